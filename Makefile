@@ -1,0 +1,63 @@
+# surfidx: build with PGXS; tests and demo install what they need first.
+#
+#	make [PG_CONFIG=/path/to/pg_config]		build the extension
+#	make install							as root or with sudo
+#	make test [ONLY=core|regress|isolation|tap]	build, install, run all tests on throw-away clusters
+#	make demo								build, install, run scripts/demo.sh
+#	make fuzz NAME=delta [SECS=60]			run one fuzz target of src/core
+
+EXTENSION = surfidx
+MODULE_big = surfidx
+DATA = surfidx--0.1.0.sql
+PGFILEDESC = "surfidx - compressed ordered index"
+
+CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c))) $(CORE_OBJS)
+PG_CPPFLAGS = -Isrc -Isrc/core
+EXTRA_CLEAN = build
+
+# For "make installcheck" against a running server that preloads surfidx; "make test" needs no server.
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
+ISOLATION_OPTS = --load-extension=surfidx
+
+# No bitcode: it would need the very clang that PostgreSQL was built with, and gains nothing here.
+override with_llvm = no
+
+.DEFAULT_GOAL := all
+.PHONY: test demo fuzz
+
+# An empty answer means that there is no PostgreSQL to build against yet.
+PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
+PGXS := $(if $(PG_CONFIG),$(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null)))
+
+test:
+	@scripts/setup.sh
+	@scripts/test.sh
+
+demo:
+	@scripts/setup.sh
+	@scripts/install.sh
+	@scripts/demo.sh
+
+fuzz:
+	@scripts/fuzz.sh $(NAME) $(SECS)
+
+ifneq ($(PGXS),)
+include $(PGXS)
+
+# src/core is plain C11 and declares variables where they are first used.
+$(CORE_OBJS): override CFLAGS += -Wno-declaration-after-statement
+
+# Objects of one server's headers are of no use to another one: the stamp changes with the server.
+STAMP = build/pg_config
+$(shell mkdir -p build; $(PG_CONFIG) > $(STAMP).new; \
+	cmp -s $(STAMP).new $(STAMP) && rm $(STAMP).new || mv $(STAMP).new $(STAMP))
+$(OBJS): $(STAMP) $(wildcard src/*.h src/core/*.h) Makefile
+else
+.PHONY: all install uninstall clean installcheck
+all install uninstall clean installcheck:
+	@echo "No PostgreSQL 15 or later with its server development files was found." >&2
+	@echo "Run scripts/setup.sh to install one, or give PG_CONFIG=/path/to/pg_config." >&2
+	@exit 1
+endif

@@ -1,0 +1,210 @@
+#!/bin/bash
+# Build, install, and run every test there is; the last line is "N passed, N failed".
+#
+#	ONLY=core|regress|isolation|tap		one stage
+#	TEST_CONF="a = b; c = d"			more configuration for the regress and isolation cluster
+#	SANITIZE=1							unit tests of src/core under ASan and UBSan
+#	WERROR=1							warnings in src/core are errors
+#	KEEP=1								leave the temporary directory in place
+#
+# One unit-test "ok", one regress or isolation test, one TAP "ok" count one each;
+# skipped ones do not count.  A build, a server start or a program that fails without
+# saying "not ok", and each crash found in a server log, counts as one failure.
+
+cd "$(dirname "$0")/.." || exit 1
+. scripts/common.sh
+. scripts/cluster.sh
+
+passed=0
+failed=0
+
+wanted()
+{
+	[ -z "$ONLY" ] || [ "$ONLY" = "$1" ]
+}
+
+fail()
+{
+	failed=$((failed + 1))
+	echo "FAILED: $*"
+}
+
+# stage name function: run it, say how long it took and what it brought
+stage()
+{
+	local t0=$SECONDS p0=$passed f0=$failed
+
+	wanted "$1" || [ "$1" = build ] || return 0
+	"$2"
+	echo "# $1: $((passed - p0)) passed, $((failed - f0)) failed in $((SECONDS - t0)) s"
+}
+
+# count_tap name log status: add up the TAP of one program
+count_tap()
+{
+	local name=$1 log=$2 status=$3 good bad planned
+
+	good=$(grep -E '^ok [0-9]' "$log" | grep -Eivc '# *skip')
+	bad=$(grep -E '^not ok' "$log" | grep -Eivc '# *todo')
+	planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$log" | tail -1)
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	if [ "$bad" -gt 0 ]; then
+		echo "FAILED: $name: $bad of $((good + bad))"
+		grep -E -A12 '^not ok' "$log" | head -100
+	elif [ "$status" -ne 0 ]; then
+		fail "$name: exit status $status"
+		tail -30 "$log"
+	elif [ -z "$planned" ] || [ "$planned" -ne "$(grep -Ec '^(not )?ok [0-9]' "$log")" ]; then
+		fail "$name: ran $((good + bad)) of ${planned:-an unknown number of} tests"
+	fi
+}
+
+# ---- stages ----
+
+BUILT=
+
+stage_build()
+{
+	if scripts/install.sh >"$WORK/build.log" 2>&1; then
+		BUILT=1
+	else
+		fail "build or install"
+	fi
+	cat "$WORK/build.log"
+}
+
+stage_core()
+{
+	local flags="-std=c11 -g -O2 -Wall -Wextra -Isrc/core" src name status
+
+	[ -z "$WERROR" ] || flags="$flags -Werror"
+	[ -z "$SANITIZE" ] || flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+	set -- src/core/test/test_*.c
+	[ -f "$1" ] || return 0
+	mkdir "$WORK/core"
+	# shellcheck disable=SC2086
+	if ! printf '%s\n' src/core/*.c |
+		xargs -P "$(nproc)" -I{} sh -c "${CC:-cc} $flags -c {} -o '$WORK/core/'\$(basename {} .c).o"; then
+		fail "compiling src/core"
+		return
+	fi
+	for src; do
+		name=$(basename "$src" .c)
+		# shellcheck disable=SC2086
+		if ! ${CC:-cc} $flags "$src" "$WORK"/core/*.o -lm -o "$WORK/$name"; then
+			fail "compiling $src"
+			continue
+		fi
+		(cd "$WORK" && as_user timeout 300 "./$name") >"$WORK/$name.tap" 2>&1
+		status=$?
+		count_tap "$src" "$WORK/$name.tap" $status
+	done
+}
+
+# A crash may leave no trace in a test's output, if it hit a background process.
+check_log()
+{
+	if grep -E 'TRAP:|PANIC:|was terminated by signal' "$1" >"$WORK/crashes"; then
+		fail "crash in $(basename "$1"): $(head -3 "$WORK/crashes")"
+	fi
+}
+
+# run_regress name program input-subdirectory extension [option]...
+run_regress()
+{
+	local name=$1 program=$2 dir=$3 ext=$4 out=$WORK/out/$1 tests good
+
+	shift 4
+	tests=$(cd "$WORK/$dir" 2>/dev/null && ls -- *."$ext" 2>/dev/null | LC_ALL=C sort | sed "s/\.$ext\$//")
+	[ -n "$tests" ] || return 0
+	set -- "$@" $tests
+	if [ ! -x "$program" ]; then
+		fail "$name: $program is missing"
+		return
+	fi
+	cluster_start "$name" || { fail "$name: server does not start"; return; }
+	as_user mkdir -p "$out"
+	(cd "$WORK" && as_user "$program" --inputdir="$WORK" --outputdir="$out" --bindir="$BINDIR" \
+		--host="$PGHOST" --port="$PGPORT" --user=postgres --dbname="surfidx_$name" "$@") \
+		>"$WORK/$name.out" 2>&1
+	cluster_stop
+
+	# PostgreSQL 15 prints "test x ... ok", later ones TAP
+	good=$(grep -Ec '^(test .* \.\.\. ok|ok [0-9])' "$WORK/$name.out")
+	passed=$((passed + good))
+	tests=$(wc -w <<<"$tests")
+	if [ "$good" -ne "$tests" ]; then
+		failed=$((failed + tests - good))
+		grep -Ev '^(test .* \.\.\. ok|ok [0-9])' "$WORK/$name.out"
+		[ ! -f "$out/regression.diffs" ] || head -500 "$out/regression.diffs"
+	fi
+	check_log "$CLUSTER_LOG"
+}
+
+# Options such as --load-extension stand before the names of the tests.
+stage_regress()
+{
+	run_regress regress "$PGXS_DIR/src/test/regress/pg_regress" sql sql
+}
+
+stage_isolation()
+{
+	run_regress isolation "$PGXS_DIR/src/test/isolation/pg_isolation_regress" specs spec --load-extension=surfidx
+}
+
+stage_tap()
+{
+	local test name log status server_log
+
+	set -- "$WORK"/t/*.pl
+	[ -f "$1" ] || return 0
+	if [ ! -f "$PGXS_DIR/src/test/perl/PostgreSQL/Test/Cluster.pm" ]; then
+		fail "tap: PostgreSQL::Test::Cluster is not installed beside PGXS"
+		return
+	fi
+	for test; do
+		name=$(basename "$test" .pl)
+		log=$WORK/$name.tap
+		# Names of PostgreSQL's own settings must not reach the clusters that the tests make.
+		(cd "$WORK" && unset PGDATA PGHOST PGPORT PGUSER PGDATABASE && as_user env \
+			PERL5LIB="$PGXS_DIR/src/test/perl:$WORK/t" PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" \
+			TESTDIR="$WORK" TESTDATADIR="$WORK/tmp_check" TESTLOGDIR="$WORK/tmp_check/log" \
+			timeout 900 prove -v --merge "t/$name.pl") >"$log" 2>&1
+		status=$?
+		count_tap "t/$name.pl" "$log" $status
+		if [ $status -ne 0 ]; then
+			for server_log in "$WORK"/tmp_check/log/"$name"_*.log; do
+				[ ! -f "$server_log" ] || { echo "--- $(basename "$server_log")"; tail -20 "$server_log"; }
+			done
+		fi
+	done
+}
+
+# ---- main ----
+
+case $ONLY in
+	'' | core | regress | isolation | tap) ;;
+	*) die "ONLY must be core, regress, isolation or tap" ;;
+esac
+[ -z "$KEEP" ] && trap cluster_cleanup EXIT || trap 'cluster_stop immediate' EXIT
+trap 'exit 130' INT TERM
+make_workdir
+[ -z "$KEEP" ] || echo "# $WORK"
+[ "$ONLY" = core ] || { find_postgres; stage build stage_build; }
+stage core stage_core
+
+# The test user may be unable to read, let alone write, the checkout.
+for dir in sql expected specs t; do
+	[ ! -d $dir ] || cp -r $dir "$WORK/"
+done
+chown -R "$(test_user)" "$WORK"
+if [ -n "$BUILT" ]; then
+	stage regress stage_regress
+	stage isolation stage_isolation
+	stage tap stage_tap
+fi
+
+[ $((passed + failed)) -gt 0 ] || echo "no tests were run"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,432 @@
+/*-------------------------------------------------------------------------
+ * build.c - CREATE INDEX and REINDEX: sort, pack leaves, stack inner pages
+ *
+ * Phases
+ *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (see form_item)
+ *	2. sort the byte strings (PostgreSQL's tuplesort, maintenance_work_mem)
+ *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
+ *	4. write the inner levels above them, then the metapage
+ *	5. log the whole file at once
+ *
+ * Nobody else can see the relation yet, so that nothing before phase 5 is logged, and a
+ * crash leaves a file that belongs to nobody.
+ *-------------------------------------------------------------------------
+ */
+#include "tree.h"
+#include "merge.h"
+
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/tuplesort.h"
+
+#define ITEM_ALIVE		0x01	/* the row was live when the heap was scanned */
+#define ITEM_HAS_NULL	0x02
+#define BYTEA_LESS_OPERATOR	1957	/* bytea < bytea */
+
+typedef struct BuildState
+{
+	Relation	heap;
+	Relation	index;
+	IndexInfo  *info;
+	SfxKeyDesc	kd;
+	bool		has_payload;
+	bool		unique;
+	Tuplesortstate *sort;
+	MemoryContext rowcxt;
+	double		indtuples;
+	/* phase 3 and 4 */
+	SfxMeta		meta;
+	BlockNumber next;			/* the block to be written next */
+	SfxChild   *children;
+	int			nchildren;
+	int			maxchildren;
+	struct varlena *item;		/* room for one item */
+} BuildState;
+
+#define ITEM_MAX	(VARHDRSZ + SFX_MAX_ENTRY + 6 + 3)
+
+/* ---- phase 1 and 2 ---- */
+
+/*
+ * key | TID, 6 bytes big-endian | payload | payload length, 2 bytes, if INCLUDE columns | flags, 1 byte, if unique
+ *
+ * No key is a prefix of another, so that the byte order of items is the order of (key, TID).
+ */
+static void
+form_item(BuildState *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive)
+{
+	uint8	   *start = (uint8 *) VARDATA(bs->item);
+	int			len = sfx_key_encode(&bs->kd, bs->index, values, isnull, start);
+
+	sfx_put_tid(start + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
+	len += 6;
+	if (bs->has_payload)
+	{
+		int			paylen = sfx_payload_encode(&bs->kd, bs->index, values, isnull, start + len,
+												SFX_MAX_ENTRY - (len - 6));
+
+		len += paylen;
+		sfx_put16(start + len, (uint16) paylen);
+		len += 2;
+	}
+	if (bs->unique)
+	{
+		uint8		flags = alive ? ITEM_ALIVE : 0;
+
+		for (int i = 0; i < bs->kd.nkeys; i++)
+			if (isnull[i])
+				flags |= ITEM_HAS_NULL;
+		start[len++] = flags;
+	}
+	SET_VARSIZE(bs->item, VARHDRSZ + len);
+}
+
+static void
+parse_item(BuildState *bs, struct varlena *item, SfxEntry *e, uint8 *flags)
+{
+	uint8	   *start = (uint8 *) VARDATA_ANY(item);
+	int			end = VARSIZE_ANY_EXHDR(item);
+
+	*flags = bs->unique ? start[--end] : 0;
+	e->paylen = 0;
+	if (bs->has_payload)
+	{
+		end -= 2;
+		e->paylen = sfx_get16(start + end);
+		end -= e->paylen;
+	}
+	e->payload = start + end;
+	end -= 6;
+	e->tid = sfx_get_tid(start + end);
+	e->key = start;
+	e->keylen = end;
+}
+
+static void
+build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
+{
+	BuildState *bs = arg;
+	MemoryContext old = MemoryContextSwitchTo(bs->rowcxt);
+
+	form_item(bs, tid, values, isnull, alive);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(bs->rowcxt);
+	tuplesort_putdatum(bs->sort, PointerGetDatum(bs->item), false);
+	bs->indtuples += 1;
+}
+
+/* ---- phase 3 ---- */
+
+static void
+write_page(BuildState *bs, SfxPageKind kind, int level, const uint8_t *body, uint32 len, bool has_right)
+{
+	Buffer		buf = SfxExtendRelation(bs->index);
+	Page		page = BufferGetPage(buf);
+
+	if (BufferGetBlockNumber(buf) != bs->next)
+		elog(ERROR, "surfidx: block %u of index \"%s\" was expected to be new, got %u",
+			 bs->next, RelationGetRelationName(bs->index), BufferGetBlockNumber(buf));
+	sfx_page_init(page, kind, bs->meta.build_id, kind == SFX_PAGE_GATE ? 0 : SfxMetaMain(&bs->meta)->id, level);
+	sfx_page_set_body(page, body, len);
+	bs->next++;
+	if (has_right)
+		SfxPageGetTail(page)->right = bs->next;
+	MarkBufferDirty(buf);
+	UnlockReleaseBuffer(buf);
+}
+
+static void
+add_child(BuildState *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
+{
+	SfxChild   *c;
+
+	if (bs->nchildren == bs->maxchildren)
+	{
+		bs->maxchildren = Max(1024, bs->maxchildren * 2);
+		bs->children = bs->children == NULL ?
+			palloc(sizeof(SfxChild) * bs->maxchildren) :
+			repalloc_huge(bs->children, sizeof(SfxChild) * (Size) bs->maxchildren);
+	}
+	c = &bs->children[bs->nchildren++];
+	c->low = sfx_pos_copy(low);
+	c->blkno = blkno;
+	c->count = count;
+}
+
+static int
+emit_leaf(void *ctx, const SfxLeafOut *out)
+{
+	BuildState *bs = ctx;
+
+	CHECK_FOR_INTERRUPTS();
+	add_child(bs, &out->low, bs->next, out->nentries);
+	write_page(bs, SFX_PAGE_LEAF, 0, out->body, out->len, !out->high_inf);
+	SfxMetaMain(&bs->meta)->leaves++;
+	SfxMetaMain(&bs->meta)->entries += out->nentries;
+	return SFX_OK;
+}
+
+static void
+report_duplicate(BuildState *bs, const SfxEntry *e)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *arena = palloc(SFX_ARENA);
+	char	   *desc;
+
+	sfx_key_decode(&bs->kd, bs->index, e->key, e->keylen, bs->kd.nkeys, values, isnull, arena);
+	desc = BuildIndexValueDescription(bs->index, values, isnull);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("could not create unique index \"%s\"", RelationGetRelationName(bs->index)),
+			 desc ? errdetail("Key %s is duplicated.", desc) : errdetail("Duplicate keys exist."),
+			 errtableconstraint(bs->heap, RelationGetRelationName(bs->index))));
+}
+
+/* Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct. */
+static void
+check_unique(BuildState *bs, const SfxEntry *e, uint8 flags, uint8 *prev, int *prevlen, bool *prev_alive)
+{
+	bool		same = *prevlen == e->keylen && memcmp(prev, e->key, e->keylen) == 0;
+	bool		counts = (flags & ITEM_ALIVE) &&
+		(!(flags & ITEM_HAS_NULL) || bs->info->ii_NullsNotDistinct);
+
+	if (same && counts && *prev_alive)
+		report_duplicate(bs, e);
+	if (!same)
+	{
+		memcpy(prev, e->key, e->keylen);
+		*prevlen = e->keylen;
+		*prev_alive = false;
+	}
+	*prev_alive |= counts;
+}
+
+static void
+pack_leaves(BuildState *bs)
+{
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs);
+	uint8	   *prev = palloc(SFX_MAX_ENTRY);
+	int			prevlen = -1;
+	bool		prev_alive = false;
+	Datum		datum;
+	bool		isnull;
+	int64		done = 0;
+	int			rc;
+
+	while (SfxTuplesortGetDatum(bs->sort, &datum, &isnull))
+	{
+		SfxEntry	e;
+		uint8		flags;
+
+		parse_item(bs, (struct varlena *) DatumGetPointer(datum), &e, &flags);
+		if (bs->unique)
+			check_unique(bs, &e, flags, prev, &prevlen, &prev_alive);
+		if ((rc = sfx_packer_add(packer, &e)) < 0)
+			elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
+		if (SfxTuplesortDatumIsCopy)
+			pfree(DatumGetPointer(datum));
+		if ((++done & 1023) == 0)
+			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	}
+	if ((rc = sfx_packer_finish(packer, NULL)) < 0)
+		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	pfree(prev);
+}
+
+/* ---- phase 4 ---- */
+
+/* One level above children; they are replaced by the new level's pages. */
+static void
+write_inner_level(BuildState *bs, int level)
+{
+	SfxChild   *below = bs->children;
+	int			n = bs->nchildren;
+	uint8	   *body = palloc(SFX_BODY_CAPACITY);
+	void	   *scratch = palloc(sfx_inner_scratch_size());
+
+	bs->children = NULL;
+	bs->nchildren = bs->maxchildren = 0;
+	for (int at = 0; at < n;)
+	{
+		int			len;
+		int			offer = Min(n - at, SFX_INNER_MAXCHILDREN);
+		const SfxPos *high = at + offer < n ? &below[at + offer].low : NULL;
+		int			take = sfx_inner_fit(below + at, offer, high, body, SFX_BODY_CAPACITY, scratch, &len);
+		uint64		count = 0;
+
+		if (take < 1)
+			elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",
+				 RelationGetRelationName(bs->index));
+		CHECK_FOR_INTERRUPTS();
+		for (int i = at; i < at + take; i++)
+			count += below[i].count;
+		add_child(bs, &below[at].low, bs->next, count);
+		write_page(bs, SFX_PAGE_INNER, level, body, len, at + take < n);
+		at += take;
+	}
+	pfree(body);
+	pfree(scratch);
+}
+
+static void
+write_meta(BuildState *bs)
+{
+	Buffer		buf = ReadBuffer(bs->index, SFX_META_BLKNO);
+
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	sfx_page_init(BufferGetPage(buf), SFX_PAGE_META, bs->meta.build_id, 0, 0);
+	sfx_meta_store(BufferGetPage(buf), &bs->meta);
+	MarkBufferDirty(buf);
+	UnlockReleaseBuffer(buf);
+}
+
+static void
+write_tree(BuildState *bs)
+{
+	int			level = 0;
+
+	while (bs->nchildren > 1)
+		write_inner_level(bs, ++level);
+	SfxMetaMain(&bs->meta)->root = bs->children[0].blkno;
+	SfxMetaMain(&bs->meta)->level = level;
+	write_meta(bs);
+}
+
+/* ---- the whole ---- */
+
+static void
+meta_init(SfxMeta *meta)
+{
+	memset(meta, 0, sizeof(*meta));
+	meta->magic = SFX_MAGIC;
+	meta->version = meta->min_version = SFX_FORMAT_VERSION;
+	if (!pg_strong_random(&meta->build_id, sizeof(meta->build_id)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random build id")));
+	meta->ngens = 1;
+	meta->gens[0].gen = 1;
+	meta->gens[0].first = meta->gens[0].tail = InvalidBlockNumber;
+	meta->next_gen = 2;
+	meta->nruns = 1;
+	meta->runs[0].id = 1;
+	meta->next_run = 2;
+}
+
+static void
+build_begin(BuildState *bs, Relation heap, Relation index, IndexInfo *info)
+{
+	memset(bs, 0, sizeof(*bs));
+	bs->heap = heap;
+	bs->index = index;
+	bs->info = info;
+	sfx_keydesc_init(&bs->kd, index);
+	bs->has_payload = bs->kd.natts > bs->kd.nkeys;
+	bs->unique = info->ii_Unique;
+	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
+	bs->item = palloc(ITEM_MAX);
+	meta_init(&bs->meta);
+	sfx_log_forget_tail(index);
+}
+
+IndexBuildResult *
+sfx_build(Relation heap, Relation index, IndexInfo *info)
+{
+	BuildState	bs;
+	IndexBuildResult *result = palloc(sizeof(*result));
+
+	sfx_require_preload(index);
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+	build_begin(&bs, heap, index, info);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, 2);
+	bs.sort = tuplesort_begin_datum(BYTEAOID, BYTEA_LESS_OPERATOR, InvalidOid, false, maintenance_work_mem, NULL,
+									TUPLESORT_NONE);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, build_callback, &bs, NULL);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) bs.indtuples);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, 3);
+	tuplesort_performsort(bs.sort);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, 4);
+	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
+		write_page(&bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the metapage */
+	pack_leaves(&bs);
+	tuplesort_end(bs.sort);
+	write_tree(&bs);
+
+	if (RelationNeedsWAL(index))
+		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+	result->index_tuples = bs.indtuples;
+	return result;
+}
+
+/* ---- the init fork of an unlogged index ---- */
+
+static void
+init_fork_page(Relation index, BlockNumber blkno, const SfxMeta *meta, SfxPageKind kind, int owner,
+			   const uint8_t *body, uint32 len)
+{
+	Buffer		buf;
+
+	buf = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	Assert(BufferGetBlockNumber(buf) == blkno);
+	START_CRIT_SECTION();
+	sfx_page_init(BufferGetPage(buf), kind, meta->build_id, owner, 0);
+	if (kind == SFX_PAGE_META)
+		sfx_meta_store(BufferGetPage(buf), meta);
+	else
+		sfx_page_set_body(BufferGetPage(buf), body, len);
+	MarkBufferDirty(buf);
+	log_newpage_buffer(buf, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buf);
+}
+
+typedef struct InitLeaf
+{
+	uint32		len;
+	uint8		body[BLCKSZ];
+} InitLeaf;
+
+static int
+keep_leaf(void *ctx, const SfxLeafOut *out)
+{
+	InitLeaf   *l = ctx;
+
+	l->len = out->len;
+	memcpy(l->body, out->body, out->len);
+	return SFX_OK;
+}
+
+void
+sfx_buildempty(Relation index)
+{
+	SfxMeta		meta;
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	InitLeaf   *leaf = palloc(sizeof(InitLeaf));
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_leaf, leaf);
+
+	sfx_require_preload(index);
+	meta_init(&meta);
+	meta.runs[0].root = SFX_FIRST_BLKNO;
+	meta.runs[0].leaves = 1;
+	(void) sfx_packer_finish(packer, NULL);
+	init_fork_page(index, 0, &meta, SFX_PAGE_META, 0, NULL, 0);
+	init_fork_page(index, 1, &meta, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0);
+	init_fork_page(index, 2, &meta, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0);
+	init_fork_page(index, 3, &meta, SFX_PAGE_LEAF, meta.runs[0].id, leaf->body, leaf->len);
+}

@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ * compat.h - every difference between PostgreSQL 15, 16, 17 and 18, and nothing else
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_COMPAT_H
+#define SURFIDX_COMPAT_H
+
+#include "postgres.h"
+#include "utils/rel.h"
+
+#if PG_VERSION_NUM < 150000
+#error "surfidx needs PostgreSQL 15 or newer"
+#endif
+
+/* RelFileNode was renamed RelFileLocator in 16. */
+#if PG_VERSION_NUM < 160000
+#include "storage/relfilenode.h"
+typedef RelFileNode SfxLocator;
+#define SfxRelLocator(rel)			((rel)->rd_node)
+#define SfxLocatorEquals(a, b)		RelFileNodeEquals(a, b)
+#else
+#include "storage/relfilelocator.h"
+typedef RelFileLocator SfxLocator;
+#define SfxRelLocator(rel)			((rel)->rd_locator)
+#define SfxLocatorEquals(a, b)		RelFileLocatorEquals(a, b)
+#endif
+
+/* One new block at the end of the relation, exclusively locked. */
+#if PG_VERSION_NUM < 160000
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+static inline Buffer
+SfxExtendRelation(Relation rel)
+{
+	bool		needlock = !RELATION_IS_LOCAL(rel);
+	Buffer		buf;
+
+	if (needlock)
+		LockRelationForExtension(rel, ExclusiveLock);
+	buf = ReadBuffer(rel, P_NEW);
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	if (needlock)
+		UnlockRelationForExtension(rel, ExclusiveLock);
+	return buf;
+}
+#else
+#include "storage/bufmgr.h"
+static inline Buffer
+SfxExtendRelation(Relation rel)
+{
+	return ExtendBufferedRel(BMR_REL(rel), MAIN_FORKNUM, NULL, EB_LOCK_FIRST);
+}
+#endif
+
+/* postgres.h no longer has the varlena macros since 16. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* Does a collation compare bytes?  lc_collate_is_c went away in 18. */
+#include "utils/pg_locale.h"
+#if PG_VERSION_NUM < 180000
+#define SfxCollateIsC(collation)	lc_collate_is_c(collation)
+#else
+#define SfxCollateIsC(collation)	(pg_newlocale_from_collation(collation)->collate_is_c)
+#endif
+
+/* EXPLAIN ANALYZE counts index searches from 18 on. */
+#if PG_VERSION_NUM < 180000
+#define SfxCountIndexSearch(scan)	((void) 0)
+#else
+#define SfxCountIndexSearch(scan) \
+	do { \
+		if ((scan)->instrument) \
+			(scan)->instrument->nsearches++; \
+	} while (0)
+#endif
+
+/* Fields of IndexAmRoutine that are younger than 15; what stays zero is right as it is. */
+#include "access/amapi.h"
+#if PG_VERSION_NUM >= 180000
+#include "access/nbtree.h"
+#include "storage/bufmgr.h"
+
+extern int	sfx_tree_height(BlockNumber pages);
+
+static inline int
+SfxGetTreeHeight(Relation index)
+{
+	return sfx_tree_height(RelationGetNumberOfBlocks(index));
+}
+
+static inline void
+SfxSetNewAmFields(IndexAmRoutine *am)
+{
+	/* the strategies are btree's, and core calls these with btree's families as well */
+	am->amtranslatestrategy = bttranslatestrategy;
+	am->amtranslatecmptype = bttranslatecmptype;
+	am->amconsistentequality = true;
+	am->amconsistentordering = true;
+	am->amgettreeheight = SfxGetTreeHeight;
+}
+#else
+static inline void
+SfxSetNewAmFields(IndexAmRoutine *am)
+{
+}
+#endif
+
+/* tuplesort_getdatum returned a copy up to 15; from 16 on it can be asked not to. */
+#if PG_VERSION_NUM < 160000
+#define SfxTuplesortGetDatum(s, d, n)	tuplesort_getdatum(s, true, d, n, NULL)
+#define SfxTuplesortDatumIsCopy			true
+#else
+#define SfxTuplesortGetDatum(s, d, n)	tuplesort_getdatum(s, true, false, d, n, NULL)
+#define SfxTuplesortDatumIsCopy			false
+#endif
+
+#if PG_VERSION_NUM < 160000
+#define SfxOwnsRelation(relid)	pg_class_ownercheck(relid, GetUserId())
+#else
+#define SfxOwnsRelation(relid)	object_ownercheck(RelationRelationId, relid, GetUserId())
+#endif
+
+#endif							/* SURFIDX_COMPAT_H */

@@ -1,0 +1,312 @@
+/*
+ * bench_leaf.c - leaf pages: bytes per entry; ns per entry to pack, decode and look up
+ *
+ *	find /usr > paths.txt
+ *	cc -std=c11 -O2 -o bench_leaf bench/bench_leaf.c *.c && ./bench_leaf paths.txt
+ *
+ * Lookups go to the pages of one small set over and over (hot), or all over the index (cold: the page's
+ * number is known, so the time is one page's).
+ */
+#define _POSIX_C_SOURCE 199309L
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../leaf.h"
+
+#define CAPACITY	8144
+#define N			1000000
+#define MAXPAGES	20000
+#define LOOKUPS		400000
+
+typedef struct Row
+{
+	uint32_t	off;
+	uint32_t	len;
+} Row;
+
+static uint8_t *bytes;
+static size_t used;
+static Row *row;
+static uint64_t *tid;
+static int	n;
+
+static uint8_t *pages;
+static uint32_t pagelen[MAXPAGES];
+static int	pagefirst[MAXPAGES + 1];
+static int	npages;
+static SfxBlock blk;
+
+static uint64_t
+rnd(void)
+{
+	static uint64_t s = 7;
+	uint64_t	z = (s += UINT64_C(0x9E3779B97F4A7C15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+static double
+now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+}
+
+static int
+keep(void *ctx, const SfxLeafOut *o)
+{
+	(void) ctx;
+	if (npages == MAXPAGES)
+		abort();
+	memcpy(pages + (size_t) npages * 8192, o->body, o->len);
+	pagelen[npages] = o->len;
+	pagefirst[npages + 1] = pagefirst[npages] + (int) o->nentries;
+	npages++;
+	return 0;
+}
+
+static int
+drop(void *ctx, const SfxLeafOut *o)
+{
+	*(uint64_t *) ctx += o->len;
+	return 0;
+}
+
+static int
+cmp_row(const void *a, const void *b)
+{
+	const Row  *x = a,
+			   *y = b;
+
+	return sfx_cmp_bytes(bytes + x->off, x->len, bytes + y->off, y->len);
+}
+
+static void
+add(const void *key, uint32_t len)
+{
+	row[n++] = (Row) {(uint32_t) used, len};
+	memcpy(bytes + used, key, len);
+	used += len;
+}
+
+static void
+add_int8(uint64_t v)
+{
+	uint8_t		k[9] = {1};
+
+	v ^= UINT64_C(1) << 63;
+	for (int i = 0; i < 8; i++)
+		k[1 + i] = (uint8_t) (v >> (56 - 8 * i));
+	add(k, 9);
+}
+
+static void
+sort_rows(void)
+{
+	int			m = 0;
+
+	qsort(row, (size_t) n, sizeof(Row), cmp_row);
+	for (int i = 0; i < n; i++)
+		if (m == 0 || cmp_row(&row[m - 1], &row[i]) != 0)
+			row[m++] = row[i];
+	n = m;
+}
+
+static void
+make_tids(int order)
+{
+	for (int i = 0; i < n; i++)
+		tid[i] = SFX_TID(i / 185, i % 185 + 1);
+	for (int i = n - 1; i > 0 && order; i--)
+	{
+		int			j = (int) (rnd() % (uint64_t) (i + 1));
+		uint64_t	t = tid[i];
+
+		tid[i] = tid[j];
+		tid[j] = t;
+	}
+}
+
+static void
+pack_all(SfxLeafEmit emit, void *ctx)
+{
+	static void *mem;
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	SfxPacker  *p;
+
+	if (!mem)
+		mem = malloc(sfx_packer_size());
+	p = sfx_packer_init(mem, CAPACITY, &low, emit, ctx);
+	for (int i = 0; i < n; i++)
+	{
+		SfxEntry	e = {bytes + row[i].off, row[i].len, 0, NULL, tid[i]};
+
+		if (sfx_packer_add(p, &e) != SFX_OK)
+			abort();
+	}
+	if (sfx_packer_finish(p, NULL) != SFX_OK)
+		abort();
+}
+
+static double
+time_decode(void)
+{
+	double		t = now();
+	uint64_t	sum = 0;
+
+	for (int i = 0; i < npages; i++)
+	{
+		SfxLeaf		l;
+
+		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i]);
+		for (int b = 0; b < l.nblocks; b++)
+		{
+			sfx_leaf_decode(&l, b, NULL, NULL, &blk);
+			sum += (uint64_t) blk.nent;
+		}
+	}
+	if (sum != (uint64_t) n)
+		abort();
+	return (now() - t) / n;
+}
+
+static double
+time_tids(void)
+{
+	double		t = now();
+	uint64_t	buf[SFX_BLOCK_ENTRIES];
+
+	for (int i = 0; i < npages; i++)
+	{
+		SfxLeaf		l;
+
+		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i]);
+		for (int b = 0; b < l.nblocks; b++)
+			sfx_leaf_tids(&l, b, buf);
+	}
+	return (now() - t) / n;
+}
+
+/* Lookups in pages [0, limit). */
+static double
+time_lookup(int limit)
+{
+	static int	what[LOOKUPS],
+				where[LOOKUPS];
+	double		t;
+
+	for (int i = 0; i < LOOKUPS; i++)
+	{
+		int			p = (int) (rnd() % (uint64_t) limit);
+
+		where[i] = p;
+		what[i] = pagefirst[p] + (int) (rnd() % (uint64_t) (pagefirst[p + 1] - pagefirst[p]));
+	}
+	t = now();
+	for (int i = 0; i < LOOKUPS; i++)
+	{
+		SfxLeaf		l;
+		const Row  *r = &row[what[i]];
+		SfxPos		lo = {bytes + r->off, r->len, 0};
+		SfxPos		hi = {bytes + r->off, r->len, UINT64_MAX};
+
+		if (sfx_leaf_open(&l, pages + (size_t) where[i] * 8192, pagelen[where[i]]) != SFX_OK ||
+			sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &lo), &lo, &hi, &blk) != SFX_OK ||
+			blk.nent < 1 || blk.tid[0] != tid[what[i]])
+			abort();
+	}
+	return (now() - t) / LOOKUPS;
+}
+
+static void
+run(const char *name)
+{
+	for (int order = 0; order < 2; order++)
+	{
+		uint64_t	len = 0;
+		double		t,
+					pack = 1e9;
+
+		make_tids(order);
+		npages = 0;
+		pagefirst[0] = 0;
+		pack_all(keep, NULL);
+		for (int r = 0; r < 2; r++)
+		{
+			len = 0;
+			t = now();
+			pack_all(drop, &len);
+			t = (now() - t) / n;
+			pack = t < pack ? t : pack;
+		}
+		time_decode();
+		printf("%-12s %-6s %8d entries %6d pages  %6.3f B/entry (%6.3f with page headers)  pack %5.1f  decode %5.2f  tids %5.2f  "
+			   "lookup hot %5.0f  cold %5.0f ns\n", name, order ? "random" : "table", n, npages,
+			   (double) len / n, npages * 8192.0 / n, pack, time_decode(), time_tids(), time_lookup(npages < 4 ? npages : 4),
+			   time_lookup(npages));
+		fflush(stdout);
+	}
+	n = 0;
+	used = 0;
+}
+
+static void
+read_paths(const char *file)
+{
+	static char line[8192];
+	FILE	   *f = fopen(file, "r");
+
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f) && n < N)
+	{
+		uint32_t	len = (uint32_t) strcspn(line, "\n");
+
+		line[len] = 0;
+		if (len > 0 && len < SFX_MAX_ENTRY)
+			add(line, len + 1);
+	}
+	fclose(f);
+	sort_rows();
+}
+
+int
+main(int argc, char **argv)
+{
+	bytes = malloc((size_t) N * 200);
+	row = malloc((size_t) N * sizeof(Row));
+	tid = malloc((size_t) N * sizeof(uint64_t));
+	pages = malloc((size_t) MAXPAGES * 8192);
+	for (int i = 0; i < N; i++)
+		add_int8((uint64_t) i + 1);
+	run("serial");
+	for (int i = 0; i < N; i++)
+		add_int8(rnd());
+	sort_rows();
+	run("random int8");
+	for (int i = 0; i < N; i++)
+	{
+		uint64_t	a = rnd(),
+					b = rnd();
+		uint8_t		k[17] = {1};
+
+		memcpy(k + 1, &a, 8);
+		memcpy(k + 9, &b, 8);
+		k[7] = (k[7] & 15) | 0x40;
+		k[9] = (k[9] & 63) | 0x80;
+		add(k, 17);
+	}
+	sort_rows();
+	run("uuid");
+	if (argc > 1)
+	{
+		read_paths(argv[1]);
+		run("paths");
+	}
+	return 0;
+}

@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ * delta.h - the ordered structure of the dynamic stage: a B+tree of byte-string entries
+ *
+ * Nodes are SFX_NODE_SIZE bytes, named by 32-bit references that an allocator hands out, so that the tree can live in
+ * shared memory, in private memory, or anywhere (no pointer is stored).
+ *
+ * Thread safety: none of its own.  A writer needs the caller's exclusive
+ * lock, readers and cursors a shared one; a cursor is dead once the lock was released.
+ *
+ * Invariants: entries are unique by (key, TID); nodes of a level are linked both ways; every
+ * node but the root has at least one entry; a failed insert changes nothing.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_DELTA_H
+#define SFX_DELTA_H
+
+#include "sfx.h"
+#include "leaf.h"				/* SfxEntry */
+
+#define SFX_NODE_SIZE	8192
+#define SFX_NODE_NULL	0u		/* no node; allocators never hand it out */
+
+typedef struct SfxNodeAlloc
+{
+	void	   *ctx;
+	uint32_t	(*alloc) (void *ctx);	/* SFX_NODE_NULL: exhausted */
+	void		(*free) (void *ctx, uint32_t ref);
+	void	   *(*addr) (void *ctx, uint32_t ref);	/* 8-byte aligned, stable until freed */
+	/* how many more alloc() calls are sure to succeed; may return INT32_MAX */
+	uint32_t	(*available) (void *ctx);
+} SfxNodeAlloc;
+
+/* Plain data: may lie in shared memory. All zero = empty. */
+typedef struct SfxDelta
+{
+	uint32_t	root;
+	uint32_t	height;			/* 0 = empty */
+	uint32_t	nodes;
+	uint32_t	pad;
+	uint64_t	nentries;
+	uint64_t	bytes;			/* sum of key and payload bytes */
+} SfxDelta;
+
+/* Insert a copy of e.  SFX_OK; 1 if (key, TID) was there (its payload is replaced); SFX_NOMEM with nothing changed,
+ * which can happen once fewer than height + 2 nodes are available; SFX_NOSPACE if keylen + paylen > SFX_MAX_ENTRY. */
+extern int sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e);
+
+/* Remove (key, TID).  1 if it was there, 0 if not. */
+extern int sfx_delta_remove(SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos);
+
+/* Give back all nodes; d is empty after. */
+extern void sfx_delta_free(SfxDelta *d, const SfxNodeAlloc *a);
+
+typedef struct SfxCursor
+{
+	uint32_t	node;			/* SFX_NODE_NULL: at the end */
+	int			slot;
+} SfxCursor;
+
+/* Stand on the first entry >= pos (NULL: the first of all).  False if there is none. */
+extern bool sfx_delta_seek(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxCursor *c);
+
+/* Stand on the last entry < pos (NULL: the last of all).  False if there is none. */
+extern bool sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxCursor *c);
+
+/* The entry under the cursor; pointers into the node. */
+extern void sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxEntry *e);
+
+/* Move one entry on or back; false at the end. */
+extern bool sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
+extern bool sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
+
+/* Order, links, counts.  SFX_OK, or SFX_CORRUPT with *why. */
+extern int sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why);
+
+#endif							/* SFX_DELTA_H */

@@ -1,0 +1,147 @@
+/*
+ * Fuzz target of inner.h and louds.h.  The input is (a) a hostile page body with probes, and (b) the description of
+ * a set of separators that is built in both formats, searched and compared.
+ */
+#include <stdlib.h>
+#include "../inner.h"
+#include "../louds.h"
+
+static uint64_t scratch[1 << 18];
+static uint8_t	body[8144];
+static SfxChild set[600];
+
+int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int
+touch(void *ctx, int i, const SfxChild *c)
+{
+	uint32_t   *sum = ctx;
+
+	for (uint32_t j = 0; j < c->low.len; j++)
+		*sum += c->low.key[j];
+	*sum += (uint32_t) i;
+	return 0;
+}
+
+static void
+probe_all(const SfxInner *p, const uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i < size && i < 400; i += 1 + i / 8)
+	{
+		SfxPos		pos = {.key = data + i, .len = (uint32_t) (size - i), .tid = i % 3 ? 0 : i + 1};
+		int			a,
+					b;
+
+		if (i % 2 && pos.len > 20)
+			pos.len = 20;
+		a = sfx_inner_find(p, &pos);
+		b = sfx_inner_find_before(p, &pos);
+		if ((a != SFX_CORRUPT && (a < 0 || a >= p->nchildren)) || (b != SFX_CORRUPT && (b < 0 || b >= p->nchildren)))
+			abort();
+		sfx_inner_cmp_fences(p, &pos);
+	}
+}
+
+static void
+hostile(const uint8_t *data, size_t size)
+{
+	SfxInner	p;
+	const char *why = NULL;
+	uint32_t	sum = 0;
+	uint32_t	blk;
+	uint64_t	count;
+	static uint8_t lob[SFX_MAX_ENTRY],
+				hib[SFX_MAX_ENTRY];
+	SfxPos		lo,
+				hi;
+	bool		inf;
+	int			rc = sfx_inner_verify(data, (uint32_t) size, scratch, &why);
+
+	if ((rc < 0) != (why != NULL))
+		abort();
+	if (sfx_inner_open(&p, data, (uint32_t) size) != SFX_OK)
+		return;
+	sfx_inner_fences(&p, lob, &lo, hib, &hi, &inf);
+	probe_all(&p, data, size);
+	sfx_inner_each(&p, touch, &sum);
+	for (int i = -1; i <= p.nchildren; i++)
+		sfx_inner_child(&p, i, &blk, &count);
+}
+
+/* The input cut into strings: a length byte, then the bytes.  Each one is used if it is greater than the last. */
+static int
+cut(const uint8_t *data, size_t size)
+{
+	int			n = 0;
+	size_t		at = 0;
+
+	while (at < size && n < 600)
+	{
+		uint32_t	len = data[at++] % 24;
+		SfxPos		p = {.key = data + at, .len = len, .tid = 0};
+
+		if (at + len > size)
+			break;
+		at += len;
+		if (n > 0 && sfx_cmp_pos(&set[n - 1].low, &p) >= 0)
+			continue;
+		set[n].low = p;
+		set[n].blkno = len * 7;
+		set[n].count = at;
+		n++;
+	}
+	return n;
+}
+
+static void
+round_trip(const uint8_t *data, size_t size)
+{
+	int			n = cut(data, size);
+	SfxInner	p;
+	const char *why;
+
+	for (int f = 0; f < 2; f++)
+		for (int m = n - 1; m <= n; m++)
+		{
+			int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, m < n ? &set[m].low : NULL,
+															  body, sizeof(body), scratch);
+
+			if (len < 0)
+				continue;
+			if (sfx_inner_verify(body, (uint32_t) len, scratch, &why) < 0 ||
+				sfx_inner_open(&p, body, (uint32_t) len) < 0)
+				abort();
+			for (int i = 0; i < m; i++)
+			{
+				uint32_t	blk;
+				uint64_t	count;
+
+				if (sfx_inner_find(&p, &set[i].low) != i || sfx_inner_child(&p, i, &blk, &count) < 0 ||
+					blk != set[i].blkno || count != set[i].count)
+					abort();
+			}
+			/* a flipped byte somewhere: bounded */
+			body[size * 31 % (size_t) len] ^= data[size / 2] | 1;
+			hostile(body, (size_t) len);
+		}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t    *copy;
+
+	if (size < 2 || size > 9000)
+		return 0;
+	if (sfx_inner_scratch_size() > sizeof(scratch))
+		abort();
+	/* a copy of the exact size, so that any overrun is seen */
+	copy = malloc(size - 1);
+	memcpy(copy, data + 1, size - 1);
+	if (data[0] & 1)
+		hostile(copy, size - 1);
+	else
+		round_trip(copy, size - 1);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,220 @@
+/*
+ * fuzz_leaf.c - hostile bytes to the leaf reader, and round trips through the packer
+ *
+ * The first byte chooses: a leaf body as it is; a key stream; or entries cut from the bytes, packed, read back,
+ * then damaged in one place and read again.
+ */
+#include <stdlib.h>
+
+#include "../fixblock.h"
+#include "../leaf.h"
+#include "../strblock.h"
+
+static SfxBlock blk;
+static uint8_t lowbuf[SFX_MAX_ENTRY],
+			highbuf[SFX_MAX_ENTRY];
+
+#define CHECK(x) do { if (!(x)) abort(); } while (0)
+
+/* Everything a reader can do to a body. */
+static void
+read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
+{
+	SfxLeaf		l;
+	SfxPos		low,
+				high;
+	bool		inf;
+	const char *why;
+	uint64_t	tid[SFX_BLOCK_ENTRIES];
+	int			limit;
+
+	sfx_leaf_verify(body, len, &blk, &why);
+	if (sfx_leaf_open(&l, body, len) != SFX_OK)
+		return;
+	sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
+	sfx_leaf_cmp_fences(&l, lo);
+	CHECK(sfx_leaf_find_block(&l, lo) <= l.nblocks);
+	CHECK(sfx_leaf_find_block_before(&l, lo) <= l.nblocks);
+	limit = l.nblocks < 8 ? l.nblocks : 8;
+	for (int b = 0; b < limit; b++)
+	{
+		sfx_leaf_tids(&l, b, tid);
+		sfx_leaf_decode(&l, b, NULL, NULL, &blk);
+		sfx_leaf_decode(&l, b, lo, NULL, &blk);
+		sfx_leaf_decode(&l, b, lo, lo, &blk);
+		if (sfx_leaf_decode(&l, b, lo, hi, &blk) == SFX_OK)
+			for (int i = 0; i < blk.nent; i++)
+			{
+				SfxEntry	e;
+
+				sfx_block_entry(&blk, i, &e);
+				CHECK(e.keylen <= SFX_MAX_ENTRY && e.key + e.keylen <= blk.keys + sizeof(blk.keys));
+				CHECK(e.paylen == 0 || e.payload + e.paylen <= body + len);
+			}
+	}
+}
+
+static void
+read_streams(const uint8_t *data, size_t size, int n)
+{
+	static uint8_t out[SFX_BLOCK_RAW + SFX_MAX_ENTRY];
+	uint32_t	off[SFX_BLOCK_KEYS + 1];
+	SfxStr		s;
+	SfxFix		f;
+	bool		equal;
+
+	if (sfx_str_open(&s, data, size, n) == SFX_OK)
+	{
+		sfx_str_search(&s, data, size < 9 ? (uint32_t) size : 9, &equal);
+		sfx_str_decode(&s, 0, n, 3, out, sizeof(out), off, data + size);
+		sfx_str_decode(&s, n / 2, n, 0, out, 3000, off, data + size);
+	}
+	if (sfx_fix_open(&f, data, size, n) == SFX_OK)
+	{
+		sfx_fix_search(&f, data, size < 9 ? (uint32_t) size : 9, &equal);
+		sfx_fix_search(&f, f.ints, (uint32_t) f.width < size - (size_t) (f.ints - data) ? (uint32_t) f.width : 0, &equal);
+		sfx_fix_decode(&f, 0, n, 20, out);
+		sfx_fix_decode(&f, n / 3, n, 0, out);
+	}
+}
+
+/* Entries made of the bytes: each byte says what the next key shares with the one before and how it goes on. */
+#define MAXENT 3000
+
+typedef struct Made
+{
+	SfxEntry	e[MAXENT];
+	int			n;
+	int			read;			/* how many have been seen in pages */
+	const uint8_t *lo,
+			   *damage;
+} Made;
+
+static int
+emit(void *ctx, const SfxLeafOut *o)
+{
+	Made	   *m = ctx;
+	SfxLeaf		l;
+	const char *why;
+	uint8_t    *copy = malloc(o->len);
+	SfxPos		lo = {m->lo, m->lo[0] % 6, m->lo[1]};
+	SfxPos		hi = {m->e[m->read % (m->n ? m->n : 1)].key, m->n ? m->e[m->read % m->n].keylen : 0, m->lo[1]};
+	uint32_t	at;
+
+	memcpy(copy, o->body, o->len);
+	CHECK(sfx_leaf_verify(copy, o->len, &blk, &why) == SFX_OK);
+	CHECK(sfx_leaf_open(&l, copy, o->len) == SFX_OK);
+	for (int b = 0; b < l.nblocks; b++)
+	{
+		CHECK(sfx_leaf_decode(&l, b, NULL, NULL, &blk) == SFX_OK);
+		for (int i = 0; i < blk.nent; i++, m->read++)
+		{
+			SfxEntry	e;
+
+			sfx_block_entry(&blk, i, &e);
+			CHECK(e.keylen == m->e[m->read].keylen && e.tid == m->e[m->read].tid &&
+				  e.paylen == m->e[m->read].paylen);
+			CHECK(memcmp(e.key, m->e[m->read].key, e.keylen) == 0);
+			CHECK(e.paylen == 0 || memcmp(e.payload, m->e[m->read].payload, e.paylen) == 0);
+		}
+	}
+	at = (uint32_t) (m->damage[0] << 8 | m->damage[1]) % o->len;
+	copy[at] ^= m->damage[2];
+	read_body(copy, o->len, &lo, &hi);
+	free(copy);
+	return 0;
+}
+
+static void
+round_trip(const uint8_t *data, size_t size)
+{
+	static Made m;
+	static uint8_t keys[MAXENT * 64];
+	static void *mem;
+	uint8_t		key[64];
+	uint32_t	len = 0,
+				used = 0;
+	uint64_t	tid = 1;
+	SfxPos		low = {key, 0, 0};
+	SfxPacker  *p;
+
+	if (size < 8)
+		return;
+	if (mem == NULL)
+		mem = malloc(sfx_packer_size());
+	m.n = m.read = 0;
+	m.lo = data;
+	m.damage = data + 5;
+	for (size_t i = 8; i + 3 < size && m.n < MAXENT; i += 3)
+	{
+		/* more entries than bytes: repeat the step */
+		for (int r = 0; r <= data[i + 2] >> 3 && m.n < MAXENT; r++)
+		{
+			SfxEntry   *e = &m.e[m.n];
+			uint32_t	at = data[i] % 60;
+
+			if (data[i] >= 240 && m.n > 0)
+				tid += 1 + (uint64_t) (data[i + 1] & 31) * (data[i + 2] & 7) * 60000;
+			else
+			{
+				/* greater than the one before: raise a byte, then anything */
+				if (at > len)
+					at = len;
+				while (at < len && key[at] == 255)
+					at++;
+				if (at == 60)
+					break;
+				if (at < len)
+					key[at] += 1 + data[i + 1] % (255 - key[at]);
+				else
+					key[at] = data[i + 1];
+				len = at + 1;
+				for (int j = 0; j < (data[i + 2] & 7) && len < 60; j++)
+					key[len++] = data[i + 1];
+				tid = (uint64_t) data[i + 1] * data[i + 2] * 977;
+			}
+			if (tid > SFX_MAX_TID)
+				break;
+			memcpy(keys + used, key, len);
+			*e = (SfxEntry) {keys + used, len, data[0] & 1 ? data[i + 1] % 5 : 0, data + i - 8, tid};
+			used += len;
+			m.n++;
+		}
+	}
+	p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, &low, emit, &m);
+	for (int i = 0; i < m.n; i++)
+		CHECK(sfx_packer_add(p, &m.e[i]) == SFX_OK);
+	CHECK(sfx_packer_finish(p, NULL) == SFX_OK);
+	CHECK(m.read == m.n);
+}
+
+extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 12)
+		return 0;
+	switch (data[0] % 3)
+	{
+		case 0:
+			{
+				SfxPos		lo = {data + 1, data[1] % 9, data[2]};
+				SfxPos		hi = {data + 2, data[2] % 9, data[1]};
+				uint8_t    *copy = malloc(size - 10);
+
+				memcpy(copy, data + 10, size - 10);
+				if (size - 10 < 40000)
+					read_body(copy, (uint32_t) (size - 10), &lo, &hi);
+				free(copy);
+				break;
+			}
+		case 1:
+			read_streams(data + 2, size - 2, 1 + data[1]);
+			break;
+		default:
+			round_trip(data + 1, size - 1);
+			break;
+	}
+	return 0;
+}

@@ -1,0 +1,336 @@
+/*-------------------------------------------------------------------------
+ * intcodec_encode.c - choosing a codec for a block of integers, and encoding it
+ *-------------------------------------------------------------------------
+ */
+#include "intcodec_format.h"
+
+/* All that the choice of a codec needs to know of a block; one pass gathers it. */
+typedef struct IntStats
+{
+	bool		sorted;			/* the rest is only set if so, but for min and max */
+	uint64_t	min;
+	uint64_t	max;
+	uint64_t	mindelta;		/* within chunks */
+	uint64_t	maxdelta[MAX_CHUNKS];
+	uint64_t	step;			/* the line from the first value to the last */
+	unsigned	frac;
+} IntStats;
+
+static void
+int_minmax(const uint64_t *v, int n, IntStats *s)
+{
+	s->sorted = false;
+	s->min = s->max = v[0];
+	for (int i = 1; i < n; i++)
+	{
+		s->min = v[i] < s->min ? v[i] : s->min;
+		s->max = v[i] > s->max ? v[i] : s->max;
+	}
+}
+
+static void
+int_stats(const uint64_t *v, int n, IntStats *s)
+{
+	uint64_t	prev = v[0],
+				mind = UINT64_MAX;
+	bool		descends = false;
+
+	for (int k = 0; k < chunk_count(n) && !descends; k++)
+	{
+		const uint64_t *c = v + k * CHUNK;
+		int			m = chunk_values(n, k);
+		uint64_t	maxd = 0;
+
+		descends = c[0] < prev;
+		for (int j = 1; j < m; j++)
+		{
+			uint64_t	d = c[j] - c[j - 1];
+
+			descends |= c[j] < c[j - 1];
+			maxd = d > maxd ? d : maxd;
+			mind = d < mind ? d : mind;
+		}
+		s->maxdelta[k] = maxd;
+		prev = c[m - 1];
+	}
+	if (descends)
+	{
+		int_minmax(v, n, s);
+		return;
+	}
+	s->sorted = true;
+	s->min = v[0];
+	s->max = v[n - 1];
+	s->mindelta = n > 1 ? mind : 0;
+	/* A chunk of one value has no delta to be below the least one. */
+	if (n % CHUNK == 1)
+		s->maxdelta[n / CHUNK] = s->mindelta;
+}
+
+static inline size_t
+plain_size(const IntStats *s, int n)
+{
+	return 2 + sfx_bytelen(s->min) + (size_t) n * sfx_bytelen(s->max - s->min);
+}
+
+static inline size_t
+for_size(const IntStats *s, int n)
+{
+	return 2 + sfx_bytelen(s->min) + sfx_bits_bytes((size_t) n, sfx_bitlen(s->max - s->min));
+}
+
+/*
+ * The low bits that make Elias-Fano smallest, log2(range / n) or a neighbour, and
+ * the bitmap's bits; the size of the block.
+ */
+static size_t
+ef_size(const IntStats *s, int n, unsigned *low, size_t *bitmap)
+{
+	uint64_t	range = s->max - s->min;
+	unsigned	l = sfx_bitlen(range / (uint64_t) n);
+	size_t		best = SIZE_MAX;
+
+	for (unsigned c = l > 1 ? l - 2 : 0; c <= l && c < 64; c++)
+	{
+		size_t		bits = (size_t) n + (size_t) (range >> c),
+					size = (bits + 7) / 8 + sfx_bits_bytes((size_t) n, c);
+
+		if ((bits + 7) / 8 <= MAX_EF_BITMAP && size < best)
+		{
+			best = size;
+			*low = c;
+			*bitmap = bits;
+		}
+	}
+	return best + 3 + sfx_bytelen(s->min);
+}
+
+static size_t
+dbp_size(const IntStats *s, const uint64_t *v, int n)
+{
+	int			nchunks = chunk_count(n);
+	size_t		size = 2 + (size_t) nchunks + sfx_bytelen(s->min) + sfx_bytelen(s->mindelta) +
+		(size_t) (nchunks - 1) * sfx_bytelen(v[(nchunks - 1) * CHUNK] - v[0]);
+
+	for (int k = 0; k < nchunks; k++)
+		size += sfx_bits_bytes((size_t) chunk_values(n, k) - 1, sfx_bitlen(s->maxdelta[k] - s->mindelta));
+	return size;
+}
+
+/*
+ * The base and width of the residuals from the line through the first and the last value; the size.  With
+ * stride > 1 only some are looked at, and the size is a lower bound: enough to refuse most blocks that
+ * are no line.  Needs a range below 2^62, so that residuals are signed numbers.
+ */
+static size_t
+lfor_size(const IntStats *s, const uint64_t *v, int n, int stride, uint64_t *base, unsigned *width)
+{
+	int64_t		lo = 0,
+				hi = 0;
+
+	for (int i = stride; i < n; i += stride)
+	{
+		int64_t		r = (int64_t) (v[i] - v[0] - line(s->step, s->frac, i));
+
+		lo = r < lo ? r : lo;
+		hi = r > hi ? r : hi;
+	}
+	*base = v[0] + (uint64_t) lo;
+	*width = sfx_bitlen((uint64_t) (hi - lo));
+	return 3 + (stride == 1 ? sfx_bytelen(*base) : 0) + sfx_bytelen(s->step) + (s->frac != 0) +
+		sfx_bits_bytes((size_t) n, *width);
+}
+
+/* Is the block one that LFOR may encode?  Then the line. */
+static bool
+lfor_applies(IntStats *s, int n)
+{
+	uint64_t	range = s->max - s->min,
+				steps = (uint64_t) n - 1;
+
+	if (!s->sorted || n < 2 || range >> 62 != 0)
+		return false;
+	s->step = range / steps;
+	s->frac = (unsigned) ((range % steps << 8) / steps);
+	return true;
+}
+
+static uint8_t *
+put_base(uint8_t *out, SfxIntCodec codec, int nfixed, uint64_t base)
+{
+	unsigned	nb = sfx_bytelen(base);
+
+	out[0] = (uint8_t) ((unsigned) codec | nb << 3);
+	sfx_store_bytes(out + nfixed, base, nb);
+	return out + nfixed + nb;
+}
+
+static uint8_t *
+encode_packed(const uint64_t *v, int n, SfxIntCodec codec, const IntStats *s, uint8_t *out)
+{
+	unsigned	width = sfx_bitlen(s->max - s->min);
+	uint8_t    *p = put_base(out, codec, 2, s->min);
+
+	out[1] = (uint8_t) width;
+	if (codec == SFX_INT_PLAIN)
+	{
+		out[1] = (uint8_t) sfx_bytelen(s->max - s->min);
+		width = 8u * out[1];
+	}
+	return sfx_bits_pack(p, v, n, s->min, width);
+}
+
+static uint8_t *
+encode_lfor(const uint64_t *v, int n, const IntStats *s, uint64_t base, unsigned width, uint8_t *out)
+{
+	unsigned	nstep = sfx_bytelen(s->step);
+	uint8_t    *p = put_base(out, SFX_INT_LFOR, 3, base);
+	SfxBitWriter b;
+
+	out[1] = (uint8_t) (width | (s->frac != 0 ? 0x80 : 0));
+	out[2] = (uint8_t) nstep;
+	sfx_store_bytes(p, s->step, nstep);
+	p += nstep;
+	if (s->frac != 0)
+		*p++ = (uint8_t) s->frac;
+	sfx_bits_start(&b, p);
+	for (int i = 0; i < n && width > 0; i++)
+		sfx_bits_put(&b, v[i] - base - line(s->step, s->frac, i), width);
+	return sfx_bits_end(&b);
+}
+
+static uint8_t *
+encode_ef(const uint64_t *v, int n, unsigned low, size_t bitmap, uint8_t *out)
+{
+	uint8_t    *p = put_base(out, SFX_INT_EF, 3, v[0]);
+	uint64_t	mask = sfx_mask(low);
+	uint8_t    *map = p;
+	size_t		word = 0;
+	uint64_t	x = 0;
+	SfxBitWriter b;
+
+	out[1] = (uint8_t) low;
+	out[2] = (uint8_t) ((bitmap + 7) / 8);
+	sfx_bits_start(&b, map + out[2]);
+	for (int i = 0; i < n; i++)
+	{
+		size_t		pos = (size_t) ((v[i] - v[0]) >> low) + (size_t) i;
+
+		for (; word < pos / 64; word++, x = 0)
+			sfx_store64(map + 8 * word, x);
+		x |= UINT64_C(1) << pos % 64;
+		sfx_bits_put(&b, (v[i] - v[0]) & mask, low);
+	}
+	sfx_store_bytes(map + 8 * word, x, out[2] - 8 * word);
+	return sfx_bits_end(&b);
+}
+
+static uint8_t *
+encode_dbp(const uint64_t *v, int n, const IntStats *s, uint8_t *out)
+{
+	int			nchunks = chunk_count(n);
+	unsigned	nstep = sfx_bytelen(s->mindelta),
+				ncheck = sfx_bytelen(v[(nchunks - 1) * CHUNK] - v[0]);
+	uint8_t    *p = put_base(out, SFX_INT_DBP, 2 + nchunks, v[0]);
+
+	out[1] = (uint8_t) (nstep | ncheck << 4);
+	sfx_store_bytes(p, s->mindelta, nstep);
+	p += nstep;
+	for (int k = 1; k < nchunks; k++, p += ncheck)
+		sfx_store_bytes(p, v[k * CHUNK] - v[0], ncheck);
+	for (int k = 0; k < nchunks; k++)
+	{
+		const uint64_t *c = v + k * CHUNK;
+		int			m = chunk_values(n, k);
+		unsigned	width = sfx_bitlen(s->maxdelta[k] - s->mindelta);
+		SfxBitWriter b;
+
+		out[2 + k] = (uint8_t) width;
+		sfx_bits_start(&b, p);
+		for (int j = 1; j < m && width > 0; j++)
+			sfx_bits_put(&b, c[j] - c[j - 1] - s->mindelta, width);
+		p = sfx_bits_end(&b);
+	}
+	return p;
+}
+
+/*
+ * Sizes are computed from the statistics, so that only the winner is encoded.
+ * Of equal sizes the codec that is faster to search wins.  which = 0: any codec.
+ */
+static int
+encode(int which, const uint64_t *v, int n, uint8_t *out, size_t cap)
+{
+	IntStats	s;
+	SfxIntCodec codec = SFX_INT_PLAIN;
+	size_t		best = SIZE_MAX,
+				size,
+				bitmap = 0;
+	unsigned	low = 0,
+				width = 0;
+	uint64_t	base = 0;
+	uint8_t    *end = out;
+
+#define TRY(c, expr) \
+	do { \
+		if ((which == 0 || which == (int) (c)) && (size = (expr)) < best) \
+		{ \
+			best = size; \
+			codec = (c); \
+		} \
+	} while (0)
+
+	if (n < 1 || n > SFX_INT_MAX)
+		return SFX_NOSPACE;
+	int_stats(v, n, &s);
+	TRY(SFX_INT_PLAIN, plain_size(&s, n));
+	TRY(SFX_INT_FOR, for_size(&s, n));
+	if (s.sorted)
+	{
+		TRY(SFX_INT_EF, ef_size(&s, n, &low, &bitmap));
+		TRY(SFX_INT_DBP, dbp_size(&s, v, n));
+	}
+	if ((which == 0 || which == SFX_INT_LFOR) && lfor_applies(&s, n) &&
+		(n < 64 || lfor_size(&s, v, n, n / 16, &base, &width) < best))
+	{
+		size = lfor_size(&s, v, n, 1, &base, &width);
+		if (size < best || (size == best && codec != SFX_INT_PLAIN && codec != SFX_INT_FOR))
+		{
+			best = size;
+			codec = SFX_INT_LFOR;
+		}
+	}
+#undef TRY
+
+	if (best > cap)
+		return SFX_NOSPACE;
+	switch (codec)
+	{
+		case SFX_INT_PLAIN:
+		case SFX_INT_FOR:
+			end = encode_packed(v, n, codec, &s, out);
+			break;
+		case SFX_INT_LFOR:
+			end = encode_lfor(v, n, &s, base, width, out);
+			break;
+		case SFX_INT_EF:
+			end = encode_ef(v, n, low, bitmap, out);
+			break;
+		case SFX_INT_DBP:
+			end = encode_dbp(v, n, &s, out);
+			break;
+	}
+	return (int) (end - out);
+}
+
+int
+sfx_int_encode(const uint64_t *v, int n, uint8_t *out, size_t cap)
+{
+	return encode(0, v, n, out, cap);
+}
+
+int
+sfx_int_encode_as(SfxIntCodec codec, const uint64_t *v, int n, uint8_t *out, size_t cap)
+{
+	return encode((int) codec, v, n, out, cap);
+}

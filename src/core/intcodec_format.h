@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ * intcodec_format.h - what the encoder and the decoder of integer blocks share: the layouts
+ *
+ * Byte layouts.  "base" is the first nb bytes that the number needs, bit streams
+ * are those of bits.h, and all arithmetic is modulo 2^64, so that a decoder needs
+ * no check against overflow.
+ *
+ *	every codec		byte 0		codec (bits 0-2), nb (bits 3-6)
+ *
+ *	PLAIN			byte 1		bytes per value, 0..8
+ *					nb			base, the minimum
+ *					n * width	v[i] - base
+ *
+ *	FOR				byte 1		bits per value, 0..64
+ *					nb			base, the minimum
+ *					stream		v[i] - base
+ *
+ *	LFOR			byte 1		bits per value; bit 7: the slope has a fraction
+ *					byte 2		bytes of the slope's whole part, 0..8
+ *					nb			base, such that the smallest residual is 0
+ *					whole, frac	slope: line(i) = whole * i + frac * i / 256
+ *					stream		v[i] - base - line(i)
+ *
+ *	EF				byte 1		low bits per value, 0..63
+ *					byte 2		bytes of the bitmap
+ *					nb			base, the first value
+ *					bitmap		bit ((v[i] - base) >> low) + i is set
+ *					stream		the low bits of v[i] - base
+ *
+ *	DBP				byte 1		bytes of the least delta (bits 0-3), of a checkpoint (4-7)
+ *					widths		bits per delta, a byte for each chunk of 64 values
+ *					nb			base, the first value
+ *					delta		the least delta that is not between two chunks
+ *					checkpoints	v[64 k] - base, k = 1, 2, ...
+ *					streams		chunk by chunk, from a byte boundary each:
+ *								v[i] - v[i - 1] - least delta, but for the chunk's first
+ *
+ * Delta packing has to sum up what stands before a value; the checkpoints bound
+ * that to one chunk, and keep a jump between chunks from widening the deltas.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_INTCODEC_FORMAT_H
+#define SFX_INTCODEC_FORMAT_H
+
+#include "intcodec.h"
+#include "bits.h"
+
+#define CHUNK			64		/* values per DBP chunk */
+#define MAX_CHUNKS		(SFX_INT_MAX / CHUNK)
+#define MAX_EF_BITMAP	255		/* bytes */
+
+static inline int
+chunk_values(int n, int k)
+{
+	return n - k * CHUNK < CHUNK ? n - k * CHUNK : CHUNK;
+}
+
+static inline int
+chunk_count(int n)
+{
+	return (n + CHUNK - 1) / CHUNK;
+}
+
+static inline uint64_t
+line(uint64_t whole, unsigned frac, int i)
+{
+	return whole * (uint64_t) i + ((uint64_t) frac * (uint64_t) i >> 8);
+}
+
+#endif							/* SFX_INTCODEC_FORMAT_H */

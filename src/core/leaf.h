@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ * leaf.h - the body of a leaf page: packed writer and bounded reader
+ *
+ * A leaf body is a header with the two fences, a directory of blocks and the blocks. A block holds up to
+ * SFX_BLOCK_KEYS distinct keys (each stored once) and SFX_BLOCK_ENTRIES entries, in three
+ * streams: keys, posting-list lengths (absent where all are 1), TIDs, and a fourth for payloads
+ * where the index has INCLUDE columns.  Blocks are self-contained, so each
+ * picks its own codecs by size:
+ *
+ *	FIXED	all keys of the block have one length (at most 64 bytes): bytes that are the same in all keys
+ *			are dropped; of the others the first eight go to an integer block, the rest is raw
+ *	STRING	front coding with a restart point every 16 keys
+ *
+ * The low fence is inclusive, the high fence exclusive (absent = plus infinity).
+ * Every entry lies between them.  What all keys between the fences must share (their common prefix) is stored once.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_LEAF_H
+#define SFX_LEAF_H
+
+#include "sfx.h"
+
+#define SFX_BLOCK_KEYS		256
+#define SFX_BLOCK_ENTRIES	512
+/* A block is closed when its raw keys exceed this, so a decoded block always fits SFX_BLOCK_RAW + SFX_MAX_ENTRY. */
+#define SFX_BLOCK_RAW		65536
+
+typedef struct SfxEntry
+{
+	const uint8_t *key;
+	uint32_t	keylen;
+	uint32_t	paylen;
+	const uint8_t *payload;
+	uint64_t	tid;
+} SfxEntry;
+
+/* ---- writer: a stream of entries in, full pages out ---- */
+
+/* One finished page body.  Pointers are valid during the call only. */
+typedef struct SfxLeafOut
+{
+	const uint8_t *body;
+	uint32_t	len;			/* <= capacity */
+	SfxPos		low;			/* inclusive */
+	SfxPos		high;			/* exclusive; meaningless if high_inf */
+	bool		high_inf;
+	uint32_t	nentries;
+} SfxLeafOut;
+
+/* Called for each finished page in key order.  A negative return stops the packer, which then returns it. */
+typedef int (*SfxLeafEmit) (void *ctx, const SfxLeafOut *out);
+
+typedef struct SfxPacker SfxPacker;
+
+/* Bytes of memory (8-byte aligned) that a packer needs. */
+extern size_t sfx_packer_size(void);
+
+/*
+ * Start packing into page bodies of at most capacity bytes (4,096 to 32,000).
+ * low is the low fence of the first page; its bytes are copied.
+ */
+extern SfxPacker *sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low,
+								  SfxLeafEmit emit, void *ctx);
+
+/*
+ * Add one entry, greater than the one before by (key, TID) and not below low. keylen + paylen <= SFX_MAX_ENTRY. Bytes are
+ * copied.  Pages are filled as full as they can be.  Returns SFX_OK or what emit returned.
+ */
+extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
+
+/*
+ * End: everything left is emitted; the last page's high fence is high (NULL = plus
+ * infinity).  At least one page is emitted, an empty one if there were no entries.
+ */
+extern int sfx_packer_finish(SfxPacker *p, const SfxPos *high);
+
+/* Pages emitted so far. */
+extern int sfx_packer_pages(const SfxPacker *p);
+
+/* ---- reader ---- */
+
+typedef struct SfxLeaf
+{
+	const uint8_t *body;
+	uint32_t	len;
+	uint32_t	nentries;
+	int			nblocks;
+	/* private to leaf.c */
+	uint32_t	priv[12];
+} SfxLeaf;
+
+/* Check the header and directory.  SFX_OK or SFX_CORRUPT.  No copy: body must outlive l. */
+extern int sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len);
+
+/* Copy the fences' keys to lowbuf and highbuf (SFX_MAX_ENTRY bytes each) and point low and high there. */
+extern int sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
+						   uint8_t *highbuf, SfxPos *high, bool *high_inf);
+
+/* < 0: pos lies below the low fence; 0: inside [low, high); > 0: at or above the high fence.  No copies.
+ * SFX_CORRUPT cannot happen after sfx_leaf_open. */
+extern int sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos);
+
+/* A decoded block.  The caller owns it and its buffers; reuse it for many blocks. */
+typedef struct SfxBlock
+{
+	int			nent;			/* entries that came out */
+	int			nkeys;			/* distinct keys that came out */
+	int			first;			/* entry number inside the block of the first entry that came out */
+	int			total;			/* entries in the block */
+	uint32_t	width;			/* > 0: all keys have this length */
+	bool		dups;			/* false: entry i has key i */
+	uint64_t	tid[SFX_BLOCK_ENTRIES];
+	uint16_t	keyno[SFX_BLOCK_ENTRIES];	/* entry -> key; filled only if dups */
+	uint32_t	keyoff[SFX_BLOCK_KEYS + 1]; /* key i is keys[keyoff[i] .. keyoff[i+1]); always filled */
+	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];	/* payload i is payload[payoff[i]..payoff[i+1]); filled if haspay */
+	bool		haspay;
+	const uint8_t *payload;		/* points into the leaf body */
+	uint8_t		keys[SFX_BLOCK_RAW + SFX_MAX_ENTRY];
+} SfxBlock;
+
+/* The number of the block in which the first entry >= pos stands, nblocks if there is none; or SFX_CORRUPT.
+ * (The block may turn out to hold only smaller ones: then the next block's first entry is the one.) */
+extern int sfx_leaf_find_block(const SfxLeaf *l, const SfxPos *pos);
+
+/* The number of the block in which the last entry < pos stands (-1 encoded as nblocks if there is none... see below).
+ * Returns the block number, or l->nblocks if no entry is < pos; or SFX_CORRUPT. */
+extern int sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos);
+
+/*
+ * Decode the entries e of block b with lo <= e < hi (NULL: no bound) into out.  May
+ * decode fewer bytes than the block has: a point lookup touches a handful.
+ * Returns SFX_OK or SFX_CORRUPT.
+ */
+extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
+
+/* TIDs alone of block b, in entry order, into out[SFX_BLOCK_ENTRIES]; the number of them, or SFX_CORRUPT. (VACUUM) */
+extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
+
+/* Every invariant of the body that costs a full decode: order, fences, counts, key lengths.  SFX_OK, or
+ * SFX_CORRUPT with *why naming the broken invariant (a static string).  For surfidx_check. */
+extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, SfxBlock *scratch, const char **why);
+
+/* Entry i of a decoded block. */
+static inline void
+sfx_block_entry(const SfxBlock *b, int i, SfxEntry *e)
+{
+	int			k = b->dups ? b->keyno[i] : i;
+
+	e->key = b->keys + b->keyoff[k];
+	e->keylen = b->keyoff[k + 1] - b->keyoff[k];
+	e->tid = b->tid[i];
+	e->payload = b->haspay ? b->payload + b->payoff[i] : NULL;
+	e->paylen = b->haspay ? b->payoff[i + 1] - b->payoff[i] : 0;
+}
+
+#endif							/* SFX_LEAF_H */

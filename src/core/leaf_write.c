@@ -1,0 +1,683 @@
+/*-------------------------------------------------------------------------
+ * leaf_write.c - packer: a stream of entries in, full leaf pages out (format in leaf.c)
+ *
+ * Entries gather in *pending* until it holds a full block and the next entry is known, for the high fence
+ * (and the next block's separator) is made of both.  Then the block is
+ * encoded and tried on the page: exactly, with the fences that the page would have.  If it fits, it is
+ * committed.  If not, the page's last block is cut: by interpolation and bisection, the most entries
+ * that fit; the page is emitted, the other entries stay pending for the next one.
+ *
+ * The page's shared prefix P is known only when the page is closed, but it only gets shorter as the high fence
+ * moves up.  So an encoded block keeps its prefix apart, without the bytes that P had at the time;
+ * the bytes that P gives back are found in the low fence.  The same goes for separators.
+ *
+ * Invariants: the committed blocks fit with the fence that follows them (pend.sep); at least one entry is
+ * pending once any was added; a single entry fits on an empty page whatever the fences are.
+ *-------------------------------------------------------------------------
+ */
+#include "leaf.h"
+
+#include "fixblock.h"
+#include "intcodec.h"
+#include "leaf_format.h"
+#include "strblock.h"
+#include "tidcodec.h"
+
+#define MAX_CAPACITY	32000
+#define MAX_BLOCKS		(MAX_CAPACITY / 12)	/* slot 4, head 2, prefix length 1, TIDs 2 or more: at least 9 */
+#define RAW_SIZE		(SFX_BLOCK_RAW + SFX_MAX_ENTRY + 16)
+
+/* Entries that are not on the page yet.  Each distinct key is there once. */
+typedef struct Pending
+{
+	int			nkeys;
+	int			nent;
+	uint32_t	seplen;			/* separator below the first entry: so much of its key, */
+	uint64_t	septid;			/* and this TID */
+	uint32_t	keyoff[SFX_BLOCK_KEYS + 1];
+	uint16_t	lcp[SFX_BLOCK_KEYS];	/* shared with the key before; [0] unused */
+	uint16_t	ends[SFX_BLOCK_KEYS];	/* exclusive end of the key's entries */
+	uint64_t	tid[SFX_BLOCK_ENTRIES];
+	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];
+	uint8_t		keys[RAW_SIZE];
+	uint8_t		pay[RAW_SIZE];
+} Pending;
+
+/* An encoded block, in pieces: head, prefix behind P, rest. */
+typedef struct PackedBlock
+{
+	uint32_t	off;			/* in the page's scratch: separator, prefix, rest */
+	uint32_t	restlen;
+	uint32_t	prefixlen;		/* whole, P included */
+	uint32_t	seplen;			/* whole, P included */
+	uint32_t	from;			/* P when it was stored: scratch has the prefix and separator from there on */
+	uint64_t	septid;
+	uint8_t		head[3];
+	uint8_t		headlen;
+} PackedBlock;
+
+/* A block just encoded, and the fence that would follow it. */
+typedef struct Candidate
+{
+	int			nent;
+	PackedBlock b;
+	SfxPos		high;
+	bool		high_inf;
+	uint32_t	size;			/* of the whole page with it; only if it fits */
+	uint8_t		rest[MAX_CAPACITY];
+} Candidate;
+
+struct SfxPacker
+{
+	uint32_t	capacity;
+	int			pages;
+	SfxLeafEmit emit;
+	void	   *ctx;
+	SfxPos		low;			/* low fence of the page under construction: points to lowkey */
+	uint32_t	nentries;		/* in committed blocks */
+	int			nblocks;
+	uint32_t	used;			/* scratch bytes */
+	uint8_t		lowkey[SFX_MAX_ENTRY];
+	PackedBlock blocks[MAX_BLOCKS];
+	Pending		pend;
+	Candidate	cand[2];		/* the best so far and the one being tried */
+	int			best;
+	uint8_t		scratch[2 * MAX_CAPACITY];
+	uint8_t		body[MAX_CAPACITY];
+};
+
+size_t
+sfx_packer_size(void)
+{
+	return sizeof(SfxPacker);
+}
+
+SfxPacker *
+sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emit, void *ctx)
+{
+	SfxPacker  *p = mem;
+
+	p->capacity = capacity > MAX_CAPACITY ? MAX_CAPACITY : capacity;
+	p->pages = 0;
+	p->emit = emit;
+	p->ctx = ctx;
+	if (low->len)
+		memcpy(p->lowkey, low->key, low->len);
+	p->low = (SfxPos) {p->lowkey, low->len, low->tid};
+	p->nentries = 0;
+	p->nblocks = 0;
+	p->used = 0;
+	p->best = 0;
+	p->pend.nkeys = 0;
+	p->pend.nent = 0;
+	p->pend.keyoff[0] = 0;
+	p->pend.payoff[0] = 0;
+	return p;
+}
+
+int
+sfx_packer_pages(const SfxPacker *p)
+{
+	return p->pages;
+}
+
+/* ---- pending entries ---- */
+
+static inline SfxPos
+pending_key(const Pending *q, int k)
+{
+	return (SfxPos) {q->keys + q->keyoff[k], q->keyoff[k + 1] - q->keyoff[k], 0};
+}
+
+/* The key of pending entry e. */
+static int
+key_of_entry(const Pending *q, int e)
+{
+	int			lo = 0,
+				hi = q->nkeys - 1;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+
+		if (q->ends[mid] > e)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* The separator below entry e.  (pending: the one before it is pending, too) */
+static SfxPos
+pending_separator(const Pending *q, int e)
+{
+	int			k = key_of_entry(q, e);
+	SfxPos		s = pending_key(q, k);
+
+	if (k > 0 && q->ends[k - 1] == e)
+		s.len = q->lcp[k] + 1u < s.len ? q->lcp[k] + 1u : s.len;
+	else
+		s.tid = q->tid[e];
+	return s;
+}
+
+static void
+append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp)
+{
+	if (newkey)
+	{
+		uint32_t	at = q->keyoff[q->nkeys];
+
+		memcpy(q->keys + at, e->key, e->keylen);
+		q->lcp[q->nkeys] = (uint16_t) lcp;
+		q->nkeys++;
+		q->keyoff[q->nkeys] = at + e->keylen;
+	}
+	q->tid[q->nent] = e->tid;
+	if (e->paylen)
+		memcpy(q->pay + q->payoff[q->nent], e->payload, e->paylen);
+	q->payoff[q->nent + 1] = q->payoff[q->nent] + e->paylen;
+	q->nent++;
+	q->ends[q->nkeys - 1] = (uint16_t) q->nent;
+}
+
+/* Forget the first n entries; the separator above them becomes the one below the rest. */
+static void
+drop_pending(Pending *q, int n, const SfxPos *sep)
+{
+	int			k;
+	uint32_t	base;
+
+	if (n == q->nent)
+	{
+		q->nkeys = q->nent = 0;
+		return;
+	}
+	q->seplen = sep->len;
+	q->septid = sep->tid;
+	k = key_of_entry(q, n);
+	base = q->keyoff[k];
+	q->nkeys -= k;
+	q->nent -= n;
+	memmove(q->keys, q->keys + base, q->keyoff[k + q->nkeys] - base);
+	for (int i = 0; i < q->nkeys; i++)
+	{
+		q->keyoff[i] = q->keyoff[i + k] - base;
+		q->lcp[i] = q->lcp[i + k];
+		q->ends[i] = (uint16_t) (q->ends[i + k] - n);
+	}
+	q->keyoff[q->nkeys] = q->keyoff[q->nkeys + k] - base;
+	memmove(q->tid, q->tid + n, (size_t) q->nent * sizeof(uint64_t));
+	base = q->payoff[n];
+	memmove(q->pay, q->pay + base, q->payoff[n + q->nent] - base);
+	for (int i = 0; i <= q->nent; i++)
+		q->payoff[i] = q->payoff[i + n] - base;
+}
+
+/* ---- encoding a block ---- */
+
+/* The key stream; sets the kind.  Bytes written or SFX_NOSPACE. */
+static int
+encode_keys(const SfxKeys *k, uint8_t *out, size_t cap, int *kind)
+{
+	uint32_t	width = k->off[1] - k->off[0];
+	bool		fixed = width - k->skip <= SFX_FIX_MAXWIDTH;
+	int			nvary;
+	int			r,
+				s;
+
+	for (int i = 1; i < k->n && fixed; i++)
+		fixed = k->off[i + 1] - k->off[i] == width;
+	*kind = SFX_BLK_STRING;
+	if (!fixed)
+		return sfx_str_encode(k, out, cap);
+	r = sfx_fix_encode(k, out, cap, &nvary);
+	/* up to eight bytes are all in the integer block: nothing beats that */
+	if (nvary > 8 && (r < 0 || sfx_str_estimate(k) < (uint32_t) r))
+	{
+		s = sfx_str_encode(k, out, cap);
+		if (s >= 0 && (r < 0 || s < r))
+			return s;
+		if (r >= 0)
+			r = sfx_fix_encode(k, out, cap, &nvary);
+	}
+	*kind = SFX_BLK_FIXED;
+	return r;
+}
+
+/* Ends of the posting lists but the last. */
+static int
+encode_ends(const uint16_t *ends, int nkeys, uint8_t *out, size_t cap)
+{
+	uint64_t	v[SFX_INT_MAX];
+
+	if (nkeys < 2)
+		return 0;
+	for (int i = 0; i < nkeys - 1; i++)
+		v[i] = (uint64_t) (ends[i] - (i + 1));
+	return sfx_int_encode(v, nkeys - 1, out, cap);
+}
+
+static int
+encode_tids(const uint64_t *tid, int nent, const uint16_t *ends, int nlists, uint8_t *out, size_t cap)
+{
+	if (nent > 1)
+		return sfx_tid_encode(tid, nent, ends, nlists, out, cap);
+	if (cap < 6)
+		return SFX_NOSPACE;
+	sfx_put_tid(out, tid[0]);
+	return 6;
+}
+
+/* Payload ends (if there are several), then the payloads. */
+static int
+encode_payloads(const Pending *q, int nent, uint8_t *out, size_t cap)
+{
+	uint64_t	v[SFX_INT_MAX];
+	uint8_t    *p = out;
+	size_t		bytes = q->payoff[nent];
+
+	for (int at = 0; nent > 1 && at < nent; at += SFX_INT_MAX)
+	{
+		int			n = nent - at < SFX_INT_MAX ? nent - at : SFX_INT_MAX;
+		int			r;
+
+		for (int i = 0; i < n; i++)
+			v[i] = q->payoff[at + i + 1];
+		r = sfx_int_encode(v, n, p, cap - (size_t) (p - out));
+		if (r < 0)
+			return r;
+		p += r;
+	}
+	if (cap - (size_t) (p - out) < bytes)
+		return SFX_NOSPACE;
+	memcpy(p, q->pay, bytes);
+	return (int) (p - out + (ptrdiff_t) bytes);
+}
+
+/* Encode the first c->nent pending entries into c.  SFX_OK or SFX_NOSPACE (too large for any page). */
+static int
+encode_block(const SfxPacker *p, Candidate *c)
+{
+	const Pending *q = &p->pend;
+	int			nkeys = key_of_entry(q, c->nent - 1) + 1;
+	bool		dups = c->nent > nkeys;
+	bool		haspay = q->payoff[c->nent] > 0;
+	uint16_t	ends[SFX_BLOCK_KEYS];
+	uint8_t    *out = c->rest;
+	size_t		room = p->capacity;
+	int			kind = SFX_BLK_ONE;
+	int			r;
+	SfxPos		first = pending_key(q, 0);
+	SfxPos		last = pending_key(q, nkeys - 1);
+
+	c->b.prefixlen = sfx_lcp(first.key, first.len, last.key, last.len);
+	c->b.seplen = q->seplen;
+	c->b.septid = q->septid;
+	if (nkeys > 1)
+	{
+		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen};
+
+		r = encode_keys(&k, out, room, &kind);
+		if (r < 0)
+			return SFX_NOSPACE;
+		out += r;
+	}
+	if (dups)
+	{
+		memcpy(ends, q->ends, (size_t) nkeys * sizeof(uint16_t));
+		ends[nkeys - 1] = (uint16_t) c->nent;
+		r = encode_ends(ends, nkeys, out, room - (size_t) (out - c->rest));
+		if (r < 0)
+			return SFX_NOSPACE;
+		out += r;
+	}
+	r = encode_tids(q->tid, c->nent, dups ? ends : NULL, dups ? nkeys : c->nent, out,
+					room - (size_t) (out - c->rest));
+	if (r < 0)
+		return SFX_NOSPACE;
+	out += r;
+	if (haspay)
+	{
+		r = encode_payloads(q, c->nent, out, room - (size_t) (out - c->rest));
+		if (r < 0)
+			return SFX_NOSPACE;
+		out += r;
+	}
+	c->b.restlen = (uint32_t) (out - c->rest);
+	c->b.headlen = 0;
+	c->b.head[c->b.headlen++] = (uint8_t) (kind | (dups ? SFX_BLK_DUPS : 0) | (haspay ? SFX_BLK_PAYLOAD : 0) |
+										   (dups && c->nent > 256 ? SFX_BLK_NENT_HI : 0));
+	if (kind != SFX_BLK_ONE)
+		c->b.head[c->b.headlen++] = (uint8_t) (nkeys - 1);
+	if (dups)
+		c->b.head[c->b.headlen++] = (uint8_t) (c->nent - 1);
+	return SFX_OK;
+}
+
+/* ---- the page ---- */
+
+/* Length of the prefix that the page shares with this high fence. */
+static inline uint32_t
+shared_prefix(const SfxPacker *p, const SfxPos *high, bool high_inf)
+{
+	return high_inf ? 0 : sfx_lcp(p->low.key, p->low.len, high->key, high->len);
+}
+
+/* Bytes that block b, number i of the page, takes with its slot and separator. */
+static inline uint32_t
+block_size(const PackedBlock *b, int i, uint32_t prefix)
+{
+	uint32_t	size = SFX_LEAF_SLOT + b->headlen + sfx_len_size(b->prefixlen - prefix) +
+		b->prefixlen - prefix + b->restlen;
+
+	if (i > 0)
+		size += b->seplen - prefix + (b->septid ? 6 : 0);
+	return size;
+}
+
+/* Length of the body with the committed blocks, and extra (if any). */
+static uint32_t
+page_size(const SfxPacker *p, const SfxPos *high, bool high_inf, const PackedBlock *extra)
+{
+	uint32_t	prefix = shared_prefix(p, high, high_inf);
+	uint32_t	size = SFX_LEAF_HEADER + p->low.len + (p->low.tid ? 6 : 0);
+
+	if (!high_inf)
+		size += high->len - prefix + (high->tid ? 6 : 0);
+	for (int i = 0; i < p->nblocks; i++)
+		size += block_size(&p->blocks[i], i, prefix);
+	if (extra)
+		size += block_size(extra, p->nblocks, prefix);
+	return size;
+}
+
+/*
+ * Try the first n pending entries as the page's next block; above them comes last (NULL: they are not all, or
+ * there is no fence), no fence if inf.  The candidate comes back with size 0 if it is too large to be encoded.
+ */
+static bool
+try_block(SfxPacker *p, Candidate *c, int n, const SfxPos *above, bool inf)
+{
+	c->nent = n;
+	c->size = 0;
+	c->high_inf = inf && n == p->pend.nent;
+	if (n < p->pend.nent)
+		c->high = pending_separator(&p->pend, n);
+	else if (!inf)
+		c->high = *above;
+	if (p->nblocks >= MAX_BLOCKS || encode_block(p, c) != SFX_OK)
+		return false;
+	c->size = page_size(p, &c->high, c->high_inf, &c->b);
+	return c->size <= p->capacity;
+}
+
+/* Keep an encoded block on the page. */
+static void
+commit_block(SfxPacker *p, const Candidate *c)
+{
+	PackedBlock *b = &p->blocks[p->nblocks++];
+	uint32_t	prefix = shared_prefix(p, &c->high, c->high_inf);
+	const uint8_t *key = p->pend.keys;	/* both prefix and separator are prefixes of the first key */
+	uint32_t	n;
+
+	*b = c->b;
+	b->off = p->used;
+	b->from = prefix;
+	/* the longer of the two holds the other */
+	n = (b->prefixlen > b->seplen || p->nblocks == 1 ? b->prefixlen : b->seplen) - prefix;
+	memcpy(p->scratch + p->used, key + prefix, n);
+	memcpy(p->scratch + p->used + n, c->rest, b->restlen);
+	p->used += n + b->restlen;
+	p->nentries += (uint32_t) c->nent;
+}
+
+/* The first len bytes of block b's first key, without the first prefix ones, to out.  Those that
+ * were not stored with it are the low fence's. */
+static uint8_t *
+put_key_part(const SfxPacker *p, const PackedBlock *b, uint32_t prefix, uint32_t len, uint8_t *out)
+{
+	uint32_t	n = b->from - prefix;
+
+	memcpy(out, p->low.key + prefix, n);
+	memcpy(out + n, p->scratch + b->off, len - b->from);
+	return out + (len - prefix);
+}
+
+static uint8_t *
+put_block(const SfxPacker *p, int i, uint32_t prefix, uint8_t *out)
+{
+	const PackedBlock *b = &p->blocks[i];
+	uint32_t	stored = (b->prefixlen > b->seplen || i == 0 ? b->prefixlen : b->seplen) - b->from;
+
+	memcpy(out, b->head, b->headlen);
+	out = sfx_len_put(out + b->headlen, b->prefixlen - prefix);
+	out = put_key_part(p, b, prefix, b->prefixlen, out);
+	memcpy(out, p->scratch + b->off + stored, b->restlen);
+	return out + b->restlen;
+}
+
+static uint8_t *
+put_fences(SfxPacker *p, const SfxPos *high, bool high_inf, uint32_t prefix)
+{
+	uint8_t    *out = p->body;
+
+	out[0] = SFX_LEAF_VERSION;
+	out[1] = (uint8_t) ((high_inf ? SFX_LEAF_HIGH_INF : 0) | (p->low.tid ? SFX_LEAF_LOW_TID : 0) |
+						(!high_inf && high->tid ? SFX_LEAF_HIGH_TID : 0));
+	sfx_put16(out + 2, (uint16_t) p->nblocks);
+	sfx_put32(out + 4, p->nentries);
+	sfx_put16(out + 8, (uint16_t) prefix);
+	sfx_put16(out + 10, (uint16_t) p->low.len);
+	sfx_put16(out + 12, (uint16_t) (high_inf ? 0 : high->len));
+	out += SFX_LEAF_HEADER;
+	if (p->low.tid)
+	{
+		sfx_put_tid(out, p->low.tid);
+		out += 6;
+	}
+	if (!high_inf && high->tid)
+	{
+		sfx_put_tid(out, high->tid);
+		out += 6;
+	}
+	memcpy(out, p->low.key, p->low.len);
+	out += p->low.len;
+	if (!high_inf)
+	{
+		memcpy(out, high->key + prefix, high->len - prefix);
+		out += high->len - prefix;
+	}
+	return out;
+}
+
+/* Emit the committed blocks as a page with this high fence, which is then the low fence of the next page. */
+static int
+close_page(SfxPacker *p, const SfxPos *high, bool high_inf)
+{
+	uint32_t	prefix = shared_prefix(p, high, high_inf);
+	uint8_t    *dir = put_fences(p, high, high_inf, prefix);
+	uint8_t    *out = dir + SFX_LEAF_SLOT * p->nblocks;
+	SfxLeafOut	page;
+	int			r;
+
+	for (int i = 0; i < p->nblocks; i++)
+	{
+		const PackedBlock *b = &p->blocks[i];
+		uint32_t	at = (uint32_t) (out - p->body);
+
+		sfx_put16(dir + SFX_LEAF_SLOT * i + 2, (uint16_t) (at | (i > 0 && b->septid ? SFX_SLOT_TID : 0)));
+		if (i == 0)
+			continue;
+		out = put_key_part(p, b, prefix, b->seplen, out);
+		if (b->septid)
+		{
+			sfx_put_tid(out, b->septid);
+			out += 6;
+		}
+	}
+	sfx_put16(p->body + 14, (uint16_t) (out - p->body));
+	for (int i = 0; i < p->nblocks; i++)
+	{
+		sfx_put16(dir + SFX_LEAF_SLOT * i, (uint16_t) (out - p->body));
+		out = put_block(p, i, prefix, out);
+	}
+	page.body = p->body;
+	page.len = (uint32_t) (out - p->body);
+	page.low = p->low;
+	page.high = high_inf ? (SfxPos) {NULL, 0, 0} : *high;
+	page.high_inf = high_inf;
+	page.nentries = p->nentries;
+	r = p->emit(p->ctx, &page);
+	p->pages++;
+	p->nblocks = 0;
+	p->nentries = 0;
+	p->used = 0;
+	if (r < 0)
+		return r;
+	if (!high_inf)
+	{
+		memmove(p->lowkey, high->key, high->len);
+		p->low.len = high->len;
+		p->low.tid = high->tid;
+	}
+	return SFX_OK;
+}
+
+/* ---- filling pages ---- */
+
+/*
+ * All pending entries (size bytes as a page, 0 if unknown) do not fit on the page: the most that do, found by
+ * interpolation between a number that fits and one that does not.  The best candidate is left in
+ * p->cand[p->best]; returns its entries (0: not even one fits).
+ */
+static int
+cut_block(SfxPacker *p, uint32_t size)
+{
+	SfxPos		here = {p->pend.keys, p->pend.seplen, p->pend.septid};
+	int			good = 0,
+				bad = p->pend.nent;
+	uint32_t	goodsize = p->nblocks ? page_size(p, &here, false, NULL) : SFX_LEAF_HEADER + p->low.len;
+	uint32_t	badsize = size;
+
+	for (int tries = 0; bad - good > 1; tries++)
+	{
+		Candidate  *c = &p->cand[!p->best];
+		int			n = (good + bad) / 2;
+
+		if (badsize > goodsize && tries < 6)
+		{
+			uint64_t	room = goodsize < p->capacity ? p->capacity - goodsize : 0;
+
+			n = good + (int) ((uint64_t) (bad - good) * room / (badsize - goodsize));
+			if (n <= good)
+				n = good + 1;
+			if (n >= bad)
+				n = bad - 1;
+		}
+		if (try_block(p, c, n, NULL, false))
+		{
+			good = n;
+			goodsize = c->size;
+			p->best = !p->best;
+		}
+		else
+		{
+			bad = n;
+			badsize = c->size;
+		}
+	}
+	return good;
+}
+
+/*
+ * Move pending entries to pages.  above: the fence that would follow them all (inf: none).  If they all fit on
+ * the page they are committed; else one page is closed.  Either way some entries may be left.
+ */
+static int
+flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
+{
+	Candidate  *c = &p->cand[!p->best];
+	SfxPos		high;
+	int			n,
+				r;
+
+	if (try_block(p, c, p->pend.nent, above, inf))
+	{
+		commit_block(p, c);
+		drop_pending(&p->pend, p->pend.nent, NULL);
+		return SFX_OK;
+	}
+	n = cut_block(p, c->size);
+	if (n > 0)
+	{
+		c = &p->cand[p->best];
+		commit_block(p, c);
+		high = c->high;
+	}
+	else if (p->nblocks == 0)
+		return SFX_NOSPACE;		/* the caller broke the limit on entries or capacity */
+	else
+		high = (SfxPos) {p->pend.keys, p->pend.seplen, p->pend.septid};
+	r = close_page(p, &high, false);
+	if (n > 0)
+		drop_pending(&p->pend, n, &high);
+	return r;
+}
+
+int
+sfx_packer_add(SfxPacker *p, const SfxEntry *e)
+{
+	Pending    *q = &p->pend;
+	SfxPos		pos = {e->key, e->keylen, e->tid};
+	SfxPos		sep = pos;
+	bool		newkey = true;
+	uint32_t	lcp = 0;
+	int			r;
+
+	if (q->nent > 0)
+	{
+		SfxPos		last = pending_key(q, q->nkeys - 1);
+
+		lcp = sfx_lcp(last.key, last.len, e->key, e->keylen);
+		newkey = lcp < e->keylen || lcp < last.len;
+		if (lcp < e->keylen)
+			sep = (SfxPos) {e->key, lcp + 1, 0};
+	}
+	else if (p->pages == 0 && p->nblocks == 0)
+	{
+		/* the first entry of all: no separator is needed below it */
+		q->seplen = 0;
+		q->septid = 0;
+	}
+	while (q->nent > 0 &&
+		   (q->nent == SFX_BLOCK_ENTRIES || (newkey && q->nkeys == SFX_BLOCK_KEYS) ||
+			q->keyoff[q->nkeys] + e->keylen > SFX_BLOCK_RAW || q->payoff[q->nent] + e->paylen > SFX_BLOCK_RAW))
+	{
+		r = flush_pending(p, &sep, false);
+		if (r < 0)
+			return r;
+		if (q->nent == 0)
+		{
+			q->seplen = sep.len;
+			q->septid = sep.tid;
+			newkey = true;
+		}
+	}
+	append_entry(q, e, newkey, lcp);
+	return SFX_OK;
+}
+
+int
+sfx_packer_finish(SfxPacker *p, const SfxPos *high)
+{
+	while (p->pend.nent > 0)
+	{
+		int			r = flush_pending(p, high, high == NULL);
+
+		if (r < 0)
+			return r;
+	}
+	return close_page(p, high, high == NULL);
+}

@@ -1,0 +1,410 @@
+/*-------------------------------------------------------------------------
+ * louds.h - page-local succinct structures: bit vectors with rank and select, string pools, the LOUDS-DS trie
+ *
+ * The trie is the Fast Succinct Trie of the SuRF paper (sections 2 and 3) made for one page: nodes
+ * are numbered level by level, the first few are LOUDS-Dense (two 256-bit maps each), the
+ * others LOUDS-Sparse (labels, a has-child bit and a LOUDS bit per edge).  Differences to the paper:
+ *
+ * - Paths are compressed: bytes that all strings below a node share stand in a pool, once per node, and so do the
+ *	 bytes of a string below its last branch (its tail).  So every node has two branches or more.
+ * - A string that ends at a node is marked by a bit of that node, outside the alphabet of labels.
+ * - LOUDS order is not string order, but no permutation is kept: each node knows how many strings
+ *	 are smaller than all of its own (its base), and the place of a leaf edge in string order follows from the next
+ *	 branch that has a base.  Nodes are fewer than leaves, much fewer where it matters.  Tails stand in string order.
+ *
+ * Offsets are relative to a buffer that is passed along.  Every load goes through sfx_ld8/16/64, which
+ * read nothing outside that buffer: hostile bytes can only lead to wrong answers or SFX_CORRUPT.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_LOUDS_H
+#define SFX_LOUDS_H
+
+#include "sfx.h"
+
+#define SFX_TRIE_MAXKEYS	8192
+/* Longest string: a key and a TID behind it. */
+#define SFX_TRIE_MAXLEN		(SFX_MAX_ENTRY + 6)
+/* Dense nodes: label map, has-child map, and the number of has-child bits in earlier dense nodes. */
+#define SFX_DENSE_SIZE		66
+
+/* ---- bounded loads ---- */
+
+typedef struct SfxBuf
+{
+	const uint8_t *p;
+	uint32_t	len;
+} SfxBuf;
+
+/* Bytes outside the buffer read as zero. */
+static inline uint64_t
+sfx_ld64(SfxBuf b, uint32_t off)
+{
+	uint64_t	v = 0;
+
+	if ((uint64_t) off + 8 <= b.len)
+		return sfx_get64(b.p + off);
+	for (uint32_t i = 0; i < 8 && off < b.len && i < b.len - off; i++)
+		v |= (uint64_t) b.p[off + i] << (8 * i);
+	return v;
+}
+
+static inline uint32_t
+sfx_ld8(SfxBuf b, uint32_t off)
+{
+	return off < b.len ? b.p[off] : 0;
+}
+
+static inline uint32_t
+sfx_ld16(SfxBuf b, uint32_t off)
+{
+	return (uint64_t) off + 2 <= b.len ? sfx_get16(b.p + off) : 0;
+}
+
+/* ---- words ---- */
+
+/* x86-64 without -mpopcnt would call a table-driven library function. */
+static inline uint32_t
+sfx_popcount(uint64_t x)
+{
+#if defined(__POPCNT__) || defined(__aarch64__)
+	return (uint32_t) __builtin_popcountll(x);
+#else
+	x -= (x >> 1) & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return (uint32_t) ((x * UINT64_C(0x0101010101010101)) >> 56);
+#endif
+}
+
+/* Position of one number r (from 0) in x, which has more than r ones. */
+static inline uint32_t
+sfx_select_word(uint64_t x, uint32_t r)
+{
+	uint64_t	s = x - ((x >> 1) & UINT64_C(0x5555555555555555));
+	uint32_t	shift,
+				byte;
+
+	if (r == 0)
+		return (uint32_t) __builtin_ctzll(x);
+	s = (s & UINT64_C(0x3333333333333333)) + ((s >> 2) & UINT64_C(0x3333333333333333));
+	s = (s + (s >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	s *= UINT64_C(0x0101010101010101);	/* byte i: ones in bytes 0..i, at most 64 */
+	/* the first byte whose sum exceeds r: count the bytes whose sum does not */
+	shift = (uint32_t) ((((((r * UINT64_C(0x0101010101010101)) | UINT64_C(0x8080808080808080)) - s)
+						  & UINT64_C(0x8080808080808080)) >> 7)
+						* UINT64_C(0x0101010101010101) >> 56) * 8;
+	r -= (uint32_t) ((s << 8) >> shift) & 0xFF;
+	byte = (uint32_t) (x >> shift) & 0xFF;
+	while (r-- > 0)
+		byte &= byte - 1;
+	return shift + (uint32_t) __builtin_ctz(byte);
+}
+
+/* Bits needed for values up to v. */
+static inline uint32_t
+sfx_width(uint64_t v)
+{
+	return v ? 64 - (uint32_t) __builtin_clzll(v) : 0;
+}
+
+static inline uint32_t
+sfx_bytes_of(uint64_t bits)
+{
+	return (uint32_t) ((bits + 7) / 8);
+}
+
+/* Value i of an array of width-bit integers (0 to 64) at off. */
+static inline uint64_t
+sfx_packed_get(SfxBuf b, uint32_t off, uint32_t width, uint32_t i)
+{
+	uint64_t	bit = (uint64_t) i * width;
+	uint32_t	at = off + (uint32_t) (bit >> 3);
+	uint32_t	sh = (uint32_t) bit & 7;
+	uint64_t	v = sfx_ld64(b, at) >> sh;
+
+	if (width + sh > 64)
+		v |= (uint64_t) sfx_ld8(b, at + 8) << (64 - sh);
+	return width < 64 ? v & ((UINT64_C(1) << width) - 1) : v;
+}
+
+/* OR value i into zeroed bytes. */
+extern void sfx_packed_set(uint8_t *p, uint32_t width, uint32_t i, uint64_t v);
+
+static inline bool
+sfx_bit(SfxBuf b, uint32_t off, uint32_t i)
+{
+	return sfx_ld8(b, off + (i >> 3)) >> (i & 7) & 1;
+}
+
+/* ---- bit vectors ---- */
+
+#define SFX_RANK_BITS	128		/* a rank sample for this many bits */
+/* A select sample for about this many bits: close where every level of a descent needs one, wide for tails. */
+#define SFX_SELECT_NEAR	64
+#define SFX_SELECT_FAR	128
+
+/* n bits at off.  At smp: rank samples (ones before each 128 bits), or the positions of every 2^shift-th one. */
+typedef struct SfxBits
+{
+	uint32_t	off;
+	uint32_t	n;
+	uint32_t	smp;
+	uint32_t	shift;
+} SfxBits;
+
+/* Ones before bit i. */
+static inline uint32_t
+sfx_rank1(SfxBuf b, const SfxBits *v, uint32_t i)
+{
+	uint32_t	blk = i / SFX_RANK_BITS;
+	uint32_t	r = sfx_ld16(b, v->smp + 2 * blk);
+	uint32_t	at = v->off + blk * (SFX_RANK_BITS / 8);
+
+	if (i & 64)
+	{
+		r += sfx_popcount(sfx_ld64(b, at));
+		at += 8;
+	}
+	if (i & 63)
+		r += sfx_popcount(sfx_ld64(b, at) << (64 - (i & 63)));
+	return r;
+}
+
+/* The first one at or after bit i and before bit end; end if there is none. */
+static inline uint32_t
+sfx_next1(SfxBuf b, const SfxBits *v, uint32_t i, uint32_t end)
+{
+	while (i < end)
+	{
+		uint64_t	w = sfx_ld64(b, v->off + (i >> 3)) >> (i & 7);
+
+		if (w != 0)
+		{
+			i += (uint32_t) __builtin_ctzll(w);
+			return i < end ? i : end;
+		}
+		i += 64 - (i & 7);
+	}
+	return end;
+}
+
+/* Positions of one number k (from 0) and of the one behind it; v->n where there is none. */
+static inline uint32_t
+sfx_select1(SfxBuf b, const SfxBits *v, uint32_t k, uint32_t *next)
+{
+	uint32_t	pos = sfx_ld16(b, v->smp + 2 * (k >> v->shift));
+	uint32_t	r = k & ((1u << v->shift) - 1);
+	uint32_t	at = v->off + (pos >> 3);
+	uint64_t	w = sfx_ld64(b, at) & (~UINT64_C(0) << (pos & 7));
+
+	for (pos &= ~7u; pos < v->n; pos += 64)
+	{
+		uint32_t	c = sfx_popcount(w);
+
+		if (r < c)
+		{
+			uint32_t	i = sfx_select_word(w, r);
+
+			w &= ~UINT64_C(1) << i;
+			if (w != 0)
+			{
+				*next = pos + (uint32_t) __builtin_ctzll(w);
+				if (*next > v->n)
+					*next = v->n;
+			}
+			else
+				*next = sfx_next1(b, v, pos + 64, v->n);
+			pos += i;
+			return pos < v->n ? pos : v->n;
+		}
+		r -= c;
+		at += 8;
+		w = sfx_ld64(b, at);
+	}
+	*next = v->n;
+	return v->n;
+}
+
+/* ---- output ---- */
+
+typedef struct SfxOut
+{
+	uint8_t    *p;
+	uint32_t	len;
+	uint32_t	cap;
+} SfxOut;
+
+/* n zeroed bytes at the end of the output, or NULL if they do not fit (then, and for ever after). */
+extern uint8_t *sfx_out(SfxOut *o, uint32_t n);
+
+/* ---- string pools: n byte strings one after the other, Elias-Fano over their starts ---- */
+
+typedef struct SfxPool
+{
+	uint32_t	n;
+	uint32_t	total;			/* bytes of all strings; 0: all are empty and nothing is stored */
+	uint32_t	l;				/* low bits of a start */
+	uint32_t	low;			/* offset of the low bits */
+	uint32_t	data;			/* offset of the bytes */
+	SfxBits		up;				/* n + 1 ones */
+} SfxPool;
+
+/* Offset and length of string i.  False if the bytes are damaged. */
+static inline bool
+sfx_pool_get(SfxBuf b, const SfxPool *s, uint32_t i, uint32_t *off, uint32_t *len)
+{
+	uint32_t	at,
+				next,
+				start,
+				end;
+
+	if (i >= s->n)
+		return false;
+	at = sfx_select1(b, &s->up, i, &next);
+	if (at >= s->up.n || at < i)
+		return false;
+	start = (at - i) << s->l;
+	end = (next - i - 1) << s->l;
+	if (s->l > 0)
+	{
+		start |= (uint32_t) sfx_packed_get(b, s->low, s->l, i);
+		end |= (uint32_t) sfx_packed_get(b, s->low, s->l, i + 1);
+	}
+	*off = s->data + start;
+	*len = end - start;
+	return start <= end && end <= s->total;
+}
+
+/* ---- probes: a position as a byte string (key, and the TID behind it unless it is 0) ---- */
+
+typedef struct SfxProbe
+{
+	const uint8_t *key;
+	uint32_t	len;
+	uint32_t	total;
+	uint8_t		tid[6];
+} SfxProbe;
+
+static inline void
+sfx_probe_init(SfxProbe *q, const SfxPos *pos)
+{
+	q->key = pos->key;
+	q->len = q->total = pos->len;
+	if (pos->tid != 0)
+	{
+		sfx_put_tid(q->tid, pos->tid < SFX_MAX_TID ? pos->tid : SFX_MAX_TID);
+		q->total += 6;
+	}
+}
+
+static inline uint32_t
+sfx_probe_byte(const SfxProbe *q, uint32_t i)
+{
+	return i < q->len ? q->key[i] : q->tid[i - q->len];
+}
+
+/* The first eight bytes in memory as a big-endian number. */
+static inline uint64_t
+sfx_be64(uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap64(x);
+#else
+	return x;
+#endif
+}
+
+/*
+ * Compare the probe's bytes from d (<= total) on with s[0..len).  0: they begin with s.  Where
+ * they end inside s they are smaller.  *same: equal bytes.
+ */
+static inline int
+sfx_probe_cmp(const SfxProbe *q, uint32_t d, const uint8_t *s, uint32_t len, uint32_t *same)
+{
+	uint32_t	left = q->total - d;
+	uint32_t	n = left < len ? left : len;
+	uint32_t	nkey = d < q->len ? q->len - d : 0;
+	uint32_t	i;
+
+	if (nkey > n)
+		nkey = n;
+	i = nkey ? sfx_lcp(q->key + d, nkey, s, nkey) : 0;
+	if (i == nkey)
+		while (i < n && q->tid[d + i - q->len] == s[i])
+			i++;
+	*same = i;
+	if (i < n)
+		return (int) sfx_probe_byte(q, d + i) - (int) s[i];
+	return left < len ? -1 : 0;
+}
+
+/* The same with the string at off (off + len <= b.len), without a loop where it is short: most are. */
+static inline int
+sfx_probe_cmp_at(SfxBuf b, const SfxProbe *q, uint32_t d, uint32_t off, uint32_t len)
+{
+	uint32_t	same;
+
+	if (len <= 8 && d + 8 <= q->len && off + 8 <= b.len)
+	{
+		uint64_t	x = sfx_be64(sfx_get64(q->key + d));
+		uint64_t	y = sfx_be64(sfx_get64(b.p + off));
+		uint32_t	cut = 64 - 8 * len;
+
+		if (len == 0)
+			return 0;
+		x >>= cut;
+		y >>= cut;
+		return (x > y) - (x < y);
+	}
+	return sfx_probe_cmp(q, d, b.p + off, len, &same);
+}
+
+/* ---- the trie ---- */
+
+/* Plain 32-bit numbers only, so that a reader can keep it in an array of them. */
+typedef struct SfxTrie
+{
+	uint32_t	nkeys;
+	uint32_t	nnodes;
+	uint32_t	nedges;			/* of sparse nodes */
+	uint32_t	ndense;
+	uint32_t	dense;			/* offset of the dense nodes */
+	uint32_t	dchildren;		/* has-child bits in dense nodes */
+	uint32_t	labels;
+	uint32_t	base;			/* offset of the bases of nodes 1.. */
+	uint32_t	bwidth;
+	uint32_t	pk;				/* offset of the string-ends-here bits, 0 if there are none */
+	uint32_t	end;			/* offset of the first byte behind the trie */
+	SfxBits		child;			/* has-child, rank */
+	SfxBits		louds;			/* select; one per sparse node */
+	SfxPool		paths;			/* per node */
+	SfxPool		tails;			/* per string */
+} SfxTrie;
+
+/* Scratch memory (8-byte aligned) for sfx_trie_build. */
+extern size_t sfx_trie_scratch_size(void);
+
+/*
+ * Append the trie of keys[0..n), 2 <= n <= SFX_TRIE_MAXKEYS, to o.  As byte strings they must ascend, each at most
+ * SFX_TRIE_MAXLEN bytes long.  SFX_OK or SFX_NOSPACE.
+ */
+extern int sfx_trie_build(const SfxPos *keys, uint32_t n, SfxOut *o, void *scratch);
+
+/* Check what makes reads bounded of the trie of n strings that starts at off.  Takes constant time. */
+extern int sfx_trie_open(SfxTrie *t, SfxBuf b, uint32_t off, uint32_t n);
+
+/* How many strings are <= q from its byte d on (strict: < q).  Or SFX_CORRUPT. */
+extern int sfx_trie_rank(const SfxTrie *t, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict);
+
+/*
+ * Call f(ctx, i, s, len) for all strings in order.  They are rebuilt in buf, behind the skip bytes that stand
+ * there already, and are skip + SFX_TRIE_MAXLEN bytes long at most.  A negative return of f stops and is returned; else
+ * SFX_OK or SFX_CORRUPT (also if a base or the number of nodes is wrong).
+ */
+typedef int (*SfxTrieFn) (void *ctx, uint32_t i, const uint8_t *s, uint32_t len);
+extern int sfx_trie_each(const SfxTrie *t, SfxBuf b, uint8_t *buf, uint32_t skip, SfxTrieFn f, void *ctx);
+
+/* Rank and select samples against a scan.  NULL, or what is wrong. */
+extern const char *sfx_trie_check(const SfxTrie *t, SfxBuf b);
+
+#endif							/* SFX_LOUDS_H */

@@ -1,0 +1,141 @@
+/*-------------------------------------------------------------------------
+ * sfx.h - ground rules and shared helpers of the core library
+ *
+ * src/core is pure C11.  It never includes a PostgreSQL header, never
+ * allocates (callers pass memory), never keeps state between calls, and never
+ * trusts bytes: a decoder given any bytes returns SFX_CORRUPT or a bounded
+ * result and never reads outside the buffer it was given.
+ *
+ * An *entry* is (key, TID, payload).  A key is a byte string whose memcmp order
+ * (a proper prefix sorts first) is the index order.  No key that is stored in
+ * an index is a proper prefix of another one: keys are self-delimiting.  A TID
+ * is packed in a uint64_t as heap block << 16 | offset.  Entries are ordered
+ * by (key, TID).
+ *
+ * A *position* (SfxPos) is a point in that order: a fence key, a scan bound, an entry.
+ * Its key need not be a stored key: it may be a truncated one.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_H
+#define SFX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Return codes: >= 0 is a result. */
+#define SFX_OK			0
+#define SFX_CORRUPT		(-1)	/* the bytes break the format */
+#define SFX_NOSPACE		(-2)	/* the output does not fit */
+#define SFX_NOMEM		(-3)	/* the allocator is exhausted */
+
+/* Largest encoded key plus payload of one entry, in bytes.  Three of them (two
+ * fences and one entry) fit into a page body with all headers. */
+#define SFX_MAX_ENTRY	2696
+
+#define SFX_TID(blk, off)	(((uint64_t) (blk) << 16) | (uint16_t) (off))
+#define SFX_TID_BLOCK(t)	((uint32_t) ((t) >> 16))
+#define SFX_TID_OFFSET(t)	((uint16_t) ((t) & 0xFFFF))
+#define SFX_MAX_TID			UINT64_C(0xFFFFFFFFFFFF)
+
+typedef struct SfxPos
+{
+	const uint8_t *key;
+	uint32_t	len;
+	uint64_t	tid;			/* 0 sorts before every entry of that key */
+} SfxPos;
+
+/* Byte-string order; a proper prefix sorts first. */
+static inline int
+sfx_cmp_bytes(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
+{
+	size_t		n = alen < blen ? alen : blen;
+	int			c = n ? memcmp(a, b, n) : 0;
+
+	if (c != 0)
+		return c;
+	return (alen > blen) - (alen < blen);
+}
+
+static inline int
+sfx_cmp_pos(const SfxPos *a, const SfxPos *b)
+{
+	int			c = sfx_cmp_bytes(a->key, a->len, b->key, b->len);
+
+	if (c != 0)
+		return c;
+	return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* Length of the longest common prefix. */
+static inline uint32_t
+sfx_lcp(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
+{
+	uint32_t	n = alen < blen ? alen : blen;
+	uint32_t	i = 0;
+
+	while (i + 8 <= n)
+	{
+		uint64_t	x,
+					y;
+
+		memcpy(&x, a + i, 8);
+		memcpy(&y, b + i, 8);
+		if (x != y)
+			break;
+		i += 8;
+	}
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* Unaligned little-endian loads and stores; on-disk integers are little-endian
+ * in the server's byte order (pages never move between architectures). */
+static inline uint16_t sfx_get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
+static inline uint32_t sfx_get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
+static inline uint64_t sfx_get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+static inline void sfx_put16(uint8_t *p, uint16_t v) { memcpy(p, &v, 2); }
+static inline void sfx_put32(uint8_t *p, uint32_t v) { memcpy(p, &v, 4); }
+static inline void sfx_put64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }
+
+/* A 48-bit TID, big-endian, so that its bytes sort as it does. */
+static inline void
+sfx_put_tid(uint8_t *p, uint64_t tid)
+{
+	for (int i = 0; i < 6; i++)
+		p[i] = (uint8_t) (tid >> (40 - 8 * i));
+}
+
+static inline uint64_t
+sfx_get_tid(const uint8_t *p)
+{
+	uint64_t	t = 0;
+
+	for (int i = 0; i < 6; i++)
+		t = t << 8 | p[i];
+	return t;
+}
+
+/*
+ * The shortest position s with left < s <= right, given left < right, as a
+ * prefix of right: s->key points into right->key.  Where the keys are equal it
+ * is right itself, TID included.  (Fence keys and separators are made by this
+ * and nothing else.)
+ */
+static inline SfxPos
+sfx_separator(const SfxPos *left, const SfxPos *right)
+{
+	SfxPos		s = *right;
+	uint32_t	lcp = sfx_lcp(left->key, left->len, right->key, right->len);
+
+	if (lcp < right->len)
+	{
+		s.len = lcp + 1;
+		s.tid = 0;
+	}
+	return s;
+}
+
+#endif							/* SFX_H */

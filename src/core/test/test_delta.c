@@ -1,0 +1,480 @@
+/* test_delta.c - the delta's B+tree against a sorted array */
+#include "../delta.h"
+#include "tap.h"
+
+/* ---- an allocator over one array: counts, can run dry, finds double frees ---- */
+
+#define NNODES 4096
+
+typedef struct Arena
+{
+	uint8_t    *mem;
+	uint32_t	next_free[NNODES + 1];	/* 0: in use */
+	uint32_t	head;
+	uint32_t	nfree;
+	int			bad;
+} Arena;
+
+static uint32_t
+arena_alloc(void *ctx)
+{
+	Arena	   *ar = ctx;
+	uint32_t	ref = ar->head;
+
+	if (ar->nfree == 0)
+		return SFX_NODE_NULL;
+	ar->head = ar->next_free[ref];
+	ar->next_free[ref] = 0;
+	ar->nfree--;
+	memset(ar->mem + (size_t) (ref - 1) * SFX_NODE_SIZE, 0xA5, SFX_NODE_SIZE);
+	return ref;
+}
+
+static void
+arena_free(void *ctx, uint32_t ref)
+{
+	Arena	   *ar = ctx;
+
+	if (ref == 0 || ref > NNODES || ar->next_free[ref] != 0)
+	{
+		ar->bad++;
+		return;
+	}
+	memset(ar->mem + (size_t) (ref - 1) * SFX_NODE_SIZE, 0x5A, SFX_NODE_SIZE);
+	ar->next_free[ref] = ar->head;
+	ar->head = ref;
+	ar->nfree++;
+}
+
+static void *
+arena_addr(void *ctx, uint32_t ref)
+{
+	return ((Arena *) ctx)->mem + (size_t) (ref - 1) * SFX_NODE_SIZE;
+}
+
+static uint32_t
+arena_available(void *ctx)
+{
+	return ((Arena *) ctx)->nfree;
+}
+
+static Arena arena;
+static SfxNodeAlloc A = {&arena, arena_alloc, arena_free, arena_addr, arena_available};
+
+static void
+arena_init(uint32_t n)
+{
+	if (!arena.mem)
+		arena.mem = malloc((size_t) NNODES * SFX_NODE_SIZE);
+	for (uint32_t i = 1; i <= NNODES; i++)
+		arena.next_free[i] = i < n ? i + 1 : UINT32_MAX;
+	arena.head = 1;
+	arena.nfree = n;
+}
+
+/* ---- the reference ---- */
+
+#define MAXREF 20000
+
+static SfxEntry ref[MAXREF];
+static int	nref;
+
+static void
+ref_clear(void)
+{
+	for (int i = 0; i < nref; i++)
+		free((void *) ref[i].key);
+	nref = 0;
+}
+
+static int
+ref_lower(const SfxPos *p)
+{
+	int			lo = 0,
+				hi = nref;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		SfxPos		m = {ref[mid].key, ref[mid].keylen, ref[mid].tid};
+
+		if (sfx_cmp_pos(&m, p) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool
+ref_is(int i, const SfxPos *p)
+{
+	SfxPos		m;
+
+	if (i >= nref)
+		return false;
+	m = (SfxPos) {ref[i].key, ref[i].keylen, ref[i].tid};
+	return sfx_cmp_pos(&m, p) == 0;
+}
+
+static int
+ref_insert(const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+	int			i = ref_lower(&p);
+	int			found = ref_is(i, &p);
+	uint8_t    *copy = malloc(e->keylen + e->paylen + 1);
+
+	if (found)
+		free((void *) ref[i].key);
+	else
+	{
+		memmove(&ref[i + 1], &ref[i], (size_t) (nref - i) * sizeof(ref[0]));
+		nref++;
+	}
+	if (e->keylen)
+		memcpy(copy, e->key, e->keylen);
+	if (e->paylen)
+		memcpy(copy + e->keylen, e->payload, e->paylen);
+	ref[i] = *e;
+	ref[i].key = copy;
+	ref[i].payload = copy + e->keylen;
+	return found;
+}
+
+static int
+ref_remove(const SfxPos *p)
+{
+	int			i = ref_lower(p);
+
+	if (!ref_is(i, p))
+		return 0;
+	free((void *) ref[i].key);
+	nref--;
+	memmove(&ref[i], &ref[i + 1], (size_t) (nref - i) * sizeof(ref[0]));
+	return 1;
+}
+
+static bool
+same(const SfxEntry *a, const SfxEntry *b)
+{
+	return a->keylen == b->keylen && a->tid == b->tid && a->paylen == b->paylen &&
+		(a->keylen == 0 || memcmp(a->key, b->key, a->keylen) == 0) &&
+		(a->paylen == 0 || memcmp(a->payload, b->payload, a->paylen) == 0);
+}
+
+/* Verify, and walk both ways. */
+static bool
+agrees(const SfxDelta *d)
+{
+	const char *why;
+	SfxCursor	c;
+	SfxEntry	e;
+	bool		more;
+	int			i;
+	uint64_t	bytes = 0;
+
+	if (sfx_delta_verify(d, &A, &why) != SFX_OK)
+	{
+		printf("# verify: %s\n", why);
+		return false;
+	}
+	for (i = 0, more = sfx_delta_seek(d, &A, NULL, &c); more; i++, more = sfx_delta_next(d, &A, &c))
+	{
+		sfx_delta_get(d, &A, &c, &e);
+		if (i >= nref || !same(&e, &ref[i]))
+			return false;
+		bytes += e.keylen + e.paylen;
+	}
+	if (i != nref || d->nentries != (uint64_t) nref || d->bytes != bytes)
+		return false;
+	for (more = sfx_delta_seek_before(d, &A, NULL, &c); more; more = sfx_delta_prev(d, &A, &c))
+	{
+		sfx_delta_get(d, &A, &c, &e);
+		if (--i < 0 || !same(&e, &ref[i]))
+			return false;
+	}
+	return i == 0;
+}
+
+/* Both seeks at p against the reference. */
+static bool
+seeks_agree(const SfxDelta *d, const SfxPos *p)
+{
+	int			i = ref_lower(p);
+	SfxCursor	c;
+	SfxEntry	e;
+
+	if (sfx_delta_seek(d, &A, p, &c) != (i < nref))
+		return false;
+	if (i < nref)
+	{
+		sfx_delta_get(d, &A, &c, &e);
+		if (!same(&e, &ref[i]) || sfx_delta_prev(d, &A, &c) != (i > 0))
+			return false;
+	}
+	if (sfx_delta_seek_before(d, &A, p, &c) != (i > 0))
+		return false;
+	if (i > 0)
+	{
+		sfx_delta_get(d, &A, &c, &e);
+		if (!same(&e, &ref[i - 1]) || sfx_delta_next(d, &A, &c) != (i < nref))
+			return false;
+	}
+	return true;
+}
+
+/* ---- kinds of keys ---- */
+
+static uint8_t keybuf[SFX_MAX_ENTRY];
+
+static uint32_t
+make_key(int kind, uint64_t v)
+{
+	uint64_t	s = v;
+
+	memset(keybuf, 0, sizeof(keybuf));
+	switch (kind)
+	{
+		case 0:					/* int8 behind a marker byte */
+			keybuf[0] = 1;
+			for (int i = 0; i < 8; i++)
+				keybuf[1 + i] = (uint8_t) (rnd(&s) >> 8);
+			return 9;
+		case 1:					/* few different keys: many TIDs each */
+			keybuf[0] = 1;
+			keybuf[8] = (uint8_t) (v % 7);
+			return 9;
+		case 2:					/* any length, bytes from a small alphabet: deep common prefixes */
+			{
+				uint32_t	len = rnd(&s) % 120;
+
+				for (uint32_t i = 0; i < len; i++)
+					keybuf[i] = (uint8_t) (rnd(&s) % 8 ? 0 : rnd(&s) % 3 * 127);
+				return len;
+			}
+		case 3:					/* as long as can be, different at the very end */
+			keybuf[0] = 1;
+			sfx_put32(keybuf + SFX_MAX_ENTRY - 4, __builtin_bswap32((uint32_t) (v % 4096)));
+			return SFX_MAX_ENTRY;
+		case 4:					/* tiny and huge ones mixed */
+			keybuf[0] = (uint8_t) rnd(&s);
+			keybuf[1] = (uint8_t) rnd(&s);
+			return rnd(&s) % 4 ? 2 : 2 + rnd(&s) % (SFX_MAX_ENTRY - 1);
+		default:				/* paths: 60 bytes shared, then a number */
+			return (uint32_t) snprintf((char *) keybuf, sizeof(keybuf),
+									   "com.example/a/rather/long/common/prefix/that/exceeds/the/header/%08u",
+									   (unsigned) (v % 100000));
+	}
+}
+
+static uint8_t paybuf[SFX_MAX_ENTRY];
+
+static void
+random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
+{
+	SfxDelta	d = {0};
+	int			codes = 0,
+				seeks = 0,
+				trees = 0;
+
+	arena_init(NNODES);
+	ref_clear();
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t	v = rnd(&seed) % (uint64_t) domain;
+		uint32_t	len = make_key(kind, v);
+		SfxPos		p = {keybuf, len, SFX_TID(v % 1000, kind == 1 ? v / 7 % 200 : 1)};
+		/* grow for the first half, shrink in the second */
+		bool		insert = rnd(&seed) % 10 < (i < n / 2 ? 8 : 2);
+
+		if (insert)
+		{
+			SfxEntry	e = {keybuf, len, 0, paybuf, p.tid};
+
+			if (payloads)
+				e.paylen = rnd(&seed) % (rnd(&seed) % 50 ? 40 : SFX_MAX_ENTRY) % (SFX_MAX_ENTRY - len + 1);
+			for (uint32_t j = 0; j < e.paylen; j++)
+				paybuf[j] = (uint8_t) (i + (int) j);
+			codes += sfx_delta_insert(&d, &A, &e) != ref_insert(&e);
+		}
+		else
+			codes += sfx_delta_remove(&d, &A, &p) != ref_remove(&p);
+		p.len = len - (rnd(&seed) % 2 && len > 0 ? rnd(&seed) % len : 0);
+		p.tid = rnd(&seed) % 2 ? p.tid : rnd(&seed) % 3 * (SFX_MAX_TID / 2);
+		seeks += !seeks_agree(&d, &p);
+		if (i % (n / 20) == 0)
+			trees += !agrees(&d);
+	}
+	ok(codes == 0, "kind %d, payloads %d: return codes (%d wrong)", kind, payloads, codes);
+	ok(seeks == 0, "kind %d, payloads %d: seeks (%d wrong)", kind, payloads, seeks);
+	ok(trees == 0, "kind %d, payloads %d: contents (%d wrong)", kind, payloads, trees);
+	while (nref > 0)
+	{
+		SfxEntry   *e = &ref[rnd(&seed) % (uint64_t) nref];
+		SfxPos		p = {e->key, e->keylen, e->tid};
+
+		codes += sfx_delta_remove(&d, &A, &p) != 1;
+		ref_remove(&p);
+	}
+	ok(codes == 0 && d.root == 0 && d.height == 0 && d.nodes == 0 && d.nentries == 0 && d.bytes == 0 &&
+	   arena.nfree == NNODES && arena.bad == 0,
+	   "kind %d, payloads %d: removing all gives back all nodes", kind, payloads);
+}
+
+static void
+edges(void)
+{
+	SfxDelta	d = {0};
+	SfxCursor	c;
+	SfxEntry	e = {(const uint8_t *) "k", 1, 0, NULL, 5};
+	SfxPos		p = {(const uint8_t *) "k", 1, 5};
+	const char *why;
+
+	arena_init(NNODES);
+	ok(!sfx_delta_seek(&d, &A, NULL, &c) && !sfx_delta_seek_before(&d, &A, NULL, &c) &&
+	   !sfx_delta_next(&d, &A, &c) && !sfx_delta_prev(&d, &A, &c) &&
+	   sfx_delta_remove(&d, &A, &p) == 0 && sfx_delta_verify(&d, &A, &why) == SFX_OK, "empty tree");
+	ok(sfx_delta_insert(&d, &A, &e) == 0 && sfx_delta_insert(&d, &A, &e) == 1 && d.nentries == 1 &&
+	   d.nodes == 1, "one entry");
+	e.tid = 0;
+	e.keylen = 0;
+	ok(sfx_delta_insert(&d, &A, &e) == 0 && sfx_delta_seek(&d, &A, NULL, &c), "empty key");
+	sfx_delta_get(&d, &A, &c, &e);
+	ok(e.keylen == 0 && e.tid == 0, "empty key, TID 0 is first");
+	e.key = keybuf;
+	e.keylen = SFX_MAX_ENTRY;
+	e.payload = paybuf;
+	e.paylen = 1;
+	ok(sfx_delta_insert(&d, &A, &e) == SFX_NOSPACE && d.nentries == 2, "oversized entry is refused");
+	sfx_delta_free(&d, &A);
+	ok(d.root == 0 && d.height == 0 && d.nentries == 0 && arena.nfree == NNODES && arena.bad == 0, "free");
+}
+
+/* Bytes per entry and height for n int8 keys in a given order: 0 up, 1 down, 2 up within 16 groups. */
+static void
+ordered(int order, int n, double most)
+{
+	SfxDelta	d = {0};
+	uint8_t		key[9] = {1};
+	int			wrong = 0;
+	const char *why;
+
+	arena_init(NNODES);
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t	v = order == 0 ? (uint64_t) i : order == 1 ? (uint64_t) (n - i) :
+			(uint64_t) (i % 16) << 40 | (uint64_t) i;
+		SfxEntry	e = {key, 9, 0, NULL, (uint64_t) i};
+
+		v = __builtin_bswap64(v);
+		memcpy(key + 1, &v, 8);
+		wrong += sfx_delta_insert(&d, &A, &e) != 0;
+	}
+	double		bytes = (double) d.nodes * SFX_NODE_SIZE / n;
+
+	ok(wrong == 0 && sfx_delta_verify(&d, &A, &why) == SFX_OK && bytes < most,
+	   "order %d leaves full nodes: %.1f bytes per entry", order, bytes);
+	sfx_delta_free(&d, &A);
+	ok(arena.nfree == NNODES && arena.bad == 0, "order %d: all nodes given back", order);
+}
+
+/* With few nodes: inserts fail, and a failed one changes nothing; removals make room again. */
+static void
+exhaustion(int kind, bool payloads)
+{
+	SfxDelta	d = {0};
+	uint64_t	seed = 99;
+	int			failed = 0,
+				codes = 0,
+				broken = 0;
+
+	ref_clear();
+	arena_init(25);
+	for (int i = 0; i < 4000; i++)
+	{
+		uint64_t	v = rnd(&seed) % 3000;
+		uint32_t	len = make_key(kind, v);
+		SfxEntry	e = {keybuf, len, 0, paybuf, v};
+		SfxPos		p = {keybuf, len, v};
+		SfxDelta	before = d;
+		int			rc;
+
+		if (payloads)
+			e.paylen = rnd(&seed) % (SFX_MAX_ENTRY - len + 1);
+		if (rnd(&seed) % 4 == 0)
+		{
+			codes += sfx_delta_remove(&d, &A, &p) != ref_remove(&p);
+			continue;
+		}
+		rc = sfx_delta_insert(&d, &A, &e);
+		if (rc == SFX_NOMEM)
+		{
+			failed++;
+			broken += memcmp(&before, &d, sizeof(d)) != 0;
+			if (failed % 50 == 1)
+				broken += !agrees(&d);
+		}
+		else
+			codes += rc != ref_insert(&e);
+	}
+	ok(failed > 0 && codes == 0 && broken == 0 && agrees(&d),
+	   "kind %d: %d inserts without memory changed nothing", kind, failed);
+	sfx_delta_free(&d, &A);
+	ok(arena.nfree == 25 && arena.bad == 0, "kind %d: all nodes given back", kind);
+}
+
+/* verify() must see damage: one bit in each of many places. */
+static void
+damage(void)
+{
+	SfxDelta	d = {0};
+	uint64_t	seed = 3;
+	const char *why;
+	int			missed = 0,
+				tried = 0;
+
+	arena_init(NNODES);
+	ref_clear();
+	for (int i = 0; i < 3000; i++)
+	{
+		SfxEntry	e = {keybuf, make_key(0, rnd(&seed)), 0, NULL, (uint64_t) i};
+
+		sfx_delta_insert(&d, &A, &e);
+	}
+	for (uint32_t r = 1; r <= d.nodes; r++)
+	{
+		uint8_t    *nd = arena_addr(&arena, r);
+
+		/* count, low, garbage, and a slot's head */
+		for (int off = 14; off < 68; off += off == 18 ? 49 : 2)
+		{
+			nd[off] ^= 4;
+			missed += sfx_delta_verify(&d, &A, &why) == SFX_OK || why == NULL;
+			nd[off] ^= 4;
+			tried++;
+		}
+	}
+	d.nentries++;
+	missed += sfx_delta_verify(&d, &A, &why) == SFX_OK;
+	d.nentries--;
+	ok(missed == 0 && tried > 40 && sfx_delta_verify(&d, &A, &why) == SFX_OK,
+	   "verify sees damage (%d of %d missed)", missed, tried);
+	sfx_delta_free(&d, &A);
+}
+
+int
+main(void)
+{
+	edges();
+	for (int kind = 0; kind <= 5; kind++)
+		for (int pay = 0; pay <= 1; pay++)
+			random_operations(kind, kind == 3 ? 3000 : 8000, 6000, pay, (uint64_t) (kind * 2 + pay));
+	ordered(0, 100000, 24);
+	ordered(1, 100000, 24);
+	ordered(2, 100000, 26);		/* the first nodes hold many groups and are cut in the middle */
+	for (int kind = 2; kind <= 4; kind++)
+		exhaustion(kind, kind == 2);
+	damage();
+	return done_testing();
+}

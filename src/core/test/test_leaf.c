@@ -1,0 +1,723 @@
+/* test_leaf.c - leaf pages: packing and reading against a sorted array */
+#include "tap.h"
+
+#include "../leaf.h"
+#include "../leaf_format.h"
+
+#define CAPACITY	8144
+#define MAXN		60000
+#define MAXPAGES	4000
+#define ARENA		(64u << 20)
+
+typedef struct Page
+{
+	uint8_t    *body;			/* allocated to the byte, so that ASan sees overreads */
+	uint32_t	len;
+	SfxPos		low,
+				high;
+	bool		high_inf;
+	uint32_t	nentries;
+	int			first;			/* entry number of the first entry */
+} Page;
+
+static SfxEntry entry[MAXN];
+static int	n;
+static uint8_t *arena;
+static size_t used;
+static Page page[MAXPAGES];
+static int	npages;
+static SfxBlock blk;
+static uint64_t seed = 42;
+
+static uint8_t *
+arena_get(size_t len)
+{
+	uint8_t    *p = arena + used;
+
+	used += len;
+	if (used > ARENA)
+		abort();
+	return p;
+}
+
+static SfxPos
+copy_pos(const SfxPos *p)
+{
+	SfxPos		c = {arena_get(p->len), p->len, p->tid};
+
+	if (p->len)
+		memcpy((uint8_t *) c.key, p->key, p->len);
+	return c;
+}
+
+static int
+keep_page(void *ctx, const SfxLeafOut *o)
+{
+	Page	   *p = &page[npages];
+
+	(void) ctx;
+	if (npages == MAXPAGES)
+		abort();
+	p->body = malloc(o->len);
+	memcpy(p->body, o->body, o->len);
+	p->len = o->len;
+	p->low = copy_pos(&o->low);
+	p->high = copy_pos(&o->high);
+	p->high_inf = o->high_inf;
+	p->nentries = o->nentries;
+	p->first = npages ? page[npages - 1].first + (int) page[npages - 1].nentries : 0;
+	npages++;
+	return 0;
+}
+
+static void
+reset(void)
+{
+	for (int i = 0; i < npages; i++)
+		free(page[i].body);
+	npages = 0;
+	n = 0;
+	used = 0;
+}
+
+static uint8_t *
+add(uint32_t keylen, uint64_t tid)
+{
+	SfxEntry   *e = &entry[n++];
+
+	e->key = arena_get(keylen);
+	e->keylen = keylen;
+	e->tid = tid;
+	e->payload = NULL;
+	e->paylen = 0;
+	return (uint8_t *) e->key;
+}
+
+static SfxPos
+pos_of(const SfxEntry *e)
+{
+	return (SfxPos) {e->key, e->keylen, e->tid};
+}
+
+static int
+cmp_entry(const void *a, const void *b)
+{
+	SfxPos		x = pos_of(a),
+				y = pos_of(b);
+
+	return sfx_cmp_pos(&x, &y);
+}
+
+static void
+sort_entries(void)
+{
+	int			m = 0;
+
+	qsort(entry, (size_t) n, sizeof(SfxEntry), cmp_entry);
+	for (int i = 0; i < n; i++)
+		if (m == 0 || cmp_entry(&entry[m - 1], &entry[i]) != 0)
+			entry[m++] = entry[i];
+	n = m;
+}
+
+static int
+pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
+{
+	void	   *mem = malloc(sfx_packer_size());
+	SfxPos		none = {NULL, 0, 0};
+	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL);
+	int			r = SFX_OK;
+
+	for (int i = 0; i < n && r == SFX_OK; i++)
+		r = sfx_packer_add(p, &entry[i]);
+	if (r == SFX_OK)
+		r = sfx_packer_finish(p, high);
+	if (r == SFX_OK && sfx_packer_pages(p) != npages)
+		r = -100;
+	free(mem);
+	return r;
+}
+
+static bool
+same_entry(const SfxBlock *b, int i, const SfxEntry *want)
+{
+	SfxEntry	e;
+
+	sfx_block_entry(b, i, &e);
+	return e.keylen == want->keylen && memcmp(e.key, want->key, e.keylen) == 0 && e.tid == want->tid &&
+		e.paylen == want->paylen && (e.paylen == 0 || memcmp(e.payload, want->payload, e.paylen) == 0) &&
+		(b->width == 0 || b->width == e.keylen);
+}
+
+/* Pages against entries: everything comes back, fences form a chain, the verifier agrees. */
+static const char *
+check_pages(uint32_t capacity)
+{
+	int			at = 0;
+	static uint8_t lowbuf[SFX_MAX_ENTRY],
+				highbuf[SFX_MAX_ENTRY];
+
+	for (int i = 0; i < npages; i++)
+	{
+		SfxLeaf		l;
+		SfxPos		low,
+					high;
+		bool		inf;
+		const char *why;
+		uint64_t	tid[SFX_BLOCK_ENTRIES];
+
+		if (page[i].len > capacity)
+			return "page too long";
+		if (sfx_leaf_verify(page[i].body, page[i].len, &blk, &why) != SFX_OK)
+			return why;
+		if (sfx_leaf_open(&l, page[i].body, page[i].len) != SFX_OK || l.nentries != page[i].nentries)
+			return "open";
+		sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
+		if (sfx_cmp_pos(&low, &page[i].low) != 0 || inf != page[i].high_inf ||
+			(!inf && sfx_cmp_pos(&high, &page[i].high) != 0))
+			return "fences";
+		if (inf != page[i].high_inf || (i > 0 && sfx_cmp_pos(&low, &page[i - 1].high) != 0))
+			return "fences are no chain";
+		if (sfx_leaf_cmp_fences(&l, &low) != 0 || (!inf && sfx_leaf_cmp_fences(&l, &high) <= 0))
+			return "cmp_fences";
+		for (int b = 0; b < l.nblocks; b++)
+		{
+			if (sfx_leaf_decode(&l, b, NULL, NULL, &blk) != SFX_OK || blk.first != 0 || blk.total != blk.nent)
+				return "decode";
+			if (sfx_leaf_tids(&l, b, tid) != blk.nent || memcmp(tid, blk.tid, 8 * (size_t) blk.nent) != 0)
+				return "tids";
+			for (int e = 0; e < blk.nent; e++, at++)
+				if (at >= n || !same_entry(&blk, e, &entry[at]))
+					return "an entry differs";
+		}
+	}
+	return at == n ? NULL : "entries are missing";
+}
+
+/* Entries < pos. */
+static int
+rank(const SfxPos *pos)
+{
+	int			lo = 0,
+				hi = n;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		SfxPos		m = pos_of(&entry[mid]);
+
+		if (sfx_cmp_pos(&m, pos) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* A stored position, or one that was bent: truncated, extended, a byte changed, another TID. */
+static void
+random_pos(uint8_t *buf, SfxPos *pos, int near)
+{
+	uint64_t	r = rnd(&seed);
+	int			i = near + (int) (r % 40) - 20;
+	const SfxEntry *e;
+
+	if (near < 0 || i < 0 || i >= n)
+		i = (int) (r % (uint64_t) n);
+	e = &entry[i];
+	memcpy(buf, e->key, e->keylen);
+	*pos = (SfxPos) {buf, e->keylen, e->tid};
+	r >>= 32;
+	switch (r % 8)
+	{
+		case 0:
+			pos->len = (uint32_t) (rnd(&seed) % (pos->len + 1));
+			break;
+		case 1:
+			if (pos->len < SFX_MAX_ENTRY)
+				buf[pos->len++] = (uint8_t) (rnd(&seed) % 3);
+			break;
+		case 2:
+			if (pos->len)
+				buf[rnd(&seed) % pos->len] = (uint8_t) rnd(&seed);
+			break;
+		case 3:
+			if (pos->len)
+				buf[pos->len - 1 - rnd(&seed) % (pos->len < 4 ? pos->len : 4)] += (uint8_t) (rnd(&seed) % 3 - 1);
+			break;
+		default:
+			break;
+	}
+	switch (r >> 8 & 7)
+	{
+		case 0:
+			pos->tid = 0;
+			break;
+		case 1:
+			pos->tid++;
+			break;
+		case 2:
+			pos->tid = UINT64_MAX;
+			break;
+		case 3:
+			pos->tid = rnd(&seed) & SFX_MAX_TID;
+			break;
+		default:
+			break;
+	}
+}
+
+/* find_block, find_block_before, decode with bounds: against ranks in the array. */
+static const char *
+check_search(int rounds)
+{
+	static uint8_t lobuf[SFX_MAX_ENTRY + 1],
+				hibuf[SFX_MAX_ENTRY + 1];
+
+	for (int t = 0; t < rounds; t++)
+	{
+		SfxPos		lo,
+					hi;
+		SfxLeaf		l;
+		const Page *p;
+		int			start[4096];
+		int			rlo,
+					rhi,
+					b,
+					want,
+					i = 0;
+		const SfxPos *plo = &lo,
+				   *phi = &hi;
+
+		random_pos(lobuf, &lo, -1);
+		rlo = rank(&lo);
+		if (rnd(&seed) % 4 == 0)
+		{
+			memcpy(hibuf, lobuf, lo.len);
+			hi = (SfxPos) {hibuf, lo.len, UINT64_MAX - rnd(&seed) % 2};
+		}
+		else
+			random_pos(hibuf, &hi, rlo);
+		rhi = rank(&hi);
+		p = &page[rnd(&seed) % (uint64_t) npages];
+		if (t % 4)
+			for (p = page; p + 1 < page + npages && p->first + (int) p->nentries <= rlo; p++)
+				;
+		if (t % 16 == 15)
+		{
+			plo = NULL;
+			rlo = 0;
+		}
+		if (t % 32 > 29)
+		{
+			phi = NULL;
+			rhi = n;
+		}
+		if (sfx_leaf_open(&l, p->body, p->len) != SFX_OK)
+			return "open";
+		start[0] = p->first;
+		for (b = 0; b < l.nblocks; b++)
+		{
+			uint64_t	tid[SFX_BLOCK_ENTRIES];
+
+			start[b + 1] = start[b] + sfx_leaf_tids(&l, b, tid);
+		}
+
+		/* find_block */
+		want = rank(&lo);
+		b = sfx_leaf_find_block(&l, &lo);
+		if (b < 0 || b > l.nblocks)
+			return "find_block: range";
+		if (b < l.nblocks ? (want < start[b] && b > 0) || (want > start[b + 1] && b + 1 < l.nblocks)
+			: want < start[l.nblocks])
+			return "find_block";
+
+		/* find_block_before */
+		b = sfx_leaf_find_block_before(&l, &lo);
+		if (b < 0 || b > l.nblocks)
+			return "find_block_before: range";
+		if (b == l.nblocks ? want > p->first && l.nblocks > 0 : want <= start[b] ||
+			(b + 1 < l.nblocks && want > start[b + 1]))
+			return "find_block_before";
+
+		/* decode */
+		if (l.nblocks == 0)
+			continue;
+		b = (int) (rnd(&seed) % (uint64_t) l.nblocks);
+		if (t % 8)
+			for (b = 0; b + 1 < l.nblocks && start[b + 1] <= rlo; b++)
+				;
+		if (sfx_leaf_decode(&l, b, plo, phi, &blk) != SFX_OK)
+			return "decode";
+		rlo = rlo < start[b] ? start[b] : rlo;
+		rhi = rhi > start[b + 1] ? start[b + 1] : rhi;
+		if (blk.total != start[b + 1] - start[b])
+			return "decode: total";
+		if (blk.nent != (rhi > rlo ? rhi - rlo : 0))
+			return "decode: number of entries";
+		if (blk.nent && blk.first != rlo - start[b])
+			return "decode: first";
+		for (i = 0; i < blk.nent; i++)
+			if (!same_entry(&blk, i, &entry[rlo + i]))
+				return "decode: an entry differs";
+		if (blk.nent && blk.nkeys != (blk.dups ? blk.keyno[blk.nent - 1] + 1 : blk.nent))
+			return "decode: number of keys";
+	}
+	return NULL;
+}
+
+static uint64_t
+table_tid(int i)
+{
+	return SFX_TID(i / 226, i % 226 + 1);
+}
+
+static uint64_t
+random_tid(void)
+{
+	return SFX_TID(rnd(&seed) % 100000, rnd(&seed) % 200 + 1);
+}
+
+static void
+put_int8(uint8_t *k, uint64_t v)
+{
+	v ^= UINT64_C(1) << 63;
+	k[0] = 1;
+	for (int i = 0; i < 8; i++)
+		k[1 + i] = (uint8_t) (v >> (56 - 8 * i));
+}
+
+typedef enum Kind
+{
+	SERIAL, RANDOM, DUPS, UUID, TEXT, PATHS, COMPOSITE, MIXED, BINARY, PAYLOAD, WIDE, LONGKEYS, NKINDS
+} Kind;
+
+static const char *const kind_name[] = {
+	"serial int8", "random int8", "duplicates", "uuid", "short text", "paths", "composite (int4, int4)",
+	"text of one length", "any bytes", "payloads", "int8 and text", "long keys"
+};
+
+static void
+make_text(uint8_t *out, uint32_t len, int letters)
+{
+	for (uint32_t i = 0; i + 1 < len; i++)
+		out[i] = (uint8_t) ('a' + rnd(&seed) % (uint64_t) letters);
+	out[len - 1] = 0;
+}
+
+static void
+make(Kind kind, int count)
+{
+	reset();
+	for (int i = 0; i < count; i++)
+	{
+		uint64_t	r = rnd(&seed);
+		char		buf[200];
+		int			len;
+		uint8_t    *k;
+
+		switch (kind)
+		{
+			case SERIAL:
+				put_int8(add(9, table_tid(i)), (uint64_t) i + 1000);
+				break;
+			case RANDOM:
+				put_int8(add(9, random_tid()), r);
+				break;
+			case DUPS:
+				put_int8(add(9, random_tid()), r % 7 == 0 ? r % 1000 : r % 3 == 0 ? r % 10 : 5);
+				break;
+			case UUID:
+				k = add(17, random_tid());
+				k[0] = 1;
+				for (int j = 1; j < 17; j++)
+					k[j] = (uint8_t) rnd(&seed);
+				break;
+			case TEXT:
+				len = 2 + (int) (r % 12);
+				make_text(add((uint32_t) len, random_tid()), (uint32_t) len, 4);
+				break;
+			case PATHS:
+				len = snprintf(buf, sizeof(buf), "/usr/share/doc/package-%d/section%d/file-name-%d.txt",
+							   (int) (r % 50), (int) (r >> 8 & 7), (int) (r >> 16 & 0xFFFF));
+				memcpy(add((uint32_t) len + 1, random_tid()), buf, (size_t) len + 1);
+				break;
+			case COMPOSITE:
+				k = add(10, random_tid());
+				memcpy(k, "\001\200\000\000\000\001\200\000\000\000", 10);
+				k[3] = (uint8_t) (r & 3);
+				k[4] = (uint8_t) (r >> 8);
+				k[8] = (uint8_t) (r >> 16);
+				k[9] = (uint8_t) (r >> 24);
+				break;
+			case MIXED:
+				k = add(30, random_tid());
+				make_text(k, 30, 2);
+				memset(k + 3, 'x', 9);
+				break;
+			case BINARY:
+				len = (int) (r % 5);
+				k = add((uint32_t) len, random_tid());
+				for (int j = 0; j < len; j++)
+					k[j] = (uint8_t) (rnd(&seed) % 3 * 127);
+				break;
+			case PAYLOAD:
+				put_int8(add(9, random_tid()), r % 20000);
+				entry[n - 1].paylen = (uint32_t) (r >> 40) % 20;
+				entry[n - 1].payload = arena_get(entry[n - 1].paylen);
+				for (uint32_t j = 0; j < entry[n - 1].paylen; j++)
+					((uint8_t *) entry[n - 1].payload)[j] = (uint8_t) rnd(&seed);
+				break;
+			case WIDE:
+				len = 1 + (int) (r % 30);
+				k = add(9 + (uint32_t) len, random_tid());
+				put_int8(k, r >> 50);
+				make_text(k + 9, (uint32_t) len, 26);
+				break;
+			default:
+				len = r % 4 == 0 ? SFX_MAX_ENTRY : 1 + (int) (r % SFX_MAX_ENTRY);
+				k = add((uint32_t) len, random_tid());
+				make_text(k, (uint32_t) len, 2);
+				if (r % 3 == 0 && len > 2500)
+					memset(k, 'b', 2500);
+				break;
+		}
+	}
+	sort_entries();
+}
+
+static void
+test_kinds(void)
+{
+	static const uint32_t caps[] = {CAPACITY, 32000, 4096};
+
+	for (int kind = 0; kind < NKINDS; kind++)
+	{
+		const char *err = NULL;
+		int			r = 0;
+		size_t		bytes = 0;
+		int			count = 0;
+		int			most = kind == LONGKEYS ? 300 : kind == TEXT || kind == SERIAL ? 40000 : 12000;
+
+		for (int c = 0; c < 3 && !err; c++)
+		{
+			/* the smallest capacity cannot hold three of the largest entries */
+			if (kind == LONGKEYS && c == 2)
+				continue;
+			make(kind, c == 0 ? most : most / 4);
+			r = pack(caps[c], NULL, NULL);
+			if (r != SFX_OK)
+				err = "packer";
+			else if ((err = check_pages(caps[c])) == NULL)
+				err = check_search(c == 0 ? 3000 : 1000);
+			for (int i = 0; i < npages && c == 0; i++)
+				bytes += page[i].len;
+			count += c == 0 ? n : 0;
+		}
+		ok(err == NULL, "%s: %.2f bytes per entry%s%s", kind_name[kind], (double) bytes / count,
+		   err ? ": " : "", err ? err : "");
+	}
+}
+
+/* Small numbers of entries, where blocks have one key or one entry. */
+static void
+test_small(void)
+{
+	const char *err = NULL;
+
+	for (int kind = 0; kind < NKINDS && !err; kind++)
+		for (int count = 1; count < 40 && !err; count++)
+		{
+			make(kind, count);
+			if (pack(CAPACITY, NULL, NULL) != SFX_OK)
+				err = "packer";
+			else if ((err = check_pages(CAPACITY)) == NULL)
+				err = check_search(60);
+		}
+	ok(err == NULL, "1 to 39 entries of every kind%s%s", err ? ": " : "", err ? err : "");
+}
+
+static void
+test_empty(void)
+{
+	SfxPos		low = {(const uint8_t *) "abcX", 4, 7},
+				high = {(const uint8_t *) "abcY", 4, 9},
+				pos = {(const uint8_t *) "abcXX", 5, 0},
+				below = {(const uint8_t *) "abcX", 4, 6};
+	SfxLeaf		l;
+	const char *err;
+
+	reset();
+	ok(pack(CAPACITY, &low, &high) == SFX_OK && npages == 1 && (err = check_pages(CAPACITY)) == NULL,
+	   "no entries: one empty page");
+	sfx_leaf_open(&l, page[0].body, page[0].len);
+	ok(l.nblocks == 0 && sfx_leaf_find_block(&l, &pos) == 0 && sfx_leaf_find_block_before(&l, &pos) == 0,
+	   "no block is found there");
+	ok(sfx_leaf_cmp_fences(&l, &pos) == 0 && sfx_leaf_cmp_fences(&l, &below) < 0 &&
+	   sfx_leaf_cmp_fences(&l, &low) == 0 && sfx_leaf_cmp_fences(&l, &high) > 0, "its fences hold");
+	ok(page[0].len == 16 + 12 + 3 + 1 + 1, "the fences' common prefix is stored once");
+}
+
+/* One key's posting list over many pages; its neighbours around it. */
+static void
+test_posting(void)
+{
+	const char *err;
+	SfxPos		high = {(const uint8_t *) "m", 1, 0};
+
+	reset();
+	for (int i = 0; i < 50000; i++)
+		memcpy(add(4, random_tid()), i % 500 == 0 ? "key" : i % 501 == 0 ? "kez" : "kex", 4);
+	sort_entries();
+	err = pack(CAPACITY, NULL, &high) != SFX_OK ? "packer" : check_pages(CAPACITY);
+	if (!err)
+		err = check_search(3000);
+	ok(!err && npages > 5, "one key over %d pages%s%s", npages, err ? ": " : "", err ? err : "");
+}
+
+/* Three items of the largest size; both fences have TIDs. */
+static void
+test_largest(void)
+{
+	static uint8_t lowkey[SFX_MAX_ENTRY],
+				highkey[SFX_MAX_ENTRY];
+	SfxPos		low = {lowkey, SFX_MAX_ENTRY, SFX_MAX_TID},
+				high = {highkey, SFX_MAX_ENTRY, SFX_MAX_TID};
+	const char *err = NULL;
+	int			r;
+
+	memset(lowkey, 1, sizeof(lowkey));
+	memset(highkey, 200, sizeof(highkey));
+	reset();
+	memset(add(SFX_MAX_ENTRY, SFX_MAX_TID), 100, SFX_MAX_ENTRY);
+	r = pack(CAPACITY, &low, &high);
+	ok(r == SFX_OK && npages == 1 && (err = check_pages(CAPACITY)) == NULL,
+	   "two largest fences and the largest entry: %u bytes", npages ? page[0].len : 0);
+
+	reset();
+	for (int i = 0; i < 60; i++)
+		memset(add(SFX_MAX_ENTRY, SFX_MAX_TID - 50 + (uint64_t) (i % 30)), 100 + i / 30, SFX_MAX_ENTRY);
+	r = pack(CAPACITY, &low, &high);
+	ok(r == SFX_OK && (err = check_pages(CAPACITY)) == NULL, "two largest keys with 30 TIDs each: %d pages", npages);
+
+	reset();
+	for (int i = 0; i < 20; i++)
+	{
+		put_int8(add(9, 1), (uint64_t) i);
+		entry[i].paylen = SFX_MAX_ENTRY - 9;
+		entry[i].payload = arena_get(SFX_MAX_ENTRY);
+		memset((uint8_t *) entry[i].payload, i, SFX_MAX_ENTRY);
+	}
+	r = pack(CAPACITY, NULL, NULL);
+	ok(r == SFX_OK && (err = check_pages(CAPACITY)) == NULL, "largest payloads: %d pages", npages);
+}
+
+/* A high fence so long that the entries that fit before it is known do not fit with it. */
+static void
+test_long_high(void)
+{
+	static uint8_t highkey[SFX_MAX_ENTRY];
+	SfxPos		high = {highkey, SFX_MAX_ENTRY, 5};
+	const char *err = NULL;
+
+	memset(highkey, 0xFF, sizeof(highkey));
+	for (int count = 850; count < 1100 && !err; count += 9)
+	{
+		make(RANDOM, count);
+		err = pack(CAPACITY, NULL, &high) != SFX_OK ? "packer" : check_pages(CAPACITY);
+	}
+	ok(!err, "a longest high fence on the last page%s%s", err ? ": " : "", err ? err : "");
+}
+
+static void
+test_full(void)
+{
+	double		least = 1;
+
+	make(RANDOM, 20000);
+	pack(CAPACITY, NULL, NULL);
+	for (int i = 0; i + 1 < npages; i++)
+		least = (double) page[i].len / CAPACITY < least ? (double) page[i].len / CAPACITY : least;
+	ok(least > 0.995, "random int8 pages are full: the emptiest has %.2f%%", 100 * least);
+	make(PATHS, 20000);
+	pack(CAPACITY, NULL, NULL);
+	least = 1;
+	for (int i = 0; i + 1 < npages; i++)
+		least = (double) page[i].len / CAPACITY < least ? (double) page[i].len / CAPACITY : least;
+	ok(least > 0.99, "path pages are full: the emptiest has %.2f%%", 100 * least);
+	make(SERIAL, 40000);
+	pack(CAPACITY, NULL, NULL);
+	ok(page[0].len > CAPACITY * 99 / 100 ? (double) page[0].len / page[0].nentries <= 0.25 : true,
+	   "serial keys in table order: %u entries in %u bytes", page[0].nentries, page[0].len);
+}
+
+static int
+refuse(void *ctx, const SfxLeafOut *o)
+{
+	(void) o;
+	return --*(int *) ctx < 0 ? -77 : 0;
+}
+
+static void
+test_stop(void)
+{
+	int			left = 3;
+	int			r = 0;
+	void	   *mem = malloc(sfx_packer_size());
+	SfxPos		none = {NULL, 0, 0};
+	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, refuse, &left);
+
+	make(RANDOM, 20000);
+	for (int i = 0; i < n && r == 0; i++)
+		r = sfx_packer_add(p, &entry[i]);
+	ok(r == -77, "what emit returns stops the packer");
+	free(mem);
+}
+
+/* Broken bytes: no crash (the fuzzer does this thoroughly), and a result either way. */
+static void
+test_broken(void)
+{
+	int			found = 0,
+				calls = 0;
+
+	for (int kind = 0; kind < NKINDS; kind++)
+	{
+		make(kind, 3000);
+		pack(CAPACITY, NULL, NULL);
+		for (int t = 0; t < 300; t++)
+		{
+			Page	   *p = &page[rnd(&seed) % (uint64_t) npages];
+			uint32_t	at = (uint32_t) (rnd(&seed) % (t % 2 ? p->len : 64));
+			uint8_t		old = p->body[at < p->len ? at : 0];
+			const char *why;
+
+			if (at >= p->len)
+				continue;
+			p->body[at] ^= (uint8_t) (1 + rnd(&seed) % 255);
+			found += sfx_leaf_verify(p->body, p->len, &blk, &why) == SFX_CORRUPT;
+			found += sfx_leaf_verify(p->body, at, &blk, &why) == SFX_CORRUPT;
+			calls += 2;
+			p->body[at] = old;
+		}
+	}
+	ok(found > calls / 2, "changed and cut pages: the verifier finds %d of %d", found, calls);
+}
+
+int
+main(void)
+{
+	arena = malloc(ARENA);
+	test_empty();
+	test_kinds();
+	test_small();
+	test_posting();
+	test_largest();
+	test_long_high();
+	test_full();
+	test_stop();
+	test_broken();
+	reset();
+	free(arena);
+	return done_testing();
+}

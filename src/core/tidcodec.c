@@ -1,0 +1,485 @@
+/*-------------------------------------------------------------------------
+ * tidcodec.c - decoding blocks of TIDs (layouts: tidcodec_format.h)
+ *-------------------------------------------------------------------------
+ */
+#include "tidcodec_format.h"
+
+#define MAX_VARINT	6			/* bytes: 42 bits, more than any field has */
+#define FEW				4		/* so many divisions cost less than a reciprocal */
+
+/* ---- the frame: TIDs as numbers ---- */
+
+/*
+ * Turn numbers into TIDs, in place.  Numbers below 2^32 are divided by multiplying
+ * with the rounded-up reciprocal, which may be one too high.
+ */
+static int
+delinearise(const TidFrame *f, uint64_t *v, int n, unsigned bits)
+{
+	uint64_t	radix = f->radix,
+				high = 0;
+
+	if (is_power_of_two(f->radix))
+	{
+		unsigned	shift = (unsigned) __builtin_ctz(f->radix);
+
+		for (int i = 0; i < n; i++)
+		{
+			v[i] = f->base + (v[i] >> shift << 16) + (v[i] & (radix - 1));
+			high |= v[i];
+		}
+	}
+	else if (n <= FEW || bits > 32)
+	{
+		for (int i = 0; i < n; i++)
+		{
+			v[i] = f->base + (v[i] / radix << 16) + v[i] % radix;
+			high |= v[i];
+		}
+	}
+	else
+	{
+		uint64_t	reciprocal = ((UINT64_C(1) << 32) + radix - 1) / radix;
+
+		for (int i = 0; i < n; i++)
+		{
+			uint64_t	q = v[i] * reciprocal >> 32;
+
+			q -= q * radix > v[i];
+			v[i] = f->base + (q << 16) + (v[i] - q * radix);
+			high |= v[i];
+		}
+	}
+	return high > SFX_MAX_TID ? SFX_CORRUPT : SFX_OK;
+}
+
+/* The frame's length; or SFX_CORRUPT.  At least one byte follows the frame. */
+static int
+get_frame(const uint8_t *in, size_t len, TidFrame *f)
+{
+	size_t		nblock = in[0] >> 3 & 7,
+				noff = in[0] & 0x40 ? 0 : 2,
+				nradix = in[0] & 0x80 ? 1 : 2;
+	const uint8_t *p = in + 1;
+	uint64_t	offset = 1;
+
+	if (nblock > 4 || len < 1 + nblock + noff + nradix + 1)
+		return SFX_CORRUPT;
+	f->base = sfx_load_bytes(p, nblock) << 16;
+	p += nblock;
+	if (noff != 0)
+		offset = sfx_load_bytes(p, noff);
+	f->base |= offset;
+	p += noff;
+	f->radix = (uint32_t) sfx_load_bytes(p, nradix) + 1;
+	return (int) (p + nradix - in);
+}
+
+/* ---- PLAIN ---- */
+
+static int
+plain_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out)
+{
+	if (len < 1 + 6 * (size_t) n)
+		return SFX_CORRUPT;
+	sfx_bits_unpack(in + 1, len - 1, 48 * (size_t) from, 48, to - from, 0, out);
+	return SFX_OK;
+}
+
+/* ---- RUNS ---- */
+
+
+typedef struct RunReader
+{
+	const uint8_t *p;
+	const uint8_t *end;
+	uint64_t	start;			/* of the current run */
+	uint64_t	length;
+	unsigned	repeats;		/* runs like it that are still to come */
+} RunReader;
+
+/* A varint, or UINT64_MAX (which is no sound field) if there is none. */
+static inline uint64_t
+get_varint(RunReader *r)
+{
+	uint64_t	x = 0;
+
+	for (int i = 0; i < MAX_VARINT && r->p < r->end; i++)
+	{
+		uint8_t		b = *r->p++;
+
+		x |= (uint64_t) (b & 0x7F) << 7 * i;
+		if (b < 0x80)
+			return x;
+	}
+	return UINT64_MAX;
+}
+
+/* Step to the next run, which has at least one TID, and at most room; or SFX_CORRUPT. */
+static int
+next_run(RunReader *r, uint64_t room)
+{
+	uint64_t	last = r->start + r->length - 1,
+				next = ((last >> 16) + 1) << 16 | 1,
+				block,
+				x;
+	unsigned	c;
+
+	if (r->repeats > 0)
+	{
+		r->repeats--;
+		r->start = next;
+		return r->length <= room && next + r->length - 1 <= SFX_MAX_TID ? SFX_OK : SFX_CORRUPT;
+	}
+	if (r->p >= r->end)
+		return SFX_CORRUPT;
+	c = *r->p++;
+	switch (c & 3)
+	{
+		case RUN_NEXT:
+			r->start = next;
+			r->length = c >> 2 ? c >> 2 : get_varint(r);
+			break;
+		case RUN_AGAIN:
+			r->start = next;
+			r->repeats = c >> 2;
+			break;
+		case RUN_GAP:
+			x = c >> 2 & 3 ? c >> 2 & 3 : get_varint(r);
+			if (x > 0xFFFF)
+				return SFX_CORRUPT;
+			r->start = last + 1 + x;
+			r->length = c >> 4 ? c >> 4 : get_varint(r);
+			break;
+		default:
+			r->length = c >> 2 ? c >> 2 : get_varint(r);
+			x = get_varint(r);
+			block = (last >> 16) + unzigzag(x);
+			x = get_varint(r);
+			if (block > UINT32_MAX || x > 0xFFFF)
+				return SFX_CORRUPT;
+			r->start = block << 16 | x;
+			break;
+	}
+	return r->length >= 1 && r->length <= room && r->start + r->length - 1 <= SFX_MAX_TID ? SFX_OK : SFX_CORRUPT;
+}
+
+static void
+start_runs(RunReader *r, const uint8_t *in, size_t len)
+{
+	r->p = in + 1;
+	r->end = in + len;
+	/* The run before the first one ends at TID 0 and repeats nothing. */
+	r->start = 1;
+	r->length = 0;
+	r->repeats = 0;
+}
+
+static int
+runs_size(const uint8_t *in, size_t len, int n)
+{
+	RunReader	r;
+
+	start_runs(&r, in, len);
+	for (int i = 0; i < n; i += (int) r.length)
+		if (next_run(&r, (uint64_t) (n - i)) < 0)
+			return SFX_CORRUPT;
+	return r.repeats > 0 ? SFX_CORRUPT : (int) (r.p - in);
+}
+
+static int
+runs_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out)
+{
+	bool		reversed = (in[0] & RUNS_REVERSED) != 0;
+	int			lo = reversed ? n - to : from,
+				hi = reversed ? n - from : to;
+	RunReader	r;
+
+	start_runs(&r, in, len);
+	for (int i = 0; i < hi; i += (int) r.length)
+	{
+		int			a,
+					b;
+
+		if (next_run(&r, (uint64_t) (n - i)) < 0)
+			return SFX_CORRUPT;
+		a = i < lo ? lo : i;
+		b = i + (int) r.length < hi ? i + (int) r.length : hi;
+		if (reversed)
+			for (int k = a; k < b; k++)
+				out[hi - 1 - k] = r.start + (uint64_t) (k - i);
+		else
+			for (int k = a; k < b; k++)
+				out[k - lo] = r.start + (uint64_t) (k - i);
+	}
+	return SFX_OK;
+}
+
+/* ---- FOR ---- */
+
+/* The block's size, its parts to f, width and *stream; or SFX_CORRUPT. */
+static int
+for_parse(const uint8_t *in, size_t len, int n, TidFrame *f, unsigned *width, const uint8_t **stream)
+{
+	int			pos = get_frame(in, len, f);
+	size_t		size;
+
+	if (pos < 0 || in[pos] > MAX_LIN_BITS)
+		return SFX_CORRUPT;
+	*width = in[pos];
+	*stream = in + pos + 1;
+	size = (size_t) pos + 1 + sfx_bits_bytes((size_t) n, *width);
+	return size <= len ? (int) size : SFX_CORRUPT;
+}
+
+static int
+for_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out)
+{
+	TidFrame	f;
+	unsigned	width;
+	const uint8_t *p;
+
+	if (for_parse(in, len, n, &f, &width, &p) < 0)
+		return SFX_CORRUPT;
+	sfx_bits_unpack(p, len - (size_t) (p - in), (size_t) from * width, width, to - from, 0, out);
+	return delinearise(&f, out, to - from, width);
+}
+
+/* ---- ZIGZAG ---- */
+
+typedef struct ZigzagBlock
+{
+	TidFrame	frame;
+	const uint8_t *widths;
+	const uint8_t *checks;
+	const uint8_t *p;			/* the streams */
+	unsigned	ncheck;
+	uint64_t	min;
+} ZigzagBlock;
+
+static int
+zigzag_parse(const uint8_t *in, size_t len, int n, ZigzagBlock *z)
+{
+	int			pos = get_frame(in, len, &z->frame);
+	size_t		nchunks = (size_t) chunk_count(n),
+				nmin,
+				size;
+
+	if (pos < 0 || (in[pos] & 15) > 7 || in[pos] >> 4 > 6)
+		return SFX_CORRUPT;
+	nmin = in[pos] & 15;
+	z->ncheck = in[pos] >> 4;
+	z->widths = in + pos + 1;
+	size = (size_t) pos + 1 + nchunks + nmin + nchunks * z->ncheck;
+	if (size > len)
+		return SFX_CORRUPT;
+	z->min = unzigzag(sfx_load_bytes(z->widths + nchunks, nmin));
+	z->checks = z->widths + nchunks + nmin;
+	z->p = in + size;
+	for (size_t k = 0; k < nchunks; k++)
+	{
+		if (z->widths[k] > MAX_LIN_BITS + 1)
+			return SFX_CORRUPT;
+		size += sfx_bits_bytes((size_t) chunk_values(n, (int) k) - 1, z->widths[k]);
+	}
+	return size <= len ? (int) size : SFX_CORRUPT;
+}
+
+static int
+zigzag_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out)
+{
+	uint64_t	deltas[CHUNK];
+	uint64_t   *o = out;
+	ZigzagBlock z;
+	const uint8_t *p;
+	int			k = 0;
+	uint64_t	high = 0;
+
+	if (zigzag_parse(in, len, n, &z) < 0)
+		return SFX_CORRUPT;
+	p = z.p;
+	for (; (k + 1) * CHUNK <= from && k + 1 < chunk_count(n); k++)
+		p += sfx_bits_bytes(CHUNK - 1, z.widths[k]);
+	for (; from < to; k++)
+	{
+		int			skip = from % CHUNK,
+					end = (k + 1) * CHUNK < to ? (k + 1) * CHUNK : to,
+					ndeltas = end - k * CHUNK - 1;
+		uint64_t	v = sfx_load_bytes(z.checks + (size_t) k * z.ncheck, z.ncheck);
+
+		sfx_bits_unpack(p, len - (size_t) (p - in), 0, z.widths[k], ndeltas, z.min, deltas);
+		for (int j = 0; j < skip; j++)
+			v += deltas[j];
+		*o++ = v;
+		high |= v;
+		for (int j = skip; j < ndeltas; j++)
+		{
+			*o++ = v += deltas[j];
+			high |= v;
+		}
+		p += sfx_bits_bytes((size_t) chunk_values(n, k) - 1, z.widths[k]);
+		from = end;
+	}
+	if (high > SFX_MAX_TID)
+		return SFX_CORRUPT;
+	return delinearise(&z.frame, out, (int) (o - out), sfx_bitlen(high));
+}
+
+/* ---- POSTING ---- */
+
+typedef struct PostingBlock
+{
+	TidFrame	frame;
+	uint64_t	range;
+	bool		whole;
+	const uint8_t *p;			/* the stream */
+	size_t		avail;
+} PostingBlock;
+
+static int
+posting_parse(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists, PostingBlock *b)
+{
+	int			pos = get_frame(in, len, &b->frame);
+	size_t		nrange,
+				size;
+
+	if (pos < 0 || (in[pos] & 15) > 6)
+		return SFX_CORRUPT;
+	nrange = in[pos] & 15;
+	b->whole = (in[pos] & 0x10) != 0;
+	size = (size_t) pos + 1 + nrange;
+	if (size > len || (!b->whole && ends == NULL))
+		return SFX_CORRUPT;
+	b->range = sfx_load_bytes(in + pos + 1, nrange);
+	b->p = in + size;
+	b->avail = len - size;
+	size += lists_bytes(b->range, n, b->whole ? NULL : ends, nlists);
+	return size <= len ? (int) size : SFX_CORRUPT;
+}
+
+/* Word j of the bitmap of nbits that starts at bit; bits beyond the bitmap are zero. */
+static inline uint64_t
+list_word(const PostingBlock *b, size_t bit, size_t nbits, size_t j)
+{
+	size_t		left = nbits - 64 * j;
+
+	return sfx_bits_get(b->p, b->avail, bit + 64 * j, left < 64 ? (unsigned) left : 64);
+}
+
+/* Numbers [from, to), from < to, of the list of n that starts at bit. */
+static int
+list_decode(const PostingBlock *b, size_t bit, int n, int from, int to, uint64_t *out)
+{
+	unsigned	low = list_low(b->range, n);
+	size_t		nbits = list_bitmap(b->range, n, low),
+				nwords = (nbits + 63) / 64,
+				j = 0;
+	uint64_t	x;
+	int			skip = from;
+
+	sfx_bits_unpack(b->p, b->avail, bit + nbits + (size_t) from * low, low, to - from, 0, out);
+	x = list_word(b, bit, nbits, 0);
+	for (int ones; skip >= (ones = (int) sfx_popcount(x)); x = list_word(b, bit, nbits, j))
+	{
+		skip -= ones;
+		if (++j >= nwords)
+			return SFX_CORRUPT;
+	}
+	x &= ~UINT64_C(0) << sfx_select(x, (unsigned) skip);
+	for (int i = from; i < to; i++)
+	{
+		while (x == 0)
+		{
+			if (++j >= nwords)
+				return SFX_CORRUPT;
+			x = list_word(b, bit, nbits, j);
+		}
+		out[i - from] |= (uint64_t) (64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i) << low;
+		x &= x - 1;
+	}
+	return SFX_OK;
+}
+
+static int
+posting_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists,
+			   int from, int to, uint64_t *out)
+{
+	PostingBlock b;
+	size_t		bit = 0;
+	uint64_t	high = 0;
+
+	if (posting_parse(in, len, n, ends, nlists, &b) < 0)
+		return SFX_CORRUPT;
+	for (int l = 0, start = 0, end; start < to; l++, start = end)
+	{
+		int			lo = start < from ? from : start,
+					hi;
+
+		end = b.whole ? n : ends[l];
+		hi = end < to ? end : to;
+		if (lo < hi &&
+			list_decode(&b, bit, end - start, lo - start, hi - start, out + (lo - from)) < 0)
+			return SFX_CORRUPT;
+		bit += list_bits(b.range, end - start);
+	}
+	for (int i = 0; i < to - from; i++)
+		high |= out[i];
+	if (high > SFX_MAX_TID)
+		return SFX_CORRUPT;
+	return delinearise(&b.frame, out, to - from, sfx_bitlen(high));
+}
+
+/* ---- decoding: the public face ---- */
+
+int
+sfx_tid_size(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists)
+{
+	TidFrame	f;
+	unsigned	width;
+	const uint8_t *p;
+	ZigzagBlock z;
+	PostingBlock b;
+
+	if (n < 1 || n > SFX_TID_MAXN || len < 1)
+		return SFX_CORRUPT;
+	switch (in[0] & 7)
+	{
+		case SFX_TID_PLAIN:
+			return in[0] == SFX_TID_PLAIN && len >= 1 + 6 * (size_t) n ? 1 + 6 * n : SFX_CORRUPT;
+		case SFX_TID_RUNS:
+			return runs_size(in, len, n);
+		case SFX_TID_FOR:
+			return for_parse(in, len, n, &f, &width, &p);
+		case SFX_TID_ZIGZAG:
+			return zigzag_parse(in, len, n, &z);
+		case SFX_TID_POSTING:
+			if (!sound_lists(n, ends, nlists))
+				return SFX_CORRUPT;
+			return posting_parse(in, len, n, ends, nlists, &b);
+	}
+	return SFX_CORRUPT;
+}
+
+int
+sfx_tid_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists,
+			   int from, int to, uint64_t *out)
+{
+	if (n < 1 || n > SFX_TID_MAXN || len < 1 || from < 0 || from > to || to > n)
+		return SFX_CORRUPT;
+	switch (in[0] & 7)
+	{
+		case SFX_TID_PLAIN:
+			return plain_decode(in, len, n, from, to, out);
+		case SFX_TID_RUNS:
+			return runs_decode(in, len, n, from, to, out);
+		case SFX_TID_FOR:
+			return for_decode(in, len, n, from, to, out);
+		case SFX_TID_ZIGZAG:
+			return zigzag_decode(in, len, n, from, to, out);
+		case SFX_TID_POSTING:
+			if (!sound_lists(n, ends, nlists))
+				return SFX_CORRUPT;
+			return posting_decode(in, len, n, ends, nlists, from, to, out);
+	}
+	return SFX_CORRUPT;
+}

@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ * tidcodec.h - blocks of TIDs, compressed
+ *
+ * TIDs (uint64_t, heap block << 16 | offset) in entry order: sorted inside one key's posting
+ * list, in any order across keys.  The first byte names the codec; the smallest is taken:
+ *
+ *	RUNS	runs of consecutive offsets inside a heap block, and of heap blocks that
+ *			follow one another (a table-order index costs a few bytes per heap page)
+ *	FOR		frame of reference over (block, offset), each with its own tight bit width
+ *	ZIGZAG	zigzag deltas of the linearised TID, bit-packed (almost in order)
+ *	POSTING	Elias-Fano per posting list (needs the list ends; only tried where lists are long)
+ *	PLAIN	6 bytes each
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_TIDCODEC_H
+#define SFX_TIDCODEC_H
+
+#include "sfx.h"
+
+#define SFX_TID_MAXN	512		/* TIDs in one block, at most */
+#define SFX_TID_BOUND(n)	(16 + 6 * (size_t) (n))
+
+typedef enum SfxTidCodec
+{
+	SFX_TID_PLAIN = 1,
+	SFX_TID_RUNS = 2,
+	SFX_TID_FOR = 3,
+	SFX_TID_ZIGZAG = 4,
+	SFX_TID_POSTING = 5
+} SfxTidCodec;
+
+/*
+ * Encode tid[0..n), 1 <= n <= 512.  ends[0..nlists) are the exclusive ends of the
+ * posting lists (ends[nlists-1] == n); NULL where each TID is a list of its own.
+ * Returns bytes written or SFX_NOSPACE.
+ */
+extern int sfx_tid_encode(const uint64_t *tid, int n, const uint16_t *ends, int nlists,
+						  uint8_t *out, size_t cap);
+extern int sfx_tid_encode_as(SfxTidCodec codec, const uint64_t *tid, int n, const uint16_t *ends, int nlists,
+							 uint8_t *out, size_t cap);
+
+/* Length in bytes of the encoded block that starts at in; or SFX_CORRUPT. */
+extern int sfx_tid_size(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists);
+
+/* Decode tid[from..to) into out[0..to-from); ends as given to the encoder. SFX_OK or SFX_CORRUPT.
+ * Every TID that comes out is <= SFX_MAX_TID. */
+extern int sfx_tid_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists,
+						  int from, int to, uint64_t *out);
+
+#endif							/* SFX_TIDCODEC_H */

@@ -1,0 +1,549 @@
+/*-------------------------------------------------------------------------
+ * tidcodec_encode.c - choosing a codec for a block of TIDs, and encoding it
+ *-------------------------------------------------------------------------
+ */
+#include "tidcodec_format.h"
+
+static inline uint64_t
+linearise(const TidFrame *f, uint64_t tid)
+{
+	uint64_t	blocks = SFX_TID_BLOCK(tid) - SFX_TID_BLOCK(f->base);
+
+	return blocks * f->radix + (SFX_TID_OFFSET(tid) - SFX_TID_OFFSET(f->base));
+}
+
+static size_t
+frame_size(const TidFrame *f)
+{
+	return 1 + sfx_bytelen(SFX_TID_BLOCK(f->base)) + (SFX_TID_OFFSET(f->base) == 1 ? 0 : 2) +
+		(f->radix > 256 ? 2 : 1);
+}
+
+static uint8_t *
+put_frame(const TidFrame *f, SfxTidCodec codec, uint8_t *out)
+{
+	unsigned	nblock = sfx_bytelen(SFX_TID_BLOCK(f->base)),
+				nradix = f->radix > 256 ? 2 : 1;
+	uint8_t    *p = out;
+
+	*p++ = (uint8_t) ((unsigned) codec | nblock << 3 |
+					  (SFX_TID_OFFSET(f->base) == 1 ? 0x40 : 0) | (nradix == 1 ? 0x80 : 0));
+	sfx_store_bytes(p, SFX_TID_BLOCK(f->base), nblock);
+	p += nblock;
+	if (SFX_TID_OFFSET(f->base) != 1)
+	{
+		sfx_store_bytes(p, SFX_TID_OFFSET(f->base), 2);
+		p += 2;
+	}
+	sfx_store_bytes(p, f->radix - 1, nradix);
+	return p + nradix;
+}
+
+static int
+plain_encode(const uint64_t *tid, int n, uint8_t *out)
+{
+	out[0] = SFX_TID_PLAIN;
+	for (int i = 0; i < n; i++)
+		sfx_store_bytes(out + 1 + 6 * i, tid[i], 6);
+	return 1 + 6 * n;
+}
+
+/* ---- RUNS ---- */
+
+typedef struct RunWriter
+{
+	uint8_t    *p;
+	size_t		size;
+	size_t		limit;			/* nothing is written beyond */
+} RunWriter;
+
+static inline void
+run_byte(RunWriter *w, unsigned byte)
+{
+	if (w->size < w->limit)
+		w->p[w->size] = (uint8_t) byte;
+	w->size++;
+}
+
+static void
+run_varint(RunWriter *w, uint64_t x)
+{
+	for (; x >= 0x80; x >>= 7)
+		run_byte(w, (unsigned) (x & 0x7F) | 0x80);
+	run_byte(w, (unsigned) x);
+}
+
+/* A length field that is 0 where the length does not fit. */
+static inline unsigned
+short_field(uint64_t x, unsigned bits)
+{
+	return x < UINT64_C(1) << bits ? (unsigned) x : 0;
+}
+
+static void
+put_run(RunWriter *w, uint64_t last, uint64_t start, uint64_t length)
+{
+	if (w->size > 1 && start == (((last >> 16) + 1) << 16 | 1))
+	{
+		run_byte(w, RUN_NEXT | short_field(length, 6) << 2);
+		if (length >= 64)
+			run_varint(w, length);
+	}
+	else if (w->size > 1 && start >> 16 == last >> 16 && start > last + 1)
+	{
+		uint64_t	gap = start - last - 1;
+
+		run_byte(w, RUN_GAP | short_field(gap, 2) << 2 | short_field(length, 4) << 4);
+		if (gap >= 4)
+			run_varint(w, gap);
+		if (length >= 16)
+			run_varint(w, length);
+	}
+	else
+	{
+		run_byte(w, RUN_JUMP | short_field(length, 6) << 2);
+		if (length >= 64)
+			run_varint(w, length);
+		run_varint(w, zigzag((int64_t) (start >> 16) - (int64_t) (last >> 16)));
+		run_varint(w, start & 0xFFFF);
+	}
+}
+
+/* Write the runs of tid, or of tid reversed.  The block's size; or one greater than limit. */
+static size_t
+runs_encode(const uint64_t *tid, int n, bool reversed, uint8_t *out, size_t limit)
+{
+	RunWriter	w = {out, 0, limit};
+	uint64_t	last = 0,
+				previous = 0;	/* length of the previous run */
+	int			repeats = 0;
+
+#define AT(i) (reversed ? tid[n - 1 - (i)] : tid[i])
+	run_byte(&w, SFX_TID_RUNS | (reversed ? RUNS_REVERSED : 0));
+	for (int i = 0; i < n && w.size <= limit;)
+	{
+		uint64_t	start = AT(i);
+		int			j = i + 1;
+		uint64_t	length;
+
+		while (j < n && AT(j) == start + (uint64_t) (j - i))
+			j++;
+		length = (uint64_t) (j - i);
+		if (length == previous && start == (((last >> 16) + 1) << 16 | 1) && repeats < 64)
+			repeats++;
+		else
+		{
+			if (repeats > 0)
+				run_byte(&w, RUN_AGAIN | (unsigned) (repeats - 1) << 2);
+			repeats = 0;
+			put_run(&w, last, start, length);
+		}
+		previous = length;
+		last = start + length - 1;
+		i = j;
+	}
+#undef AT
+	if (repeats > 0)
+		run_byte(&w, RUN_AGAIN | (unsigned) (repeats - 1) << 2);
+	return w.size;
+}
+
+/* ---- FOR ---- */
+
+static int
+for_encode(const uint64_t *tid, int n, const TidFrame *f, unsigned width, uint8_t *out)
+{
+	uint8_t    *p = put_frame(f, SFX_TID_FOR, out);
+	SfxBitWriter b;
+
+	*p++ = (uint8_t) width;
+	sfx_bits_start(&b, p);
+	for (int i = 0; i < n; i++)
+		sfx_bits_put(&b, linearise(f, tid[i]), width);
+	return (int) (sfx_bits_end(&b) - out);
+}
+
+/* ---- ZIGZAG ---- */
+
+typedef struct Deltas
+{
+	int64_t		min;
+	int64_t		max[MAX_CHUNKS];
+} Deltas;
+
+static void
+find_deltas(const uint64_t *lin, int n, Deltas *d)
+{
+	int64_t		min = INT64_MAX;
+
+	for (int k = 0; k < chunk_count(n); k++)
+	{
+		const uint64_t *c = lin + k * CHUNK;
+		int64_t		max = INT64_MIN;
+
+		for (int j = 1; j < chunk_values(n, k); j++)
+		{
+			int64_t		x = (int64_t) (c[j] - c[j - 1]);
+
+			max = x > max ? x : max;
+			min = x < min ? x : min;
+		}
+		d->max[k] = max;
+	}
+	d->min = n > 1 ? min : 0;
+	if (n % CHUNK == 1)
+		d->max[n / CHUNK] = d->min;
+}
+
+static inline unsigned
+delta_width(const Deltas *d, int k)
+{
+	return sfx_bitlen((uint64_t) (d->max[k] - d->min));
+}
+
+static size_t
+zigzag_size(const TidFrame *f, const Deltas *d, uint64_t range, int n)
+{
+	size_t		size = frame_size(f) + 1 + sfx_bytelen(zigzag(d->min)) +
+		(1 + sfx_bytelen(range)) * (size_t) chunk_count(n);
+
+	for (int k = 0; k < chunk_count(n); k++)
+		size += sfx_bits_bytes((size_t) chunk_values(n, k) - 1, delta_width(d, k));
+	return size;
+}
+
+static int
+zigzag_encode(const uint64_t *lin, int n, const TidFrame *f, const Deltas *d, uint64_t range, uint8_t *out)
+{
+	uint8_t    *p = put_frame(f, SFX_TID_ZIGZAG, out),
+			   *widths;
+	unsigned	nmin = sfx_bytelen(zigzag(d->min)),
+				ncheck = sfx_bytelen(range);
+
+	*p++ = (uint8_t) (nmin | ncheck << 4);
+	widths = p;
+	p += chunk_count(n);
+	sfx_store_bytes(p, zigzag(d->min), nmin);
+	p += nmin;
+	for (int k = 0; k < chunk_count(n); k++, p += ncheck)
+		sfx_store_bytes(p, lin[k * CHUNK], ncheck);
+	for (int k = 0; k < chunk_count(n); k++)
+	{
+		const uint64_t *c = lin + k * CHUNK;
+		SfxBitWriter b;
+
+		widths[k] = (uint8_t) delta_width(d, k);
+		sfx_bits_start(&b, p);
+		for (int j = 1; j < chunk_values(n, k) && widths[k] > 0; j++)
+			sfx_bits_put(&b, c[j] - c[j - 1] - (uint64_t) d->min, widths[k]);
+		p = sfx_bits_end(&b);
+	}
+	return (int) (p - out);
+}
+
+/* ---- POSTING ---- */
+
+/* Append a list's bitmap and low bits. */
+static void
+list_encode(SfxBitWriter *b, const uint64_t *lin, int n, uint64_t range)
+{
+	unsigned	low = list_low(range, n);
+	uint64_t	mask = sfx_mask(low),
+				x = 0;			/* the bitmap's bits from done on */
+	size_t		done = 0,
+				bitmap = list_bitmap(range, n, low);
+
+	for (int i = 0; i < n; i++)
+	{
+		size_t		pos = (size_t) (lin[i] >> low) + (size_t) i;
+
+		for (; pos - done >= 64; done += 64, x = 0)
+			sfx_bits_put(b, x, 64);
+		x |= UINT64_C(1) << (pos - done);
+	}
+	for (; bitmap - done >= 64; done += 64, x = 0)
+		sfx_bits_put(b, x, 64);
+	sfx_bits_put(b, x, (unsigned) (bitmap - done));
+	for (int i = 0; i < n; i++)
+		sfx_bits_put(b, lin[i] & mask, low);
+}
+
+/* ends = NULL: the whole block is one list. */
+static int
+posting_encode(const uint64_t *lin, int n, const TidFrame *f, uint64_t range,
+			   const uint16_t *ends, int nlists, uint8_t *out)
+{
+	uint8_t    *p = put_frame(f, SFX_TID_POSTING, out);
+	unsigned	nrange = sfx_bytelen(range);
+	SfxBitWriter b;
+
+	*p++ = (uint8_t) (nrange | (ends == NULL ? 0x10 : 0));
+	sfx_store_bytes(p, range, nrange);
+	sfx_bits_start(&b, p + nrange);
+	if (ends == NULL)
+		list_encode(&b, lin, n, range);
+	else
+		for (int l = 0, start = 0; l < nlists; start = ends[l++])
+			list_encode(&b, lin + start, ends[l] - start, range);
+	return (int) (sfx_bits_end(&b) - out);
+}
+
+/* ---- choosing ---- */
+
+/* What one pass over the TIDs finds out. */
+typedef struct TidStats
+{
+	TidFrame	frame;
+	uint32_t	blocks;			/* the greatest block - the least one */
+	uint64_t	range;			/* bound of lin */
+	int			descents;		/* TIDs smaller than the one before */
+	size_t		runs_bound;		/* RUNS cannot be smaller */
+} TidStats;
+
+/*
+ * A JUMP run takes three bytes, four if it is FAR.  Whatever does not follow the TID before it
+ * by 1..NEAR (in one of the two directions) must be one.
+ */
+#define NEAR	UINT64_C(0x10000)
+#define FAR		(UINT64_C(65) << 16)
+
+static void
+tid_stats(const uint64_t *tid, int n, TidStats *s)
+{
+	uint64_t	min = tid[0],
+				max = tid[0];
+	uint32_t	minoff = SFX_TID_OFFSET(tid[0]),
+				maxoff = minoff;
+	unsigned	descents = 0,
+				jumps = 0,
+				jumps_back = 0,
+				far = 0;
+
+	for (int i = 1; i < n; i++)
+	{
+		uint64_t	t = tid[i],
+					step = t - tid[i - 1];
+		uint32_t	off = SFX_TID_OFFSET(t);
+
+		min = t < min ? t : min;
+		max = t > max ? t : max;
+		minoff = off < minoff ? off : minoff;
+		maxoff = off > maxoff ? off : maxoff;
+		descents += (unsigned) (step >> 63);
+		jumps += step - 1 >= NEAR;
+		jumps_back += -step - 1 >= NEAR;
+		far += step + FAR >= 2 * FAR;
+	}
+	s->descents = (int) descents;
+	s->runs_bound = 4 + 3 * (size_t) (jumps < jumps_back ? jumps : jumps_back) + far;
+	s->frame.base = min >> 16 << 16 | minoff;
+	s->frame.radix = maxoff - minoff + 1;
+	s->blocks = (uint32_t) (max >> 16) - (uint32_t) (min >> 16);
+	s->range = (uint64_t) s->blocks * s->frame.radix + s->frame.radix - 1;
+}
+
+/*
+ * FOR's frame: the radix is rounded up to a power of two, which needs no division
+ * to decode, wherever that costs no bit.
+ */
+static size_t
+for_size(const TidStats *s, int n, TidFrame *f, unsigned *width)
+{
+	uint32_t	round = UINT32_C(1) << sfx_bitlen(s->frame.radix - 1);
+
+	*f = s->frame;
+	*width = sfx_bitlen(s->range);
+	if (sfx_bitlen((uint64_t) s->blocks * round + round - 1) <= *width)
+		f->radix = round;
+	return frame_size(f) + 1 + sfx_bits_bytes((size_t) n, *width);
+}
+
+/* ZIGZAG cannot be smaller: some deltas of each chunk show how wide the others are at least. */
+static size_t
+zigzag_bound(const TidStats *s, const uint64_t *tid, int n)
+{
+	int64_t		max[MAX_CHUNKS],
+				min = INT64_MAX;
+	size_t		bound = 0;
+
+	for (int k = 0; k < chunk_count(n); k++)
+	{
+		const uint64_t *c = tid + k * CHUNK;
+
+		max[k] = INT64_MIN;
+		for (int j = 1; j < chunk_values(n, k); j += 8)
+		{
+			int64_t		x = (int64_t) (linearise(&s->frame, c[j]) - linearise(&s->frame, c[j - 1]));
+
+			max[k] = x > max[k] ? x : max[k];
+			min = x < min ? x : min;
+		}
+	}
+	for (int k = 0; k < chunk_count(n); k++)
+		if (max[k] >= min)
+			bound += sfx_bits_bytes((size_t) chunk_values(n, k) - 1, sfx_bitlen((uint64_t) (max[k] - min)));
+	return bound;
+}
+
+/* POSTING's size: with *whole, as one list; SIZE_MAX if neither that nor the given lists are sorted. */
+static size_t
+posting_size(const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends, int nlists, bool *whole)
+{
+	size_t		size;
+	int			descents = s->descents;
+
+	*whole = descents == 0;
+	if (*whole)
+		size = lists_bytes(s->range, n, NULL, 0);
+	else
+	{
+		if (ends == NULL || nlists > n / 2)
+			return SIZE_MAX;
+		/* Are all descents between lists? */
+		for (int l = 0; l + 1 < nlists; l++)
+			descents -= tid[ends[l]] < tid[ends[l] - 1];
+		if (descents != 0)
+			return SIZE_MAX;
+		size = lists_bytes(s->range, n, ends, nlists);
+	}
+	return size + frame_size(&s->frame) + 1 + sfx_bytelen(s->range);
+}
+
+/* TIDs that do not follow the one before, read forward or (if fewer) backward; -1 if one is no TID. */
+static int
+count_breaks(const uint64_t *tid, int n, bool *reversed)
+{
+	uint64_t	all = tid[0];
+	int			up = 0,
+				down = 0;
+
+	for (int i = 1; i < n; i++)
+	{
+		uint64_t	step = tid[i] - tid[i - 1];
+
+		all |= tid[i];
+		up += step == 1;
+		down += step == UINT64_MAX;
+	}
+	*reversed = down > up;
+	return all > SFX_MAX_TID ? -1 : n - 1 - (down > up ? down : up);
+}
+
+/*
+ * The smallest of the codecs but RUNS, and which one; SIZE_MAX if there is none.  Sizes are computed,
+ * so that only the winner is encoded.
+ */
+typedef struct TidChoice
+{
+	SfxTidCodec codec;
+	size_t		size;
+	TidFrame	forframe;
+	unsigned	width;			/* FOR */
+	bool		whole;			/* POSTING */
+	bool		have_lin;
+	Deltas		deltas;			/* ZIGZAG */
+} TidChoice;
+
+static void
+fill_lin(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, uint64_t *lin)
+{
+	for (int i = 0; i < n && !c->have_lin; i++)
+		lin[i] = linearise(&s->frame, tid[i]);
+	c->have_lin = true;
+}
+
+static void
+consider(TidChoice *c, int which, SfxTidCodec codec, size_t size)
+{
+	if ((which == 0 || which == (int) codec) && size < c->size)
+	{
+		c->size = size;
+		c->codec = codec;
+	}
+}
+
+static void
+choose(TidChoice *c, int which, const TidStats *s, const uint64_t *tid, int n,
+	   const uint16_t *ends, int nlists, uint64_t *lin)
+{
+	c->codec = SFX_TID_PLAIN;
+	c->size = SIZE_MAX;
+	c->have_lin = false;
+	consider(c, which, SFX_TID_PLAIN, 1 + 6 * (size_t) n);
+	consider(c, which, SFX_TID_FOR, for_size(s, n, &c->forframe, &c->width));
+	consider(c, which, SFX_TID_POSTING, posting_size(s, tid, n, ends, nlists, &c->whole));
+	if (which == SFX_TID_ZIGZAG || (which == 0 && zigzag_bound(s, tid, n) < c->size))
+	{
+		fill_lin(c, s, tid, n, lin);
+		find_deltas(lin, n, &c->deltas);
+		consider(c, which, SFX_TID_ZIGZAG, zigzag_size(&s->frame, &c->deltas, s->range, n));
+	}
+}
+
+/*
+ * which = 0: any codec.  RUNS is written at once where there are few breaks, and kept without another look
+ * if it takes no more than a bit per TID; or last, if it may be the smallest.
+ */
+static int
+encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out, size_t cap)
+{
+	uint64_t	lin[SFX_TID_MAXN];
+	TidStats	s;
+	TidChoice	c;
+	bool		reversed;
+	int			breaks;
+	size_t		runs = SIZE_MAX;
+
+	if (n < 1 || n > SFX_TID_MAXN || !sound_lists(n, ends, nlists))
+		return SFX_NOSPACE;
+	breaks = count_breaks(tid, n, &reversed);
+	if (breaks < 0)
+		return SFX_NOSPACE;
+	if (which == SFX_TID_RUNS || (which == 0 && breaks <= n / 8))
+	{
+		runs = runs_encode(tid, n, reversed, out, cap);
+		if (which == SFX_TID_RUNS || runs <= (size_t) n / 8)
+			return runs <= cap ? (int) runs : SFX_NOSPACE;
+	}
+
+	tid_stats(tid, n, &s);
+	choose(&c, which, &s, tid, n, ends, nlists, lin);
+	if (which == 0 && runs == SIZE_MAX && s.runs_bound < c.size)
+	{
+		runs = runs_encode(tid, n, reversed, out, c.size < cap ? c.size : cap);
+		if (runs > c.size)
+			runs = SIZE_MAX;	/* cut off */
+	}
+	if (runs < c.size)
+		return runs <= cap ? (int) runs : SFX_NOSPACE;
+	if (c.size > cap)
+		return SFX_NOSPACE;
+	switch (c.codec)
+	{
+		case SFX_TID_PLAIN:
+			return plain_encode(tid, n, out);
+		case SFX_TID_FOR:
+			return for_encode(tid, n, &c.forframe, c.width, out);
+		case SFX_TID_ZIGZAG:
+			return zigzag_encode(lin, n, &s.frame, &c.deltas, s.range, out);
+		case SFX_TID_POSTING:
+			fill_lin(&c, &s, tid, n, lin);
+			return posting_encode(lin, n, &s.frame, s.range, c.whole ? NULL : ends, nlists, out);
+		case SFX_TID_RUNS:
+			break;
+	}
+	return SFX_NOSPACE;
+}
+
+int
+sfx_tid_encode(const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out, size_t cap)
+{
+	return encode(0, tid, n, ends, nlists, out, cap);
+}
+
+int
+sfx_tid_encode_as(SfxTidCodec codec, const uint64_t *tid, int n, const uint16_t *ends, int nlists,
+				  uint8_t *out, size_t cap)
+{
+	return encode((int) codec, tid, n, ends, nlists, out, cap);
+}

@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ * handler.c - the access method as core sees it: properties, storage parameters, settings
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "access/nbtree.h"
+#include "access/reloptions.h"
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(surfidx_handler);
+
+int			sfx_guc_delta_size = 8192;
+double		sfx_guc_merge_ratio = 0.1;
+int			sfx_guc_delta_memory = 65536;
+bool		sfx_guc_auto_merge = true;
+
+/* Limits of the settings and of the storage parameters of the same name. */
+#define MIN_DELTA_SIZE		64			/* kB */
+#define MAX_DELTA_SIZE		1048576
+#define MIN_MERGE_RATIO		0.001
+#define MAX_MERGE_RATIO		10.0
+#define UNSET				(-1)		/* storage parameter not given: the setting counts */
+
+static relopt_kind sfx_relopt_kind;
+
+/* Support function numbers 1 to 6 and strategies are btree's, which the planner relies on for ordered indexes. */
+StaticAssertDecl(BTORDER_PROC == 1 && BTSORTSUPPORT_PROC == 2 && BTINRANGE_PROC == 3 &&
+				 BTEQUALIMAGE_PROC == 4 && BTOPTIONS_PROC == 5 && BTNProcs < SFX_ENCODING_PROC,
+				 "support function numbers must be btree's");
+
+/* ------------------------------------------------------------------ the handler */
+
+static void
+set_properties(IndexAmRoutine *am)
+{
+	am->amstrategies = BTMaxStrategyNumber;
+	am->amsupport = SFX_NPROCS;
+	am->amoptsprocnum = BTOPTIONS_PROC;
+	am->amcanorder = true;
+	am->amcanbackward = true;
+	am->amcanunique = true;
+	am->amcanmulticol = true;
+	am->amoptionalkey = true;
+	am->amsearcharray = true;
+	am->amsearchnulls = true;
+	am->amclusterable = true;
+	am->amcaninclude = true;
+	am->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
+	am->amkeytype = InvalidOid;
+}
+
+static void
+set_functions(IndexAmRoutine *am)
+{
+	am->ambuild = sfx_build;
+	am->ambuildempty = sfx_buildempty;
+	am->aminsert = sfx_insert;
+	am->ambulkdelete = sfx_bulkdelete;
+	am->amvacuumcleanup = sfx_vacuumcleanup;
+	am->amcanreturn = sfx_canreturn;
+	am->amcostestimate = sfx_costestimate;
+	am->amoptions = sfx_options;
+	am->ambuildphasename = sfx_buildphasename;
+	am->amvalidate = sfx_validate;
+	am->amadjustmembers = sfx_adjustmembers;
+	am->ambeginscan = sfx_beginscan;
+	am->amrescan = sfx_rescan;
+	am->amgettuple = sfx_gettuple;
+	am->amgetbitmap = sfx_getbitmap;
+	am->amendscan = sfx_endscan;
+	am->ammarkpos = sfx_markpos;
+	am->amrestrpos = sfx_restrpos;
+}
+
+/* Everything that is not set is off or absent: no ORDER BY operators, no other storage type, core's
+ * relation-level predicate locks, no parallel scan. */
+Datum
+surfidx_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *am = makeNode(IndexAmRoutine);
+
+	set_properties(am);
+	set_functions(am);
+	SfxSetNewAmFields(am);
+	PG_RETURN_POINTER(am);
+}
+
+/* Every encoding is reversible, and INCLUDE columns are stored as they are. */
+bool
+sfx_canreturn(Relation index, int attno)
+{
+	return true;
+}
+
+char *
+sfx_buildphasename(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case SFX_PHASE_SCAN:
+			return "scanning table";
+		case SFX_PHASE_SORT:
+			return "sorting keys";
+		case SFX_PHASE_WRITE:
+			return "writing pages";
+		default:
+			return NULL;
+	}
+}
+
+void
+sfx_require_preload(Relation index)
+{
+	if (sfx_preloaded)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot use surfidx index \"%s\" because the library was not loaded at server start",
+					RelationGetRelationName(index)),
+			 errhint("Add \"surfidx\" to shared_preload_libraries and restart the server.")));
+}
+
+/* ------------------------------------------------------------------ storage parameters */
+
+/*
+ * What rd_options points to.  The last two are btree's: they are accepted, so that statements written
+ * for btree work, and ignored, because leaves are always packed and duplicates always share their key.
+ */
+typedef struct StoredOptions
+{
+	SfxOptions	opt;
+	int			fillfactor;
+	bool		deduplicate_items;
+} StoredOptions;
+
+void
+sfx_define_reloptions(void)
+{
+	const LOCKMODE lock = ShareUpdateExclusiveLock;
+
+	sfx_relopt_kind = add_reloption_kind();
+	add_int_reloption(sfx_relopt_kind, "delta_size",
+					  "Size of the delta in kB at which a merge is due.",
+					  UNSET, MIN_DELTA_SIZE, MAX_DELTA_SIZE, lock);
+	add_real_reloption(sfx_relopt_kind, "merge_ratio",
+					   "Delta entries per static entry at which a merge is due.",
+					   UNSET, MIN_MERGE_RATIO, MAX_MERGE_RATIO, lock);
+	add_int_reloption(sfx_relopt_kind, "fillfactor",
+					  "Accepted for compatibility with btree and ignored.",
+					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
+	add_bool_reloption(sfx_relopt_kind, "deduplicate_items",
+					   "Accepted for compatibility with btree and ignored.",
+					   true, lock);
+}
+
+bytea *
+sfx_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt table[] = {
+		{"delta_size", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.delta_size)},
+		{"merge_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.merge_ratio)},
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
+		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)}
+	};
+
+	return (bytea *) build_reloptions(reloptions, validate, sfx_relopt_kind,
+									  sizeof(StoredOptions), table, lengthof(table));
+}
+
+int
+sfx_opt_delta_size(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->delta_size != UNSET ? opt->delta_size : sfx_guc_delta_size;
+}
+
+double
+sfx_opt_merge_ratio(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->merge_ratio >= 0 ? opt->merge_ratio : sfx_guc_merge_ratio;
+}
+
+/* ------------------------------------------------------------------ settings */
+
+/* The size of shared memory is fixed at server start, so that one can be defined only then; and a prefix is reserved
+ * only once all its settings are known. */
+static void
+define_preload_gucs(void)
+{
+	DefineCustomIntVariable("surfidx.delta_memory",
+							"Shared memory for the deltas of all surfidx indexes.",
+							"Deltas beyond it are read from their pages, which is slower.",
+							&sfx_guc_delta_memory,
+							65536, 1024, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("surfidx");
+}
+
+void
+sfx_define_gucs(bool preloading)
+{
+	DefineCustomIntVariable("surfidx.delta_size",
+							"Size of an index's delta at which a merge is due.",
+							"The storage parameter delta_size overrides it.",
+							&sfx_guc_delta_size,
+							8192, MIN_DELTA_SIZE, MAX_DELTA_SIZE,
+							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.merge_ratio",
+							 "Number of delta entries per static entry at which a merge is due.",
+							 "The storage parameter merge_ratio overrides it.",
+							 &sfx_guc_merge_ratio,
+							 0.1, MIN_MERGE_RATIO, MAX_MERGE_RATIO,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("surfidx.auto_merge",
+							 "Starts background workers for merges that are due.",
+							 NULL,
+							 &sfx_guc_auto_merge,
+							 true,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+	if (preloading)
+		define_preload_gucs();
+}

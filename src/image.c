@@ -1,0 +1,654 @@
+/*-------------------------------------------------------------------------
+ * image.c - images: a generation of the delta log in key order, in memory
+ *
+ * An image is a cache of log pages and nothing more.  It lives in shared memory, in a fixed array of
+ * slots over a fixed pool of nodes, both sized at server start; where there is no slot or no
+ * node left, and for temporary relations, the same structure is built in this backend's own memory.
+ *
+ * Invariants
+ *	1. A slot's key, tree and cursor change only under its lock in exclusive mode; reading needs shared mode.
+ *	2. The tree holds exactly the entries of the log up to the cursor that were not dead when they were read;
+ *	   they were read after the metapage had the removal counter that the slot remembers.
+ *	3. A slot is identified by physical file, build id and generation, compared under its lock: file
+ *	   numbers and generations may come again, all three together do not.
+ *	4. Nobody reads buffers other than log pages while holding a slot's lock.
+ *	5. Nodes are taken from the pool before an entry is applied, so that an insert cannot fail half-way.
+ *
+ * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed pages.
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "storage/spin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define IMAGE_SLOTS			256
+#define IMAGE_PROBES		8
+#define IMAGE_RESERVE		16	/* nodes in hand before an entry is applied: more than any insert needs */
+#define IMAGE_PAGES_A_HOLD	64	/* log pages applied before the lock is given up once */
+#define LOCAL_IMAGES		8
+#define LOCAL_CHUNK			64	/* nodes per allocation */
+
+typedef struct SfxImageKey
+{
+	SfxLocator	loc;
+	uint32		gen;
+	uint64		build_id;
+} SfxImageKey;
+
+struct SfxImage
+{
+	LWLock		lock;			/* shared images only */
+	bool		used;
+	SfxImageKey key;
+	uint64		removals;		/* invariant 2 */
+	BlockNumber blkno;			/* cursor: page */
+	uint32		off;			/* cursor: bytes of its body that were applied */
+	uint64		seen;			/* log entries up to the cursor, dead ones too */
+	SfxDelta	delta;
+	uint32		nreserve;
+	uint32		reserve[IMAGE_RESERVE];
+	pg_atomic_uint64 last_used;
+	/* private images only */
+	struct SfxLocalNodes *local;
+};
+
+typedef struct SfxImageShared
+{
+	LWLock		directory;
+	slock_t		pool_lock;
+	uint32		nfree;
+	uint32		free_head;
+	uint32		nnodes;
+	pg_atomic_uint64 clock;
+	SfxImage	slots[IMAGE_SLOTS];
+} SfxImageShared;
+
+typedef struct SfxLocalNodes
+{
+	MemoryContext cxt;
+	char	  **chunks;
+	uint32		nchunks;
+	uint32		free_head;
+	uint32		nfree;
+} SfxLocalNodes;
+
+static SfxImageShared *shared = NULL;
+static char *pool = NULL;		/* node n at pool + n * SFX_NODE_SIZE; node 0 is not used */
+static SfxImage local_images[LOCAL_IMAGES];
+static int	next_local = 0;
+static SfxNodeAlloc current_alloc;	/* of the image held right now: one at a time */
+static bool image_is_shared;
+
+/* ---- shared memory ---- */
+
+static uint32
+pool_nodes(void)
+{
+	return Max(64, (uint32) ((Size) sfx_guc_delta_memory * 1024 / SFX_NODE_SIZE)) + 1;
+}
+
+Size
+sfx_image_shmem_size(void)
+{
+	return add_size(MAXALIGN(sizeof(SfxImageShared)),
+					add_size(mul_size(pool_nodes(), SFX_NODE_SIZE), PG_CACHE_LINE_SIZE));
+}
+
+static char *
+pool_node(uint32 ref)
+{
+	return pool + (Size) ref * SFX_NODE_SIZE;
+}
+
+void
+sfx_image_shmem_startup(void)
+{
+	bool		found;
+	char	   *base = ShmemInitStruct("surfidx images", sfx_image_shmem_size(), &found);
+
+	shared = (SfxImageShared *) base;
+	pool = (char *) CACHELINEALIGN(base + MAXALIGN(sizeof(SfxImageShared)));
+	if (!found)
+	{
+		int			tranche = LWLockNewTrancheId();
+
+		memset(shared, 0, sizeof(*shared));
+		LWLockInitialize(&shared->directory, tranche);
+		SpinLockInit(&shared->pool_lock);
+		pg_atomic_init_u64(&shared->clock, 1);
+		for (int i = 0; i < IMAGE_SLOTS; i++)
+		{
+			LWLockInitialize(&shared->slots[i].lock, tranche);
+			pg_atomic_init_u64(&shared->slots[i].last_used, 0);
+		}
+		shared->nnodes = pool_nodes();
+		for (uint32 n = shared->nnodes - 1; n >= 1; n--)
+		{
+			*(uint32 *) pool_node(n) = shared->free_head;
+			shared->free_head = n;
+			shared->nfree++;
+		}
+	}
+	LWLockRegisterTranche(shared->directory.tranche, "surfidx_image");
+}
+
+/* ---- nodes ---- */
+
+static uint32
+shared_pop(void)
+{
+	uint32		ref;
+
+	SpinLockAcquire(&shared->pool_lock);
+	ref = shared->free_head;
+	if (ref != SFX_NODE_NULL)
+	{
+		shared->free_head = *(uint32 *) pool_node(ref);
+		shared->nfree--;
+	}
+	SpinLockRelease(&shared->pool_lock);
+	return ref;
+}
+
+static void
+shared_push(uint32 ref)
+{
+	SpinLockAcquire(&shared->pool_lock);
+	*(uint32 *) pool_node(ref) = shared->free_head;
+	shared->free_head = ref;
+	shared->nfree++;
+	SpinLockRelease(&shared->pool_lock);
+}
+
+static void *
+local_addr(void *ctx, uint32_t ref)
+{
+	SfxLocalNodes *l = ((SfxImage *) ctx)->local;
+
+	return l->chunks[ref / LOCAL_CHUNK] + (Size) (ref % LOCAL_CHUNK) * SFX_NODE_SIZE;
+}
+
+static uint32_t
+image_alloc(void *ctx)
+{
+	SfxImage   *img = ctx;
+
+	return img->nreserve > 0 ? img->reserve[--img->nreserve] : SFX_NODE_NULL;
+}
+
+static uint32_t
+image_available(void *ctx)
+{
+	return ((SfxImage *) ctx)->nreserve;
+}
+
+static void
+shared_free(void *ctx, uint32_t ref)
+{
+	shared_push(ref);
+}
+
+static void *
+shared_addr(void *ctx, uint32_t ref)
+{
+	return pool_node(ref);
+}
+
+static void
+local_free(void *ctx, uint32_t ref)
+{
+	SfxLocalNodes *l = ((SfxImage *) ctx)->local;
+
+	*(uint32 *) local_addr(ctx, ref) = l->free_head;
+	l->free_head = ref;
+}
+
+static void
+set_alloc(SfxImage *img, bool is_shared)
+{
+	image_is_shared = is_shared;
+	current_alloc.ctx = img;
+	current_alloc.alloc = image_alloc;
+	current_alloc.available = image_available;
+	current_alloc.free = is_shared ? shared_free : local_free;
+	current_alloc.addr = is_shared ? shared_addr : local_addr;
+}
+
+/* Private memory for 64 more nodes. May throw; nothing is changed then. */
+static void
+local_grow(SfxImage *img)
+{
+	SfxLocalNodes *l = img->local;
+	char	   *chunk = MemoryContextAlloc(l->cxt, (Size) LOCAL_CHUNK * SFX_NODE_SIZE);
+	uint32		base = l->nchunks * LOCAL_CHUNK;
+
+	if (l->chunks == NULL)
+		l->chunks = MemoryContextAlloc(l->cxt, sizeof(char *));
+	else
+		l->chunks = repalloc(l->chunks, sizeof(char *) * (l->nchunks + 1));
+	l->chunks[l->nchunks++] = chunk;
+	for (uint32 n = base + LOCAL_CHUNK - 1; n >= Max(base, 1); n--)
+		local_free(img, n);
+}
+
+static uint32
+local_pop(SfxImage *img)
+{
+	SfxLocalNodes *l = img->local;
+	uint32		ref;
+
+	if (l->free_head == SFX_NODE_NULL)
+		local_grow(img);
+	ref = l->free_head;
+	l->free_head = *(uint32 *) local_addr(img, ref);
+	return ref;
+}
+
+static bool evict_one(void);
+
+/* Invariant 5. False: the pool is exhausted and nothing could be evicted. */
+static bool
+fill_reserve(SfxImage *img)
+{
+	while (img->nreserve < IMAGE_RESERVE)
+	{
+		uint32		ref;
+
+		if (!image_is_shared)
+			ref = local_pop(img);
+		else
+		{
+			ref = shared_pop();
+			if (ref == SFX_NODE_NULL)
+			{
+				if (!evict_one())
+					return false;
+				continue;
+			}
+		}
+		img->reserve[img->nreserve++] = ref;
+	}
+	return true;
+}
+
+/* ---- life of a slot ---- */
+
+/* Forget everything applied so far; the key stays. */
+static void
+image_clear(SfxImage *img)
+{
+	sfx_delta_free(&img->delta, &current_alloc);
+	img->blkno = InvalidBlockNumber;
+	img->off = 0;
+	img->seen = 0;
+}
+
+/* Give back all memory of a shared slot, whose lock we hold exclusively. */
+static void
+slot_drop(SfxImage *img)
+{
+	SfxNodeAlloc saved = current_alloc;
+	bool		saved_shared = image_is_shared;
+
+	set_alloc(img, true);
+	image_clear(img);
+	while (img->nreserve > 0)
+		shared_push(img->reserve[--img->nreserve]);
+	img->used = false;
+	current_alloc = saved;
+	image_is_shared = saved_shared;
+}
+
+/* Free the memory of the image that was not used for the longest time and that nobody holds. */
+static bool
+evict_one(void)
+{
+	uint64		oldest = PG_UINT64_MAX;
+	SfxImage   *victim = NULL;
+
+	for (int i = 0; i < IMAGE_SLOTS; i++)
+	{
+		SfxImage   *s = &shared->slots[i];
+		uint64		t = pg_atomic_read_u64(&s->last_used);
+
+		if (s->used && t < oldest && !LWLockHeldByMe(&s->lock))
+		{
+			oldest = t;
+			victim = s;
+		}
+	}
+	if (victim == NULL || !LWLockConditionalAcquire(&victim->lock, LW_EXCLUSIVE))
+		return false;
+	if (victim->used)
+		slot_drop(victim);
+	LWLockRelease(&victim->lock);
+	return true;
+}
+
+static void
+make_key(SfxImageKey *key, Relation index, const SfxMeta *meta, int g)
+{
+	memset(key, 0, sizeof(*key));
+	key->loc = SfxRelLocator(index);
+	key->gen = meta->gens[g].gen;
+	key->build_id = meta->build_id;
+}
+
+static bool
+key_matches(const SfxImage *img, const SfxImageKey *key)
+{
+	return img->used && img->key.gen == key->gen && img->key.build_id == key->build_id &&
+		SfxLocatorEquals(img->key.loc, key->loc);
+}
+
+static uint32
+key_home(const SfxImageKey *key)
+{
+	uint64		h = key->build_id ^ ((uint64) key->gen * UINT64CONST(0x9E3779B97F4A7C15));
+
+	return (uint32) ((h ^ (h >> 29)) % IMAGE_SLOTS);
+}
+
+/* The slot of that key, its lock held in the given mode; NULL if there is none. */
+static SfxImage *
+slot_find(const SfxImageKey *key, LWLockMode mode)
+{
+	uint32		home = key_home(key);
+
+	for (int i = 0; i < IMAGE_PROBES; i++)
+	{
+		SfxImage   *s = &shared->slots[(home + i) % IMAGE_SLOTS];
+
+		if (!key_matches(s, key))
+			continue;			/* a glance without the lock: confirmed below */
+		LWLockAcquire(&s->lock, mode);
+		if (key_matches(s, key))
+			return s;
+		LWLockRelease(&s->lock);
+	}
+	return NULL;
+}
+
+/* A slot for a new key, exclusively locked; NULL if all its places are busy. */
+static SfxImage *
+slot_create(const SfxImageKey *key)
+{
+	uint32		home = key_home(key);
+	SfxImage   *found = NULL;
+
+	LWLockAcquire(&shared->directory, LW_EXCLUSIVE);
+	found = slot_find(key, LW_EXCLUSIVE);
+	for (int pass = 0; pass < 2 && found == NULL; pass++)
+		for (int i = 0; i < IMAGE_PROBES && found == NULL; i++)
+		{
+			SfxImage   *s = &shared->slots[(home + i) % IMAGE_SLOTS];
+
+			if ((pass == 0 && s->used) || LWLockHeldByMe(&s->lock) ||
+				!LWLockConditionalAcquire(&s->lock, LW_EXCLUSIVE))
+				continue;
+			if (s->used)
+				slot_drop(s);
+			s->key = *key;
+			s->used = true;
+			s->removals = 0;
+			s->blkno = InvalidBlockNumber;
+			s->off = 0;
+			s->seen = 0;
+			found = s;
+		}
+	LWLockRelease(&shared->directory);
+	return found;
+}
+
+/* ---- catching up ---- */
+
+typedef enum
+{
+	CATCHUP_DONE,
+	CATCHUP_GONE,				/* the generation was dropped */
+	CATCHUP_MORE,				/* not finished: call again, after giving up the lock */
+	CATCHUP_NOMEM
+} CatchupResult;
+
+/* Is there nothing in the log behind the cursor?  One page visit. */
+static bool
+is_current(Relation index, SfxImage *img, const SfxMeta *meta, int g, bool *gone)
+{
+	Buffer		buf;
+	Page		page;
+	bool		current;
+
+	*gone = false;
+	if (img->removals < meta->removals)
+		return false;
+	if (img->blkno == InvalidBlockNumber)
+		return meta->gens[g].first == InvalidBlockNumber;
+	buf = ReadBuffer(index, img->blkno);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	if (!sfx_log_page_is(index, img->blkno, page, meta->build_id, meta->gens[g].gen))
+	{
+		*gone = true;
+		current = false;
+	}
+	else
+		current = SfxPageBodyLen(page) == img->off && SfxPageGetTail(page)->right == InvalidBlockNumber;
+	UnlockReleaseBuffer(buf);
+	return current;
+}
+
+/* Apply what a copied log page holds behind the cursor. */
+static bool
+apply_page(Relation index, SfxImage *img, Page page)
+{
+	SfxEntry	e;
+	bool		dead;
+	uint32		off = img->off;
+
+	while (sfx_log_parse(index, img->blkno, page, &off, &e, &dead))
+	{
+		if (!dead)
+		{
+			if (!fill_reserve(img) || sfx_delta_insert(&img->delta, &current_alloc, &e) == SFX_NOMEM)
+				return false;
+		}
+		img->off = off;
+		img->seen++;
+	}
+	img->off = SfxPageBodyLen(page);
+	return true;
+}
+
+/* The image is ours alone. Apply log pages from the cursor on. */
+static CatchupResult
+catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g)
+{
+	PGAlignedBlock copy;
+
+	if (img->removals < meta->removals)
+	{
+		image_clear(img);
+		img->removals = meta->removals;
+	}
+	if (img->blkno == InvalidBlockNumber)
+	{
+		if (meta->gens[g].first == InvalidBlockNumber)
+			return CATCHUP_DONE;
+		img->blkno = meta->gens[g].first;
+		img->off = 0;
+	}
+	for (int n = 0; n < IMAGE_PAGES_A_HOLD; n++)
+	{
+		Buffer		buf = ReadBuffer(index, img->blkno);
+		BlockNumber right;
+		bool		valid;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		valid = sfx_log_page_is(index, img->blkno, BufferGetPage(buf), meta->build_id, meta->gens[g].gen);
+		memcpy(copy.data, BufferGetPage(buf), BLCKSZ);
+		UnlockReleaseBuffer(buf);
+		if (!valid)
+			return CATCHUP_GONE;
+		if (!apply_page(index, img, copy.data))
+			return CATCHUP_NOMEM;
+		right = SfxPageGetTail((Page) copy.data)->right;
+		if (right == InvalidBlockNumber)
+			return CATCHUP_DONE;
+		img->blkno = right;
+		img->off = 0;
+	}
+	return CATCHUP_MORE;
+}
+
+/* ---- private images ---- */
+
+static SfxImage *
+local_image(const SfxImageKey *key)
+{
+	SfxImage   *img;
+
+	for (int i = 0; i < LOCAL_IMAGES; i++)
+		if (key_matches(&local_images[i], key))
+			return &local_images[i];
+	img = &local_images[next_local];
+	next_local = (next_local + 1) % LOCAL_IMAGES;
+	if (img->local)
+		MemoryContextDelete(img->local->cxt);
+	memset(img, 0, sizeof(*img));
+	{
+		MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "surfidx image", ALLOCSET_DEFAULT_SIZES);
+
+		img->local = MemoryContextAllocZero(cxt, sizeof(SfxLocalNodes));
+		img->local->cxt = cxt;
+	}
+	img->key = *key;
+	img->used = true;
+	img->blkno = InvalidBlockNumber;
+	return img;
+}
+
+static SfxImage *
+acquire_local(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key)
+{
+	SfxImage   *img = local_image(key);
+	CatchupResult r;
+
+	set_alloc(img, false);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		r = catch_up(index, img, meta, g);
+	} while (r == CATCHUP_MORE);
+	if (r == CATCHUP_GONE)
+		return NULL;
+	return img;
+}
+
+/* ---- the public face ---- */
+
+static SfxImage *
+acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key, CatchupResult *r)
+{
+	*r = CATCHUP_DONE;
+	for (;;)
+	{
+		SfxImage   *img = slot_find(key, LW_SHARED);
+		bool		gone;
+
+		CHECK_FOR_INTERRUPTS();
+		if (img != NULL)
+		{
+			set_alloc(img, true);
+			if (is_current(index, img, meta, g, &gone))
+				return img;
+			LWLockRelease(&img->lock);
+			if (gone)
+			{
+				*r = CATCHUP_GONE;
+				return NULL;
+			}
+			img = slot_find(key, LW_EXCLUSIVE);
+		}
+		if (img == NULL)
+			img = slot_create(key);
+		if (img == NULL)
+		{
+			*r = CATCHUP_NOMEM;
+			return NULL;
+		}
+		set_alloc(img, true);
+		*r = catch_up(index, img, meta, g);
+		if (*r == CATCHUP_NOMEM || *r == CATCHUP_GONE)
+			slot_drop(img);
+		LWLockRelease(&img->lock);
+		if (*r == CATCHUP_NOMEM || *r == CATCHUP_GONE)
+			return NULL;
+	}
+}
+
+SfxImage *
+sfx_image_acquire(Relation index, const SfxMeta *meta, int g)
+{
+	SfxImageKey key;
+	SfxImage   *img;
+	CatchupResult r;
+
+	make_key(&key, index, meta, g);
+	/* An image that would need more than half of the pool is not even tried there. */
+	if (shared == NULL || RelationUsesLocalBuffers(index) || meta->gens[g].pages > shared->nnodes / 4)
+		return acquire_local(index, meta, g, &key);
+	img = acquire_shared(index, meta, g, &key, &r);
+	if (img != NULL)
+		pg_atomic_write_u64(&img->last_used, pg_atomic_fetch_add_u64(&shared->clock, 1));
+	else if (r == CATCHUP_NOMEM)
+		return acquire_local(index, meta, g, &key);
+	return img;
+}
+
+const SfxDelta *
+sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc)
+{
+	*alloc = &current_alloc;
+	return &img->delta;
+}
+
+uint64
+sfx_image_seen(const SfxImage *img)
+{
+	return img->seen;
+}
+
+void
+sfx_image_release(SfxImage *img)
+{
+	if (img->local == NULL)
+		LWLockRelease(&img->lock);
+}
+
+/* The generation was dropped: its image's memory may go now rather than when room is needed. */
+void
+sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen)
+{
+	SfxImageKey key;
+	SfxImage   *img;
+
+	memset(&key, 0, sizeof(key));
+	key.loc = SfxRelLocator(index);
+	key.gen = gen;
+	key.build_id = meta->build_id;
+	for (int i = 0; i < LOCAL_IMAGES; i++)
+		if (key_matches(&local_images[i], &key))
+		{
+			MemoryContextDelete(local_images[i].local->cxt);
+			memset(&local_images[i], 0, sizeof(SfxImage));
+		}
+	if (shared == NULL || (img = slot_find(&key, LW_EXCLUSIVE)) == NULL)
+		return;
+	slot_drop(img);
+	LWLockRelease(&img->lock);
+}

@@ -1,0 +1,229 @@
+/*-------------------------------------------------------------------------
+ * insert.c - aminsert and the unique check
+ *
+ * A plain insert encodes the key and appends to the log: no page of the tree is read.
+ *
+ * A unique insert holds the key's partition lock over check and append, so that two inserters of equal keys meet (README
+ * "Uniqueness").  The lock is chosen by a hash of the key's bytes; equal keys have equal bytes in the ordered bytes key space.  It is
+ * given up before waiting for another transaction, and the check starts over.
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#define LOCK_FIELD_UNIQUE	2	/* objsubid of partition locks */
+
+/* Kept from row to row of one statement in IndexInfo.ii_AmCache. */
+typedef struct InsertState
+{
+	SfxKeyDesc	kd;
+	SfxReader  *reader;			/* unique indexes only */
+	uint8		bytes[SFX_MAX_ENTRY];
+} InsertState;
+
+static InsertState *
+insert_state(Relation index, IndexInfo *info)
+{
+	InsertState *st = info->ii_AmCache;
+
+	if (st == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
+
+		sfx_require_preload(index);
+		st = palloc(sizeof(InsertState));
+		sfx_keydesc_init(&st->kd, index);
+		st->reader = NULL;
+		info->ii_AmCache = st;
+		MemoryContextSwitchTo(old);
+	}
+	return st;
+}
+
+static void
+partition_tag(LOCKTAG *tag, Relation index, const SfxEntry *e)
+{
+	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationGetRelid(index),
+					   hash_bytes(e->key, e->keylen), LOCK_FIELD_UNIQUE);
+}
+
+static void
+report_conflict(Relation index, Relation heap, InsertState *st, const SfxEntry *e)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *desc;
+
+	sfx_key_decode(&st->kd, index, e->key, e->keylen, st->kd.nkeys, values, isnull, palloc(SFX_ARENA));
+	desc = BuildIndexValueDescription(index, values, isnull);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("duplicate key value violates unique constraint \"%s\"",
+					RelationGetRelationName(index)),
+			 desc ? errdetail("Key %s already exists.", desc) : 0,
+			 errtableconstraint(heap, RelationGetRelationName(index))));
+}
+
+static void
+tid_pointer(uint64 tid, ItemPointer p)
+{
+	ItemPointerSet(p, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+}
+
+/* The smallest byte string above all that start with key; false: there is none. */
+static bool
+prefix_end(const uint8 *key, uint32 len, uint8 *out, uint32 *outlen)
+{
+	while (len > 0 && key[len - 1] == 0xFF)
+		len--;
+	if (len == 0)
+		return false;
+	memcpy(out, key, len);
+	out[len - 1]++;
+	*outlen = len;
+	return true;
+}
+
+/*
+ * Look at every other row with this key.  Returns a transaction to wait for,
+ * or InvalidTransactionId with *unique telling the verdict.  Throws on a conflict that is certain.
+ */
+static TransactionId
+check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
+			 IndexUniqueCheck mode, bool *unique, uint32 *token)
+{
+	SnapshotData dirty;
+	SfxPos		lo = {e->key, e->keylen, 0};
+	SfxPos		hi = {NULL, 0, 0};
+	uint8		hibytes[SFX_MAX_ENTRY];
+	SfxEntry	other;
+	bool		refound = false;
+
+	InitDirtySnapshot(dirty);
+	*unique = true;
+	if (prefix_end(e->key, e->keylen, hibytes, &hi.len))
+		hi.key = hibytes;
+	sfx_reader_seek(st->reader, &lo, &hi);
+	while (sfx_reader_next(st->reader, ForwardScanDirection, &other))
+	{
+		ItemPointerData htid;
+		bool		all_dead = false;
+		TransactionId xwait;
+
+		CHECK_FOR_INTERRUPTS();
+		if (other.tid == e->tid)
+		{
+			refound = true;
+			continue;
+		}
+		tid_pointer(other.tid, &htid);
+		if (!table_index_fetch_tuple_check(heap, &htid, &dirty, &all_dead))
+			continue;
+		if (mode == UNIQUE_CHECK_PARTIAL)
+		{
+			*unique = false;
+			return InvalidTransactionId;
+		}
+		xwait = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (TransactionIdIsValid(xwait))
+		{
+			*token = dirty.speculativeToken;
+			return xwait;
+		}
+		/* Our own row may be dead by now (deferred checks, a concurrent index build): then it is in nobody's way. */
+		tid_pointer(e->tid, &htid);
+		if (!table_index_fetch_tuple_check(heap, &htid, SnapshotSelf, NULL))
+			break;
+		sfx_reader_reset(st->reader);
+		report_conflict(index, heap, st, e);
+	}
+	if (mode == UNIQUE_CHECK_EXISTING && !refound)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("failed to find a row's entry again in index \"%s\"", RelationGetRelationName(index)),
+				 errhint("This may be because of a non-immutable index expression."),
+				 errtableconstraint(heap, RelationGetRelationName(index))));
+	return InvalidTransactionId;
+}
+
+/* Check and append under the partition lock.  *grew as sfx_log_append.  Returns the verdict for aminsert. */
+static bool
+insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
+			  IndexUniqueCheck mode, bool *grew)
+{
+	LOCKTAG		tag;
+	bool		unique;
+
+	if (st->reader == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
+
+		/* With the gate: a TID found here must not be given to a new row before we looked at it. */
+		st->reader = sfx_reader_begin(index, true);
+		MemoryContextSwitchTo(old);
+	}
+	partition_tag(&tag, index, e);
+	for (;;)
+	{
+		uint32		token = 0;
+		ItemPointerData tid;
+		TransactionId xwait;
+
+		(void) LockAcquire(&tag, ExclusiveLock, false, false);
+		xwait = check_unique(index, heap, st, e, mode, &unique, &token);
+		sfx_reader_reset(st->reader);
+		if (!TransactionIdIsValid(xwait))
+			break;
+		LockRelease(&tag, ExclusiveLock, false);
+		tid_pointer(e->tid, &tid);
+		if (token)
+			SpeculativeInsertionWait(xwait, token);
+		else
+			XactLockTableWait(xwait, index, &tid, XLTW_InsertIndex);
+	}
+	if (mode != UNIQUE_CHECK_EXISTING)
+		*grew = sfx_log_append(index, e);
+	LockRelease(&tag, ExclusiveLock, false);
+	return unique;
+}
+
+bool
+sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
+		   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info)
+{
+	InsertState *st = insert_state(index, info);
+	SfxEntry	e;
+	bool		grew = false;
+	bool		unique = true;
+	bool		anynull = false;
+
+	e.key = st->bytes;
+	e.keylen = sfx_key_encode(&st->kd, index, values, isnull, st->bytes);
+	e.tid = SFX_TID(ItemPointerGetBlockNumber(ht_ctid), ItemPointerGetOffsetNumber(ht_ctid));
+	e.payload = st->bytes + e.keylen;
+	e.paylen = 0;
+	if (st->kd.natts > st->kd.nkeys)
+		e.paylen = sfx_payload_encode(&st->kd, index, values, isnull, st->bytes + e.keylen,
+									  SFX_MAX_ENTRY - e.keylen);
+	for (int i = 0; i < st->kd.nkeys; i++)
+		anynull |= isnull[i];
+
+	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct))
+	{
+		if (checkUnique != UNIQUE_CHECK_EXISTING)
+			grew = sfx_log_append(index, &e);
+	}
+	else
+		unique = insert_unique(index, heap, st, &e, info, checkUnique, &grew);
+	if (grew)
+		sfx_merge_pressure(index);
+	return unique;
+}

@@ -1,0 +1,587 @@
+/*-------------------------------------------------------------------------
+ * keys.c - index tuples to bytes and back
+ *
+ * The only place that knows how the columns of a row become the one byte string that everything
+ * below works on, and how INCLUDE columns become a payload.  The formats are drawn in surfidx.h
+ * (keys) and above sfx_payload_encode.
+ *
+ * Decoders treat bytes as hostile: every length is checked against what is left before it is used.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "access/detoast.h"
+#include "access/heaptoast.h"
+#include "access/toast_internals.h"
+#include "access/tupmacs.h"
+#include "catalog/pg_collation.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* What decoding a value may use of the arena beyond the bytes that it has in the key: headers, padding, a whole Name. */
+#define VALUE_SLACK		(NAMEDATALEN + 16)
+
+/* Values larger than this are not encoded just to tell how much too large they are. */
+#define MEASURE_LIMIT	(64 * 1024)
+
+StaticAssertDecl(SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF) <= SFX_ARENA,
+				 "a decoded key must fit the arena");
+
+static void init_column(SfxColumn *col, Relation index, int attno);
+static const SfxEncoding *column_encoding(Relation index, int attno);
+static void check_collation(Relation index, int attno, Oid collation);
+static void too_large(Relation index, int64 size) pg_attribute_noreturn();
+static void damaged(Relation index, const char *what) pg_attribute_noreturn();
+
+/* ------------------------------------------------------------------ the description of an index's keys */
+
+void
+sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
+{
+	bool		fixed = true;
+
+	kd->nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+	kd->natts = IndexRelationGetNumberOfAttributes(index);
+	kd->fixed_len = 0;
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		init_column(&kd->col[i], index, i);
+		if (kd->col[i].enc->width == 0)
+			fixed = false;
+		kd->fixed_len += 1 + kd->col[i].enc->width;
+	}
+	if (!fixed)
+		kd->fixed_len = 0;
+}
+
+static void
+init_column(SfxColumn *col, Relation index, int attno)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), attno);
+	int16		option = index->rd_indoption[attno];
+
+	col->enc = column_encoding(index, attno);
+	col->type = index->rd_opcintype[attno];
+	col->collation = index->rd_indcollation[attno];
+	col->typlen = att->attlen;
+	col->typbyval = att->attbyval;
+	col->desc = (option & INDOPTION_DESC) != 0;
+	col->nulls_first = (option & INDOPTION_NULLS_FIRST) != 0;
+	if (col->enc->needs_c_collation)
+		check_collation(index, attno, col->collation);
+}
+
+/* Ask the operator class of a column for its byte encoding. */
+static const SfxEncoding *
+column_encoding(Relation index, int attno)
+{
+	const SfxEncoding *enc = NULL;
+
+	if (OidIsValid(index_getprocid(index, attno + 1, SFX_ENCODING_PROC)))
+		enc = (const SfxEncoding *)
+			DatumGetPointer(FunctionCall1(index_getprocinfo(index, attno + 1, SFX_ENCODING_PROC),
+										  PointerGetDatum(NULL)));
+	if (enc == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of surfidx index \"%s\" has an operator class without a byte encoding",
+						NameStr(TupleDescAttr(RelationGetDescr(index), attno)->attname),
+						RelationGetRelationName(index)),
+				 errdetail("The operator class for type %s lacks support function %d.",
+						   format_type_be(index->rd_opcintype[attno]), SFX_ENCODING_PROC),
+				 errhint("Use an operator class that has one, or create a btree index instead.")));
+	return enc;
+}
+
+/* Byte strings can stand for text only where the collation compares bytes. */
+static void
+check_collation(Relation index, int attno, Oid collation)
+{
+	const char *attname = NameStr(TupleDescAttr(RelationGetDescr(index), attno)->attname);
+
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine the collation of column \"%s\" of surfidx index \"%s\"",
+						attname, RelationGetRelationName(index)),
+				 errhint("Use the COLLATE clause to set the collation explicitly.")));
+	if (!SfxCollateIsC(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of surfidx index \"%s\" has collation \"%s\", which does not compare bytes",
+						attname, RelationGetRelationName(index), get_collation_name(collation)),
+				 errhint("Use COLLATE \"C\" on the table's column or in the index, or create a btree index instead.")));
+}
+
+/* ------------------------------------------------------------------ encoding */
+
+/*
+ * Integers and their like (enc->direct) are by far the most frequent keys, so that they are written and read here
+ * without a call: big-endian, with the sign bit flipped where there is a sign.
+ */
+static inline uint64
+direct_flip(const SfxColumn *col)
+{
+	uint64		flip = col->enc->direct == SFX_DIRECT_SIGNED ? UINT64CONST(1) << (8 * col->enc->width - 1) : 0;
+
+	return col->desc ? ~flip : flip;
+}
+
+static inline bool
+is_direct(const SfxColumn *col)
+{
+	return col->enc->direct != SFX_DIRECT_NO && col->typbyval;
+}
+
+static inline void
+direct_put(const SfxColumn *col, Datum value, uint8 *buf)
+{
+	uint64		v = (uint64) value ^ direct_flip(col);
+
+	switch (col->enc->width)
+	{
+		case 1:
+			buf[0] = (uint8) v;
+			break;
+		case 2:
+			{
+				uint16		be = pg_hton16((uint16) v);
+
+				memcpy(buf, &be, 2);
+				break;
+			}
+		case 4:
+			{
+				uint32		be = pg_hton32((uint32) v);
+
+				memcpy(buf, &be, 4);
+				break;
+			}
+		default:
+			{
+				uint64		be = pg_hton64(v);
+
+				memcpy(buf, &be, 8);
+			}
+	}
+}
+
+/* The Datum as fetch_att would read it from a tuple: narrow values come back sign-extended. */
+static inline Datum
+direct_get(const SfxColumn *col, const uint8 *buf)
+{
+	uint64		flip = direct_flip(col);
+
+	switch (col->enc->width)
+	{
+		case 1:
+			return CharGetDatum((char) (buf[0] ^ flip));
+		case 2:
+			{
+				uint16		be;
+
+				memcpy(&be, buf, 2);
+				return Int16GetDatum((int16) (pg_ntoh16(be) ^ flip));
+			}
+		case 4:
+			{
+				uint32		be;
+
+				memcpy(&be, buf, 4);
+				return Int32GetDatum((int32) (pg_ntoh32(be) ^ flip));
+			}
+		default:
+			{
+				uint64		be;
+
+				memcpy(&be, buf, 8);
+				return (Datum) (pg_ntoh64(be) ^ flip);
+			}
+	}
+}
+
+static inline void
+complement(uint8 *p, int len)
+{
+	for (int i = 0; i < len; i++)
+		p[i] = ~p[i];
+}
+
+bool
+sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen)
+{
+	uint8	   *p = buf + *len;
+	int			room = maxlen - *len;
+	int			n;
+
+	if (room < 1 + (isnull ? 0 : col->enc->width))
+		return false;
+	if (isnull)
+	{
+		*p = col->nulls_first ? SFX_MARK_NULL_FIRST : SFX_MARK_NULL_LAST;
+		*len += 1;
+		return true;
+	}
+	*p++ = SFX_MARK_VALUE;
+	if (is_direct(col))
+	{
+		direct_put(col, value, p);
+		*len += 1 + col->enc->width;
+		return true;
+	}
+	n = col->enc->encode(value, p, room - 1);
+	if (n < 0)
+		return false;
+	Assert(n <= room - 1 && (col->enc->width == 0 || n == col->enc->width));
+	if (col->desc)
+		complement(p, n);
+	*len += 1 + n;
+	return true;
+}
+
+/*
+ * The size that a value would have had, marker included, for the message that says that the key is too large.
+ * Exact up to a size that is cheap to encode, and at least the number of raw bytes beyond.
+ */
+static int64
+measure_column(const SfxColumn *col, Datum value)
+{
+	Size		raw = col->typlen == -1 ? toast_raw_datum_size(value) - VARHDRSZ : NAMEDATALEN;
+	Size		room = 2 * raw + VALUE_SLACK;	/* no encoding more than doubles a value's bytes */
+	uint8	   *buf;
+	int			len;
+
+	if (col->enc->width > 0)
+		return 1 + col->enc->width;
+	if (raw > MEASURE_LIMIT)
+		return 1 + raw;
+	buf = palloc(room);
+	len = col->enc->encode(value, buf, (int) room);
+	pfree(buf);
+	return 1 + Max(len, (int) raw);
+}
+
+static int64
+measure_key(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
+{
+	int64		total = 0;
+
+	for (int i = 0; i < kd->nkeys; i++)
+		total += isnull[i] ? 1 : measure_column(&kd->col[i], values[i]);
+	return total;
+}
+
+int
+sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, uint8 *buf)
+{
+	int			len = 0;
+
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		if (!sfx_column_encode(&kd->col[i], values[i], isnull[i], buf, &len, SFX_MAX_ENTRY))
+			too_large(index, measure_key(kd, values, isnull));
+	}
+	return len;
+}
+
+static void
+too_large(Relation index, int64 size)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("index row requires %lld bytes, maximum is %d in surfidx index \"%s\"",
+					(long long) size, SFX_MAX_ENTRY, RelationGetRelationName(index)),
+			 errhint("Values larger than this cannot be indexed.\n"
+					 "Consider an index on a hash or on a prefix of the value, or fewer INCLUDE columns.")));
+}
+
+/* ------------------------------------------------------------------ decoding */
+
+static void
+damaged(Relation index, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("surfidx index \"%s\" contains a damaged entry: %s", RelationGetRelationName(index), what),
+			 errhint("Please REINDEX it.")));
+}
+
+/* Errors thrown by an encoding's decode function do not know the index. */
+static void
+decode_error_context(void *arg)
+{
+	errcontext("reading a key of surfidx index \"%s\"", RelationGetRelationName((Relation) arg));
+}
+
+/* The marker byte of a column: is the value NULL? */
+static inline bool
+read_marker(const SfxColumn *col, Relation index, uint8 marker)
+{
+	if (likely(marker == SFX_MARK_VALUE))
+		return false;
+	if (marker != (col->nulls_first ? SFX_MARK_NULL_FIRST : SFX_MARK_NULL_LAST))
+		damaged(index, "unknown marker byte");
+	return true;
+}
+
+/*
+ * The length of the value that starts at p, avail bytes before the key's end; never larger than avail.
+ */
+static inline int
+value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
+{
+	int			len = col->enc->width;
+
+	if (len == 0)
+		len = col->enc->length(p, avail, col->desc);
+	if (unlikely(len < 0 || len > avail))
+		damaged(index, "a value runs beyond its key");
+	return len;
+}
+
+/* One value that needs a call; returns the bytes of the arena that it took. */
+static int
+decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
+{
+	uint8		tmp[SFX_MAX_ENTRY];
+	int			used = 0;
+
+	if (col->desc)
+	{
+		for (int i = 0; i < len; i++)
+			tmp[i] = ~p[i];
+		p = tmp;
+	}
+	*value = col->enc->decode(p, len, arena, &used);
+	Assert(used >= 0 && used <= len + VALUE_SLACK);
+	return MAXALIGN(used);
+}
+
+void
+sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
+			   Datum *values, bool *isnull, char *arena)
+{
+	const uint8 *p = key;
+	const uint8 *end = key + len;
+	ErrorContextCallback errcallback;
+
+	if (unlikely(len < 0 || len > SFX_MAX_ENTRY))
+		damaged(index, "a key is too long");
+	errcallback.callback = decode_error_context;
+	errcallback.arg = index;
+	errcallback.previous = error_context_stack;
+	for (int i = 0; i < upto; i++)
+	{
+		const SfxColumn *col = &kd->col[i];
+		int			n;
+
+		if (unlikely(p >= end))
+			damaged(index, "a key ends before its last column");
+		isnull[i] = read_marker(col, index, *p++);
+		if (isnull[i])
+		{
+			values[i] = (Datum) 0;
+			continue;
+		}
+		n = value_length(col, index, p, end - p);
+		if (is_direct(col))
+			values[i] = direct_get(col, p);
+		else
+		{
+			error_context_stack = &errcallback;
+			arena += decode_value(col, p, n, &values[i], arena);
+			error_context_stack = errcallback.previous;
+		}
+		p += n;
+	}
+	if (unlikely(upto == kd->nkeys && p != end))
+		damaged(index, "a key is longer than its columns");
+}
+
+/* ------------------------------------------------------------------ payload: INCLUDE columns
+ *
+ *	offset	size	what
+ *	0		n/8		null bitmap, bit i % 8 of byte i / 8 set: INCLUDE column i is NULL; n rounded up to 8
+ *	.		.		the columns that are not NULL, in order, unaligned:
+ *						fixed width		its bytes
+ *						varlena			with its header, short where the type allows, perhaps compressed
+ *						cstring			with its final zero
+ *
+ * As in btree's tuples, long compressible values are compressed and nothing stays out of line.
+ */
+
+static inline int
+bitmap_size(const SfxKeyDesc *kd)
+{
+	return (kd->natts - kd->nkeys + 7) / 8;
+}
+
+/* The varlena as it is to be stored, except that its header may yet be shortened. */
+static struct varlena *
+prepare_varlena(Form_pg_attribute att, struct varlena *v)
+{
+	struct varlena *fetched = v;
+	struct varlena *packed;
+
+	if (VARATT_IS_EXTERNAL(v))
+		fetched = detoast_external_attr(v);
+	if (VARATT_IS_EXTENDED(fetched) || VARSIZE(fetched) <= TOAST_INDEX_TARGET ||
+		(att->attstorage != TYPSTORAGE_EXTENDED && att->attstorage != TYPSTORAGE_MAIN))
+		return fetched;
+	packed = (struct varlena *) DatumGetPointer(toast_compress_datum(PointerGetDatum(fetched), att->attcompression));
+	if (packed == NULL)
+		return fetched;
+	if (fetched != v)
+		pfree(fetched);
+	return packed;
+}
+
+/* Append a varlena at buf if it takes at most room bytes; its size in any case. */
+static Size
+put_varlena(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)
+{
+	struct varlena *v = prepare_varlena(att, (struct varlena *) DatumGetPointer(value));
+	Size		size;
+
+	if (att->attstorage != TYPSTORAGE_PLAIN && VARATT_CAN_MAKE_SHORT(v))
+	{
+		size = VARATT_CONVERTED_SHORT_SIZE(v);
+		if ((int64) size <= room)
+		{
+			SET_VARSIZE_SHORT(buf, size);
+			memcpy(buf + VARHDRSZ_SHORT, VARDATA(v), size - VARHDRSZ_SHORT);
+		}
+	}
+	else
+	{
+		size = VARSIZE_ANY(v);
+		if ((int64) size <= room)
+			memcpy(buf, v, size);
+	}
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return size;
+}
+
+/* Append a value of any type at buf if it takes at most room bytes; its size in any case. */
+static Size
+put_attribute(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)
+{
+	union
+	{
+		char		bytes[sizeof(Datum)];
+		Datum		align;
+	}			byval;
+	const void *src = DatumGetPointer(value);
+	Size		size;
+
+	if (att->attlen == -1)
+		return put_varlena(att, value, buf, room);
+	if (att->attlen == -2)
+		size = strlen(DatumGetCString(value)) + 1;
+	else
+		size = att->attlen;
+	if (att->attbyval)
+	{
+		store_att_byval(byval.bytes, value, att->attlen);
+		src = byval.bytes;
+	}
+	if ((int64) size <= room)
+		memcpy(buf, src, size);
+	return size;
+}
+
+int
+sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull,
+				   uint8 *buf, int maxlen)
+{
+	int64		total = bitmap_size(kd);
+
+	if (kd->natts == kd->nkeys)
+		return 0;
+	if (total <= maxlen)
+		memset(buf, 0, total);
+	for (int i = kd->nkeys; i < kd->natts; i++)
+	{
+		int			n = i - kd->nkeys;
+
+		if (!isnull[i])
+			total += put_attribute(TupleDescAttr(RelationGetDescr(index), i), values[i],
+								   buf + Min(total, maxlen), maxlen - total);
+		else if (bitmap_size(kd) <= maxlen)
+			buf[n / 8] |= 1 << (n % 8);
+	}
+	if (total > maxlen)
+		too_large(index, total + SFX_MAX_ENTRY - maxlen);
+	return (int) total;
+}
+
+/* The size of the varlena that starts at the unaligned p, which must be one that put_varlena can have written. */
+static Size
+stored_varlena_size(Relation index, const uint8 *p, Size avail)
+{
+	varattrib_4b head = {{0}};
+	Size		size = 0;
+
+	if (avail > 0 && VARATT_IS_1B(p))
+		size = VARATT_IS_1B_E(p) ? 0 : VARSIZE_1B(p);
+	else if (avail >= VARHDRSZ)
+	{
+		memcpy(&head, p, VARHDRSZ);
+		size = VARSIZE_4B(&head);
+		if (size < (VARATT_IS_4B_C(&head) ? VARHDRSZ_COMPRESSED : VARHDRSZ))
+			size = 0;
+	}
+	if (size == 0 || size > avail)
+		damaged(index, "an INCLUDE column has an impossible length");
+	return size;
+}
+
+/* The size of the stored value that starts at p, checked to be within avail. */
+static Size
+stored_size(Relation index, Form_pg_attribute att, const uint8 *p, Size avail)
+{
+	const uint8 *zero;
+
+	if (att->attlen == -1)
+		return stored_varlena_size(index, p, avail);
+	if (att->attlen >= 0)
+	{
+		if (avail < (Size) att->attlen)
+			damaged(index, "an INCLUDE column is cut off");
+		return att->attlen;
+	}
+	zero = avail > 0 ? memchr(p, 0, avail) : NULL;
+	if (zero == NULL)
+		damaged(index, "an INCLUDE column has no end");
+	return zero - p + 1;
+}
+
+void
+sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
+				   Datum *values, bool *isnull, char *arena)
+{
+	Size		off = bitmap_size(kd);
+
+	if (len < (int) off || len > SFX_MAX_ENTRY)
+		damaged(index, "INCLUDE columns have an impossible length");
+	for (int i = kd->nkeys; i < kd->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), i);
+		int			n = i - kd->nkeys;
+		Size		size;
+
+		isnull[i] = (payload[n / 8] & (1 << (n % 8))) != 0;
+		values[i] = (Datum) 0;
+		if (isnull[i])
+			continue;
+		size = stored_size(index, att, payload + off, len - off);
+		memcpy(arena, payload + off, size);
+		values[i] = fetch_att(arena, att->attbyval, att->attlen);
+		arena += MAXALIGN(size);
+		off += size;
+	}
+	if (off != (Size) len)
+		damaged(index, "INCLUDE columns are followed by stray bytes");
+}

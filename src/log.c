@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ * log.c - the delta log: a chain of pages per generation to which inserts append
+ *
+ * The log is the truth of the dynamic stage.  An append is: exclusive lock on
+ * the tail page, bytes at pd_lower, one small WAL record.  The tail's block number is cached per relation; the
+ * page itself tells whether it still is the tail (kind, build, generation, seal, right link).
+ *
+ * Extending the chain: the new page is allocated first (nobody waits for the
+ * lock of a page that nothing leads to), then metapage, then old tail.
+ *-------------------------------------------------------------------------
+ */
+#include "wal.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define LOG_ENTRY_HEADER	8
+#define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
+#define LOG_MAX_RETRIES		1000
+
+StaticAssertDecl(sizeof(SfxLogHeader) == 16, "log header is 16 bytes on disk");
+StaticAssertDecl(SFX_MAX_ENTRY <= SFX_LOG_LENMASK, "key length fits");
+
+/* In rd_amcache: where this backend believes the active generation's tail to be. */
+typedef struct SfxTailCache
+{
+	uint64		build_id;
+	uint32		gen;
+	BlockNumber tail;
+} SfxTailCache;
+
+/* ---- page functions, shared with redo ---- */
+
+void
+sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before)
+{
+	SfxLogHeader h = {.seq = seq, .nentries = 0, .before = before};
+
+	sfx_page_init(page, SFX_PAGE_LOG, build_id, gen, 0);
+	sfx_page_set_body(page, (uint8_t *) &h, sizeof(h));
+}
+
+void
+sfx_log_page_put(Page page, const uint8 *bytes, int len)
+{
+	PageHeader	ph = (PageHeader) page;
+
+	Assert(ph->pd_lower + len <= ph->pd_upper);
+	memcpy((char *) page + ph->pd_lower, bytes, len);
+	ph->pd_lower += len;
+	((SfxLogHeader *) SfxPageBody(page))->nentries++;
+}
+
+void
+sfx_log_page_flag(Page page, const uint16 *offs, int n)
+{
+	uint8	   *body = SfxPageBody(page);
+
+	for (int i = 0; i < n; i++)
+		sfx_put16(body + offs[i], sfx_get16(body + offs[i]) | SFX_LOG_DEAD);
+}
+
+bool
+sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
+{
+	uint8	   *body = SfxPageBody(page);
+	uint32		len = SfxPageBodyLen(page);
+	uint32		at = *off < sizeof(SfxLogHeader) ? sizeof(SfxLogHeader) : *off;
+	uint16		head;
+
+	if (at == len)
+		return false;
+	if (at + LOG_ENTRY_HEADER > len)
+		sfx_corrupt(index, blkno, "log entry header cut off");
+	head = sfx_get16(body + at);
+	*dead = (head & SFX_LOG_DEAD) != 0;
+	e->tid = sfx_get_tid(body + at + 2);
+	e->keylen = head & SFX_LOG_LENMASK;
+	e->paylen = 0;
+	at += LOG_ENTRY_HEADER;
+	if (head & SFX_LOG_PAYLOAD)
+	{
+		if (at + 2 > len)
+			sfx_corrupt(index, blkno, "log entry header cut off");
+		e->paylen = sfx_get16(body + at);
+		at += 2;
+	}
+	if (e->keylen + e->paylen > SFX_MAX_ENTRY || at + e->keylen + e->paylen > len)
+		sfx_corrupt(index, blkno, "log entry reaches beyond its page");
+	e->key = body + at;
+	e->payload = body + at + e->keylen;
+	*off = at + e->keylen + e->paylen;
+	return true;
+}
+
+/* Is this page, locked by us, one of generation gen? */
+bool
+sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen)
+{
+	SfxPageTail *tail;
+
+	if (!sfx_page_check(index, blkno, page))
+		return false;
+	tail = SfxPageGetTail(page);
+	if (tail->kind != SFX_PAGE_LOG || tail->build_id != build_id || tail->owner != gen)
+		return false;
+	if (SfxPageBodyLen(page) < sizeof(SfxLogHeader))
+		sfx_corrupt(index, blkno, "log page without header");
+	return true;
+}
+
+/* ---- appending ---- */
+
+static SfxTailCache *
+tail_cache(Relation index)
+{
+	SfxTailCache *c = index->rd_amcache;
+
+	if (c == NULL)
+	{
+		SfxMeta		meta;
+
+		sfx_meta_read(index, &meta);
+		c = MemoryContextAlloc(index->rd_indexcxt, sizeof(*c));
+		c->build_id = meta.build_id;
+		c->gen = meta.gens[0].gen;
+		c->tail = meta.gens[0].tail;
+		index->rd_amcache = c;
+	}
+	return c;
+}
+
+void
+sfx_log_forget_tail(Relation index)
+{
+	if (index->rd_amcache)
+		pfree(index->rd_amcache);
+	index->rd_amcache = NULL;
+}
+
+static int
+form_log_entry(const SfxEntry *e, uint8 *out)
+{
+	int			at = LOG_ENTRY_HEADER;
+	uint16		head = (uint16) e->keylen;
+
+	if (e->paylen > 0)
+	{
+		head |= SFX_LOG_PAYLOAD;
+		sfx_put16(out + at, (uint16) e->paylen);
+		at += 2;
+	}
+	sfx_put16(out, head);
+	sfx_put_tid(out + 2, e->tid);
+	memcpy(out + at, e->key, e->keylen);
+	at += e->keylen;
+	if (e->paylen > 0)
+		memcpy(out + at, e->payload, e->paylen);
+	return at + e->paylen;
+}
+
+/* Add a page to generation gen behind tail (InvalidBlockNumber: its first page), unless somebody else did: then false. */
+static bool
+extend_log(Relation index, uint32 gen, BlockNumber tail)
+{
+	SfxMeta		meta;
+	SfxXlExtend x = {0};
+	Buffer		newbuf,
+				metabuf,
+				tailbuf = InvalidBuffer;
+
+	sfx_meta_read(index, &meta);
+	newbuf = sfx_page_alloc(index, SfxMetaOldestGen(&meta));
+	sfx_meta_lock(index, &meta, &metabuf);
+	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
+	{
+		BlockNumber unused = BufferGetBlockNumber(newbuf);
+
+		UnlockReleaseBuffer(metabuf);
+		UnlockReleaseBuffer(newbuf);
+		sfx_page_release_free(index, unused);
+		return false;
+	}
+	x.build_id = meta.build_id;
+	x.gen = gen;
+	x.newblk = BufferGetBlockNumber(newbuf);
+	if (tail != InvalidBlockNumber)
+	{
+		SfxLogHeader *h;
+
+		tailbuf = ReadBuffer(index, tail);
+		LockBuffer(tailbuf, BUFFER_LOCK_EXCLUSIVE);
+		if (!sfx_log_page_is(index, tail, BufferGetPage(tailbuf), meta.build_id, gen))
+			sfx_corrupt(index, tail, "tail of the delta log is not a page of its generation");
+		h = (SfxLogHeader *) SfxPageBody(BufferGetPage(tailbuf));
+		x.before = h->before + h->nentries;
+		x.seq = h->seq + 1;
+	}
+	else
+		meta.gens[0].first = x.newblk;
+	meta.gens[0].tail = x.newblk;
+	meta.gens[0].pages++;
+
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	MarkBufferDirty(metabuf);
+	sfx_log_page_init(BufferGetPage(newbuf), x.build_id, gen, x.seq, x.before);
+	MarkBufferDirty(newbuf);
+	if (BufferIsValid(tailbuf))
+	{
+		SfxPageGetTail(BufferGetPage(tailbuf))->right = x.newblk;
+		MarkBufferDirty(tailbuf);
+	}
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterData((char *) &x, sizeof(x));
+		XLogRegisterBuffer(0, metabuf, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) &meta, sizeof(meta));
+		XLogRegisterBuffer(1, newbuf, REGBUF_WILL_INIT | REGBUF_STANDARD);
+		if (BufferIsValid(tailbuf))
+			XLogRegisterBuffer(2, tailbuf, REGBUF_STANDARD);
+		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_EXTEND);
+		PageSetLSN(BufferGetPage(metabuf), lsn);
+		PageSetLSN(BufferGetPage(newbuf), lsn);
+		if (BufferIsValid(tailbuf))
+			PageSetLSN(BufferGetPage(tailbuf), lsn);
+	}
+	END_CRIT_SECTION();
+
+	if (BufferIsValid(tailbuf))
+		UnlockReleaseBuffer(tailbuf);
+	UnlockReleaseBuffer(newbuf);
+	UnlockReleaseBuffer(metabuf);
+	return true;
+}
+
+/* Put the entry on the tail page, which is locked and has room. */
+static void
+put_logged(Relation index, Buffer buf, const uint8 *bytes, int len)
+{
+	START_CRIT_SECTION();
+	sfx_log_page_put(BufferGetPage(buf), bytes, len);
+	MarkBufferDirty(buf);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) bytes, len);
+		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_APPEND);
+		PageSetLSN(BufferGetPage(buf), lsn);
+	}
+	END_CRIT_SECTION();
+}
+
+typedef enum
+{
+	APPEND_DONE,
+	APPEND_AGAIN,				/* the cache moved on: try once more */
+	APPEND_FULL,				/* no room: extend */
+	APPEND_STALE				/* not the active generation's page: forget the cache */
+} AppendResult;
+
+static AppendResult
+try_append(Relation index, SfxTailCache *c, const uint8 *bytes, int len)
+{
+	Buffer		buf = ReadBuffer(index, c->tail);
+	Page		page = BufferGetPage(buf);
+	AppendResult result;
+
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	if (!sfx_log_page_is(index, c->tail, page, c->build_id, c->gen) ||
+		(SfxPageGetTail(page)->flags & SFX_LOG_SEALED))
+		result = APPEND_STALE;
+	else if (SfxPageGetTail(page)->right != InvalidBlockNumber)
+	{
+		c->tail = SfxPageGetTail(page)->right;
+		result = APPEND_AGAIN;
+	}
+	else if (((PageHeader) page)->pd_lower + len > ((PageHeader) page)->pd_upper)
+		result = APPEND_FULL;
+	else
+	{
+		put_logged(index, buf, bytes, len);
+		result = APPEND_DONE;
+	}
+	UnlockReleaseBuffer(buf);
+	return result;
+}
+
+bool
+sfx_log_append(Relation index, const SfxEntry *e)
+{
+	bool		grew = false;
+
+	uint8		bytes[SFX_MAX_ENTRY + LOG_ENTRY_HEADER + 2];
+	int			len = form_log_entry(e, bytes);
+
+	Assert(e->keylen + e->paylen <= SFX_MAX_ENTRY);
+	for (int tries = 0; tries < LOG_MAX_RETRIES; tries++)
+	{
+		SfxTailCache *c = tail_cache(index);
+		AppendResult r = c->tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, bytes, len);
+
+		CHECK_FOR_INTERRUPTS();
+		if (r == APPEND_DONE)
+			return grew;
+		if (r == APPEND_FULL)
+		{
+			uint32		gen = c->gen;
+			BlockNumber tail = c->tail;
+
+			sfx_log_forget_tail(index);
+			grew |= extend_log(index, gen, tail);
+		}
+		else if (r == APPEND_STALE)
+			sfx_log_forget_tail(index);
+	}
+	sfx_corrupt(index, SFX_META_BLKNO, "no log page takes an entry");
+	return false;
+}
+
+/* ---- freezing ---- */
+
+/*
+ * Seal the active generation, if it has entries and there is room for one more frozen one, and open the next.
+ * Caller holds the merge lock.  *meta is the metapage after it.  False if nothing was frozen.
+ */
+bool
+sfx_log_freeze(Relation index, SfxMeta *meta)
+{
+	Buffer		metabuf,
+				tailbuf;
+	SfxLogHeader *h;
+	BlockNumber tail;
+
+	sfx_meta_lock(index, meta, &metabuf);
+	tail = meta->gens[0].tail;
+	if (tail == InvalidBlockNumber || meta->ngens == SFX_MAX_GENS)
+	{
+		UnlockReleaseBuffer(metabuf);
+		return false;
+	}
+	tailbuf = ReadBuffer(index, tail);
+	LockBuffer(tailbuf, BUFFER_LOCK_EXCLUSIVE);
+	if (!sfx_log_page_is(index, tail, BufferGetPage(tailbuf), meta->build_id, meta->gens[0].gen))
+		sfx_corrupt(index, tail, "tail of the delta log is not a page of its generation");
+	h = (SfxLogHeader *) SfxPageBody(BufferGetPage(tailbuf));
+
+	meta->gens[0].sealed = h->before + h->nentries;
+	memmove(&meta->gens[1], &meta->gens[0], meta->ngens * sizeof(SfxGen));
+	meta->ngens++;
+	meta->gens[0].gen = meta->next_gen++;
+	meta->gens[0].first = meta->gens[0].tail = InvalidBlockNumber;
+	meta->gens[0].pages = 0;
+	meta->gens[0].sealed = 0;
+
+	START_CRIT_SECTION();
+	SfxPageGetTail(BufferGetPage(tailbuf))->flags |= SFX_LOG_SEALED;
+	MarkBufferDirty(tailbuf);
+	sfx_meta_store(BufferGetPage(metabuf), meta);
+	MarkBufferDirty(metabuf);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, metabuf, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) meta, sizeof(SfxMeta));
+		XLogRegisterBuffer(1, tailbuf, REGBUF_STANDARD);
+		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_FREEZE);
+		PageSetLSN(BufferGetPage(metabuf), lsn);
+		PageSetLSN(BufferGetPage(tailbuf), lsn);
+	}
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(tailbuf);
+	UnlockReleaseBuffer(metabuf);
+	return true;
+}

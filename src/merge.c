@@ -1,0 +1,324 @@
+/*-------------------------------------------------------------------------
+ * merge.c - moving a frozen generation of the delta into the tree, group by group
+ *
+ * One routine rewrites a group of neighbouring leaves below one parent: it merges the leaves' entries with those of
+ * the image that fall between the group's fences, drops what a filter says is dead, packs the rest and swaps the pages in one record
+ * together with the parent (tree.c).  A merge is this routine along the keys of the oldest frozen generation;
+ * VACUUM is this routine with a filter and no generation.
+ *
+ * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used.
+ * M2	The image is acquired with the removal counter of a metapage read under the merge lock: entries that
+ *		VACUUM had flagged before it came to the leaves are not in it.
+ * M3	A group takes entries of the image until SFX_MERGE_PAGES pages are full; the rest stay for the next group. Every entry of
+ *		the old leaves is written.
+ * M4	A generation is dropped only by whoever walked it from its first to its last entry, when the image it
+ *		came from had seen as many log entries as were sealed.
+ * M5	A crash anywhere leaves a readable tree; the merge starts over and (key, TID) drops what was moved twice.
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+#include "rewrite.h"
+
+#include "access/xlog.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define LOCK_FIELD_MERGE	1	/* objsubid of the merge lock */
+#define MERGE_MIN_PAGES		32	/* a delta smaller than this is never worth a merge by ratio */
+
+PG_FUNCTION_INFO_V1(surfidx_merge);
+
+/* ---- the merge lock ---- */
+
+static void
+merge_tag(LOCKTAG *tag, Relation index)
+{
+	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationGetRelid(index), 0, LOCK_FIELD_MERGE);
+}
+
+void
+sfx_merge_lock(Relation index)
+{
+	LOCKTAG		tag;
+
+	merge_tag(&tag, index);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+bool
+sfx_merge_trylock(Relation index)
+{
+	LOCKTAG		tag;
+
+	merge_tag(&tag, index);
+	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+void
+sfx_merge_unlock(Relation index)
+{
+	LOCKTAG		tag;
+
+	merge_tag(&tag, index);
+	LockRelease(&tag, ExclusiveLock, false);
+}
+
+/* ---- dropping a generation ---- */
+
+static void
+free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
+{
+	BlockNumber blkno = gen->first;
+
+	while (blkno != InvalidBlockNumber)
+	{
+		Buffer		buf = ReadBuffer(index, blkno);
+		BlockNumber right;
+		bool		ours;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		ours = sfx_log_page_is(index, blkno, BufferGetPage(buf), meta->build_id, gen->gen);
+		right = ours ? SfxPageGetTail(BufferGetPage(buf))->right : InvalidBlockNumber;
+		UnlockReleaseBuffer(buf);
+		if (!ours)
+			break;
+		sfx_page_release_free(index, blkno);
+		blkno = right;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* Take the oldest generation off the metapage's list (M4 has been checked) and give its pages back. Merge lock held. */
+static void
+drop_generation(Relation index, uint32 gen, const SfxMergeStats *stats)
+{
+	SfxMeta		meta;
+	Buffer		metabuf;
+	SfxGen		dropped;
+	SfxRun	   *run;
+
+	sfx_meta_lock(index, &meta, &metabuf);
+	dropped = meta.gens[meta.ngens - 1];
+	if (meta.ngens < 2 || dropped.gen != gen)
+		elog(ERROR, "surfidx: generation %u of index \"%s\" is not the oldest frozen one",
+			 gen, RelationGetRelationName(index));
+	memset(&meta.gens[--meta.ngens], 0, sizeof(SfxGen));
+	meta.merges++;
+	run = SfxMetaMain(&meta);
+	run->entries = Max(0, (int64) run->entries + stats->entries);
+	run->leaves = Max(1, (int64) run->leaves + stats->leaves);
+
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	MarkBufferDirty(metabuf);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_GEN);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(metabuf);
+
+	sfx_image_forget(index, &meta, gen);
+	free_log_pages(index, &meta, &dropped);
+	IndexFreeSpaceMapVacuum(index);
+}
+
+/* ---- one generation ---- */
+
+/* Merge lock held. Merge one group from *from on; false when the generation had nothing left there. */
+static bool
+merge_step(Relation index, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats, uint64 *seen)
+{
+	SfxSource	src;
+	SfxGroup	group;
+
+	sfx_source_init(&src, index, meta, meta->ngens - 1);
+	if (!sfx_source_seek(&src, &from->pos))
+	{
+		*seen = src.seen;
+		return false;
+	}
+	sfx_group_locate(&group, index, meta, sfx_source_pos(&src));
+	sfx_group_rewrite(&group, &src, NULL, NULL, stats);
+	sfx_pos_set(from, &group.resume);
+	if (group.resume_inf)
+	{
+		*seen = src.seen;
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Merge the oldest frozen generation to its end.  False if the lock was busy (wait false), or if somebody else
+ * finished the generation meanwhile.
+ */
+static bool
+merge_generation(Relation index, uint32 gen, bool wait, SfxMergeStats *stats)
+{
+	SfxPosBuf  *from = palloc(sizeof(SfxPosBuf));
+	SfxPos		start = {(const uint8_t *) "", 0, 0};
+	MemoryContext stepcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx merge step",
+												  ALLOCSET_DEFAULT_SIZES);
+	bool		more = true;
+
+	sfx_pos_set(from, &start);
+	while (more)
+	{
+		SfxMeta		meta;
+		MemoryContext old;
+		uint64		seen = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (wait)
+			sfx_merge_lock(index);
+		else if (!sfx_merge_trylock(index))
+			break;
+		sfx_meta_read(index, &meta);
+		if (meta.ngens < 2 || meta.gens[meta.ngens - 1].gen != gen)
+		{
+			sfx_merge_unlock(index);
+			break;
+		}
+		old = MemoryContextSwitchTo(stepcxt);
+		more = merge_step(index, &meta, from, stats, &seen);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(stepcxt);
+		if (!more)
+		{
+			if (seen != meta.gens[meta.ngens - 1].sealed)
+				ereport(ERROR,
+						(errcode(ERRCODE_INDEX_CORRUPTED),
+						 errmsg("index \"%s\" is damaged: generation %u of its delta log was sealed with "
+								UINT64_FORMAT " entries but has " UINT64_FORMAT,
+								RelationGetRelationName(index), gen, meta.gens[meta.ngens - 1].sealed, seen),
+						 errhint("Please REINDEX it.")));
+			drop_generation(index, gen, stats);
+		}
+		sfx_merge_unlock(index);
+	}
+	MemoryContextDelete(stepcxt);
+	pfree(from);
+	return !more;
+}
+
+/* Freeze if nothing is frozen yet (merge lock taken for it). The oldest frozen generation's number, 0 if there is none. */
+static uint32
+next_generation(Relation index, bool wait, bool may_freeze)
+{
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	if (meta.ngens < 2)
+	{
+		if (!may_freeze || meta.gens[0].first == InvalidBlockNumber)
+			return 0;
+		if (wait)
+			sfx_merge_lock(index);
+		else if (!sfx_merge_trylock(index))
+			return 0;
+		(void) sfx_log_freeze(index, &meta);
+		sfx_merge_unlock(index);
+	}
+	return meta.ngens < 2 ? 0 : meta.gens[meta.ngens - 1].gen;
+}
+
+uint64
+sfx_merge_all(Relation index, bool wait)
+{
+	uint64		merged = 0;
+	uint32		last = PG_UINT32_MAX;
+	uint32		gen;
+
+	{
+		SfxMeta		meta;
+
+		/* what is appended from now on is not ours to wait for */
+		sfx_meta_read(index, &meta);
+		last = meta.gens[0].gen;
+	}
+	while ((gen = next_generation(index, wait, true)) != 0 && gen <= last)
+	{
+		SfxMergeStats stats = {0};
+		bool		done = merge_generation(index, gen, wait, &stats);
+
+		merged += stats.taken;
+		if (!done && !wait)
+			break;
+	}
+	return merged;
+}
+
+/* ---- triggers ---- */
+
+void
+sfx_merge_pressure(Relation index)
+{
+	SfxMeta		meta;
+	uint64		limit_pages = Max(4, (uint64) sfx_opt_delta_size(index) * 1024 / BLCKSZ);
+	uint64		pages = 0;
+	uint64		ratio_pages;
+
+	sfx_meta_read(index, &meta);
+	for (int g = 0; g < meta.ngens; g++)
+		pages += meta.gens[g].pages;
+	/* entries per log page are about as many as fit: 8 bytes of head and a key each; be content with a guess of 32 bytes */
+	ratio_pages = (uint64) (sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries / (BLCKSZ / 32));
+	limit_pages = Min(limit_pages, Max(ratio_pages, MERGE_MIN_PAGES));
+	if (pages < limit_pages)
+		return;
+	if (RelationUsesLocalBuffers(index))
+		(void) sfx_merge_all(index, false);
+	else if (sfx_guc_auto_merge)
+	{
+		sfx_worker_request(index);
+		/* the worker does not keep up, or cannot start: help */
+		if (pages >= 4 * limit_pages)
+			(void) sfx_merge_all(index, false);
+	}
+}
+
+/* ---- SQL ---- */
+
+/* Open an index for a function that takes its name; ERROR unless it is one of ours and ready. */
+Relation
+sfx_open_index(Oid relid, LOCKMODE lockmode)
+{
+	Relation	index = relation_open(relid, lockmode);
+
+	if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_indam == NULL ||
+		index->rd_indam->ambuild != sfx_build)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a surfidx index", RelationGetRelationName(index)),
+				 errhint("Give the name of an index made with CREATE INDEX ... USING surfidx; for a partitioned index, that of a partition's index.")));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary index \"%s\" of another session", RelationGetRelationName(index))));
+	sfx_require_preload(index);
+	return index;
+}
+
+Datum
+surfidx_merge(PG_FUNCTION_ARGS)
+{
+	Relation	index;
+	uint64		merged;
+
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("recovery is in progress"),
+				 errhint("A standby receives its merges from the primary: run surfidx_merge() there.")));
+	index = sfx_open_index(PG_GETARG_OID(0), RowExclusiveLock);
+	if (!SfxOwnsRelation(RelationGetRelid(index)))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
+	merged = sfx_merge_all(index, true);
+	relation_close(index, RowExclusiveLock);
+	PG_RETURN_INT64((int64) merged);
+}

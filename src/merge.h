@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ * merge.h - the merge, its lock, its triggers and its worker
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_MERGE_H
+#define SURFIDX_MERGE_H
+
+#include "surfidx.h"
+
+/* The merge lock: whoever holds it is the single writer of the main tree. Transaction-scoped. */
+extern void sfx_merge_lock(Relation index);
+extern bool sfx_merge_trylock(Relation index);
+extern void sfx_merge_unlock(Relation index);
+
+/* Called when the log grew by a page, holding no lock: wakes the worker or helps where it is due. */
+extern void sfx_merge_pressure(Relation index);
+
+/*
+ * Freeze what there is and merge every frozen generation into the main tree, group by group, taking the merge
+ * lock per group.  With wait = false gives up as soon as the lock is busy.  Returns entries merged.
+ */
+extern uint64 sfx_merge_all(Relation index, bool wait);
+
+/* Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE) unless it is a surfidx index. */
+extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
+
+/* Ask for a background merge of this index (worker.c). */
+extern void sfx_worker_request(Relation index);
+extern Size sfx_worker_shmem_size(void);
+extern void sfx_worker_shmem_startup(void);
+extern Size sfx_image_shmem_size(void);
+extern void sfx_image_shmem_startup(void);
+
+#endif							/* SURFIDX_MERGE_H */

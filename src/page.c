@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ * page.c - making, checking and allocating pages; the metapage
+ *
+ * Every page that is read goes through sfx_page_check before a byte of its
+ * body is believed.  Allocation believes a page's own state, never the free
+ * space map alone: the map is not logged and may lie after a crash.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "miscadmin.h"
+#include "storage/freespace.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+StaticAssertDecl(sizeof(SfxPageTail) == 24, "page tail is 24 bytes on disk");
+StaticAssertDecl(offsetof(SfxPageTail, page_id) == 22, "page id stands in the last two bytes");
+StaticAssertDecl(sizeof(SfxGen) == 24, "generation is 24 bytes on disk");
+StaticAssertDecl(sizeof(SfxRun) == 32, "run is 32 bytes on disk");
+StaticAssertDecl(sizeof(SfxMeta) <= SFX_BODY_CAPACITY, "metapage fits");
+StaticAssertDecl(3 * SFX_MAX_ENTRY + 56 <= SFX_BODY_CAPACITY, "two fences and one entry fit");
+
+void
+sfx_corrupt(Relation index, BlockNumber blkno, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is damaged at block %u: %s",
+					RelationGetRelationName(index), blkno, what),
+			 errhint("Please REINDEX it.")));
+	pg_unreachable();
+}
+
+void
+sfx_page_init(Page page, SfxPageKind kind, uint64 build_id, uint32 owner, int level)
+{
+	SfxPageTail *tail;
+
+	PageInit(page, BLCKSZ, sizeof(SfxPageTail));
+	tail = SfxPageGetTail(page);
+	tail->build_id = build_id;
+	tail->right = InvalidBlockNumber;
+	tail->owner = owner;
+	tail->kind = kind;
+	tail->level = level;
+	tail->flags = 0;
+	tail->version = SFX_FORMAT_VERSION;
+	tail->page_id = SFX_PAGE_ID;
+}
+
+void
+sfx_page_set_body(Page page, const uint8_t *body, uint32 len)
+{
+	Assert(len <= SFX_BODY_CAPACITY);
+	memcpy(SfxPageBody(page), body, len);
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + len;
+}
+
+bool
+sfx_page_check(Relation index, BlockNumber blkno, Page page)
+{
+	PageHeader	ph = (PageHeader) page;
+	SfxPageTail *tail;
+
+	if (PageIsNew(page))
+		return false;
+	if (ph->pd_special != BLCKSZ - sizeof(SfxPageTail) ||
+		ph->pd_lower < MAXALIGN(SizeOfPageHeaderData) ||
+		ph->pd_lower > ph->pd_special)
+		sfx_corrupt(index, blkno, "page header out of bounds");
+	tail = SfxPageGetTail(page);
+	if (tail->page_id != SFX_PAGE_ID)
+		sfx_corrupt(index, blkno, "not a surfidx page");
+	if (tail->version != SFX_FORMAT_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" has format version %u at block %u, this library reads version %u",
+						RelationGetRelationName(index), tail->version, blkno, SFX_FORMAT_VERSION),
+				 errhint("Please REINDEX it.")));
+	if (tail->kind < SFX_PAGE_META || tail->kind > SFX_PAGE_DELETED)
+		sfx_corrupt(index, blkno, "unknown kind of page");
+	return true;
+}
+
+/* May this page, locked by us, be given a new life? */
+static bool
+page_is_free(Page page, uint32 oldest_gen)
+{
+	SfxPageTail *tail;
+
+	if (PageIsNew(page))
+		return true;
+	if (((PageHeader) page)->pd_special != BLCKSZ - sizeof(SfxPageTail))
+		return false;
+	tail = SfxPageGetTail(page);
+	if (tail->page_id != SFX_PAGE_ID)
+		return false;
+	return tail->kind == SFX_PAGE_DELETED ||
+		(tail->kind == SFX_PAGE_LOG && tail->owner < oldest_gen);
+}
+
+bool
+sfx_page_is_free(Page page, uint32 oldest_gen)
+{
+	return page_is_free(page, oldest_gen);
+}
+
+Buffer
+sfx_page_alloc(Relation index, uint32 oldest_gen)
+{
+	Buffer		buf;
+
+	for (;;)
+	{
+		BlockNumber blkno = GetFreeIndexPage(index);
+
+		if (blkno == InvalidBlockNumber)
+			break;
+		CHECK_FOR_INTERRUPTS();
+		if (blkno < SFX_FIRST_BLKNO)
+			continue;
+		buf = ReadBuffer(index, blkno);
+		/* Whoever holds the lock is using the page: not for us. */
+		if (ConditionalLockBuffer(buf))
+		{
+			if (page_is_free(BufferGetPage(buf), oldest_gen))
+				return buf;
+			LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+		}
+		ReleaseBuffer(buf);
+	}
+	return SfxExtendRelation(index);
+}
+
+void
+sfx_page_release_free(Relation index, BlockNumber blkno)
+{
+	RecordFreeIndexPage(index, blkno);
+}
+
+/* ---- metapage ---- */
+
+static void
+meta_check(Relation index, Page page)
+{
+	SfxMeta    *m;
+
+	if (!sfx_page_check(index, SFX_META_BLKNO, page) ||
+		SfxPageGetTail(page)->kind != SFX_PAGE_META ||
+		SfxPageBodyLen(page) < sizeof(SfxMeta))
+		sfx_corrupt(index, SFX_META_BLKNO, "no metapage");
+	m = SfxPageGetMeta(page);
+	if (m->magic != SFX_MAGIC)
+		sfx_corrupt(index, SFX_META_BLKNO, "wrong magic number");
+	if (m->min_version > SFX_FORMAT_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" needs format version %u, this library reads version %u",
+						RelationGetRelationName(index), m->min_version, SFX_FORMAT_VERSION),
+				 errhint("Install a newer surfidx, or REINDEX the index.")));
+	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1)
+		sfx_corrupt(index, SFX_META_BLKNO, "metapage counts out of bounds");
+}
+
+void
+sfx_meta_read(Relation index, SfxMeta *meta)
+{
+	Buffer		buf = ReadBuffer(index, SFX_META_BLKNO);
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	meta_check(index, BufferGetPage(buf));
+	memcpy(meta, SfxPageGetMeta(BufferGetPage(buf)), sizeof(SfxMeta));
+	UnlockReleaseBuffer(buf);
+}
+
+void
+sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf)
+{
+	*buf = ReadBuffer(index, SFX_META_BLKNO);
+	LockBuffer(*buf, BUFFER_LOCK_EXCLUSIVE);
+	meta_check(index, BufferGetPage(*buf));
+	memcpy(meta, SfxPageGetMeta(BufferGetPage(*buf)), sizeof(SfxMeta));
+}
+
+void
+sfx_meta_store(Page page, const SfxMeta *meta)
+{
+	memcpy(SfxPageGetMeta(page), meta, sizeof(SfxMeta));
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + sizeof(SfxMeta);
+}

@@ -1,0 +1,604 @@
+/*-------------------------------------------------------------------------
+ * reader.c - delta and tree as one ordered stream of entries
+ *
+ * Everything that reads the index by key comes through here.  A reader is positioned by key. One
+ * *step* covers the positions from the boundary `cur` to `stop`:
+ *
+ *	R1	the metapage is read (after the gate was pinned, where one is asked for);
+ *	R2	then a bounded batch of each generation's image, newest first, from cur on;
+ *	R3	then the leaf that holds cur.  Entries move from the delta to the tree, never back: what a merge moves
+ *		between R2 and R3 is seen twice, and (key, TID) drops the second one; nothing is missed.
+ *	R4	stop is the least of: the range's end, the leaf's fence, the end of each batch that was cut off.
+ *		What was read beyond stop is thrown away; the next step begins with R1 there.
+ *	R5	a generation that is gone by R2 sends the step back to R1.
+ *
+ * No lock is held between calls and nothing but the gate page is pinned. (DESIGN sections 4, 5 and 8.)
+ *-------------------------------------------------------------------------
+ */
+#include "tree.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define READER_BATCH		128
+#define READER_BATCH_BYTES	32768
+#define READER_MAX_RESTARTS	1000
+
+/* A bound or boundary with its own bytes. */
+typedef struct Bound
+{
+	SfxPos		pos;
+	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
+	uint8		bytes[SFX_MAX_ENTRY + 8];
+} Bound;
+
+/* A copied batch of one generation, in the direction of the scan. */
+typedef struct Batch
+{
+	int			n;
+	int			at;
+	bool		cut;			/* there is more behind it */
+	uint32		used;
+	SfxEntry	entry[READER_BATCH];
+	uint8		bytes[READER_BATCH_BYTES + SFX_MAX_ENTRY];
+} Batch;
+
+typedef enum Anchor
+{
+	ANCHOR_RANGE,				/* nothing returned yet: the range's end */
+	ANCHOR_ENTRY,				/* behind the entry last returned */
+	ANCHOR_POS,					/* at a position given by sfx_reader_reposition */
+	ANCHOR_END					/* ran off the range */
+} Anchor;
+
+struct SfxReader
+{
+	Relation	index;
+	bool		gate;
+	Buffer		gatebuf;
+	uint32		gateno;
+	ScanDirection dir;
+	Anchor		anchor;
+	bool		anchor_inclusive;
+	SfxEntry	last;			/* ANCHOR_ENTRY: points into the batch in hand */
+	bool		active;			/* a step is in hand */
+	bool		final;			/* ... and its stop is the range's end */
+	int			nbatches;
+	Bound		lo;
+	Bound		hi;
+	Bound		cur;
+	Bound		stop;
+	Bound		anchor_pos;
+	Batch	   *batch[SFX_MAX_GENS];
+	/* the leaf's share of the step */
+	SfxBlock   *block;
+	int			at;				/* next entry of block, -1 or nent: none */
+	bool		have_page;		/* page holds a copy for the blocks to come */
+	int			blockno;
+	SfxLeaf		leaf;
+	BlockNumber leafblk;
+	PGAlignedBlock page;
+};
+
+static uint8 fence_low[SFX_MAX_ENTRY];
+static uint8 fence_high[SFX_MAX_ENTRY];
+
+static inline bool
+forward(const SfxReader *r)
+{
+	return ScanDirectionIsForward(r->dir);
+}
+
+static void
+bound_set(Bound *b, const uint8 *key, uint32 len, uint64 tid)
+{
+	Assert(len <= sizeof(b->bytes));
+	if (len > 0)
+		memmove(b->bytes, key, len);
+	b->pos.key = b->bytes;
+	b->pos.len = len;
+	b->pos.tid = tid;
+	b->inf = false;
+}
+
+static void
+bound_copy(Bound *to, const Bound *from)
+{
+	bound_set(to, from->bytes, from->pos.len, from->pos.tid);
+	to->inf = from->inf;
+}
+
+/* Order of two high bounds (inf greatest), or with low of two low ones (inf least). */
+static int
+bound_cmp(const Bound *a, const Bound *b, bool low)
+{
+	if (a->inf || b->inf)
+		return low ? b->inf - a->inf : a->inf - b->inf;
+	return sfx_cmp_pos(&a->pos, &b->pos);
+}
+
+/* ---- set-up ---- */
+
+SfxReader *
+sfx_reader_begin(Relation index, bool gate)
+{
+	SfxReader  *r = palloc(sizeof(SfxReader));
+
+	/* Not zeroed whole: most of it is buffers. */
+	r->index = index;
+	r->gate = gate;
+	r->gatebuf = InvalidBuffer;
+	r->block = palloc(sizeof(SfxBlock));
+	for (int i = 0; i < SFX_MAX_GENS; i++)
+		r->batch[i] = NULL;
+	r->anchor = ANCHOR_END;
+	r->active = false;
+	r->dir = ForwardScanDirection;
+	return r;
+}
+
+void
+sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
+{
+	bound_set(&r->lo, lo->key, lo->len, lo->tid);
+	if (hi->key == NULL)
+		r->hi.inf = true;
+	else
+		bound_set(&r->hi, hi->key, hi->len, hi->tid);
+	r->anchor = ANCHOR_RANGE;
+	r->active = false;
+}
+
+void
+sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
+{
+	bound_set(&r->anchor_pos, pos->key, pos->len, pos->tid);
+	r->anchor = ANCHOR_POS;
+	r->anchor_inclusive = inclusive;
+	r->active = false;
+}
+
+static void
+drop_gate(SfxReader *r)
+{
+	if (BufferIsValid(r->gatebuf))
+		ReleaseBuffer(r->gatebuf);
+	r->gatebuf = InvalidBuffer;
+}
+
+void
+sfx_reader_reset(SfxReader *r)
+{
+	drop_gate(r);
+	r->active = false;
+	r->anchor = ANCHOR_END;
+}
+
+void
+sfx_reader_end(SfxReader *r)
+{
+	sfx_reader_reset(r);
+	for (int i = 0; i < SFX_MAX_GENS; i++)
+		if (r->batch[i])
+			pfree(r->batch[i]);
+	pfree(r->block);
+	pfree(r);
+}
+
+/* ---- one step ---- */
+
+/* R1.  The gate that the metapage names is pinned before anything is copied. */
+static void
+read_meta(SfxReader *r, SfxMeta *meta)
+{
+	sfx_meta_read(r->index, meta);
+	if (!r->gate)
+		return;
+	while (!BufferIsValid(r->gatebuf) || r->gateno != meta->gate)
+	{
+		drop_gate(r);
+		r->gateno = meta->gate;
+		r->gatebuf = ReadBuffer(r->index, SFX_GATE_BLKNO(meta->gate));
+		sfx_meta_read(r->index, meta);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+batch_add(Batch *b, const SfxEntry *e)
+{
+	SfxEntry   *to = &b->entry[b->n++];
+	uint8	   *bytes = b->bytes + b->used;
+
+	*to = *e;
+	memcpy(bytes, e->key, e->keylen);
+	to->key = bytes;
+	if (e->paylen > 0)
+		memcpy(bytes + e->keylen, e->payload, e->paylen);
+	to->payload = bytes + e->keylen;
+	b->used += e->keylen + e->paylen;
+}
+
+/* Does e lie beyond the far end of the range, seen from cur? */
+static bool
+beyond_range(const SfxReader *r, const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+
+	if (forward(r))
+		return !r->hi.inf && sfx_cmp_pos(&p, &r->hi.pos) >= 0;
+	return sfx_cmp_pos(&p, &r->lo.pos) < 0;
+}
+
+/* R2 for one generation.  False: it is gone. */
+static bool
+fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
+{
+	SfxImage   *img = sfx_image_acquire(r->index, meta, g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	SfxCursor	c;
+	bool		have;
+
+	b->n = b->at = 0;
+	b->used = 0;
+	b->cut = false;
+	if (img == NULL)
+		return false;
+	d = sfx_image_delta(img, &a);
+	have = forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
+		sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c);
+	while (have)
+	{
+		SfxEntry	e;
+
+		sfx_delta_get(d, a, &c, &e);
+		if (beyond_range(r, &e))
+			break;
+		if (b->n == READER_BATCH || b->used >= READER_BATCH_BYTES)
+		{
+			b->cut = true;
+			break;
+		}
+		batch_add(b, &e);
+		have = forward(r) ? sfx_delta_next(d, a, &c) : sfx_delta_prev(d, a, &c);
+	}
+	sfx_image_release(img);
+	return true;
+}
+
+/* Move stop nearer, to this position. */
+static void
+stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
+{
+	SfxPos		p = {key, len, tid};
+
+	if (forward(r) ? (!r->stop.inf && sfx_cmp_pos(&r->stop.pos, &p) <= 0) :
+		sfx_cmp_pos(&r->stop.pos, &p) >= 0)
+		return;
+	bound_set(&r->stop, key, len, tid);
+	r->final = false;
+}
+
+/* R2 for all.  False: start again with R1. */
+static bool
+fill_batches(SfxReader *r, const SfxMeta *meta)
+{
+	r->nbatches = 0;
+	for (int g = 0; g < meta->ngens; g++)
+	{
+		Batch	   *b;
+
+		if (meta->gens[g].first == InvalidBlockNumber)
+			continue;
+		if (r->batch[r->nbatches] == NULL)
+			r->batch[r->nbatches] = MemoryContextAlloc(GetMemoryChunkContext(r), sizeof(Batch));
+		b = r->batch[r->nbatches];
+		if (!fill_batch(r, meta, g, b))
+			return false;
+		if (b->cut)
+		{
+			SfxEntry   *e = &b->entry[b->n - 1];
+
+			stop_at(r, e->key, e->keylen, forward(r) ? e->tid + 1 : e->tid);
+		}
+		if (b->n > 0)
+			r->nbatches++;
+	}
+	return true;
+}
+
+/* Decode the share of block number b of leaf that lies between cur and stop. */
+static void
+decode_block(SfxReader *r, const SfxLeaf *leaf, int b)
+{
+	const SfxPos *lo = forward(r) ? &r->cur.pos : &r->stop.pos;
+	const Bound *hi = forward(r) ? &r->stop : &r->cur;
+
+	if (sfx_leaf_decode(leaf, b, lo, hi->inf ? NULL : &hi->pos, r->block) < 0)
+		sfx_corrupt(r->index, r->leafblk, "leaf block");
+	r->blockno = b;
+	r->at = forward(r) ? 0 : r->block->nent - 1;
+}
+
+/* R4: the leaf's fence in the direction of the scan. */
+static void
+stop_at_fence(SfxReader *r, const SfxLeaf *leaf)
+{
+	SfxPos		low,
+				high;
+	bool		inf;
+	int			side;
+
+	if (forward(r))
+	{
+		if (!r->stop.inf && sfx_leaf_cmp_fences(leaf, &r->stop.pos) <= 0)
+			return;
+	}
+	else
+	{
+		side = sfx_leaf_cmp_fences(leaf, &r->stop.pos);
+		if (side >= 0)
+			return;
+	}
+	if (sfx_leaf_fences(leaf, fence_low, &low, fence_high, &high, &inf) < 0)
+		sfx_corrupt(r->index, r->leafblk, "leaf fences");
+	if (!forward(r))
+		stop_at(r, low.key, low.len, low.tid);
+	else if (!inf)
+		stop_at(r, high.key, high.len, high.tid);
+}
+
+/* R3: find the leaf, decode its first block in place, copy the page if more of it is wanted. */
+static void
+read_leaf(SfxReader *r, const SfxMeta *meta)
+{
+	SfxPos		infinity = {NULL, 0, 0};
+	const SfxPos *pos = r->cur.inf ? &infinity : &r->cur.pos;
+	Buffer		buf = sfx_tree_find(r->index, meta, pos, !forward(r), 0);
+	Page		page = BufferGetPage(buf);
+	SfxLeaf		leaf;
+	int			b;
+
+	r->leafblk = BufferGetBlockNumber(buf);
+	r->have_page = false;
+	r->block->nent = 0;
+	r->at = forward(r) ? 0 : -1;
+	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+		sfx_corrupt(r->index, r->leafblk, "leaf header or directory");
+	stop_at_fence(r, &leaf);
+	if (leaf.nblocks > 0)
+	{
+		bool		more;
+
+		if (forward(r))
+			b = sfx_leaf_find_block(&leaf, pos);
+		else
+			b = pos->key == NULL ? leaf.nblocks - 1 : sfx_leaf_find_block_before(&leaf, pos);
+		if (b < 0)
+			sfx_corrupt(r->index, r->leafblk, "leaf directory");
+		if (b < leaf.nblocks)
+		{
+			decode_block(r, &leaf, b);
+			/* Did the decoding reach the block's far end, and is there another one? */
+			more = forward(r) ? r->block->first + r->block->nent == r->block->total && b + 1 < leaf.nblocks :
+				r->block->first == 0 && b > 0;
+			if (more)
+			{
+				memcpy(r->page.data, page, BLCKSZ);
+				r->leaf = leaf;
+				r->leaf.body = SfxPageBody((Page) r->page.data);
+				r->have_page = true;
+				if (r->block->haspay)
+					r->block->payload = r->leaf.body + (r->block->payload - leaf.body);
+			}
+			else if (r->block->haspay && r->block->nent > 0)
+			{
+				/* payloads lie in the page: keep the page */
+				memcpy(r->page.data, page, BLCKSZ);
+				r->block->payload = SfxPageBody((Page) r->page.data) + (r->block->payload - leaf.body);
+			}
+		}
+	}
+	UnlockReleaseBuffer(buf);
+}
+
+/* R4: throw away what the batches hold beyond stop. */
+static void
+trim_batches(SfxReader *r)
+{
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+
+		while (b->n > 0)
+		{
+			SfxEntry   *e = &b->entry[b->n - 1];
+			SfxPos		p = {e->key, e->keylen, e->tid};
+
+			if (forward(r) ? r->stop.inf || sfx_cmp_pos(&p, &r->stop.pos) < 0 :
+				sfx_cmp_pos(&p, &r->stop.pos) >= 0)
+				break;
+			b->n--;
+		}
+	}
+}
+
+static void
+step(SfxReader *r)
+{
+	SfxMeta		meta;
+
+	for (int tries = 0;; tries++)
+	{
+		if (tries == READER_MAX_RESTARTS)
+			sfx_corrupt(r->index, SFX_META_BLKNO, "generations of the delta vanish under every reader");
+		CHECK_FOR_INTERRUPTS();
+		bound_copy(&r->stop, forward(r) ? &r->hi : &r->lo);
+		r->final = true;
+		read_meta(r, &meta);
+		if (fill_batches(r, &meta))
+			break;
+	}
+	read_leaf(r, &meta);
+	trim_batches(r);
+	r->active = true;
+}
+
+/* ---- the stream ---- */
+
+static int
+cmp_entries(const SfxEntry *a, const SfxEntry *b)
+{
+	SfxPos		pa = {a->key, a->keylen, a->tid};
+	SfxPos		pb = {b->key, b->keylen, b->tid};
+
+	return sfx_cmp_pos(&pa, &pb);
+}
+
+/* The leaf's next entry of this step; decodes the next block where needed. */
+static bool
+leaf_peek(SfxReader *r, SfxEntry *e)
+{
+	while (r->at < 0 || r->at >= r->block->nent)
+	{
+		int			next = r->blockno + (forward(r) ? 1 : -1);
+
+		if (!r->have_page || next < 0 || next >= r->leaf.nblocks)
+			return false;
+		CHECK_FOR_INTERRUPTS();
+		decode_block(r, &r->leaf, next);
+		/* cut off by stop: later blocks hold nothing for this step */
+		if (forward(r) ? r->block->first + r->block->nent < r->block->total : r->block->first > 0)
+			r->have_page = false;
+	}
+	sfx_block_entry(r->block, r->at, e);
+	return true;
+}
+
+static inline void
+leaf_advance(SfxReader *r)
+{
+	r->at += forward(r) ? 1 : -1;
+}
+
+/* The union's next entry of this step. */
+static bool
+union_next(SfxReader *r, SfxEntry *e)
+{
+	bool		have = leaf_peek(r, e);
+	bool		from_leaf = have;
+
+	if (r->nbatches == 0)
+	{
+		if (have)
+			leaf_advance(r);
+		return have;
+	}
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+		int			c;
+
+		if (b->at == b->n)
+			continue;
+		c = have ? cmp_entries(&b->entry[b->at], e) : 0;
+		if (!have || (forward(r) ? c < 0 : c > 0))
+		{
+			*e = b->entry[b->at];
+			have = true;
+			from_leaf = false;
+		}
+	}
+	if (!have)
+		return false;
+	/* Whoever else stands on the same (key, TID) moves on with it. */
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+
+		if (b->at < b->n && cmp_entries(&b->entry[b->at], e) == 0)
+			b->at++;
+	}
+	if (from_leaf)
+		leaf_advance(r);
+	else
+	{
+		SfxEntry	l;
+
+		if (leaf_peek(r, &l) && cmp_entries(&l, e) == 0)
+			leaf_advance(r);
+	}
+	return true;
+}
+
+/* Set cur for the direction now asked for, from where the stream stands. */
+static void
+set_boundary(SfxReader *r)
+{
+	const Bound *start = forward(r) ? &r->lo : &r->hi;
+
+	switch (r->anchor)
+	{
+		case ANCHOR_RANGE:
+		case ANCHOR_END:		/* turned round after running off the far end */
+			bound_copy(&r->cur, start);
+			break;
+		case ANCHOR_ENTRY:
+			bound_set(&r->cur, r->last.key, r->last.keylen, r->last.tid + (forward(r) ? 1 : 0));
+			break;
+		case ANCHOR_POS:
+			bound_set(&r->cur, r->anchor_pos.bytes, r->anchor_pos.pos.len,
+					  r->anchor_pos.pos.tid + (forward(r) == r->anchor_inclusive ? 0 : 1));
+			break;
+	}
+	/* never outside the range */
+	if (bound_cmp(&r->cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
+		bound_copy(&r->cur, start);
+}
+
+static bool
+range_is_empty(const SfxReader *r)
+{
+	if (forward(r))
+		return !r->hi.inf && sfx_cmp_pos(&r->cur.pos, &r->hi.pos) >= 0;
+	return !r->cur.inf && sfx_cmp_pos(&r->cur.pos, &r->lo.pos) <= 0;
+}
+
+bool
+sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
+{
+	if (!r->active || r->dir != dir)
+	{
+		if (r->anchor == ANCHOR_END && r->dir == dir)
+			return false;
+		r->dir = dir;
+		set_boundary(r);
+		r->active = false;
+		if (range_is_empty(r))
+		{
+			r->anchor = ANCHOR_END;
+			return false;
+		}
+		step(r);
+	}
+	for (;;)
+	{
+		if (union_next(r, e))
+		{
+			r->last = *e;
+			r->anchor = ANCHOR_ENTRY;
+			return true;
+		}
+		if (r->final)
+		{
+			r->anchor = ANCHOR_END;
+			r->active = false;
+			drop_gate(r);
+			return false;
+		}
+		bound_copy(&r->cur, &r->stop);
+		step(r);
+	}
+}

@@ -1,0 +1,466 @@
+/*-------------------------------------------------------------------------
+ * scan.c - index scans, index-only scans, bitmap scans, marks
+ *
+ * A scan is a walk over the byte ranges that scankey.c makes of its conditions, each read through one SfxReader.
+ *
+ * Position: the present range (the odometer of scankey.c) and, inside it, the reader's own position by key.
+ * Moving past either end of a range goes on with the neighbouring range; at the last one the odometer stays, so that
+ * a cursor that turns round finds the last row again.
+ *
+ * A mark is the odometer and a copy of the entry last returned; restoring it seeks by that key.  No batch is kept for it,
+ * so a merge between mark and restore does not matter.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/tupmacs.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "scankey.h"
+
+/* TIDs handed to a bitmap at once. */
+#define BITMAP_BATCH	256
+
+/* An index tuple's size has 13 bits. */
+#define MAX_ITUP_SIZE	INDEX_SIZE_MASK
+
+/* What index-only scans and filters decode entries into; made when first needed. */
+typedef struct SfxDecoded
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *key_arena;
+	char	   *pay_arena;		/* only with INCLUDE columns */
+} SfxDecoded;
+
+/* The tuple that index-only scans hand out, formed in place for every row. */
+typedef struct SfxRow
+{
+	IndexTuple	itup;			/* MAX_ITUP_SIZE bytes and a little */
+	bool		fixed;			/* all columns are fixed-width and by value */
+	bool		ready;			/* header and padding of the fixed layout are in place */
+	uint16		size;			/* of the fixed layout */
+	uint16		offset[INDEX_MAX_KEYS];
+} SfxRow;
+
+typedef struct SfxMark
+{
+	bool		set;
+	uint64		tid;
+	uint32		len;
+	uint8	   *key;			/* SFX_MAX_ENTRY bytes */
+	int		   *wheels;			/* the odometer; one for each key column */
+} SfxMark;
+
+typedef struct SfxScan
+{
+	SfxKeyDesc	kd;
+	MemoryContext cxt;			/* lives as long as the scan */
+	SfxReader  *reader;			/* NULL until first needed */
+	bool		gate;			/* the reader's */
+	bool		started;		/* the conditions are worked out and the reader stands on a range */
+	bool		empty;			/* they contradict one another */
+	bool		on_entry;		/* last is the entry last returned */
+	SfxEntry	last;			/* points into the reader, or into mark */
+	SfxDecoded *dec;
+	SfxRow	   *row;
+	SfxMark    *mark;
+	SfxScanKeys keys;
+} SfxScan;
+
+/* ------------------------------------------------------------------ begin, restart, end */
+
+IndexScanDesc
+sfx_beginscan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan;
+	SfxScan    *so;
+
+	Assert(norderbys == 0);
+	sfx_require_preload(index);
+
+	scan = RelationGetIndexScan(index, nkeys, norderbys);
+	/* not zeroed: most of it are buffers */
+	so = palloc(sizeof(SfxScan));
+	sfx_keydesc_init(&so->kd, index);
+	so->cxt = CurrentMemoryContext;
+	so->reader = NULL;
+	so->gate = false;
+	so->started = false;
+	so->empty = false;
+	so->on_entry = false;
+	so->dec = NULL;
+	so->row = NULL;
+	so->mark = NULL;
+	sfx_scankeys_init(&so->keys, index, &so->kd, nkeys);
+
+	scan->xs_itupdesc = RelationGetDescr(index);
+	scan->opaque = so;
+	return scan;
+}
+
+void
+sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	if (keys && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	if (so->reader && so->started)
+		sfx_reader_reset(so->reader);
+	so->started = false;
+	so->on_entry = false;
+	if (so->mark)
+		so->mark->set = false;
+}
+
+void
+sfx_endscan(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	if (so->reader)
+		sfx_reader_end(so->reader);
+	sfx_scankeys_end(&so->keys);
+	if (so->dec)
+	{
+		pfree(so->dec->key_arena);
+		if (so->dec->pay_arena)
+			pfree(so->dec->pay_arena);
+		pfree(so->dec);
+	}
+	if (so->row)
+	{
+		pfree(so->row->itup);
+		pfree(so->row);
+	}
+	if (so->mark)
+	{
+		pfree(so->mark->key);
+		pfree(so->mark->wheels);
+		pfree(so->mark);
+	}
+	pfree(so);
+	scan->opaque = NULL;
+}
+
+/* ------------------------------------------------------------------ moving */
+
+/* Let the reader stand on the range that the odometer shows. */
+static void
+seek_range(SfxScan *so)
+{
+	SfxPos		lo;
+	SfxPos		hi;
+
+	sfx_scankeys_bounds(&so->keys, &lo, &hi);
+	sfx_reader_seek(so->reader, &lo, &hi);
+}
+
+/*
+ * First fetch after a (re)start.  Only now is it known whether the executor wants index tuples.  A reader that may return
+ * entries whose heap rows VACUUM is about to reuse has to hold the gate: where rows are taken from the
+ * index alone, and where the snapshot does not tell new rows from old ones.
+ */
+static void
+start_scan(IndexScanDesc scan, ScanDirection dir)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	bool		gate = scan->xs_want_itup || scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot);
+
+	pgstat_count_index_scan(scan->indexRelation);
+	SfxCountIndexSearch(scan);
+	so->started = true;
+	so->on_entry = false;
+	so->empty = !sfx_scankeys_prepare(&so->keys, scan->keyData, scan->numberOfKeys);
+	if (so->empty)
+		return;
+
+	if (so->reader && so->gate != gate)
+	{
+		sfx_reader_end(so->reader);
+		so->reader = NULL;
+	}
+	if (so->reader == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->cxt);
+
+		so->reader = sfx_reader_begin(scan->indexRelation, gate);
+		so->gate = gate;
+		MemoryContextSwitchTo(old);
+	}
+	sfx_scankeys_rewind(&so->keys, dir);
+	seek_range(so);
+}
+
+/* The next entry in that direction, over all ranges; filters not looked at. */
+static inline bool
+next_entry(SfxScan *so, ScanDirection dir, SfxEntry *e)
+{
+	while (!sfx_reader_next(so->reader, dir, e))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!sfx_scankeys_advance(&so->keys, dir))
+			return false;
+		seek_range(so);
+	}
+	return true;
+}
+
+static SfxDecoded *
+make_decoded(SfxScan *so)
+{
+	SfxDecoded *dec = MemoryContextAlloc(so->cxt, sizeof(SfxDecoded));
+
+	dec->key_arena = MemoryContextAlloc(so->cxt, SFX_ARENA);
+	dec->pay_arena = so->kd.natts > so->kd.nkeys ? MemoryContextAlloc(so->cxt, SFX_ARENA) : NULL;
+	return dec;
+}
+
+/* Does the entry pass the filters?  Decodes at least the first upto columns where there are any. */
+static inline bool
+passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e, int upto)
+{
+	upto = Max(upto, so->keys.filter_upto);
+	if (upto == 0)
+		return true;
+	if (so->dec == NULL)
+		so->dec = make_decoded(so);
+	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, upto,
+				   so->dec->values, so->dec->isnull, so->dec->key_arena);
+	return so->keys.nfilters == 0 ||
+		sfx_scankeys_check(&so->keys, scan->keyData, so->dec->values, so->dec->isnull);
+}
+
+/* ------------------------------------------------------------------ index-only scans */
+
+/* Lay the tuple out once if all columns are fixed-width and by value. */
+static SfxRow *
+make_row(SfxScan *so, TupleDesc desc)
+{
+	SfxRow	   *row = MemoryContextAllocZero(so->cxt, sizeof(SfxRow));
+	Size		off = MAXALIGN(sizeof(IndexTupleData));
+
+	row->itup = MemoryContextAllocZero(so->cxt, MAXALIGN(MAX_ITUP_SIZE));
+	row->fixed = true;
+	for (int i = 0; i < desc->natts && row->fixed; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		row->fixed = att->attbyval && att->attlen > 0;
+		off = att_align_nominal(off, att->attalign);
+		row->offset[i] = off;
+		off += att->attlen;
+	}
+	row->size = MAXALIGN(off);
+	return row;
+}
+
+static inline bool
+any_null(const SfxDecoded *dec, int natts)
+{
+	for (int i = 0; i < natts; i++)
+		if (dec->isnull[i])
+			return true;
+	return false;
+}
+
+/* A row with NULLs or values of varying width. */
+static void
+form_varying(Relation index, SfxDecoded *dec, SfxRow *row, bool has_null)
+{
+	TupleDesc	desc = RelationGetDescr(index);
+	unsigned short info = has_null ? INDEX_NULL_MASK : 0;
+	Size		hoff = IndexInfoFindDataOffset(info);
+	Size		len = heap_compute_data_size(desc, dec->values, dec->isnull);
+	Size		size = MAXALIGN(hoff + len);
+	char	   *base = (char *) row->itup;
+	uint16		heapinfo = 0;
+
+	if (size > MAX_ITUP_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row of %zu bytes from index \"%s\" exceeds the maximum of %d for an index-only scan",
+						size, RelationGetRelationName(index), MAX_ITUP_SIZE),
+				 errhint("Set enable_indexonlyscan to off for this query.")));
+	memset(base, 0, size);
+	heap_fill_tuple(desc, dec->values, dec->isnull, base + hoff, len,
+					&heapinfo, has_null ? (uint8 *) (base + sizeof(IndexTupleData)) : NULL);
+	if (heapinfo & HEAP_HASVARWIDTH)
+		info |= INDEX_VAR_MASK;
+	row->itup->t_info = info | size;
+	row->ready = false;			/* the fixed layout's padding was overwritten */
+}
+
+/*
+ * Form the row in scan->xs_itup from values decoded so far (all key columns) and the payload.  No index_form_tuple: that
+ * would allocate, and compress what is thrown away at once.
+ */
+static void
+form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	Relation	index = scan->indexRelation;
+	SfxDecoded *dec = so->dec;
+	SfxRow	   *row = so->row;
+	TupleDesc	desc = scan->xs_itupdesc;
+	bool		has_null;
+
+	if (row == NULL)
+		row = so->row = make_row(so, desc);
+	if (so->kd.natts > so->kd.nkeys)
+		sfx_payload_decode(&so->kd, index, e->payload, e->paylen, dec->values, dec->isnull, dec->pay_arena);
+	has_null = any_null(dec, so->kd.natts);
+	if (!row->fixed || has_null)
+		form_varying(index, dec, row, has_null);
+	else
+	{
+		if (!row->ready)
+		{
+			memset(row->itup, 0, row->size);
+			row->itup->t_info = row->size;
+			row->ready = true;
+		}
+		for (int i = 0; i < so->kd.natts; i++)
+			store_att_byval((char *) row->itup + row->offset[i], dec->values[i], TupleDescAttr(desc, i)->attlen);
+	}
+	row->itup->t_tid = scan->xs_heaptid;
+	scan->xs_itup = row->itup;
+}
+
+/* ------------------------------------------------------------------ fetching */
+
+static inline void
+set_tid(ItemPointer ip, uint64 tid)
+{
+	ItemPointerSet(ip, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+}
+
+bool
+sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	int			upto = scan->xs_want_itup ? so->kd.nkeys : 0;
+
+	Assert(!ScanDirectionIsNoMovement(dir));
+	scan->xs_recheck = false;
+	scan->xs_itup = NULL;
+	if (!so->started)
+		start_scan(scan, dir);
+	if (so->empty)
+		return false;
+
+	while (next_entry(so, dir, &so->last))
+	{
+		if (!passes(scan, so, &so->last, upto))
+		{
+			CHECK_FOR_INTERRUPTS();
+			continue;
+		}
+		set_tid(&scan->xs_heaptid, so->last.tid);
+		if (scan->xs_want_itup)
+			form_row(scan, so, &so->last);
+		so->on_entry = true;
+		return true;
+	}
+	so->on_entry = false;
+	return false;
+}
+
+int64
+sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	ItemPointerData tids[BITMAP_BATCH];
+	int			n = 0;
+	int64		total = 0;
+	SfxEntry	e;
+
+	start_scan(scan, ForwardScanDirection);
+	if (so->empty)
+		return 0;
+	while (next_entry(so, ForwardScanDirection, &e))
+	{
+		if (passes(scan, so, &e, 0))
+			set_tid(&tids[n++], e.tid);
+		if (n == BITMAP_BATCH)
+		{
+			tbm_add_tuples(tbm, tids, n, false);
+			total += n;
+			n = 0;
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (n > 0)
+		tbm_add_tuples(tbm, tids, n, false);
+	return total + n;
+}
+
+/* ------------------------------------------------------------------ marks */
+
+void
+sfx_markpos(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxMark    *mark = so->mark;
+
+	if (mark == NULL)
+	{
+		mark = so->mark = MemoryContextAlloc(so->cxt, sizeof(SfxMark));
+		mark->key = MemoryContextAlloc(so->cxt, SFX_MAX_ENTRY);
+		mark->wheels = MemoryContextAlloc(so->cxt, so->kd.nkeys * sizeof(int));
+	}
+	mark->set = so->on_entry;
+	if (!mark->set)
+		return;
+	if (so->last.key != mark->key)
+		memcpy(mark->key, so->last.key, so->last.keylen);
+	mark->len = so->last.keylen;
+	mark->tid = so->last.tid;
+	for (int i = 0; i < so->keys.nlists; i++)
+		mark->wheels[i] = so->keys.lists[i].cur;
+}
+
+/*
+ * The marked row becomes the one last returned: the next fetch returns its neighbour.  Without a mark the scan starts
+ * over.
+ */
+void
+sfx_restrpos(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxMark    *mark = so->mark;
+	SfxPos		pos;
+	bool		moved = false;
+
+	if (mark == NULL || !mark->set)
+	{
+		if (so->reader && so->started)
+			sfx_reader_reset(so->reader);
+		so->started = false;
+		so->on_entry = false;
+		return;
+	}
+	for (int i = 0; i < so->keys.nlists; i++)
+	{
+		moved |= so->keys.lists[i].cur != mark->wheels[i];
+		so->keys.lists[i].cur = mark->wheels[i];
+	}
+	if (moved)
+		seek_range(so);
+	pos.key = mark->key;
+	pos.len = mark->len;
+	pos.tid = mark->tid;
+	sfx_reader_reposition(so->reader, &pos, false);
+	so->last.key = mark->key;
+	so->last.keylen = mark->len;
+	so->last.tid = mark->tid;
+	so->last.payload = NULL;
+	so->last.paylen = 0;
+	so->on_entry = true;
+}

@@ -1,0 +1,825 @@
+/*-------------------------------------------------------------------------
+ * scankey.c - from scan keys to byte ranges and leftover filters
+ *
+ * Each condition on a column is an interval of that column's bytes (marker and value):
+ *
+ *	= v			[01 v, succ(01 v))			the only entries between are those equal to v: values are self-delimiting
+ *	> v			[succ(01 v), 02)			NULLs, which stand below 01 or at 02, match no comparison
+ *	>= v		[01 v, 02)
+ *	< v			[01, 01 v)
+ *	<= v		[01, succ(01 v))
+ *	IS NULL		[m, m + 1)					m = the column's NULL marker
+ *	NOT NULL	[01, 02)
+ *
+ * where succ(b) is the least byte string above everything that starts with b.  In a descending column, whose value
+ * bytes are complemented, < and > change places.  Several conditions on a column intersect their
+ * intervals as byte strings, whatever they are: redundant and contradictory ones need no care.
+ *-------------------------------------------------------------------------
+ */
+#include "scankey.h"
+
+#include "access/stratnum.h"
+#include "access/genam.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+/* The shape of one scan key. */
+struct SfxQual
+{
+	int			keyno;			/* which scan key it is */
+	int			col;			/* 0-based */
+	int			flags;			/* sk_flags, without SK_ISNULL where that only tells of the constant */
+	StrategyNumber strategy;
+	Oid			subtype;
+	bool		is_test;		/* IS NULL or IS NOT NULL */
+	bool		own_type;		/* the constant is of the column's type */
+	/* = ANY: the array's element type, as last seen */
+	Oid			elemtype;
+	int16		elmlen;
+	bool		elmbyval;
+	char		elmalign;
+};
+
+struct SfxFilter
+{
+	SfxQual    *qual;
+	bool		by_bytes;		/* = ANY, all of whose elements have bytes: a sorted set */
+	SfxBytes   *set;
+	Datum	   *elems;			/* other ANY */
+	bool	   *elem_isnull;
+	int			n;
+};
+
+/* What the conditions on a column amount to. */
+typedef enum ColumnResult
+{
+	COL_EMPTY,					/* nothing can match */
+	COL_PINNED,					/* one value, appended to the prefix */
+	COL_LIST,					/* a list of values */
+	COL_RANGE,					/* tail_lo, tail_hi */
+	COL_OPEN					/* no bounds, only filters if anything */
+} ColumnResult;
+
+/* What a constant amounts to. */
+typedef enum ConstResult
+{
+	CONST_INTERVAL,
+	CONST_NONE,					/* no value of the column matches */
+	CONST_FILTER				/* no telling from the bytes */
+} ConstResult;
+
+/* An interval of one column's bytes; its buffers have SFX_MAX_ENTRY bytes. */
+typedef struct ByteRange
+{
+	uint8	   *lo;
+	uint8	   *hi;
+	int			lolen;
+	int			hilen;			/* 0: nothing said so far */
+} ByteRange;
+
+static bool same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys);
+static void take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys);
+static ColumnResult bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
+static void add_filter(SfxScanKeys *sk, SfxQual *q);
+static bool fill_filters(SfxScanKeys *sk, ScanKey keys);
+
+/* ------------------------------------------------------------------ the public face */
+
+void
+sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, int nkeys)
+{
+	sk->index = index;
+	sk->kd = kd;
+	sk->parent = CurrentMemoryContext;
+	sk->work = NULL;
+	sk->eval = NULL;
+	sk->nquals = nkeys;
+	sk->shaped = false;
+	sk->nlists = 0;
+	sk->nfilters = 0;
+	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
+	sk->quals = nkeys > 0 ? palloc0(nkeys * sizeof(SfxQual)) : NULL;
+	sk->filters = nkeys > 0 ? palloc0(nkeys * sizeof(SfxFilter)) : NULL;
+	sk->lists = nkeys > 0 ? palloc0(kd->nkeys * sizeof(SfxList)) : NULL;
+}
+
+void
+sfx_scankeys_end(SfxScanKeys *sk)
+{
+	if (sk->work)
+		MemoryContextDelete(sk->work);
+	if (sk->eval)
+		MemoryContextDelete(sk->eval);
+	if (sk->quals)
+	{
+		pfree(sk->quals);
+		pfree(sk->filters);
+		pfree(sk->lists);
+	}
+}
+
+bool
+sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	MemoryContext old = CurrentMemoryContext;
+	bool		result = true;
+	int			q = 0;
+
+	Assert(nkeys <= sk->nquals || !sk->shaped);
+
+	sk->nlists = 0;
+	sk->nfilters = 0;
+	sk->filter_upto = 0;
+	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
+
+	/* An operator with a NULL constant matches nothing. */
+	for (int i = 0; i < nkeys; i++)
+		if ((keys[i].sk_flags & SK_ISNULL) && !(keys[i].sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)))
+			return false;
+
+	if (!sk->shaped || !same_shape(sk, keys, nkeys))
+		take_shape(sk, keys, nkeys);
+	if (sk->work)
+	{
+		MemoryContextReset(sk->work);
+		MemoryContextSwitchTo(sk->work);
+	}
+
+	for (int col = 0; col < sk->kd->nkeys; col++)
+	{
+		ColumnResult r;
+		int			n = 0;
+
+		while (q + n < sk->nquals && sk->quals[q + n].col == col)
+			n++;
+		r = n > 0 ? bound_column(sk, keys, sk->quals + q, n) : COL_OPEN;
+		q += n;
+		if (r == COL_EMPTY)
+			result = false;
+		if (r != COL_PINNED && r != COL_LIST)
+			break;
+	}
+	if (result)
+	{
+		for (; q < sk->nquals; q++)
+			add_filter(sk, &sk->quals[q]);
+		result = fill_filters(sk, keys);
+	}
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+void
+sfx_scankeys_rewind(SfxScanKeys *sk, ScanDirection dir)
+{
+	for (int i = 0; i < sk->nlists; i++)
+		sk->lists[i].cur = ScanDirectionIsForward(dir) ? 0 : sk->lists[i].n - 1;
+}
+
+bool
+sfx_scankeys_advance(SfxScanKeys *sk, ScanDirection dir)
+{
+	int			step = ScanDirectionIsForward(dir) ? 1 : -1;
+
+	for (int i = sk->nlists - 1; i >= 0; i--)
+	{
+		SfxList    *l = &sk->lists[i];
+
+		if (l->cur + step < 0 || l->cur + step >= l->n)
+			continue;
+		l->cur += step;
+		for (int j = i + 1; j < sk->nlists; j++)
+			sk->lists[j].cur = step > 0 ? 0 : sk->lists[j].n - 1;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Make b the least byte string above everything that starts with it; the new length, 0 if there is none.
+ */
+static int
+successor(uint8 *b, int len)
+{
+	while (len > 0 && b[len - 1] == 0xFF)
+		len--;
+	if (len > 0)
+		b[len - 1]++;
+	return len;
+}
+
+/* The prefix of the present range into out; its length, or -1 if no key can be so long. */
+static int
+compose_prefix(const SfxScanKeys *sk, uint8 *out)
+{
+	int			len = 0;
+	int			from = 0;
+
+	for (int i = 0; i < sk->nlists; i++)
+	{
+		const SfxList *l = &sk->lists[i];
+		const SfxBytes *e = &l->elem[l->cur];
+		int			fixed = l->at - from;
+
+		if (len + fixed + e->len > SFX_MAX_ENTRY)
+			return -1;
+		memcpy(out + len, sk->pinned + from, fixed);
+		memcpy(out + len + fixed, e->p, e->len);
+		len += fixed + e->len;
+		from = l->at;
+	}
+	if (len + sk->pinned_len - from > SFX_MAX_ENTRY)
+		return -1;
+	memcpy(out + len, sk->pinned + from, sk->pinned_len - from);
+	return len + sk->pinned_len - from;
+}
+
+/*
+ * A bound longer than any key is cut: a stored key is never a proper prefix of a bound made of whole columns,
+ * so it stands on the same side of the cut bound as of the whole one.
+ */
+static int
+append_cut(uint8 *buf, int len, const uint8 *tail, int tail_len)
+{
+	int			n = Min(tail_len, SFX_MAX_ENTRY - len);
+
+	memcpy(buf + len, tail, n);
+	return len + n;
+}
+
+void
+sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
+{
+	int			len = compose_prefix(sk, sk->lo);
+
+	lo->tid = hi->tid = 0;
+	lo->key = sk->lo;
+	hi->key = sk->hi;
+	if (len < 0)
+	{
+		/* an empty range */
+		sk->lo[0] = sk->hi[0] = 0xFF;
+		lo->len = hi->len = 1;
+		return;
+	}
+	memcpy(sk->hi, sk->lo, len);
+	lo->len = append_cut(sk->lo, len, sk->tail_lo, sk->tail_lo_len);
+	if (sk->tail_hi_len > 0)
+		hi->len = append_cut(sk->hi, len, sk->tail_hi, sk->tail_hi_len);
+	else
+		hi->len = successor(sk->hi, len);
+	if (hi->len == 0)
+		hi->key = NULL;
+}
+
+/* ------------------------------------------------------------------ the shape */
+
+/* sk_flags as far as they belong to the shape. */
+static inline int
+shape_flags(const ScanKeyData *key)
+{
+	if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
+		return key->sk_flags;
+	return key->sk_flags & ~SK_ISNULL;
+}
+
+static bool
+same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	if (nkeys != sk->nquals)
+		return false;
+	for (int i = 0; i < nkeys; i++)
+	{
+		const SfxQual *q = &sk->quals[i];
+		const ScanKeyData *key = &keys[q->keyno];
+
+		if (key->sk_attno != q->col + 1 || key->sk_strategy != q->strategy ||
+			shape_flags(key) != q->flags || key->sk_subtype != q->subtype)
+			return false;
+	}
+	return true;
+}
+
+/* Does this condition need memory while it is prepared? */
+static bool
+needs_work_memory(const SfxKeyDesc *kd, const SfxQual *q)
+{
+	return (q->flags & SK_SEARCHARRAY) || (!q->is_test && !(q->own_type && kd->col[q->col].typbyval));
+}
+
+static void
+take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		const ScanKeyData *key = &keys[i];
+		SfxQual		q;
+		int			at = i;
+
+		if ((key->sk_flags & (SK_ROW_HEADER | SK_ROW_MEMBER | SK_ORDER_BY)) ||
+			key->sk_attno < 1 || key->sk_attno > sk->kd->nkeys)
+			elog(ERROR, "unsupported scan key for surfidx index \"%s\"", RelationGetRelationName(sk->index));
+
+		memset(&q, 0, sizeof(q));
+		q.keyno = i;
+		q.col = key->sk_attno - 1;
+		q.flags = shape_flags(key);
+		q.strategy = key->sk_strategy;
+		q.subtype = key->sk_subtype;
+		q.is_test = (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) != 0;
+		q.own_type = q.subtype == InvalidOid || q.subtype == sk->kd->col[q.col].type;
+		if (!q.is_test && (q.strategy < BTLessStrategyNumber || q.strategy > BTGreaterStrategyNumber))
+			elog(ERROR, "unsupported strategy %d for surfidx index \"%s\"", q.strategy,
+				 RelationGetRelationName(sk->index));
+		if (sk->work == NULL && needs_work_memory(sk->kd, &q))
+			sk->work = AllocSetContextCreate(sk->parent, "surfidx scan keys", ALLOCSET_SMALL_SIZES);
+
+		/* by column, otherwise as they came */
+		for (; at > 0 && sk->quals[at - 1].col > q.col; at--)
+			sk->quals[at] = sk->quals[at - 1];
+		sk->quals[at] = q;
+	}
+	sk->nquals = nkeys;
+	sk->shaped = true;
+}
+
+/* ------------------------------------------------------------------ conditions to intervals */
+
+static inline int
+cmp_elem(const SfxBytes *a, const SfxBytes *b)
+{
+	return sfx_cmp_bytes(a->p, a->len, b->p, b->len);
+}
+
+static void
+set_bytes(uint8 *to, int *tolen, const uint8 *from, int len)
+{
+	memcpy(to, from, len);
+	*tolen = len;
+}
+
+/* The interval of all values that are not NULL. */
+static void
+all_values(ByteRange *iv)
+{
+	iv->lo[0] = SFX_MARK_VALUE;
+	iv->hi[0] = SFX_MARK_VALUE + 1;
+	iv->lolen = iv->hilen = 1;
+}
+
+static void
+null_test_interval(const SfxColumn *col, const SfxQual *q, ByteRange *iv)
+{
+	if (q->flags & SK_SEARCHNOTNULL)
+	{
+		all_values(iv);
+		return;
+	}
+	iv->lo[0] = col->nulls_first ? SFX_MARK_NULL_FIRST : SFX_MARK_NULL_LAST;
+	iv->hi[0] = iv->lo[0] + 1;
+	iv->lolen = iv->hilen = 1;
+}
+
+/*
+ * Make a constant one of the column's type: *value and *strategy are changed so that they say the same of every value of
+ * the column.  CONST_INTERVAL with *all set: every value that is not NULL matches.
+ */
+static ConstResult
+convert_constant(const SfxColumn *col, const SfxQual *q, Datum *value, StrategyNumber *strategy, bool *all)
+{
+	bool		upward = *strategy == BTGreaterStrategyNumber || *strategy == BTGreaterEqualStrategyNumber;
+	Datum		own = (Datum) 0;
+
+	*all = false;
+	if (q->own_type)
+		return CONST_INTERVAL;
+	if (col->enc->bound == NULL)
+		return CONST_FILTER;
+	switch ((SfxBoundKind) col->enc->bound(q->subtype, *value, &own))
+	{
+		case SFX_BOUND_EXACT:
+			*value = own;
+			return CONST_INTERVAL;
+		case SFX_BOUND_AFTER:
+			if (*strategy == BTEqualStrategyNumber)
+				return CONST_NONE;
+			*value = own;
+			*strategy = upward ? BTGreaterStrategyNumber : BTLessEqualStrategyNumber;
+			return CONST_INTERVAL;
+		case SFX_BOUND_BELOW_ALL:
+			*all = upward;
+			return upward ? CONST_INTERVAL : CONST_NONE;
+		case SFX_BOUND_ABOVE_ALL:
+			if (upward || *strategy == BTEqualStrategyNumber)
+				return CONST_NONE;
+			*all = true;
+			return CONST_INTERVAL;
+		case SFX_BOUND_UNKNOWN:
+			break;
+	}
+	return CONST_FILTER;
+}
+
+/* The interval of column bytes that "column <strategy> value" describes. */
+static ConstResult
+constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv)
+{
+	const SfxColumn *col = &sk->kd->col[q->col];
+	StrategyNumber strategy = q->strategy;
+	uint8	   *b = sk->scratch;
+	int			len = 0;
+	bool		all;
+	ConstResult r = convert_constant(col, q, &value, &strategy, &all);
+
+	if (r != CONST_INTERVAL)
+		return r;
+	all_values(iv);
+	if (all)
+		return CONST_INTERVAL;
+	if (!sfx_column_encode(col, value, false, b, &len, SFX_MAX_ENTRY))
+		return strategy == BTEqualStrategyNumber ? CONST_NONE : CONST_FILTER;	/* larger than any key */
+	if (col->desc)
+		strategy = BTMaxStrategyNumber + 1 - strategy;
+
+	if (strategy == BTGreaterEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+		set_bytes(iv->lo, &iv->lolen, b, len);
+	if (strategy == BTLessStrategyNumber)
+		set_bytes(iv->hi, &iv->hilen, b, len);
+	if (strategy == BTLessEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+	{
+		set_bytes(iv->hi, &iv->hilen, b, len);
+		iv->hilen = successor(iv->hi, len);
+	}
+	if (strategy == BTGreaterStrategyNumber)
+	{
+		set_bytes(iv->lo, &iv->lolen, b, len);
+		iv->lolen = successor(iv->lo, len);
+	}
+	return CONST_INTERVAL;
+}
+
+/* Narrow a to what it has in common with b. */
+static void
+intersect(ByteRange *a, const ByteRange *b)
+{
+	if (a->hilen == 0 || sfx_cmp_bytes(b->lo, b->lolen, a->lo, a->lolen) > 0)
+		set_bytes(a->lo, &a->lolen, b->lo, b->lolen);
+	if (a->hilen == 0 || sfx_cmp_bytes(b->hi, b->hilen, a->hi, a->hilen) < 0)
+		set_bytes(a->hi, &a->hilen, b->hi, b->hilen);
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+/* Take the array of a scan key apart, in the work context. */
+static int
+open_array(SfxQual *q, const ScanKeyData *key, Datum **elems, bool **isnull)
+{
+	ArrayType  *arr = DatumGetArrayTypeP(key->sk_argument);
+	int			n;
+
+	if (ARR_ELEMTYPE(arr) != q->elemtype)
+	{
+		q->elemtype = ARR_ELEMTYPE(arr);
+		get_typlenbyvalalign(q->elemtype, &q->elmlen, &q->elmbyval, &q->elmalign);
+	}
+	deconstruct_array(arr, q->elemtype, q->elmlen, q->elmbyval, q->elmalign, elems, isnull, &n);
+	return n;
+}
+
+static int
+qsort_elem(const void *a, const void *b)
+{
+	return cmp_elem((const SfxBytes *) a, (const SfxBytes *) b);
+}
+
+static int
+sort_unique(SfxBytes *set, int n)
+{
+	int			out = 0;
+
+	if (n > 1)
+		qsort(set, n, sizeof(SfxBytes), qsort_elem);
+	for (int i = 0; i < n; i++)
+		if (out == 0 || cmp_elem(&set[out - 1], &set[i]) != 0)
+			set[out++] = set[i];
+	return out;
+}
+
+/*
+ * The column bytes of all elements of a = ANY, sorted and without duplicates; the number of them, or -1 if some
+ * element has no byte form.
+ */
+static int
+equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set)
+{
+	const SfxColumn *col = &sk->kd->col[q->col];
+	Datum	   *elems;
+	bool	   *isnull;
+	int			n = open_array(q, key, &elems, &isnull);
+	int			out = 0;
+
+	*set = palloc(Max(n, 1) * sizeof(SfxBytes));
+	for (int i = 0; i < n; i++)
+	{
+		StrategyNumber strategy = BTEqualStrategyNumber;
+		Datum		value = elems[i];
+		ConstResult r;
+		bool		all;
+		int			len = 0;
+		uint8	   *copy;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull[i])
+			continue;
+		r = convert_constant(col, q, &value, &strategy, &all);
+		if (r == CONST_FILTER)
+			return -1;
+		if (r == CONST_NONE || !sfx_column_encode(col, value, false, sk->scratch, &len, SFX_MAX_ENTRY))
+			continue;
+		copy = palloc(len);
+		memcpy(copy, sk->scratch, len);
+		(*set)[out].p = copy;
+		(*set)[out++].len = len;
+	}
+	return sort_unique(*set, out);
+}
+
+/* a := what both sets have; the number of them. */
+static int
+intersect_sets(SfxBytes *a, int na, const SfxBytes *b, int nb)
+{
+	int			out = 0;
+
+	for (int i = 0, j = 0; i < na && j < nb;)
+	{
+		int			c = cmp_elem(&a[i], &b[j]);
+
+		if (c == 0)
+			a[out++] = a[i];
+		if (c <= 0)
+			i++;
+		if (c >= 0)
+			j++;
+	}
+	return out;
+}
+
+/* An array with another operator (a < ANY): what one of its elements allows, which is what the extreme element does. */
+static ConstResult
+unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, ByteRange *iv)
+{
+	Datum	   *elems;
+	bool	   *isnull;
+	int			n = open_array(q, key, &elems, &isnull);
+	ByteRange	one = {palloc(SFX_MAX_ENTRY), palloc(SFX_MAX_ENTRY), 0, 0};
+	ConstResult result = CONST_NONE;
+
+	for (int i = 0; i < n; i++)
+	{
+		ConstResult r;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull[i] || (r = constant_interval(sk, q, elems[i], &one)) == CONST_NONE)
+			continue;
+		if (r == CONST_FILTER)
+			return r;
+		if (result == CONST_NONE || sfx_cmp_bytes(one.lo, one.lolen, iv->lo, iv->lolen) < 0)
+			set_bytes(iv->lo, &iv->lolen, one.lo, one.lolen);
+		if (result == CONST_NONE || sfx_cmp_bytes(one.hi, one.hilen, iv->hi, iv->hilen) > 0)
+			set_bytes(iv->hi, &iv->hilen, one.hi, one.hilen);
+		result = CONST_INTERVAL;
+	}
+	return result;
+}
+
+/* ------------------------------------------------------------------ the conditions on one column */
+
+static inline bool
+is_equal_array(const SfxQual *q)
+{
+	return (q->flags & SK_SEARCHARRAY) && q->strategy == BTEqualStrategyNumber;
+}
+
+/* Does the condition, if its interval is not empty, leave one value? */
+static inline bool
+pins(const SfxQual *q)
+{
+	if (q->is_test)
+		return (q->flags & SK_SEARCHNULL) != 0;
+	return q->strategy == BTEqualStrategyNumber && !(q->flags & SK_SEARCHARRAY);
+}
+
+/* Intersect into *iv the intervals of all conditions but = ANY lists.  False: nothing matches. */
+static bool
+intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange *iv, bool *pinned)
+{
+	ByteRange	one = {sk->lo, sk->hi, 0, 0};	/* free until sfx_scankeys_bounds */
+
+	*pinned = false;
+	for (int i = 0; i < n; i++)
+	{
+		SfxQual    *q = &quals[i];
+		const ScanKeyData *key = &keys[q->keyno];
+		ConstResult r = CONST_INTERVAL;
+
+		if (is_equal_array(q))
+			continue;
+		if (q->is_test)
+			null_test_interval(&sk->kd->col[q->col], q, &one);
+		else if (q->flags & SK_SEARCHARRAY)
+			r = unequal_array_interval(sk, q, key, &one);
+		else
+			r = constant_interval(sk, q, key->sk_argument, &one);
+
+		if (r == CONST_NONE)
+			return false;
+		if (r == CONST_FILTER)
+		{
+			add_filter(sk, q);
+			continue;
+		}
+		*pinned |= pins(q);
+		intersect(iv, &one);
+	}
+	return iv->hilen == 0 || sfx_cmp_bytes(iv->lo, iv->lolen, iv->hi, iv->hilen) < 0;
+}
+
+/* Intersect all = ANY lists on the column; the number of elements, -1 if there is no list. */
+static int
+intersect_lists(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, SfxBytes **set)
+{
+	int			count = -1;
+
+	for (int i = 0; i < n; i++)
+	{
+		SfxBytes   *s;
+		int			c;
+
+		if (!is_equal_array(&quals[i]))
+			continue;
+		c = equal_set(sk, &quals[i], &keys[quals[i].keyno], &s);
+		if (c < 0)
+			add_filter(sk, &quals[i]);
+		else if (count < 0)
+		{
+			*set = s;
+			count = c;
+		}
+		else
+			count = intersect_sets(*set, count, s, c);
+	}
+	return count;
+}
+
+/* Keep of a list what lies in the interval; what is left makes the column's part of the prefix. */
+static ColumnResult
+use_list(SfxScanKeys *sk, SfxBytes *set, int n, const ByteRange *iv)
+{
+	int			out = 0;
+	SfxList    *l;
+
+	for (int i = 0; i < n; i++)
+		if (iv->hilen == 0 ||
+			(sfx_cmp_bytes(set[i].p, set[i].len, iv->lo, iv->lolen) >= 0 &&
+			 sfx_cmp_bytes(set[i].p, set[i].len, iv->hi, iv->hilen) < 0))
+			set[out++] = set[i];
+	if (out == 0)
+		return COL_EMPTY;
+	if (out == 1)
+	{
+		if (sk->pinned_len + set[0].len > SFX_MAX_ENTRY)
+			return COL_EMPTY;
+		memcpy(sk->pinned + sk->pinned_len, set[0].p, set[0].len);
+		sk->pinned_len += set[0].len;
+		return COL_PINNED;
+	}
+	l = &sk->lists[sk->nlists++];
+	l->elem = set;
+	l->n = out;
+	l->cur = 0;
+	l->at = sk->pinned_len;
+	return COL_LIST;
+}
+
+static ColumnResult
+bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
+{
+	ByteRange	iv = {sk->tail_lo, sk->tail_hi, 0, 0};
+	SfxBytes   *set = NULL;
+	bool		pinned;
+	int			count;
+
+	/* the usual case, in one step */
+	if (n == 1 && pins(quals) && quals->own_type && !quals->is_test)
+		return sfx_column_encode(&sk->kd->col[quals->col], keys[quals->keyno].sk_argument, false,
+								 sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY) ? COL_PINNED : COL_EMPTY;
+
+	if (!intersect_quals(sk, keys, quals, n, &iv, &pinned))
+		return COL_EMPTY;
+	count = intersect_lists(sk, keys, quals, n, &set);
+	if (count >= 0 && !pinned)
+		return use_list(sk, set, count, &iv);
+	if (pinned)
+	{
+		/* the lower bound is the value itself: other conditions cannot have cut a value in two */
+		SfxBytes	self = {iv.lo, iv.lolen};
+
+		if (count >= 0 && (count == 0 || bsearch(&self, set, count, sizeof(SfxBytes), qsort_elem) == NULL))
+			return COL_EMPTY;
+		return use_list(sk, &self, 1, &iv);
+	}
+	if (iv.hilen == 0)
+		return COL_OPEN;
+	sk->tail_lo_len = iv.lolen;
+	sk->tail_hi_len = iv.hilen;
+	return COL_RANGE;
+}
+
+/* ------------------------------------------------------------------ filters */
+
+static void
+add_filter(SfxScanKeys *sk, SfxQual *q)
+{
+	SfxFilter  *f = &sk->filters[sk->nfilters++];
+
+	memset(f, 0, sizeof(*f));
+	f->qual = q;
+	sk->filter_upto = Max(sk->filter_upto, q->col + 1);
+}
+
+/* Open the filters' arrays.  False: one of them matches nothing. */
+static bool
+fill_filters(SfxScanKeys *sk, ScanKey keys)
+{
+	if (sk->nfilters > 0 && sk->eval == NULL)
+		sk->eval = AllocSetContextCreate(sk->parent, "surfidx scan filters", ALLOCSET_SMALL_SIZES);
+	for (int i = 0; i < sk->nfilters; i++)
+	{
+		SfxFilter  *f = &sk->filters[i];
+		SfxQual    *q = f->qual;
+		const ScanKeyData *key = &keys[q->keyno];
+
+		if (!(q->flags & SK_SEARCHARRAY))
+			continue;
+		f->n = is_equal_array(q) ? equal_set(sk, q, key, &f->set) : -1;
+		f->by_bytes = f->n >= 0;
+		if (!f->by_bytes)
+			f->n = open_array(q, key, &f->elems, &f->elem_isnull);
+		if (f->n == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+check_array(SfxScanKeys *sk, const SfxFilter *f, ScanKey key, Datum value)
+{
+	if (f->by_bytes)
+	{
+		SfxBytes	b = {sk->scratch, 0};
+
+		if (!sfx_column_encode(&sk->kd->col[f->qual->col], value, false, sk->scratch, &b.len, SFX_MAX_ENTRY))
+			return false;
+		return bsearch(&b, f->set, f->n, sizeof(SfxBytes), qsort_elem) != NULL;
+	}
+	for (int i = 0; i < f->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!f->elem_isnull[i] &&
+			DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation, value, f->elems[i])))
+			return true;
+	}
+	return false;
+}
+
+static bool
+check_one(SfxScanKeys *sk, const SfxFilter *f, ScanKey key, Datum value, bool isnull)
+{
+	if (f->qual->is_test)
+		return isnull == ((f->qual->flags & SK_SEARCHNULL) != 0);
+	if (isnull)
+		return false;
+	if (f->qual->flags & SK_SEARCHARRAY)
+		return check_array(sk, f, key, value);
+	return DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation, value, key->sk_argument));
+}
+
+bool
+sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(sk->eval);
+	bool		pass = true;
+
+	/* operators may leave memory behind */
+	MemoryContextReset(sk->eval);
+	for (int i = 0; pass && i < sk->nfilters; i++)
+	{
+		const SfxFilter *f = &sk->filters[i];
+
+		pass = check_one(sk, f, &keys[f->qual->keyno], values[f->qual->col], isnull[f->qual->col]);
+	}
+	MemoryContextSwitchTo(old);
+	return pass;
+}

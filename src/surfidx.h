@@ -1,0 +1,386 @@
+/*-------------------------------------------------------------------------
+ * surfidx.h - what the PostgreSQL side shares: page formats, relation state, the modules' faces
+ *
+ * One section per module, in the order of the layers: keys, pages, metapage, log,
+ * images, tree, reader, merge.  A module calls only those above it.
+ *
+ * LOCK ORDER (each may be taken while holding those above it, never the reverse)
+ *
+ *	1. unique partition lock		heavyweight object lock (unique.c)
+ *	2. merge lock					heavyweight object lock (merge.c)
+ *	3. image directory lock			LWLock (image.c)
+ *	4. image lock					LWLock (image.c)
+ *	5. buffers: inner page, its right neighbours, leaves left to right, metapage, log tail, new pages
+ *
+ * Readers hold one buffer lock at a time.  A gate page is pinned, never
+ * locked, except by VACUUM, which takes its cleanup lock holding nothing else.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_H
+#define SURFIDX_H
+
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/itup.h"
+#include "access/sdir.h"
+#include "access/xlogreader.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "storage/bufmgr.h"
+#include "storage/itemptr.h"
+#include "utils/relcache.h"
+
+#include "compat.h"
+#include "delta.h"
+#include "inner.h"
+#include "leaf.h"
+#include "sfx.h"
+
+/* ------------------------------------------------------------------ keys
+ *
+ * Ordered bytes: column by column a marker byte and, unless NULL, the encoded value:
+ *
+ *	NULL with NULLS FIRST	00
+ *	not NULL				01 value		(value bytes complemented if DESC)
+ *	NULL with NULLS LAST	02
+ *
+ * Value encodings are order-preserving and self-delimiting: of fixed width, or ended by 00.
+ */
+#define SFX_MARK_NULL_FIRST	0x00
+#define SFX_MARK_VALUE		0x01
+#define SFX_MARK_NULL_LAST	0x02
+
+/* Values that are pass-by-value integers in all but name: read and written without a call. */
+typedef enum SfxDirect
+{
+	SFX_DIRECT_NO,
+	SFX_DIRECT_SIGNED,			/* big-endian, sign bit flipped */
+	SFX_DIRECT_UNSIGNED			/* big-endian */
+} SfxDirect;
+
+/* What the opclass's support function SFX_ENCODING_PROC returns (a pointer to a static one). */
+typedef struct SfxEncoding
+{
+	/* bytes of every encoded value; 0 = varying */
+	int			width;
+	/* encode and decode do no more than this says (width 1, 2, 4 or 8): a shortcut, used where the type is passed by value */
+	SfxDirect	direct;
+	/* Append the value's bytes to buf (room for maxlen bytes); the length, or -1 if they do not fit. */
+	int			(*encode) (Datum value, uint8 *buf, int maxlen);
+	/* Read a value back from exactly the bytes that encode wrote.  Pass-by-reference values go to out,
+	 * which has room for len + NAMEDATALEN + 16 bytes and is MAXALIGNed.  Returns the Datum; *outlen = bytes used of out.
+	 * Throws ERRCODE_INDEX_CORRUPTED on bytes that encode cannot have written. */
+	Datum		(*decode) (const uint8 *buf, int len, char *out, int *outlen);
+	/* Varying width: the length of the value that starts at buf including its end mark, -1 if there is none within avail.
+	 * NULL for fixed width. "desc" says that the bytes are complemented. */
+	int			(*length) (const uint8 *buf, int avail, bool desc);
+	/* Convert a value of another type of the family (subtype) to a bound: see SfxBoundKind.  NULL: only the own type. */
+	int			(*bound) (Oid subtype, Datum value, Datum *own);
+	/* true: only byte-comparing collations (C, POSIX) keep this order */
+	bool		needs_c_collation;
+} SfxEncoding;
+
+/* Where a value of another type stands among the column type's values. */
+typedef enum SfxBoundKind
+{
+	SFX_BOUND_EXACT,			/* equal to *own */
+	SFX_BOUND_AFTER,			/* strictly between *own and its successor */
+	SFX_BOUND_BELOW_ALL,
+	SFX_BOUND_ABOVE_ALL,
+	SFX_BOUND_UNKNOWN			/* cannot tell: the qual must be checked as a filter */
+} SfxBoundKind;
+
+typedef struct SfxColumn
+{
+	const SfxEncoding *enc;
+	Oid			type;			/* opcintype */
+	Oid			collation;
+	int16		typlen;
+	bool		typbyval;
+	bool		desc;
+	bool		nulls_first;
+} SfxColumn;
+
+typedef struct SfxKeyDesc
+{
+	int			nkeys;			/* key columns */
+	int			natts;			/* with INCLUDE columns */
+	int			fixed_len;		/* key length when no column is NULL, if all are fixed; else 0 */
+	SfxColumn	col[INDEX_MAX_KEYS];
+} SfxKeyDesc;
+
+#define SFX_ENCODING_PROC	7	/* support function number; 1 to 6 are as btree's */
+#define SFX_NPROCS			7
+
+/* Fill *kd for an index.  ERROR if a column's collation or class cannot be served. */
+extern void sfx_keydesc_init(SfxKeyDesc *kd, Relation index);
+
+/* Encode all key columns; the length.  Throws ERRCODE_PROGRAM_LIMIT_EXCEEDED with the index's name if
+ * the key is larger than SFX_MAX_ENTRY.  buf has SFX_MAX_ENTRY bytes. */
+extern int	sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, uint8 *buf);
+
+/* Append column attno's (0-based) marker and value to buf at *len; false if there is no room. */
+extern bool sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen);
+
+/* Decode the key columns [0, upto) of a key; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes). */
+#define SFX_ARENA	(2 * BLCKSZ)
+extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
+						   Datum *values, bool *isnull, char *arena);
+
+/* INCLUDE columns as payload bytes: null bitmap and heap-style data.  Length, or ERROR; 0 if there are none. */
+extern int	sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull,
+							   uint8 *buf, int maxlen);
+/* Fills values[nkeys..natts); pass-by-reference Datums point into arena (MAXALIGNed, SFX_ARENA bytes). */
+extern void sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
+							   Datum *values, bool *isnull, char *arena);
+
+/* ------------------------------------------------------------------ pages
+ *
+ *	offset	size	what
+ *	0		24		PageHeaderData
+ *	24		...		body: up to pd_lower
+ *	...				free
+ *	8168	24		SfxPageTail (special space)
+ */
+typedef enum SfxPageKind
+{
+	SFX_PAGE_META = 1,
+	SFX_PAGE_GATE,
+	SFX_PAGE_LOG,
+	SFX_PAGE_LEAF,
+	SFX_PAGE_INNER,
+	SFX_PAGE_DELETED			/* unlinked: may be reused at once, see README "Reuse" */
+} SfxPageKind;
+
+typedef struct SfxPageTail
+{
+	uint64		build_id;		/* the metapage's */
+	BlockNumber right;			/* leaf, inner: right neighbour; log: next page of the generation */
+	uint32		owner;			/* leaf, inner: run id; log: generation */
+	uint8		kind;			/* SfxPageKind */
+	uint8		level;			/* 0 = leaf */
+	uint16		flags;			/* SFX_LOG_SEALED */
+	uint16		version;		/* SFX_FORMAT_VERSION */
+	uint16		page_id;		/* SFX_PAGE_ID: last two bytes, for tools */
+} SfxPageTail;
+
+#define SFX_FORMAT_VERSION	1
+#define SFX_PAGE_ID			0xFF5F
+#define SFX_LOG_SEALED		0x0001
+
+#define SfxPageGetTail(page)	((SfxPageTail *) PageGetSpecialPointer(page))
+#define SfxPageBody(page)		((uint8 *) PageGetContents(page))
+#define SfxPageBodyLen(page)	((uint32) (((PageHeader) (page))->pd_lower - MAXALIGN(SizeOfPageHeaderData)))
+#define SFX_BODY_CAPACITY		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(SfxPageTail)))
+
+/* Make page an empty one of that kind. */
+extern void sfx_page_init(Page page, SfxPageKind kind, uint64 build_id, uint32 owner, int level);
+/* Set the body of a page just made. */
+extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
+/* Is this a page that this code may look into?  ERROR (INDEX_CORRUPTED, index and block named) if it is damaged; false
+ * if it is new (all zero). Checks sizes, version, page id. */
+extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
+/* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
+extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what) pg_attribute_noreturn();
+
+/* A new or reused block, exclusively locked, contents undefined (all zero or an old free page). Takes a
+ * page from the free space map only if its state says that it is free: the map may lie. */
+extern Buffer sfx_page_alloc(Relation index, uint32 oldest_gen);
+/* May this page (locked by the caller) be given a new life?  New, unlinked, or log of a dropped generation. */
+extern bool sfx_page_is_free(Page page, uint32 oldest_gen);
+extern void sfx_page_release_free(Relation index, BlockNumber blkno);	/* tell the free space map */
+
+/* ------------------------------------------------------------------ metapage */
+#define SFX_MAGIC		0x53464958	/* "SFIX" */
+#define SFX_META_BLKNO	0
+#define SFX_GATE_BLKNO(n)	((BlockNumber) (1 + (n)))
+#define SFX_FIRST_BLKNO	3
+#define SFX_MAX_GENS	4
+#define SFX_MAX_RUNS	8
+
+typedef struct SfxGen
+{
+	uint32		gen;			/* never reused within one build */
+	BlockNumber first;			/* InvalidBlockNumber: nothing appended yet */
+	BlockNumber tail;			/* last page */
+	uint32		pages;
+	uint64		sealed;			/* frozen: final number of entries */
+} SfxGen;
+
+typedef struct SfxRun
+{
+	uint32		id;
+	BlockNumber root;
+	uint32		level;			/* of the root: 0 = the root is a leaf */
+	uint32		pad;
+	uint64		entries;		/* as of the last merge, roughly */
+	uint64		leaves;
+} SfxRun;
+
+typedef struct SfxMeta
+{
+	uint32		magic;
+	uint16		version;
+	uint16		min_version;
+	uint64		build_id;		/* random, new with every build */
+	uint64		epoch;			/* structure epoch: unlinks, root changes */
+	uint64		removals;		/* removal counter: images older than this reread their dead flags */
+	uint32		gate;			/* 0 or 1: the gate that new scans pin */
+	uint32		next_gen;
+	uint32		next_run;
+	uint16		ngens;			/* gens[0] is active, then frozen, newest first */
+	uint16		nruns;			/* runs[nruns-1] is the main tree */
+	uint64		merges;			/* generations merged so far */
+	SfxGen		gens[SFX_MAX_GENS];
+	SfxRun		runs[SFX_MAX_RUNS];
+} SfxMeta;
+
+#define SfxPageGetMeta(page)	((SfxMeta *) PageGetContents(page))
+#define SfxMetaMain(m)			(&(m)->runs[(m)->nruns - 1])
+#define SfxMetaOldestGen(m)		((m)->gens[(m)->ngens - 1].gen)
+
+/* Copy the metapage's contents, checked.  One share lock. */
+extern void sfx_meta_read(Relation index, SfxMeta *meta);
+/* As above, leaving the metapage exclusively locked in *buf for a change. */
+extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
+/* Write *meta into the (locked, in action; restored, in redo) metapage. No logging. */
+extern void sfx_meta_store(Page page, const SfxMeta *meta);
+
+/* ------------------------------------------------------------------ delta log
+ *
+ * Body of a log page: SfxLogHeader, then entries, unaligned, up to pd_lower:
+ *
+ *	0	2	key length | SFX_LOG_DEAD | SFX_LOG_PAYLOAD
+ *	2	6	TID, big-endian
+ *	8	2	payload length, if SFX_LOG_PAYLOAD
+ *	.	.	key, payload
+ */
+typedef struct SfxLogHeader
+{
+	uint32		seq;			/* 0 for the first page of a generation */
+	uint32		nentries;		/* on this page */
+	uint64		before;			/* entries of the generation on earlier pages */
+} SfxLogHeader;
+
+#define SFX_LOG_DEAD	0x8000
+#define SFX_LOG_PAYLOAD	0x4000
+#define SFX_LOG_LENMASK	0x0FFF
+
+/* One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at the end.  ERROR if damaged. */
+extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
+/* Is this page (locked) one of that generation? */
+extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);
+/* Append one entry to the active generation: one page, one record.  True if the log grew by a page: the caller
+ * asks sfx_merge_pressure then, once it holds no lock. */
+extern bool sfx_log_append(Relation index, const SfxEntry *e);
+/* A build has replaced the index's contents: this backend's memory of the tail is void. */
+extern void sfx_log_forget_tail(Relation index);
+/* Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.  False: nothing to freeze. */
+extern bool sfx_log_freeze(Relation index, SfxMeta *meta);
+
+/* ------------------------------------------------------------------ images: the delta in order, in memory */
+typedef struct SfxImage SfxImage;
+
+/*
+ * Lock the image of generation meta->gens[g] for reading, complete up to the log's end now, with dead
+ * flags not older than meta->removals.  NULL: the generation is gone; read the metapage again.
+ * Between acquire and release: no buffer access, no error that is not FATAL-safe; only copying out.
+ */
+extern SfxImage *sfx_image_acquire(Relation index, const SfxMeta *meta, int g);
+extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc);
+/* Log entries that went into it, dead ones included. */
+extern uint64 sfx_image_seen(const SfxImage *img);
+extern void sfx_image_release(SfxImage *img);
+/* The generation was dropped: free its image's memory now rather than when room is needed. */
+extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
+
+/* ------------------------------------------------------------------ reader: all stages as one ordered stream
+ *
+ * The only way in which anything reads the index by key: scans, unique checks,
+ * VACUUM's validation of counts.  It keeps the protocol of README "Reading".
+ */
+typedef struct SfxReader SfxReader;
+
+/* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
+extern SfxReader *sfx_reader_begin(Relation index, bool gate);
+
+/* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Copies the bounds.  Entries come
+ * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet. */
+extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
+
+/*
+ * The next entry in that direction after the last one returned (from the respective end of the range at first).
+ * A change of direction is allowed at any call: the entry last returned is not returned again.
+ * When the end was hit, moving the other way returns the last entry in that direction again, as btree's scans do.
+ * *e points into the reader's memory, valid until the next call.  False at the end.
+ */
+extern bool sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e);
+
+/* Continue just after (before) this position in the current range, for restored marks: the next call to
+ * sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos itself can come too. */
+extern void sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive);
+
+/* Drop pins and the batch in hand (rescan, end of a batch). */
+extern void sfx_reader_reset(SfxReader *r);
+extern void sfx_reader_end(SfxReader *r);
+
+/* ------------------------------------------------------------------ tree, merge, vacuum */
+/* defined in tree.h, which only tree.c, merge.c, build.c, vacuum.c, reader.c, check.c include */
+
+/* ------------------------------------------------------------------ storage parameters and settings */
+typedef struct SfxOptions
+{
+	int32		vl_len_;		/* varlena header */
+	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
+	double		merge_ratio;	/* delta entries per static entry before a merge; -1: surfidx.merge_ratio */
+} SfxOptions;
+
+extern int	sfx_guc_delta_size; /* kB */
+extern double sfx_guc_merge_ratio;
+extern int	sfx_guc_delta_memory;	/* kB of shared memory for images */
+extern bool sfx_guc_auto_merge;		/* start workers */
+extern int	sfx_opt_delta_size(Relation index); /* kB */
+extern double sfx_opt_merge_ratio(Relation index);
+
+/* ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM function that reads or writes. */
+extern void sfx_require_preload(Relation index);
+extern bool sfx_preloaded;		/* set by _PG_init */
+extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */
+extern void sfx_define_reloptions(void);	/* called once, by _PG_init */
+
+/* ------------------------------------------------------------------ the AM's functions */
+extern IndexBuildResult *sfx_build(Relation heap, Relation index, IndexInfo *info);
+extern void sfx_buildempty(Relation index);
+extern bool sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
+					   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info);
+extern IndexBulkDeleteResult *sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+											 IndexBulkDeleteCallback callback, void *state);
+extern IndexBulkDeleteResult *sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+extern bool sfx_canreturn(Relation index, int attno);
+extern void sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup, Cost *total,
+							 Selectivity *selectivity, double *correlation, double *pages);
+extern int	sfx_tree_height(BlockNumber pages); /* inner levels of a tree of so many pages, roughly */
+extern bytea *sfx_options(Datum reloptions, bool validate);
+extern char *sfx_buildphasename(int64 phase);
+/* subphases of CREATE INDEX beyond PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE (1) */
+#define SFX_PHASE_SCAN	2		/* table scan and encoding of keys */
+#define SFX_PHASE_SORT	3
+#define SFX_PHASE_WRITE	4		/* leaves, then inner pages */
+extern bool sfx_validate(Oid opclass);
+extern void sfx_adjustmembers(Oid opfamily, Oid opclass, List *operators, List *functions);
+extern IndexScanDesc sfx_beginscan(Relation index, int nkeys, int norderbys);
+extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
+extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
+extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
+extern void sfx_endscan(IndexScanDesc scan);
+extern void sfx_markpos(IndexScanDesc scan);
+extern void sfx_restrpos(IndexScanDesc scan);
+
+/* ------------------------------------------------------------------ start-up, from _PG_init while preloading */
+extern void sfx_wal_init(void);		/* registers the resource manager */
+extern void sfx_shmem_init(void);	/* shared memory request and start-up hooks */
+
+#endif							/* SURFIDX_H */

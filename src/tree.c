@@ -1,0 +1,538 @@
+/*-------------------------------------------------------------------------
+ * tree.c - the static stage's B-link tree: finding a page by position, swapping a group of leaves
+ *
+ * Readers hold one page lock at a time and are positioned by key: they believe
+ * a page only if it is of the expected kind, build, run and level and its fences hold their position (T1).  Beyond the high
+ * fence they go right; anywhere else they begin again from the metapage.
+ *
+ * Writers hold the merge lock, so what they read stays true until they
+ * write.  One record swaps a group of leaves together with their parent (T2): entries may move left
+ * or right inside the group, pages may go.  If the parent splits, its own parent learns of the new pages in a
+ * second record; until then they are reached by right links, and a crash in between is healed by whoever
+ * writes there next (T3: separators may lag, but only to the left).
+ *-------------------------------------------------------------------------
+ */
+#include "tree.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#define FIND_MAX_RESTARTS	100
+
+static uint8 lowbuf[SFX_MAX_ENTRY];
+static uint8 highbuf[SFX_MAX_ENTRY];
+
+bool
+sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, int level)
+{
+	SfxPageTail *tail;
+
+	if (!sfx_page_check(index, blkno, page))
+		return false;
+	tail = SfxPageGetTail(page);
+	return tail->kind == (level > 0 ? SFX_PAGE_INNER : SFX_PAGE_LEAF) &&
+		tail->level == level && tail->build_id == meta->build_id &&
+		tail->owner == SfxMetaMain(meta)->id;
+}
+
+/* Where does pos lie?  0: on this page, > 0: to its right, < 0: to its left. */
+static int
+leaf_side(Relation index, BlockNumber blkno, Page page, const SfxPos *pos, bool before)
+{
+	SfxLeaf		leaf;
+	SfxPos		low,
+				high;
+	bool		inf;
+
+	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+		sfx_corrupt(index, blkno, "leaf header or directory");
+	if (!before)
+		return sfx_leaf_cmp_fences(&leaf, pos);
+	if (sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) < 0)
+		sfx_corrupt(index, blkno, "leaf fences");
+	if (!inf && (pos->key == NULL || sfx_cmp_pos(pos, &high) > 0))
+		return 1;
+	return pos->key == NULL || sfx_cmp_pos(pos, &low) > 0 ? 0 : -1;
+}
+
+static int
+inner_side(Relation index, BlockNumber blkno, const SfxInner *inner, const SfxPos *pos, bool before)
+{
+	SfxPos		low,
+				high;
+	bool		inf;
+
+	if (!before)
+		return sfx_inner_cmp_fences(inner, pos);
+	if (sfx_inner_fences(inner, lowbuf, &low, highbuf, &high, &inf) < 0)
+		sfx_corrupt(index, blkno, "inner page fences");
+	if (!inf && (pos->key == NULL || sfx_cmp_pos(pos, &high) > 0))
+		return 1;
+	return pos->key == NULL || sfx_cmp_pos(pos, &low) > 0 ? 0 : -1;
+}
+
+/*
+ * One try from the root.  Returns InvalidBuffer if a page was not what its
+ * downlink promised.
+ */
+static Buffer
+find_once(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, int target)
+{
+	BlockNumber blkno = SfxMetaMain(meta)->root;
+	int			level = SfxMetaMain(meta)->level;
+
+	for (;;)
+	{
+		Buffer		buf = ReadBuffer(index, blkno);
+		Page		page = BufferGetPage(buf);
+		SfxInner	inner;
+		int			side;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		if (!sfx_tree_page_is(index, blkno, page, meta, level))
+		{
+			UnlockReleaseBuffer(buf);
+			return InvalidBuffer;
+		}
+		if (level > 0)
+		{
+			if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+				sfx_corrupt(index, blkno, "inner page header");
+			side = inner_side(index, blkno, &inner, pos, before);
+		}
+		else
+			side = leaf_side(index, blkno, page, pos, before);
+		if (side == 0 && level == target)
+			return buf;
+		if (side > 0)
+		{
+			blkno = SfxPageGetTail(page)->right;
+			if (blkno == InvalidBlockNumber)
+				sfx_corrupt(index, BufferGetBlockNumber(buf), "no right neighbour beyond a finite high fence");
+		}
+		else if (side == 0)
+		{
+			uint64_t	count;
+			uint32_t	child;
+			int			i = pos->key == NULL ? inner.nchildren - 1 :
+				before ? sfx_inner_find_before(&inner, pos) : sfx_inner_find(&inner, pos);
+
+			if (i < 0 || sfx_inner_child(&inner, i, &child, &count) < 0)
+				sfx_corrupt(index, blkno, "inner page search");
+			if (child < SFX_FIRST_BLKNO)
+				sfx_corrupt(index, blkno, "downlink to a reserved block");
+			blkno = child;
+			level--;
+		}
+		UnlockReleaseBuffer(buf);
+		if (side < 0)
+			return InvalidBuffer;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+Buffer
+sfx_tree_find(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, int level)
+{
+	Buffer		buf = find_once(index, meta, pos, before, level);
+	SfxMeta		fresh;
+
+	for (int tries = 0; !BufferIsValid(buf); tries++)
+	{
+		if (tries == FIND_MAX_RESTARTS)
+			sfx_corrupt(index, SFX_META_BLKNO, "descents from the root do not find a page that holds a key");
+		CHECK_FOR_INTERRUPTS();
+		sfx_meta_read(index, &fresh);
+		if (level > SfxMetaMain(&fresh)->level)
+			sfx_corrupt(index, SFX_META_BLKNO, "the tree is lower than expected");
+		buf = find_once(index, &fresh, pos, before, level);
+	}
+	return buf;
+}
+
+/* ---- the writer's side ---- */
+
+SfxPos
+sfx_pos_copy(const SfxPos *pos)
+{
+	SfxPos		copy = *pos;
+	uint8	   *key = palloc(Max(pos->len, 1));
+
+	if (pos->len > 0)
+		memcpy(key, pos->key, pos->len);
+	copy.key = key;
+	return copy;
+}
+
+static int
+collect_child(void *ctx, int i, const SfxChild *child)
+{
+	SfxNode    *node = ctx;
+
+	node->children[i] = *child;
+	node->children[i].low = sfx_pos_copy(&child->low);
+	return SFX_OK;
+}
+
+/* Copy the inner page in buf, which is locked, and let it go. */
+static void
+load_page(Relation index, Buffer buf, SfxNode *node)
+{
+	Page		page = palloc(BLCKSZ);
+	SfxInner	inner;
+	SfxPos		low;
+
+	memcpy(page, BufferGetPage(buf), BLCKSZ);
+	node->blkno = BufferGetBlockNumber(buf);
+	UnlockReleaseBuffer(buf);
+	node->right = SfxPageGetTail(page)->right;
+	node->level = SfxPageGetTail(page)->level;
+	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page)) < 0 ||
+		sfx_inner_fences(&inner, lowbuf, &low, highbuf, &node->high, &node->high_inf) < 0)
+		sfx_corrupt(index, node->blkno, "inner page header");
+	if (!node->high_inf)
+		node->high = sfx_pos_copy(&node->high);
+	node->nchildren = inner.nchildren;
+	node->children = palloc(sizeof(SfxChild) * inner.nchildren);
+	if (sfx_inner_each(&inner, collect_child, node) < 0)
+		sfx_corrupt(index, node->blkno, "inner page separators");
+}
+
+void
+sfx_tree_load(Relation index, const SfxMeta *meta, const SfxPos *pos, int level, SfxNode *node)
+{
+	load_page(index, sfx_tree_find(index, meta, pos, false, level), node);
+}
+
+/* One page of a swap. */
+typedef struct SwapPage
+{
+	Buffer		buf;			/* valid: allocated, already locked */
+	BlockNumber blkno;
+	SfxPageKind kind;
+	int			level;
+	BlockNumber right;
+	const uint8_t *body;
+	uint32		len;
+} SwapPage;
+
+typedef struct Swap
+{
+	Relation	index;
+	SfxMeta    *meta;
+	bool		new_root;
+	int			level;
+	int			n;
+	SwapPage	page[SFX_GROUP_BLOCKS];
+} Swap;
+
+static SwapPage *
+swap_add(Swap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t *body, uint32 len)
+{
+	SwapPage   *p;
+
+	if (s->n >= SFX_GROUP_BLOCKS - 1)
+		elog(ERROR, "surfidx: group of index \"%s\" is too large for one record",
+			 RelationGetRelationName(s->index));
+	p = &s->page[s->n++];
+	p->buf = InvalidBuffer;
+	p->blkno = blkno;
+	p->kind = kind;
+	p->level = level;
+	p->right = InvalidBlockNumber;
+	p->body = body;
+	p->len = len;
+	if (blkno == InvalidBlockNumber)
+	{
+		p->buf = sfx_page_alloc(s->index, SfxMetaOldestGen(s->meta));
+		p->blkno = BufferGetBlockNumber(p->buf);
+	}
+	return p;
+}
+
+/*
+ * Write inner pages for children[0..n) of one level: the first into block blkno (if valid), the rest into new
+ * ones, linked, the last one's right link being right.  Fills out[] with one SfxChild per page; returns their number.
+ */
+static int
+swap_inner(Swap *s, BlockNumber blkno, int level, const SfxChild *children, int n, const SfxPos *high,
+		   BlockNumber right, bool at_end, SfxChild *out)
+{
+	void	   *scratch = palloc(sfx_inner_scratch_size());
+	int			made = 0;
+	SwapPage   *prev = NULL;
+
+	for (int at = 0; at < n;)
+	{
+		uint8	   *body = palloc(SFX_BODY_CAPACITY);
+		int			len,
+					take = n - at;
+		uint64		count = 0;
+		SwapPage   *p;
+
+		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch);
+		if (len < 0)
+		{
+			take = sfx_inner_fit(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, &len);
+			/* Two halves, unless the page grows at its right end: then it stays as full as it is. */
+			if (!at_end && made == 0 && take < n && n - take < take)
+			{
+				take = (n + 1) / 2;
+				len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch);
+			}
+			if (len < 0 || take < 1)
+				elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",
+					 RelationGetRelationName(s->index));
+		}
+		p = swap_add(s, made == 0 ? blkno : InvalidBlockNumber, SFX_PAGE_INNER, level, body, len);
+		p->right = right;
+		if (prev)
+			prev->right = p->blkno;
+		prev = p;
+		for (int i = at; i < at + take; i++)
+			count += children[i].count;
+		out[made].low = children[at].low;
+		out[made].blkno = p->blkno;
+		out[made].count = count;
+		made++;
+		at += take;
+	}
+	return made;
+}
+
+static void
+swap_log(Swap *s, Buffer metabuf)
+{
+	SfxXlGroup	x = {.npages = s->n, .meta = s->new_root, .level = s->level};
+	XLogRecPtr	lsn;
+
+	XLogBeginInsert();
+	XLogRegisterData((char *) &x, sizeof(x));
+	for (int i = 0; i < s->n; i++)
+		XLogRegisterBuffer(i, s->page[i].buf, REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
+	if (s->new_root)
+	{
+		XLogRegisterBuffer(s->n, metabuf, REGBUF_STANDARD);
+		XLogRegisterBufData(s->n, (char *) s->meta, sizeof(SfxMeta));
+	}
+	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GROUP);
+	for (int i = 0; i < s->n; i++)
+		PageSetLSN(BufferGetPage(s->page[i].buf), lsn);
+	if (s->new_root)
+		PageSetLSN(BufferGetPage(metabuf), lsn);
+}
+
+/* Lock everything in order (pages are listed inner first, then leaves left to right), write, log. */
+static void
+swap_execute(Swap *s)
+{
+	Buffer		metabuf = InvalidBuffer;
+	SfxMeta		meta;
+
+	XLogEnsureRecordSpace(SFX_GROUP_BLOCKS - 1, 20);
+	for (int i = 0; i < s->n; i++)
+		if (!BufferIsValid(s->page[i].buf))
+		{
+			s->page[i].buf = ReadBuffer(s->index, s->page[i].blkno);
+			LockBuffer(s->page[i].buf, BUFFER_LOCK_EXCLUSIVE);
+		}
+	if (s->new_root)
+	{
+		/* Others change generations and counters: take the page's, add our root. */
+		sfx_meta_lock(s->index, &meta, &metabuf);
+		*SfxMetaMain(&meta) = *SfxMetaMain(s->meta);
+		meta.epoch++;
+		*s->meta = meta;
+	}
+
+	START_CRIT_SECTION();
+	for (int i = 0; i < s->n; i++)
+	{
+		SwapPage   *p = &s->page[i];
+		Page		page = BufferGetPage(p->buf);
+
+		sfx_page_init(page, p->kind, s->meta->build_id, SfxMetaMain(s->meta)->id, p->level);
+		sfx_page_set_body(page, p->body, p->len);
+		SfxPageGetTail(page)->right = p->right;
+		MarkBufferDirty(p->buf);
+	}
+	if (s->new_root)
+	{
+		sfx_meta_store(BufferGetPage(metabuf), s->meta);
+		MarkBufferDirty(metabuf);
+	}
+	if (RelationNeedsWAL(s->index))
+		swap_log(s, metabuf);
+	END_CRIT_SECTION();
+
+	if (BufferIsValid(metabuf))
+		UnlockReleaseBuffer(metabuf);
+	for (int i = s->n - 1; i >= 0; i--)
+		UnlockReleaseBuffer(s->page[i].buf);
+	for (int i = 0; i < s->n; i++)
+		if (s->page[i].kind == SFX_PAGE_DELETED)
+			sfx_page_release_free(s->index, s->page[i].blkno);
+}
+
+/* Put a root over pages[0..n) of the level below, in new blocks.  May need several levels when keys are huge. */
+static void
+swap_root(Swap *s, int level, SfxChild *pages, int n)
+{
+	SfxRun	   *run = SfxMetaMain(s->meta);
+
+	while (n > 1)
+	{
+		SfxChild   *above = palloc(sizeof(SfxChild) * n);
+
+		n = swap_inner(s, InvalidBlockNumber, level, pages, n, NULL, InvalidBlockNumber, true, above);
+		pages = above;
+		run->root = pages[0].blkno;
+		run->level = level;
+		s->new_root = true;
+		level++;
+	}
+}
+
+/* Replace node's children [from, to) by repl[0..n): the node's page or pages, and a new root if it was the root. */
+static int
+swap_parent(Swap *s, SfxNode *node, int from, int to, const SfxChild *repl, int n)
+{
+	int			total = node->nchildren - (to - from) + n;
+	SfxChild   *all = palloc(sizeof(SfxChild) * total);
+	SfxChild   *made = palloc(sizeof(SfxChild) * total);
+	int			nmade;
+
+	memcpy(all, node->children, sizeof(SfxChild) * from);
+	memcpy(all + from, repl, sizeof(SfxChild) * n);
+	memcpy(all + from + n, node->children + to, sizeof(SfxChild) * (node->nchildren - to));
+	nmade = swap_inner(s, node->blkno, node->level, all, total, node->high_inf ? NULL : &node->high,
+					   node->right, to == node->nchildren && node->high_inf, made);
+	if (nmade > 1 && node->blkno == SfxMetaMain(s->meta)->root)
+		swap_root(s, node->level + 1, made, nmade);
+	return nmade;
+}
+
+void
+sfx_tree_swap(Relation index, SfxMeta *meta, SfxNode *node, int from, int to,
+			  const SfxNewLeaf *leaves, int n)
+{
+	Swap	   *s = palloc0(sizeof(Swap));
+	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
+	SwapPage   *lp[SFX_GROUP_BLOCKS];
+	SwapPage	leafpages[SFX_GROUP_BLOCKS];
+	Swap		leafswap = {.index = index,.meta = meta};
+	BlockNumber right = InvalidBlockNumber;
+	SfxPos		nodelow = {0};
+	int			nold = to - from;
+	int			nmade = 1;
+
+	Assert(n >= 1 && n <= SFX_SWAP_MAX);
+	s->index = index;
+	s->meta = meta;
+	if (node)
+	{
+		Buffer		buf = ReadBuffer(index, node->children[to - 1].blkno);
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		right = SfxPageGetTail(BufferGetPage(buf))->right;
+		UnlockReleaseBuffer(buf);
+		nodelow = node->children[0].low;
+	}
+
+	/* Leaves first, to know their blocks; they are locked after the parent. */
+	for (int i = 0; i < n; i++)
+	{
+		BlockNumber old = node == NULL ? (i == 0 ? SfxMetaMain(meta)->root : InvalidBlockNumber) :
+			i < nold ? node->children[from + i].blkno : InvalidBlockNumber;
+
+		lp[i] = swap_add(&leafswap, old, SFX_PAGE_LEAF, 0, leaves[i].body, leaves[i].len);
+		lp[i]->right = right;
+		if (i > 0)
+			lp[i - 1]->right = lp[i]->blkno;
+		repl[i].low = leaves[i].low;
+		repl[i].blkno = lp[i]->blkno;
+		repl[i].count = leaves[i].nentries;
+	}
+	for (int i = n; node && i < nold; i++)
+		swap_add(&leafswap, node->children[from + i].blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	memcpy(leafpages, leafswap.page, sizeof(SwapPage) * leafswap.n);
+
+	if (node)
+		nmade = swap_parent(s, node, from, to, repl, n);
+	else
+		swap_root(s, 1, repl, n);
+	for (int i = 0; i < leafswap.n; i++)
+	{
+		if (s->n >= SFX_GROUP_BLOCKS - 1)
+			elog(ERROR, "surfidx: group of index \"%s\" is too large for one record",
+				 RelationGetRelationName(index));
+		s->page[s->n++] = leafpages[i];
+	}
+	swap_execute(s);
+	if (nmade > 1 && !s->new_root)
+		sfx_tree_post(index, meta, 1, &nodelow);
+}
+
+/* ---- posting downlinks ---- */
+
+/* The pages of one level from blkno on, up to the one whose high fence is end (NULL: infinity). */
+static int
+walk_level(Relation index, const SfxMeta *meta, BlockNumber blkno, int level, const SfxPos *end,
+		   SfxChild *out, int max)
+{
+	int			n = 0;
+
+	while (n < max)
+	{
+		Buffer		buf = ReadBuffer(index, blkno);
+		SfxNode		node;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, level))
+			sfx_corrupt(index, blkno, "page of the tree's right chain is of another kind");
+		load_page(index, buf, &node);
+		out[n].low = node.children[0].low;
+		out[n].blkno = blkno;
+		out[n].count = 0;
+		for (int i = 0; i < node.nchildren; i++)
+			out[n].count += node.children[i].count;
+		n++;
+		if (node.high_inf || (end && sfx_cmp_pos(&node.high, end) >= 0))
+			break;
+		blkno = node.right;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return n;
+}
+
+void
+sfx_tree_post(Relation index, SfxMeta *meta, int level, const SfxPos *pos)
+{
+	while (level < SfxMetaMain(meta)->level)
+	{
+		Swap	   *s = palloc0(sizeof(Swap));
+		SfxChild   *chain = palloc(sizeof(SfxChild) * SFX_GROUP_BLOCKS);
+		SfxNode		parent;
+		const SfxPos *end;
+		int			c,
+					n;
+
+		sfx_tree_load(index, meta, pos, level + 1, &parent);
+		for (c = parent.nchildren - 1; c > 0 && sfx_cmp_pos(&parent.children[c].low, pos) > 0; c--)
+			;
+		end = c + 1 < parent.nchildren ? &parent.children[c + 1].low : parent.high_inf ? NULL : &parent.high;
+		n = walk_level(index, meta, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
+		if (n == 1)
+			return;
+		s->index = index;
+		s->meta = meta;
+		s->level = level + 1;
+		if (swap_parent(s, &parent, c, c + 1, chain, n) == 1)
+		{
+			swap_execute(s);
+			return;
+		}
+		swap_execute(s);
+		level++;
+	}
+}

@@ -1,0 +1,290 @@
+/*-------------------------------------------------------------------------
+ * wal.c - the resource manager: redo, mask, description
+ *
+ * Redo applies the page functions that the action used.  It never touches
+ * shared memory beyond buffers: images on a standby are filled from the pages
+ * by whoever reads them.
+ *-------------------------------------------------------------------------
+ */
+#include "wal.h"
+
+#include "access/bufmask.h"
+#include "access/xlogutils.h"
+#include "miscadmin.h"
+
+static void
+redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
+{
+	if (XLogReadBufferForRedo(record, block_id, buf) == BLK_NEEDS_REDO)
+	{
+		Size		len;
+		char	   *data = XLogRecGetBlockData(record, block_id, &len);
+		Page		page = BufferGetPage(*buf);
+
+		if (data == NULL || len != sizeof(SfxMeta))
+			elog(PANIC, "surfidx: metapage data of %zu bytes in a record", len);
+		sfx_meta_store(page, (SfxMeta *) data);
+		PageSetLSN(page, record->EndRecPtr);
+		MarkBufferDirty(*buf);
+	}
+}
+
+static void
+redo_append(XLogReaderState *record)
+{
+	Buffer		buf;
+
+	if (XLogReadBufferForRedo(record, 0, &buf) == BLK_NEEDS_REDO)
+	{
+		Size		len;
+		char	   *data = XLogRecGetBlockData(record, 0, &len);
+
+		sfx_log_page_put(BufferGetPage(buf), (uint8 *) data, (int) len);
+		PageSetLSN(BufferGetPage(buf), record->EndRecPtr);
+		MarkBufferDirty(buf);
+	}
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+static void
+redo_extend(XLogReaderState *record)
+{
+	SfxXlExtend *x = (SfxXlExtend *) XLogRecGetData(record);
+	Buffer		metabuf,
+				newbuf,
+				oldbuf = InvalidBuffer;
+
+	redo_meta_block(record, 0, &metabuf);
+	newbuf = XLogInitBufferForRedo(record, 1);
+	sfx_log_page_init(BufferGetPage(newbuf), x->build_id, x->gen, x->seq, x->before);
+	PageSetLSN(BufferGetPage(newbuf), record->EndRecPtr);
+	MarkBufferDirty(newbuf);
+	if (XLogRecHasBlockRef(record, 2) &&
+		XLogReadBufferForRedo(record, 2, &oldbuf) == BLK_NEEDS_REDO)
+	{
+		SfxPageGetTail(BufferGetPage(oldbuf))->right = x->newblk;
+		PageSetLSN(BufferGetPage(oldbuf), record->EndRecPtr);
+		MarkBufferDirty(oldbuf);
+	}
+	if (BufferIsValid(oldbuf))
+		UnlockReleaseBuffer(oldbuf);
+	UnlockReleaseBuffer(newbuf);
+	if (BufferIsValid(metabuf))
+		UnlockReleaseBuffer(metabuf);
+}
+
+static void
+redo_freeze(XLogReaderState *record)
+{
+	Buffer		metabuf,
+				tailbuf;
+
+	redo_meta_block(record, 0, &metabuf);
+	if (XLogReadBufferForRedo(record, 1, &tailbuf) == BLK_NEEDS_REDO)
+	{
+		SfxPageGetTail(BufferGetPage(tailbuf))->flags |= SFX_LOG_SEALED;
+		PageSetLSN(BufferGetPage(tailbuf), record->EndRecPtr);
+		MarkBufferDirty(tailbuf);
+	}
+	if (BufferIsValid(tailbuf))
+		UnlockReleaseBuffer(tailbuf);
+	if (BufferIsValid(metabuf))
+		UnlockReleaseBuffer(metabuf);
+}
+
+/* All pages are restored and none is unlocked before the last one is: a reader on a standby never sees half a group. */
+static void
+redo_group(XLogReaderState *record)
+{
+	SfxXlGroup *x = (SfxXlGroup *) XLogRecGetData(record);
+	Buffer		bufs[SFX_GROUP_BLOCKS + 1];
+	int			n = x->npages;
+
+	for (int i = 0; i < n; i++)
+		if (XLogReadBufferForRedo(record, i, &bufs[i]) != BLK_RESTORED)
+			elog(PANIC, "surfidx: group record without an image of its block %d", i);
+	if (x->meta)
+	{
+		redo_meta_block(record, n, &bufs[n]);
+		n++;
+	}
+	while (n-- > 0)
+		if (BufferIsValid(bufs[n]))
+			UnlockReleaseBuffer(bufs[n]);
+}
+
+static void
+redo_meta(XLogReaderState *record)
+{
+	Buffer		buf;
+
+	redo_meta_block(record, 0, &buf);
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+static void
+redo_flag(XLogReaderState *record)
+{
+	Buffer		buf;
+
+	if (XLogReadBufferForRedo(record, 0, &buf) == BLK_NEEDS_REDO)
+	{
+		Size		len;
+		char	   *data = XLogRecGetBlockData(record, 0, &len);
+
+		sfx_log_page_flag(BufferGetPage(buf), (uint16 *) data, (int) (len / sizeof(uint16)));
+		PageSetLSN(BufferGetPage(buf), record->EndRecPtr);
+		MarkBufferDirty(buf);
+	}
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+/* Wait until no scan on this standby holds entries that it copied before the removals that were replayed just now. */
+static void
+redo_gate(XLogReaderState *record)
+{
+	Buffer		buf;
+
+	(void) XLogReadBufferForRedoExtended(record, 0, RBM_NORMAL, true, &buf);
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+static void
+sfx_redo(XLogReaderState *record)
+{
+	switch (XLogRecGetInfo(record) & XLR_RMGR_INFO_MASK)
+	{
+		case XLOG_SFX_APPEND:
+			redo_append(record);
+			break;
+		case XLOG_SFX_EXTEND:
+			redo_extend(record);
+			break;
+		case XLOG_SFX_FREEZE:
+			redo_freeze(record);
+			break;
+		case XLOG_SFX_GROUP:
+			redo_group(record);
+			break;
+		case XLOG_SFX_META:
+			redo_meta(record);
+			break;
+		case XLOG_SFX_FLAG:
+			redo_flag(record);
+			break;
+		case XLOG_SFX_GATE:
+			redo_gate(record);
+			break;
+		default:
+			elog(PANIC, "surfidx: unknown record kind %u", XLogRecGetInfo(record));
+	}
+}
+
+static const char *
+sfx_identify(uint8 info)
+{
+	switch (info & XLR_RMGR_INFO_MASK)
+	{
+		case XLOG_SFX_APPEND:
+			return "APPEND";
+		case XLOG_SFX_EXTEND:
+			return "EXTEND";
+		case XLOG_SFX_FREEZE:
+			return "FREEZE";
+		case XLOG_SFX_GROUP:
+			return "GROUP";
+		case XLOG_SFX_META:
+			return "META";
+		case XLOG_SFX_FLAG:
+			return "FLAG";
+		case XLOG_SFX_GATE:
+			return "GATE";
+	}
+	return NULL;
+}
+
+static void
+sfx_desc(StringInfo buf, XLogReaderState *record)
+{
+	char	   *data = XLogRecGetData(record);
+
+	switch (XLogRecGetInfo(record) & XLR_RMGR_INFO_MASK)
+	{
+		case XLOG_SFX_EXTEND:
+			{
+				SfxXlExtend *x = (SfxXlExtend *) data;
+
+				appendStringInfo(buf, "gen %u page %u block %u", x->gen, x->seq, x->newblk);
+				break;
+			}
+		case XLOG_SFX_GROUP:
+			{
+				SfxXlGroup *x = (SfxXlGroup *) data;
+
+				appendStringInfo(buf, "pages %u level %u%s", x->npages, x->level, x->meta ? " new root" : "");
+				break;
+			}
+		case XLOG_SFX_META:
+			{
+				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics"};
+				uint8		c = ((SfxXlMeta *) data)->change;
+
+				appendStringInfoString(buf, c < lengthof(what) ? what[c] : "?");
+				break;
+			}
+		default:
+			break;
+	}
+}
+
+/*
+ * What may differ between primary and standby: LSN and checksum, hint bits of
+ * the page header, and the free space of a page.  Nothing in a body is unlogged.
+ */
+static void
+sfx_mask(char *pagedata, BlockNumber blkno)
+{
+	Page		page = (Page) pagedata;
+
+	mask_page_lsn_and_checksum(page);
+	mask_page_hint_bits(page);
+	mask_unused_space(page);
+}
+
+void
+sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change)
+{
+	SfxXlMeta	x;
+	XLogRecPtr	lsn;
+
+	if (!RelationNeedsWAL(index))
+		return;
+	x.change = change;
+	XLogBeginInsert();
+	XLogRegisterData((char *) &x, sizeof(x));
+	XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
+	XLogRegisterBufData(0, (char *) meta, sizeof(SfxMeta));
+	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_META);
+	PageSetLSN(BufferGetPage(buf), lsn);
+}
+
+static const RmgrData sfx_rmgr = {
+	.rm_name = SFX_RMGR_NAME,
+	.rm_redo = sfx_redo,
+	.rm_desc = sfx_desc,
+	.rm_identify = sfx_identify,
+	.rm_startup = NULL,
+	.rm_cleanup = NULL,
+	.rm_mask = sfx_mask,
+	.rm_decode = NULL,
+};
+
+void
+sfx_wal_init(void)
+{
+	RegisterCustomRmgr(SFX_RMGR_ID, (RmgrData *) &sfx_rmgr);
+}

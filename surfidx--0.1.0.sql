@@ -1,0 +1,436 @@
+/* surfidx--0.1.0.sql */
+
+-- complain if script is sourced in psql rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION surfidx" to load this file. \quit
+
+-- The access method
+
+CREATE FUNCTION surfidx_handler(internal)
+RETURNS index_am_handler
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
+
+CREATE ACCESS METHOD surfidx TYPE INDEX HANDLER surfidx_handler;
+
+COMMENT ON ACCESS METHOD surfidx IS 'compact ordered index';
+
+-- Byte encodings of types: support function 7
+
+CREATE FUNCTION surfidx_enc_bool(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_bytea(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_char(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_date(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_int2(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_int4(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_int8(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_macaddr(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_macaddr8(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_name(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_oid(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_pg_lsn(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_text(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_time(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_timestamp(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_timestamptz(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_uuid(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_xid8(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Operator families and classes: names, operators and support functions 1 to 4 are btree's, so that the planner
+-- takes the orders for the same
+
+CREATE OPERATOR FAMILY integer_ops USING surfidx;
+
+CREATE OPERATOR CLASS int2_ops DEFAULT FOR TYPE int2 USING surfidx FAMILY integer_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (int2, int2) btint2cmp(int2, int2),
+	FUNCTION 2 (int2, int2) btint2sortsupport(internal),
+	FUNCTION 3 (int2, int2) in_range(int2, int2, int2, boolean, boolean),
+	FUNCTION 4 (int2, int2) btequalimage(oid),
+	FUNCTION 7 (int2, int2) surfidx_enc_int2(internal);
+
+CREATE OPERATOR CLASS int4_ops DEFAULT FOR TYPE int4 USING surfidx FAMILY integer_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (int4, int4) btint4cmp(int4, int4),
+	FUNCTION 2 (int4, int4) btint4sortsupport(internal),
+	FUNCTION 3 (int4, int4) in_range(int4, int4, int4, boolean, boolean),
+	FUNCTION 4 (int4, int4) btequalimage(oid),
+	FUNCTION 7 (int4, int4) surfidx_enc_int4(internal);
+
+CREATE OPERATOR CLASS int8_ops DEFAULT FOR TYPE int8 USING surfidx FAMILY integer_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (int8, int8) btint8cmp(int8, int8),
+	FUNCTION 2 (int8, int8) btint8sortsupport(internal),
+	FUNCTION 3 (int8, int8) in_range(int8, int8, int8, boolean, boolean),
+	FUNCTION 4 (int8, int8) btequalimage(oid),
+	FUNCTION 7 (int8, int8) surfidx_enc_int8(internal);
+
+ALTER OPERATOR FAMILY integer_ops USING surfidx ADD
+	OPERATOR 1 < (int2, int4),
+	OPERATOR 2 <= (int2, int4),
+	OPERATOR 3 = (int2, int4),
+	OPERATOR 4 >= (int2, int4),
+	OPERATOR 5 > (int2, int4),
+	FUNCTION 1 (int2, int4) btint24cmp(int2, int4),
+	FUNCTION 3 (int2, int4) in_range(int2, int2, int4, boolean, boolean),
+	OPERATOR 1 < (int2, int8),
+	OPERATOR 2 <= (int2, int8),
+	OPERATOR 3 = (int2, int8),
+	OPERATOR 4 >= (int2, int8),
+	OPERATOR 5 > (int2, int8),
+	FUNCTION 1 (int2, int8) btint28cmp(int2, int8),
+	FUNCTION 3 (int2, int8) in_range(int2, int2, int8, boolean, boolean),
+	OPERATOR 1 < (int4, int2),
+	OPERATOR 2 <= (int4, int2),
+	OPERATOR 3 = (int4, int2),
+	OPERATOR 4 >= (int4, int2),
+	OPERATOR 5 > (int4, int2),
+	FUNCTION 1 (int4, int2) btint42cmp(int4, int2),
+	FUNCTION 3 (int4, int2) in_range(int4, int4, int2, boolean, boolean),
+	OPERATOR 1 < (int4, int8),
+	OPERATOR 2 <= (int4, int8),
+	OPERATOR 3 = (int4, int8),
+	OPERATOR 4 >= (int4, int8),
+	OPERATOR 5 > (int4, int8),
+	FUNCTION 1 (int4, int8) btint48cmp(int4, int8),
+	FUNCTION 3 (int4, int8) in_range(int4, int4, int8, boolean, boolean),
+	OPERATOR 1 < (int8, int2),
+	OPERATOR 2 <= (int8, int2),
+	OPERATOR 3 = (int8, int2),
+	OPERATOR 4 >= (int8, int2),
+	OPERATOR 5 > (int8, int2),
+	FUNCTION 1 (int8, int2) btint82cmp(int8, int2),
+	OPERATOR 1 < (int8, int4),
+	OPERATOR 2 <= (int8, int4),
+	OPERATOR 3 = (int8, int4),
+	OPERATOR 4 >= (int8, int4),
+	OPERATOR 5 > (int8, int4),
+	FUNCTION 1 (int8, int4) btint84cmp(int8, int4);
+
+CREATE OPERATOR FAMILY text_ops USING surfidx;
+
+CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING surfidx FAMILY text_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (text, text) bttextcmp(text, text),
+	FUNCTION 2 (text, text) bttextsortsupport(internal),
+	FUNCTION 4 (text, text) btvarstrequalimage(oid),
+	FUNCTION 7 (text, text) surfidx_enc_text(internal);
+
+-- text's members serve varchar too; the clause is there because a class needs one
+CREATE OPERATOR CLASS varchar_ops FOR TYPE text USING surfidx FAMILY text_ops AS
+	STORAGE text;
+
+CREATE OPERATOR CLASS name_ops DEFAULT FOR TYPE name USING surfidx FAMILY text_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (name, name) btnamecmp(name, name),
+	FUNCTION 2 (name, name) btnamesortsupport(internal),
+	FUNCTION 4 (name, name) btvarstrequalimage(oid),
+	FUNCTION 7 (name, name) surfidx_enc_name(internal);
+
+ALTER OPERATOR FAMILY text_ops USING surfidx ADD
+	OPERATOR 1 < (name, text),
+	OPERATOR 2 <= (name, text),
+	OPERATOR 3 = (name, text),
+	OPERATOR 4 >= (name, text),
+	OPERATOR 5 > (name, text),
+	FUNCTION 1 (name, text) btnametextcmp(name, text),
+	OPERATOR 1 < (text, name),
+	OPERATOR 2 <= (text, name),
+	OPERATOR 3 = (text, name),
+	OPERATOR 4 >= (text, name),
+	OPERATOR 5 > (text, name),
+	FUNCTION 1 (text, name) bttextnamecmp(text, name);
+
+CREATE OPERATOR FAMILY datetime_ops USING surfidx;
+
+CREATE OPERATOR CLASS date_ops DEFAULT FOR TYPE date USING surfidx FAMILY datetime_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (date, date) date_cmp(date, date),
+	FUNCTION 2 (date, date) date_sortsupport(internal),
+	FUNCTION 3 (date, interval) in_range(date, date, interval, boolean, boolean),
+	FUNCTION 4 (date, date) btequalimage(oid),
+	FUNCTION 7 (date, date) surfidx_enc_date(internal);
+
+CREATE OPERATOR CLASS timestamp_ops DEFAULT FOR TYPE timestamp USING surfidx FAMILY datetime_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (timestamp, timestamp) timestamp_cmp(timestamp, timestamp),
+	FUNCTION 2 (timestamp, timestamp) timestamp_sortsupport(internal),
+	FUNCTION 3 (timestamp, interval) in_range(timestamp, timestamp, interval, boolean, boolean),
+	FUNCTION 4 (timestamp, timestamp) btequalimage(oid),
+	FUNCTION 7 (timestamp, timestamp) surfidx_enc_timestamp(internal);
+
+CREATE OPERATOR CLASS timestamptz_ops DEFAULT FOR TYPE timestamptz USING surfidx FAMILY datetime_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (timestamptz, timestamptz) timestamptz_cmp(timestamptz, timestamptz),
+	FUNCTION 2 (timestamptz, timestamptz) timestamp_sortsupport(internal),
+	FUNCTION 3 (timestamptz, interval) in_range(timestamptz, timestamptz, interval, boolean, boolean),
+	FUNCTION 4 (timestamptz, timestamptz) btequalimage(oid),
+	FUNCTION 7 (timestamptz, timestamptz) surfidx_enc_timestamptz(internal);
+
+ALTER OPERATOR FAMILY datetime_ops USING surfidx ADD
+	OPERATOR 1 < (date, timestamp),
+	OPERATOR 2 <= (date, timestamp),
+	OPERATOR 3 = (date, timestamp),
+	OPERATOR 4 >= (date, timestamp),
+	OPERATOR 5 > (date, timestamp),
+	FUNCTION 1 (date, timestamp) date_cmp_timestamp(date, timestamp),
+	OPERATOR 1 < (date, timestamptz),
+	OPERATOR 2 <= (date, timestamptz),
+	OPERATOR 3 = (date, timestamptz),
+	OPERATOR 4 >= (date, timestamptz),
+	OPERATOR 5 > (date, timestamptz),
+	FUNCTION 1 (date, timestamptz) date_cmp_timestamptz(date, timestamptz),
+	OPERATOR 1 < (timestamp, date),
+	OPERATOR 2 <= (timestamp, date),
+	OPERATOR 3 = (timestamp, date),
+	OPERATOR 4 >= (timestamp, date),
+	OPERATOR 5 > (timestamp, date),
+	FUNCTION 1 (timestamp, date) timestamp_cmp_date(timestamp, date),
+	OPERATOR 1 < (timestamp, timestamptz),
+	OPERATOR 2 <= (timestamp, timestamptz),
+	OPERATOR 3 = (timestamp, timestamptz),
+	OPERATOR 4 >= (timestamp, timestamptz),
+	OPERATOR 5 > (timestamp, timestamptz),
+	FUNCTION 1 (timestamp, timestamptz) timestamp_cmp_timestamptz(timestamp, timestamptz),
+	OPERATOR 1 < (timestamptz, date),
+	OPERATOR 2 <= (timestamptz, date),
+	OPERATOR 3 = (timestamptz, date),
+	OPERATOR 4 >= (timestamptz, date),
+	OPERATOR 5 > (timestamptz, date),
+	FUNCTION 1 (timestamptz, date) timestamptz_cmp_date(timestamptz, date),
+	OPERATOR 1 < (timestamptz, timestamp),
+	OPERATOR 2 <= (timestamptz, timestamp),
+	OPERATOR 3 = (timestamptz, timestamp),
+	OPERATOR 4 >= (timestamptz, timestamp),
+	OPERATOR 5 > (timestamptz, timestamp),
+	FUNCTION 1 (timestamptz, timestamp) timestamptz_cmp_timestamp(timestamptz, timestamp);
+
+CREATE OPERATOR FAMILY bool_ops USING surfidx;
+
+CREATE OPERATOR CLASS bool_ops DEFAULT FOR TYPE bool USING surfidx FAMILY bool_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (bool, bool) btboolcmp(bool, bool),
+	FUNCTION 4 (bool, bool) btequalimage(oid),
+	FUNCTION 7 (bool, bool) surfidx_enc_bool(internal);
+
+CREATE OPERATOR FAMILY bytea_ops USING surfidx;
+
+CREATE OPERATOR CLASS bytea_ops DEFAULT FOR TYPE bytea USING surfidx FAMILY bytea_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (bytea, bytea) byteacmp(bytea, bytea),
+	FUNCTION 2 (bytea, bytea) bytea_sortsupport(internal),
+	FUNCTION 4 (bytea, bytea) btequalimage(oid),
+	FUNCTION 7 (bytea, bytea) surfidx_enc_bytea(internal);
+
+CREATE OPERATOR FAMILY char_ops USING surfidx;
+
+CREATE OPERATOR CLASS char_ops DEFAULT FOR TYPE "char" USING surfidx FAMILY char_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 ("char", "char") btcharcmp("char", "char"),
+	FUNCTION 4 ("char", "char") btequalimage(oid),
+	FUNCTION 7 ("char", "char") surfidx_enc_char(internal);
+
+CREATE OPERATOR FAMILY macaddr_ops USING surfidx;
+
+CREATE OPERATOR CLASS macaddr_ops DEFAULT FOR TYPE macaddr USING surfidx FAMILY macaddr_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (macaddr, macaddr) macaddr_cmp(macaddr, macaddr),
+	FUNCTION 2 (macaddr, macaddr) macaddr_sortsupport(internal),
+	FUNCTION 4 (macaddr, macaddr) btequalimage(oid),
+	FUNCTION 7 (macaddr, macaddr) surfidx_enc_macaddr(internal);
+
+CREATE OPERATOR FAMILY macaddr8_ops USING surfidx;
+
+CREATE OPERATOR CLASS macaddr8_ops DEFAULT FOR TYPE macaddr8 USING surfidx FAMILY macaddr8_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (macaddr8, macaddr8) macaddr8_cmp(macaddr8, macaddr8),
+	FUNCTION 4 (macaddr8, macaddr8) btequalimage(oid),
+	FUNCTION 7 (macaddr8, macaddr8) surfidx_enc_macaddr8(internal);
+
+CREATE OPERATOR FAMILY oid_ops USING surfidx;
+
+CREATE OPERATOR CLASS oid_ops DEFAULT FOR TYPE oid USING surfidx FAMILY oid_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (oid, oid) btoidcmp(oid, oid),
+	FUNCTION 2 (oid, oid) btoidsortsupport(internal),
+	FUNCTION 4 (oid, oid) btequalimage(oid),
+	FUNCTION 7 (oid, oid) surfidx_enc_oid(internal);
+
+CREATE OPERATOR FAMILY pg_lsn_ops USING surfidx;
+
+CREATE OPERATOR CLASS pg_lsn_ops DEFAULT FOR TYPE pg_lsn USING surfidx FAMILY pg_lsn_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (pg_lsn, pg_lsn) pg_lsn_cmp(pg_lsn, pg_lsn),
+	FUNCTION 4 (pg_lsn, pg_lsn) btequalimage(oid),
+	FUNCTION 7 (pg_lsn, pg_lsn) surfidx_enc_pg_lsn(internal);
+
+CREATE OPERATOR FAMILY time_ops USING surfidx;
+
+CREATE OPERATOR CLASS time_ops DEFAULT FOR TYPE time USING surfidx FAMILY time_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (time, time) time_cmp(time, time),
+	FUNCTION 3 (time, interval) in_range(time, time, interval, boolean, boolean),
+	FUNCTION 4 (time, time) btequalimage(oid),
+	FUNCTION 7 (time, time) surfidx_enc_time(internal);
+
+CREATE OPERATOR FAMILY uuid_ops USING surfidx;
+
+CREATE OPERATOR CLASS uuid_ops DEFAULT FOR TYPE uuid USING surfidx FAMILY uuid_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (uuid, uuid) uuid_cmp(uuid, uuid),
+	FUNCTION 2 (uuid, uuid) uuid_sortsupport(internal),
+	FUNCTION 4 (uuid, uuid) btequalimage(oid),
+	FUNCTION 7 (uuid, uuid) surfidx_enc_uuid(internal);
+
+CREATE OPERATOR FAMILY xid8_ops USING surfidx;
+
+CREATE OPERATOR CLASS xid8_ops DEFAULT FOR TYPE xid8 USING surfidx FAMILY xid8_ops AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 (xid8, xid8) xid8cmp(xid8, xid8),
+	FUNCTION 4 (xid8, xid8) btequalimage(oid),
+	FUNCTION 7 (xid8, xid8) surfidx_enc_xid8(internal);
+
+-- Functions
+
+CREATE FUNCTION surfidx_merge(index regclass)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_merge(regclass) IS
+'merge the delta of a surfidx index into its tree; the number of entries merged (for the index''s owner)';
+
+CREATE FUNCTION surfidx_check(index regclass, heapallindexed boolean DEFAULT false)
+RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_check(regclass, boolean) IS
+'verify a surfidx index; an error tells what is wrong';
+
+CREATE FUNCTION surfidx_meta(
+	index regclass,
+	OUT version integer,
+	OUT build_id text,
+	OUT epoch bigint,
+	OUT removals bigint,
+	OUT generations integer,
+	OUT frozen integer,
+	OUT log_pages bigint,
+	OUT delta_entries bigint,
+	OUT merges bigint,
+	OUT root bigint,
+	OUT level integer,
+	OUT entries bigint,
+	OUT leaves bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_meta(regclass) IS
+'what the metapage of a surfidx index says';
+
+REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
