@@ -9,7 +9,7 @@
  * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used.
  * M2	The image is acquired with the removal counter of a metapage read under the merge lock: entries that
  *		VACUUM had flagged before it came to the leaves are not in it.
- * M3	A group takes entries of the image until SFX_MERGE_PAGES pages are full; the rest stay for the next group. Every entry of
+ * M3	A group takes entries of the image until MERGE_PAGES pages are full; the rest stay for the next group. Every entry of
  *		the old leaves is written.
  * M4	A generation is dropped only by whoever walked it from its first to its last entry, when the image it
  *		came from had seen as many log entries as were sealed.
@@ -19,6 +19,7 @@
 #include "merge.h"
 #include "rewrite.h"
 
+#include "access/relation.h"
 #include "access/xlog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -135,6 +136,8 @@ merge_step(Relation index, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats,
 {
 	SfxSource	src;
 	SfxGroup	group;
+	const SfxEntry *first;
+	SfxPos		pos;
 
 	sfx_source_init(&src, index, meta, meta->ngens - 1);
 	if (!sfx_source_seek(&src, &from->pos))
@@ -142,14 +145,16 @@ merge_step(Relation index, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats,
 		*seen = src.seen;
 		return false;
 	}
-	sfx_group_locate(&group, index, meta, sfx_source_pos(&src));
+	first = sfx_source_peek(&src);
+	pos.key = first->key;
+	pos.len = first->keylen;
+	pos.tid = first->tid;
+	sfx_group_locate(&group, index, meta, &pos);
 	sfx_group_rewrite(&group, &src, NULL, NULL, stats);
-	sfx_pos_set(from, &group.resume);
+	*seen = src.seen;
 	if (group.resume_inf)
-	{
-		*seen = src.seen;
 		return false;
-	}
+	sfx_pos_set(from, &group.resume);
 	return true;
 }
 
@@ -206,22 +211,27 @@ merge_generation(Relation index, uint32 gen, bool wait, SfxMergeStats *stats)
 	return !more;
 }
 
-/* Freeze if nothing is frozen yet (merge lock taken for it). The oldest frozen generation's number, 0 if there is none. */
+/*
+ * The oldest frozen generation's number; 0 if there is none.  Freezes the active
+ * one if nothing is frozen and its number is at most last.
+ */
 static uint32
-next_generation(Relation index, bool wait, bool may_freeze)
+next_generation(Relation index, bool wait, uint32 last)
 {
 	SfxMeta		meta;
 
 	sfx_meta_read(index, &meta);
 	if (meta.ngens < 2)
 	{
-		if (!may_freeze || meta.gens[0].first == InvalidBlockNumber)
+		if (meta.gens[0].gen > last || meta.gens[0].first == InvalidBlockNumber)
 			return 0;
 		if (wait)
 			sfx_merge_lock(index);
 		else if (!sfx_merge_trylock(index))
 			return 0;
-		(void) sfx_log_freeze(index, &meta);
+		sfx_meta_read(index, &meta);
+		if (meta.ngens < 2 && meta.gens[0].gen <= last)
+			(void) sfx_log_freeze(index, &meta);
 		sfx_merge_unlock(index);
 	}
 	return meta.ngens < 2 ? 0 : meta.gens[meta.ngens - 1].gen;
@@ -231,17 +241,14 @@ uint64
 sfx_merge_all(Relation index, bool wait)
 {
 	uint64		merged = 0;
-	uint32		last = PG_UINT32_MAX;
+	uint32		last;
 	uint32		gen;
+	SfxMeta		meta;
 
-	{
-		SfxMeta		meta;
-
-		/* what is appended from now on is not ours to wait for */
-		sfx_meta_read(index, &meta);
-		last = meta.gens[0].gen;
-	}
-	while ((gen = next_generation(index, wait, true)) != 0 && gen <= last)
+	/* what is appended to later generations is not ours to wait for */
+	sfx_meta_read(index, &meta);
+	last = meta.gens[0].gen;
+	while ((gen = next_generation(index, wait, last)) != 0 && gen <= last)
 	{
 		SfxMergeStats stats = {0};
 		bool		done = merge_generation(index, gen, wait, &stats);

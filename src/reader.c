@@ -142,10 +142,8 @@ void
 sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
 	bound_set(&r->lo, lo->key, lo->len, lo->tid);
-	if (hi->key == NULL)
-		r->hi.inf = true;
-	else
-		bound_set(&r->hi, hi->key, hi->len, hi->tid);
+	bound_set(&r->hi, hi->key, hi->key ? hi->len : 0, hi->tid);
+	r->hi.inf = hi->key == NULL;
 	r->anchor = ANCHOR_RANGE;
 	r->active = false;
 }

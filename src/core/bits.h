@@ -192,6 +192,25 @@ sfx_bits_unpack(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n,
 		out[i] = base + sfx_bits_get(p, avail, bit, w);
 }
 
+/* The sum of the n values of width w (0..64) at the start of the stream. */
+static inline uint64_t
+sfx_bits_sum(const uint8_t *p, size_t avail, unsigned w, int n)
+{
+	uint64_t	sum = 0,
+				mask = sfx_mask(w);
+	size_t		bit = 0;
+	int			i = 0;
+
+	if (w == 0)
+		return 0;
+	if (w <= SFX_ONE_LOAD)
+		for (int fast = sfx_bits_loadable(avail, 0, w, n); i < fast; i++, bit += w)
+			sum += (sfx_load64(p + (bit >> 3)) >> (bit & 7)) & mask;
+	for (; i < n; i++, bit += w)
+		sum += sfx_bits_get(p, avail, bit, w);
+	return sum;
+}
+
 /* ---- writing a stream ---- */
 
 typedef struct SfxBitWriter

@@ -1,8 +1,13 @@
 /*-------------------------------------------------------------------------
  * fixblock.c - key stream of a FIXED block (format in fixblock.h)
+ *
+ * Two halves behind one face: *words* for keys of up to 16 bytes, which are handled as two big-endian
+ * words, and *bytes* for wider ones.
  *-------------------------------------------------------------------------
  */
 #include "fixblock.h"
+
+#include "bits.h"
 #include "intcodec.h"
 
 static inline uint64_t
@@ -26,17 +31,434 @@ store_be64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, 8);
 }
 
+/* The high 8 * nbytes bits, nbytes = 0..8. */
+static inline uint64_t
+high_bytes(int nbytes)
+{
+	return nbytes == 0 ? 0 : UINT64_MAX << (64 - 8 * nbytes);
+}
+
+/* ---- words: cores ---- */
+
+/* The runs of ones in a mask, lowest first: what gathers and scatters its bits. */
+typedef struct Runs
+{
+	int			n;
+	uint8_t		shift[32];
+	uint8_t		len[32];
+} Runs;
+
+static void
+find_runs(uint64_t mask, Runs *r)
+{
+	unsigned	at = 0;
+
+	r->n = 0;
+	while (mask)
+	{
+		unsigned	s = (unsigned) __builtin_ctzll(mask);
+		unsigned	len;
+
+		mask >>= s;
+		len = mask == UINT64_MAX ? 64 : (unsigned) __builtin_ctzll(~mask);
+		r->shift[r->n] = (uint8_t) (at + s);
+		r->len[r->n++] = (uint8_t) len;
+		at += s + len;
+		mask = len == 64 ? 0 : mask >> len;
+	}
+}
+
+static inline uint64_t
+gather(const Runs *r, uint64_t x)
+{
+	uint64_t	v = 0;
+	unsigned	at = 0;
+
+	for (int i = 0; i < r->n; i++)
+	{
+		v |= ((x >> r->shift[i]) & sfx_mask(r->len[i])) << at;
+		at += r->len[i];
+	}
+	return v;
+}
+
+/* The same for a single word, without the table. */
+static inline uint64_t
+gather_once(uint64_t mask, uint64_t x)
+{
+	uint64_t	v = 0;
+	unsigned	at = 0;
+
+	while (mask)
+	{
+		unsigned	s = (unsigned) __builtin_ctzll(mask);
+		unsigned	len;
+
+		mask >>= s;
+		x >>= s;
+		if (mask == UINT64_MAX)
+			return x;			/* the whole word */
+		len = (unsigned) __builtin_ctzll(~mask);
+		v |= (x & sfx_mask(len)) << at;
+		at += len;
+		mask >>= len;
+		x >>= len;
+	}
+	return v;
+}
+
+static inline uint64_t
+scatter(const Runs *r, uint64_t v)
+{
+	uint64_t	x = 0;
+
+	if (r->n == 1)
+		return v << r->shift[0];
+	for (int i = 0; i < r->n; i++)
+	{
+		x |= (v & sfx_mask(r->len[i])) << r->shift[i];
+		v >>= r->len[i];		/* < 64: there is another run */
+	}
+	return x;
+}
+
+/* A core of n0 + n1 bits as its first 64 bits and the nrest others. */
+static inline uint64_t
+core_head(uint64_t c0, uint64_t c1, unsigned n1, unsigned nrest)
+{
+	unsigned	n = n1 - nrest;	/* bits of the second word that go to the head; 64 only if there are none of the first */
+
+	return n == 64 ? c1 : c0 << n | (nrest == 64 ? 0 : c1 >> nrest);
+}
+
+/* Back again. */
+static inline void
+split_core(uint64_t head, uint64_t rest, unsigned n1, unsigned nrest, uint64_t *c0, uint64_t *c1)
+{
+	unsigned	n = n1 - nrest;
+
+	*c0 = n == 64 ? 0 : head >> n;
+	*c1 = ((nrest == 64 ? 0 : head << nrest) | rest) & sfx_mask(n1);
+}
+
+/* ---- words: encoder ---- */
+
+/*
+ * Which bits vary.  The bits above the first varying one are counted as varying: the integer
+ * block takes them off as its base.
+ */
+static void
+varying_bits(const SfxKeys *k, int width, uint64_t vary[2])
+{
+	uint64_t	valid[2] = {high_bytes(width < 8 ? width : 8), high_bytes(width < 8 ? 0 : width - 8)};
+	const uint8_t *p = k->bytes + k->off[0] + k->skip;
+	uint64_t	w0 = load_be64(p),
+				w1 = load_be64(p + 8);
+	uint64_t	a0 = 0,
+				a1 = 0;
+
+	for (int i = 1; i < k->n; i++)
+	{
+		p = k->bytes + k->off[i] + k->skip;
+		a0 |= load_be64(p) ^ w0;
+		a1 |= load_be64(p + 8) ^ w1;
+	}
+	a0 &= valid[0];
+	a1 &= valid[1];
+	if (a0)
+		a0 |= ~(UINT64_MAX >> __builtin_clzll(a0));
+	vary[0] = a0 & valid[0];
+	vary[1] = a1;
+	/* constant bits cost two bytes for each byte that has some, once */
+	for (int i = 0; i < width; i++)
+	{
+		uint64_t	byte = UINT64_C(0xFF) << (56 - 8 * (i % 8));
+		unsigned	same = 8 - sfx_popcount(vary[i / 8] & byte);
+
+		if (same * (unsigned) k->n <= 8 * 3)
+			vary[i / 8] |= byte;
+	}
+}
+
+/* Width, bitmap, masks and values. */
+static uint8_t *
+put_constants(const uint64_t vary[2], const uint8_t *first, int width, uint8_t *p)
+{
+	uint32_t	map = 0;
+	uint8_t    *at = p;
+
+	for (int i = 0; i < width; i++)
+		if ((vary[i / 8] >> (56 - 8 * (i % 8)) & 0xFF) != 0xFF)
+			map |= 1u << i;
+	*p++ = (uint8_t) width;
+	if (map == 0)
+	{
+		*at |= SFX_FIX_ALL;
+		return p;
+	}
+	for (int i = 0; i < width; i += 8)
+		*p++ = (uint8_t) (map >> i);
+	for (int i = 0; i < width; i++)
+		if (map >> i & 1)
+		{
+			uint8_t		m = (uint8_t) (vary[i / 8] >> (56 - 8 * (i % 8)));
+
+			*p++ = m;
+			*p++ = first[i] & (uint8_t) ~m;
+		}
+	return p;
+}
+
+static int
+encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasrest)
+{
+	uint64_t	vary[2];
+	uint64_t	head[SFX_INT_MAX],
+				rest[SFX_INT_MAX];
+	Runs		r0,
+				r1;
+	unsigned	n1,
+				nrest;
+	uint8_t    *p;
+	int			r;
+
+	if (cap < 3 + 2 * SFX_FIX_MAXBITS)
+		return SFX_NOSPACE;
+	varying_bits(k, width, vary);
+	p = put_constants(vary, k->bytes + k->off[0] + k->skip, width, out);
+	find_runs(vary[0], &r0);
+	find_runs(vary[1], &r1);
+	n1 = sfx_popcount(vary[1]);
+	nrest = sfx_popcount(vary[0]) + n1;
+	nrest = nrest > 64 ? nrest - 64 : 0;
+	*hasrest = nrest > 0;
+	if (r1.n == 0 && r0.n == 1)
+	{
+		for (int i = 0; i < k->n; i++)
+			head[i] = load_be64(k->bytes + k->off[i] + k->skip) >> r0.shift[0];
+	}
+	else
+		for (int i = 0; i < k->n; i++)
+		{
+			const uint8_t *key = k->bytes + k->off[i] + k->skip;
+			uint64_t	c0 = gather(&r0, load_be64(key));
+			uint64_t	c1 = gather(&r1, load_be64(key + 8));
+
+			head[i] = core_head(c0, c1, n1, nrest);
+			rest[i] = c1 & sfx_mask(nrest);
+		}
+	r = sfx_int_encode(head, k->n, p, cap - (size_t) (p - out));
+	if (r < 0)
+		return r;
+	p += r;
+	if (nrest)
+	{
+		size_t		bytes = ((size_t) k->n * nrest + 7) / 8;
+		SfxBitWriter w;
+
+		if (cap - (size_t) (p - out) < bytes)
+			return SFX_NOSPACE;
+		sfx_bits_start(&w, p);
+		for (int i = 0; i < k->n; i++)
+			sfx_bits_put(&w, rest[i], nrest);
+		p = sfx_bits_end(&w);
+	}
+	return (int) (p - out);
+}
+
+/* ---- words: decoder ---- */
+
+static inline size_t
+intlen(const SfxFix *f)
+{
+	return (size_t) (f->rest - f->ints);
+}
+
+/* Parse what put_constants wrote behind the width; NULL if it is broken. */
+static const uint8_t *
+get_constants(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
+{
+	uint32_t	map = 0;
+
+	f->vary[0] = high_bytes(f->width < 8 ? f->width : 8);
+	f->vary[1] = high_bytes(f->width < 8 ? 0 : f->width - 8);
+	f->value[0] = f->value[1] = 0;
+	if (all)
+		return p;
+	if (end - p < (f->width + 7) / 8)
+		return NULL;
+	for (int i = 0; i < f->width; i += 8)
+		map |= (uint32_t) *p++ << i;
+	if (map >> f->width)
+		return NULL;
+	for (; map; map &= map - 1)
+	{
+		int			i = __builtin_ctz(map);
+		int			shift = 56 - 8 * (i % 8);
+
+		if (end - p < 2 || (p[0] & p[1]))
+			return NULL;
+		f->vary[i / 8] &= ~((uint64_t) (uint8_t) ~p[0] << shift);
+		f->value[i / 8] |= (uint64_t) p[1] << shift;
+		p += 2;
+	}
+	return p;
+}
+
+static int
+open_words(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
+{
+	unsigned	nbits;
+	size_t		bytes;
+	int			r;
+
+	p = get_constants(f, all, p, end);
+	if (p == NULL)
+		return SFX_CORRUPT;
+	f->nbits[0] = sfx_popcount(f->vary[0]);
+	f->nbits[1] = sfx_popcount(f->vary[1]);
+	nbits = f->nbits[0] + f->nbits[1];
+	if (nbits == 0)
+		return SFX_CORRUPT;
+	f->nrest = nbits > 64 ? nbits - 64 : 0;
+	f->ints = p;
+	r = sfx_int_size(p, (size_t) (end - p), f->n);
+	if (r < 0 || r > end - p)
+		return SFX_CORRUPT;
+	f->rest = p + r;
+	bytes = ((size_t) f->n * f->nrest + 7) / 8;
+	if ((size_t) (end - f->rest) < bytes)
+		return SFX_CORRUPT;
+	f->end = f->rest + bytes;
+	return SFX_OK;
+}
+
+/* The first n bytes (0..8) at p, big-endian, zeros behind them. */
+static inline uint64_t
+load_be(const uint8_t *p, uint32_t n)
+{
+	uint64_t	v = 0;
+
+	if (n >= 8)
+		return load_be64(p);
+	for (uint32_t i = 0; i < n; i++)
+		v |= (uint64_t) p[i] << (56 - 8 * i);
+	return v;
+}
+
+/*
+ * Bring t into the space of cores: the number of keys < t is the number of cores < (head, rest), or
+ * <= if *above.  *exact: t has the width and the constant bits of the keys.
+ */
+static void
+project_words(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint64_t *head, uint64_t *rest,
+			  bool *above, bool *exact)
+{
+	uint32_t	width = (uint32_t) f->width;
+	uint32_t	n = tlen < width ? tlen : width;
+	uint64_t	x0,
+				x1 = 0;
+	uint64_t	d0,
+				d1;
+
+	/* a t that ends early is below all keys that go on, as if it went on with zeros */
+	x0 = load_be(t, n < 8 ? n : 8);
+	if (n > 8)
+		x1 = load_be(t + 8, n - 8);
+	*above = tlen > width;
+	*exact = tlen == width;
+
+	/* the first constant bit that differs decides; what follows it in t does not matter */
+	d0 = (x0 ^ f->value[0]) & ~f->vary[0];
+	d1 = (x1 ^ f->value[1]) & ~f->vary[1];
+	if (d0 | d1)
+	{
+		uint64_t	below = UINT64_MAX >> __builtin_clzll(d0 ? d0 : d1);
+		uint64_t	fill;
+
+		*above = ((d0 ? x0 : x1) & (below ^ (below >> 1))) != 0;
+		*exact = false;
+		fill = *above ? UINT64_MAX : 0;
+		if (d0)
+		{
+			x0 = (x0 & ~below) | (fill & below);
+			x1 = fill;
+		}
+		else
+			x1 = (x1 & ~below) | (fill & below);
+	}
+	x1 = gather_once(f->vary[1], x1);
+	*head = core_head(gather_once(f->vary[0], x0), x1, f->nbits[1], f->nrest);
+	*rest = x1 & sfx_mask(f->nrest);
+}
+
+static inline uint64_t
+get_rest(const SfxFix *f, int i)
+{
+	return sfx_bits_get(f->rest, (size_t) (f->end - f->rest), (size_t) i * f->nrest, f->nrest);
+}
+
+static int
+decode_words(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
+{
+	uint64_t	v[SFX_INT_MAX];
+	uint32_t	keylen = prelen + (uint32_t) f->width;
+	int			n = to - from;
+	uint8_t		prefix[16];
+	uint8_t    *q = out;
+	Runs		r0,
+				r1;
+
+	if (sfx_int_decode(f->ints, intlen(f), f->n, from, to, v) != SFX_OK)
+		return SFX_CORRUPT;
+	find_runs(f->vary[0], &r0);
+	find_runs(f->vary[1], &r1);
+	memcpy(prefix, out, 16);
+
+	/*
+	 * Stores run into the next key's place, which is written after them.  The prefix comes from a
+	 * register, or from the first key: the key before is not out of the store buffer yet.
+	 */
+	if (keylen <= 24 && prelen <= 16 && f->width <= 8 && r0.n == 1)
+	{
+		unsigned	shift = r0.shift[0];
+
+		for (int i = 0; i < n; i++, q += keylen)
+		{
+			memcpy(q, prefix, 16);
+			store_be64(q + prelen, f->value[0] | v[i] << shift);
+		}
+		return SFX_OK;
+	}
+	for (int i = 0; i < n; i++, q += keylen)
+	{
+		uint64_t	rest = f->nrest ? get_rest(f, from + i) : 0;
+		uint64_t	c0,
+					c1;
+
+		split_core(v[i], rest, f->nbits[1], f->nrest, &c0, &c1);
+		if (prelen <= 16)
+			memcpy(q, prefix, 16);
+		else if (i > 0)
+			sfx_copy16(q, out, prelen);
+		store_be64(q + prelen, f->value[0] | scatter(&r0, c0));
+		if (f->width > 8)
+			store_be64(q + prelen + 8, f->value[1] | scatter(&r1, c1));
+	}
+	return SFX_OK;
+}
+
+/* ---- bytes ---- */
+
 static inline uint64_t
 all_ones(int width)
 {
 	return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
-/* ---- encoder ---- */
-
-/* Which bytes are not the same in all keys. */
+/* Which bytes vary. */
 static uint64_t
-varying_mask(const SfxKeys *k, int width)
+varying_bytes(const SfxKeys *k, int width)
 {
 	uint64_t	acc[SFX_FIX_MAXWIDTH / 8] = {0};
 	int			words = (width + 7) / 8;
@@ -61,38 +483,23 @@ varying_mask(const SfxKeys *k, int width)
 	return mask;
 }
 
-/* The first up to 8 varying bytes of a key as an integer. */
-static inline uint64_t
-gather(const uint8_t *key, uint64_t mask, int nint)
+static int
+encode_bytes(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasrest)
 {
-	uint64_t	v = 0;
-
-	for (int j = 0; j < nint; j++)
-	{
-		v = v << 8 | key[__builtin_ctzll(mask)];
-		mask &= mask - 1;
-	}
-	return v;
-}
-
-int
-sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, int *nvary)
-{
-	int			width = (int) (k->off[1] - k->off[0] - k->skip);
-	uint64_t	mask = varying_mask(k, width);
-	int			nv = __builtin_popcountll(mask);
-	int			nint = nv < 8 ? nv : 8;
-	bool		all = nv == width;
-	uint8_t    *p = out;
+	uint64_t	mask = varying_bytes(k, width);
+	uint64_t	restmask = mask;
+	int			nvary = __builtin_popcountll(mask);
+	int			nint = nvary < 8 ? nvary : 8;
 	const uint8_t *first = k->bytes + k->off[0] + k->skip;
 	uint64_t	v[SFX_INT_MAX];
+	uint8_t    *p = out;
 	int			r;
 
-	*nvary = nv;
+	*hasrest = nvary > 8;
 	if (cap < (size_t) (1 + 8 + width))
 		return SFX_NOSPACE;
-	*p++ = (uint8_t) (width | (all ? SFX_FIX_ALL : 0));
-	if (!all)
+	*p++ = (uint8_t) (width | (nvary == width ? SFX_FIX_ALL : 0));
+	if (nvary < width)
 	{
 		for (int i = 0; i < width; i += 8)
 			*p++ = (uint8_t) (mask >> i);
@@ -100,110 +507,72 @@ sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, int *nvary)
 			if (!(mask >> i & 1))
 				*p++ = first[i];
 	}
+	for (int j = 0; j < nint; j++)
+		restmask &= restmask - 1;
+	for (int i = 0; i < k->n; i++)
+	{
+		const uint8_t *key = k->bytes + k->off[i] + k->skip;
 
-	/* bytes 0..nint-1 vary: one load per key, the usual case */
-	if ((mask & all_ones(nint)) == all_ones(nint))
-	{
-		for (int i = 0; i < k->n; i++)
-			v[i] = load_be64(k->bytes + k->off[i] + k->skip) >> (64 - 8 * nint);
-	}
-	else
-	{
-		for (int i = 0; i < k->n; i++)
-			v[i] = gather(k->bytes + k->off[i] + k->skip, mask, nint);
+		v[i] = 0;
+		for (uint64_t m = mask ^ restmask; m; m &= m - 1)
+			v[i] = v[i] << 8 | key[__builtin_ctzll(m)];
 	}
 	r = sfx_int_encode(v, k->n, p, cap - (size_t) (p - out));
 	if (r < 0)
 		return r;
 	p += r;
-	if (nv > 8)
-	{
-		uint64_t	restmask = mask;
-
-		if (cap - (size_t) (p - out) < (size_t) k->n * (size_t) (nv - 8))
-			return SFX_NOSPACE;
-		for (int j = 0; j < 8; j++)
-			restmask &= restmask - 1;
-		for (int i = 0; i < k->n; i++)
-		{
-			const uint8_t *key = k->bytes + k->off[i] + k->skip;
-
-			if (all)
-			{
-				memcpy(p, key + 8, (size_t) (nv - 8));
-				p += nv - 8;
-			}
-			else
-				for (uint64_t m = restmask; m; m &= m - 1)
-					*p++ = key[__builtin_ctzll(m)];
-		}
-	}
+	if (cap - (size_t) (p - out) < (size_t) k->n * (size_t) (nvary - nint))
+		return SFX_NOSPACE;
+	for (int i = 0; i < k->n; i++)
+		for (uint64_t m = restmask; m; m &= m - 1)
+			*p++ = k->bytes[k->off[i] + k->skip + (uint32_t) __builtin_ctzll(m)];
 	return (int) (p - out);
 }
 
-/* ---- decoder ---- */
-
-int
-sfx_fix_open(SfxFix *f, const uint8_t *in, size_t len, int n)
+static int
+open_bytes(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 {
-	const uint8_t *p = in;
-	const uint8_t *end = in + len;
-	int			masklen;
+	int			nint;
 	int			r;
 
-	if (len < 1)
-		return SFX_CORRUPT;
-	f->n = n;
-	f->width = *p & ~SFX_FIX_ALL;
-	if (f->width < 1 || f->width > SFX_FIX_MAXWIDTH)
-		return SFX_CORRUPT;
 	f->mask = all_ones(f->width);
-	if (!(*p++ & SFX_FIX_ALL))
+	if (!all)
 	{
 		uint64_t	m = 0;
 
-		masklen = (f->width + 7) / 8;
-		if (end - p < masklen)
+		if (end - p < (f->width + 7) / 8)
 			return SFX_CORRUPT;
-		for (int i = 0; i < masklen; i++)
-			m |= (uint64_t) *p++ << (8 * i);
+		for (int i = 0; i < f->width; i += 8)
+			m |= (uint64_t) *p++ << i;
 		if (m == 0 || (m & ~f->mask))
 			return SFX_CORRUPT;
 		f->mask = m;
 	}
 	f->nvary = __builtin_popcountll(f->mask);
-	f->nint = f->nvary < 8 ? f->nvary : 8;
+	nint = f->nvary < 8 ? f->nvary : 8;
+	f->nrest = (unsigned) (f->nvary - nint);
 	f->consts = p;
 	if (end - p < f->width - f->nvary)
 		return SFX_CORRUPT;
 	p += f->width - f->nvary;
 	f->ints = p;
-	r = sfx_int_size(p, (size_t) (end - p), n);
+	r = sfx_int_size(p, (size_t) (end - p), f->n);
 	if (r < 0 || r > end - p)
 		return SFX_CORRUPT;
 	p += r;
 	f->rest = p;
-	if (end - p < (ptrdiff_t) n * (f->nvary - f->nint))
+	if (end - p < (ptrdiff_t) f->n * (ptrdiff_t) f->nrest)
 		return SFX_CORRUPT;
-	f->end = p + (ptrdiff_t) n * (f->nvary - f->nint);
+	f->end = p + (ptrdiff_t) f->n * (ptrdiff_t) f->nrest;
 	return SFX_OK;
 }
 
-static inline size_t
-intlen(const SfxFix *f)
-{
-	return (size_t) (f->rest - f->ints);
-}
-
-/*
- * Bring t into the space of varying bytes: the answer to "how many keys are < t" is the number of keys
- * whose varying bytes are < tv, or <= tv if *above.  *exact: t has the block's other bytes and its width.
- */
+/* As project_words, to varying bytes. */
 static void
-project(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint8_t *tv, bool *above, bool *exact)
+project_bytes(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint8_t *core, bool *above, bool *exact)
 {
 	const uint8_t *c = f->consts;
-	int			nv = 0;
+	int			n = 0;
 	int			i;
 
 	*above = false;
@@ -213,7 +582,7 @@ project(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint8_t *tv, bool *abo
 		if ((uint32_t) i == tlen)
 			break;				/* t is a prefix of the keys that agree so far: below them */
 		if (f->mask >> i & 1)
-			tv[nv++] = t[i];
+			core[n++] = t[i];
 		else if (t[i] != *c++)
 		{
 			*above = t[i] > c[-1];
@@ -226,23 +595,89 @@ project(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint8_t *tv, bool *abo
 		*above = !*exact;
 	}
 	else
-		memset(tv + nv, *above ? 0xFF : 0x00, (size_t) (f->nvary - nv));
+		memset(core + n, *above ? 0xFF : 0x00, (size_t) (f->nvary - n));
 }
 
-/* Keys [i, j) have the target's integer: how many of all keys have varying bytes < tv? */
 static int
-search_rest(const SfxFix *f, int i, int j, const uint8_t *tv, bool *equal)
+decode_bytes(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 {
-	size_t		w = (size_t) (f->nvary - 8);
+	uint64_t	v[SFX_INT_MAX];
+	uint32_t	keylen = prelen + (uint32_t) f->width;
+	int			nint = f->nvary - (int) f->nrest;
+	const uint8_t *rest = f->rest + (size_t) from * f->nrest;
+	uint8_t    *q = out;
+	const uint8_t *c = f->consts;
 
+	if (sfx_int_decode(f->ints, intlen(f), f->n, from, to, v) != SFX_OK)
+		return SFX_CORRUPT;
+	for (int j = 0; j < f->width; j++)
+		if (!(f->mask >> j & 1))
+			out[prelen + (uint32_t) j] = *c++;
+	for (int i = 0; i < to - from; i++, q += keylen)
+	{
+		uint64_t	m = f->mask;
+
+		if (i > 0)
+			sfx_copy16(q, out, keylen);
+		for (int j = nint - 1; j >= 0; j--, m &= m - 1)
+			q[prelen + (uint32_t) __builtin_ctzll(m)] = (uint8_t) (v[i] >> (8 * j));
+		for (; m; m &= m - 1)
+			q[prelen + (uint32_t) __builtin_ctzll(m)] = *rest++;
+	}
+	return SFX_OK;
+}
+
+/* ---- both ---- */
+
+int
+sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, bool *rest)
+{
+	int			width = (int) (k->off[1] - k->off[0] - k->skip);
+
+	return width <= SFX_FIX_MAXBITS ? encode_words(k, width, out, cap, rest) :
+		encode_bytes(k, width, out, cap, rest);
+}
+
+int
+sfx_fix_open(SfxFix *f, const uint8_t *in, size_t len, int n)
+{
+	bool		all;
+
+	if (len < 1)
+		return SFX_CORRUPT;
+	f->n = n;
+	f->width = in[0] & ~SFX_FIX_ALL;
+	all = (in[0] & SFX_FIX_ALL) != 0;
+	if (f->width < 1 || f->width > SFX_FIX_MAXWIDTH)
+		return SFX_CORRUPT;
+	return f->width <= SFX_FIX_MAXBITS ? open_words(f, all, in + 1, in + len) :
+		open_bytes(f, all, in + 1, in + len);
+}
+
+/* Key i's rest against the target's. */
+static inline int
+cmp_rest(const SfxFix *f, int i, uint64_t rest, const uint8_t *core)
+{
+	uint64_t	got;
+
+	if (f->width > SFX_FIX_MAXBITS)
+		return memcmp(f->rest + (size_t) i * f->nrest, core + 8, f->nrest);
+	got = get_rest(f, i);
+	return (got > rest) - (got < rest);
+}
+
+/* Keys [i, j) have the target's integer: the first of them whose rest is >= the target's, or j. */
+static int
+search_rest(const SfxFix *f, int i, int j, uint64_t rest, const uint8_t *core, bool *hit)
+{
 	while (i < j)
 	{
 		int			mid = (i + j) / 2;
-		int			c = memcmp(f->rest + (size_t) mid * w, tv, w);
+		int			c = cmp_rest(f, mid, rest, core);
 
 		if (c == 0)
 		{
-			*equal = true;
+			*hit = true;
 			return mid;
 		}
 		if (c < 0)
@@ -256,116 +691,59 @@ search_rest(const SfxFix *f, int i, int j, const uint8_t *tv, bool *equal)
 int
 sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal)
 {
-	uint8_t		tv[SFX_FIX_MAXWIDTH];
-	bool		above = false,
-				exact = true,
+	uint8_t		core[SFX_FIX_MAXWIDTH];
+	bool		above,
+				exact,
 				hit = false;
-	uint64_t	x = 0;
-	uint64_t	got;
-	int			i;
+	uint64_t	head = 0,
+				rest = 0,
+				got;
+	int			i,
+				j;
 
 	*equal = false;
-	if (f->nvary == f->width && f->width <= 8 && tlen == (uint32_t) f->width)
-	{
-		for (uint32_t j = 0; j < tlen; j++)
-			x = x << 8 | t[j];
-	}
+	if (f->width <= SFX_FIX_MAXBITS)
+		project_words(f, t, tlen, &head, &rest, &above, &exact);
 	else
 	{
-		project(f, t, tlen, tv, &above, &exact);
-		for (int j = 0; j < f->nint; j++)
-			x = x << 8 | tv[j];
+		project_bytes(f, t, tlen, core, &above, &exact);
+		for (j = 0; j < f->nvary - (int) f->nrest; j++)
+			head = head << 8 | core[j];
 	}
-	i = sfx_int_lower_bound(f->ints, intlen(f), f->n, x);
+	i = sfx_int_lower_bound(f->ints, intlen(f), f->n, head);
 	if (i < 0 || i > f->n)
 		return SFX_CORRUPT;
 	if (i == f->n)
 		return i;
 	if (sfx_int_get(f->ints, intlen(f), f->n, i, &got) != SFX_OK)
 		return SFX_CORRUPT;
-	if (got != x)
+	if (got != head)
 		return i;
-	if (f->nvary <= 8)
+	if (f->nrest == 0)
 		hit = true;
 	else
 	{
-		int			j = f->n;
+		int			c = cmp_rest(f, i, rest, core);
 
-		if (x != UINT64_MAX)
+		hit = c == 0;
+		if (c < 0)
 		{
-			j = sfx_int_lower_bound(f->ints, intlen(f), f->n, x + 1);
+			/* several keys with these 64 bits are rare */
+			j = head == UINT64_MAX ? f->n : sfx_int_lower_bound(f->ints, intlen(f), f->n, head + 1);
 			if (j < 0 || j > f->n)
 				return SFX_CORRUPT;
+			i = search_rest(f, i + 1, j, rest, core, &hit);
 		}
-		i = search_rest(f, i, j, tv + 8, &hit);
 	}
 	*equal = hit && exact;
 	return hit && above ? i + 1 : i;
 }
 
-/* Write the varying bytes of one key over its template. */
-static inline void
-scatter(const SfxFix *f, uint8_t *key, uint64_t v, const uint8_t *rest)
-{
-	uint64_t	m = f->mask;
-
-	for (int j = f->nint - 1; j >= 0; j--, m &= m - 1)
-		key[__builtin_ctzll(m)] = (uint8_t) (v >> (8 * j));
-	for (; m; m &= m - 1)
-		key[__builtin_ctzll(m)] = *rest++;
-}
-
 int
 sfx_fix_decode(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 {
-	uint64_t	v[SFX_INT_MAX];
-	uint32_t	keylen = prelen + (uint32_t) f->width;
-	size_t		w = (size_t) (f->nvary - f->nint);
-	int			n = to - from;
-	uint8_t    *q = out;
-	int			shift = 64 - 8 * f->nint;
-
-	if (n <= 0)
+	if (from >= to)
 		return SFX_OK;
-	if (sfx_int_decode(f->ints, intlen(f), f->n, from, to, v) != SFX_OK)
-		return SFX_CORRUPT;
-	if (f->nvary == f->width)
-	{
-		const uint8_t *rest = f->rest + (size_t) from * w;
-
-		/*
-		 * An eight-byte store may run into the next key's place, which is
-		 * written after it.
-		 */
-		if (keylen <= 16 && w == 0)
-		{
-			uint8_t		tmpl[16];
-
-			memcpy(tmpl, out, 16);
-			for (int i = 0; i < n; i++, q += keylen)
-			{
-				memcpy(q, tmpl, 16);
-				store_be64(q + prelen, v[i] << shift);
-			}
-			return SFX_OK;
-		}
-		for (int i = 0; i < n; i++, q += keylen, rest += w)
-		{
-			if (i > 0)
-				sfx_copy16(q, q - keylen, prelen);
-			store_be64(q + prelen, v[i] << shift);
-			if (w)
-				memcpy(q + prelen + 8, rest, w);
-		}
-		return SFX_OK;
-	}
-	for (int j = 0, c = 0; j < f->width; j++)
-		out[prelen + (uint32_t) j] = f->mask >> j & 1 ? 0 : f->consts[c++];
-	for (int i = 0; i < n; i++, q += keylen)
-	{
-		if (i > 0)
-			sfx_copy16(q, out, keylen);
-		scatter(f, q + prelen, v[i], f->rest + (size_t) (from + i) * w);
-	}
-	return SFX_OK;
+	return f->width <= SFX_FIX_MAXBITS ? decode_words(f, from, to, prelen, out) :
+		decode_bytes(f, from, to, prelen, out);
 }

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  * fixblock.h - key stream of a FIXED block: keys of one width
  *
- * The width counts from behind the block's prefix.
+ * The width counts from behind the block's prefix.  Bits (in keys of up to 16 bytes) or bytes (in wider ones)
+ * that are the same in all keys are stored once.  The others in their order make a *core*; cores are in
+ * key order.  The first 64 bits of the cores are an integer block, the rest is raw.
  *
- *	0			width w, 1 to 64; SFX_FIX_ALL set: all bytes vary and the mask is absent
- *	1			mask, (w + 7) / 8 bytes: bit i set = byte i varies (little-endian bits)
- *	...			the bytes that do not vary, in order
- *	...			integer block (intcodec.h): the first 8 varying bytes, big-endian
- *	...			the further varying bytes, key after key
- *
- * The bytes that do not vary are the same in all keys, so the order of the varying ones is key order.
+ *	0			width w, 1 to 64; SFX_FIX_ALL set: everything varies, the next three are absent
+ *	1			bitmap, (w + 7) / 8 bytes: w <= 16: which bytes have constant bits; else: which bytes vary
+ *	...			w <= 16: for each such byte, mask of its varying bits and value of the others
+ *	...			w > 16: the bytes that do not vary
+ *	...			integer block (intcodec.h) of the first min(64, all) bits of the cores
+ *	...			the other bits: w <= 16: packed (bits.h), same width for each; else bytes, key after key
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_FIXBLOCK_H
@@ -18,23 +19,30 @@
 #include "leaf_format.h"
 
 #define SFX_FIX_MAXWIDTH	64
+#define SFX_FIX_MAXBITS		16	/* up to this width, single bits are dropped */
 #define SFX_FIX_ALL			0x80
 
 typedef struct SfxFix
 {
-	const uint8_t *consts;		/* the bytes that do not vary */
 	const uint8_t *ints;
-	const uint8_t *rest;		/* varying bytes behind the eighth */
+	const uint8_t *rest;		/* what the integer block does not hold */
 	const uint8_t *end;			/* end of the stream */
-	uint64_t	mask;
 	int			n;
 	int			width;
-	int			nvary;			/* varying bytes */
-	int			nint;			/* of these in the integer block */
+	unsigned	nrest;			/* per key, in rest: bits (width <= 16) or bytes */
+	/* width <= 16: the key as two big-endian words */
+	uint64_t	vary[2];		/* varying bits */
+	uint64_t	value[2];		/* the constant ones */
+	unsigned	nbits[2];		/* popcounts of vary[] */
+	/* width > 16 */
+	uint64_t	mask;			/* bit i: byte i varies */
+	const uint8_t *consts;
+	int			nvary;
 } SfxFix;
 
-/* Encode k (all of one length) into out.  Bytes written, or SFX_NOSPACE.  *nvary comes back. */
-extern int sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, int *nvary);
+/* Encode k (all of one length) into out.  Bytes written, or SFX_NOSPACE.  *rest: the key has more than the integer
+ * block holds. */
+extern int sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, bool *rest);
 
 /* Parse a stream of n keys.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_fix_open(SfxFix *f, const uint8_t *in, size_t len, int n);

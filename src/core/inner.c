@@ -334,7 +334,7 @@ out_counts(const SfxChild *c, int n, const CountPlan *plan, SfxOut *o)
 		{
 			v = (UINT64_C(1) << plan->width) - 1;
 			sfx_put16(x, (uint16_t) i);
-			memcpy(x + 2, &c[i].count, plan->excsize);
+			sfx_packed_set(x + 2, 8 * plan->excsize, 0, c[i].count);
 			x += 2 + plan->excsize;
 		}
 		sfx_packed_set(p, plan->width, (uint32_t) i, v);
@@ -453,9 +453,9 @@ out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *
 	p[8] = (uint8_t) (bp.width | (bp.base ? 0x80 : 0));
 	p[9] = (uint8_t) (cp.width | (cp.nexc ? 0x80 : 0));
 	if (bp.base && (p = sfx_out(o, 4)) != NULL)
-		sfx_put32(p, bp.base);
+		sfx_packed_set(p, 32, 0, bp.base);
 	if ((p = sfx_out(o, cp.basesize)) != NULL)
-		memcpy(p, &cp.base, cp.basesize);
+		sfx_packed_set(p, 8 * cp.basesize, 0, cp.base);
 	if (bp.coding == BLOCKS_RUNS && (p = sfx_out(o, 2)) != NULL)
 		sfx_put16(p, (uint16_t) bp.nruns);
 	if (cp.nexc && (p = sfx_out(o, 2)) != NULL)

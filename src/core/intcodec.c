@@ -147,43 +147,37 @@ ef_low(const IntBlock *b, int i)
 	return sfx_bits_get(b->p, b->avail, (size_t) i * b->width, b->width);
 }
 
-/* The bitmap position of one number k; or SFX_CORRUPT if there are not so many. */
+/*
+ * The bitmap position of one (or, flip = all bits, zero) number k; SFX_CORRUPT if there are not so many.
+ * Zeros may be found beyond the bitmap's end, but only in its last word.
+ */
 static inline int
-ef_select1(const IntBlock *b, unsigned k)
+ef_select(const IntBlock *b, unsigned k, uint64_t flip)
 {
-	for (unsigned j = 0; j < ef_words(b); j++)
-	{
-		uint64_t	x = ef_word(b, j);
-		unsigned	ones = sfx_popcount(x);
+	unsigned	full = b->mapbytes / 8,
+				j = 0;
+	uint64_t	x;
 
-		if (k < ones)
+	for (; j < full; j++)
+	{
+		unsigned	count;
+
+		x = sfx_load64(b->map + 8 * j) ^ flip;
+		count = sfx_popcount(x);
+		if (k < count)
 			return (int) (64 * j + sfx_select(x, k));
-		k -= ones;
+		k -= count;
 	}
-	return SFX_CORRUPT;
-}
-
-/* The bitmap position of zero number k, which the caller knows to be less than the
- * zeros that a sound bitmap has; or SFX_CORRUPT. */
-static inline int
-ef_select0(const IntBlock *b, unsigned k)
-{
-	for (unsigned j = 0; j < ef_words(b); j++)
-	{
-		uint64_t	x = ef_word(b, j);
-		unsigned	zeros = 64 - sfx_popcount(x);
-
-		if (k < zeros)
-			return (int) (64 * j + sfx_select(~x, k));
-		k -= zeros;
-	}
-	return SFX_CORRUPT;
+	if (j == ef_words(b))
+		return SFX_CORRUPT;
+	x = ef_word(b, j) ^ flip;
+	return k < sfx_popcount(x) ? (int) (64 * j + sfx_select(x, k)) : SFX_CORRUPT;
 }
 
 static int
 ef_get(const IntBlock *b, int i, uint64_t *v)
 {
-	int			pos = ef_select1(b, (unsigned) i);
+	int			pos = ef_select(b, (unsigned) i, 0);
 
 	if (pos < 0)
 		return SFX_CORRUPT;
@@ -277,7 +271,7 @@ ef_lower_bound(const IntBlock *b, int n, uint64_t x)
 		return n;
 	if (high > 0)
 	{
-		pos = ef_select0(b, (unsigned) high - 1) + 1;
+		pos = ef_select(b, (unsigned) high - 1, ~UINT64_C(0)) + 1;
 		if (pos == 0 || pos - (int) high > n)
 			return SFX_CORRUPT;
 	}
@@ -319,25 +313,6 @@ dbp_start(const IntBlock *b, int n, int k, const uint8_t **p, size_t *avail)
 	return k == 0 ? b->base : b->base + sfx_load_bytes(b->map + check, b->mapbytes);
 }
 
-/* The sum of the n values of width w at the start of a stream. */
-static uint64_t
-stream_sum(const uint8_t *p, size_t avail, unsigned w, int n)
-{
-	uint64_t	sum = 0,
-				mask = sfx_mask(w);
-	size_t		bit = 0;
-	int			i = 0;
-
-	if (w == 0)
-		return 0;
-	if (w <= SFX_ONE_LOAD)
-		for (int fast = sfx_bits_loadable(avail, 0, w, n); i < fast; i++, bit += w)
-			sum += (sfx_load64(p + (bit >> 3)) >> (bit & 7)) & mask;
-	for (; i < n; i++, bit += w)
-		sum += sfx_bits_get(p, avail, bit, w);
-	return sum;
-}
-
 static uint64_t
 dbp_get(const IntBlock *b, int n, int i)
 {
@@ -346,31 +321,28 @@ dbp_get(const IntBlock *b, int n, int i)
 	uint64_t	v = dbp_start(b, n, i / CHUNK, &p, &avail);
 	int			ndeltas = i % CHUNK;
 
-	return v + (uint64_t) ndeltas * b->step + stream_sum(p, avail, b->widths[i / CHUNK], ndeltas);
+	return v + (uint64_t) ndeltas * b->step + sfx_bits_sum(p, avail, b->widths[i / CHUNK], ndeltas);
 }
 
 static void
 dbp_decode(const IntBlock *b, int n, int from, int to, uint64_t *out)
 {
-	uint64_t	deltas[CHUNK];
-
 	while (from < to)
 	{
 		int			k = from / CHUNK,
 					skip = from % CHUNK,
-					end = (k + 1) * CHUNK < to ? (k + 1) * CHUNK : to,
-					ndeltas = end - k * CHUNK - 1;
+					end = (k + 1) * CHUNK < to ? (k + 1) * CHUNK : to;
+		unsigned	w = b->widths[k];
 		const uint8_t *p;
 		size_t		avail;
 		uint64_t	v = dbp_start(b, n, k, &p, &avail);
 
-		sfx_bits_unpack(p, avail, 0, b->widths[k], ndeltas, b->step, deltas);
-		for (int j = 0; j < skip; j++)
-			v += deltas[j];
+		/* The deltas are unpacked to where their sums go. */
+		v += (uint64_t) skip * b->step + sfx_bits_sum(p, avail, w, skip);
 		*out++ = v;
-		for (int j = skip; j < ndeltas; j++)
-			*out++ = v += deltas[j];
-		from = end;
+		sfx_bits_unpack(p, avail, (size_t) skip * w, w, end - from - 1, b->step, out);
+		for (; ++from < end; out++)
+			*out = v += *out;
 	}
 }
 

@@ -276,7 +276,10 @@ count_separators(const SfxLeaf *l, const Target *t, bool orequal)
 
 		if (!separator(l, mid, &sep))
 			return SFX_CORRUPT;
-		c = sfx_cmp_pos(&sep, &pos);
+		/* most separators are short, and the first byte tells */
+		c = sep.len && pos.len ? (int) sep.key[0] - (int) pos.key[0] : 0;
+		if (c == 0)
+			c = sfx_cmp_pos(&sep, &pos);
 		if (c < 0 || (c == 0 && orequal))
 			lo = mid + 1;
 		else
@@ -553,7 +556,8 @@ find_range(const SfxLeaf *l, const Block *k, const SfxPos *lo, const SfxPos *hi,
 	if (hi)
 	{
 		/* a point lookup has the same key on both sides */
-		if (lo && lo->len == hi->len && sfx_cmp_bytes(lo->key, lo->len, hi->key, hi->len) == 0)
+		if (lo && lo->len == hi->len &&
+			(lo->key == hi->key || sfx_cmp_bytes(lo->key, lo->len, hi->key, hi->len) == 0))
 		{
 			r->to = r->from;
 			eqhi = eqlo;

@@ -223,7 +223,7 @@ encode_keys(const SfxKeys *k, uint8_t *out, size_t cap, int *kind)
 {
 	uint32_t	width = k->off[1] - k->off[0];
 	bool		fixed = width - k->skip <= SFX_FIX_MAXWIDTH;
-	int			nvary;
+	bool		rest;
 	int			r,
 				s;
 
@@ -232,15 +232,15 @@ encode_keys(const SfxKeys *k, uint8_t *out, size_t cap, int *kind)
 	*kind = SFX_BLK_STRING;
 	if (!fixed)
 		return sfx_str_encode(k, out, cap);
-	r = sfx_fix_encode(k, out, cap, &nvary);
-	/* up to eight bytes are all in the integer block: nothing beats that */
-	if (nvary > 8 && (r < 0 || sfx_str_estimate(k) < (uint32_t) r))
+	r = sfx_fix_encode(k, out, cap, &rest);
+	/* what is all in the integer block, nothing beats */
+	if (rest && (r < 0 || sfx_str_estimate(k) < (uint32_t) r))
 	{
 		s = sfx_str_encode(k, out, cap);
 		if (s >= 0 && (r < 0 || s < r))
 			return s;
 		if (r >= 0)
-			r = sfx_fix_encode(k, out, cap, &nvary);
+			r = sfx_fix_encode(k, out, cap, &rest);
 	}
 	*kind = SFX_BLK_FIXED;
 	return r;

@@ -34,6 +34,43 @@
 #define MAXDENSE		255
 #define MAXEDGES		(2 * SFX_TRIE_MAXKEYS)
 
+/* ---- bits ---- */
+
+uint64_t
+sfx_ld64_edge(SfxBuf b, uint32_t off)
+{
+	uint64_t	v = 0;
+
+	for (uint32_t i = 0; i < 8 && off < b.len && i < b.len - off; i++)
+		v |= (uint64_t) b.p[off + i] << (8 * i);
+	return v;
+}
+
+uint32_t
+sfx_select_from(SfxBuf b, const SfxBits *v, uint32_t pos, uint32_t r, uint32_t *next)
+{
+	uint32_t	at = v->off + (pos >> 3);
+	uint64_t	w = sfx_ld64(b, at) & (~UINT64_C(0) << (pos & 7));
+
+	*next = v->n;
+	for (pos &= ~7u; pos < v->n; pos += 64)
+	{
+		uint64_t	sums = sfx_byte_sums(w);
+		uint32_t	c = (uint32_t) (sums >> 56);
+
+		if (r < c)
+		{
+			pos += sfx_select_word(w, sums, r);
+			*next = sfx_next1(b, v, pos + 1, v->n);
+			return pos < v->n ? pos : v->n;
+		}
+		r -= c;
+		at += 8;
+		w = sfx_ld64(b, at);
+	}
+	return v->n;
+}
+
 /* ---- output ---- */
 
 uint8_t *
@@ -80,13 +117,13 @@ test_bit(const uint8_t *p, uint32_t i)
 	return p[i >> 3] >> (i & 7) & 1;
 }
 
-/* The largest shift with which 2^shift ones lie within span bits on average. */
+/* The largest shift up to max with which 2^shift ones lie within span bits on average. */
 static uint32_t
-select_shift(uint32_t nbits, uint32_t ones, uint32_t span)
+select_shift(uint32_t nbits, uint32_t ones, uint32_t span, uint32_t max)
 {
 	uint32_t	shift = 0;
 
-	while (shift < 7 && ((uint64_t) nbits << (shift + 1)) <= (uint64_t) span * ones)
+	while (shift < max && ((uint64_t) nbits << (shift + 1)) <= (uint64_t) span * ones)
 		shift++;
 	return shift;
 }
@@ -354,7 +391,7 @@ static bool
 out_paths(Build *w, SfxOut *o, uint8_t *desc)
 {
 	uint32_t	l = pool_low_bits(w->nnodes, w->pathbytes);
-	uint32_t	shift = select_shift((w->pathbytes >> l) + w->nnodes + 1, w->nnodes + 1, SFX_SELECT_NEAR);
+	uint32_t	shift = select_shift((w->pathbytes >> l) + w->nnodes + 1, w->nnodes + 1, SFX_SELECT_NEAR, SFX_SELECT_NEARSHIFT);
 	uint32_t	at = 0;
 	uint8_t    *p;
 
@@ -378,7 +415,7 @@ static bool
 out_tails(Build *w, SfxOut *o, uint8_t *desc)
 {
 	uint32_t	l = pool_low_bits(w->n, w->tailbytes);
-	uint32_t	shift = select_shift((w->tailbytes >> l) + w->n + 1, w->n + 1, SFX_SELECT_FAR);
+	uint32_t	shift = select_shift((w->tailbytes >> l) + w->n + 1, w->n + 1, SFX_SELECT_FAR, SFX_SELECT_FARSHIFT);
 	uint32_t	at = 0;
 	uint8_t    *p;
 
@@ -432,7 +469,7 @@ build_write(Build *w, SfxOut *o)
 	for (uint32_t e = 0; e < w->node[ndense].edge; e++)
 		children += w->child[e];
 	if (ndense < w->nnodes)
-		shift = select_shift(w->nedges - w->node[ndense].edge, w->nnodes - ndense, SFX_SELECT_NEAR);
+		shift = select_shift(w->nedges - w->node[ndense].edge, w->nnodes - ndense, SFX_SELECT_NEAR, SFX_SELECT_NEARSHIFT);
 	sfx_put16(h, (uint16_t) w->nnodes);
 	sfx_put16(h + 2, (uint16_t) (w->nedges - w->node[ndense].edge));
 	sfx_put16(h + 4, (uint16_t) w->pathbytes);
@@ -585,9 +622,7 @@ typedef enum Step
 static inline uint32_t
 labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	const uint64_t high = UINT64_C(0x8080808080808080);
-	uint64_t	y = c * ones;
+	uint64_t	y = c * SFX_ONES;
 	uint32_t	k = 0;
 
 	while (n - k > 16)
@@ -602,13 +637,13 @@ labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 	while (k < n)
 	{
 		uint64_t	x = sfx_ld64(b, off + k);
-		uint64_t	le = ((y | high) - (x & ~high)) & ~(x ^ y);	/* low 7 bits decide where the tops are equal */
+		uint64_t	le = ((y | SFX_HIGHS) - (x & ~SFX_HIGHS)) & ~(x ^ y);	/* low 7 bits decide where the tops are equal */
 		uint32_t	m = n - k;
 
-		le = (le | (~x & y)) & high;
+		le = (le | (~x & y)) & SFX_HIGHS;
 		if (m < 8)
 			le &= (UINT64_C(1) << (8 * m)) - 1;
-		m = (uint32_t) (((le >> 7) * ones) >> 56);
+		m = (uint32_t) (((le >> 7) * SFX_ONES) >> 56);
 		k += m;
 		if (m < 8)
 			break;
@@ -625,17 +660,23 @@ step_sparse(const SfxTrie *t, SfxBuf b, Walk *k, uint32_t c, uint32_t *rank)
 	uint32_t	x;
 	bool		equal = e > s && sfx_ld8(b, t->labels + e - 1) == c;
 
-	if (equal && sfx_bit(b, t->child.off, e - 1))
-	{
-		k->v = t->dchildren + sfx_rank1(b, &t->child, e - 1) + 1;
-		x = sfx_next1(b, &t->child, e, end);
-		if (x < end)
-			k->next = k->v + 1;
-		k->gap = x < end ? x - e : k->gap + (end - e);
-		return STEP_DOWN;
-	}
 	if (equal)
+	{
+		/* has-child bits from the edge on: mostly all of the node's */
+		uint64_t	w = sfx_ld64(b, t->child.off + ((e - 1) >> 3)) >> ((e - 1) & 7);
+
+		if (w & 1)
+		{
+			k->v = t->dchildren + sfx_rank1(b, &t->child, e - 1) + 1;
+			w >>= 1;
+			x = w != 0 ? e + (uint32_t) __builtin_ctzll(w) : sfx_next1(b, &t->child, e, end);
+			if (x < end)
+				k->next = k->v + 1;
+			k->gap = x < end ? x - e : k->gap + (end - e);
+			return STEP_DOWN;
+		}
 		e--;
+	}
 	else if (e == s)
 	{
 		*rank = node_base(t, b, k->v) + node_pk(t, b, k->v);

@@ -35,17 +35,27 @@ typedef struct SfxBuf
 	uint32_t	len;
 } SfxBuf;
 
+/* Eight bytes as loaded, as a number whose bit i is bit i of the bytes. */
+static inline uint64_t
+sfx_le64(uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return x;
+#else
+	return __builtin_bswap64(x);
+#endif
+}
+
+/* The last bytes of the buffer; bytes outside read as zero. */
+extern uint64_t sfx_ld64_edge(SfxBuf b, uint32_t off);
+
 /* Bytes outside the buffer read as zero. */
 static inline uint64_t
 sfx_ld64(SfxBuf b, uint32_t off)
 {
-	uint64_t	v = 0;
-
-	if ((uint64_t) off + 8 <= b.len)
-		return sfx_get64(b.p + off);
-	for (uint32_t i = 0; i < 8 && off < b.len && i < b.len - off; i++)
-		v |= (uint64_t) b.p[off + i] << (8 * i);
-	return v;
+	if (__builtin_expect((uint64_t) off + 8 <= b.len, 1))
+		return sfx_le64(sfx_get64(b.p + off));
+	return sfx_ld64_edge(b, off);
 }
 
 static inline uint32_t
@@ -62,6 +72,19 @@ sfx_ld16(SfxBuf b, uint32_t off)
 
 /* ---- words ---- */
 
+#define SFX_ONES	UINT64_C(0x0101010101010101)
+#define SFX_HIGHS	UINT64_C(0x8080808080808080)
+
+/* Byte i: ones in bytes 0..i of x.  So the top byte is the popcount. */
+static inline uint64_t
+sfx_byte_sums(uint64_t x)
+{
+	x -= (x >> 1) & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return x * SFX_ONES;
+}
+
 /* x86-64 without -mpopcnt would call a table-driven library function. */
 static inline uint32_t
 sfx_popcount(uint64_t x)
@@ -69,35 +92,28 @@ sfx_popcount(uint64_t x)
 #if defined(__POPCNT__) || defined(__aarch64__)
 	return (uint32_t) __builtin_popcountll(x);
 #else
-	x -= (x >> 1) & UINT64_C(0x5555555555555555);
-	x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
-	x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-	return (uint32_t) ((x * UINT64_C(0x0101010101010101)) >> 56);
+	return (uint32_t) (sfx_byte_sums(x) >> 56);
 #endif
 }
 
-/* Position of one number r (from 0) in x, which has more than r ones. */
+/* How many bytes of s (each at most 128) are <= r (less than 128). */
 static inline uint32_t
-sfx_select_word(uint64_t x, uint32_t r)
+sfx_bytes_upto(uint64_t s, uint32_t r)
 {
-	uint64_t	s = x - ((x >> 1) & UINT64_C(0x5555555555555555));
-	uint32_t	shift,
-				byte;
+	return (uint32_t) ((((((r * SFX_ONES) | SFX_HIGHS) - s) & SFX_HIGHS) >> 7) * SFX_ONES >> 56);
+}
 
-	if (r == 0)
-		return (uint32_t) __builtin_ctzll(x);
-	s = (s & UINT64_C(0x3333333333333333)) + ((s >> 2) & UINT64_C(0x3333333333333333));
-	s = (s + (s >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-	s *= UINT64_C(0x0101010101010101);	/* byte i: ones in bytes 0..i, at most 64 */
-	/* the first byte whose sum exceeds r: count the bytes whose sum does not */
-	shift = (uint32_t) ((((((r * UINT64_C(0x0101010101010101)) | UINT64_C(0x8080808080808080)) - s)
-						  & UINT64_C(0x8080808080808080)) >> 7)
-						* UINT64_C(0x0101010101010101) >> 56) * 8;
-	r -= (uint32_t) ((s << 8) >> shift) & 0xFF;
-	byte = (uint32_t) (x >> shift) & 0xFF;
-	while (r-- > 0)
-		byte &= byte - 1;
-	return shift + (uint32_t) __builtin_ctz(byte);
+/* Position of one number r (from 0) in x, which has more than r ones; sums are its byte sums.  No
+ * branches: first the byte, then the bit in it by the same counting. */
+static inline uint32_t
+sfx_select_word(uint64_t x, uint64_t sums, uint32_t r)
+{
+	uint32_t	shift = sfx_bytes_upto(sums, r) * 8;
+	uint64_t	bits = ((x >> shift) & 0xFF) * SFX_ONES & UINT64_C(0x8040201008040201);
+
+	r -= (uint32_t) ((sums << 8) >> shift) & 0xFF;
+	bits = ((bits + ~SFX_HIGHS) >> 7) & SFX_ONES;
+	return shift + sfx_bytes_upto(bits * SFX_ONES, r);
 }
 
 /* Bits needed for values up to v. */
@@ -138,12 +154,17 @@ sfx_bit(SfxBuf b, uint32_t off, uint32_t i)
 
 /* ---- bit vectors ---- */
 
-#define SFX_RANK_BITS	128		/* a rank sample for this many bits */
-/* A select sample for about this many bits: close where every level of a descent needs one, wide for tails. */
-#define SFX_SELECT_NEAR	64
-#define SFX_SELECT_FAR	128
+#define SFX_RANK_BITS	64		/* a rank sample for this many bits: one word to count in */
+/*
+ * A select sample for about this many bits, but for no more than 2^(shift) ones: close where each level of a descent
+ * needs one, wide for tails.
+ */
+#define SFX_SELECT_NEAR		64
+#define SFX_SELECT_NEARSHIFT	3
+#define SFX_SELECT_FAR		128
+#define SFX_SELECT_FARSHIFT	7
 
-/* n bits at off.  At smp: rank samples (ones before each 128 bits), or the positions of every 2^shift-th one. */
+/* n bits at off.  At smp: rank samples (ones before each 64 bits), or the positions of every 2^shift-th one. */
 typedef struct SfxBits
 {
 	uint32_t	off;
@@ -157,17 +178,9 @@ static inline uint32_t
 sfx_rank1(SfxBuf b, const SfxBits *v, uint32_t i)
 {
 	uint32_t	blk = i / SFX_RANK_BITS;
-	uint32_t	r = sfx_ld16(b, v->smp + 2 * blk);
-	uint32_t	at = v->off + blk * (SFX_RANK_BITS / 8);
+	uint64_t	w = sfx_ld64(b, v->off + blk * (SFX_RANK_BITS / 8));
 
-	if (i & 64)
-	{
-		r += sfx_popcount(sfx_ld64(b, at));
-		at += 8;
-	}
-	if (i & 63)
-		r += sfx_popcount(sfx_ld64(b, at) << (64 - (i & 63)));
-	return r;
+	return sfx_ld16(b, v->smp + 2 * blk) + sfx_popcount(w & ((UINT64_C(1) << (i % SFX_RANK_BITS)) - 1));
 }
 
 /* The first one at or after bit i and before bit end; end if there is none. */
@@ -188,41 +201,34 @@ sfx_next1(SfxBuf b, const SfxBits *v, uint32_t i, uint32_t end)
 	return end;
 }
 
+/* From bit pos on, the positions of one number r (from 0) and of the one behind it; v->n where there is none. */
+extern uint32_t sfx_select_from(SfxBuf b, const SfxBits *v, uint32_t pos, uint32_t r, uint32_t *next);
+
 /* Positions of one number k (from 0) and of the one behind it; v->n where there is none. */
 static inline uint32_t
 sfx_select1(SfxBuf b, const SfxBits *v, uint32_t k, uint32_t *next)
 {
 	uint32_t	pos = sfx_ld16(b, v->smp + 2 * (k >> v->shift));
 	uint32_t	r = k & ((1u << v->shift) - 1);
-	uint32_t	at = v->off + (pos >> 3);
-	uint64_t	w = sfx_ld64(b, at) & (~UINT64_C(0) << (pos & 7));
 
-	for (pos &= ~7u; pos < v->n; pos += 64)
+	/* few ones to skip, and nearly always in one word: cheaper than counting */
+	if (v->shift <= SFX_SELECT_NEARSHIFT)
 	{
-		uint32_t	c = sfx_popcount(w);
+		uint64_t	w = sfx_ld64(b, v->off + (pos >> 3)) >> (pos & 7);
 
-		if (r < c)
+		for (uint32_t i = r; i > 0; i--)
+			w &= w - 1;
+		if ((w & (w - 1)) != 0)
 		{
-			uint32_t	i = sfx_select_word(w, r);
+			uint32_t	at = pos + (uint32_t) __builtin_ctzll(w);
 
-			w &= ~UINT64_C(1) << i;
-			if (w != 0)
-			{
-				*next = pos + (uint32_t) __builtin_ctzll(w);
-				if (*next > v->n)
-					*next = v->n;
-			}
-			else
-				*next = sfx_next1(b, v, pos + 64, v->n);
-			pos += i;
-			return pos < v->n ? pos : v->n;
+			*next = pos + (uint32_t) __builtin_ctzll(w & (w - 1));
+			if (*next > v->n)
+				*next = v->n;
+			return at < v->n ? at : v->n;
 		}
-		r -= c;
-		at += 8;
-		w = sfx_ld64(b, at);
 	}
-	*next = v->n;
-	return v->n;
+	return sfx_select_from(b, v, pos, r, next);
 }
 
 /* ---- output ---- */
@@ -267,8 +273,13 @@ sfx_pool_get(SfxBuf b, const SfxPool *s, uint32_t i, uint32_t *off, uint32_t *le
 	end = (next - i - 1) << s->l;
 	if (s->l > 0)
 	{
-		start |= (uint32_t) sfx_packed_get(b, s->low, s->l, i);
-		end |= (uint32_t) sfx_packed_get(b, s->low, s->l, i + 1);
+		/* both in one word: l <= 15 */
+		uint32_t	bit = i * s->l;
+		uint64_t	w = sfx_ld64(b, s->low + (bit >> 3)) >> (bit & 7);
+		uint32_t	mask = (1u << s->l) - 1;
+
+		start |= (uint32_t) w & mask;
+		end |= (uint32_t) (w >> s->l) & mask;
 	}
 	*off = s->data + start;
 	*len = end - start;
@@ -303,7 +314,7 @@ sfx_probe_byte(const SfxProbe *q, uint32_t i)
 	return i < q->len ? q->key[i] : q->tid[i - q->len];
 }
 
-/* The first eight bytes in memory as a big-endian number. */
+/* Eight bytes as loaded, as a number that sorts as they do. */
 static inline uint64_t
 sfx_be64(uint64_t x)
 {

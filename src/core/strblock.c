@@ -6,12 +6,6 @@
 
 /* ---- encoder ---- */
 
-static inline uint32_t
-group_size(int n, int first)
-{
-	return (uint32_t) (n - first < SFX_STR_GROUP ? n - first : SFX_STR_GROUP);
-}
-
 /* The byte all keys end in, or -1. */
 static int
 common_last(const SfxKeys *k)
@@ -27,78 +21,104 @@ common_last(const SfxKeys *k)
 	return last;
 }
 
-/* What key i shares with key i-1, behind the prefix and within the len bytes that are kept of it. */
-static inline uint32_t
-shared_len(const SfxKeys *k, int i, uint32_t len, uint32_t prevlen)
-{
-	uint32_t	s = k->lcp[i] - k->skip;
-
-	if (s > len)
-		s = len;
-	return s > prevlen ? prevlen : s;
-}
-
 uint32_t
 sfx_str_estimate(const SfxKeys *k)
 {
 	uint32_t	size = 1;
 
-	for (int i = 0; i < k->n; i++)
-	{
-		uint32_t	len = k->off[i + 1] - k->off[i];
-
-		size += len - (i % SFX_STR_GROUP ? k->lcp[i] : k->skip);
-	}
+	for (int i = 1; i < k->n; i++)
+		if (i % SFX_STR_GROUP)
+			size += k->off[i + 1] - k->off[i] - k->lcp[i];
 	return size;
 }
 
-/* Encode one group of n keys from first on; the new end, or NULL if it does not fit before end. */
-static uint8_t *
-encode_group(const SfxKeys *k, int first, uint32_t n, uint32_t cut, uint8_t *p, const uint8_t *end)
+static inline uint8_t *
+put_bytes(uint8_t *p, const uint8_t *src, uint32_t n, const uint8_t *end)
 {
-	const uint8_t *key = k->bytes + k->off[first] + k->skip;
-	uint32_t	len = k->off[first + 1] - k->off[first] - k->skip - cut;
+	/* the source has 15 readable bytes behind it */
+	if (end - p >= (ptrdiff_t) n + 16)
+		sfx_copy16(p, src, n);
+	else
+		memcpy(p, src, n);
+	return p + n;
+}
+
+/*
+ * Encode the run of keys first + step, first + 2 * step, ... (n of them), each against the one step before.
+ * The new end, or NULL if it does not fit before end.
+ */
+static uint8_t *
+encode_run(const SfxKeys *k, int first, int step, int n, uint32_t cut, uint8_t *p, const uint8_t *end)
+{
 	uint32_t	shared[SFX_STR_GROUP];
 	uint32_t	least = UINT32_MAX;
-	uint32_t	prevlen = len;
+	uint32_t	prevlen = k->off[first + 1] - k->off[first] - k->skip - cut;
 
-	if ((size_t) (end - p) < (size_t) len + 4)
-		return NULL;
-	p = sfx_len_put(p, len);
-	memcpy(p, key, len);
-	p += len;
-	if (n == 1)
+	if (n == 0)
 		return p;
-	for (uint32_t j = 1; j < n; j++)
+	for (int j = 0, i = first + 1; j < n; j++)
 	{
-		int			i = first + (int) j;
+		uint32_t	s = k->lcp[i];
+		uint32_t	len;
 
-		len = k->off[i + 1] - k->off[i] - k->skip - cut;
-		shared[j] = shared_len(k, i, len, prevlen);
-		if (shared[j] < least)
-			least = shared[j];
+		/* what neighbours share, all between them share */
+		for (int m = 1; m < step; m++)
+			s = k->lcp[i + m] < s ? k->lcp[i + m] : s;
+		i += step;
+		len = k->off[i] - k->off[i - 1] - k->skip - cut;
+		s -= k->skip;
+		s = s > len ? len : s;
+		shared[j] = s > prevlen ? prevlen : s;
+		least = shared[j] < least ? shared[j] : least;
 		prevlen = len;
 	}
+	if (end - p < 2)
+		return NULL;
 	p = sfx_len_put(p, least);
-	for (uint32_t j = 1; j < n; j++)
+	for (int j = 0, i = first + step; j < n; j++, i += step)
 	{
-		int			i = first + (int) j;
 		uint32_t	sh = shared[j] - least;
-		uint32_t	rest;
+		uint32_t	rest = k->off[i + 1] - k->off[i] - k->skip - cut - shared[j];
 
-		key = k->bytes + k->off[i] + k->skip + shared[j];
-		rest = k->off[i + 1] - k->off[i] - k->skip - cut - shared[j];
-		if ((size_t) (end - p) < (size_t) rest + 5)
+		if (end - p < (ptrdiff_t) rest + 5)
 			return NULL;
 		*p++ = (uint8_t) ((sh < 15 ? sh : 15) << 4 | (rest < 15 ? rest : 15));
 		if (sh >= 15)
 			p = sfx_len_put(p, sh - 15);
 		if (rest >= 15)
 			p = sfx_len_put(p, rest - 15);
-		memcpy(p, key, rest);
-		p += rest;
+		p = put_bytes(p, k->bytes + k->off[i] + k->skip + shared[j], rest, end);
 	}
 	return p;
+}
+
+/* Heads, then groups, from start on; ends[0] = end of the heads, ends[g + 1] = end of group g, from start. */
+static uint8_t *
+encode_runs(const SfxKeys *k, uint32_t cut, uint8_t *start, const uint8_t *end, uint32_t *ends)
+{
+	int			ngroups = (k->n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
+	uint32_t	len = k->off[1] - k->off[0] - k->skip - cut;
+	uint8_t    *p = start;
+
+	if (end - p < (ptrdiff_t) len + 2)
+		return NULL;
+	p = sfx_len_put(p, len);
+	p = put_bytes(p, k->bytes + k->off[0] + k->skip, len, end);
+	p = encode_run(k, 0, SFX_STR_GROUP, ngroups - 1, cut, p, end);
+	if (p == NULL)
+		return NULL;
+	ends[0] = (uint32_t) (p - start);
+	for (int g = 0; g < ngroups; g++)
+	{
+		int			first = g * SFX_STR_GROUP;
+		int			n = k->n - first < SFX_STR_GROUP ? k->n - first : SFX_STR_GROUP;
+
+		p = encode_run(k, first, 1, n - 1, cut, p, end);
+		if (p == NULL)
+			return NULL;
+		ends[g + 1] = (uint32_t) (p - start);
+	}
+	return ends[ngroups] > SFX_LEAF_MAXLEN ? NULL : p;
 }
 
 int
@@ -108,49 +128,40 @@ sfx_str_encode(const SfxKeys *k, uint8_t *out, size_t cap)
 	uint32_t	cut = last >= 0;
 	int			ngroups = (k->n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
 	uint32_t	head = 1 + cut;
-	uint32_t	gend[SFX_STR_MAXGROUPS];
+	uint32_t	table = 2 * (uint32_t) (ngroups + 1);
+	uint32_t	ends[SFX_STR_MAXGROUPS + 1];
 	uint32_t	least = UINT32_MAX,
-				most = 0,
-				prev = 0;
-	uint8_t    *start;
+				most = 0;
 	uint8_t    *p;
-	uint8_t    *q;
+	uint8_t    *q = out + head;
 
-	if (cap < head + 2 * (size_t) ngroups)
+	if (cap < head + table)
 		return SFX_NOSPACE;
-	/* room for the wide table; the groups move down if the narrow one does */
-	start = p = out + head + 2 * ngroups;
-	for (int g = 0; g < ngroups; g++)
-	{
-		uint32_t	len;
-
-		p = encode_group(k, g * SFX_STR_GROUP, group_size(k->n, g * SFX_STR_GROUP), cut, p, out + cap);
-		if (p == NULL)
-			return SFX_NOSPACE;
-		gend[g] = (uint32_t) (p - start);
-		len = gend[g] - prev;
-		least = len < least ? len : least;
-		most = len > most ? len : most;
-		prev = gend[g];
-	}
-	if (gend[ngroups - 1] > SFX_LEAF_MAXLEN)
+	p = encode_runs(k, cut, q + table, out + cap, ends);
+	if (p == NULL)
 		return SFX_NOSPACE;
 	out[0] = (uint8_t) (cut ? SFX_STR_LAST : 0);
 	if (cut)
 		out[1] = (uint8_t) last;
-	q = out + head;
+	for (int g = 0; g < ngroups; g++)
+	{
+		uint32_t	len = ends[g + 1] - ends[g];
+
+		least = len < least ? len : least;
+		most = len > most ? len : most;
+	}
 	if (ngroups > 2 && most - least <= 255)
 	{
 		out[0] |= SFX_STR_NARROW;
-		sfx_put16(q, (uint16_t) least);
-		q += 2;
+		sfx_put16(q, (uint16_t) ends[0]);
+		sfx_put16(q + 2, (uint16_t) least);
 		for (int g = 0; g < ngroups; g++)
-			*q++ = (uint8_t) (gend[g] - (g ? gend[g - 1] : 0) - least);
-		memmove(q, start, gend[ngroups - 1]);
-		return (int) (q - out) + (int) gend[ngroups - 1];
+			q[4 + g] = (uint8_t) (ends[g + 1] - ends[g] - least);
+		memmove(q + 4 + ngroups, q + table, ends[ngroups]);
+		return (int) (head + 4 + (uint32_t) ngroups + ends[ngroups]);
 	}
-	for (int g = 0; g < ngroups; g++, q += 2)
-		sfx_put16(q, (uint16_t) gend[g]);
+	for (int g = 0; g <= ngroups; g++, q += 2)
+		sfx_put16(q, (uint16_t) ends[g]);
 	return (int) (p - out);
 }
 
@@ -172,17 +183,16 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n)
 	s->n = n;
 	s->ngroups = (n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
 	s->last = flags & SFX_STR_LAST ? *p++ : -1;
-	s->goff[0] = 0;
 	if (flags & SFX_STR_NARROW)
 	{
 		uint32_t	least;
 
-		if (end - p < 2 + s->ngroups)
+		if (end - p < 4 + s->ngroups)
 			return SFX_CORRUPT;
-		least = sfx_get16(p);
-		if (least > SFX_LEAF_MAXLEN)
-			return SFX_CORRUPT;
-		p += 2;
+		at = sfx_get16(p);
+		least = sfx_get16(p + 2);
+		p += 4;
+		s->goff[0] = (uint16_t) at;
 		for (int g = 0; g < s->ngroups; g++)
 		{
 			at += least + *p++;
@@ -191,34 +201,50 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n)
 	}
 	else
 	{
-		uint32_t	prev = 0;
-
-		if (end - p < 2 * s->ngroups)
+		if (end - p < 2 * (s->ngroups + 1))
 			return SFX_CORRUPT;
-		for (int g = 0; g < s->ngroups; g++, p += 2)
+		for (int g = 0; g <= s->ngroups; g++, p += 2)
 		{
-			at = sfx_get16(p);
-			if (at < prev)
+			uint32_t	next = sfx_get16(p);
+
+			if (next < at)
 				return SFX_CORRUPT;
-			prev = at;
-			s->goff[g + 1] = (uint16_t) at;
+			at = next;
+			s->goff[g] = (uint16_t) at;
 		}
 	}
-	/* at is exact even where goff[] would have wrapped around */
+	/* at is exact even where goff[] has wrapped around */
 	if ((ptrdiff_t) at > end - p || at > UINT16_MAX)
 		return SFX_CORRUPT;
-	s->groups = p;
+	s->heads = p;
 	s->end = p + at;
 	return SFX_OK;
 }
 
-/* The restart key of group g; *p stands behind it. */
-static inline bool
-restart_key(const SfxStr *s, int g, const uint8_t **p, const uint8_t **key, uint32_t *len)
+/* Where group g's run begins and ends. */
+static inline const uint8_t *
+group_run(const SfxStr *s, int g, const uint8_t **end)
 {
-	const uint8_t *end = s->groups + s->goff[g + 1];
+	*end = s->heads + s->goff[g + 1];
+	return s->heads + s->goff[g];
+}
 
-	*p = s->groups + s->goff[g];
+/* Keys of group g behind the head. */
+static inline int
+group_keys(const SfxStr *s, int g)
+{
+	int			n = s->n - g * SFX_STR_GROUP;
+
+	return (n < SFX_STR_GROUP ? n : SFX_STR_GROUP) - 1;
+}
+
+/* The first key of all; *p stands behind it, at the run of the other heads. */
+static inline bool
+first_key(const SfxStr *s, const uint8_t **p, const uint8_t **key, uint32_t *len)
+{
+	const uint8_t *end = s->heads + s->goff[0];
+
+	*p = s->heads;
 	if (!sfx_len_get(p, end, len) || (ptrdiff_t) *len > end - *p)
 		return false;
 	*key = *p;
@@ -226,7 +252,7 @@ restart_key(const SfxStr *s, int g, const uint8_t **p, const uint8_t **key, uint
 	return true;
 }
 
-/* The header of a key that is no restart key; *p stands at the rest's bytes, which lie before end. */
+/* The header of a key in a run; *p stands at the rest's bytes, which lie before end. */
 static inline bool
 next_key(const uint8_t **p, const uint8_t *end, uint32_t least, uint32_t *shared, uint32_t *rest)
 {
@@ -283,39 +309,41 @@ cmp_rest(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at,
 }
 
 /*
- * Walk through group g, whose restart key is < t and agrees with it in m bytes.  A key that shares more than m
- * bytes with the one before stands to t as that one does; one that shares fewer is > t.
+ * Walk through a run of n keys; the key before it is < t and agrees with it in *m bytes.  A key that shares more
+ * than *m bytes with the one before stands to t as that one does; one that shares fewer is > t.  Returns the number of
+ * keys < t; *m is that of the last of them, then.
  */
 static int
-search_group(const SfxStr *s, int g, const uint8_t *p, uint32_t m, const uint8_t *t, uint32_t tlen, bool *equal)
+search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const uint8_t *t, uint32_t tlen,
+		   uint32_t *m, bool *equal)
 {
-	const uint8_t *end = s->groups + s->goff[g + 1];
-	int			i = g * SFX_STR_GROUP + 1;
-	int			to = i - 1 + (int) group_size(s->n, i - 1);
 	uint32_t	least;
+	int			i;
 
-	if (i == to)
-		return i;
+	if (n == 0)
+		return 0;
 	if (!sfx_len_get(&p, end, &least))
 		return SFX_CORRUPT;
-	for (; i < to; i++)
+	for (i = 0; i < n; i++)
 	{
 		uint32_t	shared,
 					rest;
 
 		if (!next_key(&p, end, least, &shared, &rest))
 			return SFX_CORRUPT;
-		if (shared < m)
+		if (shared < *m)
 			return i;
-		if (shared == m)
+		if (shared == *m)
 		{
-			int			c = cmp_rest(s, p, rest, m, t, tlen, &m);
+			uint32_t	lcp;
+			int			c = cmp_rest(s, p, rest, shared, t, tlen, &lcp);
 
 			if (c >= 0)
 			{
 				*equal = c == 0;
 				return i;
 			}
+			*m = lcp;
 		}
 		p += rest;
 	}
@@ -325,41 +353,30 @@ search_group(const SfxStr *s, int g, const uint8_t *p, uint32_t m, const uint8_t
 int
 sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal)
 {
-	int			lo = 0,
-				hi = s->ngroups;	/* groups below lo start < t, from hi on > t */
-	const uint8_t *at = NULL;
-	uint32_t	m = 0;
+	const uint8_t *p;
+	const uint8_t *end;
+	const uint8_t *key;
+	uint32_t	len,
+				m;
+	int			c,
+				g,
+				i;
 
 	*equal = false;
-	while (lo < hi)
+	if (!first_key(s, &p, &key, &len))
+		return SFX_CORRUPT;
+	c = cmp_rest(s, key, len, 0, t, tlen, &m);
+	if (c >= 0)
 	{
-		int			mid = (lo + hi) / 2;
-		const uint8_t *p;
-		const uint8_t *key;
-		uint32_t	len;
-		uint32_t	lcp;
-		int			c;
-
-		if (!restart_key(s, mid, &p, &key, &len))
-			return SFX_CORRUPT;
-		c = cmp_rest(s, key, len, 0, t, tlen, &lcp);
-		if (c == 0)
-		{
-			*equal = true;
-			return mid * SFX_STR_GROUP;
-		}
-		if (c < 0)
-		{
-			lo = mid + 1;
-			at = p;
-			m = lcp;
-		}
-		else
-			hi = mid;
-	}
-	if (lo == 0)
+		*equal = c == 0;
 		return 0;
-	return search_group(s, lo - 1, at, m, t, tlen, equal);
+	}
+	g = search_run(s, p, s->heads + s->goff[0], s->ngroups - 1, t, tlen, &m, equal);
+	if (g < 0 || *equal)
+		return g < 0 ? g : (g + 1) * SFX_STR_GROUP;
+	p = group_run(s, g, &end);
+	i = search_run(s, p, end, group_keys(s, g), t, tlen, &m, equal);
+	return i < 0 ? i : g * SFX_STR_GROUP + 1 + i;
 }
 
 /* Where decoded keys go. */
@@ -401,35 +418,77 @@ put_key(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 	return true;
 }
 
-/* Keys [from, to) of group g (numbers inside the group).  Those before from are written over one another. */
-static int
-decode_group(const SfxStr *s, int g, int from, int to, Sink *k, uint32_t *off)
+/* The last key written is kept, and is number i of those that are wanted. */
+static inline void
+keep_key(Sink *k, uint32_t *off)
 {
-	const uint8_t *end = s->groups + s->goff[g + 1];
-	const uint8_t *p;
-	const uint8_t *key;
-	uint32_t	rest,
-				shared = 0,
-				least = 0;
+	*off = k->at;
+	k->at += k->prelen + k->prevlen + (k->last >= 0);
+}
 
-	k->prevlen = 0;
-	if (!restart_key(s, g, &p, &key, &rest) || !put_key(k, 0, key, rest))
+/* Keys [from, to) of a run, behind the key that was written last.  Those before from are written over one another. */
+static int
+decode_run(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint32_t *off)
+{
+	uint32_t	rest,
+				shared,
+				least;
+
+	if (to <= 0)
+		return SFX_OK;
+	if (!sfx_len_get(&p, end, &least))
 		return SFX_CORRUPT;
-	if (to > 1 && !sfx_len_get(&p, end, &least))
-		return SFX_CORRUPT;
-	for (int i = 0;;)
+	for (int i = 0; i < to; i++)
 	{
-		if (i >= from)
-		{
-			*off++ = k->at;
-			k->at += k->prelen + k->prevlen + (k->last >= 0);
-		}
-		if (++i >= to)
-			return SFX_OK;
 		if (!next_key(&p, end, least, &shared, &rest) || !put_key(k, shared, p, rest))
 			return SFX_CORRUPT;
 		p += rest;
+		if (i >= from)
+			keep_key(k, off++);
 	}
+	return SFX_OK;
+}
+
+/* A walk along the heads. */
+typedef struct Heads
+{
+	const uint8_t *p;
+	const uint8_t *end;
+	int			g;				/* number of the next head */
+	uint32_t	least;
+	uint32_t	at;				/* where the last one stands, its length */
+	uint32_t	len;
+} Heads;
+
+/* Write the next head. */
+static bool
+put_head(const SfxStr *s, Heads *h, Sink *k)
+{
+	const uint8_t *key;
+	uint32_t	shared,
+				rest;
+
+	if (h->g == 0)
+	{
+		k->prevlen = 0;
+		if (!first_key(s, &h->p, &key, &rest) || !put_key(k, 0, key, rest))
+			return false;
+		h->end = s->heads + s->goff[0];
+		if (s->ngroups > 1 && !sfx_len_get(&h->p, h->end, &h->least))
+			return false;
+	}
+	else
+	{
+		k->prev = h->at;
+		k->prevlen = h->len;
+		if (!next_key(&h->p, h->end, h->least, &shared, &rest) || !put_key(k, shared, h->p, rest))
+			return false;
+		h->p += rest;
+	}
+	h->g++;
+	h->at = k->prev;
+	h->len = k->prevlen;
+	return true;
 }
 
 int
@@ -437,14 +496,28 @@ sfx_str_decode(const SfxStr *s, int from, int to, uint32_t prelen, uint8_t *out,
 			   uint32_t *off, const uint8_t *bodyend)
 {
 	Sink		k = {out, cap, prelen, 0, 0, 0, s->last, bodyend};
+	Heads		h = {0};
+	int			i = from;
 
-	for (int i = from; i < to;)
+	/* the heads before are written over one another */
+	while (h.g < from / SFX_STR_GROUP)
+		if (!put_head(s, &h, &k))
+			return SFX_CORRUPT;
+	while (i < to)
 	{
-		int			g = i / SFX_STR_GROUP;
-		int			base = g * SFX_STR_GROUP;
+		int			base = h.g * SFX_STR_GROUP;
+		int			g = h.g;
 		int			stop = to - base < SFX_STR_GROUP ? to - base : SFX_STR_GROUP;
+		const uint8_t *end;
+		const uint8_t *p = group_run(s, g, &end);
 
-		if (decode_group(s, g, i - base, stop, &k, off + (i - from)) != SFX_OK)
+		if (!put_head(s, &h, &k))
+			return SFX_CORRUPT;
+		/* the next head needs this one: it stays in any case */
+		keep_key(&k, off + (i - from));
+		if (i == base)
+			i++;
+		if (decode_run(p, end, i - base - 1, stop - 1, &k, off + (i - from)) != SFX_OK)
 			return SFX_CORRUPT;
 		i = base + stop;
 	}

@@ -2,20 +2,24 @@
  * strblock.h - key stream of a STRING block: front-coded keys
  *
  * Keys count from behind the block's prefix.  Where all of them end in the same byte
- * (the terminator of text), that byte is stored once.  Groups of SFX_STR_GROUP keys; the first of a group is
- * stored whole (restart point), each other as the length it shares with the one before and the rest.
+ * (the terminator of text), that byte is stored once.  Groups of SFX_STR_GROUP keys; the first of a group is its
+ * head.  A key is stored as the length it shares with the one before, and the rest.  The one before is, for
+ * a head, the head before: the heads make a run of their own, in front.
+ * So to find a key means a walk through the heads and one through a group, at most 30 steps that mostly compare two
+ * lengths; heads stored whole and searched by bisection would take half a byte to a byte more per key.
  *
  *	0			flags: SFX_STR_LAST, SFX_STR_NARROW
  *	1			the common last byte, if SFX_STR_LAST
- *	...			group lengths: narrow: the smallest (2 bytes), then the excess of each (1 byte);
- *				else the end of each group, counted from the first one's start (2 bytes)
- *	...			groups
+ *	...			lengths of the heads and of each group: narrow: that of the heads and the smallest of
+ *				the groups' (2 bytes each), then the excess of each group (1 byte);
+ *				else the end of each, counted from the start of the heads (2 bytes)
+ *	...			heads: length of the first key, its bytes; run of the other heads
+ *	...			groups: run of the keys behind the head
  *
- * A group:
+ * A run (nothing if it has no keys):
  *
- *	0			length of the restart key (leaf_format.h), its bytes
- *	...			shared length that all other keys of the group have at least (absent in a group of one)
- *	...			each other key: a byte with two nibbles, shared length above that minimum and length of
+ *	0			shared length that all keys of the run have at least
+ *	...			each key: a byte with two nibbles, shared length above that minimum and length of
  *				the rest; a nibble of 15 is followed by a length to be added; the rest
  *-------------------------------------------------------------------------
  */
@@ -32,12 +36,12 @@
 
 typedef struct SfxStr
 {
-	const uint8_t *groups;
+	const uint8_t *heads;
 	const uint8_t *end;			/* end of the stream */
 	int			n;
 	int			ngroups;
 	int			last;			/* common last byte, or -1 */
-	uint16_t	goff[SFX_STR_MAXGROUPS + 1];	/* group g is groups[goff[g]..goff[g+1]) */
+	uint16_t	goff[SFX_STR_MAXGROUPS + 1];	/* heads end at heads + goff[0], group g at heads + goff[g+1] */
 } SfxStr;
 
 /* A lower bound of what sfx_str_encode would write, at little cost. */
@@ -53,7 +57,8 @@ extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n);
 extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*
- * Materialise keys [from, to) at out (cap bytes), one after the other; off[0..to-from] are their bounds.
+ * Materialise keys [from, to) in out (cap bytes), one after the other; off[0..to-from] are their bounds (off[0] need
+ * not be 0).
  * The first prelen bytes at out are the prefix of all keys.
  * bodyend: bytes up to there may be read (not used) behind the stream.
  */

@@ -288,7 +288,6 @@ zigzag_parse(const uint8_t *in, size_t len, int n, ZigzagBlock *z)
 static int
 zigzag_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out)
 {
-	uint64_t	deltas[CHUNK];
 	uint64_t   *o = out;
 	ZigzagBlock z;
 	const uint8_t *p;
@@ -303,22 +302,22 @@ zigzag_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *
 	for (; from < to; k++)
 	{
 		int			skip = from % CHUNK,
-					end = (k + 1) * CHUNK < to ? (k + 1) * CHUNK : to,
-					ndeltas = end - k * CHUNK - 1;
+					end = (k + 1) * CHUNK < to ? (k + 1) * CHUNK : to;
+		unsigned	w = z.widths[k];
+		size_t		avail = len - (size_t) (p - in);
 		uint64_t	v = sfx_load_bytes(z.checks + (size_t) k * z.ncheck, z.ncheck);
 
-		sfx_bits_unpack(p, len - (size_t) (p - in), 0, z.widths[k], ndeltas, z.min, deltas);
-		for (int j = 0; j < skip; j++)
-			v += deltas[j];
+		/* The deltas are unpacked to where their sums go. */
+		v += (uint64_t) skip * z.min + sfx_bits_sum(p, avail, w, skip);
 		*o++ = v;
 		high |= v;
-		for (int j = skip; j < ndeltas; j++)
+		sfx_bits_unpack(p, avail, (size_t) skip * w, w, end - from - 1, z.min, o);
+		for (; ++from < end; o++)
 		{
-			*o++ = v += deltas[j];
+			*o = v += *o;
 			high |= v;
 		}
-		p += sfx_bits_bytes((size_t) chunk_values(n, k) - 1, z.widths[k]);
-		from = end;
+		p += sfx_bits_bytes((size_t) chunk_values(n, k) - 1, w);
 	}
 	if (high > SFX_MAX_TID)
 		return SFX_CORRUPT;
@@ -366,19 +365,26 @@ list_word(const PostingBlock *b, size_t bit, size_t nbits, size_t j)
 	return sfx_bits_get(b->p, b->avail, bit + 64 * j, left < 64 ? (unsigned) left : 64);
 }
 
-/* Numbers [from, to), from < to, of the list of n that starts at bit. */
+/*
+ * Numbers [from, to), from < to, of the list of n that starts at bit.  Low bits are read with one
+ * load as long as that stays inside.
+ */
 static int
 list_decode(const PostingBlock *b, size_t bit, int n, int from, int to, uint64_t *out)
 {
 	unsigned	low = list_low(b->range, n);
 	size_t		nbits = list_bitmap(b->range, n, low),
 				nwords = (nbits + 63) / 64,
+				lows = bit + nbits,
 				j = 0;
-	uint64_t	x;
-	int			skip = from;
+	uint64_t	mask = sfx_mask(low),
+				x = list_word(b, bit, nbits, 0);
+	int			i = from,
+				skip = from,
+				loadable = from;
 
-	sfx_bits_unpack(b->p, b->avail, bit + nbits + (size_t) from * low, low, to - from, 0, out);
-	x = list_word(b, bit, nbits, 0);
+	if (low > 0)
+		loadable += sfx_bits_loadable(b->avail, lows + (size_t) from * low, low, to - from);
 	for (int ones; skip >= (ones = (int) sfx_popcount(x)); x = list_word(b, bit, nbits, j))
 	{
 		skip -= ones;
@@ -386,18 +392,29 @@ list_decode(const PostingBlock *b, size_t bit, int n, int from, int to, uint64_t
 			return SFX_CORRUPT;
 	}
 	x &= ~UINT64_C(0) << sfx_select(x, (unsigned) skip);
-	for (int i = from; i < to; i++)
+
+	for (;;)
 	{
-		while (x == 0)
+		int			word_end = i + (int) sfx_popcount(x),
+					end = word_end < to ? word_end : to,
+					fast = end < loadable ? end : loadable;
+
+		for (; i < fast; i++, x &= x - 1)
 		{
-			if (++j >= nwords)
-				return SFX_CORRUPT;
-			x = list_word(b, bit, nbits, j);
+			size_t		at = lows + (size_t) i * low;
+			uint64_t	high = 64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i;
+
+			out[i - from] = high << low | ((sfx_load64(b->p + (at >> 3)) >> (at & 7)) & mask);
 		}
-		out[i - from] |= (uint64_t) (64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i) << low;
-		x &= x - 1;
+		for (; i < end; i++, x &= x - 1)
+			out[i - from] = (uint64_t) (64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i) << low |
+				sfx_bits_get(b->p, b->avail, lows + (size_t) i * low, low);
+		if (i == to)
+			return SFX_OK;
+		if (++j >= nwords)
+			return SFX_CORRUPT;
+		x = list_word(b, bit, nbits, j);
 	}
-	return SFX_OK;
 }
 
 static int

@@ -5,10 +5,11 @@
  * list, in any order across keys.  The first byte names the codec; the smallest is taken:
  *
  *	RUNS	runs of consecutive offsets inside a heap block, and of heap blocks that
- *			follow one another (a table-order index costs a few bytes per heap page)
- *	FOR		frame of reference over (block, offset), each with its own tight bit width
- *	ZIGZAG	zigzag deltas of the linearised TID, bit-packed (almost in order)
- *	POSTING	Elias-Fano per posting list (needs the list ends; only tried where lists are long)
+ *			follow one another (a table-order index costs a few bytes per heap page); forward or
+ *			backward; taken without a look at the others where it costs no more than a bit per TID
+ *	FOR		frame of reference over (block, offset), as one number of tight bit width
+ *	ZIGZAG	signed deltas of that number less the smallest, bit-packed (almost in order)
+ *	POSTING	Elias-Fano per posting list (needs the list ends), or over a block that is sorted as a whole
  *	PLAIN	6 bytes each
  *-------------------------------------------------------------------------
  */
@@ -32,7 +33,7 @@ typedef enum SfxTidCodec
 /*
  * Encode tid[0..n), 1 <= n <= 512.  ends[0..nlists) are the exclusive ends of the
  * posting lists (ends[nlists-1] == n); NULL where each TID is a list of its own.
- * Returns bytes written or SFX_NOSPACE.
+ * Returns bytes written or SFX_NOSPACE; what lies beyond them in out, up to cap, may be scratched.
  */
 extern int sfx_tid_encode(const uint64_t *tid, int n, const uint16_t *ends, int nlists,
 						  uint8_t *out, size_t cap);

@@ -293,6 +293,7 @@ posting_encode(const uint64_t *lin, int n, const TidFrame *f, uint64_t range,
 /* What one pass over the TIDs finds out. */
 typedef struct TidStats
 {
+	uint64_t	max;
 	TidFrame	frame;
 	uint32_t	blocks;			/* the greatest block - the least one */
 	uint64_t	range;			/* bound of lin */
@@ -301,14 +302,14 @@ typedef struct TidStats
 } TidStats;
 
 /*
- * A JUMP run takes three bytes, four if it is FAR.  Whatever does not follow the TID before it
- * by 1..NEAR (in one of the two directions) must be one.
+ * A JUMP run takes three bytes, four if it is RUN_FAR.  Whatever does not follow the TID before it (read backward:
+ * is not followed by it) by 1..RUN_NEAR must be one.
  */
-#define NEAR	UINT64_C(0x10000)
-#define FAR		(UINT64_C(65) << 16)
+#define RUN_NEAR	UINT64_C(0x10000)
+#define RUN_FAR		(UINT64_C(65) << 16)
 
-static void
-tid_stats(const uint64_t *tid, int n, TidStats *s)
+static inline void
+tid_stats(const uint64_t *tid, int n, bool reversed, TidStats *s)
 {
 	uint64_t	min = tid[0],
 				max = tid[0];
@@ -316,7 +317,6 @@ tid_stats(const uint64_t *tid, int n, TidStats *s)
 				maxoff = minoff;
 	unsigned	descents = 0,
 				jumps = 0,
-				jumps_back = 0,
 				far = 0;
 
 	for (int i = 1; i < n; i++)
@@ -330,12 +330,12 @@ tid_stats(const uint64_t *tid, int n, TidStats *s)
 		minoff = off < minoff ? off : minoff;
 		maxoff = off > maxoff ? off : maxoff;
 		descents += (unsigned) (step >> 63);
-		jumps += step - 1 >= NEAR;
-		jumps_back += -step - 1 >= NEAR;
-		far += step + FAR >= 2 * FAR;
+		jumps += (reversed ? -step : step) - 1 >= RUN_NEAR;
+		far += step + RUN_FAR >= 2 * RUN_FAR;
 	}
+	s->max = max;
 	s->descents = (int) descents;
-	s->runs_bound = 4 + 3 * (size_t) (jumps < jumps_back ? jumps : jumps_back) + far;
+	s->runs_bound = 4 + 3 * (size_t) jumps + far;
 	s->frame.base = min >> 16 << 16 | minoff;
 	s->frame.radix = maxoff - minoff + 1;
 	s->blocks = (uint32_t) (max >> 16) - (uint32_t) (min >> 16);
@@ -364,7 +364,7 @@ zigzag_bound(const TidStats *s, const uint64_t *tid, int n)
 {
 	int64_t		max[MAX_CHUNKS],
 				min = INT64_MAX;
-	size_t		bound = 0;
+	size_t		bound = frame_size(&s->frame) + 1 + (1 + sfx_bytelen(s->range)) * (size_t) chunk_count(n);
 
 	for (int k = 0; k < chunk_count(n); k++)
 	{
@@ -409,24 +409,35 @@ posting_size(const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends
 	return size + frame_size(&s->frame) + 1 + sfx_bytelen(s->range);
 }
 
-/* TIDs that do not follow the one before, read forward or (if fewer) backward; -1 if one is no TID. */
-static int
-count_breaks(const uint64_t *tid, int n, bool *reversed)
+/*
+ * May the block be runs of four or more, forward or reversed?  Gives up at the first TIDs of a block that is not; else
+ * the caller may rely on all TIDs being at most SFX_MAX_TID.
+ */
+static bool
+few_breaks(const uint64_t *tid, int n, bool *reversed)
 {
 	uint64_t	all = tid[0];
 	int			up = 0,
-				down = 0;
+				down = 0,
+				i = 1;
 
-	for (int i = 1; i < n; i++)
+	while (i < n)
 	{
-		uint64_t	step = tid[i] - tid[i - 1];
+		int			end = i + CHUNK < n ? i + CHUNK : n;
 
-		all |= tid[i];
-		up += step == 1;
-		down += step == UINT64_MAX;
+		for (; i < end; i++)
+		{
+			uint64_t	step = tid[i] - tid[i - 1];
+
+			all |= tid[i];
+			up += step == 1;
+			down += step == UINT64_MAX;
+		}
+		*reversed = down > up;
+		if (i - 1 - (down > up ? down : up) > n / 4)
+			return false;
 	}
-	*reversed = down > up;
-	return all > SFX_MAX_TID ? -1 : n - 1 - (down > up ? down : up);
+	return all <= SFX_MAX_TID;
 }
 
 /*
@@ -490,23 +501,29 @@ encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, 
 	uint64_t	lin[SFX_TID_MAXN];
 	TidStats	s;
 	TidChoice	c;
-	bool		reversed;
-	int			breaks;
+	bool		reversed = false;
 	size_t		runs = SIZE_MAX;
 
 	if (n < 1 || n > SFX_TID_MAXN || !sound_lists(n, ends, nlists))
 		return SFX_NOSPACE;
-	breaks = count_breaks(tid, n, &reversed);
-	if (breaks < 0)
-		return SFX_NOSPACE;
-	if (which == SFX_TID_RUNS || (which == 0 && breaks <= n / 8))
+	if (few_breaks(tid, n, &reversed) && which == 0)
 	{
 		runs = runs_encode(tid, n, reversed, out, cap);
-		if (which == SFX_TID_RUNS || runs <= (size_t) n / 8)
+		if (runs <= (size_t) n / 8)
 			return runs <= cap ? (int) runs : SFX_NOSPACE;
 	}
 
-	tid_stats(tid, n, &s);
+	if (reversed)
+		tid_stats(tid, n, true, &s);
+	else
+		tid_stats(tid, n, false, &s);
+	if (s.max > SFX_MAX_TID)
+		return SFX_NOSPACE;
+	if (which == SFX_TID_RUNS)
+	{
+		runs = runs_encode(tid, n, reversed, out, cap);
+		return runs <= cap ? (int) runs : SFX_NOSPACE;
+	}
 	choose(&c, which, &s, tid, n, ends, nlists, lin);
 	if (which == 0 && runs == SIZE_MAX && s.runs_bound < c.size)
 	{

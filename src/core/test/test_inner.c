@@ -384,6 +384,31 @@ set_tids(int n, int all)
 		add("same", 4, SFX_MAX_TID);
 }
 
+/* Wide nodes behind many narrow ones, which makes them sparse, with few children far apart. */
+static void
+set_wide(void)
+{
+	uint8_t		b[5] = {0};
+
+	for (int i = 0; i < 40; i++)
+		for (int j = 0; j < 2; j++)
+		{
+			b[0] = (uint8_t) (5 * i);
+			b[1] = (uint8_t) (100 * j);
+			add(b, 2, 0);
+			if (i < 36)
+				continue;
+			for (int k = 0; k < 256; k++)
+			{
+				b[2] = (uint8_t) k;
+				add(b, 3, 0);
+				b[3] = 'x';
+				if (k == 2 + i || k == 200 - i || k == 255)
+					add(b, 4, 0);
+			}
+		}
+}
+
 static void
 test_sets(void)
 {
@@ -446,6 +471,10 @@ test_sets(void)
 	}
 	finish(0);
 	check_set("all bytes");
+	start(14);
+	set_wide();
+	finish(0);
+	check_set("wide sparse nodes");
 }
 
 /* Few and many small random sets: every shape of trie there is. */
@@ -590,7 +619,7 @@ test_words(void)
 			x = UINT64_C(1) << 63;
 		for (uint32_t b = 0; b < 64; b++)
 			if (x >> b & 1)
-				bad += sfx_select_word(x, k++) != b;
+				bad += sfx_select_word(x, sfx_byte_sums(x), k++) != b;
 		bad += sfx_popcount(x) != k;
 	}
 	ok(bad == 0, "select and popcount inside words");

@@ -147,7 +147,7 @@ test_codec(int codec)
 				if (size == SFX_NOSPACE && codec != 0)
 					continue;
 				blocks++;
-				bounded &= size > 0 && (size_t) size <= cap && enc[size] == 0xA5;
+				bounded &= size > 0 && (size_t) size <= cap && enc[cap] == 0xA5;
 				if (!check_block(tid, n, ends, nlists, enc, size, &seed) || (codec && (enc[0] & 7) != codec))
 				{
 					bad_kind = kind;
@@ -156,7 +156,7 @@ test_codec(int codec)
 				memset(other, 0xA5, sizeof(other));
 				bounded &= codec == 0 ? sfx_tid_encode(tid, n, ends, nlists, other, (size_t) size - 1) == SFX_NOSPACE :
 					sfx_tid_encode_as((SfxTidCodec) codec, tid, n, ends, nlists, other, (size_t) size - 1) == SFX_NOSPACE;
-				bounded &= other[size - 1] == 0xA5;
+				bounded &= other[size] == 0xA5;
 				for (int c = 1; c <= 5 && codec == 0; c++)
 				{
 					int			o = sfx_tid_encode_as((SfxTidCodec) c, tid, n, ends, nlists, other, cap);

@@ -1,0 +1,488 @@
+/*-------------------------------------------------------------------------
+ * rewrite.c - the one routine that rewrites leaves: merge's and VACUUM's inner loop
+ *
+ * See merge.c for the rules M1 to M5.  A group starts as one leaf.  It takes in its right neighbours while the next
+ * entries of the source fall into them; and where one leaf overflows, as many neighbours as make SFX_GROUP_LEAVES,
+ * so that k full leaves become k + 1 and not 2k.  A leaf that grows only at its end (ascending keys) is left
+ * full and gets a new right neighbour.
+ *-------------------------------------------------------------------------
+ */
+#include "rewrite.h"
+
+#include "miscadmin.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+#define MERGE_MAX_LEAVES	12	/* leaves of a group */
+#define MERGE_PAGES			14	/* pages after which a group takes no more from the source */
+
+void
+sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos)
+{
+	Assert(pos->len <= sizeof(buf->bytes));
+	if (pos->len > 0)
+		memmove(buf->bytes, pos->key, pos->len);
+	buf->pos.key = buf->bytes;
+	buf->pos.len = pos->len;
+	buf->pos.tid = pos->tid;
+}
+
+/* ---- source ---- */
+
+void
+sfx_source_init(SfxSource *src, Relation index, const SfxMeta *meta, int g)
+{
+	src->index = index;
+	src->meta = meta;
+	src->g = g;
+	src->seen = 0;
+	src->n = src->at = 0;
+	src->more = false;
+	src->entry = palloc(sizeof(SfxEntry) * SFX_SOURCE_CHUNK);
+	src->bytes = palloc(SFX_SOURCE_BYTES + SFX_MAX_ENTRY);
+}
+
+static void
+source_add(SfxSource *src, const SfxEntry *e)
+{
+	SfxEntry   *to = &src->entry[src->n++];
+	uint8	   *bytes = src->bytes + src->used;
+
+	*to = *e;
+	memcpy(bytes, e->key, e->keylen);
+	if (e->paylen > 0)
+		memcpy(bytes + e->keylen, e->payload, e->paylen);
+	to->key = bytes;
+	to->payload = bytes + e->keylen;
+	src->used += e->keylen + e->paylen;
+}
+
+bool
+sfx_source_seek(SfxSource *src, const SfxPos *pos)
+{
+	SfxImage   *img = sfx_image_acquire(src->index, src->meta, src->g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	SfxCursor	c;
+	bool		have;
+
+	if (img == NULL)
+		elog(ERROR, "surfidx: a generation of index \"%s\" vanished under the merge lock",
+			 RelationGetRelationName(src->index));
+	d = sfx_image_delta(img, &a);
+	src->seen = sfx_image_seen(img);
+	src->n = src->at = 0;
+	src->used = 0;
+	src->more = false;
+	have = sfx_delta_seek(d, a, pos, &c);
+	while (have)
+	{
+		SfxEntry	e;
+
+		if (src->n == SFX_SOURCE_CHUNK || src->used >= SFX_SOURCE_BYTES)
+		{
+			src->more = true;
+			break;
+		}
+		sfx_delta_get(d, a, &c, &e);
+		source_add(src, &e);
+		have = sfx_delta_next(d, a, &c);
+	}
+	sfx_image_release(img);
+	return src->n > 0;
+}
+
+const SfxEntry *
+sfx_source_peek(SfxSource *src)
+{
+	return src->at < src->n ? &src->entry[src->at] : NULL;
+}
+
+void
+sfx_source_advance(SfxSource *src)
+{
+	if (++src->at == src->n && src->more)
+	{
+		SfxPosBuf	next;
+		SfxEntry   *last = &src->entry[src->n - 1];
+		SfxPos		p = {last->key, last->keylen, last->tid + 1};
+
+		sfx_pos_set(&next, &p);
+		(void) sfx_source_seek(src, &next.pos);
+	}
+}
+
+static SfxPos
+entry_pos(const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+
+	return p;
+}
+
+/* ---- groups ---- */
+
+void
+sfx_leaf_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+	bool		valid;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	valid = sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, 0);
+	memcpy(copy, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	if (!valid)
+		sfx_corrupt(index, blkno, "a downlink leads to a page that is no leaf");
+	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy)) < 0)
+		sfx_corrupt(index, blkno, "leaf header or directory");
+}
+
+/* Rule T3's healing: is the parent itself known one level up? */
+static void
+check_posted(Relation index, SfxMeta *meta, const SfxNode *node)
+{
+	Buffer		buf;
+	SfxInner	inner;
+	uint32_t	blkno = InvalidBlockNumber;
+	uint64_t	count;
+	int			i;
+
+	if (SfxMetaMain(meta)->level <= node->level)
+		return;
+	buf = sfx_tree_find(index, meta, &node->children[0].low, false, node->level + 1);
+	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf))) < 0 ||
+		(i = sfx_inner_find(&inner, &node->children[0].low)) < 0 ||
+		sfx_inner_child(&inner, i, &blkno, &count) < 0)
+		sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page search");
+	UnlockReleaseBuffer(buf);
+	if (blkno != node->blkno)
+		sfx_tree_post(index, meta, node->level, &node->children[0].low);
+}
+
+void
+sfx_group_locate(SfxGroup *group, Relation index, SfxMeta *meta, const SfxPos *pos)
+{
+	group->index = index;
+	group->meta = meta;
+	group->has_node = SfxMetaMain(meta)->level > 0;
+	group->from = 0;
+	if (group->has_node)
+	{
+		sfx_tree_load(index, meta, pos, 1, &group->node);
+		check_posted(index, meta, &group->node);
+		while (group->from + 1 < group->node.nchildren &&
+			   sfx_cmp_pos(&group->node.children[group->from + 1].low, pos) <= 0)
+			group->from++;
+	}
+	group->to = group->from + 1;
+}
+
+SfxPos
+sfx_group_low(const SfxGroup *group)
+{
+	SfxPos		min = {(const uint8_t *) "", 0, 0};
+
+	return group->has_node ? group->node.children[group->from].low : min;
+}
+
+static bool
+child_high(const SfxGroup *group, int child, SfxPos *high)
+{
+	if (!group->has_node)
+		return false;
+	if (child + 1 < group->node.nchildren)
+		*high = group->node.children[child + 1].low;
+	else if (group->node.high_inf)
+		return false;
+	else
+		*high = group->node.high;
+	return true;
+}
+
+bool
+sfx_group_high(const SfxGroup *group, SfxPos *high)
+{
+	return child_high(group, group->to - 1, high);
+}
+
+/* ---- packing a group ---- */
+
+typedef struct Pack
+{
+	SfxGroup   *group;
+	SfxSource  *src;
+	IndexBulkDeleteCallback filter;
+	void	   *arg;
+	int			max_from_source;	/* pages after which the source has to wait */
+	SfxPacker  *packer;
+	int			n;
+	SfxNewLeaf	leaf[SFX_SWAP_MAX];
+	uint64		taken;
+	uint64		removed;
+	int64		before;			/* entries in the old leaves */
+	int64		after;			/* and in the new ones */
+	bool		inside;			/* an old entry came after a new one */
+	bool		too_many;
+} Pack;
+
+static int
+keep_page(void *ctx, const SfxLeafOut *out)
+{
+	Pack	   *p = ctx;
+	SfxNewLeaf *l;
+
+	if (p->n == SFX_SWAP_MAX)
+	{
+		p->too_many = true;
+		return SFX_NOSPACE;
+	}
+	l = &p->leaf[p->n++];
+	l->body = palloc(out->len);
+	memcpy(l->body, out->body, out->len);
+	l->len = out->len;
+	l->low = sfx_pos_copy(&out->low);
+	l->nentries = out->nentries;
+	p->after += out->nentries;
+	return SFX_OK;
+}
+
+static bool
+pack_add(Pack *p, const SfxEntry *e)
+{
+	int			rc = sfx_packer_add(p->packer, e);
+
+	if (rc < 0 && !p->too_many)
+		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"",
+			 rc, RelationGetRelationName(p->group->index));
+	return rc >= 0;
+}
+
+/* Take entries of the source below limit (NULL: all). False: too many pages. */
+static bool
+pack_source(Pack *p, const SfxPos *limit)
+{
+	const SfxEntry *e;
+
+	while (p->src && (e = sfx_source_peek(p->src)) != NULL && p->n < p->max_from_source)
+	{
+		SfxPos		pos = entry_pos(e);
+		int			c = limit ? sfx_cmp_pos(&pos, limit) : -1;
+
+		if (c > 0)
+			break;
+		/* the same (key, TID) in the tree: it was merged before a crash */
+		if (c < 0 && !pack_add(p, e))
+			return false;
+		p->taken++;
+		sfx_source_advance(p->src);
+		if (c == 0)
+			break;
+	}
+	return true;
+}
+
+static bool
+is_filtered(Pack *p, uint64 tid)
+{
+	ItemPointerData ptr;
+
+	if (p->filter == NULL)
+		return false;
+	ItemPointerSet(&ptr, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+	return p->filter(&ptr, p->arg);
+}
+
+static bool
+pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
+{
+	SfxLeaf		leaf;
+
+	sfx_leaf_copy(p->group->index, p->group->meta, blkno, copy, &leaf);
+	p->before += leaf.nentries;
+	for (int b = 0; b < leaf.nblocks; b++)
+	{
+		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0)
+			sfx_corrupt(p->group->index, blkno, "leaf block");
+		for (int i = 0; i < block->nent; i++)
+		{
+			SfxEntry	e;
+			SfxPos		pos;
+
+			sfx_block_entry(block, i, &e);
+			pos = entry_pos(&e);
+			if (!pack_source(p, &pos))
+				return false;
+			if (is_filtered(p, e.tid))
+			{
+				p->removed++;
+				continue;
+			}
+			p->inside |= p->taken > 0;
+			if (!pack_add(p, &e))
+				return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Pack the group as it stands, the source being at its first entry.  False: more
+ * pages than one record takes.
+ */
+static bool
+pack_group(Pack *p)
+{
+	SfxGroup   *g = p->group;
+	SfxPos		low = sfx_group_low(g);
+	SfxPos		high;
+	bool		finite = sfx_group_high(g, &high);
+	char	   *copy = palloc(BLCKSZ);
+	SfxBlock   *block = palloc(sizeof(SfxBlock));
+	bool		fits = true;
+
+	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p);
+	p->n = 0;
+	p->taken = p->removed = 0;
+	p->before = p->after = 0;
+	p->inside = p->too_many = false;
+	for (int i = g->from; i < g->to && fits; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		fits = pack_leaf(p, g->has_node ? g->node.children[i].blkno : SfxMetaMain(g->meta)->root, copy, block);
+	}
+	if (fits && p->src)
+	{
+		/* what is left below the high fence; an entry equal to it belongs to the right neighbour */
+		const SfxEntry *e;
+
+		while (fits && (e = sfx_source_peek(p->src)) != NULL && p->n < p->max_from_source)
+		{
+			SfxPos		pos = entry_pos(e);
+
+			if (finite && sfx_cmp_pos(&pos, &high) >= 0)
+				break;
+			fits = pack_add(p, e);
+			p->taken++;
+			sfx_source_advance(p->src);
+		}
+	}
+	if (fits)
+		fits = sfx_packer_finish(p->packer, finite ? &high : NULL) >= 0;
+	if (!fits && !p->too_many)
+		elog(ERROR, "surfidx: leaf packer failed on index \"%s\"", RelationGetRelationName(g->index));
+	pfree(copy);
+	pfree(block);
+	pfree(p->packer);
+	return fits;
+}
+
+/* Has the source an entry in child number i? */
+static bool
+source_has_child(SfxGroup *g, SfxSource *src, int i)
+{
+	SfxSource	probe;
+	SfxPos		high;
+	const SfxEntry *e;
+	bool		has;
+
+	sfx_source_init(&probe, src->index, src->meta, src->g);
+	has = sfx_source_seek(&probe, &g->node.children[i].low);
+	if (has && child_high(g, i, &high))
+	{
+		SfxPos		pos;
+
+		e = sfx_source_peek(&probe);
+		pos = entry_pos(e);
+		has = sfx_cmp_pos(&pos, &high) < 0;
+	}
+	pfree(probe.entry);
+	pfree(probe.bytes);
+	return has;
+}
+
+/* Take in neighbours on both sides until there are SFX_GROUP_LEAVES. False: there are none to take. */
+static bool
+widen_group(SfxGroup *g)
+{
+	int			before = g->to - g->from;
+
+	if (!g->has_node || before >= SFX_GROUP_LEAVES)
+		return false;
+	g->to = Min(g->from + SFX_GROUP_LEAVES, g->node.nchildren);
+	g->from = Max(0, g->to - SFX_GROUP_LEAVES);
+	return g->to - g->from > before;
+}
+
+static void
+set_resume(SfxGroup *g, SfxSource *src)
+{
+	const SfxEntry *e = src ? sfx_source_peek(src) : NULL;
+	SfxPos		pos;
+
+	if (src)
+	{
+		g->resume_inf = e == NULL;
+		if (e)
+		{
+			pos = entry_pos(e);
+			g->resume = sfx_pos_copy(&pos);
+		}
+		return;
+	}
+	g->resume_inf = !sfx_group_high(g, &pos);
+	if (!g->resume_inf)
+		g->resume = sfx_pos_copy(&pos);
+}
+
+void
+sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
+				  SfxMergeStats *stats)
+{
+	Pack	   *p = palloc0(sizeof(Pack));
+	SfxPos		start = {0};
+	int			nold;
+
+	p->group = g;
+	p->src = src;
+	p->filter = filter;
+	p->arg = arg;
+	p->max_from_source = MERGE_PAGES;
+	if (src)
+	{
+		SfxPos		first = entry_pos(sfx_source_peek(src));
+
+		start = sfx_pos_copy(&first);
+		while (g->has_node && g->to < g->node.nchildren && g->to - g->from < MERGE_MAX_LEAVES &&
+			   source_has_child(g, src, g->to))
+			g->to++;
+	}
+	for (;;)
+	{
+		bool		fits = pack_group(p);
+
+		if (fits && (p->n <= g->to - g->from || src == NULL || !p->inside || !widen_group(g)))
+			break;
+		if (!fits)
+		{
+			/* a smaller group, then fewer new entries */
+			if (g->to - g->from > 1)
+				g->to = g->from + (g->to - g->from) / 2;
+			else if (src && p->max_from_source > 1)
+				p->max_from_source /= 2;
+			else
+				elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten", RelationGetRelationName(g->index));
+		}
+		if (src)
+			(void) sfx_source_seek(src, &start);
+	}
+	nold = g->to - g->from;
+	set_resume(g, src);
+	sfx_tree_swap(g->index, g->meta, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n);
+	stats->taken += p->taken;
+	stats->removed += p->removed;
+	stats->entries += p->after - p->before;
+	stats->leaves += p->n - nold;
+	stats->groups++;
+	stats->written += p->n;
+}

@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ * rewrite.h - rewriting a group of neighbouring leaves, with or without new entries
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_REWRITE_H
+#define SURFIDX_REWRITE_H
+
+#include "tree.h"
+
+/* A position with its own bytes. */
+typedef struct SfxPosBuf
+{
+	SfxPos		pos;
+	uint8		bytes[SFX_MAX_ENTRY + 8];
+} SfxPosBuf;
+
+extern void sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos);
+
+typedef struct SfxMergeStats
+{
+	uint64		taken;			/* entries that came from the delta */
+	uint64		removed;		/* entries that the filter dropped */
+	int64		entries;		/* entries in leaves: change */
+	int64		leaves;			/* leaves: change */
+	uint64		groups;			/* groups written */
+	uint64		written;		/* leaves written */
+} SfxMergeStats;
+
+/* The entries of one frozen generation in order, copied out of its image chunk by chunk. */
+#define SFX_SOURCE_CHUNK	512
+#define SFX_SOURCE_BYTES	65536
+
+typedef struct SfxSource
+{
+	Relation	index;
+	const SfxMeta *meta;		/* read under the merge lock that is still held */
+	int			g;
+	uint64		seen;			/* log entries behind the image */
+	int			n;
+	int			at;
+	bool		more;			/* the image may hold entries behind this chunk */
+	uint32		used;
+	SfxEntry   *entry;
+	uint8	   *bytes;
+} SfxSource;
+
+extern void sfx_source_init(SfxSource *src, Relation index, const SfxMeta *meta, int g);
+/* Stand on the first entry >= pos; false if there is none. */
+extern bool sfx_source_seek(SfxSource *src, const SfxPos *pos);
+/* The entry stood on. */
+extern const SfxEntry *sfx_source_peek(SfxSource *src);
+extern void sfx_source_advance(SfxSource *src);
+
+typedef struct SfxGroup
+{
+	Relation	index;
+	SfxMeta    *meta;
+	bool		has_node;		/* false: the root is a leaf */
+	SfxNode		node;			/* the parent */
+	int			from;			/* children [from, to) */
+	int			to;
+	SfxPos		resume;			/* where work goes on after the rewrite */
+	bool		resume_inf;		/* nowhere */
+} SfxGroup;
+
+#define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */
+
+/* The group of the one leaf that holds pos.  Merge lock held, meta read under it. */
+extern void sfx_group_locate(SfxGroup *group, Relation index, SfxMeta *meta, const SfxPos *pos);
+
+/* The group's fences: its low one, and its high one (false: infinity). */
+extern SfxPos sfx_group_low(const SfxGroup *group);
+extern bool sfx_group_high(const SfxGroup *group, SfxPos *high);
+
+/*
+ * Rewrite the group with the entries of src (may be NULL) and without those whose
+ * TID the filter (may be NULL) reports.  With src the group may grow.  Sets resume.  All memory is palloc'd in
+ * the current context and left there.
+ */
+extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
+							  SfxMergeStats *stats);
+
+/* Copy of one leaf page, opened.  copy must be MAXALIGNed, BLCKSZ. */
+extern void sfx_leaf_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf);
+
+#endif							/* SURFIDX_REWRITE_H */

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ * shmem.c - shared memory of images and worker: asked for while preloading, set up at server start
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+
+static shmem_request_hook_type prev_request_hook = NULL;
+static shmem_startup_hook_type prev_startup_hook = NULL;
+
+static void
+request_shmem(void)
+{
+	if (prev_request_hook)
+		prev_request_hook();
+	RequestAddinShmemSpace(add_size(sfx_image_shmem_size(), sfx_worker_shmem_size()));
+}
+
+static void
+startup_shmem(void)
+{
+	if (prev_startup_hook)
+		prev_startup_hook();
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	sfx_image_shmem_startup();
+	sfx_worker_shmem_startup();
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+sfx_shmem_init(void)
+{
+	prev_request_hook = shmem_request_hook;
+	shmem_request_hook = request_shmem;
+	prev_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup_shmem;
+}

@@ -1,0 +1,381 @@
+/*-------------------------------------------------------------------------
+ * vacuum.c - ambulkdelete, amvacuumcleanup, and the interlock with index-only scans
+ *
+ * V1	VACUUM reads in the direction in which entries move: the log of every generation first, then the tree by key.
+ * V2	Dead entries of the log are flagged on their pages; then the removal counter is raised, before the first leaf: from then
+ *		on no merge and no scan uses an image that does not know the flags.  A merge that used one before
+ *		holds the merge lock, and what it wrote is found in its leaf.
+ * V3	At the end the gate is flipped, and the old gate page's cleanup lock waits for every scan that holds copied entries. Only then may
+ *		VACUUM give the TIDs to new rows.  A second record makes a standby wait likewise.
+ * V4	The merge lock is held per group of leaves, no lock at all while waiting for the gate.
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+#include "rewrite.h"
+
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "storage/freespace.h"
+#include "storage/indexfsm.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+typedef struct VacState
+{
+	Relation	index;
+	IndexBulkDeleteCallback callback;
+	void	   *arg;
+	double		kept;
+	double		removed;
+	SfxMergeStats stats;
+	BufferAccessStrategy strategy;
+} VacState;
+
+static bool
+is_dead(VacState *vs, uint64 tid)
+{
+	ItemPointerData ptr;
+
+	ItemPointerSet(&ptr, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+	return vs->callback(&ptr, vs->arg);
+}
+
+/* ---- the log ---- */
+
+static void
+flag_entries(VacState *vs, Buffer buf, const uint16 *offs, int n)
+{
+	START_CRIT_SECTION();
+	sfx_log_page_flag(BufferGetPage(buf), offs, n);
+	MarkBufferDirty(buf);
+	if (RelationNeedsWAL(vs->index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) offs, n * sizeof(uint16));
+		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_FLAG);
+		PageSetLSN(BufferGetPage(buf), lsn);
+	}
+	END_CRIT_SECTION();
+}
+
+/*
+ * Flag what is dead on one log page, found on a copy of it. The page only grows in the meantime, so offsets stay
+ * good as long as it is of the same generation.  Returns the next page, or InvalidBlockNumber also if
+ * the generation is gone (its entries are in the tree then).
+ */
+static BlockNumber
+vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, BlockNumber blkno)
+{
+	PGAlignedBlock copy;
+	uint16		offs[BLCKSZ / 8];
+	int			n = 0;
+	uint32		off = sizeof(SfxLogHeader);
+	uint32		at = off;
+	SfxEntry	e;
+	bool		dead;
+	Buffer		buf = ReadBufferExtended(vs->index, MAIN_FORKNUM, blkno, RBM_NORMAL, vs->strategy);
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (!sfx_log_page_is(vs->index, blkno, BufferGetPage(buf), meta->build_id, gen))
+	{
+		UnlockReleaseBuffer(buf);
+		return InvalidBlockNumber;
+	}
+	memcpy(copy.data, BufferGetPage(buf), BLCKSZ);
+	LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+
+	while (sfx_log_parse(vs->index, blkno, (Page) copy.data, &off, &e, &dead))
+	{
+		if (!dead)
+		{
+			if (is_dead(vs, e.tid))
+				offs[n++] = at;
+			else
+				vs->kept += 1;
+		}
+		at = off;
+	}
+	if (n > 0)
+	{
+		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+		if (sfx_log_page_is(vs->index, blkno, BufferGetPage(buf), meta->build_id, gen))
+		{
+			flag_entries(vs, buf, offs, n);
+			vs->removed += n;
+		}
+		LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+	}
+	ReleaseBuffer(buf);
+	return SfxPageGetTail((Page) copy.data)->right;
+}
+
+static void
+vacuum_log(VacState *vs)
+{
+	SfxMeta		meta;
+	double		before = vs->removed;
+
+	sfx_meta_read(vs->index, &meta);
+	for (int g = meta.ngens - 1; g >= 0; g--)
+	{
+		BlockNumber blkno = meta.gens[g].first;
+
+		while (blkno != InvalidBlockNumber)
+		{
+			vacuum_delay_point();
+			blkno = vacuum_log_page(vs, &meta, meta.gens[g].gen, blkno);
+		}
+	}
+	if (vs->removed > before)
+	{
+		Buffer		buf;
+
+		sfx_meta_lock(vs->index, &meta, &buf);
+		meta.removals++;
+		START_CRIT_SECTION();
+		sfx_meta_store(BufferGetPage(buf), &meta);
+		MarkBufferDirty(buf);
+		sfx_wal_meta(vs->index, buf, &meta, SFX_META_REMOVALS);
+		END_CRIT_SECTION();
+		UnlockReleaseBuffer(buf);
+	}
+}
+
+/* ---- the tree ---- */
+
+/* Has this leaf dead entries?  Counts the others. */
+static bool
+leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, double *kept)
+{
+	SfxLeaf		leaf;
+	bool		found = false;
+
+	sfx_leaf_copy(vs->index, meta, blkno, copy, &leaf);
+	*kept = 0;
+	for (int b = 0; b < leaf.nblocks; b++)
+	{
+		int			n = sfx_leaf_tids(&leaf, b, tids);
+
+		if (n < 0)
+			sfx_corrupt(vs->index, blkno, "leaf TIDs");
+		for (int i = 0; i < n; i++)
+		{
+			if (is_dead(vs, tids[i]))
+				found = true;
+			else
+				*kept += 1;
+		}
+	}
+	return found;
+}
+
+/* Merge lock held.  Clean one group of leaves at pos; false when it was the last. */
+static bool
+vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
+{
+	SfxGroup	g;
+	char	   *copy = palloc(BLCKSZ);
+	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
+	int			first = -1,
+				last = -1,
+				end;
+	SfxPos		high;
+	bool		finite;
+
+	sfx_group_locate(&g, vs->index, meta, &pos->pos);
+	end = g.has_node ? Min(g.from + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
+	for (int i = g.from; i < end; i++)
+	{
+		double		kept;
+
+		if (leaf_has_dead(vs, meta, g.has_node ? g.node.children[i].blkno : SfxMetaMain(meta)->root,
+						  copy, tids, &kept))
+		{
+			if (first < 0)
+				first = i;
+			last = i;
+		}
+		vs->kept += kept;
+	}
+	g.to = end;
+	finite = sfx_group_high(&g, &high);
+	if (finite)
+		sfx_pos_set(pos, &high);
+	if (first >= 0)
+	{
+		g.from = first;
+		g.to = last + 1;
+		sfx_group_rewrite(&g, NULL, vs->callback, vs->arg, &vs->stats);
+	}
+	return finite;
+}
+
+static void
+vacuum_tree(VacState *vs)
+{
+	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
+	SfxPos		start = {(const uint8_t *) "", 0, 0};
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx vacuum group", ALLOCSET_DEFAULT_SIZES);
+	bool		more = true;
+
+	sfx_pos_set(pos, &start);
+	while (more)
+	{
+		SfxMeta		meta;
+		MemoryContext old;
+
+		vacuum_delay_point();
+		sfx_merge_lock(vs->index);
+		old = MemoryContextSwitchTo(cxt);
+		sfx_meta_read(vs->index, &meta);
+		more = vacuum_group(vs, &meta, pos);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(cxt);
+		sfx_merge_unlock(vs->index);
+	}
+	vs->removed += vs->stats.removed;
+	MemoryContextDelete(cxt);
+	pfree(pos);
+}
+
+/* ---- the gate (V3) ---- */
+
+static void
+pass_gate(Relation index)
+{
+	SfxMeta		meta;
+	Buffer		metabuf,
+				gatebuf;
+	uint32		old;
+
+	sfx_meta_lock(index, &meta, &metabuf);
+	old = meta.gate;
+	meta.gate = 1 - old;
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	MarkBufferDirty(metabuf);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_GATE);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(metabuf);
+
+	gatebuf = ReadBuffer(index, SFX_GATE_BLKNO(old));
+	LockBufferForCleanup(gatebuf);
+	START_CRIT_SECTION();
+	MarkBufferDirty(gatebuf);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, gatebuf, REGBUF_STANDARD);
+		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GATE);
+		PageSetLSN(BufferGetPage(gatebuf), lsn);
+	}
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(gatebuf);
+}
+
+/* ---- statistics on the metapage ---- */
+
+static void
+store_tree_stats(Relation index, const SfxMergeStats *stats)
+{
+	SfxMeta		meta;
+	Buffer		buf;
+	SfxRun	   *run;
+
+	sfx_meta_lock(index, &meta, &buf);
+	run = SfxMetaMain(&meta);
+	run->entries = Max(0, (int64) run->entries + stats->entries);
+	run->leaves = Max(1, (int64) run->leaves + stats->leaves);
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(buf), &meta);
+	MarkBufferDirty(buf);
+	sfx_wal_meta(index, buf, &meta, SFX_META_STATS);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buf);
+}
+
+/* ---- the AM's functions ---- */
+
+IndexBulkDeleteResult *
+sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+			   IndexBulkDeleteCallback callback, void *state)
+{
+	VacState	vs = {0};
+
+	sfx_require_preload(info->index);
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	vs.index = info->index;
+	vs.callback = callback;
+	vs.arg = state;
+	vs.strategy = info->strategy;
+
+	vacuum_log(&vs);
+	vacuum_tree(&vs);
+	if (vs.removed > 0)
+	{
+		pass_gate(info->index);
+		store_tree_stats(info->index, &vs.stats);
+	}
+	stats->tuples_removed += vs.removed;
+	stats->num_index_tuples = vs.kept;
+	stats->estimated_count = false;
+	return stats;
+}
+
+/* Give every block that belongs to nobody to the free space map: what crashes and unfinished merges left. */
+static void
+reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	Relation	index = info->index;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	stats->pages_free = 0;
+	for (BlockNumber blkno = SFX_FIRST_BLKNO; blkno < nblocks; blkno++)
+	{
+		Buffer		buf;
+
+		vacuum_delay_point();
+		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, info->strategy);
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		if (sfx_page_is_free(BufferGetPage(buf), SfxMetaOldestGen(&meta)))
+		{
+			sfx_page_release_free(index, blkno);
+			stats->pages_free++;
+		}
+		UnlockReleaseBuffer(buf);
+	}
+	IndexFreeSpaceMapVacuum(index);
+}
+
+IndexBulkDeleteResult *
+sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	bool		had_bulkdelete = stats != NULL;
+
+	if (info->analyze_only)
+		return stats;
+	sfx_require_preload(info->index);
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	(void) sfx_merge_all(info->index, false);
+	if (had_bulkdelete)
+		reclaim_blocks(info, stats);
+	else
+	{
+		SfxMeta		meta;
+
+		sfx_meta_read(info->index, &meta);
+		stats->num_index_tuples = SfxMetaMain(&meta)->entries;
+		stats->estimated_count = true;
+	}
+	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	return stats;
+}

@@ -1,0 +1,262 @@
+/*-------------------------------------------------------------------------
+ * worker.c - background merges: requests in shared memory, one short-lived worker per database
+ *
+ * An inserter whose append made a merge due leaves a request and, if no worker serves its database,
+ * starts one.  The worker takes requests one by one, each in a transaction of its own, gives up an index as soon as somebody waits for
+ * a lock on it, and exits when there is nothing left.  A request is only advice: losing one costs nothing but time.
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+
+#include "access/genam.h"
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/lmgr.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "tcop/tcopprot.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#define MAX_REQUESTS	64
+#define MAX_WORKERS		8
+#define START_TIMEOUT_MS	10000
+
+typedef struct Request
+{
+	Oid			db;				/* InvalidOid: free */
+	Oid			index;
+	bool		running;
+} Request;
+
+typedef struct WorkerSlot
+{
+	Oid			db;				/* InvalidOid: free */
+	bool		started;
+	TimestampTz asked;
+} WorkerSlot;
+
+typedef struct WorkerShared
+{
+	LWLock		lock;
+	Request		request[MAX_REQUESTS];
+	WorkerSlot	worker[MAX_WORKERS];
+} WorkerShared;
+
+static WorkerShared *shared = NULL;
+static int	my_slot = -1;
+
+PGDLLEXPORT void sfx_worker_main(Datum arg);
+
+Size
+sfx_worker_shmem_size(void)
+{
+	return MAXALIGN(sizeof(WorkerShared));
+}
+
+void
+sfx_worker_shmem_startup(void)
+{
+	bool		found;
+
+	shared = ShmemInitStruct("surfidx worker", sfx_worker_shmem_size(), &found);
+	if (!found)
+	{
+		memset(shared, 0, sizeof(*shared));
+		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+	}
+	LWLockRegisterTranche(shared->lock.tranche, "surfidx_worker");
+}
+
+/* ---- asking ---- */
+
+/* Enter the request unless it stands there. True if a worker has to be started, in *slot. Lock held. */
+static bool
+enter_request(Oid index, int *slot)
+{
+	int			free_request = -1;
+
+	*slot = -1;
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		Request    *r = &shared->request[i];
+
+		if (r->db == MyDatabaseId && r->index == index)
+		{
+			free_request = -2;	/* there already */
+			break;
+		}
+		if (r->db == InvalidOid && free_request == -1)
+			free_request = i;
+	}
+	if (free_request == -1)
+		return false;
+	if (free_request >= 0)
+	{
+		shared->request[free_request].db = MyDatabaseId;
+		shared->request[free_request].index = index;
+		shared->request[free_request].running = false;
+	}
+	for (int i = 0; i < MAX_WORKERS; i++)
+	{
+		WorkerSlot *w = &shared->worker[i];
+
+		/* one that was asked for long ago and never came does not count */
+		if (w->db != InvalidOid && !w->started &&
+			TimestampDifferenceExceeds(w->asked, GetCurrentTimestamp(), START_TIMEOUT_MS))
+			w->db = InvalidOid;
+		if (w->db == MyDatabaseId)
+			return false;
+		if (w->db == InvalidOid && *slot < 0)
+			*slot = i;
+	}
+	if (*slot < 0)
+		return false;
+	shared->worker[*slot].db = MyDatabaseId;
+	shared->worker[*slot].started = false;
+	shared->worker[*slot].asked = GetCurrentTimestamp();
+	return true;
+}
+
+void
+sfx_worker_request(Relation index)
+{
+	BackgroundWorker bgw;
+	int			slot;
+	bool		start;
+
+	if (shared == NULL)
+		return;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	start = enter_request(RelationGetRelid(index), &slot);
+	LWLockRelease(&shared->lock);
+	if (!start)
+		return;
+
+	memset(&bgw, 0, sizeof(bgw));
+	bgw.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	bgw.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	bgw.bgw_restart_time = BGW_NEVER_RESTART;
+	snprintf(bgw.bgw_library_name, BGW_MAXLEN, "surfidx");
+	snprintf(bgw.bgw_function_name, BGW_MAXLEN, "sfx_worker_main");
+	snprintf(bgw.bgw_name, BGW_MAXLEN, "surfidx merge worker");
+	snprintf(bgw.bgw_type, BGW_MAXLEN, "surfidx merge worker");
+	bgw.bgw_main_arg = Int32GetDatum(slot);
+	memcpy(bgw.bgw_extra, &MyDatabaseId, sizeof(Oid));
+	if (!RegisterDynamicBackgroundWorker(&bgw, NULL))
+	{
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+		if (shared->worker[slot].db == MyDatabaseId && !shared->worker[slot].started)
+			shared->worker[slot].db = InvalidOid;
+		LWLockRelease(&shared->lock);
+	}
+}
+
+/* ---- serving ---- */
+
+static void
+leave_slot(int code, Datum arg)
+{
+	if (my_slot < 0)
+		return;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (shared->request[i].db == shared->worker[my_slot].db && shared->request[i].running)
+			shared->request[i].db = InvalidOid;
+	shared->worker[my_slot].db = InvalidOid;
+	LWLockRelease(&shared->lock);
+	my_slot = -1;
+}
+
+/* The next request of this database; InvalidOid, and the slot given up in the same breath, if there is none. */
+static Oid
+take_request(Oid db)
+{
+	Oid			index = InvalidOid;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		Request    *r = &shared->request[i];
+
+		if (r->db != db)
+			continue;
+		if (r->running)
+			r->db = InvalidOid; /* the one served just now */
+		else if (index == InvalidOid)
+		{
+			index = r->index;
+			r->running = true;
+		}
+	}
+	if (index == InvalidOid)
+	{
+		shared->worker[my_slot].db = InvalidOid;
+		my_slot = -1;
+	}
+	LWLockRelease(&shared->lock);
+	return index;
+}
+
+/* Merge one index if it is still there and nobody is in the way. */
+static void
+serve(Oid relid)
+{
+	Relation	index;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	pgstat_report_activity(STATE_RUNNING, "surfidx: merging");
+	if (ConditionalLockRelationOid(relid, RowExclusiveLock))
+	{
+		index = try_relation_open(relid, NoLock);
+		if (index != NULL)
+		{
+			if (index->rd_rel->relkind == RELKIND_INDEX && index->rd_indam != NULL &&
+				index->rd_indam->ambuild == sfx_build && index->rd_index->indisvalid &&
+				!RelationUsesLocalBuffers(index))
+				(void) sfx_merge_all(index, false);
+			relation_close(index, RowExclusiveLock);
+		}
+	}
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	pgstat_report_activity(STATE_IDLE, NULL);
+}
+
+void
+sfx_worker_main(Datum arg)
+{
+	Oid			db,
+				index;
+	int			slot = DatumGetInt32(arg);
+
+	memcpy(&db, MyBgworkerEntry->bgw_extra, sizeof(Oid));
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if (shared->worker[slot].db != db || shared->worker[slot].started)
+	{
+		LWLockRelease(&shared->lock);	/* came too late: another one was asked for */
+		return;
+	}
+	shared->worker[slot].started = true;
+	my_slot = slot;
+	LWLockRelease(&shared->lock);
+	before_shmem_exit(leave_slot, (Datum) 0);
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(db, InvalidOid, 0);
+	while ((index = take_request(db)) != InvalidOid)
+	{
+		CHECK_FOR_INTERRUPTS();
+		serve(index);
+	}
+}
