@@ -125,7 +125,7 @@ BEGIN
 		plan := plan || line || E'\n';
 	END LOOP;
 	EXECUTE agg INTO got;
-	IF plan !~ 'Index' OR plan ~ 'Sort' 
+	IF plan !~ 'Index' OR plan ~ 'Sort'
 		OR (stmt ~ 'WHERE' AND plan !~ 'Index Cond' AND stmt !~ '::bool') THEN
 		RETURN stmt || E':\n' || plan;
 	ELSIF got IS DISTINCT FROM want THEN

@@ -27,7 +27,7 @@ BEGIN
 	EXECUTE agg INTO want;
 	PERFORM set_config('enable_seqscan', 'off', false),
 		set_config('enable_sort', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false),
-		set_config('enable_indexscan', CASE WHEN how = 'index' THEN 'on' ELSE 'off' END, false),
+		set_config('enable_indexscan', CASE WHEN how = 'bitmap' THEN 'off' ELSE 'on' END, false),
 		set_config('enable_indexonlyscan', CASE WHEN how = 'only' THEN 'on' ELSE 'off' END, false),
 		set_config('enable_bitmapscan', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false);
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || q LOOP
@@ -115,7 +115,7 @@ FROM (SELECT tab, q, verdict(tab, q) AS v FROM tabs, queries) r GROUP BY tab ORD
 -- The same, the other way, by bitmap and index-only
 CREATE VIEW others AS
 SELECT tab, how, q FROM tabs, queries, (VALUES ('bitmap'), ('only')) h (how)
-WHERE hashtext(q || how) % 3 = 0;
+WHERE hashtext(q || how) % 3 = 0 AND NOT (col = 'bo' AND how = 'bitmap');	-- core makes no bitmap of a whole index
 SELECT tab, how, count(*) > 50 AS asked, count(*) FILTER (WHERE v <> 'ok') AS wrong, min(q || ': ' || v) FILTER (WHERE v <> 'ok') AS example
 FROM (SELECT tab, how, q, verdict(tab, q, how) AS v FROM others) r GROUP BY tab, how ORDER BY tab, how;
 
@@ -157,7 +157,7 @@ EXPLAIN (COSTS OFF) SELECT i4 FROM t_half WHERE i4 > 10 AND i4 < 100::int8 ORDER
 SELECT i4 FROM t_half WHERE i4 > 10 AND i4 < 100::int8 ORDER BY i4 DESC LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT tx FROM t_half WHERE tx COLLATE "C" LIKE 'k35%' ORDER BY tx COLLATE "C" LIMIT 5;
 SELECT tx FROM t_half WHERE tx COLLATE "C" LIKE 'k35%' ORDER BY tx COLLATE "C" LIMIT 5;
-EXPLAIN (COSTS OFF) SELECT min(da), max(da) FROM t_half;
+EXPLAIN (COSTS OFF) SELECT da FROM t_half ORDER BY da DESC LIMIT 1;
 SELECT min(da), max(da) FROM t_half;
 
 -- Nested loop: the same conditions again with other constants, among them NULLs and some out of range

@@ -27,7 +27,7 @@ BEGIN
 	EXECUTE agg INTO want;
 	PERFORM set_config('enable_seqscan', 'off', false),
 		set_config('enable_sort', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false),
-		set_config('enable_indexscan', CASE WHEN how = 'index' THEN 'on' ELSE 'off' END, false),
+		set_config('enable_indexscan', CASE WHEN how = 'bitmap' THEN 'off' ELSE 'on' END, false),
 		set_config('enable_indexonlyscan', CASE WHEN how = 'only' THEN 'on' ELSE 'off' END, false),
 		set_config('enable_bitmapscan', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false);
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || q LOOP
@@ -110,7 +110,6 @@ FROM (SELECT tab, q, verdict(tab, q, 'only') AS v FROM tabs, queries) r GROUP BY
 -- What it looks like
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SET enable_indexscan = off;
 EXPLAIN (COSTS OFF) SELECT b, a, m, n FROM t_half WHERE b = 't8' AND a < 20 ORDER BY b, a DESC;
 SELECT b, a, m, round(n, 3) AS n, r, f, length(l) AS l FROM t_half WHERE b = 't8' AND a < 20 ORDER BY b, a DESC, c LIMIT 8;
 EXPLAIN (COSTS OFF) SELECT id, a FROM t_half WHERE id < 6 AND a > 3 ORDER BY id DESC;

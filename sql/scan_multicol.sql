@@ -27,7 +27,7 @@ BEGIN
 	EXECUTE agg INTO want;
 	PERFORM set_config('enable_seqscan', 'off', false),
 		set_config('enable_sort', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false),
-		set_config('enable_indexscan', CASE WHEN how = 'index' THEN 'on' ELSE 'off' END, false),
+		set_config('enable_indexscan', CASE WHEN how = 'bitmap' THEN 'off' ELSE 'on' END, false),
 		set_config('enable_indexonlyscan', CASE WHEN how = 'only' THEN 'on' ELSE 'off' END, false),
 		set_config('enable_bitmapscan', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false);
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || q LOOP

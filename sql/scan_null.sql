@@ -27,7 +27,7 @@ BEGIN
 	EXECUTE agg INTO want;
 	PERFORM set_config('enable_seqscan', 'off', false),
 		set_config('enable_sort', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false),
-		set_config('enable_indexscan', CASE WHEN how = 'index' THEN 'on' ELSE 'off' END, false),
+		set_config('enable_indexscan', CASE WHEN how = 'bitmap' THEN 'off' ELSE 'on' END, false),
 		set_config('enable_indexonlyscan', CASE WHEN how = 'only' THEN 'on' ELSE 'off' END, false),
 		set_config('enable_bitmapscan', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false);
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || q LOOP
@@ -85,7 +85,7 @@ SELECT t.tab, t.state, t.p, format('SELECT a, b FROM %%t WHERE %s ORDER BY a %s,
 FROM tabs t JOIN places r ON (t.p, r.p) IN (('af', 'dl'), ('dl', 'af'), ('al', 'df'), ('df', 'al')), conds;	-- backward
 
 SELECT state, p, count(*) AS asked, count(*) FILTER (WHERE v <> 'ok') AS wrong, min(q || ': ' || v) FILTER (WHERE v <> 'ok') AS example
-FROM (SELECT *, verdict(tab, q, (ARRAY['index', 'only'])[1 + hashtext(q) & 1]) AS v FROM queries) r GROUP BY state, p ORDER BY state, p;
+FROM (SELECT *, verdict(tab, q, (ARRAY['index', 'only'])[1 + (hashtext(q) & 1)]) AS v FROM queries) r GROUP BY state, p ORDER BY state, p;
 SELECT state, count(*) > 100 AS asked, count(*) FILTER (WHERE v <> 'ok') AS wrong, min(q || ': ' || v) FILTER (WHERE v <> 'ok') AS example
 FROM (SELECT *, verdict(tab, q, 'bitmap') AS v FROM queries WHERE hashtext(q) % 3 = 0) r GROUP BY state ORDER BY state;
 
@@ -94,6 +94,7 @@ SELECT tab, verdict(tab, 'SELECT min(a), max(a) FROM %t') FROM tabs ORDER BY tab
 
 -- A NULL that comes as a parameter matches nothing
 SET enable_seqscan = off;
+SET enable_bitmapscan = off;
 SET plan_cache_mode = force_generic_plan;
 PREPARE eq (int) AS SELECT count(*) FROM t_af_half WHERE a = $1;
 PREPARE lt (int) AS SELECT count(*) FROM t_dl_half WHERE a < $1;
@@ -116,11 +117,11 @@ EXECUTE list('{NULL,7,7}');
 DEALLOCATE ALL;
 
 -- What it looks like
-SET enable_bitmapscan = off;
-EXPLAIN (COSTS OFF) SELECT a, b FROM t_dl_half WHERE a IS NULL ORDER BY b NULLS FIRST LIMIT 3;
-EXPLAIN (COSTS OFF) SELECT a, b FROM t_dl_half WHERE a IS NULL ORDER BY b DESC NULLS LAST LIMIT 3;
-SELECT a, b FROM t_dl_half WHERE a IS NULL ORDER BY b DESC NULLS LAST LIMIT 3;
-SELECT a, b FROM t_af_half WHERE a <= 0 OR a IS NULL ORDER BY a NULLS FIRST, b NULLS FIRST LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT a, b FROM t_dl_half WHERE a IS NULL ORDER BY a DESC NULLS LAST, b DESC NULLS LAST LIMIT 3;
+SELECT a, b FROM t_dl_half WHERE a IS NULL ORDER BY a DESC NULLS LAST, b DESC NULLS LAST LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT a, b FROM t_dl_half ORDER BY a NULLS FIRST, b NULLS FIRST LIMIT 3;
+SELECT a, b FROM t_dl_half ORDER BY a NULLS FIRST, b NULLS FIRST LIMIT 3;
+SELECT a, b FROM t_dl_half WHERE a = 22 AND b IS NULL;
 RESET ALL;
 
 SELECT format('DROP TABLE %I', tab) FROM tabs ORDER BY 1 \gexec

@@ -551,20 +551,27 @@ acquire_local(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key
 
 /* ---- the public face ---- */
 
+/*
+ * The image must hold what the log held when we were called.  `need` is how far our own catching up came:
+ * what others append after that is none of our business, or a reader could run behind inserters for ever.
+ */
 static SfxImage *
 acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key, CatchupResult *r)
 {
+	uint64		need = PG_UINT64_MAX;
+
 	*r = CATCHUP_DONE;
 	for (;;)
 	{
 		SfxImage   *img = slot_find(key, LW_SHARED);
-		bool		gone;
+		bool		gone = false;
 
 		CHECK_FOR_INTERRUPTS();
 		if (img != NULL)
 		{
 			set_alloc(img, true);
-			if (is_current(index, img, meta, g, &gone))
+			if ((img->seen >= need && img->removals >= meta->removals) ||
+				is_current(index, img, meta, g, &gone))
 				return img;
 			LWLockRelease(&img->lock);
 			if (gone)
@@ -583,7 +590,9 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 		}
 		set_alloc(img, true);
 		*r = catch_up(index, img, meta, g);
-		if (*r == CATCHUP_NOMEM || *r == CATCHUP_GONE)
+		if (*r == CATCHUP_DONE)
+			need = img->seen;
+		else if (*r != CATCHUP_MORE)
 			slot_drop(img);
 		LWLockRelease(&img->lock);
 		if (*r == CATCHUP_NOMEM || *r == CATCHUP_GONE)

@@ -36,6 +36,25 @@
 
 PG_FUNCTION_INFO_V1(surfidx_merge);
 
+typedef enum MergeManner
+{
+	MERGE_WAIT,					/* wait for the merge lock */
+	MERGE_TRY,					/* give up when it is busy */
+	MERGE_POLITE				/* and when somebody waits for the index */
+} MergeManner;
+
+/* Take the merge lock in that manner. */
+static bool
+take_lock(Relation index, MergeManner manner)
+{
+	if (manner == MERGE_POLITE && LockHasWaitersRelation(index, RowExclusiveLock))
+		return false;
+	if (manner != MERGE_WAIT)
+		return sfx_merge_trylock(index);
+	sfx_merge_lock(index);
+	return true;
+}
+
 /* ---- the merge lock ---- */
 
 static void
@@ -159,11 +178,11 @@ merge_step(Relation index, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats,
 }
 
 /*
- * Merge the oldest frozen generation to its end.  False if the lock was busy (wait false), or if somebody else
- * finished the generation meanwhile.
+ * Merge the oldest frozen generation to its end.  False if it gave up, or if somebody else finished the
+ * generation meanwhile.
  */
 static bool
-merge_generation(Relation index, uint32 gen, bool wait, SfxMergeStats *stats)
+merge_generation(Relation index, uint32 gen, MergeManner manner, SfxMergeStats *stats)
 {
 	SfxPosBuf  *from = palloc(sizeof(SfxPosBuf));
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
@@ -179,9 +198,7 @@ merge_generation(Relation index, uint32 gen, bool wait, SfxMergeStats *stats)
 		uint64		seen = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (wait)
-			sfx_merge_lock(index);
-		else if (!sfx_merge_trylock(index))
+		if (!take_lock(index, manner))
 			break;
 		sfx_meta_read(index, &meta);
 		if (meta.ngens < 2 || meta.gens[meta.ngens - 1].gen != gen)
@@ -216,7 +233,7 @@ merge_generation(Relation index, uint32 gen, bool wait, SfxMergeStats *stats)
  * one if nothing is frozen and its number is at most last.
  */
 static uint32
-next_generation(Relation index, bool wait, uint32 last)
+next_generation(Relation index, MergeManner manner, uint32 last)
 {
 	SfxMeta		meta;
 
@@ -225,9 +242,7 @@ next_generation(Relation index, bool wait, uint32 last)
 	{
 		if (meta.gens[0].gen > last || meta.gens[0].first == InvalidBlockNumber)
 			return 0;
-		if (wait)
-			sfx_merge_lock(index);
-		else if (!sfx_merge_trylock(index))
+		if (!take_lock(index, manner))
 			return 0;
 		sfx_meta_read(index, &meta);
 		if (meta.ngens < 2 && meta.gens[0].gen <= last)
@@ -237,8 +252,8 @@ next_generation(Relation index, bool wait, uint32 last)
 	return meta.ngens < 2 ? 0 : meta.gens[meta.ngens - 1].gen;
 }
 
-uint64
-sfx_merge_all(Relation index, bool wait)
+static uint64
+merge_all(Relation index, MergeManner manner)
 {
 	uint64		merged = 0;
 	uint32		last;
@@ -248,16 +263,28 @@ sfx_merge_all(Relation index, bool wait)
 	/* what is appended to later generations is not ours to wait for */
 	sfx_meta_read(index, &meta);
 	last = meta.gens[0].gen;
-	while ((gen = next_generation(index, wait, last)) != 0 && gen <= last)
+	while ((gen = next_generation(index, manner, last)) != 0 && gen <= last)
 	{
 		SfxMergeStats stats = {0};
-		bool		done = merge_generation(index, gen, wait, &stats);
+		bool		done = merge_generation(index, gen, manner, &stats);
 
 		merged += stats.taken;
-		if (!done && !wait)
+		if (!done && manner != MERGE_WAIT)
 			break;
 	}
 	return merged;
+}
+
+uint64
+sfx_merge_all(Relation index, bool wait)
+{
+	return merge_all(index, wait ? MERGE_WAIT : MERGE_TRY);
+}
+
+uint64
+sfx_merge_politely(Relation index)
+{
+	return merge_all(index, MERGE_POLITE);
 }
 
 /* ---- triggers ---- */

@@ -21,6 +21,9 @@ extern void sfx_merge_pressure(Relation index);
  */
 extern uint64 sfx_merge_all(Relation index, bool wait);
 
+/* The same without waiting, stopping as soon as somebody waits for the caller's RowExclusiveLock on the index. */
+extern uint64 sfx_merge_politely(Relation index);
+
 /* Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE) unless it is a surfidx index. */
 extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
 

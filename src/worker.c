@@ -213,7 +213,6 @@ serve(Oid relid)
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
 	pgstat_report_activity(STATE_RUNNING, "surfidx: merging");
 	if (ConditionalLockRelationOid(relid, RowExclusiveLock))
 	{
@@ -223,11 +222,14 @@ serve(Oid relid)
 			if (index->rd_rel->relkind == RELKIND_INDEX && index->rd_indam != NULL &&
 				index->rd_indam->ambuild == sfx_build && index->rd_index->indisvalid &&
 				!RelationUsesLocalBuffers(index))
-				(void) sfx_merge_all(index, false);
+			{
+				/* a merge reads no table: it needs no snapshot, and must hold back nobody's xmin */
+				InvalidateCatalogSnapshot();
+				(void) sfx_merge_politely(index);
+			}
 			relation_close(index, RowExclusiveLock);
 		}
 	}
-	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_activity(STATE_IDLE, NULL);
 }

@@ -10,18 +10,6 @@
 #include "bits.h"
 #include "intcodec.h"
 
-static inline uint64_t
-load_be64(const uint8_t *p)
-{
-	uint64_t	v;
-
-	memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
-}
-
 static inline void
 store_be64(uint8_t *p, uint64_t v)
 {
@@ -29,13 +17,6 @@ store_be64(uint8_t *p, uint64_t v)
 	v = __builtin_bswap64(v);
 #endif
 	memcpy(p, &v, 8);
-}
-
-/* The high 8 * nbytes bits, nbytes = 0..8. */
-static inline uint64_t
-high_bytes(int nbytes)
-{
-	return nbytes == 0 ? 0 : UINT64_MAX << (64 - 8 * nbytes);
 }
 
 /* ---- words: cores ---- */
@@ -150,18 +131,18 @@ split_core(uint64_t head, uint64_t rest, unsigned n1, unsigned nrest, uint64_t *
 static void
 varying_bits(const SfxKeys *k, int width, uint64_t vary[2])
 {
-	uint64_t	valid[2] = {high_bytes(width < 8 ? width : 8), high_bytes(width < 8 ? 0 : width - 8)};
+	uint64_t	valid[2] = {sfx_high_bytes(width < 8 ? width : 8), sfx_high_bytes(width < 8 ? 0 : width - 8)};
 	const uint8_t *p = k->bytes + k->off[0] + k->skip;
-	uint64_t	w0 = load_be64(p),
-				w1 = load_be64(p + 8);
+	uint64_t	w0 = sfx_load_be64(p),
+				w1 = sfx_load_be64(p + 8);
 	uint64_t	a0 = 0,
 				a1 = 0;
 
 	for (int i = 1; i < k->n; i++)
 	{
 		p = k->bytes + k->off[i] + k->skip;
-		a0 |= load_be64(p) ^ w0;
-		a1 |= load_be64(p + 8) ^ w1;
+		a0 |= sfx_load_be64(p) ^ w0;
+		a1 |= sfx_load_be64(p + 8) ^ w1;
 	}
 	a0 &= valid[0];
 	a1 &= valid[1];
@@ -235,14 +216,14 @@ encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 	if (r1.n == 0 && r0.n == 1)
 	{
 		for (int i = 0; i < k->n; i++)
-			head[i] = load_be64(k->bytes + k->off[i] + k->skip) >> r0.shift[0];
+			head[i] = sfx_load_be64(k->bytes + k->off[i] + k->skip) >> r0.shift[0];
 	}
 	else
 		for (int i = 0; i < k->n; i++)
 		{
 			const uint8_t *key = k->bytes + k->off[i] + k->skip;
-			uint64_t	c0 = gather(&r0, load_be64(key));
-			uint64_t	c1 = gather(&r1, load_be64(key + 8));
+			uint64_t	c0 = gather(&r0, sfx_load_be64(key));
+			uint64_t	c1 = gather(&r1, sfx_load_be64(key + 8));
 
 			head[i] = core_head(c0, c1, n1, nrest);
 			rest[i] = c1 & sfx_mask(nrest);
@@ -280,8 +261,8 @@ get_constants(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 {
 	uint32_t	map = 0;
 
-	f->vary[0] = high_bytes(f->width < 8 ? f->width : 8);
-	f->vary[1] = high_bytes(f->width < 8 ? 0 : f->width - 8);
+	f->vary[0] = sfx_high_bytes(f->width < 8 ? f->width : 8);
+	f->vary[1] = sfx_high_bytes(f->width < 8 ? 0 : f->width - 8);
 	f->value[0] = f->value[1] = 0;
 	if (all)
 		return p;
@@ -333,19 +314,6 @@ open_words(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 	return SFX_OK;
 }
 
-/* The first n bytes (0..8) at p, big-endian, zeros behind them. */
-static inline uint64_t
-load_be(const uint8_t *p, uint32_t n)
-{
-	uint64_t	v = 0;
-
-	if (n >= 8)
-		return load_be64(p);
-	for (uint32_t i = 0; i < n; i++)
-		v |= (uint64_t) p[i] << (56 - 8 * i);
-	return v;
-}
-
 /*
  * Bring t into the space of cores: the number of keys < t is the number of cores < (head, rest), or
  * <= if *above.  *exact: t has the width and the constant bits of the keys.
@@ -362,9 +330,9 @@ project_words(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint64_t *head, 
 				d1;
 
 	/* a t that ends early is below all keys that go on, as if it went on with zeros */
-	x0 = load_be(t, n < 8 ? n : 8);
+	x0 = sfx_load_be(t, n < 8 ? n : 8);
 	if (n > 8)
-		x1 = load_be(t + 8, n - 8);
+		x1 = sfx_load_be(t + 8, n - 8);
 	*above = tlen > width;
 	*exact = tlen == width;
 

@@ -260,11 +260,21 @@ separator(const SfxLeaf *l, int b, SfxPos *sep)
 	return true;
 }
 
+/* The first bytes of a separator, as sfx_load_be has them. */
+static inline uint64_t
+separator_word(const SfxLeaf *l, const SfxPos *sep)
+{
+	if (sep->len < 8 && l->body + l->len - sep->key >= 8)
+		return sfx_load_be64(sep->key) & sfx_high_bytes((int) sep->len);
+	return sfx_load_be(sep->key, sep->len);
+}
+
 /* The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus infinity. */
 static int
 count_separators(const SfxLeaf *l, const Target *t, bool orequal)
 {
 	SfxPos		pos = {t->key, t->len, t->tid};
+	uint64_t	word = sfx_load_be(t->key, t->len);
 	int			lo = 1,
 				hi = l->nblocks;
 
@@ -272,14 +282,14 @@ count_separators(const SfxLeaf *l, const Target *t, bool orequal)
 	{
 		int			mid = (lo + hi) / 2;
 		SfxPos		sep;
+		uint64_t	sepword;
 		int			c;
 
 		if (!separator(l, mid, &sep))
 			return SFX_CORRUPT;
-		/* most separators are short, and the first byte tells */
-		c = sep.len && pos.len ? (int) sep.key[0] - (int) pos.key[0] : 0;
-		if (c == 0)
-			c = sfx_cmp_pos(&sep, &pos);
+		/* most separators are short: where the words differ, they decide */
+		sepword = separator_word(l, &sep);
+		c = sepword == word ? sfx_cmp_pos(&sep, &pos) : sepword < word ? -1 : 1;
 		if (c < 0 || (c == 0 && orequal))
 			lo = mid + 1;
 		else

@@ -100,6 +100,39 @@ sfx_copy16(uint8_t *dst, const uint8_t *src, uint32_t n)
 	} while (i < n);
 }
 
+/* The 8 bytes at p as a big-endian number: so words compare as the bytes do. */
+static inline uint64_t
+sfx_load_be64(const uint8_t *p)
+{
+	uint64_t	v;
+
+	memcpy(&v, p, 8);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	return v;
+}
+
+/* The high 8 * nbytes bits, nbytes = 0..8. */
+static inline uint64_t
+sfx_high_bytes(int nbytes)
+{
+	return nbytes == 0 ? 0 : UINT64_MAX << (64 - 8 * nbytes);
+}
+
+/* The first n bytes at p (8, if there are more) as a big-endian number, zeros behind them. */
+static inline uint64_t
+sfx_load_be(const uint8_t *p, uint32_t n)
+{
+	uint64_t	v = 0;
+
+	if (n >= 8)
+		return sfx_load_be64(p);
+	for (uint32_t i = 0; i < n; i++)
+		v |= (uint64_t) p[i] << (56 - 8 * i);
+	return v;
+}
+
 /* The keys a key stream is made of: key i is bytes[off[i]..off[i+1]); its first skip bytes are the block's
  * prefix and stored elsewhere.  lcp[i] (i > 0) is the length it shares with key i-1.  15 bytes behind
  * the last key are readable. */

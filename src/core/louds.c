@@ -391,7 +391,8 @@ static bool
 out_paths(Build *w, SfxOut *o, uint8_t *desc)
 {
 	uint32_t	l = pool_low_bits(w->nnodes, w->pathbytes);
-	uint32_t	shift = select_shift((w->pathbytes >> l) + w->nnodes + 1, w->nnodes + 1, SFX_SELECT_NEAR, SFX_SELECT_NEARSHIFT);
+	uint32_t	shift = select_shift((w->pathbytes >> l) + w->nnodes + 1, w->nnodes + 1,
+								 SFX_SELECT_NEAR, SFX_SELECT_NEARSHIFT);
 	uint32_t	at = 0;
 	uint8_t    *p;
 
@@ -696,9 +697,9 @@ map_rank(SfxBuf b, uint32_t off, uint32_t i)
 	uint32_t	r = 0;
 
 	for (; i >= 64; i -= 64, off += 8)
-		r += sfx_popcount(sfx_ld64(b, off));
+		r += sfx_ones64(sfx_ld64(b, off));
 	if (i > 0)
-		r += sfx_popcount(sfx_ld64(b, off) << (64 - i));
+		r += sfx_ones64(sfx_ld64(b, off) << (64 - i));
 	return r;
 }
 

@@ -37,7 +37,7 @@ typedef struct SfxBuf
 
 /* Eight bytes as loaded, as a number whose bit i is bit i of the bytes. */
 static inline uint64_t
-sfx_le64(uint64_t x)
+sfx_low_first(uint64_t x)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	return x;
@@ -54,7 +54,7 @@ static inline uint64_t
 sfx_ld64(SfxBuf b, uint32_t off)
 {
 	if (__builtin_expect((uint64_t) off + 8 <= b.len, 1))
-		return sfx_le64(sfx_get64(b.p + off));
+		return sfx_low_first(sfx_get64(b.p + off));
 	return sfx_ld64_edge(b, off);
 }
 
@@ -87,7 +87,7 @@ sfx_byte_sums(uint64_t x)
 
 /* x86-64 without -mpopcnt would call a table-driven library function. */
 static inline uint32_t
-sfx_popcount(uint64_t x)
+sfx_ones64(uint64_t x)
 {
 #if defined(__POPCNT__) || defined(__aarch64__)
 	return (uint32_t) __builtin_popcountll(x);
@@ -180,7 +180,7 @@ sfx_rank1(SfxBuf b, const SfxBits *v, uint32_t i)
 	uint32_t	blk = i / SFX_RANK_BITS;
 	uint64_t	w = sfx_ld64(b, v->off + blk * (SFX_RANK_BITS / 8));
 
-	return sfx_ld16(b, v->smp + 2 * blk) + sfx_popcount(w & ((UINT64_C(1) << (i % SFX_RANK_BITS)) - 1));
+	return sfx_ld16(b, v->smp + 2 * blk) + sfx_ones64(w & ((UINT64_C(1) << (i % SFX_RANK_BITS)) - 1));
 }
 
 /* The first one at or after bit i and before bit end; end if there is none. */
@@ -316,7 +316,7 @@ sfx_probe_byte(const SfxProbe *q, uint32_t i)
 
 /* Eight bytes as loaded, as a number that sorts as they do. */
 static inline uint64_t
-sfx_be64(uint64_t x)
+sfx_high_first(uint64_t x)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	return __builtin_bswap64(x);
@@ -357,8 +357,8 @@ sfx_probe_cmp_at(SfxBuf b, const SfxProbe *q, uint32_t d, uint32_t off, uint32_t
 
 	if (len <= 8 && d + 8 <= q->len && off + 8 <= b.len)
 	{
-		uint64_t	x = sfx_be64(sfx_get64(q->key + d));
-		uint64_t	y = sfx_be64(sfx_get64(b.p + off));
+		uint64_t	x = sfx_high_first(sfx_get64(q->key + d));
+		uint64_t	y = sfx_high_first(sfx_get64(b.p + off));
 		uint32_t	cut = 64 - 8 * len;
 
 		if (len == 0)
