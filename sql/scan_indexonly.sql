@@ -77,7 +77,7 @@ CREATE TABLE queries (q text);
 INSERT INTO queries VALUES
 	('SELECT a, z FROM %t'), ('SELECT a, z FROM %t ORDER BY a, z'), ('SELECT z FROM %t WHERE a = 20 ORDER BY z DESC'),
 	('SELECT a, z FROM %t WHERE a IN (3, 20, 21)'), ('SELECT count(*), count(a) FROM %t WHERE a > 30 OR a < 10 AND ''nocond'' = ''nocond'''),
-	('SELECT z FROM %t WHERE a IS NULL ORDER BY z'),
+	('SELECT z FROM %t WHERE a IS NULL ORDER BY a, z'),
 	('SELECT id, f, a, z FROM %t WHERE id BETWEEN 100 AND 400 ORDER BY id'), ('SELECT id, f, a, z FROM %t WHERE id > 500 AND f ORDER BY id DESC'),
 	('SELECT id, f, a, z FROM %t WHERE id > 300 AND f IS NULL ORDER BY id'), ('SELECT id, a FROM %t WHERE id > 300 AND a > 30 ORDER BY id'),
 	('SELECT b, a, c, u, n, l, r, f, m FROM %t'), ('SELECT b, a, c, u, n, l, r, f, m FROM %t WHERE b = ''t8'''),

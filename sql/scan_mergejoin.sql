@@ -62,7 +62,7 @@ INSERT INTO queries VALUES
 	('SELECT x.id, y.id AS y FROM %t x LEFT JOIN %t y ON x.c = y.c AND x.b = y.b AND x.id < y.id', false),
 	('SELECT x.a, y.a AS y FROM %t x JOIN %t y ON x.a = y.a AND y.a IN (3, 17, 18, 44, 1000)', true),
 	('SELECT x.a, y.a AS y FROM %t x FULL JOIN %t y ON x.a = y.a', true);
-SELECT q, tab, joined(tab, q, only_) FROM queries, tabs ORDER BY q, tab;
+SELECT q, tab, joined(tab, q, only_) FROM queries, tabs ORDER BY q COLLATE "C", tab;
 
 -- Different tables, so that one side has its rows in the delta and the other in leaves
 SELECT x.tab AS outer_, y.tab AS inner_, joined(x.tab, 'SELECT x.id, y.id AS y FROM %t x JOIN ' || y.tab || ' y ON x.a = y.a AND x.id <> y.id', false)

@@ -122,4 +122,13 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxOwnsRelation(relid)	object_ownercheck(RelationRelationId, relid, GetUserId())
 #endif
 
+/* Functions run as a table's owner fix their search_path from 17 on. */
+#if PG_VERSION_NUM >= 170000
+#include "miscadmin.h"
+#include "utils/guc.h"
+#define SfxRestrictSearchPath()	RestrictSearchPath()
+#else
+#define SfxRestrictSearchPath()	((void) 0)
+#endif
+
 #endif							/* SURFIDX_COMPAT_H */

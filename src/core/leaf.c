@@ -88,10 +88,10 @@ typedef struct Block
 /* The streams behind the keys. */
 typedef struct Lists
 {
-	const uint16_t *endsarg;	/* what the TID codec gets: NULL if !dups */
+	const uint16_t *endsarg;	/* what the TID codec gets: NULL if it does not need the ends */
 	int			nlists;
 	const uint8_t *tids;
-	uint16_t	ends[SFX_BLOCK_KEYS];	/* filled if dups */
+	uint16_t	ends[SFX_BLOCK_KEYS];	/* if dups: filled as far as asked for */
 } Lists;
 
 /* A position with the page's prefix taken off. */
@@ -388,9 +388,19 @@ search_keys(const Block *k, const Target *t, bool *equal)
 	return len > 0;
 }
 
-/* The ends of the posting lists, and where the TIDs stand. */
+/* Does the TID codec need the ends of the posting lists?  (The low three bits of the first byte are the codec's number.) */
+static inline bool
+tids_need_ends(const Block *k, const uint8_t *tids)
+{
+	return tids < k->end && k->nent > 1 && (*tids & 7) == SFX_TID_POSTING;
+}
+
+/*
+ * Where the TIDs stand, and the ends of the posting lists: at least those of keys [from - 1, to).
+ * A point lookup wants two of them, and most TID codecs none.
+ */
 static int
-open_lists(const Block *k, Lists *s)
+open_lists(const Block *k, int from, int to, Lists *s)
 {
 	uint64_t	v[SFX_INT_MAX];
 	int			n = k->nkeys - 1;
@@ -404,21 +414,33 @@ open_lists(const Block *k, Lists *s)
 	s->nlists = k->nent;
 	if (!k->dups)
 		return SFX_OK;
-	s->endsarg = s->ends;
-	s->nlists = k->nkeys;
 	s->ends[n] = (uint16_t) k->nent;
-	if (n == 0)
-		return SFX_OK;
-	r = sfx_int_size(k->ends, len, n);
-	if (r < 0 || (size_t) r > len || sfx_int_decode(k->ends, len, n, 0, n, v) != SFX_OK)
-		return SFX_CORRUPT;
-	s->tids += r;
-	for (int i = 0; i < n; i++)
+	if (n > 0)
 	{
-		if (v[i] < prev || v[i] > most)
+		r = sfx_int_size(k->ends, len, n);
+		if (r < 0 || (size_t) r > len)
 			return SFX_CORRUPT;
-		prev = v[i];
-		s->ends[i] = (uint16_t) (v[i] + (uint64_t) i + 1);
+		s->tids += r;
+	}
+	if (tids_need_ends(k, s->tids))
+	{
+		s->endsarg = s->ends;
+		s->nlists = k->nkeys;
+		from = 0;
+		to = n;
+	}
+	from = from > 0 ? from - 1 : 0;
+	to = to < n ? to : n;
+	if (from >= to)
+		return SFX_OK;
+	if (sfx_int_decode(k->ends, len, n, from, to, v) != SFX_OK)
+		return SFX_CORRUPT;
+	for (int i = from; i < to; i++)
+	{
+		if (v[i - from] < prev || v[i - from] > most)
+			return SFX_CORRUPT;
+		prev = v[i - from];
+		s->ends[i] = (uint16_t) (prev + (uint64_t) i + 1);
 	}
 	return SFX_OK;
 }
@@ -493,7 +515,7 @@ sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out)
 	Block		k;
 	Lists		s;
 
-	if (open_block(l, b, &k) != SFX_OK || open_lists(&k, &s) != SFX_OK ||
+	if (open_block(l, b, &k) != SFX_OK || open_lists(&k, 0, 0, &s) != SFX_OK ||
 		decode_tids(&k, &s, 0, k.nent, out) != SFX_OK)
 		return SFX_CORRUPT;
 	return k.nent;
@@ -683,7 +705,7 @@ sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, Sfx
 				tokey;
 
 	if (open_block(l, b, &k) != SFX_OK || find_range(l, &k, lo, hi, &r) != SFX_OK ||
-		open_lists(&k, &s) != SFX_OK)
+		open_lists(&k, r.from, r.to > r.from ? r.to : r.from, &s) != SFX_OK)
 		return SFX_CORRUPT;
 	if (r.from >= r.to)
 		return empty_block(&k, !k.dups ? r.from : r.from > 0 ? s.ends[r.from - 1] : 0, out);
@@ -754,7 +776,7 @@ sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos)
 		return b;
 	if (equal)
 	{
-		if (open_lists(&k, &s) != SFX_OK || decode_tids(&k, &s, 0, 1, &tid) != SFX_OK)
+		if (open_lists(&k, 0, 0, &s) != SFX_OK || decode_tids(&k, &s, 0, 1, &tid) != SFX_OK)
 			return SFX_CORRUPT;
 		if (tid < t.tid)
 			return b;

@@ -7,9 +7,10 @@
  * where the index has INCLUDE columns.  Blocks are self-contained, so each
  * picks its own codecs by size:
  *
- *	FIXED	all keys of the block have one length (at most 64 bytes): bytes that are the same in all keys
- *			are dropped; of the others the first eight go to an integer block, the rest is raw
- *	STRING	front coding with a restart point every 16 keys
+ *	FIXED	all keys of the block have one length (at most 64 bytes behind their common prefix): bits or bytes
+ *			that are the same in all keys are dropped; of the others the first 64 bits go to an integer block,
+ *			the rest is raw (fixblock.h)
+ *	STRING	front coding in groups of 16 keys (strblock.h)
  *
  * The low fence is inclusive, the high fence exclusive (absent = plus infinity).
  * Every entry lies between them.  What all keys between the fences must share (their common prefix) is stored once.

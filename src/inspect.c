@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ * inspect.c - surfidx_meta(): what the metapage says, as a row
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(surfidx_meta);
+
+#define META_COLUMNS	13
+#define META_RETRIES	100
+
+/* Entries in the active generation's log, dead ones included; -1 if it was frozen meanwhile. */
+static int64
+active_entries(Relation index, const SfxMeta *meta)
+{
+	BlockNumber blkno = meta->gens[0].tail;
+	int64		n = -1;
+	Buffer		buf;
+	Page		page;
+
+	if (blkno == InvalidBlockNumber)
+		return 0;
+	buf = ReadBuffer(index, blkno);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	if (sfx_log_page_is(index, blkno, page, meta->build_id, meta->gens[0].gen))
+	{
+		SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(page);
+
+		n = (int64) (h->before + h->nentries);
+	}
+	UnlockReleaseBuffer(buf);
+	return n;
+}
+
+/* The metapage and the number of entries in the log of all its generations. */
+static int64
+read_meta(Relation index, SfxMeta *meta)
+{
+	int64		n = -1;
+
+	for (int i = 0; n < 0; i++)
+	{
+		if (i == META_RETRIES)
+			sfx_corrupt(index, SFX_META_BLKNO, "tail of the delta log is not a page of its generation");
+		CHECK_FOR_INTERRUPTS();
+		sfx_meta_read(index, meta);
+		n = active_entries(index, meta);
+	}
+	for (int g = 1; g < meta->ngens; g++)
+		n += (int64) meta->gens[g].sealed;
+	return n;
+}
+
+Datum
+surfidx_meta(PG_FUNCTION_ARGS)
+{
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	TupleDesc	desc;
+	Datum		values[META_COLUMNS];
+	bool		nulls[META_COLUMNS] = {0};
+	SfxMeta		meta;
+	SfxRun	   *run;
+	int64		entries;
+	int64		pages = 0;
+	int			i = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != META_COLUMNS)
+		elog(ERROR, "surfidx_meta is declared with other columns than the library has");
+	entries = read_meta(index, &meta);
+	for (int g = 0; g < meta.ngens; g++)
+		pages += meta.gens[g].pages;
+	run = SfxMetaMain(&meta);
+	values[i++] = Int32GetDatum(meta.version);
+	values[i++] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) meta.build_id));
+	values[i++] = Int64GetDatum((int64) meta.epoch);
+	values[i++] = Int64GetDatum((int64) meta.removals);
+	values[i++] = Int32GetDatum(meta.ngens);
+	values[i++] = Int32GetDatum(meta.ngens - 1);
+	values[i++] = Int64GetDatum(pages);
+	values[i++] = Int64GetDatum(entries);
+	values[i++] = Int64GetDatum((int64) meta.merges);
+	values[i++] = Int64GetDatum((int64) run->root);
+	values[i++] = Int32GetDatum((int32) run->level);
+	values[i++] = Int64GetDatum((int64) run->entries);
+	values[i++] = Int64GetDatum((int64) run->leaves);
+	Assert(i == META_COLUMNS);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
