@@ -21,6 +21,7 @@
 #include <stdarg.h>
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -34,6 +35,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(surfidx_check);
@@ -803,6 +805,34 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 		check_heap(cs, snapshot);
 }
 
+/* One check in a subtransaction; what it threw, or NULL. */
+static ErrorData *
+try_check(Relation heap, Relation index, Snapshot snapshot)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile edata = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		check_all(heap, index, snapshot);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+	return edata;
+}
+
 /*
  * While replay goes on, what looks like damage may be a page that changed between two looks.  Try again
  * then; the same message twice running is believed.
@@ -810,32 +840,13 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 static void
 check_on_standby(Relation heap, Relation index, Snapshot snapshot)
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
 	char	   *last = NULL;
 
-	for (int try = 0; try < CHECK_TRIES; try++)
+	for (int tries = 0; tries < CHECK_TRIES; tries++)
 	{
 		XLogRecPtr	start = GetXLogReplayRecPtr(NULL);
-		ErrorData  *edata = NULL;
+		ErrorData  *edata = try_check(heap, index, snapshot);
 
-		BeginInternalSubTransaction(NULL);
-		MemoryContextSwitchTo(cxt);
-		PG_TRY();
-		{
-			check_all(heap, index, snapshot);
-			ReleaseCurrentSubTransaction();
-		}
-		PG_CATCH();
-		{
-			MemoryContextSwitchTo(cxt);
-			edata = CopyErrorData();
-			FlushErrorState();
-			RollbackAndReleaseCurrentSubTransaction();
-		}
-		PG_END_TRY();
-		MemoryContextSwitchTo(cxt);
-		CurrentResourceOwner = owner;
 		if (edata == NULL)
 			return;
 		if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED || GetXLogReplayRecPtr(NULL) == start ||

@@ -61,7 +61,9 @@ struct SfxReader
 	ScanDirection dir;
 	Anchor		anchor;
 	bool		anchor_inclusive;
-	SfxEntry	last;			/* ANCHOR_ENTRY: points into the batch in hand */
+	/* ANCHOR_ENTRY: where the entry last returned stands; not a copy, which would cost more than the rest of a call */
+	const SfxEntry *last_batch; /* NULL: in block, at last_at */
+	int			last_at;
 	bool		active;			/* a step is in hand */
 	bool		final;			/* ... and its stop is the range's end */
 	int			nbatches;
@@ -488,6 +490,8 @@ union_next(SfxReader *r, SfxEntry *e)
 	bool		have = leaf_peek(r, e);
 	bool		from_leaf = have;
 
+	r->last_batch = NULL;
+	r->last_at = r->at;
 	if (r->nbatches == 0)
 	{
 		if (have)
@@ -504,7 +508,8 @@ union_next(SfxReader *r, SfxEntry *e)
 		c = have ? cmp_entries(&b->entry[b->at], e) : 0;
 		if (!have || (forward(r) ? c < 0 : c > 0))
 		{
-			*e = b->entry[b->at];
+			r->last_batch = &b->entry[b->at];
+			*e = *r->last_batch;
 			have = true;
 			from_leaf = false;
 		}
@@ -536,6 +541,7 @@ static void
 set_boundary(SfxReader *r)
 {
 	const Bound *start = forward(r) ? &r->lo : &r->hi;
+	SfxEntry	last;
 
 	switch (r->anchor)
 	{
@@ -544,7 +550,11 @@ set_boundary(SfxReader *r)
 			bound_copy(&r->cur, start);
 			break;
 		case ANCHOR_ENTRY:
-			bound_set(&r->cur, r->last.key, r->last.keylen, r->last.tid + (forward(r) ? 1 : 0));
+			if (r->last_batch)
+				last = *r->last_batch;
+			else
+				sfx_block_entry(r->block, r->last_at, &last);
+			bound_set(&r->cur, last.key, last.keylen, last.tid + (forward(r) ? 1 : 0));
 			break;
 		case ANCHOR_POS:
 			bound_set(&r->cur, r->anchor_pos.bytes, r->anchor_pos.pos.len,
@@ -585,7 +595,6 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 	{
 		if (union_next(r, e))
 		{
-			r->last = *e;
 			r->anchor = ANCHOR_ENTRY;
 			return true;
 		}

@@ -389,12 +389,14 @@ put_int8(uint8_t *k, uint64_t v)
 
 typedef enum Kind
 {
-	SERIAL, RANDOM, DUPS, UUID, TEXT, PATHS, COMPOSITE, MIXED, BINARY, PAYLOAD, WIDE, LONGKEYS, NKINDS
+	SERIAL, RANDOM, DUPS, UUID, TEXT, PATHS, COMPOSITE, MIXED, BINARY, PAYLOAD, WIDE,
+	UUID4, SPARSE, HEADS, LONGKEYS, NKINDS
 } Kind;
 
 static const char *const kind_name[] = {
 	"serial int8", "random int8", "duplicates", "uuid", "short text", "paths", "composite (int4, int4)",
-	"text of one length", "any bytes", "payloads", "int8 and text", "long keys"
+	"text of one length", "any bytes", "payloads", "int8 and text",
+	"uuid v4", "two words, few varying bits", "many keys with the same 64 bits", "long keys"
 };
 
 static void
@@ -473,6 +475,35 @@ make(Kind kind, int count)
 				k = add(9 + (uint32_t) len, random_tid());
 				put_int8(k, r >> 50);
 				make_text(k + 9, (uint32_t) len, 26);
+				break;
+			case UUID4:
+				k = add(17, random_tid());
+				k[0] = 1;
+				for (int j = 1; j < 17; j++)
+					k[j] = (uint8_t) rnd(&seed);
+				k[7] = (k[7] & 0x0F) | 0x40;
+				k[9] = (k[9] & 0x3F) | 0x80;
+				break;
+			case SPARSE:
+				len = i < count / 2 ? 12 : 17;
+				k = add((uint32_t) len, random_tid());
+				memset(k, 0x5A, (size_t) len);
+				k[0] = (uint8_t) len;
+				k[2] ^= (uint8_t) (r & 0x0C);
+				k[5] ^= (uint8_t) (r >> 8 & 0x91);
+				k[7] ^= (uint8_t) (r >> 16 & 0xFF);
+				k[9] ^= (uint8_t) (r >> 24 & 0x3C);
+				k[len - 1] ^= (uint8_t) (r >> 32 & 0x42);
+				break;
+			case HEADS:
+				len = r % 2 ? 17 : 24;
+				k = add((uint32_t) len, random_tid());
+				memset(k, (int) (r >> 8 & 1) * 255, (size_t) len);
+				k[0] = (uint8_t) len;
+				for (int j = 1; j < 9; j++)
+					k[j] = (uint8_t) (k[j] ^ (r >> 16 & 1 ? 0 : 1 << (r >> 20 & 7)));
+				for (int j = 9; j < len; j++)
+					k[j] = (uint8_t) rnd(&seed);
 				break;
 			default:
 				len = r % 4 == 0 ? SFX_MAX_ENTRY : 1 + (int) (r % SFX_MAX_ENTRY);

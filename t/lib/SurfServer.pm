@@ -1,0 +1,358 @@
+# Throw-away servers and psql sessions for the torture tests.
+#
+# A server lives in a directory of its own, listens on a socket there, and is killed at
+# the latest when its object goes away.  Unlike PostgreSQL::Test::Cluster this one
+# needs nothing but a server's bin directory, tells the pids of single processes, and counts it as normal that they die.
+package SurfServer;
+
+use strict;
+use warnings;
+use File::Path qw(make_path remove_tree);
+use File::Temp qw(tempdir);
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+my @alive;
+
+# The bin directory: that of $PG_CONFIG, else of the pg_config in the path.
+sub bindir
+{
+	my $config = $ENV{PG_CONFIG} || 'pg_config';
+	my $dir = `$config --bindir`;
+
+	chomp $dir;
+	die "no pg_config: set PG_CONFIG\n" if $dir eq '';
+	return $dir;
+}
+
+# conf => [lines], name, base (directory to work in), primary => server to stand by for
+sub new
+{
+	my ($class, %opt) = @_;
+	my $base = $opt{base} || tempdir('surfidx.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+	my $self = bless {
+		name => $opt{name} || 'main',
+		base => $base,
+		bin => $opt{bin} || bindir(),
+		port => 20000 + $$ % 10000 + @alive,
+		owner => $$,
+		running => 0
+	}, $class;
+
+	die "PostgreSQL does not run as root; use another user\n" if $> == 0;
+	$self->{data} = "$base/$self->{name}";
+	$self->{log} = "$base/$self->{name}.log";
+	push @alive, $self;
+	if ($opt{primary})
+	{
+		$self->base_backup($opt{primary});
+	}
+	else
+	{
+		$self->command('initdb', '-D', $self->{data}, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale',
+			'--no-sync');
+	}
+	$self->configure(
+		"shared_preload_libraries = 'surfidx'",
+		"listen_addresses = ''",
+		"unix_socket_directories = '$base'",
+		"port = $self->{port}",
+		"fsync = off",
+		"restart_after_crash = off",
+		"lc_messages = 'C'",
+		"log_line_prefix = '%m [%p] %a '",
+		@{ $opt{conf} || [] });
+	return $self;
+}
+
+sub base_backup
+{
+	my ($self, $primary) = @_;
+
+	$self->command('pg_basebackup', '-h', $primary->{base}, '-p', $primary->{port}, '-U', 'postgres', '-D',
+		$self->{data}, '-c', 'fast', '-X', 'stream', '-R', '--no-sync');
+}
+
+sub configure
+{
+	my ($self, @lines) = @_;
+
+	open(my $f, '>>', "$self->{data}/postgresql.conf") or die "postgresql.conf: $!\n";
+	print $f map { "$_\n" } @lines;
+	close $f;
+}
+
+# Run a program of the server's; its output is shown if it fails.
+sub command
+{
+	my ($self, $program, @args) = @_;
+	my $out = "$self->{base}/command.out";
+	my $pid = fork();
+
+	if ($pid == 0)
+	{
+		open(STDOUT, '>', $out);
+		open(STDERR, '>&', \*STDOUT);
+		open(STDIN, '<', '/dev/null');
+		exec("$self->{bin}/$program", @args) or POSIX::_exit(127);
+	}
+	waitpid($pid, 0);
+	return if $? == 0;
+	open(my $f, '<', $out);
+	local $/;
+	die "$program failed: " . (<$f> // '') . "\n";
+}
+
+sub start
+{
+	my ($self) = @_;
+
+	unlink "$self->{data}/postmaster.pid" unless $self->postmaster_alive;
+	# pg_ctl would leave the postmaster's output in a pipe; -l keeps it away
+	$self->command('pg_ctl', '-D', $self->{data}, '-l', $self->{log}, '-w', '-t', '120', 'start');
+	$self->{running} = 1;
+}
+
+sub stop
+{
+	my ($self, $mode) = @_;
+
+	return unless $self->{running};
+	$self->{running} = 0;
+	return unless $self->postmaster_alive;
+	eval { $self->command('pg_ctl', '-D', $self->{data}, '-m', $mode || 'fast', '-w', '-t', '60', 'stop') };
+	$self->command('pg_ctl', '-D', $self->{data}, '-m', 'immediate', '-w', 'stop') if $@ && $self->postmaster_alive;
+}
+
+sub postmaster_pid
+{
+	my ($self) = @_;
+
+	open(my $f, '<', "$self->{data}/postmaster.pid") or return undef;
+	my $pid = <$f>;
+	close $f;
+	return undef unless defined $pid && $pid =~ /^(\d+)/;
+	return $1;
+}
+
+sub postmaster_alive
+{
+	my ($self) = @_;
+	my $pid = $self->postmaster_pid;
+
+	return defined $pid && kill(0, $pid);
+}
+
+# pid => title of the postmaster's children
+sub children
+{
+	my ($self) = @_;
+	my $postmaster = $self->postmaster_pid or return {};
+	my %found;
+
+	for my $dir (glob('/proc/[0-9]*'))
+	{
+		my ($pid) = $dir =~ /(\d+)$/;
+
+		open(my $f, '<', "$dir/stat") or next;
+		my $stat = <$f> // '';
+		close $f;
+		next unless $stat =~ /^\d+ \(.*\) \S (\d+) / && $1 == $postmaster;
+		open($f, '<', "$dir/cmdline") or next;
+		my $title = <$f> // '';
+		close $f;
+		$title =~ tr/\0/ /;
+		$found{$pid} = $title;
+	}
+	return \%found;
+}
+
+# Wait until no process of the server is left; after a crash of one the postmaster ends by itself.
+sub wait_gone
+{
+	my ($self, $seconds) = @_;
+	my $end = time + ($seconds || 60);
+	my $pid = $self->postmaster_pid;
+
+	while ($pid && kill(0, $pid))
+	{
+		# a child of ours would be a zombie
+		waitpid($pid, POSIX::WNOHANG());
+		return 0 if time > $end;
+		sleep 0.02;
+	}
+	# orphans of a killed postmaster notice within a moment; a start before that would fail on shared memory
+	$self->{running} = 0;
+	return 1;
+}
+
+sub session
+{
+	my ($self, %opt) = @_;
+
+	return SurfSession->new(server => $self, %opt);
+}
+
+# What the log says about crashes; empty: nothing.  "killed" (signal 9) is what torture does itself.
+sub crashes
+{
+	my ($self) = @_;
+
+	open(my $f, '<', $self->{log}) or return ();
+	my @found = grep { /TRAP:|PANIC:|was terminated by signal (?!9:)|FATAL:.*inconsistent page/ } <$f>;
+	close $f;
+	return @found;
+}
+
+sub DESTROY
+{
+	my ($self) = @_;
+	local ($?, $@);
+
+	eval { $self->stop('immediate') } if $self->{owner} == $$;
+}
+
+END
+{
+	my $status = $?;
+	for my $s (@alive)
+	{
+		eval { $s->stop('immediate') } if $s && $s->{owner} == $$;
+	}
+	$? = $status;
+}
+
+# ------------------------------------------------------------------------------------------
+
+# One psql kept running: statements go in, rows come back, errors are told apart.
+package SurfSession;
+
+use strict;
+use warnings;
+use IO::Handle;
+use IPC::Open3;
+use Time::HiRes qw(time);
+
+my $serial = 0;
+
+sub new
+{
+	my ($class, %opt) = @_;
+	my $server = $opt{server};
+	my $self = bless { dead => 0, pending => [], buffer => '', db => $opt{db} || 'postgres' }, $class;
+	my ($in, $out);
+	local %ENV = %ENV;
+
+	delete @ENV{ grep { /^PG/ && $_ ne 'PG_CONFIG' } keys %ENV };
+	$ENV{PGOPTIONS} = '-c client_min_messages=error';
+	$ENV{PGAPPNAME} = $opt{name} || 'torture';
+	$self->{pid} = open3($in, $out, undef, "$server->{bin}/psql", '-X', '-q', '-A', '-t', '-F', '|', '-h',
+		$server->{base}, '-p', $server->{port}, '-U', 'postgres', '-d', $self->{db},
+		'-v', 'VERBOSITY=sqlstate', '-P', 'null=~', '-f', '-');
+	$self->{in} = $in;
+	$self->{out} = $out;
+	$in->autoflush(1);
+	return $self;
+}
+
+# Send without waiting.
+sub send
+{
+	my ($self, $sql) = @_;
+	my $mark = '#=#' . ++$serial;
+	local $SIG{PIPE} = 'IGNORE';
+
+	push @{ $self->{pending} }, $mark;
+	# an unterminated statement must not swallow the mark
+	print { $self->{in} } "$sql\n;\n\\echo $mark :ROW_COUNT\n" or $self->{dead} = 1;
+	return $mark;
+}
+
+# The answer to the oldest statement sent: { rows => [lines], error => SQLSTATE or '', lost => 1 }.
+sub receive
+{
+	my ($self, $timeout) = @_;
+	my $mark = shift @{ $self->{pending} };
+	my %r = (rows => [], error => '', lost => 0, count => 0);
+	my $end = defined $timeout ? time + $timeout : undef;
+
+	while (defined(my $line = $self->line($end)))
+	{
+		if ($line =~ /^\Q$mark\E (\d*)/)
+		{
+			$r{count} = $1;
+			return \%r;
+		}
+		if ($line =~ /^(?:psql:.*?)?(?:ERROR|FATAL|PANIC):  ?(\w{5})/)
+		{
+			$r{error} = $1;
+		}
+		elsif ($line =~ /^psql:.*(?:server closed|connection to server|no connection|terminat|SSL SYSCALL|could not)/)
+		{
+			$r{lost} = 1;
+		}
+		else
+		{
+			push @{ $r{rows} }, $line;
+		}
+	}
+	$r{lost} = 1;
+	$self->{dead} = 1;
+	return \%r;
+}
+
+sub line
+{
+	my ($self, $end) = @_;
+
+	for (;;)
+	{
+		my $at = index($self->{buffer}, "\n");
+
+		return substr($self->{buffer}, 0, $at + 1, '') =~ s/\n//r if $at >= 0;
+		if (defined $end)
+		{
+			my $bits = '';
+			my $left = $end - time;
+
+			vec($bits, fileno($self->{out}), 1) = 1;
+			return undef if $left <= 0 || select($bits, undef, undef, $left) <= 0;
+		}
+		return undef unless sysread($self->{out}, $self->{buffer}, 65536, length $self->{buffer});
+	}
+}
+
+sub query
+{
+	my ($self, $sql, $timeout) = @_;
+
+	$self->send($sql);
+	return $self->receive($timeout);
+}
+
+# The first value of the answer, or death.
+sub value
+{
+	my ($self, $sql) = @_;
+	my $r = $self->query($sql);
+
+	die "$sql: " . ($r->{lost} ? 'connection lost' : $r->{error}) . "\n" if $r->{lost} || $r->{error};
+	return $r->{rows}[0];
+}
+
+sub end
+{
+	my ($self) = @_;
+	local $SIG{PIPE} = 'IGNORE';
+	local $?;
+
+	return unless $self->{pid};
+	close $self->{in};
+	close $self->{out};
+	waitpid($self->{pid}, 0);
+	$self->{pid} = undef;
+}
+
+sub DESTROY { $_[0]->end }
+
+1;
