@@ -329,8 +329,7 @@ form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 		for (int i = 0; i < so->kd.natts; i++)
 			store_att_byval((char *) row->itup + row->offset[i], dec->values[i], TupleDescAttr(desc, i)->attlen);
 	}
-	row->itup->t_tid = scan->xs_heaptid;
-	scan->xs_itup = row->itup;
+	scan->xs_itup = row->itup;	/* whose t_tid nobody reads: that is what xs_heaptid is for */
 }
 
 /* ------------------------------------------------------------------ fetching */
