@@ -89,15 +89,17 @@ order_by_package()
 		LC_ALL=C sort -s -t "$(printf '\t')" -k1,1 | cut -f 2-
 }
 
-# The first ones of a file, repeated below other roots until there are enough.
+# repeat_paths file have wanted: the first ones, and those of other roots until there are enough
 repeat_paths()
 {
-	local host=1
+	local host=2 have=$2
 
-	while :; do
-		[ $host -eq 1 ] && cat "$1" || sed "s|^|/srv/host$(printf %03d $host)|" "$1"
+	head -n "$3" "$1"
+	while [ "$have" -lt "$3" ]; do
+		head -n $(($3 - have)) "$1" | sed "s|^|/srv/host$(printf %03d $host)|"
+		have=$((have + $2))
 		host=$((host + 1))
-	done 2>/dev/null | head -n "$2" || true
+	done
 }
 
 collect_paths()
@@ -119,7 +121,7 @@ collect_paths()
 	clean_tsv <"$raw" | LC_ALL=C sort -u -t "$(printf '\t')" -k1,1 | order_by_package >"$all"
 	have=$(wc -l <"$all")
 	[ "$have" -gt 0 ] || die "found no file paths"
-	repeat_paths "$all" "$want" >"$dir/paths.tsv"
+	repeat_paths "$all" "$have" "$want" >"$dir/paths.tsv"
 	[ "$have" -ge "$want" ] || PATHS_SOURCE="$PATHS_SOURCE ($have paths, repeated below /srv/host002 and so on)"
 	rm -rf "$raw" "$all" "$dir/lists" "$dir/cache"
 }
