@@ -182,22 +182,35 @@ merge_now()
 	table "TABLE demo.state"
 }
 
-# All processes of the server at once, as a power cut would: those that it started, and itself.
+zombie()
+{
+	grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+# All processes of the server at once: those that it started, and itself.
 kill_server()
 {
-	local postmaster children
+	local postmaster children pid
 
 	postmaster=$(head -1 "$PGDATA/postmaster.pid")
 	children=$(awk -v p="$postmaster" '{ sub(/^.*\) /, ""); if ($2 == p) print pid(FILENAME) }
 		function pid(f) { split(f, a, "/"); return a[3] }' /proc/[0-9]*/stat 2>/dev/null || true)
 	# shellcheck disable=SC2086
 	as_user kill -KILL "$postmaster" $children 2>/dev/null || true
+	# a new server refuses to start while old processes are there ...
+	for pid in $postmaster $children; do
+		while kill -0 "$pid" 2>/dev/null && ! zombie "$pid"; do
+			sleep 0.05
+		done
+	done
+	# ... and mistakes a zombie for one: some containers have no init process that collects them
+	! zombie "$postmaster" || rm -f "$PGDATA/postmaster.pid" "$PGHOST/.s.PGSQL.$PGPORT.lock"
 	echo "killed: the server ($postmaster) and its $(echo $children | wc -w) processes"
 }
 
 crash()
 {
-	local i rows_before acked present
+	local i rows_before rows_after acked present
 
 	headline "SIGKILL in the middle of inserts"
 	rows_before=$(value "SELECT count(*) FROM file")
@@ -214,13 +227,17 @@ crash()
 	kill $writers 2>/dev/null || true
 	wait
 	writers=
-	as_user "$BINDIR/pg_ctl" -D "$PGDATA" -l "$CLUSTER_LOG" -w -t 120 start >/dev/null
+	if ! as_user "$BINDIR/pg_ctl" -D "$PGDATA" -l "$CLUSTER_LOG" -w -t 120 start >"$WORK/pg_ctl.log" 2>&1; then
+		tail -20 "$CLUSTER_LOG"
+		die "the server did not start again"
+	fi
 	grep -E 'redo (starts|done)' "$CLUSTER_LOG" | tail -2 | sed 's/^[^]]*\] *//'
 	table "TABLE demo.state"
 	acked=$(cat "$WORK"/acked[12] | awk '{ s += $1 } END { print s + 0 }')
+	rows_after=$(value "SELECT count(*) FROM file")
 	present=$(value "SELECT count(*) FROM file WHERE package IN ('crash1', 'crash2')")
-	good "$([ "$acked" -gt 0 ] && [ "$present" -ge "$acked" ] && [ "$((present % BATCH))" -eq 0 ] && echo t)" \
-		"$acked inserted rows were reported as committed, $present are there ($rows_before rows before)"
+	good "$([ "$acked" -gt 0 ] && [ "$present" -ge "$acked" ] && [ "$present" -le $((acked + 2 * BATCH)) ] && echo t)" \
+		"$acked inserted rows were reported as committed, $present are there; in all $rows_before before, $rows_after after"
 }
 
 prove()

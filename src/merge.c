@@ -223,6 +223,9 @@ merge_generation(Relation index, uint32 gen, MergeManner manner, SfxMergeStats *
 		}
 		sfx_merge_unlock(index);
 	}
+	/* given up half-way: what was merged so far is in the leaves */
+	if (more && stats->groups > 0)
+		sfx_store_tree_stats(index, stats);
 	MemoryContextDelete(stepcxt);
 	pfree(from);
 	return !more;

@@ -80,6 +80,9 @@ extern bool sfx_group_high(const SfxGroup *group, SfxPos *high);
 extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 							  SfxMergeStats *stats);
 
+/* Add the changes of entries and leaves to the metapage's (vacuum.c). */
+extern void sfx_store_tree_stats(Relation index, const SfxMergeStats *stats);
+
 /* Copy of one leaf page, opened.  copy must be MAXALIGNed, BLCKSZ. */
 extern void sfx_leaf_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf);
 

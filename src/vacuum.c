@@ -284,8 +284,8 @@ pass_gate(Relation index)
 
 /* ---- statistics on the metapage ---- */
 
-static void
-store_tree_stats(Relation index, const SfxMergeStats *stats)
+void
+sfx_store_tree_stats(Relation index, const SfxMergeStats *stats)
 {
 	SfxMeta		meta;
 	Buffer		buf;
@@ -324,7 +324,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	/* Even if nothing was left to remove: a VACUUM before us may have been interrupted between its removals and the gate. */
 	pass_gate(info->index);
 	if (vs.removed > 0)
-		store_tree_stats(info->index, &vs.stats);
+		sfx_store_tree_stats(info->index, &vs.stats);
 	stats->tuples_removed += vs.removed;
 	stats->num_index_tuples = vs.kept;
 	stats->estimated_count = false;

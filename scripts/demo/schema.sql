@@ -154,26 +154,30 @@ LANGUAGE sql VOLATILE AS $$
 		demo.by_index(lo, 1000000000000000000) i, demo.by_table(lo, 1000000000000000000) t
 $$;
 
--- Insert copies of n files below /srv/<who>, as one transaction.
-CREATE FUNCTION demo.add_files(who text, n int) RETURNS int
+-- Copy some n neighbouring files to /srv/<who>, or delete them, as one transaction; the number of rows.
+CREATE FUNCTION demo.add_files(who text, n int) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
 	start bigint := 1 + random() * 900000;
+	added bigint;
 BEGIN
 	INSERT INTO file (path, package, hash, changed)
 		SELECT '/srv/' || who || path, who, hashtextextended(who || path || random(), 0), clock_timestamp()
 		FROM file WHERE id BETWEEN start AND start + n - 1;
-	RETURN n;
+	GET DIAGNOSTICS added = ROW_COUNT;
+	RETURN added;
 END
 $$;
 
-CREATE FUNCTION demo.remove_files(n int) RETURNS int
+CREATE FUNCTION demo.remove_files(n int) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
 	start bigint := 1 + random() * 900000;
+	removed bigint;
 BEGIN
 	DELETE FROM file WHERE id BETWEEN start AND start + n - 1;
-	RETURN n;
+	GET DIAGNOSTICS removed = ROW_COUNT;
+	RETURN removed;
 END
 $$;
 

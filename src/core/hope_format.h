@@ -156,6 +156,16 @@ hope_be64(uint64_t x)
 #endif
 }
 
+static inline uint32_t
+hope_be32(uint32_t x)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return x;
+#else
+	return __builtin_bswap32(x);
+#endif
+}
+
 static inline uint64_t
 hope_load_be64(const uint8_t *p)
 {
@@ -315,8 +325,9 @@ extern void sfx_hope_optimal_lengths(const uint64_t *weight, uint32_t n, uint8_t
  */
 extern void sfx_hope_assign(uint64_t *weight, uint32_t n, unsigned maxbits, uint8_t *length, void *scratch);
 
-/* Put the codes that these lengths determine into code[].  SFX_OK, or SFX_CORRUPT if they are not a complete code's. */
-extern int sfx_hope_codes(uint32_t *code, const uint8_t *length, uint32_t n);
+/* Complete words that have no code yet by the codes that their lengths determine.  SFX_OK, or SFX_CORRUPT if the lengths
+ * are not those of a complete code. */
+extern int sfx_hope_codes(uint32_t *code, uint32_t n);
 
 /* ---- bytes (hope_file.c) ---- */
 
@@ -348,6 +359,9 @@ extern size_t sfx_hope_select_size(SfxHopeScheme scheme, uint32_t limit, size_t 
 /* Choose symbols for at most limit intervals and write their list into s->p (up to cap bytes); its end is s->end.  SFX_OK, SFX_NOSPACE. */
 extern int sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, void *scratch,
 						   uint8_t *list, size_t cap, HopeSymbols *s);
+
+/* Scratch memory that pruning needs. */
+extern size_t sfx_hope_prune_size(HopeSymbols s);
 
 /* Keep those of the symbols that save most for their use; uses[i] counts interval i.  Rewrites the list in place. */
 extern void sfx_hope_prune(SfxHopeScheme scheme, uint32_t limit, const uint64_t *uses, void *scratch,

@@ -12,7 +12,8 @@
  *	 has two branches, or one and the end of a key.
  * - All edges are numbered level by level, so that has-child bits and suffixes are found alike in both parts. A dense node
  *	 is a map of 256 labels and the number of its first edge; has-child bits are kept for existing edges only.
- * - Labels are as narrow as the number of different ones allows.
+ * - Labels of the sparse part may be cut into digits: an order-preserving code in which frequent bytes take one digit of 4
+ *	 to 7 bits and rare ones two.
  *
  * The filter is one string of bytes that may stand anywhere, and readers use it in place.  Bytes are hostile: sfx_surf_open
  * checks all sizes, every later access is checked against them, and every loop moves forward.
@@ -55,11 +56,12 @@ typedef struct SfxSurf
 	uint8_t		longw;			/* and of a long one */
 	uint8_t		flags;
 	uint8_t		lanes;			/* labels compared at once */
+	uint32_t	lrecip;			/* 65536 / lwidth, rounded up */
 	uint64_t	lane1;			/* the lowest bit of each lane */
 	uint64_t	laneh;			/* and the highest */
 	const uint8_t *dense;		/* see surf_format.h for these */
 	const uint8_t *dchild;
-	const uint8_t *remap;
+	const uint8_t *code;
 	const uint8_t *blocks;
 	const uint8_t *select;
 	const uint8_t *haspath;
@@ -101,9 +103,8 @@ extern int sfx_surf_lookup_range(const SfxSurf *s, const SfxSurfBound *low, cons
  */
 extern int sfx_surf_count(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high, uint64_t *count);
 
-/* Walk over the whole filter.  NULL, or what is wrong with it. Needs an iterator. */
-struct SfxSurfIter;
-extern const char *sfx_surf_check(const SfxSurf *s, struct SfxSurfIter *it);
+/* Check every node, edge, path and sample: linear time.  NULL, or what is wrong. */
+extern const char *sfx_surf_check(const SfxSurf *s);
 
 /* ---- iterator: the cut keys in order ---- */
 
@@ -112,9 +113,10 @@ typedef struct SfxSurfLevel
 	uint64_t	node;
 	uint64_t	first;			/* its edges */
 	uint64_t	end;
-	uint64_t	edge;			/* the one taken; first - 1 stands for the key that ends here */
+	uint64_t	edge;			/* the one taken */
 	uint32_t	depth;			/* bytes of the key above the node's labels */
-	uint32_t	pad;
+	bool		onend;			/* none taken: at the key that ends here */
+	bool		cont;			/* a continuation node */
 } SfxSurfLevel;
 
 typedef struct SfxSurfIter
@@ -129,7 +131,7 @@ typedef struct SfxSurfIter
 	SfxSurfLevel *levels;
 } SfxSurfIter;
 
-/* Memory (8-byte aligned) that an iterator of this filter needs.  A hostile filter can ask for at most 1 MB. */
+/* Memory (8-byte aligned) that an iterator of this filter needs.  A hostile filter can ask for at most 2 MB. */
 extern size_t sfx_surf_iter_size(const SfxSurf *s);
 extern void sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory);
 
@@ -187,7 +189,8 @@ typedef struct SfxSurfBuild
 	SfxSurfVec	levels;			/* sfx_surf_size's: sums per level */
 	SfxSurfVec	order;			/* paths by descending use, and the inverse */
 	SfxSurfVec	coded;			/* the pool of paths as it will be written */
-	SfxSurfVec	symbols;
+	SfxSurfVec	code;			/* the code section */
+	SfxSurfVec	symbols;		/* the symbols section */
 	SfxSurf		plan;			/* sfx_surf_size's: the header */
 } SfxSurfBuild;
 

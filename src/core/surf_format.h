@@ -8,7 +8,7 @@
  *	header		128 bytes, see sfx_surf_open
  *	dense		36 per dense node: 32 of label map, 4: number of its first edge
  *	dchild		rank vector of the has-child bits of dense edges
- *	code		512 if flag CODE: 256 of byte -> group, 256 of group -> its first byte (groups beyond the last: 0)
+ *	code		640 if flag CODE: byte -> group (256), byte -> second digit or SURF_SINGLE (256), group -> its first byte (128)
  *	blocks		one per 128 sparse edges, and one behind them if they fill it: 4: ones of has-child
  *				before it (dense ones too), 16 has-child, 16 LOUDS (first edge of its node), then 128 labels
  *	select		4 per 2^selshift sparse nodes: the sparse edge at which it begins
@@ -18,7 +18,7 @@
  *	shorts		packed short path numbers; path = number
  *	longs		packed long ones; path = number + 2^shortw
  *	starts		4 per 8 different paths: where in the pool number 8i begins
- *	symbols		2304 if flag SYMBOLS: 256 of length (1..8), 256 x 8 bytes: what a code byte of the pool stands for
+ *	symbols		2304 if flag SYMBOLS: 256 of length (1..8; 0: escape), 256 x 8 bytes: what a code byte of the pool stands for
  *	pool		the different paths, most used first: length of the code (1 byte, or 255 and 2 bytes), code
  *	suffixes	packed, one per leaf edge: hash bits above real bits
  *	slack		8
@@ -39,7 +39,8 @@
 #define SURF_RANK		36
 #define SURF_BLOCKEDGES	128
 #define SURF_LABELS		36		/* offset of the labels in a block */
-#define SURF_CODE		512
+#define SURF_CODE		640
+#define SURF_SINGLE		255
 #define SURF_DICTSTEP	8
 #define SURF_SYMBOLS	2304
 #define SURF_SLACK		8
@@ -145,6 +146,14 @@ surf_children(const SfxSurf *s, uint64_t edge)
 		r += sfx_popcount(sfx_load64(b + 4) & ((UINT64_C(1) << (e & 63)) - 1));
 	}
 	return r < s->nnodes ? r : s->nnodes - 1;
+}
+
+/* The node that an edge with has-child leads to.  False: damaged. */
+static inline bool
+surf_child(const SfxSurf *s, uint64_t edge, uint64_t *node)
+{
+	*node = surf_children(s, edge) + 1;
+	return *node < s->nnodes;
 }
 
 /* The leaf edges before edge. */
@@ -318,6 +327,21 @@ surf_cmp_real(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len,
 /* The coded bytes of path number id.  False: damaged. */
 extern bool surf_path(const SfxSurf *s, uint64_t id, const uint8_t **p, uint32_t *len);
 
+/* What code byte *i of a path stands for; an escape takes the next byte as it is.  The length (at most 8). */
+static inline uint32_t
+surf_symbol(const SfxSurf *s, const uint8_t *p, uint32_t n, uint32_t *i, const uint8_t **sym)
+{
+	uint32_t	k = s->symbols[p[*i]];
+
+	if (k == 0 && *i + 1 < n)
+	{
+		*sym = p + ++*i;
+		return 1;
+	}
+	*sym = s->symbols + 256 + p[*i] * 8;
+	return k <= 8 ? k : 8;
+}
+
 /* The path number of a node, which has one.  False: damaged. */
 extern bool surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id);
 
@@ -343,17 +367,74 @@ surf_ends(const SfxSurf *s, uint64_t node)
 	return (s->flags & SURF_F_ENDS) != 0 && surf_bit(s->ends, node);
 }
 
-/* Where a byte leads from a node. */
-typedef struct SurfStep
+/* The first digit of a byte at a sparse node, and the second one: SURF_SINGLE if it has none. */
+static inline unsigned
+surf_digit1(const SfxSurf *s, unsigned c)
 {
-	uint64_t	edge;			/* the first edge whose label is not smaller */
-	bool		equal;			/* it is the byte's own: */
-	bool		leaf;			/* a leaf */
-	uint64_t	child;			/* or the node it leads to */
-} SurfStep;
+	return s->flags & SURF_F_CODE ? s->code[c] & ((1u << s->lwidth) - 1) : c;
+}
 
-/* SFX_OK or SFX_CORRUPT.  Of a continuation node, the step out of it is taken as well; edge counts for the level of it. */
-extern int surf_step_dense(const SfxSurf *s, uint64_t node, unsigned c, SurfStep *st);
-extern int surf_step_sparse(const SfxSurf *s, uint64_t node, unsigned digit, SurfStep *st);
+static inline unsigned
+surf_digit2(const SfxSurf *s, unsigned c)
+{
+	return s->flags & SURF_F_CODE ? s->code[256 + c] : SURF_SINGLE;
+}
+
+/*
+ * The first edge of a dense node whose label is >= c, or its end; *equal: == c.  False: damaged.
+ */
+static inline bool
+surf_find_dense(const SfxSurf *s, uint64_t node, unsigned c, uint64_t *edge, bool *equal)
+{
+	const uint8_t *p = s->dense + node * SURF_DENSE;
+	uint64_t	e = sfx_get32(p + 32);
+	uint64_t	w = sfx_load64(p + (c >> 6) * 8);
+
+	for (unsigned k = 0; k < c >> 6; k++)
+		e += sfx_popcount(sfx_load64(p + 8 * k));
+	e += sfx_popcount(w & ((UINT64_C(1) << (c & 63)) - 1));
+	*equal = w >> (c & 63) & 1;
+	*edge = e;
+	return e < s->ndedges || (e == s->ndedges && !*equal);
+}
+
+/* The same of a sparse node. */
+static inline bool
+surf_find_sparse(const SfxSurf *s, uint64_t node, unsigned digit, uint64_t *edge, bool *equal)
+{
+	uint64_t	e = surf_select(s, node - s->ndense);
+	uint64_t	end,
+				y = digit * s->lane1,
+				ylow = y & ~s->laneh;
+
+	*equal = false;
+	if (unlikely(e >= s->nedges - s->ndedges))
+		return false;
+	end = surf_next_node(s, e + 1);
+	while (e < end)
+	{
+		unsigned	at = e & 127,
+					bit = at * s->lwidth,
+					n = SURF_BLOCKEDGES - at,
+					lane;
+		uint64_t	x = sfx_load64(surf_block(s, e) + SURF_LABELS + (bit >> 3)) >> (bit & 7),
+					ge = ((x & ~y) | (~(x ^ y) & ((x | s->laneh) - ylow))) & s->laneh;
+
+		if (n > s->lanes)
+			n = s->lanes;
+		if (n > end - e)
+			n = (unsigned) (end - e);
+		lane = ge == 0 ? 64 : (unsigned) __builtin_ctzll(ge) * s->lrecip >> 16;
+		if (lane < n)
+		{
+			e += lane;
+			*equal = (x >> lane * s->lwidth & ((1u << s->lwidth) - 1)) == digit;
+			break;
+		}
+		e += n;
+	}
+	*edge = s->ndedges + e;
+	return true;
+}
 
 #endif							/* SFX_SURF_FORMAT_H */

@@ -96,7 +96,7 @@ sub new
 	my $self = bless { seed => $opt{seed}, report => $opt{report} || sub { }, cycles => 0, victims => {}, full_pages => 1 }, $class;
 	my @conf = ('restart_after_crash = on', 'autovacuum_naptime = 1s', 'max_wal_size = 1GB', 'checkpoint_timeout = 30s',
 		"surfidx.delta_size = '128kB'", 'max_connections = 30', 'log_autovacuum_min_duration = -1',
-		'wal_level = replica', @{ $opt{conf} || [] });
+		'wal_level = replica', 'wal_keep_size = 8GB', @{ $opt{conf} || [] });
 
 	srand($opt{seed});
 	push @conf, "wal_consistency_checking = 'all'", 'hot_standby_feedback = on', 'max_standby_streaming_delay = 60s' if $opt{standby};
@@ -127,7 +127,7 @@ sub add_standby
 {
 	my ($self) = @_;
 
-	$self->{standby} = SurfServer->new(name => 'standby', primary => $self->{server},
+	$self->{standby} = SurfServer->new(name => 'standby', base => $self->{server}{base}, primary => $self->{server},
 		conf => ['hot_standby = on', "primary_conninfo = 'host=$self->{server}{base} port=$self->{server}{port} user=postgres'"]);
 	$self->{standby}->start;
 }

@@ -229,6 +229,7 @@ package SurfSession;
 
 use strict;
 use warnings;
+use Errno;
 use IO::Handle;
 use IPC::Open3;
 use Time::HiRes qw(time);
@@ -251,7 +252,7 @@ sub new
 		'-v', 'VERBOSITY=sqlstate', '-P', 'null=~', '-f', '-');
 	$self->{in} = $in;
 	$self->{out} = $out;
-	$in->autoflush(1);
+	$in->blocking(0);
 	return $self;
 }
 
@@ -264,8 +265,41 @@ sub send
 
 	push @{ $self->{pending} }, $mark;
 	# an unterminated statement must not swallow the mark
-	print { $self->{in} } "$sql\n;\n\\echo $mark :ROW_COUNT\n" or $self->{dead} = 1;
+	$self->write_all("$sql\n;\n\\echo $mark :ROW_COUNT\n");
 	return $mark;
+}
+
+# psql stops reading while nobody reads what it writes: do both at once.
+sub write_all
+{
+	my ($self, $text) = @_;
+
+	while (length $text && !$self->{dead})
+	{
+		my ($r, $w) = ('', '');
+
+		vec($r, fileno($self->{out}), 1) = 1;
+		vec($w, fileno($self->{in}), 1) = 1;
+		next if select($r, $w, undef, undef) < 0;
+		if (vec($w, fileno($self->{in}), 1))
+		{
+			my $n = syswrite($self->{in}, $text);
+
+			if (defined $n)
+			{
+				substr($text, 0, $n, '');
+			}
+			elsif (!$!{EAGAIN} && !$!{EINTR})
+			{
+				$self->{dead} = 1;
+			}
+		}
+		if (vec($r, fileno($self->{out}), 1))
+		{
+			# at its end there is nothing to write any more
+			$self->{dead} = 1 unless sysread($self->{out}, $self->{buffer}, 65536, length $self->{buffer});
+		}
+	}
 }
 
 # The answer to the oldest statement sent: { rows => [lines], error => SQLSTATE or '', lost => 1 }.

@@ -1,0 +1,120 @@
+#!/bin/bash
+# surfidx beside btree on the same tables, in CPU time of the backend; "make bench" builds and installs first.
+#
+#	bench/run.sh [--rows n] [--runs n] [--full] [--out file.tsv] [key set]...
+#
+#	key sets	int8 serial timestamp uuid email path (default: all); see bench/schema.sql for what they are
+#	--rows n	rows of each set, of which 10 % more are inserted later (default 2000000)
+#	--runs n	times that each thing is measured, btree and surfidx in turn (default 3)
+#	--full		int8 with 10000000 rows and path with 5000000
+#	--out file	the medians as a TSV (default build/bench.tsv)
+#
+# Needs Linux (/proc/self/schedstat) and some 150 bytes of disk and, for medians worth a look, of memory per row.  The
+# figures are medians (least-greatest) of the runs.  Inserts: a copy of the table with one index, after a
+# checkpoint, in pieces; merges are made in the same session when they are due, and once at the end, so that they count; what
+# the same inserts take into a table without an index is taken off.
+
+set -e -o pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+. scripts/cluster.sh
+. scripts/demo/paths.sh
+
+rows=2000000
+runs=3
+full=
+sets=
+out=$PWD/build/bench.tsv
+
+while [ $# -gt 0 ]; do
+	case $1 in
+		--rows) rows=$2; shift ;;
+		--runs) runs=$2; shift ;;
+		--full) full=1 ;;
+		--out) out=$(realpath "$2"); shift ;;
+		int8 | serial | timestamp | uuid | email | path) sets="$sets $1" ;;
+		*) die "what is \"$1\"? See the head of bench/run.sh" ;;
+	esac
+	shift
+done
+[ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
+sets=${sets:-int8 serial timestamp uuid email path}
+
+sql()
+{
+	psql -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
+rows_of()
+{
+	case $full$1 in
+		1int8) echo 10000000 ;;
+		1path) echo 5000000 ;;
+		*) echo "$rows" ;;
+	esac
+}
+
+load_set()
+{
+	local n=$2 extra=$(($2 / 10))
+
+	if [ "$1" = path ]; then
+		collect_paths "$WORK" $((n + extra))
+		echo "# paths: $PATHS_SOURCE"
+		sql -c "CREATE TABLE bench.raw (path text COLLATE \"C\")"
+		cut -f 1 "$WORK/paths.tsv" | sql -c "\\copy bench.raw FROM STDIN"
+	fi
+	sql -c "CALL bench.load('$1', $n, $extra)" -c "DROP TABLE IF EXISTS bench.raw" -c "VACUUM (FREEZE, ANALYZE)"
+}
+
+# Builds and scans alternate between the two access methods, so that what the machine does meanwhile hits both.
+measure_set()
+{
+	local i am
+
+	for ((i = 0; i < runs; i++)); do
+		for am in btree surfidx; do
+			sql -c "DROP INDEX IF EXISTS r_$am" -c CHECKPOINT -c "CALL bench.build('$1', '$am')"
+		done
+	done
+	sql -c "CALL bench.compare('$1')"
+	for ((i = 0; i < runs; i++)); do
+		sql -c "CALL bench.read('$1')"
+	done
+	sql -c "DROP INDEX r_btree, r_surfidx"
+	for ((i = 0; i < runs; i++)); do
+		for am in none btree surfidx; do
+			sql -c "CALL bench.copy_table('$am')" -c "VACUUM ANALYZE w" -c CHECKPOINT -c "CALL bench.insert('$1', '$am')"
+			[ $am = none ] || sql -c "CALL bench.compare_inserted()"
+			[ $am != surfidx ] || [ $i -gt 0 ] || sql -c "SELECT surfidx_check('w_index', true)" >/dev/null
+		done
+	done
+	sql -c "DROP TABLE w"
+}
+
+report_set()
+{
+	echo
+	echo "$1: $(psql -X -A -t -c "SELECT title FROM bench.key_set WHERE name = '$1'"), $2 rows"
+	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = '$1' ORDER BY n"
+}
+
+find_postgres
+make_workdir
+trap cluster_cleanup EXIT
+trap 'exit 130' INT TERM
+cluster_start bench "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" \
+	"maintenance_work_mem = 512MB" "work_mem = 256MB" "max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off"
+export PGOPTIONS="-c client_min_messages=warning"
+sql -f bench/schema.sql
+echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs; median (least-greatest) of $runs"
+for set in $sets; do
+	n=$(rows_of "$set")
+	load_set "$set" "$n"
+	measure_set "$set"
+	report_set "$set" "$n"
+done
+mkdir -p "$(dirname "$out")"
+sql -c "\\copy (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric) ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
+echo
+echo "# $out, $SECONDS s"

@@ -1,0 +1,292 @@
+-- Helpers of bench/run.sh.  Everything is measured in the session's own CPU time: shared machines lie about wall-clock time.
+CREATE EXTENSION surfidx;
+CREATE SCHEMA bench;
+
+-- Nanoseconds on the CPU, by the scheduler's account of this backend, which is exact only after a sleep, else up to a tick behind.
+CREATE FUNCTION bench.cpu() RETURNS bigint
+LANGUAGE sql VOLATILE AS $$
+	SELECT split_part(pg_read_file('/proc/self/schedstat', 0, 100), ' ', 1)::bigint FROM pg_sleep(0.0005)
+$$;
+
+-- One line per single measurement.
+CREATE TABLE bench.result (key_set text, entries bigint, metric text, am text, value float8);
+
+-- Rows of r and of more, filled by bench.load.
+CREATE TABLE bench.loaded (rows bigint, extra bigint);
+
+CREATE PROCEDURE bench.note(key_set text, metric text, am text, value float8)
+LANGUAGE sql AS $$
+	INSERT INTO bench.result SELECT key_set, rows, metric, am, value FROM bench.loaded
+$$;
+
+/*
+ * Make r (indexed), more (inserted later, in the order in which it lies) with the type of k.  What a set says:
+ * keys, in the order of the table, as a query of (k, later); sample of misses, from a key.
+ */
+CREATE TABLE bench.key_set (name text PRIMARY KEY, type text, keys text, miss text, title text);
+
+/*
+ * $1 is replaced by the number of rows, $2 by that of the rows to insert later.
+ * e-mails: host names of 200 with few that are frequent, names and numbers as people have them.
+ */
+INSERT INTO bench.key_set VALUES
+	('int8', 'int8', $$SELECT (random() * 9e18)::int8, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$(random() * 9e18)::int8$$, 'random int8, random TIDs; more in random order'),
+	('serial', 'int8', $$SELECT i, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k + 1000000000$$, 'serial int8 in table order; more ascending'),
+	('timestamp', 'timestamptz',
+		$$SELECT timestamptz '2024-01-01 UTC' + interval '1 second' * sum(-ln(1 - random())) OVER (ORDER BY i), i > $1
+			FROM generate_series(1, $1 + $2) i$$,
+		$$k + interval '1 microsecond'$$, 'timestamps, one a second on average, in table order; more ascending'),
+	('uuid', 'uuid', $$SELECT md5('uuid' || i)::uuid, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$md5(k::text)::uuid$$, 'random uuid, random TIDs; more in random order'),
+	('email', 'text COLLATE "C"',
+		$$SELECT (ARRAY['anna', 'ben', 'carla', 'david', 'eva', 'frank', 'greta', 'hans', 'ines', 'jan', 'klara', 'lukas', 'maria',
+				'nico', 'olga', 'paul', 'rosa', 'stefan', 'tina', 'ulrich', 'vera', 'walter'])[1 + (random() * 21)::int] || '.' ||
+				(ARRAY['adler', 'becker', 'conrad', 'dietz', 'engel', 'fischer', 'graf', 'huber', 'jung', 'koch', 'lang', 'meyer', 'neumann',
+				'otto', 'peters', 'richter', 'schmidt', 'thomas', 'ulrich', 'vogel', 'weber', 'zimmermann'])[1 + (random() * 21)::int] ||
+				to_char((random() * 99999)::int, 'FM99999') || '@' ||
+				substr(md5('host' || (200 * random() ^ 3)::int), 1, 5) || '.' ||
+				(ARRAY['com', 'org', 'net', 'example'])[1 + (4 * random() ^ 2 - 0.5)::int], i > $1
+			FROM generate_series(1, $1 + $2) i$$,
+		$$k || 'x'$$, 'e-mail-like text of 25 bytes, random TIDs; more in random order'),
+	('path', 'text COLLATE "C"', $$SELECT path, row_number() OVER () > $1 FROM (SELECT path FROM bench.raw ORDER BY random()) s$$,
+		$$k || '~'$$, 'file paths, random TIDs; more in random order');
+
+CREATE PROCEDURE bench.load(set_name text, n bigint, extra bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+	s bench.key_set;
+BEGIN
+	SELECT * INTO STRICT s FROM bench.key_set WHERE name = set_name;
+	DROP TABLE IF EXISTS r, more, hit, miss, lower_bound;
+	PERFORM setseed(0.42);
+	EXECUTE format('CREATE TABLE r (k %s)', s.type);
+	EXECUTE format('CREATE TABLE more (k %s)', s.type);
+	EXECUTE 'CREATE TEMP TABLE keys (k, later) AS ' || replace(replace(s.keys, '$1', n::text), '$2', extra::text);
+	INSERT INTO r SELECT k FROM keys WHERE NOT later;
+	INSERT INTO more SELECT k FROM keys WHERE later;
+	DROP TABLE keys;
+	DELETE FROM bench.loaded;
+	INSERT INTO bench.loaded SELECT (SELECT count(*) FROM r), (SELECT count(*) FROM more);
+	EXECUTE format('CREATE TABLE hit AS SELECT k FROM r ORDER BY random() LIMIT %s', least(n / 10, 200000));
+	EXECUTE format('CREATE TABLE miss AS SELECT k FROM (SELECT %s AS k FROM hit) m WHERE NOT EXISTS (SELECT FROM r WHERE r.k = m.k)', s.miss);
+	EXECUTE 'CREATE TABLE lower_bound AS SELECT k FROM hit LIMIT 5000';
+END
+$$;
+
+-- CREATE INDEX: CPU per entry, bytes per entry, WAL per entry.  The index stays.
+CREATE PROCEDURE bench.build(key_set text, am text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	n float8 := (SELECT rows FROM bench.loaded);
+	wal pg_lsn := pg_current_wal_insert_lsn();
+	c0 bigint := bench.cpu();
+BEGIN
+	EXECUTE format('CREATE INDEX %I ON r USING %I (k)', 'r_' || am, am);
+	CALL bench.note(key_set, 'build CPU, ns per entry', am, (bench.cpu() - c0) / n);
+	CALL bench.note(key_set, 'build WAL, bytes per entry', am, (pg_current_wal_insert_lsn() - wal)::float8 / n);
+	CALL bench.note(key_set, 'size, bytes per entry', am, pg_relation_size(('r_' || am)::regclass) / n);
+END
+$$;
+
+-- CPU of a query by one of the two indexes of r: the other one is dropped for the time of it.  The second of two runs counts.
+CREATE FUNCTION bench.timed(query text, am text, OUT ns bigint, OUT answer text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	c0 bigint;
+BEGIN
+	BEGIN
+		EXECUTE format('DROP INDEX %I', 'r_' || CASE am WHEN 'btree' THEN 'surfidx' ELSE 'btree' END);
+		EXECUTE query INTO answer;
+		c0 := bench.cpu();
+		EXECUTE query INTO answer;
+		ns := bench.cpu() - c0;
+		RAISE EXCEPTION SQLSTATE 'P0099';
+	EXCEPTION WHEN SQLSTATE 'P0099' THEN
+		NULL;
+	END;
+END
+$$;
+
+-- What is measured: per is a query for the number by which the time is divided.
+CREATE TABLE bench.query (n int, metric text, query text, per text);
+INSERT INTO bench.query VALUES
+	(1, 'lookup, hit, ns', 'SELECT count(r.k) FROM hit JOIN r USING (k)', 'SELECT count(*) FROM hit'),
+	(2, 'lookup, miss, ns', 'SELECT count(r.k) FROM miss JOIN r USING (k)', 'SELECT count(*) FROM miss'),
+	(3, 'lookup as a statement of its own, ns', 'SELECT bench.statements()', 'SELECT count(*) * 4 FROM lower_bound'),
+	(4, 'range of 100 rows, ns', 'SELECT count(x.k) FROM lower_bound b CROSS JOIN LATERAL
+			(SELECT k FROM r WHERE k >= b.k ORDER BY k LIMIT 100) x', 'SELECT count(*) FROM lower_bound'),
+	(5, 'range of 100 rows backward, ns', 'SELECT count(x.k) FROM lower_bound b CROSS JOIN LATERAL
+			(SELECT k FROM r WHERE k <= b.k ORDER BY k DESC LIMIT 100) x', 'SELECT count(*) FROM lower_bound'),
+	(6, 'full index-only scan, ns per row', 'SELECT count(k) FROM r WHERE k IS NOT NULL', 'SELECT rows FROM bench.loaded');
+
+-- Lookups through plans of their own, as an application's prepared statements are: the start of a scan counts.
+CREATE FUNCTION bench.statements() RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+	found_rows bigint := 0;
+	one record;
+BEGIN
+	FOR i IN 1..4 LOOP
+		FOR one IN SELECT k FROM lower_bound LOOP
+			PERFORM k FROM r WHERE r.k = one.k;
+			found_rows := found_rows + found::int;
+		END LOOP;
+	END LOOP;
+	RETURN found_rows;
+END
+$$;
+
+-- One round: each query by either index, and the answers must be the same.
+CREATE PROCEDURE bench.read(key_set text)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET enable_memoize = off SET enable_material = off AS $$
+DECLARE
+	q bench.query;
+	per float8;
+	b record;
+	s record;
+BEGIN
+	FOR q IN SELECT * FROM bench.query ORDER BY n LOOP
+		EXECUTE q.per INTO per;
+		CONTINUE WHEN per = 0;
+		b := bench.timed(q.query, 'btree');
+		s := bench.timed(q.query, 'surfidx');
+		IF b.answer IS DISTINCT FROM s.answer THEN
+			RAISE EXCEPTION 'WRONG: % by btree: %, by surfidx: % (%)', q.metric, b.answer, s.answer, key_set;
+		END IF;
+		CALL bench.note(key_set, q.metric, 'btree', b.ns / per);
+		CALL bench.note(key_set, q.metric, 'surfidx', s.ns / per);
+	END LOOP;
+END
+$$;
+
+-- Every key of the table in the order of either index: a hash over the order itself.
+CREATE PROCEDURE bench.compare(key_set text)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+	query text := 'SELECT count(*) || '' '' || sum(hashtextextended(k::text, n)::numeric)
+		FROM (SELECT k, row_number() OVER () AS n FROM (SELECT k FROM r ORDER BY k) o) x';
+	b record := bench.timed(query, 'btree');
+	s record := bench.timed(query, 'surfidx');
+BEGIN
+	IF b.answer IS DISTINCT FROM s.answer THEN
+		RAISE EXCEPTION 'WRONG: the indexes differ for %: %, %', key_set, b.answer, s.answer;
+	END IF;
+END
+$$;
+
+/* ---- inserts: w is a copy of r with one index or none ---- */
+
+CREATE PROCEDURE bench.copy_table(am text)
+LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS w;
+	CREATE TABLE w (LIKE r);
+	INSERT INTO w SELECT k FROM r;
+	IF am <> 'none' THEN
+		EXECUTE format('CREATE INDEX w_index ON w USING %I (k)', am);
+	END IF;
+END
+$$;
+
+-- As the worker would, but here, so that it counts: merge when the delta has reached its size.
+CREATE PROCEDURE bench.merge_if_due(at_end boolean)
+LANGUAGE plpgsql AS $$
+DECLARE
+	m record := surfidx_meta('w_index');
+	kb int := (SELECT setting::int FROM pg_settings WHERE name = 'surfidx.delta_size');
+	ratio float8 := current_setting('surfidx.merge_ratio')::float8;
+BEGIN
+	IF at_end OR m.log_pages >= least(kb / 8, greatest(ratio * m.entries / 256, 32)) THEN
+		PERFORM surfidx_merge('w_index');
+	END IF;
+END
+$$;
+
+-- Insert what is in "more" in pieces; merges included, the last one too.
+CREATE PROCEDURE bench.insert(key_set text, am text)
+LANGUAGE plpgsql
+SET surfidx.auto_merge = off SET enable_bitmapscan = off AS $$
+DECLARE
+	n float8 := (SELECT extra FROM bench.loaded);
+	pages int := pg_relation_size('more') / 8192;
+	step int := greatest(1, pages / 100);
+	all_rows float8 := (SELECT rows + extra FROM bench.loaded);
+	wal pg_lsn := pg_current_wal_insert_lsn();
+	c0 bigint := bench.cpu();
+BEGIN
+	FOR p IN 0..pages BY step LOOP
+		INSERT INTO w SELECT k FROM more WHERE ctid >= format('(%s,0)', p)::tid AND ctid < format('(%s,0)', p + step)::tid;
+		IF am = 'surfidx' THEN
+			CALL bench.merge_if_due(p + step > pages);
+		END IF;
+	END LOOP;
+	CALL bench.note(key_set, 'insert with the table, CPU, ns per row', am, (bench.cpu() - c0) / n);
+	CALL bench.note(key_set, 'insert with the table, WAL, bytes per row', am, (pg_current_wal_insert_lsn() - wal)::float8 / n);
+	IF am <> 'none' THEN
+		CALL bench.note(key_set, 'size after inserts, bytes per entry', am, pg_relation_size('w_index') / all_rows);
+	END IF;
+	IF (SELECT count(*) FROM w) <> all_rows THEN
+		RAISE EXCEPTION 'WRONG: rows are missing';
+	END IF;
+END
+$$;
+
+-- The index of w holds what the table holds.
+CREATE PROCEDURE bench.compare_inserted()
+LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
+DECLARE
+	query text := 'SELECT count(*) || '' '' || sum(hashtextextended(k::text, 0)::numeric) FROM (SELECT k FROM w ORDER BY k) x';
+	by_index text;
+	by_table text;
+BEGIN
+	SET LOCAL enable_seqscan = off;
+	EXECUTE query INTO by_index;
+	SET LOCAL enable_seqscan = on;
+	SET LOCAL enable_indexscan = off;
+	SET LOCAL enable_indexonlyscan = off;
+	EXECUTE query INTO by_table;
+	IF by_index IS DISTINCT FROM by_table THEN
+		RAISE EXCEPTION 'WRONG: by index %, by table %', by_index, by_table;
+	END IF;
+END
+$$;
+
+/* ---- what is printed ---- */
+
+-- The index's own part of an insert: what an insert into a table without an index takes is taken off, run by run.
+CREATE VIEW bench.line AS
+	SELECT key_set, entries, metric, am, value FROM bench.result WHERE metric NOT LIKE 'insert with%'
+	UNION ALL
+	SELECT r.key_set, r.entries, replace(r.metric, ' with the table', ''), r.am, r.value - none.median
+	FROM bench.result r JOIN (SELECT key_set, metric, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median
+		FROM bench.result WHERE am = 'none' GROUP BY 1, 2) none USING (key_set, metric)
+	WHERE r.am <> 'none';
+
+CREATE FUNCTION bench.number(v float8) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT CASE WHEN abs(v) >= 100 THEN v::numeric(20, 0) WHEN abs(v) >= 10 THEN v::numeric(20, 1) ELSE v::numeric(20, 2) END::text
+$$;
+
+CREATE VIEW bench.summary AS
+	SELECT key_set, entries, metric, am, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
+		min(value) AS min, max(value) AS max, count(*) AS runs
+	FROM bench.line GROUP BY 1, 2, 3, 4;
+
+CREATE TABLE bench.ordered_metric (n serial, metric text);
+INSERT INTO bench.ordered_metric (metric) VALUES ('size, bytes per entry'), ('size after inserts, bytes per entry'),
+	('build CPU, ns per entry'), ('build WAL, bytes per entry'), ('lookup, hit, ns'), ('lookup, miss, ns'),
+	('lookup as a statement of its own, ns'), ('range of 100 rows, ns'), ('range of 100 rows backward, ns'), ('full index-only scan, ns per row'),
+	('insert, CPU, ns per row'), ('insert, WAL, bytes per row');
+
+CREATE VIEW bench.report AS
+	SELECT key_set, o.n, metric, b.entries,
+		bench.number(b.median) || ' (' || bench.number(b.min) || '-' || bench.number(b.max) || ')' AS btree,
+		bench.number(s.median) || ' (' || bench.number(s.min) || '-' || bench.number(s.max) || ')' AS surfidx,
+		CASE WHEN b.median > 0 THEN (s.median / b.median)::numeric(10, 3) END AS ratio
+	FROM bench.ordered_metric o JOIN bench.summary b USING (metric) JOIN bench.summary s USING (key_set, metric)
+	WHERE b.am = 'btree' AND s.am = 'surfidx';

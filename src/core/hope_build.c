@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ * hope_build.c - making a dictionary: select symbols, count their intervals' uses in the sample, assign codes
+ *-------------------------------------------------------------------------
+ */
+#include "hope_format.h"
+
+/* An interval that the sample did not use weighs this little beside one use. */
+#define USE_WEIGHT		64
+
+/* ALM-Improved first takes so many times the intervals that it may keep. */
+#define CANDIDATES		2
+
+#define MAX_SAMPLE		(UINT32_C(1) << 31)
+
+/* Longest codes: the rarer a symbol, the longer; short enough that keys unlike the sample grow little. */
+static unsigned
+max_bits(SfxHopeScheme scheme)
+{
+	return scheme == SFX_HOPE_SINGLE ? 14 : SFX_HOPE_MAXBITS;
+}
+
+/* The largest tables that so many intervals may need. */
+static size_t
+worst_state_size(SfxHopeScheme scheme, uint32_t limit)
+{
+	HopeShape	shape = {.scheme = scheme,.nintervals = limit,.nentries = limit};
+
+	if (hope_is_alm(scheme))
+	{
+		shape.nentries = limit * ((SFX_HOPE_MAXSYM - 1) / HOPE_STRIDE + 1);
+		shape.pool = limit * SFX_HOPE_MAXSYM;
+	}
+	return sfx_hope_layout(&shape, NULL);
+}
+
+static uint32_t
+intervals_of(SfxHopeScheme scheme, uint32_t limit)
+{
+	return scheme == SFX_HOPE_SINGLE ? 257 : scheme == SFX_HOPE_DOUBLE ? SFX_HOPE_MAX_INTERVALS : limit;
+}
+
+/* uses[n] and length[n] stand in front of what one step needs. */
+static size_t
+kept_size(uint32_t n)
+{
+	return 16 * (size_t) n;
+}
+
+size_t
+sfx_hope_build_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes)
+{
+	uint32_t	n = intervals_of(scheme, limit);
+	size_t		select,
+				state = worst_state_size(scheme, n),
+				assign = sfx_hope_assign_size(n),
+				size;
+
+	if (sample_bytes > MAX_SAMPLE)
+		sample_bytes = MAX_SAMPLE;
+	select = sfx_hope_select_size(scheme, CANDIDATES * n, sample_bytes);
+	size = kept_size(n) + (state > assign ? state : assign);
+	return select > size ? select : size;
+}
+
+/* Count the intervals' uses, with the dictionary in the memory at scratch.  SFX_NOMEM if that is too small. */
+static int
+count_uses(SfxHopeScheme scheme, HopeSymbols s, const HopeSample *sample, uint64_t *uses, uint32_t n,
+		   void *scratch, size_t size)
+{
+	SfxHope    *h = scratch;
+	HopeShape	shape;
+	uint32_t	left = sample->bytes;
+
+	if (sfx_hope_shape(scheme, s, n, &shape) < 0 || sfx_hope_layout(&shape, NULL) > size)
+		return SFX_NOMEM;
+	sfx_hope_layout(&shape, h);
+	sfx_hope_fill(h, s);
+	memset(uses, 0, 8 * (size_t) n);
+	for (uint32_t k = 0; k < sample->nkeys && sample->keys[k].len <= left; k++)
+	{
+		sfx_hope_count_uses(h, sample->keys[k].key, sample->keys[k].len, uses);
+		left -= sample->keys[k].len;
+	}
+	return SFX_OK;
+}
+
+static uint32_t
+count_intervals(SfxHopeScheme scheme, HopeSymbols s)
+{
+	HopeShape	shape;
+
+	sfx_hope_shape(scheme, s, HOPE_MAX_CANDIDATES, &shape);
+	return shape.nintervals;
+}
+
+/*
+ * ALM-Improved: strings overlap, so that of those which occur often many are hardly used.  Begin with
+ * more than there is room for, and keep those whose uses save most.
+ */
+static int
+select_improved(uint32_t limit, const HopeSample *sample, uint8_t *scratch, size_t size,
+				uint8_t *list, size_t cap, HopeSymbols *s)
+{
+	for (uint32_t more = CANDIDATES; more > 1; more--)
+	{
+		uint32_t	n;
+		size_t		before;
+
+		if (sfx_hope_select(SFX_HOPE_ALM_IMPROVED, more * limit, sample, scratch, list, cap, s) < 0)
+			continue;
+		n = count_intervals(SFX_HOPE_ALM_IMPROVED, *s);
+		before = kept_size(n);
+		if (n <= limit)
+			return SFX_OK;
+		if (before < size && before + sfx_hope_prune_size(*s) <= size &&
+			count_uses(SFX_HOPE_ALM_IMPROVED, *s, sample, (uint64_t *) scratch, n, scratch + before, size - before) == SFX_OK)
+		{
+			sfx_hope_prune(SFX_HOPE_ALM_IMPROVED, limit, (uint64_t *) scratch, scratch + before, list, s);
+			return SFX_OK;
+		}
+	}
+	return sfx_hope_select(SFX_HOPE_ALM_IMPROVED, limit, sample, scratch, list, cap, s);
+}
+
+int
+sfx_hope_build(SfxHopeScheme scheme, uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys,
+			   void *scratch, size_t scratch_size, uint8_t *dict, size_t cap)
+{
+	HopeSample	sample = {keys, 0, 0};
+	HopeSymbols s;
+	uint32_t	n;
+	uint64_t   *uses = scratch;
+	uint8_t    *length,
+			   *rest;
+	int			r;
+
+	while (sample.nkeys < nkeys && keys[sample.nkeys].len <= MAX_SAMPLE - sample.bytes)
+		sample.bytes += keys[sample.nkeys++].len;
+	if (scratch_size < sfx_hope_build_size(scheme, limit, sample.bytes))
+		return SFX_NOMEM;
+	if (cap < HOPE_HEADER)
+		return SFX_NOSPACE;
+
+	if (scheme == SFX_HOPE_ALM_IMPROVED)
+		r = select_improved(limit, &sample, scratch, scratch_size, dict + HOPE_HEADER, cap - HOPE_HEADER, &s);
+	else
+		r = sfx_hope_select(scheme, limit, &sample, scratch, dict + HOPE_HEADER, cap - HOPE_HEADER, &s);
+	if (r < 0)
+		return r;
+
+	n = count_intervals(scheme, s);
+	length = (uint8_t *) scratch + 8 * (size_t) n;
+	rest = (uint8_t *) scratch + kept_size(n);
+	r = count_uses(scheme, s, &sample, uses, n, rest, scratch_size - kept_size(n));
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < n; i++)
+		uses[i] = scheme == SFX_HOPE_ALM ? 1 : USE_WEIGHT * uses[i] + 1;
+	sfx_hope_assign(uses, n, max_bits(scheme), length, rest);
+	return sfx_hope_finish(scheme, dict, cap, s.n, (size_t) (s.end - s.p), length, n);
+}

@@ -1,0 +1,500 @@
+/*-------------------------------------------------------------------------
+ * surf.c - SuRF: opening a filter, and asking it for keys, ranges and counts
+ *
+ * A bound of a range cuts every level of the trie in two: the edges (and the keys that end at nodes) that lie before
+ * it, and the others.  In level order that cut is one number per level, and the cut of the next level follows from it by one rank and one
+ * select.  So a count is the sum over levels of the leaves between two cuts, and a range is empty if no
+ * level has anything between them.
+ *-------------------------------------------------------------------------
+ */
+#include "surf_format.h"
+
+/* ---- opening ---- */
+
+uint64_t
+surf_layout(SfxSurf *s, const uint8_t *base)
+{
+	uint64_t	nsparse = s->nedges - s->ndedges,
+				snodes = s->nnodes - s->ndense;
+	uint64_t	at = SURF_HEADER;
+
+#define SECTION(field, bytes) \
+	do { \
+		s->field = base != NULL ? base + at : NULL; \
+		at += (bytes); \
+	} while (0)
+	SECTION(dense, s->ndense * SURF_DENSE);
+	SECTION(dchild, surf_rank_size(s->ndedges));
+	SECTION(code, s->flags & SURF_F_CODE ? SURF_CODE : 0);
+	SECTION(blocks, (nsparse / SURF_BLOCKEDGES + 1) * surf_block_size(s));
+	SECTION(select, snodes == 0 ? 0 : (((snodes - 1) >> s->selshift) + 1) * 4);
+	SECTION(haspath, s->npaths == 0 ? 0 : surf_rank_size(s->nnodes));
+	SECTION(ends, s->flags & SURF_F_ENDS ? surf_rank_size(s->nnodes) : 0);
+	SECTION(kinds, s->flags & SURF_F_KINDS ? surf_rank_size(s->npaths) : 0);
+	SECTION(shorts, (s->nshort * s->shortw + 7) / 8);
+	SECTION(longs, ((s->npaths - s->nshort) * s->longw + 7) / 8);
+	SECTION(starts, (s->ndict + SURF_DICTSTEP - 1) / SURF_DICTSTEP * 4);
+	SECTION(symbols, s->flags & SURF_F_SYMBOLS ? SURF_SYMBOLS : 0);
+	SECTION(pool, s->poolsize);
+	SECTION(suffixes, (surf_leaves(s) * surf_suffix_bits(s) + 7) / 8);
+#undef SECTION
+	return at + SURF_SLACK;
+}
+
+static bool
+header_sane(const SfxSurf *s)
+{
+	const uint64_t max = UINT32_MAX;
+
+	if (s->nkeys > SFX_SURF_MAXKEYS || s->nedges > max || s->nnodes > max || s->ndense > s->nnodes ||
+		s->ndedges > s->nedges || s->npaths > s->nnodes || s->nshort > s->npaths || s->ndict > s->npaths ||
+		s->poolsize > max)
+		return false;
+	if (s->hashbits > SFX_SURF_MAXBITS || s->realbits > SFX_SURF_MAXBITS || s->selshift > 16 || s->shortw > 32 ||
+		s->longw > 32 || s->maxdepth > SFX_SURF_MAXLEN || s->height > 2 * SFX_SURF_MAXLEN + 2)
+		return false;
+	if (s->flags & SURF_F_CODE ? s->lwidth < 4 || s->lwidth > 7 : s->lwidth != 8)
+		return false;
+	/* a node is a child or the root, and the root is dense */
+	if (s->nnodes == 0)
+		return s->nkeys == 0 && s->nedges == 0;
+	return s->ndense > 0 && s->nedges >= s->nnodes - 1 && s->height > 0;
+}
+
+static void
+set_lanes(SfxSurf *s)
+{
+	s->lanes = s->lwidth == 8 ? 8 : (uint8_t) (57 / s->lwidth);
+	s->lrecip = 65536 / s->lwidth + 1;
+	s->lane1 = 0;
+	for (unsigned i = 0; i < s->lanes; i++)
+		s->lane1 |= UINT64_C(1) << i * s->lwidth;
+	s->laneh = s->lane1 << (s->lwidth - 1);
+}
+
+/*
+ * Header: magic (4), version, hashbits, realbits, lwidth, selshift, shortw, longw, flags (1 each), height, maxdepth (4 each), zero (4),
+ * and from byte 24 on, 8 each: size, nkeys, nedges, nnodes, ndedges, ndense, npaths, nshort, ndict, poolsize; zeros to byte 128.
+ */
+int
+sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len)
+{
+	memset(s, 0, sizeof(*s));
+	if (len < SURF_HEADER || sfx_get32(buf) != SURF_MAGIC || buf[4] != SURF_VERSION)
+		return SFX_CORRUPT;
+	s->base = buf;
+	s->hashbits = buf[5];
+	s->realbits = buf[6];
+	s->lwidth = buf[7];
+	s->selshift = buf[8];
+	s->shortw = buf[9];
+	s->longw = buf[10];
+	s->flags = buf[11];
+	s->height = sfx_get32(buf + 12);
+	s->maxdepth = sfx_get32(buf + 16);
+	s->size = sfx_get64(buf + 24);
+	s->nkeys = sfx_get64(buf + 32);
+	s->nedges = sfx_get64(buf + 40);
+	s->nnodes = sfx_get64(buf + 48);
+	s->ndedges = sfx_get64(buf + 56);
+	s->ndense = sfx_get64(buf + 64);
+	s->npaths = sfx_get64(buf + 72);
+	s->nshort = sfx_get64(buf + 80);
+	s->ndict = sfx_get64(buf + 88);
+	s->poolsize = sfx_get64(buf + 96);
+	if (!header_sane(s) || surf_layout(s, NULL) != s->size || s->size > len)
+		return SFX_CORRUPT;
+	surf_layout(s, buf);
+	set_lanes(s);
+	return SFX_OK;
+}
+
+/* ---- paths ---- */
+
+bool
+surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id)
+{
+	uint64_t	i = surf_rank(s->haspath, node),
+				nlong = s->npaths - s->nshort,
+				longs = i;
+
+	if (i >= s->npaths)
+		return false;
+	if (s->flags & SURF_F_KINDS)
+	{
+		longs = surf_rank(s->kinds, i);
+		if (!surf_bit(s->kinds, i))
+		{
+			i -= longs < i ? longs : i;
+			if (i >= s->nshort)
+				return false;
+			*id = sfx_bits_get(s->shorts, (s->nshort * s->shortw + 7) / 8 + SURF_SLACK, i * s->shortw, s->shortw);
+			return *id < s->ndict;
+		}
+	}
+	if (longs >= nlong)
+		return false;
+	*id = sfx_bits_get(s->longs, (nlong * s->longw + 7) / 8 + SURF_SLACK, longs * s->longw, s->longw);
+	if (s->flags & SURF_F_KINDS)
+		*id += UINT64_C(1) << s->shortw;
+	return *id < s->ndict;
+}
+
+/* The length of the record at *at, which moves behind the length. */
+static inline bool
+record_length(const SfxSurf *s, uint64_t *at, uint32_t *len)
+{
+	if (*at >= s->poolsize)
+		return false;
+	*len = s->pool[(*at)++];
+	if (*len == 255)
+	{
+		if (s->poolsize - *at < 2)
+			return false;
+		*len = sfx_get16(s->pool + *at);
+		*at += 2;
+	}
+	return *len <= s->poolsize - *at;
+}
+
+bool
+surf_path(const SfxSurf *s, uint64_t id, const uint8_t **p, uint32_t *len)
+{
+	uint64_t	at = sfx_get32(s->starts + id / SURF_DICTSTEP * 4);
+
+	for (unsigned k = id % SURF_DICTSTEP; k > 0; k--)
+	{
+		if (!record_length(s, &at, len))
+			return false;
+		at += *len;
+	}
+	if (!record_length(s, &at, len))
+		return false;
+	*p = s->pool + at;
+	return true;
+}
+
+/* The same with the path written in symbols of up to 8 bytes. */
+static int
+match_symbols(const SfxSurf *s, const uint8_t *p, uint32_t plen, const uint8_t *key, uint32_t len, uint32_t *d)
+{
+	uint32_t	at = *d;
+
+	for (uint32_t i = 0; i < plen; i++)
+	{
+		const uint8_t *sym;
+		uint32_t	n = surf_symbol(s, p, plen, &i, &sym);
+
+		for (uint32_t k = 0; k < n; k++, at++)
+		{
+			if (at >= len)
+				return -1;
+			if (key[at] != sym[k])
+				return key[at] < sym[k] ? -1 : 1;
+		}
+	}
+	*d = at;
+	return 0;
+}
+
+int
+surf_match_path(const SfxSurf *s, uint64_t node, const uint8_t *key, uint32_t len, uint32_t *d)
+{
+	const uint8_t *p;
+	uint32_t	plen,
+				n = len - *d;
+	uint64_t	id;
+
+	if (!surf_path_id(s, node, &id) || !surf_path(s, id, &p, &plen))
+		return SURF_DAMAGED;
+	if (s->flags & SURF_F_SYMBOLS)
+		return match_symbols(s, p, plen, key, len, d);
+	key += *d;
+	for (uint32_t i = 0; i < plen; i++)
+	{
+		if (i >= n)
+			return -1;
+		if (key[i] != p[i])
+			return key[i] < p[i] ? -1 : 1;
+	}
+	*d += plen;
+	return 0;
+}
+
+/* ---- points ---- */
+
+/* Is the suffix of a leaf edge that of this key, cut behind d bytes? */
+static bool
+suffix_fits(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len, uint32_t d)
+{
+	if (surf_suffix_bits(s) == 0)
+		return true;
+	return surf_stored_suffix(s, edge) == surf_suffix(s->hashbits, s->realbits, key, len, d);
+}
+
+/* The edge of byte c at a node.  1, 0 (there is none), or SFX_CORRUPT. */
+static inline int
+find_byte(const SfxSurf *s, uint64_t node, unsigned c, uint64_t *edge)
+{
+	bool		equal;
+	unsigned	digit;
+
+	if (node < s->ndense)
+		return surf_find_dense(s, node, c, edge, &equal) ? equal : SFX_CORRUPT;
+	if (!surf_find_sparse(s, node, surf_digit1(s, c), edge, &equal))
+		return SFX_CORRUPT;
+	digit = surf_digit2(s, c);
+	if (digit == SURF_SINGLE || !equal)
+		return equal;
+	if (!surf_has_child(s, *edge) || !surf_child(s, *edge, &node) || node < s->ndense ||
+		!surf_find_sparse(s, node, digit, edge, &equal))
+		return SFX_CORRUPT;
+	return equal;
+}
+
+int
+sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact)
+{
+	uint64_t	node = 0,
+				edge;
+	uint32_t	d = 0;
+	int			c;
+
+	if (exact != NULL)
+		*exact = false;
+	if (s->nnodes == 0)
+		return 0;
+	for (;;)
+	{
+		c = surf_walk_path(s, node, key, len, &d);
+		if (c != 0)
+			return c == SURF_DAMAGED ? SFX_CORRUPT : 0;
+		if (d >= len)
+		{
+			c = surf_ends(s, node);
+			if (exact != NULL)
+				*exact = c != 0;
+			return c;
+		}
+		c = find_byte(s, node, key[d++], &edge);
+		if (c != 1)
+			return c;
+		if (!surf_has_child(s, edge))
+			return suffix_fits(s, edge, key, len, d);
+		if (!surf_child(s, edge, &node))
+			return SFX_CORRUPT;
+	}
+}
+
+/* ---- ranges ---- */
+
+/*
+ * One bound's cut, level by level.  At a level, nodes before cutnode and edges before cutedge lie before the bound (and
+ * a key that ends at a node before cutnode does).  Below, either the bound runs on through node, or the cut is the border in front of node.
+ */
+typedef struct Cut
+{
+	const uint8_t *key;
+	uint32_t	len;
+	uint32_t	d;
+	bool		upper;			/* keys that cannot be told from the bound lie before it */
+	bool		equal_before;	/* the key that equals it lies before it */
+	bool		through;		/* runs on through node */
+	unsigned	digit;			/* of a continuation node, or SURF_SINGLE */
+	uint64_t	node;
+	uint64_t	cutnode;
+	uint64_t	cutedge;
+} Cut;
+
+static void
+cut_init(Cut *c, const SfxSurfBound *b, bool upper)
+{
+	memset(c, 0, sizeof(*c));
+	c->upper = upper;
+	c->digit = SURF_SINGLE;
+	c->node = upper;
+	if (b == NULL)
+		return;
+	c->key = b->key;
+	c->len = b->len;
+	c->equal_before = upper == b->inclusive;
+	c->through = true;
+	c->node = 0;
+}
+
+/* The cut between whole nodes, from the first one behind it. */
+static void
+cut_between(const SfxSurf *s, Cut *c, uint64_t node)
+{
+	c->through = false;
+	c->cutnode = node;
+	c->cutedge = surf_first_edge(s, node);
+	c->node = surf_children(s, c->cutedge) + 1;
+}
+
+/* The cut in a node, at edge; then on through its child, if follow, or below that. */
+static int
+cut_at(const SfxSurf *s, Cut *c, uint64_t edge, bool equal)
+{
+	c->cutnode = c->node + 1;
+	c->cutedge = edge;
+	c->through = equal && surf_has_child(s, edge);
+	if (c->through)
+		return surf_child(s, edge, &c->node) ? SFX_OK : SFX_CORRUPT;
+	if (equal)
+	{
+		int			r = surf_cmp_real(s, edge, c->key, c->len, c->d + 1);
+
+		c->cutedge += r < 0 || (r == 0 && c->upper);
+	}
+	c->node = surf_children(s, c->cutedge) + 1;
+	return SFX_OK;
+}
+
+/* The step through a sparse node by a digit. */
+static int
+cut_sparse(const SfxSurf *s, Cut *c)
+{
+	unsigned	second = SURF_SINGLE,
+				digit = c->digit;
+	uint64_t	edge;
+	bool		equal;
+	int			r;
+
+	if (digit == SURF_SINGLE)
+	{
+		digit = surf_digit1(s, c->key[c->d]);
+		second = surf_digit2(s, c->key[c->d]);
+	}
+	c->digit = SURF_SINGLE;
+	if (c->node < s->ndense || !surf_find_sparse(s, c->node, digit, &edge, &equal))
+		return SFX_CORRUPT;
+	if (second != SURF_SINGLE && equal && !surf_has_child(s, edge))
+		return SFX_CORRUPT;
+	r = cut_at(s, c, edge, equal);
+	if (second != SURF_SINGLE)
+		c->digit = second;
+	else
+		c->d++;
+	return r;
+}
+
+/* Find the cut of the next level. */
+static int
+cut_next(const SfxSurf *s, Cut *c)
+{
+	uint64_t	edge;
+	bool		equal;
+	int			r;
+
+	if (!c->through)
+	{
+		cut_between(s, c, c->node);
+		return SFX_OK;
+	}
+	if (c->digit != SURF_SINGLE)
+		return cut_sparse(s, c);
+	r = surf_walk_path(s, c->node, c->key, c->len, &c->d);
+	if (r == SURF_DAMAGED)
+		return SFX_CORRUPT;
+	if (r != 0)
+	{
+		cut_between(s, c, c->node + (r > 0));
+		return SFX_OK;
+	}
+	if (c->d >= c->len)
+	{
+		/* all edges lie behind; the key that ends here is equal */
+		uint64_t	node = c->node;
+
+		cut_between(s, c, node);
+		c->cutnode = node + c->equal_before;
+		return SFX_OK;
+	}
+	if (c->node >= s->ndense)
+		return cut_sparse(s, c);
+	if (!surf_find_dense(s, c->node, c->key[c->d], &edge, &equal))
+		return SFX_CORRUPT;
+	r = cut_at(s, c, edge, equal);
+	c->d++;
+	return r;
+}
+
+/* Is the range empty whatever is stored? */
+static bool
+range_void(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high)
+{
+	int			c;
+
+	if (s->nnodes == 0)
+		return true;
+	if (low == NULL || high == NULL)
+		return false;
+	c = sfx_cmp_bytes(low->key, low->len, high->key, high->len);
+	return c > 0 || (c == 0 && !(low->inclusive && high->inclusive));
+}
+
+static inline uint64_t
+ends_before(const SfxSurf *s, uint64_t node)
+{
+	return s->flags & SURF_F_ENDS ? surf_rank(s->ends, node < s->nnodes ? node : s->nnodes) : 0;
+}
+
+/* Nothing is left between the cuts, at this level and below. */
+static inline bool
+cuts_met(const Cut *a, const Cut *b)
+{
+	return !a->through && !b->through && a->node == b->node;
+}
+
+int
+sfx_surf_count(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high, uint64_t *count)
+{
+	Cut			a,
+				b;
+
+	*count = 0;
+	if (range_void(s, low, high))
+		return SFX_OK;
+	cut_init(&a, low, false);
+	cut_init(&b, high, true);
+	for (uint32_t level = 0; level < s->height; level++)
+	{
+		uint64_t	before,
+					upto;
+
+		if (cut_next(s, &a) != SFX_OK || cut_next(s, &b) != SFX_OK)
+			return SFX_CORRUPT;
+		before = surf_leaf_rank(s, a.cutedge) + ends_before(s, a.cutnode);
+		upto = surf_leaf_rank(s, b.cutedge) + ends_before(s, b.cutnode);
+		if (upto < before || upto - before > s->nkeys - *count)
+			return SFX_CORRUPT;
+		*count += upto - before;
+		if (cuts_met(&a, &b))
+			return SFX_OK;
+	}
+	return a.through || b.through ? SFX_CORRUPT : SFX_OK;
+}
+
+int
+sfx_surf_lookup_range(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high)
+{
+	Cut			a,
+				b;
+
+	if (range_void(s, low, high))
+		return 0;
+	cut_init(&a, low, false);
+	cut_init(&b, high, true);
+	for (uint32_t level = 0; level < s->height; level++)
+	{
+		if (cut_next(s, &a) != SFX_OK || cut_next(s, &b) != SFX_OK)
+			return SFX_CORRUPT;
+		/* an edge through which the lower bound runs on need not have anything behind the bound */
+		if (b.cutedge > a.cutedge + a.through || ends_before(s, b.cutnode) > ends_before(s, a.cutnode))
+			return 1;
+		if (cuts_met(&a, &b))
+			return 0;
+	}
+	return a.through || b.through ? SFX_CORRUPT : 0;
+}

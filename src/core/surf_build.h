@@ -1,0 +1,69 @@
+/* surf_build.h - what the two halves of the SuRF builder share: surf_build.c takes keys, surf_write.c writes the filter. */
+#ifndef SFX_SURF_BUILD_H
+#define SFX_SURF_BUILD_H
+
+#include "surf_format.h"
+
+/* Room for n more bytes at the end of a vector, at an address that holds until it grows again; NULL: no memory. */
+extern void *surf_vec_room(SfxSurfBuild *b, SfxSurfVec *v, size_t n);
+
+/* n zeroed bytes as the whole contents of a vector. */
+extern void *surf_vec_zeroed(SfxSurfBuild *b, SfxSurfVec *v, size_t n);
+
+/* The same, and they are taken. */
+static inline void *
+surf_vec_push(SfxSurfBuild *b, SfxSurfVec *v, size_t n)
+{
+	uint8_t    *p = v->cap - v->len >= n ? v->p + v->len : surf_vec_room(b, v, n);
+
+	if (p != NULL)
+		v->len += n;
+	return p;
+}
+
+/* A node on the way to the last key. */
+typedef struct SurfOpen
+{
+	uint64_t	pending;		/* its edges in that vector begin here */
+	uint32_t	depth;			/* bytes above its labels */
+	bool		ends;			/* a key ends here */
+} SurfOpen;
+
+/* An edge of an open node. */
+typedef struct SurfPending
+{
+	uint64_t	suffix;			/* of a leaf */
+	uint8_t		label;
+	bool		child;
+} SurfPending;
+
+/* A closed node; they stand in postorder, and their edges in the same order in "edges": label | child << 8. */
+typedef struct SurfNode
+{
+	uint32_t	path;			/* 1 + index in dict; 0: none */
+	uint16_t	nedges;
+	uint16_t	ends;
+} SurfNode;
+
+#define SURF_CHILD	0x100
+
+/* One of the different paths. */
+typedef struct SurfPath
+{
+	uint64_t	off;			/* in pathbytes */
+	uint32_t	len;
+	uint32_t	hash;
+	uint32_t	uses;
+	uint32_t	number;			/* set by sfx_surf_size */
+} SurfPath;
+
+/* Close all open nodes: no key follows. */
+extern int surf_close(SfxSurfBuild *b);
+
+/* Number the paths by use and write the pool; sets the plan's ndict, nshort, shortw, longw, poolsize, flags. */
+extern int surf_plan_paths(SfxSurfBuild *b, uint64_t npaths);
+
+/* Write starts, symbols and pool. */
+extern void surf_write_paths(SfxSurfBuild *b);
+
+#endif							/* SFX_SURF_BUILD_H */

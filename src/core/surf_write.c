@@ -1,0 +1,627 @@
+/*-------------------------------------------------------------------------
+ * surf_write.c - SuRF: from the nodes of the trie in postorder to the filter in level order
+ *
+ * Postorder read backwards is preorder from right to left: it meets the nodes of every level from right to left. So two walks do:
+ * one sums up the levels, the other writes every level downwards from its end.
+ */
+#include "surf_build.h"
+
+/* A dense part may cost this share of the sparse one, for its speed (the paper's R, section 2.5) ... */
+#define DENSE_SHARE		64
+/* ... and it ends above this level: below, nodes are too many and too small. */
+#define DENSE_LEVELS	16
+/* Bits that a sparse edge costs besides its label, in 20ths; a dense edge; and a dense node. */
+#define SPARSE_EDGE20	49
+#define DENSE_EDGE20	23
+#define DENSE_NODE20	(SURF_DENSE * 8 * 20)
+
+typedef struct Level
+{
+	uint64_t	nodes;
+	uint64_t	edges;
+	uint64_t	leaves;
+	uint64_t	paths;
+	uint64_t	longs;			/* paths with a long number */
+} Level;
+
+/* An edge as it will be written. */
+typedef struct Edge
+{
+	uint8_t		label;			/* byte, or digit */
+	bool		child;
+	const uint8_t *suffix;		/* of a leaf */
+} Edge;
+
+/* A node whose edges right of i are done. */
+typedef struct Frame
+{
+	uint64_t	first;			/* its first edge */
+	uint64_t	suffix;			/* behind the suffix of its next leaf, in bytes */
+	uint32_t	level;
+	uint16_t	n;
+	int16_t		i;
+} Frame;
+
+typedef struct Walk Walk;
+
+/* node is NULL for a continuation node. */
+typedef bool (*Emit) (Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigned n);
+
+struct Walk
+{
+	SfxSurfBuild *b;
+	Emit		emit;
+	const uint8_t *code;		/* the code section, or NULL */
+	uint32_t	dense;			/* levels */
+	uint64_t	node;			/* what is left to visit */
+	uint64_t	edge;
+	uint64_t	suffix;
+	uint64_t   *hist;			/* of labels below the root, in counting */
+	uint8_t    *out;			/* in writing */
+};
+
+static bool
+two_digits(const Walk *w, uint32_t level, unsigned label)
+{
+	return w->code != NULL && level >= w->dense && w->code[256 + label] != SURF_SINGLE;
+}
+
+static const uint16_t *
+edges_at(const Walk *w, uint64_t first)
+{
+	return (const uint16_t *) w->b->edges.p + first;
+}
+
+/* Emit the next node of the preorder, and put it on the stack. */
+static bool
+visit(Walk *w, uint32_t level)
+{
+	SfxSurfBuild *b = w->b;
+	const SurfNode *node = (const SurfNode *) b->nodes.p + --w->node;
+	const uint16_t *in = edges_at(w, w->edge -= node->nedges);
+	Edge		e[256];
+	unsigned	n = 0,
+				leaves = 0;
+	const uint8_t *suffix;
+	Frame	   *f;
+
+	for (unsigned i = 0; i < node->nedges; i++)
+		leaves += (in[i] & SURF_CHILD) == 0;
+	f = surf_vec_push(b, &b->open, sizeof(*f));
+	if (f == NULL)
+		return false;
+	*f = (Frame) {.first = w->edge, .suffix = w->suffix, .level = level, .n = node->nedges, .i = (int16_t) node->nedges};
+	f->i--;
+	w->suffix -= (uint64_t) leaves * b->sufbytes;
+	suffix = b->suffixes.p + w->suffix;
+	for (unsigned i = 0; i < node->nedges; i++)
+	{
+		unsigned	label = in[i] & 0xFF;
+		bool		child = (in[i] & SURF_CHILD) != 0,
+					two = two_digits(w, level, label);
+
+		if (w->code != NULL && level >= w->dense)
+			label = w->code[label];
+		if (!two || n == 0 || e[n - 1].label != label)
+			e[n++] = (Edge) {.label = (uint8_t) label, .child = child || two, .suffix = suffix};
+		suffix += child ? 0 : b->sufbytes;
+	}
+	return w->emit(w, level, node, e, n);
+}
+
+/* Emit the continuation node whose last edge is the frame's next. */
+static bool
+visit_continuation(Walk *w, const Frame *f)
+{
+	const uint16_t *in = edges_at(w, f->first);
+	uint64_t	suffix = f->suffix;
+	Edge		e[256];
+	int			from = f->i,
+				group = w->code[in[f->i] & 0xFF];
+
+	while (from > 0 && w->code[in[from - 1] & 0xFF] == group)
+		from--;
+	for (int i = f->i; i >= from; i--)
+	{
+		bool		child = (in[i] & SURF_CHILD) != 0;
+
+		suffix -= child ? 0 : w->b->sufbytes;
+		e[i - from] = (Edge) {.label = w->code[256 + (in[i] & 0xFF)], .child = child,
+			.suffix = w->b->suffixes.p + suffix};
+	}
+	return w->emit(w, f->level + 1, NULL, e, (unsigned) (f->i - from + 1));
+}
+
+/* Emit all nodes, every level from right to left. */
+static bool
+walk(Walk *w)
+{
+	SfxSurfBuild *b = w->b;
+
+	w->node = b->nodes.len / sizeof(SurfNode);
+	w->edge = b->edges.len / sizeof(uint16_t);
+	w->suffix = b->suffixes.len;
+	b->open.len = 0;
+	if (w->node > 0 && !visit(w, 0))
+		return false;
+	while (b->open.len > 0)
+	{
+		Frame	   *f = (Frame *) (b->open.p + b->open.len) - 1;
+		const uint16_t *in = edges_at(w, f->first);
+		uint32_t	level = f->level;
+		unsigned	label;
+		bool		two;
+
+		if (f->i < 0)
+		{
+			b->open.len -= sizeof(*f);
+			continue;
+		}
+		label = in[f->i] & 0xFF;
+		two = two_digits(w, level, label);
+		if (two && (f->i == f->n - 1 || w->code[in[f->i + 1] & 0xFF] != w->code[label]) && !visit_continuation(w, f))
+			return false;
+		if (in[f->i--] & SURF_CHILD)
+		{
+			if (!visit(w, level + 1 + two))
+				return false;
+		}
+		else
+			f->suffix -= b->sufbytes;
+	}
+	return true;
+}
+
+/* ---- first walk: sums per level ---- */
+
+static Level *
+level_at(SfxSurfBuild *b, uint32_t level)
+{
+	while (b->levels.len <= level * sizeof(Level))
+	{
+		Level	   *l = surf_vec_push(b, &b->levels, sizeof(Level));
+
+		if (l == NULL)
+			return NULL;
+		memset(l, 0, sizeof(*l));
+	}
+	return (Level *) b->levels.p + level;
+}
+
+static const SurfPath *
+path_of(const SfxSurfBuild *b, const SurfNode *node)
+{
+	return node == NULL || node->path == 0 ? NULL : (const SurfPath *) b->dict.p + (node->path - 1);
+}
+
+static bool
+is_long(const SfxSurf *s, const SurfPath *p)
+{
+	return (s->flags & SURF_F_KINDS) == 0 || p->number >> s->shortw != 0;
+}
+
+static bool
+count_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigned n)
+{
+	Level	   *l = level_at(w->b, level);
+	const SurfPath *p = path_of(w->b, node);
+
+	if (l == NULL)
+		return false;
+	l->nodes++;
+	l->edges += n;
+	for (unsigned i = 0; i < n; i++)
+	{
+		l->leaves += !e[i].child;
+		if (level > 0 && w->hist != NULL)
+			w->hist[e[i].label]++;
+	}
+	if (p != NULL)
+	{
+		l->paths++;
+		l->longs += is_long(&w->b->plan, p);
+	}
+	return true;
+}
+
+/* ---- the digit code ---- */
+
+/*
+ * An order-preserving code of digits below 2^width in which bytes heavier than min have a digit of their own, and
+ * runs of others share one.  The number of digits it takes, and the weight of bytes that share.
+ */
+static unsigned
+make_code(uint8_t *code, const uint64_t *hist, unsigned width, uint64_t min, uint64_t *shared)
+{
+	unsigned	groups = 0,
+				from = 0;
+
+	*shared = 0;
+	while (from < 256)
+	{
+		unsigned	to = from + 1;
+
+		if (hist[from] <= min)
+			while (to < 256 && hist[to] <= min && to - from < 1u << width)
+				to++;
+		if (groups < 128)
+			code[512 + groups] = (uint8_t) from;
+		for (unsigned c = from; c < to; c++)
+		{
+			code[c] = (uint8_t) groups;
+			code[256 + c] = (uint8_t) (to - from > 1 ? c - from : SURF_SINGLE);
+			*shared += to - from > 1 ? hist[c] : 0;
+		}
+		from = to;
+		groups++;
+	}
+	return groups;
+}
+
+/* The best code of that width; the weight of bytes that take two digits. */
+static uint64_t
+best_code(uint8_t *code, const uint64_t *hist, unsigned width)
+{
+	uint64_t	lo = 0,
+				hi = 0,
+				shared;
+
+	/* the smallest threshold that needs no more digits than there are; all bytes in runs need 256 / 2^width */
+	for (unsigned c = 0; c < 256; c++)
+		hi = hist[c] > hi ? hist[c] : hi;
+	while (lo < hi)
+	{
+		uint64_t	mid = lo + (hi - lo) / 2;
+
+		if (make_code(code, hist, width, mid, &shared) <= 1u << width)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	make_code(code, hist, width, hi, &shared);
+	return shared;
+}
+
+/* Choose the width of labels; code is what goes with it. */
+static void
+choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist)
+{
+	uint64_t	total = 0,
+				best;
+
+	for (unsigned c = 0; c < 256; c++)
+		total += hist[c];
+	plan->lwidth = 8;
+	best = total * (8 * 20 + SPARSE_EDGE20);
+	for (unsigned width = 4; width < 8; width++)
+	{
+		uint64_t	edges = total + best_code(code, hist, width),
+					cost = edges * (width * 20 + SPARSE_EDGE20) + SURF_CODE * 8 * 20;
+
+		if (cost < best)
+		{
+			best = cost;
+			plan->lwidth = (uint8_t) width;
+		}
+	}
+	if (plan->lwidth < 8)
+	{
+		best_code(code, hist, plan->lwidth);
+		plan->flags |= SURF_F_CODE;
+	}
+}
+
+/* ---- the plan ---- */
+
+/* How many levels to make dense: as many as pay, or cost little in comparison with the whole. */
+static uint32_t
+choose_dense(const SfxSurf *plan, const Level *l, uint32_t n)
+{
+	uint64_t	all = 0,
+				dense = 0,
+				sparse = 0;
+	uint32_t	best = n > 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all += l[i].edges * (plan->lwidth * 20 + SPARSE_EDGE20);
+	for (uint32_t i = 0; i < n && i < DENSE_LEVELS; i++)
+	{
+		dense += l[i].nodes * DENSE_NODE20 + l[i].edges * DENSE_EDGE20;
+		sparse += l[i].edges * (plan->lwidth * 20 + SPARSE_EDGE20);
+		if (dense <= sparse + all / DENSE_SHARE)
+			best = i + 1;
+	}
+	return best;
+}
+
+/* Of every level, the sums of the levels up to it. */
+static Level
+sum_levels(Level *l, uint32_t n)
+{
+	Level		sum = {0};
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		sum.nodes += l[i].nodes;
+		sum.edges += l[i].edges;
+		sum.leaves += l[i].leaves;
+		sum.paths += l[i].paths;
+		sum.longs += l[i].longs;
+		l[i] = sum;
+	}
+	return sum;
+}
+
+static int
+plan_levels(SfxSurfBuild *b)
+{
+	SfxSurf    *plan = &b->plan;
+	Walk		w = {.b = b, .emit = count_node};
+	uint8_t    *code;
+	uint32_t	n;
+	Level		sum;
+
+	w.hist = surf_vec_zeroed(b, &b->buckets, 256 * sizeof(uint64_t));
+	code = surf_vec_zeroed(b, &b->code, SURF_CODE);
+	if (w.hist == NULL || code == NULL || !walk(&w))
+		return SFX_NOMEM;
+	choose_code(plan, code, w.hist);
+	n = (uint32_t) (b->levels.len / sizeof(Level));
+	w.dense = choose_dense(plan, (Level *) b->levels.p, n);
+	if (plan->flags & SURF_F_CODE)
+	{
+		w.code = code;
+		w.hist = NULL;
+		b->levels.len = 0;
+		if (!walk(&w))
+			return SFX_NOMEM;
+		n = (uint32_t) (b->levels.len / sizeof(Level));
+	}
+	plan->height = n;
+	sum = sum_levels((Level *) b->levels.p, n);
+	plan->nnodes = sum.nodes;
+	plan->nedges = sum.edges;
+	plan->npaths = sum.paths;
+	plan->nshort = sum.paths - sum.longs;
+	if (w.dense > 0)
+	{
+		plan->ndense = ((Level *) b->levels.p)[w.dense - 1].nodes;
+		plan->ndedges = ((Level *) b->levels.p)[w.dense - 1].edges;
+	}
+	return SFX_OK;
+}
+
+int
+sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
+{
+	SfxSurf    *plan = &b->plan;
+	uint64_t	npaths = 0,
+				sparse;
+	const SurfNode *node;
+
+	if (b->done || surf_close(b) != SFX_OK)
+		return b->error != 0 ? b->error : SFX_CORRUPT;
+	memset(plan, 0, sizeof(*plan));
+	plan->nkeys = b->nkeys;
+	plan->hashbits = b->hashbits;
+	plan->realbits = b->realbits;
+	plan->maxdepth = b->maxdepth;
+	node = (const SurfNode *) b->nodes.p;
+	for (size_t i = 0; i < b->nodes.len / sizeof(*node); i++)
+	{
+		npaths += node[i].path != 0;
+		plan->flags |= node[i].ends ? SURF_F_ENDS : 0;
+	}
+	b->error = surf_plan_paths(b, npaths);
+	if (b->error == SFX_OK)
+		b->error = plan_levels(b);
+	if (b->error != SFX_OK)
+		return b->error;
+	if (plan->nedges > UINT32_MAX || plan->poolsize > UINT32_MAX)
+		return b->error = SFX_NOSPACE;
+	/* some 160 edges from one sample to the next */
+	sparse = plan->nnodes - plan->ndense;
+	while (plan->selshift < 6 && (plan->nedges - plan->ndedges) << (plan->selshift + 1) <= 160 * sparse)
+		plan->selshift++;
+	plan->size = *size = surf_layout(plan, NULL);
+	return SFX_OK;
+}
+
+/* ---- second walk: bytes ---- */
+
+static void
+or_bits(uint8_t *p, uint64_t bit, uint64_t x, unsigned w)
+{
+	unsigned	shift = bit & 7;
+
+	p += bit >> 3;
+	sfx_store64(p, sfx_load64(p) | x << shift);
+	if (shift + w > 64)
+		p[8] |= (uint8_t) (x >> (64 - shift));
+}
+
+static void
+set_rank_bit(uint8_t *v, uint64_t i)
+{
+	v[(i >> 8) * SURF_RANK + 4 + (i >> 3 & 31)] |= (uint8_t) (1u << (i & 7));
+}
+
+static void
+write_path(SfxSurf *s, Level *l, uint64_t node, const SurfPath *p)
+{
+	uint64_t	i = --l->paths;
+
+	set_rank_bit((uint8_t *) s->haspath, node);
+	if (!is_long(s, p))
+	{
+		/* the long ones from here on are counted already */
+		or_bits((uint8_t *) s->shorts, (i - l->longs) * s->shortw, p->number, s->shortw);
+		return;
+	}
+	l->longs--;
+	if (s->flags & SURF_F_KINDS)
+	{
+		set_rank_bit((uint8_t *) s->kinds, i);
+		or_bits((uint8_t *) s->longs, l->longs * s->longw, p->number - (UINT64_C(1) << s->shortw), s->longw);
+	}
+	else
+		or_bits((uint8_t *) s->longs, l->longs * s->longw, p->number, s->longw);
+}
+
+static void
+write_dense(SfxSurf *s, uint64_t node, uint64_t first, const Edge *e, unsigned n)
+{
+	uint8_t    *p = (uint8_t *) s->dense + node * SURF_DENSE;
+
+	sfx_put32(p + 32, (uint32_t) first);
+	for (unsigned i = 0; i < n; i++)
+	{
+		p[e[i].label >> 3] |= (uint8_t) (1u << (e[i].label & 7));
+		if (e[i].child)
+			set_rank_bit((uint8_t *) s->dchild, first + i);
+	}
+}
+
+static void
+write_sparse(SfxSurf *s, uint64_t first, const Edge *e, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+	{
+		uint64_t	at = first + i;
+		uint8_t    *p = (uint8_t *) surf_block(s, at);
+		unsigned	byte = at >> 3 & 15,
+					bit = 1u << (at & 7),
+					lbit = (unsigned) (at & 127) * s->lwidth;
+
+		if (e[i].child)
+			p[4 + byte] |= (uint8_t) bit;
+		if (i == 0)
+			p[20 + byte] |= (uint8_t) bit;
+		p += SURF_LABELS + (lbit >> 3);
+		p[0] |= (uint8_t) (e[i].label << (lbit & 7));
+		if ((lbit & 7) + s->lwidth > 8)
+			p[1] |= (uint8_t) (e[i].label >> (8 - (lbit & 7)));
+	}
+}
+
+static bool
+write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigned n)
+{
+	SfxSurf    *s = &w->b->plan;
+	Level	   *l = (Level *) w->b->levels.p + level;
+	uint64_t	id = --l->nodes,
+				first = l->edges -= n;
+	unsigned	width = surf_suffix_bits(s);
+	const SurfPath *p = path_of(w->b, node);
+
+	if (id < s->ndense)
+		write_dense(s, id, first, e, n);
+	else
+		write_sparse(s, first - s->ndedges, e, n);
+	for (unsigned i = n; i-- > 0 && width > 0;)
+		if (!e[i].child)
+			or_bits((uint8_t *) s->suffixes, --l->leaves * width, sfx_load64(e[i].suffix) & sfx_mask(width), width);
+	if (p != NULL)
+		write_path(s, l, id, p);
+	if (node != NULL && node->ends)
+		set_rank_bit((uint8_t *) s->ends, id);
+	return true;
+}
+
+/* Fill in the samples of a rank vector of n bits, from that many ones on. */
+static void
+write_ranks(uint8_t *v, uint64_t n)
+{
+	uint64_t	ones = 0;
+
+	for (uint64_t k = 0; k <= n / 256; k++, v += SURF_RANK)
+	{
+		sfx_put32(v, (uint32_t) ones);
+		for (int i = 0; i < 4; i++)
+			ones += sfx_popcount(sfx_load64(v + 4 + 8 * i));
+	}
+}
+
+static void
+write_samples(SfxSurf *s)
+{
+	uint64_t	n = s->nedges - s->ndedges,
+				mask = (UINT64_C(1) << s->selshift) - 1,
+				nodes = 0,
+				children;
+
+	write_ranks((uint8_t *) s->dchild, s->ndedges);
+	if (s->npaths > 0)
+		write_ranks((uint8_t *) s->haspath, s->nnodes);
+	if (s->flags & SURF_F_ENDS)
+		write_ranks((uint8_t *) s->ends, s->nnodes);
+	if (s->flags & SURF_F_KINDS)
+		write_ranks((uint8_t *) s->kinds, s->npaths);
+	children = surf_rank(s->dchild, s->ndedges);
+	for (uint64_t e = 0; e <= n; e += SURF_BLOCKEDGES)
+	{
+		uint8_t    *p = (uint8_t *) surf_block(s, e);
+
+		sfx_put32(p, (uint32_t) children);
+		children += sfx_popcount(sfx_load64(p + 4)) + sfx_popcount(sfx_load64(p + 12));
+		for (unsigned half = 0; half < 2; half++)
+		{
+			uint64_t	w = sfx_load64(p + 20 + 8 * half);
+
+			for (; w != 0; w &= w - 1, nodes++)
+				if ((nodes & mask) == 0)
+					sfx_put32((uint8_t *) s->select + (nodes >> s->selshift) * 4,
+							  (uint32_t) (e + 64 * half + (unsigned) __builtin_ctzll(w)));
+		}
+	}
+}
+
+static void
+write_header(const SfxSurf *s, uint8_t *p)
+{
+	const uint64_t number[] = {s->size, s->nkeys, s->nedges, s->nnodes, s->ndedges, s->ndense, s->npaths, s->nshort,
+	s->ndict, s->poolsize};
+
+	sfx_put32(p, SURF_MAGIC);
+	p[4] = SURF_VERSION;
+	p[5] = s->hashbits;
+	p[6] = s->realbits;
+	p[7] = s->lwidth;
+	p[8] = s->selshift;
+	p[9] = s->shortw;
+	p[10] = s->longw;
+	p[11] = s->flags;
+	sfx_put32(p + 12, s->height);
+	sfx_put32(p + 16, s->maxdepth);
+	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		sfx_put64(p + 24 + 8 * i, number[i]);
+}
+
+int
+sfx_surf_write(SfxSurfBuild *b, uint8_t *buf, uint64_t cap)
+{
+	SfxSurf    *s = &b->plan;
+	Walk		w = {.b = b, .emit = write_node, .dense = DENSE_LEVELS + 1};
+
+	if (b->error != 0 || !b->done || s->size == 0)
+		return b->error != 0 ? b->error : SFX_CORRUPT;
+	if (cap < s->size)
+		return SFX_NOSPACE;
+	memset(buf, 0, s->size);
+	surf_layout(s, buf);
+	write_header(s, buf);
+	if (s->flags & SURF_F_CODE)
+	{
+		memcpy((uint8_t *) s->code, b->code.p, SURF_CODE);
+		w.code = s->code;
+		for (w.dense = 0; ((Level *) b->levels.p)[w.dense].nodes < s->ndense;)
+			w.dense++;
+		w.dense++;
+	}
+	if (!walk(&w))
+		return b->error = SFX_NOMEM;
+	write_samples(s);
+	surf_write_paths(b);
+	b->error = SFX_CORRUPT;		/* the levels are used up */
+	return SFX_OK;
+}
