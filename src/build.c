@@ -215,7 +215,7 @@ static void
 pack_leaves(BuildState *bs)
 {
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
-	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs);
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs, NULL);
 	uint8	   *prev = palloc(SFX_MAX_ENTRY);
 	int			prevlen = -1;
 	bool		prev_alive = false;
@@ -263,7 +263,7 @@ write_inner_level(BuildState *bs, int level)
 		int			len;
 		int			offer = Min(n - at, SFX_INNER_MAXCHILDREN);
 		const SfxPos *high = at + offer < n ? &below[at + offer].low : NULL;
-		int			take = sfx_inner_fit(below + at, offer, high, body, SFX_BODY_CAPACITY, scratch, &len);
+		int			take = sfx_inner_fit(below + at, offer, high, body, SFX_BODY_CAPACITY, scratch, &len, NULL);
 		uint64		count = 0;
 
 		if (take < 1)
@@ -418,7 +418,7 @@ sfx_buildempty(Relation index)
 	SfxMeta		meta;
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	InitLeaf   *leaf = palloc(sizeof(InitLeaf));
-	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_leaf, leaf);
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_leaf, leaf, NULL);
 
 	sfx_require_preload(index);
 	meta_init(&meta);

@@ -491,7 +491,7 @@ load_parent(Check *cs, Parents *ps, BlockNumber blkno)
 	SfxInner	inner;
 
 	if (tail == NULL || tail->kind != SFX_PAGE_INNER || tail->level != ps->level ||
-		sfx_inner_open(&inner, SfxPageBody(cs->page.data), SfxPageBodyLen(cs->page.data)) < 0)
+		sfx_inner_open(&inner, SfxPageBody(cs->page.data), SfxPageBodyLen(cs->page.data), NULL) < 0)
 		broken(cs, blkno, "not an inner page of level %d", ps->level);
 	MemoryContextReset(ps->cxt);
 	old = MemoryContextSwitchTo(ps->cxt);
@@ -580,7 +580,7 @@ check_leaf(Check *cs, BlockNumber blkno, TreePage *tp)
 	const char *why = NULL;
 	SfxLeaf		leaf;
 
-	if (sfx_leaf_verify(body, len, cs->block, &why) < 0 || sfx_leaf_open(&leaf, body, len) < 0)
+	if (sfx_leaf_verify(body, len, NULL, cs->block, &why) < 0 || sfx_leaf_open(&leaf, body, len, NULL) < 0)
 		broken(cs, blkno, "leaf: %s", why ? why : "header or directory");
 	if (sfx_leaf_fences(&leaf, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0)
 		broken(cs, blkno, "leaf fences");
@@ -598,7 +598,7 @@ check_inner(Check *cs, BlockNumber blkno, TreePage *tp)
 	uint32_t	child;
 	uint64_t	count;
 
-	if (sfx_inner_verify(body, len, cs->scratch, &why) < 0 || sfx_inner_open(&inner, body, len) < 0)
+	if (sfx_inner_verify(body, len, NULL, cs->scratch, &why) < 0 || sfx_inner_open(&inner, body, len, NULL) < 0)
 		broken(cs, blkno, "inner page: %s", why ? why : "header");
 	if (sfx_inner_fences(&inner, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0 ||
 		sfx_inner_child(&inner, 0, &child, &count) < 0)

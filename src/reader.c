@@ -365,7 +365,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta)
 	r->have_page = false;
 	r->block->nent = 0;
 	r->at = forward(r) ? 0 : -1;
-	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), NULL) < 0)
 		sfx_corrupt(r->index, r->leafblk, "leaf header or directory");
 	stop_at_fence(r, &leaf);
 	if (leaf.nblocks > 0)

@@ -134,7 +134,7 @@ sfx_leaf_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, char *copy
 	UnlockReleaseBuffer(buf);
 	if (!valid)
 		sfx_corrupt(index, blkno, "a downlink leads to a page that is no leaf");
-	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy)) < 0)
+	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), NULL) < 0)
 		sfx_corrupt(index, blkno, "leaf header or directory");
 }
 
@@ -151,7 +151,7 @@ check_posted(Relation index, SfxMeta *meta, const SfxNode *node)
 	if (SfxMetaMain(meta)->level <= node->level)
 		return;
 	buf = sfx_tree_find(index, meta, &node->children[0].low, false, node->level + 1);
-	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf))) < 0 ||
+	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), NULL) < 0 ||
 		(i = sfx_inner_find(&inner, &node->children[0].low)) < 0 ||
 		sfx_inner_child(&inner, i, &blkno, &count) < 0)
 		sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page search");
@@ -341,7 +341,7 @@ pack_group(Pack *p)
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
 	bool		fits = true;
 
-	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p);
+	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p, NULL);
 	p->n = 0;
 	p->taken = p->removed = 0;
 	p->before = p->after = 0;

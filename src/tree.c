@@ -44,7 +44,7 @@ leaf_side(Relation index, BlockNumber blkno, Page page, const SfxPos *pos, bool 
 				high;
 	bool		inf;
 
-	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), NULL) < 0)
 		sfx_corrupt(index, blkno, "leaf header or directory");
 	if (!before)
 		return sfx_leaf_cmp_fences(&leaf, pos);
@@ -96,7 +96,7 @@ find_once(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, i
 		}
 		if (level > 0)
 		{
-			if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+			if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), NULL) < 0)
 				sfx_corrupt(index, blkno, "inner page header");
 			side = inner_side(index, blkno, &inner, pos, before);
 		}
@@ -187,7 +187,7 @@ load_page(Relation index, Buffer buf, SfxNode *node)
 	UnlockReleaseBuffer(buf);
 	node->right = SfxPageGetTail(page)->right;
 	node->level = SfxPageGetTail(page)->level;
-	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page)) < 0 ||
+	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), NULL) < 0 ||
 		sfx_inner_fences(&inner, lowbuf, &low, highbuf, &node->high, &node->high_inf) < 0)
 		sfx_corrupt(index, node->blkno, "inner page header");
 	if (!node->high_inf)
@@ -270,15 +270,15 @@ swap_inner(Swap *s, BlockNumber blkno, int level, const SfxChild *children, int 
 		uint64		count = 0;
 		SwapPage   *p;
 
-		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch);
+		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, NULL);
 		if (len < 0)
 		{
-			take = sfx_inner_fit(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, &len);
+			take = sfx_inner_fit(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, &len, NULL);
 			/* Two halves, unless the page grows at its right end: then it stays as full as it is. */
 			if (!at_end && made == 0 && take < n && n - take < take)
 			{
 				take = (n + 1) / 2;
-				len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch);
+				len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch, NULL);
 			}
 			if (len < 0 || take < 1)
 				elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",

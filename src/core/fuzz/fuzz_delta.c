@@ -108,7 +108,7 @@ same(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, int i)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	SfxNodeAlloc a = {NULL, fz_alloc, fz_free, fz_addr, fz_available};
+	SfxNodeAlloc a = {NULL, fz_alloc, fz_free, fz_addr, fz_available, NULL};
 	SfxDelta	d = {0};
 	SfxCursor	c;
 	const char *why;

@@ -55,11 +55,11 @@ hostile(const uint8_t *data, size_t size)
 	SfxPos		lo,
 				hi;
 	bool		inf;
-	int			rc = sfx_inner_verify(data, (uint32_t) size, scratch, &why);
+	int			rc = sfx_inner_verify(data, (uint32_t) size, NULL, scratch, &why);
 
 	if ((rc < 0) != (why != NULL))
 		abort();
-	if (sfx_inner_open(&p, data, (uint32_t) size) != SFX_OK)
+	if (sfx_inner_open(&p, data, (uint32_t) size, NULL) != SFX_OK)
 		return;
 	sfx_inner_fences(&p, lob, &lo, hib, &hi, &inf);
 	probe_all(&p, data, size);
@@ -104,12 +104,12 @@ round_trip(const uint8_t *data, size_t size)
 		for (int m = n - 1; m <= n; m++)
 		{
 			int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, m < n ? &set[m].low : NULL,
-															  body, sizeof(body), scratch);
+															  body, sizeof(body), scratch, NULL);
 
 			if (len < 0)
 				continue;
-			if (sfx_inner_verify(body, (uint32_t) len, scratch, &why) < 0 ||
-				sfx_inner_open(&p, body, (uint32_t) len) < 0)
+			if (sfx_inner_verify(body, (uint32_t) len, NULL, scratch, &why) < 0 ||
+				sfx_inner_open(&p, body, (uint32_t) len, NULL) < 0)
 				abort();
 			for (int i = 0; i < m; i++)
 			{

@@ -28,8 +28,8 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	int			limit;
 
-	sfx_leaf_verify(body, len, &blk, &why);
-	if (sfx_leaf_open(&l, body, len) != SFX_OK)
+	sfx_leaf_verify(body, len, NULL, &blk, &why);
+	if (sfx_leaf_open(&l, body, len, NULL) != SFX_OK)
 		return;
 	sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
 	sfx_leaf_cmp_fences(&l, lo);
@@ -102,8 +102,8 @@ emit(void *ctx, const SfxLeafOut *o)
 	uint32_t	at;
 
 	memcpy(copy, o->body, o->len);
-	CHECK(sfx_leaf_verify(copy, o->len, &blk, &why) == SFX_OK);
-	CHECK(sfx_leaf_open(&l, copy, o->len) == SFX_OK);
+	CHECK(sfx_leaf_verify(copy, o->len, NULL, &blk, &why) == SFX_OK);
+	CHECK(sfx_leaf_open(&l, copy, o->len, NULL) == SFX_OK);
 	for (int b = 0; b < l.nblocks; b++)
 	{
 		CHECK(sfx_leaf_decode(&l, b, NULL, NULL, &blk) == SFX_OK);
@@ -181,7 +181,7 @@ round_trip(const uint8_t *data, size_t size)
 			m.n++;
 		}
 	}
-	p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, &low, emit, &m);
+	p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, &low, emit, &m, NULL);
 	for (int i = 0; i < m.n; i++)
 		CHECK(sfx_packer_add(p, &m.e[i]) == SFX_OK);
 	CHECK(sfx_packer_finish(p, NULL) == SFX_OK);

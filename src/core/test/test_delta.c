@@ -59,7 +59,7 @@ arena_available(void *ctx)
 }
 
 static Arena arena;
-static SfxNodeAlloc A = {&arena, arena_alloc, arena_free, arena_addr, arena_available};
+static SfxNodeAlloc A = {&arena, arena_alloc, arena_free, arena_addr, arena_available, NULL};
 
 static void
 arena_init(uint32_t n)

@@ -225,7 +225,7 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 	uint8_t    *copy = malloc((size_t) len);	/* so that ASan sees an overrun */
 
 	memcpy(copy, page, (size_t) len);
-	if (sfx_inner_open(&p, copy, (uint32_t) len) != SFX_OK || p.nchildren != n)
+	if (sfx_inner_open(&p, copy, (uint32_t) len, NULL) != SFX_OK || p.nchildren != n)
 		return 1000000;
 	if (sfx_inner_fences(&p, lob, &lo, hib, &hi, &inf) != SFX_OK || !same_pos(&lo, &set[0].low) || inf != (high == NULL))
 		bad++;
@@ -253,7 +253,7 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 	k = (Count) {.stop = n / 2};
 	bad += sfx_inner_each(&p, check_child, &k) != -77 || k.seen != n / 2 + 1;
 	/* the last check of all: self-delimiting keys only, as the index has them */
-	if (sfx_inner_verify(copy, (uint32_t) len, scratch, &why) != SFX_OK)
+	if (sfx_inner_verify(copy, (uint32_t) len, NULL, scratch, &why) != SFX_OK)
 	{
 		printf("# verify: %s\n", why);
 		bad++;
@@ -270,7 +270,7 @@ check_set(const char *name)
 				len = 0;
 
 	make_probes(3000);
-	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len);
+	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len, NULL);
 	ok(n >= (nset < 2 ? nset : 2) && check_page(body, len, n, n < nset ? &set[n].low : NULL) == 0,
 	   "%s: %d of %d children fit and are right", name, n, nset);
 	for (int f = 0; f < 2; f++)
@@ -284,7 +284,7 @@ check_set(const char *name)
 			{
 				const SfxPos *high = inf || m >= nset ? NULL : &set[m].low;
 
-				if ((len = sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch)) >= 0)
+				if ((len = sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch, NULL)) >= 0)
 				{
 					bad += check_page(body, len, m, high);
 					built++;
@@ -496,7 +496,7 @@ test_small(void)
 			for (int m = nset - 1; m <= nset; m++)
 			{
 				const SfxPos *high = m < nset ? &set[m].low : NULL;
-				int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch);
+				int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch, NULL);
 
 				/* a key with a TID that is a prefix of another one is no stored key: fences cannot be compared */
 				if (len >= 0)
@@ -504,7 +504,7 @@ test_small(void)
 					SfxInner	p;
 
 					pages++;
-					if (sfx_inner_open(&p, body, (uint32_t) len) != SFX_OK)
+					if (sfx_inner_open(&p, body, (uint32_t) len, NULL) != SFX_OK)
 						bad++;
 					else
 						for (int i = 0; i < nprobes; i++)
@@ -534,22 +534,22 @@ test_largest(void)
 		set[nset].blkno = i == 1 ? 0 : UINT32_MAX - 1;
 		set[nset++].count = i == 1 ? UINT64_MAX : 0;
 	}
-	n = sfx_inner_fit(set, 4, NULL, body, CAP, scratch, &len);
+	n = sfx_inner_fit(set, 4, NULL, body, CAP, scratch, &len, NULL);
 	make_probes(100);
 	ok(n == 2 && check_page(body, len, n, &set[2].low) == 0, "two children of the largest size: %d bytes", len);
-	n = sfx_inner_fit(set, 1, NULL, body, CAP, scratch, &len);
+	n = sfx_inner_fit(set, 1, NULL, body, CAP, scratch, &len, NULL);
 	ok(n == 1 && check_page(body, len, n, NULL) == 0, "one of the largest size: %d bytes", len);
 	set[1].low.len++;
-	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch) == SFX_NOSPACE, "too long a key is refused");
+	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch, NULL) == SFX_NOSPACE, "too long a key is refused");
 	set[1].low = set[0].low;
-	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch) == SFX_CORRUPT, "equal separators are refused");
-	ok(sfx_inner_build(set, 0, NULL, body, CAP, scratch) == SFX_NOSPACE, "no children are refused");
+	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch, NULL) == SFX_CORRUPT, "equal separators are refused");
+	ok(sfx_inner_build(set, 0, NULL, body, CAP, scratch, NULL) == SFX_NOSPACE, "no children are refused");
 	start(78);
 	add("", 0, 0);
 	set_ints(2000);
 	finish(0);
-	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len);
-	ok(sfx_inner_build(set, n, NULL, body, (uint32_t) len - 1, scratch) == SFX_NOSPACE, "a byte too few is refused");
+	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len, NULL);
+	ok(sfx_inner_build(set, n, NULL, body, (uint32_t) len - 1, scratch, NULL) == SFX_NOSPACE, "a byte too few is refused");
 }
 
 /* Every truncation and every flipped byte: an error or an answer in range; verify never crashes. */
@@ -562,14 +562,14 @@ in_range(const uint8_t *page, uint32_t len, int *caught)
 	int			bad = 0;
 
 	memcpy(copy, page, len);
-	if (sfx_inner_open(&p, copy, len) == SFX_OK)
+	if (sfx_inner_open(&p, copy, len, NULL) == SFX_OK)
 		for (int i = 0; i < 20; i++)
 		{
 			int			r = sfx_inner_find(&p, &probes[i]);
 
 			bad += r != SFX_CORRUPT && (r < 0 || r >= p.nchildren);
 		}
-	*caught += sfx_inner_verify(copy, len, scratch, &why) == SFX_CORRUPT;
+	*caught += sfx_inner_verify(copy, len, NULL, scratch, &why) == SFX_CORRUPT;
 	free(copy);
 	return bad;
 }
@@ -589,7 +589,7 @@ test_damage(void)
 		set_paths(120);
 		finish(1);
 		make_probes(20);
-		len = sfx_inner_build_as((SfxInnerFormat) f, set, nset, NULL, body, CAP, scratch);
+		len = sfx_inner_build_as((SfxInnerFormat) f, set, nset, NULL, body, CAP, scratch, NULL);
 		for (int i = 0; i < len; i++)
 		{
 			bad += in_range(body, (uint32_t) i, &tries);

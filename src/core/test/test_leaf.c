@@ -125,7 +125,7 @@ pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 {
 	void	   *mem = malloc(sfx_packer_size());
 	SfxPos		none = {NULL, 0, 0};
-	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL);
+	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL, NULL);
 	int			r = SFX_OK;
 
 	for (int i = 0; i < n && r == SFX_OK; i++)
@@ -168,9 +168,9 @@ check_pages(uint32_t capacity)
 
 		if (page[i].len > capacity)
 			return "page too long";
-		if (sfx_leaf_verify(page[i].body, page[i].len, &blk, &why) != SFX_OK)
+		if (sfx_leaf_verify(page[i].body, page[i].len, NULL, &blk, &why) != SFX_OK)
 			return why;
-		if (sfx_leaf_open(&l, page[i].body, page[i].len) != SFX_OK || l.nentries != page[i].nentries)
+		if (sfx_leaf_open(&l, page[i].body, page[i].len, NULL) != SFX_OK || l.nentries != page[i].nentries)
 			return "open";
 		sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
 		if (sfx_cmp_pos(&low, &page[i].low) != 0 || inf != page[i].high_inf ||
@@ -313,7 +313,7 @@ check_search(int rounds)
 			phi = NULL;
 			rhi = n;
 		}
-		if (sfx_leaf_open(&l, p->body, p->len) != SFX_OK)
+		if (sfx_leaf_open(&l, p->body, p->len, NULL) != SFX_OK)
 			return "open";
 		start[0] = p->first;
 		for (b = 0; b < l.nblocks; b++)
@@ -581,7 +581,7 @@ test_empty(void)
 	reset();
 	ok(pack(CAPACITY, &low, &high) == SFX_OK && npages == 1 && (err = check_pages(CAPACITY)) == NULL,
 	   "no entries: one empty page");
-	sfx_leaf_open(&l, page[0].body, page[0].len);
+	sfx_leaf_open(&l, page[0].body, page[0].len, NULL);
 	ok(l.nblocks == 0 && sfx_leaf_find_block(&l, &pos) == 0 && sfx_leaf_find_block_before(&l, &pos) == 0,
 	   "no block is found there");
 	ok(sfx_leaf_cmp_fences(&l, &pos) == 0 && sfx_leaf_cmp_fences(&l, &below) < 0 &&
@@ -696,7 +696,7 @@ test_stop(void)
 	int			r = 0;
 	void	   *mem = malloc(sfx_packer_size());
 	SfxPos		none = {NULL, 0, 0};
-	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, refuse, &left);
+	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, refuse, &left, NULL);
 
 	make(RANDOM, 20000);
 	for (int i = 0; i < n && r == 0; i++)
@@ -726,8 +726,8 @@ test_broken(void)
 			if (at >= p->len)
 				continue;
 			p->body[at] ^= (uint8_t) (1 + rnd(&seed) % 255);
-			found += sfx_leaf_verify(p->body, p->len, &blk, &why) == SFX_CORRUPT;
-			found += sfx_leaf_verify(p->body, at, &blk, &why) == SFX_CORRUPT;
+			found += sfx_leaf_verify(p->body, p->len, NULL, &blk, &why) == SFX_CORRUPT;
+			found += sfx_leaf_verify(p->body, at, NULL, &blk, &why) == SFX_CORRUPT;
 			calls += 2;
 			p->body[at] = old;
 		}
