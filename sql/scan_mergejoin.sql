@@ -60,7 +60,7 @@ INSERT INTO queries VALUES
 	('SELECT x.id, y.id AS y FROM %t x JOIN %t y ON x.b = y.b AND x.c = y.c', false),
 	('SELECT x.b, x.c, y.b AS y FROM %t x JOIN %t y ON x.c = y.c AND x.b = y.b', true),
 	('SELECT x.id, y.id AS y FROM %t x LEFT JOIN %t y ON x.c = y.c AND x.b = y.b AND x.id < y.id', false),
-	('SELECT x.a, y.a AS y FROM %t x JOIN %t y ON x.a = y.a AND y.a IN (3, 17, 18, 44, 1000)', true),
+	('SELECT x.a, y.a AS y FROM %t x JOIN %t y ON x.a = y.a WHERE x.a IN (3, 17, 18, 44, 500) AND y.a IN (3, 17, 18, 44, 1000)', true),
 	('SELECT x.a, y.a AS y FROM %t x FULL JOIN %t y ON x.a = y.a', true);
 SELECT q, tab, joined(tab, q, only_) FROM queries, tabs ORDER BY q COLLATE "C", tab;
 

@@ -170,13 +170,31 @@ remember_entry(bloom_filter *filter, const uint8 *key, uint32 keylen, uint64 tid
 	bloom_add_element(filter, bytes, keylen + 6);
 }
 
+/* The decoders of keys do not know the block. */
+static void
+decode_context(void *arg)
+{
+	errcontext("checking block %u", *(BlockNumber *) arg);
+}
+
+static void
+check_bytes(Check *cs, BlockNumber blkno, const SfxEntry *e)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	ErrorContextCallback context = {.callback = decode_context,.arg = &blkno,.previous = error_context_stack};
+
+	error_context_stack = &context;
+	sfx_key_decode(&cs->kd, cs->index, e->key, e->keylen, cs->kd.nkeys, values, isnull, cs->arena);
+	if (e->paylen > 0)
+		sfx_payload_decode(&cs->kd, cs->index, e->payload, e->paylen, values, isnull, cs->arena);
+	error_context_stack = context.previous;
+}
+
 /* What every entry has to satisfy wherever it stands. */
 static void
 check_entry(Check *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 {
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-
 	if (e->keylen < 1)
 		broken(cs, blkno, "entry without a key");
 	if (SFX_TID_OFFSET(e->tid) == 0 || SFX_TID_BLOCK(e->tid) == InvalidBlockNumber)
@@ -184,9 +202,7 @@ check_entry(Check *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
 		broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
 			   e->paylen, cs->kd.natts - cs->kd.nkeys);
-	sfx_key_decode(&cs->kd, cs->index, e->key, e->keylen, cs->kd.nkeys, values, isnull, cs->arena);
-	if (e->paylen > 0)
-		sfx_payload_decode(&cs->kd, cs->index, e->payload, e->paylen, values, isnull, cs->arena);
+	check_bytes(cs, blkno, e);
 	if (dead)
 		return;
 	if (e->tid > cs->max_tid)
@@ -928,6 +944,12 @@ surfidx_check(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("could not open the table of index \"%s\"", RelationGetRelationName(index)),
 				 errhint("The index was dropped or replaced at this moment.")));
+	if (!index->rd_index->indisready)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not ready: CREATE INDEX CONCURRENTLY has not filled it yet, or has failed",
+						RelationGetRelationName(index)),
+				 errhint("If nobody is building it now, drop it or REINDEX it.")));
 	if (RecoveryInProgress() && index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
 		ereport(NOTICE,
 				(errmsg("index \"%s\" is unlogged: a standby has nothing of it to check", RelationGetRelationName(index))));

@@ -47,7 +47,7 @@ typedef enum MergeManner
 static bool
 take_lock(Relation index, MergeManner manner)
 {
-	if (manner == MERGE_POLITE && LockHasWaitersRelation(index, RowExclusiveLock))
+	if (manner == MERGE_POLITE && LockHasWaitersRelation(index, SFX_WORKER_LOCK))
 		return false;
 	if (manner != MERGE_WAIT)
 		return sfx_merge_trylock(index);

@@ -27,6 +27,12 @@ extern uint64 sfx_merge_politely(Relation index);
 /* Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE) unless it is a surfidx index. */
 extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
 
+/*
+ * The worker's lock on an index.  Weaker ones may be fast-path locks, which LockHasWaitersRelation cannot
+ * look at (it crashes); this one conflicts with none that reading, writing or VACUUM takes on an index.
+ */
+#define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
+
 /* Ask for a background merge of this index (worker.c). */
 extern void sfx_worker_request(Relation index);
 extern Size sfx_worker_shmem_size(void);

@@ -27,6 +27,7 @@ typedef struct VacState
 	void	   *arg;
 	double		kept;
 	double		removed;
+	bool		flags_seen;		/* the log has entries flagged dead, by us or by a VACUUM that did not get far */
 	SfxMergeStats stats;
 	BufferAccessStrategy strategy;
 } VacState;
@@ -89,7 +90,9 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, BlockNumber blkno
 
 	while (sfx_log_parse(vs->index, blkno, (Page) copy.data, &off, &e, &dead))
 	{
-		if (!dead)
+		if (dead)
+			vs->flags_seen = true;
+		else
 		{
 			if (is_dead(vs, e.tid))
 				offs[n++] = at;
@@ -104,6 +107,7 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, BlockNumber blkno
 		if (sfx_log_page_is(vs->index, blkno, BufferGetPage(buf), meta->build_id, gen))
 		{
 			flag_entries(vs, buf, offs, n);
+			vs->flags_seen = true;
 			vs->removed += n;
 		}
 		LockBuffer(buf, BUFFER_LOCK_UNLOCK);
@@ -116,7 +120,6 @@ static void
 vacuum_log(VacState *vs)
 {
 	SfxMeta		meta;
-	double		before = vs->removed;
 
 	sfx_meta_read(vs->index, &meta);
 	for (int g = meta.ngens - 1; g >= 0; g--)
@@ -129,7 +132,8 @@ vacuum_log(VacState *vs)
 			blkno = vacuum_log_page(vs, &meta, meta.gens[g].gen, blkno);
 		}
 	}
-	if (vs->removed > before)
+	/* Flags that an interrupted VACUUM left may be unknown to images: their counter was never raised. */
+	if (vs->flags_seen)
 	{
 		Buffer		buf;
 
@@ -317,11 +321,10 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 	vacuum_log(&vs);
 	vacuum_tree(&vs);
+	/* Even if nothing was left to remove: a VACUUM before us may have been interrupted between its removals and the gate. */
+	pass_gate(info->index);
 	if (vs.removed > 0)
-	{
-		pass_gate(info->index);
 		store_tree_stats(info->index, &vs.stats);
-	}
 	stats->tuples_removed += vs.removed;
 	stats->num_index_tuples = vs.kept;
 	stats->estimated_count = false;

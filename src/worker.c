@@ -214,7 +214,7 @@ serve(Oid relid)
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	pgstat_report_activity(STATE_RUNNING, "surfidx: merging");
-	if (ConditionalLockRelationOid(relid, RowExclusiveLock))
+	if (ConditionalLockRelationOid(relid, SFX_WORKER_LOCK))
 	{
 		index = try_relation_open(relid, NoLock);
 		if (index != NULL)
@@ -227,7 +227,7 @@ serve(Oid relid)
 				InvalidateCatalogSnapshot();
 				(void) sfx_merge_politely(index);
 			}
-			relation_close(index, RowExclusiveLock);
+			relation_close(index, SFX_WORKER_LOCK);
 		}
 	}
 	CommitTransactionCommand();

@@ -68,15 +68,15 @@ machine_to_tsv()
 		print $0 "\t" name[FILENAME]
 	}' /var/lib/dpkg/info/*.list 2>/dev/null
 	as_user timeout "$FIND_TIMEOUT" find / -xdev \( -path /proc -o -path /sys -o -path "$1" \) -prune -o -print 2>/dev/null |
-		head -n "$FIND_LIMIT" | sed 's/$/\tlocal/'
+		head -n "$FIND_LIMIT" | sed 's/$/\tlocal/' || true
 }
 
-# Valid UTF-8 without control characters or backslashes, each path once.
+# Valid UTF-8 without control characters or backslashes.
 clean_tsv()
 {
 	LC_ALL=C.UTF-8 grep -ax '.*' |
 		LC_ALL=C awk -F '\t' -v max="$MAX_PATH" \
-			'NF == 2 && length($1) <= max && $1 !~ /[\001-\037\177\\]/ && !seen[$1]++'
+			'NF == 2 && length($1) <= max && $1 !~ /[\001-\037\177\\]/'
 }
 
 # Packages at random, reproducibly; inside of each by name.
@@ -89,14 +89,17 @@ order_by_package()
 		LC_ALL=C sort -s -t "$(printf '\t')" -k1,1 | cut -f 2-
 }
 
-# Repeat below other roots until there are enough.
+# repeat_paths file have wanted: the first ones, and those of other roots until there are enough
 repeat_paths()
 {
-	awk -F '\t' -v want="$2" '{ line[NR] = $0; print } END {
-		for (host = 2; NR > 0 && NR * (host - 1) < want; host++)
-			for (i = 1; i <= NR; i++)
-				printf "/srv/host%03d%s\n", host, line[i]
-	}' "$1" | head -n "$2"
+	local host=2 have=$2
+
+	head -n "$3" "$1"
+	while [ "$have" -lt "$3" ]; do
+		head -n $(($3 - have)) "$1" | sed "s|^|/srv/host$(printf %03d $host)|"
+		have=$((have + $2))
+		host=$((host + 1))
+	done
 }
 
 collect_paths()
@@ -115,10 +118,10 @@ collect_paths()
 		PATHS_SOURCE="this machine's packages and file system"
 		machine_to_tsv "$dir" >"$raw"
 	fi
-	clean_tsv <"$raw" | order_by_package >"$all"
+	clean_tsv <"$raw" | LC_ALL=C sort -u -t "$(printf '\t')" -k1,1 | order_by_package >"$all"
 	have=$(wc -l <"$all")
 	[ "$have" -gt 0 ] || die "found no file paths"
-	repeat_paths "$all" "$want" >"$dir/paths.tsv"
+	repeat_paths "$all" "$have" "$want" >"$dir/paths.tsv"
 	[ "$have" -ge "$want" ] || PATHS_SOURCE="$PATHS_SOURCE ($have paths, repeated below /srv/host002 and so on)"
 	rm -rf "$raw" "$all" "$dir/lists" "$dir/cache"
 }

@@ -100,7 +100,7 @@ INSERT INTO demo.queries (title, query) VALUES
 	('range: 1 % of the numbers', $$SELECT count(*) FROM file WHERE hash BETWEEN 0 AND 184467440737095516$$),
 	('range: a month', $$SELECT count(*) FROM file WHERE changed >= '2022-05-01 UTC' AND changed < '2022-06-01 UTC'$$),
 	('prefix: LIKE', $$SELECT count(*) FROM file WHERE path LIKE '/usr/share/doc/lib%'$$),
-	('prefix, two columns', $$SELECT path, id FROM file WHERE package = 'perl-modules-5.36' AND path > '/usr/share/perl' ORDER BY path LIMIT 50$$),
+	('prefix, two columns', $$SELECT path, id FROM file WHERE package = (SELECT package FROM file WHERE id = 500000) AND path > '/usr/share' ORDER BY path LIMIT 50$$),
 	('ordered: next 100 paths', $$SELECT path FROM file WHERE path > '/usr/share/m' ORDER BY path LIMIT 100$$),
 	('ordered: latest 100', $$SELECT changed FROM file ORDER BY changed DESC LIMIT 100$$),
 	('backward: last 100 paths', $$SELECT path FROM file ORDER BY path DESC LIMIT 100$$),
@@ -145,6 +145,13 @@ LANGUAGE plpgsql STABLE SET enable_indexscan = off SET enable_indexonlyscan = of
 BEGIN
 	SELECT count(*), sum(hash) INTO rows, hashes FROM file WHERE hash >= lo AND hash < lo + n;
 END
+$$;
+
+CREATE FUNCTION demo.same_answers() RETURNS boolean
+LANGUAGE sql VOLATILE AS $$
+	SELECT i.rows = t.rows AND i.hashes IS NOT DISTINCT FROM t.hashes
+	FROM (SELECT (-9e18 + random() * 17e18)::bigint AS lo OFFSET 0) r,
+		demo.by_index(lo, 1000000000000000000) i, demo.by_table(lo, 1000000000000000000) t
 $$;
 
 -- Insert copies of n files below /srv/<who>, as one transaction.

@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ * hope.h - high-speed order-preserving encoding of byte strings (HOPE; Zhang et al., SIGMOD 2020)
+ *
+ * A dictionary divides all byte strings, in their order, into intervals.  The strings of an interval share a
+ * prefix, its symbol, and the interval has a code; codes ascend with the intervals and none is a prefix
+ * of another.  A string is encoded by the code of the interval that it falls into; the symbol is
+ * taken off and the rest encoded likewise.  Codes are written from the highest bit of each byte down.
+ *
+ * The end of a key.  The empty rest is an interval of its own, the smallest one.  Its code is at most eight zero
+ * bits, no other code starts with them, and at the end of a key only as many of them are written as fill up the last byte: none to seven.  So
+ *
+ *	- E(a) < E(b) exactly if a < b, and E(a) = E(b) only if a = b, for all byte strings: \0, empty, prefixes of each other.
+ *	  (Both have the same codes up to where the rests fall into different intervals.  If neither rest is empty, two codes
+ *	  differ in a bit that both have written.  If a's is empty, b has a one among the next eight bits and a has at most
+ *	  seven zeros there: b differs upwards, or is longer.)
+ *	- the length in bytes is all that a decoder needs: padding is never a whole code;
+ *	- keys of which none is a proper prefix of another one (sfx.h) have encodings of which none is.
+ *
+ * This costs 1/256 of the code space, 0.006 bits per symbol.  A whole end code would cost 4 to 8 bits per
+ * key, an explicit bit length 3, and comparing would have to look at it.
+ * An encoded key is a byte string like any other: it may be compared, prefix-stripped, front-coded, truncated to
+ * a separator.  A truncated one still compares, but need not decode.
+ *
+ * A dictionary is a byte string: its symbols (front-coded; none for the first two schemes) and the lengths of its codes,
+ * by which an alphabetic code is determined.  sfx_hope_open turns it into a state with
+ * tables.  A state holds no pointer and is never changed: it may be shared, copied, or lie in shared memory.  Whatever
+ * bytes sfx_hope_open accepts, they make a complete dictionary with all the properties above.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_HOPE_H
+#define SFX_HOPE_H
+
+#include "sfx.h"
+
+typedef enum SfxHopeScheme
+{
+	SFX_HOPE_SINGLE = 1,		/* one byte */
+	SFX_HOPE_DOUBLE = 2,		/* two bytes; one at the end of an odd key */
+	SFX_HOPE_GRAM3 = 3,			/* frequent 3-byte strings, and what lies between them */
+	SFX_HOPE_GRAM4 = 4,			/* the same with 4 bytes */
+	SFX_HOPE_ALM = 5,			/* strings of any length, by length * frequency; codes of equal length */
+	SFX_HOPE_ALM_IMPROVED = 6	/* the same, weighed again by use, with optimal codes */
+} SfxHopeScheme;
+
+#define SFX_HOPE_NSCHEMES	6
+
+/* Most intervals of a dictionary: those of Double-Char, the end, and for each first byte 256 pairs and the byte alone. */
+#define SFX_HOPE_MAX_INTERVALS	(1 + 256 * 257)
+#define SFX_HOPE_MIN_LIMIT		1024	/* least limit of intervals that a builder accepts */
+
+#define SFX_HOPE_MAXBITS	22	/* longest code */
+#define SFX_HOPE_MAXSYM		32	/* longest symbol, in bytes */
+
+/* Longest dictionary in bytes with so many intervals: symbols with two bytes of lengths, and code lengths. */
+#define SFX_HOPE_DICT_BOUND(scheme, limit) \
+	(64 + ((scheme) == SFX_HOPE_SINGLE ? 168 : (scheme) == SFX_HOPE_DOUBLE ? 41200 : \
+	 (size_t) (limit) * ((scheme) == SFX_HOPE_GRAM3 ? 5 : (scheme) == SFX_HOPE_GRAM4 ? 6 : SFX_HOPE_MAXSYM + 3)))
+
+typedef struct SfxHopeKey
+{
+	const uint8_t *key;
+	uint32_t	len;
+} SfxHopeKey;
+
+/* The state of an open dictionary. */
+typedef struct SfxHope SfxHope;
+
+/* ---- making a dictionary ---- */
+
+/*
+ * Scratch memory, 8-byte aligned, that sfx_hope_build needs for a sample of sample_bytes bytes in all.  limit: most intervals
+ * (SFX_HOPE_MIN_LIMIT to SFX_HOPE_MAX_INTERVALS; Single- and Double-Char have as many as they have).
+ */
+extern size_t sfx_hope_build_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes);
+
+/*
+ * Make a dictionary from a sample of keys (any order, duplicates count) into dict.  Keys beyond 2 GB in sum are
+ * ignored.  Returns its length; SFX_NOSPACE if it does not fit into cap (SFX_HOPE_DICT_BOUND is enough), SFX_NOMEM if
+ * scratch is too small.  Deterministic.  The sample may be empty, and keys unlike it are encoded rightly, only not well.
+ */
+extern int sfx_hope_build(SfxHopeScheme scheme, uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys,
+						  void *scratch, size_t scratch_size, uint8_t *dict, size_t cap);
+
+/* ---- opening one ---- */
+
+/* Bytes of state that sfx_hope_open needs, at most 16 MB; 0 if the dictionary is corrupt as far as it was looked at. */
+extern size_t sfx_hope_state_size(const uint8_t *dict, size_t len);
+
+/* Open a dictionary in the 8-byte aligned memory at h (size bytes; SFX_NOMEM if that is too small).  The dictionary's bytes are not
+ * needed any more.  SFX_OK or SFX_CORRUPT. */
+extern int sfx_hope_open(SfxHope *h, size_t size, const uint8_t *dict, size_t len);
+
+extern SfxHopeScheme sfx_hope_scheme(const SfxHope *h);
+extern uint32_t sfx_hope_intervals(const SfxHope *h);
+
+/* ---- encoding ---- */
+
+/* Longest encoding in bytes of any key of len bytes: up to 2.75 * len + 3 where the dictionary knows nothing of its bytes. */
+extern size_t sfx_hope_bound(const SfxHope *h, size_t len);
+
+/* Encode a key into out: its length in bytes, or SFX_NOSPACE if it does not fit into cap. */
+extern int sfx_hope_encode(const SfxHope *h, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
+
+/*
+ * Encode n keys one after the other into out; end[i] is where key i ends.  What a key shares with the one before is
+ * not encoded again but copied; so sorted keys are best, but any order is right.  Bytes written, or SFX_NOSPACE.
+ */
+extern int sfx_hope_encode_batch(const SfxHope *h, const SfxHopeKey *keys, uint32_t n,
+								 uint8_t *out, size_t cap, uint32_t *end);
+
+/*
+ * The keys that start with prefix as a range in code order (the pair encoding of the paper): every key k that does has
+ * out[0, end[0]) <= E(k) < out[end[0], end[1]), and no other key has.  Where there is no upper
+ * bound (the prefix is empty or all 0xFF) end[1] = end[0], an upper bound of length 0.  Bytes written, or SFX_NOSPACE.
+ * Any other bound is encoded as a key is: order is preserved for all byte strings.
+ */
+extern int sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_t len,
+								  uint8_t *out, size_t cap, uint32_t end[2]);
+
+/* ---- decoding ---- */
+
+/*
+ * Decode an encoded key: its length.  SFX_NOSPACE if it does not fit into cap, SFX_CORRUPT if the bytes end within a
+ * code or go on behind the end.  May write anywhere in out[0, cap); is fastest where cap is at least 32 bytes more than the key.
+ */
+extern int sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, size_t cap);
+
+#endif							/* SFX_HOPE_H */

@@ -1,0 +1,214 @@
+/*-------------------------------------------------------------------------
+ * surf.h - SuRF: a filter that answers "is this key, or any key of this range, stored?" and "how many?"
+ *
+ * The Succinct Range Filter of Zhang et al. (SIGMOD 2018): the trie of the keys, each cut behind the byte that tells it
+ * from its neighbours, in LOUDS-DS (dense top, sparse below), and behind each cut a suffix of hash bits
+ * (points), of the key's next bits ("real", points and ranges), of both, or of none.  An answer "no" is always right; a "yes" may be
+ * wrong.  Differences to the paper:
+ *
+ * - Any bytes may stand in a key, and a key may be a prefix of another: the end of a key is a bit of its
+ *	 node, outside the alphabet (section 3.2 of the paper spends a byte value on it).
+ * - Bytes that all keys below a node share stand apart, once for all nodes that have the same ones (paths). Every node
+ *	 has two branches, or one and the end of a key.
+ * - All edges are numbered level by level, so that has-child bits and suffixes are found alike in both parts. A dense node
+ *	 is a map of 256 labels and the number of its first edge; has-child bits are kept for existing edges only.
+ * - Labels are as narrow as the number of different ones allows.
+ *
+ * The filter is one string of bytes that may stand anywhere, and readers use it in place.  Bytes are hostile: sfx_surf_open
+ * checks all sizes, every later access is checked against them, and every loop moves forward.
+ *
+ * Limits: 2^31 keys, of up to SFX_SURF_MAXLEN bytes, and 2^32 - 1 edges; positions in the filter are 64 bits wide.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_SURF_H
+#define SFX_SURF_H
+
+#include "sfx.h"
+
+#define SFX_SURF_MAXLEN		16383
+#define SFX_SURF_MAXKEYS	(UINT64_C(1) << 31)
+#define SFX_SURF_MAXBITS	32	/* of hash, and of real suffixes */
+
+/* ---- reading ---- */
+
+/* An open filter: pointers into the caller's bytes, and the header in machine words.  Private to surf*.c. */
+typedef struct SfxSurf
+{
+	const uint8_t *base;
+	uint64_t	size;			/* of the filter; at least 8 bytes more than the last thing read */
+	uint64_t	nkeys;			/* public: the number of distinct keys */
+	uint64_t	nedges;
+	uint64_t	nnodes;
+	uint64_t	ndedges;		/* edges of dense nodes */
+	uint64_t	ndense;			/* dense nodes: numbers 0 .. ndense - 1 */
+	uint64_t	npaths;			/* nodes that have a path */
+	uint64_t	nshort;			/* of them, those with a short path number */
+	uint64_t	ndict;			/* different paths */
+	uint64_t	poolsize;		/* bytes of them, with their lengths */
+	uint32_t	height;			/* nodes on the longest way down */
+	uint32_t	maxdepth;		/* bytes of the longest cut key */
+	uint8_t		hashbits;		/* public */
+	uint8_t		realbits;		/* public */
+	uint8_t		lwidth;			/* bits of a label */
+	uint8_t		selshift;		/* a select sample for every 2^selshift sparse nodes */
+	uint8_t		shortw;			/* bits of a short path number; with flag KINDS */
+	uint8_t		longw;			/* and of a long one */
+	uint8_t		flags;
+	uint8_t		lanes;			/* labels compared at once */
+	uint64_t	lane1;			/* the lowest bit of each lane */
+	uint64_t	laneh;			/* and the highest */
+	const uint8_t *dense;		/* see surf_format.h for these */
+	const uint8_t *dchild;
+	const uint8_t *remap;
+	const uint8_t *blocks;
+	const uint8_t *select;
+	const uint8_t *haspath;
+	const uint8_t *ends;
+	const uint8_t *kinds;
+	const uint8_t *shorts;
+	const uint8_t *longs;
+	const uint8_t *starts;
+	const uint8_t *symbols;
+	const uint8_t *pool;
+	const uint8_t *suffixes;
+} SfxSurf;
+
+/*
+ * Open the filter in buf[0..len), which must stay as it is while s is used.  SFX_OK or SFX_CORRUPT.  Takes constant time.
+ */
+extern int sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len);
+
+/*
+ * May the key be stored?  1, 0 (certainly not), or SFX_CORRUPT.  *exact (may be NULL) is set to whether a 1 is certain:
+ * the key is one that other keys continue.
+ */
+extern int sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact);
+
+/* A bound of a range; NULL in place of one: none. */
+typedef struct SfxSurfBound
+{
+	const uint8_t *key;
+	uint32_t	len;
+	bool		inclusive;
+} SfxSurfBound;
+
+/* May a key of the range be stored?  1, 0, or SFX_CORRUPT. */
+extern int sfx_surf_lookup_range(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high);
+
+/*
+ * The number of stored keys in the range, or up to two more: one for each bound that falls on a cut key whose suffix
+ * cannot tell.  SFX_OK or SFX_CORRUPT.
+ */
+extern int sfx_surf_count(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high, uint64_t *count);
+
+/* Walk over the whole filter.  NULL, or what is wrong with it. Needs an iterator. */
+struct SfxSurfIter;
+extern const char *sfx_surf_check(const SfxSurf *s, struct SfxSurfIter *it);
+
+/* ---- iterator: the cut keys in order ---- */
+
+typedef struct SfxSurfLevel
+{
+	uint64_t	node;
+	uint64_t	first;			/* its edges */
+	uint64_t	end;
+	uint64_t	edge;			/* the one taken; first - 1 stands for the key that ends here */
+	uint32_t	depth;			/* bytes of the key above the node's labels */
+	uint32_t	pad;
+} SfxSurfLevel;
+
+typedef struct SfxSurfIter
+{
+	const SfxSurf *s;
+	uint32_t	nlevels;		/* 0: at no key */
+	bool		complete;		/* the cut key is the whole key */
+	uint32_t	len;
+	uint8_t    *key;			/* the cut key: a prefix of the stored one */
+	uint32_t	real;			/* the realbits next bits of the stored key, zeros where it ends */
+	uint32_t	hash;			/* its hash bits; neither is set if complete */
+	SfxSurfLevel *levels;
+} SfxSurfIter;
+
+/* Memory (8-byte aligned) that an iterator of this filter needs.  A hostile filter can ask for at most 1 MB. */
+extern size_t sfx_surf_iter_size(const SfxSurf *s);
+extern void sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory);
+
+/*
+ * Stand on the first cut key whose stored key may be >= key (NULL: the first of all); *fp is set if it may as well
+ * be smaller (the paper's false-positive flag).  1, 0 if there is none, or SFX_CORRUPT.
+ */
+extern int sfx_surf_seek(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp);
+
+/* Stand on the last key. Then, and from any key, the next and the previous one. 1, 0 (it stands on none then), or SFX_CORRUPT. */
+extern int sfx_surf_seek_last(SfxSurfIter *it);
+extern int sfx_surf_next(SfxSurfIter *it);
+extern int sfx_surf_prev(SfxSurfIter *it);
+
+/* Compare the iterator's stored key with key: < 0, > 0, or 0 if the filter cannot tell or they are equal. */
+extern int sfx_surf_iter_cmp(const SfxSurfIter *it, const uint8_t *key, uint32_t len);
+
+/* ---- building ---- */
+
+/* Memory for a build.  resize is realloc with the old size; newsize 0 frees.  NULL: exhausted (old is untouched). */
+typedef struct SfxSurfAlloc
+{
+	void	   *ctx;
+	void	   *(*resize) (void *ctx, void *old, size_t oldsize, size_t newsize);
+} SfxSurfAlloc;
+
+/* A growing array. */
+typedef struct SfxSurfVec
+{
+	uint8_t    *p;
+	size_t		len;
+	size_t		cap;			/* bytes */
+} SfxSurfVec;
+
+typedef struct SfxSurfBuild
+{
+	SfxSurfAlloc alloc;
+	uint8_t		hashbits;
+	uint8_t		realbits;
+	uint8_t		sufbytes;		/* of a suffix while building */
+	bool		done;			/* sfx_surf_size was called */
+	int			error;			/* sticky */
+	uint64_t	nkeys;
+	uint32_t	lastlen;
+	uint32_t	maxdepth;
+	SfxSurfVec	last;			/* the key added last */
+	SfxSurfVec	open;			/* nodes on the way to it */
+	SfxSurfVec	pending;		/* finished edges of open nodes */
+	SfxSurfVec	nodes;			/* closed nodes, children before parents */
+	SfxSurfVec	edges;			/* their edges */
+	SfxSurfVec	suffixes;		/* of their leaf edges */
+	SfxSurfVec	dict;			/* different paths */
+	SfxSurfVec	pathbytes;
+	SfxSurfVec	buckets;		/* hash table over dict */
+	SfxSurfVec	levels;			/* sfx_surf_size's: sums per level */
+	SfxSurfVec	order;			/* paths by descending use, and the inverse */
+	SfxSurfVec	coded;			/* the pool of paths as it will be written */
+	SfxSurfVec	symbols;
+	SfxSurf		plan;			/* sfx_surf_size's: the header */
+} SfxSurfBuild;
+
+/*
+ * Start a build of a filter with that many hash and real bits (at most SFX_SURF_MAXBITS each).  Takes no memory yet.
+ */
+extern void sfx_surf_build_init(SfxSurfBuild *b, const SfxSurfAlloc *alloc, unsigned hashbits, unsigned realbits);
+
+/*
+ * Add a key.  Keys come in ascending order; one that is equal to the last is ignored.  SFX_OK, SFX_NOMEM, SFX_NOSPACE
+ * (beyond a limit), or SFX_CORRUPT (out of order); an error is final.
+ */
+extern int sfx_surf_add(SfxSurfBuild *b, const uint8_t *key, uint32_t len);
+
+/* No key follows: the size of the filter in *size.  SFX_OK or an error as above. */
+extern int sfx_surf_size(SfxSurfBuild *b, uint64_t *size);
+
+/* Write it, after sfx_surf_size, into buf[0..cap).  SFX_OK, or SFX_NOSPACE, SFX_NOMEM. */
+extern int sfx_surf_write(SfxSurfBuild *b, uint8_t *buf, uint64_t cap);
+
+/* Give back all memory: at any time after sfx_surf_build_init, and after every error. */
+extern void sfx_surf_build_free(SfxSurfBuild *b);
+
+#endif							/* SFX_SURF_H */

@@ -1,0 +1,359 @@
+/*-------------------------------------------------------------------------
+ * surf_format.h - the bytes of a SuRF, and the steps that lookups, counts and iterators are made of.  Private to surf*.c.
+ *
+ * A *node* is numbered in level order, and so is an *edge* (a node's edges ascend by label).  The first ndense nodes, whole levels, are dense.
+ * Child c (from 0) of all has-child bits is node c + 1.  Where a 256-letter label is cut into digits (lwidth < 8), a
+ * byte whose digit group has several members takes a second edge, from a *continuation* node, which has no path and no end.
+ *
+ *	header		128 bytes, see sfx_surf_open
+ *	dense		36 per dense node: 32 of label map, 4: number of its first edge
+ *	dchild		rank vector of the has-child bits of dense edges
+ *	code		512 if flag CODE: 256 of byte -> group, 256 of group -> its first byte (groups beyond the last: 0)
+ *	blocks		one per 128 sparse edges, and one behind them if they fill it: 4: ones of has-child
+ *				before it (dense ones too), 16 has-child, 16 LOUDS (first edge of its node), then 128 labels
+ *	select		4 per 2^selshift sparse nodes: the sparse edge at which it begins
+ *	haspath		rank vector over nodes, if there are paths
+ *	ends		rank vector over nodes, if flag ENDS: a key ends here
+ *	kinds		rank vector over nodes with a path, if flag KINDS: its path number is a long one
+ *	shorts		packed short path numbers; path = number
+ *	longs		packed long ones; path = number + 2^shortw
+ *	starts		4 per 8 different paths: where in the pool number 8i begins
+ *	symbols		2304 if flag SYMBOLS: 256 of length (1..8), 256 x 8 bytes: what a code byte of the pool stands for
+ *	pool		the different paths, most used first: length of the code (1 byte, or 255 and 2 bytes), code
+ *	suffixes	packed, one per leaf edge: hash bits above real bits
+ *	slack		8
+ *
+ * A rank vector is blocks of 36 bytes: ones before it (4), 256 bits (32); n / 256 + 1 of them.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_SURF_FORMAT_H
+#define SFX_SURF_FORMAT_H
+
+#include "bits.h"
+#include "surf.h"
+
+#define SURF_MAGIC		0x46527553u
+#define SURF_VERSION	1
+#define SURF_HEADER		128
+#define SURF_DENSE		36
+#define SURF_RANK		36
+#define SURF_BLOCKEDGES	128
+#define SURF_LABELS		36		/* offset of the labels in a block */
+#define SURF_CODE		512
+#define SURF_DICTSTEP	8
+#define SURF_SYMBOLS	2304
+#define SURF_SLACK		8
+
+#define SURF_F_CODE		1
+#define SURF_F_ENDS		2
+#define SURF_F_KINDS	4
+#define SURF_F_SYMBOLS	8
+
+#define likely(x)	__builtin_expect((x) != 0, 1)
+#define unlikely(x)	__builtin_expect((x) != 0, 0)
+
+/* ---- sizes ---- */
+
+static inline uint64_t
+surf_block_size(const SfxSurf *s)
+{
+	return SURF_LABELS + (uint64_t) (SURF_BLOCKEDGES / 8) * s->lwidth;
+}
+
+static inline uint64_t
+surf_rank_size(uint64_t n)
+{
+	return (n / 256 + 1) * SURF_RANK;
+}
+
+static inline unsigned
+surf_suffix_bits(const SfxSurf *s)
+{
+	return (unsigned) s->hashbits + s->realbits;
+}
+
+static inline uint64_t
+surf_leaves(const SfxSurf *s)
+{
+	return s->nnodes == 0 ? 0 : s->nedges - (s->nnodes - 1);
+}
+
+/* Set the pointers from the header's numbers; the size of the whole. */
+extern uint64_t surf_layout(SfxSurf *s, const uint8_t *base);
+
+/* ---- rank ---- */
+
+static inline bool
+surf_bit(const uint8_t *v, uint64_t i)
+{
+	return v[(i >> 8) * SURF_RANK + 4 + (i >> 3 & 31)] >> (i & 7) & 1;
+}
+
+/* Ones before bit i, as the bytes have it: the caller checks it. */
+static inline uint64_t
+surf_rank(const uint8_t *v, uint64_t i)
+{
+	const uint8_t *b = v + (i >> 8) * SURF_RANK;
+	uint64_t	r = sfx_get32(b);
+	unsigned	word = i >> 6 & 3;
+
+	b += 4;
+	for (unsigned k = 0; k < word; k++, b += 8)
+		r += sfx_popcount(sfx_load64(b));
+	return r + sfx_popcount(sfx_load64(b) & ((UINT64_C(1) << (i & 63)) - 1));
+}
+
+/* ---- edges ---- */
+
+static inline const uint8_t *
+surf_block(const SfxSurf *s, uint64_t sparse)
+{
+	return s->blocks + (sparse >> 7) * surf_block_size(s);
+}
+
+static inline bool
+surf_has_child(const SfxSurf *s, uint64_t edge)
+{
+	uint64_t	e;
+
+	if (edge < s->ndedges)
+		return surf_bit(s->dchild, edge);
+	e = edge - s->ndedges;
+	return surf_block(s, e)[4 + (e >> 3 & 15)] >> (e & 7) & 1;
+}
+
+/* Has-child bits before edge (<= nedges), not more than there are. */
+static inline uint64_t
+surf_children(const SfxSurf *s, uint64_t edge)
+{
+	const uint8_t *b;
+	uint64_t	r,
+				e;
+
+	if (edge < s->ndedges)
+		r = surf_rank(s->dchild, edge);
+	else
+	{
+		e = edge - s->ndedges;
+		b = surf_block(s, e);
+		r = sfx_get32(b);
+		if (e & 64)
+		{
+			r += sfx_popcount(sfx_load64(b + 4));
+			b += 8;
+		}
+		r += sfx_popcount(sfx_load64(b + 4) & ((UINT64_C(1) << (e & 63)) - 1));
+	}
+	return r < s->nnodes ? r : s->nnodes - 1;
+}
+
+/* The leaf edges before edge. */
+static inline uint64_t
+surf_leaf_rank(const SfxSurf *s, uint64_t edge)
+{
+	uint64_t	c = surf_children(s, edge),
+				leaves = surf_leaves(s);
+
+	if (c > edge)
+		return 0;
+	return edge - c < leaves ? edge - c : leaves;
+}
+
+static inline uint64_t
+surf_louds_word(const SfxSurf *s, uint64_t e)
+{
+	return sfx_load64(surf_block(s, e) + 20 + (e >> 3 & 8));
+}
+
+/* The first sparse edge from e on that begins a node; all of them if there is none. */
+static inline uint64_t
+surf_next_node(const SfxSurf *s, uint64_t e)
+{
+	uint64_t	n = s->nedges - s->ndedges;
+
+	while (e < n)
+	{
+		uint64_t	w = surf_louds_word(s, e) >> (e & 63);
+
+		if (w != 0)
+		{
+			e += (uint64_t) __builtin_ctzll(w);
+			return e < n ? e : n;
+		}
+		e = (e | 63) + 1;
+	}
+	return n;
+}
+
+/* The sparse edge at which sparse node k begins. */
+static inline uint64_t
+surf_select(const SfxSurf *s, uint64_t k)
+{
+	uint64_t	n = s->nedges - s->ndedges;
+	uint64_t	e = sfx_get32(s->select + (k >> s->selshift) * 4);
+	unsigned	r = (unsigned) (k & ((UINT64_C(1) << s->selshift) - 1));
+	uint64_t	w;
+
+	if (e >= n)
+		return n;
+	w = surf_louds_word(s, e) & ~UINT64_C(0) << (e & 63);
+	e &= ~UINT64_C(63);
+	for (;;)
+	{
+		unsigned	c = sfx_popcount(w);
+
+		if (r < c)
+		{
+			e += sfx_select(w, r);
+			return e < n ? e : n;
+		}
+		r -= c;
+		e += 64;
+		if (e >= n)
+			return n;
+		w = surf_louds_word(s, e);
+	}
+}
+
+/* The edge at which a node (<= nnodes) begins; never beyond nedges. */
+static inline uint64_t
+surf_first_edge(const SfxSurf *s, uint64_t node)
+{
+	uint64_t	e;
+
+	if (node >= s->nnodes)
+		return s->nedges;
+	if (node < s->ndense)
+	{
+		e = sfx_get32(s->dense + node * SURF_DENSE + 32);
+		return e < s->ndedges ? e : s->ndedges;
+	}
+	return s->ndedges + surf_select(s, node - s->ndense);
+}
+
+/* The label (digit) of a sparse edge. */
+static inline unsigned
+surf_label(const SfxSurf *s, uint64_t e)
+{
+	uint64_t	bit = (e & 127) * s->lwidth;
+	const uint8_t *p = surf_block(s, e) + SURF_LABELS + (bit >> 3);
+
+	return (unsigned) ((p[0] | (unsigned) p[1] << 8) >> (bit & 7)) & ((1u << s->lwidth) - 1);
+}
+
+/* ---- keys ---- */
+
+/* The hash whose top bits are stored: words of 8 bytes, each multiplied in. */
+static inline uint64_t
+surf_mix(uint64_t h)
+{
+	h = (h ^ h >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+	return h ^ h >> 32;
+}
+
+static inline uint64_t
+surf_hash(const uint8_t *key, uint32_t len)
+{
+	uint64_t	h = (len + 1) * UINT64_C(0x9E3779B97F4A7C15);
+
+	for (; len >= 8; key += 8, len -= 8)
+		h = surf_mix(h ^ sfx_load64(key)) + len;
+	if (len > 0)
+		h = surf_mix(h ^ sfx_load_bytes(key, len));
+	return surf_mix(h) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* The bits (0..32) of a key behind its byte d, with zeros where it ends. */
+static inline uint32_t
+surf_real(const uint8_t *key, uint32_t len, uint32_t d, unsigned bits)
+{
+	uint64_t	x = 0;
+
+	for (uint32_t i = d; i < d + 4; i++)
+		x = x << 8 | (i < len ? key[i] : 0);
+	return (uint32_t) (x >> (32 - bits));
+}
+
+/* The suffix of a key that is cut behind d bytes. */
+static inline uint64_t
+surf_suffix(unsigned hashbits, unsigned realbits, const uint8_t *key, uint32_t len, uint32_t d)
+{
+	uint64_t	x = 0;
+
+	if (hashbits > 0)
+		x = (surf_hash(key, len) >> (64 - hashbits)) << realbits;
+	if (realbits > 0)
+		x |= surf_real(key, len, d, realbits);
+	return x;
+}
+
+/* The suffix of a leaf edge. */
+static inline uint64_t
+surf_stored_suffix(const SfxSurf *s, uint64_t edge)
+{
+	unsigned	w = surf_suffix_bits(s);
+	uint64_t	leaf = surf_leaf_rank(s, edge);
+
+	if (w == 0 || leaf >= surf_leaves(s))
+		return 0;
+	return sfx_bits_get(s->suffixes, (leaf * w + w + 7) / 8 + SURF_SLACK, leaf * w, w);
+}
+
+/* Compare the real bits of a leaf edge with those of a key cut behind d bytes. */
+static inline int
+surf_cmp_real(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len, uint32_t d)
+{
+	uint64_t	a,
+				b;
+
+	if (s->realbits == 0)
+		return 0;
+	a = surf_stored_suffix(s, edge) & sfx_mask(s->realbits);
+	b = surf_real(key, len, d, s->realbits);
+	return (a > b) - (a < b);
+}
+
+/* ---- nodes ---- */
+
+/* The coded bytes of path number id.  False: damaged. */
+extern bool surf_path(const SfxSurf *s, uint64_t id, const uint8_t **p, uint32_t *len);
+
+/* The path number of a node, which has one.  False: damaged. */
+extern bool surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id);
+
+/*
+ * Compare key[*d..len) with the path of a node.  0: it begins with it, and *d moves behind it. < 0: the key is
+ * smaller than all keys below (it may end inside the path); > 0: larger.  2: damaged.
+ */
+extern int surf_match_path(const SfxSurf *s, uint64_t node, const uint8_t *key, uint32_t len, uint32_t *d);
+
+#define SURF_DAMAGED	2
+
+static inline int
+surf_walk_path(const SfxSurf *s, uint64_t node, const uint8_t *key, uint32_t len, uint32_t *d)
+{
+	if (s->npaths == 0 || !surf_bit(s->haspath, node))
+		return 0;
+	return surf_match_path(s, node, key, len, d);
+}
+
+static inline bool
+surf_ends(const SfxSurf *s, uint64_t node)
+{
+	return (s->flags & SURF_F_ENDS) != 0 && surf_bit(s->ends, node);
+}
+
+/* Where a byte leads from a node. */
+typedef struct SurfStep
+{
+	uint64_t	edge;			/* the first edge whose label is not smaller */
+	bool		equal;			/* it is the byte's own: */
+	bool		leaf;			/* a leaf */
+	uint64_t	child;			/* or the node it leads to */
+} SurfStep;
+
+/* SFX_OK or SFX_CORRUPT.  Of a continuation node, the step out of it is taken as well; edge counts for the level of it. */
+extern int surf_step_dense(const SfxSurf *s, uint64_t node, unsigned c, SurfStep *st);
+extern int surf_step_sparse(const SfxSurf *s, uint64_t node, unsigned digit, SurfStep *st);
+
+#endif							/* SFX_SURF_FORMAT_H */

@@ -1,0 +1,152 @@
+# Damaged files: an error that names index and block, never a crash, and REINDEX heals.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $BLCKSZ = 8192;
+my $node = new_node('corruption', "surfidx.auto_merge = off\nrestart_after_crash = off");
+$node->start;
+create_table($node);
+change_rows($node, 20000, 1);
+$node->safe_psql('postgres', "VACUUM t; REINDEX TABLE t");
+change_rows($node, 500, 2);
+check_indexes($node, 'before');
+
+my $file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('t_s')");
+$node->stop;
+my $good = slurp_file($file);
+my $blocks = length($good) / $BLCKSZ;
+cmp_ok($blocks, '>', 20, 'some blocks to damage');
+
+sub write_index
+{
+	my ($bytes) = @_;
+
+	open my $f, '+<:raw', $file or die "$file: $!";
+	truncate $f, 0;
+	print $f $bytes;
+	close $f or die "$file: $!";
+	return;
+}
+
+# Kind of each block, from its tail: build id 8, right 4, owner 4, kind 1, level 1, ...
+my %of_kind;
+foreach my $b (0 .. $blocks - 1)
+{
+	push @{ $of_kind{ ord(substr($good, ($b + 1) * $BLCKSZ - 8, 1)) } }, $b;
+}
+my ($meta, $gate, $log, $leaf, $inner) = map { $of_kind{$_} } 1 .. 5;
+ok($meta && $gate && $log && $leaf && $inner, 'the index has pages of every kind');
+
+# damage, what it does to the file's bytes, what the check has to say.  An error names index and block.
+my $named = qr/"t_s".*block \d+|block \d+ .*"t_s"|invalid page in block \d+/;
+my @damages = (
+	[ 'zeroed leaf', sub { substr($_[0], $leaf->[3] * $BLCKSZ, $BLCKSZ) = "\0" x $BLCKSZ } ],
+	[ 'zeroed inner page', sub { substr($_[0], $inner->[0] * $BLCKSZ, $BLCKSZ) = "\0" x $BLCKSZ } ],
+	[ 'zeroed metapage', sub { substr($_[0], 0, $BLCKSZ) = "\0" x $BLCKSZ } ],
+	[ 'zeroed log page', sub { substr($_[0], $log->[0] * $BLCKSZ, $BLCKSZ) = "\0" x $BLCKSZ } ],
+	[ 'leaf of another place', sub { substr($_[0], $leaf->[3] * $BLCKSZ, $BLCKSZ) = substr($_[0], $leaf->[5] * $BLCKSZ, $BLCKSZ) } ],
+	[ 'log page as leaf', sub { substr($_[0], $leaf->[3] * $BLCKSZ, $BLCKSZ) = substr($_[0], $log->[0] * $BLCKSZ, $BLCKSZ) } ],
+	[ 'wrong right link', sub { substr($_[0], ($leaf->[3] + 1) * $BLCKSZ - 16, 4) = pack('L', $leaf->[3]) } ],
+	[ 'link beyond the end', sub { substr($_[0], ($leaf->[3] + 1) * $BLCKSZ - 16, 4) = pack('L', 1_000_000) } ],
+	[ 'wrong magic', sub { substr($_[0], 24, 4) = 'XXXX' } ],
+	[ 'truncated file', sub { substr($_[0], 10 * $BLCKSZ) = '' }, qr/"t_s"|could not read block|could not open file/ ],
+	[ 'random page', sub { substr($_[0], $leaf->[2] * $BLCKSZ + 24, $BLCKSZ - 48) = join '', map { chr(($_ * 7919) % 251) } 1 .. $BLCKSZ - 48 } ]);
+
+# Nothing may crash; what is read through the damaged index is an error or rows of the table.
+my @readers = (
+	'SELECT count(*) FROM (SELECT s FROM t ORDER BY s) x',
+	'SELECT count(*) FROM (SELECT s FROM t ORDER BY s DESC) x',
+	"SELECT count(*) FROM t WHERE s BETWEEN 'p' AND 'pp'",
+	"INSERT INTO t (n, s) VALUES (1, 'damaged')",
+	"SELECT surfidx_merge('t_s')",
+	'VACUUM t',
+	'SELECT * FROM surfidx_meta(\'t_s\')');
+
+sub read_all
+{
+	my ($what) = @_;
+	my $up = 1;
+
+	foreach my $sql (@readers)
+	{
+		my ($rc, $out, $err) = $node->psql('postgres', $sql, timeout => 60);
+
+		$up = 0 if $err =~ /server closed the connection|could not connect|timed out/;
+		last unless $up;
+	}
+	ok($up, "$what: the server stays up");
+	return $up;
+}
+
+$node->append_conf('postgresql.conf', "enable_seqscan = off\nenable_sort = off\nenable_bitmapscan = off\nstatement_timeout = '20s'");
+foreach my $damage (@damages)
+{
+	my ($what, $how, $expect) = @$damage;
+	my $bytes = $good;
+
+	$how->($bytes);
+	write_index($bytes);
+	$node->start;
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT surfidx_check('t_s', false)");
+	isnt($rc, 0, "$what: found");
+	like($err, $expect // $named, "$what: the error tells where");
+	last unless read_all($what);
+	$node->stop;
+}
+
+# Bytes flipped at random, with the same seed every time.  (A clean stop each time: WAL would repair the file.)
+srand(20250101);
+my $found = 0;
+my $rounds = 12;
+foreach my $round (1 .. $rounds)
+{
+	my $bytes = $good;
+	my @candidates = (@$leaf, @$inner, @$log, 0);
+
+	foreach my $n (1 .. 30)
+	{
+		my $b = $candidates[ rand @candidates ];
+		my $at = $b * $BLCKSZ + int(rand $BLCKSZ);
+
+		substr($bytes, $at, 1) = chr(ord(substr($bytes, $at, 1)) ^ (1 << int(rand 8)));
+	}
+	write_index($bytes);
+	$node->start;
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT surfidx_check('t_s', false)");
+	$found++ if $rc != 0;
+	last unless read_all("flipped bits $round");
+	$node->stop;
+}
+cmp_ok($found, '>=', $rounds - 2, 'flipped bits are found');
+
+# An entry that is missing, though the index is sound in itself.
+write_index($good);
+$node->start;
+$node->append_conf('postgresql.conf', "enable_seqscan = on\nenable_sort = on\nenable_bitmapscan = on");
+$node->reload;
+$node->safe_psql('postgres', 'REINDEX INDEX t_s');
+check_indexes($node, 'REINDEX heals');
+compare_plans($node, 'REINDEX heals');
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE p (n int);
+CREATE INDEX p_n ON p USING surfidx (n);
+INSERT INTO p SELECT generate_series(1, 1000);
+SET allow_system_table_mods = on;
+UPDATE pg_index SET indisready = false, indisvalid = false WHERE indexrelid = 'p_n'::regclass;
+END
+$node->safe_psql('postgres', <<'END');
+INSERT INTO p VALUES (4711);
+SET allow_system_table_mods = on;
+UPDATE pg_index SET indisready = true, indisvalid = true WHERE indexrelid = 'p_n'::regclass;
+END
+my ($rc, $out, $err) = $node->psql('postgres', "SELECT surfidx_check('p_n', false)");
+is($rc, 0, 'missing entry: the index is sound in itself') or diag($err);
+($rc, $out, $err) = $node->psql('postgres', "SELECT surfidx_check('p_n', true)");
+like($err, qr/index "p_n" is damaged: row \(\d+,\d+\) of table "p" has no entry/, 'missing entry: found');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'no crash');
+$node->stop;
+done_testing();

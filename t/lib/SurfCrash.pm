@@ -1,0 +1,433 @@
+# Crash torture: sessions change, merge, vacuum and read at the same time, a random process is
+# killed at a random moment, and after recovery every index must agree with its table.
+#
+#	my $crash = SurfCrash->new(seed => $seed, standby => 0, report => sub { ... });
+#	my @problems = $crash->cycle($seconds);		empty: all is well
+#
+# Readers compare index and sequential scans in one snapshot all the while, so that wrong answers
+# under concurrency are found as well as wrong pages after a crash.
+package SurfCrash;
+
+use strict;
+use warnings;
+use POSIX ();
+use Time::HiRes qw(sleep time);
+use SurfServer;
+
+use constant MAX_ROWS => 30000;
+
+sub rnd { return int(rand($_[0])) }
+
+sub chance { return rand() < $_[0] }
+
+sub pick { return $_[ rnd(scalar @_) ] }
+
+# name => [ columns, rest of the definition, condition ]
+my %indexes = (
+	t_k => ['(k)', ''],
+	t_s => ['(s)', ''],
+	t_u => ['(u)', '', 'UNIQUE'],
+	t_kb => ['(k DESC NULLS LAST, b) INCLUDE (v)', ''],
+	t_l => ['(l, id)', ''],
+	t_p => ['(d, v)', 'v % 3 = 0'],
+	t_id => ['(id)', '']);
+
+my $schema = <<'END';
+CREATE EXTENSION surfidx;
+CREATE SEQUENCE ids;
+CREATE TABLE t (id int8 DEFAULT nextval('ids'), k int8, s text, u uuid, b bytea, l text, d timestamptz, v int4)
+	WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0.02);
+
+-- The same query by sequential scan and in the other ways, in one snapshot.
+CREATE FUNCTION compare(query text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	mode text;
+	want text;
+	got text;
+	rows int8;
+	got_rows int8;
+BEGIN
+	FOREACH mode IN ARRAY ARRAY['seqscan', 'indexscan', 'indexonlyscan', 'bitmapscan'] LOOP
+		PERFORM set_config('enable_seqscan', (mode = 'seqscan')::text, true),
+			set_config('enable_indexscan', (mode LIKE 'index%')::text, true),
+			set_config('enable_indexonlyscan', (mode = 'indexonlyscan')::text, true),
+			set_config('enable_bitmapscan', (mode = 'bitmapscan')::text, true);
+		EXECUTE 'SELECT md5(string_agg(x::text, '' '' ORDER BY x::text)), count(*) FROM (' || query || ') x' INTO got, rows;
+		IF mode = 'seqscan' THEN
+			want := got;
+			got_rows := rows;
+		ELSIF got IS DISTINCT FROM want THEN
+			RAISE EXCEPTION 'MISMATCH: % gives % rows, sequential scan %: %', mode, rows, got_rows, query;
+		END IF;
+	END LOOP;
+END $$;
+
+-- A cursor read in the order of the index while others write; the order and the number of rows must be right.
+CREATE FUNCTION walk(query text, pages int, nap float8) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	c refcursor;
+	want text[];
+	got text[] := '{}';
+	x text;
+BEGIN
+	PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true),
+		set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'on', true);
+	EXECUTE 'SELECT array_agg(x.x::text) FROM (' || query || ') x (x)' INTO want;
+	PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'on', true), set_config('enable_indexonlyscan', 'on', true),
+		set_config('enable_sort', 'off', true);
+	OPEN c FOR EXECUTE query;
+	LOOP
+		FETCH c INTO x;
+		EXIT WHEN NOT FOUND;
+		got := got || x;
+		IF array_length(got, 1) % pages = 0 THEN
+			PERFORM pg_sleep(nap);
+		END IF;
+	END LOOP;
+	IF got IS DISTINCT FROM coalesce(want, '{}') THEN
+		RAISE EXCEPTION 'MISMATCH: cursor gives % rows, sort %: %', array_length(got, 1), array_length(want, 1), query;
+	END IF;
+END $$;
+END
+
+sub new
+{
+	my ($class, %opt) = @_;
+	my $self = bless { seed => $opt{seed}, report => $opt{report} || sub { }, cycles => 0, victims => {}, full_pages => 1 }, $class;
+	my @conf = ('restart_after_crash = on', 'autovacuum_naptime = 1s', 'max_wal_size = 1GB', 'checkpoint_timeout = 30s',
+		"surfidx.delta_size = '128kB'", 'max_connections = 30', 'log_autovacuum_min_duration = -1',
+		'wal_level = replica', @{ $opt{conf} || [] });
+
+	srand($opt{seed});
+	push @conf, "wal_consistency_checking = 'all'", 'hot_standby_feedback = on', 'max_standby_streaming_delay = 60s' if $opt{standby};
+	$self->{server} = SurfServer->new(name => 'crash', conf => \@conf);
+	$self->{server}->start;
+	$self->fill;
+	$self->add_standby if $opt{standby};
+	return $self;
+}
+
+sub fill
+{
+	my ($self) = @_;
+	my $s = $self->{server}->session;
+
+	$s->query($schema);
+	for my $name (sort keys %indexes)
+	{
+		my ($columns, $where, $unique) = @{ $indexes{$name} };
+
+		$s->value("CREATE " . ($unique || '') . " INDEX $name ON t USING surfidx $columns" . ($where ? " WHERE $where" : '') . "; SELECT 1");
+	}
+	$s->query(insert(4000)) for 1 .. 2;
+	$s->end;
+}
+
+sub add_standby
+{
+	my ($self) = @_;
+
+	$self->{standby} = SurfServer->new(name => 'standby', primary => $self->{server},
+		conf => ['hot_standby = on', "primary_conninfo = 'host=$self->{server}{base} port=$self->{server}{port} user=postgres'"]);
+	$self->{standby}->start;
+}
+
+# ------------------------------------------------------------------------------------------ what the sessions do
+
+sub insert
+{
+	my ($n) = @_;
+	my $salt = rnd(1e9);
+
+	return "INSERT INTO t (k, s, u, b, l, d, v) SELECT h % " . pick(10, 1000, 4000000000) . ", 'path/' || h % 100 || '/' || md5(g::text), md5(h::text)::uuid, "
+	  . "substr(decode(md5(h::text), 'hex'), 1, (h % 6)::int), repeat(chr(97 + (h % 26)::int), 20 + (h % " . pick(20, 20, 300) . ")::int) || h % 50, "
+	  . "'2020-01-01'::timestamptz + h % 100000 * interval '1 min', h % 1000 FROM (SELECT g, abs(hashint8extended(g, $salt)) h FROM generate_series(1, $n) g) x";
+}
+
+sub range
+{
+	my $x = rand();
+
+	return 'id BETWEEN (SELECT last_value FROM ids) - ' . rnd(3000) . ' AND (SELECT last_value FROM ids)' if $x < 0.3;
+	return 'k % 17 = ' . rnd(17) . ' AND v < 500' if $x < 0.45;
+	return 'k < ' . rnd(20) if $x < 0.6;
+	return "l LIKE '" . chr(97 + rnd(26)) . "%'" if $x < 0.8;
+	return "s LIKE 'path/" . rnd(100) . "/%'";
+}
+
+sub change
+{
+	my $x = rand();
+
+	return insert(1 + rnd(pick(5, 100, 1500))) if $x < 0.45;
+	return 'UPDATE t SET k = k + 1, v = v + 1 WHERE ' . range() if $x < 0.6;
+	return "UPDATE t SET s = s || 'x' WHERE " . range() . ' AND length(s) < 200' if $x < 0.65;
+	return 'DELETE FROM t WHERE ' . range() if $x < 0.85;
+	return "BEGIN;\n" . insert(100) . ";\nSAVEPOINT a;\n" . change() . ";\nROLLBACK TO a;\n" . insert(1 + rnd(20)) . ";\n" . pick('COMMIT', 'ROLLBACK') if $x < 0.95;
+	return 'DELETE FROM t WHERE id < (SELECT last_value FROM ids) - ' . MAX_ROWS;
+}
+
+# TRUNCATE is rare, or there is never much to check.
+sub care
+{
+	my $x = rand();
+	my $index = pick(sort keys %indexes);
+
+	return "SELECT surfidx_merge('$index')" if $x < 0.5;
+	return 'VACUUM t' if $x < 0.75;
+	return 'VACUUM (INDEX_CLEANUP ON) t' if $x < 0.9;
+	return "REINDEX INDEX $index" if $x < 0.93;
+	return "REINDEX INDEX CONCURRENTLY $index" if $x < 0.95;
+	return 'CHECKPOINT' if $x < 0.98;
+	return 'TRUNCATE t' if $x < 0.985;
+	return 'DELETE FROM t WHERE id < (SELECT last_value FROM ids) - ' . MAX_ROWS;
+}
+
+sub read_query
+{
+	my $x = rand();
+	my $k = rnd(1000);
+
+	return 'SELECT k FROM t WHERE k BETWEEN ' . rnd($k + 1) . " AND $k" if $x < 0.2;
+	return "SELECT s FROM t WHERE s >= 'path/" . rnd(99) . "' AND s < 'path/" . rnd(99) . "'" if $x < 0.35;
+	return 'SELECT k, b, v FROM t WHERE k IN (' . join(', ', map { rnd(12) } 1 .. 3) . ') AND b >= \'\x' . sprintf('%02x', rnd(256)) . "'" if $x < 0.5;
+	return "SELECT l, id FROM t WHERE l LIKE '" . chr(97 + rnd(26)) . "%'" if $x < 0.65;
+	return "SELECT d, v FROM t WHERE v % 3 = 0 AND d > '2020-01-01'::timestamptz + " . rnd(100000) . " * interval '1 min'" if $x < 0.8;
+	return 'SELECT id, k, s, v FROM t WHERE id % 7 = ' . rnd(7) . ' AND k >= 0' if $x < 0.9;
+	return 'SELECT id FROM t WHERE id > 0';
+}
+
+my @walks = ('SELECT k FROM t WHERE k IS NOT NULL ORDER BY k', 'SELECT k FROM t WHERE k < 500 ORDER BY k DESC', 'SELECT s FROM t ORDER BY s', 'SELECT s FROM t ORDER BY s DESC',
+	'SELECT id FROM t WHERE id > 0 ORDER BY id', 'SELECT id FROM t ORDER BY id DESC', 'SELECT u FROM t ORDER BY u', 'SELECT l FROM t ORDER BY l, id');
+
+sub read_one
+{
+	my $sql = chance(0.8) ? "SELECT compare(\$q\$" . read_query() . "\$q\$)" : "SELECT walk(\$q\$" . pick(@walks) . "\$q\$, " . pick(100, 1000) . ', ' . pick('0', '0.001', '0.01') . ')';
+
+	return "BEGIN ISOLATION LEVEL REPEATABLE READ;\n$sql;\nCOMMIT";
+}
+
+# One psql with a long script; what goes wrong is in the server's log.
+sub spawn
+{
+	my ($self, $server, $name, $make, $n) = @_;
+	my $file = "$server->{base}/$server->{name}.$name.sql";
+
+	open(my $f, '>', $file) or die "$file: $!\n";
+	print $f "SET timezone = 'UTC';\n", map { $make->() . ";\n" } 1 .. $n;
+	close $f;
+	my $pid = fork();
+	if ($pid == 0)
+	{
+		delete @ENV{ grep { /^PG/ } keys %ENV };
+		$ENV{PGAPPNAME} = $name;
+		open(STDIN, '<', '/dev/null');
+		open(STDOUT, '>', "$file.out");
+		open(STDERR, '>&', \*STDOUT);
+		exec("$server->{bin}/psql", '-X', '-q', '-A', '-t', '-h', $server->{base}, '-p', $server->{port}, '-U', 'postgres', '-d', 'postgres', '-f', $file)
+		  or POSIX::_exit(127);
+	}
+	return $pid;
+}
+
+sub spawn_all
+{
+	my ($self, $seconds) = @_;
+	my $n = int(200 * $seconds) + 50;
+	my @pids = map { $self->spawn($self->{server}, "change$_", \&change, $n) } 1 .. 1 + rnd(3);
+
+	push @pids, $self->spawn($self->{server}, 'care', \&care, $n);
+	push @pids, map { $self->spawn($self->{server}, "read$_", \&read_one, $n) } 1 .. 1 + rnd(2);
+	push @pids, $self->spawn($self->{standby}, 'read', \&read_one, $n) if $self->{standby};
+	return @pids;
+}
+
+# ------------------------------------------------------------------------------------------ killing
+
+# Kill one process; whether it was the postmaster.
+sub kill_one
+{
+	my ($self) = @_;
+	my $server = $self->{server};
+	my $children = $server->children;
+	my $postmaster = $server->postmaster_pid;
+	my (@workers, @backends, @others);
+
+	for my $pid (sort keys %$children)
+	{
+		my $title = $children->{$pid};
+
+		if ($title =~ /surfidx/) { push @workers, $pid }
+		elsif ($title =~ /postgres postgres/ || $title =~ /autovacuum worker/) { push @backends, $pid }
+		elsif ($title !~ /walsender/) { push @others, $pid }
+	}
+	my $x = rand();
+	my @from = $x < 0.4 ? ($postmaster) : $x < 0.6 && @workers ? @workers : $x < 0.92 && @backends ? @backends : @others;
+	my $victim = pick(@from ? @from : $postmaster);
+	my $title = $victim == $postmaster ? 'postmaster' : $children->{$victim} =~ s/ \[local\]//r =~ s/^postgres: //r;
+
+	$self->{victims}{ $title =~ /^(surfidx|postmaster|postgres|autovacuum worker|[a-z]+)/ ? $1 : $title }++;
+	$self->{report}->("killing $title");
+	kill 'KILL', $victim;
+	if ($victim == $postmaster)
+	{
+		# Those that are left finish what they are at, or are killed as well.
+		sleep rand(0.1) if chance(0.5);
+		kill 'KILL', keys %$children;
+	}
+	# The postmaster ends all others, too, when one of them crashes.
+	for my $pid (keys %$children)
+	{
+		my $end = time + 30;
+		sleep 0.01 while kill(0, $pid) && time < $end;
+	}
+	return $victim == $postmaster;
+}
+
+# Up again, and able to answer.
+sub wait_up
+{
+	my ($self, $server) = @_;
+	my $end = time + 120;
+	my $last = '';
+
+	while (time < $end)
+	{
+		my $s = $server->session;
+		my $r = $s->query('SELECT 1', 10);
+
+		$s->end;
+		return undef if !$r->{lost} && !$r->{error} && @{ $r->{rows} } && $r->{rows}[0] eq '1';
+		$last = join(' ', @{ $r->{rows} });
+		return "the server $server->{name} is gone: $last" unless $server->postmaster_alive;
+		sleep 0.05;
+	}
+	return "the server $server->{name} does not come up: $last";
+}
+
+# ------------------------------------------------------------------------------------------ checking
+
+sub check_server
+{
+	my ($self, $server) = @_;
+	my $s = $server->session;
+	my $standby = $server != $self->{server};
+	my @problems;
+
+	for my $name (sort keys %indexes)
+	{
+		my ($columns, $where) = @{ $indexes{$name} };
+		my $list = $columns =~ s/\) INCLUDE \(/, /r =~ s/ DESC NULLS LAST//r;
+		my $order = ($columns =~ s/ INCLUDE.*//r) =~ tr/()//dr;
+		my $filter = $where ? "WHERE $where" : '';
+		# the columns that the order determines
+		my $keys = $order =~ s/ DESC NULLS LAST//r;
+
+		for my $sql ("SELECT compare(\$q\$SELECT " . ($list =~ tr/()//dr) . " FROM t $filter\$q\$)",
+			"SELECT walk(\$q\$SELECT ($keys)::text FROM t $filter ORDER BY $order\$q\$, 1000000, 0)",
+			$standby ? () : "SELECT surfidx_check('$name', true)")
+		{
+			my $r = $s->query("\\set VERBOSITY verbose\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n$sql;\nROLLBACK");
+
+			push @problems, "$server->{name}: $sql: " . join(' ', $r->{error}, @{ $r->{rows} }) if $r->{error} || $r->{lost};
+		}
+	}
+	$s->end;
+	return @problems;
+}
+
+sub wait_for_standby
+{
+	my ($self) = @_;
+	my $s = $self->{server}->session;
+	my $lsn = $s->value('SELECT pg_current_wal_insert_lsn()');
+	my $end = time + 120;
+
+	$s->value('SELECT 1 FROM pg_switch_wal()');
+	$s->end;
+	$s = $self->{standby}->session;
+	while (time < $end)
+	{
+		my $r = $s->query("SELECT pg_last_wal_replay_lsn() >= '$lsn'", 10);
+
+		return () if @{ $r->{rows} } && $r->{rows}[0] eq 't';
+		return ('the standby is gone') if $r->{lost};
+		sleep 0.05;
+	}
+	return ('the standby does not follow');
+}
+
+# Errors in the log that no torture explains, since the last look.
+sub log_problems
+{
+	my ($self, $server) = @_;
+	my @found;
+
+	open(my $f, '<', $server->{log}) or return ();
+	seek($f, $server->{log_seen} || 0, 0);
+	while (my $line = <$f>)
+	{
+		push @found, "log of $server->{name}: $line" if $line =~ /TRAP:|PANIC:|MISMATCH|inconsistent page|was terminated by signal (?!9:)|(?:ERROR|FATAL): .*(?:surfidx|damaged|corrupt|unexpected|could not (?:read|find|open|access)|failed to)|ERROR: +(?:XX|invalid)/
+		  && $line !~ /could not (?:receive|send|connect|open relation with OID)|is not valid|terminating|unexpected (?:postmaster exit|EOF)/;
+	}
+	$server->{log_seen} = tell($f);
+	close $f;
+	return @found;
+}
+
+# ------------------------------------------------------------------------------------------ one cycle
+
+sub cycle
+{
+	my ($self, $seconds) = @_;
+	my $server = $self->{server};
+	my @pids = $self->spawn_all($seconds);
+	my @problems;
+
+	$self->{cycles}++;
+	sleep $seconds * (0.2 + rand(0.8));
+	if ($self->kill_one)
+	{
+		$self->{full_pages} = !$self->{full_pages};
+		# kill -9 tears no page: recovery without full pages must do as well
+		$server->configure('full_page_writes = ' . ($self->{full_pages} ? 'on' : 'off'));
+		eval { $server->start; 1 } or push @problems, "start: $@";
+	}
+	kill 'TERM', @pids;
+	waitpid($_, 0) for @pids;
+	for ($server, $self->{standby} || ())
+	{
+		my $down = $self->wait_up($_) unless @problems;
+		push @problems, $down if $down;
+	}
+	push @problems, $self->check_server($server) unless @problems;
+	if ($self->{standby} && !@problems)
+	{
+		push @problems, $self->wait_for_standby;
+		push @problems, $self->check_server($self->{standby}) unless @problems;
+	}
+	push @problems, map { $self->log_problems($_) } $server, $self->{standby} || ();
+	# an invalid index that an interrupted REINDEX CONCURRENTLY left is not needed any more
+	$self->tidy unless @problems;
+	return @problems;
+}
+
+sub tidy
+{
+	my ($self) = @_;
+	my $s = $self->{server}->session;
+	my $r = $s->query("SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid AND indrelid = 't'::regclass");
+
+	$s->query("DROP INDEX $_") for @{ $r->{rows} };
+	$self->{rows} = $s->value('SELECT count(*) FROM t');
+	$s->end;
+}
+
+sub end
+{
+	my ($self) = @_;
+
+	$_->stop('immediate') for grep { defined } $self->{standby}, $self->{server};
+}
+
+1;
