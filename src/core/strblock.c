@@ -58,16 +58,14 @@ encode_run(const SfxKeys *k, int first, int step, int n, uint32_t cut, uint8_t *
 
 	if (n == 0)
 		return p;
-	for (int j = 0, i = first + 1; j < n; j++)
+	for (int j = 0, i = first + step; j < n; j++, i += step)
 	{
 		uint32_t	s = k->lcp[i];
-		uint32_t	len;
+		uint32_t	len = k->off[i + 1] - k->off[i] - k->skip - cut;
 
-		/* what neighbours share, all between them share */
-		for (int m = 1; m < step; m++)
-			s = k->lcp[i + m] < s ? k->lcp[i + m] : s;
-		i += step;
-		len = k->off[i] - k->off[i - 1] - k->skip - cut;
+		if (step > 1)
+			s = sfx_lcp(k->bytes + k->off[i - step], k->off[i - step + 1] - k->off[i - step],
+						k->bytes + k->off[i], k->off[i + 1] - k->off[i]);
 		s -= k->skip;
 		s = s > len ? len : s;
 		shared[j] = s > prevlen ? prevlen : s;
@@ -474,8 +472,9 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	SfxRun		run;
 	uint8_t		head[SFX_MAX_ENTRY];
 	uint32_t	headlen;
-	int			g = from / SFX_STR_GROUP;
-	int			i;
+	int			lo = (from + SFX_STR_GROUP - 1) / SFX_STR_GROUP;	/* the first head that may not be < t */
+	int			g,
+				i;
 
 	*equal = false;
 	if (from >= s->n)
@@ -493,9 +492,13 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	if (!parse_heads(s, w.most, &run))
 		return SFX_CORRUPT;
 	/* a scan that goes on from the block before is done after one comparison */
-	if (from == 0 && (bisect_run(&w, &run, 0, 1, equal) == 0))
-		return 0;
-	i = bisect_run(&w, &run, g + 1, s->ngroups, equal);
+	if (from == 0)
+	{
+		lo = bisect_run(&w, &run, 0, 1, equal);
+		if (lo == 0)
+			return 0;
+	}
+	i = bisect_run(&w, &run, lo, s->ngroups, equal);
 	if (*equal)
 		return i * SFX_STR_GROUP;
 	g = i - 1;
@@ -503,7 +506,7 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	if (!parse_group(s, g, head, headlen, w.most, &run))
 		return SFX_CORRUPT;
 	i = g * SFX_STR_GROUP;
-	return i + bisect_run(&w, &run, from > i ? from - i : 1, run.n, equal);
+	return i + bisect_run(&w, &run, from > i + 1 ? from - i : 1, run.n, equal);
 }
 
 /* Where decoded keys go. */
