@@ -395,6 +395,72 @@ CREATE OPERATOR CLASS xid8_ops DEFAULT FOR TYPE xid8 USING surfidx FAMILY xid8_o
 	FUNCTION 4 (xid8, xid8) btequalimage(oid),
 	FUNCTION 7 (xid8, xid8) surfidx_enc_xid8(internal);
 
+-- All other families and classes that this server's btree has: mirrored, so that a later server's new types come along.
+-- Without function 7 their keys are in the comparator key space: datum bytes, ordered by function 1.
+
+CREATE FUNCTION surfidx_mirror_btree() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $mirror$
+DECLARE
+	bt CONSTANT oid := (SELECT oid FROM pg_am WHERE amname = 'btree');
+	own CONSTANT oid := (SELECT oid FROM pg_am WHERE amname = 'surfidx');
+	target text := (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = extnamespace
+					WHERE extname = 'surfidx');
+	fam record;
+	cls record;
+	members text;
+BEGIN
+	FOR fam IN
+		SELECT f.oid, quote_ident(opfname) AS name FROM pg_opfamily f
+		WHERE opfmethod = bt AND opfnamespace = 'pg_catalog'::regnamespace
+			AND NOT EXISTS (SELECT FROM pg_opfamily x WHERE x.opfmethod = own AND x.opfname = f.opfname)
+		ORDER BY opfname
+	LOOP
+		EXECUTE format('CREATE OPERATOR FAMILY %s.%s USING surfidx', target, fam.name);
+		FOR cls IN
+			SELECT quote_ident(opcname) AS name, opcdefault, opcintype, opckeytype FROM pg_opclass
+			WHERE opcfamily = fam.oid AND opcnamespace = 'pg_catalog'::regnamespace
+			ORDER BY opcdefault DESC, opcname
+		LOOP
+			-- a second class on a type of the family shares the members of the first
+			members := CASE WHEN EXISTS (SELECT FROM pg_amop o JOIN pg_opfamily x ON x.oid = o.amopfamily
+					WHERE x.opfmethod = own AND quote_ident(x.opfname) = fam.name
+						AND o.amoplefttype = cls.opcintype AND o.amoprighttype = cls.opcintype)
+				THEN format('STORAGE %s', cls.opcintype::regtype)
+				ELSE (SELECT string_agg(item, ', ' ORDER BY kind, number) FROM (
+					SELECT 1 AS kind, amopstrategy AS number,
+						format('OPERATOR %s %s', amopstrategy, amopopr::regoperator) AS item
+					FROM pg_amop WHERE amopfamily = fam.oid
+						AND amoplefttype = cls.opcintype AND amoprighttype = cls.opcintype
+					UNION ALL
+					SELECT 2, amprocnum,
+						format('FUNCTION %s (%s, %s) %s', amprocnum, amproclefttype::regtype,
+							amprocrighttype::regtype, amproc::regprocedure)
+					FROM pg_amproc WHERE amprocfamily = fam.oid
+						AND amproclefttype = cls.opcintype AND amprocrighttype = cls.opcintype) m)
+				END;
+			EXECUTE format('CREATE OPERATOR CLASS %s.%s %s FOR TYPE %s USING surfidx FAMILY %s.%s AS %s',
+				target, cls.name, CASE WHEN cls.opcdefault THEN 'DEFAULT' ELSE '' END,
+				cls.opcintype::regtype, target, fam.name, members);
+		END LOOP;
+		SELECT string_agg(item, ', ' ORDER BY kind, l, r, number) INTO members FROM (
+			SELECT 1 AS kind, amoplefttype AS l, amoprighttype AS r, amopstrategy AS number,
+				format('OPERATOR %s %s', amopstrategy, amopopr::regoperator) AS item
+			FROM pg_amop WHERE amopfamily = fam.oid AND amoplefttype <> amoprighttype
+			UNION ALL
+			SELECT 2, amproclefttype, amprocrighttype, amprocnum,
+				format('FUNCTION %s (%s, %s) %s', amprocnum, amproclefttype::regtype,
+					amprocrighttype::regtype, amproc::regprocedure)
+			FROM pg_amproc WHERE amprocfamily = fam.oid AND amproclefttype <> amprocrighttype) m;
+		IF members IS NOT NULL THEN
+			EXECUTE format('ALTER OPERATOR FAMILY %s.%s USING surfidx ADD %s', target, fam.name, members);
+		END IF;
+	END LOOP;
+END
+$mirror$;
+
+SELECT surfidx_mirror_btree();
+
+DROP FUNCTION surfidx_mirror_btree();
+
 -- Functions
 
 CREATE FUNCTION surfidx_merge(index regclass)

@@ -3,7 +3,8 @@
  *
  * Phases
  *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (see form_item)
- *	2. sort the byte strings (PostgreSQL's tuplesort, maintenance_work_mem)
+ *	2. sort the byte strings, in the comparator key space behind the columns' values (PostgreSQL's tuplesort,
+ *		maintenance_work_mem)
  *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
  *	4. write the inner levels above them, then the metapage
  *	5. log the whole file at once
@@ -15,6 +16,7 @@
 #include "tree.h"
 #include "merge.h"
 
+#include "access/stratnum.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
@@ -24,6 +26,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
@@ -38,9 +41,14 @@ typedef struct BuildState
 	Relation	index;
 	IndexInfo  *info;
 	SfxKeyDesc	kd;
+	const SfxOrder *order;
 	bool		has_payload;
 	bool		unique;
 	Tuplesortstate *sort;
+	TupleDesc	sortdesc;		/* comparator key space: key columns, then the item */
+	TupleTableSlot *slot;
+	bool	   *sortnull;
+	Datum	   *sortvalue;
 	MemoryContext rowcxt;
 	double		indtuples;
 	/* phase 3 and 4 */
@@ -111,6 +119,8 @@ parse_item(BuildState *bs, struct varlena *item, SfxEntry *e, uint8 *flags)
 	e->keylen = end;
 }
 
+static void put_columns(BuildState *bs, Datum *values, bool *isnull);
+
 static void
 build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
 {
@@ -120,8 +130,96 @@ build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, boo
 	form_item(bs, tid, values, isnull, alive);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(bs->rowcxt);
-	tuplesort_putdatum(bs->sort, PointerGetDatum(bs->item), false);
+	if (bs->order)
+		put_columns(bs, values, isnull);
+	else
+		tuplesort_putdatum(bs->sort, PointerGetDatum(bs->item), false);
 	bs->indtuples += 1;
+}
+
+/* ---- the sort ---- */
+
+/*
+ * Ordered bytes sort as one bytea.  In the comparator key space the columns are sorted by their operators, and equal
+ * ones by the item: its key bytes, then its TID (see order.c).
+ */
+static void
+begin_column_sort(BuildState *bs)
+{
+	int			n = bs->kd.nkeys;
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * (n + 1));
+	Oid		   *operators = palloc(sizeof(Oid) * (n + 1));
+	Oid		   *collations = palloc(sizeof(Oid) * (n + 1));
+	bool	   *nulls_first = palloc(sizeof(bool) * (n + 1));
+
+	bs->sortdesc = CreateTemplateTupleDesc(n + 1);
+	for (int i = 0; i < n; i++)
+	{
+		SfxColumn  *col = &bs->kd.col[i];
+
+		TupleDescCopyEntry(bs->sortdesc, i + 1, RelationGetDescr(bs->index), i + 1);
+		attnums[i] = i + 1;
+		operators[i] = get_opfamily_member(bs->index->rd_opfamily[i], col->type, col->type,
+										   col->desc ? BTGreaterStrategyNumber : BTLessStrategyNumber);
+		collations[i] = col->collation;
+		nulls_first[i] = col->nulls_first;
+	}
+	TupleDescInitEntry(bs->sortdesc, n + 1, "item", BYTEAOID, -1, 0);
+	attnums[n] = n + 1;
+	operators[n] = BYTEA_LESS_OPERATOR;
+	collations[n] = InvalidOid;
+	nulls_first[n] = false;
+	bs->slot = MakeSingleTupleTableSlot(bs->sortdesc, &TTSOpsMinimalTuple);
+	bs->sortvalue = palloc(sizeof(Datum) * (n + 1));
+	bs->sortnull = palloc0(sizeof(bool) * (n + 1));
+	bs->sort = tuplesort_begin_heap(bs->sortdesc, n + 1, attnums, operators, collations, nulls_first,
+									maintenance_work_mem, NULL, TUPLESORT_NONE);
+}
+
+static void
+begin_sort(BuildState *bs)
+{
+	if (bs->order)
+		begin_column_sort(bs);
+	else
+		bs->sort = tuplesort_begin_datum(BYTEAOID, BYTEA_LESS_OPERATOR, InvalidOid, false,
+										 maintenance_work_mem, NULL, TUPLESORT_NONE);
+}
+
+static void
+put_columns(BuildState *bs, Datum *values, bool *isnull)
+{
+	int			n = bs->kd.nkeys;
+	MinimalTuple tuple;
+
+	memcpy(bs->sortvalue, values, sizeof(Datum) * n);
+	memcpy(bs->sortnull, isnull, sizeof(bool) * n);
+	bs->sortvalue[n] = PointerGetDatum(bs->item);
+	tuple = heap_form_minimal_tuple(bs->sortdesc, bs->sortvalue, bs->sortnull);
+	ExecForceStoreMinimalTuple(tuple, bs->slot, true);
+	tuplesort_puttupleslot(bs->sort, bs->slot);
+	ExecClearTuple(bs->slot);
+}
+
+/* The next item in order; valid until the next call.  NULL at the end. */
+static struct varlena *
+get_item(BuildState *bs, Datum *last)
+{
+	Datum		datum;
+	bool		isnull;
+
+	if (bs->order)
+	{
+		if (!tuplesort_gettupleslot(bs->sort, true, false, bs->slot, NULL))
+			return NULL;
+		datum = slot_getattr(bs->slot, bs->kd.nkeys + 1, &isnull);
+		return (struct varlena *) DatumGetPointer(datum);
+	}
+	if (SfxTuplesortDatumIsCopy && *last)
+		pfree(DatumGetPointer(*last));
+	if (!SfxTuplesortGetDatum(bs->sort, last, &isnull))
+		return NULL;
+	return (struct varlena *) DatumGetPointer(*last);
 }
 
 /* ---- phase 3 ---- */
@@ -196,7 +294,7 @@ report_duplicate(BuildState *bs, const SfxEntry *e)
 static void
 check_unique(BuildState *bs, const SfxEntry *e, uint8 flags, uint8 *prev, int *prevlen, bool *prev_alive)
 {
-	bool		same = *prevlen == e->keylen && memcmp(prev, e->key, e->keylen) == 0;
+	bool		same = *prevlen >= 0 && sfx_order_equal(bs->order, prev, *prevlen, e->key, e->keylen);
 	bool		counts = (flags & ITEM_ALIVE) &&
 		(!(flags & ITEM_HAS_NULL) || bs->info->ii_NullsNotDistinct);
 
@@ -215,27 +313,25 @@ static void
 pack_leaves(BuildState *bs)
 {
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
-	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs);
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs, bs->order);
 	uint8	   *prev = palloc(SFX_MAX_ENTRY);
 	int			prevlen = -1;
 	bool		prev_alive = false;
-	Datum		datum;
-	bool		isnull;
+	Datum		last = (Datum) 0;
+	struct varlena *item;
 	int64		done = 0;
 	int			rc;
 
-	while (SfxTuplesortGetDatum(bs->sort, &datum, &isnull))
+	while ((item = get_item(bs, &last)) != NULL)
 	{
 		SfxEntry	e;
 		uint8		flags;
 
-		parse_item(bs, (struct varlena *) DatumGetPointer(datum), &e, &flags);
+		parse_item(bs, item, &e, &flags);
 		if (bs->unique)
 			check_unique(bs, &e, flags, prev, &prevlen, &prev_alive);
 		if ((rc = sfx_packer_add(packer, &e)) < 0)
 			elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
-		if (SfxTuplesortDatumIsCopy)
-			pfree(DatumGetPointer(datum));
 		if ((++done & 1023) == 0)
 			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
 	}
@@ -263,7 +359,7 @@ write_inner_level(BuildState *bs, int level)
 		int			len;
 		int			offer = Min(n - at, SFX_INNER_MAXCHILDREN);
 		const SfxPos *high = at + offer < n ? &below[at + offer].low : NULL;
-		int			take = sfx_inner_fit(below + at, offer, high, body, SFX_BODY_CAPACITY, scratch, &len);
+		int			take = sfx_inner_fit(below + at, offer, high, body, SFX_BODY_CAPACITY, scratch, &len, bs->order);
 		uint64		count = 0;
 
 		if (take < 1)
@@ -333,6 +429,7 @@ build_begin(BuildState *bs, Relation heap, Relation index, IndexInfo *info)
 	bs->index = index;
 	bs->info = info;
 	sfx_keydesc_init(&bs->kd, index);
+	bs->order = sfx_order_create(index, &bs->kd);
 	bs->has_payload = bs->kd.natts > bs->kd.nkeys;
 	bs->unique = info->ii_Unique;
 	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
@@ -352,18 +449,19 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	build_begin(&bs, heap, index, info);
 
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, 2);
-	bs.sort = tuplesort_begin_datum(BYTEAOID, BYTEA_LESS_OPERATOR, InvalidOid, false, maintenance_work_mem, NULL,
-									TUPLESORT_NONE);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SCAN);
+	begin_sort(&bs);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, build_callback, &bs, NULL);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) bs.indtuples);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, 3);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SORT);
 	tuplesort_performsort(bs.sort);
 
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, 4);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_WRITE);
 	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
 		write_page(&bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the metapage */
 	pack_leaves(&bs);
+	if (bs.slot)
+		ExecDropSingleTupleTableSlot(bs.slot);
 	tuplesort_end(bs.sort);
 	write_tree(&bs);
 
@@ -418,9 +516,13 @@ sfx_buildempty(Relation index)
 	SfxMeta		meta;
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	InitLeaf   *leaf = palloc(sizeof(InitLeaf));
-	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_leaf, leaf);
+	SfxPacker  *packer;
+	SfxKeyDesc	kd;
 
 	sfx_require_preload(index);
+	sfx_keydesc_init(&kd, index);
+	packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_leaf, leaf,
+							 sfx_order_create(index, &kd));
 	meta_init(&meta);
 	meta.runs[0].root = SFX_FIRST_BLKNO;
 	meta.runs[0].leaves = 1;

@@ -50,6 +50,7 @@ typedef struct Check
 	Relation	index;
 	SfxMeta		meta;
 	SfxKeyDesc	kd;
+	const SfxOrder *order;
 	BufferAccessStrategy strategy;
 	BlockNumber nblocks;		/* blocks that owned has bits for */
 	uint8	   *owned;			/* bit per block: somebody leads to it */
@@ -375,7 +376,7 @@ check_log_chain(Check *cs, int g, LogHashes *lh)
 static uint64
 read_image(Check *cs, int g, uint64 *out, uint64 room, uint64 *seen)
 {
-	SfxImage   *img = sfx_image_acquire(cs->index, &cs->meta, g);
+	SfxImage   *img = sfx_image_acquire(cs->index, cs->order, &cs->meta, g);
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	const char *why = NULL;
@@ -507,7 +508,7 @@ load_parent(Check *cs, Parents *ps, BlockNumber blkno)
 	SfxInner	inner;
 
 	if (tail == NULL || tail->kind != SFX_PAGE_INNER || tail->level != ps->level ||
-		sfx_inner_open(&inner, SfxPageBody(cs->page.data), SfxPageBodyLen(cs->page.data)) < 0)
+		sfx_inner_open(&inner, SfxPageBody(cs->page.data), SfxPageBodyLen(cs->page.data), cs->order) < 0)
 		broken(cs, blkno, "not an inner page of level %d", ps->level);
 	MemoryContextReset(ps->cxt);
 	old = MemoryContextSwitchTo(ps->cxt);
@@ -546,11 +547,11 @@ check_downlink(Check *cs, Parents *ps, int level, BlockNumber blkno, const SfxPo
 	{
 		if (level == 0)
 			broken(cs, blkno, "leaf without a downlink; the next one leads to block %u", c ? c->blkno : 0);
-		if (c && sfx_cmp_pos(low, &c->low) >= 0)
+		if (c && sfx_order_cmp_pos(cs->order, low, &c->low) >= 0)
 			broken(cs, blkno, "the level above leads to block %u before this one", c->blkno);
 		return;
 	}
-	if (sfx_cmp_pos(low, &c->low) != 0)
+	if (sfx_order_cmp_pos(cs->order, low, &c->low) != 0)
 		broken(cs, blkno, "low fence differs from the downlink's separator");
 	if (level == 0 && c->count != count)
 		broken(cs, blkno, "the downlink counts " UINT64_FORMAT " entries, the leaf has " UINT64_FORMAT, c->count, count);
@@ -596,7 +597,7 @@ check_leaf(Check *cs, BlockNumber blkno, TreePage *tp)
 	const char *why = NULL;
 	SfxLeaf		leaf;
 
-	if (sfx_leaf_verify(body, len, cs->block, &why) < 0 || sfx_leaf_open(&leaf, body, len) < 0)
+	if (sfx_leaf_verify(body, len, cs->order, cs->block, &why) < 0 || sfx_leaf_open(&leaf, body, len, cs->order) < 0)
 		broken(cs, blkno, "leaf: %s", why ? why : "header or directory");
 	if (sfx_leaf_fences(&leaf, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0)
 		broken(cs, blkno, "leaf fences");
@@ -614,7 +615,7 @@ check_inner(Check *cs, BlockNumber blkno, TreePage *tp)
 	uint32_t	child;
 	uint64_t	count;
 
-	if (sfx_inner_verify(body, len, cs->scratch, &why) < 0 || sfx_inner_open(&inner, body, len) < 0)
+	if (sfx_inner_verify(body, len, cs->order, cs->scratch, &why) < 0 || sfx_inner_open(&inner, body, len, cs->order) < 0)
 		broken(cs, blkno, "inner page: %s", why ? why : "header");
 	if (sfx_inner_fences(&inner, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0 ||
 		sfx_inner_child(&inner, 0, &child, &count) < 0)
@@ -638,7 +639,7 @@ check_tree_page(Check *cs, BlockNumber blkno, int level, TreePage *tp)
 	if ((tp->right == InvalidBlockNumber) != tp->high_inf)
 		broken(cs, blkno, "%s", tp->high_inf ? "right neighbour of a page that ends at plus infinity" :
 			   "no right neighbour beyond a finite high fence");
-	if (!tp->high_inf && sfx_cmp_pos(&tp->low, &tp->high) >= 0)
+	if (!tp->high_inf && sfx_order_cmp_pos(cs->order, &tp->low, &tp->high) >= 0)
 		broken(cs, blkno, "low fence is not below the high fence");
 }
 
@@ -663,7 +664,7 @@ check_level(Check *cs, int level, BlockNumber first, Parents *ps)
 			if (tp->low.len != 0 || tp->low.tid != 0)
 				broken(cs, blkno, "the first page of level %d does not begin at minus infinity", level);
 		}
-		else if (sfx_cmp_pos(&prev->high, &tp->low) != 0)
+		else if (sfx_order_cmp_pos(cs->order, &prev->high, &tp->low) != 0)
 			broken(cs, blkno, "low fence differs from the high fence of block %u to its left", from);
 		if (ps)
 			check_downlink(cs, ps, level, blkno, &tp->low, tp->count);
@@ -807,6 +808,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 	cs->scratch = palloc(sfx_inner_scratch_size());
 	cs->arena = palloc(SFX_ARENA);
 	sfx_keydesc_init(&cs->kd, index);
+	cs->order = sfx_order_create(index, &cs->kd);
 	grow_owned(cs, RelationGetNumberOfBlocks(index));
 	check_meta(cs);
 	if (snapshot)

@@ -131,4 +131,22 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxRestrictSearchPath()	((void) 0)
 #endif
 
+/* Is this function of language C or internal? */
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "access/htup_details.h"
+#include "utils/syscache.h"
+static inline bool
+SfxFunctionIsC(Oid funcid)
+{
+	HeapTuple	tup = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	Oid			lang;
+
+	if (!HeapTupleIsValid(tup))
+		return false;
+	lang = ((Form_pg_proc) GETSTRUCT(tup))->prolang;
+	ReleaseSysCache(tup);
+	return lang == INTERNALlanguageId || lang == ClanguageId;
+}
+
 #endif							/* SURFIDX_COMPAT_H */

@@ -601,13 +601,14 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 }
 
 SfxImage *
-sfx_image_acquire(Relation index, const SfxMeta *meta, int g)
+sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
 {
 	SfxImageKey key;
 	SfxImage   *img;
 	CatchupResult r;
 
 	make_key(&key, index, meta, g);
+	current_alloc.order = order;
 	/* An image that would need more than half of the pool is not even tried there. */
 	if (shared == NULL || RelationUsesLocalBuffers(index) || meta->gens[g].pages > shared->nnodes / 4)
 		return acquire_local(index, meta, g, &key);

@@ -4,7 +4,7 @@
  * A plain insert encodes the key and appends to the log: no page of the tree is read.
  *
  * A unique insert holds the key's partition lock over check and append, so that two inserters of equal keys meet (README
- * "Uniqueness").  The lock is chosen by a hash of the key's bytes; equal keys have equal bytes in the ordered bytes key space.  It is
+ * "Uniqueness").  The lock is chosen by a hash of the key's bytes where equal keys have equal bytes, else it is one for all.  It is
  * given up before waiting for another transaction, and the check starts over.
  *-------------------------------------------------------------------------
  */
@@ -25,6 +25,7 @@
 typedef struct InsertState
 {
 	SfxKeyDesc	kd;
+	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
 	uint8		bytes[SFX_MAX_ENTRY];
 } InsertState;
@@ -41,6 +42,7 @@ insert_state(Relation index, IndexInfo *info)
 		sfx_require_preload(index);
 		st = palloc(sizeof(InsertState));
 		sfx_keydesc_init(&st->kd, index);
+		st->order = sfx_order_create(index, &st->kd);
 		st->reader = NULL;
 		info->ii_AmCache = st;
 		MemoryContextSwitchTo(old);
@@ -48,11 +50,12 @@ insert_state(Relation index, IndexInfo *info)
 	return st;
 }
 
+/* Equal keys must meet in one partition: where equal does not mean equal bytes there is only one. */
 static void
-partition_tag(LOCKTAG *tag, Relation index, const SfxEntry *e)
+partition_tag(LOCKTAG *tag, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {
 	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationGetRelid(index),
-					   hash_bytes(e->key, e->keylen), LOCK_FIELD_UNIQUE);
+					   kd->image_equal ? hash_bytes(e->key, e->keylen) : 0, LOCK_FIELD_UNIQUE);
 }
 
 static void
@@ -78,20 +81,6 @@ tid_pointer(uint64 tid, ItemPointer p)
 	ItemPointerSet(p, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
 }
 
-/* The smallest byte string above all that start with key; false: there is none. */
-static bool
-prefix_end(const uint8 *key, uint32 len, uint8 *out, uint32 *outlen)
-{
-	while (len > 0 && key[len - 1] == 0xFF)
-		len--;
-	if (len == 0)
-		return false;
-	memcpy(out, key, len);
-	out[len - 1]++;
-	*outlen = len;
-	return true;
-}
-
 /*
  * Look at every other row with this key.  Returns a transaction to wait for,
  * or InvalidTransactionId with *unique telling the verdict.  Throws on a conflict that is certain.
@@ -101,16 +90,16 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			 IndexUniqueCheck mode, bool *unique, uint32 *token)
 {
 	SnapshotData dirty;
-	SfxPos		lo = {e->key, e->keylen, 0};
-	SfxPos		hi = {NULL, 0, 0};
-	uint8		hibytes[SFX_MAX_ENTRY];
+	SfxPos		lo,
+				hi;
+	uint8		lobytes[SFX_MAX_ENTRY + 1];
+	uint8		hibytes[SFX_MAX_ENTRY + 1];
 	SfxEntry	other;
 	bool		refound = false;
 
 	InitDirtySnapshot(dirty);
 	*unique = true;
-	if (prefix_end(e->key, e->keylen, hibytes, &hi.len))
-		hi.key = hibytes;
+	sfx_key_range(&st->kd, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
 	sfx_reader_seek(st->reader, &lo, &hi);
 	while (sfx_reader_next(st->reader, ForwardScanDirection, &other))
 	{
@@ -167,10 +156,10 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
 
 		/* With the gate: a TID found here must not be given to a new row before we looked at it. */
-		st->reader = sfx_reader_begin(index, true);
+		st->reader = sfx_reader_begin(index, st->order, true);
 		MemoryContextSwitchTo(old);
 	}
-	partition_tag(&tag, index, e);
+	partition_tag(&tag, index, &st->kd, e);
 	for (;;)
 	{
 		uint32		token = 0;

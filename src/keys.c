@@ -18,6 +18,7 @@
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 
 /* What decoding a value may use of the arena beyond the bytes that it has in the key: headers, padding, a whole Name. */
 #define VALUE_SLACK		(NAMEDATALEN + 16)
@@ -30,11 +31,21 @@ StaticAssertDecl(SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF
 
 static void init_column(SfxColumn *col, Relation index, int attno);
 static const SfxEncoding *column_encoding(Relation index, int attno);
-static void check_collation(Relation index, int attno, Oid collation);
+static void check_raw_column(Relation index, int attno, Oid collation);
+static bool is_image_equal(Relation index, int attno, Oid collation);
 static void too_large(Relation index, int64 size) pg_attribute_noreturn();
 static void damaged(Relation index, const char *what) pg_attribute_noreturn();
 
 /* ------------------------------------------------------------------ the description of an index's keys */
+
+/* Bytes of every value of a column; 0 = varying. */
+static inline int
+column_width(const SfxColumn *col)
+{
+	if (col->raw)
+		return col->typlen > 0 ? col->typlen : 0;
+	return col->enc->width;
+}
 
 void
 sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
@@ -44,17 +55,27 @@ sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
 	kd->nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 	kd->natts = IndexRelationGetNumberOfAttributes(index);
 	kd->fixed_len = 0;
+	kd->comparator = false;
+	kd->image_equal = true;
 	for (int i = 0; i < kd->nkeys; i++)
 	{
-		init_column(&kd->col[i], index, i);
-		if (kd->col[i].enc->width == 0)
+		SfxColumn  *col = &kd->col[i];
+
+		init_column(col, index, i);
+		if (col->raw)
+		{
+			kd->comparator = true;
+			kd->image_equal &= is_image_equal(index, i, col->collation);
+		}
+		if (column_width(col) == 0)
 			fixed = false;
-		kd->fixed_len += 1 + kd->col[i].enc->width;
+		kd->fixed_len += 1 + column_width(col);
 	}
 	if (!fixed)
 		kd->fixed_len = 0;
 }
 
+/* A column is raw where its class has no byte encoding, or the collation does not compare bytes. */
 static void
 init_column(SfxColumn *col, Relation index, int attno)
 {
@@ -68,50 +89,54 @@ init_column(SfxColumn *col, Relation index, int attno)
 	col->typbyval = att->attbyval;
 	col->desc = (option & INDOPTION_DESC) != 0;
 	col->nulls_first = (option & INDOPTION_NULLS_FIRST) != 0;
-	if (col->enc->needs_c_collation)
-		check_collation(index, attno, col->collation);
+	if (col->enc && col->enc->needs_c_collation && OidIsValid(col->collation) && !SfxCollateIsC(col->collation))
+		col->enc = NULL;
+	col->raw = col->enc == NULL;
+	if (col->raw || col->enc->needs_c_collation)
+		check_raw_column(index, attno, col->collation);
 }
 
-/* Ask the operator class of a column for its byte encoding. */
+/* The operator class's byte encoding; NULL if it has none. */
 static const SfxEncoding *
 column_encoding(Relation index, int attno)
 {
-	const SfxEncoding *enc = NULL;
-
-	if (OidIsValid(index_getprocid(index, attno + 1, SFX_ENCODING_PROC)))
-		enc = (const SfxEncoding *)
-			DatumGetPointer(FunctionCall1(index_getprocinfo(index, attno + 1, SFX_ENCODING_PROC),
-										  PointerGetDatum(NULL)));
-	if (enc == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" of surfidx index \"%s\" has an operator class without a byte encoding",
-						NameStr(TupleDescAttr(RelationGetDescr(index), attno)->attname),
-						RelationGetRelationName(index)),
-				 errdetail("The operator class for type %s lacks support function %d.",
-						   format_type_be(index->rd_opcintype[attno]), SFX_ENCODING_PROC),
-				 errhint("Use an operator class that has one, or create a btree index instead.")));
-	return enc;
+	if (!OidIsValid(index_getprocid(index, attno + 1, SFX_ENCODING_PROC)))
+		return NULL;
+	return (const SfxEncoding *)
+		DatumGetPointer(FunctionCall1(index_getprocinfo(index, attno + 1, SFX_ENCODING_PROC),
+									  PointerGetDatum(NULL)));
 }
 
-/* Byte strings can stand for text only where the collation compares bytes. */
+/* A collatable column needs its collation; a raw one a comparison function that may run under a page lock. */
 static void
-check_collation(Relation index, int attno, Oid collation)
+check_raw_column(Relation index, int attno, Oid collation)
 {
-	const char *attname = NameStr(TupleDescAttr(RelationGetDescr(index), attno)->attname);
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), attno);
+	FmgrInfo   *cmp = index_getprocinfo(index, attno + 1, 1);
 
-	if (!OidIsValid(collation))
+	if (OidIsValid(att->attcollation) && !OidIsValid(collation))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_COLLATION),
 				 errmsg("could not determine the collation of column \"%s\" of surfidx index \"%s\"",
-						attname, RelationGetRelationName(index)),
+						NameStr(att->attname), RelationGetRelationName(index)),
 				 errhint("Use the COLLATE clause to set the collation explicitly.")));
-	if (!SfxCollateIsC(collation))
+	if (!SfxFunctionIsC(cmp->fn_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" of surfidx index \"%s\" has collation \"%s\", which does not compare bytes",
-						attname, RelationGetRelationName(index), get_collation_name(collation)),
-				 errhint("Use COLLATE \"C\" on the table's column or in the index, or create a btree index instead.")));
+				 errmsg("column \"%s\" of surfidx index \"%s\" has a comparison function that is not written in C",
+						NameStr(att->attname), RelationGetRelationName(index)),
+				 errdetail("Function %s would run while pages of the index are locked.", format_procedure(cmp->fn_oid)),
+				 errhint("Use an operator class whose comparison function is of language C or internal, or a btree index.")));
+}
+
+/* Support function 4 says whether equal values have equal bytes. */
+static bool
+is_image_equal(Relation index, int attno, Oid collation)
+{
+	Oid			proc = index_getprocid(index, attno + 1, 4);
+
+	return OidIsValid(proc) &&
+		DatumGetBool(OidFunctionCall1Coll(proc, collation, ObjectIdGetDatum(index->rd_opcintype[attno])));
 }
 
 /* ------------------------------------------------------------------ encoding */
@@ -131,7 +156,7 @@ direct_flip(const SfxColumn *col)
 static inline bool
 is_direct(const SfxColumn *col)
 {
-	return col->enc->direct != SFX_DIRECT_NO && col->typbyval;
+	return !col->raw && col->enc->direct != SFX_DIRECT_NO && col->typbyval;
 }
 
 static inline void
@@ -208,6 +233,106 @@ complement(uint8 *p, int len)
 		p[i] = ~p[i];
 }
 
+/*
+ * Raw values: datum bytes that only the comparison function understands.  Fixed width as they are; cstring and varlena data
+ * with 00 -> 01 01, 01 -> 01 02 and a final 00, as bytea: so raw values are self-delimiting too, and neighbours share what
+ * their strings share.
+ */
+static int
+escape_bytes(const uint8 *src, int n, uint8 *buf, int maxlen)
+{
+	int			len = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (len + 3 > maxlen)
+			return -1;
+		if (src[i] <= 0x01)
+		{
+			buf[len++] = 0x01;
+			buf[len++] = src[i] + 1;
+		}
+		else
+			buf[len++] = src[i];
+	}
+	if (len + 1 > maxlen)
+		return -1;
+	buf[len++] = 0x00;
+	return len;
+}
+
+static int
+raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
+{
+	if (col->typlen > 0)
+	{
+		if (col->typlen > maxlen)
+			return -1;
+		if (col->typbyval)
+		{
+			union
+			{
+				char		bytes[sizeof(Datum)];
+				Datum		align;
+			}			byval;
+
+			store_att_byval(byval.bytes, value, col->typlen);
+			memcpy(buf, byval.bytes, col->typlen);
+		}
+		else
+			memcpy(buf, DatumGetPointer(value), col->typlen);
+		return col->typlen;
+	}
+	if (col->typlen == -2)
+		return escape_bytes((uint8 *) DatumGetCString(value), strlen(DatumGetCString(value)), buf, maxlen);
+	else
+	{
+		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+		int			n = escape_bytes((uint8 *) VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), buf, maxlen);
+
+		if ((Pointer) v != DatumGetPointer(value))
+			pfree(v);
+		return n;
+	}
+}
+
+/* The length of an escaped string with its end mark; -1 if there is none within avail. */
+static int
+raw_length(const uint8 *p, int avail)
+{
+	const uint8 *end = avail > 0 ? memchr(p, 0x00, avail) : NULL;
+
+	return end == NULL ? -1 : (int) (end - p) + 1;
+}
+
+/* The inverse of raw_put; len as raw_length or the type says. Returns bytes of arena used. */
+static int
+raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
+{
+	char	   *start = col->typlen == -1 ? arena + VARHDRSZ : arena;
+	char	   *out = start;
+
+	if (col->typlen > 0)
+	{
+		memcpy(arena, p, len);
+		*value = fetch_att(arena, col->typbyval, col->typlen);
+		return col->typbyval ? 0 : len;
+	}
+	for (int i = 0; i < len - 1; i++)
+	{
+		if (p[i] == 0x01 && i + 1 < len - 1)
+			*out++ = p[++i] - 1;
+		else
+			*out++ = p[i];
+	}
+	if (col->typlen == -2)
+		*out++ = '\0';
+	else
+		SET_VARSIZE(arena, out - arena);
+	*value = PointerGetDatum(arena);
+	return out - arena;
+}
+
 bool
 sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen)
 {
@@ -215,7 +340,7 @@ sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, in
 	int			room = maxlen - *len;
 	int			n;
 
-	if (room < 1 + (isnull ? 0 : col->enc->width))
+	if (room < 1 + (isnull ? 0 : column_width(col)))
 		return false;
 	if (isnull)
 	{
@@ -230,11 +355,11 @@ sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, in
 		*len += 1 + col->enc->width;
 		return true;
 	}
-	n = col->enc->encode(value, p, room - 1);
+	n = col->raw ? raw_put(col, value, p, room - 1) : col->enc->encode(value, p, room - 1);
 	if (n < 0)
 		return false;
-	Assert(n <= room - 1 && (col->enc->width == 0 || n == col->enc->width));
-	if (col->desc)
+	Assert(n <= room - 1 && (column_width(col) == 0 || n == column_width(col)));
+	if (col->desc && !col->raw)
 		complement(p, n);
 	*len += 1 + n;
 	return true;
@@ -252,12 +377,12 @@ measure_column(const SfxColumn *col, Datum value)
 	uint8	   *buf;
 	int			len;
 
-	if (col->enc->width > 0)
-		return 1 + col->enc->width;
+	if (column_width(col) > 0)
+		return 1 + column_width(col);
 	if (raw > MEASURE_LIMIT)
 		return 1 + raw;
 	buf = palloc(room);
-	len = col->enc->encode(value, buf, (int) room);
+	len = col->raw ? raw_put(col, value, buf, (int) room) : col->enc->encode(value, buf, (int) room);
 	pfree(buf);
 	return 1 + Max(len, (int) raw);
 }
@@ -331,10 +456,10 @@ read_marker(const SfxColumn *col, Relation index, uint8 marker)
 static inline int
 value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 {
-	int			len = col->enc->width;
+	int			len = column_width(col);
 
 	if (len == 0)
-		len = col->enc->length(p, avail, col->desc);
+		len = col->raw ? raw_length(p, avail) : col->enc->length(p, avail, col->desc);
 	if (unlikely(len < 0 || len > avail))
 		damaged(index, "a value runs beyond its key");
 	return len;
@@ -347,6 +472,8 @@ decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *
 	uint8		tmp[SFX_MAX_ENTRY];
 	int			used = 0;
 
+	if (col->raw)
+		return MAXALIGN(raw_get(col, p, len, value, arena));
 	if (col->desc)
 	{
 		for (int i = 0; i < len; i++)
@@ -356,6 +483,47 @@ decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *
 	*value = col->enc->decode(p, len, arena, &used);
 	Assert(used >= 0 && used <= len + VALUE_SLACK);
 	return MAXALIGN(used);
+}
+
+int
+sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
+{
+	return value_length(col, index, p, avail);
+}
+
+int
+sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
+{
+	if (is_direct(col))
+	{
+		*value = direct_get(col, p);
+		return 0;
+	}
+	return decode_value(col, p, len, value, arena);
+}
+
+void
+sfx_key_range(const SfxKeyDesc *kd, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo, uint8 *hibuf, SfxPos *hi)
+{
+	memcpy(lobuf, key, len);
+	memcpy(hibuf, key, len);
+	lo->key = lobuf;
+	hi->key = hibuf;
+	lo->tid = hi->tid = 0;
+	lo->len = hi->len = len;
+	if (kd->comparator)
+	{
+		lobuf[lo->len++] = SFX_MARK_BEFORE;
+		hibuf[hi->len++] = SFX_MARK_AFTER;
+		return;
+	}
+	/* the least byte string above all that start with key */
+	while (hi->len > 0 && hibuf[hi->len - 1] == 0xFF)
+		hi->len--;
+	if (hi->len == 0)
+		hi->key = NULL;
+	else
+		hibuf[hi->len - 1]++;
 }
 
 void

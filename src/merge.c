@@ -151,14 +151,14 @@ drop_generation(Relation index, uint32 gen, const SfxMergeStats *stats)
 
 /* Merge lock held. Merge one group from *from on; false when the generation had nothing left there. */
 static bool
-merge_step(Relation index, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats, uint64 *seen)
+merge_step(Relation index, const SfxOrder *order, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats, uint64 *seen)
 {
 	SfxSource	src;
 	SfxGroup	group;
 	const SfxEntry *first;
 	SfxPos		pos;
 
-	sfx_source_init(&src, index, meta, meta->ngens - 1);
+	sfx_source_init(&src, index, order, meta, meta->ngens - 1);
 	if (!sfx_source_seek(&src, &from->pos))
 	{
 		*seen = src.seen;
@@ -168,7 +168,7 @@ merge_step(Relation index, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats,
 	pos.key = first->key;
 	pos.len = first->keylen;
 	pos.tid = first->tid;
-	sfx_group_locate(&group, index, meta, &pos);
+	sfx_group_locate(&group, index, order, meta, &pos);
 	sfx_group_rewrite(&group, &src, NULL, NULL, stats);
 	*seen = src.seen;
 	if (group.resume_inf)
@@ -182,7 +182,7 @@ merge_step(Relation index, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats,
  * generation meanwhile.
  */
 static bool
-merge_generation(Relation index, uint32 gen, MergeManner manner, SfxMergeStats *stats)
+merge_generation(Relation index, const SfxOrder *order, uint32 gen, MergeManner manner, SfxMergeStats *stats)
 {
 	SfxPosBuf  *from = palloc(sizeof(SfxPosBuf));
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
@@ -207,7 +207,7 @@ merge_generation(Relation index, uint32 gen, MergeManner manner, SfxMergeStats *
 			break;
 		}
 		old = MemoryContextSwitchTo(stepcxt);
-		more = merge_step(index, &meta, from, stats, &seen);
+		more = merge_step(index, order, &meta, from, stats, &seen);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(stepcxt);
 		if (!more)
@@ -263,13 +263,18 @@ merge_all(Relation index, MergeManner manner)
 	uint32		gen;
 	SfxMeta		meta;
 
+	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	const SfxOrder *order;
+
+	sfx_keydesc_init(kd, index);
+	order = sfx_order_create(index, kd);
 	/* what is appended to later generations is not ours to wait for */
 	sfx_meta_read(index, &meta);
 	last = meta.gens[0].gen;
 	while ((gen = next_generation(index, manner, last)) != 0 && gen <= last)
 	{
 		SfxMergeStats stats = {0};
-		bool		done = merge_generation(index, gen, manner, &stats);
+		bool		done = merge_generation(index, order, gen, manner, &stats);
 
 		merged += stats.taken;
 		if (!done && manner != MERGE_WAIT)

@@ -30,7 +30,7 @@ typedef struct Bound
 {
 	SfxPos		pos;
 	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
-	uint8		bytes[SFX_MAX_ENTRY + 8];
+	uint8		bytes[SFX_BOUND_MAX];
 } Bound;
 
 /* A copied batch of one generation, in the direction of the scan. */
@@ -55,6 +55,7 @@ typedef enum Anchor
 struct SfxReader
 {
 	Relation	index;
+	const SfxOrder *order;
 	bool		gate;
 	Buffer		gatebuf;
 	uint32		gateno;
@@ -113,22 +114,23 @@ bound_copy(Bound *to, const Bound *from)
 
 /* Order of two high bounds (inf greatest), or with low of two low ones (inf least). */
 static int
-bound_cmp(const Bound *a, const Bound *b, bool low)
+bound_cmp(const SfxReader *r, const Bound *a, const Bound *b, bool low)
 {
 	if (a->inf || b->inf)
 		return low ? b->inf - a->inf : a->inf - b->inf;
-	return sfx_cmp_pos(&a->pos, &b->pos);
+	return sfx_order_cmp_pos(r->order, &a->pos, &b->pos);
 }
 
 /* ---- set-up ---- */
 
 SfxReader *
-sfx_reader_begin(Relation index, bool gate)
+sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 {
 	SfxReader  *r = palloc(sizeof(SfxReader));
 
 	/* Not zeroed whole: most of it is buffers. */
 	r->index = index;
+	r->order = order;
 	r->gate = gate;
 	r->gatebuf = InvalidBuffer;
 	r->block = palloc(sizeof(SfxBlock));
@@ -227,15 +229,15 @@ beyond_range(const SfxReader *r, const SfxEntry *e)
 	SfxPos		p = {e->key, e->keylen, e->tid};
 
 	if (forward(r))
-		return !r->hi.inf && sfx_cmp_pos(&p, &r->hi.pos) >= 0;
-	return sfx_cmp_pos(&p, &r->lo.pos) < 0;
+		return !r->hi.inf && sfx_order_cmp_pos(r->order, &p, &r->hi.pos) >= 0;
+	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
 }
 
 /* R2 for one generation.  False: it is gone. */
 static bool
 fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 {
-	SfxImage   *img = sfx_image_acquire(r->index, meta, g);
+	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	SfxCursor	c;
@@ -274,8 +276,8 @@ stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 {
 	SfxPos		p = {key, len, tid};
 
-	if (forward(r) ? (!r->stop.inf && sfx_cmp_pos(&r->stop.pos, &p) <= 0) :
-		sfx_cmp_pos(&r->stop.pos, &p) >= 0)
+	if (forward(r) ? (!r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, &p) <= 0) :
+		sfx_order_cmp_pos(r->order, &r->stop.pos, &p) >= 0)
 		return;
 	bound_set(&r->stop, key, len, tid);
 	r->final = false;
@@ -356,7 +358,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta)
 {
 	SfxPos		infinity = {NULL, 0, 0};
 	const SfxPos *pos = r->cur.inf ? &infinity : &r->cur.pos;
-	Buffer		buf = sfx_tree_find(r->index, meta, pos, !forward(r), 0);
+	Buffer		buf = sfx_tree_find(r->index, r->order, meta, pos, !forward(r), 0);
 	Page		page = BufferGetPage(buf);
 	SfxLeaf		leaf;
 	int			b;
@@ -365,7 +367,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta)
 	r->have_page = false;
 	r->block->nent = 0;
 	r->at = forward(r) ? 0 : -1;
-	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), r->order) < 0)
 		sfx_corrupt(r->index, r->leafblk, "leaf header or directory");
 	stop_at_fence(r, &leaf);
 	if (leaf.nblocks > 0)
@@ -417,8 +419,8 @@ trim_batches(SfxReader *r)
 			SfxEntry   *e = &b->entry[b->n - 1];
 			SfxPos		p = {e->key, e->keylen, e->tid};
 
-			if (forward(r) ? r->stop.inf || sfx_cmp_pos(&p, &r->stop.pos) < 0 :
-				sfx_cmp_pos(&p, &r->stop.pos) >= 0)
+			if (forward(r) ? r->stop.inf || sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0 :
+				sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0)
 				break;
 			b->n--;
 		}
@@ -449,12 +451,12 @@ step(SfxReader *r)
 /* ---- the stream ---- */
 
 static int
-cmp_entries(const SfxEntry *a, const SfxEntry *b)
+cmp_entries(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 {
 	SfxPos		pa = {a->key, a->keylen, a->tid};
 	SfxPos		pb = {b->key, b->keylen, b->tid};
 
-	return sfx_cmp_pos(&pa, &pb);
+	return sfx_order_cmp_pos(r->order, &pa, &pb);
 }
 
 /* The leaf's next entry of this step; decodes the next block where needed. */
@@ -505,7 +507,7 @@ union_next(SfxReader *r, SfxEntry *e)
 
 		if (b->at == b->n)
 			continue;
-		c = have ? cmp_entries(&b->entry[b->at], e) : 0;
+		c = have ? cmp_entries(r, &b->entry[b->at], e) : 0;
 		if (!have || (forward(r) ? c < 0 : c > 0))
 		{
 			r->last_batch = &b->entry[b->at];
@@ -521,7 +523,7 @@ union_next(SfxReader *r, SfxEntry *e)
 	{
 		Batch	   *b = r->batch[i];
 
-		if (b->at < b->n && cmp_entries(&b->entry[b->at], e) == 0)
+		if (b->at < b->n && cmp_entries(r, &b->entry[b->at], e) == 0)
 			b->at++;
 	}
 	if (from_leaf)
@@ -530,7 +532,7 @@ union_next(SfxReader *r, SfxEntry *e)
 	{
 		SfxEntry	l;
 
-		if (leaf_peek(r, &l) && cmp_entries(&l, e) == 0)
+		if (leaf_peek(r, &l) && cmp_entries(r, &l, e) == 0)
 			leaf_advance(r);
 	}
 	return true;
@@ -562,7 +564,7 @@ set_boundary(SfxReader *r)
 			break;
 	}
 	/* never outside the range */
-	if (bound_cmp(&r->cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
+	if (bound_cmp(r, &r->cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
 		bound_copy(&r->cur, start);
 }
 
@@ -570,8 +572,8 @@ static bool
 range_is_empty(const SfxReader *r)
 {
 	if (forward(r))
-		return !r->hi.inf && sfx_cmp_pos(&r->cur.pos, &r->hi.pos) >= 0;
-	return !r->cur.inf && sfx_cmp_pos(&r->cur.pos, &r->lo.pos) <= 0;
+		return !r->hi.inf && sfx_order_cmp_pos(r->order, &r->cur.pos, &r->hi.pos) >= 0;
+	return !r->cur.inf && sfx_order_cmp_pos(r->order, &r->cur.pos, &r->lo.pos) <= 0;
 }
 
 bool

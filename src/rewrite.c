@@ -30,9 +30,10 @@ sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos)
 /* ---- source ---- */
 
 void
-sfx_source_init(SfxSource *src, Relation index, const SfxMeta *meta, int g)
+sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
 {
 	src->index = index;
+	src->order = order;
 	src->meta = meta;
 	src->g = g;
 	src->seen = 0;
@@ -60,7 +61,7 @@ source_add(SfxSource *src, const SfxEntry *e)
 bool
 sfx_source_seek(SfxSource *src, const SfxPos *pos)
 {
-	SfxImage   *img = sfx_image_acquire(src->index, src->meta, src->g);
+	SfxImage   *img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	SfxCursor	c;
@@ -123,7 +124,7 @@ entry_pos(const SfxEntry *e)
 /* ---- groups ---- */
 
 void
-sfx_leaf_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf)
+sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf)
 {
 	Buffer		buf = ReadBuffer(index, blkno);
 	bool		valid;
@@ -134,13 +135,13 @@ sfx_leaf_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, char *copy
 	UnlockReleaseBuffer(buf);
 	if (!valid)
 		sfx_corrupt(index, blkno, "a downlink leads to a page that is no leaf");
-	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy)) < 0)
+	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), order) < 0)
 		sfx_corrupt(index, blkno, "leaf header or directory");
 }
 
 /* Rule T3's healing: is the parent itself known one level up? */
 static void
-check_posted(Relation index, SfxMeta *meta, const SfxNode *node)
+check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode *node)
 {
 	Buffer		buf;
 	SfxInner	inner;
@@ -150,29 +151,30 @@ check_posted(Relation index, SfxMeta *meta, const SfxNode *node)
 
 	if (SfxMetaMain(meta)->level <= node->level)
 		return;
-	buf = sfx_tree_find(index, meta, &node->children[0].low, false, node->level + 1);
-	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf))) < 0 ||
+	buf = sfx_tree_find(index, order, meta, &node->children[0].low, false, node->level + 1);
+	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
 		(i = sfx_inner_find(&inner, &node->children[0].low)) < 0 ||
 		sfx_inner_child(&inner, i, &blkno, &count) < 0)
 		sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page search");
 	UnlockReleaseBuffer(buf);
 	if (blkno != node->blkno)
-		sfx_tree_post(index, meta, node->level, &node->children[0].low);
+		sfx_tree_post(index, order, meta, node->level, &node->children[0].low);
 }
 
 void
-sfx_group_locate(SfxGroup *group, Relation index, SfxMeta *meta, const SfxPos *pos)
+sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, const SfxPos *pos)
 {
 	group->index = index;
+	group->order = order;
 	group->meta = meta;
 	group->has_node = SfxMetaMain(meta)->level > 0;
 	group->from = 0;
 	if (group->has_node)
 	{
-		sfx_tree_load(index, meta, pos, 1, &group->node);
-		check_posted(index, meta, &group->node);
+		sfx_tree_load(index, order, meta, pos, 1, &group->node);
+		check_posted(index, order, meta, &group->node);
 		while (group->from + 1 < group->node.nchildren &&
-			   sfx_cmp_pos(&group->node.children[group->from + 1].low, pos) <= 0)
+			   sfx_order_cmp_pos(order, &group->node.children[group->from + 1].low, pos) <= 0)
 			group->from++;
 	}
 	group->to = group->from + 1;
@@ -267,7 +269,7 @@ pack_source(Pack *p, const SfxPos *limit)
 	while (p->src && (e = sfx_source_peek(p->src)) != NULL && p->n < p->max_from_source)
 	{
 		SfxPos		pos = entry_pos(e);
-		int			c = limit ? sfx_cmp_pos(&pos, limit) : -1;
+		int			c = limit ? sfx_order_cmp_pos(p->src->order, &pos, limit) : -1;
 
 		if (c > 0)
 			break;
@@ -298,7 +300,7 @@ pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 {
 	SfxLeaf		leaf;
 
-	sfx_leaf_copy(p->group->index, p->group->meta, blkno, copy, &leaf);
+	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, blkno, copy, &leaf);
 	p->before += leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
@@ -341,7 +343,7 @@ pack_group(Pack *p)
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
 	bool		fits = true;
 
-	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p);
+	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p, g->order);
 	p->n = 0;
 	p->taken = p->removed = 0;
 	p->before = p->after = 0;
@@ -360,7 +362,7 @@ pack_group(Pack *p)
 		{
 			SfxPos		pos = entry_pos(e);
 
-			if (finite && sfx_cmp_pos(&pos, &high) >= 0)
+			if (finite && sfx_order_cmp_pos(g->order, &pos, &high) >= 0)
 				break;
 			fits = pack_add(p, e);
 			p->taken++;
@@ -386,7 +388,7 @@ source_has_child(SfxGroup *g, SfxSource *src, int i)
 	const SfxEntry *e;
 	bool		has;
 
-	sfx_source_init(&probe, src->index, src->meta, src->g);
+	sfx_source_init(&probe, src->index, src->order, src->meta, src->g);
 	has = sfx_source_seek(&probe, &g->node.children[i].low);
 	if (has && child_high(g, i, &high))
 	{
@@ -394,7 +396,7 @@ source_has_child(SfxGroup *g, SfxSource *src, int i)
 
 		e = sfx_source_peek(&probe);
 		pos = entry_pos(e);
-		has = sfx_cmp_pos(&pos, &high) < 0;
+		has = sfx_order_cmp_pos(g->order, &pos, &high) < 0;
 	}
 	pfree(probe.entry);
 	pfree(probe.bytes);
@@ -478,7 +480,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	}
 	nold = g->to - g->from;
 	set_resume(g, src);
-	sfx_tree_swap(g->index, g->meta, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n);
+	sfx_tree_swap(g->index, g->order, g->meta, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n);
 	stats->taken += p->taken;
 	stats->removed += p->removed;
 	stats->entries += p->after - p->before;

@@ -33,6 +33,7 @@ typedef struct SfxMergeStats
 typedef struct SfxSource
 {
 	Relation	index;
+	const SfxOrder *order;
 	const SfxMeta *meta;		/* read under the merge lock that is still held */
 	int			g;
 	uint64		seen;			/* log entries behind the image */
@@ -44,7 +45,7 @@ typedef struct SfxSource
 	uint8	   *bytes;
 } SfxSource;
 
-extern void sfx_source_init(SfxSource *src, Relation index, const SfxMeta *meta, int g);
+extern void sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
 /* Stand on the first entry >= pos; false if there is none. */
 extern bool sfx_source_seek(SfxSource *src, const SfxPos *pos);
 /* The entry stood on. */
@@ -54,6 +55,7 @@ extern void sfx_source_advance(SfxSource *src);
 typedef struct SfxGroup
 {
 	Relation	index;
+	const SfxOrder *order;
 	SfxMeta    *meta;
 	bool		has_node;		/* false: the root is a leaf */
 	SfxNode		node;			/* the parent */
@@ -66,7 +68,7 @@ typedef struct SfxGroup
 #define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */
 
 /* The group of the one leaf that holds pos.  Merge lock held, meta read under it. */
-extern void sfx_group_locate(SfxGroup *group, Relation index, SfxMeta *meta, const SfxPos *pos);
+extern void sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, const SfxPos *pos);
 
 /* The group's fences: its low one, and its high one (false: infinity). */
 extern SfxPos sfx_group_low(const SfxGroup *group);
@@ -84,6 +86,6 @@ extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCa
 extern void sfx_store_tree_stats(Relation index, const SfxMergeStats *stats);
 
 /* Copy of one leaf page, opened.  copy must be MAXALIGNed, BLCKSZ. */
-extern void sfx_leaf_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf);
+extern void sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf);
 
 #endif							/* SURFIDX_REWRITE_H */

@@ -61,6 +61,7 @@ typedef struct SfxMark
 typedef struct SfxScan
 {
 	SfxKeyDesc	kd;
+	const SfxOrder *order;		/* of the key space; NULL: bytes */
 	MemoryContext cxt;			/* lives as long as the scan */
 	SfxReader  *reader;			/* NULL until first needed */
 	bool		gate;			/* the reader's */
@@ -98,7 +99,8 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->dec = NULL;
 	so->row = NULL;
 	so->mark = NULL;
-	sfx_scankeys_init(&so->keys, index, &so->kd, nkeys);
+	so->order = sfx_order_create(index, &so->kd);
+	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
 
 	scan->xs_itupdesc = RelationGetDescr(index);
 	scan->opaque = so;
@@ -191,7 +193,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	{
 		MemoryContext old = MemoryContextSwitchTo(so->cxt);
 
-		so->reader = sfx_reader_begin(scan->indexRelation, gate);
+		so->reader = sfx_reader_begin(scan->indexRelation, so->order, gate);
 		so->gate = gate;
 		MemoryContextSwitchTo(old);
 	}

@@ -14,6 +14,10 @@
  * where succ(b) is the least byte string above everything that starts with b.  In a descending column, whose value
  * bytes are complemented, < and > change places.  Several conditions on a column intersect their
  * intervals as byte strings, whatever they are: redundant and contradictory ones need no care.
+ *
+ * In the comparator key space values that are equal may differ in their bytes, so an interval's end is the value
+ * followed by a mark that stands below (BEFORE, for 01 v) or above (AFTER, for succ) everything that is equal so far,
+ * and column bytes are compared by sfx_order_cmp_column.
  *-------------------------------------------------------------------------
  */
 #include "scankey.h"
@@ -88,10 +92,11 @@ static bool fill_filters(SfxScanKeys *sk, ScanKey keys);
 /* ------------------------------------------------------------------ the public face */
 
 void
-sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, int nkeys)
+sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int nkeys)
 {
 	sk->index = index;
 	sk->kd = kd;
+	sk->order = order;
 	sk->parent = CurrentMemoryContext;
 	sk->work = NULL;
 	sk->eval = NULL;
@@ -210,6 +215,32 @@ successor(uint8 *b, int len)
 	return len;
 }
 
+/* The two ends of everything that starts with b, b included: in place, the new length. */
+static int
+end_below(const SfxScanKeys *sk, uint8 *b, int len)
+{
+	if (sk->kd->comparator && len > 0)
+		b[len++] = SFX_MARK_BEFORE;
+	return len;
+}
+
+static int
+end_above(const SfxScanKeys *sk, uint8 *b, int len)
+{
+	if (!sk->kd->comparator)
+		return successor(b, len);
+	if (len > 0)
+		b[len++] = SFX_MARK_AFTER;
+	return len;
+}
+
+/* Order of two pieces of one column's bytes. */
+static inline int
+cmp_bytes(const SfxScanKeys *sk, int col, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	return sfx_order_cmp_column(sk->order, col, a, alen, b, blen);
+}
+
 /* The prefix of the present range into out; its length, or -1 if no key can be so long. */
 static int
 compose_prefix(const SfxScanKeys *sk, uint8 *out)
@@ -238,12 +269,13 @@ compose_prefix(const SfxScanKeys *sk, uint8 *out)
 
 /*
  * A bound longer than any key is cut: a stored key is never a proper prefix of a bound made of whole columns,
- * so it stands on the same side of the cut bound as of the whole one.
+ * so it stands on the same side of the cut bound as of the whole one.  (Not so where a comparison function has to read
+ * the bound: there it stays whole.)
  */
 static int
-append_cut(uint8 *buf, int len, const uint8 *tail, int tail_len)
+append_cut(const SfxScanKeys *sk, uint8 *buf, int len, const uint8 *tail, int tail_len)
 {
-	int			n = Min(tail_len, SFX_MAX_ENTRY - len);
+	int			n = sk->kd->comparator ? tail_len : Min(tail_len, SFX_MAX_ENTRY - len);
 
 	memcpy(buf + len, tail, n);
 	return len + n;
@@ -265,11 +297,14 @@ sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 		return;
 	}
 	memcpy(sk->hi, sk->lo, len);
-	lo->len = append_cut(sk->lo, len, sk->tail_lo, sk->tail_lo_len);
-	if (sk->tail_hi_len > 0)
-		hi->len = append_cut(sk->hi, len, sk->tail_hi, sk->tail_hi_len);
+	if (sk->tail_lo_len > 0)
+		lo->len = append_cut(sk, sk->lo, len, sk->tail_lo, sk->tail_lo_len);
 	else
-		hi->len = successor(sk->hi, len);
+		lo->len = end_below(sk, sk->lo, len);
+	if (sk->tail_hi_len > 0)
+		hi->len = append_cut(sk, sk->hi, len, sk->tail_hi, sk->tail_hi_len);
+	else
+		hi->len = end_above(sk, sk->hi, len);
 	if (hi->len == 0)
 		hi->key = NULL;
 }
@@ -347,10 +382,17 @@ take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys)
 
 /* ------------------------------------------------------------------ conditions to intervals */
 
-static inline int
-cmp_elem(const SfxBytes *a, const SfxBytes *b)
+/* What qsort's comparison needs to know. */
+typedef struct ElemOrder
 {
-	return sfx_cmp_bytes(a->p, a->len, b->p, b->len);
+	const SfxScanKeys *sk;
+	int			col;
+} ElemOrder;
+
+static inline int
+cmp_elem(const ElemOrder *eo, const SfxBytes *a, const SfxBytes *b)
+{
+	return cmp_bytes(eo->sk, eo->col, a->p, a->len, b->p, b->len);
 }
 
 static void
@@ -395,7 +437,7 @@ convert_constant(const SfxColumn *col, const SfxQual *q, Datum *value, StrategyN
 	*all = false;
 	if (q->own_type)
 		return CONST_INTERVAL;
-	if (col->enc->bound == NULL)
+	if (col->raw || col->enc->bound == NULL)
 		return CONST_FILTER;
 	switch ((SfxBoundKind) col->enc->bound(q->subtype, *value, &own))
 	{
@@ -444,29 +486,37 @@ constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv)
 		strategy = BTMaxStrategyNumber + 1 - strategy;
 
 	if (strategy == BTGreaterEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+	{
 		set_bytes(iv->lo, &iv->lolen, b, len);
+		iv->lolen = end_below(sk, iv->lo, len);
+	}
 	if (strategy == BTLessStrategyNumber)
+	{
 		set_bytes(iv->hi, &iv->hilen, b, len);
+		iv->hilen = end_below(sk, iv->hi, len);
+	}
 	if (strategy == BTLessEqualStrategyNumber || strategy == BTEqualStrategyNumber)
 	{
 		set_bytes(iv->hi, &iv->hilen, b, len);
-		iv->hilen = successor(iv->hi, len);
+		iv->hilen = end_above(sk, iv->hi, len);
 	}
 	if (strategy == BTGreaterStrategyNumber)
 	{
 		set_bytes(iv->lo, &iv->lolen, b, len);
-		iv->lolen = successor(iv->lo, len);
+		iv->lolen = end_above(sk, iv->lo, len);
 	}
 	return CONST_INTERVAL;
 }
 
 /* Narrow a to what it has in common with b. */
 static void
-intersect(ByteRange *a, const ByteRange *b)
+intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b)
 {
-	if (a->hilen == 0 || sfx_cmp_bytes(b->lo, b->lolen, a->lo, a->lolen) > 0)
+	bool		first = a->hilen == 0;
+
+	if (first || cmp_bytes(sk, col, b->lo, b->lolen, a->lo, a->lolen) > 0)
 		set_bytes(a->lo, &a->lolen, b->lo, b->lolen);
-	if (a->hilen == 0 || sfx_cmp_bytes(b->hi, b->hilen, a->hi, a->hilen) < 0)
+	if (first || cmp_bytes(sk, col, b->hi, b->hilen, a->hi, a->hilen) < 0)
 		set_bytes(a->hi, &a->hilen, b->hi, b->hilen);
 }
 
@@ -489,22 +539,44 @@ open_array(SfxQual *q, const ScanKeyData *key, Datum **elems, bool **isnull)
 }
 
 static int
-qsort_elem(const void *a, const void *b)
+qsort_elem(const void *a, const void *b, void *arg)
 {
-	return cmp_elem((const SfxBytes *) a, (const SfxBytes *) b);
+	return cmp_elem(arg, (const SfxBytes *) a, (const SfxBytes *) b);
 }
 
 static int
-sort_unique(SfxBytes *set, int n)
+sort_unique(ElemOrder *eo, SfxBytes *set, int n)
 {
 	int			out = 0;
 
 	if (n > 1)
-		qsort(set, n, sizeof(SfxBytes), qsort_elem);
+		qsort_arg(set, n, sizeof(SfxBytes), qsort_elem, eo);
 	for (int i = 0; i < n; i++)
-		if (out == 0 || cmp_elem(&set[out - 1], &set[i]) != 0)
+		if (out == 0 || cmp_elem(eo, &set[out - 1], &set[i]) != 0)
 			set[out++] = set[i];
 	return out;
+}
+
+/* Is an equal one in the sorted set? */
+static bool
+in_set(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b)
+{
+	int			lo = 0,
+				hi = n;
+
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+		int			c = cmp_elem(eo, &set[mid], b);
+
+		if (c == 0)
+			return true;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
 }
 
 /*
@@ -515,6 +587,7 @@ static int
 equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set)
 {
 	const SfxColumn *col = &sk->kd->col[q->col];
+	ElemOrder	eo = {sk, q->col};
 	Datum	   *elems;
 	bool	   *isnull;
 	int			n = open_array(q, key, &elems, &isnull);
@@ -543,18 +616,18 @@ equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set)
 		(*set)[out].p = copy;
 		(*set)[out++].len = len;
 	}
-	return sort_unique(*set, out);
+	return sort_unique(&eo, *set, out);
 }
 
 /* a := what both sets have; the number of them. */
 static int
-intersect_sets(SfxBytes *a, int na, const SfxBytes *b, int nb)
+intersect_sets(const ElemOrder *eo, SfxBytes *a, int na, const SfxBytes *b, int nb)
 {
 	int			out = 0;
 
 	for (int i = 0, j = 0; i < na && j < nb;)
 	{
-		int			c = cmp_elem(&a[i], &b[j]);
+		int			c = cmp_elem(eo, &a[i], &b[j]);
 
 		if (c == 0)
 			a[out++] = a[i];
@@ -573,7 +646,7 @@ unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, Byte
 	Datum	   *elems;
 	bool	   *isnull;
 	int			n = open_array(q, key, &elems, &isnull);
-	ByteRange	one = {palloc(SFX_MAX_ENTRY), palloc(SFX_MAX_ENTRY), 0, 0};
+	ByteRange	one = {palloc(SFX_MAX_ENTRY + 1), palloc(SFX_MAX_ENTRY + 1), 0, 0};
 	ConstResult result = CONST_NONE;
 
 	for (int i = 0; i < n; i++)
@@ -585,9 +658,9 @@ unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, Byte
 			continue;
 		if (r == CONST_FILTER)
 			return r;
-		if (result == CONST_NONE || sfx_cmp_bytes(one.lo, one.lolen, iv->lo, iv->lolen) < 0)
+		if (result == CONST_NONE || cmp_bytes(sk, q->col, one.lo, one.lolen, iv->lo, iv->lolen) < 0)
 			set_bytes(iv->lo, &iv->lolen, one.lo, one.lolen);
-		if (result == CONST_NONE || sfx_cmp_bytes(one.hi, one.hilen, iv->hi, iv->hilen) > 0)
+		if (result == CONST_NONE || cmp_bytes(sk, q->col, one.hi, one.hilen, iv->hi, iv->hilen) > 0)
 			set_bytes(iv->hi, &iv->hilen, one.hi, one.hilen);
 		result = CONST_INTERVAL;
 	}
@@ -641,9 +714,9 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 			continue;
 		}
 		*pinned |= pins(q);
-		intersect(iv, &one);
+		intersect(sk, q->col, iv, &one);
 	}
-	return iv->hilen == 0 || sfx_cmp_bytes(iv->lo, iv->lolen, iv->hi, iv->hilen) < 0;
+	return iv->hilen == 0 || cmp_bytes(sk, quals->col, iv->lo, iv->lolen, iv->hi, iv->hilen) < 0;
 }
 
 /* Intersect all = ANY lists on the column; the number of elements, -1 if there is no list. */
@@ -668,22 +741,26 @@ intersect_lists(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, SfxBytes *
 			count = c;
 		}
 		else
-			count = intersect_sets(*set, count, s, c);
+		{
+			ElemOrder	eo = {sk, quals[i].col};
+
+			count = intersect_sets(&eo, *set, count, s, c);
+		}
 	}
 	return count;
 }
 
 /* Keep of a list what lies in the interval; what is left makes the column's part of the prefix. */
 static ColumnResult
-use_list(SfxScanKeys *sk, SfxBytes *set, int n, const ByteRange *iv)
+use_list(SfxScanKeys *sk, int col, SfxBytes *set, int n, const ByteRange *iv)
 {
 	int			out = 0;
 	SfxList    *l;
 
 	for (int i = 0; i < n; i++)
 		if (iv->hilen == 0 ||
-			(sfx_cmp_bytes(set[i].p, set[i].len, iv->lo, iv->lolen) >= 0 &&
-			 sfx_cmp_bytes(set[i].p, set[i].len, iv->hi, iv->hilen) < 0))
+			(cmp_bytes(sk, col, set[i].p, set[i].len, iv->lo, iv->lolen) >= 0 &&
+			 cmp_bytes(sk, col, set[i].p, set[i].len, iv->hi, iv->hilen) < 0))
 			set[out++] = set[i];
 	if (out == 0)
 		return COL_EMPTY;
@@ -720,15 +797,18 @@ bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 		return COL_EMPTY;
 	count = intersect_lists(sk, keys, quals, n, &set);
 	if (count >= 0 && !pinned)
-		return use_list(sk, set, count, &iv);
+		return use_list(sk, quals->col, set, count, &iv);
 	if (pinned)
 	{
 		/* the lower bound is the value itself: other conditions cannot have cut a value in two */
 		SfxBytes	self = {iv.lo, iv.lolen};
+		ElemOrder	eo = {sk, quals->col};
 
-		if (count >= 0 && (count == 0 || bsearch(&self, set, count, sizeof(SfxBytes), qsort_elem) == NULL))
+		if (sk->kd->comparator && self.len > 1)
+			self.len--;			/* without its mark */
+		if (count >= 0 && !in_set(&eo, set, count, &self))
 			return COL_EMPTY;
-		return use_list(sk, &self, 1, &iv);
+		return use_list(sk, quals->col, &self, 1, &iv);
 	}
 	if (iv.hilen == 0)
 		return COL_OPEN;
@@ -779,10 +859,11 @@ check_array(SfxScanKeys *sk, const SfxFilter *f, ScanKey key, Datum value)
 	if (f->by_bytes)
 	{
 		SfxBytes	b = {sk->scratch, 0};
+		ElemOrder	eo = {sk, f->qual->col};
 
 		if (!sfx_column_encode(&sk->kd->col[f->qual->col], value, false, sk->scratch, &b.len, SFX_MAX_ENTRY))
 			return false;
-		return bsearch(&b, f->set, f->n, sizeof(SfxBytes), qsort_elem) != NULL;
+		return in_set(&eo, f->set, f->n, &b);
 	}
 	for (int i = 0; i < f->n; i++)
 	{

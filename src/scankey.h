@@ -43,6 +43,7 @@ typedef struct SfxScanKeys
 {
 	Relation	index;
 	const SfxKeyDesc *kd;
+	const SfxOrder *order;
 	MemoryContext parent;
 	MemoryContext work;			/* of one preparation: lists, converted constants; made when needed */
 	MemoryContext eval;			/* of one check of the filters; made when needed */
@@ -65,15 +66,15 @@ typedef struct SfxScanKeys
 	SfxFilter  *filters;		/* [nquals] */
 
 	uint8		pinned[SFX_MAX_ENTRY];	/* bytes of the prefix, without those of the lists */
-	uint8		tail_lo[SFX_MAX_ENTRY];
-	uint8		tail_hi[SFX_MAX_ENTRY];
-	uint8		lo[SFX_MAX_ENTRY];
-	uint8		hi[SFX_MAX_ENTRY];
+	uint8		tail_lo[SFX_MAX_ENTRY + 1];
+	uint8		tail_hi[SFX_MAX_ENTRY + 1];
+	uint8		lo[SFX_BOUND_MAX];
+	uint8		hi[SFX_BOUND_MAX];
 	uint8		scratch[SFX_MAX_ENTRY];
 } SfxScanKeys;
 
 /* Start with no conditions; nkeys scan keys at most will come.  Memory: the current context. */
-extern void sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, int nkeys);
+extern void sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int nkeys);
 
 /* Work the conditions out.  False: they contradict one another, there are no rows.  keys must stay as they are until the
  * next preparation. */

@@ -52,6 +52,9 @@
 #define SFX_MARK_NULL_FIRST	0x00
 #define SFX_MARK_VALUE		0x01
 #define SFX_MARK_NULL_LAST	0x02
+/* Only in bounds of the comparator key space, behind the last column of a bound: */
+#define SFX_MARK_BEFORE		0xFD	/* below every key that starts with columns equal to these */
+#define SFX_MARK_AFTER		0xFF	/* above every key that starts with columns equal to these */
 
 /* Values that are pass-by-value integers in all but name: read and written without a call. */
 typedef enum SfxDirect
@@ -102,6 +105,7 @@ typedef struct SfxColumn
 	bool		typbyval;
 	bool		desc;
 	bool		nulls_first;
+	bool		raw;			/* no byte order: datum bytes, compared by the class's support function 1 */
 } SfxColumn;
 
 typedef struct SfxKeyDesc
@@ -109,6 +113,8 @@ typedef struct SfxKeyDesc
 	int			nkeys;			/* key columns */
 	int			natts;			/* with INCLUDE columns */
 	int			fixed_len;		/* key length when no column is NULL, if all are fixed; else 0 */
+	bool		comparator;		/* comparator key space: some column is raw */
+	bool		image_equal;	/* equal keys have equal bytes */
 	SfxColumn	col[INDEX_MAX_KEYS];
 } SfxKeyDesc;
 
@@ -129,6 +135,22 @@ extern bool sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, ui
 #define SFX_ARENA	(2 * BLCKSZ)
 extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
 						   Datum *values, bool *isnull, char *arena);
+
+/*
+ * The order of an index's keys for the core library: NULL for ordered bytes.  Lives in the current memory context, as long as
+ * kd and the relation's cache entry do.  Comparisons run the operator class's function and may throw.
+ */
+extern const SfxOrder *sfx_order_create(Relation index, const SfxKeyDesc *kd);
+/* Are two stored keys equal in all columns, as the comparison function says? */
+extern bool sfx_order_equal(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
+/* Order of two values of one column, each marker and value and perhaps SFX_MARK_BEFORE or _AFTER. */
+extern int	sfx_order_cmp_column(const SfxOrder *order, int col, const uint8 *a, int alen, const uint8 *b, int blen);
+/* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
+extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
+/* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
+extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
+/* The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes; hi->key NULL: to the end. */
+extern void sfx_key_range(const SfxKeyDesc *kd, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo, uint8 *hibuf, SfxPos *hi);
 
 /* INCLUDE columns as payload bytes: null bitmap and heap-style data.  Length, or ERROR; 0 if there are none. */
 extern int	sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull,
@@ -289,7 +311,7 @@ typedef struct SfxImage SfxImage;
  * flags not older than meta->removals.  NULL: the generation is gone; read the metapage again.
  * Between acquire and release: no buffer access, no error that is not FATAL-safe; only copying out.
  */
-extern SfxImage *sfx_image_acquire(Relation index, const SfxMeta *meta, int g);
+extern SfxImage *sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
 extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc);
 /* Log entries that went into it, dead ones included. */
 extern uint64 sfx_image_seen(const SfxImage *img);
@@ -304,8 +326,11 @@ extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
  */
 typedef struct SfxReader SfxReader;
 
+/* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
+#define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
+
 /* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
-extern SfxReader *sfx_reader_begin(Relation index, bool gate);
+extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
 
 /* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Copies the bounds.  Entries come
  * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet. */

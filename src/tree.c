@@ -37,26 +37,26 @@ sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *me
 
 /* Where does pos lie?  0: on this page, > 0: to its right, < 0: to its left. */
 static int
-leaf_side(Relation index, BlockNumber blkno, Page page, const SfxPos *pos, bool before)
+leaf_side(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, const SfxPos *pos, bool before)
 {
 	SfxLeaf		leaf;
 	SfxPos		low,
 				high;
 	bool		inf;
 
-	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
 		sfx_corrupt(index, blkno, "leaf header or directory");
 	if (!before)
 		return sfx_leaf_cmp_fences(&leaf, pos);
 	if (sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) < 0)
 		sfx_corrupt(index, blkno, "leaf fences");
-	if (!inf && (pos->key == NULL || sfx_cmp_pos(pos, &high) > 0))
+	if (!inf && (pos->key == NULL || sfx_order_cmp_pos(order, pos, &high) > 0))
 		return 1;
-	return pos->key == NULL || sfx_cmp_pos(pos, &low) > 0 ? 0 : -1;
+	return pos->key == NULL || sfx_order_cmp_pos(order, pos, &low) > 0 ? 0 : -1;
 }
 
 static int
-inner_side(Relation index, BlockNumber blkno, const SfxInner *inner, const SfxPos *pos, bool before)
+inner_side(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxInner *inner, const SfxPos *pos, bool before)
 {
 	SfxPos		low,
 				high;
@@ -66,9 +66,9 @@ inner_side(Relation index, BlockNumber blkno, const SfxInner *inner, const SfxPo
 		return sfx_inner_cmp_fences(inner, pos);
 	if (sfx_inner_fences(inner, lowbuf, &low, highbuf, &high, &inf) < 0)
 		sfx_corrupt(index, blkno, "inner page fences");
-	if (!inf && (pos->key == NULL || sfx_cmp_pos(pos, &high) > 0))
+	if (!inf && (pos->key == NULL || sfx_order_cmp_pos(order, pos, &high) > 0))
 		return 1;
-	return pos->key == NULL || sfx_cmp_pos(pos, &low) > 0 ? 0 : -1;
+	return pos->key == NULL || sfx_order_cmp_pos(order, pos, &low) > 0 ? 0 : -1;
 }
 
 /*
@@ -76,7 +76,7 @@ inner_side(Relation index, BlockNumber blkno, const SfxInner *inner, const SfxPo
  * downlink promised.
  */
 static Buffer
-find_once(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, int target)
+find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, bool before, int target)
 {
 	BlockNumber blkno = SfxMetaMain(meta)->root;
 	int			level = SfxMetaMain(meta)->level;
@@ -96,12 +96,12 @@ find_once(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, i
 		}
 		if (level > 0)
 		{
-			if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page)) < 0)
+			if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
 				sfx_corrupt(index, blkno, "inner page header");
-			side = inner_side(index, blkno, &inner, pos, before);
+			side = inner_side(index, order, blkno, &inner, pos, before);
 		}
 		else
-			side = leaf_side(index, blkno, page, pos, before);
+			side = leaf_side(index, order, blkno, page, pos, before);
 		if (side == 0 && level == target)
 			return buf;
 		if (side > 0)
@@ -132,9 +132,9 @@ find_once(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, i
 }
 
 Buffer
-sfx_tree_find(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, int level)
+sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, bool before, int level)
 {
-	Buffer		buf = find_once(index, meta, pos, before, level);
+	Buffer		buf = find_once(index, order, meta, pos, before, level);
 	SfxMeta		fresh;
 
 	for (int tries = 0; !BufferIsValid(buf); tries++)
@@ -145,7 +145,7 @@ sfx_tree_find(Relation index, const SfxMeta *meta, const SfxPos *pos, bool befor
 		sfx_meta_read(index, &fresh);
 		if (level > SfxMetaMain(&fresh)->level)
 			sfx_corrupt(index, SFX_META_BLKNO, "the tree is lower than expected");
-		buf = find_once(index, &fresh, pos, before, level);
+		buf = find_once(index, order, &fresh, pos, before, level);
 	}
 	return buf;
 }
@@ -176,7 +176,7 @@ collect_child(void *ctx, int i, const SfxChild *child)
 
 /* Copy the inner page in buf, which is locked, and let it go. */
 static void
-load_page(Relation index, Buffer buf, SfxNode *node)
+load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node)
 {
 	Page		page = palloc(BLCKSZ);
 	SfxInner	inner;
@@ -187,7 +187,7 @@ load_page(Relation index, Buffer buf, SfxNode *node)
 	UnlockReleaseBuffer(buf);
 	node->right = SfxPageGetTail(page)->right;
 	node->level = SfxPageGetTail(page)->level;
-	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page)) < 0 ||
+	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0 ||
 		sfx_inner_fences(&inner, lowbuf, &low, highbuf, &node->high, &node->high_inf) < 0)
 		sfx_corrupt(index, node->blkno, "inner page header");
 	if (!node->high_inf)
@@ -199,9 +199,9 @@ load_page(Relation index, Buffer buf, SfxNode *node)
 }
 
 void
-sfx_tree_load(Relation index, const SfxMeta *meta, const SfxPos *pos, int level, SfxNode *node)
+sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, int level, SfxNode *node)
 {
-	load_page(index, sfx_tree_find(index, meta, pos, false, level), node);
+	load_page(index, order, sfx_tree_find(index, order, meta, pos, false, level), node);
 }
 
 /* One page of a swap. */
@@ -219,6 +219,7 @@ typedef struct SwapPage
 typedef struct Swap
 {
 	Relation	index;
+	const SfxOrder *order;
 	SfxMeta    *meta;
 	bool		new_root;
 	int			level;
@@ -270,15 +271,15 @@ swap_inner(Swap *s, BlockNumber blkno, int level, const SfxChild *children, int 
 		uint64		count = 0;
 		SwapPage   *p;
 
-		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch);
+		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, s->order);
 		if (len < 0)
 		{
-			take = sfx_inner_fit(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, &len);
+			take = sfx_inner_fit(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, &len, s->order);
 			/* Two halves, unless the page grows at its right end: then it stays as full as it is. */
 			if (!at_end && made == 0 && take < n && n - take < take)
 			{
 				take = (n + 1) / 2;
-				len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch);
+				len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch, s->order);
 			}
 			if (len < 0 || take < 1)
 				elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",
@@ -413,7 +414,7 @@ swap_parent(Swap *s, SfxNode *node, int from, int to, const SfxChild *repl, int 
 }
 
 void
-sfx_tree_swap(Relation index, SfxMeta *meta, SfxNode *node, int from, int to,
+sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node, int from, int to,
 			  const SfxNewLeaf *leaves, int n)
 {
 	Swap	   *s = palloc0(sizeof(Swap));
@@ -428,6 +429,7 @@ sfx_tree_swap(Relation index, SfxMeta *meta, SfxNode *node, int from, int to,
 
 	Assert(n >= 1 && n <= SFX_SWAP_MAX);
 	s->index = index;
+	s->order = order;
 	s->meta = meta;
 	if (node)
 	{
@@ -470,14 +472,14 @@ sfx_tree_swap(Relation index, SfxMeta *meta, SfxNode *node, int from, int to,
 	}
 	swap_execute(s);
 	if (nmade > 1 && !s->new_root)
-		sfx_tree_post(index, meta, 1, &nodelow);
+		sfx_tree_post(index, order, meta, 1, &nodelow);
 }
 
 /* ---- posting downlinks ---- */
 
 /* The pages of one level from blkno on, up to the one whose high fence is end (NULL: infinity). */
 static int
-walk_level(Relation index, const SfxMeta *meta, BlockNumber blkno, int level, const SfxPos *end,
+walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, int level, const SfxPos *end,
 		   SfxChild *out, int max)
 {
 	int			n = 0;
@@ -490,14 +492,14 @@ walk_level(Relation index, const SfxMeta *meta, BlockNumber blkno, int level, co
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 		if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, level))
 			sfx_corrupt(index, blkno, "page of the tree's right chain is of another kind");
-		load_page(index, buf, &node);
+		load_page(index, order, buf, &node);
 		out[n].low = node.children[0].low;
 		out[n].blkno = blkno;
 		out[n].count = 0;
 		for (int i = 0; i < node.nchildren; i++)
 			out[n].count += node.children[i].count;
 		n++;
-		if (node.high_inf || (end && sfx_cmp_pos(&node.high, end) >= 0))
+		if (node.high_inf || (end && sfx_order_cmp_pos(order, &node.high, end) >= 0))
 			break;
 		blkno = node.right;
 		CHECK_FOR_INTERRUPTS();
@@ -506,7 +508,7 @@ walk_level(Relation index, const SfxMeta *meta, BlockNumber blkno, int level, co
 }
 
 void
-sfx_tree_post(Relation index, SfxMeta *meta, int level, const SfxPos *pos)
+sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, int level, const SfxPos *pos)
 {
 	while (level < SfxMetaMain(meta)->level)
 	{
@@ -517,14 +519,15 @@ sfx_tree_post(Relation index, SfxMeta *meta, int level, const SfxPos *pos)
 		int			c,
 					n;
 
-		sfx_tree_load(index, meta, pos, level + 1, &parent);
-		for (c = parent.nchildren - 1; c > 0 && sfx_cmp_pos(&parent.children[c].low, pos) > 0; c--)
+		sfx_tree_load(index, order, meta, pos, level + 1, &parent);
+		for (c = parent.nchildren - 1; c > 0 && sfx_order_cmp_pos(order, &parent.children[c].low, pos) > 0; c--)
 			;
 		end = c + 1 < parent.nchildren ? &parent.children[c + 1].low : parent.high_inf ? NULL : &parent.high;
-		n = walk_level(index, meta, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
+		n = walk_level(index, order, meta, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
 		if (n == 1)
 			return;
 		s->index = index;
+		s->order = order;
 		s->meta = meta;
 		s->level = level + 1;
 		if (swap_parent(s, &parent, c, c + 1, chain, n) == 1)

@@ -13,7 +13,7 @@
  * holds the positions just below pos.  pos->key NULL means plus infinity (only with before).
  * Starts from meta's root; where the tree has changed under it, from a fresh metapage.
  */
-extern Buffer sfx_tree_find(Relation index, const SfxMeta *meta, const SfxPos *pos, bool before, int level);
+extern Buffer sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, bool before, int level);
 
 /* A writer's copy of an inner page. All memory is palloc'd in the current context. */
 typedef struct SfxNode
@@ -28,7 +28,7 @@ typedef struct SfxNode
 } SfxNode;
 
 /* Copy the inner page of that level that holds pos. Needs the merge lock (else it may be outdated at once). */
-extern void sfx_tree_load(Relation index, const SfxMeta *meta, const SfxPos *pos, int level, SfxNode *node);
+extern void sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, int level, SfxNode *node);
 
 /* A leaf body waiting to be written. */
 typedef struct SfxNewLeaf
@@ -44,14 +44,14 @@ typedef struct SfxNewLeaf
  * several pages).  node NULL: the root is a leaf, and it is replaced.  Updates *meta where the root changes. Needs the
  * merge lock.  Pages that are no longer needed go to the free space map.
  */
-extern void sfx_tree_swap(Relation index, SfxMeta *meta, SfxNode *node, int from, int to,
+extern void sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node, int from, int to,
 						  const SfxNewLeaf *leaves, int n);
 
 /* How many leaves sfx_tree_swap can take in place of nold ones. */
 #define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)
 
 /* Make sure that every page of that level around pos has its downlink one level up (heals what a crash left). */
-extern void sfx_tree_post(Relation index, SfxMeta *meta, int level, const SfxPos *pos);
+extern void sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, int level, const SfxPos *pos);
 
 /* Is this page a live tree page of meta's main run at that level? */
 extern bool sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, int level);

@@ -23,6 +23,8 @@
 typedef struct VacState
 {
 	Relation	index;
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
 	IndexBulkDeleteCallback callback;
 	void	   *arg;
 	double		kept;
@@ -157,7 +159,7 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 	SfxLeaf		leaf;
 	bool		found = false;
 
-	sfx_leaf_copy(vs->index, meta, blkno, copy, &leaf);
+	sfx_leaf_copy(vs->index, vs->order, meta, blkno, copy, &leaf);
 	*kept = 0;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
@@ -189,7 +191,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	SfxPos		high;
 	bool		finite;
 
-	sfx_group_locate(&g, vs->index, meta, &pos->pos);
+	sfx_group_locate(&g, vs->index, vs->order, meta, &pos->pos);
 	end = g.has_node ? Min(g.from + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = g.from; i < end; i++)
 	{
@@ -315,6 +317,8 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	vs.index = info->index;
+	sfx_keydesc_init(&vs.kd, info->index);
+	vs.order = sfx_order_create(info->index, &vs.kd);
 	vs.callback = callback;
 	vs.arg = state;
 	vs.strategy = info->strategy;

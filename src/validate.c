@@ -154,8 +154,6 @@ validate_group(Validation *v, const OpFamilyOpFuncGroup *g)
 		fault(v, psprintf("lacks operators for types %s and %s", left, right));
 	if ((g->functionset & (1 << BTORDER_PROC)) == 0)
 		fault(v, psprintf("lacks support function %d for types %s and %s", BTORDER_PROC, left, right));
-	if (g->lefttype == g->righttype && (g->functionset & (1 << SFX_ENCODING_PROC)) == 0)
-		fault(v, psprintf("lacks support function %d (byte encoding) for type %s", SFX_ENCODING_PROC, left));
 }
 
 /*

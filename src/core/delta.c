@@ -25,10 +25,13 @@
  *	inner	4-byte child, key, and where the tail flag is set 6-byte TID (else the TID is 0)
  *
  * An inner node with n separators has n + 1 children; child i >= 1 holds the positions from separator
- * i - 1 on.  Separators are made by sfx_separator and so as short as can be.
+ * i - 1 on.  Separators are made by sfx_order_separator and so as short as can be.
  *
  * plen is at most what the keys share: it shrinks when an insert demands it, and is
  * measured afresh by a split.  Removals leave it alone.
+ *
+ * In comparator order plen is always 0 and heads are not looked at: what bytes keys begin with says nothing
+ * about their order.
  *
  * Two nodes are always enough for a split.  Let U = 8192 - 64 be the room of a node and M = 2714
  * the largest cell (slot, child, TID, SFX_MAX_ENTRY).  A node that overflows holds, with the new cell, T <= U + M bytes.
@@ -228,9 +231,37 @@ node_prefix(const Node *nd)
 	return nd->plen <= PREFIX_INLINE ? nd->prefix : key_at(nd, 0);
 }
 
+static int
+search_node_order(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
+{
+	int			lo = 0,
+				hi = nd->n;
+
+	*equal = false;
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		Cell		cell;
+		int			c;
+
+		read_cell(nd, mid, &cell);
+		c = sfx_order_cmp_pos(order, &cell.pos, p);
+		if (c == 0)
+		{
+			*equal = true;
+			return mid;
+		}
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* The first slot whose position is >= p (n if none), and whether it is equal. */
 static int
-search_node(const Node *nd, const SfxPos *p, bool *equal)
+search_node(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
 {
 	int			lo = 0,
 				hi = nd->n;
@@ -238,6 +269,8 @@ search_node(const Node *nd, const SfxPos *p, bool *equal)
 	uint32_t	fixed = fixed_part(nd);
 	uint32_t	head;
 
+	if (order)
+		return search_node_order(nd, p, order, equal);
 	*equal = false;
 	if (hi == 0)
 		return 0;
@@ -365,11 +398,12 @@ adapt_prefix(Node *nd, const uint8_t *key, uint32_t len)
 
 /* Put c at slot i.  The caller knows that free_room() suffices. */
 static void
-insert_cell(Node *nd, int i, const Cell *c)
+insert_cell(Node *nd, int i, const Cell *c, const SfxOrder *order)
 {
 	bool		follows = i == nd->last + 1;
 
-	adapt_prefix(nd, c->pos.key, c->pos.len);
+	if (order == NULL)
+		adapt_prefix(nd, c->pos.key, c->pos.len);
 	if (free_room(nd) - nd->garbage < SLOT + body_size(nd, c))
 		compact(nd);
 	memmove(&nd->slot[i + 1], &nd->slot[i], (size_t) (nd->n - i) * SLOT);
@@ -436,7 +470,7 @@ find_leaf(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *p, Path *path)
 			return ref;
 		if (p)
 		{
-			i = search_node(nd, p, &equal);
+			i = search_node(nd, p, a->order, &equal);
 			i += equal;
 		}
 		if (path)
@@ -511,16 +545,19 @@ choose_split(const Node *old, int at, const Cell *c)
 
 /* Fill the fresh node nd with cells [from, to) of the merged sequence. */
 static void
-fill_node(Node *nd, const Node *old, int at, const Cell *c, int from, int to)
+fill_node(Node *nd, const Node *old, int at, const Cell *c, int from, int to, const SfxOrder *order)
 {
 	Cell		first,
 				x;
 
 	if (from == to)
 		return;
-	merged_cell(old, at, c, from, &first);
-	merged_cell(old, at, c, to - 1, &x);
-	set_prefix(nd, x.pos.key, sfx_lcp(first.pos.key, first.pos.len, x.pos.key, x.pos.len));
+	if (order == NULL)
+	{
+		merged_cell(old, at, c, from, &first);
+		merged_cell(old, at, c, to - 1, &x);
+		set_prefix(nd, x.pos.key, sfx_lcp(first.pos.key, first.pos.len, x.pos.key, x.pos.len));
+	}
 	for (int i = from; i < to; i++)
 	{
 		merged_cell(old, at, c, i, &x);
@@ -535,12 +572,34 @@ fill_node(Node *nd, const Node *old, int at, const Cell *c, int from, int to)
 }
 
 /*
+ * In comparator order the separator of a split is asked for before anything is changed.  This is its key's length
+ * if c comes in at slot at of the leaf nd, in place of the entry there if equal, and splits it.
+ */
+static uint32_t
+plan_separator(const Node *nd, int at, bool equal, const Cell *c, const SfxOrder *order)
+{
+	uint64_t	copy[SFX_NODE_SIZE / 8];
+	Cell		left,
+				right;
+	int			k;
+
+	memcpy(copy, nd, SFX_NODE_SIZE);
+	if (equal)
+		delete_slot((Node *) copy, at);
+	k = choose_split((const Node *) copy, at, c);
+	merged_cell((const Node *) copy, at, c, k - 1, &left);
+	merged_cell((const Node *) copy, at, c, k, &right);
+	return sfx_order_separator(order, &left.pos, &right.pos).len;
+}
+
+/*
  * Split nd (named ref) while c comes in at slot at.  Returns the new right node's name
  * and in up the separator between the two, its key copied to keybuf (where c's own key may stand).
+ * seplen: what plan_separator said, if nd is a leaf in comparator order.
  */
 static uint32_t
 split_node(SfxDelta *d, const SfxNodeAlloc *a, Node *nd, uint32_t ref, int at, const Cell *c,
-		   SfxPos *up, uint8_t *keybuf)
+		   uint32_t seplen, SfxPos *up, uint8_t *keybuf)
 {
 	uint64_t	copy[SFX_NODE_SIZE / 8];
 	const Node *old = (const Node *) copy;
@@ -560,14 +619,17 @@ split_node(SfxDelta *d, const SfxNodeAlloc *a, Node *nd, uint32_t ref, int at, c
 	if (right->next != SFX_NODE_NULL)
 		node_addr(a, right->next)->prev = rref;
 
-	fill_node(nd, old, at, c, 0, k);
-	fill_node(right, old, at, c, leaf ? k : k + 1, old->n + 1);
+	fill_node(nd, old, at, c, 0, k, a->order);
+	fill_node(right, old, at, c, leaf ? k : k + 1, old->n + 1, a->order);
 	merged_cell(old, at, c, k, &x);
 	*up = x.pos;
 	if (leaf)
 	{
 		merged_cell(old, at, c, k - 1, &x);
-		*up = sfx_separator(&x.pos, up);
+		if (a->order == NULL)
+			*up = sfx_separator(&x.pos, up);
+		else if (!sfx_same_bytes(x.pos.key, x.pos.len, up->key, up->len))
+			*up = (SfxPos) {up->key, seplen, 0};
 	}
 	else
 		right->child0 = x.child;
@@ -579,7 +641,7 @@ split_node(SfxDelta *d, const SfxNodeAlloc *a, Node *nd, uint32_t ref, int at, c
 
 /* Put c at slot at of the leaf at the end of path, splitting upwards; available() promised height + 1 nodes. */
 static void
-insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c)
+insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c, uint32_t seplen)
 {
 	uint8_t		keybuf[SFX_MAX_ENTRY];
 	uint32_t	rref;
@@ -591,10 +653,10 @@ insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c)
 
 		if (free_room(nd) >= SLOT + body_size(nd, &c))
 		{
-			insert_cell(nd, at, &c);
+			insert_cell(nd, at, &c, a->order);
 			return;
 		}
-		up.child = split_node(d, a, nd, path->ref[level], at, &c, &up.pos, keybuf);
+		up.child = split_node(d, a, nd, path->ref[level], at, &c, seplen, &up.pos, keybuf);
 		c = up;
 		if (level + 1 == d->height)
 			break;
@@ -604,7 +666,7 @@ insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c)
 	Node	   *root = new_node(d, a, (int) d->height, &rref);
 
 	root->child0 = d->root;
-	insert_cell(root, 0, &c);
+	insert_cell(root, 0, &c, a->order);
 	d->root = rref;
 	d->height++;
 }
@@ -618,9 +680,11 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 	Path		path;
 	Node	   *leaf;
 	uint32_t	room,
-				oldpay = 0;
+				oldpay = 0,
+				seplen = 0;
 	int			at;
-	bool		equal;
+	bool		equal,
+				split;
 
 	if ((uint64_t) e->keylen + e->paylen > SFX_MAX_ENTRY)
 		return SFX_NOSPACE;
@@ -633,7 +697,7 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 	}
 	find_leaf(d, a, &c.pos, &path);
 	leaf = path.node[0];
-	at = search_node(leaf, &c.pos, &equal);
+	at = search_node(leaf, &c.pos, a->order, &equal);
 
 	room = free_room(leaf);
 	if (equal)
@@ -650,17 +714,19 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 		}
 		room += SLOT + body_size(leaf, &was);
 	}
-	if (room < SLOT + body_size(leaf, &c) &&
-		(a->available(a->ctx) < d->height + 1 || d->height >= MAX_HEIGHT))
+	split = room < SLOT + body_size(leaf, &c);
+	if (split && (a->available(a->ctx) < d->height + 1 || d->height >= MAX_HEIGHT))
 		return SFX_NOMEM;
+	if (split && a->order)
+		seplen = plan_separator(leaf, at, equal, &c, a->order);
 
 	/* Nothing fails from here on. */
 	if (equal)
 		delete_slot(leaf, at);
-	if (room >= SLOT + body_size(leaf, &c))
-		insert_cell(leaf, at, &c);
+	if (!split)
+		insert_cell(leaf, at, &c, a->order);
 	else
-		insert_splitting(d, a, &path, at, c);
+		insert_splitting(d, a, &path, at, c, seplen);
 	d->bytes += e->paylen - (uint64_t) oldpay + (equal ? 0 : e->keylen);
 	d->nentries += !equal;
 	return equal;
@@ -711,7 +777,7 @@ sfx_delta_remove(SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
 		return 0;
 	find_leaf(d, a, pos, &path);
 	leaf = path.node[0];
-	at = search_node(leaf, pos, &equal);
+	at = search_node(leaf, pos, a->order, &equal);
 	if (!equal)
 		return 0;
 	read_cell(leaf, at, &c);
@@ -767,7 +833,7 @@ sfx_delta_seek(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxC
 	c->node = find_leaf(d, a, pos, NULL);
 	nd = node_addr(a, c->node);
 	if (pos)
-		c->slot = search_node(nd, pos, &equal);
+		c->slot = search_node(nd, pos, a->order, &equal);
 	if (c->slot == nd->n)
 	{
 		c->node = nd->next;
@@ -789,7 +855,7 @@ sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *po
 	if (pos)
 	{
 		c->node = find_leaf(d, a, pos, NULL);
-		c->slot = search_node(node_addr(a, c->node), pos, &equal);
+		c->slot = search_node(node_addr(a, c->node), pos, a->order, &equal);
 		return sfx_delta_prev(d, a, c);
 	}
 	c->node = d->root;
@@ -856,12 +922,14 @@ sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c)
 
 /* Inside one node: counts, prefix, heads, order. */
 static int
-verify_node(const Node *nd, const char **why)
+verify_node(const Node *nd, const SfxOrder *order, const char **why)
 {
 	uint32_t	used = 0;
 	Cell		x,
 				last = {0};
 
+	if (order && nd->plen > 0)
+		BROKEN("node has a prefix in comparator order");
 	if (nd->low > SFX_NODE_SIZE || nd->low < HEADER + SLOT * nd->n)
 		BROKEN("bodies and slots of a node overlap");
 	for (int i = 0; i < nd->n; i++)
@@ -881,7 +949,7 @@ verify_node(const Node *nd, const char **why)
 			BROKEN("stored prefix is not that of the keys");
 		if (slot_head(s) != head_of(x.pos.key, x.pos.len, nd->plen))
 			BROKEN("head of a slot is not that of its key");
-		if (i > 0 && sfx_cmp_pos(&last.pos, &x.pos) >= 0)
+		if (i > 0 && sfx_order_cmp_pos(order, &last.pos, &x.pos) >= 0)
 			BROKEN("entries of a node out of order");
 		last = x;
 	}
@@ -902,13 +970,13 @@ verify_separator(const SfxNodeAlloc *a, const Node *nd, int i, const char **why)
 	while (nd->level > 0)
 		nd = node_addr(a, nd->child0);
 	read_cell(nd, 0, &x);
-	if (sfx_cmp_pos(&x.pos, &sep.pos) < 0)
+	if (sfx_order_cmp_pos(a->order, &x.pos, &sep.pos) < 0)
 		BROKEN("entry lies left of its separator");
 	if (nd->prev == SFX_NODE_NULL)
 		BROKEN("separator left of all leaves");
 	nd = node_addr(a, nd->prev);
 	read_cell(nd, nd->n - 1, &x);
-	if (sfx_cmp_pos(&x.pos, &sep.pos) >= 0)
+	if (sfx_order_cmp_pos(a->order, &x.pos, &sep.pos) >= 0)
 		BROKEN("entry lies right of its separator");
 	return SFX_OK;
 }
@@ -932,14 +1000,14 @@ verify_level(const SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t first
 			BROKEN("node of another level");
 		if (nd->prev != prev)
 			BROKEN("left link does not match");
-		if (verify_node(nd, why) != SFX_OK)
+		if (verify_node(nd, a->order, why) != SFX_OK)
 			return SFX_CORRUPT;
 		if (level == 0 && nd->n == 0)
 			BROKEN("empty leaf");
 		for (int i = 0; i < nd->n; i++)
 		{
 			read_cell(nd, i, &x);
-			if (last.pos.key && sfx_cmp_pos(&last.pos, &x.pos) >= 0)
+			if (i == 0 && last.pos.key && sfx_order_cmp_pos(a->order, &last.pos, &x.pos) >= 0)
 				BROKEN("neighbours out of order");
 			last = x;
 			if (level == 0)

@@ -9,6 +9,9 @@
  *
  * Invariants: entries are unique by (key, TID); nodes of a level are linked both ways; every
  * node but the root has at least one entry; a failed insert changes nothing.
+ *
+ * In comparator order (alloc->order is not NULL) insert, remove, seek and verify may leave by longjmp, out of a
+ * comparison: they have changed nothing then.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_DELTA_H
@@ -28,6 +31,8 @@ typedef struct SfxNodeAlloc
 	void	   *(*addr) (void *ctx, uint32_t ref);	/* 8-byte aligned, stable until freed */
 	/* how many more alloc() calls are sure to succeed; may return INT32_MAX */
 	uint32_t	(*available) (void *ctx);
+	/* of the keys, the same at every call for one tree; NULL: byte order */
+	const SfxOrder *order;
 } SfxNodeAlloc;
 
 /* Plain data: may lie in shared memory. All zero = empty. */

@@ -7,7 +7,8 @@
  *	0	2	bits 0-13 children; bit 14 the separators are a trie; bit 15 no high fence
  *	2	2	bits 0-11 bytes of the low fence; bit 12 it has a TID; bit 13 the high fence has one;
  *			bits 14-15 separators with a TID: 0 none, 1 all, 2 see their bits
- *	4	2	bits 0-11 bytes of the high fence behind the common prefix; bits 12-13 coding of the blocks
+ *	4	2	bits 0-11 bytes of the high fence behind the common prefix; bits 12-13 coding of the blocks;
+ *			bit 14 comparator order
  *	6	2	bits 0-11 bytes of the common prefix; bits 12-15 bytes of the counts' base
  *	8	1	bits 0-6 width of a block; bit 7 blocks have a base
  *	9	1	bits 0-6 width of a count; bit 7 some counts are exceptions
@@ -31,9 +32,13 @@
  * FRONT_BLOCK strings.  The first of a block: its length as a varint, its bytes.  The others: a byte with the number of
  * bytes shared with the one before (high nibble) and of bytes of its own (low nibble), where 15 means
  * that a varint with the rest follows; its own bytes.
+ *
+ * Comparator order: front coding always, and the common prefix is empty.  The bytes of a separator's TID are
+ * coded with its key's, and taken off again before keys are compared.
  *-------------------------------------------------------------------------
  */
 #include "inner.h"
+#include "frontrun.h"
 #include "louds.h"
 
 #define HEADER			10
@@ -76,6 +81,7 @@ typedef struct View
 #define F_HIGHINF	2
 #define F_LOWTID	4
 #define F_HIGHTID	8
+#define F_ORDER		16
 
 _Static_assert(sizeof(View) <= sizeof(((SfxInner *) 0)->priv), "SfxInner.priv is too small");
 
@@ -143,8 +149,17 @@ cmp_strings(const SfxPos *x, const SfxPos *y)
 	return (a.total > b.total) - (a.total < b.total);
 }
 
+/* In comparator order: whether two positions are the same one is all that costs nothing. */
 static int
-check_input(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix)
+check_neighbours(const SfxPos *x, const SfxPos *y, const SfxOrder *order)
+{
+	if (order)
+		return x->tid == y->tid && sfx_same_bytes(x->key, x->len, y->key, y->len) ? 0 : -1;
+	return cmp_strings(x, y);
+}
+
+static int
+check_input(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, const SfxOrder *order)
 {
 	for (int i = 0; i <= n; i++)
 	{
@@ -156,7 +171,7 @@ check_input(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix)
 			return SFX_NOSPACE;
 		if (p->tid > SFX_MAX_TID || p->len < prefix || (prefix && memcmp(p->key, c[0].low.key, prefix) != 0))
 			return SFX_CORRUPT;
-		if (i > 0 && cmp_strings(&c[i - 1].low, p) >= 0)
+		if (i > 0 && check_neighbours(&c[i - 1].low, p, order) >= 0)
 			return SFX_CORRUPT;
 	}
 	return SFX_OK;
@@ -433,7 +448,7 @@ plan_tids(const SfxChild *c, int n)
 
 /* Everything before the separators. */
 static int
-out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *o, Scratch *w)
+out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *o, Scratch *w, const SfxOrder *order)
 {
 	BlockPlan	bp;
 	CountPlan	cp;
@@ -448,7 +463,7 @@ out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *
 	sfx_put16(p, (uint16_t) ((uint32_t) n | (high ? 0 : 0x8000)));
 	sfx_put16(p + 2, (uint16_t) (pos_bytes(&c[0].low) | (c[0].low.tid ? 0x1000 : 0) |
 								 (high && high->tid ? 0x2000 : 0) | tids << 14));
-	sfx_put16(p + 4, (uint16_t) (highlen | bp.coding << 12));
+	sfx_put16(p + 4, (uint16_t) (highlen | bp.coding << 12 | (order ? 0x4000 : 0)));
 	sfx_put16(p + 6, (uint16_t) (prefix | cp.basesize << 12));
 	p[8] = (uint8_t) (bp.width | (bp.base ? 0x80 : 0));
 	p[9] = (uint8_t) (cp.width | (cp.nexc ? 0x80 : 0));
@@ -477,7 +492,7 @@ out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *
 
 int
 sfx_inner_build_as(SfxInnerFormat format, const SfxChild *children, int n, const SfxPos *high,
-				   uint8_t *body, uint32_t capacity, void *scratch)
+				   uint8_t *body, uint32_t capacity, void *scratch, const SfxOrder *order)
 {
 	Scratch    *w = scratch;
 	SfxOut		o = {.p = body, .len = 0, .cap = capacity};
@@ -485,12 +500,12 @@ sfx_inner_build_as(SfxInnerFormat format, const SfxChild *children, int n, const
 	uint32_t	head;
 	int			rc;
 
-	if (n < 1 || n > SFX_INNER_MAXCHILDREN || capacity > UINT16_MAX || (format == SFX_INNER_TRIE && n < 3))
+	if (n < 1 || n > SFX_INNER_MAXCHILDREN || capacity > UINT16_MAX || (format == SFX_INNER_TRIE && (n < 3 || order)))
 		return SFX_NOSPACE;
-	if (high)
+	if (high && order == NULL)
 		prefix = sfx_lcp(children[0].low.key, children[0].low.len, high->key, high->len);
-	if ((rc = check_input(children, n, high, prefix)) < 0 ||
-		(rc = out_head(children, n, high, prefix, &o, w)) < 0)
+	if ((rc = check_input(children, n, high, prefix, order)) < 0 ||
+		(rc = out_head(children, n, high, prefix, &o, w, order)) < 0)
 		return rc;
 	for (int i = 1; i < n; i++)
 	{
@@ -501,7 +516,7 @@ sfx_inner_build_as(SfxInnerFormat format, const SfxChild *children, int n, const
 	}
 	head = o.len;
 	rc = SFX_NOSPACE;
-	if (n >= 3 && format != SFX_INNER_FRONT)
+	if (n >= 3 && format != SFX_INNER_FRONT && order == NULL)
 	{
 		rc = sfx_trie_build(w->keys, (uint32_t) n - 1, &o, w->trie);
 		if (rc == SFX_OK)
@@ -517,20 +532,21 @@ sfx_inner_build_as(SfxInnerFormat format, const SfxChild *children, int n, const
 
 int
 sfx_inner_build(const SfxChild *children, int n, const SfxPos *high,
-				uint8_t *body, uint32_t capacity, void *scratch)
+				uint8_t *body, uint32_t capacity, void *scratch, const SfxOrder *order)
 {
-	return sfx_inner_build_as(SFX_INNER_ANY, children, n, high, body, capacity, scratch);
+	return sfx_inner_build_as(SFX_INNER_ANY, children, n, high, body, capacity, scratch, order);
 }
 
 static int
-build_first(const SfxChild *c, int k, int n, const SfxPos *high, uint8_t *body, uint32_t capacity, void *scratch)
+build_first(const SfxChild *c, int k, int n, const SfxPos *high, uint8_t *body, uint32_t capacity, void *scratch,
+			const SfxOrder *order)
 {
-	return sfx_inner_build(c, k, k < n ? &c[k].low : high, body, capacity, scratch);
+	return sfx_inner_build(c, k, k < n ? &c[k].low : high, body, capacity, scratch, order);
 }
 
 int
 sfx_inner_fit(const SfxChild *children, int n, const SfxPos *high, uint8_t *body,
-			  uint32_t capacity, void *scratch, int *len)
+			  uint32_t capacity, void *scratch, int *len, const SfxOrder *order)
 {
 	int			max = n < SFX_INNER_MAXCHILDREN ? n : SFX_INNER_MAXCHILDREN;
 	int			least = n < 2 ? 1 : 2;
@@ -550,7 +566,7 @@ sfx_inner_fit(const SfxChild *children, int n, const SfxPos *high, uint8_t *body
 			k = least;
 		if (k >= bad)
 			break;
-		rc = build_first(children, k, n, high, body, capacity, scratch);
+		rc = build_first(children, k, n, high, body, capacity, scratch, order);
 		if (rc == SFX_CORRUPT)
 			return rc;
 		if (rc >= 0)
@@ -561,7 +577,7 @@ sfx_inner_fit(const SfxChild *children, int n, const SfxPos *high, uint8_t *body
 	}
 	if (good == 0)
 		return SFX_NOSPACE;
-	rc = build_first(children, good, n, high, body, capacity, scratch);
+	rc = build_first(children, good, n, high, body, capacity, scratch, order);
 	if (rc < 0)
 		return rc;
 	*len = rc;
@@ -595,16 +611,18 @@ open_head(View *v, SfxBuf b, int n)
 
 	v->nsep = (uint32_t) n - 1;
 	v->flags = (w0 & 0x4000 ? F_TRIE : 0) | (w0 & 0x8000 ? F_HIGHINF : 0) |
-		(w1 & 0x1000 ? F_LOWTID : 0) | (w1 & 0x2000 ? F_HIGHTID : 0);
+		(w1 & 0x1000 ? F_LOWTID : 0) | (w1 & 0x2000 ? F_HIGHTID : 0) | (w2 & 0x4000 ? F_ORDER : 0);
 	v->lowlen = w1 & 0xFFF;
 	v->tids = w1 >> 14;
 	v->highlen = w2 & 0xFFF;
-	v->bcoding = w2 >> 12;
+	v->bcoding = (w2 >> 12) & 3;
 	v->prefix = w3 & 0xFFF;
 	v->bwidth = w4 & 0x7F;
 	v->cwidth = w5 & 0x7F;
+	if (v->flags & F_ORDER && (v->flags & F_TRIE || v->prefix > 0))
+		return SFX_CORRUPT;
 	lowkey = v->lowlen - (v->flags & F_LOWTID ? 6 : 0);
-	if (v->bwidth > 32 || v->cwidth > 64 || v->bcoding > BLOCKS_RUNS || v->tids > TIDS_SOME || w3 >> 12 > 8)
+	if (v->bwidth > 32 || v->cwidth > 64 || v->bcoding > BLOCKS_RUNS || w2 & 0x8000 || v->tids > TIDS_SOME || w3 >> 12 > 8)
 		return SFX_CORRUPT;
 	if (lowkey > SFX_MAX_ENTRY || v->prefix > lowkey)
 		return SFX_CORRUPT;
@@ -634,7 +652,7 @@ tid_at(SfxBuf b, uint32_t off)
 }
 
 int
-sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len)
+sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len, const SfxOrder *order)
 {
 	View	   *v = (View *) p->priv;
 	SfxBuf		b = {body, len};
@@ -645,9 +663,11 @@ sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len)
 		return SFX_CORRUPT;
 	p->body = body;
 	p->len = len;
+	p->order = order;
 	n = sfx_ld16(b, 0) & 0x3FFF;
 	p->nchildren = (int) n;
-	if (n < 1 || n > SFX_INNER_MAXCHILDREN || open_head(v, b, (int) n) < 0)
+	if (n < 1 || n > SFX_INNER_MAXCHILDREN || open_head(v, b, (int) n) < 0 ||
+		(order != NULL) != ((v->flags & F_ORDER) != 0))
 		return SFX_CORRUPT;
 	off = v->low;
 	off += v->lowlen;
@@ -707,6 +727,25 @@ cmp_tid(uint64_t x, uint64_t y)
 	return (x > y) - (x < y);
 }
 
+/* There is no prefix: both fences' keys stand whole. */
+static int
+cmp_fences_order(const SfxInner *p, const SfxPos *pos)
+{
+	const View *v = view(p);
+	SfxPos		fence = {p->body + v->low, v->lowlen, 0};
+
+	if (v->flags & F_LOWTID)
+		fence.tid = sfx_get_tid(fence.key + (fence.len -= 6));
+	if (sfx_order_cmp_pos(p->order, &fence, pos) > 0)
+		return -1;
+	if (v->flags & F_HIGHINF)
+		return 0;
+	fence = (SfxPos) {p->body + v->high, v->highlen, 0};
+	if (v->flags & F_HIGHTID)
+		fence.tid = sfx_get_tid(fence.key + (fence.len -= 6));
+	return sfx_order_cmp_pos(p->order, &fence, pos) <= 0;
+}
+
 int
 sfx_inner_cmp_fences(const SfxInner *p, const SfxPos *pos)
 {
@@ -714,8 +753,11 @@ sfx_inner_cmp_fences(const SfxInner *p, const SfxPos *pos)
 	const uint8_t *low = p->body + v->low;
 	const uint8_t *high = p->body + v->high;
 	uint32_t	len = v->lowlen - (v->flags & F_LOWTID ? 6 : 0);
-	int			c = sfx_cmp_bytes(pos->key, pos->len, low, len);
+	int			c;
 
+	if (p->order)
+		return cmp_fences_order(p, pos);
+	c = sfx_cmp_bytes(pos->key, pos->len, low, len);
 	if (c == 0)
 		c = cmp_tid(pos->tid, v->flags & F_LOWTID ? sfx_get_tid(low + len) : 0);
 	if (c < 0)
@@ -830,6 +872,95 @@ front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict)
 	return (int) i;
 }
 
+/* Take string s of separator i apart; false if it cannot be one. */
+static inline bool
+split_separator(const View *v, SfxBuf b, uint32_t i, const uint8_t *s, uint32_t len, SfxPos *sep)
+{
+	*sep = (SfxPos) {s, len, 0};
+	if (v->tids == TIDS_ALL || (v->tids == TIDS_SOME && sfx_bit(b, v->tidbits, i)))
+	{
+		if (len < 6)
+			return false;
+		sep->len -= 6;
+		sep->tid = sfx_get_tid(s + sep->len);
+		if (sep->tid == 0)
+			return false;
+	}
+	return sep->len <= SFX_MAX_ENTRY;
+}
+
+/* Parse block blk of front-coded strings. */
+static bool
+parse_front_block(const View *v, SfxBuf b, uint32_t blk, SfxRun *run)
+{
+	uint32_t	at = front_block(v, b, blk);
+	uint32_t	shared,
+				off,
+				len;
+
+	run->n = 0;
+	for (uint32_t i = blk * FRONT_BLOCK; i < v->nsep && run->n < FRONT_BLOCK; i++)
+		if (!front_string(b, &at, run->n == 0, &shared, &off, &len) ||
+			!sfx_run_add(run, shared, b.p + off, len, SFX_TRIE_MAXLEN))
+			return false;
+	return true;
+}
+
+/* How many separators are <= pos (strict: < pos), in comparator order. */
+static int
+front_rank_order(const View *v, SfxBuf b, const SfxOrder *o, const SfxPos *pos, bool strict)
+{
+	uint32_t	lo = 0,
+				hi = (v->nsep + FRONT_BLOCK - 1) / FRONT_BLOCK;
+	uint8_t		s[SFX_TRIE_MAXLEN];
+	SfxRun		run;
+	SfxPos		sep;
+	int			first,
+				i,
+				end,
+				c;
+
+	/* the last block whose first string is <= pos; the first block may be taken though its is not */
+	while (hi - lo > 1)
+	{
+		uint32_t	mid = (lo + hi) / 2;
+		uint32_t	at = front_block(v, b, mid),
+					shared,
+					off,
+					len;
+
+		if (!front_string(b, &at, true, &shared, &off, &len) ||
+			!split_separator(v, b, mid * FRONT_BLOCK, b.p + off, len, &sep))
+			return SFX_CORRUPT;
+		c = sfx_order_cmp_pos(o, &sep, pos);
+		if (c < 0 || (c == 0 && !strict))
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (v->nsep == 0)
+		return 0;
+	if (!parse_front_block(v, b, lo, &run))
+		return SFX_CORRUPT;
+	first = (int) lo * FRONT_BLOCK;
+	i = lo > 0 ? 1 : 0;
+	end = run.n;
+	while (i < end)
+	{
+		int			mid = (i + end) / 2;
+		uint32_t	len = sfx_run_string(&run, mid, s);
+
+		if (!split_separator(v, b, (uint32_t) (first + mid), s, len, &sep))
+			return SFX_CORRUPT;
+		c = sfx_order_cmp_pos(o, &sep, pos);
+		if (c < 0 || (c == 0 && !strict))
+			i = mid + 1;
+		else
+			end = mid;
+	}
+	return first + i;
+}
+
 static int
 front_each(const View *v, SfxBuf b, uint8_t *out, SfxTrieFn f, void *ctx)
 {
@@ -871,6 +1002,8 @@ find(const SfxInner *p, const SfxPos *pos, bool strict)
 	SfxProbe	q;
 	uint32_t	same;
 
+	if (p->order)
+		return front_rank_order(v, b, p->order, pos, strict);
 	sfx_probe_init(&q, pos);
 	if (v->prefix > 0)
 	{
@@ -982,20 +1115,10 @@ static int
 each_separator(void *ctx, uint32_t i, const uint8_t *s, uint32_t len)
 {
 	Each	   *e = ctx;
-	const View *v = view(e->p);
-	SfxChild	c = {.low = {.key = s, .len = len, .tid = 0}};
+	SfxChild	c;
 	int			rc;
 
-	if (v->tids == TIDS_ALL || (v->tids == TIDS_SOME && sfx_bit(buf(e->p), v->tidbits, i)))
-	{
-		if (len < 6)
-			return SFX_CORRUPT;
-		c.low.len = len - 6;
-		c.low.tid = sfx_get_tid(s + c.low.len);
-		if (c.low.tid == 0)
-			return SFX_CORRUPT;
-	}
-	if (c.low.len > SFX_MAX_ENTRY)
+	if (!split_separator(view(e->p), buf(e->p), i, s, len, &c.low))
 		return SFX_CORRUPT;
 	if ((rc = sfx_inner_child(e->p, (int) i + 1, &c.blkno, &c.count)) < 0)
 		return rc;
@@ -1038,11 +1161,20 @@ verify_fail(Verify *w, const char *why)
 	return SFX_CORRUPT;
 }
 
+/* Bisection finds its way in what ascends: in comparator order that is all there is to compare. */
 static int
-verify_child(void *ctx, int i, const SfxChild *c)
+verify_child_order(Verify *w, int i, const SfxChild *c)
 {
-	Verify	   *w = ctx;
+	if (i > 0 && sfx_order_cmp_pos(w->p->order, &w->prev, &c->low) >= 0)
+		return verify_fail(w, "the separators do not ascend");
+	if (i == w->p->nchildren - 1 && sfx_inner_cmp_fences(w->p, &c->low) != 0)
+		return verify_fail(w, "a separator lies outside the fences");
+	return SFX_OK;
+}
 
+static int
+verify_child_bytes(Verify *w, int i, const SfxChild *c)
+{
 	if (i > 0 && (sfx_cmp_pos(&w->prev, &c->low) >= 0 || cmp_strings(&w->prev, &c->low) >= 0))
 		return verify_fail(w, "the separators do not ascend");
 	if (sfx_inner_cmp_fences(w->p, &c->low) != 0)
@@ -1051,6 +1183,17 @@ verify_child(void *ctx, int i, const SfxChild *c)
 		return verify_fail(w, "a separator does not lead to its child");
 	if (sfx_inner_find_before(w->p, &c->low) != (i > 0 ? i - 1 : 0))
 		return verify_fail(w, "the position before a separator does not lead to the child before");
+	return SFX_OK;
+}
+
+static int
+verify_child(void *ctx, int i, const SfxChild *c)
+{
+	Verify	   *w = ctx;
+	int			rc = w->p->order ? verify_child_order(w, i, c) : verify_child_bytes(w, i, c);
+
+	if (rc < 0)
+		return rc;
 	if (c->low.len > 0)
 		memcpy(w->prevbuf, c->low.key, c->low.len);
 	w->prev = c->low;
@@ -1059,12 +1202,12 @@ verify_child(void *ctx, int i, const SfxChild *c)
 }
 
 int
-sfx_inner_verify(const uint8_t *body, uint32_t len, void *scratch, const char **why)
+sfx_inner_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, void *scratch, const char **why)
 {
 	SfxInner	p;
 	Scratch    *s = scratch;
 	Verify		w = {.p = &p, .prevbuf = s->prev, .why = "a separator or child cannot be decoded"};
-	int			rc = sfx_inner_open(&p, body, len);
+	int			rc = sfx_inner_open(&p, body, len, order);
 
 	if (rc < 0)
 	{

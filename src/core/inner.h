@@ -8,6 +8,9 @@
  * one without is its key alone: stored keys are self-delimiting, so that byte-string order is position order.
  * Beside the trie: child block numbers (packed; runs cost next to nothing) and the
  * number of entries below each child (packed).
+ *
+ * In comparator order (an SfxOrder is given) there is no trie and no common prefix: separators are front-coded, and searched
+ * by bisection.  The functions that compare (find, cmp_fences, verify) may leave by longjmp then; they have changed nothing.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_INNER_H
@@ -31,44 +34,48 @@ extern size_t sfx_inner_scratch_size(void);
  * Write a page body with children[0..n), ascending, into body (capacity bytes). high NULL = plus infinity.
  * children[0].low is the page's low fence.  Returns the body's length in bytes, or
  * SFX_NOSPACE if they do not all fit (or n > SFX_INNER_MAXCHILDREN), or SFX_CORRUPT if the fences do not ascend
- * strictly as byte strings.
+ * strictly as byte strings.  In comparator order nothing is compared: the caller answers for the
+ * order, and only neighbours that are equal make SFX_CORRUPT.
  */
 extern int sfx_inner_build(const SfxChild *children, int n, const SfxPos *high,
-						   uint8_t *body, uint32_t capacity, void *scratch);
+						   uint8_t *body, uint32_t capacity, void *scratch, const SfxOrder *order);
 
 /* The same with the format of the separators pinned. */
 typedef enum SfxInnerFormat
 {
 	SFX_INNER_ANY = -1,
-	SFX_INNER_FRONT = 0,		/* front coding: the only one for fewer than two separators */
+	SFX_INNER_FRONT = 0,		/* front coding: the only one for fewer than two separators, and in comparator order */
 	SFX_INNER_TRIE = 1
 } SfxInnerFormat;
 
 extern int sfx_inner_build_as(SfxInnerFormat format, const SfxChild *children, int n, const SfxPos *high,
-							  uint8_t *body, uint32_t capacity, void *scratch);
+							  uint8_t *body, uint32_t capacity, void *scratch, const SfxOrder *order);
 
 /* A lower bound of how many of children[0..n) fit into one page when packed full: an estimate by
  * bisection with sfx_inner_build; at least 1, or 2 if n >= 2.  high(i) is children[i].low. */
 extern int sfx_inner_fit(const SfxChild *children, int n, const SfxPos *high, uint8_t *body,
-						 uint32_t capacity, void *scratch, int *len);
+						 uint32_t capacity, void *scratch, int *len, const SfxOrder *order);
 
 typedef struct SfxInner
 {
 	const uint8_t *body;
 	uint32_t	len;
 	int			nchildren;
+	const SfxOrder *order;		/* NULL: byte order */
 	uint32_t	priv[64];		/* private to inner.c */
 } SfxInner;
 
-/* Check the header, and everything that makes later reads bounded.  SFX_OK or SFX_CORRUPT. */
-extern int sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len);
+/* Check the header, and everything that makes later reads bounded.  SFX_OK or SFX_CORRUPT (also where the body is in byte
+ * order and order is not NULL, or the other way round). */
+extern int sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len, const SfxOrder *order);
 
 /* As sfx_leaf_fences and sfx_leaf_cmp_fences. */
 extern int sfx_inner_fences(const SfxInner *p, uint8_t *lowbuf, SfxPos *low,
 							uint8_t *highbuf, SfxPos *high, bool *high_inf);
 extern int sfx_inner_cmp_fences(const SfxInner *p, const SfxPos *pos);
 
-/* The child whose interval contains pos: the largest i with sep(i) <= pos (0 if pos lies below the low fence). Or SFX_CORRUPT. */
+/* The child whose interval contains pos: the largest i with sep(i) <= pos (0 if pos lies below the low fence). Or SFX_CORRUPT.
+ * In comparator order this takes log2(n) + 1 comparisons. */
 extern int sfx_inner_find(const SfxInner *p, const SfxPos *pos);
 
 /* The child that holds the positions just below pos: the largest i with sep(i) < pos (0 if there is none).  Or SFX_CORRUPT. */
@@ -86,6 +93,6 @@ typedef int (*SfxChildFn) (void *ctx, int i, const SfxChild *child);
 extern int sfx_inner_each(const SfxInner *p, SfxChildFn f, void *ctx);
 
 /* Everything: trie against its separators, rank/select against a scan, order, fences. SFX_OK, or SFX_CORRUPT with *why. */
-extern int sfx_inner_verify(const uint8_t *body, uint32_t len, void *scratch, const char **why);
+extern int sfx_inner_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, void *scratch, const char **why);
 
 #endif							/* SFX_INNER_H */

@@ -5,10 +5,10 @@
  *
  *	off  size
  *	0	 1		version (SFX_LEAF_VERSION)
- *	1	 1		flags: no high fence; low fence has a TID; high fence has a TID
+ *	1	 1		flags: no high fence; low fence has a TID; high fence has a TID; comparator order
  *	2	 2		number of blocks
  *	4	 4		number of entries
- *	8	 2		length P of the prefix that both fences share (0 if there is no high fence)
+ *	8	 2		length P of the prefix that both fences share (0 if there is no high fence, or in comparator order)
  *	10	 2		length of the low fence's key
  *	12	 2		length of the high fence's key
  *	14	 2		offset of the first block
@@ -21,9 +21,10 @@
  *	..	 ..		blocks, to the end of the body
  *
  * Slot: 2 bytes offset of the block, 2 bytes offset of its separator (bit 15: its last six bytes
- * are a TID).  Separator i is sfx_separator(last entry of block i-1, first entry of block i) without
+ * are a TID).  Separator i is sfx_order_separator(last entry of block i-1, first entry of block i) without
  * the shared prefix; that of block 0 is empty (minus infinity).  All positions between the fences
- * start with the shared prefix, or the page would not hold them.
+ * start with the shared prefix, or the page would not hold them.  In comparator order nothing follows for
+ * the bytes of a key from two others between which it lies, so that P is 0 and a block's prefix is what each of its keys has.
  *
  * Block:
  *
@@ -133,7 +134,7 @@ make_target(const SfxLeaf *l, const SfxPos *pos)
 /* ---- the page ---- */
 
 int
-sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len)
+sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *order)
 {
 	uint32_t	flags,
 				prefixlen,
@@ -146,6 +147,7 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len)
 	flags = body[1];
 	l->body = body;
 	l->len = len;
+	l->order = order;
 	l->nblocks = sfx_get16(body + 2);
 	l->nentries = sfx_get32(body + 4);
 	prefixlen = sfx_get16(body + 8);
@@ -156,6 +158,8 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len)
 	if (flags & SFX_LEAF_HIGH_INF
 		? (highlen != 0 || prefixlen != 0 || (flags & SFX_LEAF_HIGH_TID))
 		: (prefixlen > lowlen || prefixlen > highlen))
+		return SFX_CORRUPT;
+	if (flags & SFX_LEAF_ORDER ? order == NULL || prefixlen != 0 : order != NULL)
 		return SFX_CORRUPT;
 	at += (flags & SFX_LEAF_LOW_TID ? 6 : 0) + (flags & SFX_LEAF_HIGH_TID ? 6 : 0);
 	l->priv[PV_FLAGS] = flags;
@@ -209,18 +213,29 @@ sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
 	return SFX_OK;
 }
 
-static inline int
-cmp_tid(uint64_t a, uint64_t b)
+/* There is no prefix: both fences' keys stand whole. */
+static int
+cmp_fences_order(const SfxLeaf *l, const SfxPos *pos)
 {
-	return (a > b) - (a < b);
+	SfxPos		fence = {l->body + l->priv[PV_LOW], l->priv[PV_LOWLEN], low_tid(l)};
+
+	if (sfx_order_cmp_pos(l->order, &fence, pos) > 0)
+		return -1;
+	if (l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF)
+		return 0;
+	fence = (SfxPos) {l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], high_tid(l)};
+	return sfx_order_cmp_pos(l->order, &fence, pos) <= 0;
 }
 
 int
 sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos)
 {
-	Target		t = make_target(l, pos);
+	Target		t;
 	int			c;
 
+	if (l->order)
+		return cmp_fences_order(l, pos);
+	t = make_target(l, pos);
 	if (t.side != 0)
 		return t.side < 0 ? -1 : 1;
 	c = sfx_cmp_bytes(t.key, t.len, l->body + l->priv[PV_LOW], l->priv[PV_LOWLEN]);
@@ -269,6 +284,29 @@ separator_word(const SfxLeaf *l, const SfxPos *sep)
 	return sfx_load_be(sep->key, sep->len);
 }
 
+static int
+count_separators_order(const SfxLeaf *l, const SfxPos *pos, bool orequal)
+{
+	int			lo = 1,
+				hi = l->nblocks;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		SfxPos		sep;
+		int			c;
+
+		if (!separator(l, mid, &sep))
+			return SFX_CORRUPT;
+		c = sfx_order_cmp_pos(l->order, &sep, pos);
+		if (c < 0 || (c == 0 && orequal))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus infinity. */
 static int
 count_separators(const SfxLeaf *l, const Target *t, bool orequal)
@@ -277,6 +315,9 @@ count_separators(const SfxLeaf *l, const Target *t, bool orequal)
 	uint64_t	word = sfx_load_be(t->key, t->len);
 	int			lo = 1,
 				hi = l->nblocks;
+
+	if (l->order)
+		return count_separators_order(l, &pos, orequal);
 
 	while (lo < hi)
 	{
@@ -336,7 +377,8 @@ open_block(const SfxLeaf *l, int b, Block *k)
 	k->dups = (flags & SFX_BLK_DUPS) != 0;
 	k->haspay = (flags & SFX_BLK_PAYLOAD) != 0;
 	k->nkeys = 1;
-	if ((flags & ~SFX_BLK_FLAGS) || k->kind > SFX_BLK_STRING || k->end - p < 3)
+	if ((flags & ~SFX_BLK_FLAGS) || k->kind > SFX_BLK_STRING || k->end - p < 3 ||
+		(l->order && k->kind == SFX_BLK_FIXED))
 		return SFX_CORRUPT;
 	if (k->kind != SFX_BLK_ONE)
 		k->nkeys = 1 + *p++;
@@ -367,7 +409,20 @@ open_block(const SfxLeaf *l, int b, Block *k)
 	return r;
 }
 
-/* The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT. */
+/* The same for pos; the first from keys are known to be smaller. */
+static int
+search_keys_order(const SfxLeaf *l, const Block *k, int from, const SfxPos *pos, bool *equal)
+{
+	int			c;
+
+	if (k->kind == SFX_BLK_STRING)
+		return sfx_str_search_order(&k->str, k->prefix, k->prefixlen, from, l->order, pos->key, pos->len, equal);
+	c = from > 0 ? -1 : sfx_order_cmp(l->order, k->prefix, k->prefixlen, pos->key, pos->len);
+	*equal = c == 0;
+	return c < 0;
+}
+
+/* The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.  (byte order) */
 static int
 search_keys(const Block *k, const Target *t, bool *equal)
 {
@@ -563,8 +618,44 @@ typedef struct Range
 	uint32_t	keylen;
 } Range;
 
+/* The number of keys in block b that are < lo. */
 static int
-find_range(const SfxLeaf *l, const Block *k, const SfxPos *lo, const SfxPos *hi, Range *r)
+find_lo(const SfxLeaf *l, const Block *k, const SfxPos *lo, bool *equal)
+{
+	Target		t;
+
+	if (l->order)
+		return search_keys_order(l, k, 0, lo, equal);
+	t = make_target(l, lo);
+	return search_keys(k, &t, equal);
+}
+
+/* The number of keys in block b that are < hi; the first from keys are < lo. */
+static int
+find_hi(const SfxLeaf *l, int b, const Block *k, int from, const SfxPos *hi, bool *equal)
+{
+	Target		t;
+	SfxPos		sep;
+
+	if (l->order == NULL)
+	{
+		t = make_target(l, hi);
+		return search_keys(k, &t, equal);
+	}
+	/* in most blocks of a long scan, one comparison is enough */
+	*equal = false;
+	if (b + 1 < l->nblocks)
+	{
+		if (!separator(l, b + 1, &sep))
+			return SFX_CORRUPT;
+		if (sfx_order_cmp_pos(l->order, &sep, hi) <= 0)
+			return k->nkeys;
+	}
+	return search_keys_order(l, k, from, hi, equal);
+}
+
+static int
+find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, const SfxPos *hi, Range *r)
 {
 	bool		eqlo = false,
 				eqhi = false;
@@ -577,9 +668,7 @@ find_range(const SfxLeaf *l, const Block *k, const SfxPos *lo, const SfxPos *hi,
 	r->keylen = 0;
 	if (lo)
 	{
-		Target		t = make_target(l, lo);
-
-		r->from = search_keys(k, &t, &eqlo);
+		r->from = find_lo(l, k, lo, &eqlo);
 		if (r->from < 0)
 			return SFX_CORRUPT;
 		if (eqlo)
@@ -596,9 +685,7 @@ find_range(const SfxLeaf *l, const Block *k, const SfxPos *lo, const SfxPos *hi,
 		}
 		else
 		{
-			Target		t = make_target(l, hi);
-
-			r->to = search_keys(k, &t, &eqhi);
+			r->to = find_hi(l, b, k, r->from, hi, &eqhi);
 			if (r->to < 0)
 				return SFX_CORRUPT;
 		}
@@ -704,7 +791,7 @@ sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, Sfx
 	int			fromkey,
 				tokey;
 
-	if (open_block(l, b, &k) != SFX_OK || find_range(l, &k, lo, hi, &r) != SFX_OK ||
+	if (open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK ||
 		open_lists(&k, r.from, r.to > r.from ? r.to : r.from, &s) != SFX_OK)
 		return SFX_CORRUPT;
 	if (r.from >= r.to)
@@ -750,6 +837,24 @@ sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, Sfx
 	return SFX_OK;
 }
 
+/* Is a block's first key < t (1) or not (0)?  *equal: it is t itself.  Or SFX_CORRUPT. */
+static int
+search_first_key(const SfxLeaf *l, const Block *k, const SfxPos *pos, bool *equal)
+{
+	uint8_t		key[SFX_MAX_ENTRY + 16];
+	uint32_t	off[2] = {0, k->prefixlen};
+	int			c;
+
+	if (k->prefixlen > 0)
+		memcpy(key, k->prefix, k->prefixlen);
+	if (k->kind == SFX_BLK_STRING &&
+		sfx_str_decode(&k->str, 0, 1, k->prefixlen, key, sizeof(key), off, l->body + l->len) != SFX_OK)
+		return SFX_CORRUPT;
+	c = sfx_order_cmp(l->order, key, off[1], pos->key, pos->len);
+	*equal = c == 0;
+	return c < 0;
+}
+
 int
 sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos)
 {
@@ -770,7 +875,10 @@ sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos)
 		return b;
 	b--;
 	/* the separator is < pos, but is the block's first entry? */
-	if (open_block(l, b, &k) != SFX_OK || (n = search_keys(&k, &t, &equal)) < 0)
+	if (open_block(l, b, &k) != SFX_OK)
+		return SFX_CORRUPT;
+	n = l->order ? search_first_key(l, &k, pos, &equal) : search_keys(&k, &t, &equal);
+	if (n < 0)
 		return SFX_CORRUPT;
 	if (n > 0)
 		return b;
@@ -815,14 +923,14 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 			return "an entry is too large";
 		if (e.tid > SFX_MAX_TID)
 			return "a TID is out of range";
-		if (c->any && sfx_cmp_pos(&c->last, &pos) >= 0)
+		if (c->any && sfx_order_cmp_pos(l->order, &c->last, &pos) >= 0)
 			return "entries are out of order";
 		if (i == 0)
 		{
 			Target		t = make_target(l, &pos);
 			SfxPos		rest = {t.key, t.len, t.tid};
 
-			if (t.side != 0 || sfx_cmp_pos(&sep, &rest) > 0)
+			if (t.side != 0 || sfx_order_cmp_pos(l->order, &sep, &rest) > 0)
 				return "a block's first entry is below its separator";
 			if (c->any)
 			{
@@ -831,13 +939,14 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 				/* both have the page's prefix */
 				before.key += l->priv[PV_PREFIXLEN];
 				before.len -= l->priv[PV_PREFIXLEN];
-				if (sfx_cmp_pos(&sep, &before) <= 0)
+				if (sfx_order_cmp_pos(l->order, &sep, &before) <= 0)
 					return "a separator is not above the block before it";
 			}
 			else if (sep.len != 0 || sep.tid != 0)
 				return "the first separator is not empty";
 		}
-		if (sfx_leaf_cmp_fences(l, &pos) != 0)
+		/* what lies between the first and the last entry need not be compared with the fences */
+		if ((!c->any || (b == l->nblocks - 1 && i == blk->nent - 1)) && sfx_leaf_cmp_fences(l, &pos) != 0)
 			return "an entry is outside of the fences";
 		c->last = pos;
 		c->any = true;
@@ -849,8 +958,24 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 	return NULL;
 }
 
+/* The fences against each other. */
+static const char *
+verify_fences(const SfxLeaf *l)
+{
+	SfxPos		low = {l->body + l->priv[PV_LOW], l->priv[PV_LOWLEN], low_tid(l)};
+	SfxPos		high = {l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], high_tid(l)};
+
+	if (l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF)
+		return NULL;
+	if (sfx_order_cmp_pos(l->order, &low, &high) > 0)
+		return "the low fence is above the high fence";
+	if (l->order == NULL && low.len && high.len && low.key[0] == high.key[0])
+		return "the fences share more than the prefix that is stored";
+	return NULL;
+}
+
 int
-sfx_leaf_verify(const uint8_t *body, uint32_t len, SfxBlock *scratch, const char **why)
+sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, SfxBlock *scratch, const char **why)
 {
 	SfxLeaf		l;
 	Check		c;
@@ -858,21 +983,12 @@ sfx_leaf_verify(const uint8_t *body, uint32_t len, SfxBlock *scratch, const char
 	c.any = false;
 	c.nentries = 0;
 	*why = NULL;
-	if (sfx_leaf_open(&l, body, len) != SFX_OK)
+	if (sfx_leaf_open(&l, body, len, order) != SFX_OK)
 	{
 		*why = "the header is broken";
 		return SFX_CORRUPT;
 	}
-	if (!(l.priv[PV_FLAGS] & SFX_LEAF_HIGH_INF))
-	{
-		int			d = sfx_cmp_bytes(body + l.priv[PV_LOW], l.priv[PV_LOWLEN],
-									  body + l.priv[PV_HIGH], l.priv[PV_HIGHLEN]);
-
-		if (d > 0 || (d == 0 && cmp_tid(low_tid(&l), high_tid(&l)) > 0))
-			*why = "the low fence is above the high fence";
-		else if (l.priv[PV_LOWLEN] && l.priv[PV_HIGHLEN] && body[l.priv[PV_LOW]] == body[l.priv[PV_HIGH]])
-			*why = "the fences share more than the prefix that is stored";
-	}
+	*why = verify_fences(&l);
 	for (int b = 0; b < l.nblocks && *why == NULL; b++)
 		*why = verify_block(&l, b, scratch, &c);
 	if (*why == NULL && c.nentries != l.nentries)

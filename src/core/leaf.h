@@ -14,6 +14,10 @@
  *
  * The low fence is inclusive, the high fence exclusive (absent = plus infinity).
  * Every entry lies between them.  What all keys between the fences must share (their common prefix) is stored once.
+ *
+ * In comparator order (an SfxOrder is given) fences tell nothing about the bytes of keys between them: they share no prefix, and
+ * key streams are STRING only.  All functions that compare keys may leave by longjmp then, out of the comparison;
+ * readers have changed nothing but their output by that time, a packer is of no more use.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_H
@@ -58,14 +62,15 @@ extern size_t sfx_packer_size(void);
 
 /*
  * Start packing into page bodies of at most capacity bytes (4,096 to 32,000).
- * low is the low fence of the first page; its bytes are copied.
+ * low is the low fence of the first page; its bytes are copied.  order (NULL: byte order) must outlive the packer.
  */
 extern SfxPacker *sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low,
-								  SfxLeafEmit emit, void *ctx);
+								  SfxLeafEmit emit, void *ctx, const SfxOrder *order);
 
 /*
  * Add one entry, greater than the one before by (key, TID) and not below low. keylen + paylen <= SFX_MAX_ENTRY. Bytes are
  * copied.  Pages are filled as full as they can be.  Returns SFX_OK or what emit returned.
+ * Never calls order->cmp; order->separate once per block, and a few times where a page ends.
  */
 extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 
@@ -86,18 +91,20 @@ typedef struct SfxLeaf
 	uint32_t	len;
 	uint32_t	nentries;
 	int			nblocks;
+	const SfxOrder *order;		/* NULL: byte order */
 	/* private to leaf.c */
 	uint32_t	priv[12];
 } SfxLeaf;
 
-/* Check the header and directory.  SFX_OK or SFX_CORRUPT.  No copy: body must outlive l. */
-extern int sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len);
+/* Check the header and directory.  SFX_OK or SFX_CORRUPT (also where the body is in byte order and order is not NULL, or
+ * the other way round).  No copy: body and order must outlive l. */
+extern int sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *order);
 
 /* Copy the fences' keys to lowbuf and highbuf (SFX_MAX_ENTRY bytes each) and point low and high there. */
 extern int sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
 						   uint8_t *highbuf, SfxPos *high, bool *high_inf);
 
-/* < 0: pos lies below the low fence; 0: inside [low, high); > 0: at or above the high fence.  No copies.
+/* < 0: pos lies below the low fence; 0: inside [low, high); > 0: at or above the high fence.  No copies; two comparisons.
  * SFX_CORRUPT cannot happen after sfx_leaf_open. */
 extern int sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos);
 
@@ -130,6 +137,8 @@ extern int sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos);
 /*
  * Decode the entries e of block b with lo <= e < hi (NULL: no bound) into out.  May
  * decode fewer bytes than the block has: a point lookup touches a handful.
+ * In comparator order a bound that lies outside of the block costs one comparison (hi: if it is not the last block), one
+ * inside up to 9, and one whose key is the other's none.
  * Returns SFX_OK or SFX_CORRUPT.
  */
 extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
@@ -139,7 +148,7 @@ extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
 
 /* Every invariant of the body that costs a full decode: order, fences, counts, key lengths.  SFX_OK, or
  * SFX_CORRUPT with *why naming the broken invariant (a static string).  For surfidx_check. */
-extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, SfxBlock *scratch, const char **why);
+extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, SfxBlock *scratch, const char **why);
 
 /* Entry i of a decoded block. */
 static inline void

@@ -8,7 +8,7 @@
  * that fit; the page is emitted, the other entries stay pending for the next one.
  *
  * The page's shared prefix P is known only when the page is closed, but it only gets shorter as the high fence
- * moves up.  So an encoded block keeps its prefix apart, without the bytes that P had at the time;
+ * moves up.  (In comparator order it is empty.)  So an encoded block keeps its prefix apart, without the bytes that P had at the time;
  * the bytes that P gives back are found in the low fence.  The same goes for separators.
  *
  * Invariants: the committed blocks fit with the fence that follows them (pend.sep); at least one entry is
@@ -73,6 +73,7 @@ struct SfxPacker
 	int			pages;
 	SfxLeafEmit emit;
 	void	   *ctx;
+	const SfxOrder *order;
 	SfxPos		low;			/* low fence of the page under construction: points to lowkey */
 	uint32_t	nentries;		/* in committed blocks */
 	int			nblocks;
@@ -93,7 +94,8 @@ sfx_packer_size(void)
 }
 
 SfxPacker *
-sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emit, void *ctx)
+sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emit, void *ctx,
+				const SfxOrder *order)
 {
 	SfxPacker  *p = mem;
 
@@ -101,6 +103,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->pages = 0;
 	p->emit = emit;
 	p->ctx = ctx;
+	p->order = order;
 	if (low->len)
 		memcpy(p->lowkey, low->key, low->len);
 	p->low = (SfxPos) {p->lowkey, low->len, low->tid};
@@ -150,15 +153,21 @@ key_of_entry(const Pending *q, int e)
 
 /* The separator below entry e.  (pending: the one before it is pending, too) */
 static SfxPos
-pending_separator(const Pending *q, int e)
+pending_separator(const Pending *q, int e, const SfxOrder *order)
 {
 	int			k = key_of_entry(q, e);
 	SfxPos		s = pending_key(q, k);
 
-	if (k > 0 && q->ends[k - 1] == e)
-		s.len = q->lcp[k] + 1u < s.len ? q->lcp[k] + 1u : s.len;
-	else
+	if (k == 0 || q->ends[k - 1] != e)
 		s.tid = q->tid[e];
+	else if (order)
+	{
+		SfxPos		before = pending_key(q, k - 1);
+
+		s = sfx_order_separator(order, &before, &s);
+	}
+	else
+		s.len = q->lcp[k] + 1u < s.len ? q->lcp[k] + 1u : s.len;
 	return s;
 }
 
@@ -217,12 +226,28 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 
 /* ---- encoding a block ---- */
 
+/* What the first nkeys pending keys share. */
+static uint32_t
+common_prefix(const Pending *q, int nkeys, const SfxOrder *order)
+{
+	SfxPos		first = pending_key(q, 0);
+	SfxPos		last = pending_key(q, nkeys - 1);
+	uint32_t	len = first.len;
+
+	if (order == NULL)
+		return sfx_lcp(first.key, first.len, last.key, last.len);
+	/* the keys in between are not between them as bytes are */
+	for (int i = 1; i < nkeys; i++)
+		len = q->lcp[i] < len ? q->lcp[i] : len;
+	return len;
+}
+
 /* The key stream; sets the kind.  Bytes written or SFX_NOSPACE. */
 static int
-encode_keys(const SfxKeys *k, uint8_t *out, size_t cap, int *kind)
+encode_keys(const SfxKeys *k, const SfxOrder *order, uint8_t *out, size_t cap, int *kind)
 {
 	uint32_t	width = k->off[1] - k->off[0];
-	bool		fixed = width - k->skip <= SFX_FIX_MAXWIDTH;
+	bool		fixed = order == NULL && width - k->skip <= SFX_FIX_MAXWIDTH;
 	bool		rest;
 	int			r,
 				s;
@@ -309,17 +334,15 @@ encode_block(const SfxPacker *p, Candidate *c)
 	size_t		room = p->capacity;
 	int			kind = SFX_BLK_ONE;
 	int			r;
-	SfxPos		first = pending_key(q, 0);
-	SfxPos		last = pending_key(q, nkeys - 1);
 
-	c->b.prefixlen = sfx_lcp(first.key, first.len, last.key, last.len);
+	c->b.prefixlen = common_prefix(q, nkeys, p->order);
 	c->b.seplen = q->seplen;
 	c->b.septid = q->septid;
 	if (nkeys > 1)
 	{
 		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen};
 
-		r = encode_keys(&k, out, room, &kind);
+		r = encode_keys(&k, p->order, out, room, &kind);
 		if (r < 0)
 			return SFX_NOSPACE;
 		out += r;
@@ -362,7 +385,7 @@ encode_block(const SfxPacker *p, Candidate *c)
 static inline uint32_t
 shared_prefix(const SfxPacker *p, const SfxPos *high, bool high_inf)
 {
-	return high_inf ? 0 : sfx_lcp(p->low.key, p->low.len, high->key, high->len);
+	return high_inf || p->order ? 0 : sfx_lcp(p->low.key, p->low.len, high->key, high->len);
 }
 
 /* Bytes that block b, number i of the page, takes with its slot and separator. */
@@ -404,7 +427,7 @@ try_block(SfxPacker *p, Candidate *c, int n, const SfxPos *above, bool inf)
 	c->size = 0;
 	c->high_inf = inf && n == p->pend.nent;
 	if (n < p->pend.nent)
-		c->high = pending_separator(&p->pend, n);
+		c->high = pending_separator(&p->pend, n, p->order);
 	else if (!inf)
 		c->high = *above;
 	if (p->nblocks >= MAX_BLOCKS || encode_block(p, c) != SFX_OK)
@@ -465,7 +488,7 @@ put_fences(SfxPacker *p, const SfxPos *high, bool high_inf, uint32_t prefix)
 
 	out[0] = SFX_LEAF_VERSION;
 	out[1] = (uint8_t) ((high_inf ? SFX_LEAF_HIGH_INF : 0) | (p->low.tid ? SFX_LEAF_LOW_TID : 0) |
-						(!high_inf && high->tid ? SFX_LEAF_HIGH_TID : 0));
+						(!high_inf && high->tid ? SFX_LEAF_HIGH_TID : 0) | (p->order ? SFX_LEAF_ORDER : 0));
 	sfx_put16(out + 2, (uint16_t) p->nblocks);
 	sfx_put32(out + 4, p->nentries);
 	sfx_put16(out + 8, (uint16_t) prefix);
@@ -630,8 +653,8 @@ int
 sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 {
 	Pending    *q = &p->pend;
-	SfxPos		pos = {e->key, e->keylen, e->tid};
-	SfxPos		sep = pos;
+	SfxPos		sep = {e->key, e->keylen, e->tid};
+	bool		sepdone = p->order == NULL;
 	bool		newkey = true;
 	uint32_t	lcp = 0;
 	int			r;
@@ -642,7 +665,7 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 
 		lcp = sfx_lcp(last.key, last.len, e->key, e->keylen);
 		newkey = lcp < e->keylen || lcp < last.len;
-		if (lcp < e->keylen)
+		if (lcp < e->keylen && p->order == NULL)
 			sep = (SfxPos) {e->key, lcp + 1, 0};
 	}
 	else if (p->pages == 0 && p->nblocks == 0)
@@ -655,6 +678,13 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 		   (q->nent == SFX_BLOCK_ENTRIES || (newkey && q->nkeys == SFX_BLOCK_KEYS) ||
 			q->keyoff[q->nkeys] + e->keylen > SFX_BLOCK_RAW || q->payoff[q->nent] + e->paylen > SFX_BLOCK_RAW))
 	{
+		if (!sepdone)
+		{
+			SfxPos		last = pending_key(q, q->nkeys - 1);
+
+			sep = sfx_order_separator(p->order, &last, &sep);
+			sepdone = true;
+		}
 		r = flush_pending(p, &sep, false);
 		if (r < 0)
 			return r;

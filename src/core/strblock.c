@@ -4,6 +4,8 @@
  */
 #include "strblock.h"
 
+#include "frontrun.h"
+
 /* ---- encoder ---- */
 
 /* The byte all keys end in, or -1. */
@@ -56,16 +58,14 @@ encode_run(const SfxKeys *k, int first, int step, int n, uint32_t cut, uint8_t *
 
 	if (n == 0)
 		return p;
-	for (int j = 0, i = first + 1; j < n; j++)
+	for (int j = 0, i = first + step; j < n; j++, i += step)
 	{
 		uint32_t	s = k->lcp[i];
-		uint32_t	len;
+		uint32_t	len = k->off[i + 1] - k->off[i] - k->skip - cut;
 
-		/* what neighbours share, all between them share */
-		for (int m = 1; m < step; m++)
-			s = k->lcp[i + m] < s ? k->lcp[i + m] : s;
-		i += step;
-		len = k->off[i] - k->off[i - 1] - k->skip - cut;
+		if (step > 1)
+			s = sfx_lcp(k->bytes + k->off[i - step], k->off[i - step + 1] - k->off[i - step],
+						k->bytes + k->off[i], k->off[i + 1] - k->off[i]);
 		s -= k->skip;
 		s = s > len ? len : s;
 		shared[j] = s > prevlen ? prevlen : s;
@@ -377,6 +377,136 @@ sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal)
 	p = group_run(s, g, &end);
 	i = search_run(s, p, end, group_keys(s, g), t, tlen, &m, equal);
 	return i < 0 ? i : g * SFX_STR_GROUP + 1 + i;
+}
+
+/* ---- search in comparator order ---- */
+
+_Static_assert(SFX_STR_GROUP <= SFX_RUN_MAX && SFX_STR_MAXGROUPS <= SFX_RUN_MAX, "a group, or the heads, are one run");
+
+typedef struct OrderSearch
+{
+	const SfxOrder *order;
+	const uint8_t *t;
+	uint32_t	tlen;
+	int			last;			/* common last byte of the keys, or -1 */
+	uint32_t	prefixlen;
+	uint32_t	most;			/* most bytes of a key without prefix and last byte */
+	uint8_t		key[SFX_MAX_ENTRY];	/* begins with the prefix */
+} OrderSearch;
+
+/* Append a run of n keys to r, whose last key is the one before them. */
+static bool
+parse_run(const uint8_t *p, const uint8_t *end, int n, uint32_t most, SfxRun *r)
+{
+	uint32_t	least,
+				shared,
+				rest;
+
+	if (n == 0)
+		return true;
+	if (!sfx_len_get(&p, end, &least))
+		return false;
+	for (int i = 0; i < n; i++)
+	{
+		if (!next_key(&p, end, least, &shared, &rest) || !sfx_run_add(r, shared, p, rest, most))
+			return false;
+		p += rest;
+	}
+	return true;
+}
+
+static bool
+parse_heads(const SfxStr *s, uint32_t most, SfxRun *r)
+{
+	const uint8_t *p;
+	const uint8_t *key;
+	uint32_t	len;
+
+	r->n = 0;
+	return first_key(s, &p, &key, &len) && sfx_run_add(r, 0, key, len, most) &&
+		parse_run(p, s->heads + s->goff[0], s->ngroups - 1, most, r);
+}
+
+/* A group with its head, which the caller has put together. */
+static bool
+parse_group(const SfxStr *s, int g, const uint8_t *head, uint32_t headlen, uint32_t most, SfxRun *r)
+{
+	const uint8_t *end;
+	const uint8_t *p = group_run(s, g, &end);
+
+	r->n = 0;
+	return sfx_run_add(r, 0, head, headlen, most) && parse_run(p, end, group_keys(s, g), most, r);
+}
+
+/* The first of keys [lo, hi) of a run that is not < t, hi if all are. */
+static int
+bisect_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
+{
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		uint32_t	len = w->prefixlen + sfx_run_string(r, mid, w->key + w->prefixlen);
+		int			c;
+
+		if (w->last >= 0)
+			w->key[len++] = (uint8_t) w->last;
+		c = sfx_order_cmp(w->order, w->key, len, w->t, w->tlen);
+		if (c == 0)
+		{
+			*equal = true;
+			return mid;
+		}
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int
+sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from,
+					 const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal)
+{
+	OrderSearch w;
+	SfxRun		run;
+	uint8_t		head[SFX_MAX_ENTRY];
+	uint32_t	headlen;
+	int			lo = (from + SFX_STR_GROUP - 1) / SFX_STR_GROUP;	/* the first head that may not be < t */
+	int			g,
+				i;
+
+	*equal = false;
+	if (from >= s->n)
+		return s->n;
+	if (prefixlen + (s->last >= 0) > SFX_MAX_ENTRY)
+		return SFX_CORRUPT;
+	w.order = o;
+	w.t = t;
+	w.tlen = tlen;
+	w.last = s->last;
+	w.prefixlen = prefixlen;
+	w.most = SFX_MAX_ENTRY - prefixlen - (s->last >= 0);
+	if (prefixlen > 0)
+		memcpy(w.key, prefix, prefixlen);
+	if (!parse_heads(s, w.most, &run))
+		return SFX_CORRUPT;
+	/* a scan that goes on from the block before is done after one comparison */
+	if (from == 0)
+	{
+		lo = bisect_run(&w, &run, 0, 1, equal);
+		if (lo == 0)
+			return 0;
+	}
+	i = bisect_run(&w, &run, lo, s->ngroups, equal);
+	if (*equal)
+		return i * SFX_STR_GROUP;
+	g = i - 1;
+	headlen = sfx_run_string(&run, g, head);
+	if (!parse_group(s, g, head, headlen, w.most, &run))
+		return SFX_CORRUPT;
+	i = g * SFX_STR_GROUP;
+	return i + bisect_run(&w, &run, from > i + 1 ? from - i : 1, run.n, equal);
 }
 
 /* Where decoded keys go. */

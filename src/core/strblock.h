@@ -53,8 +53,15 @@ extern int sfx_str_encode(const SfxKeys *k, uint8_t *out, size_t cap);
 /* Parse a stream of n keys.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n);
 
-/* The number of keys < t (bytes behind the block's prefix); *equal: the key there is t.  Or SFX_CORRUPT. */
+/* The number of keys < t (bytes behind the block's prefix) in byte order; *equal: the key there is t.  Or SFX_CORRUPT. */
 extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal);
+
+/*
+ * The same for keys in comparator order, with the block's prefix in front of them and of t.  The first from keys are
+ * known to be < t.  Compares with the first key (if from is 0), then bisects the heads, then one group.
+ */
+extern int sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from,
+								const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*
  * Materialise keys [from, to) in out (cap bytes), one after the other; off[0..to-from] are their bounds (off[0] need

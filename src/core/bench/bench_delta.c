@@ -93,7 +93,7 @@ main(int argc, char **argv)
 {
 	uint64_t	max = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
 	Arena		ar = {.total = (uint32_t) (max / 30) + 1000};
-	SfxNodeAlloc a = {&ar, arena_alloc, arena_free, arena_addr, arena_available};
+	SfxNodeAlloc a = {&ar, arena_alloc, arena_free, arena_addr, arena_available, NULL};
 
 	ar.mem = aligned_alloc(SFX_NODE_SIZE, (size_t) ar.total * SFX_NODE_SIZE);
 	memset(ar.mem, 1, (size_t) ar.total * SFX_NODE_SIZE);

@@ -146,7 +146,7 @@ measure(SfxInnerFormat f, void *scratch)
 		{
 			int			mid = (lo + hi + 1) / 2;
 
-			if (sfx_inner_build_as(f, sep + at, mid, at + mid < nsep ? &sep[at + mid].low : NULL, body, CAP, scratch) > 0)
+			if (sfx_inner_build_as(f, sep + at, mid, at + mid < nsep ? &sep[at + mid].low : NULL, body, CAP, scratch, NULL) > 0)
 				lo = mid;
 			else
 				hi = mid - 1;
@@ -167,8 +167,8 @@ measure(SfxInnerFormat f, void *scratch)
 	}
 	build = (now() - build) / pages;
 	len = sfx_inner_build_as(f, sep + middle, middlen, middle + middlen < nsep ? &sep[middle + middlen].low : NULL,
-							 body, CAP, scratch);
-	if (len < 0 || sfx_inner_open(&p, body, (uint32_t) len) < 0)
+							 body, CAP, scratch, NULL);
+	if (len < 0 || sfx_inner_open(&p, body, (uint32_t) len, NULL) < 0)
 		abort();
 	/* probes: stored keys below the page, in random order */
 	int			klo = 0,
@@ -226,7 +226,7 @@ measure(SfxInnerFormat f, void *scratch)
 			uint32_t	blk;
 			uint64_t	count;
 
-			sfx_inner_open(&q, body, (uint32_t) len);
+			sfx_inner_open(&q, body, (uint32_t) len, NULL);
 			r = sfx_inner_find(&q, &probe[i ^ (r < 0)]);
 			sfx_inner_child(&q, r, &blk, &count);
 			sink = (int) (blk + (uint32_t) count);

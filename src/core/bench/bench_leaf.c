@@ -171,7 +171,7 @@ pack_all(SfxLeafEmit emit, void *ctx)
 
 	if (!mem)
 		mem = malloc(sfx_packer_size());
-	p = sfx_packer_init(mem, CAPACITY, &low, emit, ctx);
+	p = sfx_packer_init(mem, CAPACITY, &low, emit, ctx, NULL);
 	for (int i = 0; i < n; i++)
 	{
 		SfxEntry	e = {bytes + row[i].off, row[i].len, 0, NULL, tid[i]};
@@ -193,7 +193,7 @@ time_decode(void)
 	{
 		SfxLeaf		l;
 
-		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i]);
+		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i], NULL);
 		for (int b = 0; b < l.nblocks; b++)
 		{
 			sfx_leaf_decode(&l, b, NULL, NULL, &blk);
@@ -215,7 +215,7 @@ time_tids(void)
 	{
 		SfxLeaf		l;
 
-		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i]);
+		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i], NULL);
 		for (int b = 0; b < l.nblocks; b++)
 			sfx_leaf_tids(&l, b, buf);
 	}
@@ -253,7 +253,7 @@ time_lookup(int limit, int some)
 		SfxPos		lo = {key + r[k].off, r[k].len, want[k]};
 		SfxPos		hi = {key + r[k].off, r[k].len, UINT64_MAX};
 
-		if (sfx_leaf_open(&l, pages + (size_t) where[k] * 8192, pagelen[where[k]]) != SFX_OK ||
+		if (sfx_leaf_open(&l, pages + (size_t) where[k] * 8192, pagelen[where[k]], NULL) != SFX_OK ||
 			sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &lo), &lo, &hi, &blk) != SFX_OK ||
 			blk.nent < 1 || blk.tid[0] != want[k])
 			abort();

@@ -1,9 +1,11 @@
 /*
- * fuzz_delta.c - sequences of operations on the delta against a sorted array
+ * fuzz_delta.c - sequences of operations on the delta against a sorted array, in an order that the first byte chooses;
+ * comparisons that fail in between must change nothing
  *
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -I src/core src/core/fuzz/fuzz_delta.c src/core/delta.c
  */
 #include "../delta.h"
+#include "../test/orders.h"
 #include <stdlib.h>
 
 #define NNODES	24
@@ -66,6 +68,7 @@ typedef struct Ref
 
 static Ref *ref[MAXREF];
 static int	nref;
+static const SfxOrder *order;
 
 static int
 lower(const SfxPos *p)
@@ -76,7 +79,7 @@ lower(const SfxPos *p)
 	{
 		SfxPos		r = {ref[i]->key, ref[i]->len, ref[i]->tid};
 
-		if (sfx_cmp_pos(&r, p) >= 0)
+		if (sfx_order_cmp_pos(order, &r, p) >= 0)
 			break;
 		i++;
 	}
@@ -105,16 +108,47 @@ same(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, int i)
 			abort();
 }
 
+/* An insert whose at-th comparison fails; if it does not come to that, none at all. */
+static void
+try_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uint64_t at)
+{
+	SfxDelta	was = *d;
+	SfxPos		p = {e->key, e->keylen, e->tid};
+	SfxCursor	c;
+
+	if (order == NULL || at == 0)
+		return;
+	order_calls = 0;
+	sfx_delta_seek(d, a, &p, &c);
+	if (order_calls < at)
+		return;
+	order_calls = 0;
+	order_fail_at = at;
+	if (setjmp(order_failed) == 0)
+	{
+		sfx_delta_insert(d, a, e);
+		abort();
+	}
+	if (memcmp(&was, d, sizeof(was)) != 0)
+		abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	SfxNodeAlloc a = {NULL, fz_alloc, fz_free, fz_addr, fz_available};
+	SfxNodeAlloc a = {NULL, fz_alloc, fz_free, fz_addr, fz_available, NULL};
 	SfxDelta	d = {0};
 	SfxCursor	c;
 	const char *why;
 	static uint8_t pay[SFX_MAX_ENTRY];
 
 	nref = 0;
+	if (size < 1)
+		return 0;
+	order = data[0] % (NORDERS + 1) ? &orders[data[0] % (NORDERS + 1) - 1].base : NULL;
+	a.order = order;
+	data++;
+	size--;
 	/* operation, shape, TID, payload, two bytes of length, three of key */
 	for (; size >= 9; data += 9, size -= 9)
 	{
@@ -144,6 +178,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				memset(pay, data[3], paylen);
 				SfxEntry	e = {key, len, paylen, pay, data[2]};
 
+				try_insert(&d, &a, &e, data[1] >> 3);
 				rc = sfx_delta_insert(&d, &a, &e);
 				if (rc == SFX_NOMEM)
 				{

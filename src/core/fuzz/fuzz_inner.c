@@ -1,14 +1,16 @@
 /*
- * Fuzz target of inner.h and louds.h.  The input is (a) a hostile page body with probes, and (b) the description of
- * a set of separators that is built in both formats, searched and compared.
+ * Fuzz target of inner.h and louds.h.  The first byte chooses the order of keys, and what the rest is: (a) a hostile page body
+ * with probes, or (b) the description of a set of separators that is built in both formats, searched and compared.
  */
 #include <stdlib.h>
 #include "../inner.h"
 #include "../louds.h"
+#include "../test/orders.h"
 
 static uint64_t scratch[1 << 18];
 static uint8_t	body[8144];
 static SfxChild set[600];
+static const SfxOrder *order;
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,11 +57,11 @@ hostile(const uint8_t *data, size_t size)
 	SfxPos		lo,
 				hi;
 	bool		inf;
-	int			rc = sfx_inner_verify(data, (uint32_t) size, scratch, &why);
+	int			rc = sfx_inner_verify(data, (uint32_t) size, order, scratch, &why);
 
 	if ((rc < 0) != (why != NULL))
 		abort();
-	if (sfx_inner_open(&p, data, (uint32_t) size) != SFX_OK)
+	if (sfx_inner_open(&p, data, (uint32_t) size, order) != SFX_OK)
 		return;
 	sfx_inner_fences(&p, lob, &lo, hib, &hi, &inf);
 	probe_all(&p, data, size);
@@ -68,7 +70,14 @@ hostile(const uint8_t *data, size_t size)
 		sfx_inner_child(&p, i, &blk, &count);
 }
 
-/* The input cut into strings: a length byte, then the bytes.  Each one is used if it is greater than the last. */
+static int
+cmp_child(const void *a, const void *b)
+{
+	return sfx_order_cmp_pos(order, &((const SfxChild *) a)->low, &((const SfxChild *) b)->low);
+}
+
+/* The input cut into strings: a length byte, then the bytes.  Each one is used if it is greater than the last; in comparator
+ * order they are sorted, and some have a TID. */
 static int
 cut(const uint8_t *data, size_t size)
 {
@@ -83,12 +92,24 @@ cut(const uint8_t *data, size_t size)
 		if (at + len > size)
 			break;
 		at += len;
-		if (n > 0 && sfx_cmp_pos(&set[n - 1].low, &p) >= 0)
+		if (order)
+			p.tid = data[at - len - 1] & 32 ? data[at - len - 1] + 1u : 0;
+		else if (n > 0 && sfx_cmp_pos(&set[n - 1].low, &p) >= 0)
 			continue;
 		set[n].low = p;
 		set[n].blkno = len * 7;
 		set[n].count = at;
 		n++;
+	}
+	if (order)
+	{
+		int			m = 0;
+
+		qsort(set, (size_t) n, sizeof(SfxChild), cmp_child);
+		for (int i = 0; i < n; i++)
+			if (m == 0 || cmp_child(&set[m - 1], &set[i]) != 0)
+				set[m++] = set[i];
+		n = m;
 	}
 	return n;
 }
@@ -104,19 +125,20 @@ round_trip(const uint8_t *data, size_t size)
 		for (int m = n - 1; m <= n; m++)
 		{
 			int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, m < n ? &set[m].low : NULL,
-															  body, sizeof(body), scratch);
+															  body, sizeof(body), scratch, order);
 
 			if (len < 0)
 				continue;
-			if (sfx_inner_verify(body, (uint32_t) len, scratch, &why) < 0 ||
-				sfx_inner_open(&p, body, (uint32_t) len) < 0)
+			if (sfx_inner_verify(body, (uint32_t) len, order, scratch, &why) < 0 ||
+				sfx_inner_open(&p, body, (uint32_t) len, order) < 0)
 				abort();
 			for (int i = 0; i < m; i++)
 			{
 				uint32_t	blk;
 				uint64_t	count;
 
-				if (sfx_inner_find(&p, &set[i].low) != i || sfx_inner_child(&p, i, &blk, &count) < 0 ||
+				if (sfx_inner_find(&p, &set[i].low) != i ||
+					sfx_inner_find_before(&p, &set[i].low) != (i > 0 ? i - 1 : 0) || sfx_inner_child(&p, i, &blk, &count) < 0 ||
 					blk != set[i].blkno || count != set[i].count)
 					abort();
 			}
@@ -135,6 +157,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (sfx_inner_scratch_size() > sizeof(scratch))
 		abort();
+	order = data[0] / 2 % (NORDERS + 1) ? &orders[data[0] / 2 % (NORDERS + 1) - 1].base : NULL;
 	/* a copy of the exact size, so that any overrun is seen */
 	copy = malloc(size - 1);
 	memcpy(copy, data + 1, size - 1);

@@ -1,16 +1,18 @@
 /*
  * fuzz_leaf.c - hostile bytes to the leaf reader, and round trips through the packer
  *
- * The first byte chooses: a leaf body as it is; a key stream; or entries cut from the bytes, packed, read back,
- * then damaged in one place and read again.
+ * The first byte chooses the order of keys, and: a leaf body as it is; a key stream; or entries cut from the bytes,
+ * packed, read back, then damaged in one place and read again.
  */
 #include <stdlib.h>
 
 #include "../fixblock.h"
 #include "../leaf.h"
 #include "../strblock.h"
+#include "../test/orders.h"
 
 static SfxBlock blk;
+static const SfxOrder *order;
 static uint8_t lowbuf[SFX_MAX_ENTRY],
 			highbuf[SFX_MAX_ENTRY];
 
@@ -28,8 +30,8 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	int			limit;
 
-	sfx_leaf_verify(body, len, &blk, &why);
-	if (sfx_leaf_open(&l, body, len) != SFX_OK)
+	sfx_leaf_verify(body, len, order, &blk, &why);
+	if (sfx_leaf_open(&l, body, len, order) != SFX_OK)
 		return;
 	sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
 	sfx_leaf_cmp_fences(&l, lo);
@@ -66,6 +68,13 @@ read_streams(const uint8_t *data, size_t size, int n)
 	if (sfx_str_open(&s, data, size, n) == SFX_OK)
 	{
 		sfx_str_search(&s, data, size < 9 ? (uint32_t) size : 9, &equal);
+		for (int from = 0; order && from <= n; from += 1 + from)
+		{
+			int			i = sfx_str_search_order(&s, data, (uint32_t) (size < 5 ? size : 5), from, order,
+												 data, (uint32_t) (size < 9 ? size : 9), &equal);
+
+			CHECK(i == SFX_CORRUPT || (i >= from && i <= n));
+		}
 		sfx_str_decode(&s, 0, n, 3, out, sizeof(out), off, data + size);
 		sfx_str_decode(&s, n / 2, n, 0, out, 3000, off, data + size);
 	}
@@ -91,6 +100,35 @@ typedef struct Made
 } Made;
 
 static int
+cmp_entry(const void *a, const void *b)
+{
+	const SfxEntry *x = a,
+			   *y = b;
+	SfxPos		p = {x->key, x->keylen, x->tid};
+	SfxPos		q = {y->key, y->keylen, y->tid};
+
+	return sfx_order_cmp_pos(order, &p, &q);
+}
+
+/* Every entry read back by its own position. */
+static void
+look_up(const SfxLeaf *l, const Made *m, int from, int to)
+{
+	for (int i = from; i < to; i += 1 + i / 4)
+	{
+		SfxPos		lo = {m->e[i].key, m->e[i].keylen, m->e[i].tid};
+		SfxPos		hi = {m->e[i].key, m->e[i].keylen, m->e[i].tid + 1};
+		int			b = sfx_leaf_find_block(l, &lo);
+
+		CHECK(sfx_leaf_cmp_fences(l, &lo) == 0 && b >= 0 && b < l->nblocks);
+		CHECK(sfx_leaf_decode(l, b, &lo, &hi, &blk) == SFX_OK && blk.nent == 1 && blk.tid[0] == lo.tid);
+		b = sfx_leaf_find_block_before(l, &hi);
+		CHECK(b >= 0 && b < l->nblocks);
+		CHECK(sfx_leaf_decode(l, b, &lo, NULL, &blk) == SFX_OK && blk.nent > 0 && blk.tid[0] == lo.tid);
+	}
+}
+
+static int
 emit(void *ctx, const SfxLeafOut *o)
 {
 	Made	   *m = ctx;
@@ -102,8 +140,8 @@ emit(void *ctx, const SfxLeafOut *o)
 	uint32_t	at;
 
 	memcpy(copy, o->body, o->len);
-	CHECK(sfx_leaf_verify(copy, o->len, &blk, &why) == SFX_OK);
-	CHECK(sfx_leaf_open(&l, copy, o->len) == SFX_OK);
+	CHECK(sfx_leaf_verify(copy, o->len, order, &blk, &why) == SFX_OK);
+	CHECK(sfx_leaf_open(&l, copy, o->len, order) == SFX_OK);
 	for (int b = 0; b < l.nblocks; b++)
 	{
 		CHECK(sfx_leaf_decode(&l, b, NULL, NULL, &blk) == SFX_OK);
@@ -118,6 +156,7 @@ emit(void *ctx, const SfxLeafOut *o)
 			CHECK(e.paylen == 0 || memcmp(e.payload, m->e[m->read].payload, e.paylen) == 0);
 		}
 	}
+	look_up(&l, m, m->read - (int) o->nentries, m->read);
 	at = (uint32_t) (m->damage[0] << 8 | m->damage[1]) % o->len;
 	copy[at] ^= m->damage[2];
 	read_body(copy, o->len, &lo, &hi);
@@ -181,7 +220,17 @@ round_trip(const uint8_t *data, size_t size)
 			m.n++;
 		}
 	}
-	p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, &low, emit, &m);
+	if (order)
+	{
+		int			n = 0;
+
+		qsort(m.e, (size_t) m.n, sizeof(SfxEntry), cmp_entry);
+		for (int i = 0; i < m.n; i++)
+			if (n == 0 || cmp_entry(&m.e[n - 1], &m.e[i]) != 0)
+				m.e[n++] = m.e[i];
+		m.n = n;
+	}
+	p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, &low, emit, &m, order);
 	for (int i = 0; i < m.n; i++)
 		CHECK(sfx_packer_add(p, &m.e[i]) == SFX_OK);
 	CHECK(sfx_packer_finish(p, NULL) == SFX_OK);
@@ -195,6 +244,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 12)
 		return 0;
+	order = data[0] / 3 % (NORDERS + 1) ? &orders[data[0] / 3 % (NORDERS + 1) - 1].base : NULL;
 	switch (data[0] % 3)
 	{
 		case 0:

@@ -1,5 +1,6 @@
 /* test_delta.c - the delta's B+tree against a sorted array */
 #include "../delta.h"
+#include "orders.h"
 #include "tap.h"
 
 /* ---- an allocator over one array: counts, can run dry, finds double frees ---- */
@@ -59,7 +60,7 @@ arena_available(void *ctx)
 }
 
 static Arena arena;
-static SfxNodeAlloc A = {&arena, arena_alloc, arena_free, arena_addr, arena_available};
+static SfxNodeAlloc A = {&arena, arena_alloc, arena_free, arena_addr, arena_available, NULL};
 
 static void
 arena_init(uint32_t n)
@@ -98,7 +99,7 @@ ref_lower(const SfxPos *p)
 		int			mid = (lo + hi) / 2;
 		SfxPos		m = {ref[mid].key, ref[mid].keylen, ref[mid].tid};
 
-		if (sfx_cmp_pos(&m, p) < 0)
+		if (sfx_order_cmp_pos(A.order, &m, p) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -114,7 +115,7 @@ ref_is(int i, const SfxPos *p)
 	if (i >= nref)
 		return false;
 	m = (SfxPos) {ref[i].key, ref[i].keylen, ref[i].tid};
-	return sfx_cmp_pos(&m, p) == 0;
+	return sfx_order_cmp_pos(A.order, &m, p) == 0;
 }
 
 static int
@@ -261,6 +262,14 @@ make_key(int kind, uint64_t v)
 			keybuf[0] = (uint8_t) rnd(&s);
 			keybuf[1] = (uint8_t) rnd(&s);
 			return rnd(&s) % 4 ? 2 : 2 + rnd(&s) % (SFX_MAX_ENTRY - 1);
+		case 6:					/* words in large and small letters */
+			{
+				uint32_t	len = 1 + rnd(&s) % 16;
+
+				for (uint32_t i = 0; i < len; i++)
+					keybuf[i] = (uint8_t) ((rnd(&s) % 3 ? 'a' : 'A') + rnd(&s) % 6);
+				return len;
+			}
 		default:				/* paths: 60 bytes shared, then a number */
 			return (uint32_t) snprintf((char *) keybuf, sizeof(keybuf),
 									   "com.example/a/rather/long/common/prefix/that/exceeds/the/header/%08u",
@@ -269,6 +278,17 @@ make_key(int kind, uint64_t v)
 }
 
 static uint8_t paybuf[SFX_MAX_ENTRY];
+
+static const char *
+order_name(void)
+{
+	static char name[40];
+
+	name[0] = '\0';
+	if (A.order)
+		snprintf(name, sizeof(name), "%s: ", ((const TestOrder *) A.order)->name);
+	return name;
+}
 
 static void
 random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
@@ -306,9 +326,9 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 		if (i % (n / 20) == 0)
 			trees += !agrees(&d);
 	}
-	ok(codes == 0, "kind %d, payloads %d: return codes (%d wrong)", kind, payloads, codes);
-	ok(seeks == 0, "kind %d, payloads %d: seeks (%d wrong)", kind, payloads, seeks);
-	ok(trees == 0, "kind %d, payloads %d: contents (%d wrong)", kind, payloads, trees);
+	ok(codes == 0, "%skind %d, payloads %d: return codes (%d wrong)", order_name(), kind, payloads, codes);
+	ok(seeks == 0, "%skind %d, payloads %d: seeks (%d wrong)", order_name(), kind, payloads, seeks);
+	ok(trees == 0, "%skind %d, payloads %d: contents (%d wrong)", order_name(), kind, payloads, trees);
 	while (nref > 0)
 	{
 		SfxEntry   *e = &ref[rnd(&seed) % (uint64_t) nref];
@@ -319,7 +339,7 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 	}
 	ok(codes == 0 && d.root == 0 && d.height == 0 && d.nodes == 0 && d.nentries == 0 && d.bytes == 0 &&
 	   arena.nfree == NNODES && arena.bad == 0,
-	   "kind %d, payloads %d: removing all gives back all nodes", kind, payloads);
+	   "%skind %d, payloads %d: removing all gives back all nodes", order_name(), kind, payloads);
 }
 
 static void
@@ -419,9 +439,9 @@ exhaustion(int kind, bool payloads)
 			codes += rc != ref_insert(&e);
 	}
 	ok(failed > 0 && codes == 0 && broken == 0 && agrees(&d),
-	   "kind %d: %d inserts without memory changed nothing", kind, failed);
+	   "%skind %d: %d inserts without memory changed nothing", order_name(), kind, failed);
 	sfx_delta_free(&d, &A);
-	ok(arena.nfree == 25 && arena.bad == 0, "kind %d: all nodes given back", kind);
+	ok(arena.nfree == 25 && arena.bad == 0, "%skind %d: all nodes given back", order_name(), kind);
 }
 
 /* verify() must see damage: one bit in each of many places. */
@@ -463,6 +483,140 @@ damage(void)
 	sfx_delta_free(&d, &A);
 }
 
+/* What a seek and an insert cost. */
+static void
+comparisons(void)
+{
+	SfxDelta	d = {0};
+	uint64_t	seed = 8;
+	uint64_t	seeks = 0,
+				inserts = 0;
+	int			most = 0,
+				n = 20000,
+				bound = 3;
+	const char *why;
+
+	arena_init(NNODES);
+	for (int i = 0; i < n; i++)
+	{
+		SfxEntry	e = {keybuf, make_key(6, (uint64_t) i), 0, NULL, (uint64_t) i};
+
+		order_calls = 0;
+		sfx_delta_insert(&d, &A, &e);
+		inserts += order_calls;
+	}
+	while (1 << (bound - 3) < n)
+		bound++;
+	for (int i = 0; i < 5000; i++)
+	{
+		SfxPos		p = {keybuf, make_key(6, rnd(&seed) % 30000), rnd(&seed) % 20000};
+		SfxCursor	c;
+
+		order_calls = 0;
+		sfx_delta_seek(&d, &A, &p, &c);
+		seeks += order_calls;
+		most = (int) order_calls > most ? (int) order_calls : most;
+	}
+	ok(most <= bound && inserts / (uint64_t) n < (uint64_t) bound,
+	   "%s%d entries, height %u: a seek takes %.1f comparisons, at most %d; an insert %.1f", order_name(), n, d.height,
+	   (double) seeks / 5000, most, (double) inserts / n);
+	order_calls = 0;
+	ok(sfx_delta_verify(&d, &A, &why) == SFX_OK && order_calls < 12 * (uint64_t) n / 10,
+	   "%sverify takes one comparison per entry", order_name());
+	sfx_delta_free(&d, &A);
+}
+
+/* Insert or remove with the at-th call of the order failing: did it come to that? */
+static bool
+fails(SfxDelta *d, const SfxEntry *e, bool insert, uint64_t at, int *rc)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+
+	order_calls = 0;
+	order_fail_at = at;
+	if (setjmp(order_failed) != 0)
+		return true;
+	*rc = insert ? sfx_delta_insert(d, &A, e) : sfx_delta_remove(d, &A, &p);
+	order_fail_at = 0;
+	return false;
+}
+
+/* Each comparison of each operation fails in turn, and nothing is changed; then it succeeds. */
+static void
+failing(int kind)
+{
+	static uint8_t *before;
+	SfxDelta	d = {0};
+	uint64_t	seed = 5;
+	int			failures = 0,
+				changed = 0,
+				codes = 0;
+	const uint32_t nodes = 60;
+	size_t		size = (size_t) nodes * SFX_NODE_SIZE;
+
+	if (!before)
+		before = malloc(size);
+	ref_clear();
+	arena_init(nodes);
+	memset(arena.mem, 0, size);
+	for (int i = 0; i < 600; i++)
+	{
+		uint64_t	v = rnd(&seed) % 400;
+		uint32_t	len = make_key(kind, v);
+		SfxEntry	e = {keybuf, len, 0, paybuf, v % 7};
+		SfxPos		p = {keybuf, len, v % 7};
+		bool		insert = rnd(&seed) % 5 > 0;
+		int			rc = 0;
+		uint64_t	at = 1;
+		SfxDelta	was = d;
+		Arena		arena_was = arena;
+
+		e.paylen = (uint32_t) (rnd(&seed) % 300);
+		if (e.paylen > SFX_MAX_ENTRY - len)
+			e.paylen = 0;
+		memcpy(before, arena.mem, size);
+		for (; fails(&d, &e, insert, at, &rc); at++)
+		{
+			changed += memcmp(&was, &d, sizeof(d)) != 0 || memcmp(before, arena.mem, size) != 0 ||
+				memcmp(&arena_was, &arena, sizeof(arena)) != 0;
+			failures++;
+		}
+		codes += rc != (rc == SFX_NOMEM ? rc : insert ? ref_insert(&e) : ref_remove(&p));
+	}
+	ok(changed == 0 && codes == 0 && failures > 1000 && d.nodes > 8 && agrees(&d),
+	   "%skind %d: %d failed comparisons changed nothing (%d did, %d results wrong)", order_name(), kind, failures,
+	   changed, codes);
+	sfx_delta_free(&d, &A);
+}
+
+static void
+test_order(const TestOrder *o)
+{
+	const char *why;
+	SfxDelta	d = {0};
+	int			rc;
+
+	A.order = &o->base;
+	for (int kind = 0; kind <= 6; kind++)
+		random_operations(kind, kind == 3 ? 1000 : 2500, 2000, kind % 2, (uint64_t) (kind + 50));
+	exhaustion(6, true);
+	comparisons();
+	failing(4);
+	failing(6);
+
+	arena_init(NNODES);
+	for (int i = 0; i < 2000; i++)
+	{
+		SfxEntry	e = {keybuf, make_key(6, (uint64_t) i), 0, NULL, (uint64_t) i};
+
+		sfx_delta_insert(&d, &A, &e);
+	}
+	A.order = &orders[o->kind == ORDER_REVERSED ? ORDER_LENGTH : ORDER_REVERSED].base;
+	rc = sfx_delta_verify(&d, &A, &why);
+	ok(rc == SFX_CORRUPT, "%s: verify sees that the order is another one: %s", o->name, why);
+	A.order = NULL;
+}
+
 int
 main(void)
 {
@@ -476,5 +630,7 @@ main(void)
 	for (int kind = 2; kind <= 4; kind++)
 		exhaustion(kind, kind == 2);
 	damage();
+	for (int i = 0; i < NORDERS; i++)
+		test_order(&orders[i]);
 	return done_testing();
 }

@@ -1,6 +1,7 @@
 /* Inner pages: both formats against binary search over the separators, on friendly and hostile sets. */
 #include "../inner.h"
 #include "../louds.h"
+#include "orders.h"
 #include "tap.h"
 
 #define CAP		8144
@@ -16,6 +17,7 @@ static int		nprobes;
 static uint64_t	seed;
 static uint64_t	scratch[1 << 18];
 static uint8_t	body[CAP];
+static const SfxOrder *order;	/* NULL: byte order */
 static const char *const format_name[2] = {"front coding", "trie"};
 
 static SfxPos
@@ -48,9 +50,13 @@ cmp_flat(const void *x, const void *y)
 {
 	static uint8_t a[8192],
 				b[8192];
-	uint32_t	n = flat(x, a);
-	uint32_t	m = flat(y, b);
+	uint32_t	n,
+				m;
 
+	if (order)
+		return sfx_order_cmp_pos(order, x, y);
+	n = flat(x, a);
+	m = flat(y, b);
 	return sfx_cmp_bytes(a, n, b, m);
 }
 
@@ -209,6 +215,24 @@ check_child(void *ctx, int i, const SfxChild *c)
 	return i == k->stop ? -77 : 0;
 }
 
+static int	most_calls;			/* comparisons of one find, less what bisection needs */
+
+/* Is find(pos) what it should be, and at how many comparisons? */
+static bool
+find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
+{
+	int			least = 0;
+	int			got;
+
+	order_calls = 0;
+	got = strict ? sfx_inner_find_before(p, pos) : sfx_inner_find(p, pos);
+	while (1 << least < p->nchildren)
+		least++;
+	if ((int) order_calls - least > most_calls)
+		most_calls = (int) order_calls - least;
+	return got == want;
+}
+
 /* Errors of a page with the first n children of the set. */
 static int
 check_page(const uint8_t *page, int len, int n, const SfxPos *high)
@@ -225,7 +249,7 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 	uint8_t    *copy = malloc((size_t) len);	/* so that ASan sees an overrun */
 
 	memcpy(copy, page, (size_t) len);
-	if (sfx_inner_open(&p, copy, (uint32_t) len) != SFX_OK || p.nchildren != n)
+	if (sfx_inner_open(&p, copy, (uint32_t) len, order) != SFX_OK || p.nchildren != n)
 		return 1000000;
 	if (sfx_inner_fences(&p, lob, &lo, hib, &hi, &inf) != SFX_OK || !same_pos(&lo, &set[0].low) || inf != (high == NULL))
 		bad++;
@@ -233,11 +257,12 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 		bad++;
 	for (int i = 0; i < nprobes; i++)
 	{
-		int			c = sfx_cmp_pos(&probes[i], &set[0].low) < 0 ? -1 : high && sfx_cmp_pos(&probes[i], high) >= 0;
+		int			c = sfx_order_cmp_pos(order, &probes[i], &set[0].low) < 0 ? -1 :
+			high && sfx_order_cmp_pos(order, &probes[i], high) >= 0;
 		int			d = sfx_inner_cmp_fences(&p, &probes[i]);
 
-		bad += sfx_inner_find(&p, &probes[i]) != reference(n, &probes[i], false);
-		bad += sfx_inner_find_before(&p, &probes[i]) != reference(n, &probes[i], true);
+		bad += !find_is(&p, &probes[i], false, reference(n, &probes[i], false));
+		bad += !find_is(&p, &probes[i], true, reference(n, &probes[i], true));
 		bad += (d > 0) - (d < 0) != c;
 	}
 	for (int i = 0; i < n; i++)
@@ -246,20 +271,31 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 		uint64_t	count;
 
 		bad += sfx_inner_child(&p, i, &blk, &count) != SFX_OK || blk != set[i].blkno || count != set[i].count;
-		bad += sfx_inner_find(&p, &set[i].low) != i;
-		bad += sfx_inner_find_before(&p, &set[i].low) != (i ? i - 1 : 0);
+		bad += !find_is(&p, &set[i].low, false, i);
+		bad += !find_is(&p, &set[i].low, true, i ? i - 1 : 0);
 	}
 	bad += sfx_inner_each(&p, check_child, &k) != SFX_OK || k.seen != n || k.bad != 0;
 	k = (Count) {.stop = n / 2};
 	bad += sfx_inner_each(&p, check_child, &k) != -77 || k.seen != n / 2 + 1;
 	/* the last check of all: self-delimiting keys only, as the index has them */
-	if (sfx_inner_verify(copy, (uint32_t) len, scratch, &why) != SFX_OK)
+	if (sfx_inner_verify(copy, (uint32_t) len, order, scratch, &why) != SFX_OK)
 	{
 		printf("# verify: %s\n", why);
 		bad++;
 	}
 	free(copy);
 	return bad;
+}
+
+static const char *
+order_name(void)
+{
+	static char name[40];
+
+	name[0] = '\0';
+	if (order)
+		snprintf(name, sizeof(name), "%s: ", ((const TestOrder *) order)->name);
+	return name;
 }
 
 /* Build and check the set in all formats, with and without a high fence. */
@@ -269,11 +305,11 @@ check_set(const char *name)
 	int			n = 0,
 				len = 0;
 
-	make_probes(3000);
-	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len);
+	make_probes(order ? 1000 : 3000);
+	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len, order);
 	ok(n >= (nset < 2 ? nset : 2) && check_page(body, len, n, n < nset ? &set[n].low : NULL) == 0,
-	   "%s: %d of %d children fit and are right", name, n, nset);
-	for (int f = 0; f < 2; f++)
+	   "%s%s: %d of %d children fit and are right", order_name(), name, n, nset);
+	for (int f = 0; f < (order ? 1 : 2); f++)
 	{
 		int			m = n,
 					bad = 0,
@@ -284,13 +320,14 @@ check_set(const char *name)
 			{
 				const SfxPos *high = inf || m >= nset ? NULL : &set[m].low;
 
-				if ((len = sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch)) >= 0)
+				if ((len = sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch, order)) >= 0)
 				{
 					bad += check_page(body, len, m, high);
 					built++;
 				}
 			}
-		ok(bad == 0 && (built > 0 || n < 3), "%s: %s, %d pages, %d errors", name, format_name[f], built, bad);
+		ok(bad == 0 && (built > 0 || n < 3), "%s%s: %s, %d pages, %d errors", order_name(), name, format_name[f], built,
+		   bad);
 	}
 }
 
@@ -484,7 +521,7 @@ test_small(void)
 	int			bad = 0,
 				pages = 0;
 
-	for (int round = 0; round < 3000; round++)
+	for (int round = 0; round < (order ? 1000 : 3000); round++)
 	{
 		start((uint64_t) round + 1000);
 		set_random_bytes(1 + (uint32_t) round % 7, round % 3 ? 4 : 2, 1 + round % 23);
@@ -492,11 +529,11 @@ test_small(void)
 			set[rnd(&seed) % (uint64_t) nset].low.tid = rnd(&seed) >> 16 | 1;
 		finish(round % 3);
 		make_probes(40);
-		for (int f = 0; f < 2; f++)
+		for (int f = 0; f < (order ? 1 : 2); f++)
 			for (int m = nset - 1; m <= nset; m++)
 			{
 				const SfxPos *high = m < nset ? &set[m].low : NULL;
-				int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch);
+				int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch, order);
 
 				/* a key with a TID that is a prefix of another one is no stored key: fences cannot be compared */
 				if (len >= 0)
@@ -504,7 +541,7 @@ test_small(void)
 					SfxInner	p;
 
 					pages++;
-					if (sfx_inner_open(&p, body, (uint32_t) len) != SFX_OK)
+					if (sfx_inner_open(&p, body, (uint32_t) len, order) != SFX_OK)
 						bad++;
 					else
 						for (int i = 0; i < nprobes; i++)
@@ -513,7 +550,7 @@ test_small(void)
 				}
 			}
 	}
-	ok(bad == 0, "small sets: %d pages, %d errors", pages, bad);
+	ok(bad == 0, "%ssmall sets: %d pages, %d errors", order_name(), pages, bad);
 }
 
 /* Two fences and a separator of the largest size fit, whatever the children are. */
@@ -534,22 +571,23 @@ test_largest(void)
 		set[nset].blkno = i == 1 ? 0 : UINT32_MAX - 1;
 		set[nset++].count = i == 1 ? UINT64_MAX : 0;
 	}
-	n = sfx_inner_fit(set, 4, NULL, body, CAP, scratch, &len);
+	qsort(set, (size_t) nset, sizeof(set[0]), cmp_child);
+	n = sfx_inner_fit(set, 4, NULL, body, CAP, scratch, &len, order);
 	make_probes(100);
-	ok(n == 2 && check_page(body, len, n, &set[2].low) == 0, "two children of the largest size: %d bytes", len);
-	n = sfx_inner_fit(set, 1, NULL, body, CAP, scratch, &len);
-	ok(n == 1 && check_page(body, len, n, NULL) == 0, "one of the largest size: %d bytes", len);
+	ok(n == 2 && check_page(body, len, n, &set[2].low) == 0, "%stwo children of the largest size: %d bytes", order_name(), len);
+	n = sfx_inner_fit(set, 1, NULL, body, CAP, scratch, &len, order);
+	ok(n == 1 && check_page(body, len, n, NULL) == 0, "%sone of the largest size: %d bytes", order_name(), len);
 	set[1].low.len++;
-	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch) == SFX_NOSPACE, "too long a key is refused");
+	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch, order) == SFX_NOSPACE, "%stoo long a key is refused", order_name());
 	set[1].low = set[0].low;
-	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch) == SFX_CORRUPT, "equal separators are refused");
-	ok(sfx_inner_build(set, 0, NULL, body, CAP, scratch) == SFX_NOSPACE, "no children are refused");
+	ok(sfx_inner_build(set, 2, NULL, body, CAP, scratch, order) == SFX_CORRUPT, "%sequal separators are refused", order_name());
+	ok(sfx_inner_build(set, 0, NULL, body, CAP, scratch, order) == SFX_NOSPACE, "%sno children are refused", order_name());
 	start(78);
 	add("", 0, 0);
 	set_ints(2000);
 	finish(0);
-	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len);
-	ok(sfx_inner_build(set, n, NULL, body, (uint32_t) len - 1, scratch) == SFX_NOSPACE, "a byte too few is refused");
+	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len, order);
+	ok(sfx_inner_build(set, n, n < nset ? &set[n].low : NULL, body, (uint32_t) len - 1, scratch, order) == SFX_NOSPACE, "%sa byte too few is refused", order_name());
 }
 
 /* Every truncation and every flipped byte: an error or an answer in range; verify never crashes. */
@@ -562,14 +600,14 @@ in_range(const uint8_t *page, uint32_t len, int *caught)
 	int			bad = 0;
 
 	memcpy(copy, page, len);
-	if (sfx_inner_open(&p, copy, len) == SFX_OK)
+	if (sfx_inner_open(&p, copy, len, order) == SFX_OK)
 		for (int i = 0; i < 20; i++)
 		{
 			int			r = sfx_inner_find(&p, &probes[i]);
 
 			bad += r != SFX_CORRUPT && (r < 0 || r >= p.nchildren);
 		}
-	*caught += sfx_inner_verify(copy, len, scratch, &why) == SFX_CORRUPT;
+	*caught += sfx_inner_verify(copy, len, order, scratch, &why) == SFX_CORRUPT;
 	free(copy);
 	return bad;
 }
@@ -577,7 +615,7 @@ in_range(const uint8_t *page, uint32_t len, int *caught)
 static void
 test_damage(void)
 {
-	for (int f = 0; f < 2; f++)
+	for (int f = 0; f < (order ? 1 : 2); f++)
 	{
 		int			len,
 					bad = 0,
@@ -589,7 +627,7 @@ test_damage(void)
 		set_paths(120);
 		finish(1);
 		make_probes(20);
-		len = sfx_inner_build_as((SfxInnerFormat) f, set, nset, NULL, body, CAP, scratch);
+		len = sfx_inner_build_as((SfxInnerFormat) f, set, nset, NULL, body, CAP, scratch, order);
 		for (int i = 0; i < len; i++)
 		{
 			bad += in_range(body, (uint32_t) i, &tries);
@@ -597,8 +635,8 @@ test_damage(void)
 			copy[i] ^= (uint8_t) (1 + rnd(&seed) % 255);
 			bad += in_range(copy, (uint32_t) len, &caught);
 		}
-		ok(bad == 0, "%s: damaged bytes stay in bounds, verify caught %d of %d changes, %d of %d truncations",
-		   format_name[f], caught, len, tries, len);
+		ok(bad == 0, "%s%s: damaged bytes stay in bounds, verify caught %d of %d changes, %d of %d truncations",
+		   order_name(), format_name[f], caught, len, tries, len);
 	}
 }
 
@@ -625,6 +663,93 @@ test_words(void)
 	ok(bad == 0, "select and popcount inside words");
 }
 
+/* Words in large and small letters, some of them with a TID: in comparator order a position is not a byte string. */
+static void
+set_words(int n)
+{
+	char		b[40];
+
+	for (int i = 0; i < n; i++)
+	{
+		int			len = 1 + (int) (rnd(&seed) % 20);
+
+		for (int j = 0; j < len; j++)
+			b[j] = (char) ((rnd(&seed) % 3 ? 'a' : 'A') + rnd(&seed) % 6);
+		add(b, (uint32_t) len, rnd(&seed) % 5 ? 0 : rnd(&seed) % 3 ? 1 + rnd(&seed) % 300 : SFX_MAX_TID);
+	}
+}
+
+static void
+test_order(const TestOrder *o)
+{
+	const char *why;
+	const SfxOrder *other = &orders[o->kind == ORDER_REVERSED ? ORDER_LENGTH : ORDER_REVERSED].base;
+	SfxInner	p;
+	int			n,
+				len = 0;
+
+	order = &o->base;
+	most_calls = -100;
+	start(20);
+	add("", 0, 0);
+	set_words(1500);
+	finish(0);
+	check_set("words");
+	start(21);
+	add("", 0, 0);
+	set_ints(1500);
+	finish(1);
+	check_set("integers");
+	start(22);
+	add("", 0, 0);
+	set_paths(800);
+	finish(2);
+	check_set("paths");
+	start(23);
+	set_random_bytes(9, 4, 1500);
+	finish(1);
+	check_set("bytes 00, 01, FE, FF");
+	start(24);
+	set_chain(2000, 'a');
+	finish(0);
+	check_set("prefix chain");
+	start(25);
+	set_tids(1500, 0);
+	finish(0);
+	check_set("some with TIDs");
+	start(26);
+	set_tids(1500, 2);
+	finish(0);
+	check_set("one key, TIDs of all sizes");
+	ok(most_calls <= 1, "%sa find takes log2(children) %+d comparisons", order_name(), most_calls);
+	test_small();
+	test_largest();
+	test_damage();
+
+	start(27);
+	add("", 0, 0);
+	set_words(1000);
+	finish(0);
+	order_calls = 0;
+	n = sfx_inner_fit(set, nset, NULL, body, CAP, scratch, &len, order);
+	ok(n > 100 && order_calls == 0 &&
+	   sfx_inner_build_as(SFX_INNER_TRIE, set, 5, NULL, body, CAP, scratch, order) == SFX_NOSPACE,
+	   "%sa page is built without comparisons, and never as a trie", order_name());
+	len = sfx_inner_build(set, n, n < nset ? &set[n].low : NULL, body, CAP, scratch, order);
+	ok(len > 0 && sfx_inner_verify(body, (uint32_t) len, order, scratch, &why) == SFX_OK &&
+	   sfx_inner_open(&p, body, (uint32_t) len, NULL) == SFX_CORRUPT &&
+	   sfx_inner_verify(body, (uint32_t) len, NULL, scratch, &why) == SFX_CORRUPT, "%sa page is refused in byte order",
+	   order_name());
+	n = sfx_inner_verify(body, (uint32_t) len, other, scratch, &why);
+	ok(n == SFX_CORRUPT, "%sthe verifier sees that the order is another one: %s", order_name(), why);
+	order = NULL;
+	start(28);
+	set_paths(100);
+	finish(0);
+	len = sfx_inner_build(set, nset, NULL, body, CAP, scratch, NULL);
+	ok(sfx_inner_open(&p, body, (uint32_t) len, &o->base) == SFX_CORRUPT, "%s: a page in byte order is refused", o->name);
+}
+
 int
 main(void)
 {
@@ -635,5 +760,7 @@ main(void)
 	test_small();
 	test_largest();
 	test_damage();
+	for (int i = 0; i < NORDERS; i++)
+		test_order(&orders[i]);
 	return done_testing();
 }

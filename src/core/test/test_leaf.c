@@ -1,5 +1,6 @@
 /* test_leaf.c - leaf pages: packing and reading against a sorted array */
 #include "tap.h"
+#include "orders.h"
 
 #include "../leaf.h"
 #include "../leaf_format.h"
@@ -28,6 +29,7 @@ static Page page[MAXPAGES];
 static int	npages;
 static SfxBlock blk;
 static uint64_t seed = 42;
+static const SfxOrder *order;	/* NULL: byte order */
 
 static uint8_t *
 arena_get(size_t len)
@@ -105,7 +107,7 @@ cmp_entry(const void *a, const void *b)
 	SfxPos		x = pos_of(a),
 				y = pos_of(b);
 
-	return sfx_cmp_pos(&x, &y);
+	return sfx_order_cmp_pos(order, &x, &y);
 }
 
 static void
@@ -125,7 +127,7 @@ pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 {
 	void	   *mem = malloc(sfx_packer_size());
 	SfxPos		none = {NULL, 0, 0};
-	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL);
+	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL, order);
 	int			r = SFX_OK;
 
 	for (int i = 0; i < n && r == SFX_OK; i++)
@@ -168,15 +170,15 @@ check_pages(uint32_t capacity)
 
 		if (page[i].len > capacity)
 			return "page too long";
-		if (sfx_leaf_verify(page[i].body, page[i].len, &blk, &why) != SFX_OK)
+		if (sfx_leaf_verify(page[i].body, page[i].len, order, &blk, &why) != SFX_OK)
 			return why;
-		if (sfx_leaf_open(&l, page[i].body, page[i].len) != SFX_OK || l.nentries != page[i].nentries)
+		if (sfx_leaf_open(&l, page[i].body, page[i].len, order) != SFX_OK || l.nentries != page[i].nentries)
 			return "open";
 		sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
-		if (sfx_cmp_pos(&low, &page[i].low) != 0 || inf != page[i].high_inf ||
-			(!inf && sfx_cmp_pos(&high, &page[i].high) != 0))
+		if (sfx_order_cmp_pos(order, &low, &page[i].low) != 0 || inf != page[i].high_inf ||
+			(!inf && sfx_order_cmp_pos(order, &high, &page[i].high) != 0))
 			return "fences";
-		if (inf != page[i].high_inf || (i > 0 && sfx_cmp_pos(&low, &page[i - 1].high) != 0))
+		if (inf != page[i].high_inf || (i > 0 && sfx_order_cmp_pos(order, &low, &page[i - 1].high) != 0))
 			return "fences are no chain";
 		if (sfx_leaf_cmp_fences(&l, &low) != 0 || (!inf && sfx_leaf_cmp_fences(&l, &high) <= 0))
 			return "cmp_fences";
@@ -206,7 +208,7 @@ rank(const SfxPos *pos)
 		int			mid = (lo + hi) / 2;
 		SfxPos		m = pos_of(&entry[mid]);
 
-		if (sfx_cmp_pos(&m, pos) < 0)
+		if (sfx_order_cmp_pos(order, &m, pos) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -313,7 +315,7 @@ check_search(int rounds)
 			phi = NULL;
 			rhi = n;
 		}
-		if (sfx_leaf_open(&l, p->body, p->len) != SFX_OK)
+		if (sfx_leaf_open(&l, p->body, p->len, order) != SFX_OK)
 			return "open";
 		start[0] = p->first;
 		for (b = 0; b < l.nblocks; b++)
@@ -390,13 +392,13 @@ put_int8(uint8_t *k, uint64_t v)
 typedef enum Kind
 {
 	SERIAL, RANDOM, DUPS, UUID, TEXT, PATHS, COMPOSITE, MIXED, BINARY, PAYLOAD, WIDE,
-	UUID4, SPARSE, HEADS, LONGKEYS, NKINDS
+	UUID4, SPARSE, HEADS, CASES, LONGKEYS, NKINDS
 } Kind;
 
 static const char *const kind_name[] = {
 	"serial int8", "random int8", "duplicates", "uuid", "short text", "paths", "composite (int4, int4)",
 	"text of one length", "any bytes", "payloads", "int8 and text",
-	"uuid v4", "two words, few varying bits", "many keys with the same 64 bits", "long keys"
+	"uuid v4", "two words, few varying bits", "many keys with the same 64 bits", "words in large and small letters", "long keys"
 };
 
 static void
@@ -505,6 +507,14 @@ make(Kind kind, int count)
 				for (int j = 9; j < len; j++)
 					k[j] = (uint8_t) rnd(&seed);
 				break;
+			case CASES:
+				len = 2 + (int) (r % 24);
+				k = add((uint32_t) len, random_tid());
+				make_text(k, (uint32_t) len, 8);
+				for (int j = 0; j + 1 < len; j++)
+					if (rnd(&seed) % 3 == 0)
+						k[j] = (uint8_t) (k[j] - 'a' + 'A');
+				break;
 			default:
 				len = r % 4 == 0 ? SFX_MAX_ENTRY : 1 + (int) (r % SFX_MAX_ENTRY);
 				k = add((uint32_t) len, random_tid());
@@ -515,6 +525,17 @@ make(Kind kind, int count)
 		}
 	}
 	sort_entries();
+}
+
+static const char *
+order_name(void)
+{
+	static char name[40];
+
+	name[0] = '\0';
+	if (order)
+		snprintf(name, sizeof(name), "%s: ", ((const TestOrder *) order)->name);
+	return name;
 }
 
 static void
@@ -528,7 +549,7 @@ test_kinds(void)
 		int			r = 0;
 		size_t		bytes = 0;
 		int			count = 0;
-		int			most = kind == LONGKEYS ? 300 : kind == TEXT || kind == SERIAL ? 40000 : 12000;
+		int			most = kind == LONGKEYS ? 300 : order ? 4000 : kind == TEXT || kind == SERIAL ? 40000 : 12000;
 
 		for (int c = 0; c < 3 && !err; c++)
 		{
@@ -545,7 +566,7 @@ test_kinds(void)
 				bytes += page[i].len;
 			count += c == 0 ? n : 0;
 		}
-		ok(err == NULL, "%s: %.2f bytes per entry%s%s", kind_name[kind], (double) bytes / count,
+		ok(err == NULL, "%s%s: %.2f bytes per entry%s%s", order_name(), kind_name[kind], (double) bytes / count,
 		   err ? ": " : "", err ? err : "");
 	}
 }
@@ -557,7 +578,7 @@ test_small(void)
 	const char *err = NULL;
 
 	for (int kind = 0; kind < NKINDS && !err; kind++)
-		for (int count = 1; count < 40 && !err; count++)
+		for (int count = 1; count < 40 && !err; count += order ? 5 : 1)
 		{
 			make(kind, count);
 			if (pack(CAPACITY, NULL, NULL) != SFX_OK)
@@ -565,7 +586,7 @@ test_small(void)
 			else if ((err = check_pages(CAPACITY)) == NULL)
 				err = check_search(60);
 		}
-	ok(err == NULL, "1 to 39 entries of every kind%s%s", err ? ": " : "", err ? err : "");
+	ok(err == NULL, "%s1 to 39 entries of every kind%s%s", order_name(), err ? ": " : "", err ? err : "");
 }
 
 static void
@@ -581,7 +602,7 @@ test_empty(void)
 	reset();
 	ok(pack(CAPACITY, &low, &high) == SFX_OK && npages == 1 && (err = check_pages(CAPACITY)) == NULL,
 	   "no entries: one empty page");
-	sfx_leaf_open(&l, page[0].body, page[0].len);
+	sfx_leaf_open(&l, page[0].body, page[0].len, order);
 	ok(l.nblocks == 0 && sfx_leaf_find_block(&l, &pos) == 0 && sfx_leaf_find_block_before(&l, &pos) == 0,
 	   "no block is found there");
 	ok(sfx_leaf_cmp_fences(&l, &pos) == 0 && sfx_leaf_cmp_fences(&l, &below) < 0 &&
@@ -596,14 +617,21 @@ test_posting(void)
 	const char *err;
 	SfxPos		high = {(const uint8_t *) "m", 1, 0};
 
+	/* above them all in any order */
+	if (order && ((const TestOrder *) order)->kind == ORDER_REVERSED)
+		high.key = (const uint8_t *) "a";
+	if (order && ((const TestOrder *) order)->kind == ORDER_LENGTH)
+		high = (SfxPos) {(const uint8_t *) "abcde", 5, 0};
+	if (order && ((const TestOrder *) order)->kind == ORDER_COLUMNS)
+		high = (SfxPos) {(const uint8_t *) "\004abcd", 5, 0};
 	reset();
-	for (int i = 0; i < 50000; i++)
+	for (int i = 0; i < (order ? 20000 : 50000); i++)
 		memcpy(add(4, random_tid()), i % 500 == 0 ? "key" : i % 501 == 0 ? "kez" : "kex", 4);
 	sort_entries();
 	err = pack(CAPACITY, NULL, &high) != SFX_OK ? "packer" : check_pages(CAPACITY);
 	if (!err)
 		err = check_search(3000);
-	ok(!err && npages > 5, "one key over %d pages%s%s", npages, err ? ": " : "", err ? err : "");
+	ok(!err && npages > (order ? 2 : 5), "%sone key over %d pages%s%s", order_name(), npages, err ? ": " : "", err ? err : "");
 }
 
 /* Three items of the largest size; both fences have TIDs. */
@@ -617,24 +645,26 @@ test_largest(void)
 	const char *err = NULL;
 	int			r;
 
-	memset(lowkey, 1, sizeof(lowkey));
-	memset(highkey, 200, sizeof(highkey));
+	bool		down = order && ((const TestOrder *) order)->kind != ORDER_NOCASE && ((const TestOrder *) order)->kind != ORDER_BYTES;
+
+	memset(lowkey, down ? 200 : 1, sizeof(lowkey));
+	memset(highkey, down ? 1 : 200, sizeof(highkey));
 	reset();
 	memset(add(SFX_MAX_ENTRY, SFX_MAX_TID), 100, SFX_MAX_ENTRY);
 	r = pack(CAPACITY, &low, &high);
 	ok(r == SFX_OK && npages == 1 && (err = check_pages(CAPACITY)) == NULL,
-	   "two largest fences and the largest entry: %u bytes", npages ? page[0].len : 0);
+	   "%stwo largest fences and the largest entry: %u bytes", order_name(), npages ? page[0].len : 0);
 
 	reset();
 	for (int i = 0; i < 60; i++)
-		memset(add(SFX_MAX_ENTRY, SFX_MAX_TID - 50 + (uint64_t) (i % 30)), 100 + i / 30, SFX_MAX_ENTRY);
+		memset(add(SFX_MAX_ENTRY, SFX_MAX_TID - 50 + (uint64_t) (i % 30)), down ? 101 - i / 30 : 100 + i / 30, SFX_MAX_ENTRY);
 	r = pack(CAPACITY, &low, &high);
 	ok(r == SFX_OK && (err = check_pages(CAPACITY)) == NULL, "two largest keys with 30 TIDs each: %d pages", npages);
 
 	reset();
 	for (int i = 0; i < 20; i++)
 	{
-		put_int8(add(9, 1), (uint64_t) i);
+		put_int8(add(9, 1), (uint64_t) (down && ((const TestOrder *) order)->kind != ORDER_COLUMNS ? 20 - i : i));
 		entry[i].paylen = SFX_MAX_ENTRY - 9;
 		entry[i].payload = arena_get(SFX_MAX_ENTRY);
 		memset((uint8_t *) entry[i].payload, i, SFX_MAX_ENTRY);
@@ -696,7 +726,7 @@ test_stop(void)
 	int			r = 0;
 	void	   *mem = malloc(sfx_packer_size());
 	SfxPos		none = {NULL, 0, 0};
-	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, refuse, &left);
+	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, refuse, &left, NULL);
 
 	make(RANDOM, 20000);
 	for (int i = 0; i < n && r == 0; i++)
@@ -714,9 +744,9 @@ test_broken(void)
 
 	for (int kind = 0; kind < NKINDS; kind++)
 	{
-		make(kind, 3000);
+		make(kind, order ? 1500 : 3000);
 		pack(CAPACITY, NULL, NULL);
-		for (int t = 0; t < 300; t++)
+		for (int t = 0; t < (order ? 60 : 300); t++)
 		{
 			Page	   *p = &page[rnd(&seed) % (uint64_t) npages];
 			uint32_t	at = (uint32_t) (rnd(&seed) % (t % 2 ? p->len : 64));
@@ -726,13 +756,145 @@ test_broken(void)
 			if (at >= p->len)
 				continue;
 			p->body[at] ^= (uint8_t) (1 + rnd(&seed) % 255);
-			found += sfx_leaf_verify(p->body, p->len, &blk, &why) == SFX_CORRUPT;
-			found += sfx_leaf_verify(p->body, at, &blk, &why) == SFX_CORRUPT;
+			found += sfx_leaf_verify(p->body, p->len, order, &blk, &why) == SFX_CORRUPT;
+			found += sfx_leaf_verify(p->body, at, order, &blk, &why) == SFX_CORRUPT;
 			calls += 2;
 			p->body[at] = old;
 		}
 	}
-	ok(found > calls / 2, "changed and cut pages: the verifier finds %d of %d", found, calls);
+	ok(found > calls / 2, "%schanged and cut pages: the verifier finds %d of %d", order_name(), found, calls);
+}
+
+/* What a lookup costs: fences, directory, block. */
+static void
+test_comparisons(void)
+{
+	int			most = 0,
+				over = 0,
+				lookups = 0;
+	uint64_t	sum = 0;
+	uint64_t	scan;
+
+	make(CASES, 12000);
+	pack(CAPACITY, NULL, NULL);
+	for (int t = 0; t < 5000; t++)
+	{
+		const SfxEntry *e = &entry[rnd(&seed) % (uint64_t) n];
+		SfxPos		lo = pos_of(e),
+					hi = {e->key, e->keylen, UINT64_MAX};
+		const Page *p = page;
+		SfxLeaf		l;
+		int			calls,
+					bound = 4;
+
+		while (p->first + (int) p->nentries <= e - entry)
+			p++;
+		for (uint32_t m = p->nentries; m > 1; m = (m + 1) / 2)
+			bound++;
+		order_calls = 0;
+		sfx_leaf_open(&l, p->body, p->len, order);
+		if (sfx_leaf_cmp_fences(&l, &lo) != 0 ||
+			sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &lo), &lo, &hi, &blk) != SFX_OK || blk.tid[0] != e->tid)
+			abort();
+		calls = (int) order_calls;
+		sum += order_calls;
+		most = calls > most ? calls : most;
+		over += calls > bound;
+		lookups++;
+	}
+	ok(over == 0, "%spoint lookup in a leaf of %u: %.2f comparisons, at most %d", order_name(), page[0].nentries,
+	   (double) sum / lookups, most);
+
+	/* a scan that gives its bounds to every block */
+	order_calls = 0;
+	for (int i = 0; i < npages; i++)
+	{
+		SfxPos		lo = pos_of(&entry[0]);
+		SfxPos		hi = pos_of(&entry[n - 1]);
+		SfxLeaf		l;
+
+		sfx_leaf_open(&l, page[i].body, page[i].len, order);
+		for (int b = 0; b < l.nblocks; b++)
+			sfx_leaf_decode(&l, b, &lo, &hi, &blk);
+		lookups = l.nblocks;
+	}
+	scan = order_calls;
+	ok(scan < (uint64_t) (npages * 20), "%slong scan: %.1f comparisons per leaf of %d blocks", order_name(),
+	   (double) scan / npages, lookups);
+}
+
+/* A body is read with the kind of order that it was written with, or not at all. */
+static void
+test_other_order(void)
+{
+	const SfxOrder *other = order ? NULL : &orders[0].base;
+	SfxLeaf		l;
+	const char *why;
+	int			r;
+
+	make(CASES, 3000);
+	pack(CAPACITY, NULL, NULL);
+	ok(sfx_leaf_open(&l, page[0].body, page[0].len, other) == SFX_CORRUPT &&
+	   sfx_leaf_verify(page[0].body, page[0].len, other, &blk, &why) == SFX_CORRUPT,
+	   "%sa page is refused in %s", order_name(), other ? "comparator order" : "byte order");
+	if (order == NULL)
+		return;
+	other = &orders[((const TestOrder *) order)->kind == ORDER_REVERSED ? ORDER_LENGTH : ORDER_REVERSED].base;
+	r = sfx_leaf_verify(page[0].body, page[0].len, other, &blk, &why);
+	ok(r == SFX_CORRUPT, "%sthe verifier sees that the order is another one: %s", order_name(), why);
+}
+
+/* Decode with the at-th comparison failing: did it come to that? */
+static bool
+decode_failing(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, uint64_t at)
+{
+	order_calls = 0;
+	order_fail_at = at;
+	if (setjmp(order_failed) != 0)
+		return true;
+	sfx_leaf_decode(l, b, lo, hi, &blk);
+	order_fail_at = 0;
+	return false;
+}
+
+/* A comparison that fails leaves readers to be used again. */
+static void
+test_failing(void)
+{
+	SfxPos		lo,
+				hi;
+	SfxLeaf		l;
+	int			failed = 0;
+	const char *err;
+
+	make(CASES, 3000);
+	pack(CAPACITY, NULL, NULL);
+	lo = pos_of(&entry[n / 3]);
+	hi = pos_of(&entry[n / 2]);
+	sfx_leaf_open(&l, page[npages / 3].body, page[npages / 3].len, order);
+	for (uint64_t at = 1; at < 30; at++)
+		for (int b = 0; b < l.nblocks; b++)
+			failed += decode_failing(&l, b, &lo, &hi, at);
+	err = check_search(500);
+	ok(failed > 0 && err == NULL, "%sread again after %d failed comparisons%s%s", order_name(), failed,
+	   err ? ": " : "", err ? err : "");
+}
+
+static void
+test_orders(void)
+{
+	for (int i = 0; i < NORDERS; i++)
+	{
+		order = &orders[i].base;
+		test_kinds();
+		test_small();
+		test_posting();
+		test_largest();
+		test_broken();
+		test_comparisons();
+		test_other_order();
+		test_failing();
+	}
 }
 
 int
@@ -748,6 +910,8 @@ main(void)
 	test_full();
 	test_stop();
 	test_broken();
+	test_other_order();
+	test_orders();
 	reset();
 	free(arena);
 	return done_testing();

@@ -1,0 +1,249 @@
+/*-------------------------------------------------------------------------
+ * order.c - the comparator key space: the order of keys that bytes alone do not tell
+ *
+ * A key of this space is built as in ordered bytes, column by column, marker and value; but a raw column's value bytes
+ * are just the datum's. The order compares column by column: markers as bytes, raw values through the operator
+ * class (sort support, or support function 1), other values as bytes; a key that ends first is smaller. So far
+ * equal means what the comparison functions say. Stored keys that are equal but not identical are then put in the order of their
+ * bytes, which makes the order total: core may treat 0 as "the same bytes".
+ *
+ * Bounds end in SFX_MARK_BEFORE or SFX_MARK_AFTER, which stand below and above every continuation of
+ * the columns before them, equal keys with other bytes included.
+ *
+ * Truncated separators end after a whole column and need no mark: shorter is smaller.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/sortsupport.h"
+
+#define SORTSUPPORT_PROC	2
+#define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
+
+typedef struct SfxKeyOrder
+{
+	SfxOrder	base;			/* must be first */
+	Relation	index;
+	const SfxKeyDesc *kd;
+	MemoryContext scratch;		/* what comparison functions leave behind */
+	int			calls;
+	char	   *arena_a;
+	char	   *arena_b;
+	SortSupportData ssup[INDEX_MAX_KEYS];
+} SfxKeyOrder;
+
+static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
+static uint32_t order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen,
+							   const uint8_t *right, uint32_t rlen);
+
+static void
+init_sortsupport(SfxKeyOrder *ko, int i)
+{
+	SortSupport ssup = &ko->ssup[i];
+	Oid			proc = index_getprocid(ko->index, i + 1, SORTSUPPORT_PROC);
+
+	memset(ssup, 0, sizeof(*ssup));
+	ssup->ssup_cxt = CurrentMemoryContext;
+	ssup->ssup_collation = ko->kd->col[i].collation;
+	ssup->ssup_attno = i + 1;
+	ssup->abbreviate = false;
+	if (OidIsValid(proc))
+		OidFunctionCall1(proc, PointerGetDatum(ssup));
+	if (ssup->comparator == NULL)
+		PrepareSortSupportComparisonShim(index_getprocid(ko->index, i + 1, 1), ssup);
+}
+
+const SfxOrder *
+sfx_order_create(Relation index, const SfxKeyDesc *kd)
+{
+	SfxKeyOrder *ko;
+
+	if (!kd->comparator)
+		return NULL;
+	ko = palloc(sizeof(SfxKeyOrder));
+	ko->base.cmp = order_cmp;
+	ko->base.separate = order_separate;
+	ko->index = index;
+	ko->kd = kd;
+	ko->calls = 0;
+	ko->scratch = AllocSetContextCreate(CurrentMemoryContext, "surfidx comparisons", ALLOCSET_SMALL_SIZES);
+	ko->arena_a = palloc(SFX_ARENA);
+	ko->arena_b = palloc(SFX_ARENA);
+	for (int i = 0; i < kd->nkeys; i++)
+		if (kd->col[i].raw)
+			init_sortsupport(ko, i);
+	return &ko->base;
+}
+
+/* Two values of a raw column, markers not included. */
+static int
+cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	const SfxColumn *col = &ko->kd->col[i];
+	SortSupport ssup = &ko->ssup[i];
+	MemoryContext old;
+	Datum		da,
+				db;
+	int			c;
+
+	if (alen == blen && memcmp(a, b, alen) == 0)
+		return 0;
+	(void) sfx_value_decode(col, a, alen, &da, ko->arena_a);
+	(void) sfx_value_decode(col, b, blen, &db, ko->arena_b);
+	old = MemoryContextSwitchTo(ko->scratch);
+	c = ssup->comparator(da, db, ssup);
+	MemoryContextSwitchTo(old);
+	if (++ko->calls >= CALLS_PER_RESET)
+	{
+		MemoryContextReset(ko->scratch);
+		ko->calls = 0;
+	}
+	return col->desc ? (c < 0) - (c > 0) : c;
+}
+
+/* A walk along two keys. */
+typedef struct Walk
+{
+	const uint8 *a;
+	const uint8 *aend;
+	const uint8 *b;
+	const uint8 *bend;
+} Walk;
+
+static inline bool
+is_end_mark(uint8 m)
+{
+	return m == SFX_MARK_BEFORE || m == SFX_MARK_AFTER;
+}
+
+/*
+ * Compare the next column, which both keys have, and step over it in both.
+ */
+static int
+cmp_column(SfxKeyOrder *ko, int i, Walk *w)
+{
+	const SfxColumn *col = &ko->kd->col[i];
+	int			alen,
+				blen,
+				c;
+
+	if (*w->a != *w->b)
+		return (int) *w->a - (int) *w->b;
+	w->a++;
+	w->b++;
+	if (w->a[-1] != SFX_MARK_VALUE)
+		return 0;
+	if (w->a == w->aend || w->b == w->bend)		/* a bound that is a marker alone */
+		return (w->b == w->bend) - (w->a == w->aend);
+	alen = sfx_value_length(col, ko->index, w->a, w->aend - w->a);
+	blen = sfx_value_length(col, ko->index, w->b, w->bend - w->b);
+	if (col->raw)
+		c = cmp_raw(ko, i, w->a, alen, w->b, blen);
+	else
+		c = sfx_cmp_bytes(w->a, alen, w->b, blen);
+	w->a += alen;
+	w->b += blen;
+	return c;
+}
+
+/* How the rests compare, where at least one key is at its end or at an end mark; false: both go on. */
+static bool
+cmp_ends(const Walk *w, int *result)
+{
+	/* before: -1, end: 0, after: 1; a key that goes on is above an end */
+	bool		aends = w->a == w->aend || is_end_mark(*w->a);
+	bool		bends = w->b == w->bend || is_end_mark(*w->b);
+	int			ra = w->a == w->aend ? 0 : !aends ? 0 : *w->a == SFX_MARK_BEFORE ? -1 : 1;
+	int			rb = w->b == w->bend ? 0 : !bends ? 0 : *w->b == SFX_MARK_BEFORE ? -1 : 1;
+
+	if (!aends && !bends)
+		return false;
+	if (ra != rb)
+		*result = ra - rb;
+	else
+		*result = (int) bends - (int) aends;
+	return true;
+}
+
+static int
+order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+	int			c;
+
+	for (int i = 0; i <= ko->kd->nkeys; i++)
+	{
+		if (cmp_ends(&w, &c))
+			return c != 0 ? c : sfx_cmp_bytes(a, alen, b, blen);
+		if (i == ko->kd->nkeys)
+			break;
+		if ((c = cmp_column(ko, i, &w)) != 0)
+			return c;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("surfidx index \"%s\" contains a damaged entry: a key is longer than its columns",
+					RelationGetRelationName(ko->index)),
+			 errhint("Please REINDEX it.")));
+	return 0;
+}
+
+bool
+sfx_order_equal(const SfxOrder *o, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+
+	if (o == NULL)
+		return alen == blen && memcmp(a, b, alen) == 0;
+	for (int i = 0; i < ko->kd->nkeys; i++)
+	{
+		if (w.a == w.aend || w.b == w.bend)
+			break;
+		if (cmp_column(ko, i, &w) != 0)
+			return false;
+	}
+	return w.a == w.aend && w.b == w.bend;
+}
+
+int
+sfx_order_cmp_column(const SfxOrder *o, int col, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+	int			c;
+
+	if (o == NULL)
+		return sfx_cmp_bytes(a, alen, b, blen);
+	if (w.a < w.aend && w.b < w.bend && (c = cmp_column(ko, col, &w)) != 0)
+		return c;
+	return cmp_ends(&w, &c) ? c : 0;
+}
+
+/* Whole columns of right, up to and with the first that differs; right itself if only its bytes do. */
+static uint32_t
+order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen, const uint8_t *right, uint32_t rlen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {left, left + llen, right, right + rlen};
+
+	for (int i = 0; i < ko->kd->nkeys && w.a < w.aend && w.b < w.bend; i++)
+	{
+		const uint8 *start = w.b;
+
+		if (cmp_column(ko, i, &w) == 0)
+			continue;
+		if (w.b == start)		/* the markers differ: the value was not stepped over */
+		{
+			w.b++;
+			if (*start == SFX_MARK_VALUE)
+				w.b += sfx_value_length(&ko->kd->col[i], ko->index, w.b, w.bend - w.b);
+		}
+		return w.b - right;
+	}
+	return rlen;
+}
