@@ -61,12 +61,20 @@ SELECT name, boot_val, unit, context, vartype, min_val, max_val FROM pg_settings
 SET surfidx.delta_siez = 1;
 
 --
--- What cannot be indexed
+-- What cannot be indexed: another type's class, a comparison function that is not written in C
 --
-CREATE INDEX ON opc USING surfidx (n);
-CREATE INDEX ON opc USING surfidx (a, t COLLATE "und-x-icu");
-CREATE INDEX ON opc USING surfidx ((t || '!') COLLATE "und-x-icu");
 CREATE INDEX ON opc USING surfidx (a text_ops);
+CREATE FUNCTION opc_cmp(int4, int4) RETURNS int4 LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN RETURN btint4cmp($1, $2); END $$;
+CREATE OPERATOR CLASS opc_plpgsql FOR TYPE int4 USING surfidx AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 opc_cmp(int4, int4);
+CREATE TABLE opc_slow (i int4);
+CREATE INDEX ON opc_slow USING surfidx (i opc_plpgsql);
+DROP OPERATOR FAMILY opc_plpgsql USING surfidx;
+DROP TABLE opc_slow;
+DROP FUNCTION opc_cmp(int4, int4);
+
+-- A class made of a comparison function alone: the comparator key space
 
 CREATE OPERATOR CLASS opc_numeric FOR TYPE numeric USING surfidx AS
 	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,

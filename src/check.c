@@ -62,6 +62,7 @@ typedef struct Check
 	SfxBlock   *block;
 	void	   *scratch;		/* for sfx_inner_verify */
 	char	   *arena;			/* for decoded keys */
+	MemoryContext rowcxt;		/* for what the encoding of a row allocates */
 	PGAlignedBlock page;		/* the page in hand */
 } Check;
 
@@ -232,8 +233,9 @@ check_generation_list(Check *cs)
 			(gen->first == InvalidBlockNumber) != (gen->pages == 0))
 			broken(cs, SFX_META_BLKNO, "generation %u has %u pages from block %u to block %u",
 				   gen->gen, gen->pages, gen->first, gen->tail);
-		if (g > 0 && (gen->pages == 0 || gen->sealed == 0))
-			broken(cs, SFX_META_BLKNO, "frozen generation %u is empty", gen->gen);
+		/* a frozen one may have no entries: frozen between its first page and the first append, but it has the page */
+		if (g > 0 && gen->pages == 0)
+			broken(cs, SFX_META_BLKNO, "frozen generation %u has no pages", gen->gen);
 		if (g == 0 && gen->sealed != 0)
 			broken(cs, SFX_META_BLKNO, "active generation %u is sealed", gen->gen);
 	}
@@ -746,8 +748,11 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 {
 	Check	   *cs = arg;
 	uint8		bytes[SFX_MAX_ENTRY + 6];
+	MemoryContext old = MemoryContextSwitchTo(cs->rowcxt);
 	int			len = sfx_key_encode(&cs->kd, index, values, isnull, bytes);
 
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(cs->rowcxt);
 	sfx_put_tid(bytes + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
 	if (bloom_lacks_element(cs->filter, bytes, len + 6))
 		ereport(ERROR,
@@ -807,6 +812,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 	cs->block = palloc(sizeof(SfxBlock));
 	cs->scratch = palloc(sfx_inner_scratch_size());
 	cs->arena = palloc(SFX_ARENA);
+	cs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx check row", ALLOCSET_DEFAULT_SIZES);
 	sfx_keydesc_init(&cs->kd, index);
 	cs->order = sfx_order_create(index, &cs->kd);
 	grow_owned(cs, RelationGetNumberOfBlocks(index));

@@ -149,4 +149,7 @@ SfxFunctionIsC(Oid funcid)
 	return lang == INTERNALlanguageId || lang == ClanguageId;
 }
 
+/* Before 18 core takes btree for the only access method that enforces uniqueness. */
+#define SFX_UNIQUE_MEANS_BTREE	(PG_VERSION_NUM < 180000)
+
 #endif							/* SURFIDX_COMPAT_H */

@@ -227,6 +227,7 @@ sfx_define_gucs(bool preloading)
 							 &sfx_guc_auto_merge,
 							 true,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
+	sfx_planner_define_gucs();
 	if (preloading)
 		define_preload_gucs();
 }

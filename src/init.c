@@ -23,5 +23,6 @@ _PG_init(void)
 		return;
 	sfx_wal_init();
 	sfx_shmem_init();
+	sfx_planner_init();
 	sfx_preloaded = true;
 }

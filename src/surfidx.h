@@ -375,6 +375,7 @@ extern void sfx_require_preload(Relation index);
 extern bool sfx_preloaded;		/* set by _PG_init */
 extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */
 extern void sfx_define_reloptions(void);	/* called once, by _PG_init */
+extern void sfx_planner_define_gucs(void);	/* called by sfx_define_gucs */
 
 /* ------------------------------------------------------------------ the AM's functions */
 extern IndexBuildResult *sfx_build(Relation heap, Relation index, IndexInfo *info);
@@ -407,5 +408,6 @@ extern void sfx_restrpos(IndexScanDesc scan);
 /* ------------------------------------------------------------------ start-up, from _PG_init while preloading */
 extern void sfx_wal_init(void);		/* registers the resource manager */
 extern void sfx_shmem_init(void);	/* shared memory request and start-up hooks */
+extern void sfx_planner_init(void); /* planner and executor hooks */
 
 #endif							/* SURFIDX_H */

@@ -15,7 +15,7 @@ surf_vec_room(SfxSurfBuild *b, SfxSurfVec *v, size_t n)
 	size_t		cap = v->cap;
 	void	   *p;
 
-	if (v->cap - v->len >= n)
+	if (v->p != NULL && v->cap - v->len >= n)
 		return v->p + v->len;
 	if (n > SIZE_MAX / 4 - v->len)
 		return NULL;

@@ -14,7 +14,7 @@ extern void *surf_vec_zeroed(SfxSurfBuild *b, SfxSurfVec *v, size_t n);
 static inline void *
 surf_vec_push(SfxSurfBuild *b, SfxSurfVec *v, size_t n)
 {
-	uint8_t    *p = v->cap - v->len >= n ? v->p + v->len : surf_vec_room(b, v, n);
+	uint8_t    *p = v->cap - v->len > n ? v->p + v->len : surf_vec_room(b, v, n);
 
 	if (p != NULL)
 		v->len += n;
