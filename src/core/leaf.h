@@ -15,9 +15,9 @@
  * The low fence is inclusive, the high fence exclusive (absent = plus infinity).
  * Every entry lies between them.  What all keys between the fences must share (their common prefix) is stored once.
  *
- * In comparator order (an SfxOrder is given) fences tell nothing about the bytes of keys between them: they share no prefix, and
- * key streams are STRING only.  All functions that compare keys may leave by longjmp then, out of the comparison;
- * readers have changed nothing but their output by that time, a packer is of no more use.
+ * In comparator order (an SfxOrder is given) fences tell nothing about the bytes of keys between them: there is no common
+ * prefix, and key streams are STRING only.  All functions that compare keys may leave by longjmp then, out of the
+ * comparison; readers have changed nothing but their output by that time, a packer is of no more use.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_H

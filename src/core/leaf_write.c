@@ -8,7 +8,8 @@
  * that fit; the page is emitted, the other entries stay pending for the next one.
  *
  * The page's shared prefix P is known only when the page is closed, but it only gets shorter as the high fence
- * moves up.  (In comparator order it is empty.)  So an encoded block keeps its prefix apart, without the bytes that P had at the time;
+ * moves up.  (In comparator order it is empty.)  So an encoded block keeps its prefix apart, without the bytes that P
+ * had at the time;
  * the bytes that P gives back are found in the low fence.  The same goes for separators.
  *
  * Invariants: the committed blocks fit with the fence that follows them (pend.sep); at least one entry is

@@ -645,7 +645,8 @@ test_largest(void)
 	const char *err = NULL;
 	int			r;
 
-	bool		down = order && ((const TestOrder *) order)->kind != ORDER_NOCASE && ((const TestOrder *) order)->kind != ORDER_BYTES;
+	bool		down = order && ((const TestOrder *) order)->kind != ORDER_NOCASE &&
+		((const TestOrder *) order)->kind != ORDER_BYTES;
 
 	memset(lowkey, down ? 200 : 1, sizeof(lowkey));
 	memset(highkey, down ? 1 : 200, sizeof(highkey));
