@@ -23,6 +23,7 @@
 #include "access/xlog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
@@ -40,7 +41,7 @@ typedef enum MergeManner
 {
 	MERGE_WAIT,					/* wait for the merge lock */
 	MERGE_TRY,					/* give up when it is busy */
-	MERGE_POLITE				/* and when somebody waits for the index */
+	MERGE_POLITE				/* and when somebody waits for the index or the database */
 } MergeManner;
 
 /* Take the merge lock in that manner. */
