@@ -4,6 +4,7 @@
 #	make install							as root or with sudo
 #	make test [ONLY=core|regress|isolation|tap]	build, install, run all tests on throw-away clusters
 #	make demo								build, install, run scripts/demo.sh
+#	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
 #	make fuzz NAME=delta [SECS=60]			run one fuzz target of src/core
 
 EXTENSION = surfidx
@@ -25,7 +26,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test demo fuzz
+.PHONY: test demo bench fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -39,6 +40,11 @@ demo:
 	@scripts/setup.sh
 	@scripts/install.sh
 	@scripts/demo.sh
+
+bench:
+	@scripts/setup.sh
+	@scripts/install.sh
+	@bench/run.sh $(BENCH_ARGS)
 
 fuzz:
 	@scripts/fuzz.sh $(NAME) $(SECS)

@@ -63,6 +63,7 @@ load_set()
 		echo "# paths: $PATHS_SOURCE"
 		sql -c "CREATE TABLE bench.raw (path text COLLATE \"C\")"
 		cut -f 1 "$WORK/paths.tsv" | sql -c "\\copy bench.raw FROM STDIN"
+		rm -f "$WORK/paths.tsv"
 	fi
 	sql -c "CALL bench.load('$1', $n, $extra)" -c "DROP TABLE IF EXISTS bench.raw" -c "VACUUM (FREEZE, ANALYZE)"
 }
@@ -99,9 +100,15 @@ report_set()
 	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = '$1' ORDER BY n"
 }
 
+leave()
+{
+	set +e +o pipefail
+	cluster_cleanup
+}
+
 find_postgres
 make_workdir
-trap cluster_cleanup EXIT
+trap leave EXIT
 trap 'exit 130' INT TERM
 cluster_start bench "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" \
 	"maintenance_work_mem = 512MB" "work_mem = 256MB" "max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off"
@@ -114,6 +121,9 @@ for set in $sets; do
 	measure_set "$set"
 	report_set "$set" "$n"
 done
+echo
+echo "Bytes per entry, and surfidx as a multiple of btree:"
+sql -P footer=off -P border=0 -c "SELECT * FROM bench.overview ORDER BY keys"
 mkdir -p "$(dirname "$out")"
 sql -c "\\copy (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric) ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
 echo

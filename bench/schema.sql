@@ -49,7 +49,7 @@ INSERT INTO bench.key_set VALUES
 				substr(md5('host' || (200 * random() ^ 3)::int), 1, 5) || '.' ||
 				(ARRAY['com', 'org', 'net', 'example'])[1 + (4 * random() ^ 2 - 0.5)::int], i > $1
 			FROM generate_series(1, $1 + $2) i$$,
-		$$k || 'x'$$, 'e-mail-like text of 25 bytes, random TIDs; more in random order'),
+		$$k || 'x'$$, 'e-mail-like text of 27 bytes, random TIDs; more in random order'),
 	('path', 'text COLLATE "C"', $$SELECT path, row_number() OVER () > $1 FROM (SELECT path FROM bench.raw ORDER BY random()) s$$,
 		$$k || '~'$$, 'file paths, random TIDs; more in random order');
 
@@ -290,3 +290,25 @@ CREATE VIEW bench.report AS
 		CASE WHEN b.median > 0 THEN (s.median / b.median)::numeric(10, 3) END AS ratio
 	FROM bench.ordered_metric o JOIN bench.summary b USING (metric) JOIN bench.summary s USING (key_set, metric)
 	WHERE b.am = 'btree' AND s.am = 'surfidx';
+
+-- One line per key set, as README.md has it: bytes per entry of both, then surfidx as a multiple of btree.
+CREATE FUNCTION bench.ratio(set_name text, what text) RETURNS numeric
+LANGUAGE sql STABLE AS $$
+	SELECT ratio::numeric(10, 2) FROM bench.report WHERE key_set = set_name AND metric = what
+$$;
+
+CREATE VIEW bench.overview AS
+	SELECT key_set AS keys, (b.entries / 1e6)::numeric(10, 1) AS millions, bench.number(b.median) AS "btree B", bench.number(s.median) AS "surfidx B",
+		(s.median / b.median)::numeric(10, 3) AS size,
+		bench.ratio(key_set, 'size after inserts, bytes per entry') AS "after +10 %",
+		bench.ratio(key_set, 'build CPU, ns per entry') AS build,
+		bench.ratio(key_set, 'build WAL, bytes per entry') AS "build WAL",
+		bench.ratio(key_set, 'lookup, hit, ns') AS lookup,
+		bench.ratio(key_set, 'lookup, miss, ns') AS miss,
+		bench.ratio(key_set, 'lookup as a statement of its own, ns') AS statement,
+		bench.ratio(key_set, 'range of 100 rows, ns') AS range,
+		bench.ratio(key_set, 'full index-only scan, ns per row') AS "full scan",
+		bench.ratio(key_set, 'insert, CPU, ns per row') AS insert,
+		bench.ratio(key_set, 'insert, WAL, bytes per row') AS "insert WAL"
+	FROM bench.summary b JOIN bench.summary s USING (key_set, metric)
+	WHERE metric = 'size, bytes per entry' AND b.am = 'btree' AND s.am = 'surfidx';

@@ -153,7 +153,7 @@ change()
 	writers="$writers $!"
 	repeat $WRITE_SECONDS "demo.same_answers()" >"$WORK/answers"
 	# shellcheck disable=SC2086
-	wait $writers
+	wait $writers || true
 	writers=
 	wait_for_worker
 	kill $pids
@@ -269,8 +269,9 @@ summary()
 
 leave()
 {
+	set +e +o pipefail
 	# shellcheck disable=SC2086
-	[ -z "$writers" ] || kill $writers 2>/dev/null || true
+	[ -z "$writers" ] || kill $writers 2>/dev/null
 	cluster_cleanup
 }
 
@@ -279,6 +280,7 @@ make_workdir
 trap leave EXIT
 trap 'exit 130' INT TERM
 # fsync: what was committed shall be there after the crash as it would be on a real server
+export PGOPTIONS="-c client_min_messages=warning"	# what the notices say is in README.md
 cluster_start demo "fsync = on" "shared_buffers = 512MB" "max_wal_size = 4GB" "maintenance_work_mem = 256MB" \
 	"max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off"
 for step in load build query change merge_now crash prove summary; do

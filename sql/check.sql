@@ -3,6 +3,8 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
 SET surfidx.auto_merge = off;
+SET surfidx.unique_notice = off;
+CREATE TYPE chk_mood AS ENUM ('low', 'middle', 'high');
 CREATE TABLE chk (i int, b bigint, s text COLLATE "C", u uuid, d timestamptz, v int) WITH (autovacuum_enabled = off);
 CREATE TABLE chk_wide (s text COLLATE "C", v text) WITH (autovacuum_enabled = off);
 
@@ -28,6 +30,10 @@ CREATE INDEX chk_u ON chk USING surfidx (u);
 CREATE INDEX chk_d ON chk USING surfidx (d);
 CREATE INDEX chk_dup ON chk USING surfidx (v);
 CREATE INDEX chk_part ON chk USING surfidx (i) WHERE v = 3;
+CREATE INDEX chk_array ON chk USING surfidx ((ARRAY[i % 100, v]));
+CREATE INDEX chk_range ON chk USING surfidx ((int4range(v, v + 10)), i);
+CREATE INDEX chk_num ON chk USING surfidx ((b::numeric / 8) DESC);
+CREATE INDEX chk_enum ON chk USING surfidx ((CASE v % 3 WHEN 0 THEN 'middle'::chk_mood WHEN 1 THEN 'high' ELSE 'low' END), s) INCLUDE (v);
 CREATE INDEX chk_expr ON chk USING surfidx ((i / 2), upper(s COLLATE "C"));
 CREATE INDEX chk_wide_s ON chk_wide USING surfidx (s);
 
@@ -115,3 +121,4 @@ SELECT surfidx_check('chk_lies_n', true);
 
 DROP TABLE chk, chk_wide, chk_parts, chk_lies;
 DROP FUNCTION chk_all, chk_lie;
+DROP TYPE chk_mood;

@@ -371,6 +371,6 @@ notice_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 			 errdetail("A unique surfidx index cannot be referenced by foreign keys, enforce UNIQUE on a partitioned table, "
 					   "serve REFRESH MATERIALIZED VIEW CONCURRENTLY, or become a constraint through "
 					   "ADD PRIMARY KEY or ADD UNIQUE USING INDEX."),
-			 errhint("Create a unique btree index where one of these is needed. "
+			 errhint("Use a unique btree index instead where one of these is needed. "
 					 "Set surfidx.unique_notice to off to silence this notice.")));
 }

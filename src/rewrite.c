@@ -416,6 +416,28 @@ widen_group(SfxGroup *g)
 	return g->to - g->from > before;
 }
 
+/*
+ * The group came out too large: back to what it was before it was widened, which does fit and holds the source's first
+ * entry; else a smaller group, then fewer new entries.
+ */
+static void
+shrink_group(Pack *p, bool widened, int narrow_from, int narrow_to)
+{
+	SfxGroup   *g = p->group;
+
+	if (widened)
+	{
+		g->from = narrow_from;
+		g->to = narrow_to;
+	}
+	else if (g->to - g->from > 1)
+		g->to = g->from + (g->to - g->from) / 2;
+	else if (p->src && p->max_from_source > 1)
+		p->max_from_source /= 2;
+	else
+		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten", RelationGetRelationName(g->index));
+}
+
 static void
 set_resume(SfxGroup *g, SfxSource *src)
 {
@@ -443,7 +465,11 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 {
 	Pack	   *p = palloc0(sizeof(Pack));
 	SfxPos		start = {0};
-	int			nold;
+	bool		may_widen = true;	/* once: a group that was too large must not become so again */
+	bool		widened = false;
+	int			narrow_from = 0,
+				narrow_to = 0,
+				nold;
 
 	p->group = g;
 	p->src = src;
@@ -463,17 +489,22 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	{
 		bool		fits = pack_group(p);
 
-		if (fits && (p->n <= g->to - g->from || src == NULL || !p->inside || !widen_group(g)))
-			break;
-		if (!fits)
+		if (fits)
 		{
-			/* a smaller group, then fewer new entries */
-			if (g->to - g->from > 1)
-				g->to = g->from + (g->to - g->from) / 2;
-			else if (src && p->max_from_source > 1)
-				p->max_from_source /= 2;
-			else
-				elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten", RelationGetRelationName(g->index));
+			if (p->n <= g->to - g->from || src == NULL || !p->inside || !may_widen)
+				break;
+			narrow_from = g->from;
+			narrow_to = g->to;
+			may_widen = false;
+			if (!widen_group(g))
+				break;
+			widened = true;
+		}
+		else
+		{
+			may_widen = false;
+			shrink_group(p, widened, narrow_from, narrow_to);
+			widened = false;
 		}
 		if (src)
 			(void) sfx_source_seek(src, &start);

@@ -215,6 +215,12 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 		g.from = first;
 		g.to = last + 1;
 		sfx_group_rewrite(&g, NULL, vs->callback, vs->arg, &vs->stats);
+		if (g.to <= last)
+		{
+			/* a part of the group only: the rest has yet to be rewritten */
+			sfx_pos_set(pos, &g.resume);
+			return true;
+		}
 	}
 	return finite;
 }

@@ -53,7 +53,7 @@ foreach my $round (1 .. 2)
 			  . ("INSERT INTO t (n, s, v) SELECT (random() * 20000)::int, md5(random()::text), g FROM generate_series(1, 300) g;\n" x 300));
 	}
 	push @sessions, start_script($node, 'care',
-		"SELECT surfidx_merge(i::regclass) FROM unnest('{t_n,t_s,t_u,t_ns}'::text[]) i;\nVACUUM t;\n" x 200);
+		"SELECT surfidx_merge(i::regclass) FROM unnest('{t_n,t_s,t_u,t_ns,t_c}'::text[]) i;\nVACUUM t;\n" x 200);
 	ok($node->poll_query_until('postgres', "SELECT count(*) >= $rows + 6000 FROM t"), "load $round is running");
 	ok($node->poll_query_until('postgres', "SELECT merges > 1 FROM surfidx_meta('t_s')"), "load $round has merged");
 	$node->kill9;

@@ -39,7 +39,7 @@ foreach my $round (2 .. 5)
 	catch_up();
 	compare_plans($standby, "standby, changes $round");
 	$primary->safe_psql('postgres', 'VACUUM t') if $round % 2 == 0;
-	$primary->safe_psql('postgres', "SELECT surfidx_merge(i::regclass) FROM unnest('{t_n,t_s,t_u,t_ns}'::text[]) i")
+	$primary->safe_psql('postgres', "SELECT surfidx_merge(i::regclass) FROM unnest('{t_n,t_s,t_u,t_ns,t_c}'::text[]) i")
 	  if $round % 3 == 0;
 	catch_up();
 	compare_plans($standby, "standby, round $round");

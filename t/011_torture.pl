@@ -22,6 +22,10 @@ for my $standby (0, 1)
 		is(join('', map { "$_\n" } @problems), '', "cycle $cycle" . ($standby ? ' beside a standby' : ''));
 		$failed = 1 if @problems;
 	}
+	if ($standby && !$failed)
+	{
+		is(join('', map { "$_\n" } $crash->promote), '', 'the standby as a primary');
+	}
 	note('killed: ' . join(', ', map { "$_ $crash->{victims}{$_}" } sort keys %{ $crash->{victims} }));
 	$crash->end;
 }

@@ -14,7 +14,7 @@ use Test::More;
 our @EXPORT = qw(new_node create_table change_rows check_indexes compare_plans start_script stop_script start_again
   @INDEXES);
 
-our @INDEXES = qw(t_n t_s t_u t_ns);
+our @INDEXES = qw(t_n t_s t_u t_ns t_c);
 
 # An initialised server, not started.  More lines of configuration and options of init may follow.
 sub new_node
@@ -45,6 +45,7 @@ CREATE INDEX t_n ON t USING surfidx (n);
 CREATE INDEX t_s ON t USING surfidx (s);
 CREATE UNIQUE INDEX t_u ON t USING surfidx (u);
 CREATE INDEX t_ns ON t USING surfidx (n DESC NULLS LAST, s) INCLUDE (v);
+CREATE INDEX t_c ON t USING surfidx ((ARRAY[n % 50, v]));	-- in comparator order
 END
 	return;
 }
@@ -100,6 +101,8 @@ my @questions = (
 	[ 'SELECT md5(string_agg(u::text, chr(44))) FROM (SELECT u FROM t ORDER BY u DESC) x', qw(index only) ],
 	[ "SELECT md5(string_agg(concat(n, s, v), ',')) FROM (SELECT n, s, v FROM t WHERE n < 3000 AND s > 'p' "
 		  . 'ORDER BY n DESC NULLS LAST, s, v) x', qw(bitmap) ],
+	[ "SELECT md5(string_agg(a::text, ',')) FROM (SELECT ARRAY[n % 50, v] a FROM t ORDER BY ARRAY[n % 50, v]) x", qw(index) ],
+	[ 'SELECT count(*), sum(u) FROM t WHERE ARRAY[n % 50, v] BETWEEN ARRAY[3, 500] AND ARRAY[7, NULL]', qw(index bitmap) ],
 	[ 'SELECT count(*), sum(v) FROM t WHERE n = 77 OR n = 4711', qw(bitmap) ],
 	[ "SELECT count(*), sum(v) FROM t WHERE n < 5000 AND s LIKE 'pp%'", qw(index only bitmap) ]);
 

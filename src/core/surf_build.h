@@ -63,6 +63,13 @@ extern int surf_close(SfxSurfBuild *b);
 /* Number the paths by use and write the pool; sets the plan's ndict, nshort, shortw, longw, poolsize, flags. */
 extern int surf_plan_paths(SfxSurfBuild *b, uint64_t npaths);
 
+/* Make a table of symbols from the paths, in "buckets", and the symbols section.  NULL: no memory. */
+typedef struct SurfTrainer SurfTrainer;
+extern SurfTrainer *surf_train(SfxSurfBuild *b, uint32_t npaths);
+
+/* Write a path in symbols: at most 2 len bytes.  Returns how many. */
+extern uint32_t surf_encode_path(const SurfTrainer *t, const uint8_t *s, uint32_t len, uint8_t *out);
+
 /* Write starts, symbols and pool. */
 extern void surf_write_paths(SfxSurfBuild *b);
 

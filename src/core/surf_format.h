@@ -9,8 +9,8 @@
  *	dense		36 per dense node: 32 of label map, 4: number of its first edge
  *	dchild		rank vector of the has-child bits of dense edges
  *	code		640 if flag CODE: byte -> group (256), byte -> second digit or SURF_SINGLE (256), group -> its first byte (128)
- *	blocks		one per 128 sparse edges, and one behind them if they fill it: 4: ones of has-child
- *				before it (dense ones too), 16 has-child, 16 LOUDS (first edge of its node), then 128 labels
+ *	blocks		one per 256 sparse edges, and one behind them if they fill it: 4: ones of has-child
+ *				before it (dense ones too), 32 has-child, 32 LOUDS (first edge of its node), then 256 labels
  *	select		4 per 2^selshift sparse nodes: the sparse edge at which it begins
  *	haspath		rank vector over nodes, if there are paths
  *	ends		rank vector over nodes, if flag ENDS: a key ends here
@@ -37,8 +37,9 @@
 #define SURF_HEADER		128
 #define SURF_DENSE		36
 #define SURF_RANK		36
-#define SURF_BLOCKEDGES	128
-#define SURF_LABELS		36		/* offset of the labels in a block */
+#define SURF_BLOCKEDGES	256
+#define SURF_LOUDS		36		/* offset of the LOUDS bits in a block */
+#define SURF_LABELS		68		/* and of the labels */
 #define SURF_CODE		640
 #define SURF_SINGLE		255
 #define SURF_DICTSTEP	8
@@ -109,7 +110,7 @@ surf_rank(const uint8_t *v, uint64_t i)
 static inline const uint8_t *
 surf_block(const SfxSurf *s, uint64_t sparse)
 {
-	return s->blocks + (sparse >> 7) * surf_block_size(s);
+	return s->blocks + sparse / SURF_BLOCKEDGES * surf_block_size(s);
 }
 
 static inline bool
@@ -120,7 +121,7 @@ surf_has_child(const SfxSurf *s, uint64_t edge)
 	if (edge < s->ndedges)
 		return surf_bit(s->dchild, edge);
 	e = edge - s->ndedges;
-	return surf_block(s, e)[4 + (e >> 3 & 15)] >> (e & 7) & 1;
+	return surf_block(s, e)[4 + (e >> 3 & 31)] >> (e & 7) & 1;
 }
 
 /* Has-child bits before edge (<= nedges), not more than there are. */
@@ -138,11 +139,8 @@ surf_children(const SfxSurf *s, uint64_t edge)
 		e = edge - s->ndedges;
 		b = surf_block(s, e);
 		r = sfx_get32(b);
-		if (e & 64)
-		{
+		for (unsigned k = e >> 6 & 3; k > 0; k--, b += 8)
 			r += sfx_popcount(sfx_load64(b + 4));
-			b += 8;
-		}
 		r += sfx_popcount(sfx_load64(b + 4) & ((UINT64_C(1) << (e & 63)) - 1));
 	}
 	return r < s->nnodes ? r : s->nnodes - 1;
@@ -171,7 +169,7 @@ surf_leaf_rank(const SfxSurf *s, uint64_t edge)
 static inline uint64_t
 surf_louds_word(const SfxSurf *s, uint64_t e)
 {
-	return sfx_load64(surf_block(s, e) + 20 + (e >> 3 & 8));
+	return sfx_load64(surf_block(s, e) + SURF_LOUDS + (e >> 3 & 24));
 }
 
 /* The first sparse edge from e on that begins a node; all of them if there is none. */
@@ -244,7 +242,7 @@ surf_first_edge(const SfxSurf *s, uint64_t node)
 static inline unsigned
 surf_label(const SfxSurf *s, uint64_t e)
 {
-	uint64_t	bit = (e & 127) * s->lwidth;
+	uint64_t	bit = (e & 255) * s->lwidth;
 	const uint8_t *p = surf_block(s, e) + SURF_LABELS + (bit >> 3);
 
 	return (unsigned) ((p[0] | (unsigned) p[1] << 8) >> (bit & 7)) & ((1u << s->lwidth) - 1);
@@ -413,7 +411,7 @@ surf_find_sparse(const SfxSurf *s, uint64_t node, unsigned digit, uint64_t *edge
 	end = surf_next_node(s, e + 1);
 	while (e < end)
 	{
-		unsigned	at = e & 127,
+		unsigned	at = e & 255,
 					bit = at * s->lwidth,
 					n = SURF_BLOCKEDGES - at,
 					lane;

@@ -6,6 +6,8 @@
 
 /* Uses that are told apart when paths are numbered. */
 #define USES_MAX	65535
+/* A table of symbols pays only for that many bytes of different paths. */
+#define SYMBOLS_FROM	8192
 
 /* Sort the paths by falling use; in "order". */
 static uint32_t *
@@ -13,7 +15,7 @@ sort_paths(SfxSurfBuild *b, uint32_t n)
 {
 	SurfPath   *dict = (SurfPath *) b->dict.p;
 	uint32_t   *count = surf_vec_zeroed(b, &b->buckets, (USES_MAX + 2) * sizeof(uint32_t)),
-			   *order = surf_vec_zeroed(b, &b->order, n * sizeof(uint32_t)),
+			   *order = surf_vec_zeroed(b, &b->order, 2 * (size_t) n * sizeof(uint32_t)),
 				sum = 0;
 
 	if (count == NULL || order == NULL)
@@ -62,21 +64,45 @@ choose_widths(SfxSurfBuild *b, const uint32_t *order, uint32_t n, uint64_t npath
 	}
 }
 
-/* Append a record to the pool. */
+/* Append a record to the pool, in symbols if there are any. */
 static bool
-put_record(SfxSurfBuild *b, const uint8_t *p, uint32_t len)
+put_record(SfxSurfBuild *b, const SurfTrainer *t, const SurfPath *p)
 {
-	uint8_t    *out = surf_vec_push(b, &b->coded, len + (len < 255 ? 1 : 3));
+	const uint8_t *s = b->pathbytes.p + p->off;
+	uint8_t    *out = surf_vec_room(b, &b->coded, 2 * (size_t) p->len + 3);
+	uint32_t	len;
 
 	if (out == NULL)
 		return false;
-	*out++ = (uint8_t) (len < 255 ? len : 255);
+	len = p->len;
+	if (t != NULL)
+		len = surf_encode_path(t, s, len, out + 3);
+	else
+		memcpy(out + 3, s, len);
 	if (len >= 255)
 	{
-		sfx_put16(out, (uint16_t) len);
-		out += 2;
+		out[0] = 255;
+		sfx_put16(out + 1, (uint16_t) len);
+		b->coded.len += 3 + len;
+		return true;
 	}
-	memcpy(out, p, len);
+	out[0] = (uint8_t) len;
+	memmove(out + 1, out + 3, len);
+	b->coded.len += 1 + len;
+	return true;
+}
+
+/* Write the pool, in order; start[i]: where record i begins. */
+static bool
+write_pool(SfxSurfBuild *b, const SurfTrainer *t, const uint32_t *order, uint32_t *start, uint32_t n)
+{
+	b->coded.len = 0;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		start[i] = (uint32_t) b->coded.len;
+		if (b->coded.len > UINT32_MAX || !put_record(b, t, (const SurfPath *) b->dict.p + order[i]))
+			return false;
+	}
 	return true;
 }
 
@@ -84,9 +110,10 @@ int
 surf_plan_paths(SfxSurfBuild *b, uint64_t npaths)
 {
 	SfxSurf    *plan = &b->plan;
-	uint32_t	n = (uint32_t) (b->dict.len / sizeof(SurfPath));
-	const SurfPath *dict = (const SurfPath *) b->dict.p;
-	uint32_t   *order;
+	uint32_t	n = (uint32_t) (b->dict.len / sizeof(SurfPath)),
+			   *order,
+			   *start;
+	const SurfTrainer *t = NULL;
 
 	if (n == 0)
 		return SFX_OK;
@@ -94,16 +121,21 @@ surf_plan_paths(SfxSurfBuild *b, uint64_t npaths)
 	if (order == NULL)
 		return SFX_NOMEM;
 	choose_widths(b, order, n, npaths);
-	for (uint32_t i = 0; i < n; i++)
+	start = order + n;
+	plan->ndict = n;
+	if (b->pathbytes.len >= SYMBOLS_FROM)
 	{
-		const SurfPath *p = &dict[order[i]];
-
-		/* from here on "order" has the starts of records */
-		order[i] = (uint32_t) b->coded.len;
-		if (!put_record(b, b->pathbytes.p + p->off, p->len))
+		t = surf_train(b, n);
+		if (t == NULL || !write_pool(b, t, order, start, n))
+			return SFX_NOMEM;
+		plan->flags |= SURF_F_SYMBOLS;
+	}
+	if (t == NULL || b->coded.len + SURF_SYMBOLS >= b->pathbytes.len + n)
+	{
+		plan->flags &= (uint8_t) ~SURF_F_SYMBOLS;
+		if (!write_pool(b, NULL, order, start, n))
 			return SFX_NOMEM;
 	}
-	plan->ndict = n;
 	plan->poolsize = b->coded.len;
 	return SFX_OK;
 }
@@ -112,10 +144,12 @@ void
 surf_write_paths(SfxSurfBuild *b)
 {
 	SfxSurf    *s = &b->plan;
-	const uint32_t *start = (const uint32_t *) b->order.p;
+	const uint32_t *start = (const uint32_t *) b->order.p + s->ndict;
 
 	for (uint64_t i = 0; i < s->ndict; i += SURF_DICTSTEP)
 		sfx_put32((uint8_t *) s->starts + i / SURF_DICTSTEP * 4, start[i]);
+	if (s->flags & SURF_F_SYMBOLS)
+		memcpy((uint8_t *) s->symbols, b->symbols.p, SURF_SYMBOLS);
 	if (s->poolsize > 0)
 		memcpy((uint8_t *) s->pool, b->coded.p, s->poolsize);
 }

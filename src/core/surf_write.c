@@ -419,9 +419,9 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 		return b->error;
 	if (plan->nedges > UINT32_MAX || plan->poolsize > UINT32_MAX)
 		return b->error = SFX_NOSPACE;
-	/* some 160 edges from one sample to the next */
+	/* at most some 320 edges from one sample to the next */
 	sparse = plan->nnodes - plan->ndense;
-	while (plan->selshift < 6 && (plan->nedges - plan->ndedges) << (plan->selshift + 1) <= 160 * sparse)
+	while (plan->selshift < 8 && (plan->nedges - plan->ndedges) << (plan->selshift + 1) <= 320 * sparse)
 		plan->selshift++;
 	plan->size = *size = surf_layout(plan, NULL);
 	return SFX_OK;
@@ -489,14 +489,14 @@ write_sparse(SfxSurf *s, uint64_t first, const Edge *e, unsigned n)
 	{
 		uint64_t	at = first + i;
 		uint8_t    *p = (uint8_t *) surf_block(s, at);
-		unsigned	byte = at >> 3 & 15,
+		unsigned	byte = at >> 3 & 31,
 					bit = 1u << (at & 7),
-					lbit = (unsigned) (at & 127) * s->lwidth;
+					lbit = (unsigned) (at & 255) * s->lwidth;
 
 		if (e[i].child)
 			p[4 + byte] |= (uint8_t) bit;
 		if (i == 0)
-			p[20 + byte] |= (uint8_t) bit;
+			p[SURF_LOUDS + byte] |= (uint8_t) bit;
 		p += SURF_LABELS + (lbit >> 3);
 		p[0] |= (uint8_t) (e[i].label << (lbit & 7));
 		if ((lbit & 7) + s->lwidth > 8)
@@ -563,15 +563,16 @@ write_samples(SfxSurf *s)
 		uint8_t    *p = (uint8_t *) surf_block(s, e);
 
 		sfx_put32(p, (uint32_t) children);
-		children += sfx_popcount(sfx_load64(p + 4)) + sfx_popcount(sfx_load64(p + 12));
-		for (unsigned half = 0; half < 2; half++)
+		for (unsigned k = 0; k < SURF_BLOCKEDGES / 64; k++)
 		{
-			uint64_t	w = sfx_load64(p + 20 + 8 * half);
+			uint64_t	w = sfx_load64(p + SURF_LOUDS + 8 * k);
+
+			children += sfx_popcount(sfx_load64(p + 4 + 8 * k));
 
 			for (; w != 0; w &= w - 1, nodes++)
 				if ((nodes & mask) == 0)
 					sfx_put32((uint8_t *) s->select + (nodes >> s->selshift) * 4,
-							  (uint32_t) (e + 64 * half + (unsigned) __builtin_ctzll(w)));
+							  (uint32_t) (e + 64 * k + (unsigned) __builtin_ctzll(w)));
 		}
 	}
 }

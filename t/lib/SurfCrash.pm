@@ -22,6 +22,10 @@ sub chance { return rand() < $_[0] }
 
 sub pick { return $_[ rnd(scalar @_) ] }
 
+# Deletes of large tables take a share of a range only, or nothing would be left.
+my $delete_share = '';
+my $max_rows = MAX_ROWS;
+
 # name => [ columns, rest of the definition, condition ]
 my %indexes = (
 	t_k => ['(k)', ''],
@@ -30,13 +34,18 @@ my %indexes = (
 	t_kb => ['(k DESC NULLS LAST, b) INCLUDE (v)', ''],
 	t_l => ['(l, id)', ''],
 	t_p => ['(d, v)', 'v % 3 = 0'],
-	t_id => ['(id)', '']);
+	t_id => ['(id)', ''],
+	t_c => ['(s COLLATE "en-x-icu", v)', '']);
 
 my $schema = <<'END';
 CREATE EXTENSION surfidx;
 CREATE SEQUENCE ids;
 CREATE TABLE t (id int8 DEFAULT nextval('ids'), k int8, s text, u uuid, b bytea, l text, d timestamptz, v int4)
 	WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0.02);
+
+-- Few keys, many sessions: no key may be there twice.
+CREATE TABLE c (k int4, n int4, filler text);
+CREATE UNIQUE INDEX c_k ON c USING surfidx (k) WITH (delta_size = 64);
 
 -- The same query by sequential scan and in the other ways, in one snapshot.
 CREATE FUNCTION compare(query text) RETURNS void LANGUAGE plpgsql AS $$
@@ -93,12 +102,17 @@ END
 sub new
 {
 	my ($class, %opt) = @_;
-	my $self = bless { seed => $opt{seed}, report => $opt{report} || sub { }, cycles => 0, victims => {}, full_pages => 1 }, $class;
+	my $self = bless { seed => $opt{seed}, report => $opt{report} || sub { }, cycles => 0, rows_wanted => $opt{rows} || 8000, victims => {}, full_pages => 1 }, $class;
 	my @conf = ('restart_after_crash = on', 'autovacuum_naptime = 1s', 'max_wal_size = 1GB', 'checkpoint_timeout = 30s',
 		"surfidx.delta_size = '128kB'", 'max_connections = 30', 'log_autovacuum_min_duration = -1',
 		'wal_level = replica', 'wal_keep_size = 8GB', @{ $opt{conf} || [] });
 
 	srand($opt{seed});
+	if ($opt{rows})
+	{
+		$delete_share = ' AND v % 10 = 3';
+		$max_rows = 4 * $opt{rows};
+	}
 	push @conf, "wal_consistency_checking = 'all'", 'hot_standby_feedback = on', 'max_standby_streaming_delay = 60s' if $opt{standby};
 	$self->{server} = SurfServer->new(name => 'crash', conf => \@conf);
 	$self->{server}->start;
@@ -119,7 +133,7 @@ sub fill
 
 		$s->value("CREATE " . ($unique || '') . " INDEX $name ON t USING surfidx $columns" . ($where ? " WHERE $where" : '') . "; SELECT 1");
 	}
-	$s->query(insert(4000)) for 1 .. 2;
+	$s->query(insert(4000)) for 1 .. $self->{rows_wanted} / 4000;
 	$s->end;
 }
 
@@ -155,24 +169,50 @@ sub range
 	return "s LIKE 'path/" . rnd(100) . "/%'";
 }
 
+# What sessions do to the same few keys; many of these must fail.
+sub contend
+{
+	my $keys = pick(5, 50, 1000);
+	my $x = rand();
+	my $one = $x < 0.5 ? 'INSERT INTO c VALUES (' . rnd($keys) . ", 0, repeat('x', " . rnd(200) . '))'
+	  : $x < 0.7 ? 'UPDATE c SET k = ' . rnd($keys) . ' WHERE k = ' . rnd($keys)
+	  : $x < 0.8 ? 'UPDATE c SET n = n + 1 WHERE k < ' . rnd($keys)
+	  : 'DELETE FROM c WHERE k BETWEEN ' . rnd($keys) . ' AND ' . rnd($keys);
+
+	return $one if chance(0.5);
+	return "BEGIN;\n$one;\nSELECT pg_sleep(" . rand(0.02) . ");\n" . pick('COMMIT', 'COMMIT', 'ROLLBACK');
+}
+
+# Stopped at any moment.
+sub interrupted
+{
+	my ($sql) = @_;
+
+	return "SET statement_timeout = " . (1 + rnd(40)) . ";\n$sql;\nRESET statement_timeout";
+}
+
 sub change
 {
 	my $x = rand();
 
-	return insert(1 + rnd(pick(5, 100, 1500))) if $x < 0.45;
-	return 'UPDATE t SET k = k + 1, v = v + 1 WHERE ' . range() if $x < 0.6;
+	return contend() if $x < 0.2;
+	return insert(1 + rnd(pick(5, 100, 1500))) if $x < 0.5;
+	return 'UPDATE t SET k = k + 1, v = v + 1 WHERE ' . range() if $x < 0.62;
 	return "UPDATE t SET s = s || 'x' WHERE " . range() . ' AND length(s) < 200' if $x < 0.65;
-	return 'DELETE FROM t WHERE ' . range() if $x < 0.85;
+	return 'DELETE FROM t WHERE ' . range() . $delete_share if $x < 0.85;
 	return "BEGIN;\n" . insert(100) . ";\nSAVEPOINT a;\n" . change() . ";\nROLLBACK TO a;\n" . insert(1 + rnd(20)) . ";\n" . pick('COMMIT', 'ROLLBACK') if $x < 0.95;
-	return 'DELETE FROM t WHERE id < (SELECT last_value FROM ids) - ' . MAX_ROWS;
+	return 'DELETE FROM t WHERE id < (SELECT last_value FROM ids) - ' . $max_rows;
 }
 
 # TRUNCATE is rare, or there is never much to check.
 sub care
 {
 	my $x = rand();
-	my $index = pick(sort keys %indexes);
+	my $index = pick(sort(keys %indexes), 'c_k');
 
+	return interrupted(care()) if chance(0.15);
+	return "BEGIN;\nTRUNCATE t;\n" . insert(50) . ";\nROLLBACK" if chance(0.01);
+	return 'VACUUM c' if chance(0.1);
 	return "SELECT surfidx_merge('$index')" if $x < 0.5;
 	return 'VACUUM t' if $x < 0.75;
 	return 'VACUUM (INDEX_CLEANUP ON) t' if $x < 0.9;
@@ -180,7 +220,7 @@ sub care
 	return "REINDEX INDEX CONCURRENTLY $index" if $x < 0.95;
 	return 'CHECKPOINT' if $x < 0.98;
 	return 'TRUNCATE t' if $x < 0.985;
-	return 'DELETE FROM t WHERE id < (SELECT last_value FROM ids) - ' . MAX_ROWS;
+	return 'DELETE FROM t WHERE id < (SELECT last_value FROM ids) - ' . $max_rows;
 }
 
 sub read_query
@@ -193,16 +233,18 @@ sub read_query
 	return 'SELECT k, b, v FROM t WHERE k IN (' . join(', ', map { rnd(12) } 1 .. 3) . ') AND b >= \'\x' . sprintf('%02x', rnd(256)) . "'" if $x < 0.5;
 	return "SELECT l, id FROM t WHERE l LIKE '" . chr(97 + rnd(26)) . "%'" if $x < 0.65;
 	return "SELECT d, v FROM t WHERE v % 3 = 0 AND d > '2020-01-01'::timestamptz + " . rnd(100000) . " * interval '1 min'" if $x < 0.8;
+	return "SELECT s, v FROM t WHERE s COLLATE \"en-x-icu\" BETWEEN 'path/" . rnd(99) . "' AND 'path/" . rnd(99) . "'" if $x < 0.85;
 	return 'SELECT id, k, s, v FROM t WHERE id % 7 = ' . rnd(7) . ' AND k >= 0' if $x < 0.9;
 	return 'SELECT id FROM t WHERE id > 0';
 }
 
 my @walks = ('SELECT k FROM t WHERE k IS NOT NULL ORDER BY k', 'SELECT k FROM t WHERE k < 500 ORDER BY k DESC', 'SELECT s FROM t ORDER BY s', 'SELECT s FROM t ORDER BY s DESC',
-	'SELECT id FROM t WHERE id > 0 ORDER BY id', 'SELECT id FROM t ORDER BY id DESC', 'SELECT u FROM t ORDER BY u', 'SELECT l FROM t ORDER BY l, id');
+	'SELECT id FROM t WHERE id > 0 ORDER BY id', 'SELECT id FROM t ORDER BY id DESC', 'SELECT u FROM t ORDER BY u', 'SELECT l FROM t ORDER BY l, id',
+	'SELECT s FROM t ORDER BY s COLLATE "en-x-icu", v');
 
 sub read_one
 {
-	my $sql = chance(0.8) ? "SELECT compare(\$q\$" . read_query() . "\$q\$)" : "SELECT walk(\$q\$" . pick(@walks) . "\$q\$, " . pick(100, 1000) . ', ' . pick('0', '0.001', '0.01') . ')';
+	my $sql = chance(0.1) ? interrupted('SELECT count(*) FROM t') : chance(0.8) ? "SELECT compare(\$q\$" . read_query() . "\$q\$)" : "SELECT walk(\$q\$" . pick(@walks) . "\$q\$, " . pick(100, 1000) . ', ' . pick('0', '0.001', '0.01') . ')';
 
 	return "BEGIN ISOLATION LEVEL REPEATABLE READ;\n$sql;\nCOMMIT";
 }
@@ -332,6 +374,14 @@ sub check_server
 			push @problems, "$server->{name}: $sql: " . join(' ', $r->{error}, @{ $r->{rows} }) if $r->{error} || $r->{lost};
 		}
 	}
+	push @problems, "$server->{name}: key $_ is there twice"
+	  for @{ $s->query('SET enable_indexscan = off; SET enable_bitmapscan = off; SELECT k FROM c GROUP BY k HAVING count(*) > 1')->{rows} };
+	for my $sql ('SELECT compare($$SELECT k FROM c WHERE k >= 0$$)', $standby ? () : "SELECT surfidx_check('c_k', true)")
+	{
+		my $r = $s->query("\\set VERBOSITY verbose\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n$sql;\nROLLBACK");
+
+		push @problems, "$server->{name}: $sql: " . join(' ', $r->{error}, @{ $r->{rows} }) if $r->{error} || $r->{lost};
+	}
 	$s->end;
 	return @problems;
 }
@@ -421,6 +471,26 @@ sub tidy
 	$s->query("DROP INDEX $_") for @{ $r->{rows} };
 	$self->{rows} = $s->value('SELECT count(*) FROM t');
 	$s->end;
+}
+
+# The standby becomes a primary and must be as good as one.
+sub promote
+{
+	my ($self) = @_;
+	my $standby = $self->{standby};
+	my ($s, @problems);
+
+	$self->{server}->stop('immediate');
+	$standby->command('pg_ctl', '-D', $standby->{data}, '-w', 'promote');
+	$s = $standby->session;
+	$s->query(insert(500));
+	$s->query('DELETE FROM t WHERE v % 5 = 0');
+	$s->query('VACUUM t');
+	$s->query("SELECT surfidx_merge('$_')") for keys %indexes;
+	$s->end;
+	$self->{standby} = undef;
+	$self->{server} = $standby;
+	return ($self->check_server($standby), $self->log_problems($standby));
 }
 
 sub end

@@ -103,6 +103,22 @@ my %plain = (
 	bool => sub { pick('t', 'f') },
 	'"char"' => sub { my ($k, $n) = @_; $k eq 'extreme' ? pick('', '~', ' ') : pick('a' .. 'z', 0 .. 9) });
 
+# Types of the comparator key space, and those whose equal values can look different: show makes one text of them.
+my %compared = (
+	numeric => { show => 'trim_scale(%s)', value => sub { my ($k, $n) = @_; $k eq 'extreme' ? pick('NaN', 'Infinity', '-Infinity', '0', '0.00', '1.0', '1.00', '1', '-1e-30', '1e100', '9' x 60) : $k eq 'serial' ? $n . pick('', '.0', '.00') : pick('', '-') . rnd(1000) . pick('', '.' . rnd(1000), '0' x rnd(30)) } },
+	float8 => { show => '(%s + 0)', value => sub { my ($k, $n) = @_; $k eq 'extreme' ? pick('NaN', 'Infinity', '-Infinity', '0', '-0', '1e-300', '-1e300', '1.5') : $k eq 'serial' ? $n : rand(1000) - 500 } },
+	float4 => { show => '(%s + 0)', value => sub { my ($k, $n) = @_; $k eq 'extreme' ? pick('NaN', 'Infinity', '-Infinity', '0', '-0', '1e-30', '1.5') : $k eq 'serial' ? $n : rnd(100000) / 8 } },
+	interval => { show => 'extract(epoch from %s)', value => sub { my ($k, $n) = @_; $k eq 'extreme' ? pick('0', '1 mon', '30 days', '720:00', '-1 mon', '-30 days', '24:00', '1 day') : $k eq 'serial' ? "$n minutes" : rnd(400) . pick(' hours', ' days') } },
+	timetz => { value => sub { sprintf('%02d:%02d:00+%02d', rnd(24), rnd(60), rnd(12)) } },
+	inet => { value => sub { my ($k) = @_; $k eq 'extreme' ? pick('0.0.0.0/0', '255.255.255.255', '::', '::1', 'ffff::/16', '10.0.0.0/8', '10.0.0.0/9', '10.0.0.0') : sprintf('10.%d.%d.%d/%d', rnd(3), rnd(256), rnd(256), pick(8, 16, 24, 32)) } },
+	varbit => { value => sub { join('', map { rnd(2) } 1 .. rnd(20)) } },
+	'int4[]' => { value => sub { my ($k, $n) = @_; '{' . join(',', $k eq 'serial' ? $n : map { chance(0.1) ? 'NULL' : rnd(10) } 1 .. rnd(5)) . '}' } },
+	int4range => { value => sub { my ($k) = @_; return 'empty' if chance(0.05); my $a = rnd(100); '[' . ($k eq 'extreme' ? '' : $a) . ',' . ($a + rnd(50)) . ')' } },
+	jsonb => { value => sub { my ($k, $n) = @_; pick($n, '"' . pick('a' .. 'z') . "$n\"", 'null', 'true', '[]', '{}', "{\"a\": $n}", "[$n, 1]") } },
+	bpchar => { show => 'rtrim(%s)', value => sub { my ($k, $n) = @_; ($k eq 'serial' ? $n : join('', map { pick('a' .. 'c', 'B', '-') } 1 .. rnd(5))) . ' ' x rnd(3) } },
+	'text COLLATE "en-x-icu"' => { value => sub { my ($k, $n) = @_; text_value($k, $n, 60) } },
+	'text COLLATE nocase' => { show => 'lower(%s COLLATE "C")', value => sub { my ($k, $n) = @_; ($k eq 'serial' ? $n : '') . join('', map { pick('a' .. 'd', 'A' .. 'D', 'z') } 1 .. rnd(5)) } });
+
 # family: constants of these types may stand beside a column of this one
 my %family = (
 	(map { $_ => [ 'int2', 'int4', 'int8' ] } 'int2', 'int4', 'int8'),
@@ -111,15 +127,15 @@ my %family = (
 	name => [ 'text', 'name' ]);
 my %has_minmax = map { $_ => 1 } qw(int2 int4 int8 text date timestamp timestamptz time oid pg_lsn);
 my @types = (('int4') x 4, ('int8') x 4, ('int2') x 2, ('text') x 5, 'varchar', ('bytea') x 2, ('date') x 2, ('timestamp') x 2,
-	('timestamptz') x 2, 'name', 'uuid', sort keys %plain);
+	('timestamptz') x 2, 'name', 'uuid', sort(keys %plain), sort(keys %compared));
 
-sub base_type { return $_[0] eq 'varchar' ? 'text' : $_[0] }
+sub base_type { return $_[0] eq 'varchar' ? 'text' : $_[0] =~ s/ COLLATE.*//r }
 
 sub type_value
 {
 	my ($type, $kind, $n, $maxlen) = @_;
 
-	return int_value(substr($type, 3) * 8, $kind, $n) if $type =~ /^int/;
+	return int_value(substr($type, 3) * 8, $kind, $n) if $type =~ /^int[248]\z/;
 	return text_value($kind, $n, $maxlen) if $type eq 'text' || $type eq 'varchar';
 	return text_value($kind, $n, 60) if $type eq 'name';
 	return time_value($type, $kind, $n) if $type =~ /^(?:date|timestamp)/;
@@ -130,6 +146,7 @@ sub type_value
 		return '\\x' . hex_bytes($maxlen / 3 + rnd($maxlen / 6)) if $kind eq 'long' && $maxlen >= 200;
 		return '\\x' . hex_bytes(rnd(pick(3, 6, 20)));
 	}
+	return $compared{$type}{value}->($kind, $n) if $compared{$type};
 	return $plain{$type}->($kind, $n);
 }
 
@@ -148,6 +165,10 @@ sub make_column
 	my ($i, $unique, $maxlen) = @_;
 	my $type = pick(@types);
 	my %c = (name => "c$i", type => $type, base => base_type($type), maxlen => $maxlen);
+
+	$c{show} = ($compared{$type} || {})->{show};
+	$c{fuzzy} = defined $c{show};
+	$c{collated} = $type =~ /COLLATE/;
 
 	$c{kind} = $unique ? pick('random', 'serial', 'pool') : pick('few', 'few', 'pool', 'pool', 'skew', 'serial', 'random', 'random', 'extreme', 'mixed', 'same');
 	# few entries on a leaf, few separators on an inner page: deep trees from few rows
@@ -189,7 +210,7 @@ sub typed_constant
 	my $v = constant($c, $case);
 	my $type = $c->{base};
 
-	if ($family{$type} && chance(0.35))
+	if ($family{$type} && !$c->{collated} && chance(0.35))
 	{
 		my %limit = (int2 => 32767, int4 => 2147483647);
 
@@ -206,10 +227,12 @@ sub typed_constant
 sub key_expression
 {
 	my ($c) = @_;
-	my @e = ([ "($c->{name} IS NULL)", 'bool' ], [ "coalesce($c->{name}, " . quote($c->{pool}[0]) . "::$c->{type})", $c->{base} ]);
+	my @e = ([ "($c->{name} IS NULL)", 'bool' ], [ "coalesce($c->{name}, " . quote($c->{pool}[0]) . "::$c->{base})", $c->{base} ]);
 
-	push @e, [ "($c->{name} % 7)", $c->{type} eq 'int8' ? 'int8' : 'int4' ] if $c->{type} =~ /^int/;
-	push @e, [ "md5($c->{name})", 'text' ], [ "length($c->{name})", 'int4' ] if $c->{base} eq 'text';
+	push @e, [ "($c->{name} % 7)", $c->{type} eq 'int8' ? 'int8' : 'int4' ] if $c->{type} =~ /^int[248]\z/;
+	# coalesce would take the constant's collation for none
+	@e = ($e[0]) if $c->{collated} || $c->{fuzzy};
+	push @e, [ "md5($c->{name})", 'text' ], [ "length($c->{name})", 'int4' ] if $c->{base} eq 'text' && !$c->{collated};
 	push @e, [ "length($c->{name})", 'int4' ] if $c->{type} eq 'bytea';
 	my ($sql, $type) = @{ pick(@e) };
 
@@ -237,10 +260,18 @@ sub make_index
 	{
 		my $c = pick(@cols);
 
-		$ix{where} = pick("$c->{name} IS NOT NULL", 'id % 3 <> 0', "$c->{name} >= " . quote($c->{pool}[0]) . "::$c->{type}", 'id < 1000');
+		$ix{where} = pick("$c->{name} IS NOT NULL", 'id % 3 <> 0', "$c->{name} >= " . quote($c->{pool}[0]) . "::$c->{base}", 'id < 1000');
 	}
 	$ix{not_distinct} = $ix{unique} && chance(0.3);
 	return \%ix;
+}
+
+# A column as it is put out where the order of rows counts.
+sub shown
+{
+	my ($c) = @_;
+
+	return $c->{show} ? sprintf($c->{show}, $c->{name}) : $c->{name};
 }
 
 sub key_order
@@ -321,7 +352,7 @@ sub open_sessions
 	$s->end;
 	$self->{a} = $self->{server}->session(db => $self->{db}, name => 'a');
 	$self->{b} = $self->{server}->session(db => $self->{db}, name => 'b');
-	$self->{a}->value("CREATE EXTENSION surfidx; SELECT 1");
+	$self->{a}->value("CREATE EXTENSION surfidx; CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false); SELECT 1");
 	for ($self->{a}, $self->{b})
 	{
 		$_->query("SET statement_timeout = '120s'; SET timezone = 'UTC'; SET max_parallel_workers_per_gather = 0; SET jit = off;");
@@ -453,7 +484,7 @@ sub set_list
 	my @cols = shuffle(@{ $case->{columns} });
 
 	@cols = @cols[ 0 .. rnd(scalar @cols) ];
-	return join(', ', map { "$_->{name} = " . quote(column_value($_, $case->{next_id}++)) . "::$_->{type}" } @cols);
+	return join(', ', map { "$_->{name} = " . quote(column_value($_, $case->{next_id}++)) . "::$_->{base}" } @cols);
 }
 
 sub change_condition
@@ -551,7 +582,7 @@ sub condition
 	return "$n IS NULL" if $x < 0.06;
 	return "$n IS NOT NULL" if $x < 0.1;
 	return "$n BETWEEN " . typed_constant($c, $case) . ' AND ' . typed_constant($c, $case) if $x < 0.2;
-	if ($x < 0.35)
+	if ($x < 0.35 && $c->{base} !~ /\[/)
 	{
 		my $count = pick(0, 1, 2, 3, 5, 20, 150);
 		my $type = $c->{base};
@@ -565,7 +596,7 @@ sub condition
 	return "($n = " . typed_constant($c, $case) . " OR $n $op " . typed_constant($c, $case) . ')' if $x < 0.4;
 	return "$n <> " . typed_constant($c, $case) if $x < 0.42;
 	return "$n $op (SELECT " . typed_constant($c, $case) . ')' if $x < 0.48;
-	return "$n LIKE " . quote((substr(constant($c, $case), 0, rnd(6)) =~ s/[\\%_]|[\x80-\xff].*//gr) . '%') if $x < 0.55 && $c->{base} eq 'text';
+	return "$n LIKE " . quote((substr(constant($c, $case), 0, rnd(6)) =~ s/[\\%_]|[\x80-\xff].*//gr) . '%') if $x < 0.55 && $c->{base} eq 'text' && !$c->{collated};
 	return pick($n, "NOT $n", "$n IS TRUE", "$n IS NOT TRUE") if $x < 0.6 && $c->{base} eq 'bool';
 	return "$n $op " . typed_constant($c, $case);
 }
@@ -616,8 +647,8 @@ sub make_query
 	my ($self, $case, $ix) = @_;
 	my @keys = @{ $ix->{keys} };
 	my $where = $self->conditions($case, $ix);
-	my @names = map { $_->{col}{name} } @keys;
-	my @covered = (@names, map { $_->{name} } @{ $ix->{include} });
+	my @names = map { shown($_->{col}) } @keys;
+	my @covered = ((map { $_->{col}{name} } @keys), map { $_->{name} } @{ $ix->{include} });
 	my $all = join(', ', @covered);
 	my $x = rand();
 
@@ -632,7 +663,7 @@ sub make_query
 	}
 	return { sql => "SELECT count(*) FROM t WHERE $where", modes => [ 'index', 'only', 'bitmap', 'default' ] } if $x < 0.42;
 	return { sql => "SELECT $all FROM t WHERE $where", modes => [ 'only', 'bitmap' ] } if $x < 0.54;
-	return { sql => "SELECT DISTINCT $names[0] FROM t WHERE $where ORDER BY " . key_order($keys[0], 0), ordered => 1, modes => [ 'nosort', 'default' ] } if $x < 0.6;
+	return { sql => "SELECT DISTINCT $names[0] FROM t WHERE $where ORDER BY " . key_order($keys[0], 0), ordered => 1, modes => [ 'nosort', 'default' ] } if $x < 0.6 && !$keys[0]{col}{fuzzy};
 	if ($x < 0.68)
 	{
 		my @c = grep { $has_minmax{ $_->{col}{type} } } @keys;
@@ -662,6 +693,7 @@ sub make_join
 	return { sql => "SELECT a.id, a.k FROM $small WHERE NOT EXISTS (SELECT FROM $big WHERE b.k = a.k)", modes => [ 'loop', 'merge' ] } if $x < 0.6;
 	return { sql => "SELECT a.id, a.k FROM $small WHERE EXISTS (SELECT FROM $big WHERE b.k = a.k)", modes => [ 'loop', 'merge' ] } if $x < 0.7;
 	return { sql => "SELECT a.id, (SELECT count(*) FROM $big WHERE b.k " . pick('<', '<=', '>', '>=', '=') . " a.k) FROM $tiny", modes => [ 'loop', 'nosort' ] } if $x < 0.85;
+	return { sql => "SELECT count(*) FROM $small", modes => ['loop'] } if $c->{fuzzy} && $x < 0.95;
 	return { sql => "SELECT a.id, l.k FROM $tiny, LATERAL (SELECT b.k FROM $big WHERE b.k " . pick('<', '<=', '>', '>=') . " a.k ORDER BY b.k " . pick('', 'DESC') . " LIMIT 3) l", modes => [ 'nosort', 'loop' ] } if $x < 0.95;
 	return { sql => "SELECT a.id, a.k FROM $tiny WHERE a.k NOT IN (SELECT k FROM $big WHERE k IS NOT NULL)", modes => ['loop'] };
 }
@@ -765,7 +797,7 @@ sub whole_query
 {
 	my ($self, $ix) = @_;
 	my $order = join(', ', map { key_order($_, 0) } @{ $ix->{keys} });
-	my $names = join(', ', map { $_->{col}{name} } @{ $ix->{keys} });
+	my $names = join(', ', map { shown($_->{col}) } @{ $ix->{keys} });
 
 	return { sql => "SELECT $names FROM t" . ($ix->{where} ? " WHERE $ix->{where}" : '') . " ORDER BY $order", ordered => 1, modes => [ 'nosort', 'index' ] };
 }
@@ -790,23 +822,27 @@ sub cursor_round
 {
 	my ($self, $case) = @_;
 	my ($ix) = shuffle(grep { $_->{exists} } @{ $case->{indexes} });
-	my $busy = 0;
+	my ($busy, $skip) = (0, 0);
 	my ($query, $mode, @steps, $failure);
 
 	return unless $ix;
 	my $reverse = chance(0.5);
 	my $where = chance(0.3) ? ($ix->{where} || 'true') : $self->conditions($case, $ix);
 
-	$query = 'SELECT ' . join(', ', map { $_->{col}{name} } @{ $ix->{keys} }) . " FROM t WHERE $where ORDER BY " . join(', ', map { key_order($_, $reverse) } @{ $ix->{keys} });
+	$query = 'SELECT ' . join(', ', map { shown($_->{col}) } @{ $ix->{keys} }) . " FROM t WHERE $where ORDER BY " . join(', ', map { key_order($_, $reverse) } @{ $ix->{keys} });
 	$mode = pick('nosort', 'nosort', 'index');
 	@steps = ('BEGIN ISOLATION LEVEL REPEATABLE READ', mode_sql('seq') . "DECLARE r SCROLL CURSOR FOR $query", mode_sql($mode) . "DECLARE i SCROLL CURSOR FOR $query");
-	for (@steps)
+	for my $i (0 .. $#steps)
 	{
-		my $r = $self->{a}->query($_);
+		my $r = $self->{a}->query($steps[$i]);
 
-		$self->lost($_) if $r->{lost};
-		$failure = "error $r->{error}: $_" if $r->{error};
+		$self->lost($steps[$i]) if $r->{lost};
+		next unless $r->{error};
+		# a query that is wrong in itself
+		last if $i < 2 && $self->{a}->query('ROLLBACK') && ($skip = 1);
+		$failure = "error $r->{error}: $steps[$i]";
 	}
+	return if $skip;
 	for (1 .. 5 + rnd(25))
 	{
 		last if $failure;
@@ -924,6 +960,7 @@ sub script
 	my $log = $self->{log};
 	my $note = '';
 
+	$q->{failed_as} = kind_of($failure) if $q;
 	if ($q && $self->{server}->postmaster_alive)
 	{
 		eval { $self->close_sessions };
@@ -949,6 +986,14 @@ sub script
 	return $text;
 }
 
+# An error is another failure than a wrong answer.
+sub kind_of
+{
+	my ($f) = @_;
+
+	return join(' ', map { defined $_ && /^(error \w+)/ ? $1 : 'answer' } @{$f}{ 'want', 'got' });
+}
+
 # Does the log still lead to a failure?
 sub replay_fails
 {
@@ -967,7 +1012,7 @@ sub replay_fails
 			my $f = $q->{check} ? $self->try_check($self->{a}, { name => $q->{check} }) : $self->try_query($self->{a}, $q);
 
 			# an index that is gone is no failure
-			die $f if $f && !($q->{check} && $f->{what} =~ /error 42/);
+			die $f if $f && !($q->{check} && $f->{what} =~ /error 42/) && kind_of($f) eq ($q->{failed_as} // kind_of($f));
 		});
 	eval { $self->close_sessions };
 	return $failure && $self->{server}->postmaster_alive;

@@ -1,0 +1,43 @@
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS surfidx;
+RESET client_min_messages;
+SET surfidx.unique_notice = off;
+CREATE SCHEMA ref;
+SET search_path = ref, public;
+
+-- What core grants only to btree, up to PostgreSQL 17 or in all versions; README tells the ways around.
+CREATE TABLE r (k int, v int);
+CREATE UNIQUE INDEX r_k ON r USING surfidx (k);
+CREATE TABLE child (k int REFERENCES r (k));
+ALTER TABLE r ADD PRIMARY KEY USING INDEX r_k;
+ALTER TABLE r ADD UNIQUE USING INDEX r_k;
+CREATE TABLE p (k int) PARTITION BY RANGE (k);
+CREATE UNIQUE INDEX p_k ON p USING surfidx (k);
+CREATE MATERIALIZED VIEW m AS SELECT 1 AS k;
+CREATE UNIQUE INDEX m_k ON m USING surfidx (k);
+REFRESH MATERIALIZED VIEW CONCURRENTLY m;
+INSERT INTO r VALUES (1) ON CONFLICT (k int4_ops) DO NOTHING;
+-- rows routed to a partition that has a unique index of its own
+CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
+CREATE UNIQUE INDEX p1_k ON p1 USING surfidx (k);
+INSERT INTO p VALUES (1) ON CONFLICT DO NOTHING;
+INSERT INTO p1 VALUES (1), (1) ON CONFLICT DO NOTHING;
+SELECT * FROM p;
+
+-- A btree index beside it serves foreign keys if it is the older one: core takes the first unique index on the columns.
+CREATE UNIQUE INDEX r_bt ON r (k);
+CREATE TABLE child (k int REFERENCES r (k));
+REINDEX INDEX CONCURRENTLY r_k;
+CREATE TABLE child (k int REFERENCES r (k));
+INSERT INTO r VALUES (1), (2);
+INSERT INTO child VALUES (1);
+INSERT INTO child VALUES (3);
+DELETE FROM r;
+-- partial ones are not looked at
+CREATE TABLE r2 (k int);
+CREATE UNIQUE INDEX r2_k ON r2 USING surfidx (k) WHERE k IS NOT NULL;
+ALTER TABLE r2 ADD PRIMARY KEY (k);
+CREATE TABLE child2 (k int REFERENCES r2 (k));
+
+SET client_min_messages = warning;
+DROP SCHEMA ref CASCADE;

@@ -1,0 +1,153 @@
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS surfidx;
+RESET client_min_messages;
+SET surfidx.auto_merge = off;
+SET surfidx.unique_notice = off;
+SET max_parallel_workers_per_gather = 0;
+SET enable_memoize = off;
+\pset tuples_only on
+\pset format unaligned
+
+-- Conditions that the index serves: the same plans as with btree
+-- The same tables with the same indexes, once surfidx and once btree.  A query's plan is shown once, with the number
+-- of its rows, if plan and rows (in order, where an order is asked for) are the same in both.
+CREATE SCHEMA sx;
+CREATE SCHEMA bt;
+
+CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line	text;
+	plan	text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		-- versions write subplans' names differently
+		plan := plan || regexp_replace(line, ' \(returns .*\)', '') || E'\n';
+	END LOOP;
+	RETURN plan;
+END $$;
+
+CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	r		record;
+	found	text[] := '{}';
+BEGIN
+	FOR r IN EXECUTE query LOOP
+		found := found || r::text;
+	END LOOP;
+	IF query !~ 'ORDER BY' THEN
+		RETURN ARRAY(SELECT unnest(found) ORDER BY 1);
+	END IF;
+	RETURN found;
+END $$;
+
+CREATE FUNCTION show(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	plan	text[];
+	rows_	text[];
+BEGIN
+	PERFORM set_config('search_path', 'sx, public', true);
+	plan[1] := plan_of(query);
+	rows_ := rows_of(query);
+	PERFORM set_config('search_path', 'bt, public', true);
+	plan[2] := plan_of(query);
+	RETURN QUERY SELECT * FROM string_to_table(rtrim(plan[1], E'\n'), E'\n');
+	IF plan[1] <> plan[2] THEN
+		RETURN QUERY SELECT 'BTREE: ' || l FROM string_to_table(rtrim(plan[2], E'\n'), E'\n') l;
+	END IF;
+	RETURN NEXT CASE WHEN rows_ = rows_of(query) THEN format('(%s rows, plan %s)', cardinality(rows_),
+		CASE WHEN plan[1] = plan[2] THEN 'and rows as btree' ELSE 'not as btree' END) ELSE 'WRONG ROWS' END;
+	PERFORM set_config('search_path', 'public', true);
+END $$;
+
+-- The same without the plan, where it differs between versions of PostgreSQL
+CREATE FUNCTION same(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT l FROM show(query) l WHERE l ~ '^\(\d+ rows|WRONG';
+$$;
+
+-- For statements that differ only in the access method: %am
+CREATE FUNCTION twice(statement text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('search_path', 'sx, public', true);
+	EXECUTE replace(statement, '%am', 'surfidx');
+	PERFORM set_config('search_path', 'bt, public', true);
+	EXECUTE replace(statement, '%am', 'btree');
+	PERFORM set_config('search_path', 'public', true);
+END $$;
+
+-- Nine tenths of the rows stand in leaves, one tenth in the delta.
+SELECT twice($$CREATE TABLE t (id int NOT NULL, a int, b int8, c text COLLATE "C", d date, f bool, filler text)
+	WITH (autovacuum_enabled = off)$$);
+SELECT twice($$INSERT INTO t SELECT i, nullif(i * 7919 % 1000, 7), i * 31 % 5000, 'k' || lpad((i * 17 % 9973)::text, 5, '0'),
+	date '2020-01-01' + i % 700, i % 500 = 0, repeat('x', 100) FROM generate_series(1, 9000) i$$);
+SELECT twice($$CREATE UNIQUE INDEX t_id ON t USING %am (id)$$);
+SELECT twice($$CREATE INDEX t_ab ON t USING %am (a, b)$$);
+SELECT twice($$CREATE INDEX t_b ON t USING %am (b DESC NULLS LAST)$$);
+SELECT twice($$CREATE INDEX t_c ON t USING %am (c) INCLUDE (a)$$);
+SELECT twice($$CREATE INDEX t_d ON t USING %am (d)$$);
+SELECT twice($$INSERT INTO t SELECT i, nullif(i * 7919 % 1000, 7), i * 31 % 5000, 'k' || lpad((i * 17 % 9973)::text, 5, '0'),
+	date '2020-01-01' + i % 700, i % 500 = 0, repeat('x', 100) FROM generate_series(9001, 10000) i$$);
+VACUUM (ANALYZE, INDEX_CLEANUP off) sx.t, bt.t;
+
+-- Values of other types of the family
+SELECT show($$SELECT id FROM t WHERE id = 42::int8$$);
+SELECT show($$SELECT id FROM t WHERE b = 42::int2$$);
+SELECT show($$SELECT id, filler FROM t WHERE d < timestamp '2020-01-02 00:00:01'$$);
+SELECT show($$SELECT id FROM t WHERE 9995 < id$$);
+
+-- Several columns
+SELECT show($$SELECT id FROM t WHERE a = 500 AND b BETWEEN 1000 AND 2000$$);
+SELECT show($$SELECT a, b FROM t WHERE a < 3 AND b = 500$$);
+
+-- NULL tests
+SELECT show($$SELECT id FROM t WHERE a IS NULL$$);
+SELECT show($$SELECT a, b FROM t WHERE a IS NOT NULL ORDER BY a DESC, b DESC LIMIT 3$$);
+
+-- = ANY, in order on the first column
+SELECT show($$SELECT id FROM t WHERE id IN (3, 9999, 1, 5000)$$);
+SELECT show($$SELECT id FROM t WHERE id IN (3, 9999, 1, 5000) ORDER BY id DESC$$);
+SELECT same($$SELECT id FROM t WHERE id = ANY (ARRAY[]::int[])$$);
+SELECT same($$SELECT id FROM t WHERE id = ANY ('{5, null, 5, 70000}')$$);
+SELECT same($$SELECT a, b FROM t WHERE a = 500 AND b = ANY ('{500, 1500, 2500}'::int8[])$$);
+SELECT show($$SELECT id FROM t WHERE id > ALL ('{9990, 9995}')$$);
+
+-- Bitmaps and their combinations
+SELECT show($$SELECT id FROM t WHERE a = 500 OR id = 77$$);
+SELECT show($$SELECT id FROM t WHERE a = 500 OR c = 'k00017' OR d = date '2020-01-15'$$);
+SET enable_indexscan = off;
+SET enable_seqscan = off;
+SELECT show($$SELECT id FROM t WHERE d BETWEEN '2020-01-02' AND '2020-03-31' AND c BETWEEN 'k00100' AND 'k00500'$$);
+RESET enable_indexscan;
+RESET enable_seqscan;
+
+-- LIKE and regular expressions with a prefix, COLLATE "C"
+SELECT show($$SELECT c FROM t WHERE c LIKE 'k0001%'$$);
+SELECT show($$SELECT c FROM t WHERE c LIKE 'k00017'$$);
+SELECT show($$SELECT c FROM t WHERE c ~ '^k0001[0-5]'$$);
+SELECT show($$SELECT c FROM t WHERE c ^@ 'k0001'$$);
+
+-- Nested loops with the condition from outside
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT show($$SELECT x.id, y.id AS y FROM t x JOIN t y ON y.id = x.a WHERE x.id < 20$$);
+SELECT show($$SELECT x.id, y.c FROM t x JOIN LATERAL (SELECT c FROM t y WHERE y.c >= x.c ORDER BY c LIMIT 1) y ON true WHERE x.id < 20$$);
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+-- Partial and expression indexes
+SELECT twice($$CREATE INDEX t_part ON t USING %am (d, id) WHERE f$$);
+SELECT twice($$CREATE INDEX t_expr ON t USING %am ((id % 100), c)$$);
+ANALYZE sx.t, bt.t;
+SELECT show($$SELECT id FROM t WHERE f AND d < '2020-03-01'$$);
+SELECT show($$SELECT c FROM t WHERE id % 100 = 5 AND c < 'k01000'$$);
+
+-- Row comparisons are checked row by row, unlike btree's; the answer is the same
+SET search_path = sx, public;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT a, b FROM t WHERE (a, b) > (998, 1000);
+SELECT count(*) FROM t WHERE (a, b) > (998, 1000);
+RESET search_path;
+RESET enable_seqscan;
+
+SET client_min_messages = warning;
+DROP SCHEMA sx, bt CASCADE;
+DROP FUNCTION same, show, plan_of, rows_of, twice;
