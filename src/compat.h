@@ -107,6 +107,20 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 }
 #endif
 
+/* Where the AM's part of a parallel scan's descriptor begins; and the shapes of the function that tells its size. */
+#if PG_VERSION_NUM < 180000
+#define SfxParallelOffset(target)	((target)->ps_offset)
+#else
+#define SfxParallelOffset(target)	((target)->ps_offset_am)
+#endif
+#if PG_VERSION_NUM < 170000
+#define SfxEstimateParallelArgs		void
+#elif PG_VERSION_NUM < 180000
+#define SfxEstimateParallelArgs		int nkeys, int norderbys
+#else
+#define SfxEstimateParallelArgs		Relation index, int nkeys, int norderbys
+#endif
+
 /* tuplesort_getdatum returned a copy up to 15; from 16 on it can be asked not to. */
 #if PG_VERSION_NUM < 160000
 #define SfxTuplesortGetDatum(s, d, n)	tuplesort_getdatum(s, true, d, n, NULL)

@@ -49,6 +49,7 @@ set_properties(IndexAmRoutine *am)
 	am->amsearcharray = true;
 	am->amsearchnulls = true;
 	am->amclusterable = true;
+	am->amcanparallel = true;
 	am->amcaninclude = true;
 	am->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
 	am->amkeytype = InvalidOid;
@@ -63,6 +64,9 @@ set_functions(IndexAmRoutine *am)
 	am->ambulkdelete = sfx_bulkdelete;
 	am->amvacuumcleanup = sfx_vacuumcleanup;
 	am->amcanreturn = sfx_canreturn;
+	am->amestimateparallelscan = sfx_estimateparallelscan;
+	am->aminitparallelscan = sfx_initparallelscan;
+	am->amparallelrescan = sfx_parallelrescan;
 	am->amcostestimate = sfx_costestimate;
 	am->amoptions = sfx_options;
 	am->ambuildphasename = sfx_buildphasename;
@@ -78,7 +82,7 @@ set_functions(IndexAmRoutine *am)
 }
 
 /* Everything that is not set is off or absent: no ORDER BY operators, no other storage type, core's
- * relation-level predicate locks, no parallel scan. */
+ * relation-level predicate locks, no parallel build. */
 Datum
 surfidx_handler(PG_FUNCTION_ARGS)
 {

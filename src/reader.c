@@ -611,3 +611,39 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		step(r);
 	}
 }
+
+/* ---- single steps, for parallel scans ---- */
+
+bool
+sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop)
+{
+	r->dir = dir;
+	r->anchor = ANCHOR_RANGE;
+	r->active = false;
+	if (from == NULL)
+		set_boundary(r);
+	else
+		bound_set(&r->cur, from->key, from->len, from->tid);
+	if (range_is_empty(r))
+		return false;
+	step(r);
+	*stop = r->stop.pos;
+	return !r->final;
+}
+
+bool
+sfx_reader_take(SfxReader *r, SfxEntry *e)
+{
+	if (!r->active)
+		return false;
+	if (union_next(r, e))
+	{
+		r->anchor = ANCHOR_ENTRY;
+		return true;
+	}
+	r->anchor = ANCHOR_END;
+	r->active = false;
+	if (r->final)
+		drop_gate(r);
+	return false;
+}

@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "parallel.h"
 #include "scankey.h"
 
 /* TIDs handed to a bitmap at once. */
@@ -68,6 +69,7 @@ typedef struct SfxScan
 	bool		started;		/* the conditions are worked out and the reader stands on a range */
 	bool		empty;			/* they contradict one another */
 	bool		on_entry;		/* last is the entry last returned */
+	int			range;			/* parallel: the range that the odometer shows */
 	SfxEntry	last;			/* points into the reader, or into mark */
 	SfxDecoded *dec;
 	SfxRow	   *row;
@@ -198,13 +200,60 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 		MemoryContextSwitchTo(old);
 	}
 	sfx_scankeys_rewind(&so->keys, dir);
+	so->range = 0;
 	seek_range(so);
+}
+
+/* One step of a parallel scan, which is ours now: from where the share says; leaves there where the next one begins. */
+static void
+parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *share)
+{
+	SfxPos		from = {share->key, share->len, share->tid};
+	SfxPos		stop;
+	bool		done = false;
+
+	for (; so->range < share->range; so->range++)
+		(void) sfx_scankeys_advance(&so->keys, dir);
+	seek_range(so);
+	if (sfx_reader_step(so->reader, dir, share->at_start ? NULL : &from, &stop))
+	{
+		share->at_start = false;
+		share->len = stop.len;
+		share->tid = stop.tid;
+		memcpy(share->key, stop.key, stop.len);
+	}
+	else if (sfx_scankeys_advance(&so->keys, dir))
+	{
+		share->range = ++so->range;
+		share->at_start = true;
+	}
+	else
+		done = true;
+	sfx_parallel_publish(scan, done);
+}
+
+/* The next entry of the steps that fall to us. */
+static bool
+next_parallel_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
+{
+	while (!sfx_reader_take(so->reader, e))
+	{
+		SfxShare   *share = sfx_parallel_seize(scan);
+
+		CHECK_FOR_INTERRUPTS();
+		if (share == NULL)
+			return false;
+		parallel_step(scan, so, dir, share);
+	}
+	return true;
 }
 
 /* The next entry in that direction, over all ranges; filters not looked at. */
 static inline bool
-next_entry(SfxScan *so, ScanDirection dir, SfxEntry *e)
+next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 {
+	if (scan->parallel_scan)
+		return next_parallel_entry(scan, so, dir, e);
 	while (!sfx_reader_next(so->reader, dir, e))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -336,12 +385,6 @@ form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 
 /* ------------------------------------------------------------------ fetching */
 
-static inline void
-set_tid(ItemPointer ip, uint64 tid)
-{
-	ItemPointerSet(ip, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
-}
-
 bool
 sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 {
@@ -356,14 +399,14 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (so->empty)
 		return false;
 
-	while (next_entry(so, dir, &so->last))
+	while (next_entry(scan, so, dir, &so->last))
 	{
 		if (!passes(scan, so, &so->last, upto))
 		{
 			CHECK_FOR_INTERRUPTS();
 			continue;
 		}
-		set_tid(&scan->xs_heaptid, so->last.tid);
+		sfx_tid_pointer(scan->indexRelation, so->last.tid, &scan->xs_heaptid);
 		if (scan->xs_want_itup)
 			form_row(scan, so, &so->last);
 		so->on_entry = true;
@@ -385,10 +428,10 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	start_scan(scan, ForwardScanDirection);
 	if (so->empty)
 		return 0;
-	while (next_entry(so, ForwardScanDirection, &e))
+	while (next_entry(scan, so, ForwardScanDirection, &e))
 	{
 		if (passes(scan, so, &e, 0))
-			set_tid(&tids[n++], e.tid);
+			sfx_tid_pointer(scan->indexRelation, e.tid, &tids[n++]);
 		if (n == BITMAP_BATCH)
 		{
 			tbm_add_tuples(tbm, tids, n, false);

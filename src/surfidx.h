@@ -208,6 +208,17 @@ extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
 /* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
 extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what) pg_attribute_noreturn();
 
+/* A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and core does not expect. */
+extern void sfx_bad_tid(Relation index, uint64 tid) pg_attribute_noreturn();
+
+static inline void
+sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)
+{
+	if (unlikely(SFX_TID_OFFSET(tid) == InvalidOffsetNumber))
+		sfx_bad_tid(index, tid);
+	ItemPointerSet(p, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+}
+
 /* A new or reused block, exclusively locked, contents undefined (all zero or an old free page). Takes a
  * page from the free space map only if its state says that it is free: the map may lie. */
 extern Buffer sfx_page_alloc(Relation index, uint32 oldest_gen);
@@ -348,6 +359,14 @@ extern bool sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e);
  * sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos itself can come too. */
 extern void sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive);
 
+/*
+ * For parallel scans, in place of sfx_reader_next: one step from *from on (NULL: from the range's start) in that direction.  sfx_reader_take then
+ * returns the step's entries.  True: there is more of the range, from *stop on (bytes valid until the next
+ * step); false: this step ends it.
+ */
+extern bool sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop);
+extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
+
 /* Drop pins and the batch in hand (rescan, end of a batch). */
 extern void sfx_reader_reset(SfxReader *r);
 extern void sfx_reader_end(SfxReader *r);
@@ -404,6 +423,9 @@ extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void sfx_endscan(IndexScanDesc scan);
 extern void sfx_markpos(IndexScanDesc scan);
 extern void sfx_restrpos(IndexScanDesc scan);
+extern Size sfx_estimateparallelscan(SfxEstimateParallelArgs);
+extern void sfx_initparallelscan(void *target);
+extern void sfx_parallelrescan(IndexScanDesc scan);
 
 /* ------------------------------------------------------------------ start-up, from _PG_init while preloading */
 extern void sfx_wal_init(void);		/* registers the resource manager */
