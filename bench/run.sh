@@ -110,11 +110,13 @@ find_postgres
 make_workdir
 trap leave EXIT
 trap 'exit 130' INT TERM
-cluster_start bench "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" \
-	"maintenance_work_mem = 512MB" "work_mem = 256MB" "max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off"
+cluster_start bench "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "maintenance_work_mem = 512MB" "work_mem = 256MB" \
+	"max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" "jit = off" \
+	"max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0"
 export PGOPTIONS="-c client_min_messages=warning"
 sql -f bench/schema.sql
-echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs; median (least-greatest) of $runs"
+echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)," \
+	"$(nproc) CPUs; median (least-greatest) of $runs"
 for set in $sets; do
 	n=$(rows_of "$set")
 	load_set "$set" "$n"
@@ -125,6 +127,7 @@ echo
 echo "Bytes per entry, and surfidx as a multiple of btree:"
 sql -P footer=off -P border=0 -c "SELECT * FROM bench.overview ORDER BY keys"
 mkdir -p "$(dirname "$out")"
-sql -c "\\copy (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric) ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
+sql -c "COPY (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric)
+	ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
 echo
 echo "# $out, $SECONDS s"

@@ -86,7 +86,7 @@ typedef struct Parents
 	MemoryContext cxt;
 } Parents;
 
-static void broken(Check *cs, BlockNumber blkno, const char *fmt,...) pg_attribute_printf(3, 4) pg_attribute_noreturn();
+pg_noreturn static void broken(Check *cs, BlockNumber blkno, const char *fmt,...) pg_attribute_printf(3, 4);
 
 static void
 broken(Check *cs, BlockNumber blkno, const char *fmt,...)

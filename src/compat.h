@@ -57,11 +57,21 @@ SfxExtendRelation(Relation rel)
 #include "varatt.h"
 #endif
 
-/* Does a collation compare bytes?  lc_collate_is_c went away in 18. */
-#include "utils/pg_locale.h"
+/*
+ * Does a collation compare bytes?  lc_collate_is_c went away in 18.  The header that has either answer wants ICU's own
+ * headers, which the server's development package does not bring; nothing here needs what they declare.
+ */
 #if PG_VERSION_NUM < 180000
+extern bool lc_collate_is_c(Oid collation);
 #define SfxCollateIsC(collation)	lc_collate_is_c(collation)
 #else
+#ifdef USE_ICU
+#undef USE_ICU
+#include "utils/pg_locale.h"
+#define USE_ICU 1
+#else
+#include "utils/pg_locale.h"
+#endif
 #define SfxCollateIsC(collation)	(pg_newlocale_from_collation(collation)->collate_is_c)
 #endif
 
@@ -136,6 +146,11 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxOwnsRelation(relid)	object_ownercheck(RelationRelationId, relid, GetUserId())
 #endif
 
+/* 18 writes it before the declaration, and has no pg_attribute_noreturn any more. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn	_Noreturn
+#endif
+
 /* Functions run as a table's owner fix their search_path from 17 on. */
 #if PG_VERSION_NUM >= 170000
 #include "miscadmin.h"
@@ -143,6 +158,14 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxRestrictSearchPath()	RestrictSearchPath()
 #else
 #define SfxRestrictSearchPath()	((void) 0)
+#endif
+
+/* The throttle of VACUUM also serves ANALYZE since 18, and has to know for whom it works. */
+#include "commands/vacuum.h"
+#if PG_VERSION_NUM < 180000
+#define SfxVacuumDelay()	vacuum_delay_point()
+#else
+#define SfxVacuumDelay()	vacuum_delay_point(false)
 #endif
 
 /* Is this function of language C or internal? */

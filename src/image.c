@@ -47,6 +47,7 @@ struct SfxImage
 	SfxImageKey key;
 	uint64		removals;		/* invariant 2 */
 	BlockNumber blkno;			/* cursor: page */
+	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
 	uint32		off;			/* cursor: bytes of its body that were applied */
 	uint64		seen;			/* log entries up to the cursor, dead ones too */
 	SfxDelta	delta;
@@ -284,6 +285,7 @@ image_clear(SfxImage *img)
 {
 	sfx_delta_free(&img->delta, &current_alloc);
 	img->blkno = InvalidBlockNumber;
+	img->seq = 0;
 	img->off = 0;
 	img->seen = 0;
 }
@@ -397,6 +399,7 @@ slot_create(const SfxImageKey *key)
 			s->used = true;
 			s->removals = 0;
 			s->blkno = InvalidBlockNumber;
+			s->seq = 0;
 			s->off = 0;
 			s->seen = 0;
 			found = s;
@@ -480,6 +483,7 @@ catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g)
 		if (meta->gens[g].first == InvalidBlockNumber)
 			return CATCHUP_DONE;
 		img->blkno = meta->gens[g].first;
+		img->seq = 0;
 		img->off = 0;
 	}
 	for (int n = 0; n < IMAGE_PAGES_A_HOLD; n++)
@@ -494,12 +498,15 @@ catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g)
 		UnlockReleaseBuffer(buf);
 		if (!valid)
 			return CATCHUP_GONE;
+		if (((SfxLogHeader *) SfxPageBody((Page) copy.data))->seq != img->seq)
+			sfx_corrupt(index, img->blkno, "log page out of sequence");
 		if (!apply_page(index, img, copy.data))
 			return CATCHUP_NOMEM;
 		right = SfxPageGetTail((Page) copy.data)->right;
 		if (right == InvalidBlockNumber)
 			return CATCHUP_DONE;
 		img->blkno = right;
+		img->seq++;
 		img->off = 0;
 	}
 	return CATCHUP_MORE;
@@ -563,10 +570,12 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 	*r = CATCHUP_DONE;
 	for (;;)
 	{
-		SfxImage   *img = slot_find(key, LW_SHARED);
+		SfxImage   *img;
 		bool		gone = false;
 
+		/* before the lock: under it, interrupts are held off */
 		CHECK_FOR_INTERRUPTS();
+		img = slot_find(key, LW_SHARED);
 		if (img != NULL)
 		{
 			set_alloc(img, true);

@@ -113,7 +113,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			refound = true;
 			continue;
 		}
-		tid_pointer(other.tid, &htid);
+		sfx_tid_pointer(index, other.tid, &htid);
 		if (!table_index_fetch_tuple_check(heap, &htid, &dirty, &all_dead))
 			continue;
 		if (mode == UNIQUE_CHECK_PARTIAL)

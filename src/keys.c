@@ -33,8 +33,8 @@ static void init_column(SfxColumn *col, Relation index, int attno);
 static const SfxEncoding *column_encoding(Relation index, int attno);
 static void check_raw_column(Relation index, int attno, Oid collation);
 static bool is_image_equal(Relation index, int attno, Oid collation);
-static void too_large(Relation index, int64 size) pg_attribute_noreturn();
-static void damaged(Relation index, const char *what) pg_attribute_noreturn();
+pg_noreturn static void too_large(Relation index, int64 size);
+pg_noreturn static void damaged(Relation index, const char *what);
 
 /* ------------------------------------------------------------------ the description of an index's keys */
 

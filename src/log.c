@@ -189,6 +189,8 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 	{
 		SfxLogHeader *h;
 
+		if (tail == x.newblk)
+			sfx_corrupt(index, tail, "tail of the delta log is a free page");
 		tailbuf = ReadBuffer(index, tail);
 		LockBuffer(tailbuf, BUFFER_LOCK_EXCLUSIVE);
 		if (!sfx_log_page_is(index, tail, BufferGetPage(tailbuf), meta.build_id, gen))

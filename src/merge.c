@@ -33,7 +33,6 @@
 #include "utils/rel.h"
 
 #define LOCK_FIELD_MERGE	1	/* objsubid of the merge lock */
-#define MERGE_MIN_PAGES		32	/* a delta smaller than this is never worth a merge by ratio */
 
 PG_FUNCTION_INFO_V1(surfidx_merge);
 
@@ -98,7 +97,8 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 {
 	BlockNumber blkno = gen->first;
 
-	while (blkno != InvalidBlockNumber)
+	/* no longer than the metapage said: a damaged link cannot lead in circles */
+	for (uint32 n = 0; n < gen->pages && blkno != InvalidBlockNumber; n++)
 	{
 		Buffer		buf = ReadBuffer(index, blkno);
 		BlockNumber right;
@@ -294,35 +294,6 @@ uint64
 sfx_merge_politely(Relation index)
 {
 	return merge_all(index, MERGE_POLITE);
-}
-
-/* ---- triggers ---- */
-
-void
-sfx_merge_pressure(Relation index)
-{
-	SfxMeta		meta;
-	uint64		limit_pages = Max(4, (uint64) sfx_opt_delta_size(index) * 1024 / BLCKSZ);
-	uint64		pages = 0;
-	uint64		ratio_pages;
-
-	sfx_meta_read(index, &meta);
-	for (int g = 0; g < meta.ngens; g++)
-		pages += meta.gens[g].pages;
-	/* entries per log page are about as many as fit: 8 bytes of head and a key each; be content with a guess of 32 bytes */
-	ratio_pages = (uint64) (sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries / (BLCKSZ / 32));
-	limit_pages = Min(limit_pages, Max(ratio_pages, MERGE_MIN_PAGES));
-	if (pages < limit_pages)
-		return;
-	if (RelationUsesLocalBuffers(index))
-		(void) sfx_merge_all(index, false);
-	else if (sfx_guc_auto_merge)
-	{
-		sfx_worker_request(index);
-		/* the worker does not keep up, or cannot start: help */
-		if (pages >= 4 * limit_pages)
-			(void) sfx_merge_all(index, false);
-	}
 }
 
 /* ---- SQL ---- */

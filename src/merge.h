@@ -12,8 +12,10 @@ extern void sfx_merge_lock(Relation index);
 extern bool sfx_merge_trylock(Relation index);
 extern void sfx_merge_unlock(Relation index);
 
-/* Called when the log grew by a page, holding no lock: wakes the worker or helps where it is due. */
+/* Called when the log grew by a page, holding no lock: wakes the worker or helps where a merge is due (policy.c). */
 extern void sfx_merge_pressure(Relation index);
+/* Is a merge due, or at least worth its cost?  The worker asks before it merges. */
+extern bool sfx_merge_due(Relation index);
 
 /*
  * Freeze what there is and merge every frozen generation into the main tree, group by group, taking the merge
@@ -33,8 +35,8 @@ extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
  */
 #define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
 
-/* Ask for a background merge of this index (worker.c). */
-extern void sfx_worker_request(Relation index);
+/* Ask for a background merge of this index (worker.c).  True if a worker is at it right now. */
+extern bool sfx_worker_request(Relation index);
 extern Size sfx_worker_shmem_size(void);
 extern void sfx_worker_shmem_startup(void);
 extern Size sfx_image_shmem_size(void);

@@ -33,6 +33,17 @@ sfx_corrupt(Relation index, BlockNumber blkno, const char *what)
 }
 
 void
+sfx_bad_tid(Relation index, uint64 tid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is damaged: an entry has the impossible TID (%u,%u)",
+					RelationGetRelationName(index), SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid)),
+			 errhint("Please REINDEX it.")));
+	pg_unreachable();
+}
+
+void
 sfx_page_init(Page page, SfxPageKind kind, uint64 build_id, uint32 owner, int level)
 {
 	SfxPageTail *tail;
@@ -161,6 +172,12 @@ meta_check(Relation index, Page page)
 				 errhint("Install a newer surfidx, or REINDEX the index.")));
 	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1)
 		sfx_corrupt(index, SFX_META_BLKNO, "metapage counts out of bounds");
+	/* Whoever follows these locks the page, and may hold the metapage's lock: they must not lead back to it. */
+	for (int g = 0; g < m->ngens; g++)
+		if (m->gens[g].first < SFX_FIRST_BLKNO || m->gens[g].tail < SFX_FIRST_BLKNO)
+			sfx_corrupt(index, SFX_META_BLKNO, "a log page is a reserved block");
+	if (SfxMetaMain(m)->root < SFX_FIRST_BLKNO)
+		sfx_corrupt(index, SFX_META_BLKNO, "the root is a reserved block");
 }
 
 void

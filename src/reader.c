@@ -15,6 +15,7 @@
  * No lock is held between calls and nothing but the gate page is pinned. (DESIGN sections 4, 5 and 8.)
  *-------------------------------------------------------------------------
  */
+#include "spare.h"
 #include "tree.h"
 
 #include "miscadmin.h"
@@ -54,6 +55,7 @@ typedef enum Anchor
 
 struct SfxReader
 {
+	MemoryContext cxt;			/* the owner's */
 	Relation	index;
 	const SfxOrder *order;
 	bool		gate;
@@ -75,13 +77,13 @@ struct SfxReader
 	Bound		anchor_pos;
 	Batch	   *batch[SFX_MAX_GENS];
 	/* the leaf's share of the step */
-	SfxBlock   *block;
 	int			at;				/* next entry of block, -1 or nent: none */
 	bool		have_page;		/* page holds a copy for the blocks to come */
 	int			blockno;
 	SfxLeaf		leaf;
 	BlockNumber leafblk;
 	PGAlignedBlock page;
+	SfxBlock	block[1];		/* decoded; used like a pointer */
 };
 
 static uint8 fence_low[SFX_MAX_ENTRY];
@@ -126,14 +128,15 @@ bound_cmp(const SfxReader *r, const Bound *a, const Bound *b, bool low)
 SfxReader *
 sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 {
-	SfxReader  *r = palloc(sizeof(SfxReader));
+	bool		fresh;
+	SfxReader  *r = sfx_spare_get(SFX_SPARE_READER, sizeof(SfxReader), &fresh);
 
 	/* Not zeroed whole: most of it is buffers. */
+	r->cxt = CurrentMemoryContext;
 	r->index = index;
 	r->order = order;
 	r->gate = gate;
 	r->gatebuf = InvalidBuffer;
-	r->block = palloc(sizeof(SfxBlock));
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		r->batch[i] = NULL;
 	r->anchor = ANCHOR_END;
@@ -183,9 +186,8 @@ sfx_reader_end(SfxReader *r)
 	sfx_reader_reset(r);
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		if (r->batch[i])
-			pfree(r->batch[i]);
-	pfree(r->block);
-	pfree(r);
+			sfx_spare_put(SFX_SPARE_BATCH, r->batch[i]);
+	sfx_spare_put(SFX_SPARE_READER, r);
 }
 
 /* ---- one step ---- */
@@ -283,6 +285,18 @@ stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 	r->final = false;
 }
 
+/* Owned like the reader itself. */
+static Batch *
+get_batch(SfxReader *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->cxt);
+	bool		fresh;
+	Batch	   *b = sfx_spare_get(SFX_SPARE_BATCH, sizeof(Batch), &fresh);
+
+	MemoryContextSwitchTo(old);
+	return b;
+}
+
 /* R2 for all.  False: start again with R1. */
 static bool
 fill_batches(SfxReader *r, const SfxMeta *meta)
@@ -295,7 +309,7 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 		if (meta->gens[g].first == InvalidBlockNumber)
 			continue;
 		if (r->batch[r->nbatches] == NULL)
-			r->batch[r->nbatches] = MemoryContextAlloc(GetMemoryChunkContext(r), sizeof(Batch));
+			r->batch[r->nbatches] = get_batch(r);
 		b = r->batch[r->nbatches];
 		if (!fill_batch(r, meta, g, b))
 			return false;

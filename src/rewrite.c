@@ -291,7 +291,7 @@ is_filtered(Pack *p, uint64 tid)
 
 	if (p->filter == NULL)
 		return false;
-	ItemPointerSet(&ptr, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+	sfx_tid_pointer(p->group->index, tid, &ptr);
 	return p->filter(&ptr, p->arg);
 }
 

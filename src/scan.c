@@ -24,6 +24,7 @@
 
 #include "parallel.h"
 #include "scankey.h"
+#include "spare.h"
 
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256
@@ -31,24 +32,27 @@
 /* An index tuple's size has 13 bits. */
 #define MAX_ITUP_SIZE	INDEX_SIZE_MASK
 
-/* What index-only scans and filters decode entries into; made when first needed. */
+/* What index-only scans and filters decode entries into. */
 typedef struct SfxDecoded
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
-	char	   *key_arena;
-	char	   *pay_arena;		/* only with INCLUDE columns */
+	PGAlignedBlock key_arena[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock pay_arena[SFX_ARENA / BLCKSZ];	/* INCLUDE columns */
 } SfxDecoded;
 
 /* The tuple that index-only scans hand out, formed in place for every row. */
 typedef struct SfxRow
 {
-	IndexTuple	itup;			/* MAX_ITUP_SIZE bytes and a little */
+	bool		laid_out;		/* the fields below are set for this index */
 	bool		fixed;			/* all columns are fixed-width and by value */
 	bool		ready;			/* header and padding of the fixed layout are in place */
 	uint16		size;			/* of the fixed layout */
 	uint16		offset[INDEX_MAX_KEYS];
+	PGAlignedBlock itup;		/* an IndexTuple */
 } SfxRow;
+
+StaticAssertDecl(MAXALIGN(MAX_ITUP_SIZE) <= BLCKSZ, "an index tuple fits a block");
 
 typedef struct SfxMark
 {
@@ -71,10 +75,10 @@ typedef struct SfxScan
 	bool		on_entry;		/* last is the entry last returned */
 	int			range;			/* parallel: the range that the odometer shows */
 	SfxEntry	last;			/* points into the reader, or into mark */
-	SfxDecoded *dec;
-	SfxRow	   *row;
 	SfxMark    *mark;
 	SfxScanKeys keys;
+	SfxDecoded	dec;
+	SfxRow		row;
 } SfxScan;
 
 /* ------------------------------------------------------------------ begin, restart, end */
@@ -84,13 +88,14 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 {
 	IndexScanDesc scan;
 	SfxScan    *so;
+	bool		fresh;
 
 	Assert(norderbys == 0);
 	sfx_require_preload(index);
 
 	scan = RelationGetIndexScan(index, nkeys, norderbys);
 	/* not zeroed: most of it are buffers */
-	so = palloc(sizeof(SfxScan));
+	so = sfx_spare_get(SFX_SPARE_SCAN, sizeof(SfxScan), &fresh);
 	sfx_keydesc_init(&so->kd, index);
 	so->cxt = CurrentMemoryContext;
 	so->reader = NULL;
@@ -98,10 +103,9 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->started = false;
 	so->empty = false;
 	so->on_entry = false;
-	so->dec = NULL;
-	so->row = NULL;
+	so->row.laid_out = so->row.ready = false;
 	so->mark = NULL;
-	so->order = sfx_order_create(index, &so->kd);
+	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
 
 	scan->xs_itupdesc = RelationGetDescr(index);
@@ -132,25 +136,15 @@ sfx_endscan(IndexScanDesc scan)
 	if (so->reader)
 		sfx_reader_end(so->reader);
 	sfx_scankeys_end(&so->keys);
-	if (so->dec)
-	{
-		pfree(so->dec->key_arena);
-		if (so->dec->pay_arena)
-			pfree(so->dec->pay_arena);
-		pfree(so->dec);
-	}
-	if (so->row)
-	{
-		pfree(so->row->itup);
-		pfree(so->row);
-	}
 	if (so->mark)
 	{
 		pfree(so->mark->key);
 		pfree(so->mark->wheels);
 		pfree(so->mark);
 	}
-	pfree(so);
+	if (so->order)
+		sfx_order_end(so->order);
+	sfx_spare_put(SFX_SPARE_SCAN, so);
 	scan->opaque = NULL;
 }
 
@@ -264,16 +258,6 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	return true;
 }
 
-static SfxDecoded *
-make_decoded(SfxScan *so)
-{
-	SfxDecoded *dec = MemoryContextAlloc(so->cxt, sizeof(SfxDecoded));
-
-	dec->key_arena = MemoryContextAlloc(so->cxt, SFX_ARENA);
-	dec->pay_arena = so->kd.natts > so->kd.nkeys ? MemoryContextAlloc(so->cxt, SFX_ARENA) : NULL;
-	return dec;
-}
-
 /* Does the entry pass the filters?  Decodes at least the first upto columns where there are any. */
 static inline bool
 passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e, int upto)
@@ -281,24 +265,20 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e, int upto)
 	upto = Max(upto, so->keys.filter_upto);
 	if (upto == 0)
 		return true;
-	if (so->dec == NULL)
-		so->dec = make_decoded(so);
 	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, upto,
-				   so->dec->values, so->dec->isnull, so->dec->key_arena);
+				   so->dec.values, so->dec.isnull, so->dec.key_arena->data);
 	return so->keys.nfilters == 0 ||
-		sfx_scankeys_check(&so->keys, scan->keyData, so->dec->values, so->dec->isnull);
+		sfx_scankeys_check(&so->keys, scan->keyData, so->dec.values, so->dec.isnull);
 }
 
 /* ------------------------------------------------------------------ index-only scans */
 
 /* Lay the tuple out once if all columns are fixed-width and by value. */
-static SfxRow *
-make_row(SfxScan *so, TupleDesc desc)
+static void
+lay_out(SfxRow *row, TupleDesc desc)
 {
-	SfxRow	   *row = MemoryContextAllocZero(so->cxt, sizeof(SfxRow));
 	Size		off = MAXALIGN(sizeof(IndexTupleData));
 
-	row->itup = MemoryContextAllocZero(so->cxt, MAXALIGN(MAX_ITUP_SIZE));
 	row->fixed = true;
 	for (int i = 0; i < desc->natts && row->fixed; i++)
 	{
@@ -310,7 +290,7 @@ make_row(SfxScan *so, TupleDesc desc)
 		off += att->attlen;
 	}
 	row->size = MAXALIGN(off);
-	return row;
+	row->laid_out = true;
 }
 
 static inline bool
@@ -331,7 +311,7 @@ form_varying(Relation index, SfxDecoded *dec, SfxRow *row, bool has_null)
 	Size		hoff = IndexInfoFindDataOffset(info);
 	Size		len = heap_compute_data_size(desc, dec->values, dec->isnull);
 	Size		size = MAXALIGN(hoff + len);
-	char	   *base = (char *) row->itup;
+	char	   *base = row->itup.data;
 	uint16		heapinfo = 0;
 
 	if (size > MAX_ITUP_SIZE)
@@ -345,7 +325,7 @@ form_varying(Relation index, SfxDecoded *dec, SfxRow *row, bool has_null)
 					&heapinfo, has_null ? (uint8 *) (base + sizeof(IndexTupleData)) : NULL);
 	if (heapinfo & HEAP_HASVARWIDTH)
 		info |= INDEX_VAR_MASK;
-	row->itup->t_info = info | size;
+	((IndexTuple) base)->t_info = info | size;
 	row->ready = false;			/* the fixed layout's padding was overwritten */
 }
 
@@ -357,15 +337,16 @@ static void
 form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
 	Relation	index = scan->indexRelation;
-	SfxDecoded *dec = so->dec;
-	SfxRow	   *row = so->row;
+	SfxDecoded *dec = &so->dec;
+	SfxRow	   *row = &so->row;
+	IndexTuple	itup = (IndexTuple) row->itup.data;
 	TupleDesc	desc = scan->xs_itupdesc;
 	bool		has_null;
 
-	if (row == NULL)
-		row = so->row = make_row(so, desc);
+	if (!row->laid_out)
+		lay_out(row, desc);
 	if (so->kd.natts > so->kd.nkeys)
-		sfx_payload_decode(&so->kd, index, e->payload, e->paylen, dec->values, dec->isnull, dec->pay_arena);
+		sfx_payload_decode(&so->kd, index, e->payload, e->paylen, dec->values, dec->isnull, dec->pay_arena->data);
 	has_null = any_null(dec, so->kd.natts);
 	if (!row->fixed || has_null)
 		form_varying(index, dec, row, has_null);
@@ -373,14 +354,14 @@ form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 	{
 		if (!row->ready)
 		{
-			memset(row->itup, 0, row->size);
-			row->itup->t_info = row->size;
+			memset(itup, 0, row->size);
+			itup->t_info = row->size;
 			row->ready = true;
 		}
 		for (int i = 0; i < so->kd.natts; i++)
-			store_att_byval((char *) row->itup + row->offset[i], dec->values[i], TupleDescAttr(desc, i)->attlen);
+			store_att_byval((char *) itup + row->offset[i], dec->values[i], TupleDescAttr(desc, i)->attlen);
 	}
-	scan->xs_itup = row->itup;	/* whose t_tid nobody reads: that is what xs_heaptid is for */
+	scan->xs_itup = itup;	/* whose t_tid nobody reads: that is what xs_heaptid is for */
 }
 
 /* ------------------------------------------------------------------ fetching */

@@ -404,24 +404,26 @@ set_bytes(uint8 *to, int *tolen, const uint8 *from, int len)
 
 /* The interval of all values that are not NULL. */
 static void
-all_values(ByteRange *iv)
+all_values(const SfxScanKeys *sk, ByteRange *iv)
 {
 	iv->lo[0] = SFX_MARK_VALUE;
 	iv->hi[0] = SFX_MARK_VALUE + 1;
-	iv->lolen = iv->hilen = 1;
+	iv->lolen = 1;
+	/* A NULL is such a marker, too: where equal keys are put in the order of their bytes, a bound must not tie with it. */
+	iv->hilen = end_below(sk, iv->hi, 1);
 }
 
 static void
-null_test_interval(const SfxColumn *col, const SfxQual *q, ByteRange *iv)
+null_test_interval(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv)
 {
 	if (q->flags & SK_SEARCHNOTNULL)
 	{
-		all_values(iv);
+		all_values(sk, iv);
 		return;
 	}
-	iv->lo[0] = col->nulls_first ? SFX_MARK_NULL_FIRST : SFX_MARK_NULL_LAST;
-	iv->hi[0] = iv->lo[0] + 1;
-	iv->lolen = iv->hilen = 1;
+	iv->lo[0] = iv->hi[0] = sk->kd->col[q->col].nulls_first ? SFX_MARK_NULL_FIRST : SFX_MARK_NULL_LAST;
+	iv->lolen = end_below(sk, iv->lo, 1);
+	iv->hilen = end_above(sk, iv->hi, 1);
 }
 
 /*
@@ -477,7 +479,7 @@ constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv)
 
 	if (r != CONST_INTERVAL)
 		return r;
-	all_values(iv);
+	all_values(sk, iv);
 	if (all)
 		return CONST_INTERVAL;
 	if (!sfx_column_encode(col, value, false, b, &len, SFX_MAX_ENTRY))
@@ -700,7 +702,7 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 		if (is_equal_array(q))
 			continue;
 		if (q->is_test)
-			null_test_interval(&sk->kd->col[q->col], q, &one);
+			null_test_interval(sk, q, &one);
 		else if (q->flags & SK_SEARCHARRAY)
 			r = unequal_array_interval(sk, q, key, &one);
 		else

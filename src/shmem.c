@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
+#include "storage/shmem.h"
 
 static shmem_request_hook_type prev_request_hook = NULL;
 static shmem_startup_hook_type prev_startup_hook = NULL;

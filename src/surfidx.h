@@ -206,10 +206,10 @@ extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
  * if it is new (all zero). Checks sizes, version, page id. */
 extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
 /* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
-extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what) pg_attribute_noreturn();
+pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
 
 /* A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and core does not expect. */
-extern void sfx_bad_tid(Relation index, uint64 tid) pg_attribute_noreturn();
+pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
 
 static inline void
 sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)

@@ -18,6 +18,7 @@
 #include "utils/rel.h"
 
 #define FIND_MAX_RESTARTS	100
+#define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
 
 static uint8 lowbuf[SFX_MAX_ENTRY];
 static uint8 highbuf[SFX_MAX_ENTRY];
@@ -80,6 +81,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxP
 {
 	BlockNumber blkno = SfxMetaMain(meta)->root;
 	int			level = SfxMetaMain(meta)->level;
+	int			moves = 0;
 
 	for (;;)
 	{
@@ -125,7 +127,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxP
 			level--;
 		}
 		UnlockReleaseBuffer(buf);
-		if (side < 0)
+		if (side < 0 || (side > 0 && ++moves > FIND_MAX_MOVES))
 			return InvalidBuffer;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -330,6 +332,11 @@ swap_execute(Swap *s)
 	Buffer		metabuf = InvalidBuffer;
 	SfxMeta		meta;
 
+	/* A damaged page that leads to one block twice must not make us wait for our own lock. */
+	for (int i = 1; i < s->n; i++)
+		for (int j = 0; j < i; j++)
+			if (s->page[i].blkno == s->page[j].blkno)
+				sfx_corrupt(s->index, s->page[i].blkno, "two links of the tree lead to this page");
 	XLogEnsureRecordSpace(SFX_GROUP_BLOCKS - 1, 20);
 	for (int i = 0; i < s->n; i++)
 		if (!BufferIsValid(s->page[i].buf))

@@ -39,7 +39,7 @@ is_dead(VacState *vs, uint64 tid)
 {
 	ItemPointerData ptr;
 
-	ItemPointerSet(&ptr, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+	sfx_tid_pointer(vs->index, tid, &ptr);
 	return vs->callback(&ptr, vs->arg);
 }
 
@@ -70,7 +70,7 @@ flag_entries(VacState *vs, Buffer buf, const uint16 *offs, int n)
  * the generation is gone (its entries are in the tree then).
  */
 static BlockNumber
-vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, BlockNumber blkno)
+vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, BlockNumber blkno)
 {
 	PGAlignedBlock copy;
 	uint16		offs[BLCKSZ / 8];
@@ -89,6 +89,9 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, BlockNumber blkno
 	}
 	memcpy(copy.data, BufferGetPage(buf), BLCKSZ);
 	LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+	/* a damaged link must not lead in circles */
+	if (((SfxLogHeader *) SfxPageBody((Page) copy.data))->seq != seq)
+		sfx_corrupt(vs->index, blkno, "log page out of sequence");
 
 	while (sfx_log_parse(vs->index, blkno, (Page) copy.data, &off, &e, &dead))
 	{
@@ -128,10 +131,10 @@ vacuum_log(VacState *vs)
 	{
 		BlockNumber blkno = meta.gens[g].first;
 
-		while (blkno != InvalidBlockNumber)
+		for (uint32 seq = 0; blkno != InvalidBlockNumber; seq++)
 		{
-			vacuum_delay_point();
-			blkno = vacuum_log_page(vs, &meta, meta.gens[g].gen, blkno);
+			SfxVacuumDelay();
+			blkno = vacuum_log_page(vs, &meta, meta.gens[g].gen, seq, blkno);
 		}
 	}
 	/* Flags that an interrupted VACUUM left may be unknown to images: their counter was never raised. */
@@ -239,7 +242,7 @@ vacuum_tree(VacState *vs)
 		SfxMeta		meta;
 		MemoryContext old;
 
-		vacuum_delay_point();
+		SfxVacuumDelay();
 		sfx_merge_lock(vs->index);
 		old = MemoryContextSwitchTo(cxt);
 		sfx_meta_read(vs->index, &meta);
@@ -355,7 +358,7 @@ reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	{
 		Buffer		buf;
 
-		vacuum_delay_point();
+		SfxVacuumDelay();
 		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, info->strategy);
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 		if (sfx_page_is_free(BufferGetPage(buf), SfxMetaOldestGen(&meta)))

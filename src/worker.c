@@ -77,13 +77,14 @@ sfx_worker_shmem_startup(void)
 
 /* ---- asking ---- */
 
-/* Enter the request unless it stands there. True if a worker has to be started, in *slot. Lock held. */
+/* Enter the request unless it stands there. True if a worker has to be started, in *slot.  *served: one is at it. Lock held. */
 static bool
-enter_request(Oid index, int *slot)
+enter_request(Oid index, int *slot, bool *served)
 {
 	int			free_request = -1;
 
 	*slot = -1;
+	*served = false;
 	for (int i = 0; i < MAX_REQUESTS; i++)
 	{
 		Request    *r = &shared->request[i];
@@ -91,6 +92,7 @@ enter_request(Oid index, int *slot)
 		if (r->db == MyDatabaseId && r->index == index)
 		{
 			free_request = -2;	/* there already */
+			*served = r->running;
 			break;
 		}
 		if (r->db == InvalidOid && free_request == -1)
@@ -125,20 +127,21 @@ enter_request(Oid index, int *slot)
 	return true;
 }
 
-void
+bool
 sfx_worker_request(Relation index)
 {
 	BackgroundWorker bgw;
 	int			slot;
 	bool		start;
+	bool		served;
 
 	if (shared == NULL)
-		return;
+		return false;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	start = enter_request(RelationGetRelid(index), &slot);
+	start = enter_request(RelationGetRelid(index), &slot, &served);
 	LWLockRelease(&shared->lock);
 	if (!start)
-		return;
+		return served;
 
 	memset(&bgw, 0, sizeof(bgw));
 	bgw.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -157,6 +160,7 @@ sfx_worker_request(Relation index)
 			shared->worker[slot].db = InvalidOid;
 		LWLockRelease(&shared->lock);
 	}
+	return false;
 }
 
 /* ---- serving ---- */
@@ -225,7 +229,8 @@ serve(Oid relid)
 			{
 				/* a merge reads no table: it needs no snapshot, and must hold back nobody's xmin */
 				InvalidateCatalogSnapshot();
-				(void) sfx_merge_politely(index);
+				if (sfx_merge_due(index))
+					(void) sfx_merge_politely(index);
 			}
 			relation_close(index, SFX_WORKER_LOCK);
 		}

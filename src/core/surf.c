@@ -26,7 +26,8 @@ surf_layout(SfxSurf *s, const uint8_t *base)
 	SECTION(dense, s->ndense * SURF_DENSE);
 	SECTION(dchild, surf_rank_size(s->ndedges));
 	SECTION(code, s->flags & SURF_F_CODE ? SURF_CODE : 0);
-	SECTION(blocks, (nsparse / SURF_BLOCKEDGES + 1) * surf_block_size(s));
+	SECTION(blocks, nsparse / SURF_BLOCKEDGES * surf_block_size(s) + SURF_LABELS +
+			(nsparse % SURF_BLOCKEDGES * s->lwidth + 7) / 8);
 	SECTION(select, snodes == 0 ? 0 : (((snodes - 1) >> s->selshift) + 1) * 4);
 	SECTION(haspath, s->npaths == 0 ? 0 : surf_rank_size(s->nnodes));
 	SECTION(ends, s->flags & SURF_F_ENDS ? surf_rank_size(s->nnodes) : 0);

@@ -9,7 +9,7 @@
  * - Any bytes may stand in a key, and a key may be a prefix of another: the end of a key is a bit of its
  *	 node, outside the alphabet (section 3.2 of the paper spends a byte value on it).
  * - Bytes that all keys below a node share stand apart, once for all nodes that have the same ones (paths). Every node
- *	 has two branches, or one and the end of a key.
+ *	 has two branches, or one and the end of a key. (Where paths are next to none they stay nodes of one branch.)
  * - All edges are numbered level by level, so that has-child bits and suffixes are found alike in both parts. A dense node
  *	 is a map of 256 labels and the number of its first edge; has-child bits are kept for existing edges only.
  * - Labels of the sparse part may be cut into digits: an order-preserving code in which frequent bytes take one digit of 4
@@ -173,6 +173,7 @@ typedef struct SfxSurfBuild
 	uint8_t		realbits;
 	uint8_t		sufbytes;		/* of a suffix while building */
 	bool		done;			/* sfx_surf_size was called */
+	bool		unary;			/* paths are so few that they become nodes of one edge */
 	int			error;			/* sticky */
 	uint64_t	nkeys;
 	uint32_t	lastlen;

@@ -10,7 +10,8 @@
  *	dchild		rank vector of the has-child bits of dense edges
  *	code		640 if flag CODE: byte -> group (256), byte -> second digit or SURF_SINGLE (256), group -> its first byte (128)
  *	blocks		one per 256 sparse edges, and one behind them if they fill it: 4: ones of has-child
- *				before it (dense ones too), 32 has-child, 32 LOUDS (first edge of its node), then 256 labels
+ *				before it (dense ones too), 32 has-child, 32 LOUDS (first edge of its node), then 256 labels;
+ *				the last block has only the labels it needs
  *	select		4 per 2^selshift sparse nodes: the sparse edge at which it begins
  *	haspath		rank vector over nodes, if there are paths
  *	ends		rank vector over nodes, if flag ENDS: a key ends here

@@ -15,6 +15,9 @@
 #define DENSE_EDGE20	23
 #define DENSE_NODE20	(SURF_DENSE * 8 * 20)
 
+/* Longest path that may become nodes of one edge. */
+#define UNARY_MAX		8
+
 typedef struct Level
 {
 	uint64_t	nodes;
@@ -53,6 +56,7 @@ struct Walk
 	Emit		emit;
 	const uint8_t *code;		/* the code section, or NULL */
 	uint32_t	dense;			/* levels */
+	bool		unary;			/* paths become nodes of one edge */
 	uint64_t	node;			/* what is left to visit */
 	uint64_t	edge;
 	uint64_t	suffix;
@@ -66,10 +70,38 @@ two_digits(const Walk *w, uint32_t level, unsigned label)
 	return w->code != NULL && level >= w->dense && w->code[256 + label] != SURF_SINGLE;
 }
 
+static const SurfPath *
+path_of(const SfxSurfBuild *b, const SurfNode *node)
+{
+	return node == NULL || node->path == 0 ? NULL : (const SurfPath *) b->dict.p + (node->path - 1);
+}
+
 static const uint16_t *
 edges_at(const Walk *w, uint64_t first)
 {
 	return (const uint16_t *) w->b->edges.p + first;
+}
+
+/* Emit the path of a node as nodes of one edge each. */
+static bool
+emit_unary(Walk *w, uint32_t *level, const SurfPath *p)
+{
+	const uint8_t *s = w->b->pathbytes.p + p->off;
+
+	for (uint32_t i = 0; i < p->len; i++)
+	{
+		bool		two = two_digits(w, *level, s[i]);
+		Edge		e = {.label = s[i], .child = true};
+
+		if (w->code != NULL && *level >= w->dense)
+			e.label = w->code[s[i]];
+		if (!w->emit(w, (*level)++, NULL, &e, 1))
+			return false;
+		e.label = w->code != NULL ? w->code[256 + s[i]] : 0;
+		if (two && !w->emit(w, (*level)++, NULL, &e, 1))
+			return false;
+	}
+	return true;
 }
 
 /* Emit the next node of the preorder, and put it on the stack. */
@@ -85,6 +117,8 @@ visit(Walk *w, uint32_t level)
 	const uint8_t *suffix;
 	Frame	   *f;
 
+	if (w->unary && node->path != 0 && !emit_unary(w, &level, path_of(b, node)))
+		return false;
 	for (unsigned i = 0; i < node->nedges; i++)
 		leaves += (in[i] & SURF_CHILD) == 0;
 	f = surf_vec_push(b, &b->open, sizeof(*f));
@@ -188,12 +222,6 @@ level_at(SfxSurfBuild *b, uint32_t level)
 	return (Level *) b->levels.p + level;
 }
 
-static const SurfPath *
-path_of(const SfxSurfBuild *b, const SurfNode *node)
-{
-	return node == NULL || node->path == 0 ? NULL : (const SurfPath *) b->dict.p + (node->path - 1);
-}
-
 static bool
 is_long(const SfxSurf *s, const SurfPath *p)
 {
@@ -204,7 +232,7 @@ static bool
 count_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigned n)
 {
 	Level	   *l = level_at(w->b, level);
-	const SurfPath *p = path_of(w->b, node);
+	const SurfPath *p = w->unary ? NULL : path_of(w->b, node);
 
 	if (l == NULL)
 		return false;
@@ -356,7 +384,7 @@ static int
 plan_levels(SfxSurfBuild *b)
 {
 	SfxSurf    *plan = &b->plan;
-	Walk		w = {.b = b, .emit = count_node};
+	Walk		w = {.b = b, .emit = count_node, .unary = b->unary};
 	uint8_t    *code;
 	uint32_t	n;
 	Level		sum;
@@ -391,6 +419,25 @@ plan_levels(SfxSurfBuild *b)
 	return SFX_OK;
 }
 
+/* Are paths so few and short that nodes of one edge take less room than a has-path bit for every node? */
+static bool
+paths_few(const SfxSurfBuild *b)
+{
+	const SurfPath *dict = (const SurfPath *) b->dict.p;
+	uint64_t	edges = 0,
+				ndict = b->dict.len / sizeof(*dict);
+
+	if (ndict > 4096)
+		return false;
+	for (uint64_t i = 0; i < ndict; i++)
+	{
+		if (dict[i].len > UNARY_MAX)
+			return false;
+		edges += (uint64_t) dict[i].len * dict[i].uses;
+	}
+	return edges * (8 * 20 + SPARSE_EDGE20) <= b->nodes.len / sizeof(SurfNode) * DENSE_EDGE20;
+}
+
 int
 sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 {
@@ -412,7 +459,8 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 		npaths += node[i].path != 0;
 		plan->flags |= node[i].ends ? SURF_F_ENDS : 0;
 	}
-	b->error = surf_plan_paths(b, npaths);
+	b->unary = paths_few(b);
+	b->error = b->unary ? SFX_OK : surf_plan_paths(b, npaths);
 	if (b->error == SFX_OK)
 		b->error = plan_levels(b);
 	if (b->error != SFX_OK)
@@ -512,7 +560,7 @@ write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 	uint64_t	id = --l->nodes,
 				first = l->edges -= n;
 	unsigned	width = surf_suffix_bits(s);
-	const SurfPath *p = path_of(w->b, node);
+	const SurfPath *p = w->unary ? NULL : path_of(w->b, node);
 
 	if (id < s->ndense)
 		write_dense(s, id, first, e, n);
@@ -602,7 +650,7 @@ int
 sfx_surf_write(SfxSurfBuild *b, uint8_t *buf, uint64_t cap)
 {
 	SfxSurf    *s = &b->plan;
-	Walk		w = {.b = b, .emit = write_node, .dense = DENSE_LEVELS + 1};
+	Walk		w = {.b = b, .emit = write_node, .dense = DENSE_LEVELS + 1, .unary = b->unary};
 
 	if (b->error != 0 || !b->done || s->size == 0)
 		return b->error != 0 ? b->error : SFX_CORRUPT;

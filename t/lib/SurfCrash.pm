@@ -174,13 +174,21 @@ sub contend
 {
 	my $keys = pick(5, 50, 1000);
 	my $x = rand();
-	my $one = $x < 0.5 ? 'INSERT INTO c VALUES (' . rnd($keys) . ", 0, repeat('x', " . rnd(200) . '))'
+	my $one = $x < 0.2 ? 'INSERT INTO c SELECT g * ' . pick(1, 7, 13) . " % $keys, 0, '' FROM generate_series(1, " . pick(1, 1, 3, 10) . ') g ON CONFLICT ' . pick('DO NOTHING', '(k) DO UPDATE SET n = c.n + 1', '(k) DO NOTHING')
+	  : $x < 0.5 ? 'INSERT INTO c VALUES (' . rnd($keys) . ", 0, repeat('x', " . rnd(200) . '))'
 	  : $x < 0.7 ? 'UPDATE c SET k = ' . rnd($keys) . ' WHERE k = ' . rnd($keys)
 	  : $x < 0.8 ? 'UPDATE c SET n = n + 1 WHERE k < ' . rnd($keys)
 	  : 'DELETE FROM c WHERE k BETWEEN ' . rnd($keys) . ' AND ' . rnd($keys);
 
 	return $one if chance(0.5);
 	return "BEGIN;\n$one;\nSELECT pg_sleep(" . rand(0.02) . ");\n" . pick('COMMIT', 'COMMIT', 'ROLLBACK');
+}
+
+# Two sessions that do this want the same new key nearly every time.
+sub race
+{
+	return 'DELETE FROM c WHERE k >= ' . rnd(1000) if chance(0.01);
+	return 'INSERT INTO c SELECT coalesce(max(k), 0) + 1 FROM c' . pick('', ' ON CONFLICT DO NOTHING');
 }
 
 # Stopped at any moment.
@@ -279,6 +287,7 @@ sub spawn_all
 	my @pids = map { $self->spawn($self->{server}, "change$_", \&change, $n) } 1 .. 1 + rnd(3);
 
 	push @pids, $self->spawn($self->{server}, 'care', \&care, $n);
+	push @pids, map { $self->spawn($self->{server}, "race$_", \&race, 5 * $n) } 1 .. 2 if chance(0.3);
 	push @pids, map { $self->spawn($self->{server}, "read$_", \&read_one, $n) } 1 .. 1 + rnd(2);
 	push @pids, $self->spawn($self->{standby}, 'read', \&read_one, $n) if $self->{standby};
 	return @pids;

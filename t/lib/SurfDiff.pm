@@ -499,11 +499,31 @@ sub change_condition
 	return $self->conditions($case, pick(@{ $case->{indexes} }), 1);
 }
 
+# ON CONFLICT on the twins' unique indexes.
+sub conflict
+{
+	my ($case) = @_;
+	my $ix = $case->{indexes}[0];
+	my %key = map { $_->{col}{name} => 1 } @{ $ix->{keys} };
+	my @rest = grep { !$key{ $_->{name} } } @{ $case->{columns} };
+	my $target = '(' . join(', ', sort keys %key) . ')' . ($ix->{where} ? " WHERE $ix->{where}" : '');
+	my $action = chance(0.4) ? 'DO NOTHING' : "$target DO NOTHING";
+
+	if (@rest && chance(0.6))
+	{
+		my $c = pick(@rest);
+
+		$action = "$target DO UPDATE SET $c->{name} = " . quote(column_value($c, $case->{next_id})) . "::$c->{base}, id = %T%.id" . (chance(0.3) ? ' WHERE %T%.id % 2 = 0' : '');
+	}
+	return { sql => "INSERT INTO %T% VALUES\n%ROWS%\nON CONFLICT $action", rows => make_rows($case, pick(1, 2, 5, 30)) };
+}
+
 sub one_change
 {
 	my ($self, $case) = @_;
 	my $x = rand();
 
+	return conflict($case) if $case->{unique} && chance(0.2);
 	if ($x < 0.35)
 	{
 		return { sql => "INSERT INTO %T% VALUES\n%ROWS%", rows => make_rows($case, $case->{unique} ? pick(1, 1, 2) : 1 + rnd(pick(3, 30, 400 * $case->{scale}))) };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "../surf.h"
 
-#define MAXKEYS	512
+#define MAXKEYS	2048
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,6 +16,7 @@ typedef struct Key
 } Key;
 
 static Key	keys[MAXKEYS];
+static uint8_t made[MAXKEYS][64];
 
 static void *
 resize(void *ctx, void *old, size_t oldsize, size_t newsize)
@@ -111,6 +112,34 @@ check_keys(const uint8_t *filter, size_t len, int n)
 	free(mem);
 }
 
+/* Many keys out of few bytes, each of some slices of the input: enough that digits and symbols pay. */
+static int
+make_keys(const uint8_t *data, size_t size)
+{
+	uint32_t	x = data[3] * 2654435761u + 1;
+	int			n = 64 + data[4] * 7;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32_t	len = 0;
+
+		for (int k = 0; k < 5; k++)
+		{
+			uint32_t	from,
+						m;
+
+			x = x * 1664525u + 1013904223u;
+			from = (x >> 8) % (uint32_t) size;
+			m = (x >> 24) % 12;
+			m = m < size - from ? m : (uint32_t) (size - from);
+			memcpy(made[i] + len, data + from, m);
+			len += m;
+		}
+		keys[i] = (Key) {made[i], len};
+	}
+	return n;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -126,7 +155,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	probe_all(data, size, data, size);
 	if (size < 8)
 		return 0;
-	while (at < size && n < MAXKEYS)
+	if (data[0] & 4)
+		n = make_keys(data, size);
+	while (at < size && n < 512)
 	{
 		uint32_t	len = data[at++] % (data[0] & 1 ? 6 : 40);
 

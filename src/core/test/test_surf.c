@@ -175,6 +175,7 @@ make_probe(uint8_t *q)
 
 static uint8_t *filter;
 static uint64_t filter_size;
+static unsigned flags_seen;
 
 static int
 build(unsigned hashbits, unsigned realbits)
@@ -327,6 +328,7 @@ check_set(const char *name, int probes)
 			free(filter);
 			continue;
 		}
+		flags_seen |= s.flags | (s.npaths > 0 ? 16 : s.nnodes > 1 ? 32 : 0);
 		if (c == 0)
 			base = filter_size;
 		if (sfx_surf_check(&s) != NULL)
@@ -459,6 +461,22 @@ sets(void)
 	check_set("letters", 250);
 	text_keys(6000);
 	check_set("text", 250);
+	for (int i = 0; i < 1200; i++)
+	{
+		uint8_t		t[100];
+
+		/* two keys that part behind a long path of words, with a rare byte now and then */
+		for (unsigned j = 0, r = 0; j < 60; j++)
+		{
+			r = j % 6 == 0 ? (unsigned) rnd(&seed) : r;
+			t[j] = rnd(&seed) % 50 == 0 ? (uint8_t) rnd(&seed) : (uint8_t) ("sharelibdocument"[r % 11 + j % 6]);
+		}
+		t[60] = 'a';
+		add_key(t, 61);
+		t[60] = 'b';
+		add_key(t, 61 + i % 3);
+	}
+	check_set("long different paths", 250);
 	for (int i = 0; i < 4000; i++)
 	{
 		uint64_t	v = rnd(&seed);
@@ -582,6 +600,7 @@ main(void)
 {
 	adversarial();
 	sets();
+	ok(flags_seen == 63, "all variants of the format were met (%u)", flags_seen);
 	errors();
 	return done_testing();
 }

@@ -1,0 +1,168 @@
+#!/bin/bash
+# The write path beside btree: CPU and WAL per inserted row, merges included, and what the index has grown to.
+#
+#	bench/write.sh [--rows n] [--runs n] [--full] [--clients] [--out file.tsv] [key set]...
+#
+#	key sets	int8 uuid4 hostmail serial (default: all), and those of bench/schema.sql
+#	--rows n	rows in the table before (default 2000000)
+#	--runs n	times that each thing is measured, no index, btree and surfidx in turn (default 3); +100 % is measured once
+#	--full		10000000 rows, +10 % in ten steps of 1 % with a checkpoint before each, and nothing else
+#	--clients	instead: single-row inserts by 1, 2, 4 and 8 clients, serial and random, --secs each (default 10)
+#	--out file	the medians as a TSV (default build/write.tsv)
+#
+# Needs Linux (/proc).  What the same inserts take into a table without an index is taken off.  The background worker
+# merges when its policy says so, its CPU counts; at the end of each measurement the delta is merged, so that nothing hides in it.
+
+set -e -o pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+. scripts/cluster.sh
+
+rows=2000000
+runs=3
+secs=10
+full=
+clients=
+sets=
+out=$PWD/build/write.tsv
+
+while [ $# -gt 0 ]; do
+	case $1 in
+		--rows) rows=$2; shift ;;
+		--runs) runs=$2; shift ;;
+		--secs) secs=$2; shift ;;
+		--full) full=1; rows=10000000 ;;
+		--clients) clients=1 ;;
+		--out) out=$(realpath "$2"); shift ;;
+		-*) die "what is \"$1\"? See the head of bench/write.sh" ;;
+		*) sets="$sets $1" ;;
+	esac
+	shift
+done
+[ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
+sets=${sets:-int8 uuid4 hostmail serial}
+
+sql()
+{
+	psql -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
+# ---- one session, many rows ----
+
+measure_set()
+{
+	local i am
+
+	for ((i = 0; i < runs; i++)); do
+		for am in none btree surfidx; do
+			sql -c "CALL bench.copy_table('$am')" -c "VACUUM ANALYZE w"
+			if [ -n "$full" ]; then
+				sql -c "CALL bench.write('$1', '+10 % in ten steps', '$am', 0, bench.more_pages(1), 10)"
+			else
+				sql -c "CALL bench.write('$1', '+10 %', '$am', 0, bench.more_pages(0.1), 1)"
+				[ $i -gt 0 ] || sql -c "CALL bench.write('$1', '+100 %', '$am', bench.more_pages(0.1), bench.more_pages(1), 1)"
+			fi
+			[ $am != surfidx ] || sql -c "SELECT surfidx_check('w_index', true)" >/dev/null
+		done
+	done
+	sql -c "DROP TABLE w"
+}
+
+report_set()
+{
+	echo
+	echo "$1: $(psql -X -A -t -c "SELECT title FROM bench.key_set WHERE name = '$1'"), $2 rows"
+	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = '$1' ORDER BY n"
+	sql -A -t -c "SELECT metric || ': ' || string_agg(value::text, ', ') FROM bench.result WHERE key_set = '$1' AND metric LIKE 'merges%' GROUP BY metric"
+}
+
+write_sets()
+{
+	local set
+
+	for set in $sets; do
+		sql -c "CALL bench.load('$set', $rows, $((full ? rows / 10 : rows)))" -c "VACUUM (FREEZE, ANALYZE)"
+		measure_set "$set"
+		report_set "$set" "$rows"
+	done
+	mkdir -p "$(dirname "$out")"
+	sql -c "\\copy (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric) ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
+	echo
+	echo "# $out, $SECONDS s"
+}
+
+# ---- many sessions, single rows ----
+
+wait_for_worker()
+{
+	sql -c "DO \$\$BEGIN
+		WHILE EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%') LOOP
+			PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot();
+		END LOOP; END\$\$"
+}
+
+# run_clients pattern am number
+run_clients()
+{
+	local log
+
+	sql -c "CALL bench.client_table('$1', '$2')" -c "VACUUM ANALYZE c" -c CHECKPOINT
+	rm -f "$WORK"/tx.*
+	# the CPU of backends counts when they have ended
+	sql -c "TRUNCATE bench.cpu_mark" -c "INSERT INTO bench.cpu_mark SELECT ended FROM bench.all_cpu()"
+	pgbench -n -f "$WORK/$1.pgbench" -M prepared -c "$3" -j "$3" -T "$secs" -l --log-prefix="$WORK/tx" >"$WORK/pgbench.out" 2>&1 ||
+		{ cat "$WORK/pgbench.out" >&2; return 1; }
+	[ "$2" != surfidx ] || { wait_for_worker; sql -c "SELECT surfidx_merge('c_k')" >/dev/null; }
+	log=$(cat "$WORK"/tx.* | cut -d ' ' -f 3 | sort -n | awk '{t[NR] = $1} END {print t[int(NR * 0.5) + 1], t[int(NR * 0.99) + 1], t[NR], NR}')
+	# shellcheck disable=SC2086
+	set -- "$1" "$2" "$3" $log
+	sql -c "INSERT INTO bench.client_run SELECT '$1', '$2', $3, $(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$WORK/pgbench.out"),
+		((SELECT ended FROM bench.all_cpu()) - ended) / 1e3 / $7, $4, $5, $6 FROM bench.cpu_mark"
+	[ "$2" != surfidx ] || sql -c "SELECT surfidx_check('c_k', true)" >/dev/null
+}
+
+write_clients()
+{
+	local pattern i am n
+
+	echo "INSERT INTO c VALUES (nextval('c_seq'));" >"$WORK/serial.pgbench"
+	printf '%s\n' '\set r random(1, 9000000000000000000)' 'INSERT INTO c VALUES (:r);' >"$WORK/random.pgbench"
+	for pattern in serial random; do
+		for ((i = 0; i < runs; i++)); do
+			for n in 1 2 4 8; do
+				for am in none btree surfidx; do
+					run_clients $pattern $am $n
+				done
+			done
+		done
+	done
+	sql -P footer=off -P border=0 -c "SELECT pattern, clients, am, bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY tps)) AS tps,
+		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu_us)) AS \"CPU us per insert\",
+		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY p50)) AS \"median us\",
+		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY p99)) AS \"p99 us\",
+		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY max)) AS \"max us\"
+		FROM bench.client_run GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+}
+
+leave()
+{
+	set +e +o pipefail
+	cluster_cleanup
+}
+
+find_postgres
+make_workdir
+trap leave EXIT
+trap 'exit 130' INT TERM
+cluster_start write "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" \
+	"maintenance_work_mem = 512MB" "work_mem = 256MB" "max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off" \
+	${BENCH_CONF:+"$BENCH_CONF"}
+export PGOPTIONS="-c client_min_messages=warning"
+sql -f bench/schema.sql
+sql -f bench/write.sql
+echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs; median (least-greatest) of $runs"
+if [ -n "$clients" ]; then
+	write_clients
+else
+	write_sets
+fi

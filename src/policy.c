@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ * policy.c - when a merge is due, and what inserters do while it is overdue
+ *
+ * A merge costs what the leaves cost that it rewrites: 8 kB of WAL and some 100 us each, however many entries they receive.
+ * It gives back the log's pages and spares readers the image.  Three bounds, the cheapest to ask first:
+ *
+ * 1. size:	the log has delta_size kilobytes (less where the memory for images is small: a delta beyond it is slow to read);
+ * 2. ratio:	it has merge_ratio entries for each one of the tree;
+ * 3. worth:	it has merge_ratio entries for each one of the leaves that it falls into.
+ *
+ * For keys that fall everywhere 3 says what 2 says.  For ascending keys, and wherever writes keep to a part of the keys, it is met
+ * long before: there a merge costs a few leaves, and the log of an index whose leaves hold 40,000 entries
+ * each would otherwise outgrow the tree many times over.  The freed pages stay in the file, so a log kept small is the only
+ * way to a small file.  Asking 3 needs the image, so only the worker asks, each time that the log has doubled.
+ *
+ * There is no idle flush: the worker is gone when nothing is due, and VACUUM merges whatever there is.
+ *-------------------------------------------------------------------------
+ */
+#include "merge.h"
+#include "rewrite.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: starting a worker costs about 3 ms */
+#define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
+#define OVERDUE			4		/* times the bound: inserters help */
+#define BRAKE_MS		10		/* or wait so long, for each page that they fill */
+
+typedef struct DeltaSize
+{
+	uint64		pages;
+	uint64		entries;
+	uint64		max_pages;
+	double		max_entries;
+} DeltaSize;
+
+/* Entries in the active generation's log.  If it was frozen this moment, none: whoever did that is merging. */
+static uint64
+active_entries(Relation index, const SfxMeta *meta)
+{
+	BlockNumber tail = meta->gens[0].tail;
+	uint64		n = 0;
+	Buffer		buf;
+
+	if (tail == InvalidBlockNumber)
+		return 0;
+	buf = ReadBuffer(index, tail);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (sfx_log_page_is(index, tail, BufferGetPage(buf), meta->build_id, meta->gens[0].gen))
+	{
+		const SfxLogHeader *h = (const SfxLogHeader *) SfxPageBody(BufferGetPage(buf));
+
+		n = h->before + h->nentries;
+	}
+	UnlockReleaseBuffer(buf);
+	return n;
+}
+
+static void
+measure(Relation index, DeltaSize *d)
+{
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	d->pages = meta.gens[0].pages;
+	d->entries = active_entries(index, &meta);
+	for (int g = 1; g < meta.ngens; g++)
+	{
+		d->pages += meta.gens[g].pages;
+		d->entries += meta.gens[g].sealed;
+	}
+	/* An image takes about two nodes for a log page, and readers build their own where it takes half the pool. */
+	d->max_pages = Min((uint64) sfx_opt_delta_size(index) * 1024 / BLCKSZ,
+					   (uint64) sfx_guc_delta_memory * 1024 / SFX_NODE_SIZE / 8);
+	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
+}
+
+/* Is the delta so many times as large as bounds 1 and 2 allow? */
+static bool
+exceeds(const DeltaSize *d, int times)
+{
+	return d->pages >= times * d->max_pages ||
+		(d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries);
+}
+
+/* Has the log just doubled?  Of several inserters none may see the very page: the next look is made then. */
+static bool
+time_to_look(const DeltaSize *d)
+{
+	return d->pages >= LOOK_PAGES && (d->pages & (d->pages - 1)) == 0;
+}
+
+/* ---- bound 3 ---- */
+
+/* The active generation's first entry from pos on, whose position replaces pos; *n is how many it has in all. */
+static bool
+next_entry(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxPosBuf *pos, uint64 *n)
+{
+	SfxImage   *img = sfx_image_acquire(index, order, meta, 0);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	SfxCursor	c;
+	SfxEntry	e;
+	bool		found;
+
+	if (img == NULL)
+		return false;
+	d = sfx_image_delta(img, &a);
+	*n = d->nentries;
+	found = sfx_delta_seek(d, a, &pos->pos, &c);
+	if (found)
+	{
+		SfxPos		at;
+
+		sfx_delta_get(d, a, &c, &e);
+		at.key = e.key;
+		at.len = e.keylen;
+		at.tid = e.tid;
+		sfx_pos_set(pos, &at);
+	}
+	sfx_image_release(img);
+	return found;
+}
+
+/*
+ * Walk the leaves that the delta falls into, until they are too many for it.  That bounds the walk: by as many
+ * leaves as would have to be rewritten.  Merge lock held.
+ */
+static bool
+worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, double ratio)
+{
+	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
+	SfxPos		start = {(const uint8_t *) "", 0, 0};
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx policy", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	SfxNode		node = {0};
+	uint64		n = 0;
+	double		touched = 0;
+	int			child = 0;
+
+	sfx_pos_set(pos, &start);
+	while (next_entry(index, order, meta, pos, &n) && SfxMetaMain(meta)->level > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (child == node.nchildren)
+		{
+			MemoryContextReset(cxt);
+			sfx_tree_load(index, order, meta, &pos->pos, 1, &node);
+			child = 0;
+		}
+		while (child + 1 < node.nchildren && sfx_order_cmp_pos(order, &node.children[child + 1].low, &pos->pos) <= 0)
+			child++;
+		touched += node.children[child].count;
+		if (n < ratio * touched)
+			break;
+		/* on to the next leaf; if that is another parent's, its low fence is this one's high fence */
+		if (++child < node.nchildren)
+			sfx_pos_set(pos, &node.children[child].low);
+		else if (node.high_inf)
+			break;
+		else
+			sfx_pos_set(pos, &node.high);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	pfree(pos);
+	return n > 0 && n >= ratio * touched;
+}
+
+static bool
+worth_it(Relation index)
+{
+	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	const SfxOrder *order;
+	SfxMeta		meta;
+	bool		worth;
+
+	sfx_keydesc_init(kd, index);
+	order = sfx_order_create(index, kd);
+	if (!sfx_merge_trylock(index))
+		return false;
+	sfx_meta_read(index, &meta);
+	worth = worth_leaves(index, order, &meta, sfx_opt_merge_ratio(index));
+	sfx_merge_unlock(index);
+	return worth;
+}
+
+/* ---- the public face ---- */
+
+bool
+sfx_merge_due(Relation index)
+{
+	DeltaSize	d;
+
+	measure(index, &d);
+	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index));
+}
+
+/* Somebody else is merging and does not keep up: let him. */
+static void
+brake(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, BRAKE_MS, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+sfx_merge_pressure(Relation index)
+{
+	DeltaSize	d;
+
+	measure(index, &d);
+	if (!exceeds(&d, 1) && !time_to_look(&d))
+		return;
+	if (RelationUsesLocalBuffers(index))
+	{
+		if (sfx_merge_due(index))
+			(void) sfx_merge_all(index, false);
+	}
+	else if (sfx_guc_auto_merge)
+	{
+		bool		served = sfx_worker_request(index);
+
+		/* the worker does not keep up, or cannot start */
+		if (exceeds(&d, OVERDUE) && (served || sfx_merge_all(index, false) == 0))
+			brake();
+	}
+}
