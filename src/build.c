@@ -128,6 +128,7 @@ build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, boo
 	MemoryContext old = MemoryContextSwitchTo(bs->rowcxt);
 
 	form_item(bs, tid, values, isnull, alive);
+	sfx_order_prove(bs->order, values, isnull);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(bs->rowcxt);
 	if (bs->order)

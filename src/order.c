@@ -32,6 +32,8 @@ typedef struct SfxKeyOrder
 	int			calls;
 	char	   *arena_a;
 	char	   *arena_b;
+	int			unproved;		/* columns that sfx_order_prove has to look at yet */
+	bool		proved[INDEX_MAX_KEYS];
 	SortSupportData ssup[INDEX_MAX_KEYS];
 } SfxKeyOrder;
 
@@ -72,10 +74,36 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd)
 	ko->scratch = AllocSetContextCreate(CurrentMemoryContext, "surfidx comparisons", ALLOCSET_SMALL_SIZES);
 	ko->arena_a = palloc(SFX_ARENA);
 	ko->arena_b = palloc(SFX_ARENA);
+	ko->unproved = 0;
 	for (int i = 0; i < kd->nkeys; i++)
-		if (kd->col[i].raw)
-			init_sortsupport(ko, i);
+	{
+		ko->proved[i] = !kd->col[i].raw;
+		if (!kd->col[i].raw)
+			continue;
+		init_sortsupport(ko, i);
+		ko->unproved++;
+	}
 	return &ko->base;
+}
+
+void
+sfx_order_prove(const SfxOrder *o, const Datum *values, const bool *isnull)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	MemoryContext old;
+
+	if (o == NULL || ko->unproved == 0)
+		return;
+	old = MemoryContextSwitchTo(ko->scratch);
+	for (int i = 0; i < ko->kd->nkeys; i++)
+	{
+		if (ko->proved[i] || isnull[i])
+			continue;
+		(void) ko->ssup[i].comparator(values[i], values[i], &ko->ssup[i]);
+		ko->proved[i] = true;
+		ko->unproved--;
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /* Two values of a raw column, markers not included. */

@@ -106,6 +106,7 @@ typedef struct SfxColumn
 	bool		desc;
 	bool		nulls_first;
 	bool		raw;			/* no byte order: datum bytes, compared by the class's support function 1 */
+	bool		counted;		/* raw, of varying width and not a string: a length stands before the bytes */
 } SfxColumn;
 
 typedef struct SfxKeyDesc
@@ -143,6 +144,11 @@ extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *ke
 extern const SfxOrder *sfx_order_create(Relation index, const SfxKeyDesc *kd);
 /* Are two stored keys equal in all columns, as the comparison function says? */
 extern bool sfx_order_equal(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
+/*
+ * Compare each raw column's first value of this statement with itself: a type may have a class and yet no order (an array or
+ * a row of json), and that must be an error before the entry is in the log, where nobody could read past it.
+ */
+extern void sfx_order_prove(const SfxOrder *order, const Datum *values, const bool *isnull);
 /* Order of two values of one column, each marker and value and perhaps SFX_MARK_BEFORE or _AFTER. */
 extern int	sfx_order_cmp_column(const SfxOrder *order, int col, const uint8 *a, int alen, const uint8 *b, int blen);
 /* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
