@@ -149,7 +149,7 @@ change()
 	pids=$!
 	repeat $WRITE_SECONDS "demo.add_files('new1', 500)" >"$WORK/added1" &
 	writers=$!
-	repeat $WRITE_SECONDS "demo.remove_files(200)" >"$WORK/removed" &
+	repeat $WRITE_SECONDS "demo.remove_files(50)" >"$WORK/removed" &
 	writers="$writers $!"
 	repeat $WRITE_SECONDS "demo.same_answers()" >"$WORK/answers"
 	# shellcheck disable=SC2086

@@ -128,6 +128,7 @@ build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, boo
 	MemoryContext old = MemoryContextSwitchTo(bs->rowcxt);
 
 	form_item(bs, tid, values, isnull, alive);
+	sfx_order_prove(bs->order, values, isnull);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(bs->rowcxt);
 	if (bs->order)
@@ -195,7 +196,7 @@ put_columns(BuildState *bs, Datum *values, bool *isnull)
 	memcpy(bs->sortvalue, values, sizeof(Datum) * n);
 	memcpy(bs->sortnull, isnull, sizeof(bool) * n);
 	bs->sortvalue[n] = PointerGetDatum(bs->item);
-	tuple = heap_form_minimal_tuple(bs->sortdesc, bs->sortvalue, bs->sortnull);
+	tuple = SfxFormMinimalTuple(bs->sortdesc, bs->sortvalue, bs->sortnull);
 	ExecForceStoreMinimalTuple(tuple, bs->slot, true);
 	tuplesort_puttupleslot(bs->sort, bs->slot);
 	ExecClearTuple(bs->slot);
@@ -429,7 +430,7 @@ build_begin(BuildState *bs, Relation heap, Relation index, IndexInfo *info)
 	bs->index = index;
 	bs->info = info;
 	sfx_keydesc_init(&bs->kd, index);
-	bs->order = sfx_order_create(index, &bs->kd);
+	bs->order = sfx_order_create(index, &bs->kd, true);
 	bs->has_payload = bs->kd.natts > bs->kd.nkeys;
 	bs->unique = info->ii_Unique;
 	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
@@ -522,7 +523,7 @@ sfx_buildempty(Relation index)
 	sfx_require_preload(index);
 	sfx_keydesc_init(&kd, index);
 	packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_leaf, leaf,
-							 sfx_order_create(index, &kd));
+							 sfx_order_create(index, &kd, true));
 	meta_init(&meta);
 	meta.runs[0].root = SFX_FIRST_BLKNO;
 	meta.runs[0].leaves = 1;

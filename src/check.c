@@ -814,7 +814,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 	cs->arena = palloc(SFX_ARENA);
 	cs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx check row", ALLOCSET_DEFAULT_SIZES);
 	sfx_keydesc_init(&cs->kd, index);
-	cs->order = sfx_order_create(index, &cs->kd);
+	cs->order = sfx_order_create(index, &cs->kd, true);
 	grow_owned(cs, RelationGetNumberOfBlocks(index));
 	check_meta(cs);
 	if (snapshot)

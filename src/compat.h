@@ -151,6 +151,13 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define pg_noreturn	_Noreturn
 #endif
 
+/* Room before the tuple may be asked for since 18. */
+#if PG_VERSION_NUM < 180000
+#define SfxFormMinimalTuple(desc, values, isnull)	heap_form_minimal_tuple(desc, values, isnull)
+#else
+#define SfxFormMinimalTuple(desc, values, isnull)	heap_form_minimal_tuple(desc, values, isnull, 0)
+#endif
+
 /* Functions run as a table's owner fix their search_path from 17 on. */
 #if PG_VERSION_NUM >= 170000
 #include "miscadmin.h"

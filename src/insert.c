@@ -42,7 +42,7 @@ insert_state(Relation index, IndexInfo *info)
 		sfx_require_preload(index);
 		st = palloc(sizeof(InsertState));
 		sfx_keydesc_init(&st->kd, index);
-		st->order = sfx_order_create(index, &st->kd);
+		st->order = sfx_order_create(index, &st->kd, false);
 		st->reader = NULL;
 		info->ii_AmCache = st;
 		MemoryContextSwitchTo(old);
@@ -196,6 +196,7 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 
 	e.key = st->bytes;
 	e.keylen = sfx_key_encode(&st->kd, index, values, isnull, st->bytes);
+	sfx_order_prove(st->order, values, isnull);
 	e.tid = SFX_TID(ItemPointerGetBlockNumber(ht_ctid), ItemPointerGetOffsetNumber(ht_ctid));
 	e.payload = st->bytes + e.keylen;
 	e.paylen = 0;

@@ -15,8 +15,10 @@
 #include "access/toast_internals.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
@@ -32,6 +34,8 @@ StaticAssertDecl(SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF
 static void init_column(SfxColumn *col, Relation index, int attno);
 static const SfxEncoding *column_encoding(Relation index, int attno);
 static void check_raw_column(Relation index, int attno, Oid collation);
+static bool is_string_type(Oid type);
+static void check_pattern_class(Relation index, int attno, Oid collation);
 static bool is_image_equal(Relation index, int attno, Oid collation);
 pg_noreturn static void too_large(Relation index, int64 size);
 pg_noreturn static void damaged(Relation index, const char *what);
@@ -92,8 +96,22 @@ init_column(SfxColumn *col, Relation index, int attno)
 	if (col->enc && col->enc->needs_c_collation && OidIsValid(col->collation) && !SfxCollateIsC(col->collation))
 		col->enc = NULL;
 	col->raw = col->enc == NULL;
+	col->counted = col->raw && col->typlen == -1 && !is_string_type(col->type);
 	if (col->raw || col->enc->needs_c_collation)
 		check_raw_column(index, attno, col->collation);
+	if (OidIsValid(col->collation))
+		check_pattern_class(index, attno, col->collation);
+}
+
+/* Is it of the string category, so that its data hardly ever has bytes 00 and 01?  A type keeps its category for life. */
+static bool
+is_string_type(Oid type)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(getBaseType(type), &category, &preferred);
+	return category == TYPCATEGORY_STRING;
 }
 
 /* The operator class's byte encoding; NULL if it has none. */
@@ -129,13 +147,30 @@ check_raw_column(Relation index, int attno, Oid collation)
 				 errhint("Use an operator class whose comparison function is of language C or internal, or a btree index.")));
 }
 
-/* Support function 4 says whether equal values have equal bytes. */
+/* As core for btree: the pattern classes compare bytes, but their = is the type's, which then has to mean equal bytes. */
+static void
+check_pattern_class(Relation index, int attno, Oid collation)
+{
+	Oid			cmp = index_getprocid(index, attno + 1, 1);
+
+	if ((cmp == F_BTTEXT_PATTERN_CMP || cmp == F_BTBPCHAR_PATTERN_CMP) && !get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nondeterministic collations are not supported for the pattern operator class of column \"%s\" of surfidx index \"%s\"",
+						NameStr(TupleDescAttr(RelationGetDescr(index), attno)->attname), RelationGetRelationName(index)),
+				 errhint("Use the type's default operator class, or a deterministic collation.")));
+}
+
+/*
+ * Support function 4 says whether equal values have equal bytes.  It says so of bpchar, too; but where no length is
+ * declared, values that differ in blanks at the end are equal and stored as they are.
+ */
 static bool
 is_image_equal(Relation index, int attno, Oid collation)
 {
 	Oid			proc = index_getprocid(index, attno + 1, 4);
 
-	return OidIsValid(proc) &&
+	return OidIsValid(proc) && index->rd_opcintype[attno] != BPCHAROID &&
 		DatumGetBool(OidFunctionCall1Coll(proc, collation, ObjectIdGetDatum(index->rd_opcintype[attno])));
 }
 
@@ -234,10 +269,38 @@ complement(uint8 *p, int len)
 }
 
 /*
- * Raw values: datum bytes that only the comparison function understands.  Fixed width as they are; cstring and varlena data
- * with 00 -> 01 01, 01 -> 01 02 and a final 00, as bytea: so raw values are self-delimiting too, and neighbours share what
- * their strings share.
+ * Raw values: datum bytes that only the comparison function understands.  Fixed width as they are.  cstring and string
+ * data with 00 -> 01 01, 01 -> 01 02 and a final 00, as bytea: self-delimiting, and neighbours share what their strings
+ * share.  Other varlena data, often full of zeros, behind its length: one byte below COUNT_LONG, else two, big-endian.
  */
+#define COUNT_LONG	0x80		/* bit 7 of the first byte: there is a second one */
+
+static int
+put_counted(const uint8 *src, int n, uint8 *buf, int maxlen)
+{
+	int			head = n < COUNT_LONG ? 1 : 2;
+
+	if (n >= COUNT_LONG << 8 || head + n > maxlen)
+		return -1;
+	if (head == 2)
+		buf[0] = (uint8) (COUNT_LONG | n >> 8);
+	buf[head - 1] = (uint8) n;
+	memcpy(buf + head, src, n);
+	return head + n;
+}
+
+/* The length of a counted value with its count; -1 if it does not lie within avail. */
+static int
+counted_length(const uint8 *p, int avail)
+{
+	int			len;
+
+	if (avail < 2)
+		return avail == 1 && p[0] == 0 ? 1 : -1;
+	len = p[0] < COUNT_LONG ? 1 + p[0] : 2 + ((p[0] - COUNT_LONG) << 8 | p[1]);
+	return len <= avail ? len : -1;
+}
+
 static int
 escape_bytes(const uint8 *src, int n, uint8 *buf, int maxlen)
 {
@@ -245,7 +308,7 @@ escape_bytes(const uint8 *src, int n, uint8 *buf, int maxlen)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (len + 3 > maxlen)
+		if (len + (src[i] <= 0x01 ? 3 : 2) > maxlen)	/* with the end mark */
 			return -1;
 		if (src[i] <= 0x01)
 		{
@@ -288,7 +351,9 @@ raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 	else
 	{
 		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-		int			n = escape_bytes((uint8 *) VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), buf, maxlen);
+		const uint8 *data = (uint8 *) VARDATA_ANY(v);
+		int			len = VARSIZE_ANY_EXHDR(v);
+		int			n = col->counted ? put_counted(data, len, buf, maxlen) : escape_bytes(data, len, buf, maxlen);
 
 		if ((Pointer) v != DatumGetPointer(value))
 			pfree(v);
@@ -296,12 +361,15 @@ raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 	}
 }
 
-/* The length of an escaped string with its end mark; -1 if there is none within avail. */
+/* The length of a value of varying width with its count or end mark; -1 if it does not lie within avail. */
 static int
-raw_length(const uint8 *p, int avail)
+raw_length(const SfxColumn *col, const uint8 *p, int avail)
 {
-	const uint8 *end = avail > 0 ? memchr(p, 0x00, avail) : NULL;
+	const uint8 *end;
 
+	if (col->counted)
+		return counted_length(p, avail);
+	end = avail > 0 ? memchr(p, 0x00, avail) : NULL;
 	return end == NULL ? -1 : (int) (end - p) + 1;
 }
 
@@ -317,6 +385,15 @@ raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena
 		memcpy(arena, p, len);
 		*value = fetch_att(arena, col->typbyval, col->typlen);
 		return col->typbyval ? 0 : len;
+	}
+	if (col->counted)
+	{
+		int			head = p[0] < COUNT_LONG ? 1 : 2;
+
+		memcpy(start, p + head, len - head);
+		SET_VARSIZE(arena, VARHDRSZ + len - head);
+		*value = PointerGetDatum(arena);
+		return VARHDRSZ + len - head;
 	}
 	for (int i = 0; i < len - 1; i++)
 	{
@@ -459,7 +536,7 @@ value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 	int			len = column_width(col);
 
 	if (len == 0)
-		len = col->raw ? raw_length(p, avail) : col->enc->length(p, avail, col->desc);
+		len = col->raw ? raw_length(col, p, avail) : col->enc->length(p, avail, col->desc);
 	if (unlikely(len < 0 || len > avail))
 		damaged(index, "a value runs beyond its key");
 	return len;

@@ -268,7 +268,7 @@ merge_all(Relation index, MergeManner manner)
 	const SfxOrder *order;
 
 	sfx_keydesc_init(kd, index);
-	order = sfx_order_create(index, kd);
+	order = sfx_order_create(index, kd, true);
 	/* what is appended to later generations is not ours to wait for */
 	sfx_meta_read(index, &meta);
 	last = meta.gens[0].gen;

@@ -13,8 +13,10 @@
  * Truncated separators end after a whole column and need no mark: shorter is smaller.
  *-------------------------------------------------------------------------
  */
+#include "spare.h"
 #include "surfidx.h"
 
+#include "access/nbtree.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -30,9 +32,13 @@ typedef struct SfxKeyOrder
 	const SfxKeyDesc *kd;
 	MemoryContext scratch;		/* what comparison functions leave behind */
 	int			calls;
-	char	   *arena_a;
-	char	   *arena_b;
-	SortSupportData ssup[INDEX_MAX_KEYS];
+	bool		bulk;
+	FmgrInfo   *proc[INDEX_MAX_KEYS];	/* not bulk: support function 1, kept by the relation's cache entry */
+	int			unproved;		/* columns that sfx_order_prove has to look at yet */
+	bool		proved[INDEX_MAX_KEYS];
+	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
+	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
 } SfxKeyOrder;
 
 static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
@@ -53,29 +59,77 @@ init_sortsupport(SfxKeyOrder *ko, int i)
 	if (OidIsValid(proc))
 		OidFunctionCall1(proc, PointerGetDatum(ssup));
 	if (ssup->comparator == NULL)
-		PrepareSortSupportComparisonShim(index_getprocid(ko->index, i + 1, 1), ssup);
+		PrepareSortSupportComparisonShim(index_getprocid(ko->index, i + 1, BTORDER_PROC), ssup);
 }
 
 const SfxOrder *
-sfx_order_create(Relation index, const SfxKeyDesc *kd)
+sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 {
 	SfxKeyOrder *ko;
+	bool		fresh;
 
 	if (!kd->comparator)
 		return NULL;
-	ko = palloc(sizeof(SfxKeyOrder));
+	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder), &fresh);
 	ko->base.cmp = order_cmp;
 	ko->base.separate = order_separate;
 	ko->index = index;
 	ko->kd = kd;
 	ko->calls = 0;
 	ko->scratch = AllocSetContextCreate(CurrentMemoryContext, "surfidx comparisons", ALLOCSET_SMALL_SIZES);
-	ko->arena_a = palloc(SFX_ARENA);
-	ko->arena_b = palloc(SFX_ARENA);
+	ko->bulk = bulk;
+	ko->unproved = 0;
 	for (int i = 0; i < kd->nkeys; i++)
-		if (kd->col[i].raw)
+	{
+		ko->proved[i] = !kd->col[i].raw;
+		if (!kd->col[i].raw)
+			continue;
+		if (bulk)
 			init_sortsupport(ko, i);
+		else
+			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
+		ko->unproved++;
+	}
 	return &ko->base;
+}
+
+void
+sfx_order_end(const SfxOrder *o)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+
+	if (o == NULL)
+		return;
+	MemoryContextDelete(ko->scratch);
+	sfx_spare_put(SFX_SPARE_ORDER, ko);
+}
+
+static inline int
+compare(SfxKeyOrder *ko, int i, Datum a, Datum b)
+{
+	if (ko->bulk)
+		return ko->ssup[i].comparator(a, b, &ko->ssup[i]);
+	return DatumGetInt32(FunctionCall2Coll(ko->proc[i], ko->kd->col[i].collation, a, b));
+}
+
+void
+sfx_order_prove(const SfxOrder *o, const Datum *values, const bool *isnull)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	MemoryContext old;
+
+	if (o == NULL || ko->unproved == 0)
+		return;
+	old = MemoryContextSwitchTo(ko->scratch);
+	for (int i = 0; i < ko->kd->nkeys; i++)
+	{
+		if (ko->proved[i] || isnull[i])
+			continue;
+		(void) compare(ko, i, values[i], values[i]);
+		ko->proved[i] = true;
+		ko->unproved--;
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /* Two values of a raw column, markers not included. */
@@ -83,7 +137,6 @@ static int
 cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
 {
 	const SfxColumn *col = &ko->kd->col[i];
-	SortSupport ssup = &ko->ssup[i];
 	MemoryContext old;
 	Datum		da,
 				db;
@@ -91,10 +144,10 @@ cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int bl
 
 	if (alen == blen && memcmp(a, b, alen) == 0)
 		return 0;
-	(void) sfx_value_decode(col, a, alen, &da, ko->arena_a);
-	(void) sfx_value_decode(col, b, blen, &db, ko->arena_b);
+	(void) sfx_value_decode(col, a, alen, &da, ko->arena_a->data);
+	(void) sfx_value_decode(col, b, blen, &db, ko->arena_b->data);
 	old = MemoryContextSwitchTo(ko->scratch);
-	c = ssup->comparator(da, db, ssup);
+	c = compare(ko, i, da, db);
 	MemoryContextSwitchTo(old);
 	if (++ko->calls >= CALLS_PER_RESET)
 	{

@@ -180,7 +180,7 @@ worth_it(Relation index)
 	bool		worth;
 
 	sfx_keydesc_init(kd, index);
-	order = sfx_order_create(index, kd);
+	order = sfx_order_create(index, kd, true);
 	if (!sfx_merge_trylock(index))
 		return false;
 	sfx_meta_read(index, &meta);

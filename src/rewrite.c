@@ -15,6 +15,8 @@
 
 #define MERGE_MAX_LEAVES	12	/* leaves of a group */
 #define MERGE_PAGES			14	/* pages after which a group takes no more from the source */
+#define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
+#define CHILD_OVERHEAD		16	/* bytes of a child beside its separator, at most */
 
 void
 sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos)
@@ -216,7 +218,7 @@ typedef struct Pack
 	SfxSource  *src;
 	IndexBulkDeleteCallback filter;
 	void	   *arg;
-	int			max_from_source;	/* pages after which the source has to wait */
+	uint64		max_taken;		/* entries of the source, at most */
 	SfxPacker  *packer;
 	int			n;
 	SfxNewLeaf	leaf[SFX_SWAP_MAX];
@@ -260,13 +262,19 @@ pack_add(Pack *p, const SfxEntry *e)
 	return rc >= 0;
 }
 
+static inline bool
+may_take(const Pack *p)
+{
+	return p->n < MERGE_PAGES && p->taken < p->max_taken;
+}
+
 /* Take entries of the source below limit (NULL: all). False: too many pages. */
 static bool
 pack_source(Pack *p, const SfxPos *limit)
 {
 	const SfxEntry *e;
 
-	while (p->src && (e = sfx_source_peek(p->src)) != NULL && p->n < p->max_from_source)
+	while (p->src && (e = sfx_source_peek(p->src)) != NULL && may_take(p))
 	{
 		SfxPos		pos = entry_pos(e);
 		int			c = limit ? sfx_order_cmp_pos(p->src->order, &pos, limit) : -1;
@@ -358,7 +366,7 @@ pack_group(Pack *p)
 		/* what is left below the high fence; an entry equal to it belongs to the right neighbour */
 		const SfxEntry *e;
 
-		while (fits && (e = sfx_source_peek(p->src)) != NULL && p->n < p->max_from_source)
+		while (fits && (e = sfx_source_peek(p->src)) != NULL && may_take(p))
 		{
 			SfxPos		pos = entry_pos(e);
 
@@ -403,6 +411,50 @@ source_has_child(SfxGroup *g, SfxSource *src, int i)
 	return has;
 }
 
+/* Bytes of the children [from, to)'s low positions into *bytes, the longest of them into *longest. */
+static void
+measure_lows(const SfxNode *node, int from, int to, Size *bytes, Size *longest)
+{
+	for (int i = from; i < to; i++)
+	{
+		*bytes += node->children[i].low.len;
+		*longest = Max(*longest, node->children[i].low.len);
+	}
+}
+
+/*
+ * Will swapping the leaves take few enough blocks for one record?  Where separators are as long as keys can be, an inner
+ * page has room for two children, so that the pages above the leaves count, too.  Their number is estimated from above.
+ */
+static bool
+fits_record(const SfxGroup *g, const Pack *p)
+{
+	int			nold = g->to - g->from;
+	int			n = p->n + (g->has_node ? g->node.nchildren - nold : 0);
+	bool		at_root = !g->has_node || g->node.blkno == SfxMetaMain(g->meta)->root;
+	Size		bytes = 0;
+	Size		longest = 0;
+	Size		room;
+	int			inner;
+
+	if (!g->has_node && p->n == 1)
+		return true;
+	for (int i = 0; i < p->n; i++)
+	{
+		bytes += p->leaf[i].low.len;
+		longest = Max(longest, p->leaf[i].low.len);
+	}
+	if (g->has_node)
+	{
+		measure_lows(&g->node, 0, g->from, &bytes, &longest);
+		measure_lows(&g->node, g->to, g->node.nchildren, &bytes, &longest);
+	}
+	/* a page was full when its next child, with a fence, did not fit; splitting it in halves may cost one more */
+	room = Max((int) SFX_BODY_CAPACITY - INNER_OVERHEAD - 2 * (int) longest, 1);
+	inner = Min((Size) n / 2, (bytes + (Size) n * CHILD_OVERHEAD) / room) + 2;
+	return Max(p->n, nold) + inner + (at_root ? inner : 0) < SFX_GROUP_BLOCKS;
+}
+
 /* Take in neighbours on both sides until there are SFX_GROUP_LEAVES. False: there are none to take. */
 static bool
 widen_group(SfxGroup *g)
@@ -414,28 +466,6 @@ widen_group(SfxGroup *g)
 	g->to = Min(g->from + SFX_GROUP_LEAVES, g->node.nchildren);
 	g->from = Max(0, g->to - SFX_GROUP_LEAVES);
 	return g->to - g->from > before;
-}
-
-/*
- * The group came out too large: back to what it was before it was widened, which does fit and holds the source's first
- * entry; else a smaller group, then fewer new entries.
- */
-static void
-shrink_group(Pack *p, bool widened, int narrow_from, int narrow_to)
-{
-	SfxGroup   *g = p->group;
-
-	if (widened)
-	{
-		g->from = narrow_from;
-		g->to = narrow_to;
-	}
-	else if (g->to - g->from > 1)
-		g->to = g->from + (g->to - g->from) / 2;
-	else if (p->src && p->max_from_source > 1)
-		p->max_from_source /= 2;
-	else
-		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten", RelationGetRelationName(g->index));
 }
 
 static void
@@ -465,17 +495,16 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 {
 	Pack	   *p = palloc0(sizeof(Pack));
 	SfxPos		start = {0};
-	bool		may_widen = true;	/* once: a group that was too large must not become so again */
-	bool		widened = false;
-	int			narrow_from = 0,
-				narrow_to = 0,
+	bool		may_widen = src != NULL;
+	int			from,
+				to,
 				nold;
 
 	p->group = g;
 	p->src = src;
 	p->filter = filter;
 	p->arg = arg;
-	p->max_from_source = MERGE_PAGES;
+	p->max_taken = PG_UINT64_MAX;
 	if (src)
 	{
 		SfxPos		first = entry_pos(sfx_source_peek(src));
@@ -485,26 +514,29 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 			   source_has_child(g, src, g->to))
 			g->to++;
 	}
+	from = g->from;
+	to = g->to;
 	for (;;)
 	{
-		bool		fits = pack_group(p);
+		bool		fits = pack_group(p) && fits_record(g, p);
 
-		if (fits)
+		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)))
+			break;
+		if (!fits)
 		{
-			if (p->n <= g->to - g->from || src == NULL || !p->inside || !may_widen)
-				break;
-			narrow_from = g->from;
-			narrow_to = g->to;
+			/* without the neighbours, then a smaller group (the source starts in its first leaf), then fewer new entries */
 			may_widen = false;
-			if (!widen_group(g))
-				break;
-			widened = true;
-		}
-		else
-		{
-			may_widen = false;
-			shrink_group(p, widened, narrow_from, narrow_to);
-			widened = false;
+			if (g->from != from || g->to != to)
+			{
+				g->from = from;
+				g->to = to;
+			}
+			else if (g->to - g->from > 1)
+				to = g->to = from + (to - from) / 2;
+			else if (src && p->taken > 1)
+				p->max_taken = p->taken / 2;
+			else
+				elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten", RelationGetRelationName(g->index));
 		}
 		if (src)
 			(void) sfx_source_seek(src, &start);

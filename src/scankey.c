@@ -466,6 +466,16 @@ convert_constant(const SfxColumn *col, const SfxQual *q, Datum *value, StrategyN
 	return CONST_FILTER;
 }
 
+/*
+ * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values of other lengths can be (bpchar
+ * with blanks, numeric with zeros, text in some collations).
+ */
+static ConstResult
+equal_to_too_large(const SfxScanKeys *sk)
+{
+	return sk->kd->image_equal ? CONST_NONE : CONST_FILTER;
+}
+
 /* The interval of column bytes that "column <strategy> value" describes. */
 static ConstResult
 constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv)
@@ -483,7 +493,7 @@ constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv)
 	if (all)
 		return CONST_INTERVAL;
 	if (!sfx_column_encode(col, value, false, b, &len, SFX_MAX_ENTRY))
-		return strategy == BTEqualStrategyNumber ? CONST_NONE : CONST_FILTER;	/* larger than any key */
+		return strategy == BTEqualStrategyNumber ? equal_to_too_large(sk) : CONST_FILTER;
 	if (col->desc)
 		strategy = BTMaxStrategyNumber + 1 - strategy;
 
@@ -609,9 +619,11 @@ equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set)
 		if (isnull[i])
 			continue;
 		r = convert_constant(col, q, &value, &strategy, &all);
+		if (r == CONST_INTERVAL && !sfx_column_encode(col, value, false, sk->scratch, &len, SFX_MAX_ENTRY))
+			r = equal_to_too_large(sk);
 		if (r == CONST_FILTER)
 			return -1;
-		if (r == CONST_NONE || !sfx_column_encode(col, value, false, sk->scratch, &len, SFX_MAX_ENTRY))
+		if (r == CONST_NONE)
 			continue;
 		copy = palloc(len);
 		memcpy(copy, sk->scratch, len);
@@ -792,8 +804,13 @@ bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 
 	/* the usual case, in one step */
 	if (n == 1 && pins(quals) && quals->own_type && !quals->is_test)
-		return sfx_column_encode(&sk->kd->col[quals->col], keys[quals->keyno].sk_argument, false,
-								 sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY) ? COL_PINNED : COL_EMPTY;
+	{
+		if (sfx_column_encode(&sk->kd->col[quals->col], keys[quals->keyno].sk_argument, false,
+							  sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY))
+			return COL_PINNED;
+		if (sk->kd->image_equal)
+			return COL_EMPTY;	/* the value does not fit behind the prefix, so that no key has it */
+	}
 
 	if (!intersect_quals(sk, keys, quals, n, &iv, &pinned))
 		return COL_EMPTY;
@@ -810,7 +827,9 @@ bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 			self.len--;			/* without its mark */
 		if (count >= 0 && !in_set(&eo, set, count, &self))
 			return COL_EMPTY;
-		return use_list(sk, quals->col, &self, 1, &iv);
+		if (sk->pinned_len + self.len <= SFX_MAX_ENTRY || sk->kd->image_equal)
+			return use_list(sk, quals->col, &self, 1, &iv);
+		/* too long for a prefix, but equal ones in keys may be shorter: leave it the end of the bounds */
 	}
 	if (iv.hilen == 0)
 		return COL_OPEN;

@@ -106,6 +106,7 @@ typedef struct SfxColumn
 	bool		desc;
 	bool		nulls_first;
 	bool		raw;			/* no byte order: datum bytes, compared by the class's support function 1 */
+	bool		counted;		/* raw, of varying width and not a string: a length stands before the bytes */
 } SfxColumn;
 
 typedef struct SfxKeyDesc
@@ -137,12 +138,19 @@ extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *ke
 						   Datum *values, bool *isnull, char *arena);
 
 /*
- * The order of an index's keys for the core library: NULL for ordered bytes.  Lives in the current memory context, as long as
- * kd and the relation's cache entry do.  Comparisons run the operator class's function and may throw.
+ * The order of an index's keys for the core library: NULL for ordered bytes.  Ours until sfx_order_end or until the current memory
+ * context is reset; kd and the relation have to live as long.  bulk: for many comparisons (sort support); else cheap to make.
+ * Comparisons run the operator class's function and may throw.
  */
-extern const SfxOrder *sfx_order_create(Relation index, const SfxKeyDesc *kd);
+extern const SfxOrder *sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk);
+extern void sfx_order_end(const SfxOrder *order);
 /* Are two stored keys equal in all columns, as the comparison function says? */
 extern bool sfx_order_equal(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
+/*
+ * Compare each raw column's first value of this statement with itself: a type may have a class and yet no order (an array or
+ * a row of json), and that must be an error before the entry is in the log, where nobody could read past it.
+ */
+extern void sfx_order_prove(const SfxOrder *order, const Datum *values, const bool *isnull);
 /* Order of two values of one column, each marker and value and perhaps SFX_MARK_BEFORE or _AFTER. */
 extern int	sfx_order_cmp_column(const SfxOrder *order, int col, const uint8 *a, int alen, const uint8 *b, int blen);
 /* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */

@@ -188,44 +188,40 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	SfxGroup	g;
 	char	   *copy = palloc(BLCKSZ);
 	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
+	double		kept[SFX_GROUP_LEAVES];
 	int			first = -1,
 				last = -1,
+				start,
 				end;
 	SfxPos		high;
-	bool		finite;
 
 	sfx_group_locate(&g, vs->index, vs->order, meta, &pos->pos);
-	end = g.has_node ? Min(g.from + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
-	for (int i = g.from; i < end; i++)
-	{
-		double		kept;
-
+	start = g.from;
+	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
+	for (int i = start; i < end; i++)
 		if (leaf_has_dead(vs, meta, g.has_node ? g.node.children[i].blkno : SfxMetaMain(meta)->root,
-						  copy, tids, &kept))
+						  copy, tids, &kept[i - start]))
 		{
 			if (first < 0)
 				first = i;
 			last = i;
 		}
-		vs->kept += kept;
-	}
 	g.to = end;
-	finite = sfx_group_high(&g, &high);
-	if (finite)
-		sfx_pos_set(pos, &high);
 	if (first >= 0)
 	{
 		g.from = first;
 		g.to = last + 1;
 		sfx_group_rewrite(&g, NULL, vs->callback, vs->arg, &vs->stats);
-		if (g.to <= last)
-		{
-			/* a part of the group only: the rest has yet to be rewritten */
-			sfx_pos_set(pos, &g.resume);
-			return true;
-		}
+		/* a group that does not fit one record is rewritten in pieces: go on behind this one */
+		if (g.to > last)
+			g.to = end;
 	}
-	return finite;
+	for (int i = start; i < g.to; i++)
+		vs->kept += kept[i - start];
+	if (!sfx_group_high(&g, &high))
+		return false;
+	sfx_pos_set(pos, &high);
+	return true;
 }
 
 static void
@@ -327,7 +323,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	vs.index = info->index;
 	sfx_keydesc_init(&vs.kd, info->index);
-	vs.order = sfx_order_create(info->index, &vs.kd);
+	vs.order = sfx_order_create(info->index, &vs.kd, true);
 	vs.callback = callback;
 	vs.arg = state;
 	vs.strategy = info->strategy;

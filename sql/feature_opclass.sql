@@ -1,0 +1,68 @@
+-- Operator classes that a user makes: of a type without one, in another order; comparison functions that are not C
+\getenv srcdir PG_ABS_SRCDIR
+\set helpers :srcdir '/sql/helpers/compare.sql'
+\set ECHO none
+\i :helpers
+\set ECHO all
+CREATE TYPE fraction AS (p int8, q int8);
+CREATE FUNCTION fraction_cmp_sql(fraction, fraction) RETURNS int IMMUTABLE STRICT LANGUAGE sql AS
+	'SELECT numeric_cmp($1.p::numeric * $2.q, $2.p::numeric * $1.q)';
+CREATE FUNCTION fraction_cmp_pl(fraction, fraction) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS
+	'BEGIN RETURN numeric_cmp($1.p::numeric * $2.q, $2.p::numeric * $1.q); END';
+CREATE FUNCTION fraction_cmp(fraction, fraction) RETURNS int IMMUTABLE STRICT LANGUAGE internal AS 'btrecordcmp';
+CREATE FUNCTION fraction_lt(fraction, fraction) RETURNS bool IMMUTABLE STRICT LANGUAGE internal AS 'record_lt';
+CREATE FUNCTION fraction_le(fraction, fraction) RETURNS bool IMMUTABLE STRICT LANGUAGE internal AS 'record_le';
+CREATE FUNCTION fraction_eq(fraction, fraction) RETURNS bool IMMUTABLE STRICT LANGUAGE internal AS 'record_eq';
+CREATE FUNCTION fraction_ge(fraction, fraction) RETURNS bool IMMUTABLE STRICT LANGUAGE internal AS 'record_ge';
+CREATE FUNCTION fraction_gt(fraction, fraction) RETURNS bool IMMUTABLE STRICT LANGUAGE internal AS 'record_gt';
+CREATE OPERATOR < (LEFTARG = fraction, RIGHTARG = fraction, FUNCTION = fraction_lt, COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR <= (LEFTARG = fraction, RIGHTARG = fraction, FUNCTION = fraction_le, COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR = (LEFTARG = fraction, RIGHTARG = fraction, FUNCTION = fraction_eq, COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel, MERGES);
+CREATE OPERATOR >= (LEFTARG = fraction, RIGHTARG = fraction, FUNCTION = fraction_ge, COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR > (LEFTARG = fraction, RIGHTARG = fraction, FUNCTION = fraction_gt, COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE TABLE fr (id int, v fraction, t text);
+INSERT INTO fr SELECT i, ROW(i % 20, 1 + i % 7)::fraction, md5(i::text) FROM generate_series(1, 100) i;
+CREATE OPERATOR CLASS fraction_sql FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 fraction_cmp_sql(fraction, fraction);
+CREATE INDEX ON fr USING surfidx (id, v fraction_sql);
+CREATE OPERATOR CLASS fraction_pl FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 fraction_cmp_pl(fraction, fraction);
+CREATE INDEX ON fr USING surfidx (v fraction_pl);
+-- in C it does, for the index; ORDER BY needs a btree class that has the operators as well, as core looks orders up there
+CREATE OPERATOR CLASS fraction_bt DEFAULT FOR TYPE fraction USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 fraction_cmp(fraction, fraction);
+CREATE OPERATOR CLASS fraction_c FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 fraction_cmp(fraction, fraction);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname IN ('fraction_c', 'fraction_sql') ORDER BY 1;
+SELECT * FROM compare('fr', '(v fraction_c, id)', '{"SELECT v, id FROM %t ORDER BY v, id", "SELECT id FROM %t WHERE v = ROW(3, 4)::fraction", "SELECT id FROM %t WHERE v < ROW(3, 4)::fraction"}', '{index,only}');
+-- a class without an operator, and one with a function too few
+CREATE OPERATOR CLASS fraction_few FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 3 =, FUNCTION 1 fraction_cmp(fraction, fraction);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'fraction_few';
+CREATE OPERATOR CLASS fraction_none FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >;
+CREATE INDEX ON fr USING surfidx (v fraction_none);
+-- types that have no class at all
+CREATE TABLE nocls (a json, b point, c xid);
+CREATE INDEX ON nocls USING surfidx (a);
+CREATE INDEX ON nocls USING surfidx (b);
+CREATE INDEX ON nocls USING surfidx (c);
+-- an order of the user's own: text by its patterns as the default of a domain's index
+CREATE INDEX fr_t ON fr USING surfidx (t text_pattern_ops);
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM fr WHERE t ~>=~ 'f' ORDER BY t USING ~<~;
+SELECT count(*) FROM fr WHERE t ~>=~ 'f';
+-- types with a class whose values cannot be compared all the same: refused before there is an entry
+CREATE TABLE je (id int, v json[]);
+CREATE INDEX je_v ON je USING surfidx (id, v);
+INSERT INTO je VALUES (1, NULL);
+INSERT INTO je VALUES (1, '{1}');
+INSERT INTO je VALUES (2, NULL), (3, '{2}');
+SELECT surfidx_merge('je_v'), surfidx_check('je_v', true);
+DROP INDEX je_v;
+INSERT INTO je VALUES (1, '{1}');
+CREATE INDEX ON je USING surfidx (v);
+DROP TABLE fr, nocls, je;
+DROP OPERATOR FAMILY fraction_sql USING surfidx; DROP OPERATOR FAMILY fraction_pl USING surfidx; DROP OPERATOR FAMILY fraction_c USING surfidx;
+DROP OPERATOR FAMILY fraction_few USING surfidx; DROP OPERATOR FAMILY fraction_none USING surfidx; DROP OPERATOR FAMILY fraction_bt USING btree;
+SELECT count(*) FROM pg_opclass WHERE opcname LIKE 'fraction%';
+SET client_min_messages = warning;
+DROP TYPE fraction CASCADE;

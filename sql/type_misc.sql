@@ -1,0 +1,26 @@
+-- tid, oidvector, name, "char", pg_lsn, xid8, domains
+\getenv srcdir PG_ABS_SRCDIR
+\set helpers :srcdir '/sql/helpers/compare.sql'
+\set ECHO none
+\i :helpers
+\set ECHO all
+SELECT make_source('ti', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE format('(%s,%s)', i * 7 % 301, i % 9)::tid END FROM generate_series(1, 350) i$$);
+SELECT * FROM compare_type('ti', '{"(0,0)","(7,1)","(150,4)","(4294967295,65535)"}');
+SELECT make_source('ov', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE format('%s %s', i * 7 % 31, repeat((i % 9)::text || ' ', i % 4))::oidvector END FROM generate_series(1, 350) i$$);
+SELECT * FROM compare_type('ov', '{"","7","7 1","30 8 8 8"}', arrays => false);
+SELECT make_source('na', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE repeat(chr(65 + i % 50), 1 + i % 63) END::name COLLATE "C" FROM generate_series(1, 350) i$$);
+SELECT * FROM compare_type('na', '{"",AAA,ZZZZ,a,zz}');
+SELECT * FROM compare('na', '(v)', ARRAY(
+	SELECT format('SELECT id, v FROM %%t WHERE v %s %L::text', op, c)
+	FROM unnest('{<,<=,=,>=,>}'::text[]) op, unnest(ARRAY['AAA', 'KKKKKKKKKKK', repeat('b', 70)]) c), '{index,bitmap}');
+SELECT make_source('ch', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE chr(1 + i * 7 % 127) END::"char" FROM generate_series(1, 350) i$$);
+SELECT * FROM compare_type('ch', '{"",A,a,~}');
+SELECT make_source('ls', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE format('%s/%s', i % 3, to_hex(i * 7919)) END::pg_lsn FROM generate_series(1, 350) i$$);
+SELECT * FROM compare_type('ls', '{0/0,1/1000,FFFFFFFF/FFFFFFFF}');
+SELECT make_source('xi', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE (i::numeric * 104729 * 1000000 * (i % 3))::text END::xid8 FROM generate_series(1, 350) i$$);
+SELECT * FROM compare_type('xi', '{0,104729000000,18446744073709551615}');
+CREATE DOMAIN grade AS numeric(4, 2) CHECK (VALUE >= 0);
+SELECT make_source('gr', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE (i % 60) / 4.0 END::grade FROM generate_series(1, 350) i$$);
+SELECT * FROM compare_type('gr', '{0,3.25,14.75}');
+DROP TABLE ti, ov, na, ch, ls, xi, gr;
+DROP DOMAIN grade;

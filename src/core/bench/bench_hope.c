@@ -1,0 +1,352 @@
+/*
+ * bench_hope.c - HOPE: compression rates, times, sizes of dictionaries
+ *
+ *	find /usr > paths.txt
+ *	cc -std=c11 -O2 -o bench_hope bench/bench_hope.c *.c -lm && ./bench_hope paths.txt ...
+ *
+ * Made-up e-mails (host-reversed) and URLs, and the lines of each file given.  Keys are sorted; every
+ * so many are the sample of at most SAMPLE bytes.  rate: bytes of source per byte of code; bits: the same in bits, without what fills up
+ * the last byte (what the paper reports).  random: rate on random bytes with the same dictionary.  Times are CPU times, ns per
+ * source byte: enc key by key, batch in batches of sorted keys, dec.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../hope_format.h"
+
+#define SAMPLE		1000000
+#define LIMIT		65536
+#define N			300000
+#define BATCH		256
+#define ROUNDS		3
+
+static uint64_t
+rnd(void)
+{
+	static uint64_t s = 7;
+	uint64_t	z = (s += UINT64_C(0x9E3779B97F4A7C15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return z ^ (z >> 31);
+}
+
+static double
+now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+}
+
+/* ---- keys ---- */
+
+static SfxHopeKey *keys;
+static uint32_t nkeys;
+static uint8_t *text;
+static size_t used,
+			room;
+
+static void
+add(const char *s, size_t len)
+{
+	if (used + len > room || nkeys == N)
+		return;
+	memcpy(text + used, s, len);
+	keys[nkeys++] = (SfxHopeKey) {text + used, (uint32_t) len};
+	used += len;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const SfxHopeKey *x = a,
+			   *y = b;
+
+	return sfx_cmp_bytes(x->key, x->len, y->key, y->len);
+}
+
+/* Syllables make words that look as if they had been thought of. */
+static int
+word(char *p, uint64_t *x)
+{
+	static const char *const syllable[] = {"ma", "ri", "an", "jo", "el", "son", "ber", "ka", "li", "th", "er", "mi", "ch", "ta",
+	"do", "ro", "be", "st", "ne", "ha"};
+	int			n = 0,
+				k = 2 + (int) (*x & 1);
+
+	for (*x >>= 1; k > 0; k--, *x /= 20)
+		n += sprintf(p + n, "%s", syllable[*x % 20]);
+	return n;
+}
+
+static void
+make_email(void)
+{
+	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "de.web", "org.example.mail", "com.aol", "net.comcast",
+	"de.gmx", "com.outlook", "edu.university.cs"};
+	char		s[200];
+	uint64_t	x = rnd(),
+				h = rnd() % 64;
+	int			n;
+
+	if (h < 56)
+		n = sprintf(s, "%s@", host[(h * h / 316) % 10]);
+	else
+	{
+		uint64_t	y = rnd() % 4000;
+
+		n = sprintf(s, "%s.", y & 1 ? "com" : y & 2 ? "net" : "org");
+		n += word(s + n, &y);
+		s[n++] = '@';
+	}
+	n += word(s + n, &x);
+	if (x & 1)
+	{
+		s[n++] = x & 2 ? '.' : '_';
+		x >>= 2;
+		n += word(s + n, &x);
+	}
+	x = rnd();
+	if (x & 1)
+		n += sprintf(s + n, "%u", (unsigned) (x >> 8) % (x & 2 ? 100 : 10000));
+	add(s, (size_t) n);
+}
+
+static void
+make_url(void)
+{
+	static const char *const part[] = {"index", "article", "news", "products", "category", "images", "forum", "view", "user", "search"};
+	static const char *const end[] = {".html", ".php?id=", "/", ".aspx?page=", "?q="};
+	char		s[400];
+	uint64_t	h = rnd() % 3000,
+				x = rnd();
+	int			n = sprintf(s, "http://%s", h % 4 ? "www." : "");
+
+	h = h * h / 3000;
+	n += word(s + n, &h);
+	n += sprintf(s + n, "%s/", h % 3 ? ".co.uk" : ".com");
+	for (int k = 1 + (int) (x % 3); k > 0; k--)
+	{
+		x = rnd();
+		n += sprintf(s + n, "%s%s", part[(x % 32) * (x % 32) % 10], k > 1 ? "/" : "");
+		if (x & 64)
+		{
+			s[n++] = '-';
+			x >>= 8;
+			n += word(s + n, &x);
+			s[n++] = '/';
+		}
+	}
+	x = rnd();
+	n += sprintf(s + n, "%s", end[x % 5]);
+	if (x & 32)
+		n += sprintf(s + n, "%u", (unsigned) (x >> 8) % 100000);
+	add(s, (size_t) n);
+}
+
+static void
+read_lines(const char *file)
+{
+	FILE	   *f = fopen(file, "r");
+	char		line[4096];
+	uint32_t	lines = 0,
+				step,
+				i = 0;
+
+	if (f == NULL)
+	{
+		perror(file);
+		exit(1);
+	}
+	while (fgets(line, sizeof(line), f))
+		lines++;
+	step = lines / N + 1;
+	rewind(f);
+	while (fgets(line, sizeof(line), f))
+		if (i++ % step == 0)
+			add(line, strcspn(line, "\n"));
+	fclose(f);
+}
+
+/* ---- measuring ---- */
+
+static SfxHopeKey *
+sample(uint32_t *n)
+{
+	uint32_t	step = (uint32_t) (used / SAMPLE) + 1;
+	SfxHopeKey *s = malloc(sizeof(*s) * (nkeys / step + 1));
+
+	*n = 0;
+	for (uint32_t i = step / 2; i < nkeys; i += step)
+		s[(*n)++] = keys[i];
+	return s;
+}
+
+static double
+bits_of(const SfxHope *h)
+{
+	uint32_t	n = sfx_hope_intervals(h);
+	uint64_t   *uses = calloc(n, 8);
+	double		bits = 0;
+
+	for (uint32_t i = 0; i < nkeys; i++)
+		sfx_hope_count_uses(h, keys[i].key, keys[i].len, uses);
+	for (uint32_t i = 0; i < n; i++)
+		bits += (double) uses[i] * HOPE_BITS(HOPE_CTABLE(h, uint32_t, code)[i]);
+	free(uses);
+	return bits;
+}
+
+static double
+random_rate(const SfxHope *h)
+{
+	uint8_t		in[1024],
+				out[4096];
+	double		n = 0;
+
+	for (int k = 0; k < 64; k++)
+	{
+		for (int i = 0; i < 1024; i++)
+			in[i] = (uint8_t) rnd();
+		n += sfx_hope_encode(h, in, 1024, out, sizeof(out));
+	}
+	return 64 * 1024 / n;
+}
+
+static void
+fail(const char *what)
+{
+	fprintf(stderr, "%s\n", what);
+	exit(1);
+}
+
+/* Best of some rounds, ns per source byte. */
+#define BEST(t, body) \
+	for (int round = 0; round < ROUNDS; round++) \
+	{ \
+		double		start = now(), \
+					ns; \
+		body \
+		ns = (now() - start) / (double) used; \
+		t = round == 0 || ns < t ? ns : t; \
+	}
+
+static void
+measure(const char *set, const SfxHope *h, const char *name, int dictlen, double build, double opened)
+{
+	size_t		cap = used * 2 + 65536,
+				total = 0;
+	uint8_t    *out = malloc(cap),
+				back[8192];
+	uint32_t   *end = malloc(4 * (size_t) (nkeys + 1)),
+			   *end2 = malloc(4 * (size_t) (nkeys + 1));
+	double		enc = 0,
+				batch = 0,
+				dec = 0;
+
+	BEST(enc,
+		 total = 0;
+		 for (uint32_t i = 0; i < nkeys; i++)
+		 {
+			int			r = sfx_hope_encode(h, keys[i].key, keys[i].len, out + total, cap - total);
+
+			total += (size_t) r;
+			end[i] = (uint32_t) total;
+		 })
+	BEST(batch,
+		 total = 0;
+		 for (uint32_t i = 0; i < nkeys; i += BATCH)
+		 {
+			uint32_t	n = nkeys - i < BATCH ? nkeys - i : BATCH;
+
+			total += (size_t) sfx_hope_encode_batch(h, keys + i, n, out + total, cap - total, end2 + i);
+		 })
+	BEST(dec,
+		 for (uint32_t i = 0; i < nkeys; i++)
+		 {
+			uint32_t	from = i ? end[i - 1] : 0;
+
+			if (sfx_hope_decode(h, out + from, end[i] - from, back, sizeof(back)) != (int) keys[i].len)
+				fail("decoding");
+			if (round == 0 && memcmp(back, keys[i].key, keys[i].len) != 0)
+				fail("decoded key");
+			if (round == 0 && i > 0 && compare(keys + i - 1, keys + i) < 0)
+			{
+				uint32_t	prev = i > 1 ? end[i - 2] : 0;
+
+				if (sfx_cmp_bytes(out + prev, from - prev, out + from, end[i] - from) >= 0)
+					fail("order");
+			}
+		 })
+	printf("%-8s %-8s %6.3f %6.3f %7.2f %7.2f %6.2f %6.2f %8d %8u %6zu %7.1f %6.2f\n", set, name, (double) used / (double) total,
+		   8 * (double) used / bits_of(h), random_rate(h), enc, batch, dec, dictlen, sfx_hope_intervals(h), (size_t) h->size / 1024,
+		   build / 1e6, opened / 1e6);
+	free(out);
+	free(end);
+	free(end2);
+}
+
+static void
+run(const char *set, uint32_t limit)
+{
+	static const char *const name[] = {"", "Single", "Double", "3-Grams", "4-Grams", "ALM", "ALM-Imp"};
+	uint32_t	ns;
+	SfxHopeKey *s;
+
+	qsort(keys, nkeys, sizeof(*keys), compare);
+	s = sample(&ns);
+	for (int scheme = 1; scheme <= SFX_HOPE_NSCHEMES; scheme++)
+	{
+		size_t		cap = SFX_HOPE_DICT_BOUND(scheme, limit),
+					size = sfx_hope_build_size((SfxHopeScheme) scheme, limit, 2 * SAMPLE);
+		uint8_t    *dict = malloc(cap);
+		void	   *scratch = malloc(size);
+		SfxHope    *h;
+		double		start = now(),
+					build;
+		int			len = sfx_hope_build((SfxHopeScheme) scheme, limit, s, ns, scratch, size, dict, cap);
+
+		build = now() - start;
+		free(scratch);
+		if (len < 0)
+			fail("building");
+		h = malloc(sfx_hope_state_size(dict, (size_t) len));
+		start = now();
+		if (sfx_hope_open(h, sfx_hope_state_size(dict, (size_t) len), dict, (size_t) len) < 0)
+			fail("opening");
+		measure(set, h, name[scheme], len, build, now() - start);
+		free(h);
+		free(dict);
+	}
+	free(s);
+	nkeys = 0;
+	used = 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	room = (size_t) N * 256;
+	text = malloc(room + 8);
+	keys = malloc(sizeof(*keys) * N);
+	printf("%-8s %-8s %6s %6s %7s %7s %6s %6s %8s %8s %6s %7s %6s\n", "set", "scheme", "rate", "bits", "random", "enc", "batch", "dec",
+		   "dict B", "interv", "state", "build", "open");
+	for (int i = 0; i < N; i++)
+		make_email();
+	run("e-mails", LIMIT);
+	for (int i = 0; i < N; i++)
+		make_url();
+	run("URLs", LIMIT);
+	for (int i = 1; i < argc; i++)
+	{
+		const char *base = strrchr(argv[i], '/');
+
+		read_lines(argv[i]);
+		run(base ? base + 1 : argv[i], LIMIT);
+	}
+	return 0;
+}
