@@ -1,13 +1,14 @@
 #!/bin/bash
 # The write path beside btree: CPU and WAL per inserted row, merges included, and what the index has grown to.
 #
-#	bench/write.sh [--rows n] [--runs n] [--full] [--clients] [--out file.tsv] [key set]...
+#	bench/write.sh [--rows n] [--runs n] [--full | --clients | --churn] [--secs n] [--out file.tsv] [key set]...
 #
 #	key sets	int8 uuid4 hostmail serial (default: all), and those of bench/schema.sql
 #	--rows n	rows in the table before (default 2000000)
 #	--runs n	times that each thing is measured, no index, btree and surfidx in turn (default 3); +100 % is measured once
 #	--full		10000000 rows, +10 % in ten steps of 1 % with a checkpoint before each, and nothing else
 #	--clients	instead: single-row inserts by 1, 2, 4 and 8 clients, serial and random, --secs each (default 10)
+#	--churn		instead: updates of the indexed column by 2 clients for --secs (default 120) with autovacuum on: size beside fresh
 #	--out file	the medians as a TSV (default build/write.tsv)
 #
 # Needs Linux (/proc).  What the same inserts take into a table without an index is taken off.  The background worker
@@ -20,9 +21,10 @@ cd "$(dirname "$0")/.."
 
 rows=2000000
 runs=3
-secs=10
+secs=
 full=
 clients=
+churn=
 sets=
 out=$PWD/build/write.tsv
 
@@ -33,6 +35,7 @@ while [ $# -gt 0 ]; do
 		--secs) secs=$2; shift ;;
 		--full) full=1; rows=10000000 ;;
 		--clients) clients=1 ;;
+		--churn) churn=1 ;;
 		--out) out=$(realpath "$2"); shift ;;
 		-*) die "what is \"$1\"? See the head of bench/write.sh" ;;
 		*) sets="$sets $1" ;;
@@ -110,7 +113,7 @@ run_clients()
 	rm -f "$WORK"/tx.*
 	# the CPU of backends counts when they have ended
 	sql -c "TRUNCATE bench.cpu_mark" -c "INSERT INTO bench.cpu_mark SELECT ended FROM bench.all_cpu()"
-	pgbench -n -f "$WORK/$1.pgbench" -M prepared -c "$3" -j "$3" -T "$secs" -l --log-prefix="$WORK/tx" >"$WORK/pgbench.out" 2>&1 ||
+	pgbench -n -f "$WORK/$1.pgbench" -M prepared -c "$3" -j "$3" -T "${secs:-10}" -l --log-prefix="$WORK/tx" >"$WORK/pgbench.out" 2>&1 ||
 		{ cat "$WORK/pgbench.out" >&2; return 1; }
 	[ "$2" != surfidx ] || { wait_for_worker; sql -c "SELECT surfidx_merge('c_k')" >/dev/null; }
 	log=$(cat "$WORK"/tx.* | cut -d ' ' -f 3 | sort -n | awk '{t[NR] = $1} END {print t[int(NR * 0.5) + 1], t[int(NR * 0.99) + 1], t[NR], NR}')
@@ -144,6 +147,44 @@ write_clients()
 		FROM bench.client_run GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
 }
 
+# ---- updates of an indexed column ----
+
+churn_sizes()
+{
+	sql -c "INSERT INTO bench.churn_size SELECT '$1', pg_relation_size('u_btree'), pg_relation_size('u_surfidx'), pg_relation_size('u_id_btree'), pg_relation_size('u_id_surfidx')"
+}
+
+write_churn()
+{
+	local i
+
+	sql -c "CREATE TABLE bench.churn_size (t text, btree bigint, surfidx bigint, id_btree bigint, id_surfidx bigint)" \
+		-c "CREATE TABLE u AS SELECT i AS id, (random() * 9e18)::int8 AS k FROM generate_series(1, 500000) i" \
+		-c "CREATE INDEX u_btree ON u (k)" -c "CREATE INDEX u_surfidx ON u USING surfidx (k)" \
+		-c "CREATE INDEX u_id_btree ON u (id)" -c "CREATE INDEX u_id_surfidx ON u USING surfidx (id)" -c "VACUUM ANALYZE u"
+	sql -c "ALTER SYSTEM SET autovacuum = on" -c "ALTER SYSTEM SET autovacuum_naptime = '1s'" \
+		-c "ALTER SYSTEM SET autovacuum_vacuum_cost_delay = 0" -c "SELECT pg_reload_conf()" >/dev/null
+	printf '%s\n' '\set i random(1, 500000)' '\set k random(1, 9000000000000000000)' 'UPDATE u SET k = :k WHERE id = :i;' >"$WORK/churn.pgbench"
+	churn_sizes fresh
+	for i in 1 2 3 4; do
+		pgbench -n -f "$WORK/churn.pgbench" -M prepared -c 2 -j 2 -T $((${secs:-120} / 4)) >"$WORK/pgbench.out" 2>&1 ||
+			{ cat "$WORK/pgbench.out" >&2; return 1; }
+		churn_sizes "after $((i * ${secs:-120} / 4)) s"
+	done
+	sql -c "ALTER SYSTEM SET autovacuum = off" -c "SELECT pg_reload_conf()" >/dev/null
+	sql -c "SELECT n_tup_upd AS updates, autovacuum_count AS vacuums FROM pg_stat_user_tables WHERE relname = 'u'"
+	sql -c "VACUUM u"
+	churn_sizes "after VACUUM"
+	sql -c "SELECT surfidx_check('u_surfidx', true), surfidx_check('u_id_surfidx', true)" >/dev/null
+	sql -c "REINDEX TABLE u"
+	churn_sizes "built anew"
+	sql -P footer=off -P border=0 -c "SELECT t, btree, (btree / first_value(btree) OVER w::numeric)::numeric(10, 2) AS x,
+		surfidx, (surfidx / first_value(surfidx) OVER w::numeric)::numeric(10, 2) AS x,
+		id_btree, (id_btree / first_value(id_btree) OVER w::numeric)::numeric(10, 2) AS x,
+		id_surfidx, (id_surfidx / first_value(id_surfidx) OVER w::numeric)::numeric(10, 2) AS x
+		FROM bench.churn_size WINDOW w AS (ORDER BY ctid DESC) ORDER BY ctid"
+}
+
 leave()
 {
 	set +e +o pipefail
@@ -163,6 +204,8 @@ sql -f bench/write.sql
 echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs; median (least-greatest) of $runs"
 if [ -n "$clients" ]; then
 	write_clients
+elif [ -n "$churn" ]; then
+	write_churn
 else
 	write_sets
 fi

@@ -312,13 +312,13 @@ encode_macaddr8(Datum value, uint8 *buf, int maxlen)
 StaticAssertDecl(sizeof(macaddr) == 6 && sizeof(macaddr8) == 8, "hardware addresses are plain bytes");
 
 static const SfxEncoding enc_uuid = {
-	.width = UUID_LEN, .encode = encode_uuid, .decode = decode_bytes
+	.width = UUID_LEN, .direct = SFX_DIRECT_BYTES, .encode = encode_uuid, .decode = decode_bytes
 };
 static const SfxEncoding enc_macaddr = {
-	.width = sizeof(macaddr), .encode = encode_macaddr, .decode = decode_bytes
+	.width = sizeof(macaddr), .direct = SFX_DIRECT_BYTES, .encode = encode_macaddr, .decode = decode_bytes
 };
 static const SfxEncoding enc_macaddr8 = {
-	.width = sizeof(macaddr8), .encode = encode_macaddr8, .decode = decode_bytes
+	.width = sizeof(macaddr8), .direct = SFX_DIRECT_BYTES, .encode = encode_macaddr8, .decode = decode_bytes
 };
 
 /* ------------------------------------------------------------------ text, name, bytea: ended by 00 */
@@ -511,7 +511,7 @@ decode_bytea(const uint8 *buf, int len, char *out, int *outlen)
 }
 
 static const SfxEncoding enc_text = {
-	.encode = encode_text, .decode = decode_text, .length = length_terminated, .bound = bound_text,
+	.direct = SFX_DIRECT_TEXT, .encode = encode_text, .decode = decode_text, .length = length_terminated, .bound = bound_text,
 	.needs_c_collation = true
 };
 static const SfxEncoding enc_name = {

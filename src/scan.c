@@ -46,6 +46,7 @@ typedef struct SfxRow
 {
 	bool		laid_out;		/* the fields below are set for this index */
 	bool		fixed;			/* all columns are fixed-width and by value */
+	bool		direct;			/* try sfx_key_form: no INCLUDE columns, and it has worked so far */
 	bool		ready;			/* header and padding of the fixed layout are in place */
 	uint16		size;			/* of the fixed layout */
 	uint16		offset[INDEX_MAX_KEYS];
@@ -258,6 +259,13 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	return true;
 }
 
+static inline void
+decode_key(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->kd.nkeys,
+				   so->dec.values, so->dec.isnull, so->dec.key_arena->data);
+}
+
 /* Does the entry pass the filters?  Decodes at least the first upto columns where there are any. */
 static inline bool
 passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e, int upto)
@@ -275,7 +283,7 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e, int upto)
 
 /* Lay the tuple out once if all columns are fixed-width and by value. */
 static void
-lay_out(SfxRow *row, TupleDesc desc)
+lay_out(SfxRow *row, TupleDesc desc, int nkeys)
 {
 	Size		off = MAXALIGN(sizeof(IndexTupleData));
 
@@ -290,6 +298,8 @@ lay_out(SfxRow *row, TupleDesc desc)
 		off += att->attlen;
 	}
 	row->size = MAXALIGN(off);
+	row->direct = !row->fixed && desc->natts == nkeys;
+	row->ready = false;
 	row->laid_out = true;
 }
 
@@ -329,6 +339,22 @@ form_varying(Relation index, SfxDecoded *dec, SfxRow *row, bool has_null)
 	row->ready = false;			/* the fixed layout's padding was overwritten */
 }
 
+/* Form the row straight from the key, without values in between.  False: it has to be decoded after all. */
+static bool
+form_direct(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	IndexTuple	itup = (IndexTuple) so->row.itup.data;
+	bool		varwidth;
+	int			size = sfx_key_form(&so->kd, scan->indexRelation, e->key, e->keylen,
+									so->row.itup.data + MAXALIGN(sizeof(IndexTupleData)), &varwidth);
+
+	if (size < 0)
+		return false;
+	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + size) | (varwidth ? INDEX_VAR_MASK : 0);
+	scan->xs_itup = itup;
+	return true;
+}
+
 /*
  * Form the row in scan->xs_itup from values decoded so far (all key columns) and the payload.  No index_form_tuple: that
  * would allocate, and compress what is thrown away at once.
@@ -343,8 +369,6 @@ form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 	TupleDesc	desc = scan->xs_itupdesc;
 	bool		has_null;
 
-	if (!row->laid_out)
-		lay_out(row, desc);
 	if (so->kd.natts > so->kd.nkeys)
 		sfx_payload_decode(&so->kd, index, e->payload, e->paylen, dec->values, dec->isnull, dec->pay_arena->data);
 	has_null = any_null(dec, so->kd.natts);
@@ -370,7 +394,7 @@ bool
 sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
-	int			upto = scan->xs_want_itup ? so->kd.nkeys : 0;
+	int			upto;
 
 	Assert(!ScanDirectionIsNoMovement(dir));
 	scan->xs_recheck = false;
@@ -379,6 +403,9 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 		start_scan(scan, dir);
 	if (so->empty)
 		return false;
+	if (scan->xs_want_itup && !so->row.laid_out)
+		lay_out(&so->row, scan->xs_itupdesc, so->kd.nkeys);
+	upto = scan->xs_want_itup && !so->row.direct ? so->kd.nkeys : 0;
 
 	while (next_entry(scan, so, dir, &so->last))
 	{
@@ -388,8 +415,12 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 			continue;
 		}
 		sfx_tid_pointer(scan->indexRelation, so->last.tid, &scan->xs_heaptid);
-		if (scan->xs_want_itup)
+		if (scan->xs_want_itup && !(so->row.direct && form_direct(scan, so, &so->last)))
+		{
+			if (so->row.direct)
+				decode_key(scan, so, &so->last);
 			form_row(scan, so, &so->last);
+		}
 		so->on_entry = true;
 		return true;
 	}

@@ -61,7 +61,9 @@ typedef enum SfxDirect
 {
 	SFX_DIRECT_NO,
 	SFX_DIRECT_SIGNED,			/* big-endian, sign bit flipped */
-	SFX_DIRECT_UNSIGNED			/* big-endian */
+	SFX_DIRECT_UNSIGNED,		/* big-endian */
+	SFX_DIRECT_BYTES,			/* fixed width, by reference: the value's own bytes */
+	SFX_DIRECT_TEXT				/* varlena: its bytes, then 00 */
 } SfxDirect;
 
 /* What the opclass's support function SFX_ENCODING_PROC returns (a pointer to a static one). */
@@ -155,6 +157,12 @@ extern void sfx_order_prove(const SfxOrder *order, const Datum *values, const bo
 extern int	sfx_order_cmp_column(const SfxOrder *order, int col, const uint8 *a, int alen, const uint8 *b, int blen);
 /* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
 extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
+/*
+ * Form the data area of an index tuple straight from a key, as heap_fill_tuple would from its values.  data: the tuple's
+ * data area, room for SFX_MAX_ENTRY plus eight bytes a column.  Returns its size, *varwidth telling whether a column is a varlena; -1 where
+ * this way does not work (a NULL, a column whose encoding is not direct): decode the values then.
+ */
+extern int	sfx_key_form(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, char *data, bool *varwidth);
 /* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
 extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
 /* The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes; hi->key NULL: to the end. */

@@ -10,7 +10,7 @@ use SurfServer;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $fixed = 50;
+my $fixed = 25;
 my $seconds = $ENV{SURFIDX_DIFF_SECONDS} || 40;
 my $first = $ENV{SURFIDX_DIFF_SEED} || 1000 + int(rand(1e8));
 my $server = SurfServer->new(name => 'diff', conf => ['autovacuum_naptime = 1s']);
@@ -23,7 +23,7 @@ my $diff = SurfDiff->new(server => $server);
 sub run_seed
 {
 	my ($seed) = @_;
-	my $failure = $diff->run_case($seed, 1);
+	my $failure = $diff->run_case($seed, 1, $seed > $fixed ? $start + $seconds : undef);
 
 	return 1 unless $failure;
 	$failures++;

@@ -46,7 +46,7 @@ typedef enum SfxHopeScheme
 
 /* Most intervals of a dictionary: those of Double-Char, the end, and for each first byte 256 pairs and the byte alone. */
 #define SFX_HOPE_MAX_INTERVALS	(1 + 256 * 257)
-#define SFX_HOPE_MIN_LIMIT		1024	/* least limit of intervals that a builder accepts */
+#define SFX_HOPE_MIN_LIMIT		1024	/* least limit of intervals */
 
 #define SFX_HOPE_MAXBITS	22	/* longest code */
 #define SFX_HOPE_MAXSYM		32	/* longest symbol, in bytes */
@@ -69,7 +69,7 @@ typedef struct SfxHope SfxHope;
 
 /*
  * Scratch memory, 8-byte aligned, that sfx_hope_build needs for a sample of sample_bytes bytes in all.  limit: most intervals
- * (SFX_HOPE_MIN_LIMIT to SFX_HOPE_MAX_INTERVALS; Single- and Double-Char have as many as they have).
+ * (taken into SFX_HOPE_MIN_LIMIT to SFX_HOPE_MAX_INTERVALS; Single- and Double-Char have as many as they have).
  */
 extern size_t sfx_hope_build_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes);
 

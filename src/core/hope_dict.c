@@ -298,7 +298,7 @@ code_word(uint32_t symlen)
 
 /* ---- filling the tables ---- */
 
-/* The root's entries [0, nroot) by the first two bytes, and the intervals that start with one byte. */
+/* pair[q] is the first of the root's entries [0, nroot) that is not before the two bytes q. */
 static void
 fill_pairs(SfxHope *h, uint32_t nroot)
 {
@@ -308,9 +308,10 @@ fill_pairs(SfxHope *h, uint32_t nroot)
 
 	for (uint32_t e = 0; e < nroot; e++)
 	{
-		if ((head[e] & 0xFF) < 2)
-			continue;
-		while (q <= head[e] >> 48)
+		/* a single byte comes before all pairs that start with it */
+		uint64_t	to = (head[e] >> 48) + ((head[e] & 0xFF) >= 2);
+
+		while (q < to)
 			pair[q++] = e;
 	}
 	while (q <= 65536)

@@ -234,7 +234,7 @@ suffix_fits(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len, u
 }
 
 /* The edge of byte c at a node.  1, 0 (there is none), or SFX_CORRUPT. */
-static inline int
+static inline __attribute__((always_inline)) int
 find_byte(const SfxSurf *s, uint64_t node, unsigned c, uint64_t *edge)
 {
 	bool		equal;

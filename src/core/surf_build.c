@@ -160,7 +160,7 @@ add_edge(SfxSurfBuild *b, uint8_t label, bool child, uint64_t suffix)
 static bool
 write_edges(SfxSurfBuild *b, const SurfPending *e, size_t n)
 {
-	uint16_t   *out = surf_vec_push(b, &b->edges, n * sizeof(*out));
+	uint16_t   *out = surf_vec_push(b, &b->edges, n * sizeof(*out));	/* n is 0 for the only, empty key */
 	uint8_t    *suffix = surf_vec_room(b, &b->suffixes, n * b->sufbytes + 8);
 
 	if (out == NULL || suffix == NULL)
@@ -187,7 +187,8 @@ close_node(SfxSurfBuild *b, uint32_t from)
 	SurfNode   *node = surf_vec_push(b, &b->nodes, sizeof(*node));
 	uint32_t	path = 0;
 
-	if (node == NULL || !write_edges(b, (const SurfPending *) (b->pending.p + first), n))
+	if (node == NULL || surf_vec_room(b, &b->pending, 1) == NULL ||
+		!write_edges(b, (const SurfPending *) (b->pending.p + first), n))
 		return false;
 	if (o->depth > from)
 	{

@@ -10,7 +10,7 @@
  *	dchild		rank vector of the has-child bits of dense edges
  *	code		640 if flag CODE: byte -> group (256), byte -> second digit or SURF_SINGLE (256), group -> its first byte (128)
  *	blocks		one per 256 sparse edges, and one behind them if they fill it: 4: ones of has-child
- *				before it (dense ones too), 32 has-child, 32 LOUDS (first edge of its node), then 256 labels;
+ *				before it (dense ones too), 4: ones before each of its words, 32 has-child, 32 LOUDS (first edge of its node), then 256 labels;
  *				the last block has only the labels it needs
  *	select		4 per 2^selshift sparse nodes: the sparse edge at which it begins
  *	haspath		rank vector over nodes, if there are paths
@@ -24,7 +24,8 @@
  *	suffixes	packed, one per leaf edge: hash bits above real bits
  *	slack		8
  *
- * A rank vector is blocks of 36 bytes: ones before it (4), 256 bits (32); n / 256 + 1 of them.
+ * A rank vector is blocks of 40 bytes: ones before it (4), ones in it before each of its 4 words (4), 256 bits (32);
+ * n / 256 + 1 of them.  So one word is counted for a rank.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SURF_FORMAT_H
@@ -37,10 +38,11 @@
 #define SURF_VERSION	1
 #define SURF_HEADER		128
 #define SURF_DENSE		36
-#define SURF_RANK		36
+#define SURF_RANK		40
+#define SURF_BITS		8		/* offset of the bits in a block, of has-child ones too */
 #define SURF_BLOCKEDGES	256
-#define SURF_LOUDS		36		/* offset of the LOUDS bits in a block */
-#define SURF_LABELS		68		/* and of the labels */
+#define SURF_LOUDS		40		/* offset of the LOUDS bits in a block */
+#define SURF_LABELS		72		/* and of the labels */
 #define SURF_CODE		640
 #define SURF_SINGLE		255
 #define SURF_DICTSTEP	8
@@ -89,21 +91,24 @@ extern uint64_t surf_layout(SfxSurf *s, const uint8_t *base);
 static inline bool
 surf_bit(const uint8_t *v, uint64_t i)
 {
-	return v[(i >> 8) * SURF_RANK + 4 + (i >> 3 & 31)] >> (i & 7) & 1;
+	return v[(i >> 8) * SURF_RANK + SURF_BITS + (i >> 3 & 31)] >> (i & 7) & 1;
+}
+
+/* Ones before bit i of 256, of a block that begins with its samples. */
+static inline uint64_t
+surf_block_rank(const uint8_t *b, unsigned i)
+{
+	unsigned	word = i >> 6;
+	uint64_t	w = sfx_load64(b + SURF_BITS + 8 * word);
+
+	return (uint64_t) sfx_get32(b) + b[4 + word] + sfx_popcount(w & ((UINT64_C(1) << (i & 63)) - 1));
 }
 
 /* Ones before bit i, as the bytes have it: the caller checks it. */
 static inline uint64_t
 surf_rank(const uint8_t *v, uint64_t i)
 {
-	const uint8_t *b = v + (i >> 8) * SURF_RANK;
-	uint64_t	r = sfx_get32(b);
-	unsigned	word = i >> 6 & 3;
-
-	b += 4;
-	for (unsigned k = 0; k < word; k++, b += 8)
-		r += sfx_popcount(sfx_load64(b));
-	return r + sfx_popcount(sfx_load64(b) & ((UINT64_C(1) << (i & 63)) - 1));
+	return surf_block_rank(v + (i >> 8) * SURF_RANK, i & 255);
 }
 
 /* ---- edges ---- */
@@ -122,28 +127,20 @@ surf_has_child(const SfxSurf *s, uint64_t edge)
 	if (edge < s->ndedges)
 		return surf_bit(s->dchild, edge);
 	e = edge - s->ndedges;
-	return surf_block(s, e)[4 + (e >> 3 & 31)] >> (e & 7) & 1;
+	return surf_block(s, e)[SURF_BITS + (e >> 3 & 31)] >> (e & 7) & 1;
 }
 
 /* Has-child bits before edge (<= nedges), not more than there are. */
 static inline uint64_t
 surf_children(const SfxSurf *s, uint64_t edge)
 {
-	const uint8_t *b;
 	uint64_t	r,
-				e;
+				e = edge - s->ndedges;
 
 	if (edge < s->ndedges)
 		r = surf_rank(s->dchild, edge);
 	else
-	{
-		e = edge - s->ndedges;
-		b = surf_block(s, e);
-		r = sfx_get32(b);
-		for (unsigned k = e >> 6 & 3; k > 0; k--, b += 8)
-			r += sfx_popcount(sfx_load64(b + 4));
-		r += sfx_popcount(sfx_load64(b + 4) & ((UINT64_C(1) << (e & 63)) - 1));
-	}
+		r = surf_block_rank(surf_block(s, e), e & 255);
 	return r < s->nnodes ? r : s->nnodes - 1;
 }
 

@@ -377,7 +377,7 @@ check_rank(const uint8_t *v, uint64_t n, uint64_t *ones)
 
 	for (uint64_t i = 0; i < n; i++)
 	{
-		if ((i & 255) == 0 && sfx_get32(v + (i >> 8) * SURF_RANK) != r)
+		if ((i & 63) == 0 && surf_rank(v, i) != r)
 			return "a rank sample is wrong";
 		r += surf_bit(v, i);
 	}
@@ -415,7 +415,7 @@ check_sparse(const SfxSurf *s)
 	{
 		bool		first = surf_louds_word(s, e) >> (e & 63) & 1;
 
-		if (e % SURF_BLOCKEDGES == 0 && sfx_get32(surf_block(s, e)) != children)
+		if (e % 64 == 0 && surf_block_rank(surf_block(s, e), e & 255) != children)
 			return "a rank sample of the sparse part is wrong";
 		if (first && (nodes & ((UINT64_C(1) << s->selshift) - 1)) == 0 && nodes < s->nnodes - s->ndense &&
 			sfx_get32(s->select + (nodes >> s->selshift) * 4) != e)

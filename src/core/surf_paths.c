@@ -144,12 +144,14 @@ void
 surf_write_paths(SfxSurfBuild *b)
 {
 	SfxSurf    *s = &b->plan;
-	const uint32_t *start = (const uint32_t *) b->order.p + s->ndict;
+	const uint32_t *start;
 
+	if (s->ndict == 0)
+		return;
+	start = (const uint32_t *) b->order.p + s->ndict;
 	for (uint64_t i = 0; i < s->ndict; i += SURF_DICTSTEP)
 		sfx_put32((uint8_t *) s->starts + i / SURF_DICTSTEP * 4, start[i]);
 	if (s->flags & SURF_F_SYMBOLS)
 		memcpy((uint8_t *) s->symbols, b->symbols.p, SURF_SYMBOLS);
-	if (s->poolsize > 0)
-		memcpy((uint8_t *) s->pool, b->coded.p, s->poolsize);
+	memcpy((uint8_t *) s->pool, b->coded.p, s->poolsize);
 }

@@ -443,7 +443,8 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 {
 	SfxSurf    *plan = &b->plan;
 	uint64_t	npaths = 0,
-				sparse;
+				sparse,
+				spacing;
 	const SurfNode *node;
 
 	if (b->done || surf_close(b) != SFX_OK)
@@ -467,9 +468,10 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 		return b->error;
 	if (plan->nedges > UINT32_MAX || plan->poolsize > UINT32_MAX)
 		return b->error = SFX_NOSPACE;
-	/* at most some 320 edges from one sample to the next */
+	/* from one sample to the next: close together where levels are many, as they are in text */
+	spacing = plan->lwidth < 8 ? 128 : 320;
 	sparse = plan->nnodes - plan->ndense;
-	while (plan->selshift < 8 && (plan->nedges - plan->ndedges) << (plan->selshift + 1) <= 320 * sparse)
+	while (plan->selshift < 8 && (plan->nedges - plan->ndedges) << (plan->selshift + 1) <= spacing * sparse)
 		plan->selshift++;
 	plan->size = *size = surf_layout(plan, NULL);
 	return SFX_OK;
@@ -491,7 +493,7 @@ or_bits(uint8_t *p, uint64_t bit, uint64_t x, unsigned w)
 static void
 set_rank_bit(uint8_t *v, uint64_t i)
 {
-	v[(i >> 8) * SURF_RANK + 4 + (i >> 3 & 31)] |= (uint8_t) (1u << (i & 7));
+	v[(i >> 8) * SURF_RANK + SURF_BITS + (i >> 3 & 31)] |= (uint8_t) (1u << (i & 7));
 }
 
 static void
@@ -542,7 +544,7 @@ write_sparse(SfxSurf *s, uint64_t first, const Edge *e, unsigned n)
 					lbit = (unsigned) (at & 255) * s->lwidth;
 
 		if (e[i].child)
-			p[4 + byte] |= (uint8_t) bit;
+			p[SURF_BITS + byte] |= (uint8_t) bit;
 		if (i == 0)
 			p[SURF_LOUDS + byte] |= (uint8_t) bit;
 		p += SURF_LABELS + (lbit >> 3);
@@ -576,18 +578,28 @@ write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 	return true;
 }
 
-/* Fill in the samples of a rank vector of n bits, from that many ones on. */
+/* Fill in the samples of a block that has ones before it; those up to its end. */
+static uint64_t
+write_block_rank(uint8_t *b, uint64_t ones)
+{
+	unsigned	in = 0;
+
+	sfx_put32(b, (uint32_t) ones);
+	for (unsigned k = 0; k < 4; k++)
+	{
+		b[4 + k] = (uint8_t) in;
+		in += sfx_popcount(sfx_load64(b + SURF_BITS + 8 * k));
+	}
+	return ones + in;
+}
+
 static void
 write_ranks(uint8_t *v, uint64_t n)
 {
 	uint64_t	ones = 0;
 
 	for (uint64_t k = 0; k <= n / 256; k++, v += SURF_RANK)
-	{
-		sfx_put32(v, (uint32_t) ones);
-		for (int i = 0; i < 4; i++)
-			ones += sfx_popcount(sfx_load64(v + 4 + 8 * i));
-	}
+		ones = write_block_rank(v, ones);
 }
 
 static void
@@ -610,12 +622,10 @@ write_samples(SfxSurf *s)
 	{
 		uint8_t    *p = (uint8_t *) surf_block(s, e);
 
-		sfx_put32(p, (uint32_t) children);
+		children = write_block_rank(p, children);
 		for (unsigned k = 0; k < SURF_BLOCKEDGES / 64; k++)
 		{
 			uint64_t	w = sfx_load64(p + SURF_LOUDS + 8 * k);
-
-			children += sfx_popcount(sfx_load64(p + 4 + 8 * k));
 
 			for (; w != 0; w &= w - 1, nodes++)
 				if ((nodes & mask) == 0)

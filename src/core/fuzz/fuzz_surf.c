@@ -117,7 +117,7 @@ static int
 make_keys(const uint8_t *data, size_t size)
 {
 	uint32_t	x = data[3] * 2654435761u + 1;
-	int			n = 64 + data[4] * 7;
+	int			n = 64 + data[4] * 2;
 
 	for (int i = 0; i < n; i++)
 	{
