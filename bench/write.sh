@@ -98,10 +98,7 @@ write_sets()
 
 wait_for_worker()
 {
-	sql -c "DO \$\$BEGIN
-		WHILE EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%') LOOP
-			PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot();
-		END LOOP; END\$\$"
+	sql -c "DO \$\$BEGIN WHILE NOT bench.none_ending() LOOP PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); END LOOP; END\$\$"
 }
 
 # run_clients pattern am number
@@ -116,6 +113,7 @@ run_clients()
 	pgbench -n -f "$WORK/$1.pgbench" -M prepared -c "$3" -j "$3" -T "${secs:-10}" -l --log-prefix="$WORK/tx" >"$WORK/pgbench.out" 2>&1 ||
 		{ cat "$WORK/pgbench.out" >&2; return 1; }
 	[ "$2" != surfidx ] || { wait_for_worker; sql -c "SELECT surfidx_merge('c_k')" >/dev/null; }
+	wait_for_worker
 	log=$(cat "$WORK"/tx.* | cut -d ' ' -f 3 | sort -n | awk '{t[NR] = $1} END {print t[int(NR * 0.5) + 1], t[int(NR * 0.99) + 1], t[NR], NR}')
 	# shellcheck disable=SC2086
 	set -- "$1" "$2" "$3" $log

@@ -20,6 +20,15 @@ INSERT INTO bench.key_set VALUES
 			'SELECT regexp_replace(mail, ''^(.*)@(.*)\.(.*)$'', ''\3.\2@\1''), later FROM (SELECT (ARRAY[''anna''') || ') m (mail, later)',
 		$$k || 'x'$$, 'e-mails, host name reversed and in front, random TIDs; more in random order');
 
+-- No worker is there, and no child of the postmaster that has left but was not waited for: its CPU would not count yet.
+CREATE FUNCTION bench.none_ending() RETURNS boolean
+LANGUAGE sql VOLATILE AS $$
+	SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%')
+		AND NOT EXISTS (SELECT FROM split_part(pg_read_file('postmaster.pid'), E'\n', 1) pm,
+			string_to_table(trim(E' \n' FROM pg_read_file('/proc/' || pm || '/task/' || pm || '/children', 0, 10000)), ' ') child
+			WHERE child::int NOT IN (SELECT pid FROM pg_stat_activity))
+$$;
+
 -- Wait until no worker is there any more, so that its CPU counts, then merge what is left.
 CREATE PROCEDURE bench.settle(am text)
 LANGUAGE plpgsql AS $$
@@ -27,7 +36,7 @@ BEGIN
 	COMMIT;
 	FOR i IN 1..60000 LOOP
 		PERFORM pg_stat_clear_snapshot();
-		EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%');
+		EXIT WHEN bench.none_ending();
 		PERFORM pg_sleep(0.01);
 	END LOOP;
 	IF am = 'surfidx' THEN

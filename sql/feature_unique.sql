@@ -1,4 +1,5 @@
 -- Unique indexes: plain, of several columns, partial, on an expression, with INCLUDE, NULLS NOT DISTINCT; before and after a merge
+SET surfidx.unique_notice = off;
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'
 \set ECHO none

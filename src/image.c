@@ -609,6 +609,23 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 	}
 }
 
+/* Give back private images of generations of this index that were merged since. */
+static void
+drop_stale_locals(Relation index, const SfxMeta *meta)
+{
+	for (int i = 0; i < LOCAL_IMAGES; i++)
+	{
+		SfxImage   *img = &local_images[i];
+
+		if (img->used && SfxLocatorEquals(img->key.loc, SfxRelLocator(index)) &&
+			(img->key.build_id != meta->build_id || img->key.gen < SfxMetaOldestGen(meta)))
+		{
+			MemoryContextDelete(img->local->cxt);
+			memset(img, 0, sizeof(*img));
+		}
+	}
+}
+
 SfxImage *
 sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
 {
@@ -617,6 +634,7 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 	CatchupResult r;
 
 	make_key(&key, index, meta, g);
+	drop_stale_locals(index, meta);
 	current_alloc.order = order;
 	/* An image that would need more than half of the pool is not even tried there. */
 	if (shared == NULL || RelationUsesLocalBuffers(index) || meta->gens[g].pages > shared->nnodes / 4)

@@ -171,6 +171,9 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 				tailbuf = InvalidBuffer;
 
 	sfx_meta_read(index, &meta);
+	/* where many append they all find the page full at once: one of them has to add a page */
+	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
+		return false;
 	newbuf = sfx_page_alloc(index, SfxMetaOldestGen(&meta));
 	sfx_meta_lock(index, &meta, &metabuf);
 	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)

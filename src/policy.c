@@ -27,8 +27,10 @@
 
 #define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: starting a worker costs about 3 ms */
 #define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
-#define OVERDUE			4		/* times the bound: inserters help */
-#define BRAKE_MS		10		/* or wait so long, for each page that they fill */
+/* Times the bound.  A generation that is merged by then has at most twice the bound, which the images' pool still takes. */
+#define HELP_AT			2		/* no worker is at it: inserters merge */
+#define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down */
+#define BRAKE_MS		10		/* for each page that they fill */
 
 typedef struct DeltaSize
 {
@@ -73,7 +75,7 @@ measure(Relation index, DeltaSize *d)
 		d->pages += meta.gens[g].pages;
 		d->entries += meta.gens[g].sealed;
 	}
-	/* An image takes about two nodes for a log page, and readers build their own where it takes half the pool. */
+	/* An image takes about two nodes for a log page, and readers build their own where a generation takes half the pool. */
 	d->max_pages = Min((uint64) sfx_opt_delta_size(index) * 1024 / BLCKSZ,
 					   (uint64) sfx_guc_delta_memory * 1024 / SFX_NODE_SIZE / 8);
 	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
@@ -146,7 +148,7 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, double 
 	while (next_entry(index, order, meta, pos, &n) && SfxMetaMain(meta)->level > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (child == node.nchildren)
+		if (child == node.nchildren || (!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
 		{
 			MemoryContextReset(cxt);
 			sfx_tree_load(index, order, meta, &pos->pos, 1, &node);
@@ -224,10 +226,10 @@ sfx_merge_pressure(Relation index)
 	}
 	else if (sfx_guc_auto_merge)
 	{
-		bool		served = sfx_worker_request(index);
-
-		/* the worker does not keep up, or cannot start */
-		if (exceeds(&d, OVERDUE) && (served || sfx_merge_all(index, false) == 0))
+		/* the worker may be unable to start, for want of a slot; whoever else is merging may be slow */
+		if (!sfx_worker_request(index) && exceeds(&d, HELP_AT) && sfx_merge_all(index, false) > 0)
+			return;
+		if (exceeds(&d, BRAKE_AT))
 			brake();
 	}
 }

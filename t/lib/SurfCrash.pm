@@ -269,6 +269,7 @@ sub spawn
 	my $pid = fork();
 	if ($pid == 0)
 	{
+		@SIG{ 'INT', 'TERM' } = ('DEFAULT', 'DEFAULT');
 		delete @ENV{ grep { /^PG/ } keys %ENV };
 		$ENV{PGAPPNAME} = $name;
 		open(STDIN, '<', '/dev/null');

@@ -14,6 +14,9 @@ use Time::HiRes qw(sleep time);
 
 my @alive;
 
+# So that END is reached and no server is left behind.
+$SIG{INT} = $SIG{TERM} = sub { exit 130 };
+
 # The bin directory: that of $PG_CONFIG, else of the pg_config in the path.
 sub bindir
 {
@@ -91,6 +94,7 @@ sub command
 
 	if ($pid == 0)
 	{
+		@SIG{ 'INT', 'TERM' } = ('DEFAULT', 'DEFAULT');
 		open(STDOUT, '>', $out);
 		open(STDERR, '>&', \*STDOUT);
 		open(STDIN, '<', '/dev/null');
