@@ -168,6 +168,12 @@ extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum
 /* The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes; hi->key NULL: to the end. */
 extern void sfx_key_range(const SfxKeyDesc *kd, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo, uint8 *hibuf, SfxPos *hi);
 
+/* The errors of entries that do not fit (size: what they would need), and of stored ones that cannot be read. */
+pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
+pg_noreturn extern void sfx_entry_damaged(Relation index, const char *what);
+
+/* ------------------------------------------------------------------ payload.c */
+
 /* INCLUDE columns as payload bytes: null bitmap and heap-style data.  Length, or ERROR; 0 if there are none. */
 extern int	sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull,
 							   uint8 *buf, int maxlen);
