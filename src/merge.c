@@ -31,6 +31,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #define LOCK_FIELD_MERGE	1	/* objsubid of the merge lock */
 
@@ -47,8 +48,13 @@ typedef enum MergeManner
 static bool
 take_lock(Relation index, MergeManner manner)
 {
-	if (manner == MERGE_POLITE && LockHasWaitersRelation(index, SFX_WORKER_LOCK))
-		return false;
+	if (manner == MERGE_POLITE)
+	{
+		if (LockHasWaitersRelation(index, SFX_WORKER_LOCK))
+			return false;
+		/* looking up what comparisons need takes a snapshot, which would hold back VACUUM until the merge ends */
+		InvalidateCatalogSnapshot();
+	}
 	if (manner != MERGE_WAIT)
 		return sfx_merge_trylock(index);
 	sfx_merge_lock(index);

@@ -29,7 +29,7 @@
 #define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
 /* Times the bound.  A generation that is merged by then has at most twice the bound, which the images' pool still takes. */
 #define HELP_AT			2		/* no worker is at it: inserters merge */
-#define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down */
+#define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down, where size is what counts */
 #define BRAKE_MS		10		/* for each page that they fill */
 
 typedef struct DeltaSize
@@ -98,36 +98,6 @@ time_to_look(const DeltaSize *d)
 
 /* ---- bound 3 ---- */
 
-/* The active generation's first entry from pos on, whose position replaces pos; *n is how many it has in all. */
-static bool
-next_entry(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxPosBuf *pos, uint64 *n)
-{
-	SfxImage   *img = sfx_image_acquire(index, order, meta, 0);
-	const SfxNodeAlloc *a;
-	const SfxDelta *d;
-	SfxCursor	c;
-	SfxEntry	e;
-	bool		found;
-
-	if (img == NULL)
-		return false;
-	d = sfx_image_delta(img, &a);
-	*n = d->nentries;
-	found = sfx_delta_seek(d, a, &pos->pos, &c);
-	if (found)
-	{
-		SfxPos		at;
-
-		sfx_delta_get(d, a, &c, &e);
-		at.key = e.key;
-		at.len = e.keylen;
-		at.tid = e.tid;
-		sfx_pos_set(pos, &at);
-	}
-	sfx_image_release(img);
-	return found;
-}
-
 /*
  * Walk the leaves that the delta falls into, until they are too many for it.  That bounds the walk: by as many
  * leaves as would have to be rewritten.  Merge lock held.
@@ -145,7 +115,7 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, double 
 	int			child = 0;
 
 	sfx_pos_set(pos, &start);
-	while (next_entry(index, order, meta, pos, &n) && SfxMetaMain(meta)->level > 0)
+	while (sfx_generation_next(index, order, meta, 0, pos, &n) && SfxMetaMain(meta)->level > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (child == node.nchildren || (!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
@@ -229,7 +199,7 @@ sfx_merge_pressure(Relation index)
 		/* the worker may be unable to start, for want of a slot; whoever else is merging may be slow */
 		if (!sfx_worker_request(index) && exceeds(&d, HELP_AT) && sfx_merge_all(index, false) > 0)
 			return;
-		if (exceeds(&d, BRAKE_AT))
+		if (d.pages >= BRAKE_AT * d.max_pages)
 			brake();
 	}
 }

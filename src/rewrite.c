@@ -123,6 +123,33 @@ entry_pos(const SfxEntry *e)
 	return p;
 }
 
+bool
+sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxPosBuf *pos, uint64 *n)
+{
+	SfxImage   *img = sfx_image_acquire(index, order, meta, g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	SfxCursor	c;
+	bool		found;
+
+	if (img == NULL)
+		return false;
+	d = sfx_image_delta(img, &a);
+	*n = d->nentries;
+	found = sfx_delta_seek(d, a, &pos->pos, &c);
+	if (found)
+	{
+		SfxEntry	e;
+		SfxPos		at;
+
+		sfx_delta_get(d, a, &c, &e);
+		at = entry_pos(&e);
+		sfx_pos_set(pos, &at);
+	}
+	sfx_image_release(img);
+	return found;
+}
+
 /* ---- groups ---- */
 
 void
@@ -391,24 +418,14 @@ pack_group(Pack *p)
 static bool
 source_has_child(SfxGroup *g, SfxSource *src, int i)
 {
-	SfxSource	probe;
+	SfxPosBuf	next;
 	SfxPos		high;
-	const SfxEntry *e;
-	bool		has;
+	uint64		n;
 
-	sfx_source_init(&probe, src->index, src->order, src->meta, src->g);
-	has = sfx_source_seek(&probe, &g->node.children[i].low);
-	if (has && child_high(g, i, &high))
-	{
-		SfxPos		pos;
-
-		e = sfx_source_peek(&probe);
-		pos = entry_pos(e);
-		has = sfx_order_cmp_pos(g->order, &pos, &high) < 0;
-	}
-	pfree(probe.entry);
-	pfree(probe.bytes);
-	return has;
+	sfx_pos_set(&next, &g->node.children[i].low);
+	if (!sfx_generation_next(src->index, src->order, src->meta, src->g, &next, &n))
+		return false;
+	return !child_high(g, i, &high) || sfx_order_cmp_pos(g->order, &next.pos, &high) < 0;
 }
 
 /* Bytes of the children [from, to)'s low positions into *bytes, the longest of them into *longest. */

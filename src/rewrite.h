@@ -52,6 +52,9 @@ extern bool sfx_source_seek(SfxSource *src, const SfxPos *pos);
 extern const SfxEntry *sfx_source_peek(SfxSource *src);
 extern void sfx_source_advance(SfxSource *src);
 
+/* The first entry of generation meta->gens[g] from *pos on: its position replaces *pos.  *n: entries in the image.  False if there is none. */
+extern bool sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxPosBuf *pos, uint64 *n);
+
 typedef struct SfxGroup
 {
 	Relation	index;

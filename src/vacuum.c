@@ -155,14 +155,15 @@ vacuum_log(VacState *vs)
 
 /* ---- the tree ---- */
 
-/* Has this leaf dead entries?  Counts the others. */
+/* Has this leaf dead entries?  Counts the others, and adds the bytes of its body to *used. */
 static bool
-leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, double *kept)
+leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, double *kept, uint32 *used)
 {
 	SfxLeaf		leaf;
 	bool		found = false;
 
 	sfx_leaf_copy(vs->index, vs->order, meta, blkno, copy, &leaf);
+	*used += SfxPageBodyLen((Page) copy);
 	*kept = 0;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
@@ -181,7 +182,7 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 	return found;
 }
 
-/* Merge lock held.  Clean one group of leaves at pos; false when it was the last. */
+/* Merge lock held.  Clean one group of leaves at pos, and make it fewer if it is sparse; false when it was the last. */
 static bool
 vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 {
@@ -189,6 +190,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	char	   *copy = palloc(BLCKSZ);
 	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
 	double		kept[SFX_GROUP_LEAVES];
+	uint32		used = 0;
 	int			first = -1,
 				last = -1,
 				start,
@@ -200,12 +202,18 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = start; i < end; i++)
 		if (leaf_has_dead(vs, meta, g.has_node ? g.node.children[i].blkno : SfxMetaMain(meta)->root,
-						  copy, tids, &kept[i - start]))
+						  copy, tids, &kept[i - start], &used))
 		{
 			if (first < 0)
 				first = i;
 			last = i;
 		}
+	/* what earlier deletions left half empty, or empty: a queue's old end would stay for ever */
+	if (end - start > 1 && used <= (uint32) (end - start) * SFX_BODY_CAPACITY / 2)
+	{
+		first = start;
+		last = end - 1;
+	}
 	g.to = end;
 	if (first >= 0)
 	{

@@ -28,6 +28,7 @@
 #define MAX_REQUESTS	64
 #define MAX_WORKERS		8
 #define START_TIMEOUT_MS	10000
+#define MERGES_A_TURN	4		/* of one index before the next request is served */
 
 typedef struct Request
 {
@@ -229,8 +230,10 @@ serve(Oid relid)
 			{
 				/* a merge reads no table: it needs no snapshot, and must hold back nobody's xmin */
 				InvalidateCatalogSnapshot();
-				if (sfx_merge_due(index))
-					(void) sfx_merge_politely(index);
+				/* what was appended meanwhile may be worth the next merge; but other indexes wait, too */
+				for (int n = 0; n < MERGES_A_TURN && sfx_merge_due(index); n++)
+					if (sfx_merge_politely(index) == 0)
+						break;
 			}
 			relation_close(index, SFX_WORKER_LOCK);
 		}

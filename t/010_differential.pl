@@ -55,5 +55,5 @@ my $kinds = grep { $_ ne 'all' } keys %{ $diff->{plans} };
 note("$queries queries, $diff->{counts}{changes} changes, $diff->{counts}{fetches} fetches");
 cmp_ok($queries, '>', 1000, 'there were queries enough');
 cmp_ok($kinds, '>=', 4, 'of several kinds of plans: ' . join(', ', sort keys %{ $diff->{plans} }));
-$server->stop;
+$server->stop('immediate');
 done_testing();

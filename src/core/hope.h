@@ -6,25 +6,26 @@
  * of another.  A string is encoded by the code of the interval that it falls into; the symbol is
  * taken off and the rest encoded likewise.  Codes are written from the highest bit of each byte down.
  *
- * The end of a key.  The empty rest is an interval of its own, the smallest one.  Its code is at most eight zero
- * bits, no other code starts with them, and at the end of a key only as many of them are written as fill up the last byte: none to seven.  So
+ * The end of a key.  The empty rest is an interval of its own, the smallest one.  Its code is zeros, which no
+ * other code is; at the end of a key only as many of them are written as fill up the last byte: none to seven.  So
  *
- *	- E(a) < E(b) exactly if a < b, and E(a) = E(b) only if a = b, for all byte strings: \0, empty, prefixes of each other.
- *	  (Both have the same codes up to where the rests fall into different intervals.  If neither rest is empty, two codes
- *	  differ in a bit that both have written.  If a's is empty, b has a one among the next eight bits and a has at most
- *	  seven zeros there: b differs upwards, or is longer.)
- *	- the length in bytes is all that a decoder needs: padding is never a whole code;
+ *	- E(a) < E(b) exactly if a < b, and E(a) = E(b) only if a = b, for all byte strings: \0, empty, prefixes of each
+ *	  other.  (Both have the same codes up to where the rests fall into different intervals.  If neither rest is empty,
+ *	  two codes differ in a bit that both have written.  If a's is empty, b goes on with a code that has a one: in the
+ *	  last byte of a, where a has a zero, or behind it, and then b is longer.)
+ *	- the length in bytes is all that a decoder needs: what is padding up to the last byte and zeros behind
+ *	  is no code but the end's, as every other one needs a one that was written;
  *	- keys of which none is a proper prefix of another one (sfx.h) have encodings of which none is.
  *
- * This costs 1/256 of the code space, 0.006 bits per symbol.  A whole end code would cost 4 to 8 bits per
- * key, an explicit bit length 3, and comparing would have to look at it.
+ * This costs nothing.  An end code written in full would cost 4 to 8 bits per key, an explicit bit length 3, and
+ * comparing would have to look at it.
  * An encoded key is a byte string like any other: it may be compared, prefix-stripped, front-coded, truncated to
  * a separator.  A truncated one still compares, but need not decode.
  *
- * A dictionary is a byte string: its symbols (front-coded; none for the first two schemes) and the lengths of its codes,
- * by which an alphabetic code is determined.  sfx_hope_open turns it into a state with
- * tables.  A state holds no pointer and is never changed: it may be shared, copied, or lie in shared memory.  Whatever
- * bytes sfx_hope_open accepts, they make a complete dictionary with all the properties above.
+ * A dictionary is a byte string: its symbols (front-coded; none for the first two schemes) and the lengths of its
+ * codes, by which an alphabetic code is determined.  sfx_hope_open turns it into a state with tables.  A state holds
+ * no pointer and is never changed: it may be shared, copied, or lie in shared memory.  Whatever bytes
+ * sfx_hope_open accepts, they make a complete dictionary with all the properties above.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_HOPE_H
@@ -86,8 +87,8 @@ extern int sfx_hope_build(SfxHopeScheme scheme, uint32_t limit, const SfxHopeKey
 /* Bytes of state that sfx_hope_open needs, at most 16 MB; 0 if the dictionary is corrupt as far as it was looked at. */
 extern size_t sfx_hope_state_size(const uint8_t *dict, size_t len);
 
-/* Open a dictionary in the 8-byte aligned memory at h (size bytes; SFX_NOMEM if that is too small).  The dictionary's bytes are not
- * needed any more.  SFX_OK or SFX_CORRUPT. */
+/* Open a dictionary in the 8-byte aligned memory at h (size bytes; SFX_NOMEM if that is too small).  The dictionary's
+ * bytes are not needed any more.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_hope_open(SfxHope *h, size_t size, const uint8_t *dict, size_t len);
 
 extern SfxHopeScheme sfx_hope_scheme(const SfxHope *h);
@@ -95,7 +96,7 @@ extern uint32_t sfx_hope_intervals(const SfxHope *h);
 
 /* ---- encoding ---- */
 
-/* Longest encoding in bytes of any key of len bytes: up to 2.75 * len + 3 where the dictionary knows nothing of its bytes. */
+/* Longest encoding in bytes of any key of len bytes: 2.75 * len + 4 at most, where the dictionary is for quite other keys. */
 extern size_t sfx_hope_bound(const SfxHope *h, size_t len);
 
 /* Encode a key into out: its length in bytes, or SFX_NOSPACE if it does not fit into cap. */

@@ -6,16 +6,25 @@
  * node that is not lighter.  The depths of the weights in the tree that results are the lengths of an optimal alphabetic code,
  * though the tree itself is out of order.
  *
- * Left of the place of work, each weight is larger than the next but one to its right ("2-descending").  So a stretch
- * of the list that starts with two light nodes has light ones only, and the way left can skip it: nodes belong to stretches of at
- * most 2 * STRETCH nodes, found by the first of each.  A step takes O(STRETCH + n / STRETCH) in the worst case instead of O(n), and
+ * Left of the place of work, each weight is larger than the next but one to its right ("2-descending").  So a
+ * stretch of the list that starts with two light nodes has light ones only, and the way left can skip it: nodes
+ * belong to stretches of at most 2 * STRETCH nodes.  A step takes O(STRETCH + n / STRETCH) in the worst case instead of O(n), and
  * O(1) nearly always.
  *-------------------------------------------------------------------------
  */
 #include "hope_format.h"
 
-#define STRETCH		128
+#define STRETCH		256
 #define NONE		UINT32_MAX
+
+typedef struct Stretch
+{
+	uint64_t	top;			/* the larger one of the first two nodes' weights; so at the place of work, the largest */
+	uint32_t	first;			/* leftmost node */
+	uint32_t	count;
+	uint32_t	left;			/* neighbours; stretches without nodes are dropped */
+	uint32_t	right;
+} Stretch;
 
 typedef struct Tree
 {
@@ -24,8 +33,7 @@ typedef struct Tree
 	uint32_t   *right;
 	uint32_t   *stretch;		/* stretch of a node, then its depth */
 	uint32_t   *child[2];		/* of merged nodes, by number - n */
-	uint32_t   *first;			/* leftmost node of a stretch */
-	uint32_t   *count;
+	Stretch    *stretches;
 	uint32_t   *pending;		/* nodes whose left side is to be looked at again */
 	uint32_t	leftmost;
 	uint32_t	n;
@@ -52,50 +60,74 @@ carve(uint8_t **p, size_t bytes)
 size_t
 sfx_hope_assign_size(uint32_t n)
 {
-	return 16 * ((size_t) n + 1) + 3 * (8 * (size_t) n + 8) + 3 * (4 * (size_t) n + 8) + 2 * (4 * max_stretches(n) + 8);
+	return 16 * ((size_t) n + 1) + 3 * (8 * (size_t) n + 8) + 3 * (4 * (size_t) n + 8) + sizeof(Stretch) * max_stretches(n);
+}
+
+/* Something has changed in the stretch. */
+static inline void
+update_top(const Tree *t, Stretch *s)
+{
+	s->top = t->weight[s->first];
+	if (s->count > 1 && t->weight[t->right[s->first]] > s->top)
+		s->top = t->weight[t->right[s->first]];
 }
 
 static void
 unlink_node(Tree *t, uint32_t a)
 {
 	uint32_t	l = t->left[a],
-				r = t->right[a],
-				s = t->stretch[a];
+				r = t->right[a];
+	Stretch    *s = &t->stretches[t->stretch[a]];
 
 	if (l != NONE)
 		t->right[l] = r;
 	else
 		t->leftmost = r;
 	t->left[r] = l;
-	t->count[s]--;
-	if (t->first[s] == a)
-		t->first[s] = r;
+	if (--s->count > 0)
+	{
+		s->first = s->first == a ? r : s->first;
+		update_top(t, s);
+		return;
+	}
+	if (s->left != NONE)
+		t->stretches[s->left].right = s->right;
+	if (s->right != NONE)
+		t->stretches[s->right].left = s->left;
 }
 
 /* The second half of a stretch becomes a new one. */
 static void
-split_stretch(Tree *t, uint32_t s)
+split_stretch(Tree *t, uint32_t k)
 {
-	uint32_t	a = t->first[s],
-				new = t->nstretches++;
+	Stretch    *s = &t->stretches[k],
+			   *n = &t->stretches[t->nstretches];
+	uint32_t	a = s->first;
 
 	for (int i = 0; i < STRETCH; i++)
 		a = t->right[a];
-	t->first[new] = a;
-	t->count[new] = t->count[s] - STRETCH;
-	t->count[s] = STRETCH;
-	for (uint32_t i = 0; i < t->count[new]; i++)
+	n->first = a;
+	n->count = s->count - STRETCH;
+	s->count = STRETCH;
+	for (uint32_t i = 0; i < n->count; i++)
 	{
-		t->stretch[a] = new;
+		t->stretch[a] = t->nstretches;
 		a = t->right[a];
 	}
+	n->left = k;
+	n->right = s->right;
+	if (s->right != NONE)
+		t->stretches[s->right].left = t->nstretches;
+	s->right = t->nstretches++;
+	update_top(t, n);
 }
 
 /* Put node a between l (or NONE) and r; into r's stretch if l is none. */
 static void
 link_node(Tree *t, uint32_t a, uint32_t l, uint32_t r)
 {
-	uint32_t	s = t->stretch[l != NONE ? l : r];
+	uint32_t	k = t->stretch[l != NONE ? l : r];
+	Stretch    *s = &t->stretches[k];
 
 	t->left[a] = l;
 	t->right[a] = r;
@@ -103,26 +135,34 @@ link_node(Tree *t, uint32_t a, uint32_t l, uint32_t r)
 	if (l != NONE)
 		t->right[l] = a;
 	else
-		t->leftmost = t->first[s] = a;
-	t->stretch[a] = s;
-	if (++t->count[s] > 2 * STRETCH)
-		split_stretch(t, s);
+		t->leftmost = s->first = a;
+	t->stretch[a] = k;
+	if (++s->count > 2 * STRETCH)
+		split_stretch(t, k);
+	update_top(t, s);
 }
 
 /* The nearest node at a or to its left that has at least this weight, or NONE. */
 static uint32_t
 heavier_at_left(const Tree *t, uint32_t a, uint64_t weight)
 {
-	while (a != NONE && t->weight[a] < weight)
-	{
-		uint32_t	first = t->first[t->stretch[a]];
+	const Stretch *s;
 
-		/* where the stretch has one node, the second is the next one's first, and light */
-		if (t->weight[first] < weight && t->weight[t->right[first]] < weight)
-			a = t->left[first];
-		else
-			a = t->left[a];
+	if (a == NONE)
+		return NONE;
+	s = &t->stretches[t->stretch[a]];
+	if (s->top < weight)
+	{
+		do
+		{
+			if (s->left == NONE)
+				return NONE;
+			s = &t->stretches[s->left];
+		} while (s->top < weight);
+		a = t->left[t->stretches[s->right].first];
 	}
+	while (a != NONE && t->weight[a] < weight)
+		a = t->left[a];
 	return a;
 }
 
@@ -186,12 +226,16 @@ start_list(Tree *t, const uint64_t *weight, uint32_t n)
 		t->right[a] = i + 1 < n ? i + 1 : 2 * n - 1;
 		if (i % STRETCH == 0 || i == n)
 		{
-			t->first[t->nstretches] = a;
-			t->count[t->nstretches++] = 0;
+			t->stretches[t->nstretches] = (Stretch) {0, a, 0, t->nstretches - 1, t->nstretches + 1};
+			t->nstretches++;
 		}
 		t->stretch[a] = t->nstretches - 1;
-		t->count[t->nstretches - 1]++;
+		t->stretches[t->nstretches - 1].count++;
 	}
+	t->stretches[0].left = NONE;
+	t->stretches[t->nstretches - 1].right = NONE;
+	for (uint32_t k = 0; k < t->nstretches; k++)
+		update_top(t, &t->stretches[k]);
 }
 
 void
@@ -208,8 +252,7 @@ sfx_hope_optimal_lengths(const uint64_t *weight, uint32_t n, uint8_t *length, vo
 	t.child[0] = (uint32_t *) carve(&p, 4 * (size_t) n);
 	t.child[1] = (uint32_t *) carve(&p, 4 * (size_t) n);
 	t.pending = (uint32_t *) carve(&p, 4 * (size_t) n);
-	t.first = (uint32_t *) carve(&p, 4 * max_stretches(n));
-	t.count = (uint32_t *) carve(&p, 4 * max_stretches(n));
+	t.stretches = (Stretch *) carve(&p, sizeof(Stretch) * max_stretches(n));
 
 	start_list(&t, weight, n);
 	for (uint32_t i = 0; i < n; i++)
@@ -235,28 +278,23 @@ sfx_hope_assign(uint64_t *weight, uint32_t n, unsigned maxbits, uint8_t *length,
 {
 	uint64_t	total = 0,
 				floor;
-	unsigned	longest;
 
-	for (uint32_t i = 1; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		total += weight[i];
-	weight[HOPE_END] = (total >> HOPE_END_BITS) + (total >> (HOPE_END_BITS + 2));
 	floor = total >> maxbits;
 
-	/* ends at the latest when all weights are equal, but for the end's */
+	/* ends at the latest when all weights are equal */
 	for (;;)
 	{
+		unsigned	longest = 0;
+
 		sfx_hope_optimal_lengths(weight, n, length, scratch);
-		longest = 0;
-		for (uint32_t i = 1; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			longest = length[i] > longest ? length[i] : longest;
-		if (length[HOPE_END] <= HOPE_END_BITS && longest <= maxbits)
-			return;
-		if (length[HOPE_END] > HOPE_END_BITS)
-			weight[HOPE_END] += weight[HOPE_END] / 2 + 1;
 		if (longest <= maxbits)
-			continue;
+			return;
 		floor += floor / 2 + 1;
-		for (uint32_t i = 1; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			weight[i] = weight[i] < floor ? floor : weight[i];
 	}
 }
@@ -266,8 +304,6 @@ sfx_hope_codes(uint32_t *code, uint32_t n)
 {
 	uint64_t	next = 0;		/* the next code, left-aligned in SFX_HOPE_MAXBITS bits */
 
-	if (HOPE_BITS(code[HOPE_END]) > HOPE_END_BITS)
-		return SFX_CORRUPT;
 	for (uint32_t i = 0; i < n; i++)
 	{
 		unsigned	length = HOPE_BITS(code[i]),

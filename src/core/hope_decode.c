@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * hope_decode.c - decoding by a table over the next bits (layout: hope_format.h)
  *
- * Behind the last byte the input goes on with zeros, as far as the decoder is concerned.  Eight of them are
- * the end's code in every dictionary, so each input comes to an end, and what was read then tells whether it was the right one.
+ * Behind the last byte the input goes on with zeros, as far as the decoder is concerned.  Zeros are the
+ * end's code in every dictionary, so each input comes to an end, and what was read then tells whether it was the right
+ * one.
  *-------------------------------------------------------------------------
  */
 #include "hope_format.h"
@@ -73,10 +74,10 @@ sfx_hope_fill_decode(SfxHope *h)
 		uint32_t	i = first[v],
 					bits = HOPE_BITS(code[i]);
 
-		if (i == HOPE_END)
-			table[v] = special(HOPE_KIND_END, 0, 0);
-		else if (bits > HOPE_DECODE_BITS)
+		if (bits > HOPE_DECODE_BITS)
 			table[v] = special(HOPE_KIND_SEARCH, 0, (uint64_t) (first[v + 1] - i) << 28 | i);
+		else if (i == HOPE_END)
+			table[v] = special(HOPE_KIND_END, 0, 0);
 		else if (HOPE_SYMLEN(code[i]) > HOPE_DECODE_BYTES)
 			table[v] = special(HOPE_KIND_LONG, bits, i);
 		else
@@ -169,6 +170,8 @@ decode_special(const SfxHope *h, Input *s, uint64_t e, Target *t)
 	if (kind == HOPE_KIND_END)
 		return 1;
 	i = kind == HOPE_KIND_LONG ? (uint32_t) (e & 0xFFFFFFF) : search_code(h, e, s->acc);
+	if (i == HOPE_END)
+		return 1;
 	word = HOPE_CTABLE(h, uint32_t, code)[i];
 	consume(s, HOPE_BITS(word));
 	return put_slowly(t, sfx_hope_symbol(h, i, buf), HOPE_SYMLEN(word)) ? SFX_OK : SFX_NOSPACE;

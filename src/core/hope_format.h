@@ -34,7 +34,6 @@
 #define HOPE_LENGTHS_RUNS	1
 
 #define HOPE_END			0u		/* the interval of the empty string */
-#define HOPE_END_BITS		8		/* its code is at most that long */
 #define HOPE_NO_INTERVAL	UINT32_MAX
 
 /* While a dictionary is being made it may have more intervals than it may keep. */
@@ -55,9 +54,10 @@
 
 /*
  * Decoding table, by the next 12 bits of the input.  Either the bytes of as many whole codes as these bits hold, at most
- * seven bytes: low 7 bytes, the number of them (bits 57-59), bits of the codes (60-63).  Or HOPE_SPECIAL is set, and the kind is in
- * the bits of the number: the end; a symbol of more than seven bytes, its number below; a code of more than
- * 12 bits, number of the first one that starts so (28 bits) and how many do (28 bits).
+ * seven bytes: low 7 bytes, the number of them (bits 57-59), bits of the codes (60-63).  Or
+ * HOPE_SPECIAL is set, and the kind is in the bits of the number: the end, if its code is that short; a symbol of
+ * more than seven bytes, its number below; a code of more than 12 bits, number of the first one that starts so
+ * (28 bits) and how many do (28 bits).
  */
 #define HOPE_DECODE_BITS	12
 #define HOPE_DECODE_BYTES	7
@@ -320,8 +320,8 @@ extern size_t sfx_hope_assign_size(uint32_t n);
 extern void sfx_hope_optimal_lengths(const uint64_t *weight, uint32_t n, uint8_t *length, void *scratch);
 
 /*
- * Lengths for a dictionary's intervals: weight[0], the end's, is chosen here so that its length is HOPE_END_BITS or
- * less, and small weights are raised until no length is above maxbits, at least 1 more than the logarithm of n.
+ * The same, with small weights raised until no length is above maxbits, which is at least 1 more than the logarithm
+ * of n.
  */
 extern void sfx_hope_assign(uint64_t *weight, uint32_t n, unsigned maxbits, uint8_t *length, void *scratch);
 
@@ -356,7 +356,7 @@ typedef struct HopeSample
 
 extern size_t sfx_hope_select_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes);
 
-/* Choose symbols for at most limit intervals and write their list into s->p (up to cap bytes); its end is s->end.  SFX_OK, SFX_NOSPACE. */
+/* Choose symbols for at most limit intervals and write their list, s, to list (up to cap bytes).  SFX_OK, SFX_NOSPACE. */
 extern int sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, void *scratch,
 						   uint8_t *list, size_t cap, HopeSymbols *s);
 

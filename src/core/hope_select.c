@@ -193,6 +193,16 @@ value_of(SfxHopeScheme scheme, unsigned len, uint32_t count)
 	return len < 2 ? 0 : (uint64_t) len * count;
 }
 
+/* False, and one too many, if there is no more room. */
+static inline bool
+pick(Suffixes *x, uint32_t *npicks, uint32_t first, unsigned len)
+{
+	if (++*npicks > x->maxpicks)
+		return false;
+	x->pick[x->maxpicks - *npicks] = (uint64_t) first << 8 | len;
+	return true;
+}
+
 /*
  * Pick all strings worth at least least (> 0), in order, into the end of pick[].  How many; or one more than there is room for.
  * The walk is from the right: so of strings that start at the same place, the longer ones come first and stand behind.
@@ -208,12 +218,17 @@ pick_strings(Suffixes *x, uint64_t least, uint64_t *most)
 	}			open[SFX_HOPE_MAXSYM + 1];
 	int			nopen = 0;
 	uint32_t	npicks = 0;
+	unsigned	gram = hope_is_gram(x->scheme) ? hope_maxsym(x->scheme) : 0;
 
 	*most = 0;
 	for (uint32_t i = x->n; i-- > 0;)
 	{
 		uint32_t	right = i;
 
+		/* a gram that occurs once */
+		if (gram && least == 1 && x->lcp[i] < gram && (i + 1 == x->n || x->lcp[i + 1] < gram) &&
+			x->room[x->order[i]] == gram && !pick(x, &npicks, i, gram))
+			return npicks;
 		while (nopen > 0 && open[nopen - 1].len > x->lcp[i])
 		{
 			unsigned	len = open[--nopen].len;
@@ -224,10 +239,8 @@ pick_strings(Suffixes *x, uint64_t least, uint64_t *most)
 			*most = value > *most ? value : *most;
 			if (value < least)
 				continue;
-			if (npicks == x->maxpicks)
-				return npicks + 1;
-			npicks++;
-			x->pick[x->maxpicks - npicks] = (uint64_t) i << 8 | len;
+			if (!pick(x, &npicks, i, len))
+				return npicks;
 		}
 		if (x->lcp[i] > (nopen > 0 ? open[nopen - 1].len : 0))
 		{
@@ -281,7 +294,7 @@ sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, 
 {
 	Suffixes	x;
 	uint8_t    *p = scratch;
-	uint64_t	lo = 1,
+	uint64_t	lo = hope_is_gram(scheme) ? 0 : 1,
 				hi,
 				most;
 

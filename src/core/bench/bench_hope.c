@@ -4,10 +4,11 @@
  *	find /usr > paths.txt
  *	cc -std=c11 -O2 -o bench_hope bench/bench_hope.c *.c -lm && ./bench_hope paths.txt ...
  *
- * Made-up e-mails (host-reversed) and URLs, and the lines of each file given.  Keys are sorted; every
- * so many are the sample, a tenth of all and at most SAMPLE bytes.  rate: bytes of source per byte of code; bits: the same in bits, without what fills up
- * the last byte (what the paper reports).  random: rate on random bytes with the same dictionary.  Times are CPU times, ns per
- * source byte: enc key by key, batch in batches of sorted keys, dec.
+ * Made-up e-mails (host-reversed) and URLs, and the lines of each file given.  Keys are sorted; one in so many is
+ * in the sample, a tenth of all and at most SAMPLE bytes.  rate: bytes of source per byte of code; bits: the same in
+ * bits, without what fills up the last byte (what the paper reports).  random: rate on random bytes with the same
+ * dictionary.  enc (key by key), batch (in batches of sorted keys), dec: CPU time in ns per source byte; build, open:
+ * ms; state: KB.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -86,8 +87,8 @@ word(char *p, uint64_t *x)
 static void
 make_email(void)
 {
-	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "de.web", "org.example.mail", "com.aol", "net.comcast",
-	"de.gmx", "com.outlook", "edu.university.cs"};
+	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "de.web", "org.example.mail",
+	"com.aol", "net.comcast", "de.gmx", "com.outlook", "edu.university.cs"};
 	char		s[200];
 	uint64_t	x = rnd(),
 				h = rnd() % 64;
@@ -119,7 +120,8 @@ make_email(void)
 static void
 make_url(void)
 {
-	static const char *const part[] = {"index", "article", "news", "products", "category", "images", "forum", "view", "user", "search"};
+	static const char *const part[] = {"index", "article", "news", "products", "category", "images",
+	"forum", "view", "user", "search"};
 	static const char *const end[] = {".html", ".php?id=", "/", ".aspx?page=", "?q="};
 	char		s[400];
 	uint64_t	h = rnd() % 3000,
@@ -351,8 +353,8 @@ main(int argc, char **argv)
 	room = (size_t) N * 256;
 	text = malloc(room + 8);
 	keys = malloc(sizeof(*keys) * N);
-	printf("%-8s %-8s %6s %6s %7s %7s %6s %6s %8s %8s %6s %7s %6s\n", "set", "scheme", "rate", "bits", "random", "enc", "batch", "dec",
-		   "dict B", "interv", "state", "build", "open");
+	printf("%-8s %-8s %6s %6s %7s %7s %6s %6s %8s %8s %6s %7s %6s\n", "set", "scheme", "rate", "bits", "random", "enc",
+		   "batch", "dec", "dict B", "interv", "state", "build", "open");
 	for (int i = 0; i < N; i++)
 		make_email();
 	run("e-mails", LIMIT);

@@ -51,7 +51,8 @@ compare(const void *a, const void *b)
 static uint32_t
 make_key(Kind kind, uint8_t *p)
 {
-	static const char *const word[] = {"com.gmail@", "http://www.", "index", ".html", "an", "a", "abc", "abcd", "/usr/share/doc/", "\xff\xff"};
+	static const char *const word[] = {"com.gmail@", "http://www.", "index", ".html", "an", "a", "abc", "abcd",
+	"/usr/share/doc/", "\xff\xff"};
 	static const uint8_t zeros[] = {0, 0, 0, 1, 'k', 0, 0xFF},
 				high[] = {0xFF, 0xFF, 0xFF, 0xFE, 0, 'z', 0xFF};
 	uint32_t	len = 0,
@@ -134,6 +135,17 @@ open_dict(const uint8_t *dict, int len)
 		return h;
 	free(h);
 	return NULL;
+}
+
+static SfxHope *
+make_dict(SfxHopeScheme scheme, const Set *sample)
+{
+	uint8_t    *dict;
+	int			len = build(scheme, sample, &dict);
+	SfxHope    *h = open_dict(dict, len);
+
+	free(dict);
+	return h;
 }
 
 /* ---- properties of a dictionary on a set of keys ---- */
@@ -308,13 +320,11 @@ test_all_short(void)
 
 		for (int k = 0; k < 2; k++)
 		{
-			uint8_t    *dict;
-			SfxHope    *h = open_dict(dict, build((SfxHopeScheme) scheme, k ? &words : &set, &dict));
+			SfxHope    *h = make_dict((SfxHopeScheme) scheme, k ? &words : &set);
 			Result		r = check_set(h, &set);
 
 			good &= r.order && r.round_trip && r.bounded && r.batch && r.prefix;
 			free(h);
-			free(dict);
 		}
 		ok(good, "%s: all %u strings of up to four bytes out of six", scheme_name[scheme], set.n);
 	}
@@ -329,12 +339,11 @@ test_separators(void)
 	static Set	set;
 	static uint8_t enc[4 * TEXT];
 	static uint32_t end[NKEYS];
-	uint8_t    *dict;
 	SfxHope    *h;
 	bool		good = true;
 
 	make_set(&set, WORDS);
-	h = open_dict(dict, build(SFX_HOPE_DOUBLE, &set, &dict));
+	h = make_dict(SFX_HOPE_DOUBLE, &set);
 	sfx_hope_encode_batch(h, set.keys, set.n, enc, sizeof(enc), end);
 	for (uint32_t i = 2; i < set.n; i++)
 	{
@@ -349,7 +358,6 @@ test_separators(void)
 	}
 	ok(good, "codes make separators");
 	free(h);
-	free(dict);
 }
 
 /* ---- broken dictionaries and codes ---- */

@@ -1,0 +1,99 @@
+# Indexes stay small: a queue, sparse deletions, updates, and ascending keys, whose log must not outgrow the tree.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('churn');
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION surfidx');
+
+sub leaves
+{
+	my ($index) = @_;
+
+	return $node->safe_psql('postgres', "SELECT (surfidx_meta('$index')).leaves");
+}
+
+sub leaves_afresh
+{
+	my ($index) = @_;
+
+	$node->safe_psql('postgres', "REINDEX INDEX $index");
+	return leaves($index);
+}
+
+# A process that starts has a snapshot for a moment, which VACUUM heeds.
+sub wait_for_worker
+{
+	return $node->poll_query_until('postgres',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'");
+}
+
+# A queue: what is deleted at one end leaves no pages behind.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE q (i int, s text COLLATE "C");
+CREATE INDEX q_s ON q USING surfidx (s);
+END
+foreach my $round (1 .. 16)
+{
+	$node->safe_psql('postgres', <<"END");
+INSERT INTO q SELECT i, 'item ' || lpad(i::text, 10, '0') || md5(i::text) FROM generate_series(($round - 1) * 5000 + 1, $round * 5000) i;
+DELETE FROM q WHERE i <= ($round - 1) * 5000;
+END
+	wait_for_worker();
+	$node->safe_psql('postgres', 'VACUUM q');
+}
+$node->safe_psql('postgres', "SELECT surfidx_check('q_s', true)");
+my $after = leaves('q_s');
+my $fresh = leaves_afresh('q_s');
+cmp_ok($after, '<', 2 * $fresh, "a queue's index has $after leaves after 16 rounds, a fresh one $fresh");
+
+# Deletions all over the place, in rounds: none leaves much dead in one leaf.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE d AS SELECT i, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 60000) i;
+CREATE INDEX d_s ON d USING surfidx (s);
+END
+foreach my $round (1 .. 6)
+{
+	$node->safe_psql('postgres', "DELETE FROM d WHERE i % 8 = $round");
+	$node->safe_psql('postgres', 'VACUUM d');
+}
+$node->safe_psql('postgres', "SELECT surfidx_check('d_s', true)");
+$after = leaves('d_s');
+$fresh = leaves_afresh('d_s');
+cmp_ok($after, '<', 1.5 * $fresh, "after deletions the index has $after leaves, a fresh one $fresh");
+
+# Updates of the indexed column.
+foreach my $round (1 .. 8)
+{
+	$node->safe_psql('postgres', "UPDATE d SET s = md5(s || $round) WHERE i % 3 = $round % 3");
+	wait_for_worker();
+	$node->safe_psql('postgres', 'VACUUM d');
+}
+$node->safe_psql('postgres', "SELECT surfidx_check('d_s', true)");
+$after = leaves('d_s');
+$fresh = leaves_afresh('d_s');
+cmp_ok($after, '<', 1.3 * $fresh, "after updates the index has $after leaves, a fresh one $fresh");
+
+# Ascending keys: a few leaves hold everything, so the worker merges long before a tenth of the tree is in the log.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE a AS SELECT i::int8 FROM generate_series(1, 1000000) i;
+CREATE INDEX a_i ON a USING surfidx (i);
+INSERT INTO a SELECT i FROM generate_series(1000001, 1050000) i;
+END
+ok($node->poll_query_until('postgres', "SELECT merges > 0 FROM surfidx_meta('a_i')"), 'an ascending log is merged early');
+is($node->safe_psql('postgres', "SELECT surfidx_check('a_i', true)"), '', 'and well');
+
+# Keys that fall everywhere: a merge of so few would touch most leaves, so none is made.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE r AS SELECT (random() * 9e18)::int8 AS i FROM generate_series(1, 500000) i;
+CREATE INDEX r_i ON r USING surfidx (i);
+INSERT INTO r SELECT (random() * 9e18)::int8 AS i FROM generate_series(1, 40000) i;
+END
+ok(wait_for_worker(), 'the worker has looked and gone');
+is($node->safe_psql('postgres', "SELECT merges FROM surfidx_meta('r_i')"), '0', 'a scattered log of a few entries waits');
+$node->stop;
+done_testing();
