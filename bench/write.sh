@@ -149,14 +149,15 @@ write_clients()
 
 churn_sizes()
 {
-	sql -c "INSERT INTO bench.churn_size SELECT '$1', pg_relation_size('u_btree'), pg_relation_size('u_surfidx'), pg_relation_size('u_id_btree'), pg_relation_size('u_id_surfidx')"
+	sql -c "INSERT INTO bench.churn_size SELECT '$1', pg_relation_size('u_btree'), pg_relation_size('u_surfidx'), pg_relation_size('u_id_btree'), pg_relation_size('u_id_surfidx'),
+		(surfidx_meta('u_surfidx')).leaves, (surfidx_meta('u_id_surfidx')).leaves"
 }
 
 write_churn()
 {
 	local i
 
-	sql -c "CREATE TABLE bench.churn_size (t text, btree bigint, surfidx bigint, id_btree bigint, id_surfidx bigint)" \
+	sql -c "CREATE TABLE bench.churn_size (t text, btree bigint, surfidx bigint, id_btree bigint, id_surfidx bigint, leaves int, id_leaves int)" \
 		-c "CREATE TABLE u AS SELECT i AS id, (random() * 9e18)::int8 AS k FROM generate_series(1, 500000) i" \
 		-c "CREATE INDEX u_btree ON u (k)" -c "CREATE INDEX u_surfidx ON u USING surfidx (k)" \
 		-c "CREATE INDEX u_id_btree ON u (id)" -c "CREATE INDEX u_id_surfidx ON u USING surfidx (id)" -c "VACUUM ANALYZE u"
@@ -177,9 +178,9 @@ write_churn()
 	sql -c "REINDEX TABLE u"
 	churn_sizes "built anew"
 	sql -P footer=off -P border=0 -c "SELECT t, btree, (btree / first_value(btree) OVER w::numeric)::numeric(10, 2) AS x,
-		surfidx, (surfidx / first_value(surfidx) OVER w::numeric)::numeric(10, 2) AS x,
+		surfidx, (surfidx / first_value(surfidx) OVER w::numeric)::numeric(10, 2) AS x, leaves,
 		id_btree, (id_btree / first_value(id_btree) OVER w::numeric)::numeric(10, 2) AS x,
-		id_surfidx, (id_surfidx / first_value(id_surfidx) OVER w::numeric)::numeric(10, 2) AS x
+		id_surfidx, (id_surfidx / first_value(id_surfidx) OVER w::numeric)::numeric(10, 2) AS x, id_leaves
 		FROM bench.churn_size WINDOW w AS (ORDER BY ctid DESC) ORDER BY ctid"
 }
 

@@ -44,13 +44,29 @@ typedef enum MergeManner
 	MERGE_POLITE				/* and when somebody waits for the index or the database */
 } MergeManner;
 
+/*
+ * Does somebody want this database for itself, to drop it or as a template?  They take its lock first and
+ * then wait a few seconds for everybody connected to leave.
+ */
+bool
+sfx_database_is_wanted(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (LockAcquire(&tag, RowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, RowExclusiveLock, false);
+	return false;
+}
+
 /* Take the merge lock in that manner. */
 static bool
 take_lock(Relation index, MergeManner manner)
 {
 	if (manner == MERGE_POLITE)
 	{
-		if (LockHasWaitersRelation(index, SFX_WORKER_LOCK))
+		if (LockHasWaitersRelation(index, SFX_WORKER_LOCK) || sfx_database_is_wanted())
 			return false;
 		/* looking up what comparisons need takes a snapshot, which would hold back VACUUM until the merge ends */
 		InvalidateCatalogSnapshot();
@@ -269,7 +285,6 @@ merge_all(Relation index, MergeManner manner)
 	uint32		last;
 	uint32		gen;
 	SfxMeta		meta;
-
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
 	const SfxOrder *order;
 
@@ -287,6 +302,8 @@ merge_all(Relation index, MergeManner manner)
 		if (!done && manner != MERGE_WAIT)
 			break;
 	}
+	sfx_order_end(order);
+	pfree(kd);
 	return merged;
 }
 
@@ -316,6 +333,12 @@ sfx_open_index(Oid relid, LOCKMODE lockmode)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a surfidx index", RelationGetRelationName(index)),
 				 errhint("Give the name of an index made with CREATE INDEX ... USING surfidx; for a partitioned index, that of a partition's index.")));
+	if (!index->rd_index->indisready)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not ready: CREATE INDEX CONCURRENTLY has not finished building it, or has failed",
+						RelationGetRelationName(index)),
+				 errhint("Wait for it; or drop the index, or REINDEX it.")));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

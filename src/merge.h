@@ -35,6 +35,9 @@ extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
  */
 #define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
 
+/* Has somebody locked this database, to drop it or to copy it?  Needs a transaction. */
+extern bool sfx_database_is_wanted(void);
+
 /* Ask for a background merge of this index (worker.c).  True if a worker is at it right now. */
 extern bool sfx_worker_request(Relation index);
 extern Size sfx_worker_shmem_size(void);

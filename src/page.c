@@ -129,7 +129,8 @@ sfx_page_alloc(Relation index, uint32 oldest_gen)
 		if (blkno == InvalidBlockNumber)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		if (blkno < SFX_FIRST_BLKNO)
+		/* the map may name reserved blocks, or ones beyond the end: it is not logged, and the file may have been longer */
+		if (blkno < SFX_FIRST_BLKNO || blkno >= RelationGetNumberOfBlocks(index))
 			continue;
 		buf = ReadBuffer(index, blkno);
 		/* Whoever holds the lock is using the page: not for us. */
@@ -141,7 +142,14 @@ sfx_page_alloc(Relation index, uint32 oldest_gen)
 		}
 		ReleaseBuffer(buf);
 	}
-	return SfxExtendRelation(index);
+	for (;;)
+	{
+		buf = SfxExtendRelation(index);
+		if (PageIsNew(BufferGetPage(buf)))
+			return buf;
+		/* between the extension and our lock somebody found it free, and took it */
+		UnlockReleaseBuffer(buf);
+	}
 }
 
 void

@@ -149,15 +149,18 @@ worth_it(Relation index)
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
 	const SfxOrder *order;
 	SfxMeta		meta;
-	bool		worth;
+	bool		worth = false;
 
 	sfx_keydesc_init(kd, index);
 	order = sfx_order_create(index, kd, true);
-	if (!sfx_merge_trylock(index))
-		return false;
-	sfx_meta_read(index, &meta);
-	worth = worth_leaves(index, order, &meta, sfx_opt_merge_ratio(index));
-	sfx_merge_unlock(index);
+	if (sfx_merge_trylock(index))
+	{
+		sfx_meta_read(index, &meta);
+		worth = worth_leaves(index, order, &meta, sfx_opt_merge_ratio(index));
+		sfx_merge_unlock(index);
+	}
+	sfx_order_end(order);
+	pfree(kd);
 	return worth;
 }
 
@@ -189,7 +192,8 @@ sfx_merge_pressure(Relation index)
 	measure(index, &d);
 	if (!exceeds(&d, 1) && !time_to_look(&d))
 		return;
-	if (RelationUsesLocalBuffers(index))
+	/* no worker can open a temporary index, or one that our own transaction has made */
+	if (RelationUsesLocalBuffers(index) || index->rd_createSubid != InvalidSubTransactionId)
 	{
 		if (sfx_merge_due(index))
 			(void) sfx_merge_all(index, false);

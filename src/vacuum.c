@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "storage/freespace.h"
 #include "storage/indexfsm.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -262,12 +263,34 @@ vacuum_tree(VacState *vs)
 
 /* ---- the gate (V3) ---- */
 
+/* Wait until nobody pins gate page n, here and, through the record, on standbys. */
 static void
-pass_gate(Relation index)
+wait_for_gate(Relation index, uint32 n)
+{
+	Buffer		buf = ReadBuffer(index, SFX_GATE_BLKNO(n));
+
+	LockBufferForCleanup(buf);
+	START_CRIT_SECTION();
+	MarkBufferDirty(buf);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	lsn;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
+		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GATE);
+		PageSetLSN(BufferGetPage(buf), lsn);
+	}
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buf);
+}
+
+/* Make the other gate current; the number of the one that was. */
+static uint32
+flip_gate(Relation index)
 {
 	SfxMeta		meta;
-	Buffer		metabuf,
-				gatebuf;
+	Buffer		metabuf;
 	uint32		old;
 
 	sfx_meta_lock(index, &meta, &metabuf);
@@ -279,22 +302,21 @@ pass_gate(Relation index)
 	sfx_wal_meta(index, metabuf, &meta, SFX_META_GATE);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(metabuf);
+	return old;
+}
 
-	gatebuf = ReadBuffer(index, SFX_GATE_BLKNO(old));
-	LockBufferForCleanup(gatebuf);
-	START_CRIT_SECTION();
-	MarkBufferDirty(gatebuf);
-	if (RelationNeedsWAL(index))
-	{
-		XLogRecPtr	lsn;
+/*
+ * Nobody new pins the gate that is not current, but a VACUUM that was interrupted behind its flip may have left scans there
+ * for which it did not wait: so that gate first, or the flip would make it current again with them inside.
+ */
+static void
+pass_gate(Relation index)
+{
+	SfxMeta		meta;
 
-		XLogBeginInsert();
-		XLogRegisterBuffer(0, gatebuf, REGBUF_STANDARD);
-		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GATE);
-		PageSetLSN(BufferGetPage(gatebuf), lsn);
-	}
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(gatebuf);
+	sfx_meta_read(index, &meta);
+	wait_for_gate(index, 1 - meta.gate);
+	wait_for_gate(index, flip_gate(index));
 }
 
 /* ---- statistics on the metapage ---- */
@@ -348,12 +370,30 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return stats;
 }
 
+/*
+ * The blocks of the file, none of which somebody is just extending it by: that one is all zero, like a leaked one,
+ * until its maker has locked it.
+ */
+static BlockNumber
+count_blocks(Relation index)
+{
+	bool		needlock = !RELATION_IS_LOCAL(index);
+	BlockNumber nblocks;
+
+	if (needlock)
+		LockRelationForExtension(index, ExclusiveLock);
+	nblocks = RelationGetNumberOfBlocks(index);
+	if (needlock)
+		UnlockRelationForExtension(index, ExclusiveLock);
+	return nblocks;
+}
+
 /* Give every block that belongs to nobody to the free space map: what crashes and unfinished merges left. */
 static void
 reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	Relation	index = info->index;
-	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+	BlockNumber nblocks = count_blocks(index);
 	SfxMeta		meta;
 
 	sfx_meta_read(index, &meta);

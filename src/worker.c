@@ -210,11 +210,23 @@ take_request(Oid db)
 	return index;
 }
 
-/* Merge one index if it is still there and nobody is in the way. */
+/* Whoever wants the database has our requests, too: they were only advice. */
 static void
+forget_requests(Oid db)
+{
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (shared->request[i].db == db)
+			shared->request[i].db = InvalidOid;
+	LWLockRelease(&shared->lock);
+}
+
+/* Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole database. */
+static bool
 serve(Oid relid)
 {
 	Relation	index;
+	bool		wanted;
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
@@ -238,8 +250,10 @@ serve(Oid relid)
 			relation_close(index, SFX_WORKER_LOCK);
 		}
 	}
+	wanted = sfx_database_is_wanted();
 	CommitTransactionCommand();
 	pgstat_report_activity(STATE_IDLE, NULL);
+	return !wanted;
 }
 
 void
@@ -267,6 +281,10 @@ sfx_worker_main(Datum arg)
 	while ((index = take_request(db)) != InvalidOid)
 	{
 		CHECK_FOR_INTERRUPTS();
-		serve(index);
+		if (!serve(index))
+		{
+			forget_requests(db);
+			break;
+		}
 	}
 }
