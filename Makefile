@@ -3,6 +3,7 @@
 #	make [PG_CONFIG=/path/to/pg_config]		build the extension
 #	make install							as root or with sudo
 #	make test [ONLY=core|regress|isolation|tap]	build, install, run all tests on throw-away clusters
+#	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15, 17 and 18, on Debian as root
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
 #	make fuzz NAME=delta [SECS=60]			run one fuzz target of src/core
@@ -26,7 +27,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test demo bench fuzz
+.PHONY: test test-versions demo bench fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -35,6 +36,9 @@ PGXS := $(if $(PG_CONFIG),$(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null)))
 test:
 	@scripts/setup.sh
 	@scripts/test.sh
+
+test-versions:
+	@scripts/versions.sh $(VERSIONS)
 
 demo:
 	@scripts/setup.sh

@@ -28,6 +28,7 @@ cluster_start()
 		echo "port = $PGPORT"
 		echo "fsync = off"
 		echo "lc_messages = 'C'"
+		echo "jit = off"	# plans that are only disabled cost enough for it to compile them
 		echo "log_line_prefix = '%m [%p] %a '"
 		[ -z "$TEST_CONF" ] || echo "${TEST_CONF//;/$'\n'}"
 		[ $# -eq 0 ] || printf '%s\n' "$@"

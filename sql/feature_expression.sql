@@ -18,7 +18,9 @@ SELECT * FROM compare('ee', '(t COLLATE "en-x-icu", id) WHERE a < 100',
 CREATE INDEX ee_part ON ee USING surfidx (id) WHERE a IS NOT NULL AND t IS NOT NULL;
 SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM ee WHERE id = 5 AND a > 3 AND t = 'arg1';
+RESET enable_seqscan;
 EXPLAIN (COSTS OFF) SELECT id FROM ee WHERE id = 5 AND a > 3;
+SET enable_seqscan = off;
 UPDATE ee SET a = NULL WHERE id < 100;
 UPDATE ee SET a = 5 WHERE id < 50;
 SELECT surfidx_check('ee_part', true);

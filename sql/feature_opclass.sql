@@ -28,12 +28,15 @@ CREATE INDEX ON fr USING surfidx (id, v fraction_sql);
 CREATE OPERATOR CLASS fraction_pl FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
 	FUNCTION 1 fraction_cmp_pl(fraction, fraction);
 CREATE INDEX ON fr USING surfidx (v fraction_pl);
+-- 18 sorts by any access method's class that has the operator, these included, so they must not disagree with the next
+DROP OPERATOR FAMILY fraction_sql USING surfidx;
+DROP OPERATOR FAMILY fraction_pl USING surfidx;
 -- in C it does, for the index; ORDER BY needs a btree class that has the operators as well, as core looks orders up there
 CREATE OPERATOR CLASS fraction_bt DEFAULT FOR TYPE fraction USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
 	FUNCTION 1 fraction_cmp(fraction, fraction);
 CREATE OPERATOR CLASS fraction_c FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
 	FUNCTION 1 fraction_cmp(fraction, fraction);
-SELECT amvalidate(oid) FROM pg_opclass WHERE opcname IN ('fraction_c', 'fraction_sql') ORDER BY 1;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'fraction_c' ORDER BY 1;
 SELECT * FROM compare('fr', '(v fraction_c, id)', '{"SELECT v, id FROM %t ORDER BY v, id", "SELECT id FROM %t WHERE v = ROW(3, 4)::fraction", "SELECT id FROM %t WHERE v < ROW(3, 4)::fraction"}', '{index,only}');
 -- a class without an operator, and one with a function too few
 CREATE OPERATOR CLASS fraction_few FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 3 =, FUNCTION 1 fraction_cmp(fraction, fraction);
@@ -61,7 +64,7 @@ DROP INDEX je_v;
 INSERT INTO je VALUES (1, '{1}');
 CREATE INDEX ON je USING surfidx (v);
 DROP TABLE fr, nocls, je;
-DROP OPERATOR FAMILY fraction_sql USING surfidx; DROP OPERATOR FAMILY fraction_pl USING surfidx; DROP OPERATOR FAMILY fraction_c USING surfidx;
+DROP OPERATOR FAMILY fraction_c USING surfidx;
 DROP OPERATOR FAMILY fraction_few USING surfidx; DROP OPERATOR FAMILY fraction_none USING surfidx; DROP OPERATOR FAMILY fraction_bt USING btree;
 SELECT count(*) FROM pg_opclass WHERE opcname LIKE 'fraction%';
 SET client_min_messages = warning;

@@ -139,7 +139,7 @@ check_raw_column(Relation index, int attno, Oid collation)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" of surfidx index \"%s\" has a comparison function that is not written in C",
 						NameStr(att->attname), RelationGetRelationName(index)),
-				 errdetail("Function %s would run while pages of the index are locked.", format_procedure(cmp->fn_oid)),
+				 errdetail("Function %s would run while pages of the index are locked.", format_procedure_qualified(cmp->fn_oid)),
 				 errhint("Use an operator class whose comparison function is of language C or internal, or a btree index.")));
 }
 

@@ -26,6 +26,7 @@ sub new_node
 	$node->append_conf('postgresql.conf', <<"END");
 shared_preload_libraries = 'surfidx'
 lc_messages = 'C'
+jit = off
 autovacuum = off
 @{[ $conf // '' ]}
 END

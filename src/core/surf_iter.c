@@ -258,7 +258,7 @@ take(SfxSurfIter *it, unsigned c, int *result)
 {
 	const SfxSurf *s = it->s;
 	SfxSurfLevel *l = &it->levels[it->nlevels - 1];
-	uint64_t	edge;
+	uint64_t	edge = 0;
 	bool		equal;
 
 	if (l->node < s->ndense ? !surf_find_dense(s, l->node, c, &edge, &equal) :

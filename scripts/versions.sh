@@ -1,0 +1,167 @@
+#!/bin/bash
+# Run the whole test suite on every PostgreSQL version that a Debian release brings, each in a Debian system of its
+# own below build/distros, which debootstrap makes the first time (some minutes and 1 GB each) and later runs use
+# again.  Needs Debian and root; fetches from the mirror that this machine's apt uses.
+#
+#	versions.sh [15|17|18]...		which versions; default: all
+#	ONLY=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=	as in test.sh
+#
+# The last lines are "PostgreSQL V: N passed, N failed" for each version and "N passed, N failed" in all.
+# PostgreSQL 16 is in no release of Debian.
+#
+# The systems run in mount and process namespaces of their own: whatever ends this script, no server goes on
+# running, and nothing stays mounted below build/ that "make clean" would delete.
+
+cd "$(dirname "$0")/.." || exit 1
+. scripts/common.sh
+
+declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
+readonly DISTROS=$ROOT_DIR/build/distros
+readonly PASSED_ON="ONLY TEST_CONF WERROR SANITIZE KEEP"
+
+# ---- can this machine do it? ----
+
+check_machine()
+{
+	[ "$(id -u)" -eq 0 ] || die "must run as root: it makes whole Debian systems below build/distros"
+	command -v apt-get >/dev/null || die "needs Debian's apt"
+	if ! unshare --mount --pid --fork --propagation private true 2>/dev/null; then
+		die "may not make mount and process namespaces here (a container without CAP_SYS_ADMIN?)"
+	fi
+	if ! command -v debootstrap >/dev/null || [ ! -f /usr/share/keyrings/debian-archive-keyring.gpg ]; then
+		echo "# installing: debootstrap"
+		apt-get -qq update &&
+			DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends \
+				debootstrap debian-archive-keyring >/dev/null || die "could not install debootstrap"
+	fi
+}
+
+# The mirror of Debian's main archive that apt is configured for.  Labels are unknown to apt before its first update.
+find_mirror()
+{
+	local try
+
+	for try in 1 2; do
+		MIRROR=$(apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+			awk '$1 == "Debian" && $2 == "main" { print $3; exit }')
+		[ -z "$MIRROR" ] || break
+		apt-get -qq update
+	done
+	[ -n "$MIRROR" ] || die "apt has no source of Debian packages; this works on Debian only"
+	eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
+	export http_proxy https_proxy
+}
+
+# ---- one Debian system ----
+
+isolated()
+{
+	unshare --mount --pid --fork --kill-child --propagation private -- "$@"
+}
+
+# inside dir command...
+inside()
+{
+	local dir=$1 name keep=()
+
+	shift
+	for name in $PASSED_ON http_proxy https_proxy; do
+		[ -z "${!name}" ] || keep+=("$name=${!name}")
+	done
+	isolated bash -c '
+		dir=$1
+		shift
+		mount -t proc proc "$dir/proc" &&
+			mount -t tmpfs -o mode=1777 tmpfs "$dir/dev/shm" &&
+			mount -t tmpfs -o mode=1777 tmpfs "$dir/tmp" &&
+			exec chroot "$dir" "$@"' bash "$dir" \
+		env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "${keep[@]}" "$@"
+}
+
+# make_system suite dir: the smallest system, and make; scripts/setup.sh brings the rest as on any fresh machine
+make_system()
+{
+	local suite=$1 dir=$2 recipe=
+
+	[ ! -f "$dir/.complete" ] || return 0
+	# an older debootstrap does not know the names of younger releases
+	[ -e "/usr/share/debootstrap/scripts/$suite" ] || recipe=sid
+	echo "# debootstrap $suite"
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	# shellcheck disable=SC2086
+	if ! isolated debootstrap --force-check-gpg --variant=minbase --include=make,ca-certificates \
+		"$suite" "$dir" "$MIRROR" $recipe >"$dir.log" 2>&1; then
+		tail -5 "$dir.log"
+		return 1
+	fi
+	# packages start no servers
+	printf '#!/bin/sh\nexit 101\n' >"$dir/usr/sbin/policy-rc.d"
+	chmod +x "$dir/usr/sbin/policy-rc.d"
+	# a mirror may be behind; signatures are checked all the same
+	echo 'Acquire::Check-Valid-Until "false";' >"$dir/etc/apt/apt.conf.d/99surfidx"
+	touch "$dir/.complete"
+}
+
+copy_tree()
+{
+	local dir=$1
+
+	rm -rf "$dir/surfidx" && mkdir "$dir/surfidx" &&
+		tar -c --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.so' . | tar -x -C "$dir/surfidx" &&
+		cp -L /etc/resolv.conf "$dir/etc/resolv.conf"
+}
+
+# ---- one version ----
+
+# test_version version: adds to the totals and to the summary
+test_version()
+{
+	local version=$1 suite=${SUITES[$1]} t0=$SECONDS
+	local dir=$DISTROS/$suite log=$DISTROS/test-$version.log result found
+
+	echo "# PostgreSQL $version, Debian $suite"
+	: >"$log"
+	if ! make_system "$suite" "$dir" || ! copy_tree "$dir"; then
+		result="0 passed, 1 failed"
+		echo "FAILED: no Debian $suite for PostgreSQL $version"
+	else
+		inside "$dir" bash -c 'cd /surfidx && .ci/run' 2>&1 | tee "$log" |
+			grep --line-buffered -Ev '^[0-9]+ passed, [0-9]+ failed$'
+		result=$(tail -1 "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed$')
+		found=$(inside "$dir" /surfidx/scripts/pg_config.sh) && found=$(inside "$dir" "$found" --version)
+		if [[ $found != "PostgreSQL $version"[!0-9]* ]]; then
+			echo "FAILED: Debian $suite has ${found:-no PostgreSQL}, not PostgreSQL $version"
+			result="0 passed, 1 failed"
+		elif [ -z "$result" ]; then
+			echo "FAILED: the tests of PostgreSQL $version did not end, see $log"
+			result="0 passed, 1 failed"
+		fi
+	fi
+	echo "# PostgreSQL $version: $((SECONDS - t0)) s"
+	summary+="PostgreSQL $version: $result"$'\n'
+	passed=$((passed + ${result%% *}))
+	result=${result#*, }
+	failed=$((failed + ${result%% *}))
+}
+
+# ---- main ----
+
+[ $# -gt 0 ] || set -- 15 17 18
+for version; do
+	[ -n "${SUITES[$version]}" ] || die "PostgreSQL $version is not one of: 15 17 18"
+done
+check_machine
+mkdir -p "$DISTROS"
+exec 9>"$DISTROS/lock"
+flock -n 9 || die "another run of this script is using $DISTROS"
+find_mirror
+passed=0
+failed=0
+summary=
+for version; do
+	test_version "$version"
+done
+printf '%s' "$summary"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
