@@ -140,10 +140,19 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxTuplesortDatumIsCopy			false
 #endif
 
+/* The owner of an index may maintain it; from 17 on whoever has that privilege on the table, too. */
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #if PG_VERSION_NUM < 160000
-#define SfxOwnsRelation(relid)	pg_class_ownercheck(relid, GetUserId())
+#define SfxMayMaintain(index)	pg_class_ownercheck(index, GetUserId())
+#elif PG_VERSION_NUM < 170000
+#define SfxMayMaintain(index)	object_ownercheck(RelationRelationId, index, GetUserId())
 #else
-#define SfxOwnsRelation(relid)	object_ownercheck(RelationRelationId, relid, GetUserId())
+#define SfxMayMaintain(index) \
+	(object_ownercheck(RelationRelationId, index, GetUserId()) || \
+	 pg_class_aclcheck(IndexGetRelation(index, false), GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK)
 #endif
 
 /* 18 writes it before the declaration, and has no pg_attribute_noreturn any more. */
@@ -192,6 +201,9 @@ SfxFunctionIsC(Oid funcid)
 	ReleaseSysCache(tup);
 	return lang == INTERNALlanguageId || lang == ClanguageId;
 }
+
+/* From 18 on btree's cost estimate counts on skip scans: a clause on a column behind one without an equality narrows them. */
+#define SFX_BTREE_SKIPS (PG_VERSION_NUM >= 180000)
 
 /* Before 18 core takes btree for the only access method that enforces uniqueness. */
 #define SFX_UNIQUE_MEANS_BTREE	(PG_VERSION_NUM < 180000)

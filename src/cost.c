@@ -8,8 +8,10 @@
 
 #include <math.h>
 
+#include "access/stratnum.h"
 #include "nodes/pathnodes.h"
 #include "utils/index_selfuncs.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 /* Children of an inner page, roughly: only the logarithm matters. */
@@ -20,6 +22,56 @@ int
 sfx_tree_height(BlockNumber pages)
 {
 	return pages > SFX_FIRST_BLKNO + 1 ? (int) ceil(log(pages - SFX_FIRST_BLKNO) / log(TYPICAL_FANOUT)) : 0;
+}
+
+/* Does the clause fix its column to single values, so that the next column's clause still narrows the range read? */
+static bool
+is_equality(const IndexOptInfo *info, const IndexClause *clause)
+{
+	ListCell   *lc;
+
+	foreach(lc, clause->indexquals)
+	{
+		Expr	   *qual = lfirst_node(RestrictInfo, lc)->clause;
+		Oid			op = InvalidOid;
+
+		if (IsA(qual, NullTest) && ((NullTest *) qual)->nulltesttype == IS_NULL)
+			return true;
+		if (IsA(qual, OpExpr))
+			op = ((OpExpr *) qual)->opno;
+		else if (IsA(qual, ScalarArrayOpExpr))
+			op = ((ScalarArrayOpExpr *) qual)->opno;
+		if (OidIsValid(op) &&
+			get_op_opfamily_strategy(op, info->opfamily[clause->indexcol]) == BTEqualStrategyNumber)
+			return true;
+	}
+	return false;
+}
+
+/* How many of a path's clauses bound the range that is read; the rest are checked entry by entry. */
+static int
+count_bounds(const IndexPath *path)
+{
+	int			n = 0,
+				col = 0;
+	bool		fixed = false;	/* column col has an equality */
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (clause->indexcol != col)
+		{
+			if (!fixed || clause->indexcol != col + 1)
+				break;
+			col++;
+			fixed = false;
+		}
+		fixed = fixed || is_equality(path->indexinfo, clause);
+		n++;
+	}
+	return n;
 }
 
 void
@@ -36,7 +88,19 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	/* btree's estimate needs the ordering operators that core found for the columns; without them, it would crash */
 	if (info->sortopfamily != NULL)
 	{
-		btcostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
+		int			bounds = count_bounds(path);
+		IndexPath	bounded = *path;
+
+		if (!SFX_BTREE_SKIPS || bounds == list_length(path->indexclauses))
+		{
+			btcostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
+			return;
+		}
+		/* btree would leap from value to value of the columns before; here all entries between the bounds are read */
+		bounded.indexclauses = list_copy_head(path->indexclauses, bounds);
+		btcostestimate(root, &bounded, loop_count, startup, total, selectivity, correlation, pages);
+		genericcostestimate(root, path, loop_count, &costs);
+		*selectivity = costs.indexSelectivity;
 		return;
 	}
 	genericcostestimate(root, path, loop_count, &costs);

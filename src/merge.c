@@ -359,7 +359,7 @@ surfidx_merge(PG_FUNCTION_ARGS)
 				 errmsg("recovery is in progress"),
 				 errhint("A standby receives its merges from the primary: run surfidx_merge() there.")));
 	index = sfx_open_index(PG_GETARG_OID(0), RowExclusiveLock);
-	if (!SfxOwnsRelation(RelationGetRelid(index)))
+	if (!SfxMayMaintain(RelationGetRelid(index)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
 	merged = sfx_merge_all(index, true);
 	relation_close(index, RowExclusiveLock);
