@@ -15,22 +15,18 @@
  * nobody: there a violation counts only if replay stood still meanwhile, or if it is found twice.
  *-------------------------------------------------------------------------
  */
+#include "check.h"
 #include "merge.h"
-#include "tree.h"
 
 #include <stdarg.h>
 
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "catalog/index.h"
-#include "common/hashfn.h"
-#include "common/pg_prng.h"
-#include "lib/bloomfilter.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -41,55 +37,9 @@
 PG_FUNCTION_INFO_V1(surfidx_check);
 
 #define CHECK_TRIES			20	/* on a standby */
-#define MAX_TREE_LEVEL		32
-#define CHECK_INTERVAL		1024	/* entries between two looks at interrupts */
 
-typedef struct Check
-{
-	Relation	heap;
-	Relation	index;
-	SfxMeta		meta;
-	SfxKeyDesc	kd;
-	const SfxOrder *order;
-	BufferAccessStrategy strategy;
-	BlockNumber nblocks;		/* blocks that owned has bits for */
-	uint8	   *owned;			/* bit per block: somebody leads to it */
-	bloom_filter *filter;		/* of (key, TID); NULL: not asked for */
-	uint32		last_seq;		/* of the active generation's last page seen */
-	bool		active_seen;	/* ... if it has pages */
-	uint64		max_tid;		/* greatest TID of all entries, and a block it stands on */
-	BlockNumber max_tid_blkno;
-	SfxBlock   *block;
-	void	   *scratch;		/* for sfx_inner_verify */
-	char	   *arena;			/* for decoded keys */
-	MemoryContext rowcxt;		/* for what the encoding of a row allocates */
-	PGAlignedBlock page;		/* the page in hand */
-} Check;
-
-/* A generation's log entries as hashes: undead[0..nundead) from the front, dead ones from the back. */
-typedef struct LogHashes
-{
-	uint64	   *hash;
-	uint64		size;			/* log entries that the image has seen */
-	uint64		nundead;
-	uint64		ndead;
-} LogHashes;
-
-/* The level above, read along beside the level that is checked. */
-typedef struct Parents
-{
-	int			level;
-	BlockNumber right;
-	int			n;
-	int			at;
-	SfxChild   *children;
-	MemoryContext cxt;
-} Parents;
-
-pg_noreturn static void broken(Check *cs, BlockNumber blkno, const char *fmt,...) pg_attribute_printf(3, 4);
-
-static void
-broken(Check *cs, BlockNumber blkno, const char *fmt,...)
+void
+sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...)
 {
 	char		what[512];
 	va_list		args;
@@ -104,7 +54,7 @@ broken(Check *cs, BlockNumber blkno, const char *fmt,...)
 
 /* Make room in owned for a file that has grown. */
 static void
-grow_owned(Check *cs, BlockNumber nblocks)
+grow_owned(SfxCheck *cs, BlockNumber nblocks)
 {
 	Size		oldlen = cs->owned ? (Size) cs->nblocks / 8 + 1 : 0;
 	Size		newlen = (Size) nblocks / 8 + 1;
@@ -116,31 +66,31 @@ grow_owned(Check *cs, BlockNumber nblocks)
 }
 
 static bool
-is_owned(Check *cs, BlockNumber blkno)
+is_owned(SfxCheck *cs, BlockNumber blkno)
 {
 	return (cs->owned[blkno / 8] & (1 << (blkno % 8))) != 0;
 }
 
 /* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
-static void
-own_block(Check *cs, BlockNumber from, BlockNumber blkno)
+void
+sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno)
 {
 	if (blkno >= cs->nblocks)
 	{
 		BlockNumber now = RelationGetNumberOfBlocks(cs->index);
 
 		if (blkno >= now)
-			broken(cs, from, "link to block %u beyond the end of the file, which has %u blocks", blkno, now);
+			sfx_broken(cs, from, "link to block %u beyond the end of the file, which has %u blocks", blkno, now);
 		grow_owned(cs, now);
 	}
 	if (is_owned(cs, blkno))
-		broken(cs, from, "link to block %u, which has another owner already", blkno);
+		sfx_broken(cs, from, "link to block %u, which has another owner already", blkno);
 	cs->owned[blkno / 8] |= 1 << (blkno % 8);
 }
 
 /* Copy a page to cs->page, checked as far as sfx_page_check goes.  NULL: it is new. */
-static SfxPageTail *
-copy_page(Check *cs, BlockNumber blkno)
+SfxPageTail *
+sfx_check_copy(SfxCheck *cs, BlockNumber blkno)
 {
 	Buffer		buf;
 
@@ -153,14 +103,6 @@ copy_page(Check *cs, BlockNumber blkno)
 }
 
 /* ---- entries ---- */
-
-static uint64
-entry_hash(const SfxEntry *e)
-{
-	uint64		h = hash_bytes_extended(e->key, e->keylen, e->tid);
-
-	return e->paylen > 0 ? hash_bytes_extended(e->payload, e->paylen, h) : h;
-}
 
 static void
 remember_entry(bloom_filter *filter, const uint8 *key, uint32 keylen, uint64 tid)
@@ -180,7 +122,7 @@ decode_context(void *arg)
 }
 
 static void
-check_bytes(Check *cs, BlockNumber blkno, const SfxEntry *e)
+check_bytes(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -194,15 +136,15 @@ check_bytes(Check *cs, BlockNumber blkno, const SfxEntry *e)
 }
 
 /* What every entry has to satisfy wherever it stands. */
-static void
-check_entry(Check *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
+void
+sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 {
 	if (e->keylen < 1)
-		broken(cs, blkno, "entry without a key");
+		sfx_broken(cs, blkno, "entry without a key");
 	if (SFX_TID_OFFSET(e->tid) == 0 || SFX_TID_BLOCK(e->tid) == InvalidBlockNumber)
-		broken(cs, blkno, "entry with the impossible TID (%u,%u)", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+		sfx_broken(cs, blkno, "entry with the impossible TID (%u,%u)", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
 	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
-		broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
+		sfx_broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
 			   e->paylen, cs->kd.natts - cs->kd.nkeys);
 	check_bytes(cs, blkno, e);
 	if (dead)
@@ -219,7 +161,7 @@ check_entry(Check *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 /* ---- 1. metapage and gates ---- */
 
 static void
-check_generation_list(Check *cs)
+check_generation_list(SfxCheck *cs)
 {
 	SfxMeta    *m = &cs->meta;
 
@@ -228,23 +170,23 @@ check_generation_list(Check *cs)
 		SfxGen	   *gen = &m->gens[g];
 
 		if (gen->gen != m->gens[0].gen - g)
-			broken(cs, SFX_META_BLKNO, "generation %u stands where %u should", gen->gen, m->gens[0].gen - g);
+			sfx_broken(cs, SFX_META_BLKNO, "generation %u stands where %u should", gen->gen, m->gens[0].gen - g);
 		if ((gen->first == InvalidBlockNumber) != (gen->tail == InvalidBlockNumber) ||
 			(gen->first == InvalidBlockNumber) != (gen->pages == 0))
-			broken(cs, SFX_META_BLKNO, "generation %u has %u pages from block %u to block %u",
+			sfx_broken(cs, SFX_META_BLKNO, "generation %u has %u pages from block %u to block %u",
 				   gen->gen, gen->pages, gen->first, gen->tail);
 		/* a frozen one may have no entries: frozen between its first page and the first append, but it has the page */
 		if (g > 0 && gen->pages == 0)
-			broken(cs, SFX_META_BLKNO, "frozen generation %u has no pages", gen->gen);
+			sfx_broken(cs, SFX_META_BLKNO, "frozen generation %u has no pages", gen->gen);
 		if (g == 0 && gen->sealed != 0)
-			broken(cs, SFX_META_BLKNO, "active generation %u is sealed", gen->gen);
+			sfx_broken(cs, SFX_META_BLKNO, "active generation %u is sealed", gen->gen);
 	}
 	if (m->next_gen != m->gens[0].gen + 1)
-		broken(cs, SFX_META_BLKNO, "the next generation is %u and the active one %u", m->next_gen, m->gens[0].gen);
+		sfx_broken(cs, SFX_META_BLKNO, "the next generation is %u and the active one %u", m->next_gen, m->gens[0].gen);
 }
 
 static void
-check_meta(Check *cs)
+check_meta(SfxCheck *cs)
 {
 	SfxMeta    *m = &cs->meta;
 	SfxRun	   *run;
@@ -252,469 +194,33 @@ check_meta(Check *cs)
 	sfx_meta_read(cs->index, m);
 	run = SfxMetaMain(m);
 	if (m->version != SFX_FORMAT_VERSION)
-		broken(cs, SFX_META_BLKNO, "format version %u", m->version);
+		sfx_broken(cs, SFX_META_BLKNO, "format version %u", m->version);
 	check_generation_list(cs);
 	if (m->nruns != 1)
-		broken(cs, SFX_META_BLKNO, "%u runs where there can be one only", m->nruns);
+		sfx_broken(cs, SFX_META_BLKNO, "%u runs where there can be one only", m->nruns);
 	if (run->id == 0 || run->id >= m->next_run)
-		broken(cs, SFX_META_BLKNO, "run %u with %u as the next one", run->id, m->next_run);
-	if (run->level > MAX_TREE_LEVEL || run->root < SFX_FIRST_BLKNO)
-		broken(cs, SFX_META_BLKNO, "root at block %u of level %u", run->root, run->level);
+		sfx_broken(cs, SFX_META_BLKNO, "run %u with %u as the next one", run->id, m->next_run);
+	if (run->level > SFX_CHECK_MAX_LEVEL || run->root < SFX_FIRST_BLKNO)
+		sfx_broken(cs, SFX_META_BLKNO, "root at block %u of level %u", run->root, run->level);
 
 	for (BlockNumber blkno = SFX_META_BLKNO; blkno < SFX_FIRST_BLKNO; blkno++)
 	{
 		SfxPageTail *tail;
 
-		own_block(cs, SFX_META_BLKNO, blkno);
-		tail = copy_page(cs, blkno);
+		sfx_check_own(cs, SFX_META_BLKNO, blkno);
+		tail = sfx_check_copy(cs, blkno);
 		if (tail == NULL || tail->kind != (blkno == SFX_META_BLKNO ? SFX_PAGE_META : SFX_PAGE_GATE))
-			broken(cs, blkno, blkno == SFX_META_BLKNO ? "not a metapage" : "not a gate page");
+			sfx_broken(cs, blkno, blkno == SFX_META_BLKNO ? "not a metapage" : "not a gate page");
 		if (tail->build_id != m->build_id)
-			broken(cs, blkno, "page of another build");
+			sfx_broken(cs, blkno, "page of another build");
 	}
-}
-
-/* ---- 2. the delta ---- */
-
-static void
-note_hash(LogHashes *lh, const SfxEntry *e, bool dead)
-{
-	if (lh->nundead + lh->ndead == lh->size)
-		return;					/* younger than the image */
-	if (dead)
-		lh->hash[lh->size - ++lh->ndead] = entry_hash(e);
-	else
-		lh->hash[lh->nundead++] = entry_hash(e);
-}
-
-/* The entries of the log page in hand; their number. */
-static uint32
-check_log_entries(Check *cs, BlockNumber blkno, LogHashes *lh)
-{
-	SfxEntry	e;
-	bool		dead;
-	uint32		off = 0;
-	uint32		n = 0;
-
-	while (sfx_log_parse(cs->index, blkno, cs->page.data, &off, &e, &dead))
-	{
-		check_entry(cs, blkno, &e, dead);
-		note_hash(lh, &e, dead);
-		n++;
-	}
-	return n;
-}
-
-/* One page of a chain; the block to its right. */
-static BlockNumber
-check_log_page(Check *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, uint32 seq, uint64 *total, LogHashes *lh)
-{
-	SfxPageTail *tail = copy_page(cs, blkno);
-	SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(cs->page.data);
-	bool		sealed;
-	uint32		n;
-
-	if (tail == NULL || !sfx_log_page_is(cs->index, blkno, cs->page.data, cs->meta.build_id, gen->gen))
-		broken(cs, blkno, "not a log page of generation %u", gen->gen);
-	if (h->seq != seq)
-		broken(cs, blkno, "log page number %u of generation %u says that it is number %u", seq, gen->gen, h->seq);
-	if (h->before != *total)
-		broken(cs, blkno, "log page counts " UINT64_FORMAT " entries before it, there are " UINT64_FORMAT,
-			   h->before, *total);
-	sealed = (tail->flags & SFX_LOG_SEALED) != 0;
-	if (sealed != (frozen && tail->right == InvalidBlockNumber))
-		broken(cs, blkno, "log page is %s", sealed ? "sealed before the end of a frozen generation" :
-			   "the last one of a frozen generation but not sealed");
-	n = check_log_entries(cs, blkno, lh);
-	if (n != h->nentries)
-		broken(cs, blkno, "log page says that it has %u entries, it has %u", h->nentries, n);
-	if ((seq + 1 == gen->pages) != (blkno == gen->tail))
-		broken(cs, blkno, "log page number %u of %u, while the metapage has block %u as the last one",
-			   seq + 1, gen->pages, gen->tail);
-	*total += n;
-	return tail->right;
-}
-
-/* The chain of generation number g.  The active one may be longer than the metapage said when it was read. */
-static void
-check_log_chain(Check *cs, int g, LogHashes *lh)
-{
-	SfxGen	   *gen = &cs->meta.gens[g];
-	bool		frozen = g > 0;
-	BlockNumber from = SFX_META_BLKNO;
-	BlockNumber blkno = gen->first;
-	uint64		total = 0;
-	uint32		seq = 0;
-
-	while (blkno != InvalidBlockNumber)
-	{
-		BlockNumber right;
-
-		own_block(cs, from, blkno);
-		right = check_log_page(cs, gen, frozen, blkno, seq, &total, lh);
-		if (!frozen)
-		{
-			cs->active_seen = true;
-			cs->last_seq = seq;
-		}
-		from = blkno;
-		blkno = right;
-		seq++;
-	}
-	if (seq < gen->pages || (frozen && seq > gen->pages))
-		broken(cs, from, "generation %u ends after %u log pages, the metapage counts %u", gen->gen, seq, gen->pages);
-	if (frozen && total != gen->sealed)
-		broken(cs, from, "generation %u was sealed with " UINT64_FORMAT " entries, its log has " UINT64_FORMAT,
-			   gen->gen, gen->sealed, total);
-	if (total < lh->size)
-		broken(cs, from, "the image of generation %u has seen " UINT64_FORMAT " log entries, there are " UINT64_FORMAT,
-			   gen->gen, lh->size, total);
-}
-
-/*
- * The entries of an image as hashes, copied out under its lock into out[0..room).  Returns how many there are, which may be more than
- * room; *seen = log entries behind it.
- */
-static uint64
-read_image(Check *cs, int g, uint64 *out, uint64 room, uint64 *seen)
-{
-	SfxImage   *img = sfx_image_acquire(cs->index, cs->order, &cs->meta, g);
-	const SfxNodeAlloc *a;
-	const SfxDelta *d;
-	const char *why = NULL;
-	SfxCursor	c;
-	uint64		n = 0;
-	uint64		count;
-	int			rc;
-
-	if (img == NULL)
-		broken(cs, SFX_META_BLKNO, "generation %u has no log", cs->meta.gens[g].gen);
-	d = sfx_image_delta(img, &a);
-	*seen = sfx_image_seen(img);
-	count = d->nentries;
-	rc = sfx_delta_verify(d, a, &why);
-	if (rc == SFX_OK && count <= room)
-	{
-		bool		have = sfx_delta_seek(d, a, NULL, &c);
-
-		for (; have && n < count; have = sfx_delta_next(d, a, &c))
-		{
-			SfxEntry	e;
-
-			sfx_delta_get(d, a, &c, &e);
-			out[n++] = entry_hash(&e);
-		}
-	}
-	sfx_image_release(img);
-	if (rc != SFX_OK)
-		broken(cs, cs->meta.gens[g].first, "image of generation %u: %s", cs->meta.gens[g].gen, why ? why : "unknown damage");
-	return count;
-}
-
-static int
-cmp_hash(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * An image holds every undead entry of the log that it has seen, once.  It may still hold entries that
- * VACUUM has flagged since, but no others.
- */
-static void
-compare_image(Check *cs, int g, uint64 *image, uint64 n, LogHashes *lh)
-{
-	uint64	   *undead = lh->hash;
-	uint64	   *dead = lh->hash + lh->nundead;
-	uint64		i = 0;
-	uint64		u = 0;
-	uint64		d = 0;
-	uint32		gen = cs->meta.gens[g].gen;
-
-	qsort(image, n, sizeof(uint64), cmp_hash);
-	qsort(undead, lh->nundead, sizeof(uint64), cmp_hash);
-	qsort(dead, lh->ndead, sizeof(uint64), cmp_hash);
-	for (; u < lh->nundead; u++)
-	{
-		if (u > 0 && undead[u] == undead[u - 1])
-			broken(cs, cs->meta.gens[g].first, "an entry stands twice in the log of generation %u", gen);
-		while (i < n && image[i] < undead[u])
-		{
-			while (d < lh->ndead && dead[d] < image[i])
-				d++;
-			if (d == lh->ndead || dead[d] != image[i])
-				broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not", gen);
-			i++;
-		}
-		if (i == n || image[i] != undead[u])
-			broken(cs, cs->meta.gens[g].first, "the image of generation %u lacks an entry of its log", gen);
-		i++;
-	}
-	for (; i < n; i++)
-	{
-		while (d < lh->ndead && dead[d] < image[i])
-			d++;
-		if (d == lh->ndead || dead[d] != image[i])
-			broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not", gen);
-	}
-}
-
-static void
-check_generation(Check *cs, int g)
-{
-	LogHashes	lh = {0};
-	uint64	   *image = NULL;
-	uint64		room = 0;
-	uint64		n;
-
-	if (cs->meta.gens[g].first == InvalidBlockNumber)
-		return;
-	/* The active image may grow between two looks: some slack, and another try. */
-	while ((n = read_image(cs, g, image, room, &lh.size)) > room)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (image)
-			pfree(image);
-		room = n + n / 8 + 1024;
-		image = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
-	}
-	lh.hash = MemoryContextAllocHuge(CurrentMemoryContext, Max(lh.size, 1) * sizeof(uint64));
-	check_log_chain(cs, g, &lh);
-	compare_image(cs, g, image, n, &lh);
-	pfree(lh.hash);
-	if (image)
-		pfree(image);
-}
-
-/* ---- 3. the tree ---- */
-
-static int
-collect_parent(void *ctx, int i, const SfxChild *child)
-{
-	Parents    *ps = ctx;
-
-	ps->children[i] = *child;
-	ps->children[i].low = sfx_pos_copy(&child->low);
-	return SFX_OK;
-}
-
-/* Stand on the first child of the inner page blkno.  The page has been verified when its own level was. */
-static void
-load_parent(Check *cs, Parents *ps, BlockNumber blkno)
-{
-	SfxPageTail *tail = copy_page(cs, blkno);
-	MemoryContext old;
-	SfxInner	inner;
-
-	if (tail == NULL || tail->kind != SFX_PAGE_INNER || tail->level != ps->level ||
-		sfx_inner_open(&inner, SfxPageBody(cs->page.data), SfxPageBodyLen(cs->page.data), cs->order) < 0)
-		broken(cs, blkno, "not an inner page of level %d", ps->level);
-	MemoryContextReset(ps->cxt);
-	old = MemoryContextSwitchTo(ps->cxt);
-	ps->right = tail->right;
-	ps->n = inner.nchildren;
-	ps->at = 0;
-	ps->children = palloc(sizeof(SfxChild) * inner.nchildren);
-	if (sfx_inner_each(&inner, collect_parent, ps) < 0)
-		broken(cs, blkno, "inner page separators");
-	MemoryContextSwitchTo(old);
-}
-
-/* The next downlink to be met; NULL at the end of the level above. */
-static const SfxChild *
-next_downlink(Check *cs, Parents *ps)
-{
-	while (ps->at == ps->n)
-	{
-		if (ps->right == InvalidBlockNumber)
-			return NULL;
-		load_parent(cs, ps, ps->right);
-	}
-	return &ps->children[ps->at];
-}
-
-/*
- * Page blkno with that low fence against the next downlink.  A page without one is one whose parent was split and not yet
- * posted: right links lead to it, and only inner pages can be so.
- */
-static void
-check_downlink(Check *cs, Parents *ps, int level, BlockNumber blkno, const SfxPos *low, uint64 count)
-{
-	const SfxChild *c = next_downlink(cs, ps);
-
-	if (c == NULL || c->blkno != blkno)
-	{
-		if (level == 0)
-			broken(cs, blkno, "leaf without a downlink; the next one leads to block %u", c ? c->blkno : 0);
-		if (c && sfx_order_cmp_pos(cs->order, low, &c->low) >= 0)
-			broken(cs, blkno, "the level above leads to block %u before this one", c->blkno);
-		return;
-	}
-	if (sfx_order_cmp_pos(cs->order, low, &c->low) != 0)
-		broken(cs, blkno, "low fence differs from the downlink's separator");
-	if (level == 0 && c->count != count)
-		broken(cs, blkno, "the downlink counts " UINT64_FORMAT " entries, the leaf has " UINT64_FORMAT, c->count, count);
-	ps->at++;
-}
-
-static void
-check_leaf_entries(Check *cs, BlockNumber blkno, const SfxLeaf *leaf)
-{
-	for (int b = 0; b < leaf->nblocks; b++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (sfx_leaf_decode(leaf, b, NULL, NULL, cs->block) < 0)
-			broken(cs, blkno, "leaf block %d cannot be decoded", b);
-		for (int i = 0; i < cs->block->nent; i++)
-		{
-			SfxEntry	e;
-
-			sfx_block_entry(cs->block, i, &e);
-			check_entry(cs, blkno, &e, false);
-		}
-	}
-}
-
-/* What is said about one page of the tree. */
-typedef struct TreePage
-{
-	SfxPos		low;
-	SfxPos		high;
-	bool		high_inf;
-	BlockNumber right;
-	BlockNumber first_child;
-	uint64		count;			/* leaf: entries */
-	uint8		lowbuf[SFX_MAX_ENTRY + 8];
-	uint8		highbuf[SFX_MAX_ENTRY + 8];
-} TreePage;
-
-static void
-check_leaf(Check *cs, BlockNumber blkno, TreePage *tp)
-{
-	const uint8 *body = SfxPageBody(cs->page.data);
-	uint32		len = SfxPageBodyLen(cs->page.data);
-	const char *why = NULL;
-	SfxLeaf		leaf;
-
-	if (sfx_leaf_verify(body, len, cs->order, cs->block, &why) < 0 || sfx_leaf_open(&leaf, body, len, cs->order) < 0)
-		broken(cs, blkno, "leaf: %s", why ? why : "header or directory");
-	if (sfx_leaf_fences(&leaf, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0)
-		broken(cs, blkno, "leaf fences");
-	tp->count = leaf.nentries;
-	check_leaf_entries(cs, blkno, &leaf);
-}
-
-static void
-check_inner(Check *cs, BlockNumber blkno, TreePage *tp)
-{
-	const uint8 *body = SfxPageBody(cs->page.data);
-	uint32		len = SfxPageBodyLen(cs->page.data);
-	const char *why = NULL;
-	SfxInner	inner;
-	uint32_t	child;
-	uint64_t	count;
-
-	if (sfx_inner_verify(body, len, cs->order, cs->scratch, &why) < 0 || sfx_inner_open(&inner, body, len, cs->order) < 0)
-		broken(cs, blkno, "inner page: %s", why ? why : "header");
-	if (sfx_inner_fences(&inner, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0 ||
-		sfx_inner_child(&inner, 0, &child, &count) < 0)
-		broken(cs, blkno, "inner page fences");
-	tp->first_child = child;
-	tp->count = 0;
-}
-
-static void
-check_tree_page(Check *cs, BlockNumber blkno, int level, TreePage *tp)
-{
-	SfxPageTail *tail = copy_page(cs, blkno);
-
-	if (tail == NULL || !sfx_tree_page_is(cs->index, blkno, cs->page.data, &cs->meta, level))
-		broken(cs, blkno, "not a page of level %d of run %u", level, SfxMetaMain(&cs->meta)->id);
-	tp->right = tail->right;
-	if (level > 0)
-		check_inner(cs, blkno, tp);
-	else
-		check_leaf(cs, blkno, tp);
-	if ((tp->right == InvalidBlockNumber) != tp->high_inf)
-		broken(cs, blkno, "%s", tp->high_inf ? "right neighbour of a page that ends at plus infinity" :
-			   "no right neighbour beyond a finite high fence");
-	if (!tp->high_inf && sfx_order_cmp_pos(cs->order, &tp->low, &tp->high) >= 0)
-		broken(cs, blkno, "low fence is not below the high fence");
-}
-
-/* One level from its leftmost page on; the leftmost page of the level below. */
-static BlockNumber
-check_level(Check *cs, int level, BlockNumber first, Parents *ps)
-{
-	TreePage   *tp = palloc(sizeof(TreePage));
-	TreePage   *prev = palloc(sizeof(TreePage));
-	BlockNumber from = SFX_META_BLKNO;
-	BlockNumber below = InvalidBlockNumber;
-
-	for (BlockNumber blkno = first; blkno != InvalidBlockNumber;)
-	{
-		TreePage   *t;
-
-		own_block(cs, from, blkno);
-		check_tree_page(cs, blkno, level, tp);
-		if (blkno == first)
-		{
-			below = tp->first_child;
-			if (tp->low.len != 0 || tp->low.tid != 0)
-				broken(cs, blkno, "the first page of level %d does not begin at minus infinity", level);
-		}
-		else if (sfx_order_cmp_pos(cs->order, &prev->high, &tp->low) != 0)
-			broken(cs, blkno, "low fence differs from the high fence of block %u to its left", from);
-		if (ps)
-			check_downlink(cs, ps, level, blkno, &tp->low, tp->count);
-		else if (blkno != first)
-			broken(cs, first, "the root has a right neighbour");
-		from = blkno;
-		blkno = tp->right;
-		t = prev;
-		prev = tp;
-		tp = t;
-	}
-	if (ps && next_downlink(cs, ps) != NULL)
-		broken(cs, next_downlink(cs, ps)->blkno, "page with a downlink that level %d does not lead to", level);
-	pfree(tp);
-	pfree(prev);
-	return below;
-}
-
-static void
-check_tree(Check *cs)
-{
-	SfxRun	   *run = SfxMetaMain(&cs->meta);
-	BlockNumber first = run->root;
-	BlockNumber above = InvalidBlockNumber;
-	Parents		ps = {0};
-
-	ps.cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx check", ALLOCSET_DEFAULT_SIZES);
-	for (int level = run->level; level >= 0; level--)
-	{
-		BlockNumber below;
-
-		if (above != InvalidBlockNumber)
-		{
-			ps.level = level + 1;
-			load_parent(cs, &ps, above);
-		}
-		below = check_level(cs, level, first, above != InvalidBlockNumber ? &ps : NULL);
-		above = first;
-		first = below;
-	}
-	MemoryContextDelete(ps.cxt);
 }
 
 /* ---- 4. the other blocks ---- */
 
 /* Has the active generation taken this page since its chain was walked? */
 static bool
-is_new_log_page(Check *cs, SfxPageTail *tail)
+is_new_log_page(SfxCheck *cs, SfxPageTail *tail)
 {
 	SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(cs->page.data);
 
@@ -725,7 +231,7 @@ is_new_log_page(Check *cs, SfxPageTail *tail)
 }
 
 static void
-check_free_blocks(Check *cs)
+check_free_blocks(SfxCheck *cs)
 {
 	for (BlockNumber blkno = SFX_FIRST_BLKNO; blkno < cs->nblocks; blkno++)
 	{
@@ -733,70 +239,12 @@ check_free_blocks(Check *cs)
 
 		if (is_owned(cs, blkno))
 			continue;
-		tail = copy_page(cs, blkno);
+		tail = sfx_check_copy(cs, blkno);
 		if (tail != NULL && !sfx_page_is_free(cs->page.data, SfxMetaOldestGen(&cs->meta)) &&
 			!is_new_log_page(cs, tail))
-			broken(cs, blkno, "page of kind %u, level %u, owner %u belongs to nobody and is not free",
+			sfx_broken(cs, blkno, "page of kind %u, level %u, owner %u belongs to nobody and is not free",
 				   tail->kind, tail->level, tail->owner);
 	}
-}
-
-/* ---- 5. the table ---- */
-
-static void
-check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
-{
-	Check	   *cs = arg;
-	uint8		bytes[SFX_MAX_ENTRY + 6];
-	MemoryContext old = MemoryContextSwitchTo(cs->rowcxt);
-	int			len = sfx_key_encode(&cs->kd, index, values, isnull, bytes);
-
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(cs->rowcxt);
-	sfx_put_tid(bytes + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
-	if (bloom_lacks_element(cs->filter, bytes, len + 6))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is damaged: row (%u,%u) of table \"%s\" has no entry",
-						RelationGetRelationName(index), ItemPointerGetBlockNumber(tid),
-						ItemPointerGetOffsetNumber(tid), RelationGetRelationName(cs->heap)),
-				 errhint("Please REINDEX it.")));
-}
-
-/* As many elements as the filter has to take, roughly. */
-static int64
-estimate_entries(Check *cs)
-{
-	int64		n = (int64) SfxMetaMain(&cs->meta)->entries;
-
-	for (int g = 0; g < cs->meta.ngens; g++)
-		n += (int64) cs->meta.gens[g].pages * (BLCKSZ / 16);
-	return Max(n, 1024);
-}
-
-/* Every row that the snapshot sees is looked up.  Rows are read as CREATE INDEX CONCURRENTLY would read them. */
-static void
-check_heap(Check *cs, Snapshot snapshot)
-{
-	IndexInfo  *info = BuildIndexInfo(cs->index);
-	TableScanDesc scan = table_beginscan_strat(cs->heap, snapshot, 0, NULL, true, true);
-
-	info->ii_Concurrent = true;
-	info->ii_Unique = false;
-	info->ii_ExclusionOps = NULL;
-	info->ii_ExclusionProcs = NULL;
-	info->ii_ExclusionStrats = NULL;
-	(void) table_index_build_scan(cs->heap, cs->index, info, true, false, check_row, cs, scan);
-}
-
-static void
-check_tids(Check *cs)
-{
-	BlockNumber nblocks = RelationGetNumberOfBlocks(cs->heap);
-
-	if (cs->max_tid > 0 && SFX_TID_BLOCK(cs->max_tid) >= nblocks)
-		broken(cs, cs->max_tid_blkno, "entry for row (%u,%u) of a table that has %u blocks",
-			   SFX_TID_BLOCK(cs->max_tid), SFX_TID_OFFSET(cs->max_tid), nblocks);
 }
 
 /* ---- the whole ---- */
@@ -804,7 +252,7 @@ check_tids(Check *cs)
 static void
 check_all(Relation heap, Relation index, Snapshot snapshot)
 {
-	Check	   *cs = palloc0(sizeof(Check));
+	SfxCheck   *cs = palloc0(sizeof(SfxCheck));
 
 	cs->heap = heap;
 	cs->index = index;
@@ -818,15 +266,14 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 	grow_owned(cs, RelationGetNumberOfBlocks(index));
 	check_meta(cs);
 	if (snapshot)
-		cs->filter = bloom_create(estimate_entries(cs), maintenance_work_mem,
-								  pg_prng_uint64(&pg_global_prng_state));
+		sfx_check_make_filter(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
-		check_generation(cs, g);
-	check_tree(cs);
+		sfx_check_generation(cs, g);
+	sfx_check_tree(cs);
 	check_free_blocks(cs);
-	check_tids(cs);
+	sfx_check_tids(cs);
 	if (snapshot)
-		check_heap(cs, snapshot);
+		sfx_check_heap(cs, snapshot);
 }
 
 /* One check in a subtransaction; what it threw, or NULL. */

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ * check.h - what the parts of the verifier share
+ *
+ *	check.c			the whole: metapage, gates, blocks that nobody owns, standbys, SQL
+ *	check_delta.c	log pages, and images against them
+ *	check_tree.c	leaves and inner pages, level by level
+ *	check_heap.c	the index against its table
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_CHECK_H
+#define SURFIDX_CHECK_H
+
+#include "tree.h"
+
+#include "lib/bloomfilter.h"
+#include "utils/snapshot.h"
+
+/* One check of one index. */
+typedef struct SfxCheck
+{
+	Relation	heap;
+	Relation	index;
+	SfxMeta		meta;
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
+	BufferAccessStrategy strategy;
+	BlockNumber nblocks;		/* blocks that owned has bits for */
+	uint8	   *owned;			/* bit per block: somebody leads to it */
+	bloom_filter *filter;		/* of (key, TID); NULL: not asked for */
+	uint32		last_seq;		/* of the active generation's last page seen */
+	bool		active_seen;	/* ... if it has pages */
+	uint64		max_tid;		/* greatest TID of all entries, and a block it stands on */
+	BlockNumber max_tid_blkno;
+	SfxBlock   *block;
+	void	   *scratch;		/* for sfx_inner_verify */
+	char	   *arena;			/* for decoded keys */
+	MemoryContext rowcxt;		/* for what the encoding of a row allocates */
+	PGAlignedBlock page;		/* the page in hand */
+} SfxCheck;
+
+#define SFX_CHECK_MAX_LEVEL	32
+
+/* The error of a violation: index, block, what is wrong. */
+pg_noreturn extern void sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...) pg_attribute_printf(3, 4);
+
+/* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
+extern void sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno);
+/* Copy a page to cs->page, checked as far as sfx_page_check goes; its tail.  NULL: it is new. */
+extern SfxPageTail *sfx_check_copy(SfxCheck *cs, BlockNumber blkno);
+/* What every entry has to satisfy wherever it stands. */
+extern void sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead);
+
+/* Generation number g of the metapage: its chain of log pages, then its image against the log. */
+extern void sfx_check_generation(SfxCheck *cs, int g);
+/* Every level of the tree. */
+extern void sfx_check_tree(SfxCheck *cs);
+
+/* Make cs->filter, big enough for the entries there are. */
+extern void sfx_check_make_filter(SfxCheck *cs);
+/* Every row that the snapshot sees has its entry in cs->filter. */
+extern void sfx_check_heap(SfxCheck *cs, Snapshot snapshot);
+/* No entry is for a row beyond the table's end. */
+extern void sfx_check_tids(SfxCheck *cs);
+
+#endif							/* SURFIDX_CHECK_H */

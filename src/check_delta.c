@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ * check_delta.c - the verifier: log pages, and images against them
+ *
+ * The image is read before the log: what it has seen is in the log by then, whatever is appended meanwhile.
+ *-------------------------------------------------------------------------
+ */
+#include "check.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+/* A generation's log entries as hashes: undead[0..nundead) from the front, dead ones from the back. */
+typedef struct LogHashes
+{
+	uint64	   *hash;
+	uint64		size;			/* log entries that the image has seen */
+	uint64		nundead;
+	uint64		ndead;
+} LogHashes;
+
+static uint64
+entry_hash(const SfxEntry *e)
+{
+	uint64		h = hash_bytes_extended(e->key, e->keylen, e->tid);
+
+	return e->paylen > 0 ? hash_bytes_extended(e->payload, e->paylen, h) : h;
+}
+
+static void
+note_hash(LogHashes *lh, const SfxEntry *e, bool dead)
+{
+	if (lh->nundead + lh->ndead == lh->size)
+		return;					/* younger than the image */
+	if (dead)
+		lh->hash[lh->size - ++lh->ndead] = entry_hash(e);
+	else
+		lh->hash[lh->nundead++] = entry_hash(e);
+}
+
+/* The entries of the log page in hand; their number. */
+static uint32
+check_log_entries(SfxCheck *cs, BlockNumber blkno, LogHashes *lh)
+{
+	SfxEntry	e;
+	bool		dead;
+	uint32		off = 0;
+	uint32		n = 0;
+
+	while (sfx_log_parse(cs->index, blkno, cs->page.data, &off, &e, &dead))
+	{
+		sfx_check_entry(cs, blkno, &e, dead);
+		note_hash(lh, &e, dead);
+		n++;
+	}
+	return n;
+}
+
+/* One page of a chain; the block to its right. */
+static BlockNumber
+check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, uint32 seq, uint64 *total, LogHashes *lh)
+{
+	SfxPageTail *tail = sfx_check_copy(cs, blkno);
+	SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(cs->page.data);
+	bool		sealed;
+	uint32		n;
+
+	if (tail == NULL || !sfx_log_page_is(cs->index, blkno, cs->page.data, cs->meta.build_id, gen->gen))
+		sfx_broken(cs, blkno, "not a log page of generation %u", gen->gen);
+	if (h->seq != seq)
+		sfx_broken(cs, blkno, "log page number %u of generation %u says that it is number %u", seq, gen->gen, h->seq);
+	if (h->before != *total)
+		sfx_broken(cs, blkno, "log page counts " UINT64_FORMAT " entries before it, there are " UINT64_FORMAT,
+			   h->before, *total);
+	sealed = (tail->flags & SFX_LOG_SEALED) != 0;
+	if (sealed != (frozen && tail->right == InvalidBlockNumber))
+		sfx_broken(cs, blkno, "log page is %s", sealed ? "sealed before the end of a frozen generation" :
+			   "the last one of a frozen generation but not sealed");
+	n = check_log_entries(cs, blkno, lh);
+	if (n != h->nentries)
+		sfx_broken(cs, blkno, "log page says that it has %u entries, it has %u", h->nentries, n);
+	if ((seq + 1 == gen->pages) != (blkno == gen->tail))
+		sfx_broken(cs, blkno, "log page number %u of %u, while the metapage has block %u as the last one",
+			   seq + 1, gen->pages, gen->tail);
+	*total += n;
+	return tail->right;
+}
+
+/* The chain of generation number g.  The active one may be longer than the metapage said when it was read. */
+static void
+check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
+{
+	SfxGen	   *gen = &cs->meta.gens[g];
+	bool		frozen = g > 0;
+	BlockNumber from = SFX_META_BLKNO;
+	BlockNumber blkno = gen->first;
+	uint64		total = 0;
+	uint32		seq = 0;
+
+	while (blkno != InvalidBlockNumber)
+	{
+		BlockNumber right;
+
+		sfx_check_own(cs, from, blkno);
+		right = check_log_page(cs, gen, frozen, blkno, seq, &total, lh);
+		if (!frozen)
+		{
+			cs->active_seen = true;
+			cs->last_seq = seq;
+		}
+		from = blkno;
+		blkno = right;
+		seq++;
+	}
+	if (seq < gen->pages || (frozen && seq > gen->pages))
+		sfx_broken(cs, from, "generation %u ends after %u log pages, the metapage counts %u", gen->gen, seq, gen->pages);
+	if (frozen && total != gen->sealed)
+		sfx_broken(cs, from, "generation %u was sealed with " UINT64_FORMAT " entries, its log has " UINT64_FORMAT,
+			   gen->gen, gen->sealed, total);
+	if (total < lh->size)
+		sfx_broken(cs, from, "the image of generation %u has seen " UINT64_FORMAT " log entries, there are " UINT64_FORMAT,
+			   gen->gen, lh->size, total);
+}
+
+/*
+ * The entries of an image as hashes, copied out under its lock into out[0..room).  Returns how many there are, which may be more than
+ * room; *seen = log entries behind it.
+ */
+static uint64
+read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, uint64 *seen)
+{
+	SfxImage   *img = sfx_image_acquire(cs->index, cs->order, &cs->meta, g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	const char *why = NULL;
+	SfxCursor	c;
+	uint64		n = 0;
+	uint64		count;
+	int			rc;
+
+	if (img == NULL)
+		sfx_broken(cs, SFX_META_BLKNO, "generation %u has no log", cs->meta.gens[g].gen);
+	d = sfx_image_delta(img, &a);
+	*seen = sfx_image_seen(img);
+	count = d->nentries;
+	rc = sfx_delta_verify(d, a, &why);
+	if (rc == SFX_OK && count <= room)
+	{
+		bool		have = sfx_delta_seek(d, a, NULL, &c);
+
+		for (; have && n < count; have = sfx_delta_next(d, a, &c))
+		{
+			SfxEntry	e;
+
+			sfx_delta_get(d, a, &c, &e);
+			out[n++] = entry_hash(&e);
+		}
+	}
+	sfx_image_release(img);
+	if (rc != SFX_OK)
+		sfx_broken(cs, cs->meta.gens[g].first, "image of generation %u: %s", cs->meta.gens[g].gen, why ? why : "unknown damage");
+	return count;
+}
+
+static int
+cmp_hash(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * An image holds every undead entry of the log that it has seen, once.  It may still hold entries that
+ * VACUUM has flagged since, but no others.
+ */
+static void
+compare_image(SfxCheck *cs, int g, uint64 *image, uint64 n, LogHashes *lh)
+{
+	uint64	   *undead = lh->hash;
+	uint64	   *dead = lh->hash + lh->nundead;
+	uint64		i = 0;
+	uint64		u = 0;
+	uint64		d = 0;
+	uint32		gen = cs->meta.gens[g].gen;
+
+	qsort(image, n, sizeof(uint64), cmp_hash);
+	qsort(undead, lh->nundead, sizeof(uint64), cmp_hash);
+	qsort(dead, lh->ndead, sizeof(uint64), cmp_hash);
+	for (; u < lh->nundead; u++)
+	{
+		if (u > 0 && undead[u] == undead[u - 1])
+			sfx_broken(cs, cs->meta.gens[g].first, "an entry stands twice in the log of generation %u", gen);
+		while (i < n && image[i] < undead[u])
+		{
+			while (d < lh->ndead && dead[d] < image[i])
+				d++;
+			if (d == lh->ndead || dead[d] != image[i])
+				sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not", gen);
+			i++;
+		}
+		if (i == n || image[i] != undead[u])
+			sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u lacks an entry of its log", gen);
+		i++;
+	}
+	for (; i < n; i++)
+	{
+		while (d < lh->ndead && dead[d] < image[i])
+			d++;
+		if (d == lh->ndead || dead[d] != image[i])
+			sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not", gen);
+	}
+}
+
+void
+sfx_check_generation(SfxCheck *cs, int g)
+{
+	LogHashes	lh = {0};
+	uint64	   *image = NULL;
+	uint64		room = 0;
+	uint64		n;
+
+	if (cs->meta.gens[g].first == InvalidBlockNumber)
+		return;
+	/* The active image may grow between two looks: some slack, and another try. */
+	while ((n = read_image(cs, g, image, room, &lh.size)) > room)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (image)
+			pfree(image);
+		room = n + n / 8 + 1024;
+		image = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
+	}
+	lh.hash = MemoryContextAllocHuge(CurrentMemoryContext, Max(lh.size, 1) * sizeof(uint64));
+	check_log_chain(cs, g, &lh);
+	compare_image(cs, g, image, n, &lh);
+	pfree(lh.hash);
+	if (image)
+		pfree(image);
+}
