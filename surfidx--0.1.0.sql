@@ -500,3 +500,74 @@ COMMENT ON FUNCTION surfidx_meta(regclass) IS
 
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
+
+-- Advice: what btree indexes would weigh
+
+CREATE FUNCTION surfidx_estimate(
+	btree regclass,
+	OUT btree_bytes bigint,
+	OUT entries bigint,
+	OUT surfidx_bytes bigint,
+	OUT ordered_bytes boolean,
+	OUT sampled bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_estimate(regclass) IS
+'what a btree index would weigh as surfidx, from a sample of its pages';
+
+CREATE FUNCTION surfidx_advise(
+	min_bytes bigint DEFAULT 1048576,
+	OUT table_name regclass,
+	OUT index_name regclass,
+	OUT btree_bytes bigint,
+	OUT surfidx_bytes bigint,
+	OUT ratio numeric,
+	OUT entries bigint,
+	OUT statement text,
+	OUT remark text)
+RETURNS SETOF record
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+BEGIN ATOMIC
+	WITH candidate AS MATERIALIZED (
+		SELECT x.indrelid AS tableid, x.indexrelid AS indexid, x.indisunique, x.indisreplident, i.relname AS name,
+			pg_get_indexdef(x.indexrelid) AS definition,
+			format('CREATE %sINDEX %I ON %I.%I USING btree ', CASE WHEN x.indisunique THEN 'UNIQUE ' END,
+				i.relname, n.nspname, t.relname) AS head,
+			format('%I.%I', n.nspname, t.relname) AS on_table,
+			(SELECT c.contype FROM pg_constraint c
+				WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u')) AS contype,
+			EXISTS (SELECT FROM pg_constraint c
+				WHERE c.conindid = x.indexrelid AND c.confrelid = x.indrelid AND c.contype = 'f') AS is_target
+		FROM pg_index x
+			JOIN pg_class i ON i.oid = x.indexrelid
+			JOIN pg_class t ON t.oid = x.indrelid
+			JOIN pg_namespace n ON n.oid = t.relnamespace
+			JOIN pg_am a ON a.oid = i.relam
+		WHERE a.amname = 'btree' AND i.relkind = 'i' AND x.indisvalid AND i.relpersistence <> 't'
+			AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+			AND pg_relation_size(x.indexrelid) >= min_bytes)
+	SELECT c.tableid::regclass, c.indexid::regclass, e.btree_bytes, e.surfidx_bytes,
+		round(e.surfidx_bytes::numeric / nullif(e.btree_bytes, 0), 3), e.entries,
+		CASE WHEN e.surfidx_bytes IS NOT NULL AND starts_with(c.definition, c.head) THEN
+			format('CREATE %sINDEX CONCURRENTLY %I ON %s USING surfidx %s', CASE WHEN c.indisunique THEN 'UNIQUE ' END,
+				left(c.name, 55) || '_surfidx', c.on_table, substr(c.definition, length(c.head) + 1)) END,
+		concat_ws('; ',
+			CASE WHEN e.surfidx_bytes IS NULL THEN
+				'a column has no surfidx operator class: make one from its btree functions' END,
+			CASE c.contype WHEN 'p' THEN 'primary key: PostgreSQL takes only btree, keep this one'
+				WHEN 'u' THEN 'UNIQUE constraint: PostgreSQL takes only btree; a unique index would do the same without being a constraint' END,
+			CASE WHEN c.is_target AND current_setting('server_version_num')::int < 180000 THEN
+				'target of a foreign key: before PostgreSQL 18 only btree, keep this one' END,
+			CASE WHEN c.indisreplident THEN 'replica identity: name the new index as one before dropping this one' END,
+			CASE WHEN NOT e.ordered_bytes THEN
+				'comparator key space: larger and slower than with ordered bytes (for text: COLLATE "C")' END)
+	FROM candidate c, LATERAL surfidx_estimate(c.indexid::regclass) e
+	ORDER BY e.btree_bytes - e.surfidx_bytes DESC NULLS LAST, c.indexid;
+END;
+
+COMMENT ON FUNCTION surfidx_advise(bigint) IS
+'for each btree index of at least so many bytes: its size, an estimate of what it would be as surfidx, and the statement to try it';
+
+REVOKE ALL ON FUNCTION surfidx_estimate(regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_advise(bigint) FROM PUBLIC;

@@ -1,0 +1,67 @@
+-- surfidx_advise(): estimates within a tenth of the truth, statements that run, remarks on what PostgreSQL refuses
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS surfidx;
+RESET client_min_messages;
+SET surfidx.unique_notice = off;
+SELECT setseed(0.5);
+SET surfidx.auto_merge = off;
+CREATE SCHEMA "advise me";
+SET search_path = "advise me", public;
+
+CREATE TABLE adv (id serial PRIMARY KEY, r int8, u uuid, e text COLLATE "C", p text COLLATE "C", l text, at timestamptz, f float8, d int, n numeric)
+	WITH (autovacuum_enabled = off);
+INSERT INTO adv (r, u, e, p, l, at, f, d, n)
+SELECT (random() * 9e18)::int8, md5(g::text)::uuid, (ARRAY['com.', 'org.'])[1 + g % 2] || md5((g % 97)::text)::char(6) || '@' || md5(g::text)::char(9),
+	'/usr/share/doc/' || md5((g / 30)::text) || '/file' || g, md5(g::text)::char(12), '2020-01-01'::timestamptz + g * interval '1 s' * random(), random(), g % 3000,
+	(random() * 1e5)::numeric(10, 2)
+FROM generate_series(1, 60000) g;
+CREATE UNIQUE INDEX adv_r ON adv (r);
+CREATE INDEX adv_u ON adv (u);
+CREATE INDEX adv_e ON adv (e);
+CREATE INDEX adv_p ON adv (p);
+CREATE INDEX adv_l ON adv (l COLLATE "en-x-icu");
+CREATE INDEX adv_at ON adv (at DESC NULLS LAST);
+CREATE INDEX adv_f ON adv (f);
+CREATE INDEX adv_d ON adv (d);
+CREATE INDEX "adv USING btree (" ON adv (d, at);
+CREATE INDEX adv_n ON adv (n) INCLUDE (id);
+CREATE INDEX adv_x ON adv (lower(p)) WHERE d > 1000;
+CREATE TABLE adv_ref (id int REFERENCES adv);
+CREATE TABLE adv_empty (a int UNIQUE);
+CREATE TABLE adv_class (a int4);
+-- an operator class that surfidx has no counterpart of
+CREATE FUNCTION adv_cmp(int4, int4) RETURNS int4 LANGUAGE internal IMMUTABLE STRICT AS 'btint4cmp';
+CREATE OPERATOR CLASS adv_ops FOR TYPE int4 USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 adv_cmp(int4, int4);
+CREATE INDEX adv_class_a ON adv_class (a adv_ops);
+
+CREATE TABLE advice AS SELECT * FROM surfidx_advise(0) WHERE index_name::text LIKE '%adv%';
+SELECT index_name, statement, CASE WHEN index_name::text !~ 'adv_[fn]' THEN regexp_replace(remark, '; target of a foreign.*', '') END AS remark
+FROM advice ORDER BY index_name::text COLLATE "C";
+SELECT (remark ~ 'target of a foreign key') = (current_setting('server_version_num')::int < 180000) AS foreign_key
+FROM advice WHERE index_name = 'adv_pkey'::regclass;
+
+-- the statements work, and the sizes come true
+SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(index_name) > 100000
+\gexec
+SELECT a.index_name, a.entries, a.surfidx_bytes, pg_relation_size(i.oid) AS real_bytes
+FROM advice a JOIN pg_class b ON b.oid = a.index_name LEFT JOIN pg_class i ON i.relname = b.relname || '_surfidx'
+WHERE pg_relation_size(index_name) > 100000 AND
+	(abs(a.surfidx_bytes - pg_relation_size(i.oid)) <= 0.1 * pg_relation_size(i.oid) + 8192 AND
+	 a.btree_bytes = pg_relation_size(a.index_name) AND
+	 a.entries = (SELECT count(*) FROM adv WHERE b.relname <> 'adv_x' OR d > 1000)) IS NOT TRUE;
+SELECT bool_and(ratio = round(surfidx_bytes::numeric / btree_bytes, 3)) AS ratio, bool_and(surfidx_bytes < btree_bytes) AS smaller
+FROM advice WHERE entries > 0;
+
+-- what cannot be estimated
+SELECT * FROM surfidx_estimate('adv');
+SELECT * FROM surfidx_estimate('adv_r_surfidx');
+CREATE ROLE adv_nobody;
+GRANT USAGE ON SCHEMA "advise me" TO adv_nobody;
+SET ROLE adv_nobody;
+SELECT * FROM surfidx_estimate('adv_r');
+SELECT * FROM surfidx_advise();
+RESET ROLE;
+SET client_min_messages = warning;
+DROP SCHEMA "advise me" CASCADE;
+DROP ROLE adv_nobody;

@@ -1,0 +1,372 @@
+/*-------------------------------------------------------------------------
+ * advise.c - surfidx_estimate(): what a btree index would weigh as surfidx, from a sample of it
+ *
+ * The sample is made of chains of neighbouring btree leaves, begun at random blocks: neighbours keep the
+ * distances between keys, on which compression lives, where single rows drawn at random would not.  Each
+ * chain goes through the packer that builds use; what the packer writes is counted and thrown away.
+ *
+ * Keys are encoded for a relation that does not exist: a copy of the btree's relation descriptor, with
+ * surfidx's operator classes in place of btree's.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "access/relation.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_opclass.h"
+#include "commands/defrem.h"
+#include "common/pg_prng.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(surfidx_estimate);
+
+#define ESTIMATE_COLUMNS	5
+#define SAMPLE_CHAINS		32	/* chains of btree leaves */
+#define CHAIN_PAGES			64	/* btree leaves in a chain, at most */
+#define CHAIN_LEAVES		4	/* a chain ends when it has filled so many of ours */
+/* What is not leaves: metapage, gates, and inner pages at one for some hundred leaves. */
+#define FIXED_PAGES			SFX_FIRST_BLKNO
+#define INNER_SHARE			0.005
+
+typedef struct Sample
+{
+	Relation	btree;
+	Relation	model;			/* as if it were surfidx */
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
+	BufferAccessStrategy strategy;
+	SfxPacker  *packer;			/* of the chain at hand */
+	void	   *packmem;
+	MemoryContext rowcxt;
+	PGAlignedBlock page;
+	uint8		key[SFX_MAX_ENTRY];
+	uint8		payload[SFX_MAX_ENTRY];
+	uint8		prev[SFX_MAX_ENTRY];
+	int			prevlen;		/* -1: first entry of a chain */
+	uint64		prevtid;
+	/* what was seen */
+	double		tries;			/* blocks looked at to begin a chain */
+	double		hits;			/* ... that were leaves */
+	double		pages;			/* btree leaves read */
+	double		entries;		/* in them */
+	double		packed;			/* entries that went through the packer */
+	double		bytes;			/* of our leaves */
+	int			chainleaves;
+} Sample;
+
+/* ---- the model of the index ---- */
+
+/* Our operator class for the input type that has btree's comparison function; Oid of its family, or InvalidOid. */
+static Oid
+find_family(Oid am, Oid type, Oid cmp)
+{
+	CatCList   *list = SearchSysCacheList1(CLAAMNAMENSP, ObjectIdGetDatum(am));
+	Oid			family = InvalidOid;
+
+	for (int i = 0; i < list->n_members && !OidIsValid(family); i++)
+	{
+		Form_pg_opclass opc = (Form_pg_opclass) GETSTRUCT(&list->members[i]->tuple);
+
+		if (opc->opcintype == type && get_opfamily_proc(opc->opcfamily, type, type, 1) == cmp)
+			family = opc->opcfamily;
+	}
+	ReleaseSysCacheList(list);
+	return family;
+}
+
+/* NULL if a column's type has no operator class of ours. */
+static Relation
+make_model(Relation btree)
+{
+	int			natts = IndexRelationGetNumberOfAttributes(btree);
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(btree);
+	Oid			am = get_index_am_oid("surfidx", false);
+	Relation	model = palloc(sizeof(RelationData));
+
+	*model = *btree;
+	model->rd_indam = GetIndexAmRoutineByAmId(am, false);
+	model->rd_opfamily = palloc0(sizeof(Oid) * natts);
+	model->rd_support = palloc0(sizeof(RegProcedure) * natts * SFX_NPROCS);
+	model->rd_supportinfo = palloc0(sizeof(FmgrInfo) * natts * SFX_NPROCS);
+	model->rd_opcoptions = NULL;
+	model->rd_indexcxt = CurrentMemoryContext;
+	model->rd_amcache = NULL;
+	for (int i = 0; i < nkeys; i++)
+	{
+		Oid			type = btree->rd_opcintype[i];
+		Oid			family = find_family(am, type, index_getprocid(btree, i + 1, BTORDER_PROC));
+
+		if (!OidIsValid(family))
+			return NULL;
+		model->rd_opfamily[i] = family;
+		for (int p = 1; p <= SFX_NPROCS; p++)
+			model->rd_support[i * SFX_NPROCS + p - 1] = get_opfamily_proc(family, type, type, p);
+	}
+	return model;
+}
+
+/* ---- one chain ---- */
+
+static int
+count_leaf(void *ctx, const SfxLeafOut *out)
+{
+	Sample	   *s = ctx;
+
+	/* The last leaf of a chain is as full as the chain made it. */
+	s->bytes += out->high_inf ? (double) out->len * BLCKSZ / SFX_BODY_CAPACITY : BLCKSZ;
+	s->chainleaves++;
+	return SFX_OK;
+}
+
+static void
+add_entry(Sample *s, int keylen, int paylen, ItemPointer htid)
+{
+	SfxEntry	e;
+	int			rc;
+
+	e.key = s->key;
+	e.keylen = keylen;
+	e.payload = s->payload;
+	e.paylen = paylen;
+	e.tid = SFX_TID(ItemPointerGetBlockNumberNoCheck(htid), ItemPointerGetOffsetNumberNoCheck(htid));
+	s->entries++;
+	/* btree orders equal values by TID, we by their bytes first: leave out what is in another order here. */
+	if (s->order == NULL && s->prevlen >= 0)
+	{
+		int			c = memcmp(s->prev, s->key, Min(s->prevlen, keylen));
+
+		if (c > 0 || (c == 0 && (s->prevlen != keylen || s->prevtid >= e.tid)))
+			return;
+	}
+	memcpy(s->prev, s->key, keylen);
+	s->prevlen = keylen;
+	s->prevtid = e.tid;
+	if ((rc = sfx_packer_add(s->packer, &e)) < 0)
+		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
+	s->packed++;
+}
+
+static void
+add_tuple(Sample *s, IndexTuple itup)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	MemoryContext old = MemoryContextSwitchTo(s->rowcxt);
+	int			keylen;
+	int			paylen = 0;
+
+	index_deform_tuple(itup, RelationGetDescr(s->btree), values, isnull);
+	keylen = sfx_key_encode(&s->kd, s->model, values, isnull, s->key);
+	if (s->kd.natts > s->kd.nkeys)
+		paylen = sfx_payload_encode(&s->kd, s->model, values, isnull, s->payload, SFX_MAX_ENTRY - keylen);
+	MemoryContextSwitchTo(old);
+	if (BTreeTupleIsPosting(itup))
+	{
+		for (int i = 0; i < BTreeTupleGetNPosting(itup); i++)
+			add_entry(s, keylen, paylen, BTreeTupleGetPostingN(itup, i));
+	}
+	else
+		add_entry(s, keylen, paylen, &itup->t_tid);
+	MemoryContextReset(s->rowcxt);
+}
+
+/* Copy a page of the btree to s->page.  Is it a live leaf? */
+static bool
+read_leaf(Sample *s, BlockNumber blkno)
+{
+	Buffer		buf = ReadBufferExtended(s->btree, MAIN_FORKNUM, blkno, RBM_NORMAL, s->strategy);
+	Page		page = s->page.data;
+	BTPageOpaque opaque;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	if (PageIsNew(page) || PageGetSpecialSize(page) != MAXALIGN(sizeof(BTPageOpaqueData)))
+		return false;
+	opaque = (BTPageOpaque) PageGetSpecialPointer(page);
+	return P_ISLEAF(opaque) && !P_IGNORE(opaque);
+}
+
+/* The entries of the leaf in s->page. */
+static void
+add_page(Sample *s)
+{
+	Page		page = s->page.data;
+	BTPageOpaque opaque = (BTPageOpaque) PageGetSpecialPointer(page);
+	OffsetNumber max = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber off = P_FIRSTDATAKEY(opaque); off <= max; off = OffsetNumberNext(off))
+	{
+		ItemId		id = PageGetItemId(page, off);
+
+		if (!ItemIdIsDead(id))
+			add_tuple(s, (IndexTuple) PageGetItem(page, id));
+	}
+	s->pages++;
+}
+
+/* From the leaf in s->page to the right. */
+static void
+add_chain(Sample *s, int maxpages)
+{
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	BlockNumber nblocks = RelationGetNumberOfBlocks(s->btree);
+	int			rc;
+
+	s->packer = sfx_packer_init(s->packmem, SFX_BODY_CAPACITY, &low, count_leaf, s, s->order);
+	s->prevlen = -1;
+	s->chainleaves = 0;
+	for (int i = 0; i < maxpages; i++)
+	{
+		BlockNumber next = ((BTPageOpaque) PageGetSpecialPointer(s->page.data))->btpo_next;
+
+		CHECK_FOR_INTERRUPTS();
+		add_page(s);
+		if (s->chainleaves >= CHAIN_LEAVES && maxpages == CHAIN_PAGES)
+			break;
+		if (next == P_NONE || next >= nblocks || !read_leaf(s, next))
+			break;
+	}
+	if ((rc = sfx_packer_finish(s->packer, NULL)) < 0)
+		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
+}
+
+/* ---- the sample ---- */
+
+/* The leftmost leaf into s->page; false if there is none.  Looks at one block after the other: for small indexes. */
+static bool
+read_leftmost(Sample *s, BlockNumber nblocks)
+{
+	for (BlockNumber blkno = 1; blkno < nblocks; blkno++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		s->tries++;
+		if (read_leaf(s, blkno))
+		{
+			s->hits++;
+			if (P_LEFTMOST(BTPageGetOpaque(s->page.data)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A small index is read whole; of a large one SAMPLE_CHAINS chains from random blocks on. */
+static double
+take_sample(Sample *s)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(s->btree);
+	pg_prng_state rnd;
+
+	if (nblocks <= SAMPLE_CHAINS * CHAIN_PAGES)
+	{
+		if (read_leftmost(s, nblocks))
+			add_chain(s, nblocks);
+		return s->entries;
+	}
+	pg_prng_seed(&rnd, (uint64) RelationGetRelid(s->btree));	/* the same index, the same answer */
+	for (int chain = 0; chain < SAMPLE_CHAINS && s->tries < 4 * SAMPLE_CHAINS;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		s->tries++;
+		if (!read_leaf(s, (BlockNumber) pg_prng_uint64_range(&rnd, 1, nblocks - 1)))
+			continue;
+		s->hits++;
+		chain++;
+		add_chain(s, CHAIN_PAGES);
+	}
+	return s->pages == 0 ? 0 : (nblocks - 1) * (s->hits / s->tries) * (s->entries / s->pages);
+}
+
+static void
+begin_sample(Sample *s, Relation btree)
+{
+	memset(s, 0, sizeof(*s));
+	s->btree = btree;
+	s->model = make_model(btree);
+	if (s->model == NULL)
+		return;
+	sfx_keydesc_init(&s->kd, s->model);
+	s->order = sfx_order_create(s->model, &s->kd, true);
+	s->packmem = palloc(sfx_packer_size());
+	s->strategy = GetAccessStrategy(BAS_BULKREAD);
+	s->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx estimate row", ALLOCSET_DEFAULT_SIZES);
+}
+
+/* The pages of an index whose leaves take so many bytes. */
+static int64
+whole_pages(double bytes)
+{
+	double		leaves = Max(1, ceil(bytes / BLCKSZ));
+
+	return (int64) (FIXED_PAGES + leaves + (leaves > 1 ? ceil(leaves * INNER_SHARE) : 0));
+}
+
+/* ---- SQL ---- */
+
+static Relation
+open_btree(Oid relid)
+{
+	Relation	rel = relation_open(relid, AccessShareLock);
+
+	if (rel->rd_rel->relkind != RELKIND_INDEX || rel->rd_rel->relam != BTREE_AM_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a btree index", RelationGetRelationName(rel)),
+				 errhint("surfidx_estimate() says what a btree index would weigh as surfidx.")));
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" is a temporary one of another session", RelationGetRelationName(rel))));
+	if (!rel->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(rel)),
+				 errhint("REINDEX it first.")));
+	return rel;
+}
+
+/*
+ * surfidx_estimate(btree regclass) returns (btree_bytes, entries, surfidx_bytes, ordered_bytes, sampled): size of the btree and its
+ * entries (estimated unless it is small), the size that it would have as surfidx (NULL: a column's type has no operator
+ * class), whether in the ordered-bytes key space, and the entries looked at.  AccessShareLock on the index.
+ */
+Datum
+surfidx_estimate(PG_FUNCTION_ARGS)
+{
+	Relation	btree = open_btree(PG_GETARG_OID(0));
+	Sample	   *s = palloc(sizeof(Sample));
+	TupleDesc	desc;
+	Datum		values[ESTIMATE_COLUMNS] = {0};
+	bool		nulls[ESTIMATE_COLUMNS] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != ESTIMATE_COLUMNS)
+		elog(ERROR, "surfidx_estimate is declared with other columns than the library has");
+	values[0] = Int64GetDatum((int64) RelationGetNumberOfBlocks(btree) * BLCKSZ);
+	begin_sample(s, btree);
+	if (s->model == NULL)
+		nulls[1] = nulls[2] = nulls[3] = nulls[4] = true;
+	else
+	{
+		double		entries = take_sample(s);
+		double		bytes = s->packed == 0 ? 0 : entries * s->bytes / s->packed;
+
+		values[1] = Int64GetDatum((int64) entries);
+		values[2] = Int64GetDatum(whole_pages(bytes) * BLCKSZ);
+		values[3] = BoolGetDatum(s->order == NULL);
+		values[4] = Int64GetDatum((int64) s->entries);
+	}
+	relation_close(btree, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
