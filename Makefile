@@ -6,6 +6,7 @@
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15, 17 and 18, on Debian as root
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
+#	make bench-core [ENTRIES=1000000]		the codecs and leaves of src/core, without a server
 #	make fuzz NAME=delta [SECS=60]			run one fuzz target of src/core
 
 EXTENSION = surfidx
@@ -27,7 +28,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test test-versions demo bench fuzz
+.PHONY: test test-versions demo bench bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -49,6 +50,9 @@ bench:
 	@scripts/setup.sh
 	@scripts/install.sh
 	@bench/run.sh $(BENCH_ARGS)
+
+bench-core:
+	@scripts/bench-core.sh $(ENTRIES)
 
 fuzz:
 	@scripts/fuzz.sh $(NAME) $(SECS)

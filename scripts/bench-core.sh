@@ -1,0 +1,35 @@
+#!/bin/bash
+# bench-core.sh [entries] [set=file]...: the codecs and the leaves of src/core without a server (make bench-core).
+#
+#	entries			how many of each key set go into the table of bytes per entry (default 10000000; 24 bytes of memory each)
+#	emails=file, urls=file, paths=file	sets of one key per line; without paths=, what find sees below /usr
+#
+# Prints codec by key set: bytes, ns to encode, decode, find and get; then bytes per entry of whole leaves beside the information limit.
+
+set -e
+. "$(dirname "$0")/common.sh"
+cd "$ROOT_DIR"
+entries=10000000
+case $1 in
+	[0-9]*) entries=$1; shift ;;
+esac
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+flags="-std=c11 -O2 -Isrc/core"
+for src in src/core/*.c; do
+	# shellcheck disable=SC2086
+	${CC:-cc} $flags -c "$src" -o "$dir/$(basename "$src" .c).o"
+done
+# shellcheck disable=SC2086
+${CC:-cc} $flags src/core/bench/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
+# bench_table.c contains leaf.c
+rm "$dir/leaf.o"
+# shellcheck disable=SC2086
+${CC:-cc} $flags src/core/bench/bench_table.c "$dir"/*.o -lm -o "$dir/table"
+case "$*" in
+	*paths=*) ;;
+	*) find /usr -xdev >"$dir/paths" 2>/dev/null || true; set -- "$@" "paths=$dir/paths" ;;
+esac
+"$dir/codecs"
+echo
+"$dir/table" -n "$entries" "$@"
