@@ -13,6 +13,22 @@ CREATE ACCESS METHOD surfidx TYPE INDEX HANDLER surfidx_handler;
 
 COMMENT ON ACCESS METHOD surfidx IS 'compact ordered index';
 
+-- Not for queries: an operator that stands for the order of whatever index is being built when tuplesort asks for one
+
+CREATE FUNCTION surfidx_sort_support(internal) RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT;
+
+CREATE FUNCTION surfidx_sort_less(internal, internal) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT;
+
+CREATE OPERATOR <#< (LEFTARG = internal, RIGHTARG = internal, FUNCTION = surfidx_sort_less);
+
+CREATE OPERATOR FAMILY surfidx_sort_ops USING btree;
+
+ALTER OPERATOR FAMILY surfidx_sort_ops USING btree ADD
+	OPERATOR 1 <#< (internal, internal),
+	FUNCTION 2 (internal, internal) surfidx_sort_support(internal);
+
 -- Byte encodings of types: support function 7
 
 CREATE FUNCTION surfidx_enc_bool(internal) RETURNS internal

@@ -31,6 +31,44 @@ CREATE INDEX ON fr USING surfidx (v fraction_pl);
 -- 18 sorts by any access method's class that has the operator, these included, so they must not disagree with the next
 DROP OPERATOR FAMILY fraction_sql USING surfidx;
 DROP OPERATOR FAMILY fraction_pl USING surfidx;
+-- without a btree class for its operators core knows no order for them: the index is built all the same, by its own function
+CREATE OPERATOR CLASS fraction_own FOR TYPE fraction USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 fraction_cmp(fraction, fraction);
+CREATE INDEX fr_own ON fr USING surfidx (v fraction_own DESC NULLS LAST, id);
+SELECT surfidx_check('fr_own', true);
+SET enable_seqscan = off;
+SELECT array_agg(id ORDER BY id) FROM fr WHERE v < ROW(1, 3)::fraction;
+SELECT array_agg(id ORDER BY id) FROM fr WHERE v >= ROW(19, 2)::fraction;
+SET enable_seqscan = on; SET enable_bitmapscan = off; SET enable_indexscan = off;
+SELECT array_agg(id ORDER BY id) FROM fr WHERE v < ROW(1, 3)::fraction;
+SELECT array_agg(id ORDER BY id) FROM fr WHERE v >= ROW(19, 2)::fraction;
+RESET enable_seqscan; RESET enable_bitmapscan; RESET enable_indexscan;
+DROP OPERATOR FAMILY fraction_own USING surfidx CASCADE;
+-- a class whose operators belong to another order in btree: text's < with a comparison of bytes
+CREATE COLLATION words (provider = icu, locale = 'en');
+CREATE OPERATOR CLASS text_bytes FOR TYPE text USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 bttext_pattern_cmp(text, text);
+CREATE TABLE tb AS SELECT i AS id, (CASE WHEN i % 2 = 0 THEN 'a' ELSE 'B' END || i % 70) COLLATE words AS t FROM generate_series(1, 300) i;
+CREATE INDEX tb_t ON tb USING surfidx (t text_bytes);
+SELECT surfidx_check('tb_t', true);
+INSERT INTO tb SELECT id + 300, t FROM tb;
+SELECT surfidx_merge('tb_t'), surfidx_check('tb_t', true);
+SET enable_seqscan = off;
+SELECT count(*) FROM tb WHERE t = 'B7';
+SELECT count(*) FROM tb WHERE t = 'a8';
+RESET enable_seqscan;
+DROP TABLE tb;
+DROP OPERATOR FAMILY text_bytes USING surfidx;
+DROP COLLATION words;
+-- a class whose functions contradict one another
+CREATE OPERATOR CLASS int8_mixed FOR TYPE int8 USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 btint8cmp(int8, int8), FUNCTION 2 btfloat8sortsupport(internal);
+CREATE TABLE mixed AS SELECT i % 3 AS g, i::int8 AS v FROM generate_series(-3, 9) i;
+CREATE INDEX mixed_v ON mixed USING surfidx (g, v int8_mixed);
+CREATE INDEX mixed_v ON mixed USING surfidx (g, v int8_mixed DESC) WHERE v > 0;
+SELECT surfidx_check('mixed_v', true);
+DROP TABLE mixed;
+DROP OPERATOR FAMILY int8_mixed USING surfidx;
 -- in C it does, for the index; ORDER BY needs a btree class that has the operators as well, as core looks orders up there
 CREATE OPERATOR CLASS fraction_bt DEFAULT FOR TYPE fraction USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
 	FUNCTION 1 fraction_cmp(fraction, fraction);

@@ -42,6 +42,7 @@ typedef struct BuildState
 	IndexInfo  *info;
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
+	const SfxOrder *proof;		/* the order as searches will see it */
 	bool		has_payload;
 	bool		unique;
 	Tuplesortstate *sort;
@@ -141,8 +142,8 @@ build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, boo
 /* ---- the sort ---- */
 
 /*
- * Ordered bytes sort as one bytea.  In the comparator key space the columns are sorted by their operators, and equal
- * ones by the item: its key bytes, then its TID (see order.c).
+ * Ordered bytes sort as one bytea.  In the comparator key space the columns are sorted by the index's own support functions
+ * (sort.c), and equal ones by the item: its key bytes, then its TID (see order.c).
  */
 static void
 begin_column_sort(BuildState *bs)
@@ -152,6 +153,7 @@ begin_column_sort(BuildState *bs)
 	Oid		   *operators = palloc(sizeof(Oid) * (n + 1));
 	Oid		   *collations = palloc(sizeof(Oid) * (n + 1));
 	bool	   *nulls_first = palloc(sizeof(bool) * (n + 1));
+	Oid			less = sfx_sort_operator(bs->index);
 
 	bs->sortdesc = CreateTemplateTupleDesc(n + 1);
 	for (int i = 0; i < n; i++)
@@ -160,8 +162,7 @@ begin_column_sort(BuildState *bs)
 
 		TupleDescCopyEntry(bs->sortdesc, i + 1, RelationGetDescr(bs->index), i + 1);
 		attnums[i] = i + 1;
-		operators[i] = get_opfamily_member(bs->index->rd_opfamily[i], col->type, col->type,
-										   col->desc ? BTGreaterStrategyNumber : BTLessStrategyNumber);
+		operators[i] = less;
 		collations[i] = col->collation;
 		nulls_first[i] = col->nulls_first;
 	}
@@ -173,6 +174,7 @@ begin_column_sort(BuildState *bs)
 	bs->slot = MakeSingleTupleTableSlot(bs->sortdesc, &TTSOpsMinimalTuple);
 	bs->sortvalue = palloc(sizeof(Datum) * (n + 1));
 	bs->sortnull = palloc0(sizeof(bool) * (n + 1));
+	sfx_sort_prepare(bs->index, &bs->kd);
 	bs->sort = tuplesort_begin_heap(bs->sortdesc, n + 1, attnums, operators, collations, nulls_first,
 									maintenance_work_mem, NULL, TUPLESORT_NONE);
 }
@@ -291,23 +293,45 @@ report_duplicate(BuildState *bs, const SfxEntry *e)
 			 errtableconstraint(bs->heap, RelationGetRelationName(bs->index))));
 }
 
+/* The entry before this one. */
+typedef struct PrevKey
+{
+	int			len;			/* -1: there is none */
+	bool		alive;			/* it, or one with an equal key before it, counts for uniqueness */
+	uint8		key[SFX_MAX_ENTRY];
+} PrevKey;
+
 /* Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct. */
 static void
-check_unique(BuildState *bs, const SfxEntry *e, uint8 flags, uint8 *prev, int *prevlen, bool *prev_alive)
+check_unique(BuildState *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 {
-	bool		same = *prevlen >= 0 && sfx_order_equal(bs->order, prev, *prevlen, e->key, e->keylen);
+	bool		same = prev->len >= 0 && sfx_order_equal(bs->order, prev->key, prev->len, e->key, e->keylen);
 	bool		counts = (flags & ITEM_ALIVE) &&
 		(!(flags & ITEM_HAS_NULL) || bs->info->ii_NullsNotDistinct);
 
-	if (same && counts && *prev_alive)
+	if (same && counts && prev->alive)
 		report_duplicate(bs, e);
-	if (!same)
-	{
-		memcpy(prev, e->key, e->keylen);
-		*prevlen = e->keylen;
-		*prev_alive = false;
-	}
-	*prev_alive |= counts;
+	prev->alive = counts || (same && prev->alive);
+}
+
+/*
+ * The next entry must not be below the one before it, as support function 1 sees it.  If it is, the class's functions
+ * contradict one another, or the comparison function is no order; no search would find its way.
+ */
+static void
+check_order(BuildState *bs, const SfxEntry *e, PrevKey *prev)
+{
+	if (bs->proof == NULL)
+		return;
+	if (prev->len >= 0 && sfx_order_cmp(bs->proof, prev->key, prev->len, e->key, e->keylen) > 0)
+		sfx_order_contradiction(bs->proof, prev->key, prev->len, e->key, e->keylen);
+}
+
+static void
+remember(PrevKey *prev, const SfxEntry *e)
+{
+	memcpy(prev->key, e->key, e->keylen);
+	prev->len = e->keylen;
 }
 
 static void
@@ -315,14 +339,14 @@ pack_leaves(BuildState *bs)
 {
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs, bs->order);
-	uint8	   *prev = palloc(SFX_MAX_ENTRY);
-	int			prevlen = -1;
-	bool		prev_alive = false;
+	PrevKey    *prev = palloc(sizeof(PrevKey));
 	Datum		last = (Datum) 0;
 	struct varlena *item;
 	int64		done = 0;
 	int			rc;
 
+	prev->len = -1;
+	prev->alive = false;
 	while ((item = get_item(bs, &last)) != NULL)
 	{
 		SfxEntry	e;
@@ -330,7 +354,9 @@ pack_leaves(BuildState *bs)
 
 		parse_item(bs, item, &e, &flags);
 		if (bs->unique)
-			check_unique(bs, &e, flags, prev, &prevlen, &prev_alive);
+			check_unique(bs, &e, flags, prev);
+		check_order(bs, &e, prev);
+		remember(prev, &e);
 		if ((rc = sfx_packer_add(packer, &e)) < 0)
 			elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
 		if ((++done & 1023) == 0)
@@ -431,6 +457,7 @@ build_begin(BuildState *bs, Relation heap, Relation index, IndexInfo *info)
 	bs->info = info;
 	sfx_keydesc_init(&bs->kd, index);
 	bs->order = sfx_order_create(index, &bs->kd, true);
+	bs->proof = sfx_order_create(index, &bs->kd, false);
 	bs->has_payload = bs->kd.natts > bs->kd.nkeys;
 	bs->unique = info->ii_Unique;
 	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);

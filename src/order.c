@@ -18,11 +18,13 @@
 
 #include "access/nbtree.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/regproc.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 #include "utils/sortsupport.h"
 
-#define SORTSUPPORT_PROC	2
 #define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
 
 typedef struct SfxKeyOrder
@@ -49,17 +51,13 @@ static void
 init_sortsupport(SfxKeyOrder *ko, int i)
 {
 	SortSupport ssup = &ko->ssup[i];
-	Oid			proc = index_getprocid(ko->index, i + 1, SORTSUPPORT_PROC);
 
 	memset(ssup, 0, sizeof(*ssup));
 	ssup->ssup_cxt = CurrentMemoryContext;
 	ssup->ssup_collation = ko->kd->col[i].collation;
 	ssup->ssup_attno = i + 1;
 	ssup->abbreviate = false;
-	if (OidIsValid(proc))
-		OidFunctionCall1(proc, PointerGetDatum(ssup));
-	if (ssup->comparator == NULL)
-		PrepareSortSupportComparisonShim(index_getprocid(ko->index, i + 1, BTORDER_PROC), ssup);
+	sfx_column_sortsupport(ko->index, ko->kd, i, ssup);
 }
 
 const SfxOrder *
@@ -275,6 +273,28 @@ sfx_order_cmp_column(const SfxOrder *o, int col, const uint8 *a, int alen, const
 	if (w.a < w.aend && w.b < w.bend && (c = cmp_column(ko, col, &w)) != 0)
 		return c;
 	return cmp_ends(&w, &c) ? c : 0;
+}
+
+void
+sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+	int			i = 0;
+	Oid			opclass;
+
+	while (i < ko->kd->nkeys - 1 && cmp_column(ko, i, &w) == 0)
+		i++;
+	opclass = get_index_column_opclass(RelationGetRelid(ko->index), i + 1);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" does not order column \"%s\" of surfidx index \"%s\"",
+					OidIsValid(opclass) ? generate_opclass_name(opclass) : "?",
+					NameStr(TupleDescAttr(RelationGetDescr(ko->index), i)->attname),
+					RelationGetRelationName(ko->index)),
+			 errdetail("Two values sorted by its sort support are in the wrong order for its comparison function %s.",
+					   format_procedure(index_getprocid(ko->index, i + 1, BTORDER_PROC))),
+			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be transitive.")));
 }
 
 /* Whole columns of right, up to and with the first that differs; right itself if only its bytes do. */

@@ -155,6 +155,16 @@ extern bool sfx_order_equal(const SfxOrder *order, const uint8 *a, int alen, con
 extern void sfx_order_prove(const SfxOrder *order, const Datum *values, const bool *isnull);
 /* Order of two values of one column, each marker and value and perhaps SFX_MARK_BEFORE or _AFTER. */
 extern int	sfx_order_cmp_column(const SfxOrder *order, int col, const uint8 *a, int alen, const uint8 *b, int blen);
+/* Neighbours of a sorted sequence that come in the wrong order: the ERROR that names index, column and operator class. */
+pg_noreturn extern void sfx_order_contradiction(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
+/*
+ * The sort of a build in the comparator key space (sort.c).  The operator stands for every key column's order in tuplesort_begin_heap,
+ * called right after sfx_sort_prepare, whose attributes 1 to nkeys have to be the index's.
+ */
+extern Oid	sfx_sort_operator(Relation index);
+extern void sfx_sort_prepare(Relation index, const SfxKeyDesc *kd);
+/* Sort support for a column through the index's own support functions 2 or 1; ssup zeroed but for what callers set. */
+extern void sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, struct SortSupportData *ssup);
 /* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
 extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
 /*
