@@ -514,6 +514,38 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION surfidx_meta(regclass) IS
 'what the metapage of a surfidx index says';
 
+CREATE FUNCTION surfidx_count(
+	index regclass,
+	low "any" DEFAULT NULL,
+	high "any" DEFAULT NULL,
+	low_inclusive boolean DEFAULT true,
+	high_inclusive boolean DEFAULT true,
+	approximate boolean DEFAULT false)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_count(regclass, "any", "any", boolean, boolean, boolean) IS
+'number of entries of a surfidx index from low to high, without reading the leaves between';
+
+CREATE FUNCTION surfidx_may_contain(index regclass, VARIADIC key "any")
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_may_contain(regclass, "any") IS
+'false if no entry of a surfidx index has these leading columns';
+
+CREATE FUNCTION surfidx_may_contain_range(
+	index regclass,
+	low "any",
+	high "any",
+	low_inclusive boolean DEFAULT true,
+	high_inclusive boolean DEFAULT true)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_may_contain_range(regclass, "any", "any", boolean, boolean) IS
+'false if a surfidx index has no entry from low to high';
+
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
 

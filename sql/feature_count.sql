@@ -1,0 +1,115 @@
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS surfidx;
+RESET client_min_messages;
+SET surfidx.auto_merge = off;
+
+-- surfidx_count, surfidx_may_contain, surfidx_may_contain_range: against the same question asked of the table
+CREATE TABLE cnt (i int8, d date, t text COLLATE "C", n numeric);
+INSERT INTO cnt SELECT g * 3, date '2000-01-01' + g % 1000, 'k' || g % 777, g / 10.0 FROM generate_series(1, 30000) g;
+CREATE INDEX cnt_i ON cnt USING surfidx (i);
+CREATE INDEX cnt_dt ON cnt USING surfidx (d, t, i);
+CREATE INDEX cnt_desc ON cnt USING surfidx (i DESC);
+CREATE INDEX cnt_n ON cnt USING surfidx (n);
+CREATE INDEX cnt_mixed ON cnt USING surfidx (d, i DESC);
+
+CREATE FUNCTION cnt_differ(index regclass, col text, lo int8, hi int8) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	q int8;
+	c int8;
+	bad text := '';
+BEGIN
+	FOR li IN 0..1 LOOP
+		FOR hi_i IN 0..1 LOOP
+			EXECUTE format('SELECT count(*) FROM cnt WHERE %1$s %2$s $1 AND %1$s %3$s $2', col,
+				CASE li WHEN 1 THEN '>=' ELSE '>' END, CASE hi_i WHEN 1 THEN '<=' ELSE '<' END) INTO q USING lo, hi;
+			c := surfidx_count(index, lo, hi, li = 1, hi_i = 1);
+			IF c IS DISTINCT FROM q THEN
+				bad := bad || format(' %s %s: %s, not %s;', li, hi_i, c, q);
+			END IF;
+			IF q > 0 AND NOT surfidx_may_contain_range(index, lo, hi, li = 1, hi_i = 1) THEN
+				bad := bad || ' lost;';
+			END IF;
+		END LOOP;
+	END LOOP;
+	RETURN nullif(bad, '');
+END $$;
+
+CREATE VIEW cnt_bounds AS SELECT lo, lo + len AS hi
+	FROM (VALUES (-10), (0), (1), (3), (4), (299), (300), (45000), (89997), (90000), (90001)) l (lo),
+		(VALUES (-1), (0), (1), (2), (3), (900), (30000), (100000)) n (len);
+SELECT lo, hi, x FROM cnt_bounds, unnest(ARRAY[cnt_differ('cnt_i', 'i', lo, hi), cnt_differ('cnt_desc', 'i', lo, hi),
+	cnt_differ('cnt_n', 'n', lo, hi)]) x WHERE x IS NOT NULL;
+
+-- open ends, other types of the family, constants without a type
+SELECT surfidx_count('cnt_i'), surfidx_count('cnt_i', 45001), surfidx_count('cnt_i', NULL, 45000),
+	surfidx_count('cnt_i', '15001', 30000::int2), surfidx_count('cnt_i', low => 300::int2, high => 600::int8);
+SELECT surfidx_count('cnt_desc'), surfidx_count('cnt_desc', 45001), surfidx_count('cnt_desc', NULL, 45000);
+SELECT surfidx_count('cnt_dt', '2000-02-01', timestamp '2000-02-02 12:00'),
+	(SELECT count(*) FROM cnt WHERE d >= '2000-02-01' AND d <= timestamp '2000-02-02 12:00');
+
+-- rows: several columns
+SELECT surfidx_count('cnt_dt', ROW(date '2000-02-01', 'k3'), ROW(date '2000-02-05', 'k6')),
+	(SELECT count(*) FROM cnt WHERE (d, t) >= (date '2000-02-01', 'k3') AND (d, t) <= (date '2000-02-05', 'k6'));
+SELECT surfidx_count('cnt_dt', ROW(date '2000-02-01', 'k3', 5), ROW(date '2000-02-05'), false, false),
+	(SELECT count(*) FROM cnt WHERE (d, t, i) > (date '2000-02-01', 'k3', 5) AND d < date '2000-02-05');
+
+-- may_contain: leading columns
+SELECT surfidx_may_contain('cnt_i', 300), surfidx_may_contain('cnt_i', '301'), surfidx_may_contain('cnt_i', NULL);
+SELECT surfidx_may_contain('cnt_dt', date '2000-02-01'), surfidx_may_contain('cnt_dt', '1999-02-01'),
+	surfidx_may_contain('cnt_dt', '2000-01-02', 'k1'), surfidx_may_contain('cnt_dt', '2000-01-02', 'k1', 3),
+	surfidx_may_contain('cnt_dt', '2000-01-02', 'k1', 4);
+SELECT surfidx_may_contain('cnt_n', 0.1), surfidx_may_contain('cnt_n', 0.10), surfidx_may_contain('cnt_n', 0.11);
+SELECT surfidx_may_contain_range('cnt_i', 301, 302), surfidx_may_contain_range('cnt_i', 301, 303),
+	surfidx_may_contain_range('cnt_i', 301, 303, high_inclusive => false), surfidx_may_contain_range('cnt_i', NULL, 2),
+	surfidx_may_contain_range('cnt_i', 90001, NULL);
+
+-- approximately: from the pages above the leaves
+SELECT count(*), max(abs(surfidx_count('cnt_n', lo, hi, approximate => true) - surfidx_count('cnt_n', lo, hi))) < 3000 AS near
+	FROM cnt_bounds;
+SELECT surfidx_count('cnt_i', 300, 900, approximate => true);
+
+-- the delta counts
+INSERT INTO cnt SELECT g * 3 + 1, NULL, NULL, g FROM generate_series(1, 5000) g;
+SELECT lo, hi, x FROM cnt_bounds, unnest(ARRAY[cnt_differ('cnt_i', 'i', lo, hi), cnt_differ('cnt_desc', 'i', lo, hi),
+	cnt_differ('cnt_n', 'n', lo, hi)]) x WHERE x IS NOT NULL;
+SELECT surfidx_count('cnt_dt'), surfidx_count('cnt_dt', '1900-01-01'), surfidx_may_contain('cnt_dt', NULL, NULL);
+SELECT surfidx_merge('cnt_i') > 0 AS merged;
+SELECT surfidx_merge('cnt_desc') > 0 AS merged;
+SELECT lo, hi, x FROM cnt_bounds, unnest(ARRAY[cnt_differ('cnt_i', 'i', lo, hi), cnt_differ('cnt_desc', 'i', lo, hi)]) x
+	WHERE x IS NOT NULL;
+
+-- dead entries count until VACUUM
+DELETE FROM cnt WHERE i BETWEEN 300 AND 599;
+SELECT surfidx_count('cnt_i', 300, 599) > 0 AS dead_ones;
+VACUUM cnt;
+SELECT surfidx_count('cnt_i', 300, 599), surfidx_may_contain_range('cnt_i', 300, 599);
+
+-- what cannot be
+SELECT surfidx_count('cnt');
+SELECT surfidx_count('cnt_i', now());
+SELECT surfidx_count('cnt_i', 'abc');
+SELECT surfidx_count('cnt_i', ROW(1, 2));
+SELECT surfidx_count('cnt_dt', ROW(date '2000-01-01', NULL));
+SELECT surfidx_count('cnt_mixed', ROW(date '2000-01-01', 2));
+SELECT surfidx_may_contain('cnt_i', 1, 2);
+
+-- rights: SELECT on the columns, no row-level security
+CREATE ROLE regress_surfidx_count;
+SET ROLE regress_surfidx_count;
+SELECT surfidx_count('cnt_i');
+RESET ROLE;
+GRANT SELECT (i) ON cnt TO regress_surfidx_count;
+SET ROLE regress_surfidx_count;
+SELECT surfidx_count('cnt_i', 1000000), surfidx_may_contain('cnt_i', 1000000);
+SELECT surfidx_may_contain('cnt_dt', '2000-01-01');
+RESET ROLE;
+GRANT SELECT ON cnt TO regress_surfidx_count;
+ALTER TABLE cnt ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_surfidx_count;
+SELECT surfidx_may_contain_range('cnt_i', 1, 2);
+RESET ROLE;
+
+DROP VIEW cnt_bounds;
+DROP FUNCTION cnt_differ;
+DROP TABLE cnt;
+DROP ROLE regress_surfidx_count;
