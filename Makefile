@@ -4,6 +4,7 @@
 #	make install							as root or with sudo
 #	make test [ONLY=core|regress|isolation|tap]	build, install, run all tests on throw-away clusters
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15, 17 and 18, on Debian as root
+#	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
 #	make bench-core [ENTRIES=1000000]		the codecs and leaves of src/core, without a server
@@ -17,6 +18,7 @@ PGFILEDESC = "surfidx - compressed ordered index"
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c))) $(CORE_OBJS)
 PG_CPPFLAGS = -Isrc -Isrc/core
+SHLIB_LINK = -Wl,--version-script=src/surfidx.map
 EXTRA_CLEAN = build
 
 # For "make installcheck" against a running server that preloads surfidx; "make test" needs no server.
@@ -28,7 +30,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test test-versions demo bench bench-core fuzz
+.PHONY: test test-versions test-package demo bench bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -40,6 +42,9 @@ test:
 
 test-versions:
 	@scripts/versions.sh $(VERSIONS)
+
+test-package:
+	@scripts/package.sh
 
 demo:
 	@scripts/setup.sh

@@ -6,7 +6,8 @@
 #	versions.sh [15|17|18]...		which versions; default: all
 #	ONLY=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=	as in test.sh
 #
-# The last lines are "PostgreSQL V: N passed, N failed" for each version and "N passed, N failed" in all.
+# The versions are tested side by side.  The last lines are "PostgreSQL V: N passed, N failed" for each version and
+# "N passed, N failed" in all.
 # PostgreSQL 16 is in no release of Debian.
 #
 # The systems run in mount and process namespaces of their own: whatever ends this script, no server goes on
@@ -114,21 +115,20 @@ copy_tree()
 
 # ---- one version ----
 
-# test_version version: adds to the totals and to the summary
+# test_version version: what it prints ends in "N passed, N failed"
 test_version()
 {
 	local version=$1 suite=${SUITES[$1]} t0=$SECONDS
 	local dir=$DISTROS/$suite log=$DISTROS/test-$version.log result found
 
-	echo "# PostgreSQL $version, Debian $suite"
 	: >"$log"
 	if ! make_system "$suite" "$dir" || ! copy_tree "$dir"; then
 		result="0 passed, 1 failed"
 		echo "FAILED: no Debian $suite for PostgreSQL $version"
 	else
-		inside "$dir" bash -c 'cd /surfidx && .ci/run' 2>&1 | tee "$log" |
+		inside "$dir" make --no-print-directory -C /surfidx test 2>&1 | tee "$log" |
 			grep --line-buffered -Ev '^[0-9]+ passed, [0-9]+ failed$'
-		result=$(tail -1 "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed$')
+		result=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -1)
 		found=$(inside "$dir" /surfidx/scripts/pg_config.sh) && found=$(inside "$dir" "$found" --version)
 		if [[ $found != "PostgreSQL $version"[!0-9]* ]]; then
 			echo "FAILED: Debian $suite has ${found:-no PostgreSQL}, not PostgreSQL $version"
@@ -139,10 +139,7 @@ test_version()
 		fi
 	fi
 	echo "# PostgreSQL $version: $((SECONDS - t0)) s"
-	summary+="PostgreSQL $version: $result"$'\n'
-	passed=$((passed + ${result%% *}))
-	result=${result#*, }
-	failed=$((failed + ${result%% *}))
+	echo "$result"
 }
 
 # ---- main ----
@@ -160,7 +157,18 @@ passed=0
 failed=0
 summary=
 for version; do
-	test_version "$version"
+	echo "# PostgreSQL $version, Debian ${SUITES[$version]}"
+	test_version "$version" >"$DISTROS/out-$version.log" 2>&1 9>&- &
+done
+wait
+for version; do
+	out=$DISTROS/out-$version.log
+	result=$(tail -1 "$out")
+	sed "\$d; s/^/$version: /" "$out"
+	summary+="PostgreSQL $version: $result"$'\n'
+	passed=$((passed + ${result%% *}))
+	result=${result#*, }
+	failed=$((failed + ${result%% *}))
 done
 printf '%s' "$summary"
 echo "$passed passed, $failed failed"
