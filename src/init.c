@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "cpu.h"
 
 #include "miscadmin.h"
 
@@ -17,6 +18,7 @@ PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	sfx_cpu_init();
 	sfx_define_gucs(process_shared_preload_libraries_in_progress);
 	sfx_define_reloptions();
 	if (!process_shared_preload_libraries_in_progress)

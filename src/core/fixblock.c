@@ -249,12 +249,6 @@ encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 
 /* ---- words: decoder ---- */
 
-static inline size_t
-intlen(const SfxFix *f)
-{
-	return (size_t) (f->rest - f->ints);
-}
-
 /* Parse what put_constants wrote behind the width; NULL if it is broken. */
 static const uint8_t *
 get_constants(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
@@ -302,9 +296,8 @@ open_words(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 	if (nbits == 0)
 		return SFX_CORRUPT;
 	f->nrest = nbits > 64 ? nbits - 64 : 0;
-	f->ints = p;
-	r = sfx_int_size(p, (size_t) (end - p), f->n);
-	if (r < 0 || r > end - p)
+	r = sfx_int_open(&f->ints, p, (size_t) (end - p), f->n);
+	if (r < 0)
 		return SFX_CORRUPT;
 	f->rest = p + r;
 	bytes = ((size_t) f->n * f->nrest + 7) / 8;
@@ -377,7 +370,7 @@ decode_words(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 	Runs		r0,
 				r1;
 
-	if (sfx_int_decode(f->ints, intlen(f), f->n, from, to, v) != SFX_OK)
+	if (sfx_int_read(&f->ints, from, to, v) != SFX_OK)
 		return SFX_CORRUPT;
 	find_runs(f->vary[0], &r0);
 	find_runs(f->vary[1], &r1);
@@ -523,9 +516,8 @@ open_bytes(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 	if (end - p < f->width - f->nvary)
 		return SFX_CORRUPT;
 	p += f->width - f->nvary;
-	f->ints = p;
-	r = sfx_int_size(p, (size_t) (end - p), f->n);
-	if (r < 0 || r > end - p)
+	r = sfx_int_open(&f->ints, p, (size_t) (end - p), f->n);
+	if (r < 0)
 		return SFX_CORRUPT;
 	p += r;
 	f->rest = p;
@@ -576,7 +568,7 @@ decode_bytes(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 	uint8_t    *q = out;
 	const uint8_t *c = f->consts;
 
-	if (sfx_int_decode(f->ints, intlen(f), f->n, from, to, v) != SFX_OK)
+	if (sfx_int_read(&f->ints, from, to, v) != SFX_OK)
 		return SFX_CORRUPT;
 	for (int j = 0; j < f->width; j++)
 		if (!(f->mask >> j & 1))
@@ -662,10 +654,10 @@ sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal)
 	uint8_t		core[SFX_FIX_MAXWIDTH];
 	bool		above,
 				exact,
+				same,
 				hit = false;
 	uint64_t	head = 0,
-				rest = 0,
-				got;
+				rest = 0;
 	int			i,
 				j;
 
@@ -678,14 +670,10 @@ sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal)
 		for (j = 0; j < f->nvary - (int) f->nrest; j++)
 			head = head << 8 | core[j];
 	}
-	i = sfx_int_lower_bound(f->ints, intlen(f), f->n, head);
+	i = sfx_int_search(&f->ints, head, &same);
 	if (i < 0 || i > f->n)
 		return SFX_CORRUPT;
-	if (i == f->n)
-		return i;
-	if (sfx_int_get(f->ints, intlen(f), f->n, i, &got) != SFX_OK)
-		return SFX_CORRUPT;
-	if (got != head)
+	if (!same || i == f->n)
 		return i;
 	if (f->nrest == 0)
 		hit = true;
@@ -697,7 +685,7 @@ sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal)
 		if (c < 0)
 		{
 			/* several keys with these 64 bits are rare */
-			j = head == UINT64_MAX ? f->n : sfx_int_lower_bound(f->ints, intlen(f), f->n, head + 1);
+			j = head == UINT64_MAX ? f->n : sfx_int_search(&f->ints, head + 1, &same);
 			if (j < 0 || j > f->n)
 				return SFX_CORRUPT;
 			i = search_rest(f, i + 1, j, rest, core, &hit);

@@ -16,6 +16,7 @@
 #ifndef SFX_FIXBLOCK_H
 #define SFX_FIXBLOCK_H
 
+#include "intcodec.h"
 #include "leaf_format.h"
 
 #define SFX_FIX_MAXWIDTH	64
@@ -24,7 +25,7 @@
 
 typedef struct SfxFix
 {
-	const uint8_t *ints;
+	SfxInt		ints;			/* the first 64 bits of the cores */
 	const uint8_t *rest;		/* what the integer block does not hold */
 	const uint8_t *end;			/* end of the stream */
 	int			n;

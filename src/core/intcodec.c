@@ -3,24 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "intcodec_format.h"
-
-#define LINEAR_SCAN		8		/* groups up to this size are searched one by one */
-
-/* A block's header, checked: all that it promises lies within (p, avail). */
-typedef struct IntBlock
-{
-	SfxIntCodec codec;
-	unsigned	width;			/* bits per value of the stream (EF: low bits) */
-	uint64_t	base;
-	const uint8_t *p;			/* the stream; DBP: chunk 0's */
-	size_t		avail;			/* readable bytes from p on */
-	size_t		size;			/* of the whole block */
-	uint64_t	step;			/* LFOR: slope, whole part; DBP: least delta */
-	unsigned	frac;			/* LFOR: slope, 1/256ths */
-	const uint8_t *map;			/* EF: bitmap; DBP: checkpoints */
-	unsigned	mapbytes;		/* EF: its length; DBP: bytes per checkpoint */
-	const uint8_t *widths;		/* DBP: bits per delta of each chunk */
-} IntBlock;
+#include "cpu.h"
 
 /* ---- headers ---- */
 
@@ -29,7 +12,7 @@ typedef struct IntBlock
  * header promises is checked against len before anything else is read.
  */
 static inline int
-parse_fields(const uint8_t *in, size_t len, int n, IntBlock *b, size_t *pos, size_t *stream)
+parse_fields(const uint8_t *in, size_t len, int n, SfxInt *b, size_t *pos, size_t *stream)
 {
 	switch (b->codec)
 	{
@@ -78,8 +61,8 @@ parse_fields(const uint8_t *in, size_t len, int n, IntBlock *b, size_t *pos, siz
 	return SFX_CORRUPT;
 }
 
-static inline int
-parse(const uint8_t *in, size_t len, int n, IntBlock *b)
+int
+sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 {
 	size_t		pos = 2,
 				stream,
@@ -91,6 +74,7 @@ parse(const uint8_t *in, size_t len, int n, IntBlock *b)
 	if (n < 1 || n > SFX_INT_MAX || len < 2 || in[0] >= 9 << 3)
 		return SFX_CORRUPT;
 	b->codec = (SfxIntCodec) (in[0] & 7);
+	b->n = n;
 	nb = in[0] >> 3;
 	if (parse_fields(in, len, n, b, &pos, &stream) < 0)
 		return SFX_CORRUPT;
@@ -120,212 +104,66 @@ parse(const uint8_t *in, size_t len, int n, IntBlock *b)
 	b->map = in + pos;
 	b->p = in + pos + nmap;
 	b->avail = len - pos - nmap;
-	return SFX_OK;
+	return (int) b->size;
 }
 
 /* ---- Elias-Fano ---- */
 
-/* Word j of the bitmap; bits that are not the bitmap's are zero. */
-static inline uint64_t
-ef_word(const IntBlock *b, unsigned j)
+/* The bitmap and the low bits stand one after the other. */
+static inline SfxEf
+ef_view(const SfxInt *b)
 {
-	unsigned	left = b->mapbytes - 8 * j;
-	uint64_t	x = sfx_load64_avail(b->map + 8 * j, left + b->avail);
-
-	return left >= 8 ? x : x & sfx_mask(8 * left);
-}
-
-static inline unsigned
-ef_words(const IntBlock *b)
-{
-	return (b->mapbytes + 7) / 8;
-}
-
-static inline uint64_t
-ef_low(const IntBlock *b, int i)
-{
-	return sfx_bits_get(b->p, b->avail, (size_t) i * b->width, b->width);
-}
-
-/*
- * The bitmap position of one (or, flip = all bits, zero) number k; SFX_CORRUPT if there are not so many.
- * Zeros may be found beyond the bitmap's end, but only in its last word.
- */
-static inline int
-ef_select(const IntBlock *b, unsigned k, uint64_t flip)
-{
-	unsigned	full = b->mapbytes / 8,
-				j = 0;
-	uint64_t	x;
-
-	for (; j < full; j++)
-	{
-		unsigned	count;
-
-		x = sfx_load64(b->map + 8 * j) ^ flip;
-		count = sfx_popcount(x);
-		if (k < count)
-			return (int) (64 * j + sfx_select(x, k));
-		k -= count;
-	}
-	if (j == ef_words(b))
-		return SFX_CORRUPT;
-	x = ef_word(b, j) ^ flip;
-	return k < sfx_popcount(x) ? (int) (64 * j + sfx_select(x, k)) : SFX_CORRUPT;
+	return (SfxEf) {b->map, b->avail + b->mapbytes, 0, 8 * b->mapbytes, 8 * b->mapbytes, b->width, b->n};
 }
 
 static int
-ef_get(const IntBlock *b, int i, uint64_t *v)
+ef_at(const SfxInt *b, int i, uint64_t *v)
 {
-	int			pos = ef_select(b, (unsigned) i, 0);
+	SfxEf		e = ef_view(b);
 
-	if (pos < 0)
+	if (sfx_kernels->ef_get(&e, i, v) != SFX_OK)
 		return SFX_CORRUPT;
-	*v = b->base + (((uint64_t) (pos - i) << b->width) | ef_low(b, i));
+	*v += b->base;
 	return SFX_OK;
 }
 
-/*
- * The low and the high bits are joined word by word of the bitmap.  Low bits are read with one
- * load as long as that stays inside; only a value or two at the end of a page cannot.
- */
 static int
-ef_decode(const IntBlock *b, int from, int to, uint64_t *out)
+ef_search(const SfxInt *b, uint64_t x, bool *equal)
 {
-	unsigned	j = 0,
-				width = b->width;
-	uint64_t	mask = sfx_mask(width),
-				x;
-	int			i = from,
-				skip = from,
-				loadable = from;
+	SfxEf		e = ef_view(b);
 
-	if (from == to)
-		return SFX_OK;
-	if (width > 0 && width <= SFX_ONE_LOAD)
-		loadable += sfx_bits_loadable(b->avail, (size_t) from * width, width, to - from);
-
-	/* The word of one number from, without those before it. */
-	x = ef_word(b, 0);
-	for (int ones; skip >= (ones = (int) sfx_popcount(x)); x = ef_word(b, j))
-	{
-		skip -= ones;
-		if (++j >= ef_words(b))
-			return SFX_CORRUPT;
-	}
-	x &= ~UINT64_C(0) << sfx_select(x, (unsigned) skip);
-
-	for (;;)
-	{
-		int			word_end = i + (int) sfx_popcount(x),
-					end = word_end < to ? word_end : to,
-					fast = end < loadable ? end : loadable;
-
-		for (; i < fast; i++, x &= x - 1)
-		{
-			size_t		bit = (size_t) i * width;
-			uint64_t	high = 64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i;
-
-			out[i - from] = b->base + (high << width) + ((sfx_load64(b->p + (bit >> 3)) >> (bit & 7)) & mask);
-		}
-		for (; i < end; i++, x &= x - 1)
-			out[i - from] = b->base + ((uint64_t) (64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i) << width) +
-				ef_low(b, i);
-		if (i == to)
-			return SFX_OK;
-		if (++j >= ef_words(b))
-			return SFX_CORRUPT;
-		x = ef_word(b, j);
-	}
-}
-
-/* The first of values [i, end), which share their high bits, whose low bits are >= low; else end. */
-static inline int
-ef_search_group(const IntBlock *b, int i, int end, uint64_t low)
-{
-	while (end - i > LINEAR_SCAN)
-	{
-		int			mid = i + (end - i) / 2;
-
-		if (ef_low(b, mid) < low)
-			i = mid + 1;
-		else
-			end = mid;
-	}
-	while (i < end && ef_low(b, i) < low)
-		i++;
-	return i;
-}
-
-static int
-ef_lower_bound(const IntBlock *b, int n, uint64_t x)
-{
-	uint64_t	high = (x - b->base) >> b->width,
-				low = (x - b->base) & sfx_mask(b->width);
-	int			pos = 0,
-				i;
-
-	if (x <= b->base)
-		return 0;
-	if (high > 8 * b->mapbytes - (unsigned) n)	/* more than there are zeros */
-		return n;
-	if (high > 0)
-	{
-		pos = ef_select(b, (unsigned) high - 1, ~UINT64_C(0)) + 1;
-		if (pos == 0 || pos - (int) high > n)
-			return SFX_CORRUPT;
-	}
-
-	/* The values with these high bits are the ones from pos up to the next zero. */
-	i = pos - (int) high;
-	while (i < n)
-	{
-		uint64_t	zeros = ~ef_word(b, (unsigned) pos / 64) >> (pos % 64);
-		int			left = 64 - pos % 64,
-					group = zeros ? __builtin_ctzll(zeros) : 64,
-					end;
-
-		group = group < left ? group : left;
-		end = i + group < n ? i + group : n;
-		i = ef_search_group(b, i, end, low);
-		if (i < end || group < left)
-			return i;
-		pos += group;
-		if ((unsigned) pos >= 8 * b->mapbytes)
-			break;
-	}
-	return i;
+	return x < b->base ? 0 : sfx_kernels->ef_search(&e, x - b->base, equal);
 }
 
 /* ---- delta packing ---- */
 
 /* The value of chunk k's first, and the chunk's stream. */
 static inline uint64_t
-dbp_start(const IntBlock *b, int n, int k, const uint8_t **p, size_t *avail)
+dbp_start(const SfxInt *b, int k, const uint8_t **p, size_t *avail)
 {
 	size_t		at = 0,
 				check = (size_t) (k - 1) * b->mapbytes;
 
 	for (int c = 0; c < k; c++)
-		at += sfx_bits_bytes((size_t) chunk_values(n, c) - 1, b->widths[c]);
+		at += sfx_bits_bytes((size_t) chunk_values(b->n, c) - 1, b->widths[c]);
 	*p = b->p + at;
 	*avail = b->avail - at;
 	return k == 0 ? b->base : b->base + sfx_load_bytes(b->map + check, b->mapbytes);
 }
 
 static uint64_t
-dbp_get(const IntBlock *b, int n, int i)
+dbp_at(const SfxInt *b, int i)
 {
 	const uint8_t *p;
 	size_t		avail;
-	uint64_t	v = dbp_start(b, n, i / CHUNK, &p, &avail);
+	uint64_t	v = dbp_start(b, i / CHUNK, &p, &avail);
 	int			ndeltas = i % CHUNK;
 
 	return v + (uint64_t) ndeltas * b->step + sfx_bits_sum(p, avail, b->widths[i / CHUNK], ndeltas);
 }
 
 static void
-dbp_decode(const IntBlock *b, int n, int from, int to, uint64_t *out)
+dbp_decode(const SfxInt *b, int from, int to, uint64_t *out)
 {
 	while (from < to)
 	{
@@ -335,63 +173,52 @@ dbp_decode(const IntBlock *b, int n, int from, int to, uint64_t *out)
 		unsigned	w = b->widths[k];
 		const uint8_t *p;
 		size_t		avail;
-		uint64_t	v = dbp_start(b, n, k, &p, &avail);
+		uint64_t	v = dbp_start(b, k, &p, &avail);
 
 		/* The deltas are unpacked to where their sums go. */
 		v += (uint64_t) skip * b->step + sfx_bits_sum(p, avail, w, skip);
 		*out++ = v;
-		sfx_bits_unpack(p, avail, (size_t) skip * w, w, end - from - 1, b->step, out);
+		sfx_kernels->unpack(p, avail, (size_t) skip * w, w, end - from - 1, b->step, out);
 		for (; ++from < end; out++)
 			*out = v += *out;
 	}
 }
 
 static int
-dbp_lower_bound(const IntBlock *b, int n, uint64_t x)
+dbp_search(const SfxInt *b, uint64_t x, bool *equal)
 {
+	uint64_t	delta[CHUNK];
 	const uint8_t *p;
-	size_t		avail,
-				bit = 0;
-	uint64_t	v,
-				mask;
-	unsigned	w;
+	size_t		avail;
+	uint64_t	v;
 	int			k = 0,
-				j = 1,
-				m,
-				fast = 1;
+				j,
+				m;
 
-	while (k + 1 < chunk_count(n) &&
+	while (k + 1 < chunk_count(b->n) &&
 		   b->base + sfx_load_bytes(b->map + (size_t) k * b->mapbytes, b->mapbytes) < x)
 		k++;
-	v = dbp_start(b, n, k, &p, &avail);
-	if (v >= x)
-		return k * CHUNK;
-
-	/* Sum up deltas until x is reached. */
-	m = chunk_values(n, k);
-	w = b->widths[k];
-	mask = sfx_mask(w);
-	if (w > 0 && w <= SFX_ONE_LOAD)
-		fast += sfx_bits_loadable(avail, 0, w, m - 1);
-	for (; j < fast; j++, bit += w)
-	{
-		v += b->step + ((sfx_load64(p + (bit >> 3)) >> (bit & 7)) & mask);
-		if (v >= x)
-			return k * CHUNK + j;
-	}
-	for (; j < m; j++, bit += w)
-	{
-		v += b->step + sfx_bits_get(p, avail, bit, w);
-		if (v >= x)
-			return k * CHUNK + j;
-	}
-	return k * CHUNK + m;
+	v = dbp_start(b, k, &p, &avail);
+	m = chunk_values(b->n, k);
+	/* sum up deltas until x is reached */
+	if (v < x)
+		sfx_kernels->unpack(p, avail, 0, b->widths[k], m - 1, b->step, delta);
+	for (j = 0; v < x; v += delta[j++])
+		if (j + 1 == m)
+		{
+			/* the next chunk's first value, which is not below x */
+			if (k + 1 < chunk_count(b->n))
+				*equal = b->base + sfx_load_bytes(b->map + (size_t) k * b->mapbytes, b->mapbytes) == x;
+			return k * CHUNK + m;
+		}
+	*equal = v == x;
+	return k * CHUNK + j;
 }
 
 /* ---- PLAIN, FOR, LFOR ---- */
 
 static inline uint64_t
-packed_get(const IntBlock *b, int i)
+packed_at(const SfxInt *b, int i)
 {
 	uint64_t	v = b->base + sfx_bits_get(b->p, b->avail, (size_t) i * b->width, b->width);
 
@@ -399,9 +226,9 @@ packed_get(const IntBlock *b, int i)
 }
 
 static void
-packed_decode(const IntBlock *b, int from, int to, uint64_t *out)
+packed_decode(const SfxInt *b, int from, int to, uint64_t *out)
 {
-	sfx_bits_unpack(b->p, b->avail, (size_t) from * b->width, b->width, to - from, b->base, out);
+	sfx_kernels->unpack(b->p, b->avail, (size_t) from * b->width, b->width, to - from, b->base, out);
 	if (b->codec == SFX_INT_LFOR)
 		for (int i = from; i < to; i++)
 			out[i - from] += line(b->step, b->frac, i);
@@ -409,21 +236,28 @@ packed_decode(const IntBlock *b, int from, int to, uint64_t *out)
 
 /* The first of values [lo, hi) that is >= x; else hi. */
 static inline int
-packed_search(const IntBlock *b, int lo, int hi, uint64_t x)
+packed_search(const SfxInt *b, int lo, int hi, uint64_t x, bool *equal)
 {
 	int			n = hi - lo;
+	uint64_t	v;
 
-	if (n <= 0)
-		return hi;
 	while (n > 1)
 	{
 		int			half = n / 2;
 
-		if (packed_get(b, lo + half - 1) < x)
+		if (packed_at(b, lo + half - 1) < x)
 			lo += half;
 		n -= half;
 	}
-	return lo + (packed_get(b, lo) < x);
+	if (n > 0 && (v = packed_at(b, lo)) >= x)
+	{
+		*equal = v == x;
+		return lo;
+	}
+	lo += n > 0;
+	if (lo < b->n)
+		*equal = packed_at(b, lo) == x;
+	return lo;
 }
 
 /*
@@ -431,20 +265,24 @@ packed_search(const IntBlock *b, int lo, int hi, uint64_t x)
  * a negative number (the first value is smaller), that comparison is not one of numbers.
  */
 static int
-lfor_lower_bound(const IntBlock *b, int n, uint64_t x)
+lfor_search(const SfxInt *b, uint64_t x, bool *equal)
 {
-	uint64_t	first = packed_get(b, 0),
+	uint64_t	first = packed_at(b, 0),
 				dist = x - b->base,
 				mask = sfx_mask(b->width),
 				slope = b->step + (b->frac != 0),
 				q;
-	int			lo = 0,
+	int			n = b->n,
+				lo = 0,
 				hi = n;
 
 	if (x <= first)
+	{
+		*equal = x == first;
 		return 0;
+	}
 	if (first < b->base || b->step == 0 || slope == 0)
-		return packed_search(b, 0, n, x);
+		return packed_search(b, 0, n, x, equal);
 	q = dist / b->step;			/* v[q + 1] >= x */
 	if (q < (uint64_t) n)
 		hi = (int) q + 1 < n ? (int) q + 1 : n;
@@ -454,58 +292,89 @@ lfor_lower_bound(const IntBlock *b, int n, uint64_t x)
 		lo = q < (uint64_t) hi ? (int) q : hi;
 		lo = lo > 0 ? lo - 1 : 0;
 	}
-	return packed_search(b, lo, hi, x);
+	return packed_search(b, lo, hi, x, equal);
 }
 
-/* ---- decoding: the public face ---- */
+/* ---- the public face ---- */
+
+int
+sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out)
+{
+	SfxEf		e;
+
+	if (from < 0 || from > to || to > b->n)
+		return SFX_CORRUPT;
+	switch (b->codec)
+	{
+		case SFX_INT_EF:
+			e = ef_view(b);
+			return sfx_kernels->ef_decode(&e, from, to, b->base, out);
+		case SFX_INT_DBP:
+			dbp_decode(b, from, to, out);
+			return SFX_OK;
+		default:
+			packed_decode(b, from, to, out);
+			return SFX_OK;
+	}
+}
+
+int
+sfx_int_at(const SfxInt *b, int i, uint64_t *v)
+{
+	if (i < 0 || i >= b->n)
+		return SFX_CORRUPT;
+	switch (b->codec)
+	{
+		case SFX_INT_EF:
+			return ef_at(b, i, v);
+		case SFX_INT_DBP:
+			*v = dbp_at(b, i);
+			return SFX_OK;
+		default:
+			*v = packed_at(b, i);
+			return SFX_OK;
+	}
+}
+
+int
+sfx_int_search(const SfxInt *b, uint64_t x, bool *equal)
+{
+	*equal = false;
+	switch (b->codec)
+	{
+		case SFX_INT_EF:
+			return ef_search(b, x, equal);
+		case SFX_INT_DBP:
+			return dbp_search(b, x, equal);
+		case SFX_INT_LFOR:
+			return lfor_search(b, x, equal);
+		default:
+			return packed_search(b, 0, b->n, x, equal);
+	}
+}
+
+int
+sfx_int_count(const SfxInt *b, uint64_t lo, uint64_t hi)
+{
+	bool		equal;
+	int			from = sfx_int_search(b, lo, &equal),
+				to = hi > lo ? sfx_int_search(b, hi, &equal) : from;
+
+	return from < 0 || to < from ? SFX_CORRUPT : to - from;
+}
 
 int
 sfx_int_size(const uint8_t *in, size_t len, int n)
 {
-	IntBlock	b;
+	SfxInt		b;
 
-	return parse(in, len, n, &b) < 0 ? SFX_CORRUPT : (int) b.size;
+	return sfx_int_open(&b, in, len, n);
 }
 
 int
 sfx_int_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out)
 {
-	IntBlock	b;
+	SfxInt		b;
 
-	if (parse(in, len, n, &b) < 0 || from < 0 || from > to || to > n)
-		return SFX_CORRUPT;
-	if (b.codec == SFX_INT_EF)
-		return ef_decode(&b, from, to, out);
-	if (b.codec == SFX_INT_DBP)
-		dbp_decode(&b, n, from, to, out);
-	else
-		packed_decode(&b, from, to, out);
-	return SFX_OK;
-}
-
-int
-sfx_int_get(const uint8_t *in, size_t len, int n, int i, uint64_t *v)
-{
-	IntBlock	b;
-
-	if (parse(in, len, n, &b) < 0 || i < 0 || i >= n)
-		return SFX_CORRUPT;
-	if (b.codec == SFX_INT_EF)
-		return ef_get(&b, i, v);
-	*v = b.codec == SFX_INT_DBP ? dbp_get(&b, n, i) : packed_get(&b, i);
-	return SFX_OK;
-}
-
-int
-sfx_int_lower_bound(const uint8_t *in, size_t len, int n, uint64_t x)
-{
-	IntBlock	b;
-
-	if (parse(in, len, n, &b) < 0)
-		return SFX_CORRUPT;
-	if (b.codec == SFX_INT_EF)
-		return ef_lower_bound(&b, n, x);
-	if (b.codec == SFX_INT_DBP)
-		return dbp_lower_bound(&b, n, x);
-	return b.codec == SFX_INT_LFOR ? lfor_lower_bound(&b, n, x) : packed_search(&b, 0, n, x);
+	return sfx_int_open(&b, in, len, n) < 0 ? SFX_CORRUPT : sfx_int_read(&b, from, to, out);
 }

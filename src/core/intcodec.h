@@ -40,17 +40,46 @@ extern int sfx_int_encode(const uint64_t *v, int n, uint8_t *out, size_t cap);
 /* The same with one codec pinned; SFX_NOSPACE also where it does not apply. */
 extern int sfx_int_encode_as(SfxIntCodec codec, const uint64_t *v, int n, uint8_t *out, size_t cap);
 
-/* Length in bytes of the encoded block of n values that starts at in, at most len; or SFX_CORRUPT. */
-extern int sfx_int_size(const uint8_t *in, size_t len, int n);
+/*
+ * An opened block: its header, checked.  All that it promises lies within the bytes that it was opened with, which must
+ * outlive it.  The fields are the codecs' own.
+ */
+typedef struct SfxInt
+{
+	SfxIntCodec codec;
+	int			n;
+	unsigned	width;			/* bits per value of the stream (EF: low bits) */
+	unsigned	frac;			/* LFOR: slope, 1/256ths */
+	uint64_t	base;
+	uint64_t	step;			/* LFOR: slope, whole part; DBP: least delta */
+	const uint8_t *p;			/* the stream; DBP: chunk 0's */
+	size_t		avail;			/* readable bytes from p on */
+	size_t		size;			/* of the whole block */
+	const uint8_t *map;			/* EF: bitmap; DBP: checkpoints */
+	unsigned	mapbytes;		/* EF: its length; DBP: bytes per checkpoint */
+	const uint8_t *widths;		/* DBP: bits per delta of each chunk */
+} SfxInt;
 
-/* Decode v[from..to) of a block of n values into out[0..to-from).  SFX_OK or SFX_CORRUPT. */
-extern int sfx_int_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out);
+/* Open the block of n values that starts at in.  Its length in bytes, at most len; or SFX_CORRUPT. */
+extern int sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n);
 
 /* The value at i (0 <= i < n) into *v.  SFX_OK or SFX_CORRUPT. */
-extern int sfx_int_get(const uint8_t *in, size_t len, int n, int i, uint64_t *v);
+extern int sfx_int_at(const SfxInt *b, int i, uint64_t *v);
 
-/* For a block whose values are non-decreasing: the smallest i with v[i] >= x, n if there is none,
- * or SFX_CORRUPT.  Works on the compressed bytes without decoding the block. */
-extern int sfx_int_lower_bound(const uint8_t *in, size_t len, int n, uint64_t x);
+/*
+ * For a block whose values do not descend: the smallest i with v[i] >= x, n if there is none; *equal: v[i] == x.
+ * Or SFX_CORRUPT.  Works on the compressed bytes without decoding the block.
+ */
+extern int sfx_int_search(const SfxInt *b, uint64_t x, bool *equal);
+
+/* For a block whose values do not descend: how many are in [lo, hi).  Or SFX_CORRUPT. */
+extern int sfx_int_count(const SfxInt *b, uint64_t lo, uint64_t hi);
+
+/* Decode v[from..to) into out[0..to-from).  SFX_OK or SFX_CORRUPT. */
+extern int sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out);
+
+/* Open and no more; open and read. */
+extern int sfx_int_size(const uint8_t *in, size_t len, int n);
+extern int sfx_int_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out);
 
 #endif							/* SFX_INTCODEC_H */

@@ -3,23 +3,23 @@
  *-------------------------------------------------------------------------
  */
 #include "tidcodec_format.h"
+#include "cpu.h"
 
 #define MAX_VARINT	6			/* bytes: 42 bits, more than any field has */
 #define FEW				4		/* so many divisions cost less than a reciprocal */
 
 /* ---- the frame: TIDs as numbers ---- */
 
-/*
- * Turn numbers into TIDs, in place.  Numbers below 2^32 are divided by multiplying
- * with the rounded-up reciprocal, which may be one too high.
- */
+/* Turn numbers into TIDs, in place. */
 static int
 delinearise(const TidFrame *f, uint64_t *v, int n, unsigned bits)
 {
 	uint64_t	radix = f->radix,
 				high = 0;
 
-	if (is_power_of_two(f->radix))
+	if (n > FEW && bits <= 32 && radix > 1)
+		high = sfx_kernels->split_radix(v, n, f->radix, f->base);
+	else if (is_power_of_two(f->radix))
 	{
 		unsigned	shift = (unsigned) __builtin_ctz(f->radix);
 
@@ -29,27 +29,12 @@ delinearise(const TidFrame *f, uint64_t *v, int n, unsigned bits)
 			high |= v[i];
 		}
 	}
-	else if (n <= FEW || bits > 32)
-	{
+	else
 		for (int i = 0; i < n; i++)
 		{
 			v[i] = f->base + (v[i] / radix << 16) + v[i] % radix;
 			high |= v[i];
 		}
-	}
-	else
-	{
-		uint64_t	reciprocal = ((UINT64_C(1) << 32) + radix - 1) / radix;
-
-		for (int i = 0; i < n; i++)
-		{
-			uint64_t	q = v[i] * reciprocal >> 32;
-
-			q -= q * radix > v[i];
-			v[i] = f->base + (q << 16) + (v[i] - q * radix);
-			high |= v[i];
-		}
-	}
 	return high > SFX_MAX_TID ? SFX_CORRUPT : SFX_OK;
 }
 
@@ -82,7 +67,7 @@ plain_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *o
 {
 	if (len < 1 + 6 * (size_t) n)
 		return SFX_CORRUPT;
-	sfx_bits_unpack(in + 1, len - 1, 48 * (size_t) from, 48, to - from, 0, out);
+	sfx_kernels->unpack(in + 1, len - 1, 48 * (size_t) from, 48, to - from, 0, out);
 	return SFX_OK;
 }
 
@@ -241,7 +226,7 @@ for_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out
 
 	if (for_parse(in, len, n, &f, &width, &p) < 0)
 		return SFX_CORRUPT;
-	sfx_bits_unpack(p, len - (size_t) (p - in), (size_t) from * width, width, to - from, 0, out);
+	sfx_kernels->unpack(p, len - (size_t) (p - in), (size_t) from * width, width, to - from, 0, out);
 	return delinearise(&f, out, to - from, width);
 }
 
@@ -311,7 +296,7 @@ zigzag_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *
 		v += (uint64_t) skip * z.min + sfx_bits_sum(p, avail, w, skip);
 		*o++ = v;
 		high |= v;
-		sfx_bits_unpack(p, avail, (size_t) skip * w, w, end - from - 1, z.min, o);
+		sfx_kernels->unpack(p, avail, (size_t) skip * w, w, end - from - 1, z.min, o);
 		for (; ++from < end; o++)
 		{
 			*o = v += *o;
@@ -356,65 +341,15 @@ posting_parse(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nl
 	return size <= len ? (int) size : SFX_CORRUPT;
 }
 
-/* Word j of the bitmap of nbits that starts at bit; bits beyond the bitmap are zero. */
-static inline uint64_t
-list_word(const PostingBlock *b, size_t bit, size_t nbits, size_t j)
-{
-	size_t		left = nbits - 64 * j;
-
-	return sfx_bits_get(b->p, b->avail, bit + 64 * j, left < 64 ? (unsigned) left : 64);
-}
-
-/*
- * Numbers [from, to), from < to, of the list of n that starts at bit.  Low bits are read with one
- * load as long as that stays inside.
- */
-static int
+/* Numbers [from, to) of the list of n that starts at bit. */
+static inline int
 list_decode(const PostingBlock *b, size_t bit, int n, int from, int to, uint64_t *out)
 {
 	unsigned	low = list_low(b->range, n);
-	size_t		nbits = list_bitmap(b->range, n, low),
-				nwords = (nbits + 63) / 64,
-				lows = bit + nbits,
-				j = 0;
-	uint64_t	mask = sfx_mask(low),
-				x = list_word(b, bit, nbits, 0);
-	int			i = from,
-				skip = from,
-				loadable = from;
+	size_t		nbits = list_bitmap(b->range, n, low);
+	SfxEf		e = {b->p, b->avail, bit, nbits, bit + nbits, low, n};
 
-	if (low > 0)
-		loadable += sfx_bits_loadable(b->avail, lows + (size_t) from * low, low, to - from);
-	for (int ones; skip >= (ones = (int) sfx_popcount(x)); x = list_word(b, bit, nbits, j))
-	{
-		skip -= ones;
-		if (++j >= nwords)
-			return SFX_CORRUPT;
-	}
-	x &= ~UINT64_C(0) << sfx_select(x, (unsigned) skip);
-
-	for (;;)
-	{
-		int			word_end = i + (int) sfx_popcount(x),
-					end = word_end < to ? word_end : to,
-					fast = end < loadable ? end : loadable;
-
-		for (; i < fast; i++, x &= x - 1)
-		{
-			size_t		at = lows + (size_t) i * low;
-			uint64_t	high = 64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i;
-
-			out[i - from] = high << low | ((sfx_load64(b->p + (at >> 3)) >> (at & 7)) & mask);
-		}
-		for (; i < end; i++, x &= x - 1)
-			out[i - from] = (uint64_t) (64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) i) << low |
-				sfx_bits_get(b->p, b->avail, lows + (size_t) i * low, low);
-		if (i == to)
-			return SFX_OK;
-		if (++j >= nwords)
-			return SFX_CORRUPT;
-		x = list_word(b, bit, nbits, j);
-	}
+	return to - from == 1 ? sfx_kernels->ef_get(&e, from, out) : sfx_kernels->ef_decode(&e, from, to, 0, out);
 }
 
 static int

@@ -1,8 +1,9 @@
 /*
  * Sizes and times of the integer and TID codecs.
  *
- *	cc -std=c11 -O2 -o bench_codecs bench_codecs.c ../intcodec*.c ../tidcodec*.c -lm && ./bench_codecs
+ *	bench_codecs [level]		(make bench-core)
  *
+ * level (scalar, popcnt, avx2, avx512): use the kernels of this level, not the processor's best.
  * Blocks of 256 out of what 10 M entries would have: enough of them that they are not all in the first-level
  * cache, so a time is that of a block in the second-level cache.  Times are the best of several rounds.
  */
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../cpu.h"
 #include "../intcodec.h"
 #include "../tidcodec.h"
 
@@ -81,6 +83,8 @@ bench_ints(const char *set, int codec)
 				sum = 0;
 	double		bytes = 0;
 	int			won[6] = {0};
+	SfxInt		open;
+	bool		equal;
 
 	BEST(t[ENCODE], NBLOCKS * N,
 		 for (int b = 0; b < NBLOCKS; b++)
@@ -103,13 +107,16 @@ bench_ints(const char *set, int codec)
 	)
 	BEST(t[FIND], PROBES,
 		 for (int p = 0; p < PROBES; p++)
-			sum += (uint64_t) sfx_int_lower_bound(encoded[probe_block[p]], (size_t) sizes[probe_block[p]], N,
-												  values[probe_block[p]][probe_at[p]]);
+		 {
+			 sfx_int_open(&open, encoded[probe_block[p]], (size_t) sizes[probe_block[p]], N);
+			 sum += (uint64_t) sfx_int_search(&open, values[probe_block[p]][probe_at[p]], &equal);
+		 }
 	)
 	BEST(t[GET], PROBES,
 		 for (int p = 0; p < PROBES; p++)
 		 {
-			 sfx_int_get(encoded[probe_block[p]], (size_t) sizes[probe_block[p]], N, probe_at[p], out);
+			 sfx_int_open(&open, encoded[probe_block[p]], (size_t) sizes[probe_block[p]], N);
+			 sfx_int_at(&open, probe_at[p], out);
 			 sum += out[0];
 		 }
 	)
@@ -250,12 +257,17 @@ tid_set(const char *set, uint64_t rows)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	static const char *const ints[] = {"random", "timestamps", "serial", "half gone", "jitter", "pairs", "unsorted"};
 	static const char *const tids[] = {"random", "lists of 100", "table order", "2% dead", "2% outliers", "backward",
 		"within 1000", "within 10", "one in 5"};
 
+	sfx_cpu_init();
+	for (int l = 0; l < SFX_CPU_LEVELS && argc > 1; l++)
+		if (strcmp(argv[1], sfx_cpu_name((SfxCpuLevel) l)) == 0 && !sfx_cpu_pin((SfxCpuLevel) l))
+			return 1;
+	printf("kernels: %s\n", sfx_cpu_name(sfx_cpu_level()));
 	for (int p = 0; p < PROBES; p++)
 	{
 		probe_block[p] = (int) (rnd() % NBLOCKS);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../cpu.h"
 #include "../leaf.h"
 
 #define CAPACITY	8144
@@ -316,6 +317,7 @@ read_paths(const char *file)
 int
 main(int argc, char **argv)
 {
+	sfx_cpu_init();
 	bytes = malloc((size_t) N * 200);
 	row = malloc((size_t) N * sizeof(Row));
 	tid = malloc((size_t) N * sizeof(uint64_t));

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../cpu.h"
 #include "../leaf.c"
 
 #define PAGE		8192
@@ -455,6 +456,7 @@ main(int argc, char **argv)
 	long		count = 10000000;
 	const char *only = NULL;
 
+	sfx_cpu_init();
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "-n") == 0 && i + 1 < argc)
 			count = atol(argv[++i]);

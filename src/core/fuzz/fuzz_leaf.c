@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../fixblock.h"
+#include "../cpu.h"
 #include "../leaf.h"
 #include "../strblock.h"
 #include "../test/orders.h"
@@ -244,6 +245,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 12)
 		return 0;
+	/* a level that the processor lacks leaves the one before */
+	sfx_cpu_pin((SfxCpuLevel) (data[size - 1] % SFX_CPU_LEVELS));
 	order = data[0] / 3 % (NORDERS + 1) ? &orders[data[0] / 3 % (NORDERS + 1) - 1].base : NULL;
 	switch (data[0] % 3)
 	{

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "../cpu.h"
 #include "../tidcodec.h"
 
 #define CHECK(cond) do { if (!(cond)) abort(); } while (0)
@@ -83,6 +84,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4)
 		return 0;
+	/* a level that the processor lacks leaves the one before */
+	sfx_cpu_pin((SfxCpuLevel) (data[size - 1] % SFX_CPU_LEVELS));
 	n = 1 + 2 * data[0] + (data[1] & 1);
 	len = 1 + (data[1] >> 2);
 	nlists = make_lists(n, len, (data[1] & 2) != 0, ends);

@@ -1,12 +1,31 @@
 /* Unit test of intcodec: every codec against the array it was given. */
 #include <string.h>
 
+#include "../cpu.h"
 #include "../intcodec.h"
 #include "tap.h"
 
 #define NKINDS 17
 
 static const char *const codec_name[] = {"any", "PLAIN", "FOR", "LFOR", "EF", "DBP"};
+
+/* On a freshly opened block. */
+static int
+int_get(const uint8_t *in, size_t len, int n, int i, uint64_t *v)
+{
+	SfxInt		b;
+
+	return sfx_int_open(&b, in, len, n) < 0 ? SFX_CORRUPT : sfx_int_at(&b, i, v);
+}
+
+static int
+int_lower_bound(const uint8_t *in, size_t len, int n, uint64_t x)
+{
+	SfxInt		b;
+	bool		equal;
+
+	return sfx_int_open(&b, in, len, n) < 0 ? SFX_CORRUPT : sfx_int_search(&b, x, &equal);
+}
 
 static int
 cmp64(const void *a, const void *b)
@@ -91,19 +110,19 @@ check_block(const uint64_t *v, int n, bool sorted, const uint8_t *enc, int size,
 	}
 	for (int i = 0; i < n && good; i++)
 	{
-		good = sfx_int_get(b, (size_t) size, n, i, &x) == SFX_OK && x == v[i];
+		good = int_get(b, (size_t) size, n, i, &x) == SFX_OK && x == v[i];
 		for (int d = -1; d <= 1 && good && sorted; d++)
-			good = sfx_int_lower_bound(b, (size_t) size, n, v[i] + (uint64_t) d) ==
+			good = int_lower_bound(b, (size_t) size, n, v[i] + (uint64_t) d) ==
 				reference_lower_bound(v, n, v[i] + (uint64_t) d);
 	}
 	for (int t = 0; t < 40 && good && sorted; t++)
 	{
 		x = t == 0 ? 0 : t == 1 ? UINT64_MAX : t < 20 ? rnd(seed) >> (rnd(seed) % 64) :
 			v[0] + rnd(seed) % ((v[n - 1] - v[0]) | 1);
-		good = sfx_int_lower_bound(b, (size_t) size, n, x) == reference_lower_bound(v, n, x);
+		good = int_lower_bound(b, (size_t) size, n, x) == reference_lower_bound(v, n, x);
 	}
-	good = good && sfx_int_get(b, (size_t) size, n, n, &x) == SFX_CORRUPT &&
-		sfx_int_get(b, (size_t) size, n, -1, &x) == SFX_CORRUPT &&
+	good = good && int_get(b, (size_t) size, n, n, &x) == SFX_CORRUPT &&
+		int_get(b, (size_t) size, n, -1, &x) == SFX_CORRUPT &&
 		sfx_int_decode(b, (size_t) size, n, 0, n + 1, out) == SFX_CORRUPT &&
 		sfx_int_decode(b, (size_t) size, n, 1, 0, out) == SFX_CORRUPT;
 	free(b);
@@ -227,11 +246,11 @@ test_damage(void)
 		memcpy(b, enc, (size_t) size);
 		for (int f = 0; f < 3; f++)
 			b[rnd(&seed) % (f == 0 && size > 8 ? 8 : (uint64_t) size)] ^= (uint8_t) (1 << rnd(&seed) % 8);
-		lb = sfx_int_lower_bound(b, (size_t) size, n, v[n / 2]);
+		lb = int_lower_bound(b, (size_t) size, n, v[n / 2]);
 		good &= lb >= SFX_CORRUPT && lb <= n;
 		good &= sfx_int_size(b, (size_t) size, n) <= size;
 		sfx_int_decode(b, (size_t) size, n, n / 3, n, out);
-		sfx_int_get(b, (size_t) size, n, n / 2, &x);
+		int_get(b, (size_t) size, n, n / 2, &x);
 		free(b);
 	}
 	ok(good, "damaged blocks give bounded results");
@@ -240,9 +259,15 @@ test_damage(void)
 int
 main(void)
 {
-	for (int codec = 0; codec <= 5; codec++)
-		test_codec(codec);
+	/* every level of kernels (test_cpu.c compares them one by one) */
+	for (int level = 0; level < SFX_CPU_LEVELS; level++)
+	{
+		if (!sfx_cpu_pin((SfxCpuLevel) level))
+			break;
+		for (int codec = 0; codec <= 5; codec++)
+			test_codec(codec);
+		test_damage();
+	}
 	test_sizes();
-	test_damage();
 	return done_testing();
 }

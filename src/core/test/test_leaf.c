@@ -2,6 +2,7 @@
 #include "tap.h"
 #include "orders.h"
 
+#include "../cpu.h"
 #include "../leaf.h"
 #include "../leaf_format.h"
 
@@ -901,6 +902,7 @@ test_orders(void)
 int
 main(void)
 {
+	sfx_cpu_init();
 	arena = malloc(ARENA);
 	test_empty();
 	test_kinds();

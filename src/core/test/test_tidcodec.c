@@ -1,6 +1,7 @@
 /* Unit test of tidcodec: every codec against the array it was given. */
 #include <string.h>
 
+#include "../cpu.h"
 #include "../tidcodec.h"
 #include "tap.h"
 
@@ -285,10 +286,16 @@ test_damage(void)
 int
 main(void)
 {
-	for (int codec = 0; codec <= 5; codec++)
-		test_codec(codec);
+	/* every level of kernels (test_cpu.c compares them one by one) */
+	for (int level = 0; level < SFX_CPU_LEVELS; level++)
+	{
+		if (!sfx_cpu_pin((SfxCpuLevel) level))
+			break;
+		for (int codec = 0; codec <= 5; codec++)
+			test_codec(codec);
+		test_damage();
+	}
 	test_sizes();
 	test_arguments();
-	test_damage();
 	return done_testing();
 }

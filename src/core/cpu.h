@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ * cpu.h - the kernels that are compiled for several levels of processors, and which level is in use
+ *
+ * All levels give the same results on any input, hostile ones included; SFX_CPU_SCALAR is the reference.
+ * The level in use is the only state that core keeps.  Until sfx_cpu_init has been called it is
+ * SFX_CPU_SCALAR.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_CPU_H
+#define SFX_CPU_H
+
+#include "sfx.h"
+
+typedef enum SfxCpuLevel
+{
+	SFX_CPU_SCALAR,				/* any processor */
+	SFX_CPU_POPCNT,				/* x86-64-v2: SSE4.2 and POPCNT */
+	SFX_CPU_AVX2,				/* x86-64-v3: AVX2, BMI1 and BMI2, the latter not in microcode */
+	SFX_CPU_AVX512,				/* AVX-512 F, BW, DQ, VL, VBMI and VBMI2 (Ice Lake, Zen 4) */
+	SFX_CPU_LEVELS
+} SfxCpuLevel;
+
+/* Use the best level that this processor has.  Call it when the library is loaded; again does no harm. */
+extern void sfx_cpu_init(void);
+
+/* Use this level, for tests; false (and no change) if the processor, or the build, does not have it. */
+extern bool sfx_cpu_pin(SfxCpuLevel level);
+
+extern SfxCpuLevel sfx_cpu_level(void);
+extern const char *sfx_cpu_name(SfxCpuLevel level);
+
+/*
+ * Elias-Fano: n numbers that do not descend.  Their high parts are a bitmap in which bit high(i) + i is set, their low
+ * bits are packed.  Both stand in one bit stream (bits.h), and the caller has checked that they lie within avail.  The
+ * bitmap may be wrong.
+ */
+typedef struct SfxEf
+{
+	const uint8_t *p;			/* the stream */
+	size_t		avail;			/* readable bytes from p on */
+	size_t		map;			/* first bit of the bitmap */
+	size_t		mapbits;		/* > 0 */
+	size_t		lows;			/* first bit of the low bits */
+	unsigned	low;			/* of each number, 0..63 */
+	int			n;				/* numbers */
+} SfxEf;
+
+typedef struct SfxKernels
+{
+	/* The number of numbers < x; *equal: the next one is x.  Or SFX_CORRUPT. */
+	int			(*ef_search) (const SfxEf *e, uint64_t x, bool *equal);
+
+	/* Number i (0 <= i < n) into *v.  SFX_OK or SFX_CORRUPT. */
+	int			(*ef_get) (const SfxEf *e, int i, uint64_t *v);
+
+	/* base + numbers [from, to) into out.  SFX_OK or SFX_CORRUPT. */
+	int			(*ef_decode) (const SfxEf *e, int from, int to, uint64_t base, uint64_t *out);
+
+	/* out[i] = base + value i of n, each w (0..64) bits wide, from bit on; all lie within avail bytes from p on. */
+	void		(*unpack) (const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out);
+
+	/* v[i] = base + ((v[i] / radix) << 16) + v[i] % radix, where all v[i] < 2^32 and 1 < radix <= 65536; the OR of all. */
+	uint64_t	(*split_radix) (uint64_t *v, int n, uint32_t radix, uint64_t base);
+} SfxKernels;
+
+extern const SfxKernels *sfx_kernels;
+
+#endif							/* SFX_CPU_H */

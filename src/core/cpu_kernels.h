@@ -1,0 +1,409 @@
+/*-------------------------------------------------------------------------
+ * cpu_kernels.h - the kernels of cpu.h; cpu.c includes this once for each level
+ *
+ * LEVEL is the level's number, NAME(f) gives a function its name, TARGET is the attribute that lets it use
+ * the level's instructions.  Kernels without a version for a level take the next lower one's.
+ *-------------------------------------------------------------------------
+ */
+
+TARGET static inline unsigned
+NAME(count_ones)(uint64_t x)
+{
+#if LEVEL >= 1
+	return (unsigned) __builtin_popcountll(x);
+#else
+	return sfx_popcount(x);
+#endif
+}
+
+/* The position of the one number k (from 0) of x, which has more than k ones. */
+TARGET static inline unsigned
+NAME(select_one)(uint64_t x, unsigned k)
+{
+#if LEVEL >= 2
+	return (unsigned) _tzcnt_u64(_pdep_u64(UINT64_C(1) << k, x));
+#else
+	return sfx_select(x, k);
+#endif
+}
+
+/*
+ * The bitmap position of one (or, flip = all bits, zero) number k; -1 if there are not so many.
+ * Zeros may be found beyond the bitmap's end, but only in its last word.
+ */
+TARGET static inline int
+NAME(ef_select)(const SfxEf *e, unsigned k, uint64_t flip)
+{
+	size_t		full = e->mapbits / 64,
+				j = 0;
+	uint64_t	x;
+	unsigned	ones;
+
+	if ((e->map & 7) == 0)
+	{
+		const uint8_t *p = e->p + (e->map >> 3);
+
+		for (; j < full; j++)
+		{
+			x = sfx_load64(p + 8 * j) ^ flip;
+			ones = NAME(count_ones)(x);
+			if (k < ones)
+				return (int) (64 * j + NAME(select_one)(x, k));
+			k -= ones;
+		}
+	}
+	for (; j < ef_words(e); j++)
+	{
+		x = ef_word(e, j) ^ flip;
+		ones = NAME(count_ones)(x);
+		if (k < ones)
+			return (int) (64 * j + NAME(select_one)(x, k));
+		k -= ones;
+	}
+	return -1;
+}
+
+TARGET static int
+NAME(ef_get)(const SfxEf *e, int i, uint64_t *v)
+{
+	int			pos = NAME(ef_select)(e, (unsigned) i, 0);
+
+	if (pos < 0)
+		return SFX_CORRUPT;
+	*v = (uint64_t) (pos - i) << e->low | ef_low(e, i);
+	return SFX_OK;
+}
+
+/*
+ * Of the numbers [i, end), which share their high part, those whose low bits are < low.  Mostly there are none to three, so
+ * four are looked at without a branch between them.
+ */
+TARGET static inline int
+NAME(ef_count_group)(const SfxEf *e, int i, int end, uint64_t low, bool *equal)
+{
+	size_t		bit = e->lows + (size_t) i * e->low;
+	uint64_t	mask = sfx_mask(e->low);
+	int			found;
+
+	if (end - i <= 2 && e->low <= SFX_ONE_LOAD && (bit + e->low) / 8 + 8 <= e->avail)
+	{
+		int			n = end - i,
+					less = 0,
+					same = 0;
+
+		for (int k = 0; k < 2; k++, bit += e->low)
+		{
+			uint64_t	x = (sfx_load64(e->p + (bit >> 3)) >> (bit & 7)) & mask;
+
+			less += (k < n) & (x < low);
+			same |= (k < n) & (x == low);
+		}
+		*equal = same != 0 && less < n;
+		return less;
+	}
+	found = ef_search_group(e, i, end, low);
+	*equal = found < end && ef_low(e, found) == low;
+	return found - i;
+}
+
+TARGET static int
+NAME(ef_search)(const SfxEf *e, uint64_t x, bool *equal)
+{
+	uint64_t	high = x >> e->low,
+				low = x & sfx_mask(e->low);
+	int			n = e->n,
+				pos = 0,
+				i;
+
+	*equal = false;
+	if (high > e->mapbits - (size_t) n) /* more than there are zeros */
+		return n;
+	if (high > 0)
+	{
+		pos = NAME(ef_select)(e, (unsigned) high - 1, ~UINT64_C(0)) + 1;
+		if (pos == 0 || pos - (int) high > n)
+			return SFX_CORRUPT;
+	}
+
+	/* The numbers with this high part are the ones from pos up to the next zero. */
+	i = pos - (int) high;
+	while (i < n && (size_t) pos < e->mapbits)
+	{
+		uint64_t	zeros = ~ef_word(e, (size_t) pos / 64) >> (pos % 64);
+		int			left = 64 - pos % 64,
+					group = zeros ? __builtin_ctzll(zeros) : 64,
+					end,
+					less;
+
+		group = group < left ? group : left;
+		end = i + group < n ? i + group : n;
+		less = NAME(ef_count_group)(e, i, end, low, equal);
+		if (less < end - i || group < left)
+			return i + less;
+		i = end;
+		pos += group;
+	}
+	return i;
+}
+
+/* Where decoding starts: the word of one number from, without those before it.  False if there is none. */
+TARGET static inline bool
+NAME(ef_start)(const SfxEf *e, int from, size_t *word, uint64_t *x)
+{
+	size_t		j = 0,
+				words = ef_words(e);
+	unsigned	skip = (unsigned) from,
+				ones;
+
+	*x = ef_word(e, 0);
+	for (; skip >= (ones = NAME(count_ones)(*x)); *x = ef_word(e, j))
+	{
+		skip -= ones;
+		if (++j >= words)
+			return false;
+	}
+	*x &= ~UINT64_C(0) << NAME(select_one)(*x, skip);
+	*word = j;
+	return true;
+}
+
+/* ---- unpacking ---- */
+
+#if LEVEL == 2
+
+/* Eight values from q on, two of each 16 bytes loaded: how to shuffle and shift them, and where the loads are. */
+typedef struct UnpackAvx2
+{
+	__m256i		shuffle[2];
+	__m256i		shift[2];
+	unsigned	load[4];
+} UnpackAvx2;
+
+TARGET static inline void
+NAME(unpack_plan)(UnpackAvx2 *u, unsigned phase, unsigned w)
+{
+	uint64_t	shuffle[8],
+				shift[8];
+
+	for (unsigned v = 0; v < 8; v++)
+	{
+		unsigned	bit = phase + v * w;
+
+		if (v % 2 == 0)
+			u->load[v / 2] = bit >> 3;
+		shuffle[v] = UINT64_C(0x0706050403020100) + SFX_BYTES_01 * ((bit >> 3) - u->load[v / 2]);
+		shift[v] = bit & 7;
+	}
+	for (int h = 0; h < 2; h++)
+	{
+		u->shuffle[h] = _mm256_loadu_si256((const __m256i *) (shuffle + 4 * h));
+		u->shift[h] = _mm256_loadu_si256((const __m256i *) (shift + 4 * h));
+	}
+}
+
+TARGET static void
+NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out)
+{
+	__m256i		mask,
+				add;
+	UnpackAvx2	u;
+	int			i = 0;
+
+	if (n >= 16 && w > 0 && w <= SFX_ONE_LOAD)
+	{
+		NAME(unpack_plan)(&u, bit & 7, w);
+		mask = _mm256_set1_epi64x((long long) sfx_mask(w));
+		add = _mm256_set1_epi64x((long long) base);
+		for (; i + 8 <= n && (bit >> 3) + u.load[3] + 16 <= avail; i += 8, bit += 8 * w)
+		{
+			const uint8_t *q = p + (bit >> 3);
+
+			for (int h = 0; h < 2; h++)
+			{
+				__m256i		x = _mm256_inserti128_si256(
+					_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *) (q + u.load[2 * h]))),
+					_mm_loadu_si128((const __m128i *) (q + u.load[2 * h + 1])), 1);
+
+				x = _mm256_srlv_epi64(_mm256_shuffle_epi8(x, u.shuffle[h]), u.shift[h]);
+				_mm256_storeu_si256((__m256i *) (out + i + 4 * h), _mm256_add_epi64(_mm256_and_si256(x, mask), add));
+			}
+		}
+	}
+	sfx_bits_unpack(p, avail, bit, w, n - i, base, out + i);
+}
+
+#elif LEVEL == 3
+
+/* Eight values take w bytes, so all groups of eight begin at the same bit of a byte: one permutation and one shift for all. */
+TARGET static void
+NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out)
+{
+	const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+	__m512i		bits,
+				bytes,
+				shift,
+				mask,
+				add;
+
+	if (w == 0 || w > SFX_ONE_LOAD || n < 4)
+	{
+		sfx_bits_unpack(p, avail, bit, w, n, base, out);
+		return;
+	}
+	bits = _mm512_add_epi64(_mm512_mul_epu32(lane, _mm512_set1_epi64(w)), _mm512_set1_epi64((long long) (bit & 7)));
+	shift = _mm512_and_si512(bits, _mm512_set1_epi64(7));
+	bytes = _mm512_shuffle_epi8(_mm512_srli_epi64(bits, 3),
+								_mm512_set4_epi32(0x08080808, 0x08080808, 0, 0));
+	bytes = _mm512_add_epi8(bytes, _mm512_set1_epi64(0x0706050403020100));
+	mask = _mm512_set1_epi64((long long) sfx_mask(w));
+	add = _mm512_set1_epi64((long long) base);
+	for (int i = 0; i < n; i += 8, bit += 8 * w)
+	{
+		size_t		left = avail - (bit >> 3);
+		__m512i		x = left >= 64 ? _mm512_loadu_si512(p + (bit >> 3)) :
+			_mm512_maskz_loadu_epi8((UINT64_C(1) << left) - 1, p + (bit >> 3));
+
+		x = _mm512_srlv_epi64(_mm512_permutexvar_epi8(bytes, x), shift);
+		x = _mm512_add_epi64(_mm512_and_si512(x, mask), add);
+		if (n - i >= 8)
+			_mm512_storeu_si512(out + i, x);
+		else
+			_mm512_mask_storeu_epi64(out + i, (__mmask8) ((1u << (n - i)) - 1), x);
+	}
+}
+
+#else
+
+TARGET static void
+NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out)
+{
+	sfx_bits_unpack(p, avail, bit, w, n, base, out);
+}
+
+#endif
+
+/* ---- decoding Elias-Fano ---- */
+
+/* Add the high parts of m numbers, the ones of x, which is word j; the first of them is number i. */
+TARGET static inline void
+NAME(ef_add_high)(uint64_t x, size_t j, int i, int m, unsigned low, uint64_t *out)
+{
+#if LEVEL >= 3
+	const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+	const __m128i count = _mm_cvtsi32_si128((int) low);
+	const __m512i iota = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
+										 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32,
+										 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+										 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+	uint8_t		at[64];
+	__m512i		before = _mm512_sub_epi64(_mm512_set1_epi64((long long) (64 * j) - i), lane);
+
+	_mm512_storeu_si512(at, _mm512_maskz_compress_epi8(x, iota));
+	for (int k = 0; k < m; k += 8)
+	{
+		__mmask8	some = m - k >= 8 ? 0xFF : (__mmask8) ((1u << (m - k)) - 1);
+		__m512i		high = _mm512_add_epi64(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *) (at + k))), before);
+		__m512i		v = _mm512_maskz_loadu_epi64(some, out + k);
+
+		_mm512_mask_storeu_epi64(out + k, some, _mm512_add_epi64(v, _mm512_sll_epi64(high, count)));
+		before = _mm512_sub_epi64(before, _mm512_set1_epi64(8));
+	}
+#else
+	for (int k = 0; k < m; k++, x &= x - 1)
+		out[k] += (uint64_t) (64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) (i + k)) << low;
+#endif
+}
+
+/* The low bits are unpacked first; then the high parts are added, word by word of the bitmap. */
+TARGET static int
+NAME(ef_decode)(const SfxEf *e, int from, int to, uint64_t base, uint64_t *out)
+{
+	size_t		j,
+				words = ef_words(e);
+	uint64_t	x;
+	int			i = from;
+
+	if (from == to)
+		return SFX_OK;
+	if (!NAME(ef_start)(e, from, &j, &x))
+		return SFX_CORRUPT;
+	NAME(unpack)(e->p, e->avail, e->lows + (size_t) from * e->low, e->low, to - from, base, out);
+	for (;;)
+	{
+		int			ones = (int) NAME(count_ones)(x),
+					m = ones < to - i ? ones : to - i;
+
+		NAME(ef_add_high)(x, j, i, m, e->low, out + (i - from));
+		i += m;
+		if (i == to)
+			return SFX_OK;
+		if (++j >= words)
+			return SFX_CORRUPT;
+		x = ef_word(e, j);
+	}
+}
+
+/* ---- TIDs ---- */
+
+/* Division is a multiplication with the rounded-up reciprocal, which may be one too high. */
+TARGET static uint64_t
+NAME(split_radix)(uint64_t *v, int n, uint32_t radix, uint64_t base)
+{
+	uint64_t	reciprocal = ((UINT64_C(1) << 32) + radix - 1) / radix,
+				all = 0;
+	int			i = 0;
+
+#if LEVEL == 2
+	const __m256i r4 = _mm256_set1_epi64x((long long) reciprocal);
+	const __m256i d4 = _mm256_set1_epi64x(radix);
+	const __m256i b4 = _mm256_set1_epi64x((long long) base);
+	__m256i		all4 = _mm256_setzero_si256();
+	uint64_t	part[4];
+
+	for (; i + 4 <= n; i += 4)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) (v + i));
+		__m256i		q = _mm256_srli_epi64(_mm256_mul_epu32(x, r4), 32);
+
+		q = _mm256_add_epi64(q, _mm256_cmpgt_epi64(_mm256_mul_epu32(q, d4), x));
+		x = _mm256_sub_epi64(x, _mm256_mul_epu32(q, d4));
+		x = _mm256_add_epi64(_mm256_add_epi64(x, b4), _mm256_slli_epi64(q, 16));
+		all4 = _mm256_or_si256(all4, x);
+		_mm256_storeu_si256((__m256i *) (v + i), x);
+	}
+	_mm256_storeu_si256((__m256i *) part, all4);
+	all = part[0] | part[1] | part[2] | part[3];
+#elif LEVEL >= 3
+	const __m512i r8 = _mm512_set1_epi64((long long) reciprocal);
+	const __m512i d8 = _mm512_set1_epi64(radix);
+	const __m512i b8 = _mm512_set1_epi64((long long) base);
+	__m512i		all8 = _mm512_setzero_si512();
+
+	for (; i + 8 <= n; i += 8)
+	{
+		__m512i		x = _mm512_loadu_si512(v + i);
+		__m512i		q = _mm512_srli_epi64(_mm512_mul_epu32(x, r8), 32);
+		__mmask8	high = _mm512_cmpgt_epu64_mask(_mm512_mul_epu32(q, d8), x);
+
+		q = _mm512_mask_sub_epi64(q, high, q, _mm512_set1_epi64(1));
+		x = _mm512_sub_epi64(x, _mm512_mul_epu32(q, d8));
+		x = _mm512_add_epi64(_mm512_add_epi64(x, b8), _mm512_slli_epi64(q, 16));
+		all8 = _mm512_or_si512(all8, x);
+		_mm512_storeu_si512(v + i, x);
+	}
+	all = (uint64_t) _mm512_reduce_or_epi64(all8);
+#endif
+	for (; i < n; i++)
+	{
+		uint64_t	q = v[i] * reciprocal >> 32;
+
+		q -= q * radix > v[i];
+		v[i] = base + (q << 16) + (v[i] - q * radix);
+		all |= v[i];
+	}
+	return all;
+}
+
+static const SfxKernels NAME(kernels) = {
+	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(split_radix)
+};

@@ -1,0 +1,210 @@
+/* Unit test of the CPU levels: every kernel of every level against the scalar one, on sound and on hostile bits. */
+#include <string.h>
+
+#include "../bits.h"
+#include "../cpu.h"
+#include "tap.h"
+
+#define MAXN	256
+
+static uint64_t seed;
+
+/* A copy at the very end of its allocation, so that ASan sees a read beyond. */
+static uint8_t *
+exact(const uint8_t *p, size_t len)
+{
+	uint8_t    *b = malloc(len ? len : 1);
+
+	memcpy(b, p, len);
+	return b;
+}
+
+static int
+test_unpack(const SfxKernels *k, const SfxKernels *ref)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 20000; t++)
+	{
+		unsigned	w = (unsigned) (rnd(&seed) % 65);
+		int			n = (int) (rnd(&seed) % (MAXN + 1));
+		size_t		bit = rnd(&seed) % 100,
+					len = (bit + (size_t) n * w + 7) / 8 + (t % 3 ? 0 : rnd(&seed) % 70);
+		uint64_t	base = t % 2 ? rnd(&seed) : 0,
+					a[MAXN + 1],
+					b[MAXN + 1];
+		uint8_t		raw[MAXN * 8 + 100],
+				   *p;
+
+		for (size_t i = 0; i < len; i++)
+			raw[i] = (uint8_t) rnd(&seed);
+		p = exact(raw, len);
+		a[n] = b[n] = 4711;
+		ref->unpack(p, len, bit, w, n, base, a);
+		k->unpack(p, len, bit, w, n, base, b);
+		for (int i = 0; i < n; i++)
+			bad += a[i] != base + sfx_bits_get(p, len, bit + (size_t) i * w, w);
+		bad += memcmp(a, b, 8 * (size_t) (n + 1)) != 0;
+		free(p);
+	}
+	return bad;
+}
+
+static int
+test_split_radix(const SfxKernels *k, const SfxKernels *ref)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 20000; t++)
+	{
+		uint64_t	a[MAXN],
+					b[MAXN],
+					base = rnd(&seed) >> (16 + t % 30),
+					all = 0;
+		uint32_t	radix = 2 + (uint32_t) (rnd(&seed) % (t % 2 ? 300 : 65535));
+		int			n = (int) (rnd(&seed) % 40);
+
+		for (int i = 0; i < n; i++)
+			a[i] = b[i] = t % 5 == 0 ? UINT32_MAX - (uint64_t) i : rnd(&seed) >> 32 >> (t % 24);
+		for (int i = 0; i < n; i++)
+			all |= base + (a[i] / radix << 16) + a[i] % radix;
+		bad += ref->split_radix(a, n, radix, base) != all;
+		bad += k->split_radix(b, n, radix, base) != all;
+		bad += memcmp(a, b, 8 * (size_t) n) != 0;
+	}
+	return bad;
+}
+
+/* A bit stream with n numbers of low low bits: sound if there are gaps, else random bits.  *e describes it. */
+static uint8_t *
+make_ef(SfxEf *e, int n, unsigned low, bool sound, uint64_t *v)
+{
+	static uint8_t raw[MAXN * 20 + 100];
+	size_t		bits,
+				len;
+	uint64_t	x = 0;
+	uint8_t    *p;
+
+	memset(raw, 0, sizeof(raw));
+	e->map = rnd(&seed) % 3 ? 0 : rnd(&seed) % 70;
+	e->low = low;
+	e->n = n;
+	e->mapbits = (size_t) n;
+	if (!sound)
+		e->mapbits += rnd(&seed) % 700;
+	for (int i = 0; i < n && sound; i++)
+	{
+		v[i] = x += rnd(&seed) % 7 == 0 ? rnd(&seed) & sfx_mask(low + 4) & (UINT64_MAX >> 9) : rnd(&seed) & sfx_mask(low) & (UINT64_MAX >> 9);
+		e->mapbits = (size_t) n + (size_t) (x >> low) + 1;
+		if (e->mapbits > 8 * MAXN)
+		{
+			e->n = n = i + 1;
+			break;
+		}
+	}
+	e->lows = e->map + e->mapbits + rnd(&seed) % 2 * 5;
+	bits = e->lows + (size_t) n * low;
+	len = (bits + 7) / 8 + (rnd(&seed) % 2 ? 0 : rnd(&seed) % 70);
+	for (size_t i = 0; i < len && i < sizeof(raw) && !sound; i++)
+		raw[i] = (uint8_t) (rnd(&seed) & rnd(&seed));
+	for (int i = 0; i < n && sound; i++)
+	{
+		size_t		at = e->map + (size_t) (v[i] >> low) + (size_t) i;
+
+		raw[at / 8] |= (uint8_t) (1 << at % 8);
+		for (unsigned b = 0; b < low; b++)
+			if (v[i] >> b & 1)
+				raw[(e->lows + (size_t) i * low + b) / 8] |= (uint8_t) (1 << (e->lows + (size_t) i * low + b) % 8);
+	}
+	p = exact(raw, len);
+	e->p = p;
+	e->avail = len;
+	return p;
+}
+
+static int
+lower_bound(const uint64_t *v, int n, uint64_t x)
+{
+	int			i = 0;
+
+	while (i < n && v[i] < x)
+		i++;
+	return i;
+}
+
+static int
+test_ef(const SfxKernels *k, const SfxKernels *ref, bool sound)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 6000; t++)
+	{
+		uint64_t	v[MAXN],
+					a[MAXN + 1],
+					b[MAXN + 1],
+					x;
+		SfxEf		e;
+		uint8_t    *p = make_ef(&e, 1 + (int) (rnd(&seed) % MAXN), (unsigned) (rnd(&seed) % (t % 4 ? 20 : 56)), sound, v);
+		int			from = t % 2 ? 0 : (int) (rnd(&seed) % (uint64_t) (e.n + 1)),
+					to = t % 2 ? e.n : from + (int) (rnd(&seed) % (uint64_t) (e.n - from + 1)),
+					r,
+					s;
+
+		a[to - from] = b[to - from] = 4711;
+		r = ref->ef_decode(&e, from, to, 99, a);
+		s = k->ef_decode(&e, from, to, 99, b);
+		bad += r != s || b[to - from] != 4711 || (r == SFX_OK && memcmp(a, b, 8 * (size_t) (to - from)) != 0);
+		for (int i = 0; i < to - from && sound; i++)
+			bad += a[i] != v[from + i] + 99;
+		for (int i = 0; i < e.n; i += 1 + (int) (rnd(&seed) % 9))
+		{
+			bool		eq1,
+						eq2;
+
+			a[0] = b[0] = 0;
+			r = ref->ef_get(&e, i, a);
+			s = k->ef_get(&e, i, b);
+			bad += r != s || (r == SFX_OK && a[0] != b[0]) || (sound && a[0] != v[i]);
+			x = !sound ? rnd(&seed) & sfx_mask(e.low + (unsigned) (rnd(&seed) % 8)) : v[i] + rnd(&seed) % 3 - 1;
+			r = ref->ef_search(&e, x, &eq1);
+			s = k->ef_search(&e, x, &eq2);
+			bad += r != s || eq1 != eq2 || r > e.n;
+			if (sound)
+			{
+				int			lb = lower_bound(v, e.n, x);
+
+				bad += r != lb || eq1 != (lb < e.n && v[lb] == x);
+			}
+		}
+		free(p);
+	}
+	return bad;
+}
+
+int
+main(void)
+{
+	const SfxKernels *ref;
+
+	ok(sfx_cpu_level() == SFX_CPU_SCALAR && sfx_cpu_pin(SFX_CPU_SCALAR), "scalar until it is told otherwise");
+	ref = sfx_kernels;
+	for (int l = SFX_CPU_SCALAR; l < SFX_CPU_LEVELS; l++)
+	{
+		const char *name = sfx_cpu_name((SfxCpuLevel) l);
+
+		seed = 42;
+		if (!sfx_cpu_pin((SfxCpuLevel) l))
+		{
+			ok(sfx_kernels != NULL, "# skip %s: not this processor", name);
+			continue;
+		}
+		ok(sfx_cpu_level() == (SfxCpuLevel) l && test_unpack(sfx_kernels, ref) == 0, "%s: unpack", name);
+		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
+		ok(test_ef(sfx_kernels, ref, true) == 0, "%s: Elias-Fano", name);
+		ok(test_ef(sfx_kernels, ref, false) == 0, "%s: Elias-Fano, hostile bits", name);
+	}
+	sfx_cpu_init();
+	ok(sfx_cpu_level() < SFX_CPU_LEVELS && sfx_cpu_pin(sfx_cpu_level()), "the best level: %s", sfx_cpu_name(sfx_cpu_level()));
+	ok(!sfx_cpu_pin(SFX_CPU_LEVELS), "no level beyond the last one");
+	return done_testing();
+}
