@@ -17,6 +17,7 @@ typedef struct LogHashes
 	uint64		size;			/* log entries that the image has seen */
 	uint64		nundead;
 	uint64		ndead;
+	uint64		killed;			/* entries that were taken out of the image as dead to everybody */
 } LogHashes;
 
 static uint64
@@ -124,15 +125,16 @@ check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
 
 /*
  * The entries of an image as hashes, copied out under its lock into out[0..room).  Returns how many there are, which may be more than
- * room; *seen = log entries behind it.
+ * room; lh: log entries behind it, and how many were taken out.
  */
 static uint64
-read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, uint64 *seen)
+read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 {
 	SfxImage   *img = sfx_image_acquire(cs->index, cs->order, &cs->meta, g);
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	const char *why = NULL;
+	SfxHorizon	horizon = {InvalidTransactionId, false};
 	SfxCursor	c;
 	uint64		n = 0;
 	uint64		count;
@@ -141,7 +143,8 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, uint64 *seen)
 	if (img == NULL)
 		sfx_broken(cs, SFX_META_BLKNO, "generation %u has no log", cs->meta.gens[g].gen);
 	d = sfx_image_delta(img, &a);
-	*seen = sfx_image_seen(img);
+	lh->size = sfx_image_seen(img);
+	lh->killed = sfx_image_killed(img, &horizon);
 	count = d->nentries;
 	rc = sfx_delta_verify(d, a, &why);
 	if (rc == SFX_OK && count <= room)
@@ -172,7 +175,7 @@ cmp_hash(const void *a, const void *b)
 }
 
 /*
- * An image holds every undead entry of the log that it has seen, once.  It may still hold entries that
+ * An image holds every undead entry of the log that it has seen, once, but for so many as were taken out of it.  It may still hold entries that
  * VACUUM has flagged since, but no others.
  */
 static void
@@ -183,6 +186,7 @@ compare_image(SfxCheck *cs, int g, uint64 *image, uint64 n, LogHashes *lh)
 	uint64		i = 0;
 	uint64		u = 0;
 	uint64		d = 0;
+	uint64		lacks = 0;
 	uint32		gen = cs->meta.gens[g].gen;
 
 	qsort(image, n, sizeof(uint64), cmp_hash);
@@ -200,9 +204,10 @@ compare_image(SfxCheck *cs, int g, uint64 *image, uint64 n, LogHashes *lh)
 				sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not", gen);
 			i++;
 		}
-		if (i == n || image[i] != undead[u])
+		if (i < n && image[i] == undead[u])
+			i++;
+		else if (++lacks > lh->killed)
 			sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u lacks an entry of its log", gen);
-		i++;
 	}
 	for (; i < n; i++)
 	{
@@ -224,7 +229,7 @@ sfx_check_generation(SfxCheck *cs, int g)
 	if (cs->meta.gens[g].first == InvalidBlockNumber)
 		return;
 	/* The active image may grow between two looks: some slack, and another try. */
-	while ((n = read_image(cs, g, image, room, &lh.size)) > room)
+	while ((n = read_image(cs, g, image, room, &lh)) > room)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (image)

@@ -184,6 +184,22 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxVacuumDelay()	vacuum_delay_point(false)
 #endif
 
+/* Stronger locks are not asked for by default since 17. */
+#include "storage/lock.h"
+#if PG_VERSION_NUM < 170000
+#define SfxLockHeldByMe(tag, mode)	LockHeldByMe(tag, mode)
+#else
+#define SfxLockHeldByMe(tag, mode)	LockHeldByMe(tag, mode, false)
+#endif
+
+/* Cancel a standby's queries whose snapshots still need what a record takes away. Since 16 logical decoding on standbys asks whether it may. */
+#include "storage/standby.h"
+#if PG_VERSION_NUM < 160000
+#define SfxResolveConflict(xid, catalog, locator)	ResolveRecoveryConflictWithSnapshot(xid, locator)
+#else
+#define SfxResolveConflict(xid, catalog, locator)	ResolveRecoveryConflictWithSnapshot(xid, catalog, locator)
+#endif
+
 /* Is this function of language C or internal? */
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"

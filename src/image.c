@@ -7,8 +7,8 @@
  *
  * Invariants
  *	1. A slot's key, tree and cursor change only under its lock in exclusive mode; reading needs shared mode.
- *	2. The tree holds exactly the entries of the log up to the cursor that were not dead when they were read;
- *	   they were read after the metapage had the removal counter that the slot remembers.
+ *	2. The tree holds exactly the entries of the log up to the cursor that were not dead when they were read, but for those that
+ *	   sfx_image_kill took out since, which it counts; they were read after the metapage had the removal counter that the slot remembers.
  *	3. A slot is identified by physical file, build id and generation, compared under its lock: file
  *	   numbers and generations may come again, all three together do not.
  *	4. Nobody reads buffers other than log pages while holding a slot's lock.
@@ -50,6 +50,8 @@ struct SfxImage
 	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
 	uint32		off;			/* cursor: bytes of its body that were applied */
 	uint64		seen;			/* log entries up to the cursor, dead ones too */
+	uint64		killed;			/* of those, taken out by sfx_image_kill */
+	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
 	SfxDelta	delta;
 	uint32		nreserve;
 	uint32		reserve[IMAGE_RESERVE];
@@ -288,6 +290,9 @@ image_clear(SfxImage *img)
 	img->seq = 0;
 	img->off = 0;
 	img->seen = 0;
+	img->killed = 0;
+	img->horizon.xid = InvalidTransactionId;
+	img->horizon.catalog = false;
 }
 
 /* Give back all memory of a shared slot, whose lock we hold exclusively. */
@@ -398,10 +403,8 @@ slot_create(const SfxImageKey *key)
 			s->key = *key;
 			s->used = true;
 			s->removals = 0;
-			s->blkno = InvalidBlockNumber;
-			s->seq = 0;
-			s->off = 0;
-			s->seen = 0;
+			set_alloc(s, true);
+			image_clear(s);
 			found = s;
 		}
 	LWLockRelease(&shared->directory);
@@ -658,6 +661,66 @@ uint64
 sfx_image_seen(const SfxImage *img)
 {
 	return img->seen;
+}
+
+uint64
+sfx_image_killed(const SfxImage *img, SfxHorizon *horizon)
+{
+	sfx_horizon_raise(horizon, &img->horizon);
+	return img->killed;
+}
+
+/* The image of that generation for a change, exclusively locked where that means something; NULL if there is none. */
+static SfxImage *
+find_for_kill(Relation index, const SfxMeta *meta, int g)
+{
+	SfxImageKey key;
+	SfxImage   *img;
+
+	make_key(&key, index, meta, g);
+	if (shared != NULL && !RelationUsesLocalBuffers(index) && (img = slot_find(&key, LW_EXCLUSIVE)) != NULL)
+	{
+		set_alloc(img, true);
+		return img;
+	}
+	for (int i = 0; i < LOCAL_IMAGES; i++)
+		if (key_matches(&local_images[i], &key))
+		{
+			set_alloc(&local_images[i], false);
+			return &local_images[i];
+		}
+	return NULL;
+}
+
+static int
+cmp_u64(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+void
+sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
+			   const uint64 *dead, int ndead, const SfxHorizon *horizon)
+{
+	SfxImage   *img = find_for_kill(index, meta, g);
+
+	if (img == NULL)
+		return;
+	current_alloc.order = order;
+	/* first, since a comparison may throw in the midst of it */
+	sfx_horizon_raise(&img->horizon, horizon);
+	for (int i = 0; i < n; i++)
+	{
+		SfxPos		pos = {entries[i]->key, entries[i]->keylen, entries[i]->tid};
+
+		if (bsearch(&pos.tid, dead, ndead, sizeof(uint64), cmp_u64) != NULL &&
+			sfx_delta_remove(&img->delta, &current_alloc, &pos) > 0)
+			img->killed++;
+	}
+	sfx_image_release(img);
 }
 
 void

@@ -115,7 +115,11 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 		}
 		sfx_tid_pointer(index, other.tid, &htid);
 		if (!table_index_fetch_tuple_check(heap, &htid, &dirty, &all_dead))
+		{
+			if (all_dead)
+				sfx_reader_kill(st->reader, heap);
 			continue;
+		}
 		if (mode == UNIQUE_CHECK_PARTIAL)
 		{
 			*unique = false;

@@ -103,6 +103,15 @@ sfx_merge_trylock(Relation index)
 	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
+bool
+sfx_merge_lock_held(Relation index)
+{
+	LOCKTAG		tag;
+
+	merge_tag(&tag, index);
+	return SfxLockHeldByMe(&tag, ExclusiveLock);
+}
+
 void
 sfx_merge_unlock(Relation index)
 {
@@ -161,7 +170,7 @@ drop_generation(Relation index, uint32 gen, const SfxMergeStats *stats)
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
 	MarkBufferDirty(metabuf);
-	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_GEN);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_GEN, &stats->horizon);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(metabuf);
 
@@ -185,6 +194,7 @@ merge_step(Relation index, const SfxOrder *order, SfxMeta *meta, SfxPosBuf *from
 	if (!sfx_source_seek(&src, &from->pos))
 	{
 		*seen = src.seen;
+		sfx_horizon_raise(&stats->horizon, &src.horizon);
 		return false;
 	}
 	first = sfx_source_peek(&src);
@@ -194,6 +204,7 @@ merge_step(Relation index, const SfxOrder *order, SfxMeta *meta, SfxPosBuf *from
 	sfx_group_locate(&group, index, order, meta, &pos);
 	sfx_group_rewrite(&group, &src, NULL, NULL, stats);
 	*seen = src.seen;
+	sfx_horizon_raise(&stats->horizon, &src.horizon);
 	if (group.resume_inf)
 		return false;
 	sfx_pos_set(from, &group.resume);

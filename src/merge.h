@@ -11,6 +11,7 @@
 extern void sfx_merge_lock(Relation index);
 extern bool sfx_merge_trylock(Relation index);
 extern void sfx_merge_unlock(Relation index);
+extern bool sfx_merge_lock_held(Relation index);	/* by this backend */
 
 /* Called when the log grew by a page, holding no lock: wakes the worker or helps where a merge is due (policy.c). */
 extern void sfx_merge_pressure(Relation index);

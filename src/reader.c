@@ -15,6 +15,7 @@
  * No lock is held between calls and nothing but the gate page is pinned. (DESIGN sections 4, 5 and 8.)
  *-------------------------------------------------------------------------
  */
+#include "dead.h"
 #include "spare.h"
 #include "tree.h"
 
@@ -37,10 +38,13 @@ typedef struct Bound
 /* A copied batch of one generation, in the direction of the scan. */
 typedef struct Batch
 {
+	uint32		gen;
 	int			n;
 	int			at;
 	bool		cut;			/* there is more behind it */
 	uint32		used;
+	int			nkilled;
+	uint8		killed[READER_BATCH];	/* numbers of entries whose rows are dead */
 	SfxEntry	entry[READER_BATCH];
 	uint8		bytes[READER_BATCH_BYTES + SFX_MAX_ENTRY];
 } Batch;
@@ -76,11 +80,18 @@ struct SfxReader
 	Bound		stop;
 	Bound		anchor_pos;
 	Batch	   *batch[SFX_MAX_GENS];
+	/* rows of this step that are dead to everybody */
+	Relation	heap;			/* set with the first of them */
+	int			nkilled;		/* in batches */
+	int			ndead;			/* in the leaf */
+	uint64	   *dead;			/* their TIDs; room for SFX_DEAD_MAX, NULL until first needed */
+	Bound		dead_pos;		/* where the first of them stands */
 	/* the leaf's share of the step */
 	int			at;				/* next entry of block, -1 or nent: none */
 	bool		have_page;		/* page holds a copy for the blocks to come */
 	int			blockno;
 	SfxLeaf		leaf;
+	uint32		leaf_entries;
 	BlockNumber leafblk;
 	PGAlignedBlock page;
 	SfxBlock	block[1];		/* decoded; used like a pointer */
@@ -142,12 +153,17 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->anchor = ANCHOR_END;
 	r->active = false;
 	r->dir = ForwardScanDirection;
+	r->nkilled = r->ndead = 0;
+	r->dead = NULL;
 	return r;
 }
+
+static void remove_dead(SfxReader *r);
 
 void
 sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
+	remove_dead(r);
 	bound_set(&r->lo, lo->key, lo->len, lo->tid);
 	bound_set(&r->hi, hi->key, hi->key ? hi->len : 0, hi->tid);
 	r->hi.inf = hi->key == NULL;
@@ -158,6 +174,7 @@ sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 void
 sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 {
+	remove_dead(r);
 	bound_set(&r->anchor_pos, pos->key, pos->len, pos->tid);
 	r->anchor = ANCHOR_POS;
 	r->anchor_inclusive = inclusive;
@@ -175,6 +192,7 @@ drop_gate(SfxReader *r)
 void
 sfx_reader_reset(SfxReader *r)
 {
+	remove_dead(r);
 	drop_gate(r);
 	r->active = false;
 	r->anchor = ANCHOR_END;
@@ -192,13 +210,11 @@ sfx_reader_end(SfxReader *r)
 
 /* ---- one step ---- */
 
-/* R1.  The gate that the metapage names is pinned before anything is copied. */
+/* Pin the gate that the metapage names, before anything is copied. */
 static void
-read_meta(SfxReader *r, SfxMeta *meta)
+read_meta_pinned(SfxReader *r, SfxMeta *meta)
 {
 	sfx_meta_read(r->index, meta);
-	if (!r->gate)
-		return;
 	while (!BufferIsValid(r->gatebuf) || r->gateno != meta->gate)
 	{
 		drop_gate(r);
@@ -207,6 +223,16 @@ read_meta(SfxReader *r, SfxMeta *meta)
 		sfx_meta_read(r->index, meta);
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/* R1 */
+static void
+read_meta(SfxReader *r, SfxMeta *meta)
+{
+	if (r->gate)
+		read_meta_pinned(r, meta);
+	else
+		sfx_meta_read(r->index, meta);
 }
 
 static void
@@ -245,9 +271,11 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 	SfxCursor	c;
 	bool		have;
 
+	b->gen = meta->gens[g].gen;
 	b->n = b->at = 0;
 	b->used = 0;
 	b->cut = false;
+	b->nkilled = 0;
 	if (img == NULL)
 		return false;
 	d = sfx_image_delta(img, &a);
@@ -379,10 +407,12 @@ read_leaf(SfxReader *r, const SfxMeta *meta)
 
 	r->leafblk = BufferGetBlockNumber(buf);
 	r->have_page = false;
+	r->leaf_entries = 0;
 	r->block->nent = 0;
 	r->at = forward(r) ? 0 : -1;
 	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), r->order) < 0)
 		sfx_corrupt(r->index, r->leafblk, "leaf header or directory");
+	r->leaf_entries = leaf.nentries;
 	stop_at_fence(r, &leaf);
 	if (leaf.nblocks > 0)
 	{
@@ -446,6 +476,7 @@ step(SfxReader *r)
 {
 	SfxMeta		meta;
 
+	remove_dead(r);
 	for (int tries = 0;; tries++)
 	{
 		if (tries == READER_MAX_RESTARTS)
@@ -599,6 +630,7 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 			return false;
 		r->dir = dir;
 		set_boundary(r);
+		remove_dead(r);
 		r->active = false;
 		if (range_is_empty(r))
 		{
@@ -626,11 +658,126 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 	}
 }
 
+/* ---- dead entries ---- */
+
+void
+sfx_reader_kill(SfxReader *r, Relation heap)
+{
+	SfxEntry	e;
+
+	if (!r->active || r->anchor != ANCHOR_ENTRY || heap == NULL)
+		return;
+	r->heap = heap;
+	if (r->last_batch)
+	{
+		for (int i = 0; i < r->nbatches; i++)
+		{
+			Batch	   *b = r->batch[i];
+
+			if (r->last_batch < b->entry || r->last_batch >= b->entry + b->n || b->nkilled == READER_BATCH)
+				continue;
+			b->killed[b->nkilled++] = r->last_batch - b->entry;
+			r->nkilled++;
+		}
+		return;
+	}
+	if (r->ndead == SFX_DEAD_MAX)
+		return;
+	if (r->dead == NULL)
+		r->dead = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
+	sfx_block_entry(r->block, r->last_at, &e);
+	if (r->ndead == 0)
+		bound_set(&r->dead_pos, e.key, e.keylen, e.tid);
+	r->dead[r->ndead++] = e.tid;
+}
+
+/* Keep of the n entries those that stand in the image of generation number g now.  How many; 0 if the generation is gone. */
+static int
+keep_standing(SfxReader *r, const SfxMeta *meta, int g, SfxEntry **entries, int n)
+{
+	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	int			kept = 0;
+
+	if (img == NULL)
+		return 0;
+	d = sfx_image_delta(img, &a);
+	for (int i = 0; i < n; i++)
+	{
+		SfxPos		pos = {entries[i]->key, entries[i]->keylen, entries[i]->tid};
+		SfxCursor	c;
+		SfxEntry	e;
+
+		if (!sfx_delta_seek(d, a, &pos, &c))
+			continue;
+		sfx_delta_get(d, a, &c, &e);
+		if (e.tid == pos.tid && e.keylen == pos.len && memcmp(e.key, pos.key, pos.len) == 0)
+			entries[kept++] = entries[i];
+	}
+	sfx_image_release(img);
+	return kept;
+}
+
+/* X1: out of the image with them, if they are still there and the heap still says so. */
+static void
+remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
+{
+	SfxEntry   *entries[READER_BATCH];
+	uint64		tids[READER_BATCH];
+	SfxHorizon	horizon = {InvalidTransactionId, false};
+	int			n = b->nkilled;
+	int			g = 0;
+
+	b->nkilled = 0;
+	while (g < meta->ngens && meta->gens[g].gen != b->gen)
+		g++;
+	if (g == meta->ngens)
+		return;
+	for (int i = 0; i < n; i++)
+		entries[i] = &b->entry[b->killed[i]];
+	n = keep_standing(r, meta, g, entries, n);
+	for (int i = 0; i < n; i++)
+		tids[i] = entries[i]->tid;
+	if (n > 0)
+	{
+		int			ndead = sfx_dead_ask(r->index, r->heap, tids, n, &horizon);
+
+		if (ndead > 0)
+			sfx_image_kill(r->index, r->order, meta, g, entries, n, tids, ndead, &horizon);
+	}
+}
+
+/* The step in hand is done with: remove what of it was found dead. The gate keeps TIDs from being reused meanwhile. */
+static void
+remove_dead(SfxReader *r)
+{
+	int			ndead = r->ndead;
+
+	if (r->nkilled > 0)
+	{
+		SfxMeta		meta;
+		int			nbatches = r->nbatches;
+
+		r->nkilled = 0;
+		read_meta_pinned(r, &meta);
+		for (int i = 0; i < nbatches; i++)
+			if (r->batch[i]->nkilled > 0)
+				remove_from_image(r, &meta, r->batch[i]);
+		if (!r->gate)
+			drop_gate(r);
+	}
+	r->ndead = 0;
+	if (ndead > 0 && sfx_dead_worth(r->leaf_entries, ndead))
+		sfx_dead_clean_leaf(r->index, r->heap, r->order, &r->dead_pos.pos, r->dead, ndead);
+}
+
 /* ---- single steps, for parallel scans ---- */
 
 bool
 sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop)
 {
+	remove_dead(r);
 	r->dir = dir;
 	r->anchor = ANCHOR_RANGE;
 	r->active = false;

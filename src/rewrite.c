@@ -39,6 +39,8 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 	src->meta = meta;
 	src->g = g;
 	src->seen = 0;
+	src->horizon.xid = InvalidTransactionId;
+	src->horizon.catalog = false;
 	src->n = src->at = 0;
 	src->more = false;
 	src->entry = palloc(sizeof(SfxEntry) * SFX_SOURCE_CHUNK);
@@ -74,6 +76,7 @@ sfx_source_seek(SfxSource *src, const SfxPos *pos)
 			 RelationGetRelationName(src->index));
 	d = sfx_image_delta(img, &a);
 	src->seen = sfx_image_seen(img);
+	(void) sfx_image_killed(img, &src->horizon);
 	src->n = src->at = 0;
 	src->used = 0;
 	src->more = false;
@@ -153,9 +156,10 @@ sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, 
 /* ---- groups ---- */
 
 void
-sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf)
+sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno,
+			  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf)
 {
-	Buffer		buf = ReadBuffer(index, blkno);
+	Buffer		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
 	bool		valid;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
@@ -196,6 +200,8 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 	group->index = index;
 	group->order = order;
 	group->meta = meta;
+	group->horizon.xid = InvalidTransactionId;
+	group->horizon.catalog = false;
 	group->has_node = SfxMetaMain(meta)->level > 0;
 	group->from = 0;
 	if (group->has_node)
@@ -207,6 +213,12 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 			group->from++;
 	}
 	group->to = group->from + 1;
+}
+
+BlockNumber
+sfx_group_leaf(const SfxGroup *group, int i)
+{
+	return group->has_node ? group->node.children[i].blkno : SfxMetaMain(group->meta)->root;
 }
 
 SfxPos
@@ -335,7 +347,7 @@ pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 {
 	SfxLeaf		leaf;
 
-	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, blkno, copy, &leaf);
+	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, blkno, NULL, copy, &leaf);
 	p->before += leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
@@ -386,7 +398,7 @@ pack_group(Pack *p)
 	for (int i = g->from; i < g->to && fits; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fits = pack_leaf(p, g->has_node ? g->node.children[i].blkno : SfxMetaMain(g->meta)->root, copy, block);
+		fits = pack_leaf(p, sfx_group_leaf(g, i), copy, block);
 	}
 	if (fits && p->src)
 	{
@@ -560,7 +572,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	}
 	nold = g->to - g->from;
 	set_resume(g, src);
-	sfx_tree_swap(g->index, g->order, g->meta, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n);
+	sfx_tree_swap(g->index, g->order, g->meta, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n, &g->horizon);
 	stats->taken += p->taken;
 	stats->removed += p->removed;
 	stats->entries += p->after - p->before;

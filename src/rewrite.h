@@ -24,6 +24,7 @@ typedef struct SfxMergeStats
 	int64		leaves;			/* leaves: change */
 	uint64		groups;			/* groups written */
 	uint64		written;		/* leaves written */
+	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
 } SfxMergeStats;
 
 /* The entries of one frozen generation in order, copied out of its image chunk by chunk. */
@@ -37,6 +38,7 @@ typedef struct SfxSource
 	const SfxMeta *meta;		/* read under the merge lock that is still held */
 	int			g;
 	uint64		seen;			/* log entries behind the image */
+	SfxHorizon	horizon;		/* of those taken out of it */
 	int			n;
 	int			at;
 	bool		more;			/* the image may hold entries behind this chunk */
@@ -66,12 +68,16 @@ typedef struct SfxGroup
 	int			to;
 	SfxPos		resume;			/* where work goes on after the rewrite */
 	bool		resume_inf;		/* nowhere */
+	SfxHorizon	horizon;		/* of entries that the filter drops, where they are not VACUUM's */
 } SfxGroup;
 
 #define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */
 
 /* The group of the one leaf that holds pos.  Merge lock held, meta read under it. */
 extern void sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, const SfxPos *pos);
+
+/* The block of child i; where the root is a leaf, its own. */
+extern BlockNumber sfx_group_leaf(const SfxGroup *group, int i);
 
 /* The group's fences: its low one, and its high one (false: infinity). */
 extern SfxPos sfx_group_low(const SfxGroup *group);
@@ -88,7 +94,8 @@ extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCa
 /* Add the changes of entries and leaves to the metapage's (vacuum.c). */
 extern void sfx_store_tree_stats(Relation index, const SfxMergeStats *stats);
 
-/* Copy of one leaf page, opened.  copy must be MAXALIGNed, BLCKSZ. */
-extern void sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, char *copy, SfxLeaf *leaf);
+/* Copy of one leaf page, opened.  copy must be MAXALIGNed, BLCKSZ. strategy may be NULL. */
+extern void sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno,
+						  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf);
 
 #endif							/* SURFIDX_REWRITE_H */

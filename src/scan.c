@@ -405,6 +405,8 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 		return false;
 	if (scan->xs_want_itup && !so->row.laid_out)
 		lay_out(&so->row, scan->xs_itupdesc, so->kd.nkeys);
+	if (scan->kill_prior_tuple && so->on_entry)
+		sfx_reader_kill(so->reader, scan->heapRelation);
 	upto = scan->xs_want_itup && !so->row.direct ? so->kd.nkeys : 0;
 
 	while (next_entry(scan, so, dir, &so->last))

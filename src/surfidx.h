@@ -314,6 +314,17 @@ extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 /* Write *meta into the (locked, in action; restored, in redo) metapage. No logging. */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
 
+/* ------------------------------------------------------------------ dead entries (dead.c) */
+
+/* Removed entries' rows may be seen by a standby's snapshots up to this transaction; invalid: by none. */
+typedef struct SfxHorizon
+{
+	TransactionId xid;
+	bool		catalog;		/* logical decoding reads the table */
+} SfxHorizon;
+
+extern void sfx_horizon_raise(SfxHorizon *horizon, const SfxHorizon *by);
+
 /* ------------------------------------------------------------------ delta log
  *
  * Body of a log page: SfxLogHeader, then entries, unaligned, up to pd_lower:
@@ -359,6 +370,14 @@ extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc
 /* Log entries that went into it, dead ones included. */
 extern uint64 sfx_image_seen(const SfxImage *img);
 extern void sfx_image_release(SfxImage *img);
+/* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
+extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
+/*
+ * Take entries out of the image of generation meta->gens[g] that the heap has confirmed to be dead to everybody.  entries[i] counts if
+ * its TID is in dead[0..ndead), ascending.  The caller holds no image and pins the gate (README "Dead entries").
+ */
+extern void sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
+						   const uint64 *dead, int ndead, const SfxHorizon *horizon);
 /* The generation was dropped: free its image's memory now rather than when room is needed. */
 extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
 
@@ -398,6 +417,12 @@ extern void sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusiv
  */
 extern bool sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop);
 extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
+
+/*
+ * The row of the entry last returned is dead to everybody, as heap has told.  Once the step in hand is done with, its entry is removed where that is
+ * cheap (README "Dead entries").  Not in recovery.
+ */
+extern void sfx_reader_kill(SfxReader *r, Relation heap);
 
 /* Drop pins and the batch in hand (rescan, end of a batch). */
 extern void sfx_reader_reset(SfxReader *r);

@@ -225,6 +225,7 @@ typedef struct Swap
 	SfxMeta    *meta;
 	bool		new_root;
 	int			level;
+	SfxHorizon	horizon;
 	int			n;
 	SwapPage	page[SFX_GROUP_BLOCKS];
 } Swap;
@@ -306,7 +307,7 @@ swap_inner(Swap *s, BlockNumber blkno, int level, const SfxChild *children, int 
 static void
 swap_log(Swap *s, Buffer metabuf)
 {
-	SfxXlGroup	x = {.npages = s->n, .meta = s->new_root, .level = s->level};
+	SfxXlGroup	x = {.npages = s->n, .meta = s->new_root, .level = s->level,.catalog = s->horizon.catalog,.horizon = s->horizon.xid};
 	XLogRecPtr	lsn;
 
 	XLogBeginInsert();
@@ -422,7 +423,7 @@ swap_parent(Swap *s, SfxNode *node, int from, int to, const SfxChild *repl, int 
 
 void
 sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node, int from, int to,
-			  const SfxNewLeaf *leaves, int n)
+			  const SfxNewLeaf *leaves, int n, const SfxHorizon *horizon)
 {
 	Swap	   *s = palloc0(sizeof(Swap));
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
@@ -438,6 +439,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 	s->index = index;
 	s->order = order;
 	s->meta = meta;
+	s->horizon = *horizon;
 	if (node)
 	{
 		Buffer		buf = ReadBuffer(index, node->children[to - 1].blkno);

@@ -42,10 +42,10 @@ typedef struct SfxNewLeaf
 /*
  * Replace children [from, to) of node by the leaves new[0..n), n >= 1, in one WAL record together with node itself (which may become
  * several pages).  node NULL: the root is a leaf, and it is replaced.  Updates *meta where the root changes. Needs the
- * merge lock.  Pages that are no longer needed go to the free space map.
+ * merge lock.  Pages that are no longer needed go to the free space map.  horizon: of entries that are left out, for standbys.
  */
 extern void sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node, int from, int to,
-						  const SfxNewLeaf *leaves, int n);
+						  const SfxNewLeaf *leaves, int n, const SfxHorizon *horizon);
 
 /* How many leaves sfx_tree_swap can take in place of nold ones. */
 #define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)

@@ -148,7 +148,7 @@ vacuum_log(VacState *vs)
 		START_CRIT_SECTION();
 		sfx_meta_store(BufferGetPage(buf), &meta);
 		MarkBufferDirty(buf);
-		sfx_wal_meta(vs->index, buf, &meta, SFX_META_REMOVALS);
+		sfx_wal_meta(vs->index, buf, &meta, SFX_META_REMOVALS, NULL);
 		END_CRIT_SECTION();
 		UnlockReleaseBuffer(buf);
 	}
@@ -163,7 +163,7 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 	SfxLeaf		leaf;
 	bool		found = false;
 
-	sfx_leaf_copy(vs->index, vs->order, meta, blkno, copy, &leaf);
+	sfx_leaf_copy(vs->index, vs->order, meta, blkno, vs->strategy, copy, &leaf);
 	*used += SfxPageBodyLen((Page) copy);
 	*kept = 0;
 	for (int b = 0; b < leaf.nblocks; b++)
@@ -202,8 +202,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	start = g.from;
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = start; i < end; i++)
-		if (leaf_has_dead(vs, meta, g.has_node ? g.node.children[i].blkno : SfxMetaMain(meta)->root,
-						  copy, tids, &kept[i - start], &used))
+		if (leaf_has_dead(vs, meta, sfx_group_leaf(&g, i), copy, tids, &kept[i - start], &used))
 		{
 			if (first < 0)
 				first = i;
@@ -299,7 +298,7 @@ flip_gate(Relation index)
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
 	MarkBufferDirty(metabuf);
-	sfx_wal_meta(index, metabuf, &meta, SFX_META_GATE);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_GATE, NULL);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(metabuf);
 	return old;
@@ -335,7 +334,7 @@ sfx_store_tree_stats(Relation index, const SfxMergeStats *stats)
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(buf), &meta);
 	MarkBufferDirty(buf);
-	sfx_wal_meta(index, buf, &meta, SFX_META_STATS);
+	sfx_wal_meta(index, buf, &meta, SFX_META_STATS, NULL);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buf);
 }

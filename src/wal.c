@@ -29,6 +29,18 @@ redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
 	}
 }
 
+/* Before entries go that VACUUM has not announced: whoever may still see their rows must not miss them. */
+static void
+resolve_conflict(XLogReaderState *record, TransactionId horizon, bool catalog)
+{
+	SfxLocator	locator;
+
+	if (!TransactionIdIsValid(horizon) || !InHotStandby)
+		return;
+	XLogRecGetBlockTag(record, 0, &locator, NULL, NULL);
+	SfxResolveConflict(horizon, catalog, locator);
+}
+
 static void
 redo_append(XLogReaderState *record)
 {
@@ -101,6 +113,7 @@ redo_group(XLogReaderState *record)
 	Buffer		bufs[SFX_GROUP_BLOCKS + 1];
 	int			n = x->npages;
 
+	resolve_conflict(record, x->horizon, x->catalog);
 	for (int i = 0; i < n; i++)
 		if (XLogReadBufferForRedo(record, i, &bufs[i]) != BLK_RESTORED)
 			elog(PANIC, "surfidx: group record without an image of its block %d", i);
@@ -117,8 +130,10 @@ redo_group(XLogReaderState *record)
 static void
 redo_meta(XLogReaderState *record)
 {
+	SfxXlMeta  *x = (SfxXlMeta *) XLogRecGetData(record);
 	Buffer		buf;
 
+	resolve_conflict(record, x->horizon, x->catalog);
 	redo_meta_block(record, 0, &buf);
 	if (BufferIsValid(buf))
 		UnlockReleaseBuffer(buf);
@@ -226,14 +241,18 @@ sfx_desc(StringInfo buf, XLogReaderState *record)
 				SfxXlGroup *x = (SfxXlGroup *) data;
 
 				appendStringInfo(buf, "pages %u level %u%s", x->npages, x->level, x->meta ? " new root" : "");
+				if (TransactionIdIsValid(x->horizon))
+					appendStringInfo(buf, " horizon %u", x->horizon);
 				break;
 			}
 		case XLOG_SFX_META:
 			{
 				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics"};
-				uint8		c = ((SfxXlMeta *) data)->change;
+				SfxXlMeta  *x = (SfxXlMeta *) data;
 
-				appendStringInfoString(buf, c < lengthof(what) ? what[c] : "?");
+				appendStringInfoString(buf, x->change < lengthof(what) ? what[x->change] : "?");
+				if (TransactionIdIsValid(x->horizon))
+					appendStringInfo(buf, " horizon %u", x->horizon);
 				break;
 			}
 		default:
@@ -256,14 +275,19 @@ sfx_mask(char *pagedata, BlockNumber blkno)
 }
 
 void
-sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change)
+sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change, const SfxHorizon *horizon)
 {
-	SfxXlMeta	x;
+	SfxXlMeta	x = {0};
 	XLogRecPtr	lsn;
 
 	if (!RelationNeedsWAL(index))
 		return;
 	x.change = change;
+	if (horizon)
+	{
+		x.horizon = horizon->xid;
+		x.catalog = horizon->catalog;
+	}
 	XLogBeginInsert();
 	XLogRegisterData((char *) &x, sizeof(x));
 	XLogRegisterBuffer(0, buf, REGBUF_STANDARD);

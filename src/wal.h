@@ -50,6 +50,8 @@ typedef struct SfxXlGroup
 	uint16		npages;
 	uint8		meta;			/* the metapage follows the pages */
 	uint8		level;
+	uint8		catalog;		/* SfxHorizon */
+	TransactionId horizon;
 } SfxXlGroup;
 
 typedef enum SfxMetaChange
@@ -63,6 +65,8 @@ typedef enum SfxMetaChange
 typedef struct SfxXlMeta
 {
 	uint8		change;			/* SfxMetaChange */
+	uint8		catalog;		/* SfxHorizon */
+	TransactionId horizon;
 } SfxXlMeta;
 
 /* Page changes shared by action and redo (log.c). The pages are locked and checked. */
@@ -70,7 +74,7 @@ extern void sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq
 extern void sfx_log_page_put(Page page, const uint8 *bytes, int len);
 extern void sfx_log_page_flag(Page page, const uint16 *offs, int n);
 
-/* Log a metapage change made to the locked page of buf; inside the caller's critical section. */
-extern void sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change);
+/* Log a metapage change made to the locked page of buf; inside the caller's critical section. horizon: of entries that go with it, or NULL. */
+extern void sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change, const SfxHorizon *horizon);
 
 #endif							/* SURFIDX_WAL_H */
