@@ -1,0 +1,123 @@
+# Dead entries go before VACUUM comes: row by row where they are met, linear in their number, and with due notice to standbys.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use IPC::Run ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('dead', "wal_consistency_checking = 'all'\nmax_wal_senders = 2", allows_streaming => 1);
+$node->start;
+$node->safe_psql('postgres', <<'END');
+CREATE EXTENSION surfidx;
+SET surfidx.unique_notice = off;
+CREATE TABLE h (id int, v int);
+INSERT INTO h SELECT i, 0 FROM generate_series(1, 1000) i;
+CREATE INDEX h_v ON h (v);	-- so that no update is HOT
+CREATE UNIQUE INDEX h_id ON h USING surfidx (id);
+CREATE PROCEDURE bump(n int) LANGUAGE plpgsql AS
+	$$BEGIN FOR i IN 1..n LOOP UPDATE h SET v = v + 1 WHERE id = 7; COMMIT; END LOOP; END$$;
+-- Pages with room left are not pruned: only the index tells standbys what is gone.
+CREATE TABLE q (id int) WITH (fillfactor = 70);
+INSERT INTO q SELECT generate_series(1, 20000);
+CREATE INDEX q_id ON q USING surfidx (id);
+CREATE PROCEDURE take(n int) LANGUAGE plpgsql AS
+	$$BEGIN FOR i IN 1..n LOOP DELETE FROM q WHERE ctid = (SELECT ctid FROM q ORDER BY id LIMIT 1 FOR UPDATE); COMMIT; END LOOP; END$$;
+CREATE TABLE r (LIKE q) WITH (fillfactor = 70);
+CREATE INDEX r_id ON r USING surfidx (id);
+INSERT INTO r SELECT generate_series(1, 2000);
+ALTER TABLE q SET (fillfactor = 100);
+ALTER TABLE r SET (fillfactor = 100);
+CREATE PROCEDURE take_r(n int) LANGUAGE plpgsql AS
+	$$BEGIN FOR i IN 1..n LOOP DELETE FROM r WHERE ctid = (SELECT ctid FROM r ORDER BY id LIMIT 1 FOR UPDATE); COMMIT; END LOOP; END$$;
+END
+
+# Buffers that a query touches.
+sub buffers
+{
+	my ($query) = @_;
+	my $plan = $node->safe_psql('postgres',
+		"SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
+
+	return $plan =~ /Buffers: shared hit=(\d+)/ ? $1 : 0;
+}
+
+# A row updated again and again: each update removes what the one before it left.
+$node->safe_psql('postgres', 'CALL bump(3000)');
+cmp_ok(buffers('SELECT v FROM h WHERE id = 7'), '<', 50, 'a row updated 3,000 times is found as fast as any other');
+is($node->safe_psql('postgres', "SELECT surfidx_check('h_id', true)"), '', 'check');
+cmp_ok($node->safe_psql('postgres', "SELECT surfidx_merge('h_id')"), '<', 1000, 'and few of its versions come to a leaf');
+is($node->safe_psql('postgres', "SELECT surfidx_check('h_id', true)"), '', 'check after the merge');
+
+# A queue: the rows at its head stand in leaves.
+$node->safe_psql('postgres', 'CALL take(6000)');
+cmp_ok(buffers('SELECT id FROM q ORDER BY id LIMIT 1'), '<', 100, "a queue's head is found past 6,000 deleted rows");
+is($node->safe_psql('postgres', "SELECT surfidx_check('q_id', true)"), '', 'check');
+
+# What the standby's snapshots still see must not vanish without a word.
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "hot_standby_feedback = off\nmax_standby_streaming_delay = 0");
+$standby->start;
+$node->wait_for_catchup($standby);
+
+my ($in, $out, $err) = ('', '', '');
+my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $standby->connstr('postgres') ],
+	'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+
+sub ask
+{
+	my ($sql) = @_;
+
+	$out = '';
+	$in .= "$sql\n\\echo answered\n";
+	$psql->pump until $out =~ /^answered$/m;
+	(my $answer = $out) =~ s/^answered$//m;
+	$answer =~ s/^\s+|\s+$//g;
+	return $answer;
+}
+
+# Twice: entries that leave with their generation, and entries that leave a leaf.
+foreach my $case (
+	[ 'r', 'an image', 'SET enable_seqscan = off; SET enable_bitmapscan = off; CALL take_r(500)', "SELECT surfidx_merge('r_id')" ],
+	[ 'q', 'a leaf', 'CALL take(2000)', 'SELECT 1' ])
+{
+	my ($table, $what, $change, $then) = @$case;
+	my $conflicts = 'SELECT confl_snapshot FROM pg_stat_database_conflicts WHERE datname = current_database()';
+	my $before = $standby->safe_psql('postgres', $conflicts);
+	my $rows;
+
+	$in = '';
+	ask('\connect postgres');
+	ask('BEGIN ISOLATION LEVEL REPEATABLE READ;');
+	$rows = ask("SELECT count(*) FROM $table;");
+	cmp_ok($rows, '>', 500, "$what: the standby sees the rows");
+	$node->safe_psql('postgres', $change);
+	if ($what eq 'an image')
+	{
+		$node->wait_for_catchup($standby);
+		is(ask("SELECT count(*) FROM $table;"), $rows, "$what: nothing is gone before the merge");
+	}
+	$node->safe_psql('postgres', $then);
+	$node->wait_for_catchup($standby);
+	ok($standby->poll_query_until('postgres', "SELECT ($conflicts) > $before"), "$what: a snapshot that still needs removed entries is cancelled");
+	is($standby->safe_psql('postgres', "SELECT surfidx_check('${table}_id', true)"), '', "$what: check on the standby");
+	is($standby->safe_psql('postgres', "SET enable_seqscan = off; SELECT id = (SELECT max(id) + 1 - count(*) FROM $table) FROM $table ORDER BY id LIMIT 1"),
+		't', "$what: a new snapshot sees the queue's head");
+}
+$in .= "\\q\n";
+$psql->finish;
+
+# After a crash images are built anew, with dead rows and all; they go again.
+$node->safe_psql('postgres', 'CALL bump(500)');
+$node->stop('immediate');
+ok(start_again($node), 'the server starts after a crash');
+is($node->safe_psql('postgres', "SELECT surfidx_check('h_id', true)"), '', 'check after the crash');
+$node->safe_psql('postgres', 'CALL bump(500)');
+buffers('SELECT v FROM h WHERE id = 7');
+cmp_ok(buffers('SELECT v FROM h WHERE id = 7'), '<', 50, 'the row is found fast again');
+$standby->stop;
+$node->stop;
+done_testing();
