@@ -51,6 +51,7 @@ typedef enum SfxHopeScheme
 
 #define SFX_HOPE_MAXBITS	22	/* longest code */
 #define SFX_HOPE_MAXSYM		32	/* longest symbol, in bytes */
+#define SFX_HOPE_SLACK		32	/* decoding is fastest with so much room behind the key */
 
 /* Longest dictionary in bytes with so many intervals: symbols with two bytes of lengths, and code lengths. */
 #define SFX_HOPE_DICT_BOUND(scheme, limit) \
@@ -125,5 +126,16 @@ extern int sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_
  * code or go on behind the end.  May write anywhere in out[0, cap); is fastest where cap is at least 32 bytes more than the key.
  */
 extern int sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, size_t cap);
+
+/* The same, where readable (>= len) bytes at in may be read, though only len are used: for short keys, twice as fast. */
+extern int sfx_hope_decode_within(const SfxHope *h, const uint8_t *in, size_t len, size_t readable, uint8_t *out, size_t cap);
+
+/*
+ * Compare an encoded key with the string t, decoding no more than that takes.  *lcp: the bytes that they share.
+ * *side < 0: the key is less, > 0: it is greater and not all of t's bytes may have been looked at; 0: the key ends there,
+ * and t may go on.  SFX_OK, or SFX_CORRUPT as far as it was decoded.
+ */
+extern int sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readable,
+							const uint8_t *t, size_t tlen, size_t *lcp, int *side);
 
 #endif							/* SFX_HOPE_H */

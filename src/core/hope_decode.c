@@ -91,6 +91,7 @@ typedef struct Input
 {
 	const uint8_t *in;
 	size_t		len;
+	size_t		readable;		/* bytes that may be loaded, at least len */
 	size_t		at;				/* next byte to load; may be beyond len */
 	uint64_t	acc;			/* loaded bits, left-aligned */
 	unsigned	fill;			/* how many of them count */
@@ -107,16 +108,17 @@ typedef struct Target
 static inline void
 refill(Input *s)
 {
-	uint64_t	x;
+	size_t		left = s->at < s->len ? s->len - s->at : 0;
+	uint64_t	x = 0;
 
-	if (s->len >= 8 && s->at <= s->len - 8)
-		x = hope_load_be64(s->in + s->at);
-	else
+	if (left > 0 && s->readable - s->at >= 8)
 	{
-		size_t		left = s->at < s->len ? s->len - s->at : 0;
-
-		x = left > 0 ? hope_load_be_part(s->in + s->at, left) : 0;
+		x = hope_load_be64(s->in + s->at);
+		if (left < 8)
+			x &= UINT64_MAX << (64 - 8 * left);
 	}
+	else if (left > 0)
+		x = hope_load_be_part(s->in + s->at, left);
 	s->acc |= x >> s->fill;
 	s->at += (63 - s->fill) >> 3;
 	s->fill |= 56;
@@ -201,11 +203,20 @@ decode_one(const SfxHope *h, const uint64_t *table, Input *s, Target *t)
 	}
 }
 
+/* What was read before the end must be all but the last, unfinished byte. */
+static inline bool
+ends_well(const Input *s)
+{
+	size_t		bits = 8 * s->at - s->fill;
+
+	return bits <= 8 * s->len && 8 * s->len - bits < 8;
+}
+
 int
-sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, size_t cap)
+sfx_hope_decode_within(const SfxHope *h, const uint8_t *in, size_t len, size_t readable, uint8_t *out, size_t cap)
 {
 	const uint64_t *table = HOPE_CTABLE(h, uint64_t, decode);
-	Input		s = {in, len, 0, 0, 0};
+	Input		s = {in, len, readable, 0, 0, 0};
 	Target		t = {out, cap, 0};
 	int			r;
 
@@ -218,13 +229,81 @@ sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, s
 	} while (r == SFX_OK);
 	if (r < 0)
 		return r;
+	return ends_well(&s) ? (int) t.n : SFX_CORRUPT;
+}
 
-	/* what was read before the end must be all but the last, unfinished byte */
+int
+sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, size_t cap)
+{
+	return sfx_hope_decode_within(h, in, len, len, out, cap);
+}
+
+/* ---- comparing ---- */
+
+/* The next symbols' bytes, at least one, in *e or at *p; their number, 0 at the end. */
+static inline uint32_t
+next_bytes(const SfxHope *h, const uint64_t *table, Input *s, uint64_t *e, const uint8_t **p, uint8_t *buf)
+{
+	uint32_t	i,
+				word;
+
+	*e = table[s->acc >> (64 - HOPE_DECODE_BITS)];
+	*p = NULL;
+	if (!(*e & HOPE_SPECIAL))
 	{
-		size_t		bits = 8 * s.at - s.fill;
-
-		if (bits > 8 * len || 8 * len - bits >= 8)
-			return SFX_CORRUPT;
+		consume(s, (unsigned) (*e >> 60));
+		return (uint32_t) (*e >> 57) & 7;
 	}
-	return (int) t.n;
+	if (((*e >> 57) & 7) == HOPE_KIND_END)
+		return 0;
+	i = ((*e >> 57) & 7) == HOPE_KIND_LONG ? (uint32_t) (*e & 0xFFFFFFF) : search_code(h, *e, s->acc);
+	if (i == HOPE_END)
+		return 0;
+	word = HOPE_CTABLE(h, uint32_t, code)[i];
+	consume(s, HOPE_BITS(word));
+	*p = sfx_hope_symbol(h, i, buf);
+	return HOPE_SYMLEN(word);
+}
+
+int
+sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readable,
+				 const uint8_t *t, size_t tlen, size_t *lcp, int *side)
+{
+	const uint64_t *table = HOPE_CTABLE(h, uint64_t, decode);
+	Input		s = {in, len, readable, 0, 0, 0};
+	size_t		at = 0;
+	uint8_t		buf[SFX_HOPE_MAXSYM];
+
+	for (;;)
+	{
+		uint64_t	e;
+		const uint8_t *p;
+		uint32_t	n,
+					i = 0;
+
+		if (s.fill < 32)
+			refill(&s);
+		n = next_bytes(h, table, &s, &e, &p, buf);
+		if (n == 0)
+			break;
+		if (p == NULL)
+		{
+			sfx_store64(buf, e);
+			p = buf;
+		}
+		while (i < n && at < tlen && p[i] == t[at])
+		{
+			i++;
+			at++;
+		}
+		if (i < n)
+		{
+			*lcp = at;
+			*side = at == tlen ? 1 : (int) p[i] - (int) t[at];
+			return SFX_OK;
+		}
+	}
+	*lcp = at;
+	*side = 0;
+	return ends_well(&s) ? SFX_OK : SFX_CORRUPT;
 }

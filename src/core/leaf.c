@@ -5,7 +5,7 @@
  *
  *	off  size
  *	0	 1		version (SFX_LEAF_VERSION)
- *	1	 1		flags: no high fence; low fence has a TID; high fence has a TID; comparator order
+ *	1	 1		flags: no high fence; low fence has a TID; high fence has a TID; comparator order; dictionary
  *	2	 2		number of blocks
  *	4	 4		number of entries
  *	8	 2		length P of the prefix that both fences share (0 if there is no high fence, or in comparator order)
@@ -13,6 +13,7 @@
  *	12	 2		length of the high fence's key
  *	14	 2		offset of the first block
  *	16	 6		TID of the low fence, if flagged (big-endian, as all single TIDs)
+ *	..	 4		number of the dictionary, if flagged
  *	..	 6		TID of the high fence, if flagged
  *	..	 P		shared prefix
  *	..	 ..		rest of the low fence's key, rest of the high fence's key
@@ -41,7 +42,7 @@
  *	..	 ..		if PAYLOAD: payload bytes, to the end of the block
  *
  * A page with two fences of SFX_MAX_ENTRY bytes and a TID each and one such entry takes
- * 16 + 12 + 3 * 2696 + 4 (slot) + 3 (block head) + 6 = 8,129 bytes.
+ * 16 + 12 + 4 (dictionary) + 3 * 2696 + 4 (slot) + 3 (block head) + 6 = 8,133 bytes.
  *
  * The directory is not checked as a whole when a page is opened (a page of serial keys has 150 blocks,
  * a descent wants one); each access checks the slots that it uses.
@@ -161,7 +162,20 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *ord
 		return SFX_CORRUPT;
 	if (flags & SFX_LEAF_ORDER ? order == NULL || prefixlen != 0 : order != NULL)
 		return SFX_CORRUPT;
-	at += (flags & SFX_LEAF_LOW_TID ? 6 : 0) + (flags & SFX_LEAF_HIGH_TID ? 6 : 0);
+	at += flags & SFX_LEAF_LOW_TID ? 6 : 0;
+	l->dict = NULL;
+	l->dictno = 0;
+	if (flags & SFX_LEAF_DICT)
+	{
+		/* the four bytes may lie behind the end */
+		if (at + 4 > len)
+			return SFX_CORRUPT;
+		l->dictno = sfx_get32(body + at);
+		if (l->dictno == 0)
+			return SFX_CORRUPT;
+		at += 4;
+	}
+	at += flags & SFX_LEAF_HIGH_TID ? 6 : 0;
 	l->priv[PV_FLAGS] = flags;
 	l->priv[PV_PREFIX] = at;
 	l->priv[PV_PREFIXLEN] = prefixlen;
@@ -400,7 +414,7 @@ open_block(const SfxLeaf *l, int b, Block *k)
 	}
 	else if (k->kind == SFX_BLK_STRING)
 	{
-		r = sfx_str_open(&k->str, p, (size_t) (k->end - p), k->nkeys);
+		r = sfx_str_open(&k->str, p, (size_t) (k->end - p), k->nkeys, l->dict);
 		p = k->str.end;
 	}
 	else
@@ -841,7 +855,7 @@ sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, Sfx
 static int
 search_first_key(const SfxLeaf *l, const Block *k, const SfxPos *pos, bool *equal)
 {
-	uint8_t		key[SFX_MAX_ENTRY + 16];
+	uint8_t		key[SFX_MAX_ENTRY + 64];
 	uint32_t	off[2] = {0, k->prefixlen};
 	int			c;
 
@@ -975,7 +989,8 @@ verify_fences(const SfxLeaf *l)
 }
 
 int
-sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, SfxBlock *scratch, const char **why)
+sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,
+				SfxBlock *scratch, const char **why)
 {
 	SfxLeaf		l;
 	Check		c;
@@ -988,6 +1003,7 @@ sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, SfxBlo
 		*why = "the header is broken";
 		return SFX_CORRUPT;
 	}
+	l.dict = l.dictno ? dict : NULL;
 	*why = verify_fences(&l);
 	for (int b = 0; b < l.nblocks && *why == NULL; b++)
 		*why = verify_block(&l, b, scratch, &c);

@@ -10,7 +10,11 @@
  *	FIXED	all keys of the block have one length (at most 64 bytes behind their common prefix): bits or bytes
  *			that are the same in all keys are dropped; of the others the first 64 bits go to an integer block,
  *			the rest is raw (fixblock.h)
- *	STRING	front coding in groups of 16 keys (strblock.h)
+ *	STRING	front coding in groups of 16 keys, what is left of them raw or in HOPE code (strblock.h)
+ *
+ * A leaf names at most one dictionary, by a number that its index gave it, and needs it for all that looks at keys between
+ * the fences: sfx_leaf_open says which, and the caller puts it into l->dict.  Without it, or with
+ * another one, those functions return SFX_CORRUPT or wrong keys, but stay within bounds.  Fences and separators are raw.
  *
  * The low fence is inclusive, the high fence exclusive (absent = plus infinity).
  * Every entry lies between them.  What all keys between the fences must share (their common prefix) is stored once.
@@ -23,6 +27,7 @@
 #ifndef SFX_LEAF_H
 #define SFX_LEAF_H
 
+#include "hope.h"
 #include "sfx.h"
 
 #define SFX_BLOCK_KEYS		256
@@ -83,6 +88,35 @@ extern int sfx_packer_finish(SfxPacker *p, const SfxPos *high);
 /* Pages emitted so far. */
 extern int sfx_packer_pages(const SfxPacker *p);
 
+/* Code with a dictionary, named number (> 0) in the pages, what gets smaller by it.  Call before the first entry. */
+extern void sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number);
+
+/*
+ * A sample of what front coding leaves of keys, to train a dictionary with: of evenly spaced groups of keys; when it is full,
+ * every other one is dropped, and from then on half as many are taken.
+ */
+#define SFX_SAMPLE_KEYS		16384
+#define SFX_SAMPLE_BYTES	262144
+typedef struct SfxRestSample
+{
+	uint32_t	nkeys;
+	uint32_t	used;
+	uint32_t	stride;			/* every so manieth group is taken: a power of two, 1 at first */
+	uint32_t	seen;			/* groups */
+	uint32_t	end[SFX_SAMPLE_KEYS];	/* rest i is bytes[end[i - 1] .. end[i]) */
+	uint8_t		bytes[SFX_SAMPLE_BYTES];
+} SfxRestSample;
+
+extern void sfx_sample_init(SfxRestSample *s);
+extern void sfx_sample_add(SfxRestSample *s, const uint8_t *rest, uint32_t len);
+/* The rests as keys (room for SFX_SAMPLE_KEYS) that point into s; their number. */
+extern uint32_t sfx_sample_keys(const SfxRestSample *s, SfxHopeKey *keys);
+/* Sample what this packer writes from now on (NULL: do not). */
+extern void sfx_packer_set_sample(SfxPacker *p, SfxRestSample *s);
+
+/* Bytes of rests in the pages so far: before coding, and as they are stored. */
+extern void sfx_packer_rests(const SfxPacker *p, uint64_t *raw, uint64_t *stored);
+
 /* ---- reader ---- */
 
 typedef struct SfxLeaf
@@ -92,11 +126,13 @@ typedef struct SfxLeaf
 	uint32_t	nentries;
 	int			nblocks;
 	const SfxOrder *order;		/* NULL: byte order */
+	uint32_t	dictno;			/* the dictionary that it names; 0: none */
+	const SfxHope *dict;		/* for the caller to fill in */
 	/* private to leaf.c */
 	uint32_t	priv[12];
 } SfxLeaf;
 
-/* Check the header and directory.  SFX_OK or SFX_CORRUPT (also where the body is in byte order and order is not NULL, or
+/* Check the header and directory; sets dictno, and dict to NULL.  SFX_OK or SFX_CORRUPT (also where the body is in byte order and order is not NULL, or
  * the other way round).  No copy: body and order must outlive l. */
 extern int sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *order);
 
@@ -147,8 +183,9 @@ extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxP
 extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
 
 /* Every invariant of the body that costs a full decode: order, fences, counts, key lengths.  SFX_OK, or
- * SFX_CORRUPT with *why naming the broken invariant (a static string).  For surfidx_check. */
-extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, SfxBlock *scratch, const char **why);
+ * SFX_CORRUPT with *why naming the broken invariant (a static string).  dict: the one that the leaf names.  For surfidx_check. */
+extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,
+						   SfxBlock *scratch, const char **why);
 
 /* Entry i of a decoded block. */
 static inline void

@@ -20,7 +20,8 @@
 #define SFX_LEAF_LOW_TID		0x02
 #define SFX_LEAF_HIGH_TID		0x04
 #define SFX_LEAF_ORDER			0x08	/* comparator order */
-#define SFX_LEAF_FLAGS			0x0F
+#define SFX_LEAF_DICT			0x10	/* some block's keys are coded with a dictionary */
+#define SFX_LEAF_FLAGS			0x1F
 
 #define SFX_SLOT_TID			0x8000	/* in a slot's separator offset: the last six bytes are a TID */
 

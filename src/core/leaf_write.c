@@ -26,6 +26,7 @@
 
 #define MAX_CAPACITY	32000
 #define MAX_BLOCKS		(MAX_CAPACITY / 12)	/* slot 4, head 2, prefix length 1, TIDs 2 or more: at least 9 */
+#define CODED_SHARE		4		/* coded keys may take so small a part of raw ones */
 #define RAW_SIZE		(SFX_BLOCK_RAW + SFX_MAX_ENTRY + 16)
 
 /* Entries that are not on the page yet.  Each distinct key is there once. */
@@ -65,6 +66,8 @@ typedef struct Candidate
 	SfxPos		high;
 	bool		high_inf;
 	uint32_t	size;			/* of the whole page with it; only if it fits */
+	uint32_t	rawrests,		/* bytes of its keys' rests: raw, as stored */
+				rests;
 	uint8_t		rest[MAX_CAPACITY];
 } Candidate;
 
@@ -75,6 +78,11 @@ struct SfxPacker
 	SfxLeafEmit emit;
 	void	   *ctx;
 	const SfxOrder *order;
+	uint32_t	dictno;			/* 0: no dictionary */
+	bool		coded;			/* some committed block needs it */
+	uint64_t	rawrests,		/* in pages and committed blocks */
+				rests;
+	SfxRestSample *sample;
 	SfxPos		low;			/* low fence of the page under construction: points to lowkey */
 	uint32_t	nentries;		/* in committed blocks */
 	int			nblocks;
@@ -82,6 +90,7 @@ struct SfxPacker
 	uint8_t		lowkey[SFX_MAX_ENTRY];
 	PackedBlock blocks[MAX_BLOCKS];
 	Pending		pend;
+	SfxCoder	coder;			/* of the block that the first pending key begins */
 	Candidate	cand[2];		/* the best so far and the one being tried */
 	int			best;
 	uint8_t		scratch[2 * MAX_CAPACITY];
@@ -105,6 +114,13 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->emit = emit;
 	p->ctx = ctx;
 	p->order = order;
+	p->dictno = 0;
+	p->coded = false;
+	p->rawrests = p->rests = 0;
+	p->sample = NULL;
+	p->coder.dict = NULL;
+	p->coder.n = 0;
+	p->coder.cut = 0;
 	if (low->len)
 		memcpy(p->lowkey, low->key, low->len);
 	p->low = (SfxPos) {p->lowkey, low->len, low->tid};
@@ -123,6 +139,105 @@ int
 sfx_packer_pages(const SfxPacker *p)
 {
 	return p->pages;
+}
+
+void
+sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number)
+{
+	p->coder.dict = dict;
+	p->dictno = number;
+}
+
+void
+sfx_packer_set_sample(SfxPacker *p, SfxRestSample *s)
+{
+	p->sample = s;
+}
+
+void
+sfx_packer_rests(const SfxPacker *p, uint64_t *raw, uint64_t *stored)
+{
+	*raw = p->rawrests;
+	*stored = p->rests;
+}
+
+/* ---- the sample ---- */
+
+void
+sfx_sample_init(SfxRestSample *s)
+{
+	s->nkeys = s->used = s->seen = 0;
+	s->stride = 1;
+}
+
+/* Keep every other run of GROUP_SAMPLE rests. */
+static void
+thin_sample(SfxRestSample *s)
+{
+	uint32_t	n = 0,
+				used = 0;
+
+	for (uint32_t i = 0; i < s->nkeys; i++)
+	{
+		uint32_t	from = i > 0 ? s->end[i - 1] : 0;
+		uint32_t	len = s->end[i] - from;
+
+		if (i / (SFX_STR_GROUP - 1) % 2)
+			continue;
+		/* end[n] lies below i, or is end[i] itself: from was read */
+		memmove(s->bytes + used, s->bytes + from, len);
+		used += len;
+		if (n < i)
+			s->end[n] = used;
+		n++;
+	}
+	s->nkeys = n;
+	s->used = used;
+	s->stride *= 2;
+}
+
+void
+sfx_sample_add(SfxRestSample *s, const uint8_t *rest, uint32_t len)
+{
+	if (s->nkeys == SFX_SAMPLE_KEYS || s->used + len > SFX_SAMPLE_BYTES)
+		return;
+	if (len > 0)
+		memcpy(s->bytes + s->used, rest, len);
+	s->used += len;
+	s->end[s->nkeys++] = s->used;
+}
+
+uint32_t
+sfx_sample_keys(const SfxRestSample *s, SfxHopeKey *keys)
+{
+	for (uint32_t i = 0; i < s->nkeys; i++)
+	{
+		uint32_t	from = i > 0 ? s->end[i - 1] : 0;
+
+		keys[i] = (SfxHopeKey) {s->bytes + from, s->end[i] - from};
+	}
+	return s->nkeys;
+}
+
+/* Sample a block of STRING keys about to be committed; cut: bytes that stand once for all keys at their ends. */
+static void
+sample_block(SfxRestSample *s, const Pending *q, int nkeys, uint32_t cut)
+{
+	for (int g = 0; g + SFX_STR_GROUP <= nkeys; g += SFX_STR_GROUP)
+	{
+		if (s->seen++ % s->stride != 0)
+			continue;
+		if (s->nkeys + SFX_STR_GROUP > SFX_SAMPLE_KEYS ||
+			s->used + (q->keyoff[g + SFX_STR_GROUP] - q->keyoff[g]) > SFX_SAMPLE_BYTES)
+			thin_sample(s);
+		for (int i = g + 1; i < g + SFX_STR_GROUP; i++)
+		{
+			uint32_t	from = q->keyoff[i] + q->lcp[i];
+			uint32_t	to = q->keyoff[i + 1] - cut;
+
+			sfx_sample_add(s, q->keys + from, to > from ? to - from : 0);
+		}
+	}
 }
 
 /* ---- pending entries ---- */
@@ -245,7 +360,7 @@ common_prefix(const Pending *q, int nkeys, const SfxOrder *order)
 
 /* The key stream; sets the kind.  Bytes written or SFX_NOSPACE. */
 static int
-encode_keys(const SfxKeys *k, const SfxOrder *order, uint8_t *out, size_t cap, int *kind)
+encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *out, size_t cap, int *kind)
 {
 	uint32_t	width = k->off[1] - k->off[0];
 	bool		fixed = order == NULL && width - k->skip <= SFX_FIX_MAXWIDTH;
@@ -257,12 +372,12 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, uint8_t *out, size_t cap, i
 		fixed = k->off[i + 1] - k->off[i] == width;
 	*kind = SFX_BLK_STRING;
 	if (!fixed)
-		return sfx_str_encode(k, out, cap);
+		return sfx_str_encode(k, coder, out, cap);
 	r = sfx_fix_encode(k, out, cap, &rest);
 	/* what is all in the integer block, nothing beats */
-	if (rest && (r < 0 || sfx_str_estimate(k) < (uint32_t) r))
+	if (rest && (r < 0 || sfx_str_estimate(k) / (coder->dict ? CODED_SHARE : 1) < (uint32_t) r))
 	{
-		s = sfx_str_encode(k, out, cap);
+		s = sfx_str_encode(k, coder, out, cap);
 		if (s >= 0 && (r < 0 || s < r))
 			return s;
 		if (r >= 0)
@@ -324,7 +439,7 @@ encode_payloads(const Pending *q, int nent, uint8_t *out, size_t cap)
 
 /* Encode the first c->nent pending entries into c.  SFX_OK or SFX_NOSPACE (too large for any page). */
 static int
-encode_block(const SfxPacker *p, Candidate *c)
+encode_block(SfxPacker *p, Candidate *c)
 {
 	const Pending *q = &p->pend;
 	int			nkeys = key_of_entry(q, c->nent - 1) + 1;
@@ -336,6 +451,7 @@ encode_block(const SfxPacker *p, Candidate *c)
 	int			kind = SFX_BLK_ONE;
 	int			r;
 
+	c->rawrests = c->rests = 0;
 	c->b.prefixlen = common_prefix(q, nkeys, p->order);
 	c->b.seplen = q->seplen;
 	c->b.septid = q->septid;
@@ -343,9 +459,14 @@ encode_block(const SfxPacker *p, Candidate *c)
 	{
 		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen};
 
-		r = encode_keys(&k, p->order, out, room, &kind);
+		r = encode_keys(&k, p->order, &p->coder, out, room, &kind);
 		if (r < 0)
 			return SFX_NOSPACE;
+		if (kind == SFX_BLK_STRING)
+		{
+			c->rawrests = p->coder.raw;
+			c->rests = p->coder.stored;
+		}
 		out += r;
 	}
 	if (dups)
@@ -406,7 +527,7 @@ static uint32_t
 page_size(const SfxPacker *p, const SfxPos *high, bool high_inf, const PackedBlock *extra)
 {
 	uint32_t	prefix = shared_prefix(p, high, high_inf);
-	uint32_t	size = SFX_LEAF_HEADER + p->low.len + (p->low.tid ? 6 : 0);
+	uint32_t	size = SFX_LEAF_HEADER + p->low.len + (p->low.tid ? 6 : 0) + (p->dictno ? 4 : 0);
 
 	if (!high_inf)
 		size += high->len - prefix + (high->tid ? 6 : 0);
@@ -443,6 +564,7 @@ commit_block(SfxPacker *p, const Candidate *c)
 {
 	PackedBlock *b = &p->blocks[p->nblocks++];
 	uint32_t	prefix = shared_prefix(p, &c->high, c->high_inf);
+	bool		strings = (c->b.head[0] & SFX_BLK_KIND) == SFX_BLK_STRING;
 	const uint8_t *key = p->pend.keys;	/* both prefix and separator are prefixes of the first key */
 	uint32_t	n;
 
@@ -455,6 +577,11 @@ commit_block(SfxPacker *p, const Candidate *c)
 	memcpy(p->scratch + p->used + n, c->rest, b->restlen);
 	p->used += n + b->restlen;
 	p->nentries += (uint32_t) c->nent;
+	p->coded |= strings && (c->rest[0] & SFX_STR_CODED);
+	p->rawrests += c->rawrests;
+	p->rests += c->rests;
+	if (p->sample && strings)
+		sample_block(p->sample, &p->pend, key_of_entry(&p->pend, c->nent - 1) + 1, (c->rest[0] & SFX_STR_LAST) != 0);
 }
 
 /* The first len bytes of block b's first key, without the first prefix ones, to out.  Those that
@@ -489,7 +616,8 @@ put_fences(SfxPacker *p, const SfxPos *high, bool high_inf, uint32_t prefix)
 
 	out[0] = SFX_LEAF_VERSION;
 	out[1] = (uint8_t) ((high_inf ? SFX_LEAF_HIGH_INF : 0) | (p->low.tid ? SFX_LEAF_LOW_TID : 0) |
-						(!high_inf && high->tid ? SFX_LEAF_HIGH_TID : 0) | (p->order ? SFX_LEAF_ORDER : 0));
+						(!high_inf && high->tid ? SFX_LEAF_HIGH_TID : 0) | (p->order ? SFX_LEAF_ORDER : 0) |
+						(p->coded ? SFX_LEAF_DICT : 0));
 	sfx_put16(out + 2, (uint16_t) p->nblocks);
 	sfx_put32(out + 4, p->nentries);
 	sfx_put16(out + 8, (uint16_t) prefix);
@@ -500,6 +628,11 @@ put_fences(SfxPacker *p, const SfxPos *high, bool high_inf, uint32_t prefix)
 	{
 		sfx_put_tid(out, p->low.tid);
 		out += 6;
+	}
+	if (p->coded)
+	{
+		sfx_put32(out, p->dictno);
+		out += 4;
 	}
 	if (!high_inf && high->tid)
 	{
@@ -558,6 +691,7 @@ close_page(SfxPacker *p, const SfxPos *high, bool high_inf)
 	p->nblocks = 0;
 	p->nentries = 0;
 	p->used = 0;
+	p->coded = false;
 	if (r < 0)
 		return r;
 	if (!high_inf)
@@ -631,6 +765,7 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 	{
 		commit_block(p, c);
 		drop_pending(&p->pend, p->pend.nent, NULL);
+		p->coder.n = 0;
 		return SFX_OK;
 	}
 	n = cut_block(p, c->size);
@@ -646,7 +781,10 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 		high = (SfxPos) {p->pend.keys, p->pend.seplen, p->pend.septid};
 	r = close_page(p, &high, false);
 	if (n > 0)
+	{
 		drop_pending(&p->pend, n, &high);
+		p->coder.n = 0;
+	}
 	return r;
 }
 

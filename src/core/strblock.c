@@ -4,6 +4,8 @@
  */
 #include "strblock.h"
 
+#include <limits.h>
+
 #include "frontrun.h"
 
 /* ---- encoder ---- */
@@ -45,40 +47,121 @@ put_bytes(uint8_t *p, const uint8_t *src, uint32_t n, const uint8_t *end)
 	return p + n;
 }
 
+/* What is stored of each key. */
+typedef struct Parts
+{
+	uint32_t	shared[SFX_STR_GROUP * SFX_STR_MAXGROUPS];	/* without the block's prefix; [0]: none */
+	uint32_t	len[SFX_STR_GROUP * SFX_STR_MAXGROUPS];	/* of the rest, as it is stored */
+	const uint8_t *rest[SFX_STR_GROUP * SFX_STR_MAXGROUPS];	/* 15 readable bytes behind it */
+} Parts;
+
+static void
+take_apart(const SfxKeys *k, uint32_t cut, Parts *a)
+{
+	for (int i = 0; i < k->n; i++)
+	{
+		uint32_t	len = k->off[i + 1] - k->off[i] - k->skip - cut;
+		uint32_t	s = 0;
+
+		if (i > 0)
+		{
+			int			before = i % SFX_STR_GROUP ? i - 1 : i - SFX_STR_GROUP;
+			uint32_t	beforelen = k->off[before + 1] - k->off[before] - k->skip - cut;
+
+			s = before == i - 1 ? k->lcp[i] :
+				sfx_lcp(k->bytes + k->off[before], k->off[before + 1] - k->off[before],
+						k->bytes + k->off[i], k->off[i + 1] - k->off[i]);
+			s -= k->skip;
+			s = s > len ? len : s;
+			s = s > beforelen ? beforelen : s;
+		}
+		a->shared[i] = s;
+		a->len[i] = len - s;
+		a->rest[i] = k->bytes + k->off[i] + k->skip + s;
+	}
+}
+
+/* Bytes that a rest takes with the lengths that do not fit their nibble. */
+static inline uint32_t
+rest_size(uint32_t len)
+{
+	return len < 15 ? len : len + sfx_len_size(len - 15);
+}
+
+/* Code keys [c->n, n) of a block.  False: they do not fit. */
+static bool
+code_keys(SfxCoder *c, const Parts *a, int n)
+{
+	for (int i = c->n > 1 ? c->n : 1; i < n; i++)
+	{
+		uint32_t	at = i > 1 ? c->end[i - 1] : 0;
+		int			r = sfx_hope_encode(c->dict, a->rest[i], a->len[i], c->bytes + at, SFX_CODER_ROOM - 16 - at);
+
+		if (r < 0)
+			return false;
+		c->end[i] = at + (uint32_t) r;
+		c->n = i + 1;
+	}
+	return true;
+}
+
+/* Replace the rests by their codes, if that is smaller.  The codes lie in c. */
+static bool
+code_parts(SfxCoder *c, int n, uint32_t cut, Parts *a)
+{
+	uint32_t	raw = 0,
+				coded = 0;
+	int			first;
+
+	for (int i = 0; i < n; i++)
+		raw += rest_size(a->len[i]);
+	c->raw = c->stored = raw;
+	if (c->dict == NULL)
+		return false;
+	if (c->cut != cut)
+		c->n = 0;
+	c->cut = cut;
+	first = sfx_hope_encode(c->dict, a->rest[0], a->len[0], c->first, sizeof(c->first) - 16);
+	if (first < 0 || !code_keys(c, a, n))
+		return false;
+	coded = rest_size((uint32_t) first);
+	for (int i = 1; i < n; i++)
+		coded += rest_size(c->end[i] - (i > 1 ? c->end[i - 1] : 0));
+	if (coded >= raw)
+		return false;
+	c->stored = coded;
+	a->rest[0] = c->first;
+	a->len[0] = (uint32_t) first;
+	for (int i = 1; i < n; i++)
+	{
+		uint32_t	at = i > 1 ? c->end[i - 1] : 0;
+
+		a->rest[i] = c->bytes + at;
+		a->len[i] = c->end[i] - at;
+	}
+	return true;
+}
+
 /*
  * Encode the run of keys first + step, first + 2 * step, ... (n of them), each against the one step before.
  * The new end, or NULL if it does not fit before end.
  */
 static uint8_t *
-encode_run(const SfxKeys *k, int first, int step, int n, uint32_t cut, uint8_t *p, const uint8_t *end)
+encode_run(const Parts *a, int first, int step, int n, uint8_t *p, const uint8_t *end)
 {
-	uint32_t	shared[SFX_STR_GROUP];
 	uint32_t	least = UINT32_MAX;
-	uint32_t	prevlen = k->off[first + 1] - k->off[first] - k->skip - cut;
 
 	if (n == 0)
 		return p;
 	for (int j = 0, i = first + step; j < n; j++, i += step)
-	{
-		uint32_t	s = k->lcp[i];
-		uint32_t	len = k->off[i + 1] - k->off[i] - k->skip - cut;
-
-		if (step > 1)
-			s = sfx_lcp(k->bytes + k->off[i - step], k->off[i - step + 1] - k->off[i - step],
-						k->bytes + k->off[i], k->off[i + 1] - k->off[i]);
-		s -= k->skip;
-		s = s > len ? len : s;
-		shared[j] = s > prevlen ? prevlen : s;
-		least = shared[j] < least ? shared[j] : least;
-		prevlen = len;
-	}
+		least = a->shared[i] < least ? a->shared[i] : least;
 	if (end - p < 2)
 		return NULL;
 	p = sfx_len_put(p, least);
 	for (int j = 0, i = first + step; j < n; j++, i += step)
 	{
-		uint32_t	sh = shared[j] - least;
-		uint32_t	rest = k->off[i + 1] - k->off[i] - k->skip - cut - shared[j];
+		uint32_t	sh = a->shared[i] - least;
+		uint32_t	rest = a->len[i];
 
 		if (end - p < (ptrdiff_t) rest + 5)
 			return NULL;
@@ -87,33 +170,32 @@ encode_run(const SfxKeys *k, int first, int step, int n, uint32_t cut, uint8_t *
 			p = sfx_len_put(p, sh - 15);
 		if (rest >= 15)
 			p = sfx_len_put(p, rest - 15);
-		p = put_bytes(p, k->bytes + k->off[i] + k->skip + shared[j], rest, end);
+		p = put_bytes(p, a->rest[i], rest, end);
 	}
 	return p;
 }
 
 /* Heads, then groups, from start on; ends[0] = end of the heads, ends[g + 1] = end of group g, from start. */
 static uint8_t *
-encode_runs(const SfxKeys *k, uint32_t cut, uint8_t *start, const uint8_t *end, uint32_t *ends)
+encode_runs(const Parts *a, int nkeys, uint8_t *start, const uint8_t *end, uint32_t *ends)
 {
-	int			ngroups = (k->n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
-	uint32_t	len = k->off[1] - k->off[0] - k->skip - cut;
+	int			ngroups = (nkeys + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
 	uint8_t    *p = start;
 
-	if (end - p < (ptrdiff_t) len + 2)
+	if (end - p < (ptrdiff_t) a->len[0] + 2)
 		return NULL;
-	p = sfx_len_put(p, len);
-	p = put_bytes(p, k->bytes + k->off[0] + k->skip, len, end);
-	p = encode_run(k, 0, SFX_STR_GROUP, ngroups - 1, cut, p, end);
+	p = sfx_len_put(p, a->len[0]);
+	p = put_bytes(p, a->rest[0], a->len[0], end);
+	p = encode_run(a, 0, SFX_STR_GROUP, ngroups - 1, p, end);
 	if (p == NULL)
 		return NULL;
 	ends[0] = (uint32_t) (p - start);
 	for (int g = 0; g < ngroups; g++)
 	{
 		int			first = g * SFX_STR_GROUP;
-		int			n = k->n - first < SFX_STR_GROUP ? k->n - first : SFX_STR_GROUP;
+		int			n = nkeys - first < SFX_STR_GROUP ? nkeys - first : SFX_STR_GROUP;
 
-		p = encode_run(k, first, 1, n - 1, cut, p, end);
+		p = encode_run(a, first, 1, n - 1, p, end);
 		if (p == NULL)
 			return NULL;
 		ends[g + 1] = (uint32_t) (p - start);
@@ -122,7 +204,7 @@ encode_runs(const SfxKeys *k, uint32_t cut, uint8_t *start, const uint8_t *end, 
 }
 
 int
-sfx_str_encode(const SfxKeys *k, uint8_t *out, size_t cap)
+sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap)
 {
 	int			last = common_last(k);
 	uint32_t	cut = last >= 0;
@@ -134,13 +216,17 @@ sfx_str_encode(const SfxKeys *k, uint8_t *out, size_t cap)
 				most = 0;
 	uint8_t    *p;
 	uint8_t    *q = out + head;
+	Parts		parts;
+	bool		coded;
 
 	if (cap < head + table)
 		return SFX_NOSPACE;
-	p = encode_runs(k, cut, q + table, out + cap, ends);
+	take_apart(k, cut, &parts);
+	coded = code_parts(c, k->n, cut, &parts);
+	p = encode_runs(&parts, k->n, q + table, out + cap, ends);
 	if (p == NULL)
 		return SFX_NOSPACE;
-	out[0] = (uint8_t) (cut ? SFX_STR_LAST : 0);
+	out[0] = (uint8_t) ((cut ? SFX_STR_LAST : 0) | (coded ? SFX_STR_CODED : 0));
 	if (cut)
 		out[1] = (uint8_t) last;
 	for (int g = 0; g < ngroups; g++)
@@ -168,7 +254,7 @@ sfx_str_encode(const SfxKeys *k, uint8_t *out, size_t cap)
 /* ---- decoder ---- */
 
 int
-sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n)
+sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dict)
 {
 	const uint8_t *p = in;
 	const uint8_t *end = in + len;
@@ -183,6 +269,9 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n)
 	s->n = n;
 	s->ngroups = (n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
 	s->last = flags & SFX_STR_LAST ? *p++ : -1;
+	s->coded = (flags & SFX_STR_CODED) != 0;
+	s->dict = dict;
+	s->limit = end;
 	if (flags & SFX_STR_NARROW)
 	{
 		uint32_t	least;
@@ -282,8 +371,37 @@ next_key(const uint8_t **p, const uint8_t *end, uint32_t least, uint32_t *shared
 	return (ptrdiff_t) re <= end - *p;
 }
 
+#define CMP_CORRUPT	INT_MIN		/* no comparison of bytes comes to this */
+
+/* Compare what stands behind a rest, the common last byte if there is one, with t's bytes from position at on. */
+static inline int
+cmp_last(const SfxStr *s, const uint8_t *t, uint32_t tlen, uint32_t at)
+{
+	if (s->last < 0)
+		return at == tlen ? 0 : -1;
+	if (at == tlen)
+		return 1;
+	if (s->last != t[at])
+		return s->last - t[at];
+	return at + 1 == tlen ? 0 : -1;
+}
+
+/* cmp_rest for a coded rest. */
+static int
+cmp_coded(const SfxStr *s, const uint8_t *code, uint32_t len, uint32_t at, const uint8_t *t, uint32_t tlen, uint32_t *lcp)
+{
+	size_t		n;
+	int			side;
+
+	if (s->dict == NULL ||
+		sfx_hope_compare(s->dict, code, len, (size_t) (s->limit - code), t + at, tlen - at, &n, &side) != SFX_OK)
+		return CMP_CORRUPT;
+	*lcp = at + (uint32_t) n;
+	return side != 0 ? side : cmp_last(s, t, tlen, *lcp);
+}
+
 /*
- * Compare a key's bytes from position at on (rest bytes, then the common last byte) with
+ * Compare a key's bytes from position at on (its rest, then the common last byte) with
  * t's; the two are known to agree before.  *lcp: how far the kept bytes agree with t.
  */
 static inline int
@@ -294,18 +412,14 @@ cmp_rest(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at,
 	uint32_t	n = rest < m ? rest : m;
 	uint32_t	i = 0;
 
+	if (s->coded)
+		return cmp_coded(s, bytes, rest, at, t, tlen, lcp);
 	while (i < n && bytes[i] == t[at + i])
 		i++;
 	*lcp = at + i;
 	if (i < rest)
 		return i == m ? 1 : (int) bytes[i] - (int) t[at + i];
-	if (s->last < 0)
-		return i == m ? 0 : -1;
-	if (i == m)
-		return 1;
-	if (s->last != t[at + i])
-		return s->last - t[at + i];
-	return i + 1 == m ? 0 : -1;
+	return cmp_last(s, t, tlen, at + i);
 }
 
 /*
@@ -338,6 +452,8 @@ search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const u
 			uint32_t	lcp;
 			int			c = cmp_rest(s, p, rest, shared, t, tlen, &lcp);
 
+			if (c == CMP_CORRUPT)
+				return SFX_CORRUPT;
 			if (c >= 0)
 			{
 				*equal = c == 0;
@@ -366,6 +482,8 @@ sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal)
 	if (!first_key(s, &p, &key, &len))
 		return SFX_CORRUPT;
 	c = cmp_rest(s, key, len, 0, t, tlen, &m);
+	if (c == CMP_CORRUPT)
+		return SFX_CORRUPT;
 	if (c >= 0)
 	{
 		*equal = c == 0;
@@ -392,11 +510,32 @@ typedef struct OrderSearch
 	uint32_t	prefixlen;
 	uint32_t	most;			/* most bytes of a key without prefix and last byte */
 	uint8_t		key[SFX_MAX_ENTRY];	/* begins with the prefix */
+	uint32_t	used;			/* of pool: the rests of one run, decoded */
+	uint8_t		pool[SFX_RUN_MAX * SFX_MAX_ENTRY + SFX_HOPE_SLACK];
 } OrderSearch;
+
+/* Where a rest's bytes are; NULL if they cannot be decoded. */
+static const uint8_t *
+raw_rest(const SfxStr *s, OrderSearch *w, const uint8_t *p, uint32_t *len)
+{
+	uint8_t    *out = w->pool + w->used;
+	int			r;
+
+	if (!s->coded)
+		return p;
+	if (s->dict == NULL || w->used > sizeof(w->pool) - SFX_MAX_ENTRY)
+		return NULL;
+	r = sfx_hope_decode_within(s->dict, p, *len, (size_t) (s->limit - p), out, sizeof(w->pool) - w->used);
+	if (r < 0)
+		return NULL;
+	w->used += (uint32_t) r;
+	*len = (uint32_t) r;
+	return out;
+}
 
 /* Append a run of n keys to r, whose last key is the one before them. */
 static bool
-parse_run(const uint8_t *p, const uint8_t *end, int n, uint32_t most, SfxRun *r)
+parse_run(const SfxStr *s, OrderSearch *w, const uint8_t *p, const uint8_t *end, int n, SfxRun *r)
 {
 	uint32_t	least,
 				shared,
@@ -408,34 +547,44 @@ parse_run(const uint8_t *p, const uint8_t *end, int n, uint32_t most, SfxRun *r)
 		return false;
 	for (int i = 0; i < n; i++)
 	{
-		if (!next_key(&p, end, least, &shared, &rest) || !sfx_run_add(r, shared, p, rest, most))
+		const uint8_t *raw;
+		const uint8_t *next;
+
+		if (!next_key(&p, end, least, &shared, &rest))
 			return false;
-		p += rest;
+		next = p + rest;
+		raw = raw_rest(s, w, p, &rest);
+		if (raw == NULL || !sfx_run_add(r, shared, raw, rest, w->most))
+			return false;
+		p = next;
 	}
 	return true;
 }
 
 static bool
-parse_heads(const SfxStr *s, uint32_t most, SfxRun *r)
+parse_heads(const SfxStr *s, OrderSearch *w, SfxRun *r)
 {
 	const uint8_t *p;
 	const uint8_t *key;
 	uint32_t	len;
 
 	r->n = 0;
-	return first_key(s, &p, &key, &len) && sfx_run_add(r, 0, key, len, most) &&
-		parse_run(p, s->heads + s->goff[0], s->ngroups - 1, most, r);
+	w->used = 0;
+	return first_key(s, &p, &key, &len) && (key = raw_rest(s, w, key, &len)) != NULL &&
+		sfx_run_add(r, 0, key, len, w->most) &&
+		parse_run(s, w, p, s->heads + s->goff[0], s->ngroups - 1, r);
 }
 
 /* A group with its head, which the caller has put together. */
 static bool
-parse_group(const SfxStr *s, int g, const uint8_t *head, uint32_t headlen, uint32_t most, SfxRun *r)
+parse_group(const SfxStr *s, OrderSearch *w, int g, const uint8_t *head, uint32_t headlen, SfxRun *r)
 {
 	const uint8_t *end;
 	const uint8_t *p = group_run(s, g, &end);
 
 	r->n = 0;
-	return sfx_run_add(r, 0, head, headlen, most) && parse_run(p, end, group_keys(s, g), most, r);
+	w->used = 0;
+	return sfx_run_add(r, 0, head, headlen, w->most) && parse_run(s, w, p, end, group_keys(s, g), r);
 }
 
 /* The first of keys [lo, hi) of a run that is not < t, hi if all are. */
@@ -489,7 +638,7 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	w.most = SFX_MAX_ENTRY - prefixlen - (s->last >= 0);
 	if (prefixlen > 0)
 		memcpy(w.key, prefix, prefixlen);
-	if (!parse_heads(s, w.most, &run))
+	if (!parse_heads(s, &w, &run))
 		return SFX_CORRUPT;
 	/* a scan that goes on from the block before is done after one comparison */
 	if (from == 0)
@@ -503,7 +652,7 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 		return i * SFX_STR_GROUP;
 	g = i - 1;
 	headlen = sfx_run_string(&run, g, head);
-	if (!parse_group(s, g, head, headlen, w.most, &run))
+	if (!parse_group(s, &w, g, head, headlen, &run))
 		return SFX_CORRUPT;
 	i = g * SFX_STR_GROUP;
 	return i + bisect_run(&w, &run, from > i + 1 ? from - i : 1, run.n, equal);
@@ -520,7 +669,31 @@ typedef struct Sink
 	uint32_t	prevlen;		/* its length without prefix and last byte */
 	int			last;
 	const uint8_t *bodyend;
+	const SfxStr *str;
 } Sink;
+
+/* put_key for a coded rest. */
+static bool
+put_coded(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
+{
+	uint32_t	head = k->prelen + shared;
+	uint8_t    *dst = k->out + k->at;
+	int			r;
+
+	if (k->str->dict == NULL || shared > k->prevlen || head >= SFX_MAX_ENTRY || head + 32 > k->cap - k->at)
+		return false;
+	if (k->prev != k->at)
+		sfx_copy16(dst, k->out + k->prev, head);
+	r = sfx_hope_decode_within(k->str->dict, p, rest, (size_t) (k->bodyend - p), dst + head, k->cap - k->at - head);
+	if (r < 0 || head + (uint32_t) r + (k->last >= 0) > SFX_MAX_ENTRY ||
+		head + (uint32_t) r + 17 > k->cap - k->at)
+		return false;
+	if (k->last >= 0)
+		dst[head + (uint32_t) r] = (uint8_t) k->last;
+	k->prev = k->at;
+	k->prevlen = shared + (uint32_t) r;
+	return true;
+}
 
 /*
  * Write one key at k->at: shared bytes of the key before, then rest bytes from p, then
@@ -533,6 +706,8 @@ put_key(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 	uint32_t	len = head + rest + (k->last >= 0);
 	uint8_t    *dst = k->out + k->at;
 
+	if (k->str->coded)
+		return put_coded(k, shared, p, rest);
 	if (shared > k->prevlen || len > SFX_MAX_ENTRY || len + 16 > k->cap - k->at)
 		return false;
 	if (k->prev != k->at)
@@ -625,7 +800,7 @@ int
 sfx_str_decode(const SfxStr *s, int from, int to, uint32_t prelen, uint8_t *out, uint32_t cap,
 			   uint32_t *off, const uint8_t *bodyend)
 {
-	Sink		k = {out, cap, prelen, 0, 0, 0, s->last, bodyend};
+	Sink		k = {out, cap, prelen, 0, 0, 0, s->last, bodyend, s};
 	Heads		h = {0};
 	int			i = from;
 

@@ -8,7 +8,12 @@
  * So to find a key means a walk through the heads and one through a group, at most 30 steps that mostly compare two
  * lengths; heads stored whole and searched by bisection would take half a byte to a byte more per key.
  *
- *	0			flags: SFX_STR_LAST, SFX_STR_NARROW
+ * The rests may be coded by a HOPE dictionary that was trained on such rests, where that makes the stream smaller.  What keys
+ * share is taken off before, byte for byte: so no bit that two keys share is stored twice, a search compares with raw bytes and
+ * decodes only those few rests that begin where the probe and the key before part, as far as it has to.  Coding whole
+ * keys and front-coding the codes takes a fifth to a third more, and a search must encode the whole probe first.
+ *
+ *	0			flags: SFX_STR_LAST, SFX_STR_NARROW, SFX_STR_CODED
  *	1			the common last byte, if SFX_STR_LAST
  *	...			lengths of the heads and of each group: narrow: that of the heads and the smallest of
  *				the groups' (2 bytes each), then the excess of each group (1 byte);
@@ -21,18 +26,22 @@
  *	0			shared length that all keys of the run have at least
  *	...			each key: a byte with two nibbles, shared length above that minimum and length of
  *				the rest; a nibble of 15 is followed by a length to be added; the rest
+ *
+ * With SFX_STR_CODED "rest", and what the first key is made of, is the code and its length that of the code.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_STRBLOCK_H
 #define SFX_STRBLOCK_H
 
+#include "hope.h"
 #include "leaf_format.h"
 
 #define SFX_STR_GROUP		16
 #define SFX_STR_MAXGROUPS	16
 #define SFX_STR_LAST		0x01
 #define SFX_STR_NARROW		0x02
-#define SFX_STR_FLAGS		0x03
+#define SFX_STR_CODED		0x04
+#define SFX_STR_FLAGS		0x07
 
 typedef struct SfxStr
 {
@@ -41,17 +50,40 @@ typedef struct SfxStr
 	int			n;
 	int			ngroups;
 	int			last;			/* common last byte, or -1 */
+	bool		coded;			/* the rests are coded, */
+	const SfxHope *dict;		/* by this, if the caller has it */
+	const uint8_t *limit;		/* bytes up to there may be read */
 	uint16_t	goff[SFX_STR_MAXGROUPS + 1];	/* heads end at heads + goff[0], group g at heads + goff[g+1] */
 } SfxStr;
 
 /* A lower bound of what sfx_str_encode would write, at little cost. */
 extern uint32_t sfx_str_estimate(const SfxKeys *k);
 
-/* Encode k into out.  Bytes written, or SFX_NOSPACE. */
-extern int sfx_str_encode(const SfxKeys *k, uint8_t *out, size_t cap);
+/*
+ * The codes of a block's rests.  What a key's rest is does not depend on how many keys behind it are in the block: so the codes are kept
+ * while a page's writer tries different numbers of keys.
+ */
+#define SFX_CODER_ROOM		(128 * 1024)
+typedef struct SfxCoder
+{
+	const SfxHope *dict;		/* NULL: code nothing */
+	int			n;				/* keys [1, n) are coded; set to 0 when the block begins with another key */
+	uint32_t	cut;			/* bytes taken off the end of each */
+	uint32_t	raw,			/* of the last stream encoded: bytes of its rests, */
+				stored;			/* and what they take */
+	uint32_t	end[SFX_STR_GROUP * SFX_STR_MAXGROUPS];
+	uint8_t		bytes[SFX_CODER_ROOM];	/* of keys 1, 2, ... */
+	uint8_t		first[3 * SFX_MAX_ENTRY];	/* of key 0 */
+} SfxCoder;
 
-/* Parse a stream of n keys.  SFX_OK or SFX_CORRUPT. */
-extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n);
+/* Encode k into out, the rests as c says where that is smaller.  Bytes written, or SFX_NOSPACE. */
+extern int sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap);
+
+/*
+ * Parse a stream of n keys.  SFX_OK or SFX_CORRUPT.  dict: what its rests are coded with, if they are; the stream's end is found
+ * without it (NULL), but then nothing else.
+ */
+extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dict);
 
 /* The number of keys < t (bytes behind the block's prefix) in byte order; *equal: the key there is t.  Or SFX_CORRUPT. */
 extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal);

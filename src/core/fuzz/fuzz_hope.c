@@ -38,6 +38,18 @@ sign(int c)
 	return (c > 0) - (c < 0);
 }
 
+/* The code of k against the string t. */
+static void
+check_compare(const SfxHope *h, const uint8_t *code, size_t len, const SfxHopeKey *k, const SfxHopeKey *t)
+{
+	size_t		lcp;
+	int			side;
+
+	CHECK(sfx_hope_compare(h, code, len, len, t->key, t->len, &lcp, &side) == SFX_OK);
+	CHECK(lcp == sfx_lcp(k->key, k->len, t->key, t->len));
+	CHECK(sign(side) == (lcp == k->len ? 0 : sign(sfx_cmp_bytes(k->key, k->len, t->key, t->len))));
+}
+
 static void
 check_keys(const SfxHope *h, const SfxHopeKey *keys, uint32_t n)
 {
@@ -61,6 +73,7 @@ check_keys(const SfxHope *h, const SfxHopeKey *keys, uint32_t n)
 		CHECK(end[i] - from == (uint32_t) m && memcmp(batch + from, o, (size_t) m) == 0);
 		CHECK(sfx_hope_decode(h, o, (size_t) m, back, k->len) == (int) k->len);
 		CHECK(memcmp(back, k->key, k->len) == 0);
+		check_compare(h, o, (size_t) m, k, i > 0 ? &k[-1] : k);
 		if (i > 0)
 			CHECK(sign(sfx_cmp_bytes(k[-1].key, k[-1].len, k->key, k->len)) ==
 				  sign(sfx_cmp_bytes(out[1 - i % 2], (size_t) len[1 - i % 2], o, (size_t) m)));
@@ -77,6 +90,20 @@ decode_hostile(const SfxHope *h, const uint8_t *p, size_t size)
 	uint8_t		out[MAXLEN];
 	size_t		cap = size > 0 ? p[0] * 2 : 0;
 	int			r = sfx_hope_decode(h, p, size, out, cap);
+	size_t		lcp;
+	int			side;
+
+	sfx_hope_compare(h, p, size, size, p, size / 2, &lcp, &side);
+	/* in parts, with readable bytes behind: the same as in a buffer of its own */
+	if (size > 1)
+	{
+		uint8_t		other[MAXLEN];
+		int			half = sfx_hope_decode(h, p, size / 2, other, cap);
+		int			within = sfx_hope_decode_within(h, p, size / 2, size, out, cap);
+
+		CHECK(half == within && (half < 0 || memcmp(other, out, (size_t) half) == 0));
+		r = sfx_hope_decode(h, p, size, out, cap);
+	}
 
 	CHECK(r >= SFX_NOSPACE && r <= (int) cap);
 }

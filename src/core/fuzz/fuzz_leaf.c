@@ -1,7 +1,7 @@
 /*
  * fuzz_leaf.c - hostile bytes to the leaf reader, and round trips through the packer
  *
- * The first byte chooses the order of keys, and: a leaf body as it is; a key stream; or entries cut from the bytes,
+ * The first byte chooses the order of keys, whether there is a dictionary, and: a leaf body as it is; a key stream; or entries cut from the bytes,
  * packed, read back, then damaged in one place and read again.
  */
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 static SfxBlock blk;
 static const SfxOrder *order;
+static SfxHope *dict;			/* NULL: none */
 static uint8_t lowbuf[SFX_MAX_ENTRY],
 			highbuf[SFX_MAX_ENTRY];
 
@@ -31,9 +32,10 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	int			limit;
 
-	sfx_leaf_verify(body, len, order, &blk, &why);
+	sfx_leaf_verify(body, len, order, dict, &blk, &why);
 	if (sfx_leaf_open(&l, body, len, order) != SFX_OK)
 		return;
+	l.dict = dict;
 	sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
 	sfx_leaf_cmp_fences(&l, lo);
 	CHECK(sfx_leaf_find_block(&l, lo) <= l.nblocks);
@@ -66,7 +68,7 @@ read_streams(const uint8_t *data, size_t size, int n)
 	SfxFix		f;
 	bool		equal;
 
-	if (sfx_str_open(&s, data, size, n) == SFX_OK)
+	if (sfx_str_open(&s, data, size, n, dict) == SFX_OK)
 	{
 		sfx_str_search(&s, data, size < 9 ? (uint32_t) size : 9, &equal);
 		for (int from = 0; order && from <= n; from += 1 + from)
@@ -141,8 +143,9 @@ emit(void *ctx, const SfxLeafOut *o)
 	uint32_t	at;
 
 	memcpy(copy, o->body, o->len);
-	CHECK(sfx_leaf_verify(copy, o->len, order, &blk, &why) == SFX_OK);
+	CHECK(sfx_leaf_verify(copy, o->len, order, dict, &blk, &why) == SFX_OK);
 	CHECK(sfx_leaf_open(&l, copy, o->len, order) == SFX_OK);
+	l.dict = l.dictno ? dict : NULL;
 	for (int b = 0; b < l.nblocks; b++)
 	{
 		CHECK(sfx_leaf_decode(&l, b, NULL, NULL, &blk) == SFX_OK);
@@ -232,10 +235,35 @@ round_trip(const uint8_t *data, size_t size)
 		m.n = n;
 	}
 	p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, &low, emit, &m, order);
+	if (dict)
+		sfx_packer_set_dict(p, dict, 5);
 	for (int i = 0; i < m.n; i++)
 		CHECK(sfx_packer_add(p, &m.e[i]) == SFX_OK);
 	CHECK(sfx_packer_finish(p, NULL) == SFX_OK);
 	CHECK(m.read == m.n);
+}
+
+/* One dictionary of each scheme, made from a few words and runs of bytes as round_trip makes them. */
+static SfxHope *
+make_dict(SfxHopeScheme scheme)
+{
+	static const char *const word[] = {"aaaa", "bbbbbb", "abc", "zzz", "the", "path/", "/lib", "", "eeeeee", "\001\001\001"};
+	SfxHopeKey	keys[10];
+	static uint8_t bytes[SFX_HOPE_DICT_BOUND(SFX_HOPE_DOUBLE, 1024) + 1024 * 40];
+	size_t		size = sfx_hope_build_size(scheme, 1024, 100);
+	void	   *scratch = malloc(size);
+	SfxHope    *h;
+	int			len;
+
+	for (int i = 0; i < 10; i++)
+		keys[i] = (SfxHopeKey) {(const uint8_t *) word[i], (uint32_t) strlen(word[i])};
+	len = sfx_hope_build(scheme, 1024, keys, 10, scratch, size, bytes, sizeof(bytes));
+	CHECK(len > 0);
+	free(scratch);
+	size = sfx_hope_state_size(bytes, (size_t) len);
+	h = malloc(size);
+	CHECK(sfx_hope_open(h, size, bytes, (size_t) len) == SFX_OK);
+	return h;
 }
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -248,6 +276,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* a level that the processor lacks leaves the one before */
 	sfx_cpu_pin((SfxCpuLevel) (data[size - 1] % SFX_CPU_LEVELS));
 	order = data[0] / 3 % (NORDERS + 1) ? &orders[data[0] / 3 % (NORDERS + 1) - 1].base : NULL;
+	dict = NULL;
+	if (data[1] % 4)
+	{
+		static SfxHope *dicts[SFX_HOPE_NSCHEMES];
+		int			i = data[2] % SFX_HOPE_NSCHEMES;
+
+		if (dicts[i] == NULL)
+			dicts[i] = make_dict((SfxHopeScheme) (i + 1));
+		dict = dicts[i];
+	}
 	switch (data[0] % 3)
 	{
 		case 0:

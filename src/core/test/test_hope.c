@@ -199,6 +199,18 @@ check_prefixes(const SfxHope *h, const Set *s, const uint8_t *enc, const uint32_
 	}
 }
 
+/* Does the code of k stand to the string t as k does? */
+static bool
+compares(const SfxHope *h, const uint8_t *code, size_t len, const SfxHopeKey *k, const SfxHopeKey *t)
+{
+	size_t		lcp;
+	int			side;
+
+	return sfx_hope_compare(h, code, len, len, t->key, t->len, &lcp, &side) == SFX_OK &&
+		lcp == sfx_lcp(k->key, k->len, t->key, t->len) &&
+		sign(side) == (lcp == k->len ? 0 : sign(compare(k, t)));
+}
+
 static Result
 check_set(const SfxHope *h, const Set *s)
 {
@@ -226,6 +238,7 @@ check_set(const SfxHope *h, const Set *s)
 		r.round_trip &= k->len == 0 || memcmp(back, k->key, k->len) == 0;
 		memset(back, 0, k->len);
 		r.round_trip &= sfx_hope_decode(h, enc + at, (size_t) n, back, k->len) == (int) k->len;
+		r.round_trip &= compares(h, enc + at, (size_t) n, k, i > 0 ? &k[-1] : k) && compares(h, enc + at, (size_t) n, k, k);
 		r.round_trip &= k->len == 0 || memcmp(back, k->key, k->len) == 0;
 		r.bounded &= k->len == 0 || sfx_hope_decode(h, enc + at, (size_t) n, back, k->len - 1) == SFX_NOSPACE;
 		if (i > 0)

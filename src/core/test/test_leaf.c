@@ -31,6 +31,11 @@ static int	npages;
 static SfxBlock blk;
 static uint64_t seed = 42;
 static const SfxOrder *order;	/* NULL: byte order */
+static SfxHope *dict;			/* NULL: pages are written without a dictionary */
+static SfxRestSample sample;
+static bool sampling;
+
+#define DICTNO	7
 
 static uint8_t *
 arena_get(size_t len)
@@ -131,6 +136,10 @@ pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL, order);
 	int			r = SFX_OK;
 
+	if (dict)
+		sfx_packer_set_dict(p, dict, DICTNO);
+	if (sampling)
+		sfx_packer_set_sample(p, &sample);
 	for (int i = 0; i < n && r == SFX_OK; i++)
 		r = sfx_packer_add(p, &entry[i]);
 	if (r == SFX_OK)
@@ -138,6 +147,21 @@ pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 	if (r == SFX_OK && sfx_packer_pages(p) != npages)
 		r = -100;
 	free(mem);
+	return r;
+}
+
+/* As a reader does it: the dictionary is given if the leaf names one. */
+static int
+open_leaf(SfxLeaf *l, const Page *p)
+{
+	int			r = sfx_leaf_open(l, p->body, p->len, order);
+
+	if (r == SFX_OK && l->dictno != 0)
+	{
+		if (l->dictno != DICTNO || dict == NULL)
+			return -100;
+		l->dict = dict;
+	}
 	return r;
 }
 
@@ -171,9 +195,9 @@ check_pages(uint32_t capacity)
 
 		if (page[i].len > capacity)
 			return "page too long";
-		if (sfx_leaf_verify(page[i].body, page[i].len, order, &blk, &why) != SFX_OK)
+		if (sfx_leaf_verify(page[i].body, page[i].len, order, dict, &blk, &why) != SFX_OK)
 			return why;
-		if (sfx_leaf_open(&l, page[i].body, page[i].len, order) != SFX_OK || l.nentries != page[i].nentries)
+		if (open_leaf(&l, &page[i]) != SFX_OK || l.nentries != page[i].nentries)
 			return "open";
 		sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
 		if (sfx_order_cmp_pos(order, &low, &page[i].low) != 0 || inf != page[i].high_inf ||
@@ -316,7 +340,7 @@ check_search(int rounds)
 			phi = NULL;
 			rhi = n;
 		}
-		if (sfx_leaf_open(&l, p->body, p->len, order) != SFX_OK)
+		if (open_leaf(&l, p) != SFX_OK)
 			return "open";
 		start[0] = p->first;
 		for (b = 0; b < l.nblocks; b++)
@@ -531,11 +555,14 @@ make(Kind kind, int count)
 static const char *
 order_name(void)
 {
-	static char name[40];
+	static const char *const scheme[] = {"", "single", "double", "3grams", "4grams", "alm", "alm_improved"};
+	static char name[80];
 
 	name[0] = '\0';
 	if (order)
 		snprintf(name, sizeof(name), "%s: ", ((const TestOrder *) order)->name);
+	if (dict)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s: ", scheme[sfx_hope_scheme(dict)]);
 	return name;
 }
 
@@ -603,7 +630,7 @@ test_empty(void)
 	reset();
 	ok(pack(CAPACITY, &low, &high) == SFX_OK && npages == 1 && (err = check_pages(CAPACITY)) == NULL,
 	   "no entries: one empty page");
-	sfx_leaf_open(&l, page[0].body, page[0].len, order);
+	open_leaf(&l, &page[0]);
 	ok(l.nblocks == 0 && sfx_leaf_find_block(&l, &pos) == 0 && sfx_leaf_find_block_before(&l, &pos) == 0,
 	   "no block is found there");
 	ok(sfx_leaf_cmp_fences(&l, &pos) == 0 && sfx_leaf_cmp_fences(&l, &below) < 0 &&
@@ -758,8 +785,8 @@ test_broken(void)
 			if (at >= p->len)
 				continue;
 			p->body[at] ^= (uint8_t) (1 + rnd(&seed) % 255);
-			found += sfx_leaf_verify(p->body, p->len, order, &blk, &why) == SFX_CORRUPT;
-			found += sfx_leaf_verify(p->body, at, order, &blk, &why) == SFX_CORRUPT;
+			found += sfx_leaf_verify(p->body, p->len, order, dict, &blk, &why) == SFX_CORRUPT;
+			found += sfx_leaf_verify(p->body, at, order, dict, &blk, &why) == SFX_CORRUPT;
 			calls += 2;
 			p->body[at] = old;
 		}
@@ -794,7 +821,7 @@ test_comparisons(void)
 		for (uint32_t m = p->nentries; m > 1; m = (m + 1) / 2)
 			bound++;
 		order_calls = 0;
-		sfx_leaf_open(&l, p->body, p->len, order);
+		open_leaf(&l, p);
 		if (sfx_leaf_cmp_fences(&l, &lo) != 0 ||
 			sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &lo), &lo, &hi, &blk) != SFX_OK || blk.tid[0] != e->tid)
 			abort();
@@ -815,7 +842,7 @@ test_comparisons(void)
 		SfxPos		hi = pos_of(&entry[n - 1]);
 		SfxLeaf		l;
 
-		sfx_leaf_open(&l, page[i].body, page[i].len, order);
+		open_leaf(&l, &page[i]);
 		for (int b = 0; b < l.nblocks; b++)
 			sfx_leaf_decode(&l, b, &lo, &hi, &blk);
 		lookups = l.nblocks;
@@ -837,12 +864,12 @@ test_other_order(void)
 	make(CASES, 3000);
 	pack(CAPACITY, NULL, NULL);
 	ok(sfx_leaf_open(&l, page[0].body, page[0].len, other) == SFX_CORRUPT &&
-	   sfx_leaf_verify(page[0].body, page[0].len, other, &blk, &why) == SFX_CORRUPT,
+	   sfx_leaf_verify(page[0].body, page[0].len, other, dict, &blk, &why) == SFX_CORRUPT,
 	   "%sa page is refused in %s", order_name(), other ? "comparator order" : "byte order");
 	if (order == NULL)
 		return;
 	other = &orders[((const TestOrder *) order)->kind == ORDER_REVERSED ? ORDER_LENGTH : ORDER_REVERSED].base;
-	r = sfx_leaf_verify(page[0].body, page[0].len, other, &blk, &why);
+	r = sfx_leaf_verify(page[0].body, page[0].len, other, dict, &blk, &why);
 	ok(r == SFX_CORRUPT, "%sthe verifier sees that the order is another one: %s", order_name(), why);
 }
 
@@ -873,7 +900,7 @@ test_failing(void)
 	pack(CAPACITY, NULL, NULL);
 	lo = pos_of(&entry[n / 3]);
 	hi = pos_of(&entry[n / 2]);
-	sfx_leaf_open(&l, page[npages / 3].body, page[npages / 3].len, order);
+	open_leaf(&l, &page[npages / 3]);
 	for (uint64_t at = 1; at < 30; at++)
 		for (int b = 0; b < l.nblocks; b++)
 			failed += decode_failing(&l, b, &lo, &hi, at);
@@ -899,6 +926,152 @@ test_orders(void)
 	}
 }
 
+/* ---- dictionaries ---- */
+
+/* A dictionary made from what front coding leaves of text and paths. */
+static void
+train(SfxHopeScheme scheme)
+{
+	static SfxHopeKey keys[SFX_SAMPLE_KEYS];
+	size_t		cap = SFX_HOPE_DICT_BOUND(scheme, 4096);
+	uint8_t    *bytes = malloc(cap);
+	size_t		size;
+	void	   *scratch;
+	int			len;
+
+	sfx_sample_init(&sample);
+	sampling = true;
+	make(PATHS, 12000);
+	pack(CAPACITY, NULL, NULL);
+	make(CASES, 4000);
+	pack(CAPACITY, NULL, NULL);
+	sampling = false;
+	size = sfx_hope_build_size(scheme, 4096, sample.used);
+	scratch = malloc(size);
+	len = sfx_hope_build(scheme, 4096, keys, sfx_sample_keys(&sample, keys), scratch, size, bytes, cap);
+	if (len < 0)
+		abort();
+	free(scratch);
+	size = sfx_hope_state_size(bytes, (size_t) len);
+	dict = malloc(size);
+	if (sfx_hope_open(dict, size, bytes, (size_t) len) != SFX_OK)
+		abort();
+	free(bytes);
+}
+
+static size_t
+packed_size(void)
+{
+	size_t		bytes = 0;
+
+	pack(CAPACITY, NULL, NULL);
+	for (int i = 0; i < npages; i++)
+		bytes += page[i].len;
+	return bytes;
+}
+
+/* Paths get smaller by it; what does not is written as without one, and does not name it. */
+static void
+test_gain(void)
+{
+	SfxHope    *d = dict;
+	size_t		with,
+				without;
+	int			named = 0;
+	SfxLeaf		l;
+
+	make(PATHS, 12000);
+	with = packed_size();
+	make(PATHS, 12000);
+	dict = NULL;
+	without = packed_size();
+	dict = d;
+	ok(with < without, "%spaths take %zu bytes, %zu without", order_name(), with, without);
+	make(UUID, 3000);
+	pack(CAPACITY, NULL, NULL);
+	for (int i = 0; i < npages; i++)
+		named += open_leaf(&l, &page[i]) != SFX_OK || l.dictno != 0;
+	ok(named == 0, "%spages of uuids name no dictionary", order_name());
+}
+
+/* Without its dictionary, or with another one, a leaf gives errors or wrong keys, but TIDs all the same. */
+static void
+test_wrong_dict(void)
+{
+	SfxHope    *right = dict;
+	SfxHope    *wrong;
+	SfxLeaf		l;
+	SfxPos		lo;
+	uint64_t	tid[SFX_BLOCK_ENTRIES];
+	const char *why;
+	int			missing = 0,
+				found = 0;
+
+	train(sfx_hope_scheme(right) == SFX_HOPE_SINGLE ? SFX_HOPE_DOUBLE : SFX_HOPE_SINGLE);
+	wrong = dict;
+	dict = right;
+	make(PATHS, 6000);
+	pack(CAPACITY, NULL, NULL);
+	for (int i = 0; i < npages; i++)
+	{
+		lo = pos_of(&entry[page[i].first]);
+		sfx_leaf_open(&l, page[i].body, page[i].len, NULL);
+		missing += l.dictno != DICTNO || sfx_leaf_tids(&l, 0, tid) < 1 ||
+			sfx_leaf_decode(&l, 0, NULL, NULL, &blk) != SFX_CORRUPT || sfx_leaf_decode(&l, 0, &lo, NULL, &blk) != SFX_CORRUPT;
+		found += sfx_leaf_verify(page[i].body, page[i].len, NULL, wrong, &blk, &why) == SFX_CORRUPT;
+	}
+	ok(missing == 0, "%swithout the dictionary keys are corrupt and TIDs are not", order_name());
+	ok(found == npages, "%sthe verifier refuses pages read with another dictionary", order_name());
+	free(wrong);
+}
+
+/* What the sample holds stays evenly spread when it overflows. */
+static void
+test_sample(void)
+{
+	static SfxHopeKey keys[SFX_SAMPLE_KEYS];
+	uint32_t	nkeys;
+
+	sfx_sample_init(&sample);
+	sampling = true;
+	for (int i = 0; i < 4; i++)
+	{
+		make(PATHS, 40000);
+		pack(CAPACITY, NULL, NULL);
+	}
+	sampling = false;
+	nkeys = sfx_sample_keys(&sample, keys);
+	ok(sample.stride > 1 && nkeys >= SFX_SAMPLE_KEYS / 2 - 16 && nkeys <= SFX_SAMPLE_KEYS &&
+	   keys[nkeys - 1].key + keys[nkeys - 1].len == sample.bytes + sample.used,
+	   "a sample of %u rests, every group of %u", nkeys, sample.stride);
+}
+
+static void
+test_dicts(void)
+{
+	test_sample();
+	for (int scheme = 1; scheme <= SFX_HOPE_NSCHEMES; scheme++)
+	{
+		order = NULL;
+		train((SfxHopeScheme) scheme);
+		test_gain();
+		test_kinds();
+		test_small();
+		test_broken();
+		test_wrong_dict();
+		if (scheme == SFX_HOPE_DOUBLE || scheme == SFX_HOPE_ALM_IMPROVED)
+		{
+			order = &orders[scheme % NORDERS].base;
+			test_kinds();
+			test_small();
+			test_broken();
+		}
+		free(dict);
+		dict = NULL;
+	}
+	order = NULL;
+}
+
 int
 main(void)
 {
@@ -915,6 +1088,8 @@ main(void)
 	test_broken();
 	test_other_order();
 	test_orders();
+	order = NULL;
+	test_dicts();
 	reset();
 	free(arena);
 	return done_testing();
