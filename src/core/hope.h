@@ -131,11 +131,11 @@ extern int sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint
 extern int sfx_hope_decode_within(const SfxHope *h, const uint8_t *in, size_t len, size_t readable, uint8_t *out, size_t cap);
 
 /*
- * Compare an encoded key with the string t, decoding no more than that takes.  *lcp: the bytes that they share.
+ * Compare an encoded key with the bytes of t from at on, decoding no more than that takes.  *lcp: at plus the bytes that they share.
  * *side < 0: the key is less, > 0: it is greater and not all of t's bytes may have been looked at; 0: the key ends there,
  * and t may go on.  SFX_OK, or SFX_CORRUPT as far as it was decoded.
  */
 extern int sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readable,
-							const uint8_t *t, size_t tlen, size_t *lcp, int *side);
+							const uint8_t *t, size_t tlen, size_t at, size_t *lcp, int *side);
 
 #endif							/* SFX_HOPE_H */

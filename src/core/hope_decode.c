@@ -265,21 +265,36 @@ next_bytes(const SfxHope *h, const uint64_t *table, Input *s, uint64_t *e, const
 	return HOPE_SYMLEN(word);
 }
 
+/* The bytes t[at..tlen) as far as they fit into a little-endian word, zeros behind them. */
+static inline uint64_t
+load_rest(const uint8_t *t, size_t tlen, size_t at)
+{
+	size_t		left = tlen - at;
+
+	if (left >= 8)
+		return sfx_load64(t + at);
+	if (left == 0)
+		return 0;
+	if (tlen >= 8)
+		return sfx_load64(t + tlen - 8) >> (64 - 8 * left);
+	return sfx_load_bytes(t + at, (unsigned) left);
+}
+
 int
 sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readable,
-				 const uint8_t *t, size_t tlen, size_t *lcp, int *side)
+				 const uint8_t *t, size_t tlen, size_t at, size_t *lcp, int *side)
 {
 	const uint64_t *table = HOPE_CTABLE(h, uint64_t, decode);
 	Input		s = {in, len, readable, 0, 0, 0};
-	size_t		at = 0;
 	uint8_t		buf[SFX_HOPE_MAXSYM];
 
 	for (;;)
 	{
 		uint64_t	e;
 		const uint8_t *p;
-		uint32_t	n,
-					i = 0;
+		size_t		n,
+					i = 0,
+					left = tlen - at;
 
 		if (s.fill < 32)
 			refill(&s);
@@ -288,18 +303,27 @@ sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readabl
 			break;
 		if (p == NULL)
 		{
-			sfx_store64(buf, e);
-			p = buf;
+			/* at most seven bytes, with no others above them but the number: most comparisons end here */
+			uint64_t	x = (e ^ load_rest(t, tlen, at)) | UINT64_C(1) << (8 * n);
+
+			i = (size_t) __builtin_ctzll(x) / 8;
+			i = i < left ? i : left;
+			at += i;
+			if (i < n)
+			{
+				*lcp = at;
+				*side = i == left ? 1 : (int) (e >> (8 * i) & 0xFF) - (int) t[at];
+				return SFX_OK;
+			}
+			continue;
 		}
-		while (i < n && at < tlen && p[i] == t[at])
-		{
+		while (i < n && i < left && p[i] == t[at + i])
 			i++;
-			at++;
-		}
+		at += i;
 		if (i < n)
 		{
 			*lcp = at;
-			*side = at == tlen ? 1 : (int) p[i] - (int) t[at];
+			*side = i == left ? 1 : (int) p[i] - (int) t[at];
 			return SFX_OK;
 		}
 	}

@@ -394,9 +394,9 @@ cmp_coded(const SfxStr *s, const uint8_t *code, uint32_t len, uint32_t at, const
 	int			side;
 
 	if (s->dict == NULL ||
-		sfx_hope_compare(s->dict, code, len, (size_t) (s->limit - code), t + at, tlen - at, &n, &side) != SFX_OK)
+		sfx_hope_compare(s->dict, code, len, (size_t) (s->limit - code), t, tlen, at, &n, &side) != SFX_OK)
 		return CMP_CORRUPT;
-	*lcp = at + (uint32_t) n;
+	*lcp = (uint32_t) n;
 	return side != 0 ? side : cmp_last(s, t, tlen, *lcp);
 }
 

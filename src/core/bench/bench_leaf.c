@@ -2,7 +2,10 @@
  * bench_leaf.c - leaf pages: bytes per entry; ns per entry to pack, decode and look up
  *
  *	find /usr > paths.txt
- *	cc -std=c11 -O2 -o bench_leaf bench/bench_leaf.c *.c && ./bench_leaf paths.txt
+ *	cc -std=c11 -O2 -o bench_leaf bench/bench_leaf.c *.c -lm && ./bench_leaf && ./bench_leaf paths.txt
+ *
+ * Without arguments integers; with files, their lines, without a dictionary and with one of each scheme (trained on the rests
+ * of keys themselves).
  *
  * Lookups go to the pages of one small set over and over (hot), or all over the index (cold: the page's
  * number is known, so the time is one page's).  Times are CPU times, in ns.
@@ -37,6 +40,9 @@ static uint32_t pagelen[MAXPAGES];
 static int	pagefirst[MAXPAGES + 1];
 static int	npages;
 static SfxBlock blk;
+static SfxHope *dict;			/* NULL: none */
+static SfxRestSample sample;
+static bool sampling;
 
 static uint64_t
 rnd(void)
@@ -173,6 +179,10 @@ pack_all(SfxLeafEmit emit, void *ctx)
 	if (!mem)
 		mem = malloc(sfx_packer_size());
 	p = sfx_packer_init(mem, CAPACITY, &low, emit, ctx, NULL);
+	if (dict)
+		sfx_packer_set_dict(p, dict, 1);
+	if (sampling)
+		sfx_packer_set_sample(p, &sample);
 	for (int i = 0; i < n; i++)
 	{
 		SfxEntry	e = {bytes + row[i].off, row[i].len, 0, NULL, tid[i]};
@@ -195,6 +205,7 @@ time_decode(void)
 		SfxLeaf		l;
 
 		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i], NULL);
+		l.dict = dict;
 		for (int b = 0; b < l.nblocks; b++)
 		{
 			sfx_leaf_decode(&l, b, NULL, NULL, &blk);
@@ -217,6 +228,7 @@ time_tids(void)
 		SfxLeaf		l;
 
 		sfx_leaf_open(&l, pages + (size_t) i * 8192, pagelen[i], NULL);
+		l.dict = dict;
 		for (int b = 0; b < l.nblocks; b++)
 			sfx_leaf_tids(&l, b, buf);
 	}
@@ -254,8 +266,10 @@ time_lookup(int limit, int some)
 		SfxPos		lo = {key + r[k].off, r[k].len, want[k]};
 		SfxPos		hi = {key + r[k].off, r[k].len, UINT64_MAX};
 
-		if (sfx_leaf_open(&l, pages + (size_t) where[k] * 8192, pagelen[where[k]], NULL) != SFX_OK ||
-			sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &lo), &lo, &hi, &blk) != SFX_OK ||
+		if (sfx_leaf_open(&l, pages + (size_t) where[k] * 8192, pagelen[where[k]], NULL) != SFX_OK)
+			abort();
+		l.dict = dict;
+		if (sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &lo), &lo, &hi, &blk) != SFX_OK ||
 			blk.nent < 1 || blk.tid[0] != want[k])
 			abort();
 	}
@@ -290,8 +304,56 @@ run(const char *name)
 			   time_lookup(npages, LOOKUPS / 8));
 		fflush(stdout);
 	}
+}
+
+static void
+forget_rows(void)
+{
 	n = 0;
 	used = 0;
+}
+
+static void
+train(SfxHopeScheme scheme, uint32_t limit)
+{
+	static SfxHopeKey keys[SFX_SAMPLE_KEYS];
+	size_t		cap = SFX_HOPE_DICT_BOUND(scheme, limit);
+	uint8_t    *out = malloc(cap);
+	size_t		size = sfx_hope_build_size(scheme, limit, sample.used);
+	void	   *scratch = malloc(size);
+	double		t = now();
+	int			len = sfx_hope_build(scheme, limit, keys, sfx_sample_keys(&sample, keys), scratch, size, out, cap);
+
+	if (len < 0)
+		abort();
+	t = now() - t;
+	free(scratch);
+	size = sfx_hope_state_size(out, (size_t) len);
+	dict = malloc(size);
+	if (sfx_hope_open(dict, size, out, (size_t) len) != SFX_OK)
+		abort();
+	printf("dictionary of %d bytes from %u bytes in %.1f ms\n", len, sample.used, t / 1e6);
+	free(out);
+}
+
+static void
+run_schemes(void)
+{
+	static const char *const name[] = {"single", "double", "3grams", "4grams", "alm", "alm_improved"};
+	uint64_t	len = 0;
+
+	run("raw");
+	sfx_sample_init(&sample);
+	sampling = true;
+	pack_all(drop, &len);
+	sampling = false;
+	for (int s = 0; s < SFX_HOPE_NSCHEMES; s++)
+	{
+		train((SfxHopeScheme) (s + 1), s < 4 ? 16384 : 4096);
+		run(name[s]);
+		free(dict);
+		dict = NULL;
+	}
 }
 
 static void
@@ -322,19 +384,32 @@ main(int argc, char **argv)
 	row = malloc((size_t) N * sizeof(Row));
 	tid = malloc((size_t) N * sizeof(uint64_t));
 	pages = malloc((size_t) MAXPAGES * 8192);
+	for (int i = 1; i < argc; i++)
+	{
+		printf("%s\n", argv[i]);
+		read_paths(argv[i]);
+		run_schemes();
+		forget_rows();
+	}
+	if (argc > 1)
+		return 0;
 	for (int i = 0; i < N; i++)
 		add_int8((uint64_t) i + 1);
 	run("serial");
+	forget_rows();
 	for (int i = 0; i < N; i++)
 		add_int8(rnd());
 	sort_rows();
 	run("random int8");
+	forget_rows();
 	for (int i = 0; i < N; i++)
 		add_int8((uint64_t) i / 3 * 1000);
 	run("3 per key");
+	forget_rows();
 	for (int i = 0; i < N; i++)
 		add_int8((uint64_t) i / 100 * 1000);
 	run("100 per key");
+	forget_rows();
 	for (int i = 0; i < N; i++)
 	{
 		uint64_t	a = rnd(),
@@ -349,10 +424,6 @@ main(int argc, char **argv)
 	}
 	sort_rows();
 	run("uuid");
-	if (argc > 1)
-	{
-		read_paths(argv[1]);
-		run("paths");
-	}
+	forget_rows();
 	return 0;
 }

@@ -45,7 +45,7 @@ check_compare(const SfxHope *h, const uint8_t *code, size_t len, const SfxHopeKe
 	size_t		lcp;
 	int			side;
 
-	CHECK(sfx_hope_compare(h, code, len, len, t->key, t->len, &lcp, &side) == SFX_OK);
+	CHECK(sfx_hope_compare(h, code, len, len, t->key, t->len, 0, &lcp, &side) == SFX_OK);
 	CHECK(lcp == sfx_lcp(k->key, k->len, t->key, t->len));
 	CHECK(sign(side) == (lcp == k->len ? 0 : sign(sfx_cmp_bytes(k->key, k->len, t->key, t->len))));
 }
@@ -93,7 +93,7 @@ decode_hostile(const SfxHope *h, const uint8_t *p, size_t size)
 	size_t		lcp;
 	int			side;
 
-	sfx_hope_compare(h, p, size, size, p, size / 2, &lcp, &side);
+	sfx_hope_compare(h, p, size, size, p, size / 2, size / 4, &lcp, &side);
 	/* in parts, with readable bytes behind: the same as in a buffer of its own */
 	if (size > 1)
 	{

@@ -206,7 +206,7 @@ compares(const SfxHope *h, const uint8_t *code, size_t len, const SfxHopeKey *k,
 	size_t		lcp;
 	int			side;
 
-	return sfx_hope_compare(h, code, len, len, t->key, t->len, &lcp, &side) == SFX_OK &&
+	return sfx_hope_compare(h, code, len, len, t->key, t->len, 0, &lcp, &side) == SFX_OK &&
 		lcp == sfx_lcp(k->key, k->len, t->key, t->len) &&
 		sign(side) == (lcp == k->len ? 0 : sign(compare(k, t)));
 }
