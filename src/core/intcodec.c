@@ -2,7 +2,7 @@
  * intcodec.c - decoding and searching blocks of integers (layouts: intcodec_format.h)
  *-------------------------------------------------------------------------
  */
-#include "intcodec_format.h"
+#include "intcodec_bytes.h"
 #include "cpu.h"
 
 /* ---- headers ---- */
@@ -43,12 +43,13 @@ parse_fields(const uint8_t *in, size_t len, int n, SfxInt *b, size_t *pos, size_
 			*pos = 3;
 			*stream = sfx_bits_bytes((size_t) n, b->width);
 			return (unsigned) n <= 8 * b->mapbytes ? SFX_OK : SFX_CORRUPT;
+		case SFX_INT_PDBP:
 		case SFX_INT_DBP:
-			if (len < 2 + (size_t) chunk_count(n) || (in[1] & 15) > 8 || in[1] >> 4 > 8)
+			*pos = 2 + (size_t) chunk_count(n) + (b->codec == SFX_INT_PDBP ? 2 : 0);
+			if (len < *pos || (in[1] & 15) > 8 || in[1] >> 4 > 8)
 				return SFX_CORRUPT;
 			b->widths = in + 2;
 			b->mapbytes = in[1] >> 4;
-			*pos = 2 + (size_t) chunk_count(n);
 			*stream = 0;
 			for (int k = 0; k < chunk_count(n); k++)
 			{
@@ -56,7 +57,24 @@ parse_fields(const uint8_t *in, size_t len, int n, SfxInt *b, size_t *pos, size_
 					return SFX_CORRUPT;
 				*stream += sfx_bits_bytes((size_t) chunk_values(n, k) - 1, b->widths[k]);
 			}
+			b->npatches = 0;
+			if (b->codec == SFX_INT_DBP)
+				return SFX_OK;
+			b->npatches = in[*pos - 2];
+			b->highbytes = in[*pos - 1];
+			return b->highbytes >= 1 && b->highbytes <= 8 ? SFX_OK : SFX_CORRUPT;
+		case SFX_INT_VBYTE:
+		case SFX_INT_VARINTGB:
+		case SFX_INT_STREAMVBYTE:
+			if (len < 4 || in[1] > 8)
+				return SFX_CORRUPT;
+			b->mapbytes = in[1];
+			b->streambytes = sfx_load_bytes(in + 2, 2);
+			*pos = 4;
+			*stream = b->streambytes;
 			return SFX_OK;
+		case SFX_INT_CODECS:
+			break;
 	}
 	return SFX_CORRUPT;
 }
@@ -69,13 +87,16 @@ sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 				nb,
 				nstep = 0,
 				nfrac = 0,
-				nmap = 0;
+				nmap = 0,
+				npatch = 0;
 
-	if (n < 1 || n > SFX_INT_MAX || len < 2 || in[0] >= 9 << 3)
+	if (n < 1 || n > SFX_INT_MAX || len < 2)
 		return SFX_CORRUPT;
-	b->codec = (SfxIntCodec) (in[0] & 7);
+	b->codec = SFX_INT_CODEC(in[0]);
 	b->n = n;
-	nb = in[0] >> 3;
+	nb = in[0] >> 3 & 15;
+	if (nb > 8)
+		return SFX_CORRUPT;
 	if (parse_fields(in, len, n, b, &pos, &stream) < 0)
 		return SFX_CORRUPT;
 	if (b->codec == SFX_INT_LFOR)
@@ -85,13 +106,16 @@ sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 	}
 	else if (b->codec == SFX_INT_EF)
 		nmap = b->mapbytes;
-	else if (b->codec == SFX_INT_DBP)
+	else if (b->codec == SFX_INT_DBP || b->codec == SFX_INT_PDBP)
 	{
 		nstep = in[1] & 15;
 		nmap = b->mapbytes * (size_t) (chunk_count(n) - 1);
+		npatch = (size_t) b->npatches * (1 + (b->codec == SFX_INT_PDBP ? b->highbytes : 0));
 	}
+	else if (is_bytewise(b->codec))
+		nmap = (b->mapbytes + 2) * (size_t) (chunk_count(n) - 1);
 
-	b->size = pos + nb + nstep + nfrac + nmap + stream;
+	b->size = pos + nb + nstep + nfrac + nmap + npatch + stream;
 	if (b->size > len)
 		return SFX_CORRUPT;
 
@@ -102,8 +126,9 @@ sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 	b->frac = nfrac ? in[pos] : 0;
 	pos += nfrac;
 	b->map = in + pos;
-	b->p = in + pos + nmap;
-	b->avail = len - pos - nmap;
+	b->patches = b->map + nmap;
+	b->p = b->patches + npatch;
+	b->avail = len - pos - nmap - npatch;
 	return (int) b->size;
 }
 
@@ -151,15 +176,37 @@ dbp_start(const SfxInt *b, int k, const uint8_t **p, size_t *avail)
 	return k == 0 ? b->base : b->base + sfx_load_bytes(b->map + check, b->mapbytes);
 }
 
-static uint64_t
-dbp_at(const SfxInt *b, int i)
+/* The high part of exception e, where it belongs. */
+static inline uint64_t
+patch_value(const SfxInt *b, int e, unsigned w)
 {
-	const uint8_t *p;
-	size_t		avail;
-	uint64_t	v = dbp_start(b, i / CHUNK, &p, &avail);
-	int			ndeltas = i % CHUNK;
+	const uint8_t *high = b->patches + b->npatches + (size_t) e * b->highbytes;
 
-	return v + (uint64_t) ndeltas * b->step + sfx_bits_sum(p, avail, b->widths[i / CHUNK], ndeltas);
+	return w < 64 ? sfx_load_bytes(high, b->highbytes) << w : 0;
+}
+
+/* Add the high parts of the deltas of values [from, to), which delta[0..to-from) holds. */
+static inline void
+patch(const SfxInt *b, int from, int to, unsigned w, uint64_t *delta)
+{
+	for (int e = 0; e < b->npatches; e++)
+		if (b->patches[e] >= from && b->patches[e] < to)
+			delta[b->patches[e] - from] += patch_value(b, e, w);
+}
+
+/* The value at i, and what follows it in the chunk. */
+static uint64_t
+dbp_at(const SfxInt *b, int i, const uint8_t **p, size_t *avail)
+{
+	int			k = i / CHUNK,
+				ndeltas = i % CHUNK;
+	unsigned	w = b->widths[k];
+	uint64_t	v = dbp_start(b, k, p, avail);
+
+	for (int e = 0; e < b->npatches; e++)
+		if (b->patches[e] > k * CHUNK && b->patches[e] <= i)
+			v += patch_value(b, e, w);
+	return v + (uint64_t) ndeltas * b->step + sfx_bits_sum(*p, *avail, w, ndeltas);
 }
 
 static void
@@ -173,12 +220,12 @@ dbp_decode(const SfxInt *b, int from, int to, uint64_t *out)
 		unsigned	w = b->widths[k];
 		const uint8_t *p;
 		size_t		avail;
-		uint64_t	v = dbp_start(b, k, &p, &avail);
+		uint64_t	v = dbp_at(b, from, &p, &avail);
 
 		/* The deltas are unpacked to where their sums go. */
-		v += (uint64_t) skip * b->step + sfx_bits_sum(p, avail, w, skip);
 		*out++ = v;
 		sfx_kernels->unpack(p, avail, (size_t) skip * w, w, end - from - 1, b->step, out);
+		patch(b, from + 1, end, w, out);
 		for (; ++from < end; out++)
 			*out = v += *out;
 	}
@@ -202,7 +249,10 @@ dbp_search(const SfxInt *b, uint64_t x, bool *equal)
 	m = chunk_values(b->n, k);
 	/* sum up deltas until x is reached */
 	if (v < x)
+	{
 		sfx_kernels->unpack(p, avail, 0, b->widths[k], m - 1, b->step, delta);
+		patch(b, k * CHUNK + 1, k * CHUNK + m, b->widths[k], delta);
+	}
 	for (j = 0; v < x; v += delta[j++])
 		if (j + 1 == m)
 		{
@@ -304,12 +354,15 @@ sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out)
 
 	if (from < 0 || from > to || to > b->n)
 		return SFX_CORRUPT;
+	if (is_bytewise(b->codec))
+		return sfx_int_bytes_read(b, from, to, out);
 	switch (b->codec)
 	{
 		case SFX_INT_EF:
 			e = ef_view(b);
 			return sfx_kernels->ef_decode(&e, from, to, b->base, out);
 		case SFX_INT_DBP:
+		case SFX_INT_PDBP:
 			dbp_decode(b, from, to, out);
 			return SFX_OK;
 		default:
@@ -321,14 +374,20 @@ sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out)
 int
 sfx_int_at(const SfxInt *b, int i, uint64_t *v)
 {
+	const uint8_t *p;
+	size_t		avail;
+
 	if (i < 0 || i >= b->n)
 		return SFX_CORRUPT;
+	if (is_bytewise(b->codec))
+		return sfx_int_bytes_read(b, i, i + 1, v);
 	switch (b->codec)
 	{
 		case SFX_INT_EF:
 			return ef_at(b, i, v);
 		case SFX_INT_DBP:
-			*v = dbp_at(b, i);
+		case SFX_INT_PDBP:
+			*v = dbp_at(b, i, &p, &avail);
 			return SFX_OK;
 		default:
 			*v = packed_at(b, i);
@@ -340,11 +399,14 @@ int
 sfx_int_search(const SfxInt *b, uint64_t x, bool *equal)
 {
 	*equal = false;
+	if (is_bytewise(b->codec))
+		return sfx_int_bytes_search(b, x, equal);
 	switch (b->codec)
 	{
 		case SFX_INT_EF:
 			return ef_search(b, x, equal);
 		case SFX_INT_DBP:
+		case SFX_INT_PDBP:
 			return dbp_search(b, x, equal);
 		case SFX_INT_LFOR:
 			return lfor_search(b, x, equal);

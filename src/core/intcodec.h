@@ -2,15 +2,19 @@
  * intcodec.h - blocks of up to 256 unsigned 64-bit integers, compressed
  *
  * One block is self-contained: its first byte names the codec.  sfx_int_encode
- * chooses the smallest of the codecs that apply:
+ * chooses among the codecs that apply by size:
  *
  *	PLAIN	bytes as wide as the largest residual needs
  *	FOR		frame of reference: minimum + fixed-width bit-packed residuals
  *	LFOR	linear frame of reference: residuals of a line through the block (non-decreasing input)
  *	EF		Elias-Fano: unary high bits, packed low bits (non-decreasing input)
  *	DBP		delta + binary packing (non-decreasing input)
+ *	PDBP	the same, patched: large deltas are exceptions; with a width of 0, run-length coding (non-decreasing input)
+ *	VBYTE, VARINTGB, STREAMVBYTE	deltas of whole bytes (non-decreasing input; the last two: below 2^32).  Never smaller than
+ *			PDBP by more than a trifle, and slower to search than all others: only if pinned
  *
- * Input may be in any order; EF, LFOR and DBP are only tried where it is non-decreasing.
+ * Of those within 3 % of the smallest it takes the fastest to search: LFOR, EF, FOR and PLAIN, DBP, PDBP.
+ * Input may be in any order; what needs it non-decreasing is only tried where it is.
  * All functions are bounded by (in, len) whatever the bytes are.
  *-------------------------------------------------------------------------
  */
@@ -30,8 +34,16 @@ typedef enum SfxIntCodec
 	SFX_INT_FOR = 2,
 	SFX_INT_LFOR = 3,
 	SFX_INT_EF = 4,
-	SFX_INT_DBP = 5
+	SFX_INT_DBP = 5,
+	SFX_INT_PDBP = 6,
+	SFX_INT_VBYTE = 7,
+	SFX_INT_VARINTGB = 8,
+	SFX_INT_STREAMVBYTE = 9,
+	SFX_INT_CODECS
 } SfxIntCodec;
+
+/* The codec of a block's first byte. */
+#define SFX_INT_CODEC(byte)	((SfxIntCodec) (((byte) & 7) | ((byte) & 0x80) >> 4))
 
 /* Encode v[0..n), 1 <= n <= 256, into out (cap bytes).  Returns the number of
  * bytes written, or SFX_NOSPACE.  out needs no alignment. */
@@ -55,9 +67,13 @@ typedef struct SfxInt
 	const uint8_t *p;			/* the stream; DBP: chunk 0's */
 	size_t		avail;			/* readable bytes from p on */
 	size_t		size;			/* of the whole block */
-	const uint8_t *map;			/* EF: bitmap; DBP: checkpoints */
-	unsigned	mapbytes;		/* EF: its length; DBP: bytes per checkpoint */
+	const uint8_t *map;			/* EF: bitmap; DBP, bytewise: checkpoints */
+	unsigned	mapbytes;		/* EF: its length; DBP, bytewise: bytes per checkpoint */
 	const uint8_t *widths;		/* DBP: bits per delta of each chunk */
+	int			npatches;		/* PDBP: exceptions; DBP: 0 */
+	unsigned	highbytes;		/* PDBP: bytes of an exception's high part */
+	const uint8_t *patches;		/* PDBP: their places, then their high parts */
+	size_t		streambytes;	/* VBYTE, VARINTGB, STREAMVBYTE: length of the streams */
 } SfxInt;
 
 /* Open the block of n values that starts at in.  Its length in bytes, at most len; or SFX_CORRUPT. */

@@ -2,7 +2,7 @@
  * intcodec_encode.c - choosing a codec for a block of integers, and encoding it
  *-------------------------------------------------------------------------
  */
-#include "intcodec_format.h"
+#include "intcodec_bytes.h"
 
 /* All that the choice of a codec needs to know of a block; one pass gathers it. */
 typedef struct IntStats
@@ -117,6 +117,110 @@ dbp_size(const IntStats *s, const uint64_t *v, int n)
 	return size;
 }
 
+/* ---- exceptions ---- */
+
+/* Which deltas of a block are exceptions: those wider than their chunk's width. */
+typedef struct PatchPlan
+{
+	uint8_t		width[MAX_CHUNKS];
+	int			npatches;
+	unsigned	highbytes;
+} PatchPlan;
+
+/*
+ * The width with which m deltas, of which count[w] have w bits, and their exceptions (of cost bytes each) take least; *bits: so
+ * many bits.
+ */
+static unsigned
+plan_width(const uint8_t count[65], int m, unsigned cost, size_t *bits)
+{
+	unsigned	best = 64;
+	int			wider = 0;
+
+	*bits = SIZE_MAX;
+	for (unsigned w = 64;; wider += count[w--])
+	{
+		size_t		size = (size_t) m * w + 8 * (size_t) wider * cost;
+
+		if (size <= *bits)
+		{
+			*bits = size;
+			best = w;
+		}
+		if (w == 0 || wider == m)
+			return best;
+	}
+}
+
+static inline uint64_t
+max_excess(const IntStats *s, int n)
+{
+	uint64_t	max = s->mindelta;
+
+	for (int k = 0; k < chunk_count(n); k++)
+		max = s->maxdelta[k] > max ? s->maxdelta[k] : max;
+	return max - s->mindelta;
+}
+
+static inline size_t
+pdbp_header(const IntStats *s, const uint64_t *v, int n)
+{
+	size_t		nchunks = (size_t) chunk_count(n);
+
+	return 4 + nchunks + sfx_bytelen(s->min) + sfx_bytelen(s->mindelta) +
+		(nchunks - 1) * sfx_bytelen(v[(nchunks - 1) * CHUNK] - v[0]);
+}
+
+/* About what PDBP would take, by every eighth delta: most blocks are not worth a closer look. */
+static size_t
+pdbp_guess(const IntStats *s, const uint64_t *v, int n)
+{
+	uint8_t		count[65] = {0};
+	int			m = 0;
+	size_t		bits;
+
+	for (int i = 5; i < n; i += 8, m++)
+		count[sfx_bitlen(v[i] - v[i - 1] - s->mindelta)]++;
+	if (m == 0)
+		return SIZE_MAX;
+	plan_width(count, m, 1 + sfx_bytelen(max_excess(s, n)), &bits);
+	return bits * (size_t) n / (size_t) m / 8 + pdbp_header(s, v, n);
+}
+
+static size_t
+pdbp_size(const IntStats *s, const uint64_t *v, int n, PatchPlan *plan)
+{
+	int			nchunks = chunk_count(n);
+	size_t		size = pdbp_header(s, v, n);
+	unsigned	cost = 1 + sfx_bytelen(max_excess(s, n));
+	uint64_t	high = 0;
+
+	plan->npatches = 0;
+	for (int k = 0; k < nchunks; k++)
+	{
+		const uint64_t *c = v + k * CHUNK;
+		int			m = chunk_values(n, k);
+		uint8_t		count[65] = {0};
+		size_t		bits;
+		unsigned	w;
+
+		for (int j = 1; j < m; j++)
+			count[sfx_bitlen(c[j] - c[j - 1] - s->mindelta)]++;
+		w = plan_width(count, m - 1, cost, &bits);
+		for (int j = 1; j < m && w < 64; j++)
+		{
+			uint64_t	h = (c[j] - c[j - 1] - s->mindelta) >> w;
+
+			plan->npatches += h != 0;
+			high |= h;
+		}
+		plan->width[k] = (uint8_t) w;
+		size += sfx_bits_bytes((size_t) m - 1, w);
+	}
+	plan->highbytes = high ? sfx_bytelen(high) : 1;
+	return plan->npatches > 255 ? SIZE_MAX : size + (size_t) plan->npatches * (1 + plan->highbytes);
+}
+
 /*
  * The base and width of the residuals from the line through the first and the last value; the size.  With
  * stride > 1 only some are looked at, and the size is a lower bound: enough to refuse most blocks that
@@ -160,7 +264,7 @@ put_base(uint8_t *out, SfxIntCodec codec, int nfixed, uint64_t base)
 {
 	unsigned	nb = sfx_bytelen(base);
 
-	out[0] = (uint8_t) ((unsigned) codec | nb << 3);
+	out[0] = codec_byte(codec, nb);
 	sfx_store_bytes(out + nfixed, base, nb);
 	return out + nfixed + nb;
 }
@@ -225,99 +329,166 @@ encode_ef(const uint64_t *v, int n, unsigned low, size_t bitmap, uint8_t *out)
 	return sfx_bits_end(&b);
 }
 
+/* plan = NULL: DBP. */
 static uint8_t *
-encode_dbp(const uint64_t *v, int n, const IntStats *s, uint8_t *out)
+encode_dbp(const uint64_t *v, int n, const IntStats *s, const PatchPlan *plan, uint8_t *out)
 {
-	int			nchunks = chunk_count(n);
+	int			nchunks = chunk_count(n),
+				nfixed = 2 + nchunks + (plan ? 2 : 0),
+				e = 0;
 	unsigned	nstep = sfx_bytelen(s->mindelta),
 				ncheck = sfx_bytelen(v[(nchunks - 1) * CHUNK] - v[0]);
-	uint8_t    *p = put_base(out, SFX_INT_DBP, 2 + nchunks, v[0]);
+	uint8_t    *p = put_base(out, plan ? SFX_INT_PDBP : SFX_INT_DBP, nfixed, v[0]),
+			   *patches;
 
 	out[1] = (uint8_t) (nstep | ncheck << 4);
 	sfx_store_bytes(p, s->mindelta, nstep);
 	p += nstep;
 	for (int k = 1; k < nchunks; k++, p += ncheck)
 		sfx_store_bytes(p, v[k * CHUNK] - v[0], ncheck);
+	patches = p;
+	if (plan)
+	{
+		out[nfixed - 2] = (uint8_t) plan->npatches;
+		out[nfixed - 1] = (uint8_t) plan->highbytes;
+		p += (size_t) plan->npatches * (1 + plan->highbytes);
+	}
 	for (int k = 0; k < nchunks; k++)
 	{
 		const uint64_t *c = v + k * CHUNK;
 		int			m = chunk_values(n, k);
-		unsigned	width = sfx_bitlen(s->maxdelta[k] - s->mindelta);
+		unsigned	width = plan ? plan->width[k] : sfx_bitlen(s->maxdelta[k] - s->mindelta);
 		SfxBitWriter b;
 
 		out[2 + k] = (uint8_t) width;
 		sfx_bits_start(&b, p);
-		for (int j = 1; j < m && width > 0; j++)
-			sfx_bits_put(&b, c[j] - c[j - 1] - s->mindelta, width);
+		for (int j = 1; j < m; j++)
+		{
+			uint64_t	d = c[j] - c[j - 1] - s->mindelta;
+
+			if (plan && width < 64 && d >> width != 0)
+			{
+				patches[e] = (uint8_t) (k * CHUNK + j);
+				sfx_store_bytes(patches + plan->npatches + (size_t) e++ * plan->highbytes, d >> width, plan->highbytes);
+				d &= sfx_mask(width);
+			}
+			if (width > 0)
+				sfx_bits_put(&b, d, width);
+		}
 		p = sfx_bits_end(&b);
 	}
 	return p;
 }
 
-/*
- * Sizes are computed from the statistics, so that only the winner is encoded.
- * Of equal sizes the codec that is faster to search wins.  which = 0: any codec.
- */
+/* ---- choosing ---- */
+
+/* What the choice has found out about the codecs: their sizes (SIZE_MAX: does not apply) and what encoding takes. */
+typedef struct IntChoice
+{
+	size_t		size[SFX_INT_CODECS];
+	unsigned	low;			/* EF */
+	size_t		bitmap;
+	uint64_t	base;			/* LFOR */
+	unsigned	width;
+	PatchPlan	plan;			/* PDBP */
+} IntChoice;
+
+static inline bool
+wanted(int which, SfxIntCodec codec)
+{
+	return which == 0 || which == (int) codec;
+}
+
+static size_t
+smallest(const IntChoice *c)
+{
+	size_t		best = SIZE_MAX;
+
+	for (int i = 1; i < SFX_INT_CODECS; i++)
+		best = c->size[i] < best ? c->size[i] : best;
+	return best;
+}
+
+/* Sizes that are within 3 % of each other count as equal. */
+static inline size_t
+near_tie(size_t size)
+{
+	return size == SIZE_MAX ? size : size + size * 3 / 100;
+}
+
+static void
+measure(IntChoice *c, int which, IntStats *s, const uint64_t *v, int n)
+{
+	for (int i = 0; i < SFX_INT_CODECS; i++)
+		c->size[i] = SIZE_MAX;
+	if (which < 0 || which >= SFX_INT_CODECS)
+		return;
+	if (wanted(which, SFX_INT_PLAIN))
+		c->size[SFX_INT_PLAIN] = plain_size(s, n);
+	if (wanted(which, SFX_INT_FOR))
+		c->size[SFX_INT_FOR] = for_size(s, n);
+	if (!s->sorted)
+		return;
+	if (wanted(which, SFX_INT_EF))
+		c->size[SFX_INT_EF] = ef_size(s, n, &c->low, &c->bitmap);
+	if (wanted(which, SFX_INT_DBP))
+		c->size[SFX_INT_DBP] = dbp_size(s, v, n);
+	if (wanted(which, SFX_INT_LFOR) && lfor_applies(s, n) &&
+		(n < 64 || lfor_size(s, v, n, n / 16, &c->base, &c->width) <= near_tie(smallest(c))))
+		c->size[SFX_INT_LFOR] = lfor_size(s, v, n, 1, &c->base, &c->width);
+	/* it is slow to search: a near tie is not enough */
+	if (which == SFX_INT_PDBP || (which == 0 && smallest(c) > 20 && near_tie(pdbp_guess(s, v, n)) < smallest(c)))
+		c->size[SFX_INT_PDBP] = pdbp_size(s, v, n, &c->plan);
+	if (is_bytewise((SfxIntCodec) which))
+		c->size[which] = sfx_int_bytes_size((SfxIntCodec) which, v, n);
+}
+
+/* Sizes are computed from the statistics, so that only the winner is encoded.  which = 0: any codec. */
 static int
 encode(int which, const uint64_t *v, int n, uint8_t *out, size_t cap)
 {
+	/* the fastest to search first */
+	static const SfxIntCodec by_speed[] = {SFX_INT_LFOR, SFX_INT_EF, SFX_INT_PLAIN, SFX_INT_FOR, SFX_INT_DBP, SFX_INT_PDBP,
+	SFX_INT_STREAMVBYTE, SFX_INT_VARINTGB, SFX_INT_VBYTE};
 	IntStats	s;
-	SfxIntCodec codec = SFX_INT_PLAIN;
-	size_t		best = SIZE_MAX,
-				size,
-				bitmap = 0;
-	unsigned	low = 0,
-				width = 0;
-	uint64_t	base = 0;
+	IntChoice	c;
+	size_t		least;
 	uint8_t    *end = out;
-
-#define TRY(c, expr) \
-	do { \
-		if ((which == 0 || which == (int) (c)) && (size = (expr)) < best) \
-		{ \
-			best = size; \
-			codec = (c); \
-		} \
-	} while (0)
+	int			i = 0;
 
 	if (n < 1 || n > SFX_INT_MAX)
 		return SFX_NOSPACE;
 	int_stats(v, n, &s);
-	TRY(SFX_INT_PLAIN, plain_size(&s, n));
-	TRY(SFX_INT_FOR, for_size(&s, n));
-	if (s.sorted)
-	{
-		TRY(SFX_INT_EF, ef_size(&s, n, &low, &bitmap));
-		TRY(SFX_INT_DBP, dbp_size(&s, v, n));
-	}
-	if ((which == 0 || which == SFX_INT_LFOR) && lfor_applies(&s, n) &&
-		(n < 64 || lfor_size(&s, v, n, n / 16, &base, &width) < best))
-	{
-		size = lfor_size(&s, v, n, 1, &base, &width);
-		if (size < best || (size == best && codec != SFX_INT_PLAIN && codec != SFX_INT_FOR))
-		{
-			best = size;
-			codec = SFX_INT_LFOR;
-		}
-	}
-#undef TRY
-
-	if (best > cap)
+	measure(&c, which, &s, v, n);
+	least = smallest(&c);
+	if (least > cap)
 		return SFX_NOSPACE;
-	switch (codec)
+	while (c.size[by_speed[i]] > near_tie(least) || c.size[by_speed[i]] > cap)
+		i++;
+	switch (by_speed[i])
 	{
 		case SFX_INT_PLAIN:
 		case SFX_INT_FOR:
-			end = encode_packed(v, n, codec, &s, out);
+			end = encode_packed(v, n, by_speed[i], &s, out);
 			break;
 		case SFX_INT_LFOR:
-			end = encode_lfor(v, n, &s, base, width, out);
+			end = encode_lfor(v, n, &s, c.base, c.width, out);
 			break;
 		case SFX_INT_EF:
-			end = encode_ef(v, n, low, bitmap, out);
+			end = encode_ef(v, n, c.low, c.bitmap, out);
 			break;
 		case SFX_INT_DBP:
-			end = encode_dbp(v, n, &s, out);
+			end = encode_dbp(v, n, &s, NULL, out);
+			break;
+		case SFX_INT_PDBP:
+			end = encode_dbp(v, n, &s, &c.plan, out);
+			break;
+		case SFX_INT_VBYTE:
+		case SFX_INT_VARINTGB:
+		case SFX_INT_STREAMVBYTE:
+			end = sfx_int_bytes_encode(by_speed[i], v, n, out);
+			break;
+		case SFX_INT_CODECS:
 			break;
 	}
 	return (int) (end - out);

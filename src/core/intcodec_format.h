@@ -5,7 +5,7 @@
  * are those of bits.h, and all arithmetic is modulo 2^64, so that a decoder needs
  * no check against overflow.
  *
- *	every codec		byte 0		codec (bits 0-2), nb (bits 3-6)
+ *	every codec		byte 0		codec (bits 0-2, and bit 7 as bit 3), nb (bits 3-6)
  *
  *	PLAIN			byte 1		bytes per value, 0..8
  *					nb			base, the minimum
@@ -35,6 +35,23 @@
  *					streams		chunk by chunk, from a byte boundary each:
  *								v[i] - v[i - 1] - least delta, but for the chunk's first
  *
+ *	PDBP			as DBP, with		after the widths
+ *					1, 1		number of exceptions, bytes of the high part of one, 1..8
+ *								and after the checkpoints
+ *					places		a byte for each exception, ascending: its i
+ *					high parts	what is above the chunk's width of v[i] - v[i - 1] - least delta
+ *					streams		the rest of it
+ *
+ *	VBYTE			byte 1		bytes of a checkpoint
+ *	VARINTGB		byte 2-3	bytes of the streams
+ *	STREAMVBYTE		nb			base, the first value
+ *					checkpoints	v[64 k] - base, and where chunk k starts in the streams (2 bytes), k = 1, 2, ...
+ *					streams		chunk by chunk v[i] - v[i - 1], but for the chunk's first.  VBYTE: seven bits in a byte,
+ *								least first, bit 7: there is more.  The others: 1 to 4 bytes; a control byte has the lengths - 1
+ *								of four values (bits 0-1 the first), in front of the four, or of the whole chunk
+ *
+ * Exceptions (patches) take few large deltas out of the way of many small ones; with a width of 0 they are
+ * a run-length code.
  * Delta packing has to sum up what stands before a value; the checkpoints bound
  * that to one chunk, and keep a jump between chunks from widening the deltas.
  *-------------------------------------------------------------------------
@@ -48,6 +65,13 @@
 #define CHUNK			64		/* values per DBP chunk */
 #define MAX_CHUNKS		(SFX_INT_MAX / CHUNK)
 #define MAX_EF_BITMAP	255		/* bytes */
+
+/* Byte 0. */
+static inline uint8_t
+codec_byte(SfxIntCodec codec, unsigned nb)
+{
+	return (uint8_t) (((unsigned) codec & 7) | nb << 3 | ((unsigned) codec & 8) << 4);
+}
 
 static inline int
 chunk_values(int n, int k)

@@ -77,12 +77,13 @@ typedef enum Op
 static void
 bench_ints(const char *set, int codec)
 {
-	static const char *const name[] = {"best", "PLAIN", "FOR", "LFOR", "EF", "DBP"};
+	static const char *const name[] = {"best", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB",
+	"SVBYTE"};
 	double		t[NOPS] = {0};
 	uint64_t	out[N],
 				sum = 0;
 	double		bytes = 0;
-	int			won[6] = {0};
+	int			won[SFX_INT_CODECS] = {0};
 	SfxInt		open;
 	bool		equal;
 
@@ -96,7 +97,7 @@ bench_ints(const char *set, int codec)
 		if (sizes[b] < 0)
 			return;
 		bytes += sizes[b];
-		won[encoded[b][0] & 7]++;
+		won[SFX_INT_CODEC(encoded[b][0])]++;
 	}
 	BEST(t[DECODE], NBLOCKS * N,
 		 for (int b = 0; b < NBLOCKS; b++)
@@ -121,9 +122,9 @@ bench_ints(const char *set, int codec)
 		 }
 	)
 	sink = sum;
-	printf("%-12s %-6s %7.3f  encode %5.2f  decode %5.2f  find %6.1f  get %6.1f", set, name[codec],
+	printf("%-12s %-8s %7.3f  encode %5.2f  decode %5.2f  find %6.1f  get %6.1f", set, name[codec],
 		   bytes / (NBLOCKS * N), t[ENCODE], t[DECODE], t[FIND], t[GET]);
-	for (int c = 1; c <= 5 && codec == 0; c++)
+	for (int c = 1; c < SFX_INT_CODECS && codec == 0; c++)
 		if (won[c] > 0)
 			printf("  %s %d%%", name[c], won[c] * 100 / NBLOCKS);
 	printf("\n");
@@ -159,6 +160,10 @@ int_set(const char *set)
 				x += 1 + (rnd() & 1);
 			else if (strcmp(set, "jitter") == 0)
 				x += 60000000 + rnd() % 1000;
+			else if (strcmp(set, "clusters") == 0)	/* 20 or so near each other, then far away: (customer, time) */
+				x += rnd() % 20 == 0 ? rnd() >> 20 : rnd() % 1000;
+			else if (strcmp(set, "few steps") == 0) /* ends of posting lists, most of one TID */
+				x += rnd() % 50 == 0 ? rnd() % 20 : 0;
 			else if (strcmp(set, "pairs") == 0)
 				x = rnd() % 5 == 0 ? ((x >> 8) + 1) << 8 : x + 1;
 			else
@@ -170,7 +175,7 @@ int_set(const char *set)
 		for (int b = 0; b < NBLOCKS; b++)
 			if (b % 2)
 				qsort(values[b], N, 8, cmp64);
-	for (int codec = 0; codec <= 5; codec++)
+	for (int codec = 0; codec < SFX_INT_CODECS; codec++)
 		bench_ints(set, codec);
 }
 
@@ -259,7 +264,8 @@ tid_set(const char *set, uint64_t rows)
 int
 main(int argc, char **argv)
 {
-	static const char *const ints[] = {"random", "timestamps", "serial", "half gone", "jitter", "pairs", "unsorted"};
+	static const char *const ints[] = {"random", "timestamps", "serial", "half gone", "jitter", "clusters", "few steps",
+		"pairs", "unsorted"};
 	static const char *const tids[] = {"random", "lists of 100", "table order", "2% dead", "2% outliers", "backward",
 		"within 1000", "within 10", "one in 5"};
 

@@ -323,8 +323,8 @@ typedef struct Sizes
 				page;
 	long		npages;
 	long		nblocks;
-	long		intcodec[8],
-				tidcodec[8];
+	long		intcodec[10],
+				tidcodec[10];
 } Sizes;
 
 static int
@@ -345,7 +345,7 @@ account(void *ctx, const SfxLeafOut *o)
 			abort();
 		end = tids_end(&k, &lists);
 		if (k.kind == SFX_BLK_FIXED)
-			s->intcodec[*k.fix.ints & 7]++;
+			s->intcodec[k.fix.ints.codec]++;
 		else
 			s->intcodec[0]++;
 		s->tidcodec[*lists.tids & 7]++;
@@ -412,10 +412,10 @@ print_won(const char *what, const long *won, const char *const *name)
 {
 	long		all = 0;
 
-	for (int c = 0; c < 8; c++)
+	for (int c = 0; c < 10; c++)
 		all += won[c];
 	printf("  %s", what);
-	for (int c = 0; c < 8; c++)
+	for (int c = 0; c < 10; c++)
 		if (won[c] * 200 > all)
 			printf(" %s %.0f%%", name[c], 100.0 * (double) won[c] / (double) all);
 }
@@ -423,8 +423,8 @@ print_won(const char *what, const long *won, const char *const *name)
 static void
 run(size_t set)
 {
-	static const char *const ints[] = {"strings", "PLAIN", "FOR", "LFOR", "EF", "DBP", "RLE", "?"};
-	static const char *const tids[] = {"single", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING", "PFOR", "?"};
+	static const char *const ints[] = {"strings", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB", "SVBYTE"};
+	static const char *const tids[] = {"single", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING", "PATCHED", "", "", ""};
 	Kind		kind = sets[set].kind;
 	double		limit;
 

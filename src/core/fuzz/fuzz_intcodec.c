@@ -62,7 +62,7 @@ round_trip(const uint64_t *v, int n, bool sorted)
 	uint8_t		enc[SFX_INT_BOUND(SFX_INT_MAX)];
 	uint64_t	out[SFX_INT_MAX];
 
-	for (int codec = 0; codec <= 5; codec++)
+	for (int codec = 0; codec < SFX_INT_CODECS; codec++)
 	{
 		int			size = codec == 0 ? sfx_int_encode(v, n, enc, SFX_INT_BOUND(n)) :
 			sfx_int_encode_as((SfxIntCodec) codec, v, n, enc, SFX_INT_BOUND(n));
