@@ -514,6 +514,20 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION surfidx_meta(regclass) IS
 'what the metapage of a surfidx index says';
 
+CREATE FUNCTION surfidx_runs(
+	index regclass,
+	OUT run bigint,
+	OUT root bigint,
+	OUT level integer,
+	OUT entries bigint,
+	OUT leaves bigint,
+	OUT merging boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_runs(regclass) IS
+'static runs of a surfidx index, newest first; the last one is the main tree';
+
 CREATE FUNCTION surfidx_count(
 	index regclass,
 	low "any" DEFAULT NULL,
@@ -548,6 +562,7 @@ COMMENT ON FUNCTION surfidx_may_contain_range(regclass, "any", "any", boolean, b
 
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;
 
 -- Advice: what btree indexes would weigh
 

@@ -186,22 +186,33 @@ check_generation_list(SfxCheck *cs)
 }
 
 static void
+check_run_list(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+
+	for (int r = 0; r < m->nruns; r++)
+	{
+		SfxRun	   *run = &m->runs[r];
+
+		if (run->id == 0 || run->id >= m->next_run)
+			sfx_broken(cs, SFX_META_BLKNO, "run %u with %u as the next one", run->id, m->next_run);
+		if (sfx_meta_find_run(m, run->id) != r)
+			sfx_broken(cs, SFX_META_BLKNO, "run %u is listed twice", run->id);
+		if (run->level > SFX_CHECK_MAX_LEVEL || run->root < SFX_FIRST_BLKNO)
+			sfx_broken(cs, SFX_META_BLKNO, "root of run %u at block %u of level %u", run->id, run->root, run->level);
+	}
+}
+
+static void
 check_meta(SfxCheck *cs)
 {
 	SfxMeta    *m = &cs->meta;
-	SfxRun	   *run;
 
 	sfx_meta_read(cs->index, m);
-	run = SfxMetaMain(m);
 	if (m->version != SFX_FORMAT_VERSION)
 		sfx_broken(cs, SFX_META_BLKNO, "format version %u", m->version);
 	check_generation_list(cs);
-	if (m->nruns != 1)
-		sfx_broken(cs, SFX_META_BLKNO, "%u runs where there can be one only", m->nruns);
-	if (run->id == 0 || run->id >= m->next_run)
-		sfx_broken(cs, SFX_META_BLKNO, "run %u with %u as the next one", run->id, m->next_run);
-	if (run->level > SFX_CHECK_MAX_LEVEL || run->root < SFX_FIRST_BLKNO)
-		sfx_broken(cs, SFX_META_BLKNO, "root at block %u of level %u", run->root, run->level);
+	check_run_list(cs);
 
 	for (BlockNumber blkno = SFX_META_BLKNO; blkno < SFX_FIRST_BLKNO; blkno++)
 	{
@@ -240,7 +251,7 @@ check_free_blocks(SfxCheck *cs)
 		if (is_owned(cs, blkno))
 			continue;
 		tail = sfx_check_copy(cs, blkno);
-		if (tail != NULL && !sfx_page_is_free(cs->page.data, SfxMetaOldestGen(&cs->meta)) &&
+		if (tail != NULL && !sfx_page_is_free(cs->page.data, &cs->meta) &&
 			!is_new_log_page(cs, tail))
 			sfx_broken(cs, blkno, "page of kind %u, level %u, owner %u belongs to nobody and is not free",
 				   tail->kind, tail->level, tail->owner);
@@ -269,7 +280,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 		sfx_check_make_filter(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
 		sfx_check_generation(cs, g);
-	sfx_check_tree(cs);
+	sfx_check_trees(cs);
 	check_free_blocks(cs);
 	sfx_check_tids(cs);
 	if (snapshot)

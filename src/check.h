@@ -52,8 +52,8 @@ extern void sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, 
 
 /* Generation number g of the metapage: its chain of log pages, then its image against the log. */
 extern void sfx_check_generation(SfxCheck *cs, int g);
-/* Every level of the tree. */
-extern void sfx_check_tree(SfxCheck *cs);
+/* Every level of the trees, in the order in which entries move. */
+extern void sfx_check_trees(SfxCheck *cs);
 
 /* Make cs->filter, big enough for the entries there are. */
 extern void sfx_check_make_filter(SfxCheck *cs);

@@ -35,8 +35,10 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 static int64
 estimate_entries(SfxCheck *cs)
 {
-	int64		n = (int64) SfxMetaMain(&cs->meta)->entries;
+	int64		n = 0;
 
+	for (int r = 0; r < cs->meta.nruns; r++)
+		n += (int64) cs->meta.runs[r].entries;
 	for (int g = 0; g < cs->meta.ngens; g++)
 		n += (int64) cs->meta.gens[g].pages * (BLCKSZ / 16);
 	return Max(n, 1024);

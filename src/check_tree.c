@@ -154,12 +154,12 @@ check_inner(SfxCheck *cs, BlockNumber blkno, TreePage *tp)
 }
 
 static void
-check_tree_page(SfxCheck *cs, BlockNumber blkno, int level, TreePage *tp)
+check_tree_page(SfxCheck *cs, BlockNumber blkno, uint32 run, int level, TreePage *tp)
 {
 	SfxPageTail *tail = sfx_check_copy(cs, blkno);
 
-	if (tail == NULL || !sfx_tree_page_is(cs->index, blkno, cs->page.data, &cs->meta, level))
-		sfx_broken(cs, blkno, "not a page of level %d of run %u", level, SfxMetaMain(&cs->meta)->id);
+	if (tail == NULL || !sfx_tree_page_is(cs->index, blkno, cs->page.data, &cs->meta, run, level))
+		sfx_broken(cs, blkno, "not a page of level %d of run %u", level, run);
 	tp->right = tail->right;
 	if (level > 0)
 		check_inner(cs, blkno, tp);
@@ -174,7 +174,7 @@ check_tree_page(SfxCheck *cs, BlockNumber blkno, int level, TreePage *tp)
 
 /* One level from its leftmost page on; the leftmost page of the level below. */
 static BlockNumber
-check_level(SfxCheck *cs, int level, BlockNumber first, Parents *ps)
+check_level(SfxCheck *cs, uint32 run, int level, BlockNumber first, Parents *ps)
 {
 	TreePage   *tp = palloc(sizeof(TreePage));
 	TreePage   *prev = palloc(sizeof(TreePage));
@@ -186,7 +186,7 @@ check_level(SfxCheck *cs, int level, BlockNumber first, Parents *ps)
 		TreePage   *t;
 
 		sfx_check_own(cs, from, blkno);
-		check_tree_page(cs, blkno, level, tp);
+		check_tree_page(cs, blkno, run, level, tp);
 		if (blkno == first)
 		{
 			below = tp->first_child;
@@ -212,10 +212,9 @@ check_level(SfxCheck *cs, int level, BlockNumber first, Parents *ps)
 	return below;
 }
 
-void
-sfx_check_tree(SfxCheck *cs)
+static void
+check_tree(SfxCheck *cs, const SfxRun *run)
 {
-	SfxRun	   *run = SfxMetaMain(&cs->meta);
 	BlockNumber first = run->root;
 	BlockNumber above = InvalidBlockNumber;
 	Parents		ps = {0};
@@ -230,9 +229,16 @@ sfx_check_tree(SfxCheck *cs)
 			ps.level = level + 1;
 			load_parent(cs, &ps, above);
 		}
-		below = check_level(cs, level, first, above != InvalidBlockNumber ? &ps : NULL);
+		below = check_level(cs, run->id, level, first, above != InvalidBlockNumber ? &ps : NULL);
 		above = first;
 		first = below;
 	}
 	MemoryContextDelete(ps.cxt);
+}
+
+void
+sfx_check_trees(SfxCheck *cs)
+{
+	for (int r = 0; r < cs->meta.nruns; r++)
+		check_tree(cs, &cs->meta.runs[r]);
 }

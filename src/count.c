@@ -115,10 +115,10 @@ count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange 
  * range.
  */
 static bool
-count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range, CountPos *pos, uint64 *n)
+count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxRange *range, CountPos *pos, uint64 *n)
 {
-	Buffer		buf = sfx_tree_find(o->index, o->order, meta, &pos->pos, false, 0);
-	BlockNumber blkno = BufferGetBlockNumber(buf);
+	Buffer		buf = sfx_tree_find(o->index, o->order, meta, run->id, &pos->pos, false, 0);
+	BlockNumber blkno;
 	char	   *copy = palloc(BLCKSZ);
 	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
@@ -128,6 +128,10 @@ count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range, Count
 	bool		inf;
 	int			b;
 
+	/* the run is gone, and so is the count; the list of runs will tell */
+	if (!BufferIsValid(buf))
+		return false;
+	blkno = BufferGetBlockNumber(buf);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), o->order) < 0 ||
@@ -155,13 +159,15 @@ count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range, Count
  * and the end of the range.  *pos: behind them.  False: nothing was counted, a leaf has to be read.
  */
 static bool
-count_children(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range, CountPos *pos, uint64 *n, bool *end)
+count_children(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxRange *range, CountPos *pos, uint64 *n,
+			   bool *end)
 {
 	SfxNode		node;
 	bool		counted = false;
 	int			i = 0;
 
-	sfx_tree_load(o->index, o->order, meta, &pos->pos, 1, &node);
+	if (!sfx_tree_try_load(o->index, o->order, meta, run->id, &pos->pos, 1, &node))
+		return false;
 	while (i < node.nchildren && sfx_order_cmp_pos(o->order, &node.children[i].low, &pos->pos) < 0)
 		i++;
 	if (i == node.nchildren || sfx_order_cmp_pos(o->order, &node.children[i].low, &pos->pos) != 0)
@@ -184,7 +190,7 @@ count_children(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range, C
 }
 
 static uint64
-count_tree(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range)
+count_tree(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxRange *range)
 {
 	CountPos   *pos = palloc(sizeof(CountPos));
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx count", ALLOCSET_DEFAULT_SIZES);
@@ -198,10 +204,10 @@ count_tree(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range)
 		bool		end = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (SfxMetaMain(meta)->level > 0 && count_children(o, meta, range, pos, &n, &end))
+		if (run->level > 0 && count_children(o, meta, run, range, pos, &n, &end))
 			more = !end;
 		else
-			more = count_leaf(o, meta, range, pos, &n);
+			more = count_leaf(o, meta, run, range, pos, &n);
 		MemoryContextReset(cxt);
 	}
 	MemoryContextSwitchTo(old);
@@ -215,7 +221,7 @@ count_tree(const SfxOpened *o, const SfxMeta *meta, const SfxRange *range)
 static bool
 is_settled(const SfxMeta *meta)
 {
-	return meta->ngens == 1 && meta->nruns == 1;
+	return meta->ngens == 1 && meta->resume[SFX_RESUME_RUN].source == 0;
 }
 
 /* Rule C1.  False: something is moving. */
@@ -229,10 +235,11 @@ count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 	sfx_meta_read(o->index, &before);
 	if (!is_settled(&before) || !count_generation(o, &before, 0, range, n))
 		return false;
-	*n += count_tree(o, &before, range);
+	for (int r = 0; r < before.nruns; r++)
+		*n += count_tree(o, &before, &before.runs[r], range);
 	sfx_meta_read(o->index, &after);
 	return is_settled(&after) && after.build_id == before.build_id &&
-		after.gens[0].gen == before.gens[0].gen && SfxMetaMain(&after)->id == SfxMetaMain(&before)->id;
+		after.gens[0].gen == before.gens[0].gen && after.nruns == before.nruns && after.next_run == before.next_run;
 }
 
 static uint64
@@ -311,7 +318,7 @@ share_below(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos)
 		double		below = 0;
 		int			at = 0;
 
-		sfx_tree_load(o->index, o->order, meta, pos, level, &node);
+		sfx_tree_load(o->index, o->order, meta, SfxMetaMain(meta)->id, pos, level, &node);
 		for (int i = 0; i < node.nchildren; i++)
 		{
 			total += node.children[i].count;

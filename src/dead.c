@@ -117,7 +117,7 @@ intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
 	int			nfound = 0;
 	SfxLeaf		leaf;
 
-	sfx_leaf_copy(g->index, g->order, g->meta, blkno, NULL, copy, &leaf);
+	sfx_leaf_copy(g->index, g->order, g->meta, g->run, blkno, NULL, copy, &leaf);
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		int			n = sfx_leaf_tids(&leaf, b, tids);
@@ -143,7 +143,7 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 	uint64		nentries;
 
 	sfx_meta_read(index, &meta);
-	sfx_group_locate(&g, index, order, &meta, pos);
+	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos);
 	qsort(list->tid, list->n, sizeof(uint64), cmp_tid);
 	intersect_leaf(&g, list, &nentries);
 	if (!sfx_dead_worth(nentries, list->n))
@@ -152,7 +152,7 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 	if (!sfx_dead_worth(nentries, list->n))
 		return;
 	sfx_group_rewrite(&g, NULL, sfx_tid_list_has, list, &stats);
-	sfx_store_tree_stats(index, &stats);
+	sfx_store_tree_stats(index, SfxMetaMain(&meta)->id, &stats);
 }
 
 void

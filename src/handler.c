@@ -16,6 +16,7 @@ PG_FUNCTION_INFO_V1(surfidx_handler);
 
 int			sfx_guc_delta_size = 8192;
 double		sfx_guc_merge_ratio = 0.1;
+double		sfx_guc_run_ratio = 0.025;
 int			sfx_guc_delta_memory = 65536;
 bool		sfx_guc_auto_merge = true;
 
@@ -156,6 +157,9 @@ sfx_define_reloptions(void)
 	add_real_reloption(sfx_relopt_kind, "merge_ratio",
 					   "Delta entries per static entry at which a merge is due.",
 					   UNSET, MIN_MERGE_RATIO, MAX_MERGE_RATIO, lock);
+	add_real_reloption(sfx_relopt_kind, "run_ratio",
+					   "A delta with fewer entries per static entry than this goes into an intermediate run; 0 never does.",
+					   UNSET, 0.0, MAX_MERGE_RATIO, lock);
 	add_int_reloption(sfx_relopt_kind, "fillfactor",
 					  "Accepted for compatibility with btree and ignored.",
 					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
@@ -170,6 +174,7 @@ sfx_options(Datum reloptions, bool validate)
 	static const relopt_parse_elt table[] = {
 		{"delta_size", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.delta_size)},
 		{"merge_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.merge_ratio)},
+		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
 		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)}
 	};
@@ -192,6 +197,14 @@ sfx_opt_merge_ratio(Relation index)
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
 	return opt && opt->merge_ratio >= 0 ? opt->merge_ratio : sfx_guc_merge_ratio;
+}
+
+double
+sfx_opt_run_ratio(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->run_ratio >= 0 ? opt->run_ratio : sfx_guc_run_ratio;
 }
 
 /* ------------------------------------------------------------------ settings */
@@ -224,6 +237,12 @@ sfx_define_gucs(bool preloading)
 							 "The storage parameter merge_ratio overrides it.",
 							 &sfx_guc_merge_ratio,
 							 0.1, MIN_MERGE_RATIO, MAX_MERGE_RATIO,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.run_ratio",
+							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
+							 "0 disables intermediate runs. The storage parameter run_ratio overrides it.",
+							 &sfx_guc_run_ratio,
+							 0.025, 0.0, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("surfidx.auto_merge",
 							 "Starts background workers for merges that are due.",

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * inspect.c - surfidx_meta(): what the metapage says, as a row
+ * inspect.c - surfidx_meta(), surfidx_runs(): what the metapage says, as rows
  *-------------------------------------------------------------------------
  */
 #include "merge.h"
@@ -12,9 +12,11 @@
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(surfidx_meta);
+PG_FUNCTION_INFO_V1(surfidx_runs);
 
 #define META_COLUMNS	13
 #define META_RETRIES	100
+#define RUN_COLUMNS		6
 
 /* Entries in the active generation's log, dead ones included; -1 if it was frozen meanwhile. */
 static int64
@@ -94,4 +96,34 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	Assert(i == META_COLUMNS);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* The runs of the static stage, newest first; the last one is the main tree. */
+Datum
+surfidx_runs(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	SfxMeta		meta;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != RUN_COLUMNS)
+		elog(ERROR, "surfidx_runs is declared with other columns than the library has");
+	sfx_meta_read(index, &meta);
+	for (int r = 0; r < meta.nruns; r++)
+	{
+		SfxRun	   *run = &meta.runs[r];
+		Datum		values[RUN_COLUMNS];
+		bool		nulls[RUN_COLUMNS] = {0};
+
+		values[0] = Int64GetDatum((int64) run->id);
+		values[1] = Int64GetDatum((int64) run->root);
+		values[2] = Int32GetDatum((int32) run->level);
+		values[3] = Int64GetDatum((int64) run->entries);
+		values[4] = Int64GetDatum((int64) run->leaves);
+		values[5] = BoolGetDatum(meta.resume[SFX_RESUME_RUN].source == run->id);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	relation_close(index, AccessShareLock);
+	return (Datum) 0;
 }

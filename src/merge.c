@@ -2,18 +2,19 @@
  * merge.c - moving a frozen generation of the delta into the tree, group by group
  *
  * One routine rewrites a group of neighbouring leaves below one parent: it merges the leaves' entries with those of
- * the image that fall between the group's fences, drops what a filter says is dead, packs the rest and swaps the pages in one record
- * together with the parent (tree.c).  A merge is this routine along the keys of the oldest frozen generation;
- * VACUUM is this routine with a filter and no generation.
+ * the source that fall between the group's fences, drops what a filter says is dead, packs the rest and swaps the pages in one record
+ * together with the parent (tree.c).  A merge is this routine along the keys of a source, which is the oldest frozen generation or
+ * a run, into a run older than that; which one, policy.c decides.  VACUUM is this routine with a filter and no source.
  *
- * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used.
+ * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used, but for how far the source is merged.
  * M2	The image is acquired with the removal counter of a metapage read under the merge lock: entries that
- *		VACUUM had flagged before it came to the leaves are not in it.
- * M3	A group takes entries of the image until MERGE_PAGES pages are full; the rest stay for the next group. Every entry of
+ *		VACUUM had flagged before it came to the leaves are not in it.  A run's leaves are read under the merge lock.
+ * M3	A group takes entries of the source until MERGE_PAGES pages are full; the rest stay for the next group. Every entry of
  *		the old leaves is written.
- * M4	A generation is dropped only by whoever walked it from its first to its last entry, when the image it
- *		came from had seen as many log entries as were sealed.
- * M5	A crash anywhere leaves a readable tree; the merge starts over and (key, TID) drops what was moved twice.
+ * M4	A source is dropped whole, and only when it was walked from its first to its last entry, a generation if the image it
+ *		came from had seen as many log entries as were sealed.  Until then it keeps all its entries.
+ * M5	Each group's record stores how far the source is merged: whoever goes on begins there. (key, TID) drops what comes twice.
+ * M6	A run that is a source takes no entries any more; the metapage says which one, and there is one at a time.
  *-------------------------------------------------------------------------
  */
 #include "merge.h"
@@ -34,6 +35,7 @@
 #include "utils/snapmgr.h"
 
 #define LOCK_FIELD_MERGE	1	/* objsubid of the merge lock */
+#define RUN_STEPS		16		/* groups of a run between two looks at the delta */
 
 PG_FUNCTION_INFO_V1(surfidx_merge);
 
@@ -149,12 +151,11 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 
 /* Take the oldest generation off the metapage's list (M4 has been checked) and give its pages back. Merge lock held. */
 static void
-drop_generation(Relation index, uint32 gen, const SfxMergeStats *stats)
+drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
 	SfxGen		dropped;
-	SfxRun	   *run;
 
 	sfx_meta_lock(index, &meta, &metabuf);
 	dropped = meta.gens[meta.ngens - 1];
@@ -162,15 +163,13 @@ drop_generation(Relation index, uint32 gen, const SfxMergeStats *stats)
 		elog(ERROR, "surfidx: generation %u of index \"%s\" is not the oldest frozen one",
 			 gen, RelationGetRelationName(index));
 	memset(&meta.gens[--meta.ngens], 0, sizeof(SfxGen));
+	memset(&meta.resume[SFX_RESUME_GEN], 0, sizeof(SfxResume));
 	meta.merges++;
-	run = SfxMetaMain(&meta);
-	run->entries = Max(0, (int64) run->entries + stats->entries);
-	run->leaves = Max(1, (int64) run->leaves + stats->leaves);
 
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
 	MarkBufferDirty(metabuf);
-	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_GEN, &stats->horizon);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_GEN, horizon);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(metabuf);
 
@@ -179,89 +178,238 @@ drop_generation(Relation index, uint32 gen, const SfxMergeStats *stats)
 	IndexFreeSpaceMapVacuum(index);
 }
 
-/* ---- one generation ---- */
+/* ---- dropping a run ---- */
 
-/* Merge lock held. Merge one group from *from on; false when the generation had nothing left there. */
+/* Give back the pages of one level of a dropped run, and tell the leftmost page of the level below. */
+static BlockNumber
+free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno)
+{
+	BlockNumber below = InvalidBlockNumber;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+
+	/* a damaged link cannot lead in circles longer than the file */
+	for (BlockNumber n = 0; n < nblocks && blkno != InvalidBlockNumber; n++)
+	{
+		Buffer		buf = ReadBuffer(index, blkno);
+		Page		page = BufferGetPage(buf);
+		SfxInner	inner;
+		uint32_t	child;
+		uint64_t	count;
+		BlockNumber right;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		/* once released to the map, a page may be anything; the ones still to come are held by nobody's word but ours */
+		if (!sfx_tree_page_is(index, blkno, page, meta, run, level))
+		{
+			UnlockReleaseBuffer(buf);
+			break;
+		}
+		if (n == 0 && level > 0 &&
+			sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) >= 0 &&
+			sfx_inner_child(&inner, 0, &child, &count) >= 0)
+			below = child;
+		right = SfxPageGetTail(page)->right;
+		UnlockReleaseBuffer(buf);
+		sfx_page_release_free(index, blkno);
+		blkno = right;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return below;
+}
+
+/* Take a run, all of whose entries are in older ones, off the list and give its pages back.  Merge lock held. */
+static void
+drop_run(Relation index, const SfxOrder *order, uint32 id)
+{
+	SfxMeta		meta;
+	Buffer		metabuf;
+	SfxRun		run;
+	BlockNumber blkno;
+	int			r;
+
+	sfx_meta_lock(index, &meta, &metabuf);
+	r = sfx_meta_find_run(&meta, id);
+	if (r < 0 || r == meta.nruns - 1)
+		elog(ERROR, "surfidx: run %u of index \"%s\" is not one to drop", id, RelationGetRelationName(index));
+	run = meta.runs[r];
+	memmove(&meta.runs[r], &meta.runs[r + 1], (meta.nruns - r - 1) * sizeof(SfxRun));
+	memset(&meta.runs[--meta.nruns], 0, sizeof(SfxRun));
+	memset(&meta.resume[SFX_RESUME_RUN], 0, sizeof(SfxResume));
+	meta.epoch++;
+
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	MarkBufferDirty(metabuf);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_RUN, NULL);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(metabuf);
+
+	blkno = run.root;
+	for (int level = run.level; level >= 0 && blkno != InvalidBlockNumber; level--)
+		blkno = free_run_level(index, order, &meta, id, level, blkno);
+	IndexFreeSpaceMapVacuum(index);
+}
+
+/* ---- one generation or run ---- */
+
+typedef struct Merge
+{
+	Relation	index;
+	const SfxOrder *order;
+	MergeManner manner;
+	bool		full;			/* into the main tree, whatever it costs */
+	uint32		run;			/* the source: this run, or if 0 ... */
+	uint32		gen;			/* ... this generation */
+	uint32		target;			/* run; 0: not decided yet */
+	bool		started;		/* from is where we are */
+	SfxPosBuf	from;
+	SfxMergeStats stats;
+} Merge;
+
+/* Is the source still there, and to be merged?  Its place in the metapage's list, or -1. */
+static int
+find_source(const Merge *m, const SfxMeta *meta)
+{
+	if (m->run == 0)
+		return meta->ngens > 1 && meta->gens[meta->ngens - 1].gen == m->gen ? meta->ngens - 1 : -1;
+	return meta->resume[SFX_RESUME_RUN].source == m->run ? sfx_meta_find_run(meta, m->run) : -1;
+}
+
+/* Where to begin: where whoever merged this source before us has come. */
+static void
+set_start(Merge *m, const SfxMeta *meta)
+{
+	const SfxResume *r = &meta->resume[m->run != 0 ? SFX_RESUME_RUN : SFX_RESUME_GEN];
+	SfxPos		pos = {(const uint8_t *) "", 0, 0};
+
+	m->stats.horizon.xid = InvalidTransactionId;
+	m->stats.horizon.catalog = false;
+	if (r->source == (m->run != 0 ? m->run : m->gen))
+	{
+		m->stats.horizon.xid = r->horizon;
+		m->stats.horizon.catalog = r->catalog;
+		pos.key = r->key;
+		pos.len = r->len;
+		pos.tid = r->tid;
+	}
+	sfx_pos_set(&m->from, &pos);
+	m->started = true;
+}
+
+/* May entries of the source go to run number t?  Into an older one than the source, and into none that is being emptied. */
 static bool
-merge_step(Relation index, const SfxOrder *order, SfxMeta *meta, SfxPosBuf *from, SfxMergeStats *stats, uint64 *seen)
+is_target(const Merge *m, const SfxMeta *meta, int source, int t)
+{
+	return t >= 0 && (m->run == 0 || t > source) && meta->resume[SFX_RESUME_RUN].source != meta->runs[t].id;
+}
+
+/* Decide on a target, or make one; a target may have been dropped, or be a source itself, since we last looked. */
+static void
+set_target(Merge *m, SfxMeta *meta, int source)
+{
+	if (m->target != 0 && is_target(m, meta, source, sfx_meta_find_run(meta, m->target)))
+		return;
+	m->target = m->run != 0 ? sfx_merge_run_target(m->index, meta, source, m->full) :
+		sfx_merge_gen_target(m->index, m->order, meta, source, m->full);
+	if (m->target == 0)
+		m->target = sfx_tree_create(m->index, m->order, meta);
+}
+
+/* Merge lock held. Merge one group from m->from on; false when the source had nothing left there. */
+static bool
+merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 {
 	SfxSource	src;
 	SfxGroup	group;
 	const SfxEntry *first;
 	SfxPos		pos;
 
-	sfx_source_init(&src, index, order, meta, meta->ngens - 1);
-	if (!sfx_source_seek(&src, &from->pos))
+	sfx_source_init(&src, m->index, m->order, meta, m->run, source);
+	if (!sfx_source_seek(&src, &m->from.pos))
 	{
 		*seen = src.seen;
-		sfx_horizon_raise(&stats->horizon, &src.horizon);
+		sfx_horizon_raise(&m->stats.horizon, &src.horizon);
 		return false;
 	}
 	first = sfx_source_peek(&src);
 	pos.key = first->key;
 	pos.len = first->keylen;
 	pos.tid = first->tid;
-	sfx_group_locate(&group, index, order, meta, &pos);
-	sfx_group_rewrite(&group, &src, NULL, NULL, stats);
+	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos);
+	sfx_group_rewrite(&group, &src, NULL, NULL, &m->stats);
 	*seen = src.seen;
-	sfx_horizon_raise(&stats->horizon, &src.horizon);
+	sfx_horizon_raise(&m->stats.horizon, &src.horizon);
 	if (group.resume_inf)
 		return false;
-	sfx_pos_set(from, &group.resume);
+	sfx_pos_set(&m->from, &group.resume);
 	return true;
 }
 
+/* The source has been walked to its end (M4). Merge lock held. */
+static void
+finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
+{
+	if (m->run != 0)
+	{
+		drop_run(m->index, m->order, m->run);
+		return;
+	}
+	if (seen != meta->gens[source].sealed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" is damaged: generation %u of its delta log was sealed with "
+						UINT64_FORMAT " entries but has " UINT64_FORMAT,
+						RelationGetRelationName(m->index), m->gen, meta->gens[source].sealed, seen),
+				 errhint("Please REINDEX it.")));
+	drop_generation(m->index, m->gen, &m->stats.horizon);
+}
+
 /*
- * Merge the oldest frozen generation to its end.  False if it gave up, or if somebody else finished the
- * generation meanwhile.
+ * Merge the source to its end.  False if it gave up, or if somebody else finished it meanwhile.  A run gives way to a
+ * delta that has become due, if nobody waits for the end of it all.
  */
 static bool
-merge_generation(Relation index, const SfxOrder *order, uint32 gen, MergeManner manner, SfxMergeStats *stats)
+merge_source(Merge *m)
 {
-	SfxPosBuf  *from = palloc(sizeof(SfxPosBuf));
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
 	MemoryContext stepcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx merge step",
 												  ALLOCSET_DEFAULT_SIZES);
 	bool		more = true;
 
-	sfx_pos_set(from, &start);
-	while (more)
+	m->started = false;
+	m->target = 0;
+	for (int n = 0; more; n++)
 	{
 		SfxMeta		meta;
 		MemoryContext old;
 		uint64		seen = 0;
+		int			source;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!take_lock(index, manner))
+		if (m->run != 0 && !m->full && n % RUN_STEPS == 0 && n > 0 && sfx_merge_delta_due(m->index))
 			break;
-		sfx_meta_read(index, &meta);
-		if (meta.ngens < 2 || meta.gens[meta.ngens - 1].gen != gen)
+		if (!take_lock(m->index, m->manner))
+			break;
+		sfx_meta_read(m->index, &meta);
+		source = find_source(m, &meta);
+		if (source < 0)
 		{
-			sfx_merge_unlock(index);
+			sfx_merge_unlock(m->index);
 			break;
 		}
 		old = MemoryContextSwitchTo(stepcxt);
-		more = merge_step(index, order, &meta, from, stats, &seen);
+		if (!m->started)
+			set_start(m, &meta);
+		set_target(m, &meta, source);
+		/* a run that was made for it has moved the others */
+		source = find_source(m, &meta);
+		more = merge_step(m, &meta, source, &seen);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(stepcxt);
 		if (!more)
-		{
-			if (seen != meta.gens[meta.ngens - 1].sealed)
-				ereport(ERROR,
-						(errcode(ERRCODE_INDEX_CORRUPTED),
-						 errmsg("index \"%s\" is damaged: generation %u of its delta log was sealed with "
-								UINT64_FORMAT " entries but has " UINT64_FORMAT,
-								RelationGetRelationName(index), gen, meta.gens[meta.ngens - 1].sealed, seen),
-						 errhint("Please REINDEX it.")));
-			drop_generation(index, gen, stats);
-		}
-		sfx_merge_unlock(index);
+			finish_source(m, &meta, source, seen);
+		sfx_merge_unlock(m->index);
 	}
-	/* given up half-way: what was merged so far is in the leaves */
-	if (more && stats->groups > 0)
-		sfx_store_tree_stats(index, stats);
 	MemoryContextDelete(stepcxt);
-	pfree(from);
 	return !more;
 }
 
@@ -289,45 +437,103 @@ next_generation(Relation index, MergeManner manner, uint32 last)
 	return meta.ngens < 2 ? 0 : meta.gens[meta.ngens - 1].gen;
 }
 
-static uint64
-merge_all(Relation index, MergeManner manner)
+/* Every generation that there is now.  False: gave up. */
+static bool
+merge_generations(Merge *m)
 {
-	uint64		merged = 0;
 	uint32		last;
-	uint32		gen;
 	SfxMeta		meta;
+
+	/* what is appended to later generations is not ours to wait for */
+	sfx_meta_read(m->index, &meta);
+	last = meta.gens[0].gen;
+	m->run = 0;
+	while ((m->gen = next_generation(m->index, m->manner, last)) != 0 && m->gen <= last)
+		if (!merge_source(m) && m->manner != MERGE_WAIT)
+			return false;
+	return true;
+}
+
+/*
+ * The run that is being merged into an older one, or that should be: its id, noted in the metapage, so that nothing else
+ * goes into it any more.  0: none, or the lock is busy.
+ */
+static uint32
+next_run(Merge *m)
+{
+	SfxMeta		meta;
+	Buffer		metabuf;
+	int			r;
+	uint32		id = 0;
+
+	sfx_meta_read(m->index, &meta);
+	if (meta.resume[SFX_RESUME_RUN].source != 0)
+		return meta.resume[SFX_RESUME_RUN].source;
+	if (sfx_merge_run_due(m->index, &meta, m->full) < 0 || !take_lock(m->index, m->manner))
+		return 0;
+	sfx_meta_lock(m->index, &meta, &metabuf);
+	if (meta.resume[SFX_RESUME_RUN].source != 0)
+		id = meta.resume[SFX_RESUME_RUN].source;
+	else if ((r = sfx_merge_run_due(m->index, &meta, m->full)) >= 0)
+	{
+		id = meta.resume[SFX_RESUME_RUN].source = meta.runs[r].id;
+		START_CRIT_SECTION();
+		sfx_meta_store(BufferGetPage(metabuf), &meta);
+		MarkBufferDirty(metabuf);
+		sfx_wal_meta(m->index, metabuf, &meta, SFX_META_MERGE_RUN, NULL);
+		END_CRIT_SECTION();
+	}
+	UnlockReleaseBuffer(metabuf);
+	sfx_merge_unlock(m->index);
+	return id;
+}
+
+static void
+merge_runs(Merge *m)
+{
+	while ((m->run = next_run(m)) != 0)
+		if (!merge_source(m) && m->manner != MERGE_WAIT)
+			break;
+}
+
+/* full: into the main tree, and all runs, too.  runs: those that are due. */
+static uint64
+merge_all(Relation index, MergeManner manner, bool full, bool runs)
+{
+	Merge	   *m = palloc0(sizeof(Merge));
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
-	const SfxOrder *order;
+	uint64		merged;
 
 	sfx_keydesc_init(kd, index);
-	order = sfx_order_create(index, kd, true);
-	/* what is appended to later generations is not ours to wait for */
-	sfx_meta_read(index, &meta);
-	last = meta.gens[0].gen;
-	while ((gen = next_generation(index, manner, last)) != 0 && gen <= last)
-	{
-		SfxMergeStats stats = {0};
-		bool		done = merge_generation(index, order, gen, manner, &stats);
-
-		merged += stats.taken;
-		if (!done && manner != MERGE_WAIT)
-			break;
-	}
-	sfx_order_end(order);
+	m->index = index;
+	m->order = sfx_order_create(index, kd, true);
+	m->manner = manner;
+	m->full = full;
+	if (merge_generations(m) && runs)
+		merge_runs(m);
+	merged = m->stats.taken;
+	sfx_order_end(m->order);
 	pfree(kd);
+	pfree(m);
 	return merged;
 }
 
 uint64
-sfx_merge_all(Relation index, bool wait)
+sfx_merge_all(Relation index)
 {
-	return merge_all(index, wait ? MERGE_WAIT : MERGE_TRY);
+	return merge_all(index, MERGE_WAIT, true, true);
+}
+
+uint64
+sfx_merge_delta(Relation index, bool runs)
+{
+	return merge_all(index, MERGE_TRY, false, runs);
 }
 
 uint64
 sfx_merge_politely(Relation index)
 {
-	return merge_all(index, MERGE_POLITE);
+	return merge_all(index, MERGE_POLITE, false, true);
 }
 
 /* ---- SQL ---- */
@@ -372,7 +578,7 @@ surfidx_merge(PG_FUNCTION_ARGS)
 	index = sfx_open_index(PG_GETARG_OID(0), RowExclusiveLock);
 	if (!SfxMayMaintain(RelationGetRelid(index)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
-	merged = sfx_merge_all(index, true);
+	merged = sfx_merge_all(index);
 	relation_close(index, RowExclusiveLock);
 	PG_RETURN_INT64((int64) merged);
 }

@@ -17,14 +17,29 @@ extern bool sfx_merge_lock_held(Relation index);	/* by this backend */
 extern void sfx_merge_pressure(Relation index);
 /* Is a merge due, or at least worth its cost?  The worker asks before it merges. */
 extern bool sfx_merge_due(Relation index);
+/* Has the delta reached its bounds? */
+extern bool sfx_merge_delta_due(Relation index);
 
 /*
- * Freeze what there is and merge every frozen generation into the main tree, group by group, taking the merge
- * lock per group.  With wait = false gives up as soon as the lock is busy.  Returns entries merged.
+ * Where a merge goes (merge lock held).  The id of the run that generation meta->gens[g] is merged into; 0: a new one.
+ * full: towards the main tree without regard to the cost.
  */
-extern uint64 sfx_merge_all(Relation index, bool wait);
+extern uint32 sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, bool full);
+/* The id of the older run that run number r is merged into. */
+extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full);
+/* The number of a run that is to be merged into an older one; -1: none is due. */
+extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, bool full);
 
-/* The same without waiting, stopping as soon as somebody waits for the caller's RowExclusiveLock on the index. */
+/*
+ * Freeze what there is and merge all of the delta and all runs into the main tree, group by group, taking the merge
+ * lock per group.  Returns entries merged, those of runs included.
+ */
+extern uint64 sfx_merge_all(Relation index);
+
+/* Merge the delta to where it costs least, and then, if asked, runs that are due; gives up as soon as the merge lock is busy. */
+extern uint64 sfx_merge_delta(Relation index, bool runs);
+
+/* The same and runs that are due, stopping as soon as somebody waits for the caller's SFX_WORKER_LOCK on the index. */
 extern uint64 sfx_merge_politely(Relation index);
 
 /* Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE) unless it is a surfidx index. */

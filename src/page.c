@@ -18,6 +18,7 @@ StaticAssertDecl(sizeof(SfxPageTail) == 24, "page tail is 24 bytes on disk");
 StaticAssertDecl(offsetof(SfxPageTail, page_id) == 22, "page id stands in the last two bytes");
 StaticAssertDecl(sizeof(SfxGen) == 24, "generation is 24 bytes on disk");
 StaticAssertDecl(sizeof(SfxRun) == 32, "run is 32 bytes on disk");
+StaticAssertDecl(sizeof(SfxResume) == 64, "merge position is 64 bytes on disk");
 StaticAssertDecl(sizeof(SfxMeta) <= SFX_BODY_CAPACITY, "metapage fits");
 StaticAssertDecl(3 * SFX_MAX_ENTRY + 56 <= SFX_BODY_CAPACITY, "two fences and one entry fit");
 
@@ -96,7 +97,7 @@ sfx_page_check(Relation index, BlockNumber blkno, Page page)
 
 /* May this page, locked by us, be given a new life? */
 static bool
-page_is_free(Page page, uint32 oldest_gen)
+page_is_free(Page page, const SfxMeta *meta)
 {
 	SfxPageTail *tail;
 
@@ -107,18 +108,21 @@ page_is_free(Page page, uint32 oldest_gen)
 	tail = SfxPageGetTail(page);
 	if (tail->page_id != SFX_PAGE_ID)
 		return false;
-	return tail->kind == SFX_PAGE_DELETED ||
-		(tail->kind == SFX_PAGE_LOG && tail->owner < oldest_gen);
+	if (tail->kind == SFX_PAGE_LOG)
+		return tail->owner < SfxMetaOldestGen(meta);
+	if (tail->kind == SFX_PAGE_LEAF || tail->kind == SFX_PAGE_INNER)
+		return tail->owner < meta->next_run && sfx_meta_find_run(meta, tail->owner) < 0;
+	return tail->kind == SFX_PAGE_DELETED;
 }
 
 bool
-sfx_page_is_free(Page page, uint32 oldest_gen)
+sfx_page_is_free(Page page, const SfxMeta *meta)
 {
-	return page_is_free(page, oldest_gen);
+	return page_is_free(page, meta);
 }
 
 Buffer
-sfx_page_alloc(Relation index, uint32 oldest_gen)
+sfx_page_alloc(Relation index, const SfxMeta *meta)
 {
 	Buffer		buf;
 
@@ -136,7 +140,7 @@ sfx_page_alloc(Relation index, uint32 oldest_gen)
 		/* Whoever holds the lock is using the page: not for us. */
 		if (ConditionalLockBuffer(buf))
 		{
-			if (page_is_free(BufferGetPage(buf), oldest_gen))
+			if (page_is_free(BufferGetPage(buf), meta))
 				return buf;
 			LockBuffer(buf, BUFFER_LOCK_UNLOCK);
 		}
@@ -159,6 +163,16 @@ sfx_page_release_free(Relation index, BlockNumber blkno)
 }
 
 /* ---- metapage ---- */
+
+SfxRun *
+sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
+{
+	int			r = sfx_meta_find_run(m, id);
+
+	if (r < 0)
+		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", id, RelationGetRelationName(index));
+	return unconstify(SfxRun *, &m->runs[r]);
+}
 
 static void
 meta_check(Relation index, Page page)
@@ -184,8 +198,12 @@ meta_check(Relation index, Page page)
 	for (int g = 0; g < m->ngens; g++)
 		if (m->gens[g].first < SFX_FIRST_BLKNO || m->gens[g].tail < SFX_FIRST_BLKNO)
 			sfx_corrupt(index, SFX_META_BLKNO, "a log page is a reserved block");
-	if (SfxMetaMain(m)->root < SFX_FIRST_BLKNO)
-		sfx_corrupt(index, SFX_META_BLKNO, "the root is a reserved block");
+	for (int i = 0; i < 2; i++)
+		if (m->resume[i].len > SFX_RESUME_KEY)
+			sfx_corrupt(index, SFX_META_BLKNO, "length of a merge position");
+	for (int r = 0; r < m->nruns; r++)
+		if (m->runs[r].root < SFX_FIRST_BLKNO)
+			sfx_corrupt(index, SFX_META_BLKNO, "the root is a reserved block");
 }
 
 void

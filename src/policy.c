@@ -62,6 +62,14 @@ active_entries(Relation index, const SfxMeta *meta)
 	return n;
 }
 
+/* An image takes about two nodes for a log page, and readers build their own where a generation takes half the pool. */
+static uint64
+max_log_pages(Relation index)
+{
+	return Min((uint64) sfx_opt_delta_size(index) * 1024 / BLCKSZ,
+			   (uint64) sfx_guc_delta_memory * 1024 / SFX_NODE_SIZE / 8);
+}
+
 static void
 measure(Relation index, DeltaSize *d)
 {
@@ -75,9 +83,7 @@ measure(Relation index, DeltaSize *d)
 		d->pages += meta.gens[g].pages;
 		d->entries += meta.gens[g].sealed;
 	}
-	/* An image takes about two nodes for a log page, and readers build their own where a generation takes half the pool. */
-	d->max_pages = Min((uint64) sfx_opt_delta_size(index) * 1024 / BLCKSZ,
-					   (uint64) sfx_guc_delta_memory * 1024 / SFX_NODE_SIZE / 8);
+	d->max_pages = max_log_pages(index);
 	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
 }
 
@@ -103,7 +109,7 @@ time_to_look(const DeltaSize *d)
  * leaves as would have to be rewritten.  Merge lock held.
  */
 static bool
-worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, double ratio)
+worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, double ratio)
 {
 	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
@@ -115,13 +121,13 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, double 
 	int			child = 0;
 
 	sfx_pos_set(pos, &start);
-	while (sfx_generation_next(index, order, meta, 0, pos, &n) && SfxMetaMain(meta)->level > 0)
+	while (sfx_generation_next(index, order, meta, g, pos, &n) && SfxMetaMain(meta)->level > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (child == node.nchildren || (!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
 		{
 			MemoryContextReset(cxt);
-			sfx_tree_load(index, order, meta, &pos->pos, 1, &node);
+			sfx_tree_load(index, order, meta, SfxMetaMain(meta)->id, &pos->pos, 1, &node);
 			child = 0;
 		}
 		while (child + 1 < node.nchildren && sfx_order_cmp_pos(order, &node.children[child + 1].low, &pos->pos) <= 0)
@@ -156,7 +162,7 @@ worth_it(Relation index)
 	if (sfx_merge_trylock(index))
 	{
 		sfx_meta_read(index, &meta);
-		worth = worth_leaves(index, order, &meta, sfx_opt_merge_ratio(index));
+		worth = worth_leaves(index, order, &meta, 0, sfx_opt_merge_ratio(index));
 		sfx_merge_unlock(index);
 	}
 	sfx_order_end(order);
@@ -164,15 +170,93 @@ worth_it(Relation index)
 	return worth;
 }
 
+/* ---- where merges go ---- */
+
+/* Is run number t one that entries may go into (M6)? */
+static bool
+takes_entries(const SfxMeta *meta, int t)
+{
+	return meta->resume[SFX_RESUME_RUN].source != meta->runs[t].id;
+}
+
+/*
+ * Would a full delta of such entries, if they fell everywhere, be too few for the main tree's leaves?  Then the delta in hand goes
+ * there only if its entries keep together.
+ */
+static bool
+is_large(Relation index, const SfxMeta *meta, const SfxGen *gen, double run_ratio)
+{
+	double		full = (double) gen->sealed * max_log_pages(index) / Max(gen->pages, 1);
+
+	return run_ratio * SfxMetaMain(meta)->entries > full;
+}
+
+uint32
+sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, bool full)
+{
+	const SfxGen *gen = &meta->gens[g];
+	double		ratio = sfx_opt_merge_ratio(index);
+	double		run_ratio = sfx_opt_run_ratio(index);
+	int			newest = takes_entries(meta, 0) ? 0 : 1;
+
+	if (full)
+		return meta->runs[newest].id;
+	if (!is_large(index, meta, gen, run_ratio) || worth_leaves(index, order, meta, g, run_ratio))
+		return SfxMetaMain(meta)->id;
+	for (int t = meta->nruns - 2; t >= newest; t--)
+		if (takes_entries(meta, t) && gen->sealed >= ratio * meta->runs[t].entries)
+			return meta->runs[t].id;
+	/* a small delta, which VACUUM may have found, is not worth a run of its own beside another one */
+	if (meta->nruns == SFX_MAX_RUNS || (newest < meta->nruns - 1 && gen->pages < max_log_pages(index) / 2))
+		return meta->runs[newest].id;
+	return 0;
+}
+
+uint32
+sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full)
+{
+	double		ratio = sfx_opt_merge_ratio(index);
+
+	for (int t = meta->nruns - 1; t > r + 1; t--)
+		if (!full && meta->runs[r].entries >= ratio * meta->runs[t].entries)
+			return meta->runs[t].id;
+	return meta->runs[r + 1].id;
+}
+
+int
+sfx_merge_run_due(Relation index, const SfxMeta *meta, bool full)
+{
+	double		ratio = sfx_opt_merge_ratio(index);
+
+	for (int r = 0; r < meta->nruns - 1; r++)
+		if (full || meta->runs[r].entries == 0 || meta->runs[r].entries >= ratio * meta->runs[r + 1].entries)
+			return r;
+	/* the list is nearly full, which policies that were changed on the way can bring about */
+	return meta->nruns >= SFX_MAX_RUNS - 1 ? meta->nruns - 2 : -1;
+}
+
 /* ---- the public face ---- */
+
+bool
+sfx_merge_delta_due(Relation index)
+{
+	DeltaSize	d;
+
+	measure(index, &d);
+	return exceeds(&d, 1);
+}
 
 bool
 sfx_merge_due(Relation index)
 {
 	DeltaSize	d;
+	SfxMeta		meta;
 
 	measure(index, &d);
-	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index));
+	if (exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)))
+		return true;
+	sfx_meta_read(index, &meta);
+	return meta.resume[SFX_RESUME_RUN].source != 0 || sfx_merge_run_due(index, &meta, false) >= 0;
 }
 
 /* Somebody else is merging and does not keep up: let him. */
@@ -196,12 +280,12 @@ sfx_merge_pressure(Relation index)
 	if (RelationUsesLocalBuffers(index) || index->rd_createSubid != InvalidSubTransactionId)
 	{
 		if (sfx_merge_due(index))
-			(void) sfx_merge_all(index, false);
+			(void) sfx_merge_delta(index, true);
 	}
 	else if (sfx_guc_auto_merge)
 	{
 		/* the worker may be unable to start, for want of a slot; whoever else is merging may be slow */
-		if (!sfx_worker_request(index) && exceeds(&d, HELP_AT) && sfx_merge_all(index, false) > 0)
+		if (!sfx_worker_request(index) && exceeds(&d, HELP_AT) && sfx_merge_delta(index, false) > 0)
 			return;
 		if (d.pages >= BRAKE_AT * d.max_pages)
 			brake();

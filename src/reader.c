@@ -6,11 +6,11 @@
  *
  *	R1	the metapage is read (after the gate was pinned, where one is asked for);
  *	R2	then a bounded batch of each generation's image, newest first, from cur on;
- *	R3	then the leaf that holds cur.  Entries move from the delta to the tree, never back: what a merge moves
- *		between R2 and R3 is seen twice, and (key, TID) drops the second one; nothing is missed.
+ *	R3	then the leaf that holds cur of each run, newest first, the main tree's last.  Entries move in this direction, never
+ *		back: what a merge moves meanwhile is seen twice, and (key, TID) drops the second one; nothing is missed.
  *	R4	stop is the least of: the range's end, the leaf's fence, the end of each batch that was cut off.
  *		What was read beyond stop is thrown away; the next step begins with R1 there.
- *	R5	a generation that is gone by R2 sends the step back to R1.
+ *	R5	a generation or run that is gone by then sends the step back to R1.
  *
  * No lock is held between calls and nothing but the gate page is pinned. (DESIGN sections 4, 5 and 8.)
  *-------------------------------------------------------------------------
@@ -57,6 +57,18 @@ typedef enum Anchor
 	ANCHOR_END					/* ran off the range */
 } Anchor;
 
+/* One run's share of a step: what its leaf has between cur and stop. */
+typedef struct Share
+{
+	int			at;				/* next entry of block, -1 or nent: none */
+	bool		have_page;		/* page holds a copy for the blocks to come */
+	int			blockno;
+	SfxLeaf		leaf;
+	BlockNumber leafblk;
+	PGAlignedBlock page;
+	SfxBlock	block[1];		/* decoded; used like a pointer */
+} Share;
+
 struct SfxReader
 {
 	MemoryContext cxt;			/* the owner's */
@@ -69,11 +81,13 @@ struct SfxReader
 	Anchor		anchor;
 	bool		anchor_inclusive;
 	/* ANCHOR_ENTRY: where the entry last returned stands; not a copy, which would cost more than the rest of a call */
-	const SfxEntry *last_batch; /* NULL: in block, at last_at */
+	const SfxEntry *last_batch; /* NULL: in last_share's block, at last_at */
+	Share	   *last_share;
 	int			last_at;
 	bool		active;			/* a step is in hand */
 	bool		final;			/* ... and its stop is the range's end */
 	int			nbatches;
+	int			nruns;			/* runs of the step besides the main tree */
 	Bound		lo;
 	Bound		hi;
 	Bound		cur;
@@ -83,18 +97,12 @@ struct SfxReader
 	/* rows of this step that are dead to everybody */
 	Relation	heap;			/* set with the first of them */
 	int			nkilled;		/* in batches */
-	int			ndead;			/* in the leaf */
+	int			ndead;			/* in the main tree's leaf */
 	uint64	   *dead;			/* their TIDs; room for SFX_DEAD_MAX, NULL until first needed */
 	Bound		dead_pos;		/* where the first of them stands */
-	/* the leaf's share of the step */
-	int			at;				/* next entry of block, -1 or nent: none */
-	bool		have_page;		/* page holds a copy for the blocks to come */
-	int			blockno;
-	SfxLeaf		leaf;
-	uint32		leaf_entries;
-	BlockNumber leafblk;
-	PGAlignedBlock page;
-	SfxBlock	block[1];		/* decoded; used like a pointer */
+	uint32		leaf_entries;	/* of the main tree's leaf */
+	Share	   *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
+	Share		main;
 };
 
 static uint8 fence_low[SFX_MAX_ENTRY];
@@ -150,6 +158,8 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->gatebuf = InvalidBuffer;
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		r->batch[i] = NULL;
+	for (int i = 0; i < SFX_MAX_RUNS; i++)
+		r->run[i] = NULL;
 	r->anchor = ANCHOR_END;
 	r->active = false;
 	r->dir = ForwardScanDirection;
@@ -205,6 +215,9 @@ sfx_reader_end(SfxReader *r)
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		if (r->batch[i])
 			sfx_spare_put(SFX_SPARE_BATCH, r->batch[i]);
+	for (int i = 0; i < SFX_MAX_RUNS; i++)
+		if (r->run[i])
+			sfx_spare_put(SFX_SPARE_SHARE, r->run[i]);
 	sfx_spare_put(SFX_SPARE_READER, r);
 }
 
@@ -314,15 +327,15 @@ stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 }
 
 /* Owned like the reader itself. */
-static Batch *
-get_batch(SfxReader *r)
+static void *
+get_spare(SfxReader *r, SfxSpareKind kind, Size size)
 {
 	MemoryContext old = MemoryContextSwitchTo(r->cxt);
 	bool		fresh;
-	Batch	   *b = sfx_spare_get(SFX_SPARE_BATCH, sizeof(Batch), &fresh);
+	void	   *spare = sfx_spare_get(kind, size, &fresh);
 
 	MemoryContextSwitchTo(old);
-	return b;
+	return spare;
 }
 
 /* R2 for all.  False: start again with R1. */
@@ -337,7 +350,7 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 		if (meta->gens[g].first == InvalidBlockNumber)
 			continue;
 		if (r->batch[r->nbatches] == NULL)
-			r->batch[r->nbatches] = get_batch(r);
+			r->batch[r->nbatches] = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
 		b = r->batch[r->nbatches];
 		if (!fill_batch(r, meta, g, b))
 			return false;
@@ -353,22 +366,22 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 	return true;
 }
 
-/* Decode the share of block number b of leaf that lies between cur and stop. */
+/* Decode what of block number b of leaf lies between cur and stop. */
 static void
-decode_block(SfxReader *r, const SfxLeaf *leaf, int b)
+decode_block(SfxReader *r, Share *s, const SfxLeaf *leaf, int b)
 {
 	const SfxPos *lo = forward(r) ? &r->cur.pos : &r->stop.pos;
 	const Bound *hi = forward(r) ? &r->stop : &r->cur;
 
-	if (sfx_leaf_decode(leaf, b, lo, hi->inf ? NULL : &hi->pos, r->block) < 0)
-		sfx_corrupt(r->index, r->leafblk, "leaf block");
-	r->blockno = b;
-	r->at = forward(r) ? 0 : r->block->nent - 1;
+	if (sfx_leaf_decode(leaf, b, lo, hi->inf ? NULL : &hi->pos, s->block) < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	s->blockno = b;
+	s->at = forward(r) ? 0 : s->block->nent - 1;
 }
 
 /* R4: the leaf's fence in the direction of the scan. */
 static void
-stop_at_fence(SfxReader *r, const SfxLeaf *leaf)
+stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 {
 	SfxPos		low,
 				high;
@@ -387,67 +400,117 @@ stop_at_fence(SfxReader *r, const SfxLeaf *leaf)
 			return;
 	}
 	if (sfx_leaf_fences(leaf, fence_low, &low, fence_high, &high, &inf) < 0)
-		sfx_corrupt(r->index, r->leafblk, "leaf fences");
+		sfx_corrupt(r->index, blkno, "leaf fences");
 	if (!forward(r))
 		stop_at(r, low.key, low.len, low.tid);
 	else if (!inf)
 		stop_at(r, high.key, high.len, high.tid);
 }
 
-/* R3: find the leaf, decode its first block in place, copy the page if more of it is wanted. */
 static void
-read_leaf(SfxReader *r, const SfxMeta *meta)
+open_leaf(SfxReader *r, Share *s, Page page, SfxLeaf *leaf)
+{
+	s->have_page = false;
+	s->block->nent = 0;
+	s->at = forward(r) ? 0 : -1;
+	if (sfx_leaf_open(leaf, SfxPageBody(page), SfxPageBodyLen(page), r->order) < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf header or directory");
+	stop_at_fence(r, s->leafblk, leaf);
+}
+
+/* The leaf's first block of the step.  False: there is none.  *more: the next block may have some of it, too. */
+static bool
+first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool *more)
+{
+	int			b;
+
+	if (leaf->nblocks == 0)
+		return false;
+	if (forward(r))
+		b = sfx_leaf_find_block(leaf, pos);
+	else
+		b = pos->key == NULL ? leaf->nblocks - 1 : sfx_leaf_find_block_before(leaf, pos);
+	if (b < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	if (b >= leaf->nblocks)
+		return false;
+	decode_block(r, s, leaf, b);
+	/* Did the decoding reach the block's far end, and is there another one? */
+	*more = forward(r) ? s->block->first + s->block->nent == s->block->total && b + 1 < leaf->nblocks :
+		s->block->first == 0 && b > 0;
+	return true;
+}
+
+/* R3: find the main tree's leaf, decode its first block in place, copy the page if more of it is wanted. */
+static void
+read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	Share	   *s = &r->main;
+	Buffer		buf = sfx_tree_find(r->index, r->order, meta, SfxMetaMain(meta)->id, pos, !forward(r), 0);
+	Page		page = BufferGetPage(buf);
+	SfxLeaf		leaf;
+	bool		more;
+
+	s->leafblk = BufferGetBlockNumber(buf);
+	open_leaf(r, s, page, &leaf);
+	r->leaf_entries = leaf.nentries;
+	if (first_block(r, s, &leaf, pos, &more) && (more || (s->block->haspay && s->block->nent > 0)))
+	{
+		memcpy(s->page.data, page, BLCKSZ);
+		/* payloads lie in the page, too */
+		if (s->block->haspay)
+			s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf.body);
+		s->leaf = leaf;
+		s->leaf.body = SfxPageBody((Page) s->page.data);
+		s->have_page = more;
+	}
+	UnlockReleaseBuffer(buf);
+}
+
+/*
+ * R3 for the other runs: copy the leaves; they can be decoded only when it is known where the step stops.
+ * False: one of them is gone.
+ */
+static bool
+copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	for (r->nruns = 0; r->nruns < meta->nruns - 1; r->nruns++)
+	{
+		Share	   *s = r->run[r->nruns];
+		Buffer		buf;
+
+		if (s == NULL)
+			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(Share));
+		buf = sfx_tree_find(r->index, r->order, meta, meta->runs[r->nruns].id, pos, !forward(r), 0);
+		if (!BufferIsValid(buf))
+			return false;
+		s->leafblk = BufferGetBlockNumber(buf);
+		memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
+		UnlockReleaseBuffer(buf);
+		open_leaf(r, s, (Page) s->page.data, &s->leaf);
+	}
+	return true;
+}
+
+/* R3 and R4.  False: start again with R1. */
+static bool
+read_trees(SfxReader *r, const SfxMeta *meta)
 {
 	SfxPos		infinity = {NULL, 0, 0};
 	const SfxPos *pos = r->cur.inf ? &infinity : &r->cur.pos;
-	Buffer		buf = sfx_tree_find(r->index, r->order, meta, pos, !forward(r), 0);
-	Page		page = BufferGetPage(buf);
-	SfxLeaf		leaf;
-	int			b;
 
-	r->leafblk = BufferGetBlockNumber(buf);
-	r->have_page = false;
-	r->leaf_entries = 0;
-	r->block->nent = 0;
-	r->at = forward(r) ? 0 : -1;
-	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), r->order) < 0)
-		sfx_corrupt(r->index, r->leafblk, "leaf header or directory");
-	r->leaf_entries = leaf.nentries;
-	stop_at_fence(r, &leaf);
-	if (leaf.nblocks > 0)
+	if (!copy_run_leaves(r, meta, pos))
+		return false;
+	read_leaf(r, meta, pos);
+	for (int i = 0; i < r->nruns; i++)
 	{
+		Share	   *s = r->run[i];
 		bool		more;
 
-		if (forward(r))
-			b = sfx_leaf_find_block(&leaf, pos);
-		else
-			b = pos->key == NULL ? leaf.nblocks - 1 : sfx_leaf_find_block_before(&leaf, pos);
-		if (b < 0)
-			sfx_corrupt(r->index, r->leafblk, "leaf directory");
-		if (b < leaf.nblocks)
-		{
-			decode_block(r, &leaf, b);
-			/* Did the decoding reach the block's far end, and is there another one? */
-			more = forward(r) ? r->block->first + r->block->nent == r->block->total && b + 1 < leaf.nblocks :
-				r->block->first == 0 && b > 0;
-			if (more)
-			{
-				memcpy(r->page.data, page, BLCKSZ);
-				r->leaf = leaf;
-				r->leaf.body = SfxPageBody((Page) r->page.data);
-				r->have_page = true;
-				if (r->block->haspay)
-					r->block->payload = r->leaf.body + (r->block->payload - leaf.body);
-			}
-			else if (r->block->haspay && r->block->nent > 0)
-			{
-				/* payloads lie in the page: keep the page */
-				memcpy(r->page.data, page, BLCKSZ);
-				r->block->payload = SfxPageBody((Page) r->page.data) + (r->block->payload - leaf.body);
-			}
-		}
+		if (first_block(r, s, &s->leaf, pos, &more))
+			s->have_page = more;
 	}
-	UnlockReleaseBuffer(buf);
+	return true;
 }
 
 /* R4: throw away what the batches hold beyond stop. */
@@ -480,15 +543,14 @@ step(SfxReader *r)
 	for (int tries = 0;; tries++)
 	{
 		if (tries == READER_MAX_RESTARTS)
-			sfx_corrupt(r->index, SFX_META_BLKNO, "generations of the delta vanish under every reader");
+			sfx_corrupt(r->index, SFX_META_BLKNO, "generations of the delta, or runs, vanish under every reader");
 		CHECK_FOR_INTERRUPTS();
 		bound_copy(&r->stop, forward(r) ? &r->hi : &r->lo);
 		r->final = true;
 		read_meta(r, &meta);
-		if (fill_batches(r, &meta))
+		if (fill_batches(r, &meta) && read_trees(r, &meta))
 			break;
 	}
-	read_leaf(r, &meta);
 	trim_batches(r);
 	r->active = true;
 }
@@ -506,59 +568,83 @@ cmp_entries(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 
 /* The leaf's next entry of this step; decodes the next block where needed. */
 static bool
-leaf_peek(SfxReader *r, SfxEntry *e)
+leaf_peek(SfxReader *r, Share *s, SfxEntry *e)
 {
-	while (r->at < 0 || r->at >= r->block->nent)
+	while (s->at < 0 || s->at >= s->block->nent)
 	{
-		int			next = r->blockno + (forward(r) ? 1 : -1);
+		int			next = s->blockno + (forward(r) ? 1 : -1);
 
-		if (!r->have_page || next < 0 || next >= r->leaf.nblocks)
+		if (!s->have_page || next < 0 || next >= s->leaf.nblocks)
 			return false;
 		CHECK_FOR_INTERRUPTS();
-		decode_block(r, &r->leaf, next);
+		decode_block(r, s, &s->leaf, next);
 		/* cut off by stop: later blocks hold nothing for this step */
-		if (forward(r) ? r->block->first + r->block->nent < r->block->total : r->block->first > 0)
-			r->have_page = false;
+		if (forward(r) ? s->block->first + s->block->nent < s->block->total : s->block->first > 0)
+			s->have_page = false;
 	}
-	sfx_block_entry(r->block, r->at, e);
+	sfx_block_entry(s->block, s->at, e);
 	return true;
 }
 
 static inline void
-leaf_advance(SfxReader *r)
+leaf_advance(SfxReader *r, Share *s)
 {
-	r->at += forward(r) ? 1 : -1;
+	s->at += forward(r) ? 1 : -1;
+}
+
+static bool
+comes_before(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
+{
+	int			c = cmp_entries(r, a, b);
+
+	return forward(r) ? c < 0 : c > 0;
+}
+
+static void
+skip_if_equal(SfxReader *r, Share *s, const SfxEntry *e)
+{
+	SfxEntry	l;
+
+	if (leaf_peek(r, s, &l) && cmp_entries(r, &l, e) == 0)
+		leaf_advance(r, s);
 }
 
 /* The union's next entry of this step. */
 static bool
 union_next(SfxReader *r, SfxEntry *e)
 {
-	bool		have = leaf_peek(r, e);
-	bool		from_leaf = have;
+	bool		have = leaf_peek(r, &r->main, e);
 
 	r->last_batch = NULL;
-	r->last_at = r->at;
-	if (r->nbatches == 0)
+	r->last_share = &r->main;
+	r->last_at = r->main.at;
+	if (r->nbatches == 0 && r->nruns == 0)
 	{
 		if (have)
-			leaf_advance(r);
+			leaf_advance(r, &r->main);
 		return have;
+	}
+	for (int i = 0; i < r->nruns; i++)
+	{
+		SfxEntry	l;
+
+		if (leaf_peek(r, r->run[i], &l) && (!have || comes_before(r, &l, e)))
+		{
+			r->last_share = r->run[i];
+			r->last_at = r->run[i]->at;
+			*e = l;
+			have = true;
+		}
 	}
 	for (int i = 0; i < r->nbatches; i++)
 	{
 		Batch	   *b = r->batch[i];
-		int			c;
 
-		if (b->at == b->n)
-			continue;
-		c = have ? cmp_entries(r, &b->entry[b->at], e) : 0;
-		if (!have || (forward(r) ? c < 0 : c > 0))
+		if (b->at < b->n && (!have || comes_before(r, &b->entry[b->at], e)))
 		{
 			r->last_batch = &b->entry[b->at];
 			*e = *r->last_batch;
 			have = true;
-			from_leaf = false;
 		}
 	}
 	if (!have)
@@ -571,15 +657,9 @@ union_next(SfxReader *r, SfxEntry *e)
 		if (b->at < b->n && cmp_entries(r, &b->entry[b->at], e) == 0)
 			b->at++;
 	}
-	if (from_leaf)
-		leaf_advance(r);
-	else
-	{
-		SfxEntry	l;
-
-		if (leaf_peek(r, &l) && cmp_entries(r, &l, e) == 0)
-			leaf_advance(r);
-	}
+	for (int i = 0; i < r->nruns; i++)
+		skip_if_equal(r, r->run[i], e);
+	skip_if_equal(r, &r->main, e);
 	return true;
 }
 
@@ -600,7 +680,7 @@ set_boundary(SfxReader *r)
 			if (r->last_batch)
 				last = *r->last_batch;
 			else
-				sfx_block_entry(r->block, r->last_at, &last);
+				sfx_block_entry(r->last_share->block, r->last_at, &last);
 			bound_set(&r->cur, last.key, last.keylen, last.tid + (forward(r) ? 1 : 0));
 			break;
 		case ANCHOR_POS:
@@ -681,11 +761,12 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 		}
 		return;
 	}
-	if (r->ndead == SFX_DEAD_MAX)
+	/* in the other runs they stay until VACUUM comes */
+	if (r->ndead == SFX_DEAD_MAX || r->last_share != &r->main)
 		return;
 	if (r->dead == NULL)
 		r->dead = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
-	sfx_block_entry(r->block, r->last_at, &e);
+	sfx_block_entry(r->main.block, r->last_at, &e);
 	if (r->ndead == 0)
 		bound_set(&r->dead_pos, e.key, e.keylen, e.tid);
 	r->dead[r->ndead++] = e.tid;

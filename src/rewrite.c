@@ -32,11 +32,12 @@ sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos)
 /* ---- source ---- */
 
 void
-sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
+sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int g)
 {
 	src->index = index;
 	src->order = order;
 	src->meta = meta;
+	src->run = run;
 	src->g = g;
 	src->seen = 0;
 	src->horizon.xid = InvalidTransactionId;
@@ -45,6 +46,7 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 	src->more = false;
 	src->entry = palloc(sizeof(SfxEntry) * SFX_SOURCE_CHUNK);
 	src->bytes = palloc(SFX_SOURCE_BYTES + SFX_MAX_ENTRY);
+	src->block = run != 0 ? palloc(sizeof(SfxBlock)) : NULL;
 }
 
 static void
@@ -62,30 +64,117 @@ source_add(SfxSource *src, const SfxEntry *e)
 	src->used += e->keylen + e->paylen;
 }
 
+static void
+chunk_clear(SfxSource *src)
+{
+	src->n = src->at = 0;
+	src->used = 0;
+	src->more = false;
+}
+
+static bool
+chunk_is_full(const SfxSource *src)
+{
+	return src->n == SFX_SOURCE_CHUNK || src->used >= SFX_SOURCE_BYTES;
+}
+
+/*
+ * The first leaf block of a run that has entries >= pos, decoded from there on into src->block; false if there is none.
+ * Payloads of the block lie in *copy, a page.  *last: no other block can have greater ones.
+ */
+static bool
+run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)
+{
+	SfxPosBuf	at;
+	uint8		lowbuf[SFX_MAX_ENTRY];
+	uint8		highbuf[SFX_MAX_ENTRY];
+
+	sfx_pos_set(&at, pos);
+	for (;;)
+	{
+		Buffer		buf = sfx_tree_find(src->index, src->order, src->meta, src->run, &at.pos, false, 0);
+		BlockNumber blkno;
+		SfxLeaf		leaf;
+		SfxPos		low,
+					high;
+		bool		inf;
+		int			b;
+
+		if (!BufferIsValid(buf))
+			(void) sfx_meta_run(src->index, src->meta, src->run);
+		blkno = BufferGetBlockNumber(buf);
+		memcpy(copy, BufferGetPage(buf), BLCKSZ);
+		UnlockReleaseBuffer(buf);
+		CHECK_FOR_INTERRUPTS();
+		if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), src->order) < 0 ||
+			sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) < 0 ||
+			(leaf.nblocks > 0 && (b = sfx_leaf_find_block(&leaf, &at.pos)) < 0))
+			sfx_corrupt(src->index, blkno, "leaf header or directory");
+		for (b = leaf.nblocks > 0 ? b : 0; b < leaf.nblocks; b++)
+		{
+			if (sfx_leaf_decode(&leaf, b, &at.pos, NULL, src->block) < 0)
+				sfx_corrupt(src->index, blkno, "leaf block");
+			*last = inf && b + 1 == leaf.nblocks;
+			if (src->block->nent > 0)
+				return true;
+		}
+		if (inf)
+			return false;
+		sfx_pos_set(&at, &high);
+	}
+}
+
+/* A chunk of a run is what one block has. */
+static bool
+run_seek(SfxSource *src, const SfxPos *pos)
+{
+	PGAlignedBlock copy;
+	bool		last;
+
+	chunk_clear(src);
+	if (!run_block(src, pos, copy.data, &last))
+		return false;
+	for (int i = 0; i < src->block->nent; i++)
+	{
+		SfxEntry	e;
+
+		if (chunk_is_full(src))
+		{
+			last = false;
+			break;
+		}
+		sfx_block_entry(src->block, i, &e);
+		source_add(src, &e);
+	}
+	src->more = !last;
+	return true;
+}
+
 bool
 sfx_source_seek(SfxSource *src, const SfxPos *pos)
 {
-	SfxImage   *img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
+	SfxImage   *img;
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		have;
 
+	if (src->run != 0)
+		return run_seek(src, pos);
+	img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
 	if (img == NULL)
 		elog(ERROR, "surfidx: a generation of index \"%s\" vanished under the merge lock",
 			 RelationGetRelationName(src->index));
 	d = sfx_image_delta(img, &a);
 	src->seen = sfx_image_seen(img);
 	(void) sfx_image_killed(img, &src->horizon);
-	src->n = src->at = 0;
-	src->used = 0;
-	src->more = false;
+	chunk_clear(src);
 	have = sfx_delta_seek(d, a, pos, &c);
 	while (have)
 	{
 		SfxEntry	e;
 
-		if (src->n == SFX_SOURCE_CHUNK || src->used >= SFX_SOURCE_BYTES)
+		if (chunk_is_full(src))
 		{
 			src->more = true;
 			break;
@@ -156,14 +245,14 @@ sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, 
 /* ---- groups ---- */
 
 void
-sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno,
+sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno,
 			  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf)
 {
 	Buffer		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
 	bool		valid;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	valid = sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, 0);
+	valid = sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, 0);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	if (!valid)
@@ -182,31 +271,32 @@ check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode
 	uint64_t	count;
 	int			i;
 
-	if (SfxMetaMain(meta)->level <= node->level)
+	if (sfx_meta_run(index, meta, node->run)->level <= node->level)
 		return;
-	buf = sfx_tree_find(index, order, meta, &node->children[0].low, false, node->level + 1);
+	buf = sfx_tree_find(index, order, meta, node->run, &node->children[0].low, false, node->level + 1);
 	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
 		(i = sfx_inner_find(&inner, &node->children[0].low)) < 0 ||
 		sfx_inner_child(&inner, i, &blkno, &count) < 0)
 		sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page search");
 	UnlockReleaseBuffer(buf);
 	if (blkno != node->blkno)
-		sfx_tree_post(index, order, meta, node->level, &node->children[0].low);
+		sfx_tree_post(index, order, meta, node->run, node->level, &node->children[0].low);
 }
 
 void
-sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, const SfxPos *pos)
+sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos)
 {
 	group->index = index;
 	group->order = order;
 	group->meta = meta;
 	group->horizon.xid = InvalidTransactionId;
 	group->horizon.catalog = false;
-	group->has_node = SfxMetaMain(meta)->level > 0;
+	group->run = run;
+	group->has_node = sfx_meta_run(index, meta, run)->level > 0;
 	group->from = 0;
 	if (group->has_node)
 	{
-		sfx_tree_load(index, order, meta, pos, 1, &group->node);
+		sfx_tree_load(index, order, meta, run, pos, 1, &group->node);
 		check_posted(index, order, meta, &group->node);
 		while (group->from + 1 < group->node.nchildren &&
 			   sfx_order_cmp_pos(order, &group->node.children[group->from + 1].low, pos) <= 0)
@@ -218,7 +308,8 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 BlockNumber
 sfx_group_leaf(const SfxGroup *group, int i)
 {
-	return group->has_node ? group->node.children[i].blkno : SfxMetaMain(group->meta)->root;
+	return group->has_node ? group->node.children[i].blkno :
+		sfx_meta_run(group->index, group->meta, group->run)->root;
 }
 
 SfxPos
@@ -347,7 +438,7 @@ pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 {
 	SfxLeaf		leaf;
 
-	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, blkno, NULL, copy, &leaf);
+	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, p->group->run, blkno, NULL, copy, &leaf);
 	p->before += leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
@@ -435,7 +526,20 @@ source_has_child(SfxGroup *g, SfxSource *src, int i)
 	uint64		n;
 
 	sfx_pos_set(&next, &g->node.children[i].low);
-	if (!sfx_generation_next(src->index, src->order, src->meta, src->g, &next, &n))
+	if (src->run != 0)
+	{
+		PGAlignedBlock copy;
+		SfxEntry	e;
+		SfxPos		pos;
+		bool		last;
+
+		if (!run_block(src, &next.pos, copy.data, &last))
+			return false;
+		sfx_block_entry(src->block, 0, &e);
+		pos = entry_pos(&e);
+		sfx_pos_set(&next, &pos);
+	}
+	else if (!sfx_generation_next(src->index, src->order, src->meta, src->g, &next, &n))
 		return false;
 	return !child_high(g, i, &high) || sfx_order_cmp_pos(g->order, &next.pos, &high) < 0;
 }
@@ -460,7 +564,7 @@ fits_record(const SfxGroup *g, const Pack *p)
 {
 	int			nold = g->to - g->from;
 	int			n = p->n + (g->has_node ? g->node.nchildren - nold : 0);
-	bool		at_root = !g->has_node || g->node.blkno == SfxMetaMain(g->meta)->root;
+	bool		at_root = !g->has_node || g->node.blkno == sfx_meta_run(g->index, g->meta, g->run)->root;
 	Size		bytes = 0;
 	Size		longest = 0;
 	Size		room;
@@ -518,11 +622,41 @@ set_resume(SfxGroup *g, SfxSource *src)
 		g->resume = sfx_pos_copy(&pos);
 }
 
+/* Where the merge of the source goes on, for the metapage.  At its end the position before stays: what ends it is the drop. */
+static void
+note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
+{
+	SfxResume  *r = &g->meta->resume[src->run != 0 ? SFX_RESUME_RUN : SFX_RESUME_GEN];
+	uint32		source = src->run != 0 ? src->run : g->meta->gens[src->g].gen;
+	SfxHorizon	horizon;
+
+	if (r->source != source)
+	{
+		memset(r, 0, sizeof(*r));
+		r->source = source;
+	}
+	/* whoever goes on may find an image that does not know any more what was taken out of it */
+	horizon.xid = r->horizon;
+	horizon.catalog = r->catalog;
+	sfx_horizon_raise(&horizon, &stats->horizon);
+	sfx_horizon_raise(&horizon, &src->horizon);
+	r->horizon = horizon.xid;
+	r->catalog = horizon.catalog;
+	if (g->resume_inf || (g->resume.len > SFX_RESUME_KEY && g->order != NULL))
+		return;
+	/* in byte order a prefix stands below what it is a prefix of */
+	r->len = Min(g->resume.len, SFX_RESUME_KEY);
+	r->tid = g->resume.len > SFX_RESUME_KEY ? 0 : g->resume.tid;
+	memset(r->key, 0, SFX_RESUME_KEY);
+	memcpy(r->key, g->resume.key, r->len);
+}
+
 void
 sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 				  SfxMergeStats *stats)
 {
 	Pack	   *p = palloc0(sizeof(Pack));
+	SfxMergeStats step = {0};
 	SfxPos		start = {0};
 	bool		may_widen = src != NULL;
 	int			from,
@@ -572,11 +706,21 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	}
 	nold = g->to - g->from;
 	set_resume(g, src);
-	sfx_tree_swap(g->index, g->order, g->meta, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n, &g->horizon);
-	stats->taken += p->taken;
-	stats->removed += p->removed;
-	stats->entries += p->after - p->before;
-	stats->leaves += p->n - nold;
+	step.taken = p->taken;
+	step.removed = p->removed;
+	step.entries = p->after - p->before;
+	step.leaves = p->n - nold;
+	if (src)
+	{
+		sfx_count_tree_stats(sfx_meta_run(g->index, g->meta, g->run), &step);
+		note_progress(g, src, stats);
+	}
+	sfx_tree_swap(g->index, g->order, g->meta, g->run, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n,
+				  src != NULL, &g->horizon);
+	stats->taken += step.taken;
+	stats->removed += step.removed;
+	stats->entries += step.entries;
+	stats->leaves += step.leaves;
 	stats->groups++;
 	stats->written += p->n;
 }

@@ -27,7 +27,7 @@ typedef struct SfxMergeStats
 	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
 } SfxMergeStats;
 
-/* The entries of one frozen generation in order, copied out of its image chunk by chunk. */
+/* The entries of one generation or run in order, copied out of its image or leaves chunk by chunk. */
 #define SFX_SOURCE_CHUNK	512
 #define SFX_SOURCE_BYTES	65536
 
@@ -36,18 +36,21 @@ typedef struct SfxSource
 	Relation	index;
 	const SfxOrder *order;
 	const SfxMeta *meta;		/* read under the merge lock that is still held */
-	int			g;
+	uint32		run;			/* 0: it is a generation, ... */
+	int			g;				/* ... this one */
 	uint64		seen;			/* log entries behind the image */
 	SfxHorizon	horizon;		/* of those taken out of it */
 	int			n;
 	int			at;
-	bool		more;			/* the image may hold entries behind this chunk */
+	bool		more;			/* there may be entries behind this chunk */
 	uint32		used;
 	SfxEntry   *entry;
 	uint8	   *bytes;
+	SfxBlock   *block;			/* of a run's leaf; NULL: a generation */
 } SfxSource;
 
-extern void sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
+/* run 0: generation meta->gens[g]; else the run with that id. */
+extern void sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int g);
 /* Stand on the first entry >= pos; false if there is none. */
 extern bool sfx_source_seek(SfxSource *src, const SfxPos *pos);
 /* The entry stood on. */
@@ -62,6 +65,7 @@ typedef struct SfxGroup
 	Relation	index;
 	const SfxOrder *order;
 	SfxMeta    *meta;
+	uint32		run;			/* its id */
 	bool		has_node;		/* false: the root is a leaf */
 	SfxNode		node;			/* the parent */
 	int			from;			/* children [from, to) */
@@ -73,8 +77,8 @@ typedef struct SfxGroup
 
 #define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */
 
-/* The group of the one leaf that holds pos.  Merge lock held, meta read under it. */
-extern void sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, const SfxPos *pos);
+/* The group of the one leaf of that run that holds pos.  Merge lock held, meta read under it. */
+extern void sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos);
 
 /* The block of child i; where the root is a leaf, its own. */
 extern BlockNumber sfx_group_leaf(const SfxGroup *group, int i);
@@ -91,11 +95,12 @@ extern bool sfx_group_high(const SfxGroup *group, SfxPos *high);
 extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 							  SfxMergeStats *stats);
 
-/* Add the changes of entries and leaves to the metapage's (vacuum.c). */
-extern void sfx_store_tree_stats(Relation index, const SfxMergeStats *stats);
+/* Add the changes of entries and leaves to those of the run on the metapage, if it is still there (vacuum.c). */
+extern void sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats);
+extern void sfx_count_tree_stats(SfxRun *run, const SfxMergeStats *stats);
 
-/* Copy of one leaf page, opened.  copy must be MAXALIGNed, BLCKSZ. strategy may be NULL. */
-extern void sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno,
+/* Copy of one leaf page of a run, opened.  copy must be MAXALIGNed, BLCKSZ. strategy may be NULL. */
+extern void sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno,
 						  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf);
 
 #endif							/* SURFIDX_REWRITE_H */

@@ -251,13 +251,6 @@ sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)
 	ItemPointerSet(p, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
 }
 
-/* A new or reused block, exclusively locked, contents undefined (all zero or an old free page). Takes a
- * page from the free space map only if its state says that it is free: the map may lie. */
-extern Buffer sfx_page_alloc(Relation index, uint32 oldest_gen);
-/* May this page (locked by the caller) be given a new life?  New, unlinked, or log of a dropped generation. */
-extern bool sfx_page_is_free(Page page, uint32 oldest_gen);
-extern void sfx_page_release_free(Relation index, BlockNumber blkno);	/* tell the free space map */
-
 /* ------------------------------------------------------------------ metapage */
 #define SFX_MAGIC		0x53464958	/* "SFIX" */
 #define SFX_META_BLKNO	0
@@ -285,6 +278,26 @@ typedef struct SfxRun
 	uint64		leaves;
 } SfxRun;
 
+/*
+ * How far a merge has come: what its source has below the position is in other stages already.  A long key is cut off, or the position
+ * before it kept: a little is merged twice then.
+ */
+#define SFX_RESUME_KEY	40
+
+typedef struct SfxResume
+{
+	uint32		source;			/* generation or run; 0: none */
+	TransactionId horizon;		/* SfxHorizon of entries that the merge found no more */
+	uint32		catalog;
+	uint32		len;
+	uint64		tid;
+	uint8		key[SFX_RESUME_KEY];
+} SfxResume;
+
+/* Which of the metapage's two positions. */
+#define SFX_RESUME_GEN	0
+#define SFX_RESUME_RUN	1
+
 typedef struct SfxMeta
 {
 	uint32		magic;
@@ -297,15 +310,29 @@ typedef struct SfxMeta
 	uint32		next_gen;
 	uint32		next_run;
 	uint16		ngens;			/* gens[0] is active, then frozen, newest first */
-	uint16		nruns;			/* runs[nruns-1] is the main tree */
+	uint16		nruns;			/* newest first; runs[nruns-1] is the main tree */
 	uint64		merges;			/* generations merged so far */
 	SfxGen		gens[SFX_MAX_GENS];
 	SfxRun		runs[SFX_MAX_RUNS];
+	SfxResume	resume[2];		/* of the oldest frozen generation; of the one run that is being merged into an older one */
 } SfxMeta;
 
 #define SfxPageGetMeta(page)	((SfxMeta *) PageGetContents(page))
 #define SfxMetaMain(m)			(&(m)->runs[(m)->nruns - 1])
 #define SfxMetaOldestGen(m)		((m)->gens[(m)->ngens - 1].gen)
+
+/* The number of the run with that id in m->runs; -1 if it was dropped. */
+static inline int
+sfx_meta_find_run(const SfxMeta *m, uint32 id)
+{
+	for (int i = 0; i < m->nruns; i++)
+		if (m->runs[i].id == id)
+			return i;
+	return -1;
+}
+
+/* The run with that id, which must be there: for writers, who hold the merge lock. */
+extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 
 /* Copy the metapage's contents, checked.  One share lock. */
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
@@ -314,6 +341,13 @@ extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 /* Write *meta into the (locked, in action; restored, in redo) metapage. No logging. */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
 
+/* A new or reused block, exclusively locked, contents undefined (all zero or an old free page). Takes a
+ * page from the free space map only if its state says that it is free: the map may lie. */
+extern Buffer sfx_page_alloc(Relation index, const SfxMeta *meta);
+/* May this page (locked by the caller) be given a new life?  New, unlinked, or of a dropped generation or run.  meta may be outdated:
+ * what was dropped by then stays so. */
+extern bool sfx_page_is_free(Page page, const SfxMeta *meta);
+extern void sfx_page_release_free(Relation index, BlockNumber blkno);	/* tell the free space map */
 /* ------------------------------------------------------------------ dead entries (dead.c) */
 
 /* Removed entries' rows may be seen by a standby's snapshots up to this transaction; invalid: by none. */
@@ -437,14 +471,17 @@ typedef struct SfxOptions
 	int32		vl_len_;		/* varlena header */
 	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
 	double		merge_ratio;	/* delta entries per static entry before a merge; -1: surfidx.merge_ratio */
+	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
 } SfxOptions;
 
 extern int	sfx_guc_delta_size; /* kB */
 extern double sfx_guc_merge_ratio;
+extern double sfx_guc_run_ratio;
 extern int	sfx_guc_delta_memory;	/* kB of shared memory for images */
 extern bool sfx_guc_auto_merge;		/* start workers */
 extern int	sfx_opt_delta_size(Relation index); /* kB */
 extern double sfx_opt_merge_ratio(Relation index);
+extern double sfx_opt_run_ratio(Relation index);
 
 /* ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM function that reads or writes. */
 extern void sfx_require_preload(Relation index);

@@ -24,7 +24,7 @@ static uint8 lowbuf[SFX_MAX_ENTRY];
 static uint8 highbuf[SFX_MAX_ENTRY];
 
 bool
-sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, int level)
+sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, uint32 run, int level)
 {
 	SfxPageTail *tail;
 
@@ -33,7 +33,7 @@ sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *me
 	tail = SfxPageGetTail(page);
 	return tail->kind == (level > 0 ? SFX_PAGE_INNER : SFX_PAGE_LEAF) &&
 		tail->level == level && tail->build_id == meta->build_id &&
-		tail->owner == SfxMetaMain(meta)->id;
+		tail->owner == run;
 }
 
 /* Where does pos lie?  0: on this page, > 0: to its right, < 0: to its left. */
@@ -77,10 +77,10 @@ inner_side(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxIn
  * downlink promised.
  */
 static Buffer
-find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, bool before, int target)
+find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, bool before, int target)
 {
-	BlockNumber blkno = SfxMetaMain(meta)->root;
-	int			level = SfxMetaMain(meta)->level;
+	BlockNumber blkno = run->root;
+	int			level = run->level;
 	int			moves = 0;
 
 	for (;;)
@@ -91,7 +91,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxP
 		int			side;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		if (!sfx_tree_page_is(index, blkno, page, meta, level))
+		if (!sfx_tree_page_is(index, blkno, page, meta, run->id, level))
 		{
 			UnlockReleaseBuffer(buf);
 			return InvalidBuffer;
@@ -134,9 +134,10 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxP
 }
 
 Buffer
-sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, bool before, int level)
+sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level)
 {
-	Buffer		buf = find_once(index, order, meta, pos, before, level);
+	int			r = sfx_meta_find_run(meta, run);
+	Buffer		buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level);
 	SfxMeta		fresh;
 
 	for (int tries = 0; !BufferIsValid(buf); tries++)
@@ -145,9 +146,12 @@ sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, const 
 			sfx_corrupt(index, SFX_META_BLKNO, "descents from the root do not find a page that holds a key");
 		CHECK_FOR_INTERRUPTS();
 		sfx_meta_read(index, &fresh);
-		if (level > SfxMetaMain(&fresh)->level)
+		r = sfx_meta_find_run(&fresh, run);
+		if (r < 0)
+			return InvalidBuffer;
+		if (level > fresh.runs[r].level)
 			sfx_corrupt(index, SFX_META_BLKNO, "the tree is lower than expected");
-		buf = find_once(index, order, &fresh, pos, before, level);
+		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level);
 	}
 	return buf;
 }
@@ -186,6 +190,7 @@ load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node)
 
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
 	node->blkno = BufferGetBlockNumber(buf);
+	node->run = SfxPageGetTail(page)->owner;
 	UnlockReleaseBuffer(buf);
 	node->right = SfxPageGetTail(page)->right;
 	node->level = SfxPageGetTail(page)->level;
@@ -200,10 +205,23 @@ load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node)
 		sfx_corrupt(index, node->blkno, "inner page separators");
 }
 
-void
-sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, int level, SfxNode *node)
+bool
+sfx_tree_try_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+				  SfxNode *node)
 {
-	load_page(index, order, sfx_tree_find(index, order, meta, pos, false, level), node);
+	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, false, level);
+
+	if (BufferIsValid(buf))
+		load_page(index, order, buf, node);
+	return BufferIsValid(buf);
+}
+
+void
+sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+			  SfxNode *node)
+{
+	if (!sfx_tree_try_load(index, order, meta, run, pos, level, node))
+		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", run, RelationGetRelationName(index));
 }
 
 /* One page of a swap. */
@@ -223,7 +241,10 @@ typedef struct Swap
 	Relation	index;
 	const SfxOrder *order;
 	SfxMeta    *meta;
+	uint32		run;			/* its id */
 	bool		new_root;
+	bool		progress;		/* the metapage learns the run's statistics and the merge positions */
+	bool		create;			/* ... and the run itself */
 	int			level;
 	SfxHorizon	horizon;
 	int			n;
@@ -248,7 +269,7 @@ swap_add(Swap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t 
 	p->len = len;
 	if (blkno == InvalidBlockNumber)
 	{
-		p->buf = sfx_page_alloc(s->index, SfxMetaOldestGen(s->meta));
+		p->buf = sfx_page_alloc(s->index, s->meta);
 		p->blkno = BufferGetBlockNumber(p->buf);
 	}
 	return p;
@@ -307,14 +328,15 @@ swap_inner(Swap *s, BlockNumber blkno, int level, const SfxChild *children, int 
 static void
 swap_log(Swap *s, Buffer metabuf)
 {
-	SfxXlGroup	x = {.npages = s->n, .meta = s->new_root, .level = s->level,.catalog = s->horizon.catalog,.horizon = s->horizon.xid};
+	SfxXlGroup	x = {.npages = s->n,.meta = BufferIsValid(metabuf),.new_root = s->new_root,.level = s->level,
+		.catalog = s->horizon.catalog,.horizon = s->horizon.xid};
 	XLogRecPtr	lsn;
 
 	XLogBeginInsert();
 	XLogRegisterData((char *) &x, sizeof(x));
 	for (int i = 0; i < s->n; i++)
 		XLogRegisterBuffer(i, s->page[i].buf, REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
-	if (s->new_root)
+	if (BufferIsValid(metabuf))
 	{
 		XLogRegisterBuffer(s->n, metabuf, REGBUF_STANDARD);
 		XLogRegisterBufData(s->n, (char *) s->meta, sizeof(SfxMeta));
@@ -322,8 +344,19 @@ swap_log(Swap *s, Buffer metabuf)
 	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GROUP);
 	for (int i = 0; i < s->n; i++)
 		PageSetLSN(BufferGetPage(s->page[i].buf), lsn);
-	if (s->new_root)
+	if (BufferIsValid(metabuf))
 		PageSetLSN(BufferGetPage(metabuf), lsn);
+}
+
+/* Put an empty slot for a run at the head of the list. */
+static void
+add_run(SfxMeta *meta, uint32 id)
+{
+	memmove(&meta->runs[1], &meta->runs[0], meta->nruns * sizeof(SfxRun));
+	memset(&meta->runs[0], 0, sizeof(SfxRun));
+	meta->runs[0].id = id;
+	meta->nruns++;
+	meta->next_run = id + 1;
 }
 
 /* Lock everything in order (pages are listed inner first, then leaves left to right), write, log. */
@@ -345,12 +378,16 @@ swap_execute(Swap *s)
 			s->page[i].buf = ReadBuffer(s->index, s->page[i].blkno);
 			LockBuffer(s->page[i].buf, BUFFER_LOCK_EXCLUSIVE);
 		}
-	if (s->new_root)
+	if (s->new_root || s->progress)
 	{
-		/* Others change generations and counters: take the page's, add our root. */
+		/* Others change generations and counters: take the page's, add our own. */
 		sfx_meta_lock(s->index, &meta, &metabuf);
-		*SfxMetaMain(&meta) = *SfxMetaMain(s->meta);
-		meta.epoch++;
+		memcpy(meta.resume, s->meta->resume, sizeof(meta.resume));
+		if (s->create)
+			add_run(&meta, s->run);
+		*sfx_meta_run(s->index, &meta, s->run) = *sfx_meta_run(s->index, s->meta, s->run);
+		if (s->new_root)
+			meta.epoch++;
 		*s->meta = meta;
 	}
 
@@ -360,12 +397,12 @@ swap_execute(Swap *s)
 		SwapPage   *p = &s->page[i];
 		Page		page = BufferGetPage(p->buf);
 
-		sfx_page_init(page, p->kind, s->meta->build_id, SfxMetaMain(s->meta)->id, p->level);
+		sfx_page_init(page, p->kind, s->meta->build_id, s->run, p->level);
 		sfx_page_set_body(page, p->body, p->len);
 		SfxPageGetTail(page)->right = p->right;
 		MarkBufferDirty(p->buf);
 	}
-	if (s->new_root)
+	if (BufferIsValid(metabuf))
 	{
 		sfx_meta_store(BufferGetPage(metabuf), s->meta);
 		MarkBufferDirty(metabuf);
@@ -387,7 +424,7 @@ swap_execute(Swap *s)
 static void
 swap_root(Swap *s, int level, SfxChild *pages, int n)
 {
-	SfxRun	   *run = SfxMetaMain(s->meta);
+	SfxRun	   *run = sfx_meta_run(s->index, s->meta, s->run);
 
 	while (n > 1)
 	{
@@ -416,20 +453,20 @@ swap_parent(Swap *s, SfxNode *node, int from, int to, const SfxChild *repl, int 
 	memcpy(all + from + n, node->children + to, sizeof(SfxChild) * (node->nchildren - to));
 	nmade = swap_inner(s, node->blkno, node->level, all, total, node->high_inf ? NULL : &node->high,
 					   node->right, to == node->nchildren && node->high_inf, made);
-	if (nmade > 1 && node->blkno == SfxMetaMain(s->meta)->root)
+	if (nmade > 1 && node->blkno == sfx_meta_run(s->index, s->meta, s->run)->root)
 		swap_root(s, node->level + 1, made, nmade);
 	return nmade;
 }
 
 void
-sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node, int from, int to,
-			  const SfxNewLeaf *leaves, int n, const SfxHorizon *horizon)
+sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
+			  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon)
 {
 	Swap	   *s = palloc0(sizeof(Swap));
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
 	SwapPage   *lp[SFX_GROUP_BLOCKS];
 	SwapPage	leafpages[SFX_GROUP_BLOCKS];
-	Swap		leafswap = {.index = index,.meta = meta};
+	Swap		leafswap = {.index = index,.meta = meta,.run = run};
 	BlockNumber right = InvalidBlockNumber;
 	SfxPos		nodelow = {0};
 	int			nold = to - from;
@@ -439,6 +476,8 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 	s->index = index;
 	s->order = order;
 	s->meta = meta;
+	s->run = run;
+	s->progress = progress;
 	s->horizon = *horizon;
 	if (node)
 	{
@@ -453,7 +492,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 	/* Leaves first, to know their blocks; they are locked after the parent. */
 	for (int i = 0; i < n; i++)
 	{
-		BlockNumber old = node == NULL ? (i == 0 ? SfxMetaMain(meta)->root : InvalidBlockNumber) :
+		BlockNumber old = node == NULL ? (i == 0 ? sfx_meta_run(index, meta, run)->root : InvalidBlockNumber) :
 			i < nold ? node->children[from + i].blkno : InvalidBlockNumber;
 
 		lp[i] = swap_add(&leafswap, old, SFX_PAGE_LEAF, 0, leaves[i].body, leaves[i].len);
@@ -481,15 +520,60 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 	}
 	swap_execute(s);
 	if (nmade > 1 && !s->new_root)
-		sfx_tree_post(index, order, meta, 1, &nodelow);
+		sfx_tree_post(index, order, meta, run, 1, &nodelow);
+}
+
+typedef struct EmptyLeaf
+{
+	uint32		len;
+	uint8		body[SFX_BODY_CAPACITY];
+} EmptyLeaf;
+
+static int
+keep_empty_leaf(void *ctx, const SfxLeafOut *out)
+{
+	EmptyLeaf  *l = ctx;
+
+	l->len = out->len;
+	memcpy(l->body, out->body, out->len);
+	return SFX_OK;
+}
+
+uint32
+sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
+{
+	Swap	   *s = palloc0(sizeof(Swap));
+	SfxMeta    *with_run = palloc(sizeof(SfxMeta));
+	EmptyLeaf  *leaf = palloc(sizeof(EmptyLeaf));
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	uint32		id = meta->next_run;
+
+	Assert(meta->nruns < SFX_MAX_RUNS);
+	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_empty_leaf, leaf, order),
+							 NULL);
+	s->index = index;
+	s->order = order;
+	s->meta = meta;
+	s->run = id;
+	s->progress = s->create = true;
+	/* the page is found with the list as it was: its run's number is not in use there */
+	(void) swap_add(s, InvalidBlockNumber, SFX_PAGE_LEAF, 0, leaf->body, leaf->len);
+	*with_run = *meta;
+	add_run(with_run, id);
+	with_run->runs[0].root = s->page[0].blkno;
+	with_run->runs[0].leaves = 1;
+	s->meta = with_run;
+	swap_execute(s);
+	*meta = *with_run;
+	return id;
 }
 
 /* ---- posting downlinks ---- */
 
 /* The pages of one level from blkno on, up to the one whose high fence is end (NULL: infinity). */
 static int
-walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, int level, const SfxPos *end,
-		   SfxChild *out, int max)
+walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, int level,
+		   const SfxPos *end, SfxChild *out, int max)
 {
 	int			n = 0;
 
@@ -499,7 +583,7 @@ walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumb
 		SfxNode		node;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, level))
+		if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, level))
 			sfx_corrupt(index, blkno, "page of the tree's right chain is of another kind");
 		load_page(index, order, buf, &node);
 		out[n].low = node.children[0].low;
@@ -517,9 +601,9 @@ walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumb
 }
 
 void
-sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, int level, const SfxPos *pos)
+sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos)
 {
-	while (level < SfxMetaMain(meta)->level)
+	while (level < sfx_meta_run(index, meta, run)->level)
 	{
 		Swap	   *s = palloc0(sizeof(Swap));
 		SfxChild   *chain = palloc(sizeof(SfxChild) * SFX_GROUP_BLOCKS);
@@ -528,16 +612,17 @@ sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, int level, c
 		int			c,
 					n;
 
-		sfx_tree_load(index, order, meta, pos, level + 1, &parent);
+		sfx_tree_load(index, order, meta, run, pos, level + 1, &parent);
 		for (c = parent.nchildren - 1; c > 0 && sfx_order_cmp_pos(order, &parent.children[c].low, pos) > 0; c--)
 			;
 		end = c + 1 < parent.nchildren ? &parent.children[c + 1].low : parent.high_inf ? NULL : &parent.high;
-		n = walk_level(index, order, meta, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
+		n = walk_level(index, order, meta, run, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
 		if (n == 1)
 			return;
 		s->index = index;
 		s->order = order;
 		s->meta = meta;
+		s->run = run;
 		s->level = level + 1;
 		if (swap_parent(s, &parent, c, c + 1, chain, n) == 1)
 		{

@@ -9,15 +9,18 @@
 #include "wal.h"
 
 /*
- * The page of that level (0 = leaf) of the main tree whose interval holds pos, share-locked.  With before: the page that
+ * The page of that level (0 = leaf) of that run whose interval holds pos, share-locked.  With before: the page that
  * holds the positions just below pos.  pos->key NULL means plus infinity (only with before).
- * Starts from meta's root; where the tree has changed under it, from a fresh metapage.
+ * Starts from meta's root; where the tree has changed under it, from a fresh metapage.  InvalidBuffer: the run was dropped
+ * (never where the merge lock is held, and never the main tree).
  */
-extern Buffer sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, bool before, int level);
+extern Buffer sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
+							bool before, int level);
 
 /* A writer's copy of an inner page. All memory is palloc'd in the current context. */
 typedef struct SfxNode
 {
+	uint32		run;
 	BlockNumber blkno;
 	BlockNumber right;
 	int			level;
@@ -27,8 +30,11 @@ typedef struct SfxNode
 	SfxPos		high;
 } SfxNode;
 
-/* Copy the inner page of that level that holds pos. Needs the merge lock (else it may be outdated at once). */
-extern void sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxPos *pos, int level, SfxNode *node);
+/* Copy the inner page of that level that holds pos. Needs the merge lock (else it may be outdated at once, and the run gone: false). */
+extern bool sfx_tree_try_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
+							  int level, SfxNode *node);
+extern void sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
+						  int level, SfxNode *node);
 
 /* A leaf body waiting to be written. */
 typedef struct SfxNewLeaf
@@ -41,20 +47,24 @@ typedef struct SfxNewLeaf
 
 /*
  * Replace children [from, to) of node by the leaves new[0..n), n >= 1, in one WAL record together with node itself (which may become
- * several pages).  node NULL: the root is a leaf, and it is replaced.  Updates *meta where the root changes. Needs the
- * merge lock.  Pages that are no longer needed go to the free space map.  horizon: of entries that are left out, for standbys.
+ * several pages).  node NULL: the run's root is a leaf, and it is replaced.  With progress, the same record stores the run's statistics and
+ * the merge positions of *meta.  Updates *meta where the metapage changes. Needs the merge lock.  Pages that are no longer needed go
+ * to the free space map.  horizon: of entries that are left out, for standbys.
  */
-extern void sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node, int from, int to,
-						  const SfxNewLeaf *leaves, int n, const SfxHorizon *horizon);
+extern void sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
+						  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon);
+
+/* Make an empty run, the newest one, in one record.  Updates *meta; the run's id.  Needs the merge lock and a free place in the list. */
+extern uint32 sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta);
 
 /* How many leaves sfx_tree_swap can take in place of nold ones. */
 #define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)
 
 /* Make sure that every page of that level around pos has its downlink one level up (heals what a crash left). */
-extern void sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, int level, const SfxPos *pos);
+extern void sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos);
 
-/* Is this page a live tree page of meta's main run at that level? */
-extern bool sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, int level);
+/* Is this page one of that run's tree at that level? */
+extern bool sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, uint32 run, int level);
 
 extern SfxPos sfx_pos_copy(const SfxPos *pos);
 

@@ -28,6 +28,7 @@ typedef struct VacState
 	const SfxOrder *order;
 	IndexBulkDeleteCallback callback;
 	void	   *arg;
+	uint32		run;			/* the one that is being cleaned */
 	double		kept;
 	double		removed;
 	bool		flags_seen;		/* the log has entries flagged dead, by us or by a VACUUM that did not get far */
@@ -163,7 +164,7 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 	SfxLeaf		leaf;
 	bool		found = false;
 
-	sfx_leaf_copy(vs->index, vs->order, meta, blkno, vs->strategy, copy, &leaf);
+	sfx_leaf_copy(vs->index, vs->order, meta, vs->run, blkno, vs->strategy, copy, &leaf);
 	*used += SfxPageBodyLen((Page) copy);
 	*kept = 0;
 	for (int b = 0; b < leaf.nblocks; b++)
@@ -198,7 +199,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 				end;
 	SfxPos		high;
 
-	sfx_group_locate(&g, vs->index, vs->order, meta, &pos->pos);
+	sfx_group_locate(&g, vs->index, vs->order, meta, vs->run, &pos->pos);
 	start = g.from;
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = start; i < end; i++)
@@ -232,8 +233,9 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	return true;
 }
 
+/* Clean the run vs->run from end to end, if it is still there. */
 static void
-vacuum_tree(VacState *vs)
+vacuum_run(VacState *vs)
 {
 	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
@@ -250,14 +252,42 @@ vacuum_tree(VacState *vs)
 		sfx_merge_lock(vs->index);
 		old = MemoryContextSwitchTo(cxt);
 		sfx_meta_read(vs->index, &meta);
-		more = vacuum_group(vs, &meta, pos);
+		/* a run that is gone was merged into one that is still to come */
+		more = sfx_meta_find_run(&meta, vs->run) >= 0 && vacuum_group(vs, &meta, pos);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(cxt);
 		sfx_merge_unlock(vs->index);
 	}
 	vs->removed += vs->stats.removed;
+	if (vs->stats.groups > 0)
+	{
+		/* merges store what they read under the lock */
+		sfx_merge_lock(vs->index);
+		sfx_store_tree_stats(vs->index, vs->run, &vs->stats);
+		sfx_merge_unlock(vs->index);
+	}
+	memset(&vs->stats, 0, sizeof(vs->stats));
 	MemoryContextDelete(cxt);
 	pfree(pos);
+}
+
+/*
+ * V1 for the static stage: the runs, newest first, then the main tree.  The list is read under the merge lock: what a merge step writes
+ * from then on comes from an image that knows the flags, or from a run that is on the list before its target.
+ */
+static void
+vacuum_trees(VacState *vs)
+{
+	SfxMeta		meta;
+
+	sfx_merge_lock(vs->index);
+	sfx_meta_read(vs->index, &meta);
+	sfx_merge_unlock(vs->index);
+	for (int r = 0; r < meta.nruns; r++)
+	{
+		vs->run = meta.runs[r].id;
+		vacuum_run(vs);
+	}
 }
 
 /* ---- the gate (V3) ---- */
@@ -321,16 +351,27 @@ pass_gate(Relation index)
 /* ---- statistics on the metapage ---- */
 
 void
-sfx_store_tree_stats(Relation index, const SfxMergeStats *stats)
+sfx_count_tree_stats(SfxRun *run, const SfxMergeStats *stats)
+{
+	run->entries = Max(0, (int64) run->entries + stats->entries);
+	run->leaves = Max(1, (int64) run->leaves + stats->leaves);
+}
+
+void
+sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats)
 {
 	SfxMeta		meta;
 	Buffer		buf;
-	SfxRun	   *run;
+	int			r;
 
 	sfx_meta_lock(index, &meta, &buf);
-	run = SfxMetaMain(&meta);
-	run->entries = Max(0, (int64) run->entries + stats->entries);
-	run->leaves = Max(1, (int64) run->leaves + stats->leaves);
+	r = sfx_meta_find_run(&meta, run);
+	if (r < 0)
+	{
+		UnlockReleaseBuffer(buf);
+		return;
+	}
+	sfx_count_tree_stats(&meta.runs[r], stats);
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(buf), &meta);
 	MarkBufferDirty(buf);
@@ -358,11 +399,9 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vs.strategy = info->strategy;
 
 	vacuum_log(&vs);
-	vacuum_tree(&vs);
+	vacuum_trees(&vs);
 	/* Even if nothing was left to remove: a VACUUM before us may have been interrupted between its removals and the gate. */
 	pass_gate(info->index);
-	if (vs.removed > 0)
-		sfx_store_tree_stats(info->index, &vs.stats);
 	stats->tuples_removed += vs.removed;
 	stats->num_index_tuples = vs.kept;
 	stats->estimated_count = false;
@@ -404,7 +443,7 @@ reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		SfxVacuumDelay();
 		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, info->strategy);
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		if (sfx_page_is_free(BufferGetPage(buf), SfxMetaOldestGen(&meta)))
+		if (sfx_page_is_free(BufferGetPage(buf), &meta))
 		{
 			sfx_page_release_free(index, blkno);
 			stats->pages_free++;
@@ -424,7 +463,7 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	sfx_require_preload(info->index);
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
-	(void) sfx_merge_all(info->index, false);
+	(void) sfx_merge_delta(info->index, true);
 	if (had_bulkdelete)
 		reclaim_blocks(info, stats);
 	else
@@ -432,7 +471,9 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		SfxMeta		meta;
 
 		sfx_meta_read(info->index, &meta);
-		stats->num_index_tuples = SfxMetaMain(&meta)->entries;
+		stats->num_index_tuples = 0;
+		for (int r = 0; r < meta.nruns; r++)
+			stats->num_index_tuples += meta.runs[r].entries;
 		stats->estimated_count = true;
 	}
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);

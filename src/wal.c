@@ -240,14 +240,14 @@ sfx_desc(StringInfo buf, XLogReaderState *record)
 			{
 				SfxXlGroup *x = (SfxXlGroup *) data;
 
-				appendStringInfo(buf, "pages %u level %u%s", x->npages, x->level, x->meta ? " new root" : "");
+				appendStringInfo(buf, "pages %u level %u%s", x->npages, x->level, x->new_root ? " new root" : "");
 				if (TransactionIdIsValid(x->horizon))
 					appendStringInfo(buf, " horizon %u", x->horizon);
 				break;
 			}
 		case XLOG_SFX_META:
 			{
-				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics"};
+				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics", "merge run", "drop run"};
 				SfxXlMeta  *x = (SfxXlMeta *) data;
 
 				appendStringInfoString(buf, x->change < lengthof(what) ? what[x->change] : "?");

@@ -5,7 +5,7 @@
  *	APPEND	0 log tail								the entry's bytes (block 0)
  *	EXTEND	0 metapage, 1 new tail, 2 old tail		SfxMeta (block 0), SfxXlExtend
  *	FREEZE	0 metapage, 1 tail						SfxMeta (block 0)
- *	GROUP	0..n-1 tree pages, as full images; then	SfxMeta (that block's), if the root changed
+ *	GROUP	0..n-1 tree pages, as full images; then	SfxMeta (that block's)
  *			the metapage if SfxXlGroup.meta
  *	META	0 metapage								SfxMeta (block 0), SfxXlMeta
  *	FLAG	0 log page								uint16 body offsets of entries that are dead
@@ -49,6 +49,7 @@ typedef struct SfxXlGroup
 {
 	uint16		npages;
 	uint8		meta;			/* the metapage follows the pages */
+	uint8		new_root;
 	uint8		level;
 	uint8		catalog;		/* SfxHorizon */
 	TransactionId horizon;
@@ -59,7 +60,9 @@ typedef enum SfxMetaChange
 	SFX_META_DROP_GEN = 1,
 	SFX_META_REMOVALS,
 	SFX_META_GATE,
-	SFX_META_STATS
+	SFX_META_STATS,
+	SFX_META_MERGE_RUN,
+	SFX_META_DROP_RUN
 } SfxMetaChange;
 
 typedef struct SfxXlMeta
