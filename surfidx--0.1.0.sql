@@ -560,6 +560,24 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION surfidx_may_contain_range(regclass, "any", "any", boolean, boolean) IS
 'false if a surfidx index has no entry from low to high';
 
+CREATE FUNCTION surfidx_progress(
+	OUT pid integer,
+	OUT index regclass,
+	OUT phase text,
+	OUT source bigint,
+	OUT target bigint,
+	OUT entries_done bigint,
+	OUT entries_total bigint,
+	OUT groups bigint,
+	OUT leaves_written bigint,
+	OUT bytes_written bigint,
+	OUT started timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_progress() IS
+'merges of surfidx indexes of this database that are going on';
+
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;

@@ -17,6 +17,8 @@ PG_FUNCTION_INFO_V1(surfidx_handler);
 int			sfx_guc_delta_size = 8192;
 double		sfx_guc_merge_ratio = 0.1;
 double		sfx_guc_run_ratio = 0.025;
+double		sfx_guc_merge_cost_delay = 0;
+int			sfx_guc_merge_cost_limit = 200;
 int			sfx_guc_delta_memory = 65536;
 bool		sfx_guc_auto_merge = true;
 
@@ -250,6 +252,18 @@ sfx_define_gucs(bool preloading)
 							 &sfx_guc_auto_merge,
 							 true,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.merge_cost_delay",
+							 "Time that a merge worker sleeps each time its page costs reach surfidx.merge_cost_limit; 0 never.",
+							 "Page costs are those of vacuum_cost_page_hit, _miss and _dirty.",
+							 &sfx_guc_merge_cost_delay,
+							 0, 0, 100,
+							 PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.merge_cost_limit",
+							"Page costs after which a merge worker sleeps.",
+							NULL,
+							&sfx_guc_merge_cost_limit,
+							200, 1, 10000,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	sfx_planner_define_gucs();
 	if (preloading)
 		define_preload_gucs();

@@ -18,6 +18,7 @@
  *-------------------------------------------------------------------------
  */
 #include "merge.h"
+#include "progress.h"
 #include "rewrite.h"
 
 #include "access/relation.h"
@@ -26,7 +27,10 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/indexfsm.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -264,6 +268,8 @@ typedef struct Merge
 	bool		started;		/* from is where we are */
 	SfxPosBuf	from;
 	SfxMergeStats stats;
+	SfxProgress *progress;
+	uint64		noted;			/* of stats.taken */
 } Merge;
 
 /* Is the source still there, and to be merged?  Its place in the metapage's list, or -1. */
@@ -315,6 +321,29 @@ set_target(Merge *m, SfxMeta *meta, int source)
 		m->target = sfx_tree_create(m->index, m->order, meta);
 }
 
+/* ---- how fast ---- */
+
+/*
+ * A worker pays for the pages that it reads and writes as VACUUM does, and sleeps when the limit is reached; but not while the
+ * delta is so far beyond its bound that inserters would have to help.  No lock is held.
+ */
+static void
+pay(Merge *m)
+{
+	double		ms;
+
+	if (m->manner != MERGE_POLITE || sfx_guc_merge_cost_delay <= 0 || VacuumCostBalance < sfx_guc_merge_cost_limit)
+		return;
+	ms = Min(sfx_guc_merge_cost_delay * VacuumCostBalance / sfx_guc_merge_cost_limit, sfx_guc_merge_cost_delay * 4);
+	VacuumCostBalance = 0;
+	if (sfx_merge_is_late(m->index))
+		return;
+	m->progress->phase = SFX_PROGRESS_SLEEP;
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max((long) ms, 1), PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
 /* Merge lock held. Merge one group from m->from on; false when the source had nothing left there. */
 static bool
 merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
@@ -337,12 +366,28 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	pos.tid = first->tid;
 	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos);
 	sfx_group_rewrite(&group, &src, NULL, NULL, &m->stats);
+	sfx_group_prefetch(&group, &src);
 	*seen = src.seen;
 	sfx_horizon_raise(&m->stats.horizon, &src.horizon);
 	if (group.resume_inf)
 		return false;
 	sfx_pos_set(&m->from, &group.resume);
 	return true;
+}
+
+static void
+note_progress(Merge *m, const SfxMeta *meta, int source)
+{
+	SfxProgress *p = m->progress;
+
+	p->phase = m->run != 0 ? SFX_PROGRESS_RUN : SFX_PROGRESS_DELTA;
+	p->source = m->run != 0 ? m->run : m->gen;
+	p->target = m->target;
+	p->total = m->run != 0 ? meta->runs[source].entries : meta->gens[source].sealed;
+	p->done += m->stats.taken - m->noted;
+	m->noted = m->stats.taken;
+	p->groups = m->stats.groups;
+	p->leaves = m->stats.written;
 }
 
 /* The source has been walked to its end (M4). Merge lock held. */
@@ -377,6 +422,7 @@ merge_source(Merge *m)
 
 	m->started = false;
 	m->target = 0;
+	m->progress->done = m->progress->total = 0;
 	for (int n = 0; more; n++)
 	{
 		SfxMeta		meta;
@@ -403,11 +449,13 @@ merge_source(Merge *m)
 		/* a run that was made for it has moved the others */
 		source = find_source(m, &meta);
 		more = merge_step(m, &meta, source, &seen);
+		note_progress(m, &meta, source);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(stepcxt);
 		if (!more)
 			finish_source(m, &meta, source, seen);
 		sfx_merge_unlock(m->index);
+		pay(m);
 	}
 	MemoryContextDelete(stepcxt);
 	return !more;
@@ -496,6 +544,12 @@ merge_runs(Merge *m)
 			break;
 }
 
+static void
+end_progress(int code, Datum arg)
+{
+	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
+}
+
 /* full: into the main tree, and all runs, too.  runs: those that are due. */
 static uint64
 merge_all(Relation index, MergeManner manner, bool full, bool runs)
@@ -509,8 +563,14 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs)
 	m->order = sfx_order_create(index, kd, true);
 	m->manner = manner;
 	m->full = full;
-	if (merge_generations(m) && runs)
-		merge_runs(m);
+	m->progress = sfx_progress_begin(index);
+	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
+	{
+		if (merge_generations(m) && runs)
+			merge_runs(m);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
+	sfx_progress_end(m->progress);
 	merged = m->stats.taken;
 	sfx_order_end(m->order);
 	pfree(kd);

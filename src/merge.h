@@ -17,8 +17,9 @@ extern bool sfx_merge_lock_held(Relation index);	/* by this backend */
 extern void sfx_merge_pressure(Relation index);
 /* Is a merge due, or at least worth its cost?  The worker asks before it merges. */
 extern bool sfx_merge_due(Relation index);
-/* Has the delta reached its bounds? */
+/* Has the delta reached its bounds?  Has it outgrown them? */
 extern bool sfx_merge_delta_due(Relation index);
+extern bool sfx_merge_is_late(Relation index);
 
 /*
  * Where a merge goes (merge lock held).  The id of the run that generation meta->gens[g] is merged into; 0: a new one.

@@ -247,6 +247,15 @@ sfx_merge_delta_due(Relation index)
 }
 
 bool
+sfx_merge_is_late(Relation index)
+{
+	DeltaSize	d;
+
+	measure(index, &d);
+	return exceeds(&d, HELP_AT);
+}
+
+bool
 sfx_merge_due(Relation index)
 {
 	DeltaSize	d;

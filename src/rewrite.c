@@ -15,6 +15,7 @@
 
 #define MERGE_MAX_LEAVES	12	/* leaves of a group */
 #define MERGE_PAGES			14	/* pages after which a group takes no more from the source */
+#define PREFETCH_LEAVES		8
 #define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
 #define CHILD_OVERHEAD		16	/* bytes of a child beside its separator, at most */
 
@@ -723,4 +724,32 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	stats->leaves += step.leaves;
 	stats->groups++;
 	stats->written += p->n;
+}
+
+/* The node is as it was before the swap: its children behind the group are still the ones that it had. */
+void
+sfx_group_prefetch(const SfxGroup *g, const SfxSource *src)
+{
+	int			child = g->to;
+	int			asked = 0;
+
+	if (!g->has_node)
+		return;
+	for (int i = src->at; i < src->n && child < g->node.nchildren && asked < PREFETCH_LEAVES;)
+	{
+		SfxPos		pos = entry_pos(&src->entry[i]);
+		SfxPos		high;
+
+		if (sfx_order_cmp_pos(g->order, &pos, &g->node.children[child].low) < 0)
+			i++;
+		else
+		{
+			if (!child_high(g, child, &high) || sfx_order_cmp_pos(g->order, &pos, &high) < 0)
+			{
+				(void) PrefetchBuffer(g->index, MAIN_FORKNUM, g->node.children[child].blkno);
+				asked++;
+			}
+			child++;
+		}
+	}
 }

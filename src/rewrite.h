@@ -95,6 +95,9 @@ extern bool sfx_group_high(const SfxGroup *group, SfxPos *high);
 extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 							  SfxMergeStats *stats);
 
+/* Ask for the leaves that the source's next entries fall into, behind a group that was just rewritten. */
+extern void sfx_group_prefetch(const SfxGroup *group, const SfxSource *src);
+
 /* Add the changes of entries and leaves to those of the run on the metapage, if it is still there (vacuum.c). */
 extern void sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats);
 extern void sfx_count_tree_stats(SfxRun *run, const SfxMergeStats *stats);

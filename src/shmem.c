@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "merge.h"
+#include "progress.h"
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -17,7 +18,8 @@ request_shmem(void)
 {
 	if (prev_request_hook)
 		prev_request_hook();
-	RequestAddinShmemSpace(add_size(sfx_image_shmem_size(), sfx_worker_shmem_size()));
+	RequestAddinShmemSpace(add_size(sfx_image_shmem_size(),
+									add_size(sfx_worker_shmem_size(), sfx_progress_shmem_size())));
 }
 
 static void
@@ -28,6 +30,7 @@ startup_shmem(void)
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	sfx_image_shmem_startup();
 	sfx_worker_shmem_startup();
+	sfx_progress_shmem_startup();
 	LWLockRelease(AddinShmemInitLock);
 }
 

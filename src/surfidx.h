@@ -221,7 +221,7 @@ typedef struct SfxPageTail
 	uint16		page_id;		/* SFX_PAGE_ID: last two bytes, for tools */
 } SfxPageTail;
 
-#define SFX_FORMAT_VERSION	1
+#define SFX_FORMAT_VERSION	2
 #define SFX_PAGE_ID			0xFF5F
 #define SFX_LOG_SEALED		0x0001
 
@@ -479,6 +479,8 @@ extern double sfx_guc_merge_ratio;
 extern double sfx_guc_run_ratio;
 extern int	sfx_guc_delta_memory;	/* kB of shared memory for images */
 extern bool sfx_guc_auto_merge;		/* start workers */
+extern double sfx_guc_merge_cost_delay; /* ms that a worker sleeps ... */
+extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...; 0 ms: never */
 extern int	sfx_opt_delta_size(Relation index); /* kB */
 extern double sfx_opt_merge_ratio(Relation index);
 extern double sfx_opt_run_ratio(Relation index);

@@ -221,6 +221,15 @@ forget_requests(Oid db)
 	LWLockRelease(&shared->lock);
 }
 
+static void
+report_activity(Relation index)
+{
+	char		what[2 * NAMEDATALEN + 32];
+
+	snprintf(what, sizeof(what), "surfidx: merging index %s", RelationGetRelationName(index));
+	pgstat_report_activity(STATE_RUNNING, what);
+}
+
 /* Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole database. */
 static bool
 serve(Oid relid)
@@ -230,7 +239,6 @@ serve(Oid relid)
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	pgstat_report_activity(STATE_RUNNING, "surfidx: merging");
 	if (ConditionalLockRelationOid(relid, SFX_WORKER_LOCK))
 	{
 		index = try_relation_open(relid, NoLock);
@@ -242,6 +250,7 @@ serve(Oid relid)
 			{
 				/* a merge reads no table: it needs no snapshot, and must hold back nobody's xmin */
 				InvalidateCatalogSnapshot();
+				report_activity(index);
 				/* what was appended meanwhile may be worth the next merge; but other indexes wait, too */
 				for (int n = 0; n < MERGES_A_TURN && sfx_merge_due(index); n++)
 					if (sfx_merge_politely(index) == 0)
@@ -278,6 +287,9 @@ sfx_worker_main(Datum arg)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(db, InvalidOid, 0);
+	/* let the buffer manager count what pages cost (merge.c) */
+	VacuumCostActive = true;
+	VacuumCostBalance = 0;
 	while ((index = take_request(db)) != InvalidOid)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -1,0 +1,120 @@
+/*-------------------------------------------------------------------------
+ * progress.c - surfidx_progress(): the merges that are going on, from shared memory
+ *
+ * Whoever merges owns a slot for as long as it does, and writes its numbers there without a lock; readers may see numbers of
+ * two moments side by side.  Where all slots are taken a merge goes on unseen.
+ *-------------------------------------------------------------------------
+ */
+#include "progress.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+PG_FUNCTION_INFO_V1(surfidx_progress);
+
+#define PROGRESS_SLOTS		64
+#define PROGRESS_COLUMNS	11
+
+typedef struct ProgressShared
+{
+	LWLock		lock;			/* of who owns which slot */
+	SfxProgress slot[PROGRESS_SLOTS];
+} ProgressShared;
+
+static ProgressShared *shared = NULL;
+static SfxProgress unseen;		/* of this backend, where no slot is free */
+
+Size
+sfx_progress_shmem_size(void)
+{
+	return MAXALIGN(sizeof(ProgressShared));
+}
+
+void
+sfx_progress_shmem_startup(void)
+{
+	bool		found;
+
+	shared = ShmemInitStruct("surfidx progress", sfx_progress_shmem_size(), &found);
+	if (!found)
+	{
+		memset(shared, 0, sizeof(*shared));
+		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+	}
+	LWLockRegisterTranche(shared->lock.tranche, "surfidx_progress");
+}
+
+SfxProgress *
+sfx_progress_begin(Relation index)
+{
+	SfxProgress *p = &unseen;
+
+	if (shared)
+	{
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+		for (int i = 0; i < PROGRESS_SLOTS && p == &unseen; i++)
+			if (shared->slot[i].pid == 0)
+				p = &shared->slot[i];
+		memset(p, 0, sizeof(*p));
+		p->db = MyDatabaseId;
+		p->index = RelationGetRelid(index);
+		p->began = GetCurrentTimestamp();
+		p->pid = MyProcPid;
+		LWLockRelease(&shared->lock);
+	}
+	return p;
+}
+
+void
+sfx_progress_end(SfxProgress *p)
+{
+	if (p == &unseen)
+		return;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	p->pid = 0;
+	LWLockRelease(&shared->lock);
+}
+
+/* All merges of this database. */
+Datum
+surfidx_progress(PG_FUNCTION_ARGS)
+{
+	static const char *const phase[] = {"starting", "merging the delta", "merging a run", "sleeping"};
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != PROGRESS_COLUMNS)
+		elog(ERROR, "surfidx_progress is declared with other columns than the library has");
+	for (int i = 0; shared && i < PROGRESS_SLOTS; i++)
+	{
+		SfxProgress p;
+		Datum		values[PROGRESS_COLUMNS];
+		bool		nulls[PROGRESS_COLUMNS] = {0};
+
+		LWLockAcquire(&shared->lock, LW_SHARED);
+		p = shared->slot[i];
+		LWLockRelease(&shared->lock);
+		if (p.pid == 0 || p.db != MyDatabaseId)
+			continue;
+		values[0] = Int32GetDatum(p.pid);
+		values[1] = ObjectIdGetDatum(p.index);
+		values[2] = CStringGetTextDatum(phase[p.phase]);
+		values[3] = Int64GetDatum((int64) p.source);
+		values[4] = Int64GetDatum((int64) p.target);
+		values[5] = Int64GetDatum((int64) p.done);
+		values[6] = Int64GetDatum((int64) p.total);
+		values[7] = Int64GetDatum((int64) p.groups);
+		values[8] = Int64GetDatum((int64) p.leaves);
+		values[9] = Int64GetDatum((int64) p.leaves * BLCKSZ);
+		values[10] = TimestampTzGetDatum(p.began);
+		nulls[3] = p.source == 0;
+		nulls[4] = p.target == 0;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
