@@ -408,6 +408,8 @@ sfx_tid_size(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nli
 			if (!sound_lists(n, ends, nlists))
 				return SFX_CORRUPT;
 			return posting_parse(in, len, n, ends, nlists, &b);
+		case SFX_TID_PATCHED:
+			return sfx_tid_patched_size(in, len, n);
 	}
 	return SFX_CORRUPT;
 }
@@ -432,6 +434,8 @@ sfx_tid_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int n
 			if (!sound_lists(n, ends, nlists))
 				return SFX_CORRUPT;
 			return posting_decode(in, len, n, ends, nlists, from, to, out);
+		case SFX_TID_PATCHED:
+			return sfx_tid_patched_decode(in, len, n, from, to, out);
 	}
 	return SFX_CORRUPT;
 }

@@ -10,6 +10,7 @@
  *	FOR		frame of reference over (block, offset), as one number of tight bit width
  *	ZIGZAG	signed deltas of that number less the smallest, bit-packed (almost in order)
  *	POSTING	Elias-Fano per posting list (needs the list ends), or over a block that is sorted as a whole
+ *	PATCHED	two of these, the regular TIDs and the exceptions (in order but for some that lie anywhere)
  *	PLAIN	6 bytes each
  *-------------------------------------------------------------------------
  */
@@ -27,7 +28,9 @@ typedef enum SfxTidCodec
 	SFX_TID_RUNS = 2,
 	SFX_TID_FOR = 3,
 	SFX_TID_ZIGZAG = 4,
-	SFX_TID_POSTING = 5
+	SFX_TID_POSTING = 5,
+	SFX_TID_PATCHED = 6,
+	SFX_TID_CODECS
 } SfxTidCodec;
 
 /*

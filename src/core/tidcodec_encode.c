@@ -547,20 +547,45 @@ encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, 
 			fill_lin(&c, &s, tid, n, lin);
 			return posting_encode(lin, n, &s.frame, s.range, c.whole ? NULL : ends, nlists, out);
 		case SFX_TID_RUNS:
+		case SFX_TID_PATCHED:
+		case SFX_TID_CODECS:
 			break;
 	}
 	return SFX_NOSPACE;
 }
 
 int
+sfx_tid_encode_simple(const uint64_t *tid, int n, uint8_t *out, size_t cap)
+{
+	return encode(0, tid, n, NULL, 0, out, cap);
+}
+
+/* Patched blocks are slower to read: they have to be smaller by more than an eighth. */
+int
 sfx_tid_encode(const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out, size_t cap)
 {
-	return encode(0, tid, n, ends, nlists, out, cap);
+	uint8_t		other[SFX_TID_BOUND(SFX_TID_MAXN)];
+	int			size = encode(0, tid, n, ends, nlists, out, cap),
+				r;
+
+	if (size < n / 8 || size < 24)
+		return size;
+	r = sfx_tid_patched_encode(tid, n, other, (size_t) (size - size / 8));
+	if (r < 0)
+		return size;
+	memcpy(out, other, (size_t) r);
+	return r;
 }
 
 int
 sfx_tid_encode_as(SfxTidCodec codec, const uint64_t *tid, int n, const uint16_t *ends, int nlists,
 				  uint8_t *out, size_t cap)
 {
+	if (codec == SFX_TID_PATCHED)
+	{
+		if (n < 1 || n > SFX_TID_MAXN || !sound_lists(n, ends, nlists))
+			return SFX_NOSPACE;
+		return sfx_tid_patched_encode(tid, n, out, cap);
+	}
 	return encode((int) codec, tid, n, ends, nlists, out, cap);
 }

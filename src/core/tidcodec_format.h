@@ -9,6 +9,13 @@
  *	RUNS			byte 0		codec; bit 3: the runs are those of the reversed block
  *					runs		see "runs" below; they end when n TIDs are there
  *
+ *	PATCHED			byte 0		codec
+ *					1			number of exceptions
+ *					0, 1		if n > 256: how many of them are at places below 256
+ *					places		where in the block they are, ascending: the low byte of each
+ *					block		the exceptions, as a block of another codec
+ *					block		the other TIDs, likewise; no lists in either
+ *
  * The others number the TIDs: lin = (block - minblock) * radix + offset - minoffset,
  * where radix is the number of offsets between the least and the greatest one of
  * the block, so that no code is spent on offsets that no heap page has.
@@ -162,5 +169,17 @@ sound_lists(int n, const uint16_t *ends, int nlists)
 	}
 	return start == n;
 }
+
+/* ---- PATCHED (tidcodec_patch.c) ---- */
+
+/* As sfx_tid_size and sfx_tid_decode; n, from and to are in order. */
+extern int sfx_tid_patched_size(const uint8_t *in, size_t len, int n);
+extern int sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out);
+
+/* Bytes written, at most limit; SFX_NOSPACE if it takes more, or if there are no exceptions worth the name. */
+extern int sfx_tid_patched_encode(const uint64_t *tid, int n, uint8_t *buf, size_t limit);
+
+/* As sfx_tid_encode without lists, and without PATCHED. */
+extern int sfx_tid_encode_simple(const uint64_t *tid, int n, uint8_t *out, size_t cap);
 
 #endif							/* SFX_TIDCODEC_FORMAT_H */

@@ -182,12 +182,12 @@ int_set(const char *set)
 static void
 bench_tids(const char *set, int codec, const uint16_t *ends, int nlists)
 {
-	static const char *const name[] = {"best", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING"};
+	static const char *const name[] = {"best", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING", "PATCHED"};
 	double		t[NOPS] = {0};
 	uint64_t	out[N],
 				sum = 0;
 	double		bytes = 0;
-	int			won[6] = {0};
+	int			won[SFX_TID_CODECS] = {0};
 
 	BEST(t[ENCODE], NBLOCKS * N,
 		 for (int b = 0; b < NBLOCKS; b++)
@@ -219,7 +219,7 @@ bench_tids(const char *set, int codec, const uint16_t *ends, int nlists)
 	sink = sum;
 	printf("%-12s %-7s %6.3f  encode %5.2f  decode %5.2f  get %6.1f", set, name[codec],
 		   bytes / (NBLOCKS * N), t[ENCODE], t[DECODE], t[GET]);
-	for (int c = 1; c <= 5 && codec == 0; c++)
+	for (int c = 1; c < SFX_TID_CODECS && codec == 0; c++)
 		if (won[c] > 0)
 			printf("  %s %d%%", name[c], won[c] * 100 / NBLOCKS);
 	printf("\n");
@@ -248,6 +248,8 @@ tid_set(const char *set, uint64_t rows)
 				r += rnd() % 1000;
 			else if (strcmp(set, "within 10") == 0)
 				r += rnd() % 10;
+			else if (strcmp(set, "10, 2% out") == 0)
+				r = rnd() % 50 == 0 ? rnd() % 10000000 : r + rnd() % 10;
 			else if (strcmp(set, "one in 5") == 0)
 				r = row += rnd() % 9;
 			else if (strcmp(set, "2% dead") == 0 && rnd() % 50 == 0)
@@ -257,7 +259,7 @@ tid_set(const char *set, uint64_t rows)
 		for (int l = 0; l < 3 && lists; l++)
 			qsort(values[b] + 100 * l, l < 2 ? 100 : 56, 8, cmp64);
 	}
-	for (int codec = 0; codec <= 5; codec++)
+	for (int codec = 0; codec < SFX_TID_CODECS; codec++)
 		bench_tids(set, codec, lists ? ends : NULL, lists ? 3 : 0);
 }
 
@@ -267,7 +269,7 @@ main(int argc, char **argv)
 	static const char *const ints[] = {"random", "timestamps", "serial", "half gone", "jitter", "clusters", "few steps",
 		"pairs", "unsorted"};
 	static const char *const tids[] = {"random", "lists of 100", "table order", "2% dead", "2% outliers", "backward",
-		"within 1000", "within 10", "one in 5"};
+		"within 1000", "within 10", "10, 2% out", "one in 5"};
 
 	sfx_cpu_init();
 	for (int l = 0; l < SFX_CPU_LEVELS && argc > 1; l++)

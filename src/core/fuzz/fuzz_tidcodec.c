@@ -55,7 +55,7 @@ round_trip(const uint64_t *tid, int n, const uint16_t *ends, int nlists)
 	uint8_t		enc[SFX_TID_BOUND(SFX_TID_MAXN)];
 	uint64_t	out[SFX_TID_MAXN];
 
-	for (int codec = 0; codec <= 5; codec++)
+	for (int codec = 0; codec < SFX_TID_CODECS; codec++)
 	{
 		int			size = codec == 0 ? sfx_tid_encode(tid, n, ends, nlists, enc, SFX_TID_BOUND(n)) :
 			sfx_tid_encode_as((SfxTidCodec) codec, tid, n, ends, nlists, enc, SFX_TID_BOUND(n));
