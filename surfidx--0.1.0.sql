@@ -85,6 +85,42 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION surfidx_enc_xid8(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+CREATE FUNCTION surfidx_enc_bit(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_bpchar(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_bpchar_pattern(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_float4(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_float8(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_inet(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_interval(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_money(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_numeric(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_text_pattern(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_tid(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION surfidx_enc_timetz(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- Operator families and classes: names, operators and support functions 1 to 4 are btree's, so that the planner
 -- takes the orders for the same
 
@@ -412,7 +448,7 @@ CREATE OPERATOR CLASS xid8_ops DEFAULT FOR TYPE xid8 USING surfidx FAMILY xid8_o
 	FUNCTION 7 (xid8, xid8) surfidx_enc_xid8(internal);
 
 -- All other families and classes that this server's btree has: mirrored, so that a later server's new types come along.
--- Without function 7 their keys are in the comparator key space: datum bytes, ordered by function 1.
+-- Those that get no function 7 below have their keys in the comparator key space: datum bytes, ordered by function 1.
 
 CREATE FUNCTION surfidx_mirror_btree() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $mirror$
 DECLARE
@@ -476,6 +512,21 @@ $mirror$;
 SELECT surfidx_mirror_btree();
 
 DROP FUNCTION surfidx_mirror_btree();
+
+ALTER OPERATOR FAMILY bit_ops USING surfidx ADD FUNCTION 7 (bit, bit) surfidx_enc_bit(internal);
+ALTER OPERATOR FAMILY bpchar_ops USING surfidx ADD FUNCTION 7 (bpchar, bpchar) surfidx_enc_bpchar(internal);
+ALTER OPERATOR FAMILY bpchar_pattern_ops USING surfidx ADD FUNCTION 7 (bpchar, bpchar) surfidx_enc_bpchar_pattern(internal);
+ALTER OPERATOR FAMILY float_ops USING surfidx ADD
+	FUNCTION 7 (float4, float4) surfidx_enc_float4(internal),
+	FUNCTION 7 (float8, float8) surfidx_enc_float8(internal);
+ALTER OPERATOR FAMILY interval_ops USING surfidx ADD FUNCTION 7 (interval, interval) surfidx_enc_interval(internal);
+ALTER OPERATOR FAMILY money_ops USING surfidx ADD FUNCTION 7 (money, money) surfidx_enc_money(internal);
+ALTER OPERATOR FAMILY network_ops USING surfidx ADD FUNCTION 7 (inet, inet) surfidx_enc_inet(internal);
+ALTER OPERATOR FAMILY numeric_ops USING surfidx ADD FUNCTION 7 (numeric, numeric) surfidx_enc_numeric(internal);
+ALTER OPERATOR FAMILY text_pattern_ops USING surfidx ADD FUNCTION 7 (text, text) surfidx_enc_text_pattern(internal);
+ALTER OPERATOR FAMILY tid_ops USING surfidx ADD FUNCTION 7 (tid, tid) surfidx_enc_tid(internal);
+ALTER OPERATOR FAMILY timetz_ops USING surfidx ADD FUNCTION 7 (timetz, timetz) surfidx_enc_timetz(internal);
+ALTER OPERATOR FAMILY varbit_ops USING surfidx ADD FUNCTION 7 (varbit, varbit) surfidx_enc_bit(internal);
 
 -- Functions
 

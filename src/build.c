@@ -301,11 +301,22 @@ typedef struct PrevKey
 	uint8		key[SFX_MAX_ENTRY];
 } PrevKey;
 
+static bool
+is_equal(BuildState *bs, const PrevKey *prev, const SfxEntry *e)
+{
+	int			len = sfx_key_equal_len(&bs->kd, bs->index, e->key, e->keylen);
+
+	if (bs->order)
+		return sfx_order_equal(bs->order, prev->key, prev->len, e->key, e->keylen);
+	/* no value is a prefix of another one, so that whoever begins with these has just these */
+	return prev->len >= len && memcmp(prev->key, e->key, len) == 0;
+}
+
 /* Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct. */
 static void
 check_unique(BuildState *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 {
-	bool		same = prev->len >= 0 && sfx_order_equal(bs->order, prev->key, prev->len, e->key, e->keylen);
+	bool		same = prev->len >= 0 && is_equal(bs, prev, e);
 	bool		counts = (flags & ITEM_ALIVE) &&
 		(!(flags & ITEM_HAS_NULL) || bs->info->ii_NullsNotDistinct);
 

@@ -55,7 +55,8 @@ static void
 partition_tag(LOCKTAG *tag, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {
 	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationGetRelid(index),
-					   kd->image_equal ? hash_bytes(e->key, e->keylen) : 0, LOCK_FIELD_UNIQUE);
+					   kd->image_equal ? hash_bytes(e->key, sfx_key_equal_len(kd, index, e->key, e->keylen)) : 0,
+					   LOCK_FIELD_UNIQUE);
 }
 
 static void
@@ -99,7 +100,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 
 	InitDirtySnapshot(dirty);
 	*unique = true;
-	sfx_key_range(&st->kd, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
+	sfx_key_range(&st->kd, index, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
 	sfx_reader_seek(st->reader, &lo, &hi);
 	while (sfx_reader_next(st->reader, ForwardScanDirection, &other))
 	{

@@ -26,7 +26,7 @@
 /* Values larger than this are not encoded just to tell how much too large they are. */
 #define MEASURE_LIMIT	(64 * 1024)
 
-StaticAssertDecl(SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF) <= SFX_ARENA,
+StaticAssertDecl(SFX_MAX_RAW + SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF) <= SFX_ARENA,
 				 "a decoded key must fit the arena");
 
 static void init_column(SfxColumn *col, Relation index, int attno);
@@ -50,11 +50,10 @@ column_width(const SfxColumn *col)
 void
 sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
 {
-	bool		fixed = true;
-
 	kd->nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 	kd->natts = IndexRelationGetNumberOfAttributes(index);
-	kd->fixed_len = 0;
+	kd->nrests = 0;
+	kd->grows = false;
 	kd->comparator = false;
 	kd->image_equal = true;
 	for (int i = 0; i < kd->nkeys; i++)
@@ -66,13 +65,11 @@ sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
 		{
 			kd->comparator = true;
 			kd->image_equal &= is_image_equal(index, i, col->collation);
+			continue;
 		}
-		if (column_width(col) == 0)
-			fixed = false;
-		kd->fixed_len += 1 + column_width(col);
+		kd->nrests += col->enc->rest != NULL;
+		kd->grows |= col->enc->grows;
 	}
-	if (!fixed)
-		kd->fixed_len = 0;
 }
 
 /* A column is raw where its class has no byte encoding, or the collation does not compare bytes. */
@@ -89,6 +86,7 @@ init_column(SfxColumn *col, Relation index, int attno)
 	col->typbyval = att->attbyval;
 	col->desc = (option & INDOPTION_DESC) != 0;
 	col->nulls_first = (option & INDOPTION_NULLS_FIRST) != 0;
+	col->bound = col->enc ? col->enc->bound : NULL;
 	if (col->enc && col->enc->needs_c_collation && OidIsValid(col->collation) && !SfxCollateIsC(col->collation))
 		col->enc = NULL;
 	col->raw = col->enc == NULL;
@@ -439,6 +437,38 @@ sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, in
 	return true;
 }
 
+/* The rests of all columns, behind their values. */
+static bool
+put_rests(const SfxKeyDesc *kd, const Datum *values, const bool *isnull, uint8 *buf, int *len, int maxlen)
+{
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		const SfxColumn *col = &kd->col[i];
+		int			n;
+
+		if (isnull[i] || col->raw || col->enc->rest == NULL)
+			continue;
+		n = col->enc->rest(values[i], buf + *len, maxlen - *len);
+		if (n < 0)
+			return false;
+		Assert(n == 0 || buf[*len] < SFX_REST_LIMIT);
+		*len += n;
+	}
+	return true;
+}
+
+/* Is what the values take unencoded little enough for a row of an index-only scan? */
+static bool
+raw_size_fits(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
+{
+	Size		total = 0;
+
+	for (int i = 0; i < kd->nkeys; i++)
+		if (!isnull[i] && kd->col[i].typlen == -1)
+			total += toast_raw_datum_size(values[i]);
+	return total <= SFX_MAX_RAW;
+}
+
 /*
  * The size that a value would have had, marker included, for the message that says that the key is too large.
  * Exact up to a size that is cheap to encode, and at least the number of raw bytes beyond.
@@ -481,6 +511,10 @@ sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const 
 		if (!sfx_column_encode(&kd->col[i], values[i], isnull[i], buf, &len, SFX_MAX_ENTRY))
 			sfx_entry_too_large(index, measure_key(kd, values, isnull));
 	}
+	if (kd->nrests > 0 && !put_rests(kd, values, isnull, buf, &len, SFX_MAX_ENTRY))
+		sfx_entry_too_large(index, measure_key(kd, values, isnull));
+	if (kd->grows && !raw_size_fits(kd, values, isnull))
+		sfx_entry_too_large(index, measure_key(kd, values, isnull));
 	return len;
 }
 
@@ -539,23 +573,53 @@ value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 	return len;
 }
 
+/* The value's bytes as they were encoded: p itself or, where they are complemented, a copy in tmp. */
+static inline const uint8 *
+upright(const SfxColumn *col, const uint8 *p, int len, uint8 *tmp)
+{
+	if (!col->desc)
+		return p;
+	for (int i = 0; i < len; i++)
+		tmp[i] = ~p[i];
+	return tmp;
+}
+
 /* One value that needs a call; returns the bytes of the arena that it took. */
 static int
-decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
+decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena, int room)
 {
 	uint8		tmp[SFX_MAX_ENTRY];
 	int			used = 0;
 
 	if (col->raw)
 		return MAXALIGN(raw_get(col, p, len, value, arena));
-	if (col->desc)
-	{
-		for (int i = 0; i < len; i++)
-			tmp[i] = ~p[i];
-		p = tmp;
-	}
-	*value = col->enc->decode(p, len, arena, &used);
-	Assert(used >= 0 && used <= len + VALUE_SLACK);
+	*value = col->enc->decode(upright(col, p, len, tmp), len, arena, room, &used);
+	Assert(used >= 0 && used <= room);
+	return MAXALIGN(used);
+}
+
+/* The length of the rest at rest, within avail, of the value at p. */
+static int
+rest_length(const SfxColumn *col, Relation index, const uint8 *p, int len, const uint8 *rest, int avail)
+{
+	uint8		tmp[SFX_MAX_ENTRY];
+	int			n = col->enc->rest_length(upright(col, p, len, tmp), len, rest, avail);
+
+	if (n < 0)
+		sfx_entry_damaged(index, "what restores a value runs beyond its key");
+	return n;
+}
+
+/* As decode_value, with the rest. */
+static int
+restore_value(const SfxColumn *col, const uint8 *p, int len, const uint8 *rest, int restlen, Datum *value, char *arena,
+			  int room)
+{
+	uint8		tmp[SFX_MAX_ENTRY];
+	int			used = 0;
+
+	*value = col->enc->restore(upright(col, p, len, tmp), len, rest, restlen, arena, room, &used);
+	Assert(used >= 0 && used <= room);
 	return MAXALIGN(used);
 }
 
@@ -573,7 +637,7 @@ sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, ch
 		*value = direct_get(col, p);
 		return 0;
 	}
-	return decode_value(col, p, len, value, arena);
+	return decode_value(col, p, len, value, arena, SFX_ARENA);
 }
 
 /* Copy a value's bytes out of a key. */
@@ -646,9 +710,31 @@ sfx_key_form(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, ch
 	return p == end ? off : -1;
 }
 
-void
-sfx_key_range(const SfxKeyDesc *kd, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo, uint8 *hibuf, SfxPos *hi)
+int
+sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len)
 {
+	const uint8 *p = key;
+	const uint8 *end = key + len;
+
+	if (kd->nrests == 0)
+		return len;
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		const SfxColumn *col = &kd->col[i];
+
+		if (unlikely(p >= end))
+			sfx_entry_damaged(index, "a key ends before its last column");
+		if (!read_marker(col, index, *p++))
+			p += value_length(col, index, p, end - p);
+	}
+	return p - key;
+}
+
+void
+sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo, uint8 *hibuf,
+			  SfxPos *hi)
+{
+	len = sfx_key_equal_len(kd, index, key, len);
 	memcpy(lobuf, key, len);
 	memcpy(hibuf, key, len);
 	lo->key = lobuf;
@@ -670,12 +756,42 @@ sfx_key_range(const SfxKeyDesc *kd, const uint8 *key, int len, uint8 *lobuf, Sfx
 		hibuf[hi->len - 1]++;
 }
 
+/* A column whose value has to wait for its rest. */
+typedef struct Waiting
+{
+	int			col;
+	int			len;
+	const uint8 *p;
+} Waiting;
+
+/* The values of columns with rests, which begin at p; returns where they end. */
+static const uint8 *
+decode_rests(const SfxKeyDesc *kd, Relation index, const Waiting *w, int n, const uint8 *p, const uint8 *end, Datum *values,
+			 char *arena, int room)
+{
+	for (int i = 0; i < n; i++, w++)
+	{
+		const SfxColumn *col = &kd->col[w->col];
+		int			len = rest_length(col, index, w->p, w->len, p, end - p);
+		int			used = restore_value(col, w->p, w->len, p, len, &values[w->col], arena, room);
+
+		arena += used;
+		room -= used;
+		p += len;
+	}
+	return p;
+}
+
 void
 sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
 			   Datum *values, bool *isnull, char *arena)
 {
 	const uint8 *p = key;
 	const uint8 *end = key + len;
+	char	   *start = arena;
+	bool		restore = kd->nrests > 0 && upto == kd->nkeys;
+	Waiting		waiting[INDEX_MAX_KEYS];
+	int			nwaiting = 0;
 	ErrorContextCallback errcallback;
 
 	if (unlikely(len < 0 || len > SFX_MAX_ENTRY))
@@ -699,13 +815,21 @@ sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, 
 		n = value_length(col, index, p, end - p);
 		if (is_direct(col))
 			values[i] = direct_get(col, p);
+		else if (restore && !col->raw && col->enc->rest)
+			waiting[nwaiting++] = (Waiting) {i, n, p};
 		else
 		{
 			error_context_stack = &errcallback;
-			arena += decode_value(col, p, n, &values[i], arena);
+			arena += decode_value(col, p, n, &values[i], arena, SFX_ARENA - (arena - start));
 			error_context_stack = errcallback.previous;
 		}
 		p += n;
+	}
+	if (nwaiting > 0)
+	{
+		error_context_stack = &errcallback;
+		p = decode_rests(kd, index, waiting, nwaiting, p, end, values, arena, SFX_ARENA - (arena - start));
+		error_context_stack = errcallback.previous;
 	}
 	if (unlikely(upto == kd->nkeys && p != end))
 		sfx_entry_damaged(index, "a key is longer than its columns");

@@ -86,6 +86,7 @@ typedef struct ByteRange
 static bool same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys);
 static void take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys);
 static ColumnResult bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
+static void intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b);
 static void add_filter(SfxScanKeys *sk, SfxQual *q);
 static bool fill_filters(SfxScanKeys *sk, ScanKey keys);
 
@@ -426,39 +427,59 @@ null_test_interval(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv)
 	iv->hilen = end_above(sk, iv->hi, 1);
 }
 
+/* A constant as one of the column's type. */
+typedef struct Converted
+{
+	Datum		value;
+	Datum		above;			/* near */
+	StrategyNumber strategy;
+	bool		all;			/* every value that is not NULL matches */
+	bool		near;			/* matches lie within "strategy value" (=: between value and above), and have to be looked at */
+} Converted;
+
 /*
- * Make a constant one of the column's type: *value and *strategy are changed so that they say the same of every value of
- * the column.  CONST_INTERVAL with *all set: every value that is not NULL matches.
+ * Put "strategy value" so that it says the same of every value of the column, with a value of the column's type, or
+ * nearly the same.
  */
 static ConstResult
-convert_constant(const SfxColumn *col, const SfxQual *q, Datum *value, StrategyNumber *strategy, bool *all)
+convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, Converted *c)
 {
-	bool		upward = *strategy == BTGreaterStrategyNumber || *strategy == BTGreaterEqualStrategyNumber;
-	Datum		own = (Datum) 0;
+	bool		upward = q->strategy == BTGreaterStrategyNumber || q->strategy == BTGreaterEqualStrategyNumber;
 
-	*all = false;
+	c->value = value;
+	c->strategy = q->strategy;
+	c->all = c->near = false;
 	if (q->own_type)
 		return CONST_INTERVAL;
-	if (col->raw || col->enc->bound == NULL)
+	if (col->bound == NULL)
 		return CONST_FILTER;
-	switch ((SfxBoundKind) col->enc->bound(q->subtype, *value, &own))
+	switch ((SfxBoundKind) col->bound(q->subtype, value, &c->value, &c->above))
 	{
 		case SFX_BOUND_EXACT:
-			*value = own;
 			return CONST_INTERVAL;
 		case SFX_BOUND_AFTER:
-			if (*strategy == BTEqualStrategyNumber)
+			/* a name cut short: after it in the order of bytes only */
+			if (col->raw)
+				return CONST_FILTER;
+			if (q->strategy == BTEqualStrategyNumber)
 				return CONST_NONE;
-			*value = own;
-			*strategy = upward ? BTGreaterStrategyNumber : BTLessEqualStrategyNumber;
+			c->strategy = upward ? BTGreaterStrategyNumber : BTLessEqualStrategyNumber;
+			return CONST_INTERVAL;
+		case SFX_BOUND_NEAR:
+			c->near = true;
+			if (q->strategy == BTEqualStrategyNumber)
+				return CONST_INTERVAL;
+			c->strategy = upward ? BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber;
+			if (!upward)
+				c->value = c->above;
 			return CONST_INTERVAL;
 		case SFX_BOUND_BELOW_ALL:
-			*all = upward;
+			c->all = upward;
 			return upward ? CONST_INTERVAL : CONST_NONE;
 		case SFX_BOUND_ABOVE_ALL:
-			if (upward || *strategy == BTEqualStrategyNumber)
+			if (upward || q->strategy == BTEqualStrategyNumber)
 				return CONST_NONE;
-			*all = true;
+			c->all = true;
 			return CONST_INTERVAL;
 		case SFX_BOUND_UNKNOWN:
 			break;
@@ -476,22 +497,14 @@ equal_to_too_large(const SfxScanKeys *sk)
 	return sk->kd->image_equal ? CONST_NONE : CONST_FILTER;
 }
 
-/* The interval of column bytes that "column <strategy> value" describes. */
+/* The interval of column bytes that "column <strategy> value" describes, the value being of the column's type. */
 static ConstResult
-constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv)
+own_interval(SfxScanKeys *sk, const SfxColumn *col, StrategyNumber strategy, Datum value, ByteRange *iv)
 {
-	const SfxColumn *col = &sk->kd->col[q->col];
-	StrategyNumber strategy = q->strategy;
 	uint8	   *b = sk->scratch;
 	int			len = 0;
-	bool		all;
-	ConstResult r = convert_constant(col, q, &value, &strategy, &all);
 
-	if (r != CONST_INTERVAL)
-		return r;
 	all_values(sk, iv);
-	if (all)
-		return CONST_INTERVAL;
 	if (!sfx_column_encode(col, value, false, b, &len, SFX_MAX_ENTRY))
 		return strategy == BTEqualStrategyNumber ? equal_to_too_large(sk) : CONST_FILTER;
 	if (col->desc)
@@ -518,6 +531,37 @@ constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv)
 		iv->lolen = end_above(sk, iv->lo, len);
 	}
 	return CONST_INTERVAL;
+}
+
+/*
+ * The interval of column bytes within which all values lie that match the qual with this constant; *near: others may
+ * lie there as well.
+ */
+static ConstResult
+constant_interval(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near)
+{
+	const SfxColumn *col = &sk->kd->col[q->col];
+	Converted	c;
+	ConstResult r = convert_constant(col, q, value, &c);
+
+	*near = c.near;
+	if (r != CONST_INTERVAL)
+		return r;
+	if (c.all)
+	{
+		all_values(sk, iv);
+		return CONST_INTERVAL;
+	}
+	if (c.near && q->strategy == BTEqualStrategyNumber)
+	{
+		ByteRange	upper = {palloc(SFX_MAX_ENTRY + 1), palloc(SFX_MAX_ENTRY + 1), 0, 0};
+
+		if ((r = own_interval(sk, col, BTGreaterEqualStrategyNumber, c.value, iv)) == CONST_INTERVAL &&
+			(r = own_interval(sk, col, BTLessEqualStrategyNumber, c.above, &upper)) == CONST_INTERVAL)
+			intersect(sk, q->col, iv, &upper);
+		return r;
+	}
+	return own_interval(sk, col, c.strategy, c.value, iv);
 }
 
 /* Narrow a to what it has in common with b. */
@@ -608,20 +652,18 @@ equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set)
 	*set = palloc(Max(n, 1) * sizeof(SfxBytes));
 	for (int i = 0; i < n; i++)
 	{
-		StrategyNumber strategy = BTEqualStrategyNumber;
-		Datum		value = elems[i];
+		Converted	c;
 		ConstResult r;
-		bool		all;
 		int			len = 0;
 		uint8	   *copy;
 
 		CHECK_FOR_INTERRUPTS();
 		if (isnull[i])
 			continue;
-		r = convert_constant(col, q, &value, &strategy, &all);
-		if (r == CONST_INTERVAL && !sfx_column_encode(col, value, false, sk->scratch, &len, SFX_MAX_ENTRY))
+		r = convert_constant(col, q, elems[i], &c);
+		if (r == CONST_INTERVAL && !sfx_column_encode(col, c.value, false, sk->scratch, &len, SFX_MAX_ENTRY))
 			r = equal_to_too_large(sk);
-		if (r == CONST_FILTER)
+		if (r == CONST_FILTER || (r == CONST_INTERVAL && c.near))
 			return -1;
 		if (r == CONST_NONE)
 			continue;
@@ -655,7 +697,7 @@ intersect_sets(const ElemOrder *eo, SfxBytes *a, int na, const SfxBytes *b, int 
 
 /* An array with another operator (a < ANY): what one of its elements allows, which is what the extreme element does. */
 static ConstResult
-unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, ByteRange *iv)
+unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, ByteRange *iv, bool *near)
 {
 	Datum	   *elems;
 	bool	   *isnull;
@@ -663,15 +705,18 @@ unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, Byte
 	ByteRange	one = {palloc(SFX_MAX_ENTRY + 1), palloc(SFX_MAX_ENTRY + 1), 0, 0};
 	ConstResult result = CONST_NONE;
 
+	*near = false;
 	for (int i = 0; i < n; i++)
 	{
 		ConstResult r;
+		bool		one_near;
 
 		CHECK_FOR_INTERRUPTS();
-		if (isnull[i] || (r = constant_interval(sk, q, elems[i], &one)) == CONST_NONE)
+		if (isnull[i] || (r = constant_interval(sk, q, elems[i], &one, &one_near)) == CONST_NONE)
 			continue;
 		if (r == CONST_FILTER)
 			return r;
+		*near |= one_near;
 		if (result == CONST_NONE || cmp_bytes(sk, q->col, one.lo, one.lolen, iv->lo, iv->lolen) < 0)
 			set_bytes(iv->lo, &iv->lolen, one.lo, one.lolen);
 		if (result == CONST_NONE || cmp_bytes(sk, q->col, one.hi, one.hilen, iv->hi, iv->hilen) > 0)
@@ -710,15 +755,16 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 		SfxQual    *q = &quals[i];
 		const ScanKeyData *key = &keys[q->keyno];
 		ConstResult r = CONST_INTERVAL;
+		bool		near = false;
 
 		if (is_equal_array(q))
 			continue;
 		if (q->is_test)
 			null_test_interval(sk, q, &one);
 		else if (q->flags & SK_SEARCHARRAY)
-			r = unequal_array_interval(sk, q, key, &one);
+			r = unequal_array_interval(sk, q, key, &one, &near);
 		else
-			r = constant_interval(sk, q, key->sk_argument, &one);
+			r = constant_interval(sk, q, key->sk_argument, &one, &near);
 
 		if (r == CONST_NONE)
 			return false;
@@ -727,7 +773,10 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 			add_filter(sk, q);
 			continue;
 		}
-		*pinned |= pins(q);
+		if (near)
+			add_filter(sk, q);
+		else
+			*pinned |= pins(q);
 		intersect(sk, q->col, iv, &one);
 	}
 	return iv->hilen == 0 || cmp_bytes(sk, quals->col, iv->lo, iv->lolen, iv->hi, iv->hilen) < 0;

@@ -47,7 +47,8 @@
  *	not NULL				01 value		(value bytes complemented if DESC)
  *	NULL with NULLS LAST	02
  *
- * Value encodings are order-preserving and self-delimiting: of fixed width, or ended by 00.
+ * Value encodings are order-preserving and self-delimiting.  Behind the last column stand the rests of those columns whose
+ * encoding has any (see SfxEncoding): what tells values apart that are equal.
  */
 #define SFX_MARK_NULL_FIRST	0x00
 #define SFX_MARK_VALUE		0x01
@@ -66,7 +67,14 @@ typedef enum SfxDirect
 	SFX_DIRECT_TEXT				/* varlena: its bytes, then 00 */
 } SfxDirect;
 
-/* What the opclass's support function SFX_ENCODING_PROC returns (a pointer to a static one). */
+/*
+ * What the opclass's support function SFX_ENCODING_PROC returns (a pointer to a static one).
+ *
+ * Where values can be equal and yet different (-0 and 0, 1.0 and 1.00), encode gives the bytes that equal ones share. What tells
+ * the original is the value's *rest*: a key ends with the rests of its columns, behind all values, where they
+ * have no part in the order of the columns.  A rest's length follows from the value's bytes and its own, and
+ * its first byte is below SFX_REST_LIMIT.
+ */
 typedef struct SfxEncoding
 {
 	/* bytes of every encoded value; 0 = varying */
@@ -75,18 +83,30 @@ typedef struct SfxEncoding
 	SfxDirect	direct;
 	/* Append the value's bytes to buf (room for maxlen bytes); the length, or -1 if they do not fit. */
 	int			(*encode) (Datum value, uint8 *buf, int maxlen);
-	/* Read a value back from exactly the bytes that encode wrote.  Pass-by-reference values go to out,
-	 * which has room for len + NAMEDATALEN + 16 bytes and is MAXALIGNed.  Returns the Datum; *outlen = bytes used of out.
-	 * Throws ERRCODE_INDEX_CORRUPTED on bytes that encode cannot have written. */
-	Datum		(*decode) (const uint8 *buf, int len, char *out, int *outlen);
+	/* Read a value back from exactly the bytes that encode wrote.  Pass-by-reference values go to out, which is
+	 * MAXALIGNed and has room bytes: len + NAMEDATALEN + 16 at least, so that only those that grow have to look.
+	 * Returns the Datum; *outlen = bytes used of out. Throws ERRCODE_INDEX_CORRUPTED on bytes that encode cannot have written. */
+	Datum		(*decode) (const uint8 *buf, int len, char *out, int room, int *outlen);
 	/* Varying width: the length of the value that starts at buf including its end mark, -1 if there is none within avail.
 	 * NULL for fixed width. "desc" says that the bytes are complemented. */
 	int			(*length) (const uint8 *buf, int avail, bool desc);
 	/* Convert a value of another type of the family (subtype) to a bound: see SfxBoundKind.  NULL: only the own type. */
-	int			(*bound) (Oid subtype, Datum value, Datum *own);
+	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);
+	/* Append the value's rest, as encode does.  NULL: equal values are the same, and so for the next two. */
+	int			(*rest) (Datum value, uint8 *buf, int maxlen);
+	/* The length of the rest that starts at rest of a value whose bytes (not complemented) are buf; -1 if not within avail. */
+	int			(*rest_length) (const uint8 *buf, int len, const uint8 *rest, int avail);
+	/* As decode, with the rest: the original. Without a rest decode returns some value equal to it. */
+	Datum		(*restore) (const uint8 *buf, int len, const uint8 *rest, int restlen, char *out, int room, int *outlen);
+	/* values can be much longer than their bytes: a varlena, of which a key takes SFX_MAX_RAW bytes before encoding */
+	bool		grows;
 	/* true: only byte-comparing collations (C, POSIX) keep this order */
 	bool		needs_c_collation;
 } SfxEncoding;
+
+#define SFX_REST_LIMIT		0xF0	/* below all end marks of bounds */
+/* Runs of blanks and zeros take little room in a key, but a row of an index-only scan has to hold them (8,191 bytes). */
+#define SFX_MAX_RAW			7600
 
 /* Where a value of another type stands among the column type's values. */
 typedef enum SfxBoundKind
@@ -95,6 +115,7 @@ typedef enum SfxBoundKind
 	SFX_BOUND_AFTER,			/* strictly between *own and its successor */
 	SFX_BOUND_BELOW_ALL,
 	SFX_BOUND_ABOVE_ALL,
+	SFX_BOUND_NEAR,				/* equal to nothing below *own and nothing above *above; between them the operator has to be asked */
 	SFX_BOUND_UNKNOWN			/* cannot tell: the qual must be checked as a filter */
 } SfxBoundKind;
 
@@ -108,6 +129,7 @@ typedef struct SfxColumn
 	bool		desc;
 	bool		nulls_first;
 	bool		raw;			/* no byte order: datum bytes, compared by the class's support function 1 */
+	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);	/* the encoding's, kept where a collation makes it raw */
 	bool		counted;		/* raw, of varying width and not a string: a length stands before the bytes */
 } SfxColumn;
 
@@ -115,9 +137,10 @@ typedef struct SfxKeyDesc
 {
 	int			nkeys;			/* key columns */
 	int			natts;			/* with INCLUDE columns */
-	int			fixed_len;		/* key length when no column is NULL, if all are fixed; else 0 */
+	int			nrests;			/* columns whose values may have rests */
+	bool		grows;			/* some column's values may be much longer than their bytes */
 	bool		comparator;		/* comparator key space: some column is raw */
-	bool		image_equal;	/* equal keys have equal bytes */
+	bool		image_equal;	/* equal keys have equal bytes, rests aside */
 	SfxColumn	col[INDEX_MAX_KEYS];
 } SfxKeyDesc;
 
@@ -134,7 +157,7 @@ extern int	sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *val
 /* Append column attno's (0-based) marker and value to buf at *len; false if there is no room. */
 extern bool sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen);
 
-/* Decode the key columns [0, upto) of a key; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes). */
+/* Decode the key columns [0, upto) of a key: the very values if these are all, else perhaps others equal to them; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes). */
 #define SFX_ARENA	(2 * BLCKSZ)
 extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
 						   Datum *values, bool *isnull, char *arena);
@@ -146,7 +169,7 @@ extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *ke
  */
 extern const SfxOrder *sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk);
 extern void sfx_order_end(const SfxOrder *order);
-/* Are two stored keys equal in all columns, as the comparison function says? */
+/* Are two stored keys equal in all columns, as the comparison function says?  (Not for ordered bytes: see sfx_key_equal_len.) */
 extern bool sfx_order_equal(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
 /*
  * Compare each raw column's first value of this statement with itself: a type may have a class and yet no order (an array or
@@ -175,8 +198,11 @@ extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p
 extern int	sfx_key_form(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, char *data, bool *varwidth);
 /* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
 extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
+/* The bytes of a stored key without the rests: all of it, if the index has none. */
+extern int	sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 /* The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes; hi->key NULL: to the end. */
-extern void sfx_key_range(const SfxKeyDesc *kd, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo, uint8 *hibuf, SfxPos *hi);
+extern void sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo,
+						  uint8 *hibuf, SfxPos *hi);
 
 /* The errors of entries that do not fit (size: what they would need), and of stored ones that cannot be read. */
 pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
