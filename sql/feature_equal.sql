@@ -34,7 +34,7 @@ INSERT INTO uq VALUES (1.00, 1, 'b', '1 mon', 2);
 INSERT INTO uq VALUES (2, 0, 'b', '1 day', 1);
 INSERT INTO uq VALUES (2, 1, 'a    ', '1 day', 1);
 INSERT INTO uq VALUES (2, 1, 'b', '30 days', 1);
-SELECT surfidx_merge('uq_n'), surfidx_merge('uq_f'), surfidx_merge('uq_b'), surfidx_merge('uq_v');
+SELECT surfidx_merge('uq_n') > 0, surfidx_merge('uq_f') > 0, surfidx_merge('uq_b') > 0, surfidx_merge('uq_v') > 0;
 INSERT INTO uq VALUES (1, 1, 'b', '1 mon', 2);
 INSERT INTO uq VALUES (2, 0, 'b', '1 day', 1);
 INSERT INTO uq VALUES (2, 1, 'a', '1 day', 1);
