@@ -121,12 +121,11 @@ count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const Sfx
 	BlockNumber blkno;
 	char	   *copy = palloc(BLCKSZ);
 	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
-	SfxBlock   *block = palloc(sizeof(SfxBlock));
 	SfxLeaf		leaf;
 	SfxPos		low,
 				high;
 	bool		inf;
-	int			b;
+	int			r;
 
 	/* the run is gone, and so is the count; the list of runs will tell */
 	if (!BufferIsValid(buf))
@@ -135,22 +134,16 @@ count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const Sfx
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), o->order) < 0 ||
-		sfx_leaf_fences(&leaf, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0 ||
-		(b = sfx_leaf_find_block(&leaf, &pos->pos)) < 0)
+		sfx_leaf_fences(&leaf, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0)
 		sfx_corrupt(o->index, blkno, "leaf header or directory");
-	for (; b < leaf.nblocks; b++)
-	{
-		if (sfx_leaf_decode(&leaf, b, &pos->pos, range->hi.key ? &range->hi : NULL, block) < 0)
-			sfx_corrupt(o->index, blkno, "leaf block");
-		*n += block->nent;
-		if (block->first + block->nent < block->total)
-			break;
-	}
+	r = sfx_leaf_count(&leaf, &pos->pos, range->hi.key ? &range->hi : NULL);
+	if (r < 0)
+		sfx_corrupt(o->index, blkno, "leaf block");
+	*n += r;
 	if (!inf)
 		set_pos(pos, &high, high.tid);
 	pfree(copy);
 	pfree(fences);
-	pfree(block);
 	return !inf && below_end(o, &pos->pos, range);
 }
 

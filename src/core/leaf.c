@@ -906,6 +906,85 @@ sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos)
 	return b > 0 ? b - 1 : l->nblocks;
 }
 
+/* ---- counting ---- */
+
+/* Entries in block b, by its head alone; or SFX_CORRUPT. */
+static int
+block_entries(const SfxLeaf *l, int b)
+{
+	uint32_t	at = sfx_get16(slot(l, b));
+	const uint8_t *p = l->body + at;
+	int			one;
+
+	if (at < l->priv[PV_BLOCKS] || at + 3 > l->len)
+		return SFX_CORRUPT;
+	one = (*p & SFX_BLK_KIND) == SFX_BLK_ONE;
+	if (*p & SFX_BLK_DUPS)
+		return 1 + p[2 - one] + (*p & SFX_BLK_NENT_HI ? 256 : 0);
+	return one ? 1 : 1 + p[1];
+}
+
+/* Entries of block b that are < pos. */
+static int
+block_count(const SfxLeaf *l, int b, const SfxPos *pos)
+{
+	uint64_t	tid[SFX_BLOCK_ENTRIES];
+	Block		k;
+	Lists		s;
+	bool		equal;
+	int			key,
+				from,
+				to,
+				less = 0;
+
+	if (open_block(l, b, &k) != SFX_OK)
+		return SFX_CORRUPT;
+	key = find_lo(l, &k, pos, &equal);
+	if (key < 0 || open_lists(&k, key, key + 1 < k.nkeys ? key + 1 : k.nkeys, &s) != SFX_OK)
+		return SFX_CORRUPT;
+	from = !k.dups ? key : key > 0 ? s.ends[key - 1] : 0;
+	if (!equal || pos->tid == 0 || key == k.nkeys)
+		return from;
+	to = k.dups ? s.ends[key] : from + 1;
+	if (to < from || decode_tids(&k, &s, from, to, tid) != SFX_OK)
+		return SFX_CORRUPT;
+	while (less < to - from && tid[less] < pos->tid)
+		less++;
+	return from + less;
+}
+
+/* Entries of the leaf that are < pos (NULL: all). */
+static int
+count_below(const SfxLeaf *l, const SfxPos *pos)
+{
+	int			b = pos ? sfx_leaf_find_block(l, pos) : l->nblocks,
+				n = 0,
+				r;
+
+	for (int i = 0; i < b; i++)
+	{
+		r = block_entries(l, i);
+		if (r < 0)
+			return SFX_CORRUPT;
+		n += r;
+	}
+	if (b < 0 || b == l->nblocks)
+		return b < 0 ? SFX_CORRUPT : n;
+	r = block_count(l, b, pos);
+	return r < 0 ? SFX_CORRUPT : n + r;
+}
+
+int
+sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi)
+{
+	int			below = lo ? count_below(l, lo) : 0,
+				all = count_below(l, hi);
+
+	if (below < 0 || all < 0)
+		return SFX_CORRUPT;
+	return all > below ? all - below : 0;
+}
+
 /* ---- verification ---- */
 
 /* What a block has to agree with; goes along from block to block. */

@@ -182,6 +182,12 @@ extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxP
 /* TIDs alone of block b, in entry order, into out[SFX_BLOCK_ENTRIES]; the number of them, or SFX_CORRUPT. (VACUUM) */
 extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
 
+/*
+ * The number of entries e of the leaf with lo <= e < hi (NULL: no bound); or SFX_CORRUPT.  Nothing is decoded but what a bound
+ * falls on: heads of blocks, one search per bound, and the TIDs of a key that equals a bound.
+ */
+extern int sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi);
+
 /* Every invariant of the body that costs a full decode: order, fences, counts, key lengths.  SFX_OK, or
  * SFX_CORRUPT with *why naming the broken invariant (a static string).  dict: the one that the leaf names.  For surfidx_check. */
 extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,

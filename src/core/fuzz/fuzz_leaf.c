@@ -47,6 +47,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 		sfx_leaf_decode(&l, b, NULL, NULL, &blk);
 		sfx_leaf_decode(&l, b, lo, NULL, &blk);
 		sfx_leaf_decode(&l, b, lo, lo, &blk);
+		CHECK(sfx_leaf_count(&l, lo, hi) >= SFX_CORRUPT);
 		if (sfx_leaf_decode(&l, b, lo, hi, &blk) == SFX_OK)
 			for (int i = 0; i < blk.nent; i++)
 			{

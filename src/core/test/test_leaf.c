@@ -367,6 +367,16 @@ check_search(int rounds)
 			(b + 1 < l.nblocks && want > start[b + 1]))
 			return "find_block_before";
 
+		/* count */
+		{
+			int			from = rlo < p->first ? p->first : rlo,
+						end = p->first + (int) p->nentries,
+						to = rhi < end ? rhi : end;
+
+			if (sfx_leaf_count(&l, plo, phi) != (to > from ? to - from : 0))
+				return "count";
+		}
+
 		/* decode */
 		if (l.nblocks == 0)
 			continue;
