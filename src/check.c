@@ -104,14 +104,23 @@ sfx_check_copy(SfxCheck *cs, BlockNumber blkno)
 
 /* ---- entries ---- */
 
+int
+sfx_check_element(SfxCheck *cs, const uint8 *key, int len, uint64 tid, uint8 *bytes)
+{
+	if (sfx_key_is_squeezed(&cs->kd, cs->index, key, len))
+		len = 0;
+	memmove(bytes, key, len);
+	sfx_put_tid(bytes + len, tid);
+	return len + 6;
+}
+
 static void
-remember_entry(bloom_filter *filter, const uint8 *key, uint32 keylen, uint64 tid)
+remember_entry(SfxCheck *cs, const SfxEntry *e)
 {
 	uint8		bytes[SFX_MAX_ENTRY + 6];
+	int			len = sfx_check_element(cs, e->key, e->keylen, e->tid, bytes);
 
-	memcpy(bytes, key, keylen);
-	sfx_put_tid(bytes + keylen, tid);
-	bloom_add_element(filter, bytes, keylen + 6);
+	bloom_add_element(cs->filter, bytes, len);
 }
 
 /* The decoders of keys do not know the block. */
@@ -155,7 +164,7 @@ sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 		cs->max_tid_blkno = blkno;
 	}
 	if (cs->filter)
-		remember_entry(cs->filter, e->key, e->keylen, e->tid);
+		remember_entry(cs, e);
 }
 
 /* ---- 1. metapage and gates ---- */

@@ -55,6 +55,9 @@ extern void sfx_check_generation(SfxCheck *cs, int g);
 /* Every level of the trees, in the order in which entries move. */
 extern void sfx_check_trees(SfxCheck *cs);
 
+/* What stands for an entry in cs->filter: key and TID, or the TID alone where equal keys may have been compressed in different ways; its length.
+ * bytes may be key. */
+extern int sfx_check_element(SfxCheck *cs, const uint8 *key, int len, uint64 tid, uint8 *bytes);
 /* Make cs->filter, big enough for the entries there are. */
 extern void sfx_check_make_filter(SfxCheck *cs);
 /* Every row that the snapshot sees has its entry in cs->filter. */

@@ -21,8 +21,8 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(cs->rowcxt);
-	sfx_put_tid(bytes + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
-	if (bloom_lacks_element(cs->filter, bytes, len + 6))
+	len = sfx_check_element(cs, bytes, len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)), bytes);
+	if (bloom_lacks_element(cs->filter, bytes, len))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("index \"%s\" is damaged: row (%u,%u) of table \"%s\" has no entry",

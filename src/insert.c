@@ -50,12 +50,16 @@ insert_state(Relation index, IndexInfo *info)
 	return st;
 }
 
-/* Equal keys must meet in one partition: where equal does not mean equal bytes there is only one. */
+/*
+ * Equal keys must meet in one partition: where equal does not mean equal bytes there is only one.  Whether a key is compressed follows from
+ * its values' sizes, so that of equal ones all are or none.
+ */
 static void
 partition_tag(LOCKTAG *tag, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {
 	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationGetRelid(index),
-					   kd->image_equal ? hash_bytes(e->key, sfx_key_equal_len(kd, index, e->key, e->keylen)) : 0,
+					   kd->image_equal && !sfx_key_is_squeezed(kd, index, e->key, e->keylen) ?
+					   hash_bytes(e->key, sfx_key_equal_len(kd, index, e->key, e->keylen)) : 0,
 					   LOCK_FIELD_UNIQUE);
 }
 

@@ -257,6 +257,13 @@ direct_get(const SfxColumn *col, const uint8 *buf)
 }
 
 static inline void
+put_be16(uint8 *p, uint16 v)
+{
+	p[0] = (uint8) (v >> 8);
+	p[1] = (uint8) v;
+}
+
+static inline void
 complement(uint8 *p, int len)
 {
 	for (int i = 0; i < len; i++)
@@ -267,15 +274,25 @@ complement(uint8 *p, int len)
  * Raw values: datum bytes that only the comparison function understands.  Fixed width as they are.  cstring and string
  * data with 00 -> 01 01, 01 -> 01 02 and a final 00, as bytea: self-delimiting, and neighbours share what their strings
  * share.  Other varlena data, often full of zeros, behind its length: one byte below COUNT_LONG, else two, big-endian.
+ *
+ * A varlena may be squeezed, so that keys can have what btree's can: the compressed datum behind its header's length word,
+ *
+ *	counted		its length | SQUEEZED_COUNT in two bytes, big-endian, then the datum
+ *	else		01 03, its length in two bytes, then the datum, in which nothing is escaped
  */
-#define COUNT_LONG	0x80		/* bit 7 of the first byte: there is a second one */
+#define COUNT_LONG		0x80	/* bit 7 of the first byte: there is a second one */
+#define SQUEEZED_COUNT	0x4000	/* with COUNT_LONG: what follows is compressed */
+#define SQUEEZED_MARK	0x03	/* behind 01 */
+#define SQUEEZED_HEAD	4
+
+StaticAssertDecl(SFX_MAX_ENTRY < SQUEEZED_COUNT, "a length must leave the flag alone");
 
 static int
 put_counted(const uint8 *src, int n, uint8 *buf, int maxlen)
 {
 	int			head = n < COUNT_LONG ? 1 : 2;
 
-	if (n >= COUNT_LONG << 8 || head + n > maxlen)
+	if (n > SFX_MAX_ENTRY || head + n > maxlen)
 		return -1;
 	if (head == 2)
 		buf[0] = (uint8) (COUNT_LONG | n >> 8);
@@ -292,8 +309,31 @@ counted_length(const uint8 *p, int avail)
 
 	if (avail < 2)
 		return avail == 1 && p[0] == 0 ? 1 : -1;
-	len = p[0] < COUNT_LONG ? 1 + p[0] : 2 + ((p[0] - COUNT_LONG) << 8 | p[1]);
+	len = p[0] < COUNT_LONG ? 1 + p[0] : 2 + ((p[0] << 8 | p[1]) & (SQUEEZED_COUNT - 1));
 	return len <= avail ? len : -1;
+}
+
+static inline bool
+is_squeezed(const SfxColumn *col, const uint8 *p, int len)
+{
+	if (!col->raw || col->typlen != -1 || len < 2)
+		return false;
+	return col->counted ? (p[0] & 0xC0) == 0xC0 : p[0] == 0x01 && p[1] == SQUEEZED_MARK;
+}
+
+/* A compressed datum of n bytes behind its length word. */
+static int
+put_squeezed(const SfxColumn *col, const uint8 *src, int n, uint8 *buf, int maxlen)
+{
+	int			head = col->counted ? 2 : SQUEEZED_HEAD;
+
+	if (n > SFX_MAX_ENTRY || head + n > maxlen)
+		return -1;
+	buf[0] = 0x01;
+	buf[1] = SQUEEZED_MARK;
+	put_be16(buf + head - 2, (uint16) (n | (col->counted ? COUNT_LONG << 8 | SQUEEZED_COUNT : 0)));
+	memcpy(buf + head, src, n);
+	return head + n;
 }
 
 static int
@@ -356,6 +396,25 @@ raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 	}
 }
 
+/* As raw_put, compressing what can be compressed. */
+static int
+raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 *buf, int maxlen)
+{
+	struct varlena *v;
+	int			n;
+
+	if (col->typlen != -1)
+		return raw_put(col, value, buf, maxlen);
+	v = sfx_storable_varlena(att, (struct varlena *) DatumGetPointer(value));
+	if (VARATT_IS_COMPRESSED(v))
+		n = put_squeezed(col, (uint8 *) v + VARHDRSZ, VARSIZE_ANY(v) - VARHDRSZ, buf, maxlen);
+	else
+		n = raw_put(col, PointerGetDatum(v), buf, maxlen);
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return n;
+}
+
 /* The length of a value of varying width with its count or end mark; -1 if it does not lie within avail. */
 static int
 raw_length(const SfxColumn *col, const uint8 *p, int avail)
@@ -364,6 +423,12 @@ raw_length(const SfxColumn *col, const uint8 *p, int avail)
 
 	if (col->counted)
 		return counted_length(p, avail);
+	if (is_squeezed(col, p, avail))
+	{
+		int			len = avail < SQUEEZED_HEAD ? -1 : SQUEEZED_HEAD + (p[2] << 8 | p[3]);
+
+		return len <= avail ? len : -1;
+	}
 	end = avail > 0 ? memchr(p, 0x00, avail) : NULL;
 	return end == NULL ? -1 : (int) (end - p) + 1;
 }
@@ -380,6 +445,20 @@ raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena
 		memcpy(arena, p, len);
 		*value = fetch_att(arena, col->typbyval, col->typlen);
 		return col->typbyval ? 0 : len;
+	}
+	if (is_squeezed(col, p, len))
+	{
+		int			head = col->counted ? 2 : SQUEEZED_HEAD;
+
+		if (len - head < (int) (VARHDRSZ_COMPRESSED - VARHDRSZ))
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("surfidx index key holds a damaged compressed value"),
+					 errhint("Please REINDEX the index.")));
+		memcpy(start, p + head, len - head);
+		SET_VARSIZE_COMPRESSED(arena, VARHDRSZ + len - head);
+		*value = PointerGetDatum(arena);
+		return VARHDRSZ + len - head;
 	}
 	if (col->counted)
 	{
@@ -501,21 +580,62 @@ measure_key(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
 	return total;
 }
 
-int
-sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, uint8 *buf)
+/* All columns, raw ones squeezed if that is said; the length, or -1 if there is no room. */
+static int
+put_columns(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, bool squeeze, uint8 *buf, int maxlen)
 {
 	int			len = 0;
 
 	for (int i = 0; i < kd->nkeys; i++)
 	{
-		if (!sfx_column_encode(&kd->col[i], values[i], isnull[i], buf, &len, SFX_MAX_ENTRY))
-			sfx_entry_too_large(index, measure_key(kd, values, isnull));
+		if (squeeze && kd->col[i].raw && !isnull[i])
+		{
+			int			n = maxlen - len < 2 ? -1 :
+				raw_squeeze(&kd->col[i], TupleDescAttr(RelationGetDescr(index), i), values[i], buf + len + 1, maxlen - len - 1);
+
+			if (n < 0)
+				return -1;
+			buf[len] = SFX_MARK_VALUE;
+			len += 1 + n;
+		}
+		else if (!sfx_column_encode(&kd->col[i], values[i], isnull[i], buf, &len, maxlen))
+			return -1;
 	}
-	if (kd->nrests > 0 && !put_rests(kd, values, isnull, buf, &len, SFX_MAX_ENTRY))
-		sfx_entry_too_large(index, measure_key(kd, values, isnull));
-	if (kd->grows && !raw_size_fits(kd, values, isnull))
+	if (kd->nrests > 0 && !put_rests(kd, values, isnull, buf, &len, maxlen))
+		return -1;
+	return len;
+}
+
+int
+sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, uint8 *buf)
+{
+	bool		can_squeeze = kd->comparator;
+	int			maxlen = can_squeeze && kd->natts > kd->nkeys ? SFX_MAX_ENTRY / 2 : SFX_MAX_ENTRY;
+	int			len = put_columns(kd, index, values, isnull, false, buf, maxlen);
+
+	if (len < 0 && can_squeeze)
+		len = put_columns(kd, index, values, isnull, true, buf, SFX_MAX_ENTRY);
+	if (len < 0 || (kd->grows && !raw_size_fits(kd, values, isnull)))
 		sfx_entry_too_large(index, measure_key(kd, values, isnull));
 	return len;
+}
+
+bool
+sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, uint8 *buf, int *len, int maxlen)
+{
+	const SfxColumn *col = &kd->col[attno];
+	int			n;
+
+	if (sfx_column_encode(col, value, false, buf, len, maxlen))
+		return true;
+	if (!col->raw || maxlen - *len < 2)
+		return false;
+	n = raw_squeeze(col, TupleDescAttr(RelationGetDescr(index), attno), value, buf + *len + 1, maxlen - *len - 1);
+	if (n < 0)
+		return false;
+	buf[*len] = SFX_MARK_VALUE;
+	*len += 1 + n;
+	return true;
 }
 
 void
@@ -708,6 +828,27 @@ sfx_key_form(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, ch
 		p += n;
 	}
 	return p == end ? off : -1;
+}
+
+bool
+sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len)
+{
+	const uint8 *p = key;
+	const uint8 *end = key + len;
+
+	for (int i = 0; i < kd->nkeys && kd->comparator && p < end; i++)
+	{
+		const SfxColumn *col = &kd->col[i];
+		int			n;
+
+		if (read_marker(col, index, *p++))
+			continue;
+		n = value_length(col, index, p, end - p);
+		if (is_squeezed(col, p, n))
+			return true;
+		p += n;
+	}
+	return false;
 }
 
 int

@@ -133,6 +133,12 @@ sfx_order_prove(const SfxOrder *o, const Datum *values, const bool *isnull)
 	MemoryContextSwitchTo(old);
 }
 
+static inline bool
+is_compressed(const SfxColumn *col, Datum value)
+{
+	return col->typlen == -1 && VARATT_IS_COMPRESSED(DatumGetPointer(value));
+}
+
 /* Two values of a raw column, markers not included. */
 static int
 cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
@@ -150,7 +156,8 @@ cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int bl
 	old = MemoryContextSwitchTo(ko->scratch);
 	c = compare(ko, i, da, db);
 	MemoryContextSwitchTo(old);
-	if (++ko->calls >= CALLS_PER_RESET)
+	/* decompressed values are large */
+	if (++ko->calls >= CALLS_PER_RESET || is_compressed(col, da) || is_compressed(col, db))
 	{
 		MemoryContextReset(ko->scratch);
 		ko->calls = 0;

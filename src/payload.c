@@ -24,9 +24,8 @@ bitmap_size(const SfxKeyDesc *kd)
 	return (kd->natts - kd->nkeys + 7) / 8;
 }
 
-/* The varlena as it is to be stored, except that its header may yet be shortened. */
-static struct varlena *
-prepare_varlena(Form_pg_attribute att, struct varlena *v)
+struct varlena *
+sfx_storable_varlena(Form_pg_attribute att, struct varlena *v)
 {
 	struct varlena *fetched = v;
 	struct varlena *packed;
@@ -48,7 +47,7 @@ prepare_varlena(Form_pg_attribute att, struct varlena *v)
 static Size
 put_varlena(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)
 {
-	struct varlena *v = prepare_varlena(att, (struct varlena *) DatumGetPointer(value));
+	struct varlena *v = sfx_storable_varlena(att, (struct varlena *) DatumGetPointer(value));
 	Size		size;
 
 	if (att->attstorage != TYPSTORAGE_PLAIN && VARATT_CAN_MAKE_SHORT(v))

@@ -488,13 +488,13 @@ convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, Converted 
 }
 
 /*
- * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values of other lengths can be (bpchar
- * with blanks, numeric with zeros, text in some collations).
+ * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values of other lengths can be (text in
+ * some collations), or an equal one was compressed in another way.
  */
 static ConstResult
 equal_to_too_large(const SfxScanKeys *sk)
 {
-	return sk->kd->image_equal ? CONST_NONE : CONST_FILTER;
+	return sk->kd->comparator ? CONST_FILTER : CONST_NONE;
 }
 
 /* The interval of column bytes that "column <strategy> value" describes, the value being of the column's type. */
@@ -505,7 +505,7 @@ own_interval(SfxScanKeys *sk, const SfxColumn *col, StrategyNumber strategy, Dat
 	int			len = 0;
 
 	all_values(sk, iv);
-	if (!sfx_column_encode(col, value, false, b, &len, SFX_MAX_ENTRY))
+	if (!sfx_bound_encode(sk->kd, sk->index, col - sk->kd->col, value, b, &len, SFX_MAX_ENTRY))
 		return strategy == BTEqualStrategyNumber ? equal_to_too_large(sk) : CONST_FILTER;
 	if (col->desc)
 		strategy = BTMaxStrategyNumber + 1 - strategy;
@@ -661,7 +661,8 @@ equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set)
 		if (isnull[i])
 			continue;
 		r = convert_constant(col, q, elems[i], &c);
-		if (r == CONST_INTERVAL && !sfx_column_encode(col, c.value, false, sk->scratch, &len, SFX_MAX_ENTRY))
+		if (r == CONST_INTERVAL &&
+			!sfx_bound_encode(sk->kd, sk->index, q->col, c.value, sk->scratch, &len, SFX_MAX_ENTRY))
 			r = equal_to_too_large(sk);
 		if (r == CONST_FILTER || (r == CONST_INTERVAL && c.near))
 			return -1;
@@ -843,6 +844,57 @@ use_list(SfxScanKeys *sk, int col, SfxBytes *set, int n, const ByteRange *iv)
 	return COL_LIST;
 }
 
+static int
+longest(const SfxBytes *set, int n)
+{
+	int			len = 0;
+
+	for (int i = 0; i < n; i++)
+		len = Max(len, set[i].len);
+	return len;
+}
+
+/* What the lists of the prefix may add to its length. */
+static int
+longest_lists(const SfxScanKeys *sk)
+{
+	int			len = 0;
+
+	for (int i = 0; i < sk->nlists; i++)
+		len += longest(sk->lists[i].elem, sk->lists[i].n);
+	return Min(len, SFX_MAX_ENTRY);
+}
+
+/* Leave the = ANY conditions of a column to the filters. */
+static void
+filter_lists(SfxScanKeys *sk, SfxQual *quals, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		bool		there = !is_equal_array(&quals[i]);
+
+		for (int j = 0; j < sk->nfilters && !there; j++)
+			there = sk->filters[j].qual == &quals[i];
+		if (!there)
+			add_filter(sk, &quals[i]);
+	}
+}
+
+/* Narrow iv to what lies between the first and the last of a sorted set. */
+static void
+span_list(SfxScanKeys *sk, int col, const SfxBytes *set, int n, ByteRange *iv)
+{
+	ByteRange	span = {palloc(SFX_MAX_ENTRY + 1), palloc(SFX_MAX_ENTRY + 1), 0, 0};
+
+	if (n == 0)
+		return;
+	set_bytes(span.lo, &span.lolen, set[0].p, set[0].len);
+	set_bytes(span.hi, &span.hilen, set[n - 1].p, set[n - 1].len);
+	span.lolen = end_below(sk, span.lo, span.lolen);
+	span.hilen = end_above(sk, span.hi, span.hilen);
+	intersect(sk, col, iv, &span);
+}
+
 static ColumnResult
 bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 {
@@ -855,9 +907,9 @@ bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	if (n == 1 && pins(quals) && quals->own_type && !quals->is_test)
 	{
 		if (sfx_column_encode(&sk->kd->col[quals->col], keys[quals->keyno].sk_argument, false,
-							  sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY))
+							  sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY - longest_lists(sk)))
 			return COL_PINNED;
-		if (sk->kd->image_equal)
+		if (!sk->kd->comparator && sk->nlists == 0)
 			return COL_EMPTY;	/* the value does not fit behind the prefix, so that no key has it */
 	}
 
@@ -865,7 +917,13 @@ bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 		return COL_EMPTY;
 	count = intersect_lists(sk, keys, quals, n, &set);
 	if (count >= 0 && !pinned)
-		return use_list(sk, quals->col, set, count, &iv);
+	{
+		if (!sk->kd->comparator || sk->pinned_len + longest_lists(sk) + longest(set, count) <= SFX_MAX_ENTRY)
+			return use_list(sk, quals->col, set, count, &iv);
+		/* stored ones may be compressed: the interval from the least to the greatest, and a look at each entry */
+		filter_lists(sk, quals, n);
+		span_list(sk, quals->col, set, count, &iv);
+	}
 	if (pinned)
 	{
 		/* the lower bound is the value itself: other conditions cannot have cut a value in two */
@@ -876,7 +934,7 @@ bound_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 			self.len--;			/* without its mark */
 		if (count >= 0 && !in_set(&eo, set, count, &self))
 			return COL_EMPTY;
-		if (sk->pinned_len + self.len <= SFX_MAX_ENTRY || sk->kd->image_equal)
+		if (sk->pinned_len + longest_lists(sk) + self.len <= SFX_MAX_ENTRY || !sk->kd->comparator)
 			return use_list(sk, quals->col, &self, 1, &iv);
 		/* too long for a prefix, but equal ones in keys may be shorter: leave it the end of the bounds */
 	}
@@ -931,7 +989,7 @@ check_array(SfxScanKeys *sk, const SfxFilter *f, ScanKey key, Datum value)
 		SfxBytes	b = {sk->scratch, 0};
 		ElemOrder	eo = {sk, f->qual->col};
 
-		if (!sfx_column_encode(&sk->kd->col[f->qual->col], value, false, sk->scratch, &b.len, SFX_MAX_ENTRY))
+		if (!sfx_bound_encode(sk->kd, sk->index, f->qual->col, value, sk->scratch, &b.len, SFX_MAX_ENTRY))
 			return false;
 		return in_set(&eo, f->set, f->n, &b);
 	}

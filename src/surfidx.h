@@ -150,12 +150,17 @@ typedef struct SfxKeyDesc
 /* Fill *kd for an index.  ERROR if a column's collation or class cannot be served. */
 extern void sfx_keydesc_init(SfxKeyDesc *kd, Relation index);
 
-/* Encode all key columns; the length.  Throws ERRCODE_PROGRAM_LIMIT_EXCEEDED with the index's name if
+/* Encode all key columns; the length.  In the comparator key space long values are compressed if the key is too large
+ * otherwise (half of SFX_MAX_ENTRY where there are INCLUDE columns: whether they are follows from the key alone).  Throws ERRCODE_PROGRAM_LIMIT_EXCEEDED with the index's name if
  * the key is larger than SFX_MAX_ENTRY.  buf has SFX_MAX_ENTRY bytes. */
 extern int	sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, uint8 *buf);
 
-/* Append column attno's (0-based) marker and value to buf at *len; false if there is no room. */
+/* Append a column's marker and value to buf at *len; false if there is no room. */
 extern bool sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen);
+/* As above for a value to search for, which is compressed if only that makes it fit; attno is 0-based. */
+extern bool sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, uint8 *buf, int *len, int maxlen);
+/* Has a stored key a value that is compressed?  Then equal keys need not have equal bytes, whatever image_equal says. */
+extern bool sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 
 /* Decode the key columns [0, upto) of a key: the very values if these are all, else perhaps others equal to them; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes). */
 #define SFX_ARENA	(2 * BLCKSZ)
@@ -213,6 +218,11 @@ pg_noreturn extern void sfx_entry_damaged(Relation index, const char *what);
 /* INCLUDE columns as payload bytes: null bitmap and heap-style data.  Length, or ERROR; 0 if there are none. */
 extern int	sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull,
 							   uint8 *buf, int maxlen);
+/*
+ * A varlena as btree would store it: fetched, compressed if it is long and its column allows, its header perhaps yet to be shortened.
+ * v itself or palloced.
+ */
+extern struct varlena *sfx_storable_varlena(Form_pg_attribute att, struct varlena *v);
 /* Fills values[nkeys..natts); pass-by-reference Datums point into arena (MAXALIGNed, SFX_ARENA bytes). */
 extern void sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
 							   Datum *values, bool *isnull, char *arena);
