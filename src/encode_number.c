@@ -234,7 +234,9 @@ static const SfxEncoding enc_float8 = {
  *
  *	-infinity	0F			zero	80			infinity	F0			NaN		F8
  *	positive	weight of the first digit (base 10,000), then two bytes for each digit: twice the digit, plus one
- *				if another digit follows. No digit zero at either end.
+ *				if another digit follows. The first digit is not zero, nor is the last one, except that where the
+ *				weight is -1 to NUM_PAD_WEIGHT all digits up to the first behind the point are there: prices and their like
+ *				have bytes of one length, which blocks of integers take.
  *		weight	82 + 16 + w		-16 <= w <= WEIGHT_LAST
  *				81, w + 32768 in two bytes		below
  *				E0, w + 32768 in two bytes		above
@@ -258,6 +260,7 @@ static const SfxEncoding enc_float8 = {
 #define NUM_WEIGHT_LAST	(0xDF - NUM_WEIGHT_0)
 #define NUM_LARGE		0xE0
 #define NUM_BASE		10000
+#define NUM_PAD_WEIGHT	3
 
 #define HEAD_KIND		0xC000
 #define HEAD_NEGATIVE	0x4000
@@ -328,6 +331,13 @@ take_apart(const struct varlena *v, Parts *p)
 	return head;
 }
 
+/* Digits to be written: zeros are added to them so that the fraction's first one is there. */
+static inline int
+padded_digits(const Parts *p)
+{
+	return p->weight < -1 || p->weight > NUM_PAD_WEIGHT ? p->ndigits : Max(p->ndigits, p->weight + 2);
+}
+
 static int
 put_weight(int weight, uint8 *buf)
 {
@@ -346,9 +356,10 @@ encode_numeric(Datum value, uint8 *buf, int maxlen)
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
 	Parts		p;
 	uint16		head = take_apart(v, &p);
+	int			ndigits = padded_digits(&p);
 	int			len = -1;
 
-	if (maxlen >= 3 + 2 * p.ndigits)
+	if (maxlen >= 3 + 2 * ndigits)
 	{
 		len = 1;
 		if ((head & HEAD_KIND) == HEAD_SPECIAL)
@@ -358,8 +369,12 @@ encode_numeric(Datum value, uint8 *buf, int maxlen)
 		else
 		{
 			len = put_weight(p.weight, buf);
-			for (int i = 0; i < p.ndigits; i++)
-				len += sfx_put_be((uint16) (2 * get_u16(p.digits + 2 * i) + (i < p.ndigits - 1)), 2, buf + len, 2);
+			for (int i = 0; i < ndigits; i++)
+			{
+				int			digit = i < p.ndigits ? get_u16(p.digits + 2 * i) : 0;
+
+				len += sfx_put_be((uint16) (2 * digit + (i < ndigits - 1)), 2, buf + len, 2);
+			}
 			for (int i = 0; p.negative && i < len; i++)
 				buf[i] = ~buf[i];
 		}
@@ -500,8 +515,11 @@ make_numeric(const uint8 *buf, int len, int scale, char *out, int *outlen)
 	ndigits = lead == NUM_ZERO ? 0 : (len - at) / 2;
 	if (lead != NUM_ZERO && ndigits < 1)
 		sfx_damaged_value("numeric");
+	while (ndigits > 0 && (((uint16) sfx_get_be(buf + at + 2 * (ndigits - 1), 2) ^ (flip ? 0xFFFF : 0)) >> 1) == 0)
+		ndigits--;
 	if (scale < 0)
-		scale = ndigits == 0 ? 0 : Min(least_scale(weight, ndigits, buf + len - 2, flip), NUMERIC_MAX_DISPLAY_SCALE);
+		scale = ndigits == 0 ? 0 :
+			Min(least_scale(weight, ndigits, buf + at + 2 * (ndigits - 1), flip), NUMERIC_MAX_DISPLAY_SCALE);
 	*outlen = put_together(flip != 0, scale, weight, ndigits, buf + at, flip, out);
 	return PointerGetDatum(out);
 }
