@@ -9,7 +9,7 @@ INSERT INTO cnt SELECT g * 3, date '2000-01-01' + g % 1000, 'k' || g % 777, g / 
 CREATE INDEX cnt_i ON cnt USING surfidx (i);
 CREATE INDEX cnt_dt ON cnt USING surfidx (d, t, i);
 CREATE INDEX cnt_desc ON cnt USING surfidx (i DESC);
-CREATE INDEX cnt_n ON cnt USING surfidx (n);
+CREATE INDEX cnt_n ON cnt USING surfidx (n) INCLUDE (t);
 CREATE INDEX cnt_mixed ON cnt USING surfidx (d, i DESC);
 
 CREATE FUNCTION cnt_differ(index regclass, col text, lo int8, hi int8) RETURNS text LANGUAGE plpgsql AS $$
