@@ -200,6 +200,20 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxResolveConflict(xid, catalog, locator)	ResolveRecoveryConflictWithSnapshot(xid, catalog, locator)
 #endif
 
+/* May VACUUM truncate, as the table's storage parameter says?  Since 18 there is a setting for those that do not say. */
+#include "utils/rel.h"
+static inline bool
+SfxMayTruncate(Relation heap)
+{
+	StdRdOptions *opts = (StdRdOptions *) heap->rd_options;
+
+#if PG_VERSION_NUM >= 180000
+	if (opts == NULL || !opts->vacuum_truncate_set)
+		return vacuum_truncate;
+#endif
+	return opts == NULL || opts->vacuum_truncate;
+}
+
 /* Is this function of language C or internal? */
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"

@@ -22,7 +22,10 @@
 StaticAssertDecl(sizeof(SfxLogHeader) == 16, "log header is 16 bytes on disk");
 StaticAssertDecl(SFX_MAX_ENTRY <= SFX_LOG_LENMASK, "key length fits");
 
-/* In rd_amcache: where this backend believes the active generation's tail to be. */
+/*
+ * In rd_amcache: where this backend believes the active generation's tail to be.  The block stands in the relation's target block, too: that one is
+ * forgotten when the file is truncated, as rd_amcache is not, and if they differ neither is believed.
+ */
 typedef struct SfxTailCache
 {
 	uint64		build_id;
@@ -117,15 +120,17 @@ tail_cache(Relation index)
 {
 	SfxTailCache *c = index->rd_amcache;
 
-	if (c == NULL)
+	if (c == NULL || RelationGetTargetBlock(index) != c->tail)
 	{
 		SfxMeta		meta;
 
+		sfx_log_forget_tail(index);
 		sfx_meta_read(index, &meta);
 		c = MemoryContextAlloc(index->rd_indexcxt, sizeof(*c));
 		c->build_id = meta.build_id;
 		c->gen = meta.gens[0].gen;
 		c->tail = meta.gens[0].tail;
+		RelationSetTargetBlock(index, c->tail);
 		index->rd_amcache = c;
 	}
 	return c;
@@ -285,6 +290,7 @@ try_append(Relation index, SfxTailCache *c, const uint8 *bytes, int len)
 	else if (SfxPageGetTail(page)->right != InvalidBlockNumber)
 	{
 		c->tail = SfxPageGetTail(page)->right;
+		RelationSetTargetBlock(index, c->tail);
 		result = APPEND_AGAIN;
 	}
 	else if (((PageHeader) page)->pd_lower + len > ((PageHeader) page)->pd_upper)

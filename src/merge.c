@@ -624,6 +624,19 @@ sfx_open_index(Oid relid, LOCKMODE lockmode)
 	return index;
 }
 
+/* The log's pages are free now. */
+static void
+give_back(Relation index)
+{
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
+
+	sfx_keydesc_init(&kd, index);
+	order = sfx_order_create(index, &kd, true);
+	sfx_shrink_file(index, order, NULL, 1);
+	sfx_order_end(order);
+}
+
 Datum
 surfidx_merge(PG_FUNCTION_ARGS)
 {
@@ -639,6 +652,7 @@ surfidx_merge(PG_FUNCTION_ARGS)
 	if (!SfxMayMaintain(RelationGetRelid(index)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
 	merged = sfx_merge_all(index);
+	give_back(index);
 	relation_close(index, RowExclusiveLock);
 	PG_RETURN_INT64((int64) merged);
 }

@@ -156,6 +156,24 @@ sfx_page_alloc(Relation index, const SfxMeta *meta)
 	}
 }
 
+Buffer
+sfx_page_claim(Relation index, BlockNumber blkno, const SfxMeta *meta)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+
+	/* Whoever holds the lock is using the page: not for us. */
+	if (!ConditionalLockBuffer(buf))
+	{
+		ReleaseBuffer(buf);
+		return InvalidBuffer;
+	}
+	RecordUsedIndexPage(index, blkno);
+	if (page_is_free(BufferGetPage(buf), meta))
+		return buf;
+	UnlockReleaseBuffer(buf);
+	return InvalidBuffer;
+}
+
 void
 sfx_page_release_free(Relation index, BlockNumber blkno)
 {

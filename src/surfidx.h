@@ -384,6 +384,8 @@ extern Buffer sfx_page_alloc(Relation index, const SfxMeta *meta);
  * what was dropped by then stays so. */
 extern bool sfx_page_is_free(Page page, const SfxMeta *meta);
 extern void sfx_page_release_free(Relation index, BlockNumber blkno);	/* tell the free space map */
+/* That block, exclusively locked and gone from the free space map; InvalidBuffer if it is not free or if somebody is using it. */
+extern Buffer sfx_page_claim(Relation index, BlockNumber blkno, const SfxMeta *meta);
 /* ------------------------------------------------------------------ dead entries (dead.c) */
 
 /* Removed entries' rows may be seen by a standby's snapshots up to this transaction; invalid: by none. */

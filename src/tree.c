@@ -18,6 +18,8 @@
 #include "utils/rel.h"
 
 #define FIND_MAX_RESTARTS	100
+#define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4)	/* bytes of an inner page that is joined with a neighbour */
+#define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
 #define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
 
 static uint8 lowbuf[SFX_MAX_ENTRY];
@@ -149,8 +151,8 @@ sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32
 		r = sfx_meta_find_run(&fresh, run);
 		if (r < 0)
 			return InvalidBuffer;
-		if (level > fresh.runs[r].level)
-			sfx_corrupt(index, SFX_META_BLKNO, "the tree is lower than expected");
+		/* the tree may have become lower since the caller looked, if he does not hold the merge lock; the root will do for him */
+		level = Min(level, (int) fresh.runs[r].level);
 		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level);
 	}
 	return buf;
@@ -194,6 +196,7 @@ load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node)
 	UnlockReleaseBuffer(buf);
 	node->right = SfxPageGetTail(page)->right;
 	node->level = SfxPageGetTail(page)->level;
+	node->len = SfxPageBodyLen(page);
 	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0 ||
 		sfx_inner_fences(&inner, lowbuf, &low, highbuf, &node->high, &node->high_inf) < 0)
 		sfx_corrupt(index, node->blkno, "inner page header");
@@ -234,6 +237,7 @@ typedef struct SwapPage
 	BlockNumber right;
 	const uint8_t *body;
 	uint32		len;
+	bool		link_only;		/* only its right link changes */
 } SwapPage;
 
 typedef struct Swap
@@ -247,6 +251,7 @@ typedef struct Swap
 	bool		create;			/* ... and the run itself */
 	int			level;
 	SfxHorizon	horizon;
+	bool		keep_freed;		/* what is unlinked does not go to the free space map */
 	int			n;
 	SwapPage	page[SFX_GROUP_BLOCKS];
 } Swap;
@@ -267,6 +272,7 @@ swap_add(Swap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t 
 	p->right = InvalidBlockNumber;
 	p->body = body;
 	p->len = len;
+	p->link_only = false;
 	if (blkno == InvalidBlockNumber)
 	{
 		p->buf = sfx_page_alloc(s->index, s->meta);
@@ -335,7 +341,15 @@ swap_log(Swap *s, Buffer metabuf)
 	XLogBeginInsert();
 	XLogRegisterData((char *) &x, sizeof(x));
 	for (int i = 0; i < s->n; i++)
-		XLogRegisterBuffer(i, s->page[i].buf, REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
+	{
+		if (s->page[i].link_only)
+		{
+			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_STANDARD);
+			XLogRegisterBufData(i, (char *) &s->page[i].right, sizeof(BlockNumber));
+		}
+		else
+			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
+	}
 	if (BufferIsValid(metabuf))
 	{
 		XLogRegisterBuffer(s->n, metabuf, REGBUF_STANDARD);
@@ -397,8 +411,11 @@ swap_execute(Swap *s)
 		SwapPage   *p = &s->page[i];
 		Page		page = BufferGetPage(p->buf);
 
-		sfx_page_init(page, p->kind, s->meta->build_id, s->run, p->level);
-		sfx_page_set_body(page, p->body, p->len);
+		if (!p->link_only)
+		{
+			sfx_page_init(page, p->kind, s->meta->build_id, s->run, p->level);
+			sfx_page_set_body(page, p->body, p->len);
+		}
 		SfxPageGetTail(page)->right = p->right;
 		MarkBufferDirty(p->buf);
 	}
@@ -415,7 +432,7 @@ swap_execute(Swap *s)
 		UnlockReleaseBuffer(metabuf);
 	for (int i = s->n - 1; i >= 0; i--)
 		UnlockReleaseBuffer(s->page[i].buf);
-	for (int i = 0; i < s->n; i++)
+	for (int i = 0; i < s->n && !s->keep_freed; i++)
 		if (s->page[i].kind == SFX_PAGE_DELETED)
 			sfx_page_release_free(s->index, s->page[i].blkno);
 }
@@ -632,4 +649,203 @@ sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		swap_execute(s);
 		level++;
 	}
+}
+
+/* ---- moving, joining, lowering ---- */
+
+static Swap *
+swap_begin(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level)
+{
+	Swap	   *s = palloc0(sizeof(Swap));
+
+	s->index = index;
+	s->order = order;
+	s->meta = meta;
+	s->run = run;
+	s->level = level;
+	return s;
+}
+
+/* Write it; and if the node above has become several pages, tell the node above that. */
+static void
+swap_finish(Swap *s, const SfxNode *parent, int nmade)
+{
+	swap_execute(s);
+	if (nmade > 1 && !s->new_root)
+		sfx_tree_post(s->index, s->order, s->meta, s->run, parent->level, &parent->children[0].low);
+}
+
+/* The page one level above that leads to block blkno, which begins at low, and the number of the child; -1 if there is none. */
+static int
+find_parent(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *low, BlockNumber blkno, SfxNode *parent)
+{
+	for (int tries = 0; tries < 2; tries++)
+	{
+		sfx_tree_load(index, order, meta, run, low, level + 1, parent);
+		for (int i = 0; i < parent->nchildren; i++)
+			if (parent->children[i].blkno == blkno)
+				return i;
+		sfx_tree_post(index, order, meta, run, level, low);
+	}
+	return -1;
+}
+
+/* The page to the left of the one that begins at low; not for the leftmost. */
+static BlockNumber
+left_neighbour(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, const SfxPos *low)
+{
+	Buffer		buf = sfx_tree_find(index, order, meta, run, low, true, level);
+	BlockNumber blkno = BufferGetBlockNumber(buf);
+
+	UnlockReleaseBuffer(buf);
+	return blkno;
+}
+
+/* The low fence of a copied tree page, in lowbuf. */
+static SfxPos
+page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, int level)
+{
+	SfxPos		low,
+				high;
+	SfxLeaf		leaf;
+	SfxInner	inner;
+	bool		inf;
+	bool		ok;
+
+	if (level > 0)
+		ok = sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) >= 0 &&
+			sfx_inner_fences(&inner, lowbuf, &low, highbuf, &high, &inf) >= 0;
+	else
+		ok = sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), order) >= 0 &&
+			sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) >= 0;
+	if (!ok)
+		sfx_corrupt(index, blkno, "header or fences");
+	return low;
+}
+
+bool
+sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target)
+{
+	Page		page = palloc(BLCKSZ);
+	Buffer		buf = ReadBuffer(index, blkno);
+	bool		at_root;
+	SfxPageTail *tail;
+	SfxRun	   *run;
+	int			nmade = 1;
+	SfxNode		parent;
+	SwapPage   *to;
+	SfxPos		low;
+	Swap	   *s;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	tail = SfxPageGetTail(page);
+	if (!sfx_page_check(index, blkno, page) || sfx_meta_find_run(meta, tail->owner) < 0 ||
+		!sfx_tree_page_is(index, blkno, page, meta, tail->owner, tail->level))
+	{
+		UnlockReleaseBuffer(target);
+		return false;
+	}
+	run = sfx_meta_run(index, meta, tail->owner);
+	at_root = blkno == run->root;
+	low = page_low(index, order, blkno, page, tail->level);
+	low = sfx_pos_copy(&low);
+	s = swap_begin(index, order, meta, run->id, tail->level);
+	s->keep_freed = true;
+	if (at_root)
+	{
+		run->root = BufferGetBlockNumber(target);
+		s->new_root = true;
+	}
+	else
+	{
+		int			c = find_parent(index, order, meta, run->id, tail->level, &low, blkno, &parent);
+		SfxChild	repl;
+
+		if (c < 0)
+			sfx_corrupt(index, blkno, "page of the tree without a downlink");
+		repl = parent.children[c];
+		repl.blkno = BufferGetBlockNumber(target);
+		nmade = swap_parent(s, &parent, c, c + 1, &repl, 1);
+		if (low.len > 0 || low.tid > 0)
+		{
+			SwapPage   *left = swap_add(s, left_neighbour(index, order, meta, run->id, tail->level, &low), tail->kind, tail->level, NULL, 0);
+
+			left->link_only = true;
+			left->right = BufferGetBlockNumber(target);
+		}
+	}
+	swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	to = swap_add(s, BufferGetBlockNumber(target), tail->kind, tail->level, SfxPageBody(page), SfxPageBodyLen(page));
+	to->buf = target;
+	to->right = tail->right;
+	swap_finish(s, at_root ? NULL : &parent, nmade);
+	return true;
+}
+
+bool
+sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node)
+{
+	uint8	   *body = palloc(SFX_BODY_CAPACITY);
+	SfxNode		parent,
+				next;
+	SfxChild	joined;
+	SfxChild   *all;
+	SwapPage   *p;
+	Swap	   *s;
+	int			c,
+				len,
+				nmade;
+
+	if (node->high_inf || node->blkno == sfx_meta_run(index, meta, node->run)->root)
+		return false;
+	c = find_parent(index, order, meta, node->run, node->level, &node->children[0].low, node->blkno, &parent);
+	if (c < 0)
+		sfx_corrupt(index, node->blkno, "page of the tree without a downlink");
+	if (c + 1 >= parent.nchildren)
+		return false;
+	sfx_tree_load(index, order, meta, node->run, &node->high, node->level, &next);
+	/* not worth it, or soon to be split again; a page between the two of which the parent does not know will be posted first */
+	if ((node->len > JOIN_SPARSE && next.len > JOIN_SPARSE) || node->len + next.len > JOIN_MOST ||
+		parent.children[c + 1].blkno != next.blkno)
+		return false;
+	all = palloc(sizeof(SfxChild) * (node->nchildren + next.nchildren));
+	memcpy(all, node->children, sizeof(SfxChild) * node->nchildren);
+	memcpy(all + node->nchildren, next.children, sizeof(SfxChild) * next.nchildren);
+	len = sfx_inner_build(all, node->nchildren + next.nchildren, next.high_inf ? NULL : &next.high, body, SFX_BODY_CAPACITY,
+						  palloc(sfx_inner_scratch_size()), order);
+	if (len < 0)
+		return false;
+	s = swap_begin(index, order, meta, node->run, node->level);
+	joined = parent.children[c];
+	joined.count += parent.children[c + 1].count;
+	nmade = swap_parent(s, &parent, c, c + 2, &joined, 1);
+	p = swap_add(s, node->blkno, SFX_PAGE_INNER, node->level, body, len);
+	p->right = next.right;
+	swap_add(s, next.blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	swap_finish(s, &parent, nmade);
+	return true;
+}
+
+bool
+sfx_tree_lower(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 id)
+{
+	SfxRun	   *run = sfx_meta_run(index, meta, id);
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	SfxNode		root;
+	Swap	   *s;
+
+	if (run->level < 2)
+		return false;
+	sfx_tree_load(index, order, meta, id, &low, run->level, &root);
+	if (root.nchildren > 1 || !root.high_inf)
+		return false;
+	s = swap_begin(index, order, meta, id, run->level);
+	swap_add(s, root.blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	run->root = root.children[0].blkno;
+	run->level--;
+	s->new_root = true;
+	swap_execute(s);
+	return true;
 }

@@ -24,6 +24,7 @@ typedef struct SfxNode
 	BlockNumber blkno;
 	BlockNumber right;
 	int			level;
+	uint32		len;			/* bytes of its body */
 	int			nchildren;
 	SfxChild   *children;
 	bool		high_inf;
@@ -63,8 +64,30 @@ extern uint32 sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *me
 /* Make sure that every page of that level around pos has its downlink one level up (heals what a crash left). */
 extern void sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos);
 
+/*
+ * Move page blkno of the tree into the free block of target, which is exclusively locked and is let go: with its parent, or the metapage if it is the root, and the
+ * right link of its left neighbour in one record.  Merge lock held. The old block is not given to the free space map. False: blkno is no page of the tree.
+ */
+extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target);
+
+/* Join inner page node (loaded under the merge lock) with its right neighbour below the same parent, if one of them is sparse and both fit
+ * into one page.  True: done, node is outdated. */
+extern bool sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node);
+
+/* Take the run's root away if it has one child and that is an inner page.  Merge lock held. */
+extern bool sfx_tree_lower(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run);
+
 /* Is this page one of that run's tree at that level? */
 extern bool sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, uint32 run, int level);
+
+/* Join sparse inner pages and lower the root, where entries have gone (shrink.c). Takes the merge lock, page by page. */
+extern void sfx_shrink_inner(Relation index, const SfxOrder *order);
+
+/*
+ * Give the end of the file back where enough of the file is free: pages there move down into free blocks, and the rest is cut off if nobody else
+ * uses the index at the moment.  tries: how often to ask for that, some milliseconds apart.  No lock but the caller's on the index may be held.
+ */
+extern void sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy strategy, int tries);
 
 extern SfxPos sfx_pos_copy(const SfxPos *pos);
 

@@ -13,6 +13,7 @@
 #include "merge.h"
 #include "rewrite.h"
 
+#include "access/table.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "storage/freespace.h"
@@ -20,6 +21,8 @@
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+
+#define TRUNCATE_TRIES	20		/* of getting the index for ourselves */
 
 typedef struct VacState
 {
@@ -453,6 +456,25 @@ reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	IndexFreeSpaceMapVacuum(index);
 }
 
+/* What entries have left behind: sparse inner pages, and the end of the file, unless the table's vacuum_truncate says no. */
+static void
+shrink(IndexVacuumInfo *info, bool had_bulkdelete)
+{
+	Relation	index = info->index;
+	Relation	heap = table_open(index->rd_index->indrelid, AccessShareLock);
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
+
+	sfx_keydesc_init(&kd, index);
+	order = sfx_order_create(index, &kd, true);
+	if (had_bulkdelete)
+		sfx_shrink_inner(index, order);
+	if (SfxMayTruncate(heap))
+		sfx_shrink_file(index, order, info->strategy, TRUNCATE_TRIES);
+	sfx_order_end(order);
+	table_close(heap, AccessShareLock);
+}
+
 IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
@@ -466,7 +488,8 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	(void) sfx_merge_delta(info->index, true);
 	if (had_bulkdelete)
 		reclaim_blocks(info, stats);
-	else
+	shrink(info, had_bulkdelete);
+	if (!had_bulkdelete)
 	{
 		SfxMeta		meta;
 

@@ -105,6 +105,21 @@ redo_freeze(XLogReaderState *record)
 		UnlockReleaseBuffer(metabuf);
 }
 
+/* A page of a group of which only the right link changed, and which has no image then. */
+static void
+redo_link(XLogReaderState *record, uint8 block_id, Buffer buf)
+{
+	Size		len;
+	char	   *data = XLogRecGetBlockData(record, block_id, &len);
+	Page		page = BufferGetPage(buf);
+
+	if (data == NULL || len != sizeof(BlockNumber))
+		elog(PANIC, "surfidx: group record without an image of its block %d", block_id);
+	memcpy(&SfxPageGetTail(page)->right, data, sizeof(BlockNumber));
+	PageSetLSN(page, record->EndRecPtr);
+	MarkBufferDirty(buf);
+}
+
 /* All pages are restored and none is unlocked before the last one is: a reader on a standby never sees half a group. */
 static void
 redo_group(XLogReaderState *record)
@@ -115,8 +130,8 @@ redo_group(XLogReaderState *record)
 
 	resolve_conflict(record, x->horizon, x->catalog);
 	for (int i = 0; i < n; i++)
-		if (XLogReadBufferForRedo(record, i, &bufs[i]) != BLK_RESTORED)
-			elog(PANIC, "surfidx: group record without an image of its block %d", i);
+		if (XLogReadBufferForRedo(record, i, &bufs[i]) == BLK_NEEDS_REDO)
+			redo_link(record, i, bufs[i]);
 	if (x->meta)
 	{
 		redo_meta_block(record, n, &bufs[n]);

@@ -5,8 +5,9 @@
  *	APPEND	0 log tail								the entry's bytes (block 0)
  *	EXTEND	0 metapage, 1 new tail, 2 old tail		SfxMeta (block 0), SfxXlExtend
  *	FREEZE	0 metapage, 1 tail						SfxMeta (block 0)
- *	GROUP	0..n-1 tree pages, as full images; then	SfxMeta (that block's)
- *			the metapage if SfxXlGroup.meta
+ *	GROUP	0..n-1 tree pages, as full images, or	SfxMeta (that block's);
+ *			only their new right link; then the		BlockNumber (of blocks with a new right link only)
+ *			metapage if SfxXlGroup.meta
  *	META	0 metapage								SfxMeta (block 0), SfxXlMeta
  *	FLAG	0 log page								uint16 body offsets of entries that are dead
  *	GATE	0 gate page, taken with a cleanup lock	-

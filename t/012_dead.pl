@@ -7,7 +7,7 @@ use IPC::Run ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('dead', "wal_consistency_checking = 'all'\nmax_wal_senders = 2", allows_streaming => 1);
+my $node = new_node('dead', "wal_consistency_checking = 'all'\nmax_wal_senders = 2\nwal_keep_size = 1GB", allows_streaming => 1);
 $node->start;
 $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION surfidx;
