@@ -15,6 +15,7 @@ surfidx.run_ratio = 10
 surfidx.merge_ratio = 10
 surfidx.auto_merge = off
 checkpoint_timeout = 1h
+wal_keep_size = 2GB
 max_wal_size = 10GB
 END
 $node->start;
