@@ -760,76 +760,6 @@ sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, ch
 	return decode_value(col, p, len, value, arena, SFX_ARENA);
 }
 
-/* Copy a value's bytes out of a key. */
-static inline void
-copy_value(const SfxColumn *col, char *to, const uint8 *from, int len)
-{
-	memcpy(to, from, len);
-	if (col->desc)
-		complement((uint8 *) to, len);
-}
-
-/* A text at offset off of data: with a short header where it may have one.  The new offset. */
-static inline int
-form_text(const SfxColumn *col, Form_pg_attribute att, const uint8 *p, int len, char *data, int off)
-{
-	if (att->attstorage != TYPSTORAGE_PLAIN && len + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
-	{
-		SET_VARSIZE_SHORT(data + off, len + VARHDRSZ_SHORT);
-		copy_value(col, data + off + VARHDRSZ_SHORT, p, len);
-		return off + VARHDRSZ_SHORT + len;
-	}
-	while (off != TYPEALIGN(ALIGNOF_INT, off))
-		data[off++] = 0;
-	SET_VARSIZE(data + off, len + VARHDRSZ);
-	copy_value(col, data + off + VARHDRSZ, p, len);
-	return off + VARHDRSZ + len;
-}
-
-int
-sfx_key_form(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, char *data, bool *varwidth)
-{
-	TupleDesc	desc = RelationGetDescr(index);
-	const uint8 *p = key;
-	const uint8 *end = key + len;
-	int			off = 0;
-
-	*varwidth = false;
-	for (int i = 0; i < kd->nkeys; i++)
-	{
-		const SfxColumn *col = &kd->col[i];
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		int			n;
-
-		if (p >= end || *p++ != SFX_MARK_VALUE || col->raw)
-			return -1;
-		if (col->enc->direct == SFX_DIRECT_TEXT)
-		{
-			const uint8 *stop = p < end ? memchr(p, col->desc ? 0xFF : 0x00, end - p) : NULL;
-
-			if (stop == NULL)
-				return -1;
-			off = form_text(col, att, p, stop - p, data, off);
-			*varwidth = true;
-			p = stop + 1;
-			continue;
-		}
-		n = col->enc->width;
-		if (n > end - p)
-			return -1;
-		off = att_align_nominal(off, att->attalign);
-		if (is_direct(col))
-			store_att_byval(data + off, direct_get(col, p), att->attlen);
-		else if (col->enc->direct == SFX_DIRECT_BYTES)
-			copy_value(col, data + off, p, n);
-		else
-			return -1;
-		off += att->attlen;
-		p += n;
-	}
-	return p == end ? off : -1;
-}
-
 bool
 sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len)
 {
@@ -875,6 +805,16 @@ void
 sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo, uint8 *hibuf,
 			  SfxPos *hi)
 {
+	if (kd->image_equal && kd->nrests == 0 && !sfx_key_is_squeezed(kd, index, key, len))
+	{
+		/* one key (K1), all TIDs: the same bytes at both ends are looked for once */
+		memcpy(lobuf, key, len);
+		lo->key = hi->key = lobuf;
+		lo->len = hi->len = len;
+		lo->tid = 0;
+		hi->tid = SFX_MAX_TID;
+		return;
+	}
 	len = sfx_key_equal_len(kd, index, key, len);
 	memcpy(lobuf, key, len);
 	memcpy(hibuf, key, len);

@@ -225,14 +225,23 @@ meta_check(Relation index, Page page)
 }
 
 void
+sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf)
+{
+	if (!BufferIsValid(*buf))
+		*buf = ReadBuffer(index, SFX_META_BLKNO);
+	LockBuffer(*buf, BUFFER_LOCK_SHARE);
+	meta_check(index, BufferGetPage(*buf));
+	memcpy(meta, SfxPageGetMeta(BufferGetPage(*buf)), sizeof(SfxMeta));
+	LockBuffer(*buf, BUFFER_LOCK_UNLOCK);
+}
+
+void
 sfx_meta_read(Relation index, SfxMeta *meta)
 {
-	Buffer		buf = ReadBuffer(index, SFX_META_BLKNO);
+	Buffer		buf = InvalidBuffer;
 
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	meta_check(index, BufferGetPage(buf));
-	memcpy(meta, SfxPageGetMeta(BufferGetPage(buf)), sizeof(SfxMeta));
-	UnlockReleaseBuffer(buf);
+	sfx_meta_reread(index, meta, &buf);
+	ReleaseBuffer(buf);
 }
 
 void

@@ -12,7 +12,7 @@
  *		What was read beyond stop is thrown away; the next step begins with R1 there.
  *	R5	a generation or run that is gone by then sends the step back to R1.
  *
- * No lock is held between calls and nothing but the gate page is pinned. (DESIGN sections 4, 5 and 8.)
+ * No lock is held between calls and nothing but the gate page and the metapage is pinned. (DESIGN sections 4, 5 and 8.)
  *-------------------------------------------------------------------------
  */
 #include "dead.h"
@@ -27,12 +27,14 @@
 #define READER_BATCH_BYTES	32768
 #define READER_MAX_RESTARTS	1000
 
-/* A bound or boundary with its own bytes. */
+/*
+ * A bound or boundary.  lo and hi point to the caller's bytes, the others there or to bytes of the reader's own: copies
+ * cost more than all else that a point lookup does with them.
+ */
 typedef struct Bound
 {
 	SfxPos		pos;
 	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
-	uint8		bytes[SFX_BOUND_MAX];
 } Bound;
 
 /* A copied batch of one generation, in the direction of the scan. */
@@ -52,9 +54,9 @@ typedef struct Batch
 typedef enum Anchor
 {
 	ANCHOR_RANGE,				/* nothing returned yet: the range's end */
+	ANCHOR_END,					/* ran off the range */
 	ANCHOR_ENTRY,				/* behind the entry last returned */
-	ANCHOR_POS,					/* at a position given by sfx_reader_reposition */
-	ANCHOR_END					/* ran off the range */
+	ANCHOR_POS					/* at a position given by sfx_reader_reposition */
 } Anchor;
 
 /* One run's share of a step: what its leaf has between cur and stop. */
@@ -62,20 +64,24 @@ typedef struct Share
 {
 	int			at;				/* next entry of block, -1 or nent: none */
 	bool		have_page;		/* page holds a copy for the blocks to come */
+	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be cut there */
 	int			blockno;
 	SfxLeaf		leaf;
 	BlockNumber leafblk;
-	PGAlignedBlock page;
 	SfxBlock	block[1];		/* decoded; used like a pointer */
+	PGAlignedBlock page;
 } Share;
 
 struct SfxReader
 {
+	SfxStretch	stretch;		/* first, for callers see it */
+	Share	   *stretched;		/* whose entries it has; NULL: there is none.  Then the share's at and last_at lag behind */
 	MemoryContext cxt;			/* the owner's */
 	Relation	index;
 	const SfxOrder *order;
 	bool		gate;
 	Buffer		gatebuf;
+	Buffer		metabuf;		/* pinned from the first step on */
 	uint32		gateno;
 	ScanDirection dir;
 	Anchor		anchor;
@@ -93,6 +99,7 @@ struct SfxReader
 	Bound		cur;
 	Bound		stop;
 	Bound		anchor_pos;
+	int			curbuf;			/* which of bound_bytes cur may point to; stop: the other one */
 	Batch	   *batch[SFX_MAX_GENS];
 	/* rows of this step that are dead to everybody */
 	Relation	heap;			/* set with the first of them */
@@ -103,6 +110,9 @@ struct SfxReader
 	uint32		leaf_entries;	/* of the main tree's leaf */
 	Share	   *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
 	Share		main;
+	uint8		bound_bytes[2][SFX_BOUND_MAX];
+	uint8		anchor_bytes[SFX_BOUND_MAX];
+	uint8		dead_bytes[SFX_MAX_ENTRY];
 };
 
 static uint8 fence_low[SFX_MAX_ENTRY];
@@ -114,23 +124,53 @@ forward(const SfxReader *r)
 	return ScanDirectionIsForward(r->dir);
 }
 
+/* Point b to a copy of these bytes. */
 static void
-bound_set(Bound *b, const uint8 *key, uint32 len, uint64 tid)
+bound_set(Bound *b, uint8 *bytes, const uint8 *key, uint32 len, uint64 tid)
 {
-	Assert(len <= sizeof(b->bytes));
+	Assert(len <= SFX_BOUND_MAX);
 	if (len > 0)
-		memmove(b->bytes, key, len);
-	b->pos.key = b->bytes;
+		memmove(bytes, key, len);
+	b->pos.key = bytes;
 	b->pos.len = len;
 	b->pos.tid = tid;
 	b->inf = false;
 }
 
-static void
-bound_copy(Bound *to, const Bound *from)
+static inline void
+set_cur(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 {
-	bound_set(to, from->bytes, from->pos.len, from->pos.tid);
-	to->inf = from->inf;
+	bound_set(&r->cur, r->bound_bytes[r->curbuf], key, len, tid);
+}
+
+/* The next step begins where this one stops. */
+static inline void
+cur_from_stop(SfxReader *r)
+{
+	r->cur = r->stop;
+	if (r->cur.pos.key == r->bound_bytes[1 - r->curbuf])
+		r->curbuf = 1 - r->curbuf;
+}
+
+/* Note how far callers came in the stretch, and end it. */
+static inline void
+close_stretch(SfxReader *r)
+{
+	if (r->stretched)
+	{
+		r->stretched->at = r->stretch.at;
+		r->last_at = r->stretch.at - r->stretch.step;
+	}
+	r->stretched = NULL;
+	r->stretch.end = r->stretch.at;
+}
+
+/* The step in hand is over, or void. */
+static inline void
+end_step(SfxReader *r)
+{
+	close_stretch(r);
+	r->active = false;
 }
 
 /* Order of two high bounds (inf greatest), or with low of two low ones (inf least). */
@@ -155,14 +195,20 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->index = index;
 	r->order = order;
 	r->gate = gate;
-	r->gatebuf = InvalidBuffer;
+	r->gatebuf = r->metabuf = InvalidBuffer;
+	r->gateno = 0;
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		r->batch[i] = NULL;
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
 		r->run[i] = NULL;
 	r->anchor = ANCHOR_END;
-	r->active = false;
 	r->dir = ForwardScanDirection;
+	r->curbuf = 0;
+	r->stretched = NULL;
+	r->stretch.block = NULL;
+	r->stretch.at = 0;
+	r->stretch.step = 1;
+	end_step(r);
 	r->nkilled = r->ndead = 0;
 	r->dead = NULL;
 	return r;
@@ -174,21 +220,22 @@ void
 sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
 	remove_dead(r);
-	bound_set(&r->lo, lo->key, lo->len, lo->tid);
-	bound_set(&r->hi, hi->key, hi->key ? hi->len : 0, hi->tid);
+	r->lo.pos = *lo;
+	r->lo.inf = false;
+	r->hi.pos = *hi;
 	r->hi.inf = hi->key == NULL;
 	r->anchor = ANCHOR_RANGE;
-	r->active = false;
+	end_step(r);
 }
 
 void
 sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 {
 	remove_dead(r);
-	bound_set(&r->anchor_pos, pos->key, pos->len, pos->tid);
+	bound_set(&r->anchor_pos, r->anchor_bytes, pos->key, pos->len, pos->tid);
 	r->anchor = ANCHOR_POS;
 	r->anchor_inclusive = inclusive;
-	r->active = false;
+	end_step(r);
 }
 
 static void
@@ -200,12 +247,21 @@ drop_gate(SfxReader *r)
 }
 
 void
-sfx_reader_reset(SfxReader *r)
+sfx_reader_rewind(SfxReader *r)
 {
 	remove_dead(r);
 	drop_gate(r);
-	r->active = false;
+	end_step(r);
 	r->anchor = ANCHOR_END;
+}
+
+void
+sfx_reader_reset(SfxReader *r)
+{
+	sfx_reader_rewind(r);
+	if (BufferIsValid(r->metabuf))
+		ReleaseBuffer(r->metabuf);
+	r->metabuf = InvalidBuffer;
 }
 
 void
@@ -223,17 +279,22 @@ sfx_reader_end(SfxReader *r)
 
 /* ---- one step ---- */
 
-/* Pin the gate that the metapage names, before anything is copied. */
+/*
+ * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever changes: the one
+ * of the last time is pinned first, and one look at the metapage confirms it.
+ */
 static void
 read_meta_pinned(SfxReader *r, SfxMeta *meta)
 {
-	sfx_meta_read(r->index, meta);
-	while (!BufferIsValid(r->gatebuf) || r->gateno != meta->gate)
+	for (;;)
 	{
+		if (!BufferIsValid(r->gatebuf))
+			r->gatebuf = ReadBuffer(r->index, SFX_GATE_BLKNO(r->gateno));
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+		if (r->gateno == meta->gate)
+			return;
 		drop_gate(r);
 		r->gateno = meta->gate;
-		r->gatebuf = ReadBuffer(r->index, SFX_GATE_BLKNO(meta->gate));
-		sfx_meta_read(r->index, meta);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -245,7 +306,7 @@ read_meta(SfxReader *r, SfxMeta *meta)
 	if (r->gate)
 		read_meta_pinned(r, meta);
 	else
-		sfx_meta_read(r->index, meta);
+		sfx_meta_reread(r->index, meta, &r->metabuf);
 }
 
 static void
@@ -322,7 +383,7 @@ stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 	if (forward(r) ? (!r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, &p) <= 0) :
 		sfx_order_cmp_pos(r->order, &r->stop.pos, &p) >= 0)
 		return;
-	bound_set(&r->stop, key, len, tid);
+	bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], key, len, tid);
 	r->final = false;
 }
 
@@ -366,56 +427,72 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 	return true;
 }
 
-/* Decode what of block number b of leaf lies between cur and stop. */
+/*
+ * Decode what of block number b of leaf lies between cur and stop.  first: it is the one that cur falls into; all
+ * others lie beyond cur.
+ */
 static void
-decode_block(SfxReader *r, Share *s, const SfxLeaf *leaf, int b)
+decode_block(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first)
 {
-	const SfxPos *lo = forward(r) ? &r->cur.pos : &r->stop.pos;
-	const Bound *hi = forward(r) ? &r->stop : &r->cur;
+	const SfxPos *cur = first && !r->cur.inf ? &r->cur.pos : NULL;
+	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
 
-	if (sfx_leaf_decode(leaf, b, lo, hi->inf ? NULL : &hi->pos, s->block) < 0)
+	if (sfx_leaf_decode(leaf, b, forward(r) ? cur : stop, forward(r) ? stop : cur, s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	s->blockno = b;
 	s->at = forward(r) ? 0 : s->block->nent - 1;
 }
 
-/* R4: the leaf's fence in the direction of the scan. */
-static void
+/* Where does the leaf's fence lie in the direction of the scan: beyond stop, or not?  If not, stop moves there. */
+static bool
 stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 {
 	SfxPos		low,
 				high;
 	bool		inf;
-	int			side;
 
 	if (forward(r))
 	{
 		if (!r->stop.inf && sfx_leaf_cmp_fences(leaf, &r->stop.pos) <= 0)
-			return;
+			return false;
 	}
-	else
-	{
-		side = sfx_leaf_cmp_fences(leaf, &r->stop.pos);
-		if (side >= 0)
-			return;
-	}
+	else if (sfx_leaf_cmp_fences(leaf, &r->stop.pos) >= 0)
+		return false;
 	if (sfx_leaf_fences(leaf, fence_low, &low, fence_high, &high, &inf) < 0)
 		sfx_corrupt(r->index, blkno, "leaf fences");
 	if (!forward(r))
 		stop_at(r, low.key, low.len, low.tid);
 	else if (!inf)
 		stop_at(r, high.key, high.len, high.tid);
+	return true;
 }
 
+/* R4, for a leaf that is opened. */
 static void
-open_leaf(SfxReader *r, Share *s, Page page, SfxLeaf *leaf)
+start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
 {
 	s->have_page = false;
 	s->block->nent = 0;
 	s->at = forward(r) ? 0 : -1;
-	if (sfx_leaf_open(leaf, SfxPageBody(page), SfxPageBodyLen(page), r->order) < 0)
-		sfx_corrupt(r->index, s->leafblk, "leaf header or directory");
-	stop_at_fence(r, s->leafblk, leaf);
+	s->whole = stop_at_fence(r, s->leafblk, leaf);
+}
+
+/* Is there anything for this step in the blocks behind number b, which is decoded? */
+static bool
+more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
+{
+	int			last;
+
+	if (!forward(r))
+		return s->block->first == 0 && b > 0;
+	if (s->block->first + s->block->nent < s->block->total || b + 1 >= leaf->nblocks)
+		return false;
+	if (s->whole || r->stop.inf)
+		return true;
+	last = sfx_leaf_find_block(leaf, &r->stop.pos);
+	if (last < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	return last > b;
 }
 
 /* The leaf's first block of the step.  False: there is none.  *more: the next block may have some of it, too. */
@@ -434,10 +511,8 @@ first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool
 		sfx_corrupt(r->index, s->leafblk, "leaf directory");
 	if (b >= leaf->nblocks)
 		return false;
-	decode_block(r, s, leaf, b);
-	/* Did the decoding reach the block's far end, and is there another one? */
-	*more = forward(r) ? s->block->first + s->block->nent == s->block->total && b + 1 < leaf->nblocks :
-		s->block->first == 0 && b > 0;
+	decode_block(r, s, leaf, b, true);
+	*more = more_blocks(r, s, leaf, b);
 	return true;
 }
 
@@ -446,13 +521,13 @@ static void
 read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	Share	   *s = &r->main;
-	Buffer		buf = sfx_tree_find(r->index, r->order, meta, SfxMetaMain(meta)->id, pos, !forward(r), 0);
-	Page		page = BufferGetPage(buf);
 	SfxLeaf		leaf;
+	Buffer		buf = sfx_tree_find_leaf(r->index, r->order, meta, SfxMetaMain(meta)->id, pos, !forward(r), &leaf);
+	Page		page = BufferGetPage(buf);
 	bool		more;
 
 	s->leafblk = BufferGetBlockNumber(buf);
-	open_leaf(r, s, page, &leaf);
+	start_share(r, s, &leaf);
 	r->leaf_entries = leaf.nentries;
 	if (first_block(r, s, &leaf, pos, &more) && (more || (s->block->haspay && s->block->nent > 0)))
 	{
@@ -481,13 +556,14 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 		if (s == NULL)
 			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(Share));
-		buf = sfx_tree_find(r->index, r->order, meta, meta->runs[r->nruns].id, pos, !forward(r), 0);
+		buf = sfx_tree_find_leaf(r->index, r->order, meta, meta->runs[r->nruns].id, pos, !forward(r), &s->leaf);
 		if (!BufferIsValid(buf))
 			return false;
 		s->leafblk = BufferGetBlockNumber(buf);
 		memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
 		UnlockReleaseBuffer(buf);
-		open_leaf(r, s, (Page) s->page.data, &s->leaf);
+		s->leaf.body = SfxPageBody((Page) s->page.data);
+		start_share(r, s, &s->leaf);
 	}
 	return true;
 }
@@ -507,6 +583,8 @@ read_trees(SfxReader *r, const SfxMeta *meta)
 		Share	   *s = r->run[i];
 		bool		more;
 
+		/* other leaves may have moved stop since */
+		s->whole = false;
 		if (first_block(r, s, &s->leaf, pos, &more))
 			s->have_page = more;
 	}
@@ -545,13 +623,14 @@ step(SfxReader *r)
 		if (tries == READER_MAX_RESTARTS)
 			sfx_corrupt(r->index, SFX_META_BLKNO, "generations of the delta, or runs, vanish under every reader");
 		CHECK_FOR_INTERRUPTS();
-		bound_copy(&r->stop, forward(r) ? &r->hi : &r->lo);
+		r->stop = forward(r) ? r->hi : r->lo;
 		r->final = true;
 		read_meta(r, &meta);
 		if (fill_batches(r, &meta) && read_trees(r, &meta))
 			break;
 	}
 	trim_batches(r);
+	r->stretch.step = r->dir;
 	r->active = true;
 }
 
@@ -577,7 +656,7 @@ leaf_peek(SfxReader *r, Share *s, SfxEntry *e)
 		if (!s->have_page || next < 0 || next >= s->leaf.nblocks)
 			return false;
 		CHECK_FOR_INTERRUPTS();
-		decode_block(r, s, &s->leaf, next);
+		decode_block(r, s, &s->leaf, next, false);
 		/* cut off by stop: later blocks hold nothing for this step */
 		if (forward(r) ? s->block->first + s->block->nent < s->block->total : s->block->first > 0)
 			s->have_page = false;
@@ -609,46 +688,100 @@ skip_if_equal(SfxReader *r, Share *s, const SfxEntry *e)
 		leaf_advance(r, s);
 }
 
-/* The union's next entry of this step. */
+/* The first of what the streams stand on, but for the share `but` (NULL: of all).  False: they are at their ends. */
 static bool
-union_next(SfxReader *r, SfxEntry *e)
+first_of_all(SfxReader *r, const Share *but, SfxEntry *e, Share **share, const SfxEntry **batch)
 {
-	bool		have = leaf_peek(r, &r->main, e);
+	bool		have = but != &r->main && leaf_peek(r, &r->main, e);
 
-	r->last_batch = NULL;
-	r->last_share = &r->main;
-	r->last_at = r->main.at;
-	if (r->nbatches == 0 && r->nruns == 0)
-	{
-		if (have)
-			leaf_advance(r, &r->main);
-		return have;
-	}
+	*share = &r->main;
+	*batch = NULL;
 	for (int i = 0; i < r->nruns; i++)
 	{
 		SfxEntry	l;
 
-		if (leaf_peek(r, r->run[i], &l) && (!have || comes_before(r, &l, e)))
+		if (but != r->run[i] && leaf_peek(r, r->run[i], &l) && (!have || comes_before(r, &l, e)))
 		{
-			r->last_share = r->run[i];
-			r->last_at = r->run[i]->at;
+			*share = r->run[i];
 			*e = l;
 			have = true;
 		}
 	}
 	for (int i = 0; i < r->nbatches; i++)
 	{
-		Batch	   *b = r->batch[i];
+		const Batch *b = r->batch[i];
 
 		if (b->at < b->n && (!have || comes_before(r, &b->entry[b->at], e)))
 		{
-			r->last_batch = &b->entry[b->at];
-			*e = *r->last_batch;
+			*batch = &b->entry[b->at];
+			*e = **batch;
 			have = true;
 		}
 	}
-	if (!have)
+	return have;
+}
+
+/*
+ * How many of the n entries that share s has from its position on come before limit?  Looked for in growing leaps and
+ * then by bisection, so that what a step costs beyond the leaf's own entries grows with what there is to merge with them.
+ */
+static int
+count_before(const SfxReader *r, const Share *s, int n, const SfxEntry *limit)
+{
+	int			step = r->stretch.step;
+	int			lo = 0;
+	int			hi = n;
+	int			leap = 1;
+	SfxEntry	e;
+
+	while (lo < hi)
+	{
+		int			count = leap > 0 ? Min(lo + leap, hi) : (lo + hi + 1) / 2;
+
+		sfx_block_entry(s->block, s->at + step * (count - 1), &e);
+		if (comes_before(r, &e, limit))
+		{
+			lo = count;
+			leap *= 2;
+		}
+		else
+		{
+			hi = count - 1;
+			leap = 0;
+		}
+	}
+	return lo;
+}
+
+/* An entry of share s was returned: those that follow it directly can be taken the short way. */
+static void
+open_stretch(SfxReader *r, Share *s)
+{
+	int			n = r->stretch.step > 0 ? s->block->nent - s->at : s->at + 1;
+
+	if (r->nbatches > 0 || r->nruns > 0)
+	{
+		SfxEntry	limit;
+		Share	   *share;
+		const SfxEntry *batch;
+
+		if (n > 0 && first_of_all(r, s, &limit, &share, &batch))
+			n = count_before(r, s, n, &limit);
+	}
+	r->stretched = s;
+	r->stretch.block = s->block;
+	r->stretch.at = s->at;
+	r->stretch.end = s->at + n * r->stretch.step;
+}
+
+/* The union's next entry of this step. */
+static bool
+union_next(SfxReader *r, SfxEntry *e)
+{
+	close_stretch(r);
+	if (!first_of_all(r, NULL, e, &r->last_share, &r->last_batch))
 		return false;
+	r->last_at = r->last_share->at;
 	/* Whoever else stands on the same (key, TID) moves on with it. */
 	for (int i = 0; i < r->nbatches; i++)
 	{
@@ -657,10 +790,29 @@ union_next(SfxReader *r, SfxEntry *e)
 		if (b->at < b->n && cmp_entries(r, &b->entry[b->at], e) == 0)
 			b->at++;
 	}
+	if (r->last_batch == NULL)
+		leaf_advance(r, r->last_share);
 	for (int i = 0; i < r->nruns; i++)
-		skip_if_equal(r, r->run[i], e);
-	skip_if_equal(r, &r->main, e);
+		if (r->last_batch || r->run[i] != r->last_share)
+			skip_if_equal(r, r->run[i], e);
+	if (r->last_batch || &r->main != r->last_share)
+		skip_if_equal(r, &r->main, e);
+	if (r->last_batch == NULL)
+		open_stretch(r, r->last_share);
 	return true;
+}
+
+/* The entry last returned. */
+void
+sfx_reader_last(const SfxReader *r, SfxEntry *e)
+{
+	Assert(r->anchor == ANCHOR_ENTRY);
+	if (r->stretched)
+		sfx_block_entry(r->stretched->block, r->stretch.at - r->stretch.step, e);
+	else if (r->last_batch)
+		*e = *r->last_batch;
+	else
+		sfx_block_entry(r->last_share->block, r->last_at, e);
 }
 
 /* Set cur for the direction now asked for, from where the stream stands. */
@@ -674,23 +826,20 @@ set_boundary(SfxReader *r)
 	{
 		case ANCHOR_RANGE:
 		case ANCHOR_END:		/* turned round after running off the far end */
-			bound_copy(&r->cur, start);
+			r->cur = *start;
 			break;
 		case ANCHOR_ENTRY:
-			if (r->last_batch)
-				last = *r->last_batch;
-			else
-				sfx_block_entry(r->last_share->block, r->last_at, &last);
-			bound_set(&r->cur, last.key, last.keylen, last.tid + (forward(r) ? 1 : 0));
+			sfx_reader_last(r, &last);
+			set_cur(r, last.key, last.keylen, last.tid + (forward(r) ? 1 : 0));
 			break;
 		case ANCHOR_POS:
-			bound_set(&r->cur, r->anchor_pos.bytes, r->anchor_pos.pos.len,
-					  r->anchor_pos.pos.tid + (forward(r) == r->anchor_inclusive ? 0 : 1));
+			r->cur = r->anchor_pos;
+			r->cur.pos.tid += forward(r) == r->anchor_inclusive ? 0 : 1;
 			break;
 	}
 	/* never outside the range */
-	if (bound_cmp(r, &r->cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
-		bound_copy(&r->cur, start);
+	if (r->anchor >= ANCHOR_ENTRY && bound_cmp(r, &r->cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
+		r->cur = *start;
 }
 
 static bool
@@ -711,7 +860,7 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		r->dir = dir;
 		set_boundary(r);
 		remove_dead(r);
-		r->active = false;
+		end_step(r);
 		if (range_is_empty(r))
 		{
 			r->anchor = ANCHOR_END;
@@ -729,11 +878,11 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		if (r->final)
 		{
 			r->anchor = ANCHOR_END;
-			r->active = false;
+			end_step(r);
 			drop_gate(r);
 			return false;
 		}
-		bound_copy(&r->cur, &r->stop);
+		cur_from_stop(r);
 		step(r);
 	}
 }
@@ -766,9 +915,9 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 		return;
 	if (r->dead == NULL)
 		r->dead = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
-	sfx_block_entry(r->main.block, r->last_at, &e);
+	sfx_reader_last(r, &e);
 	if (r->ndead == 0)
-		bound_set(&r->dead_pos, e.key, e.keylen, e.tid);
+		bound_set(&r->dead_pos, r->dead_bytes, e.key, e.keylen, e.tid);
 	r->dead[r->ndead++] = e.tid;
 }
 
@@ -861,11 +1010,11 @@ sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *sto
 	remove_dead(r);
 	r->dir = dir;
 	r->anchor = ANCHOR_RANGE;
-	r->active = false;
+	end_step(r);
 	if (from == NULL)
 		set_boundary(r);
 	else
-		bound_set(&r->cur, from->key, from->len, from->tid);
+		set_cur(r, from->key, from->len, from->tid);
 	if (range_is_empty(r))
 		return false;
 	step(r);
@@ -884,7 +1033,7 @@ sfx_reader_take(SfxReader *r, SfxEntry *e)
 		return true;
 	}
 	r->anchor = ANCHOR_END;
-	r->active = false;
+	end_step(r);
 	if (r->final)
 		drop_gate(r);
 	return false;

@@ -13,9 +13,7 @@
  */
 #include "surfidx.h"
 
-#include "access/htup_details.h"
 #include "access/relscan.h"
-#include "access/tupmacs.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
@@ -23,37 +21,12 @@
 #include "utils/snapmgr.h"
 
 #include "parallel.h"
+#include "row.h"
 #include "scankey.h"
 #include "spare.h"
 
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256
-
-/* An index tuple's size has 13 bits. */
-#define MAX_ITUP_SIZE	INDEX_SIZE_MASK
-
-/* What index-only scans and filters decode entries into. */
-typedef struct SfxDecoded
-{
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	PGAlignedBlock key_arena[SFX_ARENA / BLCKSZ];
-	PGAlignedBlock pay_arena[SFX_ARENA / BLCKSZ];	/* INCLUDE columns */
-} SfxDecoded;
-
-/* The tuple that index-only scans hand out, formed in place for every row. */
-typedef struct SfxRow
-{
-	bool		laid_out;		/* the fields below are set for this index */
-	bool		fixed;			/* all columns are fixed-width and by value */
-	bool		direct;			/* try sfx_key_form: no INCLUDE columns, and it has worked so far */
-	bool		ready;			/* header and padding of the fixed layout are in place */
-	uint16		size;			/* of the fixed layout */
-	uint16		offset[INDEX_MAX_KEYS];
-	PGAlignedBlock itup;		/* an IndexTuple */
-} SfxRow;
-
-StaticAssertDecl(MAXALIGN(MAX_ITUP_SIZE) <= BLCKSZ, "an index tuple fits a block");
 
 typedef struct SfxMark
 {
@@ -73,12 +46,12 @@ typedef struct SfxScan
 	bool		gate;			/* the reader's */
 	bool		started;		/* the conditions are worked out and the reader stands on a range */
 	bool		empty;			/* they contradict one another */
-	bool		on_entry;		/* last is the entry last returned */
+	bool		on_entry;		/* an entry was returned last, which the reader knows */
+	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
+	bool		rows;			/* row is set up */
 	int			range;			/* parallel: the range that the odometer shows */
-	SfxEntry	last;			/* points into the reader, or into mark */
 	SfxMark    *mark;
 	SfxScanKeys keys;
-	SfxDecoded	dec;
 	SfxRow		row;
 } SfxScan;
 
@@ -103,8 +76,8 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->gate = false;
 	so->started = false;
 	so->empty = false;
-	so->on_entry = false;
-	so->row.laid_out = so->row.ready = false;
+	so->on_entry = so->on_mark = false;
+	so->rows = false;
 	so->mark = NULL;
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
@@ -122,9 +95,9 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	if (keys && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (so->reader && so->started)
-		sfx_reader_reset(so->reader);
+		sfx_reader_rewind(so->reader);
 	so->started = false;
-	so->on_entry = false;
+	so->on_entry = so->on_mark = false;
 	if (so->mark)
 		so->mark->set = false;
 }
@@ -176,7 +149,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	pgstat_count_index_scan(scan->indexRelation);
 	SfxCountIndexSearch(scan);
 	so->started = true;
-	so->on_entry = false;
+	so->on_entry = so->on_mark = false;
 	so->empty = !sfx_scankeys_prepare(&so->keys, scan->keyData, scan->numberOfKeys);
 	if (so->empty)
 		return;
@@ -259,175 +232,65 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	return true;
 }
 
-static inline void
-decode_key(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
-{
-	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->kd.nkeys,
-				   so->dec.values, so->dec.isnull, so->dec.key_arena->data);
-}
-
-/* Does the entry pass the filters?  Decodes at least the first upto columns where there are any. */
-static inline bool
-passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e, int upto)
-{
-	upto = Max(upto, so->keys.filter_upto);
-	if (upto == 0)
-		return true;
-	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, upto,
-				   so->dec.values, so->dec.isnull, so->dec.key_arena->data);
-	return so->keys.nfilters == 0 ||
-		sfx_scankeys_check(&so->keys, scan->keyData, so->dec.values, so->dec.isnull);
-}
-
-/* ------------------------------------------------------------------ index-only scans */
-
-/* Lay the tuple out once if all columns are fixed-width and by value. */
-static void
-lay_out(SfxRow *row, TupleDesc desc, int nkeys)
-{
-	Size		off = MAXALIGN(sizeof(IndexTupleData));
-
-	row->fixed = true;
-	for (int i = 0; i < desc->natts && row->fixed; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		row->fixed = att->attbyval && att->attlen > 0;
-		off = att_align_nominal(off, att->attalign);
-		row->offset[i] = off;
-		off += att->attlen;
-	}
-	row->size = MAXALIGN(off);
-	row->direct = !row->fixed && desc->natts == nkeys;
-	row->ready = false;
-	row->laid_out = true;
-}
-
-static inline bool
-any_null(const SfxDecoded *dec, int natts)
-{
-	for (int i = 0; i < natts; i++)
-		if (dec->isnull[i])
-			return true;
-	return false;
-}
-
-/* A row with NULLs or values of varying width. */
-static void
-form_varying(Relation index, SfxDecoded *dec, SfxRow *row, bool has_null)
-{
-	TupleDesc	desc = RelationGetDescr(index);
-	unsigned short info = has_null ? INDEX_NULL_MASK : 0;
-	Size		hoff = IndexInfoFindDataOffset(info);
-	Size		len = heap_compute_data_size(desc, dec->values, dec->isnull);
-	Size		size = MAXALIGN(hoff + len);
-	char	   *base = row->itup.data;
-	uint16		heapinfo = 0;
-
-	if (size > MAX_ITUP_SIZE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("row of %zu bytes from index \"%s\" exceeds the maximum of %d for an index-only scan",
-						size, RelationGetRelationName(index), MAX_ITUP_SIZE),
-				 errhint("Set enable_indexonlyscan to off for this query.")));
-	memset(base, 0, size);
-	heap_fill_tuple(desc, dec->values, dec->isnull, base + hoff, len,
-					&heapinfo, has_null ? (uint8 *) (base + sizeof(IndexTupleData)) : NULL);
-	if (heapinfo & HEAP_HASVARWIDTH)
-		info |= INDEX_VAR_MASK;
-	((IndexTuple) base)->t_info = info | size;
-	row->ready = false;			/* the fixed layout's padding was overwritten */
-}
-
-/* Form the row straight from the key, without values in between.  False: it has to be decoded after all. */
+/* Does the entry pass the filters? */
 static bool
-form_direct(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
-	IndexTuple	itup = (IndexTuple) so->row.itup.data;
-	bool		varwidth;
-	int			size = sfx_key_form(&so->kd, scan->indexRelation, e->key, e->keylen,
-									so->row.itup.data + MAXALIGN(sizeof(IndexTupleData)), &varwidth);
-
-	if (size < 0)
-		return false;
-	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + size) | (varwidth ? INDEX_VAR_MASK : 0);
-	scan->xs_itup = itup;
-	return true;
-}
-
-/*
- * Form the row in scan->xs_itup from values decoded so far (all key columns) and the payload.  No index_form_tuple: that
- * would allocate, and compress what is thrown away at once.
- */
-static void
-form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
-{
-	Relation	index = scan->indexRelation;
-	SfxDecoded *dec = &so->dec;
-	SfxRow	   *row = &so->row;
-	IndexTuple	itup = (IndexTuple) row->itup.data;
-	TupleDesc	desc = scan->xs_itupdesc;
-	bool		has_null;
-
-	if (so->kd.natts > so->kd.nkeys)
-		sfx_payload_decode(&so->kd, index, e->payload, e->paylen, dec->values, dec->isnull, dec->pay_arena->data);
-	has_null = any_null(dec, so->kd.natts);
-	if (!row->fixed || has_null)
-		form_varying(index, dec, row, has_null);
-	else
-	{
-		if (!row->ready)
-		{
-			memset(itup, 0, row->size);
-			itup->t_info = row->size;
-			row->ready = true;
-		}
-		for (int i = 0; i < so->kd.natts; i++)
-			store_att_byval((char *) itup + row->offset[i], dec->values[i], TupleDescAttr(desc, i)->attlen);
-	}
-	scan->xs_itup = itup;	/* whose t_tid nobody reads: that is what xs_heaptid is for */
+	if (so->keys.nfilters == 0)
+		return true;
+	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->keys.filter_upto,
+				   so->row.values, so->row.isnull, so->row.key_arena->data);
+	return sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
 }
 
 /* ------------------------------------------------------------------ fetching */
+
+/* The next entry that passes the filters. */
+static bool
+next_passing(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
+{
+	while (next_entry(scan, so, dir, e))
+	{
+		if (passes(scan, so, e))
+			return true;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
 
 bool
 sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
-	int			upto;
+	SfxEntry	e;
+	int			i;
 
 	Assert(!ScanDirectionIsNoMovement(dir));
 	scan->xs_recheck = false;
 	scan->xs_itup = NULL;
-	if (!so->started)
-		start_scan(scan, dir);
-	if (so->empty)
-		return false;
-	if (scan->xs_want_itup && !so->row.laid_out)
-		lay_out(&so->row, scan->xs_itupdesc, so->kd.nkeys);
 	if (scan->kill_prior_tuple && so->on_entry)
 		sfx_reader_kill(so->reader, scan->heapRelation);
-	upto = scan->xs_want_itup && !so->row.direct ? so->kd.nkeys : 0;
-
-	while (next_entry(scan, so, dir, &so->last))
+	/* most entries follow one another in a decoded block */
+	if (likely(so->on_entry) && !so->on_mark && so->keys.nfilters == 0 && (i = sfx_reader_stretch(so->reader, dir)) >= 0)
+		sfx_block_entry(((SfxStretch *) so->reader)->block, i, &e);
+	else
 	{
-		if (!passes(scan, so, &so->last, upto))
-		{
-			CHECK_FOR_INTERRUPTS();
-			continue;
-		}
-		sfx_tid_pointer(scan->indexRelation, so->last.tid, &scan->xs_heaptid);
-		if (scan->xs_want_itup && !(so->row.direct && form_direct(scan, so, &so->last)))
-		{
-			if (so->row.direct)
-				decode_key(scan, so, &so->last);
-			form_row(scan, so, &so->last);
-		}
-		so->on_entry = true;
-		return true;
+		if (!so->started)
+			start_scan(scan, dir);
+		so->on_mark = false;
+		so->on_entry = !so->empty && next_passing(scan, so, dir, &e);
+		if (!so->on_entry)
+			return false;
 	}
-	so->on_entry = false;
-	return false;
+	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
+	if (scan->xs_want_itup)
+	{
+		if (unlikely(!so->rows))
+			sfx_row_init(&so->row, scan->indexRelation, &so->kd);
+		so->rows = true;
+		scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, &e);
+	}
+	return true;
 }
 
 int64
@@ -442,16 +305,20 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	start_scan(scan, ForwardScanDirection);
 	if (so->empty)
 		return 0;
-	while (next_entry(scan, so, ForwardScanDirection, &e))
+	while (next_passing(scan, so, ForwardScanDirection, &e))
 	{
-		if (passes(scan, so, &e, 0))
-			sfx_tid_pointer(scan->indexRelation, e.tid, &tids[n++]);
-		if (n == BITMAP_BATCH)
+		int			i = -1;
+
+		do
 		{
-			tbm_add_tuples(tbm, tids, n, false);
-			total += n;
-			n = 0;
-		}
+			sfx_tid_pointer(scan->indexRelation, i < 0 ? e.tid : ((SfxStretch *) so->reader)->block->tid[i], &tids[n++]);
+			if (n == BITMAP_BATCH)
+			{
+				tbm_add_tuples(tbm, tids, n, false);
+				total += n;
+				n = 0;
+			}
+		} while (so->keys.nfilters == 0 && (i = sfx_reader_stretch(so->reader, ForwardScanDirection)) >= 0);
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (n > 0)
@@ -466,6 +333,7 @@ sfx_markpos(IndexScanDesc scan)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 	SfxMark    *mark = so->mark;
+	SfxEntry	e;
 
 	if (mark == NULL)
 	{
@@ -473,13 +341,15 @@ sfx_markpos(IndexScanDesc scan)
 		mark->key = MemoryContextAlloc(so->cxt, SFX_MAX_ENTRY);
 		mark->wheels = MemoryContextAlloc(so->cxt, so->kd.nkeys * sizeof(int));
 	}
+	if (so->on_mark)
+		return;					/* it stands there */
 	mark->set = so->on_entry;
 	if (!mark->set)
 		return;
-	if (so->last.key != mark->key)
-		memcpy(mark->key, so->last.key, so->last.keylen);
-	mark->len = so->last.keylen;
-	mark->tid = so->last.tid;
+	sfx_reader_last(so->reader, &e);
+	memcpy(mark->key, e.key, e.keylen);
+	mark->len = e.keylen;
+	mark->tid = e.tid;
 	for (int i = 0; i < so->keys.nlists; i++)
 		mark->wheels[i] = so->keys.lists[i].cur;
 }
@@ -501,7 +371,7 @@ sfx_restrpos(IndexScanDesc scan)
 		if (so->reader && so->started)
 			sfx_reader_reset(so->reader);
 		so->started = false;
-		so->on_entry = false;
+		so->on_entry = so->on_mark = false;
 		return;
 	}
 	for (int i = 0; i < so->keys.nlists; i++)
@@ -515,10 +385,5 @@ sfx_restrpos(IndexScanDesc scan)
 	pos.len = mark->len;
 	pos.tid = mark->tid;
 	sfx_reader_reposition(so->reader, &pos, false);
-	so->last.key = mark->key;
-	so->last.keylen = mark->len;
-	so->last.tid = mark->tid;
-	so->last.payload = NULL;
-	so->last.paylen = 0;
-	so->on_entry = true;
+	so->on_entry = so->on_mark = true;
 }

@@ -153,6 +153,7 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 		MemoryContextSwitchTo(sk->work);
 	}
 
+	sk->one_key = sk->kd->image_equal && sk->kd->nrests == 0;
 	for (int col = 0; col < sk->kd->nkeys; col++)
 	{
 		ColumnResult r;
@@ -165,7 +166,10 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 		if (r == COL_EMPTY)
 			result = false;
 		if (r != COL_PINNED && r != COL_LIST)
+		{
+			sk->one_key = false;
 			break;
+		}
 	}
 	if (result)
 	{
@@ -282,6 +286,13 @@ append_cut(const SfxScanKeys *sk, uint8 *buf, int len, const uint8 *tail, int ta
 	return len + n;
 }
 
+/* May keys that are equal to the one in lo be stored squeezed, and so with other bytes? */
+static inline bool
+may_be_squeezed(const SfxScanKeys *sk, int len)
+{
+	return sk->kd->comparator && (len > SFX_MAX_ENTRY / 2 || sfx_key_is_squeezed(sk->kd, sk->index, sk->lo, len));
+}
+
 void
 sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 {
@@ -295,6 +306,14 @@ sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 		/* an empty range */
 		sk->lo[0] = sk->hi[0] = 0xFF;
 		lo->len = hi->len = 1;
+		return;
+	}
+	if (sk->one_key && !may_be_squeezed(sk, len))
+	{
+		/* all TIDs of one key: the same bytes at both ends are looked for once */
+		lo->len = hi->len = len;
+		hi->key = sk->lo;
+		hi->tid = SFX_MAX_TID;
 		return;
 	}
 	memcpy(sk->hi, sk->lo, len);

@@ -59,6 +59,7 @@ typedef struct SfxScanKeys
 	int			pinned_len;
 	int			tail_lo_len;	/* 0: no lower bound beyond the prefix */
 	int			tail_hi_len;	/* 0: no upper bound beyond the prefix */
+	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range is one key */
 
 	/* the filters */
 	int			nfilters;

@@ -10,6 +10,7 @@
  */
 #include "merge.h"
 #include "tree.h"
+#include "wal.h"
 
 #include "access/xact.h"
 #include "catalog/storage.h"
@@ -239,6 +240,23 @@ lock_alone(Relation index, int tries)
 	return false;
 }
 
+/* Copies of roots (cache.c) may hold links to what goes.  A new epoch makes them void, on standbys before the file is cut off there. */
+static void
+raise_epoch(Relation index)
+{
+	SfxMeta		meta;
+	Buffer		buf;
+
+	sfx_meta_lock(index, &meta, &buf);
+	meta.epoch++;
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(buf), &meta);
+	MarkBufferDirty(buf);
+	sfx_wal_meta(index, buf, &meta, SFX_META_EPOCH, NULL);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buf);
+}
+
 /* Cut off what is free at the file's end, if nobody else uses the index.  True: all of it from block from on. */
 static bool
 cut_off(Shrink *sh, BlockNumber from, int tries)
@@ -257,7 +275,10 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 			break;
 	/* An image's cursor, a cached tail: they lead to pages of listed generations only, which are not free. */
 	if (end < nblocks)
+	{
+		raise_epoch(sh->index);
 		RelationTruncate(sh->index, end);
+	}
 	UnlockRelation(sh->index, AccessExclusiveLock);
 	return end <= from;
 }

@@ -195,12 +195,6 @@ extern void sfx_sort_prepare(Relation index, const SfxKeyDesc *kd);
 extern void sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, struct SortSupportData *ssup);
 /* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
 extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
-/*
- * Form the data area of an index tuple straight from a key, as heap_fill_tuple would from its values.  data: the tuple's
- * data area, room for SFX_MAX_ENTRY plus eight bytes a column.  Returns its size, *varwidth telling whether a column is a varlena; -1 where
- * this way does not work (a NULL, a column whose encoding is not direct): decode the values then.
- */
-extern int	sfx_key_form(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, char *data, bool *varwidth);
 /* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
 extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
 /* The bytes of a stored key without the rests: all of it, if the index has none. */
@@ -340,7 +334,7 @@ typedef struct SfxMeta
 	uint16		version;
 	uint16		min_version;
 	uint64		build_id;		/* random, new with every build */
-	uint64		epoch;			/* structure epoch: unlinks, root changes */
+	uint64		epoch;			/* structure epoch: root changes; whatever makes links void that were read before it (truncation) */
 	uint64		removals;		/* removal counter: images older than this reread their dead flags */
 	uint32		gate;			/* 0 or 1: the gate that new scans pin */
 	uint32		next_gen;
@@ -372,7 +366,9 @@ extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 
 /* Copy the metapage's contents, checked.  One share lock. */
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
-/* As above, leaving the metapage exclusively locked in *buf for a change. */
+/* The same for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
+extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
+/* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 /* Write *meta into the (locked, in action; restored, in redo) metapage. No logging. */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
@@ -460,14 +456,24 @@ extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
  */
 typedef struct SfxReader SfxReader;
 
+/* A reader begins with this: entries of a decoded block that it would return next without a look at anything else. */
+typedef struct SfxStretch
+{
+	const SfxBlock *block;
+	int			at;				/* the next one's number in block */
+	int			end;			/* at: none */
+	int			step;			/* the direction: 1 or -1 */
+} SfxStretch;
+
 /* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
 #define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
 
 /* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
 extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
 
-/* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Copies the bounds.  Entries come
- * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet. */
+/* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries come
+ * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
+ * copied: the bounds' bytes have to stay until the next seek or reset. */
 extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
 /*
@@ -477,6 +483,25 @@ extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
  * *e points into the reader's memory, valid until the next call.  False at the end.
  */
 extern bool sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e);
+
+/*
+ * The short way to the next entry, as sfx_reader_next would return it: its number in the block that the reader begins with;
+ * -1: not this way.  sfx_block_entry makes an entry of it, valid until the next call.
+ */
+static inline int
+sfx_reader_stretch(SfxReader *r, ScanDirection dir)
+{
+	SfxStretch *s = (SfxStretch *) r;
+	int			i = s->at;
+
+	if (i == s->end || s->step != (int) dir)
+		return -1;
+	s->at = i + s->step;
+	return i;
+}
+
+/* The entry last returned by whichever way.  There has to be one. */
+extern void sfx_reader_last(const SfxReader *r, SfxEntry *e);
 
 /* Continue just after (before) this position in the current range, for restored marks: the next call to
  * sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos itself can come too. */
@@ -496,7 +521,9 @@ extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
  */
 extern void sfx_reader_kill(SfxReader *r, Relation heap);
 
-/* Drop pins and the batch in hand (rescan, end of a batch). */
+/* Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage stays pinned. */
+extern void sfx_reader_rewind(SfxReader *r);
+/* The same, and no pin is left. */
 extern void sfx_reader_reset(SfxReader *r);
 extern void sfx_reader_end(SfxReader *r);
 

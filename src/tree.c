@@ -21,6 +21,7 @@
 #define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4)	/* bytes of an inner page that is joined with a neighbour */
 #define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
 #define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
+#define FIND_CACHED_MOVES	4		/* the same where the descent began with a copy of the root */
 
 static uint8 lowbuf[SFX_MAX_ENTRY];
 static uint8 highbuf[SFX_MAX_ENTRY];
@@ -38,20 +39,20 @@ sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *me
 		tail->owner == run;
 }
 
-/* Where does pos lie?  0: on this page, > 0: to its right, < 0: to its left. */
+/* Where does pos lie?  0: on this page, > 0: to its right, < 0: to its left.  Opens *leaf. */
 static int
-leaf_side(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, const SfxPos *pos, bool before)
+leaf_side(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, const SfxPos *pos, bool before,
+		  SfxLeaf *leaf)
 {
-	SfxLeaf		leaf;
 	SfxPos		low,
 				high;
 	bool		inf;
 
-	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+	if (sfx_leaf_open(leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
 		sfx_corrupt(index, blkno, "leaf header or directory");
 	if (!before)
-		return sfx_leaf_cmp_fences(&leaf, pos);
-	if (sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) < 0)
+		return sfx_leaf_cmp_fences(leaf, pos);
+	if (sfx_leaf_fences(leaf, lowbuf, &low, highbuf, &high, &inf) < 0)
 		sfx_corrupt(index, blkno, "leaf fences");
 	if (!inf && (pos->key == NULL || sfx_order_cmp_pos(order, pos, &high) > 0))
 		return 1;
@@ -76,15 +77,22 @@ inner_side(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxIn
 
 /*
  * One try from the root.  Returns InvalidBuffer if a page was not what its
- * downlink promised.
+ * downlink promised.  Opens *leaf if the target is one.  cached: a copy of the root will do.
  */
 static Buffer
-find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, bool before, int target)
+find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, bool before, int target,
+		  SfxLeaf *leaf, bool cached)
 {
-	BlockNumber blkno = run->root;
+	BlockNumber blkno = cached ? sfx_cache_descend(meta, order, pos, before) : InvalidBlockNumber;
 	int			level = run->level;
 	int			moves = 0;
+	bool		offer = cached;
 
+	cached = BlockNumberIsValid(blkno);
+	if (cached)
+		level--;
+	else
+		blkno = run->root;
 	for (;;)
 	{
 		Buffer		buf = ReadBuffer(index, blkno);
@@ -105,7 +113,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 			side = inner_side(index, order, blkno, &inner, pos, before);
 		}
 		else
-			side = leaf_side(index, order, blkno, page, pos, before);
+			side = leaf_side(index, order, blkno, page, pos, before, leaf);
 		if (side == 0 && level == target)
 			return buf;
 		if (side > 0)
@@ -125,23 +133,30 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 				sfx_corrupt(index, blkno, "inner page search");
 			if (child < SFX_FIRST_BLKNO)
 				sfx_corrupt(index, blkno, "downlink to a reserved block");
+			if (offer && level == run->level)
+				sfx_cache_offer(meta, &inner);
 			blkno = child;
 			level--;
 		}
 		UnlockReleaseBuffer(buf);
-		if (side < 0 || (side > 0 && ++moves > FIND_MAX_MOVES))
+		if (side > 0 && cached && moves == 0)
+			sfx_cache_lagged(meta);
+		if (side < 0 || (side > 0 && ++moves > (cached ? FIND_CACHED_MOVES : FIND_MAX_MOVES)))
 			return InvalidBuffer;
 		CHECK_FOR_INTERRUPTS();
 	}
 }
 
-Buffer
-sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level)
+static Buffer
+find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level,
+	 SfxLeaf *leaf, bool cached)
 {
 	int			r = sfx_meta_find_run(meta, run);
-	Buffer		buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level);
+	Buffer		buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached);
 	SfxMeta		fresh;
 
+	if (cached && !BufferIsValid(buf))
+		sfx_cache_forget(meta);
 	for (int tries = 0; !BufferIsValid(buf); tries++)
 	{
 		if (tries == FIND_MAX_RESTARTS)
@@ -153,9 +168,27 @@ sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32
 			return InvalidBuffer;
 		/* the tree may have become lower since the caller looked, if he does not hold the merge lock; the root will do for him */
 		level = Min(level, (int) fresh.runs[r].level);
-		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level);
+		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level, leaf, false);
 	}
 	return buf;
+}
+
+Buffer
+sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level)
+{
+	SfxLeaf		leaf;
+
+	return find(index, order, meta, run, pos, before, level, &leaf, false);
+}
+
+Buffer
+sfx_tree_find_leaf(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+				   SfxLeaf *leaf)
+{
+	/* the main tree's root only: other runs come and go */
+	bool		cached = run == SfxMetaMain(meta)->id && SfxMetaMain(meta)->level > 0;
+
+	return find(index, order, meta, run, pos, before, 0, leaf, cached);
 }
 
 /* ---- the writer's side ---- */

@@ -17,6 +17,20 @@
 extern Buffer sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
 							bool before, int level);
 
+/* The same for leaves, opened in *leaf. */
+extern Buffer sfx_tree_find_leaf(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
+								 bool before, SfxLeaf *leaf);
+
+/* ---- cache.c: this backend's decoded copies of roots ---- */
+
+/* The child of meta's root that leads to pos, by a copy; InvalidBlockNumber if there is none. The root must not be a leaf. */
+extern BlockNumber sfx_cache_descend(const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before);
+/* A descent went through the root, which is locked: copy it if that is worth it by now. */
+extern void sfx_cache_offer(const SfxMeta *meta, const SfxInner *root);
+/* The copy led to a page from which it was necessary to go right; to one that was of no use at all. */
+extern void sfx_cache_lagged(const SfxMeta *meta);
+extern void sfx_cache_forget(const SfxMeta *meta);
+
 /* A writer's copy of an inner page. All memory is palloc'd in the current context. */
 typedef struct SfxNode
 {

@@ -63,7 +63,8 @@ typedef enum SfxMetaChange
 	SFX_META_GATE,
 	SFX_META_STATS,
 	SFX_META_MERGE_RUN,
-	SFX_META_DROP_RUN
+	SFX_META_DROP_RUN,
+	SFX_META_EPOCH
 } SfxMetaChange;
 
 typedef struct SfxXlMeta

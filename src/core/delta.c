@@ -277,7 +277,7 @@ search_node(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
 	if (plen > 0)
 	{
 		uint32_t	m = p->len < plen ? p->len : plen;
-		int			c = m ? memcmp(p->key, node_prefix(nd), m) : 0;
+		int			c = sfx_memcmp(p->key, node_prefix(nd), m);
 
 		if (c > 0)
 			return hi;

@@ -169,7 +169,7 @@ check_input(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, const
 			break;
 		if (p->len > SFX_MAX_ENTRY)
 			return SFX_NOSPACE;
-		if (p->tid > SFX_MAX_TID || p->len < prefix || (prefix && memcmp(p->key, c[0].low.key, prefix) != 0))
+		if (p->tid > SFX_MAX_TID || p->len < prefix || sfx_memcmp(p->key, c[0].low.key, prefix) != 0)
 			return SFX_CORRUPT;
 		if (i > 0 && check_neighbours(&c[i - 1].low, p, order) >= 0)
 			return SFX_CORRUPT;
@@ -765,7 +765,7 @@ sfx_inner_cmp_fences(const SfxInner *p, const SfxPos *pos)
 	if (v->flags & F_HIGHINF)
 		return 0;
 	/* not below the low fence: so it has the prefix, or lies above all that has it */
-	if (pos->len < v->prefix || (v->prefix && memcmp(pos->key, low, v->prefix) != 0))
+	if (pos->len < v->prefix || sfx_memcmp(pos->key, low, v->prefix) != 0)
 		return 1;
 	len = v->highlen - (v->flags & F_HIGHTID ? 6 : 0);
 	c = sfx_cmp_bytes(v->prefix ? pos->key + v->prefix : pos->key, pos->len - v->prefix, high, len);

@@ -102,19 +102,6 @@ sfx_copy16(uint8_t *dst, const uint8_t *src, uint32_t n)
 	} while (i < n);
 }
 
-/* The 8 bytes at p as a big-endian number: so words compare as the bytes do. */
-static inline uint64_t
-sfx_load_be64(const uint8_t *p)
-{
-	uint64_t	v;
-
-	memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
-}
-
 /* The high 8 * nbytes bits, nbytes = 0..8. */
 static inline uint64_t
 sfx_high_bytes(int nbytes)

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include "../inner.h"
+#include "../upper.h"
 #include "../louds.h"
 #include "../test/orders.h"
 
@@ -44,6 +45,23 @@ probe_all(const SfxInner *p, const uint8_t *data, size_t size)
 	}
 }
 
+/* A decoded copy, if one comes about, is searched within its bounds. */
+static void
+decode_all(const SfxInner *p, const uint8_t *data, size_t size)
+{
+	int64_t		need = sfx_upper_size(p);
+	void	   *mem = need > 0 ? malloc((size_t) need) : NULL;
+	SfxUpper   *u = mem ? sfx_upper_build(mem, p) : NULL;
+
+	for (size_t i = 0; u && i < size && i < 400; i += 1 + i / 8)
+	{
+		SfxPos		pos = {.key = data + i, .len = (uint32_t) (size - i), .tid = i % 3 ? 0 : i + 1};
+
+		sfx_upper_find(u, order, &pos, i % 2);
+	}
+	free(mem);
+}
+
 static void
 hostile(const uint8_t *data, size_t size)
 {
@@ -68,6 +86,7 @@ hostile(const uint8_t *data, size_t size)
 	sfx_inner_each(&p, touch, &sum);
 	for (int i = -1; i <= p.nchildren; i++)
 		sfx_inner_child(&p, i, &blk, &count);
+	decode_all(&p, data, size);
 }
 
 static int

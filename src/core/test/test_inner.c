@@ -1,6 +1,7 @@
 /* Inner pages: both formats against binary search over the separators, on friendly and hostile sets. */
 #include "../inner.h"
 #include "../louds.h"
+#include "../upper.h"
 #include "orders.h"
 #include "tap.h"
 
@@ -233,6 +234,43 @@ find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
 	return got == want;
 }
 
+/* Errors of a decoded copy of the page, which has the first n children of the set.  It knows positions, not their byte strings. */
+static int
+check_upper(const SfxInner *p, int n)
+{
+	SfxPos		infinity = {NULL, 0, 0};
+	int64_t		size = sfx_upper_size(p);
+	void	   *mem = size > 0 ? malloc((size_t) size) : NULL;
+	SfxUpper   *u = mem ? sfx_upper_build(mem, p) : NULL;
+	int			bad = 0;
+
+	if (u == NULL)
+		bad = 1000;
+	for (int strict = 0; u && strict < 2; strict++)
+		for (int i = 0; i < nprobes + n; i++)
+		{
+			const SfxPos *pos = i < nprobes ? &probes[i] : &set[i - nprobes].low;
+			int			lo = 0,
+						hi = n;
+
+			while (hi - lo > 1)
+			{
+				int			mid = (lo + hi) / 2;
+				int			c = sfx_order_cmp_pos(order, &set[mid].low, pos);
+
+				if (c < 0 || (c == 0 && !strict))
+					lo = mid;
+				else
+					hi = mid;
+			}
+			bad += sfx_upper_find(u, order, pos, strict) != set[lo].blkno;
+		}
+	if (u)
+		bad += sfx_upper_find(u, order, &infinity, true) != set[n - 1].blkno;
+	free(mem);
+	return bad;
+}
+
 /* Errors of a page with the first n children of the set. */
 static int
 check_page(const uint8_t *page, int len, int n, const SfxPos *high)
@@ -275,6 +313,7 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 		bad += !find_is(&p, &set[i].low, true, i ? i - 1 : 0);
 	}
 	bad += sfx_inner_each(&p, check_child, &k) != SFX_OK || k.seen != n || k.bad != 0;
+	bad += check_upper(&p, n);
 	k = (Count) {.stop = n / 2};
 	bad += sfx_inner_each(&p, check_child, &k) != -77 || k.seen != n / 2 + 1;
 	/* the last check of all: self-delimiting keys only, as the index has them */

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ * upper.h - an inner page decoded for many searches
+ *
+ * A trie is small, a sorted array is fast: a page that is searched again and again is worth decoding once. The first
+ * eight bytes behind what all separators share stand in one array, which a search bisects without a branch; the separators
+ * themselves are looked at only where these are equal.  In comparator order all of them are.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_UPPER_H
+#define SFX_UPPER_H
+
+#include "inner.h"
+
+typedef struct SfxUpper SfxUpper;
+
+/* Bytes of memory (8-byte aligned) that the copy of p takes; or SFX_CORRUPT. */
+extern int64_t sfx_upper_size(const SfxInner *p);
+
+/* Decode p into mem, which has sfx_upper_size(p) bytes.  NULL if the page is damaged.  The page is not needed any more. */
+extern SfxUpper *sfx_upper_build(void *mem, const SfxInner *p);
+
+/*
+ * The block of the child whose interval holds pos (before: that holds the positions just below pos; pos->key NULL: the last
+ * child), as sfx_inner_find and sfx_inner_find_before have it.  order as the page's; its comparison may leave by longjmp.
+ */
+extern uint32_t sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before);
+
+#endif							/* SFX_UPPER_H */

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ * row.h - index tuples for index-only scans, formed in place
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_ROW_H
+#define SURFIDX_ROW_H
+
+#include "surfidx.h"
+
+#include "access/itup.h"
+
+/* An index tuple's size has 13 bits. */
+#define SFX_MAX_ITUP_SIZE	INDEX_SIZE_MASK
+
+/* Where a fixed column's value lies in the key and goes to in the tuple. */
+typedef struct SfxRowColumn
+{
+	uint16		from;			/* the marker's offset in the key */
+	uint16		to;				/* the value's in the tuple */
+	uint8		width;
+	bool		number;			/* big-endian in the key; else the bytes themselves */
+	bool		desc;			/* bytes: complemented */
+	uint64		flip;			/* number: bits to flip */
+} SfxRowColumn;
+
+typedef enum SfxRowKind
+{
+	SFX_ROW_FIXED,				/* every column at a fixed place of key and tuple, if none is NULL */
+	SFX_ROW_DIRECT,				/* columns are copied one behind the other, unless one turns out not to allow it */
+	SFX_ROW_DECODED				/* by way of values */
+} SfxRowKind;
+
+/* The tuple that index-only scans hand out, formed in place for every row. */
+typedef struct SfxRow
+{
+	SfxRowKind	kind;
+	bool		ready;			/* FIXED: header and padding are in place */
+	uint16		size;			/* FIXED: of the tuple */
+	uint32		keylen;			/* FIXED: of every key without NULLs */
+	SfxRowColumn col[INDEX_MAX_KEYS];
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	PGAlignedBlock key_arena[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock pay_arena[SFX_ARENA / BLCKSZ];	/* INCLUDE columns */
+	PGAlignedBlock itup;		/* an IndexTuple */
+} SfxRow;
+
+StaticAssertDecl(MAXALIGN(SFX_MAX_ITUP_SIZE) <= BLCKSZ, "an index tuple fits a block");
+
+/* Look at the index's columns, once per scan.  The arenas and values are free for others between two calls of sfx_row_form. */
+extern void sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd);
+
+/*
+ * The row of an entry, valid until the next call; its t_tid means nothing.  ERROR if the row is larger than an index tuple
+ * may be, or the entry is damaged.
+ */
+extern IndexTuple sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e);
+
+#endif							/* SURFIDX_ROW_H */
