@@ -8,7 +8,7 @@
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
 #	make bench-core [ENTRIES=1000000]		the codecs and leaves of src/core, without a server
-#	make fuzz NAME=delta [SECS=60]			run one fuzz target of src/core
+#	make fuzz NAME=delta [SECS=60] [KEEP=keep]	run one fuzz target of src/core
 
 EXTENSION = surfidx
 MODULE_big = surfidx
@@ -60,7 +60,7 @@ bench-core:
 	@scripts/bench-core.sh $(ENTRIES)
 
 fuzz:
-	@scripts/fuzz.sh $(NAME) $(SECS)
+	@scripts/fuzz.sh $(NAME) $(or $(SECS),60) $(KEEP)
 
 ifneq ($(PGXS),)
 include $(PGXS)

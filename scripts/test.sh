@@ -100,6 +100,28 @@ stage_core()
 		status=$?
 		count_tap "$src" "$WORK/$name.tap" $status
 	done
+	replay_corpora "$flags"
+}
+
+# What fuzzing found worth keeping (make fuzz): each case once through its target.
+replay_corpora()
+{
+	local src name status
+
+	for src in src/core/fuzz/fuzz_*.c; do
+		name=$(basename "$src" .c)
+		name=${name#fuzz_}
+		[ -d "src/core/fuzz/corpus/$name" ] || continue
+		# shellcheck disable=SC2086
+		if ! ${CC:-cc} $1 "$src" src/core/fuzz/replay.c "$WORK"/core/*.o -lm -o "$WORK/fuzz_$name"; then
+			fail "compiling $src"
+			continue
+		fi
+		cp -r "src/core/fuzz/corpus/$name" "$WORK/corpus_$name"
+		(cd "$WORK" && as_user timeout 300 "./fuzz_$name" "$name" "corpus_$name"/*) >"$WORK/fuzz_$name.tap" 2>&1
+		status=$?
+		count_tap "$src" "$WORK/fuzz_$name.tap" $status
+	done
 }
 
 # A crash may leave no trace in a test's output, if it hit a background process.
