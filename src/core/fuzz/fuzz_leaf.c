@@ -85,7 +85,7 @@ read_streams(const uint8_t *data, size_t size, int n)
 	if (sfx_fix_open(&f, data, size, n) == SFX_OK)
 	{
 		sfx_fix_search(&f, data, size < 9 ? (uint32_t) size : 9, &equal);
-		sfx_fix_search(&f, f.ints, (uint32_t) f.width < size - (size_t) (f.ints - data) ? (uint32_t) f.width : 0, &equal);
+		sfx_fix_search(&f, f.rest, (uint32_t) f.width < size - (size_t) (f.rest - data) ? (uint32_t) f.width : 0, &equal);
 		sfx_fix_decode(&f, 0, n, 20, out);
 		sfx_fix_decode(&f, n / 3, n, 0, out);
 	}
