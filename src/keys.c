@@ -433,6 +433,14 @@ raw_length(const SfxColumn *col, const uint8 *p, int avail)
 	return end == NULL ? -1 : (int) (end - p) + 1;
 }
 
+int
+sfx_plain_string(const SfxColumn *col, const uint8 *p, int len)
+{
+	if (!col->raw || col->typlen != -1 || col->counted || memchr(p, 0x01, len) != NULL)
+		return -1;
+	return len - 1;
+}
+
 /* The inverse of raw_put; len as raw_length or the type says. Returns bytes of arena used. */
 static int
 raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
@@ -469,12 +477,21 @@ raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena
 		*value = PointerGetDatum(arena);
 		return VARHDRSZ + len - head;
 	}
-	for (int i = 0; i < len - 1; i++)
+	while (len > 1)
 	{
-		if (p[i] == 0x01 && i + 1 < len - 1)
-			*out++ = p[++i] - 1;
-		else
-			*out++ = p[i];
+		const uint8 *escape = memchr(p, 0x01, len - 1);
+		int			n = escape ? (int) (escape - p) : len - 1;
+
+		memcpy(out, p, n);
+		out += n;
+		p += n;
+		len -= n;
+		if (len > 1)
+		{
+			*out++ = len > 2 ? p[1] - 1 : p[0];
+			p += Min(2, len - 1);
+			len -= Min(2, len - 1);
+		}
 	}
 	if (col->typlen == -2)
 		*out++ = '\0';

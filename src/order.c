@@ -21,12 +21,14 @@
 
 #include "access/nbtree.h"
 #include "miscadmin.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/sortsupport.h"
+#include "utils/varlena.h"
 
 #define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
 
@@ -41,6 +43,7 @@ typedef struct SfxKeyOrder
 	FmgrInfo   *proc[INDEX_MAX_KEYS];	/* not bulk: support function 1, kept by the relation's cache entry */
 	int			unproved;		/* columns that sfx_order_prove has to look at yet */
 	bool		proved[INDEX_MAX_KEYS];
+	bool		text[INDEX_MAX_KEYS];	/* support function 1 is text's, which is asked without a detour where it can be */
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
 	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
 	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
@@ -89,6 +92,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 			init_sortsupport(ko, i);
 		else
 			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
+		ko->text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
 		ko->unproved++;
 	}
 	return &ko->base;
@@ -151,6 +155,17 @@ cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int bl
 
 	if (alen == blen && memcmp(a, b, alen) == 0)
 		return 0;
+	if (ko->text[i])
+	{
+		int			an = sfx_plain_string(col, a, alen);
+		int			bn = sfx_plain_string(col, b, blen);
+
+		if (an >= 0 && bn >= 0)
+		{
+			c = varstr_cmp((const char *) a, an, (const char *) b, bn, col->collation);
+			return col->desc ? (c < 0) - (c > 0) : c;
+		}
+	}
 	(void) sfx_value_decode(col, a, alen, &da, ko->arena_a->data);
 	(void) sfx_value_decode(col, b, blen, &db, ko->arena_b->data);
 	old = MemoryContextSwitchTo(ko->scratch);
@@ -238,6 +253,40 @@ order_rests(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen)
 	return sfx_cmp_bytes(a, alen, b, blen);
 }
 
+/* A key that is one plain string: marker, bytes, 00, and perhaps an end mark (-1, 0, 1).  The number of bytes, -1 if it is another one. */
+static inline int
+single_string(const uint8 *p, int len, int *mark)
+{
+	*mark = 0;
+	if (len > 2 && is_end_mark(p[len - 1]))
+		*mark = p[--len] == SFX_MARK_BEFORE ? -1 : 1;
+	if (len < 2 || p[0] != SFX_MARK_VALUE || p[len - 1] != 0 || memchr(p + 1, 0x01, len - 2) != NULL)
+		return -1;
+	return len - 2;
+}
+
+/* The most frequent index of this space, one column of text, at the least cost.  False: it takes the long way. */
+static inline bool
+cmp_single_text(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen, int *result)
+{
+	const SfxColumn *col = &ko->kd->col[0];
+	int			amark,
+				bmark;
+	int			an = single_string(a, alen, &amark);
+	int			bn = an < 0 ? -1 : single_string(b, blen, &bmark);
+	int			c = 0;
+
+	if (bn < 0)
+		return false;
+	if (an != bn || memcmp(a + 1, b + 1, an) != 0)
+		c = varstr_cmp((const char *) a + 1, an, (const char *) b + 1, bn, col->collation);
+	if (c != 0)
+		*result = col->desc ? (c < 0) - (c > 0) : c;
+	else
+		*result = amark != bmark ? amark - bmark : sfx_cmp_bytes(a, alen, b, blen);
+	return true;
+}
+
 static int
 order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {
@@ -245,6 +294,8 @@ order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, 
 	Walk		w = {a, a + alen, b, b + blen};
 	int			c;
 
+	if (ko->kd->nkeys == 1 && ko->text[0] && cmp_single_text(ko, a, alen, b, blen, &c))
+		return c;
 	for (int i = 0; i <= ko->kd->nkeys; i++)
 	{
 		if (cmp_ends(&w, &c))

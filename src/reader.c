@@ -453,7 +453,7 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 
 	if (forward(r))
 	{
-		if (!r->stop.inf && sfx_leaf_cmp_fences(leaf, &r->stop.pos) <= 0)
+		if (!r->stop.inf && sfx_leaf_up_to_high(leaf, &r->stop.pos))
 			return false;
 	}
 	else if (sfx_leaf_cmp_fences(leaf, &r->stop.pos) >= 0)

@@ -195,6 +195,8 @@ extern void sfx_sort_prepare(Relation index, const SfxKeyDesc *kd);
 extern void sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, struct SortSupportData *ssup);
 /* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
 extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
+/* The bytes of a raw string as they are, if they stand like that in the key (nothing escaped, not compressed): their number, else -1. */
+extern int	sfx_plain_string(const SfxColumn *col, const uint8 *p, int len);
 /* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
 extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
 /* The bytes of a stored key without the rests: all of it, if the index has none. */

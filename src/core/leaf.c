@@ -241,6 +241,19 @@ cmp_fences_order(const SfxLeaf *l, const SfxPos *pos)
 	return sfx_order_cmp_pos(l->order, &fence, pos) <= 0;
 }
 
+bool
+sfx_leaf_up_to_high(const SfxLeaf *l, const SfxPos *pos)
+{
+	SfxPos		fence = {l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], 0};
+
+	if (l->order == NULL)
+		return sfx_leaf_cmp_fences(l, pos) <= 0;
+	if (l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF)
+		return true;
+	fence.tid = high_tid(l);
+	return sfx_order_cmp_pos(l->order, &fence, pos) >= 0;
+}
+
 int
 sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos)
 {
@@ -425,12 +438,12 @@ open_block(const SfxLeaf *l, int b, Block *k)
 
 /* The same for pos; the first from keys are known to be smaller. */
 static int
-search_keys_order(const SfxLeaf *l, const Block *k, int from, const SfxPos *pos, bool *equal)
+search_keys_order(const SfxLeaf *l, const Block *k, int from, bool near, const SfxPos *pos, bool *equal)
 {
 	int			c;
 
 	if (k->kind == SFX_BLK_STRING)
-		return sfx_str_search_order(&k->str, k->prefix, k->prefixlen, from, l->order, pos->key, pos->len, equal);
+		return sfx_str_search_order(&k->str, k->prefix, k->prefixlen, from, near, l->order, pos->key, pos->len, equal);
 	c = from > 0 ? -1 : sfx_order_cmp(l->order, k->prefix, k->prefixlen, pos->key, pos->len);
 	*equal = c == 0;
 	return c < 0;
@@ -639,7 +652,7 @@ find_lo(const SfxLeaf *l, const Block *k, const SfxPos *lo, bool *equal)
 	Target		t;
 
 	if (l->order)
-		return search_keys_order(l, k, 0, lo, equal);
+		return search_keys_order(l, k, 0, false, lo, equal);
 	t = make_target(l, lo);
 	return search_keys(k, &t, equal);
 }
@@ -665,7 +678,7 @@ find_hi(const SfxLeaf *l, int b, const Block *k, int from, const SfxPos *hi, boo
 		if (sfx_order_cmp_pos(l->order, &sep, hi) <= 0)
 			return k->nkeys;
 	}
-	return search_keys_order(l, k, from, hi, equal);
+	return search_keys_order(l, k, from, true, hi, equal);
 }
 
 static int

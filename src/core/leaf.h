@@ -144,6 +144,9 @@ extern int sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
  * SFX_CORRUPT cannot happen after sfx_leaf_open. */
 extern int sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos);
 
+/* Is pos, which is known not to lie below the low fence, not above the high one (it may be the high one)? */
+extern bool sfx_leaf_up_to_high(const SfxLeaf *l, const SfxPos *pos);
+
 /* A decoded block.  The caller owns it and its buffers; reuse it for many blocks. */
 typedef struct SfxBlock
 {

@@ -587,6 +587,17 @@ parse_group(const SfxStr *s, OrderSearch *w, int g, const uint8_t *head, uint32_
 	return sfx_run_add(r, 0, head, headlen, w->most) && parse_run(s, w, p, end, group_keys(s, g), r);
 }
 
+/* Key i of a run against t. */
+static int
+cmp_run(OrderSearch *w, const SfxRun *r, int i)
+{
+	uint32_t	len = w->prefixlen + sfx_run_string(r, i, w->key + w->prefixlen);
+
+	if (w->last >= 0)
+		w->key[len++] = (uint8_t) w->last;
+	return sfx_order_cmp(w->order, w->key, len, w->t, w->tlen);
+}
+
 /* The first of keys [lo, hi) of a run that is not < t, hi if all are. */
 static int
 bisect_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
@@ -594,12 +605,8 @@ bisect_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
 	while (lo < hi)
 	{
 		int			mid = (lo + hi) / 2;
-		uint32_t	len = w->prefixlen + sfx_run_string(r, mid, w->key + w->prefixlen);
-		int			c;
+		int			c = cmp_run(w, r, mid);
 
-		if (w->last >= 0)
-			w->key[len++] = (uint8_t) w->last;
-		c = sfx_order_cmp(w->order, w->key, len, w->t, w->tlen);
 		if (c == 0)
 		{
 			*equal = true;
@@ -613,8 +620,29 @@ bisect_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
 	return lo;
 }
 
+/* The same where it is probably near lo: in steps that double. */
+static int
+gallop_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
+{
+	for (int step = 1; lo < hi; step *= 2)
+	{
+		int			at = step < hi - lo ? lo + step - 1 : hi - 1;
+		int			c = cmp_run(w, r, at);
+
+		if (c > 0)
+			return bisect_run(w, r, lo, at, equal);
+		if (c == 0)
+		{
+			*equal = true;
+			return at;
+		}
+		lo = at + 1;
+	}
+	return hi;
+}
+
 int
-sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from,
+sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from, bool near,
 					 const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal)
 {
 	OrderSearch w;
@@ -647,7 +675,7 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 		if (lo == 0)
 			return 0;
 	}
-	i = bisect_run(&w, &run, lo, s->ngroups, equal);
+	i = near ? gallop_run(&w, &run, lo, s->ngroups, equal) : bisect_run(&w, &run, lo, s->ngroups, equal);
 	if (*equal)
 		return i * SFX_STR_GROUP;
 	g = i - 1;
@@ -655,7 +683,8 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	if (!parse_group(s, &w, g, head, headlen, &run))
 		return SFX_CORRUPT;
 	i = g * SFX_STR_GROUP;
-	return i + bisect_run(&w, &run, from > i + 1 ? from - i : 1, run.n, equal);
+	lo = from > i + 1 ? from - i : 1;
+	return i + (near ? gallop_run(&w, &run, lo, run.n, equal) : bisect_run(&w, &run, lo, run.n, equal));
 }
 
 /* Where decoded keys go. */

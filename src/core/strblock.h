@@ -90,9 +90,10 @@ extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool
 
 /*
  * The same for keys in comparator order, with the block's prefix in front of them and of t.  The first from keys are
- * known to be < t.  Compares with the first key (if from is 0), then bisects the heads, then one group.
+ * known to be < t.  Compares with the first key (if from is 0), then bisects the heads, then one group; near: the answer is
+ * probably close behind from, so that steps which grow from there find it in fewer comparisons.
  */
-extern int sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from,
+extern int sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from, bool near,
 								const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*

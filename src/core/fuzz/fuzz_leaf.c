@@ -74,7 +74,7 @@ read_streams(const uint8_t *data, size_t size, int n)
 		sfx_str_search(&s, data, size < 9 ? (uint32_t) size : 9, &equal);
 		for (int from = 0; order && from <= n; from += 1 + from)
 		{
-			int			i = sfx_str_search_order(&s, data, (uint32_t) (size < 5 ? size : 5), from, order,
+			int			i = sfx_str_search_order(&s, data, (uint32_t) (size < 5 ? size : 5), from, size & 1, order,
 												 data, (uint32_t) (size < 9 ? size : 9), &equal);
 
 			CHECK(i == SFX_CORRUPT || (i >= from && i <= n));
