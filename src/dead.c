@@ -13,11 +13,13 @@
 #include "merge.h"
 #include "rewrite.h"
 
+#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -105,6 +107,89 @@ sfx_dead_worth(uint64 nentries, int ndead)
 {
 	return ndead >= LEAF_DEAD_MIN && (ndead >= SFX_DEAD_MAX || ndead >= nentries / LEAF_DEAD_SHARE);
 }
+
+/* ---- versions that a merge meets (X5) ---- */
+
+void
+sfx_versions_clear(SfxVersions *v)
+{
+	v->nrun = 0;
+	v->fresh = false;
+	if (!v->asked)
+		v->tids.n = 0;
+}
+
+/* The entries of one key have all been noted: ask about them, unless there is one only or none is new. */
+static void
+end_run(SfxVersions *v)
+{
+	if (v->nrun > 1 && v->nrun < SFX_VERSIONS_RUN && v->fresh && !v->asked && v->tids.n + v->nrun <= SFX_VERSIONS_MAX)
+	{
+		if (v->tids.n + v->nrun > v->room)
+		{
+			v->room = v->room == 0 ? SFX_DEAD_MAX : 2 * v->room;
+			v->tids.tid = v->tids.tid ? repalloc(v->tids.tid, sizeof(uint64) * v->room) : palloc(sizeof(uint64) * v->room);
+		}
+		memcpy(v->tids.tid + v->tids.n, v->run, v->nrun * sizeof(uint64));
+		v->tids.n += v->nrun;
+	}
+	v->nrun = 0;
+	v->fresh = false;
+}
+
+void
+sfx_versions_note(SfxVersions *v, const SfxEntry *e, bool fresh)
+{
+	if (!sfx_versions_same(v, e))
+	{
+		end_run(v);
+		v->keylen = e->keylen;
+		memcpy(v->key, e->key, e->keylen);
+	}
+	v->fresh |= fresh;
+	if (v->nrun < SFX_VERSIONS_RUN)
+		v->run[v->nrun++] = e->tid;
+}
+
+bool
+sfx_versions_ask(SfxVersions *v, Relation index, SfxHorizon *horizon)
+{
+	int			ndead = 0;
+
+	end_run(v);
+	if (v->asked || v->tids.n == 0)
+		return false;
+	v->asked = true;
+	for (int at = 0; at < v->tids.n; at += SFX_DEAD_MAX)
+	{
+		int			n = sfx_dead_ask(index, v->heap, v->tids.tid + at, Min(SFX_DEAD_MAX, v->tids.n - at), horizon);
+
+		memmove(v->tids.tid + ndead, v->tids.tid + at, n * sizeof(uint64));
+		ndead += n;
+	}
+	v->tids.n = ndead;
+	qsort(v->tids.tid, ndead, sizeof(uint64), cmp_tid);
+	return ndead > 0;
+}
+
+Relation
+sfx_dead_open_heap(Relation index)
+{
+	Oid			relid = index->rd_index->indrelid;
+
+	/* The table is locked before the index everywhere: waiting for it now could be a deadlock. */
+	if (IsInParallelMode() || !ConditionalLockRelationOid(relid, AccessShareLock))
+		return NULL;
+	/* What is dead is judged by horizons that the taking of a snapshot brings up to date. */
+	if (!ActiveSnapshotSet())
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		PopActiveSnapshot();
+	}
+	return table_open(relid, NoLock);
+}
+
+/* ---- leaves (X3) ---- */
 
 /* Keep of the sorted list only what the leaf holds: the others' TIDs may be in other hands by now.  *nentries: of the leaf. */
 static void

@@ -50,6 +50,7 @@ struct SfxImage
 	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
 	uint32		off;			/* cursor: bytes of its body that were applied */
 	uint64		seen;			/* log entries up to the cursor, dead ones too */
+	bool		unchanged;		/* some of them are SFX_LOG_UNCHANGED */
 	uint64		killed;			/* of those, taken out by sfx_image_kill */
 	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
 	SfxDelta	delta;
@@ -290,6 +291,7 @@ image_clear(SfxImage *img)
 	img->seq = 0;
 	img->off = 0;
 	img->seen = 0;
+	img->unchanged = false;
 	img->killed = 0;
 	img->horizon.xid = InvalidTransactionId;
 	img->horizon.catalog = false;
@@ -463,6 +465,7 @@ apply_page(Relation index, SfxImage *img, Page page)
 			if (!fill_reserve(img) || sfx_delta_insert(&img->delta, &current_alloc, &e) == SFX_NOMEM)
 				return false;
 		}
+		img->unchanged |= (sfx_get16(SfxPageBody(page) + Max(img->off, sizeof(SfxLogHeader))) & SFX_LOG_UNCHANGED) != 0;
 		img->off = off;
 		img->seen++;
 	}
@@ -661,6 +664,12 @@ uint64
 sfx_image_seen(const SfxImage *img)
 {
 	return img->seen;
+}
+
+bool
+sfx_image_unchanged(const SfxImage *img)
+{
+	return img->unchanged;
 }
 
 uint64

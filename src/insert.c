@@ -155,7 +155,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 /* Check and append under the partition lock.  *grew as sfx_log_append.  Returns the verdict for aminsert. */
 static bool
 insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
-			  IndexUniqueCheck mode, bool *grew)
+			  IndexUniqueCheck mode, bool unchanged, bool *grew)
 {
 	LOCKTAG		tag;
 	bool		unique;
@@ -188,7 +188,7 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			XactLockTableWait(xwait, index, &tid, XLTW_InsertIndex);
 	}
 	if (mode != UNIQUE_CHECK_EXISTING)
-		*grew = sfx_log_append(index, e);
+		*grew = sfx_log_append(index, e, unchanged);
 	LockRelease(&tag, ExclusiveLock, false);
 	return unique;
 }
@@ -218,10 +218,10 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct))
 	{
 		if (checkUnique != UNIQUE_CHECK_EXISTING)
-			grew = sfx_log_append(index, &e);
+			grew = sfx_log_append(index, &e, indexUnchanged);
 	}
 	else
-		unique = insert_unique(index, heap, st, &e, info, checkUnique, &grew);
+		unique = insert_unique(index, heap, st, &e, info, checkUnique, indexUnchanged, &grew);
 	if (grew)
 		sfx_merge_pressure(index);
 	return unique;

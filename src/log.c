@@ -145,10 +145,10 @@ sfx_log_forget_tail(Relation index)
 }
 
 static int
-form_log_entry(const SfxEntry *e, uint8 *out)
+form_log_entry(const SfxEntry *e, bool unchanged, uint8 *out)
 {
 	int			at = LOG_ENTRY_HEADER;
-	uint16		head = (uint16) e->keylen;
+	uint16		head = (uint16) e->keylen | (unchanged ? SFX_LOG_UNCHANGED : 0);
 
 	if (e->paylen > 0)
 	{
@@ -305,12 +305,12 @@ try_append(Relation index, SfxTailCache *c, const uint8 *bytes, int len)
 }
 
 bool
-sfx_log_append(Relation index, const SfxEntry *e)
+sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 {
 	bool		grew = false;
 
 	uint8		bytes[SFX_MAX_ENTRY + LOG_ENTRY_HEADER + 2];
-	int			len = form_log_entry(e, bytes);
+	int			len = form_log_entry(e, unchanged, bytes);
 
 	Assert(e->keylen + e->paylen <= SFX_MAX_ENTRY);
 	for (int tries = 0; tries < LOG_MAX_RETRIES; tries++)

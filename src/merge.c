@@ -17,11 +17,13 @@
  * M6	A run that is a source takes no entries any more; the metapage says which one, and there is one at a time.
  *-------------------------------------------------------------------------
  */
+#include "dead.h"
 #include "merge.h"
 #include "progress.h"
 #include "rewrite.h"
 
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -365,7 +367,11 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	pos.len = first->keylen;
 	pos.tid = first->tid;
 	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos);
+	if (sfx_versions_wanted(m->index, src.unchanged))
+		group.heap = sfx_dead_open_heap(m->index);
 	sfx_group_rewrite(&group, &src, NULL, NULL, &m->stats);
+	if (group.heap)
+		table_close(group.heap, AccessShareLock);
 	sfx_group_prefetch(&group, &src);
 	*seen = src.seen;
 	sfx_horizon_raise(&m->stats.horizon, &src.horizon);

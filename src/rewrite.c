@@ -7,6 +7,7 @@
  * full and gets a new right neighbour.
  *-------------------------------------------------------------------------
  */
+#include "dead.h"
 #include "rewrite.h"
 
 #include "miscadmin.h"
@@ -41,6 +42,7 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 	src->run = run;
 	src->g = g;
 	src->seen = 0;
+	src->unchanged = false;
 	src->horizon.xid = InvalidTransactionId;
 	src->horizon.catalog = false;
 	src->n = src->at = 0;
@@ -168,6 +170,7 @@ sfx_source_seek(SfxSource *src, const SfxPos *pos)
 			 RelationGetRelationName(src->index));
 	d = sfx_image_delta(img, &a);
 	src->seen = sfx_image_seen(img);
+	src->unchanged = sfx_image_unchanged(img);
 	(void) sfx_image_killed(img, &src->horizon);
 	chunk_clear(src);
 	have = sfx_delta_seek(d, a, pos, &c);
@@ -292,6 +295,7 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 	group->meta = meta;
 	group->horizon.xid = InvalidTransactionId;
 	group->horizon.catalog = false;
+	group->heap = NULL;
 	group->run = run;
 	group->has_node = sfx_meta_run(index, meta, run)->level > 0;
 	group->from = 0;
@@ -359,6 +363,7 @@ typedef struct Pack
 	int64		after;			/* and in the new ones */
 	bool		inside;			/* an old entry came after a new one */
 	bool		too_many;
+	SfxVersions versions;
 } Pack;
 
 static int
@@ -399,39 +404,59 @@ may_take(const Pack *p)
 	return p->n < MERGE_PAGES && p->taken < p->max_taken;
 }
 
-/* Take entries of the source below limit (NULL: all). False: too many pages. */
 static bool
-pack_source(Pack *p, const SfxPos *limit)
+is_filtered(Pack *p, uint64 tid)
+{
+	ItemPointerData ptr;
+
+	if (p->filter == NULL && !p->versions.asked)
+		return false;
+	sfx_tid_pointer(p->group->index, tid, &ptr);
+	return (p->filter && p->filter(&ptr, p->arg)) || (p->versions.asked && sfx_tid_list_has(&ptr, &p->versions.tids));
+}
+
+/* One entry of the source, which is gone on from. */
+static bool
+pack_fresh(Pack *p, const SfxEntry *e)
+{
+	p->taken++;
+	if (p->versions.heap)
+		sfx_versions_note(&p->versions, e, true);
+	if (p->versions.asked && is_filtered(p, e->tid))
+		return true;
+	return pack_add(p, e);
+}
+
+/* Take entries of the source below limit, an entry of a leaf. False: too many pages. */
+static bool
+pack_source(Pack *p, const SfxEntry *leaf_entry, const SfxPos *limit)
 {
 	const SfxEntry *e;
 
 	while (p->src && (e = sfx_source_peek(p->src)) != NULL && may_take(p))
 	{
 		SfxPos		pos = entry_pos(e);
-		int			c = limit ? sfx_order_cmp_pos(p->src->order, &pos, limit) : -1;
+		int			c = sfx_order_cmp_pos(p->src->order, &pos, limit);
 
 		if (c > 0)
-			break;
+		{
+			/* an older version of the row that is to come, perhaps */
+			if (p->versions.heap && pos.len == limit->len && memcmp(pos.key, limit->key, pos.len) == 0)
+				sfx_versions_note(&p->versions, leaf_entry, false);
+			return true;
+		}
 		/* the same (key, TID) in the tree: it was merged before a crash */
-		if (c < 0 && !pack_add(p, e))
+		if (c == 0)
+			p->taken++;
+		else if (!pack_fresh(p, e))
 			return false;
-		p->taken++;
 		sfx_source_advance(p->src);
 		if (c == 0)
 			break;
 	}
+	if (p->versions.heap && sfx_versions_same(&p->versions, leaf_entry))
+		sfx_versions_note(&p->versions, leaf_entry, false);
 	return true;
-}
-
-static bool
-is_filtered(Pack *p, uint64 tid)
-{
-	ItemPointerData ptr;
-
-	if (p->filter == NULL)
-		return false;
-	sfx_tid_pointer(p->group->index, tid, &ptr);
-	return p->filter(&ptr, p->arg);
 }
 
 static bool
@@ -452,7 +477,7 @@ pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 
 			sfx_block_entry(block, i, &e);
 			pos = entry_pos(&e);
-			if (!pack_source(p, &pos))
+			if (!pack_source(p, &e, &pos))
 				return false;
 			if (is_filtered(p, e.tid))
 			{
@@ -487,6 +512,7 @@ pack_group(Pack *p)
 	p->taken = p->removed = 0;
 	p->before = p->after = 0;
 	p->inside = p->too_many = false;
+	sfx_versions_clear(&p->versions);
 	for (int i = g->from; i < g->to && fits; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -503,8 +529,7 @@ pack_group(Pack *p)
 
 			if (finite && sfx_order_cmp_pos(g->order, &pos, &high) >= 0)
 				break;
-			fits = pack_add(p, e);
-			p->taken++;
+			fits = pack_fresh(p, e);
 			sfx_source_advance(p->src);
 		}
 	}
@@ -669,6 +694,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	p->filter = filter;
 	p->arg = arg;
 	p->max_taken = PG_UINT64_MAX;
+	p->versions.heap = src ? g->heap : NULL;
 	if (src)
 	{
 		SfxPos		first = entry_pos(sfx_source_peek(src));
@@ -684,7 +710,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	{
 		bool		fits = pack_group(p) && fits_record(g, p);
 
-		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)))
+		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)) &&
+			!sfx_versions_ask(&p->versions, g->index, &g->horizon))
 			break;
 		if (!fits)
 		{

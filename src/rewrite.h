@@ -39,6 +39,7 @@ typedef struct SfxSource
 	uint32		run;			/* 0: it is a generation, ... */
 	int			g;				/* ... this one */
 	uint64		seen;			/* log entries behind the image */
+	bool		unchanged;		/* some of them are of UPDATEs that changed no key */
 	SfxHorizon	horizon;		/* of those taken out of it */
 	int			n;
 	int			at;
@@ -72,7 +73,8 @@ typedef struct SfxGroup
 	int			to;
 	SfxPos		resume;			/* where work goes on after the rewrite */
 	bool		resume_inf;		/* nowhere */
-	SfxHorizon	horizon;		/* of entries that the filter drops, where they are not VACUUM's */
+	SfxHorizon	horizon;		/* of entries that are dropped, where it is not VACUUM who does it */
+	Relation	heap;			/* to be asked about versions of rows; NULL: nobody is (the caller sets it after locating) */
 } SfxGroup;
 
 #define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */

@@ -399,7 +399,7 @@ extern void sfx_horizon_raise(SfxHorizon *horizon, const SfxHorizon *by);
  *
  * Body of a log page: SfxLogHeader, then entries, unaligned, up to pd_lower:
  *
- *	0	2	key length | SFX_LOG_DEAD | SFX_LOG_PAYLOAD
+ *	0	2	key length | SFX_LOG_DEAD | SFX_LOG_PAYLOAD | SFX_LOG_UNCHANGED
  *	2	6	TID, big-endian
  *	8	2	payload length, if SFX_LOG_PAYLOAD
  *	.	.	key, payload
@@ -413,15 +413,16 @@ typedef struct SfxLogHeader
 
 #define SFX_LOG_DEAD	0x8000
 #define SFX_LOG_PAYLOAD	0x4000
+#define SFX_LOG_UNCHANGED	0x2000	/* of an UPDATE that changed no key: an older version has the same one */
 #define SFX_LOG_LENMASK	0x0FFF
 
 /* One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at the end.  ERROR if damaged. */
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
 /* Is this page (locked) one of that generation? */
 extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);
-/* Append one entry to the active generation: one page, one record.  True if the log grew by a page: the caller
+/* Append one entry to the active generation: one page, one record.  unchanged: SFX_LOG_UNCHANGED.  True if the log grew by a page: the caller
  * asks sfx_merge_pressure then, once it holds no lock. */
-extern bool sfx_log_append(Relation index, const SfxEntry *e);
+extern bool sfx_log_append(Relation index, const SfxEntry *e, bool unchanged);
 /* A build has replaced the index's contents: this backend's memory of the tail is void. */
 extern void sfx_log_forget_tail(Relation index);
 /* Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.  False: nothing to freeze. */
@@ -440,6 +441,8 @@ extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc
 /* Log entries that went into it, dead ones included. */
 extern uint64 sfx_image_seen(const SfxImage *img);
 extern void sfx_image_release(SfxImage *img);
+/* Are there entries of UPDATEs that changed no key? */
+extern bool sfx_image_unchanged(const SfxImage *img);
 /* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
 /*

@@ -50,6 +50,28 @@ is($node->safe_psql('postgres', "SELECT surfidx_check('h_id', true)"), '', 'chec
 cmp_ok($node->safe_psql('postgres', "SELECT surfidx_merge('h_id')"), '<', 1000, 'and few of its versions come to a leaf');
 is($node->safe_psql('postgres', "SELECT surfidx_check('h_id', true)"), '', 'check after the merge');
 
+# Versions that nobody met: the merge that brings new ones asks about them.
+$node->safe_psql('postgres', <<'END');
+SET surfidx.unique_notice = off;
+CREATE TABLE w (id int, o int, v int);
+INSERT INTO w SELECT i, i / 10, 0 FROM generate_series(1, 3000) i;
+CREATE INDEX w_v ON w (v);
+CREATE UNIQUE INDEX w_id ON w USING surfidx (id);
+CREATE INDEX w_o ON w USING surfidx (o);
+UPDATE w SET v = v + 1;
+UPDATE w SET v = v + 1;
+END
+foreach my $index ('w_id', 'w_o')
+{
+	$node->safe_psql('postgres', "SELECT surfidx_merge('$index')");
+	is($node->safe_psql('postgres', "SELECT entries FROM surfidx_meta('$index')"), '3000', "a merge leaves one version of each row in $index");
+	is($node->safe_psql('postgres', "SELECT surfidx_check('$index', true)"), '', "check of $index");
+}
+$node->safe_psql('postgres', 'UPDATE w SET o = o + 1000');
+$node->safe_psql('postgres', "SELECT surfidx_merge('w_o')");
+is($node->safe_psql('postgres', "SELECT entries FROM surfidx_meta('w_o')"), '6000', 'where keys change old ones wait for VACUUM');
+is($node->safe_psql('postgres', "SET enable_seqscan = off; SELECT count(*), sum(id) FROM w WHERE o >= 0"), '3000|4501500', 'all rows are found');
+
 # A queue: the rows at its head stand in leaves.
 $node->safe_psql('postgres', 'CALL take(6000)');
 cmp_ok(buffers('SELECT id FROM q ORDER BY id LIMIT 1'), '<', 100, "a queue's head is found past 6,000 deleted rows");
