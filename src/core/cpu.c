@@ -15,6 +15,8 @@
 #include <immintrin.h>
 #endif
 
+#define LINEAR_SEARCH	8		/* so many numbers are searched one by one */
+
 /* Word j of the bitmap; bits that are not the bitmap's are zero. */
 static inline uint64_t
 ef_word(const SfxEf *e, size_t j)

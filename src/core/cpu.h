@@ -59,6 +59,9 @@ typedef struct SfxKernels
 	/* out[i] = base + value i of n, each w (0..64) bits wide, from bit on; all lie within avail bytes from p on. */
 	void		(*unpack) (const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out);
 
+	/* v[i] += whole * (start + i) + (frac * (start + i)) / 256, for n of them; start < 2^32, frac < 256. */
+	void		(*add_line) (uint64_t *v, int n, uint64_t start, uint64_t whole, unsigned frac);
+
 	/* v[i] = base + ((v[i] / radix) << 16) + v[i] % radix, where all v[i] < 2^32 and 1 < radix <= 65536; the OR of all. */
 	uint64_t	(*split_radix) (uint64_t *v, int n, uint32_t radix, uint64_t base);
 } SfxKernels;

@@ -74,35 +74,28 @@ NAME(ef_get)(const SfxEf *e, int i, uint64_t *v)
 	return SFX_OK;
 }
 
-/*
- * Of the numbers [i, end), which share their high part, those whose low bits are < low.  Mostly there are none to three, so
- * four are looked at without a branch between them.
- */
+/* Of the numbers [i, end), which share their high part, those whose low bits are < low.  Mostly there are none to three. */
 TARGET static inline int
 NAME(ef_count_group)(const SfxEf *e, int i, int end, uint64_t low, bool *equal)
 {
 	size_t		bit = e->lows + (size_t) i * e->low;
-	uint64_t	mask = sfx_mask(e->low);
-	int			found;
+	uint64_t	mask = sfx_mask(e->low),
+				v = 0;
+	int			found = i;
 
-	if (end - i <= 2 && e->low <= SFX_ONE_LOAD && (bit + e->low) / 8 + 8 <= e->avail)
-	{
-		int			n = end - i,
-					less = 0,
-					same = 0;
-
-		for (int k = 0; k < 2; k++, bit += e->low)
+	if (end - i <= LINEAR_SEARCH && e->low <= SFX_ONE_LOAD && (bit + LINEAR_SEARCH * (size_t) e->low) / 8 + 8 <= e->avail)
+		for (; found < end; found++, bit += e->low)
 		{
-			uint64_t	x = (sfx_load64(e->p + (bit >> 3)) >> (bit & 7)) & mask;
-
-			less += (k < n) & (x < low);
-			same |= (k < n) & (x == low);
+			v = (sfx_load64(e->p + (bit >> 3)) >> (bit & 7)) & mask;
+			if (v >= low)
+				break;
 		}
-		*equal = same != 0 && less < n;
-		return less;
+	else
+	{
+		found = ef_search_group(e, i, end, low);
+		v = found < end ? ef_low(e, found) : 0;
 	}
-	found = ef_search_group(e, i, end, low);
-	*equal = found < end && ef_low(e, found) == low;
+	*equal = found < end && v == low;
 	return found - i;
 }
 
@@ -135,6 +128,8 @@ NAME(ef_search)(const SfxEf *e, uint64_t x, bool *equal)
 					end,
 					less;
 
+		if (group == 0)
+			return i;
 		group = group < left ? group : left;
 		end = i + group < n ? i + group : n;
 		less = NAME(ef_count_group)(e, i, end, low, equal);
@@ -234,7 +229,10 @@ NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint
 
 #elif LEVEL == 3
 
-/* Eight values take w bytes, so all groups of eight begin at the same bit of a byte: one permutation and one shift for all. */
+/*
+ * Eight values take w bytes, so all groups of eight begin at the same bit of a byte: one permutation and one shift for all.
+ * No masked load or store here and below: one that reaches into a page that was not touched yet costs microseconds.
+ */
 TARGET static void
 NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out)
 {
@@ -260,15 +258,25 @@ NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint
 	for (int i = 0; i < n; i += 8, bit += 8 * w)
 	{
 		size_t		left = avail - (bit >> 3);
-		__m512i		x = left >= 64 ? _mm512_loadu_si512(p + (bit >> 3)) :
-			_mm512_maskz_loadu_epi8((UINT64_C(1) << left) - 1, p + (bit >> 3));
+		uint8_t		last[64] = {0};
+		__m512i		x;
 
+		if (left >= 64)
+			x = _mm512_loadu_si512(p + (bit >> 3));
+		else
+		{
+			memcpy(last, p + (bit >> 3), left);
+			x = _mm512_loadu_si512(last);
+		}
 		x = _mm512_srlv_epi64(_mm512_permutexvar_epi8(bytes, x), shift);
 		x = _mm512_add_epi64(_mm512_and_si512(x, mask), add);
 		if (n - i >= 8)
 			_mm512_storeu_si512(out + i, x);
 		else
-			_mm512_mask_storeu_epi64(out + i, (__mmask8) ((1u << (n - i)) - 1), x);
+		{
+			_mm512_storeu_si512(last, x);
+			memcpy(out + i, last, 8 * (size_t) (n - i));
+		}
 	}
 }
 
@@ -284,10 +292,12 @@ NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint
 
 /* ---- decoding Elias-Fano ---- */
 
-/* Add the high parts of m numbers, the ones of x, which is word j; the first of them is number i. */
+/* Add the high parts of m numbers, the ones of x, which is word j; the first of them is number i.  out has room numbers. */
 TARGET static inline void
-NAME(ef_add_high)(uint64_t x, size_t j, int i, int m, unsigned low, uint64_t *out)
+NAME(ef_add_high)(uint64_t x, size_t j, int i, int m, unsigned low, int room, uint64_t *out)
 {
+	int			k = 0;
+
 #if LEVEL >= 3
 	const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
 	const __m128i count = _mm_cvtsi32_si128((int) low);
@@ -299,17 +309,20 @@ NAME(ef_add_high)(uint64_t x, size_t j, int i, int m, unsigned low, uint64_t *ou
 	__m512i		before = _mm512_sub_epi64(_mm512_set1_epi64((long long) (64 * j) - i), lane);
 
 	_mm512_storeu_si512(at, _mm512_maskz_compress_epi8(x, iota));
-	for (int k = 0; k < m; k += 8)
+	for (; k < m && k + 8 <= room; k += 8)
 	{
 		__mmask8	some = m - k >= 8 ? 0xFF : (__mmask8) ((1u << (m - k)) - 1);
 		__m512i		high = _mm512_add_epi64(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *) (at + k))), before);
-		__m512i		v = _mm512_maskz_loadu_epi64(some, out + k);
+		__m512i		v = _mm512_loadu_si512(out + k);
 
-		_mm512_mask_storeu_epi64(out + k, some, _mm512_add_epi64(v, _mm512_sll_epi64(high, count)));
+		_mm512_storeu_si512(out + k, _mm512_mask_add_epi64(v, some, v, _mm512_sll_epi64(high, count)));
 		before = _mm512_sub_epi64(before, _mm512_set1_epi64(8));
 	}
+	for (; k < m; k++)
+		out[k] += (uint64_t) (64 * j + at[k] - (unsigned) (i + k)) << low;
 #else
-	for (int k = 0; k < m; k++, x &= x - 1)
+	(void) room;
+	for (; k < m; k++, x &= x - 1)
 		out[k] += (uint64_t) (64 * j + (unsigned) __builtin_ctzll(x) - (unsigned) (i + k)) << low;
 #endif
 }
@@ -333,7 +346,7 @@ NAME(ef_decode)(const SfxEf *e, int from, int to, uint64_t base, uint64_t *out)
 		int			ones = (int) NAME(count_ones)(x),
 					m = ones < to - i ? ones : to - i;
 
-		NAME(ef_add_high)(x, j, i, m, e->low, out + (i - from));
+		NAME(ef_add_high)(x, j, i, m, e->low, to - i, out + (i - from));
 		i += m;
 		if (i == to)
 			return SFX_OK;
@@ -341,6 +354,49 @@ NAME(ef_decode)(const SfxEf *e, int from, int to, uint64_t base, uint64_t *out)
 			return SFX_CORRUPT;
 		x = ef_word(e, j);
 	}
+}
+
+/* ---- lines ---- */
+
+TARGET static void
+NAME(add_line)(uint64_t *v, int n, uint64_t start, uint64_t whole, unsigned frac)
+{
+	uint64_t	w = whole * start,
+				f = frac * start;
+	int			i = 0;
+
+#if LEVEL >= 3
+	const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+	__m512i		w8 = _mm512_add_epi64(_mm512_set1_epi64((long long) w), _mm512_mullo_epi64(lane, _mm512_set1_epi64((long long) whole))),
+				f8 = _mm512_add_epi64(_mm512_set1_epi64((long long) f), _mm512_mullo_epi64(lane, _mm512_set1_epi64(frac))),
+				wstep = _mm512_set1_epi64((long long) (8 * whole)),
+				fstep = _mm512_set1_epi64(8 * frac);
+
+	for (; i + 8 <= n; i += 8)
+	{
+		__m512i		x = _mm512_add_epi64(_mm512_loadu_si512(v + i), _mm512_add_epi64(w8, _mm512_srli_epi64(f8, 8)));
+
+		_mm512_storeu_si512(v + i, x);
+		w8 = _mm512_add_epi64(w8, wstep);
+		f8 = _mm512_add_epi64(f8, fstep);
+	}
+#elif LEVEL == 2
+	__m256i		w4 = _mm256_set_epi64x((long long) (w + 3 * whole), (long long) (w + 2 * whole), (long long) (w + whole), (long long) w),
+				f4 = _mm256_set_epi64x((long long) (f + 3 * frac), (long long) (f + 2 * frac), (long long) (f + frac), (long long) f),
+				wstep = _mm256_set1_epi64x((long long) (4 * whole)),
+				fstep = _mm256_set1_epi64x(4 * frac);
+
+	for (; i + 4 <= n; i += 4)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) (v + i));
+
+		_mm256_storeu_si256((__m256i *) (v + i), _mm256_add_epi64(x, _mm256_add_epi64(w4, _mm256_srli_epi64(f4, 8))));
+		w4 = _mm256_add_epi64(w4, wstep);
+		f4 = _mm256_add_epi64(f4, fstep);
+	}
+#endif
+	for (w = whole * (start + (uint64_t) i), f = frac * (start + (uint64_t) i); i < n; i++, w += whole, f += frac)
+		v[i] += w + (f >> 8);
 }
 
 /* ---- TIDs ---- */
@@ -405,5 +461,5 @@ NAME(split_radix)(uint64_t *v, int n, uint32_t radix, uint64_t base)
 }
 
 static const SfxKernels NAME(kernels) = {
-	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(split_radix)
+	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix)
 };

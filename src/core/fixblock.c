@@ -290,8 +290,17 @@ open_words(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 	p = get_constants(f, all, p, end);
 	if (p == NULL)
 		return SFX_CORRUPT;
-	f->nbits[0] = sfx_popcount(f->vary[0]);
-	f->nbits[1] = sfx_popcount(f->vary[1]);
+	f->all = all;
+	if (all)
+	{
+		f->nbits[0] = 8 * (unsigned) (f->width < 8 ? f->width : 8);
+		f->nbits[1] = 8 * (unsigned) f->width - f->nbits[0];
+	}
+	else
+	{
+		f->nbits[0] = sfx_popcount(f->vary[0]);
+		f->nbits[1] = sfx_popcount(f->vary[1]);
+	}
 	nbits = f->nbits[0] + f->nbits[1];
 	if (nbits == 0)
 		return SFX_CORRUPT;
@@ -322,6 +331,15 @@ project_words(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint64_t *head, 
 	uint64_t	d0,
 				d1;
 
+	/* the usual case: an integer of so many bytes */
+	if (f->all && width <= 8 && tlen == width)
+	{
+		*head = sfx_load_be(t, width) >> (64 - 8 * width);
+		*rest = 0;
+		*above = false;
+		*exact = true;
+		return;
+	}
 	/* a t that ends early is below all keys that go on, as if it went on with zeros */
 	x0 = sfx_load_be(t, n < 8 ? n : 8);
 	if (n > 8)

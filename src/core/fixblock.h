@@ -32,6 +32,7 @@ typedef struct SfxFix
 	int			width;
 	unsigned	nrest;			/* per key, in rest: bits (width <= 16) or bytes */
 	/* width <= 16: the key as two big-endian words */
+	bool		all;			/* every bit varies */
 	uint64_t	vary[2];		/* varying bits */
 	uint64_t	value[2];		/* the constant ones */
 	unsigned	nbits[2];		/* popcounts of vary[] */

@@ -35,14 +35,6 @@ parse_fields(const uint8_t *in, size_t len, int n, SfxInt *b, size_t *pos, size_
 			*pos = 3;
 			*stream = sfx_bits_bytes((size_t) n, b->width);
 			return SFX_OK;
-		case SFX_INT_EF:
-			if (len < 3 || in[1] > 63)
-				return SFX_CORRUPT;
-			b->width = in[1];
-			b->mapbytes = in[2];
-			*pos = 3;
-			*stream = sfx_bits_bytes((size_t) n, b->width);
-			return (unsigned) n <= 8 * b->mapbytes ? SFX_OK : SFX_CORRUPT;
 		case SFX_INT_PDBP:
 		case SFX_INT_DBP:
 			*pos = 2 + (size_t) chunk_count(n) + (b->codec == SFX_INT_PDBP ? 2 : 0);
@@ -73,10 +65,28 @@ parse_fields(const uint8_t *in, size_t len, int n, SfxInt *b, size_t *pos, size_
 			*pos = 4;
 			*stream = b->streambytes;
 			return SFX_OK;
+		case SFX_INT_EF:
 		case SFX_INT_CODECS:
 			break;
 	}
 	return SFX_CORRUPT;
+}
+
+static inline int
+open_ef(SfxInt *b, const uint8_t *in, size_t len, size_t nb)
+{
+	if (len < 3 || in[1] > 63)
+		return SFX_CORRUPT;
+	b->width = in[1];
+	b->mapbytes = in[2];
+	b->size = 3 + nb + b->mapbytes + sfx_bits_bytes((size_t) b->n, b->width);
+	if (b->size > len || (unsigned) b->n > 8 * b->mapbytes)
+		return SFX_CORRUPT;
+	b->base = sfx_load64_avail(in + 3, len - 3) & sfx_mask(8 * (unsigned) nb);
+	b->map = in + 3 + nb;
+	b->p = b->map + b->mapbytes;
+	b->avail = len - 3 - nb - b->mapbytes;
+	return (int) b->size;
 }
 
 int
@@ -97,6 +107,9 @@ sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 	nb = in[0] >> 3 & 15;
 	if (nb > 8)
 		return SFX_CORRUPT;
+	/* most blocks are Elias-Fano */
+	if (b->codec == SFX_INT_EF)
+		return open_ef(b, in, len, nb);
 	if (parse_fields(in, len, n, b, &pos, &stream) < 0)
 		return SFX_CORRUPT;
 	if (b->codec == SFX_INT_LFOR)
@@ -104,8 +117,6 @@ sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 		nstep = in[2];
 		nfrac = in[1] >> 7;
 	}
-	else if (b->codec == SFX_INT_EF)
-		nmap = b->mapbytes;
 	else if (b->codec == SFX_INT_DBP || b->codec == SFX_INT_PDBP)
 	{
 		nstep = in[1] & 15;
@@ -280,8 +291,7 @@ packed_decode(const SfxInt *b, int from, int to, uint64_t *out)
 {
 	sfx_kernels->unpack(b->p, b->avail, (size_t) from * b->width, b->width, to - from, b->base, out);
 	if (b->codec == SFX_INT_LFOR)
-		for (int i = from; i < to; i++)
-			out[i - from] += line(b->step, b->frac, i);
+		sfx_kernels->add_line(out, to - from, (uint64_t) from, b->step, b->frac);
 }
 
 /* The first of values [lo, hi) that is >= x; else hi. */

@@ -113,11 +113,21 @@ strip(const uint8_t **key, uint32_t *len, const uint8_t *prefix, uint32_t prefix
 
 	if (prefixlen == 0)
 		return 0;
-	c = sfx_cmp_bytes(*key, *len < prefixlen ? *len : prefixlen, prefix, *len < prefixlen ? *len : prefixlen);
-	if (c != 0)
-		return c;
-	if (*len < prefixlen)
-		return -1;
+	/* mostly a marker byte and a few more: the call of memcmp would cost more than the comparison */
+	if (prefixlen <= 4 && *len >= prefixlen)
+	{
+		for (uint32_t i = 0; i < prefixlen; i++)
+			if ((*key)[i] != prefix[i])
+				return (*key)[i] - prefix[i];
+	}
+	else
+	{
+		c = sfx_cmp_bytes(*key, *len < prefixlen ? *len : prefixlen, prefix, *len < prefixlen ? *len : prefixlen);
+		if (c != 0)
+			return c;
+		if (*len < prefixlen)
+			return -1;
+	}
 	*key += prefixlen;
 	*len -= prefixlen;
 	return 0;
@@ -302,13 +312,26 @@ separator(const SfxLeaf *l, int b, SfxPos *sep)
 	return true;
 }
 
-/* The first bytes of a separator, as sfx_load_be has them. */
-static inline uint64_t
-separator_word(const SfxLeaf *l, const SfxPos *sep)
+/*
+ * The first bytes of separator b as a word to be compared with sfx_load_be(t->key, t->len), without a look at more than the
+ * two slots that bound it.  False if they are broken.
+ */
+static inline bool
+separator_word(const SfxLeaf *l, int b, uint64_t *word)
 {
-	if (sep->len < 8 && l->body + l->len - sep->key >= 8)
-		return sfx_load_be64(sep->key) & sfx_high_bytes((int) sep->len);
-	return sfx_load_be(sep->key, sep->len);
+	const uint8_t *s = slot(l, b) + 2;
+	uint32_t	from = sfx_get16(s) & ~(uint32_t) SFX_SLOT_TID;
+	uint32_t	to = b + 1 < l->nblocks ? sfx_get16(s + SFX_LEAF_SLOT) & ~(uint32_t) SFX_SLOT_TID : l->priv[PV_BLOCKS];
+	uint32_t	tidlen = sfx_get16(s) & SFX_SLOT_TID ? 6 : 0;
+
+	if (from < l->priv[PV_SEPS] || to > l->priv[PV_BLOCKS] || to < from + tidlen)
+		return false;
+	to -= from + tidlen;
+	if (l->len - from >= 8)
+		*word = sfx_load_be64(l->body + from) & (to < 8 ? ~(UINT64_MAX >> 8 * to) : UINT64_MAX);
+	else
+		*word = sfx_load_be(l->body + from, to);
+	return true;
 }
 
 static int
@@ -353,11 +376,15 @@ count_separators(const SfxLeaf *l, const Target *t, bool orequal)
 		uint64_t	sepword;
 		int			c;
 
-		if (!separator(l, mid, &sep))
-			return SFX_CORRUPT;
 		/* most separators are short: where the words differ, they decide */
-		sepword = separator_word(l, &sep);
-		c = sepword == word ? sfx_cmp_pos(&sep, &pos) : sepword < word ? -1 : 1;
+		if (!separator_word(l, mid, &sepword))
+			return SFX_CORRUPT;
+		if (sepword != word)
+			c = sepword < word ? -1 : 1;
+		else if (separator(l, mid, &sep))
+			c = sfx_cmp_pos(&sep, &pos);
+		else
+			return SFX_CORRUPT;
 		if (c < 0 || (c == 0 && orequal))
 			lo = mid + 1;
 		else
@@ -603,6 +630,22 @@ sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out)
 	return k.nent;
 }
 
+/* Multiples of width, two at a time. */
+static inline void
+fill_keyoff(int n, uint32_t width, uint32_t *keyoff)
+{
+	uint32_t	two[2] = {0, width};
+
+	for (int i = 0; i + 2 <= n; i += 2)
+	{
+		memcpy(keyoff + i, two, sizeof(two));
+		two[0] += 2 * width;
+		two[1] += 2 * width;
+	}
+	keyoff[n - n % 2] = (uint32_t) (n - n % 2) * width;
+	keyoff[n] = (uint32_t) n * width;
+}
+
 /* Materialise keys [from, to), from < to, with their prefixes. */
 static int
 decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBlock *out)
@@ -627,8 +670,7 @@ decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBlock *out)
 			sfx_fix_decode(&k->fix, from, to, prefixlen, out->keys) != SFX_OK)
 			return SFX_CORRUPT;
 	}
-	for (int i = 0; i <= n; i++)
-		out->keyoff[i] = (uint32_t) i * out->width;
+	fill_keyoff(n, out->width, out->keyoff);
 	return SFX_OK;
 }
 

@@ -6,7 +6,8 @@
  * "limit" is what a set of so many distinct keys needs at least, log2 C(U, n) / n, with U taken from the gaps in each
  * key's neighbourhood, plus log2(n!) / n for the order of the TIDs.  "of which" tells where the bytes of an
  * entry went: key streams, TIDs, lists (posting-list ends), directory, separators and block heads, page (headers, fences, free).
- * Bytes are those of 8 KB pages.  leaf.c is part of this file: only the reader knows where a stream ends.
+ * Times are those of pages in the cache, best of several rounds: find is the way to a key's number in a leaf, lookup the entry
+ * itself; decode is per entry, with TID and key bytes, ints its integer alone.  Bytes are those of 8 KB pages.  leaf.c is part of this file: only the reader knows where a stream ends.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -314,6 +315,15 @@ tid_limit(Kind kind)
 
 /* ---- packing ---- */
 
+/* The first pages are kept, for times. */
+#define HOT		4
+#define PROBES	4000
+#define ROUNDS	50
+
+static uint8_t hot[HOT][PAGE];
+static uint32_t hotlen[HOT];
+static long hotentries;
+
 typedef struct Sizes
 {
 	double		keys,
@@ -352,6 +362,12 @@ account(void *ctx, const SfxLeafOut *o)
 		s->keys += (double) (k.ends - (k.prefix + k.prefixlen));
 		s->lists += (double) (lists.tids - k.ends);
 		s->tids += (double) (end - lists.tids);
+	}
+	if (s->npages < HOT)
+	{
+		memcpy(hot[s->npages], o->body, o->len);
+		hotlen[s->npages] = o->len;
+		hotentries = (s->npages == 0 ? 0 : hotentries) + o->nentries;
 	}
 	s->page += PAGE - (double) o->len + (double) l.priv[PV_DIR];
 	s->blocks += (double) o->len - l.priv[PV_DIR] - (s->keys + s->lists + s->tids - before);
@@ -407,6 +423,140 @@ order_tids(Kind kind, bool random)
 	}
 }
 
+/* ---- times: best of several rounds, pages in the cache ---- */
+
+static double
+now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+}
+
+static volatile long sink;
+
+/* Find a key in its page: which block, and which key of it. */
+static double
+time_find(Kind kind, long npages)
+{
+	static uint8_t keys[PROBES][SFX_MAX_ENTRY + 16];
+	static SfxPos pos[PROBES];
+	static int	where[PROBES];
+	double		best = 1e9;
+	long		sum = 0;
+
+	for (int i = 0; i < PROBES; i++)
+	{
+		long		e = (long) (rnd() % (uint64_t) hotentries);
+		SfxLeaf		l;
+
+		pos[i] = (SfxPos) {keys[i], key_bytes(kind, &key[e], keys[i]), 0};
+		for (where[i] = 0; where[i] + 1 < (npages < HOT ? npages : HOT); where[i]++)
+			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK || sfx_leaf_cmp_fences(&l, &pos[i]) <= 0)
+				break;
+	}
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		double		t = now();
+
+		for (int i = 0; i < PROBES; i++)
+		{
+			SfxLeaf		l;
+			Block		k;
+			bool		equal = false;
+
+			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK ||
+				open_block(&l, sfx_leaf_find_block(&l, &pos[i]), &k) != SFX_OK)
+				abort();
+			sum += find_lo(&l, &k, &pos[i], &equal);
+			sum += equal;
+		}
+		t = (now() - t) / PROBES;
+		best = t < best ? t : best;
+	}
+	sink = sum;
+	return best;
+}
+
+/* A point lookup as a scan does it: the entries of one key come out. */
+static double
+time_lookup(Kind kind, long npages)
+{
+	static uint8_t keys[PROBES][SFX_MAX_ENTRY + 16];
+	static SfxPos pos[PROBES];
+	static int	where[PROBES];
+	static SfxBlock blk;
+	double		best = 1e9;
+	long		sum = 0;
+
+	for (int i = 0; i < PROBES; i++)
+	{
+		long		e = (long) (rnd() % (uint64_t) hotentries);
+		SfxLeaf		l;
+
+		pos[i] = (SfxPos) {keys[i], key_bytes(kind, &key[e], keys[i]), tid[e]};
+		for (where[i] = 0; where[i] + 1 < (npages < HOT ? npages : HOT); where[i]++)
+			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK || sfx_leaf_cmp_fences(&l, &pos[i]) <= 0)
+				break;
+	}
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		double		t = now();
+
+		for (int i = 0; i < PROBES; i++)
+		{
+			SfxLeaf		l;
+			SfxPos		end = {pos[i].key, pos[i].len, UINT64_MAX};
+
+			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK ||
+				sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &pos[i]), &pos[i], &end, &blk) != SFX_OK || blk.nent < 1)
+				abort();
+			sum += (long) blk.tid[0];
+		}
+		t = (now() - t) / PROBES;
+		best = t < best ? t : best;
+	}
+	sink = sum;
+	return best;
+}
+
+/* ns per entry: the integers of the keys alone; keys' bytes and TIDs. */
+static void
+time_decode(long npages, double *ints, double *entries)
+{
+	static SfxBlock blk;
+	uint64_t	v[SFX_INT_MAX];
+	long		sum = 0;
+
+	*ints = *entries = 1e9;
+	for (int round = 0; round < 2 * ROUNDS; round++)
+	{
+		double		t = now(),
+				   *best = round % 2 ? ints : entries;
+
+		for (int p = 0; p < (npages < HOT ? npages : HOT); p++)
+		{
+			SfxLeaf		l;
+			Block		k;
+
+			if (sfx_leaf_open(&l, hot[p], hotlen[p], NULL) != SFX_OK)
+				abort();
+			for (int b = 0; b < l.nblocks; b++)
+				if (round % 2)
+				{
+					if (open_block(&l, b, &k) == SFX_OK && k.kind == SFX_BLK_FIXED)
+						sum += sfx_int_read(&k.fix.ints, 0, k.nkeys, v) + (long) v[k.nkeys / 2];
+				}
+				else
+					sum += sfx_leaf_decode(&l, b, NULL, NULL, &blk) + blk.nent;
+		}
+		t = (now() - t) / (double) hotentries;
+		*best = t < *best ? t : *best;
+	}
+	sink = sum;
+}
+
 static void
 print_won(const char *what, const long *won, const char *const *name)
 {
@@ -423,8 +573,8 @@ print_won(const char *what, const long *won, const char *const *name)
 static void
 run(size_t set)
 {
-	static const char *const ints[] = {"strings", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB", "SVBYTE"};
-	static const char *const tids[] = {"single", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING", "PATCHED", "", "", ""};
+	static const char *const intnames[] = {"strings", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB", "SVBYTE"};
+	static const char *const tidnames[] = {"single", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING", "PATCHED", "", "", ""};
 	Kind		kind = sets[set].kind;
 	double		limit;
 
@@ -433,18 +583,22 @@ run(size_t set)
 	for (int random = 1; random >= 0; random--)
 	{
 		Sizes		s;
+		double		ints,
+					entries;
 		double		all = limit + (random ? tid_limit(kind) : 0),
 					total;
 
 		order_tids(kind, random);
 		pack(kind, &s);
 		total = (double) s.npages * PAGE / (double) n;
-		printf("%-15s %-6s %9ld  %7.3f  mark %6.2f %-4s limit %6.2f  btree %5.1f  of which keys %6.3f tids %6.3f lists %5.3f "
+		time_decode(s.npages, &ints, &entries);
+		printf("%-15s %-6s %9ld  %7.3f  mark %6.2f %-4s limit %6.2f  btree %5.1f  find %4.0f lookup %4.0f ns  decode %4.2f ints %4.2f ns  of which keys %6.3f tids %6.3f lists %5.3f "
 			   "blocks %5.3f page %5.3f;", sets[set].name, random ? "random" : "table", n, total, sets[set].mark[!random],
 			   sets[set].mark[!random] == 0 ? "" : total <= sets[set].mark[!random] ? "ok" : "MISS", all, sets[set].btree,
+			   time_find(kind, s.npages), time_lookup(kind, s.npages), entries, kind == TEXT ? NAN : ints,
 			   s.keys / (double) n, s.tids / (double) n, s.lists / (double) n, s.blocks / (double) n, s.page / (double) n);
-		print_won("", s.intcodec, ints);
-		print_won(";", s.tidcodec, tids);
+		print_won("", s.intcodec, intnames);
+		print_won(";", s.tidcodec, tidnames);
 		printf("\n");
 		fflush(stdout);
 	}

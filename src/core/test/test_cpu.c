@@ -75,6 +75,30 @@ test_split_radix(const SfxKernels *k, const SfxKernels *ref)
 	return bad;
 }
 
+static int
+test_add_line(const SfxKernels *k)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 5000; t++)
+	{
+		uint64_t	a[MAXN + 1],
+					b[MAXN + 1],
+					start = rnd(&seed) % 300,
+					whole = rnd(&seed) >> t % 64;
+		unsigned	frac = (unsigned) (rnd(&seed) % 256);
+		int			n = (int) (rnd(&seed) % MAXN);
+
+		for (int i = 0; i <= n; i++)
+			a[i] = b[i] = rnd(&seed);
+		for (int i = 0; i < n; i++)
+			a[i] += whole * (start + (uint64_t) i) + (frac * (start + (uint64_t) i) >> 8);
+		k->add_line(b, n, start, whole, frac);
+		bad += memcmp(a, b, 8 * (size_t) (n + 1)) != 0;
+	}
+	return bad;
+}
+
 /* A bit stream with n numbers of low low bits: sound if there are gaps, else random bits.  *e describes it. */
 static uint8_t *
 make_ef(SfxEf *e, int n, unsigned low, bool sound, uint64_t *v)
@@ -200,6 +224,7 @@ main(void)
 		}
 		ok(sfx_cpu_level() == (SfxCpuLevel) l && test_unpack(sfx_kernels, ref) == 0, "%s: unpack", name);
 		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
+		ok(test_add_line(sfx_kernels) == 0, "%s: add_line", name);
 		ok(test_ef(sfx_kernels, ref, true) == 0, "%s: Elias-Fano", name);
 		ok(test_ef(sfx_kernels, ref, false) == 0, "%s: Elias-Fano, hostile bits", name);
 	}
