@@ -113,21 +113,11 @@ strip(const uint8_t **key, uint32_t *len, const uint8_t *prefix, uint32_t prefix
 
 	if (prefixlen == 0)
 		return 0;
-	/* mostly a marker byte and a few more: the call of memcmp would cost more than the comparison */
-	if (prefixlen <= 4 && *len >= prefixlen)
-	{
-		for (uint32_t i = 0; i < prefixlen; i++)
-			if ((*key)[i] != prefix[i])
-				return (*key)[i] - prefix[i];
-	}
-	else
-	{
-		c = sfx_cmp_bytes(*key, *len < prefixlen ? *len : prefixlen, prefix, *len < prefixlen ? *len : prefixlen);
-		if (c != 0)
-			return c;
-		if (*len < prefixlen)
-			return -1;
-	}
+	c = sfx_cmp_bytes(*key, *len < prefixlen ? *len : prefixlen, prefix, *len < prefixlen ? *len : prefixlen);
+	if (c != 0)
+		return c;
+	if (*len < prefixlen)
+		return -1;
 	*key += prefixlen;
 	*len -= prefixlen;
 	return 0;
