@@ -767,6 +767,14 @@ sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail
 }
 
 int
+sfx_column_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
+{
+	if (avail < 1)
+		sfx_entry_damaged(index, "a key ends before its last column");
+	return read_marker(col, index, *p) ? 1 : 1 + value_length(col, index, p + 1, avail - 1);
+}
+
+int
 sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
 {
 	if (is_direct(col))

@@ -238,6 +238,12 @@ sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 	end_step(r);
 }
 
+BlockNumber
+sfx_reader_leaf(const SfxReader *r)
+{
+	return r->main.leafblk;
+}
+
 static void
 drop_gate(SfxReader *r)
 {

@@ -28,6 +28,9 @@
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256
 
+/* Entries in a row that fail the filters before a leap is tried: it costs as much as looking at some tens of them. */
+#define LEAP_PATIENCE	24
+
 typedef struct SfxMark
 {
 	bool		set;
@@ -49,6 +52,9 @@ typedef struct SfxScan
 	bool		on_entry;		/* an entry was returned last, which the reader knows */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
 	bool		rows;			/* row is set up */
+	int			failed;			/* entries in a row that the filters did not let pass */
+	bool		leaping;		/* the last leap led to another leaf */
+	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is judged already */
 	int			range;			/* parallel: the range that the odometer shows */
 	SfxMark    *mark;
 	SfxScanKeys keys;
@@ -168,6 +174,9 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 		MemoryContextSwitchTo(old);
 	}
 	sfx_scankeys_rewind(&so->keys, dir);
+	so->failed = 0;
+	so->leaping = false;
+	so->leapt_from = InvalidBlockNumber;
 	so->range = 0;
 	seek_range(so);
 }
@@ -243,6 +252,34 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 	return sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
 }
 
+/*
+ * An entry has failed the filters.  If many do, go to where the next one may pass.  Leaps that stay in one leaf save little: they wait for
+ * as many failures again.
+ */
+static void
+leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
+{
+	SfxPos		pos;
+
+	if (so->keys.leap_col < 0 || scan->parallel_scan)
+		return;
+	if (so->leapt_from != InvalidBlockNumber)
+	{
+		so->leaping = sfx_reader_leaf(so->reader) != so->leapt_from;
+		so->leapt_from = InvalidBlockNumber;
+	}
+	if (!so->leaping && ++so->failed < LEAP_PATIENCE)
+		return;
+	so->failed = 0;
+	if (!sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &pos))
+	{
+		so->leaping = false;
+		return;
+	}
+	so->leapt_from = sfx_reader_leaf(so->reader);
+	sfx_reader_reposition(so->reader, &pos, ScanDirectionIsForward(dir));
+}
+
 /* ------------------------------------------------------------------ fetching */
 
 /* The next entry that passes the filters. */
@@ -252,7 +289,11 @@ next_passing(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	while (next_entry(scan, so, dir, e))
 	{
 		if (passes(scan, so, e))
+		{
+			so->failed = 0;
 			return true;
+		}
+		leap(scan, so, dir, e);
 		CHECK_FOR_INTERRUPTS();
 	}
 	return false;

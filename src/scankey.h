@@ -61,6 +61,18 @@ typedef struct SfxScanKeys
 	int			tail_hi_len;	/* 0: no upper bound beyond the prefix */
 	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range is one key */
 
+	/*
+	 * leaping: the first column behind those that bound the ranges that has an interval of its own.  Entries outside of it are left
+	 * out by seeking, not by looking at each.
+	 */
+	int			leap_col;		/* -1: none */
+	uint8	   *leap_lo;		/* the interval, in parent; SFX_MAX_ENTRY + 1 bytes each */
+	uint8	   *leap_hi;
+	int			leap_lolen;
+	int			leap_hilen;
+	uint8	   *leap_to;		/* where the last leap went: SFX_BOUND_MAX bytes */
+	const SfxFilter *leap_list; /* its = ANY list; NULL: none */
+
 	/* the filters */
 	int			nfilters;
 	int			filter_upto;	/* key columns that they need */
@@ -92,6 +104,12 @@ extern void sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi);
 
 /* Do the values of the first filter_upto columns pass the filters? */
 extern bool sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const bool *isnull);
+
+/*
+ * The nearest position in that direction, seen from this stored key, at which the leap column may have a value that it is asked for; its bytes are
+ * *sk's, valid until the next call.  False: the column's value is one of those, or there is no such column.
+ */
+extern bool sfx_scankeys_leap(SfxScanKeys *sk, const uint8 *key, int len, ScanDirection dir, SfxPos *pos);
 
 extern void sfx_scankeys_end(SfxScanKeys *sk);
 

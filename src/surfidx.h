@@ -195,6 +195,8 @@ extern void sfx_sort_prepare(Relation index, const SfxKeyDesc *kd);
 extern void sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, struct SortSupportData *ssup);
 /* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
 extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
+/* The same with the marker, with which it starts. */
+extern int	sfx_column_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
 /* The bytes of a raw string as they are, if they stand like that in the key (nothing escaped, not compressed): their number, else -1. */
 extern int	sfx_plain_string(const SfxColumn *col, const uint8 *p, int len);
 /* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
@@ -525,6 +527,9 @@ extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
  * cheap (README "Dead entries").  Not in recovery.
  */
 extern void sfx_reader_kill(SfxReader *r, Relation heap);
+
+/* The leaf of the main tree that the step in hand has copied from: tells whether a seek has led anywhere else. */
+extern BlockNumber sfx_reader_leaf(const SfxReader *r);
 
 /* Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage stays pinned. */
 extern void sfx_reader_rewind(SfxReader *r);

@@ -1,0 +1,51 @@
+-- Conditions behind columns that have none, or only bounds: the scan leaps from one value of those columns to the next
+\getenv srcdir PG_ABS_SRCDIR
+\set helpers :srcdir '/sql/helpers/compare.sql'
+\set ECHO none
+\i :helpers
+\set ECHO all
+CREATE TABLE sk AS SELECT i AS id, CASE WHEN i % 11 = 0 THEN NULL ELSE i % 5 END AS a, CASE WHEN i % 13 = 0 THEN NULL ELSE i * 7919 % 401 END AS b,
+	(CASE WHEN i % 2 = 0 THEN 'x' ELSE 'Y' END || i % 4) COLLATE "en-x-icu" AS t, round(i * 31 % 50 / 10.0, i % 3) AS n, repeat(md5(i::text), 8) AS pad FROM generate_series(1, 1500) i;
+CREATE FUNCTION skipped(def text, ord text, back text) RETURNS TABLE (d text, state text, mode text, query text, complaint text) LANGUAGE sql SET search_path FROM CURRENT AS $$
+	SELECT (compare('sk', def, ARRAY(SELECT format('SELECT id FROM %%t WHERE %s %s', c, o) FROM unnest(ARRAY[ord, back]) o, unnest(ARRAY[
+		'b = 77', 'b BETWEEN 100 AND 103', 'b < 3', 'b > 397', 'b IS NULL', 'b = ANY (''{7,399,200,-1,400,NULL}'')', 'b = ANY (''{7,399,200}'') AND b > 7', 'b = 77 AND n = 1',
+		'b = 1000', 'b < 0', 'b > 5 AND b < 5', 'a > 1 AND b = 78', 'a < 3 AND b IN (3, 4)', 'a IS NOT NULL AND b < 2', 'b < ANY (''{2,3}'')', 'b IS NOT NULL AND n = 3.00', 'b = 12::int8', 'b > 397::int2']) c), '{only}')).*
+$$;
+SELECT * FROM skipped('(a, b, n, id) INCLUDE (pad)', '', 'ORDER BY a DESC, b DESC, n DESC, id DESC') WHERE complaint <> 'no index condition';
+SELECT * FROM skipped('(a, b DESC NULLS LAST, id) INCLUDE (n, pad)', 'ORDER BY a, b DESC NULLS LAST, id', 'ORDER BY a DESC, b NULLS FIRST, id DESC') WHERE complaint <> 'no index condition';
+SELECT * FROM skipped('(t, b, id) INCLUDE (n, a, pad)', 'ORDER BY t, b, id', 'ORDER BY t DESC, b DESC, id DESC') WHERE complaint <> 'no index condition';
+SELECT * FROM skipped('(a, t DESC, b, id) INCLUDE (n, pad)', 'ORDER BY a, t DESC, b, id', 'ORDER BY a DESC, t, b DESC, id DESC') WHERE complaint <> 'no index condition';
+-- in the middle of a column that is bounded, behind one that is pinned and one that is a list
+SELECT * FROM compare('sk', '(a, t, b, n, id) INCLUDE (pad)', ARRAY(SELECT format('SELECT id FROM %%t WHERE %s %s', c, o) FROM unnest(ARRAY['ORDER BY a, t, b, n, id', 'ORDER BY a DESC, t DESC, b DESC, n DESC, id DESC', '']) o, unnest(ARRAY[
+	'a = 3 AND b = 77', 'a = 3 AND t > ''x'' AND b = 78', 'a = 2 AND t < ''x2'' AND b IN (7, 8, 9)', 'a = 1 AND b > 100 AND n = 1', 'a IS NULL AND n = 2.50']) c));
+SELECT * FROM compare('sk', '(a, t, b, id) INCLUDE (pad)', ARRAY(SELECT format('SELECT id FROM %%t WHERE %s', c) FROM unnest(ARRAY[
+	'a IN (1, 3) AND b = 77', 'a IN (1, 3) AND t IN (''x0'', ''Y1'', ''x2'') AND id < 100', 'a = ANY (''{0,2,4}'') AND t > ''x'' AND b IN (7, 8)']) c));
+-- a cursor that turns round, and marks
+CREATE INDEX sk_ab ON sk USING surfidx (a, b, id) INCLUDE (pad);
+VACUUM ANALYZE sk;
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT a, b, id FROM sk WHERE b IN (77, 300) ORDER BY a, b, id;
+FETCH 12 FROM c;
+FETCH BACKWARD 7 FROM c;
+FETCH 20 FROM c;
+FETCH BACKWARD 3 FROM c;
+COMMIT;
+-- it reads a part of the pages
+CREATE TABLE wide AS SELECT i % 8 AS a, i AS b, repeat(md5(i::text), 4) AS pad FROM generate_series(1, 20000) i;
+CREATE INDEX wide_ab ON wide USING surfidx (a, b) INCLUDE (pad);
+VACUUM ANALYZE wide;
+CREATE FUNCTION pages(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::bigint;
+END $$;
+SELECT pg_relation_size('wide_ab') / 8192 > 300 AS large, pages('SELECT a, b FROM wide WHERE b = 7777') < 100 AS one,
+	pages('SELECT a, b FROM wide WHERE a > 2 AND b BETWEEN 400 AND 500') < 100 AS some;
+SET enable_bitmapscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off;
+SELECT pages('SELECT a, b FROM wide WHERE b IN (7777, 12000)') < 150 AS listed;
+DROP TABLE sk, wide;
+DROP FUNCTION pages, skipped;
