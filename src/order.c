@@ -19,15 +19,17 @@
 #include "spare.h"
 #include "surfidx.h"
 
+#include "access/htup_details.h"
 #include "access/nbtree.h"
+#include "catalog/pg_opclass.h"
 #include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
-#include "utils/ruleutils.h"
 #include "utils/sortsupport.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
@@ -344,15 +346,15 @@ sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8
 	SfxKeyOrder *ko = (SfxKeyOrder *) o;
 	Walk		w = {a, a + alen, b, b + blen};
 	int			i = 0;
-	Oid			opclass;
+	HeapTuple	opclass;
 
 	while (i < ko->kd->nkeys - 1 && cmp_column(ko, i, &w) == 0)
 		i++;
-	opclass = get_index_column_opclass(RelationGetRelid(ko->index), i + 1);
+	opclass = SearchSysCache1(CLAOID, ObjectIdGetDatum(get_index_column_opclass(RelationGetRelid(ko->index), i + 1)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("operator class \"%s\" does not order column \"%s\" of surfidx index \"%s\"",
-					OidIsValid(opclass) ? generate_opclass_name(opclass) : "?",
+					HeapTupleIsValid(opclass) ? NameStr(((Form_pg_opclass) GETSTRUCT(opclass))->opcname) : "?",
 					NameStr(TupleDescAttr(RelationGetDescr(ko->index), i)->attname),
 					RelationGetRelationName(ko->index)),
 			 errdetail("Two values sorted by its sort support are in the wrong order for its comparison function %s.",
