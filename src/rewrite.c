@@ -10,12 +10,15 @@
 #include "dead.h"
 #include "rewrite.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
 #define MERGE_MAX_LEAVES	12	/* leaves of a group */
 #define MERGE_PAGES			14	/* pages after which a group takes no more from the source */
+#define GROUP_SPREAD		0.1	/* pages by which groups differ in what they need, more often than not */
 #define PREFETCH_LEAVES		8
 #define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
 #define CHILD_OVERHEAD		16	/* bytes of a child beside its separator, at most */
@@ -677,6 +680,34 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 	memcpy(r->key, g->resume.key, r->len);
 }
 
+/*
+ * How many leaves a group should have where the source has entries for all of them: a group's last page is as full as it happens to
+ * be, and how full that is depends on by how much the groups before have grown.  From six leaves on, as many as
+ * waste least.
+ */
+static int
+best_group(const SfxMergeStats *stats)
+{
+	double		growth = stats->replaced > 0 ? stats->filled / stats->replaced : 1;
+	double		least = 2;
+	int			best = MERGE_MAX_LEAVES;
+
+	if (stats->replaced < MERGE_MAX_LEAVES)
+		return best;
+	for (int n = MERGE_MAX_LEAVES; n >= MERGE_MAX_LEAVES / 2; n--)
+	{
+		double		pages = ceil(n * growth + GROUP_SPREAD);
+		double		waste = pages / (n * growth);
+
+		if (pages <= MERGE_PAGES && waste < least)
+		{
+			least = waste;
+			best = n;
+		}
+	}
+	return best;
+}
+
 void
 sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 				  SfxMergeStats *stats)
@@ -685,6 +716,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	SfxMergeStats step = {0};
 	SfxPos		start = {0};
 	bool		may_widen = src != NULL;
+	int			most = best_group(stats);
 	int			from,
 				to,
 				nold;
@@ -700,7 +732,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		SfxPos		first = entry_pos(sfx_source_peek(src));
 
 		start = sfx_pos_copy(&first);
-		while (g->has_node && g->to < g->node.nchildren && g->to - g->from < MERGE_MAX_LEAVES &&
+		while (g->has_node && g->to < g->node.nchildren && g->to - g->from < most &&
 			   source_has_child(g, src, g->to))
 			g->to++;
 	}
@@ -751,6 +783,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	stats->leaves += step.leaves;
 	stats->groups++;
 	stats->written += p->n;
+	stats->replaced += nold;
+	stats->filled += p->n - 1 + (double) p->leaf[p->n - 1].len / SFX_BODY_CAPACITY;
 }
 
 /* The node is as it was before the swap: its children behind the group are still the ones that it had. */

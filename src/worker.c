@@ -180,11 +180,15 @@ leave_slot(int code, Datum arg)
 	my_slot = -1;
 }
 
-/* The next request of this database; InvalidOid, and the slot given up in the same breath, if there is none. */
+/*
+ * The next request of this database; InvalidOid, and the slot given up in the same breath, if there is none.  again: the one served
+ * just now was not finished, and comes again behind the others.
+ */
 static Oid
-take_request(Oid db)
+take_request(Oid db, bool again)
 {
 	Oid			index = InvalidOid;
+	Request    *unfinished = NULL;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < MAX_REQUESTS; i++)
@@ -193,14 +197,20 @@ take_request(Oid db)
 
 		if (r->db != db)
 			continue;
-		if (r->running)
-			r->db = InvalidOid; /* the one served just now */
+		if (r->running && again)
+			unfinished = r;
+		else if (r->running)
+			r->db = InvalidOid;
 		else if (index == InvalidOid)
 		{
 			index = r->index;
 			r->running = true;
 		}
 	}
+	if (unfinished && index == InvalidOid)
+		index = unfinished->index;
+	else if (unfinished)
+		unfinished->running = false;
 	if (index == InvalidOid)
 	{
 		shared->worker[my_slot].db = InvalidOid;
@@ -230,12 +240,27 @@ report_activity(Relation index)
 	pgstat_report_activity(STATE_RUNNING, what);
 }
 
-/* Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole database. */
+/* Is a run being merged into an older one? */
 static bool
-serve(Oid relid)
+run_is_source(Relation index)
+{
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	return meta.resume[SFX_RESUME_RUN].source != 0;
+}
+
+/*
+ * Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole database.  *again: there was time only
+ * for the delta, a run is half merged.
+ */
+static bool
+serve(Oid relid, bool *again)
 {
 	Relation	index;
 	bool		wanted;
+
+	*again = false;
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
@@ -253,8 +278,12 @@ serve(Oid relid)
 				report_activity(index);
 				/* what was appended meanwhile may be worth the next merge; but other indexes wait, too */
 				for (int n = 0; n < MERGES_A_TURN && sfx_merge_due(index); n++)
-					if (sfx_merge_politely(index) == 0)
+				{
+					*again = sfx_merge_politely(index) > 0;
+					if (!*again)
 						break;
+				}
+				*again = *again && run_is_source(index);
 			}
 			relation_close(index, SFX_WORKER_LOCK);
 		}
@@ -271,6 +300,7 @@ sfx_worker_main(Datum arg)
 	Oid			db,
 				index;
 	int			slot = DatumGetInt32(arg);
+	bool		again = false;
 
 	memcpy(&db, MyBgworkerEntry->bgw_extra, sizeof(Oid));
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
@@ -290,10 +320,10 @@ sfx_worker_main(Datum arg)
 	/* let the buffer manager count what pages cost (merge.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;
-	while ((index = take_request(db)) != InvalidOid)
+	while ((index = take_request(db, again)) != InvalidOid)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!serve(index))
+		if (!serve(index, &again))
 		{
 			forget_requests(db);
 			break;
