@@ -3,8 +3,7 @@
  *
  * Phases
  *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (see form_item)
- *	2. sort the byte strings, in the comparator key space behind the columns' values (PostgreSQL's tuplesort,
- *		maintenance_work_mem)
+ *	2. sort the byte strings, in the comparator key space behind the columns' values (spool.c)
  *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
  *	4. write the inner levels above them, then the metapage
  *	5. log the whole file at once
@@ -13,15 +12,13 @@
  * crash leaves a file that belongs to nobody.
  *-------------------------------------------------------------------------
  */
+#include "build.h"
 #include "tree.h"
 #include "merge.h"
 
-#include "access/stratnum.h"
-#include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -29,40 +26,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/tuplesort.h"
 
 #define ITEM_ALIVE		0x01	/* the row was live when the heap was scanned */
 #define ITEM_HAS_NULL	0x02
-#define BYTEA_LESS_OPERATOR	1957	/* bytea < bytea */
-
-typedef struct BuildState
-{
-	Relation	heap;
-	Relation	index;
-	IndexInfo  *info;
-	SfxKeyDesc	kd;
-	const SfxOrder *order;
-	const SfxOrder *proof;		/* the order as searches will see it */
-	bool		has_payload;
-	bool		unique;
-	Tuplesortstate *sort;
-	TupleDesc	sortdesc;		/* comparator key space: key columns, then the item */
-	TupleTableSlot *slot;
-	bool	   *sortnull;
-	Datum	   *sortvalue;
-	MemoryContext rowcxt;
-	double		indtuples;
-	/* phase 3 and 4 */
-	SfxMeta		meta;
-	BlockNumber next;			/* the block to be written next */
-	SfxChild   *children;
-	int			nchildren;
-	int			maxchildren;
-	struct varlena *item;		/* room for one item */
-} BuildState;
-
-#define ITEM_MAX	(VARHDRSZ + SFX_MAX_ENTRY + 6 + 3)
-
 /* ---- phase 1 and 2 ---- */
 
 /*
@@ -70,10 +36,10 @@ typedef struct BuildState
  *
  * No key is a prefix of another, so that the byte order of items is the order of (key, TID).
  */
-static void
-form_item(BuildState *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive)
+static int
+form_item(SfxBuild *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive)
 {
-	uint8	   *start = (uint8 *) VARDATA(bs->item);
+	uint8	   *start = bs->item;
 	int			len = sfx_key_encode(&bs->kd, bs->index, values, isnull, start);
 
 	sfx_put_tid(start + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
@@ -96,15 +62,12 @@ form_item(BuildState *bs, ItemPointer tid, Datum *values, bool *isnull, bool ali
 				flags |= ITEM_HAS_NULL;
 		start[len++] = flags;
 	}
-	SET_VARSIZE(bs->item, VARHDRSZ + len);
+	return len;
 }
 
 static void
-parse_item(BuildState *bs, struct varlena *item, SfxEntry *e, uint8 *flags)
+parse_item(SfxBuild *bs, const uint8 *start, int end, SfxEntry *e, uint8 *flags)
 {
-	uint8	   *start = (uint8 *) VARDATA_ANY(item);
-	int			end = VARSIZE_ANY_EXHDR(item);
-
 	*flags = bs->unique ? start[--end] : 0;
 	e->paylen = 0;
 	if (bs->has_payload)
@@ -120,115 +83,30 @@ parse_item(BuildState *bs, struct varlena *item, SfxEntry *e, uint8 *flags)
 	e->keylen = end;
 }
 
-static void put_columns(BuildState *bs, Datum *values, bool *isnull);
-
 static void
 build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
 {
-	BuildState *bs = arg;
+	SfxBuild *bs = arg;
 	MemoryContext old = MemoryContextSwitchTo(bs->rowcxt);
+	int			len = form_item(bs, tid, values, isnull, alive);
 
-	form_item(bs, tid, values, isnull, alive);
 	sfx_order_prove(bs->order, values, isnull);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(bs->rowcxt);
-	if (bs->order)
-		put_columns(bs, values, isnull);
-	else
-		tuplesort_putdatum(bs->sort, PointerGetDatum(bs->item), false);
+	sfx_spool_put(bs->spool, bs->item, len, values, isnull);
 	bs->indtuples += 1;
 }
 
-/* ---- the sort ---- */
-
-/*
- * Ordered bytes sort as one bytea.  In the comparator key space the columns are sorted by the index's own support functions
- * (sort.c), and equal ones by the item: its key bytes, then its TID (see order.c).
- */
-static void
-begin_column_sort(BuildState *bs)
+double
+sfx_build_scan(SfxBuild *bs, TableScanDesc scan, bool progress)
 {
-	int			n = bs->kd.nkeys;
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * (n + 1));
-	Oid		   *operators = palloc(sizeof(Oid) * (n + 1));
-	Oid		   *collations = palloc(sizeof(Oid) * (n + 1));
-	bool	   *nulls_first = palloc(sizeof(bool) * (n + 1));
-	Oid			less = sfx_sort_operator(bs->index);
-
-	bs->sortdesc = CreateTemplateTupleDesc(n + 1);
-	for (int i = 0; i < n; i++)
-	{
-		SfxColumn  *col = &bs->kd.col[i];
-
-		TupleDescCopyEntry(bs->sortdesc, i + 1, RelationGetDescr(bs->index), i + 1);
-		attnums[i] = i + 1;
-		operators[i] = less;
-		collations[i] = col->collation;
-		nulls_first[i] = col->nulls_first;
-	}
-	TupleDescInitEntry(bs->sortdesc, n + 1, "item", BYTEAOID, -1, 0);
-	attnums[n] = n + 1;
-	operators[n] = BYTEA_LESS_OPERATOR;
-	collations[n] = InvalidOid;
-	nulls_first[n] = false;
-	bs->slot = MakeSingleTupleTableSlot(bs->sortdesc, &TTSOpsMinimalTuple);
-	bs->sortvalue = palloc(sizeof(Datum) * (n + 1));
-	bs->sortnull = palloc0(sizeof(bool) * (n + 1));
-	sfx_sort_prepare(bs->index, &bs->kd);
-	bs->sort = tuplesort_begin_heap(bs->sortdesc, n + 1, attnums, operators, collations, nulls_first,
-									maintenance_work_mem, NULL, TUPLESORT_NONE);
-}
-
-static void
-begin_sort(BuildState *bs)
-{
-	if (bs->order)
-		begin_column_sort(bs);
-	else
-		bs->sort = tuplesort_begin_datum(BYTEAOID, BYTEA_LESS_OPERATOR, InvalidOid, false,
-										 maintenance_work_mem, NULL, TUPLESORT_NONE);
-}
-
-static void
-put_columns(BuildState *bs, Datum *values, bool *isnull)
-{
-	int			n = bs->kd.nkeys;
-	MinimalTuple tuple;
-
-	memcpy(bs->sortvalue, values, sizeof(Datum) * n);
-	memcpy(bs->sortnull, isnull, sizeof(bool) * n);
-	bs->sortvalue[n] = PointerGetDatum(bs->item);
-	tuple = SfxFormMinimalTuple(bs->sortdesc, bs->sortvalue, bs->sortnull);
-	ExecForceStoreMinimalTuple(tuple, bs->slot, true);
-	tuplesort_puttupleslot(bs->sort, bs->slot);
-	ExecClearTuple(bs->slot);
-}
-
-/* The next item in order; valid until the next call.  NULL at the end. */
-static struct varlena *
-get_item(BuildState *bs, Datum *last)
-{
-	Datum		datum;
-	bool		isnull;
-
-	if (bs->order)
-	{
-		if (!tuplesort_gettupleslot(bs->sort, true, false, bs->slot, NULL))
-			return NULL;
-		datum = slot_getattr(bs->slot, bs->kd.nkeys + 1, &isnull);
-		return (struct varlena *) DatumGetPointer(datum);
-	}
-	if (SfxTuplesortDatumIsCopy && *last)
-		pfree(DatumGetPointer(*last));
-	if (!SfxTuplesortGetDatum(bs->sort, last, &isnull))
-		return NULL;
-	return (struct varlena *) DatumGetPointer(*last);
+	return table_index_build_scan(bs->heap, bs->index, bs->info, true, progress, build_callback, bs, scan);
 }
 
 /* ---- phase 3 ---- */
 
 static void
-write_page(BuildState *bs, SfxPageKind kind, int level, const uint8_t *body, uint32 len, bool has_right)
+write_page(SfxBuild *bs, SfxPageKind kind, int level, const uint8_t *body, uint32 len, bool has_right)
 {
 	Buffer		buf = SfxExtendRelation(bs->index);
 	Page		page = BufferGetPage(buf);
@@ -246,7 +124,7 @@ write_page(BuildState *bs, SfxPageKind kind, int level, const uint8_t *body, uin
 }
 
 static void
-add_child(BuildState *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
+add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 {
 	SfxChild   *c;
 
@@ -266,7 +144,7 @@ add_child(BuildState *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 static int
 emit_leaf(void *ctx, const SfxLeafOut *out)
 {
-	BuildState *bs = ctx;
+	SfxBuild *bs = ctx;
 
 	CHECK_FOR_INTERRUPTS();
 	add_child(bs, &out->low, bs->next, out->nentries);
@@ -277,7 +155,7 @@ emit_leaf(void *ctx, const SfxLeafOut *out)
 }
 
 static void
-report_duplicate(BuildState *bs, const SfxEntry *e)
+report_duplicate(SfxBuild *bs, const SfxEntry *e)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -302,7 +180,7 @@ typedef struct PrevKey
 } PrevKey;
 
 static bool
-is_equal(BuildState *bs, const PrevKey *prev, const SfxEntry *e)
+is_equal(SfxBuild *bs, const PrevKey *prev, const SfxEntry *e)
 {
 	int			len = sfx_key_equal_len(&bs->kd, bs->index, e->key, e->keylen);
 
@@ -314,7 +192,7 @@ is_equal(BuildState *bs, const PrevKey *prev, const SfxEntry *e)
 
 /* Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct. */
 static void
-check_unique(BuildState *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
+check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 {
 	bool		same = prev->len >= 0 && is_equal(bs, prev, e);
 	bool		counts = (flags & ITEM_ALIVE) &&
@@ -330,7 +208,7 @@ check_unique(BuildState *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
  * contradict one another, or the comparison function is no order; no search would find its way.
  */
 static void
-check_order(BuildState *bs, const SfxEntry *e, PrevKey *prev)
+check_order(SfxBuild *bs, const SfxEntry *e, PrevKey *prev)
 {
 	if (bs->proof == NULL)
 		return;
@@ -346,24 +224,24 @@ remember(PrevKey *prev, const SfxEntry *e)
 }
 
 static void
-pack_leaves(BuildState *bs)
+pack_leaves(SfxBuild *bs)
 {
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs, bs->order);
 	PrevKey    *prev = palloc(sizeof(PrevKey));
-	Datum		last = (Datum) 0;
-	struct varlena *item;
+	const uint8 *item;
+	int			len;
 	int64		done = 0;
 	int			rc;
 
 	prev->len = -1;
 	prev->alive = false;
-	while ((item = get_item(bs, &last)) != NULL)
+	while ((item = sfx_spool_next(bs->spool, &len)) != NULL)
 	{
 		SfxEntry	e;
 		uint8		flags;
 
-		parse_item(bs, item, &e, &flags);
+		parse_item(bs, item, len, &e, &flags);
 		if (bs->unique)
 			check_unique(bs, &e, flags, prev);
 		check_order(bs, &e, prev);
@@ -383,7 +261,7 @@ pack_leaves(BuildState *bs)
 
 /* One level above children; they are replaced by the new level's pages. */
 static void
-write_inner_level(BuildState *bs, int level)
+write_inner_level(SfxBuild *bs, int level)
 {
 	SfxChild   *below = bs->children;
 	int			n = bs->nchildren;
@@ -415,7 +293,7 @@ write_inner_level(BuildState *bs, int level)
 }
 
 static void
-write_meta(BuildState *bs)
+write_meta(SfxBuild *bs)
 {
 	Buffer		buf = ReadBuffer(bs->index, SFX_META_BLKNO);
 
@@ -427,7 +305,7 @@ write_meta(BuildState *bs)
 }
 
 static void
-write_tree(BuildState *bs)
+write_tree(SfxBuild *bs)
 {
 	int			level = 0;
 
@@ -459,8 +337,8 @@ meta_init(SfxMeta *meta)
 	meta->next_run = 2;
 }
 
-static void
-build_begin(BuildState *bs, Relation heap, Relation index, IndexInfo *info)
+void
+sfx_build_begin(SfxBuild *bs, Relation heap, Relation index, IndexInfo *info)
 {
 	memset(bs, 0, sizeof(*bs));
 	bs->heap = heap;
@@ -472,41 +350,51 @@ build_begin(BuildState *bs, Relation heap, Relation index, IndexInfo *info)
 	bs->has_payload = bs->kd.natts > bs->kd.nkeys;
 	bs->unique = info->ii_Unique;
 	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
-	bs->item = palloc(ITEM_MAX);
-	meta_init(&bs->meta);
-	sfx_log_forget_tail(index);
+}
+
+/* Phases 1 and 2: returns rows seen, leaving what the scan brought in bs->spool. */
+static double
+scan_and_sort(SfxBuild *bs)
+{
+	double		rows;
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SCAN);
+	if (!sfx_build_parallel(bs, &rows))
+	{
+		bs->spool = sfx_spool_begin(bs->index, &bs->kd, bs->order, maintenance_work_mem, NULL);
+		rows = sfx_build_scan(bs, NULL, true);
+	}
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) bs->indtuples);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SORT);
+	sfx_spool_perform(bs->spool);
+	return rows;
 }
 
 IndexBuildResult *
 sfx_build(Relation heap, Relation index, IndexInfo *info)
 {
-	BuildState	bs;
+	SfxBuild   *bs = palloc(sizeof(SfxBuild));
 	IndexBuildResult *result = palloc(sizeof(*result));
 
 	sfx_require_preload(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
-	build_begin(&bs, heap, index, info);
-
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SCAN);
-	begin_sort(&bs);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, build_callback, &bs, NULL);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) bs.indtuples);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SORT);
-	tuplesort_performsort(bs.sort);
+	sfx_build_begin(bs, heap, index, info);
+	meta_init(&bs->meta);
+	sfx_log_forget_tail(index);
+	result->heap_tuples = scan_and_sort(bs);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_WRITE);
 	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
-		write_page(&bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the metapage */
-	pack_leaves(&bs);
-	if (bs.slot)
-		ExecDropSingleTupleTableSlot(bs.slot);
-	tuplesort_end(bs.sort);
-	write_tree(&bs);
+		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the metapage */
+	pack_leaves(bs);
+	sfx_spool_end(bs->spool);
+	sfx_build_parallel_end(bs);
+	write_tree(bs);
 
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
-	result->index_tuples = bs.indtuples;
+	result->index_tuples = bs->indtuples;
 	return result;
 }
 

@@ -109,11 +109,15 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 	am->amconsistentequality = true;
 	am->amconsistentordering = true;
 	am->amgettreeheight = SfxGetTreeHeight;
+	am->amcanbuildparallel = true;
 }
 #else
 static inline void
 SfxSetNewAmFields(IndexAmRoutine *am)
 {
+#if PG_VERSION_NUM >= 170000
+	am->amcanbuildparallel = true;
+#endif
 }
 #endif
 
@@ -138,6 +142,24 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #else
 #define SfxTuplesortGetDatum(s, d, n)	tuplesort_getdatum(s, true, false, d, n, NULL)
 #define SfxTuplesortDatumIsCopy			false
+#endif
+
+/* How many workers a build of this index may have: core plans them for every access method since 17, before for btree alone. */
+#include "nodes/execnodes.h"
+#if PG_VERSION_NUM < 170000
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "storage/bufmgr.h"
+static inline int
+SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
+{
+	/* an empty table: TRUNCATE, in whose builds core allows no workers */
+	if (!IsNormalProcessingMode() || RelationGetNumberOfBlocks(heap) == 0)
+		return 0;
+	return plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
+}
+#else
+#define SfxBuildWorkers(heap, index, info)	((info)->ii_ParallelWorkers)
 #endif
 
 /* The owner of an index may maintain it; from 17 on whoever has that privilege on the table, too. */

@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ * build_parallel.c - scan and sort of a build by several processes
+ *
+ * Every participant, the leader among them, scans a share of the heap (a parallel table scan) and sorts what it makes of it;
+ * the leader merges the sorted runs and packs the leaves.  PostgreSQL plans the number of workers for access methods other than
+ * btree from 17 on; before, its planner is asked here.
+ *-------------------------------------------------------------------------
+ */
+#include "build.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "pgstat.h"
+#include "storage/condition_variable.h"
+#include "storage/spin.h"
+#include "tcop/tcopprot.h"
+#include "utils/snapmgr.h"
+#include "utils/wait_event.h"
+
+#define KEY_SHARED			UINT64CONST(0x5F1D000000000001)
+#define KEY_SORT			UINT64CONST(0x5F1D000000000002)
+#define KEY_QUERY			UINT64CONST(0x5F1D000000000003)
+#define KEY_WAL_USAGE		UINT64CONST(0x5F1D000000000004)
+#define KEY_BUFFER_USAGE	UINT64CONST(0x5F1D000000000005)
+
+/* In the parallel context's memory; the descriptor of the table scan stands behind it. */
+typedef struct BuildShared
+{
+	Oid			heap;
+	Oid			index;
+	bool		concurrent;
+	int			participants;	/* the leader among them, as planned */
+
+	ConditionVariable done_cv;
+	slock_t		mutex;			/* protects what follows */
+	int			ndone;
+	double		rows;
+	double		indtuples;
+	bool		broken_hot;
+} BuildShared;
+
+typedef struct SfxBuildLeader
+{
+	ParallelContext *pcxt;
+	BuildShared *shared;
+	Sharedsort *sort;
+	Snapshot	snapshot;
+	WalUsage   *wal;
+	BufferUsage *buffers;
+	int			participants;	/* that are there */
+} SfxBuildLeader;
+
+PGDLLEXPORT void sfx_build_worker_main(dsm_segment *seg, shm_toc *toc);
+
+static ParallelTableScanDesc
+scan_of(BuildShared *shared)
+{
+	return (ParallelTableScanDesc) ((char *) shared + BUFFERALIGN(sizeof(BuildShared)));
+}
+
+/* ---- what every participant does ---- */
+
+static void
+scan_and_sort(SfxBuild *b, BuildShared *shared, Sharedsort *sort, int workmem, bool progress)
+{
+	SortCoordinate coordinate = palloc0(sizeof(SortCoordinateData));
+	double		rows;
+
+	coordinate->isWorker = true;
+	coordinate->nParticipants = -1;
+	coordinate->sharedsort = sort;
+	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, workmem, coordinate);
+	rows = sfx_build_scan(b, table_beginscan_parallel(b->heap, scan_of(shared)), progress);
+	sfx_spool_perform(b->spool);
+
+	SpinLockAcquire(&shared->mutex);
+	shared->ndone++;
+	shared->rows += rows;
+	shared->indtuples += b->indtuples;
+	shared->broken_hot |= b->info->ii_BrokenHotChain;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableSignal(&shared->done_cv);
+	sfx_spool_end(b->spool);
+}
+
+void
+sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
+{
+	BuildShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	Sharedsort *sort = shm_toc_lookup(toc, KEY_SORT, false);
+	LOCKMODE	heaplock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
+	LOCKMODE	indexlock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
+	SfxBuild	b;
+	Relation	heap;
+	Relation	index;
+	IndexInfo  *info;
+	WalUsage   *wal;
+	BufferUsage *buffers;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	/* the leader's locks, which are shared with us */
+	heap = table_open(shared->heap, heaplock);
+	index = index_open(shared->index, indexlock);
+	info = BuildIndexInfo(index);
+	info->ii_Concurrent = shared->concurrent;
+	tuplesort_attach_shared(sort, seg);
+
+	InstrStartParallelQuery();
+	sfx_build_begin(&b, heap, index, info);
+	scan_and_sort(&b, shared, sort, maintenance_work_mem / shared->participants, false);
+	wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	InstrEndParallelQuery(&buffers[ParallelWorkerNumber], &wal[ParallelWorkerNumber]);
+
+	index_close(index, indexlock);
+	table_close(heap, heaplock);
+}
+
+/* ---- the leader ---- */
+
+static void
+end_leader(SfxBuildLeader *l)
+{
+	WaitForParallelWorkersToFinish(l->pcxt);
+	for (int i = 0; i < l->pcxt->nworkers_launched; i++)
+		InstrAccumParallelQuery(&l->buffers[i], &l->wal[i]);
+	if (IsMVCCSnapshot(l->snapshot))
+		UnregisterSnapshot(l->snapshot);
+	DestroyParallelContext(l->pcxt);
+	ExitParallelMode();
+}
+
+static void
+estimate(ParallelContext *pcxt, Size size)
+{
+	shm_toc_estimate_chunk(&pcxt->estimator, size);
+	shm_toc_estimate_keys(&pcxt->estimator, 1);
+}
+
+static void *
+allocate(ParallelContext *pcxt, uint64 key, Size size)
+{
+	void	   *p = shm_toc_allocate(pcxt->toc, size);
+
+	shm_toc_insert(pcxt->toc, key, p);
+	return p;
+}
+
+/* Make the shared memory and start the workers.  NULL: there is none of either. */
+static SfxBuildLeader *
+begin_leader(SfxBuild *b, int request)
+{
+	SfxBuildLeader *l = palloc0(sizeof(SfxBuildLeader));
+	ParallelContext *pcxt;
+	Size		sharedsize,
+				sortsize,
+				walsize,
+				bufsize,
+				querysize = debug_query_string ? strlen(debug_query_string) + 1 : 0;
+
+	EnterParallelMode();
+	l->pcxt = pcxt = CreateParallelContext("surfidx", "sfx_build_worker_main", request);
+	/* all rows that anybody may still see; or, while others write, those that a snapshot sees */
+	l->snapshot = b->info->ii_Concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+	sharedsize = add_size(BUFFERALIGN(sizeof(BuildShared)), table_parallelscan_estimate(b->heap, l->snapshot));
+	sortsize = tuplesort_estimate_shared(request + 1);
+	walsize = mul_size(sizeof(WalUsage), request);
+	bufsize = mul_size(sizeof(BufferUsage), request);
+	estimate(pcxt, sharedsize);
+	estimate(pcxt, sortsize);
+	estimate(pcxt, walsize);
+	estimate(pcxt, bufsize);
+	if (querysize > 0)
+		estimate(pcxt, querysize);
+	InitializeParallelDSM(pcxt);
+	if (pcxt->seg == NULL)
+	{
+		if (IsMVCCSnapshot(l->snapshot))
+			UnregisterSnapshot(l->snapshot);
+		DestroyParallelContext(pcxt);
+		ExitParallelMode();
+		return NULL;
+	}
+
+	l->shared = allocate(pcxt, KEY_SHARED, sharedsize);
+	memset(l->shared, 0, sizeof(BuildShared));
+	l->shared->heap = RelationGetRelid(b->heap);
+	l->shared->index = RelationGetRelid(b->index);
+	l->shared->concurrent = b->info->ii_Concurrent;
+	l->shared->participants = request + 1;
+	ConditionVariableInit(&l->shared->done_cv);
+	SpinLockInit(&l->shared->mutex);
+	table_parallelscan_initialize(b->heap, scan_of(l->shared), l->snapshot);
+	l->sort = allocate(pcxt, KEY_SORT, sortsize);
+	tuplesort_initialize_shared(l->sort, request + 1, pcxt->seg);
+	l->wal = allocate(pcxt, KEY_WAL_USAGE, walsize);
+	l->buffers = allocate(pcxt, KEY_BUFFER_USAGE, bufsize);
+	if (querysize > 0)
+		memcpy(allocate(pcxt, KEY_QUERY, querysize), debug_query_string, querysize);
+	LaunchParallelWorkers(pcxt);
+	l->participants = pcxt->nworkers_launched + 1;
+	if (pcxt->nworkers_launched == 0)
+	{
+		end_leader(l);
+		return NULL;
+	}
+	return l;
+}
+
+/* The leader's own share, with a build state of its own. */
+static void
+take_part(const SfxBuild *b, SfxBuildLeader *l)
+{
+	SfxBuild   *own = palloc(sizeof(SfxBuild));
+
+	sfx_build_begin(own, b->heap, b->index, b->info);
+	scan_and_sort(own, l->shared, l->sort, maintenance_work_mem / l->participants, true);
+}
+
+static void
+wait_for_all(SfxBuild *b, SfxBuildLeader *l, double *rows)
+{
+	bool		done = false;
+
+	for (;;)
+	{
+		SpinLockAcquire(&l->shared->mutex);
+		if (l->shared->ndone == l->participants)
+		{
+			*rows = l->shared->rows;
+			b->indtuples = l->shared->indtuples;
+			b->info->ii_BrokenHotChain |= l->shared->broken_hot;
+			done = true;
+		}
+		SpinLockRelease(&l->shared->mutex);
+		if (done)
+			break;
+		ConditionVariableSleep(&l->shared->done_cv, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+	}
+	ConditionVariableCancelSleep();
+}
+
+bool
+sfx_build_parallel(SfxBuild *b, double *rows)
+{
+	int			request = SfxBuildWorkers(b->heap, b->index, b->info);
+	SfxBuildLeader *l = request > 0 ? begin_leader(b, request) : NULL;
+	SortCoordinate coordinate;
+
+	if (l == NULL)
+		return false;
+	b->leader = l;
+	ereport(DEBUG1,
+			(errmsg_internal("building index \"%s\" with %d parallel workers",
+							 RelationGetRelationName(b->index), l->participants - 1)));
+	take_part(b, l);
+	/* workers that never started must not be waited for */
+	WaitForParallelWorkersToAttach(l->pcxt);
+	wait_for_all(b, l, rows);
+
+	coordinate = palloc0(sizeof(SortCoordinateData));
+	coordinate->isWorker = false;
+	coordinate->nParticipants = l->participants;
+	coordinate->sharedsort = l->sort;
+	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, maintenance_work_mem, coordinate);
+	return true;
+}
+
+void
+sfx_build_parallel_end(SfxBuild *b)
+{
+	if (b->leader)
+		end_leader(b->leader);
+	b->leader = NULL;
+}

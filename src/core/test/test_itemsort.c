@@ -1,0 +1,122 @@
+/* The sort of byte strings against qsort, on sets that use each of its ways. */
+#include <stdlib.h>
+#include "../itemsort.h"
+#include "tap.h"
+
+#define MAXITEMS	20000
+#define ARENA		(1 << 22)
+
+static uint8_t	arena[ARENA];
+static SfxItem	items[MAXITEMS];
+static SfxItem	want[MAXITEMS];
+static SfxItem	tmp[MAXITEMS];
+static size_t	used;
+static uint64_t	seed;
+
+static uint64_t
+pick(uint64_t n)
+{
+	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (seed >> 33) % n;
+}
+
+static int
+cmp(const void *x, const void *y)
+{
+	const SfxItem *a = x;
+	const SfxItem *b = y;
+	int			c = sfx_cmp_bytes(sfx_item_bytes(a), sfx_item_len(a), sfx_item_bytes(b), sfx_item_len(b));
+
+	/* qsort is not stable: equal strings by address */
+	return c ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+/* n strings: prefix bytes that all share, then some of up to len bytes out of so many letters. */
+static void
+make(size_t n, uint32_t prefix, uint32_t len, bool fixed, uint32_t letters)
+{
+	used = 0;
+	for (size_t i = 0; i < n; i++)
+	{
+		uint8_t    *at = arena + used;
+		uint32_t	l = prefix + (fixed ? len : (uint32_t) pick(len + 1));
+
+		sfx_put16(at, (uint16_t) l);
+		for (uint32_t j = 0; j < l; j++)
+			at[2 + j] = j < prefix ? 'p' : letters == 256 ? (uint8_t) pick(256) : (uint8_t) (letters == 1 ? 0 : 'a' + pick(letters));
+		used += 2 + l;
+		sfx_item_set(&items[i], at);
+	}
+}
+
+static int
+errors(size_t n)
+{
+	int			bad = 0;
+
+	memcpy(want, items, n * sizeof(SfxItem));
+	qsort(want, n, sizeof(SfxItem), cmp);
+	sfx_item_sort(items, tmp, n);
+	for (size_t i = 0; i < n; i++)
+		bad += !sfx_same_bytes(sfx_item_bytes(&items[i]), sfx_item_len(&items[i]),
+							   sfx_item_bytes(&want[i]), sfx_item_len(&want[i]));
+	/* every string is still there, once */
+	memcpy(want, items, n * sizeof(SfxItem));
+	qsort(want, n, sizeof(SfxItem), cmp);
+	for (size_t i = 1; i < n; i++)
+		bad += want[i].at == want[i - 1].at;
+	return bad;
+}
+
+int
+main(void)
+{
+	static const struct
+	{
+		const char *name;
+		size_t		n;
+		uint32_t	prefix,
+					len;
+		bool		fixed;
+		uint32_t	letters;
+	}			sets[] = {
+		{"nothing", 0, 0, 8, true, 256},
+		{"one", 1, 0, 8, true, 256},
+		{"two", 2, 0, 8, true, 256},
+		{"keys of eight bytes and a TID", 20000, 1, 14, true, 256},
+		{"a middling number", 1000, 1, 14, true, 256},
+		{"few letters", 20000, 0, 12, true, 2},
+		{"few letters, many lengths", 20000, 3, 30, false, 2},
+		{"a long prefix", 5000, 100, 20, false, 3},
+		{"many equal", 20000, 0, 3, false, 2},
+		{"zeros only", 3000, 0, 40, false, 1},
+		{"all lengths of any bytes", 10000, 0, 60, false, 256},
+		{"equal up to the end", 2000, 500, 1, true, 256},
+	};
+
+	for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++)
+	{
+		int			bad = 0;
+
+		for (seed = 1; seed < 4; seed++)
+		{
+			make(sets[s].n, sets[s].prefix, sets[s].len, sets[s].fixed, sets[s].letters);
+			bad += errors(sets[s].n);
+			for (size_t i = 0; i < sets[s].n; i++)
+				sfx_item_set(&items[i], items[i].at);
+			bad += errors(sets[s].n);	/* sorted already */
+			for (size_t i = 0; i < sets[s].n / 2; i++)
+			{
+				SfxItem		t = items[i];
+
+				items[i] = items[sets[s].n - 1 - i];
+				items[sets[s].n - 1 - i] = t;
+			}
+			for (size_t i = 0; i < sets[s].n; i++)
+				sfx_item_set(&items[i], items[i].at);
+			bad += errors(sets[s].n);	/* the other way round */
+		}
+		ok(bad == 0, "%s: %d errors", sets[s].name, bad);
+	}
+	return done_testing();
+}
