@@ -1,8 +1,10 @@
 #!/bin/bash
 # surfidx beside btree on the same tables, in CPU time of the backend; "make bench" builds and installs first.
 #
-#	bench/run.sh [--rows n] [--runs n] [--full] [--out file.tsv] [key set]...
+#	bench/run.sh [--rows n] [--runs n] [--full] [--out file.tsv] [key set]... [pgbench]
 #
+#	pgbench		transactions per second of pgbench -S and of TPC-B with the accounts' key in either index: by the clock, so
+#				the machine has to be quiet
 #	key sets	int8 serial timestamp uuid email path (default: all); see bench/schema.sql for what they are
 #	--rows n	rows of each set, of which 10 % more are inserted later (default 2000000)
 #	--runs n	times that each thing is measured, btree and surfidx in turn (default 3)
@@ -24,6 +26,7 @@ rows=2000000
 runs=3
 full=
 sets=
+pgbench=
 out=$PWD/build/bench.tsv
 
 while [ $# -gt 0 ]; do
@@ -33,12 +36,13 @@ while [ $# -gt 0 ]; do
 		--full) full=1 ;;
 		--out) out=$(realpath "$2"); shift ;;
 		int8 | serial | timestamp | uuid | email | path) sets="$sets $1" ;;
+		pgbench) pgbench=1 ;;
 		*) die "what is \"$1\"? See the head of bench/run.sh" ;;
 	esac
 	shift
 done
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
-sets=${sets:-int8 serial timestamp uuid email path}
+[ -n "$sets$pgbench" ] || sets="int8 serial timestamp uuid email path"
 
 sql()
 {
@@ -68,6 +72,44 @@ load_set()
 	sql -c "CALL bench.load('$1', $n, $extra)" -c "DROP TABLE IF EXISTS bench.raw" -c "VACUUM (FREEZE, ANALYZE)"
 }
 
+# restart [setting]...: the server with other settings for this start
+restart()
+{
+	as_user "$BINDIR/pg_ctl" -D "$PGDATA" -l "$CLUSTER_LOG" -o "$*" -m fast -w restart >/dev/null
+}
+
+# A fifth of btree's size in buffers, which the access method that has fewer pages uses better.
+measure_misses()
+{
+	local i kb
+
+	kb=$(psql -X -A -t -c "SELECT greatest(pg_relation_size('r_btree') / 5 / 1024, 1024)")
+	sql -c CHECKPOINT
+	restart "-c shared_buffers=${kb}kB"
+	for ((i = 0; i < runs; i++)); do
+		sql -c "CALL bench.misses('$1')"
+	done
+	restart
+}
+
+measure_pgbench()
+{
+	local i am what
+
+	"$BINDIR/pgbench" -i -q -s 10 -I dtgv >/dev/null 2>&1
+	for ((i = 0; i < runs; i++)); do
+		for am in btree surfidx; do
+			sql -c "DROP INDEX IF EXISTS accounts_aid" -c "CREATE UNIQUE INDEX accounts_aid ON pgbench_accounts USING $am (aid)" \
+				-c "VACUUM ANALYZE pgbench_accounts" -c CHECKPOINT
+			for what in "pgbench -S, statements per second:-S" "pgbench TPC-B, transactions per second:-b tpcb-like"; do
+				# shellcheck disable=SC2086
+				sql -v metric="${what%%:*}" -v am=$am -v tps="$("$BINDIR/pgbench" -n -M prepared -T 10 ${what##*:} |
+					sed -n 's/^tps = \([0-9.]*\).*/\1/p')" <<<"INSERT INTO bench.result VALUES ('pgbench', 1000000, :'metric', :'am', :tps)"
+			done
+		done
+	done
+}
+
 # Builds and scans alternate between the two access methods, so that what the machine does meanwhile hits both.
 measure_set()
 {
@@ -82,6 +124,7 @@ measure_set()
 	for ((i = 0; i < runs; i++)); do
 		sql -c "CALL bench.read('$1')"
 	done
+	measure_misses "$1"
 	sql -c "DROP INDEX r_btree, r_surfidx"
 	for ((i = 0; i < runs; i++)); do
 		for am in none btree surfidx; do
@@ -123,6 +166,12 @@ for set in $sets; do
 	measure_set "$set"
 	report_set "$set" "$n"
 done
+if [ -n "$pgbench" ]; then
+	measure_pgbench
+	echo
+	echo "pgbench, one client, prepared statements, 1000000 accounts"
+	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = 'pgbench' ORDER BY n"
+fi
 echo
 echo "Bytes per entry, and surfidx as a multiple of btree:"
 sql -P footer=off -P border=0 -c "SELECT * FROM bench.overview ORDER BY keys"

@@ -253,6 +253,12 @@ drop_gate(SfxReader *r)
 }
 
 void
+sfx_reader_release_gate(SfxReader *r)
+{
+	drop_gate(r);
+}
+
+void
 sfx_reader_rewind(SfxReader *r)
 {
 	remove_dead(r);
@@ -530,6 +536,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	SfxLeaf		leaf;
 	Buffer		buf = sfx_tree_find_leaf(r->index, r->order, meta, SfxMetaMain(meta)->id, pos, !forward(r), &leaf);
 	Page		page = BufferGetPage(buf);
+	BlockNumber next;
 	bool		more;
 
 	s->leafblk = BufferGetBlockNumber(buf);
@@ -545,7 +552,11 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		s->leaf.body = SfxPageBody((Page) s->page.data);
 		s->have_page = more;
 	}
+	next = s->whole && !r->final && forward(r) ? SfxPageGetTail(page)->right : InvalidBlockNumber;
 	UnlockReleaseBuffer(buf);
+	/* a scan that goes on will want the next leaf soon */
+	if (BlockNumberIsValid(next))
+		(void) PrefetchBuffer(r->index, MAIN_FORKNUM, next);
 }
 
 /*
@@ -885,7 +896,6 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		{
 			r->anchor = ANCHOR_END;
 			end_step(r);
-			drop_gate(r);
 			return false;
 		}
 		cur_from_stop(r);
@@ -1040,7 +1050,5 @@ sfx_reader_take(SfxReader *r, SfxEntry *e)
 	}
 	r->anchor = ANCHOR_END;
 	end_step(r);
-	if (r->final)
-		drop_gate(r);
 	return false;
 }

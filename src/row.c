@@ -135,13 +135,13 @@ form_fixed(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
 			return false;
 		if (c->number)
 			put_number(c, base + c->to, p);
+		else if (c->width == 16)
+			memcpy(base + c->to, p, 16);	/* uuid: two moves, not a call */
 		else
-		{
 			memcpy(base + c->to, p, c->width);
-			if (c->desc)
-				for (int j = 0; j < c->width; j++)
-					base[c->to + j] = ~base[c->to + j];
-		}
+		if (unlikely(c->desc && !c->number))
+			for (int j = 0; j < c->width; j++)
+				base[c->to + j] = ~base[c->to + j];
 	}
 	return true;
 }
@@ -196,9 +196,10 @@ form_columns(TupleDesc desc, const SfxKeyDesc *kd, const SfxEntry *e, char *data
 			return -1;
 		if (col->enc->direct == SFX_DIRECT_TEXT)
 		{
-			const uint8 *stop = p < end ? memchr(p, col->desc ? 0xFF : 0x00, end - p) : NULL;
+			uint8		mark = col->desc ? 0xFF : 0x00;
+			const uint8 *stop = p == end ? NULL : i == kd->nkeys - 1 ? end - 1 : memchr(p, mark, end - p);
 
-			if (stop == NULL)
+			if (stop == NULL || *stop != mark)
 				return -1;
 			off = form_text(col, att, p, stop - p, data, off);
 			*varwidth = true;

@@ -219,7 +219,10 @@ next_parallel_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry
 
 		CHECK_FOR_INTERRUPTS();
 		if (share == NULL)
+		{
+			sfx_reader_release_gate(so->reader);
 			return false;
+		}
 		parallel_step(scan, so, dir, share);
 	}
 	return true;
@@ -235,7 +238,10 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!sfx_scankeys_advance(&so->keys, dir))
+		{
+			sfx_reader_release_gate(so->reader);
 			return false;
+		}
 		seek_range(so);
 	}
 	return true;

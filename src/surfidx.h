@@ -531,6 +531,8 @@ extern void sfx_reader_kill(SfxReader *r, Relation heap);
 /* The leaf of the main tree that the step in hand has copied from: tells whether a seek has led anywhere else. */
 extern BlockNumber sfx_reader_leaf(const SfxReader *r);
 
+/* The range is at its end and no other one follows for now: let go of the gate, or VACUUM would wait for the scan's end. */
+extern void sfx_reader_release_gate(SfxReader *r);
 /* Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage stays pinned. */
 extern void sfx_reader_rewind(SfxReader *r);
 /* The same, and no pin is left. */
