@@ -1,0 +1,93 @@
+# What others do beside a merge that takes long: it neither waits for its end nor breaks it, or it has the merge give way.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# A worker that sleeps 0.4 s after each group of leaves.
+my $node = new_node('neighbours', <<'END');
+wal_level = logical
+surfidx.delta_size = '1MB'
+surfidx.merge_cost_delay = '100ms'
+surfidx.merge_cost_limit = 1
+deadlock_timeout = '100ms'
+log_lock_waits = on
+END
+$node->start;
+
+# A database with a table whose index is being merged. Its name.
+my $merges = 0;
+
+sub start_merge
+{
+	my $db = 'd' . ++$merges;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $db");
+	$node->safe_psql($db, <<'END');
+CREATE EXTENSION surfidx;
+CREATE TABLE m AS SELECT i, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 60000) i;
+CREATE INDEX m_s ON m USING surfidx (s);
+INSERT INTO m SELECT i, md5(i::text) FROM generate_series(60001, 85000) i;
+END
+	$node->poll_query_until($db, 'SELECT count(*) = 1 FROM surfidx_progress() WHERE groups > 0') or die 'no merge';
+	return $db;
+}
+
+sub is_merging
+{
+	my ($db) = @_;
+
+	return $node->safe_psql($db, 'SELECT count(*) FROM surfidx_progress()') == 1 &&
+	  $node->safe_psql($db, "SELECT frozen FROM surfidx_meta('m_s')") == 1;
+}
+
+# Nobody waits so long for a lock unless he waits for the merge to end.
+sub run_beside
+{
+	my ($db, $sql) = @_;
+
+	return $node->psql($db, "SET lock_timeout = '5s';\n$sql", on_error_stop => 1);
+}
+
+# These leave the merge alone.
+my $db = start_merge();
+my $worker = $node->safe_psql($db, 'SELECT pid FROM surfidx_progress()');
+foreach my $sql (
+	'SELECT count(*) FROM m WHERE s >= \'a\'',
+	'ANALYZE m',
+	'CREATE INDEX CONCURRENTLY m_i ON m (i)',
+	'CREATE INDEX CONCURRENTLY m_i2 ON m USING surfidx (i)',
+	"ALTER TABLE m ADD COLUMN c int DEFAULT 1",
+	'UPDATE m SET i = i + 1 WHERE i < 100',
+	"SELECT count(*) FROM pg_create_logical_replication_slot('slot', 'test_decoding', true)",
+	'DROP INDEX CONCURRENTLY m_i')
+{
+	my ($rc, $out, $err) = run_beside($db, $sql);
+
+	is($rc, 0, "$sql: no wait") or diag($err);
+}
+$node->command_ok([ 'pg_dump', '-d', $node->connstr($db), '--lock-wait-timeout=5s', '-f', '/dev/null' ], 'pg_dump: no wait');
+ok(is_merging($db), 'the merge went on all the time');
+is($node->safe_psql($db, 'SELECT pid FROM surfidx_progress()'), $worker, 'in the same worker');
+
+# VACUUM works on the same leaves: it takes turns with the merge.
+my ($rc, $out, $err) = run_beside($db, "DELETE FROM m WHERE i % 50 = 1; VACUUM (INDEX_CLEANUP ON) m");
+is($rc, 0, 'VACUUM takes turns') or diag($err);
+is($node->safe_psql($db, "SELECT surfidx_check('m_s', true)"), '', 'check while the merge goes on');
+
+# These want the index: the merge gives way, or there is nothing left to merge.
+foreach my $sql ('REINDEX INDEX m_s', 'ALTER TABLE m ALTER s TYPE text COLLATE "POSIX"', 'TRUNCATE m', 'DROP INDEX m_s', 'DROP TABLE m')
+{
+	$db = start_merge() unless $merges == 1 && $sql eq 'REINDEX INDEX m_s';
+	($rc, $out, $err) = run_beside($db, $sql);
+	is($rc, 0, "$sql: the merge gives way") or diag($err);
+	is($node->safe_psql($db, "SELECT surfidx_check('m_s', true)"), '', "$sql: check") if $sql !~ /DROP/;
+}
+start_merge();
+($rc, $out, $err) = run_beside('postgres', "DROP DATABASE d$merges");
+is($rc, 0, 'DROP DATABASE: the merge gives way') or diag($err);
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal|deadlock detected/, 'nothing wrong in the log');
+$node->stop('immediate');
+done_testing();
