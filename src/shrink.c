@@ -298,7 +298,7 @@ sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy stra
 	if (end < nblocks && cut_off(&sh, end, tries))
 		return;
 	/* what could not be cut off is free for others */
-	nblocks = RelationGetNumberOfBlocks(index);
+	nblocks = Min(nblocks, RelationGetNumberOfBlocks(index));
 	for (BlockNumber blkno = end; blkno < nblocks; blkno++)
 		sfx_page_release_free(index, blkno);
 	IndexFreeSpaceMapVacuum(index);

@@ -479,6 +479,7 @@ IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	bool		had_bulkdelete = stats != NULL;
+	BlockNumber nblocks;
 
 	if (info->analyze_only)
 		return stats;
@@ -488,6 +489,7 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	(void) sfx_merge_delta(info->index, true);
 	if (had_bulkdelete)
 		reclaim_blocks(info, stats);
+	nblocks = RelationGetNumberOfBlocks(info->index);
 	shrink(info, had_bulkdelete);
 	if (!had_bulkdelete)
 	{
@@ -500,5 +502,7 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		stats->estimated_count = true;
 	}
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	/* what was cut off is not free any more */
+	stats->pages_free -= Min(stats->pages_free, nblocks - Min(nblocks, stats->num_pages));
 	return stats;
 }
