@@ -24,6 +24,7 @@
 
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -637,6 +638,9 @@ give_back(Relation index)
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 
+	/* workers of a query share our locks: they would not keep us from cutting off what they read */
+	if (IsInParallelMode())
+		return;
 	sfx_keydesc_init(&kd, index);
 	order = sfx_order_create(index, &kd, true);
 	sfx_shrink_file(index, order, NULL, 1);

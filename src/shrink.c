@@ -291,7 +291,7 @@ sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy stra
 	BlockNumber nfree = count_free(index, nblocks);
 	BlockNumber end;
 
-	if (nfree < MIN_BLOCKS || nfree < nblocks / MIN_SHARE || IsInParallelMode())
+	if (nfree < MIN_BLOCKS || nfree < nblocks / MIN_SHARE)
 		return;
 	sh.target = nblocks - nfree;
 	end = empty_end(&sh, nblocks);

@@ -14,6 +14,8 @@
 #include "rewrite.h"
 
 #include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "storage/freespace.h"
@@ -456,6 +458,16 @@ reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	IndexFreeSpaceMapVacuum(index);
 }
 
+/*
+ * Standbys are told of an AccessExclusiveLock under a transaction's number, and while other indexes of the table are vacuumed by parallel
+ * workers (who do not touch this one) none can be assigned.
+ */
+static bool
+may_lock_alone(void)
+{
+	return !IsInParallelMode() || !XLogStandbyInfoActive() || TransactionIdIsValid(GetTopTransactionIdIfAny());
+}
+
 /* What entries have left behind: sparse inner pages, and the end of the file, unless the table's vacuum_truncate says no. */
 static void
 shrink(IndexVacuumInfo *info, bool had_bulkdelete)
@@ -469,7 +481,7 @@ shrink(IndexVacuumInfo *info, bool had_bulkdelete)
 	order = sfx_order_create(index, &kd, true);
 	if (had_bulkdelete)
 		sfx_shrink_inner(index, order);
-	if (SfxMayTruncate(heap))
+	if (SfxMayTruncate(heap) && may_lock_alone())
 		sfx_shrink_file(index, order, info->strategy, TRUNCATE_TRIES);
 	sfx_order_end(order);
 	table_close(heap, AccessShareLock);
