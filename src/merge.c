@@ -264,7 +264,8 @@ typedef struct Merge
 	Relation	index;
 	const SfxOrder *order;
 	MergeManner manner;
-	bool		full;			/* into the main tree, whatever it costs */
+	bool		full;			/* into the main tree, whatever it costs: ... */
+	uint32		last_run;		/* ... all runs up to this one, not those that are made meanwhile; 0: those that are due */
 	uint32		run;			/* the source: this run, or if 0 ... */
 	uint32		gen;			/* ... this generation */
 	uint32		target;			/* run; 0: not decided yet */
@@ -524,12 +525,12 @@ next_run(Merge *m)
 	sfx_meta_read(m->index, &meta);
 	if (meta.resume[SFX_RESUME_RUN].source != 0)
 		return meta.resume[SFX_RESUME_RUN].source;
-	if (sfx_merge_run_due(m->index, &meta, m->full) < 0 || !take_lock(m->index, m->manner))
+	if (sfx_merge_run_due(m->index, &meta, m->last_run) < 0 || !take_lock(m->index, m->manner))
 		return 0;
 	sfx_meta_lock(m->index, &meta, &metabuf);
 	if (meta.resume[SFX_RESUME_RUN].source != 0)
 		id = meta.resume[SFX_RESUME_RUN].source;
-	else if ((r = sfx_merge_run_due(m->index, &meta, m->full)) >= 0)
+	else if ((r = sfx_merge_run_due(m->index, &meta, m->last_run)) >= 0)
 	{
 		id = meta.resume[SFX_RESUME_RUN].source = meta.runs[r].id;
 		START_CRIT_SECTION();
@@ -570,6 +571,13 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs)
 	m->order = sfx_order_create(index, kd, true);
 	m->manner = manner;
 	m->full = full;
+	if (full)
+	{
+		SfxMeta		meta;
+
+		sfx_meta_read(index, &meta);
+		m->last_run = meta.next_run - 1;
+	}
 	m->progress = sfx_progress_begin(index);
 	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	{

@@ -28,8 +28,8 @@ extern bool sfx_merge_is_late(Relation index);
 extern uint32 sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, bool full);
 /* The id of the older run that run number r is merged into. */
 extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full);
-/* The number of a run that is to be merged into an older one; -1: none is due. */
-extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, bool full);
+/* The number of a run that is to be merged into an older one; -1: none is due.  upto: runs with ids up to this one are due in any case. */
+extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto);
 
 /*
  * Freeze what there is and merge all of the delta and all runs into the main tree, group by group, taking the merge

@@ -224,13 +224,17 @@ sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full)
 }
 
 int
-sfx_merge_run_due(Relation index, const SfxMeta *meta, bool full)
+sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto)
 {
 	double		ratio = sfx_opt_merge_ratio(index);
 
 	for (int r = 0; r < meta->nruns - 1; r++)
-		if (full || meta->runs[r].entries == 0 || meta->runs[r].entries >= ratio * meta->runs[r + 1].entries)
+	{
+		const SfxRun *run = &meta->runs[r];
+
+		if (upto != 0 ? run->id <= upto : run->entries == 0 || run->entries >= ratio * meta->runs[r + 1].entries)
 			return r;
+	}
 	/* the list is nearly full, which policies that were changed on the way can bring about */
 	return meta->nruns >= SFX_MAX_RUNS - 1 ? meta->nruns - 2 : -1;
 }
@@ -265,7 +269,7 @@ sfx_merge_due(Relation index)
 	if (exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)))
 		return true;
 	sfx_meta_read(index, &meta);
-	return meta.resume[SFX_RESUME_RUN].source != 0 || sfx_merge_run_due(index, &meta, false) >= 0;
+	return meta.resume[SFX_RESUME_RUN].source != 0 || sfx_merge_run_due(index, &meta, 0) >= 0;
 }
 
 /* Somebody else is merging and does not keep up: let him. */
