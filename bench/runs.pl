@@ -11,7 +11,7 @@ use strict;
 use warnings;
 use Getopt::Long;
 
-my ($delta_size, $merge_ratio, $run_ratio, $entry, $log, $ns) = (8192, 0.1, 0.025, 8.6, 17, 60);
+my ($delta_size, $merge_ratio, $run_ratio, $entry, $log, $ns) = (8192, 0.1, 0.05, 8.6, 17, 60);
 GetOptions('delta-size=f' => \$delta_size, 'merge-ratio=f' => \$merge_ratio, 'run-ratio=f' => \$run_ratio,
 	'entry=f' => \$entry, 'log=f' => \$log, 'ns=f' => \$ns) or die "see the head of this file\n";
 my $page = 8120;

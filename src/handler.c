@@ -16,7 +16,7 @@ PG_FUNCTION_INFO_V1(surfidx_handler);
 
 int			sfx_guc_delta_size = 8192;
 double		sfx_guc_merge_ratio = 0.1;
-double		sfx_guc_run_ratio = 0.025;
+double		sfx_guc_run_ratio = 0.05;
 double		sfx_guc_merge_cost_delay = 0;
 int			sfx_guc_merge_cost_limit = 200;
 int			sfx_guc_delta_memory = 65536;
@@ -244,7 +244,7 @@ sfx_define_gucs(bool preloading)
 							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
 							 "0 disables intermediate runs. The storage parameter run_ratio overrides it.",
 							 &sfx_guc_run_ratio,
-							 0.025, 0.0, MAX_MERGE_RATIO,
+							 0.05, 0.0, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("surfidx.auto_merge",
 							 "Starts background workers for merges that are due.",
