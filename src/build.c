@@ -234,6 +234,7 @@ pack_leaves(SfxBuild *bs)
 	int64		done = 0;
 	int			rc;
 
+	sfx_packer_set_codec(packer, sfx_opt_codec(bs->index));
 	prev->len = -1;
 	prev->alive = false;
 	while ((item = sfx_spool_next(bs->spool, &len)) != NULL)

@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "intcodec.h"
 
 #include "access/nbtree.h"
 #include "access/reloptions.h"
@@ -150,6 +151,12 @@ typedef struct StoredOptions
 void
 sfx_define_reloptions(void)
 {
+	/* kept by reference */
+	static relopt_enum_elt_def codecs[] = {
+		{"auto", 0}, {"plain", SFX_INT_PLAIN}, {"for", SFX_INT_FOR}, {"lfor", SFX_INT_LFOR}, {"ef", SFX_INT_EF},
+		{"dbp", SFX_INT_DBP}, {"pdbp", SFX_INT_PDBP}, {"vbyte", SFX_INT_VBYTE}, {"varintgb", SFX_INT_VARINTGB},
+		{"streamvbyte", SFX_INT_STREAMVBYTE}, {NULL, 0}
+	};
 	const LOCKMODE lock = ShareUpdateExclusiveLock;
 
 	sfx_relopt_kind = add_reloption_kind();
@@ -162,6 +169,11 @@ sfx_define_reloptions(void)
 	add_real_reloption(sfx_relopt_kind, "run_ratio",
 					   "A delta with fewer entries per static entry than this goes into an intermediate run; 0 never does.",
 					   UNSET, 0.0, MAX_MERGE_RATIO, lock);
+	add_enum_reloption(sfx_relopt_kind, "codec",
+					   "Codec for the integers of keys, where it applies; for experiments.",
+					   codecs, 0,
+					   "Valid values are \"auto\", \"plain\", \"for\", \"lfor\", \"ef\", \"dbp\", \"pdbp\", \"vbyte\", \"varintgb\", and \"streamvbyte\".",
+					   lock);
 	add_int_reloption(sfx_relopt_kind, "fillfactor",
 					  "Accepted for compatibility with btree and ignored.",
 					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
@@ -177,6 +189,7 @@ sfx_options(Datum reloptions, bool validate)
 		{"delta_size", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.delta_size)},
 		{"merge_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.merge_ratio)},
 		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
+		{"codec", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.codec)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
 		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)}
 	};
@@ -207,6 +220,14 @@ sfx_opt_run_ratio(Relation index)
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
 	return opt && opt->run_ratio >= 0 ? opt->run_ratio : sfx_guc_run_ratio;
+}
+
+int
+sfx_opt_codec(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt ? opt->codec : 0;
 }
 
 /* ------------------------------------------------------------------ settings */

@@ -511,6 +511,7 @@ pack_group(Pack *p)
 	bool		fits = true;
 
 	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p, g->order);
+	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->index));
 	p->n = 0;
 	p->taken = p->removed = 0;
 	p->before = p->after = 0;

@@ -549,6 +549,7 @@ typedef struct SfxOptions
 	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
 	double		merge_ratio;	/* delta entries per static entry before a merge; -1: surfidx.merge_ratio */
 	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
+	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
 } SfxOptions;
 
 extern int	sfx_guc_delta_size; /* kB */
@@ -561,6 +562,7 @@ extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...;
 extern int	sfx_opt_delta_size(Relation index); /* kB */
 extern double sfx_opt_merge_ratio(Relation index);
 extern double sfx_opt_run_ratio(Relation index);
+extern int	sfx_opt_codec(Relation index);
 
 /* ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM function that reads or writes. */
 extern void sfx_require_preload(Relation index);

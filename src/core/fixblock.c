@@ -122,6 +122,15 @@ split_core(uint64_t head, uint64_t rest, unsigned n1, unsigned nrest, uint64_t *
 	*c1 = ((nrest == 64 ? 0 : head << nrest) | rest) & sfx_mask(n1);
 }
 
+/* The integer block: the codec that was asked for, or the best where that does not apply. */
+static int
+encode_ints(const SfxKeys *k, const uint64_t *v, uint8_t *out, size_t cap)
+{
+	int			r = k->codec ? sfx_int_encode_as((SfxIntCodec) k->codec, v, k->n, out, cap) : SFX_NOSPACE;
+
+	return r < 0 ? sfx_int_encode(v, k->n, out, cap) : r;
+}
+
 /* ---- words: encoder ---- */
 
 /*
@@ -228,7 +237,7 @@ encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 			head[i] = core_head(c0, c1, n1, nrest);
 			rest[i] = c1 & sfx_mask(nrest);
 		}
-	r = sfx_int_encode(head, k->n, p, cap - (size_t) (p - out));
+	r = encode_ints(k, head, p, cap - (size_t) (p - out));
 	if (r < 0)
 		return r;
 	p += r;
@@ -496,7 +505,7 @@ encode_bytes(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 		for (uint64_t m = mask ^ restmask; m; m &= m - 1)
 			v[i] = v[i] << 8 | key[__builtin_ctzll(m)];
 	}
-	r = sfx_int_encode(v, k->n, p, cap - (size_t) (p - out));
+	r = encode_ints(k, v, p, cap - (size_t) (p - out));
 	if (r < 0)
 		return r;
 	p += r;

@@ -88,6 +88,9 @@ extern int sfx_packer_finish(SfxPacker *p, const SfxPos *high);
 /* Pages emitted so far. */
 extern int sfx_packer_pages(const SfxPacker *p);
 
+/* For experiments: encode the integers of keys with this codec (SfxIntCodec; 0: choose) wherever it applies. */
+extern void sfx_packer_set_codec(SfxPacker *p, int codec);
+
 /* Code with a dictionary, named number (> 0) in the pages, what gets smaller by it.  Call before the first entry. */
 extern void sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number);
 

@@ -132,6 +132,7 @@ typedef struct SfxKeys
 	const uint16_t *lcp;
 	int			n;
 	uint32_t	skip;
+	int			codec;			/* SfxIntCodec to be used for integers where it applies; 0: the best */
 } SfxKeys;
 
 #endif							/* SFX_LEAF_FORMAT_H */

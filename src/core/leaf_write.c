@@ -78,6 +78,7 @@ struct SfxPacker
 	SfxLeafEmit emit;
 	void	   *ctx;
 	const SfxOrder *order;
+	int			codec;			/* pinned for integers in keys; 0: none */
 	uint32_t	dictno;			/* 0: no dictionary */
 	bool		coded;			/* some committed block needs it */
 	uint64_t	rawrests,		/* in pages and committed blocks */
@@ -128,6 +129,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->nblocks = 0;
 	p->used = 0;
 	p->best = 0;
+	p->codec = 0;
 	p->pend.nkeys = 0;
 	p->pend.nent = 0;
 	p->pend.keyoff[0] = 0;
@@ -139,6 +141,12 @@ int
 sfx_packer_pages(const SfxPacker *p)
 {
 	return p->pages;
+}
+
+void
+sfx_packer_set_codec(SfxPacker *p, int codec)
+{
+	p->codec = codec;
 }
 
 void
@@ -457,7 +465,7 @@ encode_block(SfxPacker *p, Candidate *c)
 	c->b.septid = q->septid;
 	if (nkeys > 1)
 	{
-		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen};
+		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen, p->codec};
 
 		r = encode_keys(&k, p->order, &p->coder, out, room, &kind);
 		if (r < 0)
