@@ -320,8 +320,9 @@ typedef struct PostingBlock
 	size_t		avail;
 } PostingBlock;
 
+/* The header; the length up to the stream, or SFX_CORRUPT. */
 static int
-posting_parse(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists, PostingBlock *b)
+posting_parse(const uint8_t *in, size_t len, const uint16_t *ends, PostingBlock *b)
 {
 	int			pos = get_frame(in, len, &b->frame);
 	size_t		nrange,
@@ -337,8 +338,20 @@ posting_parse(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nl
 	b->range = sfx_load_bytes(in + pos + 1, nrange);
 	b->p = in + size;
 	b->avail = len - size;
-	size += lists_bytes(b->range, n, b->whole ? NULL : ends, nlists);
-	return size <= len ? (int) size : SFX_CORRUPT;
+	return (int) size;
+}
+
+static int
+posting_size(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists)
+{
+	PostingBlock b;
+	int			head = posting_parse(in, len, ends, &b);
+	size_t		stream;
+
+	if (head < 0)
+		return SFX_CORRUPT;
+	stream = lists_bytes(b.range, n, b.whole ? NULL : ends, nlists);
+	return stream <= b.avail ? head + (int) stream : SFX_CORRUPT;
 }
 
 /* Numbers [from, to) of the list of n that starts at bit. */
@@ -353,26 +366,28 @@ list_decode(const PostingBlock *b, size_t bit, int n, int from, int to, uint64_t
 }
 
 static int
-posting_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nlists,
-			   int from, int to, uint64_t *out)
+posting_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int from, int to, uint64_t *out)
 {
 	PostingBlock b;
 	size_t		bit = 0;
 	uint64_t	high = 0;
 
-	if (posting_parse(in, len, n, ends, nlists, &b) < 0)
+	if (posting_parse(in, len, ends, &b) < 0)
 		return SFX_CORRUPT;
 	for (int l = 0, start = 0, end; start < to; l++, start = end)
 	{
 		int			lo = start < from ? from : start,
 					hi;
+		size_t		bits;
 
 		end = b.whole ? n : ends[l];
 		hi = end < to ? end : to;
-		if (lo < hi &&
-			list_decode(&b, bit, end - start, lo - start, hi - start, out + (lo - from)) < 0)
+		/* each list is checked as it comes: those behind the last one wanted do not matter */
+		bits = list_bits(b.range, end - start);
+		if (bit + bits > 8 * b.avail ||
+			(lo < hi && list_decode(&b, bit, end - start, lo - start, hi - start, out + (lo - from)) < 0))
 			return SFX_CORRUPT;
-		bit += list_bits(b.range, end - start);
+		bit += bits;
 	}
 	for (int i = 0; i < to - from; i++)
 		high |= out[i];
@@ -390,7 +405,6 @@ sfx_tid_size(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nli
 	unsigned	width;
 	const uint8_t *p;
 	ZigzagBlock z;
-	PostingBlock b;
 
 	if (n < 1 || n > SFX_TID_MAXN || len < 1)
 		return SFX_CORRUPT;
@@ -407,7 +421,7 @@ sfx_tid_size(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nli
 		case SFX_TID_POSTING:
 			if (!sound_lists(n, ends, nlists))
 				return SFX_CORRUPT;
-			return posting_parse(in, len, n, ends, nlists, &b);
+			return posting_size(in, len, n, ends, nlists);
 		case SFX_TID_PATCHED:
 			return sfx_tid_patched_size(in, len, n);
 	}
@@ -433,7 +447,7 @@ sfx_tid_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int n
 		case SFX_TID_POSTING:
 			if (!sound_lists(n, ends, nlists))
 				return SFX_CORRUPT;
-			return posting_decode(in, len, n, ends, nlists, from, to, out);
+			return posting_decode(in, len, n, ends, from, to, out);
 		case SFX_TID_PATCHED:
 			return sfx_tid_patched_decode(in, len, n, from, to, out);
 	}
