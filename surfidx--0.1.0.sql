@@ -629,6 +629,27 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION surfidx_progress() IS
 'merges of surfidx indexes of this database that are going on';
 
+CREATE FUNCTION surfidx_filters(
+	index regclass,
+	OUT filters bigint,
+	OUT leaves bigint,
+	OUT covered bigint,
+	OUT keys bigint,
+	OUT bytes bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_filters(regclass) IS
+'the filters of a surfidx index: their number, leaves and those that have one, keys in filters and bytes of filters';
+
+CREATE FUNCTION surfidx_page_counts(OUT leaves bigint, OUT filters bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_page_counts() IS
+'leaves of surfidx indexes that this session has read, and filters that it has asked before';
+
+REVOKE ALL ON FUNCTION surfidx_filters(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;

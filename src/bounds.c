@@ -301,7 +301,7 @@ sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 	const SfxArg *first = swap ? high : low;
 	const SfxArg *last = swap ? low : high;
 
-	range->empty = range->point = false;
+	range->empty = false;
 	if (low->isnull && high->isnull)
 	{
 		range->lo.key = range->lobuf;
@@ -358,5 +358,4 @@ sfx_range_equal(const SfxOpened *o, const SfxArg *values, int n, SfxRange *range
 	for (int i = 0; i < n; i++)
 		make_key(o, i, BTEqualStrategyNumber, &values[i], &keys[i]);
 	range_of_keys(o, keys, n, range);
-	range->point = n == o->kd.nkeys;
 }

@@ -22,7 +22,6 @@ extern SfxArg sfx_arg_get(FunctionCallInfo fcinfo, int argno);
 typedef struct SfxRange
 {
 	bool		empty;			/* nothing can be in it; the rest is not set */
-	bool		point;			/* all key columns are given: every entry in it is equal to that key */
 	SfxPos		lo;
 	SfxPos		hi;
 	uint8		lobuf[SFX_BOUND_MAX];

@@ -139,6 +139,7 @@ add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 	c->low = sfx_pos_copy(low);
 	c->blkno = blkno;
 	c->count = count;
+	c->filter = 0;
 }
 
 static int
@@ -274,14 +275,9 @@ write_inner_level(SfxBuild *bs, int level)
 	for (int at = 0; at < n;)
 	{
 		int			len;
-		int			offer = Min(n - at, SFX_INNER_MAXCHILDREN);
-		const SfxPos *high = at + offer < n ? &below[at + offer].low : NULL;
-		int			take = sfx_inner_fit(below + at, offer, high, body, SFX_BODY_CAPACITY, scratch, &len, bs->order);
+		int			take = sfx_tree_first_page(bs->index, bs->order, below + at, n - at, NULL, false, body, scratch, &len);
 		uint64		count = 0;
 
-		if (take < 1)
-			elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",
-				 RelationGetRelationName(bs->index));
 		CHECK_FOR_INTERRUPTS();
 		for (int i = at; i < at + take; i++)
 			count += below[i].count;
@@ -310,6 +306,7 @@ write_tree(SfxBuild *bs)
 {
 	int			level = 0;
 
+	sfx_filters_build(bs->index, bs->order, &bs->meta, bs->children, bs->nchildren, &bs->next);
 	while (bs->nchildren > 1)
 		write_inner_level(bs, ++level);
 	SfxMetaMain(&bs->meta)->root = bs->children[0].blkno;

@@ -83,7 +83,8 @@ sfx_cache_offer(const SfxMeta *meta, const SfxInner *root)
 	RootCopy   *c = find_copy(meta);
 	int64		size;
 
-	if (c->upper != NULL || ++c->uses < USES_BEFORE)
+	/* a root that names filters has to be seen itself */
+	if (c->upper != NULL || ++c->uses < USES_BEFORE || sfx_inner_has_filters(root))
 		return;
 	c->uses = c->lags = 0;
 	size = sfx_upper_size(root);

@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "check.h"
+#include "filters.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -16,6 +17,10 @@ typedef struct Parents
 	int			at;
 	SfxChild   *children;
 	MemoryContext cxt;
+	/* the filter over the leaf in hand */
+	BlockNumber filterblk;		/* 0: it has none */
+	SfxFilter	filter;
+	PGAlignedBlock filterpage;
 } Parents;
 
 static int
@@ -87,8 +92,51 @@ check_downlink(SfxCheck *cs, Parents *ps, int level, BlockNumber blkno, const Sf
 	ps->at++;
 }
 
+/* ---- filters ---- */
+
+/* Open the filter over the next leaf, where another one begins. */
 static void
-check_leaf_entries(SfxCheck *cs, BlockNumber blkno, const SfxLeaf *leaf)
+load_filter(SfxCheck *cs, Parents *ps, uint32 run, BlockNumber leafblk)
+{
+	const SfxChild *c = next_downlink(cs, ps);
+	BlockNumber blkno = c && c->blkno == leafblk ? c->filter : 0;
+	SfxPageTail *tail;
+	const char *why;
+
+	if (blkno == ps->filterblk)
+		return;
+	if (ps->filterblk != 0 && (ps->filter.high_inf || c == NULL || sfx_order_cmp_pos(cs->order, &ps->filter.high, &c->low) != 0))
+		sfx_broken(cs, ps->filterblk, "the filter ends elsewhere than the last leaf under it");
+	ps->filterblk = blkno;
+	if (blkno == 0)
+		return;
+	sfx_check_own(cs, leafblk, blkno);
+	tail = sfx_check_copy(cs, blkno);
+	if (tail == NULL || tail->kind != SFX_PAGE_FILTER || tail->build_id != cs->meta.build_id ||
+		tail->owner != run)
+		sfx_broken(cs, blkno, "not a filter of run %u", run);
+	memcpy(ps->filterpage.data, cs->page.data, BLCKSZ);
+	if (sfx_filter_open(&ps->filter, SfxPageBody((Page) ps->filterpage.data), SfxPageBodyLen((Page) ps->filterpage.data), cs->order) < 0)
+		sfx_broken(cs, blkno, "filter header");
+	if ((why = sfx_filter_check(&ps->filter)) != NULL)
+		sfx_broken(cs, blkno, "%s", why);
+	if (sfx_order_cmp_pos(cs->order, &ps->filter.low, &c->low) != 0)
+		sfx_broken(cs, blkno, "the filter begins elsewhere than the first leaf under it");
+}
+
+/* The filter must not deny an entry that stands under it. */
+static void
+check_filter(SfxCheck *cs, Parents *ps, const SfxEntry *e)
+{
+	SfxPos		lo = {e->key, e->keylen, e->tid};
+	SfxPos		hi = {e->key, e->keylen, e->tid + 1};
+
+	if (sfx_filter_key(&ps->filter, e->key, e->keylen) != 1 || sfx_filter_range(&ps->filter, &lo, &hi) != 1)
+		sfx_broken(cs, ps->filterblk, "the filter denies a key that a leaf under it has");
+}
+
+static void
+check_leaf_entries(SfxCheck *cs, Parents *ps, BlockNumber blkno, const SfxLeaf *leaf)
 {
 	for (int b = 0; b < leaf->nblocks; b++)
 	{
@@ -101,6 +149,8 @@ check_leaf_entries(SfxCheck *cs, BlockNumber blkno, const SfxLeaf *leaf)
 
 			sfx_block_entry(cs->block, i, &e);
 			sfx_check_entry(cs, blkno, &e, false);
+			if (ps && ps->filterblk != 0)
+				check_filter(cs, ps, &e);
 		}
 	}
 }
@@ -119,7 +169,7 @@ typedef struct TreePage
 } TreePage;
 
 static void
-check_leaf(SfxCheck *cs, BlockNumber blkno, TreePage *tp)
+check_leaf(SfxCheck *cs, Parents *ps, BlockNumber blkno, TreePage *tp)
 {
 	const uint8 *body = SfxPageBody(cs->page.data);
 	uint32		len = SfxPageBodyLen(cs->page.data);
@@ -131,7 +181,7 @@ check_leaf(SfxCheck *cs, BlockNumber blkno, TreePage *tp)
 	if (sfx_leaf_fences(&leaf, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0)
 		sfx_broken(cs, blkno, "leaf fences");
 	tp->count = leaf.nentries;
-	check_leaf_entries(cs, blkno, &leaf);
+	check_leaf_entries(cs, ps, blkno, &leaf);
 }
 
 static void
@@ -154,17 +204,20 @@ check_inner(SfxCheck *cs, BlockNumber blkno, TreePage *tp)
 }
 
 static void
-check_tree_page(SfxCheck *cs, BlockNumber blkno, uint32 run, int level, TreePage *tp)
+check_tree_page(SfxCheck *cs, Parents *ps, BlockNumber blkno, uint32 run, int level, TreePage *tp)
 {
-	SfxPageTail *tail = sfx_check_copy(cs, blkno);
+	SfxPageTail *tail;
 
+	if (ps && level == 0)
+		load_filter(cs, ps, run, blkno);
+	tail = sfx_check_copy(cs, blkno);
 	if (tail == NULL || !sfx_tree_page_is(cs->index, blkno, cs->page.data, &cs->meta, run, level))
 		sfx_broken(cs, blkno, "not a page of level %d of run %u", level, run);
 	tp->right = tail->right;
 	if (level > 0)
 		check_inner(cs, blkno, tp);
 	else
-		check_leaf(cs, blkno, tp);
+		check_leaf(cs, ps, blkno, tp);
 	if ((tp->right == InvalidBlockNumber) != tp->high_inf)
 		sfx_broken(cs, blkno, "%s", tp->high_inf ? "right neighbour of a page that ends at plus infinity" :
 			   "no right neighbour beyond a finite high fence");
@@ -186,7 +239,7 @@ check_level(SfxCheck *cs, uint32 run, int level, BlockNumber first, Parents *ps)
 		TreePage   *t;
 
 		sfx_check_own(cs, from, blkno);
-		check_tree_page(cs, blkno, run, level, tp);
+		check_tree_page(cs, ps, blkno, run, level, tp);
 		if (blkno == first)
 		{
 			below = tp->first_child;
@@ -207,6 +260,8 @@ check_level(SfxCheck *cs, uint32 run, int level, BlockNumber first, Parents *ps)
 	}
 	if (ps && next_downlink(cs, ps) != NULL)
 		sfx_broken(cs, next_downlink(cs, ps)->blkno, "page with a downlink that level %d does not lead to", level);
+	if (level == 0 && ps && ps->filterblk != 0 && !ps->filter.high_inf)
+		sfx_broken(cs, ps->filterblk, "the filter over the last leaf has a high fence");
 	pfree(tp);
 	pfree(prev);
 	return below;

@@ -11,6 +11,8 @@
 #include "commands/vacuum.h"
 #include "utils/guc.h"
 
+#include "filter.h"
+
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(surfidx_handler);
@@ -28,9 +30,18 @@ bool		sfx_guc_auto_merge = true;
 #define MAX_DELTA_SIZE		1048576
 #define MIN_MERGE_RATIO		0.001
 #define MAX_MERGE_RATIO		10.0
+#define DEFAULT_HASH_BITS	0
+#define DEFAULT_REAL_BITS	4
 #define UNSET				(-1)		/* storage parameter not given: the setting counts */
 
 static relopt_kind sfx_relopt_kind;
+
+static relopt_enum_elt_def filter_kinds[] = {
+	{"none", SFX_FILTER_NONE},
+	{"bloom", SFX_FILTER_BLOOM},
+	{"surf", SFX_FILTER_SURF},
+	{NULL}
+};
 
 /* Support function numbers 1 to 6 and strategies are btree's, which the planner relies on for ordered indexes. */
 StaticAssertDecl(BTORDER_PROC == 1 && BTSORTSUPPORT_PROC == 2 && BTINRANGE_PROC == 3 &&
@@ -160,6 +171,16 @@ sfx_define_reloptions(void)
 	const LOCKMODE lock = ShareUpdateExclusiveLock;
 
 	sfx_relopt_kind = add_reloption_kind();
+	add_enum_reloption(sfx_relopt_kind, "filter",
+					   "Filter pages that tell which keys leaves do not have: none, bloom (single keys), surf (keys and ranges).",
+					   filter_kinds, SFX_FILTER_NONE,
+					   "Valid values are \"none\", \"bloom\" and \"surf\".", lock);
+	add_int_reloption(sfx_relopt_kind, "surf_hash_bits",
+					  "Bits of a key's hash in a filter of kind surf: fewer wrong answers for single keys.",
+					  DEFAULT_HASH_BITS, 0, SFX_SURF_MAXBITS, lock);
+	add_int_reloption(sfx_relopt_kind, "surf_real_bits",
+					  "Bits of a key behind those that tell it from others in a filter of kind surf: fewer wrong answers for keys and ranges.",
+					  DEFAULT_REAL_BITS, 0, SFX_SURF_MAXBITS, lock);
 	add_int_reloption(sfx_relopt_kind, "delta_size",
 					  "Size of the delta in kB at which a merge is due.",
 					  UNSET, MIN_DELTA_SIZE, MAX_DELTA_SIZE, lock);
@@ -186,6 +207,9 @@ bytea *
 sfx_options(Datum reloptions, bool validate)
 {
 	static const relopt_parse_elt table[] = {
+		{"filter", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.filter)},
+		{"surf_hash_bits", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.surf_hash_bits)},
+		{"surf_real_bits", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.surf_real_bits)},
 		{"delta_size", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.delta_size)},
 		{"merge_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.merge_ratio)},
 		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
@@ -204,6 +228,16 @@ sfx_opt_delta_size(Relation index)
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
 	return opt && opt->delta_size != UNSET ? opt->delta_size : sfx_guc_delta_size;
+}
+
+void
+sfx_opt_filter(Relation index, SfxFilterSpec *spec)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	spec->kind = opt ? (SfxFilterKind) opt->filter : SFX_FILTER_NONE;
+	spec->hashbits = opt ? opt->surf_hash_bits : DEFAULT_HASH_BITS;
+	spec->realbits = opt ? opt->surf_real_bits : DEFAULT_REAL_BITS;
 }
 
 double

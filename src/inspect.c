@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
- * inspect.c - surfidx_meta(), surfidx_runs(): what the metapage says, as rows
+ * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_filters(): the metapage, runs and filters, as rows
  *-------------------------------------------------------------------------
  */
+#include "filters.h"
 #include "merge.h"
 
 #include "access/htup_details.h"
@@ -9,10 +10,13 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(surfidx_meta);
 PG_FUNCTION_INFO_V1(surfidx_runs);
+PG_FUNCTION_INFO_V1(surfidx_filters);
+PG_FUNCTION_INFO_V1(surfidx_page_counts);
 
 #define META_COLUMNS	13
 #define META_RETRIES	100
@@ -126,4 +130,129 @@ surfidx_runs(PG_FUNCTION_ARGS)
 	}
 	relation_close(index, AccessShareLock);
 	return (Datum) 0;
+}
+
+/* ---- filters ---- */
+
+#define FILTER_COLUMNS	5
+
+typedef struct FilterSums
+{
+	int64		filters;
+	int64		leaves;			/* all */
+	int64		covered;
+	int64		keys;
+	int64		bytes;
+} FilterSums;
+
+/* One filter's keys and bytes; nothing if it is gone by now. */
+static void
+sum_filter(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxChild *child, FilterSums *sums)
+{
+	Buffer		buf = ReadBuffer(index, child->filter);
+	Page		page = BufferGetPage(buf);
+	SfxFilter	f;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (sfx_filter_page_open(index, order, meta->build_id, run, child->filter, page, &child->low, false, &f))
+	{
+		sums->filters++;
+		sums->keys += f.nkeys;
+		sums->bytes += SfxPageBodyLen(page);
+	}
+	UnlockReleaseBuffer(buf);
+}
+
+/* Every page above the leaves of a run, from left to right. */
+static void
+sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, FilterSums *sums)
+{
+	SfxPos		pos = {(const uint8_t *) "", 0, 0};
+	MemoryContext prev = NULL;
+
+	if (run->level == 0)
+	{
+		sums->leaves++;
+		return;
+	}
+	for (;;)
+	{
+		MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx filters", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+		SfxNode		node;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!sfx_tree_try_load(index, order, meta, run->id, &pos, 1, &node))
+		{
+			/* the run was dropped */
+			MemoryContextSwitchTo(old);
+			MemoryContextDelete(cxt);
+			break;
+		}
+		for (int i = 0; i < node.nchildren; i++)
+		{
+			sums->leaves++;
+			if (node.children[i].filter == 0)
+				continue;
+			sums->covered++;
+			if (i == 0 || node.children[i].filter != node.children[i - 1].filter)
+				sum_filter(index, order, meta, run->id, &node.children[i], sums);
+		}
+		MemoryContextSwitchTo(old);
+		/* pos is the last node's */
+		if (prev)
+			MemoryContextDelete(prev);
+		prev = cxt;
+		if (node.high_inf)
+			break;
+		pos = node.high;
+	}
+	if (prev)
+		MemoryContextDelete(prev);
+}
+
+Datum
+surfidx_filters(PG_FUNCTION_ARGS)
+{
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	TupleDesc	desc;
+	Datum		values[FILTER_COLUMNS];
+	bool		nulls[FILTER_COLUMNS] = {0};
+	FilterSums	sums = {0};
+	const SfxOrder *order;
+	SfxMeta		meta;
+	int			i = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != FILTER_COLUMNS)
+		elog(ERROR, "surfidx_filters is declared with other columns than the library has");
+	sfx_keydesc_init(kd, index);
+	order = sfx_order_create(index, kd, false);
+	sfx_meta_read(index, &meta);
+	for (int r = 0; r < meta.nruns; r++)
+		sum_filters(index, order, &meta, &meta.runs[r], &sums);
+	if (order)
+		sfx_order_end(order);
+	values[i++] = Int64GetDatum(sums.filters);
+	values[i++] = Int64GetDatum(sums.leaves);
+	values[i++] = Int64GetDatum(sums.covered);
+	values[i++] = Int64GetDatum(sums.keys);
+	values[i++] = Int64GetDatum(sums.bytes);
+	Assert(i == FILTER_COLUMNS);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+surfidx_page_counts(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		values[2];
+	bool		nulls[2] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 2)
+		elog(ERROR, "surfidx_page_counts is declared with other columns than the library has");
+	values[0] = Int64GetDatum((int64) sfx_leaves_read);
+	values[1] = Int64GetDatum((int64) sfx_filters_asked);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

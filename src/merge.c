@@ -187,6 +187,26 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon)
 
 /* ---- dropping a run ---- */
 
+/* The filters over the children of an inner page of level 1, which is locked; their number. */
+static int
+list_filters(Page page, const SfxOrder *order, BlockNumber *filters)
+{
+	SfxInner	inner;
+	int			n = 0;
+
+	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+		return 0;
+	for (int i = 0; i < inner.nchildren; i++)
+	{
+		BlockNumber f = sfx_inner_filter(&inner, i);
+
+		if (f >= SFX_FIRST_BLKNO && (n == 0 || filters[n - 1] != f))
+			filters[n++] = f;
+	}
+	return n;
+}
+
+
 /* Give back the pages of one level of a dropped run, and tell the leftmost page of the level below. */
 static BlockNumber
 free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno)
@@ -203,6 +223,8 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 		uint32_t	child;
 		uint64_t	count;
 		BlockNumber right;
+		BlockNumber *filters;
+		int			nfilters;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 		/* once released to the map, a page may be anything; the ones still to come are held by nobody's word but ours */
@@ -215,8 +237,13 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 			sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) >= 0 &&
 			sfx_inner_child(&inner, 0, &child, &count) >= 0)
 			below = child;
+		filters = palloc(sizeof(BlockNumber) * SFX_INNER_MAXCHILDREN);
+		nfilters = level == 1 ? list_filters(page, order, filters) : 0;
 		right = SfxPageGetTail(page)->right;
 		UnlockReleaseBuffer(buf);
+		while (nfilters > 0)
+			sfx_page_release_free(index, filters[--nfilters]);
+		pfree(filters);
 		sfx_page_release_free(index, blkno);
 		blkno = right;
 		CHECK_FOR_INTERRUPTS();

@@ -90,7 +90,7 @@ sfx_page_check(Relation index, BlockNumber blkno, Page page)
 				 errmsg("index \"%s\" has format version %u at block %u, this library reads version %u",
 						RelationGetRelationName(index), tail->version, blkno, SFX_FORMAT_VERSION),
 				 errhint("Please REINDEX it.")));
-	if (tail->kind < SFX_PAGE_META || tail->kind > SFX_PAGE_DELETED)
+	if (tail->kind < SFX_PAGE_META || tail->kind > SFX_PAGE_FILTER)
 		sfx_corrupt(index, blkno, "unknown kind of page");
 	return true;
 }
@@ -110,7 +110,7 @@ page_is_free(Page page, const SfxMeta *meta)
 		return false;
 	if (tail->kind == SFX_PAGE_LOG)
 		return tail->owner < SfxMetaOldestGen(meta);
-	if (tail->kind == SFX_PAGE_LEAF || tail->kind == SFX_PAGE_INNER)
+	if (tail->kind == SFX_PAGE_LEAF || tail->kind == SFX_PAGE_INNER || tail->kind == SFX_PAGE_FILTER)
 		return tail->owner < meta->next_run && sfx_meta_find_run(meta, tail->owner) < 0;
 	return tail->kind == SFX_PAGE_DELETED;
 }

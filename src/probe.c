@@ -18,14 +18,13 @@ static bool
 range_may_hold(const SfxOpened *o, const SfxRange *range)
 {
 	SfxReader  *r;
-	SfxEntry	e;
 	bool		found;
 
 	if (range->empty)
 		return false;
 	r = sfx_reader_begin(o->index, o->order, false);
 	sfx_reader_seek(r, &range->lo, &range->hi);
-	found = sfx_reader_next(r, ForwardScanDirection, &e);
+	found = sfx_reader_may_hold(r);
 	sfx_reader_end(r);
 	return found;
 }

@@ -92,6 +92,9 @@ struct SfxReader
 	int			last_at;
 	bool		active;			/* a step is in hand */
 	bool		final;			/* ... and its stop is the range's end */
+	bool		ask;			/* filters before leaves: none was read that had entries of the range */
+	bool		believe;		/* a filter's word is enough */
+	bool		maybe;			/* ... and one has said yes */
 	int			nbatches;
 	int			nruns;			/* runs of the step besides the main tree */
 	Bound		lo;
@@ -114,6 +117,9 @@ struct SfxReader
 	uint8		anchor_bytes[SFX_BOUND_MAX];
 	uint8		dead_bytes[SFX_MAX_ENTRY];
 };
+
+uint64		sfx_leaves_read = 0;
+uint64		sfx_filters_asked = 0;
 
 static uint8 fence_low[SFX_MAX_ENTRY];
 static uint8 fence_high[SFX_MAX_ENTRY];
@@ -209,6 +215,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->stretch.at = 0;
 	r->stretch.step = 1;
 	end_step(r);
+	r->believe = r->maybe = false;
 	r->nkilled = r->ndead = 0;
 	r->dead = NULL;
 	return r;
@@ -224,8 +231,15 @@ sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	r->lo.inf = false;
 	r->hi.pos = *hi;
 	r->hi.inf = hi->key == NULL;
+	r->ask = true;
 	r->anchor = ANCHOR_RANGE;
 	end_step(r);
+}
+
+void
+sfx_reader_no_filters(SfxReader *r)
+{
+	r->ask = false;
 }
 
 void
@@ -479,6 +493,48 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 	return true;
 }
 
+/* The leaf of a run that holds pos.  InvalidBuffer with *answered: a filter says that there is no need to read it; without: the run is gone. */
+static Buffer
+find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, SfxLeaf *leaf, bool *answered)
+{
+	SfxProbe	probe;
+	Buffer		buf;
+	bool		fwd = forward(r);
+
+	*answered = false;
+	sfx_leaves_read++;
+	/* An open end is next to never empty: no filter is asked for it. */
+	if (!r->ask || (fwd ? r->stop.inf : r->stop.pos.len == 0))
+		return sfx_tree_find_leaf(r->index, r->order, meta, run, pos, !fwd, leaf);
+	probe.lo = fwd ? &r->cur.pos : &r->stop.pos;
+	probe.hi = fwd ? &r->stop.pos : r->cur.inf ? NULL : &r->cur.pos;
+	/* all TIDs of one key: see sfx_key_range */
+	probe.key = !r->hi.inf && sfx_same_bytes(r->lo.pos.key, r->lo.pos.len, r->hi.pos.key, r->hi.pos.len) ? r->lo.pos.key : NULL;
+	probe.keylen = r->lo.pos.len;
+	probe.no_leaf = r->believe;
+	buf = sfx_tree_probe(r->index, r->order, meta, run, pos, !fwd, leaf, &probe);
+	sfx_filters_asked += probe.asked;
+	*answered = !BufferIsValid(buf) && sfx_probe_answered(&probe);
+	if (!*answered)
+		return buf;
+	sfx_leaves_read--;
+	if (!probe.absent)
+		r->maybe = true;
+	else if (!probe.fence_inf)
+		stop_at(r, probe.fence.key, probe.fence.len, probe.fence.tid);
+	return buf;
+}
+
+/* The step has nothing of this run's leaf. */
+static void
+skip_leaf(SfxReader *r, Share *s)
+{
+	s->have_page = false;
+	s->leaf.nblocks = 0;
+	s->block->nent = 0;
+	s->at = forward(r) ? 0 : -1;
+}
+
 /* R4, for a leaf that is opened. */
 static void
 start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
@@ -524,6 +580,9 @@ first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool
 	if (b >= leaf->nblocks)
 		return false;
 	decode_block(r, s, leaf, b, true);
+	/* where there are entries, more are likely to follow */
+	if (s->block->nent > 0)
+		r->ask = false;
 	*more = more_blocks(r, s, leaf, b);
 	return true;
 }
@@ -534,11 +593,19 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	Share	   *s = &r->main;
 	SfxLeaf		leaf;
-	Buffer		buf = sfx_tree_find_leaf(r->index, r->order, meta, SfxMetaMain(meta)->id, pos, !forward(r), &leaf);
-	Page		page = BufferGetPage(buf);
+	bool		answered;
+	Buffer		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, &leaf, &answered);
+	Page		page;
 	BlockNumber next;
 	bool		more;
 
+	r->leaf_entries = 0;
+	if (answered)
+	{
+		skip_leaf(r, s);
+		return;
+	}
+	page = BufferGetPage(buf);
 	s->leafblk = BufferGetBlockNumber(buf);
 	start_share(r, s, &leaf);
 	r->leaf_entries = leaf.nentries;
@@ -570,10 +637,16 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	{
 		Share	   *s = r->run[r->nruns];
 		Buffer		buf;
+		bool		answered;
 
 		if (s == NULL)
 			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(Share));
-		buf = sfx_tree_find_leaf(r->index, r->order, meta, meta->runs[r->nruns].id, pos, !forward(r), &s->leaf);
+		buf = find_leaf(r, meta, meta->runs[r->nruns].id, pos, &s->leaf, &answered);
+		if (answered)
+		{
+			skip_leaf(r, s);
+			continue;
+		}
 		if (!BufferIsValid(buf))
 			return false;
 		s->leafblk = BufferGetBlockNumber(buf);
@@ -892,7 +965,7 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 			r->anchor = ANCHOR_ENTRY;
 			return true;
 		}
-		if (r->final)
+		if (r->final || r->maybe)
 		{
 			r->anchor = ANCHOR_END;
 			end_step(r);
@@ -1016,6 +1089,19 @@ remove_dead(SfxReader *r)
 	r->ndead = 0;
 	if (ndead > 0 && sfx_dead_worth(r->leaf_entries, ndead))
 		sfx_dead_clean_leaf(r->index, r->heap, r->order, &r->dead_pos.pos, r->dead, ndead);
+}
+
+bool
+sfx_reader_may_hold(SfxReader *r)
+{
+	SfxEntry	e;
+	bool		found;
+
+	r->believe = true;
+	r->maybe = false;
+	found = sfx_reader_next(r, ForwardScanDirection, &e) || r->maybe;
+	r->believe = r->maybe = false;
+	return found;
 }
 
 /* ---- single steps, for parallel scans ---- */

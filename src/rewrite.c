@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "dead.h"
+#include "filters.h"
 #include "rewrite.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@
 #define GROUP_SPREAD		0.1	/* pages by which groups differ in what they need, more often than not */
 #define PREFETCH_LEAVES		8
 #define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
-#define CHILD_OVERHEAD		16	/* bytes of a child beside its separator, at most */
+#define CHILD_OVERHEAD		24	/* bytes of a child beside its separator, at most */
 
 void
 sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos)
@@ -586,11 +587,11 @@ measure_lows(const SfxNode *node, int from, int to, Size *bytes, Size *longest)
 }
 
 /*
- * Will swapping the leaves take few enough blocks for one record?  Where separators are as long as keys can be, an inner
+ * The blocks that swapping the leaves takes, with filters that go.  Where separators are as long as keys can be, an inner
  * page has room for two children, so that the pages above the leaves count, too.  Their number is estimated from above.
  */
-static bool
-fits_record(const SfxGroup *g, const Pack *p)
+static int
+blocks_needed(const SfxGroup *g, const Pack *p, int filters)
 {
 	int			nold = g->to - g->from;
 	int			n = p->n + (g->has_node ? g->node.nchildren - nold : 0);
@@ -601,7 +602,7 @@ fits_record(const SfxGroup *g, const Pack *p)
 	int			inner;
 
 	if (!g->has_node && p->n == 1)
-		return true;
+		return 1;
 	for (int i = 0; i < p->n; i++)
 	{
 		bytes += p->leaf[i].low.len;
@@ -615,7 +616,28 @@ fits_record(const SfxGroup *g, const Pack *p)
 	/* a page was full when its next child, with a fence, did not fit; splitting it in halves may cost one more */
 	room = Max((int) SFX_BODY_CAPACITY - INNER_OVERHEAD - 2 * (int) longest, 1);
 	inner = Min((Size) n / 2, (bytes + (Size) n * CHILD_OVERHEAD) / room) + 2;
-	return Max(p->n, nold) + inner + (at_root ? inner : 0) < SFX_GROUP_BLOCKS;
+	return Max(p->n, nold) + inner + (at_root ? inner : 0) + filters;
+}
+
+static int
+old_filters(const SfxGroup *g)
+{
+	SfxFilterPlan plan;
+
+	sfx_filters_touched(g->has_node ? &g->node : NULL, g->from, g->to, &plan);
+	return plan.nold;
+}
+
+/* Swap the pages, and make the filters over them as far as the record has room. */
+static void
+swap_group(SfxGroup *g, const Pack *p, bool progress)
+{
+	SfxFilterPlan *plan = palloc(sizeof(SfxFilterPlan));
+	SfxNode    *node = g->has_node ? &g->node : NULL;
+	int			room = SFX_GROUP_BLOCKS - 1 - blocks_needed(g, p, 0);
+
+	sfx_filters_plan(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, room, plan);
+	sfx_tree_swap(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
 }
 
 /* Take in neighbours on both sides until there are SFX_GROUP_LEAVES. False: there are none to take. */
@@ -741,7 +763,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	to = g->to;
 	for (;;)
 	{
-		bool		fits = pack_group(p) && fits_record(g, p);
+		bool		fits = pack_group(p) && blocks_needed(g, p, old_filters(g)) < SFX_GROUP_BLOCKS;
 
 		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)) &&
 			!sfx_versions_ask(&p->versions, g->index, &g->horizon))
@@ -776,8 +798,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		sfx_count_tree_stats(sfx_meta_run(g->index, g->meta, g->run), &step);
 		note_progress(g, src, stats);
 	}
-	sfx_tree_swap(g->index, g->order, g->meta, g->run, g->has_node ? &g->node : NULL, g->from, g->to, p->leaf, p->n,
-				  src != NULL, &g->horizon);
+	swap_group(g, p, src != NULL);
 	stats->taken += step.taken;
 	stats->removed += step.removed;
 	stats->entries += step.entries;

@@ -139,6 +139,8 @@ seek_range(SfxScan *so)
 
 	sfx_scankeys_bounds(&so->keys, &lo, &hi);
 	sfx_reader_seek(so->reader, &lo, &hi);
+	if (!so->keys.closed)
+		sfx_reader_no_filters(so->reader);
 }
 
 /*

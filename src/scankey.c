@@ -135,6 +135,25 @@ sfx_scankeys_end(SfxScanKeys *sk)
 	}
 }
 
+/* Do conditions bound the first column from below and from above?  (Then all ranges have two ends.) */
+static bool
+bounds_both_sides(const SfxScanKeys *sk)
+{
+	bool		below = false;
+	bool		above = false;
+
+	for (int i = 0; i < sk->nquals && sk->quals[i].col == 0; i++)
+	{
+		const SfxQual *q = &sk->quals[i];
+
+		if (q->is_test && !(q->flags & SK_SEARCHNULL))
+			continue;
+		below |= q->is_test || q->strategy >= BTEqualStrategyNumber;
+		above |= q->is_test || q->strategy <= BTEqualStrategyNumber;
+	}
+	return below && above;
+}
+
 bool
 sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 {
@@ -181,6 +200,7 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 			break;
 		}
 	}
+	sk->closed = bounds_both_sides(sk);
 	if (result)
 	{
 		int			later = q;

@@ -52,6 +52,7 @@ typedef struct SfxScanKeys
 	int			nquals;
 	SfxQual    *quals;			/* by column */
 	bool		shaped;
+	bool		closed;			/* the ranges have two ends: a pinned column, or bounds on both sides */
 
 	/* the ranges */
 	int			nlists;

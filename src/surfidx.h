@@ -240,14 +240,15 @@ typedef enum SfxPageKind
 	SFX_PAGE_LOG,
 	SFX_PAGE_LEAF,
 	SFX_PAGE_INNER,
-	SFX_PAGE_DELETED			/* unlinked: may be reused at once, see README "Reuse" */
+	SFX_PAGE_DELETED,			/* unlinked: may be reused at once, see README "Reuse" */
+	SFX_PAGE_FILTER				/* over a few neighbouring leaves (filters.h) */
 } SfxPageKind;
 
 typedef struct SfxPageTail
 {
 	uint64		build_id;		/* the metapage's */
 	BlockNumber right;			/* leaf, inner: right neighbour; log: next page of the generation */
-	uint32		owner;			/* leaf, inner: run id; log: generation */
+	uint32		owner;			/* leaf, inner, filter: run id; log: generation */
 	uint8		kind;			/* SfxPageKind */
 	uint8		level;			/* 0 = leaf */
 	uint16		flags;			/* SFX_LOG_SEALED */
@@ -475,6 +476,10 @@ typedef struct SfxStretch
 /* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
 #define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
 
+/* What this session's readers have read so far: leaves, and filters in front of leaves. */
+extern uint64 sfx_leaves_read;
+extern uint64 sfx_filters_asked;
+
 /* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
 extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
 
@@ -482,6 +487,12 @@ extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool g
  * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
  * copied: the bounds' bytes have to stay until the next seek or reset. */
 extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
+
+/* The range just sought is next to never empty: do not ask filters for it. */
+extern void sfx_reader_no_filters(SfxReader *r);
+
+/* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
+extern bool sfx_reader_may_hold(SfxReader *r);
 
 /*
  * The next entry in that direction after the last one returned (from the respective end of the range at first).
@@ -546,11 +557,17 @@ extern void sfx_reader_end(SfxReader *r);
 typedef struct SfxOptions
 {
 	int32		vl_len_;		/* varlena header */
+	int			filter;			/* SfxFilterKind */
+	int			surf_hash_bits;
+	int			surf_real_bits;
 	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
 	double		merge_ratio;	/* delta entries per static entry before a merge; -1: surfidx.merge_ratio */
 	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
 } SfxOptions;
+
+struct SfxFilterSpec;
+extern void sfx_opt_filter(Relation index, struct SfxFilterSpec *spec);
 
 extern int	sfx_guc_delta_size; /* kB */
 extern double sfx_guc_merge_ratio;

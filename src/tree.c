@@ -12,6 +12,7 @@
  * writes there next (T3: separators may lag, but only to the left).
  *-------------------------------------------------------------------------
  */
+#include "filters.h"
 #include "tree.h"
 
 #include "miscadmin.h"
@@ -75,13 +76,43 @@ inner_side(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxIn
 	return pos->key == NULL || sfx_order_cmp_pos(order, pos, &low) > 0 ? 0 : -1;
 }
 
+/* Ask the filter in block blkno for the range of *probe, pos being between its fences.  True: no need for the leaf. */
+static bool
+filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, const SfxPos *pos,
+			   bool before, SfxProbe *probe)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+	Page		page = BufferGetPage(buf);
+	SfxFilter	f;
+	int			may;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	probe->asked = sfx_filter_page_open(index, order, meta->build_id, run, blkno, page, pos, before, &f);
+	if (probe->asked)
+	{
+		may = probe->key ? sfx_filter_key(&f, probe->key, probe->keylen) :
+			sfx_filter_range(&f, probe->lo, probe->hi);
+		if (may < 0)
+			sfx_corrupt(index, blkno, "filter");
+		probe->absent = may == 0;
+		probe->fence_inf = !before && f.high_inf;
+		probe->fence = before ? f.low : f.high;
+		if (probe->absent && probe->fence.len > 0)
+			memcpy(probe->fence_buf, probe->fence.key, probe->fence.len);
+		probe->fence.key = probe->fence_buf;
+	}
+	UnlockReleaseBuffer(buf);
+	return sfx_probe_answered(probe);
+}
+
 /*
  * One try from the root.  Returns InvalidBuffer if a page was not what its
- * downlink promised.  Opens *leaf if the target is one.  cached: a copy of the root will do.
+ * downlink promised, or if a filter on the way says no (probe may be NULL).  Opens *leaf if the target is one.  cached: a copy of the
+ * root will do.
  */
 static Buffer
 find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, bool before, int target,
-		  SfxLeaf *leaf, bool cached)
+		  SfxLeaf *leaf, bool cached, SfxProbe *probe)
 {
 	BlockNumber blkno = cached ? sfx_cache_descend(meta, order, pos, before) : InvalidBlockNumber;
 	int			level = run->level;
@@ -98,6 +129,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		Buffer		buf = ReadBuffer(index, blkno);
 		Page		page = BufferGetPage(buf);
 		SfxInner	inner;
+		BlockNumber filter = 0;
 		int			side;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
@@ -135,6 +167,8 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 				sfx_corrupt(index, blkno, "downlink to a reserved block");
 			if (offer && level == run->level)
 				sfx_cache_offer(meta, &inner);
+			if (probe && level == 1)
+				filter = sfx_inner_filter(&inner, i);
 			blkno = child;
 			level--;
 		}
@@ -143,21 +177,23 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 			sfx_cache_lagged(meta);
 		if (side < 0 || (side > 0 && ++moves > (cached ? FIND_CACHED_MOVES : FIND_MAX_MOVES)))
 			return InvalidBuffer;
+		if (filter >= SFX_FIRST_BLKNO && filter_answers(index, order, meta, run->id, filter, pos, before, probe))
+			return InvalidBuffer;
 		CHECK_FOR_INTERRUPTS();
 	}
 }
 
 static Buffer
 find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level,
-	 SfxLeaf *leaf, bool cached)
+	 SfxLeaf *leaf, bool cached, SfxProbe *probe)
 {
 	int			r = sfx_meta_find_run(meta, run);
-	Buffer		buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached);
+	Buffer		buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
 	SfxMeta		fresh;
 
-	if (cached && !BufferIsValid(buf))
+	if (cached && !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)))
 		sfx_cache_forget(meta);
-	for (int tries = 0; !BufferIsValid(buf); tries++)
+	for (int tries = 0; !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)); tries++)
 	{
 		if (tries == FIND_MAX_RESTARTS)
 			sfx_corrupt(index, SFX_META_BLKNO, "descents from the root do not find a page that holds a key");
@@ -168,7 +204,7 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 			return InvalidBuffer;
 		/* the tree may have become lower since the caller looked, if he does not hold the merge lock; the root will do for him */
 		level = Min(level, (int) fresh.runs[r].level);
-		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level, leaf, false);
+		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level, leaf, false, probe);
 	}
 	return buf;
 }
@@ -178,17 +214,29 @@ sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32
 {
 	SfxLeaf		leaf;
 
-	return find(index, order, meta, run, pos, before, level, &leaf, false);
+	return find(index, order, meta, run, pos, before, level, &leaf, false, NULL);
+}
+
+/* The main tree's root only: other runs come and go. */
+static inline bool
+root_may_be_copy(const SfxMeta *meta, uint32 run)
+{
+	return run == SfxMetaMain(meta)->id && SfxMetaMain(meta)->level > 0;
 }
 
 Buffer
 sfx_tree_find_leaf(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
 				   SfxLeaf *leaf)
 {
-	/* the main tree's root only: other runs come and go */
-	bool		cached = run == SfxMetaMain(meta)->id && SfxMetaMain(meta)->level > 0;
+	return find(index, order, meta, run, pos, before, 0, leaf, root_may_be_copy(meta, run), NULL);
+}
 
-	return find(index, order, meta, run, pos, before, 0, leaf, cached);
+Buffer
+sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+			   SfxLeaf *leaf, SfxProbe *probe)
+{
+	probe->asked = probe->absent = false;
+	return find(index, order, meta, run, pos, before, 0, leaf, root_may_be_copy(meta, run), probe);
 }
 
 /* ---- the writer's side ---- */
@@ -314,6 +362,48 @@ swap_add(Swap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t 
 	return p;
 }
 
+/* The children of a page that takes no more than take of c: it ends between two filters (F1). */
+static int
+end_at_filter(Relation index, const SfxChild *c, int take, int n)
+{
+	int			k = take;
+
+	while (k < n && k > 0 && c[k].filter != 0 && c[k].filter == c[k - 1].filter)
+		k--;
+	if (k == 0)
+		elog(ERROR, "surfidx: a filter of index \"%s\" covers more leaves than an inner page has room for",
+			 RelationGetRelationName(index));
+	return k;
+}
+
+int
+sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children, int n, const SfxPos *high, bool halves,
+					uint8 *body, void *scratch, int *len)
+{
+	int			limit = n;
+
+	for (;;)
+	{
+		const SfxPos *end = limit < n ? &children[limit].low : high;
+		int			fit = sfx_inner_fit(children, limit, end, body, SFX_BODY_CAPACITY, scratch, len, order);
+		int			take = fit;
+
+		/* Two halves, unless the page grows at its right end: then it stays as full as it is. */
+		if (halves && take < n && n - take < take)
+			take = (n + 1) / 2;
+		if (take > 0)
+			take = end_at_filter(index, children, take, n);
+		if (take > 0 && take != fit)
+			*len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch, order);
+		if (take > 0 && *len >= 0)
+			return take;
+		/* with another high fence the same children may be longer */
+		if (take < 2)
+			elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built", RelationGetRelationName(index));
+		limit = take - 1;
+	}
+}
+
 /*
  * Write inner pages for children[0..n) of one level: the first into block blkno (if valid), the rest into new
  * ones, linked, the last one's right link being right.  Fills out[] with one SfxChild per page; returns their number.
@@ -336,18 +426,7 @@ swap_inner(Swap *s, BlockNumber blkno, int level, const SfxChild *children, int 
 
 		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, s->order);
 		if (len < 0)
-		{
-			take = sfx_inner_fit(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, &len, s->order);
-			/* Two halves, unless the page grows at its right end: then it stays as full as it is. */
-			if (!at_end && made == 0 && take < n && n - take < take)
-			{
-				take = (n + 1) / 2;
-				len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch, s->order);
-			}
-			if (len < 0 || take < 1)
-				elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",
-					 RelationGetRelationName(s->index));
-		}
+			take = sfx_tree_first_page(s->index, s->order, children + at, take, high, !at_end && made == 0, body, scratch, &len);
 		p = swap_add(s, made == 0 ? blkno : InvalidBlockNumber, SFX_PAGE_INNER, level, body, len);
 		p->right = right;
 		if (prev)
@@ -358,6 +437,7 @@ swap_inner(Swap *s, BlockNumber blkno, int level, const SfxChild *children, int 
 		out[made].low = children[at].low;
 		out[made].blkno = p->blkno;
 		out[made].count = count;
+		out[made].filter = 0;
 		made++;
 		at += take;
 	}
@@ -508,10 +588,37 @@ swap_parent(Swap *s, SfxNode *node, int from, int to, const SfxChild *repl, int 
 	return nmade;
 }
 
+/* The filters' pages; what leads to them goes to node's children and to the new ones. */
+static void
+swap_filters(Swap *s, SfxNode *node, int from, int to, const SfxFilterPlan *plan, SfxChild *repl, int n)
+{
+	for (int i = plan->first; node && i < plan->end; i++)
+		node->children[i].filter = 0;
+	for (int f = 0; f < plan->n; f++)
+	{
+		const SfxFilterPage *fp = &plan->page[f];
+		SwapPage   *p = swap_add(s, f < plan->nold ? plan->old[f] : InvalidBlockNumber, SFX_PAGE_FILTER, 0, fp->body, fp->len);
+
+		for (int i = plan->first + fp->first; i < plan->first + fp->first + fp->n; i++)
+		{
+			if (i < from)
+				node->children[i].filter = p->blkno;
+			else if (i < from + n)
+				repl[i - from].filter = p->blkno;
+			else
+				node->children[i - n + (to - from)].filter = p->blkno;
+		}
+	}
+	for (int f = plan->n; f < plan->nold; f++)
+		swap_add(s, plan->old[f], SFX_PAGE_DELETED, 0, NULL, 0);
+}
+
 void
 sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
-			  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon)
+			  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
+			  const SfxFilterPlan *filters)
 {
+	SfxFilterPlan none;
 	Swap	   *s = palloc0(sizeof(Swap));
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
 	SwapPage   *lp[SFX_GROUP_BLOCKS];
@@ -552,9 +659,17 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		repl[i].low = leaves[i].low;
 		repl[i].blkno = lp[i]->blkno;
 		repl[i].count = leaves[i].nentries;
+		repl[i].filter = 0;
 	}
 	for (int i = n; node && i < nold; i++)
 		swap_add(&leafswap, node->children[from + i].blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	/* F2: no filter over one of these leaves stays as it is */
+	if (filters == NULL)
+	{
+		sfx_filters_touched(node, from, to, &none);
+		filters = &none;
+	}
+	swap_filters(&leafswap, node, from, to, filters, repl, n);
 	memcpy(leafpages, leafswap.page, sizeof(SwapPage) * leafswap.n);
 
 	if (node)
@@ -639,6 +754,7 @@ walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 ru
 		out[n].low = node.children[0].low;
 		out[n].blkno = blkno;
 		out[n].count = 0;
+		out[n].filter = 0;
 		for (int i = 0; i < node.nchildren; i++)
 			out[n].count += node.children[i].count;
 		n++;
@@ -756,6 +872,40 @@ page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, in
 	return low;
 }
 
+/* The same for a filter: the leaves under it name it anew. */
+static bool
+move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Page page, Buffer target)
+{
+	uint32		run = SfxPageGetTail(page)->owner;
+	SfxNode		parent;
+	SfxFilter	f;
+	SwapPage   *to;
+	Swap	   *s;
+	int			nmade;
+	bool		named = false;
+
+	if (sfx_filter_open(&f, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+		sfx_corrupt(index, blkno, "filter header");
+	if (sfx_meta_run(index, meta, run)->level < 1)
+		sfx_corrupt(index, blkno, "filter over a leaf that has no parent");
+	sfx_tree_load(index, order, meta, run, &f.low, 1, &parent);
+	for (int i = 0; i < parent.nchildren; i++)
+		named |= parent.children[i].filter == blkno;
+	if (!named)
+		sfx_corrupt(index, blkno, "filter that no leaf names");
+	s = swap_begin(index, order, meta, run, 0);
+	s->keep_freed = true;
+	for (int i = 0; i < parent.nchildren; i++)
+		if (parent.children[i].filter == blkno)
+			parent.children[i].filter = BufferGetBlockNumber(target);
+	nmade = swap_parent(s, &parent, 0, 0, parent.children, 0);
+	swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	to = swap_add(s, BufferGetBlockNumber(target), SFX_PAGE_FILTER, 0, SfxPageBody(page), SfxPageBodyLen(page));
+	to->buf = target;
+	swap_finish(s, &parent, nmade);
+	return true;
+}
+
 bool
 sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target)
 {
@@ -774,6 +924,9 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	tail = SfxPageGetTail(page);
+	if (sfx_page_check(index, blkno, page) && tail->kind == SFX_PAGE_FILTER && tail->build_id == meta->build_id &&
+		sfx_meta_find_run(meta, tail->owner) >= 0)
+		return move_filter(index, order, meta, blkno, page, target);
 	if (!sfx_page_check(index, blkno, page) || sfx_meta_find_run(meta, tail->owner) < 0 ||
 		!sfx_tree_page_is(index, blkno, page, meta, tail->owner, tail->level))
 	{

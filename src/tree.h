@@ -30,6 +30,33 @@ extern void sfx_cache_offer(const SfxMeta *meta, const SfxInner *root);
 /* The copy led to a page from which it was necessary to go right; to one that was of no use at all. */
 extern void sfx_cache_lagged(const SfxMeta *meta);
 extern void sfx_cache_forget(const SfxMeta *meta);
+/*
+ * What a reader that wants the leaf of pos only for its entries in a range asks the filter over it first.
+ */
+typedef struct SfxProbe
+{
+	const SfxPos *lo;			/* [lo, hi) */
+	const SfxPos *hi;			/* NULL: to the end */
+	const uint8 *key;			/* the one key of the range; NULL: there may be several */
+	uint32		keylen;
+	bool		no_leaf;		/* where there is a filter its answer will do: InvalidBuffer in any case */
+	bool		asked;			/* there is a filter */
+	bool		absent;			/* it says no: no entry from pos up to the fence, in the direction of search, is in the range */
+	bool		fence_inf;
+	SfxPos		fence;			/* fence_buf has its bytes */
+	uint8		fence_buf[SFX_MAX_ENTRY];
+} SfxProbe;
+
+/* As sfx_tree_find_leaf.  InvalidBuffer with probe->absent where the filter says no. */
+extern Buffer sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+							 SfxLeaf *leaf, SfxProbe *probe);
+
+/* Has a filter made the leaf unnecessary? */
+static inline bool
+sfx_probe_answered(const SfxProbe *probe)
+{
+	return probe->asked && (probe->absent || probe->no_leaf);
+}
 
 /* A writer's copy of an inner page. All memory is palloc'd in the current context. */
 typedef struct SfxNode
@@ -51,6 +78,13 @@ extern bool sfx_tree_try_load(Relation index, const SfxOrder *order, const SfxMe
 extern void sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
 						  int level, SfxNode *node);
 
+struct SfxFilterPlan;			/* filters.h */
+
+/*
+ * filters.c: at the end of a build write filters over the leaves, children[0..n), behind what was written before *next, and name them there.
+ */
+extern void sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxChild *children, int n, BlockNumber *next);
+
 /* A leaf body waiting to be written. */
 typedef struct SfxNewLeaf
 {
@@ -62,15 +96,24 @@ typedef struct SfxNewLeaf
 
 /*
  * Replace children [from, to) of node by the leaves new[0..n), n >= 1, in one WAL record together with node itself (which may become
- * several pages).  node NULL: the run's root is a leaf, and it is replaced.  With progress, the same record stores the run's statistics and
- * the merge positions of *meta.  Updates *meta where the metapage changes. Needs the merge lock.  Pages that are no longer needed go
+ * several pages) and the filters over them: filters is what sfx_filters_plan made for this very swap; NULL: these leaves, and others
+ * under the same filters, go without.  node NULL: the run's root is a leaf, and it is replaced.  With progress, the same record
+ * stores the run's statistics and the merge positions of *meta.  Updates *meta where the metapage changes. Needs the merge lock.  Pages that are no longer needed go
  * to the free space map.  horizon: of entries that are left out, for standbys.
  */
 extern void sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
-						  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon);
+						  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
+						  const struct SfxFilterPlan *filters);
 
 /* Make an empty run, the newest one, in one record.  Updates *meta; the run's id.  Needs the merge lock and a free place in the list. */
 extern uint32 sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta);
+
+/*
+ * Build the inner page of the first of children[0..n), as many as it takes (halves: not more than half of them, if they fit two pages),
+ * so that it ends between two filters.  high: their high fence, NULL: infinity.  Returns how many; body (SFX_BODY_CAPACITY bytes) and its length.
+ */
+extern int sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children, int n, const SfxPos *high, bool halves,
+							   uint8 *body, void *scratch, int *len);
 
 /* How many leaves sfx_tree_swap can take in place of nold ones. */
 #define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)

@@ -69,7 +69,7 @@ compare_plans($standby, 'standby, after the gate');
 
 # Indexes made, rebuilt and dropped while the standby follows.
 $primary->safe_psql('postgres', <<'END');
-CREATE INDEX t_later ON t USING surfidx (v);
+CREATE INDEX t_later ON t USING surfidx (v) WITH (filter = surf);
 REINDEX INDEX t_n;
 REINDEX INDEX CONCURRENTLY t_s;
 END

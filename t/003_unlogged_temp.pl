@@ -46,7 +46,7 @@ compare_plans($node, 'after SET LOGGED and a crash');
 my $out = $node->safe_psql('postgres', <<'END');
 CREATE TEMP TABLE x (n int, s text COLLATE "C");
 CREATE INDEX x_n ON x USING surfidx (n) WITH (delta_size = 64);
-CREATE UNIQUE INDEX x_s ON x USING surfidx (s) WITH (delta_size = 64);
+CREATE UNIQUE INDEX x_s ON x USING surfidx (s) WITH (delta_size = 64, filter = bloom);
 INSERT INTO x SELECT g % 5000, 's' || g FROM generate_series(1, 20000) g;
 SELECT merges > 0 FROM surfidx_meta('x_n');
 SELECT surfidx_check('x_n', true), surfidx_check('x_s', true);

@@ -137,7 +137,7 @@ check_indexes($node, 'REINDEX heals');
 compare_plans($node, 'REINDEX heals');
 $node->safe_psql('postgres', <<'END');
 CREATE TABLE p (n int);
-CREATE INDEX p_n ON p USING surfidx (n);
+CREATE INDEX p_n ON p USING surfidx (n) WITH (filter = surf);
 INSERT INTO p SELECT generate_series(1, 1000);
 SET allow_system_table_mods = on;
 UPDATE pg_index SET indisready = false, indisvalid = false WHERE indexrelid = 'p_n'::regclass;

@@ -54,7 +54,7 @@ cmp_ok($after, '<', 2 * $fresh, "a queue's index has $after leaves after 16 roun
 # Deletions all over the place, in rounds: none leaves much dead in one leaf.
 $node->safe_psql('postgres', <<'END');
 CREATE TABLE d AS SELECT i, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 60000) i;
-CREATE INDEX d_s ON d USING surfidx (s);
+CREATE INDEX d_s ON d USING surfidx (s) WITH (filter = bloom);
 END
 foreach my $round (1 .. 6)
 {
@@ -90,7 +90,7 @@ is($node->safe_psql('postgres', "SELECT surfidx_check('a_i', true)"), '', 'and w
 # Keys that fall everywhere: a merge of so few would touch most leaves, so none is made.
 $node->safe_psql('postgres', <<'END');
 CREATE TABLE r AS SELECT (random() * 9e18)::int8 AS i FROM generate_series(1, 500000) i;
-CREATE INDEX r_i ON r USING surfidx (i);
+CREATE INDEX r_i ON r USING surfidx (i) WITH (filter = surf);
 INSERT INTO r SELECT (random() * 9e18)::int8 AS i FROM generate_series(1, 40000) i;
 END
 ok(wait_for_worker(), 'the worker has looked and gone');

@@ -12,7 +12,7 @@ $node->start;
 $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION surfidx;
 CREATE TABLE s AS SELECT i, md5(i::text) COLLATE "C" AS t FROM generate_series(1, 30000) i;
-CREATE INDEX s_t ON s USING surfidx (t);
+CREATE INDEX s_t ON s USING surfidx (t) WITH (filter = surf);
 -- many inner pages: separators are long, because neighbours differ late
 CREATE INDEX s_r ON s USING surfidx ((repeat(md5((i / 64)::text), 20) || repeat(md5((i / 8)::text), 10) || repeat(md5(i::text), 10)) COLLATE "C") WHERE i < 6000;
 END

@@ -8,7 +8,7 @@
  *	2	2	bits 0-11 bytes of the low fence; bit 12 it has a TID; bit 13 the high fence has one;
  *			bits 14-15 separators with a TID: 0 none, 1 all, 2 see their bits
  *	4	2	bits 0-11 bytes of the high fence behind the common prefix; bits 12-13 coding of the blocks;
- *			bit 14 comparator order
+ *			bit 14 comparator order; bit 15 there are filters
  *	6	2	bits 0-11 bytes of the common prefix; bits 12-15 bytes of the counts' base
  *	8	1	bits 0-6 width of a block; bit 7 blocks have a base
  *	9	1	bits 0-6 width of a count; bit 7 some counts are exceptions
@@ -23,6 +23,7 @@
  *		counts		count - base, packed; all ones: see the exceptions
  *		exceptions	2 bytes child, then the count; ascending
  *		bits		which separators have a TID
+ *		filters		2 bytes their number, then for each one 2 bytes first child, 1 byte children, 4 bytes block; ascending
  *		separators	without the common prefix
  *
  * The header is this frugal because two fences and a separator of the largest size must leave room for it: they take
@@ -44,6 +45,7 @@
 #define HEADER			10
 #define FRONT_BLOCK		16
 #define MAXEXCEPTIONS	255
+#define FILTER_SIZE		7			/* bytes of a filter's record */
 
 enum { BLOCKS_FLAT, BLOCKS_STEP, BLOCKS_RUNS };
 enum { TIDS_NONE, TIDS_ALL, TIDS_SOME };
@@ -72,6 +74,8 @@ typedef struct View
 	uint32_t	excsize;		/* bytes of a count there */
 	uint32_t	tids;
 	uint32_t	tidbits;
+	uint32_t	filters;		/* their records */
+	uint32_t	nfilters;
 	uint32_t	front;			/* front coding: block offsets */
 	uint32_t	data;			/* blocks */
 	SfxTrie		trie;
@@ -82,6 +86,7 @@ typedef struct View
 #define F_LOWTID	4
 #define F_HIGHTID	8
 #define F_ORDER		16
+#define F_FILTERS	32
 
 _Static_assert(sizeof(View) <= sizeof(((SfxInner *) 0)->priv), "SfxInner.priv is too small");
 
@@ -446,6 +451,54 @@ plan_tids(const SfxChild *c, int n)
 	return k == 0 ? TIDS_NONE : k == n - 1 ? TIDS_ALL : TIDS_SOME;
 }
 
+/* The children from first on that share its filter. */
+static int
+filter_span(const SfxChild *c, int n, int first)
+{
+	int			k = 1;
+
+	while (first + k < n && k < SFX_INNER_MAXFILTERED && c[first + k].filter == c[first].filter)
+		k++;
+	return k;
+}
+
+static bool
+out_filters(const SfxChild *c, int n, SfxOut *o)
+{
+	uint32_t	at = o->len;
+	uint32_t	k = 0;
+	uint8_t    *p = sfx_out(o, 2);
+
+	if (p == NULL)
+		return false;
+	for (int i = 0; i < n;)
+	{
+		int			span = filter_span(c, n, i);
+
+		if (c[i].filter != 0)
+		{
+			if ((p = sfx_out(o, FILTER_SIZE)) == NULL)
+				return false;
+			sfx_put16(p, (uint16_t) i);
+			p[2] = (uint8_t) span;
+			sfx_put32(p + 3, c[i].filter);
+			k++;
+		}
+		i += span;
+	}
+	sfx_put16(o->p + at, (uint16_t) k);
+	return true;
+}
+
+static bool
+has_filters(const SfxChild *c, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (c[i].filter != 0)
+			return true;
+	return false;
+}
+
 /* Everything before the separators. */
 static int
 out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *o, Scratch *w, const SfxOrder *order)
@@ -454,6 +507,7 @@ out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *
 	CountPlan	cp;
 	uint32_t	tids = plan_tids(c, n);
 	uint32_t	highlen = high ? pos_bytes(high) - prefix : 0;
+	bool		filters = has_filters(c, n);
 	uint8_t    *p;
 
 	plan_blocks(c, n, &bp);
@@ -463,7 +517,7 @@ out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *
 	sfx_put16(p, (uint16_t) ((uint32_t) n | (high ? 0 : 0x8000)));
 	sfx_put16(p + 2, (uint16_t) (pos_bytes(&c[0].low) | (c[0].low.tid ? 0x1000 : 0) |
 								 (high && high->tid ? 0x2000 : 0) | tids << 14));
-	sfx_put16(p + 4, (uint16_t) (highlen | bp.coding << 12 | (order ? 0x4000 : 0)));
+	sfx_put16(p + 4, (uint16_t) (highlen | bp.coding << 12 | (order ? 0x4000 : 0) | (filters ? 0x8000 : 0)));
 	sfx_put16(p + 6, (uint16_t) (prefix | cp.basesize << 12));
 	p[8] = (uint8_t) (bp.width | (bp.base ? 0x80 : 0));
 	p[9] = (uint8_t) (cp.width | (cp.nexc ? 0x80 : 0));
@@ -487,6 +541,8 @@ out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *
 	if (tids == TIDS_SOME && (p = sfx_out(o, sfx_bytes_of((uint64_t) n - 1))) != NULL)
 		for (int i = 1; i < n; i++)
 			sfx_packed_set(p, 1, (uint32_t) i - 1, c[i].low.tid != 0);
+	if (filters && !out_filters(c, n, o))
+		return SFX_NOSPACE;
 	return o->len <= o->cap ? SFX_OK : SFX_NOSPACE;
 }
 
@@ -611,7 +667,8 @@ open_head(View *v, SfxBuf b, int n)
 
 	v->nsep = (uint32_t) n - 1;
 	v->flags = (w0 & 0x4000 ? F_TRIE : 0) | (w0 & 0x8000 ? F_HIGHINF : 0) |
-		(w1 & 0x1000 ? F_LOWTID : 0) | (w1 & 0x2000 ? F_HIGHTID : 0) | (w2 & 0x4000 ? F_ORDER : 0);
+		(w1 & 0x1000 ? F_LOWTID : 0) | (w1 & 0x2000 ? F_HIGHTID : 0) | (w2 & 0x4000 ? F_ORDER : 0) |
+		(w2 & 0x8000 ? F_FILTERS : 0);
 	v->lowlen = w1 & 0xFFF;
 	v->tids = w1 >> 14;
 	v->highlen = w2 & 0xFFF;
@@ -622,7 +679,7 @@ open_head(View *v, SfxBuf b, int n)
 	if (v->flags & F_ORDER && (v->flags & F_TRIE || v->prefix > 0))
 		return SFX_CORRUPT;
 	lowkey = v->lowlen - (v->flags & F_LOWTID ? 6 : 0);
-	if (v->bwidth > 32 || v->cwidth > 64 || v->bcoding > BLOCKS_RUNS || w2 & 0x8000 || v->tids > TIDS_SOME || w3 >> 12 > 8)
+	if (v->bwidth > 32 || v->cwidth > 64 || v->bcoding > BLOCKS_RUNS || v->tids > TIDS_SOME || w3 >> 12 > 8)
 		return SFX_CORRUPT;
 	if (lowkey > SFX_MAX_ENTRY || v->prefix > lowkey)
 		return SFX_CORRUPT;
@@ -680,6 +737,8 @@ sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len, const SfxOrder *o
 	v->counts = take(&off, sfx_bytes_of((uint64_t) n * v->cwidth));
 	v->exc = take(&off, v->nexc * (2 + v->excsize));
 	v->tidbits = take(&off, v->tids == TIDS_SOME ? sfx_bytes_of(v->nsep) : 0);
+	v->nfilters = v->flags & F_FILTERS ? sfx_ld16(b, take(&off, 2)) : 0;
+	v->filters = take(&off, v->nfilters * FILTER_SIZE);
 	v->front = v->data = off;
 	if (off > len)
 		return SFX_CORRUPT;
@@ -772,6 +831,36 @@ sfx_inner_cmp_fences(const SfxInner *p, const SfxPos *pos)
 	if (c == 0)
 		c = cmp_tid(pos->tid, v->flags & F_HIGHTID ? sfx_get_tid(high + len) : 0);
 	return c >= 0 ? 1 : 0;
+}
+
+bool
+sfx_inner_has_filters(const SfxInner *p)
+{
+	return view(p)->nfilters > 0;
+}
+
+uint32_t
+sfx_inner_filter(const SfxInner *p, int i)
+{
+	const View *v = view(p);
+	uint32_t	lo = 0,
+				hi = v->nfilters;
+	const uint8_t *f;
+
+	/* the last one that begins at i or before */
+	while (lo < hi)
+	{
+		uint32_t	mid = (lo + hi) / 2;
+
+		if (sfx_get16(p->body + v->filters + mid * FILTER_SIZE) <= (uint32_t) i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return 0;
+	f = p->body + v->filters + (lo - 1) * FILTER_SIZE;
+	return (uint32_t) i - sfx_get16(f) < f[2] ? sfx_get32(f + 3) : 0;
 }
 
 /* ---- front coding ---- */
@@ -1122,6 +1211,7 @@ each_separator(void *ctx, uint32_t i, const uint8_t *s, uint32_t len)
 		return SFX_CORRUPT;
 	if ((rc = sfx_inner_child(e->p, (int) i + 1, &c.blkno, &c.count)) < 0)
 		return rc;
+	c.filter = sfx_inner_filter(e->p, (int) i + 1);
 	return e->f(e->ctx, (int) i + 1, &c);
 }
 
@@ -1138,7 +1228,10 @@ sfx_inner_each(const SfxInner *p, SfxChildFn f, void *ctx)
 	c.low.key = s;
 	c.low.len = v->lowlen - (v->flags & F_LOWTID ? 6 : 0);
 	c.low.tid = v->flags & F_LOWTID ? sfx_get_tid(s + c.low.len) : 0;
-	if ((rc = sfx_inner_child(p, 0, &c.blkno, &c.count)) < 0 || (rc = f(ctx, 0, &c)) < 0)
+	if ((rc = sfx_inner_child(p, 0, &c.blkno, &c.count)) < 0)
+		return rc;
+	c.filter = sfx_inner_filter(p, 0);
+	if ((rc = f(ctx, 0, &c)) < 0)
 		return rc;
 	return v->flags & F_TRIE ? sfx_trie_each(&v->trie, buf(p), s, v->prefix, each_separator, &e)
 		: front_each(v, buf(p), s, each_separator, &e);
@@ -1201,6 +1294,24 @@ verify_child(void *ctx, int i, const SfxChild *c)
 	return SFX_OK;
 }
 
+/* Do the filters' records ascend, each with children and a block of its own? */
+static bool
+verify_filters(const SfxInner *p)
+{
+	const View *v = view(p);
+	uint32_t	end = 0;
+
+	for (uint32_t k = 0; k < v->nfilters; k++)
+	{
+		const uint8_t *f = p->body + v->filters + k * FILTER_SIZE;
+
+		if (sfx_get16(f) < end || f[2] == 0 || sfx_get32(f + 3) == 0)
+			return false;
+		end = sfx_get16(f) + f[2];
+	}
+	return end <= (uint32_t) p->nchildren && (v->nfilters > 0) == ((v->flags & F_FILTERS) != 0);
+}
+
 int
 sfx_inner_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, void *scratch, const char **why)
 {
@@ -1213,6 +1324,11 @@ sfx_inner_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, void 
 	{
 		*why = "the header of the inner page is damaged";
 		return rc;
+	}
+	if (!verify_filters(&p))
+	{
+		*why = "the filters of the inner page are out of order";
+		return SFX_CORRUPT;
 	}
 	if (view(&p)->flags & F_TRIE && (*why = sfx_trie_check(&view(&p)->trie, buf(&p))) != NULL)
 		return SFX_CORRUPT;

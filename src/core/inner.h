@@ -6,8 +6,8 @@
  * separators stand in a trie over bytes (LOUDS-DS: FST of the SuRF paper, sections 2 and 3) with the page's common
  * prefix removed and unary tails kept apart.  A separator with a TID is the byte string key || 6-byte big-endian TID;
  * one without is its key alone: stored keys are self-delimiting, so that byte-string order is position order.
- * Beside the trie: child block numbers (packed; runs cost next to nothing) and the
- * number of entries below each child (packed).
+ * Beside the trie: child block numbers (packed; runs cost next to nothing), the
+ * number of entries below each child (packed), and which neighbours share a filter page, if any do.
  *
  * In comparator order (an SfxOrder is given) there is no trie and no common prefix: separators are front-coded, and searched
  * by bisection.  The functions that compare (find, cmp_fences, verify) may leave by longjmp then; they have changed nothing.
@@ -23,7 +23,11 @@ typedef struct SfxChild
 	SfxPos		low;			/* low fence of the child */
 	uint32_t	blkno;
 	uint64_t	count;			/* entries below (exact for level 1 at the time of writing) */
+	uint32_t	filter;			/* block of the filter over the child's keys; 0: none */
 } SfxChild;
+
+/* Neighbours with one filter, at most. */
+#define SFX_INNER_MAXFILTERED	255
 
 #define SFX_INNER_MAXCHILDREN	8192
 
@@ -83,6 +87,12 @@ extern int sfx_inner_find_before(const SfxInner *p, const SfxPos *pos);
 
 /* Block number and entry count of child i. SFX_OK or SFX_CORRUPT. */
 extern int sfx_inner_child(const SfxInner *p, int i, uint32_t *blkno, uint64_t *count);
+
+/* Are there any filters? */
+extern bool sfx_inner_has_filters(const SfxInner *p);
+
+/* Block number of the filter over child i; 0 if there is none.  Takes a bisection over the page's filters. */
+extern uint32_t sfx_inner_filter(const SfxInner *p, int i);
 
 /*
  * All children in order: calls f(ctx, i, &child) with the separators rebuilt (bytes valid during the call).

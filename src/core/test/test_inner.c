@@ -87,7 +87,21 @@ start(uint64_t s)
 	nprobes = 0;
 }
 
-/* Sort, drop equal ones, give blocks (kind: 0 consecutive, 1 runs, 2 random) and counts. */
+/* Spans of children share filters, as far as their fences are short. */
+static void
+give_filters(void)
+{
+	uint32_t	filter = 0;
+
+	for (int i = 0; i < nset; i++)
+	{
+		if (i == 0 || rnd(&seed) % 5 == 0 || (i > 2 && nset > 2000 && rnd(&seed) % 2000 == 0))
+			filter = rnd(&seed) % 4 ? (uint32_t) rnd(&seed) | 1 : 0;
+		set[i].filter = set[i].low.len < 200 && (i + 1 == nset || set[i + 1].low.len < 200) ? filter : 0;
+	}
+}
+
+/* Sort, drop equal ones, give blocks (kind: 0 consecutive, 1 runs, 2 random), counts and perhaps filters. */
 static void
 finish(int kind)
 {
@@ -107,7 +121,10 @@ finish(int kind)
 		set[i].count = kind == 2 ? rnd(&seed) >> (rnd(&seed) % 64) : 900 + rnd(&seed) % 60;
 		if (rnd(&seed) % 200 == 0)
 			set[i].count = rnd(&seed) % 3;
+		set[i].filter = 0;
 	}
+	if (nset % 2 == 0)
+		give_filters();
 }
 
 static void
@@ -211,7 +228,8 @@ check_child(void *ctx, int i, const SfxChild *c)
 {
 	Count	   *k = ctx;
 
-	if (i != k->seen++ || !same_pos(&c->low, &set[i].low) || c->blkno != set[i].blkno || c->count != set[i].count)
+	if (i != k->seen++ || !same_pos(&c->low, &set[i].low) || c->blkno != set[i].blkno || c->count != set[i].count ||
+		c->filter != set[i].filter)
 		k->bad++;
 	return i == k->stop ? -77 : 0;
 }
@@ -308,7 +326,8 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 		uint32_t	blk;
 		uint64_t	count;
 
-		bad += sfx_inner_child(&p, i, &blk, &count) != SFX_OK || blk != set[i].blkno || count != set[i].count;
+		bad += sfx_inner_child(&p, i, &blk, &count) != SFX_OK || blk != set[i].blkno || count != set[i].count ||
+			sfx_inner_filter(&p, i) != set[i].filter;
 		bad += !find_is(&p, &set[i].low, false, i);
 		bad += !find_is(&p, &set[i].low, true, i ? i - 1 : 0);
 	}
