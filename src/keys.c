@@ -710,27 +710,28 @@ value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 	return len;
 }
 
-/* The value's bytes as they were encoded: p itself or, where they are complemented, a copy in tmp. */
+/* The value's bytes as they were encoded: p itself or, where they are complemented, a copy that is good until the next call. */
 static inline const uint8 *
-upright(const SfxColumn *col, const uint8 *p, int len, uint8 *tmp)
+upright(const SfxColumn *col, const uint8 *p, int len)
 {
-	if (!col->desc)
+	static uint8 copy[SFX_MAX_ENTRY];
+
+	if (likely(!col->desc))
 		return p;
 	for (int i = 0; i < len; i++)
-		tmp[i] = ~p[i];
-	return tmp;
+		copy[i] = ~p[i];
+	return copy;
 }
 
 /* One value that needs a call; returns the bytes of the arena that it took. */
 static int
 decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena, int room)
 {
-	uint8		tmp[SFX_MAX_ENTRY];
 	int			used = 0;
 
 	if (col->raw)
 		return MAXALIGN(raw_get(col, p, len, value, arena));
-	*value = col->enc->decode(upright(col, p, len, tmp), len, arena, room, &used);
+	*value = col->enc->decode(upright(col, p, len), len, arena, room, &used);
 	Assert(used >= 0 && used <= room);
 	return MAXALIGN(used);
 }
@@ -739,8 +740,7 @@ decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *
 static int
 rest_length(const SfxColumn *col, Relation index, const uint8 *p, int len, const uint8 *rest, int avail)
 {
-	uint8		tmp[SFX_MAX_ENTRY];
-	int			n = col->enc->rest_length(upright(col, p, len, tmp), len, rest, avail);
+	int			n = col->enc->rest_length(upright(col, p, len), len, rest, avail);
 
 	if (n < 0)
 		sfx_entry_damaged(index, "what restores a value runs beyond its key");
@@ -752,10 +752,9 @@ static int
 restore_value(const SfxColumn *col, const uint8 *p, int len, const uint8 *rest, int restlen, Datum *value, char *arena,
 			  int room)
 {
-	uint8		tmp[SFX_MAX_ENTRY];
 	int			used = 0;
 
-	*value = col->enc->restore(upright(col, p, len, tmp), len, rest, restlen, arena, room, &used);
+	*value = col->enc->restore(upright(col, p, len), len, rest, restlen, arena, room, &used);
 	Assert(used >= 0 && used <= room);
 	return MAXALIGN(used);
 }

@@ -22,7 +22,8 @@ static inline bool
 is_number(const SfxColumn *col)
 {
 	return !col->raw && col->typbyval && col->enc->width == col->typlen &&
-		(col->enc->direct == SFX_DIRECT_SIGNED || col->enc->direct == SFX_DIRECT_UNSIGNED);
+		(col->enc->direct == SFX_DIRECT_SIGNED || col->enc->direct == SFX_DIRECT_UNSIGNED ||
+		 col->enc->direct == SFX_DIRECT_FLOAT);
 }
 
 static inline bool
@@ -38,7 +39,8 @@ plan_fixed(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
 	Size		to = MAXALIGN(sizeof(IndexTupleData));
 	int			from = 0;
 
-	if (kd->natts > kd->nkeys || kd->nrests > 0)
+	/* a float that needs a rest makes its key longer than the plan */
+	if (kd->natts > kd->nkeys)
 		return false;
 	for (int i = 0; i < kd->nkeys; i++)
 	{
@@ -56,6 +58,7 @@ plan_fixed(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
 		c->flip = col->enc->direct == SFX_DIRECT_SIGNED ? UINT64CONST(1) << (8 * c->width - 1) : 0;
 		if (col->desc)
 			c->flip = ~c->flip;
+		c->floating = col->enc->direct == SFX_DIRECT_FLOAT;
 		from += 1 + c->width;
 		to += c->width;
 	}
@@ -85,6 +88,8 @@ put_number(const SfxRowColumn *c, char *to, const uint8 *p)
 
 				memcpy(&v, p, 8);
 				v = pg_ntoh64(v) ^ c->flip;
+				if (c->floating)
+					v ^= (int64) v < 0 ? UINT64CONST(1) << 63 : ~UINT64CONST(0);
 				memcpy(to, &v, 8);
 				break;
 			}
@@ -94,6 +99,8 @@ put_number(const SfxRowColumn *c, char *to, const uint8 *p)
 
 				memcpy(&v, p, 4);
 				v = pg_ntoh32(v) ^ (uint32) c->flip;
+				if (c->floating)
+					v ^= (int32) v < 0 ? (uint32) 1 << 31 : ~(uint32) 0;
 				memcpy(to, &v, 4);
 				break;
 			}
@@ -215,6 +222,7 @@ form_columns(TupleDesc desc, const SfxKeyDesc *kd, const SfxEntry *e, char *data
 			c.flip = col->enc->direct == SFX_DIRECT_SIGNED ? UINT64CONST(1) << (8 * c.width - 1) : 0;
 			if (col->desc)
 				c.flip = ~c.flip;
+			c.floating = col->enc->direct == SFX_DIRECT_FLOAT;
 			put_number(&c, data + off, p);
 		}
 		else if (is_bytes(col))

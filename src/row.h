@@ -21,6 +21,7 @@ typedef struct SfxRowColumn
 	bool		number;			/* big-endian in the key; else the bytes themselves */
 	bool		desc;			/* bytes: complemented */
 	uint64		flip;			/* number: bits to flip */
+	bool		floating;		/* positive ones have their sign bit set, negative ones are complemented */
 } SfxRowColumn;
 
 typedef enum SfxRowKind

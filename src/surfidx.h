@@ -63,6 +63,7 @@ typedef enum SfxDirect
 	SFX_DIRECT_NO,
 	SFX_DIRECT_SIGNED,			/* big-endian, sign bit flipped */
 	SFX_DIRECT_UNSIGNED,		/* big-endian */
+	SFX_DIRECT_FLOAT,			/* big-endian, the sign bit flipped or, of negative ones, all; zeros and NaN have rests */
 	SFX_DIRECT_BYTES,			/* fixed width, by reference: the value's own bytes */
 	SFX_DIRECT_TEXT				/* varlena: its bytes, then 00 */
 } SfxDirect;
