@@ -2,7 +2,8 @@
 #
 #	make [PG_CONFIG=/path/to/pg_config]		build the extension
 #	make install							as root or with sudo
-#	make test [ONLY=core|regress|isolation|tap]	build, install, run all tests on throw-away clusters
+#	make test [ONLY=core|regress|isolation|tap|stops]	build, install, run all tests on throw-away clusters
+#	make test-mutants						break each rule that a test guards, and see that the test fails
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15, 17 and 18, on Debian as root
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
@@ -30,7 +31,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test test-versions test-package demo bench bench-core fuzz
+.PHONY: test test-mutants test-versions test-package demo bench bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -39,6 +40,10 @@ PGXS := $(if $(PG_CONFIG),$(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null)))
 test:
 	@scripts/setup.sh
 	@scripts/test.sh
+
+test-mutants:
+	@scripts/setup.sh
+	@scripts/mutants.sh
 
 test-versions:
 	@scripts/versions.sh $(VERSIONS)

@@ -1,11 +1,13 @@
 #!/bin/bash
 # Build, install, and run every test there is; the last line is "N passed, N failed".
 #
-#	ONLY=core|regress|isolation|tap		one stage
+#	ONLY=core|regress|isolation|tap|stops	one stage
 #	TEST_CONF="a = b; c = d"			more configuration for the regress and isolation cluster
 #	SANITIZE=1							unit tests of src/core under ASan and UBSan
 #	WERROR=1							warnings in src/core are errors
 #	KEEP=1								leave the temporary directory in place
+#
+# The stage "stops" runs t/stops on a private copy of the server with a test build of surfidx: src/stop.h.
 #
 # One unit-test "ok", one regress or isolation test, one TAP "ok" count one each;
 # skipped ones do not count.  A build, a server start or a program that fails without
@@ -14,6 +16,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
 . scripts/cluster.sh
+. scripts/test_server.sh
 
 passed=0
 failed=0
@@ -203,11 +206,31 @@ stage_tap()
 	done
 }
 
+# Scenarios with stop points: races and crashes between two given steps.
+stage_stops()
+{
+	local file name status
+
+	if ! test_server "$WORK/server" >"$WORK/test_build.log" 2>&1; then
+		fail "test build"
+		cat "$WORK/test_build.log"
+		return
+	fi
+	chown -R "$(test_user)" "$WORK/server"
+	for file in "$WORK"/t/stops/*.pl; do
+		name=$(basename "$file" .pl)
+		(cd "$WORK" && as_user env PG_CONFIG="$TEST_PG_CONFIG" TMPDIR="$WORK" timeout -k 10 300 perl "t/stops/$name.pl") \
+			>"$WORK/stops_$name.tap" 2>&1
+		status=$?
+		count_tap "t/stops/$name.pl" "$WORK/stops_$name.tap" $status
+	done
+}
+
 # ---- main ----
 
 case $ONLY in
-	'' | core | regress | isolation | tap) ;;
-	*) die "ONLY must be core, regress, isolation or tap" ;;
+	'' | core | regress | isolation | tap | stops) ;;
+	*) die "ONLY must be core, regress, isolation, tap or stops" ;;
 esac
 [ -z "$KEEP" ] && trap cluster_cleanup EXIT || trap 'cluster_stop immediate' EXIT
 trap 'exit 130' INT TERM
@@ -225,6 +248,7 @@ if [ -n "$BUILT" ]; then
 	stage regress stage_regress
 	stage isolation stage_isolation
 	stage tap stage_tap
+	stage stops stage_stops
 fi
 
 [ $((passed + failed)) -gt 0 ] || echo "no tests were run"

@@ -31,6 +31,7 @@ typedef struct SfxCheck
 	bool		active_seen;	/* ... if it has pages */
 	uint64		max_tid;		/* greatest TID of all entries, and a block it stands on */
 	BlockNumber max_tid_blkno;
+	uint32		unposted;		/* inner pages without a downlink: T3 */
 	SfxBlock   *block;
 	void	   *scratch;		/* for sfx_inner_verify */
 	char	   *arena;			/* for decoded keys */

@@ -7,6 +7,7 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 /* The level above, read along beside the level that is checked. */
 typedef struct Parents
@@ -83,6 +84,7 @@ check_downlink(SfxCheck *cs, Parents *ps, int level, BlockNumber blkno, const Sf
 			sfx_broken(cs, blkno, "leaf without a downlink; the next one leads to block %u", c ? c->blkno : 0);
 		if (c && sfx_order_cmp_pos(cs->order, low, &c->low) >= 0)
 			sfx_broken(cs, blkno, "the level above leads to block %u before this one", c->blkno);
+		cs->unposted++;
 		return;
 	}
 	if (sfx_order_cmp_pos(cs->order, low, &c->low) != 0)
@@ -289,6 +291,7 @@ check_tree(SfxCheck *cs, const SfxRun *run)
 		first = below;
 	}
 	MemoryContextDelete(ps.cxt);
+	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks", RelationGetRelationName(cs->index), cs->unposted);
 }
 
 void

@@ -8,6 +8,8 @@
 #include "postgres.h"
 #include "utils/rel.h"
 
+#include "stop.h"
+
 #if PG_VERSION_NUM < 150000
 #error "surfidx needs PostgreSQL 15 or newer"
 #endif
@@ -38,6 +40,7 @@ SfxExtendRelation(Relation rel)
 	if (needlock)
 		LockRelationForExtension(rel, ExclusiveLock);
 	buf = ReadBuffer(rel, P_NEW);
+	SFX_STOP("extended");
 	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 	if (needlock)
 		UnlockRelationForExtension(rel, ExclusiveLock);

@@ -460,6 +460,15 @@ apply_page(Relation index, SfxImage *img, Page page)
 
 	while (sfx_log_parse(index, img->blkno, page, &off, &e, &dead))
 	{
+		if (SFX_MUTANT("seen before applied"))
+			img->off = off;
+		if (SFX_MUTANT("flag means pair"))
+		{
+			static uint64 flagged = 0;
+
+			flagged = dead ? e.tid : flagged;
+			dead |= e.tid == flagged;
+		}
 		if (!dead)
 		{
 			if (!fill_reserve(img) || sfx_delta_insert(&img->delta, &current_alloc, &e) == SFX_NOMEM)

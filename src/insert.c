@@ -58,7 +58,7 @@ static void
 partition_tag(LOCKTAG *tag, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {
 	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationGetRelid(index),
-					   kd->image_equal && !sfx_key_is_squeezed(kd, index, e->key, e->keylen) ?
+					   (kd->image_equal && !sfx_key_is_squeezed(kd, index, e->key, e->keylen)) || SFX_MUTANT("unique by bytes") ?
 					   hash_bytes(e->key, sfx_key_equal_len(kd, index, e->key, e->keylen)) : 0,
 					   LOCK_FIELD_UNIQUE);
 }
@@ -175,21 +175,26 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 		ItemPointerData tid;
 		TransactionId xwait;
 
-		(void) LockAcquire(&tag, ExclusiveLock, false, false);
+		if (!SFX_MUTANT("no unique lock"))
+			(void) LockAcquire(&tag, ExclusiveLock, false, false);
 		xwait = check_unique(index, heap, st, e, mode, &unique, &token);
 		sfx_reader_reset(st->reader);
 		if (!TransactionIdIsValid(xwait))
 			break;
-		LockRelease(&tag, ExclusiveLock, false);
+		if (!SFX_MUTANT("wait with unique lock"))
+			LockRelease(&tag, ExclusiveLock, false);
+		SFX_STOP("unique wait");
 		tid_pointer(e->tid, &tid);
 		if (token)
 			SpeculativeInsertionWait(xwait, token);
 		else
 			XactLockTableWait(xwait, index, &tid, XLTW_InsertIndex);
 	}
+	SFX_STOP("unique checked");
 	if (mode != UNIQUE_CHECK_EXISTING)
 		*grew = sfx_log_append(index, e, unchanged);
-	LockRelease(&tag, ExclusiveLock, false);
+	if (!SFX_MUTANT("no unique lock"))
+		LockRelease(&tag, ExclusiveLock, false);
 	return unique;
 }
 

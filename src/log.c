@@ -180,6 +180,7 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
 		return false;
 	newbuf = sfx_page_alloc(index, &meta);
+	SFX_STOP("log page allocated");
 	sfx_meta_lock(index, &meta, &metabuf);
 	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
 	{
@@ -285,7 +286,7 @@ try_append(Relation index, SfxTailCache *c, const uint8 *bytes, int len)
 
 	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 	if (!sfx_log_page_is(index, c->tail, page, c->build_id, c->gen) ||
-		(SfxPageGetTail(page)->flags & SFX_LOG_SEALED))
+		((SfxPageGetTail(page)->flags & SFX_LOG_SEALED) && !SFX_MUTANT("append behind seal")))
 		result = APPEND_STALE;
 	else if (SfxPageGetTail(page)->right != InvalidBlockNumber)
 	{
@@ -316,8 +317,10 @@ sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 	for (int tries = 0; tries < LOG_MAX_RETRIES; tries++)
 	{
 		SfxTailCache *c = tail_cache(index);
-		AppendResult r = c->tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, bytes, len);
+		AppendResult r;
 
+		SFX_STOP("append");
+		r = c->tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, bytes, len);
 		CHECK_FOR_INTERRUPTS();
 		if (r == APPEND_DONE)
 			return grew;

@@ -164,6 +164,7 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon)
 	Buffer		metabuf;
 	SfxGen		dropped;
 
+	SFX_STOP("drop generation");
 	sfx_meta_lock(index, &meta, &metabuf);
 	dropped = meta.gens[meta.ngens - 1];
 	if (meta.ngens < 2 || dropped.gen != gen)
@@ -180,6 +181,7 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon)
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(metabuf);
 
+	SFX_STOP("generation dropped");
 	sfx_image_forget(index, &meta, gen);
 	free_log_pages(index, &meta, &dropped);
 	IndexFreeSpaceMapVacuum(index);
@@ -468,9 +470,13 @@ merge_source(Merge *m)
 		CHECK_FOR_INTERRUPTS();
 		if (m->run != 0 && !m->full && n % RUN_STEPS == 0 && n > 0 && sfx_merge_delta_due(m->index))
 			break;
+		if (SFX_MUTANT("metapage before merge lock"))
+			sfx_meta_read(m->index, &meta);
+		SFX_STOP("merge lock");
 		if (!take_lock(m->index, m->manner))
 			break;
-		sfx_meta_read(m->index, &meta);
+		if (!SFX_MUTANT("metapage before merge lock"))
+			sfx_meta_read(m->index, &meta);
 		source = find_source(m, &meta);
 		if (source < 0)
 		{
@@ -490,6 +496,7 @@ merge_source(Merge *m)
 		if (!more)
 			finish_source(m, &meta, source, seen);
 		sfx_merge_unlock(m->index);
+		SFX_STOP("group merged");
 		pay(m);
 	}
 	MemoryContextDelete(stepcxt);
@@ -514,7 +521,10 @@ next_generation(Relation index, MergeManner manner, uint32 last)
 			return 0;
 		sfx_meta_read(index, &meta);
 		if (meta.ngens < 2 && meta.gens[0].gen <= last)
+		{
 			(void) sfx_log_freeze(index, &meta);
+			SFX_STOP("frozen");
+		}
 		sfx_merge_unlock(index);
 	}
 	return meta.ngens < 2 ? 0 : meta.gens[meta.ngens - 1].gen;

@@ -114,6 +114,7 @@ sfx_order_end(const SfxOrder *o)
 static inline int
 compare(SfxKeyOrder *ko, int i, Datum a, Datum b)
 {
+	SFX_STOP("compare");
 	if (ko->bulk)
 		return ko->ssup[i].comparator(a, b, &ko->ssup[i]);
 	return DatumGetInt32(FunctionCall2Coll(ko->proc[i], ko->kd->col[i].collation, a, b));

@@ -140,7 +140,7 @@ sfx_page_alloc(Relation index, const SfxMeta *meta)
 		/* Whoever holds the lock is using the page: not for us. */
 		if (ConditionalLockBuffer(buf))
 		{
-			if (page_is_free(BufferGetPage(buf), meta))
+			if (page_is_free(BufferGetPage(buf), meta) || SFX_MUTANT("believe free space map"))
 				return buf;
 			LockBuffer(buf, BUFFER_LOCK_UNLOCK);
 		}
@@ -149,7 +149,7 @@ sfx_page_alloc(Relation index, const SfxMeta *meta)
 	for (;;)
 	{
 		buf = SfxExtendRelation(index);
-		if (PageIsNew(BufferGetPage(buf)))
+		if (PageIsNew(BufferGetPage(buf)) || SFX_MUTANT("extend blindly"))
 			return buf;
 		/* between the extension and our lock somebody found it free, and took it */
 		UnlockReleaseBuffer(buf);

@@ -312,10 +312,22 @@ sfx_reader_end(SfxReader *r)
 static void
 read_meta_pinned(SfxReader *r, SfxMeta *meta)
 {
+	if (SFX_MUTANT("gate not read again"))
+	{
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+		drop_gate(r);
+		r->gateno = meta->gate;
+		SFX_STOP("gate chosen");
+		r->gatebuf = ReadBuffer(r->index, SFX_GATE_BLKNO(r->gateno));
+		return;
+	}
 	for (;;)
 	{
 		if (!BufferIsValid(r->gatebuf))
+		{
+			SFX_STOP("gate chosen");
 			r->gatebuf = ReadBuffer(r->index, SFX_GATE_BLKNO(r->gateno));
+		}
 		sfx_meta_reread(r->index, meta, &r->metabuf);
 		if (r->gateno == meta->gate)
 			return;
@@ -439,7 +451,7 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 		if (r->batch[r->nbatches] == NULL)
 			r->batch[r->nbatches] = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
 		b = r->batch[r->nbatches];
-		if (!fill_batch(r, meta, g, b))
+		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))
 			return false;
 		if (b->cut)
 		{
@@ -716,8 +728,20 @@ step(SfxReader *r)
 		r->stop = forward(r) ? r->hi : r->lo;
 		r->final = true;
 		read_meta(r, &meta);
-		if (fill_batches(r, &meta) && read_trees(r, &meta))
-			break;
+		SFX_STOP("metapage read");
+		if (SFX_MUTANT("leaf before delta"))
+		{
+			(void) read_trees(r, &meta);
+			SFX_STOP("between stages");
+			if (fill_batches(r, &meta))
+				break;
+		}
+		else if (fill_batches(r, &meta))
+		{
+			SFX_STOP("between stages");
+			if (read_trees(r, &meta))
+				break;
+		}
 	}
 	trim_batches(r);
 	r->stretch.step = r->dir;

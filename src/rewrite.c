@@ -269,26 +269,45 @@ sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32
 		sfx_corrupt(index, blkno, "leaf header or directory");
 }
 
-/* Rule T3's healing: is the parent itself known one level up? */
-static void
-check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode *node)
+/* The page of that level that holds pos, and the child of it that does. */
+static BlockNumber
+find_downlink(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+			  BlockNumber *child)
 {
-	Buffer		buf;
+	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, false, level);
+	BlockNumber blkno = BufferGetBlockNumber(buf);
 	SfxInner	inner;
-	uint32_t	blkno = InvalidBlockNumber;
 	uint64_t	count;
 	int			i;
 
-	if (sfx_meta_run(index, meta, node->run)->level <= node->level)
-		return;
-	buf = sfx_tree_find(index, order, meta, node->run, &node->children[0].low, false, node->level + 1);
 	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
-		(i = sfx_inner_find(&inner, &node->children[0].low)) < 0 ||
-		sfx_inner_child(&inner, i, &blkno, &count) < 0)
-		sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page search");
+		(i = sfx_inner_find(&inner, pos)) < 0 ||
+		sfx_inner_child(&inner, i, child, &count) < 0)
+		sfx_corrupt(index, blkno, "inner page search");
 	UnlockReleaseBuffer(buf);
-	if (blkno != node->blkno)
-		sfx_tree_post(index, order, meta, node->run, node->level, &node->children[0].low);
+	return blkno;
+}
+
+/* Rule T3's healing: is the parent itself known one level up, and that page on the next one? */
+static void
+check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode *node)
+{
+	const SfxPos *pos = &node->children[0].low;
+	BlockNumber page = node->blkno;
+
+	for (int level = node->level; level < sfx_meta_run(index, meta, node->run)->level && !SFX_MUTANT("no healing"); level++)
+	{
+		BlockNumber child;
+		BlockNumber above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+
+		if (child != page)
+		{
+			sfx_tree_post(index, order, meta, node->run, level, pos);
+			/* that page may have been split */
+			above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+		}
+		page = above;
+	}
 }
 
 void

@@ -19,7 +19,8 @@ request_shmem(void)
 	if (prev_request_hook)
 		prev_request_hook();
 	RequestAddinShmemSpace(add_size(sfx_image_shmem_size(),
-									add_size(sfx_worker_shmem_size(), sfx_progress_shmem_size())));
+									add_size(sfx_worker_shmem_size(),
+											 add_size(sfx_progress_shmem_size(), sfx_stop_shmem_size()))));
 }
 
 static void
@@ -31,6 +32,7 @@ startup_shmem(void)
 	sfx_image_shmem_startup();
 	sfx_worker_shmem_startup();
 	sfx_progress_shmem_startup();
+	sfx_stop_shmem_startup();
 	LWLockRelease(AddinShmemInitLock);
 }
 

@@ -38,6 +38,7 @@
 #include "inner.h"
 #include "leaf.h"
 #include "sfx.h"
+#include "stop.h"
 
 /* ------------------------------------------------------------------ keys
  *

@@ -51,6 +51,8 @@ leaf_side(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, c
 
 	if (sfx_leaf_open(leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
 		sfx_corrupt(index, blkno, "leaf header or directory");
+	if (SFX_MUTANT("no fences"))
+		return 0;
 	if (!before)
 		return sfx_leaf_cmp_fences(leaf, pos);
 	if (sfx_leaf_fences(leaf, lowbuf, &low, highbuf, &high, &inf) < 0)
@@ -132,6 +134,8 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		BlockNumber filter = 0;
 		int			side;
 
+		if (level == 0)
+			SFX_STOP("leaf chosen");
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 		if (!sfx_tree_page_is(index, blkno, page, meta, run->id, level))
 		{
@@ -499,6 +503,7 @@ swap_execute(Swap *s)
 			if (s->page[i].blkno == s->page[j].blkno)
 				sfx_corrupt(s->index, s->page[i].blkno, "two links of the tree lead to this page");
 	XLogEnsureRecordSpace(SFX_GROUP_BLOCKS - 1, 20);
+	SFX_STOP("swap");
 	for (int i = 0; i < s->n; i++)
 		if (!BufferIsValid(s->page[i].buf))
 		{
@@ -545,6 +550,7 @@ swap_execute(Swap *s)
 		UnlockReleaseBuffer(metabuf);
 	for (int i = s->n - 1; i >= 0; i--)
 		UnlockReleaseBuffer(s->page[i].buf);
+	SFX_STOP("unlinked");
 	for (int i = 0; i < s->n && !s->keep_freed; i++)
 		if (s->page[i].kind == SFX_PAGE_DELETED)
 			sfx_page_release_free(s->index, s->page[i].blkno);
@@ -684,8 +690,12 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		s->page[s->n++] = leafpages[i];
 	}
 	swap_execute(s);
+	SFX_STOP("group swapped");
 	if (nmade > 1 && !s->new_root)
+	{
+		SFX_STOP("parent split");
 		sfx_tree_post(index, order, meta, run, 1, &nodelow);
+	}
 }
 
 typedef struct EmptyLeaf
@@ -796,6 +806,7 @@ sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 			return;
 		}
 		swap_execute(s);
+		SFX_STOP("parent split");
 		level++;
 	}
 }

@@ -103,7 +103,7 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 	while (sfx_log_parse(vs->index, blkno, (Page) copy.data, &off, &e, &dead))
 	{
 		if (dead)
-			vs->flags_seen = true;
+			vs->flags_seen |= !SFX_MUTANT("only own flags count");
 		else
 		{
 			if (is_dead(vs, e.tid))
@@ -144,8 +144,9 @@ vacuum_log(VacState *vs)
 			blkno = vacuum_log_page(vs, &meta, meta.gens[g].gen, seq, blkno);
 		}
 	}
+	SFX_STOP("log flagged");
 	/* Flags that an interrupted VACUUM left may be unknown to images: their counter was never raised. */
-	if (vs->flags_seen)
+	if (vs->flags_seen && !SFX_MUTANT("no removal counter"))
 	{
 		Buffer		buf;
 
@@ -303,7 +304,10 @@ wait_for_gate(Relation index, uint32 n)
 {
 	Buffer		buf = ReadBuffer(index, SFX_GATE_BLKNO(n));
 
-	LockBufferForCleanup(buf);
+	if (SFX_MUTANT("no gate"))
+		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	else
+		LockBufferForCleanup(buf);
 	START_CRIT_SECTION();
 	MarkBufferDirty(buf);
 	if (RelationNeedsWAL(index))
@@ -349,8 +353,13 @@ pass_gate(Relation index)
 	SfxMeta		meta;
 
 	sfx_meta_read(index, &meta);
-	wait_for_gate(index, 1 - meta.gate);
-	wait_for_gate(index, flip_gate(index));
+	if (SFX_MUTANT("gate under merge lock"))
+		sfx_merge_lock(index);
+	if (!SFX_MUTANT("one gate"))
+		wait_for_gate(index, 1 - meta.gate);
+	meta.gate = flip_gate(index);
+	SFX_STOP("gate flipped");
+	wait_for_gate(index, meta.gate);
 }
 
 /* ---- statistics on the metapage ---- */
@@ -403,8 +412,18 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vs.arg = state;
 	vs.strategy = info->strategy;
 
+	if (SFX_MUTANT("tree before log"))
+	{
+		vacuum_trees(&vs);
+		SFX_STOP("stage vacuumed");
+	}
 	vacuum_log(&vs);
-	vacuum_trees(&vs);
+	if (!SFX_MUTANT("tree before log"))
+	{
+		SFX_STOP("stage vacuumed");
+		vacuum_trees(&vs);
+	}
+	SFX_STOP("tree vacuumed");
 	/* Even if nothing was left to remove: a VACUUM before us may have been interrupted between its removals and the gate. */
 	pass_gate(info->index);
 	stats->tuples_removed += vs.removed;
@@ -420,7 +439,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 static BlockNumber
 count_blocks(Relation index)
 {
-	bool		needlock = !RELATION_IS_LOCAL(index);
+	bool		needlock = !RELATION_IS_LOCAL(index) && !SFX_MUTANT("count without lock");
 	BlockNumber nblocks;
 
 	if (needlock)
@@ -498,6 +517,7 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	sfx_require_preload(info->index);
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	SFX_STOP("vacuum cleanup");
 	(void) sfx_merge_delta(info->index, true);
 	if (had_bulkdelete)
 		reclaim_blocks(info, stats);

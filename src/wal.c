@@ -130,8 +130,16 @@ redo_group(XLogReaderState *record)
 
 	resolve_conflict(record, x->horizon, x->catalog);
 	for (int i = 0; i < n; i++)
+	{
 		if (XLogReadBufferForRedo(record, i, &bufs[i]) == BLK_NEEDS_REDO)
 			redo_link(record, i, bufs[i]);
+		if (SFX_MUTANT("redo page by page") && BufferIsValid(bufs[i]))
+		{
+			UnlockReleaseBuffer(bufs[i]);
+			bufs[i] = InvalidBuffer;
+		}
+		SFX_STOP("page of group redone");
+	}
 	if (x->meta)
 	{
 		redo_meta_block(record, n, &bufs[n]);
@@ -178,7 +186,7 @@ redo_gate(XLogReaderState *record)
 {
 	Buffer		buf;
 
-	(void) XLogReadBufferForRedoExtended(record, 0, RBM_NORMAL, true, &buf);
+	(void) XLogReadBufferForRedoExtended(record, 0, RBM_NORMAL, !SFX_MUTANT("no gate in redo"), &buf);
 	if (BufferIsValid(buf))
 		UnlockReleaseBuffer(buf);
 }

@@ -102,12 +102,12 @@ END
 sub new
 {
 	my ($class, %opt) = @_;
-	my $self = bless { seed => $opt{seed}, report => $opt{report} || sub { }, cycles => 0, rows_wanted => $opt{rows} || 8000, victims => {}, full_pages => 1 }, $class;
+	my $self = bless { seed => $opt{seed}, report => $opt{report} || sub { }, cycles => 0, rows_wanted => $opt{rows} || 8000, victims => {}, full_pages => 1, torn => 0 }, $class;
+	srand($opt{seed});
 	my @conf = ('restart_after_crash = on', 'autovacuum_naptime = 1s', 'max_wal_size = 1GB', 'checkpoint_timeout = 30s',
 		"surfidx.delta_size = '128kB'", 'max_connections = 30', 'log_autovacuum_min_duration = -1',
-		'wal_level = replica', 'wal_keep_size = 8GB', @{ $opt{conf} || [] });
+		'wal_level = replica', 'wal_keep_size = 8GB', pick("shared_buffers = '2MB'", "shared_buffers = '128MB'"), @{ $opt{conf} || [] });
 
-	srand($opt{seed});
 	if ($opt{rows})
 	{
 		$delete_share = ' AND v % 10 = 3';
@@ -448,8 +448,9 @@ sub cycle
 	sleep $seconds * (0.2 + rand(0.8));
 	if ($self->kill_one)
 	{
-		$self->{full_pages} = !$self->{full_pages};
-		# kill -9 tears no page: recovery without full pages must do as well
+		$self->{torn} += $server->tear(0.2) if $self->{full_pages} && chance(0.5);
+		# kill -9 tears no page: recovery without full pages must do as well (but checking WAL without them stumbles over truncated tables)
+		$self->{full_pages} = !$self->{full_pages} unless $self->{standby};
 		$server->configure('full_page_writes = ' . ($self->{full_pages} ? 'on' : 'off'));
 		eval { $server->start; 1 } or push @problems, "start: $@";
 	}

@@ -128,6 +128,42 @@ sub stop
 	$self->command('pg_ctl', '-D', $self->{data}, '-m', 'immediate', '-w', 'stop') if $@ && $self->postmaster_alive;
 }
 
+# Where redo will begin, as a number.
+sub redo_location
+{
+	my ($self) = @_;
+	my $control = `LC_ALL=C $self->{bin}/pg_controldata -D $self->{data}`;
+
+	die "pg_controldata says nothing of REDO\n" unless $control =~ m{REDO location: +([0-9A-F]+)/([0-9A-F]+)};
+	return (hex($1) << 32) + hex($2);
+}
+
+# Tear that share of the surfidx pages that were written since the last checkpoint: a half of each becomes garbage, as after a power
+# failure in the middle of a write.  The server is down, full_page_writes was on: redo has to bring them back.  The number of pages torn.
+sub tear
+{
+	my ($self, $share) = @_;
+	my $redo = $self->redo_location;
+	my $n = 0;
+
+	for my $file (glob("$self->{data}/base/*/*"))
+	{
+		open(my $f, '+<:raw', $file) or next;
+		for (my $at = 0; sysseek($f, $at, 0) && (sysread($f, my $page, 8192) // 0) == 8192; $at += 8192)
+		{
+			my ($hi, $lo) = unpack('LL', $page);
+
+			# the tail of every page of ours ends in this number
+			next if substr($page, -2) ne pack('S', 0xFF5F) || ($hi << 32) + $lo <= $redo || rand() >= $share;
+			sysseek($f, $at + (rand() < 0.5 ? 0 : 4096), 0);
+			syswrite($f, pack('S', int(rand(65536))) x 2048);
+			$n++;
+		}
+		close $f;
+	}
+	return $n;
+}
+
 sub postmaster_pid
 {
 	my ($self) = @_;
@@ -385,6 +421,8 @@ sub end
 	local $?;
 
 	return unless $self->{pid};
+	# psql would wait for an answer that does not come
+	kill 'TERM', $self->{pid} if $self->{dead};
 	close $self->{in};
 	close $self->{out};
 	waitpid($self->{pid}, 0);

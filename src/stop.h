@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ * stop.h - stop points and mutants: in test builds only (-DSFX_TEST), else nothing
+ *
+ * A stop point is a named place between two steps whose order matters.  A test arms it from SQL; whoever comes by then waits,
+ * fails, or takes the server down as a power failure would, which makes races and crashes deterministic.
+ *
+ * A mutant is a rule of README that a test build can be told to break (surfidx.mutants), to prove that some
+ * test notices: scripts/mutants.sh.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_STOP_H
+#define SURFIDX_STOP_H
+
+#ifdef SFX_TEST
+/* Any locks may be held. A waiter can be cancelled where the code around it can. May throw if armed with "error". */
+#define SFX_STOP(point)		sfx_stop(point)
+/* Is this rule to be broken? */
+#define SFX_MUTANT(rule)	sfx_mutant(rule)
+
+extern void sfx_stop(const char *point);
+extern bool sfx_mutant(const char *rule);
+extern Size sfx_stop_shmem_size(void);
+extern void sfx_stop_shmem_startup(void);
+extern void sfx_stop_define_gucs(void);
+#else
+#define SFX_STOP(point)		((void) 0)
+#define SFX_MUTANT(rule)	false
+#define sfx_stop_shmem_size()		((Size) 0)
+#define sfx_stop_shmem_startup()	((void) 0)
+#define sfx_stop_define_gucs()		((void) 0)
+#endif
+
+#endif							/* SURFIDX_STOP_H */
