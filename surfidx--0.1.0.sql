@@ -537,12 +537,26 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION surfidx_merge(regclass) IS
 'merge the delta of a surfidx index into its tree; the number of entries merged (for the index''s owner)';
 
-CREATE FUNCTION surfidx_check(index regclass, heapallindexed boolean DEFAULT false)
+CREATE FUNCTION surfidx_check(
+	index regclass,
+	heapallindexed boolean DEFAULT false,
+	rowsmatch boolean DEFAULT false)
 RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION surfidx_check(regclass, boolean) IS
+COMMENT ON FUNCTION surfidx_check(regclass, boolean, boolean) IS
 'verify a surfidx index; an error tells what is wrong';
+
+CREATE FUNCTION surfidx_check_all(
+	heapallindexed boolean DEFAULT false,
+	rowsmatch boolean DEFAULT false,
+	OUT index regclass,
+	OUT problem text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_check_all(boolean, boolean) IS
+'verify all surfidx indexes of this database; for each what is wrong, or NULL';
 
 CREATE FUNCTION surfidx_meta(
 	index regclass,
@@ -650,7 +664,8 @@ COMMENT ON FUNCTION surfidx_page_counts() IS
 'leaves of surfidx indexes that this session has read, and filters that it has asked before';
 
 REVOKE ALL ON FUNCTION surfidx_filters(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_check_all(boolean, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;
 

@@ -8,7 +8,8 @@
  *	2. each generation: its chain of log pages, then its image against the log
  *	3. each level of the tree from the root down, along right links, beside the level above
  *	4. every block that nobody owns so far is a free one
- *	5. heapallindexed: every row that a snapshot taken before 1 sees has its entry
+ *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key, or to one that nobody can see any more
+ *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry
  *
  * On a primary the merge lock keeps the tree and the list of generations as they are; what may change meanwhile
  * is that the active generation grows and that VACUUM flags log entries.  On a standby replay stops for
@@ -20,6 +21,7 @@
 
 #include <stdarg.h>
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
@@ -27,16 +29,31 @@
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "catalog/index.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(surfidx_check);
+PG_FUNCTION_INFO_V1(surfidx_check_all);
 
 #define CHECK_TRIES			20	/* on a standby */
+
+/* What is checked beside the index's own pages. */
+typedef struct CheckWhat
+{
+	bool		heapallindexed;
+	bool		rowsmatch;
+} CheckWhat;
 
 void
 sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...)
@@ -165,6 +182,8 @@ sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 	}
 	if (cs->filter)
 		remember_entry(cs, e);
+	if (cs->rows)
+		sfx_check_row(cs, blkno, e);
 }
 
 /* ---- 1. metapage and gates ---- */
@@ -270,7 +289,7 @@ check_free_blocks(SfxCheck *cs)
 /* ---- the whole ---- */
 
 static void
-check_all(Relation heap, Relation index, Snapshot snapshot)
+check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
 {
 	SfxCheck   *cs = palloc0(sizeof(SfxCheck));
 
@@ -287,9 +306,13 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 	check_meta(cs);
 	if (snapshot)
 		sfx_check_make_filter(cs);
+	if (what->rowsmatch)
+		sfx_check_rows_begin(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
 		sfx_check_generation(cs, g);
 	sfx_check_trees(cs);
+	if (what->rowsmatch)
+		sfx_check_rows_end(cs);
 	check_free_blocks(cs);
 	sfx_check_tids(cs);
 	if (snapshot)
@@ -298,7 +321,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot)
 
 /* One check in a subtransaction; what it threw, or NULL. */
 static ErrorData *
-try_check(Relation heap, Relation index, Snapshot snapshot)
+try_check(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -308,7 +331,7 @@ try_check(Relation heap, Relation index, Snapshot snapshot)
 	MemoryContextSwitchTo(cxt);
 	PG_TRY();
 	{
-		check_all(heap, index, snapshot);
+		check_all(heap, index, snapshot, what);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -329,14 +352,14 @@ try_check(Relation heap, Relation index, Snapshot snapshot)
  * then; the same message twice running is believed.
  */
 static void
-check_on_standby(Relation heap, Relation index, Snapshot snapshot)
+check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
 {
 	char	   *last = NULL;
 
 	for (int tries = 0; tries < CHECK_TRIES; tries++)
 	{
 		XLogRecPtr	start = GetXLogReplayRecPtr(NULL);
-		ErrorData  *edata = try_check(heap, index, snapshot);
+		ErrorData  *edata = try_check(heap, index, snapshot, what);
 
 		if (edata == NULL)
 			return;
@@ -375,9 +398,9 @@ take_snapshot(Relation index)
 
 /* Expressions and predicates run as the table's owner, with none of our privileges. */
 static void
-check_as_owner(Relation heap, Relation index, bool heapallindexed)
+check_as_owner(Relation heap, Relation index, const CheckWhat *what)
 {
-	Snapshot	snapshot = heapallindexed ? take_snapshot(index) : NULL;
+	Snapshot	snapshot = what->heapallindexed ? take_snapshot(index) : NULL;
 	Oid			user;
 	int			sec;
 	int			nest;
@@ -387,11 +410,11 @@ check_as_owner(Relation heap, Relation index, bool heapallindexed)
 	nest = NewGUCNestLevel();
 	SfxRestrictSearchPath();
 	if (RecoveryInProgress())
-		check_on_standby(heap, index, snapshot);
+		check_on_standby(heap, index, snapshot, what);
 	else
 	{
 		sfx_merge_lock(index);
-		check_all(heap, index, snapshot);
+		check_all(heap, index, snapshot, what);
 		sfx_merge_unlock(index);
 	}
 	AtEOXact_GUC(false, nest);
@@ -400,12 +423,10 @@ check_as_owner(Relation heap, Relation index, bool heapallindexed)
 		UnregisterSnapshot(snapshot);
 }
 
-/* surfidx_check(index, heapallindexed): ERROR at the first violation. */
-Datum
-surfidx_check(PG_FUNCTION_ARGS)
+/* Check the index of that number: ERROR at the first violation. */
+static void
+check_index(Oid relid, const CheckWhat *what)
 {
-	Oid			relid = PG_GETARG_OID(0);
-	bool		heapallindexed = PG_GETARG_BOOL(1);
 	Oid			heapid = IndexGetRelation(relid, true);
 	Relation	heap = NULL;
 	Relation	index;
@@ -429,8 +450,102 @@ surfidx_check(PG_FUNCTION_ARGS)
 		ereport(NOTICE,
 				(errmsg("index \"%s\" is unlogged: a standby has nothing of it to check", RelationGetRelationName(index))));
 	else
-		check_as_owner(heap, index, heapallindexed);
+		check_as_owner(heap, index, what);
 	relation_close(index, AccessShareLock);
 	table_close(heap, AccessShareLock);
+}
+
+/* surfidx_check(index, heapallindexed, rowsmatch): ERROR at the first violation. */
+Datum
+surfidx_check(PG_FUNCTION_ARGS)
+{
+	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(1),.rowsmatch = PG_GETARG_BOOL(2)};
+
+	check_index(PG_GETARG_OID(0), &what);
 	PG_RETURN_VOID();
+}
+
+/* ---- a database ---- */
+
+/* The indexes of this database that can be checked by this session, as OIDs: all that are valid. */
+static List *
+list_indexes(void)
+{
+	Oid			am = get_index_am_oid("surfidx", false);
+	Relation	classes = table_open(RelationRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(classes, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+	List	   *oids = NIL;
+
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_class c = (Form_pg_class) GETSTRUCT(tuple);
+
+		if (c->relkind == RELKIND_INDEX && c->relam == am && !isOtherTempNamespace(c->relnamespace) &&
+			!(RecoveryInProgress() && c->relpersistence == RELPERSISTENCE_UNLOGGED) && get_index_isvalid(c->oid))
+			oids = lappend_oid(oids, c->oid);
+	}
+	systable_endscan(scan);
+	table_close(classes, AccessShareLock);
+	return oids;
+}
+
+/* Check one index in a subtransaction.  What is wrong, or NULL; *gone: it was dropped before we came to it. */
+static char *
+try_index(Oid relid, const CheckWhat *what, bool *gone)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	char	   *volatile problem = NULL;
+
+	*gone = false;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		check_index(relid, what);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(cxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(edata);
+		problem = edata->message;
+		*gone = !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid));
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+	return problem;
+}
+
+/* surfidx_check_all(heapallindexed, rowsmatch): a row for each index, with its first violation or NULL. */
+Datum
+surfidx_check_all(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(0),.rowsmatch = PG_GETARG_BOOL(1)};
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, list_indexes())
+	{
+		bool		gone;
+		char	   *problem = try_index(lfirst_oid(lc), &what, &gone);
+		Datum		values[2];
+		bool		nulls[2] = {false, problem == NULL};
+
+		if (gone)
+			continue;
+		values[0] = ObjectIdGetDatum(lfirst_oid(lc));
+		values[1] = problem ? CStringGetTextDatum(problem) : (Datum) 0;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
 }

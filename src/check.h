@@ -4,7 +4,8 @@
  *	check.c			the whole: metapage, gates, blocks that nobody owns, standbys, SQL
  *	check_delta.c	log pages, and images against them
  *	check_tree.c	leaves and inner pages, level by level
- *	check_heap.c	the index against its table
+ *	check_heap.c	the index against its table: every row has its entry
+ *	check_rows.c	every entry has its row
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_CHECK_H
@@ -14,6 +15,8 @@
 
 #include "lib/bloomfilter.h"
 #include "utils/snapshot.h"
+
+typedef struct SfxRows SfxRows;
 
 /* One check of one index. */
 typedef struct SfxCheck
@@ -27,6 +30,7 @@ typedef struct SfxCheck
 	BlockNumber nblocks;		/* blocks that owned has bits for */
 	uint8	   *owned;			/* bit per block: somebody leads to it */
 	bloom_filter *filter;		/* of (key, TID); NULL: not asked for */
+	SfxRows    *rows;			/* NULL: entries are not held against their rows */
 	uint32		last_seq;		/* of the active generation's last page seen */
 	bool		active_seen;	/* ... if it has pages */
 	uint64		max_tid;		/* greatest TID of all entries, and a block it stands on */
@@ -63,6 +67,10 @@ extern int sfx_check_element(SfxCheck *cs, const uint8 *key, int len, uint64 tid
 extern void sfx_check_make_filter(SfxCheck *cs);
 /* Every row that the snapshot sees has its entry in cs->filter. */
 extern void sfx_check_heap(SfxCheck *cs, Snapshot snapshot);
+/* From begin to end each entry is held against its row, by sfx_check_entry. */
+extern void sfx_check_rows_begin(SfxCheck *cs);
+extern void sfx_check_rows_end(SfxCheck *cs);
+extern void sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 /* No entry is for a row beyond the table's end. */
 extern void sfx_check_tids(SfxCheck *cs);
 

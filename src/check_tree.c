@@ -291,7 +291,6 @@ check_tree(SfxCheck *cs, const SfxRun *run)
 		first = below;
 	}
 	MemoryContextDelete(ps.cxt);
-	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks", RelationGetRelationName(cs->index), cs->unposted);
 }
 
 void
@@ -299,4 +298,5 @@ sfx_check_trees(SfxCheck *cs)
 {
 	for (int r = 0; r < cs->meta.nruns; r++)
 		check_tree(cs, &cs->meta.runs[r]);
+	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks", RelationGetRelationName(cs->index), cs->unposted);
 }

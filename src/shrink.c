@@ -278,6 +278,7 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 	if (end < nblocks)
 	{
 		raise_epoch(sh->index);
+		SFX_STOP("epoch raised");
 		RelationTruncate(sh->index, end);
 	}
 	UnlockRelation(sh->index, AccessExclusiveLock);

@@ -77,7 +77,7 @@ sub check_indexes
 
 	foreach my $index (@INDEXES)
 	{
-		my ($rc, $out, $err) = $node->psql('postgres', "SELECT surfidx_check('$index', true)");
+		my ($rc, $out, $err) = $node->psql('postgres', "SELECT surfidx_check('$index', true, true)");
 
 		$ok++ if $rc == 0;
 		$message .= "$index: $err\n" if $rc != 0;

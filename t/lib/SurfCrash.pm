@@ -377,7 +377,7 @@ sub check_server
 
 		for my $sql ("SELECT compare(\$q\$SELECT " . ($list =~ tr/()//dr) . " FROM t $filter\$q\$)",
 			"SELECT walk(\$q\$SELECT ($keys)::text FROM t $filter ORDER BY $order\$q\$, 1000000, 0)",
-			$standby ? () : "SELECT surfidx_check('$name', true)")
+			$standby ? () : "SELECT surfidx_check('$name', true, true)")
 		{
 			my $r = $s->query("\\set VERBOSITY verbose\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n$sql;\nROLLBACK");
 
@@ -386,7 +386,7 @@ sub check_server
 	}
 	push @problems, "$server->{name}: key $_ is there twice"
 	  for @{ $s->query('SET enable_indexscan = off; SET enable_bitmapscan = off; SELECT k FROM c GROUP BY k HAVING count(*) > 1')->{rows} };
-	for my $sql ('SELECT compare($$SELECT k FROM c WHERE k >= 0$$)', $standby ? () : "SELECT surfidx_check('c_k', true)")
+	for my $sql ('SELECT compare($$SELECT k FROM c WHERE k >= 0$$)', $standby ? () : "SELECT surfidx_check('c_k', true, true)")
 	{
 		my $r = $s->query("\\set VERBOSITY verbose\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n$sql;\nROLLBACK");
 

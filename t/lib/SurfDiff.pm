@@ -825,7 +825,7 @@ sub whole_query
 sub try_check
 {
 	my ($self, $session, $ix) = @_;
-	my $sql = "SELECT surfidx_check('$ix->{name}', true)";
+	my $sql = "SELECT surfidx_check('$ix->{name}', true, true)";
 	my $r = $session->query($sql);
 
 	return { what => "the server went away during: $sql", check => $sql } if $r->{lost};

@@ -50,7 +50,7 @@ sub sound
 
 	for my $index (@indexes)
 	{
-		my $e = eval { sql("SELECT surfidx_check('$index', true)") } // $@;
+		my $e = eval { sql("SELECT surfidx_check('$index', true, true)") } // $@;
 		push @wrong, $e if $e;
 	}
 	for my $where ('k > 0', "s > ''", 'n >= 0')

@@ -76,7 +76,7 @@ for my $kind (sort keys %readers)
 				push @wrong, "$name $skip: $end" if $end =~ /error|lost/;
 				for my $index ('t_k', 't_u')
 				{
-					my $check = error_of("SELECT surfidx_check('$index', true)");
+					my $check = error_of("SELECT surfidx_check('$index', true, true)");
 					push @wrong, "$name $skip: check of $index: $check" if $check;
 				}
 				$s->end;
@@ -130,7 +130,7 @@ for my $writer (sort keys %writers)
 				my $counts = sql("SET enable_seqscan = off; SET enable_sort = off; SELECT count(*) FROM t WHERE k > 0; SELECT count(*) FROM t WHERE ARRAY[n] > ARRAY[0::numeric];
 					RESET enable_seqscan; SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM t; RESET ALL");
 				push @wrong, "$point, $other: rows $counts" if $counts !~ /^(\d+),\1,\1$/;
-				my $check = error_of("SELECT surfidx_check('t_k', true), surfidx_check('t_u', true)");
+				my $check = error_of("SELECT surfidx_check('t_k', true, true), surfidx_check('t_u', true, true)");
 				push @wrong, "$point, $other: check: $check" if $check;
 			}
 			is(join('; ', @wrong), '', "$writer at \"$point\"");

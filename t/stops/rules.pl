@@ -31,7 +31,7 @@ sub sound
 {
 	my ($index, $what) = @_;
 
-	is(eval { sql("SELECT surfidx_check('$index', true)") } // $@, '', $what || 'check');
+	is(eval { sql("SELECT surfidx_check('$index', true, true)") } // $@, '', $what || 'check');
 	return;
 }
 

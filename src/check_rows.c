@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ * check_rows.c - the verifier: each entry's row
+ *
+ * An entry's TID leads to a row, or to the remains of one that nobody can see any more.  Of the versions that somebody may still
+ * see (a HOT chain's), one has the entry's key.
+ *
+ * The merge lock is held, so no VACUUM that has yet to pass the tree gives a TID that was read here to another row meanwhile.
+ *-------------------------------------------------------------------------
+ */
+#include "check.h"
+
+#include "access/heapam.h"
+#include "access/relscan.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+struct SfxRows
+{
+	IndexInfo  *info;
+	EState	   *estate;
+	TupleTableSlot *slot;
+	IndexFetchTableData *fetch;
+	SnapshotData snapshot;
+	BlockNumber nblocks;		/* of the table */
+	bool		is_heap;
+};
+
+void
+sfx_check_rows_begin(SfxCheck *cs)
+{
+	SfxRows    *rows = palloc0(sizeof(SfxRows));
+
+	rows->info = BuildIndexInfo(cs->index);
+	rows->estate = CreateExecutorState();
+	rows->slot = table_slot_create(cs->heap, NULL);
+	rows->fetch = table_index_fetch_begin(cs->heap);
+	rows->is_heap = cs->heap->rd_tableam == GetHeapamTableAmRoutine();
+	/* what nobody can see any more may have lost its values out of line */
+	InitNonVacuumableSnapshot(rows->snapshot, GlobalVisTestFor(cs->heap));
+	GetPerTupleExprContext(rows->estate)->ecxt_scantuple = rows->slot;
+	cs->rows = rows;
+}
+
+void
+sfx_check_rows_end(SfxCheck *cs)
+{
+	table_index_fetch_end(cs->rows->fetch);
+	ExecDropSingleTupleTableSlot(cs->rows->slot);
+	FreeExecutorState(cs->rows->estate);
+	cs->rows = NULL;
+}
+
+/* Is there so much as a line pointer?  One that is not used would be given to the next row. */
+static bool
+tid_is_used(SfxCheck *cs, ItemPointer tid)
+{
+	Buffer		buf;
+	Page		page;
+	OffsetNumber off = ItemPointerGetOffsetNumber(tid);
+	bool		used;
+
+	if (!cs->rows->is_heap)
+		return true;
+	buf = ReadBuffer(cs->heap, ItemPointerGetBlockNumber(tid));
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	used = !PageIsNew(page) && off <= PageGetMaxOffsetNumber(page) && ItemIdIsUsed(PageGetItemId(page, off));
+	UnlockReleaseBuffer(buf);
+	return used;
+}
+
+/* Has the row in hand this key? */
+static bool
+row_has_key(SfxCheck *cs, const SfxEntry *e)
+{
+	SfxRows    *rows = cs->rows;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	uint8		want[SFX_MAX_ENTRY + 6];
+	uint8		got[SFX_MAX_ENTRY + 6];
+	int			wantlen = sfx_check_element(cs, e->key, e->keylen, e->tid, want);
+	int			gotlen;
+	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(rows->estate));
+
+	FormIndexDatum(rows->info, rows->slot, rows->estate, values, isnull);
+	gotlen = sfx_key_encode(&cs->kd, cs->index, values, isnull, got);
+	gotlen = sfx_check_element(cs, got, gotlen, e->tid, got);
+	MemoryContextSwitchTo(old);
+	ResetPerTupleExprContext(rows->estate);
+	return gotlen == wantlen && memcmp(got, want, gotlen) == 0;
+}
+
+void
+sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+{
+	SfxRows    *rows = cs->rows;
+	ItemPointerData tid;
+	bool		again = false;
+	bool		found = false;
+
+	ItemPointerSet(&tid, SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+	if (SFX_TID_BLOCK(e->tid) >= rows->nblocks)
+		rows->nblocks = RelationGetNumberOfBlocks(cs->heap);
+	if (SFX_TID_BLOCK(e->tid) >= rows->nblocks)
+		sfx_broken(cs, blkno, "entry for row (%u,%u) of a table that has %u blocks",
+				   SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid), rows->nblocks);
+	CHECK_FOR_INTERRUPTS();
+	do
+	{
+		ItemPointerData at = tid;
+		bool		all_dead;
+
+		if (!table_index_fetch_tuple(rows->fetch, &at, &rows->snapshot, rows->slot, &again, &all_dead))
+			break;
+		found = true;
+		if (row_has_key(cs, e))
+			return;
+	} while (again);
+	if (found)
+		sfx_broken(cs, blkno, "entry for row (%u,%u), which has another key", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+	if (!tid_is_used(cs, &tid))
+		sfx_broken(cs, blkno, "entry for row (%u,%u), which does not exist", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+}

@@ -1,0 +1,189 @@
+# A standby at stop points: gates and groups in redo, restarts and promotions in the middle of a merge or a VACUUM.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use SurfServer;
+use SurfStops;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $index_scans = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off';
+my $vacuum = 'VACUUM (INDEX_CLEANUP ON) t';
+my $number = 0;
+my ($standby, $watch);
+
+# Session for control on the standby.
+sub watch
+{
+	$watch = $standby->session if !$watch || $watch->{dead};
+	return $watch;
+}
+
+sub stand_by
+{
+	my ($primary, @conf) = @_;
+
+	$number++;
+	$standby = SurfServer->new(name => "standby$number", base => server()->{base}, primary => $primary || server(), conf => [ 'hot_standby = on',
+			'max_standby_streaming_delay = -1', "primary_conninfo = 'host=" . server()->{base} . ' port=' . ($primary || server())->{port} . " user=postgres'", @conf ]);
+	$standby->start;
+	$watch = undef;
+	return;
+}
+
+# Has the standby replayed what the primary has written?  Not waiting for it: whether it has.
+sub caught_up
+{
+	my $lsn = sql('SELECT pg_current_wal_insert_lsn()');
+
+	return sql("SELECT pg_last_wal_replay_lsn() >= '$lsn'", watch()) eq 't';
+}
+
+sub catch_up
+{
+	my ($s) = @_;
+	my $lsn = sql('SELECT pg_current_wal_flush_lsn() FROM (SELECT pg_switch_wal()) x');
+	my $end = time + patience();
+
+	until (sql("SELECT pg_last_wal_replay_lsn() >= '$lsn'", $s || watch()) eq 't')
+	{
+		die "the standby does not follow\n" if time > $end;
+		sleep 0.02;
+	}
+	return;
+}
+
+sub sound
+{
+	my ($s, $what) = @_;
+	my @wrong;
+	my $want = sql('BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off; SELECT count(*), sum(k) FROM t; COMMIT', $s);
+
+	for my $index ('t_k', 't_s')
+	{
+		my $e = eval { sql("SELECT surfidx_check('$index', true, true)", $s) } // $@;
+		push @wrong, $e if $e;
+	}
+	for my $where ('k > 0', "s > ''")
+	{
+		my $got = eval { sql("BEGIN; SET LOCAL enable_seqscan = off; SELECT count(*), sum(k) FROM t WHERE $where; COMMIT", $s) } // $@;
+		push @wrong, "$where: $got instead of $want" if $got ne $want;
+	}
+	is(join('; ', @wrong), '', $what);
+	return;
+}
+
+sub gone
+{
+	$watch->end if $watch;
+	$watch = undef;
+	$standby->stop('immediate');
+	return;
+}
+
+my $tables = 'DROP TABLE IF EXISTS t; CREATE TABLE t (k int, s text COLLATE "C") WITH (autovacuum_enabled = off);
+	CREATE INDEX t_k ON t USING surfidx (k); CREATE INDEX t_s ON t USING surfidx (s)';
+
+sub rows
+{
+	my ($from, $to) = @_;
+
+	return "INSERT INTO t SELECT g, repeat(md5(g::text), 8) FROM generate_series($from, $to) g";
+}
+
+scenario 'redo waits for an index-only cursor on the standby', ['no gate in redo'], sub {
+	sql("$tables; " . rows(1, 2000) . "; SELECT surfidx_merge('t_k')");
+	sql($vacuum);
+	stand_by();
+	sql('DELETE FROM t WHERE k = 1500');
+	catch_up();
+	my $cursor = session($standby);
+	is(sql("$index_scans; BEGIN; DECLARE c CURSOR FOR SELECT k FROM t ORDER BY k; FETCH 1 FROM c", $cursor), '1', 'the cursor stands, and does not see the deleted row');
+	sql($vacuum);
+	settle(1);
+	ok(!caught_up(), 'redo waits');
+	my @rows = split /,/, sql('FETCH 1999 FROM c', $cursor);
+	is(scalar(@rows), 1998, 'every live row, and no deleted one');
+	sql('COMMIT', $cursor);
+	catch_up();
+	sound(watch(), 'standby');
+	gone();
+};
+
+scenario 'a group is redone under all its locks', ['redo page by page'], sub {
+	sql("$tables; " . rows(1, 3000) . "; SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
+	stand_by();
+	catch_up();
+	functions(session());
+	my $s = session($standby);
+	sql("$index_scans; SELECT count(*) FROM t WHERE s > ''", $s);
+	for my $skip (1, 2, 3, 5)
+	{
+		my $from = 10000 * $skip;
+
+		catch_up();
+		arm('page of group redone', 'wait', $skip, watch());
+		sql(rows($from, $from + 400) . "; SELECT surfidx_merge('t_s')");
+		wait_at('page of group redone', watch());
+		my $want = sql('BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off; SELECT count(*) FROM t; COMMIT', watch());
+		start("SELECT count(*) FROM t WHERE s > ''", $s);
+		settle(0.3);
+		release('page of group redone', watch());
+		is(finish($s), $want, "a scan beside redo, $skip pages into a group");
+	}
+	catch_up();
+	sound(watch(), 'standby');
+	gone();
+};
+
+scenario 'a standby that is restarted in the middle of a merge', [], sub {
+	sql("$tables; " . rows(1, 2000) . "; SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
+	stand_by();
+	for my $round (1 .. 3)
+	{
+		arm('group merged', 'wait', $round);
+		my $m = start(rows(1000 * $round + 5000, 1000 * $round + 5900) . "; SELECT surfidx_merge('t_s')");
+		come_by('group merged', $m);
+		catch_up();
+		sound(watch(), "round $round: in the middle");
+		$watch->end;
+		$standby->stop($round == 2 ? 'fast' : 'immediate');
+		release('group merged');
+		like(finish($m), qr/^\d+$/, 'the merge ends');
+		sql('DELETE FROM t WHERE k % 7 = ' . $round);
+		sql($vacuum);
+		$standby->start;
+		$watch = undef;
+		catch_up();
+		sound(watch(), "round $round: restarted");
+	}
+	gone();
+};
+
+# Promoted with the merge (the VACUUM) half-way: then it starts over there.
+for my $point ('frozen', 'group merged', 'drop generation', 'log flagged', 'stage vacuumed', 'gate flipped', 'parent split')
+{
+	scenario "a standby that is promoted at \"$point\"", [], sub {
+		sql("$tables; " . rows(1, 3000) . "; SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
+		stand_by();
+		sql(rows(5001, 6000) . '; DELETE FROM t WHERE k % 5 = 1');
+		arm($point, 'wait', $point eq 'group merged' ? 1 : 0);
+		my $m = start($point =~ /flagged|vacuumed|flipped/ ? $vacuum : "SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
+		come_by($point, $m);
+		catch_up();
+		$standby->command('pg_ctl', '-D', $standby->{data}, '-w', 'promote');
+		my $s = session($standby);
+		sound($s, 'promoted');
+		is(error_of(rows(8001, 9000) . '; DELETE FROM t WHERE k % 5 = 2', $s), '', 'written to');
+		is(error_of($vacuum, $s), '', 'VACUUM');
+		is(error_of("SELECT surfidx_merge('t_k'), surfidx_merge('t_s')", $s), '', 'merge');
+		sound($s, 'and sound');
+		release($point);
+		unlike(finish($m), qr/error|lost/, 'the old primary goes on');
+		gone();
+	};
+}
+
+run_scenarios(conf => [ "wal_consistency_checking = 'all'", 'wal_keep_size = 1GB' ]);
