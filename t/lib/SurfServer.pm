@@ -90,6 +90,8 @@ sub command
 {
 	my ($self, $program, @args) = @_;
 	my $out = "$self->{base}/command.out";
+	# kilobytes that a file may have, in the server started
+	my @limit = $program eq 'pg_ctl' && $self->{file_limit} ? ('bash', '-c', "ulimit -f $self->{file_limit}; exec \"\$@\"", 'bash') : ();
 	my $pid = fork();
 
 	if ($pid == 0)
@@ -98,7 +100,7 @@ sub command
 		open(STDOUT, '>', $out);
 		open(STDERR, '>&', \*STDOUT);
 		open(STDIN, '<', '/dev/null');
-		exec("$self->{bin}/$program", @args) or POSIX::_exit(127);
+		exec(@limit, "$self->{bin}/$program", @args) or POSIX::_exit(127);
 	}
 	waitpid($pid, 0);
 	return if $? == 0;
