@@ -118,6 +118,9 @@ INSERT INTO chk_lies VALUES (1);
 CREATE OR REPLACE FUNCTION chk_lie(n int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN -n; END';
 SELECT surfidx_check('chk_lies_n');
 SELECT surfidx_check('chk_lies_n', true);
+-- and the entry that it has is not its row's
+SELECT surfidx_check('chk_lies_n', false, true);
+SELECT index, problem FROM surfidx_check_all(false, true) WHERE problem IS NOT NULL ORDER BY 1;
 
 DROP TABLE chk, chk_wide, chk_parts, chk_lies;
 DROP FUNCTION chk_all, chk_lie;
