@@ -42,8 +42,8 @@ static uint64 clock_hand = 0;
 static inline bool
 is_of(const RootCopy *c, const SfxMeta *meta)
 {
-	return c->build_id == meta->build_id && (c->epoch == meta->epoch || SFX_MUTANT("old copies of roots")) &&
-		c->root == SfxMetaMain(meta)->root;
+	return c->build_id == meta->build_id &&
+		((c->epoch == meta->epoch && c->root == SfxMetaMain(meta)->root) || SFX_MUTANT("old copies of roots"));
 }
 
 /* The tree's entry; if there is none, the one that was not used for the longest time, emptied. */

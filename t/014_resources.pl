@@ -17,9 +17,9 @@ sub sound
 
 	for my $index (@indexes)
 	{
-		my $r = $s->query("\\set VERBOSITY terse\nSELECT surfidx_check('$index', true, true);\n\\set VERBOSITY sqlstate");
+		my $r = $s->query("SELECT surfidx_check('$index', true, true)");
 
-		$wrong .= "$index: " . join(' ', @{ $r->{rows} }) if $r->{lost} || grep { /ERROR/ } @{ $r->{rows} };
+		$wrong .= "$index: $r->{error} " if $r->{lost} || $r->{error};
 	}
 	is($wrong, '', "$what: check");
 	return;

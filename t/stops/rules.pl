@@ -250,6 +250,41 @@ scenario 'leaves that go and get a new life while a scan is on the way to them',
 	}
 };
 
+# ------------------------------------------------------------------------------------------ copies of roots, and the file's end
+
+scenario 'a copy of the root whose links lead beyond the end of the file', ['old copies of roots'], sub {
+	build(9000, 'CREATE INDEX t_k ON t USING surfidx (s)', 300);
+	sql("SELECT surfidx_merge('t_k')");
+	my $s = reader();
+	my @sought = split /,/, sql('SELECT s FROM t WHERE k % 300 = 1 ORDER BY s');
+	# a copy is made after some hundred descents
+	for (1 .. 9) { is(sql(join('; ', map { "SELECT count(*) FROM t WHERE s = '$_'" } @sought), $s), join(',', map { 1 } @sought), 'every one found') }
+	my $blocks = sql("SELECT pg_relation_size('t_k') / 8192");
+	sql('DELETE FROM t WHERE k % 300 <> 1');
+	sql($vacuum) for 1 .. 2;
+	cmp_ok(sql("SELECT pg_relation_size('t_k') / 8192"), '<', $blocks / 2, 'the file was cut off');
+	is(eval { sql(join('; ', map { "SELECT count(*) FROM t WHERE s = '$_'" } @sought), $s) } // $@, join(',', map { 1 } @sought), 'and again');
+	sound('t_k');
+};
+
+# ------------------------------------------------------------------------------------------ SERIALIZABLE
+
+scenario 'write skew', [], sub {
+	for my $merged (0, 1)
+	{
+		build(100, 'CREATE INDEX t_k ON t USING surfidx (k)');
+		sql("SELECT surfidx_merge('t_k')") if $merged;
+		my ($a, $b) = (reader(), reader());
+		for my $x ([ $a, 101, 102 ], [ $b, 102, 101 ])
+		{
+			sql("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM t WHERE k = $x->[1]", $x->[0]);
+		}
+		sql('INSERT INTO t VALUES (102)', $a);
+		sql('INSERT INTO t VALUES (101)', $b);
+		is(join(' ', sort(error_of('COMMIT', $a), error_of('COMMIT', $b))), ' 40001', 'one of two that each read what the other one writes fails');
+	}
+};
+
 # ------------------------------------------------------------------------------------------ the log (D2, D3) and allocation (P3)
 
 scenario 'an append that was on its way when the log was frozen', ['append behind seal'], sub {
