@@ -3,6 +3,7 @@
 #	make [PG_CONFIG=/path/to/pg_config]		build the extension
 #	make install							as root or with sudo
 #	make test [ONLY=core|regress|isolation|tap|stops]	build, install, run all tests on throw-away clusters
+#	make lint								gcc and clang with -Wall -Wextra -Werror, cppcheck
 #	make test-mutants						break each rule that a test guards, and see that the test fails
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15, 17 and 18, on Debian as root
 #	make test-package						build Debian packages, unpack and try one
@@ -31,7 +32,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test test-mutants test-versions test-package demo bench bench-core fuzz
+.PHONY: test lint test-mutants test-versions test-package demo bench bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -40,6 +41,10 @@ PGXS := $(if $(PG_CONFIG),$(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null)))
 test:
 	@scripts/setup.sh
 	@scripts/test.sh
+
+lint:
+	@scripts/setup.sh
+	@scripts/lint.sh
 
 test-mutants:
 	@scripts/setup.sh

@@ -13,6 +13,7 @@
 #ifdef SFX_TEST
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "access/xlog.h"
 #include "miscadmin.h"
