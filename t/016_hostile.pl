@@ -18,7 +18,8 @@ srand($seed);
 $server->start;
 my $s = $server->session;
 $s->value('CREATE EXTENSION surfidx; SELECT 1');
-$s->query("CREATE FUNCTION message_of(sql text) RETURNS text LANGUAGE plpgsql AS 'BEGIN EXECUTE sql; RETURN ''''; EXCEPTION WHEN OTHERS THEN RETURN sqlerrm; END'");
+# what a user sees: the message and its context (a value's decoder knows the type only; its caller adds the index)
+$s->query("CREATE FUNCTION message_of(sql text) RETURNS text LANGUAGE plpgsql AS 'DECLARE c text; BEGIN EXECUTE sql; RETURN ''''; EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS c = PG_EXCEPTION_CONTEXT; RETURN sqlerrm || '' ('' || split_part(c, ''SQL statement'', 1) || '')''; END'");
 
 # Indexes of several kinds of keys, with runs of pages of all kinds; log pages last.
 my @keys = ('(k)', '(s)', '(s, k) INCLUDE (v)', '(n)', '((k % 50), s)', '(s COLLATE "en-x-icu")');
