@@ -845,6 +845,8 @@ find_parent(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, in
 		for (int i = 0; i < parent->nchildren; i++)
 			if (parent->children[i].blkno == blkno)
 				return i;
+		if (SFX_MUTANT("no healing"))
+			return -1;
 		sfx_tree_post(index, order, meta, run, level, low);
 	}
 	return -1;

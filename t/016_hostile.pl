@@ -22,7 +22,7 @@ $s->value('CREATE EXTENSION surfidx; SELECT 1');
 $s->query("CREATE FUNCTION message_of(sql text) RETURNS text LANGUAGE plpgsql AS 'DECLARE c text; BEGIN EXECUTE sql; RETURN ''''; EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS c = PG_EXCEPTION_CONTEXT; RETURN sqlerrm || '' ('' || split_part(c, ''SQL statement'', 1) || '')''; END'");
 
 # Indexes of several kinds of keys, with runs of pages of all kinds; log pages last.
-my @keys = ('(k)', '(s)', '(s, k) INCLUDE (v)', '(n)', '((k % 50), s)', '(s COLLATE "en-x-icu")');
+my @keys = ('(k)', '(s) WITH (filter = surf)', '(s, k) INCLUDE (v)', '(n)', '((k % 50), s)', '(s COLLATE "en-x-icu")', '(k, s) WITH (filter = bloom)', '(k, n) WITH (filter = surf)');
 for my $i (1 .. $tables)
 {
 	my $keys = $keys[ $i % @keys ];
@@ -94,6 +94,8 @@ for my $i (1 .. $tables)
 	$unnamed .= "$done{$i}: $text\n" if $text ne '' && $text !~ /"h${i}_i"|block \d+|could not (?:read|open)/;
 	for my $sql ('SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off', "SELECT count(*) FROM (SELECT s FROM h$i ORDER BY s) x",
 		"SELECT count(*) FROM (SELECT k FROM h$i ORDER BY k DESC) x", "SELECT count(*) FROM (SELECT n FROM h$i ORDER BY n) x", "SELECT count(*) FROM h$i WHERE s BETWEEN 'path/3' AND 'path/7'",
+		"SELECT count(*) FROM h$i, generate_series(1, 500, 3) g WHERE k = g AND s = 'path/' || g", "SELECT count(*) FROM generate_series(1, 500, 3) g WHERE EXISTS (SELECT FROM h$i WHERE s BETWEEN 'path/' || md5(g::text) AND 'path/' || md5(g::text) || 'x')",
+		"SELECT count(*) FROM generate_series(1, 500, 3) g WHERE EXISTS (SELECT FROM h$i WHERE k BETWEEN g AND g + 1)",
 		"SELECT count(*) FROM (SELECT s FROM h$i ORDER BY s COLLATE \"en-x-icu\" DESC) x", "SELECT count(*) FROM (SELECT s, v FROM h$i ORDER BY s DESC, k DESC) x", "SELECT count(*) FROM (SELECT s FROM h$i ORDER BY k % 50, s) x",
 		"SELECT surfidx_count('h${i}_i')", "INSERT INTO h$i SELECT g, 'path/' || g, g, g FROM generate_series(1, 300) g", "SELECT surfidx_merge('h${i}_i')", "DELETE FROM h$i WHERE v % 3 = 0", "VACUUM h$i", "SELECT * FROM surfidx_meta('h${i}_i')")
 	{

@@ -10,9 +10,14 @@ package SurfCrash;
 
 use strict;
 use warnings;
+use File::Path qw(remove_tree);
 use POSIX ();
 use Time::HiRes qw(sleep time);
 use SurfServer;
+
+# Where a test build (src/stop.h) can be made to crash.
+my @stops = ('append', 'log page allocated', 'extended', 'unique checked', 'frozen', 'merge lock', 'swap', 'unlinked', 'group swapped', 'group merged',
+	'drop generation', 'generation dropped', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'parent split', 'epoch raised');
 
 use constant MAX_ROWS => 30000;
 
@@ -35,12 +40,21 @@ my %indexes = (
 	t_l => ['(l, id)', ''],
 	t_p => ['(d, v)', 'v % 3 = 0'],
 	t_id => ['(id)', ''],
-	t_c => ['(s COLLATE "en-x-icu", v)', '']);
+	t_c => ['(s COLLATE "en-x-icu", v)', ''],
+	t_a => ['(a, k)', '']);
+
+# Storage parameters change all the while; what is not rewritten keeps its old form.
+sub filter
+{
+	my $kind = pick('none', 'bloom', 'surf', 'surf');
+
+	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '');
+}
 
 my $schema = <<'END';
 CREATE EXTENSION surfidx;
 CREATE SEQUENCE ids;
-CREATE TABLE t (id int8 DEFAULT nextval('ids'), k int8, s text, u uuid, b bytea, l text, d timestamptz, v int4)
+CREATE TABLE t (id int8 DEFAULT nextval('ids'), k int8, s text, u uuid, b bytea, l text, d timestamptz, v int4, a int4[] GENERATED ALWAYS AS (ARRAY[v % 10, v]) STORED)
 	WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0.02);
 
 -- Few keys, many sessions: no key may be there twice.
@@ -127,11 +141,13 @@ sub fill
 	my $s = $self->{server}->session;
 
 	$s->query($schema);
+	$self->{stops} = !$s->query("CREATE FUNCTION stop_set(text, text, int) RETURNS void AS '\$libdir/surfidx', 'surfidx_stop_set' LANGUAGE C STRICT;
+		CREATE FUNCTION stop_release(text) RETURNS void AS '\$libdir/surfidx', 'surfidx_stop_release' LANGUAGE C STRICT")->{error};
 	for my $name (sort keys %indexes)
 	{
 		my ($columns, $where, $unique) = @{ $indexes{$name} };
 
-		$s->value("CREATE " . ($unique || '') . " INDEX $name ON t USING surfidx $columns" . ($where ? " WHERE $where" : '') . "; SELECT 1");
+		$s->value("CREATE " . ($unique || '') . " INDEX $name ON t USING surfidx $columns WITH (" . filter() . ')' . ($where ? " WHERE $where" : '') . "; SELECT 1");
 	}
 	$s->query(insert(4000)) for 1 .. $self->{rows_wanted} / 4000;
 	$s->end;
@@ -141,7 +157,7 @@ sub add_standby
 {
 	my ($self) = @_;
 
-	$self->{standby} = SurfServer->new(name => 'standby', base => $self->{server}{base}, primary => $self->{server},
+	$self->{standby} = SurfServer->new(name => 'standby' . ++$self->{standbys}, base => $self->{server}{base}, primary => $self->{server},
 		conf => ['hot_standby = on', "primary_conninfo = 'host=$self->{server}{base} port=$self->{server}{port} user=postgres'"]);
 	$self->{standby}->start;
 }
@@ -221,6 +237,7 @@ sub care
 	return interrupted(care()) if chance(0.15);
 	return "BEGIN;\nTRUNCATE t;\n" . insert(50) . ";\nROLLBACK" if chance(0.01);
 	return 'VACUUM c' if chance(0.1);
+	return "ALTER INDEX $index SET (" . filter() . ')' if chance(0.05);
 	return "SELECT surfidx_merge('$index')" if $x < 0.5;
 	return 'VACUUM t' if $x < 0.75;
 	return 'VACUUM (INDEX_CLEANUP ON) t' if $x < 0.9;
@@ -239,6 +256,9 @@ sub read_query
 	return 'SELECT k FROM t WHERE k BETWEEN ' . rnd($k + 1) . " AND $k" if $x < 0.2;
 	return "SELECT s FROM t WHERE s >= 'path/" . rnd(99) . "' AND s < 'path/" . rnd(99) . "'" if $x < 0.35;
 	return 'SELECT k, b, v FROM t WHERE k IN (' . join(', ', map { rnd(12) } 1 .. 3) . ') AND b >= \'\x' . sprintf('%02x', rnd(256)) . "'" if $x < 0.5;
+	return "SELECT id, k FROM t WHERE id BETWEEN " . join(' AND ', sort { $a <=> $b } rnd(100000), rnd(100000)) if $x < 0.53;
+	return 'SELECT u FROM t WHERE u IN (SELECT md5(g::text)::uuid FROM generate_series(' . $k . ', ' . ($k + 20) . ') g)' if $x < 0.56;
+	return 'SELECT a, k FROM t WHERE a >= ARRAY[' . rnd(10) . '] AND a < ARRAY[' . rnd(10) . ', ' . rnd(1000) . ']' if $x < 0.6;
 	return "SELECT l, id FROM t WHERE l LIKE '" . chr(97 + rnd(26)) . "%'" if $x < 0.65;
 	return "SELECT d, v FROM t WHERE v % 3 = 0 AND d > '2020-01-01'::timestamptz + " . rnd(100000) . " * interval '1 min'" if $x < 0.8;
 	return "SELECT s, v FROM t WHERE s COLLATE \"en-x-icu\" BETWEEN 'path/" . rnd(99) . "' AND 'path/" . rnd(99) . "'" if $x < 0.85;
@@ -311,7 +331,7 @@ sub kill_one
 
 		if ($title =~ /surfidx/) { push @workers, $pid }
 		elsif ($title =~ /postgres postgres/ || $title =~ /autovacuum worker/) { push @backends, $pid }
-		elsif ($title !~ /walsender/) { push @others, $pid }
+		elsif ($title ne '' && $title !~ /walsender/) { push @others, $pid }
 	}
 	my $x = rand();
 	my @from = $x < 0.4 ? ($postmaster) : $x < 0.6 && @workers ? @workers : $x < 0.92 && @backends ? @backends : @others;
@@ -325,15 +345,16 @@ sub kill_one
 	{
 		# Those that are left finish what they are at, or are killed as well.
 		sleep rand(0.1) if chance(0.5);
-		kill 'KILL', keys %$children;
+		$server->kill_all;
+		return 1;
 	}
-	# The postmaster ends all others, too, when one of them crashes.
-	for my $pid (keys %$children)
-	{
-		my $end = time + 30;
-		sleep 0.01 while kill(0, $pid) && time < $end;
-	}
-	return $victim == $postmaster;
+	my $end = time + 30;
+
+	# The postmaster ends all others, too, when one of them crashes (and not when the victim was at its end anyway).
+	sleep 0.01 while kill(0, $victim) && time < $end;
+	$end = time + 10;
+	sleep 0.01 while time < $end && grep { kill(0, $_) } keys %$children;
+	return 0;
 }
 
 # Up again, and able to answer.
@@ -445,8 +466,7 @@ sub cycle
 	my @problems;
 
 	$self->{cycles}++;
-	sleep $seconds * (0.2 + rand(0.8));
-	if ($self->kill_one)
+	if ($self->bring_down($seconds * (0.2 + rand(0.8))))
 	{
 		$self->{torn} += $server->tear(0.2) if $self->{full_pages} && chance(0.5);
 		# kill -9 tears no page: recovery without full pages must do as well (but checking WAL without them stumbles over truncated tables)
@@ -454,6 +474,7 @@ sub cycle
 		$server->configure('full_page_writes = ' . ($self->{full_pages} ? 'on' : 'off'));
 		eval { $server->start; 1 } or push @problems, "start: $@";
 	}
+	push @problems, $self->disturb_standby if $self->{standby} && !@problems;
 	kill 'TERM', @pids;
 	waitpid($_, 0) for @pids;
 	for ($server, $self->{standby} || ())
@@ -470,7 +491,85 @@ sub cycle
 	push @problems, map { $self->log_problems($_) } $server, $self->{standby} || ();
 	# an invalid index that an interrupted REINDEX CONCURRENTLY left is not needed any more
 	$self->tidy unless @problems;
+	push @problems, $self->change_places if $self->{standby} && !@problems && chance(0.04);
+	push @problems, map { $self->log_tail($_) } $server, $self->{standby} || () if @problems;
 	return @problems;
+}
+
+# Let the sessions work that long, or until somebody comes to a stop point in a test build; then kill something.  True: the postmaster is down.
+sub bring_down
+{
+	my ($self, $seconds) = @_;
+	my $server = $self->{server};
+	my $end = time + $seconds;
+	my $point = $self->{stops} && chance(0.6) ? pick(@stops) : undef;
+
+	$server->query_once("SELECT stop_set('$point', 'crash', " . rnd(pick(3, 20, 1000)) . ')') if $point;
+	$self->{standby}->query_once("SELECT stop_set('page of group redone', 'crash', " . rnd(100) . ')') if $self->{standby} && $self->{stops} && chance(0.3);
+	sleep 0.02 while time < $end && (!$point || $server->postmaster_alive);
+	$server->query_once("SELECT stop_release('$point')") if $point && $server->postmaster_alive;
+	if ($point && !$server->postmaster_alive)
+	{
+		$self->{victims}{"at \"$point\""}++;
+		$self->{report}->("crash at $point");
+		$server->kill_all;
+		return 1;
+	}
+	return $self->kill_one;
+}
+
+# The standby is killed now and then, half of its pages torn; it comes back by itself as any standby does.
+sub disturb_standby
+{
+	my ($self) = @_;
+	my $standby = $self->{standby};
+	my @problems;
+
+	$standby->query_once("SELECT stop_release('page of group redone')") if $self->{stops} && $standby->postmaster_alive;
+	return () if $standby->postmaster_alive && chance(0.7);
+	$self->{victims}{ $standby->postmaster_alive ? 'standby' : 'standby in redo' }++;
+	$self->{report}->('killing the standby');
+	if ($standby->postmaster_alive && chance(0.5))
+	{
+		$standby->stop(pick('fast', 'immediate'));
+	}
+	else
+	{
+		$standby->kill_all;
+		$self->{torn} += $standby->tear(0.2) if chance(0.5);
+	}
+	eval { $standby->start; 1 } or push @problems, "start of the standby: $@";
+	return @problems;
+}
+
+# The standby is promoted, the primary is gone, and a new standby is made of it.
+sub change_places
+{
+	my ($self) = @_;
+	my $old = $self->{server};
+	my @problems = $self->promote;
+
+	return @problems if @problems;
+	$self->{victims}{promotion}++;
+	remove_tree($old->{data});
+	$self->add_standby;
+	return ();
+}
+
+# What a server has said last.
+sub log_tail
+{
+	my ($self, $server) = @_;
+	my @lines;
+
+	open(my $f, '<', $server->{log}) or return ();
+	while (<$f>)
+	{
+		push @lines, $_ unless /STATEMENT|canceling statement|CONTEXT/;
+		shift @lines if @lines > 30;
+	}
+	close $f;
+	return join('', "end of the log of $server->{name}:\n", @lines);
 }
 
 sub tidy

@@ -419,10 +419,19 @@ sub change
 
 # ------------------------------------------------------------------------------------------ set-up and changes
 
+sub filter_option
+{
+	my $kind = pick('bloom', 'surf', 'surf');
+
+	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '');
+}
+
 sub create_index
 {
 	my ($self, $case, $ix) = @_;
-	my $options = chance(0.6) ? 'delta_size = ' . pick(64, 64, 128) . ', merge_ratio = ' . pick('0.001', '0.1', '10') : '';
+	my @options = chance(0.6) ? ('delta_size = ' . pick(64, 64, 128), 'merge_ratio = ' . pick('0.001', '0.1', '10')) : ();
+	push @options, filter_option() if chance(0.4);
+	my $options = join(', ', @options);
 	my $how = $case->{next_id} > 0 && chance(0.15) ? ' CONCURRENTLY' : '';
 	my $sql = index_sql($ix, '%T%', 'surfidx', $options) =~ s/INDEX u_/INDEX /r;
 	my $r;
@@ -580,6 +589,7 @@ sub maintenance
 	return { sql => 'VACUUM %T%' } if $x < 0.55;
 	return { sql => 'VACUUM (INDEX_CLEANUP ON, FREEZE) %T%' } if $x < 0.75;
 	return { sql => 'VACUUM (INDEX_CLEANUP ON, ANALYZE) %T%' } if $x < 0.8;
+	return { sql => "ALTER INDEX $ix->{name} SET (" . (chance(0.3) ? 'filter = none' : filter_option()) . ')', single => 1 } if chance(0.06) && $ix->{exists};
 	return { sql => "REINDEX INDEX $ix->{name}", single => 1 } if $x < 0.83 && $ix->{exists};
 	return { sql => "REINDEX INDEX CONCURRENTLY $ix->{name}", single => 1 } if $x < 0.86 && $ix->{exists} && !$case->{temp};
 	return { sql => 'TRUNCATE %T%' } if $x < 0.88;

@@ -209,6 +209,45 @@ sub children
 	return \%found;
 }
 
+# The pids of all processes of the server, the postmaster's orphans among them: they work in its data directory.
+sub processes
+{
+	my ($self) = @_;
+	my $data = readlink($self->{data}) // $self->{data};
+
+	return map { m{^/proc/(\d+)/} && (readlink($_) // '') eq $data ? $1 : () } glob('/proc/[0-9]*/cwd');
+}
+
+# Kill them all, also those that are started meanwhile: a start would find their shared memory in use.  Nor would it
+# believe that a postmaster is gone whose parent has not yet asked for its status.
+sub kill_all
+{
+	my ($self) = @_;
+	my $end = time + 60;
+
+	$self->{running} = 0;
+	while (1)
+	{
+		my @left = $self->processes;
+
+		last if !@left && !$self->postmaster_alive;
+		kill 'KILL', @left;
+		die "processes @left of a killed server stay\n" if time > $end;
+		sleep 0.01;
+	}
+}
+
+# One statement in a session of its own, whatever comes of it.
+sub query_once
+{
+	my ($self, $sql) = @_;
+	my $s = $self->session;
+	my $r = $s->query($sql, 10);
+
+	$s->end;
+	return $r;
+}
+
 # Wait until no process of the server is left; after a crash of one the postmaster ends by itself.
 sub wait_gone
 {
