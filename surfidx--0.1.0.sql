@@ -656,12 +656,12 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION surfidx_filters(regclass) IS
 'the filters of a surfidx index: their number, leaves and those that have one, keys in filters and bytes of filters';
 
-CREATE FUNCTION surfidx_page_counts(OUT leaves bigint, OUT filters bigint)
+CREATE FUNCTION surfidx_page_counts(OUT leaves bigint, OUT filters bigint, OUT denied bigint, OUT wrong bigint)
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION surfidx_page_counts() IS
-'leaves of surfidx indexes that this session has read, and filters that it has asked before';
+'leaves of surfidx indexes that this session has read; filters that it has asked before, those that made a leaf unnecessary, and those that sent it to a leaf in vain';
 
 REVOKE ALL ON FUNCTION surfidx_filters(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean, boolean) FROM PUBLIC;

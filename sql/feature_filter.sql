@@ -105,12 +105,49 @@ SELECT * FROM flt_wrong;
 SELECT count(surfidx_check(index, true)) FROM flt_index;
 SELECT index, filters > 0 AS filters FROM flt_index, surfidx_filters(index) WHERE index::text <> 'flt_num' ORDER BY 1;
 
+-- absent keys of joins: anti-joins, EXISTS, checks of references from deleted rows; unique checks on insert.  Each asks a filter, hardly any reads a leaf
+CREATE TABLE flt_parent (g int PRIMARY KEY, id int8 UNIQUE);
+CREATE TABLE flt_child (parent int8);
+INSERT INTO flt_parent SELECT g, g::int8 * 7919 % 1000003 * 10 FROM generate_series(1, 21000) g;
+INSERT INTO flt_child SELECT id FROM flt_parent WHERE g % 20 <> 0 AND g <= 20000;
+CREATE INDEX flt_child_parent ON flt_child USING surfidx (parent) WITH (filter = surf, surf_real_bits = 8);
+ALTER TABLE flt_child ADD FOREIGN KEY (parent) REFERENCES flt_parent (id);
+VACUUM ANALYZE flt_parent, flt_child;
+CREATE FUNCTION flt_counts(sql text, OUT denied bool, OUT few_leaves bool, OUT asked bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	a record;
+	b record;
+BEGIN
+	a := surfidx_page_counts();
+	EXECUTE sql;
+	b := surfidx_page_counts();
+	asked := b.filters - a.filters;
+	denied := b.denied - a.denied > 0.97 * asked AND asked - (b.denied - a.denied) = b.wrong - a.wrong;
+	few_leaves := b.leaves - a.leaves < 0.03 * asked;
+END $$;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM generate_series(1, 1000) g WHERE NOT EXISTS (SELECT FROM flt_child WHERE parent = g * 10000 + 1);
+SELECT * FROM flt_counts('SELECT count(*) FROM generate_series(1, 1000) g WHERE NOT EXISTS (SELECT FROM flt_child WHERE parent = g * 10000 + 1)');
+SELECT * FROM flt_counts('SELECT count(*) FROM (SELECT * FROM flt_parent WHERE g % 20 = 0 OFFSET 0) p LEFT JOIN flt_child c ON c.parent = p.id WHERE c.parent IS NULL');
+SELECT * FROM flt_counts('DELETE FROM flt_parent WHERE g <= 20000 AND g % 20 = 0');
+DELETE FROM flt_parent WHERE g = 1;
+-- what is there is not denied
+SELECT b.filters - a.filters AS asked, b.denied - a.denied AS denied, b.wrong - a.wrong AS wrong, b.leaves - a.leaves AS leaves, n
+	FROM surfidx_page_counts() a, LATERAL (SELECT count(*) AS n FROM generate_series(1, 1000) g WHERE a.leaves >= 0 AND EXISTS (SELECT FROM flt_child WHERE parent = (g * 20 - 1)::int8 * 7919 % 1000003 * 10)) c,
+		LATERAL (SELECT * FROM surfidx_page_counts() WHERE c.n > 0) b;
+-- on runs in front of the main tree, too
+ALTER INDEX flt_child_parent SET (delta_size = 64, run_ratio = 10, merge_ratio = 10);
+INSERT INTO flt_child SELECT id FROM flt_parent WHERE g % 20 <> 0 AND g <= 20000 ORDER BY random() LIMIT 8000;
+VACUUM flt_child;
+SELECT count(*), min(leaves) > 1 AS several_leaves FROM surfidx_runs('flt_child_parent');
+SELECT * FROM flt_counts('SELECT count(*) FROM generate_series(1, 1000) g WHERE NOT EXISTS (SELECT FROM flt_child WHERE parent = g * 10000 + 1)');
+DROP TABLE flt_child, flt_parent;
+
 -- unique checks ask filters, too
 CREATE TABLE flt_u (i int8 NOT NULL);
 INSERT INTO flt_u SELECT g::int8 * 7919 % 1000003 FROM generate_series(1, 20000) g;
 SET surfidx.unique_notice = off;
 CREATE UNIQUE INDEX flt_u_i ON flt_u USING surfidx (i) WITH (filter = bloom);
-INSERT INTO flt_u SELECT g::int8 * 7919 % 1000003 FROM generate_series(20001, 21000) g;
+SELECT * FROM flt_counts('INSERT INTO flt_u SELECT g::int8 * 7919 % 1000003 FROM generate_series(20001, 21000) g');
 INSERT INTO flt_u VALUES (7919);
 INSERT INTO flt_u VALUES (20500::int8 * 7919 % 1000003);
 SELECT surfidx_merge('flt_u_i');
@@ -131,5 +168,5 @@ CREATE INDEX ON flt_long USING surfidx (t) WITH (filter = 'cuckoo');
 CREATE INDEX ON flt_long USING surfidx (t) WITH (surf_hash_bits = 33);
 
 DROP VIEW flt_wrong;
-DROP FUNCTION flt_ask;
+DROP FUNCTION flt_ask, flt_counts;
 DROP TABLE flt, ref, flt_index, flt_u, flt_long;

@@ -13,6 +13,7 @@
  *-------------------------------------------------------------------------
  */
 #include "build.h"
+#include "filters.h"
 #include "tree.h"
 #include "merge.h"
 
@@ -377,6 +378,8 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	sfx_require_preload(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+	if (!ReindexIsProcessingIndex(RelationGetRelid(index)))
+		sfx_filter_notice(index);
 	sfx_build_begin(bs, heap, index, info);
 	meta_init(&bs->meta);
 	sfx_log_forget_tail(index);

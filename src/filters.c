@@ -17,6 +17,18 @@
 
 #define FIRST_GUESS_BITS	12	/* a key in a SuRF without suffixes, before one is known */
 
+/* The kind of filter that such keys can have, where kind is asked for. */
+static int
+possible_kind(const SfxKeyDesc *kd, int kind)
+{
+	/* a SuRF is a trie of bytes in their order; hashes find a key only where equal keys have equal bytes */
+	if (kind == SFX_FILTER_SURF && kd->comparator)
+		kind = SFX_FILTER_BLOOM;
+	if (kind == SFX_FILTER_BLOOM && (!kd->image_equal || kd->nrests > 0))
+		kind = SFX_FILTER_NONE;
+	return kind;
+}
+
 void
 sfx_filter_spec(Relation index, SfxFilterSpec *spec)
 {
@@ -27,11 +39,37 @@ sfx_filter_spec(Relation index, SfxFilterSpec *spec)
 		return;
 	kd = palloc(sizeof(SfxKeyDesc));
 	sfx_keydesc_init(kd, index);
-	/* a SuRF is a trie of bytes in their order; hashes find a key only where equal keys have equal bytes */
-	if (kd->comparator)
-		spec->kind = SFX_FILTER_BLOOM;
-	if (spec->kind == SFX_FILTER_BLOOM && (!kd->image_equal || kd->nrests > 0))
-		spec->kind = SFX_FILTER_NONE;
+	spec->kind = possible_kind(kd, spec->kind);
+	pfree(kd);
+}
+
+void
+sfx_filter_notice(Relation index)
+{
+	SfxKeyDesc *kd;
+	SfxFilterSpec spec;
+	int			kind,
+				col = 0;
+
+	sfx_opt_filter(index, &spec);
+	if (spec.kind == SFX_FILTER_NONE)
+		return;
+	kd = palloc(sizeof(SfxKeyDesc));
+	sfx_keydesc_init(kd, index);
+	kind = possible_kind(kd, spec.kind);
+	while (col < kd->nkeys - 1 && !kd->col[col].raw)
+		col++;
+	if (kind == SFX_FILTER_NONE)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" can have no filter", RelationGetRelationName(index)),
+				 errdetail("Equal values of its columns may have different bytes, which hashes cannot tell."),
+				 kd->comparator ? 0 : errhint("With filter = surf it has one.")));
+	else if (kind != spec.kind)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" gets Bloom filters in place of SuRFs", RelationGetRelationName(index)),
+				 errdetail("Column \"%s\" is compared by a function, but a SuRF needs keys whose bytes are in order.",
+						   NameStr(TupleDescAttr(RelationGetDescr(index), col)->attname)),
+				 errhint("Bloom filters answer for single keys only, with all columns given, and not for ranges.")));
 	pfree(kd);
 }
 
@@ -375,6 +413,8 @@ sfx_filter_page_open(Relation index, const SfxOrder *order, uint64 build_id, uin
 		return false;
 	if (sfx_filter_open(f, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
 		sfx_corrupt(index, blkno, "filter header");
+	if (SFX_MUTANT("no fences of filters"))
+		return true;
 	if (!before)
 		return sfx_filter_cmp_fences(f, pos) == 0;
 	if (!f->high_inf && (pos->key == NULL || sfx_order_cmp_pos(order, &f->high, pos) < 0))

@@ -18,6 +18,8 @@
 
 /* The filter that the index's storage parameters ask for, as far as its keys can have it. */
 extern void sfx_filter_spec(Relation index, SfxFilterSpec *spec);
+/* The NOTICE, where that is another kind than the parameters say, or none. */
+extern void sfx_filter_notice(Relation index);
 
 /* ---- making ---- */
 

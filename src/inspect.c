@@ -247,12 +247,14 @@ Datum
 surfidx_page_counts(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Datum		values[2];
-	bool		nulls[2] = {0};
+	Datum		values[4];
+	bool		nulls[4] = {0};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 2)
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
 		elog(ERROR, "surfidx_page_counts is declared with other columns than the library has");
 	values[0] = Int64GetDatum((int64) sfx_leaves_read);
 	values[1] = Int64GetDatum((int64) sfx_filters_asked);
+	values[2] = Int64GetDatum((int64) sfx_filters_denied);
+	values[3] = Int64GetDatum((int64) sfx_filters_wrong);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -65,6 +65,7 @@ typedef struct Share
 	int			at;				/* next entry of block, -1 or nent: none */
 	bool		have_page;		/* page holds a copy for the blocks to come */
 	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be cut there */
+	bool		promised;		/* a filter said that there may be something */
 	int			blockno;
 	SfxLeaf		leaf;
 	BlockNumber leafblk;
@@ -120,6 +121,8 @@ struct SfxReader
 
 uint64		sfx_leaves_read = 0;
 uint64		sfx_filters_asked = 0;
+uint64		sfx_filters_denied = 0;
+uint64		sfx_filters_wrong = 0;
 
 static uint8 fence_low[SFX_MAX_ENTRY];
 static uint8 fence_high[SFX_MAX_ENTRY];
@@ -507,13 +510,13 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 
 /* The leaf of a run that holds pos.  InvalidBuffer with *answered: a filter says that there is no need to read it; without: the run is gone. */
 static Buffer
-find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, SfxLeaf *leaf, bool *answered)
+find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Share *s, SfxLeaf *leaf, bool *answered)
 {
 	SfxProbe	probe;
 	Buffer		buf;
 	bool		fwd = forward(r);
 
-	*answered = false;
+	*answered = s->promised = false;
 	sfx_leaves_read++;
 	/* An open end is next to never empty: no filter is asked for it. */
 	if (!r->ask || (fwd ? r->stop.inf : r->stop.pos.len == 0))
@@ -526,6 +529,8 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, SfxL
 	probe.no_leaf = r->believe;
 	buf = sfx_tree_probe(r->index, r->order, meta, run, pos, !fwd, leaf, &probe);
 	sfx_filters_asked += probe.asked;
+	sfx_filters_denied += probe.asked && probe.absent;
+	s->promised = probe.asked && !probe.absent;
 	*answered = !BufferIsValid(buf) && sfx_probe_answered(&probe);
 	if (!*answered)
 		return buf;
@@ -541,7 +546,7 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, SfxL
 static void
 skip_leaf(SfxReader *r, Share *s)
 {
-	s->have_page = false;
+	s->have_page = s->promised = false;
 	s->leaf.nblocks = 0;
 	s->block->nent = 0;
 	s->at = forward(r) ? 0 : -1;
@@ -579,23 +584,28 @@ more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 static bool
 first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool *more)
 {
-	int			b;
+	int			b = 0;
 
-	if (leaf->nblocks == 0)
-		return false;
-	if (forward(r))
-		b = sfx_leaf_find_block(leaf, pos);
-	else
-		b = pos->key == NULL ? leaf->nblocks - 1 : sfx_leaf_find_block_before(leaf, pos);
-	if (b < 0)
-		sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	if (leaf->nblocks > 0)
+	{
+		if (forward(r))
+			b = sfx_leaf_find_block(leaf, pos);
+		else
+			b = pos->key == NULL ? leaf->nblocks - 1 : sfx_leaf_find_block_before(leaf, pos);
+		if (b < 0)
+			sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	}
 	if (b >= leaf->nblocks)
+	{
+		sfx_filters_wrong += s->promised;
 		return false;
+	}
 	decode_block(r, s, leaf, b, true);
 	/* where there are entries, more are likely to follow */
 	if (s->block->nent > 0)
-		r->ask = false;
+		r->ask = s->promised = false;
 	*more = more_blocks(r, s, leaf, b);
+	sfx_filters_wrong += s->promised && !*more;
 	return true;
 }
 
@@ -606,7 +616,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	Share	   *s = &r->main;
 	SfxLeaf		leaf;
 	bool		answered;
-	Buffer		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, &leaf, &answered);
+	Buffer		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, s, &leaf, &answered);
 	Page		page;
 	BlockNumber next;
 	bool		more;
@@ -653,7 +663,7 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 		if (s == NULL)
 			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(Share));
-		buf = find_leaf(r, meta, meta->runs[r->nruns].id, pos, &s->leaf, &answered);
+		buf = find_leaf(r, meta, meta->runs[r->nruns].id, pos, s, &s->leaf, &answered);
 		if (answered)
 		{
 			skip_leaf(r, s);

@@ -88,6 +88,7 @@ filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 	SfxFilter	f;
 	int			may;
 
+	SFX_STOP("filter chosen");
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	probe->asked = sfx_filter_page_open(index, order, meta->build_id, run, blkno, page, pos, before, &f);
 	if (probe->asked)

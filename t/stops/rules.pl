@@ -267,6 +267,65 @@ scenario 'a copy of the root whose links lead beyond the end of the file', ['old
 	sound('t_k');
 };
 
+# ------------------------------------------------------------------------------------------ filters (F2, F3) and counts (C1)
+
+scenario 'a filter that was replaced on the way to it', ['no fences of filters'], sub {
+	for my $case ([ 'bloom', 'k = 50001', 1 ], [ 'surf', 'k = 100001', 1 ], [ 'surf', 'k BETWEEN 80000 AND 80003', 2 ], [ 'surf', 'k BETWEEN 120003 AND 120010', 0 ])
+	{
+		my ($filter, $where, $want) = @$case;
+
+		build(0, "CREATE INDEX t_k ON t USING surfidx (k) WITH (filter = $filter, run_ratio = 0)");
+		sql('INSERT INTO t SELECT g * 10 + x FROM generate_series(0, 20000) g, generate_series(1, 2) x; REINDEX INDEX t_k');
+		for my $order ('ASC', 'DESC')
+		{
+			my $s = reader();
+			my $filters = sql("SELECT filters FROM surfidx_filters('t_k')");
+
+			arm('filter chosen', 'wait');
+			start("SELECT count(*) FROM (SELECT k FROM t WHERE $where ORDER BY k $order) x", $s);
+			wait_at('filter chosen');
+			# several filters come in the place of the one: its page has the first of them
+			sql("INSERT INTO t SELECT g * 10 + x FROM generate_series(3000, 14000) g, generate_series(4, 8) x ORDER BY random(); SELECT surfidx_merge('t_k')");
+			cmp_ok(sql("SELECT filters FROM surfidx_filters('t_k')"), '>', $filters, 'there are more filters');
+			release('filter chosen');
+			is(finish($s), $want, "$filter, $where, $order");
+			sound('t_k');
+			sql("DELETE FROM t WHERE k % 10 > 3; REINDEX INDEX t_k");
+		}
+	}
+};
+
+scenario 'counting while entries move', ['count what moves'], sub {
+	build(9000, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	sql("SELECT surfidx_merge('t_k')");
+	sql('INSERT INTO t SELECT g FROM generate_series(1, 9000, 9) g');
+	my %count = map { ("surfidx_count('t_k', $_)" => sql('SELECT count(*) FROM t WHERE k BETWEEN ' . s/,/ AND /r)) } '1, 9000', '3000, 3100', '8000, 9000';
+	my $all = sub { join(', ', map { my $n = sql("SELECT $_"); $n == $count{$_} ? () : "$_: $n, not $count{$_}" } sort keys %count) };
+	# a merge passes by
+	arm('delta counted', 'wait');
+	my $s = start("SELECT surfidx_count('t_k', 1, 9000)");
+	wait_at('delta counted');
+	sql("SELECT surfidx_merge('t_k')");
+	release('delta counted');
+	is(finish($s), 10000, 'while all was merged');
+	is($all->(), '', 'and after that');
+	# a generation is frozen, and then half of it stands in the tree, too
+	sql("INSERT INTO t SELECT g FROM generate_series(2, 9000, 9) g");
+	%count = map { ($_ => sql('SELECT count(*) FROM t WHERE k BETWEEN ' . (/, (\d+, \d+)/ ? $1 =~ s/,/ AND /r : die))) } keys %count;
+	for my $point ('frozen', 'group swapped')
+	{
+		arm($point, 'error');
+		is(error_of("SELECT surfidx_merge('t_k')"), '22000', "the merge stops: $point");
+		release($point);
+		cmp_ok(sql("SELECT generations FROM surfidx_meta('t_k')"), '>', 1, 'a frozen generation is left');
+		is($all->(), '', "counts: $point");
+		is(sql("SELECT abs(surfidx_count('t_k', 3000, 6000, approximate => true) - (SELECT count(*) FROM t WHERE k BETWEEN 3000 AND 6000)) < 600"), 't', 'about as many');
+	}
+	sql("SELECT surfidx_merge('t_k')");
+	is($all->(), '', 'and when it is merged');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ SERIALIZABLE
 
 scenario 'write skew', [], sub {

@@ -131,6 +131,9 @@ split(void)
 	for (size_t i = 0; i < nall; i++)
 		if (n == 0 || cmp_key(&all[n - 1], &all[i]) != 0)
 			all[n++] = all[i];
+		else
+			free((void *) all[i].s);
+	nall = n;
 	keys = malloc((n + 1) * sizeof(Key));
 	absent = malloc((n + 1) * sizeof(Key));
 	nkeys = nabsent = 0;
