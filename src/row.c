@@ -32,6 +32,18 @@ is_bytes(const SfxColumn *col)
 	return !col->raw && !col->typbyval && col->enc->width == col->typlen && col->enc->direct == SFX_DIRECT_BYTES;
 }
 
+/* How a value of fixed width is read. */
+static void
+plan_column(SfxRowColumn *c, const SfxColumn *col)
+{
+	c->width = col->enc->width;
+	c->desc = col->desc;
+	c->flip = col->enc->direct == SFX_DIRECT_SIGNED ? UINT64CONST(1) << (8 * c->width - 1) : 0;
+	if (col->desc)
+		c->flip = ~c->flip;
+	c->floating = col->enc->direct == SFX_DIRECT_FLOAT;
+}
+
 /* Make the plan.  False: some column is not fixed, or stored in another form. */
 static bool
 plan_fixed(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
@@ -52,29 +64,14 @@ plan_fixed(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
 		to = att_align_nominal(to, TupleDescAttr(desc, i)->attalign);
 		c->from = from;
 		c->to = to;
-		c->width = col->enc->width;
 		c->number = is_number(col);
-		c->desc = col->desc;
-		c->flip = col->enc->direct == SFX_DIRECT_SIGNED ? UINT64CONST(1) << (8 * c->width - 1) : 0;
-		if (col->desc)
-			c->flip = ~c->flip;
-		c->floating = col->enc->direct == SFX_DIRECT_FLOAT;
+		plan_column(c, col);
 		from += 1 + c->width;
 		to += c->width;
 	}
 	row->keylen = from;
 	row->size = MAXALIGN(to);
 	return row->size <= SFX_MAX_ITUP_SIZE;
-}
-
-void
-sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd)
-{
-	row->ready = false;
-	if (plan_fixed(row, RelationGetDescr(index), kd))
-		row->kind = SFX_ROW_FIXED;
-	else
-		row->kind = kd->natts == kd->nkeys && !kd->comparator && kd->nrests == 0 ? SFX_ROW_DIRECT : SFX_ROW_DECODED;
 }
 
 static inline void
@@ -155,96 +152,138 @@ form_fixed(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
 
 /* ---- direct ---- */
 
+/* Copy len bytes without a call: a value is short, and how long is only known here. */
+static inline void
+copy_bytes(char *to, const uint8 *from, int len)
+{
+	uint64		a,
+				b;
+
+	if (len >= 16)
+	{
+		/* the last step takes some bytes once more, and none behind the value */
+		for (int i = 0; i < len - 16; i += 16)
+			memcpy(to + i, from + i, 16);
+		memcpy(to + len - 16, from + len - 16, 16);
+	}
+	else if (len >= 8)
+	{
+		memcpy(&a, from, 8);
+		memcpy(&b, from + len - 8, 8);
+		memcpy(to, &a, 8);
+		memcpy(to + len - 8, &b, 8);
+	}
+	else
+		for (int i = 0; i < len; i++)
+			to[i] = (char) from[i];
+}
+
 /* Copy a value's bytes out of a key. */
 static inline void
-copy_value(const SfxColumn *col, char *to, const uint8 *from, int len)
+copy_value(const SfxRowColumn *c, char *to, const uint8 *from, int len)
 {
-	memcpy(to, from, len);
-	if (col->desc)
+	copy_bytes(to, from, len);
+	if (unlikely(c->desc))
 		for (int i = 0; i < len; i++)
 			to[i] = ~to[i];
 }
 
 /* A text at offset off of data: with a short header where it may have one.  The new offset. */
 static inline int
-form_text(const SfxColumn *col, Form_pg_attribute att, const uint8 *p, int len, char *data, int off)
+form_text(const SfxRowColumn *c, const uint8 *p, int len, char *data, int off)
 {
-	if (att->attstorage != TYPSTORAGE_PLAIN && len + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
+	if (c->packed && len + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
 	{
 		SET_VARSIZE_SHORT(data + off, len + VARHDRSZ_SHORT);
-		copy_value(col, data + off + VARHDRSZ_SHORT, p, len);
+		copy_value(c, data + off + VARHDRSZ_SHORT, p, len);
 		return off + VARHDRSZ_SHORT + len;
 	}
 	while (off != TYPEALIGN(ALIGNOF_INT, off))
 		data[off++] = 0;
 	SET_VARSIZE(data + off, len + VARHDRSZ);
-	copy_value(col, data + off + VARHDRSZ, p, len);
+	copy_value(c, data + off + VARHDRSZ, p, len);
 	return off + VARHDRSZ + len;
+}
+
+/* Make the plan.  False: some column is of neither kind. */
+static bool
+plan_direct(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
+{
+	if (kd->natts > kd->nkeys || kd->comparator || kd->nrests > 0)
+		return false;
+	row->varwidth = 0;
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		const SfxColumn *col = &kd->col[i];
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		SfxRowColumn *c = &row->col[i];
+
+		c->text = col->enc->direct == SFX_DIRECT_TEXT;
+		c->number = is_number(col);
+		if (!c->text && !c->number && !is_bytes(col))
+			return false;
+		c->packed = att->attstorage != TYPSTORAGE_PLAIN;
+		c->align = att->attalign;
+		if (c->text)
+		{
+			c->desc = col->desc;
+			row->varwidth = INDEX_VAR_MASK;
+		}
+		else
+			plan_column(c, col);
+	}
+	return true;
 }
 
 /*
  * The data area as heap_fill_tuple would make it.  Returns its size, -1 where this way does not work.
  */
-static int
-form_columns(TupleDesc desc, const SfxKeyDesc *kd, const SfxEntry *e, char *data, bool *varwidth)
+static inline int
+form_columns(const SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e, char *data)
 {
 	const uint8 *p = e->key;
 	const uint8 *end = p + e->keylen;
 	int			off = 0;
 
-	*varwidth = false;
 	for (int i = 0; i < kd->nkeys; i++)
 	{
-		const SfxColumn *col = &kd->col[i];
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		SfxRowColumn c;
+		const SfxRowColumn *c = &row->col[i];
 
 		if (p >= end || *p++ != SFX_MARK_VALUE)
 			return -1;
-		if (col->enc->direct == SFX_DIRECT_TEXT)
+		if (c->text)
 		{
-			uint8		mark = col->desc ? 0xFF : 0x00;
+			uint8		mark = c->desc ? 0xFF : 0x00;
 			const uint8 *stop = p == end ? NULL : i == kd->nkeys - 1 ? end - 1 : memchr(p, mark, end - p);
 
 			if (stop == NULL || *stop != mark)
 				return -1;
-			off = form_text(col, att, p, stop - p, data, off);
-			*varwidth = true;
+			off = form_text(c, p, stop - p, data, off);
 			p = stop + 1;
 			continue;
 		}
-		c.width = col->enc->width;
-		if (c.width == 0 || c.width > end - p)
+		if (c->width > end - p)
 			return -1;
-		off = att_align_nominal(off, att->attalign);
-		if (is_number(col))
-		{
-			c.flip = col->enc->direct == SFX_DIRECT_SIGNED ? UINT64CONST(1) << (8 * c.width - 1) : 0;
-			if (col->desc)
-				c.flip = ~c.flip;
-			c.floating = col->enc->direct == SFX_DIRECT_FLOAT;
-			put_number(&c, data + off, p);
-		}
-		else if (is_bytes(col))
-			copy_value(col, data + off, p, c.width);
+		off = att_align_nominal(off, c->align);
+		if (c->number)
+			put_number(c, data + off, p);
 		else
-			return -1;
-		off += c.width;
-		p += c.width;
+			copy_value(c, data + off, p, c->width);
+		off += c->width;
+		p += c->width;
 	}
 	return p == end ? off : -1;
 }
 
-static bool
-form_direct(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd, const SfxEntry *e)
+static inline bool
+form_direct(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
 {
 	IndexTuple	itup = (IndexTuple) row->itup.data;
-	bool		varwidth;
-	int			size = form_columns(desc, kd, e, row->itup.data + MAXALIGN(sizeof(IndexTupleData)), &varwidth);
+	int			size = form_columns(row, kd, e, row->itup.data + MAXALIGN(sizeof(IndexTupleData)));
 
 	if (size < 0)
 		return false;
-	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + size) | (varwidth ? INDEX_VAR_MASK : 0);
+	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + size) | row->varwidth;
 	return true;
 }
 
@@ -294,11 +333,19 @@ form_decoded(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *
 	row->ready = false;			/* the fixed plan's padding was overwritten */
 }
 
+void
+sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd)
+{
+	row->ready = false;
+	row->kind = plan_fixed(row, RelationGetDescr(index), kd) ? SFX_ROW_FIXED :
+		plan_direct(row, RelationGetDescr(index), kd) ? SFX_ROW_DIRECT : SFX_ROW_DECODED;
+}
+
 IndexTuple
 sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {
 	if (!(row->kind == SFX_ROW_FIXED && form_fixed(row, kd, e)) &&
-		!(row->kind == SFX_ROW_DIRECT && form_direct(row, RelationGetDescr(index), kd, e)))
+		!(row->kind == SFX_ROW_DIRECT && form_direct(row, kd, e)))
 		form_decoded(row, index, kd, e);
 	return (IndexTuple) row->itup.data;
 }

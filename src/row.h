@@ -22,6 +22,9 @@ typedef struct SfxRowColumn
 	bool		desc;			/* bytes: complemented */
 	uint64		flip;			/* number: bits to flip */
 	bool		floating;		/* positive ones have their sign bit set, negative ones are complemented */
+	bool		text;			/* DIRECT: bytes up to an end mark */
+	bool		packed;			/* text: may have a short header */
+	char		align;			/* DIRECT: attalign */
 } SfxRowColumn;
 
 typedef enum SfxRowKind
@@ -38,6 +41,7 @@ typedef struct SfxRow
 	bool		ready;			/* FIXED: header and padding are in place */
 	uint16		size;			/* FIXED: of the tuple */
 	uint32		keylen;			/* FIXED: of every key without NULLs */
+	uint16		varwidth;		/* DIRECT: INDEX_VAR_MASK or 0 */
 	SfxRowColumn col[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];

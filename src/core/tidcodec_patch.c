@@ -17,8 +17,7 @@ typedef struct Patched
 	int			nlow;			/* exceptions at places below 256 */
 	const uint8_t *places;
 	const uint8_t *out;			/* block of the exceptions */
-	const uint8_t *in;			/* block of the others */
-	size_t		size;			/* of the whole block */
+	const uint8_t *in;			/* block of the others, which has its end for itself */
 } Patched;
 
 /* The length of an inner block, which is not PATCHED itself; or SFX_CORRUPT. */
@@ -30,6 +29,7 @@ inner_size(const uint8_t *in, size_t len, int n)
 	return sfx_tid_size(in, len, n, NULL, 0);
 }
 
+/* SFX_OK or SFX_CORRUPT. */
 static int
 open_patched(const uint8_t *in, size_t len, int n, Patched *b)
 {
@@ -46,15 +46,10 @@ open_patched(const uint8_t *in, size_t len, int n, Patched *b)
 	pos += (size_t) b->nout;
 	b->out = in + pos;
 	r = inner_size(b->out, len - pos, b->nout);
-	if (r < 0)
+	if (r < 0 || (size_t) r >= len - pos)
 		return SFX_CORRUPT;
-	pos += (size_t) r;
-	b->in = in + pos;
-	r = inner_size(b->in, len - pos, n - b->nout);
-	if (r < 0)
-		return SFX_CORRUPT;
-	b->size = pos + (size_t) r;
-	return (int) b->size;
+	b->in = b->out + r;
+	return (b->in[0] & 7) == SFX_TID_PATCHED ? SFX_CORRUPT : SFX_OK;
 }
 
 static inline int
@@ -67,8 +62,12 @@ int
 sfx_tid_patched_size(const uint8_t *in, size_t len, int n)
 {
 	Patched		b;
+	int			r;
 
-	return open_patched(in, len, n, &b);
+	if (open_patched(in, len, n, &b) < 0)
+		return SFX_CORRUPT;
+	r = inner_size(b.in, len - (size_t) (b.in - in), n - b.nout);
+	return r < 0 ? SFX_CORRUPT : (int) (b.in - in) + r;
 }
 
 int
@@ -77,22 +76,21 @@ sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, u
 	uint64_t	regular[SFX_TID_MAXN];
 	Patched		b;
 	int			lo = 0,
-				hi,
+				hi = 0,
 				last = -1,
 				r = 0,
 				i = from;
 
 	if (open_patched(in, len, n, &b) < 0)
 		return SFX_CORRUPT;
-	for (int e = 0; e < b.nout; e++)
+	/* exceptions [lo, hi) are among those wanted; what comes behind is not looked at */
+	for (; hi < b.nout && place(&b, hi) < to; hi++)
 	{
-		if (place(&b, e) <= last || place(&b, e) >= n)
+		if (place(&b, hi) <= last)
 			return SFX_CORRUPT;
-		last = place(&b, e);
+		last = place(&b, hi);
 		lo += last < from;
 	}
-	for (hi = lo; hi < b.nout && place(&b, hi) < to; hi++)
-		;
 	if (sfx_tid_decode(b.in, (size_t) (in + len - b.in), n - b.nout, NULL, 0, from - lo, to - hi, regular) != SFX_OK)
 		return SFX_CORRUPT;
 	for (int e = lo; e < hi; e++)
