@@ -13,7 +13,8 @@
  *		the old leaves is written.
  * M4	A source is dropped whole, and only when it was walked from its first to its last entry, a generation if the image it
  *		came from had seen as many log entries as were sealed.  Until then it keeps all its entries.
- * M5	Each group's record stores how far the source is merged: whoever goes on begins there. (key, TID) drops what comes twice.
+ * M5	Each group's record stores how far the source is merged, and into which run: whoever goes on begins there, into the same one, where
+ *		(key, TID) drops what comes twice.
  * M6	A run that is a source takes no entries any more; the metapage says which one, and there is one at a time.
  *-------------------------------------------------------------------------
  */
@@ -342,10 +343,17 @@ is_target(const Merge *m, const SfxMeta *meta, int source, int t)
 	return t >= 0 && (m->run == 0 || t > source) && meta->resume[SFX_RESUME_RUN].source != meta->runs[t].id;
 }
 
-/* Decide on a target, or make one; a target may have been dropped, or be a source itself, since we last looked. */
+/*
+ * Decide on a target, or make one: where whoever merged this source before us went, or an entry above the position, which may be too low
+ * (M5), would come to stand in two runs.
+ */
 static void
 set_target(Merge *m, SfxMeta *meta, int source)
 {
+	const SfxResume *r = &meta->resume[m->run != 0 ? SFX_RESUME_RUN : SFX_RESUME_GEN];
+
+	if (r->source == (m->run != 0 ? m->run : m->gen) && r->target != 0 && !SFX_MUTANT("resume into any run"))
+		m->target = r->target;
 	if (m->target != 0 && is_target(m, meta, source, sfx_meta_find_run(meta, m->target)))
 		return;
 	m->target = m->run != 0 ? sfx_merge_run_target(m->index, meta, source, m->full) :
@@ -547,18 +555,28 @@ merge_generations(Merge *m)
 	return true;
 }
 
+/* The generation of which a part went into that run; 0: none.  Until the rest has followed it cannot be a source, or the rest would go elsewhere. */
+static uint32
+half_merged_into(const SfxMeta *meta, const SfxRun *run)
+{
+	const SfxResume *r = &meta->resume[SFX_RESUME_GEN];
+
+	return r->source != 0 && r->target == run->id && !SFX_MUTANT("resume into any run") ? r->source : 0;
+}
+
 /*
  * The run that is being merged into an older one, or that should be: its id, noted in the metapage, so that nothing else
- * goes into it any more.  0: none, or the lock is busy.
+ * goes into it any more.  0: none, or the lock is busy; with *gen not 0: this generation has to be merged first.
  */
 static uint32
-next_run(Merge *m)
+next_run(Merge *m, uint32 *gen)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
 	int			r;
 	uint32		id = 0;
 
+	*gen = 0;
 	sfx_meta_read(m->index, &meta);
 	if (meta.resume[SFX_RESUME_RUN].source != 0)
 		return meta.resume[SFX_RESUME_RUN].source;
@@ -567,7 +585,8 @@ next_run(Merge *m)
 	sfx_meta_lock(m->index, &meta, &metabuf);
 	if (meta.resume[SFX_RESUME_RUN].source != 0)
 		id = meta.resume[SFX_RESUME_RUN].source;
-	else if ((r = sfx_merge_run_due(m->index, &meta, m->last_run)) >= 0)
+	else if ((r = sfx_merge_run_due(m->index, &meta, m->last_run)) >= 0 &&
+			 (*gen = half_merged_into(&meta, &meta.runs[r])) == 0)
 	{
 		id = meta.resume[SFX_RESUME_RUN].source = meta.runs[r].id;
 		START_CRIT_SECTION();
@@ -584,7 +603,7 @@ next_run(Merge *m)
 static void
 merge_runs(Merge *m)
 {
-	while ((m->run = next_run(m)) != 0)
+	while ((m->run = next_run(m, &m->gen)) != 0 || m->gen != 0)
 		if (!merge_source(m) && m->manner != MERGE_WAIT)
 			break;
 }
@@ -618,7 +637,10 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs)
 	m->progress = sfx_progress_begin(index);
 	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	{
-		if (merge_generations(m) && runs)
+		bool		all = merge_generations(m);
+
+		SFX_STOP("generations merged");
+		if (all && runs)
 			merge_runs(m);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));

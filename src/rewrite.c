@@ -706,6 +706,7 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 		memset(r, 0, sizeof(*r));
 		r->source = source;
 	}
+	r->target = g->run;
 	/* whoever goes on may find an image that does not know any more what was taken out of it */
 	horizon.xid = r->horizon;
 	horizon.catalog = r->catalog;

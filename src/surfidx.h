@@ -324,9 +324,10 @@ typedef struct SfxRun
 typedef struct SfxResume
 {
 	uint32		source;			/* generation or run; 0: none */
+	uint32		target;			/* the run that it goes into: what is merged twice has to meet itself there */
 	TransactionId horizon;		/* SfxHorizon of entries that the merge found no more */
-	uint32		catalog;
-	uint32		len;
+	uint16		catalog;
+	uint16		len;
 	uint64		tid;
 	uint8		key[SFX_RESUME_KEY];
 } SfxResume;

@@ -267,6 +267,60 @@ scenario 'a copy of the root whose links lead beyond the end of the file', ['old
 	sound('t_k');
 };
 
+# ------------------------------------------------------------------------------------------ merges that others go on with (M5)
+
+# of such keys the metapage remembers what all have in common: the merge begins anew
+my $long_keys = q{SELECT g, repeat('p', 60) || lpad(g::text, 8, '0') || md5(g::text), g FROM generate_series};
+
+sub half_merged
+{
+	my ($options) = @_;
+
+	build(0, 'CREATE INDEX t_s ON t USING surfidx (s) WITH (run_ratio = 0)');
+	sql("INSERT INTO t $long_keys(1, 40000, 2) g; SELECT surfidx_merge('t_s'); ALTER INDEX t_s SET (merge_ratio = 10, $options)");
+	return;
+}
+
+sub each_once
+{
+	is(sql("SELECT surfidx_count('t_s')"), sql('SELECT count(*) FROM t'), 'each entry is counted once');
+	sound('t_s');
+	return;
+}
+
+scenario 'the rest of a delta follows the first part', ['resume into any run'], sub {
+	half_merged('run_ratio = 0');
+	sql("INSERT INTO t $long_keys(2, 40000, 10) g");
+	arm('group merged', 'error', 2);
+	is(error_of("SELECT surfidx_merge('t_s')"), '22000', 'a merge into the main tree fails between two groups');
+	release('group merged');
+	sql('ALTER INDEX t_s SET (run_ratio = 10)');
+	sql('VACUUM t');
+	is(sql("SELECT count(*) FROM surfidx_runs('t_s')"), '1', 'the next one goes on there, not into a run');
+	each_once();
+};
+
+scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
+	half_merged('run_ratio = 10');
+	sql("INSERT INTO t $long_keys(2, 40000, 10) g; VACUUM t");
+	is(sql("SELECT count(*) FROM surfidx_runs('t_s')"), '2', 'there is a run');
+	sql("INSERT INTO t $long_keys(4, 40000, 10) g");
+	# everything there was goes into the main tree; meanwhile somebody merges half of what came later into the run
+	my $all = session();
+	arm('generations merged', 'wait');
+	start("SELECT surfidx_merge('t_s')", $all);
+	wait_at('generations merged');
+	sql("INSERT INTO t $long_keys(6, 40000, 10) g");
+	arm('group merged', 'error', 2);
+	is(error_of('VACUUM t'), '22000', 'a merge into the run fails between two groups');
+	release('group merged');
+	release('generations merged');
+	is(finish($all) =~ /^\d+$/, 1, 'the other one ends');
+	sql('VACUUM t');
+	is(sql("SELECT count(*) FROM surfidx_runs('t_s')"), '1', 'all in the main tree');
+	each_once();
+};
+
 # ------------------------------------------------------------------------------------------ filters (F2, F3) and counts (C1)
 
 scenario 'a filter that was replaced on the way to it', ['no fences of filters'], sub {
