@@ -17,9 +17,9 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#define MERGE_MAX_LEAVES	12	/* leaves of a group */
-#define MERGE_PAGES			14	/* pages after which a group takes no more from the source */
-#define GROUP_SPREAD		0.1	/* pages by which groups differ in what they need, more often than not */
+#define MERGE_PAGES			24	/* pages after which a group takes no more from the source, at most */
+#define MERGE_ROOM			3	/* pages that the leaf may take then in which the source stands */
+#define LAST_PAGE_SPREAD	0.03	/* pages by which the estimate of a group's last one errs */
 #define PREFETCH_LEAVES		8
 #define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
 #define CHILD_OVERHEAD		24	/* bytes of a child beside its separator, at most */
@@ -383,7 +383,10 @@ typedef struct Pack
 	uint64		taken;
 	uint64		removed;
 	int64		before;			/* entries in the old leaves */
-	int64		after;			/* and in the new ones */
+	int64		added;			/* that were kept, and new ones */
+	int64		after;			/* those in pages already */
+	bool		grow;			/* take in right neighbours */
+	int			most_pages;		/* after which nothing more is taken from the source */
 	bool		inside;			/* an old entry came after a new one */
 	bool		too_many;
 	SfxVersions versions;
@@ -415,6 +418,7 @@ pack_add(Pack *p, const SfxEntry *e)
 {
 	int			rc = sfx_packer_add(p->packer, e);
 
+	p->added++;
 	if (rc < 0 && !p->too_many)
 		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"",
 			 rc, RelationGetRelationName(p->group->index));
@@ -424,7 +428,7 @@ pack_add(Pack *p, const SfxEntry *e)
 static inline bool
 may_take(const Pack *p)
 {
-	return p->n < MERGE_PAGES && p->taken < p->max_taken;
+	return p->n < p->most_pages && p->taken < p->max_taken;
 }
 
 static bool
@@ -515,8 +519,72 @@ pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 	return true;
 }
 
+/* Take what the source has below that fence; an entry equal to it belongs to the right neighbour. */
+static bool
+pack_rest(Pack *p, bool finite, const SfxPos *high)
+{
+	const SfxEntry *e;
+
+	while (p->src && (e = sfx_source_peek(p->src)) != NULL && may_take(p))
+	{
+		SfxPos		pos = entry_pos(e);
+
+		if (finite && sfx_order_cmp_pos(p->group->order, &pos, high) >= 0)
+			break;
+		if (!pack_fresh(p, e))
+			return false;
+		sfx_source_advance(p->src);
+	}
+	return true;
+}
+
 /*
- * Pack the group as it stands, the source being at its first entry.  False: more
+ * Is this the place to end a group?  Its last page is as full as it happens to be; the entries of the pages before tell how full, and the
+ * growth so far, how full it would be with more leaves.  True if none of those numbers of leaves wastes less.
+ */
+static bool
+fills_pages(const Pack *p)
+{
+	int			leaves = p->group->to - p->group->from;
+	double		pages,
+				waste;
+
+	if (leaves < p->most_pages / 2 || p->n == 0)
+		return false;
+	pages = p->n + (double) (p->added - p->after) * p->n / p->after;
+	waste = (ceil(pages + LAST_PAGE_SPREAD) - pages) / pages;
+	for (int more = 1; leaves + more + MERGE_ROOM <= p->most_pages; more++)
+	{
+		double		then = pages * (leaves + more) / leaves;
+
+		if ((ceil(then + LAST_PAGE_SPREAD) - then) / then < waste)
+			return false;
+	}
+	return true;
+}
+
+/* All leaves of the group have been packed.  Take in the next one if the source goes on there, unless the group is fine as it is. */
+static void
+grow_group(Pack *p)
+{
+	SfxGroup   *g = p->group;
+	const SfxEntry *e;
+	SfxPos		pos,
+				high;
+
+	if (!p->grow || !g->has_node || g->to == g->node.nchildren || p->n + MERGE_ROOM > p->most_pages ||
+		g->to - g->from + MERGE_ROOM > p->most_pages || fills_pages(p))
+		return;
+	e = sfx_source_peek(p->src);
+	if (e == NULL)
+		return;
+	pos = entry_pos(e);
+	if (!child_high(g, g->to, &high) || sfx_order_cmp_pos(g->order, &pos, &high) < 0)
+		g->to++;
+}
+
+/*
+ * Pack the group, the source being at its first entry; with p->grow it takes in right neighbours on the way.  False: more
  * pages than one record takes.
  */
 static bool
@@ -525,7 +593,7 @@ pack_group(Pack *p)
 	SfxGroup   *g = p->group;
 	SfxPos		low = sfx_group_low(g);
 	SfxPos		high;
-	bool		finite = sfx_group_high(g, &high);
+	bool		finite = false;
 	char	   *copy = palloc(BLCKSZ);
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
 	bool		fits = true;
@@ -534,28 +602,16 @@ pack_group(Pack *p)
 	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->index));
 	p->n = 0;
 	p->taken = p->removed = 0;
-	p->before = p->after = 0;
+	p->before = p->added = p->after = 0;
 	p->inside = p->too_many = false;
 	sfx_versions_clear(&p->versions);
 	for (int i = g->from; i < g->to && fits; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		fits = pack_leaf(p, sfx_group_leaf(g, i), copy, block);
-	}
-	if (fits && p->src)
-	{
-		/* what is left below the high fence; an entry equal to it belongs to the right neighbour */
-		const SfxEntry *e;
-
-		while (fits && (e = sfx_source_peek(p->src)) != NULL && may_take(p))
-		{
-			SfxPos		pos = entry_pos(e);
-
-			if (finite && sfx_order_cmp_pos(g->order, &pos, &high) >= 0)
-				break;
-			fits = pack_fresh(p, e);
-			sfx_source_advance(p->src);
-		}
+		finite = child_high(g, i, &high);
+		fits = pack_leaf(p, sfx_group_leaf(g, i), copy, block) && pack_rest(p, finite, &high);
+		if (fits && i == g->to - 1)
+			grow_group(p);
 	}
 	if (fits)
 		fits = sfx_packer_finish(p->packer, finite ? &high : NULL) >= 0;
@@ -565,33 +621,6 @@ pack_group(Pack *p)
 	pfree(block);
 	pfree(p->packer);
 	return fits;
-}
-
-/* Has the source an entry in child number i? */
-static bool
-source_has_child(SfxGroup *g, SfxSource *src, int i)
-{
-	SfxPosBuf	next;
-	SfxPos		high;
-	uint64		n;
-
-	sfx_pos_set(&next, &g->node.children[i].low);
-	if (src->run != 0)
-	{
-		PGAlignedBlock copy;
-		SfxEntry	e;
-		SfxPos		pos;
-		bool		last;
-
-		if (!run_block(src, &next.pos, copy.data, &last))
-			return false;
-		sfx_block_entry(src->block, 0, &e);
-		pos = entry_pos(&e);
-		sfx_pos_set(&next, &pos);
-	}
-	else if (!sfx_generation_next(src->index, src->order, src->meta, src->g, &next, &n))
-		return false;
-	return !child_high(g, i, &high) || sfx_order_cmp_pos(g->order, &next.pos, &high) < 0;
 }
 
 /* Bytes of the children [from, to)'s low positions into *bytes, the longest of them into *longest. */
@@ -724,31 +753,34 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 }
 
 /*
- * How many leaves a group should have where the source has entries for all of them: a group's last page is as full as it happens to
- * be, and how full that is depends on by how much the groups before have grown.  From six leaves on, as many as
- * waste least.
+ * Pages after which a group takes nothing more: what one record has room for beside the parent, which may be split, and what is above
+ * it; fewer where there are filters, whose pages count, too.
  */
 static int
-best_group(const SfxMergeStats *stats)
+most_pages(const SfxGroup *g)
 {
-	double		growth = stats->replaced > 0 ? stats->filled / stats->replaced : 1;
-	double		least = 2;
-	int			best = MERGE_MAX_LEAVES;
+	Pack		none = {.n = 0};
+	SfxFilterSpec spec;
+	int			room = SFX_GROUP_BLOCKS - 1 - (blocks_needed(g, &none, 0) - (g->to - g->from));
 
-	if (stats->replaced < MERGE_MAX_LEAVES)
-		return best;
-	for (int n = MERGE_MAX_LEAVES; n >= MERGE_MAX_LEAVES / 2; n--)
-	{
-		double		pages = ceil(n * growth + GROUP_SPREAD);
-		double		waste = pages / (n * growth);
+	sfx_opt_filter(g->index, &spec);
+	if (g->has_node && (spec.kind != SFX_FILTER_NONE || old_filters(g) > 0))
+		room /= 2;
+	return Max(Min(room - MERGE_ROOM, MERGE_PAGES), 2 * MERGE_ROOM);
+}
 
-		if (pages <= MERGE_PAGES && waste < least)
-		{
-			least = waste;
-			best = n;
-		}
-	}
-	return best;
+/* What one rewriting of a group has done. */
+static void
+count_step(const Pack *p, SfxMergeStats *step)
+{
+	int			nold = p->group->to - p->group->from;
+
+	step->taken = p->taken;
+	step->removed = p->removed;
+	step->entries = p->after - p->before;
+	step->leaves = p->n - nold;
+	step->groups = 1;
+	step->written = p->n;
 }
 
 void
@@ -759,10 +791,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	SfxMergeStats step = {0};
 	SfxPos		start = {0};
 	bool		may_widen = src != NULL;
-	int			most = best_group(stats);
-	int			from,
-				to,
-				nold;
+	int			from = g->from,
+				to = g->to;
 
 	p->group = g;
 	p->src = src;
@@ -775,16 +805,16 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		SfxPos		first = entry_pos(sfx_source_peek(src));
 
 		start = sfx_pos_copy(&first);
-		while (g->has_node && g->to < g->node.nchildren && g->to - g->from < most &&
-			   source_has_child(g, src, g->to))
-			g->to++;
+		p->grow = true;
 	}
-	from = g->from;
-	to = g->to;
+	p->most_pages = most_pages(g);
 	for (;;)
 	{
 		bool		fits = pack_group(p) && blocks_needed(g, p, old_filters(g)) < SFX_GROUP_BLOCKS;
 
+		if (p->grow)
+			to = g->to;
+		p->grow = false;
 		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)) &&
 			!sfx_versions_ask(&p->versions, g->index, &g->horizon))
 			break;
@@ -807,12 +837,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		if (src)
 			(void) sfx_source_seek(src, &start);
 	}
-	nold = g->to - g->from;
 	set_resume(g, src);
-	step.taken = p->taken;
-	step.removed = p->removed;
-	step.entries = p->after - p->before;
-	step.leaves = p->n - nold;
+	count_step(p, &step);
 	if (src)
 	{
 		sfx_count_tree_stats(sfx_meta_run(g->index, g->meta, g->run), &step);
@@ -823,10 +849,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	stats->removed += step.removed;
 	stats->entries += step.entries;
 	stats->leaves += step.leaves;
-	stats->groups++;
-	stats->written += p->n;
-	stats->replaced += nold;
-	stats->filled += p->n - 1 + (double) p->leaf[p->n - 1].len / SFX_BODY_CAPACITY;
+	stats->groups += step.groups;
+	stats->written += step.written;
 }
 
 /* The node is as it was before the swap: its children behind the group are still the ones that it had. */

@@ -24,8 +24,6 @@ typedef struct SfxMergeStats
 	int64		leaves;			/* leaves: change */
 	uint64		groups;			/* groups written */
 	uint64		written;		/* leaves written */
-	uint64		replaced;		/* leaves that they stand for */
-	double		filled;			/* pages that their entries fill */
 	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
 } SfxMergeStats;
 
