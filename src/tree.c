@@ -21,6 +21,7 @@
 #define FIND_MAX_RESTARTS	100
 #define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4)	/* bytes of an inner page that is joined with a neighbour */
 #define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
+#define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, where an image would do */
 #define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
 #define FIND_CACHED_MOVES	4		/* the same where the descent began with a copy of the root */
 
@@ -324,6 +325,8 @@ typedef struct SwapPage
 	const uint8_t *body;
 	uint32		len;
 	bool		link_only;		/* only its right link changes */
+	char	   *edit;			/* what redo does to it, where it needs no image */
+	Size		editlen;
 } SwapPage;
 
 typedef struct Swap
@@ -337,6 +340,7 @@ typedef struct Swap
 	bool		create;			/* ... and the run itself */
 	int			level;
 	SfxHorizon	horizon;
+	bool		filters;		/* ... of node's children change, too */
 	bool		keep_freed;		/* what is unlinked does not go to the free space map */
 	int			n;
 	SwapPage	page[SFX_GROUP_BLOCKS];
@@ -359,6 +363,8 @@ swap_add(Swap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t 
 	p->body = body;
 	p->len = len;
 	p->link_only = false;
+	p->edit = NULL;
+	p->editlen = 0;
 	if (blkno == InvalidBlockNumber)
 	{
 		p->buf = sfx_page_alloc(s->index, s->meta);
@@ -465,6 +471,11 @@ swap_log(Swap *s, Buffer metabuf)
 			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_STANDARD);
 			XLogRegisterBufData(i, (char *) &s->page[i].right, sizeof(BlockNumber));
 		}
+		else if (s->page[i].edit)
+		{
+			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_STANDARD);
+			XLogRegisterBufData(i, s->page[i].edit, s->page[i].editlen);
+		}
 		else
 			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
 	}
@@ -532,8 +543,12 @@ swap_execute(Swap *s)
 
 		if (!p->link_only)
 		{
+			/* by its LSN the log knows whether the page needs an image */
+			XLogRecPtr	lsn = PageGetLSN(page);
+
 			sfx_page_init(page, p->kind, s->meta->build_id, s->run, p->level);
 			sfx_page_set_body(page, p->body, p->len);
+			PageSetLSN(page, lsn);
 		}
 		SfxPageGetTail(page)->right = p->right;
 		MarkBufferDirty(p->buf);
@@ -583,6 +598,7 @@ swap_parent(Swap *s, SfxNode *node, int from, int to, const SfxChild *repl, int 
 	int			total = node->nchildren - (to - from) + n;
 	SfxChild   *all = palloc(sizeof(SfxChild) * total);
 	SfxChild   *made = palloc(sizeof(SfxChild) * total);
+	SwapPage   *page = &s->page[s->n];
 	int			nmade;
 
 	memcpy(all, node->children, sizeof(SfxChild) * from);
@@ -590,6 +606,10 @@ swap_parent(Swap *s, SfxNode *node, int from, int to, const SfxChild *repl, int 
 	memcpy(all + from + n, node->children + to, sizeof(SfxChild) * (node->nchildren - to));
 	nmade = swap_inner(s, node->blkno, node->level, all, total, node->high_inf ? NULL : &node->high,
 					   node->right, to == node->nchildren && node->high_inf, made);
+	if (nmade == 1 && s->order == NULL && !s->filters)
+		page->edit = sfx_edit_encode(from, to, repl, n, &page->editlen);
+	if (page->editlen > MAX_EDIT)
+		page->edit = NULL;
 	if (nmade > 1 && node->blkno == sfx_meta_run(s->index, s->meta, s->run)->root)
 		swap_root(s, node->level + 1, made, nmade);
 	return nmade;
@@ -677,6 +697,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		filters = &none;
 	}
 	swap_filters(&leafswap, node, from, to, filters, repl, n);
+	s->filters = filters->n > 0 || filters->nold > 0;
 	memcpy(leafpages, leafswap.page, sizeof(SwapPage) * leafswap.n);
 
 	if (node)
@@ -908,6 +929,7 @@ move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber bl
 	if (!named)
 		sfx_corrupt(index, blkno, "filter that no leaf names");
 	s = swap_begin(index, order, meta, run, 0);
+	s->filters = true;
 	s->keep_freed = true;
 	for (int i = 0; i < parent.nchildren; i++)
 		if (parent.children[i].filter == blkno)

@@ -105,17 +105,20 @@ redo_freeze(XLogReaderState *record)
 		UnlockReleaseBuffer(metabuf);
 }
 
-/* A page of a group of which only the right link changed, and which has no image then. */
+/* A page of a group that has no image: only its right link changed, or some of its children. */
 static void
-redo_link(XLogReaderState *record, uint8 block_id, Buffer buf)
+redo_change(XLogReaderState *record, uint8 block_id, Buffer buf)
 {
 	Size		len;
 	char	   *data = XLogRecGetBlockData(record, block_id, &len);
 	Page		page = BufferGetPage(buf);
 
-	if (data == NULL || len != sizeof(BlockNumber))
+	if (data == NULL)
 		elog(PANIC, "surfidx: group record without an image of its block %d", block_id);
-	memcpy(&SfxPageGetTail(page)->right, data, sizeof(BlockNumber));
+	if (len == sizeof(BlockNumber))
+		memcpy(&SfxPageGetTail(page)->right, data, sizeof(BlockNumber));
+	else if (!sfx_edit_redo(page, data, len))
+		elog(PANIC, "surfidx: inner page in block %u cannot take the children that a record has for it", BufferGetBlockNumber(buf));
 	PageSetLSN(page, record->EndRecPtr);
 	MarkBufferDirty(buf);
 }
@@ -132,7 +135,7 @@ redo_group(XLogReaderState *record)
 	for (int i = 0; i < n; i++)
 	{
 		if (XLogReadBufferForRedo(record, i, &bufs[i]) == BLK_NEEDS_REDO)
-			redo_link(record, i, bufs[i]);
+			redo_change(record, i, bufs[i]);
 		if (SFX_MUTANT("redo page by page") && BufferIsValid(bufs[i]))
 		{
 			UnlockReleaseBuffer(bufs[i]);

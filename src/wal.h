@@ -5,9 +5,9 @@
  *	APPEND	0 log tail								the entry's bytes (block 0)
  *	EXTEND	0 metapage, 1 new tail, 2 old tail		SfxMeta (block 0), SfxXlExtend
  *	FREEZE	0 metapage, 1 tail						SfxMeta (block 0)
- *	GROUP	0..n-1 tree pages, as full images, or	SfxMeta (that block's);
- *			only their new right link; then the		BlockNumber (of blocks with a new right link only)
- *			metapage if SfxXlGroup.meta
+ *	GROUP	0..n-1 tree pages, as full images,		SfxMeta (that block's); BlockNumber (of blocks with a
+ *			or what changes in them; then the		new right link only); new children (of inner pages,
+ *			metapage if SfxXlGroup.meta				edit.c)
  *	META	0 metapage								SfxMeta (block 0), SfxXlMeta
  *	FLAG	0 log page								uint16 body offsets of entries that are dead
  *	GATE	0 gate page, taken with a cleanup lock	-
@@ -78,6 +78,13 @@ typedef struct SfxXlMeta
 extern void sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before);
 extern void sfx_log_page_put(Page page, const uint8 *bytes, int len);
 extern void sfx_log_page_flag(Page page, const uint16 *offs, int n);
+
+/*
+ * The children [from, to) of an inner page become repl[0..n): palloced data for a record, *len bytes; and the same done to
+ * a page in byte order, exclusively locked.  False: page or data are damaged (edit.c).
+ */
+extern char *sfx_edit_encode(int from, int to, const SfxChild *repl, int n, Size *len);
+extern bool sfx_edit_redo(Page page, const char *data, Size len);
 
 /* Log a metapage change made to the locked page of buf; inside the caller's critical section. horizon: of entries that go with it, or NULL. */
 extern void sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change, const SfxHorizon *horizon);
