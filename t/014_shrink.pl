@@ -69,6 +69,11 @@ sub ask
 my $before = blocks('s_t');
 ask('INSERT INTO s SELECT i, md5(i::text) FROM generate_series(30001, 39000) i;');
 my $full = blocks('s_t');
+# not while a standby would have to keep the lock
+ask("BEGIN; SELECT surfidx_merge('s_t');");
+$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+is($standby->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'}), '0', 'a merge in an open transaction leaves no lock on the standby');
+ask('COMMIT;');
 $node->safe_psql('postgres', "SELECT surfidx_merge('s_t'), surfidx_merge('s_r')");
 cmp_ok(blocks('s_t'), '<', $full, "a merge gives the log's pages back: $before blocks, $full with the log, " . blocks('s_t') . ' after');
 check_both('merge');

@@ -1,0 +1,61 @@
+# What goes wrong for the worker with one index or one database is no harm to the others.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('faults', "surfidx.delta_size = '64kB'\nfsync = off");
+$node->start;
+
+sub merged
+{
+	my ($db, $index) = @_;
+
+	return $node->poll_query_until($db, "SELECT merges > 0 FROM surfidx_meta('$index')");
+}
+
+# A worker that cannot connect leaves its requests; when the database is gone, they must not fill the queue for ever.
+$node->safe_psql('postgres', 'CREATE EXTENSION surfidx; CREATE DATABASE closed');
+$node->safe_psql('closed', <<'END');
+CREATE EXTENSION surfidx;
+CREATE TABLE c (n int);
+SELECT format('CREATE INDEX c_%s ON c USING surfidx (n)', g) FROM generate_series(1, 64) g
+\gexec
+UPDATE pg_database SET datallowconn = false WHERE datname = 'closed';
+INSERT INTO c SELECT generate_series(1, 6000);
+END
+ok( $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'closed'"), 'everybody has left');
+$node->safe_psql('postgres', 'DROP DATABASE closed');
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE p (n int);
+CREATE INDEX p_n ON p USING surfidx (n);
+INSERT INTO p SELECT generate_series(1, 7000);
+END
+ok(merged('postgres', 'p_n'), 'an index of another database is merged');
+
+# A damaged index ends neither the worker nor the turn of those behind it.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE q (n int);
+INSERT INTO q SELECT generate_series(1, 10);
+CREATE INDEX q_damaged ON q USING surfidx (n);
+CREATE INDEX q_sound ON q USING surfidx (n);
+END
+my $file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('q_damaged')");
+
+$node->stop;
+open(my $fh, '+<', $file) or die "$file: $!";
+binmode $fh;
+sysseek($fh, 3 * 8192 + 24, 0);
+syswrite($fh, "\xff" x 200);
+close $fh;
+$node->start;
+$node->safe_psql('postgres', 'INSERT INTO q SELECT generate_series(1, 7000)');
+ok(merged('postgres', 'q_sound'), 'an index behind a damaged one is merged');
+like(slurp_file($node->logfile), qr/index "q_damaged" is damaged/, 'the damaged one is reported');
+$node->safe_psql('postgres', 'REINDEX INDEX q_damaged');
+is($node->safe_psql('postgres', "SELECT surfidx_check('q_damaged', true, true), surfidx_check('q_sound', true, true)"), '|', 'check');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing wrong in the log');
+$node->stop;
+done_testing();
