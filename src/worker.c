@@ -3,7 +3,8 @@
  *
  * An inserter whose append made a merge due leaves a request and, if no worker serves its database,
  * starts one.  The worker takes requests one by one, each in a transaction of its own, gives up an index as soon as somebody waits for
- * a lock on it, and exits when there is nothing left.  A request is only advice: losing one costs nothing but time.
+ * a lock on it, and exits when there is nothing left.  An error ends its work on one index, not on the others.  A request is only advice:
+ * losing one costs nothing but time.
  *-------------------------------------------------------------------------
  */
 #include "merge.h"
@@ -78,6 +79,29 @@ sfx_worker_shmem_startup(void)
 
 /* ---- asking ---- */
 
+/* Does a worker serve this database, or is one about to?  Lock held. */
+static bool
+has_worker(Oid db)
+{
+	for (int i = 0; i < MAX_WORKERS; i++)
+		if (shared->worker[i].db == db)
+			return true;
+	return false;
+}
+
+/*
+ * A place for a request where all are taken: one of a database that no worker serves.  It may have been dropped, and then nobody would
+ * take its requests any more.  -1: there is none.  Lock held.
+ */
+static int
+unserved_request(void)
+{
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (shared->request[i].db != MyDatabaseId && !has_worker(shared->request[i].db))
+			return i;
+	return -1;
+}
+
 /* Enter the request unless it stands there. True if a worker has to be started, in *slot.  *served: one is at it. Lock held. */
 static bool
 enter_request(Oid index, int *slot, bool *served)
@@ -99,7 +123,7 @@ enter_request(Oid index, int *slot, bool *served)
 		if (r->db == InvalidOid && free_request == -1)
 			free_request = i;
 	}
-	if (free_request == -1)
+	if (free_request == -1 && (free_request = unserved_request()) == -1)
 		return false;
 	if (free_request >= 0)
 	{
@@ -294,6 +318,32 @@ serve(Oid relid, bool *again)
 	return !wanted;
 }
 
+/* An error is reported, and ends the service for this index only. */
+static bool
+serve_safely(Oid relid, bool *again)
+{
+	bool		go_on = true;
+	MemoryContext cxt = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		go_on = serve(relid, again);
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		MemoryContextSwitchTo(cxt);
+		EmitErrorReport();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		pgstat_report_activity(STATE_IDLE, NULL);
+		*again = false;
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	return go_on;
+}
+
 void
 sfx_worker_main(Datum arg)
 {
@@ -323,7 +373,7 @@ sfx_worker_main(Datum arg)
 	while ((index = take_request(db, again)) != InvalidOid)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!serve(index, &again))
+		if (!serve_safely(index, &again))
 		{
 			forget_requests(db);
 			break;

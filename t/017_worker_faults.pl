@@ -36,13 +36,15 @@ END
 ok(merged('postgres', 'p_n'), 'an index of another database is merged');
 
 # A damaged index ends neither the worker nor the turn of those behind it.
-$node->safe_psql('postgres', <<'END');
+$node->safe_psql('postgres', 'CREATE DATABASE damaged');
+$node->safe_psql('damaged', <<'END');
+CREATE EXTENSION surfidx;
 CREATE TABLE q (n int);
 INSERT INTO q SELECT generate_series(1, 10);
 CREATE INDEX q_damaged ON q USING surfidx (n);
 CREATE INDEX q_sound ON q USING surfidx (n);
 END
-my $file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('q_damaged')");
+my $file = $node->data_dir . '/' . $node->safe_psql('damaged', "SELECT pg_relation_filepath('q_damaged')");
 
 $node->stop;
 open(my $fh, '+<', $file) or die "$file: $!";
@@ -51,11 +53,25 @@ sysseek($fh, 3 * 8192 + 24, 0);
 syswrite($fh, "\xff" x 200);
 close $fh;
 $node->start;
-$node->safe_psql('postgres', 'INSERT INTO q SELECT generate_series(1, 7000)');
-ok(merged('postgres', 'q_sound'), 'an index behind a damaged one is merged');
+# both leave their requests while no worker can come; then one page more fills
+$node->safe_psql('damaged', <<'END');
+UPDATE pg_database SET datallowconn = false WHERE datname = 'damaged';
+INSERT INTO q SELECT generate_series(1, 7000);
+DO $$
+BEGIN
+	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%') LOOP
+		PERFORM pg_sleep(0.01);
+		PERFORM pg_stat_clear_snapshot();
+	END LOOP;
+END;
+$$;
+UPDATE pg_database SET datallowconn = true WHERE datname = 'damaged';
+INSERT INTO q SELECT generate_series(7001, 7600);
+END
+ok(merged('damaged', 'q_sound'), 'an index behind a damaged one is merged');
 like(slurp_file($node->logfile), qr/index "q_damaged" is damaged/, 'the damaged one is reported');
-$node->safe_psql('postgres', 'REINDEX INDEX q_damaged');
-is($node->safe_psql('postgres', "SELECT surfidx_check('q_damaged', true, true), surfidx_check('q_sound', true, true)"), '|', 'check');
+$node->safe_psql('damaged', 'REINDEX INDEX q_damaged');
+is($node->safe_psql('damaged', "SELECT surfidx_check('q_damaged', true, true), surfidx_check('q_sound', true, true)"), '|', 'check');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing wrong in the log');
 $node->stop;
 done_testing();
