@@ -42,12 +42,34 @@ INSERT INTO lu SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) 
 DROP INDEX lu_t;
 CREATE INDEX lu_t ON lu USING btree (t);
 INSERT INTO lu SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) i;
--- in ordered bytes they have to fit; a class without a byte encoding takes them
-CREATE OPERATOR CLASS long_text_ops FOR TYPE text USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-	FUNCTION 1 bttextcmp(text, text), FUNCTION 2 bttextsortsupport(internal), FUNCTION 4 btvarstrequalimage(oid);
+-- in ordered bytes what a key has behind its first 1,024 bytes is compressed so that bytes keep their order
 ALTER TABLE lt ALTER v TYPE text COLLATE "C";
-CREATE INDEX ON lt USING surfidx (v);
-SELECT * FROM compare('lt', '(v long_text_ops, id)', ARRAY['SELECT id FROM %t WHERE g >= 0 ORDER BY v, id', 'SELECT id FROM %t WHERE v = repeat(''Lorem '', 10000) || 3', 'SELECT id FROM %t WHERE v > repeat(''lorem '', 3000) || 5 ORDER BY v DESC, id DESC']::text[], '{index}') WHERE complaint <> 'no index condition';
-DROP OPERATOR FAMILY long_text_ops USING surfidx;
-DROP TABLE lt, ll, lo, lu;
+SELECT make_source('ltc', 'SELECT id, v FROM lt');
+SELECT * FROM compare('ltc', '(v, id)', ARRAY['SELECT rk, id FROM %t WHERE g >= 0 ORDER BY v, id', 'SELECT rk, id FROM %t WHERE g >= 0 ORDER BY v DESC, id DESC', 'SELECT id FROM %t WHERE v = repeat(''Lorem '', 10000) || 3', 'SELECT id FROM %t WHERE v > repeat(''lorem '', 3000) || 5 AND v <= repeat(''lorem '', 10000) || 7',
+	'SELECT id FROM %t WHERE v LIKE repeat(''lorem '', 3000) || ''3%''', 'SELECT id FROM %t WHERE v IN (repeat(''ab'', 10000) || 2, repeat(''Lorem '', 3000) || 3, ''ab7'', repeat(''x'', 100000)) AND id > 20 ORDER BY v, id', 'SELECT id FROM %t WHERE v < ANY (ARRAY[repeat(''ab'', 10000), repeat(''Lorem '', 300)])']::text[], '{index,bitmap}') WHERE complaint <> 'no index condition';
+SELECT * FROM compare('ltc', '(v DESC) INCLUDE (id)', ARRAY['SELECT md5(v), id FROM %t WHERE v > repeat(''lorem '', 3000)', 'SELECT md5(v) FROM %t WHERE v = repeat(''ab'', 3000) || 2', 'SELECT length(v) FROM %t ORDER BY v DESC', 'SELECT md5(v) FROM %t WHERE v ~ ''7$'' ORDER BY v DESC']::text[], '{only}') WHERE complaint <> 'no index condition';
+-- values around each length at which something changes, by all operators
+SELECT make_source('le', $$SELECT i, (repeat(chr(97 + i % 3), 1000 + i / 8) || CASE i % 8 / 2 WHEN 0 THEN '' WHEN 1 THEN ' ' WHEN 2 THEN 'b' ELSE 'ab' END) COLLATE "C" FROM generate_series(150, 240) i$$);
+SELECT * FROM compare_type('le', ARRAY(SELECT v FROM le WHERE id IN (150, 189, 191, 194, 240) ORDER BY v));
+-- other types: bytes, bits, numbers of a thousand digits, blanks
+SELECT make_source('lb', $$SELECT i, convert_to(v, 'UTF8') || decode(repeat('00', i % 2000), 'hex') || CASE i % 3 WHEN 0 THEN '' ELSE '\x01' END::bytea FROM (SELECT id AS i, v FROM lt WHERE id <= 60) x$$);
+SELECT * FROM compare_type('lb', ARRAY(SELECT v FROM lb WHERE id % 17 = 3 ORDER BY v LIMIT 3)::text[]);
+SELECT make_source('lv', $$SELECT i, repeat((ARRAY['10', '01', '0', '0001'])[1 + i % 4], (ARRAY[3, 4000, 4097, 60000])[1 + i * 7 % 4])::varbit || ((i % 9)::bit(4))::varbit FROM generate_series(1, 60) i$$);
+SELECT * FROM compare_type('lv', ARRAY(SELECT v FROM lv WHERE id % 17 = 3 ORDER BY v LIMIT 3)::text[]);
+SELECT make_source('ln', $$SELECT i, (CASE i % 3 WHEN 0 THEN '-' ELSE '' END || repeat((ARRAY['12', '70000', '123456789'])[1 + i % 3], (ARRAY[3, 300, 900, 3000])[1 + i * 7 % 4]) || '.' || repeat('5', i % 30) || CASE i % 4 WHEN 0 THEN '00' ELSE '' END)::numeric FROM generate_series(1, 60) i$$);
+SELECT * FROM compare_type('ln', ARRAY(SELECT v FROM ln WHERE id % 17 = 3 ORDER BY v LIMIT 3)::text[]);
+SELECT make_source('lc', $$SELECT i, (repeat('char', (ARRAY[3, 255, 256, 257, 2000])[1 + i % 5]) || i % 7)::char(9000) COLLATE "C" FROM generate_series(1, 60) i$$);
+SELECT * FROM compare_type('lc', ARRAY(SELECT v FROM lc WHERE id % 17 = 3 ORDER BY v LIMIT 3)::text[]);
+-- what does not fit even so
+CREATE TABLE lx (t text COLLATE "C", b bytea);
+CREATE INDEX lx_t ON lx USING surfidx (t);
+CREATE INDEX lx_b ON lx USING surfidx (b);
+INSERT INTO lx (t) SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) i;
+INSERT INTO lx (b) SELECT string_agg(sha512(i::text::bytea), '') FROM generate_series(1, 43) i;
+INSERT INTO lx (t) VALUES (repeat('x', 1100000));
+-- incompressible bytes take all of a key; and digits that btree refuses
+INSERT INTO lx SELECT (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 120) i), substr(string_agg(sha512(i::text::bytea), ''), 1, 2650) FROM generate_series(1, 100) i;
+SELECT length(t), length(b) FROM lx ORDER BY t;
+SELECT surfidx_check('lx_t', true), surfidx_check('lx_b', true);
+DROP TABLE lt, ltc, ll, lo, lu, le, lb, lv, ln, lc, lx;
 DROP COLLATION ignore_case;

@@ -153,12 +153,16 @@ check_bytes(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	ErrorContextCallback context = {.callback = decode_context,.arg = &blkno,.previous = error_context_stack};
+	MemoryContext old = MemoryContextSwitchTo(cs->rowcxt);
 
 	error_context_stack = &context;
 	sfx_key_decode(&cs->kd, cs->index, e->key, e->keylen, cs->kd.nkeys, values, isnull, cs->arena);
 	if (e->paylen > 0)
 		sfx_payload_decode(&cs->kd, cs->index, e->payload, e->paylen, values, isnull, cs->arena);
 	error_context_stack = context.previous;
+	MemoryContextSwitchTo(old);
+	if (sfx_key_may_be_long(&cs->kd, e->keylen))
+		MemoryContextReset(cs->rowcxt);
 }
 
 /* What every entry has to satisfy wherever it stands. */

@@ -156,12 +156,11 @@ static const SfxEncoding enc_text_pattern = {
 /* ------------------------------------------------------------------ char(n)
  *
  * rest	0 to 7F			so many blanks
- *		80 + n / 256, n % 256
+ *		80 + n / 65536, n % 65536 in two bytes, big-endian
  */
 
 #define BLANKS_LONG		0x80
-
-StaticAssertDecl(BLANKS_LONG + SFX_MAX_RAW / 256 < SFX_REST_LIMIT, "a rest must not look like an end mark");
+#define BLANKS_MAX		((SFX_REST_LIMIT - BLANKS_LONG) * 65536 - 1)
 
 /* The bytes without the blanks at the end. */
 static int
@@ -190,29 +189,39 @@ rest_bpchar(Datum value, uint8 *buf, int maxlen)
 {
 	struct varlena *t = PG_DETOAST_DATUM_PACKED(value);
 	int			blanks = VARSIZE_ANY_EXHDR(t) - true_length(t);
-	int			n = blanks < BLANKS_LONG ? 1 : 2;
 
 	free_bytes(t, value);
-	if (n > maxlen || blanks > SFX_MAX_RAW)
+	if (blanks > BLANKS_MAX)
 		return -1;
-	if (n == 2)
-		buf[0] = (uint8) (BLANKS_LONG + blanks / 256);
-	buf[n - 1] = (uint8) blanks;
-	return n;
+	if (blanks < BLANKS_LONG)
+		return sfx_put_be(blanks, 1, buf, maxlen);
+	return sfx_put_be((BLANKS_LONG << 16) + blanks, 3, buf, maxlen);
 }
 
 static int
 rest_length_bpchar(const uint8 *buf, int len, const uint8 *rest, int avail)
 {
-	int			n = avail > 0 && rest[0] >= BLANKS_LONG ? 2 : 1;
+	int			n = avail > 0 && rest[0] >= BLANKS_LONG ? 3 : 1;
 
 	return n <= avail ? n : -1;
+}
+
+static inline int
+blanks_of(const uint8 *rest, int restlen)
+{
+	return restlen == 3 ? (int) sfx_get_be(rest, 3) - (BLANKS_LONG << 16) : restlen == 1 ? rest[0] : 0;
+}
+
+static int64
+room_bpchar(const uint8 *buf, int len, const uint8 *rest, int restlen)
+{
+	return VARHDRSZ + (int64) len + blanks_of(rest, restlen);
 }
 
 static Datum
 restore_bpchar(const uint8 *buf, int len, const uint8 *rest, int restlen, char *out, int room, int *outlen)
 {
-	int			blanks = restlen == 2 ? (rest[0] - BLANKS_LONG) * 256 + rest[1] : rest[0];
+	int			blanks = blanks_of(rest, restlen);
 
 	(void) decode_text(buf, len, out, room, outlen);
 	if (blanks > room - *outlen)
@@ -226,12 +235,12 @@ restore_bpchar(const uint8 *buf, int len, const uint8 *rest, int restlen, char *
 static const SfxEncoding enc_bpchar = {
 	.encode = encode_bpchar, .decode = decode_text, .length = length_terminated,
 	.rest = rest_bpchar, .rest_length = rest_length_bpchar, .restore = restore_bpchar,
-	.grows = true, .needs_c_collation = true
+	.room = room_bpchar, .needs_c_collation = true
 };
 static const SfxEncoding enc_bpchar_pattern = {
 	.encode = encode_bpchar, .decode = decode_text, .length = length_terminated,
 	.rest = rest_bpchar, .rest_length = rest_length_bpchar, .restore = restore_bpchar,
-	.grows = true
+	.room = room_bpchar
 };
 
 /* ------------------------------------------------------------------ bytea
@@ -340,6 +349,17 @@ get_bytes_ended(const uint8 *buf, int len, uint8 *out, int room)
 	return i == len - 1 && buf[i] == BYTES_END ? n : -1;
 }
 
+/* The bytes that get_bytes_ended makes of buf, at most, with the headers of both types. */
+static int64
+room_bytes(const uint8 *buf, int len, const uint8 *rest, int restlen)
+{
+	int64		n = VARHDRSZ + VARBITHDRSZ + len;
+
+	for (const uint8 *p = buf; (p = memchr(p, ZEROS_ESCAPE, buf + len - p)) != NULL; p++)
+		n += ZEROS_MAX;
+	return n;
+}
+
 /*
  * A varlena whose runs of zeros may take little room; NULL if it is too long even so.  What cannot fit is not fetched.
  */
@@ -347,7 +367,7 @@ static struct varlena *
 fetch_raw(Datum value)
 {
 	if (VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
-		(int64) toast_raw_datum_size(value) - VARHDRSZ > SFX_MAX_RAW)
+		(int64) toast_raw_datum_size(value) - VARHDRSZ > SFX_LONG_MAX)
 		return NULL;
 	return PG_DETOAST_DATUM_PACKED(value);
 }
@@ -378,7 +398,7 @@ decode_bytea(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static const SfxEncoding enc_bytea = {
-	.encode = encode_bytea, .decode = decode_bytea, .length = length_terminated, .grows = true
+	.encode = encode_bytea, .decode = decode_bytea, .length = length_terminated, .room = room_bytes
 };
 
 /* ------------------------------------------------------------------ bit, varbit */
@@ -428,7 +448,7 @@ length_bit(const uint8 *buf, int avail, bool desc)
 }
 
 static const SfxEncoding enc_bit = {
-	.encode = encode_bit, .decode = decode_bit, .length = length_bit, .grows = true
+	.encode = encode_bit, .decode = decode_bit, .length = length_bit, .room = room_bytes
 };
 
 /* ------------------------------------------------------------------ the support functions */

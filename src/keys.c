@@ -8,7 +8,7 @@
  * Decoders treat bytes as hostile: every length is checked against what is left before it is used.
  *-------------------------------------------------------------------------
  */
-#include "surfidx.h"
+#include "keys.h"
 
 #include "access/detoast.h"
 #include "access/tupmacs.h"
@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/regproc.h"
 
 /* What decoding a value may use of the arena beyond the bytes that it has in the key: headers, padding, a whole Name. */
@@ -26,8 +27,8 @@
 /* Values larger than this are not encoded just to tell how much too large they are. */
 #define MEASURE_LIMIT	(64 * 1024)
 
-StaticAssertDecl(SFX_MAX_RAW + SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF) <= SFX_ARENA,
-				 "a decoded key must fit the arena");
+StaticAssertDecl(SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF) <= SFX_ARENA,
+				 "a decoded key must fit the arena, compressed values aside");
 
 static void init_column(SfxColumn *col, Relation index, int attno);
 static const SfxEncoding *column_encoding(Relation index, int attno);
@@ -68,7 +69,7 @@ sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
 			continue;
 		}
 		kd->nrests += col->enc->rest != NULL;
-		kd->grows |= col->enc->grows;
+		kd->grows |= col->enc->room != NULL;
 	}
 }
 
@@ -257,13 +258,6 @@ direct_get(const SfxColumn *col, const uint8 *buf)
 }
 
 static inline void
-put_be16(uint8 *p, uint16 v)
-{
-	p[0] = (uint8) (v >> 8);
-	p[1] = (uint8) v;
-}
-
-static inline void
 complement(uint8 *p, int len)
 {
 	for (int i = 0; i < len; i++)
@@ -271,234 +265,16 @@ complement(uint8 *p, int len)
 }
 
 /*
- * Raw values: datum bytes that only the comparison function understands.  Fixed width as they are.  cstring and string
- * data with 00 -> 01 01, 01 -> 01 02 and a final 00, as bytea: self-delimiting, and neighbours share what their strings
- * share.  Other varlena data, often full of zeros, behind its length: one byte below COUNT_LONG, else two, big-endian.
- *
- * A varlena may be squeezed, so that keys can have what btree's can: the compressed datum behind its header's length word,
- *
- *	counted		its length | SQUEEZED_COUNT in two bytes, big-endian, then the datum
- *	else		01 03, its length in two bytes, then the datum, in which nothing is escaped
+ * The bytes of an encoding's value: as they are where they are few, else compressed (long.c).
  */
-#define COUNT_LONG		0x80	/* bit 7 of the first byte: there is a second one */
-#define SQUEEZED_COUNT	0x4000	/* with COUNT_LONG: what follows is compressed */
-#define SQUEEZED_MARK	0x03	/* behind 01 */
-#define SQUEEZED_HEAD	4
-
-StaticAssertDecl(SFX_MAX_ENTRY < SQUEEZED_COUNT, "a length must leave the flag alone");
-
 static int
-put_counted(const uint8 *src, int n, uint8 *buf, int maxlen)
+encode_value(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 {
-	int			head = n < COUNT_LONG ? 1 : 2;
+	int			n = col->enc->encode(value, buf, col->enc->width > 0 ? maxlen : Min(maxlen, SFX_LONG_PLAIN));
 
-	if (n > SFX_MAX_ENTRY || head + n > maxlen)
-		return -1;
-	if (head == 2)
-		buf[0] = (uint8) (COUNT_LONG | n >> 8);
-	buf[head - 1] = (uint8) n;
-	memcpy(buf + head, src, n);
-	return head + n;
-}
-
-/* The length of a counted value with its count; -1 if it does not lie within avail. */
-static int
-counted_length(const uint8 *p, int avail)
-{
-	int			len;
-
-	if (avail < 2)
-		return avail == 1 && p[0] == 0 ? 1 : -1;
-	len = p[0] < COUNT_LONG ? 1 + p[0] : 2 + ((p[0] << 8 | p[1]) & (SQUEEZED_COUNT - 1));
-	return len <= avail ? len : -1;
-}
-
-static inline bool
-is_squeezed(const SfxColumn *col, const uint8 *p, int len)
-{
-	if (!col->raw || col->typlen != -1 || len < 2)
-		return false;
-	return col->counted ? (p[0] & 0xC0) == 0xC0 : p[0] == 0x01 && p[1] == SQUEEZED_MARK;
-}
-
-/* A compressed datum of n bytes behind its length word. */
-static int
-put_squeezed(const SfxColumn *col, const uint8 *src, int n, uint8 *buf, int maxlen)
-{
-	int			head = col->counted ? 2 : SQUEEZED_HEAD;
-
-	if (n > SFX_MAX_ENTRY || head + n > maxlen)
-		return -1;
-	buf[0] = 0x01;
-	buf[1] = SQUEEZED_MARK;
-	put_be16(buf + head - 2, (uint16) (n | (col->counted ? COUNT_LONG << 8 | SQUEEZED_COUNT : 0)));
-	memcpy(buf + head, src, n);
-	return head + n;
-}
-
-static int
-escape_bytes(const uint8 *src, int n, uint8 *buf, int maxlen)
-{
-	int			len = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		if (len + (src[i] <= 0x01 ? 3 : 2) > maxlen)	/* with the end mark */
-			return -1;
-		if (src[i] <= 0x01)
-		{
-			buf[len++] = 0x01;
-			buf[len++] = src[i] + 1;
-		}
-		else
-			buf[len++] = src[i];
-	}
-	if (len + 1 > maxlen)
-		return -1;
-	buf[len++] = 0x00;
-	return len;
-}
-
-static int
-raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
-{
-	if (col->typlen > 0)
-	{
-		if (col->typlen > maxlen)
-			return -1;
-		if (col->typbyval)
-		{
-			union
-			{
-				char		bytes[sizeof(Datum)];
-				Datum		align;
-			}			byval;
-
-			store_att_byval(byval.bytes, value, col->typlen);
-			memcpy(buf, byval.bytes, col->typlen);
-		}
-		else
-			memcpy(buf, DatumGetPointer(value), col->typlen);
-		return col->typlen;
-	}
-	if (col->typlen == -2)
-		return escape_bytes((uint8 *) DatumGetCString(value), strlen(DatumGetCString(value)), buf, maxlen);
-	else
-	{
-		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-		const uint8 *data = (uint8 *) VARDATA_ANY(v);
-		int			len = VARSIZE_ANY_EXHDR(v);
-		int			n = col->counted ? put_counted(data, len, buf, maxlen) : escape_bytes(data, len, buf, maxlen);
-
-		if ((Pointer) v != DatumGetPointer(value))
-			pfree(v);
-		return n;
-	}
-}
-
-/* As raw_put, compressing what can be compressed. */
-static int
-raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 *buf, int maxlen)
-{
-	struct varlena *v;
-	int			n;
-
-	if (col->typlen != -1)
-		return raw_put(col, value, buf, maxlen);
-	v = sfx_storable_varlena(att, (struct varlena *) DatumGetPointer(value));
-	if (VARATT_IS_COMPRESSED(v))
-		n = put_squeezed(col, (uint8 *) v + VARHDRSZ, VARSIZE_ANY(v) - VARHDRSZ, buf, maxlen);
-	else
-		n = raw_put(col, PointerGetDatum(v), buf, maxlen);
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	if (unlikely(n < 0) && maxlen > SFX_LONG_PLAIN && col->enc->width == 0)
+		n = sfx_long_put(col, value, buf, maxlen);
 	return n;
-}
-
-/* The length of a value of varying width with its count or end mark; -1 if it does not lie within avail. */
-static int
-raw_length(const SfxColumn *col, const uint8 *p, int avail)
-{
-	const uint8 *end;
-
-	if (col->counted)
-		return counted_length(p, avail);
-	if (is_squeezed(col, p, avail))
-	{
-		int			len = avail < SQUEEZED_HEAD ? -1 : SQUEEZED_HEAD + (p[2] << 8 | p[3]);
-
-		return len <= avail ? len : -1;
-	}
-	end = avail > 0 ? memchr(p, 0x00, avail) : NULL;
-	return end == NULL ? -1 : (int) (end - p) + 1;
-}
-
-int
-sfx_plain_string(const SfxColumn *col, const uint8 *p, int len)
-{
-	if (!col->raw || col->typlen != -1 || col->counted || memchr(p, 0x01, len) != NULL)
-		return -1;
-	return len - 1;
-}
-
-/* The inverse of raw_put; len as raw_length or the type says. Returns bytes of arena used. */
-static int
-raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
-{
-	char	   *start = col->typlen == -1 ? arena + VARHDRSZ : arena;
-	char	   *out = start;
-
-	if (col->typlen > 0)
-	{
-		memcpy(arena, p, len);
-		*value = fetch_att(arena, col->typbyval, col->typlen);
-		return col->typbyval ? 0 : len;
-	}
-	if (is_squeezed(col, p, len))
-	{
-		int			head = col->counted ? 2 : SQUEEZED_HEAD;
-
-		if (len - head < (int) (VARHDRSZ_COMPRESSED - VARHDRSZ))
-			ereport(ERROR,
-					(errcode(ERRCODE_INDEX_CORRUPTED),
-					 errmsg("surfidx index key holds a damaged compressed value"),
-					 errhint("Please REINDEX the index.")));
-		memcpy(start, p + head, len - head);
-		SET_VARSIZE_COMPRESSED(arena, VARHDRSZ + len - head);
-		*value = PointerGetDatum(arena);
-		return VARHDRSZ + len - head;
-	}
-	if (col->counted)
-	{
-		int			head = p[0] < COUNT_LONG ? 1 : 2;
-
-		memcpy(start, p + head, len - head);
-		SET_VARSIZE(arena, VARHDRSZ + len - head);
-		*value = PointerGetDatum(arena);
-		return VARHDRSZ + len - head;
-	}
-	while (len > 1)
-	{
-		const uint8 *escape = memchr(p, 0x01, len - 1);
-		int			n = escape ? (int) (escape - p) : len - 1;
-
-		memcpy(out, p, n);
-		out += n;
-		p += n;
-		len -= n;
-		if (len > 1)
-		{
-			*out++ = len > 2 ? p[1] - 1 : p[0];
-			p += Min(2, len - 1);
-			len -= Min(2, len - 1);
-		}
-	}
-	if (col->typlen == -2)
-		*out++ = '\0';
-	else
-		SET_VARSIZE(arena, out - arena);
-	*value = PointerGetDatum(arena);
-	return out - arena;
 }
 
 bool
@@ -523,7 +299,7 @@ sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, in
 		*len += 1 + col->enc->width;
 		return true;
 	}
-	n = col->raw ? raw_put(col, value, p, room - 1) : col->enc->encode(value, p, room - 1);
+	n = col->raw ? sfx_raw_put(col, value, p, room - 1) : encode_value(col, value, p, room - 1);
 	if (n < 0)
 		return false;
 	Assert(n <= room - 1 && (column_width(col) == 0 || n == column_width(col)));
@@ -553,27 +329,49 @@ put_rests(const SfxKeyDesc *kd, const Datum *values, const bool *isnull, uint8 *
 	return true;
 }
 
-/* Is what the values take unencoded little enough for a row of an index-only scan? */
-static bool
-raw_size_fits(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
+static inline bool
+is_encoded_varlena(const SfxColumn *col)
 {
+	return !col->raw && col->typlen == -1;
+}
+
+/*
+ * Do the encoded values fit a row of an index-only scan, beside raw ones and INCLUDE columns, perhaps after compression?  It does not depend on
+ * the table's settings, as row.c's compression does not.
+ */
+static bool
+row_fits(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
+{
+	Size		room = SFX_MAX_ROW_DATA - (kd->comparator || kd->natts > kd->nkeys ? SFX_MAX_ENTRY : 0);
 	Size		total = 0;
+	Size		packed = 0;
 
 	for (int i = 0; i < kd->nkeys; i++)
-		if (!isnull[i] && kd->col[i].typlen == -1)
+		if (!isnull[i] && is_encoded_varlena(&kd->col[i]))
 			total += toast_raw_datum_size(values[i]);
-	return total <= SFX_MAX_RAW;
+	if (total <= room)
+		return true;
+	for (int i = 0; i < kd->nkeys && packed <= room; i++)
+	{
+		struct varlena *v;
+
+		if (isnull[i] || !is_encoded_varlena(&kd->col[i]))
+			continue;
+		v = sfx_row_varlena(PG_DETOAST_DATUM_PACKED(values[i]));
+		packed += VARSIZE_ANY(v) + MAXIMUM_ALIGNOF;
+	}
+	return packed <= room;
 }
 
 /*
  * The size that a value would have had, marker included, for the message that says that the key is too large.
- * Exact up to a size that is cheap to encode, and at least the number of raw bytes beyond.
+ * Exact up to a size that is cheap to encode, the number of raw bytes beyond.
  */
 static int64
 measure_column(const SfxColumn *col, Datum value)
 {
 	Size		raw = col->typlen == -1 ? toast_raw_datum_size(value) - VARHDRSZ : NAMEDATALEN;
-	Size		room = 2 * raw + VALUE_SLACK;	/* no encoding more than doubles a value's bytes */
+	Size		room = 3 * raw + 64;	/* no encoding more than doubles a value's bytes */
 	uint8	   *buf;
 	int			len;
 
@@ -582,9 +380,9 @@ measure_column(const SfxColumn *col, Datum value)
 	if (raw > MEASURE_LIMIT)
 		return 1 + raw;
 	buf = palloc(room);
-	len = col->raw ? raw_put(col, value, buf, (int) room) : col->enc->encode(value, buf, (int) room);
+	len = col->raw ? sfx_raw_put(col, value, buf, (int) room) : encode_value(col, value, buf, (int) room);
 	pfree(buf);
-	return 1 + Max(len, (int) raw);
+	return 1 + (len < 0 ? (int64) raw : len);
 }
 
 static int64
@@ -608,7 +406,7 @@ put_columns(const SfxKeyDesc *kd, Relation index, const Datum *values, const boo
 		if (squeeze && kd->col[i].raw && !isnull[i])
 		{
 			int			n = maxlen - len < 2 ? -1 :
-				raw_squeeze(&kd->col[i], TupleDescAttr(RelationGetDescr(index), i), values[i], buf + len + 1, maxlen - len - 1);
+				sfx_raw_squeeze(&kd->col[i], TupleDescAttr(RelationGetDescr(index), i), values[i], buf + len + 1, maxlen - len - 1);
 
 			if (n < 0)
 				return -1;
@@ -632,8 +430,13 @@ sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const 
 
 	if (len < 0 && can_squeeze)
 		len = put_columns(kd, index, values, isnull, true, buf, SFX_MAX_ENTRY);
-	if (len < 0 || (kd->grows && !raw_size_fits(kd, values, isnull)))
+	if (len < 0)
 		sfx_entry_too_large(index, measure_key(kd, values, isnull));
+	if (sfx_key_may_be_long(kd, len) && !row_fits(kd, values, isnull))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("values are too long for surfidx index \"%s\"", RelationGetRelationName(index)),
+				 errdetail("The index's entry would have %d bytes, but rows of index-only scans could not hold the values.", len)));
 	return len;
 }
 
@@ -647,7 +450,7 @@ sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, u
 		return true;
 	if (!col->raw || maxlen - *len < 2)
 		return false;
-	n = raw_squeeze(col, TupleDescAttr(RelationGetDescr(index), attno), value, buf + *len + 1, maxlen - *len - 1);
+	n = sfx_raw_squeeze(col, TupleDescAttr(RelationGetDescr(index), attno), value, buf + *len + 1, maxlen - *len - 1);
 	if (n < 0)
 		return false;
 	buf[*len] = SFX_MARK_VALUE;
@@ -704,23 +507,55 @@ value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 	int			len = column_width(col);
 
 	if (len == 0)
-		len = col->raw ? raw_length(col, p, avail) : col->enc->length(p, avail, col->desc);
+	{
+		if (col->raw)
+			len = sfx_raw_length(col, p, avail);
+		else
+		{
+			len = col->enc->length(p, Min(avail, SFX_LONG_PLAIN), col->desc);
+			if (unlikely(len < 0) && avail > SFX_LONG_PLAIN)
+				len = sfx_long_length(p, avail, col->desc);
+		}
+	}
 	if (unlikely(len < 0 || len > avail))
 		sfx_entry_damaged(index, "a value runs beyond its key");
 	return len;
 }
 
-/* The value's bytes as they were encoded: p itself or, where they are complemented, a copy that is good until the next call. */
-static inline const uint8 *
-upright(const SfxColumn *col, const uint8 *p, int len)
+/*
+ * The value's bytes as they were encoded, *len of them: p itself or, where they are complemented, a copy that is good until the next call, or,
+ * where they are compressed, palloced ones.
+ */
+static const uint8 *
+encoded_bytes(const SfxColumn *col, const uint8 *p, int *len)
 {
 	static uint8 copy[SFX_MAX_ENTRY];
 
-	if (likely(!col->desc))
-		return p;
-	for (int i = 0; i < len; i++)
-		copy[i] = ~p[i];
-	return copy;
+	if (col->desc)
+	{
+		for (int i = 0; i < *len; i++)
+			copy[i] = ~p[i];
+		p = copy;
+	}
+	if (unlikely(*len > SFX_LONG_PLAIN) && col->enc->width == 0)
+		p = sfx_long_get(p, *len, len);
+	return p;
+}
+
+/* Where to decode a value to: the arena, or memory of its own if that is too small for it. */
+static char *
+decode_room(const SfxColumn *col, const uint8 *p, int len, const uint8 *rest, int restlen, char *arena, int *room)
+{
+	int64		need = len + VALUE_SLACK;
+
+	if (col->enc->room)
+		need = Max(need, col->enc->room(p, len, rest, restlen));
+	if (likely(need <= *room))
+		return arena;
+	if (need > MaxAllocSize)
+		sfx_long_damaged();
+	*room = (int) need;
+	return palloc(need);
 }
 
 /* One value that needs a call; returns the bytes of the arena that it took. */
@@ -728,35 +563,35 @@ static int
 decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena, int room)
 {
 	int			used = 0;
+	char	   *out;
 
 	if (col->raw)
-		return MAXALIGN(raw_get(col, p, len, value, arena));
-	*value = col->enc->decode(upright(col, p, len), len, arena, room, &used);
+		return MAXALIGN(sfx_raw_get(col, p, len, value, arena));
+	p = encoded_bytes(col, p, &len);
+	out = decode_room(col, p, len, NULL, 0, arena, &room);
+	*value = col->enc->decode(p, len, out, room, &used);
 	Assert(used >= 0 && used <= room);
-	return MAXALIGN(used);
+	return out == arena ? MAXALIGN(used) : 0;
 }
 
-/* The length of the rest at rest, within avail, of the value at p. */
+/*
+ * As decode_value, with the rest, which starts at rest and has *restlen bytes within avail.
+ */
 static int
-rest_length(const SfxColumn *col, Relation index, const uint8 *p, int len, const uint8 *rest, int avail)
-{
-	int			n = col->enc->rest_length(upright(col, p, len), len, rest, avail);
-
-	if (n < 0)
-		sfx_entry_damaged(index, "what restores a value runs beyond its key");
-	return n;
-}
-
-/* As decode_value, with the rest. */
-static int
-restore_value(const SfxColumn *col, const uint8 *p, int len, const uint8 *rest, int restlen, Datum *value, char *arena,
-			  int room)
+restore_value(const SfxColumn *col, Relation index, const uint8 *p, int len, const uint8 *rest, int avail, int *restlen,
+			  Datum *value, char *arena, int room)
 {
 	int			used = 0;
+	char	   *out;
 
-	*value = col->enc->restore(upright(col, p, len), len, rest, restlen, arena, room, &used);
+	p = encoded_bytes(col, p, &len);
+	*restlen = col->enc->rest_length(p, len, rest, avail);
+	if (*restlen < 0)
+		sfx_entry_damaged(index, "what restores a value runs beyond its key");
+	out = decode_room(col, p, len, rest, *restlen, arena, &room);
+	*value = col->enc->restore(p, len, rest, *restlen, out, room, &used);
 	Assert(used >= 0 && used <= room);
-	return MAXALIGN(used);
+	return out == arena ? MAXALIGN(used) : 0;
 }
 
 int
@@ -798,7 +633,7 @@ sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int 
 		if (read_marker(col, index, *p++))
 			continue;
 		n = value_length(col, index, p, end - p);
-		if (is_squeezed(col, p, n))
+		if (sfx_raw_is_squeezed(col, p, n))
 			return true;
 		p += n;
 	}
@@ -877,8 +712,8 @@ decode_rests(const SfxKeyDesc *kd, Relation index, const Waiting *w, int n, cons
 	for (int i = 0; i < n; i++, w++)
 	{
 		const SfxColumn *col = &kd->col[w->col];
-		int			len = rest_length(col, index, w->p, w->len, p, end - p);
-		int			used = restore_value(col, w->p, w->len, p, len, &values[w->col], arena, room);
+		int			len;
+		int			used = restore_value(col, index, w->p, w->len, p, end - p, &len, &values[w->col], arena, room);
 
 		arena += used;
 		room -= used;

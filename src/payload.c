@@ -43,6 +43,17 @@ sfx_storable_varlena(Form_pg_attribute att, struct varlena *v)
 	return packed;
 }
 
+struct varlena *
+sfx_row_varlena(struct varlena *v)
+{
+	struct varlena *packed;
+
+	if (VARATT_IS_EXTENDED(v) || VARSIZE(v) <= TOAST_INDEX_TARGET)
+		return v;
+	packed = (struct varlena *) DatumGetPointer(toast_compress_datum(PointerGetDatum(v), TOAST_PGLZ_COMPRESSION));
+	return packed ? packed : v;
+}
+
 /* Append a varlena at buf if it takes at most room bytes; its size in any case. */
 static Size
 put_varlena(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)

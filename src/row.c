@@ -256,7 +256,7 @@ form_columns(const SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e, char *d
 			uint8		mark = c->desc ? 0xFF : 0x00;
 			const uint8 *stop = p == end ? NULL : i == kd->nkeys - 1 ? end - 1 : memchr(p, mark, end - p);
 
-			if (stop == NULL || *stop != mark)
+			if (stop == NULL || *stop != mark || stop - p >= SFX_LONG_PLAIN)
 				return -1;
 			off = form_text(c, p, stop - p, data, off);
 			p = stop + 1;
@@ -298,6 +298,15 @@ any_null(const SfxRow *row, int natts)
 	return false;
 }
 
+/* Key columns' values compressed, as row_fits in keys.c has foreseen. */
+static void
+compress_values(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
+{
+	for (int i = 0; i < kd->nkeys; i++)
+		if (!row->isnull[i] && !kd->col[i].raw && kd->col[i].typlen == -1)
+			row->values[i] = PointerGetDatum(sfx_row_varlena((struct varlena *) DatumGetPointer(row->values[i])));
+}
+
 static void
 form_decoded(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {
@@ -318,6 +327,12 @@ form_decoded(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *
 	hoff = IndexInfoFindDataOffset(info);
 	len = heap_compute_data_size(desc, row->values, row->isnull);
 	size = MAXALIGN(hoff + len);
+	if (size > SFX_MAX_ITUP_SIZE)
+	{
+		compress_values(row, desc, kd);
+		len = heap_compute_data_size(desc, row->values, row->isnull);
+		size = MAXALIGN(hoff + len);
+	}
 	if (size > SFX_MAX_ITUP_SIZE)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

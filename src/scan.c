@@ -45,6 +45,7 @@ typedef struct SfxScan
 	SfxKeyDesc	kd;
 	const SfxOrder *order;		/* of the key space; NULL: bytes */
 	MemoryContext cxt;			/* lives as long as the scan */
+	MemoryContext longs;		/* what decoding a long key leaves behind; NULL: there was none */
 	SfxReader  *reader;			/* NULL until first needed */
 	bool		gate;			/* the reader's */
 	bool		started;		/* the conditions are worked out and the reader stands on a range */
@@ -78,6 +79,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so = sfx_spare_get(SFX_SPARE_SCAN, sizeof(SfxScan), &fresh);
 	sfx_keydesc_init(&so->kd, index);
 	so->cxt = CurrentMemoryContext;
+	so->longs = NULL;
 	so->reader = NULL;
 	so->gate = false;
 	so->started = false;
@@ -124,6 +126,8 @@ sfx_endscan(IndexScanDesc scan)
 	}
 	if (so->order)
 		sfx_order_end(so->order);
+	if (so->longs)
+		MemoryContextDelete(so->longs);
 	sfx_spare_put(SFX_SPARE_SCAN, so);
 	scan->opaque = NULL;
 }
@@ -249,14 +253,39 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	return true;
 }
 
+/* Where the values of a long key may be allocated: empty, and whole until the next call. */
+static MemoryContext
+long_context(SfxScan *so)
+{
+	if (so->longs == NULL)
+		so->longs = AllocSetContextCreate(so->cxt, "surfidx long keys", ALLOCSET_DEFAULT_SIZES);
+	else
+		MemoryContextReset(so->longs);
+	return so->longs;
+}
+
+static inline void
+decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->keys.filter_upto,
+				   so->row.values, so->row.isnull, so->row.key_arena->data);
+}
+
 /* Does the entry pass the filters? */
 static bool
 passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
 	if (so->keys.nfilters == 0)
 		return true;
-	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->keys.filter_upto,
-				   so->row.values, so->row.isnull, so->row.key_arena->data);
+	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
+	{
+		MemoryContext old = MemoryContextSwitchTo(long_context(so));
+
+		decode_for_filters(scan, so, e);
+		MemoryContextSwitchTo(old);
+	}
+	else
+		decode_for_filters(scan, so, e);
 	return sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
 }
 
@@ -337,7 +366,15 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 		if (unlikely(!so->rows))
 			sfx_row_init(&so->row, scan->indexRelation, &so->kd);
 		so->rows = true;
-		scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, &e);
+		if (unlikely(sfx_key_may_be_long(&so->kd, e.keylen)))
+		{
+			MemoryContext old = MemoryContextSwitchTo(long_context(so));
+
+			scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, &e);
+			MemoryContextSwitchTo(old);
+		}
+		else
+			scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, &e);
 	}
 	return true;
 }

@@ -100,15 +100,18 @@ typedef struct SfxEncoding
 	int			(*rest_length) (const uint8 *buf, int len, const uint8 *rest, int avail);
 	/* As decode, with the rest: the original. Without a rest decode returns some value equal to it. */
 	Datum		(*restore) (const uint8 *buf, int len, const uint8 *rest, int restlen, char *out, int room, int *outlen);
-	/* values can be much longer than their bytes: a varlena, of which a key takes SFX_MAX_RAW bytes before encoding */
-	bool		grows;
+	/* Where values can be much longer than their bytes: what decode or restore needs of out, at least. */
+	int64		(*room) (const uint8 *buf, int len, const uint8 *rest, int restlen);
 	/* true: only byte-comparing collations (C, POSIX) keep this order */
 	bool		needs_c_collation;
 } SfxEncoding;
 
 #define SFX_REST_LIMIT		0xF0	/* below all end marks of bounds */
-/* Runs of blanks and zeros take little room in a key, but a row of an index-only scan has to hold them (8,191 bytes). */
-#define SFX_MAX_RAW			7600
+/* A value's bytes beyond these are compressed (long.c); its size before encoding, at most. */
+#define SFX_LONG_PLAIN		1024
+#define SFX_LONG_MAX		(1024 * 1024)
+/* A row of an index-only scan has 8,191 bytes: so many for the values of key columns, compressed as in btree's tuples, and INCLUDE columns. */
+#define SFX_MAX_ROW_DATA	7600
 
 /* Where a value of another type stands among the column type's values. */
 typedef enum SfxBoundKind
@@ -140,7 +143,7 @@ typedef struct SfxKeyDesc
 	int			nkeys;			/* key columns */
 	int			natts;			/* with INCLUDE columns */
 	int			nrests;			/* columns whose values may have rests */
-	bool		grows;			/* some column's values may be much longer than their bytes */
+	bool		grows;			/* some column's values may be much longer than their bytes (SfxEncoding.room) */
 	bool		comparator;		/* comparator key space: some column is raw */
 	bool		image_equal;	/* equal keys have equal bytes, rests aside */
 	SfxColumn	col[INDEX_MAX_KEYS];
@@ -164,7 +167,8 @@ extern bool sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Da
 /* Has a stored key a value that is compressed?  Then equal keys need not have equal bytes, whatever image_equal says. */
 extern bool sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 
-/* Decode the key columns [0, upto) of a key: the very values if these are all, else perhaps others equal to them; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes). */
+/* Decode the key columns [0, upto) of a key: the very values if these are all, else perhaps others equal to them; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes),
+ * or, where sfx_key_may_be_long, perhaps to palloced memory, of which much more may be left behind. */
 #define SFX_ARENA	(2 * BLCKSZ)
 extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
 						   Datum *values, bool *isnull, char *arena);
@@ -208,6 +212,16 @@ extern int	sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *
 /* The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes; hi->key NULL: to the end. */
 extern void sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo,
 						  uint8 *hibuf, SfxPos *hi);
+
+/* May decoding a key of len bytes allocate? */
+static inline bool
+sfx_key_may_be_long(const SfxKeyDesc *kd, int len)
+{
+	return kd->grows || len > SFX_LONG_PLAIN;
+}
+
+/* A varlena as rows of index-only scans have it if they would be too large otherwise: compressed, if that makes it smaller; v itself or palloced. */
+extern struct varlena *sfx_row_varlena(struct varlena *v);
 
 /* The errors of entries that do not fit (size: what they would need), and of stored ones that cannot be read. */
 pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
