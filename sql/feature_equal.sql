@@ -73,6 +73,6 @@ SELECT * FROM compare('ex', '(n, id)', '{"SELECT md5(n::text), id FROM %t WHERE 
 SELECT * FROM compare('ex', '(b, id)', '{"SELECT b, id FROM %t WHERE b IS NOT NULL ORDER BY b, id"}', '{only}');
 SELECT * FROM compare('ex', '(c, id)', '{"SELECT c, id FROM %t WHERE c IS NOT NULL ORDER BY c, id"}', '{only}');
 -- so long that no row of an index-only scan could hold them
-INSERT INTO ex (b) VALUES (repeat('0', 61000)::varbit);
+INSERT INTO ex (b) SELECT repeat(string_agg(('x' || md5(i::text))::bit(128)::text, ''), 9)::varbit FROM generate_series(1, 150) i;
 CREATE INDEX ON ex USING surfidx (b);
 DROP TABLE eq, uq, rn, ex;
