@@ -15,7 +15,7 @@ uint64_t
 surf_layout(SfxSurf *s, const uint8_t *base)
 {
 	uint64_t	nsparse = s->nedges - s->ndedges,
-				snodes = s->nnodes - s->ndense;
+				nbuckets = surf_nbuckets(s);
 	uint64_t	at = SURF_HEADER;
 
 #define SECTION(field, bytes) \
@@ -27,8 +27,9 @@ surf_layout(SfxSurf *s, const uint8_t *base)
 	SECTION(dchild, surf_rank_size(s->ndedges));
 	SECTION(code, s->flags & SURF_F_CODE ? SURF_CODE : 0);
 	SECTION(blocks, nsparse / SURF_BLOCKEDGES * surf_block_size(s) + SURF_LABELS +
-			(nsparse % SURF_BLOCKEDGES * s->lwidth + 7) / 8);
-	SECTION(select, snodes == 0 ? 0 : (((snodes - 1) >> s->selshift) + 1) * 4);
+			(nsparse % SURF_BLOCKEDGES * s->low + 7) / 8);
+	SECTION(buckets, (surf_bucket_bits(s) + 7) / 8);
+	SECTION(select, nbuckets == 0 ? 0 : (((nbuckets - 1) >> s->selshift) + 1) * 4);
 	SECTION(haspath, s->npaths == 0 ? 0 : surf_rank_size(s->nnodes));
 	SECTION(ends, s->flags & SURF_F_ENDS ? surf_rank_size(s->nnodes) : 0);
 	SECTION(kinds, s->flags & SURF_F_KINDS ? surf_rank_size(s->npaths) : 0);
@@ -56,6 +57,8 @@ header_sane(const SfxSurf *s)
 		return false;
 	if (s->flags & SURF_F_CODE ? s->lwidth < 4 || s->lwidth > 7 : s->lwidth != 8)
 		return false;
+	if (s->bshift + SURF_MINLOW > s->lwidth || s->nedges - s->ndedges + ((s->nnodes - s->ndense) << s->bshift) > max)
+		return false;
 	/* a node is a child or the root, and the root is dense */
 	if (s->nnodes == 0)
 		return s->nkeys == 0 && s->nedges == 0;
@@ -65,16 +68,17 @@ header_sane(const SfxSurf *s)
 static void
 set_lanes(SfxSurf *s)
 {
-	s->lanes = s->lwidth == 8 ? 8 : (uint8_t) (57 / s->lwidth);
-	s->lrecip = 65536 / s->lwidth + 1;
+	s->low = (uint8_t) (s->lwidth - s->bshift);
+	s->lanes = s->low == 8 ? 8 : (uint8_t) (57 / s->low);
+	s->lrecip = 65536 / s->low + 1;
 	s->lane1 = 0;
 	for (unsigned i = 0; i < s->lanes; i++)
-		s->lane1 |= UINT64_C(1) << i * s->lwidth;
-	s->laneh = s->lane1 << (s->lwidth - 1);
+		s->lane1 |= UINT64_C(1) << i * s->low;
+	s->laneh = s->lane1 << (s->low - 1);
 }
 
 /*
- * Header: magic (4), version, hashbits, realbits, lwidth, selshift, shortw, longw, flags (1 each), height, maxdepth (4 each), zero (4),
+ * Header: magic (4), version, hashbits, realbits, lwidth, selshift, shortw, longw, flags (1 each), height, maxdepth (4 each), bshift, zero (3),
  * and from byte 24 on, 8 each: size, nkeys, nedges, nnodes, ndedges, ndense, npaths, nshort, ndict, poolsize; zeros to byte 128.
  */
 int
@@ -93,6 +97,7 @@ sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len)
 	s->flags = buf[11];
 	s->height = sfx_get32(buf + 12);
 	s->maxdepth = sfx_get32(buf + 16);
+	s->bshift = buf[20];
 	s->size = sfx_get64(buf + 24);
 	s->nkeys = sfx_get64(buf + 32);
 	s->nedges = sfx_get64(buf + 40);
@@ -103,11 +108,39 @@ sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len)
 	s->nshort = sfx_get64(buf + 80);
 	s->ndict = sfx_get64(buf + 88);
 	s->poolsize = sfx_get64(buf + 96);
-	if (!header_sane(s) || surf_layout(s, NULL) != s->size || s->size > len)
+	if (!header_sane(s))
+		return SFX_CORRUPT;
+	set_lanes(s);
+	if (surf_layout(s, NULL) != s->size || s->size > len)
 		return SFX_CORRUPT;
 	surf_layout(s, buf);
-	set_lanes(s);
 	return SFX_OK;
+}
+
+unsigned
+surf_label(const SfxSurf *s, uint64_t node, uint64_t edge)
+{
+	uint64_t	q = (node - s->ndense) << s->bshift,
+				at = surf_select(s, q),
+				n = surf_bucket_bits(s),
+				e = edge - s->ndedges,
+				skip = e - (at - q);	/* edges of the node before it */
+	unsigned	bucket = 0;
+
+	if (s->bshift == 0)
+		return surf_low_label(s, e);
+	/* the zero of the edge, and the ones before it */
+	for (at++; at < n && skip <= 255; at += 32)
+	{
+		uint64_t	w = ~(sfx_load64(s->buckets + (at >> 3)) >> (at & 7)) & UINT32_MAX;
+		unsigned	zeros = sfx_popcount(w);
+
+		if (skip < zeros)
+			return (bucket + sfx_select(w, (unsigned) skip) - (unsigned) skip) << s->low | surf_low_label(s, e);
+		skip -= zeros;
+		bucket += 32 - zeros;
+	}
+	return 256;
 }
 
 /* ---- paths ---- */

@@ -14,6 +14,8 @@
  *	 is a map of 256 labels and the number of its first edge; has-child bits are kept for existing edges only.
  * - Labels of the sparse part may be cut into digits: an order-preserving code in which frequent bytes take one digit of 4
  *	 to 7 bits and rare ones two.
+ * - Labels of a sparse node ascend, so it is cut into a power of two of buckets, by the high bits of the label, and only the low
+ *	 bits are stored: Elias and Fano's way.  The bits that mark where buckets begin take the place of those that mark nodes.
  *
  * The filter is one string of bytes that may stand anywhere, and readers use it in place.  Bytes are hostile: sfx_surf_open
  * checks all sizes, every later access is checked against them, and every loop moves forward.
@@ -51,18 +53,21 @@ typedef struct SfxSurf
 	uint8_t		hashbits;		/* public */
 	uint8_t		realbits;		/* public */
 	uint8_t		lwidth;			/* bits of a label */
-	uint8_t		selshift;		/* a select sample for every 2^selshift sparse nodes */
+	uint8_t		bshift;			/* 2^bshift buckets make a sparse node */
+	uint8_t		low;			/* bits of a label that are stored: lwidth - bshift */
+	uint8_t		selshift;		/* a select sample for every 2^selshift buckets */
 	uint8_t		shortw;			/* bits of a short path number; with flag KINDS */
 	uint8_t		longw;			/* and of a long one */
 	uint8_t		flags;
 	uint8_t		lanes;			/* labels compared at once */
-	uint32_t	lrecip;			/* 65536 / lwidth, rounded up */
+	uint32_t	lrecip;			/* 65536 / low, rounded up */
 	uint64_t	lane1;			/* the lowest bit of each lane */
 	uint64_t	laneh;			/* and the highest */
 	const uint8_t *dense;		/* see surf_format.h for these */
 	const uint8_t *dchild;
 	const uint8_t *code;
 	const uint8_t *blocks;
+	const uint8_t *buckets;
 	const uint8_t *select;
 	const uint8_t *haspath;
 	const uint8_t *ends;

@@ -10,9 +10,10 @@
  *	dchild		rank vector of the has-child bits of dense edges
  *	code		640 if flag CODE: byte -> group (256), byte -> second digit or SURF_SINGLE (256), group -> its first byte (128)
  *	blocks		one per 256 sparse edges, and one behind them if they fill it: 4: ones of has-child
- *				before it (dense ones too), 4: ones before each of its words, 32 has-child, 32 LOUDS (first edge of its node), then 256 labels;
+ *				before it (dense ones too), 4: ones before each of its words, 32 has-child, then the low bits of 256 labels;
  *				the last block has only the labels it needs
- *	select		4 per 2^selshift sparse nodes: the sparse edge at which it begins
+ *	buckets		of sparse nodes: for each of their 2^bshift buckets a one, and behind it a zero for each of its edges
+ *	select		4 per 2^selshift buckets: where its one stands
  *	haspath		rank vector over nodes, if there are paths
  *	ends		rank vector over nodes, if flag ENDS: a key ends here
  *	kinds		rank vector over nodes with a path, if flag KINDS: its path number is a long one
@@ -35,15 +36,16 @@
 #include "surf.h"
 
 #define SURF_MAGIC		0x46527553u
-#define SURF_VERSION	1
+#define SURF_VERSION	2
 #define SURF_HEADER		128
 #define SURF_DENSE		36
 #define SURF_RANK		40
 #define SURF_BITS		8		/* offset of the bits in a block, of has-child ones too */
 #define SURF_BLOCKEDGES	256
-#define SURF_LOUDS		40		/* offset of the LOUDS bits in a block */
-#define SURF_LABELS		72		/* and of the labels */
+#define SURF_LABELS		40		/* and of the labels */
+#define SURF_MINLOW		2		/* least bits of a label that are stored */
 #define SURF_CODE		640
+#define SURF_GROUPS		128
 #define SURF_SINGLE		255
 #define SURF_DICTSTEP	8
 #define SURF_SYMBOLS	2304
@@ -62,7 +64,20 @@
 static inline uint64_t
 surf_block_size(const SfxSurf *s)
 {
-	return SURF_LABELS + (uint64_t) (SURF_BLOCKEDGES / 8) * s->lwidth;
+	return SURF_LABELS + (uint64_t) (SURF_BLOCKEDGES / 8) * s->low;
+}
+
+static inline uint64_t
+surf_nbuckets(const SfxSurf *s)
+{
+	return (s->nnodes - s->ndense) << s->bshift;
+}
+
+/* Bits of the section buckets. */
+static inline uint64_t
+surf_bucket_bits(const SfxSurf *s)
+{
+	return s->nedges - s->ndedges + surf_nbuckets(s);
 }
 
 static inline uint64_t
@@ -164,60 +179,68 @@ surf_leaf_rank(const SfxSurf *s, uint64_t edge)
 	return edge - c < leaves ? edge - c : leaves;
 }
 
+/* Where the one of bucket q stands, if the bytes are sound; at most at the end of all. */
 static inline uint64_t
-surf_louds_word(const SfxSurf *s, uint64_t e)
+surf_select(const SfxSurf *s, uint64_t q)
 {
-	return sfx_load64(surf_block(s, e) + SURF_LOUDS + (e >> 3 & 24));
-}
-
-/* The first sparse edge from e on that begins a node; all of them if there is none. */
-static inline uint64_t
-surf_next_node(const SfxSurf *s, uint64_t e)
-{
-	uint64_t	n = s->nedges - s->ndedges;
-
-	while (e < n)
-	{
-		uint64_t	w = surf_louds_word(s, e) >> (e & 63);
-
-		if (w != 0)
-		{
-			e += (uint64_t) __builtin_ctzll(w);
-			return e < n ? e : n;
-		}
-		e = (e | 63) + 1;
-	}
-	return n;
-}
-
-/* The sparse edge at which sparse node k begins. */
-static inline uint64_t
-surf_select(const SfxSurf *s, uint64_t k)
-{
-	uint64_t	n = s->nedges - s->ndedges;
-	uint64_t	e = sfx_get32(s->select + (k >> s->selshift) * 4);
-	unsigned	r = (unsigned) (k & ((UINT64_C(1) << s->selshift) - 1));
+	uint64_t	n = surf_bucket_bits(s);
+	uint64_t	at = sfx_get32(s->select + (q >> s->selshift) * 4);
+	unsigned	r = (unsigned) (q & ((UINT64_C(1) << s->selshift) - 1));
 	uint64_t	w;
 
-	if (e >= n)
+	if (at >= n)
 		return n;
-	w = surf_louds_word(s, e) & ~UINT64_C(0) << (e & 63);
-	e &= ~UINT64_C(63);
+	w = sfx_load64(s->buckets + (at >> 6) * 8) & ~UINT64_C(0) << (at & 63);
+	at &= ~UINT64_C(63);
 	for (;;)
 	{
 		unsigned	c = sfx_popcount(w);
 
 		if (r < c)
 		{
-			e += sfx_select(w, r);
-			return e < n ? e : n;
+			at += sfx_select(w, r);
+			return at < n ? at : n;
 		}
 		r -= c;
-		e += 64;
-		if (e >= n)
+		at += 64;
+		if (at >= n)
 			return n;
-		w = surf_louds_word(s, e);
+		w = sfx_load64(s->buckets + (at >> 3));
 	}
+}
+
+/* The sparse edge at which bucket q (up to their number) begins; never beyond them all. */
+static inline uint64_t
+surf_bucket(const SfxSurf *s, uint64_t q)
+{
+	uint64_t	n = s->nedges - s->ndedges,
+				e;
+
+	if (q >= surf_nbuckets(s))
+		return n;
+	e = surf_select(s, q) - q;
+	return e < n ? e : n;
+}
+
+/* The zeros behind the one at bit at, up to the next one or the end. */
+static inline uint64_t
+surf_bucket_size(const SfxSurf *s, uint64_t at)
+{
+	uint64_t	n = surf_bucket_bits(s),
+				from = ++at;
+
+	while (at < n)
+	{
+		uint64_t	w = sfx_load64(s->buckets + (at >> 3)) >> (at & 7);
+
+		if (w != 0)
+		{
+			at += (uint64_t) __builtin_ctzll(w);
+			break;
+		}
+		at += 64 - (at & 7);
+	}
+	return (at < n ? at : n) - from;
 }
 
 /* The edge at which a node (<= nnodes) begins; never beyond nedges. */
@@ -233,18 +256,21 @@ surf_first_edge(const SfxSurf *s, uint64_t node)
 		e = sfx_get32(s->dense + node * SURF_DENSE + 32);
 		return e < s->ndedges ? e : s->ndedges;
 	}
-	return s->ndedges + surf_select(s, node - s->ndense);
+	return s->ndedges + surf_bucket(s, (node - s->ndense) << s->bshift);
 }
 
-/* The label (digit) of a sparse edge. */
+/* The stored bits of the label of a sparse edge. */
 static inline unsigned
-surf_label(const SfxSurf *s, uint64_t e)
+surf_low_label(const SfxSurf *s, uint64_t e)
 {
-	uint64_t	bit = (e & 255) * s->lwidth;
+	uint64_t	bit = (e & 255) * s->low;
 	const uint8_t *p = surf_block(s, e) + SURF_LABELS + (bit >> 3);
 
-	return (unsigned) ((p[0] | (unsigned) p[1] << 8) >> (bit & 7)) & ((1u << s->lwidth) - 1);
+	return (unsigned) ((p[0] | (unsigned) p[1] << 8) >> (bit & 7)) & ((1u << s->low) - 1);
 }
+
+/* The label (digit) of the edge of a sparse node; more than 255: damaged. */
+extern unsigned surf_label(const SfxSurf *s, uint64_t node, uint64_t edge);
 
 /* ---- keys ---- */
 
@@ -398,20 +424,22 @@ surf_find_dense(const SfxSurf *s, uint64_t node, unsigned c, uint64_t *edge, boo
 static inline bool
 surf_find_sparse(const SfxSurf *s, uint64_t node, unsigned digit, uint64_t *edge, bool *equal)
 {
-	uint64_t	e = surf_select(s, node - s->ndense);
-	uint64_t	end,
-				y = digit * s->lane1,
+	uint64_t	q = (node - s->ndense) << s->bshift | digit >> s->low;
+	uint64_t	at = surf_select(s, q),
+				e = at - q,
+				end,
+				y = (digit & ((1u << s->low) - 1)) * s->lane1,
 				ylow = y & ~s->laneh;
 
 	*equal = false;
-	if (unlikely(e >= s->nedges - s->ndedges))
+	end = e + surf_bucket_size(s, at);
+	if (unlikely(e > s->nedges - s->ndedges || end > s->nedges - s->ndedges))
 		return false;
-	end = surf_next_node(s, e + 1);
 	while (e < end)
 	{
-		unsigned	at = e & 255,
-					bit = at * s->lwidth,
-					n = SURF_BLOCKEDGES - at,
+		unsigned	block = e & 255,
+					bit = block * s->low,
+					n = SURF_BLOCKEDGES - block,
 					lane;
 		uint64_t	x = sfx_load64(surf_block(s, e) + SURF_LABELS + (bit >> 3)) >> (bit & 7),
 					ge = ((x & ~y) | (~(x ^ y) & ((x | s->laneh) - ylow))) & s->laneh;
@@ -424,7 +452,7 @@ surf_find_sparse(const SfxSurf *s, uint64_t node, unsigned digit, uint64_t *edge
 		if (lane < n)
 		{
 			e += lane;
-			*equal = (x >> lane * s->lwidth & ((1u << s->lwidth) - 1)) == digit;
+			*equal = ((x ^ y) >> lane * s->low & ((1u << s->low) - 1)) == 0;
 			break;
 		}
 		e += n;

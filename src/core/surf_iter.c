@@ -128,14 +128,18 @@ spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
 		c = dense_label(s, l->node, l->edge - l->first);
 	else
 	{
-		c = surf_label(s, l->edge - s->ndedges);
-		if (s->flags & SURF_F_CODE)
+		c = surf_label(s, l->node, l->edge);
+		if (s->flags & SURF_F_CODE && c < SURF_GROUPS)
 		{
+			unsigned	above;
+
 			/* the last level but one is the one that led to a continuation node */
-			if (l->cont)
-				c += s->code[512 + surf_label(s, l[-1].edge - s->ndedges)];
-			else
+			if (!l->cont)
 				c = s->code[512 + c];
+			else if ((above = surf_label(s, l[-1].node, l[-1].edge)) < SURF_GROUPS)
+				c += s->code[512 + above];
+			else
+				return SFX_CORRUPT;
 		}
 	}
 	if (c > 255)
@@ -404,35 +408,53 @@ check_dense(const SfxSurf *s)
 	return e != s->ndedges ? "the dense labels do not make up the dense edges" : why;
 }
 
+/* An edge of the sparse part: the rank sample, the order of labels, and where a child stands. */
+static const char *
+check_edge(const SfxSurf *s, uint64_t e, uint64_t node, int *label, uint64_t *children)
+{
+	int			l = (int) surf_low_label(s, e);
+
+	if (e % 64 == 0 && surf_block_rank(surf_block(s, e), e & 255) != *children)
+		return "a rank sample of the sparse part is wrong";
+	if (l <= *label)
+		return "labels do not ascend";
+	*label = l;
+	if (surf_has_child(s, s->ndedges + e) && ++*children <= node)
+		return "a node leads upwards";
+	return NULL;
+}
+
 static const char *
 check_sparse(const SfxSurf *s)
 {
 	uint64_t	n = s->nedges - s->ndedges,
-				nodes = 0,
+				bits = surf_bucket_bits(s),
+				q = 0,
+				e = 0,
 				children = surf_rank(s->dchild, s->ndedges);
+	int			label = -1;
 
-	for (uint64_t e = 0; e < n; e++)
+	for (uint64_t at = 0; at < bits; at++)
 	{
-		bool		first = surf_louds_word(s, e) >> (e & 63) & 1;
+		const char *why;
 
-		if (e % 64 == 0 && surf_block_rank(surf_block(s, e), e & 255) != children)
-			return "a rank sample of the sparse part is wrong";
-		if (first && (nodes & ((UINT64_C(1) << s->selshift) - 1)) == 0 && nodes < s->nnodes - s->ndense &&
-			sfx_get32(s->select + (nodes >> s->selshift) * 4) != e)
-			return "a select sample is wrong";
-		nodes += first;
-		if (nodes == 0)
-			return "the first sparse edge begins no node";
-		if (!first && surf_label(s, e) <= surf_label(s, e - 1))
-			return "labels do not ascend";
-		if (surf_has_child(s, s->ndedges + e))
+		if (s->buckets[at >> 3] >> (at & 7) & 1)
 		{
-			if (++children <= s->ndense + nodes - 1)
-				return "a node leads upwards";
+			if ((q & ((UINT64_C(1) << s->selshift) - 1)) == 0 && q < surf_nbuckets(s) &&
+				sfx_get32(s->select + (q >> s->selshift) * 4) != at)
+				return "a select sample is wrong";
+			q++;
+			label = -1;
+			continue;
 		}
+		if (q == 0 || e >= n)
+			return "a sparse edge belongs to no node";
+		why = check_edge(s, e++, s->ndense + ((q - 1) >> s->bshift), &label, &children);
+		if (why != NULL)
+			return why;
 	}
-	if (nodes != s->nnodes - s->ndense)
-		return "the LOUDS bits do not make up the sparse nodes";
+	if (q != surf_nbuckets(s))
+		return "the buckets do not make up the sparse nodes";
 	return children != s->nnodes - 1 ? "the has-child bits do not make up the nodes" : NULL;
 }
 

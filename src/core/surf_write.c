@@ -10,10 +10,14 @@
 #define DENSE_SHARE		64
 /* ... and it ends above this level: below, nodes are too many and too small. */
 #define DENSE_LEVELS	16
-/* Bits that a sparse edge costs besides its label, in 20ths; a dense edge; and a dense node. */
-#define SPARSE_EDGE20	49
+/* Bits that a sparse edge costs besides what is stored of its label, in 20ths, a bucket, a dense edge, and a dense node. */
+#define SPARSE_EDGE20	47
+#define BUCKET20		22
 #define DENSE_EDGE20	23
 #define DENSE_NODE20	(SURF_DENSE * 8 * 20)
+
+/* Bits of "buckets" from one sample to the next, about. */
+#define SAMPLE_BITS		256
 
 /* Longest path that may become nodes of one edge. */
 #define UNARY_MAX		8
@@ -310,9 +314,27 @@ best_code(uint8_t *code, const uint64_t *hist, unsigned width)
 	return shared;
 }
 
-/* Choose the width of labels; code is what goes with it. */
+/* The best number of buckets for so many sparse nodes and edges with labels of that width; what they cost then, in 20ths of a bit. */
+static uint64_t
+best_buckets(unsigned width, uint64_t nodes, uint64_t edges, uint8_t *bshift)
+{
+	uint64_t	best = UINT64_MAX;
+
+	for (unsigned shift = 0; shift + SURF_MINLOW <= width; shift++)
+	{
+		uint64_t	cost = edges * ((width - shift) * 20 + SPARSE_EDGE20) + (nodes << shift) * BUCKET20;
+
+		if (cost >= best)
+			break;
+		best = cost;
+		*bshift = (uint8_t) shift;
+	}
+	return best;
+}
+
+/* Choose the width of labels; code is what goes with it.  The sums of nodes and edges are about those of the sparse part. */
 static void
-choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist)
+choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist, uint64_t nodes)
 {
 	uint64_t	total = 0,
 				best;
@@ -320,16 +342,20 @@ choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist)
 	for (unsigned c = 0; c < 256; c++)
 		total += hist[c];
 	plan->lwidth = 8;
-	best = total * (8 * 20 + SPARSE_EDGE20);
+	best = best_buckets(8, nodes, total, &plan->bshift);
 	for (unsigned width = 4; width < 8; width++)
 	{
-		uint64_t	edges = total + best_code(code, hist, width),
-					cost = edges * (width * 20 + SPARSE_EDGE20) + SURF_CODE * 8 * 20;
+		uint64_t	shared = best_code(code, hist, width),
+					cost;
+		uint8_t		bshift = 0;
 
+		/* at most as many continuation nodes as edges behind them */
+		cost = best_buckets(width, nodes + shared, total + shared, &bshift) + SURF_CODE * 8 * 20;
 		if (cost < best)
 		{
 			best = cost;
 			plan->lwidth = (uint8_t) width;
+			plan->bshift = bshift;
 		}
 	}
 	if (plan->lwidth < 8)
@@ -341,6 +367,13 @@ choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist)
 
 /* ---- the plan ---- */
 
+/* Bits of a level in the sparse part, in 20ths. */
+static uint64_t
+sparse_cost(const SfxSurf *plan, const Level *l)
+{
+	return l->edges * ((uint64_t) (plan->lwidth - plan->bshift) * 20 + SPARSE_EDGE20) + (l->nodes << plan->bshift) * BUCKET20;
+}
+
 /* How many levels to make dense: as many as pay, or cost little in comparison with the whole. */
 static uint32_t
 choose_dense(const SfxSurf *plan, const Level *l, uint32_t n)
@@ -351,11 +384,11 @@ choose_dense(const SfxSurf *plan, const Level *l, uint32_t n)
 	uint32_t	best = n > 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		all += l[i].edges * (plan->lwidth * 20 + SPARSE_EDGE20);
+		all += sparse_cost(plan, &l[i]);
 	for (uint32_t i = 0; i < n && i < DENSE_LEVELS; i++)
 	{
 		dense += l[i].nodes * DENSE_NODE20 + l[i].edges * DENSE_EDGE20;
-		sparse += l[i].edges * (plan->lwidth * 20 + SPARSE_EDGE20);
+		sparse += sparse_cost(plan, &l[i]);
 		if (dense <= sparse + all / DENSE_SHARE)
 			best = i + 1;
 	}
@@ -387,14 +420,17 @@ plan_levels(SfxSurfBuild *b)
 	Walk		w = {.b = b, .emit = count_node, .unary = b->unary};
 	uint8_t    *code;
 	uint32_t	n;
+	uint64_t	nodes = 0;
 	Level		sum;
 
 	w.hist = surf_vec_zeroed(b, &b->buckets, 256 * sizeof(uint64_t));
 	code = surf_vec_zeroed(b, &b->code, SURF_CODE);
 	if (w.hist == NULL || code == NULL || !walk(&w))
 		return SFX_NOMEM;
-	choose_code(plan, code, w.hist);
 	n = (uint32_t) (b->levels.len / sizeof(Level));
+	for (uint32_t i = 1; i < n; i++)
+		nodes += ((Level *) b->levels.p)[i].nodes;
+	choose_code(plan, code, w.hist, nodes);
 	w.dense = choose_dense(plan, (Level *) b->levels.p, n);
 	if (plan->flags & SURF_F_CODE)
 	{
@@ -416,6 +452,8 @@ plan_levels(SfxSurfBuild *b)
 		plan->ndense = ((Level *) b->levels.p)[w.dense - 1].nodes;
 		plan->ndedges = ((Level *) b->levels.p)[w.dense - 1].edges;
 	}
+	best_buckets(plan->lwidth, plan->nnodes - plan->ndense, plan->nedges - plan->ndedges, &plan->bshift);
+	plan->low = (uint8_t) (plan->lwidth - plan->bshift);
 	return SFX_OK;
 }
 
@@ -442,9 +480,7 @@ int
 sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 {
 	SfxSurf    *plan = &b->plan;
-	uint64_t	npaths = 0,
-				sparse,
-				spacing;
+	uint64_t	npaths = 0;
 	const SurfNode *node;
 
 	if (b->done || surf_close(b) != SFX_OK)
@@ -466,12 +502,9 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 		b->error = plan_levels(b);
 	if (b->error != SFX_OK)
 		return b->error;
-	if (plan->nedges > UINT32_MAX || plan->poolsize > UINT32_MAX)
+	if (plan->nedges > UINT32_MAX || surf_bucket_bits(plan) > UINT32_MAX || plan->poolsize > UINT32_MAX)
 		return b->error = SFX_NOSPACE;
-	/* from one sample to the next: close together where levels are many, as they are in text */
-	spacing = plan->lwidth < 8 ? 128 : 320;
-	sparse = plan->nnodes - plan->ndense;
-	while (plan->selshift < 8 && (plan->nedges - plan->ndedges) << (plan->selshift + 1) <= spacing * sparse)
+	while (plan->selshift < 8 && surf_bucket_bits(plan) << (plan->selshift + 1) <= SAMPLE_BITS * surf_nbuckets(plan))
 		plan->selshift++;
 	plan->size = *size = surf_layout(plan, NULL);
 	return SFX_OK;
@@ -488,6 +521,12 @@ or_bits(uint8_t *p, uint64_t bit, uint64_t x, unsigned w)
 	sfx_store64(p, sfx_load64(p) | x << shift);
 	if (shift + w > 64)
 		p[8] |= (uint8_t) (x >> (64 - shift));
+}
+
+static inline void
+set_bit(uint8_t *v, uint64_t i)
+{
+	v[i >> 3] |= (uint8_t) (1u << (i & 7));
 }
 
 static void
@@ -533,25 +572,29 @@ write_dense(SfxSurf *s, uint64_t node, uint64_t first, const Edge *e, unsigned n
 }
 
 static void
-write_sparse(SfxSurf *s, uint64_t first, const Edge *e, unsigned n)
+write_sparse(SfxSurf *s, uint64_t node, uint64_t first, const Edge *e, unsigned n)
 {
+	uint64_t	q = node << s->bshift;
+	unsigned	bucket = 0;
+
 	for (unsigned i = 0; i < n; i++)
 	{
 		uint64_t	at = first + i;
 		uint8_t    *p = (uint8_t *) surf_block(s, at);
-		unsigned	byte = at >> 3 & 31,
-					bit = 1u << (at & 7),
-					lbit = (unsigned) (at & 255) * s->lwidth;
+		unsigned	lbit = (unsigned) (at & 255) * s->low,
+					label = e[i].label & ((1u << s->low) - 1);
 
 		if (e[i].child)
-			p[SURF_BITS + byte] |= (uint8_t) bit;
-		if (i == 0)
-			p[SURF_LOUDS + byte] |= (uint8_t) bit;
+			p[SURF_BITS + (at >> 3 & 31)] |= (uint8_t) (1u << (at & 7));
+		for (; bucket <= (unsigned) e[i].label >> s->low; bucket++)
+			set_bit((uint8_t *) s->buckets, at + q + bucket);
 		p += SURF_LABELS + (lbit >> 3);
-		p[0] |= (uint8_t) (e[i].label << (lbit & 7));
-		if ((lbit & 7) + s->lwidth > 8)
-			p[1] |= (uint8_t) (e[i].label >> (8 - (lbit & 7)));
+		p[0] |= (uint8_t) (label << (lbit & 7));
+		if ((lbit & 7) + s->low > 8)
+			p[1] |= (uint8_t) (label >> (8 - (lbit & 7)));
 	}
+	for (; bucket < 1u << s->bshift; bucket++)
+		set_bit((uint8_t *) s->buckets, first + n + q + bucket);
 }
 
 static bool
@@ -567,7 +610,7 @@ write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 	if (id < s->ndense)
 		write_dense(s, id, first, e, n);
 	else
-		write_sparse(s, first - s->ndedges, e, n);
+		write_sparse(s, id - s->ndense, first - s->ndedges, e, n);
 	for (unsigned i = n; i-- > 0 && width > 0;)
 		if (!e[i].child)
 			or_bits((uint8_t *) s->suffixes, --l->leaves * width, sfx_load64(e[i].suffix) & sfx_mask(width), width);
@@ -607,7 +650,7 @@ write_samples(SfxSurf *s)
 {
 	uint64_t	n = s->nedges - s->ndedges,
 				mask = (UINT64_C(1) << s->selshift) - 1,
-				nodes = 0,
+				q = 0,
 				children;
 
 	write_ranks((uint8_t *) s->dchild, s->ndedges);
@@ -619,20 +662,11 @@ write_samples(SfxSurf *s)
 		write_ranks((uint8_t *) s->kinds, s->npaths);
 	children = surf_rank(s->dchild, s->ndedges);
 	for (uint64_t e = 0; e <= n; e += SURF_BLOCKEDGES)
-	{
-		uint8_t    *p = (uint8_t *) surf_block(s, e);
-
-		children = write_block_rank(p, children);
-		for (unsigned k = 0; k < SURF_BLOCKEDGES / 64; k++)
-		{
-			uint64_t	w = sfx_load64(p + SURF_LOUDS + 8 * k);
-
-			for (; w != 0; w &= w - 1, nodes++)
-				if ((nodes & mask) == 0)
-					sfx_put32((uint8_t *) s->select + (nodes >> s->selshift) * 4,
-							  (uint32_t) (e + 64 * k + (unsigned) __builtin_ctzll(w)));
-		}
-	}
+		children = write_block_rank((uint8_t *) surf_block(s, e), children);
+	for (uint64_t at = 0; at < surf_bucket_bits(s); at += 8)
+		for (unsigned w = s->buckets[at >> 3]; w != 0; w &= w - 1, q++)
+			if ((q & mask) == 0)
+				sfx_put32((uint8_t *) s->select + (q >> s->selshift) * 4, (uint32_t) at + (unsigned) __builtin_ctz(w));
 }
 
 static void
@@ -652,6 +686,7 @@ write_header(const SfxSurf *s, uint8_t *p)
 	p[11] = s->flags;
 	sfx_put32(p + 12, s->height);
 	sfx_put32(p + 16, s->maxdepth);
+	p[20] = s->bshift;
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 		sfx_put64(p + 24 + 8 * i, number[i]);
 }

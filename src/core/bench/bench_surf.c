@@ -1,7 +1,7 @@
 /*
  * SuRF: bits per key, false positives of points and ranges, times of probes and of the build.
  *
- *	cc -std=c11 -O2 -o bench_surf surf*.c bench/bench_surf.c
+ *	cc -std=c11 -O2 -o bench_surf surf*.c hope*.c bench/bench_surf.c
  *	find / -xdev 2>/dev/null | LC_ALL=C sort -u > paths; ./bench_surf paths
  *	./bench_surf -n 5000000				random int8 only, so many
  *	./bench_surf -e > emails			print the e-mail-like keys
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "../hope.h"
 #include "../surf_format.h"
 
 #define ROUNDS	5
@@ -32,9 +33,14 @@ static Key *keys,
 		   *absent;
 static size_t nkeys,
 			nabsent;
-static uint8_t *absent_bytes;
+static uint8_t *absent_bytes,
+		   *key_bytes;
 static uint64_t seed;
 static volatile uint64_t sink;
+
+/* The dictionary through which all keys and bounds go on their way to the filter; NULL: none. */
+static const SfxHope *code;
+static size_t code_size;
 
 static uint64_t
 rnd(void)
@@ -133,7 +139,6 @@ split(void)
 			all[n++] = all[i];
 		else
 			free((void *) all[i].s);
-	nall = n;
 	keys = malloc((n + 1) * sizeof(Key));
 	absent = malloc((n + 1) * sizeof(Key));
 	nkeys = nabsent = 0;
@@ -144,6 +149,42 @@ split(void)
 			keys[nkeys++] = all[i];
 	shuffle(absent, nabsent);
 	absent_bytes = gather(absent, nabsent);
+	/* a build gets its keys from leaves or from a sort: in order in memory, too */
+	key_bytes = gather(keys, nkeys);
+	for (size_t i = 0; i < n; i++)
+		free((void *) all[i].s);
+	free(all);
+	all = NULL;
+	nall = room = 0;
+}
+
+/* A key or bound as the filter knows it; buf: room for its code. */
+static SfxSurfBound
+coded(const uint8_t *key, uint32_t len, uint8_t *buf, size_t cap)
+{
+	if (code == NULL)
+		return (SfxSurfBound) {key, len, true};
+	return (SfxSurfBound) {buf, (uint32_t) sfx_hope_encode(code, key, len, buf, cap), true};
+}
+
+static int
+lookup(const SfxSurf *s, const Key *k)
+{
+	static uint8_t buf[65536];
+	SfxSurfBound b = coded(k->s, k->len, buf, sizeof(buf));
+
+	return sfx_surf_lookup(s, b.key, b.len, NULL);
+}
+
+static int
+lookup_range(const SfxSurf *s, const SfxSurfBound *lo, const SfxSurfBound *hi)
+{
+	static uint8_t lobuf[65536],
+				hibuf[65536];
+	SfxSurfBound l = coded(lo->key, lo->len, lobuf, sizeof(lobuf)),
+				h = coded(hi->key, hi->len, hibuf, sizeof(hibuf));
+
+	return sfx_surf_lookup_range(s, &l, &h);
 }
 
 static bool
@@ -191,7 +232,8 @@ probe(const SfxSurf *s, bool integers, double build)
 				ta = 1e18,
 				tr = 1e18,
 				tc = 1e18;
-	static uint8_t buf[65536];
+	static uint8_t buf[65536],
+				hibuf[65536];
 	SfxSurfBound lo,
 				hi;
 	Key		   *present = malloc(NPROBE * sizeof(Key));
@@ -207,19 +249,19 @@ probe(const SfxSurf *s, bool integers, double build)
 					sum = 0;
 
 		for (size_t i = 0; i < NPROBE; i++)
-			n += (uint64_t) sfx_surf_lookup(s, present[i].s, present[i].len, NULL);
+			n += (uint64_t) lookup(s, &present[i]);
 		tp = now() - t < tp ? now() - t : tp;
 		lost += NPROBE - n;
 		t = now();
 		fp = 0;
 		for (size_t i = 0; i < np; i++)
-			fp += (size_t) sfx_surf_lookup(s, absent[i].s, absent[i].len, NULL);
+			fp += (size_t) lookup(s, &absent[i]);
 		ta = now() - t < ta ? now() - t : ta;
 		t = now();
 		for (size_t i = 0; i < np; i++)
 		{
 			make_range(&absent[i], integers, buf, &lo, &hi);
-			sum += (uint64_t) sfx_surf_lookup_range(s, &lo, &hi);
+			sum += (uint64_t) lookup_range(s, &lo, &hi);
 		}
 		tr = now() - t < tr ? now() - t : tr;
 		t = now();
@@ -229,8 +271,8 @@ probe(const SfxSurf *s, bool integers, double build)
 					   *b = &absent[i];
 			bool		less = cmp_key(a, b) < 0;
 
-			lo = (SfxSurfBound) {less ? a->s : b->s, less ? a->len : b->len, true};
-			hi = (SfxSurfBound) {less ? b->s : a->s, less ? b->len : a->len, true};
+			lo = coded(less ? a->s : b->s, less ? a->len : b->len, buf, sizeof(buf));
+			hi = coded(less ? b->s : a->s, less ? b->len : a->len, hibuf, sizeof(hibuf));
 			sfx_surf_count(s, &lo, &hi, &n);
 			sum += n;
 		}
@@ -243,11 +285,11 @@ probe(const SfxSurf *s, bool integers, double build)
 		if (range_empty(&lo, &hi))
 		{
 			empty++;
-			rfp += sfx_surf_lookup_range(s, &lo, &hi) != 0;
+			rfp += lookup_range(s, &lo, &hi) != 0;
 		}
 	}
 	printf("  hash %2d real %2d: %6.2f bits/key; FPR point %8.4f%%, range %8.4f%% (of %zu); ns: present %.0f, absent %.0f, range %.0f, "
-		   "count %.0f, build per key %.0f%s\n", s->hashbits, s->realbits, 8.0 * (double) s->size / (double) nkeys,
+		   "count %.0f, build per key %.0f%s\n", s->hashbits, s->realbits, 8.0 * (double) (s->size + code_size) / (double) nkeys,
 		   100.0 * (double) fp / (double) np, 100.0 * (double) rfp / (double) (empty ? empty : 1), empty, tp / NPROBE,
 		   ta / (double) np, tr / (double) np, tc / (double) (np / 10), build / (double) nkeys, lost ? " LOST KEYS" : "");
 	fflush(stdout);
@@ -265,13 +307,13 @@ describe(const SfxSurf *s)
 		const uint8_t *from,
 				   *to;
 	}			part[] = {
-		{"dense", s->dense, s->code}, {"edges", s->blocks, s->select}, {"select", s->select, s->haspath},
+		{"dense", s->dense, s->code}, {"edges", s->blocks, s->buckets}, {"buckets", s->buckets, s->select}, {"select", s->select, s->haspath},
 		{"haspath", s->haspath, s->ends}, {"ends", s->ends, s->kinds}, {"path numbers", s->kinds, s->starts},
 		{"pool", s->starts, s->suffixes}
 	};
 
-	printf("  %u-bit labels, height %u, edges %.3f, nodes %.3f, paths %.3f, different %.4f per key, %zu dense nodes\n",
-		   s->lwidth, s->height, (double) s->nedges / (double) nkeys, (double) s->nnodes / (double) nkeys,
+	printf("  %u-bit labels in %u buckets, height %u, edges %.3f, nodes %.3f, paths %.3f, different %.4f per key, %zu dense nodes\n",
+		   s->lwidth, 1u << s->bshift, s->height, (double) s->nedges / (double) nkeys, (double) s->nnodes / (double) nkeys,
 		   (double) s->npaths / (double) nkeys, (double) s->ndict / (double) nkeys, (size_t) s->ndense);
 	printf(" ");
 	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
@@ -279,20 +321,62 @@ describe(const SfxSurf *s)
 	printf("\n");
 }
 
-static void
-run(const char *name, bool integers)
+/*
+ * What the paper's LOUDS-DS takes: a node for each byte of each cut key, a byte's end of key where one key continues another; per sparse edge
+ * 8 bits of label and two more, rank samples of 32 bits per 512 and select samples of 32 per 64 nodes; per dense node 513 bits and samples
+ * per 64; the dense part at most 1/64 of the sparse one.
+ */
+static double
+textbook_bits(void)
 {
-	static const unsigned bits[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 8}, {4, 4}, {0, 16}, {0, 24}};
+	static uint64_t edges[65536],
+				inner[65536];
+	double		all = 0,
+				sparse,
+				dense = 0,
+				best;
+	uint32_t	lcp = 0,
+				height = 0;
 
-	split();
-	printf("%s: %zu keys, %zu absent\n", name, nkeys, nabsent);
-	for (size_t c = 0; c < sizeof(bits) / sizeof(bits[0]); c++)
+	memset(edges, 0, sizeof(edges));
+	memset(inner, 0, sizeof(inner));
+	inner[0] = 1;
+	for (size_t i = 0; i < nkeys; i++)
+	{
+		uint32_t	next = i + 1 < nkeys ? sfx_lcp(keys[i].s, keys[i].len, keys[i + 1].s, keys[i + 1].len) : 0,
+					cut = (lcp > next ? lcp : next) + 1;
+
+		height = cut > height ? cut : height;
+		for (uint32_t d = lcp; d < cut; d++)
+			edges[d]++;
+		for (uint32_t d = lcp + 1; d < cut; d++)
+			inner[d]++;
+		lcp = next;
+	}
+	for (uint32_t d = 0; d < height; d++)
+		all += (double) edges[d] * (10 + 2 * 32 / 512.0) + (double) inner[d] * 0.5;
+	best = sparse = all;
+	for (uint32_t d = 0; d < height; d++)
+	{
+		dense += (double) inner[d] * 513 * 1.25;
+		sparse -= (double) edges[d] * (10 + 2 * 32 / 512.0) + (double) inner[d] * 0.5;
+		if (dense * 64 <= sparse || dense + sparse < best)
+			best = dense + sparse;
+	}
+	return best / (double) nkeys;
+}
+
+static void
+run_codes(bool integers, const unsigned (*bits)[2], size_t n)
+{
+	for (size_t c = 0; c < n; c++)
 	{
 		SfxSurfAlloc alloc = {NULL, resize};
 		SfxSurfBuild b;
 		SfxSurf		s;
 		uint64_t	size;
 		uint8_t    *buf = NULL;
+		static uint8_t kbuf[65536];
 		double		best = 1e18;
 
 		for (int round = 0; round < 3; round++)
@@ -302,7 +386,11 @@ run(const char *name, bool integers)
 			free(buf);
 			sfx_surf_build_init(&b, &alloc, bits[c][0], bits[c][1]);
 			for (size_t i = 0; i < nkeys; i++)
-				sfx_surf_add(&b, keys[i].s, keys[i].len);
+			{
+				SfxSurfBound k = coded(keys[i].s, keys[i].len, kbuf, sizeof(kbuf));
+
+				sfx_surf_add(&b, k.key, k.len);
+			}
 			if (sfx_surf_size(&b, &size) != SFX_OK)
 				exit(1);
 			buf = malloc(size);
@@ -318,12 +406,77 @@ run(const char *name, bool integers)
 		probe(&s, integers, best);
 		free(buf);
 	}
-	for (size_t i = 0; i < nall; i++)
-		free((void *) all[i].s);
+}
+
+/* The same filters behind a dictionary of that scheme, made from every hundredth key. */
+static void
+run_hope(const char *name, SfxHopeScheme scheme, const unsigned (*bits)[2], size_t n)
+{
+	uint32_t	limit = 65536,
+				nsample = 0;
+	SfxHopeKey *sample = malloc((nkeys / 100 + 1) * sizeof(SfxHopeKey));
+	size_t		bytes = 0,
+				plain = 0,
+				enc = 0;
+	uint8_t    *dict = malloc(SFX_HOPE_DICT_BOUND(scheme, limit));
+	static uint8_t kbuf[65536];
+	void	   *scratch,
+			   *state;
+	double		t = now();
+	int			len;
+
+	for (size_t i = 0; i < nkeys; i += 100)
+	{
+		sample[nsample++] = (SfxHopeKey) {keys[i].s, keys[i].len};
+		bytes += keys[i].len;
+	}
+	scratch = malloc(sfx_hope_build_size(scheme, limit, bytes));
+	len = sfx_hope_build(scheme, limit, sample, nsample, scratch, sfx_hope_build_size(scheme, limit, bytes), dict,
+						 SFX_HOPE_DICT_BOUND(scheme, limit));
+	if (len < 0)
+		exit(3);
+	code_size = (size_t) len;
+	state = malloc(sfx_hope_state_size(dict, code_size));
+	if (sfx_hope_open(state, sfx_hope_state_size(dict, code_size), dict, code_size) != SFX_OK)
+		exit(3);
+	code = state;
+	t = now() - t;
+	for (size_t i = 0; i < nkeys; i += 7)
+	{
+		plain += keys[i].len;
+		enc += coded(keys[i].s, keys[i].len, kbuf, sizeof(kbuf)).len;
+	}
+	printf(" behind HOPE %s: keys of %.0f%%, a dictionary of %zu bytes (%.2f bits/key), made in %.2f s\n", name,
+		   100.0 * (double) enc / (double) plain, code_size, 8.0 * (double) code_size / (double) nkeys, t / 1e9);
+	run_codes(false, bits, n);
+	code = NULL;
+	code_size = 0;
+	free(state);
+	free(scratch);
+	free(dict);
+	free(sample);
+}
+
+static void
+run(const char *name, bool integers)
+{
+	static const unsigned bits[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 8}, {4, 4}, {0, 16}, {0, 24}};
+	static const unsigned less[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 6}, {0, 8}, {0, 10}, {0, 12}};
+
+	split();
+	printf("%s: %zu keys, %zu absent; the textbook structure: %.2f bits/key and suffixes\n", name, nkeys, nabsent,
+		   textbook_bits());
+	run_codes(integers, bits, sizeof(bits) / sizeof(bits[0]));
+	if (!integers)
+	{
+		run_hope("Single-Char", SFX_HOPE_SINGLE, less, sizeof(less) / sizeof(less[0]));
+		run_hope("3-Grams", SFX_HOPE_GRAM3, less, sizeof(less) / sizeof(less[0]));
+		run_hope("ALM improved", SFX_HOPE_ALM_IMPROVED, less, sizeof(less) / sizeof(less[0]));
+	}
 	free(keys);
+	free(key_bytes);
 	free(absent);
 	free(absent_bytes);
-	nall = 0;
 }
 
 static void
