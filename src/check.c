@@ -8,7 +8,7 @@
  *	2. each generation: its chain of log pages, then its image against the log
  *	3. each level of the tree from the root down, along right links, beside the level above
  *	4. every block that nobody owns so far is a free one
- *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key, or to one that nobody can see any more
+ *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key and INCLUDE columns, or to one that nobody can see any more
  *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry
  *
  * On a primary the merge lock keeps the tree and the list of generations as they are; what may change meanwhile
@@ -140,15 +140,16 @@ remember_entry(SfxCheck *cs, const SfxEntry *e)
 	bloom_add_element(cs->filter, bytes, len);
 }
 
-/* The decoders of keys do not know the block. */
+/* The decoders of values do not know the block. */
 static void
 decode_context(void *arg)
 {
 	errcontext("checking block %u", *(BlockNumber *) arg);
 }
 
+/* Its values can be decoded, and are its row's. */
 static void
-check_bytes(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+check_values(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -159,6 +160,8 @@ check_bytes(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	sfx_key_decode(&cs->kd, cs->index, e->key, e->keylen, cs->kd.nkeys, values, isnull, cs->arena);
 	if (e->paylen > 0)
 		sfx_payload_decode(&cs->kd, cs->index, e->payload, e->paylen, values, isnull, cs->arena);
+	if (cs->rows && !dead)
+		sfx_check_row(cs, blkno, e);
 	error_context_stack = context.previous;
 	MemoryContextSwitchTo(old);
 	if (sfx_key_may_be_long(&cs->kd, e->keylen))
@@ -176,7 +179,7 @@ sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
 		sfx_broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
 			   e->paylen, cs->kd.natts - cs->kd.nkeys);
-	check_bytes(cs, blkno, e);
+	check_values(cs, blkno, e, dead);
 	if (dead)
 		return;
 	if (e->tid > cs->max_tid)
@@ -186,8 +189,6 @@ sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 	}
 	if (cs->filter)
 		remember_entry(cs, e);
-	if (cs->rows)
-		sfx_check_row(cs, blkno, e);
 }
 
 /* ---- 1. metapage and gates ---- */

@@ -2,7 +2,7 @@
  * check_rows.c - the verifier: each entry's row
  *
  * An entry's TID leads to a row, or to the remains of one that nobody can see any more.  Of the versions that somebody may still
- * see (a HOT chain's), one has the entry's key.
+ * see (a HOT chain's), one has the entry's key, and its INCLUDE columns byte by byte.
  *
  * The merge lock is held, so no VACUUM that has yet to pass the tree gives a TID that was read here to another row meanwhile.
  *-------------------------------------------------------------------------
@@ -15,6 +15,7 @@
 #include "catalog/index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -73,25 +74,64 @@ tid_is_used(SfxCheck *cs, ItemPointer tid)
 	return used;
 }
 
-/* Has the row in hand this key? */
+/* Has the row in hand this key?  values and isnull: the index's columns of the row, not yet formed. */
 static bool
-row_has_key(SfxCheck *cs, const SfxEntry *e)
+row_has_key(SfxCheck *cs, const SfxEntry *e, Datum *values, bool *isnull)
 {
-	SfxRows    *rows = cs->rows;
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
 	uint8		want[SFX_MAX_ENTRY + 6];
 	uint8		got[SFX_MAX_ENTRY + 6];
 	int			wantlen = sfx_check_element(cs, e->key, e->keylen, e->tid, want);
 	int			gotlen;
-	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(rows->estate));
 
-	FormIndexDatum(rows->info, rows->slot, rows->estate, values, isnull);
+	FormIndexDatum(cs->rows->info, cs->rows->slot, cs->rows->estate, values, isnull);
 	gotlen = sfx_key_encode(&cs->kd, cs->index, values, isnull, got);
 	gotlen = sfx_check_element(cs, got, gotlen, e->tid, got);
-	MemoryContextSwitchTo(old);
-	ResetPerTupleExprContext(rows->estate);
 	return gotlen == wantlen && memcmp(got, want, gotlen) == 0;
+}
+
+/* Are the entry's INCLUDE columns those of the row?  Values may be compressed in one of them only. */
+static bool
+row_has_payload(SfxCheck *cs, const SfxEntry *e, const Datum *values, const bool *isnull)
+{
+	Datum		stored[INDEX_MAX_KEYS];
+	bool		stored_null[INDEX_MAX_KEYS];
+
+	if (e->paylen == 0)
+		return true;
+	sfx_payload_decode(&cs->kd, cs->index, e->payload, e->paylen, stored, stored_null, cs->arena);
+	for (int i = cs->kd.nkeys; i < cs->kd.natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(cs->index), i);
+
+		if (stored_null[i] != isnull[i] ||
+			(!isnull[i] && !datum_image_eq(stored[i], values[i], att->attbyval, att->attlen)))
+			return false;
+	}
+	return true;
+}
+
+typedef enum RowMatch
+{
+	ROW_NONE,					/* nobody can see it any more */
+	ROW_OTHER_KEY,
+	ROW_OTHER_PAYLOAD,
+	ROW_MATCHES
+} RowMatch;
+
+/* How far does the row in hand agree with the entry? */
+static RowMatch
+match_row(SfxCheck *cs, const SfxEntry *e)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	RowMatch	match = ROW_OTHER_KEY;
+	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(cs->rows->estate));
+
+	if (row_has_key(cs, e, values, isnull))
+		match = row_has_payload(cs, e, values, isnull) ? ROW_MATCHES : ROW_OTHER_PAYLOAD;
+	MemoryContextSwitchTo(old);
+	ResetPerTupleExprContext(cs->rows->estate);
+	return match;
 }
 
 void
@@ -100,7 +140,7 @@ sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	SfxRows    *rows = cs->rows;
 	ItemPointerData tid;
 	bool		again = false;
-	bool		found = false;
+	RowMatch	best = ROW_NONE;
 
 	ItemPointerSet(&tid, SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
 	if (SFX_TID_BLOCK(e->tid) >= rows->nblocks)
@@ -116,12 +156,13 @@ sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 
 		if (!table_index_fetch_tuple(rows->fetch, &at, &rows->snapshot, rows->slot, &again, &all_dead))
 			break;
-		found = true;
-		if (row_has_key(cs, e))
+		best = Max(best, match_row(cs, e));
+		if (best == ROW_MATCHES)
 			return;
 	} while (again);
-	if (found)
-		sfx_broken(cs, blkno, "entry for row (%u,%u), which has another key", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+	if (best != ROW_NONE)
+		sfx_broken(cs, blkno, "entry for row (%u,%u), which has %s", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid),
+				   best == ROW_OTHER_KEY ? "another key" : "other values in INCLUDE columns");
 	if (!tid_is_used(cs, &tid))
 		sfx_broken(cs, blkno, "entry for row (%u,%u), which does not exist", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
 }

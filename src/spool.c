@@ -212,12 +212,19 @@ spill(SfxSpool *s)
 	s->in_memory = false;
 }
 
+/* Nothing is held while items are sorted but memory of the build's. */
+static void
+check_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 static void
 sort_in_memory(SfxSpool *s)
 {
 	SfxItem    *tmp = MemoryContextAllocHuge(s->cxt, Max(s->nitems, 1) * sizeof(SfxItem));
 
-	sfx_item_sort(s->items, tmp, s->nitems);
+	sfx_item_sort(s->items, tmp, s->nitems, check_interrupts);
 	pfree(tmp);
 }
 

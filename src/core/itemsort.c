@@ -14,12 +14,37 @@
 #define RADIX_MIN		1500	/* items from which on radix sort pays */
 #define WHOLE_MAX		6		/* equal words compared as whole strings at once */
 #define AHEAD			16		/* items whose strings are asked for in advance */
+#define POLL_ITEMS		65536	/* visits of items between two calls of poll */
 
 typedef struct Sorter
 {
 	SfxItem    *tmp;
 	uint32_t	count[8][256];	/* of one radix sort */
+	void		(*poll) (void);
+	size_t		visits;			/* since the last call of poll */
 } Sorter;
+
+/* So many items are visited now. */
+static inline void
+visit(Sorter *s, size_t n)
+{
+	s->visits += n;
+	if (s->visits < POLL_ITEMS)
+		return;
+	s->visits = 0;
+	if (s->poll)
+		s->poll();
+}
+
+/* The end of a piece of [i, n) that is short enough to be visited between two polls. */
+static inline size_t
+piece(Sorter *s, size_t i, size_t n)
+{
+	size_t		len = n - i < POLL_ITEMS ? n - i : POLL_ITEMS;
+
+	visit(s, len);
+	return i + len;
+}
 
 /* The word at byte depth. */
 static inline uint64_t
@@ -84,9 +109,10 @@ radix_sort(Sorter *s, SfxItem *a, size_t n)
 	SfxItem    *to = s->tmp;
 
 	memset(s->count, 0, sizeof(s->count));
-	for (size_t i = 0; i < n; i++)
-		for (int d = 0; d < 8; d++)
-			s->count[d][a[i].word >> (8 * d) & 0xFF]++;
+	for (size_t i = 0; i < n;)
+		for (size_t end = piece(s, i, n); i < end; i++)
+			for (int d = 0; d < 8; d++)
+				s->count[d][a[i].word >> (8 * d) & 0xFF]++;
 	for (int d = 0; d < 8; d++)
 	{
 		uint32_t   *count = s->count[d];
@@ -102,8 +128,9 @@ radix_sort(Sorter *s, SfxItem *a, size_t n)
 			count[v] = at;
 			at += c;
 		}
-		for (size_t i = 0; i < n; i++)
-			to[count[from[i].word >> (8 * d) & 0xFF]++] = from[i];
+		for (size_t i = 0; i < n;)
+			for (size_t end = piece(s, i, n); i < end; i++)
+				to[count[from[i].word >> (8 * d) & 0xFF]++] = from[i];
 		t = from;
 		from = to;
 		to = t;
@@ -176,17 +203,18 @@ words_ascend(const SfxItem *a, size_t n)
 
 /* Take the next words.  False: no string goes on. */
 static bool
-load_words(SfxItem *a, size_t n, uint32_t depth)
+load_words(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 {
 	bool		more = false;
 
-	for (size_t i = 0; i < n; i++)
-	{
-		if (i + AHEAD < n)
-			__builtin_prefetch(a[i + AHEAD].at + depth);
-		a[i].word = word_at(a[i].at, depth);
-		more |= sfx_item_len(&a[i]) > depth;
-	}
+	for (size_t i = 0; i < n;)
+		for (size_t end = piece(s, i, n); i < end; i++)
+		{
+			if (i + AHEAD < n)
+				__builtin_prefetch(a[i + AHEAD].at + depth);
+			a[i].word = word_at(a[i].at, depth);
+			more |= sfx_item_len(&a[i]) > depth;
+		}
 	return more;
 }
 
@@ -196,13 +224,14 @@ sort_level(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 {
 	for (;;)
 	{
+		visit(s, n);
 		if (!words_ascend(a, n))
 			sort_words(s, a, n);
 		if (a[0].word != a[n - 1].word)
 			break;
 		/* all are equal: no level of its own for that */
 		depth += 8;
-		if (!load_words(a, n, depth))
+		if (!load_words(s, a, n, depth))
 		{
 			insertion_sort_whole(a, n, 0);
 			return;
@@ -218,7 +247,7 @@ sort_level(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 			insertion_sort_whole(a + i, j - i, depth);
 		else
 		{
-			(void) load_words(a + i, j - i, depth + 8);
+			(void) load_words(s, a + i, j - i, depth + 8);
 			sort_level(s, a + i, j - i, depth + 8);
 		}
 		i = j;
@@ -226,11 +255,13 @@ sort_level(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 }
 
 void
-sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n)
+sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n, void (*poll) (void))
 {
 	Sorter		s;
 
 	s.tmp = tmp;
+	s.poll = poll;
+	s.visits = 0;
 	if (n > 1)
 		sort_level(&s, a, n, 0);
 }

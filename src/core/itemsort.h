@@ -20,8 +20,11 @@ typedef struct SfxItem
 /* Make an item of the string at `at`, which stays where it is. */
 extern void sfx_item_set(SfxItem *item, const uint8_t *at);
 
-/* Sort a[0..n) in memcmp order; of two strings of which one is the other's prefix, the shorter one first.  tmp: n more. */
-extern void sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n);
+/*
+ * Sort a[0..n) in memcmp order; of two strings of which one is the other's prefix, the shorter one first.  tmp: n more.
+ * poll (NULL: none) is called every millisecond or so of work and need not return: the order of a is undefined then.
+ */
+extern void sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n, void (*poll) (void));
 
 static inline uint32_t
 sfx_item_len(const SfxItem *item)

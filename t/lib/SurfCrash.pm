@@ -158,7 +158,7 @@ sub add_standby
 	my ($self) = @_;
 
 	$self->{standby} = SurfServer->new(name => 'standby' . ++$self->{standbys}, base => $self->{server}{base}, primary => $self->{server},
-		conf => ['hot_standby = on', "primary_conninfo = 'host=$self->{server}{base} port=$self->{server}{port} user=postgres'"]);
+		conf => ['hot_standby = on', 'restart_after_crash = on', "primary_conninfo = 'host=$self->{server}{base} port=$self->{server}{port} user=postgres'"]);
 	$self->{standby}->start;
 }
 

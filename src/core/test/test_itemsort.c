@@ -1,4 +1,5 @@
-/* The sort of byte strings against qsort, on sets that use each of its ways. */
+/* The sort of byte strings against qsort, on sets that use each of its ways; and it can be left at any poll. */
+#include <setjmp.h>
 #include <stdlib.h>
 #include "../itemsort.h"
 #include "tap.h"
@@ -56,7 +57,7 @@ errors(size_t n)
 
 	memcpy(want, items, n * sizeof(SfxItem));
 	qsort(want, n, sizeof(SfxItem), cmp);
-	sfx_item_sort(items, tmp, n);
+	sfx_item_sort(items, tmp, n, NULL);
 	for (size_t i = 0; i < n; i++)
 		bad += !sfx_same_bytes(sfx_item_bytes(&items[i]), sfx_item_len(&items[i]),
 							   sfx_item_bytes(&want[i]), sfx_item_len(&want[i]));
@@ -66,6 +67,34 @@ errors(size_t n)
 	for (size_t i = 1; i < n; i++)
 		bad += want[i].at == want[i - 1].at;
 	return bad;
+}
+
+static int	polls;
+static int	last_poll;
+static jmp_buf out;
+
+static void
+poll_once(void)
+{
+	if (++polls == last_poll)
+		longjmp(out, 1);
+}
+
+/* Leave the sort at its first poll, its second and so on; how many there are. */
+static int
+leave(size_t n)
+{
+	for (last_poll = 1; last_poll < 1000; last_poll++)
+	{
+		polls = 0;
+		if (setjmp(out) == 0)
+		{
+			sfx_item_sort(items, tmp, n, poll_once);
+			return polls;
+		}
+		make(n, 1, 14, true, 256);
+	}
+	return -1;
 }
 
 int
@@ -118,5 +147,8 @@ main(void)
 		}
 		ok(bad == 0, "%s: %d errors", sets[s].name, bad);
 	}
+	/* a radix sort visits each item once for each byte, and once more */
+	make(MAXITEMS, 1, 14, true, 256);
+	ok(leave(MAXITEMS) >= MAXITEMS * 7 / 65536, "left at every poll");
 	return done_testing();
 }
