@@ -59,5 +59,7 @@ cluster_cleanup()
 		as_user "$BINDIR/pg_ctl" -D "$(dirname "$pidfile")" -m immediate -w stop >/dev/null 2>&1
 	done
 	CLUSTER_RUNNING=
+	# what a test has mounted (scripts/test.sh)
+	[ -z "$SURFIDX_SMALL_DISK" ] || umount "$SURFIDX_SMALL_DISK"
 	rm -rf "$WORK"
 }

@@ -5,6 +5,7 @@
 #	TEST_CONF="a = b; c = d"			more configuration for the regress and isolation cluster
 #	SANITIZE=1							unit tests of src/core under ASan and UBSan
 #	WERROR=1							warnings in src/core are errors
+#	TAP="name..."						only these of the stage tap: t/name.pl
 #	KEEP=1								leave the temporary directory in place
 #
 # The stage "stops" runs t/stops on a private copy of the server with a test build of surfidx: src/stop.h.
@@ -178,6 +179,15 @@ stage_isolation()
 	run_regress isolation "$PGXS_DIR/src/test/isolation/pg_isolation_regress" specs spec --load-extension=surfidx
 }
 
+# A file system that is soon full, where we may mount one.
+small_disk()
+{
+	mkdir "$WORK/small"
+	[ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=16m tmpfs "$WORK/small" 2>/dev/null || return
+	chown "$(test_user)" "$WORK/small"
+	export SURFIDX_SMALL_DISK=$WORK/small
+}
+
 stage_tap()
 {
 	local test name log status server_log
@@ -188,8 +198,10 @@ stage_tap()
 		fail "tap: PostgreSQL::Test::Cluster is not installed beside PGXS"
 		return
 	fi
+	small_disk
 	for test; do
 		name=$(basename "$test" .pl)
+		[ -z "$TAP" ] || [[ " $TAP " == *" $name "* ]] || continue
 		log=$WORK/$name.tap
 		# Names of PostgreSQL's own settings must not reach the clusters that the tests make.
 		(cd "$WORK" && unset PGDATA PGHOST PGPORT PGUSER PGDATABASE && as_user env \

@@ -48,6 +48,18 @@ while (time - $start < $seconds && $server->postmaster_alive && $failures <= 3)
 	$good = run_seed($first + $n++) && $good;
 }
 ok($good, "seeds from a random one on");
+# Two sessions at the same time, some cases only.
+my $pair = SurfDiff->new(server => $server, sessions => 2);
+$good = 1;
+for my $n (0 .. 2)
+{
+	my $failure = $pair->run_case($first + $n, 0.3, time + 8) or next;
+
+	$good = 0;
+	diag('seed ' . ($first + $n) . ", two sessions: $failure->{what}");
+	diag($failure->{script});
+}
+ok($good, 'two sessions at the same time');
 is(join('', $server->crashes), '', 'no crash in the server log');
 
 my $queries = $diff->{counts}{queries} || 0;

@@ -1,4 +1,4 @@
-# What runs out: disk, worker slots, time; and what thousands of failed statements leave behind in a session: nothing.
+# What runs out: disk, worker slots, time, locks; and what thousands of failed statements leave behind in a session: nothing.
 use strict;
 use warnings;
 
@@ -7,7 +7,7 @@ use lib "$FindBin::Bin/lib";
 use SurfServer;
 use Test::More;
 
-my $server = SurfServer->new(name => 'resources', conf => [ 'autovacuum = off', 'surfidx.auto_merge = off', 'max_worker_processes = 0', 'max_parallel_workers = 0', 'wal_level = minimal', 'max_wal_senders = 0', 'min_wal_size = 32MB', 'wal_keep_size = 0' ]);
+my $server = SurfServer->new(name => 'resources', conf => [ 'autovacuum = off', 'surfidx.auto_merge = off', 'max_worker_processes = 0', 'max_locks_per_transaction = 10', 'max_connections = 10', 'max_parallel_workers = 0', 'wal_level = minimal', 'max_wal_senders = 0', 'min_wal_size = 32MB', 'wal_keep_size = 0' ]);
 my $s;
 
 sub sound
@@ -89,6 +89,24 @@ for my $round (1 .. 60)
 note('cancelled: ' . join(', ', map { "$_ $cancelled{$_}" } sort keys %cancelled));
 cmp_ok(scalar keys %cancelled, '>=', 3, 'statements of several kinds were cancelled');
 sound('after timeouts', 'e_k', 'e_s', 'e_a');
+
+# ------------------------------------------------------------------------------------------ locks
+
+# More indexes in one transaction than the lock table has room for: whichever lock is the one too many, the statement fails and no more.
+$s->value("CREATE TABLE l (k int, p int) PARTITION BY LIST (p); SELECT 1");
+for my $n (0 .. 9) { $s->value(join('', map { "CREATE TABLE l$_ PARTITION OF l FOR VALUES IN ($_); CREATE UNIQUE INDEX l${_}_k ON l$_ USING surfidx (k);" } 60 * $n .. 60 * $n + 59) . ' SELECT 1') }
+my %ended;
+for my $n (map { 600 - 37 * $_ } 0 .. 15)
+{
+	my $r = $s->query("INSERT INTO l SELECT g * 1000 + $n, g % $n FROM generate_series(1, 600) g");
+
+	$ended{ $r->{error} }++;
+	$r = $s->query("BEGIN; SELECT count(*) FROM (SELECT surfidx_merge(i::regclass) FROM (SELECT format('l%s_k', g) i FROM generate_series(0, $n - 1) g) x OFFSET 0) y; ROLLBACK");
+	$ended{ $r->{error} }++;
+}
+is(join(' ', sort keys %ended), ' 53200', 'statements that lock many indexes end well or are out of shared memory: ' . join(', ', map { ($_ || 'done') . " $ended{$_}" } sort keys %ended));
+sound('after lack of locks', map { 'l' . 31 * $_ . '_k' } 0 .. 19);
+is($s->value("SELECT count(*) FROM pg_locks WHERE locktype = 'object'"), 0, 'no lock is left');
 
 # ------------------------------------------------------------------------------------------ leaks
 

@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 # Random differential tests for as long as asked: see t/lib/SurfDiff.pm.
 #
-#	PG_CONFIG=/path/to/pg_config bench/torture/diff.pl [--seed N] [--seconds N] [--cases N] [--scale F] [--out DIR] [--keep-going] [--conf 'a = b']
+#	PG_CONFIG=/path/to/pg_config bench/torture/diff.pl [--seed N] [--seconds N] [--cases N] [--scale F] [--sessions 2] [--out DIR] [--keep-going] [--conf 'a = b']
 #
 # Seeds run from --seed upwards, so that "--seed N --cases 1" repeats case N.  surfidx must be installed in
-# that server.  Scripts that show failures go to --out, one for each seed.
+# that server.  With --sessions 2 two of them change and ask at the same time.  Scripts that show failures go to --out, one for each seed.
 use strict;
 use warnings;
 use FindBin;
@@ -14,9 +14,9 @@ use Time::HiRes qw(time);
 use SurfDiff;
 use SurfServer;
 
-my %opt = (seed => 1 + int(rand(1e6)), seconds => 300, cases => 0, scale => 1, out => '.');
+my %opt = (seed => 1 + int(rand(1e6)), seconds => 300, cases => 0, scale => 1, sessions => 1, out => '.');
 
-GetOptions(\%opt, 'seed=i', 'seconds=i', 'cases=i', 'scale=f', 'out=s', 'keep-going', 'conf=s@', 'verbose') or exit 2;
+GetOptions(\%opt, 'seed=i', 'seconds=i', 'cases=i', 'scale=f', 'sessions=i', 'out=s', 'keep-going', 'conf=s@', 'verbose') or exit 2;
 $| = 1;
 my $server = SurfServer->new(name => 'diff', conf => [ 'autovacuum_naptime = 1s', 'max_wal_size = 4GB', @{ $opt{conf} || [] } ]);
 my $end = time + $opt{seconds};
@@ -24,7 +24,7 @@ my ($cases, $failed) = (0, 0);
 my $start = time;
 
 $server->start;
-my $diff = SurfDiff->new(server => $server, verbose => $opt{verbose});
+my $diff = SurfDiff->new(server => $server, verbose => $opt{verbose}, sessions => $opt{sessions});
 
 for (my $seed = $opt{seed}; time < $end && (!$opt{cases} || $cases < $opt{cases}); $seed++)
 {
@@ -48,7 +48,7 @@ for (my $seed = $opt{seed}; time < $end && (!$opt{cases} || $cases < $opt{cases}
 		rename $server->{log}, "$server->{log}.$seed";
 		$server->stop('immediate');
 		$server->start;
-		$diff = SurfDiff->new(server => $server, verbose => $opt{verbose});
+		$diff = SurfDiff->new(server => $server, verbose => $opt{verbose}, sessions => $opt{sessions});
 	}
 	last unless $opt{"keep-going"} && $failed < 10;
 }

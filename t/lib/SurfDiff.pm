@@ -4,7 +4,9 @@
 # Cases with a UNIQUE index have a twin table with btree indexes, which tells which changes must fail.
 # Every statement that matters for the table's state is logged, so that a failure can be replayed and shrunk.
 #
-#	my $diff = SurfDiff->new(server => $server);
+# With two sessions both change the table at the same time, or one asks the same of one snapshot in several ways while the other one changes it.
+#
+#	my $diff = SurfDiff->new(server => $server, sessions => 1);
 #	my $failure = $diff->run_case($seed, $scale);		undef, or { what, script }
 package SurfDiff;
 
@@ -15,6 +17,8 @@ use Time::HiRes qw(time);
 use SurfServer;
 
 use constant SHRINK_SECONDS => 60;
+# A failure that depends on timing is looked for so often in a replay.
+use constant REPLAYS => 6;
 
 # ------------------------------------------------------------------------------------------ random numbers
 
@@ -334,7 +338,7 @@ sub make_case
 sub new
 {
 	my ($class, %opt) = @_;
-	my $self = bless { server => $opt{server}, verbose => $opt{verbose}, counts => {}, plans => {}, serial => 0 }, $class;
+	my $self = bless { server => $opt{server}, verbose => $opt{verbose}, sessions => $opt{sessions} || 1, counts => {}, plans => {}, serial => 0 }, $class;
 	my $s = $opt{server}->session;
 
 	$s->value('SELECT 1');
@@ -390,7 +394,8 @@ sub statement_sql
 
 	$sql =~ s/%ROWS%/join(",\n", @{ $st->{rows} })/e if $st->{rows};
 	$sql =~ s/%T%/$table/g;
-	return $sql;
+	return $sql unless $st->{beside};
+	return join(";\n", (map { "-- session b: " . (statement_sql($_, $table) =~ s/\n/\n--            /gr) } @{ $st->{beside} }), "-- at the same time:\n$sql");
 }
 
 # Run one statement that changes things; both twins, where there are twins.  Errors are part of the game, but the twins' must agree.
@@ -453,10 +458,11 @@ sub set_up
 	my ($self, $case) = @_;
 	my $columns = join(', ', 'id int4', map { "$_->{name} $_->{type}" } @{ $case->{columns} });
 	my $with = pick('', '', 'WITH (autovacuum_enabled = off)', 'WITH (fillfactor = 70)');
-	my $kind = pick(('') x 8, 'UNLOGGED', 'TEMP');
+	my $kind = pick(('') x 8, 'UNLOGGED', $self->{sessions} > 1 ? '' : 'TEMP');
 	my $early = chance(0.5);
 
-	$case->{twins} = $case->{unique};
+	# twins do not agree where the order of two sessions' changes is open
+	$case->{twins} = $case->{unique} && $self->{sessions} == 1;
 	$case->{temp} = $kind eq 'TEMP';
 	$self->change($case, { sql => "CREATE $kind TABLE %T% ($columns) $with", keep => 1 });
 	# a primary key for ON CONFLICT, which a unique surfidx index beside it may not allow
@@ -845,6 +851,107 @@ sub try_check
 	return { what => "$sql: error $r->{error} " . join(' ', @{ $r->{rows} }), check => $sql };
 }
 
+# ------------------------------------------------------------------------------------------ two sessions
+
+# What may happen where two sessions meet.
+sub is_conflict { return $_[0] =~ /^(?:40P01|40001|23505|25P02|55P03|42P01|42704|21000|42P10)?\z/ }
+
+# Send to b what is to happen beside; wait for all of it.
+sub send_beside
+{
+	my ($self, @statements) = @_;
+
+	$self->{b}->send(statement_sql($_, 't')) for @statements;
+}
+
+sub receive_beside
+{
+	my ($self, @statements) = @_;
+
+	for my $st (@statements)
+	{
+		my $r = $self->{b}->receive(130);
+
+		$self->lost("$st->{sql} (session b)") if $r->{lost};
+		$self->fail("error $r->{error} in session b from: $st->{sql}") if !is_conflict($r->{error});
+	}
+}
+
+# A change while the other session changes something, too.
+sub change_beside
+{
+	my ($self, $case, $st, $other) = @_;
+
+	push @{ $self->{log} }, { %$st, beside => [$other] };
+	$self->{counts}{'changes beside'}++;
+	$self->send_beside($other);
+	my $r = $self->{a}->query(statement_sql($st, 't'), 130);
+
+	$self->lost($st->{sql}) if $r->{lost};
+	$self->receive_beside($other);
+	$self->fail("error $r->{error} from: $st->{sql}") if !is_conflict($r->{error});
+	$self->{a}->query('ROLLBACK') if $st->{sql} =~ /^BEGIN/;
+	$self->{b}->query('ROLLBACK') if $other->{sql} =~ /^BEGIN/;
+}
+
+# A query in several ways of one snapshot while b does all that.
+sub query_beside
+{
+	my ($self, $q, @others) = @_;
+
+	$self->{a}->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');
+	$self->send_beside(@others);
+	my $failure = $self->try_query($self->{a}, $q);
+	$self->{a}->query('COMMIT') unless $failure && $failure->{what} =~ /went away/;
+	$self->receive_beside(@others);
+	# the deadlock detector's choice
+	return undef if $failure && grep { /^error (?:40P01|25P02)/ } $failure->{want} // '', $failure->{got} // '';
+	return $failure;
+}
+
+sub any_statement { my ($self, $case) = @_; return chance(0.55) ? $self->one_change($case) : chance(0.3) ? $self->transaction($case) : $self->maintenance($case) }
+
+sub two_sessions_round
+{
+	my ($self, $case) = @_;
+	my @ix = grep { $_->{exists} } @{ $case->{indexes} };
+
+	return unless @ix;
+	for (1 .. 6)
+	{
+		$self->change_beside($case, chance(0.7) ? $self->one_change($case) : $self->transaction($case), $self->any_statement($case)) for 1 .. rnd(4);
+		my $q = chance(0.3) ? $self->whole_query(pick(@ix)) : $self->make_query($case, pick(@ix));
+
+		next if $q->{heavy} && $case->{rows} > 400;
+		my @others = map { $self->any_statement($case) } 1 .. 1 + rnd(4);
+
+		$q = { %$q, beside => \@others };
+		$self->{counts}{'queries beside'}++;
+		my $failure = $self->query_beside($q, @others);
+		if ($failure)
+		{
+			$self->{failed_query} = $q;
+			die $failure;
+		}
+		push @{ $self->{log} }, @others;
+	}
+}
+
+# No key twice.
+sub unique_holds
+{
+	my ($self, $case) = @_;
+
+	for my $ix (grep { $_->{exists} && $_->{unique} } @{ $case->{indexes} })
+	{
+		my @keys = map { $_->{col}{name} } @{ $ix->{keys} };
+		my @where = ($ix->{where} || 'true', $ix->{not_distinct} ? () : map { "$_ IS NOT NULL" } @keys);
+		my $r = $self->{a}->query(mode_sql('seq') . 'SELECT count(*) FROM t WHERE ' . join(' AND ', @where) . ' GROUP BY ' . join(', ', @keys) . ' HAVING count(*) > 1');
+
+		$self->fail("a key of $ix->{name} is there twice") if @{ $r->{rows} };
+	}
+}
+
 # ------------------------------------------------------------------------------------------ cursors
 
 # Two cursors of one snapshot, by sort and by index, walk the same way while another session changes the table.
@@ -956,6 +1063,11 @@ sub run_case
 				$self->change($case, $self->maintenance($case)) for 1 .. rnd(4);
 				$self->verify($case);
 				$self->query_round($case);
+				if ($self->{sessions} > 1)
+				{
+					$self->two_sessions_round($case);
+					$self->unique_holds($case);
+				}
 				$self->cursor_round($case) if chance(0.6);
 			}
 			$self->verify($case);
@@ -1010,6 +1122,7 @@ sub script
 
 	if ($q)
 	{
+		$text .= join('', map { '-- session b: ' . (statement_sql($_, 't') =~ s/\n/\n--            /gr) . ";\n" } @{ $q->{beside} }) . "-- at the same time:\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n" if $q->{beside};
 		$text .= "$q->{sql};\n" if $q->{check};
 		$text .= join('', map { mode_sql($_) . "$q->{sql};\n" } 'seq', $failure->{mode} || @{ $q->{modes} }) unless $q->{check};
 	}
@@ -1024,8 +1137,19 @@ sub kind_of
 	return join(' ', map { defined $_ && /^(error \w+)/ ? $1 : 'answer' } @{$f}{ 'want', 'got' });
 }
 
-# Does the log still lead to a failure?
+# Does the log still lead to a failure?  Where two sessions met, it may take some tries.
 sub replay_fails
+{
+	my ($self, $log, $q) = @_;
+
+	for (1 .. $q->{beside} || (grep { $_->{beside} } @$log) ? REPLAYS : 1)
+	{
+		return 1 if $self->replay_fails_once($log, $q);
+	}
+	return 0;
+}
+
+sub replay_fails_once
 {
 	my ($self, $log, $q) = @_;
 	my $failure;
@@ -1033,13 +1157,16 @@ sub replay_fails
 	$self->open_sessions;
 	$failure = $self->guarded(
 		sub {
-			for (@$log)
+			for my $st (@$log)
 			{
-				my $r = $self->{a}->query(statement_sql($_, 't'));
+				$self->send_beside(@{ $st->{beside} || [] });
+				my $r = $self->{a}->query(statement_sql({ %$st, beside => undef }, 't'));
 
-				$self->lost($_->{sql}) if $r->{lost};
+				$self->lost($st->{sql}) if $r->{lost};
+				$self->receive_beside(@{ $st->{beside} || [] });
 			}
-			my $f = $q->{check} ? $self->try_check($self->{a}, { name => $q->{check} }) : $self->try_query($self->{a}, $q);
+			my $f = $q->{check} ? $self->try_check($self->{a}, { name => $q->{check} })
+			  : $q->{beside} ? $self->query_beside($q, @{ $q->{beside} }) : $self->try_query($self->{a}, $q);
 
 			# an index that is gone is no failure
 			die $f if $f && !($q->{check} && $f->{what} =~ /error 42/) && kind_of($f) eq ($q->{failed_as} // kind_of($f));
@@ -1067,6 +1194,18 @@ sub shrink
 			my @gone = splice(@rest, $from, $at + $step - $from);
 			next if grep { $_->{keep} } @gone;
 			@log = @rest if $self->replay_fails(\@rest, $q);
+		}
+	}
+	# what the other session did at the same time
+	for my $st ($q, @log)
+	{
+		for (my $at = @{ $st->{beside} || [] } - 1; $at >= 0 && time < $end; $at--)
+		{
+			my @all = @{ $st->{beside} };
+
+			splice(@{ $st->{beside} = [@all] }, $at, 1);
+			$st->{beside} = undef if $st != $q && !@{ $st->{beside} };
+			$st->{beside} = \@all unless $self->replay_fails(\@log, $q);
 		}
 	}
 	for my $st (grep { $_->{rows} } @log)
