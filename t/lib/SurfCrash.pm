@@ -538,8 +538,38 @@ sub disturb_standby
 		$standby->kill_all;
 		$self->{torn} += $standby->tear(0.2) if chance(0.5);
 	}
-	eval { $standby->start; 1 } or push @problems, "start of the standby: $@";
+	return () if eval { $standby->start; 1 };
+	push @problems, "start of the standby: $@";
+	if ($self->core_stumbles($standby))
+	{
+		$self->{victims}{'standby made anew'}++;
+		remove_tree($standby->{data});
+		$self->wait_up($self->{server});
+		$self->add_standby;
+		@problems = ();
+	}
 	return @problems;
+}
+
+# Redo that begins in the middle of another one finds tables cut off that its first records write to; the server's check of their
+# pages (wal_consistency_checking) takes zeros for damage then.  True: the last that it said is that, of a record that is not ours.
+sub core_stumbles
+{
+	my ($self, $server) = @_;
+
+	return $self->log_tail($server) =~ /FATAL:  invalid page pd_lower 0 pd_upper 0 pd_special 0\n(?:[^\n]*\n){1,6}\z/ && $self->last_redo($server) !~ /surfidx/;
+}
+
+# The record at which redo stopped.
+sub last_redo
+{
+	my ($self, $server) = @_;
+	my $last = 'surfidx: nothing said';
+
+	open(my $f, '<', $server->{log}) or return $last;
+	while (<$f>) { $last = $1 if /CONTEXT:  WAL redo at \S+ for (\S+)/ }
+	close $f;
+	return $last;
 }
 
 # The standby is promoted, the primary is gone, and a new standby is made of it.

@@ -32,19 +32,32 @@ sub inserts
 	return "INSERT INTO t SELECT g * 100 + $n, 'x', 1000000 + g * 100 + $n FROM generate_series(1, 3000, 11) g";
 }
 
+# The pool of images is so small that these leave no room for another one (surfidx.delta_memory below).
+sub evict
+{
+	my ($s) = @_;
+
+	sql('CREATE TABLE IF NOT EXISTS other (k int) WITH (autovacuum_enabled = off); TRUNCATE other; CREATE INDEX IF NOT EXISTS other_k ON other USING surfidx (k) WITH (merge_ratio = 10);
+		INSERT INTO other SELECT generate_series(1, 40000); SET enable_seqscan = off; SELECT count(*) FROM other WHERE k > 39000; RESET enable_seqscan', $s);
+	return;
+}
+
 my %readers = (
 	'forward scan' => [ 'enable_indexonlyscan', 'SELECT md5(string_agg(concat(k, n), chr(44))) FROM (SELECT k, n FROM t WHERE k > 0 ORDER BY k) x' ],
 	'backward scan' => [ 'enable_indexonlyscan', 'SELECT md5(string_agg(concat(k, n), chr(44))) FROM (SELECT k, n FROM t WHERE k > 0 ORDER BY k DESC) x' ],
 	'index-only scan' => [ 'enable_indexscan', 'SELECT md5(string_agg(concat(k, s), chr(44))) FROM (SELECT k, s FROM t WHERE k > 0 ORDER BY k) x' ],
 	'backward index-only scan' => [ 'enable_indexscan', 'SELECT md5(string_agg(concat(k, s), chr(44))) FROM (SELECT k, s FROM t WHERE k > 0 ORDER BY k DESC) x' ],
 	'bitmap scan' => [ 'enable_indexscan', 'SELECT count(*), sum(n), sum(hashtext(s)) FROM t WHERE k > 100 AND k < 290000 AND s > \'0\'' ],
+	'unique check' => [ 'enable_indexonlyscan', "INSERT INTO t VALUES (-1, 'x', 850)" ],
 	'comparator scan' => [ 'enable_indexonlyscan', 'SELECT count(*), sum(k), sum(n) FROM t WHERE ARRAY[n] > ARRAY[500::numeric]' ]);
 
 my %passers = (
-	'inserts and a merge' => sub { sql(inserts()); return start($merge) },
+	# who stands in a unique check lets nobody else check a key of that index
+	'inserts and a merge' => sub { return start(inserts() . ";\n$merge") if ($_[0] // '') =~ /unique/; sql(inserts()); return start($merge) },
 	'VACUUM' => sub { return start($vacuum) },
 	'VACUUM, then new rows at its TIDs, then a merge' => sub { return start("$vacuum;\n" . inserts() . ";\n$merge") },
-	'a frozen generation' => sub { arm('frozen', 'error'); error_of($merge); release('frozen'); sql(inserts()); return undef });
+	'an eviction' => sub { evict(); return undef },
+	'a frozen generation' => sub { arm('frozen', 'error'); error_of($merge); release('frozen'); return start(inserts()) });
 
 for my $kind (sort keys %readers)
 {
@@ -56,18 +69,18 @@ for my $kind (sort keys %readers)
 			my @wrong;
 
 			prepare();
-			for my $point ([ 'metapage read', 0 ], [ 'metapage read', 1 ], [ 'between stages', 0 ], [ 'between stages', 1 ], [ 'leaf chosen', 1 ], [ 'gate chosen', 0 ])
+			for my $point ([ 'metapage read', 0 ], [ 'metapage read', 1 ], [ 'between stages', 0 ], [ 'between stages', 1 ], [ 'leaf chosen', $kind eq 'unique check' ? 0 : 1 ], [ 'gate chosen', 0 ])
 			{
 				my ($name, $skip) = @$point;
 				my $s = session();
-				my $want = sql("BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off; $query; COMMIT");
+				my $want = $kind eq 'unique check' ? 'error 23505' : sql("BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off; $query; COMMIT");
 
-				next if $name eq 'gate chosen' && $kind !~ /only/;
+				next if $name eq 'gate chosen' && $kind !~ /only/ || $kind eq 'unique check' && $skip;
 				sql("SET enable_seqscan = off; SET $without = off; SET enable_sort = off" . ($kind =~ /bitmap/ ? '; SET enable_indexonlyscan = off' : '; SET enable_bitmapscan = off'), $s);
 				arm($name, 'wait', $skip);
 				start($query, $s);
 				come_by($name, $s) or push @wrong, "$name $skip: nobody came by";
-				my $other = $passers{$passer}->();
+				my $other = $passers{$passer}->($kind);
 				settle(0.1) if $other;
 				release($name);
 				my $got = finish($s);
@@ -86,6 +99,107 @@ for my $kind (sort keys %readers)
 	};
 }
 
+# A cursor with entries in hand while others pass by.
+for my $kind (sort grep { !/bitmap|unique|comparator/ } keys %readers)
+{
+	my ($without, $query) = @{ $readers{$kind} };
+	my ($select) = $query =~ /FROM \((.*)\) x/;
+
+	scenario "a cursor left open: $kind", [], sub {
+		for my $passer (sort keys %passers)
+		{
+			prepare();
+			my $s = session();
+			my @want = split /,/, sql("BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off; $select; COMMIT");
+			sql("SET enable_seqscan = off; SET $without = off; SET enable_sort = off; SET enable_bitmapscan = off; BEGIN", $s);
+			my @got = split /,/, sql("DECLARE c SCROLL CURSOR FOR $select; FETCH 300 FROM c", $s);
+			my $other = $passers{$passer}->();
+			settle(0.1) if $other;
+			push @got, split /,/, sql('FETCH 200 FROM c', $s);
+			my @back = split /,/, sql('FETCH BACKWARD 350 FROM c', $s);
+			my @again = split /,/, sql('FETCH 350 FROM c', $s);
+			push @got, split /,/, sql('FETCH ALL FROM c', $s);
+			sql('COMMIT', $s);
+			my $end = $other ? finish($other) : '';
+			is(join(',', @got), join(',', @want), "$kind, $passer: every row");
+			# from the row before the last one that was fetched
+			is(join(',', reverse @back), join(',', @want[ 149 .. 498 ]), "$kind, $passer: and back");
+			is(join(',', @again), join(',', @want[ 150 .. 499 ]), "$kind, $passer: and forward again");
+			unlike($end, qr/error|lost/, "$passer ends");
+			is(error_of("SELECT surfidx_check('t_k', true, true), surfidx_check('t_u', true, true)"), '', 'check');
+			$s->end;
+		}
+	};
+}
+
+# ------------------------------------------------------------------------------------------ inner pages that split
+
+# Groups of 200 keys that differ behind their 1,900th byte only: separators are long, inner pages have few children.
+sub long_rows
+{
+	my ($from, $to) = @_;
+
+	return "INSERT INTO w SELECT g * 1000 + j, p || to_char(j, 'FM000') FROM generate_series(1, 200) j,
+		(SELECT g, (SELECT string_agg(md5((g * 100 + i)::text), '') FROM generate_series(1, 60) i) p FROM generate_series($from, $to) g OFFSET 0) x";
+}
+
+scenario 'readers beside the split of inner pages', [], sub {
+	my %ways = (
+		'forward scan' => [ 'enable_indexonlyscan', 'SELECT md5(string_agg(concat(k, s), chr(44))) FROM (SELECT k, s FROM w WHERE s > \'\' ORDER BY s) x' ],
+		'backward scan' => [ 'enable_indexonlyscan', 'SELECT md5(string_agg(concat(k, s), chr(44))) FROM (SELECT k, s FROM w WHERE s > \'\' ORDER BY s DESC) x' ],
+		'index-only scan' => [ 'enable_indexscan', 'SELECT md5(string_agg(s, chr(44))) FROM (SELECT s FROM w WHERE s > \'\' ORDER BY s) x' ],
+		'bitmap scan' => [ 'enable_indexscan', 'SELECT count(*), sum(k) FROM w WHERE s > \'0\' AND s < \'f\'' ],
+		'unique check' => [ 'enable_indexscan', 'INSERT INTO w SELECT * FROM w ORDER BY k LIMIT 1 OFFSET 777' ]);
+	my $at = 1;
+	my @wrong;
+	my $without_index = 'BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off';
+	my $ask = sub {
+		my ($way, $s) = @_;
+
+		sql("RESET ALL; SET enable_seqscan = off; SET $ways{$way}[0] = off; " . ($way =~ /bitmap/ ? 'SET enable_indexonlyscan = off' : 'SET enable_bitmapscan = off; SET enable_sort = off'), $s);
+		start($ways{$way}[1], $s);
+	};
+
+	sql('CREATE TABLE w (k int, s text COLLATE "C") WITH (autovacuum_enabled = off); CREATE UNIQUE INDEX w_s ON w USING surfidx (s)');
+	sql(long_rows(1, 12) . "; SELECT surfidx_merge('w_s')");
+	my $level = sql("SELECT level FROM surfidx_meta('w_s')");
+	cmp_ok($level, '>', 1, 'inner pages have parents');
+	for my $way (sort keys %ways)
+	{
+		# the reader on its way to a leaf while the pages above it split
+		my $s = session();
+		my $want = $way eq 'unique check' ? 'error 23505' : sql("$without_index; $ways{$way}[1]; COMMIT");
+		arm('leaf chosen', 'wait', $way eq 'unique check' ? 0 : 5);
+		$ask->($way, $s);
+		come_by('leaf chosen', $s) or push @wrong, "$way: nobody came by";
+		$at += 20;
+		sql(long_rows($at, $at + 4) . "; SELECT surfidx_merge('w_s')");
+		release('leaf chosen');
+		my $got = finish($s);
+		push @wrong, "$way before: $got instead of $want" if $got ne $want;
+
+		# readers and writers while a page has no downlink
+		$at += 20;
+		arm('parent split', 'wait');
+		my $m = start(long_rows($at, $at + 4) . "; SELECT surfidx_merge('w_s')");
+		come_by('parent split', $m) or push @wrong, "$way: no split";
+		$want = $way eq 'unique check' ? 'error 23505' : sql("$without_index; $ways{$way}[1]; COMMIT");
+		$ask->($way, $s);
+		$got = finish($s);
+		push @wrong, "$way amid: $got instead of $want" if $got ne $want;
+		my $v = start("DELETE FROM w WHERE k % 1000 = 7;\nVACUUM (INDEX_CLEANUP ON) w");
+		my $i = start('INSERT INTO w SELECT k, s || \'x' . $at . '\' FROM w WHERE k % 1000 = 11');
+		settle(0.1);
+		release('parent split');
+		push @wrong, "$way: $_" for grep { /error|lost/ } map { finish($_) } $m, $v, $i;
+		my $check = error_of("SELECT surfidx_check('w_s', true, true)");
+		push @wrong, "$way: check: $check" if $check;
+		$s->end;
+	}
+	is(join('; ', @wrong), '', 'every reader');
+	sql('DROP TABLE w');
+};
+
 # ------------------------------------------------------------------------------------------ writers
 
 my %writers = (
@@ -98,6 +212,7 @@ my %others = (
 	'a merge' => sub { start($merge) },
 	VACUUM => sub { start($vacuum) },
 	'a check' => sub { start("SELECT surfidx_check('t_k', true)") },
+	'an eviction' => sub { my $s = session(); evict($s); return start('SELECT 1', $s) },
 	'a scan' => sub { start("SET enable_seqscan = off; SELECT count(*) FROM t WHERE k > 0") },
 	'a REINDEX' => sub { start('REINDEX INDEX CONCURRENTLY t_k') });
 
@@ -138,4 +253,4 @@ for my $writer (sort keys %writers)
 	};
 }
 
-run_scenarios();
+run_scenarios(conf => [ "surfidx.delta_memory = '1MB'" ]);
