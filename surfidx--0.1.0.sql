@@ -115,6 +115,9 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION surfidx_enc_text_pattern(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+CREATE FUNCTION surfidx_enc_oidvector(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 CREATE FUNCTION surfidx_enc_tid(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
@@ -523,6 +526,7 @@ ALTER OPERATOR FAMILY interval_ops USING surfidx ADD FUNCTION 7 (interval, inter
 ALTER OPERATOR FAMILY money_ops USING surfidx ADD FUNCTION 7 (money, money) surfidx_enc_money(internal);
 ALTER OPERATOR FAMILY network_ops USING surfidx ADD FUNCTION 7 (inet, inet) surfidx_enc_inet(internal);
 ALTER OPERATOR FAMILY numeric_ops USING surfidx ADD FUNCTION 7 (numeric, numeric) surfidx_enc_numeric(internal);
+ALTER OPERATOR FAMILY oidvector_ops USING surfidx ADD FUNCTION 7 (oidvector, oidvector) surfidx_enc_oidvector(internal);
 ALTER OPERATOR FAMILY text_pattern_ops USING surfidx ADD FUNCTION 7 (text, text) surfidx_enc_text_pattern(internal);
 ALTER OPERATOR FAMILY tid_ops USING surfidx ADD FUNCTION 7 (tid, tid) surfidx_enc_tid(internal);
 ALTER OPERATOR FAMILY timetz_ops USING surfidx ADD FUNCTION 7 (timetz, timetz) surfidx_enc_timetz(internal);

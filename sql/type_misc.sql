@@ -8,6 +8,10 @@ SELECT make_source('ti', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE format(
 SELECT * FROM compare_type('ti', '{"(0,0)","(7,1)","(150,4)","(4294967295,65535)"}');
 SELECT make_source('ov', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE format('%s %s', i * 7 % 31, repeat((i % 9)::text || ' ', i % 4))::oidvector END FROM generate_series(1, 350) i$$);
 SELECT * FROM compare_type('ov', '{"","7","7 1","30 8 8 8"}', arrays => false);
+-- all of a vector comes back, and long ones fit
+SELECT * FROM compare('ov', '(v DESC, id)', '{"SELECT v, array_dims(v::oid[]), array_upper(v::oid[], 1) FROM %t WHERE v < ''9 9''", "SELECT v[0], v[1], id FROM %t WHERE v = ''7 1''"}', '{only}');
+INSERT INTO ov SELECT 1000 + i, string_agg((j * (i % 3))::text, ' ')::oidvector FROM generate_series(1, 9) i, generate_series(1, 90 * i) j GROUP BY i;
+SELECT * FROM compare('ov', '(v)', '{"SELECT v FROM %t WHERE v > ''30 8 8 8''", "SELECT v FROM %t WHERE v IS NOT NULL"}', '{only,bitmap}');
 SELECT make_source('na', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE repeat(chr(65 + i % 50), 1 + i % 63) END::name COLLATE "C" FROM generate_series(1, 350) i$$);
 SELECT * FROM compare_type('na', '{"",AAA,ZZZZ,a,zz}');
 SELECT * FROM compare('na', '(v)', ARRAY(

@@ -14,6 +14,7 @@
  *	bool						00, 01												here
  *	uuid, macaddr, macaddr8		the bytes themselves								here
  *	tid							block and offset, big-endian						here
+ *	oidvector					number of elements, elements						here
  *	text, bytea, bits and kin	encode_text.c
  *	dates and times				encode_time.c
  *	floats, numeric				encode_number.c
@@ -318,6 +319,93 @@ static const SfxEncoding enc_tid = {
 	.width = TID_WIDTH, .encode = encode_tid, .decode = decode_tid
 };
 
+/* ------------------------------------------------------------------ oidvector
+ *
+ * The number of elements, which comes first in its order, and the elements, each big-endian in four bytes.
+ *
+ * rest		00 if the subscripts begin with 0, as they do unless somebody has meddled with them; else 01 and the first one in four bytes
+ */
+
+#define OIDS_HEAD	offsetof(oidvector, values)
+
+static int
+encode_oidvector(Datum value, uint8 *buf, int maxlen)
+{
+	oidvector  *v = (oidvector *) PG_DETOAST_DATUM(value);
+	int			n = v->dim1;
+	int			len = sfx_put_be((uint32) n, 4, buf, maxlen);
+
+	if (len < 0 || n > (maxlen - len) / 4)
+		len = -1;
+	for (int i = 0; len > 0 && i < n; i++)
+		len += sfx_put_be(v->values[i], 4, buf + len, 4);
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return len;
+}
+
+static int
+length_oidvector(const uint8 *buf, int avail, bool desc)
+{
+	uint32		n = avail < 4 ? UINT32_MAX : (uint32) sfx_get_be(buf, 4) ^ (desc ? 0xFFFFFFFF : 0);
+
+	return n <= (uint32) (avail - 4) / 4 ? 4 + 4 * (int) n : -1;
+}
+
+static Datum
+decode_oidvector(const uint8 *buf, int len, char *out, int room, int *outlen)
+{
+	oidvector  *v = (oidvector *) out;
+	int			n = (len - 4) / 4;
+
+	if (len < 4 || len % 4 != 0 || sfx_get_be(buf, 4) != n)
+		sfx_damaged_value("oidvector");
+	*outlen = OIDS_HEAD + n * sizeof(Oid);
+	SET_VARSIZE(v, *outlen);
+	v->ndim = 1;
+	v->dataoffset = 0;
+	v->elemtype = OIDOID;
+	v->dim1 = n;
+	v->lbound1 = 0;
+	for (int i = 0; i < n; i++)
+		v->values[i] = (Oid) sfx_get_be(buf + 4 + 4 * i, 4);
+	return PointerGetDatum(v);
+}
+
+static int
+rest_oidvector(Datum value, uint8 *buf, int maxlen)
+{
+	oidvector  *v = (oidvector *) PG_DETOAST_DATUM(value);
+	uint32		first = (uint32) v->lbound1;
+
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return first == 0 ? sfx_put_be(0, 1, buf, maxlen) : sfx_put_be((uint64) 1 << 32 | first, 5, buf, maxlen);
+}
+
+static int
+rest_length_oidvector(const uint8 *buf, int len, const uint8 *rest, int avail)
+{
+	int			n = avail > 0 && rest[0] == 1 ? 5 : 1;
+
+	return n <= avail && rest[0] <= 1 ? n : -1;
+}
+
+static Datum
+restore_oidvector(const uint8 *buf, int len, const uint8 *rest, int restlen, char *out, int room, int *outlen)
+{
+	Datum		value = decode_oidvector(buf, len, out, room, outlen);
+
+	if (restlen == 5)
+		((oidvector *) out)->lbound1 = (int32) sfx_get_be(rest + 1, 4);
+	return value;
+}
+
+static const SfxEncoding enc_oidvector = {
+	.encode = encode_oidvector, .decode = decode_oidvector, .length = length_oidvector,
+	.rest = rest_oidvector, .rest_length = rest_length_oidvector, .restore = restore_oidvector
+};
+
 /* ------------------------------------------------------------------ the support functions */
 
 SFX_SUPPORT_FUNCTION(int2, enc_int2);
@@ -333,3 +421,4 @@ SFX_SUPPORT_FUNCTION(uuid, enc_uuid);
 SFX_SUPPORT_FUNCTION(macaddr, enc_macaddr);
 SFX_SUPPORT_FUNCTION(macaddr8, enc_macaddr8);
 SFX_SUPPORT_FUNCTION(tid, enc_tid);
+SFX_SUPPORT_FUNCTION(oidvector, enc_oidvector);

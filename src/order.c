@@ -146,11 +146,19 @@ is_compressed(const SfxColumn *col, Datum value)
 	return col->typlen == -1 && VARATT_IS_COMPRESSED(DatumGetPointer(value));
 }
 
+/* What the comparison function throws about stored values, perhaps damaged ones, does not know the index. */
+static void
+compare_context(void *arg)
+{
+	errcontext("comparing keys of surfidx index \"%s\"", RelationGetRelationName(((SfxKeyOrder *) arg)->index));
+}
+
 /* Two values of a raw column, markers not included. */
 static int
 cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
 {
 	const SfxColumn *col = &ko->kd->col[i];
+	ErrorContextCallback context = {.callback = compare_context,.arg = ko,.previous = error_context_stack};
 	MemoryContext old;
 	Datum		da,
 				db;
@@ -169,11 +177,13 @@ cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int bl
 			return col->desc ? (c < 0) - (c > 0) : c;
 		}
 	}
+	error_context_stack = &context;
 	(void) sfx_value_decode(col, a, alen, &da, ko->arena_a->data);
 	(void) sfx_value_decode(col, b, blen, &db, ko->arena_b->data);
 	old = MemoryContextSwitchTo(ko->scratch);
 	c = compare(ko, i, da, db);
 	MemoryContextSwitchTo(old);
+	error_context_stack = context.previous;
 	/* decompressed values are large */
 	if (++ko->calls >= CALLS_PER_RESET || is_compressed(col, da) || is_compressed(col, db))
 	{
