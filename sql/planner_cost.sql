@@ -6,8 +6,8 @@ SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 
--- Costs: what a clause saves.  One behind a column that no equality fixes saves nothing of the range that is read,
--- whatever core's estimate for btree makes of it (18 counts on skip scans).
+-- Costs: what a clause saves.  One behind a column that no equality fixes lets the scan leap over the values of that column; that saves most of
+-- the range if they are few, and nothing if they are many.
 CREATE TABLE t AS SELECT i % 10 AS a, i * 7919 % 10007 AS b, i % 3 AS c FROM generate_series(1, 50000) i;
 CREATE INDEX t_abc ON t USING surfidx (a, b, c);
 VACUUM ANALYZE t;
@@ -25,9 +25,15 @@ END $$;
 
 SELECT condition, round((100 * cost(condition) / cost('true'))::numeric / 10) * 10 AS "about % of the whole"
 FROM unnest(ARRAY['a = 3', 'a = 3 AND b = 7', 'a IN (3, 4)', 'a IN (3, 4) AND b = 7 AND c = 1', 'a IS NULL AND b = 7']) condition;
-SELECT condition, cost(condition) > 0.25 * cost(range) AS "as the range, but for the rows"
-FROM (VALUES ('b = 7', 'true'), ('c = 1', 'true'), ('b = 7 AND c = 1', 'true'), ('a > 5 AND b = 7', 'a > 5'), ('a = 3 AND c = 1', 'a = 3'),
-	('a IN (3, 4) AND b < 5000 AND c = 1', 'a IN (3, 4) AND b < 5000')) v (condition, range);
+SELECT condition, cost(condition) < 0.5 * cost(range) AS "less than the range", few_values
+FROM (VALUES ('b = 7', 'true', true), ('b < 100', 'true', true), ('b IN (7, 9)', 'true', true), ('a > 5 AND b = 7', 'a > 5', true), ('b = 7 AND c = 1', 'true', true),
+	('c = 1', 'true', false), ('a = 3 AND c = 1', 'a = 3', false), ('a IN (3, 4) AND b < 5000 AND c = 1', 'a IN (3, 4) AND b < 5000', false)) v (condition, range, few_values);
+-- and so it is chosen, or not
+RESET enable_seqscan;
+CREATE INDEX t_few ON t USING surfidx (a, b) INCLUDE (c);
+SET enable_indexonlyscan = off;
+EXPLAIN (COSTS OFF) SELECT * FROM t WHERE b = 7;
+EXPLAIN (COSTS OFF) SELECT * FROM t WHERE c = 1 AND b > 3;
 
 DROP FUNCTION cost;
 DROP TABLE t;

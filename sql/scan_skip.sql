@@ -47,5 +47,31 @@ SELECT pg_relation_size('wide_ab') / 8192 > 300 AS large, pages('SELECT a, b FRO
 	pages('SELECT a, b FROM wide WHERE a > 2 AND b BETWEEN 400 AND 500') < 100 AS some;
 SET enable_bitmapscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off;
 SELECT pages('SELECT a, b FROM wide WHERE b IN (7777, 12000)') < 150 AS listed;
+-- parallel scans leap, too, forward and in ranges of a list
+CREATE FUNCTION dear(int) RETURNS bool LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000000 AS 'BEGIN RETURN true; END';
+CREATE FUNCTION agree(condition text) RETURNS TABLE (parallel bool, n bigint, a bigint, b bigint, same bool) LANGUAGE plpgsql AS $$
+DECLARE
+	query CONSTANT text := 'SELECT count(*) AS n, sum(a) AS a, sum(b) AS b FROM wide WHERE ' || condition || ' AND dear(b)';
+	plan text := '';
+	line text;
+	want record;
+	got record;
+BEGIN
+	SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_seqscan = on;
+	EXECUTE query INTO want;
+	SET LOCAL max_parallel_workers_per_gather = 2; SET LOCAL enable_indexonlyscan = on; SET LOCAL enable_seqscan = off;
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		plan := plan || line;
+	END LOOP;
+	EXECUTE query INTO got;
+	RETURN QUERY SELECT plan ~ 'Parallel Index Only Scan using wide_ab', got.n, got.a, got.b, got = want;
+END $$;
+SET enable_indexscan = on; SET enable_bitmapscan = off; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_index_scan_size = 0; SET min_parallel_table_scan_size = 0;
+SELECT c, b.* FROM unnest(ARRAY['b BETWEEN 7000 AND 7100', 'b IN (5, 9000, 9001, 20000)', 'a IN (1, 3, 6) AND b > 19000', 'a < 6 AND b < 50', 'b < 0']) c, agree(c) b;
+INSERT INTO wide SELECT i % 8, i, 'delta' FROM generate_series(20001, 24000) i;
+SELECT c, b.* FROM unnest(ARRAY['b BETWEEN 19900 AND 20100', 'b > 23990', 'a IN (1, 3, 6) AND b > 19990 AND b < 20010']) c, agree(c) b;
+SET max_parallel_workers_per_gather = 2;
+SELECT pages('SELECT count(*) FROM wide WHERE b BETWEEN 7000 AND 7100 AND dear(b)') < 250 AS some;
+DROP FUNCTION agree, dear;
 DROP TABLE sk, wide;
 DROP FUNCTION pages, skipped;

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * cost.c - what the planner is told about the price of a scan
  *
- * The same amount as a btree of as many pages, so that plans are those that a btree would get.
+ * The same amount as a btree of as many pages, so that plans are those that a btree would get; with the leaps that scans make over values of
+ * columns without equality, for which core has an estimate from 18 on.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -23,6 +24,8 @@ sfx_tree_height(BlockNumber pages)
 {
 	return pages > SFX_FIRST_BLKNO + 1 ? (int) ceil(log(pages - SFX_FIRST_BLKNO) / log(TYPICAL_FANOUT)) : 0;
 }
+
+#if !SFX_BTREE_SKIPS
 
 /* Does the clause fix its column to single values, so that the next column's clause still narrows the range read? */
 static bool
@@ -74,6 +77,79 @@ count_bounds(const IndexPath *path)
 	return n;
 }
 
+/* Inner pages that a leap visits, in cpu_operator_cost: as btcostestimate charges for a descent. */
+#define DESCENT_PAGE_COST	50.0
+
+/*
+ * How many runs of entries with equal values in the columns before col there are among rows entries: each may need a leap.
+ */
+static double
+count_groups(PlannerInfo *root, const IndexPath *path, int col, double rows)
+{
+	IndexOptInfo *info = path->indexinfo;
+	List	   *exprs = NIL;
+
+	for (int i = 0; i < col; i++)
+	{
+		bool		fixed = false;
+		ListCell   *lc;
+
+		foreach(lc, path->indexclauses)
+		{
+			IndexClause *clause = lfirst_node(IndexClause, lc);
+			Expr	   *qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
+
+			fixed |= clause->indexcol == i && !IsA(qual, ScalarArrayOpExpr) && is_equality(info, clause);
+		}
+		if (!fixed)
+			exprs = lappend(exprs, list_nth_node(TargetEntry, info->indextlist, i)->expr);
+	}
+	return exprs ? estimate_num_groups(root, exprs, Max(rows, 1), NULL, NULL) : 1;
+}
+
+/* The part of the table that the clauses [from, to) of a path select. */
+static double
+clauses_selectivity(PlannerInfo *root, const IndexPath *path, int from, int to)
+{
+	List	   *quals = NIL;
+
+	for (int i = from; i < to; i++)
+		quals = list_concat(quals, list_copy(list_nth_node(IndexClause, path->indexclauses, i)->indexquals));
+	return clauselist_selectivity(root, quals, path->indexinfo->rel->relid, JOIN_INNER, NULL);
+}
+
+/*
+ * What a scan costs that leaps: for each group of equal values in the columns before that of the first clause that bounds nothing a descent and a
+ * leaf, and the entries that this clause lets pass. Taken if it is less than *total.
+ */
+static void
+leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, int bounds, Cost *total, double *pages)
+{
+	IndexOptInfo *info = path->indexinfo;
+	int			n = list_length(path->indexclauses);
+	int			col = list_nth_node(IndexClause, path->indexclauses, bounds)->indexcol;
+	int			end = bounds;
+	double		rows = info->tuples * clauses_selectivity(root, path, 0, bounds);
+	double		groups = count_groups(root, path, col, rows);
+	double		leaf = info->tuples / Max(info->pages, 1);
+	GenericCosts costs = {0};
+
+	while (end < n && list_nth_node(IndexClause, path->indexclauses, end)->indexcol == col)
+		end++;
+	costs.numIndexTuples = rint(rows * clauses_selectivity(root, path, bounds, end) + groups * leaf);
+	if (costs.numIndexTuples < 1 || costs.numIndexTuples >= rows)
+		return;
+	genericcostestimate(root, path, loop_count, &costs);
+	costs.indexTotalCost += groups * (ceil(log(Max(info->tuples, 2)) / log(2.0)) + (info->tree_height + 1) * DESCENT_PAGE_COST) *
+		cpu_operator_cost;
+	if (costs.indexTotalCost >= *total)
+		return;
+	*total = costs.indexTotalCost;
+	*pages = costs.numIndexPages;
+}
+
+#endif							/* !SFX_BTREE_SKIPS */
+
 void
 sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup, Cost *total,
 				 Selectivity *selectivity, double *correlation, double *pages)
@@ -88,19 +164,11 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	/* btree's estimate needs the ordering operators that core found for the columns; without them, it would crash */
 	if (info->sortopfamily != NULL)
 	{
-		int			bounds = count_bounds(path);
-		IndexPath	bounded = *path;
-
-		if (!SFX_BTREE_SKIPS || bounds == list_length(path->indexclauses))
-		{
-			btcostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
-			return;
-		}
-		/* btree would leap from value to value of the columns before; here all entries between the bounds are read */
-		bounded.indexclauses = list_copy_head(path->indexclauses, bounds);
-		btcostestimate(root, &bounded, loop_count, startup, total, selectivity, correlation, pages);
-		genericcostestimate(root, path, loop_count, &costs);
-		*selectivity = costs.indexSelectivity;
+		btcostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
+#if !SFX_BTREE_SKIPS
+		if (count_bounds(path) < list_length(path->indexclauses))
+			leap_costs(root, path, loop_count, count_bounds(path), total, pages);
+#endif
 		return;
 	}
 	genericcostestimate(root, path, loop_count, &costs);

@@ -57,6 +57,8 @@ typedef struct SfxScan
 	bool		leaping;		/* the last leap led to another leaf */
 	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is judged already */
 	int			range;			/* parallel: the range that the odometer shows */
+	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and ahead_pos */
+	SfxPos		ahead_pos;
 	SfxMark    *mark;
 	SfxScanKeys keys;
 	SfxRow		row;
@@ -184,17 +186,44 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	so->leaping = false;
 	so->leapt_from = InvalidBlockNumber;
 	so->range = 0;
+	so->ahead = false;
 	seek_range(so);
+}
+
+/*
+ * If a leap of ours leads beyond where the next step begins, it begins there.  Where others have been meanwhile does not matter: what lies before the
+ * leap's end cannot pass, whoever looks at it.
+ */
+static void
+leap_ahead(SfxScan *so, ScanDirection dir, SfxShare *share)
+{
+	const SfxPos *to = &so->ahead_pos;
+	int			c;
+
+	if (!so->ahead || so->range != share->range || share->at_start)
+		return;
+	c = so->order ? so->order->cmp(so->order, to->key, to->len, share->key, share->len) :
+		sfx_cmp_bytes(to->key, to->len, share->key, share->len);
+	if (c == 0)
+		c = (to->tid > share->tid) - (to->tid < share->tid);
+	if (ScanDirectionIsForward(dir) ? c <= 0 : c >= 0)
+		return;
+	share->len = to->len;
+	share->tid = to->tid;
+	memcpy(share->key, to->key, to->len);
 }
 
 /* One step of a parallel scan, which is ours now: from where the share says; leaves there where the next one begins. */
 static void
 parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *share)
 {
-	SfxPos		from = {share->key, share->len, share->tid};
+	SfxPos		from;
 	SfxPos		stop;
 	bool		done = false;
 
+	leap_ahead(so, dir, share);
+	so->ahead = false;
+	from = (SfxPos) {share->key, share->len, share->tid};
 	for (; so->range < share->range; so->range++)
 		(void) sfx_scankeys_advance(&so->keys, dir);
 	seek_range(so);
@@ -298,8 +327,18 @@ leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
 {
 	SfxPos		pos;
 
-	if (so->keys.leap_col < 0 || scan->parallel_scan)
+	if (so->keys.leap_col < 0)
 		return;
+	if (scan->parallel_scan)
+	{
+		/* entries of the step in hand are looked at all the same; the next step may begin further on */
+		if (++so->failed >= LEAP_PATIENCE)
+		{
+			so->failed = 0;
+			so->ahead = sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &so->ahead_pos);
+		}
+		return;
+	}
 	if (so->leapt_from != InvalidBlockNumber)
 	{
 		so->leaping = sfx_reader_leaf(so->reader) != so->leapt_from;
