@@ -30,7 +30,6 @@ FROM (VALUES ('b = 7', 'true', true), ('b < 100', 'true', true), ('b IN (7, 9)',
 	('c = 1', 'true', false), ('a = 3 AND c = 1', 'a = 3', false), ('a IN (3, 4) AND b < 5000 AND c = 1', 'a IN (3, 4) AND b < 5000', false)) v (condition, range, few_values);
 -- and so it is chosen, or not
 RESET enable_seqscan;
-CREATE INDEX t_few ON t USING surfidx (a, b) INCLUDE (c);
 SET enable_indexonlyscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM t WHERE b = 7;
 EXPLAIN (COSTS OFF) SELECT * FROM t WHERE c = 1 AND b > 3;
