@@ -597,6 +597,18 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION surfidx_runs(regclass) IS
 'static runs of a surfidx index, newest first; the last one is the main tree';
 
+CREATE FUNCTION surfidx_dictionaries(
+	index regclass,
+	OUT dictionary bigint,
+	OUT scheme text,
+	OUT bytes integer,
+	OUT rate double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_dictionaries(regclass) IS
+'dictionaries with which leaves of a surfidx index code keys, oldest first; rate: bytes stored per byte that front coding leaves';
+
 CREATE FUNCTION surfidx_count(
 	index regclass,
 	low "any" DEFAULT NULL,
@@ -672,6 +684,7 @@ REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_check_all(boolean, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_dictionaries(regclass) FROM PUBLIC;
 
 -- Advice: what btree indexes would weigh
 

@@ -9,6 +9,7 @@
  * surfidx's operator classes in place of btree's.
  *-------------------------------------------------------------------------
  */
+#include "dict.h"
 #include "surfidx.h"
 
 #include <math.h>
@@ -61,7 +62,9 @@ typedef struct Sample
 	double		pages;			/* btree leaves read */
 	double		entries;		/* in them */
 	double		packed;			/* entries that went through the packer */
-	double		bytes;			/* of our leaves */
+	double		bytes;			/* of our leaves, without a dictionary */
+	double		rests;			/* of them: what front coding leaves of keys */
+	SfxRestSample *sample;		/* of these */
 	int			chainleaves;
 } Sample;
 
@@ -222,9 +225,12 @@ add_chain(Sample *s, int maxpages)
 {
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	BlockNumber nblocks = RelationGetNumberOfBlocks(s->btree);
+	uint64		rests,
+				stored;
 	int			rc;
 
 	s->packer = sfx_packer_init(s->packmem, SFX_BODY_CAPACITY, &low, count_leaf, s, s->order);
+	sfx_packer_set_sample(s->packer, s->sample);
 	s->prevlen = -1;
 	s->chainleaves = 0;
 	for (int i = 0; i < maxpages; i++)
@@ -240,6 +246,26 @@ add_chain(Sample *s, int maxpages)
 	}
 	if ((rc = sfx_packer_finish(s->packer, NULL)) < 0)
 		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
+	sfx_packer_rests(s->packer, &rests, &stored);
+	s->rests += rests;
+}
+
+/* Bytes of an index with so many entries: with a dictionary, if it would get one, and in whole leaves. */
+static double
+estimate_bytes(const Sample *s, double entries)
+{
+	double		scale = s->packed > 0 ? entries / s->packed : 0;
+	double		bytes = s->bytes * scale;
+	SfxHopeKey *rests = palloc(sizeof(SfxHopeKey) * SFX_SAMPLE_KEYS);
+	SfxNewDict	dict;
+
+	if (sfx_dict_train(SFX_HOPE_AUTO, rests, sfx_sample_keys(s->sample, rests), entries, NULL, &dict))
+	{
+		bytes -= s->rests * scale * (1 - dict.rate / 1000.0) * BLCKSZ / SFX_BODY_CAPACITY;
+		bytes += (double) sfx_dict_pages(dict.len) * BLCKSZ;
+	}
+	pfree(rests);
+	return bytes;
 }
 
 /* ---- the sample ---- */
@@ -300,6 +326,8 @@ begin_sample(Sample *s, Relation btree)
 	sfx_keydesc_init(&s->kd, s->model);
 	s->order = sfx_order_create(s->model, &s->kd, true);
 	s->packmem = palloc(sfx_packer_size());
+	s->sample = palloc(sizeof(SfxRestSample));
+	sfx_sample_init(s->sample);
 	s->strategy = GetAccessStrategy(BAS_BULKREAD);
 	s->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx estimate row", ALLOCSET_DEFAULT_SIZES);
 }
@@ -360,7 +388,7 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 	else
 	{
 		double		entries = take_sample(s);
-		double		bytes = s->packed == 0 ? 0 : entries * s->bytes / s->packed;
+		double		bytes = estimate_bytes(s, entries);
 
 		values[1] = Int64GetDatum((int64) entries);
 		values[2] = Int64GetDatum(whole_pages(bytes) * BLCKSZ);

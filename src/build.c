@@ -13,9 +13,10 @@
  *-------------------------------------------------------------------------
  */
 #include "build.h"
+#include "dict.h"
 #include "filters.h"
-#include "tree.h"
 #include "merge.h"
+#include "tree.h"
 
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
@@ -225,6 +226,29 @@ remember(PrevKey *prev, const SfxEntry *e)
 	prev->len = e->keylen;
 }
 
+/* Write the dictionary's pages and list it; returns it opened. */
+static const SfxHope *
+write_dict(SfxBuild *bs, const SfxNewDict *new)
+{
+	int			n = sfx_dict_pages(new->len);
+	BlockNumber first = bs->next;
+
+	for (int i = 0; i < n; i++)
+	{
+		Buffer		buf = SfxExtendRelation(bs->index);
+		Page		page = BufferGetPage(buf);
+
+		sfx_dict_page_init(page, &bs->meta, new, i);
+		bs->next++;
+		if (i + 1 < n)
+			SfxPageGetTail(page)->right = bs->next;
+		MarkBufferDirty(buf);
+		UnlockReleaseBuffer(buf);
+	}
+	sfx_dict_enter(&bs->meta, new, first);
+	return sfx_dict_open_new(new);
+}
+
 static void
 pack_leaves(SfxBuild *bs)
 {
@@ -234,9 +258,18 @@ pack_leaves(SfxBuild *bs)
 	const uint8 *item;
 	int			len;
 	int64		done = 0;
+	SfxNewDict	new;
+	uint64		raw,
+				stored;
 	int			rc;
 
 	sfx_packer_set_codec(packer, sfx_opt_codec(bs->index));
+	if (sfx_dict_train_from_heap(bs->heap, bs->index, bs->info, &bs->kd, bs->indtuples, &new))
+	{
+		const SfxHope *dict = write_dict(bs, &new);
+
+		sfx_packer_set_dict(packer, dict, bs->meta.dict[0].number);
+	}
 	prev->len = -1;
 	prev->alive = false;
 	while ((item = sfx_spool_next(bs->spool, &len)) != NULL)
@@ -257,6 +290,9 @@ pack_leaves(SfxBuild *bs)
 	if ((rc = sfx_packer_finish(packer, NULL)) < 0)
 		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	sfx_packer_rests(packer, &raw, &stored);
+	if (bs->meta.ndicts > 0 && raw > 0)
+		bs->meta.dict[0].rate = stored * 1000 / raw;
 	pfree(prev);
 }
 
@@ -334,6 +370,7 @@ meta_init(SfxMeta *meta)
 	meta->nruns = 1;
 	meta->runs[0].id = 1;
 	meta->next_run = 2;
+	meta->next_dict = 1;
 }
 
 void

@@ -17,6 +17,7 @@
  *-------------------------------------------------------------------------
  */
 #include "check.h"
+#include "dict.h"
 #include "merge.h"
 
 #include <stdarg.h>
@@ -237,6 +238,43 @@ check_run_list(SfxCheck *cs)
 }
 
 static void
+own_dict_block(void *arg, BlockNumber from, BlockNumber blkno)
+{
+	sfx_check_own(arg, from, blkno);
+}
+
+/* The list of dictionaries, and each from its pages to its tables. */
+static void
+check_dicts(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+	uint32		last = 0;
+
+	for (uint32 i = 0; i < m->ndicts; i++)
+	{
+		SfxDictRef *ref = &m->dict[i];
+		uint8	   *bytes;
+		Size		size;
+		SfxHope    *hope;
+
+		if (ref->number <= last || ref->number >= m->next_dict)
+			sfx_broken(cs, SFX_META_BLKNO, "dictionary %u is listed behind %u, and the next one is to be %u",
+					   ref->number, last, m->next_dict);
+		last = ref->number;
+		bytes = sfx_dict_read(cs->index, m->build_id, ref, own_dict_block, cs);
+		size = sfx_hope_state_size(bytes, ref->len);
+		hope = palloc(Max(size, 1));
+		if (size == 0 || sfx_hope_open(hope, size, bytes, ref->len) != SFX_OK)
+			sfx_broken(cs, ref->first, "dictionary %u is broken", ref->number);
+		if (sfx_hope_scheme(hope) != ref->scheme)
+			sfx_broken(cs, ref->first, "dictionary %u is of scheme %d, the metapage says %u",
+					   ref->number, sfx_hope_scheme(hope), ref->scheme);
+		pfree(hope);
+		pfree(bytes);
+	}
+}
+
+static void
 check_meta(SfxCheck *cs)
 {
 	SfxMeta    *m = &cs->meta;
@@ -258,6 +296,7 @@ check_meta(SfxCheck *cs)
 		if (tail->build_id != m->build_id)
 			sfx_broken(cs, blkno, "page of another build");
 	}
+	check_dicts(cs);
 }
 
 /* ---- 4. the other blocks ---- */

@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "check.h"
+#include "dict.h"
 #include "filters.h"
 
 #include "miscadmin.h"
@@ -178,7 +179,10 @@ check_leaf(SfxCheck *cs, Parents *ps, BlockNumber blkno, TreePage *tp)
 	const char *why = NULL;
 	SfxLeaf		leaf;
 
-	if (sfx_leaf_verify(body, len, cs->order, NULL, cs->block, &why) < 0 || sfx_leaf_open(&leaf, body, len, cs->order) < 0)
+	if (sfx_leaf_open(&leaf, body, len, cs->order) < 0)
+		sfx_broken(cs, blkno, "leaf header or directory");
+	sfx_dict_attach(cs->index, blkno, cs->page.data, &leaf, NULL);
+	if (sfx_leaf_verify(body, len, cs->order, leaf.dict, cs->block, &why) < 0)
 		sfx_broken(cs, blkno, "leaf: %s", why ? why : "header or directory");
 	if (sfx_leaf_fences(&leaf, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0)
 		sfx_broken(cs, blkno, "leaf fences");

@@ -18,6 +18,7 @@
  *-------------------------------------------------------------------------
  */
 #include "bounds.h"
+#include "dict.h"
 #include "tree.h"
 
 #include "miscadmin.h"
@@ -132,10 +133,11 @@ count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const Sfx
 		return false;
 	blkno = BufferGetBlockNumber(buf);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
-	UnlockReleaseBuffer(buf);
 	if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), o->order) < 0 ||
 		sfx_leaf_fences(&leaf, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0)
 		sfx_corrupt(o->index, blkno, "leaf header or directory");
+	sfx_dict_attach(o->index, blkno, (Page) copy, &leaf, NULL);
+	UnlockReleaseBuffer(buf);
 	r = sfx_leaf_count(&leaf, &pos->pos, range->hi.key ? &range->hi : NULL);
 	if (r < 0)
 		sfx_corrupt(o->index, blkno, "leaf block");

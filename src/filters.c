@@ -7,6 +7,8 @@
  *-------------------------------------------------------------------------
  */
 #include "filters.h"
+
+#include "dict.h"
 #include "rewrite.h"
 
 #include <math.h>
@@ -200,6 +202,7 @@ open_built_leaf(void *ctx, int i, SfxLeaf *leaf)
 	BuiltLeaves *bl = ctx;
 
 	sfx_leaf_copy(bl->index, bl->order, bl->meta, SfxMetaMain(bl->meta)->id, bl->c[i].blkno, NULL, bl->copy, leaf);
+	sfx_dict_attach_listed(bl->index, bl->meta, bl->c[i].blkno, leaf);
 }
 
 static void
@@ -296,6 +299,7 @@ open_swap_leaf(void *ctx, int i, SfxLeaf *leaf)
 		sfx_leaf_copy(sl->index, sl->order, sl->meta, sl->run, sl->c[i].blkno, NULL, sl->copy, leaf);
 	else if (sfx_leaf_open(leaf, sl->leaves[i - sl->from].body, sl->leaves[i - sl->from].len, sl->order) < 0)
 		elog(ERROR, "surfidx: a new leaf of index \"%s\" cannot be read", RelationGetRelationName(sl->index));
+	sfx_dict_attach_listed(sl->index, sl->meta, sl->c[i].blkno, leaf);
 }
 
 /* The bits of an entry in a filter that is about to be replaced. */

@@ -159,6 +159,18 @@ typedef struct StoredOptions
 	bool		deduplicate_items;
 } StoredOptions;
 
+static relopt_enum_elt_def hope_values[] = {
+	{"auto", SFX_HOPE_AUTO},
+	{"off", SFX_HOPE_OFF},
+	{"single", SFX_HOPE_SINGLE},
+	{"double", SFX_HOPE_DOUBLE},
+	{"3grams", SFX_HOPE_GRAM3},
+	{"4grams", SFX_HOPE_GRAM4},
+	{"alm", SFX_HOPE_ALM},
+	{"alm_improved", SFX_HOPE_ALM_IMPROVED},
+	{NULL}
+};
+
 void
 sfx_define_reloptions(void)
 {
@@ -195,6 +207,11 @@ sfx_define_reloptions(void)
 					   codecs, 0,
 					   "Valid values are \"auto\", \"plain\", \"for\", \"lfor\", \"ef\", \"dbp\", \"pdbp\", \"vbyte\", \"varintgb\", and \"streamvbyte\".",
 					   lock);
+	add_enum_reloption(sfx_relopt_kind, "hope",
+					   "Dictionary with which leaves code keys.",
+					   hope_values, SFX_HOPE_AUTO,
+					   "Valid values are \"auto\", \"off\", \"single\", \"double\", \"3grams\", \"4grams\", \"alm\" and \"alm_improved\".",
+					   lock);
 	add_int_reloption(sfx_relopt_kind, "fillfactor",
 					  "Accepted for compatibility with btree and ignored.",
 					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
@@ -214,6 +231,7 @@ sfx_options(Datum reloptions, bool validate)
 		{"merge_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.merge_ratio)},
 		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
 		{"codec", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.codec)},
+		{"hope", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.hope)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
 		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)}
 	};
@@ -262,6 +280,23 @@ sfx_opt_codec(Relation index)
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
 	return opt ? opt->codec : 0;
+}
+
+const char *
+sfx_hope_name(int value)
+{
+	for (relopt_enum_elt_def *e = hope_values; e->string_val; e++)
+		if (e->symbol_val == value)
+			return e->string_val;
+	return "unknown";
+}
+
+int
+sfx_opt_hope(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt ? opt->hope : SFX_HOPE_AUTO;
 }
 
 /* ------------------------------------------------------------------ settings */

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_filters(): the metapage, runs and filters, as rows
+ * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_dictionaries(), surfidx_filters(): the metapage, runs and filters, as rows
  *-------------------------------------------------------------------------
  */
 #include "filters.h"
@@ -17,10 +17,12 @@ PG_FUNCTION_INFO_V1(surfidx_meta);
 PG_FUNCTION_INFO_V1(surfidx_runs);
 PG_FUNCTION_INFO_V1(surfidx_filters);
 PG_FUNCTION_INFO_V1(surfidx_page_counts);
+PG_FUNCTION_INFO_V1(surfidx_dictionaries);
 
 #define META_COLUMNS	13
 #define META_RETRIES	100
 #define RUN_COLUMNS		6
+#define DICT_COLUMNS	4
 
 /* Entries in the active generation's log, dead ones included; -1 if it was frozen meanwhile. */
 static int64
@@ -126,6 +128,34 @@ surfidx_runs(PG_FUNCTION_ARGS)
 		values[3] = Int64GetDatum((int64) run->entries);
 		values[4] = Int64GetDatum((int64) run->leaves);
 		values[5] = BoolGetDatum(meta.resume[SFX_RESUME_RUN].source == run->id);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	relation_close(index, AccessShareLock);
+	return (Datum) 0;
+}
+
+/* The dictionaries of keys, oldest first. */
+Datum
+surfidx_dictionaries(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	SfxMeta		meta;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != DICT_COLUMNS)
+		elog(ERROR, "surfidx_dictionaries is declared with other columns than the library has");
+	sfx_meta_read(index, &meta);
+	for (uint32 i = 0; i < meta.ndicts; i++)
+	{
+		SfxDictRef *ref = &meta.dict[i];
+		Datum		values[DICT_COLUMNS];
+		bool		nulls[DICT_COLUMNS] = {0};
+
+		values[0] = Int64GetDatum((int64) ref->number);
+		values[1] = CStringGetTextDatum(sfx_hope_name(ref->scheme));
+		values[2] = Int32GetDatum((int32) ref->len);
+		values[3] = Float8GetDatum(ref->rate / 1000.0);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	relation_close(index, AccessShareLock);

@@ -19,6 +19,7 @@
  *-------------------------------------------------------------------------
  */
 #include "dead.h"
+#include "dict.h"
 #include "merge.h"
 #include "progress.h"
 #include "rewrite.h"
@@ -302,6 +303,7 @@ typedef struct Merge
 	bool		started;		/* from is where we are */
 	SfxPosBuf	from;
 	SfxMergeStats stats;
+	SfxRestSample *sample;		/* NULL: keys have no rests worth one */
 	SfxProgress *progress;
 	uint64		noted;			/* of stats.taken */
 } Merge;
@@ -454,6 +456,16 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 	drop_generation(m->index, m->gen, &m->stats.horizon);
 }
 
+/* Of the rests of keys that this merge writes, for sfx_dict_review. */
+static void
+start_sample(Merge *m)
+{
+	m->stats.rests = m->stats.stored = 0;
+	m->stats.sample = m->sample;
+	if (m->sample)
+		sfx_sample_init(m->sample);
+}
+
 /*
  * Merge the source to its end.  False if it gave up, or if somebody else finished it meanwhile.  A run gives way to a
  * delta that has become due, if nobody waits for the end of it all.
@@ -467,6 +479,7 @@ merge_source(Merge *m)
 
 	m->started = false;
 	m->target = 0;
+	start_sample(m);
 	m->progress->done = m->progress->total = 0;
 	for (int n = 0; more; n++)
 	{
@@ -499,6 +512,7 @@ merge_source(Merge *m)
 		source = find_source(m, &meta);
 		more = merge_step(m, &meta, source, &seen);
 		note_progress(m, &meta, source);
+		sfx_dict_review(m->index, &meta, &m->stats, !more);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(stepcxt);
 		if (!more)
@@ -634,6 +648,7 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs)
 		sfx_meta_read(index, &meta);
 		m->last_run = meta.next_run - 1;
 	}
+	m->sample = sfx_dict_possible(index, kd) ? palloc(sizeof(SfxRestSample)) : NULL;
 	m->progress = sfx_progress_begin(index);
 	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	{
@@ -647,6 +662,8 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs)
 	sfx_progress_end(m->progress);
 	merged = m->stats.taken;
 	sfx_order_end(m->order);
+	if (m->sample)
+		pfree(m->sample);
 	pfree(kd);
 	pfree(m);
 	return merged;

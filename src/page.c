@@ -90,7 +90,7 @@ sfx_page_check(Relation index, BlockNumber blkno, Page page)
 				 errmsg("index \"%s\" has format version %u at block %u, this library reads version %u",
 						RelationGetRelationName(index), tail->version, blkno, SFX_FORMAT_VERSION),
 				 errhint("Please REINDEX it.")));
-	if (tail->kind < SFX_PAGE_META || tail->kind > SFX_PAGE_FILTER)
+	if (tail->kind < SFX_PAGE_META || tail->kind > SFX_PAGE_DICT)
 		sfx_corrupt(index, blkno, "unknown kind of page");
 	return true;
 }
@@ -210,7 +210,8 @@ meta_check(Relation index, Page page)
 				 errmsg("index \"%s\" needs format version %u, this library reads version %u",
 						RelationGetRelationName(index), m->min_version, SFX_FORMAT_VERSION),
 				 errhint("Install a newer surfidx, or REINDEX the index.")));
-	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1)
+	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1 ||
+		m->ndicts > SFX_MAX_DICTS)
 		sfx_corrupt(index, SFX_META_BLKNO, "metapage counts out of bounds");
 	/* Whoever follows these locks the page, and may hold the metapage's lock: they must not lead back to it. */
 	for (int g = 0; g < m->ngens; g++)
@@ -222,6 +223,9 @@ meta_check(Relation index, Page page)
 	for (int r = 0; r < m->nruns; r++)
 		if (m->runs[r].root < SFX_FIRST_BLKNO)
 			sfx_corrupt(index, SFX_META_BLKNO, "the root is a reserved block");
+	for (uint32 d = 0; d < m->ndicts; d++)
+		if (m->dict[d].first < SFX_FIRST_BLKNO)
+			sfx_corrupt(index, SFX_META_BLKNO, "a dictionary's page is a reserved block");
 }
 
 void

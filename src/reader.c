@@ -16,6 +16,7 @@
  *-------------------------------------------------------------------------
  */
 #include "dead.h"
+#include "dict.h"
 #include "spare.h"
 #include "tree.h"
 
@@ -68,6 +69,7 @@ typedef struct Share
 	bool		promised;		/* a filter said that there may be something */
 	int			blockno;
 	SfxLeaf		leaf;
+	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
 	BlockNumber leafblk;
 	SfxBlock	block[1];		/* decoded; used like a pointer */
 	PGAlignedBlock page;
@@ -206,6 +208,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->gate = gate;
 	r->gatebuf = r->metabuf = InvalidBuffer;
 	r->gateno = 0;
+	r->main.dict = NULL;
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		r->batch[i] = NULL;
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
@@ -269,6 +272,14 @@ drop_gate(SfxReader *r)
 	r->gatebuf = InvalidBuffer;
 }
 
+static void
+unpin_dicts(SfxReader *r)
+{
+	sfx_dict_unpin(&r->main.dict);
+	for (int i = 0; i < SFX_MAX_RUNS && r->run[i]; i++)
+		sfx_dict_unpin(&r->run[i]->dict);
+}
+
 void
 sfx_reader_release_gate(SfxReader *r)
 {
@@ -297,6 +308,7 @@ void
 sfx_reader_end(SfxReader *r)
 {
 	sfx_reader_reset(r);
+	unpin_dicts(r);
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		if (r->batch[i])
 			sfx_spare_put(SFX_SPARE_BATCH, r->batch[i]);
@@ -552,10 +564,11 @@ skip_leaf(SfxReader *r, Share *s)
 	s->at = forward(r) ? 0 : -1;
 }
 
-/* R4, for a leaf that is opened. */
+/* R4, for a leaf that is opened; its page is locked. */
 static void
-start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
+start_share(SfxReader *r, Share *s, Page page, SfxLeaf *leaf)
 {
+	sfx_dict_attach(r->index, s->leafblk, page, leaf, &s->dict);
 	s->have_page = false;
 	s->block->nent = 0;
 	s->at = forward(r) ? 0 : -1;
@@ -629,7 +642,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	}
 	page = BufferGetPage(buf);
 	s->leafblk = BufferGetBlockNumber(buf);
-	start_share(r, s, &leaf);
+	start_share(r, s, page, &leaf);
 	r->leaf_entries = leaf.nentries;
 	if (first_block(r, s, &leaf, pos, &more) && (more || (s->block->haspay && s->block->nent > 0)))
 	{
@@ -662,7 +675,10 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		bool		answered;
 
 		if (s == NULL)
+		{
 			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(Share));
+			s->dict = NULL;
+		}
 		buf = find_leaf(r, meta, meta->runs[r->nruns].id, pos, s, &s->leaf, &answered);
 		if (answered)
 		{
@@ -673,9 +689,9 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 			return false;
 		s->leafblk = BufferGetBlockNumber(buf);
 		memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
-		UnlockReleaseBuffer(buf);
 		s->leaf.body = SfxPageBody((Page) s->page.data);
-		start_share(r, s, &s->leaf);
+		start_share(r, s, (Page) s->page.data, &s->leaf);
+		UnlockReleaseBuffer(buf);
 	}
 	return true;
 }

@@ -11,6 +11,8 @@
 #include "filters.h"
 #include "rewrite.h"
 
+#include "dict.h"
+
 #include <math.h>
 
 #include "miscadmin.h"
@@ -117,6 +119,7 @@ run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)
 			sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) < 0 ||
 			(leaf.nblocks > 0 && (b = sfx_leaf_find_block(&leaf, &at.pos)) < 0))
 			sfx_corrupt(src->index, blkno, "leaf header or directory");
+		sfx_dict_attach(src->index, blkno, (Page) copy, &leaf, NULL);
 		for (b = leaf.nblocks > 0 ? b : 0; b < leaf.nblocks; b++)
 		{
 			if (sfx_leaf_decode(&leaf, b, &at.pos, NULL, src->block) < 0)
@@ -377,6 +380,9 @@ typedef struct Pack
 	IndexBulkDeleteCallback filter;
 	void	   *arg;
 	uint64		max_taken;		/* entries of the source, at most */
+	const SfxHope *dict;		/* for the new leaves; may be NULL */
+	uint32		dictno;
+	SfxRestSample *sample;		/* of their rests, if the caller wants one */
 	SfxPacker  *packer;
 	int			n;
 	SfxNewLeaf	leaf[SFX_SWAP_MAX];
@@ -387,6 +393,8 @@ typedef struct Pack
 	int64		after;			/* those in pages already */
 	bool		grow;			/* take in right neighbours */
 	int			most_pages;		/* after which nothing more is taken from the source */
+	uint64		rests,			/* bytes of rests in the new pages: before coding, and as stored */
+				stored;
 	bool		inside;			/* an old entry came after a new one */
 	bool		too_many;
 	SfxVersions versions;
@@ -419,6 +427,9 @@ pack_add(Pack *p, const SfxEntry *e)
 	int			rc = sfx_packer_add(p->packer, e);
 
 	p->added++;
+	if (rc == SFX_CORRUPT)
+		sfx_corrupt(p->group->index, sfx_group_leaf(p->group, p->group->from),
+					"entries of this leaf or of its right neighbours are out of order");
 	if (rc < 0 && !p->too_many)
 		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"",
 			 rc, RelationGetRelationName(p->group->index));
@@ -492,6 +503,7 @@ pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 	SfxLeaf		leaf;
 
 	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, p->group->run, blkno, NULL, copy, &leaf);
+	sfx_dict_attach(p->group->index, blkno, (Page) copy, &leaf, NULL);
 	p->before += leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
@@ -600,6 +612,9 @@ pack_group(Pack *p)
 
 	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p, g->order);
 	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->index));
+	if (p->dict)
+		sfx_packer_set_dict(p->packer, p->dict, p->dictno);
+	sfx_packer_set_sample(p->packer, p->sample);
 	p->n = 0;
 	p->taken = p->removed = 0;
 	p->before = p->added = p->after = 0;
@@ -616,7 +631,8 @@ pack_group(Pack *p)
 	if (fits)
 		fits = sfx_packer_finish(p->packer, finite ? &high : NULL) >= 0;
 	if (!fits && !p->too_many)
-		elog(ERROR, "surfidx: leaf packer failed on index \"%s\"", RelationGetRelationName(g->index));
+		sfx_corrupt(g->index, sfx_group_leaf(g, g->from), "entries of this leaf or of its right neighbours lie beyond the next one's");
+	sfx_packer_rests(p->packer, &p->rests, &p->stored);
 	pfree(copy);
 	pfree(block);
 	pfree(p->packer);
@@ -800,6 +816,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	p->arg = arg;
 	p->max_taken = PG_UINT64_MAX;
 	p->versions.heap = src ? g->heap : NULL;
+	p->dict = sfx_dict_for_writing(g->index, g->meta, &p->dictno);
+	p->sample = stats->sample;
 	if (src)
 	{
 		SfxPos		first = entry_pos(sfx_source_peek(src));
@@ -851,6 +869,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	stats->leaves += step.leaves;
 	stats->groups += step.groups;
 	stats->written += step.written;
+	stats->rests += p->rests;
+	stats->stored += p->stored;
 }
 
 /* The node is as it was before the swap: its children behind the group are still the ones that it had. */

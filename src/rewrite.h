@@ -24,6 +24,9 @@ typedef struct SfxMergeStats
 	int64		leaves;			/* leaves: change */
 	uint64		groups;			/* groups written */
 	uint64		written;		/* leaves written */
+	uint64		rests;			/* bytes of rests in them: before coding, */
+	uint64		stored;			/* and as they are stored */
+	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or seen already */
 	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
 } SfxMergeStats;
 

@@ -12,7 +12,8 @@
  *	4. image lock					LWLock (image.c)
  *	5. buffers: inner page, its right neighbours, leaves left to right, metapage, log tail, new pages
  *
- * Readers hold one buffer lock at a time.  A gate page is pinned, never
+ * Readers hold one buffer lock at a time; except that with a leaf's they may take the metapage's, and a page's of a dictionary, one at
+ * a time, to open the dictionary that the leaf needs (nobody waits for a leaf with one of those in hand).  A gate page is pinned, never
  * locked, except by VACUUM, which takes its cleanup lock holding nothing else.
  *-------------------------------------------------------------------------
  */
@@ -257,17 +258,18 @@ typedef enum SfxPageKind
 	SFX_PAGE_LEAF,
 	SFX_PAGE_INNER,
 	SFX_PAGE_DELETED,			/* unlinked: may be reused at once, see README "Reuse" */
-	SFX_PAGE_FILTER				/* over a few neighbouring leaves (filters.h) */
+	SFX_PAGE_FILTER,			/* over a few neighbouring leaves (filters.h) */
+	SFX_PAGE_DICT				/* part of a dictionary, see dict.c */
 } SfxPageKind;
 
 typedef struct SfxPageTail
 {
 	uint64		build_id;		/* the metapage's */
-	BlockNumber right;			/* leaf, inner: right neighbour; log: next page of the generation */
-	uint32		owner;			/* leaf, inner, filter: run id; log: generation */
+	BlockNumber right;			/* leaf, inner: right neighbour; log, dictionary: its next page */
+	uint32		owner;			/* leaf, inner, filter: run id; log: generation; dictionary: its number */
 	uint8		kind;			/* SfxPageKind */
 	uint8		level;			/* 0 = leaf */
-	uint16		flags;			/* SFX_LOG_SEALED */
+	uint16		flags;			/* SFX_LOG_SEALED; dictionary: number of the page in its chain */
 	uint16		version;		/* SFX_FORMAT_VERSION */
 	uint16		page_id;		/* SFX_PAGE_ID: last two bytes, for tools */
 } SfxPageTail;
@@ -309,6 +311,7 @@ sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)
 #define SFX_FIRST_BLKNO	3
 #define SFX_MAX_GENS	4
 #define SFX_MAX_RUNS	8
+#define SFX_MAX_DICTS	4
 
 typedef struct SfxGen
 {
@@ -350,6 +353,16 @@ typedef struct SfxResume
 #define SFX_RESUME_GEN	0
 #define SFX_RESUME_RUN	1
 
+typedef struct SfxDictRef
+{
+	uint32		number;			/* never reused within one build; leaves name it */
+	BlockNumber first;			/* its first page */
+	uint32		len;			/* its bytes */
+	uint32		crc;			/* CRC-32C of them */
+	uint16		scheme;			/* SfxHopeScheme */
+	uint16		rate;			/* bytes stored per 1,000 bytes of rests, when it was new */
+} SfxDictRef;
+
 typedef struct SfxMeta
 {
 	uint32		magic;
@@ -367,6 +380,9 @@ typedef struct SfxMeta
 	SfxGen		gens[SFX_MAX_GENS];
 	SfxRun		runs[SFX_MAX_RUNS];
 	SfxResume	resume[2];		/* of the oldest frozen generation; of the one run that is being merged into an older one */
+	uint32		ndicts;
+	uint32		next_dict;
+	SfxDictRef	dict[SFX_MAX_DICTS];	/* oldest first; new leaves are written with the last one */
 } SfxMeta;
 
 #define SfxPageGetMeta(page)	((SfxMeta *) PageGetContents(page))
@@ -586,6 +602,7 @@ typedef struct SfxOptions
 	double		merge_ratio;	/* delta entries per static entry before a merge; -1: surfidx.merge_ratio */
 	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
+	int			hope;			/* SfxHopeScheme, SFX_HOPE_OFF or SFX_HOPE_AUTO */
 } SfxOptions;
 
 struct SfxFilterSpec;
@@ -602,6 +619,12 @@ extern int	sfx_opt_delta_size(Relation index); /* kB */
 extern double sfx_opt_merge_ratio(Relation index);
 extern double sfx_opt_run_ratio(Relation index);
 extern int	sfx_opt_codec(Relation index);
+/* How keys are coded: an SfxHopeScheme, or one of these. */
+#define SFX_HOPE_OFF	0
+#define SFX_HOPE_AUTO	(-1)
+extern int	sfx_opt_hope(Relation index);
+/* The storage parameter's word for it. */
+extern const char *sfx_hope_name(int value);
 
 /* ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM function that reads or writes. */
 extern void sfx_require_preload(Relation index);

@@ -10,6 +10,7 @@
  * V4	The merge lock is held per group of leaves, no lock at all while waiting for the gate.
  *-------------------------------------------------------------------------
  */
+#include "dict.h"
 #include "merge.h"
 #include "rewrite.h"
 
@@ -450,6 +451,39 @@ count_blocks(Relation index)
 	return nblocks;
 }
 
+/* Does a leaf name a dictionary of the list?  Then it is used: a bit per place in the list. */
+static uint32
+dict_of_leaf(const SfxOrder *order, const SfxMeta *meta, Page page)
+{
+	SfxPageTail *tail;
+	SfxLeaf		leaf;
+
+	if (PageIsNew(page) || ((PageHeader) page)->pd_special != BLCKSZ - sizeof(SfxPageTail))
+		return 0;
+	tail = SfxPageGetTail(page);
+	if (tail->kind != SFX_PAGE_LEAF || tail->build_id != meta->build_id ||
+		sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+		return 0;
+	for (uint32 i = 0; i < meta->ndicts; i++)
+		if (meta->dict[i].number == leaf.dictno)
+			return 1U << i;
+	return 0;
+}
+
+/* Those that were not the newest when the look at all blocks began, and that no leaf named (H2). */
+static void
+drop_dicts(Relation index, const SfxMeta *meta, uint32 used)
+{
+	for (uint32 i = 0; i + 1 < meta->ndicts; i++)
+	{
+		if (used & (1U << i))
+			continue;
+		sfx_merge_lock(index);
+		sfx_dict_drop(index, meta->dict[i].number);
+		sfx_merge_unlock(index);
+	}
+}
+
 /* Give every block that belongs to nobody to the free space map: what crashes and unfinished merges left. */
 static void
 reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
@@ -457,11 +491,18 @@ reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	Relation	index = info->index;
 	BlockNumber nblocks = count_blocks(index);
 	SfxMeta		meta;
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
+	uint32		used = 0;
 
+	sfx_keydesc_init(&kd, index);
+	order = sfx_order_create(index, &kd, false);
 	sfx_meta_read(index, &meta);
 	stats->pages_free = 0;
-	for (BlockNumber blkno = SFX_FIRST_BLKNO; blkno < nblocks; blkno++)
+	for (BlockNumber i = SFX_FIRST_BLKNO; i < nblocks; i++)
 	{
+		/* leaves may be moving to lower blocks: none escapes who looks at higher ones first (H2) */
+		BlockNumber blkno = meta.ndicts > 1 ? nblocks - 1 - (i - SFX_FIRST_BLKNO) : i;
 		Buffer		buf;
 
 		SfxVacuumDelay();
@@ -472,8 +513,12 @@ reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 			sfx_page_release_free(index, blkno);
 			stats->pages_free++;
 		}
+		if (meta.ndicts > 1)
+			used |= dict_of_leaf(order, &meta, BufferGetPage(buf));
 		UnlockReleaseBuffer(buf);
 	}
+	drop_dicts(index, &meta, used);
+	sfx_order_end(order);
 	IndexFreeSpaceMapVacuum(index);
 }
 

@@ -74,14 +74,15 @@ extern SfxPacker *sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *lo
 
 /*
  * Add one entry, greater than the one before by (key, TID) and not below low. keylen + paylen <= SFX_MAX_ENTRY. Bytes are
- * copied.  Pages are filled as full as they can be.  Returns SFX_OK or what emit returned.
+ * copied.  Pages are filled as full as they can be.  Returns SFX_OK, what emit returned, or SFX_CORRUPT if the entry is not where it should be (in
+ * comparator order that is seen within one key only).
  * Never calls order->cmp; order->separate once per block, and a few times where a page ends.
  */
 extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 
 /*
  * End: everything left is emitted; the last page's high fence is high (NULL = plus
- * infinity).  At least one page is emitted, an empty one if there were no entries.
+ * infinity; SFX_CORRUPT if it is not above the last entry).  At least one page is emitted, an empty one if there were no entries.
  */
 extern int sfx_packer_finish(SfxPacker *p, const SfxPos *high);
 

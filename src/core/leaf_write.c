@@ -796,6 +796,27 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 	return r;
 }
 
+/*
+ * Is the entry where the contract wants it, given what it shares with the last key?  Damaged pages bring others about, and the page's prefix
+ * would not be theirs.  (Comparator order has none, and to compare is expensive there.)
+ */
+static bool
+in_order(const SfxPacker *p, const SfxEntry *e, bool newkey, uint32_t lcp)
+{
+	const Pending *q = &p->pend;
+	SfxPos		pos = {e->key, e->keylen, e->tid};
+	SfxPos		last;
+
+	if (q->nent > 0 && !newkey)
+		return e->tid > q->tid[q->nent - 1];
+	if (p->order)
+		return true;
+	if (q->nent == 0)
+		return sfx_cmp_pos(&p->low, &pos) <= 0;
+	last = pending_key(q, q->nkeys - 1);
+	return lcp < e->keylen && (lcp == last.len || last.key[lcp] < e->key[lcp]);
+}
+
 int
 sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 {
@@ -821,6 +842,8 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 		q->seplen = 0;
 		q->septid = 0;
 	}
+	if (!in_order(p, e, newkey, lcp))
+		return SFX_CORRUPT;
 	while (q->nent > 0 &&
 		   (q->nent == SFX_BLOCK_ENTRIES || (newkey && q->nkeys == SFX_BLOCK_KEYS) ||
 			q->keyoff[q->nkeys] + e->keylen > SFX_BLOCK_RAW || q->payoff[q->nent] + e->paylen > SFX_BLOCK_RAW))
@@ -849,6 +872,14 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 int
 sfx_packer_finish(SfxPacker *p, const SfxPos *high)
 {
+	if (high && p->order == NULL && p->pend.nent > 0)
+	{
+		SfxPos		last = pending_key(&p->pend, p->pend.nkeys - 1);
+
+		last.tid = p->pend.tid[p->pend.nent - 1];
+		if (sfx_cmp_pos(&last, high) >= 0)
+			return SFX_CORRUPT;
+	}
 	while (p->pend.nent > 0)
 	{
 		int			r = flush_pending(p, high, high == NULL);

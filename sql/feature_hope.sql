@@ -1,0 +1,95 @@
+-- dictionaries of keys: every scheme, every kind of scan, byte order and comparator order
+SET surfidx.unique_notice = off;
+\getenv srcdir PG_ABS_SRCDIR
+\set helpers :srcdir '/sql/helpers/compare.sql'
+\set ECHO none
+\i :helpers
+\set ECHO all
+CREATE FUNCTION hope_text(n int) RETURNS TABLE (id int, v text) LANGUAGE sql AS $$
+	SELECT i, CASE WHEN i % 50 = 0 THEN NULL WHEN i % 49 = 0 THEN '' ELSE
+		'/usr/share/' || (ARRAY['doc', 'man', 'locale', 'python3'])[1 + i % 4] || '/package-' || i * 7 % 60
+		|| (ARRAY['/README', '/changelog.gz', '/copyright', '.py'])[1 + i * 3 % 4] || CASE WHEN i % 5 = 0 THEN i::text ELSE '' END END
+	FROM generate_series(1, n) i $$;
+
+-- text in byte order and in a linguistic one, bytea with zeros, a composite key, descending, INCLUDE columns, an expression
+SELECT make_source('ht', 'SELECT id, v COLLATE "C" FROM hope_text(900)');
+SELECT * FROM compare_type('ht', '{"",/usr,/usr/share/doc/package-7/copyright,/usr/share/man/package-14.py,/zzz}');
+SELECT * FROM compare('ht', '(v, id) WITH (hope = double)', '{"SELECT id, v FROM %t WHERE v LIKE ''/usr/share/doc/%''",
+	"SELECT v, id FROM %t WHERE v > ''/usr/share/locale'' ORDER BY v, id", "SELECT v, id FROM %t WHERE v < ''/usr/share/man/p'' ORDER BY v DESC, id DESC",
+	"SELECT v, id FROM %t WHERE v = ''/usr/share/python3/package-3.py'' AND id > 100",
+	"SELECT v, id FROM %t WHERE v BETWEEN ''/usr/share/doc/package-1'' AND ''/usr/share/doc/package-3''"}');
+SELECT * FROM compare('ht', '(v DESC, id) WITH (hope = alm_improved)', '{"SELECT id, v FROM %t WHERE v LIKE ''/usr/share/doc/%''",
+	"SELECT v, id FROM %t WHERE v > ''/usr/share/locale'' ORDER BY v DESC, id"}');
+SELECT * FROM compare('ht', '(v, id) INCLUDE (g) WITH (hope = ''3grams'')', '{"SELECT id, v, g FROM %t WHERE v >= ''/usr/share/locale''"}');
+SELECT make_source('hl', 'SELECT id, v COLLATE "en-x-icu" FROM hope_text(700)');
+SELECT * FROM compare('hl', '(v, id) WITH (hope = single)', '{"SELECT id, v FROM %t WHERE v >= ''/usr/share/locale''",
+	"SELECT v, id FROM %t WHERE v < ''/usr/share/man/p'' ORDER BY v, id", "SELECT v, id FROM %t WHERE v = ''/usr/share/python3/package-3.py''"}');
+SELECT * FROM compare('hl', '(v, id) WITH (hope = alm)', '{"SELECT id, v FROM %t WHERE v >= ''/usr/share/locale''",
+	"SELECT v, id FROM %t WHERE v < ''/usr/share/man/p'' ORDER BY v DESC, id DESC"}');
+SELECT make_source('hb', $$SELECT id, decode(repeat('00ff0001', id % 7) || md5(v), 'hex') FROM hope_text(700)$$);
+SELECT * FROM compare('hb', '(v, id) WITH (hope = ''4grams'')', '{"SELECT id, v FROM %t WHERE v >= ''\\x00ff''",
+	"SELECT v, id FROM %t WHERE v < ''\\x00ff00020000'' ORDER BY v, id", "SELECT v, id FROM %t WHERE v > ''\\x00'' ORDER BY v DESC, id DESC"}');
+
+-- every scheme, built over rows and filled by merges
+CREATE TABLE hope (v text COLLATE "C");
+INSERT INTO hope SELECT v || id FROM hope_text(20000);
+CREATE FUNCTION hope_scheme(scheme text, filled bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows CONSTANT int := 20000;
+	answer text;
+BEGIN
+	EXECUTE format('CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = %L)', scheme);
+	IF filled THEN
+		INSERT INTO hope SELECT v || id || 'x' FROM hope_text(rows);
+		PERFORM surfidx_merge('hope_v');
+		INSERT INTO hope SELECT v || id || 'y' FROM hope_text(rows);
+		PERFORM surfidx_merge('hope_v');
+		DELETE FROM hope WHERE v LIKE '%x' OR v LIKE '%y';
+	END IF;
+	PERFORM surfidx_check('hope_v', true);
+	SELECT string_agg(dictionary || ' ' || d.scheme || CASE WHEN rate < 0.9 THEN ' smaller' ELSE '' END, ', ') FROM surfidx_dictionaries('hope_v') d INTO answer;
+	DROP INDEX hope_v;
+	RETURN scheme || ': ' || coalesce(answer, 'none');
+END $$;
+SELECT hope_scheme(s, false) FROM unnest('{auto,off,single,double,3grams,4grams,alm,alm_improved}'::text[]) s;
+SELECT hope_scheme(s, true) FROM unnest('{double,alm_improved}'::text[]) s;
+TRUNCATE hope;
+SELECT hope_scheme(s, true) FROM unnest('{off,single,double,alm}'::text[]) s;
+
+-- the parameter: checked, and what it is changed to holds for leaves written from then on
+CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = huffman);
+CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = single);
+INSERT INTO hope SELECT v FROM hope_text(5000);
+SELECT surfidx_merge('hope_v') > 0;
+ALTER INDEX hope_v SET (hope = double);
+INSERT INTO hope SELECT v || 'z' FROM hope_text(5000);
+SELECT surfidx_merge('hope_v') > 0;
+INSERT INTO hope SELECT v || 'zz' FROM hope_text(5000);
+SELECT surfidx_merge('hope_v') > 0;
+SELECT dictionary, scheme FROM surfidx_dictionaries('hope_v');
+SELECT surfidx_check('hope_v', true);
+-- all leaves are rewritten: nobody needs the first one any more
+DELETE FROM hope WHERE v LIKE '%z' OR v LIKE '%0' OR v LIKE '%py';
+VACUUM hope;
+SELECT dictionary, scheme FROM surfidx_dictionaries('hope_v');
+SELECT surfidx_check('hope_v', true);
+-- a rolled back and a truncated index, a temporary and an unlogged one
+BEGIN;
+TRUNCATE hope;
+INSERT INTO hope SELECT v FROM hope_text(3000);
+SELECT surfidx_merge('hope_v') > 0;
+SELECT dictionary, scheme FROM surfidx_dictionaries('hope_v');
+SELECT count(v) FROM hope WHERE v LIKE '/usr/share/doc/%';
+ROLLBACK;
+SET enable_seqscan = off;
+SELECT count(v) FROM hope WHERE v LIKE '/usr/share/doc/%';
+CREATE TEMP TABLE hope_temp AS SELECT v COLLATE "C" FROM hope_text(3000);
+CREATE INDEX hope_temp_v ON hope_temp USING surfidx (v) WITH (hope = alm_improved);
+CREATE UNLOGGED TABLE hope_unlogged AS SELECT v COLLATE "C" FROM hope_text(3000);
+CREATE INDEX hope_unlogged_v ON hope_unlogged USING surfidx (v) WITH (hope = alm_improved);
+SELECT count(v) FROM hope_temp WHERE v LIKE '/usr/share/doc/%';
+SELECT count(v) FROM hope_unlogged WHERE v LIKE '/usr/share/doc/%';
+SELECT surfidx_check('hope_temp_v', true), surfidx_check('hope_unlogged_v', true);
+RESET enable_seqscan;
+DROP TABLE ht, hl, hb, hope, hope_temp, hope_unlogged;
+DROP FUNCTION hope_text, hope_scheme;

@@ -1,0 +1,514 @@
+/*-------------------------------------------------------------------------
+ * dict.c - dictionaries in pages, and the ones that this backend has opened
+ *
+ * A dictionary's pages form a chain by right links; owner is its number, flags the page's number in the chain, and
+ * the bodies one after the other are its bytes.  They are written once, in the record that enters it into the metapage's list,
+ * and become free pages in the record that takes it off.
+ *
+ * H1	A live leaf names a dictionary that the metapage lists.
+ * H2	Leaves are written with the newest dictionary only, under the merge lock that adding one needs: so those that name an older
+ *		one only become fewer, and one that no leaf names is named by none ever after.  VACUUM looks at all leaves to find such
+ *		ones, from the file's end to its start, because leaves move to lower blocks only; it counts leaves of runs that are gone,
+ *		too, where a reader with an old metapage in hand may still come.
+ * H3	From H1: whoever holds the lock of a leaf, or the merge lock, finds the dictionary that it names, and the pages of it.
+ *
+ * Opened dictionaries are large (130 kB to 1 MB), and made from pages alone: each backend keeps those it used, on a standby as well.
+ *-------------------------------------------------------------------------
+ */
+#include "dict.h"
+
+#include "wal.h"
+
+#include "access/xact.h"
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond it, those not in use are closed, the longest unused first */
+
+StaticAssertDecl(sizeof(SfxDictRef) == 20, "dictionary reference is 20 bytes on disk");
+StaticAssertDecl(SFX_DICT_PAGES + 1 < SFX_GROUP_BLOCKS, "a dictionary's pages and the metapage fit one record");
+
+struct SfxDict
+{
+	dlist_node	node;			/* in cache: the one used last first */
+	SfxLocator	loc;
+	uint64		build_id;
+	uint32		number;
+	int			pins;
+	bool		held;			/* pinned to the end of the transaction */
+	Size		size;
+	SfxHope    *hope;
+};
+
+static dlist_head cache = DLIST_STATIC_INIT(cache);
+static Size cache_bytes;
+
+const SfxHope *
+sfx_dict_hope(const SfxDict *d)
+{
+	return d->hope;
+}
+
+/* ---- pages ---- */
+
+int
+sfx_dict_pages(uint32 len)
+{
+	return (len + SFX_BODY_CAPACITY - 1) / SFX_BODY_CAPACITY;
+}
+
+void
+sfx_dict_page_init(Page page, const SfxMeta *meta, const SfxNewDict *new, int seq)
+{
+	int			from = seq * (int) SFX_BODY_CAPACITY;
+
+	sfx_page_init(page, SFX_PAGE_DICT, meta->build_id, meta->next_dict, 0);
+	sfx_page_set_body(page, new->bytes + from, Min(new->len - from, (int) SFX_BODY_CAPACITY));
+	SfxPageGetTail(page)->flags = seq;
+}
+
+static pg_crc32c
+checksum(const uint8 *bytes, int len)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, bytes, len);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+void
+sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first)
+{
+	SfxDictRef *ref = &meta->dict[meta->ndicts++];
+
+	Assert(meta->ndicts <= SFX_MAX_DICTS && new->len <= SFX_DICT_MAX_BYTES);
+	ref->number = meta->next_dict++;
+	ref->first = first;
+	ref->len = new->len;
+	ref->crc = checksum(new->bytes, new->len);
+	ref->scheme = new->scheme;
+	ref->rate = new->rate;
+}
+
+/* Copy the part of a dictionary that block blkno holds to out; the block to its right. */
+static BlockNumber
+read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber blkno, int seq, uint8 *out, uint32 want)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+	Page		page = BufferGetPage(buf);
+	SfxPageTail *tail;
+	BlockNumber right;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (!sfx_page_check(index, blkno, page))
+		sfx_corrupt(index, blkno, "a dictionary's page is empty");
+	tail = SfxPageGetTail(page);
+	if (tail->kind != SFX_PAGE_DICT || tail->build_id != build_id || tail->owner != ref->number || tail->flags != seq)
+		sfx_corrupt(index, blkno, psprintf("not page %d of dictionary %u", seq, ref->number));
+	if (SfxPageBodyLen(page) != want)
+		sfx_corrupt(index, blkno, "a dictionary's page has another size than the metapage says");
+	memcpy(out, SfxPageBody(page), want);
+	right = tail->right;
+	UnlockReleaseBuffer(buf);
+	return right;
+}
+
+uint8 *
+sfx_dict_read(Relation index, uint64 build_id, const SfxDictRef *ref,
+			  void (*own) (void *arg, BlockNumber from, BlockNumber blkno), void *arg)
+{
+	uint8	   *bytes;
+	BlockNumber blkno = ref->first;
+	BlockNumber from = SFX_META_BLKNO;
+	int			npages = sfx_dict_pages(ref->len);
+
+	if (ref->len == 0 || ref->len > SFX_DICT_MAX_BYTES)
+		sfx_corrupt(index, SFX_META_BLKNO, "a dictionary of an impossible size is listed");
+	bytes = palloc(ref->len);
+	for (int seq = 0; seq < npages; seq++)
+	{
+		uint32		at = seq * (uint32) SFX_BODY_CAPACITY;
+
+		if (blkno < SFX_FIRST_BLKNO || blkno == InvalidBlockNumber)
+			sfx_corrupt(index, from, psprintf("the chain of dictionary %u ends early", ref->number));
+		if (own)
+			own(arg, from, blkno);
+		from = blkno;
+		blkno = read_part(index, build_id, ref, blkno, seq, bytes + at, Min(ref->len - at, SFX_BODY_CAPACITY));
+	}
+	if (blkno != InvalidBlockNumber)
+		sfx_corrupt(index, from, psprintf("the chain of dictionary %u does not end", ref->number));
+	if (checksum(bytes, ref->len) != ref->crc)
+		sfx_corrupt(index, ref->first, psprintf("dictionary %u does not have the checksum that the metapage says", ref->number));
+	return bytes;
+}
+
+/* ---- the opened ones ---- */
+
+static void
+forget(SfxDict *d)
+{
+	dlist_delete(&d->node);
+	cache_bytes -= d->size;
+	pfree(d->hope);
+	pfree(d);
+}
+
+/* Close what is not in use until the rest is small enough. */
+static void
+trim_cache(Size limit)
+{
+	dlist_node *n = dlist_is_empty(&cache) ? NULL : dlist_tail_node(&cache);
+
+	while (n && cache_bytes > limit)
+	{
+		SfxDict    *d = dlist_container(SfxDict, node, n);
+
+		n = dlist_has_prev(&cache, n) ? dlist_prev_node(&cache, n) : NULL;
+		if (d->pins == 0 && !d->held)
+			forget(d);
+	}
+}
+
+/* Scans end with the transaction, and what errors left behind with it. */
+static void
+at_transaction_end(XactEvent event, void *arg)
+{
+	dlist_iter	i;
+
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE &&
+		event != XACT_EVENT_PARALLEL_COMMIT && event != XACT_EVENT_PARALLEL_ABORT)
+		return;
+	dlist_foreach(i, &cache)
+	{
+		SfxDict    *d = dlist_container(SfxDict, node, i.cur);
+
+		d->pins = 0;
+		d->held = false;
+	}
+	trim_cache(CACHE_BYTES);
+}
+
+static SfxDict *
+find_opened(Relation index, uint64 build_id, uint32 number)
+{
+	dlist_iter	i;
+
+	dlist_foreach(i, &cache)
+	{
+		SfxDict    *d = dlist_container(SfxDict, node, i.cur);
+
+		if (d->number == number && d->build_id == build_id && SfxLocatorEquals(d->loc, SfxRelLocator(index)))
+		{
+			dlist_move_head(&cache, &d->node);
+			return d;
+		}
+	}
+	return NULL;
+}
+
+static const SfxDictRef *
+find_ref(const SfxMeta *meta, uint32 number)
+{
+	for (uint32 i = 0; i < meta->ndicts; i++)
+		if (meta->dict[i].number == number)
+			return &meta->dict[i];
+	return NULL;
+}
+
+/* The opened state of dictionary bytes in memory of the current context; NULL if they are no dictionary. */
+static SfxHope *
+open_bytes(const uint8 *bytes, uint32 len, Size *size)
+{
+	SfxHope    *hope;
+
+	*size = sfx_hope_state_size(bytes, len);
+	if (*size == 0)
+		return NULL;
+	hope = palloc(*size);
+	if (sfx_hope_open(hope, *size, bytes, len) == SFX_OK)
+		return hope;
+	pfree(hope);
+	return NULL;
+}
+
+const SfxHope *
+sfx_dict_open_new(const SfxNewDict *new)
+{
+	Size		size;
+
+	return open_bytes(new->bytes, new->len, &size);
+}
+
+static SfxDict *
+open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
+{
+	static bool registered = false;
+	uint8	   *bytes = sfx_dict_read(index, meta->build_id, ref, NULL, NULL);
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	SfxDict    *d;
+	SfxHope    *hope;
+	Size		size;
+
+	if (!registered)
+		RegisterXactCallback(at_transaction_end, NULL);
+	registered = true;
+	d = palloc0(sizeof(SfxDict));
+	hope = open_bytes(bytes, ref->len, &size);
+	MemoryContextSwitchTo(old);
+	if (hope == NULL)
+	{
+		pfree(d);
+		sfx_corrupt(index, ref->first, psprintf("dictionary %u is broken", ref->number));
+	}
+	d->loc = SfxRelLocator(index);
+	d->build_id = meta->build_id;
+	d->number = ref->number;
+	d->size = size;
+	d->hope = hope;
+	dlist_push_head(&cache, &d->node);
+	cache_bytes += size;
+	d->pins++;
+	trim_cache(CACHE_BYTES);
+	d->pins--;
+	pfree(bytes);
+	return d;
+}
+
+void
+sfx_dict_unpin(SfxDict **pin)
+{
+	if (*pin && (*pin)->pins > 0)
+		(*pin)->pins--;
+	*pin = NULL;
+}
+
+pg_noreturn static void not_listed(Relation index, BlockNumber blkno, uint32 number);
+
+static void
+not_listed(Relation index, BlockNumber blkno, uint32 number)
+{
+	sfx_corrupt(index, blkno, psprintf("the leaf needs dictionary %u, which the metapage does not list", number));
+}
+
+void
+sfx_dict_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf, SfxDict **pin)
+{
+	uint64		build_id = SfxPageGetTail(page)->build_id;
+	SfxDict    *d;
+
+	if (leaf->dictno == 0)
+		return;
+	d = pin ? *pin : NULL;
+	if (d == NULL || d->number != leaf->dictno || d->build_id != build_id || !SfxLocatorEquals(d->loc, SfxRelLocator(index)))
+	{
+		d = find_opened(index, build_id, leaf->dictno);
+		if (d == NULL)
+		{
+			SfxMeta		meta;
+			const SfxDictRef *ref;
+
+			sfx_meta_read(index, &meta);
+			ref = meta.build_id == build_id ? find_ref(&meta, leaf->dictno) : NULL;
+			if (ref == NULL)
+				not_listed(index, blkno, leaf->dictno);
+			d = open_listed(index, &meta, ref);
+		}
+		if (pin)
+		{
+			sfx_dict_unpin(pin);
+			*pin = d;
+			d->pins++;
+		}
+		else
+			d->held = true;
+	}
+	leaf->dict = d->hope;
+}
+
+void
+sfx_dict_attach_listed(Relation index, const SfxMeta *meta, BlockNumber blkno, SfxLeaf *leaf)
+{
+	const SfxDictRef *ref;
+	SfxDict    *d;
+
+	if (leaf->dictno == 0)
+		return;
+	d = find_opened(index, meta->build_id, leaf->dictno);
+	if (d == NULL)
+	{
+		ref = find_ref(meta, leaf->dictno);
+		if (ref == NULL)
+			not_listed(index, blkno, leaf->dictno);
+		d = open_listed(index, meta, ref);
+	}
+	d->held = true;
+	leaf->dict = d->hope;
+}
+
+bool
+sfx_dict_wanted(Relation index)
+{
+	return sfx_opt_hope(index) != SFX_HOPE_OFF;
+}
+
+const SfxHope *
+sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number)
+{
+	SfxDict    *d;
+	const SfxDictRef *ref;
+
+	if (meta->ndicts == 0 || !sfx_dict_wanted(index))
+		return NULL;
+	ref = &meta->dict[meta->ndicts - 1];
+	d = find_opened(index, meta->build_id, ref->number);
+	if (d == NULL)
+		d = open_listed(index, meta, ref);
+	d->held = true;
+	*number = ref->number;
+	return d->hope;
+}
+
+/* ---- adding and dropping ---- */
+
+/* Log the pages in bufs, written just now, and the metapage. */
+static void
+log_change(Relation index, Buffer *bufs, int n, Buffer metabuf, const SfxMeta *meta)
+{
+	SfxXlGroup	x = {.npages = n, .meta = 1};
+	XLogRecPtr	lsn;
+
+	XLogBeginInsert();
+	XLogRegisterData((char *) &x, sizeof(x));
+	for (int i = 0; i < n; i++)
+		XLogRegisterBuffer(i, bufs[i], REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
+	XLogRegisterBuffer(n, metabuf, REGBUF_STANDARD);
+	XLogRegisterBufData(n, (char *) meta, sizeof(SfxMeta));
+	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GROUP);
+	for (int i = 0; i < n; i++)
+		PageSetLSN(BufferGetPage(bufs[i]), lsn);
+	PageSetLSN(BufferGetPage(metabuf), lsn);
+}
+
+bool
+sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new)
+{
+	Buffer		bufs[SFX_DICT_PAGES];
+	Buffer		metabuf;
+	SfxMeta		old;
+	int			n = sfx_dict_pages(new->len);
+
+	Assert(n > 0 && n <= SFX_DICT_PAGES);
+	bufs[0] = InvalidBuffer;
+	if (meta->ndicts == SFX_MAX_DICTS)
+		return false;
+	XLogEnsureRecordSpace(SFX_DICT_PAGES + 1, 20);
+	for (int i = 0; i < n; i++)
+		bufs[i] = sfx_page_alloc(index, meta);
+	/* others change generations and counters: take the page's, add our dictionary */
+	sfx_meta_lock(index, &old, &metabuf);
+	*meta = old;
+	sfx_dict_enter(meta, new, BufferGetBlockNumber(bufs[0]));
+
+	START_CRIT_SECTION();
+	for (int i = 0; i < n; i++)
+	{
+		sfx_dict_page_init(BufferGetPage(bufs[i]), &old, new, i);
+		if (i + 1 < n)
+			SfxPageGetTail(BufferGetPage(bufs[i]))->right = BufferGetBlockNumber(bufs[i + 1]);
+		MarkBufferDirty(bufs[i]);
+	}
+	sfx_meta_store(BufferGetPage(metabuf), meta);
+	MarkBufferDirty(metabuf);
+	if (RelationNeedsWAL(index))
+		log_change(index, bufs, n, metabuf, meta);
+	END_CRIT_SECTION();
+
+	UnlockReleaseBuffer(metabuf);
+	for (int i = n - 1; i >= 0; i--)
+		UnlockReleaseBuffer(bufs[i]);
+	return true;
+}
+
+/* The blocks of a dictionary's chain, checked by reading it. */
+typedef struct Chain
+{
+	int			n;
+	BlockNumber blkno[SFX_DICT_PAGES];
+} Chain;
+
+static void
+collect_block(void *arg, BlockNumber from, BlockNumber blkno)
+{
+	Chain	   *c = arg;
+
+	c->blkno[c->n++] = blkno;
+}
+
+void
+sfx_dict_drop(Relation index, uint32 number)
+{
+	Chain		c = {0};
+	Buffer		bufs[SFX_DICT_PAGES];
+	Buffer		metabuf;
+	SfxMeta		meta;
+	uint32		i = 0;
+
+	sfx_meta_read(index, &meta);
+	if (find_ref(&meta, number) == NULL)
+		return;
+	pfree(sfx_dict_read(index, meta.build_id, find_ref(&meta, number), collect_block, &c));
+	XLogEnsureRecordSpace(SFX_DICT_PAGES + 1, 20);
+	for (int j = 0; j < c.n; j++)
+	{
+		bufs[j] = ReadBuffer(index, c.blkno[j]);
+		LockBuffer(bufs[j], BUFFER_LOCK_EXCLUSIVE);
+	}
+	sfx_meta_lock(index, &meta, &metabuf);
+	while (meta.dict[i].number != number)
+		i++;
+	memmove(&meta.dict[i], &meta.dict[i + 1], (meta.ndicts - i - 1) * sizeof(SfxDictRef));
+	memset(&meta.dict[--meta.ndicts], 0, sizeof(SfxDictRef));
+
+	START_CRIT_SECTION();
+	for (int j = 0; j < c.n; j++)
+	{
+		sfx_page_init(BufferGetPage(bufs[j]), SFX_PAGE_DELETED, meta.build_id, 0, 0);
+		MarkBufferDirty(bufs[j]);
+	}
+	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	MarkBufferDirty(metabuf);
+	if (RelationNeedsWAL(index))
+		log_change(index, bufs, c.n, metabuf, &meta);
+	END_CRIT_SECTION();
+
+	UnlockReleaseBuffer(metabuf);
+	for (int j = c.n - 1; j >= 0; j--)
+	{
+		UnlockReleaseBuffer(bufs[j]);
+		sfx_page_release_free(index, c.blkno[j]);
+	}
+}
+
+void
+sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate)
+{
+	Buffer		buf;
+
+	sfx_meta_lock(index, meta, &buf);
+	if (meta->ndicts > 0)
+	{
+		meta->dict[meta->ndicts - 1].rate = rate;
+		START_CRIT_SECTION();
+		sfx_meta_store(BufferGetPage(buf), meta);
+		MarkBufferDirty(buf);
+		sfx_wal_meta(index, buf, meta, SFX_META_STATS, NULL);
+		END_CRIT_SECTION();
+	}
+	UnlockReleaseBuffer(buf);
+}
