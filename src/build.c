@@ -238,6 +238,9 @@ write_dict(SfxBuild *bs, const SfxNewDict *new)
 		Buffer		buf = SfxExtendRelation(bs->index);
 		Page		page = BufferGetPage(buf);
 
+		if (BufferGetBlockNumber(buf) != bs->next)
+			elog(ERROR, "surfidx: block %u of index \"%s\" was expected to be new, got %u",
+				 bs->next, RelationGetRelationName(bs->index), BufferGetBlockNumber(buf));
 		sfx_dict_page_init(page, &bs->meta, new, i);
 		bs->next++;
 		if (i + 1 < n)

@@ -107,7 +107,7 @@ run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)
 		SfxPos		low,
 					high;
 		bool		inf;
-		int			b;
+		int			b = 0;
 
 		if (!BufferIsValid(buf))
 			(void) sfx_meta_run(src->index, src->meta, src->run);

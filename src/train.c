@@ -213,7 +213,7 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 	SfxHopeKey *rests;
 	SfxNewDict	new;
 
-	if (sample == NULL || (!last && sample->used < REVIEW_BYTES) || stats->rests == 0 ||
+	if (sample == NULL || (!last && sample->used < REVIEW_BYTES) || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
 		sample->nkeys < (option == SFX_HOPE_AUTO ? MIN_RESTS : MIN_ASKED_RESTS))
 		return;
 	/* once per merge: it takes tens of milliseconds */

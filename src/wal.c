@@ -59,6 +59,10 @@ redo_append(XLogReaderState *record)
 		UnlockReleaseBuffer(buf);
 }
 
+/*
+ * The new page first: it may have been a leaf of a dropped run, which a reader whose metapage is older still believes, and who may
+ * want the metapage while he holds it, to open its dictionary.
+ */
 static void
 redo_extend(XLogReaderState *record)
 {
@@ -67,8 +71,8 @@ redo_extend(XLogReaderState *record)
 				newbuf,
 				oldbuf = InvalidBuffer;
 
-	redo_meta_block(record, 0, &metabuf);
 	newbuf = XLogInitBufferForRedo(record, 1);
+	redo_meta_block(record, 0, &metabuf);
 	sfx_log_page_init(BufferGetPage(newbuf), x->build_id, x->gen, x->seq, x->before);
 	PageSetLSN(BufferGetPage(newbuf), record->EndRecPtr);
 	MarkBufferDirty(newbuf);

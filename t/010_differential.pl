@@ -15,7 +15,7 @@ my $seconds = $ENV{SURFIDX_DIFF_SECONDS} || 40;
 my $first = $ENV{SURFIDX_DIFF_SEED} || 1000 + int(rand(1e8));
 my $server = SurfServer->new(name => 'diff', conf => ['autovacuum_naptime = 1s']);
 my $start = time;
-my $failures = 0;
+my @failures;
 
 $server->start;
 my $diff = SurfDiff->new(server => $server);
@@ -25,41 +25,43 @@ sub run_seed
 	my ($seed) = @_;
 	my $failure = $diff->run_case($seed, 1, $seed > $fixed ? $start + $seconds : undef);
 
-	return 1 unless $failure;
-	$failures++;
-	diag("seed $seed: $failure->{what}");
-	diag($failure->{script});
-	return 0;
+	push @failures, { seed => $seed, %$failure } if $failure;
+	return @failures <= 3 && $server->postmaster_alive;
 }
 
-my $good = 1;
+# What failed stands behind the "not ok", where whoever reads only that finds it.
+sub report
+{
+	my ($name) = @_;
+
+	ok(!@failures, $name);
+	diag("bench/torture/diff.pl --seed $_->{seed} --cases 1: $_->{what}\n$_->{script}") for @failures;
+	@failures = ();
+	return;
+}
+
 for my $seed (1 .. $fixed)
 {
-	$good = run_seed($seed) && $good;
-	last if $failures > 3 || !$server->postmaster_alive;
+	last unless run_seed($seed);
 }
-ok($good, "seeds 1 to $fixed");
+report("seeds 1 to $fixed");
 
-diag("seeds from $first on; again with SURFIDX_DIFF_SEED=$first");
 my $n = 0;
-$good = 1;
-while (time - $start < $seconds && $server->postmaster_alive && $failures <= 3)
+while (time - $start < $seconds && run_seed($first + $n))
 {
-	$good = run_seed($first + $n++) && $good;
+	$n++;
 }
-ok($good, "seeds from a random one on");
+report("seeds from $first on");
+
 # Two sessions at the same time, some cases only.
 my $pair = SurfDiff->new(server => $server, sessions => 2);
-$good = 1;
-for my $n (0 .. 2)
+for my $seed ($first .. $first + 2)
 {
-	my $failure = $pair->run_case($first + $n, 0.3, time + 8) or next;
+	my $failure = $pair->run_case($seed, 0.3, time + 8);
 
-	$good = 0;
-	diag('seed ' . ($first + $n) . ", two sessions: $failure->{what}");
-	diag($failure->{script});
+	push @failures, { seed => "$seed --sessions 2", %$failure } if $failure;
 }
-ok($good, 'two sessions at the same time');
+report('two sessions at the same time');
 is(join('', $server->crashes), '', 'no crash in the server log');
 
 my $queries = $diff->{counts}{queries} || 0;

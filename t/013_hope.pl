@@ -42,6 +42,21 @@ sub look
 	return;
 }
 
+# Put bytes into a file; what stood there.
+sub poke
+{
+	my ($path, $at, $bytes) = @_;
+	my $old;
+
+	open(my $f, '+<:raw', $path) or die "$path: $!";
+	seek($f, $at, 0);
+	read($f, $old, length $bytes);
+	seek($f, $at, 0);
+	print $f $bytes;
+	close($f) or die "$path: $!";
+	return $old;
+}
+
 sub catch_up
 {
 	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
@@ -76,11 +91,26 @@ catch_up();
 look($primary, 'first one dropped', '2');
 look($standby, 'standby, first one dropped', '2');
 
-# Damage of a dictionary's page is found by name, and crashes nobody.
+# Leaves whose dictionary the metapage does not list: whoever opens one says so.
 my $file = $primary->safe_psql('postgres', "SELECT pg_relation_filepath('h_v')");
 my $size = $primary->safe_psql('postgres', "SELECT pg_relation_size('h_v')");
-$primary->stop;
 my $path = $primary->data_dir . "/$file";
+my $ndicts = 24 + 536;	# SfxMeta.ndicts in block 0
+$primary->safe_psql('postgres', "INSERT INTO h SELECT * FROM codes(100, 110); INSERT INTO h VALUES ('zzz')");
+$primary->stop;
+is(poke($path, $ndicts, pack('L', 0)), pack('L', 1), 'one dictionary in the metapage');
+$primary->start;
+for my $sql ("SELECT surfidx_check('h_v')", "SELECT count(*) FROM h WHERE v = upper(md5('77'))", "SELECT count(*) FROM (SELECT v FROM h ORDER BY v DESC) s",
+	"SELECT surfidx_count('h_v', 'A'::text, 'B'::text)", "SET enable_seqscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off; DELETE FROM h WHERE v = 'zzz'; VACUUM h", "SELECT surfidx_merge('h_v')")
+{
+	my ($rc, $out, $err) = $primary->psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; $sql");
+
+	like($err, qr/index "h_v" is damaged at block \d+: the leaf needs dictionary 2, which the metapage does not list.*HINT:  Please REINDEX it/s, "no dictionary: $sql");
+}
+$primary->stop;
+poke($path, $ndicts, pack('L', 1));
+
+# Damage of a dictionary's page is found by name, and crashes nobody.
 open(my $fh, '+<:raw', $path) or die "$path: $!";
 for (my $block = 3; $block < $size / 8192; $block++)
 {

@@ -22,7 +22,8 @@ $s->value('CREATE EXTENSION surfidx; SELECT 1');
 $s->query("CREATE FUNCTION message_of(sql text) RETURNS text LANGUAGE plpgsql AS 'DECLARE c text; BEGIN EXECUTE sql; RETURN ''''; EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS c = PG_EXCEPTION_CONTEXT; RETURN sqlerrm || '' ('' || split_part(c, ''SQL statement'', 1) || '')''; END'");
 
 # Indexes of several kinds of keys, with runs of pages of all kinds; log pages last.
-my @keys = ('(k)', '(s) WITH (filter = surf)', '(s, k) INCLUDE (v)', '(n)', '((k % 50), s)', '(s COLLATE "en-x-icu")', '(k, s) WITH (filter = bloom)', '(k, n) WITH (filter = surf)');
+my @keys = ('(k)', '(s) WITH (filter = surf, hope = alm_improved)', '(s, k) INCLUDE (v) WITH (hope = double, filter = bloom)', '(n)', '((k % 50), s) WITH (hope = single)',
+	'(s COLLATE "en-x-icu") WITH (hope = "4grams")', '(k, s) WITH (filter = bloom)', '(k, n) WITH (filter = surf)', '(s, k) INCLUDE (v)');
 for my $i (1 .. $tables)
 {
 	my $keys = $keys[ $i % @keys ];

@@ -431,12 +431,21 @@ sub filter_option
 	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '');
 }
 
+# Small deltas, so that there are merges; and what no table of a few thousand rows would get unasked.
+sub storage_parameters
+{
+	my @options;
+
+	push @options, 'delta_size = ' . pick(64, 64, 128), 'merge_ratio = ' . pick('0.001', '0.1', '10') if chance(0.6);
+	push @options, filter_option() if chance(0.4);
+	push @options, 'hope = ' . pick('single', 'double', '"3grams"', '"4grams"', 'alm', 'alm_improved') if chance(0.5);
+	return join(', ', @options);
+}
+
 sub create_index
 {
 	my ($self, $case, $ix) = @_;
-	my @options = chance(0.6) ? ('delta_size = ' . pick(64, 64, 128), 'merge_ratio = ' . pick('0.001', '0.1', '10')) : ();
-	push @options, filter_option() if chance(0.4);
-	my $options = join(', ', @options);
+	my $options = storage_parameters();
 	my $how = $case->{next_id} > 0 && chance(0.15) ? ' CONCURRENTLY' : '';
 	my $sql = index_sql($ix, '%T%', 'surfidx', $options) =~ s/INDEX u_/INDEX /r;
 	my $r;
@@ -602,7 +611,8 @@ sub maintenance
 	return { sql => 'VACUUM FULL %T%' } if $x < 0.89;
 	return { sql => "BEGIN;\nTRUNCATE %T%;\nINSERT INTO %T% VALUES\n%ROWS%;\n" . pick('COMMIT', 'ROLLBACK'), rows => make_rows($case, 1 + rnd(20)) } if $x < 0.92 && !$case->{unique};
 	return { sql => "CLUSTER t USING $ix->{name}", single => 1 } if $x < 0.93 && $ix->{exists} && !$ix->{where} && !grep { $_->{col}{expression} } @{ $ix->{keys} };
-	return { sql => 'CHECKPOINT', single => 1 } if $x < 0.95;
+	return { sql => 'CHECKPOINT', single => 1 } if $x < 0.94;
+	return { sql => "ALTER INDEX $ix->{name} SET (hope = " . pick('auto', 'off', 'single', 'double', 'alm_improved') . ')', single => 1 } if $x < 0.97 && $ix->{exists};
 	return { sql => 'ANALYZE %T%' };
 }
 
