@@ -253,7 +253,8 @@ scenario 'leaves that go and get a new life while a scan is on the way to them',
 # ------------------------------------------------------------------------------------------ copies of roots, and the file's end
 
 scenario 'a copy of the root whose links lead beyond the end of the file', ['old copies of roots'], sub {
-	build(9000, 'CREATE INDEX t_k ON t USING surfidx (s)', 300);
+	# a dictionary at the end of the file would keep it from being cut off
+	build(9000, 'CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = off)', 300);
 	sql("SELECT surfidx_merge('t_k')");
 	my $s = reader();
 	my @sought = split /,/, sql('SELECT s FROM t WHERE k % 300 = 1 ORDER BY s');
