@@ -141,8 +141,10 @@ sub fill
 	my $s = $self->{server}->session;
 
 	$s->query($schema);
-	$self->{stops} = !$s->query("CREATE FUNCTION stop_set(text, text, int) RETURNS void AS '\$libdir/surfidx', 'surfidx_stop_set' LANGUAGE C STRICT;
-		CREATE FUNCTION stop_release(text) RETURNS void AS '\$libdir/surfidx', 'surfidx_stop_release' LANGUAGE C STRICT")->{error};
+	# a function that is not there would be an error in the log
+	$self->{stops} = $s->value("SELECT count(*) FROM pg_settings WHERE name = 'surfidx.mutants'");
+	$s->query("CREATE FUNCTION stop_set(text, text, int) RETURNS void AS '\$libdir/surfidx', 'surfidx_stop_set' LANGUAGE C STRICT;
+		CREATE FUNCTION stop_release(text) RETURNS void AS '\$libdir/surfidx', 'surfidx_stop_release' LANGUAGE C STRICT") if $self->{stops};
 	for my $name (sort keys %indexes)
 	{
 		my ($columns, $where, $unique) = @{ $indexes{$name} };
