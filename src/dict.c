@@ -27,6 +27,7 @@
 #include "utils/rel.h"
 
 #define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond it, those not in use are closed, the longest unused first */
+#define READ_MAX_RESTARTS	100 /* of reading a chain whose pages move */
 
 StaticAssertDecl(sizeof(SfxDictRef) == 20, "dictionary reference is 20 bytes on disk");
 StaticAssertDecl(SFX_DICT_PAGES + 1 < SFX_GROUP_BLOCKS, "a dictionary's pages and the metapage fit one record");
@@ -95,56 +96,80 @@ sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first)
 	ref->rate = new->rate;
 }
 
-/* Copy the part of a dictionary that block blkno holds to out; the block to its right. */
-static BlockNumber
-read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber blkno, int seq, uint8 *out, uint32 want)
+/*
+ * Copy the part of a dictionary that block *blkno holds to out, and go on to the block to its right. NULL, or what is wrong with the
+ * block: damage, or the page has moved since its link was read.
+ */
+static const char *
+read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber *blkno, int seq, uint8 *out, uint32 want)
 {
-	Buffer		buf = ReadBuffer(index, blkno);
+	Buffer		buf = ReadBuffer(index, *blkno);
 	Page		page = BufferGetPage(buf);
-	SfxPageTail *tail;
-	BlockNumber right;
+	const SfxPageTail *tail;
+	const char *why = NULL;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (!sfx_page_check(index, blkno, page))
-		sfx_corrupt(index, blkno, "a dictionary's page is empty");
-	tail = SfxPageGetTail(page);
-	if (tail->kind != SFX_PAGE_DICT || tail->build_id != build_id || tail->owner != ref->number || tail->flags != seq)
-		sfx_corrupt(index, blkno, psprintf("not page %d of dictionary %u", seq, ref->number));
-	if (SfxPageBodyLen(page) != want)
-		sfx_corrupt(index, blkno, "a dictionary's page has another size than the metapage says");
-	memcpy(out, SfxPageBody(page), want);
-	right = tail->right;
+	if (!sfx_page_check(index, *blkno, page))
+		why = "a dictionary's page is empty";
+	else if ((tail = SfxPageGetTail(page))->kind != SFX_PAGE_DICT || tail->build_id != build_id || tail->owner != ref->number || tail->flags != seq)
+		why = psprintf("not page %d of dictionary %u", seq, ref->number);
+	else if (SfxPageBodyLen(page) != want)
+		why = "a dictionary's page has another size than the metapage says";
+	else
+	{
+		memcpy(out, SfxPageBody(page), want);
+		*blkno = tail->right;
+	}
 	UnlockReleaseBuffer(buf);
-	return right;
+	return why;
+}
+
+/* A dictionary's bytes; NULL with *why and the block in *bad, as above. */
+static uint8 *
+read_chain(Relation index, uint64 build_id, const SfxDictRef *ref, void (*own) (void *arg, BlockNumber from, BlockNumber blkno),
+		   void *arg, BlockNumber *bad, const char **why)
+{
+	uint8	   *bytes;
+	BlockNumber blkno = ref->first;
+	int			npages = sfx_dict_pages(ref->len);
+
+	*bad = SFX_META_BLKNO;
+	*why = "a dictionary of an impossible size is listed";
+	if (ref->len == 0 || ref->len > SFX_DICT_MAX_BYTES)
+		return NULL;
+	bytes = palloc(ref->len);
+	for (int seq = 0; seq < npages; seq++)
+	{
+		uint32		at = seq * (uint32) SFX_BODY_CAPACITY;
+
+		*why = psprintf("the chain of dictionary %u ends early", ref->number);
+		if (blkno < SFX_FIRST_BLKNO || blkno == InvalidBlockNumber)
+			return NULL;
+		if (own)
+			own(arg, *bad, blkno);
+		*bad = blkno;
+		*why = read_part(index, build_id, ref, &blkno, seq, bytes + at, Min(ref->len - at, SFX_BODY_CAPACITY));
+		if (*why)
+			return NULL;
+	}
+	*why = psprintf("the chain of dictionary %u does not end", ref->number);
+	if (blkno != InvalidBlockNumber)
+		return NULL;
+	*bad = ref->first;
+	*why = psprintf("dictionary %u does not have the checksum that the metapage says", ref->number);
+	return checksum(bytes, ref->len) == ref->crc ? bytes : NULL;
 }
 
 uint8 *
 sfx_dict_read(Relation index, uint64 build_id, const SfxDictRef *ref,
 			  void (*own) (void *arg, BlockNumber from, BlockNumber blkno), void *arg)
 {
-	uint8	   *bytes;
-	BlockNumber blkno = ref->first;
-	BlockNumber from = SFX_META_BLKNO;
-	int			npages = sfx_dict_pages(ref->len);
+	BlockNumber bad;
+	const char *why;
+	uint8	   *bytes = read_chain(index, build_id, ref, own, arg, &bad, &why);
 
-	if (ref->len == 0 || ref->len > SFX_DICT_MAX_BYTES)
-		sfx_corrupt(index, SFX_META_BLKNO, "a dictionary of an impossible size is listed");
-	bytes = palloc(ref->len);
-	for (int seq = 0; seq < npages; seq++)
-	{
-		uint32		at = seq * (uint32) SFX_BODY_CAPACITY;
-
-		if (blkno < SFX_FIRST_BLKNO || blkno == InvalidBlockNumber)
-			sfx_corrupt(index, from, psprintf("the chain of dictionary %u ends early", ref->number));
-		if (own)
-			own(arg, from, blkno);
-		from = blkno;
-		blkno = read_part(index, build_id, ref, blkno, seq, bytes + at, Min(ref->len - at, SFX_BODY_CAPACITY));
-	}
-	if (blkno != InvalidBlockNumber)
-		sfx_corrupt(index, from, psprintf("the chain of dictionary %u does not end", ref->number));
-	if (checksum(bytes, ref->len) != ref->crc)
-		sfx_corrupt(index, ref->first, psprintf("dictionary %u does not have the checksum that the metapage says", ref->number));
+	if (bytes == NULL)
+		sfx_corrupt(index, bad, why);
 	return bytes;
 }
 
@@ -245,11 +270,11 @@ sfx_dict_open_new(const SfxNewDict *new)
 	return open_bytes(new->bytes, new->len, &size);
 }
 
+/* Keep a dictionary whose bytes have been read; they are freed. */
 static SfxDict *
-open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
+open_read(Relation index, uint64 build_id, const SfxDictRef *ref, uint8 *bytes)
 {
 	static bool registered = false;
-	uint8	   *bytes = sfx_dict_read(index, meta->build_id, ref, NULL, NULL);
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 	SfxDict    *d;
 	SfxHope    *hope;
@@ -267,7 +292,7 @@ open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
 		sfx_corrupt(index, ref->first, psprintf("dictionary %u is broken", ref->number));
 	}
 	d->loc = SfxRelLocator(index);
-	d->build_id = meta->build_id;
+	d->build_id = build_id;
 	d->number = ref->number;
 	d->size = size;
 	d->hope = hope;
@@ -280,20 +305,54 @@ open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
 	return d;
 }
 
-void
-sfx_dict_unpin(SfxDict **pin)
-{
-	if (*pin && (*pin)->pins > 0)
-		(*pin)->pins--;
-	*pin = NULL;
-}
-
 pg_noreturn static void not_listed(Relation index, BlockNumber blkno, uint32 number);
 
 static void
 not_listed(Relation index, BlockNumber blkno, uint32 number)
 {
 	sfx_corrupt(index, blkno, psprintf("the leaf needs dictionary %u, which the metapage does not list", number));
+}
+
+/* For who holds the merge lock: nothing moves. */
+static SfxDict *
+open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
+{
+	return open_read(index, meta->build_id, ref, sfx_dict_read(index, meta->build_id, ref, NULL, NULL));
+}
+
+/* For who holds the lock of leaf blkno, which needs that dictionary. Its pages may be moving. */
+static SfxDict *
+open_for_leaf(Relation index, BlockNumber blkno, uint64 build_id, uint32 number)
+{
+	BlockNumber bad = blkno;
+	const char *why = "";
+
+	for (int i = 0; i < READ_MAX_RESTARTS; i++)
+	{
+		SfxMeta		meta;
+		const SfxDictRef *ref;
+		uint8	   *bytes;
+
+		sfx_meta_read(index, &meta);
+		ref = meta.build_id == build_id ? find_ref(&meta, number) : NULL;
+		if (ref == NULL)
+			not_listed(index, blkno, number);
+		SFX_STOP("dictionary found");
+		bytes = read_chain(index, build_id, ref, NULL, NULL, &bad, &why);
+		if (bytes)
+			return open_read(index, build_id, ref, bytes);
+		if (SFX_MUTANT("dictionaries stand still"))
+			break;
+	}
+	sfx_corrupt(index, bad, why);
+}
+
+void
+sfx_dict_unpin(SfxDict **pin)
+{
+	if (*pin && (*pin)->pins > 0)
+		(*pin)->pins--;
+	*pin = NULL;
 }
 
 void
@@ -309,16 +368,7 @@ sfx_dict_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf, Sfx
 	{
 		d = find_opened(index, build_id, leaf->dictno);
 		if (d == NULL)
-		{
-			SfxMeta		meta;
-			const SfxDictRef *ref;
-
-			sfx_meta_read(index, &meta);
-			ref = meta.build_id == build_id ? find_ref(&meta, leaf->dictno) : NULL;
-			if (ref == NULL)
-				not_listed(index, blkno, leaf->dictno);
-			d = open_listed(index, &meta, ref);
-		}
+			d = open_for_leaf(index, blkno, build_id, leaf->dictno);
 		if (pin)
 		{
 			sfx_dict_unpin(pin);
@@ -376,23 +426,27 @@ sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number)
 
 /* ---- adding and dropping ---- */
 
-/* Log the pages in bufs, written just now, and the metapage. */
+/* Log the pages in bufs, written just now, and the metapage, if metabuf is valid. */
 static void
 log_change(Relation index, Buffer *bufs, int n, Buffer metabuf, const SfxMeta *meta)
 {
-	SfxXlGroup	x = {.npages = n, .meta = 1};
+	SfxXlGroup	x = {.npages = n, .meta = BufferIsValid(metabuf)};
 	XLogRecPtr	lsn;
 
 	XLogBeginInsert();
 	XLogRegisterData((char *) &x, sizeof(x));
 	for (int i = 0; i < n; i++)
 		XLogRegisterBuffer(i, bufs[i], REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
-	XLogRegisterBuffer(n, metabuf, REGBUF_STANDARD);
-	XLogRegisterBufData(n, (char *) meta, sizeof(SfxMeta));
+	if (BufferIsValid(metabuf))
+	{
+		XLogRegisterBuffer(n, metabuf, REGBUF_STANDARD);
+		XLogRegisterBufData(n, (char *) meta, sizeof(SfxMeta));
+	}
 	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GROUP);
 	for (int i = 0; i < n; i++)
 		PageSetLSN(BufferGetPage(bufs[i]), lsn);
-	PageSetLSN(BufferGetPage(metabuf), lsn);
+	if (BufferIsValid(metabuf))
+		PageSetLSN(BufferGetPage(metabuf), lsn);
 }
 
 bool
@@ -432,6 +486,7 @@ sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new)
 	UnlockReleaseBuffer(metabuf);
 	for (int i = n - 1; i >= 0; i--)
 		UnlockReleaseBuffer(bufs[i]);
+	SFX_STOP("dictionary made");
 	return true;
 }
 
@@ -493,6 +548,86 @@ sfx_dict_drop(Relation index, uint32 number)
 		UnlockReleaseBuffer(bufs[j]);
 		sfx_page_release_free(index, c.blkno[j]);
 	}
+}
+
+/* The block of the page before page seq of the dictionary that block blkno seems to belong to, the metapage for the first one; Invalid: it does not. */
+static BlockNumber
+find_predecessor(Relation index, const SfxMeta *meta, BlockNumber blkno, const SfxPageTail *tail)
+{
+	const SfxDictRef *ref = tail->kind == SFX_PAGE_DICT && tail->build_id == meta->build_id ? find_ref(meta, tail->owner) : NULL;
+	Chain		c = {0};
+
+	if (ref == NULL)
+		return InvalidBlockNumber;
+	pfree(sfx_dict_read(index, meta->build_id, ref, collect_block, &c));
+	if (tail->flags >= c.n || c.blkno[tail->flags] != blkno)
+		return InvalidBlockNumber;
+	return tail->flags == 0 ? SFX_META_BLKNO : c.blkno[tail->flags - 1];
+}
+
+bool
+sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
+{
+	PGAlignedBlock copy;
+	const SfxPageTail *tail;
+	BlockNumber to = BufferGetBlockNumber(target);
+	BlockNumber before;
+	Buffer		bufs[3];		/* the old page, the new one, the one before */
+	Buffer		metabuf = InvalidBuffer;
+	SfxMeta		meta;
+	int			n = 2;
+
+	sfx_meta_read(index, &meta);
+	bufs[0] = ReadBuffer(index, blkno);
+	bufs[1] = target;
+	LockBuffer(bufs[0], BUFFER_LOCK_SHARE);
+	memcpy(copy.data, BufferGetPage(bufs[0]), BLCKSZ);
+	LockBuffer(bufs[0], BUFFER_LOCK_UNLOCK);
+	tail = SfxPageGetTail(copy.data);
+	before = find_predecessor(index, &meta, blkno, tail);
+	if (before == InvalidBlockNumber)
+	{
+		ReleaseBuffer(bufs[0]);
+		UnlockReleaseBuffer(target);
+		return false;
+	}
+	LockBuffer(bufs[0], BUFFER_LOCK_EXCLUSIVE);
+	if (before == SFX_META_BLKNO)
+	{
+		sfx_meta_lock(index, &meta, &metabuf);
+		unconstify(SfxDictRef *, find_ref(&meta, tail->owner))->first = to;
+	}
+	else
+	{
+		bufs[n++] = ReadBuffer(index, before);
+		LockBuffer(bufs[2], BUFFER_LOCK_EXCLUSIVE);
+	}
+
+	START_CRIT_SECTION();
+	sfx_page_init(BufferGetPage(bufs[0]), SFX_PAGE_DELETED, meta.build_id, 0, 0);
+	sfx_page_init(BufferGetPage(target), SFX_PAGE_DICT, meta.build_id, tail->owner, 0);
+	sfx_page_set_body(BufferGetPage(target), SfxPageBody((Page) copy.data), SfxPageBodyLen((Page) copy.data));
+	SfxPageGetTail(BufferGetPage(target))->flags = tail->flags;
+	SfxPageGetTail(BufferGetPage(target))->right = tail->right;
+	if (n == 3)
+		SfxPageGetTail(BufferGetPage(bufs[2]))->right = to;
+	for (int i = 0; i < n; i++)
+		MarkBufferDirty(bufs[i]);
+	if (BufferIsValid(metabuf))
+	{
+		sfx_meta_store(BufferGetPage(metabuf), &meta);
+		MarkBufferDirty(metabuf);
+	}
+	if (RelationNeedsWAL(index))
+		log_change(index, bufs, n, metabuf, &meta);
+	END_CRIT_SECTION();
+
+	if (BufferIsValid(metabuf))
+		UnlockReleaseBuffer(metabuf);
+	while (n-- > 0)
+		UnlockReleaseBuffer(bufs[n]);
+	SFX_STOP("dictionary page moved");
+	return true;
 }
 
 void

@@ -73,6 +73,12 @@ extern bool sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new);
 /* Take a dictionary that no leaf names off the list and free its pages, in one record. Merge lock held. */
 extern void sfx_dict_drop(Relation index, uint32 number);
 
+/*
+ * Move the dictionary page in block blkno into the free block of target, which is exclusively locked and is let go, in one record with the link
+ * to it.  Merge lock held. The old block is not given to the free space map. False: blkno is no dictionary's page.
+ */
+extern bool sfx_dict_move(Relation index, BlockNumber blkno, Buffer target);
+
 /* Expect another rate of the newest dictionary from now on. Merge lock held. */
 extern void sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate);
 

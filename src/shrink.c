@@ -150,7 +150,7 @@ look_at(Shrink *sh, BlockNumber blkno, const SfxMeta *meta, bool *movable)
 	is_free = sfx_page_is_free(page, meta);
 	*movable = !is_free && sfx_page_check(sh->index, blkno, page) &&
 		(SfxPageGetTail(page)->kind == SFX_PAGE_LEAF || SfxPageGetTail(page)->kind == SFX_PAGE_INNER ||
-		 SfxPageGetTail(page)->kind == SFX_PAGE_FILTER);
+		 SfxPageGetTail(page)->kind == SFX_PAGE_FILTER || SfxPageGetTail(page)->kind == SFX_PAGE_DICT);
 	UnlockReleaseBuffer(buf);
 	return is_free;
 }

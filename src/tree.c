@@ -12,6 +12,7 @@
  * writes there next (T3: separators may lag, but only to the left).
  *-------------------------------------------------------------------------
  */
+#include "dict.h"
 #include "filters.h"
 #include "tree.h"
 
@@ -960,6 +961,8 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	tail = SfxPageGetTail(page);
+	if (sfx_page_check(index, blkno, page) && tail->kind == SFX_PAGE_DICT)
+		return sfx_dict_move(index, blkno, target);
 	if (sfx_page_check(index, blkno, page) && tail->kind == SFX_PAGE_FILTER && tail->build_id == meta->build_id &&
 		sfx_meta_find_run(meta, tail->owner) >= 0)
 		return move_filter(index, order, meta, blkno, page, target);

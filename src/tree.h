@@ -123,7 +123,8 @@ extern void sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, 
 
 /*
  * Move page blkno of the tree into the free block of target, which is exclusively locked and is let go: with its parent, or the metapage if it is the root, and the
- * right link of its left neighbour in one record.  Merge lock held. The old block is not given to the free space map. False: blkno is no page of the tree.
+ * right link of its left neighbour in one record.  Merge lock held. The old block is not given to the free space map. False: blkno is no page of the tree. (A
+ * dictionary's page moves likewise.)
  */
 extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target);
 
