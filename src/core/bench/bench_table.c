@@ -6,6 +6,8 @@
  * "limit" is what a set of so many distinct keys needs at least, log2 C(U, n) / n, with U taken from the gaps in each
  * key's neighbourhood, plus log2(n!) / n for the order of the TIDs.  "of which" tells where the bytes of an
  * entry went: key streams, TIDs, lists (posting-list ends), directory, separators and block heads, page (headers, fences, free).
+ * Strings come without a dictionary and with one of each scheme that indexes choose from, trained on a sample of the rests that the pages without
+ * one have; its bytes count.
  * Times are those of pages in the cache, best of several rounds: find is the way to a key's number in a leaf, lookup the entry
  * itself; decode is per entry, with TID and key bytes, ints its integer alone.  Bytes are those of 8 KB pages.  leaf.c is part of this file: only the reader knows where a stream ends.
  */
@@ -315,6 +317,40 @@ tid_limit(Kind kind)
 
 /* ---- packing ---- */
 
+static SfxHope *dict;			/* NULL: none */
+static SfxRestSample sample;
+
+static int
+open_leaf(SfxLeaf *l, const uint8_t *body, uint32_t len)
+{
+	int			r = sfx_leaf_open(l, body, len, NULL);
+
+	l->dict = l->dictno ? dict : NULL;
+	return r;
+}
+
+/* A dictionary of that scheme from the sample; its bytes. */
+static long
+train(SfxHopeScheme scheme)
+{
+	uint32_t	limit = scheme >= SFX_HOPE_ALM ? 4096 : 16384;
+	SfxHopeKey *rests = malloc(sizeof(SfxHopeKey) * SFX_SAMPLE_KEYS);
+	size_t		room = sfx_hope_build_size(scheme, limit, SFX_SAMPLE_BYTES);
+	size_t		cap = SFX_HOPE_DICT_BOUND(scheme, limit);
+	void	   *scratch = malloc(room);
+	uint8_t    *bytes = malloc(cap);
+	int			len = sfx_hope_build(scheme, limit, rests, sfx_sample_keys(&sample, rests), scratch, room, bytes, cap);
+	size_t		size = len > 0 ? sfx_hope_state_size(bytes, (size_t) len) : 0;
+
+	dict = malloc(size);
+	if (size == 0 || dict == NULL || sfx_hope_open(dict, size, bytes, (size_t) len) != SFX_OK)
+		abort();
+	free(rests);
+	free(scratch);
+	free(bytes);
+	return len;
+}
+
 /* The first pages are kept, for times. */
 #define HOT		4
 #define PROBES	4000
@@ -347,7 +383,7 @@ account(void *ctx, const SfxLeafOut *o)
 	const uint8_t *end;
 	double		before = s->keys + s->lists + s->tids;
 
-	if (sfx_leaf_open(&l, o->body, o->len, NULL) != SFX_OK)
+	if (open_leaf(&l, o->body, o->len) != SFX_OK)
 		abort();
 	for (int b = 0; b < l.nblocks; b++)
 	{
@@ -388,6 +424,13 @@ pack(Kind kind, Sizes *s)
 		mem = malloc(sfx_packer_size());
 	memset(s, 0, sizeof(*s));
 	p = sfx_packer_init(mem, CAPACITY, &low, account, s, NULL);
+	if (dict)
+		sfx_packer_set_dict(p, dict, 1);
+	else
+	{
+		sfx_sample_init(&sample);
+		sfx_packer_set_sample(p, &sample);
+	}
 	for (long i = 0; i < n; i++)
 	{
 		uint32_t	len = key_bytes(kind, &key[i], bytes);
@@ -453,7 +496,7 @@ time_find(Kind kind, long npages)
 
 		pos[i] = (SfxPos) {keys[i], key_bytes(kind, &key[e], keys[i]), 0};
 		for (where[i] = 0; where[i] + 1 < (npages < HOT ? npages : HOT); where[i]++)
-			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK || sfx_leaf_cmp_fences(&l, &pos[i]) <= 0)
+			if (open_leaf(&l, hot[where[i]], hotlen[where[i]]) != SFX_OK || sfx_leaf_cmp_fences(&l, &pos[i]) <= 0)
 				break;
 	}
 	for (int round = 0; round < ROUNDS; round++)
@@ -466,7 +509,7 @@ time_find(Kind kind, long npages)
 			Block		k;
 			bool		equal = false;
 
-			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK ||
+			if (open_leaf(&l, hot[where[i]], hotlen[where[i]]) != SFX_OK ||
 				open_block(&l, sfx_leaf_find_block(&l, &pos[i]), &k) != SFX_OK)
 				abort();
 			sum += find_lo(&l, &k, &pos[i], &equal);
@@ -497,7 +540,7 @@ time_lookup(Kind kind, long npages)
 
 		pos[i] = (SfxPos) {keys[i], key_bytes(kind, &key[e], keys[i]), tid[e]};
 		for (where[i] = 0; where[i] + 1 < (npages < HOT ? npages : HOT); where[i]++)
-			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK || sfx_leaf_cmp_fences(&l, &pos[i]) <= 0)
+			if (open_leaf(&l, hot[where[i]], hotlen[where[i]]) != SFX_OK || sfx_leaf_cmp_fences(&l, &pos[i]) <= 0)
 				break;
 	}
 	for (int round = 0; round < ROUNDS; round++)
@@ -509,7 +552,7 @@ time_lookup(Kind kind, long npages)
 			SfxLeaf		l;
 			SfxPos		end = {pos[i].key, pos[i].len, UINT64_MAX};
 
-			if (sfx_leaf_open(&l, hot[where[i]], hotlen[where[i]], NULL) != SFX_OK ||
+			if (open_leaf(&l, hot[where[i]], hotlen[where[i]]) != SFX_OK ||
 				sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &pos[i]), &pos[i], &end, &blk) != SFX_OK || blk.nent < 1)
 				abort();
 			sum += (long) blk.tid[0];
@@ -540,7 +583,7 @@ time_decode(long npages, double *ints, double *entries)
 			SfxLeaf		l;
 			Block		k;
 
-			if (sfx_leaf_open(&l, hot[p], hotlen[p], NULL) != SFX_OK)
+			if (open_leaf(&l, hot[p], hotlen[p]) != SFX_OK)
 				abort();
 			for (int b = 0; b < l.nblocks; b++)
 				if (round % 2)
@@ -570,11 +613,41 @@ print_won(const char *what, const long *won, const char *const *name)
 			printf(" %s %.0f%%", name[c], 100.0 * (double) won[c] / (double) all);
 }
 
+/* One line of the table. */
 static void
-run(size_t set)
+measure(size_t set, double limit, bool random, const char *scheme, long dictbytes)
 {
 	static const char *const intnames[] = {"strings", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB", "SVBYTE"};
 	static const char *const tidnames[] = {"single", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING", "PATCHED", "", "", ""};
+	Kind		kind = sets[set].kind;
+	Sizes		s;
+	double		ints,
+				entries;
+	double		all = limit + (random ? tid_limit(kind) : 0),
+				total;
+
+	pack(kind, &s);
+	total = ((double) s.npages * PAGE + (double) dictbytes) / (double) n;
+	time_decode(s.npages, &ints, &entries);
+	printf("%-15s %-12s %-6s %9ld  %7.3f  mark %6.2f %-4s limit %6.2f  btree %5.1f  find %4.0f lookup %4.0f ns  decode %4.2f ints %4.2f ns  of which keys %6.3f tids %6.3f lists %5.3f "
+		   "blocks %5.3f page %5.3f;", sets[set].name, scheme, random ? "random" : "table", n, total, sets[set].mark[!random],
+		   sets[set].mark[!random] == 0 ? "" : total <= sets[set].mark[!random] ? "ok" : "MISS", all, sets[set].btree,
+		   time_find(kind, s.npages), time_lookup(kind, s.npages), entries, kind == TEXT ? NAN : ints,
+		   s.keys / (double) n, s.tids / (double) n, s.lists / (double) n, s.blocks / (double) n, s.page / (double) n);
+	print_won("", s.intcodec, intnames);
+	print_won(";", s.tidcodec, tidnames);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void
+run(size_t set)
+{
+	static const struct
+	{
+		const char *name;
+		SfxHopeScheme scheme;
+	}			schemes[] = {{"single", SFX_HOPE_SINGLE}, {"double", SFX_HOPE_DOUBLE}, {"alm_improved", SFX_HOPE_ALM_IMPROVED}};
 	Kind		kind = sets[set].kind;
 	double		limit;
 
@@ -582,25 +655,16 @@ run(size_t set)
 	limit = key_limit(kind);
 	for (int random = 1; random >= 0; random--)
 	{
-		Sizes		s;
-		double		ints,
-					entries;
-		double		all = limit + (random ? tid_limit(kind) : 0),
-					total;
-
 		order_tids(kind, random);
-		pack(kind, &s);
-		total = (double) s.npages * PAGE / (double) n;
-		time_decode(s.npages, &ints, &entries);
-		printf("%-15s %-6s %9ld  %7.3f  mark %6.2f %-4s limit %6.2f  btree %5.1f  find %4.0f lookup %4.0f ns  decode %4.2f ints %4.2f ns  of which keys %6.3f tids %6.3f lists %5.3f "
-			   "blocks %5.3f page %5.3f;", sets[set].name, random ? "random" : "table", n, total, sets[set].mark[!random],
-			   sets[set].mark[!random] == 0 ? "" : total <= sets[set].mark[!random] ? "ok" : "MISS", all, sets[set].btree,
-			   time_find(kind, s.npages), time_lookup(kind, s.npages), entries, kind == TEXT ? NAN : ints,
-			   s.keys / (double) n, s.tids / (double) n, s.lists / (double) n, s.blocks / (double) n, s.page / (double) n);
-		print_won("", s.intcodec, intnames);
-		print_won(";", s.tidcodec, tidnames);
-		printf("\n");
-		fflush(stdout);
+		measure(set, limit, random, "", 0);
+		for (size_t i = 0; kind == TEXT && i < sizeof(schemes) / sizeof(*schemes); i++)
+		{
+			long		len = train(schemes[i].scheme);
+
+			measure(set, limit, random, schemes[i].name, len);
+			free(dict);
+			dict = NULL;
+		}
 	}
 }
 
