@@ -225,6 +225,20 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxResolveConflict(xid, catalog, locator)	ResolveRecoveryConflictWithSnapshot(xid, catalog, locator)
 #endif
 
+/*
+ * Before 17 snapshots can expire (old_snapshot_threshold): VACUUM removes what they see, and whoever reads pages that have changed since has
+ * to throw.
+ */
+#include "storage/bufmgr.h"
+#if PG_VERSION_NUM < 170000
+#include "utils/snapmgr.h"
+#define SfxSnapshotsExpire()						(old_snapshot_threshold >= 0)
+#define SfxTestForOldSnapshot(snapshot, rel, page)	TestForOldSnapshot(snapshot, rel, page)
+#else
+#define SfxSnapshotsExpire()						false
+#define SfxTestForOldSnapshot(snapshot, rel, page)	((void) 0)
+#endif
+
 /* May VACUUM truncate, as the table's storage parameter says?  Since 18 there is a setting for those that do not say. */
 #include "utils/rel.h"
 static inline bool

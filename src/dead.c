@@ -178,7 +178,7 @@ sfx_dead_open_heap(Relation index)
 	Oid			relid = index->rd_index->indrelid;
 
 	/* The table is locked before the index everywhere: waiting for it now could be a deadlock. */
-	if (IsInParallelMode() || !ConditionalLockRelationOid(relid, AccessShareLock))
+	if (IsInParallelMode() || SfxSnapshotsExpire() || !ConditionalLockRelationOid(relid, AccessShareLock))
 		return NULL;
 	/* What is dead is judged by horizons that the taking of a snapshot brings up to date. */
 	if (!ActiveSnapshotSet())

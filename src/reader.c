@@ -11,6 +11,7 @@
  *	R4	stop is the least of: the range's end, the leaf's fence, the end of each batch that was cut off.
  *		What was read beyond stop is thrown away; the next step begins with R1 there.
  *	R5	a generation or run that is gone by then sends the step back to R1.
+ *	R6	a snapshot that has expired meanwhile is an error.
  *
  * No lock is held between calls and nothing but the gate page and the metapage is pinned. (DESIGN sections 4, 5 and 8.)
  *-------------------------------------------------------------------------
@@ -82,6 +83,7 @@ struct SfxReader
 	MemoryContext cxt;			/* the owner's */
 	Relation	index;
 	const SfxOrder *order;
+	Snapshot	snapshot;		/* see sfx_reader_snapshot */
 	bool		gate;
 	Buffer		gatebuf;
 	Buffer		metabuf;		/* pinned from the first step on */
@@ -205,6 +207,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->cxt = CurrentMemoryContext;
 	r->index = index;
 	r->order = order;
+	r->snapshot = NULL;
 	r->gate = gate;
 	r->gatebuf = r->metabuf = InvalidBuffer;
 	r->gateno = 0;
@@ -225,6 +228,12 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->nkilled = r->ndead = 0;
 	r->dead = NULL;
 	return r;
+}
+
+void
+sfx_reader_snapshot(SfxReader *r, Snapshot snapshot)
+{
+	r->snapshot = snapshot;
 }
 
 static void remove_dead(SfxReader *r);
@@ -769,6 +778,8 @@ step(SfxReader *r)
 				break;
 		}
 	}
+	/* R6: last, since VACUUM changes the metapage before it removes anything */
+	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	trim_batches(r);
 	r->stretch.step = r->dir;
 	r->active = true;
@@ -1033,7 +1044,8 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 {
 	SfxEntry	e;
 
-	if (!r->active || r->anchor != ANCHOR_ENTRY || heap == NULL)
+	/* the heap calls dead, too, what it took from snapshots that have expired, and nothing here would tell them */
+	if (!r->active || r->anchor != ANCHOR_ENTRY || heap == NULL || SfxSnapshotsExpire())
 		return;
 	r->heap = heap;
 	if (r->last_batch)

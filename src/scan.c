@@ -181,6 +181,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 		so->gate = gate;
 		MemoryContextSwitchTo(old);
 	}
+	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->failed = 0;
 	so->leaping = false;

@@ -521,6 +521,9 @@ extern uint64 sfx_filters_wrong;
 /* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
 extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
 
+/* For whom it reads: steps throw where this snapshot has expired.  NULL, as at first: they do not. */
+extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
+
 /* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries come
  * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
  * copied: the bounds' bytes have to stay until the next seek or reset. */

@@ -129,11 +129,30 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 	return SfxPageGetTail((Page) copy.data)->right;
 }
 
+/* Images made before are void, and snapshots that have expired notice (R6). */
+static void
+raise_removals(Relation index)
+{
+	SfxMeta		meta;
+	Buffer		buf;
+
+	sfx_meta_lock(index, &meta, &buf);
+	meta.removals++;
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(buf), &meta);
+	MarkBufferDirty(buf);
+	sfx_wal_meta(index, buf, &meta, SFX_META_REMOVALS, NULL);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buf);
+}
+
 static void
 vacuum_log(VacState *vs)
 {
 	SfxMeta		meta;
 
+	if (SfxSnapshotsExpire())
+		raise_removals(vs->index);
 	sfx_meta_read(vs->index, &meta);
 	for (int g = meta.ngens - 1; g >= 0; g--)
 	{
@@ -148,18 +167,7 @@ vacuum_log(VacState *vs)
 	SFX_STOP("log flagged");
 	/* Flags that an interrupted VACUUM left may be unknown to images: their counter was never raised. */
 	if (vs->flags_seen && !SFX_MUTANT("no removal counter"))
-	{
-		Buffer		buf;
-
-		sfx_meta_lock(vs->index, &meta, &buf);
-		meta.removals++;
-		START_CRIT_SECTION();
-		sfx_meta_store(BufferGetPage(buf), &meta);
-		MarkBufferDirty(buf);
-		sfx_wal_meta(vs->index, buf, &meta, SFX_META_REMOVALS, NULL);
-		END_CRIT_SECTION();
-		UnlockReleaseBuffer(buf);
-	}
+		raise_removals(vs->index);
 }
 
 /* ---- the tree ---- */
