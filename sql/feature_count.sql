@@ -93,6 +93,17 @@ SELECT surfidx_count('cnt_dt', ROW(date '2000-01-01', NULL));
 SELECT surfidx_count('cnt_mixed', ROW(date '2000-01-01', 2));
 SELECT surfidx_may_contain('cnt_i', 1, 2);
 
+-- bounds beyond which nothing can be
+CREATE TABLE cnt_end (t timestamptz);
+CREATE INDEX cnt_end_t ON cnt_end USING surfidx (t);
+CREATE INDEX cnt_end_d ON cnt_end USING surfidx (t DESC);
+INSERT INTO cnt_end VALUES ('-infinity'), ('2000-01-01'), ('infinity'), (NULL);
+SELECT i, surfidx_count(i, 'infinity', NULL, low_inclusive => false) AS above, surfidx_count(i, NULL, '-infinity', high_inclusive => false) AS below,
+	surfidx_count(i, 'infinity', '-infinity', false, false) AS both, surfidx_count(i, 'infinity'::timestamp, NULL, approximate => true) AS at_end,
+	surfidx_may_contain_range(i, 'infinity', NULL, low_inclusive => false) AS may
+	FROM unnest(ARRAY['cnt_end_t', 'cnt_end_d']::regclass[]) i;
+DROP TABLE cnt_end;
+
 -- rights: SELECT on the columns, no row-level security
 CREATE ROLE regress_surfidx_count;
 SET ROLE regress_surfidx_count;

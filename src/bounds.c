@@ -324,22 +324,26 @@ sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 	{
 		int			n = split_columns(o, last, col);
 
-		if (!range_end(o, col, n, swap, swap ? low_inclusive : high_inclusive, end))
-			range->empty = true;
-		range->hi = end->hi;
-		memcpy(range->hibuf, end->hibuf, end->hi.len);
-		if (end->hi.key)
-			range->hi.key = range->hibuf;
+		range->empty = !range_end(o, col, n, swap, swap ? low_inclusive : high_inclusive, end);
+		if (!range->empty)
+		{
+			range->hi = end->hi;
+			memcpy(range->hibuf, end->hibuf, end->hi.len);
+			if (end->hi.key)
+				range->hi.key = range->hibuf;
+		}
 	}
 	if (!range->empty && !first->isnull)
 	{
 		int			n = split_columns(o, first, col);
 
-		if (!range_end(o, col, n, !swap, swap ? high_inclusive : low_inclusive, end))
-			range->empty = true;
-		range->lo = end->lo;
-		memcpy(range->lobuf, end->lobuf, end->lo.len);
-		range->lo.key = range->lobuf;
+		range->empty = !range_end(o, col, n, !swap, swap ? high_inclusive : low_inclusive, end);
+		if (!range->empty)
+		{
+			range->lo = end->lo;
+			memcpy(range->lobuf, end->lobuf, end->lo.len);
+			range->lo.key = range->lobuf;
+		}
 	}
 	if (!range->empty && range->hi.key && sfx_order_cmp_pos(o->order, &range->lo, &range->hi) >= 0)
 		range->empty = true;
