@@ -36,6 +36,7 @@ typedef struct Request
 	Oid			db;				/* InvalidOid: free */
 	Oid			index;
 	bool		running;
+	bool		anew;			/* running, and asked for again since */
 } Request;
 
 typedef struct WorkerSlot
@@ -118,6 +119,7 @@ enter_request(Oid index, int *slot, bool *served)
 		{
 			free_request = -2;	/* there already */
 			*served = r->running;
+			r->anew = r->running && !SFX_MUTANT("request while served is lost");
 			break;
 		}
 		if (r->db == InvalidOid && free_request == -1)
@@ -129,7 +131,7 @@ enter_request(Oid index, int *slot, bool *served)
 	{
 		shared->request[free_request].db = MyDatabaseId;
 		shared->request[free_request].index = index;
-		shared->request[free_request].running = false;
+		shared->request[free_request].running = shared->request[free_request].anew = false;
 	}
 	for (int i = 0; i < MAX_WORKERS; i++)
 	{
@@ -206,7 +208,7 @@ leave_slot(int code, Datum arg)
 
 /*
  * The next request of this database; InvalidOid, and the slot given up in the same breath, if there is none.  again: the one served
- * just now was not finished, and comes again behind the others.
+ * just now was not finished, and comes again behind the others, as does one that was asked for meanwhile: the worker may have looked before.
  */
 static Oid
 take_request(Oid db, bool again)
@@ -214,6 +216,7 @@ take_request(Oid db, bool again)
 	Oid			index = InvalidOid;
 	Request    *unfinished = NULL;
 
+	SFX_STOP("request served");
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < MAX_REQUESTS; i++)
 	{
@@ -221,8 +224,11 @@ take_request(Oid db, bool again)
 
 		if (r->db != db)
 			continue;
-		if (r->running && again)
+		if (r->running && (again || r->anew))
+		{
 			unfinished = r;
+			r->anew = false;
+		}
 		else if (r->running)
 			r->db = InvalidOid;
 		else if (index == InvalidOid)

@@ -321,6 +321,22 @@ scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 	each_once();
 };
 
+scenario 'a request that comes while its index is being served', ['request while served is lost'], sub {
+	build(0, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)');
+	arm('request served', 'wait', 1);
+	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(1, 7000) g');
+	wait_at('request served');
+	my $merges = sql("SELECT merges FROM surfidx_meta('t_k')");
+	# due again; those who insert do not help yet
+	sql('INSERT INTO t SELECT g FROM generate_series(7001, 14000) g; RESET surfidx.auto_merge');
+	is(sql("SELECT merges FROM surfidx_meta('t_k')"), $merges, 'the worker has not seen them');
+	release('request served');
+	my $end = time + patience();
+	settle(0.05) until sql("SELECT merges FROM surfidx_meta('t_k')") > $merges || time > $end;
+	cmp_ok(sql("SELECT merges FROM surfidx_meta('t_k')"), '>', $merges, 'the worker comes back for it');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ filters (F2, F3) and counts (C1)
 
 scenario 'a filter that was replaced on the way to it', ['no fences of filters'], sub {
