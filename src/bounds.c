@@ -189,23 +189,19 @@ make_key(const SfxOpened *o, int col, StrategyNumber strategy, const SfxArg *arg
 	ScanKeyEntryInitialize(key, 0, col + 1, strategy, subtype, o->index->rd_indcollation[col], get_opcode(op), value);
 }
 
-/* The one range of these conditions, or empty. */
-static void
-range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
+bool
+sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 {
 	SfxScanKeys *sk = palloc(sizeof(SfxScanKeys));
+	bool		single;
 	SfxPos		lo,
 				hi;
 
 	sfx_scankeys_init(sk, o->index, &o->kd, o->order, n);
 	range->empty = !sfx_scankeys_prepare(sk, keys, n);
-	if (!range->empty)
+	single = range->empty || (sk->nfilters == 0 && sk->nlists == 0);
+	if (single && !range->empty)
 	{
-		if (sk->nfilters > 0 || sk->nlists > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("the bounds are no single range of index \"%s\"", RelationGetRelationName(o->index)),
-					 errhint("Cast the values to the types of the index's columns.")));
 		sfx_scankeys_rewind(sk, ForwardScanDirection);
 		sfx_scankeys_bounds(sk, &lo, &hi);
 		memcpy(range->lobuf, lo.key, lo.len);
@@ -220,6 +216,17 @@ range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 	}
 	sfx_scankeys_end(sk);
 	pfree(sk);
+	return single;
+}
+
+static void
+range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
+{
+	if (!sfx_range_of_keys(o, keys, n, range))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the bounds are no single range of index \"%s\"", RelationGetRelationName(o->index)),
+				 errhint("Cast the values to the types of the index's columns.")));
 }
 
 /* ---- rows ---- */

@@ -52,7 +52,26 @@ extern void sfx_close_after_look(SfxOpened *o);
 extern void sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 							  const SfxArg *high, bool high_inclusive, SfxRange *range);
 
+/* The one range of these conditions.  False: they are not so simple, nothing is set. */
+extern bool sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range);
+
 /* The keys whose first n columns are these; NULL means that the column is NULL. */
 extern void sfx_range_equal(const SfxOpened *o, const SfxArg *values, int n, SfxRange *range);
+
+/* ---- rank.c, count.c: how many entries ---- */
+
+/* About how many entries lie below a position. */
+typedef struct SfxRank
+{
+	double		tree;			/* in all runs */
+	double		delta;
+	double		delta_total;	/* in the delta at all */
+} SfxRank;
+
+/* One page of each level of each run is read.  pos->key NULL: the end. */
+extern void sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, SfxRank *rank);
+
+/* Add to *n the entries of generation meta->gens[g] in the range, counted one by one.  False: the generation is gone. */
+extern bool sfx_count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, uint64 *n);
 
 #endif							/* SURFIDX_BOUNDS_H */

@@ -89,6 +89,14 @@ extern bool lc_collate_is_c(Oid collation);
 	} while (0)
 #endif
 
+/* Whose rights a table of the query is read with: that of the range table entry moved to the planner's relation in 16. */
+#include "nodes/pathnodes.h"
+#if PG_VERSION_NUM < 160000
+#define SfxPlannedUser(rel, rte)	(OidIsValid((rte)->checkAsUser) ? (rte)->checkAsUser : GetUserId())
+#else
+#define SfxPlannedUser(rel, rte)	(OidIsValid((rel)->userid) ? (rel)->userid : GetUserId())
+#endif
+
 /* Fields of IndexAmRoutine that are younger than 15; what stays zero is right as it is. */
 #include "access/amapi.h"
 #if PG_VERSION_NUM >= 180000

@@ -11,8 +11,7 @@
  *
  * Otherwise the entries are counted one by one, in a reader, which tells what stands in two places.
  *
- * Approximate: the share of the entries before a position follows from the counts of one page per level, which may
- * lag above level 1, and from where the position lies between two separators.  No leaf is read.
+ * Approximate: the tree's entries before either end by one page of each level (rank.c), the delta's one by one.
  *
  * What counts is entries: rows that are dead but not yet vacuumed, and rows that are not visible yet, are among them.
  *-------------------------------------------------------------------------
@@ -92,8 +91,8 @@ count_batch(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *rang
 	return true;
 }
 
-static bool
-count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, uint64 *n)
+bool
+sfx_count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, uint64 *n)
 {
 	CountPos   *from = palloc(sizeof(CountPos));
 	bool		more = meta->gens[g].first != InvalidBlockNumber;
@@ -228,7 +227,7 @@ count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 
 	*n = 0;
 	sfx_meta_read(o->index, &before);
-	if (!is_settled(&before) || !count_generation(o, &before, 0, range, n))
+	if (!is_settled(&before) || !sfx_count_generation(o, &before, 0, range, n))
 		return false;
 	SFX_STOP("delta counted");
 	for (int r = 0; r < before.nruns; r++)
@@ -267,97 +266,22 @@ count_exact(const SfxOpened *o, const SfxRange *range)
 
 /* ---- approximate ---- */
 
-/* Eight bytes of a position from byte at on. */
-static double
-digits(const SfxPos *pos, uint32 at)
-{
-	double		x = 0;
-
-	for (uint32 i = at; i < at + 8; i++)
-		x = x * 256 + (i < pos->len ? pos->key[i] : 0);
-	return x;
-}
-
-/* Where pos lies between low and high, from 0 to 1: as if keys were spread evenly. */
-static double
-interpolate(const SfxOpened *o, const SfxPos *pos, const SfxPos *low, const SfxPos *high)
-{
-	uint32		at = 0;
-	double		l,
-				h;
-
-	if (o->order || high == NULL)
-		return 0.5;
-	while (at < low->len && at < high->len && low->key[at] == high->key[at])
-		at++;
-	l = digits(low, at);
-	h = digits(high, at);
-	if (h <= l)
-		return 0.5;
-	return Min(1.0, Max(0.0, (digits(pos, at) - l) / (h - l)));
-}
-
-/* The share of a tree's entries that lie below pos (NULL: the end). */
-static double
-share_below(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos)
-{
-	double		share = 0;
-	double		width = 1;
-
-	if (pos == NULL || pos->key == NULL)
-		return 1;
-	if (pos->len == 0)
-		return 0;
-	for (int level = SfxMetaMain(meta)->level; level > 0; level--)
-	{
-		SfxNode		node;
-		double		total = 0;
-		double		below = 0;
-		int			at = 0;
-
-		sfx_tree_load(o->index, o->order, meta, SfxMetaMain(meta)->id, pos, level, &node);
-		for (int i = 0; i < node.nchildren; i++)
-		{
-			total += node.children[i].count;
-			if (i > 0 && sfx_order_cmp_pos(o->order, &node.children[i].low, pos) <= 0)
-			{
-				below += node.children[i - 1].count;
-				at = i;
-			}
-		}
-		if (total == 0)
-			return share + width / 2;
-		share += width * below / total;
-		width *= node.children[at].count / total;
-		if (level == 1)
-		{
-			const SfxPos *high = at + 1 < node.nchildren ? &node.children[at + 1].low :
-				node.high_inf ? NULL : &node.high;
-
-			if (sfx_order_cmp_pos(o->order, &node.children[at].low, pos) == 0)
-				return share;
-			return share + width * interpolate(o, pos, &node.children[at].low, high);
-		}
-	}
-	return share + width / 2;	/* the root is a leaf, or was one a moment ago */
-}
-
 static uint64
 count_approximately(const SfxOpened *o, const SfxRange *range)
 {
 	SfxMeta		meta;
-	double		share;
+	SfxRank		below,
+				upto;
 	uint64		n = 0;
 
 	sfx_meta_read(o->index, &meta);
 	if (SfxMetaMain(&meta)->level == 0)
 		return count_exact(o, range);	/* there is nothing above the one leaf */
-	share = share_below(o, &meta, &range->hi) - share_below(o, &meta, &range->lo);
+	sfx_rank(o, &meta, &range->lo, &below);
+	sfx_rank(o, &meta, &range->hi, &upto);
 	for (int g = 0; g < meta.ngens; g++)
-		(void) count_generation(o, &meta, g, range, &n);
-	for (int i = 0; i < meta.nruns; i++)
-		n += (uint64) (Max(share, 0) * meta.runs[i].entries + 0.5);
-	return n;
+		(void) sfx_count_generation(o, &meta, g, range, &n);
+	return n + (uint64) (Max(upto.tree - below.tree, 0) + 0.5);
 }
 
 /* ---- SQL ---- */

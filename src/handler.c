@@ -355,6 +355,7 @@ sfx_define_gucs(bool preloading)
 							200, 1, 10000,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	sfx_planner_define_gucs();
+	sfx_estimate_define_gucs();
 	sfx_stop_define_gucs();
 	if (preloading)
 		define_preload_gucs();

@@ -26,5 +26,6 @@ _PG_init(void)
 	sfx_wal_init();
 	sfx_shmem_init();
 	sfx_planner_init();
+	sfx_estimate_init();
 	sfx_preloaded = true;
 }

@@ -517,6 +517,8 @@ merge_source(Merge *m)
 		more = merge_step(m, &meta, source, &seen);
 		note_progress(m, &meta, source);
 		sfx_dict_review(m->index, &meta, &m->stats, !more);
+		if (!more)
+			sfx_tree_recount(m->index, m->order, &meta, m->target);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(stepcxt);
 		if (!more)

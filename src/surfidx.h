@@ -643,6 +643,7 @@ extern bool sfx_preloaded;		/* set by _PG_init */
 extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */
 extern void sfx_define_reloptions(void);	/* called once, by _PG_init */
 extern void sfx_planner_define_gucs(void);	/* called by sfx_define_gucs */
+extern void sfx_estimate_define_gucs(void);
 
 /* ------------------------------------------------------------------ the AM's functions */
 extern IndexBuildResult *sfx_build(Relation heap, Relation index, IndexInfo *info);
@@ -679,5 +680,6 @@ extern void sfx_parallelrescan(IndexScanDesc scan);
 extern void sfx_wal_init(void);		/* registers the resource manager */
 extern void sfx_shmem_init(void);	/* shared memory request and start-up hooks */
 extern void sfx_planner_init(void); /* planner and executor hooks */
+extern void sfx_estimate_init(void);	/* the planner's hook for statistics */
 
 #endif							/* SURFIDX_H */

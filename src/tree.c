@@ -24,6 +24,7 @@
 #define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
 #define MOVE_MAX			9		/* leaves that move in one record, with their left neighbours */
 #define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, where an image would do */
+#define COUNT_LAG			512		/* parts of a count by which it may lag: estimates need no better ones */
 #define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
 #define FIND_CACHED_MOVES	4		/* the same where the descent began with a copy of the root */
 
@@ -857,6 +858,68 @@ swap_finish(Swap *s, const SfxNode *parent, int nmade)
 	swap_execute(s);
 	if (nmade > 1 && !s->new_root)
 		sfx_tree_post(s->index, s->order, s->meta, s->run, parent->level, &parent->children[0].low);
+}
+
+/* The entries below inner page blkno of that level, as it says itself. */
+static uint64
+page_total(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, int level)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+	SfxInner	page;
+	uint64		below,
+				own,
+				total;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, level) ||
+		sfx_inner_open(&page, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
+		sfx_inner_counts(&page, 0, &below, &own, &total) < 0)
+		sfx_corrupt(index, blkno, "inner page that a downlink leads to");
+	UnlockReleaseBuffer(buf);
+	return total;
+}
+
+static void
+recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level)
+{
+	SfxPos		pos = {(const uint8_t *) "", 0, 0};
+	SfxNode		node;
+
+	do
+	{
+		SfxChild   *is;
+		int			from = -1,
+					to = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		sfx_tree_load(index, order, meta, run, &pos, level, &node);
+		pos = node.high;
+		is = palloc(sizeof(SfxChild) * node.nchildren);
+		memcpy(is, node.children, sizeof(SfxChild) * node.nchildren);
+		for (int i = 0; i < node.nchildren; i++)
+		{
+			uint64		was = is[i].count;
+
+			is[i].count = page_total(index, order, meta, run, is[i].blkno, level - 1);
+			if (Max(was, is[i].count) - Min(was, is[i].count) <= is[i].count / COUNT_LAG)
+				continue;
+			from = from < 0 ? i : from;
+			to = i + 1;
+		}
+		if (to > 0)
+		{
+			Swap	   *s = swap_begin(index, order, meta, run, level);
+
+			swap_finish(s, &node, swap_parent(s, &node, from, to, is + from, to - from));
+		}
+	} while (!node.high_inf);
+}
+
+void
+sfx_tree_recount(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run)
+{
+	for (int level = 2; level <= sfx_meta_run(index, meta, run)->level; level++)
+		recount_level(index, order, meta, run, level);
 }
 
 /* The page one level above that leads to block blkno, which begins at low, and the number of the child; -1 if there is none. */

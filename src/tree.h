@@ -136,6 +136,9 @@ typedef struct SfxTargets
  */
 extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets);
 
+/* Put the entry counts above level 1 right where they lag: estimates go by them.  Merge lock held.  Memory: the current context. */
+extern void sfx_tree_recount(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run);
+
 /* Join inner page node (loaded under the merge lock) with its right neighbour below the same parent, if one of them is sparse and both fit
  * into one page.  True: done, node is outdated. */
 extern bool sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node);

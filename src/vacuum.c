@@ -552,7 +552,15 @@ shrink(IndexVacuumInfo *info, bool had_bulkdelete)
 	sfx_keydesc_init(&kd, index);
 	order = sfx_order_create(index, &kd, true);
 	if (had_bulkdelete)
+	{
+		SfxMeta		meta;
+
 		sfx_shrink_inner(index, order);
+		sfx_merge_lock(index);
+		sfx_meta_read(index, &meta);
+		sfx_tree_recount(index, order, &meta, SfxMetaMain(&meta)->id);
+		sfx_merge_unlock(index);
+	}
 	if (SfxMayTruncate(heap) && may_lock_alone())
 		sfx_shrink_file(index, order, info->strategy, TRUNCATE_TRIES);
 	sfx_order_end(order);

@@ -865,6 +865,26 @@ sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *po
 	return true;
 }
 
+double
+sfx_delta_below(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
+{
+	double		share = 0,
+				width = 1;
+	Path		path;
+	bool		equal;
+
+	if (d->height == 0)
+		return 0;
+	(void) find_leaf(d, a, pos, &path);
+	for (int level = (int) d->height - 1; level > 0; level--)
+	{
+		width /= path.node[level]->n + 1;
+		share += width * path.child[level];
+	}
+	share += width * search_node(path.node[0], pos, a->order, &equal) / path.node[0]->n;
+	return share * (double) d->nentries;
+}
+
 void
 sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxEntry *e)
 {

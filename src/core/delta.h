@@ -75,6 +75,9 @@ extern void sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCur
 extern bool sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
 extern bool sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
 
+/* About how many entries lie below pos: as if all nodes of a level were equally full. */
+extern double sfx_delta_below(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos);
+
 /* Order, links, counts.  SFX_OK, or SFX_CORRUPT with *why. */
 extern int sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why);
 

@@ -39,6 +39,7 @@
  *-------------------------------------------------------------------------
  */
 #include "inner.h"
+#include "cpu.h"
 #include "frontrun.h"
 #include "louds.h"
 
@@ -1168,12 +1169,60 @@ child_exception(const View *v, SfxBuf b, uint32_t i, uint64_t *count)
 	return false;
 }
 
+/* The entry count of child i. */
+static inline int
+child_count(const View *v, SfxBuf b, uint32_t i, uint64_t *count)
+{
+	uint64_t	c = sfx_packed_get(b, v->counts, v->cwidth, i);
+
+	if (v->nexc > 0 && c == (UINT64_C(1) << v->cwidth) - 1)
+		return child_exception(v, b, i, count) ? SFX_OK : SFX_CORRUPT;
+	*count = c + ((uint64_t) v->cbasehi << 32 | v->cbase);
+	return SFX_OK;
+}
+
+/* The sum of the counts of children [from, to). */
+static int
+sum_counts(const View *v, SfxBuf b, uint32_t from, uint32_t to, uint64_t *sum)
+{
+	uint64_t	c[256];
+	uint64_t	base = (uint64_t) v->cbasehi << 32 | v->cbase;
+	uint64_t	marked = base + ((UINT64_C(1) << v->cwidth) - 1);
+
+	*sum = 0;
+	for (; from < to; from += 256)
+	{
+		int			n = to - from < 256 ? (int) (to - from) : 256;
+
+		sfx_kernels->unpack(b.p + v->counts, b.len - v->counts, (size_t) from * v->cwidth, v->cwidth, n, base, c);
+		for (int k = 0; k < n; k++)
+		{
+			if (v->nexc > 0 && c[k] == marked && !child_exception(v, b, from + (uint32_t) k, &c[k]))
+				return SFX_CORRUPT;
+			*sum += c[k];
+		}
+	}
+	return SFX_OK;
+}
+
+int
+sfx_inner_counts(const SfxInner *p, int i, uint64_t *below, uint64_t *own, uint64_t *total)
+{
+	const View *v = view(p);
+	SfxBuf		b = buf(p);
+
+	if (i < 0 || i >= p->nchildren || child_count(v, b, (uint32_t) i, own) < 0 || sum_counts(v, b, 0, (uint32_t) i, below) < 0 ||
+		sum_counts(v, b, (uint32_t) i + 1, (uint32_t) p->nchildren, total) < 0)
+		return SFX_CORRUPT;
+	*total += *below + *own;
+	return SFX_OK;
+}
+
 int
 sfx_inner_child(const SfxInner *p, int i, uint32_t *blkno, uint64_t *count)
 {
 	const View *v = view(p);
 	SfxBuf		b = buf(p);
-	uint64_t	c;
 
 	if (i < 0 || i >= p->nchildren)
 		return SFX_CORRUPT;
@@ -1185,11 +1234,7 @@ sfx_inner_child(const SfxInner *p, int i, uint32_t *blkno, uint64_t *count)
 	else
 		*blkno = v->bbase + (uint32_t) sfx_packed_get(b, v->blocks, v->bwidth, (uint32_t) i) +
 			(v->bcoding == BLOCKS_STEP ? (uint32_t) i : 0);
-	c = sfx_packed_get(b, v->counts, v->cwidth, (uint32_t) i);
-	if (v->nexc > 0 && c == (UINT64_C(1) << v->cwidth) - 1)
-		return child_exception(v, b, (uint32_t) i, count) ? SFX_OK : SFX_CORRUPT;
-	*count = c + ((uint64_t) v->cbasehi << 32 | v->cbase);
-	return SFX_OK;
+	return child_count(v, b, (uint32_t) i, count);
 }
 
 typedef struct Each

@@ -88,6 +88,9 @@ extern int sfx_inner_find_before(const SfxInner *p, const SfxPos *pos);
 /* Block number and entry count of child i. SFX_OK or SFX_CORRUPT. */
 extern int sfx_inner_child(const SfxInner *p, int i, uint32_t *blkno, uint64_t *count);
 
+/* Sums of entry counts: of the children left of child i, of child i, of all. SFX_OK or SFX_CORRUPT. */
+extern int sfx_inner_counts(const SfxInner *p, int i, uint64_t *below, uint64_t *own, uint64_t *total);
+
 /* Are there any filters? */
 extern bool sfx_inner_has_filters(const SfxInner *p);
 

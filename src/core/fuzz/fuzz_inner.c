@@ -69,7 +69,9 @@ hostile(const uint8_t *data, size_t size)
 	const char *why = NULL;
 	uint32_t	sum = 0;
 	uint32_t	blk;
-	uint64_t	count;
+	uint64_t	count,
+				own,
+				total;
 	static uint8_t lob[SFX_MAX_ENTRY],
 				hib[SFX_MAX_ENTRY];
 	SfxPos		lo,
@@ -85,7 +87,10 @@ hostile(const uint8_t *data, size_t size)
 	probe_all(&p, data, size);
 	sfx_inner_each(&p, touch, &sum);
 	for (int i = -1; i <= p.nchildren; i++)
+	{
 		sfx_inner_child(&p, i, &blk, &count);
+		sfx_inner_counts(&p, i, &count, &own, &total);
+	}
 	decode_all(&p, data, size);
 }
 

@@ -206,7 +206,9 @@ seeks_agree(const SfxDelta *d, const SfxPos *p)
 	SfxCursor	c;
 	SfxEntry	e;
 
-	if (sfx_delta_seek(d, &A, p, &c) != (i < nref))
+	double		below = sfx_delta_below(d, &A, p);
+
+	if (sfx_delta_seek(d, &A, p, &c) != (i < nref) || below < 0 || below > nref + 0.001 || (d->height <= 1 && below != i))
 		return false;
 	if (i < nref)
 	{

@@ -300,6 +300,11 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 				hib[SFX_MAX_ENTRY];
 	bool		inf;
 	int			bad = 0;
+	uint64_t	left = 0,
+				all = 0,
+				below,
+				own,
+				total;
 	Count		k = {.stop = -1};
 	const char *why = NULL;
 	uint8_t    *copy = malloc((size_t) len);	/* so that ASan sees an overrun */
@@ -322,10 +327,15 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 		bad += (d > 0) - (d < 0) != c;
 	}
 	for (int i = 0; i < n; i++)
+		all += set[i].count;
+	for (int i = 0; i < n; i++)
 	{
 		uint32_t	blk;
 		uint64_t	count;
 
+		if (i % 16 == 0 || i == n - 1)
+			bad += sfx_inner_counts(&p, i, &below, &own, &total) != SFX_OK || below != left || own != set[i].count || total != all;
+		left += set[i].count;
 		bad += sfx_inner_child(&p, i, &blk, &count) != SFX_OK || blk != set[i].blkno || count != set[i].count ||
 			sfx_inner_filter(&p, i) != set[i].filter;
 		bad += !find_is(&p, &set[i].low, false, i);
