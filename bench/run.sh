@@ -3,8 +3,8 @@
 #
 #	bench/run.sh [--rows n] [--runs n] [--full] [--out file.tsv] [key set]... [pgbench]
 #
-#	pgbench		transactions per second of pgbench -S and of TPC-B with the accounts' key in either index: by the clock, so
-#				the machine has to be quiet
+#	pgbench		pgbench -S and TPC-B with the accounts' key in either index: transactions per second, by the clock, so that the
+#				machine has to be quiet, and CPU time of the backend per transaction
 #	key sets	int8 serial timestamp uuid email path (default: all); see bench/schema.sql for what they are
 #	--rows n	rows of each set, of which 10 % more are inserted later (default 2000000)
 #	--runs n	times that each thing is measured, btree and surfidx in turn (default 3)
@@ -92,6 +92,40 @@ measure_misses()
 	restart
 }
 
+# pgbench's own transactions, and around the first and the last one of a session a look at its backend's CPU time.
+pgbench_script()
+{
+	echo '\set n :n + 1'
+	echo '\if :n = 1'
+	echo "SELECT bench.cpu() AS c0 \\gset"
+	echo '\endif'
+	echo '\set aid random(1, 100000 * :scale)'
+	[ "$1" = select ] || cat <<-'END'
+		\set bid random(1, 1 * :scale)
+		\set tid random(1, 10 * :scale)
+		\set delta random(-5000, 5000)
+		BEGIN;
+		UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
+	END
+	echo 'SELECT abalance FROM pgbench_accounts WHERE aid = :aid;'
+	[ "$1" = select ] || cat <<-'END'
+		UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
+		UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
+		INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+		END;
+	END
+	echo '\if :n = :last'
+	echo "INSERT INTO bench.result VALUES ('pgbench', 1000000, '$2', '$3', (bench.cpu() - :c0) / 1000.0 / :last);"
+	echo '\endif'
+}
+
+# pgbench_cpu select|tpcb metric am transactions: CPU time of the backend per transaction
+pgbench_cpu()
+{
+	pgbench_script "$1" "$2" "$3" >"$WORK/pgbench.sql"
+	"$BINDIR/pgbench" -n -M prepared -s 10 -t "$4" -D n=0 -D last="$4" -D c0=0 -f "$WORK/pgbench.sql" >/dev/null 2>&1
+}
+
 measure_pgbench()
 {
 	local i am what
@@ -106,6 +140,8 @@ measure_pgbench()
 				sql -v metric="${what%%:*}" -v am=$am -v tps="$("$BINDIR/pgbench" -n -M prepared -T 10 ${what##*:} |
 					sed -n 's/^tps = \([0-9.]*\).*/\1/p')" <<<"INSERT INTO bench.result VALUES ('pgbench', 1000000, :'metric', :'am', :tps)"
 			done
+			pgbench_cpu select "pgbench -S, CPU, us per statement" $am 100000
+			pgbench_cpu tpcb "pgbench TPC-B, CPU, us per transaction" $am 30000
 		done
 	done
 }
@@ -118,6 +154,11 @@ measure_set()
 	for ((i = 0; i < runs; i++)); do
 		for am in btree surfidx; do
 			sql -c "DROP INDEX IF EXISTS r_$am" -c CHECKPOINT -c "CALL bench.build('$1', '$am')"
+		done
+	done
+	for ((i = 0; i < runs; i++)); do
+		for am in btree surfidx; do
+			sql -c "DROP INDEX r_$am" -c CHECKPOINT -c "CALL bench.build_parallel('$1', '$am')"
 		done
 	done
 	sql -c "CALL bench.compare('$1')"

@@ -4,7 +4,8 @@
 #	entries			how many of each key set go into the table of bytes per entry (default 10000000; 24 bytes of memory each)
 #	emails=file, urls=file, paths=file	sets of one key per line; without paths=, what find sees below /usr
 #
-# Prints codec by key set: bytes, ns to encode, decode, find and get; then bytes per entry of whole leaves beside the information limit.
+# Prints codec by key set: bytes, ns to encode, decode, find and get; then bytes per entry of whole leaves beside the information limit;
+# then inner pages: children in a page, and ns to find one in a hot and in a cold page, of three formats.
 
 set -e
 . "$(dirname "$0")/common.sh"
@@ -22,6 +23,8 @@ for src in src/core/*.c; do
 done
 # shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
+# shellcheck disable=SC2086
+${CC:-cc} $flags src/core/bench/bench_inner.c "$dir"/*.o -lm -o "$dir/inner"
 # bench_table.c contains leaf.c
 rm "$dir/leaf.o"
 # shellcheck disable=SC2086
@@ -33,3 +36,5 @@ esac
 "$dir/codecs"
 echo
 "$dir/table" -n "$entries" "$@"
+echo
+"$dir/inner" "$dir/paths"
