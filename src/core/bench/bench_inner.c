@@ -174,8 +174,9 @@ array_build(const SfxChild *c, int n, uint8_t *out)
 	used = (uint32_t) ((uint8_t *) (pre + n) - out);
 	for (int i = 0; i < n; i++)
 	{
-		const SfxPos *s = &c[i].low;
-		uint32_t	from = a->common + 8 < s->len ? a->common + 8 : s->len;
+		/* in the place of the first rest, which nobody compares, stands what is common */
+		const SfxPos *s = i > 0 ? &c[i].low : &(SfxPos) {first->key, a->common, 0};
+		uint32_t	from = i == 0 ? 0 : a->common + 8 < s->len ? a->common + 8 : s->len;
 
 		if (used + s->len - from > CAP)
 			return SFX_NOSPACE;
@@ -208,8 +209,11 @@ array_find(const uint8_t *page, const SfxPos *k)
 	uint64_t	x = prefix8(k->key, k->len, a->common);
 	const uint64_t *base = pre;
 	int			n = a->n,
-				i;
+				i,
+				c = memcmp(k->key, page + a->rest[0], k->len < a->common ? k->len : a->common);
 
+	if (c != 0 || k->len < a->common)
+		return c > 0 ? n - 1 : 0;
 	while (n > 2 * WINDOW)
 	{
 		int			half = n / 2;
