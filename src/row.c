@@ -232,6 +232,7 @@ plan_direct(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
 		else
 			plan_column(c, col);
 	}
+	row->text_only = kd->nkeys == 1 && row->col[0].text && row->col[0].packed && !row->col[0].desc;
 	return true;
 }
 
@@ -275,12 +276,31 @@ form_columns(const SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e, char *d
 	return p == end ? off : -1;
 }
 
+/* The same for one short text. */
+static inline bool
+form_text_only(SfxRow *row, const SfxEntry *e)
+{
+	IndexTuple	itup = (IndexTuple) row->itup.data;
+	char	   *data = row->itup.data + MAXALIGN(sizeof(IndexTupleData));
+	int			len = (int) e->keylen - 2;
+
+	if (len < 0 || len + VARHDRSZ_SHORT > VARATT_SHORT_MAX || e->key[0] != SFX_MARK_VALUE || e->key[len + 1] != 0x00)
+		return false;
+	SET_VARSIZE_SHORT(data, len + VARHDRSZ_SHORT);
+	copy_bytes(data + VARHDRSZ_SHORT, e->key + 1, len);
+	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + VARHDRSZ_SHORT + len) | INDEX_VAR_MASK;
+	return true;
+}
+
 static inline bool
 form_direct(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
 {
 	IndexTuple	itup = (IndexTuple) row->itup.data;
-	int			size = form_columns(row, kd, e, row->itup.data + MAXALIGN(sizeof(IndexTupleData)));
+	int			size;
 
+	if (row->text_only && form_text_only(row, e))
+		return true;
+	size = form_columns(row, kd, e, row->itup.data + MAXALIGN(sizeof(IndexTupleData)));
 	if (size < 0)
 		return false;
 	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + size) | row->varwidth;

@@ -42,6 +42,7 @@ typedef struct SfxRow
 	uint16		size;			/* FIXED: of the tuple */
 	uint32		keylen;			/* FIXED: of every key without NULLs */
 	uint16		varwidth;		/* DIRECT: INDEX_VAR_MASK or 0 */
+	bool		text_only;		/* DIRECT: one ascending column of text that may have a short header */
 	SfxRowColumn col[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
