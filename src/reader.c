@@ -236,7 +236,15 @@ sfx_reader_snapshot(SfxReader *r, Snapshot snapshot)
 	r->snapshot = snapshot;
 }
 
-static void remove_dead(SfxReader *r);
+static void remove_dead_slowly(SfxReader *r);
+
+/* The step in hand is done with. */
+static inline void
+remove_dead(SfxReader *r)
+{
+	if (unlikely(r->nkilled > 0 || r->ndead > 0))
+		remove_dead_slowly(r);
+}
 
 void
 sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
@@ -342,7 +350,7 @@ read_meta_pinned(SfxReader *r, SfxMeta *meta)
 		drop_gate(r);
 		r->gateno = meta->gate;
 		SFX_STOP("gate chosen");
-		r->gatebuf = ReadBuffer(r->index, SFX_GATE_BLKNO(r->gateno));
+		r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
 		return;
 	}
 	for (;;)
@@ -350,7 +358,7 @@ read_meta_pinned(SfxReader *r, SfxMeta *meta)
 		if (!BufferIsValid(r->gatebuf))
 		{
 			SFX_STOP("gate chosen");
-			r->gatebuf = ReadBuffer(r->index, SFX_GATE_BLKNO(r->gateno));
+			r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
 		}
 		sfx_meta_reread(r->index, meta, &r->metabuf);
 		if (r->gateno == meta->gate)
@@ -1131,7 +1139,7 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 
 /* The step in hand is done with: remove what of it was found dead. The gate keeps TIDs from being reused meanwhile. */
 static void
-remove_dead(SfxReader *r)
+remove_dead_slowly(SfxReader *r)
 {
 	int			ndead = r->ndead;
 

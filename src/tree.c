@@ -133,7 +133,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		blkno = run->root;
 	for (;;)
 	{
-		Buffer		buf = ReadBuffer(index, blkno);
+		Buffer		buf = sfx_read_page(index, blkno);
 		Page		page = BufferGetPage(buf);
 		SfxInner	inner;
 		BlockNumber filter = 0;
