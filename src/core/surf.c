@@ -38,6 +38,7 @@ surf_layout(SfxSurf *s, const uint8_t *base)
 	SECTION(starts, (s->ndict + SURF_DICTSTEP - 1) / SURF_DICTSTEP * 4);
 	SECTION(symbols, s->flags & SURF_F_SYMBOLS ? SURF_SYMBOLS : 0);
 	SECTION(pool, s->poolsize);
+	SECTION(rest, s->flags & SURF_F_REST ? SURF_REST : 0);
 	SECTION(suffixes, (surf_leaves(s) * surf_suffix_bits(s) + 7) / 8);
 #undef SECTION
 	return at + SURF_SLACK;
@@ -263,7 +264,7 @@ suffix_fits(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len, u
 {
 	if (surf_suffix_bits(s) == 0)
 		return true;
-	return surf_stored_suffix(s, edge) == surf_suffix(s->hashbits, s->realbits, key, len, d);
+	return surf_stored_suffix(s, edge) == surf_suffix(s, key, len, d);
 }
 
 /* The edge of byte c at a node.  1, 0 (there is none), or SFX_CORRUPT. */

@@ -14,6 +14,9 @@
  *	 is a map of 256 labels and the number of its first edge; has-child bits are kept for existing edges only.
  * - Labels of the sparse part may be cut into digits: an order-preserving code in which frequent bytes take one digit of 4
  *	 to 7 bits and rare ones two.
+ * - Real suffixes of text are no bits of the key but of an order-preserving code of what follows the cut, HOPE's Single-Char idea
+ *	 with fractions of bits: each byte takes its share, by frequency, of what is left of the interval [0, 1).  So they tell keys apart
+ *	 sooner than bits of which half are the same in all letters.
  * - Labels of a sparse node ascend, so it is cut into a power of two of buckets, by the high bits of the label, and only the low
  *	 bits are stored: Elias and Fano's way.  The bits that mark where buckets begin take the place of those that mark nodes.
  *
@@ -78,6 +81,7 @@ typedef struct SfxSurf
 	const uint8_t *symbols;
 	const uint8_t *pool;
 	const uint8_t *suffixes;
+	const uint8_t *rest;		/* with flag REST */
 } SfxSurf;
 
 /*
@@ -131,7 +135,7 @@ typedef struct SfxSurfIter
 	bool		complete;		/* the cut key is the whole key */
 	uint32_t	len;
 	uint8_t    *key;			/* the cut key: a prefix of the stored one */
-	uint32_t	real;			/* the realbits next bits of the stored key, zeros where it ends */
+	uint32_t	real;			/* the realbits next bits of the stored key, zeros where it ends; or of their code */
 	uint32_t	hash;			/* its hash bits; neither is set if complete */
 	SfxSurfLevel *levels;
 } SfxSurfIter;
@@ -176,7 +180,8 @@ typedef struct SfxSurfBuild
 	SfxSurfAlloc alloc;
 	uint8_t		hashbits;
 	uint8_t		realbits;
-	uint8_t		sufbytes;		/* of a suffix while building */
+	uint8_t		hashbytes;		/* of a suffix's hash while building */
+	uint8_t		sufbytes;		/* of a suffix while building: hash, then with real bits a length and up to 8 bytes of the key */
 	bool		done;			/* sfx_surf_size was called */
 	bool		unary;			/* paths are so few that they become nodes of one edge */
 	int			error;			/* sticky */
@@ -197,6 +202,7 @@ typedef struct SfxSurfBuild
 	SfxSurfVec	coded;			/* the pool of paths as it will be written */
 	SfxSurfVec	code;			/* the code section */
 	SfxSurfVec	symbols;		/* the symbols section */
+	SfxSurfVec	rest;			/* the rest section */
 	SfxSurf		plan;			/* sfx_surf_size's: the header */
 } SfxSurfBuild;
 

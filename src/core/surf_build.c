@@ -50,14 +50,15 @@ sfx_surf_build_init(SfxSurfBuild *b, const SfxSurfAlloc *alloc, unsigned hashbit
 	b->alloc = *alloc;
 	b->hashbits = (uint8_t) (hashbits < SFX_SURF_MAXBITS ? hashbits : SFX_SURF_MAXBITS);
 	b->realbits = (uint8_t) (realbits < SFX_SURF_MAXBITS ? realbits : SFX_SURF_MAXBITS);
-	b->sufbytes = (uint8_t) ((b->hashbits + b->realbits + 7) / 8);
+	b->hashbytes = (uint8_t) ((b->hashbits + 7) / 8);
+	b->sufbytes = (uint8_t) (b->hashbytes + (b->realbits > 0 ? 1 + SURF_RESTLEN : 0));
 }
 
 void
 sfx_surf_build_free(SfxSurfBuild *b)
 {
 	SfxSurfVec *all[] = {&b->last, &b->open, &b->pending, &b->nodes, &b->edges, &b->suffixes, &b->dict, &b->pathbytes,
-	&b->buckets, &b->levels, &b->order, &b->coded, &b->code, &b->symbols};
+	&b->buckets, &b->levels, &b->order, &b->coded, &b->code, &b->symbols, &b->rest};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 	{
@@ -147,21 +148,40 @@ open_node(SfxSurfBuild *b, uint32_t depth, uint64_t pending, bool ends)
 	return o != NULL;
 }
 
+/* The edge that leads to the subtree of the last key. */
 static bool
-add_edge(SfxSurfBuild *b, uint8_t label, bool child, uint64_t suffix)
+add_child(SfxSurfBuild *b, uint8_t label)
 {
 	SurfPending *e = surf_vec_push(b, &b->pending, sizeof(*e));
 
 	if (e != NULL)
-		*e = (SurfPending) {.suffix = suffix, .label = label, .child = child};
+		*e = (SurfPending) {.label = label, .child = true};
 	return e != NULL;
+}
+
+/* The leaf edge of the last key, which is cut behind cut bytes. */
+static bool
+add_leaf(SfxSurfBuild *b, uint32_t cut)
+{
+	const uint8_t *key = b->last.p;
+	SurfPending *e = surf_vec_push(b, &b->pending, sizeof(*e));
+	uint32_t	n = b->lastlen - cut;
+
+	if (e == NULL)
+		return false;
+	*e = (SurfPending) {.label = key[cut - 1], .restlen = (uint8_t) (n < SURF_RESTLEN ? n : SURF_RESTLEN)};
+	if (b->hashbits > 0)
+		e->hash = (uint32_t) (surf_hash(key, b->lastlen) >> (64 - b->hashbits));
+	if (b->realbits > 0)
+		e->rest = sfx_load_bytes(key + cut, e->restlen);
+	return true;
 }
 
 static bool
 write_edges(SfxSurfBuild *b, const SurfPending *e, size_t n)
 {
 	uint16_t   *out = surf_vec_push(b, &b->edges, n * sizeof(*out));	/* n is 0 for the only, empty key */
-	uint8_t    *suffix = surf_vec_room(b, &b->suffixes, n * b->sufbytes + 8);
+	uint8_t    *suffix = surf_vec_room(b, &b->suffixes, n * b->sufbytes + 16);
 
 	if (out == NULL || suffix == NULL)
 		return false;
@@ -170,7 +190,10 @@ write_edges(SfxSurfBuild *b, const SurfPending *e, size_t n)
 		out[i] = (uint16_t) (e[i].label | (e[i].child ? SURF_CHILD : 0));
 		if (!e[i].child && b->sufbytes > 0)
 		{
-			sfx_store64(b->suffixes.p + b->suffixes.len, e[i].suffix);
+			sfx_store64(suffix, e[i].hash);
+			suffix[b->hashbytes] = e[i].restlen;
+			sfx_store64(suffix + b->hashbytes + 1, e[i].rest);
+			suffix += b->sufbytes;
 			b->suffixes.len += b->sufbytes;
 		}
 	}
@@ -220,7 +243,7 @@ finish_key(SfxSurfBuild *b, int32_t lcp)
 		cut = lcp >= 0 ? (uint32_t) lcp : 0;
 		if (!open_node(b, cut, b->pending.len, cut == len))
 			return false;
-		if (cut < len && !add_edge(b, key[0], false, surf_suffix(b->hashbits, b->realbits, key, len, 1)))
+		if (cut < len && !add_leaf(b, 1))
 			return false;
 		cut += cut < len;
 	}
@@ -229,7 +252,7 @@ finish_key(SfxSurfBuild *b, int32_t lcp)
 		if (lcp > depth && !open_node(b, (uint32_t) lcp, b->pending.len, false))
 			return false;
 		cut = top(b)->depth + 1;
-		if (!add_edge(b, key[cut - 1], false, surf_suffix(b->hashbits, b->realbits, key, len, cut)))
+		if (!add_leaf(b, cut))
 			return false;
 	}
 	if (cut > b->maxdepth)
@@ -247,7 +270,7 @@ finish_key(SfxSurfBuild *b, int32_t lcp)
 			break;
 		if (((o = top(b)) == NULL || (int32_t) o->depth < above) && !open_node(b, (uint32_t) above, first, false))
 			return false;
-		if (!add_edge(b, key[above], true, 0))
+		if (!add_child(b, key[above]))
 			return false;
 	}
 	return true;

@@ -32,7 +32,9 @@ typedef struct SurfOpen
 /* An edge of an open node. */
 typedef struct SurfPending
 {
-	uint64_t	suffix;			/* of a leaf */
+	uint64_t	rest;			/* of a leaf: the bytes of the key behind its cut */
+	uint32_t	hash;			/* ... and its hash bits */
+	uint8_t		restlen;
 	uint8_t		label;
 	bool		child;
 } SurfPending;
@@ -69,6 +71,9 @@ extern SurfTrainer *surf_train(SfxSurfBuild *b, uint32_t npaths);
 
 /* Write a path in symbols: at most 2 len bytes.  Returns how many. */
 extern uint32_t surf_encode_path(const SurfTrainer *t, const uint8_t *s, uint32_t len, uint8_t *out);
+
+/* Make the rest section from the collected suffixes, and set its flag, if keys are such that it is worth its room. */
+extern int surf_plan_rest(SfxSurfBuild *b);
 
 /* Write starts, symbols and pool. */
 extern void surf_write_paths(SfxSurfBuild *b);

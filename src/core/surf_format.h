@@ -22,6 +22,8 @@
  *	starts		4 per 8 different paths: where in the pool number 8i begins
  *	symbols		2304 if flag SYMBOLS: 256 of length (1..8; 0: escape), 256 x 8 bytes: what a code byte of the pool stands for
  *	pool		the different paths, most used first: length of the code (1 byte, or 255 and 2 bytes), code
+ *	rest		164 if flag REST, the code of real bits: 128: a weight in half a byte for each byte, 32: for each 16 bytes the sum of the weights
+ *				before them, 2: of all, 1: the weight of a key's end, which stands before all bytes, 1: zero
  *	suffixes	packed, one per leaf edge: hash bits above real bits
  *	slack		8
  *
@@ -55,6 +57,14 @@
 #define SURF_F_ENDS		2
 #define SURF_F_KINDS	4
 #define SURF_F_SYMBOLS	8
+#define SURF_F_REST		16
+
+#define SURF_REST		164
+#define SURF_RESTSUMS	128		/* offsets in that section */
+#define SURF_RESTTOTAL	160
+#define SURF_RESTEND	162
+#define SURF_RESTLEN	8		/* bytes of the key that real bits are made of, at most */
+#define SURF_RESTSPAN	48		/* bits of the interval that they divide */
 
 #define likely(x)	__builtin_expect((x) != 0, 1)
 #define unlikely(x)	__builtin_expect((x) != 0, 0)
@@ -294,27 +304,78 @@ surf_hash(const uint8_t *key, uint32_t len)
 	return surf_mix(h) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* The bits (0..32) of a key behind its byte d, with zeros where it ends. */
+/* Weights of bytes in the code of rests. */
+static inline unsigned
+surf_weight_of(unsigned half)
+{
+	static const uint8_t weight[16] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 240};
+
+	return weight[half];
+}
+
+static inline unsigned
+surf_weight(const uint8_t *rest, unsigned c)
+{
+	return surf_weight_of(rest[c >> 1] >> (c & 1) * 4 & 15);
+}
+
+/* The code of a rest of n bytes, of which more may follow only if n = SURF_RESTLEN: its highest bits. */
 static inline uint32_t
-surf_real(const uint8_t *key, uint32_t len, uint32_t d, unsigned bits)
+surf_code_rest(const uint8_t *rest, const uint8_t *p, uint32_t n, unsigned bits)
+{
+	unsigned	shift = SURF_RESTSPAN - bits;
+	uint64_t	lo = 0,
+				range = UINT64_C(1) << SURF_RESTSPAN,
+				total = sfx_get16(rest + SURF_RESTTOTAL);
+
+	if (total == 0)
+		return 0;
+	/* until what follows makes no difference */
+	for (uint32_t i = 0; range > 0 && lo >> shift != (lo + range - 1) >> shift && i < n; i++)
+	{
+		uint64_t	share = range / total,
+					before = sfx_get16(rest + SURF_RESTSUMS + 2 * (p[i] >> 4));
+
+		for (unsigned c = p[i] & 0xF0u; c < p[i]; c++)
+			before += surf_weight(rest, c);
+		lo += share * before;
+		range = share * surf_weight(rest, p[i]);
+	}
+	return (uint32_t) (lo >> shift & UINT32_MAX);
+}
+
+/* The real bits of a rest of n bytes (more may follow if n = SURF_RESTLEN): those of its code, or the next ones, and zeros where it ends. */
+static inline uint32_t
+surf_real_of(const SfxSurf *s, const uint8_t *p, uint32_t n)
 {
 	uint64_t	x = 0;
 
-	for (uint32_t i = d; i < d + 4; i++)
-		x = x << 8 | (i < len ? key[i] : 0);
-	return (uint32_t) (x >> (32 - bits));
+	if (s->flags & SURF_F_REST)
+		return surf_code_rest(s->rest, p, n, s->realbits);
+	for (uint32_t i = 0; i < 4; i++)
+		x = x << 8 | (i < n ? p[i] : 0);
+	return (uint32_t) (x >> (32 - s->realbits));
+}
+
+/* The real bits of a key that is cut behind d bytes. */
+static inline uint32_t
+surf_real(const SfxSurf *s, const uint8_t *key, uint32_t len, uint32_t d)
+{
+	uint32_t	n = d < len ? len - d : 0;
+
+	return surf_real_of(s, key + (n > 0 ? d : 0), n < SURF_RESTLEN ? n : SURF_RESTLEN);
 }
 
 /* The suffix of a key that is cut behind d bytes. */
 static inline uint64_t
-surf_suffix(unsigned hashbits, unsigned realbits, const uint8_t *key, uint32_t len, uint32_t d)
+surf_suffix(const SfxSurf *s, const uint8_t *key, uint32_t len, uint32_t d)
 {
 	uint64_t	x = 0;
 
-	if (hashbits > 0)
-		x = (surf_hash(key, len) >> (64 - hashbits)) << realbits;
-	if (realbits > 0)
-		x |= surf_real(key, len, d, realbits);
+	if (s->hashbits > 0)
+		x = (surf_hash(key, len) >> (64 - s->hashbits)) << s->realbits;
+	if (s->realbits > 0)
+		x |= surf_real(s, key, len, d);
 	return x;
 }
 
@@ -340,7 +401,7 @@ surf_cmp_real(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len,
 	if (s->realbits == 0)
 		return 0;
 	a = surf_stored_suffix(s, edge) & sfx_mask(s->realbits);
-	b = surf_real(key, len, d, s->realbits);
+	b = surf_real(s, key, len, d);
 	return (a > b) - (a < b);
 }
 

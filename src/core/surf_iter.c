@@ -368,7 +368,7 @@ sfx_surf_iter_cmp(const SfxSurfIter *it, const uint8_t *key, uint32_t len)
 		return c != 0 ? c : (it->len > len) - (it->len < len);
 	if (it->s->realbits == 0)
 		return 0;
-	real = surf_real(key, len, it->len, it->s->realbits);
+	real = surf_real(it->s, key, len, it->len);
 	return (it->real > real) - (it->real < real);
 }
 
@@ -485,6 +485,23 @@ check_paths(const SfxSurf *s)
 	return NULL;
 }
 
+static const char *
+check_rest(const SfxSurf *s)
+{
+	unsigned	sum;
+
+	if ((s->flags & SURF_F_REST) == 0)
+		return NULL;
+	sum = s->rest[SURF_RESTEND];
+	for (unsigned c = 0; c < 256; c++)
+	{
+		if (c % 16 == 0 && sfx_get16(s->rest + SURF_RESTSUMS + c / 8) != sum)
+			return "a sum of weights is wrong";
+		sum += surf_weight(s->rest, c);
+	}
+	return sfx_get16(s->rest + SURF_RESTTOTAL) != sum ? "the sum of all weights is wrong" : NULL;
+}
+
 const char *
 sfx_surf_check(const SfxSurf *s)
 {
@@ -498,6 +515,8 @@ sfx_surf_check(const SfxSurf *s)
 		why = check_sparse(s);
 	if (why == NULL)
 		why = check_paths(s);
+	if (why == NULL)
+		why = check_rest(s);
 	if (why == NULL && s->flags & SURF_F_ENDS)
 		why = check_rank(s->ends, s->nnodes, &ends);
 	if (why == NULL && ends + surf_leaves(s) != s->nkeys)

@@ -500,6 +500,8 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 	b->error = b->unary ? SFX_OK : surf_plan_paths(b, npaths);
 	if (b->error == SFX_OK)
 		b->error = plan_levels(b);
+	if (b->error == SFX_OK)
+		b->error = surf_plan_rest(b);
 	if (b->error != SFX_OK)
 		return b->error;
 	if (plan->nedges > UINT32_MAX || surf_bucket_bits(plan) > UINT32_MAX || plan->poolsize > UINT32_MAX)
@@ -597,6 +599,16 @@ write_sparse(SfxSurf *s, uint64_t node, uint64_t first, const Edge *e, unsigned 
 		set_bit((uint8_t *) s->buckets, first + n + q + bucket);
 }
 
+/* What is stored of a suffix as it was collected. */
+static uint64_t
+suffix_of(const SfxSurfBuild *b, const uint8_t *p)
+{
+	uint64_t	x = (sfx_load64(p) & sfx_mask(b->hashbits)) << b->realbits;
+
+	p += b->hashbytes;
+	return b->realbits == 0 ? x : x | surf_real_of(&b->plan, p + 1, p[0]);
+}
+
 static bool
 write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigned n)
 {
@@ -613,7 +625,7 @@ write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 		write_sparse(s, id - s->ndense, first - s->ndedges, e, n);
 	for (unsigned i = n; i-- > 0 && width > 0;)
 		if (!e[i].child)
-			or_bits((uint8_t *) s->suffixes, --l->leaves * width, sfx_load64(e[i].suffix) & sfx_mask(width), width);
+			or_bits((uint8_t *) s->suffixes, --l->leaves * width, suffix_of(w->b, e[i].suffix), width);
 	if (p != NULL)
 		write_path(s, l, id, p);
 	if (node != NULL && node->ends)
@@ -712,6 +724,8 @@ sfx_surf_write(SfxSurfBuild *b, uint8_t *buf, uint64_t cap)
 			w.dense++;
 		w.dense++;
 	}
+	if (s->flags & SURF_F_REST)
+		memcpy((uint8_t *) s->rest, b->rest.p, SURF_REST);
 	if (!walk(&w))
 		return b->error = SFX_NOMEM;
 	write_samples(s);
