@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "bounds.h"
+#include "dict.h"
 #include "tree.h"
 
 /* What is known of a descent: [share, share + width) of all entries lie in the interval of the page it has come to. */
@@ -59,6 +60,7 @@ narrow_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos
 
 	if (!BufferIsValid(buf))
 		return;
+	sfx_dict_attach(o->index, BufferGetBlockNumber(buf), BufferGetPage(buf), &leaf, NULL);
 	below = sfx_leaf_count(&leaf, &start, pos);
 	if (below < 0)
 		sfx_corrupt(o->index, BufferGetBlockNumber(buf), "leaf block");
