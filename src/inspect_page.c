@@ -5,7 +5,6 @@
  *-------------------------------------------------------------------------
  */
 #include "inspect.h"
-#include "dict.h"
 #include "filters.h"
 #include "merge.h"
 
@@ -26,7 +25,7 @@ PG_FUNCTION_INFO_V1(surfidx_page_items);
 #define ITEM_COLUMNS	10
 
 static const char *const kind_name[] = {
-	"new", "meta", "gate", "log", "leaf", "inner", "deleted", "filter", "dictionary"
+	"new", "meta", "gate", "log", "leaf", "inner", "deleted", "filter"
 };
 
 static const char *const keycodec_name[SFX_KEYS_CODECS] = {
@@ -432,7 +431,6 @@ leaf_items(Items *it)
 
 	if (sfx_leaf_open(&leaf, SfxPageBody(look->page.data), SfxPageBodyLen(look->page.data), look->order) < 0)
 		sfx_corrupt(look->index, look->blkno, "leaf header or directory");
-	sfx_dict_attach(look->index, look->blkno, look->page.data, &leaf, NULL);
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0)

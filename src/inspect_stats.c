@@ -41,7 +41,7 @@ typedef struct Sample
 	int64		filter;
 	int64		log;
 	int64		free;
-	int64		meta;			/* and gates and dictionaries */
+	int64		meta;			/* and gates */
 	int64		dead;			/* flagged entries of the log */
 	SfxLeafSums leaves;
 } Sample;
