@@ -282,6 +282,9 @@ SfxFunctionIsC(Oid funcid)
 /* From 18 on btree's cost estimate counts on skip scans: a clause on a column behind one without an equality narrows them. */
 #define SFX_BTREE_SKIPS (PG_VERSION_NUM >= 180000)
 
+/* From 18 on the executor gives row comparisons to any ordered access method, if the planner takes it for btree. */
+#define SFX_TAKES_ROW_COMPARISONS	(PG_VERSION_NUM >= 180000)
+
 /* Before 18 core takes btree for the only access method that enforces uniqueness. */
 #define SFX_UNIQUE_MEANS_BTREE	(PG_VERSION_NUM < 180000)
 

@@ -18,10 +18,12 @@
 #include "surfidx.h"
 
 #include "access/htup_details.h"
+#include "access/nbtree.h"
 #include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
@@ -95,7 +97,7 @@ sfx_planner_init(void)
  * lack would fail at run time.  Whoever adds an operator to a btree family and not to ours loses the lift for
  * that family's columns, and nothing else.
  *
- * relam stays what it is: core would then hand us row comparisons as scan keys, which we do not serve.
+ * relam is btree's from 18 on: then core makes row comparisons conditions of the index. Before 18 its executor would refuse them.
  */
 
 typedef struct FamilyPair
@@ -147,7 +149,10 @@ compare_families(Oid ours, Oid btree)
 	{
 		Form_pg_amop op = (Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
 
-		covers = get_opfamily_member(ours, op->amoplefttype, op->amoprighttype, op->amopstrategy) == op->amopopr;
+		/* row comparisons need the comparison function, too */
+		covers = get_opfamily_member(ours, op->amoplefttype, op->amoprighttype, op->amopstrategy) == op->amopopr &&
+			OidIsValid(get_opfamily_proc(ours, op->amoplefttype, op->amoprighttype, BTORDER_PROC)) ==
+			OidIsValid(get_opfamily_proc(btree, op->amoplefttype, op->amoprighttype, BTORDER_PROC));
 	}
 	ReleaseSysCacheList(members);
 	return covers;
@@ -190,13 +195,19 @@ lift_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *info = (IndexOptInfo *) lfirst(lc);
+		bool		all;
 
 		/* without sortopfamily core has found a column whose order no btree family knows */
 		if (!is_our_info(info) || info->sortopfamily == NULL)
 			continue;
+		all = true;
 		for (int i = 0; i < info->nkeycolumns; i++)
 			if (family_covers(info->opfamily[i], info->sortopfamily[i]))
 				info->opfamily[i] = info->sortopfamily[i];
+			else
+				all = false;
+		if (SFX_TAKES_ROW_COMPARISONS && all)
+			info->relam = BTREE_AM_OID;
 	}
 }
 

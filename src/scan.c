@@ -22,6 +22,7 @@
 
 #include "parallel.h"
 #include "row.h"
+#include "rowcompare.h"
 #include "scankey.h"
 #include "spare.h"
 
@@ -59,6 +60,9 @@ typedef struct SfxScan
 	int			range;			/* parallel: the range that the odometer shows */
 	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and ahead_pos */
 	SfxPos		ahead_pos;
+	SfxRowCompare *rowcmp;		/* row comparisons, which are checked beside the filters */
+	int			nrowcmp;
+	int			rowcmp_upto;	/* key columns that they need */
 	SfxMark    *mark;
 	SfxScanKeys keys;
 	SfxRow		row;
@@ -82,6 +86,8 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	sfx_keydesc_init(&so->kd, index);
 	so->cxt = CurrentMemoryContext;
 	so->longs = NULL;
+	so->rowcmp = NULL;
+	so->nrowcmp = so->rowcmp_upto = 0;
 	so->reader = NULL;
 	so->gate = false;
 	so->started = false;
@@ -97,13 +103,34 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	return scan;
 }
 
+/* Before the keys are looked at: what they say of single columns stays in them. */
+static void
+take_row_comparisons(IndexScanDesc scan, SfxScan *so)
+{
+	MemoryContext old;
+	bool		any = false;
+
+	for (int i = 0; i < scan->numberOfKeys; i++)
+		any |= (scan->keyData[i].sk_flags & SK_ROW_HEADER) != 0;
+	if (likely(!any))
+		return;
+	old = MemoryContextSwitchTo(so->cxt);
+	if (so->rowcmp)
+		pfree(so->rowcmp);
+	so->nrowcmp = sfx_rowcompare_split(scan->indexRelation, scan->keyData, scan->numberOfKeys, &so->rowcmp, &so->rowcmp_upto);
+	MemoryContextSwitchTo(old);
+}
+
 void
 sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
 	if (keys && scan->numberOfKeys > 0)
+	{
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+		take_row_comparisons(scan, so);
+	}
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = false;
@@ -128,6 +155,8 @@ sfx_endscan(IndexScanDesc scan)
 	}
 	if (so->order)
 		sfx_order_end(so->order);
+	if (so->rowcmp)
+		pfree(so->rowcmp);
 	if (so->longs)
 		MemoryContextDelete(so->longs);
 	sfx_spare_put(SFX_SPARE_SCAN, so);
@@ -297,7 +326,7 @@ long_context(SfxScan *so)
 static inline void
 decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
-	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->keys.filter_upto,
+	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, Max(so->keys.filter_upto, so->rowcmp_upto),
 				   so->row.values, so->row.isnull, so->row.key_arena->data);
 }
 
@@ -305,14 +334,18 @@ decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 static bool
 passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
-	if (so->keys.nfilters == 0)
+	if (so->keys.nfilters == 0 && so->nrowcmp == 0)
 		return true;
-	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
+	if (unlikely(so->nrowcmp > 0 || sfx_key_may_be_long(&so->kd, e->keylen)))
 	{
 		MemoryContext old = MemoryContextSwitchTo(long_context(so));
+		bool		row_passes;
 
 		decode_for_filters(scan, so, e);
+		row_passes = sfx_rowcompare_check(so->rowcmp, so->nrowcmp, so->row.values, so->row.isnull);
 		MemoryContextSwitchTo(old);
+		if (!row_passes)
+			return false;
 	}
 	else
 		decode_for_filters(scan, so, e);
