@@ -349,7 +349,7 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 	}
 	else
 		decode_for_filters(scan, so, e);
-	return sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
+	return so->keys.nfilters == 0 || sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
 }
 
 /*
