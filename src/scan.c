@@ -103,6 +103,13 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	return scan;
 }
 
+/* Is there anything to ask of entries that lie in the ranges? */
+static inline bool
+has_filters(const SfxScan *so)
+{
+	return so->keys.nfilters > 0 || so->nrowcmp > 0;
+}
+
 /* Before the keys are looked at: what they say of single columns stays in them. */
 static void
 take_row_comparisons(IndexScanDesc scan, SfxScan *so)
@@ -334,7 +341,7 @@ decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 static bool
 passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
-	if (so->keys.nfilters == 0 && so->nrowcmp == 0)
+	if (!has_filters(so))
 		return true;
 	if (unlikely(so->nrowcmp > 0 || sfx_key_may_be_long(&so->kd, e->keylen)))
 	{
@@ -422,7 +429,7 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (scan->kill_prior_tuple && so->on_entry)
 		sfx_reader_kill(so->reader, scan->heapRelation);
 	/* most entries follow one another in a decoded block */
-	if (likely(so->on_entry) && !so->on_mark && so->keys.nfilters == 0 && (i = sfx_reader_stretch(so->reader, dir)) >= 0)
+	if (likely(so->on_entry) && !so->on_mark && !has_filters(so) && (i = sfx_reader_stretch(so->reader, dir)) >= 0)
 		sfx_block_entry(((SfxStretch *) so->reader)->block, i, &e);
 	else
 	{
@@ -477,7 +484,7 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 				total += n;
 				n = 0;
 			}
-		} while (so->keys.nfilters == 0 && (i = sfx_reader_stretch(so->reader, ForwardScanDirection)) >= 0);
+		} while (!has_filters(so) && (i = sfx_reader_stretch(so->reader, ForwardScanDirection)) >= 0);
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (n > 0)
