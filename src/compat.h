@@ -103,12 +103,12 @@ extern bool lc_collate_is_c(Oid collation);
 #include "access/nbtree.h"
 #include "storage/bufmgr.h"
 
-extern int	sfx_tree_height(BlockNumber pages);
+extern int	sfx_tree_height(Relation index);
 
 static inline int
 SfxGetTreeHeight(Relation index)
 {
-	return sfx_tree_height(RelationGetNumberOfBlocks(index));
+	return sfx_tree_height(index);
 }
 
 static inline void

@@ -7,24 +7,30 @@
  */
 #include "surfidx.h"
 
-#include <math.h>
-
+#include "access/genam.h"
 #include "access/stratnum.h"
 #include "nodes/pathnodes.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-/* Children of an inner page, roughly: only the logarithm matters. */
-#define TYPICAL_FANOUT	256.0
 /* Times cpu_operator_cost for each page on the way down: what btree's estimate has. */
 #define DESCENT_PAGE	50.0
 
-/* Inner levels of a tree of that many pages. */
-int
-sfx_tree_height(BlockNumber pages)
+/* Inner levels, as the metapage has them.  An index that somebody only thinks of has one. */
+static int
+tree_height(const IndexOptInfo *info)
 {
-	return pages > SFX_FIRST_BLKNO + 1 ? (int) ceil(log(pages - SFX_FIRST_BLKNO) / log(TYPICAL_FANOUT)) : 0;
+	Relation	index;
+	int			height;
+
+	if (info->hypothetical)
+		return 1;
+	/* locked since the planner looked at it */
+	index = index_open(info->indexoid, NoLock);
+	height = sfx_tree_height(index);
+	index_close(index, NoLock);
+	return height;
 }
 
 #if !SFX_BTREE_SKIPS
@@ -178,9 +184,9 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	GenericCosts costs = {0};
 	Cost		runs = run_costs(info);
 
-	/* core knows the height only of its own trees before 18 */
+	/* core knows the height only of its own trees before 18; it asks us then */
 	if (info->tree_height < 0)
-		info->tree_height = sfx_tree_height(info->pages);
+		info->tree_height = tree_height(info);
 
 	/* btree's estimate needs the ordering operators that core found for the columns; without them, it would crash */
 	if (info->sortopfamily != NULL)

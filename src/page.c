@@ -14,6 +14,8 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
+#define MAX_HEIGHT	32			/* of a tree that is believed */
+
 StaticAssertDecl(sizeof(SfxPageTail) == 24, "page tail is 24 bytes on disk");
 StaticAssertDecl(offsetof(SfxPageTail, page_id) == 22, "page id stands in the last two bytes");
 StaticAssertDecl(sizeof(SfxGen) == 24, "generation is 24 bytes on disk");
@@ -258,6 +260,22 @@ sfx_meta_read(Relation index, SfxMeta *meta)
 
 	sfx_meta_reread(index, meta, &buf);
 	ReleaseBuffer(buf);
+}
+
+int
+sfx_tree_height(Relation index)
+{
+	Buffer		buf = ReadBuffer(index, SFX_META_BLKNO);
+	Page		page = BufferGetPage(buf);
+	SfxMeta    *m = SfxPageGetMeta(page);
+	int			height = 1;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (m->magic == SFX_MAGIC && m->nruns >= 1 && m->nruns <= SFX_MAX_RUNS &&
+		SfxMetaMain(m)->level <= MAX_HEIGHT)
+		height = SfxMetaMain(m)->level;
+	UnlockReleaseBuffer(buf);
+	return height;
 }
 
 void

@@ -418,6 +418,8 @@ extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
 /* The same for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
+/* Levels of the main tree above its leaves, for the planner: 1 where the metapage is damaged, which is no reason not to plan a query. */
+extern int	sfx_tree_height(Relation index);
 /* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 /* Write *meta into the (locked, in action; restored, in redo) metapage. No logging. */
@@ -676,7 +678,6 @@ extern IndexBulkDeleteResult *sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulk
 extern bool sfx_canreturn(Relation index, int attno);
 extern void sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup, Cost *total,
 							 Selectivity *selectivity, double *correlation, double *pages);
-extern int	sfx_tree_height(BlockNumber pages); /* inner levels of a tree of so many pages, roughly */
 extern bytea *sfx_options(Datum reloptions, bool validate);
 extern char *sfx_buildphasename(int64 phase);
 /* subphases of CREATE INDEX beyond PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE (1) */
