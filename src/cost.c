@@ -8,6 +8,8 @@
 #include "surfidx.h"
 
 #include "access/genam.h"
+#include <math.h>
+
 #include "access/stratnum.h"
 #include "nodes/pathnodes.h"
 #include "utils/index_selfuncs.h"
