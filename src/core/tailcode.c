@@ -17,6 +17,7 @@
 
 #define MATCH_MIN	4			/* bytes that have to agree for a prediction */
 #define WEIGHT_MAX	(1 << 22)	/* 64 */
+#define LEARN_FRONT	256			/* known bytes that the contexts learn from */
 #define MATCH_LOOK	32			/* how many are looked at to tell how good it is */
 
 typedef enum CoderMode
@@ -302,6 +303,17 @@ code_bytes(SfxTailModel *m, Coder *c, Match *match, uint8_t *s, uint32_t at, uin
 	}
 }
 
+/* The known bytes: all of them may be repeated, but only the last ones teach the contexts, which is what takes time. */
+static void
+learn_front(SfxTailModel *m, Coder *c, Match *match, uint8_t *s, uint32_t from)
+{
+	uint32_t	at = from > LEARN_FRONT ? from - LEARN_FRONT : 0;
+
+	for (uint32_t i = MATCH_MIN; i <= at; i++)
+		m->last[match_hash(s, i)] = i;
+	code_bytes(m, c, match, s, at, from);
+}
+
 int
 sfx_tail_encode(SfxTailModel *m, const uint8_t *src, uint32_t from, uint32_t n, uint8_t *out, uint32_t maxlen)
 {
@@ -310,7 +322,7 @@ sfx_tail_encode(SfxTailModel *m, const uint8_t *src, uint32_t from, uint32_t n, 
 
 	start(m);
 	/* only decoding writes */
-	code_bytes(m, &c, &match, (uint8_t *) (uintptr_t) src, 0, from);
+	learn_front(m, &c, &match, (uint8_t *) (uintptr_t) src, from);
 	c.mode = CODER_ENCODE;
 	code_bytes(m, &c, &match, (uint8_t *) (uintptr_t) src, from, n);
 	finish(&c);
@@ -324,7 +336,7 @@ sfx_tail_decode(SfxTailModel *m, const uint8_t *code, uint32_t len, uint8_t *dst
 	Match		match = {0, 0};
 
 	start(m);
-	code_bytes(m, &c, &match, dst, 0, from);
+	learn_front(m, &c, &match, dst, from);
 	c.mode = CODER_DECODE;
 	for (int i = 0; i < 4; i++)
 		c.point = c.point << 8 | next_in(&c);
