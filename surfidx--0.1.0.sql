@@ -679,6 +679,127 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION surfidx_page_counts() IS
 'leaves of surfidx indexes that this session has read; filters that it has asked before, those that made a leaf unnecessary, and those that sent it to a leaf in vain';
 
+-- What an index consists of
+
+CREATE FUNCTION surfidx_stats(
+	index regclass,
+	sample_blocks integer DEFAULT 1000,
+	OUT bytes bigint,
+	OUT blocks bigint,
+	OUT blocks_sampled bigint,
+	OUT entries bigint,
+	OUT delta_entries bigint,
+	OUT dead_entries bigint,
+	OUT generations integer,
+	OUT runs integer,
+	OUT levels integer,
+	OUT bytes_per_entry float8,
+	OUT keys_per_entry float8,
+	OUT tids_per_entry float8,
+	OUT include_per_entry float8,
+	OUT leaf_overhead_per_entry float8,
+	OUT leaf_free_per_entry float8,
+	OUT inner_per_entry float8,
+	OUT filters_per_entry float8,
+	OUT delta_per_entry float8,
+	OUT free_per_entry float8,
+	OUT meta_per_entry float8,
+	OUT leaf_fill float8,
+	OUT codecs jsonb,
+	OUT merges bigint,
+	OUT merged_entries bigint,
+	OUT merge_groups bigint,
+	OUT merge_leaves bigint,
+	OUT merge_bytes bigint,
+	OUT merge_seconds float8,
+	OUT write_amplification float8)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_stats(regclass, integer) IS
+'what a surfidx index consists of, from a sample of its blocks (0: all), and what merges have done';
+
+CREATE VIEW surfidx_stat_indexes AS
+SELECT n.nspname AS schemaname, t.relname, c.relname AS indexrelname, i.indrelid AS relid, i.indexrelid, s.*
+FROM pg_catalog.pg_class c
+	JOIN pg_catalog.pg_am a ON a.oid = c.relam
+	JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+	JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
+	JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	CROSS JOIN LATERAL surfidx_stats(
+		CASE WHEN a.amname = 'surfidx' AND c.relkind = 'i' AND i.indisready
+			AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
+			AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
+		THEN c.oid::pg_catalog.regclass END) s
+WHERE s.bytes IS NOT NULL;
+
+COMMENT ON VIEW surfidx_stat_indexes IS 'surfidx_stats() of all surfidx indexes of this database';
+
+CREATE VIEW surfidx_stat_progress_merge AS
+SELECT p.pid, pg_catalog.current_database() AS datname, p.index, p.phase, p.source, p.target, p.entries_done, p.entries_total,
+	p.groups, p.leaves_written, p.bytes_written, p.started
+FROM surfidx_progress() p;
+
+COMMENT ON VIEW surfidx_stat_progress_merge IS 'merges of surfidx indexes that are going on in this database';
+
+-- Single pages, as pageinspect shows btree's
+
+CREATE FUNCTION surfidx_page_stats(
+	index regclass,
+	block bigint,
+	OUT blkno bigint,
+	OUT kind text,
+	OUT free boolean,
+	OUT lsn pg_lsn,
+	OUT owner bigint,
+	OUT level integer,
+	OUT right_link bigint,
+	OUT sealed boolean,
+	OUT body_bytes integer,
+	OUT free_bytes integer,
+	OUT items bigint,
+	OUT dead_items bigint,
+	OUT leaf_blocks integer,
+	OUT keys integer,
+	OUT key_bytes integer,
+	OUT tid_bytes integer,
+	OUT include_bytes integer,
+	OUT codecs jsonb,
+	OUT low bytea,
+	OUT high bytea)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_page_stats(regclass, bigint) IS
+'what a page of a surfidx index is and holds';
+
+CREATE FUNCTION surfidx_page_items(
+	index regclass,
+	block bigint,
+	OUT item integer,
+	OUT leaf_block integer,
+	OUT key bytea,
+	OUT data text,
+	OUT tid tid,
+	OUT include bytea,
+	OUT dead boolean,
+	OUT child bigint,
+	OUT entries bigint,
+	OUT filter bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_page_items(regclass, bigint) IS
+'the entries of a leaf or a log page of a surfidx index, or the children of an inner page';
+
+REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer) TO pg_stat_scan_tables;
+GRANT SELECT ON surfidx_stat_indexes TO pg_stat_scan_tables;
+GRANT SELECT ON surfidx_stat_progress_merge TO PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_page_stats(regclass, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_page_stats(regclass, bigint) TO pg_read_server_files;
+REVOKE ALL ON FUNCTION surfidx_page_items(regclass, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_page_items(regclass, bigint) TO pg_read_server_files;
 REVOKE ALL ON FUNCTION surfidx_filters(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_check_all(boolean, boolean) FROM PUBLIC;

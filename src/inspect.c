@@ -2,6 +2,7 @@
  * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_dictionaries(), surfidx_filters(): the metapage, runs and filters, as rows
  *-------------------------------------------------------------------------
  */
+#include "inspect.h"
 #include "filters.h"
 #include "merge.h"
 
@@ -48,9 +49,8 @@ active_entries(Relation index, const SfxMeta *meta)
 	return n;
 }
 
-/* The metapage and the number of entries in the log of all its generations. */
-static int64
-read_meta(Relation index, SfxMeta *meta)
+int64
+sfx_inspect_meta(Relation index, SfxMeta *meta)
 {
 	int64		n = -1;
 
@@ -82,7 +82,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != META_COLUMNS)
 		elog(ERROR, "surfidx_meta is declared with other columns than the library has");
-	entries = read_meta(index, &meta);
+	entries = sfx_inspect_meta(index, &meta);
 	for (int g = 0; g < meta.ngens; g++)
 		pages += meta.gens[g].pages;
 	run = SfxMetaMain(&meta);

@@ -33,6 +33,7 @@
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "portability/instr_time.h"
 #include "storage/indexfsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -158,9 +159,12 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 	}
 }
 
-/* Take the oldest generation off the metapage's list (M4 has been checked) and give its pages back. Merge lock held. */
+/*
+ * Take the oldest generation off the metapage's list (M4 has been checked) and give its pages back. Merge lock held.  usecs: what is to
+ * be added to the time that merges took.
+ */
 static void
-drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon)
+drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
@@ -175,6 +179,9 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon)
 	memset(&meta.gens[--meta.ngens], 0, sizeof(SfxGen));
 	memset(&meta.resume[SFX_RESUME_GEN], 0, sizeof(SfxResume));
 	meta.merges++;
+	meta.work.entries += dropped.sealed;
+	meta.work.log_pages += dropped.pages;
+	meta.work.usecs += usecs;
 
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
@@ -257,7 +264,7 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 
 /* Take a run, all of whose entries are in older ones, off the list and give its pages back.  Merge lock held. */
 static void
-drop_run(Relation index, const SfxOrder *order, uint32 id)
+drop_run(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
@@ -274,6 +281,7 @@ drop_run(Relation index, const SfxOrder *order, uint32 id)
 	memset(&meta.runs[--meta.nruns], 0, sizeof(SfxRun));
 	memset(&meta.resume[SFX_RESUME_RUN], 0, sizeof(SfxResume));
 	meta.epoch++;
+	meta.work.usecs += usecs;
 
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
@@ -306,7 +314,20 @@ typedef struct Merge
 	SfxRestSample *sample;		/* NULL: keys have no rests worth one */
 	SfxProgress *progress;
 	uint64		noted;			/* of stats.taken */
+	instr_time	began;			/* the step in hand */
+	uint64		usecs;			/* that steps took, not told by any record yet: the next one does, the last step's is the drop's */
 } Merge;
+
+/* A step ends. */
+static void
+stop_clock(Merge *m)
+{
+	instr_time	took;
+
+	INSTR_TIME_SET_CURRENT(took);
+	INSTR_TIME_SUBTRACT(took, m->began);
+	m->usecs += INSTR_TIME_GET_MICROSEC(took);
+}
 
 /* Is the source still there, and to be merged?  Its place in the metapage's list, or -1. */
 static int
@@ -410,6 +431,8 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos);
 	if (sfx_versions_wanted(m->index, src.unchanged))
 		group.heap = sfx_dead_open_heap(m->index);
+	meta->work.usecs += m->usecs;
+	m->usecs = 0;
 	sfx_group_rewrite(&group, &src, NULL, NULL, &m->stats);
 	if (group.heap)
 		table_close(group.heap, AccessShareLock);
@@ -443,7 +466,8 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 {
 	if (m->run != 0)
 	{
-		drop_run(m->index, m->order, m->run);
+		drop_run(m->index, m->order, m->run, m->usecs);
+		m->usecs = 0;
 		return;
 	}
 	if (seen != meta->gens[source].sealed)
@@ -453,7 +477,8 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 						UINT64_FORMAT " entries but has " UINT64_FORMAT,
 						RelationGetRelationName(m->index), m->gen, meta->gens[source].sealed, seen),
 				 errhint("Please REINDEX it.")));
-	drop_generation(m->index, m->gen, &m->stats.horizon);
+	drop_generation(m->index, m->gen, &m->stats.horizon, m->usecs);
+	m->usecs = 0;
 }
 
 /* Of the rests of keys that this merge writes, for sfx_dict_review. */
@@ -504,6 +529,7 @@ merge_source(Merge *m)
 			sfx_merge_unlock(m->index);
 			break;
 		}
+		INSTR_TIME_SET_CURRENT(m->began);
 		old = MemoryContextSwitchTo(stepcxt);
 		if (!m->started)
 			set_start(m, &meta);
@@ -515,6 +541,7 @@ merge_source(Merge *m)
 		sfx_dict_review(m->index, &meta, &m->stats, !more);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(stepcxt);
+		stop_clock(m);
 		if (!more)
 			finish_source(m, &meta, source, seen);
 		sfx_merge_unlock(m->index);

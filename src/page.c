@@ -19,6 +19,7 @@ StaticAssertDecl(offsetof(SfxPageTail, page_id) == 22, "page id stands in the la
 StaticAssertDecl(sizeof(SfxGen) == 24, "generation is 24 bytes on disk");
 StaticAssertDecl(sizeof(SfxRun) == 32, "run is 32 bytes on disk");
 StaticAssertDecl(sizeof(SfxResume) == 64, "merge position is 64 bytes on disk");
+StaticAssertDecl(sizeof(SfxWork) == 48, "counters of merges are 48 bytes on disk");
 StaticAssertDecl(sizeof(SfxMeta) <= SFX_BODY_CAPACITY, "metapage fits");
 StaticAssertDecl(3 * SFX_MAX_ENTRY + 56 <= SFX_BODY_CAPACITY, "two fences and one entry fit");
 

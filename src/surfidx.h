@@ -363,6 +363,17 @@ typedef struct SfxDictRef
 	uint16		rate;			/* bytes stored per 1,000 bytes of rests, when it was new */
 } SfxDictRef;
 
+/* What merges have done since the build.  Changed under the merge lock only. */
+typedef struct SfxWork
+{
+	uint64		entries;		/* of generations that were merged */
+	uint64		log_pages;		/* that these had */
+	uint64		groups;
+	uint64		leaves;			/* written */
+	uint64		pages;			/* written: leaves, inner pages and filters */
+	uint64		usecs;			/* that it took, sleep not counted */
+} SfxWork;
+
 typedef struct SfxMeta
 {
 	uint32		magic;
@@ -380,6 +391,7 @@ typedef struct SfxMeta
 	SfxGen		gens[SFX_MAX_GENS];
 	SfxRun		runs[SFX_MAX_RUNS];
 	SfxResume	resume[2];		/* of the oldest frozen generation; of the one run that is being merged into an older one */
+	SfxWork		work;
 	uint32		ndicts;
 	uint32		next_dict;
 	SfxDictRef	dict[SFX_MAX_DICTS];	/* oldest first; new leaves are written with the last one */

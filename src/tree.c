@@ -503,6 +503,19 @@ add_run(SfxMeta *meta, uint32 id)
 	meta->next_run = id + 1;
 }
 
+/* A group of a merge. */
+static void
+count_work(SfxWork *work, const Swap *s)
+{
+	work->groups++;
+	for (int i = 0; i < s->n; i++)
+		if (!s->page[i].link_only && s->page[i].kind != SFX_PAGE_DELETED)
+		{
+			work->pages++;
+			work->leaves += s->page[i].kind == SFX_PAGE_LEAF;
+		}
+}
+
 /* Lock everything in order (pages are listed inner first, then leaves left to right), write, log. */
 static void
 swap_execute(Swap *s)
@@ -528,6 +541,9 @@ swap_execute(Swap *s)
 		/* Others change generations and counters: take the page's, add our own. */
 		sfx_meta_lock(s->index, &meta, &metabuf);
 		memcpy(meta.resume, s->meta->resume, sizeof(meta.resume));
+		meta.work = s->meta->work;
+		if (s->progress && !s->create)
+			count_work(&meta.work, s);
 		if (s->create)
 			add_run(&meta, s->run);
 		*sfx_meta_run(s->index, &meta, s->run) = *sfx_meta_run(s->index, s->meta, s->run);

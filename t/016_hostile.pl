@@ -93,6 +93,11 @@ for my $i (1 .. $tables)
 
 	$found++ if $text ne '';
 	$unnamed .= "$done{$i}: $text\n" if $text ne '' && $text !~ /"h${i}_i"|block \d+|could not (?:read|open)/;
+	# each page for itself, and all of them
+	$r = $s->query("SELECT DISTINCT message_of(format(\$q\$SELECT surfidx_page_%s('h${i}_i', %s)\$q\$, f, b)) FROM unnest(ARRAY['stats', 'items']) f, generate_series(0, pg_relation_size('h${i}_i') / 8192 - 1) b
+		UNION SELECT message_of('SELECT surfidx_stats(''h${i}_i'', 0)')");
+	$down .= "$done{$i}: page functions\n" if $r->{lost};
+	$unnamed .= join('', map { "$done{$i}: $_\n" } grep { $_ ne '' && !/"h${i}_i"|block \d+|could not (?:read|open)/ } @{ $r->{rows} || [] });
 	for my $sql ('SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off', "SELECT count(*) FROM (SELECT s FROM h$i ORDER BY s) x",
 		"SELECT count(*) FROM (SELECT k FROM h$i ORDER BY k DESC) x", "SELECT count(*) FROM (SELECT n FROM h$i ORDER BY n) x", "SELECT count(*) FROM h$i WHERE s BETWEEN 'path/3' AND 'path/7'",
 		"SELECT count(*) FROM h$i, generate_series(1, 500, 3) g WHERE k = g AND s = 'path/' || g", "SELECT count(*) FROM generate_series(1, 500, 3) g WHERE EXISTS (SELECT FROM h$i WHERE s BETWEEN 'path/' || md5(g::text) AND 'path/' || md5(g::text) || 'x')",

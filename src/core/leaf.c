@@ -609,6 +609,28 @@ decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out)
 }
 
 int
+sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info)
+{
+	Block		k;
+	Lists		s;
+	const uint8_t *end;
+
+	if (open_block(l, b, &k) != SFX_OK || open_lists(&k, 0, 0, &s) != SFX_OK || (end = tids_end(&k, &s)) == NULL)
+		return SFX_CORRUPT;
+	info->nkeys = k.nkeys;
+	info->nent = k.nent;
+	info->keycodec = k.kind == SFX_BLK_ONE ? SFX_KEYS_ONE :
+		k.kind == SFX_BLK_FIXED ? (SfxKeyCodec) k.fix.ints.codec : k.str.coded ? SFX_KEYS_HOPE : SFX_KEYS_FRONT;
+	info->tidcodec = k.nent > 1 ? *s.tids & 7 : 0;
+	info->head = (uint32_t) (k.prefix - (l->body + sfx_get16(slot(l, b))));
+	info->keys = (uint32_t) (k.ends - k.prefix);
+	info->lists = (uint32_t) (s.tids - k.ends);
+	info->tids = (uint32_t) (end - s.tids);
+	info->payload = (uint32_t) (k.end - end);
+	return SFX_OK;
+}
+
+int
 sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out)
 {
 	Block		k;

@@ -195,6 +195,33 @@ extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
  */
 extern int sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi);
 
+/* How the keys of a block are stored. */
+typedef enum SfxKeyCodec
+{
+	SFX_KEYS_ONE = 0,			/* a single key: it is the block's prefix */
+	/* 1 to 9: keys of one width, their first 64 varying bits in an integer block of that SfxIntCodec */
+	SFX_KEYS_FRONT = 10,		/* front coding */
+	SFX_KEYS_HOPE = 11,			/* the same, the rests coded with a dictionary */
+	SFX_KEYS_CODECS
+} SfxKeyCodec;
+
+/* What a block consists of.  The bytes add up to those of the block, its directory slot and separator aside. */
+typedef struct SfxBlockInfo
+{
+	int			nkeys;
+	int			nent;
+	SfxKeyCodec keycodec;
+	int			tidcodec;		/* SfxTidCodec; 0: a single TID as it is */
+	uint32_t	head;			/* bytes: flags and counts */
+	uint32_t	keys;			/* prefix and key stream */
+	uint32_t	lists;			/* lengths of posting lists */
+	uint32_t	tids;
+	uint32_t	payload;
+} SfxBlockInfo;
+
+/* Needs no dictionary.  SFX_OK or SFX_CORRUPT. */
+extern int sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info);
+
 /* Every invariant of the body that costs a full decode: order, fences, counts, key lengths.  SFX_OK, or
  * SFX_CORRUPT with *why naming the broken invariant (a static string).  dict: the one that the leaf names.  For surfidx_check. */
 extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,

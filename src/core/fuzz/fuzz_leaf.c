@@ -30,6 +30,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	bool		inf;
 	const char *why;
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
+	SfxBlockInfo info;
 	int			limit;
 
 	sfx_leaf_verify(body, len, order, dict, &blk, &why);
@@ -44,6 +45,8 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	for (int b = 0; b < limit; b++)
 	{
 		sfx_leaf_tids(&l, b, tid);
+		CHECK(sfx_leaf_block_info(&l, b, &info) != SFX_OK ||
+			  info.head + info.keys + info.lists + info.tids + info.payload <= len);
 		sfx_leaf_decode(&l, b, NULL, NULL, &blk);
 		sfx_leaf_decode(&l, b, lo, NULL, &blk);
 		sfx_leaf_decode(&l, b, lo, lo, &blk);

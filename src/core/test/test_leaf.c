@@ -192,6 +192,8 @@ check_pages(uint32_t capacity)
 		bool		inf;
 		const char *why;
 		uint64_t	tid[SFX_BLOCK_ENTRIES];
+		SfxBlockInfo info;
+		uint32_t	bytes = 0;
 
 		if (page[i].len > capacity)
 			return "page too long";
@@ -213,10 +215,17 @@ check_pages(uint32_t capacity)
 				return "decode";
 			if (sfx_leaf_tids(&l, b, tid) != blk.nent || memcmp(tid, blk.tid, 8 * (size_t) blk.nent) != 0)
 				return "tids";
+			if (sfx_leaf_block_info(&l, b, &info) != SFX_OK || info.nent != blk.nent || info.nkeys != blk.nkeys ||
+				info.payload != (blk.haspay ? blk.payoff[blk.nent] : 0) || (info.tidcodec == 0) != (blk.nent == 1))
+				return "block info";
+			bytes += info.head + info.keys + info.lists + info.tids + info.payload;
 			for (int e = 0; e < blk.nent; e++, at++)
 				if (at >= n || !same_entry(&blk, e, &entry[at]))
 					return "an entry differs";
 		}
+		/* offset of the first block: leaf.c */
+		if (bytes != page[i].len - sfx_get16(page[i].body + 14))
+			return "bytes of blocks";
 	}
 	return at == n ? NULL : "entries are missing";
 }
