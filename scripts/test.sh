@@ -252,9 +252,13 @@ make_workdir
 stage core stage_core
 
 # The test user may be unable to read, let alone write, the checkout.
-for dir in sql expected specs t; do
+for dir in sql expected specs t docs; do
 	[ ! -d $dir ] || cp -r $dir "$WORK/"
 done
+# t/017_readme.pl holds the documents against these
+mkdir "$WORK/src"
+cp README.md "$WORK/"
+cp src/*.c src/*.h "$WORK/src/"
 chown -R "$(test_user)" "$WORK"
 if [ -n "$BUILT" ]; then
 	stage regress stage_regress

@@ -1,0 +1,145 @@
+# README.md and docs/ tell the truth: every SQL statement in them runs, and the tables of settings and storage parameters are those of
+# the code, none missing.
+use strict;
+use warnings;
+
+use FindBin;
+use SurfidxTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $root = "$FindBin::Bin/..";
+my @docs = ('README.md', map { s!^\Q$root/!!r } sort glob("$root/docs/*.md"));
+my %text = map { $_ => slurp_file("$root/$_") } @docs;
+my $node = new_node('readme', 'max_parallel_workers_per_gather = 0');
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION surfidx; CREATE EXTENSION IF NOT EXISTS plpgsql');
+
+# ---- SQL ----
+
+# Statement by statement, for some may not stand in a transaction block.  Comments end lines, no statement has a ; inside.
+for my $doc (@docs)
+{
+	my $n = 0;
+	while ($text{$doc} =~ /^```sql\n(.*?)^```/msg)
+	{
+		my $block = $1;
+		my ($extension) = $block =~ /CREATE EXTENSION (\w+)/;
+
+		$n++;
+	  SKIP:
+		{
+			skip "$extension is not installed", 1
+			  if $extension && !$node->safe_psql('postgres', "SELECT 1 FROM pg_available_extensions WHERE name = '$extension'");
+			my $errors = '';
+
+			for my $statement (split /;[ \t]*(?:--[^\n]*)?(?:\n|$)/, $block)
+			{
+				next if $statement !~ /\S/;
+				my ($rc, $out, $err) = $node->psql('postgres', $statement);
+
+				$errors .= "$statement\n$err\n" if $rc != 0;
+			}
+			is($errors, '', "$doc: block $n of SQL runs");
+		}
+	}
+	# what is meant for a psql prompt or a shell is indented; SQL that is only indented would not be run
+	unlike($text{$doc}, qr/^ {4}(?:SELECT|ALTER INDEX|CREATE TABLE|CREATE UNIQUE|INSERT)/m, "$doc: all SQL stands in blocks of SQL");
+}
+
+# ---- links ----
+
+for my $doc (@docs)
+{
+	my ($dir) = $doc =~ m!^(.*/)?!;
+	my @broken;
+
+	while ($text{$doc} =~ /\]\(([^)\s]+)\)/g)
+	{
+		my ($file, $anchor) = split /#/, $1, 2;
+		my $target = $file eq '' ? $doc : ($dir // '') . $file;
+
+		next if $file =~ /^https?:/;
+		# the test has no more of the repository than src
+		next if $target =~ m!^(?:CHANGELOG\.md|LICENSE|bench/|src/README\.md)!;
+		push @broken, $1 if !-e "$root/$target";
+		next if !defined $anchor || !-e "$root/$target";
+		my %anchors = map { my $h = lc; $h =~ s/[^a-z0-9 _-]//g; $h =~ s/ /-/g; $h => 1 } slurp_file("$root/$target") =~ /^#+ (.*)$/mg;
+		push @broken, $1 if !$anchors{$anchor};
+	}
+	is("@broken", '', "$doc: links lead somewhere");
+}
+
+# ---- settings ----
+
+my %context = (restart => 'postmaster', reload => 'sighup', superuser => 'superuser', session => 'user');
+my %kilobytes = (kB => 1, MB => 1024, GB => 1024 * 1024);
+my %documented;
+
+# A number as pg_settings has it, in the setting's unit.
+sub plain { my ($v) = @_; return $v =~ /^([\d.]+)(kB|MB|GB)$/ ? $1 * $kilobytes{$2} : $v }
+
+while ($text{'README.md'} =~ /^\| `surfidx\.(\w+)` \| (\S*) \| ([^|]*?) ?\| (\w+) \|/mg)
+{
+	my ($name, $default, $range, $change) = ($1, $2, $3, $4);
+	my ($boot, $min, $max, $context) =
+	  split /\|/, $node->safe_psql('postgres', "SELECT boot_val, min_val, max_val, context FROM pg_settings WHERE name = 'surfidx.$name'") . '|';
+
+	$documented{$name} = 1;
+	is(plain($default), $boot, "default of surfidx.$name");
+	is($context{$change}, $context, "how surfidx.$name is changed");
+	if ($range =~ /^from (\S+)$/) { is(plain($1), $min, "least surfidx.$name") }
+	elsif ($range =~ /^(\S+) to (\S+)$/) { is(plain($1) . ' to ' . plain($2), "$min to $max", "range of surfidx.$name") }
+	else { is($range . $min, '', "surfidx.$name has no range") }
+}
+is(join(' ', sort keys %documented), $node->safe_psql('postgres', q(SELECT string_agg(substr(name, 9), ' ' ORDER BY name COLLATE "C") FROM pg_settings WHERE name LIKE 'surfidx.%')),
+	'the settings of the README are those of the library');
+
+# ---- storage parameters ----
+
+# Their defaults are nowhere but in the code.
+my $code = join('', map { slurp_file($_) } "$root/src/handler.c", "$root/src/surfidx.h", glob("$root/src/core/*.h"));
+my (%code, %parameter);
+
+while ($code =~ /add_(int|real|bool|enum)_reloption\(sfx_relopt_kind, "(\w+)",\s*"[^"]*",\s*(.*?)\);/sg)
+{
+	my ($type, $name, $rest) = ($1, $2, $3);
+	my ($default) = ($type eq 'enum' ? $rest =~ /^\w+, (\w+)/ : $rest =~ /^(\S+?),/);
+
+	$default = $1 if $code =~ /^#define \Q$default\E\s+\(?(-?[\d.]+)\)?/m;
+	$default = 90 if $default eq 'BTREE_DEFAULT_FILLFACTOR';
+	$code{$name} = [ $type, $default ];
+}
+$node->safe_psql('postgres', 'CREATE TABLE opt (i int); CREATE INDEX opt_i ON opt USING surfidx (i)');
+while ($text{'README.md'} =~ /^\| `(\w+)` \| ([^|]*) \| ([^|]*) \| [^|]* \|$/mg)
+{
+	my ($name, $default, $values) = ($1, $2, $3);
+	my ($type, $coded) = @{ $code{$name} // [] };
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nALTER INDEX opt_i SET ($name = 'nonsense'); ");
+
+	next if !$type && $err =~ /unrecognized parameter/ && fail("storage parameter $name exists");
+	$parameter{$name} = 1;
+	if ($type eq 'enum' || $type eq 'bool')
+	{
+		my @values = split /, /, $values;
+
+		is($node->psql('postgres', "ALTER INDEX opt_i SET ($name = '$_')"), 0, "$name can be $_") for @values;
+		my ($valid) = $err =~ /Valid values are (.*)/;
+		is(join(' ', sort @values), join(' ', sort $valid =~ /"(\w+)"/g), "values of $name") if $type eq 'enum';
+		is($default, $values[0], "default of $name") if $type eq 'enum' && $coded =~ /^0$|NONE/;
+		is($default, $coded eq 'true' ? 'on' : 'off', "default of $name") if $type eq 'bool';
+	}
+	else
+	{
+		($rc, $out, $err) = $node->psql('postgres', "ALTER INDEX opt_i SET ($name = 100000000)");
+		my ($min, $max) = $err =~ /between "([\d.]+)" and "([\d.]+)"/;
+
+		is($values, join(' to ', map { $_ + 0 } $min, $max), "range of $name");
+		is($default, $coded == -1 ? 'the setting' : $coded, "default of $name");
+	}
+}
+is(join(' ', sort keys %parameter), join(' ', sort keys %code), 'the storage parameters of the README are those of the code');
+
+$node->stop;
+done_testing();
