@@ -1,0 +1,78 @@
+#!/bin/bash
+# Charts of a TSV that bench/run.sh has written: bars, as SVG, one file beside it for each metric.
+#
+#	bench/chart.sh file.tsv [metric [file.svg]]
+#
+#	file.tsv	key_set, entries, metric, am, median, min, max, runs
+#	metric		this one alone ("size, bytes per entry"), into file.svg
+#
+# Needs gnuplot; where there is none it says so and makes nothing.
+
+set -e -o pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+
+tsv=${1:?chart.sh file.tsv [metric [file.svg]]}
+[ -f "$tsv" ] || die "there is no file $tsv"
+if ! command -v gnuplot >/dev/null; then
+	echo "# no charts: gnuplot is not installed (Debian: gnuplot-nox)"
+	exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# chart metric file.svg: groups of bars, a group for each key set and a bar for each access method
+chart()
+{
+	local ams am column=2 plot=
+
+	ams=$(awk -F '\t' -v m="$1" 'NR > 1 && $3 == m && !seen[$4]++ { print $4 }' "$tsv")
+	# rows: key set, then the median, least and greatest value for each access method
+	awk -F '\t' -v m="$1" -v ams="$(tr '\n' ' ' <<<"$ams")" '
+		BEGIN { n = split(ams, am, " ") }
+		NR > 1 && $3 == m { if (!($1 in seen)) { seen[$1] = 1; set[++sets] = $1 } v[$1, $4] = $5 "\t" $6 "\t" $7 }
+		END {
+			for (s = 1; s <= sets; s++) {
+				printf "%s", set[s]
+				for (a = 1; a <= n; a++) printf "\t%s", ((set[s], am[a]) in v) ? v[set[s], am[a]] : "NaN\tNaN\tNaN"
+				print ""
+			}
+		}' "$tsv" >"$work/data"
+	for am in $ams; do
+		plot+="${plot:+, }'$work/data' using $column:$((column + 1)):$((column + 2)):xtic(1) title '$am'"
+		column=$((column + 3))
+	done
+	gnuplot <<-END
+		set terminal svg size 760,360 font 'Helvetica,12' background 'white'
+		set output '$2'
+		set title "$1" noenhanced
+		set datafile separator '\t'
+		set style data histograms
+		set style histogram errorbars gap 1 lw 1
+		set style fill solid 0.85 border -1
+		set boxwidth 0.9
+		set xtics noenhanced nomirror scale 0
+		set ytics nomirror
+		set grid ytics lc rgb '#dddddd'
+		set border 3
+		set lmargin 7
+		set rmargin 1
+		set key top left noenhanced
+		set yrange [0:*]
+		set linetype 1 lc rgb '#b0b0b0'
+		set linetype 2 lc rgb '#2a6fb0'
+		set linetype 3 lc rgb '#e0a030'
+		set linetype 4 lc rgb '#70a060'
+		set linetype 5 lc rgb '#a06090'
+		plot $plot
+	END
+	echo "# $2"
+}
+
+if [ $# -gt 1 ]; then
+	chart "$2" "${3:?the SVG file}"
+	exit
+fi
+awk -F '\t' 'NR > 1 && !seen[$3]++ { print $3 }' "$tsv" | while read -r metric; do
+	chart "$metric" "${tsv%.tsv}-$(tr -cs 'A-Za-z0-9\n' _ <<<"$metric" | sed 's/_*$//').svg" </dev/null
+done
