@@ -14,7 +14,7 @@
 
 EXTENSION = surfidx
 MODULE_big = surfidx
-DATA = surfidx--0.1.0.sql
+DATA = $(sort $(wildcard surfidx--*.sql))
 PGFILEDESC = "surfidx - compressed ordered index"
 
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
