@@ -216,7 +216,7 @@ typedef struct SfxBlockInfo
 	uint32_t	keys;			/* prefix and key stream */
 	uint32_t	lists;			/* lengths of posting lists */
 	uint32_t	tids;
-	uint32_t	payload;
+	uint32_t	payload;		/* with where each ends */
 } SfxBlockInfo;
 
 /* Needs no dictionary.  SFX_OK or SFX_CORRUPT. */

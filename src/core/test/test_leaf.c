@@ -216,7 +216,7 @@ check_pages(uint32_t capacity)
 			if (sfx_leaf_tids(&l, b, tid) != blk.nent || memcmp(tid, blk.tid, 8 * (size_t) blk.nent) != 0)
 				return "tids";
 			if (sfx_leaf_block_info(&l, b, &info) != SFX_OK || info.nent != blk.nent || info.nkeys != blk.nkeys ||
-				info.payload != (blk.haspay ? blk.payoff[blk.nent] : 0) || (info.tidcodec == 0) != (blk.nent == 1))
+				(blk.haspay ? info.payload < blk.payoff[blk.nent] : info.payload > 0) || (info.tidcodec == 0) != (blk.nent == 1))
 				return "block info";
 			bytes += info.head + info.keys + info.lists + info.tids + info.payload;
 			for (int e = 0; e < blk.nent; e++, at++)
