@@ -712,7 +712,10 @@ CREATE FUNCTION surfidx_stats(
 	OUT merge_leaves bigint,
 	OUT merge_bytes bigint,
 	OUT merge_seconds float8,
-	OUT write_amplification float8)
+	OUT write_amplification float8,
+	OUT filters_asked bigint,
+	OUT filters_denied bigint,
+	OUT filters_wrong bigint)
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 

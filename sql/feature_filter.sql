@@ -131,9 +131,9 @@ SELECT * FROM flt_counts('SELECT count(*) FROM (SELECT * FROM flt_parent WHERE g
 SELECT * FROM flt_counts('DELETE FROM flt_parent WHERE g <= 20000 AND g % 20 = 0');
 DELETE FROM flt_parent WHERE g = 1;
 -- what is there is not denied
-SELECT b.filters - a.filters AS asked, b.denied - a.denied AS denied, b.wrong - a.wrong AS wrong, b.leaves - a.leaves AS leaves, n
-	FROM surfidx_page_counts() a, LATERAL (SELECT count(*) AS n FROM generate_series(1, 1000) g WHERE a.leaves >= 0 AND EXISTS (SELECT FROM flt_child WHERE parent = (g * 20 - 1)::int8 * 7919 % 1000003 * 10)) c,
-		LATERAL (SELECT * FROM surfidx_page_counts() WHERE c.n > 0) b;
+SELECT leaves AS leaves0, filters AS filters0, denied AS denied0, wrong AS wrong0 FROM surfidx_page_counts() \gset
+SELECT count(*) FROM generate_series(1, 1000) g WHERE EXISTS (SELECT FROM flt_child WHERE parent = (g * 20 - 1)::int8 * 7919 % 1000003 * 10);
+SELECT filters - :filters0 AS asked, denied - :denied0 AS denied, wrong - :wrong0 AS wrong, leaves - :leaves0 AS leaves FROM surfidx_page_counts();
 -- on runs in front of the main tree, too
 ALTER INDEX flt_child_parent SET (delta_size = 64, run_ratio = 10, merge_ratio = 10);
 INSERT INTO flt_child SELECT id FROM flt_parent WHERE g % 20 <> 0 AND g <= 20000 ORDER BY random() LIMIT 8000;

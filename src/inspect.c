@@ -283,8 +283,8 @@ surfidx_page_counts(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
 		elog(ERROR, "surfidx_page_counts is declared with other columns than the library has");
 	values[0] = Int64GetDatum((int64) sfx_leaves_read);
-	values[1] = Int64GetDatum((int64) sfx_filters_asked);
-	values[2] = Int64GetDatum((int64) sfx_filters_denied);
-	values[3] = Int64GetDatum((int64) sfx_filters_wrong);
+	values[1] = Int64GetDatum((int64) sfx_filter_counts.asked);
+	values[2] = Int64GetDatum((int64) sfx_filter_counts.denied);
+	values[3] = Int64GetDatum((int64) sfx_filter_counts.wrong);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "inspect.h"
+#include "activity.h"
 #include "merge.h"
 
 #include "access/htup_details.h"
@@ -27,6 +28,7 @@ enum
 	ST_PER_ENTRY, ST_KEYS, ST_TIDS, ST_PAYLOAD, ST_LEAF_OTHER, ST_LEAF_FREE, ST_INNER, ST_FILTERS, ST_DELTA, ST_FREE, ST_META,
 	ST_FILL, ST_CODECS,
 	ST_MERGES, ST_MERGED, ST_GROUPS, ST_LEAVES_WRITTEN, ST_BYTES_WRITTEN, ST_SECONDS, ST_AMPLIFICATION,
+	ST_FILTERS_ASKED, ST_FILTERS_DENIED, ST_FILTERS_WRONG,
 	STATS_COLUMNS
 };
 
@@ -162,6 +164,7 @@ surfidx_stats(PG_FUNCTION_ARGS)
 	Datum		values[STATS_COLUMNS];
 	bool		nulls[STATS_COLUMNS] = {0};
 	Sample		s = {0};
+	SfxFilterCounts counts;
 	SfxMeta		meta;
 	int64		delta;
 	int64		entries;
@@ -199,6 +202,10 @@ surfidx_stats(PG_FUNCTION_ARGS)
 	nulls[ST_FILL] = s.leaf == 0;
 	values[ST_CODECS] = sfx_inspect_codecs(&s.leaves);
 	put_work(&meta, values, nulls);
+	sfx_activity_get(RelationGetRelid(index), &counts);
+	values[ST_FILTERS_ASKED] = Int64GetDatum((int64) counts.asked);
+	values[ST_FILTERS_DENIED] = Int64GetDatum((int64) counts.denied);
+	values[ST_FILTERS_WRONG] = Int64GetDatum((int64) counts.wrong);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

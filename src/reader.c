@@ -16,6 +16,7 @@
  * No lock is held between calls and nothing but the gate page and the metapage is pinned. (DESIGN sections 4, 5 and 8.)
  *-------------------------------------------------------------------------
  */
+#include "activity.h"
 #include "dead.h"
 #include "dict.h"
 #include "spare.h"
@@ -100,6 +101,7 @@ struct SfxReader
 	bool		ask;			/* filters before leaves: none was read that had entries of the range */
 	bool		believe;		/* a filter's word is enough */
 	bool		maybe;			/* ... and one has said yes */
+	SfxFilterCounts filters;	/* since the last reset */
 	int			nbatches;
 	int			nruns;			/* runs of the step besides the main tree */
 	Bound		lo;
@@ -124,9 +126,6 @@ struct SfxReader
 };
 
 uint64		sfx_leaves_read = 0;
-uint64		sfx_filters_asked = 0;
-uint64		sfx_filters_denied = 0;
-uint64		sfx_filters_wrong = 0;
 
 static uint8 fence_low[SFX_MAX_ENTRY];
 static uint8 fence_high[SFX_MAX_ENTRY];
@@ -225,6 +224,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->stretch.step = 1;
 	end_step(r);
 	r->believe = r->maybe = false;
+	memset(&r->filters, 0, sizeof(r->filters));
 	r->nkilled = r->ndead = 0;
 	r->dead = NULL;
 	return r;
@@ -311,6 +311,8 @@ sfx_reader_reset(SfxReader *r)
 	if (BufferIsValid(r->metabuf))
 		ReleaseBuffer(r->metabuf);
 	r->metabuf = InvalidBuffer;
+	if (r->filters.asked > 0)
+		sfx_activity_add(r->index, &r->filters);
 }
 
 void
@@ -549,8 +551,8 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Shar
 	probe.keylen = r->lo.pos.len;
 	probe.no_leaf = r->believe;
 	buf = sfx_tree_probe(r->index, r->order, meta, run, pos, !fwd, leaf, &probe);
-	sfx_filters_asked += probe.asked;
-	sfx_filters_denied += probe.asked && probe.absent;
+	r->filters.asked += probe.asked;
+	r->filters.denied += probe.asked && probe.absent;
 	s->promised = probe.asked && !probe.absent;
 	*answered = !BufferIsValid(buf) && sfx_probe_answered(&probe);
 	if (!*answered)
@@ -619,7 +621,7 @@ first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool
 	}
 	if (b >= leaf->nblocks)
 	{
-		sfx_filters_wrong += s->promised;
+		r->filters.wrong += s->promised;
 		return false;
 	}
 	decode_block(r, s, leaf, b, true);
@@ -627,7 +629,7 @@ first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool
 	if (s->block->nent > 0)
 		r->ask = s->promised = false;
 	*more = more_blocks(r, s, leaf, b);
-	sfx_filters_wrong += s->promised && !*more;
+	r->filters.wrong += s->promised && !*more;
 	return true;
 }
 

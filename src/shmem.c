@@ -2,6 +2,7 @@
  * shmem.c - shared memory of images and worker: asked for while preloading, set up at server start
  *-------------------------------------------------------------------------
  */
+#include "activity.h"
 #include "merge.h"
 #include "progress.h"
 
@@ -20,7 +21,8 @@ request_shmem(void)
 		prev_request_hook();
 	RequestAddinShmemSpace(add_size(sfx_image_shmem_size(),
 									add_size(sfx_worker_shmem_size(),
-											 add_size(sfx_progress_shmem_size(), sfx_stop_shmem_size()))));
+											 add_size(sfx_progress_shmem_size(),
+													  add_size(sfx_activity_shmem_size(), sfx_stop_shmem_size())))));
 }
 
 static void
@@ -32,6 +34,7 @@ startup_shmem(void)
 	sfx_image_shmem_startup();
 	sfx_worker_shmem_startup();
 	sfx_progress_shmem_startup();
+	sfx_activity_shmem_startup();
 	sfx_stop_shmem_startup();
 	LWLockRelease(AddinShmemInitLock);
 }

@@ -521,14 +521,19 @@ typedef struct SfxStretch
 /* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
 #define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
 
-/*
- * What this session's readers have read so far: leaves; filters in front of leaves, those that said no, and those that said yes of a leaf
- * in which there was nothing for the step.
- */
+/* Leaves that this session's readers have read so far. */
 extern uint64 sfx_leaves_read;
-extern uint64 sfx_filters_asked;
-extern uint64 sfx_filters_denied;
-extern uint64 sfx_filters_wrong;
+
+/* Filters asked in front of leaves; those that said no; those that said yes of a leaf in which there was nothing for the step. */
+typedef struct SfxFilterCounts
+{
+	uint64		asked;
+	uint64		denied;
+	uint64		wrong;
+} SfxFilterCounts;
+
+/* This session's (activity.c). */
+extern SfxFilterCounts sfx_filter_counts;
 
 /* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
 extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
