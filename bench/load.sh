@@ -1,0 +1,243 @@
+#!/bin/bash
+# pgbench's clients beside one index: YCSB A to F with uniform, Zipf's and latest keys, TPC-B, and the ingest of a time series.
+#
+#	bench/load.sh [--rows n] [--transactions n] [--clients n] [--runs n] [--buffers size] [--ams "btree surfidx"]
+#		[--keys "int8 email uuid"] [--choice "uniform zipf latest"] [--out file.tsv] [load]...
+#
+#	load			a b c d e f (YCSB), tpcb, series; default: all
+#	--rows n		rows of the table before (default 1000000)
+#	--transactions	of each measurement (default 100000)
+#	--buffers size	shared_buffers (default 1GB); a small one makes the index larger than memory
+#	--ams			access methods; hash does not do e and series
+#
+# a: half reads, half updates; b: 5 % updates; c: reads; d: reads of the latest rows, 5 % inserts; e: ranges of up to 100 rows, 5 % inserts; f: half reads, half
+# reads with an update of what was read.  Keys are in no order of the rows (but in series: sensor and time).  latest: Zipf's choice counted from the newest
+# row on; d takes no other one.  Zipf's parameter is 1.01, the least but one that pgbench has.
+#
+# For each: CPU of all server processes, background ones included, WAL, and pages read from outside of shared_buffers, per transaction; medians over the
+# runs, access methods in turn.  What the table takes is in it.  Needs Linux (/proc).
+
+set -e -o pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+. scripts/cluster.sh
+
+rows=1000000
+transactions=100000
+clients=4
+runs=3
+buffers=1GB
+ams="btree surfidx"
+keys="int8 email uuid"
+choices="uniform zipf latest"
+loads=
+out=$PWD/build/load.tsv
+
+while [ $# -gt 0 ]; do
+	case $1 in
+		--rows) rows=$2; shift ;;
+		--transactions) transactions=$2; shift ;;
+		--clients) clients=$2; shift ;;
+		--runs) runs=$2; shift ;;
+		--buffers) buffers=$2; shift ;;
+		--ams) ams=$2; shift ;;
+		--keys) keys=$2; shift ;;
+		--choice) choices=$2; shift ;;
+		--out) out=$(realpath "$2"); shift ;;
+		a | b | c | d | e | f | tpcb | series) loads="$loads $1" ;;
+		*) die "what is \"$1\"? See the head of bench/load.sh" ;;
+	esac
+	shift
+done
+[ "$rows" -ge 1000 ] && [ "$transactions" -ge "$clients" ] && [ "$runs" -ge 1 ] || die "--rows must be at least 1000, --transactions as many as clients"
+loads=${loads:-a b c d e f tpcb series}
+
+sql()
+{
+	psql -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
+# ---- tables and scripts ----
+
+# key_of kind expression: the key of row number expression, in no order
+key_of()
+{
+	case $1 in
+		int8) echo "hashint8extended($2, 1)" ;;
+		email) echo "('user' || (hashint8extended($2, 1) & 4294967295) || '@' || (array['example.org','mail.example.com','example.net'])[(1 + $2 % 3)::int])::text COLLATE \"C\"" ;;
+		uuid) echo "md5(($2)::text)::uuid" ;;
+	esac
+}
+
+type_of()
+{
+	case $1 in
+		email) echo 'text COLLATE "C"' ;;
+		*) echo "$1" ;;
+	esac
+}
+
+# make_table keys: t (k, v), numbered from 1 on by a sequence
+make_table()
+{
+	sql -c "DROP TABLE IF EXISTS t" -c "DROP SEQUENCE IF EXISTS t_n" -c "CREATE TABLE t (k $(type_of "$1"), v text)" \
+		-c "INSERT INTO t SELECT $(key_of "$1" g::int8), repeat('x', 100) FROM generate_series(1, $rows) g" \
+		-c "CREATE SEQUENCE t_n START $((rows + 1))"
+}
+
+# write_scripts keys choice: read, update, insert, scan and modify in $WORK
+write_scripts()
+{
+	local n=":n::int8"
+
+	case $2 in
+		uniform) echo "\\set n random(1, $rows)" ;;
+		zipf) echo "\\set n random_zipfian(1, $rows, 1.01)" ;;
+		latest)
+			echo "\\set n random_zipfian(1, $rows, 1.01)"
+			n="((SELECT last_value FROM t_n) - :n)::int8"
+			;;
+	esac >"$WORK/choose"
+	{ cat "$WORK/choose"; echo "SELECT v FROM t WHERE k = $(key_of "$1" "$n");"; } >"$WORK/read.sql"
+	{ cat "$WORK/choose"; echo "UPDATE t SET v = repeat('y', 100) WHERE k = $(key_of "$1" "$n");"; } >"$WORK/update.sql"
+	{ cat "$WORK/read.sql"; echo "UPDATE t SET v = repeat('z', 100) WHERE k = $(key_of "$1" "$n");"; } >"$WORK/modify.sql"
+	{ cat "$WORK/choose"; echo "\\set m random(1, 100)"; echo "SELECT v FROM t WHERE k >= $(key_of "$1" "$n") ORDER BY k LIMIT :m;"; } >"$WORK/scan.sql"
+	echo "INSERT INTO t SELECT $(key_of "$1" n), repeat('x', 100) FROM nextval('t_n') n;" >"$WORK/insert.sql"
+}
+
+scripts_of()
+{
+	case $1 in
+		a) echo "read@50 update@50" ;;
+		b) echo "read@95 update@5" ;;
+		c) echo "read@1" ;;
+		d) echo "read@95 insert@5" ;;
+		e) echo "scan@95 insert@5" ;;
+		f) echo "read@50 modify@50" ;;
+		series) echo "ingest@9 window@1" ;;
+	esac
+}
+
+# ---- measuring ----
+
+# CPU of all processes of the server that are, and that were, in ticks of the kernel
+server_ticks()
+{
+	local postmaster
+
+	postmaster=$(head -1 "$PGDATA/postmaster.pid")
+	# shellcheck disable=SC2046
+	{ cat "/proc/$postmaster/stat" $(sed 's/ *$//; s|\([0-9][0-9]*\) *|/proc/\1/stat |g' "/proc/$postmaster/task/$postmaster/children") 2>/dev/null || true; } |
+		sed 's/.*) //' | awk '{ t += $12 + $13 + (NR == 1 ? $14 + $15 : 0) } END { print t }'
+}
+
+# measure key_set am script...: one run, into table result
+measure()
+{
+	local set=$1 am=$2 wal read ticks
+
+	shift 2
+	sql -c CHECKPOINT -c "SELECT pg_stat_reset()" >/dev/null
+	wal=$(psql -X -A -t -c "SELECT pg_current_wal_lsn()")
+	ticks=$(server_ticks)
+	"$BINDIR/pgbench" -n -M prepared -c "$clients" -j 2 -t $((transactions / clients)) "$@" >"$WORK/pgbench.out" 2>&1 || { cat "$WORK/pgbench.out"; die "pgbench failed"; }
+	[ "$am" != surfidx ] || sql -c "SELECT surfidx_merge(indexrelid::regclass) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'surfidx'" >/dev/null
+	ticks=$(($(server_ticks) - ticks))
+	sleep 1		# statistics come late
+	read=$(psql -X -A -t -c "SELECT blks_read FROM pg_stat_database WHERE datname = current_database()")
+	sql -v s="$set" -v am="$am" -v t="$transactions" -v ticks="$ticks" -v hz="$(getconf CLK_TCK)" -v wal="$wal" -v read="$read" <<-'END'
+		INSERT INTO result VALUES (:'s', 'CPU, us per transaction', :'am', :ticks::float8 * 1e6 / :hz / :t),
+			(:'s', 'WAL, bytes per transaction', :'am', pg_wal_lsn_diff(pg_current_wal_lsn(), :'wal') / :t),
+			(:'s', 'pages read, per transaction', :'am', :read::float8 / :t),
+			(:'s', 'index size, MB', :'am', (SELECT sum(pg_relation_size(indexrelid)) / 1048576.0 FROM pg_index WHERE indrelid IN (SELECT oid FROM pg_class WHERE relname IN ('t', 'pgbench_accounts', 'reading'))));
+	END
+}
+
+# run_load load keys choice
+run_load()
+{
+	local set="$1 $2 $3" am i args=() s
+
+	for s in $(scripts_of "$1"); do
+		args+=(-f "$WORK/${s%@*}.sql@${s#*@}")
+	done
+	for ((i = 0; i < runs; i++)); do
+		for am in $ams; do
+			[[ $am != hash || $1 != e ]] || continue
+			make_table "$2"
+			sql -c "CREATE INDEX t_k ON t USING $am (k)" -c "VACUUM (FREEZE, ANALYZE) t"
+			measure "$set" "$am" "${args[@]}"
+		done
+	done
+}
+
+run_tpcb()
+{
+	local am i
+
+	for ((i = 0; i < runs; i++)); do
+		for am in $ams; do
+			"$BINDIR/pgbench" -i -q -s $((rows / 100000 > 0 ? rows / 100000 : 1)) -I dtgv >/dev/null 2>&1
+			sql -c "CREATE INDEX accounts_aid ON pgbench_accounts USING $am (aid)" -c "VACUUM ANALYZE pgbench_accounts"
+			measure "tpcb" "$am" -b tpcb-like
+		done
+	done
+	"$BINDIR/pgbench" -i -I d >/dev/null 2>&1
+}
+
+# Readings of 2,000 sensors, 20 in each transaction; one in ten asks for the last rows of one sensor.
+run_series()
+{
+	local am i
+
+	cat >"$WORK/ingest.sql" <<-'END'
+		\set s random(1, 2000)
+		INSERT INTO reading SELECT (:s + g * 97) % 2000, clock_timestamp(), g FROM generate_series(1, 20) g;
+	END
+	cat >"$WORK/window.sql" <<-'END'
+		\set s random(0, 1999)
+		SELECT avg(value) FROM (SELECT value FROM reading WHERE sensor = :s ORDER BY at DESC LIMIT 100) x;
+	END
+	for ((i = 0; i < runs; i++)); do
+		for am in $ams; do
+			[ "$am" != hash ] || continue
+			sql -c "DROP TABLE IF EXISTS reading" -c "CREATE TABLE reading (sensor int, at timestamptz, value float8)" \
+				-c "INSERT INTO reading SELECT g % 2000, now() - (($rows - g) * interval '1 ms'), g FROM generate_series(1, $rows) g" \
+				-c "CREATE INDEX reading_sensor_at ON reading USING $am (sensor, at)" -c "VACUUM (FREEZE, ANALYZE) reading"
+			measure series "$am" -f "$WORK/ingest.sql@9" -f "$WORK/window.sql@1"
+		done
+	done
+	sql -c "DROP TABLE reading"
+}
+
+find_postgres
+make_workdir
+trap cluster_cleanup EXIT
+trap 'exit 130' INT TERM
+cluster_start load "shared_buffers = $buffers" "maintenance_work_mem = 256MB" "max_wal_size = 16GB" "checkpoint_timeout = 1h" "jit = off" "max_parallel_workers_per_gather = 0"
+export PGOPTIONS="-c client_min_messages=warning"
+sql -c "CREATE EXTENSION surfidx" -c "CREATE TABLE result (key_set text, metric text, am text, value float8)"
+echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(nproc) CPUs, $rows rows, shared_buffers $buffers, $clients clients, $transactions transactions, median of $runs"
+for load in $loads; do
+	case $load in
+		tpcb) run_tpcb ;;
+		series) run_series ;;
+		*)
+			for k in $keys; do
+				for choice in $choices; do
+					[[ $load != d || $choice = latest ]] || continue
+					write_scripts "$k" "$choice"
+					run_load "$load" "$k" "$choice"
+				done
+			done
+			;;
+	esac
+done
+sql -c "CREATE VIEW summary AS SELECT key_set, metric, am, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median, min(value), max(value), count(*) AS runs
+	FROM result GROUP BY 1, 2, 3"
+sql -P footer=off -P border=0 -c "SELECT key_set AS load, metric, string_agg(format('%s %s', am, median::numeric(12, 2)), ', ' ORDER BY am) AS medians,
+	(max(median) FILTER (WHERE am = 'surfidx') / nullif(max(median) FILTER (WHERE am = 'btree'), 0))::numeric(10, 2) AS ratio FROM summary GROUP BY 1, 2 ORDER BY 1, 2"
+mkdir -p "$(dirname "$out")"
+sql -c "COPY (SELECT key_set, $rows AS entries, metric, am, median, min, max, runs FROM summary ORDER BY metric, key_set, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
+bench/chart.sh "$out"
+echo "# $out, $SECONDS s"
