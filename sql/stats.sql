@@ -48,7 +48,7 @@ SELECT surfidx_stats('sts');
 CREATE VIEW sts_pages AS
 SELECT c.relname AS index, p.* FROM pg_class c, generate_series(0, pg_relation_size(c.oid) / 8192 - 1) b, surfidx_page_stats(c.oid, b) p
 WHERE c.relkind = 'i' AND c.relname LIKE 'sts\_%';
-SELECT index, kind, count(*) > 0 AS some, sum(items) FILTER (WHERE kind IN ('leaf', 'log')) AS entries FROM sts_pages WHERE NOT free GROUP BY 1, 2 ORDER BY index COLLATE "C", kind;
+SELECT index, kind, count(*) > 0 AS some, sum(items) FILTER (WHERE kind IN ('leaf', 'log')) AS entries FROM sts_pages WHERE NOT free AND kind <> 'dictionary' GROUP BY 1, 2 ORDER BY index COLLATE "C", kind;
 SELECT count(*) FILTER (WHERE body_bytes + free_bytes <> 8144) AS room,
 	count(*) FILTER (WHERE kind = 'leaf' AND body_bytes <= key_bytes + tid_bytes + include_bytes) AS parts,
 	count(*) FILTER (WHERE kind IN ('leaf', 'inner', 'filter') AND low IS NULL) AS low,
