@@ -9,6 +9,7 @@
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
+#	make bench-full							for hours: larger tables, writing, pgbench's clients, more than memory, other access methods
 #	make bench-core [ENTRIES=1000000]		the codecs and leaves of src/core, without a server
 #	make fuzz NAME=delta [SECS=60] [KEEP=keep]	run one fuzz target of src/core
 
@@ -32,7 +33,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test lint test-mutants test-versions test-package demo bench bench-core fuzz
+.PHONY: test lint test-mutants test-versions test-package demo bench bench-full bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -65,6 +66,17 @@ bench:
 	@scripts/setup.sh
 	@scripts/install.sh
 	@bench/run.sh $(BENCH_ARGS)
+
+bench-full:
+	@scripts/setup.sh
+	@scripts/install.sh
+	@bench/run.sh --full --out build/bench-full.tsv
+	@bench/run.sh pgbench --out build/pgbench.tsv
+	@bench/write.sh --out build/write.tsv
+	@bench/timeseries.sh
+	@bench/load.sh --out build/load.tsv
+	@bench/load.sh --buffers 16MB --out build/load-larger-than-memory.tsv a b c d e f
+	@bench/peers.sh --out build/peers.tsv
 
 bench-core:
 	@scripts/bench-core.sh $(ENTRIES)

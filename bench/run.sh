@@ -179,4 +179,5 @@ mkdir -p "$(dirname "$out")"
 sql -c "COPY (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric)
 	ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
 echo
+bench/chart.sh "$out"
 echo "# $out, $SECONDS s"
