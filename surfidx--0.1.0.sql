@@ -702,6 +702,7 @@ CREATE FUNCTION surfidx_stats(
 	OUT inner_per_entry float8,
 	OUT filters_per_entry float8,
 	OUT delta_per_entry float8,
+	OUT dictionaries_per_entry float8,
 	OUT free_per_entry float8,
 	OUT meta_per_entry float8,
 	OUT leaf_fill float8,

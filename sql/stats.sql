@@ -19,7 +19,7 @@ SELECT indexrelname, entries, delta_entries, dead_entries, runs, generations,
 	blocks_sampled = blocks AND bytes = pg_relation_size(indexrelid) AS whole,
 	abs(bytes_per_entry * entries / bytes - 1) < 1e-9 AS bytes,
 	abs((keys_per_entry + tids_per_entry + include_per_entry + leaf_overhead_per_entry + leaf_free_per_entry + inner_per_entry +
-		filters_per_entry + delta_per_entry + free_per_entry + meta_per_entry) / bytes_per_entry - 1) < 1e-9 AS sum,
+		filters_per_entry + delta_per_entry + dictionaries_per_entry + free_per_entry + meta_per_entry) / bytes_per_entry - 1) < 1e-9 AS sum,
 	leaf_fill > 0.5 AND leaf_fill <= 1 AS fill
 FROM surfidx_stat_indexes WHERE relname = 'sts' ORDER BY indexrelname COLLATE "C";
 SELECT * FROM sts_sums;

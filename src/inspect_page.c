@@ -5,6 +5,7 @@
  *-------------------------------------------------------------------------
  */
 #include "inspect.h"
+#include "dict.h"
 #include "filters.h"
 #include "merge.h"
 
@@ -25,7 +26,7 @@ PG_FUNCTION_INFO_V1(surfidx_page_items);
 #define ITEM_COLUMNS	10
 
 static const char *const kind_name[] = {
-	"new", "meta", "gate", "log", "leaf", "inner", "deleted", "filter"
+	"new", "meta", "gate", "log", "leaf", "inner", "deleted", "filter", "dictionary"
 };
 
 static const char *const keycodec_name[SFX_KEYS_CODECS] = {
@@ -422,6 +423,28 @@ put_entry(Items *it, int part, const SfxEntry *e, bool dead)
 	MemoryContextReset(it->rowcxt);
 }
 
+/*
+ * The dictionary of a leaf that was copied a moment ago.  It goes with the last leaf that needs it, and that may have been this one: so
+ * it is looked for with the leaf's lock held, if the leaf still is what it was.
+ */
+static void
+attach_dict(Look *look, SfxLeaf *leaf)
+{
+	Buffer		buf;
+
+	if (leaf->dictno == 0)
+		return;
+	buf = ReadBuffer(look->index, look->blkno);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (memcmp(BufferGetPage(buf), look->page.data, BLCKSZ) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("block %u of index \"%s\" was rewritten at this moment", look->blkno, RelationGetRelationName(look->index)),
+				 errhint("Ask again.")));
+	sfx_dict_attach(look->index, look->blkno, look->page.data, leaf, NULL);
+	UnlockReleaseBuffer(buf);
+}
+
 static void
 leaf_items(Items *it)
 {
@@ -431,6 +454,7 @@ leaf_items(Items *it)
 
 	if (sfx_leaf_open(&leaf, SfxPageBody(look->page.data), SfxPageBodyLen(look->page.data), look->order) < 0)
 		sfx_corrupt(look->index, look->blkno, "leaf header or directory");
+	attach_dict(look, &leaf);
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0)

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(surfidx_stats);
 enum
 {
 	ST_BYTES, ST_BLOCKS, ST_SAMPLED, ST_ENTRIES, ST_DELTA_ENTRIES, ST_DEAD_ENTRIES, ST_GENERATIONS, ST_RUNS, ST_LEVELS,
-	ST_PER_ENTRY, ST_KEYS, ST_TIDS, ST_PAYLOAD, ST_LEAF_OTHER, ST_LEAF_FREE, ST_INNER, ST_FILTERS, ST_DELTA, ST_FREE, ST_META,
+	ST_PER_ENTRY, ST_KEYS, ST_TIDS, ST_PAYLOAD, ST_LEAF_OTHER, ST_LEAF_FREE, ST_INNER, ST_FILTERS, ST_DELTA, ST_DICTIONARIES, ST_FREE, ST_META,
 	ST_FILL, ST_CODECS,
 	ST_MERGES, ST_MERGED, ST_GROUPS, ST_LEAVES_WRITTEN, ST_BYTES_WRITTEN, ST_SECONDS, ST_AMPLIFICATION,
 	ST_FILTERS_ASKED, ST_FILTERS_DENIED, ST_FILTERS_WRONG,
@@ -40,6 +40,7 @@ typedef struct Sample
 	int64		inner;
 	int64		filter;
 	int64		log;
+	int64		dict;
 	int64		free;
 	int64		meta;			/* and gates */
 	int64		dead;			/* flagged entries of the log */
@@ -75,6 +76,9 @@ count_block(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNum
 			s->log++;
 			(void) sfx_inspect_log(index, blkno, page.data, &dead);
 			s->dead += dead;
+			break;
+		case SFX_PAGE_DICT:
+			s->dict++;
 			break;
 		default:
 			s->meta++;
@@ -122,6 +126,7 @@ put_parts(const Sample *s, BlockNumber nblocks, double entries, Datum *values, b
 	values[ST_INNER] = Float8GetDatum(s->inner * BLCKSZ * scale);
 	values[ST_FILTERS] = Float8GetDatum(s->filter * BLCKSZ * scale);
 	values[ST_DELTA] = Float8GetDatum(s->log * BLCKSZ * scale);
+	values[ST_DICTIONARIES] = Float8GetDatum(s->dict * BLCKSZ * scale);
 	values[ST_FREE] = Float8GetDatum(s->free * BLCKSZ * scale);
 	values[ST_META] = Float8GetDatum(s->meta * BLCKSZ * scale);
 	for (int i = ST_PER_ENTRY; i <= ST_META; i++)

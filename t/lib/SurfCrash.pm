@@ -451,7 +451,7 @@ sub log_problems
 	while (my $line = <$f>)
 	{
 		push @found, "log of $server->{name}: $line" if $line =~ /TRAP:|PANIC:|MISMATCH|inconsistent page|was terminated by signal (?!9:)|(?:ERROR|FATAL): .*(?:surfidx|damaged|corrupt|unexpected|could not (?:read|find|open|access)|failed to)|ERROR: +(?:XX|invalid)/
-		  && $line !~ /could not (?:receive|send|connect|open relation with OID)|is not valid|terminating|unexpected (?:postmaster exit|EOF)|could not find function "surfidx_stop_/;
+		  && $line !~ /could not (?:receive|send|connect|open relation with OID)|is not valid|terminating|unexpected (?:postmaster exit|EOF)/;
 	}
 	$server->{log_seen} = tell($f);
 	close $f;
