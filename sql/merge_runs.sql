@@ -29,6 +29,15 @@ BEGIN
 		(SELECT count(*) FROM by_index_back) - (SELECT count(*) FROM by_index);
 	DROP TABLE by_heap, by_index, by_index_back;
 END $$;
+-- what the planner expects of a lookup
+CREATE FUNCTION runs_cost(OUT cost numeric) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+	EXECUTE 'EXPLAIN (FORMAT json) SELECT k FROM runs WHERE k = 1' INTO plan;
+	cost := plan->0->'Plan'->>'Startup Cost';
+END $$;
 
 SELECT runs_add(40000, 1);
 CREATE INDEX runs_k ON runs USING surfidx (k) WITH (delta_size = 64, run_ratio = 10, merge_ratio = 10);
@@ -44,6 +53,7 @@ VACUUM runs;
 SELECT row_number() OVER () AS n, entries, merging FROM surfidx_runs('runs_k');
 SELECT delta_entries FROM surfidx_meta('runs_k');
 SELECT surfidx_check('runs_k', true);
+SELECT runs_cost() AS with_runs \gset
 SELECT runs_add(500, 6);
 SELECT * FROM runs_compare();
 
@@ -60,6 +70,7 @@ MOVE FORWARD ALL IN c;
 MOVE BACKWARD ALL IN c;
 COMMIT;
 SELECT row_number() OVER () AS n, entries FROM surfidx_runs('runs_k');
+SELECT runs_cost() < :with_runs - 3 * 0.1 AS fewer_descents;
 SELECT surfidx_check('runs_k', true);
 SELECT * FROM runs_compare();
 
@@ -133,4 +144,4 @@ RESET enable_seqscan;
 SELECT surfidx_check('runs_k', true);
 SELECT count(*) FROM surfidx_progress();
 DROP TABLE runs;
-DROP FUNCTION runs_add, runs_compare;
+DROP FUNCTION runs_add, runs_compare, runs_cost;

@@ -2,7 +2,7 @@
  * cost.c - what the planner is told about the price of a scan
  *
  * The same amount as a btree of as many pages, so that plans are those that a btree would get; with the leaps that scans make over values of
- * columns without equality, for which core has an estimate from 18 on.
+ * columns without equality, for which core has an estimate from 18 on; and one more descent for each run in front of the main tree.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -17,6 +17,8 @@
 
 /* Children of an inner page, roughly: only the logarithm matters. */
 #define TYPICAL_FANOUT	256.0
+/* Times cpu_operator_cost for each page on the way down: what btree's estimate has. */
+#define DESCENT_PAGE	50.0
 
 /* Inner levels of a tree of that many pages. */
 int
@@ -76,9 +78,6 @@ count_bounds(const IndexPath *path)
 	}
 	return n;
 }
-
-/* Inner pages that a leap visits, in cpu_operator_cost: as btcostestimate charges for a descent. */
-#define DESCENT_PAGE_COST	50.0
 
 /*
  * How many runs of entries with equal values in the columns before col there are among rows entries: each may need a leap.
@@ -140,7 +139,7 @@ leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, int bounds, Co
 	if (costs.numIndexTuples < 1 || costs.numIndexTuples >= rows)
 		return;
 	genericcostestimate(root, path, loop_count, &costs);
-	costs.indexTotalCost += groups * (ceil(log(Max(info->tuples, 2)) / log(2.0)) + (info->tree_height + 1) * DESCENT_PAGE_COST) *
+	costs.indexTotalCost += groups * (ceil(log(Max(info->tuples, 2)) / log(2.0)) + (info->tree_height + 1) * DESCENT_PAGE) *
 		cpu_operator_cost;
 	if (costs.indexTotalCost >= *total)
 		return;
@@ -150,12 +149,34 @@ leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, int bounds, Co
 
 #endif							/* !SFX_BTREE_SKIPS */
 
+/*
+ * What searching the runs in front of the main tree costs, as btree's estimate counts a descent: comparisons and pages.  A damaged metapage
+ * is an error here, as it is in the planning of core.
+ */
+static Cost
+run_costs(const IndexOptInfo *info)
+{
+	Relation	index;
+	SfxMeta		meta;
+	Cost		cost = 0;
+
+	if (info->hypothetical || !sfx_preloaded)
+		return 0;
+	index = index_open(info->indexoid, NoLock);
+	sfx_meta_read(index, &meta);
+	for (int r = 0; r < meta.nruns - 1; r++)
+		cost += (ceil(log2(Max((double) meta.runs[r].entries, 2))) + (meta.runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
+	index_close(index, NoLock);
+	return cost;
+}
+
 void
 sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup, Cost *total,
 				 Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
 	GenericCosts costs = {0};
+	Cost		runs = run_costs(info);
 
 	/* core knows the height only of its own trees before 18 */
 	if (info->tree_height < 0)
@@ -169,11 +190,13 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 		if (count_bounds(path) < list_length(path->indexclauses))
 			leap_costs(root, path, loop_count, count_bounds(path), total, pages);
 #endif
+		*startup += runs;
+		*total += runs;
 		return;
 	}
 	genericcostestimate(root, path, loop_count, &costs);
-	*startup = costs.indexStartupCost;
-	*total = costs.indexTotalCost;
+	*startup = costs.indexStartupCost + runs;
+	*total = costs.indexTotalCost + runs;
 	*selectivity = costs.indexSelectivity;
 	*correlation = costs.indexCorrelation;
 	*pages = costs.numIndexPages;

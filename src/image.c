@@ -474,7 +474,7 @@ apply_page(Relation index, SfxImage *img, Page page)
 			if (!fill_reserve(img) || sfx_delta_insert(&img->delta, &current_alloc, &e) == SFX_NOMEM)
 				return false;
 		}
-		img->unchanged |= (sfx_get16(SfxPageBody(page) + Max(img->off, sizeof(SfxLogHeader))) & SFX_LOG_UNCHANGED) != 0;
+		img->unchanged |= (SfxPageBody(page)[Max(img->off, sizeof(SfxLogHeader))] & SFX_LOG_UNCHANGED) != 0;
 		img->off = off;
 		img->seen++;
 	}

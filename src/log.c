@@ -15,12 +15,14 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define LOG_ENTRY_HEADER	8
+#define LOG_ENTRY_HEADER	11	/* at most */
+#define LOG_FIRST_HEADER	9	/* of a page's first entry */
+#define TID_OFFSET_BITS		9
+#define TID_BLOCKS			(1 << (16 - TID_OFFSET_BITS))
 #define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
 #define LOG_MAX_RETRIES		1000
 
 StaticAssertDecl(sizeof(SfxLogHeader) == 16, "log header is 16 bytes on disk");
-StaticAssertDecl(SFX_MAX_ENTRY <= SFX_LOG_LENMASK, "key length fits");
 
 /*
  * In rd_amcache: where this backend believes the active generation's tail to be.  The block stands in the relation's target block, too: that one is
@@ -61,7 +63,28 @@ sfx_log_page_flag(Page page, const uint16 *offs, int n)
 	uint8	   *body = SfxPageBody(page);
 
 	for (int i = 0; i < n; i++)
-		sfx_put16(body + offs[i], sfx_get16(body + offs[i]) | SFX_LOG_DEAD);
+		body[offs[i]] |= SFX_LOG_DEAD;
+}
+
+/* The bytes of an entry's header with these flags. */
+static inline uint32
+header_size(uint8 flags)
+{
+	return 1 + (flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0) + (flags & SFX_LOG_TID ? 6 : 2) +
+		(flags & SFX_LOG_PAYLOAD ? 2 : 0);
+}
+
+/* What later entries of a page refer to: the key length and the heap block of its first one.  False: the page has no sound one. */
+static inline bool
+first_entry(const uint8 *body, uint32 len, uint32 *keylen, uint64 *block)
+{
+	const uint8 *p = body + sizeof(SfxLogHeader);
+
+	if (len < sizeof(SfxLogHeader) + LOG_FIRST_HEADER || (*p & (SFX_LOG_LEN2 | SFX_LOG_TID)) != (SFX_LOG_LEN2 | SFX_LOG_TID))
+		return false;
+	*keylen = sfx_get16(p + 1);
+	*block = sfx_get_tid(p + 3) >> 16;
+	return true;
 }
 
 bool
@@ -70,22 +93,36 @@ sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntr
 	uint8	   *body = SfxPageBody(page);
 	uint32		len = SfxPageBodyLen(page);
 	uint32		at = *off < sizeof(SfxLogHeader) ? sizeof(SfxLogHeader) : *off;
-	uint16		head;
+	uint32		firstlen = 0;
+	uint64		firstblock = 0;
+	uint8		flags;
 
 	if (at == len)
 		return false;
-	if (at + LOG_ENTRY_HEADER > len)
+	if (at > len || at + header_size(body[at]) > len)
 		sfx_corrupt(index, blkno, "log entry header cut off");
-	head = sfx_get16(body + at);
-	*dead = (head & SFX_LOG_DEAD) != 0;
-	e->tid = sfx_get_tid(body + at + 2);
-	e->keylen = head & SFX_LOG_LENMASK;
-	e->paylen = 0;
-	at += LOG_ENTRY_HEADER;
-	if (head & SFX_LOG_PAYLOAD)
+	if (!first_entry(body, len, &firstlen, &firstblock))
+		sfx_corrupt(index, blkno, "first entry of a log page");
+	flags = body[at++];
+	*dead = (flags & SFX_LOG_DEAD) != 0;
+	e->keylen = flags & SFX_LOG_LEN2 ? sfx_get16(body + at) : flags & SFX_LOG_LEN1 ? body[at] : firstlen;
+	at += flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0;
+	if (flags & SFX_LOG_TID)
 	{
-		if (at + 2 > len)
-			sfx_corrupt(index, blkno, "log entry header cut off");
+		e->tid = sfx_get_tid(body + at);
+		at += 6;
+	}
+	else
+	{
+		uint16		tid = sfx_get16(body + at);
+
+		e->tid = (firstblock + (tid >> TID_OFFSET_BITS) - SFX_LOG_BACK) << 16 | (tid & ((1 << TID_OFFSET_BITS) - 1));
+		e->tid &= UINT64CONST(0xFFFFFFFFFFFF);
+		at += 2;
+	}
+	e->paylen = 0;
+	if (flags & SFX_LOG_PAYLOAD)
+	{
 		e->paylen = sfx_get16(body + at);
 		at += 2;
 	}
@@ -144,20 +181,56 @@ sfx_log_forget_tail(Relation index)
 	index->rd_amcache = NULL;
 }
 
-static int
-form_log_entry(const SfxEntry *e, bool unchanged, uint8 *out)
+/* The entry's TID in two bytes behind that of the page's first entry; false if it lies too far away. */
+static bool
+short_tid(uint64 tid, uint64 firstblock, uint16 *out)
 {
-	int			at = LOG_ENTRY_HEADER;
-	uint16		head = (uint16) e->keylen | (unchanged ? SFX_LOG_UNCHANGED : 0);
+	int64		block = (int64) (tid >> 16) - (int64) firstblock + SFX_LOG_BACK;
+	uint32		offset = tid & 0xFFFF;
 
+	*out = (uint16) (block << TID_OFFSET_BITS | offset);
+	return block >= 0 && block < TID_BLOCKS && offset < (1 << TID_OFFSET_BITS);
+}
+
+/* The bytes that add the entry to a log page, which is locked; their number. */
+static int
+form_log_entry(Page page, const SfxEntry *e, bool unchanged, uint8 *out)
+{
+	uint32		firstlen = 0;
+	uint64		firstblock = 0;
+	bool		has_first = first_entry(SfxPageBody(page), SfxPageBodyLen(page), &firstlen, &firstblock);
+	uint8		flags = (unchanged ? SFX_LOG_UNCHANGED : 0) | (e->paylen > 0 ? SFX_LOG_PAYLOAD : 0);
+	uint16		tid = 0;
+	int			at = 1;
+
+	if (!has_first || (e->keylen != firstlen && e->keylen > 0xFF))
+	{
+		flags |= SFX_LOG_LEN2;
+		sfx_put16(out + at, (uint16) e->keylen);
+		at += 2;
+	}
+	else if (e->keylen != firstlen)
+	{
+		flags |= SFX_LOG_LEN1;
+		out[at++] = (uint8) e->keylen;
+	}
+	if (has_first && short_tid(e->tid, firstblock, &tid))
+	{
+		sfx_put16(out + at, tid);
+		at += 2;
+	}
+	else
+	{
+		flags |= SFX_LOG_TID;
+		sfx_put_tid(out + at, e->tid);
+		at += 6;
+	}
 	if (e->paylen > 0)
 	{
-		head |= SFX_LOG_PAYLOAD;
 		sfx_put16(out + at, (uint16) e->paylen);
 		at += 2;
 	}
-	sfx_put16(out, head);
-	sfx_put_tid(out + 2, e->tid);
+	out[0] = flags;
 	memcpy(out + at, e->key, e->keylen);
 	at += e->keylen;
 	if (e->paylen > 0)
@@ -278,11 +351,13 @@ typedef enum
 } AppendResult;
 
 static AppendResult
-try_append(Relation index, SfxTailCache *c, const uint8 *bytes, int len)
+try_append(Relation index, SfxTailCache *c, const SfxEntry *e, bool unchanged)
 {
+	uint8		bytes[SFX_MAX_ENTRY + LOG_ENTRY_HEADER];
 	Buffer		buf = ReadBuffer(index, c->tail);
 	Page		page = BufferGetPage(buf);
 	AppendResult result;
+	int			len;
 
 	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 	if (!sfx_log_page_is(index, c->tail, page, c->build_id, c->gen) ||
@@ -294,7 +369,7 @@ try_append(Relation index, SfxTailCache *c, const uint8 *bytes, int len)
 		RelationSetTargetBlock(index, c->tail);
 		result = APPEND_AGAIN;
 	}
-	else if (((PageHeader) page)->pd_lower + len > ((PageHeader) page)->pd_upper)
+	else if ((len = form_log_entry(page, e, unchanged, bytes)) + ((PageHeader) page)->pd_lower > ((PageHeader) page)->pd_upper)
 		result = APPEND_FULL;
 	else
 	{
@@ -310,9 +385,6 @@ sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 {
 	bool		grew = false;
 
-	uint8		bytes[SFX_MAX_ENTRY + LOG_ENTRY_HEADER + 2];
-	int			len = form_log_entry(e, unchanged, bytes);
-
 	Assert(e->keylen + e->paylen <= SFX_MAX_ENTRY);
 	for (int tries = 0; tries < LOG_MAX_RETRIES; tries++)
 	{
@@ -320,7 +392,7 @@ sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 		AppendResult r;
 
 		SFX_STOP("append");
-		r = c->tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, bytes, len);
+		r = c->tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, e, unchanged);
 		CHECK_FOR_INTERRUPTS();
 		if (r == APPEND_DONE)
 			return grew;

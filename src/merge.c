@@ -304,6 +304,7 @@ typedef struct Merge
 	const SfxOrder *order;
 	MergeManner manner;
 	bool		full;			/* into the main tree, whatever it costs: ... */
+	int			slice;			/* groups of a run, at most; 0: to its end */
 	uint32		last_run;		/* ... all runs up to this one, not those that are made meanwhile; 0: those that are due */
 	uint32		run;			/* the source: this run, or if 0 ... */
 	uint32		gen;			/* ... this generation */
@@ -514,6 +515,8 @@ merge_source(Merge *m)
 		int			source;
 
 		CHECK_FOR_INTERRUPTS();
+		if (m->run != 0 && m->slice > 0 && n == m->slice)
+			break;
 		if (m->run != 0 && !m->full && n % RUN_STEPS == 0 && n > 0 && sfx_merge_delta_due(m->index))
 			break;
 		if (SFX_MUTANT("metapage before merge lock"))
@@ -655,9 +658,9 @@ end_progress(int code, Datum arg)
 	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
 }
 
-/* full: into the main tree, and all runs, too.  runs: those that are due. */
+/* full: into the main tree, and all runs, too.  runs: those that are due.  slice > 0: only a run that is due, and so many groups of it. */
 static uint64
-merge_all(Relation index, MergeManner manner, bool full, bool runs)
+merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
 {
 	Merge	   *m = palloc0(sizeof(Merge));
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
@@ -668,6 +671,7 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs)
 	m->order = sfx_order_create(index, kd, true);
 	m->manner = manner;
 	m->full = full;
+	m->slice = slice;
 	if (full)
 	{
 		SfxMeta		meta;
@@ -699,19 +703,25 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs)
 uint64
 sfx_merge_all(Relation index)
 {
-	return merge_all(index, MERGE_WAIT, true, true);
+	return merge_all(index, MERGE_WAIT, true, true, 0);
 }
 
 uint64
 sfx_merge_delta(Relation index, bool runs)
 {
-	return merge_all(index, MERGE_TRY, false, runs);
+	return merge_all(index, MERGE_TRY, false, runs, 0);
+}
+
+uint64
+sfx_merge_run_slice(Relation index, int groups)
+{
+	return merge_all(index, MERGE_TRY, false, true, groups);
 }
 
 uint64
 sfx_merge_politely(Relation index)
 {
-	return merge_all(index, MERGE_POLITE, false, true);
+	return merge_all(index, MERGE_POLITE, false, true, 0);
 }
 
 /* ---- SQL ---- */

@@ -40,7 +40,10 @@ extern uint64 sfx_merge_all(Relation index);
 /* Merge the delta to where it costs least, and then, if asked, runs that are due; gives up as soon as the merge lock is busy. */
 extern uint64 sfx_merge_delta(Relation index, bool runs);
 
-/* The same and runs that are due, stopping as soon as somebody waits for the caller's SFX_WORKER_LOCK on the index. */
+/* Merge so many groups of a run that is due, if the merge lock is free: for inserters, where there is no worker. */
+extern uint64 sfx_merge_run_slice(Relation index, int groups);
+
+/* As sfx_merge_delta, and runs that are due, stopping as soon as somebody waits for the caller's SFX_WORKER_LOCK on the index. */
 extern uint64 sfx_merge_politely(Relation index);
 
 /* Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE) unless it is a surfidx index. */

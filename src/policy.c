@@ -29,6 +29,8 @@
 #define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
 /* Times the bound.  A generation that is merged by then has at most twice the bound, which the images' pool still takes. */
 #define HELP_AT			2		/* no worker is at it: inserters merge */
+#define SLICE_AT		1.5		/* no worker is at it, and had time to start: inserters merge runs that are due, ... */
+#define SLICE_GROUPS	4		/* ... so many groups for each page that they fill: ten thousand leaves before they merge the delta, by default */
 #define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down, where size is what counts */
 #define BRAKE_MS		10		/* for each page that they fill */
 
@@ -89,7 +91,7 @@ measure(Relation index, DeltaSize *d)
 
 /* Is the delta so many times as large as bounds 1 and 2 allow? */
 static bool
-exceeds(const DeltaSize *d, int times)
+exceeds(const DeltaSize *d, double times)
 {
 	return d->pages >= times * d->max_pages ||
 		(d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries);
@@ -259,17 +261,23 @@ sfx_merge_is_late(Relation index)
 	return exceeds(&d, HELP_AT);
 }
 
+/* Is a run being merged, or due? */
+static bool
+run_is_due(Relation index)
+{
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	return meta.resume[SFX_RESUME_RUN].source != 0 || sfx_merge_run_due(index, &meta, 0) >= 0;
+}
+
 bool
 sfx_merge_due(Relation index)
 {
 	DeltaSize	d;
-	SfxMeta		meta;
 
 	measure(index, &d);
-	if (exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)))
-		return true;
-	sfx_meta_read(index, &meta);
-	return meta.resume[SFX_RESUME_RUN].source != 0 || sfx_merge_run_due(index, &meta, 0) >= 0;
+	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || run_is_due(index);
 }
 
 /* Somebody else is merging and does not keep up: let him. */
@@ -298,8 +306,13 @@ sfx_merge_pressure(Relation index)
 	else if (sfx_guc_auto_merge)
 	{
 		/* the worker may be unable to start, for want of a slot; whoever else is merging may be slow */
-		if (!sfx_worker_request(index) && exceeds(&d, HELP_AT) && sfx_merge_delta(index, false) > 0)
-			return;
+		if (!sfx_worker_request(index))
+		{
+			if (exceeds(&d, HELP_AT) && sfx_merge_delta(index, false) > 0)
+				return;
+			if (exceeds(&d, SLICE_AT) && run_is_due(index))
+				(void) sfx_merge_run_slice(index, SLICE_GROUPS);
+		}
 		if (d.pages >= BRAKE_AT * d.max_pages)
 			brake();
 	}

@@ -115,6 +115,19 @@ SELECT sum(total_bytes) FROM pg_backend_memory_contexts m, (SELECT count(n) FROM
 	WHERE name LIKE 'surfidx%' OR to_jsonb(m) ->> 'parent' LIKE 'surfidx%'; -- 18 has no column parent
 END
 
+# Where there is no worker, runs do not wait for VACUUM either.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE r (k int8);
+INSERT INTO r SELECT hashint8extended(i, 1) FROM generate_series(1, 30000) i;
+CREATE INDEX r_k ON r USING surfidx (k) WITH (run_ratio = 10, merge_ratio = 0.3);
+INSERT INTO r SELECT hashint8extended(i, 2) FROM generate_series(1, 80000) i;
+END
+my ($runs, $last) = split /\|/, $node->safe_psql('postgres', "SELECT count(*), max(run) FROM surfidx_runs('r_k')");
+note("$runs runs, the last one made is $last");
+cmp_ok($last, '>', 3, 'deltas went into runs');
+cmp_ok($runs, '<', $last - 1, 'and inserters have merged runs');
+is($node->safe_psql('postgres', "SELECT surfidx_check('r_k', true, true)"), '', 'and well');
+
 # Neighbours proceed while the worker is merging for eight writers.
 $node->adjust_conf('postgresql.conf', 'max_worker_processes', 8);
 $node->restart;
