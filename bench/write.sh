@@ -1,7 +1,7 @@
 #!/bin/bash
 # The write path beside btree: CPU and WAL per inserted row, merges included, and what the index has grown to.
 #
-#	bench/write.sh [--rows n] [--runs n] [--full | --clients | --churn] [--secs n] [--out file.tsv] [key set]...
+#	bench/write.sh [--rows n] [--runs n] [--full | --clients | --churn | --recovery | --zipf] [--secs n] [--out file.tsv] [key set]...
 #
 #	key sets	int8 uuid4 hostmail serial (default: all), and those of bench/schema.sql
 #	--rows n	rows in the table before (default 2000000)
@@ -9,6 +9,9 @@
 #	--full		10000000 rows, +10 % in ten steps of 1 % with a checkpoint before each, and nothing else
 #	--clients	instead: single-row inserts by 1, 2, 4 and 8 clients, serial and random, --secs each (default 10)
 #	--churn		instead: updates of the indexed column by 2 clients for --secs (default 120) with autovacuum on: size beside fresh
+#	--recovery	instead: SIGKILL with a full delta; seconds until the server answers again, and of the first scan
+#	--zipf		instead: lookups of which most go to the newest tenth of the rows, that tenth in the delta or merged: what a merge that leaves
+#				keys behind which are read often could gain
 #	--out file	the medians as a TSV (default build/write.tsv)
 #
 # Needs Linux (/proc).  What the same inserts take into a table without an index is taken off.  The background worker
@@ -25,6 +28,8 @@ secs=
 full=
 clients=
 churn=
+recovery=
+zipf=
 sets=
 out=$PWD/build/write.tsv
 
@@ -36,6 +41,8 @@ while [ $# -gt 0 ]; do
 		--full) full=1; rows=10000000 ;;
 		--clients) clients=1 ;;
 		--churn) churn=1 ;;
+		--recovery) recovery=1 ;;
+		--zipf) zipf=1 ;;
 		--out) out=$(realpath "$2"); shift ;;
 		-*) die "what is \"$1\"? See the head of bench/write.sh" ;;
 		*) sets="$sets $1" ;;
@@ -150,14 +157,16 @@ write_clients()
 churn_sizes()
 {
 	sql -c "INSERT INTO bench.churn_size SELECT '$1', pg_relation_size('u_btree'), pg_relation_size('u_surfidx'), pg_relation_size('u_id_btree'), pg_relation_size('u_id_surfidx'),
-		(surfidx_meta('u_surfidx')).leaves, (surfidx_meta('u_id_surfidx')).leaves"
+		(surfidx_meta('u_surfidx')).leaves, (surfidx_meta('u_id_surfidx')).leaves, (surfidx_meta('u_surfidx')).log_pages, (surfidx_meta('u_id_surfidx')).log_pages,
+		n_dead_tup FROM pg_stat_user_tables WHERE relname = 'u'"
 }
 
 write_churn()
 {
 	local i
 
-	sql -c "CREATE TABLE bench.churn_size (t text, btree bigint, surfidx bigint, id_btree bigint, id_surfidx bigint, leaves int, id_leaves int)" \
+	sql -c "CREATE TABLE bench.churn_size (t text, btree bigint, surfidx bigint, id_btree bigint, id_surfidx bigint, leaves int, id_leaves int,
+		log int, id_log int, dead bigint)" \
 		-c "CREATE TABLE u AS SELECT i AS id, (random() * 9e18)::int8 AS k FROM generate_series(1, 500000) i" \
 		-c "CREATE INDEX u_btree ON u (k)" -c "CREATE INDEX u_surfidx ON u USING surfidx (k)" \
 		-c "CREATE INDEX u_id_btree ON u (id)" -c "CREATE INDEX u_id_surfidx ON u USING surfidx (id)" -c "VACUUM ANALYZE u"
@@ -178,10 +187,74 @@ write_churn()
 	sql -c "REINDEX TABLE u"
 	churn_sizes "built anew"
 	sql -P footer=off -P border=0 -c "SELECT t, btree, (btree / first_value(btree) OVER w::numeric)::numeric(10, 2) AS x,
-		surfidx, (surfidx / first_value(surfidx) OVER w::numeric)::numeric(10, 2) AS x, leaves,
+		surfidx, (surfidx / first_value(surfidx) OVER w::numeric)::numeric(10, 2) AS x, leaves, log,
 		id_btree, (id_btree / first_value(id_btree) OVER w::numeric)::numeric(10, 2) AS x,
-		id_surfidx, (id_surfidx / first_value(id_surfidx) OVER w::numeric)::numeric(10, 2) AS x, id_leaves
+		id_surfidx, (id_surfidx / first_value(id_surfidx) OVER w::numeric)::numeric(10, 2) AS x, id_leaves, id_log, dead
 		FROM bench.churn_size WINDOW w AS (ORDER BY ctid DESC) ORDER BY ctid"
+}
+
+# ---- a crash with a full delta ----
+
+# seconds_of command...: how long it takes, by the clock
+seconds_of()
+{
+	local t0=$EPOCHREALTIME
+
+	"$@" >/dev/null 2>&1 || return 1
+	awk -v a="$t0" -v b="$EPOCHREALTIME" 'BEGIN {printf "%.2f", b - a}'
+}
+
+# The server goes without a word, and is there again when it answers.
+kill_and_start()
+{
+	local pid
+
+	pid=$(head -1 "$PGDATA/postmaster.pid")
+	kill -9 "$pid"
+	# its children notice, and let go of the shared memory
+	while as_user "$BINDIR/pg_ctl" -D "$PGDATA" status >/dev/null 2>&1 || pgrep -P "$pid" >/dev/null; do sleep 0.05; done
+	sleep 1
+	rm -f "$PGDATA/postmaster.pid"
+}
+
+start_and_ask()
+{
+	as_user "$BINDIR/pg_ctl" -D "$PGDATA" -l "$CLUSTER_LOG" -W start >/dev/null || return 1
+	until psql -X -q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.01; done
+}
+
+write_recovery()
+{
+	local am up first
+
+	for am in btree surfidx; do
+		sql -c "DROP TABLE IF EXISTS k" -c "CREATE TABLE k AS SELECT (random() * 9e18)::int8 AS k FROM generate_series(1, $rows) i" \
+			-c "CREATE INDEX k_k ON k USING $am (k)" -c "VACUUM k" -c CHECKPOINT
+		# the default delta_size, filled; nothing is merged
+		[ $am = btree ] || sql -c "ALTER INDEX k_k SET (merge_ratio = 10)" -c "ALTER SYSTEM SET surfidx.auto_merge = off" -c "SELECT pg_reload_conf()" >/dev/null
+		sql -c "INSERT INTO k SELECT (random() * 9e18)::int8 FROM generate_series(1, 650000) i"
+		[ $am = btree ] || sql -c "SELECT delta_entries, log_pages FROM surfidx_meta('k_k')"
+		kill_and_start
+		up=$(seconds_of start_and_ask)
+		first=$(seconds_of psql -X -c "SET enable_seqscan = off" -c "SET enable_bitmapscan = off" -c "SELECT k FROM k WHERE k > 4000000000000000000 ORDER BY k LIMIT 10")
+		echo "$am: start after SIGKILL $up s, redo $(grep -o 'redo done.*elapsed: .*' "$CLUSTER_LOG" | tail -1 | sed 's/.*elapsed: //'); first scan with its session $first s"
+		sql -c "DROP TABLE k"
+	done
+}
+
+# ---- keys that are read often ----
+
+write_zipf()
+{
+	local i
+
+	sql -c "CALL bench.zipf_tables($rows)"
+	for ((i = 0; i < runs; i++)); do
+		sql -c "CALL bench.zipf('btree', 'btree')" -c "CALL bench.zipf('surfidx', 'often read in the delta')" \
+			-c "CALL bench.zipf('surfidx', 'all merged')"
+	done
+	sql -P footer=off -P border=0 -c "SELECT how, bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY ns)) AS \"ns per lookup\", bench.number(min(ns)) AS least,
+		bench.number(max(ns)) AS greatest, round(100 * avg(newest)) AS \"% to the newest tenth\" FROM bench.zipf_run GROUP BY 1 ORDER BY 1"
 }
 
 leave()
@@ -205,6 +278,10 @@ if [ -n "$clients" ]; then
 	write_clients
 elif [ -n "$churn" ]; then
 	write_churn
+elif [ -n "$recovery" ]; then
+	write_recovery
+elif [ -n "$zipf" ]; then
+	write_zipf
 else
 	write_sets
 fi

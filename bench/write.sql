@@ -124,3 +124,48 @@ BEGIN
 	END IF;
 END
 $$;
+
+/* ---- keys that are read often ---- */
+
+CREATE TABLE bench.zipf_run (how text, ns float8, newest float8);
+
+-- z: rows, of which the last tenth comes later; asked: 300000 keys, the n-th newest row with probability proportional to 1 / n.
+CREATE PROCEDURE bench.zipf_tables(n int)
+LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM setseed(0.42);
+	CREATE TABLE z_all AS SELECT i, (random() * 9e18)::int8 AS k FROM generate_series(1, n + n / 10) i;
+	CREATE UNIQUE INDEX z_all_i ON z_all (i);
+	CREATE TABLE asked AS SELECT a.i, k FROM (SELECT n + n / 10 - floor(exp(random() * ln(n + n / 10)))::int + 1 AS i FROM generate_series(1, 300000)) a JOIN z_all USING (i)
+		ORDER BY random();
+END
+$$;
+
+CREATE PROCEDURE bench.zipf(am text, how text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	n int := (SELECT max(i) * 10 / 11 FROM z_all);
+	c0 bigint;
+BEGIN
+	DROP TABLE IF EXISTS z;
+	CREATE TABLE z AS SELECT k FROM z_all WHERE i <= n ORDER BY i;
+	EXECUTE format('CREATE INDEX z_k ON z USING %I (k)', am);
+	IF am = 'surfidx' THEN
+		ALTER INDEX z_k SET (delta_size = 1000000, merge_ratio = 10);
+	END IF;
+	INSERT INTO z SELECT k FROM z_all WHERE i > n ORDER BY i;
+	IF how = 'all merged' THEN
+		PERFORM surfidx_merge('z_k');
+	END IF;
+	COMMIT;
+	ANALYZE z;
+	SET LOCAL enable_hashjoin = off;
+	SET LOCAL enable_mergejoin = off;
+	SET LOCAL enable_seqscan = on;
+	PERFORM count(z.k) FROM asked JOIN z USING (k);
+	c0 := bench.cpu();
+	PERFORM count(z.k) FROM asked JOIN z USING (k);
+	INSERT INTO bench.zipf_run SELECT how, (bench.cpu() - c0) / 3e5, (SELECT avg((i > n)::int) FROM asked);
+	COMMIT;
+END
+$$;

@@ -69,6 +69,8 @@ sub ask
 my $before = blocks('s_t');
 ask('INSERT INTO s SELECT i, md5(i::text) FROM generate_series(30001, 39000) i;');
 my $full = blocks('s_t');
+# a worker that is at it holds a lock, and the file stays as it is
+$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'");
 # not while a standby would have to keep the lock
 ask("BEGIN; SELECT surfidx_merge('s_t');");
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
