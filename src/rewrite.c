@@ -781,7 +781,7 @@ most_pages(const SfxGroup *g)
 
 	sfx_opt_filter(g->index, &spec);
 	if (g->has_node && (spec.kind != SFX_FILTER_NONE || old_filters(g) > 0))
-		room /= 2;
+		room = room * 2 / 3;
 	return Max(Min(room - MERGE_ROOM, MERGE_PAGES), 2 * MERGE_ROOM);
 }
 
