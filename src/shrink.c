@@ -2,7 +2,7 @@
  * shrink.c - what goes when entries have gone: sparse inner pages, levels, and the end of the file
  *
  * The file: free blocks are reused, but those at its end can be given back.  If the free ones are many, the tree's pages
- * behind the block where the file could end move down into them (sfx_tree_move: one record for each), from the end on; log pages do not
+ * behind the block where the file could end move down into them (sfx_tree_move: one record for each, or for some leaves of one parent), from the end on; log pages do not
  * move, the next merge frees them.  Then the file is cut off behind its last page that is not free, under an AccessExclusiveLock,
  * which is only asked for, not waited for: whoever has read a link to a block holds a lock on the index as long as he may follow it
  * (README "Giving back").
@@ -176,11 +176,20 @@ claim_low(Shrink *sh, BlockNumber limit, const SfxMeta *meta)
 	return InvalidBuffer;
 }
 
+static Buffer
+claim_target(void *arg, const SfxMeta *meta)
+{
+	Shrink	   *sh = arg;
+
+	return claim_low(sh, sh->target, meta);
+}
+
 /* Merge lock held.  Make block blkno free; false: it cannot be. */
 static bool
 empty_block(Shrink *sh, BlockNumber blkno)
 {
 	SfxMeta		meta;
+	SfxTargets	targets = {.end = sh->target,.claim = claim_target,.arg = sh};
 	Buffer		buf;
 	bool		movable;
 
@@ -194,7 +203,7 @@ empty_block(Shrink *sh, BlockNumber blkno)
 	if (!movable)
 		return false;
 	buf = claim_low(sh, sh->target, &meta);
-	return BufferIsValid(buf) && sfx_tree_move(sh->index, sh->order, &meta, blkno, buf);
+	return BufferIsValid(buf) && sfx_tree_move(sh->index, sh->order, &meta, blkno, buf, &targets);
 }
 
 /* Empty blocks from the end down to the target; the first block of those that were emptied. */
@@ -285,6 +294,20 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 	return end <= from;
 }
 
+/* What could not be cut off is free for others: all from block end on, and before it what went along with others. */
+static void
+release_rest(Shrink *sh, BlockNumber end, BlockNumber nblocks)
+{
+	SfxMeta		meta;
+	bool		movable;
+
+	sfx_meta_read(sh->index, &meta);
+	for (BlockNumber blkno = sh->target; blkno < nblocks; blkno++)
+		if (blkno >= end || look_at(sh, blkno, &meta, &movable))
+			sfx_page_release_free(sh->index, blkno);
+	IndexFreeSpaceMapVacuum(sh->index);
+}
+
 void
 sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy strategy, int tries)
 {
@@ -299,9 +322,5 @@ sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy stra
 	end = empty_end(&sh, nblocks);
 	if (end < nblocks && cut_off(&sh, end, tries))
 		return;
-	/* what could not be cut off is free for others */
-	nblocks = Min(nblocks, RelationGetNumberOfBlocks(index));
-	for (BlockNumber blkno = end; blkno < nblocks; blkno++)
-		sfx_page_release_free(index, blkno);
-	IndexFreeSpaceMapVacuum(index);
+	release_rest(&sh, end, Min(nblocks, RelationGetNumberOfBlocks(index)));
 }

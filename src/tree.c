@@ -22,6 +22,7 @@
 #define FIND_MAX_RESTARTS	100
 #define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4)	/* bytes of an inner page that is joined with a neighbour */
 #define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
+#define MOVE_MAX			9		/* leaves that move in one record, with their left neighbours */
 #define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, where an image would do */
 #define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
 #define FIND_CACHED_MOVES	4		/* the same where the descent began with a copy of the root */
@@ -959,19 +960,160 @@ move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber bl
 	return true;
 }
 
+/* Copy a page of that level of a run; false: it is none. */
+static bool
+copy_page(Relation index, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno, Page copy)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	memcpy(copy, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	return sfx_tree_page_is(index, blkno, copy, meta, run, level);
+}
+
+/* The page in hand goes from one block to another. */
+static SwapPage *
+swap_move(Swap *s, BlockNumber blkno, Page page, Buffer target)
+{
+	SfxPageTail *tail = SfxPageGetTail(page);
+	SwapPage   *to;
+
+	swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	to = swap_add(s, BufferGetBlockNumber(target), tail->kind, tail->level, SfxPageBody(page), SfxPageBodyLen(page));
+	to->buf = target;
+	to->right = tail->right;
+	return to;
+}
+
+static void
+swap_link(Swap *s, BlockNumber left, Page page, BlockNumber right)
+{
+	SwapPage   *p = swap_add(s, left, SfxPageGetTail(page)->kind, SfxPageGetTail(page)->level, NULL, 0);
+
+	p->link_only = true;
+	p->right = right;
+}
+
+/* Leaves of one parent that move together. */
+typedef struct Movers
+{
+	int			n;
+	int			child[MOVE_MAX];	/* ascending */
+	Page		page[MOVE_MAX];
+	Buffer		target[MOVE_MAX];
+} Movers;
+
+/*
+ * Child c and, while targets last, some of those near by that lie behind the file's new end, too: to its left, most of them, because blocks are
+ * emptied from the file's end on, and a merge has filled them from left to right.
+ */
+static void
+collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c, Page page, Buffer target, const SfxTargets *targets,
+			   Movers *m)
+{
+	int			i = c;
+	int			left = MOVE_MAX - 1;
+
+	for (int l = c - 1; l >= 0 && left > 0; l--)
+		if (parent->children[l].blkno >= targets->end)
+		{
+			i = l;
+			left--;
+		}
+	for (m->n = 0; i < parent->nchildren && m->n < MOVE_MAX; i++)
+	{
+		Page		copy = page;
+		Buffer		buf = target;
+
+		if (i != c)
+		{
+			if (parent->children[i].blkno < targets->end)
+				continue;
+			copy = palloc(BLCKSZ);
+			if (!copy_page(index, meta, parent->run, 0, parent->children[i].blkno, copy))
+				sfx_corrupt(index, parent->children[i].blkno, "downlink to a page that is no leaf");
+			buf = targets->claim(targets->arg, meta);
+			if (!BufferIsValid(buf))
+				continue;
+		}
+		m->child[m->n] = i;
+		m->page[m->n] = copy;
+		m->target[m->n++] = buf;
+	}
+}
+
+/* Move leaves in one record: there are some of most parents', and the parent is the most expensive part of it. */
+static void
+move_leaves(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *parent, const Movers *m)
+{
+	Swap	   *s = swap_begin(index, order, meta, parent->run, 0);
+	int			first = m->child[0];
+	int			n = m->child[m->n - 1] + 1 - first;
+	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
+	const SfxPos *low = &parent->children[0].low;
+	SwapPage   *prev = NULL;
+	int			nmade;
+
+	s->keep_freed = true;
+	memcpy(repl, parent->children + first, sizeof(SfxChild) * n);
+	for (int k = 0; k < m->n; k++)
+		repl[m->child[k] - first].blkno = BufferGetBlockNumber(m->target[k]);
+	nmade = swap_parent(s, parent, first, first + n, repl, n);
+	for (int k = 0; k < m->n; k++)
+	{
+		int			i = m->child[k];
+
+		/* the left neighbour: it has just moved itself, or lies below the same parent, or below the one before */
+		if (k > 0 && m->child[k - 1] == i - 1)
+			prev->right = BufferGetBlockNumber(m->target[k]);
+		else if (i > 0)
+			swap_link(s, parent->children[i - 1].blkno, m->page[k], BufferGetBlockNumber(m->target[k]));
+		else if (low->len > 0 || low->tid > 0)
+			swap_link(s, left_neighbour(index, order, meta, parent->run, 0, low), m->page[k], BufferGetBlockNumber(m->target[k]));
+		prev = swap_move(s, parent->children[i].blkno, m->page[k], m->target[k]);
+	}
+	swap_finish(s, parent, nmade);
+}
+
+/* Move an inner page or a root.  low: its low fence, copied. */
+static void
+move_page(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Page page, Buffer target, SfxNode *parent, int c,
+		  const SfxPos *low)
+{
+	SfxPageTail *tail = SfxPageGetTail(page);
+	Swap	   *s = swap_begin(index, order, meta, tail->owner, tail->level);
+	int			nmade = 1;
+
+	s->keep_freed = true;
+	if (parent == NULL)
+	{
+		sfx_meta_run(index, meta, tail->owner)->root = BufferGetBlockNumber(target);
+		s->new_root = true;
+	}
+	else
+	{
+		SfxChild	repl = parent->children[c];
+
+		repl.blkno = BufferGetBlockNumber(target);
+		nmade = swap_parent(s, parent, c, c + 1, &repl, 1);
+		if (low->len > 0 || low->tid > 0)
+			swap_link(s, left_neighbour(index, order, meta, tail->owner, tail->level, low), page, BufferGetBlockNumber(target));
+	}
+	swap_move(s, blkno, page, target);
+	swap_finish(s, parent, nmade);
+}
+
 bool
-sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target)
+sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets)
 {
 	Page		page = palloc(BLCKSZ);
 	Buffer		buf = ReadBuffer(index, blkno);
-	bool		at_root;
 	SfxPageTail *tail;
-	SfxRun	   *run;
-	int			nmade = 1;
 	SfxNode		parent;
-	SwapPage   *to;
 	SfxPos		low;
-	Swap	   *s;
+	Movers		movers;
+	int			c;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
@@ -988,40 +1130,23 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 		UnlockReleaseBuffer(target);
 		return false;
 	}
-	run = sfx_meta_run(index, meta, tail->owner);
-	at_root = blkno == run->root;
 	low = page_low(index, order, blkno, page, tail->level);
 	low = sfx_pos_copy(&low);
-	s = swap_begin(index, order, meta, run->id, tail->level);
-	s->keep_freed = true;
-	if (at_root)
+	if (blkno == sfx_meta_run(index, meta, tail->owner)->root)
 	{
-		run->root = BufferGetBlockNumber(target);
-		s->new_root = true;
+		move_page(index, order, meta, blkno, page, target, NULL, 0, &low);
+		return true;
 	}
-	else
+	c = find_parent(index, order, meta, tail->owner, tail->level, &low, blkno, &parent);
+	if (c < 0)
+		sfx_corrupt(index, blkno, "page of the tree without a downlink");
+	if (tail->level > 0)
 	{
-		int			c = find_parent(index, order, meta, run->id, tail->level, &low, blkno, &parent);
-		SfxChild	repl;
-
-		if (c < 0)
-			sfx_corrupt(index, blkno, "page of the tree without a downlink");
-		repl = parent.children[c];
-		repl.blkno = BufferGetBlockNumber(target);
-		nmade = swap_parent(s, &parent, c, c + 1, &repl, 1);
-		if (low.len > 0 || low.tid > 0)
-		{
-			SwapPage   *left = swap_add(s, left_neighbour(index, order, meta, run->id, tail->level, &low), tail->kind, tail->level, NULL, 0);
-
-			left->link_only = true;
-			left->right = BufferGetBlockNumber(target);
-		}
+		move_page(index, order, meta, blkno, page, target, &parent, c, &low);
+		return true;
 	}
-	swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
-	to = swap_add(s, BufferGetBlockNumber(target), tail->kind, tail->level, SfxPageBody(page), SfxPageBodyLen(page));
-	to->buf = target;
-	to->right = tail->right;
-	swap_finish(s, at_root ? NULL : &parent, nmade);
+	collect_movers(index, meta, &parent, c, page, target, targets, &movers);
+	move_leaves(index, order, meta, &parent, &movers);
 	return true;
 }
 

@@ -121,12 +121,20 @@ extern int sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxC
 /* Make sure that every page of that level around pos has its downlink one level up (heals what a crash left). */
 extern void sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos);
 
+/* Free blocks for pages from block end on. claim: one more, exclusively locked, or InvalidBuffer. */
+typedef struct SfxTargets
+{
+	BlockNumber end;
+	Buffer		(*claim) (void *arg, const SfxMeta *meta);
+	void	   *arg;
+} SfxTargets;
+
 /*
  * Move page blkno of the tree into the free block of target, which is exclusively locked and is let go: with its parent, or the metapage if it is the root, and the
- * right link of its left neighbour in one record.  Merge lock held. The old block is not given to the free space map. False: blkno is no page of the tree. (A
- * dictionary's page moves likewise.)
+ * right link of its left neighbour in one record; a leaf takes some of its siblings along that have to move, too.  Merge lock held. The old blocks are not given to the
+ * free space map. False: blkno is no page of the tree. (A dictionary's page moves likewise.)
  */
-extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target);
+extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets);
 
 /* Join inner page node (loaded under the merge lock) with its right neighbour below the same parent, if one of them is sparse and both fit
  * into one page.  True: done, node is outdated. */
