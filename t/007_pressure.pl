@@ -17,6 +17,8 @@ max_connections = 30
 END
 $node->start;
 create_table($node);
+# two of the indexes put what they merge into runs first
+$node->safe_psql('postgres', "ALTER INDEX $_ SET (run_ratio = 10, merge_ratio = 0.3)") foreach ('t_n', 't_ns');
 change_rows($node, 5000, 1);
 
 # A session that is asked one thing after the other.

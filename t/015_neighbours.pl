@@ -17,11 +17,12 @@ log_lock_waits = on
 END
 $node->start;
 
-# A database with a table whose index is being merged. Its name.
+# A database with a table whose delta is being merged, or a run into the main tree if the options say so. Its name.
 my $merges = 0;
 
 sub start_merge
 {
+	my ($options) = @_;
 	my $db = 'd' . ++$merges;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $db");
@@ -29,9 +30,11 @@ sub start_merge
 CREATE EXTENSION surfidx;
 CREATE TABLE m AS SELECT i, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 60000) i;
 CREATE INDEX m_s ON m USING surfidx (s);
-INSERT INTO m SELECT i, md5(i::text) FROM generate_series(60001, 85000) i;
 END
-	$node->poll_query_until($db, 'SELECT count(*) = 1 FROM surfidx_progress() WHERE groups > 0') or die 'no merge';
+	$node->safe_psql($db, "ALTER INDEX m_s SET ($options)") if $options;
+	$node->safe_psql($db, 'INSERT INTO m SELECT i, md5(i::text) FROM generate_series(60001, 85000) i');
+	$node->poll_query_until($db, $options ? "SELECT count(*) = 1 FROM surfidx_runs('m_s') WHERE merging" :
+		'SELECT count(*) = 1 FROM surfidx_progress() WHERE groups > 0') or die 'no merge';
 	return $db;
 }
 
@@ -88,6 +91,19 @@ foreach my $sql ('REINDEX INDEX m_s', 'ALTER TABLE m ALTER s TYPE text COLLATE "
 start_merge();
 ($rc, $out, $err) = run_beside('postgres', "DROP DATABASE d$merges");
 is($rc, 0, 'DROP DATABASE: the merge gives way') or diag($err);
+
+# The same while a run is merged into the main tree.
+my $runs = 'run_ratio = 10, merge_ratio = 0.2';
+foreach my $sql ('CREATE INDEX CONCURRENTLY m_i ON m (i)', 'DELETE FROM m WHERE i % 50 = 1; VACUUM (INDEX_CLEANUP ON) m', 'TRUNCATE m', 'DROP TABLE m')
+{
+	$db = start_merge($runs);
+	($rc, $out, $err) = run_beside($db, $sql);
+	is($rc, 0, "$sql beside the merge of a run") or diag($err);
+	is($node->safe_psql($db, "SELECT surfidx_check('m_s', true)"), '', "$sql beside the merge of a run: check") if $sql !~ /DROP/;
+}
+start_merge($runs);
+($rc, $out, $err) = run_beside('postgres', "DROP DATABASE d$merges");
+is($rc, 0, 'DROP DATABASE: the merge of a run gives way') or diag($err);
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal|deadlock detected/, 'nothing wrong in the log');
 $node->stop('immediate');
 done_testing();
