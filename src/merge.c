@@ -430,6 +430,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	pos.len = first->keylen;
 	pos.tid = first->tid;
 	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos);
+	sfx_group_join_left(&group, &m->stats);
 	if (sfx_versions_wanted(m->index, src.unchanged))
 		group.heap = sfx_dead_open_heap(m->index);
 	meta->work.usecs += m->usecs;

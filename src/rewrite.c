@@ -21,6 +21,7 @@
 
 #define MERGE_PAGES			24	/* pages after which a group takes no more from the source, at most */
 #define MERGE_ROOM			3	/* pages that the leaf may take then in which the source stands */
+#define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* bytes with which a group's last page joins the next group */
 #define LAST_PAGE_SPREAD	0.03	/* pages by which the estimate of a group's last one errs */
 #define PREFETCH_LEAVES		8
 #define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
@@ -322,6 +323,7 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 	group->horizon.xid = InvalidTransactionId;
 	group->horizon.catalog = false;
 	group->heap = NULL;
+	group->joined = false;
 	group->run = run;
 	group->has_node = sfx_meta_run(index, meta, run)->level > 0;
 	group->from = 0;
@@ -334,6 +336,20 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 			group->from++;
 	}
 	group->to = group->from + 1;
+}
+
+/*
+ * Where leaves grow by a few percent no number of leaves that a record takes ends with a full page: n become n + 1.  That page is written twice then, which
+ * is less than what it would leave empty.  (It is known by its number of entries; another leaf with as many does no harm.)
+ */
+void
+sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats)
+{
+	if (!group->has_node || group->from == 0 || stats->last_entries == 0 ||
+		group->node.children[group->from - 1].count != stats->last_entries)
+		return;
+	group->from--;
+	group->joined = true;
 }
 
 BlockNumber
@@ -840,8 +856,11 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		{
 			/* without the neighbours, then a smaller group (the source starts in its first leaf), then fewer new entries */
 			may_widen = false;
-			if (g->from != from || g->to != to)
+			if (g->joined)
+				from++;
+			if (g->joined || g->from != from || g->to != to)
 			{
+				g->joined = false;
 				g->from = from;
 				g->to = to;
 			}
@@ -871,6 +890,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	stats->written += step.written;
 	stats->rests += p->rests;
 	stats->stored += p->stored;
+	stats->last_entries = p->leaf[p->n - 1].len < LAST_PAGE_SPARSE ? p->leaf[p->n - 1].nentries : 0;
 }
 
 /* The node is as it was before the swap: its children behind the group are still the ones that it had. */

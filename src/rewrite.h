@@ -27,6 +27,7 @@ typedef struct SfxMergeStats
 	uint64		rests;			/* bytes of rests in them: before coding, */
 	uint64		stored;			/* and as they are stored */
 	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or seen already */
+	uint32		last_entries;	/* those in the last leaf written, if much of it is empty; else 0 */
 	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
 } SfxMergeStats;
 
@@ -77,6 +78,7 @@ typedef struct SfxGroup
 	SfxPos		resume;			/* where work goes on after the rewrite */
 	bool		resume_inf;		/* nowhere */
 	SfxHorizon	horizon;		/* of entries that are dropped, where it is not VACUUM who does it */
+	bool		joined;			/* the first leaf has nothing to take */
 	Relation	heap;			/* to be asked about versions of rows; NULL: nobody is (the caller sets it after locating) */
 } SfxGroup;
 
@@ -84,6 +86,9 @@ typedef struct SfxGroup
 
 /* The group of the one leaf of that run that holds pos.  Merge lock held, meta read under it. */
 extern void sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos);
+
+/* Take in the leaf to the left, if it is the last one of the group before and much of it is empty. */
+extern void sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats);
 
 /* The block of child i; where the root is a leaf, its own. */
 extern BlockNumber sfx_group_leaf(const SfxGroup *group, int i);
