@@ -48,7 +48,7 @@ INSERT INTO chk SELECT CASE WHEN g % 50 > 0 THEN g * 7919 % 10007 END, g, CASE W
 FROM generate_series(1, 10000) g;
 INSERT INTO chk_wide SELECT repeat(chr(65 + g % 26), 100 * (g % 26)) || g, g FROM generate_series(1, 800) g;
 SELECT * FROM chk_all();
-SELECT generations, frozen, log_pages > 10 AS log_pages, delta_entries, merges, entries FROM surfidx_meta('chk_i');
+SELECT generations, frozen, log_pages > 5 AS log_pages, delta_entries, merges, entries FROM surfidx_meta('chk_i');
 
 -- in the tree
 SELECT indexrelid::regclass, surfidx_merge(indexrelid::regclass)
