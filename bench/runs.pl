@@ -4,14 +4,14 @@
 #	bench/runs.pl [--delta-size kB] [--merge-ratio r] [--run-ratio r] [--entry bytes] [--log bytes] [--ns per entry]
 #
 # For each size the index starts as one tree of n entries, and n / 4 more are inserted.  A merge of d entries that fall everywhere into a tree of
-# L leaves writes the L * (1 - exp(-d / L)) leaves that get one, and those that are new; each page is logged whole, and one inner page for
-# every ten of them.  CPU is that of rewritten entries (--ns each: decode, merge, encode, copies of pages and their checksums in the log).
+# L leaves writes the L * (1 - exp(-d / L)) leaves that get one, and those that are new; each leaf is logged whole, inner pages
+# by what changes in them.  CPU is that of rewritten entries (--ns each: decode, merge, encode, copies of pages and their checksums in the log).
 # The log's own share (about 60 bytes and 200 ns) is not counted; it is the same at any size.
 use strict;
 use warnings;
 use Getopt::Long;
 
-my ($delta_size, $merge_ratio, $run_ratio, $entry, $log, $ns) = (8192, 0.1, 0.05, 8.6, 17, 60);
+my ($delta_size, $merge_ratio, $run_ratio, $entry, $log, $ns) = (8192, 0.1, 0.05, 8.6, 12, 60);
 GetOptions('delta-size=f' => \$delta_size, 'merge-ratio=f' => \$merge_ratio, 'run-ratio=f' => \$run_ratio,
 	'entry=f' => \$entry, 'log=f' => \$log, 'ns=f' => \$ns) or die "see the head of this file\n";
 my $page = 8120;
@@ -26,7 +26,7 @@ sub merge_into
 	my $touched = $leaves * (1 - exp(-$d / $leaves));
 	my $written = $touched + $d / $per_leaf;
 
-	$pages += $written * 1.1;
+	$pages += $written;
 	$rewritten += ($$n < $touched * $per_leaf ? $$n : $touched * $per_leaf) + $d;
 	$$n += $d;
 }
@@ -87,7 +87,7 @@ sub play
 		my $leaves = $run[ $r + 1 ] / $per_leaf;
 		my $share = $run[$r] / $full;
 
-		$pages += 1.1 * $share * ($leaves * (1 - exp(-$full / $leaves)) + $full / $per_leaf);
+		$pages += $share * ($leaves * (1 - exp(-$full / $leaves)) + $full / $per_leaf);
 		$rewritten += $share * ($run[ $r + 1 ] + $full);
 	}
 	return ($pages * 8192 / $inserted, $rewritten * $ns / $inserted / 1000, $most, $sum / $steps);
