@@ -51,6 +51,8 @@ count_tap()
 	good=$(grep -E '^ok [0-9]' "$log" | grep -Eivc '# *skip')
 	bad=$(grep -E '^not ok' "$log" | grep -Eivc '# *todo')
 	planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$log" | tail -1)
+	# a file that has nothing to test on this version
+	[ -n "$planned" ] || ! grep -q '^t/.* skipped: ' "$log" || planned=0
 	passed=$((passed + good))
 	failed=$((failed + bad))
 	if [ "$bad" -gt 0 ]; then

@@ -12,6 +12,7 @@
 
 #include "access/stratnum.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
