@@ -7,9 +7,9 @@
  */
 #include "surfidx.h"
 
-#include "access/genam.h"
 #include <math.h>
 
+#include "access/genam.h"
 #include "access/stratnum.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
