@@ -208,7 +208,7 @@ seeks_agree(const SfxDelta *d, const SfxPos *p)
 
 	double		below = sfx_delta_below(d, &A, p);
 
-	if (sfx_delta_seek(d, &A, p, &c) != (i < nref) || below < 0 || below > nref + 0.001 || (d->height <= 1 && below != i))
+	if (sfx_delta_seek(d, &A, p, &c) != (i < nref) || below < 0 || below > nref + 0.001 || (d->height <= 1 && (below < i - 0.001 || below > i + 0.001)))
 		return false;
 	if (i < nref)
 	{
