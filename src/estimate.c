@@ -548,17 +548,29 @@ keep_statistics(HeapTuple tuple)
 {
 }
 
+/* The relation of a range table entry.  Core's estimate for brin asks with a vardata of which nothing is set. */
+static RelOptInfo *
+relation_of(const PlannerInfo *root, const RangeTblEntry *rte)
+{
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+		if (root->simple_rte_array[i] == rte)
+			return root->simple_rel_array[i];
+	return NULL;
+}
+
 static bool
 estimate_relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
 {
-	RelOptInfo *rel = vardata->rel;
+	RelOptInfo *rel;
 	IndexOptInfo *info;
 	HeapTuple	tuple;
 
 	if (prev_relation_stats && prev_relation_stats(root, rte, attnum, vardata))
 		return true;
-	if (!range_estimates || attnum <= 0 || rel == NULL || rel->rows != 0 || !IS_SIMPLE_REL(rel) || rel->indexlist == NIL ||
-		rte->rtekind != RTE_RELATION || rte->inh || root->simple_rte_array[rel->relid] != rte)
+	if (!range_estimates || attnum <= 0 || rte->rtekind != RTE_RELATION || rte->inh)
+		return false;
+	rel = relation_of(root, rte);
+	if (rel == NULL || rel->rows != 0 || !IS_SIMPLE_REL(rel) || rel->indexlist == NIL)
 		return false;
 	info = find_index(rel, attnum);
 	if (info == NULL || !may_see(root, rel, attnum))
