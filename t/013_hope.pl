@@ -95,7 +95,7 @@ look($standby, 'standby, first one dropped', '2');
 my $file = $primary->safe_psql('postgres', "SELECT pg_relation_filepath('h_v')");
 my $size = $primary->safe_psql('postgres', "SELECT pg_relation_size('h_v')");
 my $path = $primary->data_dir . "/$file";
-my $ndicts = 24 + 536;	# SfxMeta.ndicts in block 0
+my $ndicts = 24 + 584;	# SfxMeta.ndicts in block 0
 $primary->safe_psql('postgres', "INSERT INTO h SELECT * FROM codes(100, 110); INSERT INTO h VALUES ('zzz')");
 $primary->stop;
 is(poke($path, $ndicts, pack('L', 0)), pack('L', 1), 'one dictionary in the metapage');
