@@ -476,6 +476,7 @@ typedef struct SfxLogHeader
 #define SFX_LOG_LEN2	0x02
 #define SFX_LOG_TID		0x04
 #define SFX_LOG_BACK	32
+#define SFX_LOG_MIN_ENTRY	3	/* bytes: flags and a short TID, of an entry as long as the first one, which damage can make empty */
 
 /* One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at the end.  ERROR if damaged. */
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);

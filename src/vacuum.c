@@ -81,7 +81,7 @@ static BlockNumber
 vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, BlockNumber blkno)
 {
 	PGAlignedBlock copy;
-	uint16		offs[BLCKSZ / 8];
+	uint16		offs[BLCKSZ / SFX_LOG_MIN_ENTRY];
 	int			n = 0;
 	uint32		off = sizeof(SfxLogHeader);
 	uint32		at = off;
