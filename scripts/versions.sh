@@ -4,7 +4,7 @@
 # again.  Needs Debian and root; fetches from the mirror that this machine's apt uses.
 #
 #	versions.sh [15|17|18]...		which versions; default: all
-#	ONLY=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=	as in test.sh
+#	ONLY=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=, SURFIDX_..._SEED=	as in test.sh and the tests
 #
 # The versions are tested side by side.  The last lines are "PostgreSQL V: N passed, N failed" for each version and
 # "N passed, N failed" in all.
@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
 readonly DISTROS=$ROOT_DIR/build/distros
-readonly PASSED_ON="ONLY TEST_CONF WERROR SANITIZE KEEP"
+readonly PASSED_ON="ONLY TEST_CONF WERROR SANITIZE KEEP SURFIDX_DIFF_SEED SURFIDX_TORTURE_SEED SURFIDX_HOSTILE_SEED"
 
 # ---- can this machine do it? ----
 
