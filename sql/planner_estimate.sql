@@ -72,6 +72,7 @@ SELECT round(est('(a.k < 3 AND b.m = 1) OR (a.k > 1e11 AND b.m = 2)', 'est a, es
 CREATE TABLE est_p (k int8) WITH (autovacuum_enabled = off);
 INSERT INTO est_p SELECT i * i FROM generate_series(1, 5000) i;
 CREATE INDEX ON est_p USING surfidx (k);
+VACUUM est_p;
 ALTER TABLE est_p ENABLE ROW LEVEL SECURITY;
 CREATE ROLE est_user;
 CREATE POLICY est_policy ON est_p TO est_user USING (k > 100);
