@@ -24,14 +24,14 @@ CREATE TABLE c (n int);
 SELECT format('CREATE INDEX c_%s ON c USING surfidx (n)', g) FROM generate_series(1, 64) g
 \gexec
 UPDATE pg_database SET datallowconn = false WHERE datname = 'closed';
-INSERT INTO c SELECT generate_series(1, 6000);
+INSERT INTO c SELECT generate_series(1, 9000);
 END
 ok( $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'closed'"), 'everybody has left');
 $node->safe_psql('postgres', 'DROP DATABASE closed');
 $node->safe_psql('postgres', <<'END');
 CREATE TABLE p (n int);
 CREATE INDEX p_n ON p USING surfidx (n);
-INSERT INTO p SELECT generate_series(1, 7000);
+INSERT INTO p SELECT generate_series(1, 9000);
 END
 ok(merged('postgres', 'p_n'), 'an index of another database is merged');
 
@@ -56,7 +56,7 @@ $node->start;
 # both leave their requests while no worker can come; then one page more fills
 $node->safe_psql('damaged', <<'END');
 UPDATE pg_database SET datallowconn = false WHERE datname = 'damaged';
-INSERT INTO q SELECT generate_series(1, 7000);
+INSERT INTO q SELECT generate_series(1, 9000);
 DO $$
 BEGIN
 	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%') LOOP
@@ -66,7 +66,7 @@ BEGIN
 END;
 $$;
 UPDATE pg_database SET datallowconn = true WHERE datname = 'damaged';
-INSERT INTO q SELECT generate_series(7001, 7600);
+INSERT INTO q SELECT generate_series(9001, 10300);
 END
 ok(merged('damaged', 'q_sound'), 'an index behind a damaged one is merged');
 like(slurp_file($node->logfile), qr/index "q_damaged" is damaged|invalid page in block \d+/, 'the damaged one is reported');
