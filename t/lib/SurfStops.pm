@@ -237,7 +237,8 @@ sub run_scenarios
 		}
 		exit 0;
 	}
-	$server = SurfServer->new(name => 'stops', conf => [ 'autovacuum = off', 'surfidx.auto_merge = off', 'max_wal_size = 4GB',
+	# (row estimates come by stop points while a statement is planned, before it has its snapshot)
+	$server = SurfServer->new(name => 'stops', conf => [ 'autovacuum = off', 'surfidx.auto_merge = off', 'surfidx.range_estimates = off', 'max_wal_size = 4GB',
 		"surfidx.mutants = '" . ($mutant // '') . "'", @{ $opt{conf} || [] } ]);
 	$server->start;
 	sql('CREATE EXTENSION surfidx');

@@ -324,11 +324,11 @@ scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 scenario 'a request that comes while its index is being served', ['request while served is lost'], sub {
 	build(0, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)');
 	arm('request served', 'wait', 1);
-	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(1, 7000) g');
+	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(1, 8000) g');
 	wait_at('request served');
 	my $merges = sql("SELECT merges FROM surfidx_meta('t_k')");
 	# due again; those who insert do not help yet
-	sql('INSERT INTO t SELECT g FROM generate_series(7001, 14000) g; RESET surfidx.auto_merge');
+	sql('INSERT INTO t SELECT g FROM generate_series(8001, 16000) g; RESET surfidx.auto_merge');
 	is(sql("SELECT merges FROM surfidx_meta('t_k')"), $merges, 'the worker has not seen them');
 	release('request served');
 	my $end = time + patience();
@@ -623,7 +623,7 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 	my ($crashes, $rows) = (0, 4000);
 	for my $round (1 .. 3)
 	{
-		sql(long_keys(100 * $round, 100 * $round + 9));
+		sql(long_keys(100 * $round, 100 * $round + 24));
 		arm('parent split', 'crash', $round - 1);
 		if (error_of("SELECT surfidx_merge('t_k')"))
 		{
@@ -636,7 +636,7 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 		{
 			release('parent split');
 		}
-		$rows += 2000;
+		$rows += 5000;
 		is(sql("SELECT count(*) FROM t WHERE s > ''", reader()), $rows, 'every row');
 		# the merge starts over; whoever writes below a page without a downlink heals it
 		sql("INSERT INTO t SELECT k, s || 'x' FROM t WHERE k % 1000 % 40 = 0; SELECT surfidx_merge('t_k')");
