@@ -68,14 +68,17 @@ sfx_inspect_leaf(Relation index, const SfxOrder *order, BlockNumber blkno, Page 
 	{
 		SfxBlockInfo info;
 
-		if (sfx_leaf_block_info(&leaf, b, &info) < 0 || info.tidcodec >= SFX_TID_CODECS)
+		if (sfx_leaf_block_info(&leaf, b, &info) < 0)
 			sfx_corrupt(index, blkno, "leaf block");
 		sums->keys += info.nkeys;
 		sums->key_bytes += info.keys;
 		sums->tid_bytes += info.lists + info.tids;
 		sums->payload_bytes += info.payload;
 		sums->keycodec[info.keycodec]++;
-		sums->tidcodec[info.tidcodec]++;
+		if (info.tidcodec < SFX_TID_CODECS)
+			sums->tidcodec[info.tidcodec]++;
+		else
+			sfx_corrupt(index, blkno, "leaf block");
 	}
 }
 
