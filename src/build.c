@@ -19,8 +19,10 @@
 #include "tree.h"
 
 #include "catalog/index.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
+#include "commands/defrem.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -409,6 +411,35 @@ scan_and_sort(SfxBuild *bs)
 	return rows;
 }
 
+/*
+ * A type for which btree has a class of its own, and we have none, would get the class of a type that it can be taken for: citext text's.  It
+ * would be built with another idea of what is equal.  A class that was named is its user's choice.
+ */
+static void
+require_own_classes(Relation index)
+{
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+	{
+		Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), i)->atttypid);
+		Oid			ours;
+		Oid			btree;
+
+		if (type == index->rd_opcintype[i])
+			continue;
+		ours = GetDefaultOpClass(type, index->rd_rel->relam);
+		btree = GetDefaultOpClass(type, BTREE_AM_OID);
+		if (OidIsValid(ours) && get_opclass_family(ours) == index->rd_opfamily[i] && get_opclass_input_type(ours) == index->rd_opcintype[i] &&
+			OidIsValid(btree) && get_opclass_input_type(btree) == type)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("data type %s has no operator class for access method \"surfidx\"", format_type_be(type)),
+					 errdetail("Index \"%s\" would compare its values as type %s.", RelationGetRelationName(index),
+							   format_type_be(index->rd_opcintype[i])),
+					 errhint("Create an operator class from the type's functions for btree, or index an expression that casts to type %s.",
+							 format_type_be(index->rd_opcintype[i]))));
+	}
+}
+
 IndexBuildResult *
 sfx_build(Relation heap, Relation index, IndexInfo *info)
 {
@@ -416,6 +447,7 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result = palloc(sizeof(*result));
 
 	sfx_require_preload(index);
+	require_own_classes(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	if (!ReindexIsProcessingIndex(RelationGetRelid(index)))
