@@ -432,7 +432,7 @@ require_own_classes(Relation index)
 			OidIsValid(btree) && get_opclass_input_type(btree) == type)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("data type %s has no operator class for access method \"surfidx\"", format_type_be(type)),
+					 errmsg("data type %s has no operator class for access method \"surfidx\"", format_type_be_qualified(type)),
 					 errdetail("Index \"%s\" would compare its values as type %s.", RelationGetRelationName(index),
 							   format_type_be(index->rd_opcintype[i])),
 					 errhint("Create an operator class from the type's functions for btree, or index an expression that casts to type %s.",
