@@ -78,6 +78,9 @@ extern bool sfx_tree_try_load(Relation index, const SfxOrder *order, const SfxMe
 extern void sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
 						  int level, SfxNode *node);
 
+/* Copy the inner page in buf, which is locked, and let it go. */
+extern void sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node);
+
 struct SfxFilterPlan;			/* filters.h */
 
 /*

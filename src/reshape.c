@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ * reshape.c - keeping inner levels in shape: counts that lag, pages that have become sparse, roots with one child
+ *-------------------------------------------------------------------------
+ */
+#include "swap.h"
+
+#include "miscadmin.h"
+
+#define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4)	/* bytes of an inner page that is joined with a neighbour */
+#define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
+#define COUNT_LAG			512		/* parts of a count by which it may lag: estimates need no better ones */
+
+/* The entries below inner page blkno of that level, as it says itself. */
+static uint64
+page_total(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, int level)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+	SfxInner	page;
+	uint64		below,
+				own,
+				total;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, level) ||
+		sfx_inner_open(&page, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
+		sfx_inner_counts(&page, 0, &below, &own, &total) < 0)
+		sfx_corrupt(index, blkno, "inner page that a downlink leads to");
+	UnlockReleaseBuffer(buf);
+	return total;
+}
+
+static void
+recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level)
+{
+	SfxPos		pos = {(const uint8_t *) "", 0, 0};
+	SfxNode		node;
+
+	do
+	{
+		SfxChild   *is;
+		int			from = -1,
+					to = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		sfx_tree_load(index, order, meta, run, &pos, level, &node);
+		pos = node.high;
+		is = palloc(sizeof(SfxChild) * node.nchildren);
+		memcpy(is, node.children, sizeof(SfxChild) * node.nchildren);
+		for (int i = 0; i < node.nchildren; i++)
+		{
+			uint64		was = is[i].count;
+
+			is[i].count = page_total(index, order, meta, run, is[i].blkno, level - 1);
+			if (Max(was, is[i].count) - Min(was, is[i].count) <= is[i].count / COUNT_LAG)
+				continue;
+			from = from < 0 ? i : from;
+			to = i + 1;
+		}
+		if (to > 0)
+		{
+			SfxSwap	   *s = sfx_swap_begin(index, order, meta, run, level);
+
+			sfx_swap_finish(s, &node, sfx_swap_parent(s, &node, from, to, is + from, to - from));
+		}
+	} while (!node.high_inf);
+}
+
+void
+sfx_tree_recount(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run)
+{
+	for (int level = 2; level <= sfx_meta_run(index, meta, run)->level; level++)
+		recount_level(index, order, meta, run, level);
+}
+
+bool
+sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node)
+{
+	uint8	   *body = palloc(SFX_BODY_CAPACITY);
+	SfxNode		parent,
+				next;
+	SfxChild	joined;
+	SfxChild   *all;
+	SfxSwapPage *p;
+	SfxSwap	   *s;
+	int			c,
+				len,
+				nmade;
+
+	if (node->high_inf || node->blkno == sfx_meta_run(index, meta, node->run)->root)
+		return false;
+	c = sfx_swap_find_parent(index, order, meta, node->run, node->level, &node->children[0].low, node->blkno, &parent);
+	if (c < 0)
+		sfx_corrupt(index, node->blkno, "page of the tree without a downlink");
+	if (c + 1 >= parent.nchildren)
+		return false;
+	sfx_tree_load(index, order, meta, node->run, &node->high, node->level, &next);
+	/* not worth it, or soon to be split again; a page between the two of which the parent does not know will be posted first */
+	if ((node->len > JOIN_SPARSE && next.len > JOIN_SPARSE) || node->len + next.len > JOIN_MOST ||
+		parent.children[c + 1].blkno != next.blkno)
+		return false;
+	all = palloc(sizeof(SfxChild) * (node->nchildren + next.nchildren));
+	memcpy(all, node->children, sizeof(SfxChild) * node->nchildren);
+	memcpy(all + node->nchildren, next.children, sizeof(SfxChild) * next.nchildren);
+	len = sfx_inner_build(all, node->nchildren + next.nchildren, next.high_inf ? NULL : &next.high, body, SFX_BODY_CAPACITY,
+						  palloc(sfx_inner_scratch_size()), order);
+	if (len < 0)
+		return false;
+	s = sfx_swap_begin(index, order, meta, node->run, node->level);
+	joined = parent.children[c];
+	joined.count += parent.children[c + 1].count;
+	nmade = sfx_swap_parent(s, &parent, c, c + 2, &joined, 1);
+	p = sfx_swap_add(s, node->blkno, SFX_PAGE_INNER, node->level, body, len);
+	p->right = next.right;
+	sfx_swap_add(s, next.blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	sfx_swap_finish(s, &parent, nmade);
+	return true;
+}
+
+bool
+sfx_tree_lower(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 id)
+{
+	SfxRun	   *run = sfx_meta_run(index, meta, id);
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	SfxNode		root;
+	SfxSwap	   *s;
+
+	if (run->level < 2)
+		return false;
+	sfx_tree_load(index, order, meta, id, &low, run->level, &root);
+	if (root.nchildren > 1 || !root.high_inf)
+		return false;
+	s = sfx_swap_begin(index, order, meta, id, run->level);
+	sfx_swap_add(s, root.blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	run->root = root.children[0].blkno;
+	run->level--;
+	s->new_root = true;
+	sfx_swap_execute(s);
+	return true;
+}
