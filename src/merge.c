@@ -3,7 +3,7 @@
  *
  * One routine rewrites a group of neighbouring leaves below one parent: it merges the leaves' entries with those of
  * the source that fall between the group's fences, drops what a filter says is dead, packs the rest and swaps the pages in one record
- * together with the parent (tree.c).  A merge is this routine along the keys of a source, which is the oldest frozen generation or
+ * together with the parent (swap.c).  A merge is this routine along the keys of a source, which is the oldest frozen generation or
  * a run, into a run older than that; which one, policy.c decides.  VACUUM is this routine with a filter and no source.
  *
  * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used, but for how far the source is merged.
