@@ -622,9 +622,6 @@ extern void sfx_reader_rewind(SfxReader *r);
 extern void sfx_reader_reset(SfxReader *r);
 extern void sfx_reader_end(SfxReader *r);
 
-/* ------------------------------------------------------------------ tree, merge, vacuum */
-/* defined in tree.h, which only tree.c, merge.c, build.c, vacuum.c, reader.c, check.c include */
-
 /* ------------------------------------------------------------------ storage parameters and settings */
 typedef struct SfxOptions
 {
