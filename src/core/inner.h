@@ -66,7 +66,7 @@ typedef struct SfxInner
 	uint32_t	len;
 	int			nchildren;
 	const SfxOrder *order;		/* NULL: byte order */
-	uint32_t	priv[64];		/* private to inner.c */
+	uint32_t	priv[64];		/* private to inner*.c */
 } SfxInner;
 
 /* Check the header, and everything that makes later reads bounded.  SFX_OK or SFX_CORRUPT (also where the body is in byte
