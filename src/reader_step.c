@@ -1,0 +1,479 @@
+/*-------------------------------------------------------------------------
+ * reader_step.c - one step of a reader: what all stages have between a boundary and a stop
+ *
+ * A step covers the positions from the boundary `cur` to `stop`:
+ *
+ *	R1	the metapage is read (after the gate was pinned, where one is asked for);
+ *	R2	then a bounded batch of each generation's image, newest first, from cur on;
+ *	R3	then the leaf that holds cur of each run, newest first, the main tree's last.  Entries move in this direction, never
+ *		back: what a merge moves meanwhile is seen twice, and (key, TID) drops the second one; nothing is missed.
+ *	R4	stop is the least of: the range's end, the leaf's fence, the end of each batch that was cut off.
+ *		What was read beyond stop is thrown away; the next step begins with R1 there.
+ *	R5	a generation or run that is gone by then sends the step back to R1.
+ *	R6	a snapshot that has expired meanwhile is an error.
+ *-------------------------------------------------------------------------
+ */
+#include "reader.h"
+#include "spare.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#define READER_MAX_RESTARTS	1000
+
+uint64		sfx_leaves_read = 0;
+
+static uint8 fence_low[SFX_MAX_ENTRY];
+static uint8 fence_high[SFX_MAX_ENTRY];
+
+/*
+ * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever changes: the one
+ * of the last time is pinned first, and one look at the metapage confirms it.
+ */
+void
+sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
+{
+	if (SFX_MUTANT("gate not read again"))
+	{
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+		drop_gate(r);
+		r->gateno = meta->gate;
+		SFX_STOP("gate chosen");
+		r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
+		return;
+	}
+	for (;;)
+	{
+		if (!BufferIsValid(r->gatebuf))
+		{
+			SFX_STOP("gate chosen");
+			r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
+		}
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+		if (r->gateno == meta->gate)
+			return;
+		drop_gate(r);
+		r->gateno = meta->gate;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* R1 */
+static void
+read_meta(SfxReader *r, SfxMeta *meta)
+{
+	if (r->gate)
+		sfx_reader_pin_gate(r, meta);
+	else
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+}
+
+static void
+batch_add(Batch *b, const SfxEntry *e)
+{
+	SfxEntry   *to = &b->entry[b->n++];
+	uint8	   *bytes = b->bytes + b->used;
+
+	*to = *e;
+	memcpy(bytes, e->key, e->keylen);
+	to->key = bytes;
+	if (e->paylen > 0)
+		memcpy(bytes + e->keylen, e->payload, e->paylen);
+	to->payload = bytes + e->keylen;
+	b->used += e->keylen + e->paylen;
+}
+
+/* Does e lie beyond the far end of the range, seen from cur? */
+static bool
+beyond_range(const SfxReader *r, const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+
+	if (forward(r))
+		return !r->hi.inf && sfx_order_cmp_pos(r->order, &p, &r->hi.pos) >= 0;
+	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
+}
+
+/* R2 for one generation.  False: it is gone. */
+static bool
+fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
+{
+	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	SfxCursor	c;
+	bool		have;
+
+	b->gen = meta->gens[g].gen;
+	b->n = b->at = 0;
+	b->used = 0;
+	b->cut = false;
+	b->nkilled = 0;
+	if (img == NULL)
+		return false;
+	d = sfx_image_delta(img, &a);
+	have = forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
+		sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c);
+	while (have)
+	{
+		SfxEntry	e;
+
+		sfx_delta_get(d, a, &c, &e);
+		if (beyond_range(r, &e))
+			break;
+		if (b->n == READER_BATCH || b->used >= READER_BATCH_BYTES)
+		{
+			b->cut = true;
+			break;
+		}
+		batch_add(b, &e);
+		have = forward(r) ? sfx_delta_next(d, a, &c) : sfx_delta_prev(d, a, &c);
+	}
+	sfx_image_release(img);
+	return true;
+}
+
+/* Move stop nearer, to this position. */
+static void
+stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
+{
+	SfxPos		p = {key, len, tid};
+
+	if (forward(r) ? (!r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, &p) <= 0) :
+		sfx_order_cmp_pos(r->order, &r->stop.pos, &p) >= 0)
+		return;
+	bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], key, len, tid);
+	r->final = false;
+}
+
+/* Owned like the reader itself. */
+static void *
+get_spare(SfxReader *r, SfxSpareKind kind, Size size)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->cxt);
+	bool		fresh;
+	void	   *spare = sfx_spare_get(kind, size, &fresh);
+
+	MemoryContextSwitchTo(old);
+	return spare;
+}
+
+/* R2 for all.  False: start again with R1. */
+static bool
+fill_batches(SfxReader *r, const SfxMeta *meta)
+{
+	r->nbatches = 0;
+	for (int g = 0; g < meta->ngens; g++)
+	{
+		Batch	   *b;
+
+		if (meta->gens[g].first == InvalidBlockNumber)
+			continue;
+		if (r->batch[r->nbatches] == NULL)
+			r->batch[r->nbatches] = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
+		b = r->batch[r->nbatches];
+		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))
+			return false;
+		if (b->cut)
+		{
+			SfxEntry   *e = &b->entry[b->n - 1];
+
+			stop_at(r, e->key, e->keylen, forward(r) ? e->tid + 1 : e->tid);
+		}
+		if (b->n > 0)
+			r->nbatches++;
+	}
+	return true;
+}
+
+void
+sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first)
+{
+	const SfxPos *cur = first && !r->cur.inf ? &r->cur.pos : NULL;
+	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
+
+	if (sfx_leaf_decode(leaf, b, forward(r) ? cur : stop, forward(r) ? stop : cur, s->block) < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	s->blockno = b;
+	s->at = forward(r) ? 0 : s->block->nent - 1;
+}
+
+/* Where does the leaf's fence lie in the direction of the scan: beyond stop, or not?  If not, stop moves there. */
+static bool
+stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
+{
+	SfxPos		low,
+				high;
+	bool		inf;
+
+	if (forward(r))
+	{
+		if (!r->stop.inf && sfx_leaf_up_to_high(leaf, &r->stop.pos))
+			return false;
+	}
+	else if (sfx_leaf_cmp_fences(leaf, &r->stop.pos) >= 0)
+		return false;
+	if (sfx_leaf_fences(leaf, fence_low, &low, fence_high, &high, &inf) < 0)
+		sfx_corrupt(r->index, blkno, "leaf fences");
+	if (!forward(r))
+		stop_at(r, low.key, low.len, low.tid);
+	else if (!inf)
+		stop_at(r, high.key, high.len, high.tid);
+	return true;
+}
+
+/* The leaf of a run that holds pos.  InvalidBuffer with *answered: a filter says that there is no need to read it; without: the run is gone. */
+static Buffer
+find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Share *s, SfxLeaf *leaf, bool *answered)
+{
+	SfxProbe	probe;
+	Buffer		buf;
+	bool		fwd = forward(r);
+
+	*answered = s->promised = false;
+	sfx_leaves_read++;
+	/* An open end is next to never empty: no filter is asked for it. */
+	if (!r->ask || (fwd ? r->stop.inf : r->stop.pos.len == 0))
+		return sfx_tree_find_leaf(r->index, r->order, meta, run, pos, !fwd, leaf);
+	probe.lo = fwd ? &r->cur.pos : &r->stop.pos;
+	probe.hi = fwd ? &r->stop.pos : r->cur.inf ? NULL : &r->cur.pos;
+	/* all TIDs of one key: see sfx_key_range */
+	probe.key = !r->hi.inf && sfx_same_bytes(r->lo.pos.key, r->lo.pos.len, r->hi.pos.key, r->hi.pos.len) ? r->lo.pos.key : NULL;
+	probe.keylen = r->lo.pos.len;
+	probe.no_leaf = r->believe;
+	buf = sfx_tree_probe(r->index, r->order, meta, run, pos, !fwd, leaf, &probe);
+	r->filters.asked += probe.asked;
+	r->filters.denied += probe.asked && probe.absent;
+	s->promised = probe.asked && !probe.absent;
+	*answered = !BufferIsValid(buf) && sfx_probe_answered(&probe);
+	if (!*answered)
+		return buf;
+	sfx_leaves_read--;
+	if (!probe.absent)
+		r->maybe = true;
+	else if (!probe.fence_inf)
+		stop_at(r, probe.fence.key, probe.fence.len, probe.fence.tid);
+	return buf;
+}
+
+/* The step has nothing of this run's leaf. */
+static void
+skip_leaf(SfxReader *r, Share *s)
+{
+	s->have_page = s->promised = false;
+	s->leaf.nblocks = 0;
+	s->block->nent = 0;
+	s->at = forward(r) ? 0 : -1;
+}
+
+/* R4, for a leaf that is opened; its page is locked. */
+static void
+start_share(SfxReader *r, Share *s, Page page, SfxLeaf *leaf)
+{
+	sfx_dict_attach(r->index, s->leafblk, page, leaf, &s->dict);
+	s->have_page = false;
+	s->block->nent = 0;
+	s->at = forward(r) ? 0 : -1;
+	s->whole = stop_at_fence(r, s->leafblk, leaf);
+}
+
+/* Is there anything for this step in the blocks behind number b, which is decoded? */
+static bool
+more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
+{
+	int			last;
+
+	if (!forward(r))
+		return s->block->first == 0 && b > 0;
+	if (s->block->first + s->block->nent < s->block->total || b + 1 >= leaf->nblocks)
+		return false;
+	if (s->whole || r->stop.inf)
+		return true;
+	last = sfx_leaf_find_block(leaf, &r->stop.pos);
+	if (last < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	return last > b;
+}
+
+/* The leaf's first block of the step.  False: there is none.  *more: the next block may have some of it, too. */
+static bool
+first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool *more)
+{
+	int			b = 0;
+
+	if (leaf->nblocks > 0)
+	{
+		if (forward(r))
+			b = sfx_leaf_find_block(leaf, pos);
+		else
+			b = pos->key == NULL ? leaf->nblocks - 1 : sfx_leaf_find_block_before(leaf, pos);
+		if (b < 0)
+			sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	}
+	if (b >= leaf->nblocks)
+	{
+		r->filters.wrong += s->promised;
+		return false;
+	}
+	sfx_reader_decode(r, s, leaf, b, true);
+	/* where there are entries, more are likely to follow */
+	if (s->block->nent > 0)
+		r->ask = s->promised = false;
+	*more = more_blocks(r, s, leaf, b);
+	r->filters.wrong += s->promised && !*more;
+	return true;
+}
+
+/* R3: find the main tree's leaf, decode its first block in place, copy the page if more of it is wanted. */
+static void
+read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	Share	   *s = &r->main;
+	SfxLeaf		leaf;
+	bool		answered;
+	Buffer		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, s, &leaf, &answered);
+	Page		page;
+	BlockNumber next;
+	bool		more;
+
+	r->leaf_entries = 0;
+	if (answered)
+	{
+		skip_leaf(r, s);
+		return;
+	}
+	page = BufferGetPage(buf);
+	s->leafblk = BufferGetBlockNumber(buf);
+	start_share(r, s, page, &leaf);
+	r->leaf_entries = leaf.nentries;
+	if (first_block(r, s, &leaf, pos, &more) && (more || (s->block->haspay && s->block->nent > 0)))
+	{
+		memcpy(s->page.data, page, BLCKSZ);
+		/* payloads lie in the page, too */
+		if (s->block->haspay)
+			s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf.body);
+		s->leaf = leaf;
+		s->leaf.body = SfxPageBody((Page) s->page.data);
+		s->have_page = more;
+	}
+	next = s->whole && !r->final && forward(r) ? SfxPageGetTail(page)->right : InvalidBlockNumber;
+	UnlockReleaseBuffer(buf);
+	/* a scan that goes on will want the next leaf soon */
+	if (BlockNumberIsValid(next))
+		(void) PrefetchBuffer(r->index, MAIN_FORKNUM, next);
+}
+
+/*
+ * R3 for the other runs: copy the leaves; they can be decoded only when it is known where the step stops.
+ * False: one of them is gone.
+ */
+static bool
+copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	for (r->nruns = 0; r->nruns < meta->nruns - 1; r->nruns++)
+	{
+		Share	   *s = r->run[r->nruns];
+		Buffer		buf;
+		bool		answered;
+
+		if (s == NULL)
+		{
+			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(Share));
+			s->dict = NULL;
+		}
+		buf = find_leaf(r, meta, meta->runs[r->nruns].id, pos, s, &s->leaf, &answered);
+		if (answered)
+		{
+			skip_leaf(r, s);
+			continue;
+		}
+		if (!BufferIsValid(buf))
+			return false;
+		s->leafblk = BufferGetBlockNumber(buf);
+		memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
+		s->leaf.body = SfxPageBody((Page) s->page.data);
+		start_share(r, s, (Page) s->page.data, &s->leaf);
+		UnlockReleaseBuffer(buf);
+	}
+	return true;
+}
+
+/* R3 and R4.  False: start again with R1. */
+static bool
+read_trees(SfxReader *r, const SfxMeta *meta)
+{
+	SfxPos		infinity = {NULL, 0, 0};
+	const SfxPos *pos = r->cur.inf ? &infinity : &r->cur.pos;
+
+	if (!copy_run_leaves(r, meta, pos))
+		return false;
+	read_leaf(r, meta, pos);
+	for (int i = 0; i < r->nruns; i++)
+	{
+		Share	   *s = r->run[i];
+		bool		more;
+
+		/* other leaves may have moved stop since */
+		s->whole = false;
+		if (first_block(r, s, &s->leaf, pos, &more))
+			s->have_page = more;
+	}
+	return true;
+}
+
+/* R4: throw away what the batches hold beyond stop. */
+static void
+trim_batches(SfxReader *r)
+{
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+
+		while (b->n > 0)
+		{
+			SfxEntry   *e = &b->entry[b->n - 1];
+			SfxPos		p = {e->key, e->keylen, e->tid};
+
+			if (forward(r) ? r->stop.inf || sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0 :
+				sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0)
+				break;
+			b->n--;
+		}
+	}
+}
+
+void
+sfx_reader_one_step(SfxReader *r)
+{
+	SfxMeta		meta;
+
+	remove_dead(r);
+	for (int tries = 0;; tries++)
+	{
+		if (tries == READER_MAX_RESTARTS)
+			sfx_corrupt(r->index, SFX_META_BLKNO, "generations of the delta, or runs, vanish under every reader");
+		CHECK_FOR_INTERRUPTS();
+		r->stop = forward(r) ? r->hi : r->lo;
+		r->final = true;
+		read_meta(r, &meta);
+		SFX_STOP("metapage read");
+		if (SFX_MUTANT("leaf before delta"))
+		{
+			(void) read_trees(r, &meta);
+			SFX_STOP("between stages");
+			if (fill_batches(r, &meta))
+				break;
+		}
+		else if (fill_batches(r, &meta))
+		{
+			SFX_STOP("between stages");
+			if (read_trees(r, &meta))
+				break;
+		}
+	}
+	/* R6: last, since VACUUM changes the metapage before it removes anything */
+	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
+	trim_batches(r);
+	r->stretch.step = r->dir;
+	r->active = true;
+}
