@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "../cpu.h"
 #include "../intcodec.h"
 #include "../tidcodec.h"
@@ -23,32 +23,12 @@
 #define PROBES		20000
 #define TOTAL		10000000.0
 
-static uint64_t seed = 1;
 static volatile uint64_t sink;
-
-static uint64_t
-rnd(void)
-{
-	uint64_t	z = (seed += UINT64_C(0x9E3779B97F4A7C15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
 
 static double
 uniform(void)
 {
 	return ((double) (rnd() >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
 }
 
 static uint64_t values[NBLOCKS][N];

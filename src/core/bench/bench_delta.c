@@ -4,10 +4,10 @@
  *	cc -std=c11 -O2 -I src/core src/core/bench/bench_delta.c src/core/delta.c -o bench_delta && ./bench_delta
  */
 #define _POSIX_C_SOURCE 200809L
+#include "bench.h"
 #include "../delta.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct Arena
 {
@@ -39,15 +39,6 @@ static uint32_t
 arena_available(void *ctx)
 {
 	return ((Arena *) ctx)->total - ((Arena *) ctx)->used;
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
 }
 
 static uint64_t

@@ -15,7 +15,7 @@
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include "bench.h"
 #include "../inner.h"
 
 #define CAP		8144
@@ -32,28 +32,8 @@ static int	nkeys,
 			roomkeys;
 static SfxChild *sep;
 static int	nsep;
-static uint64_t seed = 1;
 static _Alignas(64) uint8_t body[CAP];
 static volatile int sink;
-
-static uint64_t
-rnd(void)
-{
-	uint64_t	z = (seed += UINT64_C(0x9E3779B97F4A7C15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
-}
 
 static void
 add(const void *s, uint32_t len)

@@ -13,8 +13,8 @@
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "../cpu.h"
 #include "../leaf.h"
 
@@ -43,26 +43,6 @@ static SfxBlock blk;
 static SfxHope *dict;			/* NULL: none */
 static SfxRestSample sample;
 static bool sampling;
-
-static uint64_t
-rnd(void)
-{
-	static uint64_t s = 7;
-	uint64_t	z = (s += UINT64_C(0x9E3779B97F4A7C15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
-}
 
 static int
 keep(void *ctx, const SfxLeafOut *o)

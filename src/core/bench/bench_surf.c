@@ -13,7 +13,8 @@
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include "../test/resize.h"
+#include "bench.h"
 #include "../hope.h"
 #include "../surf_format.h"
 
@@ -35,44 +36,11 @@ static size_t nkeys,
 			nabsent;
 static uint8_t *absent_bytes,
 		   *key_bytes;
-static uint64_t seed;
 static volatile uint64_t sink;
 
 /* The dictionary through which all keys and bounds go on their way to the filter; NULL: none. */
 static const SfxHope *code;
 static size_t code_size;
-
-static uint64_t
-rnd(void)
-{
-	uint64_t	z = (seed += UINT64_C(0x9E3779B97F4A7C15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
-}
-
-static void *
-resize(void *ctx, void *old, size_t oldsize, size_t newsize)
-{
-	(void) ctx;
-	(void) oldsize;
-	if (newsize == 0)
-	{
-		free(old);
-		return NULL;
-	}
-	return realloc(old, newsize);
-}
 
 static void
 add(const void *s, uint32_t len)

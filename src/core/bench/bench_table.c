@@ -15,8 +15,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "../cpu.h"
 #include "../leaf.c"
 
@@ -35,17 +35,6 @@ static uint64_t *tid;
 static uint8_t *text;
 static long n;
 
-static uint64_t seed;
-
-static uint64_t
-rnd(void)
-{
-	uint64_t	z = (seed += UINT64_C(0x9E3779B97F4A7C15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
 
 static double
 uniform(void)
@@ -467,15 +456,6 @@ order_tids(Kind kind, bool random)
 }
 
 /* ---- times: best of several rounds, pages in the cache ---- */
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
-}
 
 static volatile long sink;
 

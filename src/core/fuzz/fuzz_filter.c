@@ -3,6 +3,7 @@
  * filter with some bytes changed.
  */
 #include <stdlib.h>
+#include "../test/resize.h"
 #include "../filter.h"
 
 #define MAXKEYS		512
@@ -11,19 +12,6 @@
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint8_t body[CAPACITY];
-
-static void *
-resize(void *ctx, void *old, size_t oldsize, size_t newsize)
-{
-	(void) ctx;
-	(void) oldsize;
-	if (newsize == 0)
-	{
-		free(old);
-		return NULL;
-	}
-	return realloc(old, newsize);
-}
 
 /* Ask everything of len bytes that lie in memory of just that size. */
 static void

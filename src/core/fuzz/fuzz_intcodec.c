@@ -4,30 +4,13 @@
  */
 #include <stdlib.h>
 
+#include "../test/intblock.h"
 #include "../cpu.h"
 #include "../intcodec.h"
 
 #define CHECK(cond) do { if (!(cond)) abort(); } while (0)
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* On a freshly opened block. */
-static int
-int_get(const uint8_t *in, size_t len, int n, int i, uint64_t *v)
-{
-	SfxInt		b;
-
-	return sfx_int_open(&b, in, len, n) < 0 ? SFX_CORRUPT : sfx_int_at(&b, i, v);
-}
-
-static int
-int_lower_bound(const uint8_t *in, size_t len, int n, uint64_t x)
-{
-	SfxInt		b;
-	bool		equal;
-
-	return sfx_int_open(&b, in, len, n) < 0 ? SFX_CORRUPT : sfx_int_search(&b, x, &equal);
-}
 
 static void
 decode_hostile(const uint8_t *in, size_t len, int n)

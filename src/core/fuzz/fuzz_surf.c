@@ -3,6 +3,7 @@
  * them and count right; (c) the same filter with some bytes changed.
  */
 #include <stdlib.h>
+#include "../test/resize.h"
 #include "../surf.h"
 
 #define MAXKEYS	2048
@@ -17,19 +18,6 @@ typedef struct Key
 
 static Key	keys[MAXKEYS];
 static uint8_t made[MAXKEYS][64];
-
-static void *
-resize(void *ctx, void *old, size_t oldsize, size_t newsize)
-{
-	(void) ctx;
-	(void) oldsize;
-	if (newsize == 0)
-	{
-		free(old);
-		return NULL;
-	}
-	return realloc(old, newsize);
-}
 
 static int
 cmp_key(const void *x, const void *y)

@@ -1,6 +1,7 @@
 /*
  * Filter bodies: no stored key or range is denied, fences come back, absent keys are mostly denied, hostile bytes do no harm.
  */
+#include "resize.h"
 #include "tap.h"
 #include "orders.h"
 #include "../filter.h"
@@ -10,19 +11,6 @@
 
 static uint64_t seed = 11;
 static uint8_t body[CAP];
-
-static void *
-resize(void *ctx, void *old, size_t oldsize, size_t newsize)
-{
-	(void) ctx;
-	(void) oldsize;
-	if (newsize == 0)
-	{
-		free(old);
-		return NULL;
-	}
-	return realloc(old, newsize);
-}
 
 static const SfxSurfAlloc alloc = {.resize = resize};
 

@@ -1,6 +1,7 @@
 /* Unit test of intcodec: every codec against the array it was given. */
 #include <string.h>
 
+#include "intblock.h"
 #include "../cpu.h"
 #include "../intcodec.h"
 #include "tap.h"
@@ -9,24 +10,6 @@
 
 static const char *const codec_name[] = {"any", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB",
 	"STREAMVBYTE"};
-
-/* On a freshly opened block. */
-static int
-int_get(const uint8_t *in, size_t len, int n, int i, uint64_t *v)
-{
-	SfxInt		b;
-
-	return sfx_int_open(&b, in, len, n) < 0 ? SFX_CORRUPT : sfx_int_at(&b, i, v);
-}
-
-static int
-int_lower_bound(const uint8_t *in, size_t len, int n, uint64_t x)
-{
-	SfxInt		b;
-	bool		equal;
-
-	return sfx_int_open(&b, in, len, n) < 0 ? SFX_CORRUPT : sfx_int_search(&b, x, &equal);
-}
 
 static int
 cmp64(const void *a, const void *b)

@@ -2,6 +2,7 @@
  * SuRF against a sorted array: what the filter must answer follows from every key's cut (behind the deeper common prefix
  * with its neighbours) and suffix, so all answers are compared exactly, and no stored key or range may be missed.
  */
+#include "resize.h"
 #include "tap.h"
 #include "../surf.h"
 #include "../surf_format.h"
@@ -20,19 +21,6 @@ static Key	keys[MAXKEYS];
 static int	nkeys;
 static uint64_t seed = 7;
 static uint64_t memory_used;
-
-static void *
-resize(void *ctx, void *old, size_t oldsize, size_t newsize)
-{
-	(void) ctx;
-	memory_used += newsize - oldsize;
-	if (newsize == 0)
-	{
-		free(old);
-		return NULL;
-	}
-	return realloc(old, newsize);
-}
 
 static void
 add_key(const void *s, size_t len)
