@@ -5,7 +5,7 @@
 #	make test [ONLY=core|regress|isolation|tap|stops]	build, install, run all tests on throw-away clusters
 #	make lint								gcc and clang with -Wall -Wextra -Werror, cppcheck
 #	make test-mutants						break each rule that a test guards, and see that the test fails
-#	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15, 17 and 18, on Debian as root
+#	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15 to 18, on Debian as root
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree

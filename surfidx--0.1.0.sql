@@ -684,6 +684,7 @@ COMMENT ON FUNCTION surfidx_page_counts() IS
 CREATE FUNCTION surfidx_stats(
 	index regclass,
 	sample_blocks integer DEFAULT 1000,
+	strict boolean DEFAULT true,
 	OUT bytes bigint,
 	OUT blocks bigint,
 	OUT blocks_sampled bigint,
@@ -707,6 +708,7 @@ CREATE FUNCTION surfidx_stats(
 	OUT meta_per_entry float8,
 	OUT leaf_fill float8,
 	OUT codecs jsonb,
+	OUT dictionaries jsonb,
 	OUT merges bigint,
 	OUT merged_entries bigint,
 	OUT merge_groups bigint,
@@ -720,8 +722,8 @@ CREATE FUNCTION surfidx_stats(
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION surfidx_stats(regclass, integer) IS
-'what a surfidx index consists of, from a sample of its blocks (0: all), and what merges have done';
+COMMENT ON FUNCTION surfidx_stats(regclass, integer, boolean) IS
+'what a surfidx index consists of, from a sample of its blocks (0: all), and what merges have done; not strict: a warning instead of an error where it cannot be read';
 
 CREATE VIEW surfidx_stat_indexes AS
 SELECT n.nspname AS schemaname, t.relname, c.relname AS indexrelname, i.indrelid AS relid, i.indexrelid, s.*
@@ -730,14 +732,14 @@ FROM pg_catalog.pg_class c
 	JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
 	JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
 	JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-	CROSS JOIN LATERAL surfidx_stats(
-		CASE WHEN a.amname = 'surfidx' AND c.relkind = 'i' AND i.indisready
+	CROSS JOIN LATERAL (
+		SELECT a.amname = 'surfidx' AND c.relkind = 'i' AND i.indisready
 			AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
-			AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
-		THEN c.oid::pg_catalog.regclass END) s
-WHERE s.bytes IS NOT NULL;
+			AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())) AS g(readable)
+	CROSS JOIN LATERAL surfidx_stats(CASE WHEN g.readable THEN c.oid::pg_catalog.regclass END, 1000, false) s
+WHERE g.readable;
 
-COMMENT ON VIEW surfidx_stat_indexes IS 'surfidx_stats() of all surfidx indexes of this database';
+COMMENT ON VIEW surfidx_stat_indexes IS 'surfidx_stats() of all surfidx indexes of this database; NULLs and a warning for those that cannot be read';
 
 CREATE VIEW surfidx_stat_progress_merge AS
 SELECT p.pid, pg_catalog.current_database() AS datname, p.index, p.phase, p.source, p.target, p.entries_done, p.entries_total,
@@ -796,8 +798,8 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION surfidx_page_items(regclass, bigint) IS
 'the entries of a leaf or a log page of a surfidx index, or the children of an inner page';
 
-REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer) TO pg_stat_scan_tables;
+REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean) TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_indexes TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_progress_merge TO PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_page_stats(regclass, bigint) FROM PUBLIC;
@@ -805,11 +807,15 @@ GRANT EXECUTE ON FUNCTION surfidx_page_stats(regclass, bigint) TO pg_read_server
 REVOKE ALL ON FUNCTION surfidx_page_items(regclass, bigint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION surfidx_page_items(regclass, bigint) TO pg_read_server_files;
 REVOKE ALL ON FUNCTION surfidx_filters(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_filters(regclass) TO pg_read_server_files;
 REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_check_all(boolean, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_meta(regclass) TO pg_read_server_files;
 REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_runs(regclass) TO pg_read_server_files;
 REVOKE ALL ON FUNCTION surfidx_dictionaries(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION surfidx_dictionaries(regclass) TO pg_read_server_files;
 
 -- Advice: what btree indexes would weigh
 

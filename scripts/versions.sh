@@ -1,14 +1,14 @@
 #!/bin/bash
-# Run the whole test suite on every PostgreSQL version that a Debian release brings, each in a Debian system of its
-# own below build/distros, which debootstrap makes the first time (some minutes and 1 GB each) and later runs use
-# again.  Needs Debian and root; fetches from the mirror that this machine's apt uses.
+# Run the whole test suite on every PostgreSQL version, each in a Debian system of its own below build/distros, which
+# debootstrap makes the first time (some minutes and 1 GB each) and later runs use again.  Needs Debian and root; fetches
+# from the mirror that this machine's apt uses.  PostgreSQL 16 is in no release of Debian, but in Ubuntu 24.04, which
+# comes from $UBUNTU_MIRROR (default http://archive.ubuntu.com/ubuntu).
 #
-#	versions.sh [15|17|18]...		which versions; default: all
+#	versions.sh [15|16|17|18]...	which versions; default: all
 #	ONLY=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=, SURFIDX_..._SEED=	as in test.sh and the tests
 #
 # The versions are tested side by side.  The last lines are "PostgreSQL V: N passed, N failed" for each version and
 # "N passed, N failed" in all.
-# PostgreSQL 16 is in no release of Debian.
 #
 # The systems run in mount and process namespaces of their own: whatever ends this script, no server goes on
 # running, and nothing stays mounted below build/ that "make clean" would delete.
@@ -16,7 +16,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
 
-declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
+declare -A SUITES=([15]=bookworm [16]=noble [17]=trixie [18]=forky)
 readonly DISTROS=$ROOT_DIR/build/distros
 readonly PASSED_ON="ONLY TEST_CONF WERROR SANITIZE KEEP SURFIDX_DIFF_SEED SURFIDX_TORTURE_SEED SURFIDX_HOSTILE_SEED"
 
@@ -53,6 +53,33 @@ find_mirror()
 	export http_proxy https_proxy
 }
 
+# Ubuntu's archive keys are in no package of Debian bookworm.  They come from Ubuntu's own package, which nothing but this
+# checksum vouches for: that of the file with key F6ECB3762474EDA9D21B7022871920D1991BC93C.
+readonly UBUNTU_KEYS=80a36b0a6de2f69f49d2df75ef473ccde121e9e190b9ea01d20a4f63778d5c31
+
+# ubuntu_keyring suite mirror: the path of the checked file of keys
+ubuntu_keyring()
+{
+	local dir=$DISTROS/ubuntu-keyring keys=$DISTROS/ubuntu-archive-keyring.gpg options
+
+	if [ ! -f "$keys" ]; then
+		rm -rf "$dir"
+		mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" "$dir/x"
+		echo "deb [trusted=yes] $2 $1 main" >"$dir/sources.list"
+		options=(-qq -o "Dir::Etc::SourceList=$dir/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$dir/lists"
+			-o "Dir::Cache=$dir/cache" -o APT::Sandbox::User=root)
+		(cd "$dir" && apt-get "${options[@]}" update && apt-get "${options[@]}" download ubuntu-keyring &&
+			dpkg-deb -x ubuntu-keyring_*.deb x) >"$dir.log" 2>&1 || { cat "$dir.log" >&2; return 1; }
+		mv "$dir/x/usr/share/keyrings/ubuntu-archive-keyring.gpg" "$keys"
+		rm -rf "$dir"
+	fi
+	if ! echo "$UBUNTU_KEYS  $keys" | sha256sum --quiet -c >&2; then
+		rm -f "$keys"
+		return 1
+	fi
+	echo "$keys"
+}
+
 # ---- one Debian system ----
 
 isolated()
@@ -82,17 +109,23 @@ inside()
 # make_system suite dir: the smallest system, and make; scripts/setup.sh brings the rest as on any fresh machine
 make_system()
 {
-	local suite=$1 dir=$2 recipe=
+	local suite=$1 dir=$2 mirror=$MIRROR recipe=sid more=() keys
 
 	[ ! -f "$dir/.complete" ] || return 0
-	# an older debootstrap does not know the names of younger releases
-	[ -e "/usr/share/debootstrap/scripts/$suite" ] || recipe=sid
 	echo "# debootstrap $suite"
+	if [ "$suite" = noble ]; then
+		mirror=${UBUNTU_MIRROR:-http://archive.ubuntu.com/ubuntu}
+		recipe=gutsy
+		keys=$(ubuntu_keyring "$suite" "$mirror") || return 1
+		more=("--keyring=$keys" --components=main,universe)
+	fi
+	# an older debootstrap does not know the names of younger releases
+	[ ! -e "/usr/share/debootstrap/scripts/$suite" ] || recipe=
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	# shellcheck disable=SC2086
-	if ! isolated debootstrap --force-check-gpg --variant=minbase --include=make,ca-certificates \
-		"$suite" "$dir" "$MIRROR" $recipe >"$dir.log" 2>&1; then
+	if ! isolated debootstrap --force-check-gpg --variant=minbase --include=make,ca-certificates "${more[@]}" \
+		"$suite" "$dir" "$mirror" $recipe >"$dir.log" 2>&1; then
 		tail -5 "$dir.log"
 		return 1
 	fi
@@ -124,14 +157,14 @@ test_version()
 	: >"$log"
 	if ! make_system "$suite" "$dir" || ! copy_tree "$dir"; then
 		result="0 passed, 1 failed"
-		echo "FAILED: no Debian $suite for PostgreSQL $version"
+		echo "FAILED: no system $suite for PostgreSQL $version"
 	else
 		inside "$dir" make --no-print-directory -C /surfidx test 2>&1 | tee "$log" |
 			grep --line-buffered -Ev '^[0-9]+ passed, [0-9]+ failed$'
 		result=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -1)
 		found=$(inside "$dir" /surfidx/scripts/pg_config.sh) && found=$(inside "$dir" "$found" --version)
 		if [[ $found != "PostgreSQL $version"[!0-9]* ]]; then
-			echo "FAILED: Debian $suite has ${found:-no PostgreSQL}, not PostgreSQL $version"
+			echo "FAILED: $suite has ${found:-no PostgreSQL}, not PostgreSQL $version"
 			result="0 passed, 1 failed"
 		elif [ -z "$result" ]; then
 			echo "FAILED: the tests of PostgreSQL $version did not end, see $log"
@@ -144,9 +177,9 @@ test_version()
 
 # ---- main ----
 
-[ $# -gt 0 ] || set -- 15 17 18
+[ $# -gt 0 ] || set -- 15 16 17 18
 for version; do
-	[ -n "${SUITES[$version]}" ] || die "PostgreSQL $version is not one of: 15 17 18"
+	[ -n "${SUITES[$version]}" ] || die "PostgreSQL $version is not one of: 15 16 17 18"
 done
 check_machine
 mkdir -p "$DISTROS"
@@ -157,7 +190,7 @@ passed=0
 failed=0
 summary=
 for version; do
-	echo "# PostgreSQL $version, Debian ${SUITES[$version]}"
+	echo "# PostgreSQL $version, ${SUITES[$version]}"
 	test_version "$version" >"$DISTROS/out-$version.log" 2>&1 9>&- &
 done
 wait

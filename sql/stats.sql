@@ -37,6 +37,20 @@ SELECT delta_per_entry = 0 AS no_delta, merges, merged_entries, merge_groups > 0
 FROM surfidx_stat_indexes WHERE relname = 'sts' AND indexrelname IN ('sts_i', 'sts_t') ORDER BY indexrelname;
 SELECT * FROM sts_sums;
 
+-- What a dictionary saves: when it was made, and now that keys unlike those have come
+CREATE TABLE std AS SELECT 'user' || g * 7919 % 30011 || '@mail.example.org' AS s FROM generate_series(1, 6000) g;
+CREATE INDEX std_s ON std USING surfidx (s COLLATE "C") WITH (hope = double, merge_ratio = 10);
+CREATE VIEW std_rates AS
+SELECT j ->> 'scheme' AS scheme, (j ->> 'bytes')::int > 0 AS bytes, (j ->> 'leaves')::int AS leaves, (j ->> 'rate')::numeric AS rate, (j ->> 'rate_now')::numeric AS rate_now
+FROM (SELECT dictionaries -> 0 AS j FROM surfidx_stats('std_s', 0)) x;
+SELECT scheme, bytes, leaves > 0 AS leaves, rate BETWEEN 0.2 AND 0.9 AS rate, abs(rate_now - rate) < 0.02 AS rate_now FROM std_rates;
+UPDATE std SET s = s || abs(hashtext(s));
+VACUUM std;
+SELECT rate_now > 1.2 * rate AS rate_now FROM std_rates;
+SELECT dictionaries FROM surfidx_stats('sts_i');
+DROP VIEW std_rates;
+DROP TABLE std;
+
 -- A sample of a few blocks tells nearly the same; wrong numbers of blocks
 SELECT blocks_sampled, bytes_per_entry = (SELECT bytes_per_entry FROM surfidx_stats('sts_u', 0)) AS bytes,
 	abs(keys_per_entry / (SELECT keys_per_entry FROM surfidx_stats('sts_u', 0)) - 1) < 0.5 AS keys
@@ -82,6 +96,10 @@ CREATE ROLE sts_nobody;
 CREATE ROLE sts_monitor IN ROLE pg_stat_scan_tables;
 CREATE ROLE sts_reader IN ROLE pg_read_server_files;
 SET ROLE sts_nobody;
+SELECT surfidx_meta('sts_i');
+SELECT surfidx_runs('sts_i');
+SELECT surfidx_dictionaries('sts_i');
+SELECT surfidx_filters('sts_i');
 SELECT surfidx_stats('sts_i');
 SELECT count(*) FROM surfidx_stat_indexes;
 SELECT surfidx_page_stats('sts_i', 0);
@@ -91,7 +109,12 @@ SET ROLE sts_monitor;
 SELECT entries FROM surfidx_stats('sts_i');
 SELECT entries FROM surfidx_stat_indexes WHERE indexrelname = 'sts_i';
 SELECT surfidx_page_stats('sts_i', 0);
+SELECT surfidx_meta('sts_i');
 SET ROLE sts_reader;
+SELECT generations FROM surfidx_meta('sts_i');
+SELECT count(*) FROM surfidx_runs('sts_i');
+SELECT count(*) FROM surfidx_dictionaries('sts_i');
+SELECT filters > 0 AS filters FROM surfidx_filters('sts_t');
 SELECT kind FROM surfidx_page_stats('sts_i', 0);
 SELECT count(*) FROM surfidx_page_items('sts_i', 0);
 RESET ROLE;

@@ -101,6 +101,20 @@ sfx_inspect_log(Relation index, BlockNumber blkno, Page page, int64 *dead)
 	return n;
 }
 
+bool
+sfx_inspect_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+	bool		same;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	same = memcmp(BufferGetPage(buf), page, BLCKSZ) == 0;
+	if (same)
+		sfx_dict_attach(index, blkno, page, leaf, NULL);
+	UnlockReleaseBuffer(buf);
+	return same;
+}
+
 static void
 append_counts(StringInfo out, const char *what, const int64 *count, const char *const *name, int n)
 {
@@ -426,28 +440,6 @@ put_entry(Items *it, int part, const SfxEntry *e, bool dead)
 	MemoryContextReset(it->rowcxt);
 }
 
-/*
- * The dictionary of a leaf that was copied a moment ago.  It goes with the last leaf that needs it, and that may have been this one: so
- * it is looked for with the leaf's lock held, if the leaf still is what it was.
- */
-static void
-attach_dict(Look *look, SfxLeaf *leaf)
-{
-	Buffer		buf;
-
-	if (leaf->dictno == 0)
-		return;
-	buf = ReadBuffer(look->index, look->blkno);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (memcmp(BufferGetPage(buf), look->page.data, BLCKSZ) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("block %u of index \"%s\" was rewritten at this moment", look->blkno, RelationGetRelationName(look->index)),
-				 errhint("Ask again.")));
-	sfx_dict_attach(look->index, look->blkno, look->page.data, leaf, NULL);
-	UnlockReleaseBuffer(buf);
-}
-
 static void
 leaf_items(Items *it)
 {
@@ -457,7 +449,11 @@ leaf_items(Items *it)
 
 	if (sfx_leaf_open(&leaf, SfxPageBody(look->page.data), SfxPageBodyLen(look->page.data), look->order) < 0)
 		sfx_corrupt(look->index, look->blkno, "leaf header or directory");
-	attach_dict(look, &leaf);
+	if (leaf.dictno != 0 && !sfx_inspect_attach(look->index, look->blkno, look->page.data, &leaf))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("block %u of index \"%s\" was rewritten at this moment", look->blkno, RelationGetRelationName(look->index)),
+				 errhint("Ask again.")));
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0)

@@ -12,13 +12,17 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/sampling.h"
+#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(surfidx_stats);
 
@@ -26,7 +30,7 @@ enum
 {
 	ST_BYTES, ST_BLOCKS, ST_SAMPLED, ST_ENTRIES, ST_DELTA_ENTRIES, ST_DEAD_ENTRIES, ST_GENERATIONS, ST_RUNS, ST_LEVELS,
 	ST_PER_ENTRY, ST_KEYS, ST_TIDS, ST_PAYLOAD, ST_LEAF_OTHER, ST_LEAF_FREE, ST_INNER, ST_FILTERS, ST_DELTA, ST_DICTIONARIES, ST_FREE, ST_META,
-	ST_FILL, ST_CODECS,
+	ST_FILL, ST_CODECS, ST_DICTS,
 	ST_MERGES, ST_MERGED, ST_GROUPS, ST_LEAVES_WRITTEN, ST_BYTES_WRITTEN, ST_SECONDS, ST_AMPLIFICATION,
 	ST_FILTERS_ASKED, ST_FILTERS_DENIED, ST_FILTERS_WRONG,
 	STATS_COLUMNS
@@ -45,6 +49,7 @@ typedef struct Sample
 	int64		meta;			/* and gates */
 	int64		dead;			/* flagged entries of the log */
 	SfxLeafSums leaves;
+	SfxDictSum	dicts[SFX_MAX_DICTS];
 } Sample;
 
 static void
@@ -65,6 +70,7 @@ count_block(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNum
 		case SFX_PAGE_LEAF:
 			s->leaf++;
 			sfx_inspect_leaf(index, order, blkno, page.data, &s->leaves);
+			sfx_inspect_dicts(index, meta, order, blkno, page.data, s->dicts);
 			break;
 		case SFX_PAGE_INNER:
 			s->inner++;
@@ -159,28 +165,18 @@ check_logged(Relation index)
 				 errmsg("index \"%s\" is unlogged: a standby has nothing of it", RelationGetRelationName(index))));
 }
 
-Datum
-surfidx_stats(PG_FUNCTION_ARGS)
+/* All columns but the names of the view. */
+static void
+stats_of(Oid relid, int want, Datum *values, bool *nulls)
 {
-	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
-	int32		want = PG_GETARG_INT32(1);
-	BlockNumber nblocks;
-	TupleDesc	desc;
-	Datum		values[STATS_COLUMNS];
-	bool		nulls[STATS_COLUMNS] = {0};
+	Relation	index = sfx_open_index(relid, AccessShareLock);
 	Sample		s = {0};
+	BlockNumber nblocks;
 	SfxFilterCounts counts;
 	SfxMeta		meta;
 	int64		delta;
 	int64		entries;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != STATS_COLUMNS)
-		elog(ERROR, "surfidx_stats is declared with other columns than the library has");
-	if (want < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the number of blocks to look at must not be negative"),
-				 errhint("0 means all of them.")));
 	check_logged(index);
 	delta = sfx_inspect_meta(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
@@ -206,11 +202,84 @@ surfidx_stats(PG_FUNCTION_ARGS)
 		values[ST_FILL] = Float8GetDatum((double) s.leaves.bytes / s.leaf / SFX_BODY_CAPACITY);
 	nulls[ST_FILL] = s.leaf == 0;
 	values[ST_CODECS] = sfx_inspect_codecs(&s.leaves);
+	values[ST_DICTS] = sfx_inspect_dicts_json(&meta, s.dicts, (double) nblocks / s.blocks);
 	put_work(&meta, values, nulls);
 	sfx_activity_get(RelationGetRelid(index), &counts);
 	values[ST_FILTERS_ASKED] = Int64GetDatum((int64) counts.asked);
 	values[ST_FILTERS_DENIED] = Int64GetDatum((int64) counts.denied);
 	values[ST_FILTERS_WRONG] = Int64GetDatum((int64) counts.wrong);
 	relation_close(index, AccessShareLock);
+}
+
+/* May the error be the index's own, or is it one of this session (a cancel, a lock that was not to be had, no memory)? */
+static bool
+is_of_index(const ErrorData *edata)
+{
+	int			category = ERRCODE_TO_CATEGORY(edata->sqlerrcode);
+
+	return category != ERRCODE_OPERATOR_INTERVENTION && category != ERRCODE_INSUFFICIENT_RESOURCES &&
+		category != ERRCODE_TRANSACTION_ROLLBACK && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/* The same, in a subtransaction: where the index cannot be read, a WARNING and NULLs. */
+static void
+try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		stats_of(relid, want, values, nulls);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(cxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (!is_of_index(edata))
+			ReThrowError(edata);
+		memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
+		/* one that was dropped a moment ago is nobody's trouble */
+		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+			ereport(WARNING,
+					(errcode(edata->sqlerrcode),
+					 errmsg("index \"%s\" cannot be looked at: %s", get_rel_name(relid), edata->message),
+					 edata->hint ? errhint("%s", edata->hint) : 0));
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+}
+
+/*
+ * surfidx_stats(index regclass, sample_blocks integer, strict boolean): sample_blocks 0: all of them.  Not strict: an index that
+ * cannot be read is a WARNING and a row of NULLs, so that a query over all indexes goes on.
+ */
+Datum
+surfidx_stats(PG_FUNCTION_ARGS)
+{
+	int32		want = PG_GETARG_INT32(1);
+	TupleDesc	desc;
+	Datum		values[STATS_COLUMNS];
+	bool		nulls[STATS_COLUMNS] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != STATS_COLUMNS)
+		elog(ERROR, "surfidx_stats is declared with other columns than the library has");
+	if (want < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the number of blocks to look at must not be negative"),
+				 errhint("0 means all of them.")));
+	if (PG_GETARG_BOOL(2))
+		stats_of(PG_GETARG_OID(0), want, values, nulls);
+	else
+		try_stats_of(PG_GETARG_OID(0), want, values, nulls);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

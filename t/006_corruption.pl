@@ -15,6 +15,7 @@ $node->safe_psql('postgres', "VACUUM t; REINDEX TABLE t");
 change_rows($node, 500, 2);
 check_indexes($node, 'before');
 
+my $indexes = $node->safe_psql('postgres', "SELECT indexrelname FROM surfidx_stat_indexes WHERE relname = 't' ORDER BY indexrelname = 't_s', 1");
 my $file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('t_s')");
 $node->stop;
 my $good = slurp_file($file);
@@ -98,6 +99,12 @@ foreach my $damage (@damages)
 	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT surfidx_check('t_s', false)");
 	isnt($rc, 0, "$what: found");
 	like($err, $expect // $named, "$what: the error tells where");
+	# the view has the others all the same, and says what is wrong with this one if its pages show it
+	($rc, $out, $err) = $node->psql('postgres', "SELECT indexrelname, bytes IS NULL FROM surfidx_stat_indexes WHERE relname = 't' ORDER BY indexrelname = 't_s', 1");
+	is($rc, 0, "$what: the view goes on");
+	is($out =~ s/^(.*)\|f$/$1/mgr =~ s/\|t$//r, $indexes, "$what: the view has all indexes");
+	is($out =~ /^t_s\|t$/m, $err =~ /WARNING:  index "t_s" cannot be looked at/, "$what: a warning goes with NULLs");
+	like($err, qr/WARNING:  index "t_s" cannot be looked at/, "$what: the view warns") if $what =~ /metapage|magic|random/;
 	last unless read_all($what);
 	$node->stop;
 }
