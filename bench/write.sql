@@ -46,12 +46,11 @@ BEGIN
 END
 $$;
 
--- Insert pages [first, last) of "more" in pieces, each a transaction. Checkpoints: that many, evenly spread, one at the start.
+-- Insert pages [first, last) of "more" in 100 pieces, each a transaction. Checkpoints: that many, evenly spread, one at the start.
 CREATE PROCEDURE bench.write(key_set text, what text, am text, first int, last int, checkpoints int)
 LANGUAGE plpgsql AS $$
 DECLARE
-	step int := greatest(1, (last - first) / (100 / checkpoints * checkpoints));
-	piece int := 0;
+	pages int := last - first;
 	added bigint;
 	n float8 := 0;
 	all_rows float8;
@@ -63,12 +62,12 @@ BEGIN
 	COMMIT;
 	wal := pg_current_wal_insert_lsn();
 	c0 := bench.all_cpu();
-	FOR p IN first..last - 1 BY step LOOP
+	FOR piece IN 0..99 LOOP
 		IF piece > 0 AND piece % (100 / checkpoints) = 0 THEN
 			CHECKPOINT;
 		END IF;
-		piece := piece + 1;
-		INSERT INTO w SELECT k FROM more WHERE ctid >= format('(%s,0)', p)::tid AND ctid < format('(%s,0)', least(last, p + step))::tid;
+		INSERT INTO w SELECT k FROM more
+			WHERE ctid >= format('(%s,0)', first + pages * piece / 100)::tid AND ctid < format('(%s,0)', first + pages * (piece + 1) / 100)::tid;
 		GET DIAGNOSTICS added = ROW_COUNT;
 		n := n + added;
 		COMMIT;
