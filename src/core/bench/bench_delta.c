@@ -1,7 +1,7 @@
 /*
  * bench_delta.c - insert and lookup times and space of the delta's B+tree
  *
- *	cc -std=c11 -O2 -I src/core src/core/bench/bench_delta.c src/core/delta.c -o bench_delta && ./bench_delta
+ *	cc -std=c11 -O2 -I src/core src/core/bench/bench_delta.c src/core/delta*.c -o bench_delta && ./bench_delta
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"

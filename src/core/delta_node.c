@@ -1,0 +1,249 @@
+/*-------------------------------------------------------------------------
+ * delta_node.c - one node of the delta, and the way to a leaf
+ *-------------------------------------------------------------------------
+ */
+#include "delta_node.h"
+
+void
+sfx_node_init(Node *nd, int level)
+{
+	memset(nd, 0, HEADER);
+	nd->level = (uint8_t) level;
+	nd->low = SFX_NODE_SIZE;
+}
+
+static int
+search_order(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
+{
+	int			lo = 0,
+				hi = nd->n;
+
+	*equal = false;
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		Cell		cell;
+		int			c;
+
+		read_cell(nd, mid, &cell);
+		c = sfx_order_cmp_pos(order, &cell.pos, p);
+		if (c == 0)
+		{
+			*equal = true;
+			return mid;
+		}
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int
+sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
+{
+	int			lo = 0,
+				hi = nd->n;
+	uint32_t	plen = nd->plen;
+	uint32_t	fixed = fixed_part(nd);
+	uint32_t	head;
+
+	if (order)
+		return search_order(nd, p, order, equal);
+	*equal = false;
+	if (hi == 0)
+		return 0;
+	if (plen > 0)
+	{
+		uint32_t	m = p->len < plen ? p->len : plen;
+		int			c = sfx_memcmp(p->key, node_prefix(nd), m);
+
+		if (c > 0)
+			return hi;
+		if (c < 0 || p->len < plen)
+			return 0;
+	}
+	head = head_of(p->key, p->len, plen);
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		uint64_t	s = nd->slot[mid];
+		int			c = (slot_head(s) > head) - (slot_head(s) < head);
+
+		if (c == 0)
+		{
+			const uint8_t *key = body_at(nd, s) + fixed;
+
+			c = sfx_cmp_bytes(key + plen, slot_keylen(s) - plen, p->key + plen, p->len - plen);
+			if (c == 0)
+			{
+				Cell		cell;
+
+				read_cell(nd, mid, &cell);
+				c = (cell.pos.tid > p->tid) - (cell.pos.tid < p->tid);
+			}
+			if (c == 0)
+			{
+				*equal = true;
+				return mid;
+			}
+		}
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint64_t
+sfx_node_write(Node *nd, const Cell *c)
+{
+	bool		tail = has_tail(nd, c);
+	uint8_t    *b;
+
+	nd->low -= (uint16_t) body_size(nd, c);
+	b = (uint8_t *) nd + nd->low;
+	if (nd->level == 0)
+		put_tid(b, c->pos.tid);
+	else
+		sfx_put32(b, c->child);
+	b += fixed_part(nd);
+	if (c->pos.len > 0)
+		memcpy(b, c->pos.key, c->pos.len);
+	b += c->pos.len;
+	if (tail && nd->level > 0)
+		put_tid(b, c->pos.tid);
+	else if (tail)
+	{
+		sfx_put16(b, (uint16_t) c->paylen);
+		memcpy(b + 2, c->payload, c->paylen);
+	}
+	return make_slot(head_of(c->pos.key, c->pos.len, nd->plen), tail, nd->low, c->pos.len);
+}
+
+/* Write all bodies anew without the dead ones, in entry order. */
+static void
+compact(Node *nd)
+{
+	uint64_t	copy[SFX_NODE_SIZE / 8];
+	const Node *old = (const Node *) copy;
+
+	memcpy(copy, nd, SFX_NODE_SIZE);
+	nd->low = SFX_NODE_SIZE;
+	nd->garbage = 0;
+	for (int i = nd->n - 1; i >= 0; i--)
+	{
+		uint32_t	size = stored_size(old, i);
+		uint64_t	s = old->slot[i];
+
+		nd->low -= (uint16_t) size;
+		memcpy((uint8_t *) nd + nd->low, body_at(old, s), size);
+		nd->slot[i] = make_slot(slot_head(s), slot_tail(s), nd->low, slot_keylen(s));
+	}
+}
+
+void
+sfx_node_set_prefix(Node *nd, const uint8_t *key, uint32_t plen)
+{
+	nd->plen = (uint16_t) plen;
+	if (plen > 0)
+		memcpy(nd->prefix, key, plen < PREFIX_INLINE ? plen : PREFIX_INLINE);
+}
+
+/* Before key comes in: shrink the prefix to what it shares, and renew the heads then. */
+static void
+adapt_prefix(Node *nd, const uint8_t *key, uint32_t len)
+{
+	uint32_t	plen;
+
+	if (nd->n == 0)
+	{
+		sfx_node_set_prefix(nd, key, len);
+		return;
+	}
+	plen = sfx_lcp(node_prefix(nd), nd->plen, key, len);
+	if (plen == nd->plen)
+		return;
+	sfx_node_set_prefix(nd, key, plen);
+	for (int i = 0; i < nd->n; i++)
+	{
+		uint64_t	s = nd->slot[i];
+
+		nd->slot[i] = (uint64_t) head_of(key_at(nd, i), slot_keylen(s), plen) << 32 | (uint32_t) s;
+	}
+}
+
+void
+sfx_node_insert(Node *nd, int i, const Cell *c, const SfxOrder *order)
+{
+	bool		follows = i == nd->last + 1;
+
+	if (order == NULL)
+		adapt_prefix(nd, c->pos.key, c->pos.len);
+	if (free_room(nd) - nd->garbage < SLOT + body_size(nd, c))
+		compact(nd);
+	memmove(&nd->slot[i + 1], &nd->slot[i], (size_t) (nd->n - i) * SLOT);
+	nd->n++;
+	nd->slot[i] = sfx_node_write(nd, c);
+	nd->run = !follows ? 0 : nd->run < UINT8_MAX ? nd->run + 1 : nd->run;
+	nd->last = (uint16_t) i;
+}
+
+void
+sfx_node_delete(Node *nd, int i)
+{
+	nd->garbage += (uint16_t) stored_size(nd, i);
+	nd->n--;
+	memmove(&nd->slot[i], &nd->slot[i + 1], (size_t) (nd->n - i) * SLOT);
+	nd->run = 0;
+}
+
+Node *
+sfx_node_new(SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t *ref)
+{
+	Node	   *nd;
+
+	*ref = a->alloc(a->ctx);
+	nd = node_addr(a, *ref);
+	sfx_node_init(nd, level);
+	d->nodes++;
+	return nd;
+}
+
+void
+sfx_node_free(SfxDelta *d, const SfxNodeAlloc *a, uint32_t ref)
+{
+	a->free(a->ctx, ref);
+	d->nodes--;
+}
+
+uint32_t
+sfx_node_find_leaf(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *p, Path *path)
+{
+	uint32_t	ref = d->root;
+
+	for (int level = (int) d->height - 1;; level--)
+	{
+		Node	   *nd = node_addr(a, ref);
+		int			i = 0;
+		bool		equal;
+
+		if (path)
+		{
+			path->node[level] = nd;
+			path->ref[level] = ref;
+		}
+		if (level == 0)
+			return ref;
+		if (p)
+		{
+			i = sfx_node_search(nd, p, a->order, &equal);
+			i += equal;
+		}
+		if (path)
+			path->child[level] = i;
+		ref = child_at(nd, i);
+	}
+}

@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ * delta_read.c - cursors over the delta's entries
+ *-------------------------------------------------------------------------
+ */
+#include "delta_node.h"
+
+bool
+sfx_delta_seek(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxCursor *c)
+{
+	const Node *nd;
+	bool		equal;
+
+	c->node = SFX_NODE_NULL;
+	c->slot = 0;
+	if (d->height == 0)
+		return false;
+	c->node = sfx_node_find_leaf(d, a, pos, NULL);
+	nd = node_addr(a, c->node);
+	if (pos)
+		c->slot = sfx_node_search(nd, pos, a->order, &equal);
+	if (c->slot == nd->n)
+	{
+		c->node = nd->next;
+		c->slot = 0;
+	}
+	return c->node != SFX_NODE_NULL;
+}
+
+bool
+sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxCursor *c)
+{
+	const Node *nd;
+	bool		equal;
+
+	c->node = SFX_NODE_NULL;
+	c->slot = 0;
+	if (d->height == 0)
+		return false;
+	if (pos)
+	{
+		c->node = sfx_node_find_leaf(d, a, pos, NULL);
+		c->slot = sfx_node_search(node_addr(a, c->node), pos, a->order, &equal);
+		return sfx_delta_prev(d, a, c);
+	}
+	c->node = d->root;
+	for (nd = node_addr(a, c->node); nd->level > 0; nd = node_addr(a, c->node))
+		c->node = child_at(nd, nd->n);
+	c->slot = nd->n - 1;
+	return true;
+}
+
+double
+sfx_delta_below(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
+{
+	double		share = 0,
+				width = 1;
+	Path		path;
+	bool		equal;
+
+	if (d->height == 0)
+		return 0;
+	(void) sfx_node_find_leaf(d, a, pos, &path);
+	for (int level = (int) d->height - 1; level > 0; level--)
+	{
+		width /= path.node[level]->n + 1;
+		share += width * path.child[level];
+	}
+	share += width * sfx_node_search(path.node[0], pos, a->order, &equal) / path.node[0]->n;
+	return share * (double) d->nentries;
+}
+
+void
+sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxEntry *e)
+{
+	Cell		x;
+
+	(void) d;
+	read_cell(node_addr(a, c->node), c->slot, &x);
+	e->key = x.pos.key;
+	e->keylen = x.pos.len;
+	e->tid = x.pos.tid;
+	e->payload = x.payload;
+	e->paylen = x.paylen;
+}
+
+bool
+sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c)
+{
+	const Node *nd;
+
+	(void) d;
+	if (c->node == SFX_NODE_NULL)
+		return false;
+	nd = node_addr(a, c->node);
+	if (c->slot + 1 < nd->n)
+	{
+		c->slot++;
+		return true;
+	}
+	c->node = nd->next;
+	c->slot = 0;
+	return c->node != SFX_NODE_NULL;
+}
+
+bool
+sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c)
+{
+	(void) d;
+	if (c->node == SFX_NODE_NULL)
+		return false;
+	if (c->slot > 0)
+	{
+		c->slot--;
+		return true;
+	}
+	c->node = node_addr(a, c->node)->prev;
+	if (c->node == SFX_NODE_NULL)
+		return false;
+	c->slot = node_addr(a, c->node)->n - 1;
+	return true;
+}
