@@ -17,6 +17,10 @@ CREATE MATERIALIZED VIEW m AS SELECT 1 AS k;
 CREATE UNIQUE INDEX m_k ON m USING surfidx (k);
 REFRESH MATERIALIZED VIEW CONCURRENTLY m;
 INSERT INTO r VALUES (1) ON CONFLICT (k int4_ops) DO NOTHING;
+SET surfidx.onconflict_lift = off;
+INSERT INTO r VALUES (7) ON CONFLICT DO NOTHING;
+DELETE FROM r;
+RESET surfidx.onconflict_lift;
 -- rows routed to a partition that has a unique index of its own
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
 CREATE UNIQUE INDEX p1_k ON p1 USING surfidx (k);

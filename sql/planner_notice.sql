@@ -19,12 +19,17 @@ TRUNCATE n;
 ALTER TABLE n ALTER a TYPE int8;
 CREATE TABLE n2 (LIKE n INCLUDING INDEXES);
 DO $$ BEGIN CREATE UNIQUE INDEX n_ba ON n USING surfidx (b, a); END $$;
+CREATE TABLE n3 (a int, EXCLUDE USING surfidx (a WITH =));
 -- nor when it fails
 INSERT INTO n VALUES (-1, 1), (-2, 1);
 CREATE UNIQUE INDEX n_fails ON n USING surfidx (b);
 CREATE UNIQUE INDEX n_fails ON n USING nosuchmethod (b);
 -- IF NOT EXISTS that creates
 CREATE UNIQUE INDEX IF NOT EXISTS n_new ON n USING surfidx (a, b);
+-- with the lift off there is more
+SET surfidx.onconflict_lift = off;
+CREATE UNIQUE INDEX n_unlifted ON n USING surfidx (b, a);
+RESET surfidx.onconflict_lift;
 SET surfidx.unique_notice = off;
 CREATE UNIQUE INDEX n_quiet ON n USING surfidx (a DESC);
-DROP TABLE n, n2;
+DROP TABLE n, n2, n3;

@@ -10,7 +10,7 @@
  *	surfidx.onconflict_lift	Before 18 the executor refuses to prepare a unique index that is not a btree for
  *							ON CONFLICT, though nothing that it does then depends on that.  So the indexes are
  *							prepared before it comes to it.
- *	surfidx.unique_notice	What cannot be lifted before 18 is said when a unique index is created.
+ *	surfidx.unique_notice	What cannot be lifted on this version is said when a unique index is created.
  *
  * All hooks call those who were there before them first.
  *-------------------------------------------------------------------------
@@ -82,12 +82,12 @@ sfx_planner_init(void)
 	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
 	prev_relation_info = get_relation_info_hook;
 	get_relation_info_hook = lift_relation_info;
+	prev_utility = ProcessUtility_hook;
+	ProcessUtility_hook = notice_utility;
 	if (!SFX_UNIQUE_MEANS_BTREE)
 		return;
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = lift_executor_start;
-	prev_utility = ProcessUtility_hook;
-	ProcessUtility_hook = notice_utility;
 }
 
 /* ------------------------------------------------------------------ plans
@@ -362,6 +362,28 @@ deserves_notice(Node *parsetree, ProcessUtilityContext context)
 		!(stmt->if_not_exists && name_is_taken(stmt));
 }
 
+/* What this version of core, with the lifts as they are set, does not let a unique surfidx index do. */
+static char *
+describe_refusals(void)
+{
+	StringInfoData s;
+
+	initStringInfo(&s);
+	appendStringInfoString(&s, "A unique surfidx index cannot be made a PRIMARY KEY or UNIQUE constraint, ");
+	if (SFX_UNIQUE_MEANS_BTREE)
+	{
+		appendStringInfoString(&s, "be referenced by foreign keys, enforce UNIQUE on a partitioned table, "
+							   "serve REFRESH MATERIALIZED VIEW CONCURRENTLY, ");
+		if (SFX_APPLY_MEANS_BTREE)
+			appendStringInfoString(&s, "be REPLICA IDENTITY of a table to which logical replication is applied, ");
+		appendStringInfoString(&s, onconflict_lift ?
+							   "be on a partition to which INSERT ... ON CONFLICT routes rows, " :
+							   "be on a table or partition that is the target of INSERT ... ON CONFLICT (surfidx.onconflict_lift is off), ");
+	}
+	appendStringInfoString(&s, "or be found by a conflict target that names an operator class.");
+	return s.data;
+}
+
 static void
 notice_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 			   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
@@ -379,9 +401,7 @@ notice_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 		return;
 	ereport(NOTICE,
 			(errmsg("this version of PostgreSQL accepts only btree for some uses of a unique index on table \"%s\"", table),
-			 errdetail("A unique surfidx index cannot be referenced by foreign keys, enforce UNIQUE on a partitioned table, "
-					   "serve REFRESH MATERIALIZED VIEW CONCURRENTLY, or become a constraint through "
-					   "ADD PRIMARY KEY or ADD UNIQUE USING INDEX."),
-			 errhint("Use a unique btree index instead where one of these is needed. "
+			 errdetail("%s", describe_refusals()),
+			 errhint("Where one of these is needed, use a unique btree index instead, or one of the ways around in surfidx's docs/unique.md. "
 					 "Set surfidx.unique_notice to off to silence this notice.")));
 }
