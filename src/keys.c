@@ -10,6 +10,8 @@
  */
 #include "keys.h"
 
+#include "structure.h"
+
 #include "access/detoast.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_collation.h"
@@ -36,6 +38,7 @@ static void check_raw_column(Relation index, int attno, Oid collation);
 static bool is_string_type(Oid type);
 static void check_pattern_class(Relation index, int attno, Oid collation);
 static bool is_image_equal(Relation index, int attno, Oid collation);
+static const SfxStructure *column_structure(Relation index, int attno);
 
 /* ------------------------------------------------------------------ the description of an index's keys */
 
@@ -71,6 +74,16 @@ sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
 		kd->nrests += col->enc->rest != NULL;
 		kd->grows |= col->enc->room != NULL;
 	}
+	for (int i = kd->nkeys; i < kd->natts; i++)
+		kd->col[i].structure = column_structure(index, i);
+}
+
+static const SfxStructure *
+column_structure(Relation index, int attno)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), attno);
+
+	return sfx_structure_of(att->atttypid, att->attlen);
 }
 
 /* A column is raw where its class has no byte encoding, or the collation does not compare bytes. */
@@ -92,6 +105,7 @@ init_column(SfxColumn *col, Relation index, int attno)
 		col->enc = NULL;
 	col->raw = col->enc == NULL;
 	col->counted = col->raw && col->typlen == -1 && !is_string_type(col->type);
+	col->structure = col->raw ? column_structure(index, attno) : NULL;
 	if (col->raw || col->enc->needs_c_collation)
 		check_raw_column(index, attno, col->collation);
 	if (OidIsValid(col->collation))
@@ -566,7 +580,12 @@ decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *
 	char	   *out;
 
 	if (col->raw)
-		return MAXALIGN(sfx_raw_get(col, p, len, value, arena));
+	{
+		used = MAXALIGN(sfx_raw_get(col, p, len, value, arena));
+		if (col->structure && !SFX_MUTANT("believe raw values"))
+			sfx_structure_check(col->structure, *value);
+		return used;
+	}
 	p = encoded_bytes(col, p, &len);
 	out = decode_room(col, p, len, NULL, 0, arena, &room);
 	*value = col->enc->decode(p, len, out, room, &used);

@@ -11,6 +11,7 @@
  * As in btree's tuples, long compressible values are compressed and nothing stays out of line.
  *-------------------------------------------------------------------------
  */
+#include "structure.h"
 #include "surfidx.h"
 
 #include "access/detoast.h"
@@ -175,6 +176,22 @@ stored_size(Relation index, Form_pg_attribute att, const uint8 *p, Size avail)
 	return zero - p + 1;
 }
 
+static void
+payload_error_context(void *arg)
+{
+	errcontext("reading an INCLUDE column of surfidx index \"%s\"", RelationGetRelationName((Relation) arg));
+}
+
+static void
+check_value(const SfxKeyDesc *kd, Relation index, int attno, Datum value)
+{
+	ErrorContextCallback context = {.callback = payload_error_context,.arg = index,.previous = error_context_stack};
+
+	error_context_stack = &context;
+	sfx_structure_check(kd->col[attno].structure, value);
+	error_context_stack = context.previous;
+}
+
 void
 sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
 				   Datum *values, bool *isnull, char *arena)
@@ -196,6 +213,8 @@ sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, i
 		size = stored_size(index, att, payload + off, len - off);
 		memcpy(arena, payload + off, size);
 		values[i] = fetch_att(arena, att->attbyval, att->attlen);
+		if (kd->col[i].structure)
+			check_value(kd, index, i, values[i]);
 		arena += MAXALIGN(size);
 		off += size;
 	}

@@ -137,6 +137,7 @@ typedef struct SfxColumn
 	bool		raw;			/* no byte order: datum bytes, compared by the class's support function 1 */
 	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);	/* the encoding's, kept where a collation makes it raw */
 	bool		counted;		/* raw, of varying width and not a string: a length stands before the bytes */
+	const struct SfxStructure *structure;	/* raw and INCLUDE columns: what to hold values against (structure.h), or NULL */
 } SfxColumn;
 
 typedef struct SfxKeyDesc
@@ -147,13 +148,13 @@ typedef struct SfxKeyDesc
 	bool		grows;			/* some column's values may be much longer than their bytes (SfxEncoding.room) */
 	bool		comparator;		/* comparator key space: some column is raw */
 	bool		image_equal;	/* equal keys have equal bytes, rests aside */
-	SfxColumn	col[INDEX_MAX_KEYS];
+	SfxColumn	col[INDEX_MAX_KEYS];	/* of INCLUDE columns only structure is set */
 } SfxKeyDesc;
 
 #define SFX_ENCODING_PROC	7	/* support function number; 1 to 6 are as btree's */
 #define SFX_NPROCS			7
 
-/* Fill *kd for an index.  ERROR if a column's collation or class cannot be served. */
+/* Fill *kd for an index; parts of it are palloced.  ERROR if a column's collation or class cannot be served. */
 extern void sfx_keydesc_init(SfxKeyDesc *kd, Relation index);
 
 /* Encode all key columns; the length.  In the comparator key space long values are compressed if the key is too large

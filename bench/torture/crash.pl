@@ -32,6 +32,6 @@ while (!@problems && time - $start < $opt{seconds} && (!$opt{cycles} || $crash->
 print map { substr($_, 0, 1500) . "\n" } @problems;
 $crash->end;
 system('cp', '-a', $crash->{server}{base}, $opt{keep}) if @problems && $opt{keep};
-printf "%d cycles in %d s, seed %d, killed: %s; %d pages torn; %s\n", $crash->{cycles}, time - $start, $opt{seed},
-	join(', ', map { "$_ $crash->{victims}{$_}" } sort keys %{ $crash->{victims} }), $crash->{torn}, @problems ? 'FAILED' : 'all well';
+printf "%d cycles in %d s, seed %d, killed: %s; %d pages torn; %s; %s\n", $crash->{cycles}, time - $start, $opt{seed},
+	join(', ', map { "$_ $crash->{victims}{$_}" } sort keys %{ $crash->{victims} }), $crash->{torn}, $crash->dictionaries, @problems ? 'FAILED' : 'all well';
 exit(@problems ? 1 : 0);

@@ -17,7 +17,8 @@ use SurfServer;
 
 # Where a test build (src/stop.h) can be made to crash.
 my @stops = ('append', 'log page allocated', 'extended', 'unique checked', 'frozen', 'merge lock', 'swap', 'unlinked', 'group swapped', 'group merged',
-	'drop generation', 'generation dropped', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'parent split', 'epoch raised');
+	'drop generation', 'generation dropped', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'parent split', 'epoch raised',
+	'dictionary made', 'dictionary found', 'dictionary page moved');
 
 use constant MAX_ROWS => 30000;
 
@@ -43,12 +44,14 @@ my %indexes = (
 	t_c => ['(s COLLATE "en-x-icu", v)', ''],
 	t_a => ['(a, k)', '']);
 
-# Storage parameters change all the while; what is not rewritten keeps its old form.
+my @dictionaries = ('auto', 'auto', 'auto', 'off', 'single', 'double', '3grams', '4grams', 'alm', 'alm_improved');
+
+# Storage parameters change all the while; what is not rewritten keeps its old form, so that leaves of several dictionaries stand side by side.
 sub filter
 {
 	my $kind = pick('none', 'bloom', 'surf', 'surf');
 
-	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '');
+	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '') . ", hope = '" . pick(@dictionaries) . "'";
 }
 
 my $schema = <<'END';
@@ -166,12 +169,16 @@ sub add_standby
 
 # ------------------------------------------------------------------------------------------ what the sessions do
 
+# Keys of several kinds, each of which wants another dictionary.
+my @kinds = ("'path/' || h % 100 || '/' || md5(g::text)", "'path/' || h % 100 || '/' || md5(g::text)", "'https://www.example.org/documents/' || h % 1000 || '/page-' || g || '.html'",
+	"upper(md5(h::text))", "'Invoice of ' || to_char('2020-01-01'::date + (h % 900)::int, 'Day, DD Month YYYY') || ' no. ' || h % 100000");
+
 sub insert
 {
 	my ($n) = @_;
 	my $salt = rnd(1e9);
 
-	return "INSERT INTO t (k, s, u, b, l, d, v) SELECT h % " . pick(10, 1000, 4000000000) . ", 'path/' || h % 100 || '/' || md5(g::text), md5(h::text)::uuid, "
+	return "INSERT INTO t (k, s, u, b, l, d, v) SELECT h % " . pick(10, 1000, 4000000000) . ', ' . pick(@kinds) . ', md5(h::text)::uuid, '
 	  . "substr(decode(md5(h::text), 'hex'), 1, (h % 6)::int), repeat(chr(97 + (h % 26)::int), 20 + (h % " . pick(20, 20, 300) . ")::int) || h % 50, "
 	  . "'2020-01-01'::timestamptz + h % 100000 * interval '1 min', h % 1000 FROM (SELECT g, abs(hashint8extended(g, $salt)) h FROM generate_series(1, $n) g) x";
 }
@@ -225,6 +232,8 @@ sub change
 	return insert(1 + rnd(pick(5, 100, 1500))) if $x < 0.5;
 	return 'UPDATE t SET k = k + 1, v = v + 1 WHERE ' . range() if $x < 0.62;
 	return "UPDATE t SET s = s || 'x' WHERE " . range() . ' AND length(s) < 200' if $x < 0.65;
+	# a whole kind of keys: nobody needs its dictionary any more
+	return "DELETE FROM t WHERE s ~ '" . pick('^path/', '^https:', '^Invoice', '^[0-9A-F]{32}') . "'" if chance(0.01);
 	return 'DELETE FROM t WHERE ' . range() . $delete_share if $x < 0.85;
 	return "BEGIN;\n" . insert(100) . ";\nSAVEPOINT a;\n" . change() . ";\nROLLBACK TO a;\n" . insert(1 + rnd(20)) . ";\n" . pick('COMMIT', 'ROLLBACK') if $x < 0.95;
 	return 'DELETE FROM t WHERE id < (SELECT last_value FROM ids) - ' . $max_rows;
@@ -239,7 +248,7 @@ sub care
 	return interrupted(care()) if chance(0.15);
 	return "BEGIN;\nTRUNCATE t;\n" . insert(50) . ";\nROLLBACK" if chance(0.01);
 	return 'VACUUM c' if chance(0.1);
-	return "ALTER INDEX $index SET (" . filter() . ')' if chance(0.05);
+	return "ALTER INDEX $index SET (" . filter() . ')' if chance(0.12);
 	return "SELECT surfidx_merge('$index')" if $x < 0.5;
 	return 'VACUUM t' if $x < 0.75;
 	return 'VACUUM (INDEX_CLEANUP ON) t' if $x < 0.9;
@@ -256,7 +265,7 @@ sub read_query
 	my $k = rnd(1000);
 
 	return 'SELECT k FROM t WHERE k BETWEEN ' . rnd($k + 1) . " AND $k" if $x < 0.2;
-	return "SELECT s FROM t WHERE s >= 'path/" . rnd(99) . "' AND s < 'path/" . rnd(99) . "'" if $x < 0.35;
+	return "SELECT s FROM t WHERE s >= '" . pick('path/' . rnd(99), 'https://www.example.org/documents/' . $k, 'Invoice of ' . pick('M', 'S'), sprintf('%02X', rnd(256))) . "' AND s < 'path/" . rnd(99) . "'" if $x < 0.35;
 	return 'SELECT k, b, v FROM t WHERE k IN (' . join(', ', map { rnd(12) } 1 .. 3) . ') AND b >= \'\x' . sprintf('%02x', rnd(256)) . "'" if $x < 0.5;
 	return "SELECT id, k FROM t WHERE id BETWEEN " . join(' AND ', sort { $a <=> $b } rnd(100000), rnd(100000)) if $x < 0.53;
 	return 'SELECT u FROM t WHERE u IN (SELECT md5(g::text)::uuid FROM generate_series(' . $k . ', ' . ($k + 20) . ') g)' if $x < 0.56;
@@ -517,7 +526,8 @@ sub bring_down
 	my $end = time + $seconds;
 	my $point = $self->{stops} && chance(0.6) ? pick(@stops) : undef;
 
-	$server->query_once("SELECT stop_set('$point', 'crash', " . rnd(pick(3, 20, 1000)) . ')') if $point;
+	# a dictionary is not made every second
+	$server->query_once("SELECT stop_set('$point', 'crash', " . rnd($point =~ /^dictionary (?!found)/ ? 2 : pick(3, 20, 1000)) . ')') if $point;
 	$self->{standby}->query_once("SELECT stop_set('page of group redone', 'crash', " . rnd(100) . ')') if $self->{standby} && $self->{stops} && chance(0.3);
 	sleep 0.02 while time < $end && (!$point || $server->postmaster_alive);
 	$server->query_once("SELECT stop_release('$point')") if $point && $server->postmaster_alive;
@@ -623,7 +633,36 @@ sub tidy
 
 	$s->query("DROP INDEX $_") for @{ $r->{rows} };
 	$self->{rows} = $s->value('SELECT count(*) FROM t');
+	$self->count_dictionaries($s);
 	$s->end;
+}
+
+# How many were made (the highest number that was seen of each build), and how many of those are gone.
+sub count_dictionaries
+{
+	my ($self, $s) = @_;
+
+	for my $row (@{ $s->query("SELECT pg_relation_filenode(c.oid), count(*), max(d.dictionary) FROM pg_class c, surfidx_dictionaries(c.oid) d
+		WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'surfidx') GROUP BY 1")->{rows} })
+	{
+		my ($file, $listed, $last) = split /\|/, $row;
+
+		$self->{dictionaries}{$file} = [$last, $last - $listed];
+	}
+}
+
+# "N dictionaries, N of them dropped"
+sub dictionaries
+{
+	my ($self) = @_;
+	my ($made, $dropped) = (0, 0);
+
+	for (values %{ $self->{dictionaries} })
+	{
+		$made += $_->[0];
+		$dropped += $_->[1];
+	}
+	return "$made dictionaries, $dropped of them dropped";
 }
 
 # The standby becomes a primary and must be as good as one.

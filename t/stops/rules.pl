@@ -650,6 +650,27 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 	cmp_ok($crashes, '>', 1, "$crashes crashes");
 };
 
+# ------------------------------------------------------------------------------------------ damage (P2)
+
+scenario 'a length inside an array that runs beyond it', ['believe raw values'], sub {
+	build(1, 'CREATE TABLE a (x text[]); CREATE INDEX a_x ON a USING surfidx (x)');
+	sql("INSERT INTO a SELECT ARRAY['needle', g::text] FROM generate_series(1, 20) g; CHECKPOINT");
+	my $path = server()->{data} . '/' . sql("SELECT pg_relation_filepath('a_x')");
+	restart('fast', sub {
+		open(my $f, '+<:raw', $path) or die "$path: $!";
+		local $/;
+		my $bytes = <$f>;
+		# a varlena's header counts itself
+		is($bytes =~ s/\x28\0\0\0needle/pack('L', 0x3ffffffc << 2 & 0xfffffffc) . 'needle'/ge, 20, 'elements found');
+		seek($f, 0, 0);
+		print $f $bytes;
+		close $f;
+	});
+	is(error_of('SELECT count(x::text) FROM (SELECT x FROM a ORDER BY x) s', reader()), 'XX002', 'an error, not a wild read');
+	is(sql("REINDEX INDEX a_x; SELECT surfidx_check('a_x', true, true)"), '', 'REINDEX heals');
+	sql('DROP TABLE a');
+};
+
 # Inner pages without a downlink, as the check says at DEBUG1.
 sub lagging
 {
