@@ -272,4 +272,48 @@ sfx_bits_pack(uint8_t *p, const uint64_t *v, int n, uint64_t base, unsigned w)
 	return sfx_bits_end(&b);
 }
 
+/* ---- masks ---- */
+
+/* The runs of ones in a mask, lowest first: what gathers and scatters its bits. */
+typedef struct SfxRuns
+{
+	int			n;
+	uint8_t		shift[32];
+	uint8_t		len[32];
+} SfxRuns;
+
+static inline void
+sfx_runs_find(uint64_t mask, SfxRuns *r)
+{
+	unsigned	at = 0;
+
+	r->n = 0;
+	while (mask)
+	{
+		unsigned	s = (unsigned) __builtin_ctzll(mask);
+		unsigned	len;
+
+		mask >>= s;
+		len = mask == UINT64_MAX ? 64 : (unsigned) __builtin_ctzll(~mask);
+		r->shift[r->n] = (uint8_t) (at + s);
+		r->len[r->n++] = (uint8_t) len;
+		at += s + len;
+		mask = len == 64 ? 0 : mask >> len;
+	}
+}
+
+/* The low bits of v, in their order, where mask has ones (PDEP). */
+static inline uint64_t
+sfx_deposit(const SfxRuns *r, uint64_t v)
+{
+	uint64_t	x = 0;
+
+	for (int i = 0; i < r->n; i++)
+	{
+		x |= (v & sfx_mask(r->len[i])) << r->shift[i];
+		v = r->len[i] == 64 ? 0 : v >> r->len[i];
+	}
+	return x;
+}
+
 #endif							/* SFX_BITS_H */

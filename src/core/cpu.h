@@ -64,6 +64,9 @@ typedef struct SfxKernels
 
 	/* v[i] = base + ((v[i] / radix) << 16) + v[i] % radix, where all v[i] < 2^32 and 1 < radix <= 65536; the OR of all. */
 	uint64_t	(*split_radix) (uint64_t *v, int n, uint32_t radix, uint64_t base);
+
+	/* v[i] = value | the low bits of v[i], in their order, where mask has ones; value has none there. */
+	void		(*deposit) (uint64_t *v, int n, uint64_t mask, uint64_t value);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

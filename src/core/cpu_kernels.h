@@ -460,6 +460,24 @@ NAME(split_radix)(uint64_t *v, int n, uint32_t radix, uint64_t base)
 	return all;
 }
 
+/* ---- keys ---- */
+
+TARGET static void
+NAME(deposit)(uint64_t *v, int n, uint64_t mask, uint64_t value)
+{
+#if LEVEL >= 2
+	for (int i = 0; i < n; i++)
+		v[i] = value | _pdep_u64(v[i], mask);
+#else
+	SfxRuns		r;
+
+	sfx_runs_find(mask, &r);
+	for (int i = 0; i < n; i++)
+		v[i] = value | sfx_deposit(&r, v[i]);
+#endif
+}
+
 static const SfxKernels NAME(kernels) = {
-	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix)
+	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
+	NAME(deposit)
 };

@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "fixblock.h"
+#include "cpu.h"
 
 #include "bits.h"
 #include "intcodec.h"
@@ -21,36 +22,8 @@ store_be64(uint8_t *p, uint64_t v)
 
 /* ---- words: cores ---- */
 
-/* The runs of ones in a mask, lowest first: what gathers and scatters its bits. */
-typedef struct Runs
-{
-	int			n;
-	uint8_t		shift[32];
-	uint8_t		len[32];
-} Runs;
-
-static void
-find_runs(uint64_t mask, Runs *r)
-{
-	unsigned	at = 0;
-
-	r->n = 0;
-	while (mask)
-	{
-		unsigned	s = (unsigned) __builtin_ctzll(mask);
-		unsigned	len;
-
-		mask >>= s;
-		len = mask == UINT64_MAX ? 64 : (unsigned) __builtin_ctzll(~mask);
-		r->shift[r->n] = (uint8_t) (at + s);
-		r->len[r->n++] = (uint8_t) len;
-		at += s + len;
-		mask = len == 64 ? 0 : mask >> len;
-	}
-}
-
 static inline uint64_t
-gather(const Runs *r, uint64_t x)
+gather(const SfxRuns *r, uint64_t x)
 {
 	uint64_t	v = 0;
 	unsigned	at = 0;
@@ -86,21 +59,6 @@ gather_once(uint64_t mask, uint64_t x)
 		x >>= len;
 	}
 	return v;
-}
-
-static inline uint64_t
-scatter(const Runs *r, uint64_t v)
-{
-	uint64_t	x = 0;
-
-	if (r->n == 1)
-		return v << r->shift[0];
-	for (int i = 0; i < r->n; i++)
-	{
-		x |= (v & sfx_mask(r->len[i])) << r->shift[i];
-		v >>= r->len[i];		/* < 64: there is another run */
-	}
-	return x;
 }
 
 /* A core of n0 + n1 bits as its first 64 bits and the nrest others. */
@@ -205,7 +163,7 @@ encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 	uint64_t	vary[2];
 	uint64_t	head[SFX_INT_MAX],
 				rest[SFX_INT_MAX];
-	Runs		r0,
+	SfxRuns		r0,
 				r1;
 	unsigned	n1,
 				nrest;
@@ -216,8 +174,8 @@ encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 		return SFX_NOSPACE;
 	varying_bits(k, width, vary);
 	p = put_constants(vary, k->bytes + k->off[0] + k->skip, width, out);
-	find_runs(vary[0], &r0);
-	find_runs(vary[1], &r1);
+	sfx_runs_find(vary[0], &r0);
+	sfx_runs_find(vary[1], &r1);
 	n1 = sfx_popcount(vary[1]);
 	nrest = sfx_popcount(vary[0]) + n1;
 	nrest = nrest > 64 ? nrest - 64 : 0;
@@ -386,53 +344,63 @@ get_rest(const SfxFix *f, int i)
 	return sfx_bits_get(f->rest, (size_t) (f->end - f->rest), (size_t) i * f->nrest, f->nrest);
 }
 
+/* The second words of keys [from, from + n), given the heads of their cores, which are reduced to the first words' bits. */
+static void
+decode_second(const SfxFix *f, int from, int n, uint64_t *head, uint64_t *out)
+{
+	if (f->nrest)
+		sfx_kernels->unpack(f->rest, (size_t) (f->end - f->rest), (size_t) from * f->nrest, f->nrest, n, 0, out);
+	else
+		memset(out, 0, (size_t) n * sizeof(uint64_t));
+	for (int i = 0; i < n; i++)
+		split_core(head[i], out[i], f->nbits[1], f->nrest, &head[i], &out[i]);
+	sfx_kernels->deposit(out, n, f->vary[1], f->value[1]);
+}
+
 static int
 decode_words(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 {
-	uint64_t	v[SFX_INT_MAX];
+	uint64_t	first[SFX_INT_MAX];
+	uint64_t	second[SFX_INT_MAX];
 	uint32_t	keylen = prelen + (uint32_t) f->width;
 	int			n = to - from;
+	bool		wide = f->width > 8;
 	uint8_t		prefix[16];
 	uint8_t    *q = out;
-	Runs		r0,
-				r1;
 
-	if (sfx_int_read(&f->ints, from, to, v) != SFX_OK)
+	if (sfx_int_read(&f->ints, from, to, first) != SFX_OK)
 		return SFX_CORRUPT;
-	find_runs(f->vary[0], &r0);
-	find_runs(f->vary[1], &r1);
+	if (wide)
+		decode_second(f, from, n, first, second);
+	sfx_kernels->deposit(first, n, f->vary[0], f->value[0]);
 	memcpy(prefix, out, 16);
 
 	/*
 	 * Stores run into the next key's place, which is written after them.  The prefix comes from a
 	 * register, or from the first key: the key before is not out of the store buffer yet.
 	 */
-	if (keylen <= 24 && prelen <= 16 && f->width <= 8 && r0.n == 1)
-	{
-		unsigned	shift = r0.shift[0];
-
+	if (prelen <= 16 && wide)
 		for (int i = 0; i < n; i++, q += keylen)
 		{
 			memcpy(q, prefix, 16);
-			store_be64(q + prelen, f->value[0] | v[i] << shift);
+			store_be64(q + prelen, first[i]);
+			store_be64(q + prelen + 8, second[i]);
 		}
-		return SFX_OK;
-	}
-	for (int i = 0; i < n; i++, q += keylen)
-	{
-		uint64_t	rest = f->nrest ? get_rest(f, from + i) : 0;
-		uint64_t	c0,
-					c1;
-
-		split_core(v[i], rest, f->nbits[1], f->nrest, &c0, &c1);
-		if (prelen <= 16)
+	else if (prelen <= 16)
+		for (int i = 0; i < n; i++, q += keylen)
+		{
 			memcpy(q, prefix, 16);
-		else if (i > 0)
-			sfx_copy16(q, out, prelen);
-		store_be64(q + prelen, f->value[0] | scatter(&r0, c0));
-		if (f->width > 8)
-			store_be64(q + prelen + 8, f->value[1] | scatter(&r1, c1));
-	}
+			store_be64(q + prelen, first[i]);
+		}
+	else
+		for (int i = 0; i < n; i++, q += keylen)
+		{
+			if (i > 0)
+				sfx_copy16(q, out, prelen);
+			store_be64(q + prelen, first[i]);
+			if (wide)
+				store_be64(q + prelen + 8, second[i]);
+		}
 	return SFX_OK;
 }
 

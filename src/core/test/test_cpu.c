@@ -76,6 +76,37 @@ test_split_radix(const SfxKernels *k, const SfxKernels *ref)
 }
 
 static int
+test_deposit(const SfxKernels *k)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 20000; t++)
+	{
+		uint64_t	a[MAXN],
+					b[MAXN],
+					mask = t % 7 == 0 ? UINT64_MAX : t % 7 == 1 ? UINT64_MAX << t % 64 : (rnd(&seed) & rnd(&seed)) | rnd(&seed) >> t % 64,
+					value = rnd(&seed) & ~mask;
+		int			n = (int) (rnd(&seed) % 40);
+
+		for (int i = 0; i < n; i++)
+		{
+			uint64_t	v = a[i] = rnd(&seed);
+
+			b[i] = value;
+			for (unsigned bit = 0; bit < 64; bit++)
+				if (mask >> bit & 1)
+				{
+					b[i] |= (v & 1) << bit;
+					v >>= 1;
+				}
+		}
+		k->deposit(a, n, mask, value);
+		bad += memcmp(a, b, 8 * (size_t) n) != 0;
+	}
+	return bad;
+}
+
+static int
 test_add_line(const SfxKernels *k)
 {
 	int			bad = 0;
@@ -224,6 +255,7 @@ main(void)
 		}
 		ok(sfx_cpu_level() == (SfxCpuLevel) l && test_unpack(sfx_kernels, ref) == 0, "%s: unpack", name);
 		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
+		ok(test_deposit(sfx_kernels) == 0, "%s: deposit", name);
 		ok(test_add_line(sfx_kernels) == 0, "%s: add_line", name);
 		ok(test_ef(sfx_kernels, ref, true) == 0, "%s: Elias-Fano", name);
 		ok(test_ef(sfx_kernels, ref, false) == 0, "%s: Elias-Fano, hostile bits", name);
