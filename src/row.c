@@ -5,7 +5,7 @@
  * values, nor to allocate, nor to compress what is thrown away at once, as index_form_tuple would.  Three ways, from the
  * shortest on:
  *
- *	fixed	numbers and values of fixed width: a plan of offsets made once per scan, one tuple overwritten
+ *	fixed	numbers and values of fixed width: a plan of offsets made once per scan, one tuple overwritten (with one column: sfx_row_quick)
  *	direct	the same and text: columns copied one behind the other
  *	decoded	everything else: NULLs, INCLUDE columns, raw columns, encodings that need a call
  *-------------------------------------------------------------------------
@@ -14,7 +14,6 @@
 
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
-#include "port/pg_bswap.h"
 
 /* ---- fixed ---- */
 
@@ -115,6 +114,21 @@ put_number(const SfxRowColumn *c, char *to, const uint8 *p)
 	}
 }
 
+/* How sfx_row_quick may form the row. */
+static SfxRowQuick
+plan_quick(const SfxRow *row, const SfxKeyDesc *kd)
+{
+	const SfxRowColumn *c = &row->col[0];
+
+	if (kd->nkeys > 1)
+		return SFX_QUICK_NO;
+	if (!c->number)
+		return c->width == 16 && !c->desc ? SFX_QUICK_BYTES16 : SFX_QUICK_NO;
+	if (c->width == 8)
+		return c->floating ? SFX_QUICK_FLOAT8 : SFX_QUICK_INT8;
+	return c->width == 4 && !c->floating ? SFX_QUICK_INT4 : SFX_QUICK_NO;
+}
+
 /* False: a column is NULL, or the entry is damaged. */
 static inline bool
 form_fixed(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
@@ -129,6 +143,7 @@ form_fixed(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
 		memset(base, 0, row->size);
 		((IndexTuple) base)->t_info = row->size;
 		row->ready = true;
+		row->quick = plan_quick(row, kd);
 	}
 	for (int i = 0; i < kd->nkeys; i++)
 	{
@@ -366,12 +381,14 @@ form_decoded(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *
 		info |= INDEX_VAR_MASK;
 	((IndexTuple) base)->t_info = info | size;
 	row->ready = false;			/* the fixed plan's padding was overwritten */
+	row->quick = SFX_QUICK_NO;
 }
 
 void
 sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd)
 {
 	row->ready = false;
+	row->quick = SFX_QUICK_NO;
 	row->kind = plan_fixed(row, RelationGetDescr(index), kd) ? SFX_ROW_FIXED :
 		plan_direct(row, RelationGetDescr(index), kd) ? SFX_ROW_DIRECT : SFX_ROW_DECODED;
 }

@@ -8,6 +8,7 @@
 #include "surfidx.h"
 
 #include "access/itup.h"
+#include "port/pg_bswap.h"
 
 /* An index tuple's size has 13 bits. */
 #define SFX_MAX_ITUP_SIZE	INDEX_SIZE_MASK
@@ -34,9 +35,20 @@ typedef enum SfxRowKind
 	SFX_ROW_DECODED				/* by way of values */
 } SfxRowKind;
 
+/* FIXED with one column: what its value takes. */
+typedef enum SfxRowQuick
+{
+	SFX_QUICK_NO,
+	SFX_QUICK_INT4,
+	SFX_QUICK_INT8,
+	SFX_QUICK_FLOAT8,
+	SFX_QUICK_BYTES16
+} SfxRowQuick;
+
 /* The tuple that index-only scans hand out, formed in place for every row. */
 typedef struct SfxRow
 {
+	SfxRowQuick quick;			/* NO while the tuple in place is not one that only lacks its value */
 	SfxRowKind	kind;
 	bool		ready;			/* FIXED: header and padding are in place */
 	uint16		size;			/* FIXED: of the tuple */
@@ -61,5 +73,40 @@ extern void sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd);
  * may be, or the entry is damaged.
  */
 extern IndexTuple sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e);
+
+/*
+ * The shortest way to the row of entry i of a block: what remains of sfx_row_form where all rows differ in one value of fixed width. False: not
+ * this way.  True: the row that sfx_row_form has returned last is the new one.
+ */
+static inline bool
+sfx_row_quick(SfxRow *row, const SfxBlock *b, int i)
+{
+	const uint8 *key = b->keys + b->keyoff[b->dups ? b->keyno[i] : i];
+	char	   *to = row->itup.data + MAXALIGN(sizeof(IndexTupleData));
+	uint64		v;
+	uint32		w;
+
+	if (unlikely(row->quick == SFX_QUICK_NO || b->width != row->keylen || key[0] != SFX_MARK_VALUE))
+		return false;
+	switch (row->quick)
+	{
+		case SFX_QUICK_INT8:
+		case SFX_QUICK_FLOAT8:
+			memcpy(&v, key + 1, 8);
+			v = pg_ntoh64(v) ^ row->col[0].flip;
+			if (row->quick == SFX_QUICK_FLOAT8)
+				v ^= (int64) v < 0 ? UINT64CONST(1) << 63 : ~UINT64CONST(0);
+			memcpy(to, &v, 8);
+			return true;
+		case SFX_QUICK_INT4:
+			memcpy(&w, key + 1, 4);
+			w = pg_ntoh32(w) ^ (uint32) row->col[0].flip;
+			memcpy(to, &w, 4);
+			return true;
+		default:
+			memcpy(to, key + 1, 16);
+			return true;
+	}
+}
 
 #endif							/* SURFIDX_ROW_H */

@@ -52,6 +52,7 @@ typedef struct SfxScan
 	bool		started;		/* the conditions are worked out and the reader stands on a range */
 	bool		empty;			/* they contradict one another */
 	bool		on_entry;		/* an entry was returned last, which the reader knows */
+	bool		swift;			/* an entry was returned last, and those of the reader's stretch may follow without a look at anything */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
 	bool		rows;			/* row is set up */
 	int			failed;			/* entries in a row that the filters did not let pass */
@@ -92,7 +93,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->gate = false;
 	so->started = false;
 	so->empty = false;
-	so->on_entry = so->on_mark = false;
+	so->on_entry = so->on_mark = so->swift = false;
 	so->rows = false;
 	so->mark = NULL;
 	so->order = sfx_order_create(index, &so->kd, false);
@@ -141,7 +142,7 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = false;
-	so->on_entry = so->on_mark = false;
+	so->on_entry = so->on_mark = so->swift = false;
 	if (so->mark)
 		so->mark->set = false;
 }
@@ -416,46 +417,69 @@ next_passing(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	return false;
 }
 
+/* The row of an entry, for an index-only scan. */
+static void
+form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	MemoryContext old = CurrentMemoryContext;
+
+	if (unlikely(!so->rows))
+		sfx_row_init(&so->row, scan->indexRelation, &so->kd);
+	so->rows = true;
+	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
+		MemoryContextSwitchTo(long_context(so));
+	scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, e);
+	MemoryContextSwitchTo(old);
+}
+
+/* The row of entry i of a block. */
+static pg_noinline void
+form_row_slowly(IndexScanDesc scan, SfxScan *so, const SfxBlock *block, int i)
+{
+	SfxEntry	e;
+
+	sfx_block_entry(block, i, &e);
+	form_row(scan, so, &e);
+}
+
+/* The next entry, wherever it is. */
+static pg_noinline bool
+get_slowly(IndexScanDesc scan, SfxScan *so, ScanDirection dir)
+{
+	SfxEntry	e;
+
+	scan->xs_recheck = false;
+	scan->xs_itup = NULL;
+	if (!so->started)
+		start_scan(scan, dir);
+	so->on_mark = false;
+	so->on_entry = !so->empty && next_passing(scan, so, dir, &e);
+	so->swift = so->on_entry && !has_filters(so);
+	if (!so->on_entry)
+		return false;
+	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
+	if (scan->xs_want_itup)
+		form_row(scan, so, &e);
+	return true;
+}
+
 bool
 sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxEntry	e;
+	const SfxBlock *block;
 	int			i;
 
 	Assert(!ScanDirectionIsNoMovement(dir));
-	scan->xs_recheck = false;
-	scan->xs_itup = NULL;
-	if (scan->kill_prior_tuple && so->on_entry)
+	if (unlikely(scan->kill_prior_tuple && so->on_entry))
 		sfx_reader_kill(so->reader, scan->heapRelation);
-	/* most entries follow one another in a decoded block */
-	if (likely(so->on_entry) && !so->on_mark && !has_filters(so) && (i = sfx_reader_stretch(so->reader, dir)) >= 0)
-		sfx_block_entry(((SfxStretch *) so->reader)->block, i, &e);
-	else
-	{
-		if (!so->started)
-			start_scan(scan, dir);
-		so->on_mark = false;
-		so->on_entry = !so->empty && next_passing(scan, so, dir, &e);
-		if (!so->on_entry)
-			return false;
-	}
-	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
-	if (scan->xs_want_itup)
-	{
-		if (unlikely(!so->rows))
-			sfx_row_init(&so->row, scan->indexRelation, &so->kd);
-		so->rows = true;
-		if (unlikely(sfx_key_may_be_long(&so->kd, e.keylen)))
-		{
-			MemoryContext old = MemoryContextSwitchTo(long_context(so));
-
-			scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, &e);
-			MemoryContextSwitchTo(old);
-		}
-		else
-			scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, &e);
-	}
+	/* most entries follow one another in a decoded block, and a call that has nothing to do but return the next one needs no frame */
+	if (!so->swift || (i = sfx_reader_stretch(so->reader, dir)) < 0)
+		return get_slowly(scan, so, dir);
+	block = ((SfxStretch *) so->reader)->block;
+	sfx_tid_pointer(scan->indexRelation, block->tid[i], &scan->xs_heaptid);
+	if (scan->xs_want_itup && !sfx_row_quick(&so->row, block, i))
+		form_row_slowly(scan, so, block, i);
 	return true;
 }
 
@@ -537,7 +561,7 @@ sfx_restrpos(IndexScanDesc scan)
 		if (so->reader && so->started)
 			sfx_reader_reset(so->reader);
 		so->started = false;
-		so->on_entry = so->on_mark = false;
+		so->on_entry = so->on_mark = so->swift = false;
 		return;
 	}
 	for (int i = 0; i < so->keys.nlists; i++)
@@ -552,4 +576,5 @@ sfx_restrpos(IndexScanDesc scan)
 	pos.tid = mark->tid;
 	sfx_reader_reposition(so->reader, &pos, false);
 	so->on_entry = so->on_mark = true;
+	so->swift = false;
 }
