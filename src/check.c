@@ -190,6 +190,8 @@ sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 	}
 	if (cs->filter)
 		remember_entry(cs, e);
+	if (cs->rows && !cs->moving)
+		sfx_check_only(cs, blkno, e);
 }
 
 /* ---- 1. metapage and gates ---- */
@@ -353,7 +355,10 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 	if (what->rowsmatch)
 		sfx_check_rows_begin(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
+	{
+		cs->moving = cs->meta.resume[SFX_RESUME_GEN].source == cs->meta.gens[g].gen;
 		sfx_check_generation(cs, g);
+	}
 	sfx_check_trees(cs);
 	if (what->rowsmatch)
 		sfx_check_rows_end(cs);

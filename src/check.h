@@ -31,6 +31,7 @@ typedef struct SfxCheck
 	uint8	   *owned;			/* bit per block: somebody leads to it */
 	bloom_filter *filter;		/* of (key, TID); NULL: not asked for */
 	SfxRows    *rows;			/* NULL: entries are not held against their rows */
+	bool		moving;			/* a merge is on its way through the stage in hand: its entries may stand in an older one, too */
 	uint32		last_seq;		/* of the active generation's last page seen */
 	bool		active_seen;	/* ... if it has pages */
 	uint64		max_tid;		/* greatest TID of all entries, and a block it stands on */
@@ -71,6 +72,8 @@ extern void sfx_check_heap(SfxCheck *cs, Snapshot snapshot);
 extern void sfx_check_rows_begin(SfxCheck *cs);
 extern void sfx_check_rows_end(SfxCheck *cs);
 extern void sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
+/* Only one stage has an entry for that row: M3, M5.  Between begin and end as well. */
+extern void sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 /* No entry is for a row beyond the table's end. */
 extern void sfx_check_tids(SfxCheck *cs);
 

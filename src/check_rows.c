@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * check_rows.c - the verifier: each entry's row
  *
- * An entry's TID leads to a row, or to the remains of one that nobody can see any more.  Of the versions that somebody may still
- * see (a HOT chain's), one has the entry's key, and its INCLUDE columns byte by byte.
+ * A row has one entry, unless it is in a stage that a merge is on its way through.  An entry's TID leads to a row, or to the remains of one
+ * that nobody can see any more.  Of the versions that somebody may still see (a HOT chain's), one has the entry's key, and its INCLUDE
+ * columns byte by byte.
  *
  * The merge lock is held, so no VACUUM that has yet to pass the tree gives a TID that was read here to another row meanwhile.
  *-------------------------------------------------------------------------
@@ -28,7 +29,12 @@ struct SfxRows
 	SnapshotData snapshot;
 	BlockNumber nblocks;		/* of the table */
 	bool		is_heap;
+	uint8	   *seen;			/* a bit per TID of the table's blocks that are looked at: an entry has it */
+	BlockNumber nseen;			/* such blocks */
+	BlockNumber every;			/* one block in so many is */
 };
+
+#define SEEN_BYTES		((MaxHeapTuplesPerPage + 7) / 8)
 
 void
 sfx_check_rows_begin(SfxCheck *cs)
@@ -43,6 +49,9 @@ sfx_check_rows_begin(SfxCheck *cs)
 	/* what nobody can see any more may have lost its values out of line */
 	InitNonVacuumableSnapshot(rows->snapshot, GlobalVisTestFor(cs->heap));
 	GetPerTupleExprContext(rows->estate)->ecxt_scantuple = rows->slot;
+	rows->every = 1 + (uint64) RelationGetNumberOfBlocks(cs->heap) * SEEN_BYTES / ((uint64) maintenance_work_mem * 1024);
+	rows->nseen = RelationGetNumberOfBlocks(cs->heap) / rows->every + 1;
+	rows->seen = MemoryContextAllocExtended(CurrentMemoryContext, (Size) rows->nseen * SEEN_BYTES, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	cs->rows = rows;
 }
 
@@ -52,7 +61,25 @@ sfx_check_rows_end(SfxCheck *cs)
 	table_index_fetch_end(cs->rows->fetch);
 	ExecDropSingleTupleTableSlot(cs->rows->slot);
 	FreeExecutorState(cs->rows->estate);
+	pfree(cs->rows->seen);
 	cs->rows = NULL;
+}
+
+void
+sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+{
+	SfxRows    *rows = cs->rows;
+	BlockNumber nth = SFX_TID_BLOCK(e->tid) / rows->every;
+	uint32		bit = SFX_TID_OFFSET(e->tid) - 1;
+	uint8	   *byte;
+
+	/* rows are inserted behind the blocks that there were when we began; impossible TIDs are somebody else's business */
+	if (SFX_TID_BLOCK(e->tid) % rows->every != 0 || nth >= rows->nseen || bit >= SEEN_BYTES * 8)
+		return;
+	byte = &rows->seen[(Size) nth * SEEN_BYTES + bit / 8];
+	if (*byte & (1 << bit % 8))
+		sfx_broken(cs, blkno, "there is another entry for row (%u,%u)", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+	*byte |= 1 << bit % 8;
 }
 
 /* Is there so much as a line pointer?  One that is not used would be given to the next row. */

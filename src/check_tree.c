@@ -301,6 +301,9 @@ void
 sfx_check_trees(SfxCheck *cs)
 {
 	for (int r = 0; r < cs->meta.nruns; r++)
+	{
+		cs->moving = cs->meta.resume[SFX_RESUME_RUN].source == cs->meta.runs[r].id;
 		check_tree(cs, &cs->meta.runs[r]);
+	}
 	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks", RelationGetRelationName(cs->index), cs->unposted);
 }

@@ -567,11 +567,27 @@ shrink(IndexVacuumInfo *info, bool had_bulkdelete)
 	table_close(heap, AccessShareLock);
 }
 
+/* Drops that were interrupted before they had given back all pages.  Nobody is at one while the merge lock is ours. */
+static int
+count_unfreed(Relation index)
+{
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	if (meta.unfreed == 0 || SFX_MUTANT("unfreed pages are forgotten"))
+		return 0;
+	sfx_merge_lock(index);
+	sfx_meta_read(index, &meta);
+	sfx_merge_unlock(index);
+	return meta.unfreed;
+}
+
 IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	bool		had_bulkdelete = stats != NULL;
 	BlockNumber nblocks;
+	int			unfreed;
 
 	if (info->analyze_only)
 		return stats;
@@ -580,8 +596,15 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	SFX_STOP("vacuum cleanup");
 	(void) sfx_merge_delta(info->index, true);
-	if (had_bulkdelete)
+	unfreed = count_unfreed(info->index);
+	if (had_bulkdelete || unfreed > 0)
 		reclaim_blocks(info, stats);
+	if (unfreed > 0)
+	{
+		sfx_merge_lock(info->index);
+		sfx_merge_freed(info->index, unfreed);
+		sfx_merge_unlock(info->index);
+	}
 	nblocks = RelationGetNumberOfBlocks(info->index);
 	shrink(info, had_bulkdelete);
 	if (!had_bulkdelete)

@@ -64,7 +64,8 @@ typedef enum SfxMetaChange
 	SFX_META_STATS,
 	SFX_META_MERGE_RUN,
 	SFX_META_DROP_RUN,
-	SFX_META_EPOCH
+	SFX_META_EPOCH,
+	SFX_META_FREED
 } SfxMetaChange;
 
 typedef struct SfxXlMeta

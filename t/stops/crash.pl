@@ -63,7 +63,7 @@ sub sound
 }
 
 for my $point ('append', 'log page allocated', 'extended', 'unique checked', 'frozen', 'merge lock', 'swap', 'unlinked', 'group swapped',
-	'group merged', 'drop generation', 'generation dropped', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'dictionary made', 'dictionary page moved')
+	'group merged', 'drop generation', 'generation dropped', 'run dropped', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'dictionary made', 'dictionary page moved')
 {
 	scenario "crash at \"$point\"", [], sub {
 		sql('SELECT 1');

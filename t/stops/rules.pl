@@ -650,6 +650,31 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 	cmp_ok($crashes, '>', 1, "$crashes crashes");
 };
 
+# ------------------------------------------------------------------------------------------ pages that an interrupted drop leaves
+
+for my $what ('generation', 'run')
+{
+	scenario "a VACUUM without dead rows after an interrupted drop of a $what", ['unfreed pages are forgotten'], sub {
+		build(20000, 'CREATE INDEX t_k ON t USING surfidx (s)');
+		sql("SELECT surfidx_merge('t_k')");
+		sql('ALTER INDEX t_k SET (delta_size = 4096, run_ratio = 10, merge_ratio = 10)');
+		sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g');
+		if ($what eq 'run')
+		{
+			sql('ALTER INDEX t_k SET (delta_size = 64)');
+			sql($vacuum);
+			is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), 2, 'a run in front of the tree');
+		}
+		arm("$what dropped", 'error');
+		is(error_of("SELECT surfidx_merge('t_k')"), '22000', 'interrupted');
+		release("$what dropped");
+		my $size = sql("SELECT pg_relation_size('t_k')");
+		sql($vacuum);
+		cmp_ok(sql("SELECT pg_relation_size('t_k')"), '<', $size - 10 * 8192, 'VACUUM gives its pages back');
+		sound('t_k');
+	};
+}
+
 # ------------------------------------------------------------------------------------------ damage (P2)
 
 scenario 'a length inside an array that runs beyond it', ['believe raw values'], sub {
