@@ -204,24 +204,31 @@ sfx_redo(XLogReaderState *record)
 	switch (XLogRecGetInfo(record) & XLR_RMGR_INFO_MASK)
 	{
 		case XLOG_SFX_APPEND:
+			SFX_STOP("redo append");
 			redo_append(record);
 			break;
 		case XLOG_SFX_EXTEND:
+			SFX_STOP("redo extend");
 			redo_extend(record);
 			break;
 		case XLOG_SFX_FREEZE:
+			SFX_STOP("redo freeze");
 			redo_freeze(record);
 			break;
 		case XLOG_SFX_GROUP:
+			SFX_STOP("redo group");
 			redo_group(record);
 			break;
 		case XLOG_SFX_META:
+			SFX_STOP("redo meta");
 			redo_meta(record);
 			break;
 		case XLOG_SFX_FLAG:
+			SFX_STOP("redo flag");
 			redo_flag(record);
 			break;
 		case XLOG_SFX_GATE:
+			SFX_STOP("redo gate");
 			redo_gate(record);
 			break;
 		default:
