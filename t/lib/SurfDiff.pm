@@ -1159,7 +1159,7 @@ sub replay_fails
 {
 	my ($self, $log, $q) = @_;
 
-	for (1 .. $q->{beside} || (grep { $_->{beside} } @$log) ? REPLAYS : 1)
+	for (1 .. ($q->{beside} || (grep { $_->{beside} } @$log) ? REPLAYS : 1))
 	{
 		return 1 if $self->replay_fails_once($log, $q);
 	}
