@@ -9,7 +9,7 @@
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
-#	make bench-full							for hours: larger tables, writing, pgbench's clients, more than memory, other access methods
+#	make bench-full [BENCH_ARGS="--rows 100000 load"]	bench/full.sh, for hours: larger tables, writing, pgbench's clients, more than memory, other access methods
 #	make bench-core [ENTRIES=1000000]		the codecs and leaves of src/core, without a server
 #	make fuzz NAME=delta [SECS=60] [KEEP=keep]	run one fuzz target of src/core
 
@@ -70,13 +70,7 @@ bench:
 bench-full:
 	@scripts/setup.sh
 	@scripts/install.sh
-	@bench/run.sh --full --out build/bench-full.tsv
-	@bench/run.sh pgbench --out build/pgbench.tsv
-	@bench/write.sh --out build/write.tsv
-	@bench/timeseries.sh
-	@bench/load.sh --out build/load.tsv
-	@bench/load.sh --buffers 16MB --out build/load-larger-than-memory.tsv a b c d e f
-	@bench/peers.sh --out build/peers.tsv
+	@bench/full.sh $(BENCH_ARGS)
 
 bench-core:
 	@scripts/bench-core.sh $(ENTRIES)

@@ -24,9 +24,10 @@ trap 'rm -rf "$work"' EXIT
 # chart metric file.svg: groups of bars, a group for each key set and a bar for each access method
 chart()
 {
-	local ams am column=2 plot=
+	local ams am title column=2 plot=
 
-	ams=$(awk -F '\t' -v m="$1" 'NR > 1 && $3 == m && !seen[$4]++ { print $4 }' "$tsv")
+	# what no index can be smaller than comes last, in a colour of its own
+	ams=$(awk -F '\t' -v m="$1" 'NR > 1 && $3 == m && !seen[$4]++ { if ($4 == "limit") last = $4; else print $4 } END { print last }' "$tsv")
 	# rows: key set, then the median, least and greatest value for each access method
 	awk -F '\t' -v m="$1" -v ams="$(tr '\n' ' ' <<<"$ams")" '
 		BEGIN { n = split(ams, am, " ") }
@@ -39,7 +40,10 @@ chart()
 			}
 		}' "$tsv" >"$work/data"
 	for am in $ams; do
-		plot+="${plot:+, }'$work/data' using $column:$((column + 1)):$((column + 2)):xtic(1) title '$am'"
+		title=$am
+		[ "$am" != limit ] || title='information limit'
+		plot+="${plot:+, }'$work/data' using $column:$((column + 1)):$((column + 2)):xtic(1) title '$title'"
+		[ "$am" != limit ] || plot+=" lc rgb '#e0a030'"
 		column=$((column + 3))
 	done
 	gnuplot <<-END

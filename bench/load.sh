@@ -1,32 +1,35 @@
 #!/bin/bash
-# pgbench's clients beside one index: YCSB A to F with uniform, Zipf's and latest keys, TPC-B, and the ingest of a time series.
+# pgbench's clients beside one index: YCSB A to F with uniform, Zipf's and latest keys, TPC-B, order entry, and the ingest of a time series.
 #
-#	bench/load.sh [--rows n] [--transactions n] [--clients n] [--runs n] [--buffers size] [--ams "btree surfidx"]
+#	bench/load.sh [--rows n] [--transactions n] [--clients n] [--runs n] [--buffers size] [--memory size] [--ams "btree surfidx"]
 #		[--keys "int8 email uuid"] [--choice "uniform zipf latest"] [--out file.tsv] [load]...
 #
-#	load			a b c d e f (YCSB), tpcb, series; default: all
-#	--rows n		rows of the table before (default 1000000)
+#	load			a b c d e f (YCSB), tpcb, orders (bench/orders.sql), series; default: all
+#	--rows n		rows of the table before (default 1000000); of orders: order lines, of which a warehouse has 300,000
 #	--transactions	of each measurement (default 100000)
 #	--buffers size	shared_buffers (default 1GB); a small one makes the index larger than memory
+#	--memory size	of the whole server, page cache included, by a control group where this machine allows one; says so if it does not
 #	--ams			access methods; hash does not do e and series
 #
 # a: half reads, half updates; b: 5 % updates; c: reads; d: reads of the latest rows, 5 % inserts; e: ranges of up to 100 rows, 5 % inserts; f: half reads, half
 # reads with an update of what was read.  Keys are in no order of the rows (but in series: sensor and time).  latest: Zipf's choice counted from the newest
 # row on; d takes no other one.  Zipf's parameter is 1.01, the least but one that pgbench has.
 #
-# For each: CPU of all server processes, background ones included, WAL, and pages read from outside of shared_buffers, per transaction; medians over the
-# runs, access methods in turn.  What the table takes is in it.  Needs Linux (/proc).
+# For each: CPU of all server processes, background ones included, WAL, and pages read from outside of shared_buffers, per transaction (and with --memory
+# those that were read from the disk again); medians over the runs, access methods in turn.  What the table takes is in it.  Needs Linux (/proc).
 
 set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/memory.sh
 
 rows=1000000
 transactions=100000
 clients=4
 runs=3
 buffers=1GB
+memory=
 ams="btree surfidx"
 keys="int8 email uuid"
 choices="uniform zipf latest"
@@ -40,17 +43,18 @@ while [ $# -gt 0 ]; do
 		--clients) clients=$2; shift ;;
 		--runs) runs=$2; shift ;;
 		--buffers) buffers=$2; shift ;;
+		--memory) memory=$2; shift ;;
 		--ams) ams=$2; shift ;;
 		--keys) keys=$2; shift ;;
 		--choice) choices=$2; shift ;;
 		--out) out=$(realpath "$2"); shift ;;
-		a | b | c | d | e | f | tpcb | series) loads="$loads $1" ;;
+		a | b | c | d | e | f | tpcb | orders | series) loads="$loads $1" ;;
 		*) die "what is \"$1\"? See the head of bench/load.sh" ;;
 	esac
 	shift
 done
 [ "$rows" -ge 1000 ] && [ "$transactions" -ge "$clients" ] && [ "$runs" -ge 1 ] || die "--rows must be at least 1000, --transactions as many as clients"
-loads=${loads:-a b c d e f tpcb series}
+loads=${loads:-a b c d e f tpcb orders series}
 
 sql()
 {
@@ -134,23 +138,28 @@ server_ticks()
 # measure key_set am script...: one run, into table result
 measure()
 {
-	local set=$1 am=$2 wal read ticks
+	local set=$1 am=$2 wal read ticks refaults
 
 	shift 2
 	sql -c CHECKPOINT -c "SELECT pg_stat_reset()" >/dev/null
 	wal=$(psql -X -A -t -c "SELECT pg_current_wal_lsn()")
+	refaults=$(memory_refaults)
 	ticks=$(server_ticks)
 	"$BINDIR/pgbench" -n -M prepared -c "$clients" -j 2 -t $((transactions / clients)) "$@" >"$WORK/pgbench.out" 2>&1 || { cat "$WORK/pgbench.out"; die "pgbench failed"; }
 	[ "$am" != surfidx ] || sql -c "SELECT surfidx_merge(indexrelid::regclass) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'surfidx'" >/dev/null
 	ticks=$(($(server_ticks) - ticks))
+	refaults=$(($(memory_refaults) - refaults))
 	sleep 1		# statistics come late
 	read=$(psql -X -A -t -c "SELECT blks_read FROM pg_stat_database WHERE datname = current_database()")
 	sql -v s="$set" -v am="$am" -v t="$transactions" -v ticks="$ticks" -v hz="$(getconf CLK_TCK)" -v wal="$wal" -v read="$read" <<-'END'
 		INSERT INTO result VALUES (:'s', 'CPU, us per transaction', :'am', :ticks::float8 * 1e6 / :hz / :t),
 			(:'s', 'WAL, bytes per transaction', :'am', pg_wal_lsn_diff(pg_current_wal_lsn(), :'wal') / :t),
 			(:'s', 'pages read, per transaction', :'am', :read::float8 / :t),
-			(:'s', 'index size, MB', :'am', (SELECT sum(pg_relation_size(indexrelid)) / 1048576.0 FROM pg_index WHERE indrelid IN (SELECT oid FROM pg_class WHERE relname IN ('t', 'pgbench_accounts', 'reading'))));
+			(:'s', 'index size, MB', :'am', (SELECT sum(pg_relation_size(indexrelid)) / 1048576.0 FROM pg_index i JOIN pg_class t ON t.oid = indrelid
+				JOIN pg_am a ON a.oid = (SELECT relam FROM pg_class WHERE oid = indexrelid)
+				WHERE t.relnamespace IN ('public'::regnamespace, to_regnamespace('orders')) AND amname = :'am' AND NOT indisprimary));
 	END
+	[ -z "$MEMORY_GROUP" ] || sql -c "INSERT INTO result VALUES ('$set', 'pages read again from disk, per transaction', '$am', $refaults::float8 / $transactions)"
 }
 
 # run_load load keys choice
@@ -185,6 +194,29 @@ run_tpcb()
 	"$BINDIR/pgbench" -i -I d >/dev/null 2>&1
 }
 
+# The sizes of all its indexes, too.
+run_orders()
+{
+	local am i t weights=(enter_order@45 pay@43 order_status@4 deliver@4 stock_level@4) args=()
+	local warehouses=$((rows / 300000 > 0 ? rows / 300000 : 1))
+
+	sql -f bench/orders.sql
+	for t in "${weights[@]}"; do
+		printf '%s\n' "\\set w random(1, $warehouses)" "SELECT orders.${t%@*}(:w);" >"$WORK/${t%@*}.sql"
+		args+=(-f "$WORK/${t%@*}.sql@${t#*@}")
+	done
+	for ((i = 0; i < runs; i++)); do
+		for am in $ams; do
+			[ "$am" != hash ] || continue
+			sql -c "SET search_path = orders" -c "CALL fill($warehouses)" -c "CALL make_indexes('$am')" -c "VACUUM (FREEZE, ANALYZE)"
+			PGOPTIONS="$PGOPTIONS -c search_path=orders,public" measure orders "$am" "${args[@]}"
+			sql -c "INSERT INTO result SELECT 'orders: ' || relname, 'index size, MB', '$am', pg_relation_size(oid) / 1048576.0 FROM pg_class
+				WHERE relnamespace = 'orders'::regnamespace AND relkind = 'i' AND relname NOT LIKE 'warehouse%' AND relname NOT LIKE 'district%'"
+		done
+	done
+	sql -c "DROP SCHEMA orders CASCADE"
+}
+
 # Readings of 2,000 sensors, 20 in each transaction; one in ten asks for the last rows of one sensor.
 run_series()
 {
@@ -212,15 +244,17 @@ run_series()
 
 find_postgres
 make_workdir
-trap cluster_cleanup EXIT
+trap 'cluster_cleanup; memory_release' EXIT
 trap 'exit 130' INT TERM
 cluster_start load "shared_buffers = $buffers" "maintenance_work_mem = 256MB" "max_wal_size = 16GB" "checkpoint_timeout = 1h" "jit = off" "max_parallel_workers_per_gather = 0"
 export PGOPTIONS="-c client_min_messages=warning"
+[ -z "$memory" ] || memory_limit "$memory" || true
 sql -c "CREATE EXTENSION surfidx" -c "CREATE TABLE result (key_set text, metric text, am text, value float8)"
-echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(nproc) CPUs, $rows rows, shared_buffers $buffers, $clients clients, $transactions transactions, median of $runs"
+echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(nproc) CPUs, $rows rows, shared_buffers $buffers${MEMORY_GROUP:+, memory $memory}, $clients clients, $transactions transactions, median of $runs"
 for load in $loads; do
 	case $load in
 		tpcb) run_tpcb ;;
+		orders) run_orders ;;
 		series) run_series ;;
 		*)
 			for k in $keys; do

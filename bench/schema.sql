@@ -23,7 +23,16 @@ $$;
  * Make r (indexed), more (inserted later, in the order in which it lies) with the type of k.  What a set says:
  * keys, in the order of the table, as a query of (k, later); sample of misses, from a key.
  */
-CREATE TABLE bench.key_set (name text PRIMARY KEY, type text, keys text, miss text, title text);
+CREATE TABLE bench.key_set (name text PRIMARY KEY, type text, keys text, miss text, title text, bits float8);
+
+/*
+ * bits: the information in a key, its entropy where the generator tells.  An index says which key is in which row, and who knows that can make
+ * the index: so no index can take less than the sum of these, whatever the order of keys and rows.  random() has 52 bits.
+ */
+CREATE FUNCTION bench.entropy(p float8[]) RETURNS float8
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT -sum(x * ln(x)) / ln(2) FROM unnest(p) x WHERE x > 0
+$$;
 
 /*
  * $1 is replaced by the number of rows, $2 by that of the rows to insert later.
@@ -31,15 +40,16 @@ CREATE TABLE bench.key_set (name text PRIMARY KEY, type text, keys text, miss te
  */
 INSERT INTO bench.key_set VALUES
 	('int8', 'int8', $$SELECT (random() * 9e18)::int8, i > $1 FROM generate_series(1, $1 + $2) i$$,
-		$$(random() * 9e18)::int8$$, 'random int8, random TIDs; more in random order'),
+		$$(random() * 9e18)::int8$$, 'random int8, random TIDs; more in random order', 52),
 	('serial', 'int8', $$SELECT i, i > $1 FROM generate_series(1, $1 + $2) i$$,
-		$$k + 1000000000$$, 'serial int8 in table order; more ascending'),
+		$$k + 1000000000$$, 'serial int8 in table order; more ascending', 0),
 	('timestamp', 'timestamptz',
 		$$SELECT timestamptz '2024-01-01 UTC' + interval '1 second' * sum(-ln(1 - random())) OVER (ORDER BY i), i > $1
 			FROM generate_series(1, $1 + $2) i$$,
-		$$k + interval '1 microsecond'$$, 'timestamps, one a second on average, in table order; more ascending'),
+		$$k + interval '1 microsecond'$$, 'timestamps, one a second on average, in table order; more ascending',
+		ln(exp(1) * 1e6) / ln(2)),
 	('uuid', 'uuid', $$SELECT md5('uuid' || i)::uuid, i > $1 FROM generate_series(1, $1 + $2) i$$,
-		$$md5(k::text)::uuid$$, 'random uuid, random TIDs; more in random order'),
+		$$md5(k::text)::uuid$$, 'random uuid, random TIDs; more in random order', 128),
 	('email', 'text COLLATE "C"',
 		$$SELECT (ARRAY['anna', 'ben', 'carla', 'david', 'eva', 'frank', 'greta', 'hans', 'ines', 'jan', 'klara', 'lukas', 'maria',
 				'nico', 'olga', 'paul', 'rosa', 'stefan', 'tina', 'ulrich', 'vera', 'walter'])[1 + (random() * 21)::int] || '.' ||
@@ -49,9 +59,13 @@ INSERT INTO bench.key_set VALUES
 				substr(md5('host' || (200 * random() ^ 3)::int), 1, 5) || '.' ||
 				(ARRAY['com', 'org', 'net', 'example'])[1 + (4 * random() ^ 2 - 0.5)::int], i > $1
 			FROM generate_series(1, $1 + $2) i$$,
-		$$k || 'x'$$, 'e-mail-like text of 27 bytes, random TIDs; more in random order'),
+		$$k || 'x'$$, 'e-mail-like text of 27 bytes, random TIDs; more in random order',
+		-- two names of 22 of which the first and the last are half as frequent, a number, a host and its domain by their shares
+		2 * bench.entropy(ARRAY(SELECT CASE WHEN i IN (0, 21) THEN 0.5 ELSE 1 END / 21 FROM generate_series(0, 21) i)) + log(2, 99999) +
+		bench.entropy(ARRAY(SELECT power(least(i + 0.5, 200) / 200, 1 / 3.0) - power(greatest(i - 0.5, 0) / 200, 1 / 3.0) FROM generate_series(0, 200) i)) +
+		bench.entropy(ARRAY(SELECT sqrt(least(i + 1, 4) / 4.0) - sqrt(i / 4.0) FROM generate_series(0, 3) i))),
 	('path', 'text COLLATE "C"', $$SELECT path, row_number() OVER () > $1 FROM (SELECT path FROM bench.raw ORDER BY random()) s$$,
-		$$k || '~'$$, 'file paths, random TIDs; more in random order');
+		$$k || '~'$$, 'file paths, random TIDs; more in random order', NULL);
 
 CREATE PROCEDURE bench.load(set_name text, n bigint, extra bigint)
 LANGUAGE plpgsql AS $$
@@ -72,6 +86,9 @@ BEGIN
 	EXECUTE format('CREATE TABLE hit AS SELECT k FROM r ORDER BY random() LIMIT %s', least(n / 10, 200000));
 	EXECUTE format('CREATE TABLE miss AS SELECT k FROM (SELECT %s AS k FROM hit) m WHERE NOT EXISTS (SELECT FROM r WHERE r.k = m.k)', s.miss);
 	EXECUTE 'CREATE TABLE lower_bound AS SELECT k FROM hit LIMIT 5000';
+	IF s.bits IS NOT NULL THEN
+		CALL bench.note(set_name, 'size, bytes per entry', 'limit', s.bits / 8);
+	END IF;
 END
 $$;
 
@@ -351,6 +368,7 @@ $$;
 CREATE VIEW bench.overview AS
 	SELECT key_set AS keys, (b.entries / 1e6)::numeric(10, 1) AS millions, bench.number(b.median) AS "btree B", bench.number(s.median) AS "surfidx B",
 		(s.median / b.median)::numeric(10, 3) AS size,
+		(SELECT bench.number(l.median) FROM bench.summary l WHERE l.key_set = b.key_set AND l.metric = b.metric AND l.am = 'limit') AS "limit B",
 		bench.ratio(key_set, 'size after inserts, bytes per entry') AS "after +10 %",
 		bench.ratio(key_set, 'build CPU, ns per entry') AS build,
 		bench.ratio(key_set, 'build WAL, bytes per entry') AS "build WAL",

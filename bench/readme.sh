@@ -1,0 +1,81 @@
+#!/bin/bash
+# README.md's table and chart, from a TSV that bench/run.sh has written.
+#
+#	bench/readme.sh [file.tsv]		default: the newest one below bench/results
+#
+# Numbers are surfidx's as a multiple of btree's, of medians, but for the first lines.  The chart needs gnuplot.
+
+set -e -o pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+
+tsv=${1:-$(ls bench/results/*-*-*.tsv | tail -1)}
+[ -f "$tsv" ] || die "there is no file $tsv"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/sets" <<'END'
+int8	random int8
+serial	serial int8
+timestamp	timestamps
+uuid	random uuid
+email	e-mails
+path	file paths
+END
+cat >"$work/lines" <<'END'
+btree	size, bytes per entry	bytes per entry, btree
+surfidx	size, bytes per entry	bytes per entry, surfidx
+limit	size, bytes per entry	... that the keys' information takes
+ratio	size, bytes per entry	size
+ratio	size after inserts, bytes per entry	size after 10 % more rows
+ratio	build CPU, ns per entry	CPU of CREATE INDEX
+ratio	build WAL, bytes per entry	WAL of CREATE INDEX
+ratio	lookup, hit, ns	CPU of a lookup, found (nested loop)
+ratio	lookup, miss, ns	... not found
+ratio	lookup as a statement of its own, ns	... as a statement of its own
+ratio	= ANY of 1000 keys, ns per key	... of 1,000 keys at once (`= ANY`), per key
+ratio	range of 100 rows, ns	CPU of a range of 100 rows
+ratio	range of 100 rows backward, ns	... backward
+ratio	full index-only scan, ns per row	CPU of a full index-only scan
+ratio	pages missed per lookup, buffers = 1/5 of btree	pages missed per lookup, with buffers for a fifth of btree
+ratio	insert, CPU, ns per row	CPU of an inserted row, merges included
+ratio	insert, WAL, bytes per row	WAL of an inserted row, merges included
+END
+
+awk -F '\t' '
+	FILENAME ~ /sets$/ { set[++sets] = $1; title[sets] = $2; next }
+	FILENAME ~ /lines$/ { what[++lines] = $1; metric[lines] = $2; text[lines] = $3; next }
+	FNR > 1 { v[$1, $3, $4] = $5; has[$1, $3, $4] = 1; if ($1 == "int8") entries = $2 }
+	# three digits that count
+	function number(x) { return x == 0 ? "0" : x >= 100 ? sprintf("%.0f", x) : x >= 10 ? sprintf("%.1f", x) : sprintf("%.3g", x) }
+	function ratio(x) { return x == 0 ? "0" : x < 0.05 ? sprintf("%.3f", x) : sprintf("%.2f", x) }
+	END {
+		printf "| %g million rows", entries / 1e6
+		for (s = 1; s <= sets; s++) printf " | %s", title[s]
+		print " |"
+		for (s = 0; s <= sets; s++) printf "|---"
+		print "|"
+		for (l = 1; l <= lines; l++) {
+			printf "| %s", text[l]
+			for (s = 1; s <= sets; s++) {
+				m = metric[l]
+				if (what[l] == "ratio")
+					printf " | %s", !((set[s], m, "surfidx") in has) ? "" : v[set[s], m, "btree"] == 0 ? "0" : ratio(v[set[s], m, "surfidx"] / v[set[s], m, "btree"])
+				else
+					printf what[l] == "surfidx" ? " | **%s**" : " | %s", (set[s], m, what[l]) in has ? number(v[set[s], m, what[l]]) : "?"
+			}
+			print " |"
+		}
+	}' "$work/sets" "$work/lines" "$tsv" >"$work/table"
+awk -v table="$work/table" '
+	/^<!-- end of figures -->/ { inside = 0 }
+	!inside { print }
+	/^<!-- figures -->/ { inside = 1; while ((getline line <table) > 0) print line }' README.md >"$work/README.md"
+cat "$work/README.md" >README.md
+
+# the chart's sets have the table's titles and order
+head -1 "$tsv" >"$work/size.tsv"
+while IFS=$'\t' read -r name title; do
+	awk -F '\t' -v OFS='\t' -v name="$name" -v title="$title" '$1 == name && $3 == "size, bytes per entry" { $1 = title; print }' "$tsv" >>"$work/size.tsv"
+done <"$work/sets"
+bench/chart.sh "$work/size.tsv" "size, bytes per entry" docs/size.svg
