@@ -1,11 +1,9 @@
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS surfidx;
-RESET client_min_messages;
-SET surfidx.auto_merge = off;
-SET surfidx.unique_notice = off;
-CREATE SCHEMA onc;
-SET search_path = onc, public;
-
+-- ON CONFLICT in every form, in each state of the index, beside btree
+\getenv srcdir PG_ABS_SRCDIR
+\set states :srcdir '/sql/helpers/states.sql'
+\set ECHO none
+\i :states
+CALL replay($script$
 CREATE TABLE t (k int, s text COLLATE "C", v int DEFAULT 0);
 CREATE UNIQUE INDEX t_k ON t USING surfidx (k);
 INSERT INTO t SELECT i, 's' || i FROM generate_series(1, 5) i;
@@ -27,18 +25,10 @@ INSERT INTO t VALUES (10), (10) ON CONFLICT (k) DO UPDATE SET v = 1;
 INSERT INTO t VALUES (1) ON CONFLICT (s) DO NOTHING;
 SELECT * FROM t ORDER BY k, s;
 
--- the same rows in leaves, and half of them in leaves
-SELECT surfidx_merge('t_k') > 0 AS merged;
 INSERT INTO t VALUES (1, 'leaf'), (11, 's11') ON CONFLICT (k) DO UPDATE SET s = excluded.s RETURNING *;
 INSERT INTO t SELECT i, 'half' FROM generate_series(1, 14) i ON CONFLICT (k) DO UPDATE SET v = t.v + 10 RETURNING k, v, s;
 DELETE FROM t WHERE k = 2;
 INSERT INTO t VALUES (2, 'again') ON CONFLICT (k) DO UPDATE SET v = 99 RETURNING *;
-SELECT surfidx_check('t_k', true);
-
--- EXPLAIN with and without execution
-EXPLAIN (COSTS OFF) INSERT INTO t VALUES (1) ON CONFLICT (k) DO UPDATE SET v = 1;
-DO $$ BEGIN EXECUTE 'EXPLAIN ANALYZE INSERT INTO t VALUES (1), (15, ''explained'') ON CONFLICT (k) DO NOTHING'; END $$;
-SELECT * FROM t WHERE k = 15;
 
 -- Savepoints
 BEGIN;
@@ -58,18 +48,6 @@ INSERT INTO t SELECT k + 1, 'top' FROM i ON CONFLICT (k) DO NOTHING RETURNING *;
 WITH i AS (INSERT INTO t VALUES (22), (24) ON CONFLICT DO NOTHING)
 DELETE FROM t WHERE k = 23 RETURNING *;
 SELECT k FROM t WHERE k > 20 ORDER BY k;
-
--- Prepared statements
-SET plan_cache_mode = force_generic_plan;
-PREPARE put(int, text) AS INSERT INTO t VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET s = excluded.s RETURNING k, s;
-EXECUTE put(30, 'a');
-EXECUTE put(30, 'b');
-DROP INDEX t_k;
-EXECUTE put(30, 'c');
-CREATE UNIQUE INDEX t_k ON t USING surfidx (k);
-EXECUTE put(30, 'd');
-DEALLOCATE put;
-RESET plan_cache_mode;
 
 -- PL/pgSQL and SQL functions
 CREATE FUNCTION put_many(n int) RETURNS int LANGUAGE plpgsql AS $$
@@ -107,20 +85,6 @@ CREATE RULE log_to_t AS ON INSERT TO log DO ALSO INSERT INTO t VALUES (new.k, 'r
 INSERT INTO log VALUES (40), (41);
 SELECT k, s FROM t WHERE k IN (40, 41) ORDER BY k;
 
--- Triggers
-CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	RAISE NOTICE '% % % %', tg_when, tg_op, tg_level, CASE WHEN tg_level = 'ROW' THEN new.k END;
-	RETURN new;
-END $$;
-CREATE TABLE tt (k int, v int);
-CREATE UNIQUE INDEX tt_k ON tt USING surfidx (k);
-INSERT INTO tt VALUES (1, 0);
-CREATE TRIGGER a BEFORE INSERT OR UPDATE ON tt FOR EACH ROW EXECUTE FUNCTION tell();
-CREATE TRIGGER b AFTER INSERT OR UPDATE ON tt FOR EACH ROW EXECUTE FUNCTION tell();
-CREATE TRIGGER c BEFORE INSERT OR UPDATE ON tt FOR EACH STATEMENT EXECUTE FUNCTION tell();
-INSERT INTO tt VALUES (1), (2) ON CONFLICT (k) DO UPDATE SET v = 1;
-
 -- Several unique indexes, of both kinds
 CREATE TABLE m (id int PRIMARY KEY, a int, b text COLLATE "C", c int);
 CREATE UNIQUE INDEX m_ab ON m USING surfidx (a DESC, b) INCLUDE (c);
@@ -150,7 +114,6 @@ CREATE TABLE nn (a int, b int, v int);
 CREATE UNIQUE INDEX nn_ab ON nn USING surfidx (a, b) NULLS NOT DISTINCT;
 INSERT INTO nn VALUES (1, NULL), (NULL, NULL);
 INSERT INTO nn VALUES (1, NULL), (NULL, NULL), (NULL, 1) ON CONFLICT (a, b) DO UPDATE SET v = 1 RETURNING *;
-SELECT surfidx_merge('nn_ab') > 0 AS merged;
 INSERT INTO nn VALUES (1, NULL), (NULL, NULL), (NULL, 1) ON CONFLICT DO NOTHING RETURNING *;
 
 -- Values that are equal and differ, polymorphic classes
@@ -174,13 +137,15 @@ INSERT INTO nd VALUES ('ABD', 3) ON CONFLICT DO NOTHING RETURNING *;
 INSERT INTO nd VALUES ('ABD', 3);
 
 -- Temporary, unlogged and inheriting tables; a partition named directly
+DROP TABLE IF EXISTS tmp;
 CREATE TEMP TABLE tmp (k int);
 CREATE UNIQUE INDEX ON tmp USING surfidx (k);
 INSERT INTO tmp VALUES (1), (1) ON CONFLICT DO NOTHING RETURNING *;
 CREATE UNLOGGED TABLE ul (k int);
 CREATE UNIQUE INDEX ON ul USING surfidx (k);
 INSERT INTO ul VALUES (1), (1) ON CONFLICT (k) DO NOTHING RETURNING *;
-CREATE TABLE kid () INHERITS (tt);
+CREATE TABLE parent (k int, v int);
+CREATE TABLE kid () INHERITS (parent);
 CREATE UNIQUE INDEX ON kid USING surfidx (k);
 INSERT INTO kid VALUES (1, 1), (1, 2) ON CONFLICT (k) DO NOTHING RETURNING *;
 CREATE TABLE p (k int, v int) PARTITION BY LIST (k);
@@ -189,6 +154,47 @@ CREATE UNIQUE INDEX p1_v ON p1 USING surfidx (v);
 INSERT INTO p1 VALUES (1, 1);
 INSERT INTO p1 VALUES (1, 3), (2, 1) ON CONFLICT (v) DO UPDATE SET k = 2 RETURNING *;
 INSERT INTO p1 VALUES (1, 1), (2, 2) ON CONFLICT DO NOTHING RETURNING *;
+$script$);
+TABLE outcomes;
+\set ECHO all
+-- what does not stand in a script: plans, notices, prepared statements
+SET surfidx.unique_notice = off;
+CREATE SCHEMA onc;
+SET search_path = onc, public;
+CREATE TABLE t (k int, s text COLLATE "C", v int DEFAULT 0);
+CREATE UNIQUE INDEX t_k ON t USING surfidx (k);
+INSERT INTO t SELECT i, 's' || i FROM generate_series(1, 5) i;
+
+-- EXPLAIN with and without execution
+EXPLAIN (COSTS OFF) INSERT INTO t VALUES (1) ON CONFLICT (k) DO UPDATE SET v = 1;
+DO $$ BEGIN EXECUTE 'EXPLAIN ANALYZE INSERT INTO t VALUES (1), (15, ''explained'') ON CONFLICT (k) DO NOTHING'; END $$;
+SELECT * FROM t WHERE k = 15;
+
+-- Prepared statements
+SET plan_cache_mode = force_generic_plan;
+PREPARE put(int, text) AS INSERT INTO t VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET s = excluded.s RETURNING k, s;
+EXECUTE put(30, 'a');
+EXECUTE put(30, 'b');
+DROP INDEX t_k;
+EXECUTE put(30, 'c');
+CREATE UNIQUE INDEX t_k ON t USING surfidx (k);
+EXECUTE put(30, 'd');
+DEALLOCATE put;
+RESET plan_cache_mode;
+
+-- Triggers
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE NOTICE '% % % %', tg_when, tg_op, tg_level, CASE WHEN tg_level = 'ROW' THEN new.k END;
+	RETURN new;
+END $$;
+CREATE TABLE tt (k int, v int);
+CREATE UNIQUE INDEX tt_k ON tt USING surfidx (k);
+INSERT INTO tt VALUES (1, 0);
+CREATE TRIGGER a BEFORE INSERT OR UPDATE ON tt FOR EACH ROW EXECUTE FUNCTION tell();
+CREATE TRIGGER b AFTER INSERT OR UPDATE ON tt FOR EACH ROW EXECUTE FUNCTION tell();
+CREATE TRIGGER c BEFORE INSERT OR UPDATE ON tt FOR EACH STATEMENT EXECUTE FUNCTION tell();
+INSERT INTO tt VALUES (1), (2) ON CONFLICT (k) DO UPDATE SET v = 1;
 
 -- Many statements, against a table with btree indexes
 CREATE TABLE ds (a int, b text COLLATE "C", v int);
