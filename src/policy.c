@@ -178,7 +178,7 @@ worth_it(Relation index)
 static bool
 takes_entries(const SfxMeta *meta, int t)
 {
-	return meta->resume[SFX_RESUME_RUN].source != meta->runs[t].id;
+	return meta->resume[SFX_RESUME_RUN].source != meta->runs[t].id || SFX_MUTANT("sources take entries");
 }
 
 /*

@@ -103,6 +103,8 @@ sfx_reader_remove_dead(SfxReader *r)
 {
 	int			ndead = r->ndead;
 
+	if (r->nkilled > 0 || ndead > 0)
+		SFX_STOP("dead entries found");
 	if (r->nkilled > 0)
 	{
 		SfxMeta		meta;

@@ -35,7 +35,7 @@ resolve_conflict(XLogReaderState *record, TransactionId horizon, bool catalog)
 {
 	SfxLocator	locator;
 
-	if (!TransactionIdIsValid(horizon) || !InHotStandby)
+	if (!TransactionIdIsValid(horizon) || !InHotStandby || SFX_MUTANT("no conflict in redo"))
 		return;
 	XLogRecGetBlockTag(record, 0, &locator, NULL, NULL);
 	SfxResolveConflict(horizon, catalog, locator);

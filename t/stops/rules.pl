@@ -650,6 +650,55 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 	cmp_ok($crashes, '>', 1, "$crashes crashes");
 };
 
+scenario 'a run that is being emptied takes no entries', ['sources take entries'], sub {
+	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s)');
+	sql("SELECT surfidx_merge('t_k'); ALTER INDEX t_k SET (delta_size = 4096, run_ratio = 10, merge_ratio = 10)");
+	sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g');
+	sql('ALTER INDEX t_k SET (delta_size = 64)');
+	sql($vacuum);
+	is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), 2, 'a run in front of the tree');
+	arm('group merged', 'error', 3);
+	is(error_of("SELECT surfidx_merge('t_k')"), '22000', 'its merge stops in the middle');
+	release('group merged');
+	is(sql("SELECT string_agg(merging::text, ' ') FROM surfidx_runs('t_k')"), 'true false', 'it has been begun');
+	# as many as would go into that run, half of them in front of the place where its merge goes on
+	sql('ALTER INDEX t_k SET (merge_ratio = 0.01)');
+	sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(30001, 31000) g');
+	sql($vacuum);
+	sql("SELECT surfidx_merge('t_k')");
+	is(sql("SELECT count(*) FROM t WHERE s > ''", reader()), 31000, 'every row');
+	sound('t_k');
+};
+
+# ------------------------------------------------------------------------------------------ dead entries (X1, X3)
+
+for my $where ('the delta', 'a leaf')
+{
+	scenario "a dead entry of $where whose TID is in other hands by now", ['dead without asking'], sub {
+		# a hole that rows are put into again and again, in the same order
+		my $again = "DELETE FROM t WHERE k BETWEEN 1 AND 90; $vacuum; INSERT INTO t SELECT g, repeat(md5(g::text), 1), g FROM generate_series(1, 90) g";
+
+		build(400, 'CREATE INDEX t_k ON t USING surfidx (k)');
+		sql($again);
+		sql("SELECT surfidx_merge('t_k')") if $where eq 'a leaf';
+		my $tids = sql('SELECT array_agg(ctid ORDER BY k) FROM t WHERE k < 91');
+		sql('DELETE FROM t WHERE k BETWEEN 1 AND 90');
+		my $s = session();
+		sql("$index_scans; SET enable_indexonlyscan = off", $s);
+		arm('dead entries found', 'wait');
+		start('SELECT count(n) FROM t WHERE k > 0', $s);
+		ok(come_by('dead entries found', $s), 'somebody finds dead entries');
+		vacuum_only();
+		sql('INSERT INTO t SELECT g, repeat(md5(g::text), 1), g FROM generate_series(1, 90) g');
+		is(sql('SELECT array_agg(ctid ORDER BY k) FROM t WHERE k < 91'), $tids, 'the same TIDs');
+		sql("SELECT surfidx_merge('t_k')") if $where eq 'a leaf';
+		release('dead entries found');
+		finish($s);
+		is(sql('SELECT count(*) FROM t WHERE k > 0', reader()), 400, 'every row');
+		sound('t_k');
+	};
+}
+
 # ------------------------------------------------------------------------------------------ pages that an interrupted drop leaves
 
 for my $what ('generation', 'run')

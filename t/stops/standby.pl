@@ -112,6 +112,27 @@ scenario 'redo waits for an index-only cursor on the standby', ['no gate in redo
 	gone();
 };
 
+scenario 'redo of a merge waits for whoever may still see the rows of dead entries', ['no conflict in redo'], sub {
+	sql("$tables; " . rows(1, 2000) . "; SELECT surfidx_merge('t_k')");
+	sql($vacuum);
+	sql(rows(3001, 3010));
+	stand_by();
+	catch_up();
+	my $old = session($standby);
+	is(sql("$index_scans; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t WHERE k > 3000", $old), 10, 'rows that the standby sees');
+	sql('DELETE FROM t WHERE k > 3000');
+	# (the page is not full, so that nobody prunes it: that replay would wait for, too)
+	is(sql("$index_scans; SET enable_indexonlyscan = off; SELECT count(s) FROM t WHERE k > 3000; SELECT count(s) FROM t WHERE k > 3000"), '0,0', 'found dead, and out of the image');
+	sql("RESET ALL; SELECT surfidx_merge('t_k')");
+	settle(1);
+	ok(!caught_up(), 'redo waits');
+	is(sql('SELECT count(*) FROM t WHERE k > 3000', $old), 10, 'and they are still there');
+	sql('COMMIT', $old);
+	catch_up();
+	sound(watch(), 'standby');
+	gone();
+};
+
 scenario 'a group is redone under all its locks', ['redo page by page'], sub {
 	sql("$tables; " . rows(1, 3000) . "; SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
 	stand_by();
