@@ -228,7 +228,7 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 	uint64		nentries;
 
 	sfx_meta_read(index, &meta);
-	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos);
+	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos, NULL);
 	qsort(list->tid, list->n, sizeof(uint64), cmp_tid);
 	intersect_leaf(&g, list, &nentries);
 	if (!sfx_dead_worth(nentries, list->n))

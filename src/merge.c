@@ -338,6 +338,7 @@ typedef struct Merge
 	SfxProgress *progress;
 	uint64		noted;			/* of stats.taken */
 	instr_time	began;			/* the step in hand */
+	SfxKeptNode kept;
 	uint64		usecs;			/* that steps took, not told by any record yet: the next one does, the last step's is the drop's */
 } Merge;
 
@@ -451,7 +452,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	pos.key = first->key;
 	pos.len = first->keylen;
 	pos.tid = first->tid;
-	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos);
+	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos, &m->kept);
 	sfx_group_join_left(&group, &m->stats);
 	if (sfx_versions_wanted(m->index, src.unchanged))
 		group.heap = sfx_dead_open_heap(m->index);
@@ -705,6 +706,7 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
 		m->last_run = meta.next_run - 1;
 	}
 	m->sample = sfx_dict_possible(index, kd) ? palloc(sizeof(SfxRestSample)) : NULL;
+	sfx_kept_init(&m->kept);
 	m->progress = sfx_progress_begin(index);
 	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	{
@@ -717,6 +719,7 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
 	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	sfx_progress_end(m->progress);
 	merged = m->stats.taken;
+	sfx_kept_end(&m->kept);
 	sfx_order_end(m->order);
 	if (m->sample)
 		pfree(m->sample);

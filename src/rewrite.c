@@ -314,8 +314,27 @@ check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode
 	}
 }
 
+/* The child that holds pos. */
+static int
+find_child(const SfxNode *node, const SfxOrder *order, const SfxPos *pos)
+{
+	int			lo = 0,
+				hi = node->nchildren;
+
+	while (hi - lo > 1)
+	{
+		int			mid = (lo + hi) / 2;
+
+		if (sfx_order_cmp_pos(order, &node->children[mid].low, pos) <= 0)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 void
-sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos)
+sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos, SfxKeptNode *kept)
 {
 	group->index = index;
 	group->order = order;
@@ -329,11 +348,14 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 	group->from = 0;
 	if (group->has_node)
 	{
-		sfx_tree_load(index, order, meta, run, pos, 1, &group->node);
-		check_posted(index, order, meta, &group->node);
-		while (group->from + 1 < group->node.nchildren &&
-			   sfx_order_cmp_pos(order, &group->node.children[group->from + 1].low, pos) <= 0)
-			group->from++;
+		/* one that is kept was checked when it was loaded */
+		if (kept == NULL || !sfx_kept_load(kept, index, order, meta, run, pos, &group->node))
+		{
+			if (kept == NULL)
+				sfx_tree_load(index, order, meta, run, pos, 1, &group->node);
+			check_posted(index, order, meta, &group->node);
+		}
+		group->from = find_child(&group->node, order, pos);
 	}
 	group->to = group->from + 1;
 }

@@ -404,6 +404,10 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		s->page[s->n++] = leafpages[i];
 	}
 	sfx_swap_execute(s);
+	if (node && node->kept && nmade == 1)
+		sfx_kept_replace(node->kept, from, to, repl, n, s->page[0].body, s->page[0].len);
+	else if (node && node->kept)
+		sfx_kept_forget(node->kept);
 	SFX_STOP("group swapped");
 	if (nmade > 1 && !s->new_root)
 	{

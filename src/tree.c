@@ -272,6 +272,7 @@ sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *n
 	SfxPos		low;
 
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
+	node->kept = NULL;
 	node->blkno = BufferGetBlockNumber(buf);
 	node->run = SfxPageGetTail(page)->owner;
 	UnlockReleaseBuffer(buf);

@@ -70,6 +70,7 @@ typedef struct SfxNode
 	SfxChild   *children;
 	bool		high_inf;
 	SfxPos		high;
+	struct SfxKeptNode *kept;	/* it is a copy of that one; NULL: of none */
 } SfxNode;
 
 /* Copy the inner page of that level that holds pos. Needs the merge lock (else it may be outdated at once, and the run gone: false). */
@@ -80,6 +81,28 @@ extern void sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *
 
 /* Copy the inner page in buf, which is locked, and let it go. */
 extern void sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node);
+
+/* ---- kept.c: a writer's copy of a parent of leaves, from group to group ---- */
+
+typedef struct SfxKeptNode
+{
+	MemoryContext cxt;			/* where the node's memory is */
+	bool		valid;
+	SfxNode		node;
+	SfxChild   *outdated;		/* its children before the last change */
+	char	   *page;			/* what it was made of, or becomes */
+} SfxKeptNode;
+
+/* Memory: the current context. */
+extern void sfx_kept_init(SfxKeptNode *kept);
+extern void sfx_kept_end(SfxKeptNode *kept);
+/* As sfx_tree_load at level 1.  True: *node is the one of last time, as sfx_tree_swap has left it.  Valid until the next call. */
+extern bool sfx_kept_load(SfxKeptNode *kept, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
+						  SfxNode *node);
+/* The page has got repl[0..n) in place of its children [from, to), and this body. */
+extern void sfx_kept_replace(SfxKeptNode *kept, int from, int to, const SfxChild *repl, int n, const uint8 *body, uint32 len);
+/* The page has become something else. */
+extern void sfx_kept_forget(SfxKeptNode *kept);
 
 struct SfxFilterPlan;			/* filters.h */
 

@@ -40,6 +40,7 @@ typedef struct VacState
 	bool		flags_seen;		/* the log has entries flagged dead, by us or by a VACUUM that did not get far */
 	SfxMergeStats stats;
 	BufferAccessStrategy strategy;
+	SfxKeptNode kept_node;
 } VacState;
 
 static bool
@@ -214,7 +215,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 				end;
 	SfxPos		high;
 
-	sfx_group_locate(&g, vs->index, vs->order, meta, vs->run, &pos->pos);
+	sfx_group_locate(&g, vs->index, vs->order, meta, vs->run, &pos->pos, &vs->kept_node);
 	start = g.from;
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = start; i < end; i++)
@@ -258,6 +259,7 @@ vacuum_run(VacState *vs)
 	bool		more = true;
 
 	sfx_pos_set(pos, &start);
+	sfx_kept_init(&vs->kept_node);
 	while (more)
 	{
 		SfxMeta		meta;
@@ -282,6 +284,7 @@ vacuum_run(VacState *vs)
 		sfx_merge_unlock(vs->index);
 	}
 	memset(&vs->stats, 0, sizeof(vs->stats));
+	sfx_kept_end(&vs->kept_node);
 	MemoryContextDelete(cxt);
 	pfree(pos);
 }

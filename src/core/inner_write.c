@@ -164,6 +164,28 @@ typedef struct CountPlan
 	uint64_t	bits;
 } CountPlan;
 
+/* Where the counts of a page lie close together, as those of full leaves do, there is no need to sort them. */
+#define CLOSE_COUNTS	1024
+
+/* The densest window of so many values, given how many lie below each one (less the least, up to range + 1): its first value that occurs. */
+static int
+densest(const uint16_t *below, uint32_t range, uint64_t window, uint32_t *first)
+{
+	int			many = 0;
+
+	for (uint32_t v = 0; v <= range; v++)
+	{
+		uint32_t	end = window > range - v ? range + 1 : v + (uint32_t) window;
+
+		if (below[v + 1] > below[v] && below[end] - below[v] > many)
+		{
+			many = below[end] - below[v];
+			*first = v;
+		}
+	}
+	return many;
+}
+
 /* Shell sort: short, in place, no worse than n^1.5. */
 static void
 sort_numbers(uint64_t *v, int n)
@@ -194,20 +216,31 @@ plan_counts_try(CountPlan *best, int n, uint64_t base, uint32_t width, uint32_t 
 		*best = (CountPlan) {base, basesize, width, nexc, excsize, bits};
 }
 
+/* The same by counting, for values of at most CLOSE_COUNTS above the least. */
 static void
-plan_counts(const SfxChild *c, int n, uint64_t *num, CountPlan *best)
+plan_close_counts(const SfxChild *c, int n, uint64_t min, uint32_t range, uint32_t excsize, CountPlan *best)
 {
-	uint32_t	full;
-	uint32_t	excsize;
+	uint16_t	below[CLOSE_COUNTS + 2] = {0};
 
+	for (int i = 0; i < n; i++)
+		below[c[i].count - min + 1]++;
+	for (uint32_t v = 0; v <= range; v++)
+		below[v + 1] += below[v];
+	for (uint32_t w = 1; w < sfx_width(range); w++)
+	{
+		uint32_t	first = 0;
+		int			many = densest(below, range, (UINT64_C(1) << w) - 1, &first);
+
+		plan_counts_try(best, n, min + first, w, (uint32_t) (n - many), excsize);
+	}
+}
+
+static void
+plan_spread_counts(const SfxChild *c, int n, uint64_t *num, uint32_t full, uint32_t excsize, CountPlan *best)
+{
 	for (int i = 0; i < n; i++)
 		num[i] = c[i].count;
 	sort_numbers(num, n);
-	full = sfx_width(num[n - 1] - num[0]);
-	excsize = sfx_bytes_of(sfx_width(num[n - 1]));
-	best->bits = UINT64_MAX;
-	plan_counts_try(best, n, num[0], full, 0, 0);
-	plan_counts_try(best, n, 0, sfx_width(num[n - 1]), 0, 0);
 	for (uint32_t w = 1; w < full; w++)
 	{
 		int			from = 0,
@@ -228,6 +261,30 @@ plan_counts(const SfxChild *c, int n, uint64_t *num, CountPlan *best)
 		}
 		plan_counts_try(best, n, base, w, (uint32_t) (n - many), excsize);
 	}
+}
+
+static void
+plan_counts(const SfxChild *c, int n, uint64_t *num, CountPlan *best)
+{
+	uint64_t	min = c[0].count,
+				max = c[0].count;
+	uint32_t	full,
+				excsize;
+
+	for (int i = 1; i < n; i++)
+	{
+		min = c[i].count < min ? c[i].count : min;
+		max = c[i].count > max ? c[i].count : max;
+	}
+	full = sfx_width(max - min);
+	excsize = sfx_bytes_of(sfx_width(max));
+	best->bits = UINT64_MAX;
+	plan_counts_try(best, n, min, full, 0, 0);
+	plan_counts_try(best, n, 0, sfx_width(max), 0, 0);
+	if (max - min <= CLOSE_COUNTS)
+		plan_close_counts(c, n, min, (uint32_t) (max - min), excsize, best);
+	else
+		plan_spread_counts(c, n, num, full, excsize, best);
 }
 
 static bool
