@@ -459,12 +459,10 @@ keep_page(void *ctx, const SfxLeafOut *out)
 	return SFX_OK;
 }
 
+/* What the packer has said. */
 static bool
-pack_add(Pack *p, const SfxEntry *e)
+pack_check(Pack *p, int rc)
 {
-	int			rc = sfx_packer_add(p->packer, e);
-
-	p->added++;
 	if (rc == SFX_CORRUPT)
 		sfx_corrupt(p->group->index, sfx_group_leaf(p->group, p->group->from),
 					"entries of this leaf or of its right neighbours are out of order");
@@ -472,6 +470,13 @@ pack_add(Pack *p, const SfxEntry *e)
 		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"",
 			 rc, RelationGetRelationName(p->group->index));
 	return rc >= 0;
+}
+
+static bool
+pack_add(Pack *p, const SfxEntry *e)
+{
+	p->added++;
+	return pack_check(p, sfx_packer_add(p->packer, e));
 }
 
 static inline bool
@@ -535,6 +540,72 @@ pack_source(Pack *p, const SfxEntry *leaf_entry, const SfxPos *limit)
 	return true;
 }
 
+/* Entry i of the block stands before what the source gives next: the first one that does not.  Galloping, then bisection. */
+static int
+before_source(const Pack *p, const SfxBlock *block, int i)
+{
+	const SfxEntry *next = p->src && may_take(p) ? sfx_source_peek(p->src) : NULL;
+	SfxPos		limit;
+	int			step = 1,
+				end = block->nent;
+
+	if (next == NULL)
+		return end;
+	limit = entry_pos(next);
+	while (end - i > 1)
+	{
+		int			mid = i + (step < end - i ? step : (end - i) / 2);
+		SfxEntry	e;
+		SfxPos		pos;
+
+		sfx_block_entry(block, mid, &e);
+		pos = entry_pos(&e);
+		if (sfx_order_cmp_pos(p->group->order, &pos, &limit) < 0)
+		{
+			i = mid;
+			step = step < block->nent ? 2 * step : step;
+		}
+		else
+		{
+			end = mid;
+			step = block->nent;
+		}
+	}
+	return end;
+}
+
+/* The entries of a block and those of the source before them. */
+static bool
+pack_block(Pack *p, const SfxBlock *block)
+{
+	bool		each = p->filter != NULL || p->versions.heap != NULL || p->versions.asked;
+
+	for (int i = 0; i < block->nent;)
+	{
+		SfxEntry	e;
+		SfxPos		pos;
+		int			end = i + 1;
+
+		sfx_block_entry(block, i, &e);
+		pos = entry_pos(&e);
+		if (!pack_source(p, &e, &pos))
+			return false;
+		if (each && is_filtered(p, e.tid))
+			p->removed++;
+		else
+		{
+			if (!each)
+				end = before_source(p, block, i);
+			p->inside |= p->taken > 0;
+			p->added += end - i;
+			if (!pack_check(p, sfx_packer_add_run(p->packer, block, i, end)))
+				return false;
+		}
+		i = end;
+	}
+	return true;
+}
+
 static bool
 pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 {
@@ -547,24 +618,8 @@ pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 	{
 		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0)
 			sfx_corrupt(p->group->index, blkno, "leaf block");
-		for (int i = 0; i < block->nent; i++)
-		{
-			SfxEntry	e;
-			SfxPos		pos;
-
-			sfx_block_entry(block, i, &e);
-			pos = entry_pos(&e);
-			if (!pack_source(p, &e, &pos))
-				return false;
-			if (is_filtered(p, e.tid))
-			{
-				p->removed++;
-				continue;
-			}
-			p->inside |= p->taken > 0;
-			if (!pack_add(p, &e))
-				return false;
-		}
+		if (!pack_block(p, block))
+			return false;
 	}
 	return true;
 }

@@ -80,6 +80,10 @@ extern SfxPacker *sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *lo
  */
 extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 
+struct SfxBlock;
+/* The same for entries [from, to) of a decoded block, one after the other.  Bytes are copied. */
+extern int sfx_packer_add_run(SfxPacker *p, const struct SfxBlock *b, int from, int to);
+
 /*
  * End: everything left is emitted; the last page's high fence is high (NULL = plus
  * infinity; SFX_CORRUPT if it is not above the last entry).  At least one page is emitted, an empty one if there were no entries.

@@ -88,6 +88,8 @@ struct SfxPacker
 	uint32_t	nentries;		/* in committed blocks */
 	int			nblocks;
 	uint32_t	used;			/* scratch bytes */
+	uint32_t	lastent;		/* entries of the block committed last, ... */
+	uint32_t	lastsize;		/* ... and its bytes; 0: there is none */
 	uint8_t		lowkey[SFX_MAX_ENTRY];
 	PackedBlock blocks[MAX_BLOCKS];
 	Pending		pend;
@@ -128,6 +130,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->nentries = 0;
 	p->nblocks = 0;
 	p->used = 0;
+	p->lastent = p->lastsize = 0;
 	p->best = 0;
 	p->codec = 0;
 	p->pend.nkeys = 0;
@@ -585,6 +588,8 @@ commit_block(SfxPacker *p, const Candidate *c)
 	memcpy(p->scratch + p->used + n, c->rest, b->restlen);
 	p->used += n + b->restlen;
 	p->nentries += (uint32_t) c->nent;
+	p->lastent = (uint32_t) c->nent;
+	p->lastsize = block_size(b, p->nblocks - 1, prefix);
 	p->coded |= strings && (c->rest[0] & SFX_STR_CODED);
 	p->rawrests += c->rawrests;
 	p->rests += c->rests;
@@ -713,48 +718,62 @@ close_page(SfxPacker *p, const SfxPos *high, bool high_inf)
 
 /* ---- filling pages ---- */
 
+/* How many pending entries the page has room for, if they take what those of the block before took; all, if nothing speaks against it. */
+static int
+expected_fit(const SfxPacker *p, uint32_t least)
+{
+	uint64_t	room = least < p->capacity ? p->capacity - least : 0;
+	uint64_t	n = p->lastsize > 0 ? room * p->lastent / p->lastsize : UINT64_MAX;
+
+	return n >= (uint64_t) p->pend.nent ? p->pend.nent : n > 0 ? (int) n : 1;
+}
+
 /*
- * All pending entries (size bytes as a page, 0 if unknown) do not fit on the page: the most that do, found by
- * interpolation between a number that fits and one that does not.  The best candidate is left in
- * p->cand[p->best]; returns its entries (0: not even one fits).
+ * The most pending entries that fit on the page as its next block: first as many as are expected to, then by interpolation between a number
+ * that fits (good) and one that does not (bad).  above: what would follow them all.  The best candidate is left
+ * in p->cand[p->best]; returns its entries (0: not even one fits).
  */
 static int
-cut_block(SfxPacker *p, uint32_t size)
+fit_block(SfxPacker *p, const SfxPos *above, bool inf)
 {
 	SfxPos		here = {p->pend.keys, p->pend.seplen, p->pend.septid};
+	uint32_t	least = p->nblocks ? page_size(p, &here, false, NULL) : SFX_LEAF_HEADER + p->low.len;
+	uint32_t	goodsize = least,
+				badsize = 0;	/* 0: not known */
 	int			good = 0,
-				bad = p->pend.nent;
-	uint32_t	goodsize = p->nblocks ? page_size(p, &here, false, NULL) : SFX_LEAF_HEADER + p->low.len;
-	uint32_t	badsize = size;
+				bad = p->pend.nent + 1;
+	int			n = expected_fit(p, least);
 
-	for (int tries = 0; bad - good > 1; tries++)
+	for (int tries = 0;; tries++)
 	{
 		Candidate  *c = &p->cand[!p->best];
-		int			n = (good + bad) / 2;
+		uint64_t	room;
 
-		if (badsize > goodsize && tries < 6)
-		{
-			uint64_t	room = goodsize < p->capacity ? p->capacity - goodsize : 0;
-
-			n = good + (int) ((uint64_t) (bad - good) * room / (badsize - goodsize));
-			if (n <= good)
-				n = good + 1;
-			if (n >= bad)
-				n = bad - 1;
-		}
-		if (try_block(p, c, n, NULL, false))
+		if (try_block(p, c, n, above, inf))
 		{
 			good = n;
 			goodsize = c->size;
 			p->best = !p->best;
+			/* another entry of the usual size has no room: to prove it would take one or two tries more */
+			if (n == p->pend.nent || p->capacity - goodsize < (goodsize - least) / (uint32_t) n)
+				return good;
 		}
 		else
 		{
 			bad = n;
 			badsize = c->size;
 		}
+		if (bad - good <= 1)
+			return good;
+		room = goodsize < p->capacity ? p->capacity - goodsize : 0;
+		if (bad > p->pend.nent && goodsize > least)
+			n = good + (int) (room * (uint64_t) good / (goodsize - least) & INT32_MAX);
+		else if (badsize > goodsize && tries < 6)
+			n = good + (int) ((uint64_t) (bad - good) * room / (badsize - goodsize));
+		else
+			n = (good + bad) / 2;
+		n = n <= good ? good + 1 : n >= bad ? bad - 1 : n;
 	}
-	return good;
 }
 
 /*
@@ -764,22 +783,13 @@ cut_block(SfxPacker *p, uint32_t size)
 static int
 flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 {
-	Candidate  *c = &p->cand[!p->best];
+	int			n = fit_block(p, above, inf);
+	const Candidate *c = &p->cand[p->best];
 	SfxPos		high;
-	int			n,
-				r;
+	int			r;
 
-	if (try_block(p, c, p->pend.nent, above, inf))
-	{
-		commit_block(p, c);
-		drop_pending(&p->pend, p->pend.nent, NULL);
-		p->coder.n = 0;
-		return SFX_OK;
-	}
-	n = cut_block(p, c->size);
 	if (n > 0)
 	{
-		c = &p->cand[p->best];
 		commit_block(p, c);
 		high = c->high;
 	}
@@ -787,6 +797,12 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 		return SFX_NOSPACE;		/* the caller broke the limit on entries or capacity */
 	else
 		high = (SfxPos) {p->pend.keys, p->pend.seplen, p->pend.septid};
+	if (n == p->pend.nent)
+	{
+		drop_pending(&p->pend, n, NULL);
+		p->coder.n = 0;
+		return SFX_OK;
+	}
 	r = close_page(p, &high, false);
 	if (n > 0)
 	{
@@ -866,6 +882,87 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 		}
 	}
 	append_entry(q, e, newkey, lcp);
+	return SFX_OK;
+}
+
+/* What two keys of w >= 8 bytes share, if a < b; w if not. */
+static inline uint32_t
+ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
+{
+	for (uint32_t at = 0; at < w;)
+	{
+		uint64_t	x = sfx_load_be64(a + at),
+					y = sfx_load_be64(b + at);
+
+		if (x != y)
+			return x < y ? at + (uint32_t) __builtin_clzll(x ^ y) / 8 : w;
+		/* the last word may overlap the one before */
+		at = at + 8 < w && at + 16 > w ? w - 8 : at + 8;
+	}
+	return w;
+}
+
+/*
+ * Append entries [from, to) of b, as long as they go to the block that pends and are of the common kind: keys of its last one's
+ * width, all different, no payload.  Returns how many.
+ */
+static int
+append_run(SfxPacker *p, const SfxBlock *b, int from, int to)
+{
+	Pending    *q = &p->pend;
+	uint32_t	w = b->width;
+	const uint8_t *last;
+	uint32_t	at;
+	int			n = to - from,
+				i;
+
+	if (w < 8 || b->dups || b->haspay || p->order || q->nent == 0 || pending_key(q, q->nkeys - 1).len != w)
+		return 0;
+	at = q->keyoff[q->nkeys];
+	n = n < SFX_BLOCK_KEYS - q->nkeys ? n : SFX_BLOCK_KEYS - q->nkeys;
+	n = n < SFX_BLOCK_ENTRIES - q->nent ? n : SFX_BLOCK_ENTRIES - q->nent;
+	n = at >= SFX_BLOCK_RAW ? 0 : n < (int) ((SFX_BLOCK_RAW - at) / w) ? n : (int) ((SFX_BLOCK_RAW - at) / w);
+	last = q->keys + q->keyoff[q->nkeys - 1];
+	for (i = 0; i < n; i++)
+	{
+		const uint8_t *key = b->keys + b->keyoff[from + i];
+		uint32_t	lcp = ascending_lcp(last, key, w);
+
+		if (lcp == w)
+			break;
+		q->lcp[q->nkeys + i] = (uint16_t) lcp;
+		q->keyoff[q->nkeys + i + 1] = at + (uint32_t) (i + 1) * w;
+		q->ends[q->nkeys + i] = (uint16_t) (q->nent + i + 1);
+		q->payoff[q->nent + i + 1] = q->payoff[q->nent];
+		last = key;
+	}
+	memcpy(q->keys + at, b->keys + b->keyoff[from], (size_t) i * w);
+	memcpy(q->tid + q->nent, b->tid + from, (size_t) i * sizeof(uint64_t));
+	q->nkeys += i;
+	q->nent += i;
+	return i;
+}
+
+int
+sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to)
+{
+	while (from < to)
+	{
+		int			n = append_run(p, b, from, to);
+
+		if (n == 0)
+		{
+			SfxEntry	e;
+			int			r;
+
+			sfx_block_entry(b, from, &e);
+			r = sfx_packer_add(p, &e);
+			if (r < 0)
+				return r;
+			n = 1;
+		}
+		from += n;
+	}
 	return SFX_OK;
 }
 
