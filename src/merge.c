@@ -6,7 +6,8 @@
  * together with the parent (swap.c).  A merge is this routine along the keys of a source, which is the oldest frozen generation or
  * a run, into a run older than that; which one, policy.c decides.  VACUUM is this routine with a filter and no source.
  *
- * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used, but for how far the source is merged.
+ * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used, but for how far the source is merged, and
+ *		for what a parent was decoded to if its page is the same still (kept.c).
  * M2	The image is acquired with the removal counter of a metapage read under the merge lock: entries that
  *		VACUUM had flagged before it came to the leaves are not in it.  A run's leaves are read under the merge lock.
  * M3	A group takes entries of the source until MERGE_PAGES pages are full; the rest stay for the next group. Every entry of

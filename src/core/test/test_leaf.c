@@ -585,6 +585,78 @@ order_name(void)
 	return name;
 }
 
+/* Compares with the pages that are there already. */
+static int
+same_page(void *ctx, const SfxLeafOut *o)
+{
+	int		   *at = ctx;
+	const Page *p = &page[(*at)++];
+
+	return *at <= npages && p->len == o->len && memcmp(p->body, o->body, o->len) == 0 ? SFX_OK : -100;
+}
+
+/* Decoded blocks packed in runs, of random lengths, make the same pages again. */
+static const char *
+check_runs(uint32_t capacity)
+{
+	void	   *mem = malloc(sfx_packer_size());
+	SfxPos		none = {NULL, 0, 0};
+	int			at = 0;
+	SfxPacker  *p = sfx_packer_init(mem, capacity, &none, same_page, &at, order);
+	int			r = SFX_OK;
+
+	if (dict)
+		sfx_packer_set_dict(p, dict, DICTNO);
+	for (int i = 0; i < npages && r == SFX_OK; i++)
+	{
+		SfxLeaf		l;
+
+		r = open_leaf(&l, &page[i]);
+		for (int b = 0; r == SFX_OK && b < l.nblocks; b++)
+		{
+			r = sfx_leaf_decode(&l, b, NULL, NULL, &blk);
+			for (int from = 0; r == SFX_OK && from < blk.nent;)
+			{
+				int			to = from + 1 + (int) (rnd(&seed) % 40);
+
+				to = to < blk.nent ? to : blk.nent;
+				r = sfx_packer_add_run(p, &blk, from, to);
+				from = to;
+			}
+		}
+	}
+	if (r == SFX_OK)
+		r = sfx_packer_finish(p, NULL);
+	free(mem);
+	return r == SFX_OK && at == npages ? NULL : "pages packed in runs differ";
+}
+
+/* A run that does not ascend, behind one that does: the packer says so and takes nothing of it. */
+static void
+test_run_order(void)
+{
+	void	   *mem = malloc(sfx_packer_size());
+	SfxPos		none = {NULL, 0, 0};
+	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, keep_page, NULL, NULL);
+	int			r1,
+				r2;
+
+	reset();
+	memset(&blk, 0, sizeof(blk));
+	blk.nent = blk.nkeys = 20;
+	blk.width = 9;
+	for (uint32_t i = 0; i < 20; i++)
+	{
+		blk.keyoff[i + 1] = 9 * (i + 1);
+		blk.keys[9 * i + 8] = (uint8_t) (i == 12 ? 3 : i);
+		blk.tid[i] = SFX_TID(1, i + 1);
+	}
+	r1 = sfx_packer_add_run(p, &blk, 0, 12);
+	r2 = sfx_packer_add_run(p, &blk, 12, 20);
+	ok(r1 == SFX_OK && r2 == SFX_CORRUPT, "a run of entries out of order is refused");
+	free(mem);
+}
+
 static void
 test_kinds(void)
 {
@@ -609,6 +681,8 @@ test_kinds(void)
 				err = "packer";
 			else if ((err = check_pages(caps[c])) == NULL)
 				err = check_search(c == 0 ? 3000 : 1000);
+			if (!err)
+				err = check_runs(caps[c]);
 			for (int i = 0; i < npages && c == 0; i++)
 				bytes += page[i].len;
 			count += c == 0 ? n : 0;
@@ -1105,6 +1179,7 @@ main(void)
 	test_full();
 	test_stop();
 	test_broken();
+	test_run_order();
 	test_other_order();
 	test_orders();
 	order = NULL;
