@@ -275,7 +275,7 @@ typedef struct SfxPageTail
 	uint16		page_id;		/* SFX_PAGE_ID: last two bytes, for tools */
 } SfxPageTail;
 
-#define SFX_FORMAT_VERSION	3
+#define SFX_FORMAT_VERSION	4
 #define SFX_PAGE_ID			0xFF5F
 #define SFX_LOG_SEALED		0x0001
 

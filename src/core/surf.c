@@ -29,14 +29,15 @@ surf_layout(SfxSurf *s, const uint8_t *base)
 	SECTION(blocks, nsparse / SURF_BLOCKEDGES * surf_block_size(s) + SURF_LABELS +
 			(nsparse % SURF_BLOCKEDGES * s->low + 7) / 8);
 	SECTION(buckets, (surf_bucket_bits(s) + 7) / 8);
-	SECTION(select, nbuckets == 0 ? 0 : (((nbuckets - 1) >> s->selshift) + 1) * 4);
+	SECTION(select, nbuckets == 0 ? 0 : sfx_bits_bytes((((nbuckets - 1) >> s->selshift) + 1), surf_sample_width(s)));
 	SECTION(haspath, s->npaths == 0 ? 0 : surf_rank_size(s->nnodes));
 	SECTION(ends, s->flags & SURF_F_ENDS ? surf_rank_size(s->nnodes) : 0);
-	SECTION(kinds, s->flags & SURF_F_KINDS ? surf_rank_size(s->npaths) : 0);
+	SECTION(once, s->nonce == 0 ? 0 : surf_rank_size(s->npaths));
+	SECTION(kinds, s->flags & SURF_F_KINDS ? surf_rank_size(s->npaths - s->nonce) : 0);
 	SECTION(shorts, (s->nshort * s->shortw + 7) / 8);
-	SECTION(longs, ((s->npaths - s->nshort) * s->longw + 7) / 8);
-	SECTION(starts, (s->ndict + SURF_DICTSTEP - 1) / SURF_DICTSTEP * 4);
-	SECTION(symbols, s->flags & SURF_F_SYMBOLS ? SURF_SYMBOLS : 0);
+	SECTION(longs, ((s->npaths - s->nonce - s->nshort) * s->longw + 7) / 8);
+	SECTION(starts, sfx_bits_bytes((s->ndict + SURF_DICTSTEP - 1) / SURF_DICTSTEP, surf_start_width(s)));
+	SECTION(symbols, s->symsize);
 	SECTION(pool, s->poolsize);
 	SECTION(rest, s->flags & SURF_F_REST ? SURF_REST : 0);
 	SECTION(suffixes, (surf_leaves(s) * surf_suffix_bits(s) + 7) / 8);
@@ -50,8 +51,11 @@ header_sane(const SfxSurf *s)
 	const uint64_t max = UINT32_MAX;
 
 	if (s->nkeys > SFX_SURF_MAXKEYS || s->nedges > max || s->nnodes > max || s->ndense > s->nnodes ||
-		s->ndedges > s->nedges || s->npaths > s->nnodes || s->nshort > s->npaths || s->ndict > s->npaths ||
-		s->poolsize > max)
+		s->ndedges > s->nedges || s->npaths > s->nnodes || s->nonce > s->npaths || s->nshort > s->npaths - s->nonce ||
+		s->ndict > s->npaths || s->nonce > s->ndict || s->poolsize > max / 8)
+		return false;
+	if (s->lenw > SURF_LONGLEN || s->nsymbols > SURF_MAXSYMBOLS || s->symsize > SURF_MAXSYMSIZE ||
+		(s->flags & SURF_F_SYMBOLS ? s->symsize < SURF_SYMENTRIES + 2 * s->nsymbols : s->symsize != 0))
 		return false;
 	if (s->hashbits > SFX_SURF_MAXBITS || s->realbits > SFX_SURF_MAXBITS || s->selshift > 16 || s->shortw > 32 ||
 		s->longw > 32 || s->maxdepth > SFX_SURF_MAXLEN || s->height > 2 * SFX_SURF_MAXLEN + 2)
@@ -67,9 +71,11 @@ header_sane(const SfxSurf *s)
 }
 
 static void
-set_lanes(SfxSurf *s)
+set_widths(SfxSurf *s)
 {
 	s->low = (uint8_t) (s->lwidth - s->bshift);
+	s->samplew = (uint8_t) surf_sample_width(s);
+	s->startw = (uint8_t) surf_start_width(s);
 	s->lanes = s->low == 8 ? 8 : (uint8_t) (57 / s->low);
 	s->lrecip = 65536 / s->low + 1;
 	s->lane1 = 0;
@@ -79,8 +85,8 @@ set_lanes(SfxSurf *s)
 }
 
 /*
- * Header: magic (4), version, hashbits, realbits, lwidth, selshift, shortw, longw, flags (1 each), height, maxdepth (4 each), bshift, zero (3),
- * and from byte 24 on, 8 each: size, nkeys, nedges, nnodes, ndedges, ndense, npaths, nshort, ndict, poolsize; zeros to byte 128.
+ * Header: magic (4), version, hashbits, realbits, lwidth, selshift, shortw, longw, flags (1 each), height, maxdepth (4 each), bshift, lenw, zero (2),
+ * and from byte 24 on size (8), and 4 each: nkeys, nedges, nnodes, ndedges, ndense, npaths, nshort, ndict, poolsize, nonce, nsymbols, symsize.
  */
 int
 sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len)
@@ -99,19 +105,23 @@ sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len)
 	s->height = sfx_get32(buf + 12);
 	s->maxdepth = sfx_get32(buf + 16);
 	s->bshift = buf[20];
+	s->lenw = buf[21];
 	s->size = sfx_get64(buf + 24);
-	s->nkeys = sfx_get64(buf + 32);
-	s->nedges = sfx_get64(buf + 40);
-	s->nnodes = sfx_get64(buf + 48);
-	s->ndedges = sfx_get64(buf + 56);
-	s->ndense = sfx_get64(buf + 64);
-	s->npaths = sfx_get64(buf + 72);
-	s->nshort = sfx_get64(buf + 80);
-	s->ndict = sfx_get64(buf + 88);
-	s->poolsize = sfx_get64(buf + 96);
+	s->nkeys = sfx_get32(buf + 32);
+	s->nedges = sfx_get32(buf + 36);
+	s->nnodes = sfx_get32(buf + 40);
+	s->ndedges = sfx_get32(buf + 44);
+	s->ndense = sfx_get32(buf + 48);
+	s->npaths = sfx_get32(buf + 52);
+	s->nshort = sfx_get32(buf + 56);
+	s->ndict = sfx_get32(buf + 60);
+	s->poolsize = sfx_get32(buf + 64);
+	s->nonce = sfx_get32(buf + 68);
+	s->nsymbols = sfx_get32(buf + 72);
+	s->symsize = sfx_get32(buf + 76);
 	if (!header_sane(s))
 		return SFX_CORRUPT;
-	set_lanes(s);
+	set_widths(s);
 	if (surf_layout(s, NULL) != s->size || s->size > len)
 		return SFX_CORRUPT;
 	surf_layout(s, buf);
@@ -150,11 +160,26 @@ bool
 surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id)
 {
 	uint64_t	i = surf_rank(s->haspath, node),
-				nlong = s->npaths - s->nshort,
-				longs = i;
+				nnumbers = s->npaths - s->nonce,
+				nlong = nnumbers - s->nshort,
+				longs;
 
 	if (i >= s->npaths)
 		return false;
+	if (s->nonce > 0)
+	{
+		uint64_t	once = surf_rank(s->once, i);
+
+		if (surf_bit(s->once, i))
+		{
+			*id = s->ndict - s->nonce + once;
+			return once < s->nonce;
+		}
+		i -= once < i ? once : i;
+		if (i >= nnumbers)
+			return false;
+	}
+	longs = i;
 	if (s->flags & SURF_F_KINDS)
 	{
 		longs = surf_rank(s->kinds, i);
@@ -175,84 +200,68 @@ surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id)
 	return *id < s->ndict;
 }
 
-/* The length of the record at *at, which moves behind the length. */
+/* The record that begins at bit *at of the pool: its code then begins there, and ends at *end. */
 static inline bool
-record_length(const SfxSurf *s, uint64_t *at, uint32_t *len)
+open_record(const SfxSurf *s, uint64_t *at, uint64_t *end)
 {
-	if (*at >= s->poolsize)
+	uint64_t	size = s->poolsize * 8,
+				len;
+
+	if (*at >= size)
 		return false;
-	*len = s->pool[(*at)++];
-	if (*len == 255)
+	len = s->lenw > 0 ? surf_pool_bits(s, *at) >> (64 - s->lenw) : 0;
+	*at += s->lenw;
+	if (len == sfx_mask(s->lenw))
 	{
-		if (s->poolsize - *at < 2)
+		if (*at >= size)
 			return false;
-		*len = sfx_get16(s->pool + *at);
-		*at += 2;
+		len = surf_pool_bits(s, *at) >> (64 - SURF_LONGLEN);
+		*at += SURF_LONGLEN;
 	}
-	return *len <= s->poolsize - *at;
+	*end = *at + len;
+	return *end <= size;
 }
 
 bool
-surf_path(const SfxSurf *s, uint64_t id, const uint8_t **p, uint32_t *len)
+surf_path(const SfxSurf *s, uint64_t id, uint64_t *at, uint64_t *end)
 {
-	uint64_t	at = sfx_get32(s->starts + id / SURF_DICTSTEP * 4);
-
+	*end = surf_packed(s->starts, id / SURF_DICTSTEP, s->startw);
 	for (unsigned k = id % SURF_DICTSTEP; k > 0; k--)
 	{
-		if (!record_length(s, &at, len))
+		*at = *end;
+		if (!open_record(s, at, end))
 			return false;
-		at += *len;
 	}
-	if (!record_length(s, &at, len))
-		return false;
-	*p = s->pool + at;
-	return true;
-}
-
-/* The same with the path written in symbols of up to 8 bytes. */
-static int
-match_symbols(const SfxSurf *s, const uint8_t *p, uint32_t plen, const uint8_t *key, uint32_t len, uint32_t *d)
-{
-	uint32_t	at = *d;
-
-	for (uint32_t i = 0; i < plen; i++)
-	{
-		const uint8_t *sym;
-		uint32_t	n = surf_symbol(s, p, plen, &i, &sym);
-
-		for (uint32_t k = 0; k < n; k++, at++)
-		{
-			if (at >= len)
-				return -1;
-			if (key[at] != sym[k])
-				return key[at] < sym[k] ? -1 : 1;
-		}
-	}
-	*d = at;
-	return 0;
+	*at = *end;
+	return open_record(s, at, end);
 }
 
 int
 surf_match_path(const SfxSurf *s, uint64_t node, const uint8_t *key, uint32_t len, uint32_t *d)
 {
-	const uint8_t *p;
-	uint32_t	plen,
-				n = len - *d;
-	uint64_t	id;
+	uint64_t	id,
+				at,
+				end;
+	uint32_t	i = *d;
 
-	if (!surf_path_id(s, node, &id) || !surf_path(s, id, &p, &plen))
+	if (!surf_path_id(s, node, &id) || !surf_path(s, id, &at, &end))
 		return SURF_DAMAGED;
-	if (s->flags & SURF_F_SYMBOLS)
-		return match_symbols(s, p, plen, key, len, d);
-	key += *d;
-	for (uint32_t i = 0; i < plen; i++)
+	while (at < end)
 	{
-		if (i >= n)
-			return -1;
-		if (key[i] != p[i])
-			return key[i] < p[i] ? -1 : 1;
+		uint64_t	sym;
+		unsigned	n = surf_symbol(s, &at, end, &sym);
+
+		if (n == 0)
+			return SURF_DAMAGED;
+		for (; n > 0; n--, i++, sym >>= 8)
+		{
+			if (i >= len)
+				return -1;
+			if (key[i] != (sym & 0xFF))
+				return key[i] < (sym & 0xFF) ? -1 : 1;
+		}
 	}
-	*d += plen;
+	*d = i;
 	return 0;
 }
 

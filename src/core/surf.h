@@ -8,7 +8,7 @@
  *
  * - Any bytes may stand in a key, and a key may be a prefix of another: the end of a key is a bit of its
  *	 node, outside the alphabet (section 3.2 of the paper spends a byte value on it).
- * - Bytes that all keys below a node share stand apart, once for all nodes that have the same ones (paths). Every node
+ * - Bytes that all keys below a node share stand apart, once for all nodes that have the same ones (paths), in an optimal prefix code. Every node
  *	 has two branches, or one and the end of a key. (Where paths are next to none they stay nodes of one branch.)
  * - All edges are numbered level by level, so that has-child bits and suffixes are found alike in both parts. A dense node
  *	 is a map of 256 labels and the number of its first edge; has-child bits are kept for existing edges only.
@@ -51,6 +51,9 @@ typedef struct SfxSurf
 	uint64_t	nshort;			/* of them, those with a short path number */
 	uint64_t	ndict;			/* different paths */
 	uint64_t	poolsize;		/* bytes of them, with their lengths */
+	uint64_t	nonce;			/* paths that one node has, and is known to */
+	uint64_t	nsymbols;		/* with flag SYMBOLS */
+	uint64_t	symsize;		/* bytes of that section */
 	uint32_t	height;			/* nodes on the longest way down */
 	uint32_t	maxdepth;		/* bytes of the longest cut key */
 	uint8_t		hashbits;		/* public */
@@ -61,8 +64,11 @@ typedef struct SfxSurf
 	uint8_t		selshift;		/* a select sample for every 2^selshift buckets */
 	uint8_t		shortw;			/* bits of a short path number; with flag KINDS */
 	uint8_t		longw;			/* and of a long one */
+	uint8_t		lenw;			/* bits of a path's length in the pool */
 	uint8_t		flags;
 	uint8_t		lanes;			/* labels compared at once */
+	uint8_t		samplew;		/* bits of a select sample */
+	uint8_t		startw;			/* bits of a path's start */
 	uint32_t	lrecip;			/* 65536 / low, rounded up */
 	uint64_t	lane1;			/* the lowest bit of each lane */
 	uint64_t	laneh;			/* and the highest */
@@ -74,6 +80,7 @@ typedef struct SfxSurf
 	const uint8_t *select;
 	const uint8_t *haspath;
 	const uint8_t *ends;
+	const uint8_t *once;
 	const uint8_t *kinds;
 	const uint8_t *shorts;
 	const uint8_t *longs;
@@ -198,8 +205,9 @@ typedef struct SfxSurfBuild
 	SfxSurfVec	pathbytes;
 	SfxSurfVec	buckets;		/* hash table over dict */
 	SfxSurfVec	levels;			/* sfx_surf_size's: sums per level */
-	SfxSurfVec	order;			/* paths by descending use, and the inverse */
-	SfxSurfVec	coded;			/* the pool of paths as it will be written */
+	SfxSurfVec	order;			/* paths by number */
+	SfxSurfVec	coded;			/* symbols of all paths */
+	SfxSurfVec	codes;			/* codes of all symbols */
 	SfxSurfVec	code;			/* the code section */
 	SfxSurfVec	symbols;		/* the symbols section */
 	SfxSurfVec	rest;			/* the rest section */

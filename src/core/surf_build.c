@@ -58,7 +58,7 @@ void
 sfx_surf_build_free(SfxSurfBuild *b)
 {
 	SfxSurfVec *all[] = {&b->last, &b->open, &b->pending, &b->nodes, &b->edges, &b->suffixes, &b->dict, &b->pathbytes,
-	&b->buckets, &b->levels, &b->order, &b->coded, &b->code, &b->symbols, &b->rest};
+	&b->buckets, &b->levels, &b->order, &b->coded, &b->codes, &b->code, &b->symbols, &b->rest};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 	{

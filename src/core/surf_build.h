@@ -56,21 +56,33 @@ typedef struct SurfPath
 	uint32_t	len;
 	uint32_t	hash;
 	uint32_t	uses;
-	uint32_t	number;			/* set by sfx_surf_size */
+	/* set by sfx_surf_size: */
+	uint32_t	number;
+	uint32_t	ncodes;			/* symbols */
+	uint32_t	bits;			/* of its code, or of its bytes */
 } SurfPath;
+
+/* The code of a symbol; its first bit is the highest. */
+typedef struct SurfCode
+{
+	uint16_t	bits;
+	uint8_t		len;
+} SurfCode;
 
 /* Close all open nodes: no key follows. */
 extern int surf_close(SfxSurfBuild *b);
 
-/* Number the paths by use and write the pool; sets the plan's ndict, nshort, shortw, longw, poolsize, flags. */
+/* Number the paths by use and plan the pool; sets the plan's ndict, nonce, shortw, longw, lenw, nsymbols, symsize, poolsize, flags. npaths: nodes with a path. */
 extern int surf_plan_paths(SfxSurfBuild *b, uint64_t npaths);
 
-/* Make a table of symbols from the paths, in "buckets", and the symbols section.  NULL: no memory. */
-typedef struct SurfTrainer SurfTrainer;
-extern SurfTrainer *surf_train(SfxSurfBuild *b, uint32_t npaths);
+/* Find symbols and a code for the paths (npaths different ones): makes "coded", "codes" and "symbols", sets what the paths take.  false: no memory. */
+extern bool surf_encode_paths(SfxSurfBuild *b, uint32_t npaths);
 
-/* Write a path in symbols: at most 2 len bytes.  Returns how many. */
-extern uint32_t surf_encode_path(const SurfTrainer *t, const uint8_t *s, uint32_t len, uint8_t *out);
+/* Write that path number 8i begins at that bit of the pool. */
+extern void surf_put_start(const SfxSurf *s, uint64_t i, uint64_t at);
+
+/* The path of this number is one that a node alone has. */
+extern void surf_name_once(SfxSurfBuild *b, uint64_t number, const SurfPath *p);
 
 /* Make the rest section from the collected suffixes, and set its flag, if keys are such that it is worth its room. */
 extern int surf_plan_rest(SfxSurfBuild *b);

@@ -5,23 +5,27 @@
  * Child c (from 0) of all has-child bits is node c + 1.  Where a 256-letter label is cut into digits (lwidth < 8), a
  * byte whose digit group has several members takes a second edge, from a *continuation* node, which has no path and no end.
  *
- *	header		128 bytes, see sfx_surf_open
+ *	header		80 bytes, see sfx_surf_open
  *	dense		36 per dense node: 32 of label map, 4: number of its first edge
  *	dchild		rank vector of the has-child bits of dense edges
- *	code		640 if flag CODE: byte -> group (256), byte -> second digit or SURF_SINGLE (256), group -> its first byte (128)
+ *	code		rank vector over the 256 bytes, if flag CODE: a group begins here.  The number of a byte's group is its first digit, its place in a
+ *				group of several the second
  *	blocks		one per 256 sparse edges, and one behind them if they fill it: 4: ones of has-child
  *				before it (dense ones too), 4: ones before each of its words, 32 has-child, then the low bits of 256 labels;
  *				the last block has only the labels it needs
  *	buckets		of sparse nodes: for each of their 2^bshift buckets a one, and behind it a zero for each of its edges
- *	select		4 per 2^selshift buckets: where its one stands
+ *	select		for each 2^selshift buckets where its one stands, in as many bits as the size of buckets has
  *	haspath		rank vector over nodes, if there are paths
  *	ends		rank vector over nodes, if flag ENDS: a key ends here
- *	kinds		rank vector over nodes with a path, if flag KINDS: its path number is a long one
+ *	once		rank vector over nodes with a path, if nonce > 0: no other node has this path. These are the last ones of the pool, in the order of nodes
+ *	kinds		rank vector over the others, if flag KINDS: its path number is a long one
  *	shorts		packed short path numbers; path = number
  *	longs		packed long ones; path = number + 2^shortw
- *	starts		4 per 8 different paths: where in the pool number 8i begins
- *	symbols		2304 if flag SYMBOLS: 256 of length (1..8; 0: escape), 256 x 8 bytes: what a code byte of the pool stands for
- *	pool		the different paths, most used first: length of the code (1 byte, or 255 and 2 bytes), code
+ *	starts		for each 8 different paths at which bit of the pool number 8i begins, in as many bits as its size has
+ *	symbols		if flag SYMBOLS, the code of the pool: 2 for each length from 1 to 12, above which 12 bits the next code is longer; 2 for each length, what to add to
+ *				such a code for its symbol's number; 2 per symbol, by their codes: 3 bits of its length - 1, and 13 that are its byte or where it stands among the strings;
+ *				the strings
+ *	pool		bits, the highest of a byte first, for each different path: lenw of length (all ones: 20 more have it), and so many of its code, or its bytes
  *	rest		164 if flag REST, the code of real bits: 128: a weight in half a byte for each byte, 32: for each 16 bytes the sum of the weights
  *				before them, 2: of all, 1: the weight of a key's end, which stands before all bytes, 1: zero
  *	suffixes	packed, one per leaf edge: hash bits above real bits
@@ -38,19 +42,23 @@
 #include "surf.h"
 
 #define SURF_MAGIC		0x46527553u
-#define SURF_VERSION	2
-#define SURF_HEADER		128
+#define SURF_VERSION	3
+#define SURF_HEADER		80
 #define SURF_DENSE		36
 #define SURF_RANK		40
 #define SURF_BITS		8		/* offset of the bits in a block, of has-child ones too */
 #define SURF_BLOCKEDGES	256
 #define SURF_LABELS		40		/* and of the labels */
 #define SURF_MINLOW		2		/* least bits of a label that are stored */
-#define SURF_CODE		640
-#define SURF_GROUPS		128
+#define SURF_CODE		SURF_RANK
 #define SURF_SINGLE		255
 #define SURF_DICTSTEP	8
-#define SURF_SYMBOLS	2304
+#define SURF_CODELEN	12		/* bits of a symbol's code, at most */
+#define SURF_SYMENTRIES (4 * SURF_CODELEN)	/* where symbols begin in their section */
+#define SURF_SYMOFF		13		/* bits of a symbol's place */
+#define SURF_MAXSYMBOLS	1024
+#define SURF_MAXSYMSIZE	16384
+#define SURF_LONGLEN	20		/* bits of a long record's length */
 #define SURF_SLACK		8
 
 #define SURF_F_CODE		1
@@ -106,6 +114,19 @@ static inline uint64_t
 surf_leaves(const SfxSurf *s)
 {
 	return s->nnodes == 0 ? 0 : s->nedges - (s->nnodes - 1);
+}
+
+/* Bits of a select sample, and of a path's start. */
+static inline unsigned
+surf_sample_width(const SfxSurf *s)
+{
+	return sfx_bitlen(surf_bucket_bits(s));
+}
+
+static inline unsigned
+surf_start_width(const SfxSurf *s)
+{
+	return sfx_bitlen(s->poolsize * 8);
 }
 
 /* Set the pointers from the header's numbers; the size of the whole. */
@@ -189,12 +210,26 @@ surf_leaf_rank(const SfxSurf *s, uint64_t edge)
 	return edge - c < leaves ? edge - c : leaves;
 }
 
+/* Value i of packed ones of w (<= 57) bits. */
+static inline uint64_t
+surf_packed(const uint8_t *p, uint64_t i, unsigned w)
+{
+	i *= w;
+	return sfx_load64(p + (i >> 3)) >> (i & 7) & sfx_mask(w);
+}
+
+static inline uint64_t
+surf_sample(const SfxSurf *s, uint64_t i)
+{
+	return surf_packed(s->select, i, s->samplew);
+}
+
 /* Where the one of bucket q stands, if the bytes are sound; at most at the end of all. */
 static inline uint64_t
 surf_select(const SfxSurf *s, uint64_t q)
 {
 	uint64_t	n = surf_bucket_bits(s);
-	uint64_t	at = sfx_get32(s->select + (q >> s->selshift) * 4);
+	uint64_t	at = surf_sample(s, q >> s->selshift);
 	unsigned	r = (unsigned) (q & ((UINT64_C(1) << s->selshift) - 1));
 	uint64_t	w;
 
@@ -407,22 +442,61 @@ surf_cmp_real(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len,
 
 /* ---- nodes ---- */
 
-/* The coded bytes of path number id.  False: damaged. */
-extern bool surf_path(const SfxSurf *s, uint64_t id, const uint8_t **p, uint32_t *len);
+/* The bits of path number id in the pool: [*at, *end).  False: damaged. */
+extern bool surf_path(const SfxSurf *s, uint64_t id, uint64_t *at, uint64_t *end);
 
-/* What code byte *i of a path stands for; an escape takes the next byte as it is.  The length (at most 8). */
-static inline uint32_t
-surf_symbol(const SfxSurf *s, const uint8_t *p, uint32_t n, uint32_t *i, const uint8_t **sym)
+/* At least 56 bits of the pool from bit at on, above others. */
+static inline uint64_t
+surf_pool_bits(const SfxSurf *s, uint64_t at)
 {
-	uint32_t	k = s->symbols[p[*i]];
+	return __builtin_bswap64(sfx_load64(s->pool + (at >> 3))) << (at & 7);
+}
 
-	if (k == 0 && *i + 1 < n)
+/* The number of limits, of four, that are not above x. */
+static inline uint64_t
+surf_reached(const uint8_t *limits, uint64_t x)
+{
+	const uint64_t ones = UINT64_C(0x0001000100010001);
+
+	return (((x * ones | ones << 15) - sfx_load64(limits)) >> 15 & ones) * ones >> 48;
+}
+
+/* The next symbol of a path, of which *at < end is the next bit: its length (1 to 8), and its bytes, the first in the lowest 8 bits of *sym.  0: damaged. */
+static inline unsigned
+surf_symbol(const SfxSurf *s, uint64_t *at, uint64_t end, uint64_t *sym)
+{
+	uint64_t	w = surf_pool_bits(s, *at),
+				x = w >> (64 - SURF_CODELEN);
+	const uint8_t *t = s->symbols;
+	unsigned	shorter,
+				index,
+				entry,
+				len;
+
+	if ((s->flags & SURF_F_SYMBOLS) == 0)
 	{
-		*sym = p + ++*i;
-		return 1;
+		*at += 8;
+		*sym = w >> 56;
+		return *at <= end;
 	}
-	*sym = s->symbols + 256 + p[*i] * 8;
-	return k <= 8 ? k : 8;
+	shorter = (unsigned) (surf_reached(t, x) + surf_reached(t + 8, x) + surf_reached(t + 16, x));
+	*at += shorter + 1;
+	if (unlikely(shorter >= SURF_CODELEN || *at > end))
+		return 0;
+	index = (sfx_get16(t + 2 * (SURF_CODELEN + shorter)) + (unsigned) (x >> (SURF_CODELEN - 1 - shorter))) & 0xFFFF;
+	if (unlikely(index >= s->nsymbols))
+		return 0;
+	t += SURF_SYMENTRIES;
+	entry = sfx_get16(t + 2 * index);
+	len = (entry >> SURF_SYMOFF) + 1;
+	entry &= (1u << SURF_SYMOFF) - 1;
+	*sym = entry & 0xFF;
+	if (len == 1)
+		return 1;
+	if (unlikely(SURF_SYMENTRIES + 2 * s->nsymbols + entry + len > s->symsize))
+		return 0;
+	*sym = sfx_load64(t + 2 * s->nsymbols + entry) & sfx_mask(8 * len);
+	return len;
 }
 
 /* The path number of a node, which has one.  False: damaged. */
@@ -450,17 +524,46 @@ surf_ends(const SfxSurf *s, uint64_t node)
 	return (s->flags & SURF_F_ENDS) != 0 && surf_bit(s->ends, node);
 }
 
-/* The first digit of a byte at a sparse node, and the second one: SURF_SINGLE if it has none. */
+/* The first digit of byte c by that code. */
+static inline unsigned
+surf_code_digit1(const uint8_t *code, unsigned c)
+{
+	uint64_t	w = sfx_load64(code + SURF_BITS + 8 * (c >> 6));
+
+	return code[4 + (c >> 6)] + sfx_popcount(w & ((UINT64_C(2) << (c & 63)) - 1)) - 1;
+}
+
+/* And the second one: SURF_SINGLE if it has none. */
+static inline unsigned
+surf_code_digit2(const uint8_t *code, unsigned c)
+{
+	unsigned	k = c >> 6;
+	uint64_t	w = sfx_load64(code + SURF_BITS + 8 * k),
+				upto = w & ((UINT64_C(2) << (c & 63)) - 1);
+
+	if ((w >> (c & 63) & 1) && (c == 255 || ((c & 63) == 63 ? surf_bit(code, c + 1) : w >> (c & 63) >> 1 & 1)))
+		return SURF_SINGLE;
+	while (upto == 0 && k > 0)
+		upto = sfx_load64(code + SURF_BITS + 8 * --k);
+	return upto == 0 ? c : c - (64 * k + 63 - (unsigned) __builtin_clzll(upto));
+}
+
+/* The digits of a byte at a sparse node. */
 static inline unsigned
 surf_digit1(const SfxSurf *s, unsigned c)
 {
-	return s->flags & SURF_F_CODE ? s->code[c] & ((1u << s->lwidth) - 1) : c;
+	return s->flags & SURF_F_CODE ? surf_code_digit1(s->code, c) & ((1u << s->lwidth) - 1) : c;
 }
 
 static inline unsigned
 surf_digit2(const SfxSurf *s, unsigned c)
 {
-	return s->flags & SURF_F_CODE ? s->code[256 + c] : SURF_SINGLE;
+	unsigned	d;
+
+	if ((s->flags & SURF_F_CODE) == 0)
+		return SURF_SINGLE;
+	d = surf_code_digit2(s->code, c);
+	return d == SURF_SINGLE ? d : d & ((1u << s->lwidth) - 1);
 }
 
 /*

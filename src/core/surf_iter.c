@@ -41,31 +41,23 @@ static bool
 spell_path(const SfxSurfIter *it, uint64_t node, uint32_t *d)
 {
 	const SfxSurf *s = it->s;
-	const uint8_t *p;
-	uint32_t	n;
-	uint64_t	id;
+	uint64_t	id,
+				at,
+				end;
 
 	if (s->npaths == 0 || !surf_bit(s->haspath, node))
 		return true;
-	if (!surf_path_id(s, node, &id) || !surf_path(s, id, &p, &n))
+	if (!surf_path_id(s, node, &id) || !surf_path(s, id, &at, &end))
 		return false;
-	if ((s->flags & SURF_F_SYMBOLS) == 0)
+	while (at < end)
 	{
-		if (n > s->maxdepth - *d)
-			return false;
-		memcpy(it->key + *d, p, n);
-		*d += n;
-		return true;
-	}
-	for (uint32_t i = 0; i < n; i++)
-	{
-		const uint8_t *sym;
-		uint32_t	k = surf_symbol(s, p, n, &i, &sym);
+		uint64_t	sym;
+		unsigned	n = surf_symbol(s, &at, end, &sym);
 
-		if (k > s->maxdepth - *d)
+		if (n == 0 || n > s->maxdepth - *d)
 			return false;
-		memcpy(it->key + *d, sym, k);
-		*d += k;
+		for (; n > 0; n--, sym >>= 8)
+			it->key[(*d)++] = (uint8_t) sym;
 	}
 	return true;
 }
@@ -115,6 +107,22 @@ dense_label(const SfxSurf *s, uint64_t node, uint64_t k)
 	return 256;
 }
 
+/* The byte that begins a group of the code; 256: there is no such group. */
+static unsigned
+first_of_group(const SfxSurf *s, unsigned group)
+{
+	for (unsigned k = 0; k < 4; k++)
+	{
+		uint64_t	w = sfx_load64(s->code + SURF_BITS + 8 * k);
+		unsigned	n = sfx_popcount(w);
+
+		if (group < n)
+			return 64 * k + sfx_select(w, group);
+		group -= n;
+	}
+	return 256;
+}
+
 /* Spell the byte of the edge taken at a level.  1 if it takes a continuation node to do so, 0, or SFX_CORRUPT. */
 static int
 spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
@@ -129,18 +137,9 @@ spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
 	else
 	{
 		c = surf_label(s, l->node, l->edge);
-		if (s->flags & SURF_F_CODE && c < SURF_GROUPS)
-		{
-			unsigned	above;
-
-			/* the last level but one is the one that led to a continuation node */
-			if (!l->cont)
-				c = s->code[512 + c];
-			else if ((above = surf_label(s, l[-1].node, l[-1].edge)) < SURF_GROUPS)
-				c += s->code[512 + above];
-			else
-				return SFX_CORRUPT;
-		}
+		/* the last level but one is the one that led to a continuation node */
+		if (s->flags & SURF_F_CODE)
+			c = l->cont ? c + first_of_group(s, surf_label(s, l[-1].node, l[-1].edge)) : first_of_group(s, c);
 	}
 	if (c > 255)
 		return SFX_CORRUPT;
@@ -441,7 +440,7 @@ check_sparse(const SfxSurf *s)
 		if (s->buckets[at >> 3] >> (at & 7) & 1)
 		{
 			if ((q & ((UINT64_C(1) << s->selshift) - 1)) == 0 && q < surf_nbuckets(s) &&
-				sfx_get32(s->select + (q >> s->selshift) * 4) != at)
+				surf_sample(s, q >> s->selshift) != at)
 				return "a select sample is wrong";
 			q++;
 			label = -1;
@@ -463,26 +462,57 @@ check_paths(const SfxSurf *s)
 {
 	uint64_t	n = 0,
 				longs = 0,
-				id;
+				once = 0,
+				id,
+				at,
+				end,
+				sym;
 	const char *why = NULL;
-	const uint8_t *p;
-	uint32_t	len;
 
 	if (s->npaths > 0)
 		why = check_rank(s->haspath, s->nnodes, &n);
+	if (why == NULL && s->nonce > 0)
+		why = check_rank(s->once, s->npaths, &once);
 	if (why == NULL && s->flags & SURF_F_KINDS)
-		why = check_rank(s->kinds, s->npaths, &longs);
+		why = check_rank(s->kinds, s->npaths - s->nonce, &longs);
 	if (why != NULL)
 		return why;
-	if (n != s->npaths || (s->flags & SURF_F_KINDS && longs != s->npaths - s->nshort))
+	if (n != s->npaths || once != s->nonce || (s->flags & SURF_F_KINDS && longs != s->npaths - s->nonce - s->nshort))
 		return "the number of paths is wrong";
 	for (uint64_t i = 0; i < s->nnodes && n > 0; i++)
 		if (surf_bit(s->haspath, i) && !surf_path_id(s, i, &id))
 			return "a path number is too large";
 	for (uint64_t i = 0; i < s->ndict; i++)
-		if (!surf_path(s, i, &p, &len))
+	{
+		if (!surf_path(s, i, &at, &end))
 			return "a path lies outside the pool";
+		while (at < end)
+			if (surf_symbol(s, &at, end, &sym) == 0)
+				return "a path has bits that are no symbol";
+	}
 	return NULL;
+}
+
+/* Groups have a digit each, and so have their bytes. */
+static const char *
+check_code(const SfxSurf *s)
+{
+	uint64_t	groups;
+	const char *why;
+	unsigned	size = 0;
+
+	if ((s->flags & SURF_F_CODE) == 0)
+		return NULL;
+	why = check_rank(s->code, 256, &groups);
+	if (why == NULL && (groups > 1u << s->lwidth || !surf_bit(s->code, 0)))
+		why = "the label code has too many digits";
+	for (unsigned c = 0; c < 256 && why == NULL; c++)
+	{
+		size = surf_bit(s->code, c) ? 1 : size + 1;
+		if (size > 1u << s->lwidth)
+			why = "the label code has too many second digits";
+	}
+	return why;
 }
 
 static const char *
@@ -515,6 +545,8 @@ sfx_surf_check(const SfxSurf *s)
 		why = check_sparse(s);
 	if (why == NULL)
 		why = check_paths(s);
+	if (why == NULL)
+		why = check_code(s);
 	if (why == NULL)
 		why = check_rest(s);
 	if (why == NULL && s->flags & SURF_F_ENDS)

@@ -28,6 +28,7 @@ typedef struct Level
 	uint64_t	edges;
 	uint64_t	leaves;
 	uint64_t	paths;
+	uint64_t	once;			/* paths that one node has */
 	uint64_t	longs;			/* paths with a long number */
 } Level;
 
@@ -71,7 +72,7 @@ struct Walk
 static bool
 two_digits(const Walk *w, uint32_t level, unsigned label)
 {
-	return w->code != NULL && level >= w->dense && w->code[256 + label] != SURF_SINGLE;
+	return w->code != NULL && level >= w->dense && surf_code_digit2(w->code, label) != SURF_SINGLE;
 }
 
 static const SurfPath *
@@ -98,10 +99,10 @@ emit_unary(Walk *w, uint32_t *level, const SurfPath *p)
 		Edge		e = {.label = s[i], .child = true};
 
 		if (w->code != NULL && *level >= w->dense)
-			e.label = w->code[s[i]];
+			e.label = (uint8_t) surf_code_digit1(w->code, s[i]);
 		if (!w->emit(w, (*level)++, NULL, &e, 1))
 			return false;
-		e.label = w->code != NULL ? w->code[256 + s[i]] : 0;
+		e.label = two ? (uint8_t) surf_code_digit2(w->code, s[i]) : 0;
 		if (two && !w->emit(w, (*level)++, NULL, &e, 1))
 			return false;
 	}
@@ -139,7 +140,7 @@ visit(Walk *w, uint32_t level)
 					two = two_digits(w, level, label);
 
 		if (w->code != NULL && level >= w->dense)
-			label = w->code[label];
+			label = surf_code_digit1(w->code, label);
 		if (!two || n == 0 || e[n - 1].label != label)
 			e[n++] = (Edge) {.label = (uint8_t) label, .child = child || two, .suffix = suffix};
 		suffix += child ? 0 : b->sufbytes;
@@ -155,16 +156,16 @@ visit_continuation(Walk *w, const Frame *f)
 	uint64_t	suffix = f->suffix;
 	Edge		e[256];
 	int			from = f->i,
-				group = w->code[in[f->i] & 0xFF];
+				group = (int) surf_code_digit1(w->code, in[f->i] & 0xFF);
 
-	while (from > 0 && w->code[in[from - 1] & 0xFF] == group)
+	while (from > 0 && (int) surf_code_digit1(w->code, in[from - 1] & 0xFF) == group)
 		from--;
 	for (int i = f->i; i >= from; i--)
 	{
 		bool		child = (in[i] & SURF_CHILD) != 0;
 
 		suffix -= child ? 0 : w->b->sufbytes;
-		e[i - from] = (Edge) {.label = w->code[256 + (in[i] & 0xFF)], .child = child,
+		e[i - from] = (Edge) {.label = (uint8_t) surf_code_digit2(w->code, in[i] & 0xFF), .child = child,
 			.suffix = w->b->suffixes.p + suffix};
 	}
 	return w->emit(w, f->level + 1, NULL, e, (unsigned) (f->i - from + 1));
@@ -197,7 +198,8 @@ walk(Walk *w)
 		}
 		label = in[f->i] & 0xFF;
 		two = two_digits(w, level, label);
-		if (two && (f->i == f->n - 1 || w->code[in[f->i + 1] & 0xFF] != w->code[label]) && !visit_continuation(w, f))
+		if (two && (f->i == f->n - 1 || surf_code_digit1(w->code, in[f->i + 1] & 0xFF) != surf_code_digit1(w->code, label)) &&
+			!visit_continuation(w, f))
 			return false;
 		if (in[f->i--] & SURF_CHILD)
 		{
@@ -227,6 +229,12 @@ level_at(SfxSurfBuild *b, uint32_t level)
 }
 
 static bool
+is_once(const SfxSurf *s, const SurfPath *p)
+{
+	return s->nonce > 0 && p->uses == 1;
+}
+
+static bool
 is_long(const SfxSurf *s, const SurfPath *p)
 {
 	return (s->flags & SURF_F_KINDS) == 0 || p->number >> s->shortw != 0;
@@ -251,9 +259,44 @@ count_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 	if (p != NULL)
 	{
 		l->paths++;
-		l->longs += is_long(&w->b->plan, p);
+		if (is_once(&w->b->plan, p))
+			l->once++;
+		else
+			l->longs += is_long(&w->b->plan, p);
 	}
 	return true;
+}
+
+/* ---- rank vectors ---- */
+
+static void
+set_rank_bit(uint8_t *v, uint64_t i)
+{
+	v[(i >> 8) * SURF_RANK + SURF_BITS + (i >> 3 & 31)] |= (uint8_t) (1u << (i & 7));
+}
+
+/* Fill in the samples of a block that has ones before it; those up to its end. */
+static uint64_t
+write_block_rank(uint8_t *b, uint64_t ones)
+{
+	unsigned	in = 0;
+
+	sfx_put32(b, (uint32_t) ones);
+	for (unsigned k = 0; k < 4; k++)
+	{
+		b[4 + k] = (uint8_t) in;
+		in += sfx_popcount(sfx_load64(b + SURF_BITS + 8 * k));
+	}
+	return ones + in;
+}
+
+static void
+write_ranks(uint8_t *v, uint64_t n)
+{
+	uint64_t	ones = 0;
+
+	for (uint64_t k = 0; k <= n / 256; k++, v += SURF_RANK)
+		ones = write_block_rank(v, ones);
 }
 
 /* ---- the digit code ---- */
@@ -269,6 +312,7 @@ make_code(uint8_t *code, const uint64_t *hist, unsigned width, uint64_t min, uin
 				from = 0;
 
 	*shared = 0;
+	memset(code, 0, SURF_CODE);
 	while (from < 256)
 	{
 		unsigned	to = from + 1;
@@ -276,14 +320,9 @@ make_code(uint8_t *code, const uint64_t *hist, unsigned width, uint64_t min, uin
 		if (hist[from] <= min)
 			while (to < 256 && hist[to] <= min && to - from < 1u << width)
 				to++;
-		if (groups < 128)
-			code[512 + groups] = (uint8_t) from;
-		for (unsigned c = from; c < to; c++)
-		{
-			code[c] = (uint8_t) groups;
-			code[256 + c] = (uint8_t) (to - from > 1 ? c - from : SURF_SINGLE);
-			*shared += to - from > 1 ? hist[c] : 0;
-		}
+		set_rank_bit(code, from);
+		for (unsigned c = from; c < to && to - from > 1; c++)
+			*shared += hist[c];
 		from = to;
 		groups++;
 	}
@@ -361,6 +400,7 @@ choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist, uint64_t nodes)
 	if (plan->lwidth < 8)
 	{
 		best_code(code, hist, plan->lwidth);
+		write_ranks(code, 255);
 		plan->flags |= SURF_F_CODE;
 	}
 }
@@ -407,6 +447,7 @@ sum_levels(Level *l, uint32_t n)
 		sum.edges += l[i].edges;
 		sum.leaves += l[i].leaves;
 		sum.paths += l[i].paths;
+		sum.once += l[i].once;
 		sum.longs += l[i].longs;
 		l[i] = sum;
 	}
@@ -446,7 +487,7 @@ plan_levels(SfxSurfBuild *b)
 	plan->nnodes = sum.nodes;
 	plan->nedges = sum.edges;
 	plan->npaths = sum.paths;
-	plan->nshort = sum.paths - sum.longs;
+	plan->nshort = sum.paths - sum.once - sum.longs;
 	if (w.dense > 0)
 	{
 		plan->ndense = ((Level *) b->levels.p)[w.dense - 1].nodes;
@@ -504,7 +545,7 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 		b->error = surf_plan_rest(b);
 	if (b->error != SFX_OK)
 		return b->error;
-	if (plan->nedges > UINT32_MAX || surf_bucket_bits(plan) > UINT32_MAX || plan->poolsize > UINT32_MAX)
+	if (plan->nedges > UINT32_MAX || surf_bucket_bits(plan) > UINT32_MAX || plan->poolsize > UINT32_MAX / 8)
 		return b->error = SFX_NOSPACE;
 	while (plan->selshift < 8 && surf_bucket_bits(plan) << (plan->selshift + 1) <= SAMPLE_BITS * surf_nbuckets(plan))
 		plan->selshift++;
@@ -531,18 +572,28 @@ set_bit(uint8_t *v, uint64_t i)
 	v[i >> 3] |= (uint8_t) (1u << (i & 7));
 }
 
-static void
-set_rank_bit(uint8_t *v, uint64_t i)
+void
+surf_put_start(const SfxSurf *s, uint64_t i, uint64_t at)
 {
-	v[(i >> 8) * SURF_RANK + SURF_BITS + (i >> 3 & 31)] |= (uint8_t) (1u << (i & 7));
+	unsigned	width = surf_start_width(s);
+
+	or_bits((uint8_t *) s->starts, i * width, at, width);
 }
 
 static void
-write_path(SfxSurf *s, Level *l, uint64_t node, const SurfPath *p)
+write_path(SfxSurfBuild *b, Level *l, uint64_t node, const SurfPath *p)
 {
+	SfxSurf    *s = &b->plan;
 	uint64_t	i = --l->paths;
 
 	set_rank_bit((uint8_t *) s->haspath, node);
+	if (is_once(s, p))
+	{
+		set_rank_bit((uint8_t *) s->once, i);
+		surf_name_once(b, s->ndict - s->nonce + --l->once, p);
+		return;
+	}
+	i -= l->once;
 	if (!is_long(s, p))
 	{
 		/* the long ones from here on are counted already */
@@ -627,34 +678,10 @@ write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 		if (!e[i].child)
 			or_bits((uint8_t *) s->suffixes, --l->leaves * width, suffix_of(w->b, e[i].suffix), width);
 	if (p != NULL)
-		write_path(s, l, id, p);
+		write_path(w->b, l, id, p);
 	if (node != NULL && node->ends)
 		set_rank_bit((uint8_t *) s->ends, id);
 	return true;
-}
-
-/* Fill in the samples of a block that has ones before it; those up to its end. */
-static uint64_t
-write_block_rank(uint8_t *b, uint64_t ones)
-{
-	unsigned	in = 0;
-
-	sfx_put32(b, (uint32_t) ones);
-	for (unsigned k = 0; k < 4; k++)
-	{
-		b[4 + k] = (uint8_t) in;
-		in += sfx_popcount(sfx_load64(b + SURF_BITS + 8 * k));
-	}
-	return ones + in;
-}
-
-static void
-write_ranks(uint8_t *v, uint64_t n)
-{
-	uint64_t	ones = 0;
-
-	for (uint64_t k = 0; k <= n / 256; k++, v += SURF_RANK)
-		ones = write_block_rank(v, ones);
 }
 
 static void
@@ -664,28 +691,31 @@ write_samples(SfxSurf *s)
 				mask = (UINT64_C(1) << s->selshift) - 1,
 				q = 0,
 				children;
+	unsigned	width = surf_sample_width(s);
 
 	write_ranks((uint8_t *) s->dchild, s->ndedges);
 	if (s->npaths > 0)
 		write_ranks((uint8_t *) s->haspath, s->nnodes);
 	if (s->flags & SURF_F_ENDS)
 		write_ranks((uint8_t *) s->ends, s->nnodes);
+	if (s->nonce > 0)
+		write_ranks((uint8_t *) s->once, s->npaths);
 	if (s->flags & SURF_F_KINDS)
-		write_ranks((uint8_t *) s->kinds, s->npaths);
+		write_ranks((uint8_t *) s->kinds, s->npaths - s->nonce);
 	children = surf_rank(s->dchild, s->ndedges);
 	for (uint64_t e = 0; e <= n; e += SURF_BLOCKEDGES)
 		children = write_block_rank((uint8_t *) surf_block(s, e), children);
 	for (uint64_t at = 0; at < surf_bucket_bits(s); at += 8)
 		for (unsigned w = s->buckets[at >> 3]; w != 0; w &= w - 1, q++)
 			if ((q & mask) == 0)
-				sfx_put32((uint8_t *) s->select + (q >> s->selshift) * 4, (uint32_t) at + (unsigned) __builtin_ctz(w));
+				or_bits((uint8_t *) s->select, (q >> s->selshift) * width, at + (unsigned) __builtin_ctz(w), width);
 }
 
 static void
 write_header(const SfxSurf *s, uint8_t *p)
 {
-	const uint64_t number[] = {s->size, s->nkeys, s->nedges, s->nnodes, s->ndedges, s->ndense, s->npaths, s->nshort,
-	s->ndict, s->poolsize};
+	const uint64_t number[] = {s->nkeys, s->nedges, s->nnodes, s->ndedges, s->ndense, s->npaths, s->nshort,
+	s->ndict, s->poolsize, s->nonce, s->nsymbols, s->symsize};
 
 	sfx_put32(p, SURF_MAGIC);
 	p[4] = SURF_VERSION;
@@ -699,8 +729,10 @@ write_header(const SfxSurf *s, uint8_t *p)
 	sfx_put32(p + 12, s->height);
 	sfx_put32(p + 16, s->maxdepth);
 	p[20] = s->bshift;
+	p[21] = s->lenw;
+	sfx_put64(p + 24, s->size);
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
-		sfx_put64(p + 24 + 8 * i, number[i]);
+		sfx_put32(p + 32 + 4 * i, (uint32_t) number[i]);
 }
 
 int
