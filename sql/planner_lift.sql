@@ -1,97 +1,10 @@
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS surfidx;
-RESET client_min_messages;
-SET surfidx.auto_merge = off;
-SET surfidx.unique_notice = off;
-SET max_parallel_workers_per_gather = 0;
-SET enable_memoize = off;
+-- What surfidx.planner_lift gives: plans that core otherwise makes only with btree indexes; the same answers in each state of the indexes
+\getenv srcdir PG_ABS_SRCDIR
+\set plans :srcdir '/sql/helpers/plans.sql'
+\set ECHO none
+\i :plans
 SET compute_query_id = regress;
-\pset tuples_only on
-\pset format unaligned
-
--- What surfidx.planner_lift gives: plans that core otherwise makes only with btree indexes
--- The same tables with the same indexes, once surfidx and once btree.  A query's plan is shown once, with the number
--- of its rows, if plan and rows (in order, where an order is asked for) are the same in both.
-CREATE SCHEMA sx;
-CREATE SCHEMA bt;
-
-CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line	text;
-	plan	text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		-- versions write subplans' names differently
-		plan := plan || regexp_replace(line, ' \(returns .*\)', '') || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
-
-CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-	r		record;
-	found	text[] := '{}';
-BEGIN
-	FOR r IN EXECUTE query LOOP
-		found := found || r::text;
-	END LOOP;
-	IF query !~ 'ORDER BY' THEN
-		RETURN ARRAY(SELECT unnest(found) ORDER BY 1);
-	END IF;
-	RETURN found;
-END $$;
-
-CREATE FUNCTION show(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	plan	text[];
-	rows_	text[];
-BEGIN
-	PERFORM set_config('search_path', 'sx, public', true);
-	plan[1] := plan_of(query);
-	rows_ := rows_of(query);
-	PERFORM set_config('search_path', 'bt, public', true);
-	plan[2] := plan_of(query);
-	RETURN QUERY SELECT * FROM string_to_table(rtrim(plan[1], E'\n'), E'\n');
-	IF plan[1] <> plan[2] THEN
-		RETURN QUERY SELECT 'BTREE: ' || l FROM string_to_table(rtrim(plan[2], E'\n'), E'\n') l;
-	END IF;
-	RETURN NEXT CASE WHEN rows_ = rows_of(query) THEN format('(%s rows, plan %s)', cardinality(rows_),
-		CASE WHEN plan[1] = plan[2] THEN 'and rows as btree' ELSE 'not as btree' END) ELSE 'WRONG ROWS' END;
-	PERFORM set_config('search_path', 'public', true);
-END $$;
-
--- The same without the plan, where it differs between versions of PostgreSQL
-CREATE FUNCTION same(query text) RETURNS text LANGUAGE sql AS $$
-	SELECT l FROM show(query) l WHERE l ~ '^\(\d+ rows|WRONG';
-$$;
-
--- For statements that differ only in the access method: %am
-CREATE FUNCTION twice(statement text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM set_config('search_path', 'sx, public', true);
-	EXECUTE replace(statement, '%am', 'surfidx');
-	PERFORM set_config('search_path', 'bt, public', true);
-	EXECUTE replace(statement, '%am', 'btree');
-	PERFORM set_config('search_path', 'public', true);
-END $$;
-
--- What surfidx gets with the lift and without
-CREATE FUNCTION lifted(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	rows_	text[];
-BEGIN
-	RETURN QUERY SELECT * FROM show(query);
-	PERFORM set_config('search_path', 'sx, public', true);
-	rows_ := rows_of(query);
-	PERFORM set_config('surfidx.planner_lift', 'off', true);
-	RETURN QUERY SELECT 'without: ' || l FROM string_to_table(rtrim(plan_of(query), E'\n'), E'\n') l;
-	IF rows_ <> rows_of(query) THEN
-		RETURN NEXT 'WRONG ROWS';
-	END IF;
-	PERFORM set_config('surfidx.planner_lift', 'on', true);
-	PERFORM set_config('search_path', 'public', true);
-END $$;
-
+\set ECHO all
 -- All our families stand in for btree's: there is no operator of btree's that ours lacks
 SELECT f.opfname, o.amopopr::regoperator
 FROM pg_opfamily f JOIN pg_am m ON m.oid = f.opfmethod AND m.amname = 'surfidx'
@@ -175,9 +88,10 @@ ROLLBACK;
 EXPLAIN (COSTS OFF) SELECT id FROM t WHERE f;
 RESET search_path;
 
-SET client_min_messages = warning;
-DROP SCHEMA sx, bt CASCADE;
+SELECT in_states();
+SELECT plans_end();
+DROP FUNCTION plans_end;
 DROP TABLE few;
 DROP OPERATOR FAMILY few_ops USING surfidx;
 DROP OPERATOR <! (bool, int);
-DROP FUNCTION bool_lt_int, lifted, same, show, plan_of, rows_of, twice;
+DROP FUNCTION bool_lt_int;
