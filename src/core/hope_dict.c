@@ -226,6 +226,7 @@ sfx_hope_layout(const HopeShape *shape, SfxHope *h)
 	(void) place(&size, sizeof(SfxHope));
 	t.code = place(&size, 4 * n);
 	t.decode = place(&size, 8 << HOPE_DECODE_BITS);
+	t.second = place(&size, ((size_t) 8 << HOPE_SECOND_BITS) * hope_second_tables(shape));
 	if (shape->scheme >= SFX_HOPE_GRAM3)
 	{
 		t.pair = place(&size, 4 * 65537);

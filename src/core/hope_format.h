@@ -56,15 +56,22 @@
  * Decoding table, by the next 12 bits of the input.  Either the bytes of as many whole codes as these bits hold, at most
  * seven bytes: low 7 bytes, the number of them (bits 57-59), bits of the codes (60-63).  Or
  * HOPE_SPECIAL is set, and the kind is in the bits of the number: the end, if its code is that short; a symbol of
- * more than seven bytes, its number below; a code of more than 12 bits, number of the first one that starts so
- * (28 bits) and how many do (28 bits).
+ * more than seven bytes, where it stands in the pool (28 bits) and its length (28); codes of more than 12 bits: where the table of the next
+ * 5 bits begins, whose entries are of the same form.  Codes that are longer than both, or for which there is no second table any more, are
+ * looked up among those that start so: the number of the first one (28 bits) and how many they are (28 bits).
  */
 #define HOPE_DECODE_BITS	12
+#define HOPE_SECOND_BITS	5
+#define HOPE_SECOND_MAX		1024	/* tables for these bits */
 #define HOPE_DECODE_BYTES	7
 #define HOPE_SPECIAL		(UINT64_C(1) << 56)
-#define HOPE_KIND_END		0
-#define HOPE_KIND_LONG		1
-#define HOPE_KIND_SEARCH	2
+#define HOPE_KIND_END		0u
+#define HOPE_KIND_LONG		1u
+#define HOPE_KIND_SEARCH	2u
+#define HOPE_KIND_SECOND	3u
+#define HOPE_KIND(e)		((uint32_t) ((e) >> 57) & 7)	/* if it is special */
+#define HOPE_NBYTES(e)		((uint32_t) ((e) >> 57) & 7)	/* if it is not */
+#define HOPE_LOW(e)			((uint32_t) (e) & 0xFFFFFFF)
 
 /*
  * Where an interval starts, as a number: the first 7 bytes (zeros behind the end), then in the low byte its length, 8 if
@@ -112,6 +119,7 @@ struct SfxHope
 	/* offsets from here, all multiples of 8; 0 if the scheme has no such table */
 	uint32_t	code;			/* uint32_t[nintervals] */
 	uint32_t	decode;			/* uint64_t[1 << HOPE_DECODE_BITS] */
+	uint32_t	second;			/* uint64_t[1 << HOPE_SECOND_BITS] as often as hope_second_tables says */
 	uint32_t	pair;			/* uint32_t[65537]: root heads that start with these two bytes */
 	uint32_t	lone;			/* uint32_t[256]: intervals that start with these single bytes */
 	uint32_t	head;			/* uint64_t[nentries] */
@@ -119,7 +127,6 @@ struct SfxHope
 	uint32_t	node;			/* HopeNode[] */
 	uint32_t	start;			/* uint32_t[nintervals + 1], into the pool */
 	uint32_t	bytes;			/* the pool, SFX_HOPE_MAXSYM bytes more than it needs */
-	uint32_t	pad;
 };
 
 #define HOPE_TABLE(h, type, name) ((type *) ((char *) (h) + (h)->name))
@@ -135,6 +142,13 @@ static inline bool
 hope_is_alm(SfxHopeScheme scheme)
 {
 	return scheme == SFX_HOPE_ALM || scheme == SFX_HOPE_ALM_IMPROVED;
+}
+
+/* Second decoding tables that there is room for: the codes of each are two at least. */
+static inline uint32_t
+hope_second_tables(const HopeShape *shape)
+{
+	return shape->nintervals / 2 < HOPE_SECOND_MAX ? shape->nintervals / 2 : HOPE_SECOND_MAX;
 }
 
 /* Longest symbol of a scheme. */
