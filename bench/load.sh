@@ -246,7 +246,7 @@ find_postgres
 make_workdir
 trap 'cluster_cleanup; memory_release' EXIT
 trap 'exit 130' INT TERM
-cluster_start load "shared_buffers = $buffers" "maintenance_work_mem = 256MB" "max_wal_size = 16GB" "checkpoint_timeout = 1h" "jit = off" "max_parallel_workers_per_gather = 0"
+cluster_start load "shared_buffers = $buffers" "maintenance_work_mem = $([ -n "$memory" ] && echo 16 || echo 256)MB" "max_wal_size = 16GB" "checkpoint_timeout = 1h" "jit = off" "max_parallel_workers_per_gather = 0"
 export PGOPTIONS="-c client_min_messages=warning"
 [ -z "$memory" ] || memory_limit "$memory" || true
 sql -c "CREATE EXTENSION surfidx" -c "CREATE TABLE result (key_set text, metric text, am text, value float8)"

@@ -227,7 +227,7 @@ BEGIN
 END
 $$;
 
--- Every key of the table in the order of either index: a hash over the order itself.
+-- Every key of the table in the order of either index: a hash over the order itself.  And what advice the btree gives.
 CREATE PROCEDURE bench.compare(key_set text)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off AS $$
@@ -240,6 +240,8 @@ BEGIN
 	IF b.answer IS DISTINCT FROM s.answer THEN
 		RAISE EXCEPTION 'WRONG: the indexes differ for %: %, %', key_set, b.answer, s.answer;
 	END IF;
+	CALL bench.note(key_set, 'size as surfidx_estimate() tells, bytes per entry', 'surfidx',
+		(surfidx_estimate('r_btree')).surfidx_bytes / (SELECT rows FROM bench.loaded)::float8);
 END
 $$;
 
@@ -342,7 +344,7 @@ CREATE VIEW bench.summary AS
 	FROM bench.line GROUP BY 1, 2, 3, 4;
 
 CREATE TABLE bench.ordered_metric (n serial, metric text);
-INSERT INTO bench.ordered_metric (metric) VALUES ('size, bytes per entry'), ('size after inserts, bytes per entry'),
+INSERT INTO bench.ordered_metric (metric) VALUES ('size, bytes per entry'), ('size as surfidx_estimate() tells, bytes per entry'), ('size after inserts, bytes per entry'),
 	('build CPU, ns per entry'), ('build WAL, bytes per entry'), ('lookup, hit, ns'), ('lookup, miss, ns'),
 	('lookup as a statement of its own, ns'), ('range of 100 rows, ns'), ('range of 100 rows backward, ns'), ('full index-only scan, ns per row'),
 	('= ANY of 1000 keys, ns per key'), ('pages missed per lookup, buffers = 1/5 of btree'),
@@ -368,6 +370,7 @@ $$;
 CREATE VIEW bench.overview AS
 	SELECT key_set AS keys, (b.entries / 1e6)::numeric(10, 1) AS millions, bench.number(b.median) AS "btree B", bench.number(s.median) AS "surfidx B",
 		(s.median / b.median)::numeric(10, 3) AS size,
+		(SELECT (l.median / s.median)::numeric(10, 2) FROM bench.summary l WHERE l.key_set = b.key_set AND l.metric = 'size as surfidx_estimate() tells, bytes per entry') AS advised,
 		(SELECT bench.number(l.median) FROM bench.summary l WHERE l.key_set = b.key_set AND l.metric = b.metric AND l.am = 'limit') AS "limit B",
 		bench.ratio(key_set, 'size after inserts, bytes per entry') AS "after +10 %",
 		bench.ratio(key_set, 'build CPU, ns per entry') AS build,

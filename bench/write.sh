@@ -175,7 +175,7 @@ write_churn()
 	printf '%s\n' '\set i random(1, 500000)' '\set k random(1, 9000000000000000000)' 'UPDATE u SET k = :k WHERE id = :i;' >"$WORK/churn.pgbench"
 	churn_sizes fresh
 	for i in 1 2 3 4; do
-		pgbench -n -f "$WORK/churn.pgbench" -M prepared -c 2 -j 2 -T $((${secs:-120} / 4)) >"$WORK/pgbench.out" 2>&1 ||
+		pgbench -n -f "$WORK/churn.pgbench" -M prepared -c 2 -j 2 -T $(((${secs:-120} + 3) / 4)) >"$WORK/pgbench.out" 2>&1 ||
 			{ cat "$WORK/pgbench.out" >&2; return 1; }
 		churn_sizes "after $((i * ${secs:-120} / 4)) s"
 	done

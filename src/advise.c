@@ -33,12 +33,26 @@
 PG_FUNCTION_INFO_V1(surfidx_estimate);
 
 #define ESTIMATE_COLUMNS	5
-#define SAMPLE_CHAINS		32	/* chains of btree leaves */
-#define CHAIN_PAGES			64	/* btree leaves in a chain, at most */
-#define CHAIN_LEAVES		4	/* a chain ends when it has filled so many of ours */
+#define SAMPLE_CHAINS		64	/* chains of btree leaves */
+#define CHAIN_PAGES			32	/* btree leaves in a chain, at most */
+#define CHAIN_LEAVES		2	/* a chain ends when it has filled so many of ours */
+#define CHAIN_TRIES			4	/* blocks looked at to begin one */
 /* What is not leaves: metapage, gates, and inner pages at one for some hundred leaves. */
 #define FIXED_PAGES			SFX_FIRST_BLKNO
 #define INNER_SHARE			0.005
+
+/*
+ * What btree leaves held and became.  A chain that compresses well has more of them than another one before it ends, so chains are
+ * made equal, leaf for leaf, before they are summed up.
+ */
+typedef struct Yield
+{
+	double		pages;			/* btree leaves read */
+	double		entries;		/* in them */
+	double		packed;			/* of these: what went through the packer */
+	double		bytes;			/* of our leaves, without a dictionary */
+	double		rests;			/* of them: what front coding leaves of keys */
+} Yield;
 
 typedef struct Sample
 {
@@ -59,12 +73,11 @@ typedef struct Sample
 	/* what was seen */
 	double		tries;			/* blocks looked at to begin a chain */
 	double		hits;			/* ... that were leaves */
-	double		pages;			/* btree leaves read */
-	double		entries;		/* in them */
-	double		packed;			/* entries that went through the packer */
-	double		bytes;			/* of our leaves, without a dictionary */
-	double		rests;			/* of them: what front coding leaves of keys */
-	SfxRestSample *sample;		/* of these */
+	double		entries;		/* in all chains */
+	Yield		chain;			/* of the chain at hand */
+	Yield		mean;			/* per btree leaf, summed over chains */
+	int			nchains;
+	SfxRestSample *sample;		/* of rests */
 	int			chainleaves;
 } Sample;
 
@@ -127,7 +140,7 @@ count_leaf(void *ctx, const SfxLeafOut *out)
 	Sample	   *s = ctx;
 
 	/* The last leaf of a chain is as full as the chain made it. */
-	s->bytes += out->high_inf ? (double) out->len * BLCKSZ / SFX_BODY_CAPACITY : BLCKSZ;
+	s->chain.bytes += out->high_inf ? (double) out->len * BLCKSZ / SFX_BODY_CAPACITY : BLCKSZ;
 	s->chainleaves++;
 	return SFX_OK;
 }
@@ -143,7 +156,7 @@ add_entry(Sample *s, int keylen, int paylen, ItemPointer htid)
 	e.payload = s->payload;
 	e.paylen = paylen;
 	e.tid = SFX_TID(ItemPointerGetBlockNumberNoCheck(htid), ItemPointerGetOffsetNumberNoCheck(htid));
-	s->entries++;
+	s->chain.entries++;
 	/* btree orders equal values by TID, we by their bytes first: leave out what is in another order here. */
 	if (s->order == NULL && s->prevlen >= 0)
 	{
@@ -157,7 +170,7 @@ add_entry(Sample *s, int keylen, int paylen, ItemPointer htid)
 	s->prevtid = e.tid;
 	if ((rc = sfx_packer_add(s->packer, &e)) < 0)
 		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
-	s->packed++;
+	s->chain.packed++;
 }
 
 static void
@@ -216,7 +229,7 @@ add_page(Sample *s)
 		if (!ItemIdIsDead(id))
 			add_tuple(s, (IndexTuple) PageGetItem(page, id));
 	}
-	s->pages++;
+	s->chain.pages++;
 }
 
 /* From the leaf in s->page to the right. */
@@ -233,6 +246,7 @@ add_chain(Sample *s, int maxpages)
 	sfx_packer_set_sample(s->packer, s->sample);
 	s->prevlen = -1;
 	s->chainleaves = 0;
+	s->chain = (Yield) {0};
 	for (int i = 0; i < maxpages; i++)
 	{
 		BlockNumber next = ((BTPageOpaque) PageGetSpecialPointer(s->page.data))->btpo_next;
@@ -247,21 +261,45 @@ add_chain(Sample *s, int maxpages)
 	if ((rc = sfx_packer_finish(s->packer, NULL)) < 0)
 		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
 	sfx_packer_rests(s->packer, &rests, &stored);
-	s->rests += rests;
+	s->chain.rests = rests;
+	s->entries += s->chain.entries;
+	s->mean.entries += s->chain.entries / s->chain.pages;
+	s->mean.packed += s->chain.packed / s->chain.pages;
+	s->mean.bytes += s->chain.bytes / s->chain.pages;
+	s->mean.rests += s->chain.rests / s->chain.pages;
+	s->nchains++;
 }
 
-/* Bytes of an index with so many entries: with a dictionary, if it would get one, and in whole leaves. */
+/*
+ * The btree's entries.  Its chains tell about; pg_class does better if that is from when the index was about as large as it is now.  What the
+ * chains say of bytes is corrected along: *pages become what the chains would have had to find.
+ */
 static double
-estimate_bytes(const Sample *s, double entries)
+count_entries(const Sample *s, double *pages)
 {
-	double		scale = s->packed > 0 ? entries / s->packed : 0;
-	double		bytes = s->bytes * scale;
+	double		sampled = *pages * s->mean.entries / s->nchains;
+	double		known = s->btree->rd_rel->reltuples;
+	double		grown = RelationGetNumberOfBlocks(s->btree) / Max((double) s->btree->rd_rel->relpages, 1);
+
+	if (s->nchains == 1 || known <= 0 || grown < 0.9 || grown > 1.1 || known * grown < 0.75 * sampled || known * grown > 1.25 * sampled)
+		return sampled;
+	*pages *= known * grown / sampled;
+	return known * grown;
+}
+
+/* Bytes of our leaves for so many of btree's: with a dictionary, if the index would get one. */
+static double
+estimate_bytes(const Sample *s, double pages)
+{
+	double		entries = pages * s->mean.entries / s->nchains;
+	double		scale = s->mean.packed > 0 ? pages / s->nchains * s->mean.entries / s->mean.packed : 0;
+	double		bytes = s->mean.bytes * scale;
 	SfxHopeKey *rests = palloc(sizeof(SfxHopeKey) * SFX_SAMPLE_KEYS);
 	SfxNewDict	dict;
 
 	if (sfx_dict_train(SFX_HOPE_AUTO, rests, sfx_sample_keys(s->sample, rests), entries, NULL, &dict))
 	{
-		bytes -= s->rests * scale * (1 - dict.rate / 1000.0) * BLCKSZ / SFX_BODY_CAPACITY;
+		bytes -= s->mean.rests * scale * (1 - dict.rate / 1000.0) * BLCKSZ / SFX_BODY_CAPACITY;
 		bytes += (double) sfx_dict_pages(dict.len) * BLCKSZ;
 	}
 	pfree(rests);
@@ -288,7 +326,10 @@ read_leftmost(Sample *s, BlockNumber nblocks)
 	return false;
 }
 
-/* A small index is read whole; of a large one SAMPLE_CHAINS chains from random blocks on. */
+/*
+ * Make the chains; the number of the btree's leaves, as far as they tell.  A small index is read whole; of a large one SAMPLE_CHAINS
+ * parts of the file have a chain each, from a random block on: in a file that a build has written neighbours are alike.
+ */
 static double
 take_sample(Sample *s)
 {
@@ -297,22 +338,29 @@ take_sample(Sample *s)
 
 	if (nblocks <= SAMPLE_CHAINS * CHAIN_PAGES)
 	{
-		if (read_leftmost(s, nblocks))
-			add_chain(s, nblocks);
-		return s->entries;
+		if (!read_leftmost(s, nblocks))
+			return 0;
+		add_chain(s, nblocks);
+		return s->chain.pages;
 	}
 	pg_prng_seed(&rnd, (uint64) RelationGetRelid(s->btree));	/* the same index, the same answer */
-	for (int chain = 0; chain < SAMPLE_CHAINS && s->tries < 4 * SAMPLE_CHAINS;)
+	for (uint64 part = 0; part < SAMPLE_CHAINS; part++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		s->tries++;
-		if (!read_leaf(s, (BlockNumber) pg_prng_uint64_range(&rnd, 1, nblocks - 1)))
-			continue;
-		s->hits++;
-		chain++;
-		add_chain(s, CHAIN_PAGES);
+		BlockNumber first = 1 + (BlockNumber) (part * (nblocks - 1) / SAMPLE_CHAINS);
+		BlockNumber last = (BlockNumber) ((part + 1) * (nblocks - 1) / SAMPLE_CHAINS);
+
+		for (int i = 0; i < CHAIN_TRIES; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			s->tries++;
+			if (!read_leaf(s, (BlockNumber) pg_prng_uint64_range(&rnd, first, last)))
+				continue;
+			s->hits++;
+			add_chain(s, CHAIN_PAGES);
+			break;
+		}
 	}
-	return s->pages == 0 ? 0 : (nblocks - 1) * (s->hits / s->tries) * (s->entries / s->pages);
+	return (nblocks - 1) * (s->hits / s->tries);
 }
 
 static void
@@ -387,10 +435,11 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 		nulls[1] = nulls[2] = nulls[3] = nulls[4] = true;
 	else
 	{
-		double		entries = take_sample(s);
-		double		bytes = estimate_bytes(s, entries);
+		double		pages = take_sample(s);
+		double		entries = s->nchains > 0 ? count_entries(s, &pages) : 0;
+		double		bytes = s->nchains > 0 ? estimate_bytes(s, pages) : 0;
 
-		values[1] = Int64GetDatum((int64) entries);
+		values[1] = Int64GetDatum((int64) (entries + 0.5));
 		values[2] = Int64GetDatum(whole_pages(bytes) * BLCKSZ);
 		values[3] = BoolGetDatum(s->order == NULL);
 		values[4] = Int64GetDatum((int64) s->entries);
