@@ -240,8 +240,8 @@ BEGIN
 	IF b.answer IS DISTINCT FROM s.answer THEN
 		RAISE EXCEPTION 'WRONG: the indexes differ for %: %, %', key_set, b.answer, s.answer;
 	END IF;
-	CALL bench.note(key_set, 'size as surfidx_estimate() tells, bytes per entry', 'surfidx',
-		(surfidx_estimate('r_btree')).surfidx_bytes / (SELECT rows FROM bench.loaded)::float8);
+	INSERT INTO bench.result SELECT key_set, rows, 'size as surfidx_estimate() tells, bytes per entry', 'surfidx', surfidx_bytes / rows::float8
+		FROM surfidx_estimate('r_btree'), bench.loaded;
 END
 $$;
 

@@ -53,6 +53,16 @@ WHERE pg_relation_size(index_name) > 100000 AND
 SELECT bool_and(ratio = round(surfidx_bytes::numeric / btree_bytes, 3)) AS ratio, bool_and(surfidx_bytes < btree_bytes) AS smaller
 FROM advice WHERE entries > 0;
 
+-- one that is too large to be read whole: a sample
+CREATE TABLE adv_big (b text COLLATE "C") WITH (autovacuum_enabled = off);
+INSERT INTO adv_big SELECT '/usr/share/doc/' || md5((g / 30)::text) || '/' || md5((g / 7)::text) || '/' || g FROM generate_series(1, 200000) g;
+CREATE INDEX adv_b ON adv_big (b);
+CREATE INDEX adv_b_surfidx ON adv_big USING surfidx (b);
+SELECT sampled < 150000 AS sample, entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.1 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
+INSERT INTO adv_big SELECT md5(b) || b FROM adv_big WHERE b LIKE '%7';
+REINDEX INDEX adv_b_surfidx;
+SELECT abs(entries - 220000) < 22000 AS entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.1 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
+
 -- what cannot be estimated
 SELECT * FROM surfidx_estimate('adv');
 SELECT * FROM surfidx_estimate('adv_r_surfidx');
