@@ -17,6 +17,27 @@ my $server = SurfServer->new(name => 'diff', conf => ['autovacuum_naptime = 1s']
 my $start = time;
 my @failures;
 
+# ------------------------------------------------------------------------------------------ shrinking
+
+# A failure that needs one statement before, one of the other session at the same time, and a row of each; and shows itself in one of three tries.
+{
+	no warnings 'redefine';
+	my $tries = 0;
+	local *SurfDiff::replay_fails_once = sub {
+		my ($self, $log, $q) = @_;
+		my $here = grep { $_->{sql} eq 'a 17' && grep { $_ == 5 } @{ $_->{rows} } } @$log;
+		my $there = grep { $_->{sql} eq 'b 3' && grep { $_ == 77 } @{ $_->{rows} } } @{ $q->{beside} };
+
+		return $here && $there && ++$tries % 3 == 0;
+	};
+	my @log = ({ sql => 'CREATE', keep => 1 }, map { { sql => "a $_", rows => [ 1 .. 40 ], beside => $_ % 5 == 2 ? [ { sql => 'b' } ] : undef } } 1 .. 30);
+	my $q = { sql => 'q', beside => [ map { { sql => "b $_", rows => [ 1 .. 100 ] } } 1 .. 6 ] };
+	my $log = SurfDiff::shrink(bless({}, "SurfDiff"), \@log, $q);
+
+	is(join('; ', map { my $st = $_; join(' ', $st->{sql}, @{ $st->{rows} || [] }, map { "beside $_->{sql}" } @{ $st->{beside} || [] }) } @{ $log || [] }), 'CREATE; a 17 5', 'a failure of two sessions shrinks: what was done before');
+	is(join('; ', map { join(' ', $_->{sql}, @{ $_->{rows} }) } @{ $q->{beside} }), 'b 3 77', 'and what was done at the same time');
+}
+
 $server->start;
 my $diff = SurfDiff->new(server => $server);
 

@@ -1192,56 +1192,50 @@ sub replay_fails_once
 	return $failure && $self->{server}->postmaster_alive;
 }
 
-# Drop statements, then rows, as long as it still fails.
+# Drop statements, then what the other session did at the same time, then rows, as long as it still fails.  undef: it does not, or no more.
 sub shrink
 {
 	my ($self, $log, $q) = @_;
-	my $end = time + SHRINK_SECONDS;
 	my @log = @$log;
-	my $changed = 1;
 
+	$self->{until} = time + SHRINK_SECONDS;
 	return undef unless $self->replay_fails(\@log, $q);
-	for (my $step = int((@log + 1) / 2); $step >= 1 && time < $end; $step = int($step / 2))
-	{
-		for (my $at = @log - $step; $at > -$step && time < $end; $at -= $step)
-		{
-			my $from = max(0, $at);
-			my @rest = @log;
-
-			my @gone = splice(@rest, $from, $at + $step - $from);
-			next if grep { $_->{keep} } @gone;
-			@log = @rest if $self->replay_fails(\@rest, $q);
-		}
-	}
-	# what the other session did at the same time
+	$self->shrink_list(sub { grep({ $_->{keep} } @{ $_[1] }) ? 0 : $self->replay_fails($_[0], $q) }, \@log);
 	for my $st ($q, @log)
 	{
-		for (my $at = @{ $st->{beside} || [] } - 1; $at >= 0 && time < $end; $at--)
-		{
-			my @all = @{ $st->{beside} };
+		my $all = $st->{beside} or next;
 
-			splice(@{ $st->{beside} = [@all] }, $at, 1);
-			$st->{beside} = undef if $st != $q && !@{ $st->{beside} };
-			$st->{beside} = \@all unless $self->replay_fails(\@log, $q);
-		}
+		# a query stays one that is asked beside another session, even if that does nothing
+		$self->shrink_list(sub { $st->{beside} = $st == $q || @{ $_[0] } ? $_[0] : undef; return 1 if $self->replay_fails(\@log, $q); $st->{beside} = $all; return 0 }, $all);
 	}
-	for my $st (grep { $_->{rows} } @log)
+	for my $st (grep { $_->{rows} } @log, map { @{ $_->{beside} || [] } } $q, @log)
 	{
-		for (my $step = int((@{ $st->{rows} } + 1) / 2); $step >= 1 && time < $end; $step = int($step / 2))
-		{
-			for (my $at = @{ $st->{rows} } - $step; $at >= 0 && time < $end; $at -= $step)
-			{
-				my @all = @{ $st->{rows} };
-				my @rest = @all;
+		my $all = $st->{rows};
 
-				splice(@rest, $at, $step);
-				next unless @rest;
-				$st->{rows} = \@rest;
-				$st->{rows} = \@all unless $self->replay_fails(\@log, $q);
-			}
-		}
+		$self->shrink_list(sub { return 0 unless @{ $_[0] }; $st->{rows} = $_[0]; return 1 if $self->replay_fails(\@log, $q); $st->{rows} = $all; return 0 }, $all);
 	}
 	return \@log;
+}
+
+# Take pieces, large ones first, out of a list (which is changed) as long as the test, given what would be left and what would go, says that
+# it does without.
+sub shrink_list
+{
+	my ($self, $test, $list) = @_;
+
+	for (my $step = int((@$list + 1) / 2); $step >= 1; $step = int($step / 2))
+	{
+		for (my $at = @$list - $step; $at > -$step; $at -= $step)
+		{
+			my $from = max(0, $at);
+			my @rest = @$list;
+			my @gone = splice(@rest, $from, $at + $step - $from);
+
+			return if time >= $self->{until};
+			@$list = @rest if $test->(\@rest, \@gone);
+		}
+	}
+	return;
 }
 
 1;
