@@ -74,6 +74,8 @@ extern void sfx_check_rows_end(SfxCheck *cs);
 extern void sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 /* Only one stage has an entry for that row: M3, M5.  Between begin and end as well. */
 extern void sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
+/* The row of an entry that was taken out of an image is dead to everybody. */
+extern void sfx_check_dead(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 /* No entry is for a row beyond the table's end. */
 extern void sfx_check_tids(SfxCheck *cs);
 

@@ -18,6 +18,8 @@ typedef struct LogHashes
 	uint64		nundead;
 	uint64		ndead;
 	uint64		killed;			/* entries that were taken out of the image as dead to everybody */
+	uint64	   *image;			/* the image's, in order */
+	uint64		nimage;
 } LogHashes;
 
 static uint64
@@ -28,15 +30,31 @@ entry_hash(const SfxEntry *e)
 	return e->paylen > 0 ? hash_bytes_extended(e->payload, e->paylen, h) : h;
 }
 
-static void
-note_hash(LogHashes *lh, const SfxEntry *e, bool dead)
+static int
+cmp_hash(const void *a, const void *b)
 {
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+note_hash(SfxCheck *cs, BlockNumber blkno, LogHashes *lh, const SfxEntry *e, bool dead)
+{
+	uint64		hash = entry_hash(e);
+
 	if (lh->nundead + lh->ndead == lh->size)
 		return;					/* younger than the image */
 	if (dead)
-		lh->hash[lh->size - ++lh->ndead] = entry_hash(e);
-	else
-		lh->hash[lh->nundead++] = entry_hash(e);
+	{
+		lh->hash[lh->size - ++lh->ndead] = hash;
+		return;
+	}
+	lh->hash[lh->nundead++] = hash;
+	/* whoever took it out has asked the heap, and so do we (X1) */
+	if (cs->rows && lh->killed > 0 && (lh->nimage == 0 || bsearch(&hash, lh->image, lh->nimage, sizeof(uint64), cmp_hash) == NULL))
+		sfx_check_dead(cs, blkno, e);
 }
 
 /* The entries of the log page in hand; their number. */
@@ -51,7 +69,7 @@ check_log_entries(SfxCheck *cs, BlockNumber blkno, LogHashes *lh)
 	while (sfx_log_parse(cs->index, blkno, cs->page.data, &off, &e, &dead))
 	{
 		sfx_check_entry(cs, blkno, &e, dead);
-		note_hash(lh, &e, dead);
+		note_hash(cs, blkno, lh, &e, dead);
 		n++;
 	}
 	return n;
@@ -165,22 +183,15 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 	return count;
 }
 
-static int
-cmp_hash(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * An image holds every undead entry of the log that it has seen, once, but for so many as were taken out of it.  It may still hold entries that
  * VACUUM has flagged since, but no others.
  */
 static void
-compare_image(SfxCheck *cs, int g, uint64 *image, uint64 n, LogHashes *lh)
+compare_image(SfxCheck *cs, int g, LogHashes *lh)
 {
+	const uint64 *image = lh->image;
+	uint64		n = lh->nimage;
 	uint64	   *undead = lh->hash;
 	uint64	   *dead = lh->hash + lh->nundead;
 	uint64		i = 0;
@@ -189,7 +200,6 @@ compare_image(SfxCheck *cs, int g, uint64 *image, uint64 n, LogHashes *lh)
 	uint64		lacks = 0;
 	uint32		gen = cs->meta.gens[g].gen;
 
-	qsort(image, n, sizeof(uint64), cmp_hash);
 	qsort(undead, lh->nundead, sizeof(uint64), cmp_hash);
 	qsort(dead, lh->ndead, sizeof(uint64), cmp_hash);
 	for (; u < lh->nundead; u++)
@@ -237,9 +247,12 @@ sfx_check_generation(SfxCheck *cs, int g)
 		room = n + n / 8 + 1024;
 		image = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
 	}
+	qsort(image, n, sizeof(uint64), cmp_hash);
+	lh.image = image;
+	lh.nimage = n;
 	lh.hash = MemoryContextAllocHuge(CurrentMemoryContext, Max(lh.size, 1) * sizeof(uint64));
 	check_log_chain(cs, g, &lh);
-	compare_image(cs, g, image, n, &lh);
+	compare_image(cs, g, &lh);
 	pfree(lh.hash);
 	if (image)
 		pfree(image);

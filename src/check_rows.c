@@ -82,6 +82,18 @@ sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	*byte |= 1 << bit % 8;
 }
 
+void
+sfx_check_dead(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+{
+	ItemPointerData tid;
+	bool		all_dead = false;
+
+	ItemPointerSet(&tid, SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+	if (table_index_fetch_tuple_check(cs->heap, &tid, SnapshotSelf, &all_dead) || !all_dead)
+		sfx_broken(cs, blkno, "the image lacks the log's entry for row (%u,%u), which is not dead to everybody",
+				   SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+}
+
 /* Is there so much as a line pointer?  One that is not used would be given to the next row. */
 static bool
 tid_is_used(SfxCheck *cs, ItemPointer tid)
