@@ -60,7 +60,7 @@ order(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 static void
 test_kind(uint32_t from, int kind, const char *name)
 {
-	static uint8_t back[MAXLEN];
+	static uint8_t back[sizeof(code[0])];	/* codes can be longer than what they stand for */
 	int			bad_order = 0,
 				bad_prefix = 0,
 				bad_back = 0,
