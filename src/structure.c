@@ -344,7 +344,8 @@ record_is_sound(const SfxStructure *s, const char *p, Size size)
 	natts = HeapTupleHeaderGetNatts(h);
 	nulls = (h->t_infomask & HEAP_HASNULL) != 0;
 	off = h->t_hoff;
-	if (HeapTupleHeaderGetTypMod(h) != -1 || off > size || off != MAXALIGN(off) ||
+	/* the type modifier is left alone: of a named row type it is part of a version, since the minor releases that came after 15.18 */
+	if (off > size || off != MAXALIGN(off) ||
 		off < SizeofHeapTupleHeader + (nulls ? BITMAPLEN(natts) : 0))
 		return false;
 	for (int i = 0; i < Min(natts, s->nparts); i++)

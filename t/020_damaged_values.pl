@@ -127,7 +127,8 @@ for my $m (@made)
 
 		$error = join(' ', @{ $q->{rows} || [] }) unless $q->{lost};
 		$found++ if $sql =~ /surfidx_check/ && $error ne '';
-		$unnamed .= "$m->{what}: $error\n" if $error ne '' && $error !~ /"$i"|could not read block|invalid byte sequence/;
+		# the server's own words about a value that it was given: bytes that are no text, a row's version that it does not know
+		$unnamed .= "$m->{what}: $error\n" if $error ne '' && $error !~ /"$i"|could not read block|invalid byte sequence|outdated tuple descriptor|row type of datum tuple/;
 		next unless $q->{lost};
 		$down .= "$m->{what}: $sql\n";
 		last;
