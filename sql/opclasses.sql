@@ -118,9 +118,9 @@ CREATE FUNCTION opc_text(n int) RETURNS text LANGUAGE sql AS
 	$$ SELECT substr(string_agg(md5(i::text), ''), 1, n) FROM generate_series(1, n / 32 + 1) i $$;
 CREATE TABLE opc_large (i int, t text COLLATE "C", b bytea, u text, v text);
 ALTER TABLE opc_large ALTER u SET STORAGE EXTERNAL;
-INSERT INTO opc_large VALUES (1, opc_text(4193));
+INSERT INTO opc_large VALUES (1, opc_text(4212));
 CREATE INDEX opc_large_t ON opc_large USING surfidx (t);
-INSERT INTO opc_large VALUES (2, opc_text(4194));
+INSERT INTO opc_large VALUES (2, opc_text(4213));
 INSERT INTO opc_large VALUES (2, opc_text(1000000));
 DROP INDEX opc_large_t;
 CREATE INDEX opc_large_t ON opc_large USING surfidx (i DESC, t);

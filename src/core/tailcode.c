@@ -8,8 +8,8 @@
  *
  * The model.  If the last bytes were seen before, the byte that followed them then is predicted, and three things may come: a smaller
  * byte, this one, a greater one.  So long repetitions cost next to nothing.  Where nothing is predicted, or it did not come, the byte is coded
- * bit by bit, from the highest on: what contexts of 0 to 3 bytes tell about the bit is mixed, on the logistic scale, with weights that
- * are learned as well (context mixing).  All in integers, so that every machine learns the same.
+ * bit by bit, from the highest on: what contexts of 0 to 2 bytes tell about the bit is mixed, on the logistic scale, with weights that
+ * are learned as well (context mixing).  All in integers (>> of negative ones is arithmetic), so that every machine learns the same.
  *
  * The model starts from nothing for each string; the known bytes in front are what it learns first.
  */
@@ -30,7 +30,6 @@ typedef enum CoderMode
 /* The interval: what it has in common with all later ones is out (or read) already. */
 typedef struct Coder
 {
-	CoderMode	mode;
 	uint32_t	low;
 	uint32_t	high;
 	uint32_t	point;			/* DECODE: the next four bytes of the code */
@@ -60,14 +59,14 @@ put_out(Coder *c, uint8_t b)
  * it is decoded.  As low < high, both parts have a point.
  */
 static inline int
-code_bit(Coder *c, int bit, uint32_t p0)
+code_bit(Coder *c, CoderMode mode, int bit, uint32_t p0)
 {
 	uint32_t	range = c->high - c->low;
 	uint32_t	mid = c->low + (uint32_t) ((uint64_t) range * p0 >> 16);
 
-	if (c->mode == CODER_LEARN)
+	if (mode == CODER_LEARN)
 		return bit;
-	if (c->mode == CODER_DECODE)
+	if (mode == CODER_DECODE)
 		bit = c->point > mid;
 	if (bit)
 		c->low = mid + 1;
@@ -75,7 +74,7 @@ code_bit(Coder *c, int bit, uint32_t p0)
 		c->high = mid;
 	while (((c->low ^ c->high) >> 24) == 0)
 	{
-		if (c->mode == CODER_ENCODE)
+		if (mode == CODER_ENCODE)
 			put_out(c, (uint8_t) (c->low >> 24));
 		else
 			c->point = c->point << 8 | next_in(c);
@@ -129,8 +128,11 @@ sfx_tail_init(SfxTailModel *m)
 	int			p = 0;
 
 	for (int x = -2048; x < 2048; x++)
+	{
+		m->squash[x + 2048] = (int16_t) squash(x);
 		for (int v = squash(x); p <= v && p < 4096; p++)
 			m->stretch[p] = (int16_t) x;
+	}
 	for (; p < 4096; p++)
 		m->stretch[p] = 2047;
 }
@@ -138,8 +140,15 @@ sfx_tail_init(SfxTailModel *m)
 /* A slot: 12 bits of probability that the bit is 1, 4 bits of how often it was asked; kept so that zeros are "no idea". */
 #define SLOT_FRESH	0x8000
 
+/* A byte's eight steps change a weight by 1 / 6 at most, so that it is often enough to bound it once for each. */
+static inline int32_t
+bound_weight(int32_t w)
+{
+	return w > WEIGHT_MAX ? WEIGHT_MAX : w < -WEIGHT_MAX ? -WEIGHT_MAX : w;
+}
+
 static inline void
-learn_slot(uint16_t *slot, int bit)
+learn_slot(uint16_t *slot, int target)
 {
 	static const uint16_t rate[16] = {	/* 65536 / (n + 1.5), from 12 on the same */
 		43690, 26214, 18724, 14563, 11915, 10082, 8738, 7710, 6898, 6241, 5698, 5242, 4854, 4854, 4854, 4854
@@ -148,8 +157,8 @@ learn_slot(uint16_t *slot, int bit)
 	int			n = s & 15;
 	int			p = s >> 4;
 
-	p += ((bit ? 4095 - p : -p) * (int) rate[n]) / 65536;
-	*slot = (uint16_t) ((p << 4 | (n < 15 ? n + 1 : n)) ^ SLOT_FRESH);
+	p += ((target - p) * (int) rate[n]) >> 16;
+	*slot = (uint16_t) ((p << 4 | (n + (n < 15))) ^ SLOT_FRESH);
 }
 
 static void
@@ -158,47 +167,58 @@ start(SfxTailModel *m)
 	memset(m->slot, 0, sizeof(m->slot));
 	memset(m->last, 0, sizeof(m->last));
 	for (int i = 0; i < SFX_TAIL_ORDERS; i++)
-		m->weight[i] = 65536 * 2 / 5;
+		m->weight[i] = 65536 / 2;
 	for (int i = 0; i < SFX_TAIL_LENGTHS; i++)
 		m->less[i] = m->greater[i] = (uint16_t) (32768 / (4 + i * i));
 }
 
-/* One byte, bit by bit; before: the three bytes before it. */
-static int
-code_byte(SfxTailModel *m, Coder *c, int byte, uint32_t before)
+/*
+ * One byte, bit by bit; before: the two bytes before it.  The slots of a context's four bits are neighbours: one cache line for each context
+ * and half of a byte.
+ */
+static inline int
+code_byte(SfxTailModel *m, Coder *c, CoderMode mode, int byte, uint32_t before)
 {
 	uint32_t	context[SFX_TAIL_ORDERS];
+	int32_t		w0 = m->weight[0],
+				w1 = m->weight[1],
+				w2 = m->weight[2];
 	int			node = 1;
 
 	for (int i = 0; i < SFX_TAIL_ORDERS; i++)
 		context[i] = ((before & ((UINT32_C(1) << (8 * i)) - 1)) + (uint32_t) i) * UINT32_C(0x9E3779B1);
-	for (int b = 7; b >= 0; b--)
+	for (int shift = 4; shift >= 0; shift -= 4)
 	{
 		uint16_t   *slot[SFX_TAIL_ORDERS];
-		int			x[SFX_TAIL_ORDERS];
-		int64_t		dot = 0;
-		int			p1,
-					bit;
+		int			n = 1;
 
 		for (int i = 0; i < SFX_TAIL_ORDERS; i++)
+			slot[i] = &m->slot[i][((context[i] ^ (uint32_t) node * UINT32_C(0x85EBCA6B)) * UINT32_C(0xC2B2AE35)) >> 18 & ~UINT32_C(15)];
+		for (int b = shift + 3; b >= shift; b--)
 		{
-			uint32_t	h = (context[i] ^ (uint32_t) node * UINT32_C(0x85EBCA6B)) * UINT32_C(0xC2B2AE35);
+			/* written out, as this is where the time goes */
+			int			x0 = m->stretch[(slot[0][n] ^ SLOT_FRESH) >> 4],
+						x1 = m->stretch[(slot[1][n] ^ SLOT_FRESH) >> 4],
+						x2 = m->stretch[(slot[2][n] ^ SLOT_FRESH) >> 4];
+			int64_t		dot = ((int64_t) x0 * w0 + (int64_t) x1 * w1 + (int64_t) x2 * w2) >> 16;
+			int			p1 = m->squash[(dot > 2047 ? 2047 : dot < -2048 ? -2048 : dot) + 2048];
+			int			bit = code_bit(c, mode, byte >> b & 1, 65536 - (uint32_t) p1 * 16);
+			int			error = ((bit << 12) - p1) * 10;
+			int			target = bit ? 4095 : 0;
 
-			slot[i] = &m->slot[i][h >> 18];
-			x[i] = m->stretch[(*slot[i] ^ SLOT_FRESH) >> 4];
-			dot += (int64_t) x[i] * m->weight[i];
+			w0 += (x0 * error) >> 16;
+			w1 += (x1 * error) >> 16;
+			w2 += (x2 * error) >> 16;
+			learn_slot(&slot[0][n], target);
+			learn_slot(&slot[1][n], target);
+			learn_slot(&slot[2][n], target);
+			n = n << 1 | bit;
 		}
-		p1 = squash((int) (dot >> 16 > 2047 ? 2047 : dot >> 16 < -2048 ? -2048 : dot >> 16));
-		bit = code_bit(c, byte >> b & 1, 65536 - (uint32_t) p1 * 16);
-		for (int i = 0; i < SFX_TAIL_ORDERS; i++)
-		{
-			int32_t		w = m->weight[i] + (x[i] * ((bit << 12) - p1) * 10) / 65536;
-
-			m->weight[i] = w > WEIGHT_MAX ? WEIGHT_MAX : w < -WEIGHT_MAX ? -WEIGHT_MAX : w;
-			learn_slot(slot[i], bit);
-		}
-		node = node << 1 | bit;
+		node = node << 4 | (n & 15);
 	}
+	m->weight[0] = bound_weight(w0);
+	m->weight[1] = bound_weight(w1);
+	m->weight[2] = bound_weight(w2);
 	return node & 0xFF;
 }
 
@@ -227,19 +247,19 @@ probability(uint16_t p)
 
 /* One byte that was predicted; by what len bytes agree tells how likely it is. */
 static int
-code_predicted(SfxTailModel *m, Coder *c, int byte, int predicted, uint32_t len, uint32_t before)
+code_predicted(SfxTailModel *m, Coder *c, CoderMode mode, int byte, int predicted, uint32_t len, uint32_t before)
 {
 	int			k = length_class(len);
-	int			less = !code_bit(c, byte >= predicted, probability(m->less[k]));
+	int			less = !code_bit(c, mode, byte >= predicted, probability(m->less[k]));
 	int			greater = 0;
 
 	learn_match(&m->less[k], less);
 	if (!less)
 	{
-		greater = code_bit(c, byte > predicted, 65536 - probability(m->greater[k]));
+		greater = code_bit(c, mode, byte > predicted, 65536 - probability(m->greater[k]));
 		learn_match(&m->greater[k], greater);
 	}
-	return less || greater ? code_byte(m, c, byte, before) : predicted;
+	return less || greater ? code_byte(m, c, mode, byte, before) : predicted;
 }
 
 static inline uint32_t
@@ -272,8 +292,8 @@ find_match(SfxTailModel *m, Match *match, const uint8_t *s, uint32_t at)
 	match->len = n;
 }
 
-static void
-code_bytes(SfxTailModel *m, Coder *c, Match *match, uint8_t *s, uint32_t at, uint32_t end)
+static inline void
+code_bytes(SfxTailModel *m, Coder *c, CoderMode mode, Match *match, uint8_t *s, uint32_t at, uint32_t end)
 {
 	uint32_t	before = 0;
 
@@ -283,10 +303,10 @@ code_bytes(SfxTailModel *m, Coder *c, Match *match, uint8_t *s, uint32_t at, uin
 	{
 		bool		predicted = match->at != 0;
 		int			guess = predicted ? s[match->at] : 0;
-		int			byte = c->mode == CODER_DECODE ? 0 : s[at];
+		int			byte = mode == CODER_DECODE ? 0 : s[at];
 
-		byte = predicted ? code_predicted(m, c, byte, guess, match->len, before) : code_byte(m, c, byte, before);
-		if (c->mode == CODER_DECODE)
+		byte = predicted ? code_predicted(m, c, mode, byte, guess, match->len, before) : code_byte(m, c, mode, byte, before);
+		if (mode == CODER_DECODE)
 			s[at] = (uint8_t) byte;
 		else if (c->len > c->maxlen)
 			return;
@@ -311,20 +331,19 @@ learn_front(SfxTailModel *m, Coder *c, Match *match, uint8_t *s, uint32_t from)
 
 	for (uint32_t i = MATCH_MIN; i <= at; i++)
 		m->last[match_hash(s, i)] = i;
-	code_bytes(m, c, match, s, at, from);
+	code_bytes(m, c, CODER_LEARN, match, s, at, from);
 }
 
 int
 sfx_tail_encode(SfxTailModel *m, const uint8_t *src, uint32_t from, uint32_t n, uint8_t *out, uint32_t maxlen)
 {
-	Coder		c = {.mode = CODER_LEARN, .high = UINT32_MAX, .out = out, .maxlen = maxlen};
+	Coder		c = {.high = UINT32_MAX, .out = out, .maxlen = maxlen};
 	Match		match = {0, 0};
 
 	start(m);
 	/* only decoding writes */
 	learn_front(m, &c, &match, (uint8_t *) (uintptr_t) src, from);
-	c.mode = CODER_ENCODE;
-	code_bytes(m, &c, &match, (uint8_t *) (uintptr_t) src, from, n);
+	code_bytes(m, &c, CODER_ENCODE, &match, (uint8_t *) (uintptr_t) src, from, n);
 	finish(&c);
 	return c.len <= maxlen ? (int) c.len : SFX_NOSPACE;
 }
@@ -332,13 +351,12 @@ sfx_tail_encode(SfxTailModel *m, const uint8_t *src, uint32_t from, uint32_t n, 
 void
 sfx_tail_decode(SfxTailModel *m, const uint8_t *code, uint32_t len, uint8_t *dst, uint32_t from, uint32_t n)
 {
-	Coder		c = {.mode = CODER_LEARN, .high = UINT32_MAX, .in = code, .in_end = code + len};
+	Coder		c = {.high = UINT32_MAX, .in = code, .in_end = code + len};
 	Match		match = {0, 0};
 
 	start(m);
 	learn_front(m, &c, &match, dst, from);
-	c.mode = CODER_DECODE;
 	for (int i = 0; i < 4; i++)
 		c.point = c.point << 8 | next_in(&c);
-	code_bytes(m, &c, &match, dst, from, n);
+	code_bytes(m, &c, CODER_DECODE, &match, dst, from, n);
 }

@@ -9,13 +9,14 @@
 
 
 /* What the coder learns from the bytes that it has seen.  No content outlives a call but the table. */
-#define SFX_TAIL_ORDERS		4	/* contexts of 0 to 3 bytes */
+#define SFX_TAIL_ORDERS		3	/* contexts of 0 to 2 bytes */
 #define SFX_TAIL_SLOTS		(1 << 14)
 #define SFX_TAIL_MATCHES	(1 << 12)
 #define SFX_TAIL_LENGTHS	16
 typedef struct SfxTailModel
 {
 	int16_t		stretch[4096];	/* ln(p / (1 - p)), made by sfx_tail_init */
+	int16_t		squash[4096];	/* its inverse, likewise */
 	uint16_t	slot[SFX_TAIL_ORDERS][SFX_TAIL_SLOTS];
 	int32_t		weight[SFX_TAIL_ORDERS];
 	uint32_t	last[SFX_TAIL_MATCHES]; /* where the bytes with this hash ended last */
