@@ -315,13 +315,15 @@ use IO::Handle;
 use IPC::Open3;
 use Time::HiRes qw(time);
 
+use constant PIPE_ROOM => 4000;
+
 my $serial = 0;
 
 sub new
 {
 	my ($class, %opt) = @_;
 	my $server = $opt{server};
-	my $self = bless { dead => 0, pending => [], buffer => '', db => $opt{db} || 'postgres' }, $class;
+	my $self = bless { dead => 0, pending => [], buffer => '', base => $server->{base}, db => $opt{db} || 'postgres' }, $class;
 	my ($in, $out);
 	local %ENV = %ENV;
 
@@ -345,9 +347,22 @@ sub send
 	local $SIG{PIPE} = 'IGNORE';
 
 	push @{ $self->{pending} }, $mark;
+	# what is more than a pipe holds would have to wait until psql has done with the statements before, and those may wait for us
+	$sql = '\i ' . ($self->{files}{$mark} = $self->write_file($sql)) if length $sql > PIPE_ROOM;
 	# an unterminated statement must not swallow the mark
 	$self->write_all("$sql\n;\n\\echo $mark :ROW_COUNT\n");
 	return $mark;
+}
+
+sub write_file
+{
+	my ($self, $text) = @_;
+	my $name = "$self->{base}/statement.$$." . ++$serial;
+
+	open(my $f, '>', $name) or die "$name: $!\n";
+	print $f "$text\n;\n";
+	close $f;
+	return $name;
 }
 
 # psql stops reading while nobody reads what it writes: do both at once.
@@ -388,6 +403,7 @@ sub receive
 {
 	my ($self, $timeout) = @_;
 	my $mark = shift @{ $self->{pending} };
+	my $file = delete $self->{files}{$mark};
 	my %r = (rows => [], error => '', lost => 0, count => 0);
 	my $end = defined $timeout ? time + $timeout : undef;
 
@@ -396,6 +412,7 @@ sub receive
 		if ($line =~ /^\Q$mark\E (\d*)/)
 		{
 			$r{count} = $1;
+			unlink $file if $file;
 			return \%r;
 		}
 		if ($line =~ /^(?:psql:.*?)?(?:ERROR|FATAL|PANIC):  ?(\w{5})/)
