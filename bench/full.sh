@@ -41,7 +41,7 @@ while [ $# -gt 0 ]; do
 		--runs) runs=$2; shift ;;
 		--transactions) transactions=$2; shift ;;
 		--secs) secs="--secs $2"; shift ;;
-		--out) out=$(realpath "$2"); shift ;;
+		--out) out=$(realpath -m "$2"); shift ;;
 		core | tables | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | peers) parts="$parts $1" ;;
 		*) die "what is \"$1\"? See the head of bench/full.sh" ;;
 	esac

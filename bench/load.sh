@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
 		--ams) ams=$2; shift ;;
 		--keys) keys=$2; shift ;;
 		--choice) choices=$2; shift ;;
-		--out) out=$(realpath "$2"); shift ;;
+		--out) out=$(realpath -m "$2"); shift ;;
 		a | b | c | d | e | f | tpcb | orders | series) loads="$loads $1" ;;
 		*) die "what is \"$1\"? See the head of bench/load.sh" ;;
 	esac

@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 		--rows) rows=$2; shift ;;
 		--runs) runs=$2; shift ;;
-		--out) out=$(realpath "$2"); shift ;;
+		--out) out=$(realpath -m "$2"); shift ;;
 		*) die "what is \"$1\"? See the head of bench/peers.sh" ;;
 	esac
 	shift

@@ -34,7 +34,7 @@ while [ $# -gt 0 ]; do
 		--rows) rows=$2; shift ;;
 		--runs) runs=$2; shift ;;
 		--full) full=1 ;;
-		--out) out=$(realpath "$2"); shift ;;
+		--out) out=$(realpath -m "$2"); shift ;;
 		int8 | serial | timestamp | uuid | email | path) sets="$sets $1" ;;
 		pgbench) pgbench=1 ;;
 		*) die "what is \"$1\"? See the head of bench/run.sh" ;;

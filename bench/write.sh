@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
 		--churn) churn=1 ;;
 		--recovery) recovery=1 ;;
 		--zipf) zipf=1 ;;
-		--out) out=$(realpath "$2"); shift ;;
+		--out) out=$(realpath -m "$2"); shift ;;
 		-*) die "what is \"$1\"? See the head of bench/write.sh" ;;
 		*) sets="$sets $1" ;;
 	esac
