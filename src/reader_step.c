@@ -324,6 +324,21 @@ first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool
 	return true;
 }
 
+/* All that the tree's last leaf has stands before the step: note where it ends. */
+static void
+note_last(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
+{
+	SfxEntry	e;
+
+	if (leaf->nblocks == 0 || !sfx_last_wanted(meta))
+		return;
+	if (sfx_leaf_decode(leaf, leaf->nblocks - 1, NULL, NULL, s->block) < 0 || s->block->nent == 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	sfx_block_entry(s->block, s->block->nent - 1, &e);
+	sfx_last_note(meta, &e);
+	s->block->nent = 0;
+}
+
 /* R3: find the main tree's leaf, decode its first block in place, copy the page if more of it is wanted. */
 static void
 read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
@@ -331,12 +346,16 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	Share	   *s = &r->main;
 	SfxLeaf		leaf;
 	bool		answered;
-	Buffer		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, s, &leaf, &answered);
+	Buffer		buf = InvalidBuffer;
 	Page		page;
 	BlockNumber next;
-	bool		more;
+	bool		more = false;
 
 	r->leaf_entries = 0;
+	s->leafblk = InvalidBlockNumber;
+	answered = sfx_last_before(meta, r->order, forward(r) ? &r->cur.pos : &r->stop.pos);
+	if (!answered)
+		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, s, &leaf, &answered);
 	if (answered)
 	{
 		skip_leaf(r, s);
@@ -356,6 +375,8 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		s->leaf.body = SfxPageBody((Page) s->page.data);
 		s->have_page = more;
 	}
+	else if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(SfxPageGetTail(page)->right))
+		note_last(r, meta, s, &leaf);
 	next = s->whole && !r->final && forward(r) ? SfxPageGetTail(page)->right : InvalidBlockNumber;
 	UnlockReleaseBuffer(buf);
 	/* a scan that goes on will want the next leaf soon */

@@ -31,6 +31,13 @@ extern void sfx_cache_offer(const SfxMeta *meta, const SfxInner *root);
 extern void sfx_cache_lagged(const SfxMeta *meta);
 extern void sfx_cache_forget(const SfxMeta *meta);
 /*
+ * Where main trees end (last.c).  meta: read for R1 of the step that asks.  Do all entries of the main tree certainly stand before pos?
+ */
+extern bool sfx_last_before(const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos);
+/* The last leaf had nothing: is its last entry worth being told of?  Then sfx_last_note is to be called next. */
+extern bool sfx_last_wanted(const SfxMeta *meta);
+extern void sfx_last_note(const SfxMeta *meta, const SfxEntry *e);
+/*
  * What a reader that wants the leaf of pos only for its entries in a range asks the filter over it first.
  */
 typedef struct SfxProbe

@@ -267,6 +267,35 @@ scenario 'a copy of the root whose links lead beyond the end of the file', ['old
 	sound('t_k');
 };
 
+# ------------------------------------------------------------------------------------------ where trees end
+
+scenario 'keys beyond the last one, which come after all', ['old ends of trees'], sub {
+	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	sql("SELECT surfidx_merge('t_k')");
+	my $s = reader();
+	my $beyond = sub { sql("SELECT count(*) FROM generate_series($_[0], $_[0] + 99) g, LATERAL (SELECT k FROM t WHERE k = g OFFSET 0) x", $s) };
+	is($beyond->(9000), '0', 'nothing yet');
+	sql("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(9000, 9049) g");
+	is($beyond->(9000), '50', 'in the delta');
+	sql("SELECT surfidx_merge('t_k')");
+	is($beyond->(9000), '50', 'in the tree');
+	is($beyond->(9050), '0', 'nothing again');
+	is(sql('SELECT k FROM t WHERE k > 9020 ORDER BY k DESC LIMIT 1', $s), '9049', 'backward');
+	sql("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(9050, 9059) g");
+	arm('metapage read', 'wait');
+	start('SELECT count(*) FROM t WHERE k >= 9050', $s);
+	wait_at('metapage read');
+	sql("SELECT surfidx_merge('t_k')");
+	release('metapage read');
+	is(finish($s), '10', 'merged between the metapage and the tree');
+	sql('DELETE FROM t WHERE k >= 9000');
+	sql($vacuum);
+	is($beyond->(8990), '0', 'gone');
+	sql("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(8990, 9010) g; SELECT surfidx_merge('t_k')");
+	is($beyond->(8990), '21', 'and there again, below what the tree ended with');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ merges that others go on with (M5)
 
 # of such keys the metapage remembers what all have in common: the merge begins anew
