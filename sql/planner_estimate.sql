@@ -103,6 +103,33 @@ SELECT off('k > 100000 AND k < 200000', 'est_x') AS whole;
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'est_x_k'::regclass;
 SELECT est_same('k > 100000 AND k < 200000', 'est_x') AS invalid;
 
+-- several columns: a later one as it is where those before it are fixed, however they depend on one another
+CREATE TABLE est_c (a int, b int, c text COLLATE "C", d int8) WITH (autovacuum_enabled = off);
+INSERT INTO est_c SELECT i % 20, i % 20 * 1000 + i / 20, nullif('c' || i % 20 % 3, 'c0'), i FROM generate_series(1, 20000) i;
+CREATE INDEX est_c_ab ON est_c USING surfidx (a, b DESC);
+VACUUM ANALYZE est_c;
+CREATE TABLE est_conditions2 (c text);
+INSERT INTO est_conditions2 VALUES ('a = 7 AND b > 7500'), ('a = 7 AND b > 7500 AND b <= 7510'), ('b < 3100 AND 3 = a'), ('a = 3 AND b > 7500'), ('a = 99 AND b > 0'),
+	('a = 5::int8 AND b BETWEEN 5001 AND 5003'), ('a = 4 AND NOT b > 4200 AND b >= 4000'),
+	('a = 4 AND (b < 4010 OR b > 4990)');
+SELECT x FROM est_conditions2, off(c, 'est_c') x WHERE x IS NOT NULL;
+SET surfidx.range_estimates = off;
+SELECT count(x) > 5 AS "ANALYZE thinks that columns are independent" FROM est_conditions2, off(c, 'est_c') x WHERE x IS NOT NULL;
+RESET surfidx.range_estimates;
+SELECT c, est_same(c, 'est_c') FROM unnest(ARRAY['a = 7 AND b = 7500', 'a = b AND b > 500', '(a = 7 OR a = 8) AND b > 7500']) c;
+-- not so where an index has the later column without the ones before it: its scans would look too cheap
+CREATE INDEX est_c_b ON est_c (b);
+SELECT est_same('b > 7500 AND a + 0 = 7', 'est_c') AS "the later column as ever", est('a = 3 AND b > 7500', 'est_c') > 100 AS independent;
+DROP INDEX est_c_b;
+-- two columns before it, one with NULLs; the index that shows most columns together is asked
+CREATE INDEX est_c_cad ON est_c USING surfidx (c NULLS FIRST, d, b);
+SELECT x FROM (SELECT c FROM est_conditions2 UNION ALL SELECT unnest(ARRAY['c = ''c1'' AND d = 26 AND b > 6000', 'c = ''c1'' AND d > 19000', 'c IS NULL AND d < 500'])) v (c),
+	off(c, 'est_c') x WHERE x IS NOT NULL ORDER BY 1;
+DROP INDEX est_c_ab;
+SELECT x FROM unnest(ARRAY['c = ''c2'' AND d > 19000', 'c = ''c2'' AND d <= 44 AND d >= 24', 'c = ''c2'' AND d = 25 AND b >= 5001', 'c = ''c1'' AND d = 26 AND b > 6000']) c,
+	off(c, 'est_c') x WHERE x IS NOT NULL;
+DROP TABLE est_c, est_conditions2;
+
 -- estimates of a prepared statement whose plan is generic need no constants
 PREPARE est_generic (int8) AS SELECT count(*) FROM est WHERE k > $1;
 SET plan_cache_mode = force_generic_plan;

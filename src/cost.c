@@ -20,20 +20,30 @@
 /* Times cpu_operator_cost for each page on the way down: what btree's estimate has. */
 #define DESCENT_PAGE	50.0
 
-/* Inner levels, as the metapage has them.  An index that somebody only thinks of has one. */
-static int
-tree_height(const IndexOptInfo *info)
+/*
+ * What searching the runs in front of the main tree costs, as btree's estimate counts a descent: comparisons and pages.  Core knows the height
+ * of its own trees only before 18: it is told here, with the same look at the metapage.  An index that somebody only thinks of has one inner level.
+ */
+static Cost
+look_at_runs(IndexOptInfo *info)
 {
 	Relation	index;
-	int			height;
+	SfxRun		runs[SFX_MAX_RUNS];
+	Cost		cost = 0;
+	int			n = 0;
 
-	if (info->hypothetical)
-		return 1;
-	/* locked since the planner looked at it */
-	index = index_open(info->indexoid, NoLock);
-	height = sfx_tree_height(index);
-	index_close(index, NoLock);
-	return height;
+	if (!info->hypothetical && sfx_preloaded)
+	{
+		/* locked since the planner looked at it */
+		index = index_open(info->indexoid, NoLock);
+		n = sfx_runs_glance(index, runs);
+		index_close(index, NoLock);
+	}
+	if (info->tree_height < 0)
+		info->tree_height = n > 0 ? runs[n - 1].level : 1;
+	for (int r = 0; r < n - 1; r++)
+		cost += (ceil(log2(Max((double) runs[r].entries, 2))) + (runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
+	return cost;
 }
 
 #if !SFX_BTREE_SKIPS
@@ -158,38 +168,13 @@ leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, int bounds, Co
 
 #endif							/* !SFX_BTREE_SKIPS */
 
-/*
- * What searching the runs in front of the main tree costs, as btree's estimate counts a descent: comparisons and pages.  A damaged metapage
- * is an error here, as it is in the planning of core.
- */
-static Cost
-run_costs(const IndexOptInfo *info)
-{
-	Relation	index;
-	SfxMeta		meta;
-	Cost		cost = 0;
-
-	if (info->hypothetical || !sfx_preloaded)
-		return 0;
-	index = index_open(info->indexoid, NoLock);
-	sfx_meta_read(index, &meta);
-	for (int r = 0; r < meta.nruns - 1; r++)
-		cost += (ceil(log2(Max((double) meta.runs[r].entries, 2))) + (meta.runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
-	index_close(index, NoLock);
-	return cost;
-}
-
 void
 sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup, Cost *total,
 				 Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
 	GenericCosts costs = {0};
-	Cost		runs = run_costs(info);
-
-	/* core knows the height only of its own trees before 18; it asks us then */
-	if (info->tree_height < 0)
-		info->tree_height = tree_height(info);
+	Cost		runs = look_at_runs(info);
 
 	/* btree's estimate needs the ordering operators that core found for the columns; without them, it would crash */
 	if (info->sortopfamily != NULL)

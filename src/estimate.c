@@ -11,10 +11,15 @@
  * Such statistics know nothing of other constants, of joins or of groups.  So they are only shown
  * - while the table's own size is not yet known (its rows are 0): joins, groups and costs come after that;
  * - if every condition on the column, wherever core may look for one at that time, is one that was understood;
- * - if one of them is an inequality: what an equality finds, ANALYZE tells well enough, and a lookup's planning should
- *   not take longer than the lookup;
+ * - if one of them, or of those on a later column of the index, is an inequality: what an equality finds, ANALYZE tells
+ *   well enough, and a lookup's planning should not take longer than the lookup;
  * - to users who may see the column in all rows, because they tell of it.
- * Tables without a surfidx index that begins with the column, partial ones not counted, are estimated as ever.
+ *
+ * A later column of an index is shown as it is spread where the columns before it have the values that the query wants of them: core
+ * multiplies what it thinks of single conditions, and so gets the share of all together, however the columns depend on one another.
+ *
+ * Columns of no surfidx index, or of one behind others that are not fixed, and partial indexes are estimated as ever, and so is an
+ * index with a damaged page (a WARNING says so).
  *-------------------------------------------------------------------------
  */
 #include "bounds.h"
@@ -23,6 +28,7 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
@@ -39,6 +45,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
@@ -55,9 +62,12 @@ typedef struct Conditions
 	PlannerInfo *root;
 	Index		varno;
 	AttrNumber	attno;
+	int			col;			/* the index's column, from 0 */
 	SfxOpened	o;				/* the index; heap is NULL */
+	ScanKey		pin;			/* equalities on the columns before it */
 	List	   *keys;			/* ScanKeys of the conditions */
 	bool		inequality;		/* one of them, at least */
+	bool		chained;		/* ... or on a later column that is shown together with this one */
 	bool		strange;		/* a condition on the column that was not understood */
 } Conditions;
 
@@ -80,25 +90,33 @@ mentions_column(Node *node, void *context)
 	return expression_tree_walker(node, mentions_column, context);
 }
 
-/* Column operator value. False: not one of the index's order. */
+/* Column operator value as a scan key of column c->col. False: not one of the index's order. */
 static bool
-add_condition(Conditions *c, Oid op, Oid collation, Datum value)
+make_key(const Conditions *c, Oid op, Oid collation, Datum value, ScanKey key)
 {
 	Relation	index = c->o.index;
-	ScanKey		key;
 	int			strategy;
 	Oid			left,
 				right;
 
-	if (!op_in_opfamily(op, index->rd_opfamily[0]))
+	if (!op_in_opfamily(op, index->rd_opfamily[c->col]))
 		return false;
-	get_op_opfamily_properties(op, index->rd_opfamily[0], false, &strategy, &left, &right);
-	if (left != c->o.kd.col[0].type || (OidIsValid(collation) && collation != index->rd_indcollation[0]))
+	get_op_opfamily_properties(op, index->rd_opfamily[c->col], false, &strategy, &left, &right);
+	if (left != c->o.kd.col[c->col].type || (OidIsValid(collation) && collation != index->rd_indcollation[c->col]))
 		return false;
-	key = palloc(sizeof(ScanKeyData));
-	ScanKeyEntryInitialize(key, 0, 1, strategy, right, index->rd_indcollation[0], get_opcode(op), value);
+	ScanKeyEntryInitialize(key, 0, c->col + 1, strategy, right, index->rd_indcollation[c->col], get_opcode(op), value);
+	return true;
+}
+
+static bool
+add_condition(Conditions *c, Oid op, Oid collation, Datum value)
+{
+	ScanKey		key = palloc(sizeof(ScanKeyData));
+
+	if (!make_key(c, op, collation, value, key))
+		return false;
 	c->keys = lappend(c->keys, key);
-	c->inequality |= strategy != BTEqualStrategyNumber;
+	c->inequality |= key->sk_strategy != BTEqualStrategyNumber;
 	return true;
 }
 
@@ -193,6 +211,62 @@ find_conditions(Node *node, void *context)
 	return c->strange;
 }
 
+/* The equality with a constant that every row has to pass in column c->attno, as c->pin[c->col].  False: there is none. */
+static bool
+pin_column(Conditions *c, RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		OpExpr	   *clause = (OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
+		ScanKey		key;
+		List	   *found;
+
+		if (!IsA(clause, OpExpr) || !mentions_column((Node *) clause, c) || !add_comparison(c, clause))
+			continue;
+		found = c->keys;
+		c->keys = NIL;
+		if (found == NIL)
+			continue;
+		key = linitial(found);
+		if (key->sk_strategy != BTEqualStrategyNumber)
+			continue;
+		c->pin[c->col] = *key;
+		return true;
+	}
+	return false;
+}
+
+/* The columns before the one that is asked for.  False: one of them is not fixed. */
+static bool
+pin_columns(Conditions *c, RelOptInfo *rel, const IndexOptInfo *info, int ncols)
+{
+	AttrNumber	attno = c->attno;
+	bool		all = true;
+
+	for (c->col = 0; all && c->col < ncols; c->col++)
+	{
+		c->attno = info->indexkeys[c->col];
+		all = c->attno > 0 && pin_column(c, rel);
+	}
+	c->attno = attno;
+	c->col = ncols;
+	c->inequality = false;
+	return all;
+}
+
+/* Can the condition only be true for one value of what it compares?  Core marks those that it has found in the query itself. */
+static bool
+is_equality(const RestrictInfo *rinfo)
+{
+	OpExpr	   *op = (OpExpr *) rinfo->clause;
+
+	if (rinfo->mergeopfamilies != NIL)
+		return true;
+	return IsA(op, OpExpr) && list_length(op->args) == 2 && op_mergejoinable(op->opno, exprType(linitial(op->args)));
+}
+
 /*
  * Every condition that may be estimated while the table's size is: its own, and what core takes out of an OR that joins it.
  */
@@ -202,7 +276,7 @@ collect_conditions(Conditions *c, RelOptInfo *rel)
 	ListCell   *lc;
 
 	(void) find_conditions((Node *) rel->baserestrictinfo, c);
-	if (c->strange || !c->inequality)
+	if (c->strange || (!c->inequality && !c->chained))
 		return false;
 	foreach(lc, rel->joininfo)
 		if (lfirst_node(RestrictInfo, lc)->orclause)
@@ -235,6 +309,19 @@ add_edge(Edges *e, const SfxPos *pos)
 	to->key = bytes;
 }
 
+/* The range of the columns before ours, and of a condition on ours (NULL: none).  False: it is not one range. */
+static bool
+range_of_condition(const Conditions *c, ScanKey key, SfxRange *range)
+{
+	ScanKeyData keys[INDEX_MAX_KEYS];
+	int			n = c->col;
+
+	memcpy(keys, c->pin, sizeof(ScanKeyData) * n);
+	if (key)
+		keys[n++] = *key;
+	return sfx_range_of_keys(&c->o, keys, n, range);
+}
+
 /* The positions at which the conditions change their answers, ascending; the last one is the end.  False: too many, or not so simple. */
 static bool
 find_edges(Conditions *c, bool nulls, Edges *e)
@@ -243,22 +330,32 @@ find_edges(Conditions *c, bool nulls, Edges *e)
 	SfxPos		end = {NULL, 0, 0};
 	SfxRange   *range = palloc(sizeof(SfxRange));
 	ListCell   *lc;
+	bool		open = true;	/* to the index's end */
 	int			n = 1;
 
 	if (nulls)
 	{
 		ScanKey		key = palloc(sizeof(ScanKeyData));
 
-		ScanKeyEntryInitialize(key, SK_ISNULL | SK_SEARCHNOTNULL, 1, InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, 0);
+		ScanKeyEntryInitialize(key, SK_ISNULL | SK_SEARCHNOTNULL, c->col + 1, InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, 0);
 		c->keys = lappend(c->keys, key);
 	}
-	if (2 * list_length(c->keys) + 1 > MAX_EDGES)
+	if (2 * list_length(c->keys) + 2 > MAX_EDGES)
 		return false;
 	e->n = 0;
+	if (c->col > 0)
+	{
+		if (!range_of_condition(c, NULL, range) || range->empty)
+			return false;
+		start = range->lo;
+		open = range->hi.key == NULL;
+		if (!open)
+			add_edge(e, &range->hi);
+	}
 	add_edge(e, &start);
 	foreach(lc, c->keys)
 	{
-		if (!sfx_range_of_keys(&c->o, lfirst(lc), 1, range))
+		if (!range_of_condition(c, lfirst(lc), range))
 			return false;
 		if (range->empty)
 			continue;
@@ -270,8 +367,10 @@ find_edges(Conditions *c, bool nulls, Edges *e)
 	for (int i = 1; i < e->n; i++)
 		if (sfx_order_cmp_pos(c->o.order, &e->pos[i], &e->pos[n - 1]) != 0)
 			e->pos[n++] = e->pos[i];
-	e->pos[n] = end;
-	e->n = n + 1;
+	/* where the values of the columns before end, so does what is asked for */
+	if (open)
+		e->pos[n++] = end;
+	e->n = n;
 	return true;
 }
 
@@ -284,17 +383,20 @@ typedef struct Piece
 
 /* The column of the piece's first entry.  False: it is empty. */
 static bool
-first_value(const SfxOpened *o, SfxReader *reader, const SfxPos *lo, const SfxPos *hi, char *arena, Piece *v)
+first_value(const Conditions *c, SfxReader *reader, const SfxPos *lo, const SfxPos *hi, char *arena, Piece *v)
 {
+	const SfxOpened *o = &c->o;
+	const SfxColumn *col = &o->kd.col[c->col];
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
 	SfxEntry	e;
-	const SfxColumn *col = &o->kd.col[0];
 
 	sfx_reader_seek(reader, lo, hi);
 	if (!sfx_reader_next(reader, ForwardScanDirection, &e))
 		return false;
-	sfx_key_decode(&o->kd, o->index, e.key, e.keylen, 1, &v->first, &v->isnull, arena);
-	if (!v->isnull)
-		v->first = datumCopy(v->first, col->typbyval, col->typlen);
+	sfx_key_decode(&o->kd, o->index, e.key, e.keylen, c->col + 1, values, isnull, arena);
+	v->isnull = isnull[c->col];
+	v->first = v->isnull ? (Datum) 0 : datumCopy(values[c->col], col->typbyval, col->typlen);
 	return true;
 }
 
@@ -318,8 +420,9 @@ count_delta(const SfxOpened *o, const SfxMeta *meta, const SfxPos *lo, const Sfx
 
 /* How the entries are spread over the intervals.  The number of those that have any, the largest first; 0 if there is nothing. */
 static int
-measure(const SfxOpened *o, const Edges *e, Piece *piece)
+measure(const Conditions *c, const Edges *e, Piece *piece)
 {
+	const SfxOpened *o = &c->o;
 	SfxReader  *reader = sfx_reader_begin(o->index, o->order, false);
 	char	   *arena = palloc(SFX_ARENA);
 	SfxMeta		meta;
@@ -335,7 +438,7 @@ measure(const SfxOpened *o, const Edges *e, Piece *piece)
 		Piece	v;
 
 		sfx_rank(o, &meta, &e->pos[i + 1], &next);
-		if (!first_value(o, reader, &e->pos[i], &e->pos[i + 1], arena, &v))
+		if (!first_value(c, reader, &e->pos[i], &e->pos[i + 1], arena, &v))
 			continue;
 		v.share = Max(next.tree - below.tree, 0);
 		if (next.delta_total > 0)
@@ -356,13 +459,56 @@ measure(const SfxOpened *o, const Edges *e, Piece *piece)
 	return n;
 }
 
+/*
+ * The same where damage is no error: who plans may have other ways to the rows.  In a subtransaction, which parallel workers cannot have on all
+ * versions.
+ */
+static int
+measure_if_sound(const Conditions *c, const Edges *e, Piece *piece)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile int n = 0;
+
+	if (IsInParallelMode())
+		return measure(c, e, piece);
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		n = measure(c, e, piece);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		MemoryContextSwitchTo(cxt);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED && edata->sqlerrcode != ERRCODE_DATA_CORRUPTED)
+			ReThrowError(edata);
+		ereport(WARNING,
+				(errcode(edata->sqlerrcode),
+				 errmsg("rows cannot be counted in index \"%s\": %s", RelationGetRelationName(c->o.index), edata->message),
+				 errdetail("The planner takes the estimate of ANALYZE."),
+				 edata->hint ? errhint("%s", edata->hint) : 0));
+		n = 0;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+	return n;
+}
+
 /* ---- what core is shown ---- */
 
 /* A row of pg_statistic, from the one that ANALYZE made, if it did. */
 static HeapTuple
 form_statistics(const Conditions *c, Oid relid, bool inherited, const Piece *piece, int n)
 {
-	const SfxColumn *col = &c->o.kd.col[0];
+	const SfxColumn *col = &c->o.kd.col[c->col];
 	Relation	catalog = table_open(StatisticRelationId, AccessShareLock);
 	HeapTuple	old = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(c->attno), BoolGetDatum(inherited));
 	Datum		values[Natts_pg_statistic] = {0};
@@ -407,7 +553,7 @@ form_statistics(const Conditions *c, Oid relid, bool inherited, const Piece *pie
 	{
 		get_typlenbyvalalign(col->type, &len, &byval, &align);
 		values[Anum_pg_statistic_stakind1 - 1] = Int16GetDatum(STATISTIC_KIND_MCV);
-		values[Anum_pg_statistic_staop1 - 1] = ObjectIdGetDatum(get_opfamily_member(c->o.index->rd_opfamily[0], col->type, col->type,
+		values[Anum_pg_statistic_staop1 - 1] = ObjectIdGetDatum(get_opfamily_member(c->o.index->rd_opfamily[c->col], col->type, col->type,
 																				 BTEqualStrategyNumber));
 		values[Anum_pg_statistic_stacoll1 - 1] = ObjectIdGetDatum(col->collation);
 		values[Anum_pg_statistic_stanumbers1 - 1] = PointerGetDatum(construct_array(numbers, m, FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
@@ -433,22 +579,126 @@ may_see(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
 	return pg_attribute_aclcheck(rte->relid, attno, user, ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* The smallest index of ours that begins with the column and has all rows. */
-static IndexOptInfo *
-find_index(RelOptInfo *rel, AttrNumber attno)
+/* Does every row have to have one value in a column? */
+static bool
+has_equality(RelOptInfo *rel, AttrNumber attno)
 {
-	IndexOptInfo *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Conditions	c = {.varno = rel->relid, .attno = attno};
+
+		if (attno > 0 && is_equality(rinfo) && mentions_column((Node *) rinfo->clause, &c))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_key_column(const IndexOptInfo *info, AttrNumber attno)
+{
+	for (int i = 0; i < info->nkeycolumns; i++)
+		if (info->indexkeys[i] == attno)
+			return true;
+	return false;
+}
+
+static bool
+has_inequality(RelOptInfo *rel, AttrNumber attno)
+{
+	Conditions	c = {.varno = rel->relid, .attno = attno};
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		if (attno > 0 && !is_equality(lfirst(lc)) && mentions_column((Node *) lfirst_node(RestrictInfo, lc)->clause, &c))
+			return true;
+	return false;
+}
+
+/* May a scan of an index be worth thinking of? */
+static bool
+may_be_scanned(RelOptInfo *rel, const IndexOptInfo *info)
+{
+	AttrNumber	attno = info->indexkeys[0];
+
+	return attno == 0 || has_equality(rel, attno) || has_inequality(rel, attno);
+}
+
+/*
+ * What is true of column number col where the ones before it are fixed must not be taken for the price of a scan that asks for that column without
+ * those: do all indexes that have the column, and that conditions lead to, have those, too?
+ */
+static bool
+go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		const IndexOptInfo *other = lfirst_node(IndexOptInfo, lc);
+
+		if (col == 0 || other == info || !has_key_column(other, info->indexkeys[col]) || !may_be_scanned(rel, other))
+			continue;
+		for (int i = 0; i < col; i++)
+			if (!has_key_column(other, info->indexkeys[i]))
+				return false;
+	}
+	return true;
+}
+
+/* One of ours that has all rows? */
+static bool
+tells_of_all(const IndexOptInfo *info)
+{
+	return (void *) info->amcostestimate == (void *) sfx_costestimate && info->indpred == NIL && !info->hypothetical;
+}
+
+/* How many of an index's columns can be shown together: the first ones, all fixed but the last, for which there is another condition.  0: less than two. */
+static int
+chain_length(RelOptInfo *rel, const IndexOptInfo *info)
+{
+	int			n = 0;
+
+	while (n < info->nkeycolumns && has_equality(rel, info->indexkeys[n]) && go_together(rel, info, n))
+		n++;
+	return n > 0 && n < info->nkeycolumns && has_inequality(rel, info->indexkeys[n]) && go_together(rel, info, n) ? n + 1 : 0;
+}
+
+/*
+ * The index that tells of a column: the one of which most columns can be shown together, if the column is one of them; else the smallest one that
+ * begins with it.
+ */
+static IndexOptInfo *
+find_index(RelOptInfo *rel, AttrNumber attno, int *col)
+{
+	IndexOptInfo *first = NULL;
+	IndexOptInfo *chain = NULL;
+	int			length = 0;
 	ListCell   *lc;
 
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *info = lfirst_node(IndexOptInfo, lc);
+		int			n;
 
-		if ((void *) info->amcostestimate == (void *) sfx_costestimate && info->indexkeys[0] == attno && info->indpred == NIL &&
-			!info->hypothetical && (best == NULL || info->pages < best->pages))
-			best = info;
+		if (!tells_of_all(info))
+			continue;
+		if (info->indexkeys[0] == attno && (first == NULL || info->pages < first->pages))
+			first = info;
+		n = info->nkeycolumns > 1 ? chain_length(rel, info) : 0;
+		if (n > length || (n > 0 && n == length && info->pages < chain->pages))
+		{
+			chain = info;
+			length = n;
+		}
 	}
-	return best;
+	for (*col = 0; *col < length; ++*col)
+		if (chain->indexkeys[*col] == attno)
+			return chain;
+	*col = 0;
+	return first;
 }
 
 static bool
@@ -467,7 +717,7 @@ may_be_null(Oid relid, AttrNumber attno)
 
 /* The statistics for a column's conditions; NULL: none but ANALYZE's. */
 static HeapTuple
-count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno)
+count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno, int col)
 {
 	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "surfidx estimate", ALLOCSET_DEFAULT_SIZES);
@@ -479,13 +729,15 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	int			n;
 
 	/* locked since the planner looked at it */
+	c.pin = palloc(sizeof(ScanKeyData) * (col + 1));
+	c.chained = chain_length(rel, info) > col + 1;
 	c.o.index = index_open(info->indexoid, NoLock);
 	sfx_keydesc_init(&c.o.kd, c.o.index);
 	c.o.order = sfx_order_create(c.o.index, &c.o.kd, false);
 	if (!(RecoveryInProgress() && c.o.index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED) &&
-		collect_conditions(&c, rel) &&
+		pin_columns(&c, rel, info, col) && collect_conditions(&c, rel) &&
 		find_edges(&c, may_be_null(rte->relid, attno), edges) &&
-		(n = measure(&c.o, edges, piece)) > 0)
+		(n = measure_if_sound(&c, edges, piece)) > 0)
 	{
 		tuple = form_statistics(&c, rte->relid, rte->inh, piece, n);
 		MemoryContextSwitchTo(old);
@@ -501,9 +753,10 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 
 /* ---- the hook ---- */
 
-/* What was found for one column last: core asks once for each condition.  Lives in the planner's memory, and is forgotten with it. */
+/* What was found for a column: core asks once for each condition.  Lives in the planner's memory, and is forgotten with it. */
 typedef struct Shown
 {
+	struct Shown *next;
 	PlannerInfo *root;
 	Index		varno;
 	AttrNumber	attno;
@@ -516,30 +769,35 @@ static Shown *shown = NULL;
 static void
 forget_shown(void *arg)
 {
-	if (shown == arg)
-		shown = NULL;
+	Shown	  **link = &shown;
+
+	while (*link && *link != arg)
+		link = &(*link)->next;
+	if (*link)
+		*link = (*link)->next;
 }
 
 static HeapTuple
-show(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno)
+show(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno, int col)
 {
 	MemoryContext old;
 	Shown	   *s;
 
-	if (shown && shown->root == root && shown->varno == rel->relid && shown->attno == attno)
-		return shown->tuple;
+	for (s = shown; s; s = s->next)
+		if (s->root == root && s->varno == rel->relid && s->attno == attno)
+			return s->tuple;
 	old = MemoryContextSwitchTo(root->planner_cxt);
 	s = palloc0(sizeof(Shown));
 	s->root = root;
 	s->varno = rel->relid;
 	s->attno = attno;
-	s->tuple = count_for(root, rel, info, attno);
+	s->tuple = count_for(root, rel, info, attno, col);
 	s->gone.func = forget_shown;
 	s->gone.arg = s;
 	MemoryContextRegisterResetCallback(root->planner_cxt, &s->gone);
 	MemoryContextSwitchTo(old);
-	shown = s;
-	return s->tuple;
+	s->next = shown;
+	return (shown = s)->tuple;
 }
 
 /* It goes with the planner's memory. */
@@ -558,24 +816,47 @@ relation_of(const PlannerInfo *root, const RangeTblEntry *rte)
 	return NULL;
 }
 
+/* Is there a condition on the table that may be other than an equality?  Most lookups have none, and are done with here. */
+static bool
+any_inequality(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		if (!is_equality(lfirst_node(RestrictInfo, lc)))
+			return true;
+	return false;
+}
+
+/* May the user see the column, and those of the index before it, in all rows? */
+static bool
+may_see_all(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, int col)
+{
+	for (int i = 0; i <= col; i++)
+		if (!may_see(root, rel, info->indexkeys[i]))
+			return false;
+	return true;
+}
+
 static bool
 estimate_relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
 {
 	RelOptInfo *rel;
 	IndexOptInfo *info;
 	HeapTuple	tuple;
+	int			col = 0;
 
 	if (prev_relation_stats && prev_relation_stats(root, rte, attnum, vardata))
 		return true;
 	if (!range_estimates || attnum <= 0 || rte->rtekind != RTE_RELATION || rte->inh)
 		return false;
 	rel = relation_of(root, rte);
-	if (rel == NULL || rel->rows != 0 || !IS_SIMPLE_REL(rel) || rel->indexlist == NIL)
+	if (rel == NULL || rel->rows != 0 || !IS_SIMPLE_REL(rel) || rel->indexlist == NIL || !any_inequality(rel))
 		return false;
-	info = find_index(rel, attnum);
-	if (info == NULL || !may_see(root, rel, attnum))
+	info = find_index(rel, attnum, &col);
+	if (info == NULL || !may_see_all(root, rel, info, col))
 		return false;
-	tuple = show(root, rel, info, attnum);
+	tuple = show(root, rel, info, attnum, col);
 	if (tuple == NULL)
 		return false;
 	vardata->statsTuple = tuple;

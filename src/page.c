@@ -263,19 +263,30 @@ sfx_meta_read(Relation index, SfxMeta *meta)
 }
 
 int
-sfx_tree_height(Relation index)
+sfx_runs_glance(Relation index, SfxRun *runs)
 {
-	Buffer		buf = ReadBuffer(index, SFX_META_BLKNO);
+	Buffer		buf = sfx_read_page(index, SFX_META_BLKNO);
 	Page		page = BufferGetPage(buf);
 	SfxMeta    *m = SfxPageGetMeta(page);
-	int			height = 1;
+	int			n = 0;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (m->magic == SFX_MAGIC && m->nruns >= 1 && m->nruns <= SFX_MAX_RUNS &&
-		SfxMetaMain(m)->level <= MAX_HEIGHT)
-		height = SfxMetaMain(m)->level;
+	if (m->magic == SFX_MAGIC && m->nruns >= 1 && m->nruns <= SFX_MAX_RUNS && SfxMetaMain(m)->level <= MAX_HEIGHT)
+	{
+		n = m->nruns;
+		memcpy(runs, m->runs, n * sizeof(SfxRun));
+	}
 	UnlockReleaseBuffer(buf);
-	return height;
+	return n;
+}
+
+int
+sfx_tree_height(Relation index)
+{
+	SfxRun		runs[SFX_MAX_RUNS];
+	int			n = sfx_runs_glance(index, runs);
+
+	return n > 0 ? runs[n - 1].level : 1;
 }
 
 void

@@ -420,7 +420,9 @@ extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
 /* The same for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
-/* Levels of the main tree above its leaves, for the planner: 1 where the metapage is damaged, which is no reason not to plan a query. */
+/* For the planner, to whom a damaged metapage is no reason not to plan: the runs (room for SFX_MAX_RUNS), the main tree's last; 0 then. */
+extern int	sfx_runs_glance(Relation index, SfxRun *runs);
+/* Levels of the main tree above its leaves; 1 where the metapage is damaged. */
 extern int	sfx_tree_height(Relation index);
 /* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
