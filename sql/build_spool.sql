@@ -1,4 +1,4 @@
--- Builds in memory, with tapes and with parallel workers have to bring the same index.
+-- Builds in memory, with files and with parallel workers have to bring the same index.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
@@ -44,6 +44,17 @@ CALL spooled_indexes(0, '1MB');
 -- with 64 MB the planner allows one worker, with 256 MB both
 CALL spooled_indexes(2, '64MB');
 CALL spooled_indexes(2, '256MB');
+
+-- so many files that some are merged before the end
+CREATE TABLE spooled_much AS SELECT i, md5(i::text) COLLATE "C" AS t FROM generate_series(1, 250000) i;
+ANALYZE spooled_much;
+BEGIN;
+SET LOCAL max_parallel_maintenance_workers = 0;
+SET LOCAL maintenance_work_mem = '1MB';
+CREATE INDEX spooled_much_t ON spooled_much USING surfidx (t, i);
+SELECT surfidx_check('spooled_much_t', true);
+COMMIT;
+DROP TABLE spooled_much;
 
 -- concurrently, while there are dead rows; and the whole table at once
 SET max_parallel_maintenance_workers = 2;

@@ -8,21 +8,51 @@
 #include "surfidx.h"
 
 #include "access/tableam.h"
+#include "storage/sharedfileset.h"
 #include "utils/tuplesort.h"
 
 /* ---- spool.c: items on their way into order ---- */
 
 typedef struct SfxSpool SfxSpool;
 
+/* Files that a participant of a parallel build leaves behind, at most. */
+#define SFX_SPOOL_FILES	64
+
+/* Where the participants of a parallel build leave what they have sorted, in shared memory: in ordered bytes files, else tuplesort's. */
+typedef struct SfxSpoolShared
+{
+	SharedFileSet files;
+	int			nparts;
+	struct
+	{
+		int			nfiles;		/* set by the participant when all are there */
+		uint32		file[SFX_SPOOL_FILES];	/* numbers in the set */
+	}			part[FLEXIBLE_ARRAY_MEMBER];
+} SfxSpoolShared;
+
+static inline Size
+sfx_spool_shared_size(int participants)
+{
+	return offsetof(SfxSpoolShared, part) + participants * sizeof(((SfxSpoolShared *) 0)->part[0]);
+}
+
+/* A spool's part in a parallel build. */
+typedef struct SfxSpoolPart
+{
+	SortCoordinate coordinate;
+	SfxSpoolShared *shared;
+	int			number;			/* of the participant; -1: the one who brings together what all have sorted */
+} SfxSpoolPart;
+
 /* Bytes of an item at most: key, TID, payload and its length, flags. */
 #define SFX_ITEM_MAX	(SFX_MAX_ENTRY + 6 + 3)
 
 /*
- * A sort in workmem kilobytes, in the current memory context; kd and order must outlive it.  coordinate: part of a parallel
+ * A sort in workmem kilobytes, in the current memory context; kd and order must outlive it.  part: of a parallel
  * sort; NULL: all of it.
  */
 extern SfxSpool *sfx_spool_begin(Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int workmem,
-								 SortCoordinate coordinate);
+								 const SfxSpoolPart *part);
 /* Add an item, which is copied. In the comparator key space the key columns' values have to come along. */
 extern void sfx_spool_put(SfxSpool *s, const uint8 *item, int len, const Datum *values, const bool *isnull);
 /* All items are there: sort, or as a worker of a parallel sort hand them to its leader. */

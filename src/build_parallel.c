@@ -2,7 +2,7 @@
  * build_parallel.c - scan and sort of a build by several processes
  *
  * Every participant, the leader among them, scans a share of the heap (a parallel table scan) and sorts what it makes of it;
- * the leader merges the sorted runs and packs the leaves.  PostgreSQL plans the number of workers for access methods other than
+ * the leader merges what all have sorted and packs the leaves.  PostgreSQL plans the number of workers for access methods other than
  * btree from 17 on; before, its planner is asked here.
  *-------------------------------------------------------------------------
  */
@@ -26,6 +26,7 @@
 #define KEY_QUERY			UINT64CONST(0x5F1D000000000003)
 #define KEY_WAL_USAGE		UINT64CONST(0x5F1D000000000004)
 #define KEY_BUFFER_USAGE	UINT64CONST(0x5F1D000000000005)
+#define KEY_SPOOL			UINT64CONST(0x5F1D000000000006)
 
 /* In the parallel context's memory; the descriptor of the table scan stands behind it. */
 typedef struct BuildShared
@@ -48,6 +49,7 @@ typedef struct SfxBuildLeader
 	ParallelContext *pcxt;
 	BuildShared *shared;
 	Sharedsort *sort;
+	SfxSpoolShared *spool;
 	Snapshot	snapshot;
 	WalUsage   *wal;
 	BufferUsage *buffers;
@@ -65,15 +67,15 @@ scan_of(BuildShared *shared)
 /* ---- what every participant does ---- */
 
 static void
-scan_and_sort(SfxBuild *b, BuildShared *shared, Sharedsort *sort, int workmem, bool progress)
+scan_and_sort(SfxBuild *b, BuildShared *shared, Sharedsort *sort, SfxSpoolShared *spool, int number, int workmem, bool progress)
 {
-	SortCoordinate coordinate = palloc0(sizeof(SortCoordinateData));
+	SfxSpoolPart part = {palloc0(sizeof(SortCoordinateData)), spool, number};
 	double		rows;
 
-	coordinate->isWorker = true;
-	coordinate->nParticipants = -1;
-	coordinate->sharedsort = sort;
-	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, workmem, coordinate);
+	part.coordinate->isWorker = true;
+	part.coordinate->nParticipants = -1;
+	part.coordinate->sharedsort = sort;
+	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, workmem, &part);
 	rows = sfx_build_scan(b, table_beginscan_parallel(b->heap, scan_of(shared)), progress);
 	sfx_spool_perform(b->spool);
 
@@ -92,6 +94,7 @@ sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 {
 	BuildShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	Sharedsort *sort = shm_toc_lookup(toc, KEY_SORT, false);
+	SfxSpoolShared *spool = shm_toc_lookup(toc, KEY_SPOOL, false);
 	LOCKMODE	heaplock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	LOCKMODE	indexlock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
 	SfxBuild	b;
@@ -109,10 +112,11 @@ sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 	info = BuildIndexInfo(index);
 	info->ii_Concurrent = shared->concurrent;
 	tuplesort_attach_shared(sort, seg);
+	SharedFileSetAttach(&spool->files, seg);
 
 	InstrStartParallelQuery();
 	sfx_build_begin(&b, heap, index, info);
-	scan_and_sort(&b, shared, sort, maintenance_work_mem / shared->participants, false);
+	scan_and_sort(&b, shared, sort, spool, ParallelWorkerNumber + 1, maintenance_work_mem / shared->participants, false);
 	wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	InstrEndParallelQuery(&buffers[ParallelWorkerNumber], &wal[ParallelWorkerNumber]);
@@ -173,6 +177,7 @@ begin_leader(SfxBuild *b, int request)
 	bufsize = mul_size(sizeof(BufferUsage), request);
 	estimate(pcxt, sharedsize);
 	estimate(pcxt, sortsize);
+	estimate(pcxt, sfx_spool_shared_size(request + 1));
 	estimate(pcxt, walsize);
 	estimate(pcxt, bufsize);
 	if (querysize > 0)
@@ -198,6 +203,10 @@ begin_leader(SfxBuild *b, int request)
 	table_parallelscan_initialize(b->heap, scan_of(l->shared), l->snapshot);
 	l->sort = allocate(pcxt, KEY_SORT, sortsize);
 	tuplesort_initialize_shared(l->sort, request + 1, pcxt->seg);
+	l->spool = allocate(pcxt, KEY_SPOOL, sfx_spool_shared_size(request + 1));
+	memset(l->spool, 0, sfx_spool_shared_size(request + 1));
+	l->spool->nparts = request + 1;
+	SharedFileSetInit(&l->spool->files, pcxt->seg);
 	l->wal = allocate(pcxt, KEY_WAL_USAGE, walsize);
 	l->buffers = allocate(pcxt, KEY_BUFFER_USAGE, bufsize);
 	if (querysize > 0)
@@ -219,7 +228,7 @@ take_part(const SfxBuild *b, SfxBuildLeader *l)
 	SfxBuild   *own = palloc(sizeof(SfxBuild));
 
 	sfx_build_begin(own, b->heap, b->index, b->info);
-	scan_and_sort(own, l->shared, l->sort, maintenance_work_mem / l->participants, true);
+	scan_and_sort(own, l->shared, l->sort, l->spool, 0, maintenance_work_mem / l->participants, true);
 }
 
 static void
@@ -250,7 +259,7 @@ sfx_build_parallel(SfxBuild *b, double *rows)
 {
 	int			request = SfxBuildWorkers(b->heap, b->index, b->info);
 	SfxBuildLeader *l = request > 0 ? begin_leader(b, request) : NULL;
-	SortCoordinate coordinate;
+	SfxSpoolPart part;
 
 	if (l == NULL)
 		return false;
@@ -263,11 +272,13 @@ sfx_build_parallel(SfxBuild *b, double *rows)
 	WaitForParallelWorkersToAttach(l->pcxt);
 	wait_for_all(b, l, rows);
 
-	coordinate = palloc0(sizeof(SortCoordinateData));
-	coordinate->isWorker = false;
-	coordinate->nParticipants = l->participants;
-	coordinate->sharedsort = l->sort;
-	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, maintenance_work_mem, coordinate);
+	part.coordinate = palloc0(sizeof(SortCoordinateData));
+	part.coordinate->isWorker = false;
+	part.coordinate->nParticipants = l->participants;
+	part.coordinate->sharedsort = l->sort;
+	part.shared = l->spool;
+	part.number = -1;
+	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, maintenance_work_mem, &part);
 	return true;
 }
 

@@ -146,15 +146,6 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxEstimateParallelArgs		Relation index, int nkeys, int norderbys
 #endif
 
-/* tuplesort_getdatum returned a copy up to 15; from 16 on it can be asked not to. */
-#if PG_VERSION_NUM < 160000
-#define SfxTuplesortGetDatum(s, d, n)	tuplesort_getdatum(s, true, d, n, NULL)
-#define SfxTuplesortDatumIsCopy			true
-#else
-#define SfxTuplesortGetDatum(s, d, n)	tuplesort_getdatum(s, true, false, d, n, NULL)
-#define SfxTuplesortDatumIsCopy			false
-#endif
-
 /* How many workers a build of this index may have: core plans them for every access method since 17, before for btree alone. */
 #include "nodes/execnodes.h"
 #if PG_VERSION_NUM < 170000

@@ -2,13 +2,12 @@
  * spool.c - a build's items on their way into order
  *
  * Ordered bytes are sorted in memory by core's sort of byte strings (core/itemsort.h), which takes half the time of a sort by
- * comparisons.  Where memory does not suffice, what was gathered goes to PostgreSQL's tuplesort, and what comes after it
- * follows; so tapes and their merging stay its business.
+ * comparisons.  Where memory does not suffice, what was gathered is sorted and goes to a file, and the files are merged at the end; MERGE_ORDER files
+ * of one size are merged into one before, so that there are few of them.
  *
- * In the comparator key space tuplesort sorts from the beginning, by the columns' values (sort.c) and then by the item.
+ * In the comparator key space tuplesort sorts, by the columns' values (sort.c) and then by the item.
  *
- * In a parallel build each worker sorts its share like that and hands it to tuplesort as one sorted run; the leader's
- * tuplesort merges these.
+ * In a parallel build each participant sorts its share like that and leaves files (or what tuplesort makes) behind; one merges them.
  *-------------------------------------------------------------------------
  */
 #include "build.h"
@@ -17,11 +16,23 @@
 #include "executor/tuptable.h"
 #include "itemsort.h"
 #include "miscadmin.h"
+#include "spool_files.h"
 #include "utils/memutils.h"
 
 #define BYTEA_LESS_OPERATOR	1957	/* bytea < bytea */
-#define CHUNK_SIZE			(1024 * 1024)
+#define LEAST_MEMORY		(256 * 1024)
+#define LEAST_CHUNK			(32 * 1024)
+#define MOST_CHUNK			(1024 * 1024)
 #define PREFETCH_AHEAD		12
+#define MERGE_ORDER			16		/* files that are merged into one before the end */
+
+/* One of the files. */
+typedef struct SpoolFile
+{
+	SfxSorted  *file;			/* NULL: in the shared set, by its number */
+	uint32		number;
+	int			level;			/* how often its items were merged */
+} SpoolFile;
 
 struct SfxSpool
 {
@@ -29,10 +40,12 @@ struct SfxSpool
 	const SfxKeyDesc *kd;
 	MemoryContext cxt;
 	Size		limit;			/* bytes */
+	Size		chunk_size;
 	SortCoordinate coordinate;
-	bool		in_memory;
+	SfxSpoolShared *shared;		/* NULL: the build is not parallel */
+	int			part;
 
-	/* in memory */
+	/* ordered bytes: in memory */
 	SfxItem    *items;
 	Size		nitems;
 	Size		maxitems;
@@ -42,24 +55,22 @@ struct SfxSpool
 	int			maxchunks;
 	Size		used;			/* of the last chunk */
 
-	/* tuplesort */
+	/* ordered bytes: in files */
+	SpoolFile	file[SFX_SPOOL_FILES];
+	int			nfiles;
+	uint32		next_number;
+	SfxSortedMerge *merge;		/* NULL: items are taken from memory */
+
+	/* comparator key space */
 	Tuplesortstate *sort;
 	struct varlena *datum;		/* room for one item */
-	Datum		last;			/* ordered bytes: to be freed, or 0 */
-	TupleDesc	desc;			/* comparator key space: key columns, then the item */
+	TupleDesc	desc;			/* key columns, then the item */
 	TupleTableSlot *slot;
 	Datum	   *values;
 	bool	   *isnull;
 };
 
 /* ---- tuplesort ---- */
-
-static void
-begin_bytes(SfxSpool *s, Size limit)
-{
-	s->sort = tuplesort_begin_datum(BYTEAOID, BYTEA_LESS_OPERATOR, InvalidOid, false, limit / 1024, s->coordinate,
-									TUPLESORT_NONE);
-}
 
 static void
 begin_columns(SfxSpool *s)
@@ -96,14 +107,6 @@ begin_columns(SfxSpool *s)
 }
 
 static void
-put_bytes(SfxSpool *s, const uint8 *item, int len)
-{
-	memcpy(VARDATA(s->datum), item, len);
-	SET_VARSIZE(s->datum, VARHDRSZ + len);
-	tuplesort_putdatum(s->sort, PointerGetDatum(s->datum), false);
-}
-
-static void
 put_columns(SfxSpool *s, const uint8 *item, int len, const Datum *values, const bool *isnull)
 {
 	int			n = s->kd->nkeys;
@@ -125,18 +128,9 @@ next_datum(SfxSpool *s)
 {
 	bool		isnull;
 
-	if (s->slot)
-	{
-		if (!tuplesort_gettupleslot(s->sort, true, false, s->slot, NULL))
-			return NULL;
-		return (struct varlena *) DatumGetPointer(slot_getattr(s->slot, s->kd->nkeys + 1, &isnull));
-	}
-	if (SfxTuplesortDatumIsCopy && s->last)
-		pfree(DatumGetPointer(s->last));
-	s->last = (Datum) 0;
-	if (!SfxTuplesortGetDatum(s->sort, &s->last, &isnull))
+	if (!tuplesort_gettupleslot(s->sort, true, false, s->slot, NULL))
 		return NULL;
-	return (struct varlena *) DatumGetPointer(s->last);
+	return (struct varlena *) DatumGetPointer(slot_getattr(s->slot, s->kd->nkeys + 1, &isnull));
 }
 
 /* ---- in memory ---- */
@@ -145,7 +139,7 @@ next_datum(SfxSpool *s)
 static Size
 memory_for(const SfxSpool *s, int nchunks, Size maxitems)
 {
-	return (Size) nchunks * CHUNK_SIZE + 2 * maxitems * sizeof(SfxItem);
+	return (Size) nchunks * s->chunk_size + 2 * maxitems * sizeof(SfxItem);
 }
 
 /* Room for one more item of so many bytes.  False: not within the limit. */
@@ -164,7 +158,7 @@ make_room(SfxSpool *s, int len)
 			repalloc_huge(s->items, want * sizeof(SfxItem));
 		s->maxitems = want;
 	}
-	if (s->nchunks == 0 || s->used + len > CHUNK_SIZE)
+	if (s->nchunks == 0 || s->used + len > s->chunk_size)
 	{
 		if (memory_for(s, s->nchunks + 1, s->maxitems) > s->limit)
 			return false;
@@ -174,7 +168,7 @@ make_room(SfxSpool *s, int len)
 			s->chunks = s->chunks == NULL ? MemoryContextAlloc(s->cxt, s->maxchunks * sizeof(uint8 *)) :
 				repalloc(s->chunks, s->maxchunks * sizeof(uint8 *));
 		}
-		s->chunks[s->nchunks++] = MemoryContextAlloc(s->cxt, CHUNK_SIZE);
+		s->chunks[s->nchunks++] = MemoryContextAlloc(s->cxt, s->chunk_size);
 		s->used = 0;
 	}
 	return true;
@@ -191,25 +185,8 @@ free_memory(SfxSpool *s)
 		pfree(s->items);
 	s->chunks = NULL;
 	s->items = NULL;
-	s->nchunks = 0;
-	s->nitems = 0;
-}
-
-/* From here on it is tuplesort's. */
-static void
-spill(SfxSpool *s)
-{
-	MemoryContext old = MemoryContextSwitchTo(s->cxt);
-
-	begin_bytes(s, s->limit);
-	MemoryContextSwitchTo(old);
-	for (Size i = 0; i < s->nitems; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		put_bytes(s, sfx_item_bytes(&s->items[i]), sfx_item_len(&s->items[i]));
-	}
-	free_memory(s);
-	s->in_memory = false;
+	s->nchunks = s->maxchunks = 0;
+	s->nitems = s->maxitems = 0;
 }
 
 /* Nothing is held while items are sorted but memory of the build's. */
@@ -228,28 +205,135 @@ sort_in_memory(SfxSpool *s)
 	pfree(tmp);
 }
 
+/* ---- in files ---- */
+
+/* A new file, at the end of the list. */
+static SfxSorted *
+create_file(SfxSpool *s, int level)
+{
+	SpoolFile  *f = &s->file[s->nfiles++];
+	SfxSorted  *file;
+
+	f->level = level;
+	f->number = (uint32) s->part << 24 | s->next_number++;
+	file = sfx_sorted_create(s->shared ? &s->shared->files.fs : NULL, f->number);
+	f->file = s->shared ? NULL : file;
+	return file;
+}
+
+static SfxSortedMerge *
+merge_files(SfxSpool *s, const SpoolFile *f, int n)
+{
+	SfxSorted **files = palloc(sizeof(SfxSorted *) * Max(n, 1));
+	SfxSortedMerge *merge;
+
+	for (int i = 0; i < n; i++)
+		files[i] = f[i].file ? f[i].file : sfx_sorted_open(&s->shared->files.fs, f[i].number);
+	merge = sfx_sorted_merge_begin(files, n, s->limit);
+	pfree(files);
+	return merge;
+}
+
+/* Make one of the last n files. */
+static void
+join_files(SfxSpool *s, int n)
+{
+	SpoolFile	old[SFX_SPOOL_FILES];
+	SfxSortedMerge *merge;
+	SfxSorted  *file;
+	const uint8 *item;
+	int			len;
+
+	s->nfiles -= n;
+	memcpy(old, s->file + s->nfiles, sizeof(SpoolFile) * n);
+	merge = merge_files(s, old, n);
+	file = create_file(s, old[0].level + 1);
+	while ((item = sfx_sorted_merge_next(merge, &len)) != NULL)
+		sfx_sorted_put(file, item, len);
+	sfx_sorted_finish(file);
+	sfx_sorted_merge_end(merge);
+	for (int i = 0; i < n && s->shared; i++)
+		sfx_sorted_delete(&s->shared->files.fs, old[i].number);
+}
+
+/* Sort what is in memory, and write it out. */
+static void
+write_out(SfxSpool *s)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->cxt);
+	SfxSorted  *file;
+	int			same = 0;
+
+	sort_in_memory(s);
+	file = create_file(s, 0);
+	for (Size i = 0; i < s->nitems; i++)
+	{
+		if (i + PREFETCH_AHEAD < s->nitems)
+			__builtin_prefetch(s->items[i + PREFETCH_AHEAD].at);
+		sfx_sorted_put(file, sfx_item_bytes(&s->items[i]), sfx_item_len(&s->items[i]));
+	}
+	sfx_sorted_finish(file);
+	free_memory(s);
+	do
+	{
+		for (same = 0; same < s->nfiles && s->file[s->nfiles - 1 - same].level == s->file[s->nfiles - 1].level;)
+			same++;
+		if (same >= MERGE_ORDER)
+			join_files(s, same);
+	} while (same >= MERGE_ORDER);
+	if (s->nfiles == SFX_SPOOL_FILES)
+		join_files(s, s->nfiles);
+	MemoryContextSwitchTo(old);
+}
+
+/* Tell whoever merges where our items are. */
+static void
+publish_files(SfxSpool *s)
+{
+	for (int i = 0; i < s->nfiles; i++)
+		s->shared->part[s->part].file[i] = s->file[i].number;
+	s->shared->part[s->part].nfiles = s->nfiles;
+}
+
+/* What all participants have left behind. */
+static SfxSortedMerge *
+merge_parts(SfxSpool *s)
+{
+	SpoolFile  *f = palloc(sizeof(SpoolFile) * SFX_SPOOL_FILES * s->shared->nparts);
+	SfxSortedMerge *merge;
+	int			n = 0;
+
+	for (int p = 0; p < s->shared->nparts; p++)
+		for (int i = 0; i < s->shared->part[p].nfiles; i++)
+			f[n++] = (SpoolFile) {NULL, s->shared->part[p].file[i], 0};
+	merge = merge_files(s, f, n);
+	pfree(f);
+	return merge;
+}
+
 /* ---- the public face ---- */
 
 SfxSpool *
-sfx_spool_begin(Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int workmem, SortCoordinate coordinate)
+sfx_spool_begin(Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int workmem, const SfxSpoolPart *part)
 {
 	SfxSpool   *s = palloc0(sizeof(SfxSpool));
 
 	s->index = index;
 	s->kd = kd;
 	s->cxt = CurrentMemoryContext;
-	s->limit = (Size) workmem * 1024;
-	s->coordinate = coordinate;
-	s->datum = palloc(VARHDRSZ + SFX_ITEM_MAX);
+	s->limit = Max((Size) workmem * 1024, LEAST_MEMORY);
+	s->chunk_size = Min(Max(s->limit / 16, LEAST_CHUNK), MOST_CHUNK);
+	if (part)
+	{
+		s->coordinate = part->coordinate;
+		s->shared = part->shared;
+		s->part = part->number;
+	}
 	if (order)
+	{
+		s->datum = palloc(VARHDRSZ + SFX_ITEM_MAX);
 		begin_columns(s);
-	else if (coordinate && !coordinate->isWorker)
-		begin_bytes(s, s->limit);
-	else
-		s->in_memory = true;
-	/* a worker's tuplesort takes a copy */
-	if (s->in_memory && coordinate)
-		s->limit /= 2;
+	}
 	return s;
 }
 
@@ -258,15 +342,17 @@ sfx_spool_put(SfxSpool *s, const uint8 *item, int len, const Datum *values, cons
 {
 	uint8	   *at;
 
-	if (s->in_memory && !make_room(s, 2 + len))
-		spill(s);
-	if (!s->in_memory)
+	if (s->sort)
 	{
-		if (s->slot)
-			put_columns(s, item, len, values, isnull);
-		else
-			put_bytes(s, item, len);
+		put_columns(s, item, len, values, isnull);
 		return;
+	}
+	if (!make_room(s, 2 + len))
+	{
+		write_out(s);
+		/* there is always room for some items */
+		if (!make_room(s, 2 + len))
+			elog(ERROR, "surfidx: no memory to sort the items of index \"%s\"", RelationGetRelationName(s->index));
 	}
 	at = s->chunks[s->nchunks - 1] + s->used;
 	sfx_put16(at, (uint16) len);
@@ -278,33 +364,34 @@ sfx_spool_put(SfxSpool *s, const uint8 *item, int len, const Datum *values, cons
 void
 sfx_spool_perform(SfxSpool *s)
 {
-	if (s->in_memory)
-	{
-		sort_in_memory(s);
-		/* a worker's share: in order already, so that tuplesort has nothing left to do but to write it */
-		if (s->coordinate)
-			spill(s);
-	}
-	if (!s->in_memory)
+	if (s->sort)
 		tuplesort_performsort(s->sort);
+	else if (s->shared && s->part < 0)
+		s->merge = merge_parts(s);
+	else if (s->shared)
+	{
+		if (s->nitems > 0)
+			write_out(s);
+		publish_files(s);
+	}
+	else if (s->nfiles == 0)
+		sort_in_memory(s);
+	else
+	{
+		if (s->nitems > 0)
+			write_out(s);
+		s->merge = merge_files(s, s->file, s->nfiles);
+	}
 }
 
 const uint8 *
 sfx_spool_next(SfxSpool *s, int *len)
 {
-	if (s->in_memory)
-	{
-		const SfxItem *item = &s->items[s->next];
+	const SfxItem *item;
 
-		if (s->next == s->nitems)
-			return NULL;
-		if (s->next + PREFETCH_AHEAD < s->nitems)
-			__builtin_prefetch(item[PREFETCH_AHEAD].at);
-		s->next++;
-		*len = sfx_item_len(item);
-		return sfx_item_bytes(item);
-	}
-	else
+	if (s->merge)
+		return sfx_sorted_merge_next(s->merge, len);
+	if (s->sort)
 	{
 		struct varlena *v = next_datum(s);
 
@@ -313,6 +400,14 @@ sfx_spool_next(SfxSpool *s, int *len)
 		*len = VARSIZE_ANY_EXHDR(v);
 		return (const uint8 *) VARDATA_ANY(v);
 	}
+	if (s->next == s->nitems)
+		return NULL;
+	item = &s->items[s->next];
+	if (s->next + PREFETCH_AHEAD < s->nitems)
+		__builtin_prefetch(item[PREFETCH_AHEAD].at);
+	s->next++;
+	*len = sfx_item_len(item);
+	return sfx_item_bytes(item);
 }
 
 void
@@ -322,6 +417,8 @@ sfx_spool_end(SfxSpool *s)
 		ExecDropSingleTupleTableSlot(s->slot);
 	if (s->sort)
 		tuplesort_end(s->sort);
+	if (s->merge)
+		sfx_sorted_merge_end(s->merge);
 	free_memory(s);
 	pfree(s);
 }
