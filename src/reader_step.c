@@ -381,7 +381,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	UnlockReleaseBuffer(buf);
 	/* a scan that goes on will want the next leaf soon */
 	if (BlockNumberIsValid(next))
-		(void) PrefetchBuffer(r->index, MAIN_FORKNUM, next);
+		sfx_prefetch_page(r->index, next);
 }
 
 /*

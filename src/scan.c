@@ -432,20 +432,22 @@ form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 	MemoryContextSwitchTo(old);
 }
 
-/* The row of entry i of a block. */
-static pg_noinline void
-form_row_slowly(IndexScanDesc scan, SfxScan *so, const SfxBlock *block, int i)
+/* The row of entry i of a block, whose TID is set. */
+static pg_noinline bool
+get_row_slowly(IndexScanDesc scan, const SfxBlock *block, int i)
 {
 	SfxEntry	e;
 
 	sfx_block_entry(block, i, &e);
-	form_row(scan, so, &e);
+	form_row(scan, (SfxScan *) scan->opaque, &e);
+	return true;
 }
 
 /* The next entry, wherever it is. */
 static pg_noinline bool
-get_slowly(IndexScanDesc scan, SfxScan *so, ScanDirection dir)
+get_slowly(IndexScanDesc scan, ScanDirection dir)
 {
+	SfxScan    *so = (SfxScan *) scan->opaque;
 	SfxEntry	e;
 
 	scan->xs_recheck = false;
@@ -463,6 +465,19 @@ get_slowly(IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 	return true;
 }
 
+/* The row last returned is dead: tell the reader, then go on. */
+static pg_noinline bool
+get_after_kill(IndexScanDesc scan, ScanDirection dir)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	if (so->on_entry)
+		sfx_reader_kill(so->reader, scan->heapRelation);
+	scan->kill_prior_tuple = false;
+	return sfx_gettuple(scan, dir);
+}
+
+/* Most entries follow one another in a decoded block.  All else is left to calls in the last place, so that this function needs no frame. */
 bool
 sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 {
@@ -471,15 +486,13 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	int			i;
 
 	Assert(!ScanDirectionIsNoMovement(dir));
-	if (unlikely(scan->kill_prior_tuple && so->on_entry))
-		sfx_reader_kill(so->reader, scan->heapRelation);
-	/* most entries follow one another in a decoded block, and a call that has nothing to do but return the next one needs no frame */
-	if (!so->swift || (i = sfx_reader_stretch(so->reader, dir)) < 0)
-		return get_slowly(scan, so, dir);
-	block = ((SfxStretch *) so->reader)->block;
+	if (unlikely(scan->kill_prior_tuple))
+		return get_after_kill(scan, dir);
+	if (!so->swift || !sfx_reader_stretch(so->reader, dir, &block, &i))
+		return get_slowly(scan, dir);
 	sfx_tid_pointer(scan->indexRelation, block->tid[i], &scan->xs_heaptid);
 	if (scan->xs_want_itup && !sfx_row_quick(&so->row, block, i))
-		form_row_slowly(scan, so, block, i);
+		return get_row_slowly(scan, block, i);
 	return true;
 }
 
@@ -490,6 +503,7 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	ItemPointerData tids[BITMAP_BATCH];
 	int			n = 0;
 	int64		total = 0;
+	const SfxBlock *block;
 	SfxEntry	e;
 
 	start_scan(scan, ForwardScanDirection);
@@ -501,14 +515,14 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 
 		do
 		{
-			sfx_tid_pointer(scan->indexRelation, i < 0 ? e.tid : ((SfxStretch *) so->reader)->block->tid[i], &tids[n++]);
+			sfx_tid_pointer(scan->indexRelation, i < 0 ? e.tid : block->tid[i], &tids[n++]);
 			if (n == BITMAP_BATCH)
 			{
 				tbm_add_tuples(tbm, tids, n, false);
 				total += n;
 				n = 0;
 			}
-		} while (!has_filters(so) && (i = sfx_reader_stretch(so->reader, ForwardScanDirection)) >= 0);
+		} while (!has_filters(so) && sfx_reader_stretch(so->reader, ForwardScanDirection, &block, &i));
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (n > 0)

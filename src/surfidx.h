@@ -431,6 +431,8 @@ extern void sfx_meta_store(Page page, const SfxMeta *meta);
 
 /* As ReadBuffer, faster where this backend has read the page lately (recent.c). */
 extern Buffer sfx_read_page(Relation index, BlockNumber blkno);
+/* As PrefetchBuffer; where the page is in memory, its first bytes are fetched into the processor (recent.c). */
+extern void sfx_prefetch_page(Relation index, BlockNumber blkno);
 
 /* A new or reused block, exclusively locked, contents undefined (all zero or an old free page). Takes a
  * page from the free space map only if its state says that it is free: the map may lie. */
@@ -579,19 +581,20 @@ extern bool sfx_reader_may_hold(SfxReader *r);
 extern bool sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e);
 
 /*
- * The short way to the next entry, as sfx_reader_next would return it: its number in the block that the reader begins with;
- * -1: not this way.  sfx_block_entry makes an entry of it, valid until the next call.
+ * The short way to the next entry, as sfx_reader_next would return it: it is number *i in *block.  False: not this way.
+ * sfx_block_entry makes an entry of it, valid until the next call.
  */
-static inline int
-sfx_reader_stretch(SfxReader *r, ScanDirection dir)
+static inline bool
+sfx_reader_stretch(SfxReader *r, ScanDirection dir, const SfxBlock **block, int *i)
 {
 	SfxStretch *s = (SfxStretch *) r;
-	int			i = s->at;
 
-	if (i == s->end || s->step != (int) dir)
-		return -1;
-	s->at = i + s->step;
-	return i;
+	if (s->at == s->end || s->step != (int) dir)
+		return false;
+	*i = s->at;
+	*block = s->block;
+	s->at = *i + (int) dir;
+	return true;
 }
 
 /* The entry last returned by whichever way.  There has to be one. */
