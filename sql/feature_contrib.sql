@@ -49,3 +49,22 @@ SELECT * FROM compare_extension('cube', $$SELECT i, CASE WHEN i % 20 = 0 THEN NU
 SELECT * FROM compare_extension('isn', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE ('978' || lpad((i * 7919 % 100000)::text, 9, '0') || '0!')::isbn13 END
 	FROM generate_series(1, 160) i$$, '{9780000000002,9780000395030!,9780000999990!}');
 DROP FUNCTION compare_extension, adopt_classes;
+-- Tools that know btree's pages refuse: amcheck, pageinspect, pgstattuple (surfidx_check, surfidx_page_stats and surfidx_meta are ours)
+CREATE TABLE looked_at AS SELECT generate_series(1, 100) AS k;
+CREATE INDEX looked_at_k ON looked_at USING surfidx (k);
+CREATE FUNCTION refuses(ext text, statement text) RETURNS text LANGUAGE plpgsql SET client_min_messages = warning AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_available_extensions WHERE name = ext) THEN
+		RETURN NULL;
+	END IF;
+	EXECUTE format('CREATE EXTENSION IF NOT EXISTS %I', ext);
+	EXECUTE statement;
+	RETURN statement || ' is not refused';
+EXCEPTION WHEN feature_not_supported OR wrong_object_type OR invalid_parameter_value OR object_not_in_prerequisite_state THEN
+	RETURN NULL;
+END $$;
+SELECT r FROM (VALUES ('amcheck', 'SELECT bt_index_check(''looked_at_k'')'), ('amcheck', 'SELECT bt_index_parent_check(''looked_at_k'')'),
+	('pageinspect', 'SELECT * FROM bt_metap(''looked_at_k'')'), ('pageinspect', 'SELECT * FROM bt_page_stats(''looked_at_k'', 3)'),
+	('pgstattuple', 'SELECT * FROM pgstatindex(''looked_at_k''::regclass)'), ('pgstattuple', 'SELECT * FROM pgstattuple(''looked_at_k''::regclass)')) v (ext, q), refuses(ext, q) r WHERE r IS NOT NULL;
+DROP TABLE looked_at;
+DROP FUNCTION refuses;
