@@ -42,6 +42,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
 		r->run[i] = NULL;
 	r->anchor = ANCHOR_END;
+	r->parts = 0;
 	r->dir = ForwardScanDirection;
 	r->curbuf = 0;
 	r->stretched = NULL;
@@ -72,6 +73,7 @@ sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	r->hi.inf = hi->key == NULL;
 	r->ask = true;
 	r->anchor = ANCHOR_RANGE;
+	r->parts = READER_PARTS;
 	end_step(r);
 }
 
@@ -88,6 +90,7 @@ sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 	bound_set(&r->anchor_pos, r->anchor_bytes, pos->key, pos->len, pos->tid);
 	r->anchor = ANCHOR_POS;
 	r->anchor_inclusive = inclusive;
+	r->parts = READER_PARTS;
 	end_step(r);
 }
 
@@ -156,19 +159,25 @@ cmp_entries(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 	return sfx_order_cmp_pos(r->order, &pa, &pb);
 }
 
-/* The leaf's next entry of this step; decodes the next block where needed. */
+/* The leaf's next entry of this step; decodes the next block, or more of this one, where needed. */
 static bool
 leaf_peek(SfxReader *r, Share *s, SfxEntry *e)
 {
 	while (s->at < 0 || s->at >= s->block->nent)
 	{
 		int			next = s->blockno + (forward(r) ? 1 : -1);
+		bool		left = sfx_block_left(s->block);
 
-		if (!s->have_page || next < 0 || next >= s->leaf.nblocks)
+		if (!s->have_page || (!left && (next < 0 || next >= s->leaf.nblocks)))
 			return false;
 		CHECK_FOR_INTERRUPTS();
-		sfx_reader_decode(r, s, &s->leaf, next, false);
+		if (left)
+			sfx_reader_decode_left(r, s);
+		else
+			sfx_reader_decode(r, s, &s->leaf, next, false);
 		/* cut off by stop: later blocks hold nothing for this step */
+		if (sfx_block_left(s->block))
+			continue;
 		if (forward(r) ? s->block->first + s->block->nent < s->block->total : s->block->first > 0)
 			s->have_page = false;
 	}

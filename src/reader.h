@@ -15,6 +15,9 @@
 
 #define READER_BATCH		128
 #define READER_BATCH_BYTES	32768
+/* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
+#define READER_PARTS		4
+#define READER_PART_KEYS	64
 
 /*
  * A bound or boundary.  lo and hi point to the caller's bytes, the others there or to bytes of the reader's own: copies
@@ -83,6 +86,7 @@ struct SfxReader
 	Share	   *last_share;
 	int			last_at;
 	bool		active;			/* a step is in hand */
+	int			parts;			/* small parts of blocks still to come */
 	bool		final;			/* ... and its stop is the range's end */
 	bool		ask;			/* filters before leaves: none was read that had entries of the range */
 	bool		believe;		/* a filter's word is enough */
@@ -114,10 +118,12 @@ struct SfxReader
 /* reader_step.c: read the step from cur on, in the reader's direction (R1 to R6). */
 extern void sfx_reader_one_step(SfxReader *r);
 /*
- * Decode what of block number b of leaf lies between cur and stop.  first: it is the one that cur falls into; all
+ * Decode what of block number b of leaf lies between cur and stop, or a part of it.  first: it is the one that cur falls into; all
  * others lie beyond cur.
  */
 extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first);
+/* Decode more of the share's block, of which something is left. */
+extern void sfx_reader_decode_left(SfxReader *r, Share *s);
 /* Read the metapage with the gate that it names pinned. */
 extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
 

@@ -186,13 +186,31 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 	return true;
 }
 
+/* The keys of a block to be decoded at once; 0: all. */
+static inline int
+next_part(SfxReader *r)
+{
+	if (r->parts == 0)
+		return 0;
+	r->parts--;
+	return READER_PART_KEYS;
+}
+
+void
+sfx_reader_decode_left(SfxReader *r, Share *s)
+{
+	if (sfx_leaf_decode_left(&s->leaf, s->blockno, next_part(r), !forward(r), s->block) < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	s->at = forward(r) ? 0 : s->block->nent - 1;
+}
+
 void
 sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first)
 {
 	const SfxPos *cur = first && !r->cur.inf ? &r->cur.pos : NULL;
 	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
 
-	if (sfx_leaf_decode(leaf, b, forward(r) ? cur : stop, forward(r) ? stop : cur, s->block) < 0)
+	if (sfx_leaf_decode_limit(leaf, b, forward(r) ? cur : stop, forward(r) ? stop : cur, next_part(r), !forward(r), s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	s->blockno = b;
 	s->at = forward(r) ? 0 : s->block->nent - 1;
@@ -263,6 +281,7 @@ skip_leaf(SfxReader *r, Share *s)
 	s->have_page = s->promised = false;
 	s->leaf.nblocks = 0;
 	s->block->nent = 0;
+	s->block->left_from = s->block->left_to = 0;
 	s->at = forward(r) ? 0 : -1;
 }
 
@@ -273,16 +292,19 @@ start_share(SfxReader *r, Share *s, Page page, SfxLeaf *leaf)
 	sfx_dict_attach(r->index, s->leafblk, page, leaf, &s->dict);
 	s->have_page = false;
 	s->block->nent = 0;
+	s->block->left_from = s->block->left_to = 0;
 	s->at = forward(r) ? 0 : -1;
 	s->whole = stop_at_fence(r, s->leafblk, leaf);
 }
 
-/* Is there anything for this step in the blocks behind number b, which is decoded? */
+/* Is there anything for this step in the blocks behind number b, which is decoded, or left of it? */
 static bool
 more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 {
 	int			last;
 
+	if (sfx_block_left(s->block))
+		return true;
 	if (!forward(r))
 		return s->block->first == 0 && b > 0;
 	if (s->block->first + s->block->nent < s->block->total || b + 1 >= leaf->nblocks)

@@ -861,30 +861,28 @@ decode_range_tids(const Block *k, const Lists *s, const Range *r, uint64_t *tid,
 	return n - cut;
 }
 
-int
-sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
+/* Decode what the range has. */
+static int
+decode_range(const SfxLeaf *l, const Block *k, Range *r, SfxBlock *out)
 {
-	Block		k;
 	Lists		s;
-	Range		r;
 	int			n;
 	int			first;
 	int			fromkey,
 				tokey;
 
-	if (open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK ||
-		open_lists(&k, r.from, r.to > r.from ? r.to : r.from, &s) != SFX_OK)
+	if (open_lists(k, r->from, r->to > r->from ? r->to : r->from, &s) != SFX_OK)
 		return SFX_CORRUPT;
-	if (r.from >= r.to)
-		return empty_block(&k, !k.dups ? r.from : r.from > 0 ? s.ends[r.from - 1] : 0, out);
-	n = decode_range_tids(&k, &s, &r, out->tid, &first);
+	if (r->from >= r->to)
+		return empty_block(k, !k->dups ? r->from : r->from > 0 ? s.ends[r->from - 1] : 0, out);
+	n = decode_range_tids(k, &s, r, out->tid, &first);
 	if (n <= 0)
-		return n < 0 ? n : empty_block(&k, first, out);
+		return n < 0 ? n : empty_block(k, first, out);
 
 	/* the cut may have taken all of the first or the last key's entries */
-	fromkey = r.from;
-	tokey = r.to;
-	if (k.dups)
+	fromkey = r->from;
+	tokey = r->to;
+	if (k->dups)
 	{
 		if (s.ends[fromkey] <= first)
 			fromkey++;
@@ -899,23 +897,76 @@ sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, Sfx
 	out->nent = n;
 	out->nkeys = tokey - fromkey;
 	out->first = first;
-	out->total = k.nent;
-	out->dups = k.dups;
-	out->haspay = k.haspay;
-	if (r.key != NULL && r.keylen <= SFX_MAX_ENTRY)
+	out->total = k->nent;
+	out->dups = k->dups;
+	out->haspay = k->haspay;
+	if (r->key != NULL && r->keylen <= SFX_MAX_ENTRY)
 	{
-		memcpy(out->keys, r.key, r.keylen);
-		out->width = r.keylen;
+		memcpy(out->keys, r->key, r->keylen);
+		out->width = r->keylen;
 		out->keyoff[0] = 0;
-		out->keyoff[1] = r.keylen;
+		out->keyoff[1] = r->keylen;
 	}
-	else if (decode_keys(l, &k, fromkey, tokey, out) != SFX_OK)
+	else if (decode_keys(l, k, fromkey, tokey, out) != SFX_OK)
 		return SFX_CORRUPT;
-	if (k.dups)
+	if (k->dups)
 		fill_keyno(&s, fromkey, first, n, out->keyno);
-	if (k.haspay)
-		return decode_payloads(&k, &s, first, first + n, out);
+	if (k->haspay)
+		return decode_payloads(k, &s, first, first + n, out);
 	return SFX_OK;
+}
+
+/* Leave what exceeds limit keys (0: nothing) of the range for later, whole groups of a front-coded block. */
+static void
+limit_range(const Block *k, Range *r, int limit, bool backward, SfxBlock *out)
+{
+	out->left_from = out->left_to = r->to;
+	out->left_lo = r->lo;
+	out->left_hi = r->hi;
+	if (limit <= 0 || k->kind != SFX_BLK_STRING || r->to - r->from < limit + SFX_STR_GROUP)
+		return;
+	if (backward)
+	{
+		out->left_from = r->from;
+		out->left_to = r->from = (r->to - limit) / SFX_STR_GROUP * SFX_STR_GROUP;
+		out->left_hi = UINT64_MAX;
+		r->lo = 0;
+		return;
+	}
+	out->left_from = (r->from + limit + SFX_STR_GROUP - 1) / SFX_STR_GROUP * SFX_STR_GROUP;
+	out->left_lo = 0;
+	r->to = out->left_from;
+	r->hi = UINT64_MAX;
+}
+
+int
+sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int limit, bool backward, SfxBlock *out)
+{
+	Block		k;
+	Range		r;
+
+	if (open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+		return SFX_CORRUPT;
+	limit_range(&k, &r, limit, backward, out);
+	return decode_range(l, &k, &r, out);
+}
+
+int
+sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
+{
+	return sfx_leaf_decode_limit(l, b, lo, hi, 0, false, out);
+}
+
+int
+sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock *out)
+{
+	Block		k;
+	Range		r = {out->left_from, out->left_to, out->left_lo, out->left_hi, NULL, 0};
+
+	if (open_block(l, b, &k) != SFX_OK || r.to > k.nkeys)
+		return SFX_CORRUPT;
+	limit_range(&k, &r, limit, backward, out);
+	return decode_range(l, &k, &r, out);
 }
 
 /* Is a block's first key < t (1) or not (0)?  *equal: it is t itself.  Or SFX_CORRUPT. */

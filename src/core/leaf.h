@@ -169,6 +169,11 @@ typedef struct SfxBlock
 	uint32_t	keyoff[SFX_BLOCK_KEYS + 1]; /* key i is keys[keyoff[i] .. keyoff[i+1]); always filled */
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];	/* payload i is payload[payoff[i]..payoff[i+1]); filled if haspay */
 	bool		haspay;
+	/* what a limit left out of the bounds: keys [left_from, left_to), the first one's TIDs from left_lo on, the last one's below left_hi */
+	int			left_from;
+	int			left_to;
+	uint64_t	left_lo;
+	uint64_t	left_hi;
 	const uint8_t *payload;		/* points into the leaf body */
 	uint8_t		keys[SFX_BLOCK_RAW + SFX_MAX_ENTRY];
 } SfxBlock;
@@ -189,6 +194,20 @@ extern int sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos);
  * Returns SFX_OK or SFX_CORRUPT.
  */
 extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
+
+/*
+ * The same for who may not want all of it: where keys are front-coded, of more than limit keys (and a group's) only the first limit or
+ * so come out, backward the last ones.  sfx_block_left tells whether any are left; sfx_leaf_decode_left decodes the next ones of block b into the
+ * out that the last call for it filled, all that are left if limit is 0.
+ */
+extern int sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int limit, bool backward, SfxBlock *out);
+extern int sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock *out);
+
+static inline bool
+sfx_block_left(const SfxBlock *b)
+{
+	return b->left_from < b->left_to;
+}
 
 /* TIDs alone of block b, in entry order, into out[SFX_BLOCK_ENTRIES]; the number of them, or SFX_CORRUPT. (VACUUM) */
 extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
