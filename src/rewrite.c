@@ -420,6 +420,7 @@ typedef struct Pack
 	uint64		max_taken;		/* entries of the source, at most */
 	const SfxHope *dict;		/* for the new leaves; may be NULL */
 	uint32		dictno;
+	SfxCodes   *codes;			/* of the block in hand */
 	SfxRestSample *sample;		/* of their rests, if the caller wants one */
 	SfxPacker  *packer;
 	int			n;
@@ -574,9 +575,9 @@ before_source(const Pack *p, const SfxBlock *block, int i)
 	return end;
 }
 
-/* The entries of a block and those of the source before them. */
+/* The entries of a block and those of the source before them.  codes: of its keys, where they may be used; else NULL. */
 static bool
-pack_block(Pack *p, const SfxBlock *block)
+pack_block(Pack *p, const SfxBlock *block, const SfxCodes *codes)
 {
 	bool		each = p->filter != NULL || p->versions.heap != NULL || p->versions.asked;
 
@@ -598,7 +599,7 @@ pack_block(Pack *p, const SfxBlock *block)
 				end = before_source(p, block, i);
 			p->inside |= p->taken > 0;
 			p->added += end - i;
-			if (!pack_check(p, sfx_packer_add_run(p->packer, block, i, end)))
+			if (!pack_check(p, sfx_packer_add_run(p->packer, block, i, end, codes)))
 				return false;
 		}
 		i = end;
@@ -610,15 +611,18 @@ static bool
 pack_leaf(Pack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 {
 	SfxLeaf		leaf;
+	bool		coded;			/* what is not moved by new neighbours need not be coded again */
 
 	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, p->group->run, blkno, NULL, copy, &leaf);
 	sfx_dict_attach(p->group->index, blkno, (Page) copy, &leaf, NULL);
+	coded = p->dict && leaf.dictno == p->dictno;
 	p->before += leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
-		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0)
+		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0 ||
+			(coded && sfx_leaf_codes(&leaf, b, p->codes) < 0))
 			sfx_corrupt(p->group->index, blkno, "leaf block");
-		if (!pack_block(p, block))
+		if (!pack_block(p, block, coded ? p->codes : NULL))
 			return false;
 	}
 	return true;
@@ -703,6 +707,7 @@ pack_group(Pack *p)
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
 	bool		fits = true;
 
+	p->codes = p->dict ? palloc(sizeof(SfxCodes)) : NULL;
 	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p, g->order);
 	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->index));
 	if (p->dict)
@@ -729,6 +734,8 @@ pack_group(Pack *p)
 	pfree(copy);
 	pfree(block);
 	pfree(p->packer);
+	if (p->codes)
+		pfree(p->codes);
 	return fits;
 }
 

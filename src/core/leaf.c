@@ -969,6 +969,17 @@ sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock
 	return decode_range(l, &k, &r, out);
 }
 
+int
+sfx_leaf_codes(const SfxLeaf *l, int b, SfxCodes *c)
+{
+	Block		k;
+
+	c->n = 0;
+	if (open_block(l, b, &k) != SFX_OK)
+		return SFX_CORRUPT;
+	return k.kind == SFX_BLK_STRING ? sfx_str_codes(&k.str, l->priv[PV_PREFIXLEN] + k.prefixlen, c) : SFX_OK;
+}
+
 /* Is a block's first key < t (1) or not (0)?  *equal: it is t itself.  Or SFX_CORRUPT. */
 static int
 search_first_key(const SfxLeaf *l, const Block *k, const SfxPos *pos, bool *equal)

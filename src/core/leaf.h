@@ -80,9 +80,23 @@ extern SfxPacker *sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *lo
  */
 extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 
+/*
+ * Codes of a block's keys as they stand in a page: who packs the keys again with the same dictionary need not code again what
+ * begins at the same byte.
+ */
+typedef struct SfxCodes
+{
+	int			n;				/* keys, 0: they are not coded */
+	uint32_t	cut;			/* bytes at the end of each key that are not in the code */
+	uint16_t	start[SFX_BLOCK_KEYS];	/* the key's first byte that is */
+	uint16_t	len[SFX_BLOCK_KEYS];	/* of the code */
+	const uint8_t *code[SFX_BLOCK_KEYS];	/* in the leaf's body */
+} SfxCodes;
+
 struct SfxBlock;
-/* The same for entries [from, to) of a decoded block, one after the other.  Bytes are copied. */
-extern int sfx_packer_add_run(SfxPacker *p, const struct SfxBlock *b, int from, int to);
+/* The same for entries [from, to) of a decoded block, one after the other.  Bytes are copied.  codes: the block's, if it was coded with the
+ * packer's dictionary; else NULL. */
+extern int sfx_packer_add_run(SfxPacker *p, const struct SfxBlock *b, int from, int to, const SfxCodes *codes);
 
 /*
  * End: everything left is emitted; the last page's high fence is high (NULL = plus
@@ -202,6 +216,9 @@ extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxP
  */
 extern int sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int limit, bool backward, SfxBlock *out);
 extern int sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock *out);
+
+/* The codes of all keys of block b.  SFX_OK or SFX_CORRUPT. */
+extern int sfx_leaf_codes(const SfxLeaf *l, int b, SfxCodes *c);
 
 static inline bool
 sfx_block_left(const SfxBlock *b)

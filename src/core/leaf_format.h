@@ -8,6 +8,7 @@
 #ifndef SFX_LEAF_FORMAT_H
 #define SFX_LEAF_FORMAT_H
 
+#include "leaf.h"
 #include "sfx.h"
 
 #define SFX_LEAF_VERSION		1
@@ -133,6 +134,18 @@ typedef struct SfxKeys
 	int			n;
 	uint32_t	skip;
 	int			codec;			/* SfxIntCodec to be used for integers where it applies; 0: the best */
+	const struct SfxKnownCodes *known;	/* of these keys; NULL: of none */
 } SfxKeys;
+
+/* Codes that need not be made again: key i's bytes from start[i] on, without the last cut[i] ones. */
+#define SFX_NO_CODE				UINT16_MAX	/* start: key i has none */
+typedef struct SfxKnownCodes
+{
+	uint16_t	start[SFX_BLOCK_KEYS];
+	uint8_t		cut[SFX_BLOCK_KEYS];
+	uint16_t	len[SFX_BLOCK_KEYS];
+	uint32_t	off[SFX_BLOCK_KEYS];	/* where it stands */
+	const uint8_t *bytes;
+} SfxKnownCodes;
 
 #endif							/* SFX_LEAF_FORMAT_H */

@@ -28,6 +28,7 @@
 #define MAX_BLOCKS		(MAX_CAPACITY / 12)	/* slot 4, head 2, prefix length 1, TIDs 2 or more: at least 9 */
 #define CODED_SHARE		4		/* coded keys may take so small a part of raw ones */
 #define RAW_SIZE		(SFX_BLOCK_RAW + SFX_MAX_ENTRY + 16)
+#define KNOWN_ROOM		MAX_CAPACITY	/* bytes of codes that come with keys; beyond that they are made again */
 
 /* Entries that are not on the page yet.  Each distinct key is there once. */
 typedef struct Pending
@@ -43,6 +44,10 @@ typedef struct Pending
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];
 	uint8_t		keys[RAW_SIZE];
 	uint8_t		pay[RAW_SIZE];
+	/* codes that the caller had, one behind the other */
+	SfxKnownCodes known;
+	uint32_t	codesused;
+	uint8_t		codes[KNOWN_ROOM];
 } Pending;
 
 /* An encoded block, in pieces: head, prefix behind P, rest. */
@@ -78,6 +83,8 @@ struct SfxPacker
 	SfxLeafEmit emit;
 	void	   *ctx;
 	const SfxOrder *order;
+	const SfxCodes *codes;		/* of the next entry's key; NULL: unknown */
+	int			codeno;
 	int			codec;			/* pinned for integers in keys; 0: none */
 	uint32_t	dictno;			/* 0: no dictionary */
 	bool		coded;			/* some committed block needs it */
@@ -133,6 +140,9 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->lastent = p->lastsize = 0;
 	p->best = 0;
 	p->codec = 0;
+	p->codes = NULL;
+	p->pend.known.bytes = p->pend.codes;
+	p->pend.codesused = 0;
 	p->pend.nkeys = 0;
 	p->pend.nent = 0;
 	p->pend.keyoff[0] = 0;
@@ -298,8 +308,46 @@ pending_separator(const Pending *q, int e, const SfxOrder *order)
 	return s;
 }
 
+/* Keep the code of the key that is about to be appended, if there is one. */
 static void
-append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp)
+append_code(Pending *q, const SfxCodes *c, int i)
+{
+	SfxKnownCodes *known = &q->known;
+
+	known->start[q->nkeys] = SFX_NO_CODE;
+	if (c == NULL || c->len[i] > KNOWN_ROOM - q->codesused)
+		return;
+	known->start[q->nkeys] = c->start[i];
+	known->cut[q->nkeys] = (uint8_t) c->cut;
+	known->len[q->nkeys] = c->len[i];
+	known->off[q->nkeys] = q->codesused;
+	memcpy(q->codes + q->codesused, c->code[i], c->len[i]);
+	q->codesused += c->len[i];
+}
+
+/* Forget the codes of the first k keys; nkeys is that of those that stay. */
+static void
+drop_codes(Pending *q, int k)
+{
+	SfxKnownCodes *known = &q->known;
+	uint32_t	used = 0;
+
+	for (int i = 0; i < q->nkeys; i++)
+	{
+		known->start[i] = known->start[i + k];
+		if (known->start[i] == SFX_NO_CODE)
+			continue;
+		known->cut[i] = known->cut[i + k];
+		known->len[i] = known->len[i + k];
+		memmove(q->codes + used, q->codes + known->off[i + k], known->len[i]);
+		known->off[i] = used;
+		used += known->len[i];
+	}
+	q->codesused = used;
+}
+
+static void
+append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp, const SfxCodes *c, int codeno)
 {
 	if (newkey)
 	{
@@ -307,6 +355,7 @@ append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp)
 
 		memcpy(q->keys + at, e->key, e->keylen);
 		q->lcp[q->nkeys] = (uint16_t) lcp;
+		append_code(q, c, codeno);
 		q->nkeys++;
 		q->keyoff[q->nkeys] = at + e->keylen;
 	}
@@ -328,6 +377,7 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 	if (n == q->nent)
 	{
 		q->nkeys = q->nent = 0;
+		q->codesused = 0;
 		return;
 	}
 	q->seplen = sep->len;
@@ -336,6 +386,7 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 	base = q->keyoff[k];
 	q->nkeys -= k;
 	q->nent -= n;
+	drop_codes(q, k);
 	memmove(q->keys, q->keys + base, q->keyoff[k + q->nkeys] - base);
 	for (int i = 0; i < q->nkeys; i++)
 	{
@@ -468,7 +519,7 @@ encode_block(SfxPacker *p, Candidate *c)
 	c->b.septid = q->septid;
 	if (nkeys > 1)
 	{
-		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen, p->codec};
+		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen, p->codec, q->codesused > 0 ? &q->known : NULL};
 
 		r = encode_keys(&k, p->order, &p->coder, out, room, &kind);
 		if (r < 0)
@@ -881,7 +932,7 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 			newkey = true;
 		}
 	}
-	append_entry(q, e, newkey, lcp);
+	append_entry(q, e, newkey, lcp, p->codes, p->codeno);
 	return SFX_OK;
 }
 
@@ -934,6 +985,7 @@ append_run(SfxPacker *p, const SfxBlock *b, int from, int to)
 		q->keyoff[q->nkeys + i + 1] = at + (uint32_t) (i + 1) * w;
 		q->ends[q->nkeys + i] = (uint16_t) (q->nent + i + 1);
 		q->payoff[q->nent + i + 1] = q->payoff[q->nent];
+		q->known.start[q->nkeys + i] = SFX_NO_CODE;
 		last = key;
 	}
 	memcpy(q->keys + at, b->keys + b->keyoff[from], (size_t) i * w);
@@ -944,7 +996,7 @@ append_run(SfxPacker *p, const SfxBlock *b, int from, int to)
 }
 
 int
-sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to)
+sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes *codes)
 {
 	while (from < to)
 	{
@@ -956,7 +1008,10 @@ sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to)
 			int			r;
 
 			sfx_block_entry(b, from, &e);
+			p->codes = codes && codes->n > 0 && p->coder.dict ? codes : NULL;
+			p->codeno = b->dups ? b->keyno[from] : from;
 			r = sfx_packer_add(p, &e);
+			p->codes = NULL;
 			if (r < 0)
 				return r;
 			n = 1;

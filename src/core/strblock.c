@@ -89,14 +89,28 @@ rest_size(uint32_t len)
 	return len < 15 ? len : len + sfx_len_size(len - 15);
 }
 
+/* Code the rest of key i, or copy the code if it is known.  Bytes written, or SFX_NOSPACE. */
+static inline int
+code_rest(const SfxCoder *c, const SfxKeys *k, const Parts *a, int i, uint8_t *out, size_t cap)
+{
+	const SfxKnownCodes *known = k->known;
+
+	if (known && known->start[i] == k->skip + a->shared[i] && known->cut[i] == c->cut && known->len[i] <= cap)
+	{
+		memcpy(out, known->bytes + known->off[i], known->len[i]);
+		return known->len[i];
+	}
+	return sfx_hope_encode(c->dict, a->rest[i], a->len[i], out, cap);
+}
+
 /* Code keys [c->n, n) of a block.  False: they do not fit. */
 static bool
-code_keys(SfxCoder *c, const Parts *a, int n)
+code_keys(SfxCoder *c, const SfxKeys *k, const Parts *a, int n)
 {
 	for (int i = c->n > 1 ? c->n : 1; i < n; i++)
 	{
 		uint32_t	at = i > 1 ? c->end[i - 1] : 0;
-		int			r = sfx_hope_encode(c->dict, a->rest[i], a->len[i], c->bytes + at, SFX_CODER_ROOM - 16 - at);
+		int			r = code_rest(c, k, a, i, c->bytes + at, SFX_CODER_ROOM - 16 - at);
 
 		if (r < 0)
 			return false;
@@ -108,8 +122,9 @@ code_keys(SfxCoder *c, const Parts *a, int n)
 
 /* Replace the rests by their codes, if that is smaller.  The codes lie in c. */
 static bool
-code_parts(SfxCoder *c, int n, uint32_t cut, Parts *a)
+code_parts(SfxCoder *c, const SfxKeys *k, uint32_t cut, Parts *a)
 {
+	int			n = k->n;
 	uint32_t	raw = 0,
 				coded = 0;
 	int			first;
@@ -122,8 +137,8 @@ code_parts(SfxCoder *c, int n, uint32_t cut, Parts *a)
 	if (c->cut != cut)
 		c->n = 0;
 	c->cut = cut;
-	first = sfx_hope_encode(c->dict, a->rest[0], a->len[0], c->first, sizeof(c->first) - 16);
-	if (first < 0 || !code_keys(c, a, n))
+	first = code_rest(c, k, a, 0, c->first, sizeof(c->first) - 16);
+	if (first < 0 || !code_keys(c, k, a, n))
 		return false;
 	coded = rest_size((uint32_t) first);
 	for (int i = 1; i < n; i++)
@@ -223,7 +238,7 @@ sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap)
 	if (cap < head + table)
 		return SFX_NOSPACE;
 	take_apart(k, cut, &parts);
-	coded = code_parts(c, k->n, cut, &parts);
+	coded = code_parts(c, k, cut, &parts);
 	p = encode_runs(&parts, k->n, q + table, out + cap, ends);
 	if (p == NULL)
 		return SFX_NOSPACE;
@@ -687,6 +702,68 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	lo = from > i + 1 ? from - i : 1;
 	return i + (near ? gallop_run(&w, &run, lo, run.n, equal) : bisect_run(&w, &run, lo, run.n, equal));
 }
+
+/* ---- codes ---- */
+
+static void
+note_code(SfxCodes *c, int i, uint32_t start, const uint8_t *code, uint32_t len)
+{
+	c->start[i] = (uint16_t) start;
+	c->code[i] = code;
+	c->len[i] = (uint16_t) len;
+}
+
+/* The codes of a run of n keys: key first, and every step'th behind it. */
+static bool
+run_codes(const uint8_t *p, const uint8_t *end, uint32_t prelen, int first, int step, int n, SfxCodes *c)
+{
+	uint32_t	least,
+				shared,
+				rest;
+
+	if (n == 0)
+		return true;
+	if (!sfx_len_get(&p, end, &least))
+		return false;
+	for (int i = first; n > 0; i += step, n--)
+	{
+		if (!next_key(&p, end, least, &shared, &rest))
+			return false;
+		note_code(c, i, prelen + shared, p, rest);
+		p += rest;
+	}
+	return true;
+}
+
+int
+sfx_str_codes(const SfxStr *s, uint32_t prelen, SfxCodes *c)
+{
+	const uint8_t *p;
+	const uint8_t *key;
+	uint32_t	len;
+
+	c->n = 0;
+	c->cut = s->last >= 0;
+	if (!s->coded)
+		return SFX_OK;
+	if (!first_key(s, &p, &key, &len))
+		return SFX_CORRUPT;
+	note_code(c, 0, prelen, key, len);
+	if (!run_codes(p, s->heads + s->goff[0], prelen, SFX_STR_GROUP, SFX_STR_GROUP, s->ngroups - 1, c))
+		return SFX_CORRUPT;
+	for (int g = 0; g < s->ngroups; g++)
+	{
+		const uint8_t *end;
+
+		p = group_run(s, g, &end);
+		if (!run_codes(p, end, prelen, g * SFX_STR_GROUP + 1, 1, group_keys(s, g), c))
+			return SFX_CORRUPT;
+	}
+	c->n = s->n;
+	return SFX_OK;
+}
+
+/* ---- decoding ---- */
 
 /* Where decoded keys go. */
 typedef struct Sink

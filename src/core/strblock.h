@@ -97,6 +97,12 @@ extern int sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t
 								const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*
+ * Where the codes of all keys' rests stand in the stream, and which bytes of each key they are for: from start (prelen is added) up
+ * to the common last byte.  SFX_OK, with c->n 0 where rests are not coded, or SFX_CORRUPT.
+ */
+extern int sfx_str_codes(const SfxStr *s, uint32_t prelen, SfxCodes *c);
+
+/*
  * Materialise keys [from, to) in out (cap bytes), one after the other; off[0..to-from] are their bounds (off[0] need
  * not be 0).
  * The first prelen bytes at out are the prefix of all keys.

@@ -31,6 +31,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	const char *why;
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	SfxBlockInfo info;
+	SfxCodes	codes;
 	int			limit;
 
 	sfx_leaf_verify(body, len, order, dict, &blk, &why);
@@ -48,6 +49,9 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 		CHECK(sfx_leaf_block_info(&l, b, &info) != SFX_OK ||
 			  info.head + info.keys + info.lists + info.tids + info.payload <= len);
 		sfx_leaf_decode(&l, b, NULL, NULL, &blk);
+		sfx_leaf_codes(&l, b, &codes);
+		for (int r = sfx_leaf_decode_limit(&l, b, NULL, NULL, 32, b % 2, &blk); r == SFX_OK && sfx_block_left(&blk);)
+			r = sfx_leaf_decode_left(&l, b, 32, b % 2, &blk);
 		sfx_leaf_decode(&l, b, lo, NULL, &blk);
 		sfx_leaf_decode(&l, b, lo, lo, &blk);
 		CHECK(sfx_leaf_count(&l, lo, hi) >= SFX_CORRUPT);

@@ -303,6 +303,33 @@ random_pos(uint8_t *buf, SfxPos *pos, int near)
 	}
 }
 
+/* Entries [from, to) of block b, which begins with entry start, come out in parts as well. */
+static bool
+parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to, int start, bool backward)
+{
+	int			limit = 1 + (int) (rnd(&seed) % 100);
+	int			at = backward ? to : from;
+
+	if (sfx_leaf_decode_limit(l, b, lo, hi, limit, backward, &blk) != SFX_OK)
+		return false;
+	for (;;)
+	{
+		if (backward)
+			at -= blk.nent;
+		if (at < from || (blk.nent && blk.first != at - start))
+			return from >= to && blk.nent == 0;
+		for (int i = 0; i < blk.nent; i++)
+			if (!same_entry(&blk, i, &entry[at + i]))
+				return false;
+		if (!backward)
+			at += blk.nent;
+		if (!sfx_block_left(&blk))
+			return from >= to || at == (backward ? from : to);
+		if (sfx_leaf_decode_left(l, b, limit, backward, &blk) != SFX_OK)
+			return false;
+	}
+}
+
 /* find_block, find_block_before, decode with bounds: against ranks in the array. */
 static const char *
 check_search(int rounds)
@@ -408,6 +435,8 @@ check_search(int rounds)
 				return "decode: an entry differs";
 		if (blk.nent && blk.nkeys != (blk.dups ? blk.keyno[blk.nent - 1] + 1 : blk.nent))
 			return "decode: number of keys";
+		if (!parts_agree(&l, b, plo, phi, rlo, rhi, start[b], t % 2))
+			return "decode in parts";
 	}
 	return NULL;
 }
@@ -620,7 +649,7 @@ check_runs(uint32_t capacity)
 				int			to = from + 1 + (int) (rnd(&seed) % 40);
 
 				to = to < blk.nent ? to : blk.nent;
-				r = sfx_packer_add_run(p, &blk, from, to);
+				r = sfx_packer_add_run(p, &blk, from, to, NULL);
 				from = to;
 			}
 		}
@@ -651,8 +680,8 @@ test_run_order(void)
 		blk.keys[9 * i + 8] = (uint8_t) (i == 12 ? 3 : i);
 		blk.tid[i] = SFX_TID(1, i + 1);
 	}
-	r1 = sfx_packer_add_run(p, &blk, 0, 12);
-	r2 = sfx_packer_add_run(p, &blk, 12, 20);
+	r1 = sfx_packer_add_run(p, &blk, 0, 12, NULL);
+	r2 = sfx_packer_add_run(p, &blk, 12, 20, NULL);
 	ok(r1 == SFX_OK && r2 == SFX_CORRUPT, "a run of entries out of order is refused");
 	free(mem);
 }
@@ -1087,6 +1116,67 @@ test_gain(void)
 	ok(named == 0, "%spages of uuids name no dictionary", order_name());
 }
 
+/* Pack entries [0, n) again, of which pages [0, old) have every other one, with the codes that stand there. */
+static void
+pack_with_codes(int old)
+{
+	void	   *mem = malloc(sfx_packer_size());
+	SfxPos		none = {NULL, 0, 0};
+	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, keep_page, NULL, order);
+	static SfxCodes codes;
+	int			at = 0;
+
+	sfx_packer_set_dict(p, dict, DICTNO);
+	for (int i = 0; i < old; i++)
+	{
+		SfxLeaf		l;
+
+		open_leaf(&l, &page[i]);
+		for (int b = 0; b < l.nblocks; b++)
+		{
+			if (sfx_leaf_decode(&l, b, NULL, NULL, &blk) != SFX_OK || sfx_leaf_codes(&l, b, &codes) != SFX_OK)
+				abort();
+			for (int e = 0; e < blk.nent; e++)
+			{
+				sfx_packer_add_run(p, &blk, e, e + 1, &codes);
+				at++;
+				if (at < n)
+					sfx_packer_add(p, &entry[at++]);
+			}
+		}
+	}
+	sfx_packer_finish(p, NULL);
+	free(mem);
+}
+
+/* Codes that are taken from pages make the same pages as codes that are made. */
+static void
+test_codes(void)
+{
+	static SfxEntry all[MAXN];
+	int			nall,
+				old,
+				made,
+				differ;
+
+	make(PATHS, 12000);
+	memcpy(all, entry, sizeof(SfxEntry) * (size_t) n);
+	nall = n;
+	for (n = 0; 2 * n < nall; n++)
+		entry[n] = all[2 * n];
+	pack(CAPACITY, NULL, NULL);
+	old = npages;
+	memcpy(entry, all, sizeof(SfxEntry) * (size_t) nall);
+	n = nall;
+	pack(CAPACITY, NULL, NULL);
+	made = npages;
+	pack_with_codes(old);
+	differ = npages - made != made - old;
+	for (int i = old; i < made && !differ; i++)
+		differ = page[i].len != page[i + made - old].len || memcmp(page[i].body, page[i + made - old].body, page[i].len) != 0;
+	ok(!differ, "%spages packed with codes of other pages are those packed without", order_name());
+}
+
 /* Without its dictionary, or with another one, a leaf gives errors or wrong keys, but TIDs all the same. */
 static void
 test_wrong_dict(void)
@@ -1148,6 +1238,7 @@ test_dicts(void)
 		order = NULL;
 		train((SfxHopeScheme) scheme);
 		test_gain();
+		test_codes();
 		test_kinds();
 		test_small();
 		test_broken();
@@ -1155,6 +1246,7 @@ test_dicts(void)
 		if (scheme == SFX_HOPE_DOUBLE || scheme == SFX_HOPE_ALM_IMPROVED)
 		{
 			order = &orders[scheme % NORDERS].base;
+			test_codes();
 			test_kinds();
 			test_small();
 			test_broken();
