@@ -354,11 +354,11 @@ record_is_sound(const SfxStructure *s, const char *p, Size size)
 	return true;
 }
 
-/* The bounds that flags tell of, from *off of p on. */
+/* The bounds that flags tell of, from *off of p on.  A bound that is NULL does not exist: it would be compared as if it stood there. */
 static bool
 bounds_are_sound(const SfxStructure *bound, const char *p, Size *off, Size size, uint8 flags)
 {
-	return (!RANGE_HAS_LBOUND(flags) || step_over(bound, p, off, size, true)) &&
+	return (flags & (RANGE_LB_NULL | RANGE_UB_NULL)) == 0 && (!RANGE_HAS_LBOUND(flags) || step_over(bound, p, off, size, true)) &&
 		(!RANGE_HAS_UBOUND(flags) || step_over(bound, p, off, size, true));
 }
 
@@ -400,9 +400,8 @@ multirange_is_sound(const SfxStructure *s, const char *p, Size size)
 	{
 		Size		off = start + at;
 
-		/* the lower bound stands where it is said to stand, aligned or not */
-		if (off > size || (flags[i] & RANGE_EMPTY) != 0 || (RANGE_HAS_LBOUND(flags[i]) && !is_aligned(off, s->part[0]->typalign) &&
-						   (s->part[0]->typlen != -1 || (off < size && p[off] == 0))) ||
+		/* copied elsewhere, bounds that begin unaligned would be found in other places */
+		if (off > size || !is_aligned(off, s->part[0]->typalign) || (flags[i] & RANGE_EMPTY) != 0 ||
 			!bounds_are_sound(s->part[0], p, &off, size, flags[i]))
 			return false;
 		if (i + 1 < m->rangeCount)

@@ -128,7 +128,7 @@ for my $m (@made)
 		$error = join(' ', @{ $q->{rows} || [] }) unless $q->{lost};
 		$found++ if $sql =~ /surfidx_check/ && $error ne '';
 		# the server's own words about a value that it was given: bytes that are no text, a row's version that it does not know
-		$unnamed .= "$m->{what}: $error\n" if $error ne '' && $error !~ /"$i"|could not read block|invalid byte sequence|outdated tuple descriptor|row type of datum tuple/;
+		$unnamed .= "$m->{what}: $error\n" if $error ne '' && $error !~ /"$i"|could not (?:read|open)|invalid byte sequence|outdated tuple descriptor|row type of datum tuple/;
 		next unless $q->{lost};
 		$down .= "$m->{what}: $sql\n";
 		last;
