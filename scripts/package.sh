@@ -128,11 +128,33 @@ ok $? "the package has all install and upgrade scripts$missing"
 dpkg -f "$package" Depends | grep -q "postgresql-$version"
 ok $? "it depends on the server's package"
 
+# PGXN takes the distribution by this file
+perl -MJSON::PP -e '
+	local $/;
+	open(my $f, "<", "META.json") or die "META.json: $!\n";
+	my $meta = decode_json(<$f>);
+	my ($control) = `cat surfidx.control` =~ /^default_version = .(.*?).$/m;
+	my $provided = $meta->{provides}{surfidx};
+
+	for my $key (qw(name version abstract maintainer license provides meta-spec)) { die "META.json: no $key\n" if !$meta->{$key} }
+	die "META.json: version is not $control\n" if $meta->{version} ne $control || $provided->{version} ne $control;
+	die "META.json: there is no $provided->{file}\n" if !-e $provided->{file};'
+ok $? "META.json is complete and names this version"
+
 copy_server "$version" "$package" &&
 	BINDIR=$WORK/root/usr/lib/postgresql/$version/bin &&
 	cluster_start data &&
 	use_server
 ok $? "a server with the unpacked package builds indexes, survives a crash and checks them"
+
+# As other distributions build it: the optimiser at its boldest, and across files.
+cluster_stop
+rm -rf "$WORK/build/surfidx/build" && (cd "$WORK/build/surfidx" && make -s clean >/dev/null 2>&1
+	make -s -j"$(nproc)" PG_CONFIG="$PG_CONFIG" COPT="-O3 -flto=auto" LDFLAGS_SL="-O3 -flto=auto" surfidx.so) >"$WORK/build.log" 2>&1 &&
+	cp "$WORK/build/surfidx/surfidx.so" "$WORK/root/usr/lib/postgresql/$version/lib/surfidx.so" &&
+	cluster_start optimised &&
+	use_server
+ok $? "so does one with the library compiled with -O3 and -flto"
 [ "$bad" -eq 0 ] || tail -n 20 "$WORK"/*.log
 echo "1..$tests"
 exit "$((bad > 0))"
