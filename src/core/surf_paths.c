@@ -7,7 +7,7 @@
 #include "surf_build.h"
 
 /* Uses that are told apart when paths are numbered. */
-#define USES_MAX	65535
+#define USES_MAX	4095
 /* What a bit with its rank samples takes, in 20ths of a bit. */
 #define RANK_BIT20	25
 

@@ -9,11 +9,11 @@
 #include "surf_build.h"
 #include "hope_format.h"
 
-#define ROUNDS		4
 #define SAMPLE		32768
+#define ROUNDS		4			/* of which half where paths are fewer: a filter of one page must not take long */
 #define NSTRINGS	255
 #define NCODES		(256 + NSTRINGS)	/* strings, then bytes */
-#define CANDIDATES	32768		/* a power of 2 */
+#define CANDIDATES	8192		/* a power of 2 */
 /* Strings pay only for that many bytes of different paths. */
 #define STRINGS_FROM	8192
 /* Bits of a byte that the sample does not have. */
@@ -246,7 +246,8 @@ next_strings(Trainer *t, Finder *f, uint64_t step)
 	f->ncandidates = 0;
 	for (unsigned i = 0; i < t->nused; i++)
 		total += t->count[t->used[i]];
-	for (unsigned i = 0; i < t->nused; i++)
+	/* most frequent ones first, lest candidates are too many; rows of pairs are zeros again after their use */
+	for (unsigned i = t->nused; i-- > 0;)
 	{
 		unsigned	a = t->used[i];
 		Candidate	x = symbol(t, a);
@@ -260,7 +261,7 @@ next_strings(Trainer *t, Finder *f, uint64_t step)
 		}
 		if (x.len > 1)
 			propose_for(f, x, t->count[a] * step, apart, t->length[a]);
-		for (unsigned j = 0; j < t->nused; j++)
+		for (unsigned j = t->nused; j-- > 0;)
 		{
 			unsigned	b = t->used[j],
 						uses = f->pair[a][b];
@@ -273,6 +274,7 @@ next_strings(Trainer *t, Finder *f, uint64_t step)
 				propose_for(f, both, uses * step, t->length[a] + t->length[b], sfx_bitlen(total / uses));
 			}
 		}
+		memset(f->pair[a], 0, sizeof(f->pair[a]));
 	}
 	choose_strings(t, f);
 	index_strings(t);
@@ -288,10 +290,9 @@ find_strings(SfxSurfBuild *b, Trainer *t, uint32_t npaths)
 
 	if (f == NULL)
 		return false;
-	for (int round = 0; round < ROUNDS; round++)
+	for (int round = step > 1 ? 0 : ROUNDS / 2; round < ROUNDS; round++)
 	{
 		memset(t->count, 0, sizeof(t->count));
-		memset(f->pair, 0, sizeof(f->pair));
 		for (uint64_t i = 0; i < npaths; i += step)
 			count_path(t, f, b->pathbytes.p + dict[i].off, dict[i].len < SAMPLE / 8 ? dict[i].len : SAMPLE / 8);
 		if (!assign_lengths(b, t))

@@ -20,6 +20,7 @@
 
 #define ROUNDS	5
 #define NPROBE	200000
+#define PAGEKEYS	2500
 
 typedef struct Key
 {
@@ -276,7 +277,7 @@ describe(const SfxSurf *s)
 				   *to;
 	}			part[] = {
 		{"dense", s->dense, s->code}, {"edges", s->blocks, s->buckets}, {"buckets", s->buckets, s->select}, {"select", s->select, s->haspath},
-		{"haspath", s->haspath, s->ends}, {"ends", s->ends, s->kinds}, {"path numbers", s->kinds, s->starts},
+		{"haspath", s->haspath, s->ends}, {"ends", s->ends, s->once}, {"path numbers", s->once, s->starts},
 		{"pool", s->starts, s->suffixes}
 	};
 
@@ -295,7 +296,7 @@ describe(const SfxSurf *s)
  * per 64; the dense part at most 1/64 of the sparse one.
  */
 static double
-textbook_bits(void)
+textbook_bits(const Key *key, size_t n)
 {
 	static uint64_t edges[65536],
 				inner[65536];
@@ -309,9 +310,9 @@ textbook_bits(void)
 	memset(edges, 0, sizeof(edges));
 	memset(inner, 0, sizeof(inner));
 	inner[0] = 1;
-	for (size_t i = 0; i < nkeys; i++)
+	for (size_t i = 0; i < n; i++)
 	{
-		uint32_t	next = i + 1 < nkeys ? sfx_lcp(keys[i].s, keys[i].len, keys[i + 1].s, keys[i + 1].len) : 0,
+		uint32_t	next = i + 1 < n ? sfx_lcp(key[i].s, key[i].len, key[i + 1].s, key[i + 1].len) : 0,
 					cut = (lcp > next ? lcp : next) + 1;
 
 		height = cut > height ? cut : height;
@@ -331,7 +332,7 @@ textbook_bits(void)
 		if (dense * 64 <= sparse || dense + sparse < best)
 			best = dense + sparse;
 	}
-	return best / (double) nkeys;
+	return best;
 }
 
 static void
@@ -373,6 +374,39 @@ run_codes(bool integers, const unsigned (*bits)[2], size_t n)
 			describe(&s);
 		probe(&s, integers, best);
 		free(buf);
+	}
+}
+
+/* Filters as an index has them: a page of about PAGEKEYS neighbours each, without suffixes and with four real bits. */
+static void
+run_pages(void)
+{
+	for (unsigned real = 0; real <= 4; real += 4)
+	{
+		uint64_t	sum = 0;
+		double		textbook = 0,
+					t = now();
+
+		for (size_t from = 0; from < nkeys; from += PAGEKEYS)
+		{
+			SfxSurfAlloc alloc = {NULL, resize};
+			SfxSurfBuild b;
+			uint64_t	size;
+			size_t		n = nkeys - from < PAGEKEYS ? nkeys - from : PAGEKEYS;
+
+			sfx_surf_build_init(&b, &alloc, 0, real);
+			for (size_t i = from; i < from + n; i++)
+				sfx_surf_add(&b, keys[i].s, keys[i].len);
+			if (sfx_surf_size(&b, &size) != SFX_OK)
+				exit(1);
+			sfx_surf_build_free(&b);
+			sum += size;
+		}
+		t = now() - t;
+		for (size_t from = 0; from < nkeys; from += PAGEKEYS)
+			textbook += textbook_bits(keys + from, nkeys - from < PAGEKEYS ? nkeys - from : PAGEKEYS);
+		printf("  filters of %d keys, real %u: %.2f bits/key, planned in %.0f ns per key; the textbook structure: %.2f and suffixes\n", PAGEKEYS, real,
+			   8.0 * (double) sum / (double) nkeys, t / (double) nkeys, textbook / (double) nkeys);
 	}
 }
 
@@ -433,7 +467,8 @@ run(const char *name, bool integers)
 
 	split();
 	printf("%s: %zu keys, %zu absent; the textbook structure: %.2f bits/key and suffixes\n", name, nkeys, nabsent,
-		   textbook_bits());
+		   textbook_bits(keys, nkeys) / (double) nkeys);
+	run_pages();
 	run_codes(integers, bits, sizeof(bits) / sizeof(bits[0]));
 	if (!integers)
 	{
