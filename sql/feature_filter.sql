@@ -167,6 +167,36 @@ SELECT count(*) FROM flt_long WHERE t = 'same';
 CREATE INDEX ON flt_long USING surfidx (t) WITH (filter = 'cuckoo');
 CREATE INDEX ON flt_long USING surfidx (t) WITH (surf_hash_bits = 33);
 
+-- partial indexes, expressions, NULLs, descending columns, and leaves with a dictionary: what is there is not denied, most of what is not is
+CREATE TABLE flt_any (i int, d date, t text COLLATE "C");
+INSERT INTO flt_any SELECT nullif(g * 7919 % 100003 * 37, 370), CASE WHEN g % 50 > 0 THEN date '2000-01-01' + g * 7919 % 50021 * 3 END, '/usr/share/doc/package' || g * 13 || '/copyright' FROM generate_series(1, 12000) g;
+CREATE INDEX flt_part ON flt_any USING surfidx (i) WITH (filter = surf) WHERE i % 2 = 0;
+CREATE INDEX flt_expr ON flt_any USING surfidx ((i / 37 * 2), upper(t)) WITH (filter = surf);
+CREATE INDEX flt_null ON flt_any USING surfidx (d DESC NULLS LAST, i NULLS FIRST) WITH (filter = surf);
+CREATE INDEX flt_dict ON flt_any USING surfidx (t DESC) WITH (filter = surf, hope = alm_improved);
+SELECT index, (SELECT covered = leaves FROM surfidx_filters(index)) AS all_leaves, (SELECT count(*) FROM surfidx_dictionaries(index)) AS dictionaries
+	FROM unnest('{flt_part,flt_expr,flt_null,flt_dict}'::regclass[]) index ORDER BY 1;
+CREATE VIEW flt_any_answers AS SELECT bool_and(i % 2 <> 0 OR surfidx_may_contain('flt_part', i)) AS partial, bool_and(surfidx_may_contain('flt_expr', i / 37 * 2, upper(t)) AND
+	surfidx_may_contain('flt_expr', i / 37 * 2)) AS expression, bool_and(surfidx_may_contain('flt_null', d) AND surfidx_may_contain('flt_null', d, i) AND surfidx_may_contain_range('flt_null', d, d)) AS nulls,
+	bool_and(surfidx_may_contain('flt_dict', t) AND surfidx_may_contain_range('flt_dict', t, t || '!')) AS dictionary FROM flt_any;
+CREATE VIEW flt_any_absent AS SELECT count(*) FILTER (WHERE surfidx_may_contain('flt_part', g * 74 + 1)) < 60 AS partial,
+	count(*) FILTER (WHERE surfidx_may_contain('flt_expr', g * 2 + 1)) < 60 AS expression, count(*) FILTER (WHERE surfidx_may_contain_range('flt_null', date '2000-01-01' + g * 3 + 1, date '2000-01-01' + g * 3 + 2)) < 60 AS nulls,
+	count(*) FILTER (WHERE surfidx_may_contain_range('flt_dict', '/usr/share/doc/package' || g * 13 || '/x', '/usr/share/doc/package' || g * 13 || '/z')) < 60 AS dictionary
+	FROM generate_series(1, 1200) g;
+SELECT * FROM flt_any_answers;
+SELECT * FROM flt_any_absent;
+SELECT surfidx_count('flt_part') = (SELECT count(*) FROM flt_any WHERE i % 2 = 0) AS partial, surfidx_count('flt_expr', 100, 20000) = (SELECT count(*) FROM flt_any WHERE i / 37 * 2 BETWEEN 100 AND 20000) AS expression,
+	surfidx_count('flt_null', NULL, '2010-01-01') = (SELECT count(*) FROM flt_any WHERE d <= '2010-01-01') AS nulls, surfidx_count('flt_dict', '/usr/share/doc/package13', '/usr/share/doc/package26') =
+	(SELECT count(*) FROM flt_any WHERE t BETWEEN '/usr/share/doc/package13' AND '/usr/share/doc/package26') AS dictionary;
+-- new keys in leaves that have filters, and in the delta
+INSERT INTO flt_any SELECT -g * 7919 % 100003 * 37, date '1990-01-01' + g, '/usr/lib/package' || g * 13 FROM generate_series(1, 1500) g;
+SELECT count(surfidx_merge(index)) FROM unnest('{flt_part,flt_expr,flt_null,flt_dict}'::regclass[]) index;
+INSERT INTO flt_any SELECT -g * 37 - 1, date '1980-01-01' + g, '/usr/bin/package' || g * 13 FROM generate_series(1, 500) g;
+SELECT * FROM flt_any_answers;
+SELECT count(surfidx_check(index, true, true)) FROM unnest('{flt_part,flt_expr,flt_null,flt_dict}'::regclass[]) index;
+DROP VIEW flt_any_answers, flt_any_absent;
+DROP TABLE flt_any;
+
 DROP VIEW flt_wrong;
 DROP FUNCTION flt_ask, flt_counts;
 DROP TABLE flt, ref, flt_index, flt_u, flt_long;
