@@ -423,12 +423,14 @@ numeric_is_sound(const SfxStructure *s, const char *p, Size size)
 	return (head & 0x8000) != 0 || size >= VARHDRSZ + 2 * sizeof(head);
 }
 
+/* As many bytes as bits need; those left over in the last byte are 0, which the type's functions assert. */
 static bool
 bits_are_sound(const SfxStructure *s, const char *p, Size size)
 {
 	const VarBit *b = (const VarBit *) p;
 
-	return size >= VARBITHDRSZ + VARHDRSZ && b->bit_len >= 0 && VARBITTOTALLEN((Size) b->bit_len) <= size;
+	return size >= VARBITHDRSZ + VARHDRSZ && b->bit_len >= 0 && VARBITTOTALLEN((Size) b->bit_len) == size &&
+		(b->bit_len % BITS_PER_BYTE == 0 || ((uint8) p[size - 1] & (0xFF >> b->bit_len % BITS_PER_BYTE)) == 0);
 }
 
 static bool
