@@ -20,6 +20,7 @@ PG_FUNCTION_INFO_V1(surfidx_handler);
 int			sfx_guc_delta_size = 8192;
 double		sfx_guc_merge_ratio = 0.1;
 double		sfx_guc_run_ratio = 0.05;
+int			sfx_guc_idle_flush = 300;
 double		sfx_guc_merge_cost_delay = 0;
 int			sfx_guc_merge_cost_limit = 200;
 int			sfx_guc_delta_memory = 65536;
@@ -342,6 +343,12 @@ sfx_define_gucs(bool preloading)
 							 &sfx_guc_auto_merge,
 							 true,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.idle_flush",
+							"Time without inserts after which a delta that is read is merged; -1 never.",
+							"Readers ask for it: where nobody reads nobody waits.",
+							&sfx_guc_idle_flush,
+							300, -1, INT_MAX / 1000,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomRealVariable("surfidx.merge_cost_delay",
 							 "Time that a merge worker sleeps each time its page costs reach surfidx.merge_cost_limit; 0 never.",
 							 "Page costs are those of vacuum_cost_page_hit, _miss and _dirty.",

@@ -19,12 +19,14 @@
  */
 #include "merge.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #define IMAGE_SLOTS			256
 #define IMAGE_PROBES		8
@@ -57,6 +59,8 @@ struct SfxImage
 	uint32		nreserve;
 	uint32		reserve[IMAGE_RESERVE];
 	pg_atomic_uint64 last_used;
+	TimestampTz grown;			/* when readers last found more in the log: the start of a statement */
+	TimestampTz asked;			/* when one of them last asked for it to be merged (any may write it: advice) */
 	/* private images only */
 	struct SfxLocalNodes *local;
 };
@@ -587,6 +591,7 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 	{
 		SfxImage   *img;
 		bool		gone = false;
+		uint64		seen;
 
 		/* before the lock: under it, interrupts are held off */
 		CHECK_FOR_INTERRUPTS();
@@ -613,7 +618,10 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 			return NULL;
 		}
 		set_alloc(img, true);
+		seen = img->seen;
 		*r = catch_up(index, img, meta, g);
+		if (img->seen != seen)
+			img->grown = GetCurrentStatementStartTimestamp();
 		if (*r == CATCHUP_DONE)
 			need = img->seen;
 		else if (*r != CATCHUP_MORE)
@@ -686,6 +694,37 @@ sfx_image_killed(const SfxImage *img, SfxHorizon *horizon)
 {
 	sfx_horizon_raise(horizon, &img->horizon);
 	return img->killed;
+}
+
+bool
+sfx_image_idle(SfxImage *img)
+{
+	TimestampTz now = GetCurrentStatementStartTimestamp();
+
+	if (sfx_guc_idle_flush < 0 || img->local || img->delta.nentries == 0 ||
+		!TimestampDifferenceExceeds(Max(img->grown, img->asked), now, sfx_guc_idle_flush * 1000))
+		return false;
+	img->asked = now;
+	return true;
+}
+
+bool
+sfx_delta_is_idle(Relation index, const SfxMeta *meta)
+{
+	SfxImageKey key;
+	SfxImage   *img;
+	bool		gone = false;
+	bool		idle;
+
+	if (sfx_guc_idle_flush < 0 || shared == NULL || meta->gens[0].first == InvalidBlockNumber)
+		return false;
+	make_key(&key, index, meta, 0);
+	if ((img = slot_find(&key, LW_SHARED)) == NULL)
+		return false;
+	idle = is_current(index, img, meta, 0, &gone) &&
+		TimestampDifferenceExceeds(img->grown, GetCurrentTimestamp(), sfx_guc_idle_flush * 1000);
+	LWLockRelease(&img->lock);
+	return idle;
 }
 
 /* The image of that generation for a change, exclusively locked where that means something; NULL if there is none. */

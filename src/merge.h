@@ -15,6 +15,8 @@ extern bool sfx_merge_lock_held(Relation index);	/* by this backend */
 
 /* Called when the log grew by a page, holding no lock: wakes the worker or helps where a merge is due (policy.c). */
 extern void sfx_merge_pressure(Relation index);
+/* A reader has met a delta to which nobody appends any more (sfx_image_idle); no lock held but pins: asks for a merge, if anybody can make one. */
+extern void sfx_merge_idle(Relation index);
 /* Is a merge due, or at least worth its cost?  The worker asks before it merges. */
 extern bool sfx_merge_due(Relation index);
 /* Has the delta reached its bounds?  Has it outgrown them? */

@@ -13,12 +13,16 @@
  * each would otherwise outgrow the tree many times over.  The freed pages stay in the file, so a log kept small is the only
  * way to a small file.  Asking 3 needs the image, so only the worker asks, each time that the log has doubled.
  *
- * There is no idle flush: the worker is gone when nothing is due, and VACUUM merges whatever there is.
+ * And a delta to which nobody has appended for idle_flush is merged once somebody reads it: a lookup costs a quarter more with it.  It is the
+ * reader who asks.  So there is no timer, no process that waits, and nothing that an idle server would wake up for; a delta that nobody
+ * reads is VACUUM's.
  *-------------------------------------------------------------------------
  */
 #include "merge.h"
 #include "rewrite.h"
 
+#include "access/parallel.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
@@ -271,13 +275,29 @@ run_is_due(Relation index)
 	return meta.resume[SFX_RESUME_RUN].source != 0 || sfx_merge_run_due(index, &meta, 0) >= 0;
 }
 
+static bool
+is_idle(Relation index)
+{
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	return sfx_delta_is_idle(index, &meta);
+}
+
 bool
 sfx_merge_due(Relation index)
 {
 	DeltaSize	d;
 
 	measure(index, &d);
-	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || run_is_due(index);
+	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || run_is_due(index) || is_idle(index);
+}
+
+void
+sfx_merge_idle(Relation index)
+{
+	if (sfx_guc_auto_merge && !RecoveryInProgress() && !IsParallelWorker() && index->rd_createSubid == InvalidSubTransactionId)
+		(void) sfx_worker_request(index);
 }
 
 /* Somebody else is merging and does not keep up: let him. */

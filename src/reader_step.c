@@ -13,6 +13,7 @@
  *	R6	a snapshot that has expired meanwhile is an error.
  *-------------------------------------------------------------------------
  */
+#include "merge.h"
 #include "reader.h"
 #include "spare.h"
 
@@ -102,7 +103,8 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	SfxCursor	c;
-	bool		have;
+	bool		have,
+				idle;
 
 	b->gen = meta->gens[g].gen;
 	b->n = b->at = 0;
@@ -129,7 +131,10 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 		batch_add(b, &e);
 		have = forward(r) ? sfx_delta_next(d, a, &c) : sfx_delta_prev(d, a, &c);
 	}
+	idle = sfx_image_idle(img);
 	sfx_image_release(img);
+	if (idle)
+		sfx_merge_idle(r->index);
 	return true;
 }
 

@@ -509,6 +509,12 @@ extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc
 /* Log entries that went into it, dead ones included. */
 extern uint64 sfx_image_seen(const SfxImage *img);
 extern void sfx_image_release(SfxImage *img);
+/*
+ * Has nobody appended for surfidx.idle_flush, as far as this statement can tell without asking the clock?  True once in that time: the caller, once he has
+ * released the image, asks for a merge.  The worker looks more closely (no image held).
+ */
+extern bool sfx_image_idle(SfxImage *img);
+extern bool sfx_delta_is_idle(Relation index, const SfxMeta *meta);
 /* Are there entries of UPDATEs that changed no key? */
 extern bool sfx_image_unchanged(const SfxImage *img);
 /* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
@@ -651,6 +657,7 @@ extern double sfx_guc_merge_ratio;
 extern double sfx_guc_run_ratio;
 extern int	sfx_guc_delta_memory;	/* kB of shared memory for images */
 extern bool sfx_guc_auto_merge;		/* start workers */
+extern int	sfx_guc_idle_flush;		/* s; -1: never */
 extern double sfx_guc_merge_cost_delay; /* ms that a worker sleeps ... */
 extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...; 0 ms: never */
 extern int	sfx_opt_delta_size(Relation index); /* kB */
