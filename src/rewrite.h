@@ -31,6 +31,12 @@ typedef struct SfxMergeStats
 	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
 } SfxMergeStats;
 
+static inline SfxPos
+sfx_entry_pos(const SfxEntry *e)
+{
+	return (SfxPos) {e->key, e->keylen, e->tid};
+}
+
 /* The entries of one generation or run in order, copied out of its image or leaves chunk by chunk. */
 #define SFX_SOURCE_CHUNK	512
 #define SFX_SOURCE_BYTES	65536
@@ -94,9 +100,10 @@ extern void sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats);
 /* The block of child i; where the root is a leaf, its own. */
 extern BlockNumber sfx_group_leaf(const SfxGroup *group, int i);
 
-/* The group's fences: its low one, and its high one (false: infinity). */
+/* The group's fences: its low one, and its high one (false: infinity); the latter of any child. */
 extern SfxPos sfx_group_low(const SfxGroup *group);
 extern bool sfx_group_high(const SfxGroup *group, SfxPos *high);
+extern bool sfx_group_child_high(const SfxGroup *group, int child, SfxPos *high);
 
 /*
  * Rewrite the group with the entries of src (may be NULL) and without those whose

@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ * group.c - neighbouring leaves below one parent: finding them, their fences, what lies behind them
+ *-------------------------------------------------------------------------
+ */
+#include "dict.h"
+#include "rewrite.h"
+
+#define PREFETCH_LEAVES		8
+
+void
+sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno,
+			  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf)
+{
+	Buffer		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
+	bool		valid;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	valid = sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, 0);
+	memcpy(copy, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	if (!valid)
+		sfx_corrupt(index, blkno, "a downlink leads to a page that is no leaf");
+	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), order) < 0)
+		sfx_corrupt(index, blkno, "leaf header or directory");
+}
+
+/* The page of that level that holds pos, and the child of it that does. */
+static BlockNumber
+find_downlink(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+			  BlockNumber *child)
+{
+	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, false, level);
+	BlockNumber blkno = BufferGetBlockNumber(buf);
+	SfxInner	inner;
+	uint64_t	count;
+	int			i;
+
+	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
+		(i = sfx_inner_find(&inner, pos)) < 0 ||
+		sfx_inner_child(&inner, i, child, &count) < 0)
+		sfx_corrupt(index, blkno, "inner page search");
+	UnlockReleaseBuffer(buf);
+	return blkno;
+}
+
+/* Rule T3's healing: is the parent itself known one level up, and that page on the next one? */
+static void
+check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode *node)
+{
+	const SfxPos *pos = &node->children[0].low;
+	BlockNumber page = node->blkno;
+
+	for (int level = node->level; level < sfx_meta_run(index, meta, node->run)->level && !SFX_MUTANT("no healing"); level++)
+	{
+		BlockNumber child;
+		BlockNumber above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+
+		if (child != page)
+		{
+			sfx_tree_post(index, order, meta, node->run, level, pos);
+			/* that page may have been split */
+			above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+		}
+		page = above;
+	}
+}
+
+/* The child that holds pos. */
+static int
+find_child(const SfxNode *node, const SfxOrder *order, const SfxPos *pos)
+{
+	int			lo = 0,
+				hi = node->nchildren;
+
+	while (hi - lo > 1)
+	{
+		int			mid = (lo + hi) / 2;
+
+		if (sfx_order_cmp_pos(order, &node->children[mid].low, pos) <= 0)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void
+sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos, SfxKeptNode *kept)
+{
+	group->index = index;
+	group->order = order;
+	group->meta = meta;
+	group->horizon.xid = InvalidTransactionId;
+	group->horizon.catalog = false;
+	group->heap = NULL;
+	group->joined = false;
+	group->run = run;
+	group->has_node = sfx_meta_run(index, meta, run)->level > 0;
+	group->from = 0;
+	if (group->has_node)
+	{
+		/* one that is kept was checked when it was loaded */
+		if (kept == NULL || !sfx_kept_load(kept, index, order, meta, run, pos, &group->node))
+		{
+			if (kept == NULL)
+				sfx_tree_load(index, order, meta, run, pos, 1, &group->node);
+			check_posted(index, order, meta, &group->node);
+		}
+		group->from = find_child(&group->node, order, pos);
+	}
+	group->to = group->from + 1;
+}
+
+/*
+ * Where leaves grow by a few percent no number of leaves that a record takes ends with a full page: n become n + 1.  That page is written twice then, which
+ * is less than what it would leave empty.  (It is known by its number of entries; another leaf with as many does no harm.)
+ */
+void
+sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats)
+{
+	if (!group->has_node || group->from == 0 || stats->last_entries == 0 ||
+		group->node.children[group->from - 1].count != stats->last_entries)
+		return;
+	group->from--;
+	group->joined = true;
+}
+
+BlockNumber
+sfx_group_leaf(const SfxGroup *group, int i)
+{
+	return group->has_node ? group->node.children[i].blkno :
+		sfx_meta_run(group->index, group->meta, group->run)->root;
+}
+
+SfxPos
+sfx_group_low(const SfxGroup *group)
+{
+	SfxPos		min = {(const uint8_t *) "", 0, 0};
+
+	return group->has_node ? group->node.children[group->from].low : min;
+}
+
+bool
+sfx_group_child_high(const SfxGroup *group, int child, SfxPos *high)
+{
+	if (!group->has_node)
+		return false;
+	if (child + 1 < group->node.nchildren)
+		*high = group->node.children[child + 1].low;
+	else if (group->node.high_inf)
+		return false;
+	else
+		*high = group->node.high;
+	return true;
+}
+
+bool
+sfx_group_high(const SfxGroup *group, SfxPos *high)
+{
+	return sfx_group_child_high(group, group->to - 1, high);
+}
+
+/* The node is as it was before the swap: its children behind the group are still the ones that it had. */
+void
+sfx_group_prefetch(const SfxGroup *g, const SfxSource *src)
+{
+	int			child = g->to;
+	int			asked = 0;
+
+	if (!g->has_node)
+		return;
+	for (int i = src->at; i < src->n && child < g->node.nchildren && asked < PREFETCH_LEAVES;)
+	{
+		SfxPos		pos = sfx_entry_pos(&src->entry[i]);
+		SfxPos		high;
+
+		if (sfx_order_cmp_pos(g->order, &pos, &g->node.children[child].low) < 0)
+			i++;
+		else
+		{
+			if (!sfx_group_child_high(g, child, &high) || sfx_order_cmp_pos(g->order, &pos, &high) < 0)
+			{
+				(void) PrefetchBuffer(g->index, MAIN_FORKNUM, g->node.children[child].blkno);
+				asked++;
+			}
+			child++;
+		}
+	}
+}
