@@ -1,13 +1,14 @@
 #!/bin/bash
 # The write path beside btree: CPU and WAL per inserted row, merges included, and what the index has grown to.
 #
-#	bench/write.sh [--rows n] [--runs n] [--full | --clients | --churn | --recovery | --zipf] [--secs n] [--out file.tsv] [key set]...
+#	bench/write.sh [--rows n] [--runs n] [--full | --clients | --latency | --churn | --recovery | --zipf] [--secs n] [--out file.tsv] [key set]...
 #
 #	key sets	int8 uuid4 hostmail serial (default: all), and those of bench/schema.sql
 #	--rows n	rows in the table before (default 2000000)
 #	--runs n	times that each thing is measured, no index, btree and surfidx in turn (default 3); +100 % is measured once
 #	--full		10000000 rows, +10 % in ten steps of 1 % with a checkpoint before each, and nothing else
 #	--clients	instead: single-row inserts by 1, 2, 4 and 8 clients, serial and random, --secs each (default 10)
+#	--latency	instead: the same by 2 clients, random, with a delta of 256 kB, so that merges run nearly all the time: p99 and maximum
 #	--churn		instead: updates of the indexed column by 2 clients for --secs (default 120) with autovacuum on: size beside fresh
 #	--recovery	instead: SIGKILL with a full delta; seconds until the server answers again, and of the first scan
 #	--zipf		instead: lookups of which most go to the newest tenth of the rows, that tenth in the delta or merged: what a merge that leaves
@@ -27,6 +28,7 @@ runs=3
 secs=
 full=
 clients=
+latency=
 churn=
 recovery=
 zipf=
@@ -40,6 +42,7 @@ while [ $# -gt 0 ]; do
 		--secs) secs=$2; shift ;;
 		--full) full=1; rows=10000000 ;;
 		--clients) clients=1 ;;
+		--latency) latency=1 ;;
 		--churn) churn=1 ;;
 		--recovery) recovery=1 ;;
 		--zipf) zipf=1 ;;
@@ -111,33 +114,35 @@ wait_for_worker()
 # run_clients pattern am number
 run_clients()
 {
-	local log
+	local log merges
 
-	sql -c "CALL bench.client_table('$1', '$2')" -c "VACUUM ANALYZE c" -c CHECKPOINT
+	sql -c "CALL bench.client_table('$1', '$2', '${latency:+WITH (delta_size = 256)}')" -c "VACUUM ANALYZE c" -c CHECKPOINT
 	rm -f "$WORK"/tx.*
 	# the CPU of backends counts when they have ended
 	sql -c "TRUNCATE bench.cpu_mark" -c "INSERT INTO bench.cpu_mark SELECT ended FROM bench.all_cpu()"
 	pgbench -n -f "$WORK/$1.pgbench" -M prepared -c "$3" -j "$3" -T "${secs:-10}" -l --log-prefix="$WORK/tx" >"$WORK/pgbench.out" 2>&1 ||
 		{ cat "$WORK/pgbench.out" >&2; return 1; }
-	[ "$2" != surfidx ] || { wait_for_worker; sql -c "SELECT surfidx_merge('c_k')" >/dev/null; }
+	merges=NULL
+	[ "$2" != surfidx ] || { wait_for_worker; merges=$(psql -X -A -t -c "SELECT merges FROM surfidx_meta('c_k')"); sql -c "SELECT surfidx_merge('c_k')" >/dev/null; }
 	wait_for_worker
-	log=$(cat "$WORK"/tx.* | cut -d ' ' -f 3 | sort -n | awk '{t[NR] = $1} END {print t[int(NR * 0.5) + 1], t[int(NR * 0.99) + 1], t[NR], NR}')
+	log=$(cat "$WORK"/tx.* | cut -d ' ' -f 3 | sort -n | awk '{t[NR] = $1} END {print t[int(NR * 0.5) + 1], t[int(NR * 0.99) + 1], t[int(NR * 0.999) + 1], t[NR], NR}')
 	# shellcheck disable=SC2086
 	set -- "$1" "$2" "$3" $log
 	sql -c "INSERT INTO bench.client_run SELECT '$1', '$2', $3, $(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$WORK/pgbench.out"),
-		((SELECT ended FROM bench.all_cpu()) - ended) / 1e3 / $7, $4, $5, $6 FROM bench.cpu_mark"
+		((SELECT ended FROM bench.all_cpu()) - ended) / 1e3 / $8, $4, $5, $6, $7, $merges FROM bench.cpu_mark"
 	[ "$2" != surfidx ] || sql -c "SELECT surfidx_check('c_k', true)" >/dev/null
 }
 
 write_clients()
 {
-	local pattern i am n
+	local patterns='serial random' numbers='1 2 4 8' pattern i am n
 
+	[ -z "$latency" ] || { patterns=random; numbers=2; }
 	echo "INSERT INTO c VALUES (nextval('c_seq'));" >"$WORK/serial.pgbench"
 	printf '%s\n' '\set r random(1, 9000000000000000000)' 'INSERT INTO c VALUES (:r);' >"$WORK/random.pgbench"
-	for pattern in serial random; do
+	for pattern in $patterns; do
 		for ((i = 0; i < runs; i++)); do
-			for n in 1 2 4 8; do
+			for n in $numbers; do
 				for am in none btree surfidx; do
 					run_clients $pattern $am $n
 				done
@@ -148,7 +153,8 @@ write_clients()
 		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu_us)) AS \"CPU us per insert\",
 		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY p50)) AS \"median us\",
 		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY p99)) AS \"p99 us\",
-		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY max)) AS \"max us\"
+		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY p999)) AS \"p99.9 us\",
+		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY max)) AS \"max us\", min(merges) AS merges
 		FROM bench.client_run GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
 }
 
@@ -274,7 +280,7 @@ export PGOPTIONS="-c client_min_messages=warning"
 sql -f bench/schema.sql
 sql -f bench/write.sql
 echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs; median (least-greatest) of $runs"
-if [ -n "$clients" ]; then
+if [ -n "$clients$latency" ]; then
 	write_clients
 elif [ -n "$churn" ]; then
 	write_churn

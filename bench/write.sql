@@ -104,12 +104,12 @@ INSERT INTO bench.ordered_metric (metric)
 
 /* ---- clients ---- */
 
-CREATE TABLE bench.client_run (pattern text, am text, clients int, tps float8, cpu_us float8, p50 float8, p99 float8, max float8);
+CREATE TABLE bench.client_run (pattern text, am text, clients int, tps float8, cpu_us float8, p50 float8, p99 float8, p999 float8, max float8, merges int);
 
 CREATE TABLE bench.cpu_mark (ended bigint);
 
 -- A table with a million rows and the index; pattern serial or random.
-CREATE PROCEDURE bench.client_table(pattern text, am text)
+CREATE PROCEDURE bench.client_table(pattern text, am text, options text)
 LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE IF EXISTS c;
@@ -119,7 +119,7 @@ BEGIN
 	CREATE TABLE c (k int8);
 	EXECUTE format('INSERT INTO c SELECT %s FROM c_start', CASE pattern WHEN 'serial' THEN 'i' ELSE 'r' END);
 	IF am <> 'none' THEN
-		EXECUTE format('CREATE INDEX c_k ON c USING %I (k)', am);
+		EXECUTE format('CREATE INDEX c_k ON c USING %I (k) %s', am, CASE am WHEN 'surfidx' THEN options ELSE '' END);
 	END IF;
 END
 $$;

@@ -63,7 +63,7 @@ foreach my $sql (
 	'CREATE INDEX CONCURRENTLY m_i2 ON m USING surfidx (i)',
 	"ALTER TABLE m ADD COLUMN c int DEFAULT 1",
 	'UPDATE m SET i = i + 1 WHERE i < 100',
-	"SELECT count(*) FROM pg_create_logical_replication_slot('slot', 'test_decoding', true)",
+	"SELECT count(*) FROM pg_create_logical_replication_slot('slot', 'test_decoding', true); INSERT INTO m (i) VALUES (-1); SELECT count(*) FROM pg_logical_slot_get_changes('slot', NULL, NULL)",
 	'DROP INDEX CONCURRENTLY IF EXISTS m_i')
 {
 	$db = start_merge() unless is_merging($db);
