@@ -30,6 +30,8 @@ sfx_kept_end(SfxKeptNode *kept)
 static bool
 is_same(const SfxKeptNode *kept, BlockNumber blkno, Page page)
 {
+	if (SFX_MUTANT("parent kept unseen"))
+		return kept->valid && kept->node.blkno == blkno;
 	return kept->valid && kept->node.blkno == blkno && SfxPageBodyLen(page) == kept->node.len &&
 		memcmp(SfxPageGetTail(page), SfxPageGetTail((Page) kept->page), sizeof(SfxPageTail)) == 0 &&
 		memcmp(SfxPageBody(page), SfxPageBody((Page) kept->page), kept->node.len) == 0;

@@ -176,6 +176,20 @@ scenario 'a merge that waited for its lock while VACUUM went by', ['metapage bef
 	sound('t_k');
 };
 
+scenario 'a parent that VACUUM changes between two groups of a merge', ['parent kept unseen'], sub {
+	build(20000, 'CREATE INDEX t_s ON t USING surfidx (s) WITH (hope = off)');
+	sql("SELECT surfidx_merge('t_s'); ALTER INDEX t_s SET (merge_ratio = 10)");
+	sql("INSERT INTO t SELECT g, md5(g::text), g FROM generate_series(20001, 24000) g; DELETE FROM t WHERE s > 'b'");
+	arm('group merged', 'wait');
+	my $m = start("SELECT surfidx_merge('t_s')");
+	wait_at('group merged');
+	vacuum_only();
+	release('group merged');
+	like(finish($m), qr{^\d+$}, 'the merge goes on');
+	is(sql("SELECT surfidx_count('t_s')"), sql('SELECT count(*) FROM t'), 'each entry is counted once');
+	sound('t_s');
+};
+
 scenario 'the same key at the same TID again', ['flag means pair'], sub {
 	build(0, 'CREATE INDEX t_k ON t USING surfidx (k)');
 	sql('INSERT INTO t VALUES (5)');
