@@ -102,7 +102,7 @@ stage_core()
 			fail "compiling $src"
 			continue
 		fi
-		(cd "$WORK" && as_user timeout 300 "./$name") >"$WORK/$name.tap" 2>&1
+		(cd "$WORK" && as_user timeout 900 "./$name") >"$WORK/$name.tap" 2>&1
 		status=$?
 		count_tap "$src" "$WORK/$name.tap" $status
 	done
@@ -124,7 +124,7 @@ replay_corpora()
 			continue
 		fi
 		cp -r "src/core/fuzz/corpus/$name" "$WORK/corpus_$name"
-		(cd "$WORK" && as_user timeout 300 "./fuzz_$name" "$name" "corpus_$name"/*) >"$WORK/fuzz_$name.tap" 2>&1
+		(cd "$WORK" && as_user timeout 900 "./fuzz_$name" "$name" "corpus_$name"/*) >"$WORK/fuzz_$name.tap" 2>&1
 		status=$?
 		count_tap "$src" "$WORK/fuzz_$name.tap" $status
 	done
@@ -233,7 +233,7 @@ stage_stops()
 	chown -R "$(test_user)" "$WORK/server"
 	for file in "$WORK"/t/stops/*.pl; do
 		name=$(basename "$file" .pl)
-		(cd "$WORK" && as_user env PG_CONFIG="$TEST_PG_CONFIG" TMPDIR="$WORK" timeout -k 10 300 perl "t/stops/$name.pl") \
+		(cd "$WORK" && as_user env PG_CONFIG="$TEST_PG_CONFIG" TMPDIR="$WORK" timeout -k 10 900 perl "t/stops/$name.pl") \
 			>"$WORK/stops_$name.tap" 2>&1
 		status=$?
 		count_tap "t/stops/$name.pl" "$WORK/stops_$name.tap" $status
