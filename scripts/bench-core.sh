@@ -25,8 +25,6 @@ done
 ${CC:-cc} $flags src/core/bench/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_inner.c "$dir"/*.o -lm -o "$dir/inner"
-# bench_table.c contains leaf.c
-rm "$dir/leaf.o"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_table.c "$dir"/*.o -lm -o "$dir/table"
 case "$*" in

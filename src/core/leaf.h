@@ -150,7 +150,7 @@ typedef struct SfxLeaf
 	const SfxOrder *order;		/* NULL: byte order */
 	uint32_t	dictno;			/* the dictionary that it names; 0: none */
 	const SfxHope *dict;		/* for the caller to fill in */
-	/* private to leaf.c */
+	/* private: leaf_block.h */
 	uint32_t	priv[12];
 } SfxLeaf;
 

@@ -9,7 +9,7 @@
  * Strings come without a dictionary and with one of each scheme that indexes choose from, trained on a sample of the rests that the pages without
  * one have; its bytes count.
  * Times are those of pages in the cache, best of several rounds: find is the way to a key's number in a leaf, lookup the entry
- * itself; decode is per entry, with TID and key bytes, ints its integer alone.  Bytes are those of 8 KB pages.  leaf.c is part of this file: only the reader knows where a stream ends.
+ * itself; decode is per entry, with TID and key bytes, ints its integer alone.  Bytes are those of 8 KB pages.  Where a stream ends only the reader knows (leaf_block.h).
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -18,7 +18,7 @@
 
 #include "bench.h"
 #include "../cpu.h"
-#include "../leaf.c"
+#include "../leaf_block.h"
 
 #define PAGE		8192
 #define CAPACITY	(PAGE - 48)	/* without page header and tail */
@@ -376,9 +376,9 @@ account(void *ctx, const SfxLeafOut *o)
 		abort();
 	for (int b = 0; b < l.nblocks; b++)
 	{
-		if (open_block(&l, b, &k) != SFX_OK || open_lists(&k, 0, 0, &lists) != SFX_OK)
+		if (sfx_leaf_open_block(&l, b, &k) != SFX_OK || sfx_leaf_open_lists(&k, 0, 0, &lists) != SFX_OK)
 			abort();
-		end = tids_end(&k, &lists);
+		end = sfx_leaf_tids_end(&k, &lists);
 		if (k.kind == SFX_BLK_FIXED)
 			s->intcodec[k.fix.ints.codec]++;
 		else
@@ -490,9 +490,9 @@ time_find(Kind kind, long npages)
 			bool		equal = false;
 
 			if (open_leaf(&l, hot[where[i]], hotlen[where[i]]) != SFX_OK ||
-				open_block(&l, sfx_leaf_find_block(&l, &pos[i]), &k) != SFX_OK)
+				sfx_leaf_open_block(&l, sfx_leaf_find_block(&l, &pos[i]), &k) != SFX_OK)
 				abort();
-			sum += find_lo(&l, &k, &pos[i], &equal);
+			sum += sfx_leaf_find_lo(&l, &k, &pos[i], &equal);
 			sum += equal;
 		}
 		t = (now() - t) / PROBES;
@@ -568,7 +568,7 @@ time_decode(long npages, double *ints, double *entries)
 			for (int b = 0; b < l.nblocks; b++)
 				if (round % 2)
 				{
-					if (open_block(&l, b, &k) == SFX_OK && k.kind == SFX_BLK_FIXED)
+					if (sfx_leaf_open_block(&l, b, &k) == SFX_OK && k.kind == SFX_BLK_FIXED)
 						sum += sfx_int_read(&k.fix.ints, 0, k.nkeys, v) + (long) v[k.nkeys / 2];
 				}
 				else

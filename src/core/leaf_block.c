@@ -1,0 +1,318 @@
+/*-------------------------------------------------------------------------
+ * leaf_block.c - the streams of one block of a leaf (layout: leaf.c)
+ *-------------------------------------------------------------------------
+ */
+#include "leaf_block.h"
+
+#include "intcodec.h"
+#include "tidcodec.h"
+
+int
+sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k)
+{
+	uint32_t	from,
+				to;
+	const uint8_t *p;
+	int			flags;
+	int			r;
+
+	if (b < 0 || b >= l->nblocks)
+		return SFX_CORRUPT;
+	from = sfx_get16(slot(l, b));
+	to = b + 1 < l->nblocks ? sfx_get16(slot(l, b + 1)) : l->len;
+	if (from < l->priv[PV_BLOCKS] || to > l->len || from >= to)
+		return SFX_CORRUPT;
+	p = l->body + from;
+	k->end = l->body + to;
+	flags = *p++;
+	k->kind = flags & SFX_BLK_KIND;
+	k->dups = (flags & SFX_BLK_DUPS) != 0;
+	k->haspay = (flags & SFX_BLK_PAYLOAD) != 0;
+	k->nkeys = 1;
+	if ((flags & ~SFX_BLK_FLAGS) || k->kind > SFX_BLK_STRING || k->end - p < 3 ||
+		(l->order && k->kind == SFX_BLK_FIXED))
+		return SFX_CORRUPT;
+	if (k->kind != SFX_BLK_ONE)
+		k->nkeys = 1 + *p++;
+	k->nent = k->nkeys;
+	if (k->dups)
+		k->nent = 1 + *p++ + (flags & SFX_BLK_NENT_HI ? 256 : 0);
+	else if (flags & SFX_BLK_NENT_HI)
+		return SFX_CORRUPT;
+	if (k->nent < k->nkeys || !sfx_len_get(&p, k->end, &k->prefixlen) ||
+		(ptrdiff_t) k->prefixlen > k->end - p ||
+		l->priv[PV_PREFIXLEN] + k->prefixlen > SFX_MAX_ENTRY)
+		return SFX_CORRUPT;
+	k->prefix = p;
+	p += k->prefixlen;
+	if (k->kind == SFX_BLK_FIXED)
+	{
+		r = sfx_fix_open(&k->fix, p, (size_t) (k->end - p), k->nkeys);
+		p = k->fix.end;
+	}
+	else if (k->kind == SFX_BLK_STRING)
+	{
+		r = sfx_str_open(&k->str, p, (size_t) (k->end - p), k->nkeys, l->dict);
+		p = k->str.end;
+	}
+	else
+		r = SFX_OK;
+	k->ends = p;
+	return r;
+}
+
+/* The same for pos; the first from keys are known to be smaller. */
+int
+sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, const SfxPos *pos, bool *equal)
+{
+	int			c;
+
+	if (k->kind == SFX_BLK_STRING)
+		return sfx_str_search_order(&k->str, k->prefix, k->prefixlen, from, near, l->order, pos->key, pos->len, equal);
+	c = from > 0 ? -1 : sfx_order_cmp(l->order, k->prefix, k->prefixlen, pos->key, pos->len);
+	*equal = c == 0;
+	return c < 0;
+}
+
+/* The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.  (byte order) */
+int
+sfx_leaf_search(const Block *k, const Target *t, bool *equal)
+{
+	const uint8_t *key = t->key;
+	uint32_t	len = t->len;
+	int			side = t->side;
+
+	*equal = false;
+	if (side == 0)
+		side = strip(&key, &len, k->prefix, k->prefixlen);
+	if (side != 0)
+		return side < 0 ? 0 : k->nkeys;
+	if (k->kind == SFX_BLK_FIXED)
+		return sfx_fix_search(&k->fix, key, len, equal);
+	if (k->kind == SFX_BLK_STRING)
+		return sfx_str_search(&k->str, key, len, equal);
+	*equal = len == 0;
+	return len > 0;
+}
+
+/* The number of keys in the block that are < lo. */
+int
+sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, const SfxPos *lo, bool *equal)
+{
+	Target		t;
+
+	if (l->order)
+		return sfx_leaf_search_order(l, k, 0, false, lo, equal);
+	t = make_target(l, lo);
+	return sfx_leaf_search(k, &t, equal);
+}
+
+/* Does the TID codec need the ends of the posting lists?  (The low three bits of the first byte are the codec's number.) */
+static inline bool
+tids_need_ends(const Block *k, const uint8_t *tids)
+{
+	return tids < k->end && k->nent > 1 && (*tids & 7) == SFX_TID_POSTING;
+}
+
+/*
+ * Where the TIDs stand, and the ends of the posting lists: at least those of keys [from - 1, to).
+ * A point lookup wants two of them, and most TID codecs none.
+ */
+int
+sfx_leaf_open_lists(const Block *k, int from, int to, Lists *s)
+{
+	uint64_t	v[SFX_INT_MAX];
+	int			n = k->nkeys - 1;
+	uint64_t	prev = 0;
+	uint64_t	most = (uint64_t) (k->nent - k->nkeys);
+	size_t		len = (size_t) (k->end - k->ends);
+	int			r;
+
+	s->tids = k->ends;
+	s->endsarg = NULL;
+	s->nlists = k->nent;
+	if (!k->dups)
+		return SFX_OK;
+	s->ends[n] = (uint16_t) k->nent;
+	if (n > 0)
+	{
+		r = sfx_int_size(k->ends, len, n);
+		if (r < 0 || (size_t) r > len)
+			return SFX_CORRUPT;
+		s->tids += r;
+	}
+	if (tids_need_ends(k, s->tids))
+	{
+		s->endsarg = s->ends;
+		s->nlists = k->nkeys;
+		from = 0;
+		to = n;
+	}
+	from = from > 0 ? from - 1 : 0;
+	to = to < n ? to : n;
+	if (from >= to)
+		return SFX_OK;
+	if (sfx_int_decode(k->ends, len, n, from, to, v) != SFX_OK)
+		return SFX_CORRUPT;
+	for (int i = from; i < to; i++)
+	{
+		if (v[i - from] < prev || v[i - from] > most)
+			return SFX_CORRUPT;
+		prev = v[i - from];
+		s->ends[i] = (uint16_t) (prev + (uint64_t) i + 1);
+	}
+	return SFX_OK;
+}
+
+int
+sfx_leaf_decode_tids(const Block *k, const Lists *s, int from, int to, uint64_t *out)
+{
+	size_t		len = (size_t) (k->end - s->tids);
+
+	if (from >= to)
+		return SFX_OK;
+	if (k->nent > 1)
+		return sfx_tid_decode(s->tids, len, k->nent, s->endsarg, s->nlists, from, to, out);
+	if (len < 6)
+		return SFX_CORRUPT;
+	out[0] = sfx_get_tid(s->tids);
+	return SFX_OK;
+}
+
+/* Where the TIDs end; NULL if they are broken. */
+const uint8_t *
+sfx_leaf_tids_end(const Block *k, const Lists *s)
+{
+	size_t		len = (size_t) (k->end - s->tids);
+	int			r = k->nent > 1 ? sfx_tid_size(s->tids, len, k->nent, s->endsarg, s->nlists) : 6;
+
+	return r < 0 || (size_t) r > len ? NULL : s->tids + r;
+}
+
+/* Bounds of the payloads [from, to), counted from the start of the payload bytes. */
+int
+sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out)
+{
+	const uint8_t *p = sfx_leaf_tids_end(k, s);
+	uint64_t	v[SFX_BLOCK_ENTRIES];
+	uint64_t	prev = 0;
+	uint64_t	most;
+
+	if (p == NULL)
+		return SFX_CORRUPT;
+	for (int at = 0; k->nent > 1 && at < k->nent; at += SFX_INT_MAX)
+	{
+		int			n = k->nent - at < SFX_INT_MAX ? k->nent - at : SFX_INT_MAX;
+		int			r = sfx_int_size(p, (size_t) (k->end - p), n);
+
+		if (r < 0 || r > k->end - p ||
+			sfx_int_decode(p, (size_t) (k->end - p), n, 0, n, v + at) != SFX_OK)
+			return SFX_CORRUPT;
+		p += r;
+	}
+	most = (uint64_t) (k->end - p);
+	if (k->nent == 1)
+		v[0] = most;
+	out->payload = p;
+	for (int i = 0; i < to; i++)
+	{
+		if (v[i] < prev || v[i] > most)
+			return SFX_CORRUPT;
+		if (i >= from)
+		{
+			out->payoff[i - from] = (uint32_t) prev;
+			out->payoff[i - from + 1] = (uint32_t) v[i];
+		}
+		prev = v[i];
+	}
+	return SFX_OK;
+}
+
+int
+sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info)
+{
+	Block		k;
+	Lists		s;
+	const uint8_t *end;
+
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_open_lists(&k, 0, 0, &s) != SFX_OK || (end = sfx_leaf_tids_end(&k, &s)) == NULL)
+		return SFX_CORRUPT;
+	info->nkeys = k.nkeys;
+	info->nent = k.nent;
+	info->keycodec = k.kind == SFX_BLK_ONE ? SFX_KEYS_ONE :
+		k.kind == SFX_BLK_FIXED ? (SfxKeyCodec) k.fix.ints.codec : k.str.coded ? SFX_KEYS_HOPE : SFX_KEYS_FRONT;
+	info->tidcodec = k.nent > 1 ? *s.tids & 7 : 0;
+	info->head = (uint32_t) (k.prefix - (l->body + sfx_get16(slot(l, b))));
+	info->keys = (uint32_t) (k.ends - k.prefix);
+	info->lists = (uint32_t) (s.tids - k.ends);
+	info->tids = (uint32_t) (end - s.tids);
+	info->payload = (uint32_t) (k.end - end);
+	return SFX_OK;
+}
+
+int
+sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out)
+{
+	Block		k;
+	Lists		s;
+
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_open_lists(&k, 0, 0, &s) != SFX_OK ||
+		sfx_leaf_decode_tids(&k, &s, 0, k.nent, out) != SFX_OK)
+		return SFX_CORRUPT;
+	return k.nent;
+}
+
+/* Multiples of width, two at a time. */
+static inline void
+fill_keyoff(int n, uint32_t width, uint32_t *keyoff)
+{
+	uint32_t	two[2] = {0, width};
+
+	for (int i = 0; i + 2 <= n; i += 2)
+	{
+		memcpy(keyoff + i, two, sizeof(two));
+		two[0] += 2 * width;
+		two[1] += 2 * width;
+	}
+	keyoff[n - n % 2] = (uint32_t) (n - n % 2) * width;
+	keyoff[n] = (uint32_t) n * width;
+}
+
+/* Materialise keys [from, to), from < to, with their prefixes. */
+int
+sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBlock *out)
+{
+	uint32_t	p = l->priv[PV_PREFIXLEN];
+	uint32_t	prefixlen = p + k->prefixlen;
+	int			n = to - from;
+
+	memcpy(out->keys, l->body + l->priv[PV_PREFIX], p);
+	memcpy(out->keys + p, k->prefix, k->prefixlen);
+	out->width = prefixlen;
+	if (k->kind == SFX_BLK_STRING)
+	{
+		out->width = 0;
+		return sfx_str_decode(&k->str, from, to, prefixlen, out->keys, sizeof(out->keys), out->keyoff,
+							  l->body + l->len);
+	}
+	if (k->kind == SFX_BLK_FIXED)
+	{
+		out->width += (uint32_t) k->fix.width;
+		if (out->width > SFX_MAX_ENTRY || (uint64_t) out->width * (uint32_t) n + 16 > sizeof(out->keys) ||
+			sfx_fix_decode(&k->fix, from, to, prefixlen, out->keys) != SFX_OK)
+			return SFX_CORRUPT;
+	}
+	fill_keyoff(n, out->width, out->keyoff);
+	return SFX_OK;
+}
+
+int
+sfx_leaf_codes(const SfxLeaf *l, int b, SfxCodes *c)
+{
+	Block		k;
+
+	c->n = 0;
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK)
+		return SFX_CORRUPT;
+	return k.kind == SFX_BLK_STRING ? sfx_str_codes(&k.str, l->priv[PV_PREFIXLEN] + k.prefixlen, c) : SFX_OK;
+}

@@ -1,0 +1,410 @@
+/*-------------------------------------------------------------------------
+ * leaf_read.c - reading the entries between two positions, and counting them
+ *-------------------------------------------------------------------------
+ */
+#include "leaf_block.h"
+
+/* ---- ranges ---- */
+
+/* A range of a block's keys, and what of the first and last key's posting lists has to go. */
+typedef struct Range
+{
+	int			from,
+				to;				/* keys */
+	uint64_t	lo;				/* TIDs of key from below lo do not belong to the range */
+	uint64_t	hi;				/* nor do those of key to-1 at or above hi */
+	const uint8_t *key;			/* if the range is one key that equals a bound, that bound's key */
+	uint32_t	keylen;
+} Range;
+
+/* The number of keys in block b that are < hi; the first from keys are < lo. */
+static int
+find_hi(const SfxLeaf *l, int b, const Block *k, int from, const SfxPos *hi, bool *equal)
+{
+	Target		t;
+	SfxPos		sep;
+
+	if (l->order == NULL)
+	{
+		t = make_target(l, hi);
+		return sfx_leaf_search(k, &t, equal);
+	}
+	/* in most blocks of a long scan, one comparison is enough */
+	*equal = false;
+	if (b + 1 < l->nblocks)
+	{
+		if (!separator(l, b + 1, &sep))
+			return SFX_CORRUPT;
+		if (sfx_order_cmp_pos(l->order, &sep, hi) <= 0)
+			return k->nkeys;
+	}
+	return sfx_leaf_search_order(l, k, from, true, hi, equal);
+}
+
+static int
+find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, const SfxPos *hi, Range *r)
+{
+	bool		eqlo = false,
+				eqhi = false;
+
+	r->from = 0;
+	r->to = k->nkeys;
+	r->lo = 0;
+	r->hi = UINT64_MAX;
+	r->key = NULL;
+	r->keylen = 0;
+	if (lo)
+	{
+		r->from = sfx_leaf_find_lo(l, k, lo, &eqlo);
+		if (r->from < 0)
+			return SFX_CORRUPT;
+		if (eqlo)
+			r->lo = lo->tid;
+	}
+	if (hi)
+	{
+		/* a point lookup has the same key on both sides */
+		if (lo && lo->len == hi->len &&
+			(lo->key == hi->key || sfx_cmp_bytes(lo->key, lo->len, hi->key, hi->len) == 0))
+		{
+			r->to = r->from;
+			eqhi = eqlo;
+		}
+		else
+		{
+			r->to = find_hi(l, b, k, r->from, hi, &eqhi);
+			if (r->to < 0)
+				return SFX_CORRUPT;
+		}
+		if (eqhi && hi->tid > 0)
+		{
+			r->to++;
+			r->hi = hi->tid;
+		}
+	}
+	if (r->to == r->from + 1 && (eqlo || r->hi != UINT64_MAX))
+	{
+		r->key = eqlo ? lo->key : hi->key;
+		r->keylen = eqlo ? lo->len : hi->len;
+	}
+	return SFX_OK;
+}
+
+/* Nothing of the block lies in the range; the next entry would be number first. */
+static int
+empty_block(const Block *k, int first, SfxBlock *out)
+{
+	out->nent = 0;
+	out->nkeys = 0;
+	out->first = first;
+	out->total = k->nent;
+	out->width = 0;
+	out->dups = false;
+	out->haspay = false;
+	out->keyoff[0] = 0;
+	return SFX_OK;
+}
+
+/* Entry -> key, for entries [first, first + n), counted from key from on. */
+static void
+fill_keyno(const Lists *s, int from, int first, int n, uint16_t *keyno)
+{
+	int			k = from;
+
+	for (int i = 0; i < n;)
+	{
+		int			stop = s->ends[k] - first;
+
+		if (stop > n)
+			stop = n;
+		while (i < stop)
+			keyno[i++] = (uint16_t) (k - from);
+		k++;
+	}
+}
+
+/*
+ * Decode the TIDs of keys [r->from, r->to) and cut off what the bounds exclude.  *first: number of
+ * the first entry that is left.  Returns how many are left, or SFX_CORRUPT.
+ */
+static int
+decode_range_tids(const Block *k, const Lists *s, const Range *r, uint64_t *tid, int *first)
+{
+	int			from = r->from,
+				to = r->to;
+	int			cut = 0;
+	int			n;
+
+	if (k->dups)
+	{
+		from = r->from > 0 ? s->ends[r->from - 1] : 0;
+		to = s->ends[r->to - 1];
+	}
+	if (sfx_leaf_decode_tids(k, s, from, to, tid) != SFX_OK)
+		return SFX_CORRUPT;
+	n = to - from;
+	if (r->hi != UINT64_MAX)
+	{
+		int			start = r->to - 1;	/* first entry of the last key */
+
+		if (k->dups)
+			start = r->to > 1 ? s->ends[r->to - 2] : 0;
+		while (n > start - from && tid[n - 1] >= r->hi)
+			n--;
+	}
+	if (r->lo > 0)
+	{
+		int			stop = (k->dups ? s->ends[r->from] : r->from + 1) - from;
+
+		if (stop > n)
+			stop = n;
+		while (cut < stop && tid[cut] < r->lo)
+			cut++;
+		if (cut > 0)
+			memmove(tid, tid + cut, (size_t) (n - cut) * sizeof(uint64_t));
+	}
+	*first = from + cut;
+	return n - cut;
+}
+
+/* Decode what the range has. */
+static int
+decode_range(const SfxLeaf *l, const Block *k, Range *r, SfxBlock *out)
+{
+	Lists		s;
+	int			n;
+	int			first;
+	int			fromkey,
+				tokey;
+
+	if (sfx_leaf_open_lists(k, r->from, r->to > r->from ? r->to : r->from, &s) != SFX_OK)
+		return SFX_CORRUPT;
+	if (r->from >= r->to)
+		return empty_block(k, !k->dups ? r->from : r->from > 0 ? s.ends[r->from - 1] : 0, out);
+	n = decode_range_tids(k, &s, r, out->tid, &first);
+	if (n <= 0)
+		return n < 0 ? n : empty_block(k, first, out);
+
+	/* the cut may have taken all of the first or the last key's entries */
+	fromkey = r->from;
+	tokey = r->to;
+	if (k->dups)
+	{
+		if (s.ends[fromkey] <= first)
+			fromkey++;
+		if (tokey > 1 && s.ends[tokey - 2] >= first + n)
+			tokey--;
+	}
+	else
+	{
+		fromkey = first;
+		tokey = first + n;
+	}
+	out->nent = n;
+	out->nkeys = tokey - fromkey;
+	out->first = first;
+	out->total = k->nent;
+	out->dups = k->dups;
+	out->haspay = k->haspay;
+	if (r->key != NULL && r->keylen <= SFX_MAX_ENTRY)
+	{
+		memcpy(out->keys, r->key, r->keylen);
+		out->width = r->keylen;
+		out->keyoff[0] = 0;
+		out->keyoff[1] = r->keylen;
+	}
+	else if (sfx_leaf_decode_keys(l, k, fromkey, tokey, out) != SFX_OK)
+		return SFX_CORRUPT;
+	if (k->dups)
+		fill_keyno(&s, fromkey, first, n, out->keyno);
+	if (k->haspay)
+		return sfx_leaf_decode_payloads(k, &s, first, first + n, out);
+	return SFX_OK;
+}
+
+/* Leave what exceeds limit keys (0: nothing) of the range for later, whole groups of a front-coded block. */
+static void
+limit_range(const Block *k, Range *r, int limit, bool backward, SfxBlock *out)
+{
+	out->left_from = out->left_to = r->to;
+	out->left_lo = r->lo;
+	out->left_hi = r->hi;
+	if (limit <= 0 || k->kind != SFX_BLK_STRING || r->to - r->from < limit + SFX_STR_GROUP)
+		return;
+	if (backward)
+	{
+		out->left_from = r->from;
+		out->left_to = r->from = (r->to - limit) / SFX_STR_GROUP * SFX_STR_GROUP;
+		out->left_hi = UINT64_MAX;
+		r->lo = 0;
+		return;
+	}
+	out->left_from = (r->from + limit + SFX_STR_GROUP - 1) / SFX_STR_GROUP * SFX_STR_GROUP;
+	out->left_lo = 0;
+	r->to = out->left_from;
+	r->hi = UINT64_MAX;
+}
+
+int
+sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int limit, bool backward, SfxBlock *out)
+{
+	Block		k;
+	Range		r;
+
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+		return SFX_CORRUPT;
+	limit_range(&k, &r, limit, backward, out);
+	return decode_range(l, &k, &r, out);
+}
+
+int
+sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
+{
+	return sfx_leaf_decode_limit(l, b, lo, hi, 0, false, out);
+}
+
+int
+sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock *out)
+{
+	Block		k;
+	Range		r = {out->left_from, out->left_to, out->left_lo, out->left_hi, NULL, 0};
+
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || r.to > k.nkeys)
+		return SFX_CORRUPT;
+	limit_range(&k, &r, limit, backward, out);
+	return decode_range(l, &k, &r, out);
+}
+
+/* Is a block's first key < t (1) or not (0)?  *equal: it is t itself.  Or SFX_CORRUPT. */
+static int
+search_first_key(const SfxLeaf *l, const Block *k, const SfxPos *pos, bool *equal)
+{
+	uint8_t		key[SFX_MAX_ENTRY + 64];
+	uint32_t	off[2] = {0, k->prefixlen};
+	int			c;
+
+	if (k->prefixlen > 0)
+		memcpy(key, k->prefix, k->prefixlen);
+	if (k->kind == SFX_BLK_STRING &&
+		sfx_str_decode(&k->str, 0, 1, k->prefixlen, key, sizeof(key), off, l->body + l->len) != SFX_OK)
+		return SFX_CORRUPT;
+	c = sfx_order_cmp(l->order, key, off[1], pos->key, pos->len);
+	*equal = c == 0;
+	return c < 0;
+}
+
+int
+sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos)
+{
+	Target		t = make_target(l, pos);
+	Block		k;
+	Lists		s;
+	bool		equal;
+	uint64_t	tid;
+	int			b,
+				n;
+
+	if (t.side < 0 || l->nblocks == 0)
+		return l->nblocks;
+	if (t.side > 0)
+		return l->nblocks - 1;
+	b = sfx_leaf_count_separators(l, &t, false);
+	if (b < 0)
+		return b;
+	b--;
+	/* the separator is < pos, but is the block's first entry? */
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK)
+		return SFX_CORRUPT;
+	n = l->order ? search_first_key(l, &k, pos, &equal) : sfx_leaf_search(&k, &t, &equal);
+	if (n < 0)
+		return SFX_CORRUPT;
+	if (n > 0)
+		return b;
+	if (equal)
+	{
+		if (sfx_leaf_open_lists(&k, 0, 0, &s) != SFX_OK || sfx_leaf_decode_tids(&k, &s, 0, 1, &tid) != SFX_OK)
+			return SFX_CORRUPT;
+		if (tid < t.tid)
+			return b;
+	}
+	return b > 0 ? b - 1 : l->nblocks;
+}
+
+/* ---- counting ---- */
+
+/* Entries in block b, by its head alone; or SFX_CORRUPT. */
+static int
+block_entries(const SfxLeaf *l, int b)
+{
+	uint32_t	at = sfx_get16(slot(l, b));
+	const uint8_t *p = l->body + at;
+	int			one;
+
+	if (at < l->priv[PV_BLOCKS] || at + 3 > l->len)
+		return SFX_CORRUPT;
+	one = (*p & SFX_BLK_KIND) == SFX_BLK_ONE;
+	if (*p & SFX_BLK_DUPS)
+		return 1 + p[2 - one] + (*p & SFX_BLK_NENT_HI ? 256 : 0);
+	return one ? 1 : 1 + p[1];
+}
+
+/* Entries of block b that are < pos. */
+static int
+block_count(const SfxLeaf *l, int b, const SfxPos *pos)
+{
+	uint64_t	tid[SFX_BLOCK_ENTRIES];
+	Block		k;
+	Lists		s;
+	bool		equal;
+	int			key,
+				from,
+				to,
+				less = 0;
+
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK)
+		return SFX_CORRUPT;
+	key = sfx_leaf_find_lo(l, &k, pos, &equal);
+	if (key < 0 || sfx_leaf_open_lists(&k, key, key + 1 < k.nkeys ? key + 1 : k.nkeys, &s) != SFX_OK)
+		return SFX_CORRUPT;
+	from = !k.dups ? key : key > 0 ? s.ends[key - 1] : 0;
+	if (!equal || pos->tid == 0 || key == k.nkeys)
+		return from;
+	to = k.dups ? s.ends[key] : from + 1;
+	if (to < from || sfx_leaf_decode_tids(&k, &s, from, to, tid) != SFX_OK)
+		return SFX_CORRUPT;
+	while (less < to - from && tid[less] < pos->tid)
+		less++;
+	return from + less;
+}
+
+/* Entries of the leaf that are < pos (NULL: all). */
+static int
+count_below(const SfxLeaf *l, const SfxPos *pos)
+{
+	int			b = pos ? sfx_leaf_find_block(l, pos) : l->nblocks,
+				n = 0,
+				r;
+
+	for (int i = 0; i < b; i++)
+	{
+		r = block_entries(l, i);
+		if (r < 0)
+			return SFX_CORRUPT;
+		n += r;
+	}
+	if (b < 0 || b == l->nblocks)
+		return b < 0 ? SFX_CORRUPT : n;
+	r = block_count(l, b, pos);
+	return r < 0 ? SFX_CORRUPT : n + r;
+}
+
+int
+sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi)
+{
+	int			below = lo ? count_below(l, lo) : 0,
+				all = count_below(l, hi);
+
+	if (below < 0 || all < 0)
+		return SFX_CORRUPT;
+	return all > below ? all - below : 0;
+}

@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ * leaf_verify.c - the invariants of a leaf that cost a full decode
+ *-------------------------------------------------------------------------
+ */
+#include "leaf_block.h"
+
+/* What a block has to agree with; goes along from block to block. */
+typedef struct Check
+{
+	uint8_t		lastkey[SFX_MAX_ENTRY];
+	SfxPos		last;			/* greatest entry so far */
+	bool		any;
+	uint64_t	nentries;
+} Check;
+
+static const char *
+verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
+{
+	SfxPos		sep;
+
+	if (!separator(l, b, &sep))
+		return "separator offsets are out of order";
+	if (sfx_leaf_decode(l, b, NULL, NULL, blk) != SFX_OK)
+		return "a block cannot be decoded";
+	for (int i = 0; i < blk->nent; i++)
+	{
+		SfxEntry	e;
+		SfxPos		pos;
+
+		sfx_block_entry(blk, i, &e);
+		pos = (SfxPos) {e.key, e.keylen, e.tid};
+		if (e.keylen + e.paylen > SFX_MAX_ENTRY)
+			return "an entry is too large";
+		if (e.tid > SFX_MAX_TID)
+			return "a TID is out of range";
+		if (c->any && sfx_order_cmp_pos(l->order, &c->last, &pos) >= 0)
+			return "entries are out of order";
+		if (i == 0)
+		{
+			Target		t = make_target(l, &pos);
+			SfxPos		rest = {t.key, t.len, t.tid};
+
+			if (t.side != 0 || sfx_order_cmp_pos(l->order, &sep, &rest) > 0)
+				return "a block's first entry is below its separator";
+			if (c->any)
+			{
+				SfxPos		before = c->last;
+
+				/* both have the page's prefix */
+				before.key += l->priv[PV_PREFIXLEN];
+				before.len -= l->priv[PV_PREFIXLEN];
+				if (sfx_order_cmp_pos(l->order, &sep, &before) <= 0)
+					return "a separator is not above the block before it";
+			}
+			else if (sep.len != 0 || sep.tid != 0)
+				return "the first separator is not empty";
+		}
+		/* what lies between the first and the last entry need not be compared with the fences */
+		if ((!c->any || (b == l->nblocks - 1 && i == blk->nent - 1)) && sfx_leaf_cmp_fences(l, &pos) != 0)
+			return "an entry is outside of the fences";
+		c->last = pos;
+		c->any = true;
+	}
+	/* blk is about to be overwritten */
+	memcpy(c->lastkey, c->last.key, c->last.len);
+	c->last.key = c->lastkey;
+	c->nentries += (uint64_t) blk->nent;
+	return NULL;
+}
+
+/* The fences against each other. */
+static const char *
+verify_fences(const SfxLeaf *l)
+{
+	SfxPos		low = {l->body + l->priv[PV_LOW], l->priv[PV_LOWLEN], low_tid(l)};
+	SfxPos		high = {l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], high_tid(l)};
+
+	if (l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF)
+		return NULL;
+	if (sfx_order_cmp_pos(l->order, &low, &high) > 0)
+		return "the low fence is above the high fence";
+	if (l->order == NULL && low.len && high.len && low.key[0] == high.key[0])
+		return "the fences share more than the prefix that is stored";
+	return NULL;
+}
+
+int
+sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,
+				SfxBlock *scratch, const char **why)
+{
+	SfxLeaf		l;
+	Check		c;
+
+	c.any = false;
+	c.nentries = 0;
+	*why = NULL;
+	if (sfx_leaf_open(&l, body, len, order) != SFX_OK)
+	{
+		*why = "the header is broken";
+		return SFX_CORRUPT;
+	}
+	l.dict = l.dictno ? dict : NULL;
+	*why = verify_fences(&l);
+	for (int b = 0; b < l.nblocks && *why == NULL; b++)
+		*why = verify_block(&l, b, scratch, &c);
+	if (*why == NULL && c.nentries != l.nentries)
+		*why = "the number of entries is wrong";
+	return *why ? SFX_CORRUPT : SFX_OK;
+}
