@@ -272,6 +272,15 @@ sfx_bits_pack(uint8_t *p, const uint64_t *v, int n, uint64_t base, unsigned w)
 	return sfx_bits_end(&b);
 }
 
+static inline void
+sfx_store_be64(uint8_t *p, uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	memcpy(p, &v, 8);
+}
+
 /* ---- masks ---- */
 
 /* The runs of ones in a mask, lowest first: what gathers and scatters its bits. */

@@ -45,6 +45,18 @@ typedef struct SfxEf
 	int			n;				/* numbers */
 } SfxEf;
 
+/*
+ * Keys of two words, of which some bits vary.  The varying ones in their order make a core, of n1 bits of the second word behind those of the first;
+ * a core is given as its first bits (head) and the nrest last ones (rest).
+ */
+typedef struct SfxWords
+{
+	uint64_t	vary[2];
+	uint64_t	value[2];		/* the constant bits */
+	unsigned	n1;
+	unsigned	nrest;			/* <= n1 */
+} SfxWords;
+
 typedef struct SfxKernels
 {
 	/* The number of numbers < x; *equal: the next one is x.  Or SFX_CORRUPT. */
@@ -67,6 +79,13 @@ typedef struct SfxKernels
 
 	/* v[i] = value | the low bits of v[i], in their order, where mask has ones; value has none there. */
 	void		(*deposit) (uint64_t *v, int n, uint64_t mask, uint64_t value);
+
+	/*
+	 * Write n keys, each prefix, then both words big-endian, keylen bytes apart (the last bytes are overwritten by the next key). prefix has 16 bytes, of which
+	 * prelen are meant; out has room for 16 bytes behind the last key.
+	 */
+	void		(*put_words) (const SfxWords *w, const uint64_t *head, const uint64_t *rest, int n, const uint8_t *prefix,
+							  uint32_t prelen, uint32_t keylen, uint8_t *out);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

@@ -477,7 +477,45 @@ NAME(deposit)(uint64_t *v, int n, uint64_t mask, uint64_t value)
 #endif
 }
 
+TARGET static void
+NAME(put_words)(const SfxWords *w, const uint64_t *head, const uint64_t *rest, int n, const uint8_t *prefix,
+				uint32_t prelen, uint32_t keylen, uint8_t *out)
+{
+	unsigned	down = w->n1 - w->nrest;
+	uint64_t	mask = sfx_mask(w->n1);
+	uint64_t	low = w->nrest == 64 ? 0 : UINT64_MAX;
+	unsigned	up = w->nrest & 63;
+#if LEVEL >= 2
+	const __m128i reverse = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+	const __m128i pre = _mm_loadu_si128((const __m128i *) prefix);
+#else
+	SfxRuns		r0,
+				r1;
+
+	sfx_runs_find(w->vary[0], &r0);
+	sfx_runs_find(w->vary[1], &r1);
+#endif
+
+	for (int i = 0; i < n; i++, out += keylen)
+	{
+		uint64_t	c0 = down == 64 ? 0 : head[i] >> down;
+		uint64_t	c1 = (((head[i] & low) << up) | rest[i]) & mask;
+
+#if LEVEL >= 2
+		c0 = w->value[0] | _pdep_u64(c0, w->vary[0]);
+		c1 = w->value[1] | _pdep_u64(c1, w->vary[1]);
+		_mm_storeu_si128((__m128i *) out, pre);
+		_mm_storeu_si128((__m128i *) (out + prelen),
+						 _mm_shuffle_epi8(_mm_set_epi64x((long long) c1, (long long) c0), reverse));
+#else
+		memcpy(out, prefix, 16);
+		sfx_store_be64(out + prelen, w->value[0] | sfx_deposit(&r0, c0));
+		sfx_store_be64(out + prelen + 8, w->value[1] | sfx_deposit(&r1, c1));
+#endif
+	}
+}
+
 static const SfxKernels NAME(kernels) = {
 	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
-	NAME(deposit)
+	NAME(deposit), NAME(put_words)
 };

@@ -11,15 +11,6 @@
 #include "bits.h"
 #include "intcodec.h"
 
-static inline void
-store_be64(uint8_t *p, uint64_t v)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	memcpy(p, &v, 8);
-}
-
 /* ---- words: cores ---- */
 
 static inline uint64_t
@@ -68,16 +59,6 @@ core_head(uint64_t c0, uint64_t c1, unsigned n1, unsigned nrest)
 	unsigned	n = n1 - nrest;	/* bits of the second word that go to the head; 64 only if there are none of the first */
 
 	return n == 64 ? c1 : c0 << n | (nrest == 64 ? 0 : c1 >> nrest);
-}
-
-/* Back again. */
-static inline void
-split_core(uint64_t head, uint64_t rest, unsigned n1, unsigned nrest, uint64_t *c0, uint64_t *c1)
-{
-	unsigned	n = n1 - nrest;
-
-	*c0 = n == 64 ? 0 : head >> n;
-	*c1 = ((nrest == 64 ? 0 : head << nrest) | rest) & sfx_mask(n1);
 }
 
 /* The integer block: the codec that was asked for, or the best where that does not apply. */
@@ -344,62 +325,65 @@ get_rest(const SfxFix *f, int i)
 	return sfx_bits_get(f->rest, (size_t) (f->end - f->rest), (size_t) i * f->nrest, f->nrest);
 }
 
-/* The second words of keys [from, from + n), given the heads of their cores, which are reduced to the first words' bits. */
+/* Keys of more than one word. */
 static void
-decode_second(const SfxFix *f, int from, int n, uint64_t *head, uint64_t *out)
+decode_wide(const SfxFix *f, int from, int n, uint32_t prelen, const uint64_t *head, uint8_t *out)
 {
+	SfxWords	w = {{f->vary[0], f->vary[1]}, {f->value[0], f->value[1]}, f->nbits[1], f->nrest};
+	uint64_t	rest[SFX_INT_MAX] = {0};
+	uint8_t		prefix[16] = {0};
+	uint32_t	keylen = prelen + (uint32_t) f->width;
+
 	if (f->nrest)
-		sfx_kernels->unpack(f->rest, (size_t) (f->end - f->rest), (size_t) from * f->nrest, f->nrest, n, 0, out);
-	else
-		memset(out, 0, (size_t) n * sizeof(uint64_t));
-	for (int i = 0; i < n; i++)
-		split_core(head[i], out[i], f->nbits[1], f->nrest, &head[i], &out[i]);
-	sfx_kernels->deposit(out, n, f->vary[1], f->value[1]);
+		sfx_kernels->unpack(f->rest, (size_t) (f->end - f->rest), (size_t) from * f->nrest, f->nrest, n, 0, rest);
+	if (prelen <= 16)
+	{
+		memcpy(prefix, out, prelen);
+		sfx_kernels->put_words(&w, head, rest, n, prefix, prelen, keylen, out);
+		return;
+	}
+	/* a long prefix: its last 16 bytes like that, and what stands before them is copied from the first key */
+	memcpy(prefix, out + prelen - 16, 16);
+	sfx_kernels->put_words(&w, head, rest, n, prefix, 16, keylen, out + prelen - 16);
+	for (int i = 1; i < n; i++)
+		memcpy(out + (size_t) i * keylen, out, prelen - 16);
 }
 
 static int
 decode_words(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 {
-	uint64_t	first[SFX_INT_MAX];
-	uint64_t	second[SFX_INT_MAX];
+	uint64_t	v[SFX_INT_MAX];
 	uint32_t	keylen = prelen + (uint32_t) f->width;
 	int			n = to - from;
-	bool		wide = f->width > 8;
 	uint8_t		prefix[16];
 	uint8_t    *q = out;
 
-	if (sfx_int_read(&f->ints, from, to, first) != SFX_OK)
+	if (sfx_int_read(&f->ints, from, to, v) != SFX_OK)
 		return SFX_CORRUPT;
-	if (wide)
-		decode_second(f, from, n, first, second);
-	sfx_kernels->deposit(first, n, f->vary[0], f->value[0]);
+	if (f->width > 8)
+	{
+		decode_wide(f, from, n, prelen, v, out);
+		return SFX_OK;
+	}
+	sfx_kernels->deposit(v, n, f->vary[0], f->value[0]);
 	memcpy(prefix, out, 16);
 
 	/*
 	 * Stores run into the next key's place, which is written after them.  The prefix comes from a
 	 * register, or from the first key: the key before is not out of the store buffer yet.
 	 */
-	if (prelen <= 16 && wide)
+	if (prelen <= 16)
 		for (int i = 0; i < n; i++, q += keylen)
 		{
 			memcpy(q, prefix, 16);
-			store_be64(q + prelen, first[i]);
-			store_be64(q + prelen + 8, second[i]);
-		}
-	else if (prelen <= 16)
-		for (int i = 0; i < n; i++, q += keylen)
-		{
-			memcpy(q, prefix, 16);
-			store_be64(q + prelen, first[i]);
+			sfx_store_be64(q + prelen, v[i]);
 		}
 	else
 		for (int i = 0; i < n; i++, q += keylen)
 		{
 			if (i > 0)
 				sfx_copy16(q, out, prelen);
-			store_be64(q + prelen, first[i]);
-			if (wide)
-				store_be64(q + prelen + 8, second[i]);
+			sfx_store_be64(q + prelen, v[i]);
 		}
 	return SFX_OK;
 }

@@ -267,7 +267,7 @@ static void
 plan_counts(const SfxChild *c, int n, uint64_t *num, CountPlan *best)
 {
 	uint64_t	min = c[0].count,
-				max = c[0].count;
+				max = min;
 	uint32_t	full,
 				excsize;
 

@@ -107,6 +107,63 @@ test_deposit(const SfxKernels *k)
 }
 
 static int
+test_put_words(const SfxKernels *k, const SfxKernels *ref)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 5000; t++)
+	{
+		SfxWords	w;
+		uint64_t	head[40],
+					rest[40];
+		uint8_t		prefix[16],
+					a[40 * 32 + 16] = {0},
+					b[40 * 32 + 16] = {0};
+		uint32_t	prelen = (uint32_t) (rnd(&seed) % 17);
+		uint32_t	keylen = prelen + 9 + (uint32_t) (rnd(&seed) % 8);
+		int			n = (int) (rnd(&seed) % 40);
+
+		for (int i = 0; i < 2; i++)
+		{
+			w.vary[i] = t % 5 == i ? UINT64_MAX : rnd(&seed) | rnd(&seed);
+			w.value[i] = rnd(&seed) & ~w.vary[i];
+		}
+		w.n1 = sfx_popcount(w.vary[1]);
+		w.nrest = sfx_popcount(w.vary[0]) + w.n1 > 64 ? sfx_popcount(w.vary[0]) + w.n1 - 64 : 0;
+		for (int i = 0; i < 16; i++)
+			prefix[i] = (uint8_t) rnd(&seed);
+		for (int i = 0; i < n; i++)
+		{
+			head[i] = rnd(&seed);
+			rest[i] = rnd(&seed) & sfx_mask(w.nrest);
+		}
+		k->put_words(&w, head, rest, n, prefix, prelen, keylen, a);
+		ref->put_words(&w, head, rest, n, prefix, prelen, keylen, b);
+		bad += memcmp(a, b, sizeof(a)) != 0;
+		/* and bit by bit: the core's bits, from the last one on */
+		for (int i = 0; i < n; i++)
+		{
+			uint64_t	word[2] = {w.value[0], w.value[1]};
+			unsigned	at = 0;
+
+			for (int j = 1; j >= 0; j--)
+				for (unsigned bit = 0; bit < 64; bit++)
+					if (w.vary[j] >> bit & 1)
+					{
+						uint64_t	v = at < w.nrest ? rest[i] >> at : head[i] >> (at - w.nrest);
+
+						word[j] |= (v & 1) << bit;
+						at++;
+					}
+			for (uint32_t c = 0; c < keylen; c++)
+				bad += a[(size_t) i * keylen + c] != (c < prelen ? prefix[c] :
+					(uint8_t) (word[(c - prelen) / 8] >> (56 - 8 * ((c - prelen) % 8))));
+		}
+	}
+	return bad;
+}
+
+static int
 test_add_line(const SfxKernels *k)
 {
 	int			bad = 0;
@@ -256,6 +313,7 @@ main(void)
 		ok(sfx_cpu_level() == (SfxCpuLevel) l && test_unpack(sfx_kernels, ref) == 0, "%s: unpack", name);
 		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
 		ok(test_deposit(sfx_kernels) == 0, "%s: deposit", name);
+		ok(test_put_words(sfx_kernels, ref) == 0, "%s: put_words", name);
 		ok(test_add_line(sfx_kernels) == 0, "%s: add_line", name);
 		ok(test_ef(sfx_kernels, ref, true) == 0, "%s: Elias-Fano", name);
 		ok(test_ef(sfx_kernels, ref, false) == 0, "%s: Elias-Fano, hostile bits", name);
