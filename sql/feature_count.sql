@@ -104,6 +104,33 @@ SELECT i, surfidx_count(i, 'infinity', NULL, low_inclusive => false) AS above, s
 	FROM unnest(ARRAY['cnt_end_t', 'cnt_end_d']::regclass[]) i;
 DROP TABLE cnt_end;
 
+-- any indexed type: in bytes, and compared by functions; from the tree, and with half of it in the delta
+CREATE FUNCTION cnt_type(expr text, merged bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	wrong text;
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE cnt_any AS SELECT %s AS v FROM generate_series(1, 400) g', expr);
+	CREATE INDEX cnt_any_v ON cnt_any USING surfidx (v) WITH (filter = surf);
+	EXECUTE format('INSERT INTO cnt_any SELECT %s FROM generate_series(401, 900) g', expr);
+	IF merged THEN
+		PERFORM surfidx_merge('cnt_any_v');
+	END IF;
+	EXECUTE $q$SELECT string_agg(a::text || ' .. ' || b::text, ', ') FROM (SELECT v AS a, lead(v, 40) OVER w AS b, lead(v, 41) OVER w AS c, row_number() OVER w AS n FROM cnt_any WINDOW w AS (ORDER BY v)) x
+		WHERE n % 97 = 0 AND b IS NOT NULL AND c IS NOT NULL AND (surfidx_count('cnt_any_v', a, b) <> (SELECT count(*) FROM cnt_any WHERE v BETWEEN a AND b) OR
+			surfidx_count('cnt_any_v', a, c, false, false) <> (SELECT count(*) FROM cnt_any WHERE v > a AND v < c) OR
+			NOT surfidx_may_contain('cnt_any_v', a) OR NOT surfidx_may_contain_range('cnt_any_v', a, b) OR
+			(c > a AND surfidx_may_contain_range('cnt_any_v', c, a)))$q$ INTO wrong;
+	DROP TABLE cnt_any;
+	RETURN coalesce(wrong, 'as the table says');
+END $$;
+SET client_min_messages = warning;
+SELECT answers, count(*), min(expr) FILTER (WHERE answers <> 'as the table says') AS wrong FROM (SELECT expr, cnt_type(expr, merged) AS answers FROM unnest(ARRAY['g::int2', '(g * 7.5)::float8', '(g % 300)::numeric / 8', 'md5(g::text)::uuid', 'decode(md5(g::text), ''hex'')', '(g % 200)::bit(12)',
+	'timestamptz ''2000-01-01'' + g * interval ''7 hours''', 'g * interval ''7 hours''', '(time ''00:00'' + g * interval ''61 s'')::timetz', '(''10.0.'' || g % 250 || ''.'' || g % 7 || ''/28'')::inet', 'g::text::"char"',
+	'(''k'' || g % 333)::name', '(''Ä'' || g * 7919 % 1000) COLLATE "und-x-icu"', 'ARRAY[g % 50, g]', 'int4range(g % 90, g % 90 + g)', 'jsonb_build_object(''a'', g % 60, ''b'', g)', '(g * 7919)::text::xid8', 'g % 3 = 0'])
+	expr, unnest(ARRAY[false, true]) merged) x GROUP BY 1;
+RESET client_min_messages;
+DROP FUNCTION cnt_type;
+
 -- rights: SELECT on the columns, no row-level security
 CREATE ROLE regress_surfidx_count;
 SET ROLE regress_surfidx_count;
