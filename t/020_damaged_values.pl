@@ -13,7 +13,8 @@ my $BLCKSZ = 8192;
 my ($LOG, $LEAF) = (3, 4);
 my $rounds = $ENV{SURFIDX_HOSTILE_ROUNDS} || 3;
 my $seed = $ENV{SURFIDX_HOSTILE_SEED} || 1 + int(rand(1e6));
-my $server = SurfServer->new(name => 'values', conf => [ 'autovacuum = off', 'surfidx.auto_merge = off', "statement_timeout = '30s'", 'max_wal_size = 4GB',
+# checksums, where the cluster has them, would find the damage before anybody sees the values
+my $server = SurfServer->new(name => 'values', conf => [ 'autovacuum = off', 'surfidx.auto_merge = off', 'ignore_checksum_failure = on', "statement_timeout = '30s'", 'max_wal_size = 4GB',
 	$ENV{SURFIDX_MUTANT} ? "surfidx.mutants = '$ENV{SURFIDX_MUTANT}'" : () ]);
 
 diag("again with SURFIDX_HOSTILE_SEED=$seed");
