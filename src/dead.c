@@ -85,6 +85,7 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		sfx_tid_pointer(index, tids[i], &htid);
+		(void) sfx_heap_end(index, heap, tids[i]);
 		if ((!table_index_fetch_tuple_check(heap, &htid, SnapshotSelf, &all_dead) && all_dead) || SFX_MUTANT("dead without asking"))
 			tids[ndead++] = tids[i];
 	}

@@ -119,6 +119,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			continue;
 		}
 		sfx_tid_pointer(index, other.tid, &htid);
+		(void) sfx_heap_end(index, heap, other.tid);
 		if (!table_index_fetch_tuple_check(heap, &htid, &dirty, &all_dead))
 		{
 			if (all_dead)

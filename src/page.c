@@ -8,10 +8,12 @@
  */
 #include "surfidx.h"
 
+#include "access/heapam.h"
 #include "miscadmin.h"
 #include "storage/freespace.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 
 #define MAX_HEIGHT	32			/* of a tree that is believed */
@@ -45,6 +47,25 @@ sfx_bad_tid(Relation index, uint64 tid)
 					RelationGetRelationName(index), SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid)),
 			 errhint("Please REINDEX it.")));
 	pg_unreachable();
+}
+
+BlockNumber
+sfx_heap_end(Relation index, Relation heap, uint64 tid)
+{
+	BlockNumber end;
+
+	if (heap->rd_tableam != GetHeapamTableAmRoutine())
+		return MaxBlockNumber;
+	end = RelationGetSmgr(heap)->smgr_cached_nblocks[MAIN_FORKNUM];
+	if (end == InvalidBlockNumber || SFX_TID_BLOCK(tid) >= end)
+		end = RelationGetNumberOfBlocks(heap);
+	if (SFX_TID_BLOCK(tid) >= end)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" is damaged: an entry has TID (%u,%u), which lies beyond the end of table \"%s\"",
+						RelationGetRelationName(index), SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid), RelationGetRelationName(heap)),
+				 errhint("Please REINDEX it.")));
+	return end;
 }
 
 void

@@ -52,6 +52,7 @@ typedef struct SfxScan
 	bool		started;		/* the conditions are worked out and the reader stands on a range */
 	bool		empty;			/* they contradict one another */
 	bool		on_entry;		/* an entry was returned last, which the reader knows */
+	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
 	bool		swift;			/* an entry was returned last, and those of the reader's stretch may follow without a look at anything */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
 	bool		rows;			/* row is set up */
@@ -93,6 +94,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->gate = false;
 	so->started = false;
 	so->empty = false;
+	so->heap_end = 0;
 	so->on_entry = so->on_mark = so->swift = false;
 	so->rows = false;
 	so->mark = NULL;
@@ -142,6 +144,7 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = false;
+	so->heap_end = 0;
 	so->on_entry = so->on_mark = so->swift = false;
 	if (so->mark)
 		so->mark->set = false;
@@ -436,10 +439,15 @@ form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 static pg_noinline bool
 get_row_slowly(IndexScanDesc scan, const SfxBlock *block, int i)
 {
+	SfxScan    *so = (SfxScan *) scan->opaque;
 	SfxEntry	e;
 
+	if (SFX_TID_BLOCK(block->tid[i]) >= so->heap_end)
+		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, block->tid[i]);
+	if (!scan->xs_want_itup)
+		return true;
 	sfx_block_entry(block, i, &e);
-	form_row(scan, (SfxScan *) scan->opaque, &e);
+	form_row(scan, so, &e);
 	return true;
 }
 
@@ -460,6 +468,8 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	if (!so->on_entry)
 		return false;
 	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
+	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)
+		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, e.tid);
 	if (scan->xs_want_itup)
 		form_row(scan, so, &e);
 	return true;
@@ -491,7 +501,7 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (!so->swift || !sfx_reader_stretch(so->reader, dir, &block, &i))
 		return get_slowly(scan, dir);
 	sfx_tid_pointer(scan->indexRelation, block->tid[i], &scan->xs_heaptid);
-	if (scan->xs_want_itup && !sfx_row_quick(&so->row, block, i))
+	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (scan->xs_want_itup && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
 	return true;
 }
@@ -575,7 +585,8 @@ sfx_restrpos(IndexScanDesc scan)
 		if (so->reader && so->started)
 			sfx_reader_reset(so->reader);
 		so->started = false;
-		so->on_entry = so->on_mark = so->swift = false;
+		so->heap_end = 0;
+	so->on_entry = so->on_mark = so->swift = false;
 		return;
 	}
 	for (int i = 0; i < so->keys.nlists; i++)

@@ -297,6 +297,13 @@ pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const cha
 /* A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and core does not expect. */
 pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
 
+/*
+ * A number of blocks that the table has, and which is greater than tid's; an error (ERRCODE_INDEX_CORRUPTED) if tid lies beyond the table's end.
+ * To be asked before the table is: from 16 on a read beyond the end leaves something in the buffer pool that a table may take
+ * for its page when it grows.  Costs a system call if what the backend knows of the size does not do.
+ */
+extern BlockNumber sfx_heap_end(Relation index, Relation heap, uint64 tid);
+
 static inline void
 sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)
 {

@@ -783,7 +783,7 @@ scenario 'a length inside an array that runs beyond it', ['believe raw values'],
 		print $f $bytes;
 		close $f;
 	});
-	is(error_of('SELECT count(x::text) FROM (SELECT x FROM a ORDER BY x) s', reader()), 'XX002', 'an error, not a wild read');
+	like(error_of('SELECT count(x::text) FROM (SELECT x FROM a ORDER BY x) s', reader()), qr/^XX00[12]$/, 'an error, not a wild read');	# the former by a checksum
 	is(sql("REINDEX INDEX a_x; SELECT surfidx_check('a_x', true, true)"), '', 'REINDEX heals');
 	sql('DROP TABLE a');
 };
