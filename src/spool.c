@@ -16,6 +16,7 @@
 #include "executor/tuptable.h"
 #include "itemsort.h"
 #include "miscadmin.h"
+#include "postmaster/bgworker_internals.h"
 #include "spool_files.h"
 #include "utils/memutils.h"
 
@@ -25,6 +26,9 @@
 #define MOST_CHUNK			(1024 * 1024)
 #define PREFETCH_AHEAD		12
 #define MERGE_ORDER			16		/* files that are merged into one before the end */
+#define NUMBER_BITS			20		/* of a file's number, that count a participant's own; the others tell the participant */
+
+StaticAssertDecl(MAX_PARALLEL_WORKER_LIMIT < 1 << (32 - NUMBER_BITS), "participants of a build need different numbers of files");
 
 /* One of the files. */
 typedef struct SpoolFile
@@ -215,7 +219,9 @@ create_file(SfxSpool *s, int level)
 	SfxSorted  *file;
 
 	f->level = level;
-	f->number = (uint32) s->part << 24 | s->next_number++;
+	if (s->shared && s->next_number >> NUMBER_BITS != 0)
+		elog(ERROR, "surfidx: too many temporary files for index \"%s\"", RelationGetRelationName(s->index));
+	f->number = (uint32) s->part << NUMBER_BITS | s->next_number++;
 	file = sfx_sorted_create(s->shared ? &s->shared->files.fs : NULL, f->number);
 	f->file = s->shared ? NULL : file;
 	return file;
