@@ -228,7 +228,7 @@ fit_block(SfxPacker *p, const SfxPos *above, bool inf)
 			goodsize = c->size;
 			p->best = !p->best;
 			/* another entry of the usual size has no room: to prove it would take one or two tries more */
-			if (n == p->pend.nent || p->capacity - goodsize < (goodsize - least) / (uint32_t) n)
+			if (n == p->pend.nent || (goodsize > least && p->capacity - goodsize < (goodsize - least) / (uint32_t) n))
 				return good;
 		}
 		else
