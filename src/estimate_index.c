@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ * estimate_index.c - the index that tells of a column
+ *-------------------------------------------------------------------------
+ */
+#include "estimate.h"
+
+/* Does every row have to have one value in a column? */
+static bool
+has_equality(RelOptInfo *rel, AttrNumber attno)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		SfxConditions c = {.varno = rel->relid, .attno = attno};
+
+		if (attno > 0 && sfx_is_equality(rinfo) && sfx_conditions_mentioned((Node *) rinfo->clause, &c))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_key_column(const IndexOptInfo *info, AttrNumber attno)
+{
+	for (int i = 0; i < info->nkeycolumns; i++)
+		if (info->indexkeys[i] == attno)
+			return true;
+	return false;
+}
+
+static bool
+has_inequality(RelOptInfo *rel, AttrNumber attno)
+{
+	SfxConditions c = {.varno = rel->relid, .attno = attno};
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		if (attno > 0 && !sfx_is_equality(lfirst(lc)) && sfx_conditions_mentioned((Node *) lfirst_node(RestrictInfo, lc)->clause, &c))
+			return true;
+	return false;
+}
+
+/* May a scan of an index be worth thinking of? */
+static bool
+may_be_scanned(RelOptInfo *rel, const IndexOptInfo *info)
+{
+	AttrNumber	attno = info->indexkeys[0];
+
+	return attno == 0 || has_equality(rel, attno) || has_inequality(rel, attno);
+}
+
+/*
+ * What is true of column number col where the ones before it are fixed must not be taken for the price of a scan that asks for that column without
+ * those: do all indexes that have the column, and that conditions lead to, have those, too?
+ */
+static bool
+go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		const IndexOptInfo *other = lfirst_node(IndexOptInfo, lc);
+
+		if (col == 0 || other == info || !has_key_column(other, info->indexkeys[col]) || !may_be_scanned(rel, other))
+			continue;
+		for (int i = 0; i < col; i++)
+			if (!has_key_column(other, info->indexkeys[i]))
+				return false;
+	}
+	return true;
+}
+
+/* One of ours that has all rows? */
+static bool
+tells_of_all(const IndexOptInfo *info)
+{
+	return (void *) info->amcostestimate == (void *) sfx_costestimate && info->indpred == NIL && !info->hypothetical;
+}
+
+int
+sfx_chain_length(RelOptInfo *rel, const IndexOptInfo *info)
+{
+	int			n = 0;
+
+	while (n < info->nkeycolumns && has_equality(rel, info->indexkeys[n]) && go_together(rel, info, n))
+		n++;
+	return n > 0 && n < info->nkeycolumns && has_inequality(rel, info->indexkeys[n]) && go_together(rel, info, n) ? n + 1 : 0;
+}
+
+IndexOptInfo *
+sfx_telling_index(RelOptInfo *rel, AttrNumber attno, int *col)
+{
+	IndexOptInfo *first = NULL;
+	IndexOptInfo *chain = NULL;
+	int			length = 0;
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *info = lfirst_node(IndexOptInfo, lc);
+		int			n;
+
+		if (!tells_of_all(info))
+			continue;
+		if (info->indexkeys[0] == attno && (first == NULL || info->pages < first->pages))
+			first = info;
+		n = info->nkeycolumns > 1 ? sfx_chain_length(rel, info) : 0;
+		if (n > length || (n > 0 && n == length && info->pages < chain->pages))
+		{
+			chain = info;
+			length = n;
+		}
+	}
+	for (*col = 0; *col < length; ++*col)
+		if (chain->indexkeys[*col] == attno)
+			return chain;
+	*col = 0;
+	return first;
+}
