@@ -5,7 +5,7 @@
 #
 #	--rows n		events (default 2000000) of 2,000 sensors, Poisson: one each millisecond on average, times in nanoseconds
 #	--queries n		of each kind (default 2000)
-#	--buffers size	shared_buffers (default 2MB: an eighth of the index, or less)
+#	--buffers size	shared_buffers (default 2MB: a quarter of the index without filters, a sixth of it with them)
 #
 # The index is on (at, sensor).  Queries: one event (point) that is there or not; the first event at or after a time (open seek);
 # the first event between two times (closed seek), so far apart that 10 to 99 % of the answers are empty.

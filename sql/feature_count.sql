@@ -68,6 +68,46 @@ SELECT count(*), max(abs(surfidx_count('cnt_n', lo, hi, approximate => true) - s
 	FROM cnt_bounds;
 SELECT surfidx_count('cnt_i', 300, 900, approximate => true);
 
+-- what is read: two leaves at most by exact counts, none by approximate ones, which visit the metapage and for either bound the way down to level 1
+-- (for each level from the root on), and are off by less than the entries of two leaves
+CREATE FUNCTION cnt_reads(index regclass, lo text, hi text, approximate bool, OUT n int8, OUT leaves int8, OUT pages int8) LANGUAGE plpgsql AS $$
+DECLARE
+	leaves0 int8;
+	pages0 int8;
+BEGIN
+	SELECT p.leaves INTO leaves0 FROM surfidx_page_counts() p;
+	pages0 := pg_stat_get_xact_blocks_fetched(index);
+	EXECUTE format('SELECT surfidx_count(%L, %L, %L, approximate => %L)', index, lo, hi, approximate) INTO n;
+	pages := pg_stat_get_xact_blocks_fetched(index) - pages0;
+	SELECT p.leaves - leaves0 INTO leaves FROM surfidx_page_counts() p;
+END $$;
+CREATE TABLE cnt_big (i int8, t text COLLATE "C", u text COLLATE "und-x-icu");
+INSERT INTO cnt_big SELECT n, lpad(n::text, 300, '0'), CASE WHEN n < 30000 THEN 'u' || n || repeat(md5(n::text), 7) END FROM (SELECT g * 7919::int8 % 300007 AS n FROM generate_series(1, 60000) g) x;
+CREATE INDEX cnt_big_i ON cnt_big USING surfidx (i) WITH (delta_size = 64, run_ratio = 10, merge_ratio = 10);
+CREATE INDEX cnt_big_t ON cnt_big USING surfidx (t);
+CREATE INDEX cnt_big_u ON cnt_big USING surfidx (u);
+CREATE TABLE cnt_ends AS SELECT x.* FROM (VALUES (10000, 90000), (20000, 25000), (500, 299000), (50000, 52000), (2, 4000), (290000, 299000)) y (a, b),
+	LATERAL (VALUES ('cnt_big_i'::regclass, a::text, b::text), ('cnt_big_t', lpad(a::text, 300, '0'), lpad(b::text, 300, '0')), ('cnt_big_u', 'u' || least(a, b), 'u' || greatest(a, b))) x (index, lo, hi);
+CREATE VIEW cnt_looks AS SELECT index, (SELECT level FROM surfidx_meta(index)) AS level, max(e.leaves) AS exact_leaves, max(a.leaves) AS leaves,
+		max(a.pages - 1) = (SELECT level * (level + 1) FROM surfidx_meta(index)) AS ways_down, max(abs(a.n - e.n)) < 2.0 * (SELECT entries / leaves FROM surfidx_meta(index)) AS near
+	FROM cnt_ends, cnt_reads(index, lo, hi, false) e, cnt_reads(index, lo, hi, true) a GROUP BY 1;
+SELECT * FROM cnt_looks ORDER BY 1;
+-- of numbers that are spread evenly hardly anything is wrong: fences tell where in a leaf a bound falls
+SELECT max(abs(a.n - e.n)) < 60 AS even FROM cnt_ends, cnt_reads(index, lo, hi, false) e, cnt_reads(index, lo, hi, true) a WHERE index = 'cnt_big_i'::regclass;
+-- with a run of one leaf, a run of several, and a delta
+INSERT INTO cnt_big (i) SELECT g * 131 % 300007 FROM generate_series(1, 500) g;
+VACUUM cnt_big;
+SELECT level, leaves, entries FROM surfidx_runs('cnt_big_i') WHERE level = 0;
+SELECT exact_leaves > 2 AS more_exact, leaves, near FROM cnt_looks WHERE index = 'cnt_big_i'::regclass;
+INSERT INTO cnt_big (i) SELECT g * 37 % 300007 FROM generate_series(1, 8000) g;
+VACUUM cnt_big;
+INSERT INTO cnt_big (i) SELECT g * 41 % 300007 FROM generate_series(1, 900) g;
+SELECT count(*), min(level) FROM surfidx_runs('cnt_big_i');
+SELECT exact_leaves > 2 AS more_exact, leaves, near FROM cnt_looks WHERE index = 'cnt_big_i'::regclass;
+DROP VIEW cnt_looks;
+DROP TABLE cnt_big, cnt_ends;
+DROP FUNCTION cnt_reads;
+
 -- the delta counts
 INSERT INTO cnt SELECT g * 3 + 1, NULL, NULL, g FROM generate_series(1, 5000) g;
 SELECT lo, hi, x FROM cnt_bounds, unnest(ARRAY[cnt_differ('cnt_i', 'i', lo, hi), cnt_differ('cnt_desc', 'i', lo, hi),

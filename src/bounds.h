@@ -71,6 +71,12 @@ typedef struct SfxRank
 /* One page of each level of each run is read.  pos->key NULL: the end. */
 extern void sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, SfxRank *rank);
 
+/*
+ * The rank in all runs from the pages above the leaves alone.  The main tree must have any.  Off by up to the entries of the leaf that the position falls
+ * into in each run, by the counts above level 1 that lag (README "Counting"), and by what a merge is moving.
+ */
+extern double sfx_rank_above_leaves(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos);
+
 /* Add to *n the entries of generation meta->gens[g] in the range, counted one by one.  False: the generation is gone. */
 extern bool sfx_count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, uint64 *n);
 

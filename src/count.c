@@ -6,12 +6,12 @@
  * that a merge is moving stands in both places, and one that is moved between the two looks could be missed by a
  * later generation; so
  *
- *	C1	this way of counting is taken only if the metapage lists one generation and one run, before and after, and the same ones.
- *		A merge begins with freezing, which lists a second one: so no entry moved.
+ *	C1	this way of counting is taken only if the metapage lists one generation and no run that is being merged, before and after, and the
+ *		same ones.  A merge of the delta begins with freezing, which lists a second generation, and one of a run says so in the metapage: so no entry moved.
  *
  * Otherwise the entries are counted one by one, in a reader, which tells what stands in two places.
  *
- * Approximate: the tree's entries before either end by one page of each level (rank.c), the delta's one by one.
+ * Approximate: the tree's entries before either end by one page of each level above the leaves (rank.c), the delta's one by one.
  *
  * What counts is entries: rows that are dead but not yet vacuumed, and rows that are not visible yet, are among them.
  *-------------------------------------------------------------------------
@@ -130,6 +130,7 @@ count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const Sfx
 	/* the run is gone, and so is the count; the list of runs will tell */
 	if (!BufferIsValid(buf))
 		return false;
+	sfx_leaves_read++;
 	blkno = BufferGetBlockNumber(buf);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), o->order) < 0 ||
@@ -270,18 +271,18 @@ static uint64
 count_approximately(const SfxOpened *o, const SfxRange *range)
 {
 	SfxMeta		meta;
-	SfxRank		below,
+	double		below,
 				upto;
 	uint64		n = 0;
 
 	sfx_meta_read(o->index, &meta);
 	if (SfxMetaMain(&meta)->level == 0)
 		return count_exact(o, range);	/* there is nothing above the one leaf */
-	sfx_rank(o, &meta, &range->lo, &below);
-	sfx_rank(o, &meta, &range->hi, &upto);
+	below = sfx_rank_above_leaves(o, &meta, &range->lo);
+	upto = sfx_rank_above_leaves(o, &meta, &range->hi);
 	for (int g = 0; g < meta.ngens; g++)
 		(void) sfx_count_generation(o, &meta, g, range, &n);
-	return n + (uint64) (Max(upto.tree - below.tree, 0) + 0.5);
+	return n + (uint64) (Max(upto - below, 0) + 0.5);
 }
 
 /* ---- SQL ---- */

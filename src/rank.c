@@ -7,11 +7,16 @@
  *
  * Off by what merges have moved and inserters have added since the pages above level 1 were last counted (sfx_tree_recount), and
  * by what is in two stages while a merge runs.
+ *
+ * Without leaves (sfx_rank_above_leaves) the place of the position between the fences of its leaf stands for the search, as if the
+ * leaf's keys were spread evenly between them.
  *-------------------------------------------------------------------------
  */
 #include "bounds.h"
 #include "dict.h"
 #include "tree.h"
+
+#include <math.h>
 
 /* What is known of a descent: [share, share + width) of all entries lie in the interval of the page it has come to. */
 typedef struct Descent
@@ -19,6 +24,14 @@ typedef struct Descent
 	double		share;
 	double		width;
 } Descent;
+
+static void
+narrow(Descent *d, int child, int nchildren, uint64 below, uint64 own, uint64 total)
+{
+	/* where nothing is counted yet all children are alike */
+	d->share += d->width * (total > 0 ? (double) below / total : (double) child / nchildren);
+	d->width *= total > 0 ? (double) own / total : 1.0 / nchildren;
+}
 
 /* Narrow d to the child of the page of that level that holds pos.  False: the run is gone. */
 static bool
@@ -38,14 +51,7 @@ narrow_to_child(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPo
 	if (i < 0 || sfx_inner_counts(&page, i, &below, &own, &total) < 0)
 		sfx_corrupt(o->index, BufferGetBlockNumber(buf), "inner page");
 	UnlockReleaseBuffer(buf);
-	if (total == 0)
-	{
-		d->share += d->width * i / page.nchildren;
-		d->width /= page.nchildren;
-		return true;
-	}
-	d->share += d->width * below / total;
-	d->width *= (double) own / total;
+	narrow(d, i, page.nchildren, below, own, total);
 	return true;
 }
 
@@ -60,6 +66,7 @@ narrow_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos
 
 	if (!BufferIsValid(buf))
 		return;
+	sfx_leaves_read++;
 	sfx_dict_attach(o->index, BufferGetBlockNumber(buf), BufferGetPage(buf), &leaf, NULL);
 	below = sfx_leaf_count(&leaf, &start, pos);
 	if (below < 0)
@@ -68,6 +75,170 @@ narrow_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos
 		d->share += d->width * below / leaf.nentries;
 	UnlockReleaseBuffer(buf);
 }
+
+/* ---- without leaves ---- */
+
+/* The low fences of a child and of its neighbours, and their entries: of [0] the one before it, [1] itself, [2] and [3] those behind it. */
+typedef struct Around
+{
+	int			at;				/* the child's number */
+	SfxPos		low[4];			/* key NULL: there is none, or it is the end of the order */
+	uint64		count[4];
+	uint8		bytes[4][SFX_MAX_ENTRY];
+} Around;
+
+#define ENOUGH	(-100)			/* no error of core */
+
+static void
+set_low(Around *a, int i, const SfxPos *low)
+{
+	if (low->len == 0 || low->len > SFX_MAX_ENTRY)
+		return;
+	memcpy(a->bytes[i], low->key, low->len);
+	a->low[i] = (SfxPos) {a->bytes[i], low->len, low->tid};
+}
+
+static int
+collect(void *ctx, int i, const SfxChild *child)
+{
+	Around	   *a = ctx;
+	int			k = i - a->at + 1;
+
+	if (k > 3)
+		return ENOUGH;
+	if (k >= 0)
+	{
+		set_low(a, k, &child->low);
+		a->count[k] = child->count;
+	}
+	return SFX_OK;
+}
+
+/* The eight bytes of a key behind the first skip, as a number. */
+static double
+number_behind(const SfxPos *pos, uint32 skip)
+{
+	uint8		b[8] = {0};
+
+	if (pos->len > skip)
+		memcpy(b, pos->key + skip, Min(pos->len - skip, 8));
+	return (double) sfx_load_be64(b);
+}
+
+/* Where pos lies on the way from key a to key b, 0 to 1; below 0 and above 1 beyond them. */
+static double
+place_between(const SfxPos *pos, const SfxPos *a, const SfxPos *b)
+{
+	uint32		skip = sfx_lcp(a->key, a->len, b->key, b->len);
+	double		from = number_behind(a, skip),
+				to = number_behind(b, skip);
+
+	if (to <= from)
+		return 0.5;				/* a run of one key: its TIDs */
+	if (sfx_lcp(pos->key, pos->len, a->key, a->len) < skip)
+		return sfx_cmp_bytes(pos->key, pos->len, a->key, a->len) < 0 ? -HUGE_VAL : HUGE_VAL;
+	return (number_behind(pos, skip) - from) / (to - from);
+}
+
+/*
+ * The share of a leaf's entries that lie below pos.  The first and the last leaf of a tree have one fence: their keys are taken for as dense as those
+ * of the leaf beside them.
+ */
+static double
+share_between_fences(const SfxOpened *o, const Around *a, const SfxPos *pos)
+{
+	double		own = Max(a->count[1], 1),
+				share = 0.5;
+
+	/* a comparator's keys have an order but no distances */
+	if (o->order != NULL)
+		return share;
+	if (a->low[1].key && a->low[2].key)
+		share = place_between(pos, &a->low[1], &a->low[2]);
+	else if (a->low[2].key && a->low[3].key)
+		share = 1 + place_between(pos, &a->low[2], &a->low[3]) * a->count[2] / own;
+	else if (a->low[0].key && a->low[1].key)
+		share = (place_between(pos, &a->low[0], &a->low[1]) - 1) * a->count[0] / own;
+	return Min(Max(share, 0), 1);
+}
+
+/* narrow_to_child on level 1, and as far into the leaf as its fences tell. */
+static void
+narrow_by_fences(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, Descent *d)
+{
+	Buffer		buf = sfx_tree_find(o->index, o->order, meta, run, pos, false, 1);
+	BlockNumber blkno;
+	char	   *copy;
+	uint8	   *fences;
+	Around	   *a;
+	SfxInner	page;
+	SfxPos		low,
+				high;
+	bool		inf;
+	uint64		below,
+				own,
+				total;
+
+	if (!BufferIsValid(buf))
+		return;
+	blkno = BufferGetBlockNumber(buf);
+	copy = palloc(BLCKSZ);
+	memcpy(copy, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	fences = palloc(2 * SFX_MAX_ENTRY);
+	a = palloc0(sizeof(Around));
+	if (sfx_inner_open(&page, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), o->order) < 0 ||
+		sfx_inner_fences(&page, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0 ||
+		(a->at = sfx_inner_find(&page, pos)) < 0 || sfx_inner_counts(&page, a->at, &below, &own, &total) < 0)
+		sfx_corrupt(o->index, blkno, "inner page");
+	/* what the last child ends with is the page's fence */
+	if (!inf && a->at + 2 >= page.nchildren)
+		set_low(a, page.nchildren - a->at + 1, &high);
+	if (sfx_inner_each(&page, collect, a) == SFX_CORRUPT)
+		sfx_corrupt(o->index, blkno, "inner page separators");
+	narrow(d, a->at, page.nchildren, below, own, total);
+	d->share += d->width * share_between_fences(o, a, pos);
+	pfree(a);
+	pfree(fences);
+	pfree(copy);
+}
+
+static double
+share_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos)
+{
+	Descent		d = {0, 1};
+
+	for (int level = run->level; level > 1; level--)
+		if (!narrow_to_child(o, meta, run->id, pos, level, &d))
+			return 0;
+	narrow_by_fences(o, meta, run->id, pos, &d);
+	return d.share;
+}
+
+double
+sfx_rank_above_leaves(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos)
+{
+	double		of_main = 0,
+				rank = 0;
+
+	/* from the main tree on, whose share stands for that of a run of one leaf, which has nothing above it */
+	for (int r = meta->nruns - 1; r >= 0; r--)
+	{
+		const SfxRun *run = &meta->runs[r];
+		double		share = of_main;
+
+		if (pos->key == NULL || pos->len == 0)
+			share = pos->key == NULL ? 1 : 0;
+		else if (run->level > 0)
+			share = share_in_run(o, meta, run, pos);
+		if (r == meta->nruns - 1)
+			of_main = share;
+		rank += share * run->entries;
+	}
+	return rank;
+}
+
+/* ---- with leaves, and the delta ---- */
 
 static double
 rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos)
