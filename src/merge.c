@@ -136,22 +136,6 @@ sfx_merge_unlock(Relation index)
 
 /* ---- dropping a generation ---- */
 
-void
-sfx_merge_freed(Relation index, int drops)
-{
-	SfxMeta		meta;
-	Buffer		metabuf;
-
-	sfx_meta_lock(index, &meta, &metabuf);
-	meta.unfreed -= Min(drops, meta.unfreed);
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(metabuf), &meta);
-	MarkBufferDirty(metabuf);
-	sfx_wal_meta(index, metabuf, &meta, SFX_META_FREED, NULL);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(metabuf);
-}
-
 static void
 free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 {
@@ -199,7 +183,6 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 us
 	meta.work.entries += dropped.sealed;
 	meta.work.log_pages += dropped.pages;
 	meta.work.usecs += usecs;
-	meta.unfreed += meta.unfreed < PG_UINT16_MAX;
 
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
@@ -212,7 +195,6 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 us
 	sfx_image_forget(index, &meta, gen);
 	free_log_pages(index, &meta, &dropped);
 	IndexFreeSpaceMapVacuum(index);
-	sfx_merge_freed(index, 1);
 }
 
 /* ---- dropping a run ---- */
@@ -301,7 +283,6 @@ drop_run(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 	memset(&meta.resume[SFX_RESUME_RUN], 0, sizeof(SfxResume));
 	meta.epoch++;
 	meta.work.usecs += usecs;
-	meta.unfreed += meta.unfreed < PG_UINT16_MAX;
 
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
@@ -316,7 +297,6 @@ drop_run(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 	for (int level = run.level; level >= 0 && blkno != InvalidBlockNumber; level--)
 		blkno = free_run_level(index, order, &meta, id, level, blkno);
 	IndexFreeSpaceMapVacuum(index);
-	sfx_merge_freed(index, 1);
 }
 
 /* ---- one generation or run ---- */

@@ -39,9 +39,6 @@ extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto);
  */
 extern uint64 sfx_merge_all(Relation index);
 
-/* So many generations or runs that were dropped have given back their pages (SfxMeta.unfreed).  Merge lock held. */
-extern void sfx_merge_freed(Relation index, int drops);
-
 /* Merge the delta to where it costs least, and then, if asked, runs that are due; gives up as soon as the merge lock is busy. */
 extern uint64 sfx_merge_delta(Relation index, bool runs);
 

@@ -119,8 +119,8 @@ typedef struct Shrink
 	BlockNumber target;			/* the file could end here */
 } Shrink;
 
-static bool
-map_says_free(Relation index, BlockNumber blkno)
+bool
+sfx_map_says_free(Relation index, BlockNumber blkno)
 {
 	return GetRecordedFreeSpace(index, blkno) >= BLCKSZ / 2;
 }
@@ -133,7 +133,7 @@ count_free(Relation index, BlockNumber nblocks)
 	for (BlockNumber blkno = SFX_FIRST_BLKNO; blkno < nblocks; blkno++)
 	{
 		SfxVacuumDelay();
-		n += map_says_free(index, blkno);
+		n += sfx_map_says_free(index, blkno);
 	}
 	return n;
 }
@@ -164,7 +164,7 @@ claim_low(Shrink *sh, BlockNumber limit, const SfxMeta *meta)
 		Buffer		buf;
 
 		SfxVacuumDelay();
-		if (!map_says_free(sh->index, sh->low))
+		if (!sfx_map_says_free(sh->index, sh->low))
 			continue;
 		buf = sfx_page_claim(sh->index, sh->low, meta);
 		if (BufferIsValid(buf))

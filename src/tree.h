@@ -191,6 +191,17 @@ extern void sfx_shrink_inner(Relation index, const SfxOrder *order);
  */
 extern void sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy strategy, int tries);
 
+/* Does the free space map have this block? */
+extern bool sfx_map_says_free(Relation index, BlockNumber blkno);
+
+/*
+ * reclaim.c: put blocks that are free, and that nobody knows of, into the free space map; how many free ones there are.  No lock is held, and none
+ * asked for; whatever happens meanwhile at most leaves a block to the next time.
+ */
+extern BlockNumber sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);
+/* Drop dictionaries that no leaf names any more (H2): looks at all blocks, if there are several.  Takes the merge lock for each that goes. */
+extern void sfx_reclaim_dicts(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);
+
 extern SfxPos sfx_pos_copy(const SfxPos *pos);
 
 #endif							/* SURFIDX_TREE_H */

@@ -10,18 +10,15 @@
  * V4	The merge lock is held per group of leaves, no lock at all while waiting for the gate.
  *-------------------------------------------------------------------------
  */
-#include "dict.h"
 #include "merge.h"
 #include "rewrite.h"
+#include "tree.h"
 
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
-#include "storage/freespace.h"
-#include "storage/indexfsm.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -445,95 +442,6 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * The blocks of the file, none of which somebody is just extending it by: that one is all zero, like a leaked one,
- * until its maker has locked it.
- */
-static BlockNumber
-count_blocks(Relation index)
-{
-	bool		needlock = !RELATION_IS_LOCAL(index) && !SFX_MUTANT("count without lock");
-	BlockNumber nblocks;
-
-	if (needlock)
-		LockRelationForExtension(index, ExclusiveLock);
-	nblocks = RelationGetNumberOfBlocks(index);
-	if (needlock)
-		UnlockRelationForExtension(index, ExclusiveLock);
-	return nblocks;
-}
-
-/* Does a leaf name a dictionary of the list?  Then it is used: a bit per place in the list. */
-static uint32
-dict_of_leaf(const SfxOrder *order, const SfxMeta *meta, Page page)
-{
-	SfxPageTail *tail;
-	SfxLeaf		leaf;
-
-	if (PageIsNew(page) || ((PageHeader) page)->pd_special != BLCKSZ - sizeof(SfxPageTail))
-		return 0;
-	tail = SfxPageGetTail(page);
-	if (tail->kind != SFX_PAGE_LEAF || tail->build_id != meta->build_id ||
-		sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
-		return 0;
-	for (uint32 i = 0; i < meta->ndicts; i++)
-		if (meta->dict[i].number == leaf.dictno)
-			return 1U << i;
-	return 0;
-}
-
-/* Those that were not the newest when the look at all blocks began, and that no leaf named (H2). */
-static void
-drop_dicts(Relation index, const SfxMeta *meta, uint32 used)
-{
-	for (uint32 i = 0; i + 1 < meta->ndicts; i++)
-	{
-		if (used & (1U << i))
-			continue;
-		sfx_merge_lock(index);
-		sfx_dict_drop(index, meta->dict[i].number);
-		sfx_merge_unlock(index);
-	}
-}
-
-/* Give every block that belongs to nobody to the free space map: what crashes and unfinished merges left. */
-static void
-reclaim_blocks(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
-{
-	Relation	index = info->index;
-	BlockNumber nblocks = count_blocks(index);
-	SfxMeta		meta;
-	SfxKeyDesc	kd;
-	const SfxOrder *order;
-	uint32		used = 0;
-
-	sfx_keydesc_init(&kd, index);
-	order = sfx_order_create(index, &kd, false);
-	sfx_meta_read(index, &meta);
-	stats->pages_free = 0;
-	for (BlockNumber i = SFX_FIRST_BLKNO; i < nblocks; i++)
-	{
-		/* leaves may be moving to lower blocks: none escapes who looks at higher ones first (H2) */
-		BlockNumber blkno = meta.ndicts > 1 ? nblocks - 1 - (i - SFX_FIRST_BLKNO) : i;
-		Buffer		buf;
-
-		SfxVacuumDelay();
-		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, info->strategy);
-		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		if (sfx_page_is_free(BufferGetPage(buf), &meta))
-		{
-			sfx_page_release_free(index, blkno);
-			stats->pages_free++;
-		}
-		if (meta.ndicts > 1)
-			used |= dict_of_leaf(order, &meta, BufferGetPage(buf));
-		UnlockReleaseBuffer(buf);
-	}
-	drop_dicts(index, &meta, used);
-	sfx_order_end(order);
-	IndexFreeSpaceMapVacuum(index);
-}
-
-/*
  * Standbys are told of an AccessExclusiveLock under a transaction's number, and while other indexes of the table are vacuumed by parallel
  * workers (who do not touch this one) none can be assigned.
  */
@@ -543,54 +451,47 @@ may_lock_alone(void)
 	return !IsInParallelMode() || !XLogStandbyInfoActive() || TransactionIdIsValid(GetTopTransactionIdIfAny());
 }
 
-/* What entries have left behind: sparse inner pages, and the end of the file, unless the table's vacuum_truncate says no. */
+/*
+ * What entries have left behind: blocks and dictionaries that nobody uses, sparse inner pages, and the end of the file, unless the table's
+ * vacuum_truncate says no.
+ */
 static void
-shrink(IndexVacuumInfo *info, bool had_bulkdelete)
+tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats)
 {
 	Relation	index = info->index;
 	Relation	heap = table_open(index->rd_index->indrelid, AccessShareLock);
+	BlockNumber nblocks;
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 
 	sfx_keydesc_init(&kd, index);
 	order = sfx_order_create(index, &kd, true);
+	stats->pages_free = sfx_reclaim_blocks(index, order, info->strategy);
 	if (had_bulkdelete)
 	{
 		SfxMeta		meta;
 
+		sfx_reclaim_dicts(index, order, info->strategy);
 		sfx_shrink_inner(index, order);
 		sfx_merge_lock(index);
 		sfx_meta_read(index, &meta);
 		sfx_tree_recount(index, order, &meta, SfxMetaMain(&meta)->id);
 		sfx_merge_unlock(index);
 	}
+	nblocks = RelationGetNumberOfBlocks(index);
 	if (SfxMayTruncate(heap) && may_lock_alone())
 		sfx_shrink_file(index, order, info->strategy, TRUNCATE_TRIES);
+	stats->num_pages = RelationGetNumberOfBlocks(index);
+	/* what was cut off is not free any more */
+	stats->pages_free -= Min(stats->pages_free, nblocks - Min(nblocks, stats->num_pages));
 	sfx_order_end(order);
 	table_close(heap, AccessShareLock);
-}
-
-/* Drops that were interrupted before they had given back all pages.  Nobody is at one while the merge lock is ours. */
-static int
-count_unfreed(Relation index)
-{
-	SfxMeta		meta;
-
-	sfx_meta_read(index, &meta);
-	if (meta.unfreed == 0 || SFX_MUTANT("unfreed pages are forgotten"))
-		return 0;
-	sfx_merge_lock(index);
-	sfx_meta_read(index, &meta);
-	sfx_merge_unlock(index);
-	return meta.unfreed;
 }
 
 IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	bool		had_bulkdelete = stats != NULL;
-	BlockNumber nblocks;
-	int			unfreed;
 
 	if (info->analyze_only)
 		return stats;
@@ -599,17 +500,7 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	SFX_STOP("vacuum cleanup");
 	(void) sfx_merge_delta(info->index, true);
-	unfreed = count_unfreed(info->index);
-	if (had_bulkdelete || unfreed > 0)
-		reclaim_blocks(info, stats);
-	if (unfreed > 0)
-	{
-		sfx_merge_lock(info->index);
-		sfx_merge_freed(info->index, unfreed);
-		sfx_merge_unlock(info->index);
-	}
-	nblocks = RelationGetNumberOfBlocks(info->index);
-	shrink(info, had_bulkdelete);
+	tidy_up(info, had_bulkdelete, stats);
 	if (!had_bulkdelete)
 	{
 		SfxMeta		meta;
@@ -620,8 +511,5 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 			stats->num_index_tuples += meta.runs[r].entries;
 		stats->estimated_count = true;
 	}
-	stats->num_pages = RelationGetNumberOfBlocks(info->index);
-	/* what was cut off is not free any more */
-	stats->pages_free -= Min(stats->pages_free, nblocks - Min(nblocks, stats->num_pages));
 	return stats;
 }

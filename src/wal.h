@@ -64,8 +64,7 @@ typedef enum SfxMetaChange
 	SFX_META_STATS,
 	SFX_META_MERGE_RUN,
 	SFX_META_DROP_RUN,
-	SFX_META_EPOCH,
-	SFX_META_FREED
+	SFX_META_EPOCH
 } SfxMetaChange;
 
 typedef struct SfxXlMeta
