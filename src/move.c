@@ -98,7 +98,8 @@ swap_move(SfxSwap *s, BlockNumber blkno, Page page, Buffer target)
 	SfxPageTail *tail = SfxPageGetTail(page);
 	SfxSwapPage *to;
 
-	sfx_swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	if (!SFX_MUTANT("moved pages stay"))
+		sfx_swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
 	to = sfx_swap_add(s, BufferGetBlockNumber(target), tail->kind, tail->level, SfxPageBody(page), SfxPageBodyLen(page));
 	to->buf = target;
 	to->right = tail->right;
@@ -108,7 +109,11 @@ swap_move(SfxSwap *s, BlockNumber blkno, Page page, Buffer target)
 static void
 swap_link(SfxSwap *s, BlockNumber left, Page page, BlockNumber right)
 {
-	SfxSwapPage *p = sfx_swap_add(s, left, SfxPageGetTail(page)->kind, SfxPageGetTail(page)->level, NULL, 0);
+	SfxSwapPage *p;
+
+	if (SFX_MUTANT("left neighbours keep their links"))
+		return;
+	p = sfx_swap_add(s, left, SfxPageGetTail(page)->kind, SfxPageGetTail(page)->level, NULL, 0);
 
 	p->link_only = true;
 	p->right = right;

@@ -281,6 +281,58 @@ scenario 'a copy of the root whose links lead beyond the end of the file', ['old
 	sound('t_k');
 };
 
+# A copy of the root leads to leaves that have moved: what is there must not pass for the leaf, and what is on its left must lead on.
+scenario 'leaves that move to other blocks (G1)', [ 'moved pages stay', 'left neighbours keep their links' ], sub {
+	build(9000, 'ALTER TABLE t SET (vacuum_truncate = off); CREATE INDEX t_k ON t USING surfidx (s)', 300);
+	sql("SELECT surfidx_merge('t_k')");
+	my $s = reader();
+	my @sought = split /,/, sql('SELECT s FROM t WHERE k % 300 = 1 ORDER BY s');
+	my $find = sub { sql(join('; ', map { "SELECT count(*) FROM t WHERE s = '$_'" } @sought), $s) };
+	# VACUUM leaves the file as it is, with free blocks in it
+	sql('DELETE FROM t WHERE k % 300 <> 1');
+	sql($vacuum) for 1 .. 2;
+	for (1 .. 9) { is($find->(), join(',', map { 1 } @sought), 'every one found') }
+	# the file keeps its length, so the copy stays good, as long as somebody reads
+	my $other = reader();
+	sql('BEGIN; DECLARE c CURSOR FOR SELECT s FROM t ORDER BY s; FETCH 1 FROM c', $other);
+	sql("INSERT INTO t SELECT k + 1, s FROM t; SELECT surfidx_merge('t_k')");
+	is($find->(), join(',', map { 2 } @sought), 'every one found twice');
+	sql('COMMIT', $other);
+	sound('t_k');
+};
+
+scenario 'the end of the file is not cut off while somebody is on the way there (G3)', ['cut off what is read'], sub {
+	build(9000, 'ALTER TABLE t SET (vacuum_truncate = off); CREATE INDEX t_k ON t USING surfidx (s)', 300);
+	sql("SELECT surfidx_merge('t_k')");
+	sql('DELETE FROM t WHERE k % 300 <> 1');
+	sql($vacuum) for 1 .. 2;
+	my $s = reader();
+	my $blocks = sql("SELECT pg_relation_size('t_k') / 8192");
+	arm('leaf chosen', 'wait', 1);
+	start('SELECT count(*) FROM (SELECT s FROM t ORDER BY s DESC) x', $s);
+	wait_at('leaf chosen');
+	sql("SELECT surfidx_merge('t_k')");
+	is(sql("SELECT pg_relation_size('t_k') / 8192"), $blocks, 'the file keeps its length');
+	release('leaf chosen');
+	is(finish($s), '30', 'every row');
+	sql("SELECT surfidx_merge('t_k')");
+	cmp_ok(sql("SELECT pg_relation_size('t_k') / 8192"), '<', $blocks / 2, 'then it is cut off');
+	sound('t_k');
+};
+
+scenario 'an inserter whose place in the log is beyond the end of the file (G3)', ['believe old tails'], sub {
+	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	my $s = reader();
+	sql('INSERT INTO t SELECT g FROM generate_series(10001, 50000) g', $s);
+	my $blocks = sql("SELECT pg_relation_size('t_k') / 8192");
+	# no VACUUM: it changes pg_class, and sessions then forget all that they know of the index
+	sql("SELECT surfidx_merge('t_k')");
+	cmp_ok(sql("SELECT pg_relation_size('t_k') / 8192"), '<', $blocks - 16, 'the log is gone, and its place as well');
+	is(eval { sql('INSERT INTO t VALUES (60000)', $s) } // $@, '', 'the inserter finds another one');
+	is(sql('SELECT count(*) FROM t WHERE k = 60000', reader()), '1', 'and the row is found');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ where trees end
 
 scenario 'keys beyond the last one, which come after all', ['old ends of trees'], sub {
@@ -465,6 +517,31 @@ scenario 'a dictionary that moves before it is read', ['dictionaries stand still
 	release('dictionary page moved');
 	is(finish($v), '0', 'the merge ends');
 	cmp_ok(sql("SELECT pg_relation_size('t_k') / 8192"), '<', $blocks, 'the file was cut off');
+	sound('t_k');
+};
+
+scenario 'leaves that move while VACUUM looks which dictionaries they name (H2)', ['leaves by ascending blocks'], sub {
+	my $fill = sub {
+		my ($from, $to, $what) = @_;
+		sql("INSERT INTO t SELECT g, $what FROM generate_series($from, $to) g; SELECT surfidx_merge('t_k')");
+	};
+
+	# from the file's start on: leaves of keys that go, leaves of paths, of codes; the latter two with a dictionary each
+	build(0, 'ALTER TABLE t SET (vacuum_truncate = off); CREATE INDEX t_k ON t USING surfidx (s)');
+	$fill->($_, $_ + 4999, "'#' || repeat(md5(g::text), 2)") for 1, 5001;
+	$fill->($_, $_ + 9999, "'/usr/share/package-' || g % 211 || (ARRAY['/changelog', '/copyright', '/README'])[1 + g % 3] || '-' || g") for 10001, 20001;
+	$fill->($_, $_ + 2499, 'upper(md5(g::text))') for 30001, 32501;
+	sql("DELETE FROM t WHERE s < '/'");
+	sql($vacuum);
+	cmp_ok(sql("SELECT count(*) FROM surfidx_dictionaries('t_k')"), '>=', 2, 'dictionaries');
+	sql("DELETE FROM t WHERE s = upper(md5('30001'))");
+	arm('leaf looked at', 'wait', int(sql("SELECT pg_relation_size('t_k') / 8192 / 2")));
+	my $v = start($vacuum);
+	wait_at('leaf looked at');
+	sql("SELECT surfidx_merge('t_k')");
+	release('leaf looked at');
+	is(finish($v), '', 'VACUUM ends');
+	is(eval { sql("SELECT count(*) FROM t WHERE s > '/' AND s < '0'", reader()) } // $@, '20000', 'every path');
 	sound('t_k');
 };
 
