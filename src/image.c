@@ -17,6 +17,7 @@
  * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed pages.
  *-------------------------------------------------------------------------
  */
+#include "image.h"
 #include "merge.h"
 
 #include "access/xact.h"
@@ -30,40 +31,8 @@
 
 #define IMAGE_SLOTS			256
 #define IMAGE_PROBES		8
-#define IMAGE_RESERVE		16	/* nodes in hand before an entry is applied: more than any insert needs */
-#define IMAGE_PAGES_A_HOLD	64	/* log pages applied before the lock is given up once */
 #define LOCAL_IMAGES		8
 #define LOCAL_CHUNK			64	/* nodes per allocation */
-
-typedef struct SfxImageKey
-{
-	SfxLocator	loc;
-	uint32		gen;
-	uint64		build_id;
-} SfxImageKey;
-
-struct SfxImage
-{
-	LWLock		lock;			/* shared images only */
-	bool		used;
-	SfxImageKey key;
-	uint64		removals;		/* invariant 2 */
-	BlockNumber blkno;			/* cursor: page */
-	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
-	uint32		off;			/* cursor: bytes of its body that were applied */
-	uint64		seen;			/* log entries up to the cursor, dead ones too */
-	bool		unchanged;		/* some of them are SFX_LOG_UNCHANGED */
-	uint64		killed;			/* of those, taken out by sfx_image_kill */
-	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
-	SfxDelta	delta;
-	uint32		nreserve;
-	uint32		reserve[IMAGE_RESERVE];
-	pg_atomic_uint64 last_used;
-	TimestampTz grown;			/* when readers last found more in the log: the start of a statement */
-	TimestampTz asked;			/* when one of them last asked for it to be merged (any may write it: advice) */
-	/* private images only */
-	struct SfxLocalNodes *local;
-};
 
 typedef struct SfxImageShared
 {
@@ -89,7 +58,7 @@ static SfxImageShared *shared = NULL;
 static char *pool = NULL;		/* node n at pool + n * SFX_NODE_SIZE; node 0 is not used */
 static SfxImage local_images[LOCAL_IMAGES];
 static int	next_local = 0;
-static SfxNodeAlloc current_alloc;	/* of the image held right now: one at a time */
+SfxNodeAlloc sfx_image_nodes;
 static bool image_is_shared;
 
 /* ---- shared memory ---- */
@@ -220,11 +189,11 @@ static void
 set_alloc(SfxImage *img, bool is_shared)
 {
 	image_is_shared = is_shared;
-	current_alloc.ctx = img;
-	current_alloc.alloc = image_alloc;
-	current_alloc.available = image_available;
-	current_alloc.free = is_shared ? shared_free : local_free;
-	current_alloc.addr = is_shared ? shared_addr : local_addr;
+	sfx_image_nodes.ctx = img;
+	sfx_image_nodes.alloc = image_alloc;
+	sfx_image_nodes.available = image_available;
+	sfx_image_nodes.free = is_shared ? shared_free : local_free;
+	sfx_image_nodes.addr = is_shared ? shared_addr : local_addr;
 }
 
 /* Private memory for 64 more nodes. May throw; nothing is changed then. */
@@ -259,9 +228,8 @@ local_pop(SfxImage *img)
 
 static bool evict_one(void);
 
-/* Invariant 5. False: the pool is exhausted and nothing could be evicted. */
-static bool
-fill_reserve(SfxImage *img)
+bool
+sfx_image_reserve(SfxImage *img)
 {
 	while (img->nreserve < IMAGE_RESERVE)
 	{
@@ -286,11 +254,10 @@ fill_reserve(SfxImage *img)
 
 /* ---- life of a slot ---- */
 
-/* Forget everything applied so far; the key stays. */
-static void
-image_clear(SfxImage *img)
+void
+sfx_image_clear(SfxImage *img)
 {
-	sfx_delta_free(&img->delta, &current_alloc);
+	sfx_delta_free(&img->delta, &sfx_image_nodes);
 	img->blkno = InvalidBlockNumber;
 	img->seq = 0;
 	img->off = 0;
@@ -305,15 +272,15 @@ image_clear(SfxImage *img)
 static void
 slot_drop(SfxImage *img)
 {
-	SfxNodeAlloc saved = current_alloc;
+	SfxNodeAlloc saved = sfx_image_nodes;
 	bool		saved_shared = image_is_shared;
 
 	set_alloc(img, true);
-	image_clear(img);
+	sfx_image_clear(img);
 	while (img->nreserve > 0)
 		shared_push(img->reserve[--img->nreserve]);
 	img->used = false;
-	current_alloc = saved;
+	sfx_image_nodes = saved;
 	image_is_shared = saved_shared;
 }
 
@@ -410,22 +377,14 @@ slot_create(const SfxImageKey *key)
 			s->used = true;
 			s->removals = 0;
 			set_alloc(s, true);
-			image_clear(s);
+			sfx_image_clear(s);
 			found = s;
 		}
 	LWLockRelease(&shared->directory);
 	return found;
 }
 
-/* ---- catching up ---- */
-
-typedef enum
-{
-	CATCHUP_DONE,
-	CATCHUP_GONE,				/* the generation was dropped */
-	CATCHUP_MORE,				/* not finished: call again, after giving up the lock */
-	CATCHUP_NOMEM
-} CatchupResult;
+/* ---- being current ---- */
 
 /* Is there nothing in the log behind the cursor?  One page visit. */
 static bool
@@ -452,83 +411,6 @@ is_current(Relation index, SfxImage *img, const SfxMeta *meta, int g, bool *gone
 		current = SfxPageBodyLen(page) == img->off && SfxPageGetTail(page)->right == InvalidBlockNumber;
 	UnlockReleaseBuffer(buf);
 	return current;
-}
-
-/* Apply what a copied log page holds behind the cursor. */
-static bool
-apply_page(Relation index, SfxImage *img, Page page)
-{
-	SfxEntry	e;
-	bool		dead;
-	uint32		off = img->off;
-
-	while (sfx_log_parse(index, img->blkno, page, &off, &e, &dead))
-	{
-		if (SFX_MUTANT("seen before applied"))
-			img->off = off;
-		if (SFX_MUTANT("flag means pair"))
-		{
-			static uint64 flagged = 0;
-
-			flagged = dead ? e.tid : flagged;
-			dead |= e.tid == flagged;
-		}
-		if (!dead)
-		{
-			if (!fill_reserve(img) || sfx_delta_insert(&img->delta, &current_alloc, &e) == SFX_NOMEM)
-				return false;
-		}
-		img->unchanged |= (SfxPageBody(page)[Max(img->off, sizeof(SfxLogHeader))] & SFX_LOG_UNCHANGED) != 0;
-		img->off = off;
-		img->seen++;
-	}
-	img->off = SfxPageBodyLen(page);
-	return true;
-}
-
-/* The image is ours alone. Apply log pages from the cursor on. */
-static CatchupResult
-catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g)
-{
-	PGAlignedBlock copy;
-
-	if (img->removals < meta->removals)
-	{
-		image_clear(img);
-		img->removals = meta->removals;
-	}
-	if (img->blkno == InvalidBlockNumber)
-	{
-		if (meta->gens[g].first == InvalidBlockNumber)
-			return CATCHUP_DONE;
-		img->blkno = meta->gens[g].first;
-		img->seq = 0;
-		img->off = 0;
-	}
-	for (int n = 0; n < IMAGE_PAGES_A_HOLD; n++)
-	{
-		Buffer		buf = ReadBuffer(index, img->blkno);
-		BlockNumber right;
-		bool		valid;
-
-		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		valid = sfx_log_page_is(index, img->blkno, BufferGetPage(buf), meta->build_id, meta->gens[g].gen);
-		memcpy(copy.data, BufferGetPage(buf), BLCKSZ);
-		UnlockReleaseBuffer(buf);
-		if (!valid)
-			return CATCHUP_GONE;
-		if (((SfxLogHeader *) SfxPageBody((Page) copy.data))->seq != img->seq)
-			sfx_corrupt(index, img->blkno, "log page out of sequence");
-		if (!apply_page(index, img, copy.data))
-			return CATCHUP_NOMEM;
-		right = SfxPageGetTail((Page) copy.data)->right;
-		if (right == InvalidBlockNumber)
-			return CATCHUP_DONE;
-		img->blkno = right;
-		img->seq++;
-		img->off = 0;
-	}
-	return CATCHUP_MORE;
 }
 
 /* ---- private images ---- */
@@ -568,7 +450,7 @@ acquire_local(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		r = catch_up(index, img, meta, g);
+		r = sfx_image_catch_up(index, img, meta, g);
 	} while (r == CATCHUP_MORE);
 	if (r == CATCHUP_GONE)
 		return NULL;
@@ -619,7 +501,7 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 		}
 		set_alloc(img, true);
 		seen = img->seen;
-		*r = catch_up(index, img, meta, g);
+		*r = sfx_image_catch_up(index, img, meta, g);
 		if (img->seen != seen)
 			img->grown = GetCurrentStatementStartTimestamp();
 		if (*r == CATCHUP_DONE)
@@ -658,7 +540,7 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 
 	make_key(&key, index, meta, g);
 	drop_stale_locals(index, meta);
-	current_alloc.order = order;
+	sfx_image_nodes.order = order;
 	/* An image that would need more than half of the pool is not even tried there. */
 	if (shared == NULL || RelationUsesLocalBuffers(index) || meta->gens[g].pages > shared->nnodes / 4)
 		return acquire_local(index, meta, g, &key);
@@ -673,7 +555,7 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 const SfxDelta *
 sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc)
 {
-	*alloc = &current_alloc;
+	*alloc = &sfx_image_nodes;
 	return &img->delta;
 }
 
@@ -766,7 +648,7 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 
 	if (img == NULL)
 		return;
-	current_alloc.order = order;
+	sfx_image_nodes.order = order;
 	/* first, since a comparison may throw in the midst of it */
 	sfx_horizon_raise(&img->horizon, horizon);
 	for (int i = 0; i < n; i++)
@@ -774,7 +656,7 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 		SfxPos		pos = {entries[i]->key, entries[i]->keylen, entries[i]->tid};
 
 		if (bsearch(&pos.tid, dead, ndead, sizeof(uint64), cmp_u64) != NULL &&
-			sfx_delta_remove(&img->delta, &current_alloc, &pos) > 0)
+			sfx_delta_remove(&img->delta, &sfx_image_nodes, &pos) > 0)
 			img->killed++;
 	}
 	sfx_image_release(img);

@@ -311,6 +311,21 @@ sfx_runs_find(uint64_t mask, SfxRuns *r)
 	}
 }
 
+/* The bits of x where mask has ones, in their order (PEXT). */
+static inline uint64_t
+sfx_gather(const SfxRuns *r, uint64_t x)
+{
+	uint64_t	v = 0;
+	unsigned	at = 0;
+
+	for (int i = 0; i < r->n; i++)
+	{
+		v |= ((x >> r->shift[i]) & sfx_mask(r->len[i])) << at;
+		at += r->len[i];
+	}
+	return v;
+}
+
 /* The low bits of v, in their order, where mask has ones (PDEP). */
 static inline uint64_t
 sfx_deposit(const SfxRuns *r, uint64_t v)

@@ -86,6 +86,9 @@ typedef struct SfxKernels
 	 */
 	void		(*put_words) (const SfxWords *w, const uint64_t *head, const uint64_t *rest, int n, const uint8_t *prefix,
 							  uint32_t prelen, uint32_t keylen, uint8_t *out);
+
+	/* The reverse: head and rest of n keys, keylen bytes apart, whose words begin at key; value is not looked at. 16 bytes of the last one are readable. */
+	void		(*get_words) (const SfxWords *w, const uint8_t *key, uint32_t keylen, int n, uint64_t *head, uint64_t *rest);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

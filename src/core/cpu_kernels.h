@@ -515,7 +515,38 @@ NAME(put_words)(const SfxWords *w, const uint64_t *head, const uint64_t *rest, i
 	}
 }
 
+TARGET static void
+NAME(get_words)(const SfxWords *w, const uint8_t *key, uint32_t keylen, int n, uint64_t *head, uint64_t *rest)
+{
+	unsigned	up = (w->n1 - w->nrest) & 63;
+	unsigned	down = w->nrest & 63;
+	uint64_t	first = w->n1 - w->nrest == 64 ? 0 : UINT64_MAX;
+	uint64_t	second = w->nrest == 64 ? 0 : UINT64_MAX;
+	uint64_t	mask = sfx_mask(w->nrest);
+#if LEVEL < 2
+	SfxRuns		r0,
+				r1;
+
+	sfx_runs_find(w->vary[0], &r0);
+	sfx_runs_find(w->vary[1], &r1);
+#endif
+
+	for (int i = 0; i < n; i++, key += keylen)
+	{
+#if LEVEL >= 2
+		uint64_t	c0 = _pext_u64(sfx_load_be64(key), w->vary[0]);
+		uint64_t	c1 = _pext_u64(sfx_load_be64(key + 8), w->vary[1]);
+#else
+		uint64_t	c0 = sfx_gather(&r0, sfx_load_be64(key));
+		uint64_t	c1 = sfx_gather(&r1, sfx_load_be64(key + 8));
+#endif
+
+		head[i] = (c0 & first) << up | (c1 & second) >> down;
+		rest[i] = c1 & mask;
+	}
+}
+
 static const SfxKernels NAME(kernels) = {
 	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
-	NAME(deposit), NAME(put_words)
+	NAME(deposit), NAME(put_words), NAME(get_words)
 };

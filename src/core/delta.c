@@ -36,8 +36,33 @@ insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c,
 	d->height++;
 }
 
+/*
+ * The place of pos in the leaf of the finger, which another entry went to just now; -1 if it may be another leaf's.  A place between two
+ * of its entries is the leaf's own.
+ */
+static int
+near_finger(const SfxNodeAlloc *a, uint32_t finger, const SfxPos *pos, bool *equal)
+{
+	const Node *leaf;
+	int			at;
+
+	if (finger == SFX_NODE_NULL || a->order != NULL)
+		return -1;
+	leaf = node_addr(a, finger);
+	at = sfx_node_search_near(leaf, pos, equal);
+	return (at == 0 && !*equal) || (at == leaf->n && leaf->next != SFX_NODE_NULL) ? -1 : at;
+}
+
 int
 sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
+{
+	uint32_t	finger = SFX_NODE_NULL;
+
+	return sfx_delta_insert_near(d, a, e, &finger);
+}
+
+int
+sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uint32_t *finger)
 {
 	Cell		c = {{e->key, e->keylen, e->tid}, SFX_NODE_NULL, e->paylen, e->payload};
 	Path		path;
@@ -47,7 +72,8 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 				seplen = 0;
 	int			at;
 	bool		equal,
-				split;
+				split,
+				haspath = false;
 
 	if ((uint64_t) e->keylen + e->paylen > SFX_MAX_ENTRY)
 		return SFX_NOSPACE;
@@ -58,9 +84,16 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 		sfx_node_new(d, a, 0, &d->root);
 		d->height = 1;
 	}
-	sfx_node_find_leaf(d, a, &c.pos, &path);
-	leaf = path.node[0];
-	at = sfx_node_search(leaf, &c.pos, a->order, &equal);
+	at = near_finger(a, *finger, &c.pos, &equal);
+	if (at >= 0)
+		leaf = node_addr(a, *finger);
+	else
+	{
+		*finger = sfx_node_find_leaf(d, a, &c.pos, &path);
+		leaf = path.node[0];
+		at = sfx_node_search(leaf, &c.pos, a->order, &equal);
+		haspath = true;
+	}
 
 	room = free_room(leaf);
 	if (equal)
@@ -89,7 +122,12 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 	if (!split)
 		sfx_node_insert(leaf, at, &c, a->order);
 	else
+	{
+		if (!haspath)
+			sfx_node_find_leaf(d, a, &c.pos, &path);
 		insert_splitting(d, a, &path, at, c, seplen);
+		*finger = SFX_NODE_NULL;
+	}
 	d->bytes += e->paylen - (uint64_t) oldpay + (equal ? 0 : e->keylen);
 	d->nentries += !equal;
 	return equal;

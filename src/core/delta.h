@@ -50,6 +50,12 @@ typedef struct SfxDelta
  * which can happen once fewer than height + 2 nodes are available; SFX_NOSPACE if keylen + paylen > SFX_MAX_ENTRY. */
 extern int sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e);
 
+/*
+ * The same for many entries, one after the other: those that come in order find their place beside the last one's without a way
+ * down.  finger: 0 at first, and after anything else that changed the tree.
+ */
+extern int sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uint32_t *finger);
+
 /* Remove (key, TID).  1 if it was there, 0 if not. */
 extern int sfx_delta_remove(SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos);
 

@@ -40,31 +40,23 @@ search_order(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal
 	return lo;
 }
 
-int
-sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
+/* Below, above or among the keys that share the node's prefix (0)? */
+static int
+compare_prefix(const Node *nd, const SfxPos *p)
 {
-	int			lo = 0,
-				hi = nd->n;
+	uint32_t	m = p->len < nd->plen ? p->len : nd->plen;
+	int			c = nd->plen > 0 ? sfx_memcmp(p->key, node_prefix(nd), m) : 0;
+
+	return c == 0 && p->len < nd->plen ? -1 : c;
+}
+
+/* The first slot in [lo, hi) whose position is >= p, which shares the node's prefix; hi if there is none. */
+static int
+search_between(const Node *nd, const SfxPos *p, uint32_t head, int lo, int hi, bool *equal)
+{
 	uint32_t	plen = nd->plen;
 	uint32_t	fixed = fixed_part(nd);
-	uint32_t	head;
 
-	if (order)
-		return search_order(nd, p, order, equal);
-	*equal = false;
-	if (hi == 0)
-		return 0;
-	if (plen > 0)
-	{
-		uint32_t	m = p->len < plen ? p->len : plen;
-		int			c = sfx_memcmp(p->key, node_prefix(nd), m);
-
-		if (c > 0)
-			return hi;
-		if (c < 0 || p->len < plen)
-			return 0;
-	}
-	head = head_of(p->key, p->len, plen);
 	while (lo < hi)
 	{
 		int			mid = (lo + hi) / 2;
@@ -95,6 +87,52 @@ sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *eq
 			hi = mid;
 	}
 	return lo;
+}
+
+int
+sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
+{
+	int			c;
+
+	if (order)
+		return search_order(nd, p, order, equal);
+	*equal = false;
+	c = nd->n > 0 ? compare_prefix(nd, p) : -1;
+	if (c != 0)
+		return c > 0 ? nd->n : 0;
+	return search_between(nd, p, head_of(p->key, p->len, nd->plen), 0, nd->n, equal);
+}
+
+int
+sfx_node_search_near(const Node *nd, const SfxPos *p, bool *equal)
+{
+	int			n = nd->n;
+	int			lo = 0,
+				step = 1;
+	int			c = n > 0 ? compare_prefix(nd, p) : -1;
+	uint32_t	head;
+
+	*equal = false;
+	if (c != 0)
+		return c > 0 ? n : 0;
+	head = head_of(p->key, p->len, nd->plen);
+	if (nd->last >= n || slot_head(nd->slot[nd->last]) >= head)
+		return search_between(nd, p, head, 0, n, equal);
+	/* what is before lo stands before p, by its head alone */
+	for (lo = nd->last + 1; lo < n; step *= 2)
+	{
+		int			at = lo + step - 1 < n ? lo + step - 1 : n - 1;
+		uint32_t	h = slot_head(nd->slot[at]);
+
+		if (h >= head)
+		{
+			/* others with an equal head may stand between it and the place */
+			n = h > head ? at + 1 : n;
+			break;
+		}
+		lo = at + 1;
+	}
+	return search_between(nd, p, head, lo, n, equal);
 }
 
 uint64_t

@@ -229,6 +229,9 @@ extern void sfx_node_init(Node *nd, int level);
 /* The first slot whose position is >= p (n if none), and whether it is equal.  In comparator order it may leave by longjmp. */
 extern int sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal);
 
+/* The same in byte order, where the slot is expected a little behind that of the latest insert. */
+extern int sfx_node_search_near(const Node *nd, const SfxPos *p, bool *equal);
+
 /* All keys of an empty node will share the first plen bytes of key. */
 extern void sfx_node_set_prefix(Node *nd, const uint8_t *key, uint32_t plen);
 

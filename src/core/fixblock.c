@@ -13,21 +13,7 @@
 
 /* ---- words: cores ---- */
 
-static inline uint64_t
-gather(const SfxRuns *r, uint64_t x)
-{
-	uint64_t	v = 0;
-	unsigned	at = 0;
-
-	for (int i = 0; i < r->n; i++)
-	{
-		v |= ((x >> r->shift[i]) & sfx_mask(r->len[i])) << at;
-		at += r->len[i];
-	}
-	return v;
-}
-
-/* The same for a single word, without the table. */
+/* The bits of a single word where mask has ones, in their order: without a table of runs. */
 static inline uint64_t
 gather_once(uint64_t mask, uint64_t x)
 {
@@ -81,19 +67,24 @@ varying_bits(const SfxKeys *k, int width, uint64_t vary[2])
 {
 	uint64_t	valid[2] = {sfx_high_bytes(width < 8 ? width : 8), sfx_high_bytes(width < 8 ? 0 : width - 8)};
 	const uint8_t *p = k->bytes + k->off[0] + k->skip;
-	uint64_t	w0 = sfx_load_be64(p),
-				w1 = sfx_load_be64(p + 8);
-	uint64_t	a0 = 0,
-				a1 = 0;
+	uint32_t	stride = k->off[1] - k->off[0];
+	uint64_t	first[2],
+				all[2] = {0, 0};
+	uint64_t	a0,
+				a1;
 
+	memcpy(first, p, 16);
 	for (int i = 1; i < k->n; i++)
 	{
-		p = k->bytes + k->off[i] + k->skip;
-		a0 |= sfx_load_be64(p) ^ w0;
-		a1 |= sfx_load_be64(p + 8) ^ w1;
+		uint64_t	x[2];
+
+		p += stride;
+		memcpy(x, p, 16);
+		all[0] |= x[0] ^ first[0];
+		all[1] |= x[1] ^ first[1];
 	}
-	a0 &= valid[0];
-	a1 &= valid[1];
+	a0 = sfx_load_be64((const uint8_t *) &all[0]) & valid[0];
+	a1 = sfx_load_be64((const uint8_t *) &all[1]) & valid[1];
 	if (a0)
 		a0 |= ~(UINT64_MAX >> __builtin_clzll(a0));
 	vary[0] = a0 & valid[0];
@@ -141,56 +132,46 @@ put_constants(const uint64_t vary[2], const uint8_t *first, int width, uint8_t *
 static int
 encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasrest)
 {
-	uint64_t	vary[2];
+	SfxWords	w;
 	uint64_t	head[SFX_INT_MAX],
 				rest[SFX_INT_MAX];
-	SfxRuns		r0,
-				r1;
-	unsigned	n1,
-				nrest;
+	const uint8_t *key = k->bytes + k->off[0] + k->skip;
+	uint32_t	stride = k->off[1] - k->off[0];
+	unsigned	n0;
 	uint8_t    *p;
 	int			r;
 
 	if (cap < 3 + 2 * SFX_FIX_MAXBITS)
 		return SFX_NOSPACE;
-	varying_bits(k, width, vary);
-	p = put_constants(vary, k->bytes + k->off[0] + k->skip, width, out);
-	sfx_runs_find(vary[0], &r0);
-	sfx_runs_find(vary[1], &r1);
-	n1 = sfx_popcount(vary[1]);
-	nrest = sfx_popcount(vary[0]) + n1;
-	nrest = nrest > 64 ? nrest - 64 : 0;
-	*hasrest = nrest > 0;
-	if (r1.n == 0 && r0.n == 1)
+	varying_bits(k, width, w.vary);
+	p = put_constants(w.vary, key, width, out);
+	n0 = sfx_popcount(w.vary[0]);
+	w.n1 = sfx_popcount(w.vary[1]);
+	w.nrest = n0 + w.n1 > 64 ? n0 + w.n1 - 64 : 0;
+	*hasrest = w.nrest > 0;
+	/* ones side by side, up to the first bit */
+	if (w.n1 == 0 && n0 > 0 && w.vary[0] >> (64 - n0) == sfx_mask(n0))
 	{
 		for (int i = 0; i < k->n; i++)
-			head[i] = sfx_load_be64(k->bytes + k->off[i] + k->skip) >> r0.shift[0];
+			head[i] = sfx_load_be64(key + (size_t) i * stride) >> (64 - n0);
 	}
 	else
-		for (int i = 0; i < k->n; i++)
-		{
-			const uint8_t *key = k->bytes + k->off[i] + k->skip;
-			uint64_t	c0 = gather(&r0, sfx_load_be64(key));
-			uint64_t	c1 = gather(&r1, sfx_load_be64(key + 8));
-
-			head[i] = core_head(c0, c1, n1, nrest);
-			rest[i] = c1 & sfx_mask(nrest);
-		}
+		sfx_kernels->get_words(&w, key, stride, k->n, head, rest);
 	r = encode_ints(k, head, p, cap - (size_t) (p - out));
 	if (r < 0)
 		return r;
 	p += r;
-	if (nrest)
+	if (w.nrest)
 	{
-		size_t		bytes = ((size_t) k->n * nrest + 7) / 8;
-		SfxBitWriter w;
+		size_t		bytes = ((size_t) k->n * w.nrest + 7) / 8;
+		SfxBitWriter bw;
 
 		if (cap - (size_t) (p - out) < bytes)
 			return SFX_NOSPACE;
-		sfx_bits_start(&w, p);
+		sfx_bits_start(&bw, p);
 		for (int i = 0; i < k->n; i++)
-			sfx_bits_put(&w, rest[i], nrest);
-		p = sfx_bits_end(&w);
+			sfx_bits_put(&bw, rest[i], w.nrest);
+		p = sfx_bits_end(&bw);
 	}
 	return (int) (p - out);
 }

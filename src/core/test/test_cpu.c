@@ -106,6 +106,44 @@ test_deposit(const SfxKernels *k)
 	return bad;
 }
 
+/* Put together, keys come apart again, whatever stands in their constant bits. */
+static int
+test_get_words(const SfxKernels *k, const SfxKernels *ref)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 5000; t++)
+	{
+		SfxWords	w;
+		uint64_t	head[40],
+					rest[40],
+					h[40],
+					r[40];
+		uint8_t		prefix[16] = {0},
+					keys[40 * 32 + 16] = {0};
+		uint32_t	prelen = (uint32_t) (rnd(&seed) % 16);
+		int			n = (int) (rnd(&seed) % 40);
+
+		for (int i = 0; i < 2; i++)
+		{
+			w.vary[i] = t % 5 == i ? UINT64_MAX : t % 5 == i + 2 ? 0 : rnd(&seed) | rnd(&seed);
+			w.value[i] = rnd(&seed) & ~w.vary[i];
+		}
+		w.n1 = sfx_popcount(w.vary[1]);
+		w.nrest = sfx_popcount(w.vary[0]) + w.n1 > 64 ? sfx_popcount(w.vary[0]) + w.n1 - 64 : 0;
+		for (int i = 0; i < n; i++)
+		{
+			head[i] = rnd(&seed) & sfx_mask(sfx_popcount(w.vary[0]) + w.n1 - w.nrest);
+			rest[i] = rnd(&seed) & sfx_mask(w.nrest);
+		}
+		ref->put_words(&w, head, rest, n, prefix, prelen, prelen + 16, keys);
+		w.value[0] = w.value[1] = rnd(&seed);
+		k->get_words(&w, keys + prelen, prelen + 16, n, h, r);
+		bad += memcmp(h, head, (size_t) n * sizeof(uint64_t)) != 0 || memcmp(r, rest, (size_t) n * sizeof(uint64_t)) != 0;
+	}
+	return bad;
+}
+
 static int
 test_put_words(const SfxKernels *k, const SfxKernels *ref)
 {
@@ -314,6 +352,7 @@ main(void)
 		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
 		ok(test_deposit(sfx_kernels) == 0, "%s: deposit", name);
 		ok(test_put_words(sfx_kernels, ref) == 0, "%s: put_words", name);
+		ok(test_get_words(sfx_kernels, ref) == 0, "%s: get_words", name);
 		ok(test_add_line(sfx_kernels) == 0, "%s: add_line", name);
 		ok(test_ef(sfx_kernels, ref, true) == 0, "%s: Elias-Fano", name);
 		ok(test_ef(sfx_kernels, ref, false) == 0, "%s: Elias-Fano, hostile bits", name);

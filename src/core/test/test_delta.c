@@ -292,6 +292,16 @@ order_name(void)
 	return name;
 }
 
+/* One of both ways to insert, where the finger may be kept. */
+static int
+insert_somehow(SfxDelta *d, const SfxEntry *e, uint32_t *finger, uint64_t dice)
+{
+	if (dice % 3 > 0)
+		return sfx_delta_insert_near(d, &A, e, finger);
+	*finger = SFX_NODE_NULL;
+	return sfx_delta_insert(d, &A, e);
+}
+
 static void
 random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 {
@@ -299,12 +309,16 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 	int			codes = 0,
 				seeks = 0,
 				trees = 0;
+	uint32_t	finger = SFX_NODE_NULL;
+	uint64_t	v = 0;
 
 	arena_init(NNODES);
 	ref_clear();
 	for (int i = 0; i < n; i++)
 	{
-		uint64_t	v = rnd(&seed) % (uint64_t) domain;
+		/* half of them close above the one before, as in a batch in order */
+		v = (rnd(&seed) % 2 ? v + rnd(&seed) % 20 : rnd(&seed)) % (uint64_t) domain;
+
 		uint32_t	len = make_key(kind, v);
 		SfxPos		p = {keybuf, len, SFX_TID(v % 1000, kind == 1 ? v / 7 % 200 : 1)};
 		/* grow for the first half, shrink in the second */
@@ -318,10 +332,13 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 				e.paylen = rnd(&seed) % (rnd(&seed) % 50 ? 40 : SFX_MAX_ENTRY) % (SFX_MAX_ENTRY - len + 1);
 			for (uint32_t j = 0; j < e.paylen; j++)
 				paybuf[j] = (uint8_t) (i + (int) j);
-			codes += sfx_delta_insert(&d, &A, &e) != ref_insert(&e);
+			codes += insert_somehow(&d, &e, &finger, rnd(&seed)) != ref_insert(&e);
 		}
 		else
+		{
 			codes += sfx_delta_remove(&d, &A, &p) != ref_remove(&p);
+			finger = SFX_NODE_NULL;
+		}
 		p.len = len - (rnd(&seed) % 2 && len > 0 ? rnd(&seed) % len : 0);
 		p.tid = rnd(&seed) % 2 ? p.tid : rnd(&seed) % 3 * (SFX_MAX_TID / 2);
 		seeks += !seeks_agree(&d, &p);
