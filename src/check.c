@@ -239,6 +239,25 @@ check_run_list(SfxCheck *cs)
 	}
 }
 
+/* How far merges have come (M5, M6): of the oldest frozen generation into some run, of a run into an older one. */
+static void
+check_resume(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+	SfxResume  *gen = &m->resume[SFX_RESUME_GEN];
+	SfxResume  *run = &m->resume[SFX_RESUME_RUN];
+	int			source = sfx_meta_find_run(m, run->source);
+
+	if (gen->source != 0 && (m->ngens < 2 || gen->source != SfxMetaOldestGen(m)))
+		sfx_broken(cs, SFX_META_BLKNO, "generation %u is half merged, and is not the oldest frozen one", gen->source);
+	if (gen->source != 0 && sfx_meta_find_run(m, gen->target) < 0)
+		sfx_broken(cs, SFX_META_BLKNO, "generation %u was merged into run %u, which is not listed", gen->source, gen->target);
+	if (run->source != 0 && (source < 0 || source == m->nruns - 1))
+		sfx_broken(cs, SFX_META_BLKNO, "run %u is half merged, and is none in front of the main tree", run->source);
+	if (run->source != 0 && run->target != 0 && sfx_meta_find_run(m, run->target) <= source)
+		sfx_broken(cs, SFX_META_BLKNO, "run %u was merged into run %u, which is not an older one", run->source, run->target);
+}
+
 static void
 own_dict_block(void *arg, BlockNumber from, BlockNumber blkno)
 {
@@ -286,6 +305,7 @@ check_meta(SfxCheck *cs)
 		sfx_broken(cs, SFX_META_BLKNO, "format version %u", m->version);
 	check_generation_list(cs);
 	check_run_list(cs);
+	check_resume(cs);
 
 	for (BlockNumber blkno = SFX_META_BLKNO; blkno < SFX_FIRST_BLKNO; blkno++)
 	{

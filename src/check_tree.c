@@ -106,6 +106,9 @@ load_filter(SfxCheck *cs, Parents *ps, uint32 run, BlockNumber leafblk)
 	SfxPageTail *tail;
 	const char *why;
 
+	/* F1: where a parent begins, a filter begins */
+	if (blkno == ps->filterblk && blkno != 0 && ps->at == 0)
+		sfx_broken(cs, blkno, "children of two inner pages name this filter");
 	if (blkno == ps->filterblk)
 		return;
 	if (ps->filterblk != 0 && (ps->filter.high_inf || c == NULL || sfx_order_cmp_pos(cs->order, &ps->filter.high, &c->low) != 0))

@@ -159,6 +159,24 @@ scenario 'a group is redone under all its locks', ['redo page by page'], sub {
 	gone();
 };
 
+scenario 'a copy of the root on a standby whose links lead beyond the end of the file', ['old copies of roots'], sub {
+	sql("$tables; " . rows(1, 6000) . "; SELECT surfidx_merge('t_s')");
+	stand_by();
+	catch_up();
+	my $s = session($standby);
+	my @sought = split /,/, sql('SELECT s FROM t WHERE k % 200 = 1 ORDER BY s');
+	my $find = sub { eval { sql("$index_scans; " . join('; ', map { "SELECT count(*) FROM t WHERE s = '$_'" } @sought), $s) } // $@ };
+	for (1 .. 9) { is($find->(), join(',', map { 1 } @sought), 'every one found') }
+	my $blocks = sql("SELECT pg_relation_size('t_s') / 8192", watch());
+	sql('DELETE FROM t WHERE k % 200 <> 1');
+	sql($vacuum) for 1 .. 2;
+	catch_up();
+	cmp_ok(sql("SELECT pg_relation_size('t_s') / 8192", watch()), '<', $blocks / 2, 'the file was cut off');
+	is($find->(), join(',', map { 1 } @sought), 'and again');
+	sound(watch(), 'standby');
+	gone();
+};
+
 scenario 'a standby that is restarted in the middle of a merge', [], sub {
 	sql("$tables; " . rows(1, 2000) . "; SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
 	stand_by();

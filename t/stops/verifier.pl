@@ -23,7 +23,7 @@ sub page { my ($f, $b) = @_; return substr($f->{bytes}, $b * $BLCKSZ, $BLCKSZ) }
 sub set_page { my ($f, $b, $page) = @_; substr($f->{bytes}, $b * $BLCKSZ, $BLCKSZ) = $page; return }
 
 # The metapage's fields
-my ($NEXT_GEN, $NEXT_RUN, $GENS, $RUNS, $DICTS) = map { $BODY + $_ } 36, 40, 56, 152, 592;
+my ($NEXT_GEN, $NEXT_RUN, $GENS, $RUNS, $RESUME, $DICTS) = map { $BODY + $_ } 36, 40, 56, 152, 408, 592;
 my ($GEN_SIZE, $RUN_SIZE) = (24, 32);
 
 # Pages of a kind in the order of their chain: those of the listed run or generation, from the left.
@@ -66,6 +66,11 @@ my @damages = (
 	[ v => 'format version', sub { add($_[0], $BODY + 4, 'S', 1) }, qr/format version/ ],
 	[ v => 'build id', sub { add($_[0], $BODY + 8, 'Q', 1) }, qr/page of another build/ ],
 	[ h => 'root', sub { put($_[0], $RUNS + 4, 'L', (chain($_[0], 5, 1, run_id($_[0], 0)))[1]); put($_[0], $RUNS + 8, 'L', 1) }, qr/does not begin at minus infinity/ ],
+	[ v => 'half merged generation', sub { put($_[0], $RESUME, 'L', 99) }, qr/generation 99 is half merged, and is not the oldest/ ],
+	[ z => 'target of a half merged generation', sub { put($_[0], $RESUME, 'L', get($_[0], $GENS + $GEN_SIZE, 'L')); put($_[0], $RESUME + 4, 'L', 99) },
+		qr/generation \d+ was merged into run 99, which is not listed/ ],
+	[ r => 'half merged run', sub { put($_[0], $RESUME + 64, 'L', run_id($_[0], 1)) }, qr/run \d+ is half merged, and is none in front/ ],
+	[ r => 'target of a half merged run', sub { put($_[0], $RESUME + 64 + 4 * $_, 'L', run_id($_[0], 0)) for 0, 1 }, qr/run \d+ was merged into run \d+, which is not an older one/ ],
 	[ v => 'number of a dictionary', sub { put($_[0], $DICTS, 'L', 0) }, qr/dictionary 0 is listed behind 0/ ],
 	[ v => 'scheme of a dictionary', sub { add($_[0], $DICTS + 16, 'S', 1) }, qr/dictionary \d+ is of scheme \d+, the metapage says \d+/ ],
 	[ v => 'checksum of a dictionary', sub { add($_[0], $DICTS + 12, 'L', 1) }, qr/does not have the checksum/ ],
