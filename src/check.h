@@ -37,6 +37,7 @@ typedef struct SfxCheck
 	uint64		max_tid;		/* greatest TID of all entries, and a block it stands on */
 	BlockNumber max_tid_blkno;
 	uint32		unposted;		/* inner pages without a downlink: T3 */
+	BlockNumber lost;			/* free blocks that the map lacks: P4 */
 	SfxBlock   *block;
 	void	   *scratch;		/* for sfx_inner_verify */
 	char	   *arena;			/* for decoded keys */

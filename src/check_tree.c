@@ -308,5 +308,4 @@ sfx_check_trees(SfxCheck *cs)
 		cs->moving = cs->meta.resume[SFX_RESUME_RUN].source == cs->meta.runs[r].id;
 		check_tree(cs, &cs->meta.runs[r]);
 	}
-	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks", RelationGetRelationName(cs->index), cs->unposted);
 }

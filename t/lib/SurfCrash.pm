@@ -513,6 +513,7 @@ sub cycle
 	push @problems, map { $self->log_problems($_) } $server, $self->{standby} || ();
 	# an invalid index that an interrupted REINDEX CONCURRENTLY left is not needed any more
 	$self->tidy unless @problems;
+	push @problems, $self->lost_blocks if !@problems && chance(0.3);
 	push @problems, $self->change_places if $self->{standby} && !@problems && chance(0.04);
 	push @problems, map { $self->log_tail($_) } $server, $self->{standby} || () if @problems;
 	return @problems;
@@ -635,6 +636,25 @@ sub tidy
 	$self->{rows} = $s->value('SELECT count(*) FROM t');
 	$self->count_dictionaries($s);
 	$s->end;
+}
+
+# After a VACUUM every block is somebody's, or in the free space map (which crashes make forget).
+sub lost_blocks
+{
+	my ($self) = @_;
+	my $s = $self->{server}->session;
+	my @lost;
+
+	# a merge in the background may just be giving some back
+	for (1 .. 5)
+	{
+		my $r = $s->query("\\set VERBOSITY terse\nSET client_min_messages = warning;\nVACUUM t;\nVACUUM c;\nSET client_min_messages = debug1;\n" . join('', map { "SELECT surfidx_check('$_');\n" } sort(keys %indexes), 'c_k'), 300);
+
+		@lost = grep { /index "\w+": .* [1-9]\d* free blocks for the free space map/ } @{ $r->{rows} };
+		last unless @lost;
+	}
+	$s->end;
+	return map { "after VACUUM: $_" } @lost;
 }
 
 # How many were made (the highest number that was seen of each build), and how many of those are gone.
