@@ -149,11 +149,21 @@ before_source(const SfxPack *p, const SfxBlock *block, int i)
 	return end;
 }
 
+/* The first entry of the block in [i, end) that the filter drops, or end. */
+static int
+next_filtered(SfxPack *p, const SfxBlock *block, int i, int end)
+{
+	while (i < end && !is_filtered(p, block->tid[i]))
+		i++;
+	return i;
+}
+
 /* The entries of a block and those of the source before them.  codes: of its keys, where they may be used; else NULL. */
 static bool
 pack_block(SfxPack *p, const SfxBlock *block, const SfxCodes *codes)
 {
-	bool		each = p->filter != NULL || p->versions.heap != NULL || p->versions.asked;
+	bool		filters = p->filter != NULL || p->versions.asked;
+	int			drop = filters ? next_filtered(p, block, 0, block->nent) : block->nent;
 
 	for (int i = 0; i < block->nent;)
 	{
@@ -165,12 +175,16 @@ pack_block(SfxPack *p, const SfxBlock *block, const SfxCodes *codes)
 		pos = sfx_entry_pos(&e);
 		if (!pack_source(p, &e, &pos))
 			return false;
-		if (each && is_filtered(p, e.tid))
+		if (i == drop)
+		{
 			p->removed++;
+			drop = next_filtered(p, block, end, block->nent);
+		}
 		else
 		{
-			if (!each)
-				end = before_source(p, block, i);
+			/* where versions of rows matter, each entry is looked at */
+			if (p->versions.heap == NULL)
+				end = Min(before_source(p, block, i), drop);
 			p->inside |= p->taken > 0;
 			p->added += end - i;
 			if (!pack_check(p, sfx_packer_add_run(p->packer, block, i, end, codes)))

@@ -170,16 +170,15 @@ vacuum_log(VacState *vs)
 
 /* ---- the tree ---- */
 
-/* Has this leaf dead entries?  Counts the others, and adds the bytes of its body to *used. */
+/* Has this leaf dead entries?  Asks until it finds one. *entries: how many it has, dead or not; the bytes of its body are added to *used. */
 static bool
-leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, double *kept, uint32 *used)
+leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, uint32 *entries, uint32 *used)
 {
 	SfxLeaf		leaf;
-	bool		found = false;
 
 	sfx_leaf_copy(vs->index, vs->order, meta, vs->run, blkno, vs->strategy, copy, &leaf);
 	*used += SfxPageBodyLen((Page) copy);
-	*kept = 0;
+	*entries = leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		int			n = sfx_leaf_tids(&leaf, b, tids);
@@ -187,14 +186,10 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 		if (n < 0)
 			sfx_corrupt(vs->index, blkno, "leaf TIDs");
 		for (int i = 0; i < n; i++)
-		{
 			if (is_dead(vs, tids[i]))
-				found = true;
-			else
-				*kept += 1;
-		}
+				return true;
 	}
-	return found;
+	return false;
 }
 
 /* Merge lock held.  Clean one group of leaves at pos, and make it fewer if it is sparse; false when it was the last. */
@@ -204,7 +199,8 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	SfxGroup	g;
 	char	   *copy = palloc(BLCKSZ);
 	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
-	double		kept[SFX_GROUP_LEAVES];
+	uint32		entries[SFX_GROUP_LEAVES];
+	uint64		removed = vs->stats.removed;
 	uint32		used = 0;
 	int			first = -1,
 				last = -1,
@@ -216,7 +212,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	start = g.from;
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = start; i < end; i++)
-		if (leaf_has_dead(vs, meta, sfx_group_leaf(&g, i), copy, tids, &kept[i - start], &used))
+		if (leaf_has_dead(vs, meta, sfx_group_leaf(&g, i), copy, tids, &entries[i - start], &used))
 		{
 			if (first < 0)
 				first = i;
@@ -239,7 +235,8 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 			g.to = end;
 	}
 	for (int i = start; i < g.to; i++)
-		vs->kept += kept[i - start];
+		vs->kept += entries[i - start];
+	vs->kept -= vs->stats.removed - removed;
 	if (!sfx_group_high(&g, &high))
 		return false;
 	sfx_pos_set(pos, &high);
