@@ -1,7 +1,9 @@
 #!/bin/bash
 # README.md's table and chart, from a TSV that bench/run.sh has written.
 #
-#	bench/readme.sh [file.tsv]		default: the newest one below bench/results
+#	bench/readme.sh [--check] [file.tsv]	default: the newest one below bench/results
+#
+#	--check		change nothing; status 1 if the table is another one
 #
 # Numbers are surfidx's as a multiple of btree's, of medians, but for the first lines.  The chart needs gnuplot.
 
@@ -9,6 +11,8 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
+check=
+[ "$1" != --check ] || { check=1; shift; }
 tsv=${1:-$(ls bench/results/*-*-*.tsv | tail -1)}
 [ -f "$tsv" ] || die "there is no file $tsv"
 work=$(mktemp -d)
@@ -40,12 +44,14 @@ ratio	full index-only scan, ns per row	CPU of a full index-only scan
 ratio	pages missed per lookup, buffers = 1/5 of btree	pages missed per lookup, with buffers for a fifth of btree
 ratio	insert, CPU, ns per row	CPU of an inserted row, merges included
 ratio	insert, WAL, bytes per row	WAL of an inserted row, merges included
+ratio	VACUUM, CPU, ns per dead row	CPU of VACUUM, a fifth of the rows deleted
+ratio	VACUUM, WAL, bytes per dead row	WAL of that VACUUM
 END
 
 awk -F '\t' '
 	FILENAME ~ /sets$/ { set[++sets] = $1; title[sets] = $2; next }
 	FILENAME ~ /lines$/ { what[++lines] = $1; metric[lines] = $2; text[lines] = $3; next }
-	FNR > 1 { v[$1, $3, $4] = $5; has[$1, $3, $4] = 1; if ($1 == "int8") entries = $2 }
+	FNR > 1 { v[$1, $3, $4] = $5; has[$1, $3, $4] = measured[$3] = 1; if ($1 == "int8") entries = $2 }
 	# three digits that count
 	function number(x) { return x == 0 ? "0" : x >= 100 ? sprintf("%.0f", x) : x >= 10 ? sprintf("%.1f", x) : sprintf("%.3g", x) }
 	function ratio(x) { return x == 0 ? "0" : x < 0.05 ? sprintf("%.3f", x) : sprintf("%.2f", x) }
@@ -56,6 +62,8 @@ awk -F '\t' '
 		for (s = 0; s <= sets; s++) printf "|---"
 		print "|"
 		for (l = 1; l <= lines; l++) {
+			# not measured in this run
+			if (!(metric[l] in measured)) continue
 			printf "| %s", text[l]
 			for (s = 1; s <= sets; s++) {
 				m = metric[l]
@@ -71,6 +79,10 @@ awk -v table="$work/table" '
 	/^<!-- end of figures -->/ { inside = 0 }
 	!inside { print }
 	/^<!-- figures -->/ { inside = 1; while ((getline line <table) > 0) print line }' README.md >"$work/README.md"
+if [ -n "$check" ]; then
+	diff README.md "$work/README.md" && exit
+	die "README.md's table is not that of $tsv"
+fi
 cat "$work/README.md" >README.md
 
 # the chart's sets have the table's titles and order

@@ -259,17 +259,21 @@ BEGIN
 END
 $$;
 
--- As the worker would, but here, so that it counts: merge when the delta has reached its size.
-CREATE PROCEDURE bench.merge_if_due(at_end boolean)
+-- As the worker would, but here, so that it counts: merge when the delta has reached its size.  Gives the CPU time that the merge took.
+CREATE FUNCTION bench.merge_if_due(at_end boolean) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
+	c0 bigint;
 	m record := surfidx_meta('w_index');
 	kb int := (SELECT setting::int FROM pg_settings WHERE name = 'surfidx.delta_size');
 	ratio float8 := current_setting('surfidx.merge_ratio')::float8;
 BEGIN
-	IF at_end OR m.log_pages >= least(kb / 8, greatest(ratio * m.entries / 256, 32)) THEN
-		PERFORM surfidx_merge('w_index');
+	IF NOT at_end AND m.log_pages < least(kb / 8, greatest(ratio * m.entries / 256, 32)) THEN
+		RETURN 0;
 	END IF;
+	c0 := bench.cpu();
+	PERFORM surfidx_merge('w_index');
+	RETURN bench.cpu() - c0;
 END
 $$;
 
@@ -282,19 +286,23 @@ DECLARE
 	pages int := pg_relation_size('more') / 8192;
 	step int := greatest(1, pages / 100);
 	all_rows float8 := (SELECT rows + extra FROM bench.loaded);
+	merges float8 := 0;
 	wal pg_lsn := pg_current_wal_insert_lsn();
 	c0 bigint := bench.cpu();
 BEGIN
 	FOR p IN 0..pages BY step LOOP
 		INSERT INTO w SELECT k FROM more WHERE ctid >= format('(%s,0)', p)::tid AND ctid < format('(%s,0)', p + step)::tid;
 		IF am = 'surfidx' THEN
-			CALL bench.merge_if_due(p + step > pages);
+			merges := merges + bench.merge_if_due(p + step > pages);
 		END IF;
 	END LOOP;
 	CALL bench.note(key_set, 'insert with the table, CPU, ns per row', am, (bench.cpu() - c0) / n);
 	CALL bench.note(key_set, 'insert with the table, WAL, bytes per row', am, (pg_current_wal_insert_lsn() - wal)::float8 / n);
 	IF am <> 'none' THEN
 		CALL bench.note(key_set, 'size after inserts, bytes per entry', am, pg_relation_size('w_index') / all_rows);
+	END IF;
+	IF am = 'surfidx' THEN
+		CALL bench.note(key_set, 'merges in it, CPU, ns per row', am, merges / n);
 	END IF;
 	IF (SELECT count(*) FROM w) <> all_rows THEN
 		RAISE EXCEPTION 'WRONG: rows are missing';
@@ -322,16 +330,49 @@ BEGIN
 END
 $$;
 
+/* ---- VACUUM: a fifth of w's rows, drawn by chance, is dead ---- */
+
+CREATE PROCEDURE bench.vacuum_begins()
+LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('bench.wal', pg_current_wal_insert_lsn()::text, false), set_config('bench.cpu', bench.cpu()::text, false);
+END
+$$;
+
+CREATE PROCEDURE bench.vacuum_ended(key_set text, am text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	cpu float8 := bench.cpu() - current_setting('bench.cpu')::bigint;
+	wal float8 := pg_current_wal_insert_lsn() - current_setting('bench.wal')::pg_lsn;
+	alive float8 := (SELECT count(*) FROM w);
+	dead float8 := (SELECT rows + extra FROM bench.loaded) - alive;
+BEGIN
+	CALL bench.note(key_set, 'VACUUM with the table, CPU, ns per dead row', am, cpu / dead);
+	CALL bench.note(key_set, 'VACUUM with the table, WAL, bytes per dead row', am, wal / dead);
+	IF am <> 'none' THEN
+		CALL bench.note(key_set, 'size after VACUUM, bytes per entry', am, pg_relation_size('w_index') / alive);
+	END IF;
+END
+$$;
+
 /* ---- what is printed ---- */
 
--- The index's own part of an insert: what an insert into a table without an index takes is taken off, run by run.
+/*
+ * The index's own part of an insert or a VACUUM: what it takes where the table has no index is taken off, run by run.
+ * What merges take of an insert stands beside a whole insert of btree's.
+ */
 CREATE VIEW bench.line AS
-	SELECT key_set, entries, metric, am, value FROM bench.result WHERE metric NOT LIKE 'insert with%'
+	SELECT key_set, entries, metric, am, value FROM bench.result WHERE metric NOT LIKE '% with the table, %'
 	UNION ALL
 	SELECT r.key_set, r.entries, replace(r.metric, ' with the table', ''), r.am, r.value - none.median
 	FROM bench.result r JOIN (SELECT key_set, metric, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median
 		FROM bench.result WHERE am = 'none' GROUP BY 1, 2) none USING (key_set, metric)
-	WHERE r.am <> 'none';
+	WHERE r.am <> 'none'
+	UNION ALL
+	SELECT r.key_set, r.entries, 'merges in it, CPU, ns per row', r.am, r.value - none.median
+	FROM bench.result r JOIN (SELECT key_set, metric, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median
+		FROM bench.result WHERE am = 'none' GROUP BY 1, 2) none USING (key_set, metric)
+	WHERE r.am = 'btree' AND metric = 'insert with the table, CPU, ns per row';
 
 CREATE FUNCTION bench.number(v float8) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
@@ -348,7 +389,8 @@ INSERT INTO bench.ordered_metric (metric) VALUES ('size, bytes per entry'), ('si
 	('build CPU, ns per entry'), ('build WAL, bytes per entry'), ('lookup, hit, ns'), ('lookup, miss, ns'),
 	('lookup as a statement of its own, ns'), ('range of 100 rows, ns'), ('range of 100 rows backward, ns'), ('full index-only scan, ns per row'),
 	('= ANY of 1000 keys, ns per key'), ('pages missed per lookup, buffers = 1/5 of btree'),
-	('insert, CPU, ns per row'), ('insert, WAL, bytes per row'),
+	('insert, CPU, ns per row'), ('merges in it, CPU, ns per row'), ('insert, WAL, bytes per row'),
+	('VACUUM, CPU, ns per dead row'), ('VACUUM, WAL, bytes per dead row'), ('size after VACUUM, bytes per entry'),
 	('pgbench -S, statements per second'), ('pgbench TPC-B, transactions per second'),
 	('pgbench -S, CPU, us per statement'), ('pgbench TPC-B, CPU, us per transaction'),
 	('build with 2 workers, elapsed, ns per entry');
@@ -381,6 +423,8 @@ CREATE VIEW bench.overview AS
 		bench.ratio(key_set, 'range of 100 rows, ns') AS range,
 		bench.ratio(key_set, 'full index-only scan, ns per row') AS "full scan",
 		bench.ratio(key_set, 'insert, CPU, ns per row') AS insert,
-		bench.ratio(key_set, 'insert, WAL, bytes per row') AS "insert WAL"
+		bench.ratio(key_set, 'insert, WAL, bytes per row') AS "insert WAL",
+		bench.ratio(key_set, 'VACUUM, CPU, ns per dead row') AS vacuum,
+		bench.ratio(key_set, 'VACUUM, WAL, bytes per dead row') AS "vacuum WAL"
 	FROM bench.summary b JOIN bench.summary s USING (key_set, metric)
 	WHERE metric = 'size, bytes per entry' AND b.am = 'btree' AND s.am = 'surfidx';

@@ -254,7 +254,7 @@ make_workdir
 stage core stage_core
 
 # The test user may be unable to read, let alone write, the checkout.
-for dir in sql expected specs t docs; do
+for dir in sql expected specs t docs bench scripts; do
 	[ ! -d $dir ] || cp -r $dir "$WORK/"
 done
 # t/017_readme.pl holds the documents against these
