@@ -63,6 +63,12 @@ INSERT INTO adv_big SELECT md5(b) || b FROM adv_big WHERE b LIKE '%7';
 REINDEX INDEX adv_b_surfidx;
 SELECT abs(entries - 220000) < 22000 AS entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.1 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
 
+-- serial numbers, of which a leaf holds seventy thousand: the ends of a sample's chains must not count
+CREATE TABLE adv_serial AS SELECT g::int8 AS s FROM generate_series(1, 1000000) g;
+CREATE INDEX adv_s ON adv_serial (s);
+CREATE INDEX adv_s_surfidx ON adv_serial USING surfidx (s);
+SELECT sampled < 1000000 AS sample, entries, abs(surfidx_bytes - pg_relation_size('adv_s_surfidx')) <= 0.1 * pg_relation_size('adv_s_surfidx') + 8192 AS bytes FROM surfidx_estimate('adv_s');
+
 -- what cannot be estimated
 SELECT * FROM surfidx_estimate('adv');
 SELECT * FROM surfidx_estimate('adv_r_surfidx');

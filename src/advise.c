@@ -79,6 +79,7 @@ typedef struct Sample
 	int			nchains;
 	SfxRestSample *sample;		/* of rests */
 	int			chainleaves;
+	uint32		lastlen;		/* bytes of the body of the last one */
 } Sample;
 
 /* ---- the model of the index ---- */
@@ -139,10 +140,36 @@ count_leaf(void *ctx, const SfxLeafOut *out)
 {
 	Sample	   *s = ctx;
 
-	/* The last leaf of a chain is as full as the chain made it. */
-	s->chain.bytes += out->high_inf ? (double) out->len * BLCKSZ / SFX_BODY_CAPACITY : BLCKSZ;
+	s->chain.bytes += BLCKSZ;
+	s->lastlen = out->len;
 	s->chainleaves++;
 	return SFX_OK;
+}
+
+/* A packer whose first page begins there. */
+static void
+begin_packer(Sample *s, const uint8 *key, int keylen, uint64 tid)
+{
+	SfxPos		low = {key, keylen, tid};
+
+	s->packer = sfx_packer_init(s->packmem, SFX_BODY_CAPACITY, &low, count_leaf, s, s->order);
+	sfx_packer_set_sample(s->packer, s->sample);
+}
+
+/* The last leaf of a chain is as full as the chain made it.  It has a high fence as others have, behind the last entry. */
+static void
+end_packer(Sample *s, bool whole)
+{
+	SfxPos		high = {s->prev, s->prevlen, s->prevtid + 1};
+	uint64		rests,
+				stored;
+	int			rc = sfx_packer_finish(s->packer, whole ? NULL : &high);
+
+	if (rc < 0)
+		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
+	s->chain.bytes += (double) s->lastlen * BLCKSZ / SFX_BODY_CAPACITY - BLCKSZ;
+	sfx_packer_rests(s->packer, &rests, &stored);
+	s->chain.rests = rests;
 }
 
 static void
@@ -168,6 +195,8 @@ add_entry(Sample *s, int keylen, int paylen, ItemPointer htid)
 	memcpy(s->prev, s->key, keylen);
 	s->prevlen = keylen;
 	s->prevtid = e.tid;
+	if (s->packer == NULL)
+		begin_packer(s, s->key, keylen, e.tid);
 	if ((rc = sfx_packer_add(s->packer, &e)) < 0)
 		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
 	s->chain.packed++;
@@ -232,18 +261,15 @@ add_page(Sample *s)
 	s->chain.pages++;
 }
 
-/* From the leaf in s->page to the right. */
+/* From the leaf in s->page to the right; all of maxpages, or until some leaves are full. */
 static void
-add_chain(Sample *s, int maxpages)
+add_chain(Sample *s, int maxpages, bool whole)
 {
-	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	BlockNumber nblocks = RelationGetNumberOfBlocks(s->btree);
-	uint64		rests,
-				stored;
-	int			rc;
 
-	s->packer = sfx_packer_init(s->packmem, SFX_BODY_CAPACITY, &low, count_leaf, s, s->order);
-	sfx_packer_set_sample(s->packer, s->sample);
+	s->packer = NULL;
+	if (whole)
+		begin_packer(s, (const uint8 *) "", 0, 0);
 	s->prevlen = -1;
 	s->chainleaves = 0;
 	s->chain = (Yield) {0};
@@ -253,15 +279,13 @@ add_chain(Sample *s, int maxpages)
 
 		CHECK_FOR_INTERRUPTS();
 		add_page(s);
-		if (s->chainleaves >= CHAIN_LEAVES && maxpages == CHAIN_PAGES)
+		if (s->chainleaves >= CHAIN_LEAVES && !whole)
 			break;
 		if (next == P_NONE || next >= nblocks || !read_leaf(s, next))
 			break;
 	}
-	if ((rc = sfx_packer_finish(s->packer, NULL)) < 0)
-		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
-	sfx_packer_rests(s->packer, &rests, &stored);
-	s->chain.rests = rests;
+	if (s->packer)
+		end_packer(s, whole);
 	s->entries += s->chain.entries;
 	s->mean.entries += s->chain.entries / s->chain.pages;
 	s->mean.packed += s->chain.packed / s->chain.pages;
@@ -340,7 +364,7 @@ take_sample(Sample *s)
 	{
 		if (!read_leftmost(s, nblocks))
 			return 0;
-		add_chain(s, nblocks);
+		add_chain(s, nblocks, true);
 		return s->chain.pages;
 	}
 	pg_prng_seed(&rnd, (uint64) RelationGetRelid(s->btree));	/* the same index, the same answer */
@@ -356,7 +380,7 @@ take_sample(Sample *s)
 			if (!read_leaf(s, (BlockNumber) pg_prng_uint64_range(&rnd, first, last)))
 				continue;
 			s->hits++;
-			add_chain(s, CHAIN_PAGES);
+			add_chain(s, CHAIN_PAGES, false);
 			break;
 		}
 	}
