@@ -252,7 +252,7 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 	/* where many append they all find the page full at once: one of them has to add a page */
 	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
 		return false;
-	newbuf = sfx_page_alloc(index, &meta);
+	newbuf = sfx_page_alloc_log(index, &meta);
 	SFX_STOP("log page allocated");
 	sfx_meta_lock(index, &meta, &metabuf);
 	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)

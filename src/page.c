@@ -170,9 +170,16 @@ sfx_page_alloc(Relation index, const SfxMeta *meta)
 		}
 		ReleaseBuffer(buf);
 	}
+	return sfx_page_extend(index);
+}
+
+Buffer
+sfx_page_extend(Relation index)
+{
 	for (;;)
 	{
-		buf = SfxExtendRelation(index);
+		Buffer		buf = SfxExtendRelation(index);
+
 		if (PageIsNew(BufferGetPage(buf)) || SFX_MUTANT("extend blindly"))
 			return buf;
 		/* between the extension and our lock somebody found it free, and took it */

@@ -444,6 +444,10 @@ extern void sfx_prefetch_page(Relation index, BlockNumber blkno);
 /* A new or reused block, exclusively locked, contents undefined (all zero or an old free page). Takes a
  * page from the free space map only if its state says that it is free: the map may lie. */
 extern Buffer sfx_page_alloc(Relation index, const SfxMeta *meta);
+/* The same for the next page of the active generation's log (place.c). */
+extern Buffer sfx_page_alloc_log(Relation index, const SfxMeta *meta);
+/* A new block at the file's end, exclusively locked. */
+extern Buffer sfx_page_extend(Relation index);
 /* May this page (locked by the caller) be given a new life?  New, unlinked, or of a dropped generation or run.  meta may be outdated:
  * what was dropped by then stays so. */
 extern bool sfx_page_is_free(Page page, const SfxMeta *meta);
