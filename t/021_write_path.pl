@@ -1,0 +1,134 @@
+# What writing takes, by count: bytes of WAL for an insert, fill of leaves after merges, pages that a merge leaves alone, and those that need not move.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('log_gap', "autovacuum = off\nsurfidx.auto_merge = off\nfull_page_writes = on");
+$node->start;
+$node->safe_psql('postgres', <<'END');
+CREATE EXTENSION surfidx;
+CREATE TABLE g AS SELECT md5(i::text)::uuid AS k FROM generate_series(1, 300000) i;
+CREATE INDEX g_k ON g USING surfidx (k);
+END
+
+sub ask
+{
+	my ($sql) = @_;
+
+	return $node->safe_psql('postgres', $sql);
+}
+
+sub blocks
+{
+	return ask("SELECT pg_relation_size('g_k') / 8192");
+}
+
+sub more
+{
+	my ($from, $n) = @_;
+
+	return ask("INSERT INTO g SELECT md5(i::text)::uuid FROM generate_series($from, $from + $n - 1) i");
+}
+
+# ---- the record of an insert: at most 60 bytes beyond the key
+
+ask('CREATE TABLE w (n int8, u uuid, t text COLLATE "C")');
+ask('CREATE INDEX w_n ON w USING surfidx (n); CREATE INDEX w_u ON w USING surfidx (u); CREATE INDEX w_t ON w USING surfidx (t)');
+ask("INSERT INTO w SELECT i, md5(i::text)::uuid, md5(i::text) FROM generate_series(1, 200) i");
+my $from = ask('SELECT pg_current_wal_insert_lsn()');
+ask("INSERT INTO w SELECT i, md5(i::text)::uuid, md5(i::text) FROM generate_series(201, 300) i");
+my $to = ask('SELECT pg_current_wal_flush_lsn()');
+my ($waldump) = run_command([ 'pg_waldump', '-p', $node->data_dir . '/pg_wal', '-s', $from, '-e', $to, '--rmgr=custom183' ]);
+my @tot = sort { $a <=> $b } map { m{len \(rec/tot\):\s*(\d+)/\s*(\d+)} ? $2 : () } grep { !/FPW/ } split /\n/, $waldump;
+# a third of them each: 8, 16 and 32 bytes of key (and its marker and end)
+cmp_ok(scalar(@tot), '>=', 290, 'records of inserts');
+my @key = (8, 16, 32);
+cmp_ok($tot[ $_ * 97 + 90 ], '<=', $key[$_] + 60, "key of $key[$_] bytes: $tot[$_ * 97 + 90]") for 0 .. 2;
+ask('DROP TABLE w');
+
+# ---- merges: leaves stay full, and those to which nothing comes are neither read nor written
+
+ask('CREATE TABLE f AS SELECT hashint8extended(i, 1) AS r, i AS n FROM generate_series(1, 200000) i');
+ask('CREATE INDEX f_r ON f USING surfidx (r); CREATE INDEX f_n ON f USING surfidx (n)');
+for my $round (0 .. 4)
+{
+	ask("INSERT INTO f SELECT hashint8extended(i, 1), i FROM generate_series(200001 + $round * 10000, 210000 + $round * 10000) i");
+	ask("SELECT surfidx_merge('f_r'), surfidx_merge('f_n')");
+}
+cmp_ok(ask("SELECT leaf_fill FROM surfidx_stats('f_r', 100000)"), '>', 0.9, 'random keys: leaves are more than 90 % full');
+my $ascending = ask("SELECT leaves FROM surfidx_meta('f_n')");
+ask('REINDEX INDEX f_n');
+cmp_ok($ascending * 0.99, '<=', ask("SELECT leaves FROM surfidx_meta('f_n')") + 1, 'ascending keys: 99 % as full as in a fresh index');
+
+# keys that fall into a hundredth of the leaves
+my $all = ask("SELECT leaves FROM surfidx_meta('f_r')");
+my $touch = "SELECT heap.k FROM (SELECT -9223372036854775807 + i::int8 * 100000000000000 AS k FROM generate_series(1, 1000) i) heap";
+ask("INSERT INTO f (r) $touch");
+my $pages = "SELECT merge_leaves FROM surfidx_stats('f_r')";
+my $before = ask($pages);
+ask('SELECT pg_stat_reset()');
+ask("SELECT surfidx_merge('f_r')");
+$node->poll_query_until('postgres', "SELECT idx_blks_read + idx_blks_hit > 0 FROM pg_statio_user_indexes WHERE indexrelname = 'f_r'");
+my $visits = ask("SELECT idx_blks_read + idx_blks_hit FROM pg_statio_user_indexes WHERE indexrelname = 'f_r'");
+# at the end surfidx_merge() asks the free space map about each block
+my $asked = ask("SELECT pg_relation_size('f_r') / 8192");
+cmp_ok($visits - $asked, '<', $all / 3, "$visits visits to pages, $asked of them to the map, others to the metapage and the log");
+my $written = ask($pages) - $before;
+cmp_ok($written, '<', $all / 8, "$written of $all leaves written");
+ask('DROP TABLE f');
+
+# ---- the log's gap
+
+# 10 % of the leaves is what a delta is expected to add to them
+my $built = blocks();
+my $room = int($built / 10);
+
+more(300001, 1000);
+cmp_ok(blocks(), '<=', $built + 4, 'a few rows take no gap');
+more(301001, 29000);
+my $log = ask("SELECT log_pages FROM surfidx_meta('g_k')");
+cmp_ok(blocks(), '>=', $built + $log + $room - 8, 'many do');
+cmp_ok(blocks(), '<=', $built + $log + $room + 8, 'once');
+
+my $lsn = ask('SELECT pg_current_wal_insert_lsn()');
+is(ask("SELECT surfidx_merge('g_k')"), 30000, 'merged');
+my $wal = ask("SELECT pg_current_wal_insert_lsn() - '$lsn'::pg_lsn");
+my $leaves = ask("SELECT leaves FROM surfidx_meta('g_k')");
+cmp_ok(blocks(), '<=', $leaves + 16, 'the file ends with its leaves');
+# each leaf once; without the gap those that were added came twice
+cmp_ok($wal, '<', ($leaves + $room / 3) * 8192, "hardly any page had to move for that: $wal bytes for $leaves leaves");
+is(ask("SELECT surfidx_check('g_k', true)"), '', 'sound');
+
+# merges by the bound, the file not cut off in between: logs and leaves stay apart
+for my $round (0 .. 5)
+{
+	more(330001 + $round * 20000, 20000);
+	ask("SET vacuum_truncate = off; VACUUM g") if $node->pg_version >= 18;
+	ask("ALTER TABLE g SET (vacuum_truncate = off)") if $round == 0;
+	ask('VACUUM g');
+}
+$leaves = ask("SELECT leaves FROM surfidx_meta('g_k')");
+cmp_ok(blocks(), '<=', $leaves * 1.35, 'after merges without an end cut off: ' . blocks() . " blocks for $leaves leaves");
+$lsn = ask('SELECT pg_current_wal_insert_lsn()');
+ask("ALTER TABLE g RESET (vacuum_truncate)");
+ask("SELECT surfidx_merge('g_k')");
+$wal = ask("SELECT pg_current_wal_insert_lsn() - '$lsn'::pg_lsn");
+cmp_ok(blocks(), '<=', $leaves + 16, 'cut off');
+note("$wal bytes for it");
+
+# a crash forgets a gap's blocks in the map; VACUUM finds them
+more(500001, 30000);
+$node->stop('immediate');
+$node->start;
+is(ask("SELECT surfidx_check('g_k', true)"), '', 'sound after a crash');
+ask('DELETE FROM g WHERE ctid < \'(100,0)\'');
+ask('VACUUM g');
+$leaves = ask("SELECT leaves FROM surfidx_meta('g_k')");
+cmp_ok(blocks(), '<=', $leaves * 1.08 + 8, 'the gap of before is used or gone');
+is(ask("SELECT surfidx_check('g_k', true)"), '', 'sound after VACUUM');
+
+$node->stop;
+done_testing();
