@@ -56,11 +56,6 @@ done
 [ "$rows" -ge 1000 ] && [ "$transactions" -ge "$clients" ] && [ "$runs" -ge 1 ] || die "--rows must be at least 1000, --transactions as many as clients"
 loads=${loads:-a b c d e f tpcb orders series}
 
-sql()
-{
-	psql -X -q -v ON_ERROR_STOP=1 "$@"
-}
-
 # ---- tables and scripts ----
 
 # key_of kind expression: the key of row number expression, in no order

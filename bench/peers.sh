@@ -29,11 +29,6 @@ while [ $# -gt 0 ]; do
 done
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
 
-sql()
-{
-	psql -X -q -v ON_ERROR_STOP=1 "$@"
-}
-
 find_postgres
 make_workdir
 trap cluster_cleanup EXIT

@@ -21,6 +21,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/report.sh
 . scripts/demo/paths.sh
 
 rows=2000000
@@ -44,11 +45,6 @@ while [ $# -gt 0 ]; do
 done
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
 [ -n "$sets$pgbench" ] || sets="int8 serial timestamp uuid email path"
-
-sql()
-{
-	psql -X -q -v ON_ERROR_STOP=1 "$@"
-}
 
 rows_of()
 {
@@ -187,13 +183,6 @@ measure_set()
 	sql -c "DROP TABLE w"
 }
 
-report_set()
-{
-	echo
-	echo "$1: $(psql -X -A -t -c "SELECT title FROM bench.key_set WHERE name = '$1'"), $2 rows"
-	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = '$1' ORDER BY n"
-}
-
 leave()
 {
 	set +e +o pipefail
@@ -209,8 +198,7 @@ cluster_start bench "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "maintenance
 	"max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0"
 export PGOPTIONS="-c client_min_messages=warning"
 sql -f bench/schema.sql
-echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)," \
-	"$(nproc) CPUs; median (least-greatest) of $runs"
+report_machine
 for set in $sets; do
 	n=$(rows_of "$set")
 	load_set "$set" "$n"
@@ -226,9 +214,7 @@ fi
 echo
 echo "Bytes per entry, and surfidx as a multiple of btree:"
 sql -P footer=off -P border=0 -c "SELECT * FROM bench.overview ORDER BY keys"
-mkdir -p "$(dirname "$out")"
-sql -c "COPY (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric)
-	ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
+report_tsv "$out"
 echo
 bench/chart.sh "$out"
 echo "# $out, $SECONDS s"

@@ -30,11 +30,6 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-sql()
-{
-	psql -X -q -v ON_ERROR_STOP=1 "$@"
-}
-
 find_postgres
 make_workdir
 trap cluster_cleanup EXIT

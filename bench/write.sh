@@ -22,6 +22,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/report.sh
 
 rows=2000000
 runs=3
@@ -55,11 +56,6 @@ done
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
 sets=${sets:-int8 uuid4 hostmail serial}
 
-sql()
-{
-	psql -X -q -v ON_ERROR_STOP=1 "$@"
-}
-
 # ---- one session, many rows ----
 
 measure_set()
@@ -81,12 +77,10 @@ measure_set()
 	sql -c "DROP TABLE w"
 }
 
-report_set()
+# How many merges there were, too, of each run.
+report_merges()
 {
-	echo
-	echo "$1: $(psql -X -A -t -c "SELECT title FROM bench.key_set WHERE name = '$1'"), $2 rows"
-	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = '$1' ORDER BY n"
-	sql -A -t -c "SELECT metric || ': ' || string_agg(value::text, ', ') FROM bench.result WHERE key_set = '$1' AND metric LIKE 'merges%' GROUP BY metric"
+	sql -A -t -c "SELECT metric || ': ' || string_agg(value::text, ', ') FROM bench.result WHERE key_set = '$1' AND metric LIKE 'merges so far%' GROUP BY metric"
 }
 
 write_sets()
@@ -97,9 +91,9 @@ write_sets()
 		sql -c "CALL bench.load('$set', $rows, $((full ? rows / 10 : rows)))" -c "VACUUM (FREEZE, ANALYZE)"
 		measure_set "$set"
 		report_set "$set" "$rows"
+		report_merges "$set"
 	done
-	mkdir -p "$(dirname "$out")"
-	sql -c "\\copy (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric) ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
+	report_tsv "$out"
 	echo
 	echo "# $out, $SECONDS s"
 }
@@ -279,7 +273,7 @@ cluster_start write "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_siz
 export PGOPTIONS="-c client_min_messages=warning"
 sql -f bench/schema.sql
 sql -f bench/write.sql
-echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs; median (least-greatest) of $runs"
+report_machine
 if [ -n "$clients$latency" ]; then
 	write_clients
 elif [ -n "$churn" ]; then

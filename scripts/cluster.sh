@@ -2,6 +2,7 @@
 #
 #	cluster_start name [configuration line]...	sets PGDATA, PGHOST, PGPORT, PGUSER, PGDATABASE, CLUSTER_LOG
 #	cluster_stop [mode]							the one that was started last; mode fast, immediate, smart
+#	sql [argument of psql]...					asks it; an error ends it
 #	cluster_cleanup								stops what runs in $WORK and removes it: for trap ... EXIT
 #
 # A cluster listens on a socket in $WORK only, so that it meets no other one. It is in the C locale unless
@@ -46,6 +47,11 @@ cluster_stop()
 	as_user "$BINDIR/pg_ctl" -D "$CLUSTER_RUNNING" -m "${1:-fast}" -w -t 60 stop >/dev/null 2>&1 ||
 		as_user "$BINDIR/pg_ctl" -D "$CLUSTER_RUNNING" -m immediate -w stop >/dev/null 2>&1
 	CLUSTER_RUNNING=
+}
+
+sql()
+{
+	psql -X -q -v ON_ERROR_STOP=1 "$@"
 }
 
 # Servers that a TAP test left behind when it was killed have their data below $WORK, too.

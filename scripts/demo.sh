@@ -27,11 +27,6 @@ headline()
 	echo "== $*"
 }
 
-sql()
-{
-	psql -X -q -v ON_ERROR_STOP=1 "$@"
-}
-
 # The value that a query gives.
 value()
 {

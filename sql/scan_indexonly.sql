@@ -1,55 +1,9 @@
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS surfidx;
-RESET client_min_messages;
-SET max_parallel_workers_per_gather = 0;
-SET timezone = 'UTC';
-SET datestyle = 'ISO, YMD';
-SET surfidx.auto_merge = off;
-
--- Run a query with the index and without; 'ok' if the index was used and the answers are the same.
--- %t in the query stands for the table. An answer with ORDER BY must come in order, without a sort
--- (except by bitmap).
-CREATE FUNCTION verdict(tab text, query text, how text DEFAULT 'index') RETURNS text
-LANGUAGE plpgsql AS $$
-DECLARE
-	q		text := replace(query, '%t', tab);
-	ordered	bool := query ~ 'ORDER BY';
-	agg		text := 'SELECT array_agg(r::text' || CASE WHEN ordered THEN '' ELSE ' ORDER BY r::text' END || ') FROM (' || q || ') r';
-	node	text := CASE how WHEN 'index' THEN 'Index Scan' WHEN 'only' THEN 'Index Only Scan' ELSE 'Bitmap Index Scan' END;
-	plan	text := '';
-	line	text;
-	want	text[];
-	got		text[];
-BEGIN
-	PERFORM set_config('enable_seqscan', 'on', false), set_config('enable_sort', 'on', false),
-		set_config('enable_indexscan', 'off', false), set_config('enable_indexonlyscan', 'off', false),
-		set_config('enable_bitmapscan', 'off', false);
-	EXECUTE agg INTO want;
-	PERFORM set_config('enable_seqscan', 'off', false),
-		set_config('enable_sort', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false),
-		set_config('enable_indexscan', CASE WHEN how = 'bitmap' THEN 'off' ELSE 'on' END, false),
-		set_config('enable_indexonlyscan', CASE WHEN how = 'only' THEN 'on' ELSE 'off' END, false),
-		set_config('enable_bitmapscan', CASE WHEN how = 'bitmap' THEN 'on' ELSE 'off' END, false);
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || q LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	EXECUTE agg INTO got;
-	PERFORM set_config('enable_seqscan', 'on', false), set_config('enable_sort', 'on', false),
-		set_config('enable_indexscan', 'on', false), set_config('enable_indexonlyscan', 'on', false),
-		set_config('enable_bitmapscan', 'on', false);
-	IF got IS DISTINCT FROM want THEN
-		RETURN format('WRONG: %s rows, should be %s', coalesce(cardinality(got), 0), coalesce(cardinality(want), 0));
-	ELSIF position(node IN plan) = 0 THEN
-		RETURN 'no ' || node;
-	ELSIF position('Sort' IN plan) > 0 AND how <> 'bitmap' THEN
-		RETURN 'sorted';
-	ELSIF query ~ 'WHERE' AND position('Index Cond' IN plan) = 0 AND query !~ 'nocond' THEN
-		RETURN 'no index condition';
-	END IF;
-	RETURN 'ok';
-END $$;
-
 -- Key columns of many types, NULLs, and INCLUDE columns, among them types that have no key encoding
+\getenv srcdir PG_ABS_SRCDIR
+\set helpers :srcdir '/sql/helpers/verdict.sql'
+\set ECHO none
+\i :helpers
+\set ECHO all
 CREATE TABLE src AS
 SELECT i AS id, nullif((i * 7919) % 50, 7) AS a, nullif('t' || (i * 104729) % 31, 't3') AS b,
 	decode(lpad(to_hex((i * 7919) % 256), 2, '0') || '0001', 'hex') AS c, md5((i % 40)::text)::uuid AS u,

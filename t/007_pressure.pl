@@ -4,7 +4,6 @@ use strict;
 use warnings;
 
 use SurfidxTest;
-use IPC::Run ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -20,27 +19,6 @@ create_table($node);
 # two of the indexes put what they merge into runs first
 $node->safe_psql('postgres', "ALTER INDEX $_ SET (run_ratio = 10, merge_ratio = 0.3)") foreach ('t_n', 't_ns');
 change_rows($node, 5000, 1);
-
-# A session that is asked one thing after the other.
-sub open_session
-{
-	my $s = { in => '', out => '' };
-
-	$s->{psql} = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres') ],
-		'<', \$s->{in}, '>', \$s->{out}, '2>&1', IPC::Run::timeout(5 * $PostgreSQL::Test::Utils::timeout_default));
-	return $s;
-}
-
-sub ask
-{
-	my ($s, $sql) = @_;
-
-	$s->{out} = '';
-	$s->{in} .= "$sql\n\\echo that was it\n";
-	$s->{psql}->pump until $s->{out} =~ s/^that was it\n\z//m;
-	chomp $s->{out};
-	return $s->{out};
-}
 
 # Rows inserted by session number $i, in pieces.
 sub writer
@@ -59,7 +37,7 @@ sub log_pages
 }
 
 my $sum = $node->safe_psql('postgres', 'SELECT count(*), sum(u) FROM t');
-my $cursor = open_session();
+my $cursor = open_session($node);
 ask($cursor, <<'END');
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SET enable_seqscan = off; SET enable_bitmapscan = off;
@@ -101,8 +79,7 @@ my $total = 0;
 $total += $_ for @seen;
 is(scalar(@seen) . "|$total", $sum, 'the cursor returns what its snapshot sees');
 ask($cursor, 'COMMIT;');
-$cursor->{in} .= "\\q\n";
-$cursor->{psql}->finish;
+end_session($cursor);
 
 check_indexes($node, 'after the pressure');
 compare_plans($node, 'after the pressure');

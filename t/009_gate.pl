@@ -4,7 +4,6 @@ use strict;
 use warnings;
 
 use SurfidxTest;
-use IPC::Run ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -20,23 +19,10 @@ DELETE FROM g WHERE k = 1500;
 END
 
 # A session whose cursor stands in an index-only scan.
-my ($in, $out) = ('', '');
-my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
-	'<', \$in, '>', \$out, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+my $session = open_session($node);
 
-sub ask
-{
-	my ($sql) = @_;
-
-	$out = '';
-	$in .= "$sql\n\\echo answered\n";
-	$psql->pump until $out =~ /^answered$/m;
-	(my $answer = $out) =~ s/^answered$//m;
-	return $answer;
-}
-
-ask('BEGIN; SET enable_seqscan = off; SET enable_bitmapscan = off; DECLARE c CURSOR FOR SELECT k FROM g ORDER BY k;');
-like(ask('FETCH 1 FROM c;'), qr/^1$/m, 'the cursor stands on the first row');
+ask($session, 'BEGIN; SET enable_seqscan = off; SET enable_bitmapscan = off; DECLARE c CURSOR FOR SELECT k FROM g ORDER BY k;');
+like(ask($session, 'FETCH 1 FROM c;'), qr/^1$/m, 'the cursor stands on the first row');
 
 foreach my $round (1 .. 3)
 {
@@ -44,12 +30,11 @@ foreach my $round (1 .. 3)
 		extra_params => [], on_error_stop => 0, connstr => $node->connstr('postgres') . " options='-c statement_timeout=1s'");
 	like($stderr, qr/canceling statement due to statement timeout/, "VACUUM $round waits for the cursor");
 }
-my @rows = ask('FETCH 1999 FROM c;') =~ /^(\d+)$/mg;
+my @rows = ask($session, 'FETCH 1999 FROM c;') =~ /^(\d+)$/mg;
 is(scalar @rows, 1998, 'the cursor returns every live row');
 ok(!(grep { $_ == 1500 } @rows), 'and no deleted one');
-ask('COMMIT;');
-$in .= "\\q\n";
-$psql->finish;
+ask($session, 'COMMIT;');
+end_session($session);
 
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) g');
 is($node->safe_psql('postgres', "SELECT surfidx_check('g_k', true)"), '', 'check');

@@ -3,7 +3,6 @@ use strict;
 use warnings;
 
 use SurfidxTest;
-use IPC::Run ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -85,21 +84,7 @@ $standby->append_conf('postgresql.conf', "hot_standby_feedback = off\nmax_standb
 $standby->start;
 $node->wait_for_catchup($standby);
 
-my ($in, $out, $err) = ('', '', '');
-my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $standby->connstr('postgres') ],
-	'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
-
-sub ask
-{
-	my ($sql) = @_;
-
-	$out = '';
-	$in .= "$sql\n\\echo answered\n";
-	$psql->pump until $out =~ /^answered$/m;
-	(my $answer = $out) =~ s/^answered$//m;
-	$answer =~ s/^\s+|\s+$//g;
-	return $answer;
-}
+my $session = open_session($standby);
 
 # Twice: entries that leave with their generation, and entries that leave a leaf.
 foreach my $case (
@@ -111,16 +96,16 @@ foreach my $case (
 	my $before = $standby->safe_psql('postgres', $conflicts);
 	my $rows;
 
-	$in = '';
-	ask('\connect postgres');
-	ask('BEGIN ISOLATION LEVEL REPEATABLE READ;');
-	$rows = ask("SELECT count(*) FROM $table;");
+	$session->{in} = '';
+	ask($session, '\connect postgres');
+	ask($session, 'BEGIN ISOLATION LEVEL REPEATABLE READ;');
+	$rows = ask($session, "SELECT count(*) FROM $table;");
 	cmp_ok($rows, '>', 500, "$what: the standby sees the rows");
 	$node->safe_psql('postgres', $change);
 	if ($what eq 'an image')
 	{
 		$node->wait_for_catchup($standby);
-		is(ask("SELECT count(*) FROM $table;"), $rows, "$what: nothing is gone before the merge");
+		is(ask($session, "SELECT count(*) FROM $table;"), $rows, "$what: nothing is gone before the merge");
 	}
 	$node->safe_psql('postgres', $then);
 	$node->wait_for_catchup($standby);
@@ -129,8 +114,7 @@ foreach my $case (
 	is($standby->safe_psql('postgres', "SET enable_seqscan = off; SELECT id = (SELECT max(id) + 1 - count(*) FROM $table) FROM $table ORDER BY id LIMIT 1"),
 		't', "$what: a new snapshot sees the queue's head");
 }
-$in .= "\\q\n";
-$psql->finish;
+end_session($session);
 
 # After a crash images are built anew, with dead rows and all; they go again.
 $node->safe_psql('postgres', 'CALL bump(500)');

@@ -3,7 +3,6 @@ use strict;
 use warnings;
 
 use SurfidxTest;
-use IPC::Run ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -49,51 +48,37 @@ sub check_both
 }
 
 # A session with a place in the file remembered, and perhaps a cursor.
-my ($in, $out, $err) = ('', '', '');
-my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
-	'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
-
-sub ask
-{
-	my ($sql) = @_;
-
-	$out = '';
-	$in .= "$sql\n\\echo answered\n";
-	$psql->pump until $out =~ /^answered$/m;
-	(my $answer = $out) =~ s/^answered$//m;
-	$answer =~ s/^\s+|\s+$//g;
-	return $answer;
-}
+my $session = open_session($node);
 
 # The log's pages go with the merge.
 my $before = blocks('s_t');
 # (each key twice: that makes more log than leaves, whatever the filters take)
-ask('INSERT INTO s SELECT i, md5(i::text) FROM generate_series(30001, 39000) i, generate_series(1, 2);');
+ask($session, 'INSERT INTO s SELECT i, md5(i::text) FROM generate_series(30001, 39000) i, generate_series(1, 2);');
 my $full = blocks('s_t');
 # a worker that is at it holds a lock, and the file stays as it is
 $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'");
 # not while a standby would have to keep the lock
-ask("BEGIN; SELECT surfidx_merge('s_t');");
+ask($session, "BEGIN; SELECT surfidx_merge('s_t');");
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 is($standby->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'}), '0', 'a merge in an open transaction leaves no lock on the standby');
-ask('COMMIT;');
+ask($session, 'COMMIT;');
 my $kept = blocks('s_t');
 $node->safe_psql('postgres', "SELECT surfidx_merge('s_t'), surfidx_merge('s_r')");
 cmp_ok(blocks('s_t'), '<', $kept - ($full - $before) / 2, "a merge gives the log's pages back: $before blocks, $full with the log, $kept with both, " . blocks('s_t') . ' after');
 check_both('merge');
-ask("INSERT INTO s SELECT i, md5(i::text) FROM generate_series(39001, 39010) i;");
-is($err, '', 'a session that had its place in the log beyond the end goes on');
+ask($session, "INSERT INTO s SELECT i, md5(i::text) FROM generate_series(39001, 39010) i;");
+is($session->{err}, '', 'a session that had its place in the log beyond the end goes on');
 
 # Nobody may be cut off: with a cursor open the file stays as it is, and the cursor too.
-ask('BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; DECLARE c CURSOR FOR SELECT i FROM s ORDER BY t;');
-ask('FETCH 10 FROM c;');
+ask($session, 'BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; DECLARE c CURSOR FOR SELECT i FROM s ORDER BY t;');
+ask($session, 'FETCH 10 FROM c;');
 $full = blocks('s_t');
 $node->safe_psql('postgres', 'DELETE FROM s WHERE i % 4 <> 0');
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) s');
 cmp_ok(blocks('s_t'), '>=', $full, 'nothing is cut off while somebody reads');
-my @rest = split /\n/, ask('FETCH ALL FROM c;');
+my @rest = split /\n/, ask($session, 'FETCH ALL FROM c;');
 is(scalar @rest, 48000, 'who gets all his rows');
-ask('COMMIT;');
+ask($session, 'COMMIT;');
 check_both('pages moved');
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) s');
 cmp_ok(blocks('s_t'), '<', 0.35 * $full, "then the file shrinks from $full blocks to " . blocks('s_t'));
@@ -130,7 +115,7 @@ foreach my $round (1 .. 3)
 	$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) s');
 	check_both("VACUUM after kill $round");
 }
-$psql->kill_kill(grace => 0);
+$session->{psql}->kill_kill(grace => 0);
 $standby->stop;
 $node->stop;
 done_testing();

@@ -11,8 +11,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_node create_table change_rows check_indexes compare_plans start_script stop_script start_again
-  @INDEXES);
+our @EXPORT = qw(new_node create_table change_rows check_indexes compare_plans open_session ask end_session
+  start_script stop_script start_again @INDEXES);
 
 our @INDEXES = qw(t_n t_s t_u t_ns t_c);
 
@@ -136,6 +136,38 @@ sub compare_plans
 		$wrong .= "$plan: $question: $answers[$i] instead of $right\n";
 	}
 	ok(!$wrong, "$what: indexes answer as the table does") or diag($wrong);
+	return;
+}
+
+# A psql that stays, with a cursor or a transaction perhaps: ask it, and at last end it.  Errors go to $session->{err}.
+sub open_session
+{
+	my ($node) = @_;
+	my $s = { in => '', out => '', err => '' };
+
+	$s->{psql} = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres') ],
+		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err}, IPC::Run::timeout(5 * $PostgreSQL::Test::Utils::timeout_default));
+	return $s;
+}
+
+# What statements print, without the last newline.
+sub ask
+{
+	my ($s, $sql) = @_;
+
+	$s->{out} = '';
+	$s->{in} .= "$sql\n\\echo that was it\n";
+	$s->{psql}->pump until $s->{out} =~ s/^that was it\n\z//m;
+	chomp $s->{out};
+	return $s->{out};
+}
+
+sub end_session
+{
+	my ($s) = @_;
+
+	$s->{in} .= "\\q\n";
+	$s->{psql}->finish;
 	return;
 }
 
