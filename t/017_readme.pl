@@ -75,6 +75,19 @@ for my $doc (@docs)
 	is("@broken", '', "$doc: links lead somewhere");
 }
 
+# ---- columns ----
+
+# Every column of what monitors has a word in docs/monitoring.md, but for those that name a table or an index as PostgreSQL's own views do.
+for my $relation (qw(surfidx_stat_indexes surfidx_stat_progress_merge surfidx_meta surfidx_runs surfidx_dictionaries))
+{
+	my @columns = split /\n/, $node->safe_psql('postgres', "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('$relation') AND attnum > 0
+		UNION SELECT unnest(proargnames[pronargs + 1:]) FROM pg_proc WHERE proname = '$relation' EXCEPT
+		SELECT unnest('{relid, indexrelid, schemaname, relname, indexrelname, datid}'::name[]) ORDER BY 1");
+
+	cmp_ok(scalar(@columns), '>', 3, "$relation has columns");
+	is(join(' ', grep { $text{'docs/monitoring.md'} !~ /`\Q$_\E`/ } @columns), '', "... all in docs/monitoring.md");
+}
+
 # ---- settings ----
 
 my %context = (restart => 'postmaster', reload => 'sighup', superuser => 'superuser', session => 'user');
