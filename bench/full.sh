@@ -21,7 +21,7 @@
 #	--secs n			of each measurement of clients (default 10), and of churn (default 120)
 #	--out directory		default build/bench-full
 #
-# Each part's output is directory/part.txt, its medians directory/part.tsv with charts beside it (recovery, zipf, clients, churn, timeseries, core: the text only).
+# Each part's output is directory/part.txt, its medians directory/part.tsv with charts beside it (core: the text only).
 # A part that fails does not keep the others from running; the exit status tells.
 
 set -o pipefail
@@ -72,8 +72,8 @@ run_part()
 		tables) bench/run.sh $([ -n "$rows" ] || echo --full) $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 		pgbench) bench/run.sh pgbench --runs "$runs" --out "$out/$1.tsv" ;;
 		write) bench/write.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
-		clients | churn | recovery | zipf) bench/write.sh --$1 $(of_rows) $secs --runs "$runs" ;;
-		timeseries) bench/timeseries.sh $(of_rows) ;;
+		clients | churn | recovery | zipf) bench/write.sh --$1 $(of_rows) $secs --runs "$runs" --out "$out/$1.tsv" ;;
+		timeseries) bench/timeseries.sh $(of_rows) --out "$out/$1.tsv" ;;
 		load) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --out "$out/$1.tsv" ;;
 		buffers) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --out "$out/$1.tsv" $ycsb ;;
 		memory) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --memory "$(($(fifth) + 64))MB" --out "$out/$1.tsv" $ycsb ;;

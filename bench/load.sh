@@ -22,6 +22,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/report.sh
 . bench/memory.sh
 
 rows=1000000
@@ -266,7 +267,4 @@ sql -c "CREATE VIEW summary AS SELECT key_set, metric, am, percentile_cont(0.5) 
 	FROM result GROUP BY 1, 2, 3"
 sql -P footer=off -P border=0 -c "SELECT key_set AS load, metric, string_agg(format('%s %s', am, median::numeric(12, 2)), ', ' ORDER BY am) AS medians,
 	(max(median) FILTER (WHERE am = 'surfidx') / nullif(max(median) FILTER (WHERE am = 'btree'), 0))::numeric(10, 2) AS ratio FROM summary GROUP BY 1, 2 ORDER BY 1, 2"
-mkdir -p "$(dirname "$out")"
-sql -c "COPY (SELECT key_set, $rows AS entries, metric, am, median, min, max, runs FROM summary ORDER BY metric, key_set, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
-bench/chart.sh "$out"
-echo "# $out, $SECONDS s"
+report_runs "$out" "SELECT key_set, $rows AS entries, metric, am, value FROM result"

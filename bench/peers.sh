@@ -13,6 +13,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/report.sh
 
 rows=1000000
 runs=3
@@ -103,7 +104,4 @@ sql -c "CREATE VIEW summary AS SELECT key_set, entries, metric, am, percentile_c
 	FROM result GROUP BY 1, 2, 3, 4"
 echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(nproc) CPUs, $rows rows, median of $runs"
 sql -P footer=off -P border=0 -c "SELECT key_set AS keys, metric, string_agg(format('%s %s', am, median::numeric(12, 2)), ', ' ORDER BY median) AS medians FROM summary GROUP BY 1, 2 ORDER BY 2, 1"
-mkdir -p "$(dirname "$out")"
-sql -c "COPY (SELECT key_set, entries, metric, am, median, min, max, runs FROM summary ORDER BY metric, key_set, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$out"
-bench/chart.sh "$out"
-echo "# $out, $SECONDS s"
+report_runs "$out" "SELECT key_set, $rows AS entries, metric, am, value FROM result"

@@ -2,7 +2,8 @@
 #
 #	report_machine				the server, the processor, and how often each thing is measured ($runs)
 #	report_set key_set rows		a table of medians with least and greatest values, and surfidx as a multiple of btree
-#	report_tsv file				all medians
+#	report_tsv file				all medians, of bench.summary
+#	report_runs file query		medians of a query's rows (key_set, entries, metric, am, value), one for each run; and charts of them
 
 report_machine()
 {
@@ -22,4 +23,13 @@ report_tsv()
 	mkdir -p "$(dirname "$1")"
 	sql -c "COPY (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric)
 		ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$1"
+}
+
+report_runs()
+{
+	mkdir -p "$(dirname "$1")"
+	sql -c "COPY (SELECT key_set, entries, metric, am, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median, min(value), max(value), count(*) AS runs
+		FROM ($2) r GROUP BY 1, 2, 3, 4 ORDER BY 3, 1, 4) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$1"
+	bench/chart.sh "$1"
+	echo "# $1, $SECONDS s"
 }

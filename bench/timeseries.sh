@@ -1,7 +1,7 @@
 #!/bin/bash
 # The time-series experiment of the SuRF paper (section 5.2) inside PostgreSQL: how many leaves filters save.
 #
-#	bench/timeseries.sh [--rows n] [--queries n] [--buffers size]
+#	bench/timeseries.sh [--rows n] [--queries n] [--buffers size] [--out file.tsv]
 #
 #	--rows n		events (default 2000000) of 2,000 sensors, Poisson: one each millisecond on average, times in nanoseconds
 #	--queries n		of each kind (default 2000)
@@ -15,16 +15,19 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/report.sh
 
 rows=2000000
 queries=2000
 buffers=2MB
+out=$PWD/build/timeseries.tsv
 
 while [ $# -gt 0 ]; do
 	case $1 in
 		--rows) rows=$2; shift ;;
 		--queries) queries=$2; shift ;;
 		--buffers) buffers=$2; shift ;;
+		--out) out=$(realpath -m "$2"); shift ;;
 		*) die "what is \"$1\"? See the head of bench/timeseries.sh" ;;
 	esac
 	shift
@@ -42,6 +45,7 @@ CREATE TABLE event AS
 	SELECT sum((-ln(1 - random()) * 1e6)::int8) OVER (ORDER BY g)::int8 AS at, (random() * 1999)::int8 AS sensor
 	FROM generate_series(1, :rows) g;
 VACUUM (ANALYZE, FREEZE) event;
+CREATE TABLE result (key_set text, metric text, am text, value float8);
 CREATE TABLE query (kind text, k int, lo int8, hi int8, sensor int8);
 -- Runs the queries of one kind; pages read from outside shared_buffers.
 CREATE FUNCTION ask(kind text) RETURNS numeric LANGUAGE plpgsql AS $$
@@ -83,9 +87,12 @@ for filter in none bloom surf; do
 SELECT ask(:'kind') \gset warm_
 SELECT leaves AS leaves0, filters AS filters0 FROM surfidx_page_counts() \gset
 SELECT ask(:'kind') AS reads \gset
-SELECT format('%-10s %-26s %10s %10s %10s %10s', :'filter', :'kind', round((leaves - :leaves0)::numeric / n, 3), round((filters - :filters0)::numeric / n, 3),
-	round(:reads::numeric / n, 3), pg_size_pretty(pg_relation_size('event_at_sensor')))
-FROM surfidx_page_counts(), (SELECT count(*) AS n FROM query WHERE kind = :'kind') x;
+WITH c AS (SELECT round((leaves - :leaves0)::numeric / n, 3) AS leaves, round((filters - :filters0)::numeric / n, 3) AS filters, round(:reads::numeric / n, 3) AS reads
+		FROM surfidx_page_counts(), (SELECT count(*) AS n FROM query WHERE kind = :'kind') x),
+	r AS (INSERT INTO result SELECT :'kind', metric, :'filter', value FROM c,
+		LATERAL (VALUES ('leaves per query', leaves), ('filters per query', filters), ('pages read per query', reads)) v (metric, value))
+SELECT format('%-10s %-26s %10s %10s %10s %10s', :'filter', :'kind', leaves, filters, reads, pg_size_pretty(pg_relation_size('event_at_sensor'))) FROM c;
 END
 	done
 done
+report_runs "$out" "SELECT key_set, $rows AS entries, metric, am, value FROM result"

@@ -150,6 +150,9 @@ write_clients()
 		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY p999)) AS \"p99.9 us\",
 		bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY max)) AS \"max us\", min(merges) AS merges
 		FROM bench.client_run GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+	report_runs "$out" "SELECT pattern || ', ' || clients || ' clients' AS key_set, 1000000 AS entries, metric, am, value FROM bench.client_run,
+		LATERAL (VALUES ('transactions per second', tps), ('CPU, us per insert', cpu_us), ('median, us', p50), ('p99, us', p99), ('p99.9, us', p999),
+			('maximum, us', max)) v (metric, value)"
 }
 
 # ---- updates of an indexed column ----
@@ -191,6 +194,9 @@ write_churn()
 		id_btree, (id_btree / first_value(id_btree) OVER w::numeric)::numeric(10, 2) AS x,
 		id_surfidx, (id_surfidx / first_value(id_surfidx) OVER w::numeric)::numeric(10, 2) AS x, id_leaves, id_log, dead
 		FROM bench.churn_size WINDOW w AS (ORDER BY ctid DESC) ORDER BY ctid"
+	report_runs "$out" "SELECT t AS key_set, 500000 AS entries, metric, am, value / 1048576.0 AS value FROM bench.churn_size,
+		LATERAL (VALUES ('size, MB: updated column', 'btree', btree), ('size, MB: updated column', 'surfidx', surfidx),
+			('size, MB: unchanged column', 'btree', id_btree), ('size, MB: unchanged column', 'surfidx', id_surfidx)) v (metric, am, value)"
 }
 
 # ---- a crash with a full delta ----
@@ -227,6 +233,7 @@ write_recovery()
 {
 	local am up first
 
+	sql -c "CREATE TABLE bench.recovery (metric text, am text, value float8)"
 	for am in btree surfidx; do
 		sql -c "DROP TABLE IF EXISTS k" -c "CREATE TABLE k AS SELECT (random() * 9e18)::int8 AS k FROM generate_series(1, $rows) i" \
 			-c "CREATE INDEX k_k ON k USING $am (k)" -c "VACUUM k" -c CHECKPOINT
@@ -238,8 +245,9 @@ write_recovery()
 		up=$(seconds_of start_and_ask)
 		first=$(seconds_of psql -X -c "SET enable_seqscan = off" -c "SET enable_bitmapscan = off" -c "SELECT k FROM k WHERE k > 4000000000000000000 ORDER BY k LIMIT 10")
 		echo "$am: start after SIGKILL $up s, redo $(grep -o 'redo done.*elapsed: .*' "$CLUSTER_LOG" | tail -1 | sed 's/.*elapsed: //'); first scan with its session $first s"
-		sql -c "DROP TABLE k"
+		sql -c "DROP TABLE k" -c "INSERT INTO bench.recovery VALUES ('start after SIGKILL, s', '$am', $up), ('first scan with its session, s', '$am', $first)"
 	done
+	report_runs "$out" "SELECT 'int8' AS key_set, $rows AS entries, * FROM bench.recovery"
 }
 
 # ---- keys that are read often ----
@@ -255,6 +263,7 @@ write_zipf()
 	done
 	sql -P footer=off -P border=0 -c "SELECT how, bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY ns)) AS \"ns per lookup\", bench.number(min(ns)) AS least,
 		bench.number(max(ns)) AS greatest, round(100 * avg(newest)) AS \"% to the newest tenth\" FROM bench.zipf_run GROUP BY 1 ORDER BY 1"
+	report_runs "$out" "SELECT 'int8' AS key_set, $rows AS entries, 'lookup, ns' AS metric, CASE how WHEN 'all merged' THEN 'merged' WHEN 'btree' THEN how ELSE 'delta' END AS am, ns AS value FROM bench.zipf_run"
 }
 
 leave()
