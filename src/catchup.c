@@ -108,16 +108,27 @@ apply_batch(SfxImage *img, const Ahead *a)
 	return true;
 }
 
+/* A sound page without the room in it that nothing uses. */
+static void
+copy_used(Page to, Page page)
+{
+	PageHeader	ph = (PageHeader) page;
+
+	memcpy(to, page, ph->pd_lower);
+	memcpy((char *) to + ph->pd_special, (char *) page + ph->pd_special, BLCKSZ - ph->pd_special);
+}
+
 /* Copy a page of the log, the one with that number; false: it is not one of the generation any more. */
 static bool
 copy_log_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno, uint32 seq, Page copy)
 {
-	Buffer		buf = ReadBuffer(index, blkno);
+	Buffer		buf = sfx_read_page(index, blkno);
 	bool		valid;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	valid = sfx_log_page_is(index, blkno, BufferGetPage(buf), meta->build_id, meta->gens[g].gen);
-	memcpy(copy, BufferGetPage(buf), BLCKSZ);
+	if (valid)
+		copy_used(copy, BufferGetPage(buf));
 	UnlockReleaseBuffer(buf);
 	if (valid && ((SfxLogHeader *) SfxPageBody(copy))->seq != seq)
 		sfx_corrupt(index, blkno, "log page out of sequence");

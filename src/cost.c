@@ -21,6 +21,16 @@
 #define DESCENT_PAGE	50.0
 
 /*
+ * The last look of look_at_runs at an index whose height core did not know: who has the height was looked at since core made it, so that the
+ * address cannot be another one's that is gone.
+ */
+static struct
+{
+	const IndexOptInfo *info;
+	Cost		cost;
+}			last_look;
+
+/*
  * What searching the runs in front of the main tree costs, as btree's estimate counts a descent: comparisons and pages.  Core knows the height
  * of its own trees only before 18: it is told here, with the same look at the metapage.  An index that somebody only thinks of has one inner level.
  */
@@ -32,6 +42,9 @@ look_at_runs(IndexOptInfo *info)
 	Cost		cost = 0;
 	int			n = 0;
 
+	/* a query asks for each path: bitmap scans, sorted ones, parameterised ones */
+	if (info->tree_height >= 0 && last_look.info == info)
+		return last_look.cost;
 	if (!info->hypothetical && sfx_preloaded)
 	{
 		/* locked since the planner looked at it */
@@ -39,10 +52,15 @@ look_at_runs(IndexOptInfo *info)
 		n = sfx_runs_glance(index, runs);
 		index_close(index, NoLock);
 	}
-	if (info->tree_height < 0)
-		info->tree_height = n > 0 ? runs[n - 1].level : 1;
 	for (int r = 0; r < n - 1; r++)
 		cost += (ceil(log2(Max((double) runs[r].entries, 2))) + (runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
+	last_look.info = NULL;
+	if (info->tree_height < 0)
+	{
+		info->tree_height = n > 0 ? runs[n - 1].level : 1;
+		last_look.info = info;
+		last_look.cost = cost;
+	}
 	return cost;
 }
 
@@ -181,7 +199,8 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	{
 		btcostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
 #if !SFX_BTREE_SKIPS
-		if (count_bounds(path) < list_length(path->indexclauses))
+		/* the clauses of an only column bound the range, all of them */
+		if (info->nkeycolumns > 1 && count_bounds(path) < list_length(path->indexclauses))
 			leap_costs(root, path, loop_count, count_bounds(path), total, pages);
 #endif
 		*startup += runs;

@@ -399,7 +399,7 @@ is_current(Relation index, SfxImage *img, const SfxMeta *meta, int g, bool *gone
 		return false;
 	if (img->blkno == InvalidBlockNumber)
 		return meta->gens[g].first == InvalidBlockNumber;
-	buf = ReadBuffer(index, img->blkno);
+	buf = sfx_read_page(index, img->blkno);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buf);
 	if (!sfx_log_page_is(index, img->blkno, page, meta->build_id, meta->gens[g].gen))

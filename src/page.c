@@ -274,7 +274,7 @@ void
 sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf)
 {
 	if (!BufferIsValid(*buf))
-		*buf = ReadBuffer(index, SFX_META_BLKNO);
+		*buf = sfx_read_page(index, SFX_META_BLKNO);
 	LockBuffer(*buf, BUFFER_LOCK_SHARE);
 	meta_check(index, BufferGetPage(*buf));
 	copy_meta(meta, SfxPageGetMeta(BufferGetPage(*buf)));

@@ -5,7 +5,8 @@
  * table takes a hash, a partition's lock and a chain besides, on a lookup in memory as much as the search in an inner page.
  *
  * What is remembered is a hint: the buffer's own tag decides.  Since core does not count such a visit as a use of the buffer, every
- * USE_EVERY-th one goes by way of the table: else pages that are read all the time would be taken for ones that nobody needs.
+ * USE_EVERY-th one of a page goes by way of the table: else pages that are read all the time would be taken for ones that nobody needs.
+ * The metapage and the gates are read by every scan and stay in memory with less.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -14,16 +15,17 @@
 
 #define REMEMBERED	4096
 #define USE_EVERY	4
+#define USE_EVERY_FIXED	32
 
 typedef struct Recent
 {
 	Oid			index;
 	BlockNumber blkno;
 	Buffer		buf;
+	uint32		visits;
 } Recent;
 
 static Recent recent[REMEMBERED];
-static uint32 visits = 0;
 
 Buffer
 sfx_read_page(Relation index, BlockNumber blkno)
@@ -31,7 +33,7 @@ sfx_read_page(Relation index, BlockNumber blkno)
 	Oid			id = RelationGetRelid(index);
 	Recent	   *r = &recent[(blkno ^ (id * 2654435769U) >> 16) % REMEMBERED];
 
-	if (likely(r->blkno == blkno && r->index == id && BufferIsValid(r->buf)) && ++visits % USE_EVERY != 0 &&
+	if (likely(r->blkno == blkno && r->index == id && BufferIsValid(r->buf)) && ++r->visits % (blkno < SFX_FIRST_BLKNO ? USE_EVERY_FIXED : USE_EVERY) != 0 &&
 		ReadRecentBuffer(SfxRelLocator(index), MAIN_FORKNUM, blkno, r->buf))
 	{
 		pgstat_count_buffer_read(index);
@@ -40,7 +42,7 @@ sfx_read_page(Relation index, BlockNumber blkno)
 	}
 	r->index = id;
 	r->blkno = blkno;
-	r->buf = InvalidBuffer;
+	r->buf = InvalidBuffer;			/* reading may fail */
 	return r->buf = ReadBuffer(index, blkno);
 }
 

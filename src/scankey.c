@@ -25,11 +25,15 @@ sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const S
 	sk->nlists = 0;
 	sk->nfilters = 0;
 	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
-	sk->quals = nkeys > 0 ? palloc0(nkeys * sizeof(SfxQual)) : NULL;
 	sk->leap_col = -1;
 	sk->leap_lo = sk->leap_hi = NULL;
-	sk->filters = nkeys > 0 ? palloc0(nkeys * sizeof(SfxFilter)) : NULL;
-	sk->lists = nkeys > 0 ? palloc0(kd->nkeys * sizeof(SfxList)) : NULL;
+	sk->quals = NULL;
+	if (nkeys == 0)
+		return;
+	/* one piece of memory: statements may be short */
+	sk->quals = palloc0(MAXALIGN(nkeys * sizeof(SfxQual)) + nkeys * sizeof(SfxFilter) + kd->nkeys * sizeof(SfxList));
+	sk->filters = (SfxFilter *) ((char *) sk->quals + MAXALIGN(nkeys * sizeof(SfxQual)));
+	sk->lists = (SfxList *) (sk->filters + nkeys);
 }
 
 void
@@ -40,11 +44,7 @@ sfx_scankeys_end(SfxScanKeys *sk)
 	if (sk->eval)
 		MemoryContextDelete(sk->eval);
 	if (sk->quals)
-	{
 		pfree(sk->quals);
-		pfree(sk->filters);
-		pfree(sk->lists);
-	}
 	if (sk->leap_lo)
 	{
 		pfree(sk->leap_lo);
