@@ -36,6 +36,8 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->gate = gate;
 	r->gatebuf = r->metabuf = InvalidBuffer;
 	r->gateno = 0;
+	r->follows = r->copied = false;
+	r->same_leaf = 0;
 	r->main.dict = NULL;
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		r->batch[i] = NULL;
@@ -63,8 +65,8 @@ sfx_reader_snapshot(SfxReader *r, Snapshot snapshot)
 	r->snapshot = snapshot;
 }
 
-void
-sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
+static void
+seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
 	remove_dead(r);
 	r->lo.pos = *lo;
@@ -74,7 +76,22 @@ sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	r->ask = true;
 	r->anchor = ANCHOR_RANGE;
 	r->parts = READER_PARTS;
+	r->went_on = r->ahead = 0;
 	end_step(r);
+}
+
+void
+sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
+{
+	seek(r, lo, hi);
+	r->follows = r->copied = false;
+}
+
+void
+sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
+{
+	seek(r, lo, hi);
+	r->follows = true;
 }
 
 void

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * reader.h - what the files of the reader share
  *
- * reader.c sets readers up and makes one stream of what a step has read, reader_step.c reads a step, reader_kill.c
- * removes what was found dead in it.  Nobody else includes this.
+ * reader.c sets readers up and makes one stream of what a step has read, reader_step.c reads a step, reader_ahead.c asks for pages of later
+ * ones, reader_kill.c removes what was found dead.  Nobody else includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_READER_H
@@ -18,6 +18,8 @@
 /* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
 #define READER_PARTS		4
 #define READER_PART_KEYS	64
+/* So many ranges of a scan in a row that fall into one leaf, and its page is copied for those to come. */
+#define READER_SAME_LEAF	3
 
 /*
  * A bound or boundary.  lo and hi point to the caller's bytes, the others there or to bytes of the reader's own: copies
@@ -91,6 +93,12 @@ struct SfxReader
 	bool		ask;			/* filters before leaves: none was read that had entries of the range */
 	bool		believe;		/* a filter's word is enough */
 	bool		maybe;			/* ... and one has said yes */
+	bool		follows;		/* the range comes after another one of the same scan */
+	bool		copied;			/* main.page and main.leaf are all of the leaf main.leafblk, as it was when ... */
+	uint64		copied_groups;	/* ... the metapage had counted so many groups */
+	int			same_leaf;		/* ranges in a row that fell into it */
+	int			went_on;		/* steps of the range that the next leaf was asked for in */
+	int			ahead;			/* leaves to come before the parent is looked at again for those behind them */
 	SfxFilterCounts filters;	/* since the last reset */
 	int			nbatches;
 	int			nruns;			/* runs of the step besides the main tree */
@@ -126,6 +134,9 @@ extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b
 extern void sfx_reader_decode_left(SfxReader *r, Share *s);
 /* Read the metapage with the gate that it names pinned. */
 extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
+
+/* reader_ahead.c: the range goes on behind the step in hand; ask for the leaves to come.  right: the right neighbour, if that is the next one.  No lock is held. */
+extern void sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right);
 
 /* reader_kill.c: remove what of the step in hand was found dead. */
 extern void sfx_reader_remove_dead(SfxReader *r);
@@ -199,6 +210,8 @@ drop_gate(SfxReader *r)
 	if (BufferIsValid(r->gatebuf))
 		ReleaseBuffer(r->gatebuf);
 	r->gatebuf = InvalidBuffer;
+	/* what VACUUM may have removed since is in the copy still */
+	r->copied = false;
 }
 
 #endif							/* SFX_READER_H */

@@ -290,11 +290,10 @@ skip_leaf(SfxReader *r, Share *s)
 	s->at = forward(r) ? 0 : -1;
 }
 
-/* R4, for a leaf that is opened; its page is locked. */
+/* R4, for a leaf that is opened, with its dictionary. */
 static void
-start_share(SfxReader *r, Share *s, Page page, SfxLeaf *leaf)
+start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
 {
-	sfx_dict_attach(r->index, s->leafblk, page, leaf, &s->dict);
 	s->have_page = false;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
@@ -366,7 +365,52 @@ note_last(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
 	s->block->nent = 0;
 }
 
-/* R3: find the main tree's leaf, decode its first block in place, copy the page if more of it is wanted. */
+/*
+ * Is pos in the leaf that was copied, and the copy as good as the page?  Entries come into a tree by groups of merges only, which the metapage counts: while
+ * that has the same count, what R3 would find in the leaf now was there when it was copied.  What was removed since is harmless, as in a step that lasts: the
+ * snapshot is the same, and the gate was kept.
+ */
+static bool
+copy_holds(const SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	const SfxLeaf *leaf = &r->main.leaf;
+
+	if (!r->follows || !r->copied || (r->copied_groups != meta->work.groups && !SFX_MUTANT("old copy of a leaf")))
+		return false;
+	if (forward(r))
+		return sfx_leaf_cmp_fences(leaf, pos) == 0;
+	/* all of the step, which begins below pos */
+	return pos->key != NULL && sfx_leaf_cmp_fences(leaf, &r->stop.pos) == 0 && sfx_leaf_up_to_high(leaf, pos);
+}
+
+/* The main tree's leaf, whose page is locked, for later blocks or ranges. */
+static void
+copy_leaf(SfxReader *r, const SfxMeta *meta, Share *s, Page page, const SfxLeaf *leaf)
+{
+	memcpy(s->page.data, page, BLCKSZ);
+	/* payloads lie in the page, too */
+	if (s->block->haspay)
+		s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf->body);
+	s->leaf = *leaf;
+	s->leaf.body = SfxPageBody((Page) s->page.data);
+	r->copied = true;
+	r->copied_groups = meta->work.groups;
+}
+
+/* R3 from the copy of the leaf. */
+static void
+read_copy(SfxReader *r, const SfxPos *pos)
+{
+	Share	   *s = &r->main;
+	bool		more = false;
+
+	s->promised = false;
+	start_share(r, s, &s->leaf);
+	(void) first_block(r, s, &s->leaf, pos, &more);
+	s->have_page = more;
+}
+
+/* R3: find the main tree's leaf, decode its first block in place, copy the page if more of it is wanted, by this range or others. */
 static void
 read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
@@ -376,8 +420,15 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	Buffer		buf = InvalidBuffer;
 	Page		page;
 	BlockNumber next;
+	BlockNumber last = s->leafblk;
 	bool		more = false;
 
+	if (copy_holds(r, meta, pos))
+	{
+		read_copy(r, pos);
+		return;
+	}
+	r->copied = false;
 	r->leaf_entries = 0;
 	s->leafblk = InvalidBlockNumber;
 	answered = sfx_last_before(meta, r->order, forward(r) ? &r->cur.pos : &r->stop.pos);
@@ -390,25 +441,22 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	}
 	page = BufferGetPage(buf);
 	s->leafblk = BufferGetBlockNumber(buf);
-	start_share(r, s, page, &leaf);
+	r->same_leaf = r->follows && s->leafblk == last ? r->same_leaf + 1 : 1;
+	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
+	start_share(r, s, &leaf);
 	r->leaf_entries = leaf.nentries;
-	if (first_block(r, s, &leaf, pos, &more) && (more || (s->block->haspay && s->block->nent > 0)))
+	if (first_block(r, s, &leaf, pos, &more) &&
+		(more || (s->block->haspay && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
 	{
-		memcpy(s->page.data, page, BLCKSZ);
-		/* payloads lie in the page, too */
-		if (s->block->haspay)
-			s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf.body);
-		s->leaf = leaf;
-		s->leaf.body = SfxPageBody((Page) s->page.data);
+		copy_leaf(r, meta, s, page, &leaf);
 		s->have_page = more;
 	}
 	else if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(SfxPageGetTail(page)->right))
 		note_last(r, meta, s, &leaf);
-	next = s->whole && !r->final && forward(r) ? SfxPageGetTail(page)->right : InvalidBlockNumber;
+	next = forward(r) ? SfxPageGetTail(page)->right : InvalidBlockNumber;
 	UnlockReleaseBuffer(buf);
-	/* a scan that goes on will want the next leaf soon */
-	if (BlockNumberIsValid(next))
-		sfx_prefetch_page(r->index, next);
+	if (s->whole && !r->final)
+		sfx_reader_ask_ahead(r, meta, next);
 }
 
 /*
@@ -440,7 +488,8 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		s->leafblk = BufferGetBlockNumber(buf);
 		memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
 		s->leaf.body = SfxPageBody((Page) s->page.data);
-		start_share(r, s, (Page) s->page.data, &s->leaf);
+		sfx_dict_attach(r->index, s->leafblk, (Page) s->page.data, &s->leaf, &s->dict);
+		start_share(r, s, &s->leaf);
 		UnlockReleaseBuffer(buf);
 	}
 	return true;

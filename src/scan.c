@@ -176,15 +176,18 @@ sfx_endscan(IndexScanDesc scan)
 
 /* ------------------------------------------------------------------ moving */
 
-/* Let the reader stand on the range that the odometer shows. */
+/* Let the reader stand on the range that the odometer shows, the scan's first or a later one. */
 static void
-seek_range(SfxScan *so)
+seek_range(SfxScan *so, bool first)
 {
 	SfxPos		lo;
 	SfxPos		hi;
 
 	sfx_scankeys_bounds(&so->keys, &lo, &hi);
-	sfx_reader_seek(so->reader, &lo, &hi);
+	if (first)
+		sfx_reader_seek(so->reader, &lo, &hi);
+	else
+		sfx_reader_seek_on(so->reader, &lo, &hi);
 	if (!so->keys.closed)
 		sfx_reader_no_filters(so->reader);
 }
@@ -228,7 +231,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	so->leapt_from = InvalidBlockNumber;
 	so->range = 0;
 	so->ahead = false;
-	seek_range(so);
+	seek_range(so, true);
 }
 
 /*
@@ -267,7 +270,7 @@ parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *shar
 	from = (SfxPos) {share->key, share->len, share->tid};
 	for (; so->range < share->range; so->range++)
 		(void) sfx_scankeys_advance(&so->keys, dir);
-	seek_range(so);
+	seek_range(so, true);
 	if (sfx_reader_step(so->reader, dir, share->at_start ? NULL : &from, &stop))
 	{
 		share->at_start = false;
@@ -318,7 +321,7 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 			sfx_reader_release_gate(so->reader);
 			return false;
 		}
-		seek_range(so);
+		seek_range(so, false);
 	}
 	return true;
 }
@@ -595,7 +598,7 @@ sfx_restrpos(IndexScanDesc scan)
 		so->keys.lists[i].cur = mark->wheels[i];
 	}
 	if (moved)
-		seek_range(so);
+		seek_range(so, true);
 	pos.key = mark->key;
 	pos.len = mark->len;
 	pos.tid = mark->tid;

@@ -583,6 +583,9 @@ extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
  * copied: the bounds' bytes have to stay until the next seek or reset. */
 extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
+/* The same for one more range of a scan, for the same snapshot: it may be read from the leaf that was read last, where nothing has come into the tree since. */
+extern void sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
+
 /* The range just sought is next to never empty: do not ask filters for it. */
 extern void sfx_reader_no_filters(SfxReader *r);
 

@@ -239,6 +239,39 @@ sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 	return find(index, order, meta, run, pos, before, 0, leaf, root_may_be_copy(meta, run), probe);
 }
 
+int
+sfx_tree_leaves_from(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+					 BlockNumber *blkno, int n)
+{
+	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, before, 1);
+	Page		page;
+	SfxInner	inner;
+	int			got = 0;
+
+	if (!BufferIsValid(buf))
+		return 0;
+	page = BufferGetPage(buf);
+	if (SfxPageGetTail(page)->level == 1)
+	{
+		int			i;
+
+		if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+			sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page header");
+		i = before ? sfx_inner_find_before(&inner, pos) : sfx_inner_find(&inner, pos);
+		for (; got < n && i >= 0 && i < inner.nchildren; i += before ? -1 : 1)
+		{
+			uint64_t	count;
+			uint32_t	child;
+
+			if (sfx_inner_child(&inner, i, &child, &count) < 0)
+				sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page search");
+			blkno[got++] = child;
+		}
+	}
+	UnlockReleaseBuffer(buf);
+	return got;
+}
+
 /* ---- the writer's side ---- */
 
 SfxPos

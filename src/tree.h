@@ -9,6 +9,13 @@
 #include "wal.h"
 
 /*
+ * The leaves of that run from the one on that holds pos (before: the positions just below it), rightwards (leftwards), as many as one parent names of the n wanted:
+ * their number; 0 if the run was dropped.  Nothing is said of what they hold by now.
+ */
+extern int	sfx_tree_leaves_from(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+								 BlockNumber *blkno, int n);
+
+/*
  * The page of that level (0 = leaf) of that run whose interval holds pos, share-locked.  With before: the page that
  * holds the positions just below pos.  pos->key NULL means plus infinity (only with before).
  * Starts from meta's root; where the tree has changed under it, from a fresh metapage.  InvalidBuffer: the run was dropped

@@ -362,6 +362,27 @@ scenario 'keys beyond the last one, which come after all', ['old ends of trees']
 	sound('t_k');
 };
 
+# ------------------------------------------------------------------------------------------ ranges that share a leaf
+
+scenario 'entries that come into a leaf which a list of keys is read from', ['old copy of a leaf'], sub {
+	for my $dir (qw(ASC DESC)) {
+		build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)');
+		sql("SELECT surfidx_merge('t_k'); INSERT INTO t SELECT g, 'again' FROM generate_series(1, 100) g");
+		my $s = reader();
+		sql("BEGIN; DECLARE c SCROLL CURSOR FOR SELECT k FROM t WHERE k = ANY (ARRAY(SELECT generate_series(1, 100))) ORDER BY k $dir", $s);
+		my @got = split /,/, sql('FETCH 100 FROM c', $s);
+		sql("SELECT surfidx_merge('t_k')");
+		push @got, split /,/, sql('FETCH ALL FROM c', $s);
+		my @want = map { ($_, $_) } 1 .. 100;
+		@want = reverse @want if $dir eq 'DESC';
+		is("@got", "@want", "each key twice, $dir");
+		my @back = split /,/, sql('FETCH BACKWARD ALL FROM c', $s);
+		is("@back", join(' ', reverse @want), 'and the way back');
+		sql('COMMIT', $s);
+		sound('t_k');
+	}
+};
+
 # ------------------------------------------------------------------------------------------ merges that others go on with (M5)
 
 # of such keys the metapage remembers what all have in common: the merge begins anew

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ * reader_ahead.c - asking for leaves before a range scan comes to them
+ *
+ * The right neighbour is named in the leaf itself.  Those behind it, and all that a backward scan comes to, are named in the parent, which is visited
+ * once for each window of effective_io_concurrency leaves.  Where none of a window had to be read, the next windows are skipped: an index in
+ * memory needs no asking.
+ *
+ * No read stream: it keeps the pages pinned that it was told of, in their order, and who has been told of a wrong one, because a merge has moved entries, has
+ * to begin a new one.  A page that was asked for and is not the one that is needed costs nothing else.
+ *-------------------------------------------------------------------------
+ */
+#include "reader.h"
+
+#include "storage/smgr.h"
+#include "utils/spccache.h"
+
+#define WINDOW_MAX		32
+#define IDLE_WINDOWS	8		/* are skipped after one whose leaves were all in memory */
+
+/* Ask for the leaves of the window that begins where the step in hand stops.  How many leaves the scan comes to before the next window. */
+static int
+ask_window(SfxReader *r, const SfxMeta *meta, int window)
+{
+	BlockNumber leaf[WINDOW_MAX];
+	BlockNumber end = RelationGetNumberOfBlocks(r->index);
+	int			n = sfx_tree_leaves_from(r->index, r->order, meta, SfxMetaMain(meta)->id, &r->stop.pos, !forward(r), leaf, window);
+	bool		reads = false;
+
+	for (int i = 0; i < n; i++)
+		if (leaf[i] >= SFX_FIRST_BLKNO && leaf[i] < end)
+			reads |= PrefetchBuffer(r->index, MAIN_FORKNUM, leaf[i]).initiated_io;
+	return Max(reads ? n : n * IDLE_WINDOWS, 1);
+}
+
+void
+sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right)
+{
+	int			window;
+
+	if (BlockNumberIsValid(right))
+		sfx_prefetch_page(r->index, right);
+	if (r->ahead > 0)
+	{
+		r->ahead--;
+		return;
+	}
+	/* who goes on once may want no more */
+	if (++r->went_on < 2 || SfxMetaMain(meta)->level == 0)
+		return;
+	window = Min(get_tablespace_io_concurrency(r->index->rd_rel->reltablespace), WINDOW_MAX);
+	if (window > 1 || (window == 1 && !forward(r)))
+		r->ahead = ask_window(r, meta, window) - 1;
+	else
+		r->ahead = WINDOW_MAX;
+}
