@@ -354,9 +354,23 @@ surf_weight(const uint8_t *rest, unsigned c)
 	return surf_weight_of(rest[c >> 1] >> (c & 1) * 4 & 15);
 }
 
-/* The code of a rest of n bytes, of which more may follow only if n = SURF_RESTLEN: its highest bits. */
+/* The weights of the end and of the bytes below c. */
+static inline unsigned
+surf_weights_below(const uint8_t *rest, unsigned c)
+{
+	unsigned	sum = sfx_get16(rest + SURF_RESTSUMS + 2 * (c >> 4));
+
+	for (unsigned i = c & 0xF0u; i < c; i++)
+		sum += surf_weight(rest, i);
+	return sum;
+}
+
+/*
+ * The code of a rest of n bytes, of which more may follow only if n = SURF_RESTLEN: its highest bits.  below: NULL, or surf_weights_below of all bytes, for
+ * who codes many.
+ */
 static inline uint32_t
-surf_code_rest(const uint8_t *rest, const uint8_t *p, uint32_t n, unsigned bits)
+surf_code_rest(const uint8_t *rest, const uint16_t *below, const uint8_t *p, uint32_t n, unsigned bits)
 {
 	unsigned	shift = SURF_RESTSPAN - bits;
 	uint64_t	lo = 0,
@@ -368,25 +382,22 @@ surf_code_rest(const uint8_t *rest, const uint8_t *p, uint32_t n, unsigned bits)
 	/* until what follows makes no difference */
 	for (uint32_t i = 0; range > 0 && lo >> shift != (lo + range - 1) >> shift && i < n; i++)
 	{
-		uint64_t	share = range / total,
-					before = sfx_get16(rest + SURF_RESTSUMS + 2 * (p[i] >> 4));
+		uint64_t	share = range / total;
 
-		for (unsigned c = p[i] & 0xF0u; c < p[i]; c++)
-			before += surf_weight(rest, c);
-		lo += share * before;
+		lo += share * (below != NULL ? below[p[i]] : surf_weights_below(rest, p[i]));
 		range = share * surf_weight(rest, p[i]);
 	}
 	return (uint32_t) (lo >> shift & UINT32_MAX);
 }
 
-/* The real bits of a rest of n bytes (more may follow if n = SURF_RESTLEN): those of its code, or the next ones, and zeros where it ends. */
+/* The real bits of a rest of n bytes (more may follow if n = SURF_RESTLEN): those of its code, or the next ones, and zeros where it ends.  below: see surf_code_rest. */
 static inline uint32_t
-surf_real_of(const SfxSurf *s, const uint8_t *p, uint32_t n)
+surf_real_of(const SfxSurf *s, const uint16_t *below, const uint8_t *p, uint32_t n)
 {
 	uint64_t	x = 0;
 
 	if (s->flags & SURF_F_REST)
-		return surf_code_rest(s->rest, p, n, s->realbits);
+		return surf_code_rest(s->rest, below, p, n, s->realbits);
 	for (uint32_t i = 0; i < 4; i++)
 		x = x << 8 | (i < n ? p[i] : 0);
 	return (uint32_t) (x >> (32 - s->realbits));
@@ -398,7 +409,7 @@ surf_real(const SfxSurf *s, const uint8_t *key, uint32_t len, uint32_t d)
 {
 	uint32_t	n = d < len ? len - d : 0;
 
-	return surf_real_of(s, key + (n > 0 ? d : 0), n < SURF_RESTLEN ? n : SURF_RESTLEN);
+	return surf_real_of(s, NULL, key + (n > 0 ? d : 0), n < SURF_RESTLEN ? n : SURF_RESTLEN);
 }
 
 /* The suffix of a key that is cut behind d bytes. */

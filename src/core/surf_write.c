@@ -66,13 +66,33 @@ struct Walk
 	uint64_t	edge;
 	uint64_t	suffix;
 	uint64_t   *hist;			/* of labels below the root, in counting */
-	uint8_t    *out;			/* in writing */
+	uint8_t		digit1[256];	/* with a code: each byte's digits */
+	uint8_t		digit2[256];	/* SURF_SINGLE: it has one */
+	uint16_t	below[256];		/* in writing, with a rest section: surf_weights_below */
 };
 
-static bool
+/* Labels of the levels from w->dense on are digits of this code. */
+static void
+use_code(Walk *w, const uint8_t *code)
+{
+	w->code = code;
+	for (unsigned c = 0; c < 256; c++)
+	{
+		w->digit1[c] = (uint8_t) surf_code_digit1(code, c);
+		w->digit2[c] = (uint8_t) surf_code_digit2(code, c);
+	}
+}
+
+static inline bool
+is_coded(const Walk *w, uint32_t level)
+{
+	return w->code != NULL && level >= w->dense;
+}
+
+static inline bool
 two_digits(const Walk *w, uint32_t level, unsigned label)
 {
-	return w->code != NULL && level >= w->dense && surf_code_digit2(w->code, label) != SURF_SINGLE;
+	return is_coded(w, level) && w->digit2[label] != SURF_SINGLE;
 }
 
 static const SurfPath *
@@ -98,54 +118,55 @@ emit_unary(Walk *w, uint32_t *level, const SurfPath *p)
 		bool		two = two_digits(w, *level, s[i]);
 		Edge		e = {.label = s[i], .child = true};
 
-		if (w->code != NULL && *level >= w->dense)
-			e.label = (uint8_t) surf_code_digit1(w->code, s[i]);
+		if (is_coded(w, *level))
+			e.label = w->digit1[s[i]];
 		if (!w->emit(w, (*level)++, NULL, &e, 1))
 			return false;
-		e.label = two ? (uint8_t) surf_code_digit2(w->code, s[i]) : 0;
+		e.label = two ? w->digit2[s[i]] : 0;
 		if (two && !w->emit(w, (*level)++, NULL, &e, 1))
 			return false;
 	}
 	return true;
 }
 
-/* Emit the next node of the preorder, and put it on the stack. */
+/* Emit the next node of the preorder, and put it on the stack if there is anything below it. */
 static bool
 visit(Walk *w, uint32_t level)
 {
 	SfxSurfBuild *b = w->b;
 	const SurfNode *node = (const SurfNode *) b->nodes.p + --w->node;
 	const uint16_t *in = edges_at(w, w->edge -= node->nedges);
+	uint64_t	behind = w->suffix;
 	Edge		e[256];
-	unsigned	n = 0,
-				leaves = 0;
-	const uint8_t *suffix;
-	Frame	   *f;
+	unsigned	at = 256;
+	bool		coded,
+				below = false;
 
 	if (w->unary && node->path != 0 && !emit_unary(w, &level, path_of(b, node)))
 		return false;
-	for (unsigned i = 0; i < node->nedges; i++)
-		leaves += (in[i] & SURF_CHILD) == 0;
-	f = surf_vec_push(b, &b->open, sizeof(*f));
-	if (f == NULL)
-		return false;
-	*f = (Frame) {.first = w->edge, .suffix = w->suffix, .level = level, .n = node->nedges, .i = (int16_t) node->nedges};
-	f->i--;
-	w->suffix -= (uint64_t) leaves * b->sufbytes;
-	suffix = b->suffixes.p + w->suffix;
-	for (unsigned i = 0; i < node->nedges; i++)
+	coded = is_coded(w, level);
+	for (unsigned i = node->nedges; i-- > 0;)
 	{
 		unsigned	label = in[i] & 0xFF;
 		bool		child = (in[i] & SURF_CHILD) != 0,
-					two = two_digits(w, level, label);
+					two = coded && w->digit2[label] != SURF_SINGLE;
 
-		if (w->code != NULL && level >= w->dense)
-			label = surf_code_digit1(w->code, label);
-		if (!two || n == 0 || e[n - 1].label != label)
-			e[n++] = (Edge) {.label = (uint8_t) label, .child = child || two, .suffix = suffix};
-		suffix += child ? 0 : b->sufbytes;
+		w->suffix -= child ? 0 : b->sufbytes;
+		below |= child || two;
+		if (coded)
+			label = w->digit1[label];
+		if (!two || at == 256 || e[at].label != label)
+			e[--at] = (Edge) {.label = (uint8_t) label, .child = child || two, .suffix = b->suffixes.p + w->suffix};
 	}
-	return w->emit(w, level, node, e, n);
+	if (below)
+	{
+		Frame	   *f = surf_vec_push(b, &b->open, sizeof(*f));
+
+		if (f == NULL)
+			return false;
+		*f = (Frame) {.first = w->edge, .suffix = behind, .level = level, .n = node->nedges, .i = (int16_t) (node->nedges - 1)};
+	}
+	return w->emit(w, level, node, e + at, 256 - at);
 }
 
 /* Emit the continuation node whose last edge is the frame's next. */
@@ -156,16 +177,16 @@ visit_continuation(Walk *w, const Frame *f)
 	uint64_t	suffix = f->suffix;
 	Edge		e[256];
 	int			from = f->i,
-				group = (int) surf_code_digit1(w->code, in[f->i] & 0xFF);
+				group = w->digit1[in[f->i] & 0xFF];
 
-	while (from > 0 && (int) surf_code_digit1(w->code, in[from - 1] & 0xFF) == group)
+	while (from > 0 && w->digit1[in[from - 1] & 0xFF] == group)
 		from--;
 	for (int i = f->i; i >= from; i--)
 	{
 		bool		child = (in[i] & SURF_CHILD) != 0;
 
 		suffix -= child ? 0 : w->b->sufbytes;
-		e[i - from] = (Edge) {.label = (uint8_t) surf_code_digit2(w->code, in[i] & 0xFF), .child = child,
+		e[i - from] = (Edge) {.label = w->digit2[in[i] & 0xFF], .child = child,
 			.suffix = w->b->suffixes.p + suffix};
 	}
 	return w->emit(w, f->level + 1, NULL, e, (unsigned) (f->i - from + 1));
@@ -198,7 +219,7 @@ walk(Walk *w)
 		}
 		label = in[f->i] & 0xFF;
 		two = two_digits(w, level, label);
-		if (two && (f->i == f->n - 1 || surf_code_digit1(w->code, in[f->i + 1] & 0xFF) != surf_code_digit1(w->code, label)) &&
+		if (two && (f->i == f->n - 1 || w->digit1[in[f->i + 1] & 0xFF] != w->digit1[label]) &&
 			!visit_continuation(w, f))
 			return false;
 		if (in[f->i--] & SURF_CHILD)
@@ -475,7 +496,7 @@ plan_levels(SfxSurfBuild *b)
 	w.dense = choose_dense(plan, (Level *) b->levels.p, n);
 	if (plan->flags & SURF_F_CODE)
 	{
-		w.code = code;
+		use_code(&w, code);
 		w.hist = NULL;
 		b->levels.len = 0;
 		if (!walk(&w))
@@ -652,12 +673,13 @@ write_sparse(SfxSurf *s, uint64_t node, uint64_t first, const Edge *e, unsigned 
 
 /* What is stored of a suffix as it was collected. */
 static uint64_t
-suffix_of(const SfxSurfBuild *b, const uint8_t *p)
+suffix_of(const Walk *w, const uint8_t *p)
 {
+	const SfxSurfBuild *b = w->b;
 	uint64_t	x = (sfx_load64(p) & sfx_mask(b->hashbits)) << b->realbits;
 
 	p += b->hashbytes;
-	return b->realbits == 0 ? x : x | surf_real_of(&b->plan, p + 1, p[0]);
+	return b->realbits == 0 ? x : x | surf_real_of(&b->plan, w->below, p + 1, p[0]);
 }
 
 static bool
@@ -676,7 +698,7 @@ write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 		write_sparse(s, id - s->ndense, first - s->ndedges, e, n);
 	for (unsigned i = n; i-- > 0 && width > 0;)
 		if (!e[i].child)
-			or_bits((uint8_t *) s->suffixes, --l->leaves * width, suffix_of(w->b, e[i].suffix), width);
+			or_bits((uint8_t *) s->suffixes, --l->leaves * width, suffix_of(w, e[i].suffix), width);
 	if (p != NULL)
 		write_path(w->b, l, id, p);
 	if (node != NULL && node->ends)
@@ -751,13 +773,17 @@ sfx_surf_write(SfxSurfBuild *b, uint8_t *buf, uint64_t cap)
 	if (s->flags & SURF_F_CODE)
 	{
 		memcpy((uint8_t *) s->code, b->code.p, SURF_CODE);
-		w.code = s->code;
+		use_code(&w, s->code);
 		for (w.dense = 0; ((Level *) b->levels.p)[w.dense].nodes < s->ndense;)
 			w.dense++;
 		w.dense++;
 	}
 	if (s->flags & SURF_F_REST)
+	{
 		memcpy((uint8_t *) s->rest, b->rest.p, SURF_REST);
+		for (unsigned c = 0; c < 256; c++)
+			w.below[c] = (uint16_t) surf_weights_below(s->rest, c);
+	}
 	if (!walk(&w))
 		return b->error = SFX_NOMEM;
 	write_samples(s);

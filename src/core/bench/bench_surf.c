@@ -462,8 +462,8 @@ run_hope(const char *name, SfxHopeScheme scheme, const unsigned (*bits)[2], size
 static void
 run(const char *name, bool integers)
 {
-	static const unsigned bits[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 8}, {4, 4}, {0, 16}, {0, 24}};
-	static const unsigned less[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 6}, {0, 8}, {0, 10}, {0, 12}};
+	static const unsigned bits[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 8}, {4, 4}, {0, 16}, {0, 24}, {1, 0}, {1, 4}, {1, 8}};
+	static const unsigned less[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 6}, {0, 8}, {0, 10}, {0, 12}, {1, 0}};
 
 	split();
 	printf("%s: %zu keys, %zu absent; the textbook structure: %.2f bits/key and suffixes\n", name, nkeys, nabsent,
