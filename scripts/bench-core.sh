@@ -5,7 +5,8 @@
 #	emails=file, urls=file, paths=file	sets of one key per line; without paths=, what find sees below /usr
 #
 # Prints codec by key set: bytes, ns to encode, decode, find and get; then bytes per entry of whole leaves beside the information limit;
-# then inner pages: children in a page, and ns to find one in a hot and in a cold page, of three formats.
+# then inner pages: children in a page, and ns to find one in a hot and in a cold page, of three formats; then SuRF filters: bits, errors and ns of random int8,
+# made-up e-mails, and all sets given.
 
 set -e
 . "$(dirname "$0")/common.sh"
@@ -27,6 +28,8 @@ ${CC:-cc} $flags src/core/bench/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
 ${CC:-cc} $flags src/core/bench/bench_inner.c "$dir"/*.o -lm -o "$dir/inner"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_table.c "$dir"/*.o -lm -o "$dir/table"
+# shellcheck disable=SC2086
+${CC:-cc} $flags src/core/bench/bench_surf.c "$dir"/*.o -lm -o "$dir/surf"
 case "$*" in
 	*paths=*) ;;
 	*) find /usr -xdev >"$dir/paths" 2>/dev/null || true; set -- "$@" "paths=$dir/paths" ;;
@@ -36,3 +39,6 @@ echo
 "$dir/table" -n "$entries" "$@"
 echo
 "$dir/inner" "$dir/paths"
+echo
+"$dir/surf"
+"$dir/surf" "${@#*=}"

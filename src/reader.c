@@ -52,7 +52,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->stretch.at = 0;
 	r->stretch.step = 1;
 	end_step(r);
-	r->believe = r->maybe = false;
+	r->believe = r->maybe = r->keys_only = false;
 	memset(&r->filters, 0, sizeof(r->filters));
 	r->nkilled = r->ndead = 0;
 	r->dead = NULL;
@@ -432,7 +432,7 @@ sfx_reader_may_hold(SfxReader *r)
 	r->believe = true;
 	r->maybe = false;
 	found = sfx_reader_next(r, ForwardScanDirection, &e) || r->maybe;
-	r->believe = r->maybe = false;
+	r->believe = r->maybe = r->keys_only = false;
 	return found;
 }
 

@@ -91,6 +91,7 @@ struct SfxReader
 	int			parts;			/* small parts of blocks still to come */
 	bool		final;			/* ... and its stop is the range's end */
 	bool		ask;			/* filters before leaves: none was read that had entries of the range */
+	bool		keys_only;		/* filters that were met know single keys only: they are not asked for ranges any more */
 	bool		believe;		/* a filter's word is enough */
 	bool		maybe;			/* ... and one has said yes */
 	bool		follows;		/* the range comes after another one of the same scan */

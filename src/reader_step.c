@@ -255,16 +255,17 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Shar
 
 	*answered = s->promised = false;
 	sfx_leaves_read++;
-	/* An open end is next to never empty: no filter is asked for it. */
-	if (!r->ask || (fwd ? r->stop.inf : r->stop.pos.len == 0))
-		return sfx_tree_find_leaf(r->index, r->order, meta, run, pos, !fwd, leaf);
-	probe.lo = fwd ? &r->cur.pos : &r->stop.pos;
-	probe.hi = fwd ? &r->stop.pos : r->cur.inf ? NULL : &r->cur.pos;
 	/* all TIDs of one key: see sfx_key_range */
 	probe.key = !r->hi.inf && sfx_same_bytes(r->lo.pos.key, r->lo.pos.len, r->hi.pos.key, r->hi.pos.len) ? r->lo.pos.key : NULL;
 	probe.keylen = r->lo.pos.len;
+	/* An open end is next to never empty: no filter is asked for it. */
+	if (!r->ask || (r->keys_only && probe.key == NULL) || (fwd ? r->stop.inf : r->stop.pos.len == 0))
+		return sfx_tree_find_leaf(r->index, r->order, meta, run, pos, !fwd, leaf);
+	probe.lo = fwd ? &r->cur.pos : &r->stop.pos;
+	probe.hi = fwd ? &r->stop.pos : r->cur.inf ? NULL : &r->cur.pos;
 	probe.no_leaf = r->believe;
 	buf = sfx_tree_probe(r->index, r->order, meta, run, pos, !fwd, leaf, &probe);
+	r->keys_only |= probe.keys_only;
 	r->filters.asked += probe.asked;
 	r->filters.denied += probe.asked && probe.absent;
 	s->promised = probe.asked && !probe.absent;

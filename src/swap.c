@@ -315,6 +315,12 @@ sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *rep
 static void
 swap_filters(SfxSwap *s, SfxNode *node, int from, int to, const SfxFilterPlan *plan, SfxChild *repl, int n)
 {
+	if (SFX_MUTANT("filters stay"))
+	{
+		for (int i = 0; node && i < n; i++)
+			repl[i].filter = node->children[Min(from + i, to - 1)].filter;
+		return;
+	}
 	for (int i = plan->first; node && i < plan->end; i++)
 		node->children[i].filter = 0;
 	for (int f = 0; f < plan->n; f++)

@@ -86,6 +86,12 @@ filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 	SFX_STOP("filter chosen");
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	probe->asked = sfx_filter_page_open(index, order, meta->build_id, run, blkno, page, pos, before, &f);
+	/* hashes tell nothing of a range */
+	if (probe->asked && probe->key == NULL && f.kind != SFX_FILTER_SURF)
+	{
+		probe->asked = false;
+		probe->keys_only = true;
+	}
 	if (probe->asked)
 	{
 		may = probe->key ? sfx_filter_key(&f, probe->key, probe->keylen) :
@@ -235,7 +241,7 @@ Buffer
 sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
 			   SfxLeaf *leaf, SfxProbe *probe)
 {
-	probe->asked = probe->absent = false;
+	probe->asked = probe->absent = probe->keys_only = false;
 	return find(index, order, meta, run, pos, before, 0, leaf, root_may_be_copy(meta, run), probe);
 }
 

@@ -54,7 +54,8 @@ typedef struct SfxProbe
 	const uint8 *key;			/* the one key of the range; NULL: there may be several */
 	uint32		keylen;
 	bool		no_leaf;		/* where there is a filter its answer will do: InvalidBuffer in any case */
-	bool		asked;			/* there is a filter */
+	bool		asked;			/* there is a filter, and it can tell */
+	bool		keys_only;		/* there is one, of a kind that cannot tell of ranges */
 	bool		absent;			/* it says no: no entry from pos up to the fence, in the direction of search, is in the range */
 	bool		fence_inf;
 	SfxPos		fence;			/* fence_buf has its bytes */

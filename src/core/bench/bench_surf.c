@@ -3,6 +3,7 @@
  *
  *	cc -std=c11 -O2 -o bench_surf surf*.c hope*.c bench/bench_surf.c
  *	find / -xdev 2>/dev/null | LC_ALL=C sort -u > paths; ./bench_surf paths
+ *	./bench_surf -c paths				behind HOPE's codes, too
  *	./bench_surf -n 5000000				random int8 only, so many
  *	./bench_surf -e > emails			print the e-mail-like keys
  *
@@ -460,7 +461,7 @@ run_hope(const char *name, SfxHopeScheme scheme, const unsigned (*bits)[2], size
 }
 
 static void
-run(const char *name, bool integers)
+run(const char *name, bool integers, bool codes)
 {
 	static const unsigned bits[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 8}, {4, 4}, {0, 16}, {0, 24}, {1, 0}, {1, 4}, {1, 8}};
 	static const unsigned less[][2] = {{0, 0}, {8, 0}, {0, 4}, {0, 6}, {0, 8}, {0, 10}, {0, 12}, {1, 0}};
@@ -470,7 +471,7 @@ run(const char *name, bool integers)
 		   textbook_bits(keys, nkeys) / (double) nkeys);
 	run_pages();
 	run_codes(integers, bits, sizeof(bits) / sizeof(bits[0]));
-	if (!integers)
+	if (codes)
 	{
 		run_hope("Single-Char", SFX_HOPE_SINGLE, less, sizeof(less) / sizeof(less[0]));
 		run_hope("3-Grams", SFX_HOPE_GRAM3, less, sizeof(less) / sizeof(less[0]));
@@ -549,11 +550,12 @@ int
 main(int argc, char **argv)
 {
 	char		line[4096];
+	bool		codes = argc > 1 && strcmp(argv[1], "-c") == 0;
 
 	if (argc > 2 && strcmp(argv[1], "-n") == 0)
 	{
 		integers((size_t) atol(argv[2]));
-		run("random int8", true);
+		run("random int8", true, false);
 		return 0;
 	}
 	if (argc > 1 && strcmp(argv[1], "-e") == 0)
@@ -563,14 +565,14 @@ main(int argc, char **argv)
 			printf("%.*s\n", (int) all[i].len, (const char *) all[i].s);
 		return 0;
 	}
-	if (argc < 2)
+	if (argc < 2 + codes)
 	{
 		integers(1000000);
-		run("random int8", true);
+		run("random int8", true, false);
 		emails(2000000);
-		run("e-mail-like", false);
+		run("e-mail-like", false, codes);
 	}
-	for (int i = 1; i < argc; i++)
+	for (int i = 1 + codes; i < argc; i++)
 	{
 		FILE	   *f = fopen(argv[i], "r");
 
@@ -581,7 +583,7 @@ main(int argc, char **argv)
 		}
 		if (f != NULL)
 			fclose(f);
-		run(argv[i], false);
+		run(argv[i], false, codes);
 	}
 	return 0;
 }
