@@ -41,7 +41,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -393,32 +392,20 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 		sfx_check_heap(cs, snapshot);
 }
 
-/* One check in a subtransaction; what it threw, or NULL. */
-static ErrorData *
-try_check(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
+typedef struct CheckAll
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile edata = NULL;
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;
+	const CheckWhat *what;
+} CheckAll;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		check_all(heap, index, snapshot, what);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(cxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(cxt);
-	CurrentResourceOwner = owner;
-	return edata;
+static void
+attempt_all(void *arg)
+{
+	CheckAll   *c = arg;
+
+	check_all(c->heap, c->index, c->snapshot, c->what);
 }
 
 /*
@@ -428,12 +415,13 @@ try_check(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 static void
 check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
 {
+	CheckAll	all = {heap, index, snapshot, what};
 	char	   *last = NULL;
 
 	for (int tries = 0; tries < CHECK_TRIES; tries++)
 	{
 		XLogRecPtr	start = GetXLogReplayRecPtr(NULL);
-		ErrorData  *edata = try_check(heap, index, snapshot, what);
+		ErrorData  *edata = sfx_attempt(attempt_all, &all);
 
 		if (edata == NULL)
 			return;
@@ -564,39 +552,34 @@ list_indexes(void)
 	return oids;
 }
 
-/* Check one index in a subtransaction.  What is wrong, or NULL; *gone: it was dropped before we came to it. */
+typedef struct CheckIndex
+{
+	Oid			relid;
+	const CheckWhat *what;
+} CheckIndex;
+
+static void
+attempt_index(void *arg)
+{
+	CheckIndex *c = arg;
+
+	check_index(c->relid, c->what);
+}
+
+/* Check one index.  What is wrong, or NULL; *gone: it was dropped before we came to it. */
 static char *
 try_index(Oid relid, const CheckWhat *what, bool *gone)
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	char	   *volatile problem = NULL;
+	CheckIndex	c = {relid, what};
+	ErrorData  *edata = sfx_attempt(attempt_index, &c);
 
 	*gone = false;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		check_index(relid, what);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(cxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
-			ReThrowError(edata);
-		problem = edata->message;
-		*gone = !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid));
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(cxt);
-	CurrentResourceOwner = owner;
-	return problem;
+	if (edata == NULL)
+		return NULL;
+	if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(edata);
+	*gone = !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid));
+	return edata->message;
 }
 
 /* surfidx_check_all(heapallindexed, rowsmatch): a row for each index, with its first violation or NULL. */

@@ -15,7 +15,6 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/syscache.h"
 
 #define COUNT_EXACTLY	2000	/* so many entries of the delta are counted one by one */
@@ -179,44 +178,42 @@ measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 	return n;
 }
 
+typedef struct Measure
+{
+	const SfxConditions *c;
+	const SfxEdges *e;
+	SfxPiece   *piece;
+	int			n;
+} Measure;
+
+static void
+attempt_measure(void *arg)
+{
+	Measure    *m = arg;
+
+	m->n = measure(m->c, m->e, m->piece);
+}
+
 /* Damage is no error: who plans may have other ways to the rows.  In a subtransaction, which parallel workers cannot have on all versions. */
 int
 sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile int n = 0;
+	Measure		m = {c, e, piece, 0};
+	ErrorData  *edata;
 
 	if (IsInParallelMode())
 		return measure(c, e, piece);
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		n = measure(c, e, piece);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(cxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED && edata->sqlerrcode != ERRCODE_DATA_CORRUPTED)
-			ReThrowError(edata);
-		ereport(WARNING,
-				(errcode(edata->sqlerrcode),
-				 errmsg("rows cannot be counted in index \"%s\": %s", RelationGetRelationName(c->o.index), edata->message),
-				 errdetail("The planner takes the estimate of ANALYZE."),
-				 edata->hint ? errhint("%s", edata->hint) : 0));
-		n = 0;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(cxt);
-	CurrentResourceOwner = owner;
-	return n;
+	edata = sfx_attempt(attempt_measure, &m);
+	if (edata == NULL)
+		return m.n;
+	if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED && edata->sqlerrcode != ERRCODE_DATA_CORRUPTED)
+		ReThrowError(edata);
+	ereport(WARNING,
+			(errcode(edata->sqlerrcode),
+			 errmsg("rows cannot be counted in index \"%s\": %s", RelationGetRelationName(c->o.index), edata->message),
+			 errdetail("The planner takes the estimate of ANALYZE."),
+			 edata->hint ? errhint("%s", edata->hint) : 0));
+	return 0;
 }
 
 HeapTuple

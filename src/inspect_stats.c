@@ -12,7 +12,6 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
@@ -20,7 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/sampling.h"
 #include "utils/syscache.h"
 
@@ -221,41 +219,40 @@ is_of_index(const ErrorData *edata)
 		category != ERRCODE_TRANSACTION_ROLLBACK && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-/* The same, in a subtransaction: where the index cannot be read, a WARNING and NULLs. */
+typedef struct StatsOf
+{
+	Oid			relid;
+	int			want;
+	Datum	   *values;
+	bool	   *nulls;
+} StatsOf;
+
+static void
+attempt_stats(void *arg)
+{
+	StatsOf    *s = arg;
+
+	stats_of(s->relid, s->want, s->values, s->nulls);
+}
+
+/* The same; where the index cannot be read, a WARNING and NULLs. */
 static void
 try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	StatsOf		s = {relid, want, values, nulls};
+	ErrorData  *edata = sfx_attempt(attempt_stats, &s);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		stats_of(relid, want, values, nulls);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(cxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (!is_of_index(edata))
-			ReThrowError(edata);
-		memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
-		/* one that was dropped a moment ago is nobody's trouble */
-		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-			ereport(WARNING,
-					(errcode(edata->sqlerrcode),
-					 errmsg("index \"%s\" cannot be looked at: %s", get_rel_name(relid), edata->message),
-					 edata->hint ? errhint("%s", edata->hint) : 0));
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(cxt);
-	CurrentResourceOwner = owner;
+	if (edata == NULL)
+		return;
+	if (!is_of_index(edata))
+		ReThrowError(edata);
+	memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
+	/* one that was dropped a moment ago is nobody's trouble */
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(WARNING,
+				(errcode(edata->sqlerrcode),
+				 errmsg("index \"%s\" cannot be looked at: %s", get_rel_name(relid), edata->message),
+				 edata->hint ? errhint("%s", edata->hint) : 0));
 }
 
 /*

@@ -729,4 +729,12 @@ extern void sfx_shmem_init(void);	/* shared memory request and start-up hooks */
 extern void sfx_planner_init(void); /* planner and executor hooks */
 extern void sfx_estimate_init(void);	/* the planner's hook for statistics */
 
+/* ------------------------------------------------------------------ attempt.c */
+
+/*
+ * Run work(arg) in a subtransaction.  NULL, or what it threw, in the caller's memory; all that it had done, locks taken included, is undone then.  What
+ * may not be swallowed, a cancel first of all, is for the caller to ReThrowError().  Not in parallel mode, which has no subtransactions.
+ */
+extern ErrorData *sfx_attempt(void (*work) (void *arg), void *arg);
+
 #endif							/* SURFIDX_H */
