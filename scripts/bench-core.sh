@@ -4,7 +4,8 @@
 #	entries			how many of each key set go into the table of bytes per entry (default 10000000; 24 bytes of memory each)
 #	emails=file, urls=file, paths=file	sets of one key per line; without paths=, what find sees below /usr
 #
-# Prints codec by key set: bytes, ns to encode, decode, find and get; then bytes per entry of whole leaves beside the information limit;
+# Prints codec by key set: bytes, ns to encode, decode, find and get; then for the schemes of HOPE and for FSST compression rates, and ns per source byte to
+# encode and decode whole keys; then bytes per entry of whole leaves beside the information limit;
 # then inner pages: children in a page, and ns to find one in a hot and in a cold page, of three formats; then SuRF filters: bits, errors and ns of random int8,
 # made-up e-mails, and all sets given.
 
@@ -27,6 +28,8 @@ ${CC:-cc} $flags src/core/bench/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_inner.c "$dir"/*.o -lm -o "$dir/inner"
 # shellcheck disable=SC2086
+${CC:-cc} $flags src/core/bench/bench_hope.c "$dir"/*.o -lm -o "$dir/hope"
+# shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_table.c "$dir"/*.o -lm -o "$dir/table"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_surf.c "$dir"/*.o -lm -o "$dir/surf"
@@ -35,6 +38,8 @@ case "$*" in
 	*) find /usr -xdev >"$dir/paths" 2>/dev/null || true; set -- "$@" "paths=$dir/paths" ;;
 esac
 "$dir/codecs"
+echo
+"$dir/hope" "${@#*=}"
 echo
 "$dir/table" -n "$entries" "$@"
 echo

@@ -20,6 +20,8 @@ SELECT * FROM compare('ht', '(v, id) WITH (hope = double)', '{"SELECT id, v FROM
 	"SELECT v, id FROM %t WHERE v BETWEEN ''/usr/share/doc/package-1'' AND ''/usr/share/doc/package-3''"}');
 SELECT * FROM compare('ht', '(v DESC, id) WITH (hope = alm_improved)', '{"SELECT id, v FROM %t WHERE v LIKE ''/usr/share/doc/%''",
 	"SELECT v, id FROM %t WHERE v > ''/usr/share/locale'' ORDER BY v DESC, id"}');
+SELECT * FROM compare('ht', '(v, id) WITH (hope = fsst)', '{"SELECT id, v FROM %t WHERE v LIKE ''/usr/share/doc/%''",
+	"SELECT v, id FROM %t WHERE v > ''/usr/share/locale'' ORDER BY v, id"}');
 SELECT * FROM compare('ht', '(v, id) INCLUDE (g) WITH (hope = ''3grams'')', '{"SELECT id, v, g FROM %t WHERE v >= ''/usr/share/locale''"}');
 SELECT make_source('hl', 'SELECT id, v COLLATE "en-x-icu" FROM hope_text(700)');
 SELECT * FROM compare('hl', '(v, id) WITH (hope = single)', '{"SELECT id, v FROM %t WHERE v >= ''/usr/share/locale''",
@@ -51,7 +53,7 @@ BEGIN
 	DROP INDEX hope_v;
 	RETURN scheme || ': ' || coalesce(answer, 'none');
 END $$;
-SELECT hope_scheme(s, false) FROM unnest('{auto,off,single,double,3grams,4grams,alm,alm_improved}'::text[]) s;
+SELECT hope_scheme(s, false) FROM unnest('{auto,off,single,double,3grams,4grams,alm,alm_improved,fsst}'::text[]) s;
 SELECT hope_scheme(s, true) FROM unnest('{double,alm_improved}'::text[]) s;
 TRUNCATE hope;
 SELECT hope_scheme(s, true) FROM unnest('{off,single,double,alm}'::text[]) s;

@@ -169,6 +169,7 @@ static relopt_enum_elt_def hope_values[] = {
 	{"4grams", SFX_HOPE_GRAM4},
 	{"alm", SFX_HOPE_ALM},
 	{"alm_improved", SFX_HOPE_ALM_IMPROVED},
+	{"fsst", SFX_FSST},
 	{NULL}
 };
 
@@ -211,7 +212,7 @@ sfx_define_reloptions(void)
 	add_enum_reloption(sfx_relopt_kind, "hope",
 					   "Dictionary with which leaves code keys.",
 					   hope_values, SFX_HOPE_AUTO,
-					   "Valid values are \"auto\", \"off\", \"single\", \"double\", \"3grams\", \"4grams\", \"alm\" and \"alm_improved\".",
+					   "Valid values are \"auto\", \"off\", \"single\", \"double\", \"3grams\", \"4grams\", \"alm\", \"alm_improved\" and \"fsst\".",
 					   lock);
 	add_int_reloption(sfx_relopt_kind, "fillfactor",
 					  "Accepted for compatibility with btree and ignored.",

@@ -29,6 +29,7 @@
 #define MIN_GAIN		0.04	/* of key and rest headers, where nobody asked for a dictionary */
 #define ENTRY_OVERHEAD	2.0		/* bytes of a key beside its rest, roughly */
 #define SLOWER_GAIN		0.03	/* what a scheme with more intervals has to save against one with fewer */
+#define FSST_GAIN		0.05	/* what FSST has to save against the best of HOPE's schemes */
 #define NEW_GAIN		0.10	/* what a new dictionary has to save against the one before */
 #define PAYS_PAGES		2.0		/* times its own size that a dictionary has to save */
 
@@ -123,7 +124,7 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 bool
 sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new)
 {
-	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_HOPE_DOUBLE, SFX_HOPE_ALM_IMPROVED};
+	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_HOPE_DOUBLE, SFX_HOPE_ALM_IMPROVED, SFX_FSST};
 	const SfxHopeScheme asked = option;
 	const SfxHopeScheme *schemes = option == SFX_HOPE_AUTO ? automatic : &asked;
 	int			nschemes = option == SFX_HOPE_AUTO ? lengthof(automatic) : 1;
@@ -157,11 +158,12 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	{
 		SfxNewDict	d;
 		double		c = 0,
+					gain = schemes[i] == SFX_FSST ? FSST_GAIN : SLOWER_GAIN,
 					total;
 
 		CHECK_FOR_INTERRUPTS();
 		total = try_scheme(schemes[i], learn, nlearn, test, ntest, Max(entries, 1), &d, &c);
-		if (total + (best < INFINITY ? SLOWER_GAIN * (best + ENTRY_OVERHEAD) : 0) >= best)
+		if (total + (best < INFINITY ? gain * (best + ENTRY_OVERHEAD) : 0) >= best)
 			continue;
 		best = total;
 		coded = c;

@@ -2,7 +2,7 @@
  * hope_build.c - making a dictionary: select symbols, count their intervals' uses in the sample, assign codes
  *-------------------------------------------------------------------------
  */
-#include "hope_format.h"
+#include "fsst.h"
 
 /*
  * Weight of one use; an interval that the sample did not use weighs 1.  Grams were chosen because they were met
@@ -61,6 +61,8 @@ sfx_hope_build_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes)
 				assign = sfx_hope_assign_size(n),
 				size;
 
+	if (scheme == SFX_FSST)
+		return sfx_fsst_build_size();
 	if (sample_bytes > MAX_SAMPLE)
 		sample_bytes = MAX_SAMPLE;
 	select = sfx_hope_select_size(scheme, CANDIDATES * n, sample_bytes);
@@ -190,6 +192,8 @@ sfx_hope_build(SfxHopeScheme scheme, uint32_t limit, const SfxHopeKey *keys, uin
 			   *rest;
 	int			r;
 
+	if (scheme == SFX_FSST)
+		return sfx_fsst_build(keys, nkeys, scratch, scratch_size, dict, cap);
 	limit = intervals_of(scheme, limit);
 	while (sample.nkeys < nkeys && keys[sample.nkeys].len <= MAX_SAMPLE - sample.bytes)
 		sample.bytes += keys[sample.nkeys++].len;

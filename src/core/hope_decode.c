@@ -2,6 +2,7 @@
  * hope_decode.c - decoding by tables over the next bits (layout: hope_format.h; one step: hope_step.h)
  *-------------------------------------------------------------------------
  */
+#include "fsst.h"
 #include "hope_step.h"
 
 #define TABLE_SIZE	(1u << HOPE_DECODE_BITS)
@@ -164,6 +165,8 @@ sfx_hope_decode_within(const SfxHope *h, const uint8_t *in, size_t len, size_t r
 				n = 0;
 	uint64_t	acc;
 
+	if (hope_is_fsst(h))
+		return sfx_fsst_decode((const Fsst *) h, in, len, out, cap);
 	while ((acc = hope_window(in, len, readable, bit)) != 0)
 	{
 		uint8_t		buf[HOPE_WINDOW_ROOM];
@@ -191,21 +194,6 @@ sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, s
 
 /* ---- comparing ---- */
 
-/* The bytes t[at..tlen) as far as they fit into a little-endian word, zeros behind them. */
-static inline uint64_t
-load_rest(const uint8_t *t, size_t tlen, size_t at)
-{
-	size_t		left = tlen - at;
-
-	if (left >= 8)
-		return sfx_load64(t + at);
-	if (left == 0)
-		return 0;
-	if (tlen >= 8)
-		return sfx_load64(t + tlen - 8) >> (64 - 8 * left);
-	return sfx_load_bytes(t + at, (unsigned) left);
-}
-
 int
 sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readable,
 				 const uint8_t *t, size_t tlen, size_t at, size_t *lcp, int *side)
@@ -215,6 +203,8 @@ sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readabl
 	uint64_t	acc = 0;
 	unsigned	taken = HOPE_WINDOW_STOP + 1;
 
+	if (hope_is_fsst(h))
+		return sfx_fsst_compare((const Fsst *) h, in, len, t, tlen, at, lcp, side);
 	for (;;)
 	{
 		HopeStep	s;
@@ -237,7 +227,7 @@ sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readabl
 		if (s.symbol == NULL)
 		{
 			/* at most seven bytes, with no others above them but the number: most comparisons end here */
-			uint64_t	x = (s.word ^ load_rest(t, tlen, at)) | UINT64_C(1) << (8 * s.nbytes);
+			uint64_t	x = (s.word ^ hope_load_rest(t, tlen, at)) | UINT64_C(1) << (8 * s.nbytes);
 
 			i = (size_t) __builtin_ctzll(x) / 8;
 			i = i < left ? i : left;

@@ -2,7 +2,7 @@
  * hope_encode.c - encoding of keys, of batches of keys, of ranges
  *-------------------------------------------------------------------------
  */
-#include "hope_format.h"
+#include "fsst.h"
 
 /* Symbols of a key at whose starts the encoding of the next key may resume. */
 #define RESUME_POINTS	256
@@ -110,6 +110,8 @@ sfx_hope_encode(const SfxHope *h, const uint8_t *key, size_t len, uint8_t *out, 
 	Output		o = {out, out + cap, 0, 0};
 	size_t		i = 0;
 
+	if (hope_is_fsst(h))
+		return sfx_fsst_encode((const Fsst *) h, key, len, out, cap);
 	if (!encode_symbols(h, key, &i, len, len, &o, NULL) || !put_end(&o))
 		return SFX_NOSPACE;
 	return (int) (o.p - out);

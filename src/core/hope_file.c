@@ -2,7 +2,7 @@
  * hope_file.c - HOPE dictionaries as bytes (layout: hope_format.h): writing, checking, opening
  *-------------------------------------------------------------------------
  */
-#include "hope_format.h"
+#include "fsst.h"
 
 /* ---- code lengths ---- */
 
@@ -169,6 +169,8 @@ sfx_hope_state_size(const uint8_t *dict, size_t len)
 	HopeShape	shape;
 	const uint8_t *lengths;
 
+	if (len > 1 && dict[1] == SFX_FSST)
+		return sizeof(Fsst);
 	if (read_shape(dict, len, &s, &shape, &lengths) < 0)
 		return 0;
 	return sfx_hope_layout(&shape, NULL);
@@ -200,6 +202,8 @@ sfx_hope_open(SfxHope *h, size_t size, const uint8_t *dict, size_t len)
 	const uint8_t *lengths;
 	uint32_t   *code;
 
+	if (len > 1 && dict[1] == SFX_FSST)
+		return size < sizeof(Fsst) ? SFX_NOMEM : sfx_fsst_open((Fsst *) h, dict, len);
 	if (read_shape(dict, len, &s, &shape, &lengths) < 0)
 		return SFX_CORRUPT;
 	if (sfx_hope_layout(&shape, NULL) > size)
@@ -230,5 +234,7 @@ sfx_hope_intervals(const SfxHope *h)
 size_t
 sfx_hope_bound(const SfxHope *h, size_t len)
 {
+	if (hope_is_fsst(h))
+		return 2 * len;
 	return (size_t) (((uint64_t) len * h->perbyte >> 16) + SFX_HOPE_MAXBITS + 8) / 8;
 }

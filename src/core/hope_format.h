@@ -206,6 +206,23 @@ hope_head(const uint8_t *p, size_t n)
 	return hope_load_be_part(p, n) | n;
 }
 
+/* ---- comparing ---- */
+
+/* The bytes t[at..tlen) as far as they fit into a little-endian word, zeros behind them. */
+static inline uint64_t
+hope_load_rest(const uint8_t *t, size_t tlen, size_t at)
+{
+	size_t		left = tlen - at;
+
+	if (left >= 8)
+		return sfx_load64(t + at);
+	if (left == 0)
+		return 0;
+	if (tlen >= 8)
+		return sfx_load64(t + tlen - 8) >> (64 - 8 * left);
+	return sfx_load_bytes(t + at, (unsigned) left);
+}
+
 /* ---- lookup ---- */
 
 /* The number of v[0..n) that are <= x; v ascends.  Without branches that depend on the data. */

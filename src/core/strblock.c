@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "frontrun.h"
+#include "fsst.h"
 #include "hope_step.h"
 
 int
@@ -355,6 +356,18 @@ decode_rest(const SfxHope *h, const uint64_t *table, const uint8_t *p, uint32_t 
 	return hope_ends_well(bit, rest) ? o : NULL;
 }
 
+/* decode_rest for FSST. */
+static inline uint8_t *
+decode_rest_fsst(const Fsst *f, const uint8_t *p, uint32_t rest, uint8_t *dst)
+{
+	int			r;
+
+	if (rest <= HOPE_WINDOW_ROOM / FSST_MAXSYM)
+		return fsst_decode_short(f, p, rest, dst);
+	r = sfx_fsst_decode(f, p, rest, dst, SFX_MAX_ENTRY + HOPE_WINDOW_ROOM);
+	return r < 0 ? NULL : dst + r;
+}
+
 /* Keys of a run whose rests are coded, and how far decoding has come. */
 typedef struct CodedRun
 {
@@ -368,8 +381,8 @@ typedef struct CodedRun
  * Decode keys of r up to number to, as decode_run does; stops early where the room that is left is less than any key may need. All that
  * a key needs is at hand: the general way takes half as much time again.
  */
-static int
-decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off)
+static inline int
+decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const bool fsst)
 {
 	const SfxHope *h = k->str->dict;
 	const uint64_t *table;
@@ -378,9 +391,7 @@ decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off)
 	uint32_t	prevlen = k->prelen + k->prevlen;
 	uint32_t	least = r->least + k->prelen;
 
-	if (h == NULL)
-		return SFX_CORRUPT;
-	table = HOPE_CTABLE(h, uint64_t, decode);
+	table = fsst ? NULL : HOPE_CTABLE(h, uint64_t, decode);
 	for (; r->i < to && k->cap - (uint32_t) (dst - k->out) >= CODED_ROOM; r->i++)
 	{
 		uint32_t	head,
@@ -391,7 +402,8 @@ decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off)
 			return SFX_CORRUPT;
 		if (dst != prev)
 			sfx_copy16(dst, prev, head);
-		o = decode_rest(h, table, r->p, rest, k->bodyend, dst + head);
+		o = fsst ? decode_rest_fsst((const Fsst *) h, r->p, rest, dst + head) :
+			decode_rest(h, table, r->p, rest, k->bodyend, dst + head);
 		if (o == NULL)
 			return SFX_CORRUPT;
 		r->p += rest;
@@ -423,9 +435,16 @@ decode_run(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint
 
 	if (to <= 0)
 		return SFX_OK;
-	if (!sfx_len_get(&r.p, end, &r.least) ||
-		(k->str->coded && decode_run_coded(&r, from, to, k, &off) != SFX_OK))
+	if (!sfx_len_get(&r.p, end, &r.least))
 		return SFX_CORRUPT;
+	if (k->str->coded)
+	{
+		const SfxHope *h = k->str->dict;
+
+		if (h == NULL ||
+			(hope_is_fsst(h) ? decode_run_coded(&r, from, to, k, &off, true) : decode_run_coded(&r, from, to, k, &off, false)) != SFX_OK)
+			return SFX_CORRUPT;
+	}
 	for (; r.i < to; r.i++)
 	{
 		if (!next_key(&r.p, end, r.least, &shared, &rest) || !put_key(k, shared, r.p, rest))

@@ -44,7 +44,7 @@ my %indexes = (
 	t_c => ['(s COLLATE "en-x-icu", v)', ''],
 	t_a => ['(a, k)', '']);
 
-my @dictionaries = ('auto', 'auto', 'auto', 'off', 'single', 'double', '3grams', '4grams', 'alm', 'alm_improved');
+my @dictionaries = ('auto', 'auto', 'auto', 'off', 'single', 'double', '3grams', '4grams', 'alm', 'alm_improved', 'fsst');
 
 # Storage parameters change all the while; what is not rewritten keeps its old form, so that leaves of several dictionaries stand side by side.
 sub filter

@@ -445,7 +445,7 @@ sub storage_parameters
 
 	push @options, 'delta_size = ' . pick(64, 64, 128), 'merge_ratio = ' . pick('0.001', '0.1', '10') if chance(0.6);
 	push @options, filter_option() if chance(0.4);
-	push @options, 'hope = ' . pick('single', 'double', '"3grams"', '"4grams"', 'alm', 'alm_improved') if chance(0.5);
+	push @options, 'hope = ' . pick('single', 'double', '"3grams"', '"4grams"', 'alm', 'alm_improved', 'fsst') if chance(0.5);
 	return join(', ', @options);
 }
 
@@ -619,7 +619,7 @@ sub maintenance
 	return { sql => "BEGIN;\nTRUNCATE %T%;\nINSERT INTO %T% VALUES\n%ROWS%;\n" . pick('COMMIT', 'ROLLBACK'), rows => make_rows($case, 1 + rnd(20)) } if $x < 0.92 && !$case->{unique};
 	return { sql => "CLUSTER t USING $ix->{name}", single => 1 } if $x < 0.93 && $ix->{exists} && !$ix->{where} && !grep { $_->{col}{expression} } @{ $ix->{keys} };
 	return { sql => 'CHECKPOINT', single => 1 } if $x < 0.94;
-	return { sql => "ALTER INDEX $ix->{name} SET (hope = " . pick('auto', 'off', 'single', 'double', 'alm_improved') . ')', single => 1 } if $x < 0.97 && $ix->{exists};
+	return { sql => "ALTER INDEX $ix->{name} SET (hope = " . pick('auto', 'off', 'single', 'double', 'alm_improved', 'fsst') . ')', single => 1 } if $x < 0.97 && $ix->{exists};
 	return { sql => 'ANALYZE %T%' };
 }
 

@@ -319,7 +319,7 @@ train(SfxHopeScheme scheme, uint32_t limit)
 static void
 run_schemes(void)
 {
-	static const char *const name[] = {"single", "double", "3grams", "4grams", "alm", "alm_improved"};
+	static const char *const name[] = {"single", "double", "3grams", "4grams", "alm", "alm_improved", "fsst"};
 	uint64_t	len = 0;
 
 	run("raw");
@@ -327,7 +327,7 @@ run_schemes(void)
 	sampling = true;
 	pack_all(drop, &len);
 	sampling = false;
-	for (int s = 0; s < SFX_HOPE_NSCHEMES; s++)
+	for (int s = 0; s < SFX_FSST; s++)
 	{
 		train((SfxHopeScheme) (s + 1), s < 4 ? 16384 : 4096);
 		run(name[s]);

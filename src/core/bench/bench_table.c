@@ -627,7 +627,7 @@ run(size_t set)
 	{
 		const char *name;
 		SfxHopeScheme scheme;
-	}			schemes[] = {{"single", SFX_HOPE_SINGLE}, {"double", SFX_HOPE_DOUBLE}, {"alm_improved", SFX_HOPE_ALM_IMPROVED}};
+	}			schemes[] = {{"single", SFX_HOPE_SINGLE}, {"double", SFX_HOPE_DOUBLE}, {"alm_improved", SFX_HOPE_ALM_IMPROVED}, {"fsst", SFX_FSST}};
 	Kind		kind = sets[set].kind;
 	double		limit;
 

@@ -287,8 +287,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	dict = NULL;
 	if (data[1] % 4)
 	{
-		static SfxHope *dicts[SFX_HOPE_NSCHEMES];
-		int			i = data[2] % SFX_HOPE_NSCHEMES;
+		static SfxHope *dicts[SFX_FSST];
+		int			i = data[2] >= 216 ? SFX_FSST - 1 : data[2] % SFX_HOPE_NSCHEMES;
 
 		if (dicts[i] == NULL)
 			dicts[i] = make_dict((SfxHopeScheme) (i + 1));

@@ -1233,7 +1233,7 @@ static void
 test_dicts(void)
 {
 	test_sample();
-	for (int scheme = 1; scheme <= SFX_HOPE_NSCHEMES; scheme++)
+	for (int scheme = 1; scheme <= SFX_FSST; scheme++)
 	{
 		order = NULL;
 		train((SfxHopeScheme) scheme);
@@ -1243,7 +1243,7 @@ test_dicts(void)
 		test_small();
 		test_broken();
 		test_wrong_dict();
-		if (scheme == SFX_HOPE_DOUBLE || scheme == SFX_HOPE_ALM_IMPROVED)
+		if (scheme == SFX_HOPE_DOUBLE || scheme == SFX_HOPE_ALM_IMPROVED || scheme == SFX_FSST)
 		{
 			order = &orders[scheme % NORDERS].base;
 			test_codes();
