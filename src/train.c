@@ -28,8 +28,7 @@
 #define MIN_RESTS		512
 #define MIN_GAIN		0.04	/* of key and rest headers, where nobody asked for a dictionary */
 #define ENTRY_OVERHEAD	2.0		/* bytes of a key beside its rest, roughly */
-#define SLOWER_GAIN		0.03	/* what a scheme with more intervals has to save against one with fewer */
-#define FSST_GAIN		0.05	/* what FSST has to save against the best of HOPE's schemes */
+#define SLOWER_GAIN		0.03	/* what a scheme has to save against one that is read faster */
 #define NEW_GAIN		0.10	/* what a new dictionary has to save against the one before */
 #define PAYS_PAGES		2.0		/* times its own size that a dictionary has to save */
 
@@ -124,7 +123,8 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 bool
 sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new)
 {
-	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_HOPE_DOUBLE, SFX_HOPE_ALM_IMPROVED, SFX_FSST};
+	/* the first one for its quick answer whether there is anything to gain; then from fast to slow */
+	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_FSST, SFX_HOPE_DOUBLE, SFX_HOPE_ALM_IMPROVED};
 	const SfxHopeScheme asked = option;
 	const SfxHopeScheme *schemes = option == SFX_HOPE_AUTO ? automatic : &asked;
 	int			nschemes = option == SFX_HOPE_AUTO ? lengthof(automatic) : 1;
@@ -158,7 +158,7 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	{
 		SfxNewDict	d;
 		double		c = 0,
-					gain = schemes[i] == SFX_FSST ? FSST_GAIN : SLOWER_GAIN,
+					gain = schemes[i] == SFX_FSST ? 0 : SLOWER_GAIN,
 					total;
 
 		CHECK_FOR_INTERRUPTS();
