@@ -95,19 +95,19 @@ sfx_packer_rests(const SfxPacker *p, uint64_t *raw, uint64_t *stored)
 
 /* ---- pending entries ---- */
 
-/* Keep the code of the key that is about to be appended, if there is one. */
+/* Keep the code of pending key k, if c has one for it: its i-th. */
 static void
-append_code(Pending *q, const SfxCodes *c, int i)
+append_code(Pending *q, int k, const SfxCodes *c, int i)
 {
 	SfxKnownCodes *known = &q->known;
 
-	known->start[q->nkeys] = SFX_NO_CODE;
+	known->start[k] = SFX_NO_CODE;
 	if (c == NULL || c->len[i] > KNOWN_ROOM - q->codesused)
 		return;
-	known->start[q->nkeys] = c->start[i];
-	known->cut[q->nkeys] = (uint8_t) c->cut;
-	known->len[q->nkeys] = c->len[i];
-	known->off[q->nkeys] = q->codesused;
+	known->start[k] = c->start[i];
+	known->cut[k] = (uint8_t) c->cut;
+	known->len[k] = c->len[i];
+	known->off[k] = q->codesused;
 	memcpy(q->codes + q->codesused, c->code[i], c->len[i]);
 	q->codesused += c->len[i];
 }
@@ -142,7 +142,7 @@ append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp, const Sfx
 
 		memcpy(q->keys + at, e->key, e->keylen);
 		q->lcp[q->nkeys] = (uint16_t) lcp;
-		append_code(q, c, codeno);
+		append_code(q, q->nkeys, c, codeno);
 		q->nkeys++;
 		q->keyoff[q->nkeys] = at + e->keylen;
 	}
@@ -358,6 +358,34 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 	return SFX_OK;
 }
 
+/* May entries of the block go to the one that pends without a look at each?  All keys different, no payload, byte order. */
+static inline bool
+is_plain(const SfxPacker *p, const SfxBlock *b)
+{
+	return !b->dups && !b->haspay && p->order == NULL && p->pend.nent > 0;
+}
+
+/* So many of n more entries of w bytes each, at least, have room in the block that pends. */
+static inline int
+run_room(const Pending *q, int n, uint32_t w)
+{
+	uint32_t	at = q->keyoff[q->nkeys];
+
+	n = n < SFX_BLOCK_KEYS - q->nkeys ? n : SFX_BLOCK_KEYS - q->nkeys;
+	n = n < SFX_BLOCK_ENTRIES - q->nent ? n : SFX_BLOCK_ENTRIES - q->nent;
+	return at >= SFX_BLOCK_RAW ? 0 : n < (int) ((SFX_BLOCK_RAW - at) / w) ? n : (int) ((SFX_BLOCK_RAW - at) / w);
+}
+
+/* The keys of entries [from, from + n), whose bookkeeping is done, and their TIDs. */
+static inline void
+copy_run(Pending *q, const SfxBlock *b, int from, int n)
+{
+	memcpy(q->keys + q->keyoff[q->nkeys], b->keys + b->keyoff[from], b->keyoff[from + n] - b->keyoff[from]);
+	memcpy(q->tid + q->nent, b->tid + from, (size_t) n * sizeof(uint64_t));
+	q->nkeys += n;
+	q->nent += n;
+}
+
 /* What two keys of w >= 8 bytes share, if a < b; w if not. */
 static inline uint32_t
 ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
@@ -375,26 +403,21 @@ ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
 	return w;
 }
 
-/*
- * Append entries [from, to) of b, as long as they go to the block that pends and are of the common kind: keys of its last one's
- * width, all different, no payload.  Returns how many.
- */
+/* Append entries [from, to) of b, whose keys have one width, as long as they go to the block that pends.  Returns how many. */
 static int
-append_run(SfxPacker *p, const SfxBlock *b, int from, int to)
+append_fixed(SfxPacker *p, const SfxBlock *b, int from, int to)
 {
 	Pending    *q = &p->pend;
 	uint32_t	w = b->width;
 	const uint8_t *last;
 	uint32_t	at;
-	int			n = to - from,
+	int			n,
 				i;
 
-	if (w < 8 || b->dups || b->haspay || p->order || q->nent == 0 || pending_key(q, q->nkeys - 1).len != w)
+	if (!is_plain(p, b) || pending_key(q, q->nkeys - 1).len != w)
 		return 0;
 	at = q->keyoff[q->nkeys];
-	n = n < SFX_BLOCK_KEYS - q->nkeys ? n : SFX_BLOCK_KEYS - q->nkeys;
-	n = n < SFX_BLOCK_ENTRIES - q->nent ? n : SFX_BLOCK_ENTRIES - q->nent;
-	n = at >= SFX_BLOCK_RAW ? 0 : n < (int) ((SFX_BLOCK_RAW - at) / w) ? n : (int) ((SFX_BLOCK_RAW - at) / w);
+	n = run_room(q, to - from, w);
 	last = q->keys + q->keyoff[q->nkeys - 1];
 	for (i = 0; i < n; i++)
 	{
@@ -410,19 +433,50 @@ append_run(SfxPacker *p, const SfxBlock *b, int from, int to)
 		q->known.start[q->nkeys + i] = SFX_NO_CODE;
 		last = key;
 	}
-	memcpy(q->keys + at, b->keys + b->keyoff[from], (size_t) i * w);
-	memcpy(q->tid + q->nent, b->tid + from, (size_t) i * sizeof(uint64_t));
-	q->nkeys += i;
-	q->nent += i;
+	copy_run(q, b, from, i);
+	return i;
+}
+
+/* The same for keys of any lengths, with their codes if there are any. */
+static int
+append_strings(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes *codes)
+{
+	Pending    *q = &p->pend;
+	SfxPos		last;
+	uint32_t	at;
+	int			n,
+				i;
+
+	if (!is_plain(p, b))
+		return 0;
+	at = q->keyoff[q->nkeys] - b->keyoff[from];
+	n = run_room(q, to - from, 1);
+	last = pending_key(q, q->nkeys - 1);
+	for (i = 0; i < n; i++)
+	{
+		SfxPos		key = {b->keys + b->keyoff[from + i], b->keyoff[from + i + 1] - b->keyoff[from + i], 0};
+		uint32_t	lcp = sfx_lcp(last.key, last.len, key.key, key.len);
+
+		if (lcp == key.len || (lcp < last.len && last.key[lcp] > key.key[lcp]) || at + b->keyoff[from + i + 1] > SFX_BLOCK_RAW)
+			break;
+		q->lcp[q->nkeys + i] = (uint16_t) lcp;
+		q->keyoff[q->nkeys + i + 1] = at + b->keyoff[from + i + 1];
+		q->ends[q->nkeys + i] = (uint16_t) (q->nent + i + 1);
+		q->payoff[q->nent + i + 1] = q->payoff[q->nent];
+		append_code(q, q->nkeys + i, codes, from + i);
+		last = key;
+	}
+	copy_run(q, b, from, i);
 	return i;
 }
 
 int
 sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes *codes)
 {
+	codes = codes && codes->n > 0 && p->coder.dict ? codes : NULL;
 	while (from < to)
 	{
-		int			n = append_run(p, b, from, to);
+		int			n = b->width >= 8 && codes == NULL ? append_fixed(p, b, from, to) : append_strings(p, b, from, to, codes);
 
 		if (n == 0)
 		{
@@ -430,7 +484,7 @@ sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxC
 			int			r;
 
 			sfx_block_entry(b, from, &e);
-			p->codes = codes && codes->n > 0 && p->coder.dict ? codes : NULL;
+			p->codes = codes;
 			p->codeno = b->dups ? b->keyno[from] : from;
 			r = sfx_packer_add(p, &e);
 			p->codes = NULL;

@@ -112,23 +112,39 @@ sfx_cmp_pos(const SfxPos *a, const SfxPos *b)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
+/* The first byte of eight in which two words differ, which were loaded as they stand. */
+static inline uint32_t
+sfx_first_difference(uint64_t x, uint64_t y)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint32_t) __builtin_ctzll(x ^ y) / 8;
+#else
+	return (uint32_t) __builtin_clzll(x ^ y) / 8;
+#endif
+}
+
 /* Length of the longest common prefix. */
 static inline uint32_t
 sfx_lcp(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {
 	uint32_t	n = alen < blen ? alen : blen;
 	uint32_t	i = 0;
+	uint64_t	x,
+				y;
 
-	while (i + 8 <= n)
+	for (; i + 8 <= n; i += 8)
 	{
-		uint64_t	x,
-					y;
-
 		memcpy(&x, a + i, 8);
 		memcpy(&y, b + i, 8);
 		if (x != y)
-			break;
-		i += 8;
+			return i + sfx_first_difference(x, y);
+	}
+	if (n >= 8)
+	{
+		/* the last word overlaps the one before */
+		memcpy(&x, a + n - 8, 8);
+		memcpy(&y, b + n - 8, 8);
+		return x != y ? n - 8 + sfx_first_difference(x, y) : n;
 	}
 	while (i < n && a[i] == b[i])
 		i++;

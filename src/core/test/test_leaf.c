@@ -630,6 +630,7 @@ check_runs(uint32_t capacity)
 {
 	void	   *mem = malloc(sfx_packer_size());
 	SfxPos		none = {NULL, 0, 0};
+	static SfxCodes codes;
 	int			at = 0;
 	SfxPacker  *p = sfx_packer_init(mem, capacity, &none, same_page, &at, order);
 	int			r = SFX_OK;
@@ -644,12 +645,15 @@ check_runs(uint32_t capacity)
 		for (int b = 0; r == SFX_OK && b < l.nblocks; b++)
 		{
 			r = sfx_leaf_decode(&l, b, NULL, NULL, &blk);
+			codes.n = 0;
+			if (r == SFX_OK && dict && l.dictno != 0)
+				r = sfx_leaf_codes(&l, b, &codes);
 			for (int from = 0; r == SFX_OK && from < blk.nent;)
 			{
 				int			to = from + 1 + (int) (rnd(&seed) % 40);
 
 				to = to < blk.nent ? to : blk.nent;
-				r = sfx_packer_add_run(p, &blk, from, to, NULL);
+				r = sfx_packer_add_run(p, &blk, from, to, rnd(&seed) % 2 ? &codes : NULL);
 				from = to;
 			}
 		}
