@@ -52,9 +52,9 @@ mix(uint64_t z)
 
 enum
 {
-	RANDOM8, SERIAL8, DUP100, EMAIL, NKINDS
+	RANDOM8, SERIAL8, DUP100, EMAIL, PATH, NKINDS
 };
-static const char *const names[] = {"random int8", "serial int8", "100 per key", "e-mail-like"};
+static const char *const names[] = {"random int8", "serial int8", "100 per key", "e-mail-like", "path-like"};
 
 /* The i-th key of a kind; random order of insertion except for SERIAL8. */
 static SfxPos
@@ -71,6 +71,15 @@ key_of(int kind, uint64_t i, uint8_t *buf)
 		p.len = (uint32_t) sprintf((char *) buf, "%s@%c%c%c%u.%u", hosts[m % 5], 'a' + (int) (m >> 8) % 26,
 								   'a' + (int) (m >> 16 & 15), 'a' + (int) (m >> 24 & 7),
 								   (unsigned) (m >> 32) % 10000, (unsigned) i % 1000);
+		return p;
+	}
+	if (kind == PATH)
+	{
+		static const char *const dirs[] = {"share/doc", "share/locale", "lib/python3/dist-packages", "include/linux", "share/icons"};
+		uint64_t	m = mix(i);
+
+		p.len = (uint32_t) sprintf((char *) buf, "usr/%s/lib%c%c%u/file%u-%u.txt", dirs[m % 5], 'a' + (int) (m >> 8) % 26, 'a' + (int) (m >> 16 & 15),
+								   (unsigned) (m >> 24) % 300, (unsigned) (m >> 40) % 5000, (unsigned) i % 1000);
 		return p;
 	}
 	buf[0] = 1;
@@ -96,7 +105,7 @@ main(int argc, char **argv)
 			uint64_t	sum = 0,
 						missing = 0;
 			uint64_t	lookups = n < 300000 ? 300000 : n;
-			uint8_t		buf[64];
+			uint8_t		buf[96];
 			SfxCursor	c;
 			SfxEntry	e;
 			SfxPos		p;
