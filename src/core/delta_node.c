@@ -12,34 +12,6 @@ sfx_node_init(Node *nd, int level)
 	nd->low = SFX_NODE_SIZE;
 }
 
-static int
-search_order(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
-{
-	int			lo = 0,
-				hi = nd->n;
-
-	*equal = false;
-	while (lo < hi)
-	{
-		int			mid = (lo + hi) / 2;
-		Cell		cell;
-		int			c;
-
-		read_cell(nd, mid, &cell);
-		c = sfx_order_cmp_pos(order, &cell.pos, p);
-		if (c == 0)
-		{
-			*equal = true;
-			return mid;
-		}
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Below, above or among the keys that share the node's prefix (0)? */
 static int
 compare_prefix(const Node *nd, const SfxPos *p)
@@ -50,36 +22,43 @@ compare_prefix(const Node *nd, const SfxPos *p)
 	return c == 0 && p->len < nd->plen ? -1 : c;
 }
 
-/* The first slot in [lo, hi) whose position is >= p, which shares the node's prefix; hi if there is none. */
-static int
-search_between(const Node *nd, const SfxPos *p, uint32_t head, int lo, int hi, bool *equal)
+/* Slot i beside p: in byte order p shares the node's prefix, and has that head. */
+static inline int
+compare_slot(const Node *nd, int i, const SfxPos *p, uint32_t head, const SfxOrder *order)
 {
-	uint32_t	plen = nd->plen;
-	uint32_t	fixed = fixed_part(nd);
+	uint64_t	s = nd->slot[i];
+	Cell		cell;
+	int			c;
 
+	if (order == NULL)
+	{
+		const uint8_t *key = body_at(nd, s) + fixed_part(nd);
+
+		if (slot_head(s) != head)
+			return slot_head(s) < head ? -1 : 1;
+		c = sfx_cmp_bytes(key + nd->plen, slot_keylen(s) - nd->plen, p->key + nd->plen, p->len - nd->plen);
+		if (c != 0)
+			return c;
+		read_cell(nd, i, &cell);
+		return (cell.pos.tid > p->tid) - (cell.pos.tid < p->tid);
+	}
+	read_cell(nd, i, &cell);
+	return sfx_order_cmp_pos(order, &cell.pos, p);
+}
+
+/* The first slot in [lo, hi) whose position is >= p; hi if there is none. */
+static inline int
+search_between(const Node *nd, const SfxPos *p, uint32_t head, const SfxOrder *order, int lo, int hi, bool *equal)
+{
 	while (lo < hi)
 	{
 		int			mid = (lo + hi) / 2;
-		uint64_t	s = nd->slot[mid];
-		int			c = (slot_head(s) > head) - (slot_head(s) < head);
+		int			c = compare_slot(nd, mid, p, head, order);
 
 		if (c == 0)
 		{
-			const uint8_t *key = body_at(nd, s) + fixed;
-
-			c = sfx_cmp_bytes(key + plen, slot_keylen(s) - plen, p->key + plen, p->len - plen);
-			if (c == 0)
-			{
-				Cell		cell;
-
-				read_cell(nd, mid, &cell);
-				c = (cell.pos.tid > p->tid) - (cell.pos.tid < p->tid);
-			}
-			if (c == 0)
-			{
-				*equal = true;
-				return mid;
-			}
+			*equal = true;
+			return mid;
 		}
 		if (c < 0)
 			lo = mid + 1;
@@ -94,13 +73,13 @@ sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *eq
 {
 	int			c;
 
-	if (order)
-		return search_order(nd, p, order, equal);
 	*equal = false;
+	if (order)
+		return search_between(nd, p, 0, order, 0, nd->n, equal);
 	c = nd->n > 0 ? compare_prefix(nd, p) : -1;
 	if (c != 0)
 		return c > 0 ? nd->n : 0;
-	return search_between(nd, p, head_of(p->key, p->len, nd->plen), 0, nd->n, equal);
+	return search_between(nd, p, head_of(p->key, p->len, nd->plen), NULL, 0, nd->n, equal);
 }
 
 int
@@ -117,7 +96,7 @@ sfx_node_search_near(const Node *nd, const SfxPos *p, bool *equal)
 		return c > 0 ? n : 0;
 	head = head_of(p->key, p->len, nd->plen);
 	if (nd->last >= n || slot_head(nd->slot[nd->last]) >= head)
-		return search_between(nd, p, head, 0, n, equal);
+		return search_between(nd, p, head, NULL, 0, n, equal);
 	/* what is before lo stands before p, by its head alone */
 	for (lo = nd->last + 1; lo < n; step *= 2)
 	{
@@ -132,7 +111,7 @@ sfx_node_search_near(const Node *nd, const SfxPos *p, bool *equal)
 		}
 		lo = at + 1;
 	}
-	return search_between(nd, p, head, lo, n, equal);
+	return search_between(nd, p, head, NULL, lo, n, equal);
 }
 
 uint64_t
