@@ -133,7 +133,6 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 {
 	Reclaim		rc = {.index = index,.order = order,.strategy = strategy};
 	BlockNumber nfree = 0;
-	bool		found = false;
 	SfxMeta		meta;
 
 	/* in this order: blocks that come later are not looked at, generations and runs that come later have such blocks or ones of the map */
@@ -145,17 +144,11 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 		SfxVacuumDelay();
 		if (is_owned(&rc, blkno))
 			continue;
-		if (sfx_map_says_free(index, blkno))
-			nfree++;
-		else if (!SFX_MUTANT("lost pages are not looked for") && reclaim(&rc, blkno, &meta))
-		{
-			nfree++;
-			found = true;
-		}
+		nfree += sfx_map_says_free(index, blkno) || (!SFX_MUTANT("lost pages are not looked for") && reclaim(&rc, blkno, &meta));
 	}
 	pfree(rc.owned);
-	if (found)
-		IndexFreeSpaceMapVacuum(index);
+	/* whoever unlinked pages, too, has left that to us */
+	IndexFreeSpaceMapVacuum(index);
 	return nfree;
 }
 

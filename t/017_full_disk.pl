@@ -75,6 +75,9 @@ sub sound
 my @statements = (
 	sub { rows(400) }, sub { "SELECT surfidx_merge('t_k')" }, sub { "SELECT surfidx_merge('t_s')" }, sub { "SELECT surfidx_merge('t_a')" }, sub { rows(2000) }, sub { "DELETE FROM t WHERE k % 3 = $next % 3" },
 	sub { 'VACUUM (INDEX_CLEANUP ON) t' }, sub { 'REINDEX INDEX t_s' }, sub { 'REINDEX INDEX CONCURRENTLY t_k' }, sub { 'CREATE INDEX t_x ON t USING surfidx (n) TABLESPACE small' },
+	# a sort that needs temporary files
+	sub { "SET temp_tablespaces = small; SET maintenance_work_mem = '1MB'; CREATE INDEX t_x ON t USING surfidx ((s || s || s || k::text || s)) TABLESPACE pg_default; RESET temp_tablespaces; RESET maintenance_work_mem" },
+	sub { "SET temp_tablespaces = small; SET maintenance_work_mem = '1MB'; CREATE INDEX t_x ON t USING surfidx ((ARRAY[s, s, s, k::text, s])) TABLESPACE pg_default; RESET temp_tablespaces; RESET maintenance_work_mem" },
 	sub { 'CREATE UNLOGGED TABLE x (k int); CREATE INDEX ON x USING surfidx (k) TABLESPACE small; INSERT INTO x SELECT generate_series(1, 2000); DROP TABLE x' });
 
 for my $blocks (0, 1, 2, 4, 9, 20, 45)
@@ -91,7 +94,7 @@ for my $blocks (0, 1, 2, 4, 9, 20, 45)
 		$outcome{ $r->{error} || 'done' }++;
 		push @wrong, "$what: " . ($r->{lost} ? 'lost' : $r->{error}) if $r->{lost} || $r->{error} !~ /^(?:53100)?$/;
 		# what a failed one left behind
-		$s->query("DROP INDEX IF EXISTS t_x; DROP TABLE IF EXISTS x; DROP INDEX IF EXISTS t_k_ccnew");
+		$s->query("RESET ALL; DROP INDEX IF EXISTS t_x; DROP TABLE IF EXISTS x; DROP INDEX IF EXISTS t_k_ccnew");
 		sound($what);
 	}
 	$s->end;
