@@ -925,6 +925,19 @@ scenario 'a VACUUM without dead rows after the free space map was lost', ['lost 
 	sound('t_k');
 };
 
+scenario 'blocks that were emptied for a truncation that failed (G4)', ['lost pages are not looked for'], sub {
+	build(20000, 'ALTER TABLE t SET (vacuum_truncate = off); CREATE INDEX t_k ON t USING surfidx (s)');
+	sql("SELECT surfidx_merge('t_k'); ALTER INDEX t_k SET (delta_size = 4096)");
+	sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g');
+	arm('epoch raised', 'error');
+	is(error_of("SELECT surfidx_merge('t_k')"), '22000', 'interrupted');
+	release('epoch raised');
+	cmp_ok(waiting('blocks', 't_k'), '>', 5, 'blocks that the map lacks');
+	sql($vacuum);
+	is(waiting('blocks', 't_k'), 0, 'no block is lost');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ damage (P2)
 
 scenario 'a length inside an array that runs beyond it', ['believe raw values'], sub {
