@@ -15,13 +15,13 @@ cp -r t "$WORK/"
 chown -R "$(test_user)" "$WORK"
 cd "$WORK" || exit 1
 
-# stops file [variable]...: its status
+# stops seconds file [variable]...: its status
 stops()
 {
-	local file=$1
+	local limit=$1 file=$2
 
-	shift
-	as_user env TMPDIR="$WORK" PG_CONFIG="$TEST_PG_CONFIG" "$@" timeout -k 10 120 perl "$file" >"$WORK/out" 2>&1
+	shift 2
+	as_user env TMPDIR="$WORK" PG_CONFIG="$TEST_PG_CONFIG" "$@" timeout -k 10 "$limit" perl "$file" >"$WORK/out" 2>&1
 }
 
 killed=0
@@ -29,7 +29,7 @@ survived=0
 for file in t/stops/*.pl; do
 	as_user env SURFIDX_LIST=1 perl "$file" >list || die "$file has no list"
 	[ -s list ] || continue
-	if ! stops "$file"; then
+	if ! stops 900 "$file"; then
 		echo "$file fails without a mutant:"
 		grep -A6 '^not ok' out
 		survived=$((survived + 1))
@@ -37,7 +37,7 @@ for file in t/stops/*.pl; do
 	fi
 	while IFS=$'\t' read -r rule scenario <&3; do
 		[ $# -eq 0 ] || printf '%s\n' "$@" | grep -qxF "$rule" || continue
-		if stops "$file" SURFIDX_MUTANT="$rule" SURFIDX_SCENARIO="$scenario"; then
+		if stops 120 "$file" SURFIDX_MUTANT="$rule" SURFIDX_SCENARIO="$scenario"; then
 			echo "SURVIVED: $rule ($file: $scenario)"
 			survived=$((survived + 1))
 		else
