@@ -394,11 +394,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		sfx_filters_touched(node, from, to, &none);
 		filters = &none;
 	}
-	if (node && SFX_MUTANT("filters outlive their leaves"))
-		for (int i = 0; i < n; i++)
-			repl[i].filter = node->children[Min(from + i, to - 1)].filter;
-	else
-		swap_filters(&leafswap, node, from, to, filters, repl, n);
+	swap_filters(&leafswap, node, from, to, filters, repl, n);
 	s->filters = filters->n > 0 || filters->nold > 0;
 	memcpy(leafpages, leafswap.page, sizeof(SfxSwapPage) * leafswap.n);
 

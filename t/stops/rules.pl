@@ -507,17 +507,6 @@ scenario 'a filter that was replaced on the way to it', ['no fences of filters']
 	}
 };
 
-scenario 'a filter over leaves that have got new keys (F2)', ['filters outlive their leaves'], sub {
-	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s) WITH (filter = bloom, run_ratio = 0)');
-	sql('REINDEX INDEX t_k');
-	my $s = reader();
-	my $find = sub { sql('SELECT count(*) FROM generate_series(30001, 30400) g, LATERAL (SELECT s FROM t WHERE s = md5(g::text) OFFSET 0) x', $s) };
-	is($find->(), '0', 'no such keys');
-	sql("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(30001, 30400) g; SELECT surfidx_merge('t_k')");
-	is($find->(), '400', 'now there are');
-	sound('t_k');
-};
-
 scenario 'counting while entries move', ['count what moves'], sub {
 	build(9000, 'CREATE INDEX t_k ON t USING surfidx (k)');
 	sql("SELECT surfidx_merge('t_k')");
