@@ -110,8 +110,7 @@ first_value(const SfxConditions *c, SfxReader *reader, const SfxPos *lo, const S
 	bool		isnull[INDEX_MAX_KEYS];
 	SfxEntry	e;
 
-	sfx_reader_seek(reader, lo, hi);
-	if (!sfx_reader_next(reader, ForwardScanDirection, &e))
+	if (!sfx_reader_first(reader, lo, hi, &e))
 		return false;
 	sfx_key_decode(&o->kd, o->index, e.key, e.keylen, c->col + 1, values, isnull, arena);
 	v->isnull = isnull[c->col];
@@ -216,11 +215,28 @@ sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 	return 0;
 }
 
+/* Of pg_statistic, which stays as it is as long as the server runs: kept, since to open it takes as long as to make a row. */
+static TupleDesc
+statistics_desc(void)
+{
+	static TupleDesc desc = NULL;
+
+	if (desc == NULL)
+	{
+		Relation	catalog = table_open(StatisticRelationId, AccessShareLock);
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+		desc = CreateTupleDescCopy(RelationGetDescr(catalog));
+		MemoryContextSwitchTo(old);
+		table_close(catalog, AccessShareLock);
+	}
+	return desc;
+}
+
 HeapTuple
 sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, const SfxPiece *piece, int n)
 {
 	const SfxColumn *col = &c->o.kd.col[c->col];
-	Relation	catalog = table_open(StatisticRelationId, AccessShareLock);
 	HeapTuple	old = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(c->attno), BoolGetDatum(inherited));
 	Datum		values[Natts_pg_statistic] = {0};
 	bool		isnull[Natts_pg_statistic] = {0};
@@ -231,7 +247,6 @@ sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, const Sfx
 	char		align;
 	int16		len;
 	bool		byval;
-	HeapTuple	result;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -271,7 +286,5 @@ sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, const Sfx
 		values[Anum_pg_statistic_stavalues1 - 1] = PointerGetDatum(construct_array(mcv, m, col->type, len, byval, align));
 		isnull[Anum_pg_statistic_stanumbers1 - 1] = isnull[Anum_pg_statistic_stavalues1 - 1] = false;
 	}
-	result = heap_form_tuple(RelationGetDescr(catalog), values, isnull);
-	table_close(catalog, AccessShareLock);
-	return result;
+	return heap_form_tuple(statistics_desc(), values, isnull);
 }

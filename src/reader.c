@@ -45,6 +45,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 		r->run[i] = NULL;
 	r->anchor = ANCHOR_END;
 	r->parts = 0;
+	r->one = false;
 	r->dir = ForwardScanDirection;
 	r->curbuf = 0;
 	r->stretched = NULL;
@@ -421,6 +422,21 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		cur_from_stop(r);
 		sfx_reader_one_step(r);
 	}
+}
+
+bool
+sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, SfxEntry *e)
+{
+	bool		found;
+
+	sfx_reader_seek(r, lo, hi);
+	r->one = true;
+	found = sfx_reader_next(r, ForwardScanDirection, e);
+	r->one = false;
+	/* what else the step has is not all that there is */
+	end_step(r);
+	r->anchor = ANCHOR_END;
+	return found;
 }
 
 bool

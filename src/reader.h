@@ -89,6 +89,7 @@ struct SfxReader
 	int			last_at;
 	bool		active;			/* a step is in hand */
 	int			parts;			/* small parts of blocks still to come */
+	bool		one;			/* nobody will ask for more than the first entry */
 	bool		final;			/* ... and its stop is the range's end */
 	bool		ask;			/* filters before leaves: none was read that had entries of the range */
 	bool		keys_only;		/* filters that were met know single keys only: they are not asked for ranges any more */

@@ -195,6 +195,8 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 static inline int
 next_part(SfxReader *r)
 {
+	if (r->one)
+		return 1;
 	if (r->parts == 0)
 		return 0;
 	r->parts--;
@@ -449,14 +451,17 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	if (first_block(r, s, &leaf, pos, &more) &&
 		(more || (s->block->haspay && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
 	{
-		copy_leaf(r, meta, s, page, &leaf);
-		s->have_page = more;
+		if (!r->one || s->block->nent == 0 || s->block->haspay)
+		{
+			copy_leaf(r, meta, s, page, &leaf);
+			s->have_page = more;
+		}
 	}
 	else if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(SfxPageGetTail(page)->right))
 		note_last(r, meta, s, &leaf);
 	next = forward(r) ? SfxPageGetTail(page)->right : InvalidBlockNumber;
 	UnlockReleaseBuffer(buf);
-	if (s->whole && !r->final)
+	if (s->whole && !r->final && !r->one)
 		sfx_reader_ask_ahead(r, meta, next);
 }
 

@@ -589,6 +589,9 @@ extern void sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 /* The range just sought is next to never empty: do not ask filters for it. */
 extern void sfx_reader_no_filters(SfxReader *r);
 
+/* The first entry of [lo, hi), for who wants no other: less is decoded.  The reader stands nowhere afterwards.  *e as from sfx_reader_next. */
+extern bool sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, SfxEntry *e);
+
 /* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
 extern bool sfx_reader_may_hold(SfxReader *r);
 

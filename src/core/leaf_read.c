@@ -222,24 +222,26 @@ decode_range(const SfxLeaf *l, const Block *k, Range *r, SfxBlock *out)
 	return SFX_OK;
 }
 
-/* Leave what exceeds limit keys (0: nothing) of the range for later, whole groups of a front-coded block. */
+/* Leave what exceeds limit keys (0: nothing) of the range for later: of a front-coded block whole groups, of others only where few keys are wanted. */
 static void
 limit_range(const Block *k, Range *r, int limit, bool backward, SfxBlock *out)
 {
+	int			group = k->kind == SFX_BLK_STRING ? SFX_STR_GROUP : 1;
+
 	out->left_from = out->left_to = r->to;
 	out->left_lo = r->lo;
 	out->left_hi = r->hi;
-	if (limit <= 0 || k->kind != SFX_BLK_STRING || r->to - r->from < limit + SFX_STR_GROUP)
+	if (limit <= 0 || (group == 1 && limit > SFX_FEW_KEYS) || r->to - r->from < limit + group)
 		return;
 	if (backward)
 	{
 		out->left_from = r->from;
-		out->left_to = r->from = (r->to - limit) / SFX_STR_GROUP * SFX_STR_GROUP;
+		out->left_to = r->from = (r->to - limit) / group * group;
 		out->left_hi = UINT64_MAX;
 		r->lo = 0;
 		return;
 	}
-	out->left_from = (r->from + limit + SFX_STR_GROUP - 1) / SFX_STR_GROUP * SFX_STR_GROUP;
+	out->left_from = (r->from + limit + group - 1) / group * group;
 	out->left_lo = 0;
 	r->to = out->left_from;
 	r->hi = UINT64_MAX;
