@@ -574,7 +574,7 @@ scenario 'leaves that move while VACUUM looks which dictionaries they name (H2)'
 	};
 
 	# from the file's start on: leaves of keys that go, leaves of paths, of codes; the latter two with a dictionary each
-	build(0, 'ALTER TABLE t SET (vacuum_truncate = off); CREATE INDEX t_k ON t USING surfidx (s)');
+	build(0, 'ALTER TABLE t SET (vacuum_truncate = off); CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = single)');
 	$fill->($_, $_ + 4999, "'#' || repeat(md5(g::text), 2)") for 1, 5001;
 	$fill->($_, $_ + 9999, "'/usr/share/package-' || g % 211 || (ARRAY['/changelog', '/copyright', '/README'])[1 + g % 3] || '-' || g") for 10001, 20001;
 	$fill->($_, $_ + 2499, 'upper(md5(g::text))') for 30001, 32501;
