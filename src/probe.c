@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * probe.c - surfidx_may_contain() and surfidx_may_contain_range(): is a key, or any key of a range, stored?
  *
- * "No" is certain.  Where there is a filter "yes" is not: the leaf is not read then.  Where there is none the leaf is
- * read, and "yes" means an entry, be its row dead or not visible yet.
+ * "No" is certain.  Where a filter can tell, "yes" is not: the leaf is not read then.  Where there is none, or a Bloom
+ * filter is asked for a range, the leaf is read, and "yes" means an entry, be its row dead or not visible yet.
  *-------------------------------------------------------------------------
  */
 #include "bounds.h"
