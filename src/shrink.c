@@ -281,8 +281,11 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 	sfx_meta_read(sh->index, &meta);
 	nblocks = RelationGetNumberOfBlocks(sh->index);
 	for (end = nblocks; end > SFX_FIRST_BLKNO; end--)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (!look_at(sh, end - 1, &meta, &movable))
 			break;
+	}
 	/* An image's cursor, a cached tail: they lead to pages of listed generations only, which are not free. */
 	if (end < nblocks)
 	{
@@ -303,8 +306,11 @@ release_rest(Shrink *sh, BlockNumber end, BlockNumber nblocks)
 
 	sfx_meta_read(sh->index, &meta);
 	for (BlockNumber blkno = sh->target; blkno < nblocks; blkno++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (blkno >= end || look_at(sh, blkno, &meta, &movable))
 			sfx_page_release_free(sh->index, blkno);
+	}
 	IndexFreeSpaceMapVacuum(sh->index);
 }
 

@@ -153,8 +153,8 @@ sfx_source_seek(SfxSource *src, const SfxPos *pos)
 		return run_seek(src, pos);
 	img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
 	if (img == NULL)
-		elog(ERROR, "surfidx: a generation of index \"%s\" vanished under the merge lock",
-			 RelationGetRelationName(src->index));
+		/* under the merge lock it cannot have left the list */
+		sfx_corrupt(src->index, src->meta->gens[src->g].first, "a page of the log that begins here is not one of its generation");
 	d = sfx_image_delta(img, &a);
 	src->seen = sfx_image_seen(img);
 	src->unchanged = sfx_image_unchanged(img);

@@ -19,6 +19,7 @@
 #include "access/xlog.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
+#include "storage/indexfsm.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -71,6 +72,22 @@ flag_entries(VacState *vs, Buffer buf, const uint16 *offs, int n)
 }
 
 /*
+ * Page blkno, on which nothing is locked, is not what the chain of a generation leads to, or its last one too early.  That is as it should be if
+ * the generation was merged meanwhile: it leaves the list before its pages are given back.  Else entries that cannot be seen would
+ * keep TIDs that go to new rows.
+ */
+static void
+must_be_merged(Relation index, uint32 gen, BlockNumber blkno)
+{
+	SfxMeta		meta;
+
+	sfx_meta_read(index, &meta);
+	for (int g = 0; g < meta.ngens; g++)
+		if (meta.gens[g].gen == gen)
+			sfx_corrupt(index, blkno, "log page is not one of its generation, or ends its chain");
+}
+
+/*
  * Flag what is dead on one log page, found on a copy of it. The page only grows in the meantime, so offsets stay
  * good as long as it is of the same generation.  Returns the next page, or InvalidBlockNumber also if
  * the generation is gone (its entries are in the tree then).
@@ -91,6 +108,7 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 	if (!sfx_log_page_is(vs->index, blkno, BufferGetPage(buf), meta->build_id, gen))
 	{
 		UnlockReleaseBuffer(buf);
+		must_be_merged(vs->index, gen, blkno);
 		return InvalidBlockNumber;
 	}
 	memcpy(copy.data, BufferGetPage(buf), BLCKSZ);
@@ -114,14 +132,19 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 	}
 	if (n > 0)
 	{
+		bool		ours;
+
 		LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
-		if (sfx_log_page_is(vs->index, blkno, BufferGetPage(buf), meta->build_id, gen))
+		ours = sfx_log_page_is(vs->index, blkno, BufferGetPage(buf), meta->build_id, gen);
+		if (ours)
 		{
 			flag_entries(vs, buf, offs, n);
 			vs->flags_seen = true;
 			vs->removed += n;
 		}
 		LockBuffer(buf, BUFFER_LOCK_UNLOCK);
+		if (!ours)
+			must_be_merged(vs->index, gen, blkno);
 	}
 	ReleaseBuffer(buf);
 	return SfxPageGetTail((Page) copy.data)->right;
@@ -154,12 +177,18 @@ vacuum_log(VacState *vs)
 	sfx_meta_read(vs->index, &meta);
 	for (int g = meta.ngens - 1; g >= 0; g--)
 	{
-		BlockNumber blkno = meta.gens[g].first;
+		const SfxGen *gen = &meta.gens[g];
+		BlockNumber blkno = gen->first;
 
 		for (uint32 seq = 0; blkno != InvalidBlockNumber; seq++)
 		{
+			BlockNumber next;
+
 			SfxVacuumDelay();
-			blkno = vacuum_log_page(vs, &meta, meta.gens[g].gen, seq, blkno);
+			next = vacuum_log_page(vs, &meta, gen->gen, seq, blkno);
+			if (next == InvalidBlockNumber && seq + 1 < gen->pages)
+				must_be_merged(vs->index, gen->gen, blkno);
+			blkno = next;
 		}
 	}
 	SFX_STOP("log flagged");
@@ -470,6 +499,8 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 
 		sfx_reclaim_dicts(index, order, info->strategy);
 		sfx_shrink_inner(index, order);
+		/* both gave blocks back behind sfx_reclaim_blocks: the map's upper pages do not know of them yet */
+		IndexFreeSpaceMapVacuum(index);
 		sfx_merge_lock(index);
 		sfx_meta_read(index, &meta);
 		sfx_tree_recount(index, order, &meta, SfxMetaMain(&meta)->id);
