@@ -78,5 +78,19 @@ SELECT surfidx_check('par_i', true), surfidx_check('par_s', true), surfidx_check
 -- restarted in a nested loop
 SET enable_seqscan = off;
 SELECT count(*), sum(c) FROM generate_series(1, 3) k, LATERAL (SELECT count(*) AS c FROM par WHERE i > k * 1000) x;
+-- a bitmap that one participant makes and all read by
+INSERT INTO par SELECT g * 7919 % 20011, md5((g % 3000)::text), g % 1000 / 4.0, repeat('x', 100) FROM generate_series(20001, 22000) g;
+ANALYZE par;
+SET enable_bitmapscan = on;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM par WHERE i BETWEEN 1000 AND 9000;
+SELECT row(count(*), sum(i), sum(n))::text AS par, (SELECT row(count(*), sum(length(pad)))::text FROM par WHERE s > '8' OR n < 50.5) AS ored
+FROM par WHERE i BETWEEN 1000 AND 9000 \gset bitmap_
+SET enable_seqscan = on;
+SET enable_bitmapscan = off;
+SET max_parallel_workers_per_gather = 0;
+SELECT row(count(*), sum(i), sum(n))::text = :'bitmap_par' AS same, (SELECT row(count(*), sum(length(pad)))::text FROM par WHERE s > '8' OR n < 50.5) = :'bitmap_ored' AS same_ored
+FROM par WHERE i BETWEEN 1000 AND 9000;
 DROP TABLE par;
 DROP FUNCTION par_all(), par_cmp(text);

@@ -22,7 +22,8 @@
 
 /*
  * The last look of look_at_runs at an index whose height core did not know: who has the height was looked at since core made it, so that the
- * address cannot be another one's that is gone.
+ * address cannot be another one's that is gone.  One slot: paths of two indexes in turn look again each time.  From 18 on core has asked for the
+ * height before, so that nothing stays here, and each path looks at the metapage.
  */
 static struct
 {

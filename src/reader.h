@@ -213,7 +213,8 @@ drop_gate(SfxReader *r)
 		ReleaseBuffer(r->gatebuf);
 	r->gatebuf = InvalidBuffer;
 	/* what VACUUM may have removed since is in the copy still */
-	r->copied = false;
+	if (!SFX_MUTANT("copy outlives its gate"))
+		r->copied = false;
 }
 
 #endif							/* SFX_READER_H */

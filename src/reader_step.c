@@ -400,9 +400,17 @@ copy_leaf(SfxReader *r, const SfxMeta *meta, Share *s, Page page, const SfxLeaf 
 	r->copied_groups = meta->work.groups;
 }
 
+/* Does the step take all that the main tree's leaf has left, and the scan more than that?  Then ask for what comes; right: the leaf's neighbour. */
+static void
+ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
+{
+	if (r->main.whole && !r->final && !r->one)
+		sfx_reader_ask_ahead(r, meta, forward(r) ? right : InvalidBlockNumber);
+}
+
 /* R3 from the copy of the leaf. */
 static void
-read_copy(SfxReader *r, const SfxPos *pos)
+read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	Share	   *s = &r->main;
 	bool		more = false;
@@ -411,6 +419,7 @@ read_copy(SfxReader *r, const SfxPos *pos)
 	start_share(r, s, &s->leaf);
 	(void) first_block(r, s, &s->leaf, pos, &more);
 	s->have_page = more;
+	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
 }
 
 /* R3: find the main tree's leaf, decode its first block in place, copy the page if more of it is wanted, by this range or others. */
@@ -422,13 +431,13 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	bool		answered;
 	Buffer		buf = InvalidBuffer;
 	Page		page;
-	BlockNumber next;
+	BlockNumber right;
 	BlockNumber last = s->leafblk;
 	bool		more = false;
 
 	if (copy_holds(r, meta, pos))
 	{
-		read_copy(r, pos);
+		read_copy(r, meta, pos);
 		return;
 	}
 	r->copied = false;
@@ -459,10 +468,9 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	}
 	else if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(SfxPageGetTail(page)->right))
 		note_last(r, meta, s, &leaf);
-	next = forward(r) ? SfxPageGetTail(page)->right : InvalidBlockNumber;
+	right = SfxPageGetTail(page)->right;
 	UnlockReleaseBuffer(buf);
-	if (s->whole && !r->final && !r->one)
-		sfx_reader_ask_ahead(r, meta, next);
+	ask_for_more(r, meta, right);
 }
 
 /*
