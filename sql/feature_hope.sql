@@ -58,6 +58,33 @@ SELECT hope_scheme(s, true) FROM unnest('{double,alm_improved}'::text[]) s;
 TRUNCATE hope;
 SELECT hope_scheme(s, true) FROM unnest('{off,single,double,alm}'::text[]) s;
 
+-- what auto chooses: FSST for short words, a dictionary of words for paths
+CREATE FUNCTION hope_auto(rows text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE 'CREATE TEMP TABLE hope_auto AS ' || rows;
+	CREATE INDEX hope_auto_v ON hope_auto USING surfidx (v COLLATE "C");
+	SELECT string_agg(scheme, ', ') FROM surfidx_dictionaries('hope_auto_v') INTO answer;
+	DROP TABLE hope_auto;
+	RETURN coalesce(answer, 'none');
+END $$;
+SELECT hope_auto($$SELECT DISTINCT s[1 + i % 20] || s[1 + i / 20 % 20] || s[1 + i * 7 / 400 % 20] || (ARRAY['s', 'ing', 'ed', 'er', '', 'ly'])[1 + i % 6] AS v
+	FROM generate_series(1, 60000) i, (SELECT '{ma,ri,an,jo,el,son,ber,ka,li,th,er,mi,ch,ta,do,ro,be,st,ne,ha}'::text[] s) x$$) AS words,
+	hope_auto($$SELECT '/usr/share/' || (ARRAY['doc', 'man', 'locale', 'python3'])[1 + i % 4] || '/package-' || i * 7 % 6000
+	|| (ARRAY['/README', '/changelog.gz', '/copyright', '.py'])[1 + i * 3 % 4] || i AS v FROM generate_series(1, 20000) i$$) AS paths;
+
+-- long keys fill the sample of a build before all of its blocks were read: it is of all parts of the table, not of its beginning (of hex digits alone, which take half)
+CREATE TABLE hope_kinds AS SELECT i FROM generate_series(1, 55000) i;
+CREATE FUNCTION hope_pad(i int, n int) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT repeat('-', n)$$;
+CREATE FUNCTION hope_kind(i int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+	SELECT CASE WHEN i <= 27500 THEN md5(i::text) ELSE translate(md5(i::text), '0123456789abcdef', 'ghijklmnopqrstuv') END $$;
+CREATE INDEX hope_kinds_i ON hope_kinds USING surfidx (hope_pad(i, 1000) COLLATE "C", hope_pad(i, 1001) COLLATE "C", hope_pad(i, 500) COLLATE "C", hope_kind(i) COLLATE "C")
+	WITH (hope = single);
+SELECT scheme, rate BETWEEN 0.61 AND 0.75 AS both_kinds FROM surfidx_dictionaries('hope_kinds_i');
+DROP TABLE hope_kinds;
+DROP FUNCTION hope_auto, hope_pad, hope_kind;
+
 -- the parameter: checked, and what it is changed to holds for leaves written from then on
 CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = huffman);
 CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = single);

@@ -123,7 +123,7 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 bool
 sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new)
 {
-	/* the first one for its quick answer whether there is anything to gain; then from fast to slow */
+	/* bytes for their quick answer whether there is anything to gain; then from fast to slow */
 	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_FSST, SFX_HOPE_DOUBLE, SFX_HOPE_ALM_IMPROVED};
 	const SfxHopeScheme asked = option;
 	const SfxHopeScheme *schemes = option == SFX_HOPE_AUTO ? automatic : &asked;
@@ -158,7 +158,7 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	{
 		SfxNewDict	d;
 		double		c = 0,
-					gain = schemes[i] == SFX_FSST ? 0 : SLOWER_GAIN,
+					gain = schemes[i] == SFX_FSST ? -SLOWER_GAIN : SLOWER_GAIN, /* it stands behind bytes, but is read faster */
 					total;
 
 		CHECK_FOR_INTERRUPTS();
@@ -249,7 +249,7 @@ typedef struct Sample
 	{
 		uint8	   *key;
 		uint32		len;
-		BlockNumber block;		/* number of the sampled block */
+		BlockNumber block;		/* number of the visit to its block */
 	}		   *key;
 	BlockNumber block;
 	MemoryContext rowcxt;		/* for what the encoding of a row allocates */
@@ -284,7 +284,7 @@ cmp_keys(const void *a, const void *b)
 	return sfx_cmp_bytes(x->key, x->len, y->key, y->len);
 }
 
-/* Mean length that a key shares with the one before, of all keys, or of those from even blocks; distinct keys only. */
+/* Mean length that a key shares with the one before, of all keys, or of those from every other block; distinct keys only. */
 static double
 mean_shared(const Sample *s, bool half)
 {
@@ -353,7 +353,34 @@ estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
 	return n;
 }
 
-/* Read blocks evenly spread over the table until the sample is large enough. */
+/*
+ * A step that leads through all numbers below n, from anywhere to far away: some 0.618 n, coprime to n.  However early
+ * one stops, what was visited is spread over all of them.
+ */
+static BlockNumber
+scattering_stride(BlockNumber n)
+{
+	for (BlockNumber stride = (BlockNumber) (n * 0.6180339887);; stride++)
+	{
+		BlockNumber a = n,
+					b = stride;
+
+		while (b > 0)
+		{
+			BlockNumber rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		if (a == 1)
+			return stride;
+	}
+}
+
+/*
+ * Read blocks evenly spread over the table until the sample is large enough.  Long keys fill it before all of them were read, so
+ * they are not read from the table's beginning on: what is loaded last may be of another kind.
+ */
 static void
 sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries, Sample *s)
 {
@@ -362,16 +389,18 @@ sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries
 	double		want = Min(Max(entries / SAMPLE_SHARE, MIN_RESTS), SAMPLE_KEYS);
 	double		per_block = Max(entries / Max(nblocks, 1), 0.1);
 	BlockNumber take = (BlockNumber) Min(ceil(want / per_block), (double) nblocks);
+	BlockNumber stride = scattering_stride(Max(take, 1));
 
 	/* looking at rows must not wait for other transactions, as a check for uniqueness would */
 	copy.ii_Unique = false;
 	copy.ii_ExclusionOps = NULL;
 	for (BlockNumber i = 0; i < take; i++)
 	{
-		BlockNumber blkno = (BlockNumber) ((uint64) i * nblocks / take);
+		uint64		place = (uint64) i * stride % take;
+		BlockNumber blkno = (BlockNumber) (place * nblocks / take);
 
 		CHECK_FOR_INTERRUPTS();
-		s->block = i;
+		s->block = i;			/* in the order of visits: its halves are alike wherever that ends */
 		table_index_build_range_scan(heap, index, &copy, false, false, false, blkno, 1, sample_row, s, NULL);
 		if (s->n == SAMPLE_KEYS || s->used + SFX_MAX_ENTRY > SAMPLE_BYTES)
 			break;

@@ -1,6 +1,8 @@
 /*-------------------------------------------------------------------------
  * hope.h - high-speed order-preserving encoding of byte strings (HOPE; Zhang et al., SIGMOD 2020)
  *
+ * All of this but for SFX_FSST, which keeps no order and has its own format (fsst.h).
+ *
  * A dictionary divides all byte strings, in their order, into intervals.  The strings of an interval share a
  * prefix, its symbol, and the interval has a code; codes ascend with the intervals and none is a prefix
  * of another.  A string is encoded by the code of the interval that it falls into; the symbol is
@@ -42,7 +44,7 @@ typedef enum SfxHopeScheme
 	SFX_HOPE_ALM = 5,			/* strings of any length, by length * frequency; codes of equal length */
 	SFX_HOPE_ALM_IMPROVED = 6,	/* the same, weighed again by use, with optimal codes */
 	SFX_FSST = 7				/* none of HOPE's: a byte per symbol, faster, in no order (fsst.h).  Of the calls below it has making, opening, sfx_hope_encode,
-								 * decoding and comparing */
+								 * decoding and comparing; batches and prefixes are SFX_NOSPACE */
 } SfxHopeScheme;
 
 #define SFX_HOPE_NSCHEMES	6

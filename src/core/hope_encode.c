@@ -170,6 +170,8 @@ sfx_hope_encode_batch(const SfxHope *h, const SfxHopeKey *keys, uint32_t n,
 	Trace		trace;
 	uint8_t    *p = out;
 
+	if (hope_is_fsst(h))
+		return SFX_NOSPACE;
 	trace.n = 0;
 	trace.out = out;
 	for (uint32_t i = 0; i < n; i++)
@@ -201,6 +203,9 @@ sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_t len,
 				i = 0,
 				j = 0;
 	uint32_t	bits;
+
+	if (hope_is_fsst(h))
+		return SFX_NOSPACE;
 
 	/*
 	 * The upper bound is the first string behind all that start so: the last byte that can be raised is, and what
@@ -236,6 +241,8 @@ sfx_hope_count_uses(const SfxHope *h, const uint8_t *key, size_t len, uint64_t *
 {
 	const uint32_t *code = HOPE_CTABLE(h, uint32_t, code);
 
+	if (hope_is_fsst(h))
+		return;					/* it has no intervals */
 	for (size_t i = 0; i < len;)
 	{
 		uint32_t	interval = hope_lookup(h, h->shape.scheme, key + i, len - i);

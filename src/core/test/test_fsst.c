@@ -132,6 +132,7 @@ test_making(void)
 	int			len;
 	SfxHope    *h;
 	uint8_t		out[8];
+	uint32_t	end[2];
 
 	make(WORDS);
 	len = build(N, dict, sizeof(dict));
@@ -142,6 +143,9 @@ test_making(void)
 	h = open_table(dict, (size_t) len);
 	ok(h && sfx_hope_scheme(h) == SFX_FSST && sfx_hope_intervals(h) == 0 && sfx_hope_encode(h, (const uint8_t *) "ab", 2, out, 8) == 4,
 	   "without a sample all bytes are escaped");
+	ok(sfx_hope_encode_batch(h, keys, 1, again, sizeof(again), end) == SFX_NOSPACE &&
+	   sfx_hope_encode_prefix(h, (const uint8_t *) "ab", 2, again, sizeof(again), end) == SFX_NOSPACE,
+	   "codes in no order have no batches and no ranges");
 	free(h);
 }
 
