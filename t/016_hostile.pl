@@ -19,7 +19,7 @@ $server->start;
 my $s = $server->session;
 $s->value('CREATE EXTENSION surfidx; SELECT 1');
 # what a user sees: the message and its context (a value's decoder knows the type only; its caller adds the index)
-$s->query("CREATE FUNCTION message_of(sql text) RETURNS text LANGUAGE plpgsql AS 'DECLARE c text; BEGIN EXECUTE sql; RETURN ''''; EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS c = PG_EXCEPTION_CONTEXT; RETURN sqlerrm || '' ('' || split_part(c, ''SQL statement'', 1) || '')''; END'");
+$s->query("CREATE FUNCTION message_of(sql text) RETURNS text LANGUAGE plpgsql AS 'DECLARE c text; BEGIN EXECUTE sql; RETURN ''''; EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS c = PG_EXCEPTION_CONTEXT; RETURN replace(sqlerrm || '' ('' || split_part(c, ''SQL statement'', 1) || '')'', chr(10), '' ''); END'");
 
 # Indexes of several kinds of keys, with runs of pages of all kinds; log pages last.
 my @keys = ('(k)', '(s) WITH (filter = surf, hope = alm_improved)', '(s, k) INCLUDE (v) WITH (hope = double, filter = bloom)', '(n)', '((k % 50), s) WITH (hope = single)',

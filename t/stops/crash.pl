@@ -101,7 +101,12 @@ for my $point ('append', 'log page allocated', 'extended', 'unique checked', 'fr
 	sort keys %way)
 {
 	scenario "crash at \"$point\"", [], sub {
-		sql('SELECT 1');
+		if (sql('SHOW server_version_num') >= 160000 && $point eq 'extended')
+		{
+			# the server locks new blocks as it adds them
+			pass('nobody comes by');
+			return;
+		}
 		my $way = $way{$point};
 
 		prepare() if $way || !sql("SELECT count(*) FROM pg_class WHERE relname = 't'");
