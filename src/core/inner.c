@@ -2,6 +2,7 @@
  * inner.c - reading the body of an inner page: fences, children, search (see inner_format.h)
  *-------------------------------------------------------------------------
  */
+#include "bits.h"
 #include "inner_format.h"
 #include "cpu.h"
 
@@ -321,7 +322,7 @@ child_count(const View *v, SfxBuf b, uint32_t i, uint64_t *count)
 {
 	uint64_t	c = sfx_packed_get(b, v->counts, v->cwidth, i);
 
-	if (v->nexc > 0 && c == (UINT64_C(1) << v->cwidth) - 1)
+	if (v->nexc > 0 && c == sfx_mask(v->cwidth))
 		return child_exception(v, b, i, count) ? SFX_OK : SFX_CORRUPT;
 	*count = c + ((uint64_t) v->cbasehi << 32 | v->cbase);
 	return SFX_OK;
@@ -333,7 +334,7 @@ sum_counts(const View *v, SfxBuf b, uint32_t from, uint32_t to, uint64_t *sum)
 {
 	uint64_t	c[256];
 	uint64_t	base = (uint64_t) v->cbasehi << 32 | v->cbase;
-	uint64_t	marked = base + ((UINT64_C(1) << v->cwidth) - 1);
+	uint64_t	marked = base + sfx_mask(v->cwidth);
 
 	*sum = 0;
 	for (; from < to; from += 256)
