@@ -55,7 +55,17 @@ narrow_to_child(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPo
 	return true;
 }
 
-/* The same within the leaf. */
+/* Narrow d to the page of level `to` that holds pos.  False: the run is gone. */
+static bool
+narrow_to_level(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, int to, Descent *d)
+{
+	for (int level = run->level; level > to; level--)
+		if (!narrow_to_child(o, meta, run->id, pos, level, d))
+			return false;
+	return true;
+}
+
+/* Narrow d within the leaf. */
 static void
 narrow_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, Descent *d)
 {
@@ -208,9 +218,8 @@ share_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const S
 {
 	Descent		d = {0, 1};
 
-	for (int level = run->level; level > 1; level--)
-		if (!narrow_to_child(o, meta, run->id, pos, level, &d))
-			return 0;
+	if (!narrow_to_level(o, meta, run, pos, 1, &d))
+		return 0;
 	narrow_by_fences(o, meta, run->id, pos, &d);
 	return d.share;
 }
@@ -245,9 +254,8 @@ rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const Sf
 {
 	Descent		d = {0, 1};
 
-	for (int level = run->level; level > 0; level--)
-		if (!narrow_to_child(o, meta, run->id, pos, level, &d))
-			return 0;
+	if (!narrow_to_level(o, meta, run, pos, 0, &d))
+		return 0;
 	narrow_in_leaf(o, meta, run->id, pos, &d);
 	return d.share * run->entries;
 }

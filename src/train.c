@@ -120,6 +120,26 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 	return *coded + (double) sfx_dict_pages(d->len) * BLCKSZ / entries;
 }
 
+/* Which rests a dictionary learns from, and which tell what it is good for: how many of the latter.  So few that none can be spared are both. */
+static uint32
+split_sample(const SfxHopeKey *rests, uint32 n, SfxHopeKey *learn, SfxHopeKey *test)
+{
+	uint32		ntest = 0;
+
+	if (n < MIN_RESTS)
+	{
+		memcpy(learn, rests, sizeof(SfxHopeKey) * n);
+		memcpy(test, rests, sizeof(SfxHopeKey) * n);
+		return n;
+	}
+	for (uint32 i = 0; i < n; i++)
+		if (i % TEST_SHARE == TEST_SHARE - 1)
+			test[ntest++] = rests[i];
+		else
+			learn[i - ntest] = rests[i];
+	return ntest;
+}
+
 bool
 sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new)
 {
@@ -130,24 +150,16 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	int			nschemes = option == SFX_HOPE_AUTO ? lengthof(automatic) : 1;
 	SfxHopeKey *learn = palloc(sizeof(SfxHopeKey) * Max(n, 1));
 	SfxHopeKey *test = palloc(sizeof(SfxHopeKey) * Max(n, 1));
-	uint32		nlearn = 0,
-				ntest = 0;
+	uint32		nlearn,
+				ntest;
 	double		best = INFINITY,
 				coded = 0,
 				raw;
 
 	if (option == SFX_HOPE_OFF || n == 0 || (option == SFX_HOPE_AUTO && n < MIN_RESTS))
 		return false;
-	for (uint32 i = 0; i < n; i++)
-		if (n >= MIN_RESTS && i % TEST_SHARE == TEST_SHARE - 1)
-			test[ntest++] = rests[i];
-		else
-			learn[nlearn++] = rests[i];
-	if (ntest == 0)
-	{
-		memcpy(test, learn, sizeof(SfxHopeKey) * nlearn);
-		ntest = nlearn;
-	}
+	ntest = split_sample(rests, n, learn, test);
+	nlearn = n - ntest > 0 ? n - ntest : n;
 	raw = raw_mean(test, ntest);
 	if (old)
 		raw = coded_mean(old, test, ntest);

@@ -61,6 +61,22 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 	return sfx_delta_insert_near(d, a, e, &finger);
 }
 
+/*
+ * The leaf where pos belongs, and its place there: beside *finger if that is near, with no path (path->node[0] is NULL), else from the root, and
+ * *finger is that leaf then.
+ */
+static Node *
+find_near(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, uint32_t *finger, Path *path, int *at, bool *equal)
+{
+	*at = near_finger(a, *finger, pos, equal);
+	path->node[0] = NULL;
+	if (*at >= 0)
+		return node_addr(a, *finger);
+	*finger = sfx_node_find_leaf(d, a, pos, path);
+	*at = sfx_node_search(path->node[0], pos, a->order, equal);
+	return path->node[0];
+}
+
 int
 sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uint32_t *finger)
 {
@@ -72,8 +88,7 @@ sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uin
 				seplen = 0;
 	int			at;
 	bool		equal,
-				split,
-				haspath = false;
+				split;
 
 	if ((uint64_t) e->keylen + e->paylen > SFX_MAX_ENTRY)
 		return SFX_NOSPACE;
@@ -84,17 +99,7 @@ sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uin
 		sfx_node_new(d, a, 0, &d->root);
 		d->height = 1;
 	}
-	at = near_finger(a, *finger, &c.pos, &equal);
-	if (at >= 0)
-		leaf = node_addr(a, *finger);
-	else
-	{
-		*finger = sfx_node_find_leaf(d, a, &c.pos, &path);
-		leaf = path.node[0];
-		at = sfx_node_search(leaf, &c.pos, a->order, &equal);
-		haspath = true;
-	}
-
+	leaf = find_near(d, a, &c.pos, finger, &path, &at, &equal);
 	room = free_room(leaf);
 	if (equal)
 	{
@@ -123,7 +128,7 @@ sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uin
 		sfx_node_insert(leaf, at, &c, a->order);
 	else
 	{
-		if (!haspath)
+		if (path.node[0] == NULL)
 			sfx_node_find_leaf(d, a, &c.pos, &path);
 		insert_splitting(d, a, &path, at, c, seplen);
 		*finger = SFX_NODE_NULL;

@@ -1,0 +1,502 @@
+/*-------------------------------------------------------------------------
+ * leaf_pages.h - what tests of leaves have in common: entries, pages packed from them, and reading beside the sorted array
+ *
+ * One of each: entries, pages, order and dictionary are those of the case under test.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SFX_TEST_LEAF_PAGES_H
+#define SFX_TEST_LEAF_PAGES_H
+
+#include "tap.h"
+#include "orders.h"
+
+#include "../cpu.h"
+#include "../leaf.h"
+#include "../leaf_format.h"
+
+#define CAPACITY	8144
+#define MAXN		60000
+#define MAXPAGES	4000
+#define ARENA		(64u << 20)
+
+typedef struct Page
+{
+	uint8_t    *body;			/* allocated to the byte, so that ASan sees overreads */
+	uint32_t	len;
+	SfxPos		low,
+				high;
+	bool		high_inf;
+	uint32_t	nentries;
+	int			first;			/* entry number of the first entry */
+} Page;
+
+static SfxEntry entry[MAXN];
+static int	n;
+static uint8_t *arena;
+static size_t used;
+static Page page[MAXPAGES];
+static int	npages;
+static SfxBlock blk;
+static uint64_t seed = 42;
+static const SfxOrder *order;	/* NULL: byte order */
+static SfxHope *dict;			/* NULL: pages are written without a dictionary */
+static SfxRestSample sample;
+static bool sampling;
+
+#define DICTNO	7
+
+static uint8_t *
+arena_get(size_t len)
+{
+	uint8_t    *p = arena + used;
+
+	used += len;
+	if (used > ARENA)
+		abort();
+	return p;
+}
+
+static SfxPos
+copy_pos(const SfxPos *p)
+{
+	SfxPos		c = {arena_get(p->len), p->len, p->tid};
+
+	if (p->len)
+		memcpy((uint8_t *) c.key, p->key, p->len);
+	return c;
+}
+
+static int
+keep_page(void *ctx, const SfxLeafOut *o)
+{
+	Page	   *p = &page[npages];
+
+	(void) ctx;
+	if (npages == MAXPAGES)
+		abort();
+	p->body = malloc(o->len);
+	memcpy(p->body, o->body, o->len);
+	p->len = o->len;
+	p->low = copy_pos(&o->low);
+	p->high = copy_pos(&o->high);
+	p->high_inf = o->high_inf;
+	p->nentries = o->nentries;
+	p->first = npages ? page[npages - 1].first + (int) page[npages - 1].nentries : 0;
+	npages++;
+	return 0;
+}
+
+static void
+reset(void)
+{
+	for (int i = 0; i < npages; i++)
+		free(page[i].body);
+	npages = 0;
+	n = 0;
+	used = 0;
+}
+
+static uint8_t *
+add(uint32_t keylen, uint64_t tid)
+{
+	SfxEntry   *e = &entry[n++];
+
+	e->key = arena_get(keylen);
+	e->keylen = keylen;
+	e->tid = tid;
+	e->payload = NULL;
+	e->paylen = 0;
+	return (uint8_t *) e->key;
+}
+
+static SfxPos
+pos_of(const SfxEntry *e)
+{
+	return (SfxPos) {e->key, e->keylen, e->tid};
+}
+
+static int
+cmp_entry(const void *a, const void *b)
+{
+	SfxPos		x = pos_of(a),
+				y = pos_of(b);
+
+	return sfx_order_cmp_pos(order, &x, &y);
+}
+
+static void
+sort_entries(void)
+{
+	int			m = 0;
+
+	qsort(entry, (size_t) n, sizeof(SfxEntry), cmp_entry);
+	for (int i = 0; i < n; i++)
+		if (m == 0 || cmp_entry(&entry[m - 1], &entry[i]) != 0)
+			entry[m++] = entry[i];
+	n = m;
+}
+
+static int
+pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
+{
+	void	   *mem = malloc(sfx_packer_size());
+	SfxPos		none = {NULL, 0, 0};
+	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL, order);
+	int			r = SFX_OK;
+
+	if (dict)
+		sfx_packer_set_dict(p, dict, DICTNO);
+	if (sampling)
+		sfx_packer_set_sample(p, &sample);
+	for (int i = 0; i < n && r == SFX_OK; i++)
+		r = sfx_packer_add(p, &entry[i]);
+	if (r == SFX_OK)
+		r = sfx_packer_finish(p, high);
+	if (r == SFX_OK && sfx_packer_pages(p) != npages)
+		r = -100;
+	free(mem);
+	return r;
+}
+
+/* As a reader does it: the dictionary is given if the leaf names one. */
+static int
+open_leaf(SfxLeaf *l, const Page *p)
+{
+	int			r = sfx_leaf_open(l, p->body, p->len, order);
+
+	if (r == SFX_OK && l->dictno != 0)
+	{
+		if (l->dictno != DICTNO || dict == NULL)
+			return -100;
+		l->dict = dict;
+	}
+	return r;
+}
+
+static bool
+same_entry(const SfxBlock *b, int i, const SfxEntry *want)
+{
+	SfxEntry	e;
+
+	sfx_block_entry(b, i, &e);
+	return e.keylen == want->keylen && memcmp(e.key, want->key, e.keylen) == 0 && e.tid == want->tid &&
+		e.paylen == want->paylen && (e.paylen == 0 || memcmp(e.payload, want->payload, e.paylen) == 0) &&
+		(b->width == 0 || b->width == e.keylen);
+}
+
+/* Pages against entries: everything comes back, fences form a chain, the verifier agrees. */
+static const char *
+check_pages(uint32_t capacity)
+{
+	int			at = 0;
+	static uint8_t lowbuf[SFX_MAX_ENTRY],
+				highbuf[SFX_MAX_ENTRY];
+
+	for (int i = 0; i < npages; i++)
+	{
+		SfxLeaf		l;
+		SfxPos		low,
+					high;
+		bool		inf;
+		const char *why;
+		uint64_t	tid[SFX_BLOCK_ENTRIES];
+		SfxBlockInfo info;
+		uint32_t	bytes = 0;
+
+		if (page[i].len > capacity)
+			return "page too long";
+		if (sfx_leaf_verify(page[i].body, page[i].len, order, dict, &blk, &why) != SFX_OK)
+			return why;
+		if (open_leaf(&l, &page[i]) != SFX_OK || l.nentries != page[i].nentries)
+			return "open";
+		sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
+		if (sfx_order_cmp_pos(order, &low, &page[i].low) != 0 || inf != page[i].high_inf ||
+			(!inf && sfx_order_cmp_pos(order, &high, &page[i].high) != 0))
+			return "fences";
+		if (inf != page[i].high_inf || (i > 0 && sfx_order_cmp_pos(order, &low, &page[i - 1].high) != 0))
+			return "fences are no chain";
+		if (sfx_leaf_cmp_fences(&l, &low) != 0 || (!inf && sfx_leaf_cmp_fences(&l, &high) <= 0))
+			return "cmp_fences";
+		for (int b = 0; b < l.nblocks; b++)
+		{
+			if (sfx_leaf_decode(&l, b, NULL, NULL, &blk) != SFX_OK || blk.first != 0 || blk.total != blk.nent)
+				return "decode";
+			if (sfx_leaf_tids(&l, b, tid) != blk.nent || memcmp(tid, blk.tid, 8 * (size_t) blk.nent) != 0)
+				return "tids";
+			if (sfx_leaf_block_info(&l, b, &info) != SFX_OK || info.nent != blk.nent || info.nkeys != blk.nkeys ||
+				(blk.haspay ? info.payload < blk.payoff[blk.nent] : info.payload > 0) || (info.tidcodec == 0) != (blk.nent == 1))
+				return "block info";
+			bytes += info.head + info.keys + info.lists + info.tids + info.payload;
+			for (int e = 0; e < blk.nent; e++, at++)
+				if (at >= n || !same_entry(&blk, e, &entry[at]))
+					return "an entry differs";
+		}
+		/* offset of the first block: leaf.c */
+		if (bytes != page[i].len - sfx_get16(page[i].body + 14))
+			return "bytes of blocks";
+	}
+	return at == n ? NULL : "entries are missing";
+}
+
+/* Entries < pos. */
+static int
+rank(const SfxPos *pos)
+{
+	int			lo = 0,
+				hi = n;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		SfxPos		m = pos_of(&entry[mid]);
+
+		if (sfx_order_cmp_pos(order, &m, pos) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* A stored position, or one that was bent: truncated, extended, a byte changed, another TID. */
+static void
+random_pos(uint8_t *buf, SfxPos *pos, int near)
+{
+	uint64_t	r = rnd(&seed);
+	int			i = near + (int) (r % 40) - 20;
+	const SfxEntry *e;
+
+	if (near < 0 || i < 0 || i >= n)
+		i = (int) (r % (uint64_t) n);
+	e = &entry[i];
+	memcpy(buf, e->key, e->keylen);
+	*pos = (SfxPos) {buf, e->keylen, e->tid};
+	r >>= 32;
+	switch (r % 8)
+	{
+		case 0:
+			pos->len = (uint32_t) (rnd(&seed) % (pos->len + 1));
+			break;
+		case 1:
+			if (pos->len < SFX_MAX_ENTRY)
+				buf[pos->len++] = (uint8_t) (rnd(&seed) % 3);
+			break;
+		case 2:
+			if (pos->len)
+				buf[rnd(&seed) % pos->len] = (uint8_t) rnd(&seed);
+			break;
+		case 3:
+			if (pos->len)
+				buf[pos->len - 1 - rnd(&seed) % (pos->len < 4 ? pos->len : 4)] += (uint8_t) (rnd(&seed) % 3 - 1);
+			break;
+		default:
+			break;
+	}
+	switch (r >> 8 & 7)
+	{
+		case 0:
+			pos->tid = 0;
+			break;
+		case 1:
+			pos->tid++;
+			break;
+		case 2:
+			pos->tid = UINT64_MAX;
+			break;
+		case 3:
+			pos->tid = rnd(&seed) & SFX_MAX_TID;
+			break;
+		default:
+			break;
+	}
+}
+
+/* Entries [from, to) of block b, which begins with entry start, come out in parts as well. */
+static bool
+parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to, int start, bool backward)
+{
+	int			limit = 1 + (int) (rnd(&seed) % 100);
+	int			at = backward ? to : from;
+
+	if (sfx_leaf_decode_limit(l, b, lo, hi, limit, backward, &blk) != SFX_OK)
+		return false;
+	for (;;)
+	{
+		if (backward)
+			at -= blk.nent;
+		if (at < from || (blk.nent && blk.first != at - start))
+			return from >= to && blk.nent == 0;
+		for (int i = 0; i < blk.nent; i++)
+			if (!same_entry(&blk, i, &entry[at + i]))
+				return false;
+		if (!backward)
+			at += blk.nent;
+		if (!sfx_block_left(&blk))
+			return from >= to || at == (backward ? from : to);
+		if (sfx_leaf_decode_left(l, b, limit, backward, &blk) != SFX_OK)
+			return false;
+	}
+}
+
+/* find_block, find_block_before, decode with bounds: against ranks in the array. */
+static const char *
+check_search(int rounds)
+{
+	static uint8_t lobuf[SFX_MAX_ENTRY + 1],
+				hibuf[SFX_MAX_ENTRY + 1];
+
+	for (int t = 0; t < rounds; t++)
+	{
+		SfxPos		lo,
+					hi;
+		SfxLeaf		l;
+		const Page *p;
+		int			start[4096];
+		int			rlo,
+					rhi,
+					b,
+					want,
+					i = 0;
+		const SfxPos *plo = &lo,
+				   *phi = &hi;
+
+		random_pos(lobuf, &lo, -1);
+		rlo = rank(&lo);
+		if (rnd(&seed) % 4 == 0)
+		{
+			memcpy(hibuf, lobuf, lo.len);
+			hi = (SfxPos) {hibuf, lo.len, UINT64_MAX - rnd(&seed) % 2};
+		}
+		else
+			random_pos(hibuf, &hi, rlo);
+		rhi = rank(&hi);
+		p = &page[rnd(&seed) % (uint64_t) npages];
+		if (t % 4)
+			for (p = page; p + 1 < page + npages && p->first + (int) p->nentries <= rlo; p++)
+				;
+		if (t % 16 == 15)
+		{
+			plo = NULL;
+			rlo = 0;
+		}
+		if (t % 32 > 29)
+		{
+			phi = NULL;
+			rhi = n;
+		}
+		if (open_leaf(&l, p) != SFX_OK)
+			return "open";
+		start[0] = p->first;
+		for (b = 0; b < l.nblocks; b++)
+		{
+			uint64_t	tid[SFX_BLOCK_ENTRIES];
+
+			start[b + 1] = start[b] + sfx_leaf_tids(&l, b, tid);
+		}
+
+		/* find_block */
+		want = rank(&lo);
+		b = sfx_leaf_find_block(&l, &lo);
+		if (b < 0 || b > l.nblocks)
+			return "find_block: range";
+		if (b < l.nblocks ? (want < start[b] && b > 0) || (want > start[b + 1] && b + 1 < l.nblocks)
+			: want < start[l.nblocks])
+			return "find_block";
+
+		/* find_block_before */
+		b = sfx_leaf_find_block_before(&l, &lo);
+		if (b < 0 || b > l.nblocks)
+			return "find_block_before: range";
+		if (b == l.nblocks ? want > p->first && l.nblocks > 0 : want <= start[b] ||
+			(b + 1 < l.nblocks && want > start[b + 1]))
+			return "find_block_before";
+
+		/* count */
+		{
+			int			from = rlo < p->first ? p->first : rlo,
+						end = p->first + (int) p->nentries,
+						to = rhi < end ? rhi : end;
+
+			if (sfx_leaf_count(&l, plo, phi) != (to > from ? to - from : 0))
+				return "count";
+		}
+
+		/* decode */
+		if (l.nblocks == 0)
+			continue;
+		b = (int) (rnd(&seed) % (uint64_t) l.nblocks);
+		if (t % 8)
+			for (b = 0; b + 1 < l.nblocks && start[b + 1] <= rlo; b++)
+				;
+		if (sfx_leaf_decode(&l, b, plo, phi, &blk) != SFX_OK)
+			return "decode";
+		rlo = rlo < start[b] ? start[b] : rlo;
+		rhi = rhi > start[b + 1] ? start[b + 1] : rhi;
+		if (blk.total != start[b + 1] - start[b])
+			return "decode: total";
+		if (blk.nent != (rhi > rlo ? rhi - rlo : 0))
+			return "decode: number of entries";
+		if (blk.nent && blk.first != rlo - start[b])
+			return "decode: first";
+		for (i = 0; i < blk.nent; i++)
+			if (!same_entry(&blk, i, &entry[rlo + i]))
+				return "decode: an entry differs";
+		if (blk.nent && blk.nkeys != (blk.dups ? blk.keyno[blk.nent - 1] + 1 : blk.nent))
+			return "decode: number of keys";
+		if (!parts_agree(&l, b, plo, phi, rlo, rhi, start[b], t % 2))
+			return "decode in parts";
+	}
+	return NULL;
+}
+
+/* Compares with the pages that are there already. */
+static int
+same_page(void *ctx, const SfxLeafOut *o)
+{
+	int		   *at = ctx;
+	const Page *p = &page[(*at)++];
+
+	return *at <= npages && p->len == o->len && memcmp(p->body, o->body, o->len) == 0 ? SFX_OK : -100;
+}
+
+/* Decoded blocks packed in runs, of random lengths, make the same pages again. */
+static const char *
+check_runs(uint32_t capacity)
+{
+	void	   *mem = malloc(sfx_packer_size());
+	SfxPos		none = {NULL, 0, 0};
+	static SfxCodes codes;
+	int			at = 0;
+	SfxPacker  *p = sfx_packer_init(mem, capacity, &none, same_page, &at, order);
+	int			r = SFX_OK;
+
+	if (dict)
+		sfx_packer_set_dict(p, dict, DICTNO);
+	for (int i = 0; i < npages && r == SFX_OK; i++)
+	{
+		SfxLeaf		l;
+
+		r = open_leaf(&l, &page[i]);
+		for (int b = 0; r == SFX_OK && b < l.nblocks; b++)
+		{
+			r = sfx_leaf_decode(&l, b, NULL, NULL, &blk);
+			codes.n = 0;
+			if (r == SFX_OK && dict && l.dictno != 0)
+				r = sfx_leaf_codes(&l, b, &codes);
+			for (int from = 0; r == SFX_OK && from < blk.nent;)
+			{
+				int			to = from + 1 + (int) (rnd(&seed) % 40);
+
+				to = to < blk.nent ? to : blk.nent;
+				r = sfx_packer_add_run(p, &blk, from, to, rnd(&seed) % 2 ? &codes : NULL);
+				from = to;
+			}
+		}
+	}
+	if (r == SFX_OK)
+		r = sfx_packer_finish(p, NULL);
+	free(mem);
+	return r == SFX_OK && at == npages ? NULL : "pages packed in runs differ";
+}
+
+#endif							/* SFX_TEST_LEAF_PAGES_H */
