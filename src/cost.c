@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
@@ -21,47 +20,20 @@
 #define DESCENT_PAGE	50.0
 
 /*
- * The last look of look_at_runs at an index whose height core did not know: who has the height was looked at since core made it, so that the
- * address cannot be another one's that is gone.  One slot: paths of two indexes in turn look again each time.  From 18 on core has asked for the
- * height before, so that nothing stays here, and each path looks at the metapage.
- */
-static struct
-{
-	const IndexOptInfo *info;
-	Cost		cost;
-}			last_look;
-
-/*
  * What searching the runs in front of the main tree costs, as btree's estimate counts a descent: comparisons and pages.  Core knows the height
- * of its own trees only before 18: it is told here, with the same look at the metapage.  An index that somebody only thinks of has one inner level.
+ * of its own trees only before 18: it is told here.  An index that somebody only thinks of has one inner level.
  */
 static Cost
 look_at_runs(IndexOptInfo *info)
 {
-	Relation	index;
-	SfxRun		runs[SFX_MAX_RUNS];
+	const SfxGlance *g = info->hypothetical || !sfx_preloaded ? NULL : sfx_glance(info->indexoid);
+	int			n = g ? g->nruns : 0;
 	Cost		cost = 0;
-	int			n = 0;
 
-	/* a query asks for each path: bitmap scans, sorted ones, parameterised ones */
-	if (info->tree_height >= 0 && last_look.info == info)
-		return last_look.cost;
-	if (!info->hypothetical && sfx_preloaded)
-	{
-		/* locked since the planner looked at it */
-		index = index_open(info->indexoid, NoLock);
-		n = sfx_runs_glance(index, runs);
-		index_close(index, NoLock);
-	}
 	for (int r = 0; r < n - 1; r++)
-		cost += (ceil(log2(Max((double) runs[r].entries, 2))) + (runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
-	last_look.info = NULL;
+		cost += (ceil(log2(Max((double) g->runs[r].entries, 2))) + (g->runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
 	if (info->tree_height < 0)
-	{
-		info->tree_height = n > 0 ? runs[n - 1].level : 1;
-		last_look.info = info;
-		last_look.cost = cost;
-	}
+		info->tree_height = n > 0 ? g->runs[n - 1].level : 1;
 	return cost;
 }
 

@@ -25,6 +25,7 @@ _PG_init(void)
 		return;
 	sfx_wal_init();
 	sfx_shmem_init();
+	sfx_glance_init();
 	sfx_planner_init();
 	sfx_estimate_init();
 	sfx_preloaded = true;

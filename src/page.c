@@ -16,8 +16,6 @@
 #include "storage/smgr.h"
 #include "utils/rel.h"
 
-#define MAX_HEIGHT	32			/* of a tree that is believed */
-
 StaticAssertDecl(sizeof(SfxPageTail) == 24, "page tail is 24 bytes on disk");
 StaticAssertDecl(offsetof(SfxPageTail, page_id) == 22, "page id stands in the last two bytes");
 StaticAssertDecl(sizeof(SfxGen) == 24, "generation is 24 bytes on disk");
@@ -290,33 +288,6 @@ sfx_meta_read(Relation index, SfxMeta *meta)
 	ReleaseBuffer(buf);
 }
 
-int
-sfx_runs_glance(Relation index, SfxRun *runs)
-{
-	Buffer		buf = sfx_read_page(index, SFX_META_BLKNO);
-	Page		page = BufferGetPage(buf);
-	SfxMeta    *m = SfxPageGetMeta(page);
-	int			n = 0;
-
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (m->magic == SFX_MAGIC && m->nruns >= 1 && m->nruns <= SFX_MAX_RUNS && SfxMetaMain(m)->level <= MAX_HEIGHT)
-	{
-		n = m->nruns;
-		memcpy(runs, m->runs, n * sizeof(SfxRun));
-	}
-	UnlockReleaseBuffer(buf);
-	return n;
-}
-
-int
-sfx_tree_height(Relation index)
-{
-	SfxRun		runs[SFX_MAX_RUNS];
-	int			n = sfx_runs_glance(index, runs);
-
-	return n > 0 ? runs[n - 1].level : 1;
-}
-
 void
 sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf)
 {
@@ -331,4 +302,5 @@ sfx_meta_store(Page page, const SfxMeta *meta)
 {
 	memcpy(SfxPageGetMeta(page), meta, sizeof(SfxMeta));
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + sizeof(SfxMeta);
+	sfx_glance_void();
 }

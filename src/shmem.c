@@ -22,7 +22,8 @@ request_shmem(void)
 	RequestAddinShmemSpace(add_size(sfx_image_shmem_size(),
 									add_size(sfx_worker_shmem_size(),
 											 add_size(sfx_progress_shmem_size(),
-													  add_size(sfx_activity_shmem_size(), sfx_stop_shmem_size())))));
+													  add_size(sfx_activity_shmem_size(),
+															   add_size(sfx_glance_shmem_size(), sfx_stop_shmem_size()))))));
 }
 
 static void
@@ -35,6 +36,7 @@ startup_shmem(void)
 	sfx_worker_shmem_startup();
 	sfx_progress_shmem_startup();
 	sfx_activity_shmem_startup();
+	sfx_glance_shmem_startup();
 	sfx_stop_shmem_startup();
 	LWLockRelease(AddinShmemInitLock);
 }

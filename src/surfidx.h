@@ -427,14 +427,34 @@ extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
 /* The same for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
-/* For the planner, to whom a damaged metapage is no reason not to plan: the runs (room for SFX_MAX_RUNS), the main tree's last; 0 then. */
-extern int	sfx_runs_glance(Relation index, SfxRun *runs);
-/* Levels of the main tree above its leaves; 1 where the metapage is damaged. */
-extern int	sfx_tree_height(Relation index);
 /* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
-/* Write *meta into the (locked, in action; restored, in redo) metapage. No logging. */
+/* Write *meta into the (locked, in action; restored, in redo) metapage. No logging.  Voids all glances. */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
+
+/*
+ * glance.c: what the planner wants of a metapage, kept by this backend until some metapage of the server has changed.
+ */
+typedef struct SfxGlance
+{
+	Oid			index;
+	uint64		changes;		/* metapages' changes seen by then; 0: not kept */
+	uint64		build_id;
+	uint64		groups;			/* SfxWork.groups */
+	uint64		log_pages;		/* of all generations */
+	int			nruns;			/* 0: the metapage is damaged, which is no reason not to plan; nothing else is set then */
+	SfxRun		runs[SFX_MAX_RUNS];	/* the main tree's last */
+} SfxGlance;
+
+/* The index is locked by the caller, or by who plans for him.  Valid until the next call. Errors: the metapage cannot be read. */
+extern const SfxGlance *sfx_glance(Oid index);
+/* Levels of the main tree above its leaves; 1 where the metapage is damaged. */
+extern int	sfx_tree_height(Relation index);
+/* A metapage has changed, and is still locked. */
+extern void sfx_glance_void(void);
+extern void sfx_glance_init(void);	/* once, by _PG_init */
+extern Size sfx_glance_shmem_size(void);
+extern void sfx_glance_shmem_startup(void);
 
 /* As ReadBuffer, faster where this backend has read the page lately (recent.c). */
 extern Buffer sfx_read_page(Relation index, BlockNumber blkno);

@@ -27,6 +27,8 @@ redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
 		PageSetLSN(page, record->EndRecPtr);
 		MarkBufferDirty(*buf);
 	}
+	else
+		sfx_glance_void();		/* a full image may have been restored */
 }
 
 /* Before entries go that VACUUM has not announced: whoever may still see their rows must not miss them. */
