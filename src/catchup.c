@@ -32,6 +32,16 @@ next_entry(Relation index, SfxImage *img, BlockNumber blkno, Page page, uint32 *
 static bool
 apply_entry(SfxImage *img, const SfxEntry *e, uint32 *finger)
 {
+	if (SFX_MUTANT("filter is not told"))
+	{
+		SfxDeltaFilter filter = img->delta.filter;
+		bool		done;
+
+		img->delta.filter.nodes = 0;
+		done = sfx_image_reserve(img) && sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger) != SFX_NOMEM;
+		img->delta.filter = filter;
+		return done;
+	}
 	return sfx_image_reserve(img) && sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger) != SFX_NOMEM;
 }
 

@@ -13,6 +13,8 @@
  *	   numbers and generations may come again, all three together do not.
  *	4. Nobody reads buffers other than log pages while holding a slot's lock.
  *	5. Nodes are taken from the pool before an entry is applied, so that an insert cannot fail half-way.
+ *	6. The tree's filter (core/delta_filter.c), where there is one, knows the key of every entry: it is told before the entry comes in, and
+ *	   it is replaced by one that was told of all entries, both under the slot's lock in exclusive mode.  So a "no" under that lock is as good as a search.
  *
  * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed pages.
  *-------------------------------------------------------------------------
@@ -33,6 +35,7 @@
 #define IMAGE_PROBES		8
 #define LOCAL_IMAGES		8
 #define LOCAL_CHUNK			64	/* nodes per allocation */
+#define VAIN_SHARE			8	/* searches in vain before a filter is worth the walk: one for so many entries */
 
 typedef struct SfxImageShared
 {
@@ -150,12 +153,29 @@ local_addr(void *ctx, uint32_t ref)
 	return l->chunks[ref / LOCAL_CHUNK] + (Size) (ref % LOCAL_CHUNK) * SFX_NODE_SIZE;
 }
 
+/* SFX_NODE_NULL: there is none at hand. */
+static uint32
+local_take(SfxImage *img)
+{
+	SfxLocalNodes *l = img->local;
+	uint32		ref = l->free_head;
+
+	if (ref != SFX_NODE_NULL)
+	{
+		l->free_head = *(uint32 *) local_addr(img, ref);
+		l->nfree--;
+	}
+	return ref;
+}
+
 static uint32_t
 image_alloc(void *ctx)
 {
 	SfxImage   *img = ctx;
 
-	return img->nreserve > 0 ? img->reserve[--img->nreserve] : SFX_NODE_NULL;
+	if (img->nreserve > 0)
+		return img->reserve[--img->nreserve];
+	return image_is_shared ? shared_pop() : local_take(img);
 }
 
 static uint32_t
@@ -183,6 +203,7 @@ local_free(void *ctx, uint32_t ref)
 
 	*(uint32 *) local_addr(ctx, ref) = l->free_head;
 	l->free_head = ref;
+	l->nfree++;
 }
 
 static void
@@ -213,19 +234,6 @@ local_grow(SfxImage *img)
 		local_free(img, n);
 }
 
-static uint32
-local_pop(SfxImage *img)
-{
-	SfxLocalNodes *l = img->local;
-	uint32		ref;
-
-	if (l->free_head == SFX_NODE_NULL)
-		local_grow(img);
-	ref = l->free_head;
-	l->free_head = *(uint32 *) local_addr(img, ref);
-	return ref;
-}
-
 static bool evict_one(void);
 
 bool
@@ -236,7 +244,11 @@ sfx_image_reserve(SfxImage *img)
 		uint32		ref;
 
 		if (!image_is_shared)
-			ref = local_pop(img);
+		{
+			if (img->local->nfree == 0)
+				local_grow(img);
+			ref = local_take(img);
+		}
 		else
 		{
 			ref = shared_pop();
@@ -263,6 +275,7 @@ sfx_image_clear(SfxImage *img)
 	img->off = 0;
 	img->seen = 0;
 	img->unchanged = false;
+	img->vain = 0;
 	img->killed = 0;
 	img->horizon.xid = InvalidTransactionId;
 	img->horizon.catalog = false;
@@ -559,6 +572,19 @@ sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc)
 	return &img->delta;
 }
 
+bool
+sfx_image_absent(const SfxImage *img, uint64 hash)
+{
+	return sfx_delta_absent(&img->delta, &sfx_image_nodes, hash);
+}
+
+/* Making a filter takes some 15 ns an entry, a search in vain ten times that. */
+bool
+sfx_image_wants_filter(SfxImage *img)
+{
+	return sfx_delta_filter_due(&img->delta) && ++img->vain > img->delta.nentries / VAIN_SHARE;
+}
+
 uint64
 sfx_image_seen(const SfxImage *img)
 {
@@ -611,7 +637,7 @@ sfx_delta_is_idle(Relation index, const SfxMeta *meta)
 
 /* The image of that generation for a change, exclusively locked where that means something; NULL if there is none. */
 static SfxImage *
-find_for_kill(Relation index, const SfxMeta *meta, int g)
+find_for_change(Relation index, const SfxMeta *meta, int g)
 {
 	SfxImageKey key;
 	SfxImage   *img;
@@ -631,6 +657,38 @@ find_for_kill(Relation index, const SfxMeta *meta, int g)
 	return NULL;
 }
 
+/* Room for n more nodes beside the reserve, as far as it can be had. */
+static void
+make_room(SfxImage *img, uint32 n)
+{
+	if (image_is_shared)
+	{
+		while (shared->nfree < n && evict_one())
+			;
+		return;
+	}
+	while (img->local->nfree < n)
+		local_grow(img);
+}
+
+void
+sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g)
+{
+	SfxImage   *img = find_for_change(index, meta, g);
+
+	if (img == NULL)
+		return;
+	img->vain = 0;
+	/* somebody else may have come first */
+	if (sfx_delta_filter_due(&img->delta))
+	{
+		make_room(img, sfx_delta_filter_nodes(&img->delta));
+		/* without it searches take the longer way */
+		(void) sfx_delta_filter_grow(&img->delta, &sfx_image_nodes);
+	}
+	sfx_image_release(img);
+}
+
 static int
 cmp_u64(const void *a, const void *b)
 {
@@ -644,7 +702,7 @@ void
 sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
 			   const uint64 *dead, int ndead, const SfxHorizon *horizon)
 {
-	SfxImage   *img = find_for_kill(index, meta, g);
+	SfxImage   *img = find_for_change(index, meta, g);
 
 	if (img == NULL)
 		return;

@@ -34,6 +34,7 @@ struct SfxImage
 	uint64		killed;			/* of those, taken out by sfx_image_kill */
 	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
 	SfxDelta	delta;
+	uint32		vain;			/* searches that found nothing since a filter was due, or about so many (any reader may write it) */
 	uint32		nreserve;
 	uint32		reserve[IMAGE_RESERVE];
 	pg_atomic_uint64 last_used;

@@ -74,6 +74,8 @@ seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	r->lo.inf = false;
 	r->hi.pos = *hi;
 	r->hi.inf = hi->key == NULL;
+	r->point = !r->hi.inf && sfx_same_bytes(lo->key, lo->len, hi->key, hi->len);
+	r->hashed = false;
 	r->ask = true;
 	r->anchor = ANCHOR_RANGE;
 	r->parts = READER_PARTS;

@@ -95,6 +95,9 @@ struct SfxReader
 	bool		keys_only;		/* filters that were met know single keys only: they are not asked for ranges any more */
 	bool		believe;		/* a filter's word is enough */
 	bool		maybe;			/* ... and one has said yes */
+	bool		point;			/* the range is all TIDs of one key */
+	bool		hashed;			/* hash is its */
+	uint64		hash;
 	bool		follows;		/* the range comes after another one of the same scan */
 	bool		copied;			/* main.page and main.leaf are all of the leaf main.leafblk, as it was when ... */
 	uint64		copied_groups;	/* ... the metapage had counted so many groups */

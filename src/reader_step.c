@@ -13,6 +13,7 @@
  *	R6	a snapshot that has expired meanwhile is an error.
  *-------------------------------------------------------------------------
  */
+#include "hash.h"
 #include "merge.h"
 #include "reader.h"
 #include "spare.h"
@@ -95,27 +96,30 @@ beyond_range(const SfxReader *r, const SfxEntry *e)
 	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
 }
 
-/* R2 for one generation.  False: it is gone. */
-static bool
-fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
+/* Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single keys. */
+static inline bool
+image_lacks(SfxReader *r, const SfxImage *img)
 {
-	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
-	const SfxNodeAlloc *a;
-	const SfxDelta *d;
-	SfxCursor	c;
-	bool		have,
-				idle;
-
-	b->gen = meta->gens[g].gen;
-	b->n = b->at = 0;
-	b->used = 0;
-	b->cut = false;
-	b->nkilled = 0;
-	if (img == NULL)
+	if (!r->point)
 		return false;
-	d = sfx_image_delta(img, &a);
-	have = forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
+	if (!r->hashed)
+	{
+		r->hash = sfx_hash_key(r->lo.pos.key, r->lo.pos.len);
+		r->hashed = true;
+	}
+	return sfx_image_absent(img, r->hash);
+}
+
+/* Copy what an image, which is held, has from cur on. */
+static void
+copy_batch(SfxReader *r, SfxImage *img, Batch *b)
+{
+	const SfxNodeAlloc *a;
+	const SfxDelta *d = sfx_image_delta(img, &a);
+	SfxCursor	c;
+	bool		have = forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
 		sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c);
+
 	while (have)
 	{
 		SfxEntry	e;
@@ -131,8 +135,32 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 		batch_add(b, &e);
 		have = forward(r) ? sfx_delta_next(d, a, &c) : sfx_delta_prev(d, a, &c);
 	}
+}
+
+/* R2 for one generation.  False: it is gone. */
+static bool
+fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
+{
+	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
+	bool		grow = false,
+				idle;
+
+	b->gen = meta->gens[g].gen;
+	b->n = b->at = 0;
+	b->used = 0;
+	b->cut = false;
+	b->nkilled = 0;
+	if (img == NULL)
+		return false;
+	if (!image_lacks(r, img))
+	{
+		copy_batch(r, img, b);
+		grow = r->point && b->n == 0 && sfx_image_wants_filter(img);
+	}
 	idle = sfx_image_idle(img);
 	sfx_image_release(img);
+	if (grow)
+		sfx_image_grow_filter(r->index, meta, g);
 	if (idle)
 		sfx_merge_idle(r->index);
 	return true;
@@ -257,8 +285,7 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Shar
 
 	*answered = s->promised = false;
 	sfx_leaves_read++;
-	/* all TIDs of one key: see sfx_key_range */
-	probe.key = !r->hi.inf && sfx_same_bytes(r->lo.pos.key, r->lo.pos.len, r->hi.pos.key, r->hi.pos.len) ? r->lo.pos.key : NULL;
+	probe.key = r->point ? r->lo.pos.key : NULL;
 	probe.keylen = r->lo.pos.len;
 	/* An open end is next to never empty: no filter is asked for it. */
 	if (!r->ask || (r->keys_only && probe.key == NULL) || (fwd ? r->stop.inf : r->stop.pos.len == 0))

@@ -537,6 +537,14 @@ typedef struct SfxImage SfxImage;
  */
 extern SfxImage *sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
 extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc);
+/* The image has certainly no entry of the key with that hash (sfx_hash_key): its filter says so. */
+extern bool sfx_image_absent(const SfxImage *img, uint64 hash);
+/*
+ * A search for a key found nothing.  True: a filter is due, and would pay; the caller asks for it once he has released the image.
+ */
+extern bool sfx_image_wants_filter(SfxImage *img);
+/* Make a filter for the image of generation meta->gens[g], or a larger one, if it is due (no image held). */
+extern void sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g);
 /* Log entries that went into it, dead ones included. */
 extern uint64 sfx_image_seen(const SfxImage *img);
 extern void sfx_image_release(SfxImage *img);

@@ -122,6 +122,8 @@ sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uin
 		seplen = sfx_node_plan_split(leaf, at, equal, &c, a->order);
 
 	/* Nothing fails from here on. */
+	if (d->filter.nodes > 0 && !equal)
+		sfx_delta_filter_add(d, a, e->key, e->keylen);
 	if (equal)
 		sfx_node_delete(leaf, at);
 	if (!split)
@@ -210,6 +212,7 @@ sfx_delta_free(SfxDelta *d, const SfxNodeAlloc *a)
 {
 	uint32_t	first = d->root;
 
+	sfx_delta_filter_free(d, a);
 	while (first != SFX_NODE_NULL)
 	{
 		uint32_t	ref = first;

@@ -35,6 +35,14 @@ typedef struct SfxNodeAlloc
 	const SfxOrder *order;
 } SfxNodeAlloc;
 
+/* Which keys a tree may have, as hashes (delta_filter.c).  All zero: there is none. */
+typedef struct SfxDeltaFilter
+{
+	uint32_t	root;			/* its node of bits; of several, a node that names them */
+	uint32_t	nodes;			/* of bits */
+	uint64_t	keys;			/* added to it, equal ones as often as they were */
+} SfxDeltaFilter;
+
 /* Plain data: may lie in shared memory. All zero = empty. */
 typedef struct SfxDelta
 {
@@ -44,6 +52,7 @@ typedef struct SfxDelta
 	uint32_t	pad;
 	uint64_t	nentries;
 	uint64_t	bytes;			/* sum of key and payload bytes */
+	SfxDeltaFilter filter;
 } SfxDelta;
 
 /* Insert a copy of e.  SFX_OK; 1 if (key, TID) was there (its payload is replaced); SFX_NOMEM with nothing changed,
@@ -59,7 +68,7 @@ extern int sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEn
 /* Remove (key, TID).  1 if it was there, 0 if not. */
 extern int sfx_delta_remove(SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos);
 
-/* Give back all nodes; d is empty after. */
+/* Give back all nodes, the filter's too; d is empty after. */
 extern void sfx_delta_free(SfxDelta *d, const SfxNodeAlloc *a);
 
 typedef struct SfxCursor
@@ -84,7 +93,27 @@ extern bool sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *
 /* About how many entries lie below pos: as if all nodes of a level were equally full. */
 extern double sfx_delta_below(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos);
 
-/* Order, links, counts.  SFX_OK, or SFX_CORRUPT with *why. */
+/* Order, links, counts, and that the filter knows every key.  SFX_OK, or SFX_CORRUPT with *why. */
 extern int sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why);
+
+/* ---- filters (delta_filter.c) ---- */
+
+/* Certainly no entry has the key with that hash (sfx_hash_key).  Without a filter: false. */
+extern bool sfx_delta_absent(const SfxDelta *d, const SfxNodeAlloc *a, uint64_t hash);
+
+/* Would a filter, or a larger one, be worth its room?  Not for a single node, which is searched as fast. */
+extern bool sfx_delta_filter_due(const SfxDelta *d);
+
+/* How many nodes sfx_delta_filter_grow takes at this size. */
+extern uint32_t sfx_delta_filter_nodes(const SfxDelta *d);
+
+/*
+ * Make a filter over the entries that there are, with room for as many again, in place of the one that there is: one walk over
+ * all leaves.  SFX_OK, or SFX_NOMEM with nothing changed.
+ */
+extern int sfx_delta_filter_grow(SfxDelta *d, const SfxNodeAlloc *a);
+
+/* Give back the filter's nodes. */
+extern void sfx_delta_filter_free(SfxDelta *d, const SfxNodeAlloc *a);
 
 #endif							/* SFX_DELTA_H */

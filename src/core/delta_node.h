@@ -265,4 +265,9 @@ extern uint32_t sfx_node_plan_split(const Node *nd, int at, bool equal, const Ce
 extern uint32_t sfx_node_split(SfxDelta *d, const SfxNodeAlloc *a, Node *nd, uint32_t ref, int at, const Cell *c,
 							   uint32_t seplen, SfxPos *up, uint8_t *keybuf);
 
+/* ---- filters (delta_filter.c) ---- */
+
+/* The filter, which there is, shall know that key. */
+extern void sfx_delta_filter_add(SfxDelta *d, const SfxNodeAlloc *a, const uint8_t *key, uint32_t len);
+
 #endif							/* SFX_DELTA_NODE_H */

@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "delta_node.h"
+#include "hash.h"
 
 #define BROKEN(text) do { *why = (text); return SFX_CORRUPT; } while (0)
 
@@ -115,6 +116,22 @@ verify_level(const SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t first
 	return SFX_OK;
 }
 
+/* Does the filter know the keys of all leaves? */
+static bool
+verify_filter(const SfxDelta *d, const SfxNodeAlloc *a)
+{
+	SfxCursor	c;
+	SfxEntry	e;
+
+	for (bool have = sfx_delta_seek(d, a, NULL, &c); have; have = sfx_delta_next(d, a, &c))
+	{
+		sfx_delta_get(d, a, &c, &e);
+		if (sfx_delta_absent(d, a, sfx_hash_key(e.key, e.keylen)))
+			return false;
+	}
+	return true;
+}
+
 int
 sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why)
 {
@@ -145,6 +162,8 @@ sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why)
 					return SFX_CORRUPT;
 		first = node_addr(a, first)->child0;
 	}
+	if (d->filter.nodes > 0 && !verify_filter(d, a))
+		BROKEN("the filter lacks a key");
 	if (sum.nodes != d->nodes || sum.nentries != d->nentries || sum.bytes != d->bytes)
 		BROKEN("counters do not match the tree");
 	return SFX_OK;

@@ -79,7 +79,7 @@ sfx_filter_key(const SfxFilter *f, const uint8_t *key, uint32_t len)
 
 	if (f->kind == SFX_FILTER_SURF)
 		return sfx_surf_lookup(&f->surf, key, len, NULL);
-	hash = surf_hash(key, len);
+	hash = sfx_hash_key(key, len);
 	for (unsigned i = 0; i < BLOOM_PROBES; i++)
 	{
 		uint32_t	bit = bloom_bit(hash, i, f->nbits);
@@ -157,7 +157,7 @@ sfx_filter_add(SfxFilterBuild *b, const uint8_t *key, uint32_t len)
 {
 	if (b->error == SFX_OK)
 		b->error = b->spec.kind == SFX_FILTER_SURF ? sfx_surf_add(&b->surf, key, len) :
-			add_hash(b, surf_hash(key, len));
+			add_hash(b, sfx_hash_key(key, len));
 	return b->error;
 }
 

@@ -99,7 +99,7 @@ grow_buckets(SfxSurfBuild *b, size_t ndict)
 static uint32_t
 intern(SfxSurfBuild *b, const uint8_t *path, uint32_t len)
 {
-	uint32_t	hash = (uint32_t) (surf_hash(path, len) >> 32);
+	uint32_t	hash = (uint32_t) (sfx_hash_key(path, len) >> 32);
 	size_t		ndict = b->dict.len / sizeof(SurfPath),
 				mask,
 				at;
@@ -171,7 +171,7 @@ add_leaf(SfxSurfBuild *b, uint32_t cut)
 		return false;
 	*e = (SurfPending) {.label = key[cut - 1], .restlen = (uint8_t) (n < SURF_RESTLEN ? n : SURF_RESTLEN)};
 	if (b->hashbits > 0)
-		e->hash = (uint32_t) (surf_hash(key, b->lastlen) >> (64 - b->hashbits));
+		e->hash = (uint32_t) (sfx_hash_key(key, b->lastlen) >> (64 - b->hashbits));
 	if (b->realbits > 0)
 		e->rest = sfx_load_bytes(key + cut, e->restlen);
 	return true;

@@ -39,6 +39,7 @@
 #define SFX_SURF_FORMAT_H
 
 #include "bits.h"
+#include "hash.h"
 #include "surf.h"
 
 #define SURF_MAGIC		0x46527553u
@@ -319,26 +320,6 @@ extern unsigned surf_label(const SfxSurf *s, uint64_t node, uint64_t edge);
 
 /* ---- keys ---- */
 
-/* The hash whose top bits are stored: words of 8 bytes, each multiplied in. */
-static inline uint64_t
-surf_mix(uint64_t h)
-{
-	h = (h ^ h >> 32) * UINT64_C(0xD6E8FEB86659FD93);
-	return h ^ h >> 32;
-}
-
-static inline uint64_t
-surf_hash(const uint8_t *key, uint32_t len)
-{
-	uint64_t	h = (len + 1) * UINT64_C(0x9E3779B97F4A7C15);
-
-	for (; len >= 8; key += 8, len -= 8)
-		h = surf_mix(h ^ sfx_load64(key)) + len;
-	if (len > 0)
-		h = surf_mix(h ^ sfx_load_bytes(key, len));
-	return surf_mix(h) * UINT64_C(0x9E3779B97F4A7C15);
-}
-
 /* Weights of bytes in the code of rests. */
 static inline unsigned
 surf_weight_of(unsigned half)
@@ -419,7 +400,7 @@ surf_suffix(const SfxSurf *s, const uint8_t *key, uint32_t len, uint32_t d)
 	uint64_t	x = 0;
 
 	if (s->hashbits > 0)
-		x = (surf_hash(key, len) >> (64 - s->hashbits)) << s->realbits;
+		x = (sfx_hash_key(key, len) >> (64 - s->hashbits)) << s->realbits;
 	if (s->realbits > 0)
 		x |= surf_real(s, key, len, d);
 	return x;

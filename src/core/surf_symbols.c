@@ -174,7 +174,7 @@ count_path(Trainer *t, Finder *f, const uint8_t *s, uint32_t len)
 static void
 propose(Finder *f, uint64_t bytes, uint32_t len, uint64_t gain)
 {
-	size_t		at = (size_t) (surf_mix(bytes + len) & (CANDIDATES - 1));
+	size_t		at = (size_t) (sfx_hash_mix(bytes + len) & (CANDIDATES - 1));
 	Candidate  *c;
 
 	for (; (c = &f->candidate[at])->len != 0; at = (at + 1) & (CANDIDATES - 1))

@@ -209,6 +209,25 @@ scenario 'the same key at the same TID again', ['flag means pair'], sub {
 	sound('t_k');
 };
 
+scenario 'keys that come into an image after its filter (I4)', ['filter is not told'], sub {
+	build(0, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 65536, merge_ratio = 10)');
+	# each looks for its key: that is what a filter is made for
+	sql('INSERT INTO t SELECT 2 * g FROM generate_series(1, 3000) g');
+	my $s = reader();
+	my $lookups = 'SELECT count(*) FROM generate_series(1, 8000) g JOIN t ON k = g';
+	sql('SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off', $s);
+	is(sql($lookups, $s), '3000', 'what came before the lookups');
+	sql('INSERT INTO t SELECT 2 * g + 1 FROM generate_series(1, 100) g');
+	is(sql($lookups, $s), '3100', 'what came after them');
+	# many at once, sorted
+	sql('INSERT INTO t SELECT 10000 + g FROM generate_series(1, 3000) g');
+	is(sql('SELECT count(*) FROM generate_series(10001, 13000) g JOIN t ON k = g', $s), '3000', 'and some pages of them');
+	is(error_of('INSERT INTO t VALUES (10003)'), '23505', 'a duplicate is one');
+	is(error_of('INSERT INTO t VALUES (204, NULL, 1)'), '23505', 'another one');
+	is(error_of('INSERT INTO t VALUES (205)'), '', 'what is new is new');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ stages and the tree (R2, R3, R5, T1)
 
 scenario 'an entry that is merged between the two looks of a step', ['leaf before delta,no restart'], sub {

@@ -1,5 +1,6 @@
 /* test_delta.c - the delta's B+tree against a sorted array */
 #include "../delta.h"
+#include "../hash.h"
 #include "orders.h"
 #include "tap.h"
 
@@ -227,6 +228,17 @@ seeks_agree(const SfxDelta *d, const SfxPos *p)
 	return true;
 }
 
+/* Is p's key denied though it is there? */
+static bool
+denied(const SfxDelta *d, const SfxPos *p)
+{
+	SfxPos		first = {p->key, p->len, 0};
+	int			i = ref_lower(&first);
+
+	return sfx_delta_absent(d, &A, sfx_hash_key(p->key, p->len)) && i < nref && ref[i].keylen == p->len &&
+		(p->len == 0 || memcmp(ref[i].key, p->key, p->len) == 0);
+}
+
 /* ---- kinds of keys ---- */
 
 static uint8_t keybuf[SFX_MAX_ENTRY];
@@ -308,7 +320,8 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 	SfxDelta	d = {0};
 	int			codes = 0,
 				seeks = 0,
-				trees = 0;
+				trees = 0,
+				grown = 0;
 	uint32_t	finger = SFX_NODE_NULL;
 	uint64_t	v = 0;
 
@@ -341,13 +354,17 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 		}
 		p.len = len - (rnd(&seed) % 2 && len > 0 ? rnd(&seed) % len : 0);
 		p.tid = rnd(&seed) % 2 ? p.tid : rnd(&seed) % 3 * (SFX_MAX_TID / 2);
-		seeks += !seeks_agree(&d, &p);
+		seeks += !seeks_agree(&d, &p) || denied(&d, &p);
 		if (i % (n / 20) == 0)
 			trees += !agrees(&d);
+		/* one kind stays without */
+		if (kind != 5 && i % (n / 7) == n / 8)
+			grown += sfx_delta_filter_grow(&d, &A) == SFX_OK;
 	}
 	ok(codes == 0, "%skind %d, payloads %d: return codes (%d wrong)", order_name(), kind, payloads, codes);
 	ok(seeks == 0, "%skind %d, payloads %d: seeks (%d wrong)", order_name(), kind, payloads, seeks);
 	ok(trees == 0, "%skind %d, payloads %d: contents (%d wrong)", order_name(), kind, payloads, trees);
+	ok(grown == (kind == 5 ? 0 : 7) && (d.filter.nodes > 0) == (kind != 5), "%skind %d: %d filters made", order_name(), kind, grown);
 	while (nref > 0)
 	{
 		SfxEntry   *e = &ref[rnd(&seed) % (uint64_t) nref];
@@ -356,6 +373,7 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 		codes += sfx_delta_remove(&d, &A, &p) != 1;
 		ref_remove(&p);
 	}
+	sfx_delta_filter_free(&d, &A);
 	ok(codes == 0 && d.root == 0 && d.height == 0 && d.nodes == 0 && d.nentries == 0 && d.bytes == 0 &&
 	   arena.nfree == NNODES && arena.bad == 0,
 	   "%skind %d, payloads %d: removing all gives back all nodes", order_name(), kind, payloads);
@@ -436,11 +454,14 @@ exhaustion(int kind, bool payloads)
 		uint32_t	len = make_key(kind, v);
 		SfxEntry	e = {keybuf, len, 0, paybuf, v};
 		SfxPos		p = {keybuf, len, v};
-		SfxDelta	before = d;
+		SfxDelta	before;
 		int			rc;
 
 		if (payloads)
 			e.paylen = rnd(&seed) % (SFX_MAX_ENTRY - len + 1);
+		if (i % 100 == 50)
+			(void) sfx_delta_filter_grow(&d, &A);
+		before = d;
 		if (rnd(&seed) % 4 == 0)
 		{
 			codes += sfx_delta_remove(&d, &A, &p) != ref_remove(&p);
@@ -461,6 +482,110 @@ exhaustion(int kind, bool payloads)
 	   "%skind %d: %d inserts without memory changed nothing", order_name(), kind, failed);
 	sfx_delta_free(&d, &A);
 	ok(arena.nfree == 25 && arena.bad == 0, "%skind %d: all nodes given back", order_name(), kind);
+}
+
+/* 9-byte keys as int8 has them. */
+static void
+put_number(SfxDelta *d, uint64_t v)
+{
+	uint8_t		key[9] = {1};
+	SfxEntry	e = {key, 9, 0, NULL, 7};
+
+	sfx_put64(key + 1, v);
+	sfx_delta_insert(d, &A, &e);
+}
+
+static bool
+number_absent(const SfxDelta *d, uint64_t v)
+{
+	uint8_t		key[9] = {1};
+
+	sfx_put64(key + 1, v);
+	return sfx_delta_absent(d, &A, sfx_hash_key(key, 9));
+}
+
+/* A filter that is made when it is due: its size, what passes when it is fresh and when it is full, and no key lost as it grows. */
+static void
+filters(uint64_t step)
+{
+	SfxDelta	d = {0};
+	const uint64_t n = 120000;
+	uint64_t	walked = 0,
+				made = 0,
+				full = 0,
+				lost = 0,
+				passed = 0;
+	const char *why;
+
+	arena_init(NNODES);
+	for (uint64_t i = 0; i < n; i++)
+	{
+		put_number(&d, i * step);
+		lost += number_absent(&d, i * step) || number_absent(&d, i / 3 * step);
+		if (!sfx_delta_filter_due(&d))
+			continue;
+		for (uint64_t v = 0; v < 5000 && d.filter.nodes > 1; v++, full++)
+			passed += !number_absent(&d, (n + v) * step + 1);
+		ok(sfx_delta_filter_nodes(&d) * 10 < d.nodes + 20, "%d nodes of filter beside %d", sfx_delta_filter_nodes(&d), d.nodes);
+		ok(sfx_delta_filter_grow(&d, &A) == SFX_OK && !sfx_delta_filter_due(&d), "grown at %d entries", (int) d.nentries);
+		walked += d.nentries;
+		made++;
+	}
+	ok(lost == 0 && made > 4 && walked < 2 * n && sfx_delta_verify(&d, &A, &why) == SFX_OK, "%d filters, walks of %.2f entries for each",
+	   (int) made, (double) walked / (double) n);
+	ok(full > 0 && passed * 100 < full * 2, "of absent keys %.2f %% pass a full filter", (double) passed * 100 / (double) full);
+	passed = 0;
+	sfx_delta_filter_grow(&d, &A);
+	for (uint64_t v = 0; v < 50000; v++)
+		passed += !number_absent(&d, (n + v) * step + 1);
+	ok(passed * 500 < 50000, "%.3f %% a fresh one", (double) passed / 500);
+	sfx_delta_free(&d, &A);
+	ok(arena.nfree == NNODES && arena.bad == 0 && d.filter.nodes == 0, "all nodes given back");
+}
+
+/* Without room a filter stays as it is; one that is full of removed keys is made anew. */
+static void
+filter_room(void)
+{
+	SfxDelta	d = {0},
+				was;
+	uint32_t	left;
+	const char *why;
+
+	arena_init(200);
+	for (uint64_t i = 0; i < 20000; i++)
+		put_number(&d, i);
+	ok(sfx_delta_filter_due(&d) && sfx_delta_filter_grow(&d, &A) == SFX_OK && d.filter.nodes > 4, "a filter of several nodes");
+	was = d;
+	for (left = arena.nfree; arena.nfree > 0;)
+		arena_alloc(&arena);
+	arena.nfree = 3;
+	arena.head = 200;
+	arena.next_free[200] = 199;
+	arena.next_free[199] = 198;
+	arena.next_free[198] = UINT32_MAX;
+	ok(left > 3 && sfx_delta_filter_grow(&d, &A) == SFX_NOMEM && memcmp(&was, &d, sizeof(d)) == 0 && arena.nfree == 3 && arena.bad == 0,
+	   "without room nothing is changed");
+	ok(sfx_delta_verify(&d, &A, &why) == SFX_OK, "and the old one is sound");
+	sfx_delta_free(&d, &A);
+
+	memset(&d, 0, sizeof(d));
+	arena_init(NNODES);
+	for (uint64_t i = 0; i < 1000; i++)
+		put_number(&d, i);
+	sfx_delta_filter_grow(&d, &A);
+	for (uint64_t i = 1000; i < 9000; i++)
+	{
+		uint8_t		key[9] = {1};
+		SfxPos		p = {key, 9, 7};
+
+		sfx_put64(key + 1, i - 1000);
+		put_number(&d, i);
+		sfx_delta_remove(&d, &A, &p);
+	}
+	ok(d.nentries == 1000 && sfx_delta_filter_due(&d) && sfx_delta_filter_grow(&d, &A) == SFX_OK && d.filter.keys == 1000 &&
+	   number_absent(&d, 1), "a filter full of removed keys is made anew");
+	sfx_delta_free(&d, &A);
 }
 
 /* verify() must see damage: one bit in each of many places. */
@@ -497,6 +622,10 @@ damage(void)
 	d.nentries++;
 	missed += sfx_delta_verify(&d, &A, &why) == SFX_OK;
 	d.nentries--;
+	sfx_delta_filter_grow(&d, &A);
+	memset(arena_addr(&arena, d.filter.root), 0, SFX_NODE_SIZE / 2);
+	missed += sfx_delta_verify(&d, &A, &why) == SFX_OK;
+	sfx_delta_filter_free(&d, &A);
 	ok(missed == 0 && tried > 40 && sfx_delta_verify(&d, &A, &why) == SFX_OK,
 	   "verify sees damage (%d of %d missed)", missed, tried);
 	sfx_delta_free(&d, &A);
@@ -601,6 +730,8 @@ failing(int kind)
 			failures++;
 		}
 		codes += rc != (rc == SFX_NOMEM ? rc : insert ? ref_insert(&e) : ref_remove(&p));
+		if (i == 50)
+			codes += sfx_delta_filter_grow(&d, &A) != SFX_OK;
 	}
 	ok(changed == 0 && codes == 0 && failures > 1000 && d.nodes > 8 && agrees(&d),
 	   "%skind %d: %d failed comparisons changed nothing (%d did, %d results wrong)", order_name(), kind, failures,
@@ -649,6 +780,9 @@ main(void)
 	for (int kind = 2; kind <= 4; kind++)
 		exhaustion(kind, kind == 2);
 	damage();
+	filters(1);
+	filters(UINT64_C(0x9E3779B97F4A7C15) >> 4);
+	filter_room();
 	for (int i = 0; i < NORDERS; i++)
 		test_order(&orders[i]);
 	return done_testing();
