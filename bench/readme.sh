@@ -41,6 +41,7 @@ ratio	= ANY of 1000 keys, ns per key	... of 1,000 keys at once (`= ANY`), per ke
 ratio	range of 100 rows, ns	CPU of a range of 100 rows
 ratio	range of 100 rows backward, ns	... backward
 ratio	full index-only scan, ns per row	CPU of a full index-only scan
+ratio	full index-only count(*), ns per row	... of `count(*)`, which needs no values
 ratio	pages missed per lookup, buffers = 1/5 of btree	pages missed per lookup, with buffers for a fifth of btree
 ratio	insert, CPU, ns per row	CPU of an inserted row, merges included
 ratio	insert, WAL, bytes per row	WAL of an inserted row, merges included

@@ -152,6 +152,7 @@ INSERT INTO bench.query VALUES
 	(5, 'range of 100 rows backward, ns', 'SELECT count(x.k) FROM lower_bound b CROSS JOIN LATERAL
 			(SELECT k FROM r WHERE k <= b.k ORDER BY k DESC LIMIT 100) x', 'SELECT count(*) FROM lower_bound'),
 	(6, 'full index-only scan, ns per row', 'SELECT count(k) FROM r WHERE k IS NOT NULL', 'SELECT rows FROM bench.loaded'),
+	(8, 'full index-only count(*), ns per row', 'SELECT count(*) FROM r WHERE k IS NOT NULL', 'SELECT rows FROM bench.loaded'),
 	(7, '= ANY of 1000 keys, ns per key', 'SELECT count(*) FROM generate_series(0, 4) g (b) CROSS JOIN LATERAL
 			(SELECT r.k FROM r WHERE r.k = ANY (ARRAY(SELECT k FROM hit OFFSET g.b * 1000 LIMIT 1000))) x', 'SELECT 5000');
 
@@ -387,7 +388,7 @@ CREATE VIEW bench.summary AS
 CREATE TABLE bench.ordered_metric (n serial, metric text);
 INSERT INTO bench.ordered_metric (metric) VALUES ('size, bytes per entry'), ('size as surfidx_estimate() tells, bytes per entry'), ('size after inserts, bytes per entry'),
 	('build CPU, ns per entry'), ('build WAL, bytes per entry'), ('lookup, hit, ns'), ('lookup, miss, ns'),
-	('lookup as a statement of its own, ns'), ('range of 100 rows, ns'), ('range of 100 rows backward, ns'), ('full index-only scan, ns per row'),
+	('lookup as a statement of its own, ns'), ('range of 100 rows, ns'), ('range of 100 rows backward, ns'), ('full index-only scan, ns per row'), ('full index-only count(*), ns per row'),
 	('= ANY of 1000 keys, ns per key'), ('pages missed per lookup, buffers = 1/5 of btree'),
 	('insert, CPU, ns per row'), ('merges in it, CPU, ns per row'), ('insert, WAL, bytes per row'),
 	('VACUUM, CPU, ns per dead row'), ('VACUUM, WAL, bytes per dead row'), ('size after VACUUM, bytes per entry'),

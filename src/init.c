@@ -8,6 +8,7 @@
  */
 #include "surfidx.h"
 #include "cpu.h"
+#include "unread.h"
 
 #include "miscadmin.h"
 
@@ -28,5 +29,6 @@ _PG_init(void)
 	sfx_glance_init();
 	sfx_planner_init();
 	sfx_estimate_init();
+	sfx_unread_init();
 	sfx_preloaded = true;
 }

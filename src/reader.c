@@ -45,7 +45,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 		r->run[i] = NULL;
 	r->anchor = ANCHOR_END;
 	r->parts = 0;
-	r->one = false;
+	r->one = r->tids_only = false;
 	r->dir = ForwardScanDirection;
 	r->curbuf = 0;
 	r->stretched = NULL;
@@ -64,6 +64,12 @@ void
 sfx_reader_snapshot(SfxReader *r, Snapshot snapshot)
 {
 	r->snapshot = snapshot;
+}
+
+void
+sfx_reader_tids_only(SfxReader *r, bool tids_only)
+{
+	r->tids_only = tids_only;
 }
 
 static void
@@ -342,11 +348,23 @@ union_next(SfxReader *r, SfxEntry *e)
 	return true;
 }
 
+/* The entry last returned is one of a leaf's: its key may have been left out. */
+static void
+need_key(SfxReader *r)
+{
+	Share	   *s = r->stretched ? r->stretched : r->last_share;
+
+	if (unlikely(s->block->keyless) && sfx_leaf_add_keys(&s->leaf, s->blockno, s->block) < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+}
+
 /* The entry last returned. */
 void
-sfx_reader_last(const SfxReader *r, SfxEntry *e)
+sfx_reader_last(SfxReader *r, SfxEntry *e)
 {
 	Assert(r->anchor == ANCHOR_ENTRY);
+	if (r->stretched || r->last_batch == NULL)
+		need_key(r);
 	if (r->stretched)
 		sfx_block_entry(r->stretched->block, r->stretch.at - r->stretch.step, e);
 	else if (r->last_batch)

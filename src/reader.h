@@ -58,6 +58,7 @@ typedef struct Share
 {
 	int			at;				/* next entry of block, -1 or nent: none */
 	bool		have_page;		/* page holds a copy for the blocks to come */
+	bool		keyless;		/* nobody needs the keys of this step: blocks are decoded without; page holds a copy in any case */
 	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be cut there */
 	bool		promised;		/* a filter said that there may be something */
 	int			blockno;
@@ -90,6 +91,7 @@ struct SfxReader
 	bool		active;			/* a step is in hand */
 	int			parts;			/* small parts of blocks still to come */
 	bool		one;			/* nobody will ask for more than the first entry */
+	bool		tids_only;		/* the caller needs no keys */
 	bool		final;			/* ... and its stop is the range's end */
 	bool		ask;			/* filters before leaves: none was read that had entries of the range */
 	bool		keys_only;		/* filters that were met know single keys only: they are not asked for ranges any more */

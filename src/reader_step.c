@@ -245,7 +245,15 @@ sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first
 	const SfxPos *cur = first && !r->cur.inf ? &r->cur.pos : NULL;
 	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
 
-	if (sfx_leaf_decode_limit(leaf, b, forward(r) ? cur : stop, forward(r) ? stop : cur, next_part(r), !forward(r), s->block) < 0)
+	const SfxPos *lo = forward(r) ? cur : stop;
+	const SfxPos *hi = forward(r) ? stop : cur;
+	int			result;
+
+	if (s->keyless)
+		result = sfx_leaf_decode_keyless(leaf, b, lo, hi, s->block);
+	else
+		result = sfx_leaf_decode_limit(leaf, b, lo, hi, next_part(r), !forward(r), s->block);
+	if (result < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	s->blockno = b;
 	s->at = forward(r) ? 0 : s->block->nent - 1;
@@ -313,18 +321,39 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Shar
 static void
 skip_leaf(SfxReader *r, Share *s)
 {
-	s->have_page = s->promised = false;
+	s->have_page = s->keyless = s->promised = false;
 	s->leaf.nblocks = 0;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
 	s->at = forward(r) ? 0 : -1;
 }
 
+/* R4: throw away what the batches hold beyond stop. */
+static void
+trim_batches(SfxReader *r)
+{
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+
+		while (b->n > 0)
+		{
+			SfxEntry   *e = &b->entry[b->n - 1];
+			SfxPos		p = {e->key, e->keylen, e->tid};
+
+			if (forward(r) ? r->stop.inf || sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0 :
+				sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0)
+				break;
+			b->n--;
+		}
+	}
+}
+
 /* R4, for a leaf that is opened, with its dictionary. */
 static void
 start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
 {
-	s->have_page = false;
+	s->have_page = s->keyless = false;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
 	s->at = forward(r) ? 0 : -1;
@@ -435,6 +464,37 @@ ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 		sfx_reader_ask_ahead(r, meta, forward(r) ? right : InvalidBlockNumber);
 }
 
+/* Has run s, whose leaf is copied, any entry between cur and stop?  If in doubt, yes. */
+static bool
+takes_part(const SfxReader *r, const Share *s)
+{
+	const SfxPos *cur = r->cur.inf ? NULL : &r->cur.pos;
+	const SfxPos *stop = r->stop.inf ? NULL : &r->stop.pos;
+
+	return s->leaf.nblocks > 0 && sfx_leaf_count(&s->leaf, forward(r) ? cur : stop, forward(r) ? stop : cur) != 0;
+}
+
+/*
+ * The main tree's leaf is found, so that it is known where the step stops.  May its keys be left out?  Not if other stages have entries in the step: what
+ * comes first is told by keys.
+ */
+static bool
+needs_no_keys(SfxReader *r)
+{
+	if (!r->tids_only)
+		return false;
+	if (SFX_MUTANT("no keys beside others"))
+		return true;
+	trim_batches(r);
+	for (int i = 0; i < r->nbatches; i++)
+		if (r->batch[i]->n > 0)
+			return false;
+	for (int i = 0; i < r->nruns; i++)
+		if (takes_part(r, r->run[i]))
+			return false;
+	return true;
+}
+
 /* R3 from the copy of the leaf. */
 static void
 read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
@@ -444,6 +504,7 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 	s->promised = false;
 	start_share(r, s, &s->leaf);
+	s->keyless = needs_no_keys(r);
 	(void) first_block(r, s, &s->leaf, pos, &more);
 	s->have_page = more;
 	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
@@ -483,9 +544,10 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	r->same_leaf = r->follows && s->leafblk == last ? r->same_leaf + 1 : 1;
 	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
 	start_share(r, s, &leaf);
+	s->keyless = needs_no_keys(r) && !SFX_MUTANT("leaf before delta");
 	r->leaf_entries = leaf.nentries;
 	if (first_block(r, s, &leaf, pos, &more) &&
-		(more || (s->block->haspay && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
+		(more || ((s->block->haspay || s->block->keyless) && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
 	{
 		if (!r->one || s->block->nent == 0 || s->block->haspay)
 		{
@@ -557,27 +619,6 @@ read_trees(SfxReader *r, const SfxMeta *meta)
 			s->have_page = more;
 	}
 	return true;
-}
-
-/* R4: throw away what the batches hold beyond stop. */
-static void
-trim_batches(SfxReader *r)
-{
-	for (int i = 0; i < r->nbatches; i++)
-	{
-		Batch	   *b = r->batch[i];
-
-		while (b->n > 0)
-		{
-			SfxEntry   *e = &b->entry[b->n - 1];
-			SfxPos		p = {e->key, e->keylen, e->tid};
-
-			if (forward(r) ? r->stop.inf || sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0 :
-				sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0)
-				break;
-			b->n--;
-		}
-	}
 }
 
 void

@@ -393,6 +393,17 @@ sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd)
 		plan_direct(row, RelationGetDescr(index), kd) ? SFX_ROW_DIRECT : SFX_ROW_DECODED;
 }
 
+void
+sfx_row_nulls(SfxRow *row)
+{
+	Size		size = MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData));
+
+	memset(row->itup.data, 0, size);
+	((IndexTuple) row->itup.data)->t_info = size | INDEX_NULL_MASK;
+	row->ready = false;
+	row->quick = SFX_QUICK_NO;
+}
+
 IndexTuple
 sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {

@@ -74,6 +74,9 @@ extern void sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd);
  */
 extern IndexTuple sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e);
 
+/* Put a row in place whose columns are all NULL, for who reads none of them: itup is it. */
+extern void sfx_row_nulls(SfxRow *row);
+
 /*
  * The shortest way to the row of entry i of a block: what remains of sfx_row_form where all rows differ in one value of fixed width. False: not
  * this way.  True: the row that sfx_row_form has returned last is the new one.

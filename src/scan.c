@@ -25,6 +25,7 @@
 #include "rowcompare.h"
 #include "scankey.h"
 #include "spare.h"
+#include "unread.h"
 
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256
@@ -55,6 +56,8 @@ typedef struct SfxScan
 	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
 	bool		swift;			/* an entry was returned last, and those of the reader's stretch may follow without a look at anything */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
+	bool		unread;			/* the plan reads no column: NULLs will do (unread.c) */
+	bool		form;			/* rows are to be formed */
 	bool		rows;			/* row is set up */
 	int			failed;			/* entries in a row that the filters did not let pass */
 	bool		leaping;		/* the last leap led to another leaf */
@@ -96,7 +99,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->empty = false;
 	so->heap_end = 0;
 	so->on_entry = so->on_mark = so->swift = false;
-	so->rows = false;
+	so->unread = so->form = so->rows = false;
 	so->mark = NULL;
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
@@ -141,6 +144,7 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 		take_row_comparisons(scan, so);
 	}
+	so->unread = norderbys == 0 && sfx_unread_told(orderbys);
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = false;
@@ -207,6 +211,9 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	SfxCountIndexSearch(scan);
 	so->started = true;
 	so->on_entry = so->on_mark = false;
+	so->form = scan->xs_want_itup && !so->unread;
+	if (so->unread)
+		sfx_row_nulls(&so->row);
 	so->empty = !sfx_scankeys_prepare(&so->keys, scan->keyData, scan->numberOfKeys);
 	if (so->empty)
 		return;
@@ -225,6 +232,8 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 		MemoryContextSwitchTo(old);
 	}
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
+	/* who marks a place once will do so again, and that takes its key */
+	sfx_reader_tids_only(so->reader, !so->form && !has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->failed = 0;
 	so->leaping = false;
@@ -447,7 +456,7 @@ get_row_slowly(IndexScanDesc scan, const SfxBlock *block, int i)
 
 	if (SFX_TID_BLOCK(block->tid[i]) >= so->heap_end)
 		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, block->tid[i]);
-	if (!scan->xs_want_itup)
+	if (!so->form)
 		return true;
 	sfx_block_entry(block, i, &e);
 	form_row(scan, so, &e);
@@ -473,8 +482,10 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
 	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)
 		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, e.tid);
-	if (scan->xs_want_itup)
+	if (so->form)
 		form_row(scan, so, &e);
+	else if (scan->xs_want_itup)
+		scan->xs_itup = (IndexTuple) so->row.itup.data;
 	return true;
 }
 
@@ -504,7 +515,7 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (!so->swift || !sfx_reader_stretch(so->reader, dir, &block, &i))
 		return get_slowly(scan, dir);
 	sfx_tid_pointer(scan->indexRelation, block->tid[i], &scan->xs_heaptid);
-	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (scan->xs_want_itup && !sfx_row_quick(&so->row, block, i)))
+	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
 	return true;
 }

@@ -606,6 +606,12 @@ extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool g
 /* For whom it reads: steps throw where this snapshot has expired.  NULL, as at first: they do not. */
 extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 
+/*
+ * From the next step on the caller needs no keys or payloads (true) or does again: those of leaves are not decoded where a step has nothing to merge with a leaf's
+ * entries, which show an empty key then.  sfx_reader_last has the key of the entry last returned all the same (no payload).
+ */
+extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
+
 /* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries come
  * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
  * copied: the bounds' bytes have to stay until the next seek or reset. */
@@ -649,7 +655,7 @@ sfx_reader_stretch(SfxReader *r, ScanDirection dir, const SfxBlock **block, int 
 }
 
 /* The entry last returned by whichever way.  There has to be one. */
-extern void sfx_reader_last(const SfxReader *r, SfxEntry *e);
+extern void sfx_reader_last(SfxReader *r, SfxEntry *e);
 
 /* Continue just after (before) this position in the current range, for restored marks: the next call to
  * sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos itself can come too. */

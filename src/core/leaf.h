@@ -183,6 +183,7 @@ typedef struct SfxBlock
 	uint32_t	keyoff[SFX_BLOCK_KEYS + 1]; /* key i is keys[keyoff[i] .. keyoff[i+1]); always filled */
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];	/* payload i is payload[payoff[i]..payoff[i+1]); filled if haspay */
 	bool		haspay;
+	bool		keyless;		/* keys and payloads were not asked for: all entries show the empty key */
 	/* what a limit left out of the bounds: keys [left_from, left_to), the first one's TIDs from left_lo on, the last one's below left_hi */
 	int			left_from;
 	int			left_to;
@@ -217,6 +218,13 @@ extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxP
 #define SFX_FEW_KEYS	16
 extern int sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int limit, bool backward, SfxBlock *out);
 extern int sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock *out);
+
+/*
+ * The same as sfx_leaf_decode for who needs TIDs only: keys and payloads are left out (out->keyless), except where all that comes out has one key, and that a
+ * bound's.  sfx_leaf_add_keys puts in the keys of block b, whose entries stay what and where they are; their payloads stay out.
+ */
+extern int sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
+extern int sfx_leaf_add_keys(const SfxLeaf *l, int b, SfxBlock *out);
 
 /* The codes of all keys of block b.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_codes(const SfxLeaf *l, int b, SfxCodes *c);
@@ -272,7 +280,7 @@ extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *or
 static inline void
 sfx_block_entry(const SfxBlock *b, int i, SfxEntry *e)
 {
-	int			k = b->dups ? b->keyno[i] : i;
+	int			k = b->keyless ? 0 : b->dups ? b->keyno[i] : i;
 
 	e->key = b->keys + b->keyoff[k];
 	e->keylen = b->keyoff[k + 1] - b->keyoff[k];

@@ -101,7 +101,20 @@ empty_block(const Block *k, int first, SfxBlock *out)
 	out->width = 0;
 	out->dups = false;
 	out->haspay = false;
+	out->keyless = false;
 	out->keyoff[0] = 0;
+	return SFX_OK;
+}
+
+/* No keys are wanted: each entry has the empty one. */
+static int
+leave_keys_out(SfxBlock *out)
+{
+	out->keyless = true;
+	out->nkeys = 1;
+	out->dups = out->haspay = false;
+	out->width = 0;
+	out->keyoff[0] = out->keyoff[1] = 0;
 	return SFX_OK;
 }
 
@@ -169,7 +182,7 @@ decode_range_tids(const Block *k, const Lists *s, const Range *r, uint64_t *tid,
 
 /* Decode what the range has. */
 static int
-decode_range(const SfxLeaf *l, const Block *k, Range *r, SfxBlock *out)
+decode_range(const SfxLeaf *l, const Block *k, Range *r, bool keys, SfxBlock *out)
 {
 	Lists		s;
 	int			n;
@@ -206,6 +219,9 @@ decode_range(const SfxLeaf *l, const Block *k, Range *r, SfxBlock *out)
 	out->total = k->nent;
 	out->dups = k->dups;
 	out->haspay = k->haspay;
+	out->keyless = false;
+	if (!keys && r->key == NULL)
+		return leave_keys_out(out);
 	if (r->key != NULL && r->keylen <= SFX_MAX_ENTRY)
 	{
 		memcpy(out->keys, r->key, r->keylen);
@@ -256,7 +272,7 @@ sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *h
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	limit_range(&k, &r, limit, backward, out);
-	return decode_range(l, &k, &r, out);
+	return decode_range(l, &k, &r, true, out);
 }
 
 int
@@ -274,7 +290,49 @@ sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || r.to > k.nkeys)
 		return SFX_CORRUPT;
 	limit_range(&k, &r, limit, backward, out);
-	return decode_range(l, &k, &r, out);
+	return decode_range(l, &k, &r, true, out);
+}
+
+int
+sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
+{
+	Block		k;
+	Range		r;
+
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+		return SFX_CORRUPT;
+	out->left_from = out->left_to = 0;
+	return decode_range(l, &k, &r, false, out);
+}
+
+int
+sfx_leaf_add_keys(const SfxLeaf *l, int b, SfxBlock *out)
+{
+	Block		k;
+	Lists		s;
+	int			from = out->first,
+				to = out->first + out->nent;
+
+	if (!out->keyless)
+		return SFX_OK;
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || to > k.nent || sfx_leaf_open_lists(&k, 0, k.nkeys, &s) != SFX_OK)
+		return SFX_CORRUPT;
+	if (k.dups)
+	{
+		for (from = 0; s.ends[from] <= out->first;)
+			from++;
+		for (to = from; s.ends[to] < out->first + out->nent;)
+			to++;
+		to++;
+	}
+	if (sfx_leaf_decode_keys(l, &k, from, to, out) != SFX_OK)
+		return SFX_CORRUPT;
+	out->keyless = false;
+	out->nkeys = to - from;
+	out->dups = k.dups;
+	if (k.dups)
+		fill_keyno(&s, from, out->first, out->nent, out->keyno);
+	return SFX_OK;
 }
 
 /* Is a block's first key < t (1) or not (0)?  *equal: it is t itself.  Or SFX_CORRUPT. */

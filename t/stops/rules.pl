@@ -244,6 +244,18 @@ scenario 'an entry that is merged between the two looks of a step', ['leaf befor
 	sound('t_k');
 };
 
+scenario 'an entry in two stages of a step whose keys nobody needs', ['no keys beside others'], sub {
+	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	my $s = reader();
+	arm('between stages', 'wait');
+	start('SELECT count(*) FROM t WHERE k > 0', $s);
+	wait_at('between stages');
+	sql("SELECT surfidx_merge('t_k')");
+	release('between stages');
+	is(finish($s), '3000', 'every row counted once');
+	sound('t_k');
+};
+
 scenario 'a leaf that was split on the way to it', ['no fences'], sub {
 	build(4000, 'CREATE INDEX t_k ON t USING surfidx (s)', 300);
 	sql("SELECT surfidx_merge('t_k')");

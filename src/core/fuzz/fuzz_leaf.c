@@ -54,6 +54,8 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 			r = sfx_leaf_decode_left(&l, b, 32, b % 2, &blk);
 		sfx_leaf_decode(&l, b, lo, NULL, &blk);
 		sfx_leaf_decode(&l, b, lo, lo, &blk);
+		if (sfx_leaf_decode_keyless(&l, b, lo, b % 2 ? hi : NULL, &blk) == SFX_OK)
+			sfx_leaf_add_keys(&l, b, &blk);
 		CHECK(sfx_leaf_count(&l, lo, hi) >= SFX_CORRUPT);
 		if (sfx_leaf_decode(&l, b, lo, hi, &blk) == SFX_OK)
 			for (int i = 0; i < blk.nent; i++)

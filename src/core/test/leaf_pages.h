@@ -338,6 +338,36 @@ parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int fro
 	}
 }
 
+/* Entries [from, to) of block b, which begins with entry start, come out without their keys, and get them later. */
+static bool
+keyless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to, int start)
+{
+	if (sfx_leaf_decode_keyless(l, b, lo, hi, &blk) != SFX_OK || blk.nent != (to > from ? to - from : 0) || sfx_block_left(&blk))
+		return false;
+	if (blk.nent > 0 && (blk.first != from - start || (blk.keyless && blk.haspay)))
+		return false;
+	for (int i = 0; i < blk.nent; i++)
+	{
+		SfxEntry	e;
+
+		sfx_block_entry(&blk, i, &e);
+		if (e.tid != entry[from + i].tid || (blk.keyless && (e.keylen > 0 || e.paylen > 0)))
+			return false;
+	}
+	if (sfx_leaf_add_keys(l, b, &blk) != SFX_OK || blk.keyless || blk.nent != (to > from ? to - from : 0))
+		return false;
+	for (int i = 0; i < blk.nent; i++)
+	{
+		SfxEntry	want = entry[from + i];
+
+		if (!blk.haspay)
+			want.paylen = 0;
+		if (!same_entry(&blk, i, &want))
+			return false;
+	}
+	return true;
+}
+
 /* find_block, find_block_before, decode with bounds: against ranks in the array. */
 static const char *
 check_search(int rounds)
@@ -445,6 +475,8 @@ check_search(int rounds)
 			return "decode: number of keys";
 		if (!parts_agree(&l, b, plo, phi, rlo, rhi, start[b], t % 2))
 			return "decode in parts";
+		if (!keyless_agrees(&l, b, plo, phi, rlo, rhi, start[b]))
+			return "decode without keys";
 	}
 	return NULL;
 }
