@@ -464,19 +464,9 @@ ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 		sfx_reader_ask_ahead(r, meta, forward(r) ? right : InvalidBlockNumber);
 }
 
-/* Has run s, whose leaf is copied, any entry between cur and stop?  If in doubt, yes. */
-static bool
-takes_part(const SfxReader *r, const Share *s)
-{
-	const SfxPos *cur = r->cur.inf ? NULL : &r->cur.pos;
-	const SfxPos *stop = r->stop.inf ? NULL : &r->stop.pos;
-
-	return s->leaf.nblocks > 0 && sfx_leaf_count(&s->leaf, forward(r) ? cur : stop, forward(r) ? stop : cur) != 0;
-}
-
 /*
- * The main tree's leaf is found, so that it is known where the step stops.  May its keys be left out?  Not if other stages have entries in the step: what
- * comes first is told by keys.
+ * R8: the main tree's leaf is found, so that it is known where the step stops, and the other runs' blocks are decoded.  May its keys be left out?  Not if
+ * other stages have entries in the step: what comes first is told by keys.
  */
 static bool
 needs_no_keys(SfxReader *r)
@@ -490,9 +480,25 @@ needs_no_keys(SfxReader *r)
 		if (r->batch[i]->n > 0)
 			return false;
 	for (int i = 0; i < r->nruns; i++)
-		if (takes_part(r, r->run[i]))
+		if (r->run[i]->block->nent > 0 || r->run[i]->have_page)
 			return false;
 	return true;
+}
+
+/* The main tree's leaf is found, or none is needed: nothing moves stop any more.  Decode the first block of each other run's leaf. */
+static void
+start_runs(SfxReader *r, const SfxPos *pos)
+{
+	for (int i = 0; i < r->nruns; i++)
+	{
+		Share	   *s = r->run[i];
+		bool		more;
+
+		/* other leaves may have moved stop since */
+		s->whole = false;
+		if (first_block(r, s, &s->leaf, pos, &more))
+			s->have_page = more;
+	}
 }
 
 /* R3 from the copy of the leaf. */
@@ -504,13 +510,17 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 	s->promised = false;
 	start_share(r, s, &s->leaf);
+	start_runs(r, pos);
 	s->keyless = needs_no_keys(r);
 	(void) first_block(r, s, &s->leaf, pos, &more);
 	s->have_page = more;
 	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
 }
 
-/* R3: find the main tree's leaf, decode its first block in place, copy the page if more of it is wanted, by this range or others. */
+/*
+ * R3: find the main tree's leaf, decode the other runs' blocks, then its own first one in place; copy the page if more of it is wanted, by this range or
+ * others.
+ */
 static void
 read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
@@ -537,6 +547,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	if (answered)
 	{
 		skip_leaf(r, s);
+		start_runs(r, pos);
 		return;
 	}
 	page = BufferGetPage(buf);
@@ -544,6 +555,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	r->same_leaf = r->follows && s->leafblk == last ? r->same_leaf + 1 : 1;
 	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
 	start_share(r, s, &leaf);
+	start_runs(r, pos);
 	s->keyless = needs_no_keys(r) && !SFX_MUTANT("leaf before delta");
 	r->leaf_entries = leaf.nentries;
 	if (first_block(r, s, &leaf, pos, &more) &&
@@ -608,16 +620,6 @@ read_trees(SfxReader *r, const SfxMeta *meta)
 	if (!copy_run_leaves(r, meta, pos))
 		return false;
 	read_leaf(r, meta, pos);
-	for (int i = 0; i < r->nruns; i++)
-	{
-		Share	   *s = r->run[i];
-		bool		more;
-
-		/* other leaves may have moved stop since */
-		s->whole = false;
-		if (first_block(r, s, &s->leaf, pos, &more))
-			s->have_page = more;
-	}
 	return true;
 }
 

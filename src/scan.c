@@ -232,7 +232,6 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 		MemoryContextSwitchTo(old);
 	}
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
-	/* who marks a place once will do so again, and that takes its key */
 	sfx_reader_tids_only(so->reader, !so->form && !has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->failed = 0;
@@ -568,6 +567,9 @@ sfx_markpos(IndexScanDesc scan)
 		mark = so->mark = MemoryContextAlloc(so->cxt, sizeof(SfxMark));
 		mark->key = MemoryContextAlloc(so->cxt, SFX_MAX_ENTRY);
 		mark->wheels = MemoryContextAlloc(so->cxt, so->kd.nkeys * sizeof(int));
+		/* who marks a place once will do so again, and that takes its key */
+		if (so->reader)
+			sfx_reader_tids_only(so->reader, false);
 	}
 	if (so->on_mark)
 		return;					/* it stands there */
