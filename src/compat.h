@@ -238,6 +238,35 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxTestForOldSnapshot(snapshot, rel, page)	((void) 0)
 #endif
 
+/*
+ * Rows of a table, living and dead, as the statistics have them; false if they do not know it.  As of now, and not cached for this transaction, whose view
+ * of the statistics is none of our business; unless it wants a snapshot of all of them, which must not be asked in another way meanwhile.
+ */
+#include "pgstat.h"
+static inline bool
+SfxTableRows(Oid relid, int64 *live, int64 *dead)
+{
+	int			consistency = pgstat_fetch_consistency;
+	PgStat_StatTabEntry *t;
+
+	if (consistency == PGSTAT_FETCH_CONSISTENCY_CACHE)
+		pgstat_fetch_consistency = PGSTAT_FETCH_CONSISTENCY_NONE;
+	t = pgstat_fetch_stat_tabentry(relid);
+	pgstat_fetch_consistency = consistency;
+	if (t == NULL)
+		return false;
+#if PG_VERSION_NUM < 160000
+	*live = t->n_live_tuples;
+	*dead = t->n_dead_tuples;
+#else
+	*live = t->live_tuples;
+	*dead = t->dead_tuples;
+#endif
+	if (consistency != PGSTAT_FETCH_CONSISTENCY_SNAPSHOT)
+		pfree(t);
+	return true;
+}
+
 /* May VACUUM truncate, as the table's storage parameter says?  Since 18 there is a setting for those that do not say. */
 #include "utils/rel.h"
 static inline bool

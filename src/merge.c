@@ -24,6 +24,7 @@
 #include "merge.h"
 #include "progress.h"
 #include "rewrite.h"
+#include "stubs.h"
 
 #include "access/relation.h"
 #include "access/table.h"
@@ -162,10 +163,10 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 
 /*
  * Take the oldest generation off the metapage's list (M4 has been checked) and give its pages back. Merge lock held.  usecs: what is to
- * be added to the time that merges took.
+ * be added to the time that merges took; shed: for the metapage, -1: nobody looked.
  */
 static void
-drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs)
+drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs, int shed)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
@@ -183,6 +184,8 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 us
 	meta.work.entries += dropped.sealed;
 	meta.work.log_pages += dropped.pages;
 	meta.work.usecs += usecs;
+	if (shed >= 0)
+		meta.shed = shed;
 
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
@@ -318,6 +321,9 @@ typedef struct Merge
 	SfxRestSample *sample;		/* NULL: keys have no rests worth one */
 	SfxProgress *progress;
 	uint64		noted;			/* of stats.taken */
+	SfxStubs   *stubs;			/* read since the generation was frozen (X6); NULL: none */
+	uint64		taken_before;	/* stats.taken and removed when the source was begun */
+	uint64		removed_before;
 	instr_time	began;			/* the step in hand */
 	SfxKeptNode kept;
 	uint64		usecs;			/* that steps took, not told by any record yet: the next one does, the last step's is the drop's */
@@ -439,7 +445,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 		group.heap = sfx_dead_open_heap(m->index);
 	meta->work.usecs += m->usecs;
 	m->usecs = 0;
-	sfx_group_rewrite(&group, &src, NULL, NULL, &m->stats);
+	sfx_group_rewrite(&group, &src, m->stubs ? sfx_stubs_have : NULL, m->stubs, &m->stats);
 	if (group.heap)
 		table_close(group.heap, AccessShareLock);
 	sfx_group_prefetch(&group, &src);
@@ -466,6 +472,18 @@ note_progress(Merge *m, const SfxMeta *meta, int source)
 	p->leaves = m->stats.written;
 }
 
+/* Of 1,000 entries that the source brought, how many took the place of dead ones?  -1: nobody looked for these. */
+static int
+share_shed(const Merge *m)
+{
+	uint64		taken = m->stats.taken - m->taken_before;
+	uint64		removed = m->stats.removed - m->removed_before;
+
+	if (m->manner == MERGE_TRY || taken == 0)
+		return -1;
+	return (int) (Min(removed, taken) * 1000 / taken);
+}
+
 /* The source has been walked to its end (M4). Merge lock held. */
 static void
 finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
@@ -483,8 +501,26 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 						UINT64_FORMAT " entries but has " UINT64_FORMAT,
 						RelationGetRelationName(m->index), m->gen, meta->gens[source].sealed, seen),
 				 errhint("Please REINDEX it.")));
-	drop_generation(m->index, m->gen, &m->stats.horizon, m->usecs);
+	drop_generation(m->index, m->gen, &m->stats.horizon, m->usecs, share_shed(m));
 	m->usecs = 0;
+}
+
+/*
+ * Look what is dead in the table, if that is worth it.  Not for a run: while it is being merged newer generations may come into the same
+ * tree, with rows that have got TIDs of stubs.  Inserters who help have no time, and VACUUM comes with stubs of its own.
+ */
+static void
+collect_stubs(Merge *m)
+{
+	SfxMeta		meta;
+
+	m->taken_before = m->stats.taken;
+	m->removed_before = m->stats.removed;
+	if (m->run != 0 || m->manner == MERGE_TRY)
+		return;
+	sfx_meta_read(m->index, &meta);
+	m->stubs = sfx_stubs_collect(m->index, &meta);
+	SFX_STOP("stubs collected");
 }
 
 /* Of the rests of keys that this merge writes, for sfx_dict_review. */
@@ -512,6 +548,7 @@ merge_source(Merge *m)
 	m->target = 0;
 	start_sample(m);
 	m->progress->done = m->progress->total = 0;
+	collect_stubs(m);
 	for (int n = 0; more; n++)
 	{
 		SfxMeta		meta;
@@ -559,6 +596,8 @@ merge_source(Merge *m)
 		pay(m);
 	}
 	MemoryContextDelete(stepcxt);
+	sfx_stubs_free(m->stubs);
+	m->stubs = NULL;
 	return !more;
 }
 

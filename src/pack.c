@@ -78,8 +78,11 @@ pack_fresh(SfxPack *p, const SfxEntry *e)
 	p->taken++;
 	if (p->versions.heap)
 		sfx_versions_note(&p->versions, e, true);
-	if (p->versions.asked && is_filtered(p, e->tid))
+	if ((p->filter || p->versions.asked) && is_filtered(p, e->tid))
+	{
+		p->removed++;
 		return true;
+	}
 	return pack_add(p, e);
 }
 

@@ -41,6 +41,8 @@ measure(Relation index, const SfxMeta *meta, Layout *l)
 	for (int r = 0; r < meta->nruns; r++)
 		leaves += meta->runs[r].leaves;
 	l->room = (BlockNumber) Min(log * LEAVES_PER_LOG, ratio * SfxMetaMain(meta)->leaves);
+	/* entries that take the places of dead ones need none */
+	l->room -= (BlockNumber) ((uint64) l->room * Min(meta->shed, 1000) / 1000);
 	l->taken = SFX_FIRST_BLKNO + leaves + leaves / INNER_SHARE + meta->nruns;
 	for (int g = 0; g < meta->ngens; g++)
 		l->taken += meta->gens[g].pages;

@@ -2,11 +2,13 @@
  * policy.c - when a merge is due, and what inserters do while it is overdue
  *
  * A merge costs what the leaves cost that it rewrites: 8 kB of WAL and some 100 us each, however many entries they receive.
- * It gives back the log's pages and spares readers the image.  Three bounds, the cheapest to ask first:
+ * It gives back the log's pages and spares readers the image.  Four bounds, the cheapest to ask first:
  *
  * 1. size:	the log has delta_size kilobytes (less where the memory for images is small: a delta beyond it is slow to read);
  * 2. ratio:	it has merge_ratio entries for each one of the tree;
- * 3. worth:	it has merge_ratio entries for each one of the leaves that it falls into.
+ * 3. worth:	it has merge_ratio entries for each one of the leaves that it falls into;
+ * 4. churn:	it has merge_ratio, or somewhat more, of the pages of the tree, and the last merge left out a dead entry for every other one that it brought: where
+ *		entries take the places of dead ones the tree does not grow, and what the file has beyond it is the log, whose entries are larger.
  *
  * For keys that fall everywhere 3 says what 2 says.  For ascending keys, and wherever writes keep to a part of the keys, it is met
  * long before: there a merge costs a few leaves, and the log of an index whose leaves hold 40,000 entries
@@ -30,6 +32,9 @@
 #include "utils/rel.h"
 
 #define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: starting a worker costs about 3 ms */
+#define CHURN_SHED		500		/* of 1,000 entries, so many took dead ones' places */
+#define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, at most */
+#define CHURN_FLOOR		8		/* and at least */
 #define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
 /* Times the bound.  A generation that is merged by then has at most twice the bound, which the images' pool still takes. */
 #define HELP_AT			2		/* no worker is at it: inserters merge */
@@ -43,6 +48,7 @@ typedef struct DeltaSize
 	uint64		pages;
 	uint64		entries;
 	uint64		max_pages;
+	uint64		churn_pages;
 	double		max_entries;
 } DeltaSize;
 
@@ -91,13 +97,17 @@ measure(Relation index, DeltaSize *d)
 	}
 	d->max_pages = max_log_pages(index);
 	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
+	d->churn_pages = d->max_pages;
+	if (meta.shed >= CHURN_SHED)
+		d->churn_pages = Min(d->max_pages, Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves)));
 }
 
-/* Is the delta so many times as large as bounds 1 and 2 allow? */
+/* Is the delta so many times as large as bounds 1, 2 and 4 allow? */
 static bool
 exceeds(const DeltaSize *d, double times)
 {
 	return d->pages >= times * d->max_pages ||
+		d->pages >= times * d->churn_pages ||
 		(d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries);
 }
 

@@ -391,7 +391,7 @@ typedef struct SfxMeta
 	uint64		epoch;			/* structure epoch: root changes; whatever makes links void that were read before it (truncation) */
 	uint64		removals;		/* removal counter: images older than this reread their dead flags */
 	uint16		gate;			/* 0 or 1: the gate that new scans pin */
-	uint16		pad;
+	uint16		shed;			/* dead entries that the last merge of a generation left out, for 1,000 that it brought, or more of them */
 	uint32		next_gen;
 	uint32		next_run;
 	uint16		ngens;			/* gens[0] is active, then frozen, newest first */

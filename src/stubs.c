@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ * stubs.c - the table's dead line pointers, for merges (README "Dead entries", X6)
+ *
+ * An UPDATE of an indexed column leaves an entry under the old key, where no scan for the new one and no unique check meets it.  But the table
+ * knows: whoever visits a heap page that is nearly full prunes it, and of a row that is dead to all and had entries in indexes there remains a line pointer that says
+ * so, a stub, until VACUUM has been to all indexes.  VACUUM begins by collecting stubs; a merge does the same before its first group.  It is
+ * rewriting the leaves anyway, and what it need not write again is not VACUUM's work any more, nor the file's.
+ *
+ * Pages are looked at only if the table's statistics promise that it is worth it, and never those that are all visible. The
+ * heap is the one table access method whose pages we know.
+ */
+#include "dead.h"
+#include "stubs.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/visibilitymap.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/rel.h"
+
+#define FRESH_PER_STUB		4		/* fewer than one for so many entries that the merge brings are left to VACUUM */
+#define PAGES_PER_STUB		8		/* heap pages to look at for each stub that is expected, and for each entry that the merge brings, at most */
+#define BATCH_PAGES			128		/* heap pages for which the table's lock is held */
+#define STUB_WORDS			((MaxHeapTuplesPerPage + 64) / 64)	/* a bit for each offset, from 1 on */
+
+struct SfxStubs
+{
+	BlockNumber nblocks;
+	uint32	   *place;			/* of a block's words, counted from 1; 0: it has no stubs */
+	uint64	   *words;
+	uint32		nplaces;
+	uint32		room;
+};
+
+/* Entries that the index has. */
+static double
+count_entries(const SfxMeta *meta)
+{
+	double		n = 0;
+
+	for (int r = 0; r < meta->nruns; r++)
+		n += meta->runs[r].entries;
+	for (int g = 1; g < meta->ngens; g++)
+		n += meta->gens[g].sealed;
+	return n;
+}
+
+static bool
+has_room(SfxStubs *s)
+{
+	if (s->nplaces < s->room)
+		return true;
+	if ((Size) s->room * 2 * STUB_WORDS * sizeof(uint64) > (Size) maintenance_work_mem * 1024)
+		return false;
+	s->room *= 2;
+	s->words = repalloc_huge(s->words, (Size) s->room * STUB_WORDS * sizeof(uint64));
+	return true;
+}
+
+/* Note the stubs of a heap page.  False: no more memory. */
+static bool
+collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy strategy)
+{
+	Buffer		buf = ReadBufferExtended(heap, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
+	Page		page = BufferGetPage(buf);
+	uint64		bits[STUB_WORDS] = {0};
+	bool		any = false;
+	bool		fits = true;
+
+	/* as any scan of the table would */
+	heap_page_prune_opt(heap, buf);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (!PageIsNew(page))
+	{
+		OffsetNumber last = Min(PageGetMaxOffsetNumber(page), MaxHeapTuplesPerPage);
+
+		for (OffsetNumber off = FirstOffsetNumber; off <= last; off++)
+			if (ItemIdIsDead(PageGetItemId(page, off)))
+			{
+				bits[off / 64] |= UINT64CONST(1) << off % 64;
+				any = true;
+			}
+	}
+	UnlockReleaseBuffer(buf);
+	if (any && (fits = has_room(s)))
+	{
+		memcpy(s->words + (Size) s->nplaces * STUB_WORDS, bits, sizeof(bits));
+		s->place[blkno] = ++s->nplaces;
+	}
+	return fits;
+}
+
+/*
+ * Is it worth it to look at the table's pages, for a merge of so many fresh entries?  It has no more stubs than dead rows, nor the index entries of more than it has beyond those of living rows.  How many
+ * rows live both counters of the server know roughly: the one that goes by what statements report counts some twice behind VACUUM, the other one is
+ * as old as that.
+ */
+static bool
+is_worth(Relation heap, double fresh, double entries, double dead, double live)
+{
+	double		stubs = Min(dead, entries - (heap->rd_rel->reltuples >= 0 ? Min(live, heap->rd_rel->reltuples) : live));
+	BlockNumber nblocks,
+				visible;
+
+	if (heap->rd_tableam != GetHeapamTableAmRoutine() || stubs * FRESH_PER_STUB < fresh)
+		return false;
+	nblocks = RelationGetNumberOfBlocks(heap);
+	visibilitymap_count(heap, &visible, NULL);
+	return nblocks > 0 && nblocks - Min(visible, nblocks) <= Min(stubs, fresh) * PAGES_PER_STUB;
+}
+
+/* Some pages from block from on, in a table that we have locked. False: that is enough. */
+static bool
+collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy strategy)
+{
+	BlockNumber end = Min(Min(from + BATCH_PAGES, s->nblocks), RelationGetNumberOfBlocks(heap));
+	Buffer		vmbuf = InvalidBuffer;
+	bool		more = end == from + BATCH_PAGES;
+
+	for (BlockNumber blkno = from; blkno < end; blkno++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!VM_ALL_VISIBLE(heap, blkno, &vmbuf) && !collect_page(s, heap, blkno, strategy))
+		{
+			more = false;
+			break;
+		}
+	}
+	if (BufferIsValid(vmbuf))
+		ReleaseBuffer(vmbuf);
+	return more;
+}
+
+/*
+ * The table's lock is given up from batch to batch, so that who wants the table for himself does not wait.  What was collected until he
+ * has it, or until memory is used up, is good for as much as it is.
+ */
+SfxStubs *
+sfx_stubs_collect(Relation index, const SfxMeta *meta)
+{
+	double		entries = count_entries(meta);
+	double		fresh = meta->gens[meta->ngens - 1].sealed;
+	int64		live,
+				dead;
+	BufferAccessStrategy strategy;
+	SfxStubs   *s;
+	Relation	heap;
+	bool		more = true;
+
+	/* of an index with a condition nobody counts which rows have entries */
+	if (index->rd_indpred != NULL || !SfxTableRows(index->rd_index->indrelid, &live, &dead) ||
+		dead * FRESH_PER_STUB < fresh || (heap = sfx_dead_open_heap(index)) == NULL)
+		return NULL;
+	if (!is_worth(heap, fresh, entries, dead, live))
+	{
+		table_close(heap, AccessShareLock);
+		return NULL;
+	}
+	s = palloc0(sizeof(*s));
+	s->nblocks = RelationGetNumberOfBlocks(heap);
+	s->place = palloc_extended((Size) s->nblocks * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	s->room = BATCH_PAGES;
+	s->words = palloc((Size) s->room * STUB_WORDS * sizeof(uint64));
+	strategy = GetAccessStrategy(BAS_BULKREAD);
+	for (BlockNumber from = 0; more && heap != NULL; from += BATCH_PAGES)
+	{
+		more = collect_batch(s, heap, from, strategy);
+		table_close(heap, AccessShareLock);
+		heap = more ? sfx_dead_open_heap(index) : NULL;
+	}
+	FreeAccessStrategy(strategy);
+	if (s->nplaces > 0)
+		return s;
+	sfx_stubs_free(s);
+	return NULL;
+}
+
+void
+sfx_stubs_free(SfxStubs *s)
+{
+	if (s == NULL)
+		return;
+	pfree(s->place);
+	pfree(s->words);
+	pfree(s);
+}
+
+bool
+sfx_stubs_have(ItemPointer tid, void *stubs)
+{
+	const SfxStubs *s = stubs;
+	BlockNumber blkno = ItemPointerGetBlockNumberNoCheck(tid);
+	OffsetNumber off = ItemPointerGetOffsetNumberNoCheck(tid);
+	uint32		place = blkno < s->nblocks ? s->place[blkno] : 0;
+
+	return place > 0 && off <= MaxHeapTuplesPerPage && (s->words[(Size) (place - 1) * STUB_WORDS + off / 64] >> off % 64 & 1) != 0;
+}

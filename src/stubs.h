@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ * stubs.h - rows of which the table has line pointers only: their entries need not go into new leaves
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_STUBS_H
+#define SURFIDX_STUBS_H
+
+#include "surfidx.h"
+
+/* Which line pointers of a table were stubs when somebody looked: dead to all, their rows gone, waiting for VACUUM. */
+typedef struct SfxStubs SfxStubs;
+
+/*
+ * Look for stubs in the index's table, for a merge of the oldest frozen generation: if the table's statistics promise enough of them for that and for the pages that have to be looked at, and if a lock on it is to be had at
+ * once; else NULL.  It and what it points to is palloc'd.  No lock is held.
+ *
+ * X6: an entry that was in the index before this was called, and whose TID is among them, is dead to all as long as no entry that came later
+ * is asked about.
+ */
+extern SfxStubs *sfx_stubs_collect(Relation index, const SfxMeta *meta);
+extern void sfx_stubs_free(SfxStubs *stubs);
+
+/* As an IndexBulkDeleteCallback: is the TID one of those? */
+extern bool sfx_stubs_have(ItemPointer tid, void *stubs);
+
+#endif							/* SURFIDX_STUBS_H */
