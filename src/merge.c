@@ -516,7 +516,7 @@ collect_stubs(Merge *m)
 
 	m->taken_before = m->stats.taken;
 	m->removed_before = m->stats.removed;
-	if (m->run != 0 || m->manner == MERGE_TRY)
+	if (m->run != 0 || m->manner == MERGE_TRY || m->stubs != NULL)
 		return;
 	sfx_meta_read(m->index, &meta);
 	m->stubs = sfx_stubs_collect(m->index, &meta);
@@ -596,8 +596,11 @@ merge_source(Merge *m)
 		pay(m);
 	}
 	MemoryContextDelete(stepcxt);
-	sfx_stubs_free(m->stubs);
-	m->stubs = NULL;
+	if (!SFX_MUTANT("stubs for the next generation"))
+	{
+		sfx_stubs_free(m->stubs);
+		m->stubs = NULL;
+	}
 	return !more;
 }
 

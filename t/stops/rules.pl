@@ -920,6 +920,31 @@ for my $where ('the delta', 'a leaf')
 	};
 }
 
+scenario 'a stub whose TID is in other hands when the next generation is merged', ['stubs for the next generation'], sub {
+	build(400, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	sql("SELECT surfidx_merge('t_k')");
+	sql($vacuum);
+	my $tids = sql('SELECT array_agg(ctid ORDER BY k) FROM t WHERE k < 91');
+	sql("DELETE FROM t WHERE k BETWEEN 1 AND 90");
+	sql("INSERT INTO t SELECT g, repeat(md5(g::text), 1), g FROM generate_series(401, 450) g; SELECT pg_stat_force_next_flush()");
+	arm('frozen', 'error');
+	is(error_of("SELECT surfidx_merge('t_k')"), '22000', 'a generation is frozen');
+	release('frozen');
+	my $s = session();
+	arm('group merged', 'wait');
+	start("SELECT surfidx_merge('t_k')", $s);
+	wait_at('group merged');
+	is(sql("SELECT entries FROM surfidx_meta('t_k')"), 360, 'its merge leaves out what is dead');
+	vacuum_only();
+	sql('INSERT INTO t SELECT g, repeat(md5(g::text), 1), g FROM generate_series(1, 90) g');
+	is(sql('SELECT array_agg(ctid ORDER BY k) FROM t WHERE k < 91'), $tids, 'the same TIDs');
+	release('group merged');
+	finish($s);
+	is(sql("SELECT entries FROM surfidx_meta('t_k')"), 450, 'what is inserted meanwhile is merged, too');
+	is(sql('SELECT count(*) FROM t WHERE k > 0', reader()), 450, 'every row');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ pages that the free space map does not know
 
 for my $what ('generation', 'run')
