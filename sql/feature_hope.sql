@@ -49,7 +49,7 @@ BEGIN
 		DELETE FROM hope WHERE v LIKE '%x' OR v LIKE '%y';
 	END IF;
 	PERFORM surfidx_check('hope_v', true);
-	SELECT string_agg(dictionary || ' ' || d.scheme || CASE WHEN rate < 0.9 THEN ' smaller' ELSE '' END, ', ') FROM surfidx_dictionaries('hope_v') d INTO answer;
+	SELECT string_agg(dictionary || ' ' || d.scheme || CASE WHEN rate < 0.92 THEN ' smaller' ELSE '' END, ', ') FROM surfidx_dictionaries('hope_v') d INTO answer;
 	DROP INDEX hope_v;
 	RETURN scheme || ': ' || coalesce(answer, 'none');
 END $$;
@@ -58,7 +58,7 @@ SELECT hope_scheme(s, true) FROM unnest('{double,alm_improved}'::text[]) s;
 TRUNCATE hope;
 SELECT hope_scheme(s, true) FROM unnest('{off,single,double,alm}'::text[]) s;
 
--- what auto chooses: FSST for short words; for paths like these a dictionary of words or FSST, which are near enough for another C library to tell
+-- what auto chooses: FSST for words and paths, codes of bits for base 64, which no strings are frequent in
 CREATE FUNCTION hope_auto(rows text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
@@ -72,7 +72,8 @@ END $$;
 SELECT hope_auto($$SELECT DISTINCT s[1 + i % 20] || s[1 + i / 20 % 20] || s[1 + i * 7 / 400 % 20] || (ARRAY['s', 'ing', 'ed', 'er', '', 'ly'])[1 + i % 6] AS v
 	FROM generate_series(1, 60000) i, (SELECT '{ma,ri,an,jo,el,son,ber,ka,li,th,er,mi,ch,ta,do,ro,be,st,ne,ha}'::text[] s) x$$) AS words,
 	hope_auto($$SELECT '/usr/share/' || (ARRAY['doc', 'man', 'locale', 'python3'])[1 + i % 4] || '/package-' || i * 7 % 6000
-	|| (ARRAY['/README', '/changelog.gz', '/copyright', '.py'])[1 + i * 3 % 4] || i AS v FROM generate_series(1, 20000) i$$) IN ('alm_improved', 'fsst') AS paths;
+	|| (ARRAY['/README', '/changelog.gz', '/copyright', '.py'])[1 + i * 3 % 4] || i AS v FROM generate_series(1, 20000) i$$) AS paths,
+	hope_auto($$SELECT translate(encode(sha256(i::text::bytea), 'base64'), '=', '') AS v FROM generate_series(1, 20000) i$$) AS base64;
 
 -- long keys fill the sample of a build before all of its blocks were read: it is of all parts of the table, not of its beginning (of hex digits alone, which take half)
 CREATE TABLE hope_kinds AS SELECT i FROM generate_series(1, 55000) i;

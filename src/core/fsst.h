@@ -1,35 +1,53 @@
 /*-------------------------------------------------------------------------
- * fsst.h - a table of up to 255 symbols of one to eight bytes: a code for rests that is a byte per symbol
+ * fsst.h - a table of strings whose codes are one byte or two: a code for rests that is read without looking at bits
  *
- * FSST (Boncz, Neumann, Leis, VLDB 2020) beside HOPE's schemes (hope.h), behind the same calls: sfx_hope_build, sfx_hope_open, sfx_hope_encode,
- * sfx_hope_decode, sfx_hope_compare lead here where the scheme is SFX_FSST.  Its codes do not compare as the strings do, so it is for rests only,
- * which are compared with what they decode to.
+ * FSST (Boncz, Neumann, Leis, VLDB 2020), grown: up to 4,096 symbols of one to fifteen bytes instead of 255 of eight, of which the frequent ones
+ * have codes of one byte and the others of two; and a string is divided so that its code is shortest, not by the longest symbol each time.  It stands
+ * beside HOPE's schemes (hope.h), behind the same calls: sfx_hope_build, sfx_hope_open, sfx_hope_encode, sfx_hope_decode, sfx_hope_compare lead
+ * here where the scheme is SFX_FSST.  Its codes do not compare as the strings do, so it is for rests only, which are compared with what they decode to.
  *
- * The code of a symbol is its number; FSST_ESCAPE stands before a byte that is no symbol.  Any string of bytes without unknown codes that does
- * not end in FSST_ESCAPE is the code of something.
+ * Slots.  A table with so many leads has ones = 254 - leads codes of one byte, 1 to ones, whose slots have their numbers.  The leads follow, up to
+ * 254: a lead and the byte behind it are a code of two bytes, slot 256 * (lead - ones) + byte.  The last lead, FSST_ESCAPE, is every table's:
+ * its slots are the 256 single bytes, so that each string has a code.  Code 0, slots without a symbol and a lead at the end stand for nothing:
+ * any bytes are a code of something.  So a decoder may take as many steps as fit a word, whatever is in it.
  *
- * Table bytes: HOPE_MAGIC, SFX_FSST, number of symbols (1 byte); the length of each; the bytes of each.
+ * Table bytes: HOPE_MAGIC, SFX_FSST, leads (1 byte), number of symbols (2 bytes); the symbols of codes of one byte, then the others, each: a byte with
+ * two nibbles, the bytes that it shares with the one before and those that follow; these.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_FSST_H
 #define SFX_FSST_H
 
-#include "hope_format.h"
+#include "hope_step.h"
 
-#define FSST_ESCAPE		255
-#define FSST_SYMBOLS	255		/* at most */
-#define FSST_MAXSYM		8
+#define FSST_ESCAPE		255u
+#define FSST_MAXSYM		15
+#define FSST_ROOM		16		/* bytes that are written for a byte of code, used or not */
+#define FSST_LEADS		16		/* at most */
+#define FSST_SYMBOLS	4096	/* at most */
+#define FSST_ONES(leads)	(FSST_ESCAPE - 1 - (leads))
+#define FSST_CHUNK		128		/* strings are coded in pieces of so many bytes */
+#define FSST_TWO_BITS	9		/* of hashes, see below */
+#define FSST_MORE_BITS	12
+
+/* Symbol and, in the last byte, its length; 0: none. */
+typedef struct FsstSlot
+{
+	uint8_t		byte[FSST_MAXSYM];
+	uint8_t		len;
+} FsstSlot;
 
 /* An open table.  Its first member is where a dictionary of HOPE has its own, so that either can be told from the other. */
 typedef struct Fsst
 {
-	HopeShape	shape;			/* the scheme, and nothing else */
-	uint32_t	nsymbols;
-	uint64_t	word[256];		/* the bytes of a symbol, little-endian, zeros behind them */
-	uint8_t		len[256];		/* 0: no symbol, or FSST_ESCAPE */
-	/* for encoding */
-	uint8_t		first[257];		/* symbols that begin with byte b: list[first[b]..first[b + 1]), long ones first */
-	uint8_t		list[FSST_SYMBOLS];
+	HopeShape	shape;			/* the scheme and the number of symbols, nothing else */
+	uint32_t	ones;
+	uint32_t	nslots;
+	/* for encoding: slots, 0 for none; lists of more are linked by fsst_next */
+	uint16_t	one[256];		/* of a byte: never 0 */
+	uint16_t	two[1 << FSST_TWO_BITS];	/* symbols of two bytes, by a hash of them */
+	uint16_t	more[1 << FSST_MORE_BITS];	/* longer ones, by a hash of their first three; the longest first */
+	FsstSlot	slot[];			/* nslots, then as many uint16_t */
 } Fsst;
 
 static inline bool
@@ -38,55 +56,122 @@ hope_is_fsst(const SfxHope *h)
 	return ((const HopeShape *) h)->scheme == SFX_FSST;
 }
 
+/* Bytes of an open table; 0 if there can be none of these bytes. */
+extern size_t sfx_fsst_state_size(const uint8_t *dict, size_t len);
+extern size_t sfx_fsst_size(uint32_t leads);
+
+/* Make a table of the first n symbols, those of codes of one byte first, in sfx_fsst_size(leads) bytes. */
+extern void sfx_fsst_fill(Fsst *f, uint32_t leads, const FsstSlot *symbols, uint32_t n);
+
 /* Bytes of scratch memory that sfx_fsst_build needs, 8-byte aligned. */
 extern size_t sfx_fsst_build_size(void);
 
-/* Make a table from a sample (128 KB of it, if it has more).  Its length, or SFX_NOSPACE, SFX_NOMEM.  Deterministic. */
-extern int sfx_fsst_build(const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap);
+/* Make a table of at most limit symbols from a sample (256 KB of it, if it has more).  Its length, or SFX_NOSPACE, SFX_NOMEM.  Deterministic. */
+extern int sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap);
 
-/* Open a table; f has sizeof(Fsst) bytes.  SFX_OK or SFX_CORRUPT. */
-extern int sfx_fsst_open(Fsst *f, const uint8_t *dict, size_t len);
+/* Open a table in size bytes at f.  SFX_OK, SFX_CORRUPT or SFX_NOMEM. */
+extern int sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len);
 
-/* As sfx_hope_encode, sfx_hope_decode and sfx_hope_compare. */
+/* Divide n <= FSST_CHUNK bytes: pick[i] is the slot of the symbol at i, for those i where one begins.  Bytes of the code. */
+extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick);
+
+/* As sfx_hope_encode, sfx_hope_decode_within and sfx_hope_compare. */
 extern int sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
-extern int sfx_fsst_decode(const Fsst *f, const uint8_t *in, size_t len, uint8_t *out, size_t cap);
+extern int sfx_fsst_decode(const Fsst *f, const uint8_t *in, size_t len, size_t readable, uint8_t *out, size_t cap);
 extern int sfx_fsst_compare(const Fsst *f, const uint8_t *in, size_t len, const uint8_t *t, size_t tlen, size_t at,
 							size_t *lcp, int *side);
 
-/* The longest symbol that begins x, of which n bytes (1..8) are there, zeros behind them; FSST_ESCAPE if there is none. */
-static inline unsigned
-fsst_longest(const Fsst *f, uint64_t x, size_t n)
-{
-	for (unsigned i = f->first[x & 0xFF]; i < f->first[(x & 0xFF) + 1]; i++)
-	{
-		unsigned	s = f->list[i];
+/* ---- symbols at a place ---- */
 
-		if (f->len[s] <= n && ((x ^ f->word[s]) & sfx_mask(8 * f->len[s])) == 0)
-			return s;
-	}
-	return FSST_ESCAPE;
+static inline const uint16_t *
+fsst_next(const Fsst *f)
+{
+	return (const uint16_t *) (f->slot + f->nslots);
 }
 
-/*
- * Decode a short string to out, where FSST_MAXSYM bytes for each of its own are free.  The new end, or NULL.
- */
-static inline uint8_t *
-fsst_decode_short(const Fsst *f, const uint8_t *in, size_t len, uint8_t *out)
+static inline uint32_t
+fsst_hash_two(uint64_t x)
 {
-	for (size_t i = 0; i < len; i++)
-	{
-		uint8_t		c = in[i];
+	return (uint32_t) (x & 0xFFFF) * 0x9E3779B1u >> (32 - FSST_TWO_BITS);
+}
 
-		if (f->len[c] == 0)
-		{
-			if (c != FSST_ESCAPE || ++i == len)
-				return NULL;
-			*out++ = in[i];
-			continue;
-		}
-		sfx_store64(out, f->word[c]);
-		out += f->len[c];
+static inline uint32_t
+fsst_hash_more(uint64_t x)
+{
+	return (uint32_t) (x & 0xFFFFFF) * 0x9E3779B1u >> (32 - FSST_MORE_BITS);
+}
+
+/* Do the 16 bytes x, y begin with that symbol?  Of none all bytes begin with. */
+static inline bool
+fsst_begins(const FsstSlot *s, uint64_t x, uint64_t y)
+{
+	unsigned	n = s->len;
+
+	x ^= sfx_load64(s->byte);
+	y ^= sfx_load64(s->byte + 8);
+	return n <= 8 ? (x & sfx_mask(8 * n)) == 0 : x == 0 && (y & sfx_mask(8 * (n - 8))) == 0;
+}
+
+/* The longest symbol that begins the 16 bytes x, y, of which n (> 0) are there. */
+static inline uint32_t
+fsst_longest(const Fsst *f, uint64_t x, uint64_t y, size_t n)
+{
+	for (uint32_t i = n > 2 ? f->more[fsst_hash_more(x)] : 0; i != 0; i = fsst_next(f)[i])
+		if (f->slot[i].len <= n && fsst_begins(&f->slot[i], x, y))
+			return i;
+	for (uint32_t i = n > 1 ? f->two[fsst_hash_two(x)] : 0; i != 0; i = fsst_next(f)[i])
+		if (fsst_begins(&f->slot[i], x, y))
+			return i;
+	return f->one[x & 0xFF];
+}
+
+/* ---- decoding ---- */
+
+/* Decode the code that the word begins with: what is behind it, the new end of out, where FSST_ROOM bytes are free. */
+static inline uint8_t *
+fsst_step(const Fsst *f, uint32_t ones, uint64_t *acc, unsigned *bits, uint8_t *out)
+{
+	uint32_t	lead = (uint32_t) (*acc >> 56),
+				both = (uint32_t) (*acc >> 48) - (ones << 8),
+				two = 0 - (uint32_t) (lead > ones),	/* all ones: said so that no compiler makes a branch of it, which nobody could foresee */
+				n = 8 + (two & 8);
+	const FsstSlot *s = &f->slot[lead + ((both - lead) & two)];
+
+	memcpy(out, s, sizeof(*s));
+	*acc <<= n;
+	*bits += n;
+	return out + s->len;
+}
+
+/* Decode a string to out, where FSST_ROOM bytes are free for each of its own, and for one more; readable as for hope_window.  The new end. */
+static inline uint8_t *
+fsst_decode_short(const Fsst *f, const uint8_t *in, size_t len, size_t readable, uint8_t *out)
+{
+	const uint32_t ones = f->ones;
+	uint64_t	acc;
+	unsigned	bits = 0;
+
+	/* four codes are in any word, and mostly in all of a rest: no branch depends on how many bytes each has */
+	while (len > 8)
+	{
+		acc = hope_load_be64(in);
+		bits = 0;
+		out = fsst_step(f, ones, &acc, &bits, out);
+		out = fsst_step(f, ones, &acc, &bits, out);
+		out = fsst_step(f, ones, &acc, &bits, out);
+		out = fsst_step(f, ones, &acc, &bits, out);
+		in += bits / 8;
+		len -= bits / 8;
+		readable -= bits / 8;
 	}
+	acc = hope_window(in, len, readable, 0);
+	do
+	{
+		out = fsst_step(f, ones, &acc, &bits, out);
+		out = fsst_step(f, ones, &acc, &bits, out);
+		out = fsst_step(f, ones, &acc, &bits, out);
+		out = fsst_step(f, ones, &acc, &bits, out);
+	} while (acc != 0);
 	return out;
 }
 

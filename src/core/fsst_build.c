@@ -1,272 +1,348 @@
 /*-------------------------------------------------------------------------
- * fsst_build.c - making a table of symbols from a sample (section 4.2 of the paper)
+ * fsst_build.c - making a table of symbols from a sample (after section 4.2 of the paper)
  *
  * The sample is coded with the table at hand, at first an empty one; each symbol that was used, each two that followed one another, and the
- * first byte of each is a candidate for the next table, which takes those that cover most bytes.  After five rounds the symbols are long ones.
+ * first byte of each is a candidate for the next table, which takes those that cover most bytes.  When that has been done some times, symbols are
+ * long.  Who is used how often then decides on the codes of one byte; that is done twice, because the best division of a string depends
+ * on which codes are short.
  *-------------------------------------------------------------------------
  */
 #include "fsst.h"
 
-#define FSST_SAMPLE		(128 * 1024)	/* bytes of the sample that are looked at, about */
-#define ROUNDS			5
-#define CODES			512		/* symbols, and from 256 on bytes */
-#define BYTE_CODE(b)	(256 + (uint32_t) (b))
+#define FSST_SAMPLE		(256 * 1024)	/* bytes of the sample that are looked at, about */
+#define ROUNDS			8
 #define MIN_USES		3		/* of two symbols, to be a candidate as one */
+#define KEPT_USES		2		/* of a symbol, to be kept in the end */
 #define BYTE_WORTH		8		/* a byte without a symbol costs an escape, and takes part in all symbols to come */
-#define CANDIDATE_BITS	15
+#define BYTE_SHARE		16		/* one occurrence of a byte in so many is one that the symbols leave over, in other strings than the sample's */
+#define CANDIDATE_BITS	17
 #define MAX_CANDIDATES	(1u << CANDIDATE_BITS)
 
 typedef struct Candidate
 {
-	uint64_t	word;
-	uint32_t	gain;			/* bytes of the sample that it covers */
-	uint32_t	len;			/* 0: empty */
+	FsstSlot	symbol;			/* of length 0: empty */
+	uint32_t	uses;
 } Candidate;
 
 typedef struct Scratch
 {
-	Fsst		f;
-	uint32_t	uses[CODES];
-	uint32_t	pairs[CODES][CODES];
 	uint32_t	ncandidates;
+	uint32_t	limit;			/* symbols that there may be, */
+	uint32_t	n;				/* and that are chosen */
 	Candidate	candidate[MAX_CANDIDATES];
+	Candidate	best[FSST_SYMBOLS];
+	FsstSlot	symbol[FSST_SYMBOLS];
+	uint32_t	uses[256 * (FSST_LEADS + 2)];
+	uint64_t	table[];		/* an Fsst of FSST_LEADS */
 } Scratch;
+
+typedef struct Sample
+{
+	const SfxHopeKey *keys;
+	uint32_t	n;
+	uint32_t	stride;			/* of so many keys one is counted, so that they have FSST_SAMPLE bytes, from all parts */
+} Sample;
 
 size_t
 sfx_fsst_build_size(void)
 {
-	return sizeof(Scratch);
+	return sizeof(Scratch) + sfx_fsst_size(FSST_LEADS);
 }
 
-/* ---- counting ---- */
-
-/* Of so many keys one is counted, so that they have FSST_SAMPLE bytes, from all parts of the sample. */
 static uint32_t
-sample_stride(const SfxHopeKey *keys, uint32_t nkeys)
+sample_stride(const SfxHopeKey *keys, uint32_t n)
 {
 	uint64_t	bytes = 0;
 
-	for (uint32_t k = 0; k < nkeys; k++)
+	for (uint32_t k = 0; k < n; k++)
 		bytes += keys[k].len;
 	return (uint32_t) (bytes / FSST_SAMPLE) + 1;
 }
 
-static void
-count_string(Scratch *c, const uint8_t *p, size_t len)
-{
-	uint32_t	before = CODES;
-
-	for (size_t i = 0; i < len;)
-	{
-		size_t		left = len - i;
-		uint32_t	s = fsst_longest(&c->f, sfx_load64_avail(p + i, left), left < 8 ? left : 8),
-					n = 1;
-
-		if (s == FSST_ESCAPE)
-			s = BYTE_CODE(p[i]);
-		else
-			n = c->f.len[s];
-		c->uses[s]++;
-		if (before < CODES)
-			c->pairs[before][s]++;
-		if (n > 1)
-		{
-			/* the first byte alone, so that symbols can become shorter, too */
-			c->uses[BYTE_CODE(p[i])]++;
-			if (before < CODES)
-				c->pairs[before][BYTE_CODE(p[i])]++;
-		}
-		before = s;
-		i += n;
-	}
-}
-
-static void
-count_sample(Scratch *c, const SfxHopeKey *keys, uint32_t nkeys, uint32_t stride)
-{
-	size_t		bytes = 0;
-
-	memset(c->uses, 0, sizeof(c->uses));
-	memset(c->pairs, 0, sizeof(c->pairs));
-	for (uint32_t k = 0; k < nkeys && bytes < FSST_SAMPLE; k += stride)
-	{
-		size_t		len = keys[k].len < FSST_SAMPLE - bytes ? keys[k].len : FSST_SAMPLE - bytes;
-
-		count_string(c, keys[k].key, len);
-		bytes += len;
-	}
-}
-
 /* ---- candidates ---- */
 
+/* Count a use of n bytes at p. */
 static void
-propose(Scratch *c, uint64_t word, uint32_t len, uint32_t gain)
+propose(Scratch *c, const uint8_t *p, uint32_t n)
 {
-	uint32_t	at = (uint32_t) ((word * UINT64_C(0x9E3779B97F4A7C15) ^ len) >> 32) & (MAX_CANDIDATES - 1);
+	FsstSlot	s = {{0}, (uint8_t) n};
+	uint64_t	x,
+				y;
+	uint32_t	at;
 
-	while (c->candidate[at].len != 0 && (c->candidate[at].word != word || c->candidate[at].len != len))
+	memcpy(s.byte, p, n);
+	x = sfx_load64(s.byte);
+	y = sfx_load64(s.byte + 8);
+	at = (uint32_t) ((x * UINT64_C(0x9E3779B97F4A7C15) ^ y) * UINT64_C(0xD6E8FEB86659FD93) >> (64 - CANDIDATE_BITS));
+	while (c->candidate[at].symbol.len != 0 && memcmp(&c->candidate[at].symbol, &s, sizeof(s)) != 0)
 		at = (at + 1) & (MAX_CANDIDATES - 1);
-	if (c->candidate[at].len == 0)
+	if (c->candidate[at].symbol.len == 0)
 	{
 		/* the table is searched to the first gap, so it must have some */
 		if (c->ncandidates >= MAX_CANDIDATES / 4 * 3)
 			return;
 		c->ncandidates++;
-		c->candidate[at] = (Candidate) {word, 0, len};
+		c->candidate[at].symbol = s;
 	}
-	c->candidate[at].gain += gain;
+	c->candidate[at].uses++;
 }
 
+/* What a string makes candidates of: in the last round only the symbols themselves. */
 static void
-code_bytes(const Fsst *f, uint32_t code, uint64_t *word, uint32_t *len)
+propose_all(Scratch *c, const uint8_t *p, size_t len, bool last)
 {
-	*word = code < 256 ? f->word[code] : code - 256;
-	*len = code < 256 ? f->len[code] : 1;
-}
+	const Fsst *f = (const Fsst *) c->table;
+	uint32_t	before = 0;		/* bytes of the symbol before */
 
-static void
-propose_all(Scratch *c, bool last)
-{
-	uint64_t	a,
-				b;
-	uint32_t	alen,
-				blen;
-
-	memset(c->candidate, 0, sizeof(c->candidate));
-	c->ncandidates = 0;
-	for (uint32_t s = 0; s < CODES; s++)
+	for (size_t i = 0; i < len;)
 	{
-		if (c->uses[s] == 0)
-			continue;
-		code_bytes(&c->f, s, &a, &alen);
-		propose(c, a, alen, c->uses[s] * alen * (alen == 1 ? BYTE_WORTH : 1));
-	}
-	for (uint32_t s = 0; s < CODES && !last; s++)
-		for (uint32_t t = 0; t < CODES && c->uses[s] > 0; t++)
+		size_t		left = len - i;
+		uint64_t	x = sfx_load64_avail(p + i, left),
+					y = left > 8 ? sfx_load64_avail(p + i + 8, left - 8) : 0;
+		uint32_t	n = f->slot[fsst_longest(f, x, y, left)].len;
+
+		propose(c, p + i, n);
+		if (!last)
 		{
-			if (c->pairs[s][t] < MIN_USES)
-				continue;
-			code_bytes(&c->f, s, &a, &alen);
-			code_bytes(&c->f, t, &b, &blen);
-			if (alen == FSST_MAXSYM)
-				continue;
-			blen = blen < FSST_MAXSYM - alen ? blen : FSST_MAXSYM - alen;
-			propose(c, a | (b & sfx_mask(8 * blen)) << (8 * alen), alen + blen, c->pairs[s][t] * (alen + blen));
+			/* the first byte alone, so that symbols can become shorter, too */
+			if (n > 1)
+				propose(c, p + i, 1);
+			if (before > 0 && before < FSST_MAXSYM)
+			{
+				propose(c, p + i - before, before + n < FSST_MAXSYM ? before + n : FSST_MAXSYM);
+				if (n > 1)
+					propose(c, p + i - before, before + 1);
+			}
 		}
+		before = n;
+		i += n;
+	}
 }
 
-/* Is a to be taken before b? */
-static bool
-better(const Candidate *a, const Candidate *b)
+/* ---- choosing ---- */
+
+/* Bytes that a candidate covers beyond its code's. */
+static inline uint64_t
+gain(const Candidate *x)
 {
-	if (a->gain != b->gain)
-		return a->gain > b->gain;
-	return a->len != b->len ? a->len > b->len : a->word < b->word;
+	return (uint64_t) x->uses * (x->symbol.len == 1 ? BYTE_WORTH : x->symbol.len - 1u);
 }
 
-/* Restore the heap v[0..n), whose worst candidate stands first, below i. */
+static bool
+by_gain(const Candidate *a, const Candidate *b)
+{
+	uint64_t	x = gain(a),
+				y = gain(b);
+
+	return x != y ? x > y : memcmp(&a->symbol, &b->symbol, sizeof(FsstSlot)) < 0;
+}
+
+static bool
+by_uses(const Candidate *a, const Candidate *b)
+{
+	return a->uses != b->uses ? a->uses > b->uses : memcmp(&a->symbol, &b->symbol, sizeof(FsstSlot)) < 0;
+}
+
+static bool
+by_bytes(const Candidate *a, const Candidate *b)
+{
+	return sfx_cmp_bytes(a->symbol.byte, a->symbol.len, b->symbol.byte, b->symbol.len) < 0;
+}
+
+typedef bool (*Before) (const Candidate *a, const Candidate *b);
+
+/* Restore the heap v[0..n), whose last candidate stands first, below i. */
 static void
-sift(Candidate *v, uint32_t n, uint32_t i)
+sift(Candidate *v, uint32_t n, uint32_t i, Before before)
 {
 	for (uint32_t k; (k = 2 * i + 1) < n; i = k)
 	{
 		Candidate	t = v[i];
 
-		if (k + 1 < n && better(&v[k], &v[k + 1]))
+		if (k + 1 < n && before(&v[k], &v[k + 1]))
 			k++;
-		if (!better(&t, &v[k]))
+		if (!before(&t, &v[k]))
 			break;
 		v[i] = v[k];
 		v[k] = t;
 	}
 }
 
-/* The best candidates become the symbols of the next table, by their bytes. */
+static void
+sort(Candidate *v, uint32_t n, Before before)
+{
+	for (uint32_t i = n / 2; i-- > 0;)
+		sift(v, n, i, before);
+	while (n > 1)
+	{
+		Candidate	t = v[0];
+
+		v[0] = v[--n];
+		v[n] = t;
+		sift(v, n, 0, before);
+	}
+}
+
+/* The best candidates. */
 static void
 take_best(Scratch *c)
 {
-	Candidate	best[FSST_SYMBOLS];
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < MAX_CANDIDATES; i++)
 	{
 		const Candidate *x = &c->candidate[i];
 
-		if (x->len == 0)
+		if (x->symbol.len == 0 || (x->symbol.len > 1 && x->uses < MIN_USES))
 			continue;
-		if (n < FSST_SYMBOLS)
+		if (n < c->limit)
 		{
-			best[n++] = *x;
-			for (uint32_t k = n / 2; n == FSST_SYMBOLS && k-- > 0;)
-				sift(best, n, k);
+			c->best[n++] = *x;
+			for (uint32_t k = n / 2; n == c->limit && k-- > 0;)
+				sift(c->best, n, k, by_gain);
 		}
-		else if (better(x, &best[0]))
+		else if (by_gain(x, &c->best[0]))
 		{
-			best[0] = *x;
-			sift(best, n, 0);
+			c->best[0] = *x;
+			sift(c->best, n, 0, by_gain);
 		}
 	}
-	/* in one order, whatever order they came in */
-	for (uint32_t i = 1; i < n; i++)
-	{
-		Candidate	x = best[i];
-		uint32_t	k = i;
+	c->n = n;
+}
 
-		for (; k > 0 && better(&x, &best[k - 1]); k--)
-			best[k] = best[k - 1];
-		best[k] = x;
-	}
-	memset(&c->f, 0, sizeof(c->f));
-	c->f.nsymbols = n;
-	for (uint32_t i = 0; i < n; i++)
+/* Leads that so many symbols need. */
+static uint32_t
+leads_for(uint32_t n)
+{
+	uint32_t	ones = FSST_ONES(0);
+
+	return n <= ones ? 0 : (n - ones + 254) / 255;
+}
+
+/* A table of the chosen symbols: those used most have codes of one byte. */
+static uint32_t
+fill_table(Scratch *c)
+{
+	uint32_t	leads = leads_for(c->n),
+				ones = FSST_ONES(leads) < c->n ? FSST_ONES(leads) : c->n;
+
+	sort(c->best, c->n, by_uses);
+	sort(c->best, ones, by_bytes);
+	sort(c->best + ones, c->n - ones, by_bytes);
+	for (uint32_t i = 0; i < c->n; i++)
+		c->symbol[i] = c->best[i].symbol;
+	sfx_fsst_fill((Fsst *) c->table, leads, c->symbol, c->n);
+	return leads;
+}
+
+/* A symbol of one byte, occurring so often, which no symbol was used for: other strings will need it more than the sample did. */
+static void
+spare_byte(Scratch *c, uint8_t byte, uint32_t occurs)
+{
+	if (c->n < c->limit)
+		c->best[c->n++] = (Candidate) {{{byte}, 1}, occurs / BYTE_SHARE + 1};
+}
+
+/* Count how often each symbol is used where strings are divided best, and leave out those that hardly are. */
+static void
+drop_unused(Scratch *c, const Sample *s)
+{
+	const Fsst *f = (const Fsst *) c->table;
+	uint16_t	pick[FSST_CHUNK];
+	uint32_t	occurs[256] = {0};
+	uint32_t	n = 0;
+
+	memset(c->uses, 0, sizeof(c->uses));
+	for (uint32_t k = 0; k < s->n; k += s->stride)
+		for (size_t done = 0; done < s->keys[k].len; done += FSST_CHUNK)
+		{
+			size_t		left = s->keys[k].len - done;
+			uint32_t	len = left < FSST_CHUNK ? (uint32_t) left : FSST_CHUNK;
+
+			sfx_fsst_parse(f, s->keys[k].key + done, len, pick);
+			for (uint32_t i = 0; i < len; i += f->slot[pick[i]].len)
+				c->uses[pick[i]]++;
+			for (uint32_t i = 0; i < len; i++)
+				occurs[s->keys[k].key[done + i]]++;
+		}
+	for (uint32_t i = 0; i < c->n; i++)
 	{
-		c->f.word[i] = best[i].word;
-		c->f.len[i] = (uint8_t) best[i].len;
+		uint32_t	uses = c->uses[i < f->ones ? i + 1 : 256 + i - f->ones];
+
+		if (c->symbol[i].len == 1)
+		{
+			uint32_t   *o = &occurs[c->symbol[i].byte[0]];
+
+			uses += *o / BYTE_SHARE + 1;
+			*o = 0;
+		}
+		if (uses >= KEPT_USES)
+			c->best[n++] = (Candidate) {c->symbol[i], uses};
 	}
+	c->n = n;
+	for (uint32_t b = 0; b < 256; b++)
+		if (occurs[b] > 0)
+			spare_byte(c, (uint8_t) b, occurs[b]);
 }
 
 /* ---- the table ---- */
 
 static int
-write_table(const Fsst *f, uint8_t *dict, size_t cap)
+write_table(const Scratch *c, uint32_t leads, uint8_t *dict, size_t cap)
 {
-	size_t		used = 3 + f->nsymbols;
+	size_t		used = 5;
+	FsstSlot	before = {{0}, 0};
 
-	for (uint32_t s = 0; s < f->nsymbols; s++)
-		used += f->len[s];
-	if (used > cap)
+	if (cap < used)
 		return SFX_NOSPACE;
 	dict[0] = HOPE_MAGIC;
 	dict[1] = SFX_FSST;
-	dict[2] = (uint8_t) f->nsymbols;
-	used = 3 + f->nsymbols;
-	for (uint32_t s = 0; s < f->nsymbols; s++)
+	dict[2] = (uint8_t) leads;
+	dict[3] = (uint8_t) c->n;
+	dict[4] = (uint8_t) (c->n >> 8);
+	for (uint32_t i = 0; i < c->n; i++)
 	{
-		dict[3 + s] = f->len[s];
-		sfx_store_bytes(dict + used, f->word[s], f->len[s]);
-		used += f->len[s];
+		const FsstSlot *s = &c->symbol[i];
+		uint32_t	shared = sfx_lcp(before.byte, before.len, s->byte, s->len),
+					rest;
+
+		/* a symbol has a byte of its own, even if it is a prefix of the one before */
+		shared = shared < s->len ? shared : s->len - 1u;
+		rest = s->len - shared;
+		if (cap - used < 1 + rest)
+			return SFX_NOSPACE;
+		dict[used++] = (uint8_t) (shared << 4 | rest);
+		memcpy(dict + used, s->byte + shared, rest);
+		used += rest;
+		before = *s;
 	}
 	return (int) used;
 }
 
 int
-sfx_fsst_build(const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap)
+sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap)
 {
 	Scratch    *c = scratch;
-	uint32_t	stride = sample_stride(keys, nkeys);
-	int			len = SFX_NOSPACE;
+	Sample		s = {keys, nkeys, sample_stride(keys, nkeys)};
+	uint32_t	leads = 0;
 
-	if (size < sizeof(Scratch))
+	if (size < sfx_fsst_build_size())
 		return SFX_NOMEM;
-	memset(&c->f, 0, sizeof(c->f));
+	c->limit = limit < FSST_SYMBOLS ? limit : FSST_SYMBOLS;
+	sfx_fsst_fill((Fsst *) c->table, 0, NULL, 0);
 	for (int round = 1; round <= ROUNDS; round++)
 	{
-		count_sample(c, keys, nkeys, stride);
-		propose_all(c, round == ROUNDS);
+		c->ncandidates = 0;
+		memset(c->candidate, 0, sizeof(c->candidate));
+		for (uint32_t k = 0; k < s.n; k += s.stride)
+			propose_all(c, keys[k].key, keys[k].len, round == ROUNDS);
 		take_best(c);
-		len = write_table(&c->f, dict, cap);
-		if (len < 0 || sfx_fsst_open(&c->f, dict, (size_t) len) < 0)
-			return SFX_NOSPACE;
+		leads = fill_table(c);
 	}
-	return len;
+	for (int round = 0; round < 2; round++)
+	{
+		drop_unused(c, &s);
+		leads = fill_table(c);
+	}
+	return write_table(c, leads, dict, cap);
 }

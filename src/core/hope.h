@@ -43,8 +43,8 @@ typedef enum SfxHopeScheme
 	SFX_HOPE_GRAM4 = 4,			/* the same with 4 bytes */
 	SFX_HOPE_ALM = 5,			/* strings of any length, by length * frequency; codes of equal length */
 	SFX_HOPE_ALM_IMPROVED = 6,	/* the same, weighed again by use, with optimal codes */
-	SFX_FSST = 7				/* none of HOPE's: a byte per symbol, faster, in no order (fsst.h).  Of the calls below it has making, opening, sfx_hope_encode,
-								 * decoding and comparing; batches and prefixes are SFX_NOSPACE */
+	SFX_FSST = 7				/* none of HOPE's: one or two whole bytes per symbol, read faster, in no order (fsst.h).  Of the calls below it has making,
+								 * opening, sfx_hope_encode, decoding and comparing; batches and prefixes are SFX_NOSPACE.  Any bytes are a code of something */
 } SfxHopeScheme;
 
 #define SFX_HOPE_NSCHEMES	6

@@ -193,7 +193,7 @@ sfx_hope_build(SfxHopeScheme scheme, uint32_t limit, const SfxHopeKey *keys, uin
 	int			r;
 
 	if (scheme == SFX_FSST)
-		return sfx_fsst_build(keys, nkeys, scratch, scratch_size, dict, cap);
+		return sfx_fsst_build(intervals_of(scheme, limit), keys, nkeys, scratch, scratch_size, dict, cap);
 	limit = intervals_of(scheme, limit);
 	while (sample.nkeys < nkeys && keys[sample.nkeys].len <= MAX_SAMPLE - sample.bytes)
 		sample.bytes += keys[sample.nkeys++].len;

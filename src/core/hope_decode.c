@@ -166,7 +166,7 @@ sfx_hope_decode_within(const SfxHope *h, const uint8_t *in, size_t len, size_t r
 	uint64_t	acc;
 
 	if (hope_is_fsst(h))
-		return sfx_fsst_decode((const Fsst *) h, in, len, out, cap);
+		return sfx_fsst_decode((const Fsst *) h, in, len, readable, out, cap);
 	while ((acc = hope_window(in, len, readable, bit)) != 0)
 	{
 		uint8_t		buf[HOPE_WINDOW_ROOM];

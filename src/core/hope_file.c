@@ -170,7 +170,7 @@ sfx_hope_state_size(const uint8_t *dict, size_t len)
 	const uint8_t *lengths;
 
 	if (len > 1 && dict[1] == SFX_FSST)
-		return sizeof(Fsst);
+		return sfx_fsst_state_size(dict, len);
 	if (read_shape(dict, len, &s, &shape, &lengths) < 0)
 		return 0;
 	return sfx_hope_layout(&shape, NULL);
@@ -203,7 +203,7 @@ sfx_hope_open(SfxHope *h, size_t size, const uint8_t *dict, size_t len)
 	uint32_t   *code;
 
 	if (len > 1 && dict[1] == SFX_FSST)
-		return size < sizeof(Fsst) ? SFX_NOMEM : sfx_fsst_open((Fsst *) h, dict, len);
+		return sfx_fsst_open((Fsst *) h, size, dict, len);
 	if (read_shape(dict, len, &s, &shape, &lengths) < 0)
 		return SFX_CORRUPT;
 	if (sfx_hope_layout(&shape, NULL) > size)

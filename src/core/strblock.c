@@ -358,13 +358,13 @@ decode_rest(const SfxHope *h, const uint64_t *table, const uint8_t *p, uint32_t 
 
 /* decode_rest for FSST. */
 static inline uint8_t *
-decode_rest_fsst(const Fsst *f, const uint8_t *p, uint32_t rest, uint8_t *dst)
+decode_rest_fsst(const Fsst *f, const uint8_t *p, uint32_t rest, const uint8_t *bodyend, uint8_t *dst)
 {
 	int			r;
 
-	if (rest <= HOPE_WINDOW_ROOM / FSST_MAXSYM)
-		return fsst_decode_short(f, p, rest, dst);
-	r = sfx_fsst_decode(f, p, rest, dst, SFX_MAX_ENTRY + HOPE_WINDOW_ROOM);
+	if (rest < HOPE_WINDOW_ROOM / FSST_ROOM)
+		return fsst_decode_short(f, p, rest, (size_t) (bodyend - p), dst);
+	r = sfx_fsst_decode(f, p, rest, (size_t) (bodyend - p), dst, SFX_MAX_ENTRY + HOPE_WINDOW_ROOM);
 	return r < 0 ? NULL : dst + r;
 }
 
@@ -402,7 +402,7 @@ decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const b
 			return SFX_CORRUPT;
 		if (dst != prev)
 			sfx_copy16(dst, prev, head);
-		o = fsst ? decode_rest_fsst((const Fsst *) h, r->p, rest, dst + head) :
+		o = fsst ? decode_rest_fsst((const Fsst *) h, r->p, rest, k->bodyend, dst + head) :
 			decode_rest(h, table, r->p, rest, k->bodyend, dst + head);
 		if (o == NULL)
 			return SFX_CORRUPT;
