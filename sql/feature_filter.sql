@@ -103,7 +103,8 @@ INSERT INTO ref SELECT g::int8 * 7919 % 1000003 * 10, md5(g::text), 'u' || g % 3
 SELECT count(surfidx_merge(index)) FROM flt_index;
 SELECT * FROM flt_wrong;
 SELECT count(surfidx_check(index, true)) FROM flt_index;
-SELECT index, filters > 0 AS filters FROM flt_index, surfidx_filters(index) WHERE index::text <> 'flt_num' ORDER BY 1;
+-- (a leaf that gets no row keeps the filter that it has)
+SELECT index, covered > 0.5 * leaves AS filters FROM flt_index, surfidx_filters(index) WHERE index::text <> 'flt_num' ORDER BY 1;
 
 -- absent keys of joins: anti-joins, EXISTS, checks of references from deleted rows; unique checks on insert.  Each asks a filter, hardly any reads a leaf
 CREATE TABLE flt_parent (g int PRIMARY KEY, id int8 UNIQUE);
