@@ -192,7 +192,8 @@ make_key(const SfxOpened *o, int col, StrategyNumber strategy, const SfxArg *arg
 bool
 sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 {
-	SfxScanKeys *sk = palloc(sizeof(SfxScanKeys));
+	SfxScanKeys keybuf;			/* some 25 kB, for which palloc would go to malloc */
+	SfxScanKeys *sk = &keybuf;
 	bool		single;
 	SfxPos		lo,
 				hi;
@@ -215,7 +216,6 @@ sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 		}
 	}
 	sfx_scankeys_end(sk);
-	pfree(sk);
 	return single;
 }
 

@@ -71,6 +71,10 @@ typedef struct SfxRank
 /* One page of each level of each run is read.  pos->key NULL: the end. */
 extern void sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, SfxRank *rank);
 
+/* Of one run; of the one leaf that pos falls into, in entries, and how many it has.  False: the run is gone. */
+extern double sfx_rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos);
+extern bool sfx_rank_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, int *below, int *entries);
+
 /*
  * The rank in all runs from the pages above the leaves alone.  The main tree must have any.  Off by up to the entries of the leaf that the position falls
  * into in each run, by the counts above level 1 that lag (README "Counting"), and by what a merge is moving.

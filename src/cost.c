@@ -27,13 +27,13 @@ static Cost
 look_at_runs(IndexOptInfo *info)
 {
 	const SfxGlance *g = info->hypothetical || !sfx_preloaded ? NULL : sfx_glance(info->indexoid);
-	int			n = g ? g->nruns : 0;
+	const SfxMeta *meta = g && g->sound ? &g->meta : NULL;
 	Cost		cost = 0;
 
-	for (int r = 0; r < n - 1; r++)
-		cost += (ceil(log2(Max((double) g->runs[r].entries, 2))) + (g->runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
+	for (int r = 0; meta && r < meta->nruns - 1; r++)
+		cost += (ceil(log2(Max((double) meta->runs[r].entries, 2))) + (meta->runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
 	if (info->tree_height < 0)
-		info->tree_height = n > 0 ? g->runs[n - 1].level : 1;
+		info->tree_height = meta ? SfxMetaMain(meta)->level : 1;
 	return cost;
 }
 

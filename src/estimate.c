@@ -91,11 +91,7 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 		sfx_conditions_pin(&c, rel, info, col) && sfx_conditions_collect(&c, rel) &&
 		sfx_edges_find(&c, may_be_null(rte->relid, attno), edges) &&
 		(n = sfx_edges_measure(&c, edges, piece)) > 0)
-	{
-		tuple = sfx_statistics_form(&c, rte->relid, rte->inh, piece, n);
-		MemoryContextSwitchTo(old);
-		tuple = heap_copytuple(tuple);
-	}
+		tuple = sfx_statistics_form(&c, rte->relid, rte->inh, piece, n, old);
 	MemoryContextSwitchTo(old);
 	if (c.o.order)
 		sfx_order_end(c.o.order);
@@ -233,4 +229,5 @@ sfx_estimate_init(void)
 {
 	prev_relation_stats = get_relation_stats_hook;
 	get_relation_stats_hook = estimate_relation_stats;
+	sfx_known_init();
 }

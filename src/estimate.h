@@ -2,7 +2,8 @@
  * estimate.h - the row of pg_statistic that the planner is shown for a query's conditions on a column
  *
  * estimate.c asks the others in this order: which index tells of the column (estimate_index.c), what the query compares it with
- * (estimate_conditions.c), how many entries lie between those constants (estimate_count.c).  Memory: the current context.
+ * (estimate_conditions.c), how many entries lie between those constants (estimate_count.c, which keeps what it can from plan to plan:
+ * estimate_known.c); and puts the row together (estimate_row.c).  Memory: the current context.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_ESTIMATE_H
@@ -28,6 +29,7 @@ typedef struct SfxConditions
 	bool		inequality;		/* one of them, at least */
 	bool		chained;		/* ... or on a later column that is shown together with this one */
 	bool		strange;		/* a condition on the column that was not understood */
+	bool		compound;		/* some are not simply comparisons of the column with a constant that every row has to pass */
 } SfxConditions;
 
 /* Does an expression look at the column c->attno of the table c->varno? context: an SfxConditions. */
@@ -55,6 +57,17 @@ typedef struct SfxEdges
 {
 	int			n;
 	SfxPos		pos[SFX_MAX_EDGES + 2];
+	/* of each condition that finds anything the range */
+	int			nranges;
+	struct
+	{
+		ScanKey		key;
+		SfxPos		lo;
+		SfxPos		hi;
+	}			range[SFX_MAX_EDGES / 2];
+	/* of positions, as long as they have room */
+	Size		used;
+	uint8		bytes[512];
 } SfxEdges;
 
 /* What lies between two of them. */
@@ -72,7 +85,28 @@ extern bool sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e);
  * WARNING says so).
  */
 extern int	sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece);
-/* A row of pg_statistic, from the one that ANALYZE made, if it did. */
-extern HeapTuple sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, const SfxPiece *piece, int n);
+/* A row of pg_statistic in that memory, from the one that ANALYZE made, if it did.  Values are made plain in piece. */
+extern HeapTuple sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, SfxPiece *piece, int n, MemoryContext cxt);
+
+/* ---- estimate_known.c: what this backend keeps of an index.  Of the first column, and but for values of ordered bytes. ---- */
+
+typedef struct SfxKnown SfxKnown;
+
+extern void sfx_known_init(void);	/* once, by _PG_init */
+/* Of the index as that metapage says that it is now.  Valid until the next call. */
+extern SfxKnown *sfx_known_index(Oid index, const SfxMeta *meta);
+/* One more plan counts entries without positions: is it time to learn them? */
+extern bool sfx_known_worth_learning(SfxKnown *k, const SfxMeta *meta);
+/* Learn positions, by all pages above the leaves.  Errors: damage. */
+extern void sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta);
+/* Are there positions?  In all stages but the delta there were so many entries, and so many with NULL. */
+extern bool sfx_known_learned(const SfxKnown *k, double *total, double *nulls);
+/* How many of these lie below pos, but for *off more or less. */
+extern void sfx_known_rank(const SfxKnown *k, const SfxColumn *col, const SfxPos *pos, double *rank, double *off);
+/* The same, pos being no end of the values or NULLs, by a look into its leaf in each run of *meta, which has to be that of sfx_known_index.  Errors: damage. */
+extern double sfx_known_rank_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos);
+/* A value between two positions, if one was seen; it is *k's. */
+extern bool sfx_known_value(const SfxKnown *k, const SfxOrder *order, const SfxPos *lo, const SfxPos *hi, Datum *value);
+extern void sfx_known_note(SfxKnown *k, const SfxColumn *col, const SfxOrder *order, const SfxEntry *e, Datum value);
 
 #endif							/* SURFIDX_ESTIMATE_H */

@@ -4,13 +4,16 @@
  */
 #include "estimate.h"
 
+#include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "catalog/pg_amop.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 static bool
 is_column(const SfxConditions *c, Node *node)
@@ -36,16 +39,25 @@ static bool
 make_key(const SfxConditions *c, Oid op, Oid collation, Datum value, ScanKey key)
 {
 	Relation	index = c->o.index;
+	HeapTuple	tup = SearchSysCache3(AMOPOPID, ObjectIdGetDatum(op), CharGetDatum(AMOP_SEARCH), ObjectIdGetDatum(index->rd_opfamily[c->col]));
 	int			strategy;
 	Oid			left,
 				right;
 
-	if (!op_in_opfamily(op, index->rd_opfamily[c->col]))
+	if (!HeapTupleIsValid(tup))
 		return false;
-	get_op_opfamily_properties(op, index->rd_opfamily[c->col], false, &strategy, &left, &right);
+	strategy = ((Form_pg_amop) GETSTRUCT(tup))->amopstrategy;
+	left = ((Form_pg_amop) GETSTRUCT(tup))->amoplefttype;
+	right = ((Form_pg_amop) GETSTRUCT(tup))->amoprighttype;
+	ReleaseSysCache(tup);
 	if (left != c->o.kd.col[c->col].type || (OidIsValid(collation) && collation != index->rd_indcollation[c->col]))
 		return false;
-	ScanKeyEntryInitialize(key, 0, c->col + 1, strategy, right, index->rd_indcollation[c->col], get_opcode(op), value);
+	/* what is of the column's type becomes bytes without the operator's help */
+	if (right == left && c->o.order == NULL)
+		*key = (ScanKeyData) {.sk_attno = c->col + 1, .sk_strategy = strategy, .sk_subtype = right, .sk_collation = index->rd_indcollation[c->col],
+			.sk_argument = value};
+	else
+		ScanKeyEntryInitialize(key, 0, c->col + 1, strategy, right, index->rd_indcollation[c->col], get_opcode(op), value);
 	return true;
 }
 
@@ -83,12 +95,15 @@ add_comparison(SfxConditions *c, OpExpr *clause)
 	if (!is_column(c, left) || !OidIsValid(op) || sfx_conditions_mentioned(right, c))
 		return false;
 	/* as core does: what is known at planning time */
-	other = estimate_expression_value(c->root, right);
+	other = IsA(right, Const) ? right : estimate_expression_value(c->root, right);
 	if (IsA(other, RelabelType))
 		other = (Node *) ((RelabelType *) other)->arg;
 	/* what is not known is estimated without statistics, and a NULL is never true */
 	if (!IsA(other, Const) || ((Const *) other)->constisnull)
+	{
+		c->compound = true;
 		return true;
+	}
 	return add_condition(c, op, clause->inputcollid, ((Const *) other)->constvalue);
 }
 
@@ -138,10 +153,16 @@ find_conditions(Node *node, void *context)
 		return c->strange;
 	if (IsA(node, RestrictInfo))
 		return find_conditions((Node *) ((RestrictInfo *) node)->clause, context);
-	if (IsA(node, List) || IsA(node, BoolExpr))
+	if (IsA(node, List))
 		return expression_tree_walker(node, find_conditions, context);
+	if (IsA(node, BoolExpr))
+	{
+		c->compound = true;
+		return expression_tree_walker(node, find_conditions, context);
+	}
 	if (!sfx_conditions_mentioned(node, c))
 		return false;
+	c->compound |= !IsA(node, OpExpr);
 	if (IsA(node, OpExpr))
 		known = add_comparison(c, (OpExpr *) node);
 	else if (IsA(node, ScalarArrayOpExpr))
@@ -193,6 +214,7 @@ sfx_conditions_pin(SfxConditions *c, RelOptInfo *rel, const IndexOptInfo *info, 
 	c->attno = attno;
 	c->col = ncols;
 	c->inequality = false;
+	c->compound = false;
 	return all;
 }
 
@@ -216,6 +238,9 @@ sfx_conditions_collect(SfxConditions *c, RelOptInfo *rel)
 		return false;
 	foreach(lc, rel->joininfo)
 		if (lfirst_node(RestrictInfo, lc)->orclause)
+		{
+			c->compound = true;
 			(void) find_conditions((Node *) lfirst(lc), c);
+		}
 	return !c->strange;
 }

@@ -1,39 +1,47 @@
 /*-------------------------------------------------------------------------
- * estimate_count.c - the entries between the constants of a column's conditions, as a row of pg_statistic
+ * estimate_count.c - the entries between the constants of a column's conditions
+ *
+ * What a backend keeps of the index (estimate_known.c) and the images in memory tell most of it within 1 %, without a look at a page and so
+ * without the subtransaction that reading a damaged one would take.  Where they do not, the ranks of the constants are looked up (rank.c).
  *-------------------------------------------------------------------------
  */
 #include "estimate.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_statistic.h"
-#include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/syscache.h"
+#include "utils/rel.h"
 
 #define COUNT_EXACTLY	2000	/* so many entries of the delta are counted one by one */
+#define CERTAINLY_SOME	8		/* where ranks say that so many entries lie between two positions there is one */
+#define MAX_ERROR		0.01	/* of what a condition finds */
 
-static int
-cmp_edges(const void *a, const void *b, void *order)
+/* The edge at that position, in its place among the others, of which none has the same; bytes of its own. */
+static SfxPos
+add_edge(const SfxConditions *c, SfxEdges *e, const SfxPos *pos)
 {
-	return sfx_order_cmp_pos(order, a, b);
-}
+	uint8	   *bytes = e->bytes + e->used;
+	int			i = e->n;
 
-static void
-add_edge(SfxEdges *e, const SfxPos *pos)
-{
-	SfxPos	   *to = &e->pos[e->n++];
-	uint8	   *bytes = palloc(pos->len + 1);
+	for (; i > 0; i--)
+	{
+		int			cmp = e->pos[i - 1].key == NULL ? 1 : sfx_order_cmp_pos(c->o.order, &e->pos[i - 1], pos);
 
+		if (cmp == 0)
+			return e->pos[i - 1];
+		if (cmp < 0)
+			break;
+	}
+	if (e->used + pos->len > sizeof(e->bytes))
+		bytes = palloc(pos->len);
+	else
+		e->used += pos->len;
 	memcpy(bytes, pos->key, pos->len);
-	*to = *pos;
-	to->key = bytes;
+	memmove(&e->pos[i + 1], &e->pos[i], (e->n++ - i) * sizeof(SfxPos));
+	e->pos[i] = *pos;
+	e->pos[i].key = bytes;
+	return e->pos[i];
 }
 
 /* The range of the columns before ours, and of a condition on ours (NULL: none).  False: it is not one range. */
@@ -49,60 +57,143 @@ range_of_condition(const SfxConditions *c, ScanKey key, SfxRange *range)
 	return sfx_range_of_keys(&c->o, keys, n, range);
 }
 
+/* A condition's range. */
+static bool
+add_range(SfxConditions *c, ScanKey key, SfxEdges *e)
+{
+	SfxRange	range;
+
+	if (!range_of_condition(c, key, &range))
+		return false;
+	if (range.empty)
+	{
+		c->compound = true;
+		return true;
+	}
+	e->range[e->nranges].key = key;
+	e->range[e->nranges].lo = add_edge(c, e, &range.lo);
+	if (range.hi.key)
+		range.hi = add_edge(c, e, &range.hi);
+	e->range[e->nranges++].hi = range.hi;
+	return true;
+}
+
+/* Where NULLs begin or end. */
+static bool
+add_nulls(SfxConditions *c, SfxEdges *e)
+{
+	static const uint8 mark[] = {SFX_MARK_VALUE, SFX_MARK_NULL_LAST};
+	ScanKeyData key;
+	SfxRange	range;
+
+	if (c->o.order == NULL && c->col == 0)
+	{
+		(void) add_edge(c, e, &(SfxPos) {&mark[!c->o.kd.col[0].nulls_first], 1, 0});
+		return true;
+	}
+	ScanKeyEntryInitialize(&key, SK_ISNULL | SK_SEARCHNOTNULL, c->col + 1, InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, 0);
+	if (!range_of_condition(c, &key, &range))
+		return false;
+	if (!range.empty)
+	{
+		(void) add_edge(c, e, &range.lo);
+		if (range.hi.key)
+			(void) add_edge(c, e, &range.hi);
+	}
+	return true;
+}
+
 bool
 sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 {
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
-	SfxPos		end = {NULL, 0, 0};
-	SfxRange   *range = palloc(sizeof(SfxRange));
+	SfxRange	range;
 	ListCell   *lc;
-	bool		open = true;	/* to the index's end */
-	int			n = 1;
 
-	if (nulls)
-	{
-		ScanKey		key = palloc(sizeof(ScanKeyData));
-
-		ScanKeyEntryInitialize(key, SK_ISNULL | SK_SEARCHNOTNULL, c->col + 1, InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, 0);
-		c->keys = lappend(c->keys, key);
-	}
-	if (2 * list_length(c->keys) + 2 > SFX_MAX_EDGES)
+	if (2 * list_length(c->keys) + 4 > SFX_MAX_EDGES)
 		return false;
-	e->n = 0;
+	e->n = e->nranges = e->used = 0;
+	/* where the values of the columns before end, so does what is asked for */
+	range.hi.key = NULL;
 	if (c->col > 0)
 	{
-		if (!range_of_condition(c, NULL, range) || range->empty)
+		if (!range_of_condition(c, NULL, &range) || range.empty)
 			return false;
-		start = range->lo;
-		open = range->hi.key == NULL;
-		if (!open)
-			add_edge(e, &range->hi);
+		start = range.lo;
 	}
-	add_edge(e, &start);
+	(void) add_edge(c, e, &start);
+	if (range.hi.key)
+		(void) add_edge(c, e, &range.hi);
+	else
+		e->pos[e->n++] = (SfxPos) {NULL, 0, 0};
+	if (nulls && !add_nulls(c, e))
+		return false;
 	foreach(lc, c->keys)
-	{
-		if (!range_of_condition(c, lfirst(lc), range))
+		if (!add_range(c, lfirst(lc), e))
 			return false;
-		if (range->empty)
-			continue;
-		add_edge(e, &range->lo);
-		if (range->hi.key)
-			add_edge(e, &range->hi);
+	return true;
+}
+
+/* ---- a value for each piece ---- */
+
+/* Does a bound of a constant stand in full in its range, so that what comes before and behind it is certain? */
+#define CERTAIN_BOUND	256
+
+/*
+ * Is the constant of a condition, of the column's own type, a value between lo and hi, neighbours among the edges?  It is the first or the last one of the
+ * condition's range, or stands right before or behind it, and no edge parts what is equal.
+ */
+static bool
+constant_between(const SfxConditions *c, const SfxEdges *e, int r, const SfxPos *lo, const SfxPos *hi)
+{
+	const SfxColumn *col = &c->o.kd.col[c->col];
+	ScanKey		key = e->range[r].key;
+	const SfxPos *klo = &e->range[r].lo;
+	const SfxPos *khi = &e->range[r].hi;
+	bool		greater,
+				inclusive;
+
+	if ((OidIsValid(key->sk_subtype) && key->sk_subtype != col->type) || klo->len > CERTAIN_BOUND || khi->len > CERTAIN_BOUND)
+		return false;
+	greater = key->sk_strategy == BTGreaterStrategyNumber || key->sk_strategy == BTGreaterEqualStrategyNumber;
+	inclusive = key->sk_strategy != BTGreaterStrategyNumber && key->sk_strategy != BTLessStrategyNumber;
+	if (key->sk_strategy == BTEqualStrategyNumber || greater != col->desc)
+		return sfx_order_cmp_pos(c->o.order, inclusive ? lo : hi, klo) == 0;
+	if (khi->key == NULL || (inclusive && hi->key == NULL))
+		return inclusive && khi->key == NULL && hi->key == NULL;
+	return sfx_order_cmp_pos(c->o.order, inclusive ? hi : lo, khi) == 0;
+}
+
+/* A value between two edges without a look at the index: one of the query's, or one that was seen.  False: none is known. */
+static bool
+known_value(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxPos *lo, const SfxPos *hi, SfxPiece *v)
+{
+	const SfxColumn *col = &c->o.kd.col[c->col];
+
+	v->isnull = false;
+	for (int r = 0; r < e->nranges; r++)
+		if (constant_between(c, e, r, lo, hi))
+		{
+			v->first = e->range[r].key->sk_argument;
+			return true;
+		}
+	if (c->col > 0)
+		return false;
+	if (c->o.order == NULL && (col->nulls_first ? hi->len == 1 && hi->key && hi->key[0] == SFX_MARK_VALUE :
+							   lo->len == 1 && lo->key[0] == SFX_MARK_NULL_LAST))
+	{
+		v->isnull = true;
+		return true;
 	}
-	qsort_arg(e->pos, e->n, sizeof(SfxPos), cmp_edges, unconstify(SfxOrder *, c->o.order));
-	for (int i = 1; i < e->n; i++)
-		if (sfx_order_cmp_pos(c->o.order, &e->pos[i], &e->pos[n - 1]) != 0)
-			e->pos[n++] = e->pos[i];
-	/* where the values of the columns before end, so does what is asked for */
-	if (open)
-		e->pos[n++] = end;
-	e->n = n;
+	if (known == NULL || !sfx_known_value(known, c->o.order, lo, hi, &v->first))
+		return false;
+	v->first = datumCopy(v->first, col->typbyval, col->typlen);
 	return true;
 }
 
 /* The column of the piece's first entry.  False: it is empty. */
 static bool
-first_value(const SfxConditions *c, SfxReader *reader, const SfxPos *lo, const SfxPos *hi, char *arena, SfxPiece *v)
+first_value(const SfxConditions *c, SfxReader *reader, SfxKnown *known, const SfxPos *lo, const SfxPos *hi, char *arena, SfxPiece *v)
 {
 	const SfxOpened *o = &c->o;
 	const SfxColumn *col = &o->kd.col[c->col];
@@ -115,8 +206,146 @@ first_value(const SfxConditions *c, SfxReader *reader, const SfxPos *lo, const S
 	sfx_key_decode(&o->kd, o->index, e.key, e.keylen, c->col + 1, values, isnull, arena);
 	v->isnull = isnull[c->col];
 	v->first = v->isnull ? (Datum) 0 : datumCopy(values[c->col], col->typbyval, col->typlen);
+	if (known && c->col == 0 && !v->isnull)
+		sfx_known_note(known, col, o->order, &e, v->first);
 	return true;
 }
+
+/* ---- what is known ---- */
+
+/* As *v into piece[0..n), which are in the order of their shares: core takes the first for the most common one. */
+static void
+insert_piece(SfxPiece *piece, int n, const SfxPiece *v)
+{
+	piece[n] = *v;
+	for (int j = n; j > 0 && piece[j - 1].share < v->share; j--)
+	{
+		piece[j] = piece[j - 1];
+		piece[j - 1] = *v;
+	}
+}
+
+/* Edges as what is kept and the images know them. */
+typedef struct Guess
+{
+	double		rank[SFX_MAX_EDGES + 2];	/* entries below, the delta's included ... */
+	double		off[SFX_MAX_EDGES + 2]; /* ... but for so many of the tree's */
+	double		delta[SFX_MAX_EDGES + 2];	/* of the rank the delta's */
+} Guess;
+
+/* look: into the leaves that the constants fall into. */
+static bool
+guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, Guess *g)
+{
+	const SfxColumn *col = &c->o.kd.col[0];
+	double		below[SFX_MAX_EDGES + 2];
+	double		all;
+
+	for (int i = 0; i < e->n; i++)
+	{
+		sfx_known_rank(known, col, &e->pos[i], &g->rank[i], &g->off[i]);
+		if (look && g->off[i] > 0)
+		{
+			g->rank[i] = sfx_known_rank_by_leaves(known, &c->o, meta, &e->pos[i]);
+			g->off[i] = 0;
+		}
+		g->delta[i] = 0;
+	}
+	for (int gen = 0; gen < meta->ngens; gen++)
+	{
+		if (!sfx_image_glance(c->o.index, meta, gen, e->pos, e->n, below, &all))
+			return false;
+		for (int i = 0; i < e->n; i++)
+		{
+			g->rank[i] += below[i];
+			g->delta[i] += below[i];
+		}
+	}
+	return true;
+}
+
+/*
+ * How many entries the rank of an edge may be off by where it bounds what the query is after, from edge `from` to edge `to`: what is not known of the tree, and of
+ * the delta as many entries as would be counted one by one, since their place in the image is only about right.
+ */
+static bool
+good_enough(const Guess *g, int from, int to)
+{
+	double		delta = g->delta[to] - g->delta[from];
+
+	return g->off[from] + g->off[to] + (delta > COUNT_EXACTLY ? 0 : delta) <= MAX_ERROR * (g->rank[to] - g->rank[from]);
+}
+
+static int
+edge_at(const SfxEdges *e, const SfxPos *pos)
+{
+	for (int i = 0; i < e->n; i++)
+		if (sfx_cmp_pos(&e->pos[i], pos) == 0)
+			return i;
+	return e->n - 1;
+}
+
+/*
+ * Does every condition find as many entries as it says, but for 1 %?  If all are comparisons that a row has to pass, it is what passes all of them that
+ * counts; else any piece between two edges may be asked for.
+ */
+static bool
+all_good_enough(const SfxConditions *c, const SfxEdges *e, const Guess *g)
+{
+	int			from = 0,
+				to = e->n - 1;
+
+	if (c->compound)
+	{
+		for (int i = 0; i < to; i++)
+			if (!good_enough(g, i, i + 1))
+				return false;
+		return true;
+	}
+	for (int r = 0; r < e->nranges; r++)
+	{
+		from = Max(from, edge_at(e, &e->range[r].lo));
+		to = Min(to, e->range[r].hi.key ? edge_at(e, &e->range[r].hi) : e->n - 1);
+	}
+	return from < to && good_enough(g, from, to);
+}
+
+/* Measure the pieces by what is known; unless look is set, without reading or throwing anything.  False: that is too little. */
+static bool
+measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, SfxPiece *piece, int *n)
+{
+	Guess		g;
+	double		total = 0,
+				entries,
+				nulls;
+
+	if (c->col > 0 || c->o.order != NULL || !sfx_known_learned(known, &entries, &nulls) || !guess_ranks(c, e, known, meta, look, &g) ||
+		!all_good_enough(c, e, &g))
+		return false;
+	*n = 0;
+	for (int i = 0; i + 1 < e->n; i++)
+	{
+		SfxPiece	v;
+
+		v.share = g.rank[i + 1] - g.rank[i];
+		if (v.share < 0.5)
+			continue;
+		if (!known_value(c, e, known, &e->pos[i], &e->pos[i + 1], &v))
+		{
+			/* nobody has seen a value, and there need not be any */
+			if (v.share <= g.off[i] + g.off[i + 1] && v.share <= MAX_ERROR * entries)
+				continue;
+			return false;
+		}
+		total += v.share;
+		insert_piece(piece, (*n)++, &v);
+	}
+	for (int i = 0; i < *n; i++)
+		piece[i].share /= total;
+	return *n > 0;
+}
+
+/* ---- what has to be looked up ---- */
 
 /* Entries of the delta between two positions. */
 static double
@@ -136,51 +365,12 @@ count_delta(const SfxOpened *o, const SfxMeta *meta, const SfxPos *lo, const Sfx
 	return n;
 }
 
-/* sfx_edges_measure where damage is an error. */
-static int
-measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
-{
-	const SfxOpened *o = &c->o;
-	SfxReader  *reader = sfx_reader_begin(o->index, o->order, false);
-	char	   *arena = palloc(SFX_ARENA);
-	SfxMeta		meta;
-	SfxRank		below,
-				next;
-	double		total = 0;
-	int			n = 0;
-
-	sfx_meta_read(o->index, &meta);
-	sfx_rank(o, &meta, &e->pos[0], &below);
-	for (int i = 0; i + 1 < e->n; i++, below = next)
-	{
-		SfxPiece	v;
-
-		sfx_rank(o, &meta, &e->pos[i + 1], &next);
-		if (!first_value(c, reader, &e->pos[i], &e->pos[i + 1], arena, &v))
-			continue;
-		v.share = Max(next.tree - below.tree, 0);
-		if (next.delta_total > 0)
-			v.share += count_delta(o, &meta, &e->pos[i], &e->pos[i + 1], next.delta - below.delta);
-		v.share = Max(v.share, 1);
-		total += v.share;
-		/* core takes the first for the most common one */
-		piece[n] = v;
-		for (int j = n++; j > 0 && piece[j - 1].share < v.share; j--)
-		{
-			piece[j] = piece[j - 1];
-			piece[j - 1] = v;
-		}
-	}
-	sfx_reader_end(reader);
-	for (int i = 0; i < n; i++)
-		piece[i].share /= total;
-	return n;
-}
-
 typedef struct Measure
 {
 	const SfxConditions *c;
 	const SfxEdges *e;
+	const SfxMeta *meta;		/* NULL: damaged, which reading it will tell */
+	SfxKnown   *known;			/* NULL: nothing is kept */
 	SfxPiece   *piece;
 	int			n;
 } Measure;
@@ -189,19 +379,72 @@ static void
 attempt_measure(void *arg)
 {
 	Measure    *m = arg;
+	const SfxOpened *o = &m->c->o;
+	const SfxPos *edge = m->e->pos;
+	SfxReader  *reader = NULL;
+	char	   *arena = palloc(SFX_ARENA);
+	SfxRank		below,
+				next;
+	SfxMeta		read;
+	double		total = 0;
 
-	m->n = measure(m->c, m->e, m->piece);
+	if (m->meta == NULL)
+	{
+		sfx_meta_read(o->index, &read);
+		m->meta = &read;
+	}
+	if (m->known && m->c->col == 0 && o->order == NULL && sfx_known_worth_learning(m->known, m->meta))
+		sfx_known_learn(m->known, o, m->meta);
+	if (m->known && measure_by_known(m->c, m->e, m->known, m->meta, true, m->piece, &m->n))
+		return;
+	m->n = 0;
+	sfx_rank(o, m->meta, &edge[0], &below);
+	for (int i = 0; i + 1 < m->e->n; i++, below = next)
+	{
+		SfxPiece	v;
+
+		sfx_rank(o, m->meta, &edge[i + 1], &next);
+		v.share = Max(next.tree - below.tree, 0) + count_delta(o, m->meta, &edge[i], &edge[i + 1], next.delta - below.delta);
+		/* some entries there are certainly, and nobody needs the first of them */
+		if (v.share < CERTAINLY_SOME || !known_value(m->c, m->e, m->known, &edge[i], &edge[i + 1], &v))
+		{
+			if (reader == NULL)
+				reader = sfx_reader_begin(o->index, o->order, false);
+			if (!first_value(m->c, reader, m->known, &edge[i], &edge[i + 1], arena, &v))
+				continue;
+		}
+		v.share = Max(v.share, 1);
+		total += v.share;
+		insert_piece(m->piece, m->n++, &v);
+	}
+	if (reader)
+		sfx_reader_end(reader);
+	for (int i = 0; i < m->n; i++)
+		m->piece[i].share /= total;
 }
 
 /* Damage is no error: who plans may have other ways to the rows.  In a subtransaction, which parallel workers cannot have on all versions. */
 int
 sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 {
-	Measure		m = {c, e, piece, 0};
+	const SfxGlance *glance = sfx_glance(RelationGetRelid(c->o.index));
+	Measure		m = {c, e, NULL, NULL, piece, 0};
+	SfxMeta		meta;
 	ErrorData  *edata;
 
+	if (glance->sound)
+	{
+		m.known = sfx_known_index(glance->index, &glance->meta);
+		if (measure_by_known(c, e, m.known, &glance->meta, false, piece, &m.n))
+			return m.n;
+		meta = glance->meta;
+		m.meta = &meta;
+	}
 	if (IsInParallelMode())
-		return measure(c, e, piece);
+	{
+		attempt_measure(&m);
+		return m.n;
+	}
 	edata = sfx_attempt(attempt_measure, &m);
 	if (edata == NULL)
 		return m.n;
@@ -213,78 +456,4 @@ sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 			 errdetail("The planner takes the estimate of ANALYZE."),
 			 edata->hint ? errhint("%s", edata->hint) : 0));
 	return 0;
-}
-
-/* Of pg_statistic, which stays as it is as long as the server runs: kept, since to open it takes as long as to make a row. */
-static TupleDesc
-statistics_desc(void)
-{
-	static TupleDesc desc = NULL;
-
-	if (desc == NULL)
-	{
-		Relation	catalog = table_open(StatisticRelationId, AccessShareLock);
-		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-		desc = CreateTupleDescCopy(RelationGetDescr(catalog));
-		MemoryContextSwitchTo(old);
-		table_close(catalog, AccessShareLock);
-	}
-	return desc;
-}
-
-HeapTuple
-sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, const SfxPiece *piece, int n)
-{
-	const SfxColumn *col = &c->o.kd.col[c->col];
-	HeapTuple	old = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(c->attno), BoolGetDatum(inherited));
-	Datum		values[Natts_pg_statistic] = {0};
-	bool		isnull[Natts_pg_statistic] = {0};
-	Datum	   *mcv = palloc(n * sizeof(Datum));
-	Datum	   *numbers = palloc(n * sizeof(Datum));
-	double		nulls = 0;
-	int			m = 0;
-	char		align;
-	int16		len;
-	bool		byval;
-
-	for (int i = 0; i < n; i++)
-	{
-		if (piece[i].isnull)
-		{
-			nulls += piece[i].share;
-			continue;
-		}
-		mcv[m] = piece[i].first;
-		numbers[m++] = Float4GetDatum(piece[i].share);
-	}
-	values[Anum_pg_statistic_starelid - 1] = ObjectIdGetDatum(relid);
-	values[Anum_pg_statistic_staattnum - 1] = Int16GetDatum(c->attno);
-	values[Anum_pg_statistic_stainherit - 1] = BoolGetDatum(inherited);
-	values[Anum_pg_statistic_stanullfrac - 1] = Float4GetDatum(nulls);
-	if (HeapTupleIsValid(old))
-	{
-		Form_pg_statistic s = (Form_pg_statistic) GETSTRUCT(old);
-
-		values[Anum_pg_statistic_stawidth - 1] = Int32GetDatum(s->stawidth);
-		values[Anum_pg_statistic_stadistinct - 1] = Float4GetDatum(s->stadistinct);
-		ReleaseSysCache(old);
-	}
-	for (int k = 0; k < STATISTIC_NUM_SLOTS; k++)
-	{
-		isnull[Anum_pg_statistic_stanumbers1 - 1 + k] = true;
-		isnull[Anum_pg_statistic_stavalues1 - 1 + k] = true;
-	}
-	if (m > 0)
-	{
-		get_typlenbyvalalign(col->type, &len, &byval, &align);
-		values[Anum_pg_statistic_stakind1 - 1] = Int16GetDatum(STATISTIC_KIND_MCV);
-		values[Anum_pg_statistic_staop1 - 1] = ObjectIdGetDatum(get_opfamily_member(c->o.index->rd_opfamily[c->col], col->type, col->type,
-																				 BTEqualStrategyNumber));
-		values[Anum_pg_statistic_stacoll1 - 1] = ObjectIdGetDatum(col->collation);
-		values[Anum_pg_statistic_stanumbers1 - 1] = PointerGetDatum(construct_array(numbers, m, FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
-		values[Anum_pg_statistic_stavalues1 - 1] = PointerGetDatum(construct_array(mcv, m, col->type, len, byval, align));
-		isnull[Anum_pg_statistic_stanumbers1 - 1] = isnull[Anum_pg_statistic_stavalues1 - 1] = false;
-	}
-	return heap_form_tuple(statistics_desc(), values, isnull);
 }

@@ -71,27 +71,6 @@ sfx_glance_void(void)
 		pg_atomic_fetch_add_u64(changes, 1);
 }
 
-static void
-look(Relation index, SfxGlance *g)
-{
-	Buffer		buf = sfx_read_page(index, SFX_META_BLKNO);
-	const SfxMeta *m = SfxPageGetMeta(BufferGetPage(buf));
-
-	g->nruns = 0;
-	g->log_pages = 0;
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (m->magic == SFX_MAGIC && m->nruns >= 1 && m->nruns <= SFX_MAX_RUNS && SfxMetaMain(m)->level <= MAX_HEIGHT && m->ngens <= SFX_MAX_GENS)
-	{
-		g->build_id = m->build_id;
-		g->groups = m->work.groups;
-		for (int i = 0; i < m->ngens; i++)
-			g->log_pages += m->gens[i].pages;
-		g->nruns = m->nruns;
-		memcpy(g->runs, m->runs, m->nruns * sizeof(SfxRun));
-	}
-	UnlockReleaseBuffer(buf);
-}
-
 /* rel: the index, or NULL. */
 static const SfxGlance *
 glance(Oid index, Relation rel)
@@ -107,7 +86,7 @@ glance(Oid index, Relation rel)
 	if (rel == NULL)
 		rel = opened = index_open(index, NoLock);
 	g->index = index;
-	look(rel, g);
+	g->sound = sfx_meta_try_read(rel, &g->meta) && SfxMetaMain(&g->meta)->level <= MAX_HEIGHT;
 	if (opened)
 		index_close(opened, NoLock);
 	g->changes = now;
@@ -125,5 +104,5 @@ sfx_tree_height(Relation index)
 {
 	const SfxGlance *g = glance(RelationGetRelid(index), index);
 
-	return g->nruns > 0 ? g->runs[g->nruns - 1].level : 1;
+	return g->sound ? SfxMetaMain(&g->meta)->level : 1;
 }

@@ -565,6 +565,35 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 	return img;
 }
 
+bool
+sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below, double *total)
+{
+	SfxImageKey key;
+	SfxImage   *img;
+	bool		known;
+
+	*total = 0;
+	memset(below, 0, n * sizeof(double));
+	if (meta->gens[g].first == InvalidBlockNumber)
+		return true;
+	if (shared == NULL || RelationUsesLocalBuffers(index))
+		return false;
+	make_key(&key, index, meta, g);
+	if ((img = slot_find(&key, LW_SHARED)) == NULL)
+		return false;
+	known = img->blkno == meta->gens[g].tail;
+	if (known)
+	{
+		sfx_image_nodes.order = NULL;
+		set_alloc(img, true);
+		for (int i = 0; i < n; i++)
+			below[i] = pos[i].key ? sfx_delta_below(&img->delta, &sfx_image_nodes, &pos[i]) : img->delta.nentries;
+		*total = img->delta.nentries;
+	}
+	LWLockRelease(&img->lock);
+	return known;
+}
+
 const SfxDelta *
 sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc)
 {

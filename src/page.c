@@ -91,21 +91,33 @@ sfx_page_set_body(Page page, const uint8_t *body, uint32 len)
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + len;
 }
 
-bool
-sfx_page_check(Relation index, BlockNumber blkno, Page page)
+/* What makes a page that is not new one that nobody may look into; NULL: nothing.  Another format's version is not among it. */
+static const char *
+page_fault(Page page)
 {
 	PageHeader	ph = (PageHeader) page;
-	SfxPageTail *tail;
 
-	if (PageIsNew(page))
-		return false;
 	if (ph->pd_special != BLCKSZ - sizeof(SfxPageTail) ||
 		ph->pd_lower < MAXALIGN(SizeOfPageHeaderData) ||
 		ph->pd_lower > ph->pd_special)
-		sfx_corrupt(index, blkno, "page header out of bounds");
+		return "page header out of bounds";
+	if (SfxPageGetTail(page)->page_id != SFX_PAGE_ID)
+		return "not a surfidx page";
+	return NULL;
+}
+
+bool
+sfx_page_check(Relation index, BlockNumber blkno, Page page)
+{
+	SfxPageTail *tail;
+	const char *fault;
+
+	if (PageIsNew(page))
+		return false;
+	fault = page_fault(page);
+	if (fault != NULL)
+		sfx_corrupt(index, blkno, fault);
 	tail = SfxPageGetTail(page);
-	if (tail->page_id != SFX_PAGE_ID)
-		sfx_corrupt(index, blkno, "not a surfidx page");
 	if (tail->version != SFX_FORMAT_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
@@ -221,10 +233,34 @@ sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
 	return unconstify(SfxRun *, &m->runs[r]);
 }
 
+/* What makes a metapage that nobody may follow; NULL: nothing. */
+static const char *
+meta_fault(const SfxMeta *m)
+{
+	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1 ||
+		m->ndicts > SFX_MAX_DICTS)
+		return "metapage counts out of bounds";
+	/* Whoever follows these locks the page, and may hold the metapage's lock: they must not lead back to it. */
+	for (int g = 0; g < m->ngens; g++)
+		if (m->gens[g].first < SFX_FIRST_BLKNO || m->gens[g].tail < SFX_FIRST_BLKNO)
+			return "a log page is a reserved block";
+	for (int i = 0; i < 2; i++)
+		if (m->resume[i].len > SFX_RESUME_KEY)
+			return "length of a merge position";
+	for (int r = 0; r < m->nruns; r++)
+		if (m->runs[r].root < SFX_FIRST_BLKNO)
+			return "the root is a reserved block";
+	for (uint32 d = 0; d < m->ndicts; d++)
+		if (m->dict[d].first < SFX_FIRST_BLKNO)
+			return "a dictionary's page is a reserved block";
+	return NULL;
+}
+
 static void
 meta_check(Relation index, Page page)
 {
 	SfxMeta    *m;
+	const char *fault;
 
 	if (!sfx_page_check(index, SFX_META_BLKNO, page) ||
 		SfxPageGetTail(page)->kind != SFX_PAGE_META ||
@@ -239,22 +275,9 @@ meta_check(Relation index, Page page)
 				 errmsg("index \"%s\" needs format version %u, this library reads version %u",
 						RelationGetRelationName(index), m->min_version, SFX_FORMAT_VERSION),
 				 errhint("Install a newer surfidx, or REINDEX the index.")));
-	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1 ||
-		m->ndicts > SFX_MAX_DICTS)
-		sfx_corrupt(index, SFX_META_BLKNO, "metapage counts out of bounds");
-	/* Whoever follows these locks the page, and may hold the metapage's lock: they must not lead back to it. */
-	for (int g = 0; g < m->ngens; g++)
-		if (m->gens[g].first < SFX_FIRST_BLKNO || m->gens[g].tail < SFX_FIRST_BLKNO)
-			sfx_corrupt(index, SFX_META_BLKNO, "a log page is a reserved block");
-	for (int i = 0; i < 2; i++)
-		if (m->resume[i].len > SFX_RESUME_KEY)
-			sfx_corrupt(index, SFX_META_BLKNO, "length of a merge position");
-	for (int r = 0; r < m->nruns; r++)
-		if (m->runs[r].root < SFX_FIRST_BLKNO)
-			sfx_corrupt(index, SFX_META_BLKNO, "the root is a reserved block");
-	for (uint32 d = 0; d < m->ndicts; d++)
-		if (m->dict[d].first < SFX_FIRST_BLKNO)
-			sfx_corrupt(index, SFX_META_BLKNO, "a dictionary's page is a reserved block");
+	fault = meta_fault(m);
+	if (fault != NULL)
+		sfx_corrupt(index, SFX_META_BLKNO, fault);
 }
 
 /* In steps of 64 bytes: one copy of this size compilers make a string instruction, which takes longer to get going. */
@@ -286,6 +309,22 @@ sfx_meta_read(Relation index, SfxMeta *meta)
 
 	sfx_meta_reread(index, meta, &buf);
 	ReleaseBuffer(buf);
+}
+
+bool
+sfx_meta_try_read(Relation index, SfxMeta *meta)
+{
+	Buffer		buf = sfx_read_page(index, SFX_META_BLKNO);
+	Page		page = BufferGetPage(buf);
+	bool		sound;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	sound = !PageIsNew(page) && page_fault(page) == NULL && SfxPageGetTail(page)->version == SFX_FORMAT_VERSION &&
+		SfxPageGetTail(page)->kind == SFX_PAGE_META && SfxPageBodyLen(page) >= sizeof(SfxMeta);
+	if (sound)
+		copy_meta(meta, SfxPageGetMeta(page));
+	UnlockReleaseBuffer(buf);
+	return sound && meta->magic == SFX_MAGIC && meta->min_version <= SFX_FORMAT_VERSION && meta_fault(meta) == NULL;
 }
 
 void

@@ -65,25 +65,22 @@ narrow_to_level(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, cons
 	return true;
 }
 
-/* Narrow d within the leaf. */
-static void
-narrow_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, Descent *d)
+bool
+sfx_rank_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, int *below, int *entries)
 {
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
 	SfxLeaf		leaf;
 	Buffer		buf = sfx_tree_find_leaf(o->index, o->order, meta, run, pos, false, &leaf);
-	int			below;
 
 	if (!BufferIsValid(buf))
-		return;
+		return false;
 	sfx_leaves_read++;
 	sfx_dict_attach(o->index, BufferGetBlockNumber(buf), BufferGetPage(buf), &leaf, NULL);
-	below = sfx_leaf_count(&leaf, &start, pos);
-	if (below < 0)
+	*below = sfx_leaf_count(&leaf, NULL, pos);
+	if (*below < 0)
 		sfx_corrupt(o->index, BufferGetBlockNumber(buf), "leaf block");
-	if (leaf.nentries > 0)
-		d->share += d->width * below / leaf.nentries;
+	*entries = leaf.nentries;
 	UnlockReleaseBuffer(buf);
+	return true;
 }
 
 /* ---- without leaves ---- */
@@ -249,14 +246,17 @@ sfx_rank_above_leaves(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos
 
 /* ---- with leaves, and the delta ---- */
 
-static double
-rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos)
+double
+sfx_rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos)
 {
 	Descent		d = {0, 1};
+	int			below,
+				entries;
 
-	if (!narrow_to_level(o, meta, run, pos, 0, &d))
+	if (!narrow_to_level(o, meta, run, pos, 0, &d) || !sfx_rank_in_leaf(o, meta, run->id, pos, &below, &entries))
 		return 0;
-	narrow_in_leaf(o, meta, run->id, pos, &d);
+	if (entries > 0)
+		d.share += d.width * below / entries;
 	return d.share * run->entries;
 }
 
@@ -287,6 +287,6 @@ sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, SfxRank *ra
 		if (pos->key == NULL)
 			rank->tree += meta->runs[r].entries;
 		else if (pos->len > 0)
-			rank->tree += rank_in_run(o, meta, &meta->runs[r], pos);
+			rank->tree += sfx_rank_in_run(o, meta, &meta->runs[r], pos);
 	}
 }

@@ -425,25 +425,22 @@ extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 
 /* Copy the metapage's contents, checked.  One share lock. */
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
-/* The same for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
+/* The same for who can do without: false, and no error, where the page is there but no metapage that this code may follow. */
+extern bool sfx_meta_try_read(Relation index, SfxMeta *meta);
+/* As sfx_meta_read for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
 /* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 /* Write *meta into the (locked, in action; restored, in redo) metapage. No logging.  Voids all glances. */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
 
-/*
- * glance.c: what the planner wants of a metapage, kept by this backend until some metapage of the server has changed.
- */
+/* glance.c: a metapage, kept by this backend for the planner until some metapage of the server has changed. */
 typedef struct SfxGlance
 {
 	Oid			index;
 	uint64		changes;		/* metapages' changes seen by then; 0: not kept */
-	uint64		build_id;
-	uint64		groups;			/* SfxWork.groups */
-	uint64		log_pages;		/* of all generations */
-	int			nruns;			/* 0: the metapage is damaged, which is no reason not to plan; nothing else is set then */
-	SfxRun		runs[SFX_MAX_RUNS];	/* the main tree's last */
+	bool		sound;			/* the metapage is damaged if not: no reason not to plan */
+	SfxMeta		meta;			/* if sound */
 } SfxGlance;
 
 /* The index is locked by the caller, or by who plans for him.  Valid until the next call. Errors: the metapage cannot be read. */
@@ -556,6 +553,11 @@ extern bool sfx_image_idle(SfxImage *img);
 extern bool sfx_delta_is_idle(Relation index, const SfxMeta *meta);
 /* Are there entries of UPDATEs that changed no key? */
 extern bool sfx_image_unchanged(const SfxImage *img);
+/*
+ * For estimates: about how many entries of generation meta->gens[g] lie below each of pos[0..n), and how many there are.  No page is
+ * read, and no error thrown.  False: there is no image in shared memory, or the log has gone on by a page since it was looked at.  Ordered bytes only.
+ */
+extern bool sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below, double *total);
 /* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
 /*

@@ -44,16 +44,31 @@ fill_child(void *ctx, int i, const SfxChild *child)
 
 #define ALIGN8(n)	(((n) + 7) & ~UINT64_C(7))
 
+static int64_t
+size_of(uint64_t n, const Fill *f)
+{
+	return (int64_t) (ALIGN8(sizeof(SfxUpper)) + n * (sizeof(uint64_t) + sizeof(SfxPos)) +
+					  ALIGN8(n * sizeof(uint32_t)) + f->used);
+}
+
 int64_t
 sfx_upper_size(const SfxInner *p)
 {
 	Fill		f = {NULL, 0};
-	uint64_t	n = (uint64_t) p->nchildren;
 
 	if (sfx_inner_each(p, fill_child, &f) < 0)
 		return SFX_CORRUPT;
-	return (int64_t) (ALIGN8(sizeof(SfxUpper)) + n * (sizeof(uint64_t) + sizeof(SfxPos)) +
-					  ALIGN8(n * sizeof(uint32_t)) + f.used);
+	return size_of((uint64_t) p->nchildren, &f);
+}
+
+int64_t
+sfx_upper_size_of(const SfxChild *children, int n)
+{
+	Fill		f = {NULL, 0};
+
+	for (int i = 0; i < n; i++)
+		(void) fill_child(&f, i, &children[i]);
+	return size_of((uint64_t) n, &f);
 }
 
 /* What the separators share: what the first and the last one do. */
@@ -69,15 +84,15 @@ find_prefix(SfxUpper *u)
 		u->word[i] = sfx_load_be(u->sep[i].key + u->prefixlen, u->sep[i].len - u->prefixlen);
 }
 
-SfxUpper *
-sfx_upper_build(void *mem, const SfxInner *p)
+/* Lay out mem for n children. */
+static SfxUpper *
+lay_out(void *mem, int nchildren)
 {
 	SfxUpper   *u = mem;
 	uint8_t    *at = (uint8_t *) mem + ALIGN8(sizeof(SfxUpper));
-	size_t		n = (size_t) p->nchildren;
-	Fill		f = {u, 0};
+	size_t		n = (size_t) nchildren;
 
-	u->n = p->nchildren;
+	u->n = nchildren;
 	u->word = (uint64_t *) (void *) at;
 	at += n * sizeof(uint64_t);
 	u->sep = (SfxPos *) (void *) at;
@@ -85,20 +100,45 @@ sfx_upper_build(void *mem, const SfxInner *p)
 	u->blkno = (uint32_t *) (void *) at;
 	at += ALIGN8(n * sizeof(uint32_t));
 	u->bytes = at;
-	if (sfx_inner_each(p, fill_child, &f) < 0)
-		return NULL;
 	u->prefixlen = 0;
 	u->prefix = u->bytes;
 	memset(u->word, 0, n * sizeof(uint64_t));
-	if (p->order == NULL && n > 1)
+	return u;
+}
+
+/* All children are filled in. */
+static SfxUpper *
+finish(SfxUpper *u, const SfxOrder *order)
+{
+	if (order == NULL && u->n > 1)
 	{
 		/* bytes that do not ascend are damage, and must not make the prefix longer than a separator */
-		for (size_t i = 2; i < n; i++)
+		for (int i = 2; i < u->n; i++)
 			if (sfx_cmp_pos(&u->sep[i - 1], &u->sep[i]) >= 0)
 				return NULL;
 		find_prefix(u);
 	}
 	return u;
+}
+
+SfxUpper *
+sfx_upper_build(void *mem, const SfxInner *p)
+{
+	Fill		f = {lay_out(mem, p->nchildren), 0};
+
+	if (sfx_inner_each(p, fill_child, &f) < 0)
+		return NULL;
+	return finish(f.u, p->order);
+}
+
+SfxUpper *
+sfx_upper_build_of(void *mem, const SfxChild *children, int n, const SfxOrder *order)
+{
+	Fill		f = {lay_out(mem, n), 0};
+
+	for (int i = 0; i < n; i++)
+		(void) fill_child(&f, i, &children[i]);
+	return finish(f.u, order);
 }
 
 /* The number of words in w[0..n) below x. */

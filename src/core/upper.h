@@ -19,6 +19,10 @@ extern int64_t sfx_upper_size(const SfxInner *p);
 /* Decode p into mem, which has sfx_upper_size(p) bytes.  NULL if the page is damaged.  The page is not needed any more. */
 extern SfxUpper *sfx_upper_build(void *mem, const SfxInner *p);
 
+/* The same of any positions that ascend, with a number each (blkno): low of the first one is never compared.  n >= 1. */
+extern int64_t sfx_upper_size_of(const SfxChild *children, int n);
+extern SfxUpper *sfx_upper_build_of(void *mem, const SfxChild *children, int n, const SfxOrder *order);
+
 /*
  * The block of the child whose interval holds pos (before: that holds the positions just below pos; pos->key NULL: the last
  * child), as sfx_inner_find and sfx_inner_find_before have it.  order as the page's; its comparison may leave by longjmp.
