@@ -25,6 +25,7 @@
 #define POSITIONS		2048	/* of an index, about */
 #define MAX_LEAVES		262144	/* of an index whose positions are noted: some 20 ms */
 #define LEAVES_A_PLAN	64		/* a plan without positions is worth noting so many */
+#define MAX_COPY		(1024 * 1024)	/* bytes of positions */
 #define MAX_KEY			64
 #define MAX_VALUE		64
 
@@ -52,6 +53,7 @@ struct SfxKnown
 	uint64		last_used;
 	uint64		plans;			/* without positions, since groups is this */
 	bool		learned;
+	bool		given_up;		/* not worth it, or not possible, as long as groups is this */
 	MemoryContext cxt;			/* of what follows */
 	int			nparts;
 	Part		part[SFX_MAX_RUNS];
@@ -100,13 +102,12 @@ sfx_known_index(Oid index, const SfxMeta *meta)
 		k->index = index;
 		k->build_id = meta->build_id;
 		k->low.pos.key = k->high.pos.key = NULL;
-		k->learned = false;
-		k->plans = 0;
+		k->groups = meta->work.groups + 1;
 	}
 	if (k->groups != meta->work.groups)
 	{
 		k->groups = meta->work.groups;
-		k->learned = false;
+		k->learned = k->given_up = false;
 		k->plans = 0;
 	}
 	return k;
@@ -121,7 +122,7 @@ sfx_known_worth_learning(SfxKnown *k, const SfxMeta *meta)
 
 	for (int r = 0; r < meta->nruns; r++)
 		leaves += meta->runs[r].leaves;
-	return !k->learned && leaves <= MAX_LEAVES && ++k->plans * LEAVES_A_PLAN > leaves + POSITIONS;
+	return !k->learned && !k->given_up && leaves <= MAX_LEAVES && ++k->plans * LEAVES_A_PLAN > leaves + POSITIONS;
 }
 
 /* The positions of a run as they are gathered. */
@@ -189,6 +190,7 @@ static bool
 learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Part *part)
 {
 	Gathered	g = {.room = 64, .step = k->step};
+	int64		size;
 
 	part->upper = NULL;
 	part->n = 1;
@@ -201,7 +203,10 @@ learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *ru
 		g.entries = 0;
 		if (!gather_run(o, meta, run, &g))
 			return false;
-		part->upper = sfx_upper_build_of(MemoryContextAlloc(k->cxt, sfx_upper_size_of(g.pos, g.n)), g.pos, g.n, NULL);
+		size = sfx_upper_size_of(g.pos, g.n);
+		if (size > MAX_COPY)
+			return false;
+		part->upper = sfx_upper_build_of(MemoryContextAlloc(k->cxt, size), g.pos, g.n, NULL);
 		if (part->upper == NULL)
 			return false;
 		part->n = g.n;
@@ -226,7 +231,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	uint64		entries = 0;
 	bool		all = true;
 
-	k->plans = 0;
+	k->given_up = true;
 	if (k->cxt == NULL)
 		k->cxt = AllocSetContextCreate(TopMemoryContext, "surfidx known index", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextReset(k->cxt);
@@ -248,6 +253,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 		if (k->nulls < 0.5)
 			k->nulls = 0;
 		k->learned = true;
+		k->given_up = false;
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);

@@ -252,14 +252,14 @@ find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
 	return got == want;
 }
 
-/* Errors of a decoded copy of the page, which has the first n children of the set.  It knows positions, not their byte strings. */
+/* Errors of a decoded copy of the page (NULL: made without one) that has the first n children of the set.  It knows positions, not their byte strings. */
 static int
 check_upper(const SfxInner *p, int n)
 {
 	SfxPos		infinity = {NULL, 0, 0};
-	int64_t		size = sfx_upper_size(p);
+	int64_t		size = p ? sfx_upper_size(p) : sfx_upper_size_of(set, n);
 	void	   *mem = size > 0 ? malloc((size_t) size) : NULL;
-	SfxUpper   *u = mem ? sfx_upper_build(mem, p) : NULL;
+	SfxUpper   *u = mem == NULL ? NULL : p ? sfx_upper_build(mem, p) : sfx_upper_build_of(mem, set, n, order);
 	int			bad = 0;
 
 	if (u == NULL)
@@ -342,7 +342,7 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 		bad += !find_is(&p, &set[i].low, true, i ? i - 1 : 0);
 	}
 	bad += sfx_inner_each(&p, check_child, &k) != SFX_OK || k.seen != n || k.bad != 0;
-	bad += check_upper(&p, n);
+	bad += check_upper(&p, n) + check_upper(NULL, n);
 	k = (Count) {.stop = n / 2};
 	bad += sfx_inner_each(&p, check_child, &k) != -77 || k.seen != n / 2 + 1;
 	/* the last check of all: self-delimiting keys only, as the index has them */
