@@ -16,6 +16,7 @@
  * nobody: there a violation counts only if replay stood still meanwhile, or if it is found twice.
  *-------------------------------------------------------------------------
  */
+#include "carry.h"
 #include "check.h"
 #include "dict.h"
 #include "merge.h"
@@ -217,6 +218,8 @@ check_generation_list(SfxCheck *cs)
 		if (g == 0 && gen->sealed != 0)
 			sfx_broken(cs, SFX_META_BLKNO, "active generation %u is sealed", gen->gen);
 	}
+	if (m->carried >> m->ngens != 0)
+		sfx_broken(cs, SFX_META_BLKNO, "%u generations are listed, and %x of them have entries that were carried over", m->ngens, m->carried);
 	if (m->next_gen != m->gens[0].gen + 1)
 		sfx_broken(cs, SFX_META_BLKNO, "the next generation is %u and the active one %u", m->next_gen, m->gens[0].gen);
 }
@@ -377,7 +380,9 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 		sfx_check_rows_begin(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
 	{
-		cs->moving = cs->meta.resume[SFX_RESUME_GEN].source == cs->meta.gens[g].gen;
+		/* what was carried over stands in the source and in a newer one */
+		cs->moving = cs->meta.resume[SFX_RESUME_GEN].source == cs->meta.gens[g].gen ||
+			(g > 0 && g == cs->meta.ngens - 1 && sfx_carried_from(&cs->meta, g));
 		sfx_check_generation(cs, g);
 	}
 	sfx_check_trees(cs);

@@ -214,6 +214,9 @@ sfx_define_reloptions(void)
 					   hope_values, SFX_HOPE_AUTO,
 					   "Valid values are \"auto\", \"off\", \"single\", \"double\", \"3grams\", \"4grams\", \"alm\", \"alm_improved\" and \"fsst\".",
 					   lock);
+	add_bool_reloption(sfx_relopt_kind, "merge_cold",
+					   "Merges leave behind in the delta what lookups have asked for since it came there.",
+					   false, lock);
 	add_int_reloption(sfx_relopt_kind, "fillfactor",
 					  "Accepted for compatibility with btree and ignored.",
 					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
@@ -234,6 +237,7 @@ sfx_options(Datum reloptions, bool validate)
 		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
 		{"codec", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.codec)},
 		{"hope", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.hope)},
+		{"merge_cold", RELOPT_TYPE_BOOL, offsetof(StoredOptions, opt.merge_cold)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
 		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)}
 	};
@@ -282,6 +286,14 @@ sfx_opt_codec(Relation index)
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
 	return opt ? opt->codec : 0;
+}
+
+bool
+sfx_opt_merge_cold(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->merge_cold;
 }
 
 const char *

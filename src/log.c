@@ -418,7 +418,7 @@ sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
  * Caller holds the merge lock.  *meta is the metapage after it.  False if nothing was frozen.
  */
 bool
-sfx_log_freeze(Relation index, SfxMeta *meta)
+sfx_log_freeze(Relation index, bool carry, SfxMeta *meta)
 {
 	Buffer		metabuf,
 				tailbuf;
@@ -441,6 +441,7 @@ sfx_log_freeze(Relation index, SfxMeta *meta)
 	meta->gens[0].sealed = h->before + h->nentries;
 	memmove(&meta->gens[1], &meta->gens[0], meta->ngens * sizeof(SfxGen));
 	meta->ngens++;
+	meta->carried = (uint8) (meta->carried << 1 | (carry ? 1 : 0));
 	meta->gens[0].gen = meta->next_gen++;
 	meta->gens[0].first = meta->gens[0].tail = InvalidBlockNumber;
 	meta->gens[0].pages = 0;

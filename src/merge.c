@@ -17,8 +17,10 @@
  * M5	Each group's record stores how far the source is merged, and into which run: whoever goes on begins there, into the same one, where
  *		(key, TID) drops what comes twice.
  * M6	A run that is a source takes no entries any more; the metapage says which one, and there is one at a time.
+ * M7	What a newer generation has, too, because it was carried over (carry.c), is left out.
  *-------------------------------------------------------------------------
  */
+#include "carry.h"
 #include "dead.h"
 #include "dict.h"
 #include "merge.h"
@@ -179,6 +181,7 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 us
 		elog(ERROR, "surfidx: generation %u of index \"%s\" is not the oldest frozen one",
 			 gen, RelationGetRelationName(index));
 	memset(&meta.gens[--meta.ngens], 0, sizeof(SfxGen));
+	meta.carried &= (1 << meta.ngens) - 1;
 	memset(&meta.resume[SFX_RESUME_GEN], 0, sizeof(SfxResume));
 	meta.merges++;
 	meta.work.entries += dropped.sealed;
@@ -605,6 +608,37 @@ merge_source(Merge *m)
 }
 
 /*
+ * Before the first group of a generation: put into the active one once more what of it is read often, if it was frozen for that. The lock is taken
+ * per piece, and nothing is remembered but the position.
+ */
+static void
+carry_over(Merge *m)
+{
+	SfxCarry   *c;
+	bool		more = m->manner == MERGE_POLITE && !m->full && sfx_opt_merge_cold(m->index);
+
+	if (!more)
+		return;
+	c = sfx_carry_begin(m->index, m->order);
+	while (more)
+	{
+		SfxMeta		meta;
+		int			source;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!take_lock(m->index, m->manner))
+			break;
+		sfx_meta_read(m->index, &meta);
+		source = find_source(m, &meta);
+		more = source > 0 && sfx_carried(&meta, 0) && meta.resume[SFX_RESUME_GEN].source != m->gen &&
+			sfx_carry_step(c, &meta, source);
+		sfx_merge_unlock(m->index);
+		SFX_STOP("carried over");
+	}
+	sfx_carry_end(c);
+}
+
+/*
  * The oldest frozen generation's number; 0 if there is none.  Freezes the active
  * one if nothing is frozen and its number is at most last.
  */
@@ -612,6 +646,7 @@ static uint32
 next_generation(Relation index, MergeManner manner, uint32 last)
 {
 	SfxMeta		meta;
+	bool		carry = manner == MERGE_POLITE && sfx_merge_may_carry(index);
 
 	sfx_meta_read(index, &meta);
 	if (meta.ngens < 2)
@@ -623,7 +658,7 @@ next_generation(Relation index, MergeManner manner, uint32 last)
 		sfx_meta_read(index, &meta);
 		if (meta.ngens < 2 && meta.gens[0].gen <= last)
 		{
-			(void) sfx_log_freeze(index, &meta);
+			(void) sfx_log_freeze(index, carry, &meta);
 			SFX_STOP("frozen");
 		}
 		sfx_merge_unlock(index);
@@ -643,8 +678,11 @@ merge_generations(Merge *m)
 	last = meta.gens[0].gen;
 	m->run = 0;
 	while ((m->gen = next_generation(m->index, m->manner, last)) != 0 && m->gen <= last)
+	{
+		carry_over(m);
 		if (!merge_source(m) && m->manner != MERGE_WAIT)
 			return false;
+	}
 	return true;
 }
 

@@ -34,6 +34,13 @@ extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, b
 extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto);
 
 /*
+ * May the merge that is due leave behind what is read often (storage parameter merge_cold)?  And how many entries of generation meta->gens[g], at
+ * most?  So few that the next merge is not due because of them.
+ */
+extern bool sfx_merge_may_carry(Relation index);
+extern uint64 sfx_merge_carry_limit(Relation index, const SfxMeta *meta, int g);
+
+/*
  * Freeze what there is and merge all of the delta and all runs into the main tree, group by group, taking the merge
  * lock per group.  Returns entries merged, those of runs included.
  */

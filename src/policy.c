@@ -31,6 +31,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#define CARRY_SHARE		4		/* of a delta that is due one part in so many may stay */
 #define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: starting a worker costs about 3 ms */
 #define CHURN_SHED		500		/* of 1,000 entries, so many took dead ones' places */
 #define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, at most */
@@ -253,6 +254,31 @@ sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto)
 	}
 	/* the list is nearly full, which policies that were changed on the way can bring about */
 	return meta->nruns >= SFX_MAX_RUNS - 1 ? meta->nruns - 2 : -1;
+}
+
+/* ---- what stays ---- */
+
+/* Idle deltas, and those that cost a few leaves only, are merged whole: a merge that leaves something is to come again after as many inserts. */
+bool
+sfx_merge_may_carry(Relation index)
+{
+	DeltaSize	d;
+
+	if (!sfx_opt_merge_cold(index))
+		return false;
+	measure(index, &d);
+	return exceeds(&d, 1) && !exceeds(&d, HELP_AT);
+}
+
+uint64
+sfx_merge_carry_limit(Relation index, const SfxMeta *meta, int g)
+{
+	const SfxGen *gen = &meta->gens[g];
+	double		per_page = (double) gen->sealed / Max(gen->pages, 1);
+	double		by_ratio = Max(sfx_opt_merge_ratio(index) * SfxMetaMain(meta)->entries, FLOOR_PAGES * per_page);
+	double		bound = Min(max_log_pages(index) * per_page, by_ratio);
+
+	return (uint64) (Min(bound, (double) gen->sealed) / CARRY_SHARE);
 }
 
 /* ---- the public face ---- */

@@ -53,6 +53,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->stretch.at = 0;
 	r->stretch.step = 1;
 	end_step(r);
+	r->touches = sfx_opt_merge_cold(index);
 	r->believe = r->maybe = r->keys_only = false;
 	memset(&r->filters, 0, sizeof(r->filters));
 	r->nkilled = r->ndead = 0;

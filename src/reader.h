@@ -95,6 +95,7 @@ struct SfxReader
 	bool		final;			/* ... and its stop is the range's end */
 	bool		ask;			/* filters before leaves: none was read that had entries of the range */
 	bool		keys_only;		/* filters that were met know single keys only: they are not asked for ranges any more */
+	bool		touches;		/* lookups are counted in the image (carry.h) */
 	bool		believe;		/* a filter's word is enough */
 	bool		maybe;			/* ... and one has said yes */
 	bool		point;			/* the range is all TIDs of one key */

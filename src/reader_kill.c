@@ -2,6 +2,7 @@
  * reader_kill.c - removing what a reader's caller found dead (README "Dead entries")
  *-------------------------------------------------------------------------
  */
+#include "carry.h"
 #include "dead.h"
 #include "reader.h"
 
@@ -81,7 +82,8 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	b->nkilled = 0;
 	while (g < meta->ngens && meta->gens[g].gen != b->gen)
 		g++;
-	if (g == meta->ngens)
+	/* a merge on its way leaves out of an older generation what this one has: it has to go on having it (M7) */
+	if (g == meta->ngens || (g < meta->ngens - 1 && sfx_carried(meta, g)))
 		return;
 	for (int i = 0; i < n; i++)
 		entries[i] = &b->entry[b->killed[i]];

@@ -96,6 +96,19 @@ beyond_range(const SfxReader *r, const SfxEntry *e)
 	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
 }
 
+/* Is the range all of one key?  Not told of keys with rests (numeric). */
+static bool
+is_lookup(const SfxReader *r)
+{
+	const SfxPos *lo = &r->lo.pos;
+	const SfxPos *hi = &r->hi.pos;
+
+	if (r->point || r->order == NULL)
+		return r->point;
+	return !r->hi.inf && lo->len == hi->len && lo->len > 0 && lo->key[lo->len - 1] == SFX_MARK_BEFORE && hi->key[lo->len - 1] == SFX_MARK_AFTER &&
+		sfx_same_bytes(lo->key, lo->len - 1, hi->key, lo->len - 1);
+}
+
 /* Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single keys. */
 static inline bool
 image_lacks(SfxReader *r, const SfxImage *img)
@@ -119,6 +132,7 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 	SfxCursor	c;
 	bool		have = forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
 		sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c);
+	bool		touch = r->touches && is_lookup(r);
 
 	while (have)
 	{
@@ -133,6 +147,8 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 			break;
 		}
 		batch_add(b, &e);
+		if (touch)
+			sfx_delta_touch(d, a, &c);
 		have = forward(r) ? sfx_delta_next(d, a, &c) : sfx_delta_prev(d, a, &c);
 	}
 }

@@ -2,6 +2,7 @@
  * source.c - the entries that a merge takes: a generation's, out of its image, or a run's, out of its leaves
  *-------------------------------------------------------------------------
  */
+#include "carry.h"
 #include "dict.h"
 #include "rewrite.h"
 
@@ -140,18 +141,16 @@ run_seek(SfxSource *src, const SfxPos *pos)
 	return true;
 }
 
-bool
-sfx_source_seek(SfxSource *src, const SfxPos *pos)
+/* The first chunk of a generation's entries >= pos. */
+static void
+fill_chunk(SfxSource *src, const SfxPos *pos)
 {
-	SfxImage   *img;
+	SfxImage   *img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		have;
 
-	if (src->run != 0)
-		return run_seek(src, pos);
-	img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
 	if (img == NULL)
 		/* under the merge lock it cannot have left the list */
 		sfx_corrupt(src->index, src->meta->gens[src->g].first, "a page of the log that begins here is not one of its generation");
@@ -175,7 +174,33 @@ sfx_source_seek(SfxSource *src, const SfxPos *pos)
 		have = sfx_delta_next(d, a, &c);
 	}
 	sfx_image_release(img);
-	return src->n > 0;
+}
+
+/* M7: what a newer generation has is not in any chunk. */
+static bool
+generation_seek(SfxSource *src, const SfxPos *pos)
+{
+	SfxPosBuf	next;
+
+	for (;;)
+	{
+		fill_chunk(src, pos);
+		if (src->n == 0 || !sfx_carried_from(src->meta, src->g))
+			return src->n > 0;
+		next.pos = sfx_entry_pos(&src->entry[src->n - 1]);
+		next.pos.tid++;
+		sfx_pos_set(&next, &next.pos);
+		src->n = sfx_carry_leave_out(src->index, src->order, src->meta, src->g, src->entry, src->n);
+		if (src->n > 0 || !src->more)
+			return src->n > 0;
+		pos = &next.pos;
+	}
+}
+
+bool
+sfx_source_seek(SfxSource *src, const SfxPos *pos)
+{
+	return src->run != 0 ? run_seek(src, pos) : generation_seek(src, pos);
 }
 
 const SfxEntry *

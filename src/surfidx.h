@@ -390,7 +390,8 @@ typedef struct SfxMeta
 	uint64		build_id;		/* random, new with every build */
 	uint64		epoch;			/* structure epoch: root changes; whatever makes links void that were read before it (truncation) */
 	uint64		removals;		/* removal counter: images older than this reread their dead flags */
-	uint16		gate;			/* 0 or 1: the gate that new scans pin */
+	uint8		gate;			/* 0 or 1: the gate that new scans pin */
+	uint8		carried;		/* bit g: gens[g] may have entries of older ones, which carry.c has put there */
 	uint16		shed;			/* dead entries that the last merge of a generation left out, for 1,000 that it brought, or more of them */
 	uint32		next_gen;
 	uint32		next_run;
@@ -521,8 +522,11 @@ extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64
 extern bool sfx_log_append(Relation index, const SfxEntry *e, bool unchanged);
 /* A build has replaced the index's contents: this backend's memory of the tail is void. */
 extern void sfx_log_forget_tail(Relation index);
-/* Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.  False: nothing to freeze. */
-extern bool sfx_log_freeze(Relation index, SfxMeta *meta);
+/*
+ * Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.  carry: the new one may be given entries of
+ * older ones (carry.h).  False: nothing to freeze.
+ */
+extern bool sfx_log_freeze(Relation index, bool carry, SfxMeta *meta);
 
 /* ------------------------------------------------------------------ images: the delta in order, in memory */
 typedef struct SfxImage SfxImage;
@@ -700,6 +704,7 @@ typedef struct SfxOptions
 	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
 	int			hope;			/* SfxHopeScheme, SFX_HOPE_OFF or SFX_HOPE_AUTO */
+	bool		merge_cold;		/* merges leave behind what is read often */
 } SfxOptions;
 
 struct SfxFilterSpec;
@@ -717,6 +722,7 @@ extern int	sfx_opt_delta_size(Relation index); /* kB */
 extern double sfx_opt_merge_ratio(Relation index);
 extern double sfx_opt_run_ratio(Relation index);
 extern int	sfx_opt_codec(Relation index);
+extern bool sfx_opt_merge_cold(Relation index);
 /* How keys are coded: an SfxHopeScheme, or one of these. */
 #define SFX_HOPE_OFF	0
 #define SFX_HOPE_AUTO	(-1)

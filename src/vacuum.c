@@ -10,6 +10,7 @@
  * V4	The merge lock is held per group of leaves, no lock at all while waiting for the gate.
  *-------------------------------------------------------------------------
  */
+#include "carry.h"
 #include "merge.h"
 #include "rewrite.h"
 #include "tree.h"
@@ -168,6 +169,52 @@ raise_removals(Relation index)
 }
 
 static void
+vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen, bool delay)
+{
+	BlockNumber blkno = gen->first;
+
+	for (uint32 seq = 0; blkno != InvalidBlockNumber; seq++)
+	{
+		BlockNumber next;
+
+		if (delay)
+			SfxVacuumDelay();
+		else
+			CHECK_FOR_INTERRUPTS();
+		next = vacuum_log_page(vs, meta, gen->gen, seq, blkno);
+		if (next == InvalidBlockNumber && seq + 1 < gen->pages)
+			must_be_merged(vs->index, gen->gen, blkno);
+		blkno = next;
+	}
+}
+
+/*
+ * Entries that are carried over go the other way, into a newer generation, behind our back: once more those which may have such, while nobody
+ * carries anything. What is carried over from then on comes from images that know the flags.
+ */
+static void
+vacuum_carried(VacState *vs)
+{
+	SfxMeta		meta;
+	double		kept = vs->kept;
+	double		removed = vs->removed;
+
+	/* what is carried over as of now comes from such images */
+	sfx_meta_read(vs->index, &meta);
+	if (meta.carried == 0)
+		return;
+	sfx_merge_lock(vs->index);
+	sfx_meta_read(vs->index, &meta);
+	for (int g = meta.ngens - 1; g >= 0; g--)
+		if (sfx_carried(&meta, g) && !SFX_MUTANT("carried over behind VACUUM"))
+			vacuum_generation(vs, &meta, &meta.gens[g], false);
+	vs->kept = kept;
+	if (vs->removed > removed)
+		raise_removals(vs->index);
+	sfx_merge_unlock(vs->index);
+}
+
+static void
 vacuum_log(VacState *vs)
 {
 	SfxMeta		meta;
@@ -176,25 +223,12 @@ vacuum_log(VacState *vs)
 		raise_removals(vs->index);
 	sfx_meta_read(vs->index, &meta);
 	for (int g = meta.ngens - 1; g >= 0; g--)
-	{
-		const SfxGen *gen = &meta.gens[g];
-		BlockNumber blkno = gen->first;
-
-		for (uint32 seq = 0; blkno != InvalidBlockNumber; seq++)
-		{
-			BlockNumber next;
-
-			SfxVacuumDelay();
-			next = vacuum_log_page(vs, &meta, gen->gen, seq, blkno);
-			if (next == InvalidBlockNumber && seq + 1 < gen->pages)
-				must_be_merged(vs->index, gen->gen, blkno);
-			blkno = next;
-		}
-	}
+		vacuum_generation(vs, &meta, &meta.gens[g], true);
 	SFX_STOP("log flagged");
 	/* Flags that an interrupted VACUUM left may be unknown to images: their counter was never raised. */
 	if (vs->flags_seen && !SFX_MUTANT("no removal counter"))
 		raise_removals(vs->index);
+	vacuum_carried(vs);
 }
 
 /* ---- the tree ---- */

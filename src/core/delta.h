@@ -86,6 +86,14 @@ extern bool sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, cons
 /* The entry under the cursor; pointers into the node. */
 extern void sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxEntry *e);
 
+/*
+ * The entry under the cursor was asked for: count that, up to SFX_DELTA_TOUCHES.  A shared lock will do, since nothing else changes under
+ * one; of touches at the same moment some may be lost.  How often an entry was touched since it came in.
+ */
+#define SFX_DELTA_TOUCHES	3
+extern void sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
+extern int sfx_delta_touches(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
+
 /* Move one entry on or back; false at the end. */
 extern bool sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
 extern bool sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);

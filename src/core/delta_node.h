@@ -17,7 +17,7 @@
  *	  64	8*n	slots		growing upwards, in entry order
  *	 low	 	bodies		growing downwards, in any order
  *
- * A slot is head << 32 | tail flag << 31 | offset << 16 | key length.  The head is
+ * A slot is head << 32 | tail flag << 31 | touches << 29 | offset << 16 | key length.  The head is
  * the first four bytes after the prefix, big-endian and zero-padded, so that the binary search
  * compares integers that lie together and touches a body only where heads are equal.  A body is
  *
@@ -43,6 +43,7 @@
 #define HEADER			64
 #define ROOM			(SFX_NODE_SIZE - HEADER)
 #define SLOT			8
+#define TOUCHES_SHIFT	29
 #define MAX_CELL		(SLOT + 4 + 6 + SFX_MAX_ENTRY)
 
 /* Nothing reaches this: a node overflows with four children and leaves two to each half, so that
@@ -67,6 +68,7 @@ typedef struct Node
 
 _Static_assert(sizeof(Node) == HEADER, "node header");
 _Static_assert(2 * MAX_CELL < ROOM, "a split makes two nodes");
+_Static_assert(SFX_NODE_SIZE <= 0x2000 && SFX_DELTA_TOUCHES == 3, "offsets have 13 bits, touches 2");
 
 /* What a slot and its body say, or shall say. */
 typedef struct Cell
@@ -74,6 +76,7 @@ typedef struct Cell
 	SfxPos		pos;
 	uint32_t	child;			/* inner */
 	uint32_t	paylen;			/* leaf */
+	uint32_t	touches;		/* leaf */
 	const uint8_t *payload;
 } Cell;
 
@@ -89,13 +92,14 @@ typedef struct Path
 
 static inline uint32_t slot_head(uint64_t s) { return (uint32_t) (s >> 32); }
 static inline bool slot_tail(uint64_t s) { return (s >> 31) & 1; }
-static inline uint32_t slot_off(uint64_t s) { return (uint32_t) (s >> 16) & 0x7FFF; }
+static inline uint32_t slot_touches(uint64_t s) { return (uint32_t) (s >> TOUCHES_SHIFT) & SFX_DELTA_TOUCHES; }
+static inline uint32_t slot_off(uint64_t s) { return (uint32_t) (s >> 16) & 0x1FFF; }
 static inline uint32_t slot_keylen(uint64_t s) { return (uint32_t) s & 0xFFFF; }
 
 static inline uint64_t
-make_slot(uint32_t head, bool tail, uint32_t off, uint32_t keylen)
+make_slot(uint32_t head, bool tail, uint32_t touches, uint32_t off, uint32_t keylen)
 {
-	return (uint64_t) head << 32 | (uint64_t) tail << 31 | (uint64_t) off << 16 | keylen;
+	return (uint64_t) head << 32 | (uint64_t) tail << 31 | (uint64_t) touches << TOUCHES_SHIFT | (uint64_t) off << 16 | keylen;
 }
 
 static inline uint32_t
@@ -140,6 +144,7 @@ read_cell(const Node *nd, int i, Cell *c)
 	c->pos.len = slot_keylen(s);
 	c->payload = NULL;
 	c->paylen = 0;
+	c->touches = slot_touches(s);
 	c->child = SFX_NODE_NULL;
 	tail = c->pos.key + c->pos.len;
 	if (nd->level > 0)

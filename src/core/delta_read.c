@@ -83,6 +83,25 @@ sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxE
 	e->paylen = x.paylen;
 }
 
+void
+sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
+{
+	uint64_t   *slot = &node_addr(a, c->node)->slot[c->slot];
+	uint64_t	s = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	(void) d;
+	/* those that are asked for all the time are not written to any more: their cache line stays with everybody */
+	if (slot_touches(s) < SFX_DELTA_TOUCHES)
+		__atomic_store_n(slot, s + ((uint64_t) 1 << TOUCHES_SHIFT), __ATOMIC_RELAXED);
+}
+
+int
+sfx_delta_touches(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
+{
+	(void) d;
+	return (int) slot_touches(node_addr(a, c->node)->slot[c->slot]);
+}
+
 bool
 sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c)
 {

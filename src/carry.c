@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ * carry.c - entries that stay in the delta although it is merged (storage parameter merge_cold)
+ *
+ * Lookups count in a generation's image which of its entries they have asked for.  When the generation has been frozen, and before its first group is merged, those
+ * that were asked for most go into the log of the active one once more, by ordinary appends; the merge then leaves out what a newer generation has.  So
+ * an entry goes from a frozen generation into the active one or into a run, and which of the two can be told at any time from what the logs say: a crash
+ * loses the counts, and nothing else.  README "Merging", M7 and M8.
+ *
+ * At most a part of what makes a merge due is carried over (policy.c), so that each merge makes room.  Where more was asked for, those
+ * that were asked for most often stay, as far as two bits can tell; and of too many that were asked for three times and more, an even selection.
+ */
+#include "carry.h"
+#include "merge.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#define LOOK_ENTRIES	8192	/* entries looked at while the image is held */
+#define WALK_ENTRIES	16		/* entries that a search goes through before it goes by key */
+
+struct SfxCarry
+{
+	Relation	index;
+	const SfxOrder *order;
+	MemoryContext cxt;			/* of a step */
+	bool		chosen;			/* what follows is set: */
+	int			least;			/* touches of an entry that is carried over */
+	uint64		limit;			/* entries to be carried over, at most, ... */
+	uint64		of;				/* ... of so many that have these touches */
+	uint64		due;			/* (of them so far) * limit, modulo of */
+	uint64		carried;
+	uint64		count[SFX_DELTA_TOUCHES + 1];	/* entries with so many touches */
+	SfxPosBuf	from;
+};
+
+/* What a step has copied out of the image. */
+typedef struct Picked
+{
+	int			n;
+	uint32		used;
+	SfxEntry	entry[SFX_SOURCE_CHUNK];
+	uint8		bytes[SFX_SOURCE_BYTES + SFX_MAX_ENTRY];
+} Picked;
+
+/* ---- what a newer generation has ---- */
+
+static SfxImage *
+acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
+{
+	SfxImage   *img = sfx_image_acquire(index, order, meta, g);
+
+	if (img == NULL)
+		/* under the merge lock it cannot have left the list */
+		sfx_corrupt(index, meta->gens[g].first, "a page of the log that begins here is not one of its generation");
+	return img;
+}
+
+/* Move the cursor, which is not behind pos, on to the first entry >= pos.  Is that pos? */
+static bool
+find_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c, bool *have, const SfxOrder *order, const SfxPos *pos)
+{
+	for (int n = 0; *have; n++)
+	{
+		SfxEntry	e;
+		SfxPos		at;
+		int			cmp;
+
+		sfx_delta_get(d, a, c, &e);
+		at = sfx_entry_pos(&e);
+		cmp = sfx_order_cmp_pos(order, &at, pos);
+		if (cmp >= 0)
+			return cmp == 0;
+		*have = n < WALK_ENTRIES ? sfx_delta_next(d, a, c) : sfx_delta_seek(d, a, pos, c);
+	}
+	return false;
+}
+
+/* The same for one newer generation. */
+static int
+leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int newer, SfxEntry *entry, int n)
+{
+	SfxImage   *img = acquire(index, order, meta, newer);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d = sfx_image_delta(img, &a);
+	SfxPos		first = sfx_entry_pos(&entry[0]);
+	SfxCursor	c;
+	bool		have = sfx_delta_seek(d, a, &first, &c);
+	int			left = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		SfxPos		pos = sfx_entry_pos(&entry[i]);
+
+		if (!find_next(d, a, &c, &have, order, &pos))
+			entry[left++] = entry[i];
+	}
+	sfx_image_release(img);
+	return left;
+}
+
+int
+sfx_carry_leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *entry, int n)
+{
+	for (int newer = g - 1; newer >= 0 && n > 0; newer--)
+		if (sfx_carried(meta, newer) && meta->gens[newer].first != InvalidBlockNumber && !SFX_MUTANT("merge what was carried over"))
+			n = leave_out(index, order, meta, newer, entry, n);
+	return n;
+}
+
+/* ---- carrying over ---- */
+
+static void
+start_walk(SfxCarry *c)
+{
+	SfxPos		start = {(const uint8_t *) "", 0, 0};
+
+	sfx_pos_set(&c->from, &start);
+}
+
+SfxCarry *
+sfx_carry_begin(Relation index, const SfxOrder *order)
+{
+	SfxCarry   *c = palloc0(sizeof(SfxCarry));
+
+	c->index = index;
+	c->order = order;
+	c->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx carry over", ALLOCSET_DEFAULT_SIZES);
+	start_walk(c);
+	return c;
+}
+
+void
+sfx_carry_end(SfxCarry *c)
+{
+	MemoryContextDelete(c->cxt);
+	pfree(c);
+}
+
+/* Is an entry with so many touches one to be carried over? */
+static bool
+picks(SfxCarry *c, int touches)
+{
+	if (touches < c->least)
+		return false;
+	c->due += c->limit;
+	if (c->due < c->of)
+		return false;
+	c->due -= c->of;
+	return true;
+}
+
+static void
+pick(Picked *p, const SfxEntry *e)
+{
+	SfxEntry   *to = &p->entry[p->n++];
+	uint8	   *bytes = p->bytes + p->used;
+
+	*to = *e;
+	memcpy(bytes, e->key, e->keylen);
+	if (e->paylen > 0)
+		memcpy(bytes + e->keylen, e->payload, e->paylen);
+	to->key = bytes;
+	to->payload = bytes + e->keylen;
+	p->used += e->keylen + e->paylen;
+}
+
+/* Look at a number of entries: count them, or copy those to be carried over.  False: they were the last.  *unchanged as sfx_image_unchanged. */
+static bool
+look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
+{
+	SfxImage   *img = acquire(c->index, c->order, meta, g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d = sfx_image_delta(img, &a);
+	SfxCursor	at;
+	SfxEntry	e;
+	bool		have = sfx_delta_seek(d, a, &c->from.pos, &at);
+
+	*unchanged = sfx_image_unchanged(img);
+	for (int n = 0; have && n < LOOK_ENTRIES && p->n < SFX_SOURCE_CHUNK && p->used < SFX_SOURCE_BYTES; n++)
+	{
+		int			touches = sfx_delta_touches(d, a, &at);
+
+		if (!c->chosen)
+			c->count[touches]++;
+		else if (picks(c, touches))
+		{
+			sfx_delta_get(d, a, &at, &e);
+			pick(p, &e);
+		}
+		have = sfx_delta_next(d, a, &at);
+	}
+	if (have)
+	{
+		SfxPos		pos;
+
+		sfx_delta_get(d, a, &at, &e);
+		pos = sfx_entry_pos(&e);
+		sfx_pos_set(&c->from, &pos);
+	}
+	sfx_image_release(img);
+	return have;
+}
+
+/* All have been counted: which of them?  False: none. */
+static bool
+choose(SfxCarry *c, const SfxMeta *meta, int g)
+{
+	c->limit = sfx_merge_carry_limit(c->index, meta, g);
+	c->least = SFX_DELTA_TOUCHES;
+	c->of = c->count[SFX_DELTA_TOUCHES];
+	while (c->least > 1 && c->of + c->count[c->least - 1] <= c->limit)
+		c->of += c->count[--c->least];
+	c->chosen = true;
+	start_walk(c);
+	/* picks() takes all of them then */
+	c->of = Max(c->of, c->limit);
+	return c->limit > 0;
+}
+
+/* Append them to the active generation, but for those that are there already: whoever did this before us has been interrupted. */
+static void
+append(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool unchanged)
+{
+	int			n = sfx_carry_leave_out(c->index, c->order, meta, g, p->entry, p->n);
+
+	for (int i = 0; i < n && c->carried < c->limit; i++)
+	{
+		(void) sfx_log_append(c->index, &p->entry[i], unchanged);
+		c->carried++;
+		SFX_STOP("entry carried over");
+	}
+}
+
+bool
+sfx_carry_step(SfxCarry *c, const SfxMeta *meta, int g)
+{
+	MemoryContext old = MemoryContextSwitchTo(c->cxt);
+	Picked	   *p = palloc(sizeof(Picked));
+	bool		unchanged;
+	bool		more;
+
+	p->n = 0;
+	p->used = 0;
+	more = look(c, meta, g, p, &unchanged);
+	if (p->n > 0)
+		append(c, meta, g, p, unchanged);
+	if (!more && !c->chosen)
+		more = choose(c, meta, g);
+	else if (!more)
+		elog(DEBUG1, "surfidx: index \"%s\": " UINT64_FORMAT " of " UINT64_FORMAT " entries of generation %u stay in the delta",
+			 RelationGetRelationName(c->index), c->carried, meta->gens[g].sealed, meta->gens[g].gen);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(c->cxt);
+	return more && c->carried <= c->limit;
+}
