@@ -83,7 +83,7 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	while (g < meta->ngens && meta->gens[g].gen != b->gen)
 		g++;
 	/* a merge on its way leaves out of an older generation what this one has: it has to go on having it (M7) */
-	if (g == meta->ngens || (g < meta->ngens - 1 && sfx_carried(meta, g)))
+	if (g == meta->ngens || (g < meta->ngens - 1 && sfx_carried(meta, g) && !SFX_MUTANT("kill what was carried over")))
 		return;
 	for (int i = 0; i < n; i++)
 		entries[i] = &b->entry[b->killed[i]];

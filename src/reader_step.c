@@ -221,6 +221,7 @@ fill_batches(SfxReader *r, const SfxMeta *meta)
 		if (r->batch[r->nbatches] == NULL)
 			r->batch[r->nbatches] = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
 		b = r->batch[r->nbatches];
+		SFX_STOP("between generations");
 		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))
 			return false;
 		if (b->cut)

@@ -46,6 +46,14 @@ sub dictionary
 	return;
 }
 
+# Lookups of what a merge then leaves behind, and a worker that merges.
+sub read_often
+{
+	sql('ALTER INDEX t_k SET (merge_cold = on, delta_size = 64, merge_ratio = 10)');
+	return (more() . ';' . more() . ';' . more(), 'SET enable_seqscan = off; SELECT count(n) FROM generate_series(' . (2000 * $turn - 3000) . ', ' . (2000 * $turn) . ', 7) g, LATERAL (SELECT n FROM t WHERE k = g OFFSET 0) x',
+		'RESET enable_seqscan; SET surfidx.auto_merge = on; ' . more() . '; ' . more() . '; SELECT pg_sleep(30)');
+}
+
 # What leads to the points that the statements below do not pass: prepares, and returns statements that go before them.
 my %way = (
 	'run dropped' => sub { sql("ALTER INDEX t_s SET (delta_size = 64, run_ratio = 10, merge_ratio = 10)"); return (more(), $vacuum) },
@@ -54,6 +62,8 @@ my %way = (
 	'unique wait' => sub { sql("BEGIN; INSERT INTO t VALUES (-1); PREPARE TRANSACTION 'other'"); return ('INSERT INTO t VALUES (-1)') },
 	'dead entries found' => sub { sql('DELETE FROM t WHERE k % 3 = 0'); return ('SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off; SELECT count(n) FROM t WHERE k > 0') },
 	'request served' => sub { sql('ALTER INDEX t_s SET (delta_size = 64)'); return ('SET surfidx.auto_merge = on; ' . more() . '; SELECT pg_sleep(30)') },
+	'entry carried over' => sub { return read_often() },
+	'carried over' => sub { return read_often() },
 	'dictionary made' => sub { dictionary(); return },
 	# at the end of the file, with free blocks in front of it
 	'dictionary page moved' => sub {

@@ -507,6 +507,118 @@ scenario 'a request that comes while its index is being served', ['request while
 	sound('t_k');
 };
 
+# ------------------------------------------------------------------------------------------ what stays in the delta (M7, M8)
+
+# 7,000 keys in the delta, which is not due yet; every 10th up to 3,000 asked for.
+sub read_often
+{
+	build(7000, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (merge_cold = on, delta_size = 64, merge_ratio = 10, run_ratio = 0)');
+	my $s = reader();
+	is(sql('SELECT count(*) FROM generate_series(10, 3000, 10) g, LATERAL (SELECT k FROM t WHERE k = g OFFSET 0) x', $s), '300', 'lookups');
+	return $s;
+}
+
+# The delta becomes due, and a worker comes for it.
+sub become_due
+{
+	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(7001, 8500) g; RESET surfidx.auto_merge');
+	return;
+}
+
+sub wait_merged
+{
+	my $end = time + patience();
+
+	settle(0.05) until sql("SELECT merges > 0 AND generations = 1 FROM surfidx_meta('t_k')") eq 't' || time > $end;
+	return;
+}
+
+sub in_delta { return sql("SELECT delta_entries FROM surfidx_meta('t_k')") }
+
+scenario 'what is asked for stays in the delta', ['merge what was carried over'], sub {
+	my $s = read_often();
+	become_due();
+	wait_merged();
+	cmp_ok(in_delta(), '>=', 300, 'it stays');
+	cmp_ok(in_delta(), '<', 300 + 1500, 'and nothing else of that time');
+	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '8500', 'no entry twice');
+	sound('t_k');
+	is(sql('SELECT count(*) FROM t WHERE k > 0', $s), '8500', 'nor in a scan');
+	# nobody has asked since
+	sql("SELECT surfidx_merge('t_k')");
+	is(in_delta(), '0', 'surfidx_merge() merges all');
+	sound('t_k');
+};
+
+scenario 'a reader between the stages while entries go to the newer one', ['no restart'], sub {
+	my $s = read_often();
+	arm('frozen', 'wait');
+	become_due();
+	wait_at('frozen');
+	# an active generation that it has to visit first
+	sql('INSERT INTO t VALUES (9000)');
+	is(sql('SELECT count(*) FROM t WHERE k < 200', $s), '199', 'images are filled');
+	arm('between generations', 'wait', 1);
+	start('SELECT count(*) FROM t WHERE k < 200', $s);
+	wait_at('between generations');
+	release('frozen');
+	wait_merged();
+	# the pages of the older one have another life
+	sql('INSERT INTO t SELECT g FROM generate_series(9001, 17000) g');
+	release('between generations');
+	is(finish($s), '199', 'it misses none');
+	sound('t_k');
+};
+
+scenario 'a dead entry that goes to the newer generation behind VACUUM', ['carried over behind VACUUM'], sub {
+	read_often();
+	sql('DELETE FROM t WHERE k = 500');
+	arm('log flagged', 'wait');
+	my $v = start($vacuum);
+	wait_at('log flagged');
+	# its image is from before VACUUM
+	become_due();
+	wait_merged();
+	cmp_ok(in_delta(), '>=', 300, 'it stays');
+	arm('vacuum cleanup', 'error');
+	release('log flagged');
+	is(finish($v), 'error 22000', 'VACUUM stops before its merge');
+	release('vacuum cleanup');
+	sql('INSERT INTO t VALUES (9999)');
+	is(sql('SET enable_seqscan = off; SELECT count(*) FROM t WHERE k = 500; RESET enable_seqscan'), '0', 'the deleted row is gone');
+	sound('t_k');
+};
+
+scenario 'an entry found dead in the newer generation while the older one is merged', ['kill what was carried over'], sub {
+	my $s = read_often();
+	arm('entry carried over', 'wait', 100);
+	become_due();
+	wait_at('entry carried over');
+	sql('DELETE FROM t WHERE k = 500');
+	is(sql('SET enable_indexonlyscan = off; SELECT count(s) FROM t WHERE k = 500', $s), '0', 'a scan finds a dead row');
+	release('entry carried over');
+	wait_merged();
+	# the images are gone
+	restart('fast');
+	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '8500', 'its entry is there once');
+	sound('t_k');
+};
+
+scenario 'a worker that fails while it carries over', [], sub {
+	my $s = read_often();
+	arm('entry carried over', 'error', 100);
+	become_due();
+	my $end = time + patience();
+	settle(0.05) until sql("SELECT generations FROM surfidx_meta('t_k')") eq '2' && sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'") eq '0' || time > $end;
+	sound('t_k', 'half of it is in both');
+	is(sql('SELECT count(*) FROM t WHERE k > 0', $s), '8500', 'and found once');
+	release('entry carried over');
+	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(8501, 17000) g; RESET surfidx.auto_merge');
+	wait_merged();
+	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '17000', 'the next one goes on');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ filters (F2, F3) and counts (C1)
 
 scenario 'leaves that change below a filter', ['filters stay'], sub {
