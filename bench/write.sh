@@ -11,8 +11,8 @@
 #	--latency	instead: the same by 2 clients, random, with a delta of 256 kB, so that merges run nearly all the time: p99 and maximum
 #	--churn		instead: updates of the indexed column by 2 clients for --secs (default 120) with autovacuum on: size beside fresh
 #	--recovery	instead: SIGKILL with a full delta; seconds until the server answers again, and of the first scan
-#	--zipf		instead: lookups of which most go to the newest tenth of the rows, that tenth in the delta or merged: what a merge that leaves
-#				keys behind which are read often could gain
+#	--zipf		instead: lookups of which most go to the newest tenth of the rows, that tenth in the delta or merged: what merges that leave behind
+#				what is read often (merge_cold) could gain; then rows and lookups by turns, with and without merge_cold
 #	--out file	the medians as a TSV (default build/write.tsv)
 #
 # Needs Linux (/proc).  What the same inserts take into a table without an index is taken off.  The background worker
@@ -254,7 +254,7 @@ write_recovery()
 
 write_zipf()
 {
-	local i
+	local i requests
 
 	sql -c "CALL bench.zipf_tables($rows)"
 	for ((i = 0; i < runs; i++)); do
@@ -263,7 +263,21 @@ write_zipf()
 	done
 	sql -P footer=off -P border=0 -c "SELECT how, bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY ns)) AS \"ns per lookup\", bench.number(min(ns)) AS least,
 		bench.number(max(ns)) AS greatest, round(100 * avg(newest)) AS \"% to the newest tenth\" FROM bench.zipf_run GROUP BY 1 ORDER BY 1"
-	report_runs "$out" "SELECT 'int8' AS key_set, $rows AS entries, 'lookup, ns' AS metric, CASE how WHEN 'all merged' THEN 'merged' WHEN 'btree' THEN how ELSE 'delta' END AS am, ns AS value FROM bench.zipf_run"
+	sql -c "CALL bench.mixed_tables($rows)"
+	for ((i = 0; i < runs; i++)); do
+		sql -c "CALL bench.mixed('', 'none', 'none', '')"
+		for requests in latest spread; do
+			sql -c "CALL bench.mixed('$requests', 'btree', 'btree', '')" -c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = off', '')" \
+				-c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = on', 'WITH (merge_cold = on)')"
+			sql -c "SELECT surfidx_check('w_index', true)" >/dev/null
+		done
+	done
+	sql -P footer=off -P border=0 -c "WITH m AS (SELECT requests, how, percentile_cont(0.5) WITHIN GROUP (ORDER BY lookup) AS lookup, percentile_cont(0.5) WITHIN GROUP (ORDER BY row_cpu) AS row_cpu,
+		percentile_cont(0.5) WITHIN GROUP (ORDER BY row_wal) AS row_wal, percentile_cont(0.5) WITHIN GROUP (ORDER BY size) AS size, percentile_cont(0.5) WITHIN GROUP (ORDER BY merges) AS merges FROM bench.mixed_run GROUP BY 1, 2)
+		SELECT requests, how, bench.number(lookup) AS \"ns per lookup\", bench.number(row_cpu - none_cpu) AS \"ns per row\", bench.number(row_wal - none_wal) AS \"WAL bytes per row\", bench.number(size) AS \"bytes per entry\", merges
+		FROM m, (SELECT row_cpu, row_wal FROM m WHERE how = 'none') n (none_cpu, none_wal) WHERE how <> 'none' ORDER BY 1, 2"
+	report_runs "$out" "SELECT 'int8' AS key_set, $rows AS entries, 'lookup, ns' AS metric, CASE how WHEN 'all merged' THEN 'merged' WHEN 'btree' THEN how ELSE 'delta' END AS am, ns AS value FROM bench.zipf_run
+		UNION ALL SELECT 'int8', $rows, requests || ': ' || metric, how, value FROM bench.mixed_run, LATERAL (VALUES ('lookup, ns', lookup), ('row with the table, CPU ns', row_cpu), ('row with the table, WAL bytes', row_wal)) v (metric, value) WHERE value IS NOT NULL"
 }
 
 leave()

@@ -128,12 +128,12 @@ $$;
 
 CREATE TABLE bench.zipf_run (how text, ns float8, newest float8);
 
--- z: rows, of which the last tenth comes later; asked: 300000 keys, the n-th newest row with probability proportional to 1 / n.
+-- z: rows, of which a tenth, or a fifth (bench.mixed), comes later; asked: 300000 keys, the n-th newest row with probability proportional to 1 / n.
 CREATE PROCEDURE bench.zipf_tables(n int)
 LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM setseed(0.42);
-	CREATE TABLE z_all AS SELECT i, (random() * 9e18)::int8 AS k FROM generate_series(1, n + n / 10) i;
+	CREATE TABLE z_all AS SELECT i, (random() * 9e18)::int8 AS k FROM generate_series(1, n + n / 5) i;
 	CREATE UNIQUE INDEX z_all_i ON z_all (i);
 	CREATE TABLE asked AS SELECT a.i, k FROM (SELECT n + n / 10 - floor(exp(random() * ln(n + n / 10)))::int + 1 AS i FROM generate_series(1, 300000)) a JOIN z_all USING (i)
 		ORDER BY random();
@@ -143,7 +143,7 @@ $$;
 CREATE PROCEDURE bench.zipf(am text, how text)
 LANGUAGE plpgsql AS $$
 DECLARE
-	n int := (SELECT max(i) * 10 / 11 FROM z_all);
+	n int := (SELECT max(i) / 6 * 5 FROM z_all);
 	c0 bigint;
 BEGIN
 	DROP TABLE IF EXISTS z;
@@ -152,7 +152,7 @@ BEGIN
 	IF am = 'surfidx' THEN
 		ALTER INDEX z_k SET (delta_size = 1000000, merge_ratio = 10);
 	END IF;
-	INSERT INTO z SELECT k FROM z_all WHERE i > n ORDER BY i;
+	INSERT INTO z SELECT k FROM z_all WHERE i > n AND i <= n + n / 10 ORDER BY i;
 	IF how = 'all merged' THEN
 		PERFORM surfidx_merge('z_k');
 	END IF;
@@ -165,6 +165,73 @@ BEGIN
 	c0 := bench.cpu();
 	PERFORM count(z.k) FROM asked JOIN z USING (k);
 	INSERT INTO bench.zipf_run SELECT how, (bench.cpu() - c0) / 3e5, (SELECT avg((i > n)::int) FROM asked);
+	COMMIT;
+END
+$$;
+
+CREATE TABLE bench.mixed_run (requests text, how text, lookup float8, row_cpu float8, row_wal float8, size float8, merges float8);
+
+/*
+ * n / 5 rows come in forty rounds, and behind each as many lookups: of a row that is there by then, the n-th in some order with probability proportional to 1 / n.  The
+ * order: newest first (latest), or any (spread).
+ */
+CREATE PROCEDURE bench.mixed_tables(n int)
+LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM setseed(0.43);
+	CREATE TABLE mixed_asked AS SELECT requests, round, k
+		FROM (SELECT requests, round, CASE WHEN requests = 'latest' THEN there - place + 1 WHEN any_place > there THEN any_place - n / 5 ELSE any_place END AS i
+				FROM (SELECT requests, round, there, place, (place * 2654435761 % (n + n / 5) + 1)::int AS any_place
+						FROM (SELECT requests, round, n + n / 200 * round AS there, floor(exp(random() * ln(n + n / 200 * round)))::int AS place
+								FROM unnest('{latest,spread}'::text[]) requests, generate_series(1, 40) round, generate_series(1, n / 200)) a) b) c
+			JOIN z_all USING (i) ORDER BY requests, round, random();
+	CREATE INDEX mixed_asked_round ON mixed_asked (requests, round);
+	ANALYZE mixed_asked;
+END
+$$;
+
+-- am none: only rows come.
+CREATE PROCEDURE bench.mixed(asked_for text, am text, how text, options text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	n int := (SELECT max(i) / 6 * 5 FROM z_all);
+	rows float8 := n / 200 * 40;
+	looked float8 := 0;
+	c0 record;
+	c1 record;
+	l0 bigint;
+	wal pg_lsn;
+BEGIN
+	DROP TABLE IF EXISTS z;
+	CREATE TABLE z AS SELECT k FROM z_all WHERE i <= n ORDER BY i;
+	IF am <> 'none' THEN
+		EXECUTE format('CREATE INDEX w_index ON z USING %I (k) %s', am, options);
+	END IF;
+	ANALYZE z;
+	SET enable_hashjoin = off;
+	SET enable_mergejoin = off;
+	CHECKPOINT;
+	COMMIT;
+	wal := pg_current_wal_insert_lsn();
+	c0 := bench.all_cpu();
+	FOR r IN 1..40 LOOP
+		INSERT INTO z SELECT k FROM z_all WHERE i > n + n / 200 * (r - 1) AND i <= n + n / 200 * r ORDER BY i;
+		COMMIT;
+		CONTINUE WHEN am = 'none';
+		l0 := bench.cpu();
+		PERFORM count(z.k) FROM mixed_asked a JOIN z USING (k) WHERE a.requests = asked_for AND a.round = r;
+		looked := looked + bench.cpu() - l0;
+		COMMIT;
+	END LOOP;
+	CALL bench.settle(am);
+	c1 := bench.all_cpu();
+	INSERT INTO bench.mixed_run SELECT asked_for, how, looked / rows, (c1.own + c1.ended - c0.own - c0.ended - looked) / rows, (pg_current_wal_insert_lsn() - wal)::float8 / rows,
+		pg_relation_size(to_regclass('w_index'))::float8 / (n + rows);
+	IF am = 'surfidx' THEN
+		UPDATE bench.mixed_run SET merges = (surfidx_meta('w_index')).merges WHERE merges IS NULL AND mixed_run.how = mixed.how;
+	END IF;
+	RESET enable_hashjoin;
+	RESET enable_mergejoin;
 	COMMIT;
 END
 $$;
