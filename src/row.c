@@ -6,7 +6,7 @@
  * shortest on:
  *
  *	fixed	numbers and values of fixed width: a plan of offsets made once per scan, one tuple overwritten (with one column: sfx_row_quick)
- *	direct	the same and text: columns copied one behind the other
+ *	direct	the same and text: columns copied one behind the other (with one short text: sfx_row_quick)
  *	decoded	everything else: NULLs, INCLUDE columns, raw columns, encodings that need a call
  *-------------------------------------------------------------------------
  */
@@ -304,6 +304,7 @@ form_text_only(SfxRow *row, const SfxEntry *e)
 	SET_VARSIZE_SHORT(data, len + VARHDRSZ_SHORT);
 	copy_bytes(data + VARHDRSZ_SHORT, e->key + 1, len);
 	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + VARHDRSZ_SHORT + len) | INDEX_VAR_MASK;
+	row->quick = SFX_QUICK_TEXT;
 	return true;
 }
 

@@ -35,20 +35,21 @@ typedef enum SfxRowKind
 	SFX_ROW_DECODED				/* by way of values */
 } SfxRowKind;
 
-/* FIXED with one column: what its value takes. */
+/* Rows of one column: what its value takes. */
 typedef enum SfxRowQuick
 {
 	SFX_QUICK_NO,
 	SFX_QUICK_INT4,
 	SFX_QUICK_INT8,
 	SFX_QUICK_FLOAT8,
-	SFX_QUICK_BYTES16
+	SFX_QUICK_BYTES16,
+	SFX_QUICK_TEXT				/* short: with one byte of header */
 } SfxRowQuick;
 
 /* The tuple that index-only scans hand out, formed in place for every row. */
 typedef struct SfxRow
 {
-	SfxRowQuick quick;			/* NO while the tuple in place is not one that only lacks its value */
+	SfxRowQuick quick;			/* NO while the tuple in place is not one that only lacks its value (TEXT: and size) */
 	SfxRowKind	kind;
 	bool		ready;			/* FIXED: header and padding are in place */
 	uint16		size;			/* FIXED: of the tuple */
@@ -78,17 +79,40 @@ extern IndexTuple sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd
 extern void sfx_row_nulls(SfxRow *row);
 
 /*
- * The shortest way to the row of entry i of a block: what remains of sfx_row_form where all rows differ in one value of fixed width. False: not
- * this way.  True: the row that sfx_row_form has returned last is the new one.
+ * A text of at most 126 bytes as a tuple's only column.  Copied in steps of 16 bytes, and so up to 15 too many, which are in the block still.  False: the key is not
+ * such a text, or too near to the block's end.
+ */
+static inline bool
+sfx_row_quick_text(SfxRow *row, const SfxBlock *b, uint32 from, uint32 to)
+{
+	const uint8 *key = b->keys + from;
+	int			len = (int) (to - from) - 2;
+	char	   *data = row->itup.data + MAXALIGN(sizeof(IndexTupleData));
+
+	if (unlikely((unsigned) len > VARATT_SHORT_MAX - VARHDRSZ_SHORT || to + 16 > sizeof(b->keys) || key[0] != SFX_MARK_VALUE || key[len + 1] != 0x00))
+		return false;
+	SET_VARSIZE_SHORT(data, len + VARHDRSZ_SHORT);
+	for (int i = 0; i < len; i += 16)
+		memcpy(data + VARHDRSZ_SHORT + i, key + 1 + i, 16);
+	((IndexTuple) row->itup.data)->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + VARHDRSZ_SHORT + len) | INDEX_VAR_MASK;
+	return true;
+}
+
+/*
+ * The shortest way to the row of entry i of a block: what remains of sfx_row_form where all rows differ in one value only, of fixed width or a short text.
+ * False: not this way.  True: the row that sfx_row_form has returned last is the new one.
  */
 static inline bool
 sfx_row_quick(SfxRow *row, const SfxBlock *b, int i)
 {
-	const uint8 *key = b->keys + b->keyoff[b->dups ? b->keyno[i] : i];
+	int			k = b->dups ? b->keyno[i] : i;
+	const uint8 *key = b->keys + b->keyoff[k];
 	char	   *to = row->itup.data + MAXALIGN(sizeof(IndexTupleData));
 	uint64		v;
 	uint32		w;
 
+	if (row->quick == SFX_QUICK_TEXT)
+		return sfx_row_quick_text(row, b, b->keyoff[k], b->keyoff[k + 1]);
 	if (unlikely(row->quick == SFX_QUICK_NO || b->width != row->keylen || key[0] != SFX_MARK_VALUE))
 		return false;
 	switch (row->quick)
