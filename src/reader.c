@@ -186,6 +186,15 @@ cmp_entries(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 	return sfx_order_cmp_pos(r->order, &pa, &pb);
 }
 
+/* The step goes on behind its first block. */
+static inline void
+ask_for_right(SfxReader *r)
+{
+	if (BlockNumberIsValid(r->right))
+		sfx_prefetch_page(r->index, r->right);
+	r->right = InvalidBlockNumber;
+}
+
 /* The leaf's next entry of this step; decodes the next block, or more of this one, where needed. */
 static bool
 leaf_peek(SfxReader *r, Share *s, SfxEntry *e)
@@ -201,7 +210,10 @@ leaf_peek(SfxReader *r, Share *s, SfxEntry *e)
 		if (left)
 			sfx_reader_decode_left(r, s);
 		else
+		{
+			ask_for_right(r);
 			sfx_reader_decode(r, s, &s->leaf, next, false);
+		}
 		/* cut off by stop: later blocks hold nothing for this step */
 		if (sfx_block_left(s->block))
 			continue;

@@ -16,8 +16,8 @@
 #define READER_BATCH		128
 #define READER_BATCH_BYTES	32768
 /* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
-#define READER_PARTS		4
-#define READER_PART_KEYS	64
+#define READER_PARTS		8
+#define READER_PART_KEYS	32
 /* So many ranges of a scan in a row that fall into one leaf, and its page is copied for those to come. */
 #define READER_SAME_LEAF	3
 
@@ -106,6 +106,7 @@ struct SfxReader
 	uint64		copied_groups;	/* ... the metapage had counted so many groups */
 	int			same_leaf;		/* ranges in a row that fell into it */
 	int			went_on;		/* steps of the range that the next leaf was asked for in */
+	BlockNumber right;			/* leaf to be asked for when the step comes to another block, InvalidBlockNumber: none */
 	int			ahead;			/* leaves to come before the parent is looked at again for those behind them */
 	SfxFilterCounts filters;	/* since the last reset */
 	int			nbatches;

@@ -459,17 +459,36 @@ copy_holds(const SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	return pos->key != NULL && sfx_leaf_cmp_fences(leaf, &r->stop.pos) == 0 && sfx_leaf_up_to_high(leaf, pos);
 }
 
-/* The main tree's leaf, whose page is locked, for later blocks or ranges. */
+/*
+ * The main tree's leaf, whose page is locked, for later blocks or ranges.  Without other ranges of the scan before this one, only what stands
+ * from the block in hand on.
+ */
 static void
 copy_leaf(SfxReader *r, const SfxMeta *meta, Share *s, Page page, const SfxLeaf *leaf)
 {
-	memcpy(s->page.data, page, BLCKSZ);
+	uint32		head,
+				begin,
+				end;
+	uint8	   *to = SfxPageBody((Page) s->page.data);
+
+	r->copied = r->follows;
+	if (r->copied)
+		memcpy(s->page.data, page, BLCKSZ);
+	else
+	{
+		sfx_leaf_place(leaf, s->blockno, &head, &begin, &end);
+		if (forward(r))
+			end = leaf->len;
+		else
+			begin = head;
+		memcpy(to, leaf->body, head);
+		memcpy(to + begin, leaf->body + begin, end - begin);
+	}
 	/* payloads lie in the page, too */
 	if (s->block->haspay)
 		s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf->body);
 	s->leaf = *leaf;
-	s->leaf.body = SfxPageBody((Page) s->page.data);
-	r->copied = true;
+	s->leaf.body = to;
 	r->copied_groups = meta->work.groups;
 }
 
@@ -653,6 +672,7 @@ sfx_reader_one_step(SfxReader *r)
 		CHECK_FOR_INTERRUPTS();
 		r->stop = forward(r) ? r->hi : r->lo;
 		r->final = true;
+		r->right = InvalidBlockNumber;
 		read_meta(r, &meta);
 		SFX_STOP("metapage read");
 		if (SFX_MUTANT("leaf before delta"))

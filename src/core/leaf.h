@@ -158,6 +158,9 @@ typedef struct SfxLeaf
  * the other way round).  No copy: body and order must outlive l. */
 extern int sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *order);
 
+/* Where block b stands in the body: bytes [*begin, *end); [0, *head) is what reading of any block needs besides. All inside the body, whatever it holds. */
+extern void sfx_leaf_place(const SfxLeaf *l, int b, uint32_t *head, uint32_t *begin, uint32_t *end);
+
 /* Copy the fences' keys to lowbuf and highbuf (SFX_MAX_ENTRY bytes each) and point low and high there. */
 extern int sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
 						   uint8_t *highbuf, SfxPos *high, bool *high_inf);

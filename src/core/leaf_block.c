@@ -61,6 +61,19 @@ sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k)
 	return r;
 }
 
+void
+sfx_leaf_place(const SfxLeaf *l, int b, uint32_t *head, uint32_t *begin, uint32_t *end)
+{
+	*head = l->priv[PV_BLOCKS];
+	*begin = sfx_get16(slot(l, b));
+	*end = b + 1 < l->nblocks ? sfx_get16(slot(l, b + 1)) : l->len;
+	if (*begin < *head || *end > l->len || *begin > *end)
+	{
+		*begin = *head;
+		*end = l->len;
+	}
+}
+
 /* The same for pos; the first from keys are known to be smaller. */
 int
 sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, const SfxPos *pos, bool *equal)
