@@ -27,7 +27,7 @@ sub more
 {
 	my $from = 2000 * $turn++ + 1;
 
-	return "INSERT INTO t SELECT g, repeat(md5(g::text), 8), g * 7919 % 100003 FROM generate_series($from, $from + 1999) g";
+	return "INSERT INTO t SELECT g, repeat(md5(g::text), 8), g::int8 * 7919 % 100003 FROM generate_series($from, $from + 1999) g";
 }
 
 # 5,000 rows with text of some 960 bytes: inner pages with few children.
