@@ -12,7 +12,7 @@
 #	--churn		instead: updates of the indexed column by 2 clients for --secs (default 120) with autovacuum on: size beside fresh
 #	--recovery	instead: SIGKILL with a full delta; seconds until the server answers again, and of the first scan
 #	--zipf		instead: lookups of which most go to the newest tenth of the rows, that tenth in the delta or merged: what merges that leave behind
-#				what is read often (merge_cold) could gain; then rows and lookups by turns, with and without merge_cold
+#				what is read often (merge_cold) could gain; then rows and lookups by turns, with and without merge_cold (merge_ratio 0.02)
 #	--out file	the medians as a TSV (default build/write.tsv)
 #
 # Needs Linux (/proc).  What the same inserts take into a table without an index is taken off.  The background worker
@@ -267,8 +267,8 @@ write_zipf()
 	for ((i = 0; i < runs; i++)); do
 		sql -c "CALL bench.mixed('', 'none', 'none', '')"
 		for requests in latest spread; do
-			sql -c "CALL bench.mixed('$requests', 'btree', 'btree', '')" -c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = off', '')" \
-				-c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = on', 'WITH (merge_cold = on)')"
+			sql -c "CALL bench.mixed('$requests', 'btree', 'btree', '')" -c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = off', 'WITH (merge_ratio = 0.02)')" \
+				-c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = on', 'WITH (merge_ratio = 0.02, merge_cold = on)')"
 			sql -c "SELECT surfidx_check('w_index', true)" >/dev/null
 		done
 	done

@@ -225,7 +225,7 @@ BEGIN
 	END LOOP;
 	CALL bench.settle(am);
 	c1 := bench.all_cpu();
-	INSERT INTO bench.mixed_run SELECT asked_for, how, looked / rows, (c1.own + c1.ended - c0.own - c0.ended - looked) / rows, (pg_current_wal_insert_lsn() - wal)::float8 / rows,
+	INSERT INTO bench.mixed_run SELECT asked_for, how, nullif(looked, 0) / rows, (c1.own + c1.ended - c0.own - c0.ended - looked) / rows, (pg_current_wal_insert_lsn() - wal)::float8 / rows,
 		pg_relation_size(to_regclass('w_index'))::float8 / (n + rows);
 	IF am = 'surfidx' THEN
 		UPDATE bench.mixed_run SET merges = (surfidx_meta('w_index')).merges WHERE merges IS NULL AND mixed_run.how = mixed.how;

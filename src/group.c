@@ -5,7 +5,9 @@
 #include "dict.h"
 #include "rewrite.h"
 
-#define PREFETCH_LEAVES		8
+#include "utils/spccache.h"
+
+#define AHEAD_MAX		32
 
 void
 sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno,
@@ -94,6 +96,8 @@ sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta
 	group->horizon.catalog = false;
 	group->heap = NULL;
 	group->joined = false;
+	group->asked_to = 0;
+	group->asked = group->reads_begun = 0;
 	group->run = run;
 	group->has_node = sfx_meta_run(index, meta, run)->level > 0;
 	group->from = 0;
@@ -160,30 +164,37 @@ sfx_group_high(const SfxGroup *group, SfxPos *high)
 	return sfx_group_child_high(group, group->to - 1, high);
 }
 
-/* The node is as it was before the swap: its children behind the group are still the ones that it had. */
+/* What the group before has asked for, it has asked for up to a leaf that is behind it, so that no rewriting has moved it. */
 void
-sfx_group_prefetch(const SfxGroup *g, const SfxSource *src)
+sfx_group_asked_before(SfxGroup *g, const SfxMergeStats *stats)
 {
-	int			child = g->to;
-	int			asked = 0;
-
 	if (!g->has_node)
 		return;
-	for (int i = src->at; i < src->n && child < g->node.nchildren && asked < PREFETCH_LEAVES;)
-	{
-		SfxPos		pos = sfx_entry_pos(&src->entry[i]);
-		SfxPos		high;
+	for (int i = g->from; i < Min(g->from + AHEAD_MAX + 1, g->node.nchildren); i++)
+		if (g->node.children[i].blkno == stats->asked_last)
+			g->asked_to = i + 1;
+}
 
-		if (sfx_order_cmp_pos(g->order, &pos, &g->node.children[child].low) < 0)
-			i++;
-		else
+void
+sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
+{
+	int			window = Min(get_tablespace_maintenance_io_concurrency(g->index->rd_rel->reltablespace), AHEAD_MAX);
+	int			from = Max(g->asked_to, child + 1);
+	int			to;
+	bool		wanted[AHEAD_MAX];
+
+	/* by halves of the window, so that the source is not asked at every leaf */
+	if (!g->has_node || window == 0 || from - child > (window + 1) / 2)
+		return;
+	to = Min(child + 1 + window, g->node.nchildren);
+	if (from >= to)
+		return;
+	sfx_source_falls_into(src, g, from, to, wanted);
+	for (int i = from; i < to; i++)
+		if (wanted[i - from])
 		{
-			if (!sfx_group_child_high(g, child, &high) || sfx_order_cmp_pos(g->order, &pos, &high) < 0)
-			{
-				(void) PrefetchBuffer(g->index, MAIN_FORKNUM, g->node.children[child].blkno);
-				asked++;
-			}
-			child++;
+			g->asked++;
+			g->reads_begun += PrefetchBuffer(g->index, MAIN_FORKNUM, g->node.children[i].blkno).initiated_io;
 		}
-	}
+	g->asked_to = to;
 }

@@ -451,7 +451,6 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	sfx_group_rewrite(&group, &src, m->stubs ? sfx_stubs_have : NULL, m->stubs, &m->stats);
 	if (group.heap)
 		table_close(group.heap, AccessShareLock);
-	sfx_group_prefetch(&group, &src);
 	*seen = src.seen;
 	sfx_horizon_raise(&m->stats.horizon, &src.horizon);
 	if (group.resume_inf)
@@ -599,6 +598,8 @@ merge_source(Merge *m)
 		pay(m);
 	}
 	MemoryContextDelete(stepcxt);
+	elog(DEBUG1, "surfidx: index \"%s\": " UINT64_FORMAT " groups wrote " UINT64_FORMAT " leaves, asked for " UINT64_FORMAT " ahead and began to read " UINT64_FORMAT " of them",
+		 RelationGetRelationName(m->index), m->stats.groups, m->stats.written, m->stats.asked, m->stats.reads_begun);
 	if (!SFX_MUTANT("stubs for the next generation"))
 	{
 		sfx_stubs_free(m->stubs);

@@ -309,6 +309,8 @@ sfx_pack_group(SfxPack *p)
 	{
 		CHECK_FOR_INTERRUPTS();
 		finite = sfx_group_child_high(g, i, &high);
+		if (p->src)
+			sfx_group_ask_ahead(g, p->src, i);
 		fits = pack_leaf(p, sfx_group_leaf(g, i), copy, block) && pack_rest(p, finite, &high);
 		if (fits && i == g->to - 1)
 			grow_group(p);

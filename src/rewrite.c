@@ -205,6 +205,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		p->grow = true;
 	}
 	p->most_pages = most_pages(g);
+	if (src)
+		sfx_group_asked_before(g, stats);
 	for (;;)
 	{
 		bool		fits = sfx_pack_group(p) && blocks_needed(g, p, old_filters(g)) < SFX_GROUP_BLOCKS;
@@ -244,6 +246,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		sfx_count_tree_stats(sfx_meta_run(g->index, g->meta, g->run), &step);
 		note_progress(g, src, stats);
 	}
+	if (src && g->asked_to > 0)
+		stats->asked_last = g->node.children[g->asked_to - 1].blkno;
 	swap_group(g, p, src != NULL);
 	stats->taken += step.taken;
 	stats->removed += step.removed;
@@ -251,6 +255,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	stats->leaves += step.leaves;
 	stats->groups += step.groups;
 	stats->written += step.written;
+	stats->asked += g->asked;
+	stats->reads_begun += g->reads_begun;
 	stats->rests += p->rests;
 	stats->stored += p->stored;
 	stats->last_entries = p->leaf[p->n - 1].len < LAST_PAGE_SPARSE ? p->leaf[p->n - 1].nentries : 0;

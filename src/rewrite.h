@@ -24,6 +24,9 @@ typedef struct SfxMergeStats
 	int64		leaves;			/* leaves: change */
 	uint64		groups;			/* groups written */
 	uint64		written;		/* leaves written */
+	uint64		asked;			/* leaves asked for before they were needed, ... */
+	uint64		reads_begun;	/* ... of which so many had to be read */
+	BlockNumber asked_last;		/* the last one of them, or of those to which nothing comes; 0: none */
 	uint64		rests;			/* bytes of rests in them: before coding, */
 	uint64		stored;			/* and as they are stored */
 	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or seen already */
@@ -68,6 +71,13 @@ extern bool sfx_source_seek(SfxSource *src, const SfxPos *pos);
 extern const SfxEntry *sfx_source_peek(SfxSource *src);
 extern void sfx_source_advance(SfxSource *src);
 
+/*
+ * Into which of the group's parent's children [from, to) do entries of the source fall?  All of a generation's count; of a run's those in hand, and those behind them
+ * are not known.
+ */
+struct SfxGroup;
+extern void sfx_source_falls_into(SfxSource *src, const struct SfxGroup *group, int from, int to, bool *wanted);
+
 /* The first entry of generation meta->gens[g] from *pos on: its position replaces *pos.  *n: entries in the image.  False if there is none. */
 extern bool sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxPosBuf *pos, uint64 *n);
 
@@ -85,6 +95,9 @@ typedef struct SfxGroup
 	bool		resume_inf;		/* nowhere */
 	SfxHorizon	horizon;		/* of entries that are dropped, where it is not VACUUM who does it */
 	bool		joined;			/* the first leaf has nothing to take */
+	int			asked_to;		/* children in front of this one have been asked for, as far as the source falls into them */
+	uint32		asked;			/* as in SfxMergeStats */
+	uint32		reads_begun;
 	Relation	heap;			/* to be asked about versions of rows; NULL: nobody is (the caller sets it after locating) */
 } SfxGroup;
 
@@ -113,8 +126,12 @@ extern bool sfx_group_child_high(const SfxGroup *group, int child, SfxPos *high)
 extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 							  SfxMergeStats *stats);
 
-/* Ask for the leaves that the source's next entries fall into, behind a group that was just rewritten. */
-extern void sfx_group_prefetch(const SfxGroup *group, const SfxSource *src);
+/*
+ * Child number child of the parent is the next one to be read: ask for those behind it, maintenance_io_concurrency of them, that the source falls into.  They may
+ * be the next group's.
+ */
+extern void sfx_group_asked_before(SfxGroup *group, const SfxMergeStats *stats);
+extern void sfx_group_ask_ahead(SfxGroup *group, SfxSource *src, int child);
 
 /* Add the changes of entries and leaves to those of the run on the metapage, if it is still there (vacuum.c). */
 extern void sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats);

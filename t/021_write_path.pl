@@ -69,15 +69,41 @@ my $touch = "SELECT heap.k FROM (SELECT -9223372036854775807 + i::int8 * 1000000
 ask("INSERT INTO f (r) $touch");
 my $pages = "SELECT merge_leaves FROM surfidx_stats('f_r')";
 my $before = ask($pages);
-ask('SELECT pg_stat_reset()');
-ask("SELECT surfidx_merge('f_r')");
-$node->poll_query_until('postgres', "SELECT idx_blks_read + idx_blks_hit > 0 FROM pg_statio_user_indexes WHERE indexrelname = 'f_r'");
-my $visits = ask("SELECT idx_blks_read + idx_blks_hit FROM pg_statio_user_indexes WHERE indexrelname = 'f_r'");
+my (undef, $visits) = split /\n/, ask("BEGIN; SELECT surfidx_merge('f_r'); SELECT pg_stat_get_xact_blocks_fetched('f_r'::regclass); COMMIT");
 # at the end surfidx_merge() asks the free space map about each block
 my $asked = ask("SELECT pg_relation_size('f_r') / 8192");
 cmp_ok($visits - $asked, '<', $all / 3, "$visits visits to pages, $asked of them to the map, others to the metapage and the log");
 my $written = ask($pages) - $before;
 cmp_ok($written, '<', $all / 8, "$written of $all leaves written");
+
+# ---- reading ahead: leaves are asked for before the merge comes to them, those to which something comes, and no others
+
+# A merge from a cold start: leaves written, asked for, read because of that.
+sub merge_after_restart
+{
+	my ($settings) = @_;
+
+	$node->restart;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET client_min_messages = debug1; $settings; SELECT surfidx_merge('f_r')");
+	return $err =~ /"f_r": \d+ groups wrote (\d+) leaves, asked for (\d+) ahead and began to read (\d+) of them/ ? ($1, $2, $3) : (0, 0, 0);
+}
+
+SKIP:
+{
+	skip 'no reading ahead on this system', 6 if ask("SELECT max_val FROM pg_settings WHERE name = 'maintenance_io_concurrency'") == 0;
+	ask('INSERT INTO f (r) SELECT hashint8extended(i, 1) FROM generate_series(300001, 305000) i');
+	my ($wrote, $asked_for, $read) = merge_after_restart('SET maintenance_io_concurrency = 10');
+	cmp_ok($asked_for, '>=', $wrote * 0.9, "random keys: $asked_for of $wrote leaves asked for");
+	cmp_ok($asked_for, '<=', $wrote * 1.6, 'each once or twice');
+	cmp_ok($read, '>=', $wrote * 0.9, "and $read of them read by that");
+	ask("INSERT INTO f (r) SELECT i::int8 * 1000000000000000000 FROM generate_series(-9, 9) i");
+	($wrote, $asked_for, $read) = merge_after_restart('SET maintenance_io_concurrency = 32');
+	cmp_ok($asked_for, '>=', 15, "19 keys far apart: $asked_for leaves asked for");
+	cmp_ok($asked_for, '<=', 19, 'and none to which nothing comes');
+	ask('INSERT INTO f (r) SELECT hashint8extended(i, 1) FROM generate_series(305001, 310000) i');
+	($wrote, $asked_for, $read) = merge_after_restart('SET maintenance_io_concurrency = 0');
+	is($asked_for, 0, 'nor any if nobody wants it');
+}
 ask('DROP TABLE f');
 
 # ---- the log's gap
