@@ -544,6 +544,14 @@ drop_stale_locals(Relation index, const SfxMeta *meta)
 	}
 }
 
+/* The clock goes on where another image was used last: who looks into the same one again and again writes nothing that others read. */
+static void
+note_use(SfxImage *img)
+{
+	if (pg_atomic_read_u64(&img->last_used) != pg_atomic_read_u64(&shared->clock))
+		pg_atomic_write_u64(&img->last_used, pg_atomic_add_fetch_u64(&shared->clock, 1));
+}
+
 SfxImage *
 sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
 {
@@ -559,7 +567,7 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 		return acquire_local(index, meta, g, &key);
 	img = acquire_shared(index, meta, g, &key, &r);
 	if (img != NULL)
-		pg_atomic_write_u64(&img->last_used, pg_atomic_fetch_add_u64(&shared->clock, 1));
+		note_use(img);
 	else if (r == CATCHUP_NOMEM)
 		return acquire_local(index, meta, g, &key);
 	return img;

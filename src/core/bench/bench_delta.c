@@ -1,11 +1,12 @@
 /*
- * bench_delta.c - insert and lookup times and space of the delta's B+tree
+ * bench_delta.c - insert and lookup times and space of the delta's B+tree, and of its filter: absent keys by searches and by asking it
  *
  *	cc -std=c11 -O2 -I src/core src/core/bench/bench_delta.c src/core/delta*.c -o bench_delta && ./bench_delta
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 #include "../delta.h"
+#include "../hash.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,7 +98,8 @@ main(int argc, char **argv)
 
 	ar.mem = aligned_alloc(SFX_NODE_SIZE, (size_t) ar.total * SFX_NODE_SIZE);
 	memset(ar.mem, 1, (size_t) ar.total * SFX_NODE_SIZE);
-	printf("%-12s %9s %8s %8s %8s %6s %s\n", "keys", "entries", "insert", "lookup", "next", "B/ent", "height");
+	printf("%-12s %9s %8s %8s %8s %6s %6s %8s %8s %6s %6s\n", "keys", "entries", "insert", "lookup", "next", "B/ent", "height", "absent", "filter", "make",
+		   "B/ent");
 	for (int kind = 0; kind < NKINDS; kind++)
 		for (uint64_t n = 10000; n <= max; n *= 10)
 		{
@@ -113,7 +115,11 @@ main(int argc, char **argv)
 						t1,
 						t2,
 						t3,
+						t4,
+						t5,
+						t6,
 						gen;
+			uint64_t	passed = 0;
 
 			ar.used = 0;
 			t0 = now();
@@ -146,10 +152,28 @@ main(int argc, char **argv)
 				sum += e.key[e.keylen - 1];
 			}
 			t3 = now();
-			printf("%-12s %9llu %8.0f %8.0f %8.1f %6.1f %u%s\n", names[kind], (unsigned long long) n,
+			for (uint64_t i = 0; i < lookups; i++)
+			{
+				p = key_of(kind, mix(i) % n, buf);
+				buf[p.len - 1] ^= 0x55;
+				sum += sfx_delta_seek(&d, &a, &p, &c);
+			}
+			t4 = now();
+			if (sfx_delta_filter_grow(&d, &a) != SFX_OK)
+				return 1;
+			t5 = now();
+			for (uint64_t i = 0; i < lookups; i++)
+			{
+				p = key_of(kind, mix(i) % n, buf);
+				buf[p.len - 1] ^= 0x55;
+				passed += !sfx_delta_absent(&d, &a, sfx_hash_key(p.key, p.len));
+			}
+			t6 = now();
+			printf("%-12s %9llu %8.0f %8.0f %8.1f %6.1f %6u %8.0f %8.0f %6.0f %6.1f%s\n", names[kind], (unsigned long long) n,
 				   (t1 - t0) / (double) n - gen, (t2 - t1) / (double) lookups - gen,
 				   (t3 - t2) / (double) d.nentries, (double) d.nodes * SFX_NODE_SIZE / (double) d.nentries,
-				   d.height, missing ? " MISSING ENTRIES" : sum == 0 ? "?" : "");
+				   d.height, (t4 - t3) / (double) lookups - gen, (t6 - t5) / (double) lookups - gen, (t5 - t4) / (double) n,
+				   (double) d.filter.nodes * SFX_NODE_SIZE / (double) d.nentries, missing ? " MISSING ENTRIES" : sum + passed == 0 ? "?" : "");
 		}
 	free(ar.mem);
 	return 0;
