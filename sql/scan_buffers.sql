@@ -39,6 +39,10 @@ SELECT visits(format('SELECT t FROM sb_deep WHERE t = %L', min(g))) > 0 AS first
 SELECT visits('SELECT * FROM sb_many') > 0 AS first, visits('SELECT * FROM sb_many') AS then;
 SELECT visits('SELECT * FROM sb_deep_many') > 0 AS first, visits('SELECT * FROM sb_deep_many') AS then;
 
+-- and after some thousand, when the level below the root is in the copy too, a page of each level below that
+SELECT count(*) FROM generate_series(1, 4) i, LATERAL (SELECT visits('SELECT * FROM sb_deep_many OFFSET ' || i * 0)) x;
+SELECT visits('SELECT * FROM sb_deep_many') AS then;
+
 -- ranges: a page for each leaf, forward and backward (metapage, gate and visibility map besides)
 SELECT visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k') - leaves AS forward, visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k DESC') - leaves AS backward
 	FROM surfidx_meta('sb_k');
@@ -56,6 +60,17 @@ SELECT visits('SELECT k FROM sb WHERE k = ANY (ARRAY(SELECT generate_series(1, 1
 
 -- beyond the last key: when the tree's end is known, the gate alone
 SELECT visits('SELECT count(x.k) FROM generate_series(1, 1000) g, LATERAL (SELECT k FROM sb WHERE k = g + 30011) x') < 1100 AS "beyond the end";
+
+-- a copy of two levels stays a way to all keys while leaves are split, emptied and moved
+SET surfidx.auto_merge = off;
+INSERT INTO sb_deep SELECT t || '.' FROM sb_deep WHERE t LIKE '%5';
+SELECT surfidx_merge('sb_deep_t') > 0 AS merged;
+SELECT count FROM sb_deep_many;
+SELECT visits('SELECT * FROM sb_deep_many') < 4000 AS then;
+DELETE FROM sb_deep WHERE t NOT IN (SELECT g FROM sb_keys);
+VACUUM sb_deep;
+SELECT count FROM sb_deep_many;
+SELECT surfidx_check('sb_deep_t', true, true);
 
 DROP VIEW sb_many, sb_deep_many;
 DROP TABLE sb, sb_deep, sb_keys;

@@ -118,14 +118,15 @@ static Buffer
 find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, bool before, int target,
 		  SfxLeaf *leaf, bool cached, SfxProbe *probe)
 {
-	BlockNumber blkno = cached ? sfx_cache_descend(meta, order, pos, before) : InvalidBlockNumber;
+	int			levels = 0;
+	BlockNumber blkno = cached ? sfx_cache_descend(meta, order, pos, before, &levels) : InvalidBlockNumber;
 	int			level = run->level;
 	int			moves = 0;
 	bool		offer = cached;
 
 	cached = BlockNumberIsValid(blkno);
 	if (cached)
-		level--;
+		level -= levels;
 	else
 		blkno = run->root;
 	for (;;)
@@ -189,14 +190,57 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 	}
 }
 
+/*
+ * Offer the level below the root for the copy of the root, if it is few pages.  They are read one by one, so that they may be of different moments: then links
+ * lag, or lead back, as those of any copy may.
+ */
+static void
+copy_below_root(Relation index, const SfxOrder *order, const SfxMeta *meta)
+{
+	const SfxRun *run = SfxMetaMain(meta);
+	SfxPos		first = {(const uint8 *) "", 0, 0};
+	SfxInner	inner[SFX_CACHE_BELOW];
+	char	   *copies = palloc(BLCKSZ * SFX_CACHE_BELOW);
+	Buffer		buf = find_once(index, order, meta, run, &first, false, run->level - 1, NULL, true, NULL);
+	int			n = 0;
+
+	while (BufferIsValid(buf))
+	{
+		BlockNumber blkno = BufferGetBlockNumber(buf);
+		Page		copy = copies + BLCKSZ * n;
+		bool		useful = n < SFX_CACHE_BELOW && sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run->id, run->level - 1);
+
+		if (useful)
+			memcpy(copy, BufferGetPage(buf), BLCKSZ);
+		UnlockReleaseBuffer(buf);
+		if (!useful)
+			break;
+		if (sfx_inner_open(&inner[n], SfxPageBody(copy), SfxPageBodyLen(copy), order) < 0)
+			sfx_corrupt(index, blkno, "inner page header");
+		if (sfx_inner_has_filters(&inner[n++]))
+			break;
+		if (SfxPageGetTail(copy)->right == InvalidBlockNumber)
+		{
+			sfx_cache_offer_below(meta, inner, n);
+			break;
+		}
+		buf = sfx_read_page(index, SfxPageGetTail(copy)->right);
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+	}
+	pfree(copies);
+}
+
 static Buffer
 find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level,
 	 SfxLeaf *leaf, bool cached, SfxProbe *probe)
 {
 	int			r = sfx_meta_find_run(meta, run);
-	Buffer		buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
+	Buffer		buf;
 	SfxMeta		fresh;
 
+	if (cached && sfx_cache_wants_below(meta))
+		copy_below_root(index, order, meta);
+	buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
 	if (cached && !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)))
 		sfx_cache_forget(meta);
 	for (int tries = 0; !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)); tries++)

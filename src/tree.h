@@ -30,10 +30,19 @@ extern Buffer sfx_tree_find_leaf(Relation index, const SfxOrder *order, const Sf
 
 /* ---- cache.c: this backend's decoded copies of roots ---- */
 
-/* The child of meta's root that leads to pos, by a copy; InvalidBlockNumber if there is none. The root must not be a leaf. */
-extern BlockNumber sfx_cache_descend(const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before);
+/*
+ * The page that leads to pos, so many levels below meta's root, by a copy; InvalidBlockNumber if there is none. The root must not be a leaf.
+ */
+extern BlockNumber sfx_cache_descend(const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels);
 /* A descent went through the root, which is locked: copy it if that is worth it by now. */
 extern void sfx_cache_offer(const SfxMeta *meta, const SfxInner *root);
+/*
+ * A descent is about to begin: would it pay to copy the level below the root, too?  True once, and then sfx_cache_offer_below may be told of all its pages, from
+ * left to right; none of them names filters.
+ */
+#define SFX_CACHE_BELOW		8	/* of so many pages at most */
+extern bool sfx_cache_wants_below(const SfxMeta *meta);
+extern void sfx_cache_offer_below(const SfxMeta *meta, const SfxInner *pages, int n);
 /* The copy led to a page from which it was necessary to go right; to one that was of no use at all. */
 extern void sfx_cache_lagged(const SfxMeta *meta);
 extern void sfx_cache_forget(const SfxMeta *meta);

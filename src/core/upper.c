@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
- * upper.c - an inner page decoded for many searches
+ * upper.c - neighbouring inner pages decoded for many searches
  *-------------------------------------------------------------------------
  */
 #include "upper.h"
 
 #include "leaf_format.h"
 
-/* Separator i leads to child i; the first one, the page's low fence, is never compared. */
+/* Separator i leads to child i; the first one, the first page's low fence, is never compared. */
 struct SfxUpper
 {
 	int			n;				/* children */
@@ -21,6 +21,7 @@ struct SfxUpper
 typedef struct Fill
 {
 	SfxUpper   *u;				/* NULL: count only */
+	int			before;			/* children of the pages before */
 	uint64_t	used;			/* of bytes */
 } Fill;
 
@@ -32,6 +33,7 @@ fill_child(void *ctx, int i, const SfxChild *child)
 
 	if (u)
 	{
+		i += f->before;
 		u->sep[i] = child->low;
 		u->sep[i].key = u->bytes + f->used;
 		if (child->low.len > 0)
@@ -51,20 +53,33 @@ size_of(uint64_t n, const Fill *f)
 					  ALIGN8(n * sizeof(uint32_t)) + f->used);
 }
 
-int64_t
-sfx_upper_size(const SfxInner *p)
+/* All pages' children through f. */
+static int
+fill_pages(Fill *f, const SfxInner *p, int n)
 {
-	Fill		f = {NULL, 0};
+	for (int i = 0; i < n; i++)
+	{
+		if (sfx_inner_each(&p[i], fill_child, f) < 0)
+			return SFX_CORRUPT;
+		f->before += p[i].nchildren;
+	}
+	return SFX_OK;
+}
 
-	if (sfx_inner_each(p, fill_child, &f) < 0)
+int64_t
+sfx_upper_size(const SfxInner *p, int n)
+{
+	Fill		f = {NULL, 0, 0};
+
+	if (fill_pages(&f, p, n) < 0)
 		return SFX_CORRUPT;
-	return size_of((uint64_t) p->nchildren, &f);
+	return size_of((uint64_t) f.before, &f);
 }
 
 int64_t
 sfx_upper_size_of(const SfxChild *children, int n)
 {
-	Fill		f = {NULL, 0};
+	Fill		f = {NULL, 0, 0};
 
 	for (int i = 0; i < n; i++)
 		(void) fill_child(&f, i, &children[i]);
@@ -122,11 +137,15 @@ finish(SfxUpper *u, const SfxOrder *order)
 }
 
 SfxUpper *
-sfx_upper_build(void *mem, const SfxInner *p)
+sfx_upper_build(void *mem, const SfxInner *p, int n)
 {
-	Fill		f = {lay_out(mem, p->nchildren), 0};
+	int			children = 0;
+	Fill		f = {NULL, 0, 0};
 
-	if (sfx_inner_each(p, fill_child, &f) < 0)
+	for (int i = 0; i < n; i++)
+		children += p[i].nchildren;
+	f.u = lay_out(mem, children);
+	if (fill_pages(&f, p, n) < 0)
 		return NULL;
 	return finish(f.u, p->order);
 }
@@ -134,7 +153,7 @@ sfx_upper_build(void *mem, const SfxInner *p)
 SfxUpper *
 sfx_upper_build_of(void *mem, const SfxChild *children, int n, const SfxOrder *order)
 {
-	Fill		f = {lay_out(mem, n), 0};
+	Fill		f = {lay_out(mem, n), 0, 0};
 
 	for (int i = 0; i < n; i++)
 		(void) fill_child(&f, i, &children[i]);
@@ -199,4 +218,10 @@ sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool
 	if (hi == lo + 4)
 		hi = word == UINT64_MAX ? u->n : 1 + lower_bound(u->word + 1, u->n - 1, word + 1);
 	return u->blkno[bisect(u, NULL, pos, before, lo, hi)];
+}
+
+int
+sfx_upper_children(const SfxUpper *u)
+{
+	return u->n;
 }

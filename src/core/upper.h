@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
- * upper.h - an inner page decoded for many searches
+ * upper.h - neighbouring inner pages decoded for many searches
  *
- * A trie is small, a sorted array is fast: a page that is searched again and again is worth decoding once. The first
+ * A trie is small, a sorted array is fast: pages that are searched again and again are worth decoding once, neighbours of a level into one array. The first
  * eight bytes behind what all separators share stand in one array, which a search bisects without a branch; the separators
  * themselves are looked at only where these are equal.  In comparator order all of them are.
  *-------------------------------------------------------------------------
@@ -13,11 +13,13 @@
 
 typedef struct SfxUpper SfxUpper;
 
-/* Bytes of memory (8-byte aligned) that the copy of p takes; or SFX_CORRUPT. */
-extern int64_t sfx_upper_size(const SfxInner *p);
+/* Bytes of memory (8-byte aligned) that the copy of p[0..n) takes; or SFX_CORRUPT.  Each page begins where the one before ends. */
+extern int64_t sfx_upper_size(const SfxInner *p, int n);
 
-/* Decode p into mem, which has sfx_upper_size(p) bytes.  NULL if the page is damaged.  The page is not needed any more. */
-extern SfxUpper *sfx_upper_build(void *mem, const SfxInner *p);
+/* Decode them into mem, which has sfx_upper_size(p, n) bytes.  NULL if they are damaged.  The pages are not needed any more. */
+extern SfxUpper *sfx_upper_build(void *mem, const SfxInner *p, int n);
+
+extern int sfx_upper_children(const SfxUpper *u);
 
 /* The same of any positions that ascend, with a number each (blkno): low of the first one is never compared.  n >= 1. */
 extern int64_t sfx_upper_size_of(const SfxChild *children, int n);

@@ -49,9 +49,12 @@ probe_all(const SfxInner *p, const uint8_t *data, size_t size)
 static void
 decode_all(const SfxInner *p, const uint8_t *data, size_t size)
 {
-	int64_t		need = sfx_upper_size(p);
+	/* twice the same page is no sequence, but must be read within bounds, too */
+	SfxInner	two[2] = {*p, *p};
+	int			n = 1 + (int) (size & 1);
+	int64_t		need = sfx_upper_size(two, n);
 	void	   *mem = need > 0 ? malloc((size_t) need) : NULL;
-	SfxUpper   *u = mem ? sfx_upper_build(mem, p) : NULL;
+	SfxUpper   *u = mem ? sfx_upper_build(mem, two, n) : NULL;
 
 	for (size_t i = 0; u && i < size && i < 400; i += 1 + i / 8)
 	{

@@ -252,17 +252,17 @@ find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
 	return got == want;
 }
 
-/* Errors of a decoded copy of the page (NULL: made without one) that has the first n children of the set.  It knows positions, not their byte strings. */
+/* Errors of a decoded copy of the pages (NULL: made without any) that have the first n children of the set.  It knows positions, not their byte strings. */
 static int
-check_upper(const SfxInner *p, int n)
+check_upper(const SfxInner *p, int npages, int n)
 {
 	SfxPos		infinity = {NULL, 0, 0};
-	int64_t		size = p ? sfx_upper_size(p) : sfx_upper_size_of(set, n);
+	int64_t		size = p ? sfx_upper_size(p, npages) : sfx_upper_size_of(set, n);
 	void	   *mem = size > 0 ? malloc((size_t) size) : NULL;
-	SfxUpper   *u = mem == NULL ? NULL : p ? sfx_upper_build(mem, p) : sfx_upper_build_of(mem, set, n, order);
+	SfxUpper   *u = mem == NULL ? NULL : p ? sfx_upper_build(mem, p, npages) : sfx_upper_build_of(mem, set, n, order);
 	int			bad = 0;
 
-	if (u == NULL)
+	if (u == NULL || sfx_upper_children(u) != n)
 		bad = 1000;
 	for (int strict = 0; u && strict < 2; strict++)
 		for (int i = 0; i < nprobes + n; i++)
@@ -287,6 +287,29 @@ check_upper(const SfxInner *p, int n)
 		bad += sfx_upper_find(u, order, &infinity, true) != set[n - 1].blkno;
 	free(mem);
 	return bad;
+}
+
+/* The first n children of the set in up to three pages, decoded into one copy. */
+static int
+check_neighbours(int n)
+{
+	static uint8_t bodies[3][CAP];
+	SfxInner	p[3];
+	int			npages = n < 3 ? n : 3;
+
+	for (int i = 0; i < npages; i++)
+	{
+		int			from = n * i / npages;
+		int			to = n * (i + 1) / npages;
+		int			len = sfx_inner_build(&set[from], to - from, to < n ? &set[to].low : NULL, bodies[i], CAP, scratch, order);
+
+		/* what does not fit is another test's */
+		if (len < 0)
+			return 0;
+		if (sfx_inner_open(&p[i], bodies[i], (uint32_t) len, order) < 0)
+			return 1;
+	}
+	return check_upper(p, npages, n);
 }
 
 /* Errors of a page with the first n children of the set. */
@@ -342,7 +365,7 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 		bad += !find_is(&p, &set[i].low, true, i ? i - 1 : 0);
 	}
 	bad += sfx_inner_each(&p, check_child, &k) != SFX_OK || k.seen != n || k.bad != 0;
-	bad += check_upper(&p, n) + check_upper(NULL, n);
+	bad += check_upper(&p, 1, n) + check_upper(NULL, 0, n) + check_neighbours(n);
 	k = (Count) {.stop = n / 2};
 	bad += sfx_inner_each(&p, check_child, &k) != -77 || k.seen != n / 2 + 1;
 	/* the last check of all: self-delimiting keys only, as the index has them */
