@@ -18,11 +18,11 @@
 #include "access/tableam.h"
 #include "access/visibilitymap.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "utils/rel.h"
 
 #define FRESH_PER_STUB		4		/* fewer than one for so many entries that the merge brings are left to VACUUM */
 #define PAGES_PER_STUB		8		/* heap pages to look at for each stub that is expected, and for each entry that the merge brings, at most */
+#define ASKS_PER_PAGE		8		/* entries about which VACUUM is not asked for the price of a heap page */
 #define BATCH_PAGES			128		/* heap pages for which the table's lock is held */
 #define STUB_WORDS			((MaxHeapTuplesPerPage + 64) / 64)	/* a bit for each offset, from 1 on */
 
@@ -33,6 +33,7 @@ struct SfxStubs
 	uint64	   *words;
 	uint32		nplaces;
 	uint32		room;
+	bool		full;			/* not all are noted: no more memory */
 };
 
 /* Entries that the index has. */
@@ -54,7 +55,10 @@ has_room(SfxStubs *s)
 	if (s->nplaces < s->room)
 		return true;
 	if ((Size) s->room * 2 * STUB_WORDS * sizeof(uint64) > (Size) maintenance_work_mem * 1024)
+	{
+		s->full = true;
 		return false;
+	}
 	s->room *= 2;
 	s->words = repalloc_huge(s->words, (Size) s->room * STUB_WORDS * sizeof(uint64));
 	return true;
@@ -62,7 +66,7 @@ has_room(SfxStubs *s)
 
 /* Note the stubs of a heap page.  False: no more memory. */
 static bool
-collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy strategy)
+collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy strategy, bool vacuum)
 {
 	Buffer		buf = ReadBufferExtended(heap, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
 	Page		page = BufferGetPage(buf);
@@ -70,8 +74,9 @@ collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy
 	bool		any = false;
 	bool		fits = true;
 
-	/* as any scan of the table would */
-	heap_page_prune_opt(heap, buf);
+	/* as any scan of the table would; VACUUM has done so */
+	if (!vacuum)
+		heap_page_prune_opt(heap, buf);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	if (!PageIsNew(page))
 	{
@@ -93,6 +98,16 @@ collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy
 	return fits;
 }
 
+static BlockNumber
+pages_to_look_at(Relation heap)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(heap);
+	BlockNumber visible;
+
+	visibilitymap_count(heap, &visible, NULL);
+	return nblocks - Min(visible, nblocks);
+}
+
 /*
  * Is it worth it to look at the table's pages, for a merge of so many fresh entries?  It has no more stubs than dead rows, nor the index entries of more than it has beyond those of living rows.  How many
  * rows live both counters of the server know roughly: the one that goes by what statements report counts some twice behind VACUUM, the other one is
@@ -102,19 +117,14 @@ static bool
 is_worth(Relation heap, double fresh, double entries, double dead, double live)
 {
 	double		stubs = Min(dead, entries - (heap->rd_rel->reltuples >= 0 ? Min(live, heap->rd_rel->reltuples) : live));
-	BlockNumber nblocks,
-				visible;
 
-	if (heap->rd_tableam != GetHeapamTableAmRoutine() || stubs * FRESH_PER_STUB < fresh)
-		return false;
-	nblocks = RelationGetNumberOfBlocks(heap);
-	visibilitymap_count(heap, &visible, NULL);
-	return nblocks > 0 && nblocks - Min(visible, nblocks) <= Min(stubs, fresh) * PAGES_PER_STUB;
+	return heap->rd_tableam == GetHeapamTableAmRoutine() && stubs * FRESH_PER_STUB >= fresh &&
+		pages_to_look_at(heap) <= Min(stubs, fresh) * PAGES_PER_STUB;
 }
 
 /* Some pages from block from on, in a table that we have locked. False: that is enough. */
 static bool
-collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy strategy)
+collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy strategy, bool vacuum)
 {
 	BlockNumber end = Min(Min(from + BATCH_PAGES, s->nblocks), RelationGetNumberOfBlocks(heap));
 	Buffer		vmbuf = InvalidBuffer;
@@ -122,8 +132,10 @@ collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy
 
 	for (BlockNumber blkno = from; blkno < end; blkno++)
 	{
+		if (vacuum)
+			SfxVacuumDelay();
 		CHECK_FOR_INTERRUPTS();
-		if (!VM_ALL_VISIBLE(heap, blkno, &vmbuf) && !collect_page(s, heap, blkno, strategy))
+		if (!VM_ALL_VISIBLE(heap, blkno, &vmbuf) && !collect_page(s, heap, blkno, strategy, vacuum))
 		{
 			more = false;
 			break;
@@ -132,6 +144,18 @@ collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy
 	if (BufferIsValid(vmbuf))
 		ReleaseBuffer(vmbuf);
 	return more;
+}
+
+static SfxStubs *
+make_stubs(Relation heap)
+{
+	SfxStubs   *s = palloc0(sizeof(*s));
+
+	s->nblocks = RelationGetNumberOfBlocks(heap);
+	s->place = palloc_extended((Size) Max(s->nblocks, 1) * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	s->room = BATCH_PAGES;
+	s->words = palloc((Size) s->room * STUB_WORDS * sizeof(uint64));
+	return s;
 }
 
 /*
@@ -159,20 +183,41 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta)
 		table_close(heap, AccessShareLock);
 		return NULL;
 	}
-	s = palloc0(sizeof(*s));
-	s->nblocks = RelationGetNumberOfBlocks(heap);
-	s->place = palloc_extended((Size) s->nblocks * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	s->room = BATCH_PAGES;
-	s->words = palloc((Size) s->room * STUB_WORDS * sizeof(uint64));
+	s = make_stubs(heap);
 	strategy = GetAccessStrategy(BAS_BULKREAD);
 	for (BlockNumber from = 0; more && heap != NULL; from += BATCH_PAGES)
 	{
-		more = collect_batch(s, heap, from, strategy);
+		more = collect_batch(s, heap, from, strategy, false);
 		table_close(heap, AccessShareLock);
 		heap = more ? sfx_dead_open_heap(index) : NULL;
 	}
 	FreeAccessStrategy(strategy);
 	if (s->nplaces > 0)
+		return s;
+	sfx_stubs_free(s);
+	return NULL;
+}
+
+SfxStubs *
+sfx_stubs_of_vacuum(Relation index, BufferAccessStrategy strategy, double entries)
+{
+	SfxStubs   *s = NULL;
+	BlockNumber pages;
+	Relation	heap;
+	bool		all = true;
+
+	if (!index->rd_index->indisvalid || (heap = sfx_dead_open_heap(index)) == NULL)
+		return NULL;
+	pages = heap->rd_tableam == GetHeapamTableAmRoutine() ? pages_to_look_at(heap) : 0;
+	if (pages > 0 && pages <= (BlockNumber) NBuffers / 2 && entries >= (double) pages * ASKS_PER_PAGE)
+	{
+		s = make_stubs(heap);
+		for (BlockNumber from = 0; all && from < s->nblocks; from += BATCH_PAGES)
+			all = collect_batch(s, heap, from, strategy, true) || from + BATCH_PAGES >= s->nblocks;
+		all = all && !s->full;
+	}
+	table_close(heap, AccessShareLock);
+	if (s == NULL || all)
 		return s;
 	sfx_stubs_free(s);
 	return NULL;

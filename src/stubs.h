@@ -18,6 +18,12 @@ typedef struct SfxStubs SfxStubs;
  * is asked about.
  */
 extern SfxStubs *sfx_stubs_collect(Relation index, const SfxMeta *meta);
+/*
+ * For VACUUM, between its two passes over the table: all stubs there are; or NULL, where it is cheaper, or not possible, to ask VACUUM about each entry.  What
+ * VACUUM takes for dead is a stub (V5).  index: vacuumed, with about so many entries.  strategy: VACUUM's.
+ */
+extern SfxStubs *sfx_stubs_of_vacuum(Relation index, BufferAccessStrategy strategy, double entries);
+
 extern void sfx_stubs_free(SfxStubs *stubs);
 
 /* As an IndexBulkDeleteCallback: is the TID one of those? */

@@ -8,11 +8,14 @@
  * V3	At the end the gate is flipped, and the old gate page's cleanup lock waits for every scan that holds copied entries. Only then may
  *		VACUUM give the TIDs to new rows.  A second record makes a standby wait likewise.
  * V4	The merge lock is held per group of leaves, no lock at all while waiting for the gate.
+ * V5	Of the heap only dead line pointers are taken for dead, so what was none after VACUUM's first pass need not be asked about. Not of an index
+ *		that is not valid yet: there who builds it wants to see each entry.
  *-------------------------------------------------------------------------
  */
 #include "carry.h"
 #include "merge.h"
 #include "rewrite.h"
+#include "stubs.h"
 #include "tree.h"
 
 #include "access/table.h"
@@ -33,6 +36,7 @@ typedef struct VacState
 	const SfxOrder *order;
 	IndexBulkDeleteCallback callback;
 	void	   *arg;
+	SfxStubs   *stubs;			/* no other TIDs does the callback take for dead (V5); NULL: it has to be asked about each */
 	uint32		run;			/* the one that is being cleaned */
 	double		kept;
 	double		removed;
@@ -42,13 +46,30 @@ typedef struct VacState
 	SfxKeptNode kept_node;
 } VacState;
 
+/*
+ * As an IndexBulkDeleteCallback.  V5: VACUUM bisects a list of all dead TIDs for an answer, which is the larger part of what it costs to vacuum a dense leaf; nearly
+ * all answers are no, and those a bit of the table's stubs can give.
+ */
+static bool
+is_dead_tid(ItemPointer tid, void *arg)
+{
+	VacState   *vs = arg;
+
+	if (vs->stubs && !sfx_stubs_have(tid, vs->stubs))
+	{
+		Assert(!vs->callback(tid, vs->arg));
+		return false;
+	}
+	return vs->callback(tid, vs->arg);
+}
+
 static bool
 is_dead(VacState *vs, uint64 tid)
 {
 	ItemPointerData ptr;
 
 	sfx_tid_pointer(vs->index, tid, &ptr);
-	return vs->callback(&ptr, vs->arg);
+	return is_dead_tid(&ptr, vs);
 }
 
 /* ---- the log ---- */
@@ -292,7 +313,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	{
 		g.from = first;
 		g.to = last + 1;
-		sfx_group_rewrite(&g, NULL, vs->callback, vs->arg, &vs->stats);
+		sfx_group_rewrite(&g, NULL, is_dead_tid, vs, &vs->stats);
 		/* a group that does not fit one record is rewritten in pieces: go on behind this one */
 		if (g.to > last)
 			g.to = end;
@@ -465,6 +486,18 @@ sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats)
 
 /* ---- the AM's functions ---- */
 
+static SfxStubs *
+collect_stubs(VacState *vs)
+{
+	SfxMeta		meta;
+	double		entries = 0;
+
+	sfx_meta_read(vs->index, &meta);
+	for (int r = 0; r < meta.nruns; r++)
+		entries += meta.runs[r].entries;
+	return sfx_stubs_of_vacuum(vs->index, vs->strategy, entries);
+}
+
 IndexBulkDeleteResult *
 sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			   IndexBulkDeleteCallback callback, void *state)
@@ -480,6 +513,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vs.callback = callback;
 	vs.arg = state;
 	vs.strategy = info->strategy;
+	vs.stubs = collect_stubs(&vs);
 
 	if (SFX_MUTANT("tree before log"))
 	{
@@ -495,6 +529,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	SFX_STOP("tree vacuumed");
 	/* Even if nothing was left to remove: a VACUUM before us may have been interrupted between its removals and the gate. */
 	pass_gate(info->index);
+	sfx_stubs_free(vs.stubs);
 	stats->tuples_removed += vs.removed;
 	stats->num_index_tuples = vs.kept;
 	stats->estimated_count = false;
