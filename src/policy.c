@@ -49,8 +49,9 @@ typedef struct DeltaSize
 	uint64		pages;
 	uint64		entries;
 	uint64		max_pages;
-	uint64		churn_pages;
 	double		max_entries;
+	uint64		churn_pages;
+	bool		churns;			/* they count */
 } DeltaSize;
 
 /* Entries in the active generation's log.  If it was frozen this moment, none: whoever did that is merging. */
@@ -98,9 +99,8 @@ measure(Relation index, DeltaSize *d)
 	}
 	d->max_pages = max_log_pages(index);
 	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
-	d->churn_pages = d->max_pages;
-	if (meta.shed >= CHURN_SHED)
-		d->churn_pages = Min(d->max_pages, Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves)));
+	d->churn_pages = Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
+	d->churns = meta.shed >= CHURN_SHED;
 }
 
 /* Is the delta so many times as large as bounds 1, 2 and 4 allow? */
@@ -108,7 +108,7 @@ static bool
 exceeds(const DeltaSize *d, double times)
 {
 	return d->pages >= times * d->max_pages ||
-		d->pages >= times * d->churn_pages ||
+		(d->churns && d->pages >= times * d->churn_pages) ||
 		(d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries);
 }
 
@@ -320,12 +320,23 @@ is_idle(Relation index)
 	return sfx_delta_is_idle(index, &meta);
 }
 
+/* Has the table about as many dead rows as the delta has entries?  Asked by who has to know it before the first merge. */
+static bool
+replaces_rows(Relation index, double entries)
+{
+	int64		live,
+				dead;
+
+	return index->rd_indpred == NULL && SfxTableRows(index->rd_index->indrelid, &live, &dead) && dead * 1000.0 >= entries * CHURN_SHED;
+}
+
 bool
 sfx_merge_due(Relation index)
 {
 	DeltaSize	d;
 
 	measure(index, &d);
+	d.churns = d.churns || (d.pages >= LOOK_PAGES && replaces_rows(index, d.entries));
 	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || run_is_due(index) || is_idle(index);
 }
 

@@ -139,6 +139,7 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 	rc.nblocks = count_blocks(index);
 	sfx_meta_read(index, &meta);
 	own_trees(&rc, &meta);
+	SFX_STOP("blocks owned");
 	for (BlockNumber blkno = SFX_FIRST_BLKNO; blkno < rc.nblocks; blkno++)
 	{
 		SfxVacuumDelay();

@@ -108,7 +108,7 @@ sub sound
 
 for my $point ('append', 'log page allocated', 'extended', 'unique checked', 'frozen', 'merge lock', 'swap', 'unlinked', 'group swapped',
 	'group merged', 'drop generation', 'generation dropped', 'generations merged', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup',
-	sort keys %way)
+	'stubs collected', 'blocks owned', sort keys %way)
 {
 	scenario "crash at \"$point\"", [], sub {
 		if (sql('SHOW server_version_num') >= 160000 && $point eq 'extended')
