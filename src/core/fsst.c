@@ -14,16 +14,28 @@ sfx_fsst_size(uint32_t leads)
 
 /* ---- tables ---- */
 
-/* Put the slot into the list at head, behind those of longer symbols. */
+/* Make a symbol of two or more bytes known to encoding. */
 static void
-list_slot(Fsst *f, uint16_t *head, uint32_t slot)
+list_slot(Fsst *f, uint32_t slot)
 {
+	const FsstSlot *s = &f->slot[slot];
 	uint16_t   *next = (uint16_t *) (f->slot + f->nslots);
+	uint32_t   *table = s->len == 2 ? f->two : f->more;
+	uint32_t	hash = fsst_hash(sfx_load64(s->byte), s->len == 2 ? 2 : 3),
+			   *at = &table[fsst_place(table, hash)],
+				first = *at & (FSST_HASH - 1),
+				i;
 
-	while (*head != 0 && f->slot[*head].len > f->slot[slot].len)
-		head = &next[*head];
-	next[slot] = *head;
-	*head = (uint16_t) slot;
+	if (first != 0 && f->slot[first].len >= s->len)
+	{
+		for (i = first; next[i] != 0 && f->slot[next[i]].len >= s->len; i = next[i])
+			;
+		next[slot] = next[i];
+		next[i] = (uint16_t) slot;
+		return;
+	}
+	next[slot] = (uint16_t) first;
+	*at = hash << FSST_HASH_BITS | slot;
 }
 
 void
@@ -46,13 +58,12 @@ sfx_fsst_fill(Fsst *f, uint32_t leads, const FsstSlot *symbols, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 	{
 		uint32_t	slot = i < ones ? i + 1 : 256 + i - ones;
-		uint64_t	x = sfx_load64(symbols[i].byte);
 
 		f->slot[slot] = symbols[i];
 		if (symbols[i].len == 1)
 			f->one[symbols[i].byte[0]] = (uint16_t) slot;
 		else
-			list_slot(f, symbols[i].len == 2 ? &f->two[fsst_hash_two(x)] : &f->more[fsst_hash_more(x)], slot);
+			list_slot(f, slot);
 	}
 }
 
@@ -112,44 +123,59 @@ sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len)
 	return SFX_OK;
 }
 
+/* ---- codes ---- */
+
+/* The symbol of the code at *i, and past it; in[len) and beyond count as 0. */
+static inline const FsstSlot *
+next_symbol(const Fsst *f, const uint8_t *in, size_t len, size_t *i)
+{
+	uint32_t	lead = in[(*i)++],
+				byte;
+
+	if (lead <= f->ones)
+		return &f->slot[lead];
+	byte = *i < len ? in[(*i)++] : 0;
+	return &f->slot[256 * (lead - f->ones) + byte];
+}
+
 /* ---- encoding ---- */
 
 uint32_t
 sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick)
 {
-	uint8_t		text[FSST_CHUNK + 16];
-	uint16_t	cost[FSST_CHUNK + 1];	/* of what begins there */
+	uint16_t	cost[FSST_CHUNK + 16];	/* bytes of the code from there on */
 	const uint16_t *next = fsst_next(f);
+	uint64_t	x = 0,			/* the next 16 bytes */
+				y = 0;
 
-	memcpy(text, p, n);
-	memset(text + n, 0, 16);
+	for (uint32_t i = 1; i < 16; i++)
+		cost[n + i] = 4 * FSST_CHUNK;	/* what ends there is too long */
 	cost[n] = 0;
 	for (uint32_t i = n; i-- > 0;)
 	{
-		uint64_t	x = sfx_load64(text + i),
-					y = sfx_load64(text + i + 8);
-		uint32_t	left = n - i,
-					best = f->one[x & 0xFF],
-					least = cost[i + 1] + 1u + (best >= 256);
+		uint32_t	best = f->one[p[i]],
+					least = cost[i + 1] + 1u + (best >= 256),
+					s;
 
-		for (uint32_t s = left > 1 ? f->two[fsst_hash_two(x)] : 0; s != 0; s = next[s])
+		y = y << 8 | x >> 56;
+		x = x << 8 | p[i];
+		s = fsst_first(f->two, x, 2);
+		if (s != 0 && cost[i + 2] + 1u + (s >= 256) <= least)
 		{
-			uint32_t	c = cost[i + 2] + 1u + (s >= 256);
-
-			if (c <= least && fsst_begins(&f->slot[s], x, y))
-				least = c, best = s;
+			best = s;
+			least = cost[i + 2] + 1u + (s >= 256);
 		}
-		for (uint32_t s = left > 2 ? f->more[fsst_hash_more(x)] : 0; s != 0; s = next[s])
+		/* of two ways that cost the same the one with the longer symbol is read faster */
+		for (s = fsst_first(f->more, x, 3); s != 0; s = next[s])
 		{
 			uint32_t	len = f->slot[s].len,
-						c;
+						c = cost[i + len] + 1u + (s >= 256);
 
-			if (len > left)
-				continue;
-			c = cost[i + len] + 1u + (s >= 256);
-			/* of two ways that cost the same the one with longer symbols first is read faster */
 			if (c < least + (len > f->slot[best].len) && fsst_begins(&f->slot[s], x, y))
-				least = c, best = s;
+			{
+				best = s;
+				least = c;
+			}
 		}
 		cost[i] = (uint16_t) least;
 		pick[i] = (uint16_t) best;
@@ -179,20 +205,26 @@ sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, siz
 	return (int) (o - out);
 }
 
-/* ---- decoding ---- */
-
-/* The symbol of the code at *i, and past it; in[len) and beyond count as 0. */
-static inline const FsstSlot *
-next_symbol(const Fsst *f, const uint8_t *in, size_t len, size_t *i)
+int
+sfx_fsst_encode_again(const Fsst *f, const uint8_t *key, size_t len, const uint8_t *code, size_t codelen, int shift,
+					  uint8_t *out, size_t cap)
 {
-	uint32_t	lead = in[(*i)++],
-				byte;
+	ptrdiff_t	at = shift;		/* of what is left of the code */
+	size_t		i = 0;
+	int			n;
 
-	if (lead <= f->ones)
-		return &f->slot[lead];
-	byte = *i < len ? in[(*i)++] : 0;
-	return &f->slot[256 * (lead - f->ones) + byte];
+	while (at < 0 && i < codelen)
+		at += next_symbol(f, code, codelen, &i)->len;
+	if (at < 0 || 2 * (size_t) at > len)
+		return sfx_fsst_encode(f, key, len, out, cap);
+	n = sfx_fsst_encode(f, key, (size_t) at, out, cap);
+	if (n < 0 || codelen - i > cap - (size_t) n)
+		return SFX_NOSPACE;
+	memcpy(out + n, code + i, codelen - i);
+	return n + (int) (codelen - i);
 }
+
+/* ---- decoding ---- */
 
 int
 sfx_fsst_decode(const Fsst *f, const uint8_t *in, size_t len, size_t readable, uint8_t *out, size_t cap)

@@ -27,8 +27,8 @@
 #define FSST_SYMBOLS	4096	/* at most */
 #define FSST_ONES(leads)	(FSST_ESCAPE - 1 - (leads))
 #define FSST_CHUNK		128		/* strings are coded in pieces of so many bytes */
-#define FSST_TWO_BITS	9		/* of hashes, see below */
-#define FSST_MORE_BITS	12
+#define FSST_HASH_BITS	13		/* twice FSST_SYMBOLS and more */
+#define FSST_HASH		(1u << FSST_HASH_BITS)
 
 /* Symbol and, in the last byte, its length; 0: none. */
 typedef struct FsstSlot
@@ -43,10 +43,10 @@ typedef struct Fsst
 	HopeShape	shape;			/* the scheme and the number of symbols, nothing else */
 	uint32_t	ones;
 	uint32_t	nslots;
-	/* for encoding: slots, 0 for none; lists of more are linked by fsst_next */
-	uint16_t	one[256];		/* of a byte: never 0 */
-	uint16_t	two[1 << FSST_TWO_BITS];	/* symbols of two bytes, by a hash of them */
-	uint16_t	more[1 << FSST_MORE_BITS];	/* longer ones, by a hash of their first three; the longest first */
+	/* for encoding: of a byte its slot, never 0; of two bytes, and of three, the slot of the longest symbol that begins so, below their hash's other bits */
+	uint16_t	one[256];
+	uint32_t	two[FSST_HASH];	/* symbols of two bytes */
+	uint32_t	more[FSST_HASH];	/* longer ones; those that share three bytes are linked by fsst_next, the longest first */
 	FsstSlot	slot[];			/* nslots, then as many uint16_t */
 } Fsst;
 
@@ -77,6 +77,12 @@ extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint
 
 /* As sfx_hope_encode, sfx_hope_decode_within and sfx_hope_compare. */
 extern int sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
+/*
+ * Encode a key of which a code is known, but from elsewhere on: from shift bytes behind the key's start, or before.  What is in front of it is
+ * coded, behind the first symbol that begins there the code stays: less than half the time, for a little more bytes.
+ */
+extern int sfx_fsst_encode_again(const Fsst *f, const uint8_t *key, size_t len, const uint8_t *code, size_t codelen, int shift,
+								 uint8_t *out, size_t cap);
 extern int sfx_fsst_decode(const Fsst *f, const uint8_t *in, size_t len, size_t readable, uint8_t *out, size_t cap);
 extern int sfx_fsst_compare(const Fsst *f, const uint8_t *in, size_t len, const uint8_t *t, size_t tlen, size_t at,
 							size_t *lcp, int *side);
@@ -89,16 +95,29 @@ fsst_next(const Fsst *f)
 	return (const uint16_t *) (f->slot + f->nslots);
 }
 
+/* A hash of two bytes, or of three, that tells them apart: the high bits say where, the others stand in the table. */
 static inline uint32_t
-fsst_hash_two(uint64_t x)
+fsst_hash(uint64_t x, unsigned n)
 {
-	return (uint32_t) (x & 0xFFFF) * 0x9E3779B1u >> (32 - FSST_TWO_BITS);
+	return (uint32_t) (x & sfx_mask(8 * n)) * 0x9E3779B1u;
 }
 
+/* Where in such a table the hash stands, or would. */
 static inline uint32_t
-fsst_hash_more(uint64_t x)
+fsst_place(const uint32_t *table, uint32_t hash)
 {
-	return (uint32_t) (x & 0xFFFFFF) * 0x9E3779B1u >> (32 - FSST_MORE_BITS);
+	uint32_t	at = hash >> (32 - FSST_HASH_BITS);
+
+	while (table[at] != 0 && (table[at] ^ hash << FSST_HASH_BITS) >= FSST_HASH)
+		at = (at + 1) & (FSST_HASH - 1);
+	return at;
+}
+
+/* The first slot at that place, 0 if there is none. */
+static inline uint32_t
+fsst_first(const uint32_t *table, uint64_t x, unsigned n)
+{
+	return table[fsst_place(table, fsst_hash(x, n))] & (FSST_HASH - 1);
 }
 
 /* Do the 16 bytes x, y begin with that symbol?  Of none all bytes begin with. */
@@ -116,12 +135,16 @@ fsst_begins(const FsstSlot *s, uint64_t x, uint64_t y)
 static inline uint32_t
 fsst_longest(const Fsst *f, uint64_t x, uint64_t y, size_t n)
 {
-	for (uint32_t i = n > 2 ? f->more[fsst_hash_more(x)] : 0; i != 0; i = fsst_next(f)[i])
+	for (uint32_t i = n > 2 ? fsst_first(f->more, x, 3) : 0; i != 0; i = fsst_next(f)[i])
 		if (f->slot[i].len <= n && fsst_begins(&f->slot[i], x, y))
 			return i;
-	for (uint32_t i = n > 1 ? f->two[fsst_hash_two(x)] : 0; i != 0; i = fsst_next(f)[i])
-		if (fsst_begins(&f->slot[i], x, y))
+	if (n > 1)
+	{
+		uint32_t	i = fsst_first(f->two, x, 2);
+
+		if (i != 0)
 			return i;
+	}
 	return f->one[x & 0xFF];
 }
 

@@ -4,6 +4,8 @@
  */
 #include "strblock.h"
 
+#include "fsst.h"
+
 /* The byte all keys end in, or -1. */
 static int
 common_last(const SfxKeys *k)
@@ -82,16 +84,24 @@ rest_size(uint32_t len)
 	return len < 15 ? len : len + sfx_len_size(len - 15);
 }
 
-/* Code the rest of key i, or copy the code if it is known.  Bytes written, or SFX_NOSPACE. */
+/* Code the rest of key i, or copy the code, or what may stay of it, if it is known.  Bytes written, or SFX_NOSPACE. */
 static inline int
 code_rest(const SfxCoder *c, const SfxKeys *k, const Parts *a, int i, uint8_t *out, size_t cap)
 {
 	const SfxKnownCodes *known = k->known;
 
-	if (known && known->start[i] == k->skip + a->shared[i] && known->cut[i] == c->cut && known->len[i] <= cap)
+	if (known && known->start[i] != SFX_NO_CODE && known->cut[i] == c->cut && known->len[i] <= cap)
 	{
-		memcpy(out, known->bytes + known->off[i], known->len[i]);
-		return known->len[i];
+		int			shift = known->start[i] - (int) (k->skip + a->shared[i]);
+		const uint8_t *code = known->bytes + known->off[i];
+
+		if (shift == 0)
+		{
+			memcpy(out, code, known->len[i]);
+			return known->len[i];
+		}
+		if (hope_is_fsst(c->dict))
+			return sfx_fsst_encode_again((const Fsst *) c->dict, a->rest[i], a->len[i], code, known->len[i], shift, out, cap);
 	}
 	return sfx_hope_encode(c->dict, a->rest[i], a->len[i], out, cap);
 }
