@@ -31,7 +31,7 @@ typedef struct Pending
 	/* codes that the caller had, one behind the other */
 	SfxKnownCodes known;
 	uint32_t	codesused;
-	uint8_t		codes[KNOWN_ROOM];
+	uint8_t		codes[KNOWN_ROOM + 16]; /* copied in steps of 16 */
 } Pending;
 
 /* An encoded block, in pieces: head, prefix behind P, rest. */

@@ -112,13 +112,16 @@ append_code(Pending *q, int k, const SfxCodes *c, int i)
 	q->codesused += c->len[i];
 }
 
-/* Forget the codes of the first k keys; nkeys is that of those that stay. */
+/* Forget the codes of the first k keys; nkeys is that of those that stay, whose codes stand behind them in their order. */
 static void
 drop_codes(Pending *q, int k)
 {
 	SfxKnownCodes *known = &q->known;
-	uint32_t	used = 0;
+	uint32_t	from = q->codesused;
 
+	for (int i = q->nkeys - 1; i >= 0; i--)
+		if (known->start[i + k] != SFX_NO_CODE)
+			from = known->off[i + k];
 	for (int i = 0; i < q->nkeys; i++)
 	{
 		known->start[i] = known->start[i + k];
@@ -126,11 +129,10 @@ drop_codes(Pending *q, int k)
 			continue;
 		known->cut[i] = known->cut[i + k];
 		known->len[i] = known->len[i + k];
-		memmove(q->codes + used, q->codes + known->off[i + k], known->len[i]);
-		known->off[i] = used;
-		used += known->len[i];
+		known->off[i] = known->off[i + k] - from;
 	}
-	q->codesused = used;
+	memmove(q->codes, q->codes + from, q->codesused - from);
+	q->codesused -= from;
 }
 
 static void
@@ -455,7 +457,9 @@ append_strings(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes
 	for (i = 0; i < n; i++)
 	{
 		SfxPos		key = {b->keys + b->keyoff[from + i], b->keyoff[from + i + 1] - b->keyoff[from + i], 0};
-		uint32_t	lcp = sfx_lcp(last.key, last.len, key.key, key.len);
+		/* what the leaf has left out of a rest, it shares with the key before */
+		bool		told = codes != NULL && i > 0 && (from + i) % SFX_STR_GROUP != 0;
+		uint32_t	lcp = told ? codes->start[from + i] : sfx_lcp(last.key, last.len, key.key, key.len);
 
 		if (lcp == key.len || (lcp < last.len && last.key[lcp] > key.key[lcp]) || at + b->keyoff[from + i + 1] > SFX_BLOCK_RAW)
 			break;

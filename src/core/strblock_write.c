@@ -97,7 +97,7 @@ code_rest(const SfxCoder *c, const SfxKeys *k, const Parts *a, int i, uint8_t *o
 
 		if (shift == 0)
 		{
-			memcpy(out, code, known->len[i]);
+			sfx_copy16(out, code, known->len[i]);
 			return known->len[i];
 		}
 		if (hope_is_fsst(c->dict))
