@@ -244,12 +244,16 @@ sfx_carry_step(SfxCarry *c, const SfxMeta *meta, int g)
 	more = look(c, meta, g, p, &unchanged);
 	if (p->n > 0)
 		append(c, meta, g, p, unchanged);
-	if (!more && !c->chosen)
-		more = choose(c, meta, g);
+	if (c->chosen)
+	{
+		more = more && c->carried < c->limit;
+		if (!more)
+			elog(DEBUG1, "surfidx: index \"%s\": " UINT64_FORMAT " of " UINT64_FORMAT " entries of generation %u stay in the delta",
+				 RelationGetRelationName(c->index), c->carried, meta->gens[g].sealed, meta->gens[g].gen);
+	}
 	else if (!more)
-		elog(DEBUG1, "surfidx: index \"%s\": " UINT64_FORMAT " of " UINT64_FORMAT " entries of generation %u stay in the delta",
-			 RelationGetRelationName(c->index), c->carried, meta->gens[g].sealed, meta->gens[g].gen);
+		more = choose(c, meta, g);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(c->cxt);
-	return more && c->carried <= c->limit;
+	return more;
 }

@@ -219,7 +219,7 @@ check_generation_list(SfxCheck *cs)
 			sfx_broken(cs, SFX_META_BLKNO, "active generation %u is sealed", gen->gen);
 	}
 	if (m->carried >> m->ngens != 0)
-		sfx_broken(cs, SFX_META_BLKNO, "%u generations are listed, and %x of them have entries that were carried over", m->ngens, m->carried);
+		sfx_broken(cs, SFX_META_BLKNO, "entries were carried over to generations that are not listed (%x of %u)", m->carried, m->ngens);
 	if (m->next_gen != m->gens[0].gen + 1)
 		sfx_broken(cs, SFX_META_BLKNO, "the next generation is %u and the active one %u", m->next_gen, m->gens[0].gen);
 }
