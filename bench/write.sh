@@ -277,7 +277,8 @@ write_zipf()
 		SELECT requests, how, bench.number(lookup) AS \"ns per lookup\", bench.number(row_cpu - none_cpu) AS \"ns per row\", bench.number(row_wal - none_wal) AS \"WAL bytes per row\", bench.number(size) AS \"bytes per entry\", merges
 		FROM m, (SELECT row_cpu, row_wal FROM m WHERE how = 'none') n (none_cpu, none_wal) WHERE how <> 'none' ORDER BY 1, 2"
 	report_runs "$out" "SELECT 'int8' AS key_set, $rows AS entries, 'lookup, ns' AS metric, CASE how WHEN 'all merged' THEN 'merged' WHEN 'btree' THEN how ELSE 'delta' END AS am, ns AS value FROM bench.zipf_run
-		UNION ALL SELECT 'int8', $rows, requests || ': ' || metric, how, value FROM bench.mixed_run, LATERAL (VALUES ('lookup, ns', lookup), ('row with the table, CPU ns', row_cpu), ('row with the table, WAL bytes', row_wal)) v (metric, value) WHERE value IS NOT NULL"
+		UNION ALL SELECT 'int8', $rows, requests || ', ' || metric, replace(how, 'merge_cold = ', 'cold_'), value FROM bench.mixed_run, (SELECT avg(row_cpu), avg(row_wal) FROM bench.mixed_run WHERE how = 'none') n (none_cpu, none_wal),
+			LATERAL (VALUES ('lookup, ns', lookup), ('inserted row, CPU ns', row_cpu - none_cpu), ('inserted row, WAL bytes', row_wal - none_wal)) v (metric, value) WHERE how <> 'none'"
 }
 
 leave()
