@@ -76,17 +76,23 @@ sfx_database_is_wanted(void)
 	return false;
 }
 
+/* Is a worker in somebody's way? */
+static bool
+is_in_the_way(Relation index)
+{
+	if (LockHasWaitersRelation(index, SFX_WORKER_LOCK) || sfx_database_is_wanted())
+		return true;
+	/* looking up what comparisons need takes a snapshot, which would hold back VACUUM until the merge ends */
+	InvalidateCatalogSnapshot();
+	return false;
+}
+
 /* Take the merge lock in that manner. */
 static bool
 take_lock(Relation index, MergeManner manner)
 {
-	if (manner == MERGE_POLITE)
-	{
-		if (LockHasWaitersRelation(index, SFX_WORKER_LOCK) || sfx_database_is_wanted())
-			return false;
-		/* looking up what comparisons need takes a snapshot, which would hold back VACUUM until the merge ends */
-		InvalidateCatalogSnapshot();
-	}
+	if (manner == MERGE_POLITE && is_in_the_way(index))
+		return false;
 	if (manner != MERGE_WAIT)
 		return sfx_merge_trylock(index);
 	sfx_merge_lock(index);
@@ -507,6 +513,21 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 	m->usecs = 0;
 }
 
+/* Between two batches of the table's pages: nobody is helped by what is left out of leaves if it has to wait for it, or if inserters do. */
+static bool
+may_go_on(void *arg)
+{
+	Merge	   *m = arg;
+
+	if (m->manner != MERGE_POLITE || SFX_MUTANT("all stubs first"))
+		return true;
+	if (is_in_the_way(m->index) || sfx_merge_is_late(m->index))
+		return false;
+	pay(m);
+	m->progress->phase = SFX_PROGRESS_DELTA;
+	return true;
+}
+
 /*
  * Look what is dead in the table, if that is worth it.  Not for a run: while it is being merged newer generations may come into the same
  * tree, with rows that have got TIDs of stubs.  Inserters who help have no time, and VACUUM comes with stubs of its own.
@@ -521,7 +542,7 @@ collect_stubs(Merge *m)
 	if (m->run != 0 || m->manner == MERGE_TRY || m->stubs != NULL)
 		return;
 	sfx_meta_read(m->index, &meta);
-	m->stubs = sfx_stubs_collect(m->index, &meta);
+	m->stubs = sfx_stubs_collect(m->index, &meta, may_go_on, m);
 	SFX_STOP("stubs collected");
 }
 

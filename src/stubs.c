@@ -9,6 +9,7 @@
  * Pages are looked at only if the table's statistics promise that it is worth it, and never those that are all visible. The
  * heap is the one table access method whose pages we know.
  */
+#include "bits.h"
 #include "dead.h"
 #include "stubs.h"
 
@@ -17,6 +18,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/visibilitymap.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -26,11 +28,18 @@
 #define BATCH_PAGES			128		/* heap pages for which the table's lock is held */
 #define STUB_WORDS			((MaxHeapTuplesPerPage + 64) / 64)	/* a bit for each offset, from 1 on */
 
+/* 64 blocks of the table: which of them have stubs, and how many blocks before them do. */
+typedef struct Stretch
+{
+	uint64		blocks;
+	uint32		before;
+} Stretch;
+
 struct SfxStubs
 {
 	BlockNumber nblocks;
-	uint32	   *place;			/* of a block's words, counted from 1; 0: it has no stubs */
-	uint64	   *words;
+	Stretch    *stretch;
+	uint64	   *words;			/* STUB_WORDS for each block that has stubs */
 	uint32		nplaces;
 	uint32		room;
 	bool		full;			/* not all are noted: no more memory */
@@ -49,12 +58,25 @@ count_entries(const SfxMeta *meta)
 	return n;
 }
 
+static Size
+stretches_size(BlockNumber nblocks)
+{
+	return ((Size) nblocks / 64 + 1) * sizeof(Stretch);
+}
+
+/* Would room for so many blocks with stubs be within what a merge may take? */
+static bool
+memory_suffices(BlockNumber nblocks, Size room)
+{
+	return stretches_size(nblocks) + room * STUB_WORDS * sizeof(uint64) <= (Size) maintenance_work_mem * 1024;
+}
+
 static bool
 has_room(SfxStubs *s)
 {
 	if (s->nplaces < s->room)
 		return true;
-	if ((Size) s->room * 2 * STUB_WORDS * sizeof(uint64) > (Size) maintenance_work_mem * 1024)
+	if (!memory_suffices(s->nblocks, (Size) s->room * 2))
 	{
 		s->full = true;
 		return false;
@@ -92,8 +114,12 @@ collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy
 	UnlockReleaseBuffer(buf);
 	if (any && (fits = has_room(s)))
 	{
-		memcpy(s->words + (Size) s->nplaces * STUB_WORDS, bits, sizeof(bits));
-		s->place[blkno] = ++s->nplaces;
+		Stretch    *t = &s->stretch[blkno / 64];
+
+		if (t->blocks == 0)
+			t->before = s->nplaces;
+		t->blocks |= UINT64CONST(1) << blkno % 64;
+		memcpy(s->words + (Size) s->nplaces++ * STUB_WORDS, bits, sizeof(bits));
 	}
 	return fits;
 }
@@ -146,55 +172,90 @@ collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy
 	return more;
 }
 
+/* NULL: the table is too large. */
 static SfxStubs *
 make_stubs(Relation heap)
 {
-	SfxStubs   *s = palloc0(sizeof(*s));
+	BlockNumber nblocks = RelationGetNumberOfBlocks(heap);
+	SfxStubs   *s;
 
-	s->nblocks = RelationGetNumberOfBlocks(heap);
-	s->place = palloc_extended((Size) Max(s->nblocks, 1) * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	if (!memory_suffices(nblocks, BATCH_PAGES))
+		return NULL;
+	s = palloc0(sizeof(*s));
+	s->nblocks = nblocks;
+	s->stretch = palloc_extended(stretches_size(nblocks), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	s->room = BATCH_PAGES;
 	s->words = palloc((Size) s->room * STUB_WORDS * sizeof(uint64));
 	return s;
 }
 
+/* What a collection is for, and what it has. */
+typedef struct Collection
+{
+	Relation	index;
+	double		fresh;
+	double		entries;
+	int64		live;
+	int64		dead;
+	bool		(*go_on) (void *arg);
+	void	   *arg;
+	SfxStubs   *stubs;			/* NULL: not begun, for it is not worth it */
+} Collection;
+
 /*
  * The table's lock is given up from batch to batch, so that who wants the table for himself does not wait.  What was collected until he
  * has it, or until memory is used up, is good for as much as it is.
  */
-SfxStubs *
-sfx_stubs_collect(Relation index, const SfxMeta *meta)
+static void
+attempt_collect(void *arg)
 {
-	double		entries = count_entries(meta);
-	double		fresh = meta->gens[meta->ngens - 1].sealed;
-	int64		live,
-				dead;
+	Collection *c = arg;
+	Relation	heap = sfx_dead_open_heap(c->index);
 	BufferAccessStrategy strategy;
-	SfxStubs   *s;
-	Relation	heap;
 	bool		more = true;
 
-	/* of an index with a condition nobody counts which rows have entries */
-	if (index->rd_indpred != NULL || !SfxTableRows(index->rd_index->indrelid, &live, &dead) ||
-		dead * FRESH_PER_STUB < fresh || (heap = sfx_dead_open_heap(index)) == NULL)
-		return NULL;
-	if (!is_worth(heap, fresh, entries, dead, live))
+	if (heap == NULL)
+		return;
+	if (!is_worth(heap, c->fresh, c->entries, c->dead, c->live) || (c->stubs = make_stubs(heap)) == NULL)
 	{
 		table_close(heap, AccessShareLock);
-		return NULL;
+		return;
 	}
-	s = make_stubs(heap);
 	strategy = GetAccessStrategy(BAS_BULKREAD);
 	for (BlockNumber from = 0; more && heap != NULL; from += BATCH_PAGES)
 	{
-		more = collect_batch(s, heap, from, strategy, false);
+		more = collect_batch(c->stubs, heap, from, strategy, false);
 		table_close(heap, AccessShareLock);
-		heap = more ? sfx_dead_open_heap(index) : NULL;
+		SFX_STOP("stubs noted");
+		heap = more && c->go_on(c->arg) ? sfx_dead_open_heap(c->index) : NULL;
 	}
 	FreeAccessStrategy(strategy);
-	if (s->nplaces > 0)
-		return s;
-	sfx_stubs_free(s);
+}
+
+/*
+ * A merge needs nothing of the table: where a page of it is damaged, others may have noted enough.  That is found out in a subtransaction, whose end lets go of the page
+ * and of the table.
+ */
+SfxStubs *
+sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg), void *arg)
+{
+	Collection	c = {.index = index,.fresh = meta->gens[meta->ngens - 1].sealed,.entries = count_entries(meta),.go_on = go_on,.arg = arg};
+	ErrorData  *edata;
+
+	/* of an index with a condition nobody counts which rows have entries */
+	if (index->rd_indpred != NULL || IsInParallelMode() || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead) ||
+		c.dead * FRESH_PER_STUB < c.fresh)
+		return NULL;
+	edata = sfx_attempt(attempt_collect, &c);
+	if (edata && edata->sqlerrcode != ERRCODE_DATA_CORRUPTED)
+		ReThrowError(edata);
+	if (edata)
+		ereport(WARNING,
+				(errcode(edata->sqlerrcode),
+				 errmsg("dead rows cannot be looked for in the table of index \"%s\": %s", RelationGetRelationName(index), edata->message)));
+	if (c.stubs && c.stubs->nplaces > 0)
+		return c.stubs;
+	sfx_stubs_free(c.stubs);
 	return NULL;
 }
 
@@ -209,9 +270,9 @@ sfx_stubs_of_vacuum(Relation index, BufferAccessStrategy strategy, double entrie
 	if (!index->rd_index->indisvalid || (heap = sfx_dead_open_heap(index)) == NULL)
 		return NULL;
 	pages = heap->rd_tableam == GetHeapamTableAmRoutine() ? pages_to_look_at(heap) : 0;
-	if (pages > 0 && pages <= (BlockNumber) NBuffers / 2 && entries >= (double) pages * ASKS_PER_PAGE)
+	if (pages > 0 && pages <= (BlockNumber) NBuffers / 2 && entries >= (double) pages * ASKS_PER_PAGE &&
+		(s = make_stubs(heap)) != NULL)
 	{
-		s = make_stubs(heap);
 		for (BlockNumber from = 0; all && from < s->nblocks; from += BATCH_PAGES)
 			all = collect_batch(s, heap, from, strategy, true) || from + BATCH_PAGES >= s->nblocks;
 		all = all && !s->full;
@@ -228,7 +289,7 @@ sfx_stubs_free(SfxStubs *s)
 {
 	if (s == NULL)
 		return;
-	pfree(s->place);
+	pfree(s->stretch);
 	pfree(s->words);
 	pfree(s);
 }
@@ -239,7 +300,15 @@ sfx_stubs_have(ItemPointer tid, void *stubs)
 	const SfxStubs *s = stubs;
 	BlockNumber blkno = ItemPointerGetBlockNumberNoCheck(tid);
 	OffsetNumber off = ItemPointerGetOffsetNumberNoCheck(tid);
-	uint32		place = blkno < s->nblocks ? s->place[blkno] : 0;
+	uint64		bit = UINT64CONST(1) << blkno % 64;
+	const Stretch *t;
+	Size		place;
 
-	return place > 0 && off <= MaxHeapTuplesPerPage && (s->words[(Size) (place - 1) * STUB_WORDS + off / 64] >> off % 64 & 1) != 0;
+	if (blkno >= s->nblocks || off > MaxHeapTuplesPerPage)
+		return false;
+	t = &s->stretch[blkno / 64];
+	if ((t->blocks & bit) == 0)
+		return false;
+	place = t->before + sfx_popcount(t->blocks & (bit - 1));
+	return (s->words[place * STUB_WORDS + off / 64] >> off % 64 & 1) != 0;
 }

@@ -125,6 +125,28 @@ is($node->safe_psql('postgres', "SELECT surfidx_check('h_id', true)"), '', 'chec
 $node->safe_psql('postgres', 'CALL bump(500)');
 buffers('SELECT v FROM h WHERE id = 7');
 cmp_ok(buffers('SELECT v FROM h WHERE id = 7'), '<', 50, 'the row is found fast again');
+
+# A page of the table that is damaged is the table's affair: the merge that wants to know which rows it has pruned goes on without.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE d (k int) WITH (autovacuum_enabled = off);
+CREATE INDEX d_k ON d USING surfidx (k);
+INSERT INTO d SELECT generate_series(1, 3000);
+SELECT surfidx_merge('d_k');
+UPDATE d SET k = k + 10000;
+SELECT pg_stat_force_next_flush();
+END
+my $file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('d')");
+$node->stop;
+open(my $f, '+<:raw', $file) or die "$file: $!";
+seek($f, 5 * 8192, 0);
+print $f "\xff" x 24;
+close $f;
+$node->start;
+my ($rc, $out, $err) = $node->psql('postgres', "SELECT surfidx_merge('d_k')");
+is($rc, 0, 'a damaged page of the table: the index is merged');
+like($err, qr/WARNING: .*invalid page in block 5/, 'and the log says so');
+is($node->safe_psql('postgres', "SELECT delta_entries FROM surfidx_meta('d_k')"), '0', 'nothing is left in the delta');
+cmp_ok($node->safe_psql('postgres', "SELECT entries FROM surfidx_meta('d_k')"), '<', 6000, 'without the rows that stood before it');
 $standby->stop;
 $node->stop;
 done_testing();

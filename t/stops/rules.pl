@@ -1080,6 +1080,24 @@ scenario 'a stub whose TID is in other hands when the next generation is merged'
 	sound('t_k');
 };
 
+scenario 'a merge that notes stubs gives way', ['all stubs first'], sub {
+	build(4500, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 64, merge_ratio = 10)', 640);
+	sql('UPDATE t SET k = k + 10000; SELECT pg_stat_force_next_flush()');
+	arm('stubs noted', 'wait');
+	become_due();
+	wait_at('stubs noted');
+	my $s = session();
+	start('REINDEX INDEX t_k', $s);
+	ok(wait_blocked($s), 'somebody wants the index');
+	# who waits there goes on, the next one waits
+	arm('stubs noted', 'wait');
+	settle(0.5);
+	ok(!come_by('stubs noted', $s), 'no more pages are looked at');
+	release('stubs noted');
+	is(finish($s), '', 'he has it');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ pages that the free space map does not know
 
 for my $what ('generation', 'run')
