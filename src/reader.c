@@ -247,12 +247,65 @@ skip_if_equal(SfxReader *r, Share *s, const SfxEntry *e)
 		leaf_advance(r, s);
 }
 
-/* The first of what the streams stand on, but for the share `but` (NULL: of all).  False: they are at their ends. */
+/*
+ * Where e, of another stage, belongs in main's block, which is keyless: before entry number rank of those that came out.  *equal: that one is e itself.  Looked up once
+ * for each e and block: bytes of entries in hand stay where they are until the step ends.
+ */
+static int
+rank_in_main(SfxReader *r, const SfxEntry *e, bool *equal)
+{
+	Share	   *s = &r->main;
+
+	if (r->ranked_key != e->key || r->ranked_tid != e->tid || r->ranked_block != s->blockno)
+	{
+		SfxPos		pos = {e->key, e->keylen, e->tid};
+
+		r->rank = sfx_leaf_rank(&s->leaf, s->blockno, &pos, &r->rank_equal);
+		if (r->rank < 0)
+			sfx_corrupt(r->index, s->leafblk, "leaf block");
+		r->ranked_key = e->key;
+		r->ranked_tid = e->tid;
+		r->ranked_block = s->blockno;
+	}
+	*equal = r->rank_equal && !SFX_MUTANT("twice in two stages");
+	return r->rank - s->block->first;
+}
+
+/* Main's next entry, which has no key, or e of another stage: does main's come first, or are they the same?  Then e's key is main's, too. */
+static bool
+main_comes_first(SfxReader *r, const SfxEntry *e, bool *same)
+{
+	bool		equal;
+	int			rank = rank_in_main(r, e, &equal);
+
+	*same = equal && r->main.at == rank;
+	return *same || (forward(r) ? r->main.at < rank : r->main.at >= rank);
+}
+
+/*
+ * The first of what the streams stand on, but for the share `but` (NULL: of all).  False: they are at their ends.  What is main's may lack its key, if no other stream
+ * stands on the same.
+ */
 static bool
 first_of_all(SfxReader *r, const Share *but, SfxEntry *e, Share **share, const SfxEntry **batch)
 {
 	bool		have = but != &r->main && leaf_peek(r, &r->main, e);
 
+	if (unlikely(have && r->main.block->keyless) && (r->nbatches > 0 || r->nruns > 0))
+	{
+		SfxEntry	main = *e;
+		bool		same = false;
+		bool		others = first_of_all(r, &r->main, e, share, batch);
+
+		Assert(but == NULL);
+		if (others && !main_comes_first(r, e, &same))
+			return true;
+		if (!same)
+			*e = main;
+		*share = &r->main;
+		*batch = NULL;
+		return true;
+	}
 	*share = &r->main;
 	*batch = NULL;
 	for (int i = 0; i < r->nruns; i++)
@@ -312,6 +365,17 @@ count_before(const SfxReader *r, const Share *s, int n, const SfxEntry *limit)
 	return lo;
 }
 
+/* The same for main's block without keys. */
+static int
+count_before_keyless(SfxReader *r, int n, const SfxEntry *limit)
+{
+	bool		equal;
+	int			rank = rank_in_main(r, limit, &equal);
+	int			before = forward(r) ? rank - r->main.at : r->main.at + 1 - rank - (equal ? 1 : 0);
+
+	return Max(Min(before, n), 0);
+}
+
 /* An entry of share s was returned: those that follow it directly can be taken the short way. */
 static void
 open_stretch(SfxReader *r, Share *s)
@@ -324,8 +388,11 @@ open_stretch(SfxReader *r, Share *s)
 		Share	   *share;
 		const SfxEntry *batch;
 
+		/* nothing tells how many of another stage come before an entry without a key */
+		if (s != &r->main && r->main.keyless)
+			n = 0;
 		if (n > 0 && first_of_all(r, s, &limit, &share, &batch))
-			n = count_before(r, s, n, &limit);
+			n = s->block->keyless ? count_before_keyless(r, n, &limit) : count_before(r, s, n, &limit);
 	}
 	r->stretched = s;
 	r->stretch.block = s->block;
@@ -341,6 +408,13 @@ union_next(SfxReader *r, SfxEntry *e)
 	if (!first_of_all(r, NULL, e, &r->last_share, &r->last_batch))
 		return false;
 	r->last_at = r->last_share->at;
+	if (r->last_batch == NULL && e->keylen == 0)
+	{
+		/* without its key: nobody else stands on it */
+		leaf_advance(r, r->last_share);
+		open_stretch(r, r->last_share);
+		return true;
+	}
 	/* Whoever else stands on the same (key, TID) moves on with it. */
 	for (int i = 0; i < r->nbatches; i++)
 	{
@@ -354,7 +428,8 @@ union_next(SfxReader *r, SfxEntry *e)
 	for (int i = 0; i < r->nruns; i++)
 		if (r->last_batch || r->run[i] != r->last_share)
 			skip_if_equal(r, r->run[i], e);
-	if (r->last_batch || &r->main != r->last_share)
+	/* (of the same two, a main without keys has come first) */
+	if ((r->last_batch || &r->main != r->last_share) && !r->main.keyless)
 		skip_if_equal(r, &r->main, e);
 	if (r->last_batch == NULL)
 		open_stretch(r, r->last_share);

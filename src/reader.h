@@ -85,6 +85,12 @@ struct SfxReader
 	Anchor		anchor;
 	bool		anchor_inclusive;
 	/* ANCHOR_ENTRY: where the entry last returned stands; not a copy, which would cost more than the rest of a call */
+	/* the place of an entry of another stage among those of main's block, if that is keyless: see reader.c */
+	const uint8 *ranked_key;	/* NULL: nothing is known */
+	uint64		ranked_tid;
+	int			ranked_block;
+	int			rank;
+	bool		rank_equal;
 	const SfxEntry *last_batch; /* NULL: in last_share's block, at last_at */
 	Share	   *last_share;
 	int			last_at;

@@ -23,6 +23,9 @@
 
 #define READER_MAX_RESTARTS	1000
 
+/* Finding an entry's place in a block takes as long as decoding so many words of a dictionary, or less. */
+#define FEW_OTHERS	16
+
 uint64		sfx_leaves_read = 0;
 
 static uint8 fence_low[SFX_MAX_ENTRY];
@@ -251,6 +254,7 @@ next_part(SfxReader *r)
 void
 sfx_reader_decode_left(SfxReader *r, Share *s)
 {
+	r->ranked_key = NULL;
 	if (sfx_leaf_decode_left(&s->leaf, s->blockno, next_part(r), !forward(r), s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	s->at = forward(r) ? 0 : s->block->nent - 1;
@@ -266,6 +270,7 @@ sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first
 	const SfxPos *hi = forward(r) ? stop : cur;
 	int			result;
 
+	r->ranked_key = NULL;
 	if (s->keyless)
 		result = sfx_leaf_decode_keyless(leaf, b, lo, hi, s->block);
 	else
@@ -501,24 +506,27 @@ ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 }
 
 /*
- * R8: the main tree's leaf is found, so that it is known where the step stops, and the other runs' blocks are decoded.  May its keys be left out?  Not if
- * other stages have entries in the step: what comes first is told by keys.
+ * R8: the main tree's leaf is found, so that it is known where the step stops, and the other runs' blocks are decoded.  May its keys be left out?  They are needed to
+ * tell what comes first and what is the same, if other stages have entries in the step.  If those are few, it is cheaper to look up where each of them belongs than to decode
+ * words of a dictionary.  (Builds with assertions do so more often, to have it tested.)
  */
 static bool
-needs_no_keys(SfxReader *r)
+needs_no_keys(SfxReader *r, const SfxLeaf *leaf)
 {
+	uint32		others = 0;
+
 	if (!r->tids_only)
 		return false;
-	if (SFX_MUTANT("no keys beside others"))
-		return true;
 	trim_batches(r);
 	for (int i = 0; i < r->nbatches; i++)
-		if (r->batch[i]->n > 0)
-			return false;
+		others += r->batch[i]->n;
 	for (int i = 0; i < r->nruns; i++)
-		if (r->run[i]->block->nent > 0 || r->run[i]->have_page)
-			return false;
-	return true;
+		others += r->run[i]->have_page ? r->run[i]->leaf.nentries : r->run[i]->block->nent;
+#ifdef USE_ASSERT_CHECKING
+	if (others % 2 == 1)
+		return true;
+#endif
+	return others == 0 || (leaf->dictno != 0 && others <= leaf->nentries / FEW_OTHERS);
 }
 
 /* The main tree's leaf is found, or none is needed: nothing moves stop any more.  Decode the first block of each other run's leaf. */
@@ -547,7 +555,7 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	s->promised = false;
 	start_share(r, s, &s->leaf);
 	start_runs(r, pos);
-	s->keyless = needs_no_keys(r);
+	s->keyless = needs_no_keys(r, &s->leaf);
 	(void) first_block(r, s, &s->leaf, pos, &more);
 	s->have_page = more;
 	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
@@ -592,7 +600,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
 	start_share(r, s, &leaf);
 	start_runs(r, pos);
-	s->keyless = needs_no_keys(r) && !SFX_MUTANT("leaf before delta");
+	s->keyless = needs_no_keys(r, &leaf) && !SFX_MUTANT("leaf before delta");
 	r->leaf_entries = leaf.nentries;
 	if (first_block(r, s, &leaf, pos, &more) &&
 		(more || ((s->block->haspay || s->block->keyless) && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
@@ -673,6 +681,7 @@ sfx_reader_one_step(SfxReader *r)
 		r->stop = forward(r) ? r->hi : r->lo;
 		r->final = true;
 		r->right = InvalidBlockNumber;
+		r->ranked_key = NULL;
 		read_meta(r, &meta);
 		SFX_STOP("metapage read");
 		if (SFX_MUTANT("leaf before delta"))

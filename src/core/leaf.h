@@ -247,6 +247,9 @@ extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
  */
 extern int sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi);
 
+/* The number of entries of block b that are < pos; *equal: the next one in the block is pos itself.  Or SFX_CORRUPT. */
+extern int sfx_leaf_rank(const SfxLeaf *l, int b, const SfxPos *pos, bool *equal);
+
 /* How the keys of a block are stored. */
 typedef enum SfxKeyCodec
 {

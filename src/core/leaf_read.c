@@ -408,32 +408,34 @@ block_entries(const SfxLeaf *l, int b)
 	return one ? 1 : 1 + p[1];
 }
 
-/* Entries of block b that are < pos. */
-static int
-block_count(const SfxLeaf *l, int b, const SfxPos *pos)
+int
+sfx_leaf_rank(const SfxLeaf *l, int b, const SfxPos *pos, bool *equal)
 {
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	Block		k;
 	Lists		s;
-	bool		equal;
 	int			key,
 				from,
 				to,
 				less = 0;
 
+	*equal = false;
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK)
 		return SFX_CORRUPT;
-	key = sfx_leaf_find_lo(l, &k, pos, &equal);
+	key = sfx_leaf_find_lo(l, &k, pos, equal);
 	if (key < 0 || sfx_leaf_open_lists(&k, key, key + 1 < k.nkeys ? key + 1 : k.nkeys, &s) != SFX_OK)
 		return SFX_CORRUPT;
 	from = !k.dups ? key : key > 0 ? s.ends[key - 1] : 0;
-	if (!equal || pos->tid == 0 || key == k.nkeys)
+	if (key == k.nkeys)
+		*equal = false;
+	if (!*equal)
 		return from;
 	to = k.dups ? s.ends[key] : from + 1;
 	if (to < from || sfx_leaf_decode_tids(&k, &s, from, to, tid) != SFX_OK)
 		return SFX_CORRUPT;
 	while (less < to - from && tid[less] < pos->tid)
 		less++;
+	*equal = less < to - from && tid[less] == pos->tid;
 	return from + less;
 }
 
@@ -444,6 +446,7 @@ count_below(const SfxLeaf *l, const SfxPos *pos)
 	int			b = pos ? sfx_leaf_find_block(l, pos) : l->nblocks,
 				n = 0,
 				r;
+	bool		equal;
 
 	for (int i = 0; i < b; i++)
 	{
@@ -454,7 +457,7 @@ count_below(const SfxLeaf *l, const SfxPos *pos)
 	}
 	if (b < 0 || b == l->nblocks)
 		return b < 0 ? SFX_CORRUPT : n;
-	r = block_count(l, b, pos);
+	r = sfx_leaf_rank(l, b, pos, &equal);
 	return r < 0 ? SFX_CORRUPT : n + r;
 }
 

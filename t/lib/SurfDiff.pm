@@ -715,7 +715,11 @@ sub make_query
 
 		return { sql => 'SELECT ' . join(', ', @names[ 0 .. $n - 1 ]) . " FROM t WHERE $where ORDER BY $order$limit", ordered => 1, modes => [ 'index', 'only', 'nosort' ] };
 	}
-	return { sql => "SELECT count(*) FROM t WHERE $where", modes => [ 'index', 'only', 'bitmap', 'default' ] } if $x < 0.42;
+	# no column is read by these but in the conditions, one or all
+	return { sql => "SELECT count(*) FROM t WHERE $where", modes => [ 'index', 'only', 'bitmap', 'default' ] } if $x < 0.36;
+	return { sql => pick('SELECT 1', "SELECT count(*), count($keys[0]{col}{name})", "SELECT count(*) FILTER (WHERE $keys[-1]{col}{name} IS NULL)",
+			"SELECT count(*) - count(row($all))") . " FROM t WHERE $where", modes => [ 'index', 'only', 'bitmap' ] } if $x < 0.4;
+	return { sql => "SELECT EXISTS (SELECT FROM t WHERE $where)", modes => [ 'index', 'only' ] } if $x < 0.42;
 	return { sql => "SELECT $all FROM t WHERE $where", modes => [ 'only', 'bitmap' ] } if $x < 0.54;
 	return { sql => "SELECT DISTINCT $names[0] FROM t WHERE $where ORDER BY " . key_order($keys[0], 0), ordered => 1, modes => [ 'nosort', 'default' ] } if $x < 0.6 && !$keys[0]{col}{fuzzy};
 	if ($x < 0.68)
@@ -747,6 +751,7 @@ sub make_join
 	return { sql => "SELECT a.id, a.k FROM $small WHERE NOT EXISTS (SELECT FROM $big WHERE b.k = a.k)", modes => [ 'loop', 'merge' ] } if $x < 0.6;
 	return { sql => "SELECT a.id, a.k FROM $small WHERE EXISTS (SELECT FROM $big WHERE b.k = a.k)", modes => [ 'loop', 'merge' ] } if $x < 0.7;
 	return { sql => "SELECT a.id, (SELECT count(*) FROM $big WHERE b.k " . pick('<', '<=', '>', '>=', '=') . " a.k) FROM $tiny", modes => [ 'loop', 'nosort' ] } if $x < 0.85;
+	return { sql => pick('SELECT count(*)', 'SELECT count(a.k)', 'SELECT count(*), count(b.k)') . " FROM $tiny, (SELECT $n AS k FROM t WHERE $where) b", modes => ['loop'] } if $x < 0.88;
 	return { sql => "SELECT count(*) FROM $small", modes => ['loop'] } if $c->{fuzzy} && $x < 0.95;
 	return { sql => "SELECT a.id, l.k FROM $tiny, LATERAL (SELECT b.k FROM $big WHERE b.k " . pick('<', '<=', '>', '>=') . " a.k ORDER BY b.k " . pick('', 'DESC') . " LIMIT 3) l", modes => [ 'nosort', 'loop' ] } if $x < 0.95;
 	return { sql => "SELECT a.id, a.k FROM $tiny WHERE a.k NOT IN (SELECT k FROM $big WHERE k IS NOT NULL)", modes => ['loop'] };

@@ -33,6 +33,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	SfxBlockInfo info;
 	SfxCodes	codes;
 	int			limit;
+	bool		equal;
 
 	sfx_leaf_verify(body, len, order, dict, &blk, &why);
 	if (sfx_leaf_open(&l, body, len, order) != SFX_OK)
@@ -57,6 +58,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 		if (sfx_leaf_decode_keyless(&l, b, lo, b % 2 ? hi : NULL, &blk) == SFX_OK)
 			sfx_leaf_add_keys(&l, b, &blk);
 		CHECK(sfx_leaf_count(&l, lo, hi) >= SFX_CORRUPT);
+		CHECK(sfx_leaf_rank(&l, b, lo, &equal) <= SFX_BLOCK_ENTRIES);
 		if (sfx_leaf_decode(&l, b, lo, hi, &blk) == SFX_OK)
 			for (int i = 0; i < blk.nent; i++)
 			{

@@ -125,6 +125,14 @@ cmp_entry(const void *a, const void *b)
 	return sfx_order_cmp_pos(order, &x, &y);
 }
 
+static int
+cmp_pos_entry(const SfxPos *pos, const SfxEntry *e)
+{
+	SfxPos		p = pos_of(e);
+
+	return sfx_order_cmp_pos(order, pos, &p);
+}
+
 static void
 sort_entries(void)
 {
@@ -456,6 +464,14 @@ check_search(int rounds)
 		if (l.nblocks == 0)
 			continue;
 		b = (int) (rnd(&seed) % (uint64_t) l.nblocks);
+		{
+			bool		equal,
+						there = want >= start[b] && want < start[b + 1] && cmp_pos_entry(&lo, &entry[want]) == 0;
+			int			to = want < start[b] ? start[b] : want > start[b + 1] ? start[b + 1] : want;
+
+			if (sfx_leaf_rank(&l, b, &lo, &equal) != to - start[b] || equal != there)
+				return "rank";
+		}
 		if (t % 8)
 			for (b = 0; b + 1 < l.nblocks && start[b + 1] <= rlo; b++)
 				;
