@@ -147,6 +147,8 @@ extern void sfx_reader_one_step(SfxReader *r);
 extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first);
 /* Decode more of the share's block, of which something is left. */
 extern void sfx_reader_decode_left(SfxReader *r, Share *s);
+/* Which gate a reader tries first; see there. */
+extern uint8 *sfx_reader_last_gate(Relation index);
 /* Read the metapage with the gate that it names pinned. */
 extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
 

@@ -32,6 +32,18 @@ static uint8 fence_low[SFX_MAX_ENTRY];
 static uint8 fence_high[SFX_MAX_ENTRY];
 
 /*
+ * The gate that this backend found to be the current one of the index, or of another index with the same remainder: a guess, with which readers begin.  A wrong
+ * one costs them a pin and another look at the metapage.
+ */
+uint8 *
+sfx_reader_last_gate(Relation index)
+{
+	static uint8 last_gate[256];
+
+	return &last_gate[RelationGetRelid(index) % lengthof(last_gate)];
+}
+
+/*
  * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever changes: the one
  * of the last time is pinned first, and one look at the metapage confirms it.
  */
@@ -59,6 +71,7 @@ sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
 			return;
 		drop_gate(r);
 		r->gateno = meta->gate;
+		*sfx_reader_last_gate(r->index) = meta->gate;
 		CHECK_FOR_INTERRUPTS();
 	}
 }
