@@ -132,7 +132,7 @@ put_constants(const uint64_t vary[2], const uint8_t *first, int width, uint8_t *
 static int
 encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasrest)
 {
-	SfxWords	w;
+	SfxWords	w = {0};
 	uint64_t	head[SFX_INT_MAX],
 				rest[SFX_INT_MAX];
 	const uint8_t *key = k->bytes + k->off[0] + k->skip;
