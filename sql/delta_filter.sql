@@ -10,6 +10,7 @@ SET enable_material = off;
 SET enable_memoize = off;
 
 CREATE TABLE fresh (i int8, u uuid, t text, n numeric, c text COLLATE "und-x-icu") WITH (autovacuum_enabled = off);
+SET surfidx.unique_notice = off;
 CREATE UNIQUE INDEX fresh_i ON fresh USING surfidx (i) WITH (delta_size = 65536, merge_ratio = 10);
 CREATE INDEX fresh_u ON fresh USING surfidx (u) INCLUDE (i) WITH (delta_size = 65536, merge_ratio = 10);
 CREATE INDEX fresh_t ON fresh USING surfidx (t COLLATE "C", i) WITH (delta_size = 65536, merge_ratio = 10);
