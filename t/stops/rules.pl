@@ -982,7 +982,7 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 	# (coded, there would be fewer leaves)
 	build(0, 'CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = off)');
 	sql(long_keys(1, 20) . "; SELECT surfidx_merge('t_k')");
-	my ($crashes, $rows) = (0, 4000);
+	my ($crashes, $waits, $rows) = (0, 0, 4000);
 	for my $round (1 .. 3)
 	{
 		sql(long_keys(100 * $round, 100 * $round + 24));
@@ -992,7 +992,8 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 			$crashes++;
 			restart('gone');
 			sound('t_k', "round $round: check");
-			cmp_ok(waiting('pages', 't_k'), '>', 0, 'a page waits for its downlink') or return;
+			# none does where the root was split, too
+			$waits++ if waiting('pages', 't_k') > 0;
 		}
 		else
 		{
@@ -1010,6 +1011,7 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 		sound('t_k', "round $round: check after unlinking");
 	}
 	cmp_ok($crashes, '>', 1, "$crashes crashes");
+	cmp_ok($waits, '>', 0, 'a page waited for its downlink');
 };
 
 scenario 'a run that is being emptied takes no entries', ['sources take entries'], sub {
