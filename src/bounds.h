@@ -60,16 +60,11 @@ extern void sfx_range_equal(const SfxOpened *o, const SfxArg *values, int n, Sfx
 
 /* ---- rank.c, count.c: how many entries ---- */
 
-/* About how many entries lie below a position. */
-typedef struct SfxRank
-{
-	double		tree;			/* in all runs */
-	double		delta;
-	double		delta_total;	/* in the delta at all */
-} SfxRank;
+/* About how many entries of all runs lie below a position.  One page of each level of each run is read.  pos->key NULL: the end. */
+extern double sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos);
 
-/* One page of each level of each run is read.  pos->key NULL: the end. */
-extern void sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, SfxRank *rank);
+/* Add to below[0..n) how many entries of the delta lie below each of pos[0..n), as sfx_delta_ranks has it.  Images are brought up to date. */
+extern void sfx_rank_in_delta(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, int n, double *below);
 
 /* Of one run; of the one leaf that pos falls into, in entries, and how many it has.  False: the run is gone. */
 extern double sfx_rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos);

@@ -83,7 +83,7 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 
 	/* locked since the planner looked at it */
 	c.pin = palloc(sizeof(ScanKeyData) * (col + 1));
-	c.chained = sfx_chain_length(rel, info) > col + 1;
+	c.chained = info->nkeycolumns > 1 && sfx_chain_length(rel, info) > col + 1;
 	c.o.index = index_open(info->indexoid, NoLock);
 	sfx_keydesc_init(&c.o.kd, c.o.index);
 	c.o.order = sfx_order_create(c.o.index, &c.o.kd, false);

@@ -13,7 +13,6 @@
 #include "utils/datum.h"
 #include "utils/rel.h"
 
-#define COUNT_EXACTLY	2000	/* so many entries of the delta are counted one by one */
 #define CERTAINLY_SOME	8		/* where ranks say that so many entries lie between two positions there is one */
 #define MAX_ERROR		0.01	/* of what a condition finds */
 
@@ -229,17 +228,15 @@ insert_piece(SfxPiece *piece, int n, const SfxPiece *v)
 typedef struct Guess
 {
 	double		rank[SFX_MAX_EDGES + 2];	/* entries below, the delta's included ... */
-	double		off[SFX_MAX_EDGES + 2]; /* ... but for so many of the tree's */
-	double		delta[SFX_MAX_EDGES + 2];	/* of the rank the delta's */
+	double		off[SFX_MAX_EDGES + 2]; /* ... but for so many */
 } Guess;
 
-/* look: into the leaves that the constants fall into. */
+/* look: into the leaves that the constants fall into, and into the log. */
 static bool
 guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, Guess *g)
 {
 	const SfxColumn *col = &c->o.kd.col[0];
 	double		below[SFX_MAX_EDGES + 2];
-	double		all;
 
 	for (int i = 0; i < e->n; i++)
 	{
@@ -249,31 +246,24 @@ guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, co
 			g->rank[i] = sfx_known_rank_by_leaves(known, &c->o, meta, &e->pos[i]);
 			g->off[i] = 0;
 		}
-		g->delta[i] = 0;
 	}
-	for (int gen = 0; gen < meta->ngens; gen++)
+	if (look)
+		sfx_rank_in_delta(&c->o, meta, e->pos, e->n, g->rank);
+	for (int gen = 0; !look && gen < meta->ngens; gen++)
 	{
-		if (!sfx_image_glance(c->o.index, meta, gen, e->pos, e->n, below, &all))
+		if (!sfx_image_glance(c->o.index, meta, gen, e->pos, e->n, below))
 			return false;
 		for (int i = 0; i < e->n; i++)
-		{
 			g->rank[i] += below[i];
-			g->delta[i] += below[i];
-		}
 	}
 	return true;
 }
 
-/*
- * How many entries the rank of an edge may be off by where it bounds what the query is after, from edge `from` to edge `to`: what is not known of the tree, and of
- * the delta as many entries as would be counted one by one, since their place in the image is only about right.
- */
+/* Is what lies between two edges known but for 1 %? */
 static bool
 good_enough(const Guess *g, int from, int to)
 {
-	double		delta = g->delta[to] - g->delta[from];
-
-	return g->off[from] + g->off[to] + (delta > COUNT_EXACTLY ? 0 : delta) <= MAX_ERROR * (g->rank[to] - g->rank[from]);
+	return g->off[from] + g->off[to] <= MAX_ERROR * (g->rank[to] - g->rank[from]);
 }
 
 static int
@@ -347,24 +337,6 @@ measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *know
 
 /* ---- what has to be looked up ---- */
 
-/* Entries of the delta between two positions. */
-static double
-count_delta(const SfxOpened *o, const SfxMeta *meta, const SfxPos *lo, const SfxPos *hi, double about)
-{
-	SfxRange   *range;
-	uint64		n = 0;
-
-	if (about > COUNT_EXACTLY)
-		return about;
-	range = palloc(sizeof(SfxRange));
-	range->lo = *lo;
-	range->hi = *hi;
-	for (int g = 0; g < meta->ngens; g++)
-		(void) sfx_count_generation(o, meta, g, range, &n);
-	pfree(range);
-	return n;
-}
-
 typedef struct Measure
 {
 	const SfxConditions *c;
@@ -383,8 +355,7 @@ attempt_measure(void *arg)
 	const SfxPos *edge = m->e->pos;
 	SfxReader  *reader = NULL;
 	char	   *arena = palloc(SFX_ARENA);
-	SfxRank		below,
-				next;
+	double	   *rank = palloc(m->e->n * sizeof(double));
 	SfxMeta		read;
 	double		total = 0;
 
@@ -398,13 +369,14 @@ attempt_measure(void *arg)
 	if (m->known && measure_by_known(m->c, m->e, m->known, m->meta, true, m->piece, &m->n))
 		return;
 	m->n = 0;
-	sfx_rank(o, m->meta, &edge[0], &below);
-	for (int i = 0; i + 1 < m->e->n; i++, below = next)
+	for (int i = 0; i < m->e->n; i++)
+		rank[i] = sfx_rank(o, m->meta, &edge[i]);
+	sfx_rank_in_delta(o, m->meta, edge, m->e->n, rank);
+	for (int i = 0; i + 1 < m->e->n; i++)
 	{
 		SfxPiece	v;
 
-		sfx_rank(o, m->meta, &edge[i + 1], &next);
-		v.share = Max(next.tree - below.tree, 0) + count_delta(o, m->meta, &edge[i], &edge[i + 1], next.delta - below.delta);
+		v.share = Max(rank[i + 1] - rank[i], 0);
 		/* some entries there are certainly, and nobody needs the first of them */
 		if (v.share < CERTAINLY_SOME || !known_value(m->c, m->e, m->known, &edge[i], &edge[i + 1], &v))
 		{

@@ -226,7 +226,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	static const uint8 mark[] = {SFX_MARK_VALUE, SFX_MARK_NULL_LAST};
 	bool		nulls_first = o->kd.col[0].nulls_first;
 	SfxPos		edge = {nulls_first ? &mark[0] : &mark[1], 1, 0};
-	SfxRank		rank;
+	double		below;
 	uint64		leaves = 0;
 	uint64		entries = 0;
 	bool		all = true;
@@ -248,8 +248,8 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	if (all)
 	{
 		/* in counts of the last merge, which are not quite those of the pages */
-		sfx_rank(o, meta, &edge, &rank);
-		k->nulls = (nulls_first ? rank.tree : entries - rank.tree) * k->total / Max(entries, 1);
+		below = sfx_rank(o, meta, &edge);
+		k->nulls = (nulls_first ? below : entries - below) * k->total / Max(entries, 1);
 		if (k->nulls < 0.5)
 			k->nulls = 0;
 		k->learned = true;

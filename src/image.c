@@ -574,13 +574,12 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 }
 
 bool
-sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below, double *total)
+sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below)
 {
 	SfxImageKey key;
 	SfxImage   *img;
 	bool		known;
 
-	*total = 0;
 	memset(below, 0, n * sizeof(double));
 	if (meta->gens[g].first == InvalidBlockNumber)
 		return true;
@@ -594,9 +593,7 @@ sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, 
 	{
 		sfx_image_nodes.order = NULL;
 		set_alloc(img, true);
-		for (int i = 0; i < n; i++)
-			below[i] = pos[i].key ? sfx_delta_below(&img->delta, &sfx_image_nodes, &pos[i]) : img->delta.nentries;
-		*total = img->delta.nentries;
+		sfx_delta_ranks(&img->delta, &sfx_image_nodes, pos, n, below);
 	}
 	LWLockRelease(&img->lock);
 	return known;

@@ -3,7 +3,7 @@
  *
  * One page of each level tells it: the counts of the children to the left of the position, and in the leaf a search for it.  Counts above
  * level 1 may lag, so that what is taken from a page is a share: of the entries below it, so many lie below the
- * position.  The delta's share follows from the position's place in its image.
+ * position.  The delta's part is counted in its images, or follows from the position's place there.
  *
  * Off by what merges have moved and inserters have added since the pages above level 1 were last counted (sfx_tree_recount), and
  * by what is in two stages while a merge runs.
@@ -260,33 +260,39 @@ sfx_rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, cons
 	return d.share * run->entries;
 }
 
-/* Adds a generation's share to *rank. */
-static void
-rank_in_image(const SfxOpened *o, const SfxMeta *meta, int g, const SfxPos *pos, SfxRank *rank)
+double
+sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos)
 {
-	SfxImage   *img;
-	const SfxNodeAlloc *a;
-	const SfxDelta *d;
+	double		rank = 0;
 
-	if (meta->gens[g].first == InvalidBlockNumber || (img = sfx_image_acquire(o->index, o->order, meta, g)) == NULL)
-		return;
-	d = sfx_image_delta(img, &a);
-	rank->delta += pos->key ? sfx_delta_below(d, a, pos) : d->nentries;
-	rank->delta_total += d->nentries;
-	sfx_image_release(img);
-}
-
-void
-sfx_rank(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, SfxRank *rank)
-{
-	rank->tree = rank->delta = rank->delta_total = 0;
-	for (int g = 0; g < meta->ngens; g++)
-		rank_in_image(o, meta, g, pos, rank);
 	for (int r = 0; r < meta->nruns; r++)
 	{
 		if (pos->key == NULL)
-			rank->tree += meta->runs[r].entries;
+			rank += meta->runs[r].entries;
 		else if (pos->len > 0)
-			rank->tree += sfx_rank_in_run(o, meta, &meta->runs[r], pos);
+			rank += sfx_rank_in_run(o, meta, &meta->runs[r], pos);
 	}
+	return rank;
+}
+
+void
+sfx_rank_in_delta(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, int n, double *below)
+{
+	double	   *part = palloc(n * sizeof(double));
+
+	for (int g = 0; g < meta->ngens; g++)
+	{
+		SfxImage   *img;
+		const SfxNodeAlloc *a;
+		const SfxDelta *d;
+
+		if (meta->gens[g].first == InvalidBlockNumber || (img = sfx_image_acquire(o->index, o->order, meta, g)) == NULL)
+			continue;
+		d = sfx_image_delta(img, &a);
+		sfx_delta_ranks(d, a, pos, n, part);
+		sfx_image_release(img);
+		for (int i = 0; i < n; i++)
+			below[i] += part[i];
+	}
+	pfree(part);
 }

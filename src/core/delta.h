@@ -98,8 +98,11 @@ extern int sfx_delta_touches(const SfxDelta *d, const SfxNodeAlloc *a, const Sfx
 extern bool sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
 extern bool sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
 
-/* About how many entries lie below pos: as if all nodes of a level were equally full. */
-extern double sfx_delta_below(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos);
+/*
+ * How many entries lie below each of pos[0..n), which ascend (key NULL: all).  Counted by leaves, and so exact, where that takes few of them from the position before
+ * or to the end; else about, as if all nodes of a level were equally full.  below ascends, too.
+ */
+extern void sfx_delta_ranks(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, int n, double *below);
 
 /* Order, links, counts, and that the filter knows every key.  SFX_OK, or SFX_CORRUPT with *why. */
 extern int sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why);

@@ -4,6 +4,8 @@
  */
 #include "delta_node.h"
 
+#define WALK	16		/* leaves of some hundred entries each that are counted one by one */
+
 bool
 sfx_delta_seek(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxCursor *c)
 {
@@ -49,8 +51,9 @@ sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *po
 	return true;
 }
 
-double
-sfx_delta_below(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
+/* A position by its leaf's place among the nodes above it. */
+static double
+place_of(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
 {
 	double		share = 0,
 				width = 1;
@@ -67,6 +70,63 @@ sfx_delta_below(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
 	}
 	share += width * sfx_node_search(path.node[0], pos, a->order, &equal) / path.node[0]->n;
 	return share * (double) d->nentries;
+}
+
+/* From leaf `from` on to leaf `to`, whose entries are left out: how many entries; -1 where that takes more than WALK leaves. */
+static int64_t
+count_leaves(const SfxNodeAlloc *a, uint32_t from, uint32_t to)
+{
+	int64_t		n = 0;
+
+	for (int i = 0; from != to; i++)
+	{
+		const Node *nd;
+
+		if (i == WALK || from == SFX_NODE_NULL)
+			return -1;
+		nd = node_addr(a, from);
+		n += nd->n;
+		from = nd->next;
+	}
+	return n;
+}
+
+void
+sfx_delta_ranks(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, int n, double *below)
+{
+	uint32_t	node = SFX_NODE_NULL;	/* a leaf */
+	double		before = 0;		/* the entries before it */
+
+	if (d->height > 0)
+		node = sfx_node_find_leaf(d, a, NULL, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		uint32_t	leaf;
+		int			slot;
+		int64_t		between;
+		bool		equal;
+
+		if (pos[i].key == NULL || d->height == 0)
+		{
+			below[i] = (double) d->nentries;
+			continue;
+		}
+		below[i] = 0;
+		if (pos[i].len == 0)
+			continue;
+		leaf = sfx_node_find_leaf(d, a, &pos[i], NULL);
+		slot = sfx_node_search(node_addr(a, leaf), &pos[i], a->order, &equal);
+		if ((between = count_leaves(a, node, leaf)) >= 0)
+			before += (double) between;
+		else if ((between = count_leaves(a, leaf, SFX_NODE_NULL)) >= 0)
+			before = (double) ((int64_t) d->nentries - between);
+		else
+			before = place_of(d, a, &pos[i]) - slot;
+		node = leaf;
+		below[i] = before + slot;
+		if (i > 0 && below[i] < below[i - 1])
+			below[i] = below[i - 1];
+	}
 }
 
 void

@@ -11,11 +11,14 @@
  *
  * Keys are sorted and cut into leaves of equal entry counts; a separator is the shortest one at the cut, or the
  * shortest of all cuts within the last 5% of the leaf.
+ *
+ * Texts also in HOPE's codes, by a dictionary trained on whole keys: separators between codes, and each sought key coded before it is looked for.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
 #include "bench.h"
+#include "../hope.h"
 #include "../inner.h"
 
 #define CAP		8144
@@ -25,8 +28,11 @@ typedef struct Key
 {
 	uint8_t    *s;
 	uint32_t	len;
+	uint8_t    *raw;			/* before it was coded */
+	uint32_t	rawlen;
 } Key;
 
+static SfxHope *hope;			/* keys are coded by it; NULL: they are not */
 static Key *keys;
 static int	nkeys,
 			roomkeys;
@@ -296,7 +302,9 @@ measure(Format f, void *scratch)
 	double		build = now(),
 				hot = 1e18;
 	static SfxPos probe[NPROBE];
+	static SfxPos raw[NPROBE];
 	static uint8_t fences[CAP];
+	double		coding = 1e18;
 	SfxInner	p;
 	int			len;
 
@@ -365,10 +373,18 @@ measure(Format f, void *scratch)
 
 	for (int i = 0; i < NPROBE; i++)
 	{
-		probe[i] = pos(&keys[klo + (int) (rnd() % (uint64_t) (khi - klo))]);
+		const Key  *k = &keys[klo + (int) (rnd() % (uint64_t) (khi - klo))];
+
+		probe[i] = pos(k);
 		memcpy(copy + used, probe[i].key, probe[i].len);
 		probe[i].key = copy + used;
 		used += probe[i].len;
+		if (hope)
+		{
+			raw[i] = (SfxPos) {.key = copy + used, .len = k->rawlen, .tid = 0};
+			memcpy(copy + used, k->raw, k->rawlen);
+			used += k->rawlen;
+		}
 	}
 	if (f != ARRAY && sfx_inner_open(&p, body, (uint32_t) len, NULL) < 0)
 		abort();
@@ -407,27 +423,121 @@ measure(Format f, void *scratch)
 		t0 = now() - t0;
 		hot = t0 < hot ? t0 : hot;
 	}
-	printf("  %-15s %6.0f children a page; hot %4.0f ns, cold %4.0f ns; fit and build %.2f ms\n", format_name[f],
+	for (int round = 0; hope && round < 20; round++)
+	{
+		double		t0 = now();
+		int			r = 0;
+
+		for (int i = 0; i < NPROBE; i++)
+		{
+			const SfxPos *k = &raw[i ^ (r < 0)];
+			uint8_t		code[4096];
+
+			r = sfx_hope_encode(hope, k->key, k->len, code, sizeof(code));
+			sink = r + code[0];
+		}
+		t0 = now() - t0;
+		coding = t0 < coding ? t0 : coding;
+	}
+	printf("  %-15s %6.0f children a page; hot %4.0f ns, cold %4.0f ns; fit and build %.2f ms", format_name[f],
 		   (double) at / pages, hot / NPROBE, measure_cold(f, body, len, probe), build / 1e6);
+	if (hope)
+		printf("; coding the sought key %.0f ns", coding / NPROBE);
+	printf("\n");
 	free(copy);
 }
 
+/* All formats, with the keys as they are. */
 static void
-run(const char *name, int per)
+run_formats(const char *name, int per, void *scratch)
 {
-	void	   *scratch = malloc(sfx_inner_scratch_size());
-
-	qsort(keys, (size_t) nkeys, sizeof(Key), cmp_key);
-	for (int moved = 0; moved < 2; moved++)
+	for (int moved = 0; moved < (hope ? 1 : 2); moved++)
 	{
 		make_seps(per, moved ? per / 20 : 0);
 		printf("%s, %d keys, %d leaves%s\n", name, nkeys, nsep, moved ? ", boundary may move 5%" : "");
 		for (Format f = 0; f < FORMATS; f++)
 			measure(f, scratch);
 	}
+}
+
+/* Code the keys by that scheme, trained on some of them. */
+static void
+code_keys(SfxHopeScheme scheme, uint32_t limit)
+{
+	enum {SAMPLE = 16384};
+	SfxHopeKey *sample = malloc(SAMPLE * sizeof(SfxHopeKey));
+	size_t		bytes = 0,
+				cap = SFX_HOPE_DICT_BOUND(scheme, limit),
+				size;
+	uint32_t	n = 0;
+	uint8_t    *dict = malloc(cap);
+	void	   *scratch;
+	uint8_t		code[8192];
+	int			len;
+
+	for (int i = 0; i < nkeys && n < SAMPLE; i += nkeys / SAMPLE + 1)
+	{
+		sample[n++] = (SfxHopeKey) {keys[i].raw, keys[i].rawlen};
+		bytes += keys[i].rawlen;
+	}
+	size = sfx_hope_build_size(scheme, limit, bytes);
+	scratch = malloc(size);
+	len = sfx_hope_build(scheme, limit, sample, n, scratch, size, dict, cap);
+	free(hope);
+	hope = len < 0 ? NULL : aligned_alloc(64, (sfx_hope_state_size(dict, (size_t) len) + 63) & ~(size_t) 63);
+	if (hope == NULL || sfx_hope_open(hope, sfx_hope_state_size(dict, (size_t) len), dict, (size_t) len) < 0)
+		abort();
+	for (int i = 0; i < nkeys; i++)
+	{
+		len = sfx_hope_encode(hope, keys[i].raw, keys[i].rawlen, code, sizeof(code));
+		if (len < 0)
+			abort();
+		if (keys[i].s != keys[i].raw)
+			free(keys[i].s);
+		keys[i].s = malloc((size_t) len + 1);
+		memcpy(keys[i].s, code, (size_t) len);
+		keys[i].len = (uint32_t) len;
+	}
+	free(scratch);
+	free(dict);
+	free(sample);
+}
+
+static void
+run(const char *name, int per, bool text)
+{
+	static const struct
+	{
+		SfxHopeScheme scheme;
+		const char *name;
+		uint32_t	limit;
+	}			schemes[] = {{SFX_HOPE_SINGLE, "single", 0}, {SFX_HOPE_DOUBLE, "double", 0}, {SFX_HOPE_ALM_IMPROVED, "words", 4096}};
+	void	   *scratch = malloc(sfx_inner_scratch_size());
+
+	qsort(keys, (size_t) nkeys, sizeof(Key), cmp_key);
+	run_formats(name, per, scratch);
+	for (int i = 0; i < nkeys; i++)
+	{
+		keys[i].raw = keys[i].s;
+		keys[i].rawlen = keys[i].len;
+	}
+	for (int i = 0; text && i < 3; i++)
+	{
+		char		coded[100];
+
+		code_keys(schemes[i].scheme, schemes[i].limit);
+		snprintf(coded, sizeof(coded), "%s, coded by %s", name, schemes[i].name);
+		run_formats(coded, per, scratch);
+	}
+	free(hope);
+	hope = NULL;
 	free(scratch);
 	for (int i = 0; i < nkeys; i++)
-		free(keys[i].s);
+	{
+		if (keys[i].s != keys[i].raw)
+			free(keys[i].s);
+		free(keys[i].raw);
+	}
 	nkeys = 0;
 }
 
@@ -469,22 +579,22 @@ main(int argc, char **argv)
 			b[j] = (uint8_t) (v >> (56 - 8 * j));
 		add(b, 8);
 	}
-	run("random int8", 950);
+	run("random int8", 950, false);
 	for (int i = 0; i < 4000000; i++)
 	{
 		uint64_t	v[2] = {rnd(), rnd()};
 
 		add(v, 16);
 	}
-	run("uuid", 450);
+	run("uuid", 450, false);
 	emails(2000000);
-	run("e-mails (made up)", 900);
+	run("e-mails (made up)", 900, true);
 	if (f == NULL)
 		return 0;
 	while (fgets(line, sizeof(line), f))
 		add(line, (uint32_t) strcspn(line, "\n") + 1);
 	for (int i = 0; i < nkeys; i++)
 		keys[i].s[keys[i].len - 1] = 0;
-	run("file paths", 600);
+	run("file paths", 600, true);
 	return 0;
 }

@@ -207,9 +207,12 @@ seeks_agree(const SfxDelta *d, const SfxPos *p)
 	SfxCursor	c;
 	SfxEntry	e;
 
-	double		below = sfx_delta_below(d, &A, p);
+	double		below[4];
+	SfxPos		pos[4] = {{(const uint8_t *) "", 0, 0}, *p, *p, {NULL, 0, 0}};
 
-	if (sfx_delta_seek(d, &A, p, &c) != (i < nref) || below < 0 || below > nref + 0.001 || (d->height <= 1 && (below < i - 0.001 || below > i + 0.001)))
+	sfx_delta_ranks(d, &A, pos, 4, below);
+	if (sfx_delta_seek(d, &A, p, &c) != (i < nref) || below[1] < 0 || below[1] > nref || below[1] != below[2] || below[0] != 0 || below[3] != nref ||
+		((d->height <= 1 || i <= 16 || i >= nref - 16) && below[1] != i))
 		return false;
 	if (i < nref)
 	{
