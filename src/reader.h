@@ -14,6 +14,7 @@
 #include "utils/rel.h"
 
 #define READER_BATCH		128
+#define READER_BATCH_FIRST	24		/* behind a seek */
 #define READER_BATCH_BYTES	32768
 /* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
 #define READER_PARTS		8

@@ -139,10 +139,11 @@ image_lacks(SfxReader *r, const SfxImage *img)
 	return sfx_image_absent(img, r->hash);
 }
 
-/* Copy what an image, which is held, has from cur on. */
+/* Copy what an image, which is held, has from cur on: behind a seek a part of a batch, since who wants few rows would pay for all of it. */
 static void
 copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 {
+	int			most = r->parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
 	const SfxNodeAlloc *a;
 	const SfxDelta *d = sfx_image_delta(img, &a);
 	SfxCursor	c;
@@ -157,7 +158,7 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 		sfx_delta_get(d, a, &c, &e);
 		if (beyond_range(r, &e))
 			break;
-		if (b->n == READER_BATCH || b->used >= READER_BATCH_BYTES)
+		if (b->n == most || b->used >= READER_BATCH_BYTES)
 		{
 			b->cut = true;
 			break;
