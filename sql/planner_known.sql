@@ -31,21 +31,23 @@ BEGIN
 	RETURN pages;
 END $$;
 
--- skewed numbers, NULLs among them, of which one index has the last ones first; strings; a table that is never NULL
-CREATE TABLE known (k int8, n int4, t text COLLATE "C") WITH (autovacuum_enabled = off);
+-- skewed numbers, NULLs among them, of which one index has the last ones first; strings; arrays, which functions compare
+CREATE TABLE known (k int8, n int4, t text COLLATE "C", a int4[]) WITH (autovacuum_enabled = off);
 CREATE FUNCTION known_fill(f int, l int) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO known SELECT ((i::int8 * 7919 % 50021) / 50021.0) ^ 20 * 1e12, nullif(i % 10, 0) * i, 'x' || ((i::int8 * 104729 % 50021) / 50021.0) ^ 3 * 1000 FROM generate_series(f, l) i
+	INSERT INTO known SELECT ((i::int8 * 7919 % 50021) / 50021.0) ^ 20 * 1e12, nullif(i % 10, 0) * i, 'x' || ((i::int8 * 104729 % 50021) / 50021.0) ^ 3 * 1000, CASE WHEN i % 5 > 0 THEN ARRAY[i * 31 % 7001 / 10, i] END FROM generate_series(f, l) i
 $$;
 SELECT known_fill(1, 50000);
 CREATE INDEX known_k ON known USING surfidx (k);
 CREATE INDEX known_n ON known USING surfidx (n DESC NULLS LAST);
 CREATE INDEX known_t ON known USING surfidx (t, k);
+CREATE INDEX known_a ON known USING surfidx (a);
 VACUUM ANALYZE known;
 CREATE TABLE known_conditions (c text);
 INSERT INTO known_conditions SELECT unnest(ARRAY['k >= 1000', 'k > 1000', 'k < 1000', 'k <= 1000', 'k < 0', 'k >= 0', 'k >= 1e12::int8', 'k > 5 AND k < 100000000', 'k BETWEEN 100 AND 101', 'NOT k > 100000',
-	'7::int2 < k', 'n > 1000', 'n >= 400000', 'n < 100000', 'n <= 5', 'n > 449990', 't > ''x5''', 't <= ''x2''', 't >= ''x1'' AND t < ''x9''', 't < ''a''', 't > ''y''']);
+	'7::int2 < k', 'n > 1000', 'n >= 400000', 'n < 100000', 'n <= 5', 'n > 449990', 't > ''x5''', 't <= ''x2''', 't >= ''x1'' AND t < ''x9''', 't < ''a''', 't > ''y''',
+	'a > ''{100}''', 'a <= ''{600,1}''', 'a < ''{0}''', 'a >= ''{100}'' AND a < ''{300}''']);
 SELECT (plan_of('k > 1000', 'known')).pages > 0 AS "the first time it looks";
-SELECT c, plan_often(c, 'known') <= most AS "few pages" FROM (VALUES ('k > 1000', 2), ('n > 1000', 2), ('t > ''x''', 0)) v (c, most);
+SELECT c, plan_often(c, 'known') <= most AS "few pages" FROM (VALUES ('k > 1000', 2), ('n > 1000', 2), ('t > ''x''', 0), ('a > ''{100}''', 2)) v (c, most);
 SELECT c, x FROM known_conditions, off(c, 'known') x WHERE x IS NOT NULL;
 -- ends that nobody has seen, again and again: keys are greater and less than all constants so far
 SELECT x FROM generate_series(0, 40) i, off(format('k > %s', (10 ^ (i / 3.0))::int8), 'known') x WHERE x IS NOT NULL;
@@ -57,10 +59,10 @@ SELECT known_fill(50001, 56000);
 VACUUM ANALYZE known;
 SELECT c, x FROM known_conditions, off(c, 'known') x WHERE x IS NOT NULL;
 SELECT plan_often('k > 1000', 'known') <= 2 AS "few pages";
-SELECT count(surfidx_merge(i::regclass)) FROM unnest(ARRAY['known_k', 'known_n', 'known_t']) i;
+SELECT count(surfidx_merge(i::regclass)) FROM unnest(ARRAY['known_k', 'known_n', 'known_t', 'known_a']) i;
 VACUUM ANALYZE known;
 SELECT c, x FROM known_conditions, off(c, 'known') x WHERE x IS NOT NULL;
-SELECT c, plan_often(c, 'known') <= most AS "few pages" FROM (VALUES ('k > 1000', 2), ('n > 1000', 2), ('t > ''x''', 0)) v (c, most);
+SELECT c, plan_often(c, 'known') <= most AS "few pages" FROM (VALUES ('k > 1000', 2), ('n > 1000', 2), ('t > ''x''', 0), ('a > ''{100}''', 2)) v (c, most);
 SELECT c, x FROM known_conditions, off(c, 'known') x WHERE x IS NOT NULL;
 -- most of them go, and what is new is a new index, or one of another type
 DELETE FROM known WHERE k > 1000;

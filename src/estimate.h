@@ -88,7 +88,7 @@ extern int	sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece
 /* A row of pg_statistic in that memory, from the one that ANALYZE made, if it did.  Values are made plain in piece. */
 extern HeapTuple sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, SfxPiece *piece, int n, MemoryContext cxt);
 
-/* ---- estimate_known.c: what this backend keeps of an index.  Of the first column, and but for values of ordered bytes. ---- */
+/* ---- estimate_known.c: what this backend keeps of an index.  Of the first column.  Errors: what comparison functions throw, none in ordered bytes. ---- */
 
 typedef struct SfxKnown SfxKnown;
 
@@ -99,10 +99,10 @@ extern SfxKnown *sfx_known_index(Oid index, const SfxMeta *meta);
 extern bool sfx_known_worth_learning(SfxKnown *k, const SfxMeta *meta);
 /* Learn positions, by all pages above the leaves.  Errors: damage. */
 extern void sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta);
-/* Are there positions?  In all stages but the delta there were so many entries, and so many with NULL. */
+/* Are there positions?  In all stages but the delta there were so many entries, and so many with NULL (in ordered bytes). */
 extern bool sfx_known_learned(const SfxKnown *k, double *total, double *nulls);
 /* How many of these lie below pos, but for *off more or less. */
-extern void sfx_known_rank(const SfxKnown *k, const SfxColumn *col, const SfxPos *pos, double *rank, double *off);
+extern void sfx_known_rank(const SfxKnown *k, const SfxOpened *o, const SfxPos *pos, double *rank, double *off);
 /* The same, pos being no end of the values or NULLs, by a look into its leaf in each run of *meta, which has to be that of sfx_known_index.  Errors: damage. */
 extern double sfx_known_rank_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos);
 /* A value between two positions, if one was seen; it is *k's. */

@@ -178,8 +178,7 @@ known_value(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, co
 		}
 	if (c->col > 0)
 		return false;
-	if (c->o.order == NULL && (col->nulls_first ? hi->len == 1 && hi->key && hi->key[0] == SFX_MARK_VALUE :
-							   lo->len == 1 && lo->key[0] == SFX_MARK_NULL_LAST))
+	if (col->nulls_first ? hi->key && hi->len == 1 && hi->key[0] == SFX_MARK_VALUE : lo->len > 0 && lo->key[0] == SFX_MARK_NULL_LAST)
 	{
 		v->isnull = true;
 		return true;
@@ -235,12 +234,11 @@ typedef struct Guess
 static bool
 guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, Guess *g)
 {
-	const SfxColumn *col = &c->o.kd.col[0];
 	double		below[SFX_MAX_EDGES + 2];
 
 	for (int i = 0; i < e->n; i++)
 	{
-		sfx_known_rank(known, col, &e->pos[i], &g->rank[i], &g->off[i]);
+		sfx_known_rank(known, &c->o, &e->pos[i], &g->rank[i], &g->off[i]);
 		if (look && g->off[i] > 0)
 		{
 			g->rank[i] = sfx_known_rank_by_leaves(known, &c->o, meta, &e->pos[i]);
@@ -251,7 +249,7 @@ guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, co
 		sfx_rank_in_delta(&c->o, meta, e->pos, e->n, g->rank);
 	for (int gen = 0; !look && gen < meta->ngens; gen++)
 	{
-		if (!sfx_image_glance(c->o.index, meta, gen, e->pos, e->n, below))
+		if (!sfx_image_glance(c->o.index, c->o.order, meta, gen, e->pos, e->n, below))
 			return false;
 		for (int i = 0; i < e->n; i++)
 			g->rank[i] += below[i];
@@ -267,10 +265,10 @@ good_enough(const Guess *g, int from, int to)
 }
 
 static int
-edge_at(const SfxEdges *e, const SfxPos *pos)
+edge_at(const SfxConditions *c, const SfxEdges *e, const SfxPos *pos)
 {
 	for (int i = 0; i < e->n; i++)
-		if (sfx_cmp_pos(&e->pos[i], pos) == 0)
+		if (e->pos[i].key && sfx_order_cmp_pos(c->o.order, &e->pos[i], pos) == 0)
 			return i;
 	return e->n - 1;
 }
@@ -294,13 +292,13 @@ all_good_enough(const SfxConditions *c, const SfxEdges *e, const Guess *g)
 	}
 	for (int r = 0; r < e->nranges; r++)
 	{
-		from = Max(from, edge_at(e, &e->range[r].lo));
-		to = Min(to, e->range[r].hi.key ? edge_at(e, &e->range[r].hi) : e->n - 1);
+		from = Max(from, edge_at(c, e, &e->range[r].lo));
+		to = Min(to, e->range[r].hi.key ? edge_at(c, e, &e->range[r].hi) : e->n - 1);
 	}
 	return from < to && good_enough(g, from, to);
 }
 
-/* Measure the pieces by what is known; unless look is set, without reading or throwing anything.  False: that is too little. */
+/* Measure the pieces by what is known; in ordered bytes, and unless look is set, without reading or throwing anything.  False: that is too little. */
 static bool
 measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, SfxPiece *piece, int *n)
 {
@@ -309,7 +307,7 @@ measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *know
 				entries,
 				nulls;
 
-	if (c->col > 0 || c->o.order != NULL || !sfx_known_learned(known, &entries, &nulls) || !guess_ranks(c, e, known, meta, look, &g) ||
+	if (c->col > 0 || !sfx_known_learned(known, &entries, &nulls) || !guess_ranks(c, e, known, meta, look, &g) ||
 		!all_good_enough(c, e, &g))
 		return false;
 	*n = 0;
@@ -364,8 +362,11 @@ attempt_measure(void *arg)
 		sfx_meta_read(o->index, &read);
 		m->meta = &read;
 	}
-	if (m->known && m->c->col == 0 && o->order == NULL && sfx_known_worth_learning(m->known, m->meta))
+	if (m->known && m->c->col == 0 && sfx_known_worth_learning(m->known, m->meta))
 		sfx_known_learn(m->known, o, m->meta);
+	/* comparison functions may throw */
+	if (m->known && o->order && measure_by_known(m->c, m->e, m->known, m->meta, false, m->piece, &m->n))
+		return;
 	if (m->known && measure_by_known(m->c, m->e, m->known, m->meta, true, m->piece, &m->n))
 		return;
 	m->n = 0;
@@ -407,7 +408,7 @@ sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 	if (glance->sound)
 	{
 		m.known = sfx_known_index(glance->index, &glance->meta);
-		if (measure_by_known(c, e, m.known, &glance->meta, false, piece, &m.n))
+		if (c->o.order == NULL && measure_by_known(c, e, m.known, &glance->meta, false, piece, &m.n))
 			return m.n;
 		meta = glance->meta;
 		m.meta = &meta;

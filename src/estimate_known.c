@@ -9,7 +9,7 @@
  *	values		the lowest and the highest one that was seen in the first column: any value between two constants stands for all, and
  *				whether there still is an entry of it does not matter.  Good until the relation is another one (an invalidation tells).
  *
- * Both are of ordered bytes' first column only.  Only sfx_known_learn and sfx_known_rank_by_leaves read pages.
+ * Both are of the first column only.  Only sfx_known_learn and sfx_known_rank_by_leaves read pages.
  *-------------------------------------------------------------------------
  */
 #include "estimate.h"
@@ -206,7 +206,7 @@ learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *ru
 		size = sfx_upper_size_of(g.pos, g.n);
 		if (size > MAX_COPY)
 			return false;
-		part->upper = sfx_upper_build_of(MemoryContextAlloc(k->cxt, size), g.pos, g.n, NULL);
+		part->upper = sfx_upper_build_of(MemoryContextAlloc(k->cxt, size), g.pos, g.n, o->order);
 		if (part->upper == NULL)
 			return false;
 		part->n = g.n;
@@ -235,7 +235,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	if (k->cxt == NULL)
 		k->cxt = AllocSetContextCreate(TopMemoryContext, "surfidx known index", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextReset(k->cxt);
-	k->total = 0;
+	k->total = k->nulls = 0;
 	k->nparts = 0;
 	for (int r = 0; r < meta->nruns; r++)
 	{
@@ -245,16 +245,16 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	k->step = leaves / POSITIONS + 1;
 	for (int r = 0; r < meta->nruns && all; r++)
 		all = learn_run(k, o, meta, &meta->runs[r], &k->part[k->nparts++]);
-	if (all)
+	if (all && o->order == NULL)
 	{
 		/* in counts of the last merge, which are not quite those of the pages */
 		below = sfx_rank(o, meta, &edge);
 		k->nulls = (nulls_first ? below : entries - below) * k->total / Max(entries, 1);
 		if (k->nulls < 0.5)
 			k->nulls = 0;
-		k->learned = true;
-		k->given_up = false;
 	}
+	k->learned = all;
+	k->given_up = !all;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 }
@@ -279,24 +279,24 @@ rank_of_mark(const SfxKnown *k, const SfxColumn *col, uint8 mark)
 }
 
 static inline uint32
-find_position(const Part *p, const SfxPos *pos)
+find_position(const Part *p, const SfxOrder *order, const SfxPos *pos)
 {
-	return p->upper ? sfx_upper_find(p->upper, NULL, pos, false) : 0;
+	return p->upper ? sfx_upper_find(p->upper, order, pos, false) : 0;
 }
 
 void
-sfx_known_rank(const SfxKnown *k, const SfxColumn *col, const SfxPos *pos, double *rank, double *off)
+sfx_known_rank(const SfxKnown *k, const SfxOpened *o, const SfxPos *pos, double *rank, double *off)
 {
 	*rank = *off = 0;
 	if (pos->key == NULL)
 		*rank = k->total;
-	else if (pos->len == 1)
-		*rank = rank_of_mark(k, col, pos->key[0]);
+	else if (pos->len == 1 && (o->order == NULL || !o->kd.col[0].nulls_first))
+		*rank = rank_of_mark(k, &o->kd.col[0], pos->key[0]);
 	else if (pos->len > 0)
 		for (int r = 0; r < k->nparts; r++)
 		{
 			const Part *p = &k->part[r];
-			uint32		i = find_position(p, pos);
+			uint32		i = find_position(p, o->order, pos);
 
 			*rank += (p->below[i] + p->below[i + 1]) / 2;
 			*off += (p->below[i + 1] - p->below[i]) / 2;
@@ -316,7 +316,7 @@ sfx_known_rank_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *m
 		if (k->step > 1)
 			rank += sfx_rank_in_run(o, meta, &meta->runs[r], pos);
 		else if (sfx_rank_in_leaf(o, meta, meta->runs[r].id, pos, &below, &entries))
-			rank += k->part[r].below[find_position(&k->part[r], pos)] + below;
+			rank += k->part[r].below[find_position(&k->part[r], o->order, pos)] + below;
 	}
 	return rank;
 }

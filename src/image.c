@@ -574,7 +574,7 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 }
 
 bool
-sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below)
+sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below)
 {
 	SfxImageKey key;
 	SfxImage   *img;
@@ -591,7 +591,7 @@ sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, 
 	known = img->blkno == meta->gens[g].tail;
 	if (known)
 	{
-		sfx_image_nodes.order = NULL;
+		sfx_image_nodes.order = order;
 		set_alloc(img, true);
 		sfx_delta_ranks(&img->delta, &sfx_image_nodes, pos, n, below);
 	}

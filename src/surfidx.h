@@ -558,10 +558,10 @@ extern bool sfx_delta_is_idle(Relation index, const SfxMeta *meta);
 /* Are there entries of UPDATEs that changed no key? */
 extern bool sfx_image_unchanged(const SfxImage *img);
 /*
- * For estimates, as sfx_delta_ranks of generation meta->gens[g].  No page is read, and no error thrown.  False: there is no image in shared memory, or the log
- * has gone on by a page since it was looked at.  Ordered bytes only.
+ * For estimates, as sfx_delta_ranks of generation meta->gens[g].  No page is read, and no error thrown but by the order's functions.  False: there is no image in shared memory, or the log
+ * has gone on by a page since it was looked at.
  */
-extern bool sfx_image_glance(Relation index, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
+extern bool sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
 /* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
 /*
