@@ -112,7 +112,7 @@ sfx_delta_ranks(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, int
 			continue;
 		}
 		below[i] = 0;
-		if (pos[i].len == 0)
+		if (pos[i].len == 0 && pos[i].tid == 0)
 			continue;
 		leaf = sfx_node_find_leaf(d, a, &pos[i], NULL);
 		slot = sfx_node_search(node_addr(a, leaf), &pos[i], a->order, &equal);

@@ -211,8 +211,8 @@ seeks_agree(const SfxDelta *d, const SfxPos *p)
 	SfxPos		pos[4] = {{(const uint8_t *) "", 0, 0}, *p, *p, {NULL, 0, 0}};
 
 	sfx_delta_ranks(d, &A, pos, 4, below);
-	if (sfx_delta_seek(d, &A, p, &c) != (i < nref) || below[1] < 0 || below[1] > nref || below[1] != below[2] || below[0] != 0 || below[3] != nref ||
-		((d->height <= 1 || i <= 16 || i >= nref - 16) && below[1] != i))
+	if (sfx_delta_seek(d, &A, p, &c) != (i < nref) || below[1] < 0 || below[1] > nref + 0.001 || below[1] != below[2] || below[0] != 0 || below[3] != nref ||
+		((d->height <= 1 || i <= 14 || i >= nref - 14) && below[1] != i))
 		return false;
 	if (i < nref)
 	{
