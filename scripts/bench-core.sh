@@ -43,7 +43,9 @@ echo
 echo
 "$dir/table" -n "$entries" "$@"
 echo
-"$dir/inner" "$dir/paths"
+for a; do
+	case $a in paths=*) "$dir/inner" "${a#paths=}" ;; esac
+done
 echo
 "$dir/surf"
 "$dir/surf" "${@#*=}"
