@@ -4,6 +4,7 @@
 #	bench/chart.sh file.tsv [metric [file.svg]]
 #
 #	file.tsv	key_set, entries, metric, am, median, min, max, runs
+#			("ratio" in place of an access method is no bar)
 #	metric		this one alone ("size, bytes per entry"), into file.svg
 #
 # Needs gnuplot; where there is none it says so and makes nothing.
@@ -27,7 +28,7 @@ chart()
 	local ams am title column=2 plot=
 
 	# what no index can be smaller than comes last, in a colour of its own
-	ams=$(awk -F '\t' -v m="$1" 'NR > 1 && $3 == m && !seen[$4]++ { if ($4 == "limit") last = $4; else print $4 } END { print last }' "$tsv")
+	ams=$(awk -F '\t' -v m="$1" 'NR > 1 && $3 == m && $4 != "ratio" && !seen[$4]++ { if ($4 == "limit") last = $4; else print $4 } END { print last }' "$tsv")
 	# rows: key set, then the median, least and greatest value for each access method
 	awk -F '\t' -v m="$1" -v ams="$(tr '\n' ' ' <<<"$ams")" '
 		BEGIN { n = split(ams, am, " ") }

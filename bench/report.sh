@@ -1,8 +1,8 @@
 # Sourced: what bench/run.sh and bench/write.sh print of the tables of bench/schema.sql.
 #
 #	report_machine				the server, the processor, and how often each thing is measured ($runs)
-#	report_set key_set rows		a table of medians with least and greatest values, and surfidx as a multiple of btree
-#	report_tsv file				all medians, of bench.summary
+#	report_set key_set rows		a table of medians with least and greatest values, and surfidx as a multiple of btree: of medians, and from run to run
+#	report_tsv file				all medians, of bench.summary, and that multiple, as "ratio" in place of an access method
 #	report_runs file query		medians of a query's rows (key_set, entries, metric, am, value), one for each run; and charts of them
 
 report_machine()
@@ -15,13 +15,15 @@ report_set()
 {
 	echo
 	echo "$1: $(sql -A -t -c "SELECT title FROM bench.key_set WHERE name = '$1'"), $2 rows"
-	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = '$1' ORDER BY n"
+	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio, spread FROM bench.report WHERE key_set = '$1' ORDER BY n"
 }
 
 report_tsv()
 {
 	mkdir -p "$(dirname "$1")"
-	sql -c "COPY (SELECT key_set, entries, metric, am, median, min, max, runs FROM bench.summary JOIN bench.ordered_metric USING (metric)
+	sql -c "COPY (SELECT key_set, entries, metric, am, median, min, max, runs
+		FROM (SELECT * FROM bench.summary UNION ALL SELECT key_set, entries, metric, 'ratio', ratio, min, max, turns FROM bench.quotient) s
+			JOIN bench.ordered_metric USING (metric)
 		ORDER BY key_set, n, am) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$1"
 }
 

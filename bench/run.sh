@@ -209,7 +209,7 @@ if [ -n "$pgbench" ]; then
 	measure_pgbench
 	echo
 	echo "pgbench, one client, prepared statements, 1000000 accounts"
-	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio FROM bench.report WHERE key_set = 'pgbench' ORDER BY n"
+	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio, spread FROM bench.report WHERE key_set = 'pgbench' ORDER BY n"
 fi
 echo
 echo "Bytes per entry, and surfidx as a multiple of btree:"

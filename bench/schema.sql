@@ -9,7 +9,8 @@ LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- One line per single measurement.
-CREATE TABLE bench.result (key_set text, entries bigint, metric text, am text, value float8);
+-- n: their order, which tells whose turns were one after the other
+CREATE TABLE bench.result (key_set text, entries bigint, metric text, am text, value float8, n bigserial);
 
 -- Rows of r and of more, filled by bench.load.
 CREATE TABLE bench.loaded (rows bigint, extra bigint);
@@ -363,14 +364,14 @@ $$;
  * What merges take of an insert stands beside a whole insert of btree's.
  */
 CREATE VIEW bench.line AS
-	SELECT key_set, entries, metric, am, value FROM bench.result WHERE metric NOT LIKE '% with the table, %'
+	SELECT key_set, entries, metric, am, value, n FROM bench.result WHERE metric NOT LIKE '% with the table, %'
 	UNION ALL
-	SELECT r.key_set, r.entries, replace(r.metric, ' with the table', ''), r.am, r.value - none.median
+	SELECT r.key_set, r.entries, replace(r.metric, ' with the table', ''), r.am, r.value - none.median, r.n
 	FROM bench.result r JOIN (SELECT key_set, metric, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median
 		FROM bench.result WHERE am = 'none' GROUP BY 1, 2) none USING (key_set, metric)
 	WHERE r.am <> 'none'
 	UNION ALL
-	SELECT r.key_set, r.entries, 'merges in it, CPU, ns per row', r.am, r.value - none.median
+	SELECT r.key_set, r.entries, 'merges in it, CPU, ns per row', r.am, r.value - none.median, r.n
 	FROM bench.result r JOIN (SELECT key_set, metric, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median
 		FROM bench.result WHERE am = 'none' GROUP BY 1, 2) none USING (key_set, metric)
 	WHERE r.am = 'btree' AND metric = 'insert with the table, CPU, ns per row';
@@ -384,6 +385,18 @@ CREATE VIEW bench.summary AS
 	SELECT key_set, entries, metric, am, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median,
 		min(value) AS min, max(value) AS max, count(*) AS runs
 	FROM bench.line GROUP BY 1, 2, 3, 4;
+
+/*
+ * surfidx as a multiple of btree: of the medians, as README.md's table has it, and the least and the greatest quotient of one turn of both, which
+ * were one after the other.
+ */
+CREATE VIEW bench.quotient AS
+	WITH turn AS (SELECT key_set, entries, metric, am, value, row_number() OVER (PARTITION BY key_set, metric, am ORDER BY n) AS i FROM bench.line),
+		of_turn AS (SELECT key_set, metric, min(s.value / b.value), max(s.value / b.value), count(*) AS turns
+			FROM turn b JOIN turn s USING (key_set, metric, i) WHERE b.am = 'btree' AND s.am = 'surfidx' AND b.value > 0 GROUP BY 1, 2)
+	SELECT key_set, b.entries, metric, s.median / b.median AS ratio, q.min, q.max, q.turns
+	FROM of_turn q JOIN bench.summary b USING (key_set, metric) JOIN bench.summary s USING (key_set, metric)
+	WHERE b.am = 'btree' AND s.am = 'surfidx' AND b.median > 0;
 
 CREATE TABLE bench.ordered_metric (n serial, metric text);
 INSERT INTO bench.ordered_metric (metric) VALUES ('size, bytes per entry'), ('size as surfidx_estimate() tells, bytes per entry'), ('size after inserts, bytes per entry'),
@@ -400,8 +413,9 @@ CREATE VIEW bench.report AS
 	SELECT key_set, o.n, metric, b.entries,
 		bench.number(b.median) || ' (' || bench.number(b.min) || '-' || bench.number(b.max) || ')' AS btree,
 		bench.number(s.median) || ' (' || bench.number(s.min) || '-' || bench.number(s.max) || ')' AS surfidx,
-		CASE WHEN b.median > 0 THEN (s.median / b.median)::numeric(10, 3) END AS ratio
+		q.ratio::numeric(10, 3), q.min::numeric(10, 2) || '-' || q.max::numeric(10, 2) AS spread
 	FROM bench.ordered_metric o JOIN bench.summary b USING (metric) JOIN bench.summary s USING (key_set, metric)
+		LEFT JOIN bench.quotient q USING (key_set, metric)
 	WHERE b.am = 'btree' AND s.am = 'surfidx';
 
 -- One line per key set, as README.md has it: bytes per entry of both, then surfidx as a multiple of btree.
