@@ -51,17 +51,37 @@ ask('DROP TABLE w');
 
 # ---- merges: leaves stay full, and those to which nothing comes are neither read nor written
 
-ask('CREATE TABLE f AS SELECT hashint8extended(i, 1) AS r, i AS n FROM generate_series(1, 200000) i');
-ask('CREATE INDEX f_r ON f USING surfidx (r); CREATE INDEX f_n ON f USING surfidx (n)');
+ask('CREATE TABLE f AS SELECT hashint8extended(i, 1) AS r FROM generate_series(1, 200000) i');
+ask('CREATE INDEX f_r ON f USING surfidx (r)');
+# ascending, and so large that a hundredth of the leaves is some leaves
+my $ascends = "SELECT to_char(i, 'FM0000000000') || md5(i::text) COLLATE \"C\" AS t FROM generate_series";
+ask("CREATE TABLE a AS $ascends(1, 200000) i");
+ask('CREATE INDEX a_t ON a USING surfidx (t)');
 for my $round (0 .. 4)
 {
-	ask("INSERT INTO f SELECT hashint8extended(i, 1), i FROM generate_series(200001 + $round * 10000, 210000 + $round * 10000) i");
-	ask("SELECT surfidx_merge('f_r'), surfidx_merge('f_n')");
+	ask("INSERT INTO f SELECT hashint8extended(i, 1) FROM generate_series(200001 + $round * 10000, 210000 + $round * 10000) i");
+	ask("INSERT INTO a $ascends(200001 + $round * 10000, 210000 + $round * 10000) i");
+	ask("SELECT surfidx_merge('f_r'), surfidx_merge('a_t')");
 }
 cmp_ok(ask("SELECT leaf_fill FROM surfidx_stats('f_r', 100000)"), '>', 0.9, 'random keys: leaves are more than 90 % full');
-my $ascending = ask("SELECT leaves FROM surfidx_meta('f_n')");
-ask('REINDEX INDEX f_n');
-cmp_ok($ascending * 0.99, '<=', ask("SELECT leaves FROM surfidx_meta('f_n')") + 1, 'ascending keys: 99 % as full as in a fresh index');
+my $ascending = ask("SELECT leaves FROM surfidx_meta('a_t')");
+ask('REINDEX INDEX a_t');
+my $fresh = ask("SELECT leaves FROM surfidx_meta('a_t')");
+cmp_ok($fresh, '>=', 300, 'a tree of some leaves');
+cmp_ok($ascending * 0.99, '<=', $fresh, "ascending keys: 99 % as full as in a fresh index, $ascending leaves for $fresh");
+
+# ---- an insert looks at the log's last page, and at nothing of the tree
+
+my ($fetched, $log_pages) = split /\n/, ask(<<'END');
+BEGIN;
+INSERT INTO a SELECT to_char(abs(hashint8extended(i, 1) % 250000), 'FM0000000000') || i FROM generate_series(1, 10000) i;
+SELECT pg_stat_get_xact_blocks_fetched('a_t'::regclass);
+SELECT log_pages FROM surfidx_meta('a_t');
+COMMIT
+END
+cmp_ok($log_pages, '>', 20, "10,000 keys fill $log_pages log pages");
+cmp_ok($fetched, '<=', 10000 + 30 * $log_pages, "a visit to a page for each key, and some for each log page: $fetched");
+ask('DROP TABLE a');
 
 # keys that fall into a hundredth of the leaves
 my $all = ask("SELECT leaves FROM surfidx_meta('f_r')");
