@@ -5,7 +5,9 @@
  * statement.  So a backend that does it again and again notes
  *
  *	positions	some thousand low fences of leaves, with the entries before each: where a constant falls between two of them its rank is known but
- *				for the entries in between.  Good as long as no group of a merge has changed the tree (SfxWork.groups, by R7's argument).
+ *				for the entries in between.  Good as long as no group of a merge has changed the tree (SfxWork.groups, by R7's argument): entries come
+ *				into leaves by groups only.  Dead ones that VACUUM takes out are counted until it tells of the index's new figures, those that readers
+ *				have taken out (X3) until then, too.
  *	values		the lowest and the highest one that was seen in the first column: any value between two constants stands for all, and
  *				whether there still is an entry of it does not matter.  Good until the relation is another one (an invalidation tells).
  *
@@ -25,7 +27,7 @@
 #define POSITIONS		2048	/* of an index, about */
 #define MAX_LEAVES		262144	/* of an index whose positions are noted: some 20 ms */
 #define LEAVES_A_PLAN	64		/* a plan without positions is worth noting so many */
-#define MAX_COPY		(1024 * 1024)	/* bytes of positions */
+#define MAX_COPY		(1024 * 1024)	/* bytes of positions, of an index */
 #define MAX_KEY			64
 #define MAX_VALUE		64
 
@@ -107,6 +109,8 @@ sfx_known_index(Oid index, const SfxMeta *meta)
 	if (k->groups != meta->work.groups)
 	{
 		k->groups = meta->work.groups;
+		if (SFX_MUTANT("positions outlive groups"))
+			return k;
 		k->learned = k->given_up = false;
 		k->plans = 0;
 	}
@@ -186,8 +190,9 @@ gather_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Gathered 
 	return true;
 }
 
+/* room: bytes left for positions.  False: these do not fit, or the run is gone. */
 static bool
-learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Part *part)
+learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Part *part, int64 *room)
 {
 	Gathered	g = {.room = 64, .step = k->step};
 	int64		size;
@@ -204,7 +209,8 @@ learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *ru
 		if (!gather_run(o, meta, run, &g))
 			return false;
 		size = sfx_upper_size_of(g.pos, g.n);
-		if (size > MAX_COPY)
+		*room -= size + g.n * sizeof(double);
+		if (*room < 0)
 			return false;
 		part->upper = sfx_upper_build_of(MemoryContextAlloc(k->cxt, size), g.pos, g.n, o->order);
 		if (part->upper == NULL)
@@ -229,6 +235,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	double		below;
 	uint64		leaves = 0;
 	uint64		entries = 0;
+	int64		room = MAX_COPY;
 	bool		all = true;
 
 	k->given_up = true;
@@ -244,7 +251,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	}
 	k->step = leaves / POSITIONS + 1;
 	for (int r = 0; r < meta->nruns && all; r++)
-		all = learn_run(k, o, meta, &meta->runs[r], &k->part[k->nparts++]);
+		all = learn_run(k, o, meta, &meta->runs[r], &k->part[k->nparts++], &room);
 	if (all && o->order == NULL)
 	{
 		/* in counts of the last merge, which are not quite those of the pages */

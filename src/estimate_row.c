@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * estimate_row.c - a row of pg_statistic that says how a column's entries are spread over intervals
  *
- * Put together by hand: of 31 attributes 26 have their place in FormData_pg_statistic, and making a row of them all value by value takes
+ * Put together by hand: of 31 attributes 21 have their place in FormData_pg_statistic, and making a row of them all value by value takes
  * longer than to find out what to say.
  *-------------------------------------------------------------------------
  */

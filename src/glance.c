@@ -67,7 +67,7 @@ sfx_glance_shmem_startup(void)
 void
 sfx_glance_void(void)
 {
-	if (changes)
+	if (changes && !SFX_MUTANT("metapages change unseen"))
 		pg_atomic_fetch_add_u64(changes, 1);
 }
 
@@ -89,7 +89,8 @@ glance(Oid index, Relation rel)
 	g->sound = sfx_meta_try_read(rel, &g->meta) && SfxMetaMain(&g->meta)->level <= MAX_HEIGHT;
 	if (opened)
 		index_close(opened, NoLock);
-	g->changes = now;
+	SFX_STOP("metapage glanced at");
+	g->changes = SFX_MUTANT("changes counted behind the page") ? pg_atomic_read_u64(changes) : now;
 	return g;
 }
 

@@ -35,7 +35,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->snapshot = NULL;
 	r->gate = gate;
 	r->gatebuf = r->metabuf = InvalidBuffer;
-	r->gateno = *sfx_reader_last_gate(index);
+	r->gateno = sfx_reader_last_gate(index);
 	r->follows = r->copied = false;
 	r->same_leaf = 0;
 	r->main.dict = NULL;

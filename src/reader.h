@@ -148,8 +148,9 @@ extern void sfx_reader_one_step(SfxReader *r);
 extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first);
 /* Decode more of the share's block, of which something is left. */
 extern void sfx_reader_decode_left(SfxReader *r, Share *s);
-/* Which gate a reader tries first; see there. */
-extern uint8 *sfx_reader_last_gate(Relation index);
+/* Which gate a reader tries first: the one that was current when this backend last looked, or SFX_GATE_UNKNOWN. */
+#define SFX_GATE_UNKNOWN	2
+extern uint8 sfx_reader_last_gate(Relation index);
 /* Read the metapage with the gate that it names pinned. */
 extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
 

@@ -31,16 +31,30 @@ uint64		sfx_leaves_read = 0;
 static uint8 fence_low[SFX_MAX_ENTRY];
 static uint8 fence_high[SFX_MAX_ENTRY];
 
-/*
- * The gate that this backend found to be the current one of the index, or of another index with the same remainder: a guess, with which readers begin.  A wrong
- * one costs them a pin and another look at the metapage.
- */
-uint8 *
+/* The gates that this backend found to be the current ones.  An index whose slot another one has taken has none: only VACUUM's flip makes a guess wrong. */
+#define LAST_GATES	256
+
+static struct
+{
+	Oid			index;
+	uint8		gate;
+}			last_gate[LAST_GATES];
+
+uint8
 sfx_reader_last_gate(Relation index)
 {
-	static uint8 last_gate[256];
+	Oid			id = RelationGetRelid(index);
 
-	return &last_gate[RelationGetRelid(index) % lengthof(last_gate)];
+	return last_gate[id % LAST_GATES].index == id ? last_gate[id % LAST_GATES].gate : SFX_GATE_UNKNOWN;
+}
+
+static void
+note_gate(Relation index, uint8 gate)
+{
+	Oid			id = RelationGetRelid(index);
+
+	last_gate[id % LAST_GATES].index = id;
+	last_gate[id % LAST_GATES].gate = gate;
 }
 
 /*
@@ -61,7 +75,7 @@ sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
 	}
 	for (;;)
 	{
-		if (!BufferIsValid(r->gatebuf))
+		if (!BufferIsValid(r->gatebuf) && r->gateno != SFX_GATE_UNKNOWN)
 		{
 			SFX_STOP("gate chosen");
 			r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
@@ -71,7 +85,7 @@ sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
 			return;
 		drop_gate(r);
 		r->gateno = meta->gate;
-		*sfx_reader_last_gate(r->index) = meta->gate;
+		note_gate(r->index, meta->gate);
 		CHECK_FOR_INTERRUPTS();
 	}
 }

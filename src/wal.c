@@ -2,8 +2,8 @@
  * wal.c - the resource manager: redo, mask, description
  *
  * Redo applies the page functions that the action used.  It never touches
- * shared memory beyond buffers: images on a standby are filled from the pages
- * by whoever reads them.
+ * shared memory beyond buffers, but for the counter of glance.c: images on a
+ * standby are filled from the pages by whoever reads them.
  *-------------------------------------------------------------------------
  */
 #include "wal.h"

@@ -177,6 +177,30 @@ scenario 'a copy of the root on a standby whose links lead beyond the end of the
 	gone();
 };
 
+scenario 'plans on a standby while the primary inserts and merges (E6)', ['metapages change unseen'], sub {
+	sql("$tables; " . rows(1, 10000) . "; SELECT surfidx_merge('t_k')");
+	sql('VACUUM ANALYZE t');
+	stand_by();
+	catch_up();
+	my $s = session($standby);
+	my $off = sub {
+		my ($n) = @_;
+
+		return sql('EXPLAIN SELECT FROM t WHERE k > 9000', $s) =~ /rows=(\d+)/ ? abs($1 / $n - 1) : 'no plan';
+	};
+	sql("SET surfidx.range_estimates = on; DO \$\$ BEGIN FOR i IN 1..60 LOOP EXECUTE 'EXPLAIN SELECT FROM t WHERE k > ' || 9000 + i; END LOOP; END \$\$", $s);
+	cmp_ok($off->(1000), '<', 0.02, 'few rows');
+	for (1 .. 2)
+	{
+		# the metapage in full, and as a change
+		sql('CHECKPOINT') if $_ == 1;
+		sql(rows($_ * 10000 + 1, $_ * 10000 + 10000) . "; SELECT surfidx_merge('t_k')");
+		catch_up();
+		cmp_ok($off->(1000 + $_ * 10000), '<', 0.02, 'what has come');
+	}
+	gone();
+};
+
 scenario 'a standby that is restarted in the middle of a merge', [], sub {
 	sql("$tables; " . rows(1, 2000) . "; SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
 	stand_by();
