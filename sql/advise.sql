@@ -59,9 +59,10 @@ INSERT INTO adv_big SELECT '/usr/share/doc/' || md5((g / 30)::text) || '/' || md
 CREATE INDEX adv_b ON adv_big (b);
 CREATE INDEX adv_b_surfidx ON adv_big USING surfidx (b);
 SELECT sampled < 150000 AS sample, entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.1 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
+-- two kinds of keys: the sample's dictionary is further from that of all
 INSERT INTO adv_big SELECT md5(b) || b FROM adv_big WHERE b LIKE '%7';
 REINDEX INDEX adv_b_surfidx;
-SELECT abs(entries - 220000) < 22000 AS entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.1 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
+SELECT abs(entries - 220000) < 22000 AS entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.15 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
 
 -- serial numbers, of which a leaf holds seventy thousand: the ends of a sample's chains must not count
 CREATE TABLE adv_serial AS SELECT g::int8 AS s FROM generate_series(1, 1000000) g;
