@@ -184,6 +184,13 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define pg_noreturn	_Noreturn
 #endif
 
+/* Timeouts, beyond those of 15, that must not end the worker. */
+#if PG_VERSION_NUM < 170000
+#define SFX_MORE_TIMEOUTS
+#else
+#define SFX_MORE_TIMEOUTS	{"transaction_timeout", "0"},
+#endif
+
 /* Room before the tuple may be asked for since 18. */
 #if PG_VERSION_NUM < 180000
 #define SfxFormMinimalTuple(desc, values, isnull)	heap_form_minimal_tuple(desc, values, isnull)
@@ -251,8 +258,15 @@ SfxTableRows(Oid relid, int64 *live, int64 *dead)
 
 	if (consistency == PGSTAT_FETCH_CONSISTENCY_CACHE)
 		pgstat_fetch_consistency = PGSTAT_FETCH_CONSISTENCY_NONE;
-	t = pgstat_fetch_stat_tabentry(relid);
-	pgstat_fetch_consistency = consistency;
+	PG_TRY();
+	{
+		t = pgstat_fetch_stat_tabentry(relid);
+	}
+	PG_FINALLY();
+	{
+		pgstat_fetch_consistency = consistency;
+	}
+	PG_END_TRY();
 	if (t == NULL)
 		return false;
 #if PG_VERSION_NUM < 160000

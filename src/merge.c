@@ -11,7 +11,7 @@
  * M2	The image is acquired with the removal counter of a metapage read under the merge lock: entries that
  *		VACUUM had flagged before it came to the leaves are not in it.  A run's leaves are read under the merge lock.
  * M3	A group takes entries of the source until MERGE_PAGES pages are full; the rest stay for the next group. Every entry of
- *		the old leaves is written.
+ *		the old leaves is written, but for those of dead rows (X5, X6).
  * M4	A source is dropped whole, and only when it was walked from its first to its last entry, a generation if the image it
  *		came from had seen as many log entries as were sealed.  Until then it keeps all its entries.
  * M5	Each group's record stores how far the source is merged, and into which run: whoever goes on begins there, into the same one, where
@@ -50,6 +50,8 @@
 
 #define LOCK_FIELD_MERGE	1	/* objsubid of the merge lock */
 #define RUN_STEPS		16		/* groups of a run between two looks at the delta */
+#define STUB_SHED		250		/* of 1,000 entries: so few taking dead ones' places, a look for stubs was in vain, ... */
+#define STUB_PAUSE		7		/* ... and so many merges make none */
 
 PG_FUNCTION_INFO_V1(surfidx_merge);
 
@@ -171,10 +173,10 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 
 /*
  * Take the oldest generation off the metapage's list (M4 has been checked) and give its pages back. Merge lock held.  usecs: what is to
- * be added to the time that merges took; shed: for the metapage, -1: nobody looked.
+ * be added to the time that merges took; shed and pause (stub_pause): for the metapage, -1: as before.
  */
 static void
-drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs, int shed)
+drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs, int shed, int pause)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
@@ -195,6 +197,8 @@ drop_generation(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 us
 	meta.work.usecs += usecs;
 	if (shed >= 0)
 		meta.shed = shed;
+	if (pause >= 0)
+		meta.stub_pause = pause;
 
 	START_CRIT_SECTION();
 	sfx_meta_store(BufferGetPage(metabuf), &meta);
@@ -331,6 +335,8 @@ typedef struct Merge
 	SfxProgress *progress;
 	uint64		noted;			/* of stats.taken */
 	SfxStubs   *stubs;			/* read since the generation was frozen (X6); NULL: none */
+	int			pause;			/* for the metapage's stub_pause, unless stubs were looked for in vain; -1: as it is */
+	bool		looked;			/* all stubs were looked for */
 	uint64		taken_before;	/* stats.taken and removed when the source was begun */
 	uint64		removed_before;
 	instr_time	began;			/* the step in hand */
@@ -492,10 +498,18 @@ share_shed(const Merge *m)
 	return (int) (Min(removed, taken) * 1000 / taken);
 }
 
+static int
+next_pause(const Merge *m, int shed)
+{
+	return m->looked && shed >= 0 && shed < STUB_SHED ? STUB_PAUSE : m->pause;
+}
+
 /* The source has been walked to its end (M4). Merge lock held. */
 static void
 finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 {
+	int			shed = share_shed(m);
+
 	if (m->run != 0)
 	{
 		drop_run(m->index, m->order, m->run, m->usecs);
@@ -509,7 +523,7 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 						UINT64_FORMAT " entries but has " UINT64_FORMAT,
 						RelationGetRelationName(m->index), m->gen, meta->gens[source].sealed, seen),
 				 errhint("Please REINDEX it.")));
-	drop_generation(m->index, m->gen, &m->stats.horizon, m->usecs, share_shed(m));
+	drop_generation(m->index, m->gen, &m->stats.horizon, m->usecs, shed, next_pause(m, shed));
 	m->usecs = 0;
 }
 
@@ -529,6 +543,23 @@ may_go_on(void *arg)
 }
 
 /*
+ * Is there hope that leaves get rid of stubs?  Not where the old ones, which have the entries of dead rows, are left alone: for a run nobody looks, and where
+ * keys come to one end (updated_at) only one merge in eight, to see whether that is still so.
+ */
+static bool
+looks_for_stubs(Merge *m, const SfxMeta *meta)
+{
+	if (SFX_MUTANT("stubs for nothing"))
+		return meta->ngens > 1;
+	if (!sfx_merge_meets_old(m->index, meta, m->full))
+		return false;
+	if (meta->stub_pause == 0)
+		return true;
+	m->pause = meta->stub_pause - 1;
+	return false;
+}
+
+/*
  * Look what is dead in the table, if that is worth it.  Not for a run: while it is being merged newer generations may come into the same
  * tree, with rows that have got TIDs of stubs.  Inserters who help have no time, and VACUUM comes with stubs of its own.
  */
@@ -539,10 +570,13 @@ collect_stubs(Merge *m)
 
 	m->taken_before = m->stats.taken;
 	m->removed_before = m->stats.removed;
+	m->pause = -1;
+	m->looked = false;
 	if (m->run != 0 || m->manner == MERGE_TRY || m->stubs != NULL)
 		return;
 	sfx_meta_read(m->index, &meta);
-	m->stubs = sfx_stubs_collect(m->index, &meta, may_go_on, m);
+	if (looks_for_stubs(m, &meta))
+		m->stubs = sfx_stubs_collect(m->index, &meta, may_go_on, m, &m->looked);
 	SFX_STOP("stubs collected");
 }
 

@@ -28,6 +28,11 @@ extern bool sfx_merge_is_late(Relation index);
  * full: towards the main tree without regard to the cost.
  */
 extern uint32 sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, bool full);
+/*
+ * Will a merge of the oldest frozen generation go through most of the old leaves?  Not if it goes to a run; nor, of an index that is large, if the
+ * keys keep together.  A guess from the metapage alone.
+ */
+extern bool sfx_merge_meets_old(Relation index, const SfxMeta *meta, bool full);
 /* The id of the older run that run number r is merged into. */
 extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full);
 /* The number of a run that is to be merged into an older one; -1: none is due.  upto: runs with ids up to this one are due in any case. */

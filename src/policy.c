@@ -15,7 +15,7 @@
  * each would otherwise outgrow the tree many times over.  The freed pages stay in the file, so a log kept small is the only
  * way to a small file.  Asking 3 needs the image, so only the worker asks, each time that the log has doubled.
  *
- * And a delta to which nobody has appended for idle_flush is merged once somebody reads it: a lookup costs a quarter more with it.  It is the
+ * And a delta to which nobody has appended for idle_flush is merged once somebody reads it: a lookup costs a seventh more with it.  It is the
  * reader who asks.  So there is no timer, no process that waits, and nothing that an idle server would wake up for; a delta that nobody
  * reads is VACUUM's.
  *-------------------------------------------------------------------------
@@ -52,6 +52,7 @@ typedef struct DeltaSize
 	double		max_entries;
 	uint64		churn_pages;
 	bool		churns;			/* they count */
+	uint64		merges;			/* so far */
 } DeltaSize;
 
 /* Entries in the active generation's log.  If it was frozen this moment, none: whoever did that is merging. */
@@ -101,6 +102,7 @@ measure(Relation index, DeltaSize *d)
 	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
 	d->churn_pages = Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
 	d->churns = meta.shed >= CHURN_SHED;
+	d->merges = meta.merges;
 }
 
 /* Is the delta so many times as large as bounds 1, 2 and 4 allow? */
@@ -229,6 +231,22 @@ sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta,
 	return 0;
 }
 
+bool
+sfx_merge_meets_old(Relation index, const SfxMeta *meta, bool full)
+{
+	const SfxGen *gen = &meta->gens[meta->ngens - 1];
+	const SfxResume *r = &meta->resume[SFX_RESUME_GEN];
+	uint32		main = SfxMetaMain(meta)->id;
+
+	if (meta->ngens < 2)
+		return false;
+	if (r->source == gen->gen && r->target != 0)
+		return r->target == main;
+	if (full)
+		return meta->runs[takes_entries(meta, 0) ? 0 : 1].id == main;
+	return !is_large(index, meta, gen, sfx_opt_run_ratio(index));
+}
+
 uint32
 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full)
 {
@@ -320,7 +338,7 @@ is_idle(Relation index)
 	return sfx_delta_is_idle(index, &meta);
 }
 
-/* Has the table about as many dead rows as the delta has entries?  Asked by who has to know it before the first merge. */
+/* Has the table about as many dead rows as the delta has entries?  For an index that no merge has told yet: they may be of long ago. */
 static bool
 replaces_rows(Relation index, double entries)
 {
@@ -336,7 +354,8 @@ sfx_merge_due(Relation index)
 	DeltaSize	d;
 
 	measure(index, &d);
-	d.churns = d.churns || (d.pages >= LOOK_PAGES && replaces_rows(index, d.entries));
+	if (d.merges == 0 && d.pages >= LOOK_PAGES && replaces_rows(index, d.entries))
+		d.churns = true;
 	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || run_is_due(index) || is_idle(index);
 }
 

@@ -19,6 +19,7 @@
 #include "access/tableam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -200,6 +201,7 @@ typedef struct Collection
 	bool		(*go_on) (void *arg);
 	void	   *arg;
 	SfxStubs   *stubs;			/* NULL: not begun, for it is not worth it */
+	bool		looked;			/* to the end, or as far as memory goes */
 } Collection;
 
 /*
@@ -226,6 +228,7 @@ attempt_collect(void *arg)
 	{
 		more = collect_batch(c->stubs, heap, from, strategy, false);
 		table_close(heap, AccessShareLock);
+		c->looked = !more;
 		SFX_STOP("stubs noted");
 		heap = more && c->go_on(c->arg) ? sfx_dead_open_heap(c->index) : NULL;
 	}
@@ -237,11 +240,12 @@ attempt_collect(void *arg)
  * and of the table.
  */
 SfxStubs *
-sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg), void *arg)
+sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg), void *arg, bool *looked)
 {
 	Collection	c = {.index = index,.fresh = meta->gens[meta->ngens - 1].sealed,.entries = count_entries(meta),.go_on = go_on,.arg = arg};
 	ErrorData  *edata;
 
+	*looked = false;
 	/* of an index with a condition nobody counts which rows have entries */
 	if (index->rd_indpred != NULL || IsInParallelMode() || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead) ||
 		c.dead * FRESH_PER_STUB < c.fresh)
@@ -253,10 +257,21 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg)
 		ereport(WARNING,
 				(errcode(edata->sqlerrcode),
 				 errmsg("dead rows cannot be looked for in the table of index \"%s\": %s", RelationGetRelationName(index), edata->message)));
+	*looked = c.looked;
 	if (c.stubs && c.stubs->nplaces > 0)
 		return c.stubs;
 	sfx_stubs_free(c.stubs);
 	return NULL;
+}
+
+/* Were most of the blocks that this backend has gone through since then not in memory? */
+static bool
+reads_most(const BufferUsage *since)
+{
+	int64		hits = pgBufferUsage.shared_blks_hit - since->shared_blks_hit;
+	int64		reads = pgBufferUsage.shared_blks_read - since->shared_blks_read;
+
+	return reads > hits + BATCH_PAGES / 4;
 }
 
 SfxStubs *
@@ -265,6 +280,7 @@ sfx_stubs_of_vacuum(Relation index, BufferAccessStrategy strategy, double entrie
 	SfxStubs   *s = NULL;
 	BlockNumber pages;
 	Relation	heap;
+	BufferUsage before = pgBufferUsage;
 	bool		all = true;
 
 	if (!index->rd_index->indisvalid || (heap = sfx_dead_open_heap(index)) == NULL)
@@ -274,7 +290,7 @@ sfx_stubs_of_vacuum(Relation index, BufferAccessStrategy strategy, double entrie
 		(s = make_stubs(heap)) != NULL)
 	{
 		for (BlockNumber from = 0; all && from < s->nblocks; from += BATCH_PAGES)
-			all = collect_batch(s, heap, from, strategy, true) || from + BATCH_PAGES >= s->nblocks;
+			all = (collect_batch(s, heap, from, strategy, true) || from + BATCH_PAGES >= s->nblocks) && !reads_most(&before);
 		all = all && !s->full;
 	}
 	table_close(heap, AccessShareLock);

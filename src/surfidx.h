@@ -396,7 +396,8 @@ typedef struct SfxMeta
 	uint32		next_gen;
 	uint32		next_run;
 	uint16		ngens;			/* gens[0] is active, then frozen, newest first */
-	uint16		nruns;			/* newest first; runs[nruns-1] is the main tree */
+	uint8		nruns;			/* newest first; runs[nruns-1] is the main tree */
+	uint8		stub_pause;		/* so many merges to come do not look for stubs: the last look was in vain */
 	uint64		merges;			/* generations merged so far */
 	SfxGen		gens[SFX_MAX_GENS];
 	SfxRun		runs[SFX_MAX_RUNS];

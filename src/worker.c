@@ -22,6 +22,7 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "tcop/tcopprot.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -303,7 +304,7 @@ serve(Oid relid, bool *again)
 				index->rd_indam->ambuild == sfx_build && index->rd_index->indisvalid &&
 				!RelationUsesLocalBuffers(index))
 			{
-				/* a merge reads no table: it needs no snapshot, and must hold back nobody's xmin */
+				/* a merge takes a snapshot only where it asks the table, for as long as that: it must hold back nobody's xmin */
 				InvalidateCatalogSnapshot();
 				report_activity(index);
 				/* what was appended meanwhile may be worth the next merge; but other indexes wait, too */
@@ -350,6 +351,28 @@ serve_safely(Oid relid, bool *again)
 	return go_on;
 }
 
+/*
+ * What the administrator or the database has set for sessions is not meant for us.  A snapshot must not last longer than the question to the table
+ * for which it was taken (dead.c); nor may a timeout end a merge, or a view of the statistics be as old as our transaction.
+ */
+static void
+override_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"default_transaction_isolation", "read committed"},
+		{"stats_fetch_consistency", "none"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		SFX_MORE_TIMEOUTS
+	};
+
+	if (SFX_MUTANT("settings of sessions"))
+		return;
+	for (int i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+}
+
 void
 sfx_worker_main(Datum arg)
 {
@@ -373,6 +396,7 @@ sfx_worker_main(Datum arg)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(db, InvalidOid, 0);
+	override_settings();
 	/* let the buffer manager count what pages cost (merge.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;

@@ -129,5 +129,71 @@ INSERT INTO r SELECT (random() * 9e18)::int8 AS i FROM generate_series(1, 40000)
 END
 ok(wait_for_worker(), 'the worker has looked and gone');
 is($node->safe_psql('postgres', "SELECT merges FROM surfidx_meta('r_i')"), '0', 'a scattered log of a few entries waits');
+
+# Nor do dead rows of long ago make one due, once a merge has told that entries take nobody's place.
+$node->safe_psql('postgres', <<'END');
+ALTER TABLE r SET (autovacuum_enabled = off);
+SELECT surfidx_merge('r_i');
+END
+$node->safe_psql('postgres', 'DELETE FROM r WHERE ctid IN (SELECT ctid FROM r LIMIT 60000)');
+$node->safe_psql('postgres', 'INSERT INTO r SELECT (random() * 9e18)::int8 AS i FROM generate_series(1, 46000) i');
+ok(wait_for_worker(), 'the worker has looked and gone');
+is($node->safe_psql('postgres', "SELECT merges FROM surfidx_meta('r_i')"), '1', 'a scattered log waits beside dead rows of long ago');
+
+# Blocks of the table that a merge looks at.
+sub merge_counting_blocks
+{
+	my ($index) = @_;
+	my @counts = split /\n/, $node->safe_psql('postgres', <<"END");
+SET surfidx.auto_merge = off;
+BEGIN;
+SELECT pg_stat_get_xact_blocks_fetched('u'::regclass);
+SELECT surfidx_merge('$index') > 0;
+SELECT pg_stat_get_xact_blocks_fetched('u'::regclass);
+COMMIT;
+END
+	return $counts[2] - $counts[0];
+}
+
+# New keys that all come to one end: the leaves with the old ones are left alone, and the table is looked at by one merge in eight.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE u (id int, at text COLLATE "C") WITH (autovacuum_enabled = off);
+INSERT INTO u SELECT i, to_char(i, 'FM0000000000') || md5(i::text) FROM generate_series(1, 20000) i;
+CREATE INDEX u_at ON u USING surfidx (at);
+VACUUM ANALYZE u;
+END
+my ($looks, $blocks) = (0, 0);
+foreach my $round (1 .. 18)
+{
+	$node->safe_psql('postgres', <<"END");
+SET surfidx.auto_merge = off;
+UPDATE u SET at = to_char(id + $round * 20000, 'FM0000000000') || md5(id::text) WHERE id % 20 = $round;
+END
+	my $n = merge_counting_blocks('u_at');
+	$looks++ if $n > 0;
+	$blocks += $n;
+}
+is($looks, 3, "of 18 merges of keys that ascend three look at the table ($blocks blocks)");
+is($node->safe_psql('postgres', "SELECT surfidx_check('u_at', true, true)"), '', 'check');
+# Where entries take dead ones' places each one looks.
+$node->safe_psql('postgres', "DROP INDEX u_at; VACUUM u; CREATE INDEX u_id ON u USING surfidx (md5(at) COLLATE \"C\")");
+($looks, $blocks) = (0, 0);
+foreach my $round (1 .. 4)
+{
+	$node->safe_psql('postgres', "SET surfidx.auto_merge = off; UPDATE u SET at = md5(at) WHERE id % 5 = $round");
+	my $n = merge_counting_blocks('u_id');
+	$looks++ if $n > 0;
+	$blocks += $n;
+}
+is($looks, 4, "of 4 merges of keys that fall everywhere each looks at the table ($blocks blocks)");
+is($node->safe_psql('postgres', "SELECT surfidx_check('u_id', true, true)"), '', 'check');
+
+# VACUUM notes the table's dead rows for an index while its own look has left them in memory: what would have to be read once more is not.
+$node->safe_psql('postgres', 'INSERT INTO u SELECT i, md5(i::text) FROM generate_series(20001, 120000) i; VACUUM u; DELETE FROM u WHERE id % 10 = 1');
+$node->restart;
+my $before = $node->safe_psql('postgres', "SELECT heap_blks_read FROM pg_statio_user_tables WHERE relname = 'u'");
+$node->safe_psql('postgres', 'VACUUM (PARALLEL 0) u');
+my ($read, $pages) = split /\|/, $node->safe_psql('postgres', "SELECT heap_blks_read - $before, pg_relation_size('u') / current_setting('block_size')::int FROM pg_statio_user_tables WHERE relname = 'u'");
+cmp_ok($read, '<', 2.4 * $pages, "VACUUM of a cold table reads $read blocks of $pages");
 $node->stop;
 done_testing();

@@ -1106,6 +1106,38 @@ scenario 'a merge that notes stubs gives way', ['all stubs first'], sub {
 	sound('t_k');
 };
 
+scenario 'a merge into a run looks for no stubs', ['stubs for nothing'], sub {
+	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s) WITH (delta_size = 320, run_ratio = 10, merge_ratio = 10)');
+	sql("SELECT surfidx_merge('t_k')");
+	sql('UPDATE t SET s = md5(s) WHERE k % 2 = 0; SELECT pg_stat_force_next_flush()');
+	arm('stubs noted', 'error');
+	become_due();
+	my $end = time + patience() / 4;
+	settle(0.05) until sql("SELECT merges > 1 AND generations = 1 FROM surfidx_meta('t_k')") eq 't' || time > $end;
+	is(sql("SELECT merges FROM surfidx_meta('t_k')"), 2, 'merged without a look at the table');
+	is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), 2, 'into a run');
+	release('stubs noted');
+	sound('t_k');
+};
+
+# ------------------------------------------------------------------------------------------ the worker's settings
+
+scenario 'the worker in a database of repeatable reads holds back nobody', ['settings of sessions'], sub {
+	sql("ALTER DATABASE postgres SET default_transaction_isolation = 'repeatable read'");
+	# of a unique index a merge asks the table about each group; behind the first one nothing is looked up in catalogs any more
+	build(20000, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (s) WITH (delta_size = 320, run_ratio = 0, merge_ratio = 10)');
+	sql("SELECT surfidx_merge('t_k')");
+	sql('UPDATE t SET s = md5(s) WHERE k % 2 = 0');
+	arm('group merged', 'wait', 3);
+	become_due();
+	wait_at('group merged');
+	is(sql("SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'"), 't', 'no snapshot is left');
+	release('group merged');
+	wait_merged();
+	sql('ALTER DATABASE postgres RESET default_transaction_isolation');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ pages that the free space map does not know
 
 for my $what ('generation', 'run')
