@@ -149,45 +149,12 @@ typedef enum Step
 	STEP_DONE					/* *rank strings are smaller, the others are greater */
 } Step;
 
-/* How many of the n ascending labels at off are <= c. */
-static inline uint32_t
-labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
-{
-	uint64_t	y = c * SFX_ONES;
-	uint32_t	k = 0;
-
-	while (n - k > 16)
-	{
-		uint32_t	half = (n - k) / 2;
-
-		if (sfx_ld8(b, off + k + half) <= c)
-			k += half;
-		else
-			n = k + half;
-	}
-	while (k < n)
-	{
-		uint64_t	x = sfx_ld64(b, off + k);
-		uint64_t	le = ((y | SFX_HIGHS) - (x & ~SFX_HIGHS)) & ~(x ^ y);	/* low 7 bits decide where the tops are equal */
-		uint32_t	m = n - k;
-
-		le = (le | (~x & y)) & SFX_HIGHS;
-		if (m < 8)
-			le &= (UINT64_C(1) << (8 * m)) - 1;
-		m = (uint32_t) (((le >> 7) * SFX_ONES) >> 56);
-		k += m;
-		if (m < 8)
-			break;
-	}
-	return k;
-}
-
 static inline Step
 step_sparse(const SfxTrie *t, SfxBuf b, Walk *k, uint32_t c, uint32_t *rank)
 {
 	uint32_t	end;
 	uint32_t	s = sfx_select1(b, &t->louds, k->v - t->ndense, &end);
-	uint32_t	e = s + labels_upto(b, t->labels + s, end > s ? end - s : 0, c);
+	uint32_t	e = s + sfx_labels_upto(b, t->labels + s, end > s ? end - s : 0, c);
 	uint32_t	x;
 	bool		equal = e > s && sfx_ld8(b, t->labels + e - 1) == c;
 

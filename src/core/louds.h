@@ -21,6 +21,10 @@
 
 #include "sfx.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define SFX_TRIE_MAXKEYS	8192
 /* Longest string: a key and a TID behind it. */
 #define SFX_TRIE_MAXLEN		(SFX_MAX_ENTRY + 6)
@@ -150,6 +154,55 @@ static inline bool
 sfx_bit(SfxBuf b, uint32_t off, uint32_t i)
 {
 	return sfx_ld8(b, off + (i >> 3)) >> (i & 7) & 1;
+}
+
+/* ---- labels ---- */
+
+#define SFX_LABELS_AT_ONCE	16	/* bisected until so many are left */
+
+/*
+ * How many of the n ascending labels at off are <= c (0 to 255); n at most where they do not ascend.  Sixteen are
+ * compared at once where the compiler's target has SSE2 (all of x86-64) and the buffer goes on so far, else eight.
+ */
+static inline uint32_t
+sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
+{
+	uint64_t	y = c * SFX_ONES;
+	uint32_t	k = 0;
+
+	while (n - k > SFX_LABELS_AT_ONCE)
+	{
+		uint32_t	half = (n - k) / 2;
+
+		if (sfx_ld8(b, off + k + half) <= c)
+			k += half;
+		else
+			n = k + half;
+	}
+#ifdef __SSE2__
+	if (__builtin_expect((uint64_t) off + k + 16 <= b.len, 1))
+	{
+		__m128i		x = _mm_loadu_si128((const void *) (b.p + off + k));
+		uint32_t	le = (uint32_t) _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8((char) c)), x));
+
+		return k + (uint32_t) __builtin_ctz(~le | UINT32_C(1) << (n - k));
+	}
+#endif
+	while (k < n)
+	{
+		uint64_t	x = sfx_ld64(b, off + k);
+		uint64_t	le = ((y | SFX_HIGHS) - (x & ~SFX_HIGHS)) & ~(x ^ y);	/* low 7 bits decide where the tops are equal */
+		uint32_t	m = n - k;
+
+		le = (le | (~x & y)) & SFX_HIGHS;
+		if (m < 8)
+			le &= (UINT64_C(1) << (8 * m)) - 1;
+		m = (uint32_t) (((le >> 7) * SFX_ONES) >> 56);
+		k += m;
+		if (m < 8)
+			break;
+	}
+	return k;
 }
 
 /* ---- bit vectors ---- */

@@ -756,6 +756,47 @@ test_words(void)
 	ok(bad == 0, "select and popcount inside words");
 }
 
+/* Labels at the end of a buffer, where no vector can be loaded, and farther from it; and some that do not ascend. */
+static void
+test_labels(void)
+{
+	uint64_t	s = 6;
+	int			bad = 0,
+				beyond = 0;
+
+	for (int i = 0; i < 3000; i++)
+	{
+		uint32_t	off = (uint32_t) (rnd(&s) % 20),
+					room = (uint32_t) (rnd(&s) % 20),
+					n = 0;
+		uint32_t	dense = i % 3 ? 2 + (uint32_t) (rnd(&s) % 60) : 1;
+		uint8_t    *p = malloc(off + 256 + room);	/* its end is watched by the sanitizer */
+		SfxBuf		b = {.p = p, .len = off + 256 + room};
+
+		for (uint32_t c = 0; c < 256; c++)
+			if (rnd(&s) % dense == 0)
+				p[off + n++] = (uint8_t) c;
+		b.len = off + n + room;
+		p = realloc(p, b.len ? b.len : 1);
+		b.p = p;
+		for (uint32_t j = 0; j < room; j++)
+			p[off + n + j] = (uint8_t) rnd(&s);
+		for (uint32_t c = 0, want = 0; c < 256; c++)
+		{
+			want += want < n && p[off + want] == c;
+			bad += sfx_labels_upto(b, off, n, c) != want;
+			beyond += sfx_labels_upto(b, off, n + room + (c & 31), c) > n + room + (c & 31);
+		}
+		for (uint32_t j = 0; j < n; j++)
+			p[off + j] = (uint8_t) rnd(&s);
+		for (uint32_t c = 0; c < 256; c++)
+			beyond += sfx_labels_upto(b, off, n, c) > n;
+		free(p);
+	}
+	ok(bad == 0, "labels are counted, whatever is behind them");
+	ok(beyond == 0, "labels that do not ascend are counted within bounds");
+}
+
 /* Words in large and small letters, some of them with a TID: in comparator order a position is not a byte string. */
 static void
 set_words(int n)
@@ -849,6 +890,7 @@ main(void)
 	if (sfx_inner_scratch_size() > sizeof(scratch))
 		abort();
 	test_words();
+	test_labels();
 	test_sets();
 	test_small();
 	test_largest();
