@@ -152,16 +152,7 @@ picks(SfxCarry *c, int touches)
 static void
 pick(Picked *p, const SfxEntry *e)
 {
-	SfxEntry   *to = &p->entry[p->n++];
-	uint8	   *bytes = p->bytes + p->used;
-
-	*to = *e;
-	memcpy(bytes, e->key, e->keylen);
-	if (e->paylen > 0)
-		memcpy(bytes + e->keylen, e->payload, e->paylen);
-	to->key = bytes;
-	to->payload = bytes + e->keylen;
-	p->used += e->keylen + e->paylen;
+	p->used += sfx_entry_copy(e, &p->entry[p->n++], p->bytes + p->used);
 }
 
 /* Look at a number of entries: count them, or copy those to be carried over.  False: they were the last.  *unchanged as sfx_image_unchanged. */

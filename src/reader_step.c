@@ -103,16 +103,7 @@ read_meta(SfxReader *r, SfxMeta *meta)
 static void
 batch_add(Batch *b, const SfxEntry *e)
 {
-	SfxEntry   *to = &b->entry[b->n++];
-	uint8	   *bytes = b->bytes + b->used;
-
-	*to = *e;
-	memcpy(bytes, e->key, e->keylen);
-	to->key = bytes;
-	if (e->paylen > 0)
-		memcpy(bytes + e->keylen, e->payload, e->paylen);
-	to->payload = bytes + e->keylen;
-	b->used += e->keylen + e->paylen;
+	b->used += sfx_entry_copy(e, &b->entry[b->n++], b->bytes + b->used);
 }
 
 /* Does e lie beyond the far end of the range, seen from cur? */

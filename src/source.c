@@ -42,16 +42,7 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 static void
 source_add(SfxSource *src, const SfxEntry *e)
 {
-	SfxEntry   *to = &src->entry[src->n++];
-	uint8	   *bytes = src->bytes + src->used;
-
-	*to = *e;
-	memcpy(bytes, e->key, e->keylen);
-	if (e->paylen > 0)
-		memcpy(bytes + e->keylen, e->payload, e->paylen);
-	to->key = bytes;
-	to->payload = bytes + e->keylen;
-	src->used += e->keylen + e->paylen;
+	src->used += sfx_entry_copy(e, &src->entry[src->n++], src->bytes + src->used);
 }
 
 static void

@@ -44,6 +44,19 @@ typedef struct SfxEntry
 	uint64_t	tid;
 } SfxEntry;
 
+/* Copy e to *to with its key and payload to bytes, which has room for them and stays the caller's.  The bytes used. */
+static inline uint32_t
+sfx_entry_copy(const SfxEntry *e, SfxEntry *to, uint8_t *bytes)
+{
+	*to = *e;
+	memcpy(bytes, e->key, e->keylen);
+	if (e->paylen > 0)
+		memcpy(bytes + e->keylen, e->payload, e->paylen);
+	to->key = bytes;
+	to->payload = bytes + e->keylen;
+	return e->keylen + e->paylen;
+}
+
 /* ---- writer: a stream of entries in, full pages out ---- */
 
 /* One finished page body.  Pointers are valid during the call only. */

@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ * drop.c - generations and runs that are merged go
+ *
+ * M4	A source goes as a whole: first off the metapage's list, in one record, then its pages to the free space map, each one looked at again, since
+ *		nobody's word but its own says what it is.  A crash in between leaves pages that VACUUM finds.
+ *-------------------------------------------------------------------------
+ */
+#include "drop.h"
+
+#include "miscadmin.h"
+#include "storage/indexfsm.h"
+#include "utils/rel.h"
+
+/* ---- dropping a generation ---- */
+
+static void
+free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
+{
+	BlockNumber blkno = gen->first;
+
+	/* no longer than the metapage said: a damaged link cannot lead in circles */
+	for (uint32 n = 0; n < gen->pages && blkno != InvalidBlockNumber; n++)
+	{
+		Buffer		buf = ReadBuffer(index, blkno);
+		BlockNumber right;
+		bool		ours;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		ours = sfx_log_page_is(index, blkno, BufferGetPage(buf), meta->build_id, gen->gen);
+		right = ours ? SfxPageGetTail(BufferGetPage(buf))->right : InvalidBlockNumber;
+		UnlockReleaseBuffer(buf);
+		if (!ours)
+			break;
+		sfx_page_release_free(index, blkno);
+		blkno = right;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs, int shed, int pause)
+{
+	SfxMeta		meta;
+	Buffer		metabuf;
+	SfxGen		dropped;
+
+	SFX_STOP("drop generation");
+	sfx_meta_lock(index, &meta, &metabuf);
+	dropped = meta.gens[meta.ngens - 1];
+	if (meta.ngens < 2 || dropped.gen != gen)
+		elog(ERROR, "surfidx: generation %u of index \"%s\" is not the oldest frozen one",
+			 gen, RelationGetRelationName(index));
+	memset(&meta.gens[--meta.ngens], 0, sizeof(SfxGen));
+	meta.carried &= (1 << meta.ngens) - 1;
+	memset(&meta.resume[SFX_RESUME_GEN], 0, sizeof(SfxResume));
+	meta.merges++;
+	meta.work.entries += dropped.sealed;
+	meta.work.log_pages += dropped.pages;
+	meta.work.usecs += usecs;
+	if (shed >= 0)
+		meta.shed = shed;
+	if (pause >= 0)
+		meta.stub_pause = pause;
+
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	MarkBufferDirty(metabuf);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_GEN, horizon);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(metabuf);
+
+	SFX_STOP("generation dropped");
+	sfx_image_forget(index, &meta, gen);
+	free_log_pages(index, &meta, &dropped);
+	IndexFreeSpaceMapVacuum(index);
+}
+
+/* ---- dropping a run ---- */
+
+/* The filters over the children of an inner page of level 1, which is locked; their number. */
+static int
+list_filters(Page page, const SfxOrder *order, BlockNumber *filters)
+{
+	SfxInner	inner;
+	int			n = 0;
+
+	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+		return 0;
+	for (int i = 0; i < inner.nchildren; i++)
+	{
+		BlockNumber f = sfx_inner_filter(&inner, i);
+
+		if (f >= SFX_FIRST_BLKNO && (n == 0 || filters[n - 1] != f))
+			filters[n++] = f;
+	}
+	return n;
+}
+
+/* Give back the pages of one level of a dropped run, and tell the leftmost page of the level below. */
+static BlockNumber
+free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno)
+{
+	BlockNumber below = InvalidBlockNumber;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+
+	/* a damaged link cannot lead in circles longer than the file */
+	for (BlockNumber n = 0; n < nblocks && blkno != InvalidBlockNumber; n++)
+	{
+		Buffer		buf = ReadBuffer(index, blkno);
+		Page		page = BufferGetPage(buf);
+		SfxInner	inner;
+		uint32_t	child;
+		uint64_t	count;
+		BlockNumber right;
+		BlockNumber *filters;
+		int			nfilters;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		/* once released to the map, a page may be anything; the ones still to come are held by nobody's word but ours */
+		if (!sfx_tree_page_is(index, blkno, page, meta, run, level))
+		{
+			UnlockReleaseBuffer(buf);
+			break;
+		}
+		if (n == 0 && level > 0 &&
+			sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) >= 0 &&
+			sfx_inner_child(&inner, 0, &child, &count) >= 0)
+			below = child;
+		filters = palloc(sizeof(BlockNumber) * SFX_INNER_MAXCHILDREN);
+		nfilters = level == 1 ? list_filters(page, order, filters) : 0;
+		right = SfxPageGetTail(page)->right;
+		UnlockReleaseBuffer(buf);
+		while (nfilters > 0)
+			sfx_page_release_free(index, filters[--nfilters]);
+		pfree(filters);
+		sfx_page_release_free(index, blkno);
+		blkno = right;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return below;
+}
+
+void
+sfx_run_drop(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
+{
+	SfxMeta		meta;
+	Buffer		metabuf;
+	SfxRun		run;
+	BlockNumber blkno;
+	int			r;
+
+	sfx_meta_lock(index, &meta, &metabuf);
+	r = sfx_meta_find_run(&meta, id);
+	if (r < 0 || r == meta.nruns - 1)
+		elog(ERROR, "surfidx: run %u of index \"%s\" is not one to drop", id, RelationGetRelationName(index));
+	run = meta.runs[r];
+	memmove(&meta.runs[r], &meta.runs[r + 1], (meta.nruns - r - 1) * sizeof(SfxRun));
+	memset(&meta.runs[--meta.nruns], 0, sizeof(SfxRun));
+	memset(&meta.resume[SFX_RESUME_RUN], 0, sizeof(SfxResume));
+	meta.epoch++;
+	meta.work.usecs += usecs;
+
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	MarkBufferDirty(metabuf);
+	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_RUN, NULL);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(metabuf);
+
+	SFX_STOP("run dropped");
+
+	blkno = run.root;
+	for (int level = run.level; level >= 0 && blkno != InvalidBlockNumber; level--)
+		blkno = free_run_level(index, order, &meta, id, level, blkno);
+	IndexFreeSpaceMapVacuum(index);
+}
