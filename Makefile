@@ -18,9 +18,12 @@ MODULE_big = surfidx
 DATA = $(sort $(wildcard surfidx--*.sql))
 PGFILEDESC = "surfidx - compressed ordered index"
 
-CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c))) $(CORE_OBJS)
-PG_CPPFLAGS = -Isrc -Isrc/core
+# A folder of src may include itself and those before it: scripts/layers.sh.  CORE needs no server.
+CORE = core/processor core/integers core/strings core/tries core/filters core/leaves core/image
+LAYERS = base keys pages delta tree merge read plan sql am
+CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CORE:%=src/%/*.c))))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(LAYERS:%=src/%/*.c)))) $(CORE_OBJS)
+PG_CPPFLAGS = $(CORE:%=-Isrc/%) $(LAYERS:%=-Isrc/%)
 SHLIB_LINK = -Wl,--version-script=src/surfidx.map
 EXTRA_CLEAN = build
 
@@ -88,7 +91,7 @@ $(CORE_OBJS): override CFLAGS += -Wno-declaration-after-statement
 STAMP = build/pg_config
 $(shell mkdir -p build; $(PG_CONFIG) > $(STAMP).new; \
 	cmp -s $(STAMP).new $(STAMP) && rm $(STAMP).new || mv $(STAMP).new $(STAMP))
-$(OBJS): $(STAMP) $(wildcard src/*.h src/core/*.h) Makefile
+$(OBJS): $(STAMP) $(wildcard src/*/*.h src/core/*/*.h) Makefile
 else
 .PHONY: all install uninstall clean installcheck
 all install uninstall clean installcheck:

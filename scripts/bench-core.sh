@@ -18,8 +18,8 @@ case $1 in
 esac
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-flags="-std=c11 -O2 -Isrc/core"
-for src in src/core/*.c; do
+flags="-std=c11 -O2 $CORE_FLAGS"
+for src in $CORE_SOURCES; do
 	# shellcheck disable=SC2086
 	${CC:-cc} $flags -c "$src" -o "$dir/$(basename "$src" .c).o"
 done

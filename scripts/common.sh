@@ -5,6 +5,18 @@
 
 ROOT_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# folders CORE|LAYERS: those of src, in the order in which they may use each other, as the Makefile has them
+folders()
+{
+	sed -n "s/^$1 = //p" "$ROOT_DIR/Makefile"
+}
+
+# Flags and sources of src/core, which is compiled without a server, and of the rest.  For words without blanks.
+CORE_FLAGS=$(printf -- '-Isrc/%s ' $(folders CORE))
+CORE_SOURCES=$(printf 'src/%s/*.c ' $(folders CORE))
+LAYER_FLAGS=$(printf -- '-Isrc/%s ' $(folders LAYERS))
+LAYER_SOURCES=$(printf 'src/%s/*.c ' $(folders LAYERS))
+
 die()
 {
 	echo "$(basename "$0"): $*" >&2

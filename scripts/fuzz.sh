@@ -13,8 +13,8 @@ name=$1
 mkdir -p build
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc/core \
-	"src/core/fuzz/fuzz_$name.c" src/core/*.c -lm -o "$dir/fuzz"
+clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $CORE_FLAGS \
+	"src/core/fuzz/fuzz_$name.c" $CORE_SOURCES -lm -o "$dir/fuzz"
 corpus=src/core/fuzz/corpus/$name
 mkdir -p "$dir/corpus" "$dir/reduced" "$corpus"
 "$dir/fuzz" -max_total_time="${2:-60}" -max_len=16384 -artifact_prefix="$PWD/build/" "$dir/corpus" "$corpus"

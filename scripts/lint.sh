@@ -9,7 +9,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 # Callbacks have parameters that one of them does not need; the server's macros compare signed with unsigned numbers and
 # leave fields out; its printf attribute is gcc's.
-server="-std=gnu11 -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Isrc -Isrc/core -isystem $("$PG_CONFIG" --includedir-server)"
+server="-std=gnu11 -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers $CORE_FLAGS $LAYER_FLAGS -isystem $("$PG_CONFIG" --includedir-server)"
 failed=0
 
 # check name command...: a line of what went well, or everything that was said
@@ -44,14 +44,16 @@ for cc in gcc clang; do
 	fi
 	extra=
 	[ $cc = gcc ] || extra=-Wno-ignored-attributes
-	check "$cc, src" compile $cc "$server $extra" src/*.c
-	check "$cc, src with stop points" compile $cc "$server $extra -DSFX_TEST" src/*.c
-	check "$cc, src/core" compile $cc "-std=c11 -Isrc/core" src/core/*.c
+	check "$cc, src" compile $cc "$server $extra" $LAYER_SOURCES
+	check "$cc, src with stop points" compile $cc "$server $extra -DSFX_TEST" $LAYER_SOURCES
+	check "$cc, src/core" compile $cc "-std=c11 $CORE_FLAGS" $CORE_SOURCES
 done
 if command -v cppcheck >/dev/null; then
 	check cppcheck cppcheck -q -j "$(nproc)" --std=c11 --enable=warning,performance,portability --error-exitcode=1 --library=scripts/cppcheck.cfg \
-		--suppressions-list=scripts/cppcheck.txt -DPG_VERSION_NUM=150000 --template='{file}:{line}: [{id}] {message}' -Isrc -Isrc/core src/*.c src/core/*.c
+		--suppressions-list=scripts/cppcheck.txt -DPG_VERSION_NUM=150000 --template='{file}:{line}: [{id}] {message}' $CORE_FLAGS $LAYER_FLAGS $LAYER_SOURCES $CORE_SOURCES
 else
 	echo "skipped: cppcheck is not installed"
 fi
+check "objects" make -s -j"$(nproc)" all
+check layers scripts/layers.sh
 exit $failed

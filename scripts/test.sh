@@ -8,7 +8,7 @@
 #	TAP="name..."						only these of the stage tap: t/name.pl
 #	KEEP=1								leave the temporary directory in place
 #
-# The stage "stops" runs t/stops on a private copy of the server with a test build of surfidx: src/stop.h.
+# The stage "stops" runs t/stops on a private copy of the server with a test build of surfidx: src/base/stop.h.
 #
 # One unit-test "ok", one regress or isolation test, one TAP "ok" count one each;
 # skipped ones do not count.  A build, a server start or a program that fails without
@@ -82,7 +82,7 @@ stage_build()
 
 stage_core()
 {
-	local flags="-std=c11 -g -O2 -Wall -Wextra -Isrc/core" src name status
+	local flags="-std=c11 -g -O2 -Wall -Wextra $CORE_FLAGS" src name status
 
 	[ -z "$WERROR" ] || flags="$flags -Werror"
 	[ -z "$SANITIZE" ] || flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -90,7 +90,7 @@ stage_core()
 	[ -f "$1" ] || return 0
 	mkdir "$WORK/core"
 	# shellcheck disable=SC2086
-	if ! printf '%s\n' src/core/*.c |
+	if ! printf '%s\n' $CORE_SOURCES |
 		xargs -P "$(nproc)" -I{} sh -c "${CC:-cc} $flags -c {} -o '$WORK/core/'\$(basename {} .c).o"; then
 		fail "compiling src/core"
 		return
@@ -260,7 +260,7 @@ done
 # t/017_readme.pl holds the documents against these
 mkdir "$WORK/src"
 cp README.md "$WORK/"
-cp src/*.c src/*.h "$WORK/src/"
+cp -r src/base src/core "$WORK/src/"
 chown -R "$(test_user)" "$WORK"
 if [ -n "$BUILT" ]; then
 	stage regress stage_regress

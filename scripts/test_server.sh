@@ -1,4 +1,4 @@
-# Sourced: a private copy of the server with a test build of surfidx (-DSFX_TEST: stop points and mutants, src/stop.h).
+# Sourced: a private copy of the server with a test build of surfidx (-DSFX_TEST: stop points and mutants, src/base/stop.h).
 #
 #	test_server dir		makes dir, sets TEST_PG_CONFIG.  Call find_postgres (common.sh) first.
 #

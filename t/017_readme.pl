@@ -116,7 +116,7 @@ is(join(' ', sort keys %documented), $node->safe_psql('postgres', q(SELECT strin
 # ---- storage parameters ----
 
 # Their defaults are nowhere but in the code.
-my $code = join('', map { slurp_file($_) } "$root/src/handler.c", "$root/src/surfidx.h", glob("$root/src/core/*.h"));
+my $code = join('', map { slurp_file($_) } glob("$root/src/base/*.[ch] $root/src/core/*/*.h"));
 my (%code, %parameter);
 
 while ($code =~ /add_(int|real|bool|enum)_reloption\(sfx_relopt_kind, "(\w+)",\s*"[^"]*",\s*(.*?)\);/sg)

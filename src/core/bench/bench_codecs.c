@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "../cpu.h"
-#include "../intcodec.h"
-#include "../tidcodec.h"
+#include "cpu.h"
+#include "intcodec.h"
+#include "tidcodec.h"
 
 #define NBLOCKS		100
 #define N			256

@@ -5,8 +5,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
-#include "../delta.h"
-#include "../hash.h"
+#include "delta.h"
+#include "hash.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "../fsst.h"
+#include "fsst.h"
 
 #define SAMPLE		1000000
 #define LIMIT		65536

@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "bench.h"
-#include "../hope.h"
-#include "../inner.h"
+#include "hope.h"
+#include "inner.h"
 
 #define CAP		8144
 #define NPROBE	16384	/* enough that branch prediction cannot learn them */

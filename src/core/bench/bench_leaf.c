@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "../cpu.h"
-#include "../leaf.h"
+#include "cpu.h"
+#include "leaf.h"
 
 #define CAPACITY	8144
 #define N			1000000

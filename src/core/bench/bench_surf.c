@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include "../test/resize.h"
 #include "bench.h"
-#include "../hope.h"
-#include "../surf_format.h"
+#include "hope.h"
+#include "surf_format.h"
 
 #define ROUNDS	5
 #define NPROBE	200000

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "../cpu.h"
-#include "../leaf_block.h"
+#include "cpu.h"
+#include "leaf_block.h"
 
 #define PAGE		8192
 #define CAPACITY	(PAGE - 48)	/* without page header and tail */

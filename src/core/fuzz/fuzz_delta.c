@@ -4,8 +4,8 @@
  *
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -I src/core src/core/fuzz/fuzz_delta.c src/core/delta*.c
  */
-#include "../delta.h"
-#include "../hash.h"
+#include "delta.h"
+#include "hash.h"
 #include "../test/orders.h"
 #include <stdlib.h>
 

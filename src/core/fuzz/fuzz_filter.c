@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include "../test/resize.h"
-#include "../filter.h"
+#include "filter.h"
 
 #define MAXKEYS		512
 #define CAPACITY	8144

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "../fsst.h"
+#include "fsst.h"
 
 #define CHECK(cond) do { if (!(cond)) abort(); } while (0)
 #define MAXKEYS		200

@@ -3,9 +3,9 @@
  * page body with probes, or (b) the description of a set of separators that is built in both formats, searched and compared.
  */
 #include <stdlib.h>
-#include "../inner.h"
-#include "../upper.h"
-#include "../louds.h"
+#include "inner.h"
+#include "upper.h"
+#include "louds.h"
 #include "../test/orders.h"
 
 static uint64_t scratch[1 << 18];

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "../test/intblock.h"
-#include "../cpu.h"
-#include "../intcodec.h"
+#include "cpu.h"
+#include "intcodec.h"
 
 #define CHECK(cond) do { if (!(cond)) abort(); } while (0)
 

@@ -6,10 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "../fixblock.h"
-#include "../cpu.h"
-#include "../leaf.h"
-#include "../strblock.h"
+#include "fixblock.h"
+#include "cpu.h"
+#include "leaf.h"
+#include "strblock.h"
 #include "../test/orders.h"
 
 static SfxBlock blk;

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include "../test/resize.h"
-#include "../surf.h"
+#include "surf.h"
 
 #define MAXKEYS	2048
 

@@ -3,7 +3,7 @@
  * their order.
  */
 #include <stdlib.h>
-#include "../tailcode.h"
+#include "tailcode.h"
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "../cpu.h"
-#include "../tidcodec.h"
+#include "cpu.h"
+#include "tidcodec.h"
 
 #define CHECK(cond) do { if (!(cond)) abort(); } while (0)
 

@@ -10,10 +10,10 @@
 #include "tap.h"
 #include "orders.h"
 
-#include "../cpu.h"
-#include "../fsst.h"
-#include "../leaf.h"
-#include "../leaf_format.h"
+#include "cpu.h"
+#include "fsst.h"
+#include "leaf.h"
+#include "leaf_format.h"
 
 #define CAPACITY	8144
 #define MAXN		60000

@@ -10,7 +10,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-#include "../sfx.h"
+#include "sfx.h"
 
 static uint64_t order_calls;	/* of cmp and of separate */
 static uint64_t order_fail_at;	/* the call that leaves by longjmp; 0: none */

@@ -1,8 +1,8 @@
 /* Unit test of the CPU levels: every kernel of every level against the scalar one, on sound and on hostile bits. */
 #include <string.h>
 
-#include "../bits.h"
-#include "../cpu.h"
+#include "bits.h"
+#include "cpu.h"
 #include "tap.h"
 
 #define MAXN	256

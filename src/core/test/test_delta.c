@@ -1,6 +1,6 @@
 /* test_delta.c - the delta's B+tree against a sorted array */
-#include "../delta.h"
-#include "../hash.h"
+#include "delta.h"
+#include "hash.h"
 #include "orders.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
 #include "resize.h"
 #include "tap.h"
 #include "orders.h"
-#include "../filter.h"
+#include "filter.h"
 
 #define N		4000
 #define CAP		8144

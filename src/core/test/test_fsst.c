@@ -3,7 +3,7 @@
  */
 #include "tap.h"
 
-#include "../fsst.h"
+#include "fsst.h"
 
 #define N		4000
 #define MAXLEN	200

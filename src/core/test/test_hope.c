@@ -1,7 +1,7 @@
 /*
  * HOPE: order, injectivity, round trips, bounds, batches and dictionaries of all schemes; optimality of the codes.
  */
-#include "../hope_format.h"
+#include "hope_format.h"
 #include "tap.h"
 
 #define NKEYS		3000

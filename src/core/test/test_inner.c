@@ -1,7 +1,7 @@
 /* Inner pages: both formats against binary search over the separators, on friendly and hostile sets. */
-#include "../inner.h"
-#include "../louds.h"
-#include "../upper.h"
+#include "inner.h"
+#include "louds.h"
+#include "upper.h"
 #include "orders.h"
 #include "tap.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "intblock.h"
-#include "../cpu.h"
-#include "../intcodec.h"
+#include "cpu.h"
+#include "intcodec.h"
 #include "tap.h"
 
 #define NKINDS 17

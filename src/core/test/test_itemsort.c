@@ -1,7 +1,7 @@
 /* The sort of byte strings against qsort, on sets that use each of its ways; and it can be left at any poll. */
 #include <setjmp.h>
 #include <stdlib.h>
-#include "../itemsort.h"
+#include "itemsort.h"
 #include "tap.h"
 
 #define MAXITEMS	20000

@@ -4,8 +4,8 @@
  */
 #include "resize.h"
 #include "tap.h"
-#include "../surf.h"
-#include "../surf_format.h"
+#include "surf.h"
+#include "surf_format.h"
 
 #define MAXKEYS	6000
 

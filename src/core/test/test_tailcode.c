@@ -1,5 +1,5 @@
 /* Unit test of tailcode: codes keep the order of strings, whatever follows them, and give the strings back. */
-#include "../tailcode.h"
+#include "tailcode.h"
 #include "tap.h"
 
 #define MAXLEN	3000

@@ -1,8 +1,8 @@
 /* Unit test of tidcodec: every codec against the array it was given. */
 #include <string.h>
 
-#include "../cpu.h"
-#include "../tidcodec.h"
+#include "cpu.h"
+#include "tidcodec.h"
 #include "tap.h"
 
 #define NKINDS 21

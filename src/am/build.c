@@ -1,0 +1,534 @@
+/*-------------------------------------------------------------------------
+ * build.c - CREATE INDEX and REINDEX: sort, pack leaves, stack inner pages
+ *
+ * Phases
+ *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (see form_item)
+ *	2. sort the byte strings, in the comparator key space behind the columns' values (spool.c)
+ *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
+ *	4. write the inner levels above them, then the metapage
+ *	5. log the whole file at once
+ *
+ * Nobody else can see the relation yet, so that nothing before phase 5 is logged, and a
+ * crash leaves a file that belongs to nobody.
+ *-------------------------------------------------------------------------
+ */
+#include "build.h"
+#include "dict.h"
+#include "filter_make.h"
+#include "merge.h"
+#include "find.h"
+
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
+#include "commands/defrem.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define ITEM_ALIVE		0x01	/* the row was live when the heap was scanned */
+#define ITEM_HAS_NULL	0x02
+/* ---- phase 1 and 2 ---- */
+
+/*
+ * key | TID, 6 bytes big-endian | payload | payload length, 2 bytes, if INCLUDE columns | flags, 1 byte, if unique
+ *
+ * No key is a prefix of another, so that the byte order of items is the order of (key, TID).
+ */
+static int
+form_item(SfxBuild *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive)
+{
+	uint8	   *start = bs->item;
+	int			len = sfx_key_encode(&bs->kd, bs->index, values, isnull, start);
+
+	sfx_put_tid(start + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
+	len += 6;
+	if (bs->has_payload)
+	{
+		int			paylen = sfx_payload_encode(&bs->kd, bs->index, values, isnull, start + len,
+												SFX_MAX_ENTRY - (len - 6));
+
+		len += paylen;
+		sfx_put16(start + len, (uint16) paylen);
+		len += 2;
+	}
+	if (bs->unique)
+	{
+		uint8		flags = alive ? ITEM_ALIVE : 0;
+
+		for (int i = 0; i < bs->kd.nkeys; i++)
+			if (isnull[i])
+				flags |= ITEM_HAS_NULL;
+		start[len++] = flags;
+	}
+	return len;
+}
+
+static void
+parse_item(SfxBuild *bs, const uint8 *start, int end, SfxEntry *e, uint8 *flags)
+{
+	*flags = bs->unique ? start[--end] : 0;
+	e->paylen = 0;
+	if (bs->has_payload)
+	{
+		end -= 2;
+		e->paylen = sfx_get16(start + end);
+		end -= e->paylen;
+	}
+	e->payload = start + end;
+	end -= 6;
+	e->tid = sfx_get_tid(start + end);
+	e->key = start;
+	e->keylen = end;
+}
+
+static void
+build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
+{
+	SfxBuild *bs = arg;
+	MemoryContext old = MemoryContextSwitchTo(bs->rowcxt);
+	int			len = form_item(bs, tid, values, isnull, alive);
+
+	sfx_order_prove(bs->order, values, isnull);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(bs->rowcxt);
+	sfx_spool_put(bs->spool, bs->item, len, values, isnull);
+	bs->indtuples += 1;
+}
+
+double
+sfx_build_scan(SfxBuild *bs, TableScanDesc scan, bool progress)
+{
+	return table_index_build_scan(bs->heap, bs->index, bs->info, true, progress, build_callback, bs, scan);
+}
+
+/* ---- phase 3 ---- */
+
+static void
+write_page(SfxBuild *bs, SfxPageKind kind, int level, const uint8_t *body, uint32 len, bool has_right)
+{
+	Buffer		buf = SfxExtendRelation(bs->index);
+	Page		page = BufferGetPage(buf);
+
+	if (BufferGetBlockNumber(buf) != bs->next)
+		elog(ERROR, "surfidx: block %u of index \"%s\" was expected to be new, got %u",
+			 bs->next, RelationGetRelationName(bs->index), BufferGetBlockNumber(buf));
+	sfx_page_init(page, kind, bs->meta.build_id, kind == SFX_PAGE_GATE ? 0 : SfxMetaMain(&bs->meta)->id, level);
+	sfx_page_set_body(page, body, len);
+	bs->next++;
+	if (has_right)
+		SfxPageGetTail(page)->right = bs->next;
+	MarkBufferDirty(buf);
+	UnlockReleaseBuffer(buf);
+}
+
+static void
+add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
+{
+	SfxChild   *c;
+
+	if (bs->nchildren == bs->maxchildren)
+	{
+		bs->maxchildren = Max(1024, bs->maxchildren * 2);
+		bs->children = bs->children == NULL ?
+			palloc(sizeof(SfxChild) * bs->maxchildren) :
+			repalloc_huge(bs->children, sizeof(SfxChild) * (Size) bs->maxchildren);
+	}
+	c = &bs->children[bs->nchildren++];
+	c->low = sfx_pos_copy(low);
+	c->blkno = blkno;
+	c->count = count;
+	c->filter = 0;
+}
+
+static int
+emit_leaf(void *ctx, const SfxLeafOut *out)
+{
+	SfxBuild *bs = ctx;
+
+	CHECK_FOR_INTERRUPTS();
+	add_child(bs, &out->low, bs->next, out->nentries);
+	write_page(bs, SFX_PAGE_LEAF, 0, out->body, out->len, !out->high_inf);
+	SfxMetaMain(&bs->meta)->leaves++;
+	SfxMetaMain(&bs->meta)->entries += out->nentries;
+	return SFX_OK;
+}
+
+static void
+report_duplicate(SfxBuild *bs, const SfxEntry *e)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *arena = palloc(SFX_ARENA);
+	char	   *desc;
+
+	sfx_key_decode(&bs->kd, bs->index, e->key, e->keylen, bs->kd.nkeys, values, isnull, arena);
+	desc = BuildIndexValueDescription(bs->index, values, isnull);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("could not create unique index \"%s\"", RelationGetRelationName(bs->index)),
+			 desc ? errdetail("Key %s is duplicated.", desc) : errdetail("Duplicate keys exist."),
+			 errtableconstraint(bs->heap, RelationGetRelationName(bs->index))));
+}
+
+/* The entry before this one. */
+typedef struct PrevKey
+{
+	int			len;			/* -1: there is none */
+	bool		alive;			/* it, or one with an equal key before it, counts for uniqueness */
+	uint8		key[SFX_MAX_ENTRY];
+} PrevKey;
+
+static bool
+is_equal(SfxBuild *bs, const PrevKey *prev, const SfxEntry *e)
+{
+	int			len = sfx_key_equal_len(&bs->kd, bs->index, e->key, e->keylen);
+
+	if (bs->order)
+		return sfx_order_equal(bs->order, prev->key, prev->len, e->key, e->keylen);
+	/* no value is a prefix of another one, so that whoever begins with these has just these */
+	return prev->len >= len && memcmp(prev->key, e->key, len) == 0;
+}
+
+/* Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct. */
+static void
+check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
+{
+	bool		same = prev->len >= 0 && is_equal(bs, prev, e);
+	bool		counts = (flags & ITEM_ALIVE) &&
+		(!(flags & ITEM_HAS_NULL) || bs->info->ii_NullsNotDistinct);
+
+	if (same && counts && prev->alive)
+		report_duplicate(bs, e);
+	prev->alive = counts || (same && prev->alive);
+}
+
+/*
+ * The next entry must not be below the one before it, as support function 1 sees it.  If it is, the class's functions
+ * contradict one another, or the comparison function is no order; no search would find its way.
+ */
+static void
+check_order(SfxBuild *bs, const SfxEntry *e, PrevKey *prev)
+{
+	if (bs->proof == NULL)
+		return;
+	if (prev->len >= 0 && sfx_order_cmp(bs->proof, prev->key, prev->len, e->key, e->keylen) > 0)
+		sfx_order_contradiction(bs->proof, prev->key, prev->len, e->key, e->keylen);
+}
+
+static void
+remember(PrevKey *prev, const SfxEntry *e)
+{
+	memcpy(prev->key, e->key, e->keylen);
+	prev->len = e->keylen;
+}
+
+/* Write the dictionary's pages and list it; returns it opened. */
+static const SfxHope *
+write_dict(SfxBuild *bs, const SfxNewDict *new)
+{
+	int			n = sfx_dict_pages(new->len);
+	BlockNumber first = bs->next;
+
+	for (int i = 0; i < n; i++)
+	{
+		Buffer		buf = SfxExtendRelation(bs->index);
+		Page		page = BufferGetPage(buf);
+
+		if (BufferGetBlockNumber(buf) != bs->next)
+			elog(ERROR, "surfidx: block %u of index \"%s\" was expected to be new, got %u",
+				 bs->next, RelationGetRelationName(bs->index), BufferGetBlockNumber(buf));
+		sfx_dict_page_init(page, &bs->meta, new, i);
+		bs->next++;
+		if (i + 1 < n)
+			SfxPageGetTail(page)->right = bs->next;
+		MarkBufferDirty(buf);
+		UnlockReleaseBuffer(buf);
+	}
+	sfx_dict_enter(&bs->meta, new, first);
+	return sfx_dict_open_new(new);
+}
+
+static void
+pack_leaves(SfxBuild *bs)
+{
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs, bs->order);
+	PrevKey    *prev = palloc(sizeof(PrevKey));
+	const uint8 *item;
+	int			len;
+	int64		done = 0;
+	SfxNewDict	new;
+	uint64		raw,
+				stored;
+	int			rc;
+
+	sfx_packer_set_codec(packer, sfx_opt_codec(bs->index));
+	if (sfx_dict_train_from_heap(bs->heap, bs->index, bs->info, &bs->kd, bs->indtuples, &new))
+	{
+		const SfxHope *dict = write_dict(bs, &new);
+
+		sfx_packer_set_dict(packer, dict, bs->meta.dict[0].number);
+	}
+	prev->len = -1;
+	prev->alive = false;
+	while ((item = sfx_spool_next(bs->spool, &len)) != NULL)
+	{
+		SfxEntry	e;
+		uint8		flags;
+
+		parse_item(bs, item, len, &e, &flags);
+		if (bs->unique)
+			check_unique(bs, &e, flags, prev);
+		check_order(bs, &e, prev);
+		remember(prev, &e);
+		if ((rc = sfx_packer_add(packer, &e)) < 0)
+			elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
+		if ((++done & 1023) == 0)
+			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	}
+	if ((rc = sfx_packer_finish(packer, NULL)) < 0)
+		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	sfx_packer_rests(packer, &raw, &stored);
+	if (bs->meta.ndicts > 0 && raw > 0)
+		bs->meta.dict[0].rate = stored * 1000 / raw;
+	pfree(prev);
+}
+
+/* ---- phase 4 ---- */
+
+/* One level above children; they are replaced by the new level's pages. */
+static void
+write_inner_level(SfxBuild *bs, int level)
+{
+	SfxChild   *below = bs->children;
+	int			n = bs->nchildren;
+	uint8	   *body = palloc(SFX_BODY_CAPACITY);
+	void	   *scratch = palloc(sfx_inner_scratch_size());
+
+	bs->children = NULL;
+	bs->nchildren = bs->maxchildren = 0;
+	for (int at = 0; at < n;)
+	{
+		int			len;
+		int			take = sfx_tree_first_page(bs->index, bs->order, below + at, n - at, NULL, false, body, scratch, &len);
+		uint64		count = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = at; i < at + take; i++)
+			count += below[i].count;
+		add_child(bs, &below[at].low, bs->next, count);
+		write_page(bs, SFX_PAGE_INNER, level, body, len, at + take < n);
+		at += take;
+	}
+	pfree(body);
+	pfree(scratch);
+}
+
+static void
+write_meta(SfxBuild *bs)
+{
+	Buffer		buf = ReadBuffer(bs->index, SFX_META_BLKNO);
+
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	sfx_page_init(BufferGetPage(buf), SFX_PAGE_META, bs->meta.build_id, 0, 0);
+	sfx_meta_store(BufferGetPage(buf), &bs->meta);
+	MarkBufferDirty(buf);
+	UnlockReleaseBuffer(buf);
+}
+
+static void
+write_tree(SfxBuild *bs)
+{
+	int			level = 0;
+
+	sfx_filters_build(bs->index, bs->order, &bs->meta, bs->children, bs->nchildren, &bs->next);
+	while (bs->nchildren > 1)
+		write_inner_level(bs, ++level);
+	SfxMetaMain(&bs->meta)->root = bs->children[0].blkno;
+	SfxMetaMain(&bs->meta)->level = level;
+	write_meta(bs);
+}
+
+/* ---- the whole ---- */
+
+static void
+meta_init(SfxMeta *meta)
+{
+	memset(meta, 0, sizeof(*meta));
+	meta->magic = SFX_MAGIC;
+	meta->version = meta->min_version = SFX_FORMAT_VERSION;
+	if (!pg_strong_random(&meta->build_id, sizeof(meta->build_id)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random build id")));
+	meta->ngens = 1;
+	meta->gens[0].gen = 1;
+	meta->gens[0].first = meta->gens[0].tail = InvalidBlockNumber;
+	meta->next_gen = 2;
+	meta->nruns = 1;
+	meta->runs[0].id = 1;
+	meta->next_run = 2;
+	meta->next_dict = 1;
+}
+
+void
+sfx_build_begin(SfxBuild *bs, Relation heap, Relation index, IndexInfo *info)
+{
+	memset(bs, 0, sizeof(*bs));
+	bs->heap = heap;
+	bs->index = index;
+	bs->info = info;
+	sfx_keydesc_init(&bs->kd, index);
+	bs->order = sfx_order_create(index, &bs->kd, true);
+	bs->proof = sfx_order_create(index, &bs->kd, false);
+	bs->has_payload = bs->kd.natts > bs->kd.nkeys;
+	bs->unique = info->ii_Unique;
+	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Phases 1 and 2: returns rows seen, leaving what the scan brought in bs->spool. */
+static double
+scan_and_sort(SfxBuild *bs)
+{
+	double		rows;
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SCAN);
+	if (!sfx_build_parallel(bs, &rows))
+	{
+		bs->spool = sfx_spool_begin(bs->index, &bs->kd, bs->order, maintenance_work_mem, NULL);
+		rows = sfx_build_scan(bs, NULL, true);
+	}
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) bs->indtuples);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SORT);
+	sfx_spool_perform(bs->spool);
+	return rows;
+}
+
+/*
+ * A type for which btree has a class of its own, and we have none, would get the class of a type that it can be taken for: citext text's.  It
+ * would be built with another idea of what is equal.  A class that was named is its user's choice.
+ */
+static void
+require_own_classes(Relation index)
+{
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+	{
+		Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), i)->atttypid);
+		Oid			ours;
+		Oid			btree;
+
+		if (type == index->rd_opcintype[i])
+			continue;
+		ours = GetDefaultOpClass(type, index->rd_rel->relam);
+		btree = GetDefaultOpClass(type, BTREE_AM_OID);
+		if (OidIsValid(ours) && get_opclass_family(ours) == index->rd_opfamily[i] && get_opclass_input_type(ours) == index->rd_opcintype[i] &&
+			OidIsValid(btree) && get_opclass_input_type(btree) == type)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("data type %s has no operator class for access method \"surfidx\"", format_type_be_qualified(type)),
+					 errdetail("Index \"%s\" would compare its values as type %s.", RelationGetRelationName(index),
+							   format_type_be(index->rd_opcintype[i])),
+					 errhint("Create an operator class from the type's functions for btree, or index an expression that casts to type %s.",
+							 format_type_be(index->rd_opcintype[i]))));
+	}
+}
+
+IndexBuildResult *
+sfx_build(Relation heap, Relation index, IndexInfo *info)
+{
+	SfxBuild   *bs = palloc(sizeof(SfxBuild));
+	IndexBuildResult *result = palloc(sizeof(*result));
+
+	sfx_require_preload(index);
+	require_own_classes(index);
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+	if (!ReindexIsProcessingIndex(RelationGetRelid(index)))
+		sfx_filter_notice(index);
+	sfx_build_begin(bs, heap, index, info);
+	meta_init(&bs->meta);
+	sfx_log_forget_tail(index);
+	result->heap_tuples = scan_and_sort(bs);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_WRITE);
+	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
+		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the metapage */
+	pack_leaves(bs);
+	sfx_spool_end(bs->spool);
+	sfx_build_parallel_end(bs);
+	write_tree(bs);
+
+	if (RelationNeedsWAL(index))
+		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+	result->index_tuples = bs->indtuples;
+	return result;
+}
+
+/* ---- the init fork of an unlogged index ---- */
+
+static void
+init_fork_page(Relation index, BlockNumber blkno, const SfxMeta *meta, SfxPageKind kind, int owner,
+			   const uint8_t *body, uint32 len)
+{
+	Buffer		buf;
+
+	buf = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
+	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
+	Assert(BufferGetBlockNumber(buf) == blkno);
+	START_CRIT_SECTION();
+	sfx_page_init(BufferGetPage(buf), kind, meta->build_id, owner, 0);
+	if (kind == SFX_PAGE_META)
+		sfx_meta_store(BufferGetPage(buf), meta);
+	else
+		sfx_page_set_body(BufferGetPage(buf), body, len);
+	MarkBufferDirty(buf);
+	log_newpage_buffer(buf, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buf);
+}
+
+typedef struct InitLeaf
+{
+	uint32		len;
+	uint8		body[BLCKSZ];
+} InitLeaf;
+
+static int
+keep_leaf(void *ctx, const SfxLeafOut *out)
+{
+	InitLeaf   *l = ctx;
+
+	l->len = out->len;
+	memcpy(l->body, out->body, out->len);
+	return SFX_OK;
+}
+
+void
+sfx_buildempty(Relation index)
+{
+	SfxMeta		meta;
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	InitLeaf   *leaf = palloc(sizeof(InitLeaf));
+	SfxPacker  *packer;
+	SfxKeyDesc	kd;
+
+	sfx_require_preload(index);
+	sfx_keydesc_init(&kd, index);
+	packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_leaf, leaf,
+							 sfx_order_create(index, &kd, true));
+	meta_init(&meta);
+	meta.runs[0].root = SFX_FIRST_BLKNO;
+	meta.runs[0].leaves = 1;
+	(void) sfx_packer_finish(packer, NULL);
+	init_fork_page(index, 0, &meta, SFX_PAGE_META, 0, NULL, 0);
+	init_fork_page(index, 1, &meta, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0);
+	init_fork_page(index, 2, &meta, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0);
+	init_fork_page(index, 3, &meta, SFX_PAGE_LEAF, meta.runs[0].id, leaf->body, leaf->len);
+}

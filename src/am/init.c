@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ * init.c - what happens when the library is loaded
+ *
+ * Loaded through shared_preload_libraries it sets up everything.  Loaded any other way (pg_upgrade does,
+ * and so does the first call of one of its functions) it must not fail: it then defines what may be
+ * defined late, and sfx_require_preload turns each attempt to use an index into a clear error.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "cpu.h"
+#include "unread_columns.h"
+
+#include "miscadmin.h"
+
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	sfx_cpu_init();
+	sfx_planner_define_gucs();
+	sfx_estimate_define_gucs();
+	sfx_stop_define_gucs();
+	/* reserves the prefix: last */
+	sfx_define_gucs(process_shared_preload_libraries_in_progress);
+	sfx_define_reloptions();
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	sfx_wal_init();
+	sfx_shmem_init();
+	sfx_glance_init();
+	sfx_planner_init();
+	sfx_estimate_init();
+	sfx_unread_init();
+	sfx_preloaded = true;
+}

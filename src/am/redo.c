@@ -1,0 +1,331 @@
+/*-------------------------------------------------------------------------
+ * redo.c - the resource manager: redo, mask, description
+ *
+ * Redo applies the page functions that the action used.  It never touches
+ * shared memory beyond buffers, but for the counter of metacache.c: images on a
+ * standby are filled from the pages by whoever reads them.
+ *-------------------------------------------------------------------------
+ */
+#include "wal.h"
+
+#include "access/bufmask.h"
+#include "access/xlogutils.h"
+#include "miscadmin.h"
+
+static void
+redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
+{
+	if (XLogReadBufferForRedo(record, block_id, buf) == BLK_NEEDS_REDO)
+	{
+		Size		len;
+		char	   *data = XLogRecGetBlockData(record, block_id, &len);
+		Page		page = BufferGetPage(*buf);
+
+		if (data == NULL || len != sizeof(SfxMeta))
+			elog(PANIC, "surfidx: metapage data of %zu bytes in a record", len);
+		sfx_meta_store(page, (SfxMeta *) data);
+		PageSetLSN(page, record->EndRecPtr);
+		MarkBufferDirty(*buf);
+	}
+	else
+		sfx_glance_void();		/* a full image may have been restored */
+}
+
+/* Before entries go that VACUUM has not announced: whoever may still see their rows must not miss them. */
+static void
+resolve_conflict(XLogReaderState *record, TransactionId horizon, bool catalog)
+{
+	SfxLocator	locator;
+
+	if (!TransactionIdIsValid(horizon) || !InHotStandby || SFX_MUTANT("no conflict in redo"))
+		return;
+	XLogRecGetBlockTag(record, 0, &locator, NULL, NULL);
+	SfxResolveConflict(horizon, catalog, locator);
+}
+
+static void
+redo_append(XLogReaderState *record)
+{
+	Buffer		buf;
+
+	if (XLogReadBufferForRedo(record, 0, &buf) == BLK_NEEDS_REDO)
+	{
+		Size		len;
+		char	   *data = XLogRecGetBlockData(record, 0, &len);
+
+		sfx_log_page_put(BufferGetPage(buf), (uint8 *) data, (int) len);
+		PageSetLSN(BufferGetPage(buf), record->EndRecPtr);
+		MarkBufferDirty(buf);
+	}
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+/*
+ * The new page first: it may have been a leaf of a dropped run, which a reader whose metapage is older still believes, and who may
+ * want the metapage while he holds it, to open its dictionary.
+ */
+static void
+redo_extend(XLogReaderState *record)
+{
+	SfxXlExtend *x = (SfxXlExtend *) XLogRecGetData(record);
+	Buffer		metabuf,
+				newbuf,
+				oldbuf = InvalidBuffer;
+
+	newbuf = XLogInitBufferForRedo(record, 1);
+	redo_meta_block(record, 0, &metabuf);
+	sfx_log_page_init(BufferGetPage(newbuf), x->build_id, x->gen, x->seq, x->before);
+	PageSetLSN(BufferGetPage(newbuf), record->EndRecPtr);
+	MarkBufferDirty(newbuf);
+	if (XLogRecHasBlockRef(record, 2) &&
+		XLogReadBufferForRedo(record, 2, &oldbuf) == BLK_NEEDS_REDO)
+	{
+		SfxPageGetTail(BufferGetPage(oldbuf))->right = x->newblk;
+		PageSetLSN(BufferGetPage(oldbuf), record->EndRecPtr);
+		MarkBufferDirty(oldbuf);
+	}
+	if (BufferIsValid(oldbuf))
+		UnlockReleaseBuffer(oldbuf);
+	UnlockReleaseBuffer(newbuf);
+	if (BufferIsValid(metabuf))
+		UnlockReleaseBuffer(metabuf);
+}
+
+static void
+redo_freeze(XLogReaderState *record)
+{
+	Buffer		metabuf,
+				tailbuf;
+
+	redo_meta_block(record, 0, &metabuf);
+	if (XLogReadBufferForRedo(record, 1, &tailbuf) == BLK_NEEDS_REDO)
+	{
+		SfxPageGetTail(BufferGetPage(tailbuf))->flags |= SFX_LOG_SEALED;
+		PageSetLSN(BufferGetPage(tailbuf), record->EndRecPtr);
+		MarkBufferDirty(tailbuf);
+	}
+	if (BufferIsValid(tailbuf))
+		UnlockReleaseBuffer(tailbuf);
+	if (BufferIsValid(metabuf))
+		UnlockReleaseBuffer(metabuf);
+}
+
+/* A page of a group that has no image: only its right link changed, or some of its children. */
+static void
+redo_change(XLogReaderState *record, uint8 block_id, Buffer buf)
+{
+	Size		len;
+	char	   *data = XLogRecGetBlockData(record, block_id, &len);
+	Page		page = BufferGetPage(buf);
+
+	if (data == NULL)
+		elog(PANIC, "surfidx: group record without an image of its block %d", block_id);
+	if (len == sizeof(BlockNumber))
+		memcpy(&SfxPageGetTail(page)->right, data, sizeof(BlockNumber));
+	else if (!sfx_edit_redo(page, data, len))
+		elog(PANIC, "surfidx: inner page in block %u cannot take the children that a record has for it", BufferGetBlockNumber(buf));
+	PageSetLSN(page, record->EndRecPtr);
+	MarkBufferDirty(buf);
+}
+
+/* All pages are restored and none is unlocked before the last one is: a reader on a standby never sees half a group. */
+static void
+redo_group(XLogReaderState *record)
+{
+	SfxXlGroup *x = (SfxXlGroup *) XLogRecGetData(record);
+	Buffer		bufs[SFX_GROUP_BLOCKS + 1];
+	int			n = x->npages;
+
+	resolve_conflict(record, x->horizon, x->catalog);
+	for (int i = 0; i < n; i++)
+	{
+		if (XLogReadBufferForRedo(record, i, &bufs[i]) == BLK_NEEDS_REDO)
+			redo_change(record, i, bufs[i]);
+		if (SFX_MUTANT("redo page by page") && BufferIsValid(bufs[i]))
+		{
+			UnlockReleaseBuffer(bufs[i]);
+			bufs[i] = InvalidBuffer;
+		}
+		SFX_STOP("page of group redone");
+	}
+	if (x->meta)
+	{
+		redo_meta_block(record, n, &bufs[n]);
+		n++;
+	}
+	while (n-- > 0)
+		if (BufferIsValid(bufs[n]))
+			UnlockReleaseBuffer(bufs[n]);
+}
+
+static void
+redo_meta(XLogReaderState *record)
+{
+	SfxXlMeta  *x = (SfxXlMeta *) XLogRecGetData(record);
+	Buffer		buf;
+
+	resolve_conflict(record, x->horizon, x->catalog);
+	redo_meta_block(record, 0, &buf);
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+static void
+redo_flag(XLogReaderState *record)
+{
+	Buffer		buf;
+
+	if (XLogReadBufferForRedo(record, 0, &buf) == BLK_NEEDS_REDO)
+	{
+		Size		len;
+		char	   *data = XLogRecGetBlockData(record, 0, &len);
+
+		sfx_log_page_flag(BufferGetPage(buf), (uint16 *) data, (int) (len / sizeof(uint16)));
+		PageSetLSN(BufferGetPage(buf), record->EndRecPtr);
+		MarkBufferDirty(buf);
+	}
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+/* Wait until no scan on this standby holds entries that it copied before the removals that were replayed just now. */
+static void
+redo_gate(XLogReaderState *record)
+{
+	Buffer		buf;
+
+	(void) XLogReadBufferForRedoExtended(record, 0, RBM_NORMAL, !SFX_MUTANT("no gate in redo"), &buf);
+	if (BufferIsValid(buf))
+		UnlockReleaseBuffer(buf);
+}
+
+static void
+sfx_redo(XLogReaderState *record)
+{
+	switch (XLogRecGetInfo(record) & XLR_RMGR_INFO_MASK)
+	{
+		case XLOG_SFX_APPEND:
+			SFX_STOP("redo append");
+			redo_append(record);
+			break;
+		case XLOG_SFX_EXTEND:
+			SFX_STOP("redo extend");
+			redo_extend(record);
+			break;
+		case XLOG_SFX_FREEZE:
+			SFX_STOP("redo freeze");
+			redo_freeze(record);
+			break;
+		case XLOG_SFX_GROUP:
+			SFX_STOP("redo group");
+			redo_group(record);
+			break;
+		case XLOG_SFX_META:
+			SFX_STOP("redo meta");
+			redo_meta(record);
+			break;
+		case XLOG_SFX_FLAG:
+			SFX_STOP("redo flag");
+			redo_flag(record);
+			break;
+		case XLOG_SFX_GATE:
+			SFX_STOP("redo gate");
+			redo_gate(record);
+			break;
+		default:
+			elog(PANIC, "surfidx: unknown record kind %u", XLogRecGetInfo(record));
+	}
+}
+
+static const char *
+sfx_identify(uint8 info)
+{
+	switch (info & XLR_RMGR_INFO_MASK)
+	{
+		case XLOG_SFX_APPEND:
+			return "APPEND";
+		case XLOG_SFX_EXTEND:
+			return "EXTEND";
+		case XLOG_SFX_FREEZE:
+			return "FREEZE";
+		case XLOG_SFX_GROUP:
+			return "GROUP";
+		case XLOG_SFX_META:
+			return "META";
+		case XLOG_SFX_FLAG:
+			return "FLAG";
+		case XLOG_SFX_GATE:
+			return "GATE";
+	}
+	return NULL;
+}
+
+static void
+sfx_desc(StringInfo buf, XLogReaderState *record)
+{
+	char	   *data = XLogRecGetData(record);
+
+	switch (XLogRecGetInfo(record) & XLR_RMGR_INFO_MASK)
+	{
+		case XLOG_SFX_EXTEND:
+			{
+				SfxXlExtend *x = (SfxXlExtend *) data;
+
+				appendStringInfo(buf, "gen %u page %u block %u", x->gen, x->seq, x->newblk);
+				break;
+			}
+		case XLOG_SFX_GROUP:
+			{
+				SfxXlGroup *x = (SfxXlGroup *) data;
+
+				appendStringInfo(buf, "pages %u level %u%s", x->npages, x->level, x->new_root ? " new root" : "");
+				if (TransactionIdIsValid(x->horizon))
+					appendStringInfo(buf, " horizon %u", x->horizon);
+				break;
+			}
+		case XLOG_SFX_META:
+			{
+				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics", "merge run", "drop run", "epoch", "freed"};
+				SfxXlMeta  *x = (SfxXlMeta *) data;
+
+				appendStringInfoString(buf, x->change < lengthof(what) ? what[x->change] : "?");
+				if (TransactionIdIsValid(x->horizon))
+					appendStringInfo(buf, " horizon %u", x->horizon);
+				break;
+			}
+		default:
+			break;
+	}
+}
+
+/*
+ * What may differ between primary and standby: LSN and checksum, hint bits of
+ * the page header, and the free space of a page.  Nothing in a body is unlogged.
+ */
+static void
+sfx_mask(char *pagedata, BlockNumber blkno)
+{
+	Page		page = (Page) pagedata;
+
+	mask_page_lsn_and_checksum(page);
+	mask_page_hint_bits(page);
+	mask_unused_space(page);
+}
+
+static const RmgrData sfx_rmgr = {
+	.rm_name = SFX_RMGR_NAME,
+	.rm_redo = sfx_redo,
+	.rm_desc = sfx_desc,
+	.rm_identify = sfx_identify,
+	.rm_startup = NULL,
+	.rm_cleanup = NULL,
+	.rm_mask = sfx_mask,
+	.rm_decode = NULL,
+};
+
+void
+sfx_wal_init(void)
+{
+	RegisterCustomRmgr(SFX_RMGR_ID, (RmgrData *) &sfx_rmgr);
+}

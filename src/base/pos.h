@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ * pos.h - positions with bytes of their own
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_POS_H
+#define SURFIDX_POS_H
+
+#include "surfidx.h"
+
+/* A position with its own bytes. */
+typedef struct SfxPosBuf
+{
+	SfxPos		pos;
+	uint8		bytes[SFX_MAX_ENTRY + 8];
+} SfxPosBuf;
+
+extern void sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos);
+/* palloced */
+extern SfxPos sfx_pos_copy(const SfxPos *pos);
+
+static inline SfxPos
+sfx_entry_pos(const SfxEntry *e)
+{
+	return (SfxPos) {e->key, e->keylen, e->tid};
+}
+
+#endif							/* SURFIDX_POS_H */

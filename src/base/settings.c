@@ -1,0 +1,292 @@
+/*-------------------------------------------------------------------------
+ * settings.c - settings, storage parameters, and whether the library was preloaded
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "intcodec.h"
+
+#include "access/nbtree.h"
+#include "access/reloptions.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+
+#include "filter.h"
+
+bool		sfx_preloaded = false;
+
+int			sfx_guc_delta_size = 8192;
+double		sfx_guc_merge_ratio = 0.1;
+double		sfx_guc_run_ratio = 0.05;
+int			sfx_guc_idle_flush = 300;
+double		sfx_guc_merge_cost_delay = 0;
+int			sfx_guc_merge_cost_limit = 200;
+int			sfx_guc_delta_memory = 65536;
+bool		sfx_guc_auto_merge = true;
+
+/* Limits of the settings and of the storage parameters of the same name. */
+#define MIN_DELTA_SIZE		64			/* kB */
+#define MAX_DELTA_SIZE		1048576
+#define MIN_MERGE_RATIO		0.001
+#define MAX_MERGE_RATIO		10.0
+#define DEFAULT_HASH_BITS	0
+#define DEFAULT_REAL_BITS	4
+#define UNSET				(-1)		/* storage parameter not given: the setting counts */
+
+static relopt_kind sfx_relopt_kind;
+
+static relopt_enum_elt_def filter_kinds[] = {
+	{"none", SFX_FILTER_NONE},
+	{"bloom", SFX_FILTER_BLOOM},
+	{"surf", SFX_FILTER_SURF},
+	{NULL}
+};
+
+void
+sfx_require_preload(Relation index)
+{
+	if (sfx_preloaded)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot use surfidx index \"%s\" because the library was not loaded at server start",
+					RelationGetRelationName(index)),
+			 errhint("Add \"surfidx\" to shared_preload_libraries and restart the server.")));
+}
+
+/* Of an index of ours?  By a function, not by name or oid: the access method may have been created under any name. */
+bool
+sfx_is_ours(const IndexAmRoutine *am)
+{
+	return am != NULL && am->amoptions == sfx_options;
+}
+
+/* ------------------------------------------------------------------ storage parameters */
+
+/*
+ * What rd_options points to.  The last two are btree's: they are accepted, so that statements written
+ * for btree work, and ignored, because leaves are always packed and duplicates always share their key.
+ */
+typedef struct StoredOptions
+{
+	SfxOptions	opt;
+	int			fillfactor;
+	bool		deduplicate_items;
+} StoredOptions;
+
+static relopt_enum_elt_def hope_values[] = {
+	{"auto", SFX_HOPE_AUTO},
+	{"off", SFX_HOPE_OFF},
+	{"single", SFX_HOPE_SINGLE},
+	{"double", SFX_HOPE_DOUBLE},
+	{"3grams", SFX_HOPE_GRAM3},
+	{"4grams", SFX_HOPE_GRAM4},
+	{"alm", SFX_HOPE_ALM},
+	{"alm_improved", SFX_HOPE_ALM_IMPROVED},
+	{"fsst", SFX_FSST},
+	{NULL}
+};
+
+void
+sfx_define_reloptions(void)
+{
+	/* kept by reference */
+	static relopt_enum_elt_def codecs[] = {
+		{"auto", 0}, {"plain", SFX_INT_PLAIN}, {"for", SFX_INT_FOR}, {"lfor", SFX_INT_LFOR}, {"ef", SFX_INT_EF},
+		{"dbp", SFX_INT_DBP}, {"pdbp", SFX_INT_PDBP}, {"vbyte", SFX_INT_VBYTE}, {"varintgb", SFX_INT_VARINTGB},
+		{"streamvbyte", SFX_INT_STREAMVBYTE}, {NULL, 0}
+	};
+	const LOCKMODE lock = ShareUpdateExclusiveLock;
+
+	sfx_relopt_kind = add_reloption_kind();
+	add_enum_reloption(sfx_relopt_kind, "filter",
+					   "Filter pages that tell which keys leaves do not have: none, bloom (single keys), surf (keys and ranges).",
+					   filter_kinds, SFX_FILTER_NONE,
+					   "Valid values are \"none\", \"bloom\" and \"surf\".", lock);
+	add_int_reloption(sfx_relopt_kind, "surf_hash_bits",
+					  "Bits of a key's hash in a filter of kind surf: fewer wrong answers for single keys.",
+					  DEFAULT_HASH_BITS, 0, SFX_SURF_MAXBITS, lock);
+	add_int_reloption(sfx_relopt_kind, "surf_real_bits",
+					  "Bits of a key behind those that tell it from others in a filter of kind surf: fewer wrong answers for keys and ranges.",
+					  DEFAULT_REAL_BITS, 0, SFX_SURF_MAXBITS, lock);
+	add_int_reloption(sfx_relopt_kind, "delta_size",
+					  "Size of the delta in kB at which a merge is due.",
+					  UNSET, MIN_DELTA_SIZE, MAX_DELTA_SIZE, lock);
+	add_real_reloption(sfx_relopt_kind, "merge_ratio",
+					   "Delta entries per static entry at which a merge is due.",
+					   UNSET, MIN_MERGE_RATIO, MAX_MERGE_RATIO, lock);
+	add_real_reloption(sfx_relopt_kind, "run_ratio",
+					   "A delta with fewer entries per static entry than this goes into an intermediate run; 0 never does.",
+					   UNSET, 0.0, MAX_MERGE_RATIO, lock);
+	add_enum_reloption(sfx_relopt_kind, "codec",
+					   "Codec for the integers of keys, where it applies; for experiments.",
+					   codecs, 0,
+					   "Valid values are \"auto\", \"plain\", \"for\", \"lfor\", \"ef\", \"dbp\", \"pdbp\", \"vbyte\", \"varintgb\", and \"streamvbyte\".",
+					   lock);
+	add_enum_reloption(sfx_relopt_kind, "hope",
+					   "Dictionary with which leaves code keys.",
+					   hope_values, SFX_HOPE_AUTO,
+					   "Valid values are \"auto\", \"off\", \"single\", \"double\", \"3grams\", \"4grams\", \"alm\", \"alm_improved\" and \"fsst\".",
+					   lock);
+	add_bool_reloption(sfx_relopt_kind, "merge_cold",
+					   "Merges leave behind in the delta what lookups have asked for since it came there.",
+					   false, lock);
+	add_int_reloption(sfx_relopt_kind, "fillfactor",
+					  "Accepted for compatibility with btree and ignored.",
+					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
+	add_bool_reloption(sfx_relopt_kind, "deduplicate_items",
+					   "Accepted for compatibility with btree and ignored.",
+					   true, lock);
+}
+
+bytea *
+sfx_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt table[] = {
+		{"filter", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.filter)},
+		{"surf_hash_bits", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.surf_hash_bits)},
+		{"surf_real_bits", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.surf_real_bits)},
+		{"delta_size", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.delta_size)},
+		{"merge_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.merge_ratio)},
+		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
+		{"codec", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.codec)},
+		{"hope", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.hope)},
+		{"merge_cold", RELOPT_TYPE_BOOL, offsetof(StoredOptions, opt.merge_cold)},
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
+		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)}
+	};
+
+	return (bytea *) build_reloptions(reloptions, validate, sfx_relopt_kind,
+									  sizeof(StoredOptions), table, lengthof(table));
+}
+
+int
+sfx_opt_delta_size(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->delta_size != UNSET ? opt->delta_size : sfx_guc_delta_size;
+}
+
+void
+sfx_opt_filter(Relation index, SfxFilterSpec *spec)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	spec->kind = opt ? (SfxFilterKind) opt->filter : SFX_FILTER_NONE;
+	spec->hashbits = opt ? opt->surf_hash_bits : DEFAULT_HASH_BITS;
+	spec->realbits = opt ? opt->surf_real_bits : DEFAULT_REAL_BITS;
+}
+
+double
+sfx_opt_merge_ratio(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->merge_ratio >= 0 ? opt->merge_ratio : sfx_guc_merge_ratio;
+}
+
+double
+sfx_opt_run_ratio(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->run_ratio >= 0 ? opt->run_ratio : sfx_guc_run_ratio;
+}
+
+int
+sfx_opt_codec(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt ? opt->codec : 0;
+}
+
+bool
+sfx_opt_merge_cold(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->merge_cold;
+}
+
+const char *
+sfx_hope_name(int value)
+{
+	for (relopt_enum_elt_def *e = hope_values; e->string_val; e++)
+		if (e->symbol_val == value)
+			return e->string_val;
+	return "unknown";
+}
+
+int
+sfx_opt_hope(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt ? opt->hope : SFX_HOPE_AUTO;
+}
+
+/* ------------------------------------------------------------------ settings */
+
+/* The size of shared memory is fixed at server start, so that one can be defined only then; and a prefix is reserved
+ * only once all its settings are known. */
+static void
+define_preload_gucs(void)
+{
+	DefineCustomIntVariable("surfidx.delta_memory",
+							"Shared memory for the deltas of all surfidx indexes.",
+							"Deltas beyond it are read from their pages, which is slower.",
+							&sfx_guc_delta_memory,
+							65536, 1024, MAX_KILOBYTES,
+							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("surfidx");
+}
+
+void
+sfx_define_gucs(bool preloading)
+{
+	DefineCustomIntVariable("surfidx.delta_size",
+							"Size of an index's delta at which a merge is due.",
+							"The storage parameter delta_size overrides it.",
+							&sfx_guc_delta_size,
+							8192, MIN_DELTA_SIZE, MAX_DELTA_SIZE,
+							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.merge_ratio",
+							 "Number of delta entries per static entry at which a merge is due.",
+							 "The storage parameter merge_ratio overrides it.",
+							 &sfx_guc_merge_ratio,
+							 0.1, MIN_MERGE_RATIO, MAX_MERGE_RATIO,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.run_ratio",
+							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
+							 "0 disables intermediate runs. The storage parameter run_ratio overrides it.",
+							 &sfx_guc_run_ratio,
+							 0.05, 0.0, MAX_MERGE_RATIO,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("surfidx.auto_merge",
+							 "Starts background workers for merges that are due.",
+							 NULL,
+							 &sfx_guc_auto_merge,
+							 true,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.idle_flush",
+							"Time without inserts after which a delta that is read is merged; -1 never.",
+							"Readers ask for it: where nobody reads nobody waits.",
+							&sfx_guc_idle_flush,
+							300, -1, INT_MAX / 1000,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.merge_cost_delay",
+							 "Time that a merge worker sleeps each time its page costs reach surfidx.merge_cost_limit; 0 never.",
+							 "Page costs are those of vacuum_cost_page_hit, _miss and _dirty.",
+							 &sfx_guc_merge_cost_delay,
+							 0, 0, 100,
+							 PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.merge_cost_limit",
+							"Page costs after which a merge worker sleeps.",
+							NULL,
+							&sfx_guc_merge_cost_limit,
+							200, 1, 10000,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	if (preloading)
+		define_preload_gucs();
+}

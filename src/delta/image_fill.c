@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ * image_fill.c - bringing an image up to date: applying what its log has behind the cursor
+ *
+ * An image that is on the log's last page gets entries as they come.  One that is further behind gets those of many pages at once, in key order (image_batch.c).
+ *-------------------------------------------------------------------------
+ */
+#include "image_batch.h"
+#include "image.h"
+
+#define IMAGE_PAGES_A_HOLD	64	/* log pages applied before the lock is given up once, or so */
+
+/* The entry of a copied log page at *off, which moves on; false at its end. */
+static bool
+next_entry(Relation index, SfxImage *img, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
+{
+	uint32		at = Max(*off, sizeof(SfxLogHeader));
+
+	if (!sfx_log_parse(index, blkno, page, off, e, dead))
+		return false;
+	if (SFX_MUTANT("flag means pair"))
+	{
+		static uint64 flagged = 0;
+
+		flagged = *dead ? e->tid : flagged;
+		*dead |= e->tid == flagged;
+	}
+	img->unchanged |= (SfxPageBody(page)[at] & SFX_LOG_UNCHANGED) != 0;
+	return true;
+}
+
+/* Into the image.  False: the pool is exhausted. */
+static bool
+apply_entry(SfxImage *img, const SfxEntry *e, uint32 *finger)
+{
+	if (SFX_MUTANT("filter is not told"))
+	{
+		SfxDeltaFilter filter = img->delta.filter;
+		bool		done;
+
+		img->delta.filter.nodes = 0;
+		done = sfx_image_reserve(img) && sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger) != SFX_NOMEM;
+		img->delta.filter = filter;
+		return done;
+	}
+	return sfx_image_reserve(img) && sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger) != SFX_NOMEM;
+}
+
+/* Apply what a copied log page holds behind the cursor. */
+static bool
+apply_page(Relation index, SfxImage *img, Page page)
+{
+	SfxEntry	e;
+	bool		dead;
+	uint32		off = img->off;
+	uint32		finger = SFX_NODE_NULL;
+
+	while (next_entry(index, img, img->blkno, page, &off, &e, &dead))
+	{
+		if (SFX_MUTANT("seen before applied"))
+			img->off = off;
+		if (!dead && !apply_entry(img, &e, &finger))
+			return false;
+		img->off = off;
+		img->seen++;
+	}
+	img->off = SfxPageBodyLen(page);
+	return true;
+}
+
+/*
+ * Pages that are read before anything of them is applied.  The image's cursor stays until all of it is: if an error has them read again, the same
+ * entries come to stand in the same places.
+ */
+typedef struct Ahead
+{
+	SfxBatch   *batch;
+	BlockNumber blkno;			/* the cursor behind it */
+	uint32		seq;
+	uint32		off;
+	uint64		seen;
+} Ahead;
+
+/* Add what a copied page holds behind that cursor. */
+static void
+gather_page(Relation index, SfxImage *img, Page page, Ahead *a)
+{
+	SfxEntry	e;
+	bool		dead;
+
+	while (next_entry(index, img, a->blkno, page, &a->off, &e, &dead))
+	{
+		if (!dead)
+			sfx_batch_add(a->batch, &e);
+		a->seen++;
+	}
+	a->off = SfxPageBodyLen(page);
+}
+
+/* Apply them in key order. False: the pool is exhausted. */
+static bool
+apply_batch(SfxImage *img, const Ahead *a)
+{
+	int			n = sfx_batch_sort(a->batch);
+	uint32		finger = SFX_NODE_NULL;
+
+	for (int i = 0; i < n; i++)
+	{
+		SfxEntry	e;
+
+		sfx_batch_get(a->batch, i, &e);
+		if (!apply_entry(img, &e, &finger))
+			return false;
+	}
+	img->blkno = a->blkno;
+	img->seq = a->seq;
+	img->off = a->off;
+	img->seen = a->seen;
+	return true;
+}
+
+/* A sound page without the room in it that nothing uses. */
+static void
+copy_used(Page to, Page page)
+{
+	PageHeader	ph = (PageHeader) page;
+
+	memcpy(to, page, ph->pd_lower);
+	memcpy((char *) to + ph->pd_special, (char *) page + ph->pd_special, BLCKSZ - ph->pd_special);
+}
+
+/* Copy a page of the log, the one with that number; false: it is not one of the generation any more. */
+static bool
+copy_log_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno, uint32 seq, Page copy)
+{
+	Buffer		buf = sfx_read_page(index, blkno);
+	bool		valid;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	valid = sfx_log_page_is(index, blkno, BufferGetPage(buf), meta->build_id, meta->gens[g].gen);
+	if (valid)
+		copy_used(copy, BufferGetPage(buf));
+	UnlockReleaseBuffer(buf);
+	if (valid && ((SfxLogHeader *) SfxPageBody(copy))->seq != seq)
+		sfx_corrupt(index, blkno, "log page out of sequence");
+	return valid;
+}
+
+/* Apply log pages from the cursor's on, whose copy is given, at once. */
+static CatchupResult
+catch_up_pages(Relation index, SfxImage *img, const SfxMeta *meta, int g, Page copy)
+{
+	Ahead		a = {NULL, img->blkno, img->seq, img->off, img->seen};
+	uint32		pages = meta->gens[g].pages > img->seq ? meta->gens[g].pages - img->seq : 1;
+	CatchupResult result = CATCHUP_MORE;
+
+	a.batch = sfx_batch_create(Min(pages, IMAGE_PAGES_A_HOLD));
+	for (;;)
+	{
+		BlockNumber right = SfxPageGetTail(copy)->right;
+
+		gather_page(index, img, copy, &a);
+		if (right == InvalidBlockNumber)
+		{
+			result = CATCHUP_DONE;
+			break;
+		}
+		a.blkno = right;
+		a.seq++;
+		a.off = 0;
+		if (!sfx_batch_has_room(a.batch))
+			break;
+		if (!copy_log_page(index, meta, g, a.blkno, a.seq, copy))
+		{
+			result = CATCHUP_GONE;
+			break;
+		}
+	}
+	if (result != CATCHUP_GONE && !apply_batch(img, &a))
+		result = CATCHUP_NOMEM;
+	sfx_batch_free(a.batch);
+	return result;
+}
+
+CatchupResult
+sfx_image_catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g)
+{
+	PGAlignedBlock copy;
+
+	if (img->removals < meta->removals)
+	{
+		sfx_image_clear(img);
+		img->removals = meta->removals;
+	}
+	if (img->blkno == InvalidBlockNumber)
+	{
+		if (meta->gens[g].first == InvalidBlockNumber)
+			return CATCHUP_DONE;
+		img->blkno = meta->gens[g].first;
+		img->seq = 0;
+		img->off = 0;
+	}
+	for (int n = 0; n < IMAGE_PAGES_A_HOLD; n++)
+	{
+		BlockNumber right;
+
+		if (!copy_log_page(index, meta, g, img->blkno, img->seq, copy.data))
+			return CATCHUP_GONE;
+		right = SfxPageGetTail((Page) copy.data)->right;
+		/* in another order than that of bytes what counts are comparisons */
+		if (right != InvalidBlockNumber && sfx_image_nodes.order == NULL)
+			return catch_up_pages(index, img, meta, g, copy.data);
+		if (!apply_page(index, img, copy.data))
+			return CATCHUP_NOMEM;
+		if (right == InvalidBlockNumber)
+			return CATCHUP_DONE;
+		img->blkno = right;
+		img->seq++;
+		img->off = 0;
+	}
+	return CATCHUP_MORE;
+}

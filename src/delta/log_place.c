@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ * log_place.c - where in the file the pages of the log go
+ *
+ * A merge needs blocks for the leaves that it adds while the log's pages are still taken, and when these become free they are to leave
+ * the file.  Would the log simply come next behind the tree, then the new leaves would come behind the log, and all of them had to move (shrink.c):
+ * 8 kB of WAL each, a tenth of all that a merge of uuids writes.  So a log that has got somewhat long goes on behind a gap of free blocks, as many as its
+ * leaves are expected to take:
+ *
+ *		tree | log | gap | log				tree + new leaves | free
+ *
+ * Nothing depends on it: blocks of the gap are free ones like any other, in the free space map, and whoever wants one takes it.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "storage/freespace.h"
+#include "storage/indexfsm.h"
+#include "utils/rel.h"
+
+#define LEAVES_PER_LOG		0.6		/* pages that entries take in leaves for one in the log: 0.5 (int8) to 0.8 (uuid) */
+#define GAP_AT				8		/* the gap is made when the log has this part of the pages expected */
+#define GAP_MIN				16		/* smaller ones are not worth it */
+#define INNER_SHARE			200		/* leaves for one inner page, or thereabouts */
+#define LOOK_AHEAD			8		/* blocks behind the log's last page that are tried */
+
+/* What the file is taken for. */
+typedef struct Layout
+{
+	BlockNumber room;			/* blocks that the delta's entries will need in trees */
+	BlockNumber taken;			/* by trees and logs, about: filters are not counted */
+	BlockNumber nblocks;
+} Layout;
+
+static void
+measure(Relation index, const SfxMeta *meta, Layout *l)
+{
+	double		ratio = sfx_opt_merge_ratio(index);
+	double		log = (double) sfx_opt_delta_size(index) * 1024 / BLCKSZ;
+	uint64		leaves = 0;
+
+	for (int r = 0; r < meta->nruns; r++)
+		leaves += meta->runs[r].leaves;
+	l->room = (BlockNumber) Min(log * LEAVES_PER_LOG, ratio * SfxMetaMain(meta)->leaves);
+	/* entries that take the places of dead ones need none */
+	l->room -= (BlockNumber) ((uint64) l->room * Min(meta->shed, 1000) / 1000);
+	l->taken = SFX_FIRST_BLKNO + leaves + leaves / INNER_SHARE + meta->nruns;
+	for (int g = 0; g < meta->ngens; g++)
+		l->taken += meta->gens[g].pages;
+	for (uint32 d = 0; d < meta->ndicts; d++)
+		l->taken += meta->dict[d].len / BLCKSZ + 1;
+	l->nblocks = RelationGetNumberOfBlocks(index);
+}
+
+/* Make the file end at block end, at least; what is new is free. */
+static void
+make_gap(Relation index, BlockNumber from, BlockNumber end)
+{
+	while (RelationGetNumberOfBlocks(index) < end)
+	{
+		Buffer		buf;
+		BlockNumber blkno;
+
+		CHECK_FOR_INTERRUPTS();
+		buf = SfxExtendRelation(index);
+		blkno = BufferGetBlockNumber(buf);
+		UnlockReleaseBuffer(buf);
+		sfx_page_release_free(index, blkno);
+	}
+	FreeSpaceMapVacuumRange(index, from, end);
+}
+
+/* The first free block of some, from block from on, claimed. */
+static Buffer
+claim_near(Relation index, const SfxMeta *meta, BlockNumber from, BlockNumber nblocks)
+{
+	for (BlockNumber blkno = from; blkno < Min(from + LOOK_AHEAD, nblocks); blkno++)
+	{
+		Buffer		buf;
+
+		if (GetRecordedFreeSpace(index, blkno) < BLCKSZ / 2)
+			continue;
+		buf = sfx_page_claim(index, blkno, meta);
+		if (BufferIsValid(buf))
+			return buf;
+	}
+	return InvalidBuffer;
+}
+
+Buffer
+sfx_page_alloc_log(Relation index, const SfxMeta *meta)
+{
+	const SfxGen *gen = &meta->gens[0];
+	Layout		l;
+	BlockNumber behind;
+	uint32		gap_at;
+	Buffer		buf;
+
+	measure(index, meta, &l);
+	if (l.room < GAP_MIN)
+		return sfx_page_alloc(index, meta);
+	behind = l.taken + l.room;
+	gap_at = (uint32) (l.room / LEAVES_PER_LOG / GAP_AT);
+	if (gen->pages == gap_at && l.nblocks < behind)
+	{
+		make_gap(index, l.nblocks, behind);
+		l.nblocks = RelationGetNumberOfBlocks(index);
+	}
+	buf = claim_near(index, meta, gen->tail == InvalidBlockNumber || gen->pages == gap_at ? behind : gen->tail + 1, l.nblocks);
+	if (BufferIsValid(buf))
+		return buf;
+	/* what is free beyond the leaves' share is anybody's */
+	if (gen->pages < gap_at || l.nblocks > behind)
+		return sfx_page_alloc(index, meta);
+	return sfx_page_extend(index);
+}

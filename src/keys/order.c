@@ -1,0 +1,398 @@
+/*-------------------------------------------------------------------------
+ * order.c - the comparator key space: the order of keys that bytes alone do not tell
+ *
+ * A key of this space is built as in ordered bytes, column by column, marker and value; but a raw column's value bytes
+ * are just the datum's. The order compares column by column: markers as bytes, raw values through the operator
+ * class (sort support, or support function 1), other values as bytes; a key that ends first is smaller. So far
+ * equal means what the comparison functions say. Stored keys that are equal but not identical are then put in the order of their
+ * bytes, which makes the order total: core may treat 0 as "the same bytes".
+ *
+ * Bounds end in SFX_MARK_BEFORE or SFX_MARK_AFTER, which stand below and above every continuation of
+ * the columns before them, equal keys with other bytes included.
+ *
+ * Behind the last column a stored key may go on with the rests of columns that have an encoding. They are bytes like any others:
+ * they make keys differ whose columns are equal.
+ *
+ * Truncated separators end after a whole column and need no mark: shorter is smaller.
+ *-------------------------------------------------------------------------
+ */
+#include "scratch.h"
+#include "surfidx.h"
+
+#include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "catalog/pg_opclass.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/sortsupport.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
+
+typedef struct SfxKeyOrder
+{
+	SfxOrder	base;			/* must be first */
+	Relation	index;
+	const SfxKeyDesc *kd;
+	MemoryContext scratch;		/* what comparison functions leave behind */
+	int			calls;
+	bool		bulk;
+	FmgrInfo   *proc[INDEX_MAX_KEYS];	/* not bulk: support function 1, kept by the relation's cache entry */
+	int			unproved;		/* columns that sfx_order_prove has to look at yet */
+	bool		proved[INDEX_MAX_KEYS];
+	bool		text[INDEX_MAX_KEYS];	/* support function 1 is text's, which is asked without a detour where it can be */
+	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
+	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
+} SfxKeyOrder;
+
+static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
+static uint32_t order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen,
+							   const uint8_t *right, uint32_t rlen);
+
+static void
+init_sortsupport(SfxKeyOrder *ko, int i)
+{
+	SortSupport ssup = &ko->ssup[i];
+
+	memset(ssup, 0, sizeof(*ssup));
+	ssup->ssup_cxt = CurrentMemoryContext;
+	ssup->ssup_collation = ko->kd->col[i].collation;
+	ssup->ssup_attno = i + 1;
+	ssup->abbreviate = false;
+	sfx_column_sortsupport(ko->index, ko->kd, i, ssup);
+}
+
+const SfxOrder *
+sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
+{
+	SfxKeyOrder *ko;
+	bool		fresh;
+
+	if (!kd->comparator)
+		return NULL;
+	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder), &fresh);
+	ko->base.cmp = order_cmp;
+	ko->base.separate = order_separate;
+	ko->index = index;
+	ko->kd = kd;
+	ko->calls = 0;
+	ko->scratch = AllocSetContextCreate(CurrentMemoryContext, "surfidx comparisons", ALLOCSET_SMALL_SIZES);
+	ko->bulk = bulk;
+	ko->unproved = 0;
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		ko->proved[i] = !kd->col[i].raw;
+		if (!kd->col[i].raw)
+			continue;
+		if (bulk)
+			init_sortsupport(ko, i);
+		else
+			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
+		ko->text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
+		ko->unproved++;
+	}
+	return &ko->base;
+}
+
+void
+sfx_order_end(const SfxOrder *o)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+
+	if (o == NULL)
+		return;
+	MemoryContextDelete(ko->scratch);
+	sfx_spare_put(SFX_SPARE_ORDER, ko);
+}
+
+static inline int
+compare(SfxKeyOrder *ko, int i, Datum a, Datum b)
+{
+	SFX_STOP("compare");
+	if (ko->bulk)
+		return ko->ssup[i].comparator(a, b, &ko->ssup[i]);
+	return DatumGetInt32(FunctionCall2Coll(ko->proc[i], ko->kd->col[i].collation, a, b));
+}
+
+void
+sfx_order_prove(const SfxOrder *o, const Datum *values, const bool *isnull)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	MemoryContext old;
+
+	if (o == NULL || ko->unproved == 0)
+		return;
+	old = MemoryContextSwitchTo(ko->scratch);
+	for (int i = 0; i < ko->kd->nkeys; i++)
+	{
+		if (ko->proved[i] || isnull[i])
+			continue;
+		(void) compare(ko, i, values[i], values[i]);
+		ko->proved[i] = true;
+		ko->unproved--;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static inline bool
+is_compressed(const SfxColumn *col, Datum value)
+{
+	return col->typlen == -1 && VARATT_IS_COMPRESSED(DatumGetPointer(value));
+}
+
+/* What the comparison function throws about stored values, perhaps damaged ones, does not know the index. */
+static void
+compare_context(void *arg)
+{
+	errcontext("comparing keys of surfidx index \"%s\"", RelationGetRelationName(((SfxKeyOrder *) arg)->index));
+}
+
+/* Two values of a raw column, markers not included. */
+static int
+cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	const SfxColumn *col = &ko->kd->col[i];
+	ErrorContextCallback context = {.callback = compare_context,.arg = ko,.previous = error_context_stack};
+	MemoryContext old;
+	Datum		da,
+				db;
+	int			c;
+
+	if (alen == blen && memcmp(a, b, alen) == 0)
+		return 0;
+	if (ko->text[i])
+	{
+		int			an = sfx_plain_string(col, a, alen);
+		int			bn = sfx_plain_string(col, b, blen);
+
+		if (an >= 0 && bn >= 0)
+		{
+			c = varstr_cmp((const char *) a, an, (const char *) b, bn, col->collation);
+			return col->desc ? (c < 0) - (c > 0) : c;
+		}
+	}
+	error_context_stack = &context;
+	(void) sfx_value_decode(col, a, alen, &da, ko->arena_a->data);
+	(void) sfx_value_decode(col, b, blen, &db, ko->arena_b->data);
+	old = MemoryContextSwitchTo(ko->scratch);
+	c = compare(ko, i, da, db);
+	MemoryContextSwitchTo(old);
+	error_context_stack = context.previous;
+	/* decompressed values are large */
+	if (++ko->calls >= CALLS_PER_RESET || is_compressed(col, da) || is_compressed(col, db))
+	{
+		MemoryContextReset(ko->scratch);
+		ko->calls = 0;
+	}
+	return col->desc ? (c < 0) - (c > 0) : c;
+}
+
+/* A walk along two keys. */
+typedef struct Walk
+{
+	const uint8 *a;
+	const uint8 *aend;
+	const uint8 *b;
+	const uint8 *bend;
+} Walk;
+
+static inline bool
+is_end_mark(uint8 m)
+{
+	return m == SFX_MARK_BEFORE || m == SFX_MARK_AFTER;
+}
+
+/*
+ * Compare the next column, which both keys have, and step over it in both.
+ */
+static int
+cmp_column(SfxKeyOrder *ko, int i, Walk *w)
+{
+	const SfxColumn *col = &ko->kd->col[i];
+	int			alen,
+				blen,
+				c;
+
+	if (*w->a != *w->b)
+		return (int) *w->a - (int) *w->b;
+	w->a++;
+	w->b++;
+	if (w->a[-1] != SFX_MARK_VALUE)
+		return 0;
+	if (w->a == w->aend || w->b == w->bend)		/* a bound that is a marker alone */
+		return (w->b == w->bend) - (w->a == w->aend);
+	alen = sfx_value_length(col, ko->index, w->a, w->aend - w->a);
+	blen = sfx_value_length(col, ko->index, w->b, w->bend - w->b);
+	if (col->raw)
+		c = cmp_raw(ko, i, w->a, alen, w->b, blen);
+	else
+		c = sfx_cmp_bytes(w->a, alen, w->b, blen);
+	w->a += alen;
+	w->b += blen;
+	return c;
+}
+
+/* How the rests compare, where at least one key is at its end or at an end mark; false: both go on. */
+static bool
+cmp_ends(const Walk *w, int *result)
+{
+	/* before: -1, end: 0, after: 1; a key that goes on is above an end */
+	bool		aends = w->a == w->aend || is_end_mark(*w->a);
+	bool		bends = w->b == w->bend || is_end_mark(*w->b);
+	int			ra = w->a == w->aend ? 0 : !aends ? 0 : *w->a == SFX_MARK_BEFORE ? -1 : 1;
+	int			rb = w->b == w->bend ? 0 : !bends ? 0 : *w->b == SFX_MARK_BEFORE ? -1 : 1;
+
+	if (!aends && !bends)
+		return false;
+	if (ra != rb)
+		*result = ra - rb;
+	else
+		*result = (int) bends - (int) aends;
+	return true;
+}
+
+/* Two keys whose columns are equal, and of which both go on: stored ones with rests. */
+static int
+order_rests(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	if (ko->kd->nrests == 0)
+		sfx_entry_damaged(ko->index, "a key is longer than its columns");
+	return sfx_cmp_bytes(a, alen, b, blen);
+}
+
+/* A key that is one plain string: marker, bytes, 00, and perhaps an end mark (-1, 0, 1).  The number of bytes, -1 if it is another one. */
+static inline int
+single_string(const uint8 *p, int len, int *mark)
+{
+	*mark = 0;
+	if (len > 2 && is_end_mark(p[len - 1]))
+		*mark = p[--len] == SFX_MARK_BEFORE ? -1 : 1;
+	if (len < 2 || p[0] != SFX_MARK_VALUE || p[len - 1] != 0 || memchr(p + 1, 0x01, len - 2) != NULL)
+		return -1;
+	return len - 2;
+}
+
+/* The most frequent index of this space, one column of text, at the least cost.  False: it takes the long way. */
+static inline bool
+cmp_single_text(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen, int *result)
+{
+	const SfxColumn *col = &ko->kd->col[0];
+	int			amark,
+				bmark;
+	int			an = single_string(a, alen, &amark);
+	int			bn = an < 0 ? -1 : single_string(b, blen, &bmark);
+	int			c = 0;
+
+	if (bn < 0)
+		return false;
+	if (an != bn || memcmp(a + 1, b + 1, an) != 0)
+		c = varstr_cmp((const char *) a + 1, an, (const char *) b + 1, bn, col->collation);
+	if (c != 0)
+		*result = col->desc ? (c < 0) - (c > 0) : c;
+	else
+		*result = amark != bmark ? amark - bmark : sfx_cmp_bytes(a, alen, b, blen);
+	return true;
+}
+
+static int
+order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+	int			c;
+
+	if (ko->kd->nkeys == 1 && ko->text[0] && cmp_single_text(ko, a, alen, b, blen, &c))
+		return c;
+	for (int i = 0; i <= ko->kd->nkeys; i++)
+	{
+		if (cmp_ends(&w, &c))
+			return c != 0 ? c : sfx_cmp_bytes(a, alen, b, blen);
+		if (i == ko->kd->nkeys)
+			return order_rests(ko, a, alen, b, blen);
+		if ((c = cmp_column(ko, i, &w)) != 0)
+			return c;
+	}
+	return 0;					/* not reached */
+}
+
+bool
+sfx_order_equal(const SfxOrder *o, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+
+	for (int i = 0; i < ko->kd->nkeys; i++)
+	{
+		if (w.a == w.aend || w.b == w.bend)
+			sfx_entry_damaged(ko->index, "a key ends before its last column");
+		if (cmp_column(ko, i, &w) != 0)
+			return false;
+	}
+	return true;
+}
+
+int
+sfx_order_cmp_column(const SfxOrder *o, int col, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+	int			c;
+
+	if (o == NULL)
+		return sfx_cmp_bytes(a, alen, b, blen);
+	if (w.a < w.aend && w.b < w.bend && (c = cmp_column(ko, col, &w)) != 0)
+		return c;
+	return cmp_ends(&w, &c) ? c : 0;
+}
+
+void
+sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+	int			i = 0;
+	HeapTuple	opclass;
+
+	while (i < ko->kd->nkeys - 1 && cmp_column(ko, i, &w) == 0)
+		i++;
+	opclass = SearchSysCache1(CLAOID, ObjectIdGetDatum(get_index_column_opclass(RelationGetRelid(ko->index), i + 1)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" does not order column \"%s\" of surfidx index \"%s\"",
+					HeapTupleIsValid(opclass) ? NameStr(((Form_pg_opclass) GETSTRUCT(opclass))->opcname) : "?",
+					NameStr(TupleDescAttr(RelationGetDescr(ko->index), i)->attname),
+					RelationGetRelationName(ko->index)),
+			 errdetail("Two values sorted by its sort support are in the wrong order for its comparison function %s.",
+					   format_procedure(index_getprocid(ko->index, i + 1, BTORDER_PROC))),
+			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be transitive.")));
+}
+
+/* Whole columns of right, up to and with the first that differs; right itself if only its bytes do. */
+static uint32_t
+order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen, const uint8_t *right, uint32_t rlen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {left, left + llen, right, right + rlen};
+
+	for (int i = 0; i < ko->kd->nkeys && w.a < w.aend && w.b < w.bend; i++)
+	{
+		const uint8 *start = w.b;
+
+		if (cmp_column(ko, i, &w) == 0)
+			continue;
+		if (w.b == start)		/* the markers differ: the value was not stepped over */
+		{
+			w.b++;
+			if (*start == SFX_MARK_VALUE)
+				w.b += sfx_value_length(&ko->kd->col[i], ko->index, w.b, w.bend - w.b);
+		}
+		return w.b - right;
+	}
+	return rlen;
+}

@@ -1,0 +1,250 @@
+/*-------------------------------------------------------------------------
+ * dead_rows.c - entries that are dead to everybody go before VACUUM comes
+ *
+ * Scans and unique checks meet rows that are dead to every snapshot.  What of their entries stands in an image is taken out of it
+ * there (image.c): no page changes, and no merge will bring it to a leaf.  What stands in a leaf is counted, and when
+ * one step of a reader has met enough of it, the leaf is rewritten without it, here.  README "Dead entries", X1 to X4.
+ *
+ * The heap is always asked again before an entry goes: the row may have been dead when it was met and its
+ * TID given to a new one since.
+ *-------------------------------------------------------------------------
+ */
+#include "dead_rows.h"
+#include "merge.h"
+#include "rewrite.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#define LEAF_DEAD_MIN	32		/* rewriting a leaf and its parent costs about as much as so many useless visits to rows */
+#define LEAF_DEAD_SHARE	64		/* ... and one part in so many of the leaf's entries */
+
+static int
+cmp_tid(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* The horizon of rows known to be dead, from the table's own records of them. */
+static void
+raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHorizon *horizon)
+{
+	TM_IndexDeleteOp op = {.irel = index,.iblknum = InvalidBlockNumber,.ndeltids = n};
+	SfxHorizon	h;
+
+	op.deltids = palloc(n * sizeof(TM_IndexDelete));
+	op.status = palloc0(n * sizeof(TM_IndexStatus));
+	for (int i = 0; i < n; i++)
+	{
+		sfx_tid_pointer(index, tids[i], &op.deltids[i].tid);
+		op.deltids[i].id = i;
+		op.status[i].idxoffnum = FirstOffsetNumber;	/* only for error messages of the table */
+		op.status[i].knowndeletable = true;
+	}
+	h.xid = table_index_delete_tuples(heap, &op);
+	h.catalog = RelationIsAccessibleInLogicalDecoding(heap);
+	sfx_horizon_raise(horizon, &h);
+	pfree(op.deltids);
+	pfree(op.status);
+}
+
+int
+sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *horizon)
+{
+	int			ndead = 0;
+
+	Assert(n <= SFX_DEAD_MAX);
+	qsort(tids, n, sizeof(uint64), cmp_tid);
+	for (int i = 0; i < n; i++)
+	{
+		ItemPointerData htid;
+		bool		all_dead = false;
+
+		if (i > 0 && tids[i] == tids[i - 1])
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		sfx_tid_pointer(index, tids[i], &htid);
+		(void) sfx_heap_end(index, heap, tids[i]);
+		if ((!table_index_fetch_tuple_check(heap, &htid, SnapshotSelf, &all_dead) && all_dead) || SFX_MUTANT("dead without asking"))
+			tids[ndead++] = tids[i];
+	}
+	if (ndead > 0)
+		raise_horizon(index, heap, tids, ndead, horizon);
+	return ndead;
+}
+
+bool
+sfx_tid_list_has(ItemPointer tid, void *list)
+{
+	SfxTidList *l = list;
+	uint64		key = SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
+
+	return l->n > 0 && bsearch(&key, l->tid, l->n, sizeof(uint64), cmp_tid) != NULL;
+}
+
+bool
+sfx_dead_worth(uint64 nentries, int ndead)
+{
+	return ndead >= LEAF_DEAD_MIN && (ndead >= SFX_DEAD_MAX || ndead >= nentries / LEAF_DEAD_SHARE);
+}
+
+/* ---- versions that a merge meets (X5) ---- */
+
+void
+sfx_versions_clear(SfxVersions *v)
+{
+	v->nrun = 0;
+	v->fresh = false;
+	if (!v->asked)
+		v->tids.n = 0;
+}
+
+/* The entries of one key have all been noted: ask about them, unless there is one only or none is new. */
+static void
+end_run(SfxVersions *v)
+{
+	if (v->nrun > 1 && v->nrun < SFX_VERSIONS_RUN && v->fresh && !v->asked && v->tids.n + v->nrun <= SFX_VERSIONS_MAX)
+	{
+		if (v->tids.n + v->nrun > v->room)
+		{
+			v->room = v->room == 0 ? SFX_DEAD_MAX : 2 * v->room;
+			v->tids.tid = v->tids.tid ? repalloc(v->tids.tid, sizeof(uint64) * v->room) : palloc(sizeof(uint64) * v->room);
+		}
+		memcpy(v->tids.tid + v->tids.n, v->run, v->nrun * sizeof(uint64));
+		v->tids.n += v->nrun;
+	}
+	v->nrun = 0;
+	v->fresh = false;
+}
+
+void
+sfx_versions_note(SfxVersions *v, const SfxEntry *e, bool fresh)
+{
+	if (!sfx_versions_same(v, e))
+	{
+		end_run(v);
+		v->keylen = e->keylen;
+		memcpy(v->key, e->key, e->keylen);
+	}
+	v->fresh |= fresh;
+	if (v->nrun < SFX_VERSIONS_RUN)
+		v->run[v->nrun++] = e->tid;
+}
+
+bool
+sfx_versions_ask(SfxVersions *v, Relation index, SfxHorizon *horizon)
+{
+	int			ndead = 0;
+
+	end_run(v);
+	if (v->asked || v->tids.n == 0)
+		return false;
+	v->asked = true;
+	for (int at = 0; at < v->tids.n; at += SFX_DEAD_MAX)
+	{
+		int			n = sfx_dead_ask(index, v->heap, v->tids.tid + at, Min(SFX_DEAD_MAX, v->tids.n - at), horizon);
+
+		memmove(v->tids.tid + ndead, v->tids.tid + at, n * sizeof(uint64));
+		ndead += n;
+	}
+	v->tids.n = ndead;
+	qsort(v->tids.tid, ndead, sizeof(uint64), cmp_tid);
+	return ndead > 0;
+}
+
+Relation
+sfx_dead_open_heap(Relation index)
+{
+	Oid			relid = index->rd_index->indrelid;
+
+	/* The table is locked before the index everywhere: waiting for it now could be a deadlock. */
+	if (IsInParallelMode() || SfxSnapshotsExpire() || !ConditionalLockRelationOid(relid, AccessShareLock))
+		return NULL;
+	/* What is dead is judged by horizons that the taking of a snapshot brings up to date. */
+	if (!ActiveSnapshotSet())
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		PopActiveSnapshot();
+	}
+	return table_open(relid, NoLock);
+}
+
+/* ---- leaves (X3) ---- */
+
+/* Keep of the sorted list only what the leaf holds: the others' TIDs may be in other hands by now.  *nentries: of the leaf. */
+static void
+intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
+{
+	char	   *copy = palloc(BLCKSZ);
+	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
+	uint64	   *found = palloc(sizeof(uint64) * Max(list->n, 1));
+	BlockNumber blkno = sfx_group_leaf(g, g->from);
+	int			nfound = 0;
+	SfxLeaf		leaf;
+
+	sfx_leaf_copy(g->index, g->order, g->meta, g->run, blkno, NULL, copy, &leaf);
+	for (int b = 0; b < leaf.nblocks; b++)
+	{
+		int			n = sfx_leaf_tids(&leaf, b, tids);
+
+		if (n < 0)
+			sfx_corrupt(g->index, blkno, "leaf TIDs");
+		for (int i = 0; i < n && nfound < list->n; i++)
+			if (bsearch(&tids[i], list->tid, list->n, sizeof(uint64), cmp_tid) != NULL)
+				found[nfound++] = tids[i];
+	}
+	memcpy(list->tid, found, nfound * sizeof(uint64));
+	list->n = nfound;
+	*nentries = leaf.nentries;
+}
+
+/* Merge lock held. */
+static void
+clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos, SfxTidList *list)
+{
+	SfxMergeStats stats = {0};
+	SfxMeta		meta;
+	SfxGroup	g;
+	uint64		nentries;
+
+	sfx_meta_read(index, &meta);
+	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos, NULL);
+	qsort(list->tid, list->n, sizeof(uint64), cmp_tid);
+	intersect_leaf(&g, list, &nentries);
+	if (!sfx_dead_worth(nentries, list->n))
+		return;
+	list->n = sfx_dead_ask(index, heap, list->tid, list->n, &g.horizon);
+	if (!sfx_dead_worth(nentries, list->n))
+		return;
+	sfx_group_rewrite(&g, NULL, sfx_tid_list_has, list, &stats);
+	sfx_store_tree_stats(index, SfxMetaMain(&meta)->id, &stats);
+}
+
+void
+sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos, uint64 *tids, int n)
+{
+	SfxTidList	list = {.tid = tids,.n = n};
+	MemoryContext cxt;
+	MemoryContext old;
+
+	/* Workers of one query share their heavyweight locks.  And whoever holds the merge lock already has us called in the midst of something. */
+	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index) || !sfx_merge_trylock(index))
+		return;
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx dead entries", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	clean_leaf(index, heap, order, pos, &list);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	sfx_merge_unlock(index);
+}

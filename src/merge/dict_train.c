@@ -1,0 +1,449 @@
+/*-------------------------------------------------------------------------
+ * dict_train.c - making dictionaries: samples of rests, the choice of a scheme, whether it pays
+ *
+ * A dictionary is trained on rests: what front coding leaves of keys that stand among their neighbours.  A merge has rests in
+ * hand.  A build has not, before it writes its first leaf: it samples keys from blocks all over the table, sorts them, and
+ * takes off what each shares with the one before and, beyond that, what it would share if all keys stood there: sharing grows by about
+ * the same number of bytes each time the number of keys doubles, and by how many is seen when the sample is halved.  (Halved by
+ * blocks: where neighbours in the table are neighbours in the index, the sample has true neighbours already, and
+ * halving changes nothing.)
+ *
+ * What a scheme saves is measured on rests that it was not trained on.
+ *
+ * Bytes and time.  One percent of a key's bytes, rest and lengths, is taken to be worth 1.5 ns when the key is read.  FSST takes some 6 ns
+ * beside no dictionary at all, so it has to save 4 %; codes of bits, which are read bit by bit, take 10 to 20 ns more than FSST, and have to save a
+ * tenth against it.  They can where bytes come in any order, of an alphabet that fits no number of whole bytes: digits, base 64.
+ *-------------------------------------------------------------------------
+ */
+#include "dict.h"
+#include "rewrite.h"
+
+#include <math.h>
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define LIMIT_GRAM		16384	/* intervals of a dictionary: what decoding leaves in the processor's second cache */
+#define LIMIT_ALM		4096
+#define TEST_SHARE		4		/* one rest in so many is kept for measuring */
+#define MIN_RESTS		512
+#define MIN_GAIN		0.04	/* of key and rest headers, where nobody asked for a dictionary */
+#define ENTRY_OVERHEAD	2.0		/* bytes of a key beside its rest, roughly */
+#define SLOWER_GAIN		0.10	/* what a code of bits has to save against one of whole bytes */
+#define NEW_GAIN		0.10	/* what a new dictionary has to save against the one before */
+#define PAYS_PAGES		2.0		/* times its own size that a dictionary has to save */
+
+/* What a merge does about it. */
+#define REVIEW_BYTES	65536	/* of rests, before the end of the merge */
+#define MIN_ASKED_RESTS	64		/* where a scheme is asked for */
+#define DRIFT			1.15	/* times the rate that was expected */
+
+/* The sample of a build. */
+#define SAMPLE_KEYS		16384
+#define SAMPLE_BYTES	(2 * 1024 * 1024)
+#define SAMPLE_SHARE	32		/* one entry in so many, so that training stays a small part of a build */
+#define MIN_ENTRIES		(SAMPLE_SHARE * MIN_RESTS)
+
+/* Bytes that a rest of that length takes with the length byte's extension, as in strblock.c. */
+static inline uint32
+stored_size(uint32 len)
+{
+	return len < 15 ? len : len < 15 + 224 ? len + 1 : len + 2;
+}
+
+/* ---- measuring ---- */
+
+static double
+raw_mean(const SfxHopeKey *rests, uint32 n)
+{
+	double		sum = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		sum += stored_size(rests[i].len);
+	return sum / Max(n, 1);
+}
+
+static double
+coded_mean(const SfxHope *hope, const SfxHopeKey *rests, uint32 n)
+{
+	uint8	   *buf = palloc(3 * SFX_MAX_ENTRY + 64);
+	double		sum = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		int			len = sfx_hope_encode(hope, rests[i].key, rests[i].len, buf, 3 * SFX_MAX_ENTRY + 64);
+
+		sum += len < 0 ? stored_size(rests[i].len) + 1 : stored_size(len);
+	}
+	pfree(buf);
+	return sum / Max(n, 1);
+}
+
+/* ---- schemes ---- */
+
+static bool
+build_one(SfxHopeScheme scheme, const SfxHopeKey *rests, uint32 n, SfxNewDict *d)
+{
+	uint32		limit = scheme >= SFX_HOPE_ALM ? LIMIT_ALM : LIMIT_GRAM;
+	Size		cap = SFX_HOPE_DICT_BOUND(scheme, limit);
+	Size		bytes = 0;
+	Size		size;
+	void	   *scratch;
+
+	for (uint32 i = 0; i < n; i++)
+		bytes += rests[i].len;
+	size = sfx_hope_build_size(scheme, limit, bytes);
+	scratch = palloc_extended(size, MCXT_ALLOC_HUGE);
+	d->bytes = palloc(cap);
+	d->scheme = scheme;
+	d->len = sfx_hope_build(scheme, limit, rests, n, scratch, size, d->bytes, cap);
+	pfree(scratch);
+	if (d->len > 0 && d->len <= SFX_DICT_MAX_BYTES)
+		return true;
+	pfree(d->bytes);
+	return false;
+}
+
+/* Build one and measure it: bytes per rest, its own share included. */
+static double
+try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const SfxHopeKey *test, uint32 ntest,
+		   double entries, SfxNewDict *d, double *coded)
+{
+	const SfxHope *hope;
+
+	if (!build_one(scheme, learn, nlearn, d))
+		return INFINITY;
+	hope = sfx_dict_open_new(d);
+	if (hope == NULL)
+		elog(ERROR, "surfidx: a dictionary just made cannot be opened");
+	*coded = coded_mean(hope, test, ntest);
+	pfree((void *) hope);
+	return *coded + (double) sfx_dict_pages(d->len) * BLCKSZ / entries;
+}
+
+/* Which rests a dictionary learns from, and which tell what it is good for: how many of the latter.  So few that none can be spared are both. */
+static uint32
+split_sample(const SfxHopeKey *rests, uint32 n, SfxHopeKey *learn, SfxHopeKey *test)
+{
+	uint32		ntest = 0;
+
+	if (n < MIN_RESTS)
+	{
+		memcpy(learn, rests, sizeof(SfxHopeKey) * n);
+		memcpy(test, rests, sizeof(SfxHopeKey) * n);
+		return n;
+	}
+	for (uint32 i = 0; i < n; i++)
+		if (i % TEST_SHARE == TEST_SHARE - 1)
+			test[ntest++] = rests[i];
+		else
+			learn[i - ntest] = rests[i];
+	return ntest;
+}
+
+bool
+sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new)
+{
+	/* bytes for their quick answer whether there is anything to gain; words are never smaller than FSST by what they would have to be */
+	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_FSST, SFX_HOPE_DOUBLE};
+	const SfxHopeScheme asked = option;
+	const SfxHopeScheme *schemes = option == SFX_HOPE_AUTO ? automatic : &asked;
+	int			nschemes = option == SFX_HOPE_AUTO ? lengthof(automatic) : 1;
+	SfxHopeKey *learn = palloc(sizeof(SfxHopeKey) * Max(n, 1));
+	SfxHopeKey *test = palloc(sizeof(SfxHopeKey) * Max(n, 1));
+	uint32		nlearn,
+				ntest;
+	double		best = INFINITY,
+				coded = 0,
+				raw;
+
+	if (option == SFX_HOPE_OFF || n == 0 || (option == SFX_HOPE_AUTO && n < MIN_RESTS))
+		return false;
+	ntest = split_sample(rests, n, learn, test);
+	nlearn = n - ntest > 0 ? n - ntest : n;
+	raw = raw_mean(test, ntest);
+	if (old)
+		raw = coded_mean(old, test, ntest);
+	/* what could be saved at best pays for no dictionary */
+	if (option == SFX_HOPE_AUTO && raw * entries < PAYS_PAGES * BLCKSZ)
+		return false;
+	for (int i = 0; i < nschemes; i++)
+	{
+		SfxNewDict	d;
+		double		c = 0,
+					gain = schemes[i] == SFX_FSST ? -SLOWER_GAIN : SLOWER_GAIN, /* it stands behind bytes, but is read faster */
+					total;
+
+		CHECK_FOR_INTERRUPTS();
+		total = try_scheme(schemes[i], learn, nlearn, test, ntest, Max(entries, 1), &d, &c);
+		if (total + (best < INFINITY ? gain * (best + ENTRY_OVERHEAD) : 0) >= best)
+			continue;
+		best = total;
+		coded = c;
+		*new = d;
+		/* bytes that are hardly compressible one by one are not worth a search for words */
+		if (option == SFX_HOPE_AUTO && i == 0 && coded > (1 - MIN_GAIN / 2) * raw)
+			return false;
+	}
+	pfree(learn);
+	pfree(test);
+	if (best == INFINITY)
+		return false;
+	if (old && coded > (1 - NEW_GAIN) * raw)
+		return false;
+	if (option == SFX_HOPE_AUTO &&
+		(raw - coded < MIN_GAIN * (raw + ENTRY_OVERHEAD) ||
+		 (raw - coded) * entries < PAYS_PAGES * BLCKSZ * sfx_dict_pages(new->len)))
+		return false;
+	if (old)
+		raw = raw_mean(rests, n);
+	new->rate = raw > 0 ? (int) Min(1000 * coded / raw, 10000) : 1000;
+	return true;
+}
+
+/* Keys of one length are integers, most of them, and those that are not have little in common. */
+bool
+sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
+{
+	if (!sfx_dict_wanted(index))
+		return false;
+	for (int i = 0; i < kd->nkeys; i++)
+		if (kd->col[i].raw ? kd->col[i].typlen < 0 : kd->col[i].enc->width == 0)
+			return true;
+	return false;
+}
+
+/* ---- merges ---- */
+
+void
+sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
+{
+	SfxRestSample *sample = stats->sample;
+	int			option = sfx_opt_hope(index);
+	const SfxDictRef *ref = meta->ndicts > 0 ? &meta->dict[meta->ndicts - 1] : NULL;
+	const SfxHope *old = NULL;
+	double		entries = 0;
+	int			rate;
+	uint32		number;
+	SfxHopeKey *rests;
+	SfxNewDict	new;
+
+	if (sample == NULL || (!last && sample->used < REVIEW_BYTES) || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
+		sample->nkeys < (option == SFX_HOPE_AUTO ? MIN_RESTS : MIN_ASKED_RESTS))
+		return;
+	/* once per merge: it takes tens of milliseconds */
+	stats->sample = NULL;
+	rate = (int) Min(stats->stored * 1000 / stats->rests, 10000);
+	if (ref && (option == SFX_HOPE_AUTO || option == ref->scheme))
+	{
+		if (rate <= DRIFT * ref->rate)
+			return;
+		old = sfx_dict_for_writing(index, meta, &number);
+	}
+	for (int r = 0; r < meta->nruns; r++)
+		entries += meta->runs[r].entries;
+	rests = palloc(sizeof(SfxHopeKey) * SFX_SAMPLE_KEYS);
+	if (sfx_dict_train(option, rests, sfx_sample_keys(sample, rests), Max(entries, 1), old, &new))
+		(void) sfx_dict_add(index, meta, &new);
+	else if (old)
+		sfx_dict_set_rate(index, meta, rate);
+}
+
+/* ---- the sample of a build ---- */
+
+typedef struct Sample
+{
+	Relation	index;
+	const SfxKeyDesc *kd;
+	int			n;
+	uint32		used;
+	uint8	   *bytes;			/* keys, one after the other */
+	struct SampleKey
+	{
+		uint8	   *key;
+		uint32		len;
+		BlockNumber block;		/* number of the visit to its block */
+	}		   *key;
+	BlockNumber block;
+	MemoryContext rowcxt;		/* for what the encoding of a row allocates */
+} Sample;
+
+static void
+sample_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
+{
+	Sample	   *s = arg;
+	MemoryContext old;
+	int			len;
+
+	if (s->n == SAMPLE_KEYS || s->used + SFX_MAX_ENTRY > SAMPLE_BYTES)
+		return;
+	old = MemoryContextSwitchTo(s->rowcxt);
+	len = sfx_key_encode(s->kd, s->index, values, isnull, s->bytes + s->used);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(s->rowcxt);
+	s->key[s->n].key = s->bytes + s->used;
+	s->key[s->n].len = len;
+	s->key[s->n].block = s->block;
+	s->n++;
+	s->used += len;
+}
+
+static int
+cmp_keys(const void *a, const void *b)
+{
+	const struct SampleKey *x = a;
+	const struct SampleKey *y = b;
+
+	return sfx_cmp_bytes(x->key, x->len, y->key, y->len);
+}
+
+/* Mean length that a key shares with the one before, of all keys, or of those from every other block; distinct keys only. */
+static double
+mean_shared(const Sample *s, bool half)
+{
+	const struct SampleKey *prev = NULL;
+	double		sum = 0;
+	int			n = 0;
+
+	for (int i = 0; i < s->n; i++)
+	{
+		const struct SampleKey *k = &s->key[i];
+
+		if (half && k->block % 2)
+			continue;
+		if (prev)
+		{
+			uint32		lcp = sfx_lcp(prev->key, prev->len, k->key, k->len);
+
+			if (lcp == k->len)
+				continue;
+			sum += lcp;
+			n++;
+		}
+		prev = k;
+	}
+	return n > 0 ? sum / n : 0;
+}
+
+/* The byte that all keys end in stands once per block, so that it is part of no rest: 1 if there is one. */
+static uint32
+common_end(const Sample *s)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->key[i].len == 0 || s->key[i].key[s->key[i].len - 1] != s->key[0].key[s->key[0].len - 1])
+			return 0;
+	return 1;
+}
+
+/* Rests as they would be among so many entries. */
+static uint32
+estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
+{
+	double		all;
+	double		more;
+	uint32		n = 0;
+	uint32		cut = common_end(s);
+
+	qsort(s->key, s->n, sizeof(*s->key), cmp_keys);
+	all = mean_shared(s, false);
+	more = Max(all - mean_shared(s, true), 0) * log2(Max(entries / Max(s->n, 1), 1));
+	for (int i = 1; i < s->n; i++)
+	{
+		const struct SampleKey *k = &s->key[i];
+		uint32		lcp = sfx_lcp(k[-1].key, k[-1].len, k->key, k->len);
+		uint32		len = k->len - Min(cut, k->len);
+		/* the fraction is spread over the keys */
+		uint32		from = lcp + (uint32) (more + (i % 16) / 16.0);
+
+		if (lcp == k->len)
+			continue;
+		/* a rest has a byte that differs, or it would not be a key */
+		from = len > 0 ? Min(from, len - 1) : 0;
+		rests[n].key = k->key + from;
+		rests[n].len = len - from;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * A step that leads through all numbers below n, from anywhere to far away: some 0.618 n, coprime to n.  However early
+ * one stops, what was visited is spread over all of them.
+ */
+static BlockNumber
+scattering_stride(BlockNumber n)
+{
+	for (BlockNumber stride = (BlockNumber) (n * 0.6180339887);; stride++)
+	{
+		BlockNumber a = n,
+					b = stride;
+
+		while (b > 0)
+		{
+			BlockNumber rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		if (a == 1)
+			return stride;
+	}
+}
+
+/*
+ * Read blocks evenly spread over the table until the sample is large enough.  Long keys fill it before all of them were read, so
+ * they are not read from the table's beginning on: what is loaded last may be of another kind.
+ */
+static void
+sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries, Sample *s)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(heap);
+	IndexInfo	copy = *info;
+	double		want = Min(Max(entries / SAMPLE_SHARE, MIN_RESTS), SAMPLE_KEYS);
+	double		per_block = Max(entries / Max(nblocks, 1), 0.1);
+	BlockNumber take = (BlockNumber) Min(ceil(want / per_block), (double) nblocks);
+	BlockNumber stride = scattering_stride(Max(take, 1));
+
+	/* looking at rows must not wait for other transactions, as a check for uniqueness would */
+	copy.ii_Unique = false;
+	copy.ii_ExclusionOps = NULL;
+	for (BlockNumber i = 0; i < take; i++)
+	{
+		uint64		place = (uint64) i * stride % take;
+		BlockNumber blkno = (BlockNumber) (place * nblocks / take);
+
+		CHECK_FOR_INTERRUPTS();
+		s->block = i;			/* in the order of visits: its halves are alike wherever that ends */
+		table_index_build_range_scan(heap, index, &copy, false, false, false, blkno, 1, sample_row, s, NULL);
+		if (s->n == SAMPLE_KEYS || s->used + SFX_MAX_ENTRY > SAMPLE_BYTES)
+			break;
+	}
+}
+
+bool
+sfx_dict_train_from_heap(Relation heap, Relation index, const IndexInfo *info, const SfxKeyDesc *kd, double entries,
+						 SfxNewDict *new)
+{
+	Sample		s = {.index = index,.kd = kd};
+	SfxHopeKey *rests;
+	bool		made;
+
+	if (!sfx_dict_possible(index, kd) || entries < 1 ||
+		(sfx_opt_hope(index) == SFX_HOPE_AUTO && entries < MIN_ENTRIES) ||
+		heap->rd_tableam != GetHeapamTableAmRoutine())
+		return false;
+	s.bytes = palloc(SAMPLE_BYTES);
+	s.key = palloc(sizeof(*s.key) * SAMPLE_KEYS);
+	s.rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx sample row", ALLOCSET_DEFAULT_SIZES);
+	sample_heap(heap, index, info, entries, &s);
+	rests = palloc(sizeof(SfxHopeKey) * Max(s.n, 1));
+	made = sfx_dict_train(sfx_opt_hope(index), rests, estimate_rests(&s, entries, rests), entries, NULL, new);
+	pfree(rests);
+	pfree(s.key);
+	pfree(s.bytes);
+	MemoryContextDelete(s.rowcxt);
+	return made;
+}

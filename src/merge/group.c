@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ * group.c - neighbouring leaves below one parent: finding them, their fences, what lies behind them
+ *-------------------------------------------------------------------------
+ */
+#include "dict.h"
+#include "rewrite.h"
+
+#include "utils/spccache.h"
+
+#define AHEAD_MAX		32
+
+/* The page of that level that holds pos, and the child of it that does. */
+static BlockNumber
+find_downlink(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+			  BlockNumber *child)
+{
+	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, false, level);
+	BlockNumber blkno = BufferGetBlockNumber(buf);
+	SfxInner	inner;
+	uint64_t	count;
+	int			i;
+
+	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
+		(i = sfx_inner_find(&inner, pos)) < 0 ||
+		sfx_inner_child(&inner, i, child, &count) < 0)
+		sfx_corrupt(index, blkno, "inner page search");
+	UnlockReleaseBuffer(buf);
+	return blkno;
+}
+
+/* Rule T3's healing: is the parent itself known one level up, and that page on the next one? */
+static void
+check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode *node)
+{
+	const SfxPos *pos = &node->children[0].low;
+	BlockNumber page = node->blkno;
+
+	for (int level = node->level; level < sfx_meta_run(index, meta, node->run)->level && !SFX_MUTANT("no healing"); level++)
+	{
+		BlockNumber child;
+		BlockNumber above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+
+		if (child != page)
+		{
+			sfx_tree_post(index, order, meta, node->run, level, pos);
+			/* that page may have been split */
+			above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+		}
+		page = above;
+	}
+}
+
+/* The child that holds pos. */
+static int
+find_child(const SfxNode *node, const SfxOrder *order, const SfxPos *pos)
+{
+	int			lo = 0,
+				hi = node->nchildren;
+
+	while (hi - lo > 1)
+	{
+		int			mid = (lo + hi) / 2;
+
+		if (sfx_order_cmp_pos(order, &node->children[mid].low, pos) <= 0)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void
+sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos, SfxKeptNode *kept)
+{
+	group->index = index;
+	group->order = order;
+	group->meta = meta;
+	group->horizon.xid = InvalidTransactionId;
+	group->horizon.catalog = false;
+	group->heap = NULL;
+	group->joined = false;
+	group->asked_to = 0;
+	group->asked = group->reads_begun = 0;
+	group->run = run;
+	group->has_node = sfx_meta_run(index, meta, run)->level > 0;
+	group->from = 0;
+	if (group->has_node)
+	{
+		/* one that is kept was checked when it was loaded */
+		if (kept == NULL || !sfx_kept_load(kept, index, order, meta, run, pos, &group->node))
+		{
+			if (kept == NULL)
+				sfx_tree_load(index, order, meta, run, pos, 1, &group->node);
+			check_posted(index, order, meta, &group->node);
+		}
+		group->from = find_child(&group->node, order, pos);
+	}
+	group->to = group->from + 1;
+}
+
+/*
+ * Where leaves grow by a few percent no number of leaves that a record takes ends with a full page: n become n + 1.  That page is written twice then, which
+ * is less than what it would leave empty.  (It is known by its number of entries; another leaf with as many does no harm.)
+ */
+void
+sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats)
+{
+	if (!group->has_node || group->from == 0 || stats->last_entries == 0 ||
+		group->node.children[group->from - 1].count != stats->last_entries)
+		return;
+	group->from--;
+	group->joined = true;
+}
+
+BlockNumber
+sfx_group_leaf(const SfxGroup *group, int i)
+{
+	return group->has_node ? group->node.children[i].blkno :
+		sfx_meta_run(group->index, group->meta, group->run)->root;
+}
+
+SfxPos
+sfx_group_low(const SfxGroup *group)
+{
+	SfxPos		min = {(const uint8_t *) "", 0, 0};
+
+	return group->has_node ? group->node.children[group->from].low : min;
+}
+
+bool
+sfx_group_child_high(const SfxGroup *group, int child, SfxPos *high)
+{
+	if (!group->has_node)
+		return false;
+	if (child + 1 < group->node.nchildren)
+		*high = group->node.children[child + 1].low;
+	else if (group->node.high_inf)
+		return false;
+	else
+		*high = group->node.high;
+	return true;
+}
+
+bool
+sfx_group_high(const SfxGroup *group, SfxPos *high)
+{
+	return sfx_group_child_high(group, group->to - 1, high);
+}
+
+/* What the group before has asked for, it has asked for up to a leaf that is behind it, so that no rewriting has moved it. */
+void
+sfx_group_asked_before(SfxGroup *g, const SfxMergeStats *stats)
+{
+	if (!g->has_node)
+		return;
+	for (int i = g->from; i < Min(g->from + AHEAD_MAX + 1, g->node.nchildren); i++)
+		if (g->node.children[i].blkno == stats->asked_last)
+			g->asked_to = i + 1;
+}
+
+void
+sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
+{
+	int			window = Min(get_tablespace_maintenance_io_concurrency(g->index->rd_rel->reltablespace), AHEAD_MAX);
+	int			from = Max(g->asked_to, child + 1);
+	int			to;
+	bool		wanted[AHEAD_MAX];
+
+	/* by halves of the window, so that the source is not asked at every leaf */
+	if (!g->has_node || window == 0 || from - child > (window + 1) / 2)
+		return;
+	to = Min(child + 1 + window, g->node.nchildren);
+	if (from >= to)
+		return;
+	sfx_source_falls_into(src, g, from, to, wanted);
+	for (int i = from; i < to; i++)
+		if (wanted[i - from])
+		{
+			g->asked++;
+			g->reads_begun += PrefetchBuffer(g->index, MAIN_FORKNUM, g->node.children[i].blkno).initiated_io;
+		}
+	g->asked_to = to;
+}

@@ -1,0 +1,263 @@
+/*-------------------------------------------------------------------------
+ * rewrite.c - the one routine that rewrites leaves: merge's and VACUUM's inner loop
+ *
+ * See merge.c for the rules M1 to M5.  A group starts as one leaf.  It takes in its right neighbours while the next
+ * entries of the source fall into them; and where one leaf overflows, as many neighbours as make SFX_GROUP_LEAVES,
+ * so that k full leaves become k + 1 and not 2k.  A leaf that grows only at its end (ascending keys) is left
+ * full and gets a new right neighbour.
+ *-------------------------------------------------------------------------
+ */
+#include "dict.h"
+#include "filter_make.h"
+#include "pack.h"
+
+#include "utils/rel.h"
+
+#define MERGE_PAGES			24	/* pages after which a group takes no more from the source, at most */
+#define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* bytes with which a group's last page joins the next group */
+#define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
+#define CHILD_OVERHEAD		24	/* bytes of a child beside its separator, at most */
+
+/* Bytes of the children [from, to)'s low positions into *bytes, the longest of them into *longest. */
+static void
+measure_lows(const SfxNode *node, int from, int to, Size *bytes, Size *longest)
+{
+	for (int i = from; i < to; i++)
+	{
+		*bytes += node->children[i].low.len;
+		*longest = Max(*longest, node->children[i].low.len);
+	}
+}
+
+/*
+ * The blocks that swapping the leaves takes, with filters that go.  Where separators are as long as keys can be, an inner
+ * page has room for two children, so that the pages above the leaves count, too.  Their number is estimated from above.
+ */
+static int
+blocks_needed(const SfxGroup *g, const SfxPack *p, int filters)
+{
+	int			nold = g->to - g->from;
+	int			n = p->n + (g->has_node ? g->node.nchildren - nold : 0);
+	bool		at_root = !g->has_node || g->node.blkno == sfx_meta_run(g->index, g->meta, g->run)->root;
+	Size		bytes = 0;
+	Size		longest = 0;
+	Size		room;
+	int			inner;
+
+	if (!g->has_node && p->n == 1)
+		return 1;
+	for (int i = 0; i < p->n; i++)
+	{
+		bytes += p->leaf[i].low.len;
+		longest = Max(longest, p->leaf[i].low.len);
+	}
+	if (g->has_node)
+	{
+		measure_lows(&g->node, 0, g->from, &bytes, &longest);
+		measure_lows(&g->node, g->to, g->node.nchildren, &bytes, &longest);
+	}
+	/* a page was full when its next child, with a fence, did not fit; splitting it in halves may cost one more */
+	room = Max((int) SFX_BODY_CAPACITY - INNER_OVERHEAD - 2 * (int) longest, 1);
+	inner = Min((Size) n / 2, (bytes + (Size) n * CHILD_OVERHEAD) / room) + 2;
+	return Max(p->n, nold) + inner + (at_root ? inner : 0) + filters;
+}
+
+static int
+old_filters(const SfxGroup *g)
+{
+	SfxFilterPlan plan;
+
+	sfx_filters_touched(g->has_node ? &g->node : NULL, g->from, g->to, &plan);
+	return plan.nold;
+}
+
+/* Swap the pages, and make the filters over them as far as the record has room. */
+static void
+swap_group(SfxGroup *g, const SfxPack *p, bool progress)
+{
+	SfxFilterPlan *plan = palloc(sizeof(SfxFilterPlan));
+	SfxNode    *node = g->has_node ? &g->node : NULL;
+	int			room = SFX_GROUP_BLOCKS - 1 - blocks_needed(g, p, 0);
+
+	sfx_filters_plan(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, room, plan);
+	sfx_tree_swap(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
+}
+
+/* Take in neighbours on both sides until there are SFX_GROUP_LEAVES. False: there are none to take. */
+static bool
+widen_group(SfxGroup *g)
+{
+	int			before = g->to - g->from;
+
+	if (!g->has_node || before >= SFX_GROUP_LEAVES)
+		return false;
+	g->to = Min(g->from + SFX_GROUP_LEAVES, g->node.nchildren);
+	g->from = Max(0, g->to - SFX_GROUP_LEAVES);
+	return g->to - g->from > before;
+}
+
+static void
+set_resume(SfxGroup *g, SfxSource *src)
+{
+	const SfxEntry *e = src ? sfx_source_peek(src) : NULL;
+	SfxPos		pos;
+
+	if (src)
+	{
+		g->resume_inf = e == NULL;
+		if (e)
+		{
+			pos = sfx_entry_pos(e);
+			g->resume = sfx_pos_copy(&pos);
+		}
+		return;
+	}
+	g->resume_inf = !sfx_group_high(g, &pos);
+	if (!g->resume_inf)
+		g->resume = sfx_pos_copy(&pos);
+}
+
+/* Where the merge of the source goes on, for the metapage.  At its end the position before stays: what ends it is the drop. */
+static void
+note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
+{
+	SfxResume  *r = &g->meta->resume[src->run != 0 ? SFX_RESUME_RUN : SFX_RESUME_GEN];
+	uint32		source = src->run != 0 ? src->run : g->meta->gens[src->g].gen;
+	SfxHorizon	horizon;
+
+	if (r->source != source)
+	{
+		memset(r, 0, sizeof(*r));
+		r->source = source;
+	}
+	r->target = g->run;
+	/* whoever goes on may find an image that does not know any more what was taken out of it */
+	horizon.xid = r->horizon;
+	horizon.catalog = r->catalog;
+	sfx_horizon_raise(&horizon, &stats->horizon);
+	sfx_horizon_raise(&horizon, &src->horizon);
+	r->horizon = horizon.xid;
+	r->catalog = horizon.catalog;
+	if (g->resume_inf || (g->resume.len > SFX_RESUME_KEY && g->order != NULL))
+		return;
+	/* in byte order a prefix stands below what it is a prefix of */
+	r->len = Min(g->resume.len, SFX_RESUME_KEY);
+	r->tid = g->resume.len > SFX_RESUME_KEY ? 0 : g->resume.tid;
+	memset(r->key, 0, SFX_RESUME_KEY);
+	memcpy(r->key, g->resume.key, r->len);
+}
+
+/*
+ * Pages after which a group takes nothing more: what one record has room for beside the parent, which may be split, and what is above
+ * it; fewer where there are filters, whose pages count, too.
+ */
+static int
+most_pages(const SfxGroup *g)
+{
+	SfxPack		none = {.n = 0};
+	SfxFilterSpec spec;
+	int			room = SFX_GROUP_BLOCKS - 1 - (blocks_needed(g, &none, 0) - (g->to - g->from));
+
+	sfx_opt_filter(g->index, &spec);
+	if (g->has_node && (spec.kind != SFX_FILTER_NONE || old_filters(g) > 0))
+		room = room * 2 / 3;
+	return Max(Min(room - MERGE_ROOM, MERGE_PAGES), 2 * MERGE_ROOM);
+}
+
+/* What one rewriting of a group has done. */
+static void
+count_step(const SfxPack *p, SfxMergeStats *step)
+{
+	int			nold = p->group->to - p->group->from;
+
+	step->taken = p->taken;
+	step->removed = p->removed;
+	step->entries = p->after - p->before;
+	step->leaves = p->n - nold;
+	step->groups = 1;
+	step->written = p->n;
+}
+
+void
+sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
+				  SfxMergeStats *stats)
+{
+	SfxPack	   *p = palloc0(sizeof(SfxPack));
+	SfxMergeStats step = {0};
+	SfxPos		start = {0};
+	bool		may_widen = src != NULL;
+	int			from = g->from,
+				to = g->to;
+
+	p->group = g;
+	p->src = src;
+	p->filter = filter;
+	p->arg = arg;
+	p->max_taken = PG_UINT64_MAX;
+	p->versions.heap = src ? g->heap : NULL;
+	p->dict = sfx_dict_for_writing(g->index, g->meta, &p->dictno);
+	p->sample = stats->sample;
+	if (src)
+	{
+		SfxPos		first = sfx_entry_pos(sfx_source_peek(src));
+
+		start = sfx_pos_copy(&first);
+		p->grow = true;
+	}
+	p->most_pages = most_pages(g);
+	if (src)
+		sfx_group_asked_before(g, stats);
+	for (;;)
+	{
+		bool		fits = sfx_pack_group(p) && blocks_needed(g, p, old_filters(g)) < SFX_GROUP_BLOCKS;
+
+		if (p->grow)
+			to = g->to;
+		p->grow = false;
+		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)) &&
+			!sfx_versions_ask(&p->versions, g->index, &g->horizon))
+			break;
+		if (!fits)
+		{
+			/* without the neighbours, then a smaller group (the source starts in its first leaf), then fewer new entries */
+			may_widen = false;
+			if (g->joined)
+				from++;
+			if (g->joined || g->from != from || g->to != to)
+			{
+				g->joined = false;
+				g->from = from;
+				g->to = to;
+			}
+			else if (g->to - g->from > 1)
+				to = g->to = from + (to - from) / 2;
+			else if (src && p->taken > 1)
+				p->max_taken = p->taken / 2;
+			else
+				elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten", RelationGetRelationName(g->index));
+		}
+		if (src)
+			(void) sfx_source_seek(src, &start);
+	}
+	set_resume(g, src);
+	count_step(p, &step);
+	if (src)
+	{
+		sfx_count_tree_stats(sfx_meta_run(g->index, g->meta, g->run), &step);
+		note_progress(g, src, stats);
+	}
+	if (src && g->asked_to > 0)
+		stats->asked_last = g->node.children[g->asked_to - 1].blkno;
+	swap_group(g, p, src != NULL);
+	stats->taken += step.taken;
+	stats->removed += step.removed;
+	stats->entries += step.entries;
+	stats->leaves += step.leaves;
+	stats->groups += step.groups;
+	stats->written += step.written;
+	stats->asked += g->asked;
+	stats->reads_begun += g->reads_begun;
+	stats->rests += p->rests;
+	stats->stored += p->stored;
+	stats->last_entries = p->leaf[p->n - 1].len < LAST_PAGE_SPARSE ? p->leaf[p->n - 1].nentries : 0;
+}

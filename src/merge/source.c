@@ -1,0 +1,283 @@
+/*-------------------------------------------------------------------------
+ * source.c - the entries that a merge takes: a generation's, out of its image, or a run's, out of its leaves
+ *-------------------------------------------------------------------------
+ */
+#include "carry.h"
+#include "dict.h"
+#include "rewrite.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+void
+sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int g)
+{
+	src->index = index;
+	src->order = order;
+	src->meta = meta;
+	src->run = run;
+	src->g = g;
+	src->seen = 0;
+	src->unchanged = false;
+	src->horizon.xid = InvalidTransactionId;
+	src->horizon.catalog = false;
+	src->n = src->at = 0;
+	src->more = false;
+	src->entry = palloc(sizeof(SfxEntry) * SFX_SOURCE_CHUNK);
+	src->bytes = palloc(SFX_SOURCE_BYTES + SFX_MAX_ENTRY);
+	src->block = run != 0 ? palloc(sizeof(SfxBlock)) : NULL;
+}
+
+static void
+source_add(SfxSource *src, const SfxEntry *e)
+{
+	src->used += sfx_entry_copy(e, &src->entry[src->n++], src->bytes + src->used);
+}
+
+static void
+chunk_clear(SfxSource *src)
+{
+	src->n = src->at = 0;
+	src->used = 0;
+	src->more = false;
+}
+
+static bool
+chunk_is_full(const SfxSource *src)
+{
+	return src->n == SFX_SOURCE_CHUNK || src->used >= SFX_SOURCE_BYTES;
+}
+
+/*
+ * The first leaf block of a run that has entries >= pos, decoded from there on into src->block; false if there is none.
+ * Payloads of the block lie in *copy, a page.  *last: no other block can have greater ones.
+ */
+static bool
+run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)
+{
+	SfxPosBuf	at;
+	uint8		lowbuf[SFX_MAX_ENTRY];
+	uint8		highbuf[SFX_MAX_ENTRY];
+
+	sfx_pos_set(&at, pos);
+	for (;;)
+	{
+		Buffer		buf = sfx_tree_find(src->index, src->order, src->meta, src->run, &at.pos, false, 0);
+		BlockNumber blkno;
+		SfxLeaf		leaf;
+		SfxPos		low,
+					high;
+		bool		inf;
+		int			b = 0;
+
+		if (!BufferIsValid(buf))
+			(void) sfx_meta_run(src->index, src->meta, src->run);
+		blkno = BufferGetBlockNumber(buf);
+		memcpy(copy, BufferGetPage(buf), BLCKSZ);
+		UnlockReleaseBuffer(buf);
+		CHECK_FOR_INTERRUPTS();
+		if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), src->order) < 0 ||
+			sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) < 0 ||
+			(leaf.nblocks > 0 && (b = sfx_leaf_find_block(&leaf, &at.pos)) < 0))
+			sfx_corrupt(src->index, blkno, "leaf header or directory");
+		sfx_dict_attach(src->index, blkno, (Page) copy, &leaf, NULL);
+		for (b = leaf.nblocks > 0 ? b : 0; b < leaf.nblocks; b++)
+		{
+			if (sfx_leaf_decode(&leaf, b, &at.pos, NULL, src->block) < 0)
+				sfx_corrupt(src->index, blkno, "leaf block");
+			*last = inf && b + 1 == leaf.nblocks;
+			if (src->block->nent > 0)
+				return true;
+		}
+		if (inf)
+			return false;
+		sfx_pos_set(&at, &high);
+	}
+}
+
+/* A chunk of a run is what one block has. */
+static bool
+run_seek(SfxSource *src, const SfxPos *pos)
+{
+	PGAlignedBlock copy;
+	bool		last;
+
+	chunk_clear(src);
+	if (!run_block(src, pos, copy.data, &last))
+		return false;
+	for (int i = 0; i < src->block->nent; i++)
+	{
+		SfxEntry	e;
+
+		if (chunk_is_full(src))
+		{
+			last = false;
+			break;
+		}
+		sfx_block_entry(src->block, i, &e);
+		source_add(src, &e);
+	}
+	src->more = !last;
+	return true;
+}
+
+/* The first chunk of a generation's entries >= pos. */
+static void
+fill_chunk(SfxSource *src, const SfxPos *pos)
+{
+	SfxImage   *img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	SfxCursor	c;
+	bool		have;
+
+	if (img == NULL)
+		/* under the merge lock it cannot have left the list */
+		sfx_corrupt(src->index, src->meta->gens[src->g].first, "a page of the log that begins here is not one of its generation");
+	d = sfx_image_delta(img, &a);
+	src->seen = sfx_image_seen(img);
+	src->unchanged = sfx_image_unchanged(img);
+	(void) sfx_image_killed(img, &src->horizon);
+	chunk_clear(src);
+	have = sfx_delta_seek(d, a, pos, &c);
+	while (have)
+	{
+		SfxEntry	e;
+
+		if (chunk_is_full(src))
+		{
+			src->more = true;
+			break;
+		}
+		sfx_delta_get(d, a, &c, &e);
+		source_add(src, &e);
+		have = sfx_delta_next(d, a, &c);
+	}
+	sfx_image_release(img);
+}
+
+/* M7: what a newer generation has is not in any chunk. */
+static bool
+generation_seek(SfxSource *src, const SfxPos *pos)
+{
+	SfxPosBuf	next;
+
+	for (;;)
+	{
+		fill_chunk(src, pos);
+		if (src->n == 0 || !sfx_carried_from(src->meta, src->g))
+			return src->n > 0;
+		next.pos = sfx_entry_pos(&src->entry[src->n - 1]);
+		next.pos.tid++;
+		sfx_pos_set(&next, &next.pos);
+		src->n = sfx_carry_leave_out(src->index, src->order, src->meta, src->g, src->entry, src->n);
+		if (src->n > 0 || !src->more)
+			return src->n > 0;
+		pos = &next.pos;
+	}
+}
+
+bool
+sfx_source_seek(SfxSource *src, const SfxPos *pos)
+{
+	return src->run != 0 ? run_seek(src, pos) : generation_seek(src, pos);
+}
+
+const SfxEntry *
+sfx_source_peek(SfxSource *src)
+{
+	return src->at < src->n ? &src->entry[src->at] : NULL;
+}
+
+void
+sfx_source_advance(SfxSource *src)
+{
+	if (++src->at == src->n && src->more)
+	{
+		SfxPosBuf	next;
+		SfxEntry   *last = &src->entry[src->n - 1];
+		SfxPos		p = {last->key, last->keylen, last->tid + 1};
+
+		sfx_pos_set(&next, &p);
+		(void) sfx_source_seek(src, &next.pos);
+	}
+}
+
+bool
+sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxPosBuf *pos, uint64 *n)
+{
+	SfxImage   *img = sfx_image_acquire(index, order, meta, g);
+	const SfxNodeAlloc *a;
+	const SfxDelta *d;
+	SfxCursor	c;
+	bool		found;
+
+	if (img == NULL)
+		return false;
+	d = sfx_image_delta(img, &a);
+	*n = d->nentries;
+	found = sfx_delta_seek(d, a, &pos->pos, &c);
+	if (found)
+	{
+		SfxEntry	e;
+		SfxPos		at;
+
+		sfx_delta_get(d, a, &c, &e);
+		at = sfx_entry_pos(&e);
+		sfx_pos_set(pos, &at);
+	}
+	sfx_image_release(img);
+	return found;
+}
+
+/* The next entry from that position on: in the image, or among those in hand.  False: none is known. */
+static bool
+next_from(const SfxSource *src, const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxEntry *e)
+{
+	SfxCursor	c;
+
+	if (d != NULL)
+	{
+		if (!sfx_delta_seek(d, a, pos, &c))
+			return false;
+		sfx_delta_get(d, a, &c, e);
+		return true;
+	}
+	for (int i = src->at; i < src->n; i++)
+	{
+		SfxPos		at = sfx_entry_pos(&src->entry[i]);
+
+		if (sfx_order_cmp_pos(src->order, &at, pos) >= 0)
+		{
+			*e = src->entry[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+void
+sfx_source_falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted)
+{
+	SfxImage   *img = src->run == 0 ? sfx_image_acquire(src->index, src->order, src->meta, src->g) : NULL;
+	const SfxNodeAlloc *a = NULL;
+	const SfxDelta *d = img ? sfx_image_delta(img, &a) : NULL;
+	SfxEntry	e;
+	bool		have = true;
+
+	for (int i = from; i < to; i++)
+	{
+		SfxPos		high;
+
+		have = have && next_from(src, d, a, &group->node.children[i].low, &e);
+		wanted[i - from] = have;
+		if (have && sfx_group_child_high(group, i, &high))
+		{
+			SfxPos		at = sfx_entry_pos(&e);
+
+			wanted[i - from] = sfx_order_cmp_pos(src->order, &at, &high) < 0;
+		}
+	}
+	if (img)
+		sfx_image_release(img);
+}

@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ * bufhint.c - reading pages without a look into the buffer pool's table
+ *
+ * A page that was read lately most likely still is in the same buffer. Asking that buffer takes one look at its header; asking the
+ * table takes a hash, a partition's lock and a chain besides, on a lookup in memory as much as the search in an inner page.
+ *
+ * What is remembered is a hint: the buffer's own tag decides.  Since core does not count such a visit as a use of the buffer, every
+ * USE_EVERY-th one of a page goes by way of the table: else pages that are read all the time would be taken for ones that nobody needs.
+ * The metapage and the gates are read by every scan and stay in memory with less.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "pgstat.h"
+
+#define REMEMBERED	4096
+#define USE_EVERY	4
+#define USE_EVERY_FIXED	32
+
+typedef struct Recent
+{
+	Oid			index;
+	BlockNumber blkno;
+	Buffer		buf;
+	uint32		visits;
+} Recent;
+
+static Recent recent[REMEMBERED];
+
+Buffer
+sfx_read_page(Relation index, BlockNumber blkno)
+{
+	Oid			id = RelationGetRelid(index);
+	Recent	   *r = &recent[(blkno ^ (id * 2654435769U) >> 16) % REMEMBERED];
+
+	if (likely(r->blkno == blkno && r->index == id && BufferIsValid(r->buf)) && ++r->visits % (blkno < SFX_FIRST_BLKNO ? USE_EVERY_FIXED : USE_EVERY) != 0 &&
+		ReadRecentBuffer(SfxRelLocator(index), MAIN_FORKNUM, blkno, r->buf))
+	{
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		return r->buf;
+	}
+	r->index = id;
+	r->blkno = blkno;
+	r->buf = InvalidBuffer;			/* reading may fail */
+	return r->buf = ReadBuffer(index, blkno);
+}
+
+/* A hint only: the buffer may have another page by then. */
+void
+sfx_prefetch_page(Relation index, BlockNumber blkno)
+{
+	PrefetchBufferResult where = PrefetchBuffer(index, MAIN_FORKNUM, blkno);
+	const char *page;
+
+	if (where.recent_buffer <= 0)
+		return;
+	page = BufferGetPage(where.recent_buffer);
+	__builtin_prefetch(page + BLCKSZ - sizeof(SfxPageTail));
+	for (int i = 0; i < 1024; i += 64)
+		__builtin_prefetch(page + i);
+}

@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ * metacache.c - what the planner wants of metapages, without a visit to them for each plan
+ *
+ * Costs need the height of the tree and the runs in front of it, row estimates also whether the tree has changed: core keeps btree's metapage in its relation
+ * cache for that.  Ours changes with each group of a merge; so a counter in shared memory counts the changes of all metapages, and
+ * what a backend has seen of one is good as long as the counter has not moved.
+ *
+ * The counter moves after the page, under the page's lock, and is read before it: what is kept may be newer than it seems, never older.  Pages that come
+ * by other ways (the end of a build, core's full images in redo) belong to a new file, of which an invalidation of the relation tells.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "access/genam.h"
+#include "port/atomics.h"
+#include "storage/shmem.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+
+#define KEPT			32		/* indexes */
+#define MAX_HEIGHT		32		/* of a tree that is believed */
+
+static pg_atomic_uint64 *changes = NULL;	/* in shared memory, from 1 on */
+static SfxGlance kept[KEPT];
+
+static inline SfxGlance *
+slot_of(Oid index)
+{
+	return &kept[index % KEPT];
+}
+
+static void
+forget_relation(Datum arg, Oid relid)
+{
+	if (OidIsValid(relid))
+	{
+		if (slot_of(relid)->index == relid)
+			slot_of(relid)->changes = 0;
+		return;
+	}
+	for (int i = 0; i < KEPT; i++)
+		kept[i].changes = 0;
+}
+
+void
+sfx_glance_init(void)
+{
+	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+}
+
+Size
+sfx_glance_shmem_size(void)
+{
+	return MAXALIGN(sizeof(pg_atomic_uint64));
+}
+
+void
+sfx_glance_shmem_startup(void)
+{
+	bool		found;
+
+	changes = ShmemInitStruct("surfidx metapage changes", sfx_glance_shmem_size(), &found);
+	if (!found)
+		pg_atomic_init_u64(changes, 1);
+}
+
+void
+sfx_glance_void(void)
+{
+	if (changes && !SFX_MUTANT("metapages change unseen"))
+		pg_atomic_fetch_add_u64(changes, 1);
+}
+
+/* rel: the index, or NULL. */
+static const SfxGlance *
+glance(Oid index, Relation rel)
+{
+	SfxGlance  *g = slot_of(index);
+	uint64		now = changes ? pg_atomic_read_u64(changes) : 0;
+	Relation	opened = NULL;
+
+	if (likely(g->index == index && g->changes == now && now != 0))
+		return g;
+	pg_read_barrier();
+	g->changes = 0;
+	if (rel == NULL)
+		rel = opened = index_open(index, NoLock);
+	g->index = index;
+	g->sound = sfx_meta_try_read(rel, &g->meta) && SfxMetaMain(&g->meta)->level <= MAX_HEIGHT;
+	if (opened)
+		index_close(opened, NoLock);
+	SFX_STOP("metapage glanced at");
+	g->changes = SFX_MUTANT("changes counted behind the page") ? pg_atomic_read_u64(changes) : now;
+	return g;
+}
+
+const SfxGlance *
+sfx_glance(Oid index)
+{
+	return glance(index, NULL);
+}
+
+int
+sfx_tree_height(Relation index)
+{
+	const SfxGlance *g = glance(RelationGetRelid(index), index);
+
+	return g->sound ? SfxMetaMain(&g->meta)->level : 1;
+}

@@ -1,0 +1,372 @@
+/*-------------------------------------------------------------------------
+ * range.c - from the arguments of an SQL function to a range of an index
+ *
+ * A bound of k columns (x1, ..., xk) is the end of a range of scan conditions: the positions with columns >= (x1, ..., xk) begin where
+ * those with column 1 = x1, ..., column k >= xk do.  So scankey.c makes the bytes, for every type and in both key spaces, and an
+ * argument of another type of the operator family is compared as in a query.  In descending columns the ends change places.
+ *-------------------------------------------------------------------------
+ */
+#include "range.h"
+#include "merge.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xlog.h"
+#include "catalog/index.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/typcache.h"
+
+#include "scankey.h"
+
+/* ---- opening ---- */
+
+/* Counting what is there tells of rows: as much as SELECT may see, and nothing where policies hide some. */
+static void
+check_rights(Relation heap, Relation index)
+{
+	bool		whole = !heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+	Oid			relid = RelationGetRelid(heap);
+
+	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot look into index \"%s\" because table \"%s\" has row-level security",
+						RelationGetRelationName(index), RelationGetRelationName(heap)),
+				 errhint("The index knows of rows that policies hide; ask the table in a query.")));
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	for (int i = 0; !whole && i < index->rd_index->indnkeyatts; i++)
+		whole = pg_attribute_aclcheck(relid, index->rd_index->indkey.values[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK;
+	if (whole)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, RelationGetRelationName(heap));
+}
+
+void
+sfx_open_to_look(Oid relid, SfxOpened *o)
+{
+	Oid			heapid = IndexGetRelation(relid, true);
+
+	/* Table before index, as everywhere.  No index at all: the opening of it will say so. */
+	o->heap = OidIsValid(heapid) ? table_open(heapid, AccessShareLock) : NULL;
+	o->index = sfx_open_index(relid, AccessShareLock);
+	if (o->heap == NULL || heapid != IndexGetRelation(relid, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("could not open the table of index \"%s\"", RelationGetRelationName(o->index)),
+				 errhint("The index was dropped or replaced at this moment.")));
+	check_rights(o->heap, o->index);
+	if (!o->index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid: it may lack entries", RelationGetRelationName(o->index)),
+				 errhint("REINDEX it.")));
+	if (RecoveryInProgress() && o->index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access unlogged index \"%s\" during recovery", RelationGetRelationName(o->index))));
+	sfx_keydesc_init(&o->kd, o->index);
+	o->order = sfx_order_create(o->index, &o->kd, false);
+}
+
+void
+sfx_close_after_look(SfxOpened *o)
+{
+	if (o->order)
+		sfx_order_end(o->order);
+	relation_close(o->index, AccessShareLock);
+	table_close(o->heap, AccessShareLock);
+}
+
+/* ---- arguments ---- */
+
+SfxArg
+sfx_arg_get(FunctionCallInfo fcinfo, int argno)
+{
+	SfxArg		a;
+
+	a.isnull = PG_ARGISNULL(argno);
+	a.value = a.isnull ? (Datum) 0 : PG_GETARG_DATUM(argno);
+	a.type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+	if (!OidIsValid(a.type))
+		a.type = UNKNOWNOID;
+	return a;
+}
+
+static Datum
+cast_value(const SfxArg *arg, Node *cast)
+{
+	EState	   *estate = CreateExecutorState();
+	ExprContext *econtext = CreateExprContext(estate);
+	ExprState  *state = ExecPrepareExpr((Expr *) cast, estate);
+	bool		isnull;
+	Datum		value = ExecEvalExpr(state, econtext, &isnull);
+	int16		len;
+	bool		byval;
+
+	get_typlenbyval(exprType(cast), &len, &byval);
+	value = isnull ? (Datum) 0 : datumCopy(value, byval, len);
+	FreeExecutorState(estate);
+	return value;
+}
+
+/*
+ * arg as a constant that index column col (0-based) can be compared with: its value, and in *subtype its type as an operator
+ * family knows it.
+ */
+static Datum
+fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
+{
+	Oid			coltype = TupleDescAttr(RelationGetDescr(o->index), col)->atttypid;
+	Oid			opcintype = o->kd.col[col].type;
+	Node	   *node;
+	int16		len;
+	bool		byval;
+
+	*subtype = opcintype;
+	if (arg->type == UNKNOWNOID)
+	{
+		Oid			input;
+		Oid			param;
+
+		getTypeInputInfo(coltype, &input, &param);
+		return OidInputFunctionCall(input, DatumGetCString(arg->value), param, -1);
+	}
+	if (arg->type == coltype || arg->type == opcintype)
+		return arg->value;
+	get_typlenbyval(arg->type, &len, &byval);
+	node = (Node *) makeConst(arg->type, -1, get_typcollation(arg->type), len, arg->value, false, byval);
+	node = coerce_to_target_type(NULL, node, arg->type, coltype, -1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
+	if (node)
+		return cast_value(arg, node);
+	if (OidIsValid(get_opfamily_member(o->index->rd_opfamily[col], opcintype, arg->type, BTEqualStrategyNumber)))
+	{
+		*subtype = arg->type;
+		return arg->value;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("a value of type %s cannot be compared with column %d of index \"%s\", which is of type %s",
+					format_type_be(arg->type), col + 1, RelationGetRelationName(o->index), format_type_be(coltype)),
+			 errhint("Cast it to %s.", format_type_be(coltype))));
+}
+
+static void
+make_key(const SfxOpened *o, int col, StrategyNumber strategy, const SfxArg *arg, ScanKey key)
+{
+	Oid			subtype;
+	Datum		value;
+	Oid			op;
+
+	if (arg == NULL)			/* not NULL */
+	{
+		ScanKeyEntryInitialize(key, SK_ISNULL | SK_SEARCHNOTNULL, col + 1, InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, 0);
+		return;
+	}
+	if (arg->isnull)
+	{
+		ScanKeyEntryInitialize(key, SK_ISNULL | SK_SEARCHNULL, col + 1, InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, 0);
+		return;
+	}
+	value = fit_column(o, col, arg, &subtype);
+	op = get_opfamily_member(o->index->rd_opfamily[col], o->kd.col[col].type, subtype, strategy);
+	if (!OidIsValid(op))
+		elog(ERROR, "surfidx: operator %d of column %d of index \"%s\" is missing", strategy, col + 1,
+			 RelationGetRelationName(o->index));
+	ScanKeyEntryInitialize(key, 0, col + 1, strategy, subtype, o->index->rd_indcollation[col], get_opcode(op), value);
+}
+
+bool
+sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
+{
+	SfxScanKeys keybuf;			/* some 25 kB, for which palloc would go to malloc */
+	SfxScanKeys *sk = &keybuf;
+	bool		single;
+	SfxPos		lo,
+				hi;
+
+	sfx_scankeys_init(sk, o->index, &o->kd, o->order, n);
+	range->empty = !sfx_scankeys_prepare(sk, keys, n);
+	single = range->empty || (sk->nfilters == 0 && sk->nlists == 0);
+	if (single && !range->empty)
+	{
+		sfx_scankeys_rewind(sk, ForwardScanDirection);
+		sfx_scankeys_bounds(sk, &lo, &hi);
+		memcpy(range->lobuf, lo.key, lo.len);
+		range->lo = lo;
+		range->lo.key = range->lobuf;
+		range->hi = hi;
+		if (hi.key)
+		{
+			memcpy(range->hibuf, hi.key, hi.len);
+			range->hi.key = range->hibuf;
+		}
+	}
+	sfx_scankeys_end(sk);
+	return single;
+}
+
+static void
+range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
+{
+	if (!sfx_range_of_keys(o, keys, n, range))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the bounds are no single range of index \"%s\"", RelationGetRelationName(o->index)),
+				 errhint("Cast the values to the types of the index's columns.")));
+}
+
+/* ---- rows ---- */
+
+/* The columns of a bound: a row's, or the one value.  Memory: the current context. */
+static int
+split_columns(const SfxOpened *o, const SfxArg *arg, SfxArg *col)
+{
+	HeapTupleHeader row;
+	HeapTupleData tuple;
+	TupleDesc	desc;
+	int			n;
+
+	if (!type_is_rowtype(arg->type) || type_is_rowtype(TupleDescAttr(RelationGetDescr(o->index), 0)->atttypid))
+	{
+		col[0] = *arg;
+		return 1;
+	}
+	row = DatumGetHeapTupleHeader(arg->value);
+	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
+	n = desc->natts;
+	if (n > o->kd.nkeys || n < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a bound has %d columns, index \"%s\" has %d", n, RelationGetRelationName(o->index), o->kd.nkeys)));
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	for (int i = 0; i < n; i++)
+	{
+		col[i].type = TupleDescAttr(desc, i)->atttypid;
+		col[i].value = heap_getattr(&tuple, i + 1, desc, &col[i].isnull);
+		if (col[i].isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("column %d of a bound is NULL", i + 1),
+					 errhint("Give a shorter row, or NULL as the whole bound for an open end.")));
+		if (o->kd.col[i].desc != o->kd.col[0].desc)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("index \"%s\" has ascending and descending columns, in which a row is no bound of a range",
+							RelationGetRelationName(o->index)),
+					 errhint("Bound the first column only.")));
+	}
+	return n;
+}
+
+/*
+ * The end of a range, low or high by value, that a bound of n columns makes.  False: no key lies on this side of the bound.
+ */
+static bool
+range_end(const SfxOpened *o, const SfxArg *col, int n, bool low, bool inclusive, SfxRange *range)
+{
+	ScanKeyData keys[INDEX_MAX_KEYS];
+
+	for (; n > 0; n--)
+	{
+		for (int i = 0; i < n - 1; i++)
+			make_key(o, i, BTEqualStrategyNumber, &col[i], &keys[i]);
+		make_key(o, n - 1, low ? (inclusive ? BTGreaterEqualStrategyNumber : BTGreaterStrategyNumber) :
+				 inclusive ? BTLessEqualStrategyNumber : BTLessStrategyNumber, &col[n - 1], &keys[n - 1]);
+		range_of_keys(o, keys, n, range);
+		if (!range->empty)
+			return true;
+		/* nothing on this side with these leading columns: then what lies beyond them */
+		inclusive = false;
+	}
+	return false;
+}
+
+void
+sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
+				  const SfxArg *high, bool high_inclusive, SfxRange *range)
+{
+	SfxArg		col[INDEX_MAX_KEYS];
+	SfxRange   *end = palloc(sizeof(SfxRange));
+	bool		swap = o->kd.col[0].desc;
+	const SfxArg *first = swap ? high : low;
+	const SfxArg *last = swap ? low : high;
+
+	range->empty = false;
+	if (low->isnull && high->isnull)
+	{
+		range->lo.key = range->lobuf;
+		range->lo.len = 0;
+		range->lo.tid = 0;
+		range->hi.key = NULL;
+		range->hi.len = 0;
+		range->hi.tid = 0;
+		pfree(end);
+		return;
+	}
+	if (first->isnull || last->isnull)
+	{
+		ScanKeyData key;
+
+		make_key(o, 0, InvalidStrategy, NULL, &key);
+		range_of_keys(o, &key, 1, range);
+	}
+	if (!range->empty && !last->isnull)
+	{
+		int			n = split_columns(o, last, col);
+
+		range->empty = !range_end(o, col, n, swap, swap ? low_inclusive : high_inclusive, end);
+		if (!range->empty)
+		{
+			range->hi = end->hi;
+			memcpy(range->hibuf, end->hibuf, end->hi.len);
+			if (end->hi.key)
+				range->hi.key = range->hibuf;
+		}
+	}
+	if (!range->empty && !first->isnull)
+	{
+		int			n = split_columns(o, first, col);
+
+		range->empty = !range_end(o, col, n, !swap, swap ? high_inclusive : low_inclusive, end);
+		if (!range->empty)
+		{
+			range->lo = end->lo;
+			memcpy(range->lobuf, end->lobuf, end->lo.len);
+			range->lo.key = range->lobuf;
+		}
+	}
+	if (!range->empty && range->hi.key && sfx_order_cmp_pos(o->order, &range->lo, &range->hi) >= 0)
+		range->empty = true;
+	pfree(end);
+}
+
+void
+sfx_range_equal(const SfxOpened *o, const SfxArg *values, int n, SfxRange *range)
+{
+	ScanKeyData keys[INDEX_MAX_KEYS];
+
+	if (n < 1 || n > o->kd.nkeys)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d columns are given, index \"%s\" has %d", n, RelationGetRelationName(o->index), o->kd.nkeys)));
+	for (int i = 0; i < n; i++)
+		make_key(o, i, BTEqualStrategyNumber, &values[i], &keys[i]);
+	range_of_keys(o, keys, n, range);
+}

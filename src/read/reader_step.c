@@ -1,0 +1,726 @@
+/*-------------------------------------------------------------------------
+ * reader_step.c - one step of a reader: what all stages have between a boundary and a stop
+ *
+ * A step covers the positions from the boundary `cur` to `stop`:
+ *
+ *	R1	the metapage is read (after the gate was pinned, where one is asked for);
+ *	R2	then a bounded batch of each generation's image, newest first, from cur on;
+ *	R3	then the leaf that holds cur of each run, newest first, the main tree's last.  Entries move in this direction, never
+ *		back: what a merge moves meanwhile is seen twice, and (key, TID) drops the second one; nothing is missed.
+ *	R4	stop is the least of: the range's end, the leaf's fence, the end of each batch that was cut off.
+ *		What was read beyond stop is thrown away; the next step begins with R1 there.
+ *	R5	a generation or run that is gone by then sends the step back to R1.
+ *	R6	a snapshot that has expired meanwhile is an error.
+ *-------------------------------------------------------------------------
+ */
+#include "hash.h"
+#include "merge.h"
+#include "reader.h"
+#include "scratch.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#define READER_MAX_RESTARTS	1000
+
+/* Finding an entry's place in a block takes as long as decoding so many words of a dictionary, or less. */
+#define FEW_OTHERS	16
+
+uint64		sfx_leaves_read = 0;
+
+static uint8 fence_low[SFX_MAX_ENTRY];
+static uint8 fence_high[SFX_MAX_ENTRY];
+
+/* The gates that this backend found to be the current ones.  An index whose slot another one has taken has none: only VACUUM's flip makes a guess wrong. */
+#define LAST_GATES	256
+
+static struct
+{
+	Oid			index;
+	uint8		gate;
+}			last_gate[LAST_GATES];
+
+uint8
+sfx_reader_last_gate(Relation index)
+{
+	Oid			id = RelationGetRelid(index);
+
+	return last_gate[id % LAST_GATES].index == id ? last_gate[id % LAST_GATES].gate : SFX_GATE_UNKNOWN;
+}
+
+static void
+note_gate(Relation index, uint8 gate)
+{
+	Oid			id = RelationGetRelid(index);
+
+	last_gate[id % LAST_GATES].index = id;
+	last_gate[id % LAST_GATES].gate = gate;
+}
+
+/*
+ * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever changes: the one
+ * of the last time is pinned first, and one look at the metapage confirms it.
+ */
+void
+sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
+{
+	if (SFX_MUTANT("gate not read again"))
+	{
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+		drop_gate(r);
+		r->gateno = meta->gate;
+		SFX_STOP("gate chosen");
+		r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
+		return;
+	}
+	for (;;)
+	{
+		if (!BufferIsValid(r->gatebuf) && r->gateno != SFX_GATE_UNKNOWN)
+		{
+			SFX_STOP("gate chosen");
+			r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
+		}
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+		if (r->gateno == meta->gate)
+			return;
+		drop_gate(r);
+		r->gateno = meta->gate;
+		note_gate(r->index, meta->gate);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* R1 */
+static void
+read_meta(SfxReader *r, SfxMeta *meta)
+{
+	if (r->gate)
+		sfx_reader_pin_gate(r, meta);
+	else
+		sfx_meta_reread(r->index, meta, &r->metabuf);
+}
+
+static void
+batch_add(Batch *b, const SfxEntry *e)
+{
+	b->used += sfx_entry_copy(e, &b->entry[b->n++], b->bytes + b->used);
+}
+
+/* Does e lie beyond the far end of the range, seen from cur? */
+static bool
+beyond_range(const SfxReader *r, const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+
+	if (forward(r))
+		return !r->hi.inf && sfx_order_cmp_pos(r->order, &p, &r->hi.pos) >= 0;
+	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
+}
+
+/* Is the range all of one key?  Not told of keys with rests (numeric). */
+static bool
+is_lookup(const SfxReader *r)
+{
+	const SfxPos *lo = &r->lo.pos;
+	const SfxPos *hi = &r->hi.pos;
+
+	if (r->point || r->order == NULL)
+		return r->point;
+	return !r->hi.inf && lo->len == hi->len && lo->len > 0 && lo->key[lo->len - 1] == SFX_MARK_BEFORE && hi->key[lo->len - 1] == SFX_MARK_AFTER &&
+		sfx_same_bytes(lo->key, lo->len - 1, hi->key, lo->len - 1);
+}
+
+/* Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single keys. */
+static inline bool
+image_lacks(SfxReader *r, const SfxImage *img)
+{
+	if (!r->point)
+		return false;
+	if (!r->hashed)
+	{
+		r->hash = sfx_hash_key(r->lo.pos.key, r->lo.pos.len);
+		r->hashed = true;
+	}
+	return sfx_image_absent(img, r->hash);
+}
+
+/* Copy what an image, which is held, has from cur on: behind a seek a part of a batch, since who wants few rows would pay for all of it. */
+static void
+copy_batch(SfxReader *r, SfxImage *img, Batch *b)
+{
+	int			most = r->parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
+	const SfxNodeAlloc *a;
+	const SfxDelta *d = sfx_image_delta(img, &a);
+	SfxCursor	c;
+	bool		have = forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
+		sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c);
+	bool		touch = r->touches && is_lookup(r);
+
+	while (have)
+	{
+		SfxEntry	e;
+
+		sfx_delta_get(d, a, &c, &e);
+		if (beyond_range(r, &e))
+			break;
+		if (b->n == most || b->used >= READER_BATCH_BYTES)
+		{
+			b->cut = true;
+			break;
+		}
+		batch_add(b, &e);
+		if (touch)
+			sfx_delta_touch(d, a, &c);
+		have = forward(r) ? sfx_delta_next(d, a, &c) : sfx_delta_prev(d, a, &c);
+	}
+}
+
+/* R2 for one generation.  False: it is gone. */
+static bool
+fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
+{
+	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
+	bool		grow = false,
+				idle;
+
+	b->gen = meta->gens[g].gen;
+	b->n = b->at = 0;
+	b->used = 0;
+	b->cut = false;
+	b->nkilled = 0;
+	if (img == NULL)
+		return false;
+	if (!image_lacks(r, img))
+	{
+		copy_batch(r, img, b);
+		grow = r->point && b->n == 0 && sfx_image_wants_filter(img);
+	}
+	idle = sfx_image_idle(img);
+	sfx_image_release(img);
+	if (grow)
+		sfx_image_grow_filter(r->index, meta, g);
+	if (idle)
+		sfx_merge_idle(r->index);
+	return true;
+}
+
+/* Move stop nearer, to this position. */
+static void
+stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
+{
+	SfxPos		p = {key, len, tid};
+
+	if (forward(r) ? (!r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, &p) <= 0) :
+		sfx_order_cmp_pos(r->order, &r->stop.pos, &p) >= 0)
+		return;
+	bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], key, len, tid);
+	r->final = false;
+}
+
+/* Owned like the reader itself. */
+static void *
+get_spare(SfxReader *r, SfxSpareKind kind, Size size)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->cxt);
+	bool		fresh;
+	void	   *spare = sfx_spare_get(kind, size, &fresh);
+
+	MemoryContextSwitchTo(old);
+	return spare;
+}
+
+/* R2 for all.  False: start again with R1. */
+static bool
+fill_batches(SfxReader *r, const SfxMeta *meta)
+{
+	r->nbatches = 0;
+	for (int g = 0; g < meta->ngens; g++)
+	{
+		Batch	   *b;
+
+		if (meta->gens[g].first == InvalidBlockNumber)
+			continue;
+		if (r->batch[r->nbatches] == NULL)
+			r->batch[r->nbatches] = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
+		b = r->batch[r->nbatches];
+		SFX_STOP("between generations");
+		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))
+			return false;
+		if (b->cut)
+		{
+			SfxEntry   *e = &b->entry[b->n - 1];
+
+			stop_at(r, e->key, e->keylen, forward(r) ? e->tid + 1 : e->tid);
+		}
+		if (b->n > 0)
+			r->nbatches++;
+	}
+	return true;
+}
+
+/* The keys of a block to be decoded at once; 0: all. */
+static inline int
+next_part(SfxReader *r)
+{
+	if (r->one)
+		return 1;
+	if (r->parts == 0)
+		return 0;
+	r->parts--;
+	return READER_PART_KEYS;
+}
+
+void
+sfx_reader_decode_left(SfxReader *r, Share *s)
+{
+	r->ranked_key = NULL;
+	if (sfx_leaf_decode_left(&s->leaf, s->blockno, next_part(r), !forward(r), s->block) < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	s->at = forward(r) ? 0 : s->block->nent - 1;
+}
+
+void
+sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first)
+{
+	const SfxPos *cur = first && !r->cur.inf ? &r->cur.pos : NULL;
+	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
+
+	const SfxPos *lo = forward(r) ? cur : stop;
+	const SfxPos *hi = forward(r) ? stop : cur;
+	int			result;
+
+	r->ranked_key = NULL;
+	if (s->keyless)
+		result = sfx_leaf_decode_keyless(leaf, b, lo, hi, s->block);
+	else
+		result = sfx_leaf_decode_limit(leaf, b, lo, hi, next_part(r), !forward(r), s->block);
+	if (result < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	s->blockno = b;
+	s->at = forward(r) ? 0 : s->block->nent - 1;
+}
+
+/* Where does the leaf's fence lie in the direction of the scan: beyond stop, or not?  If not, stop moves there. */
+static bool
+stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
+{
+	SfxPos		low,
+				high;
+	bool		inf;
+
+	if (forward(r))
+	{
+		if (!r->stop.inf && sfx_leaf_up_to_high(leaf, &r->stop.pos))
+			return false;
+	}
+	else if (sfx_leaf_cmp_fences(leaf, &r->stop.pos) >= 0)
+		return false;
+	if (sfx_leaf_fences(leaf, fence_low, &low, fence_high, &high, &inf) < 0)
+		sfx_corrupt(r->index, blkno, "leaf fences");
+	if (!forward(r))
+		stop_at(r, low.key, low.len, low.tid);
+	else if (!inf)
+		stop_at(r, high.key, high.len, high.tid);
+	return true;
+}
+
+/* The leaf of a run that holds pos.  InvalidBuffer with *answered: a filter says that there is no need to read it; without: the run is gone. */
+static Buffer
+find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Share *s, SfxLeaf *leaf, bool *answered)
+{
+	SfxProbe	probe;
+	Buffer		buf;
+	bool		fwd = forward(r);
+
+	*answered = s->promised = false;
+	sfx_leaves_read++;
+	probe.key = r->point ? r->lo.pos.key : NULL;
+	probe.keylen = r->lo.pos.len;
+	/* An open end is next to never empty: no filter is asked for it. */
+	if (!r->ask || (r->keys_only && probe.key == NULL) || (fwd ? r->stop.inf : r->stop.pos.len == 0))
+		return sfx_tree_find_leaf(r->index, r->order, meta, run, pos, !fwd, leaf);
+	probe.lo = fwd ? &r->cur.pos : &r->stop.pos;
+	probe.hi = fwd ? &r->stop.pos : r->cur.inf ? NULL : &r->cur.pos;
+	probe.no_leaf = r->believe;
+	buf = sfx_tree_probe(r->index, r->order, meta, run, pos, !fwd, leaf, &probe);
+	r->keys_only |= probe.keys_only;
+	r->filters.asked += probe.asked;
+	r->filters.denied += probe.asked && probe.absent;
+	s->promised = probe.asked && !probe.absent;
+	*answered = !BufferIsValid(buf) && sfx_probe_answered(&probe);
+	if (!*answered)
+		return buf;
+	sfx_leaves_read--;
+	if (!probe.absent)
+		r->maybe = true;
+	else if (!probe.fence_inf)
+		stop_at(r, probe.fence.key, probe.fence.len, probe.fence.tid);
+	return buf;
+}
+
+/* The step has nothing of this run's leaf. */
+static void
+skip_leaf(SfxReader *r, Share *s)
+{
+	s->have_page = s->keyless = s->promised = false;
+	s->leaf.nblocks = 0;
+	s->block->nent = 0;
+	s->block->left_from = s->block->left_to = 0;
+	s->at = forward(r) ? 0 : -1;
+}
+
+/* R4: throw away what the batches hold beyond stop. */
+static void
+trim_batches(SfxReader *r)
+{
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+
+		while (b->n > 0)
+		{
+			SfxEntry   *e = &b->entry[b->n - 1];
+			SfxPos		p = {e->key, e->keylen, e->tid};
+
+			if (forward(r) ? r->stop.inf || sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0 :
+				sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0)
+				break;
+			b->n--;
+		}
+	}
+}
+
+/* R4, for a leaf that is opened, with its dictionary. */
+static void
+start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
+{
+	s->have_page = s->keyless = false;
+	s->block->nent = 0;
+	s->block->left_from = s->block->left_to = 0;
+	s->at = forward(r) ? 0 : -1;
+	s->whole = stop_at_fence(r, s->leafblk, leaf);
+}
+
+/* Is there anything for this step in the blocks behind number b, which is decoded, or left of it? */
+static bool
+more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
+{
+	int			last;
+
+	if (sfx_block_left(s->block))
+		return true;
+	if (!forward(r))
+		return s->block->first == 0 && b > 0;
+	if (s->block->first + s->block->nent < s->block->total || b + 1 >= leaf->nblocks)
+		return false;
+	if (s->whole || r->stop.inf)
+		return true;
+	last = sfx_leaf_find_block(leaf, &r->stop.pos);
+	if (last < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	return last > b;
+}
+
+/* The leaf's first block of the step.  False: there is none.  *more: the next block may have some of it, too. */
+static bool
+first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool *more)
+{
+	int			b = 0;
+
+	if (leaf->nblocks > 0)
+	{
+		if (forward(r))
+			b = sfx_leaf_find_block(leaf, pos);
+		else
+			b = pos->key == NULL ? leaf->nblocks - 1 : sfx_leaf_find_block_before(leaf, pos);
+		if (b < 0)
+			sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	}
+	if (b >= leaf->nblocks)
+	{
+		r->filters.wrong += s->promised;
+		return false;
+	}
+	sfx_reader_decode(r, s, leaf, b, true);
+	/* where there are entries, more are likely to follow */
+	if (s->block->nent > 0)
+		r->ask = s->promised = false;
+	*more = more_blocks(r, s, leaf, b);
+	r->filters.wrong += s->promised && !*more;
+	return true;
+}
+
+/* All that the tree's last leaf has stands before the step: note where it ends. */
+static void
+note_last(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
+{
+	SfxEntry	e;
+
+	if (leaf->nblocks == 0 || !sfx_last_wanted(meta))
+		return;
+	if (sfx_leaf_decode(leaf, leaf->nblocks - 1, NULL, NULL, s->block) < 0 || s->block->nent == 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	sfx_block_entry(s->block, s->block->nent - 1, &e);
+	sfx_last_note(meta, &e);
+	s->block->nent = 0;
+}
+
+/*
+ * Is pos in the leaf that was copied, and the copy as good as the page?  Entries come into a tree by groups of merges only, which the metapage counts: while
+ * that has the same count, what R3 would find in the leaf now was there when it was copied.  What was removed since is harmless, as in a step that lasts: the
+ * snapshot is the same, and the gate was kept.
+ */
+static bool
+copy_holds(const SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	const SfxLeaf *leaf = &r->main.leaf;
+
+	if (!r->follows || !r->copied || (r->copied_groups != meta->work.groups && !SFX_MUTANT("old copy of a leaf")))
+		return false;
+	if (forward(r))
+		return sfx_leaf_cmp_fences(leaf, pos) == 0;
+	/* all of the step, which begins below pos */
+	return pos->key != NULL && sfx_leaf_cmp_fences(leaf, &r->stop.pos) == 0 && sfx_leaf_up_to_high(leaf, pos);
+}
+
+/*
+ * The main tree's leaf, whose page is locked, for later blocks or ranges.  Without other ranges of the scan before this one, only what stands
+ * from the block in hand on.
+ */
+static void
+copy_leaf(SfxReader *r, const SfxMeta *meta, Share *s, Page page, const SfxLeaf *leaf)
+{
+	uint32		head,
+				begin,
+				end;
+	uint8	   *to = SfxPageBody((Page) s->page.data);
+
+	r->copied = r->follows;
+	if (r->copied)
+		memcpy(s->page.data, page, BLCKSZ);
+	else
+	{
+		sfx_leaf_place(leaf, s->blockno, &head, &begin, &end);
+		if (forward(r))
+			end = leaf->len;
+		else
+			begin = head;
+		memcpy(to, leaf->body, head);
+		memcpy(to + begin, leaf->body + begin, end - begin);
+	}
+	/* payloads lie in the page, too */
+	if (s->block->haspay)
+		s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf->body);
+	s->leaf = *leaf;
+	s->leaf.body = to;
+	r->copied_groups = meta->work.groups;
+}
+
+/* Does the step take all that the main tree's leaf has left, and the scan more than that?  Then ask for what comes; right: the leaf's neighbour. */
+static void
+ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
+{
+	if (r->main.whole && !r->final && !r->one)
+		sfx_reader_ask_ahead(r, meta, forward(r) ? right : InvalidBlockNumber);
+}
+
+/*
+ * R8: the main tree's leaf is found, so that it is known where the step stops, and the other runs' blocks are decoded.  May its keys be left out?  They are needed to
+ * tell what comes first and what is the same, if other stages have entries in the step.  If those are few, it is cheaper to look up where each of them belongs than to decode
+ * words of a dictionary.  (Builds with assertions do so more often, to have it tested.)
+ */
+static bool
+needs_no_keys(SfxReader *r, const SfxLeaf *leaf)
+{
+	uint32		others = 0;
+
+	if (!r->tids_only)
+		return false;
+	trim_batches(r);
+	for (int i = 0; i < r->nbatches; i++)
+		others += r->batch[i]->n;
+	for (int i = 0; i < r->nruns; i++)
+		others += r->run[i]->have_page ? r->run[i]->leaf.nentries : r->run[i]->block->nent;
+#ifdef USE_ASSERT_CHECKING
+	if (others % 2 == 1)
+		return true;
+#endif
+	return others == 0 || (leaf->dictno != 0 && others <= leaf->nentries / FEW_OTHERS);
+}
+
+/* The main tree's leaf is found, or none is needed: nothing moves stop any more.  Decode the first block of each other run's leaf. */
+static void
+start_runs(SfxReader *r, const SfxPos *pos)
+{
+	for (int i = 0; i < r->nruns; i++)
+	{
+		Share	   *s = r->run[i];
+		bool		more;
+
+		/* other leaves may have moved stop since */
+		s->whole = false;
+		if (first_block(r, s, &s->leaf, pos, &more))
+			s->have_page = more;
+	}
+}
+
+/* R3 from the copy of the leaf. */
+static void
+read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	Share	   *s = &r->main;
+	bool		more = false;
+
+	s->promised = false;
+	start_share(r, s, &s->leaf);
+	start_runs(r, pos);
+	s->keyless = needs_no_keys(r, &s->leaf);
+	(void) first_block(r, s, &s->leaf, pos, &more);
+	s->have_page = more;
+	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
+}
+
+/*
+ * R3: find the main tree's leaf, decode the other runs' blocks, then its own first one in place; copy the page if more of it is wanted, by this range or
+ * others.
+ */
+static void
+read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	Share	   *s = &r->main;
+	SfxLeaf		leaf;
+	bool		answered;
+	Buffer		buf = InvalidBuffer;
+	Page		page;
+	BlockNumber right;
+	BlockNumber last = s->leafblk;
+	bool		more = false;
+
+	if (copy_holds(r, meta, pos))
+	{
+		read_copy(r, meta, pos);
+		return;
+	}
+	r->copied = false;
+	r->leaf_entries = 0;
+	s->leafblk = InvalidBlockNumber;
+	answered = sfx_last_before(meta, r->order, forward(r) ? &r->cur.pos : &r->stop.pos);
+	if (!answered)
+		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, s, &leaf, &answered);
+	if (answered)
+	{
+		skip_leaf(r, s);
+		start_runs(r, pos);
+		return;
+	}
+	page = BufferGetPage(buf);
+	s->leafblk = BufferGetBlockNumber(buf);
+	r->same_leaf = r->follows && s->leafblk == last ? r->same_leaf + 1 : 1;
+	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
+	start_share(r, s, &leaf);
+	start_runs(r, pos);
+	s->keyless = needs_no_keys(r, &leaf) && !SFX_MUTANT("leaf before delta");
+	r->leaf_entries = leaf.nentries;
+	if (first_block(r, s, &leaf, pos, &more) &&
+		(more || ((s->block->haspay || s->block->keyless) && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
+	{
+		if (!r->one || s->block->nent == 0 || s->block->haspay)
+		{
+			copy_leaf(r, meta, s, page, &leaf);
+			s->have_page = more;
+		}
+	}
+	else if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(SfxPageGetTail(page)->right))
+		note_last(r, meta, s, &leaf);
+	right = SfxPageGetTail(page)->right;
+	UnlockReleaseBuffer(buf);
+	ask_for_more(r, meta, right);
+}
+
+/*
+ * R3 for the other runs: copy the leaves; they can be decoded only when it is known where the step stops.
+ * False: one of them is gone.
+ */
+static bool
+copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	for (r->nruns = 0; r->nruns < meta->nruns - 1; r->nruns++)
+	{
+		Share	   *s = r->run[r->nruns];
+		Buffer		buf;
+		bool		answered;
+
+		if (s == NULL)
+		{
+			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(Share));
+			s->dict = NULL;
+		}
+		buf = find_leaf(r, meta, meta->runs[r->nruns].id, pos, s, &s->leaf, &answered);
+		if (answered)
+		{
+			skip_leaf(r, s);
+			continue;
+		}
+		if (!BufferIsValid(buf))
+			return false;
+		s->leafblk = BufferGetBlockNumber(buf);
+		memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
+		s->leaf.body = SfxPageBody((Page) s->page.data);
+		sfx_dict_attach(r->index, s->leafblk, (Page) s->page.data, &s->leaf, &s->dict);
+		start_share(r, s, &s->leaf);
+		UnlockReleaseBuffer(buf);
+	}
+	return true;
+}
+
+/* R3 and R4.  False: start again with R1. */
+static bool
+read_trees(SfxReader *r, const SfxMeta *meta)
+{
+	SfxPos		infinity = {NULL, 0, 0};
+	const SfxPos *pos = r->cur.inf ? &infinity : &r->cur.pos;
+
+	if (!copy_run_leaves(r, meta, pos))
+		return false;
+	read_leaf(r, meta, pos);
+	return true;
+}
+
+void
+sfx_reader_one_step(SfxReader *r)
+{
+	SfxMeta		meta;
+
+	remove_dead(r);
+	for (int tries = 0;; tries++)
+	{
+		if (tries == READER_MAX_RESTARTS)
+			sfx_corrupt(r->index, SFX_META_BLKNO, "generations of the delta, or runs, vanish under every reader");
+		CHECK_FOR_INTERRUPTS();
+		r->stop = forward(r) ? r->hi : r->lo;
+		r->final = true;
+		r->right = InvalidBlockNumber;
+		r->ranked_key = NULL;
+		read_meta(r, &meta);
+		SFX_STOP("metapage read");
+		if (SFX_MUTANT("leaf before delta"))
+		{
+			(void) read_trees(r, &meta);
+			SFX_STOP("between stages");
+			if (fill_batches(r, &meta))
+				break;
+		}
+		else if (fill_batches(r, &meta))
+		{
+			SFX_STOP("between stages");
+			if (read_trees(r, &meta))
+				break;
+		}
+	}
+	/* R6: last, since VACUUM changes the metapage before it removes anything */
+	if (!SFX_MUTANT("snapshots do not expire"))
+		SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
+	trim_batches(r);
+	r->stretch.step = r->dir;
+	r->active = true;
+}

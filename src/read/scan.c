@@ -1,0 +1,621 @@
+/*-------------------------------------------------------------------------
+ * scan.c - index scans, index-only scans, bitmap scans, marks
+ *
+ * A scan is a walk over the byte ranges that scankey.c makes of its conditions, each read through one SfxReader.
+ *
+ * Position: the present range (the odometer of scankey.c) and, inside it, the reader's own position by key.
+ * Moving past either end of a range goes on with the neighbouring range; at the last one the odometer stays, so that
+ * a cursor that turns round finds the last row again.
+ *
+ * A mark is the odometer and a copy of the entry last returned; restoring it seeks by that key.  No batch is kept for it,
+ * so a merge between mark and restore does not matter.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+
+#include "access/relscan.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "parallel.h"
+#include "row.h"
+#include "rowcompare.h"
+#include "scankey.h"
+#include "scratch.h"
+#include "unread_columns.h"
+
+/* TIDs handed to a bitmap at once. */
+#define BITMAP_BATCH	256
+
+/* Entries in a row that fail the filters before a leap is tried: it costs as much as looking at some tens of them. */
+#define LEAP_PATIENCE	24
+
+typedef struct SfxMark
+{
+	bool		set;
+	uint64		tid;
+	uint32		len;
+	uint8	   *key;			/* SFX_MAX_ENTRY bytes */
+	int		   *wheels;			/* the odometer; one for each key column */
+} SfxMark;
+
+typedef struct SfxScan
+{
+	SfxKeyDesc	kd;
+	const SfxOrder *order;		/* of the key space; NULL: bytes */
+	MemoryContext cxt;			/* lives as long as the scan */
+	MemoryContext longs;		/* what decoding a long key leaves behind; NULL: there was none */
+	SfxReader  *reader;			/* NULL until first needed */
+	bool		gate;			/* the reader's */
+	bool		started;		/* the conditions are worked out and the reader stands on a range */
+	bool		empty;			/* they contradict one another */
+	bool		on_entry;		/* an entry was returned last, which the reader knows */
+	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
+	bool		swift;			/* an entry was returned last, and those of the reader's stretch may follow without a look at anything */
+	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
+	bool		unread;			/* the plan reads no column: NULLs will do (unread_columns.c) */
+	bool		form;			/* rows are to be formed */
+	bool		rows;			/* row is set up */
+	int			failed;			/* entries in a row that the filters did not let pass */
+	bool		leaping;		/* the last leap led to another leaf */
+	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is judged already */
+	int			range;			/* parallel: the range that the odometer shows */
+	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and ahead_pos */
+	SfxPos		ahead_pos;
+	SfxRowCompare *rowcmp;		/* row comparisons, which are checked beside the filters */
+	int			nrowcmp;
+	int			rowcmp_upto;	/* key columns that they need */
+	SfxMark    *mark;
+	SfxScanKeys keys;
+	SfxRow		row;
+} SfxScan;
+
+/* ------------------------------------------------------------------ begin, restart, end */
+
+IndexScanDesc
+sfx_beginscan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan;
+	SfxScan    *so;
+	bool		fresh;
+
+	Assert(norderbys == 0);
+	sfx_require_preload(index);
+
+	scan = RelationGetIndexScan(index, nkeys, norderbys);
+	/* not zeroed: most of it are buffers */
+	so = sfx_spare_get(SFX_SPARE_SCAN, sizeof(SfxScan), &fresh);
+	sfx_keydesc_init(&so->kd, index);
+	so->cxt = CurrentMemoryContext;
+	so->longs = NULL;
+	so->rowcmp = NULL;
+	so->nrowcmp = so->rowcmp_upto = 0;
+	so->reader = NULL;
+	so->gate = false;
+	so->started = false;
+	so->empty = false;
+	so->heap_end = 0;
+	so->on_entry = so->on_mark = so->swift = false;
+	so->unread = so->form = so->rows = false;
+	so->mark = NULL;
+	so->order = sfx_order_create(index, &so->kd, false);
+	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
+
+	scan->xs_itupdesc = RelationGetDescr(index);
+	scan->opaque = so;
+	return scan;
+}
+
+/* Is there anything to ask of entries that lie in the ranges? */
+static inline bool
+has_filters(const SfxScan *so)
+{
+	return so->keys.nfilters > 0 || so->nrowcmp > 0;
+}
+
+/* Before the keys are looked at: what they say of single columns stays in them. */
+static void
+take_row_comparisons(IndexScanDesc scan, SfxScan *so)
+{
+	MemoryContext old;
+	bool		any = false;
+
+	for (int i = 0; i < scan->numberOfKeys; i++)
+		any |= (scan->keyData[i].sk_flags & SK_ROW_HEADER) != 0;
+	if (likely(!any))
+		return;
+	old = MemoryContextSwitchTo(so->cxt);
+	if (so->rowcmp)
+		pfree(so->rowcmp);
+	so->nrowcmp = sfx_rowcompare_split(scan->indexRelation, scan->keyData, scan->numberOfKeys, &so->rowcmp, &so->rowcmp_upto);
+	MemoryContextSwitchTo(old);
+}
+
+void
+sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	if (keys && scan->numberOfKeys > 0)
+	{
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+		take_row_comparisons(scan, so);
+	}
+	so->unread = norderbys == 0 && sfx_unread_told(orderbys);
+	if (so->reader && so->started)
+		sfx_reader_rewind(so->reader);
+	so->started = false;
+	so->heap_end = 0;
+	so->on_entry = so->on_mark = so->swift = false;
+	if (so->mark)
+		so->mark->set = false;
+}
+
+void
+sfx_endscan(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	if (so->reader)
+		sfx_reader_end(so->reader);
+	sfx_scankeys_end(&so->keys);
+	if (so->mark)
+	{
+		pfree(so->mark->key);
+		pfree(so->mark->wheels);
+		pfree(so->mark);
+	}
+	if (so->order)
+		sfx_order_end(so->order);
+	if (so->rowcmp)
+		pfree(so->rowcmp);
+	if (so->longs)
+		MemoryContextDelete(so->longs);
+	sfx_spare_put(SFX_SPARE_SCAN, so);
+	scan->opaque = NULL;
+}
+
+/* ------------------------------------------------------------------ moving */
+
+/* Let the reader stand on the range that the odometer shows, the scan's first or a later one. */
+static void
+seek_range(SfxScan *so, bool first)
+{
+	SfxPos		lo;
+	SfxPos		hi;
+
+	sfx_scankeys_bounds(&so->keys, &lo, &hi);
+	if (first)
+		sfx_reader_seek(so->reader, &lo, &hi);
+	else
+		sfx_reader_seek_on(so->reader, &lo, &hi);
+	if (!so->keys.closed)
+		sfx_reader_no_filters(so->reader);
+}
+
+/*
+ * First fetch after a (re)start.  Only now is it known whether the executor wants index tuples.  A reader that may return
+ * entries whose heap rows VACUUM is about to reuse has to hold the gate: where rows are taken from the
+ * index alone, and where the snapshot does not tell new rows from old ones.
+ */
+static void
+start_scan(IndexScanDesc scan, ScanDirection dir)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	bool		gate = scan->xs_want_itup || scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot);
+
+	pgstat_count_index_scan(scan->indexRelation);
+	SfxCountIndexSearch(scan);
+	so->started = true;
+	so->on_entry = so->on_mark = false;
+	so->form = scan->xs_want_itup && !so->unread;
+	if (so->unread)
+		sfx_row_nulls(&so->row);
+	so->empty = !sfx_scankeys_prepare(&so->keys, scan->keyData, scan->numberOfKeys);
+	if (so->empty)
+		return;
+
+	if (so->reader && so->gate != gate)
+	{
+		sfx_reader_end(so->reader);
+		so->reader = NULL;
+	}
+	if (so->reader == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->cxt);
+
+		so->reader = sfx_reader_begin(scan->indexRelation, so->order, gate);
+		so->gate = gate;
+		MemoryContextSwitchTo(old);
+	}
+	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
+	sfx_reader_tids_only(so->reader, !so->form && !has_filters(so) && so->mark == NULL);
+	sfx_scankeys_rewind(&so->keys, dir);
+	so->failed = 0;
+	so->leaping = false;
+	so->leapt_from = InvalidBlockNumber;
+	so->range = 0;
+	so->ahead = false;
+	seek_range(so, true);
+}
+
+/*
+ * If a leap of ours leads beyond where the next step begins, it begins there.  Where others have been meanwhile does not matter: what lies before the
+ * leap's end cannot pass, whoever looks at it.
+ */
+static void
+leap_ahead(SfxScan *so, ScanDirection dir, SfxShare *share)
+{
+	const SfxPos *to = &so->ahead_pos;
+	int			c;
+
+	if (!so->ahead || so->range != share->range || share->at_start)
+		return;
+	c = so->order ? so->order->cmp(so->order, to->key, to->len, share->key, share->len) :
+		sfx_cmp_bytes(to->key, to->len, share->key, share->len);
+	if (c == 0)
+		c = (to->tid > share->tid) - (to->tid < share->tid);
+	if (ScanDirectionIsForward(dir) ? c <= 0 : c >= 0)
+		return;
+	share->len = to->len;
+	share->tid = to->tid;
+	memcpy(share->key, to->key, to->len);
+}
+
+/* One step of a parallel scan, which is ours now: from where the share says; leaves there where the next one begins. */
+static void
+parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *share)
+{
+	SfxPos		from;
+	SfxPos		stop;
+	bool		done = false;
+
+	leap_ahead(so, dir, share);
+	so->ahead = false;
+	from = (SfxPos) {share->key, share->len, share->tid};
+	for (; so->range < share->range; so->range++)
+		(void) sfx_scankeys_advance(&so->keys, dir);
+	seek_range(so, true);
+	if (sfx_reader_step(so->reader, dir, share->at_start ? NULL : &from, &stop))
+	{
+		share->at_start = false;
+		share->len = stop.len;
+		share->tid = stop.tid;
+		memcpy(share->key, stop.key, stop.len);
+	}
+	else if (sfx_scankeys_advance(&so->keys, dir))
+	{
+		share->range = ++so->range;
+		share->at_start = true;
+	}
+	else
+		done = true;
+	sfx_parallel_publish(scan, done);
+}
+
+/* The next entry of the steps that fall to us. */
+static bool
+next_parallel_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
+{
+	while (!sfx_reader_take(so->reader, e))
+	{
+		SfxShare   *share = sfx_parallel_seize(scan);
+
+		CHECK_FOR_INTERRUPTS();
+		if (share == NULL)
+		{
+			sfx_reader_release_gate(so->reader);
+			return false;
+		}
+		parallel_step(scan, so, dir, share);
+	}
+	return true;
+}
+
+/* The next entry in that direction, over all ranges; filters not looked at. */
+static inline bool
+next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
+{
+	if (scan->parallel_scan)
+		return next_parallel_entry(scan, so, dir, e);
+	while (!sfx_reader_next(so->reader, dir, e))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!sfx_scankeys_advance(&so->keys, dir))
+		{
+			sfx_reader_release_gate(so->reader);
+			return false;
+		}
+		seek_range(so, false);
+	}
+	return true;
+}
+
+/* Where the values of a long key may be allocated: empty, and whole until the next call. */
+static MemoryContext
+long_context(SfxScan *so)
+{
+	if (so->longs == NULL)
+		so->longs = AllocSetContextCreate(so->cxt, "surfidx long keys", ALLOCSET_DEFAULT_SIZES);
+	else
+		MemoryContextReset(so->longs);
+	return so->longs;
+}
+
+static inline void
+decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, Max(so->keys.filter_upto, so->rowcmp_upto),
+				   so->row.values, so->row.isnull, so->row.key_arena->data);
+}
+
+/* Does the entry pass the filters? */
+static bool
+passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	if (!has_filters(so))
+		return true;
+	if (unlikely(so->nrowcmp > 0 || sfx_key_may_be_long(&so->kd, e->keylen)))
+	{
+		MemoryContext old = MemoryContextSwitchTo(long_context(so));
+		bool		row_passes;
+
+		decode_for_filters(scan, so, e);
+		row_passes = sfx_rowcompare_check(so->rowcmp, so->nrowcmp, so->row.values, so->row.isnull);
+		MemoryContextSwitchTo(old);
+		if (!row_passes)
+			return false;
+	}
+	else
+		decode_for_filters(scan, so, e);
+	return so->keys.nfilters == 0 || sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
+}
+
+/*
+ * An entry has failed the filters.  If many do, go to where the next one may pass.  Leaps that stay in one leaf save little: they wait for
+ * as many failures again.
+ */
+static void
+leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
+{
+	SfxPos		pos;
+
+	if (so->keys.leap_col < 0)
+		return;
+	if (scan->parallel_scan)
+	{
+		/* entries of the step in hand are looked at all the same; the next step may begin further on */
+		if (++so->failed >= LEAP_PATIENCE)
+		{
+			so->failed = 0;
+			so->ahead = sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &so->ahead_pos);
+		}
+		return;
+	}
+	if (so->leapt_from != InvalidBlockNumber)
+	{
+		so->leaping = sfx_reader_leaf(so->reader) != so->leapt_from;
+		so->leapt_from = InvalidBlockNumber;
+	}
+	if (!so->leaping && ++so->failed < LEAP_PATIENCE)
+		return;
+	so->failed = 0;
+	if (!sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &pos))
+	{
+		so->leaping = false;
+		return;
+	}
+	so->leapt_from = sfx_reader_leaf(so->reader);
+	sfx_reader_reposition(so->reader, &pos, ScanDirectionIsForward(dir));
+}
+
+/* ------------------------------------------------------------------ fetching */
+
+/* The next entry that passes the filters. */
+static bool
+next_passing(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
+{
+	while (next_entry(scan, so, dir, e))
+	{
+		if (passes(scan, so, e))
+		{
+			so->failed = 0;
+			return true;
+		}
+		leap(scan, so, dir, e);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
+
+/* The row of an entry, for an index-only scan. */
+static void
+form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
+{
+	MemoryContext old = CurrentMemoryContext;
+
+	if (unlikely(!so->rows))
+		sfx_row_init(&so->row, scan->indexRelation, &so->kd);
+	so->rows = true;
+	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
+		MemoryContextSwitchTo(long_context(so));
+	scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, e);
+	MemoryContextSwitchTo(old);
+}
+
+/* The row of entry i of a block, whose TID is set. */
+static pg_noinline bool
+get_row_slowly(IndexScanDesc scan, const SfxBlock *block, int i)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxEntry	e;
+
+	if (SFX_TID_BLOCK(block->tid[i]) >= so->heap_end)
+		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, block->tid[i]);
+	if (!so->form)
+		return true;
+	sfx_block_entry(block, i, &e);
+	form_row(scan, so, &e);
+	return true;
+}
+
+/* The next entry, wherever it is. */
+static pg_noinline bool
+get_slowly(IndexScanDesc scan, ScanDirection dir)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxEntry	e;
+
+	scan->xs_recheck = false;
+	scan->xs_itup = NULL;
+	if (!so->started)
+		start_scan(scan, dir);
+	so->on_mark = false;
+	so->on_entry = !so->empty && next_passing(scan, so, dir, &e);
+	so->swift = so->on_entry && !has_filters(so);
+	if (!so->on_entry)
+		return false;
+	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
+	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)
+		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, e.tid);
+	if (so->form)
+		form_row(scan, so, &e);
+	else if (scan->xs_want_itup)
+		scan->xs_itup = (IndexTuple) so->row.itup.data;
+	return true;
+}
+
+/* The row last returned is dead: tell the reader, then go on. */
+static pg_noinline bool
+get_after_kill(IndexScanDesc scan, ScanDirection dir)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	if (so->on_entry)
+		sfx_reader_kill(so->reader, scan->heapRelation);
+	scan->kill_prior_tuple = false;
+	return sfx_gettuple(scan, dir);
+}
+
+/* Most entries follow one another in a decoded block.  All else is left to calls in the last place, so that this function needs no frame. */
+bool
+sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	const SfxBlock *block;
+	int			i;
+
+	Assert(!ScanDirectionIsNoMovement(dir));
+	if (unlikely(scan->kill_prior_tuple))
+		return get_after_kill(scan, dir);
+	if (!so->swift || !sfx_reader_stretch(so->reader, dir, &block, &i))
+		return get_slowly(scan, dir);
+	sfx_tid_pointer(scan->indexRelation, block->tid[i], &scan->xs_heaptid);
+	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
+		return get_row_slowly(scan, block, i);
+	return true;
+}
+
+int64
+sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	ItemPointerData tids[BITMAP_BATCH];
+	int			n = 0;
+	int64		total = 0;
+	const SfxBlock *block;
+	SfxEntry	e;
+
+	start_scan(scan, ForwardScanDirection);
+	if (so->empty)
+		return 0;
+	while (next_passing(scan, so, ForwardScanDirection, &e))
+	{
+		int			i = -1;
+
+		do
+		{
+			sfx_tid_pointer(scan->indexRelation, i < 0 ? e.tid : block->tid[i], &tids[n++]);
+			if (n == BITMAP_BATCH)
+			{
+				tbm_add_tuples(tbm, tids, n, false);
+				total += n;
+				n = 0;
+			}
+		} while (!has_filters(so) && sfx_reader_stretch(so->reader, ForwardScanDirection, &block, &i));
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (n > 0)
+		tbm_add_tuples(tbm, tids, n, false);
+	return total + n;
+}
+
+/* ------------------------------------------------------------------ marks */
+
+void
+sfx_markpos(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxMark    *mark = so->mark;
+	SfxEntry	e;
+
+	if (mark == NULL)
+	{
+		mark = so->mark = MemoryContextAlloc(so->cxt, sizeof(SfxMark));
+		mark->key = MemoryContextAlloc(so->cxt, SFX_MAX_ENTRY);
+		mark->wheels = MemoryContextAlloc(so->cxt, so->kd.nkeys * sizeof(int));
+		/* who marks a place once will do so again, and that takes its key */
+		if (so->reader)
+			sfx_reader_tids_only(so->reader, false);
+	}
+	if (so->on_mark)
+		return;					/* it stands there */
+	mark->set = so->on_entry;
+	if (!mark->set)
+		return;
+	sfx_reader_last(so->reader, &e);
+	memcpy(mark->key, e.key, e.keylen);
+	mark->len = e.keylen;
+	mark->tid = e.tid;
+	for (int i = 0; i < so->keys.nlists; i++)
+		mark->wheels[i] = so->keys.lists[i].cur;
+}
+
+/*
+ * The marked row becomes the one last returned: the next fetch returns its neighbour.  Without a mark the scan starts
+ * over.
+ */
+void
+sfx_restrpos(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxMark    *mark = so->mark;
+	SfxPos		pos;
+	bool		moved = false;
+
+	if (mark == NULL || !mark->set)
+	{
+		if (so->reader && so->started)
+			sfx_reader_reset(so->reader);
+		so->started = false;
+		so->heap_end = 0;
+	so->on_entry = so->on_mark = so->swift = false;
+		return;
+	}
+	for (int i = 0; i < so->keys.nlists; i++)
+	{
+		moved |= so->keys.lists[i].cur != mark->wheels[i];
+		so->keys.lists[i].cur = mark->wheels[i];
+	}
+	if (moved)
+		seek_range(so, true);
+	pos.key = mark->key;
+	pos.len = mark->len;
+	pos.tid = mark->tid;
+	sfx_reader_reposition(so->reader, &pos, false);
+	so->on_entry = so->on_mark = true;
+	so->swift = false;
+}

@@ -1,0 +1,298 @@
+/*-------------------------------------------------------------------------
+ * scankey.c - from scan keys to byte ranges: the conditions' shape, the odometer, the bounds
+ *-------------------------------------------------------------------------
+ */
+#include "scankey_impl.h"
+
+#include "utils/memutils.h"
+
+static bool same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys);
+static void take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys);
+
+/* ------------------------------------------------------------------ the public face */
+
+void
+sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int nkeys)
+{
+	sk->index = index;
+	sk->kd = kd;
+	sk->order = order;
+	sk->parent = CurrentMemoryContext;
+	sk->work = NULL;
+	sk->eval = NULL;
+	sk->nquals = nkeys;
+	sk->shaped = false;
+	sk->nlists = 0;
+	sk->nfilters = 0;
+	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
+	sk->leap_col = -1;
+	sk->leap_lo = sk->leap_hi = NULL;
+	sk->quals = NULL;
+	if (nkeys == 0)
+		return;
+	/* one piece of memory: statements may be short */
+	sk->quals = palloc0(MAXALIGN(nkeys * sizeof(SfxQual)) + nkeys * sizeof(SfxFilter) + kd->nkeys * sizeof(SfxList));
+	sk->filters = (SfxFilter *) ((char *) sk->quals + MAXALIGN(nkeys * sizeof(SfxQual)));
+	sk->lists = (SfxList *) (sk->filters + nkeys);
+}
+
+void
+sfx_scankeys_end(SfxScanKeys *sk)
+{
+	if (sk->work)
+		MemoryContextDelete(sk->work);
+	if (sk->eval)
+		MemoryContextDelete(sk->eval);
+	if (sk->quals)
+		pfree(sk->quals);
+	if (sk->leap_lo)
+	{
+		pfree(sk->leap_lo);
+		pfree(sk->leap_hi);
+		pfree(sk->leap_to);
+	}
+}
+
+/* Do conditions bound the first column from below and from above?  (Then all ranges have two ends.) */
+static bool
+bounds_both_sides(const SfxScanKeys *sk)
+{
+	bool		below = false;
+	bool		above = false;
+
+	for (int i = 0; i < sk->nquals && sk->quals[i].col == 0; i++)
+	{
+		const SfxQual *q = &sk->quals[i];
+
+		if (q->is_test && !(q->flags & SK_SEARCHNULL))
+			continue;
+		below |= q->is_test || q->strategy >= BTEqualStrategyNumber;
+		above |= q->is_test || q->strategy <= BTEqualStrategyNumber;
+	}
+	return below && above;
+}
+
+bool
+sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	MemoryContext old = CurrentMemoryContext;
+	bool		result = true;
+	int			q = 0;
+
+	Assert(nkeys <= sk->nquals || !sk->shaped);
+
+	sk->nlists = 0;
+	sk->nfilters = 0;
+	sk->filter_upto = 0;
+	sk->leap_col = -1;
+	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
+
+	/* An operator with a NULL constant matches nothing. */
+	for (int i = 0; i < nkeys; i++)
+		if ((keys[i].sk_flags & SK_ISNULL) && !(keys[i].sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)))
+			return false;
+
+	if (!sk->shaped || !same_shape(sk, keys, nkeys))
+		take_shape(sk, keys, nkeys);
+	if (sk->work)
+	{
+		MemoryContextReset(sk->work);
+		MemoryContextSwitchTo(sk->work);
+	}
+
+	sk->one_key = sk->kd->image_equal && sk->kd->nrests == 0;
+	for (int col = 0; col < sk->kd->nkeys; col++)
+	{
+		ColumnResult r;
+		int			n = 0;
+
+		while (q + n < sk->nquals && sk->quals[q + n].col == col)
+			n++;
+		r = n > 0 ? sfx_interval_column(sk, keys, sk->quals + q, n) : COL_OPEN;
+		q += n;
+		if (r == COL_EMPTY)
+			result = false;
+		if (r != COL_PINNED && r != COL_LIST)
+		{
+			sk->one_key = false;
+			break;
+		}
+	}
+	sk->closed = bounds_both_sides(sk);
+	if (result)
+	{
+		int			later = q;
+
+		for (; q < sk->nquals; q++)
+			sfx_scanfilter_add(sk, &sk->quals[q]);
+		result = sfx_scanfilter_fill(sk, keys) && sfx_leap_prepare(sk, keys, later);
+	}
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+void
+sfx_scankeys_rewind(SfxScanKeys *sk, ScanDirection dir)
+{
+	for (int i = 0; i < sk->nlists; i++)
+		sk->lists[i].cur = ScanDirectionIsForward(dir) ? 0 : sk->lists[i].n - 1;
+}
+
+bool
+sfx_scankeys_advance(SfxScanKeys *sk, ScanDirection dir)
+{
+	int			step = ScanDirectionIsForward(dir) ? 1 : -1;
+
+	for (int i = sk->nlists - 1; i >= 0; i--)
+	{
+		SfxList    *l = &sk->lists[i];
+
+		if (l->cur + step < 0 || l->cur + step >= l->n)
+			continue;
+		l->cur += step;
+		for (int j = i + 1; j < sk->nlists; j++)
+			sk->lists[j].cur = step > 0 ? 0 : sk->lists[j].n - 1;
+		return true;
+	}
+	return false;
+}
+
+/* The prefix of the present range into out; its length, or -1 if no key can be so long. */
+static int
+compose_prefix(const SfxScanKeys *sk, uint8 *out)
+{
+	int			len = 0;
+	int			from = 0;
+
+	for (int i = 0; i < sk->nlists; i++)
+	{
+		const SfxList *l = &sk->lists[i];
+		const SfxBytes *e = &l->elem[l->cur];
+		int			fixed = l->at - from;
+
+		if (len + fixed + e->len > SFX_MAX_ENTRY)
+			return -1;
+		memcpy(out + len, sk->pinned + from, fixed);
+		memcpy(out + len + fixed, e->p, e->len);
+		len += fixed + e->len;
+		from = l->at;
+	}
+	if (len + sk->pinned_len - from > SFX_MAX_ENTRY)
+		return -1;
+	memcpy(out + len, sk->pinned + from, sk->pinned_len - from);
+	return len + sk->pinned_len - from;
+}
+
+/* May keys that are equal to the one in lo be stored squeezed, and so with other bytes? */
+static inline bool
+may_be_squeezed(const SfxScanKeys *sk, int len)
+{
+	return sk->kd->comparator && (len > SFX_MAX_ENTRY / 2 || sfx_key_is_squeezed(sk->kd, sk->index, sk->lo, len));
+}
+
+void
+sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
+{
+	int			len = compose_prefix(sk, sk->lo);
+
+	lo->tid = hi->tid = 0;
+	lo->key = sk->lo;
+	hi->key = sk->hi;
+	if (len < 0)
+	{
+		/* an empty range */
+		sk->lo[0] = sk->hi[0] = 0xFF;
+		lo->len = hi->len = 1;
+		return;
+	}
+	if (sk->one_key && !may_be_squeezed(sk, len))
+	{
+		/* all TIDs of one key: the same bytes at both ends are looked for once */
+		lo->len = hi->len = len;
+		hi->key = sk->lo;
+		hi->tid = SFX_MAX_TID;
+		return;
+	}
+	memcpy(sk->hi, sk->lo, len);
+	if (sk->tail_lo_len > 0)
+		lo->len = append_cut(sk, sk->lo, len, sk->tail_lo, sk->tail_lo_len);
+	else
+		lo->len = end_below(sk, sk->lo, len);
+	if (sk->tail_hi_len > 0)
+		hi->len = append_cut(sk, sk->hi, len, sk->tail_hi, sk->tail_hi_len);
+	else
+		hi->len = end_above(sk, sk->hi, len);
+	if (hi->len == 0)
+		hi->key = NULL;
+}
+
+/* ------------------------------------------------------------------ the shape */
+
+/* sk_flags as far as they belong to the shape. */
+static inline int
+shape_flags(const ScanKeyData *key)
+{
+	if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
+		return key->sk_flags;
+	return key->sk_flags & ~SK_ISNULL;
+}
+
+static bool
+same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	if (nkeys != sk->nquals)
+		return false;
+	for (int i = 0; i < nkeys; i++)
+	{
+		const SfxQual *q = &sk->quals[i];
+		const ScanKeyData *key = &keys[q->keyno];
+
+		if (key->sk_attno != q->col + 1 || key->sk_strategy != q->strategy ||
+			shape_flags(key) != q->flags || key->sk_subtype != q->subtype)
+			return false;
+	}
+	return true;
+}
+
+/* Does this condition need memory while it is prepared? */
+static bool
+needs_work_memory(const SfxKeyDesc *kd, const SfxQual *q)
+{
+	return (q->flags & SK_SEARCHARRAY) || (!q->is_test && !(q->own_type && kd->col[q->col].typbyval));
+}
+
+static void
+take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		const ScanKeyData *key = &keys[i];
+		SfxQual		q;
+		int			at = i;
+
+		if ((key->sk_flags & (SK_ROW_HEADER | SK_ROW_MEMBER | SK_ORDER_BY)) ||
+			key->sk_attno < 1 || key->sk_attno > sk->kd->nkeys)
+			elog(ERROR, "unsupported scan key for surfidx index \"%s\"", RelationGetRelationName(sk->index));
+
+		memset(&q, 0, sizeof(q));
+		q.keyno = i;
+		q.col = key->sk_attno - 1;
+		q.flags = shape_flags(key);
+		q.strategy = key->sk_strategy;
+		q.subtype = key->sk_subtype;
+		q.is_test = (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) != 0;
+		q.own_type = q.subtype == InvalidOid || q.subtype == sk->kd->col[q.col].type;
+		if (!q.is_test && (q.strategy < BTLessStrategyNumber || q.strategy > BTGreaterStrategyNumber))
+			elog(ERROR, "unsupported strategy %d for surfidx index \"%s\"", q.strategy,
+				 RelationGetRelationName(sk->index));
+		if (sk->work == NULL && needs_work_memory(sk->kd, &q))
+			sk->work = AllocSetContextCreate(sk->parent, "surfidx scan keys", ALLOCSET_SMALL_SIZES);
+
+		/* by column, otherwise as they came */
+		for (; at > 0 && sk->quals[at - 1].col > q.col; at--)
+			sk->quals[at] = sk->quals[at - 1];
+		sk->quals[at] = q;
+	}
+	sk->nquals = nkeys;
+	sk->shaped = true;
+}

@@ -1,0 +1,533 @@
+/*-------------------------------------------------------------------------
+ * scankey_interval.c - what the conditions on a column amount to: intervals and lists of its bytes
+ *-------------------------------------------------------------------------
+ */
+#include "scankey_impl.h"
+
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+void
+sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv)
+{
+	iv->lo[0] = SFX_MARK_VALUE;
+	iv->hi[0] = SFX_MARK_VALUE + 1;
+	iv->lolen = 1;
+	/* A NULL is such a marker, too: where equal keys are put in the order of their bytes, a bound must not tie with it. */
+	iv->hilen = end_below(sk, iv->hi, 1);
+}
+
+void
+sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv)
+{
+	if (q->flags & SK_SEARCHNOTNULL)
+	{
+		sfx_interval_all(sk, iv);
+		return;
+	}
+	iv->lo[0] = iv->hi[0] = sk->kd->col[q->col].nulls_first ? SFX_MARK_NULL_FIRST : SFX_MARK_NULL_LAST;
+	iv->lolen = end_below(sk, iv->lo, 1);
+	iv->hilen = end_above(sk, iv->hi, 1);
+}
+
+/* A constant as one of the column's type. */
+typedef struct Converted
+{
+	Datum		value;
+	Datum		above;			/* near */
+	StrategyNumber strategy;
+	bool		all;			/* every value that is not NULL matches */
+	bool		near;			/* matches lie within "strategy value" (=: between value and above), and have to be looked at */
+} Converted;
+
+/*
+ * Put "strategy value" so that it says the same of every value of the column, with a value of the column's type, or
+ * nearly the same.
+ */
+static ConstResult
+convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, Converted *c)
+{
+	bool		upward = q->strategy == BTGreaterStrategyNumber || q->strategy == BTGreaterEqualStrategyNumber;
+
+	c->value = value;
+	c->strategy = q->strategy;
+	c->all = c->near = false;
+	if (q->own_type)
+		return CONST_INTERVAL;
+	if (col->bound == NULL)
+		return CONST_FILTER;
+	switch ((SfxBoundKind) col->bound(q->subtype, value, &c->value, &c->above))
+	{
+		case SFX_BOUND_EXACT:
+			return CONST_INTERVAL;
+		case SFX_BOUND_AFTER:
+			/* a name cut short: after it in the order of bytes only */
+			if (col->raw)
+				return CONST_FILTER;
+			if (q->strategy == BTEqualStrategyNumber)
+				return CONST_NONE;
+			c->strategy = upward ? BTGreaterStrategyNumber : BTLessEqualStrategyNumber;
+			return CONST_INTERVAL;
+		case SFX_BOUND_NEAR:
+			c->near = true;
+			if (q->strategy == BTEqualStrategyNumber)
+				return CONST_INTERVAL;
+			c->strategy = upward ? BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber;
+			if (!upward)
+				c->value = c->above;
+			return CONST_INTERVAL;
+		case SFX_BOUND_BELOW_ALL:
+			c->all = upward;
+			return upward ? CONST_INTERVAL : CONST_NONE;
+		case SFX_BOUND_ABOVE_ALL:
+			if (upward || q->strategy == BTEqualStrategyNumber)
+				return CONST_NONE;
+			c->all = true;
+			return CONST_INTERVAL;
+		case SFX_BOUND_UNKNOWN:
+			break;
+	}
+	return CONST_FILTER;
+}
+
+/*
+ * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values of other lengths can be (text in
+ * some collations), or an equal one was compressed in another way.
+ */
+static ConstResult
+equal_to_too_large(const SfxScanKeys *sk)
+{
+	return sk->kd->comparator ? CONST_FILTER : CONST_NONE;
+}
+
+/* The interval of column bytes that "column <strategy> value" describes, the value being of the column's type. */
+static ConstResult
+own_interval(SfxScanKeys *sk, const SfxColumn *col, StrategyNumber strategy, Datum value, ByteRange *iv)
+{
+	uint8	   *b = sk->scratch;
+	int			len = 0;
+
+	sfx_interval_all(sk, iv);
+	if (!sfx_bound_encode(sk->kd, sk->index, col - sk->kd->col, value, b, &len, SFX_MAX_ENTRY))
+		return strategy == BTEqualStrategyNumber ? equal_to_too_large(sk) : CONST_FILTER;
+	if (col->desc)
+		strategy = BTMaxStrategyNumber + 1 - strategy;
+
+	if (strategy == BTGreaterEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+	{
+		set_bytes(iv->lo, &iv->lolen, b, len);
+		iv->lolen = end_below(sk, iv->lo, len);
+	}
+	if (strategy == BTLessStrategyNumber)
+	{
+		set_bytes(iv->hi, &iv->hilen, b, len);
+		iv->hilen = end_below(sk, iv->hi, len);
+	}
+	if (strategy == BTLessEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+	{
+		set_bytes(iv->hi, &iv->hilen, b, len);
+		iv->hilen = end_above(sk, iv->hi, len);
+	}
+	if (strategy == BTGreaterStrategyNumber)
+	{
+		set_bytes(iv->lo, &iv->lolen, b, len);
+		iv->lolen = end_above(sk, iv->lo, len);
+	}
+	return CONST_INTERVAL;
+}
+
+ConstResult
+sfx_interval_constant(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near)
+{
+	const SfxColumn *col = &sk->kd->col[q->col];
+	Converted	c;
+	ConstResult r = convert_constant(col, q, value, &c);
+
+	*near = c.near;
+	if (r != CONST_INTERVAL)
+		return r;
+	if (c.all)
+	{
+		sfx_interval_all(sk, iv);
+		return CONST_INTERVAL;
+	}
+	if (c.near && q->strategy == BTEqualStrategyNumber)
+	{
+		ByteRange	upper = {palloc(SFX_MAX_ENTRY + 1), palloc(SFX_MAX_ENTRY + 1), 0, 0};
+
+		if ((r = own_interval(sk, col, BTGreaterEqualStrategyNumber, c.value, iv)) == CONST_INTERVAL &&
+			(r = own_interval(sk, col, BTLessEqualStrategyNumber, c.above, &upper)) == CONST_INTERVAL)
+			sfx_interval_intersect(sk, q->col, iv, &upper);
+		return r;
+	}
+	return own_interval(sk, col, c.strategy, c.value, iv);
+}
+
+void
+sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b)
+{
+	bool		first = a->hilen == 0;
+
+	if (first || cmp_bytes(sk, col, b->lo, b->lolen, a->lo, a->lolen) > 0)
+		set_bytes(a->lo, &a->lolen, b->lo, b->lolen);
+	if (first || cmp_bytes(sk, col, b->hi, b->hilen, a->hi, a->hilen) < 0)
+		set_bytes(a->hi, &a->hilen, b->hi, b->hilen);
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+int
+sfx_array_open(SfxQual *q, const ScanKeyData *key, Datum **elems, bool **isnull)
+{
+	ArrayType  *arr = DatumGetArrayTypeP(key->sk_argument);
+	int			n;
+
+	if (ARR_ELEMTYPE(arr) != q->elemtype)
+	{
+		q->elemtype = ARR_ELEMTYPE(arr);
+		get_typlenbyvalalign(q->elemtype, &q->elmlen, &q->elmbyval, &q->elmalign);
+	}
+	deconstruct_array(arr, q->elemtype, q->elmlen, q->elmbyval, q->elmalign, elems, isnull, &n);
+	return n;
+}
+
+static int
+qsort_elem(const void *a, const void *b, void *arg)
+{
+	return cmp_elem(arg, (const SfxBytes *) a, (const SfxBytes *) b);
+}
+
+static int
+sort_unique(ElemOrder *eo, SfxBytes *set, int n)
+{
+	int			out = 0;
+
+	if (n > 1)
+		qsort_arg(set, n, sizeof(SfxBytes), qsort_elem, eo);
+	for (int i = 0; i < n; i++)
+		if (out == 0 || cmp_elem(eo, &set[out - 1], &set[i]) != 0)
+			set[out++] = set[i];
+	return out;
+}
+
+bool
+sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b)
+{
+	int			lo = 0,
+				hi = n;
+
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+		int			c = cmp_elem(eo, &set[mid], b);
+
+		if (c == 0)
+			return true;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+int
+sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set)
+{
+	const SfxColumn *col = &sk->kd->col[q->col];
+	ElemOrder	eo = {sk, q->col};
+	Datum	   *elems;
+	bool	   *isnull;
+	int			n = sfx_array_open(q, key, &elems, &isnull);
+	int			out = 0;
+
+	*set = palloc(Max(n, 1) * sizeof(SfxBytes));
+	for (int i = 0; i < n; i++)
+	{
+		Converted	c;
+		ConstResult r;
+		int			len = 0;
+		uint8	   *copy;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull[i])
+			continue;
+		r = convert_constant(col, q, elems[i], &c);
+		if (r == CONST_INTERVAL &&
+			!sfx_bound_encode(sk->kd, sk->index, q->col, c.value, sk->scratch, &len, SFX_MAX_ENTRY))
+			r = equal_to_too_large(sk);
+		if (r == CONST_FILTER || (r == CONST_INTERVAL && c.near))
+			return -1;
+		if (r == CONST_NONE)
+			continue;
+		copy = palloc(len);
+		memcpy(copy, sk->scratch, len);
+		(*set)[out].p = copy;
+		(*set)[out++].len = len;
+	}
+	return sort_unique(&eo, *set, out);
+}
+
+/* a := what both sets have; the number of them. */
+static int
+intersect_sets(const ElemOrder *eo, SfxBytes *a, int na, const SfxBytes *b, int nb)
+{
+	int			out = 0;
+
+	for (int i = 0, j = 0; i < na && j < nb;)
+	{
+		int			c = cmp_elem(eo, &a[i], &b[j]);
+
+		if (c == 0)
+			a[out++] = a[i];
+		if (c <= 0)
+			i++;
+		if (c >= 0)
+			j++;
+	}
+	return out;
+}
+
+/* An array with another operator (a < ANY): what one of its elements allows, which is what the extreme element does. */
+static ConstResult
+unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, ByteRange *iv, bool *near)
+{
+	Datum	   *elems;
+	bool	   *isnull;
+	int			n = sfx_array_open(q, key, &elems, &isnull);
+	ByteRange	one = {palloc(SFX_MAX_ENTRY + 1), palloc(SFX_MAX_ENTRY + 1), 0, 0};
+	ConstResult result = CONST_NONE;
+
+	*near = false;
+	for (int i = 0; i < n; i++)
+	{
+		ConstResult r;
+		bool		one_near;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull[i] || (r = sfx_interval_constant(sk, q, elems[i], &one, &one_near)) == CONST_NONE)
+			continue;
+		if (r == CONST_FILTER)
+			return r;
+		*near |= one_near;
+		if (result == CONST_NONE || cmp_bytes(sk, q->col, one.lo, one.lolen, iv->lo, iv->lolen) < 0)
+			set_bytes(iv->lo, &iv->lolen, one.lo, one.lolen);
+		if (result == CONST_NONE || cmp_bytes(sk, q->col, one.hi, one.hilen, iv->hi, iv->hilen) > 0)
+			set_bytes(iv->hi, &iv->hilen, one.hi, one.hilen);
+		result = CONST_INTERVAL;
+	}
+	return result;
+}
+
+/* ------------------------------------------------------------------ the conditions on one column */
+
+/* Does the condition, if its interval is not empty, leave one value? */
+static inline bool
+pins(const SfxQual *q)
+{
+	if (q->is_test)
+		return (q->flags & SK_SEARCHNULL) != 0;
+	return q->strategy == BTEqualStrategyNumber && !(q->flags & SK_SEARCHARRAY);
+}
+
+/* Intersect into *iv the intervals of all conditions but = ANY lists.  False: nothing matches. */
+static bool
+intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange *iv, bool *pinned)
+{
+	ByteRange	one = {sk->lo, sk->hi, 0, 0};	/* free until sfx_scankeys_bounds */
+
+	*pinned = false;
+	for (int i = 0; i < n; i++)
+	{
+		SfxQual    *q = &quals[i];
+		const ScanKeyData *key = &keys[q->keyno];
+		ConstResult r = CONST_INTERVAL;
+		bool		near = false;
+
+		if (is_equal_array(q))
+			continue;
+		if (q->is_test)
+			sfx_interval_null_test(sk, q, &one);
+		else if (q->flags & SK_SEARCHARRAY)
+			r = unequal_array_interval(sk, q, key, &one, &near);
+		else
+			r = sfx_interval_constant(sk, q, key->sk_argument, &one, &near);
+
+		if (r == CONST_NONE)
+			return false;
+		if (r == CONST_FILTER)
+		{
+			sfx_scanfilter_add(sk, q);
+			continue;
+		}
+		if (near)
+			sfx_scanfilter_add(sk, q);
+		else
+			*pinned |= pins(q);
+		sfx_interval_intersect(sk, q->col, iv, &one);
+	}
+	return iv->hilen == 0 || cmp_bytes(sk, quals->col, iv->lo, iv->lolen, iv->hi, iv->hilen) < 0;
+}
+
+/* Intersect all = ANY lists on the column; the number of elements, -1 if there is no list. */
+static int
+intersect_lists(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, SfxBytes **set)
+{
+	int			count = -1;
+
+	for (int i = 0; i < n; i++)
+	{
+		SfxBytes   *s;
+		int			c;
+
+		if (!is_equal_array(&quals[i]))
+			continue;
+		c = sfx_array_equal_set(sk, &quals[i], &keys[quals[i].keyno], &s);
+		if (c < 0)
+			sfx_scanfilter_add(sk, &quals[i]);
+		else if (count < 0)
+		{
+			*set = s;
+			count = c;
+		}
+		else
+		{
+			ElemOrder	eo = {sk, quals[i].col};
+
+			count = intersect_sets(&eo, *set, count, s, c);
+		}
+	}
+	return count;
+}
+
+/* Keep of a list what lies in the interval; what is left makes the column's part of the prefix. */
+static ColumnResult
+use_list(SfxScanKeys *sk, int col, SfxBytes *set, int n, const ByteRange *iv)
+{
+	int			out = 0;
+	SfxList    *l;
+
+	for (int i = 0; i < n; i++)
+		if (iv->hilen == 0 ||
+			(cmp_bytes(sk, col, set[i].p, set[i].len, iv->lo, iv->lolen) >= 0 &&
+			 cmp_bytes(sk, col, set[i].p, set[i].len, iv->hi, iv->hilen) < 0))
+			set[out++] = set[i];
+	if (out == 0)
+		return COL_EMPTY;
+	if (out == 1)
+	{
+		if (sk->pinned_len + set[0].len > SFX_MAX_ENTRY)
+			return COL_EMPTY;
+		memcpy(sk->pinned + sk->pinned_len, set[0].p, set[0].len);
+		sk->pinned_len += set[0].len;
+		return COL_PINNED;
+	}
+	l = &sk->lists[sk->nlists++];
+	l->elem = set;
+	l->n = out;
+	l->cur = 0;
+	l->at = sk->pinned_len;
+	return COL_LIST;
+}
+
+static int
+longest(const SfxBytes *set, int n)
+{
+	int			len = 0;
+
+	for (int i = 0; i < n; i++)
+		len = Max(len, set[i].len);
+	return len;
+}
+
+/* What the lists of the prefix may add to its length. */
+static int
+longest_lists(const SfxScanKeys *sk)
+{
+	int			len = 0;
+
+	for (int i = 0; i < sk->nlists; i++)
+		len += longest(sk->lists[i].elem, sk->lists[i].n);
+	return Min(len, SFX_MAX_ENTRY);
+}
+
+/* Leave the = ANY conditions of a column to the filters. */
+static void
+filter_lists(SfxScanKeys *sk, SfxQual *quals, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		bool		there = !is_equal_array(&quals[i]);
+
+		for (int j = 0; j < sk->nfilters && !there; j++)
+			there = sk->filters[j].qual == &quals[i];
+		if (!there)
+			sfx_scanfilter_add(sk, &quals[i]);
+	}
+}
+
+/* Narrow iv to what lies between the first and the last of a sorted set. */
+static void
+span_list(SfxScanKeys *sk, int col, const SfxBytes *set, int n, ByteRange *iv)
+{
+	ByteRange	span = {palloc(SFX_MAX_ENTRY + 1), palloc(SFX_MAX_ENTRY + 1), 0, 0};
+
+	if (n == 0)
+		return;
+	set_bytes(span.lo, &span.lolen, set[0].p, set[0].len);
+	set_bytes(span.hi, &span.hilen, set[n - 1].p, set[n - 1].len);
+	span.lolen = end_below(sk, span.lo, span.lolen);
+	span.hilen = end_above(sk, span.hi, span.hilen);
+	sfx_interval_intersect(sk, col, iv, &span);
+}
+
+ColumnResult
+sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
+{
+	ByteRange	iv = {sk->tail_lo, sk->tail_hi, 0, 0};
+	SfxBytes   *set = NULL;
+	bool		pinned;
+	int			count;
+
+	/* the usual case, in one step */
+	if (n == 1 && pins(quals) && quals->own_type && !quals->is_test)
+	{
+		if (sfx_column_encode(&sk->kd->col[quals->col], keys[quals->keyno].sk_argument, false,
+							  sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY - longest_lists(sk)))
+			return COL_PINNED;
+		if (!sk->kd->comparator && sk->nlists == 0)
+			return COL_EMPTY;	/* the value does not fit behind the prefix, so that no key has it */
+	}
+
+	if (!intersect_quals(sk, keys, quals, n, &iv, &pinned))
+		return COL_EMPTY;
+	count = intersect_lists(sk, keys, quals, n, &set);
+	if (count >= 0 && !pinned)
+	{
+		if (!sk->kd->comparator || sk->pinned_len + longest_lists(sk) + longest(set, count) <= SFX_MAX_ENTRY)
+			return use_list(sk, quals->col, set, count, &iv);
+		/* stored ones may be compressed: the interval from the least to the greatest, and a look at each entry */
+		filter_lists(sk, quals, n);
+		span_list(sk, quals->col, set, count, &iv);
+	}
+	if (pinned)
+	{
+		/* the lower bound is the value itself: other conditions cannot have cut a value in two */
+		SfxBytes	self = {iv.lo, iv.lolen};
+		ElemOrder	eo = {sk, quals->col};
+
+		if (sk->kd->comparator && self.len > 1)
+			self.len--;			/* without its mark */
+		if (count >= 0 && !sfx_array_has(&eo, set, count, &self))
+			return COL_EMPTY;
+		if (sk->pinned_len + longest_lists(sk) + self.len <= SFX_MAX_ENTRY || !sk->kd->comparator)
+			return use_list(sk, quals->col, &self, 1, &iv);
+		/* too long for a prefix, but equal ones in keys may be shorter: leave it the end of the bounds */
+	}
+	if (iv.hilen == 0)
+		return COL_OPEN;
+	sk->tail_lo_len = iv.lolen;
+	sk->tail_hi_len = iv.hilen;
+	return COL_RANGE;
+}

@@ -1,0 +1,613 @@
+/*-------------------------------------------------------------------------
+ * check.c - surfidx_check(): every invariant that the pages have, and the index against its table
+ *
+ * The check copies one page at a time and looks at the copy, so that it never holds a buffer lock while it works or
+ * reports.  Its order is the one in which entries move (log, then tree), so that no entry escapes it.
+ *
+ *	1. metapage and gates
+ *	2. each generation: its chain of log pages, then its image against the log
+ *	3. each level of the tree from the root down, along right links, beside the level above
+ *	4. every block that nobody owns so far is a free one
+ *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key and INCLUDE columns, or to one that nobody can see any more
+ *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry
+ *
+ * On a primary the merge lock keeps the tree and the list of generations as they are; what may change meanwhile
+ * is that the active generation grows and that VACUUM flags log entries.  On a standby replay stops for
+ * nobody: there a violation counts only if replay stood still meanwhile, or if it is found twice.
+ *-------------------------------------------------------------------------
+ */
+#include "carry.h"
+#include "check.h"
+#include "dict.h"
+#include "merge.h"
+#include "find.h"
+
+#include <stdarg.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xlogrecovery.h"
+#include "catalog/index.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(surfidx_check);
+PG_FUNCTION_INFO_V1(surfidx_check_all);
+
+#define CHECK_TRIES			20	/* on a standby */
+
+/* What is checked beside the index's own pages. */
+typedef struct CheckWhat
+{
+	bool		heapallindexed;
+	bool		rowsmatch;
+} CheckWhat;
+
+void
+sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...)
+{
+	char		what[512];
+	va_list		args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	sfx_corrupt(cs->index, blkno, what);
+}
+
+/* ---- blocks ---- */
+
+/* Make room in owned for a file that has grown. */
+static void
+grow_owned(SfxCheck *cs, BlockNumber nblocks)
+{
+	Size		oldlen = cs->owned ? (Size) cs->nblocks / 8 + 1 : 0;
+	Size		newlen = (Size) nblocks / 8 + 1;
+
+	cs->owned = cs->owned ? repalloc_huge(cs->owned, newlen) :
+		MemoryContextAllocHuge(CurrentMemoryContext, newlen);
+	memset(cs->owned + oldlen, 0, newlen - oldlen);
+	cs->nblocks = nblocks;
+}
+
+static bool
+is_owned(SfxCheck *cs, BlockNumber blkno)
+{
+	return (cs->owned[blkno / 8] & (1 << (blkno % 8))) != 0;
+}
+
+/* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
+void
+sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno)
+{
+	if (blkno >= cs->nblocks)
+	{
+		BlockNumber now = RelationGetNumberOfBlocks(cs->index);
+
+		if (blkno >= now)
+			sfx_broken(cs, from, "link to block %u beyond the end of the file, which has %u blocks", blkno, now);
+		grow_owned(cs, now);
+	}
+	if (is_owned(cs, blkno))
+		sfx_broken(cs, from, "link to block %u, which has another owner already", blkno);
+	cs->owned[blkno / 8] |= 1 << (blkno % 8);
+}
+
+/* Copy a page to cs->page, checked as far as sfx_page_check goes.  NULL: it is new. */
+SfxPageTail *
+sfx_check_copy(SfxCheck *cs, BlockNumber blkno)
+{
+	Buffer		buf;
+
+	CHECK_FOR_INTERRUPTS();
+	buf = ReadBufferExtended(cs->index, MAIN_FORKNUM, blkno, RBM_NORMAL, cs->strategy);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	memcpy(cs->page.data, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	return sfx_page_check(cs->index, blkno, cs->page.data) ? SfxPageGetTail(cs->page.data) : NULL;
+}
+
+/* ---- entries ---- */
+
+int
+sfx_check_element(SfxCheck *cs, const uint8 *key, int len, uint64 tid, uint8 *bytes)
+{
+	if (sfx_key_is_squeezed(&cs->kd, cs->index, key, len))
+		len = 0;
+	memmove(bytes, key, len);
+	sfx_put_tid(bytes + len, tid);
+	return len + 6;
+}
+
+static void
+remember_entry(SfxCheck *cs, const SfxEntry *e)
+{
+	uint8		bytes[SFX_MAX_ENTRY + 6];
+	int			len = sfx_check_element(cs, e->key, e->keylen, e->tid, bytes);
+
+	bloom_add_element(cs->filter, bytes, len);
+}
+
+/* The decoders of values do not know the block. */
+static void
+decode_context(void *arg)
+{
+	errcontext("checking block %u", *(BlockNumber *) arg);
+}
+
+/* Its values can be decoded, and are its row's. */
+static void
+check_values(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	ErrorContextCallback context = {.callback = decode_context,.arg = &blkno,.previous = error_context_stack};
+	MemoryContext old = MemoryContextSwitchTo(cs->rowcxt);
+
+	error_context_stack = &context;
+	sfx_key_decode(&cs->kd, cs->index, e->key, e->keylen, cs->kd.nkeys, values, isnull, cs->arena);
+	if (e->paylen > 0)
+		sfx_payload_decode(&cs->kd, cs->index, e->payload, e->paylen, values, isnull, cs->arena);
+	if (cs->rows && !dead)
+		sfx_check_row(cs, blkno, e);
+	error_context_stack = context.previous;
+	MemoryContextSwitchTo(old);
+	if (sfx_key_may_be_long(&cs->kd, e->keylen))
+		MemoryContextReset(cs->rowcxt);
+}
+
+/* What every entry has to satisfy wherever it stands. */
+void
+sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
+{
+	if (e->keylen < 1)
+		sfx_broken(cs, blkno, "entry without a key");
+	if (SFX_TID_OFFSET(e->tid) == 0 || SFX_TID_BLOCK(e->tid) == InvalidBlockNumber)
+		sfx_broken(cs, blkno, "entry with the impossible TID (%u,%u)", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
+		sfx_broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
+			   e->paylen, cs->kd.natts - cs->kd.nkeys);
+	check_values(cs, blkno, e, dead);
+	if (dead)
+		return;
+	if (e->tid > cs->max_tid)
+	{
+		cs->max_tid = e->tid;
+		cs->max_tid_blkno = blkno;
+	}
+	if (cs->filter)
+		remember_entry(cs, e);
+	if (cs->rows && !cs->moving)
+		sfx_check_only(cs, blkno, e);
+}
+
+/* ---- 1. metapage and gates ---- */
+
+static void
+check_generation_list(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+
+	for (int g = 0; g < m->ngens; g++)
+	{
+		SfxGen	   *gen = &m->gens[g];
+
+		if (gen->gen != m->gens[0].gen - g)
+			sfx_broken(cs, SFX_META_BLKNO, "generation %u stands where %u should", gen->gen, m->gens[0].gen - g);
+		if ((gen->first == InvalidBlockNumber) != (gen->tail == InvalidBlockNumber) ||
+			(gen->first == InvalidBlockNumber) != (gen->pages == 0))
+			sfx_broken(cs, SFX_META_BLKNO, "generation %u has %u pages from block %u to block %u",
+				   gen->gen, gen->pages, gen->first, gen->tail);
+		/* a frozen one may have no entries: frozen between its first page and the first append, but it has the page */
+		if (g > 0 && gen->pages == 0)
+			sfx_broken(cs, SFX_META_BLKNO, "frozen generation %u has no pages", gen->gen);
+		if (g == 0 && gen->sealed != 0)
+			sfx_broken(cs, SFX_META_BLKNO, "active generation %u is sealed", gen->gen);
+	}
+	if (m->carried >> m->ngens != 0)
+		sfx_broken(cs, SFX_META_BLKNO, "entries were carried over to generations that are not listed (%x of %u)", m->carried, m->ngens);
+	if (m->next_gen != m->gens[0].gen + 1)
+		sfx_broken(cs, SFX_META_BLKNO, "the next generation is %u and the active one %u", m->next_gen, m->gens[0].gen);
+}
+
+static void
+check_run_list(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+
+	for (int r = 0; r < m->nruns; r++)
+	{
+		SfxRun	   *run = &m->runs[r];
+
+		if (run->id == 0 || run->id >= m->next_run)
+			sfx_broken(cs, SFX_META_BLKNO, "run %u with %u as the next one", run->id, m->next_run);
+		if (sfx_meta_find_run(m, run->id) != r)
+			sfx_broken(cs, SFX_META_BLKNO, "run %u is listed twice", run->id);
+		if (run->level > SFX_CHECK_MAX_LEVEL || run->root < SFX_FIRST_BLKNO)
+			sfx_broken(cs, SFX_META_BLKNO, "root of run %u at block %u of level %u", run->id, run->root, run->level);
+	}
+}
+
+/* How far merges have come (M5, M6): of the oldest frozen generation into some run, of a run into an older one. */
+static void
+check_resume(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+	SfxResume  *gen = &m->resume[SFX_RESUME_GEN];
+	SfxResume  *run = &m->resume[SFX_RESUME_RUN];
+	int			source = sfx_meta_find_run(m, run->source);
+
+	if (gen->source != 0 && (m->ngens < 2 || gen->source != SfxMetaOldestGen(m)))
+		sfx_broken(cs, SFX_META_BLKNO, "generation %u is half merged, and is not the oldest frozen one", gen->source);
+	if (gen->source != 0 && sfx_meta_find_run(m, gen->target) < 0)
+		sfx_broken(cs, SFX_META_BLKNO, "generation %u was merged into run %u, which is not listed", gen->source, gen->target);
+	if (run->source != 0 && (source < 0 || source == m->nruns - 1))
+		sfx_broken(cs, SFX_META_BLKNO, "run %u is half merged, and is none in front of the main tree", run->source);
+	if (run->source != 0 && run->target != 0 && sfx_meta_find_run(m, run->target) <= source)
+		sfx_broken(cs, SFX_META_BLKNO, "run %u was merged into run %u, which is not an older one", run->source, run->target);
+}
+
+static void
+own_dict_block(void *arg, BlockNumber from, BlockNumber blkno)
+{
+	sfx_check_own(arg, from, blkno);
+}
+
+/* The list of dictionaries, and each from its pages to its tables. */
+static void
+check_dicts(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+	uint32		last = 0;
+
+	for (uint32 i = 0; i < m->ndicts; i++)
+	{
+		SfxDictRef *ref = &m->dict[i];
+		uint8	   *bytes;
+		Size		size;
+		SfxHope    *hope;
+
+		if (ref->number <= last || ref->number >= m->next_dict)
+			sfx_broken(cs, SFX_META_BLKNO, "dictionary %u is listed behind %u, and the next one is to be %u",
+					   ref->number, last, m->next_dict);
+		last = ref->number;
+		bytes = sfx_dict_read(cs->index, m->build_id, ref, own_dict_block, cs);
+		size = sfx_hope_state_size(bytes, ref->len);
+		hope = palloc(Max(size, 1));
+		if (size == 0 || sfx_hope_open(hope, size, bytes, ref->len) != SFX_OK)
+			sfx_broken(cs, ref->first, "dictionary %u is broken", ref->number);
+		if (sfx_hope_scheme(hope) != ref->scheme)
+			sfx_broken(cs, ref->first, "dictionary %u is of scheme %d, the metapage says %u",
+					   ref->number, sfx_hope_scheme(hope), ref->scheme);
+		pfree(hope);
+		pfree(bytes);
+	}
+}
+
+static void
+check_meta(SfxCheck *cs)
+{
+	SfxMeta    *m = &cs->meta;
+
+	sfx_meta_read(cs->index, m);
+	if (m->version != SFX_FORMAT_VERSION)
+		sfx_broken(cs, SFX_META_BLKNO, "format version %u", m->version);
+	check_generation_list(cs);
+	check_run_list(cs);
+	check_resume(cs);
+
+	for (BlockNumber blkno = SFX_META_BLKNO; blkno < SFX_FIRST_BLKNO; blkno++)
+	{
+		SfxPageTail *tail;
+
+		sfx_check_own(cs, SFX_META_BLKNO, blkno);
+		tail = sfx_check_copy(cs, blkno);
+		if (tail == NULL || tail->kind != (blkno == SFX_META_BLKNO ? SFX_PAGE_META : SFX_PAGE_GATE))
+			sfx_broken(cs, blkno, blkno == SFX_META_BLKNO ? "not a metapage" : "not a gate page");
+		if (tail->build_id != m->build_id)
+			sfx_broken(cs, blkno, "page of another build");
+	}
+	check_dicts(cs);
+}
+
+/* ---- 4. the other blocks ---- */
+
+/* Has the active generation taken this page since its chain was walked? */
+static bool
+is_new_log_page(SfxCheck *cs, SfxPageTail *tail)
+{
+	SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(cs->page.data);
+
+	return tail->kind == SFX_PAGE_LOG && tail->build_id == cs->meta.build_id &&
+		tail->owner == cs->meta.gens[0].gen &&
+		SfxPageBodyLen(cs->page.data) >= sizeof(SfxLogHeader) &&
+		(!cs->active_seen || h->seq > cs->last_seq);
+}
+
+static void
+check_free_blocks(SfxCheck *cs)
+{
+	for (BlockNumber blkno = SFX_FIRST_BLKNO; blkno < cs->nblocks; blkno++)
+	{
+		SfxPageTail *tail;
+
+		if (is_owned(cs, blkno))
+			continue;
+		tail = sfx_check_copy(cs, blkno);
+		if (tail != NULL && !sfx_page_is_free(cs->page.data, &cs->meta) &&
+			!is_new_log_page(cs, tail))
+			sfx_broken(cs, blkno, "page of kind %u, level %u, owner %u belongs to nobody and is not free",
+				   tail->kind, tail->level, tail->owner);
+		cs->lost += !sfx_map_says_free(cs->index, blkno);
+	}
+}
+
+/* ---- the whole ---- */
+
+static void
+check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
+{
+	SfxCheck   *cs = palloc0(sizeof(SfxCheck));
+
+	cs->heap = heap;
+	cs->index = index;
+	cs->strategy = GetAccessStrategy(BAS_BULKREAD);
+	cs->block = palloc(sizeof(SfxBlock));
+	cs->scratch = palloc(sfx_inner_scratch_size());
+	cs->arena = palloc(SFX_ARENA);
+	cs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx check row", ALLOCSET_DEFAULT_SIZES);
+	sfx_keydesc_init(&cs->kd, index);
+	cs->order = sfx_order_create(index, &cs->kd, true);
+	grow_owned(cs, RelationGetNumberOfBlocks(index));
+	check_meta(cs);
+	if (snapshot)
+		sfx_check_make_filter(cs);
+	if (what->rowsmatch)
+		sfx_check_rows_begin(cs);
+	for (int g = 0; g < cs->meta.ngens; g++)
+	{
+		/* what was carried over stands in the source and in a newer one */
+		cs->moving = cs->meta.resume[SFX_RESUME_GEN].source == cs->meta.gens[g].gen ||
+			(g > 0 && g == cs->meta.ngens - 1 && sfx_carried_from(&cs->meta, g));
+		sfx_check_generation(cs, g);
+	}
+	sfx_check_trees(cs);
+	if (what->rowsmatch)
+		sfx_check_rows_end(cs);
+	check_free_blocks(cs);
+	sfx_check_tids(cs);
+	/* neither is damage: whoever next merges there, or the next VACUUM, puts it right */
+	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks, %u free blocks for the free space map",
+		 RelationGetRelationName(index), cs->unposted, cs->lost);
+	if (snapshot)
+		sfx_check_heap(cs, snapshot);
+}
+
+typedef struct CheckAll
+{
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;
+	const CheckWhat *what;
+} CheckAll;
+
+static void
+attempt_all(void *arg)
+{
+	CheckAll   *c = arg;
+
+	check_all(c->heap, c->index, c->snapshot, c->what);
+}
+
+/*
+ * While replay goes on, what looks like damage may be a page that changed between two looks.  Try again
+ * then; the same message twice running is believed.
+ */
+static void
+check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
+{
+	CheckAll	all = {heap, index, snapshot, what};
+	char	   *last = NULL;
+
+	for (int tries = 0; tries < CHECK_TRIES; tries++)
+	{
+		XLogRecPtr	start = GetXLogReplayRecPtr(NULL);
+		ErrorData  *edata = sfx_attempt(attempt_all, &all);
+
+		if (edata == NULL)
+			return;
+		if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED || GetXLogReplayRecPtr(NULL) == start ||
+			(last && strcmp(last, edata->message) == 0))
+			ReThrowError(edata);
+		last = edata->message;
+		CHECK_FOR_INTERRUPTS();
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("index \"%s\" changes too fast on this standby to be checked", RelationGetRelationName(index)),
+			 errhint("Pause replay with pg_wal_replay_pause() and try again.")));
+}
+
+/* A snapshot that sees no row which the index may lack. */
+static Snapshot
+take_snapshot(Relation index)
+{
+	Snapshot	snapshot;
+
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot check index \"%s\" against its table because it is not valid", RelationGetRelationName(index)),
+				 errhint("REINDEX it, or check it without heapallindexed.")));
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	if (IsolationUsesXactSnapshot() && index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), snapshot->xmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" is younger than this transaction's snapshot", RelationGetRelationName(index)),
+				 errhint("Check it in a new transaction.")));
+	return snapshot;
+}
+
+/* Expressions and predicates run as the table's owner, with none of our privileges. */
+static void
+check_as_owner(Relation heap, Relation index, const CheckWhat *what)
+{
+	Snapshot	snapshot = what->heapallindexed ? take_snapshot(index) : NULL;
+	Oid			user;
+	int			sec;
+	int			nest;
+
+	GetUserIdAndSecContext(&user, &sec);
+	SetUserIdAndSecContext(heap->rd_rel->relowner, sec | SECURITY_RESTRICTED_OPERATION);
+	nest = NewGUCNestLevel();
+	SfxRestrictSearchPath();
+	if (RecoveryInProgress())
+		check_on_standby(heap, index, snapshot, what);
+	else
+	{
+		sfx_merge_lock(index);
+		check_all(heap, index, snapshot, what);
+		sfx_merge_unlock(index);
+	}
+	AtEOXact_GUC(false, nest);
+	SetUserIdAndSecContext(user, sec);
+	if (snapshot)
+		UnregisterSnapshot(snapshot);
+}
+
+/* Check the index of that number: ERROR at the first violation. */
+static void
+check_index(Oid relid, const CheckWhat *what)
+{
+	Oid			heapid = IndexGetRelation(relid, true);
+	Relation	heap = NULL;
+	Relation	index;
+
+	/* Table before index, as everywhere.  No index at all: the opening of it will say so. */
+	if (OidIsValid(heapid))
+		heap = table_open(heapid, AccessShareLock);
+	index = sfx_open_index(relid, AccessShareLock);
+	if (heap == NULL || heapid != IndexGetRelation(relid, false))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("could not open the table of index \"%s\"", RelationGetRelationName(index)),
+				 errhint("The index was dropped or replaced at this moment.")));
+	if (!index->rd_index->indisready)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not ready: CREATE INDEX CONCURRENTLY has not filled it yet, or has failed",
+						RelationGetRelationName(index)),
+				 errhint("If nobody is building it now, drop it or REINDEX it.")));
+	if (RecoveryInProgress() && index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" is unlogged: a standby has nothing of it to check", RelationGetRelationName(index))));
+	else
+		check_as_owner(heap, index, what);
+	relation_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+}
+
+/* surfidx_check(index, heapallindexed, rowsmatch): ERROR at the first violation. */
+Datum
+surfidx_check(PG_FUNCTION_ARGS)
+{
+	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(1),.rowsmatch = PG_GETARG_BOOL(2)};
+
+	check_index(PG_GETARG_OID(0), &what);
+	PG_RETURN_VOID();
+}
+
+/* ---- a database ---- */
+
+/* The indexes of this database that can be checked by this session, as OIDs: all that are valid. */
+static List *
+list_indexes(void)
+{
+	Oid			am = get_index_am_oid("surfidx", false);
+	Relation	classes = table_open(RelationRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(classes, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+	List	   *oids = NIL;
+
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_class c = (Form_pg_class) GETSTRUCT(tuple);
+
+		if (c->relkind == RELKIND_INDEX && c->relam == am && !isOtherTempNamespace(c->relnamespace) &&
+			!(RecoveryInProgress() && c->relpersistence == RELPERSISTENCE_UNLOGGED) && get_index_isvalid(c->oid))
+			oids = lappend_oid(oids, c->oid);
+	}
+	systable_endscan(scan);
+	table_close(classes, AccessShareLock);
+	return oids;
+}
+
+typedef struct CheckIndex
+{
+	Oid			relid;
+	const CheckWhat *what;
+} CheckIndex;
+
+static void
+attempt_index(void *arg)
+{
+	CheckIndex *c = arg;
+
+	check_index(c->relid, c->what);
+}
+
+/* Check one index.  What is wrong, or NULL; *gone: it was dropped before we came to it. */
+static char *
+try_index(Oid relid, const CheckWhat *what, bool *gone)
+{
+	CheckIndex	c = {relid, what};
+	ErrorData  *edata = sfx_attempt(attempt_index, &c);
+
+	*gone = false;
+	if (edata == NULL)
+		return NULL;
+	if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(edata);
+	*gone = !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid));
+	return edata->message;
+}
+
+/* surfidx_check_all(heapallindexed, rowsmatch): a row for each index, with its first violation or NULL. */
+Datum
+surfidx_check_all(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(0),.rowsmatch = PG_GETARG_BOOL(1)};
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, list_indexes())
+	{
+		bool		gone;
+		char	   *problem = try_index(lfirst_oid(lc), &what, &gone);
+		Datum		values[2];
+		bool		nulls[2] = {false, problem == NULL};
+
+		if (gone)
+			continue;
+		values[0] = ObjectIdGetDatum(lfirst_oid(lc));
+		values[1] = problem ? CStringGetTextDatum(problem) : (Datum) 0;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,290 @@
+/*-------------------------------------------------------------------------
+ * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_dictionaries(), surfidx_filters(): the metapage, runs and filters, as rows
+ *-------------------------------------------------------------------------
+ */
+#include "inspect.h"
+#include "filter_make.h"
+#include "merge.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(surfidx_meta);
+PG_FUNCTION_INFO_V1(surfidx_runs);
+PG_FUNCTION_INFO_V1(surfidx_filters);
+PG_FUNCTION_INFO_V1(surfidx_page_counts);
+PG_FUNCTION_INFO_V1(surfidx_dictionaries);
+
+#define META_COLUMNS	13
+#define META_RETRIES	100
+#define RUN_COLUMNS		6
+#define DICT_COLUMNS	4
+
+/* Entries in the active generation's log, dead ones included; -1 if it was frozen meanwhile. */
+static int64
+active_entries(Relation index, const SfxMeta *meta)
+{
+	BlockNumber blkno = meta->gens[0].tail;
+	int64		n = -1;
+	Buffer		buf;
+	Page		page;
+
+	if (blkno == InvalidBlockNumber)
+		return 0;
+	buf = ReadBuffer(index, blkno);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buf);
+	if (sfx_log_page_is(index, blkno, page, meta->build_id, meta->gens[0].gen))
+	{
+		SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(page);
+
+		n = (int64) (h->before + h->nentries);
+	}
+	UnlockReleaseBuffer(buf);
+	return n;
+}
+
+int64
+sfx_inspect_meta(Relation index, SfxMeta *meta)
+{
+	int64		n = -1;
+
+	for (int i = 0; n < 0; i++)
+	{
+		if (i == META_RETRIES)
+			sfx_corrupt(index, SFX_META_BLKNO, "tail of the delta log is not a page of its generation");
+		CHECK_FOR_INTERRUPTS();
+		sfx_meta_read(index, meta);
+		n = active_entries(index, meta);
+	}
+	for (int g = 1; g < meta->ngens; g++)
+		n += (int64) meta->gens[g].sealed;
+	return n;
+}
+
+Datum
+surfidx_meta(PG_FUNCTION_ARGS)
+{
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	TupleDesc	desc;
+	Datum		values[META_COLUMNS];
+	bool		nulls[META_COLUMNS] = {0};
+	SfxMeta		meta;
+	SfxRun	   *run;
+	int64		entries;
+	int64		pages = 0;
+	int			i = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != META_COLUMNS)
+		elog(ERROR, "surfidx_meta is declared with other columns than the library has");
+	entries = sfx_inspect_meta(index, &meta);
+	for (int g = 0; g < meta.ngens; g++)
+		pages += meta.gens[g].pages;
+	run = SfxMetaMain(&meta);
+	values[i++] = Int32GetDatum(meta.version);
+	values[i++] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) meta.build_id));
+	values[i++] = Int64GetDatum((int64) meta.epoch);
+	values[i++] = Int64GetDatum((int64) meta.removals);
+	values[i++] = Int32GetDatum(meta.ngens);
+	values[i++] = Int32GetDatum(meta.ngens - 1);
+	values[i++] = Int64GetDatum(pages);
+	values[i++] = Int64GetDatum(entries);
+	values[i++] = Int64GetDatum((int64) meta.merges);
+	values[i++] = Int64GetDatum((int64) run->root);
+	values[i++] = Int32GetDatum((int32) run->level);
+	values[i++] = Int64GetDatum((int64) run->entries);
+	values[i++] = Int64GetDatum((int64) run->leaves);
+	Assert(i == META_COLUMNS);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* The runs of the static stage, newest first; the last one is the main tree. */
+Datum
+surfidx_runs(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	SfxMeta		meta;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != RUN_COLUMNS)
+		elog(ERROR, "surfidx_runs is declared with other columns than the library has");
+	sfx_meta_read(index, &meta);
+	for (int r = 0; r < meta.nruns; r++)
+	{
+		SfxRun	   *run = &meta.runs[r];
+		Datum		values[RUN_COLUMNS];
+		bool		nulls[RUN_COLUMNS] = {0};
+
+		values[0] = Int64GetDatum((int64) run->id);
+		values[1] = Int64GetDatum((int64) run->root);
+		values[2] = Int32GetDatum((int32) run->level);
+		values[3] = Int64GetDatum((int64) run->entries);
+		values[4] = Int64GetDatum((int64) run->leaves);
+		values[5] = BoolGetDatum(meta.resume[SFX_RESUME_RUN].source == run->id);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	relation_close(index, AccessShareLock);
+	return (Datum) 0;
+}
+
+/* The dictionaries of keys, oldest first. */
+Datum
+surfidx_dictionaries(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	SfxMeta		meta;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (rsinfo->setDesc->natts != DICT_COLUMNS)
+		elog(ERROR, "surfidx_dictionaries is declared with other columns than the library has");
+	sfx_meta_read(index, &meta);
+	for (uint32 i = 0; i < meta.ndicts; i++)
+	{
+		SfxDictRef *ref = &meta.dict[i];
+		Datum		values[DICT_COLUMNS];
+		bool		nulls[DICT_COLUMNS] = {0};
+
+		values[0] = Int64GetDatum((int64) ref->number);
+		values[1] = CStringGetTextDatum(sfx_hope_name(ref->scheme));
+		values[2] = Int32GetDatum((int32) ref->len);
+		values[3] = Float8GetDatum(ref->rate / 1000.0);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	relation_close(index, AccessShareLock);
+	return (Datum) 0;
+}
+
+/* ---- filters ---- */
+
+#define FILTER_COLUMNS	5
+
+typedef struct FilterSums
+{
+	int64		filters;
+	int64		leaves;			/* all */
+	int64		covered;
+	int64		keys;
+	int64		bytes;
+} FilterSums;
+
+/* One filter's keys and bytes; nothing if it is gone by now. */
+static void
+sum_filter(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxChild *child, FilterSums *sums)
+{
+	Buffer		buf = ReadBuffer(index, child->filter);
+	Page		page = BufferGetPage(buf);
+	SfxFilter	f;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (sfx_filter_page_open(index, order, meta->build_id, run, child->filter, page, &child->low, false, &f))
+	{
+		sums->filters++;
+		sums->keys += f.nkeys;
+		sums->bytes += SfxPageBodyLen(page);
+	}
+	UnlockReleaseBuffer(buf);
+}
+
+/* Every page above the leaves of a run, from left to right. */
+static void
+sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, FilterSums *sums)
+{
+	SfxPos		pos = {(const uint8_t *) "", 0, 0};
+	MemoryContext prev = NULL;
+
+	if (run->level == 0)
+	{
+		sums->leaves++;
+		return;
+	}
+	for (;;)
+	{
+		MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx filters", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+		SfxNode		node;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!sfx_tree_try_load(index, order, meta, run->id, &pos, 1, &node))
+		{
+			/* the run was dropped */
+			MemoryContextSwitchTo(old);
+			MemoryContextDelete(cxt);
+			break;
+		}
+		for (int i = 0; i < node.nchildren; i++)
+		{
+			sums->leaves++;
+			if (node.children[i].filter == 0)
+				continue;
+			sums->covered++;
+			if (i == 0 || node.children[i].filter != node.children[i - 1].filter)
+				sum_filter(index, order, meta, run->id, &node.children[i], sums);
+		}
+		MemoryContextSwitchTo(old);
+		/* pos is the last node's */
+		if (prev)
+			MemoryContextDelete(prev);
+		prev = cxt;
+		if (node.high_inf)
+			break;
+		pos = node.high;
+	}
+	if (prev)
+		MemoryContextDelete(prev);
+}
+
+Datum
+surfidx_filters(PG_FUNCTION_ARGS)
+{
+	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	TupleDesc	desc;
+	Datum		values[FILTER_COLUMNS];
+	bool		nulls[FILTER_COLUMNS] = {0};
+	FilterSums	sums = {0};
+	const SfxOrder *order;
+	SfxMeta		meta;
+	int			i = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != FILTER_COLUMNS)
+		elog(ERROR, "surfidx_filters is declared with other columns than the library has");
+	sfx_keydesc_init(kd, index);
+	order = sfx_order_create(index, kd, false);
+	sfx_meta_read(index, &meta);
+	for (int r = 0; r < meta.nruns; r++)
+		sum_filters(index, order, &meta, &meta.runs[r], &sums);
+	if (order)
+		sfx_order_end(order);
+	values[i++] = Int64GetDatum(sums.filters);
+	values[i++] = Int64GetDatum(sums.leaves);
+	values[i++] = Int64GetDatum(sums.covered);
+	values[i++] = Int64GetDatum(sums.keys);
+	values[i++] = Int64GetDatum(sums.bytes);
+	Assert(i == FILTER_COLUMNS);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+surfidx_page_counts(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		values[4];
+	bool		nulls[4] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
+		elog(ERROR, "surfidx_page_counts is declared with other columns than the library has");
+	values[0] = Int64GetDatum((int64) sfx_leaves_read);
+	values[1] = Int64GetDatum((int64) sfx_filter_counts.asked);
+	values[2] = Int64GetDatum((int64) sfx_filter_counts.denied);
+	values[3] = Int64GetDatum((int64) sfx_filter_counts.wrong);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}

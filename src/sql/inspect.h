@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ * inspect.h - what the functions that look into indexes share
+ *
+ *	inspect.c			metapage, runs, filters
+ *	inspect_page.c		one page: surfidx_page_stats(), surfidx_page_items()
+ *	inspect_dict.c		what dictionaries save
+ *	inspect_stats.c		the whole index: surfidx_stats()
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_INSPECT_H
+#define SURFIDX_INSPECT_H
+
+#include "find.h"
+
+#include "lib/stringinfo.h"
+#include "tidcodec.h"
+
+/* The metapage; the number of entries in the log of all its generations, dead ones included. */
+extern int64 sfx_inspect_meta(Relation index, SfxMeta *meta);
+
+/*
+ * Copy a block to page (BLCKSZ, MAXALIGNed), checked as far as sfx_page_check goes; its tail, NULL: it is new.  ERROR if it is of
+ * another build.  strategy may be NULL.
+ */
+extern SfxPageTail *sfx_inspect_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, BufferAccessStrategy strategy, Page page);
+
+/* What leaves consist of, summed up. */
+typedef struct SfxLeafSums
+{
+	int64		entries;
+	int64		blocks;
+	int64		keys;			/* distinct ones, block by block */
+	int64		bytes;			/* of bodies, of which: */
+	int64		key_bytes;		/* keys */
+	int64		tid_bytes;		/* TIDs and lengths of posting lists */
+	int64		payload_bytes;	/* INCLUDE columns; the rest: headers, fences, directories */
+	int64		keycodec[SFX_KEYS_CODECS];	/* blocks */
+	int64		tidcodec[SFX_TID_CODECS];
+} SfxLeafSums;
+
+/* Add that leaf to *sums.  ERROR if it is damaged. */
+extern void sfx_inspect_leaf(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, SfxLeafSums *sums);
+
+/* Entries of a log page; *dead: those that VACUUM has flagged.  ERROR if it is damaged. */
+extern int64 sfx_inspect_log(Relation index, BlockNumber blkno, Page page, int64 *dead);
+
+/*
+ * The dictionary of a leaf that was copied to page a moment ago.  It goes with the last leaf that needs it, and that may have been this one: so
+ * it is looked for with the leaf's lock held, if the leaf still is what it was; else false.  Good to the end of the transaction.
+ */
+extern bool sfx_inspect_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf);
+
+/* A dictionary's leaves among those looked at, and rests of the first SFX_MEASURED_LEAVES of them: before coding, and as they are stored. */
+#define SFX_MEASURED_LEAVES	32
+typedef struct SfxDictSum
+{
+	int64		leaves;
+	int64		measured;
+	uint64		raw;
+	uint64		stored;
+} SfxDictSum;
+
+/* Add a leaf that was copied to page to its dictionary's sums: sums[i] is that of meta->dict[i].  ERROR if it is damaged. */
+extern void sfx_inspect_dicts(Relation index, const SfxMeta *meta, const SfxOrder *order, BlockNumber blkno, Page page, SfxDictSum *sums);
+
+/* A jsonb array with an object for each dictionary, oldest first; scale: leaves of the index per leaf looked at. */
+extern Datum sfx_inspect_dicts_json(const SfxMeta *meta, const SfxDictSum *sums, double scale);
+
+/* The codecs of blocks, as jsonb: {"keys": {name: blocks}, "tids": {name: blocks}}. */
+extern Datum sfx_inspect_codecs(const SfxLeafSums *sums);
+
+#endif							/* SURFIDX_INSPECT_H */

@@ -1,0 +1,282 @@
+/*-------------------------------------------------------------------------
+ * inspect_stats.c - surfidx_stats(): what an index consists of and what merges have done, as a row
+ *
+ * What the metapage knows is exact as of now.  What only pages know comes from a random sample of the file's blocks, all of them if
+ * the sample is as large as that: blocks are classified one by one by what they say of themselves, so it does not matter that the
+ * tree changes meanwhile.
+ *-------------------------------------------------------------------------
+ */
+#include "inspect.h"
+#include "counters.h"
+#include "merge.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/xlog.h"
+#include "common/pg_prng.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/sampling.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(surfidx_stats);
+
+enum
+{
+	ST_BYTES, ST_BLOCKS, ST_SAMPLED, ST_ENTRIES, ST_DELTA_ENTRIES, ST_DEAD_ENTRIES, ST_GENERATIONS, ST_RUNS, ST_LEVELS,
+	ST_PER_ENTRY, ST_KEYS, ST_TIDS, ST_PAYLOAD, ST_LEAF_OTHER, ST_LEAF_FREE, ST_INNER, ST_FILTERS, ST_DELTA, ST_DICTIONARIES, ST_FREE, ST_META,
+	ST_FILL, ST_CODECS, ST_DICTS,
+	ST_MERGES, ST_MERGED, ST_GROUPS, ST_LEAVES_WRITTEN, ST_BYTES_WRITTEN, ST_SECONDS, ST_AMPLIFICATION,
+	ST_FILTERS_ASKED, ST_FILTERS_DENIED, ST_FILTERS_WRONG,
+	STATS_COLUMNS
+};
+
+/* The blocks that were looked at. */
+typedef struct Sample
+{
+	int64		blocks;
+	int64		leaf;			/* blocks of each kind */
+	int64		inner;
+	int64		filter;
+	int64		log;
+	int64		dict;
+	int64		free;
+	int64		meta;			/* and gates */
+	int64		dead;			/* flagged entries of the log */
+	SfxLeafSums leaves;
+	SfxDictSum	dicts[SFX_MAX_DICTS];
+} Sample;
+
+static void
+count_block(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, BufferAccessStrategy strategy, Sample *s)
+{
+	PGAlignedBlock page;
+	SfxPageTail *tail = sfx_inspect_copy(index, meta, blkno, strategy, page.data);
+	int64		dead;
+
+	s->blocks++;
+	if (tail == NULL || sfx_page_is_free(page.data, meta))
+	{
+		s->free++;
+		return;
+	}
+	switch (tail->kind)
+	{
+		case SFX_PAGE_LEAF:
+			s->leaf++;
+			sfx_inspect_leaf(index, order, blkno, page.data, &s->leaves);
+			sfx_inspect_dicts(index, meta, order, blkno, page.data, s->dicts);
+			break;
+		case SFX_PAGE_INNER:
+			s->inner++;
+			break;
+		case SFX_PAGE_FILTER:
+			s->filter++;
+			break;
+		case SFX_PAGE_LOG:
+			s->log++;
+			(void) sfx_inspect_log(index, blkno, page.data, &dead);
+			s->dead += dead;
+			break;
+		case SFX_PAGE_DICT:
+			s->dict++;
+			break;
+		default:
+			s->meta++;
+			break;
+	}
+}
+
+/* Look at so many blocks of the first nblocks (at all of them: want 0). */
+static void
+take_sample(Relation index, const SfxMeta *meta, BlockNumber nblocks, int want, Sample *s)
+{
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	const SfxOrder *order;
+	BlockSamplerData sampler;
+
+	sfx_keydesc_init(kd, index);
+	order = sfx_order_create(index, kd, false);
+	BlockSampler_Init(&sampler, nblocks, want == 0 || want > nblocks ? (int) Min(nblocks, PG_INT32_MAX) : want,
+					  pg_prng_uint32(&pg_global_prng_state));
+	while (BlockSampler_HasMore(&sampler))
+	{
+		CHECK_FOR_INTERRUPTS();
+		count_block(index, order, meta, BlockSampler_Next(&sampler), strategy, s);
+	}
+	if (order)
+		sfx_order_end(order);
+	FreeAccessStrategy(strategy);
+}
+
+/* Bytes per entry, part by part. */
+static void
+put_parts(const Sample *s, BlockNumber nblocks, double entries, Datum *values, bool *nulls)
+{
+	double		scale = (double) nblocks / s->blocks / entries;
+	const SfxLeafSums *l = &s->leaves;
+
+	values[ST_PER_ENTRY] = Float8GetDatum((double) nblocks * BLCKSZ / entries);
+	values[ST_KEYS] = Float8GetDatum(l->key_bytes * scale);
+	values[ST_TIDS] = Float8GetDatum(l->tid_bytes * scale);
+	values[ST_PAYLOAD] = Float8GetDatum(l->payload_bytes * scale);
+	values[ST_LEAF_OTHER] = Float8GetDatum((l->bytes - l->key_bytes - l->tid_bytes - l->payload_bytes +
+											s->leaf * (BLCKSZ - (int64) SFX_BODY_CAPACITY)) * scale);
+	values[ST_LEAF_FREE] = Float8GetDatum((s->leaf * (int64) SFX_BODY_CAPACITY - l->bytes) * scale);
+	values[ST_INNER] = Float8GetDatum(s->inner * BLCKSZ * scale);
+	values[ST_FILTERS] = Float8GetDatum(s->filter * BLCKSZ * scale);
+	values[ST_DELTA] = Float8GetDatum(s->log * BLCKSZ * scale);
+	values[ST_DICTIONARIES] = Float8GetDatum(s->dict * BLCKSZ * scale);
+	values[ST_FREE] = Float8GetDatum(s->free * BLCKSZ * scale);
+	values[ST_META] = Float8GetDatum(s->meta * BLCKSZ * scale);
+	for (int i = ST_PER_ENTRY; i <= ST_META; i++)
+		nulls[i] = false;
+}
+
+static void
+put_work(const SfxMeta *meta, Datum *values, bool *nulls)
+{
+	const SfxWork *w = &meta->work;
+
+	values[ST_MERGES] = Int64GetDatum((int64) meta->merges);
+	values[ST_MERGED] = Int64GetDatum((int64) w->entries);
+	values[ST_GROUPS] = Int64GetDatum((int64) w->groups);
+	values[ST_LEAVES_WRITTEN] = Int64GetDatum((int64) w->leaves);
+	values[ST_BYTES_WRITTEN] = Int64GetDatum((int64) w->pages * BLCKSZ);
+	values[ST_SECONDS] = Float8GetDatum(w->usecs / 1e6);
+	nulls[ST_AMPLIFICATION] = w->log_pages == 0;
+	if (w->log_pages > 0)
+		values[ST_AMPLIFICATION] = Float8GetDatum((double) (w->log_pages + w->pages) / w->log_pages);
+}
+
+/* On a standby there is nothing of an unlogged index. */
+static void
+check_logged(Relation index)
+{
+	if (RecoveryInProgress() && index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is unlogged: a standby has nothing of it", RelationGetRelationName(index))));
+}
+
+/* All columns but the names of the view. */
+static void
+stats_of(Oid relid, int want, Datum *values, bool *nulls)
+{
+	Relation	index = sfx_open_index(relid, AccessShareLock);
+	Sample		s = {0};
+	BlockNumber nblocks;
+	SfxFilterCounts counts;
+	SfxMeta		meta;
+	int64		delta;
+	int64		entries;
+
+	check_logged(index);
+	delta = sfx_inspect_meta(index, &meta);
+	nblocks = RelationGetNumberOfBlocks(index);
+	take_sample(index, &meta, nblocks, want, &s);
+	entries = delta;
+	for (int r = 0; r < meta.nruns; r++)
+		entries += (int64) meta.runs[r].entries;
+
+	values[ST_BYTES] = Int64GetDatum((int64) nblocks * BLCKSZ);
+	values[ST_BLOCKS] = Int64GetDatum(nblocks);
+	values[ST_SAMPLED] = Int64GetDatum(s.blocks);
+	values[ST_ENTRIES] = Int64GetDatum(entries);
+	values[ST_DELTA_ENTRIES] = Int64GetDatum(delta);
+	values[ST_DEAD_ENTRIES] = Int64GetDatum((int64) ((double) s.dead * nblocks / s.blocks + 0.5));
+	values[ST_GENERATIONS] = Int32GetDatum(meta.ngens);
+	values[ST_RUNS] = Int32GetDatum(meta.nruns);
+	values[ST_LEVELS] = Int32GetDatum((int32) SfxMetaMain(&meta)->level + 1);
+	for (int i = ST_PER_ENTRY; i <= ST_FILL; i++)
+		nulls[i] = true;
+	if (entries > 0)
+		put_parts(&s, nblocks, entries, values, nulls);
+	if (s.leaf > 0)
+		values[ST_FILL] = Float8GetDatum((double) s.leaves.bytes / s.leaf / SFX_BODY_CAPACITY);
+	nulls[ST_FILL] = s.leaf == 0;
+	values[ST_CODECS] = sfx_inspect_codecs(&s.leaves);
+	values[ST_DICTS] = sfx_inspect_dicts_json(&meta, s.dicts, (double) nblocks / s.blocks);
+	put_work(&meta, values, nulls);
+	sfx_activity_get(RelationGetRelid(index), &counts);
+	values[ST_FILTERS_ASKED] = Int64GetDatum((int64) counts.asked);
+	values[ST_FILTERS_DENIED] = Int64GetDatum((int64) counts.denied);
+	values[ST_FILTERS_WRONG] = Int64GetDatum((int64) counts.wrong);
+	relation_close(index, AccessShareLock);
+}
+
+/* May the error be the index's own, or is it one of this session (a cancel, a lock that was not to be had, no memory)? */
+static bool
+is_of_index(const ErrorData *edata)
+{
+	int			category = ERRCODE_TO_CATEGORY(edata->sqlerrcode);
+
+	return category != ERRCODE_OPERATOR_INTERVENTION && category != ERRCODE_INSUFFICIENT_RESOURCES &&
+		category != ERRCODE_TRANSACTION_ROLLBACK && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+typedef struct StatsOf
+{
+	Oid			relid;
+	int			want;
+	Datum	   *values;
+	bool	   *nulls;
+} StatsOf;
+
+static void
+attempt_stats(void *arg)
+{
+	StatsOf    *s = arg;
+
+	stats_of(s->relid, s->want, s->values, s->nulls);
+}
+
+/* The same; where the index cannot be read, a WARNING and NULLs. */
+static void
+try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
+{
+	StatsOf		s = {relid, want, values, nulls};
+	ErrorData  *edata = sfx_attempt(attempt_stats, &s);
+
+	if (edata == NULL)
+		return;
+	if (!is_of_index(edata))
+		ReThrowError(edata);
+	memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
+	/* one that was dropped a moment ago is nobody's trouble */
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(WARNING,
+				(errcode(edata->sqlerrcode),
+				 errmsg("index \"%s\" cannot be looked at: %s", get_rel_name(relid), edata->message),
+				 edata->hint ? errhint("%s", edata->hint) : 0));
+}
+
+/*
+ * surfidx_stats(index regclass, sample_blocks integer, strict boolean): sample_blocks 0: all of them.  Not strict: an index that
+ * cannot be read is a WARNING and a row of NULLs, so that a query over all indexes goes on.
+ */
+Datum
+surfidx_stats(PG_FUNCTION_ARGS)
+{
+	int32		want = PG_GETARG_INT32(1);
+	TupleDesc	desc;
+	Datum		values[STATS_COLUMNS];
+	bool		nulls[STATS_COLUMNS] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != STATS_COLUMNS)
+		elog(ERROR, "surfidx_stats is declared with other columns than the library has");
+	if (want < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the number of blocks to look at must not be negative"),
+				 errhint("0 means all of them.")));
+	if (PG_GETARG_BOOL(2))
+		stats_of(PG_GETARG_OID(0), want, values, nulls);
+	else
+		try_stats_of(PG_GETARG_OID(0), want, values, nulls);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}

@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ * may_contain.c - surfidx_may_contain() and surfidx_may_contain_range(): is a key, or any key of a range, stored?
+ *
+ * "No" is certain.  Where a filter can tell, "yes" is not: the leaf is not read then.  Where there is none, or a Bloom
+ * filter is asked for a range, the leaf is read, and "yes" means an entry, be its row dead or not visible yet.
+ *-------------------------------------------------------------------------
+ */
+#include "range.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(surfidx_may_contain);
+PG_FUNCTION_INFO_V1(surfidx_may_contain_range);
+
+static bool
+range_may_hold(const SfxOpened *o, const SfxRange *range)
+{
+	SfxReader  *r;
+	bool		found;
+
+	if (range->empty)
+		return false;
+	r = sfx_reader_begin(o->index, o->order, false);
+	sfx_reader_seek(r, &range->lo, &range->hi);
+	found = sfx_reader_may_hold(r);
+	sfx_reader_end(r);
+	return found;
+}
+
+/* surfidx_may_contain(index, VARIADIC key "any"): the leading columns of a key */
+Datum
+surfidx_may_contain(PG_FUNCTION_ARGS)
+{
+	SfxOpened	o;
+	SfxRange   *range = palloc(sizeof(SfxRange));
+	SfxArg		col[INDEX_MAX_KEYS];
+	Datum	   *values;
+	bool	   *nulls;
+	Oid		   *types;
+	int			n;
+	bool		may;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	n = extract_variadic_args(fcinfo, 1, false, &values, &types, &nulls);
+	if (n < 0)
+		PG_RETURN_NULL();
+	sfx_open_to_look(PG_GETARG_OID(0), &o);
+	for (int i = 0; i < n && i < INDEX_MAX_KEYS; i++)
+	{
+		col[i].value = values[i];
+		col[i].isnull = nulls[i];
+		col[i].type = OidIsValid(types[i]) ? types[i] : UNKNOWNOID;
+	}
+	sfx_range_equal(&o, col, n, range);
+	may = range_may_hold(&o, range);
+	sfx_close_after_look(&o);
+	PG_RETURN_BOOL(may);
+}
+
+Datum
+surfidx_may_contain_range(PG_FUNCTION_ARGS)
+{
+	SfxOpened	o;
+	SfxArg		low = sfx_arg_get(fcinfo, 1);
+	SfxArg		high = sfx_arg_get(fcinfo, 2);
+	SfxRange   *range = palloc(sizeof(SfxRange));
+	bool		may;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		PG_RETURN_NULL();
+	sfx_open_to_look(PG_GETARG_OID(0), &o);
+	sfx_range_between(&o, &low, PG_GETARG_BOOL(3), &high, PG_GETARG_BOOL(4), range);
+	may = range_may_hold(&o, range);
+	sfx_close_after_look(&o);
+	PG_RETURN_BOOL(may);
+}

@@ -1,0 +1,426 @@
+/*-------------------------------------------------------------------------
+ * filter_make.c - filter pages: over which leaves, made when, believed when
+ *
+ * A filter page covers the positions of up to SFX_FILTER_LEAVES neighbouring leaves below one parent, which names it beside
+ * their downlinks.  README "Filters" has the rules F1 to F4 and why a wrong "no" cannot happen.  In short: the record that changes a
+ * leaf replaces or unlinks the filter over it, so that a live filter page always speaks for the leaves as they are.
+ *-------------------------------------------------------------------------
+ */
+#include "filter_make.h"
+
+#include "dict.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define FIRST_GUESS_BITS	12	/* a key in a SuRF without suffixes, before one is known */
+
+/* The kind of filter that such keys can have, where kind is asked for. */
+static int
+possible_kind(const SfxKeyDesc *kd, int kind)
+{
+	/* a SuRF is a trie of bytes in their order; hashes find a key only where equal keys have equal bytes */
+	if (kind == SFX_FILTER_SURF && kd->comparator)
+		kind = SFX_FILTER_BLOOM;
+	if (kind == SFX_FILTER_BLOOM && (!kd->image_equal || kd->nrests > 0))
+		kind = SFX_FILTER_NONE;
+	return kind;
+}
+
+void
+sfx_filter_spec(Relation index, SfxFilterSpec *spec)
+{
+	SfxKeyDesc *kd;
+
+	sfx_opt_filter(index, spec);
+	if (spec->kind == SFX_FILTER_NONE)
+		return;
+	kd = palloc(sizeof(SfxKeyDesc));
+	sfx_keydesc_init(kd, index);
+	spec->kind = possible_kind(kd, spec->kind);
+	pfree(kd);
+}
+
+void
+sfx_filter_notice(Relation index)
+{
+	SfxKeyDesc *kd;
+	SfxFilterSpec spec;
+	int			kind,
+				col = 0;
+
+	sfx_opt_filter(index, &spec);
+	if (spec.kind == SFX_FILTER_NONE)
+		return;
+	kd = palloc(sizeof(SfxKeyDesc));
+	sfx_keydesc_init(kd, index);
+	kind = possible_kind(kd, spec.kind);
+	while (col < kd->nkeys - 1 && !kd->col[col].raw)
+		col++;
+	if (kind == SFX_FILTER_NONE)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" can have no filter", RelationGetRelationName(index)),
+				 errdetail("Equal values of its columns may have different bytes, which hashes cannot tell."),
+				 kd->comparator ? 0 : errhint("With filter = surf it has one.")));
+	else if (kind != spec.kind)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" gets Bloom filters in place of SuRFs", RelationGetRelationName(index)),
+				 errdetail("Column \"%s\" is compared by a function, but a SuRF needs keys whose bytes are in order.",
+						   NameStr(TupleDescAttr(RelationGetDescr(index), col)->attname)),
+				 errhint("Bloom filters answer for single keys only, with all columns given, and not for ranges.")));
+	pfree(kd);
+}
+
+/* ---- making ---- */
+
+static void *
+resize(void *ctx, void *old, size_t oldsize, size_t newsize)
+{
+	if (newsize == 0)
+	{
+		if (old)
+			pfree(old);
+		return NULL;
+	}
+	return old ? repalloc_huge(old, newsize) : MemoryContextAllocHuge((MemoryContext) ctx, newsize);
+}
+
+void
+sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOrder *order, const SfxFilterSpec *spec,
+					  void (*open) (void *ctx, int i, SfxLeaf *leaf), void *ctx)
+{
+	m->index = index;
+	m->order = order;
+	m->spec = *spec;
+	m->bits = spec->kind == SFX_FILTER_BLOOM ? SFX_BLOOM_BITS : FIRST_GUESS_BITS + spec->hashbits + spec->realbits;
+	m->open = open;
+	m->ctx = ctx;
+	m->block = palloc(sizeof(SfxBlock));
+}
+
+static void
+add_leaf(SfxFilterMaker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
+{
+	for (int i = 0; i < leaf->nblocks; i++)
+	{
+		SfxBlock   *block = m->block;
+
+		if (sfx_leaf_decode(leaf, i, NULL, NULL, block) < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("index \"%s\" is damaged: a leaf block cannot be decoded", RelationGetRelationName(m->index)),
+					 errhint("Please REINDEX it.")));
+		for (int k = 0; k < block->nkeys; k++)
+			if (sfx_filter_add(b, block->keys + block->keyoff[k], block->keyoff[k + 1] - block->keyoff[k]) < 0)
+				return;			/* sfx_filter_finish says so, too */
+	}
+}
+
+static int
+make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *high, uint8 *body)
+{
+	SfxFilterBuild b;
+	SfxSurfAlloc alloc = {.ctx = CurrentMemoryContext,.resize = resize};
+	int			len;
+
+	sfx_filter_build_init(&b, &m->spec, &alloc);
+	for (int i = at; i < at + k; i++)
+	{
+		SfxLeaf		leaf;
+
+		CHECK_FOR_INTERRUPTS();
+		m->open(m->ctx, i, &leaf);
+		add_leaf(m, &b, &leaf);
+	}
+	len = sfx_filter_finish(&b, &c[at].low, high, m->order, body, SFX_BODY_CAPACITY);
+	sfx_filter_build_free(&b);
+	if (len == SFX_CORRUPT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" is damaged: keys of a leaf are out of order", RelationGetRelationName(m->index)),
+				 errhint("Please REINDEX it.")));
+	return len;
+}
+
+int
+sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries, uint8 *body, uint32 *len)
+{
+	int			limit = SFX_FILTER_LEAVES;
+
+	for (;;)
+	{
+		double		room = Min(entries, SFX_BODY_CAPACITY * 8.0 / m->bits);
+		double		sum = 0;
+		int			k = 0;
+		int			size;
+
+		while (at + k < n && k < limit)
+		{
+			const SfxPos *end = at + k + 1 < n ? &c[at + k + 1].low : high;
+
+			if (c[at + k].low.len > SFX_FILTER_MAXFENCE || (end && end->len > SFX_FILTER_MAXFENCE) ||
+				(k > 0 && sum + c[at + k].count > room))
+				break;
+			sum += c[at + k++].count;
+		}
+		/* not worth trying: a Bloom filter's size is known, and no SuRF is smaller than a bit or two a key */
+		if (k == 0 || (k == 1 && m->spec.kind == SFX_FILTER_BLOOM && sum > 2 * SFX_BODY_CAPACITY * 8))
+			return 0;
+		size = make_over(m, c, at, k, at + k < n ? &c[at + k].low : high, body);
+		if (size >= 0)
+		{
+			if (sum > 0)
+				m->bits = Max(1.0, size * 8.0 / sum * 1.03);
+			*len = size;
+			return k;
+		}
+		if (k == 1)
+			return 0;
+		m->bits *= 1.15;
+		limit = k - 1;
+	}
+}
+
+/* ---- with a build ---- */
+
+typedef struct BuiltLeaves
+{
+	Relation	index;
+	const SfxOrder *order;
+	const SfxMeta *meta;
+	const SfxChild *c;
+	char	   *copy;
+} BuiltLeaves;
+
+static void
+open_built_leaf(void *ctx, int i, SfxLeaf *leaf)
+{
+	BuiltLeaves *bl = ctx;
+
+	sfx_leaf_copy(bl->index, bl->order, bl->meta, SfxMetaMain(bl->meta)->id, bl->c[i].blkno, NULL, bl->copy, leaf);
+	sfx_dict_attach_listed(bl->index, bl->meta, bl->c[i].blkno, leaf);
+}
+
+static void
+write_built_page(Relation index, const SfxMeta *meta, BlockNumber blkno, const uint8 *body, uint32 len)
+{
+	Buffer		buf = SfxExtendRelation(index);
+
+	if (BufferGetBlockNumber(buf) != blkno)
+		elog(ERROR, "surfidx: block %u of index \"%s\" was expected to be new, got %u",
+			 blkno, RelationGetRelationName(index), BufferGetBlockNumber(buf));
+	sfx_page_init(BufferGetPage(buf), SFX_PAGE_FILTER, meta->build_id, SfxMetaMain(meta)->id, 0);
+	sfx_page_set_body(BufferGetPage(buf), body, len);
+	MarkBufferDirty(buf);
+	UnlockReleaseBuffer(buf);
+}
+
+void
+sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxChild *children, int n, BlockNumber *next)
+{
+	BuiltLeaves bl = {.index = index,.order = order,.meta = meta,.c = children};
+	SfxFilterSpec spec;
+	SfxFilterMaker m;
+	uint8	   *body;
+	uint32		len;
+	int			k;
+
+	sfx_filter_spec(index, &spec);
+	/* one leaf without a parent has nobody to name its filter */
+	if (spec.kind == SFX_FILTER_NONE || n < 2)
+		return;
+	body = palloc(SFX_BODY_CAPACITY);
+	bl.copy = palloc(BLCKSZ);
+	sfx_filter_maker_init(&m, index, order, &spec, open_built_leaf, &bl);
+	for (int at = 0; at < n; at += Max(k, 1))
+	{
+		CHECK_FOR_INTERRUPTS();
+		k = sfx_filter_make(&m, children, n, at, NULL, SfxMetaMain(meta)->entries, body, &len);
+		if (k == 0)
+			continue;
+		for (int i = at; i < at + k; i++)
+			children[i].filter = *next;
+		write_built_page(index, meta, (*next)++, body, len);
+	}
+	pfree(m.block);
+	pfree(bl.copy);
+	pfree(body);
+}
+
+/* ---- with a swap ---- */
+
+void
+sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilterPlan *plan)
+{
+	plan->first = from;
+	plan->end = to;
+	plan->nold = plan->n = 0;
+	if (node == NULL)
+		return;
+	while (plan->first > 0 && node->children[from].filter != 0 &&
+		   node->children[plan->first - 1].filter == node->children[from].filter)
+		plan->first--;
+	while (plan->end < node->nchildren && node->children[to - 1].filter != 0 &&
+		   node->children[plan->end].filter == node->children[to - 1].filter)
+		plan->end++;
+	for (int i = plan->first; i < plan->end; i++)
+		if (node->children[i].filter != 0 && (i == plan->first || node->children[i].filter != node->children[i - 1].filter))
+		{
+			if (plan->nold == SFX_GROUP_BLOCKS)
+				elog(ERROR, "surfidx: a group of leaves has too many filters");
+			plan->old[plan->nold++] = node->children[i].filter;
+		}
+}
+
+/* The leaves that get filters: some stay as they are, some are new. */
+typedef struct SwapLeaves
+{
+	Relation	index;
+	const SfxOrder *order;
+	const SfxMeta *meta;
+	uint32		run;
+	const SfxChild *c;
+	int			from;			/* numbers of the new ones */
+	int			to;
+	const SfxNewLeaf *leaves;
+	char	   *copy;
+} SwapLeaves;
+
+static void
+open_swap_leaf(void *ctx, int i, SfxLeaf *leaf)
+{
+	SwapLeaves *sl = ctx;
+
+	if (i < sl->from || i >= sl->to)
+		sfx_leaf_copy(sl->index, sl->order, sl->meta, sl->run, sl->c[i].blkno, NULL, sl->copy, leaf);
+	else if (sfx_leaf_open(leaf, sl->leaves[i - sl->from].body, sl->leaves[i - sl->from].len, sl->order) < 0)
+		elog(ERROR, "surfidx: a new leaf of index \"%s\" cannot be read", RelationGetRelationName(sl->index));
+	sfx_dict_attach_listed(sl->index, sl->meta, sl->c[i].blkno, leaf);
+}
+
+/* The bits of an entry in a filter that is about to be replaced. */
+static double
+bits_of_old(Relation index, const SfxOrder *order, BlockNumber blkno)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+	Page		page = BufferGetPage(buf);
+	SfxFilter	f;
+	double		bits = 0;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (sfx_page_check(index, blkno, page) && SfxPageGetTail(page)->kind == SFX_PAGE_FILTER &&
+		sfx_filter_open(&f, SfxPageBody(page), SfxPageBodyLen(page), order) == SFX_OK && f.nkeys > 0)
+		bits = SfxPageBodyLen(page) * 8.0 / f.nkeys;
+	UnlockReleaseBuffer(buf);
+	return bits;
+}
+
+/* Children [first, end) of node as they will be, new leaves in the place of [from, to). */
+static SfxChild *
+list_leaves(const SfxNode *node, const SfxFilterPlan *plan, int from, int to, const SfxNewLeaf *leaves, int n, int *total)
+{
+	SfxChild   *c = palloc0(sizeof(SfxChild) * (plan->end - plan->first - (to - from) + n));
+	int			k = 0;
+
+	for (int i = plan->first; i < from; i++)
+		c[k++] = node->children[i];
+	for (int i = 0; i < n; i++)
+	{
+		c[k].low = leaves[i].low;
+		c[k].blkno = InvalidBlockNumber;
+		c[k++].count = leaves[i].nentries;
+	}
+	for (int i = to; i < plan->end; i++)
+		c[k++] = node->children[i];
+	*total = k;
+	return c;
+}
+
+void
+sfx_filters_plan(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxNode *node, int from, int to,
+				 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan)
+{
+	SfxFilterSpec spec;
+	SfxFilterMaker m;
+	SwapLeaves	sl = {.index = index,.order = order,.meta = meta,.run = run,.leaves = leaves};
+	const SfxPos *high = NULL;
+	SfxChild   *c;
+	int			total;
+	double		left = 0;
+	bool		at_end;
+
+	sfx_filters_touched(node, from, to, plan);
+	sfx_filter_spec(index, &spec);
+	/* one leaf without a parent has nobody to name its filter */
+	if (spec.kind == SFX_FILTER_NONE || (node == NULL && n == 1))
+		return;
+	c = list_leaves(node, plan, from, to, leaves, n, &total);
+	if (node && plan->end < node->nchildren)
+		high = &node->children[plan->end].low;
+	else if (node && !node->high_inf)
+		high = &node->high;
+	at_end = high == NULL;
+	for (int i = 0; i < total; i++)
+		left += c[i].count;
+	sl.c = c;
+	sl.from = from - plan->first;
+	sl.to = sl.from + n;
+	sl.copy = palloc(BLCKSZ);
+	sfx_filter_maker_init(&m, index, order, &spec, open_swap_leaf, &sl);
+	if (plan->nold > 0 && spec.kind == SFX_FILTER_SURF)
+	{
+		double		bits = bits_of_old(index, order, plan->old[0]);
+
+		if (bits > 0)
+			m.bits = bits * 1.05;
+	}
+	for (int at = 0; at < total && plan->n < Min(room, SFX_GROUP_BLOCKS);)
+	{
+		SfxFilterPage *p = &plan->page[plan->n];
+		double		pages = ceil(left * m.bits / (SFX_BODY_CAPACITY * 8.0));
+		int			k;
+
+		p->body = palloc(SFX_BODY_CAPACITY);
+		/* equal shares, but for keys that ascend: what is behind them will not grow any more */
+		k = sfx_filter_make(&m, c, total, at, high, at_end ? left : left / Max(pages, 1) * 1.05, p->body, &p->len);
+		if (k > 0)
+		{
+			p->first = at;
+			p->n = k;
+			plan->n++;
+		}
+		else
+			k = 1;
+		while (k-- > 0)
+			left -= c[at++].count;
+	}
+	pfree(sl.copy);
+	pfree(m.block);
+}
+
+/* ---- reading ---- */
+
+bool
+sfx_filter_page_open(Relation index, const SfxOrder *order, uint64 build_id, uint32 run, BlockNumber blkno, Page page,
+					 const SfxPos *pos, bool before, SfxFilter *f)
+{
+	SfxPageTail *tail;
+
+	if (!sfx_page_check(index, blkno, page))
+		return false;
+	tail = SfxPageGetTail(page);
+	if (tail->kind != SFX_PAGE_FILTER || tail->build_id != build_id || tail->owner != run)
+		return false;
+	if (sfx_filter_open(f, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+		sfx_corrupt(index, blkno, "filter header");
+	if (SFX_MUTANT("no fences of filters"))
+		return true;
+	if (!before)
+		return sfx_filter_cmp_fences(f, pos) == 0;
+	if (!f->high_inf && (pos->key == NULL || sfx_order_cmp_pos(order, &f->high, pos) < 0))
+		return false;
+	return pos->key == NULL || sfx_order_cmp_pos(order, &f->low, pos) < 0;
+}

@@ -1,0 +1,275 @@
+/*-------------------------------------------------------------------------
+ * move.c - moving pages of the tree to other blocks, so that the end of the file can be given back
+ *-------------------------------------------------------------------------
+ */
+#include "dict.h"
+#include "filter_make.h"
+#include "swap.h"
+
+#define MOVE_MAX			9		/* leaves that move in one record, with their left neighbours */
+
+static uint8 lowbuf[SFX_MAX_ENTRY];
+static uint8 highbuf[SFX_MAX_ENTRY];
+
+/* The page to the left of the one that begins at low; not for the leftmost. */
+static BlockNumber
+left_neighbour(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, const SfxPos *low)
+{
+	Buffer		buf = sfx_tree_find(index, order, meta, run, low, true, level);
+	BlockNumber blkno = BufferGetBlockNumber(buf);
+
+	UnlockReleaseBuffer(buf);
+	return blkno;
+}
+
+/* The low fence of a copied tree page, in lowbuf. */
+static SfxPos
+page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, int level)
+{
+	SfxPos		low,
+				high;
+	SfxLeaf		leaf;
+	SfxInner	inner;
+	bool		inf;
+	bool		ok;
+
+	if (level > 0)
+		ok = sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) >= 0 &&
+			sfx_inner_fences(&inner, lowbuf, &low, highbuf, &high, &inf) >= 0;
+	else
+		ok = sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), order) >= 0 &&
+			sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) >= 0;
+	if (!ok)
+		sfx_corrupt(index, blkno, "header or fences");
+	return low;
+}
+
+/* The same for a filter: the leaves under it name it anew. */
+static bool
+move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Page page, Buffer target)
+{
+	uint32		run = SfxPageGetTail(page)->owner;
+	SfxNode		parent;
+	SfxFilter	f;
+	SfxSwapPage *to;
+	SfxSwap	   *s;
+	int			nmade;
+	bool		named = false;
+
+	if (sfx_filter_open(&f, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
+		sfx_corrupt(index, blkno, "filter header");
+	if (sfx_meta_run(index, meta, run)->level < 1)
+		sfx_corrupt(index, blkno, "filter over a leaf that has no parent");
+	sfx_tree_load(index, order, meta, run, &f.low, 1, &parent);
+	for (int i = 0; i < parent.nchildren; i++)
+		named |= parent.children[i].filter == blkno;
+	if (!named)
+		sfx_corrupt(index, blkno, "filter that no leaf names");
+	s = sfx_swap_begin(index, order, meta, run, 0);
+	s->filters = true;
+	s->keep_freed = true;
+	for (int i = 0; i < parent.nchildren; i++)
+		if (parent.children[i].filter == blkno)
+			parent.children[i].filter = BufferGetBlockNumber(target);
+	nmade = sfx_swap_parent(s, &parent, 0, 0, parent.children, 0);
+	sfx_swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	to = sfx_swap_add(s, BufferGetBlockNumber(target), SFX_PAGE_FILTER, 0, SfxPageBody(page), SfxPageBodyLen(page));
+	to->buf = target;
+	sfx_swap_finish(s, &parent, nmade);
+	return true;
+}
+
+/* Copy a page of that level of a run; false: it is none. */
+static bool
+copy_page(Relation index, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno, Page copy)
+{
+	Buffer		buf = ReadBuffer(index, blkno);
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	memcpy(copy, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	return sfx_tree_page_is(index, blkno, copy, meta, run, level);
+}
+
+/* The page in hand goes from one block to another. */
+static SfxSwapPage *
+swap_move(SfxSwap *s, BlockNumber blkno, Page page, Buffer target)
+{
+	SfxPageTail *tail = SfxPageGetTail(page);
+	SfxSwapPage *to;
+
+	if (!SFX_MUTANT("moved pages stay"))
+		sfx_swap_add(s, blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	to = sfx_swap_add(s, BufferGetBlockNumber(target), tail->kind, tail->level, SfxPageBody(page), SfxPageBodyLen(page));
+	to->buf = target;
+	to->right = tail->right;
+	return to;
+}
+
+static void
+swap_link(SfxSwap *s, BlockNumber left, Page page, BlockNumber right)
+{
+	SfxSwapPage *p;
+
+	if (SFX_MUTANT("left neighbours keep their links"))
+		return;
+	p = sfx_swap_add(s, left, SfxPageGetTail(page)->kind, SfxPageGetTail(page)->level, NULL, 0);
+
+	p->link_only = true;
+	p->right = right;
+}
+
+/* Leaves of one parent that move together. */
+typedef struct Movers
+{
+	int			n;
+	int			child[MOVE_MAX];	/* ascending */
+	Page		page[MOVE_MAX];
+	Buffer		target[MOVE_MAX];
+} Movers;
+
+/*
+ * Child c and, while targets last, some of those near by that lie behind the file's new end, too: to its left, most of them, because blocks are
+ * emptied from the file's end on, and a merge has filled them from left to right.
+ */
+static void
+collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c, Page page, Buffer target, const SfxTargets *targets,
+			   Movers *m)
+{
+	int			i = c;
+	int			left = MOVE_MAX - 1;
+
+	for (int l = c - 1; l >= 0 && left > 0; l--)
+		if (parent->children[l].blkno >= targets->end)
+		{
+			i = l;
+			left--;
+		}
+	for (m->n = 0; i < parent->nchildren && m->n < MOVE_MAX; i++)
+	{
+		Page		copy = page;
+		Buffer		buf = target;
+
+		if (i != c)
+		{
+			if (parent->children[i].blkno < targets->end)
+				continue;
+			copy = palloc(BLCKSZ);
+			if (!copy_page(index, meta, parent->run, 0, parent->children[i].blkno, copy))
+				sfx_corrupt(index, parent->children[i].blkno, "downlink to a page that is no leaf");
+			buf = targets->claim(targets->arg, meta);
+			if (!BufferIsValid(buf))
+				continue;
+		}
+		m->child[m->n] = i;
+		m->page[m->n] = copy;
+		m->target[m->n++] = buf;
+	}
+}
+
+/* Move leaves in one record: there are some of most parents', and the parent is the most expensive part of it. */
+static void
+move_leaves(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *parent, const Movers *m)
+{
+	SfxSwap	   *s = sfx_swap_begin(index, order, meta, parent->run, 0);
+	int			first = m->child[0];
+	int			n = m->child[m->n - 1] + 1 - first;
+	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
+	const SfxPos *low = &parent->children[0].low;
+	SfxSwapPage *prev = NULL;
+	int			nmade;
+
+	s->keep_freed = true;
+	memcpy(repl, parent->children + first, sizeof(SfxChild) * n);
+	for (int k = 0; k < m->n; k++)
+		repl[m->child[k] - first].blkno = BufferGetBlockNumber(m->target[k]);
+	nmade = sfx_swap_parent(s, parent, first, first + n, repl, n);
+	for (int k = 0; k < m->n; k++)
+	{
+		int			i = m->child[k];
+
+		/* the left neighbour: it has just moved itself, or lies below the same parent, or below the one before */
+		if (k > 0 && m->child[k - 1] == i - 1)
+			prev->right = BufferGetBlockNumber(m->target[k]);
+		else if (i > 0)
+			swap_link(s, parent->children[i - 1].blkno, m->page[k], BufferGetBlockNumber(m->target[k]));
+		else if (low->len > 0 || low->tid > 0)
+			swap_link(s, left_neighbour(index, order, meta, parent->run, 0, low), m->page[k], BufferGetBlockNumber(m->target[k]));
+		prev = swap_move(s, parent->children[i].blkno, m->page[k], m->target[k]);
+	}
+	sfx_swap_finish(s, parent, nmade);
+}
+
+/* Move an inner page or a root.  low: its low fence, copied. */
+static void
+move_page(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Page page, Buffer target, SfxNode *parent, int c,
+		  const SfxPos *low)
+{
+	SfxPageTail *tail = SfxPageGetTail(page);
+	SfxSwap	   *s = sfx_swap_begin(index, order, meta, tail->owner, tail->level);
+	int			nmade = 1;
+
+	s->keep_freed = true;
+	if (parent == NULL)
+	{
+		sfx_meta_run(index, meta, tail->owner)->root = BufferGetBlockNumber(target);
+		s->new_root = true;
+	}
+	else
+	{
+		SfxChild	repl = parent->children[c];
+
+		repl.blkno = BufferGetBlockNumber(target);
+		nmade = sfx_swap_parent(s, parent, c, c + 1, &repl, 1);
+		if (low->len > 0 || low->tid > 0)
+			swap_link(s, left_neighbour(index, order, meta, tail->owner, tail->level, low), page, BufferGetBlockNumber(target));
+	}
+	swap_move(s, blkno, page, target);
+	sfx_swap_finish(s, parent, nmade);
+}
+
+bool
+sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets)
+{
+	Page		page = palloc(BLCKSZ);
+	Buffer		buf = ReadBuffer(index, blkno);
+	SfxPageTail *tail;
+	SfxNode		parent;
+	SfxPos		low;
+	Movers		movers;
+	int			c;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	tail = SfxPageGetTail(page);
+	if (sfx_page_check(index, blkno, page) && tail->kind == SFX_PAGE_DICT)
+		return sfx_dict_move(index, blkno, target);
+	if (sfx_page_check(index, blkno, page) && tail->kind == SFX_PAGE_FILTER && tail->build_id == meta->build_id &&
+		sfx_meta_find_run(meta, tail->owner) >= 0)
+		return move_filter(index, order, meta, blkno, page, target);
+	if (!sfx_page_check(index, blkno, page) || sfx_meta_find_run(meta, tail->owner) < 0 ||
+		!sfx_tree_page_is(index, blkno, page, meta, tail->owner, tail->level))
+	{
+		UnlockReleaseBuffer(target);
+		return false;
+	}
+	low = page_low(index, order, blkno, page, tail->level);
+	low = sfx_pos_copy(&low);
+	if (blkno == sfx_meta_run(index, meta, tail->owner)->root)
+	{
+		move_page(index, order, meta, blkno, page, target, NULL, 0, &low);
+		return true;
+	}
+	c = sfx_swap_find_parent(index, order, meta, tail->owner, tail->level, &low, blkno, &parent);
+	if (c < 0)
+		sfx_corrupt(index, blkno, "page of the tree without a downlink");
+	if (tail->level > 0)
+	{
+		move_page(index, order, meta, blkno, page, target, &parent, c, &low);
+		return true;
+	}
+	collect_movers(index, meta, &parent, c, page, target, targets, &movers);
+	move_leaves(index, order, meta, &parent, &movers);
+	return true;
+}

@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ * root_copy.c - this backend's decoded copies of roots
+ *
+ * A descent that finds a copy begins below the root: a lock, a search in a trie and the root's cache misses are saved.  Where the level
+ * below the root is few pages of links, one copy leads over both levels; it is made when as many descents have gone through the root's as it takes to pay.
+ *
+ * A copy may be outdated, and need not know it: what it says are links, and T1 holds for readers that come by an outdated link,
+ * whatever it leads to.  So a copy is valid as long as its root block is the tree's root; the metapage, which the
+ * reader has read for this step anyway, says so by build id and structure epoch.  Where the links lag
+ * behind, descents land on a wrong page and start over without the copy, or go right; a copy that causes this too often is dropped.
+ *
+ * What must not happen is that a block is beyond the file's end: shrink.c raises the epoch before it cuts the file off.
+ *-------------------------------------------------------------------------
+ */
+#include "find.h"
+
+#include "upper.h"
+
+#include "utils/memutils.h"
+
+#define COPIES			8		/* roots remembered */
+#define USES_BEFORE		200		/* descents through a root before it is worth a copy, which costs as much as some hundred */
+#define USES_BEFORE_TWO	4000	/* descents through the copy of a root before the level below is worth being in it */
+#define LAGS_ALLOWED	100		/* descents that had to go right because of a copy, or ... */
+#define LAGS_SHARE		8		/* one for so many links, before it is made anew */
+#define MAX_COPY		(256 * 1024)
+#define MAX_COPY_TWO	(512 * 1024)
+
+typedef struct RootCopy
+{
+	uint64		build_id;
+	uint64		epoch;
+	BlockNumber root;
+	uint32		uses;			/* without a copy; then, of one that might lead over two levels */
+	int			levels;			/* that the copy leads over */
+	bool		no_more;		/* it leads over as many as it ever will */
+	uint32		lags;
+	uint64		last_used;
+	Size		size;			/* of mem */
+	void	   *mem;			/* kept for the next one where it is large enough */
+	SfxUpper   *upper;			/* in mem; NULL: none */
+} RootCopy;
+
+static RootCopy copies[COPIES];
+static RootCopy *latest = &copies[0];
+static uint64 clock_hand = 0;
+
+static inline bool
+is_of(const RootCopy *c, const SfxMeta *meta)
+{
+	return c->build_id == meta->build_id &&
+		((c->epoch == meta->epoch && c->root == SfxMetaMain(meta)->root) || SFX_MUTANT("old copies of roots"));
+}
+
+/* The tree's entry; if there is none, the one that was not used for the longest time, emptied. */
+static RootCopy *
+find_copy(const SfxMeta *meta)
+{
+	RootCopy   *oldest = &copies[0];
+
+	if (likely(is_of(latest, meta)))
+		return latest;
+	for (int i = 0; i < COPIES; i++)
+	{
+		if (is_of(&copies[i], meta))
+			return latest = &copies[i];
+		if (copies[i].last_used < oldest->last_used)
+			oldest = &copies[i];
+	}
+	oldest->build_id = meta->build_id;
+	oldest->epoch = meta->epoch;
+	oldest->root = SfxMetaMain(meta)->root;
+	oldest->uses = oldest->lags = 0;
+	oldest->upper = NULL;
+	return latest = oldest;
+}
+
+BlockNumber
+sfx_cache_descend(const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels)
+{
+	RootCopy   *c = find_copy(meta);
+
+	c->last_used = ++clock_hand;
+	*levels = c->levels;
+	return c->upper ? sfx_upper_find(c->upper, order, pos, before) : InvalidBlockNumber;
+}
+
+/* Decode these pages, which are levels below what the copy is to replace, if they are not too large. */
+static void
+make_copy(RootCopy *c, const SfxInner *pages, int n, int levels, int64 most)
+{
+	int64		size = sfx_upper_size(pages, n);
+
+	c->uses = c->lags = 0;
+	if (size < 0 || size > most)
+		return;
+	c->upper = NULL;
+	if (c->size < size)
+	{
+		if (c->mem)
+			pfree(c->mem);
+		c->mem = NULL;
+		c->size = 0;
+		c->mem = MemoryContextAlloc(TopMemoryContext, size);
+		c->size = size;
+	}
+	c->upper = sfx_upper_build(c->mem, pages, n);
+	c->levels = levels;
+}
+
+void
+sfx_cache_offer(const SfxMeta *meta, const SfxInner *root)
+{
+	RootCopy   *c = find_copy(meta);
+
+	/* a root that names filters has to be seen itself */
+	if (c->upper != NULL || ++c->uses < USES_BEFORE || sfx_inner_has_filters(root))
+		return;
+	make_copy(c, root, 1, 1, MAX_COPY);
+	c->no_more = SfxMetaMain(meta)->level < 2 || root->nchildren > SFX_CACHE_BELOW;
+}
+
+bool
+sfx_cache_wants_below(const SfxMeta *meta)
+{
+	RootCopy   *c = find_copy(meta);
+
+	if (c->upper == NULL || c->no_more || ++c->uses < USES_BEFORE_TWO)
+		return false;
+	/* whatever comes of it: once */
+	c->no_more = true;
+	return true;
+}
+
+void
+sfx_cache_offer_below(const SfxMeta *meta, const SfxInner *pages, int n)
+{
+	RootCopy   *c = find_copy(meta);
+
+	if (c->upper != NULL)
+		make_copy(c, pages, n, 2, MAX_COPY_TWO);
+}
+
+void
+sfx_cache_lagged(const SfxMeta *meta)
+{
+	RootCopy   *c = find_copy(meta);
+
+	if (++c->lags >= LAGS_ALLOWED && (c->upper == NULL || c->lags >= sfx_upper_children(c->upper) / LAGS_SHARE))
+		sfx_cache_forget(meta);
+}
+
+void
+sfx_cache_forget(const SfxMeta *meta)
+{
+	RootCopy   *c = find_copy(meta);
+
+	c->upper = NULL;
+	c->uses = 0;
+}

@@ -1,0 +1,552 @@
+/*-------------------------------------------------------------------------
+ * swap.c - changing the tree: groups of pages in one record, and the downlinks to what has split
+ *
+ * Writers hold the merge lock, so what they read stays true until they write.  One record swaps a group of leaves together with
+ * their parent (T2): entries may move left or right inside the group, pages may go.  If the parent splits, its own parent learns
+ * of the new pages in a second record; until then they are reached by right links, and a crash in between is healed by whoever
+ * writes there next (T3: separators may lag, but only to the left).
+ *-------------------------------------------------------------------------
+ */
+#include "filter_make.h"
+#include "swap.h"
+
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, where an image would do */
+
+SfxSwap *
+sfx_swap_begin(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level)
+{
+	SfxSwap	   *s = palloc0(sizeof(SfxSwap));
+
+	s->index = index;
+	s->order = order;
+	s->meta = meta;
+	s->run = run;
+	s->level = level;
+	return s;
+}
+
+SfxSwapPage *
+sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t *body, uint32 len)
+{
+	SfxSwapPage *p;
+
+	if (s->n >= SFX_GROUP_BLOCKS - 1)
+		elog(ERROR, "surfidx: group of index \"%s\" is too large for one record",
+			 RelationGetRelationName(s->index));
+	p = &s->page[s->n++];
+	p->buf = InvalidBuffer;
+	p->blkno = blkno;
+	p->kind = kind;
+	p->level = level;
+	p->right = InvalidBlockNumber;
+	p->body = body;
+	p->len = len;
+	p->link_only = false;
+	p->edit = NULL;
+	p->editlen = 0;
+	if (blkno == InvalidBlockNumber)
+	{
+		p->buf = sfx_page_alloc(s->index, s->meta);
+		p->blkno = BufferGetBlockNumber(p->buf);
+	}
+	return p;
+}
+
+/* The children of a page that takes no more than take of c: it ends between two filters (F1). */
+static int
+end_at_filter(Relation index, const SfxChild *c, int take, int n)
+{
+	int			k = take;
+
+	while (k < n && k > 0 && c[k].filter != 0 && c[k].filter == c[k - 1].filter)
+		k--;
+	if (k == 0)
+		elog(ERROR, "surfidx: a filter of index \"%s\" covers more leaves than an inner page has room for",
+			 RelationGetRelationName(index));
+	return k;
+}
+
+int
+sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children, int n, const SfxPos *high, bool halves,
+					uint8 *body, void *scratch, int *len)
+{
+	int			limit = n;
+
+	for (;;)
+	{
+		const SfxPos *end = limit < n ? &children[limit].low : high;
+		int			fit = sfx_inner_fit(children, limit, end, body, SFX_BODY_CAPACITY, scratch, len, order);
+		int			take = fit;
+
+		/* Two halves, unless the page grows at its right end: then it stays as full as it is. */
+		if (halves && take < n && n - take < take)
+			take = (n + 1) / 2;
+		if (take > 0)
+			take = end_at_filter(index, children, take, n);
+		if (take > 0 && take != fit)
+			*len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch, order);
+		if (take > 0 && *len >= 0)
+			return take;
+		/* with another high fence the same children may be longer */
+		if (take < 2)
+			elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built", RelationGetRelationName(index));
+		limit = take - 1;
+	}
+}
+
+/*
+ * Write inner pages for children[0..n) of one level: the first into block blkno (if valid), the rest into new
+ * ones, linked, the last one's right link being right.  Fills out[] with one SfxChild per page; returns their number.
+ */
+static int
+swap_inner(SfxSwap *s, BlockNumber blkno, int level, const SfxChild *children, int n, const SfxPos *high,
+		   BlockNumber right, bool at_end, SfxChild *out)
+{
+	void	   *scratch = palloc(sfx_inner_scratch_size());
+	int			made = 0;
+	SfxSwapPage *prev = NULL;
+
+	for (int at = 0; at < n;)
+	{
+		uint8	   *body = palloc(SFX_BODY_CAPACITY);
+		int			len,
+					take = n - at;
+		uint64		count = 0;
+		SfxSwapPage *p;
+
+		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, s->order);
+		if (len < 0)
+			take = sfx_tree_first_page(s->index, s->order, children + at, take, high, !at_end && made == 0, body, scratch, &len);
+		p = sfx_swap_add(s, made == 0 ? blkno : InvalidBlockNumber, SFX_PAGE_INNER, level, body, len);
+		p->right = right;
+		if (prev)
+			prev->right = p->blkno;
+		prev = p;
+		for (int i = at; i < at + take; i++)
+			count += children[i].count;
+		out[made].low = children[at].low;
+		out[made].blkno = p->blkno;
+		out[made].count = count;
+		out[made].filter = 0;
+		made++;
+		at += take;
+	}
+	return made;
+}
+
+static void
+swap_log(SfxSwap *s, Buffer metabuf)
+{
+	SfxXlGroup	x = {.npages = s->n,.meta = BufferIsValid(metabuf),.new_root = s->new_root,.level = s->level,
+		.catalog = s->horizon.catalog,.horizon = s->horizon.xid};
+	XLogRecPtr	lsn;
+
+	XLogBeginInsert();
+	XLogRegisterData((char *) &x, sizeof(x));
+	for (int i = 0; i < s->n; i++)
+	{
+		if (s->page[i].link_only)
+		{
+			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_STANDARD);
+			XLogRegisterBufData(i, (char *) &s->page[i].right, sizeof(BlockNumber));
+		}
+		else if (s->page[i].edit)
+		{
+			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_STANDARD);
+			XLogRegisterBufData(i, s->page[i].edit, s->page[i].editlen);
+		}
+		else
+			XLogRegisterBuffer(i, s->page[i].buf, REGBUF_FORCE_IMAGE | REGBUF_STANDARD);
+	}
+	if (BufferIsValid(metabuf))
+	{
+		XLogRegisterBuffer(s->n, metabuf, REGBUF_STANDARD);
+		XLogRegisterBufData(s->n, (char *) s->meta, sizeof(SfxMeta));
+	}
+	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GROUP);
+	for (int i = 0; i < s->n; i++)
+		PageSetLSN(BufferGetPage(s->page[i].buf), lsn);
+	if (BufferIsValid(metabuf))
+		PageSetLSN(BufferGetPage(metabuf), lsn);
+}
+
+/* Put an empty slot for a run at the head of the list. */
+static void
+add_run(SfxMeta *meta, uint32 id)
+{
+	memmove(&meta->runs[1], &meta->runs[0], meta->nruns * sizeof(SfxRun));
+	memset(&meta->runs[0], 0, sizeof(SfxRun));
+	meta->runs[0].id = id;
+	meta->nruns++;
+	meta->next_run = id + 1;
+}
+
+/* A group of a merge. */
+static void
+count_work(SfxWork *work, const SfxSwap *s)
+{
+	work->groups++;
+	for (int i = 0; i < s->n; i++)
+		if (!s->page[i].link_only && s->page[i].kind != SFX_PAGE_DELETED)
+		{
+			work->pages++;
+			work->leaves += s->page[i].kind == SFX_PAGE_LEAF;
+		}
+}
+
+void
+sfx_swap_execute(SfxSwap *s)
+{
+	Buffer		metabuf = InvalidBuffer;
+	SfxMeta		meta;
+
+	/* A damaged page that leads to one block twice must not make us wait for our own lock. */
+	for (int i = 1; i < s->n; i++)
+		for (int j = 0; j < i; j++)
+			if (s->page[i].blkno == s->page[j].blkno)
+				sfx_corrupt(s->index, s->page[i].blkno, "two links of the tree lead to this page");
+	XLogEnsureRecordSpace(SFX_GROUP_BLOCKS - 1, 20);
+	SFX_STOP("swap");
+	for (int i = 0; i < s->n; i++)
+		if (!BufferIsValid(s->page[i].buf))
+		{
+			s->page[i].buf = ReadBuffer(s->index, s->page[i].blkno);
+			LockBuffer(s->page[i].buf, BUFFER_LOCK_EXCLUSIVE);
+		}
+	if (s->new_root || s->progress)
+	{
+		/* Others change generations and counters: take the page's, add our own. */
+		sfx_meta_lock(s->index, &meta, &metabuf);
+		memcpy(meta.resume, s->meta->resume, sizeof(meta.resume));
+		meta.work = s->meta->work;
+		if (s->progress && !s->create)
+			count_work(&meta.work, s);
+		if (s->create)
+			add_run(&meta, s->run);
+		*sfx_meta_run(s->index, &meta, s->run) = *sfx_meta_run(s->index, s->meta, s->run);
+		if (s->new_root)
+			meta.epoch++;
+		*s->meta = meta;
+	}
+
+	START_CRIT_SECTION();
+	for (int i = 0; i < s->n; i++)
+	{
+		SfxSwapPage *p = &s->page[i];
+		Page		page = BufferGetPage(p->buf);
+
+		if (!p->link_only)
+		{
+			/* by its LSN the log knows whether the page needs an image */
+			XLogRecPtr	lsn = PageGetLSN(page);
+
+			sfx_page_init(page, p->kind, s->meta->build_id, s->run, p->level);
+			sfx_page_set_body(page, p->body, p->len);
+			PageSetLSN(page, lsn);
+		}
+		SfxPageGetTail(page)->right = p->right;
+		MarkBufferDirty(p->buf);
+	}
+	if (BufferIsValid(metabuf))
+	{
+		sfx_meta_store(BufferGetPage(metabuf), s->meta);
+		MarkBufferDirty(metabuf);
+	}
+	if (RelationNeedsWAL(s->index))
+		swap_log(s, metabuf);
+	END_CRIT_SECTION();
+
+	if (BufferIsValid(metabuf))
+		UnlockReleaseBuffer(metabuf);
+	for (int i = s->n - 1; i >= 0; i--)
+		UnlockReleaseBuffer(s->page[i].buf);
+	SFX_STOP("unlinked");
+	for (int i = 0; i < s->n && !s->keep_freed; i++)
+		if (s->page[i].kind == SFX_PAGE_DELETED)
+			sfx_page_release_free(s->index, s->page[i].blkno);
+}
+
+/* Put a root over pages[0..n) of the level below, in new blocks.  May need several levels when keys are huge. */
+static void
+swap_root(SfxSwap *s, int level, SfxChild *pages, int n)
+{
+	SfxRun	   *run = sfx_meta_run(s->index, s->meta, s->run);
+
+	while (n > 1)
+	{
+		SfxChild   *above = palloc(sizeof(SfxChild) * n);
+
+		n = swap_inner(s, InvalidBlockNumber, level, pages, n, NULL, InvalidBlockNumber, true, above);
+		pages = above;
+		run->root = pages[0].blkno;
+		run->level = level;
+		s->new_root = true;
+		level++;
+	}
+}
+
+int
+sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *repl, int n)
+{
+	int			total = node->nchildren - (to - from) + n;
+	SfxChild   *all = palloc(sizeof(SfxChild) * total);
+	SfxChild   *made = palloc(sizeof(SfxChild) * total);
+	SfxSwapPage *page = &s->page[s->n];
+	int			nmade;
+
+	memcpy(all, node->children, sizeof(SfxChild) * from);
+	memcpy(all + from, repl, sizeof(SfxChild) * n);
+	memcpy(all + from + n, node->children + to, sizeof(SfxChild) * (node->nchildren - to));
+	nmade = swap_inner(s, node->blkno, node->level, all, total, node->high_inf ? NULL : &node->high,
+					   node->right, to == node->nchildren && node->high_inf, made);
+	if (nmade == 1 && s->order == NULL && !s->filters)
+		page->edit = sfx_edit_encode(from, to, repl, n, &page->editlen);
+	if (page->editlen > MAX_EDIT)
+		page->edit = NULL;
+	if (nmade > 1 && node->blkno == sfx_meta_run(s->index, s->meta, s->run)->root)
+		swap_root(s, node->level + 1, made, nmade);
+	return nmade;
+}
+
+/* The filters' pages; what leads to them goes to node's children and to the new ones. */
+static void
+swap_filters(SfxSwap *s, SfxNode *node, int from, int to, const SfxFilterPlan *plan, SfxChild *repl, int n)
+{
+	if (SFX_MUTANT("filters stay"))
+	{
+		for (int i = 0; node && i < n; i++)
+			repl[i].filter = node->children[Min(from + i, to - 1)].filter;
+		return;
+	}
+	for (int i = plan->first; node && i < plan->end; i++)
+		node->children[i].filter = 0;
+	for (int f = 0; f < plan->n; f++)
+	{
+		const SfxFilterPage *fp = &plan->page[f];
+		SfxSwapPage *p = sfx_swap_add(s, f < plan->nold ? plan->old[f] : InvalidBlockNumber, SFX_PAGE_FILTER, 0, fp->body, fp->len);
+
+		for (int i = plan->first + fp->first; i < plan->first + fp->first + fp->n; i++)
+		{
+			if (i < from)
+				node->children[i].filter = p->blkno;
+			else if (i < from + n)
+				repl[i - from].filter = p->blkno;
+			else
+				node->children[i - n + (to - from)].filter = p->blkno;
+		}
+	}
+	for (int f = plan->n; f < plan->nold; f++)
+		sfx_swap_add(s, plan->old[f], SFX_PAGE_DELETED, 0, NULL, 0);
+}
+
+void
+sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
+			  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
+			  const SfxFilterPlan *filters)
+{
+	SfxFilterPlan none;
+	SfxSwap	   *s = sfx_swap_begin(index, order, meta, run, 0);
+	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
+	SfxSwapPage *lp[SFX_GROUP_BLOCKS];
+	SfxSwapPage	leafpages[SFX_GROUP_BLOCKS];
+	SfxSwap		leafswap = {.index = index,.meta = meta,.run = run};
+	BlockNumber right = InvalidBlockNumber;
+	SfxPos		nodelow = {0};
+	int			nold = to - from;
+	int			nmade = 1;
+
+	Assert(n >= 1 && n <= SFX_SWAP_MAX);
+	s->progress = progress;
+	s->horizon = *horizon;
+	if (node)
+	{
+		Buffer		buf = ReadBuffer(index, node->children[to - 1].blkno);
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		right = SfxPageGetTail(BufferGetPage(buf))->right;
+		UnlockReleaseBuffer(buf);
+		nodelow = node->children[0].low;
+	}
+
+	/* Leaves first, to know their blocks; they are locked after the parent. */
+	for (int i = 0; i < n; i++)
+	{
+		BlockNumber old = node == NULL ? (i == 0 ? sfx_meta_run(index, meta, run)->root : InvalidBlockNumber) :
+			i < nold ? node->children[from + i].blkno : InvalidBlockNumber;
+
+		lp[i] = sfx_swap_add(&leafswap, old, SFX_PAGE_LEAF, 0, leaves[i].body, leaves[i].len);
+		lp[i]->right = right;
+		if (i > 0)
+			lp[i - 1]->right = lp[i]->blkno;
+		repl[i].low = leaves[i].low;
+		repl[i].blkno = lp[i]->blkno;
+		repl[i].count = leaves[i].nentries;
+		repl[i].filter = 0;
+	}
+	for (int i = n; node && i < nold; i++)
+		sfx_swap_add(&leafswap, node->children[from + i].blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	/* F2: no filter over one of these leaves stays as it is */
+	if (filters == NULL)
+	{
+		sfx_filters_touched(node, from, to, &none);
+		filters = &none;
+	}
+	swap_filters(&leafswap, node, from, to, filters, repl, n);
+	s->filters = filters->n > 0 || filters->nold > 0;
+	memcpy(leafpages, leafswap.page, sizeof(SfxSwapPage) * leafswap.n);
+
+	if (node)
+		nmade = sfx_swap_parent(s, node, from, to, repl, n);
+	else
+		swap_root(s, 1, repl, n);
+	for (int i = 0; i < leafswap.n; i++)
+	{
+		if (s->n >= SFX_GROUP_BLOCKS - 1)
+			elog(ERROR, "surfidx: group of index \"%s\" is too large for one record",
+				 RelationGetRelationName(index));
+		s->page[s->n++] = leafpages[i];
+	}
+	sfx_swap_execute(s);
+	if (node && node->kept && nmade == 1)
+		sfx_kept_replace(node->kept, from, to, repl, n, s->page[0].body, s->page[0].len);
+	else if (node && node->kept)
+		sfx_kept_forget(node->kept);
+	SFX_STOP("group swapped");
+	if (nmade > 1 && !s->new_root)
+	{
+		SFX_STOP("parent split");
+		sfx_tree_post(index, order, meta, run, 1, &nodelow);
+	}
+}
+
+typedef struct EmptyLeaf
+{
+	uint32		len;
+	uint8		body[SFX_BODY_CAPACITY];
+} EmptyLeaf;
+
+static int
+keep_empty_leaf(void *ctx, const SfxLeafOut *out)
+{
+	EmptyLeaf  *l = ctx;
+
+	l->len = out->len;
+	memcpy(l->body, out->body, out->len);
+	return SFX_OK;
+}
+
+uint32
+sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
+{
+	SfxMeta    *with_run = palloc(sizeof(SfxMeta));
+	EmptyLeaf  *leaf = palloc(sizeof(EmptyLeaf));
+	SfxPos		low = {(const uint8_t *) "", 0, 0};
+	uint32		id = meta->next_run;
+	SfxSwap	   *s = sfx_swap_begin(index, order, meta, id, 0);
+
+	Assert(meta->nruns < SFX_MAX_RUNS);
+	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_empty_leaf, leaf, order),
+							 NULL);
+	s->progress = s->create = true;
+	/* the page is found with the list as it was: its run's number is not in use there */
+	(void) sfx_swap_add(s, InvalidBlockNumber, SFX_PAGE_LEAF, 0, leaf->body, leaf->len);
+	*with_run = *meta;
+	add_run(with_run, id);
+	with_run->runs[0].root = s->page[0].blkno;
+	with_run->runs[0].leaves = 1;
+	s->meta = with_run;
+	sfx_swap_execute(s);
+	*meta = *with_run;
+	return id;
+}
+
+/* ---- posting downlinks ---- */
+
+/* The pages of one level from blkno on, up to the one whose high fence is end (NULL: infinity). */
+static int
+walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, int level,
+		   const SfxPos *end, SfxChild *out, int max)
+{
+	int			n = 0;
+
+	while (n < max)
+	{
+		Buffer		buf = ReadBuffer(index, blkno);
+		SfxNode		node;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, level))
+			sfx_corrupt(index, blkno, "page of the tree's right chain is of another kind");
+		sfx_tree_load_page(index, order, buf, &node);
+		out[n].low = node.children[0].low;
+		out[n].blkno = blkno;
+		out[n].count = 0;
+		out[n].filter = 0;
+		for (int i = 0; i < node.nchildren; i++)
+			out[n].count += node.children[i].count;
+		n++;
+		if (node.high_inf || (end && sfx_order_cmp_pos(order, &node.high, end) >= 0))
+			break;
+		blkno = node.right;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return n;
+}
+
+void
+sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos)
+{
+	while (level < sfx_meta_run(index, meta, run)->level)
+	{
+		SfxSwap	   *s;
+		SfxChild   *chain = palloc(sizeof(SfxChild) * SFX_GROUP_BLOCKS);
+		SfxNode		parent;
+		const SfxPos *end;
+		int			c,
+					n;
+
+		sfx_tree_load(index, order, meta, run, pos, level + 1, &parent);
+		for (c = parent.nchildren - 1; c > 0 && sfx_order_cmp_pos(order, &parent.children[c].low, pos) > 0; c--)
+			;
+		end = c + 1 < parent.nchildren ? &parent.children[c + 1].low : parent.high_inf ? NULL : &parent.high;
+		n = walk_level(index, order, meta, run, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
+		if (n == 1)
+			return;
+		s = sfx_swap_begin(index, order, meta, run, level + 1);
+		if (sfx_swap_parent(s, &parent, c, c + 1, chain, n) == 1)
+		{
+			sfx_swap_execute(s);
+			return;
+		}
+		sfx_swap_execute(s);
+		SFX_STOP("parent split");
+		level++;
+	}
+}
+
+void
+sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade)
+{
+	sfx_swap_execute(s);
+	if (nmade > 1 && !s->new_root)
+		sfx_tree_post(s->index, s->order, s->meta, s->run, parent->level, &parent->children[0].low);
+}
+
+int
+sfx_swap_find_parent(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *low, BlockNumber blkno, SfxNode *parent)
+{
+	for (int tries = 0; tries < 2; tries++)
+	{
+		sfx_tree_load(index, order, meta, run, low, level + 1, parent);
+		for (int i = 0; i < parent->nchildren; i++)
+			if (parent->children[i].blkno == blkno)
+				return i;
+		if (SFX_MUTANT("no healing"))
+			return -1;
+		sfx_tree_post(index, order, meta, run, level, low);
+	}
+	return -1;
+}
