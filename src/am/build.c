@@ -12,11 +12,25 @@
  * crash leaves a file that belongs to nobody.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "am.h"
 #include "build.h"
+#include "column.h"
 #include "dict.h"
 #include "filter_make.h"
-#include "merge.h"
 #include "find.h"
+#include "hope.h"
+#include "inner.h"
+#include "key.h"
+#include "leaf.h"
+#include "log.h"
+#include "merge.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
+#include "payload.h"
+#include "pos.h"
+#include "settings.h"
 
 #include "catalog/index.h"
 #include "catalog/pg_am.h"

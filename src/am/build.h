@@ -6,6 +6,9 @@
 #define SURFIDX_BUILD_H
 
 #include "surfidx.h"
+#include "column.h"
+#include "inner.h"
+#include "meta.h"
 
 #include "access/tableam.h"
 #include "storage/sharedfileset.h"

@@ -3,6 +3,12 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "am.h"
+#include "cost.h"
+#include "encode.h"
+#include "scan.h"
+#include "settings.h"
+#include "vacuum.h"
 
 #include "access/nbtree.h"
 #include "commands/progress.h"

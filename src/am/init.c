@@ -7,7 +7,12 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "am.h"
 #include "cpu.h"
+#include "estimate.h"
+#include "metacache.h"
+#include "planner.h"
+#include "settings.h"
 #include "unread_columns.h"
 
 #include "miscadmin.h"

@@ -8,7 +8,18 @@
  * given up before waiting for another transaction, and the check starts over.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "am.h"
+#include "column.h"
+#include "key.h"
+#include "leaf.h"
+#include "log.h"
 #include "merge.h"
+#include "order.h"
+#include "page.h"
+#include "payload.h"
+#include "reader.h"
+#include "settings.h"
 
 #include "access/tableam.h"
 #include "access/xact.h"

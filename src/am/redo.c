@@ -6,6 +6,11 @@
  * standby are filled from the pages by whoever reads them.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "am.h"
+#include "meta.h"
+#include "metacache.h"
+#include "page.h"
 #include "wal.h"
 
 #include "access/bufmask.h"

@@ -2,9 +2,12 @@
  * shmem.c - shared memory of images and worker: asked for while preloading, set up at server start
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "am.h"
 #include "counters.h"
-#include "image.h"
+#include "image_impl.h"
 #include "merge.h"
+#include "metacache.h"
 #include "progress.h"
 
 #include "miscadmin.h"

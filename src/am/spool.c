@@ -10,14 +10,17 @@
  * In a parallel build each participant sorts its share like that and leaves files (or what tuplesort makes) behind; one merges them.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "build.h"
+#include "column.h"
+#include "itemsort.h"
+#include "order.h"
+#include "spool_files.h"
 
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
-#include "itemsort.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker_internals.h"
-#include "spool_files.h"
 #include "utils/memutils.h"
 
 #define BYTEA_LESS_OPERATOR	1957	/* bytea < bytea */

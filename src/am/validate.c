@@ -6,6 +6,8 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "am.h"
+#include "encode.h"
 
 #include "access/amvalidate.h"
 #include "access/htup_details.h"

@@ -2,6 +2,8 @@
  * pos.c - positions with bytes of their own; horizons
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "horizon.h"
 #include "pos.h"
 
 #include "access/transam.h"

@@ -6,6 +6,7 @@
 #define SURFIDX_POS_H
 
 #include "surfidx.h"
+#include "leaf.h"
 
 /* A position with its own bytes. */
 typedef struct SfxPosBuf

@@ -3,14 +3,17 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "filter.h"
+#include "hope.h"
 #include "intcodec.h"
+#include "settings.h"
+#include "surf.h"
 
 #include "access/nbtree.h"
 #include "access/reloptions.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 
-#include "filter.h"
 
 bool		sfx_preloaded = false;
 

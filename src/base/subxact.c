@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "subxact.h"
 
 #include "access/xact.h"
 #include "utils/memutils.h"

@@ -19,7 +19,17 @@
  * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed pages.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "bufhint.h"
+#include "delta.h"
+#include "horizon.h"
 #include "image.h"
+#include "image_impl.h"
+#include "leaf.h"
+#include "log.h"
+#include "meta.h"
+#include "page.h"
+#include "settings.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"

@@ -1,69 +1,58 @@
 /*-------------------------------------------------------------------------
- * image.h - an image's state: image.c (where it lives) and image_fill.c (how it gets its entries)
- *
- * Invariants stand at the top of image.c.
+ * image.h - images: the delta in order, in memory
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_IMAGE_H
 #define SURFIDX_IMAGE_H
 
 #include "surfidx.h"
+#include "delta.h"
+#include "horizon.h"
+#include "leaf.h"
+#include "meta.h"
 
-#include "storage/lwlock.h"
+typedef struct SfxImage SfxImage;
 
-#define IMAGE_RESERVE		16	/* nodes in hand before an entry is applied: more than any insert needs */
-
-typedef struct SfxImageKey
-{
-	SfxLocator	loc;
-	uint32		gen;
-	uint64		build_id;
-} SfxImageKey;
-
-struct SfxImage
-{
-	LWLock		lock;			/* shared images only */
-	bool		used;
-	SfxImageKey key;
-	uint64		removals;		/* invariant 2 */
-	BlockNumber blkno;			/* cursor: page */
-	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
-	uint32		off;			/* cursor: bytes of its body that were applied */
-	uint64		seen;			/* log entries up to the cursor, dead ones too */
-	bool		unchanged;		/* some of them are SFX_LOG_UNCHANGED */
-	uint64		killed;			/* of those, taken out by sfx_image_kill */
-	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
-	SfxDelta	delta;
-	uint32		vain;			/* searches that found nothing since a filter was due, or about so many (any reader may write it) */
-	uint32		nreserve;
-	uint32		reserve[IMAGE_RESERVE];
-	pg_atomic_uint64 last_used;
-	TimestampTz grown;			/* when readers last found more in the log: the start of a statement */
-	TimestampTz asked;			/* when one of them last asked for it to be merged (any may write it: advice) */
-	/* private images only */
-	struct SfxLocalNodes *local;
-};
-
-extern SfxNodeAlloc sfx_image_nodes;	/* of the image held right now: one at a time */
-
-/* Invariant 5. False: the pool is exhausted and nothing could be evicted. */
-extern bool sfx_image_reserve(SfxImage *img);
-
-/* Forget everything applied so far; the key stays. */
-extern void sfx_image_clear(SfxImage *img);
-
-typedef enum
-{
-	CATCHUP_DONE,
-	CATCHUP_GONE,				/* the generation was dropped */
-	CATCHUP_MORE,				/* not finished: call again, after giving up the lock */
-	CATCHUP_NOMEM
-} CatchupResult;
-
-/* Apply log pages from the cursor on, some tens of them at most.  The image is ours alone.  May throw: it is none the worse then. */
-extern CatchupResult sfx_image_catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g);
-
-extern Size sfx_image_shmem_size(void);
-extern void sfx_image_shmem_startup(void);
+/*
+ * Lock the image of generation meta->gens[g] for reading, complete up to the log's end now, with dead
+ * flags not older than meta->removals.  NULL: the generation is gone; read the metapage again.
+ * Between acquire and release: no buffer access, no error that is not FATAL-safe; only copying out.
+ */
+extern SfxImage *sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
+extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc);
+/* The image has certainly no entry of the key with that hash (sfx_hash_key): its filter says so. */
+extern bool sfx_image_absent(const SfxImage *img, uint64 hash);
+/*
+ * A search for a key found nothing.  True: a filter is due, and would pay; the caller asks for it once he has released the image.
+ */
+extern bool sfx_image_wants_filter(SfxImage *img);
+/* Make a filter for the image of generation meta->gens[g], or a larger one, if it is due (no image held). */
+extern void sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g);
+/* Log entries that went into it, dead ones included. */
+extern uint64 sfx_image_seen(const SfxImage *img);
+extern void sfx_image_release(SfxImage *img);
+/*
+ * Has nobody appended for surfidx.idle_flush, as far as this statement can tell without asking the clock?  True once in that time: the caller, once he has
+ * released the image, asks for a merge.  The worker looks more closely (no image held).
+ */
+extern bool sfx_image_idle(SfxImage *img);
+extern bool sfx_delta_is_idle(Relation index, const SfxMeta *meta);
+/* Are there entries of UPDATEs that changed no key? */
+extern bool sfx_image_unchanged(const SfxImage *img);
+/*
+ * For estimates, as sfx_delta_ranks of generation meta->gens[g].  No page is read, and no error thrown but by the order's functions.  False: there is no image in shared memory, or the log
+ * has gone on by a page since it was looked at.
+ */
+extern bool sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
+/* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
+extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
+/*
+ * Take entries out of the image of generation meta->gens[g] that the heap has confirmed to be dead to everybody.  entries[i] counts if
+ * its TID is in dead[0..ndead), ascending.  The caller holds no image and pins the gate (README "Dead entries").
+ */
+extern void sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
+						   const uint64 *dead, int ndead, const SfxHorizon *horizon);
+/* The generation was dropped: free its image's memory now rather than when room is needed. */
+extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
 
 #endif							/* SURFIDX_IMAGE_H */

@@ -13,9 +13,11 @@
  *	.	2	bytes of the payload, which follows
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "image_batch.h"
-
 #include "itemsort.h"
+#include "leaf.h"
+
 
 #define ENTRY_OVERHEAD	10		/* bytes of an entry beside key and payload */
 #define LOG_OVERHEAD	3		/* bytes that it takes in a log page beside them, at least */

@@ -6,6 +6,7 @@
 #define SURFIDX_BATCH_H
 
 #include "surfidx.h"
+#include "leaf.h"
 
 typedef struct SfxBatch SfxBatch;
 

@@ -4,8 +4,15 @@
  * An image that is on the log's last page gets entries as they come.  One that is further behind gets those of many pages at once, in key order (image_batch.c).
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "bufhint.h"
+#include "delta.h"
 #include "image_batch.h"
-#include "image.h"
+#include "image_impl.h"
+#include "leaf.h"
+#include "log.h"
+#include "meta.h"
+#include "page.h"
 
 #define IMAGE_PAGES_A_HOLD	64	/* log pages applied before the lock is given up once, or so */
 

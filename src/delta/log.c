@@ -9,6 +9,12 @@
  * lock of a page that nothing leads to), then metapage, then old tail.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "alloc.h"
+#include "leaf.h"
+#include "log.h"
+#include "meta.h"
+#include "page.h"
 #include "wal.h"
 
 #include "miscadmin.h"

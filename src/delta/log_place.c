@@ -12,6 +12,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "alloc.h"
+#include "meta.h"
+#include "settings.h"
 
 #include "storage/freespace.h"
 #include "storage/indexfsm.h"

@@ -2,7 +2,7 @@
  * encode_integer.c - order-preserving byte encodings (support function 7): integers and whatever is as simple
  *
  * One SfxEncoding per type, handed out by a SQL-callable function surfidx_enc_<name>(internal).
- * An encoding's contract stands at SfxEncoding in surfidx.h.  What each of them must give:
+ * An encoding's contract stands at SfxEncoding in encode.h.  What each of them must give:
  *
  *	1. memcmp order of encoded values = order of the operator class; equal values have equal bytes.
  *	2. Self-delimiting: no encoded value is a proper prefix of another one.
@@ -21,7 +21,9 @@
  *	inet, cidr					encode_net.c
  *-------------------------------------------------------------------------
  */
-#include "encode_integer.h"
+#include "surfidx.h"
+#include "encode.h"
+#include "encode_impl.h"
 
 #include "catalog/pg_type.h"
 #include "storage/itemptr.h"

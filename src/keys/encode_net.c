@@ -10,7 +10,9 @@
  * one's address is not the smaller one, so that the bytes say the same.
  *-------------------------------------------------------------------------
  */
-#include "encode_integer.h"
+#include "surfidx.h"
+#include "encode.h"
+#include "encode_impl.h"
 
 #include <sys/socket.h>
 

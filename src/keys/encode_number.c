@@ -6,7 +6,9 @@
  *	numeric			see below
  *-------------------------------------------------------------------------
  */
-#include "encode_integer.h"
+#include "surfidx.h"
+#include "encode.h"
+#include "encode_impl.h"
 
 #include <float.h>
 #include <math.h>

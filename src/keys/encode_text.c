@@ -7,7 +7,9 @@
  *	bit, varbit		as bytea, then the number of bits in the last byte (0 if there is none)
  *-------------------------------------------------------------------------
  */
-#include "encode_integer.h"
+#include "surfidx.h"
+#include "encode.h"
+#include "encode_impl.h"
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"

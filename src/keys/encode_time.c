@@ -7,11 +7,13 @@
  *	interval				microseconds, a month having 30 days and a day 24 hours: 10 bytes, likewise; rest: months and days
  *-------------------------------------------------------------------------
  */
-#include "encode_integer.h"
+#include "surfidx.h"
+#include "encode.h"
+#include "encode_impl.h"
+#include "pgtime.h"
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/timestamp.h"

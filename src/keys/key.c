@@ -2,14 +2,18 @@
  * key.c - index tuples to bytes and back
  *
  * The only place that knows how the columns of a row become the one byte string that everything
- * below works on, and how INCLUDE columns become a payload.  The formats are drawn in surfidx.h
+ * below works on, and how INCLUDE columns become a payload.  The formats are drawn in encode.h
  * (keys) and above sfx_payload_encode.
  *
  * Decoders treat bytes as hostile: every length is checked against what is left before it is used.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
+#include "encode.h"
 #include "key.h"
-
+#include "payload.h"
+#include "raw.h"
 #include "sound.h"
 
 #include "access/detoast.h"

@@ -1,34 +1,46 @@
 /*-------------------------------------------------------------------------
- * key.h - what key.c is made of: raw values (raw.c) and long ones (longvalue.c)
+ * key.h - keys: Datums to bytes and back
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_KEYS_H
-#define SURFIDX_KEYS_H
+#ifndef SURFIDX_KEY_H
+#define SURFIDX_KEY_H
 
-#include "surfidx.h"
+#include "column.h"
 
-/* ---- raw.c: columns with col->raw; p and len as in keys, marker not included ---- */
+/* Encode all key columns; the length.  In the comparator key space long values are compressed if the key is too large
+ * otherwise (half of SFX_MAX_ENTRY where there are INCLUDE columns: whether they are follows from the key alone).  Throws ERRCODE_PROGRAM_LIMIT_EXCEEDED with the index's name if
+ * the key is larger than SFX_MAX_ENTRY.  buf has SFX_MAX_ENTRY bytes. */
+extern int	sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, uint8 *buf);
 
-/* Append a value at buf; the length, or -1 if it does not fit into maxlen. */
-extern int	sfx_raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen);
-/* The same, compressing what can be compressed. */
-extern int	sfx_raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 *buf, int maxlen);
-extern bool sfx_raw_is_squeezed(const SfxColumn *col, const uint8 *p, int len);
-/* The length of a value of varying width with its count or end mark; -1 if it does not lie within avail. */
-extern int	sfx_raw_length(const SfxColumn *col, const uint8 *p, int avail);
-/* The inverse of put and squeeze, len as the former or the type says.  Returns bytes of arena used. */
-extern int	sfx_raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
+/* Append a column's marker and value to buf at *len; false if there is no room. */
+extern bool sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen);
+/* As above for a value to search for, which is compressed if only that makes it fit; attno is 0-based. */
+extern bool sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, uint8 *buf, int *len, int maxlen);
+/* Has a stored key a value that is compressed?  Then equal keys need not have equal bytes, whatever image_equal says. */
+extern bool sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 
-/* ---- longvalue.c: encoded values that have more than SFX_LONG_PLAIN bytes ---- */
+/* Decode the key columns [0, upto) of a key: the very values if these are all, else perhaps others equal to them; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes),
+ * or, where sfx_key_may_be_long, perhaps to palloced memory, of which much more may be left behind. */
+#define SFX_ARENA	(2 * BLCKSZ)
+extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
+						   Datum *values, bool *isnull, char *arena);
 
-/* Append such a value's bytes at buf, compressed; -1 if it does not fit into maxlen or has fewer bytes than that. */
-extern int	sfx_long_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen);
-/* The length of the value that starts at p, which is longer than SFX_LONG_PLAIN; -1 if it does not lie within avail. */
-extern int	sfx_long_length(const uint8 *p, int avail, bool desc);
-/* Its bytes as the encoding wrote them, palloced; *n their number.  p is upright. Throws ERRCODE_INDEX_CORRUPTED. */
-extern uint8 *sfx_long_get(const uint8 *p, int len, int *n);
+/* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
+extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
+/* The same with the marker, with which it starts. */
+extern int	sfx_column_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
+/* The bytes of a raw string as they are, if they stand like that in the key (nothing escaped, not compressed): their number, else -1. */
+extern int	sfx_plain_string(const SfxColumn *col, const uint8 *p, int len);
+/* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
+extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
+/* The bytes of a stored key without the rests: all of it, if the index has none. */
+extern int	sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
+/* The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes; hi->key NULL: to the end. */
+extern void sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo,
+						  uint8 *hibuf, SfxPos *hi);
 
-/* ERROR: stored bytes are no such value. */
-pg_noreturn extern void sfx_long_damaged(void);
+/* The errors of entries that do not fit (size: what they would need), and of stored ones that cannot be read. */
+pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
+pg_noreturn extern void sfx_entry_damaged(Relation index, const char *what);
 
-#endif							/* SURFIDX_KEYS_H */
+#endif							/* SURFIDX_KEY_H */

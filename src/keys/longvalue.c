@@ -13,12 +13,15 @@
  * decide; or one has its end there, and so has the other (no encoded value is a prefix of another one). Equal values have equal bytes.
  *-------------------------------------------------------------------------
  */
-#include "key.h"
+#include "surfidx.h"
+#include "column.h"
+#include "encode.h"
+#include "raw.h"
+#include "tailcode.h"
 
 #include "access/detoast.h"
 #include "utils/memutils.h"
 
-#include "tailcode.h"
 
 #define CODE_END		0x00
 #define CODE_ESCAPE		0x01

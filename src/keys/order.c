@@ -16,8 +16,12 @@
  * Truncated separators end after a whole column and need no mark: shorter is smaller.
  *-------------------------------------------------------------------------
  */
-#include "scratch.h"
 #include "surfidx.h"
+#include "column.h"
+#include "encode.h"
+#include "key.h"
+#include "order.h"
+#include "scratch.h"
 
 #include "access/htup_details.h"
 #include "access/nbtree.h"

@@ -11,8 +11,11 @@
  * As in btree's tuples, long compressible values are compressed and nothing stays out of line.
  *-------------------------------------------------------------------------
  */
-#include "sound.h"
 #include "surfidx.h"
+#include "column.h"
+#include "key.h"
+#include "payload.h"
+#include "sound.h"
 
 #include "access/detoast.h"
 #include "access/heaptoast.h"

@@ -11,7 +11,11 @@
  *	else		01 03, its length in two bytes, then the datum, in which nothing is escaped
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
 #include "key.h"
+#include "payload.h"
+#include "raw.h"
 
 #include "access/detoast.h"
 #include "access/tupmacs.h"

@@ -12,6 +12,8 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "column.h"
+#include "order.h"
 
 #include "access/nbtree.h"
 #include "catalog/namespace.h"

@@ -9,8 +9,17 @@
  * At most a part of what makes a merge due is carried over (policy.c), so that each merge makes room.  Where more was asked for, those
  * that were asked for most often stay, as far as two bits can tell; and of too many that were asked for three times and more, an even selection.
  */
+#include "surfidx.h"
 #include "carry.h"
+#include "delta.h"
+#include "image.h"
+#include "leaf.h"
+#include "log.h"
 #include "merge.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
+#include "rewrite.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"

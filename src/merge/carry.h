@@ -5,6 +5,9 @@
 #ifndef SURFIDX_CARRY_H
 #define SURFIDX_CARRY_H
 
+#include "surfidx.h"
+#include "leaf.h"
+#include "meta.h"
 #include "rewrite.h"
 
 /* May generation meta->gens[g] have entries of older ones? */

@@ -9,9 +9,12 @@
  * Pages are looked at only if the table's statistics promise that it is worth it, and never those that are all visible. The
  * heap is the one table access method whose pages we know.
  */
+#include "surfidx.h"
 #include "bits.h"
-#include "dead_rows.h"
 #include "dead_pointers.h"
+#include "dead_rows.h"
+#include "meta.h"
+#include "subxact.h"
 
 #include "access/heapam.h"
 #include "access/htup_details.h"

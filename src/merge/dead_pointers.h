@@ -6,6 +6,7 @@
 #define SURFIDX_STUBS_H
 
 #include "surfidx.h"
+#include "meta.h"
 
 /* Which line pointers of a table were stubs when somebody looked: dead to all, their rows gone, waiting for VACUUM. */
 typedef struct SfxStubs SfxStubs;

@@ -9,8 +9,15 @@
  * TID given to a new one since.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "dead_rows.h"
+#include "find.h"
+#include "horizon.h"
+#include "leaf.h"
 #include "merge.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "page.h"
 #include "rewrite.h"
 
 #include "access/table.h"

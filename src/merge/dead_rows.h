@@ -6,6 +6,8 @@
 #define SURFIDX_DEAD_H
 
 #include "surfidx.h"
+#include "horizon.h"
+#include "leaf.h"
 
 /* TIDs that the heap is asked about at once, at most. */
 #define SFX_DEAD_MAX	4096

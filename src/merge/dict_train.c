@@ -15,8 +15,15 @@
  * tenth against it.  They can where bytes come in any order, of an alphabet that fits no number of whole bytes: digits, base 64.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
 #include "dict.h"
+#include "hope.h"
+#include "key.h"
+#include "leaf.h"
+#include "meta.h"
 #include "rewrite.h"
+#include "settings.h"
 
 #include <math.h>
 

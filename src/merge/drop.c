@@ -5,7 +5,17 @@
  *		nobody's word but its own says what it is.  A crash in between leaves pages that VACUUM finds.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "alloc.h"
 #include "drop.h"
+#include "find.h"
+#include "horizon.h"
+#include "image.h"
+#include "inner.h"
+#include "log.h"
+#include "meta.h"
+#include "page.h"
+#include "wal.h"
 
 #include "miscadmin.h"
 #include "storage/indexfsm.h"

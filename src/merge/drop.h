@@ -5,7 +5,9 @@
 #ifndef SFX_DROP_H
 #define SFX_DROP_H
 
+#include "surfidx.h"
 #include "find.h"
+#include "horizon.h"
 
 /*
  * Take the oldest generation off the metapage's list (M4 has been checked) and give its pages back. Merge lock held.  usecs: what is to

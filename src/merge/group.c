@@ -2,7 +2,12 @@
  * group.c - neighbouring leaves below one parent: finding them, their fences, what lies behind them
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "dict.h"
+#include "find.h"
+#include "inner.h"
+#include "meta.h"
+#include "page.h"
 #include "rewrite.h"
 
 #include "utils/spccache.h"

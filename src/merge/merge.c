@@ -20,14 +20,26 @@
  * M7	What a newer generation has, too, because it was carried over (carry.c), is left out.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "carry.h"
+#include "column.h"
+#include "dead_pointers.h"
 #include "dead_rows.h"
 #include "dict.h"
 #include "drop.h"
+#include "find.h"
+#include "horizon.h"
+#include "leaf.h"
+#include "log.h"
 #include "merge.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "order.h"
+#include "pos.h"
 #include "progress.h"
 #include "rewrite.h"
-#include "dead_pointers.h"
+#include "settings.h"
+#include "wal.h"
 
 #include "access/relation.h"
 #include "access/table.h"

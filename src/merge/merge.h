@@ -5,7 +5,9 @@
 #ifndef SURFIDX_MERGE_H
 #define SURFIDX_MERGE_H
 
+#include "surfidx.h"
 #include "merge_lock.h"
+#include "meta.h"
 
 /* Called when the log grew by a page, holding no lock: wakes the worker or helps where a merge is due (policy.c). */
 extern void sfx_merge_pressure(Relation index);

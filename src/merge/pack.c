@@ -2,8 +2,16 @@
  * pack.c - packing a group: its leaves' entries and those of the source, in order, into new leaves
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "dead_rows.h"
 #include "dict.h"
+#include "find.h"
+#include "leaf.h"
 #include "pack.h"
+#include "page.h"
+#include "pos.h"
+#include "rewrite.h"
+#include "settings.h"
 
 #include <math.h>
 

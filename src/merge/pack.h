@@ -5,7 +5,11 @@
 #ifndef SURFIDX_PACK_H
 #define SURFIDX_PACK_H
 
+#include "surfidx.h"
 #include "dead_rows.h"
+#include "find.h"
+#include "hope.h"
+#include "leaf.h"
 #include "rewrite.h"
 
 #define MERGE_ROOM			3	/* pages that the leaf may take in which the source stands when the group takes no more */

@@ -20,8 +20,20 @@
  * reads is VACUUM's.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
+#include "delta.h"
+#include "find.h"
+#include "image.h"
+#include "log.h"
 #include "merge.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
+#include "pos.h"
 #include "rewrite.h"
+#include "settings.h"
 
 #include "access/parallel.h"
 #include "access/xlog.h"

@@ -7,9 +7,21 @@
  * full and gets a new right neighbour.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "dead_rows.h"
 #include "dict.h"
+#include "filter.h"
 #include "filter_make.h"
+#include "find.h"
+#include "horizon.h"
+#include "leaf.h"
+#include "meta.h"
 #include "pack.h"
+#include "page.h"
+#include "pos.h"
+#include "rewrite.h"
+#include "settings.h"
+#include "wal.h"
 
 #include "utils/rel.h"
 

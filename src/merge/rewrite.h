@@ -5,8 +5,12 @@
 #ifndef SURFIDX_REWRITE_H
 #define SURFIDX_REWRITE_H
 
-#include "pos.h"
+#include "surfidx.h"
 #include "find.h"
+#include "horizon.h"
+#include "leaf.h"
+#include "meta.h"
+#include "pos.h"
 
 typedef struct SfxMergeStats
 {

@@ -2,8 +2,16 @@
  * source.c - the entries that a merge takes: a generation's, out of its image, or a run's, out of its leaves
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "carry.h"
+#include "delta.h"
 #include "dict.h"
+#include "find.h"
+#include "image.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
 #include "rewrite.h"
 
 #include "miscadmin.h"

@@ -12,11 +12,23 @@
  *		that is not valid yet: there who builds it wants to see each entry.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "carry.h"
-#include "merge.h"
-#include "rewrite.h"
+#include "column.h"
 #include "dead_pointers.h"
 #include "find.h"
+#include "leaf.h"
+#include "log.h"
+#include "merge.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
+#include "pos.h"
+#include "rewrite.h"
+#include "settings.h"
+#include "vacuum.h"
+#include "wal.h"
 
 #include "access/table.h"
 #include "access/xact.h"

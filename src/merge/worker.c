@@ -7,7 +7,10 @@
  * losing one costs nothing but time.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "merge.h"
+#include "meta.h"
+#include "settings.h"
 
 #include "access/genam.h"
 #include "access/relation.h"

@@ -10,6 +10,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "bufhint.h"
+#include "meta.h"
+#include "page.h"
 
 #include "pgstat.h"
 

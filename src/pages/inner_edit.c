@@ -18,6 +18,9 @@
  * In native byte order, as all of WAL.  Not for pages in comparator order, which need the catalogs, nor where the filters of other children change.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "inner.h"
+#include "page.h"
 #include "wal.h"
 
 #include "utils/memutils.h"

@@ -1,5 +1,17 @@
 /*-------------------------------------------------------------------------
- * merge_lock.h - the lock of who changes the tree
+ * merge_lock.h - the lock of who changes the tree, and where it stands in the order of locks
+ *
+ * LOCK ORDER (each may be taken while holding those above it, never the reverse)
+ *
+ *	1. unique partition lock		heavyweight object lock (insert.c)
+ *	2. merge lock					heavyweight object lock (this file)
+ *	3. image directory lock			LWLock (image.c)
+ *	4. image lock					LWLock (image.c)
+ *	5. buffers: inner page, its right neighbours, leaves left to right, metapage, log tail, new pages
+ *
+ * Readers hold one buffer lock at a time; except that with a leaf's they may take the metapage's, and a page's of a dictionary, one at
+ * a time, to open the dictionary that the leaf needs (nobody waits for a leaf with one of those in hand).  A gate page is pinned, never
+ * locked, except by VACUUM, which takes its cleanup lock holding nothing else.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_MERGE_LOCK_H

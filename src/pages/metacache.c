@@ -10,6 +10,8 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "meta.h"
+#include "metacache.h"
 
 #include "access/genam.h"
 #include "port/atomics.h"

@@ -7,6 +7,11 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "alloc.h"
+#include "bufhint.h"
+#include "meta.h"
+#include "metacache.h"
+#include "page.h"
 
 #include "access/heapam.h"
 #include "miscadmin.h"

@@ -17,6 +17,9 @@
 #define SURFIDX_WAL_H
 
 #include "surfidx.h"
+#include "horizon.h"
+#include "inner.h"
+#include "meta.h"
 
 #include "access/xlog_internal.h"
 #include "access/xloginsert.h"

@@ -2,6 +2,9 @@
  * wal_meta.c - the record of a change of the metapage
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "horizon.h"
+#include "meta.h"
 #include "wal.h"
 
 #include "utils/rel.h"

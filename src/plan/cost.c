@@ -6,6 +6,10 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "cost.h"
+#include "meta.h"
+#include "metacache.h"
+#include "settings.h"
 
 #include <math.h>
 

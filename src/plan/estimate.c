@@ -22,7 +22,10 @@
  * index with a damaged page (a WARNING says so).
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
 #include "estimate.h"
+#include "order.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"

@@ -9,6 +9,10 @@
 #ifndef SURFIDX_ESTIMATE_H
 #define SURFIDX_ESTIMATE_H
 
+#include "surfidx.h"
+#include "column.h"
+#include "leaf.h"
+#include "meta.h"
 #include "range.h"
 
 #include "access/htup.h"
@@ -108,5 +112,8 @@ extern double sfx_known_rank_by_leaves(const SfxKnown *k, const SfxOpened *o, co
 /* A value between two positions, if one was seen; it is *k's. */
 extern bool sfx_known_value(const SfxKnown *k, const SfxOrder *order, const SfxPos *lo, const SfxPos *hi, Datum *value);
 extern void sfx_known_note(SfxKnown *k, const SfxColumn *col, const SfxOrder *order, const SfxEntry *e, Datum value);
+
+extern void sfx_estimate_define_gucs(void);
+extern void sfx_estimate_init(void);	/* the planner's hook for statistics */
 
 #endif							/* SURFIDX_ESTIMATE_H */

@@ -5,7 +5,18 @@
  * without the subtransaction that reading a damaged one would take.  Where they do not, the ranks of the constants are looked up (rank.c).
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
+#include "encode.h"
 #include "estimate.h"
+#include "image.h"
+#include "key.h"
+#include "leaf.h"
+#include "meta.h"
+#include "metacache.h"
+#include "range.h"
+#include "reader.h"
+#include "subxact.h"
 
 #include "access/genam.h"
 #include "access/stratnum.h"

@@ -2,6 +2,8 @@
  * estimate_index.c - the index that tells of a column
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "cost.h"
 #include "estimate.h"
 
 /* Does every row have to have one value in a column? */

@@ -14,8 +14,16 @@
  * Both are of the first column only.  Only sfx_known_learn and sfx_known_rank_by_leaves read pages.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
+#include "encode.h"
 #include "estimate.h"
 #include "find.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "pos.h"
+#include "range.h"
 #include "upper.h"
 
 #include "miscadmin.h"

@@ -5,6 +5,8 @@
  * longer than to find out what to say.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
 #include "estimate.h"
 
 #include "access/htup_details.h"
@@ -47,7 +49,7 @@ make_row(Size more, MemoryContext cxt)
 static char *
 add_array(HeapTuple tup, int attnum, Size at, Oid type, int n, Size size)
 {
-	ArrayType  *array = (ArrayType *) (GETSTRUCT(tup) + at);
+	ArrayType  *array = (ArrayType *) ((char *) GETSTRUCT(tup) + at);
 
 	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + size);
 	array->ndim = 1;

@@ -16,6 +16,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "cost.h"
+#include "planner.h"
+#include "settings.h"
 
 #include "access/htup_details.h"
 #include "access/nbtree.h"

@@ -7,11 +7,25 @@
 
 #include "surfidx.h"
 
+/* Filters asked in front of leaves; those that said no; those that said yes of a leaf in which there was nothing for the step. */
+typedef struct SfxFilterCounts
+{
+	uint64		asked;
+	uint64		denied;
+	uint64		wrong;
+} SfxFilterCounts;
+
+/* This session's (counters.c). */
+extern SfxFilterCounts sfx_filter_counts;
+
 /* Add a reader's counts to its index's and to those of this session, and set them to zero. */
 extern void sfx_activity_add(Relation index, SfxFilterCounts *counts);
 /* Those of an index of this database, of all sessions. */
 extern void sfx_activity_get(Oid index, SfxFilterCounts *counts);
 extern Size sfx_activity_shmem_size(void);
 extern void sfx_activity_shmem_startup(void);
+
+/* Leaves that this session's readers have read so far. */
+extern uint64 sfx_leaves_read;
 
 #endif							/* SURFIDX_ACTIVITY_H */

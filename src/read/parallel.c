@@ -7,7 +7,9 @@
  * has it.  With = ANY lists the number of the range goes along.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "parallel.h"
+#include "scan.h"
 
 #include "pgstat.h"
 #include "storage/condition_variable.h"

@@ -6,6 +6,7 @@
 #define SURFIDX_PARALLEL_H
 
 #include "surfidx.h"
+#include "reader.h"
 
 #include "access/relscan.h"
 

@@ -6,8 +6,12 @@
  * argument of another type of the operator family is compared as in a query.  In descending columns the ends change places.
  *-------------------------------------------------------------------------
  */
-#include "range.h"
+#include "surfidx.h"
+#include "column.h"
 #include "merge.h"
+#include "order.h"
+#include "range.h"
+#include "scankey.h"
 
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -29,7 +33,6 @@
 #include "utils/rls.h"
 #include "utils/typcache.h"
 
-#include "scankey.h"
 
 /* ---- opening ---- */
 

@@ -6,6 +6,9 @@
 #define SURFIDX_BOUNDS_H
 
 #include "surfidx.h"
+#include "column.h"
+#include "meta.h"
+#include "reader.h"
 
 /* An argument of type "any". */
 typedef struct SfxArg

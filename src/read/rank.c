@@ -12,9 +12,17 @@
  * leaf's keys were spread evenly between them.
  *-------------------------------------------------------------------------
  */
-#include "range.h"
+#include "surfidx.h"
+#include "counters.h"
+#include "delta.h"
 #include "dict.h"
 #include "find.h"
+#include "image.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "range.h"
 
 #include <math.h>
 

@@ -6,10 +6,18 @@
  * No lock is held between calls and nothing but the gate page and the metapage is pinned. (DESIGN sections 4, 5 and 8.)
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "bufhint.h"
 #include "counters.h"
 #include "dead_rows.h"
+#include "dict.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
 #include "reader.h"
+#include "reader_impl.h"
 #include "scratch.h"
+#include "settings.h"
 
 /* Order of two high bounds (inf greatest), or with low of two low ones (inf least). */
 static int

@@ -1,237 +1,114 @@
 /*-------------------------------------------------------------------------
- * reader.h - what the files of the reader share
+ * reader.h - all stages as one ordered stream
  *
- * reader.c sets readers up and makes one stream of what a step has read, reader_step.c reads a step, reader_ahead.c asks for pages of later
- * ones, reader_kill.c removes what was found dead.  Nobody else includes this.
+ * The only way in which anything reads the index by key: scans, unique checks,
+ * VACUUM's validation of counts.  It keeps the protocol of README "Reading".
  *-------------------------------------------------------------------------
  */
-#ifndef SFX_READER_H
-#define SFX_READER_H
+#ifndef SURFIDX_READER_H
+#define SURFIDX_READER_H
 
-#include "dict.h"
-#include "find.h"
+#include "surfidx.h"
+#include "leaf.h"
 
-#include "utils/rel.h"
+typedef struct SfxReader SfxReader;
 
-#define READER_BATCH		128
-#define READER_BATCH_FIRST	24		/* behind a seek */
-#define READER_BATCH_BYTES	32768
-/* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
-#define READER_PARTS		8
-#define READER_PART_KEYS	32
-/* So many ranges of a scan in a row that fall into one leaf, and its page is copied for those to come. */
-#define READER_SAME_LEAF	3
+/* A reader begins with this: entries of a decoded block that it would return next without a look at anything else. */
+typedef struct SfxStretch
+{
+	const SfxBlock *block;
+	int			at;				/* the next one's number in block */
+	int			end;			/* at: none */
+	int			step;			/* the direction: 1 or -1 */
+} SfxStretch;
+
+/* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
+#define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
+
+/* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
+extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
+
+/* For whom it reads: steps throw where this snapshot has expired.  NULL, as at first: they do not. */
+extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 
 /*
- * A bound or boundary.  lo and hi point to the caller's bytes, the others there or to bytes of the reader's own: copies
- * cost more than all else that a point lookup does with them.
+ * From the next step on the caller needs no keys or payloads (true) or does again: those of leaves are not decoded where a step has nothing to merge with a leaf's
+ * entries, which show an empty key then.  sfx_reader_last has the key of the entry last returned all the same (no payload).
  */
-typedef struct Bound
-{
-	SfxPos		pos;
-	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
-} Bound;
+extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
-/* A copied batch of one generation, in the direction of the scan. */
-typedef struct Batch
-{
-	uint32		gen;
-	int			n;
-	int			at;
-	bool		cut;			/* there is more behind it */
-	uint32		used;
-	int			nkilled;
-	uint8		killed[READER_BATCH];	/* numbers of entries whose rows are dead */
-	SfxEntry	entry[READER_BATCH];
-	uint8		bytes[READER_BATCH_BYTES + SFX_MAX_ENTRY];
-} Batch;
+/* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries come
+ * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
+ * copied: the bounds' bytes have to stay until the next seek or reset. */
+extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
-typedef enum Anchor
-{
-	ANCHOR_RANGE,				/* nothing returned yet: the range's end */
-	ANCHOR_END,					/* ran off the range */
-	ANCHOR_ENTRY,				/* behind the entry last returned */
-	ANCHOR_POS					/* at a position given by sfx_reader_reposition */
-} Anchor;
+/* The same for one more range of a scan, for the same snapshot: it may be read from the leaf that was read last, where nothing has come into the tree since. */
+extern void sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
-/* One run's share of a step: what its leaf has between cur and stop. */
-typedef struct Share
-{
-	int			at;				/* next entry of block, -1 or nent: none */
-	bool		have_page;		/* page holds a copy for the blocks to come */
-	bool		keyless;		/* nobody needs the keys of this step: blocks are decoded without; page holds a copy in any case */
-	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be cut there */
-	bool		promised;		/* a filter said that there may be something */
-	int			blockno;
-	SfxLeaf		leaf;
-	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
-	BlockNumber leafblk;
-	SfxBlock	block[1];		/* decoded; used like a pointer */
-	PGAlignedBlock page;
-} Share;
+/* The range just sought is next to never empty: do not ask filters for it. */
+extern void sfx_reader_no_filters(SfxReader *r);
 
-struct SfxReader
-{
-	SfxStretch	stretch;		/* first, for callers see it */
-	Share	   *stretched;		/* whose entries it has; NULL: there is none.  Then the share's at and last_at lag behind */
-	MemoryContext cxt;			/* the owner's */
-	Relation	index;
-	const SfxOrder *order;
-	Snapshot	snapshot;		/* see sfx_reader_snapshot */
-	bool		gate;
-	Buffer		gatebuf;
-	Buffer		metabuf;		/* pinned from the first step on */
-	uint32		gateno;
-	ScanDirection dir;
-	Anchor		anchor;
-	bool		anchor_inclusive;
-	/* ANCHOR_ENTRY: where the entry last returned stands; not a copy, which would cost more than the rest of a call */
-	/* the place of an entry of another stage among those of main's block, if that is keyless: see reader.c */
-	const uint8 *ranked_key;	/* NULL: nothing is known */
-	uint64		ranked_tid;
-	int			ranked_block;
-	int			rank;
-	bool		rank_equal;
-	const SfxEntry *last_batch; /* NULL: in last_share's block, at last_at */
-	Share	   *last_share;
-	int			last_at;
-	bool		active;			/* a step is in hand */
-	int			parts;			/* small parts of blocks still to come */
-	bool		one;			/* nobody will ask for more than the first entry */
-	bool		tids_only;		/* the caller needs no keys */
-	bool		final;			/* ... and its stop is the range's end */
-	bool		ask;			/* filters before leaves: none was read that had entries of the range */
-	bool		keys_only;		/* filters that were met know single keys only: they are not asked for ranges any more */
-	bool		touches;		/* lookups are counted in the image (carry.h) */
-	bool		believe;		/* a filter's word is enough */
-	bool		maybe;			/* ... and one has said yes */
-	bool		point;			/* the range is all TIDs of one key */
-	bool		hashed;			/* hash is its */
-	uint64		hash;
-	bool		follows;		/* the range comes after another one of the same scan */
-	bool		copied;			/* main.page and main.leaf are all of the leaf main.leafblk, as it was when ... */
-	uint64		copied_groups;	/* ... the metapage had counted so many groups */
-	int			same_leaf;		/* ranges in a row that fell into it */
-	int			went_on;		/* steps of the range that the next leaf was asked for in */
-	BlockNumber right;			/* leaf to be asked for when the step comes to another block, InvalidBlockNumber: none */
-	int			ahead;			/* leaves to come before the parent is looked at again for those behind them */
-	SfxFilterCounts filters;	/* since the last reset */
-	int			nbatches;
-	int			nruns;			/* runs of the step besides the main tree */
-	Bound		lo;
-	Bound		hi;
-	Bound		cur;
-	Bound		stop;
-	Bound		anchor_pos;
-	int			curbuf;			/* which of bound_bytes cur may point to; stop: the other one */
-	Batch	   *batch[SFX_MAX_GENS];
-	/* rows of this step that are dead to everybody */
-	Relation	heap;			/* set with the first of them */
-	int			nkilled;		/* in batches */
-	int			ndead;			/* in the main tree's leaf */
-	uint64	   *dead;			/* their TIDs; room for SFX_DEAD_MAX, NULL until first needed */
-	Bound		dead_pos;		/* where the first of them stands */
-	uint32		leaf_entries;	/* of the main tree's leaf */
-	Share	   *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
-	Share		main;
-	uint8		bound_bytes[2][SFX_BOUND_MAX];
-	uint8		anchor_bytes[SFX_BOUND_MAX];
-	uint8		dead_bytes[SFX_MAX_ENTRY];
-};
+/* The first entry of [lo, hi), for who wants no other: less is decoded.  The reader stands nowhere afterwards.  *e as from sfx_reader_next. */
+extern bool sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, SfxEntry *e);
 
-/* reader_step.c: read the step from cur on, in the reader's direction (R1 to R6). */
-extern void sfx_reader_one_step(SfxReader *r);
+/* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
+extern bool sfx_reader_may_hold(SfxReader *r);
+
 /*
- * Decode what of block number b of leaf lies between cur and stop, or a part of it.  first: it is the one that cur falls into; all
- * others lie beyond cur.
+ * The next entry in that direction after the last one returned (from the respective end of the range at first).
+ * A change of direction is allowed at any call: the entry last returned is not returned again.
+ * When the end was hit, moving the other way returns the last entry in that direction again, as btree's scans do.
+ * *e points into the reader's memory, valid until the next call.  False at the end.
  */
-extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first);
-/* Decode more of the share's block, of which something is left. */
-extern void sfx_reader_decode_left(SfxReader *r, Share *s);
-/* Which gate a reader tries first: the one that was current when this backend last looked, or SFX_GATE_UNKNOWN. */
-#define SFX_GATE_UNKNOWN	2
-extern uint8 sfx_reader_last_gate(Relation index);
-/* Read the metapage with the gate that it names pinned. */
-extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
+extern bool sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e);
 
-/* reader_ahead.c: the range goes on behind the step in hand; ask for the leaves to come.  right: the right neighbour, if that is the next one.  No lock is held. */
-extern void sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right);
-
-/* reader_kill.c: remove what of the step in hand was found dead. */
-extern void sfx_reader_remove_dead(SfxReader *r);
-
+/*
+ * The short way to the next entry, as sfx_reader_next would return it: it is number *i in *block.  False: not this way.
+ * sfx_block_entry makes an entry of it, valid until the next call.
+ */
 static inline bool
-forward(const SfxReader *r)
+sfx_reader_stretch(SfxReader *r, ScanDirection dir, const SfxBlock **block, int *i)
 {
-	return ScanDirectionIsForward(r->dir);
+	SfxStretch *s = (SfxStretch *) r;
+
+	if (s->at == s->end || s->step != (int) dir)
+		return false;
+	*i = s->at;
+	*block = s->block;
+	s->at = *i + (int) dir;
+	return true;
 }
 
-/* Point b to a copy of these bytes. */
-static inline void
-bound_set(Bound *b, uint8 *bytes, const uint8 *key, uint32 len, uint64 tid)
-{
-	Assert(len <= SFX_BOUND_MAX);
-	if (len > 0)
-		memmove(bytes, key, len);
-	b->pos.key = bytes;
-	b->pos.len = len;
-	b->pos.tid = tid;
-	b->inf = false;
-}
+/* The entry last returned by whichever way.  There has to be one. */
+extern void sfx_reader_last(SfxReader *r, SfxEntry *e);
 
-static inline void
-set_cur(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
-{
-	bound_set(&r->cur, r->bound_bytes[r->curbuf], key, len, tid);
-}
+/* Continue just after (before) this position in the current range, for restored marks: the next call to
+ * sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos itself can come too. */
+extern void sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive);
 
-/* The next step begins where this one stops. */
-static inline void
-cur_from_stop(SfxReader *r)
-{
-	r->cur = r->stop;
-	if (r->cur.pos.key == r->bound_bytes[1 - r->curbuf])
-		r->curbuf = 1 - r->curbuf;
-}
+/*
+ * For parallel scans, in place of sfx_reader_next: one step from *from on (NULL: from the range's start) in that direction.  sfx_reader_take then
+ * returns the step's entries.  True: there is more of the range, from *stop on (bytes valid until the next
+ * step); false: this step ends it.
+ */
+extern bool sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop);
+extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
 
-/* Note how far callers came in the stretch, and end it. */
-static inline void
-close_stretch(SfxReader *r)
-{
-	if (r->stretched)
-	{
-		r->stretched->at = r->stretch.at;
-		r->last_at = r->stretch.at - r->stretch.step;
-	}
-	r->stretched = NULL;
-	r->stretch.end = r->stretch.at;
-}
+/*
+ * The row of the entry last returned is dead to everybody, as heap has told.  Once the step in hand is done with, its entry is removed where that is
+ * cheap (README "Dead entries").  Not in recovery.
+ */
+extern void sfx_reader_kill(SfxReader *r, Relation heap);
 
-/* The step in hand is over, or void. */
-static inline void
-end_step(SfxReader *r)
-{
-	close_stretch(r);
-	r->active = false;
-}
+/* The leaf of the main tree that the step in hand has copied from: tells whether a seek has led anywhere else. */
+extern BlockNumber sfx_reader_leaf(const SfxReader *r);
 
-/* The step in hand is done with. */
-static inline void
-remove_dead(SfxReader *r)
-{
-	if (unlikely(r->nkilled > 0 || r->ndead > 0))
-		sfx_reader_remove_dead(r);
-}
+/* The range is at its end and no other one follows for now: let go of the gate, or VACUUM would wait for the scan's end. */
+extern void sfx_reader_release_gate(SfxReader *r);
+/* Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage stays pinned. */
+extern void sfx_reader_rewind(SfxReader *r);
+/* The same, and no pin is left. */
+extern void sfx_reader_reset(SfxReader *r);
+extern void sfx_reader_end(SfxReader *r);
 
-static inline void
-drop_gate(SfxReader *r)
-{
-	if (BufferIsValid(r->gatebuf))
-		ReleaseBuffer(r->gatebuf);
-	r->gatebuf = InvalidBuffer;
-	/* what VACUUM may have removed since is in the copy still */
-	if (!SFX_MUTANT("copy outlives its gate"))
-		r->copied = false;
-}
-
-#endif							/* SFX_READER_H */
+#endif							/* SURFIDX_READER_H */

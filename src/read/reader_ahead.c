@@ -9,7 +9,11 @@
  * to begin a new one.  A page that was asked for and is not the one that is needed costs nothing else.
  *-------------------------------------------------------------------------
  */
-#include "reader.h"
+#include "surfidx.h"
+#include "bufhint.h"
+#include "find.h"
+#include "meta.h"
+#include "reader_impl.h"
 
 #include "storage/smgr.h"
 #include "utils/spccache.h"

@@ -2,9 +2,16 @@
  * reader_kill.c - removing what a reader's caller found dead (README "Dead entries")
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "carry.h"
 #include "dead_rows.h"
+#include "delta.h"
+#include "horizon.h"
+#include "image.h"
+#include "leaf.h"
+#include "meta.h"
 #include "reader.h"
+#include "reader_impl.h"
 
 #include "utils/memutils.h"
 

@@ -13,9 +13,20 @@
  *	R6	a snapshot that has expired meanwhile is an error.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "bufhint.h"
+#include "counters.h"
+#include "delta.h"
+#include "dict.h"
+#include "encode.h"
+#include "find.h"
 #include "hash.h"
+#include "image.h"
+#include "leaf.h"
 #include "merge.h"
-#include "reader.h"
+#include "meta.h"
+#include "page.h"
+#include "reader_impl.h"
 #include "scratch.h"
 
 #include "miscadmin.h"

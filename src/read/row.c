@@ -10,6 +10,12 @@
  *	decoded	everything else: NULLs, INCLUDE columns, raw columns, encodings that need a call
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
+#include "encode.h"
+#include "key.h"
+#include "leaf.h"
+#include "payload.h"
 #include "row.h"
 
 #include "access/htup_details.h"

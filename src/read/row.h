@@ -6,6 +6,10 @@
 #define SURFIDX_ROW_H
 
 #include "surfidx.h"
+#include "column.h"
+#include "encode.h"
+#include "key.h"
+#include "leaf.h"
 
 #include "access/itup.h"
 #include "port/pg_bswap.h"

@@ -12,6 +12,20 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "column.h"
+#include "key.h"
+#include "leaf.h"
+#include "order.h"
+#include "page.h"
+#include "parallel.h"
+#include "reader.h"
+#include "row.h"
+#include "rowcompare.h"
+#include "scan.h"
+#include "scankey.h"
+#include "scratch.h"
+#include "settings.h"
+#include "unread_columns.h"
 
 #include "access/relscan.h"
 #include "miscadmin.h"
@@ -20,12 +34,6 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "parallel.h"
-#include "row.h"
-#include "rowcompare.h"
-#include "scankey.h"
-#include "scratch.h"
-#include "unread_columns.h"
 
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256

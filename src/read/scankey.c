@@ -2,6 +2,10 @@
  * scankey.c - from scan keys to byte ranges: the conditions' shape, the odometer, the bounds
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
+#include "key.h"
+#include "scankey.h"
 #include "scankey_impl.h"
 
 #include "utils/memutils.h"

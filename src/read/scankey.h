@@ -18,6 +18,8 @@
 #define SFX_SCANKEY_H
 
 #include "surfidx.h"
+#include "column.h"
+#include "reader.h"
 
 #include "access/skey.h"
 

@@ -2,6 +2,11 @@
  * scankey_filter.c - what ranges do not guarantee: checks of entries, and leaps over those that cannot pass
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "key.h"
+#include "reader.h"
+#include "reader_impl.h"
+#include "scankey.h"
 #include "scankey_impl.h"
 
 #include "miscadmin.h"

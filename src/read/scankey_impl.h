@@ -23,6 +23,9 @@
 #ifndef SFX_SCANKEY_IMPL_H
 #define SFX_SCANKEY_IMPL_H
 
+#include "surfidx.h"
+#include "encode.h"
+#include "order.h"
 #include "scankey.h"
 
 #include "access/stratnum.h"

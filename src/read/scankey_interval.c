@@ -2,6 +2,11 @@
  * scankey_interval.c - what the conditions on a column amount to: intervals and lists of its bytes
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "column.h"
+#include "encode.h"
+#include "key.h"
+#include "scankey.h"
 #include "scankey_impl.h"
 
 #include "miscadmin.h"

@@ -14,6 +14,8 @@
  * matter: an aggregate of all rows, and either side of a nested loop.  Any other node counts as one that reads all.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "scan.h"
 #include "unread_columns.h"
 
 #include "executor/executor.h"

@@ -9,8 +9,18 @@
  * surfidx's operator classes in place of btree's.
  *-------------------------------------------------------------------------
  */
-#include "dict.h"
 #include "surfidx.h"
+#include "column.h"
+#include "dict.h"
+#include "encode.h"
+#include "hope.h"
+#include "key.h"
+#include "leaf.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
+#include "payload.h"
+#include "settings.h"
 
 #include <math.h>
 

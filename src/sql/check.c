@@ -16,11 +16,25 @@
  * nobody: there a violation counts only if replay stood still meanwhile, or if it is found twice.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "alloc.h"
 #include "carry.h"
 #include "check.h"
+#include "column.h"
 #include "dict.h"
-#include "merge.h"
 #include "find.h"
+#include "hope.h"
+#include "inner.h"
+#include "key.h"
+#include "leaf.h"
+#include "log.h"
+#include "merge.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
+#include "payload.h"
+#include "subxact.h"
 
 #include <stdarg.h>
 

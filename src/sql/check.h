@@ -11,7 +11,12 @@
 #ifndef SURFIDX_CHECK_H
 #define SURFIDX_CHECK_H
 
+#include "surfidx.h"
+#include "column.h"
 #include "find.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
 
 #include "lib/bloomfilter.h"
 #include "utils/snapshot.h"

@@ -4,7 +4,15 @@
  * The image is read before the log: what it has seen is in the log by then, whatever is appended meanwhile.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "check.h"
+#include "delta.h"
+#include "horizon.h"
+#include "image.h"
+#include "leaf.h"
+#include "log.h"
+#include "meta.h"
+#include "page.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"

@@ -2,7 +2,9 @@
  * check_heap.c - the verifier: the index against its table
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "check.h"
+#include "key.h"
 
 #include "access/tableam.h"
 #include "catalog/index.h"

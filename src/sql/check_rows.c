@@ -8,7 +8,11 @@
  * The merge lock is held, so no VACUUM that has yet to pass the tree gives a TID that was read here to another row meanwhile.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "check.h"
+#include "key.h"
+#include "leaf.h"
+#include "payload.h"
 
 #include "access/heapam.h"
 #include "access/relscan.h"

@@ -2,9 +2,17 @@
  * check_tree.c - the verifier: leaves and inner pages, level by level from the root down, beside the level above
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "check.h"
 #include "dict.h"
+#include "filter.h"
 #include "filter_make.h"
+#include "find.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"

@@ -16,9 +16,17 @@
  * What counts is entries: rows that are dead but not yet vacuumed, and rows that are not visible yet, are among them.
  *-------------------------------------------------------------------------
  */
-#include "range.h"
+#include "surfidx.h"
+#include "counters.h"
+#include "delta.h"
 #include "dict.h"
 #include "find.h"
+#include "image.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "range.h"
+#include "reader.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"

@@ -2,9 +2,19 @@
  * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_dictionaries(), surfidx_filters(): the metapage, runs and filters, as rows
  *-------------------------------------------------------------------------
  */
-#include "inspect.h"
+#include "surfidx.h"
+#include "column.h"
+#include "counters.h"
 #include "filter_make.h"
+#include "find.h"
+#include "inner.h"
+#include "inspect.h"
+#include "log.h"
 #include "merge.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
+#include "settings.h"
 
 #include "access/htup_details.h"
 #include "access/relation.h"

@@ -10,10 +10,14 @@
 #ifndef SURFIDX_INSPECT_H
 #define SURFIDX_INSPECT_H
 
+#include "surfidx.h"
 #include "find.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "tidcodec.h"
 
 #include "lib/stringinfo.h"
-#include "tidcodec.h"
 
 /* The metapage; the number of entries in the log of all its generations, dead ones included. */
 extern int64 sfx_inspect_meta(Relation index, SfxMeta *meta);

@@ -5,8 +5,13 @@
  * since is the same quotient for the leaves of today: bytes of rests as they are stored, per byte that front coding leaves.
  *-------------------------------------------------------------------------
  */
-#include "inspect.h"
+#include "surfidx.h"
 #include "dict.h"
+#include "inspect.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "settings.h"
 
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"

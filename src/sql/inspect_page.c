@@ -4,10 +4,21 @@
  * Pages are copied and then looked at; what they hold is not compared with anything.  (surfidx_check does that.)
  *-------------------------------------------------------------------------
  */
-#include "inspect.h"
+#include "surfidx.h"
+#include "alloc.h"
+#include "column.h"
 #include "dict.h"
+#include "filter.h"
 #include "filter_make.h"
+#include "inner.h"
+#include "inspect.h"
+#include "key.h"
+#include "leaf.h"
+#include "log.h"
 #include "merge.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
 
 #include "access/relation.h"
 #include "funcapi.h"

@@ -6,9 +6,16 @@
  * tree changes meanwhile.
  *-------------------------------------------------------------------------
  */
-#include "inspect.h"
+#include "surfidx.h"
+#include "alloc.h"
+#include "column.h"
 #include "counters.h"
+#include "inspect.h"
 #include "merge.h"
+#include "meta.h"
+#include "order.h"
+#include "page.h"
+#include "subxact.h"
 
 #include "access/htup_details.h"
 #include "access/relation.h"

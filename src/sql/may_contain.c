@@ -5,7 +5,9 @@
  * filter is asked for a range, the leaf is read, and "yes" means an entry, be its row dead or not visible yet.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "range.h"
+#include "reader.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"

@@ -15,8 +15,14 @@
  * Opened dictionaries are large (130 kB to 1 MB), and made from pages alone: each backend keeps those it used, on a standby as well.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "alloc.h"
 #include "dict.h"
-
+#include "hope.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "settings.h"
 #include "wal.h"
 
 #include "access/xact.h"

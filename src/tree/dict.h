@@ -10,6 +10,11 @@
 #define SURFIDX_DICT_H
 
 #include "surfidx.h"
+#include "column.h"
+#include "hope.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
 
 /* Bytes of a dictionary, at most: its pages and the metapage are one record. */
 #define SFX_DICT_PAGES		24

@@ -6,9 +6,19 @@
  * leaf replaces or unlinks the filter over it, so that a live filter page always speaks for the leaves as they are.
  *-------------------------------------------------------------------------
  */
-#include "filter_make.h"
-
+#include "surfidx.h"
+#include "column.h"
 #include "dict.h"
+#include "filter.h"
+#include "filter_make.h"
+#include "find.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "settings.h"
+#include "surf.h"
+#include "wal.h"
 
 #include <math.h>
 

@@ -5,9 +5,14 @@
 #ifndef SURFIDX_FILTERS_H
 #define SURFIDX_FILTERS_H
 
-#include "find.h"
-
+#include "surfidx.h"
 #include "filter.h"
+#include "find.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "wal.h"
+
 
 /*
  * Bounds of what one filter covers.  A page above the leaves must have room for all leaves of one filter whatever else it holds,

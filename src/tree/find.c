@@ -8,9 +8,17 @@
  * Writers (swap.c) hold the merge lock, and copy pages here before they change them.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "bufhint.h"
 #include "dict.h"
+#include "filter.h"
 #include "filter_make.h"
 #include "find.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"

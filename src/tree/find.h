@@ -5,6 +5,11 @@
 #ifndef SURFIDX_TREE_H
 #define SURFIDX_TREE_H
 
+#include "surfidx.h"
+#include "horizon.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
 #include "pos.h"
 #include "wal.h"
 

@@ -2,8 +2,16 @@
  * move.c - moving pages of the tree to other blocks, so that the end of the file can be given back
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "dict.h"
+#include "filter.h"
 #include "filter_make.h"
+#include "find.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
 #include "swap.h"
 
 #define MOVE_MAX			9		/* leaves that move in one record, with their left neighbours */

@@ -6,7 +6,12 @@
  * again and compared, all of it.  Where its bytes are those of which the node was made, so is the node.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "find.h"
+#include "inner.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
 
 #include "utils/memutils.h"
 

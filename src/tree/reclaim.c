@@ -8,9 +8,15 @@
  * a block is free its own page says (P3).
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "alloc.h"
 #include "dict.h"
-#include "merge_lock.h"
 #include "find.h"
+#include "leaf.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
 
 #include "commands/vacuum.h"
 #include "storage/freespace.h"

@@ -2,6 +2,11 @@
  * reshape.c - keeping inner levels in shape: counts that lag, pages that have become sparse, roots with one child
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "find.h"
+#include "inner.h"
+#include "meta.h"
+#include "page.h"
 #include "swap.h"
 
 #include "miscadmin.h"

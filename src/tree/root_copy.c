@@ -12,8 +12,10 @@
  * What must not happen is that a block is beyond the file's end: shrink.c raises the epoch before it cuts the file off.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "find.h"
-
+#include "inner.h"
+#include "meta.h"
 #include "upper.h"
 
 #include "utils/memutils.h"

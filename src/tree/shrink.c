@@ -8,8 +8,13 @@
  * (README "Giving back").
  *-------------------------------------------------------------------------
  */
-#include "merge_lock.h"
+#include "surfidx.h"
+#include "alloc.h"
 #include "find.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "page.h"
+#include "pos.h"
 #include "wal.h"
 
 #include "access/xact.h"

@@ -7,8 +7,17 @@
  * writes there next (T3: separators may lag, but only to the left).
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
+#include "alloc.h"
 #include "filter_make.h"
+#include "find.h"
+#include "horizon.h"
+#include "inner.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
 #include "swap.h"
+#include "wal.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"

@@ -7,7 +7,13 @@
 #ifndef SURFIDX_SWAP_H
 #define SURFIDX_SWAP_H
 
+#include "surfidx.h"
 #include "find.h"
+#include "horizon.h"
+#include "inner.h"
+#include "meta.h"
+#include "page.h"
+#include "wal.h"
 
 /* One page of a swap. */
 typedef struct SfxSwapPage

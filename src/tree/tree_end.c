@@ -9,7 +9,10 @@
  * tree out, as if it had read the last leaf at R1.  What a merge brings into it since is in the stages that R2 and R3 still look at.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "find.h"
+#include "leaf.h"
+#include "meta.h"
 
 #define TREES			4		/* remembered */
 #define NOES_BEFORE		32		/* empty answers from the last leaf before its last entry is worth a look */

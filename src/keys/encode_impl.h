@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * encode_integer.h - what the encode*.c files share: big-endian integers, errors, support functions
+ * encode_impl.h - what the encode*.c files share: big-endian integers, errors, support functions
  *-------------------------------------------------------------------------
  */
-#ifndef SFX_ENCODE_INTEGER_H
-#define SFX_ENCODE_INTEGER_H
+#ifndef SURFIDX_ENCODE_IMPL_H
+#define SURFIDX_ENCODE_IMPL_H
 
 #include "surfidx.h"
 
@@ -50,4 +50,4 @@ extern Datum sfx_decode_int8(const uint8 *buf, int len, char *out, int room, int
 	} \
 	extern Datum surfidx_enc_##name(PG_FUNCTION_ARGS)
 
-#endif							/* SFX_ENCODE_INTEGER_H */
+#endif							/* SURFIDX_ENCODE_IMPL_H */

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ * am.h - the access method's functions that make and fill an index; start-up
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_AM_H
+#define SURFIDX_AM_H
+
+#include "surfidx.h"
+
+extern IndexBuildResult *sfx_build(Relation heap, Relation index, IndexInfo *info);
+extern void sfx_buildempty(Relation index);
+extern bool sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
+					   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info);
+extern bool sfx_validate(Oid opclass);
+extern void sfx_adjustmembers(Oid opfamily, Oid opclass, List *operators, List *functions);
+extern char *sfx_buildphasename(int64 phase);
+
+/* subphases of CREATE INDEX beyond PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE (1) */
+#define SFX_PHASE_SCAN	2		/* table scan and encoding of keys */
+#define SFX_PHASE_SORT	3
+#define SFX_PHASE_WRITE	4		/* leaves, then inner pages */
+
+/* Start-up, from _PG_init while preloading: the resource manager; shared memory request and start-up hooks. */
+extern void sfx_wal_init(void);
+extern void sfx_shmem_init(void);
+
+#endif							/* SURFIDX_AM_H */

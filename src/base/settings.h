@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ * settings.h - storage parameters and settings
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_SETTINGS_H
+#define SURFIDX_SETTINGS_H
+
+#include "surfidx.h"
+
+typedef struct SfxOptions
+{
+	int32		vl_len_;		/* varlena header */
+	int			filter;			/* SfxFilterKind */
+	int			surf_hash_bits;
+	int			surf_real_bits;
+	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
+	double		merge_ratio;	/* delta entries per static entry before a merge; -1: surfidx.merge_ratio */
+	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
+	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
+	int			hope;			/* SfxHopeScheme, SFX_HOPE_OFF or SFX_HOPE_AUTO */
+	bool		merge_cold;		/* merges leave behind what is read often */
+} SfxOptions;
+
+struct SfxFilterSpec;
+extern void sfx_opt_filter(Relation index, struct SfxFilterSpec *spec);
+
+extern int	sfx_guc_delta_size; /* kB */
+extern double sfx_guc_merge_ratio;
+extern double sfx_guc_run_ratio;
+extern int	sfx_guc_delta_memory;	/* kB of shared memory for images */
+extern bool sfx_guc_auto_merge;		/* start workers */
+extern int	sfx_guc_idle_flush;		/* s; -1: never */
+extern double sfx_guc_merge_cost_delay; /* ms that a worker sleeps ... */
+extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...; 0 ms: never */
+extern int	sfx_opt_delta_size(Relation index); /* kB */
+extern double sfx_opt_merge_ratio(Relation index);
+extern double sfx_opt_run_ratio(Relation index);
+extern int	sfx_opt_codec(Relation index);
+extern bool sfx_opt_merge_cold(Relation index);
+/* How keys are coded: an SfxHopeScheme, or one of these. */
+#define SFX_HOPE_OFF	0
+#define SFX_HOPE_AUTO	(-1)
+extern int	sfx_opt_hope(Relation index);
+/* The storage parameter's word for it. */
+extern const char *sfx_hope_name(int value);
+
+/* ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM function that reads or writes. */
+extern void sfx_require_preload(Relation index);
+extern bool sfx_preloaded;		/* set by _PG_init */
+/* Is it our access method? */
+extern bool sfx_is_ours(const struct IndexAmRoutine *am);
+extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */
+extern void sfx_define_reloptions(void);	/* called once, by _PG_init */
+
+extern bytea *sfx_options(Datum reloptions, bool validate);
+
+#endif							/* SURFIDX_SETTINGS_H */

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ * bufhint.h - pages by the buffer that they were in last time
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_BUFHINT_H
+#define SURFIDX_BUFHINT_H
+
+#include "surfidx.h"
+
+/* As ReadBuffer, faster where this backend has read the page lately. */
+extern Buffer sfx_read_page(Relation index, BlockNumber blkno);
+/* As PrefetchBuffer; where the page is in memory, its first bytes are fetched into the processor. */
+extern void sfx_prefetch_page(Relation index, BlockNumber blkno);
+
+#endif							/* SURFIDX_BUFHINT_H */

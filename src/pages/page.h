@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ * page.h - page layout, checks, and the errors of damaged pages
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_PAGE_H
+#define SURFIDX_PAGE_H
+
+#include "surfidx.h"
+
+/*
+ *	offset	size	what
+ *	0		24		PageHeaderData
+ *	24		...		body: up to pd_lower
+ *	...				free
+ *	8168	24		SfxPageTail (special space)
+ */
+typedef enum SfxPageKind
+{
+	SFX_PAGE_META = 1,
+	SFX_PAGE_GATE,
+	SFX_PAGE_LOG,
+	SFX_PAGE_LEAF,
+	SFX_PAGE_INNER,
+	SFX_PAGE_DELETED,			/* unlinked: may be reused at once, see README "Reuse" */
+	SFX_PAGE_FILTER,			/* over a few neighbouring leaves (filter_make.h) */
+	SFX_PAGE_DICT				/* part of a dictionary, see dict.c */
+} SfxPageKind;
+
+typedef struct SfxPageTail
+{
+	uint64		build_id;		/* the metapage's */
+	BlockNumber right;			/* leaf, inner: right neighbour; log, dictionary: its next page */
+	uint32		owner;			/* leaf, inner, filter: run id; log: generation; dictionary: its number */
+	uint8		kind;			/* SfxPageKind */
+	uint8		level;			/* 0 = leaf */
+	uint16		flags;			/* SFX_LOG_SEALED; dictionary: number of the page in its chain */
+	uint16		version;		/* SFX_FORMAT_VERSION */
+	uint16		page_id;		/* SFX_PAGE_ID: last two bytes, for tools */
+} SfxPageTail;
+
+#define SFX_FORMAT_VERSION	4
+#define SFX_PAGE_ID			0xFF5F
+#define SFX_LOG_SEALED		0x0001
+
+#define SfxPageGetTail(page)	((SfxPageTail *) PageGetSpecialPointer(page))
+#define SfxPageBody(page)		((uint8 *) PageGetContents(page))
+#define SfxPageBodyLen(page)	((uint32) (((PageHeader) (page))->pd_lower - MAXALIGN(SizeOfPageHeaderData)))
+#define SFX_BODY_CAPACITY		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(SfxPageTail)))
+
+/* Make page an empty one of that kind. */
+extern void sfx_page_init(Page page, SfxPageKind kind, uint64 build_id, uint32 owner, int level);
+/* Set the body of a page just made. */
+extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
+/* Is this a page that this code may look into?  ERROR (INDEX_CORRUPTED, index and block named) if it is damaged; false
+ * if it is new (all zero). Checks sizes, version, page id. */
+extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
+/* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
+pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
+
+/* A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and core does not expect. */
+pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
+
+/*
+ * A number of blocks that the table has, and which is greater than tid's; an error (ERRCODE_INDEX_CORRUPTED) if tid lies beyond the table's end.
+ * To be asked before the table is: from 16 on a read beyond the end leaves something in the buffer pool that a table may take
+ * for its page when it grows.  Costs a system call if what the backend knows of the size does not do.
+ */
+extern BlockNumber sfx_heap_end(Relation index, Relation heap, uint64 tid);
+
+static inline void
+sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)
+{
+	if (unlikely(SFX_TID_OFFSET(tid) == InvalidOffsetNumber))
+		sfx_bad_tid(index, tid);
+	ItemPointerSet(p, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
+}
+
+#endif							/* SURFIDX_PAGE_H */

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ * scan.h - the access method's scan functions
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_SCAN_H
+#define SURFIDX_SCAN_H
+
+#include "surfidx.h"
+
+extern bool sfx_canreturn(Relation index, int attno);
+extern IndexScanDesc sfx_beginscan(Relation index, int nkeys, int norderbys);
+extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
+extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
+extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
+extern void sfx_endscan(IndexScanDesc scan);
+extern void sfx_markpos(IndexScanDesc scan);
+extern void sfx_restrpos(IndexScanDesc scan);
+extern Size sfx_estimateparallelscan(SfxEstimateParallelArgs);
+extern void sfx_initparallelscan(void *target);
+extern void sfx_parallelrescan(IndexScanDesc scan);
+
+#endif							/* SURFIDX_SCAN_H */
