@@ -1,9 +1,9 @@
 #!/bin/bash
-# README.md's table and chart, from a TSV that bench/run.sh has written.
+# The tables of README.md and docs/figures.md and the chart, from a TSV that bench/run.sh has written.
 #
 #	bench/readme.sh [--check] [file.tsv]	default: the newest one below bench/results
 #
-#	--check		change nothing; status 1 if the table is another one
+#	--check		change nothing; status 1 if a table is another one
 #
 # Numbers are surfidx's as a multiple of btree's, of medians, but for the first lines.  The chart needs gnuplot.
 
@@ -26,36 +26,51 @@ uuid	random uuid
 email	e-mails
 path	file paths
 END
+# the table of README.md that has it, besides docs/figures.md; how it is shown; metric; its words
 cat >"$work/lines" <<'END'
-btree	size, bytes per entry	bytes per entry, btree
-surfidx	size, bytes per entry	bytes per entry, surfidx
-limit	size, bytes per entry	... that the keys' information takes
-ratio	size, bytes per entry	size
-ratio	size after inserts, bytes per entry	size after 10 % more rows
-ratio	build CPU, ns per entry	CPU of CREATE INDEX
-ratio	build WAL, bytes per entry	WAL of CREATE INDEX
-ratio	lookup, hit, ns	CPU of a lookup, found (nested loop)
-ratio	lookup, miss, ns	... not found
-ratio	lookup as a statement of its own, ns	... as a statement of its own
-ratio	= ANY of 1000 keys, ns per key	... of 1,000 keys at once (`= ANY`), per key
-ratio	range of 100 rows, ns	CPU of a range of 100 rows
-ratio	range of 100 rows backward, ns	... backward
-ratio	full index-only scan, ns per row	CPU of a full index-only scan
-ratio	full index-only count(*), ns per row	... of `count(*)`, which needs no values
-ratio	pages missed per lookup, buffers = 1/5 of btree	pages missed per lookup, with buffers for a fifth of btree
-ratio	insert, CPU, ns per row	CPU of an inserted row, merges included
-ratio	insert, WAL, bytes per row	WAL of an inserted row, merges included
-ratio	VACUUM, CPU, ns per dead row	CPU of VACUUM, a fifth of the rows deleted
-ratio	VACUUM, WAL, bytes per dead row	WAL of that VACUUM
+sizes	btree	size, bytes per entry	bytes per entry, btree
+sizes	surfidx	size, bytes per entry	bytes per entry, surfidx
+-	limit	size, bytes per entry	... that the keys' information takes
+glance	ratio	size, bytes per entry	size
+-	ratio	size after inserts, bytes per entry	size after 10 % more rows
+glance	ratio	build CPU, ns per entry	CPU of CREATE INDEX
+-	ratio	build WAL, bytes per entry	WAL of CREATE INDEX
+glance	ratio	lookup, hit, ns	CPU of a lookup, found (nested loop)
+-	ratio	lookup, miss, ns	... not found
+-	ratio	lookup as a statement of its own, ns	... as a statement of its own
+-	ratio	= ANY of 1000 keys, ns per key	... of 1,000 keys at once (`= ANY`), per key
+-	ratio	range of 100 rows, ns	CPU of a range of 100 rows
+-	ratio	range of 100 rows backward, ns	... backward
+-	ratio	full index-only scan, ns per row	CPU of a full index-only scan
+-	ratio	full index-only count(*), ns per row	... of `count(*)`, which needs no values
+-	ratio	pages missed per lookup, buffers = 1/5 of btree	pages missed per lookup, with buffers for a fifth of btree
+glance	ratio	insert, CPU, ns per row	CPU of an inserted row, merges included
+glance	ratio	insert, WAL, bytes per row	WAL of an inserted row, merges included
+-	ratio	VACUUM, CPU, ns per dead row	CPU of VACUUM, a fifth of the rows deleted
+-	ratio	VACUUM, WAL, bytes per dead row	WAL of that VACUUM
 END
 
-awk -F '\t' '
+# table name: the lines that belong to it, all of them to "figures"
+table()
+{
+	awk -F '\t' -v name="$1" '
 	FILENAME ~ /sets$/ { set[++sets] = $1; title[sets] = $2; next }
-	FILENAME ~ /lines$/ { what[++lines] = $1; metric[lines] = $2; text[lines] = $3; next }
+	FILENAME ~ /lines$/ {
+		if (name == "figures" || name == $1) { what[++lines] = $2; metric[lines] = $3; text[lines] = $4 }
+		next
+	}
 	FNR > 1 { v[$1, $3, $4] = $5; has[$1, $3, $4] = measured[$3] = 1; if ($1 == "int8") entries = $2 }
 	# three digits that count
-	function number(x) { return x == 0 ? "0" : x >= 100 ? sprintf("%.0f", x) : x >= 10 ? sprintf("%.1f", x) : sprintf("%.3g", x) }
+	function number(x)
+	{
+		return x == 0 ? "0" : x >= 100 ? sprintf("%.0f", x) : x >= 10 ? sprintf("%.1f", x) : sprintf("%.3g", x)
+	}
 	function ratio(x) { return x == 0 ? "0" : x < 0.05 ? sprintf("%.3f", x) : sprintf("%.2f", x) }
+	function quotient(s, m)
+	{
+		if (!((set[s], m, "surfidx") in has)) return ""
+		return v[set[s], m, "btree"] == 0 ? "0" : ratio(v[set[s], m, "surfidx"] / v[set[s], m, "btree"])
+	}
 	END {
 		printf "| %g million rows", entries / 1e6
 		for (s = 1; s <= sets; s++) printf " | %s", title[s]
@@ -63,28 +78,40 @@ awk -F '\t' '
 		for (s = 0; s <= sets; s++) printf "|---"
 		print "|"
 		for (l = 1; l <= lines; l++) {
+			m = metric[l]
 			# not measured in this run
-			if (!(metric[l] in measured)) continue
+			if (!(m in measured)) continue
 			printf "| %s", text[l]
 			for (s = 1; s <= sets; s++) {
-				m = metric[l]
 				if (what[l] == "ratio")
-					printf " | %s", !((set[s], m, "surfidx") in has) ? "" : v[set[s], m, "btree"] == 0 ? "0" : ratio(v[set[s], m, "surfidx"] / v[set[s], m, "btree"])
+					printf " | %s", quotient(s, m)
 				else
-					printf what[l] == "surfidx" ? " | **%s**" : " | %s", (set[s], m, what[l]) in has ? number(v[set[s], m, what[l]]) : "?"
+					printf what[l] == "surfidx" ? " | **%s**" : " | %s",
+						(set[s], m, what[l]) in has ? number(v[set[s], m, what[l]]) : "?"
 			}
 			print " |"
 		}
-	}' "$work/sets" "$work/lines" "$tsv" >"$work/table"
-awk -v table="$work/table" '
+	}' "$work/sets" "$work/lines" "$tsv"
+}
+
+for name in sizes glance figures; do
+	table $name >"$work/table-$name"
+done
+stale=
+for doc in README.md docs/figures.md; do
+	awk -v tables="$work/table-" '
 	/^<!-- end of figures -->/ { inside = 0 }
 	!inside { print }
-	/^<!-- figures -->/ { inside = 1; while ((getline line <table) > 0) print line }' README.md >"$work/README.md"
-if [ -n "$check" ]; then
-	diff README.md "$work/README.md" && exit
-	die "README.md's table is not that of $tsv"
-fi
-cat "$work/README.md" >README.md
+	/^<!-- (sizes|glance|figures) -->/ { inside = 1; while ((getline line <(tables $2)) > 0) print line }' \
+		$doc >"$work/doc"
+	if [ -z "$check" ]; then
+		cat "$work/doc" >$doc
+	elif ! diff $doc "$work/doc"; then
+		stale+=" $doc"
+	fi
+done
+[ -z "$stale" ] || die "not the tables of $tsv:$stale"
+[ -z "$check" ] || exit 0
 
 # the chart's sets have the table's titles and order
 head -1 "$tsv" >"$work/size.tsv"

@@ -275,7 +275,7 @@ make_workdir
 trap leave EXIT
 trap 'exit 130' INT TERM
 # fsync: what was committed shall be there after the crash as it would be on a real server
-export PGOPTIONS="-c client_min_messages=warning"	# what the notices say is in README.md
+export PGOPTIONS="-c client_min_messages=warning"	# what the notices say is in docs/unique.md
 cluster_start demo "fsync = on" "shared_buffers = 512MB" "max_wal_size = 4GB" "maintenance_work_mem = 256MB" \
 	"max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off"
 for step in load build query change merge_now crash prove summary; do

@@ -5,7 +5,7 @@
 #	TEST_CONF="a = b; c = d"			more configuration for the regress and isolation cluster
 #	SANITIZE=1							unit tests of src/core under ASan and UBSan
 #	WERROR=1							warnings in src/core are errors
-#	TAP="name..."						only these of the stage tap: t/name.pl
+#	TESTS="name..."						only these: sql/name.sql, specs/name.spec, t/name.pl, t/stops/name.pl, src/core/test/name.c
 #	KEEP=1								leave the temporary directory in place
 #
 # The stage "stops" runs t/stops on a private copy of the server with a test build of surfidx: src/base/stop.h.
@@ -22,9 +22,17 @@ cd "$(dirname "$0")/.." || exit 1
 passed=0
 failed=0
 
+TESTS=${TESTS:-$TAP}	# its name when only TAP tests could be chosen
+
 wanted()
 {
 	[ -z "$ONLY" ] || [ "$ONLY" = "$1" ]
+}
+
+# chosen name
+chosen()
+{
+	[ -z "$TESTS" ] || [[ " $TESTS " == *" $1 "* ]]
 }
 
 fail()
@@ -97,6 +105,7 @@ stage_core()
 	fi
 	for src; do
 		name=$(basename "$src" .c)
+		chosen "$name" || continue
 		# shellcheck disable=SC2086
 		if ! ${CC:-cc} $flags "$src" "$WORK"/core/*.o -lm -o "$WORK/$name"; then
 			fail "compiling $src"
@@ -106,7 +115,7 @@ stage_core()
 		status=$?
 		count_tap "$src" "$WORK/$name.tap" $status
 	done
-	replay_corpora "$flags"
+	[ -n "$TESTS" ] || replay_corpora "$flags"
 }
 
 # What fuzzing found worth keeping (make fuzz): each case once through its target.
@@ -144,7 +153,8 @@ run_regress()
 	local name=$1 program=$2 dir=$3 ext=$4 out=$WORK/out/$1 tests good
 
 	shift 4
-	tests=$(cd "$WORK/$dir" 2>/dev/null && ls -- *."$ext" 2>/dev/null | LC_ALL=C sort | sed "s/\.$ext\$//")
+	tests=$(cd "$WORK/$dir" 2>/dev/null && ls -- *."$ext" 2>/dev/null | LC_ALL=C sort | sed "s/\.$ext\$//" |
+		while read -r name; do chosen "$name" && echo "$name"; done)
 	[ -n "$tests" ] || return 0
 	set -- "$@" $tests
 	if [ ! -x "$program" ]; then
@@ -203,7 +213,7 @@ stage_tap()
 	small_disk
 	for test; do
 		name=$(basename "$test" .pl)
-		[ -z "$TAP" ] || [[ " $TAP " == *" $name "* ]] || continue
+		chosen "$name" || continue
 		log=$WORK/$name.tap
 		# Names of PostgreSQL's own settings must not reach the clusters that the tests make.
 		(cd "$WORK" && unset PGDATA PGHOST PGPORT PGUSER PGDATABASE && as_user env \
@@ -233,6 +243,7 @@ stage_stops()
 	chown -R "$(test_user)" "$WORK/server"
 	for file in "$WORK"/t/stops/*.pl; do
 		name=$(basename "$file" .pl)
+		chosen "$name" || continue
 		(cd "$WORK" && as_user env PG_CONFIG="$TEST_PG_CONFIG" TMPDIR="$WORK" timeout -k 10 900 perl "t/stops/$name.pl") \
 			>"$WORK/stops_$name.tap" 2>&1
 		status=$?

@@ -5,7 +5,7 @@
 # comes from $UBUNTU_MIRROR (default http://archive.ubuntu.com/ubuntu).
 #
 #	versions.sh [15|16|17|18]...	which versions; default: all
-#	ONLY=, TAP=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=, SURFIDX_..._SEED=	as in test.sh and the tests
+#	ONLY=, TESTS=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=, SURFIDX_..._SEED=	as in test.sh and the tests
 #
 # The versions are tested side by side.  The last lines are "PostgreSQL V: N passed, N failed" for each version and
 # "N passed, N failed" in all.
@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 declare -A SUITES=([15]=bookworm [16]=noble [17]=trixie [18]=forky)
 readonly DISTROS=$ROOT_DIR/build/distros
-readonly PASSED_ON="ONLY TAP TEST_CONF WERROR SANITIZE KEEP SURFIDX_DIFF_SEED SURFIDX_TORTURE_SEED SURFIDX_HOSTILE_SEED"
+readonly PASSED_ON="ONLY TESTS TAP TEST_CONF WERROR SANITIZE KEEP SURFIDX_DIFF_SEED SURFIDX_TORTURE_SEED SURFIDX_HOSTILE_SEED"
 
 # ---- can this machine do it? ----
 

@@ -24,7 +24,7 @@
 #include "access/xlog_internal.h"
 #include "access/xloginsert.h"
 
-/* In the range for custom resource managers (128 to 255); see README "Limits". */
+/* In the range for custom resource managers (128 to 255); see docs/replication.md. */
 #define SFX_RMGR_ID		183
 #define SFX_RMGR_NAME	"surfidx"
 
