@@ -24,7 +24,6 @@
 #include "key.h"
 #include "leaf.h"
 #include "log.h"
-#include "merge.h"
 #include "meta.h"
 #include "order.h"
 #include "page.h"

@@ -10,11 +10,12 @@
  */
 #include "surfidx.h"
 #include "column.h"
+#include "damage.h"
 #include "encode.h"
 #include "key.h"
-#include "payload.h"
 #include "raw.h"
 #include "sound.h"
+#include "varlena.h"
 
 #include "access/detoast.h"
 #include "access/tupmacs.h"
@@ -476,27 +477,7 @@ sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, u
 	return true;
 }
 
-void
-sfx_entry_too_large(Relation index, int64 size)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("index row requires %lld bytes, maximum is %d in surfidx index \"%s\"",
-					(long long) size, SFX_MAX_ENTRY, RelationGetRelationName(index)),
-			 errhint("Values larger than this cannot be indexed.\n"
-					 "Consider an index on a hash or on a prefix of the value, or fewer INCLUDE columns.")));
-}
-
 /* ------------------------------------------------------------------ decoding */
-
-void
-sfx_entry_damaged(Relation index, const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("surfidx index \"%s\" contains a damaged entry: %s", RelationGetRelationName(index), what),
-			 errhint("Please REINDEX it.")));
-}
 
 /* Errors thrown by an encoding's decode function do not know the index. */
 static void

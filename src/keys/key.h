@@ -39,8 +39,4 @@ extern int	sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *
 extern void sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo,
 						  uint8 *hibuf, SfxPos *hi);
 
-/* The errors of entries that do not fit (size: what they would need), and of stored ones that cannot be read. */
-pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
-pg_noreturn extern void sfx_entry_damaged(Relation index, const char *what);
-
 #endif							/* SURFIDX_KEY_H */

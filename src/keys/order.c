@@ -18,6 +18,7 @@
  */
 #include "surfidx.h"
 #include "column.h"
+#include "damage.h"
 #include "encode.h"
 #include "key.h"
 #include "order.h"

@@ -13,9 +13,10 @@
  */
 #include "surfidx.h"
 #include "column.h"
-#include "key.h"
+#include "damage.h"
 #include "payload.h"
 #include "sound.h"
+#include "varlena.h"
 
 #include "access/detoast.h"
 #include "access/heaptoast.h"
@@ -26,36 +27,6 @@ static inline int
 bitmap_size(const SfxKeyDesc *kd)
 {
 	return (kd->natts - kd->nkeys + 7) / 8;
-}
-
-struct varlena *
-sfx_storable_varlena(Form_pg_attribute att, struct varlena *v)
-{
-	struct varlena *fetched = v;
-	struct varlena *packed;
-
-	if (VARATT_IS_EXTERNAL(v))
-		fetched = detoast_external_attr(v);
-	if (VARATT_IS_EXTENDED(fetched) || VARSIZE(fetched) <= TOAST_INDEX_TARGET ||
-		(att->attstorage != TYPSTORAGE_EXTENDED && att->attstorage != TYPSTORAGE_MAIN))
-		return fetched;
-	packed = (struct varlena *) DatumGetPointer(toast_compress_datum(PointerGetDatum(fetched), att->attcompression));
-	if (packed == NULL)
-		return fetched;
-	if (fetched != v)
-		pfree(fetched);
-	return packed;
-}
-
-struct varlena *
-sfx_row_varlena(struct varlena *v)
-{
-	struct varlena *packed;
-
-	if (VARATT_IS_EXTENDED(v) || VARSIZE(v) <= TOAST_INDEX_TARGET)
-		return v;
-	packed = (struct varlena *) DatumGetPointer(toast_compress_datum(PointerGetDatum(v), TOAST_PGLZ_COMPRESSION));
-	return packed ? packed : v;
 }
 
 /* Append a varlena at buf if it takes at most room bytes; its size in any case. */

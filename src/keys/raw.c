@@ -14,8 +14,8 @@
 #include "surfidx.h"
 #include "column.h"
 #include "key.h"
-#include "payload.h"
 #include "raw.h"
+#include "varlena.h"
 
 #include "access/detoast.h"
 #include "access/tupmacs.h"

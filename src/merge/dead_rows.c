@@ -14,7 +14,6 @@
 #include "find.h"
 #include "horizon.h"
 #include "leaf.h"
-#include "merge.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"

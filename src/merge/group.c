@@ -3,7 +3,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "dict.h"
 #include "find.h"
 #include "inner.h"
 #include "meta.h"

@@ -9,7 +9,6 @@
 #include "surfidx.h"
 #include "bufhint.h"
 #include "counters.h"
-#include "dead_rows.h"
 #include "dict.h"
 #include "leaf.h"
 #include "meta.h"

@@ -17,6 +17,7 @@
 #include "leaf.h"
 #include "payload.h"
 #include "row.h"
+#include "varlena.h"
 
 #include "access/htup_details.h"
 #include "access/tupmacs.h"

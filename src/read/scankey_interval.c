@@ -14,6 +14,16 @@
 #include "utils/lsyscache.h"
 
 void
+sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q)
+{
+	SfxFilter  *f = &sk->filters[sk->nfilters++];
+
+	memset(f, 0, sizeof(*f));
+	f->qual = q;
+	sk->filter_upto = Max(sk->filter_upto, q->col + 1);
+}
+
+void
 sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv)
 {
 	iv->lo[0] = SFX_MARK_VALUE;

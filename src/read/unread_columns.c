@@ -15,7 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "scan.h"
+#include "settings.h"
 #include "unread_columns.h"
 
 #include "executor/executor.h"
@@ -75,7 +75,7 @@ look_at_scan(PlanState *ps, bool output)
 	IndexOnlyScanState *node = (IndexOnlyScanState *) ps;
 
 	if (ps == NULL || !IsA(ps, IndexOnlyScanState) || node->ioss_RelationDesc == NULL ||
-		node->ioss_RelationDesc->rd_indam->amrescan != sfx_rescan || node->ioss_NumOrderByKeys > 0)
+		!sfx_is_ours(node->ioss_RelationDesc->rd_indam) || node->ioss_NumOrderByKeys > 0)
 		return;
 	if (columns_unread(ps->plan, output))
 		node->ioss_OrderByKeys = &unread_mark;

@@ -33,10 +33,7 @@
 #include "meta.h"
 #include "order.h"
 #include "page.h"
-#include "payload.h"
 #include "subxact.h"
-
-#include <stdarg.h>
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -70,144 +67,6 @@ typedef struct CheckWhat
 	bool		heapallindexed;
 	bool		rowsmatch;
 } CheckWhat;
-
-void
-sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...)
-{
-	char		what[512];
-	va_list		args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	sfx_corrupt(cs->index, blkno, what);
-}
-
-/* ---- blocks ---- */
-
-/* Make room in owned for a file that has grown. */
-static void
-grow_owned(SfxCheck *cs, BlockNumber nblocks)
-{
-	Size		oldlen = cs->owned ? (Size) cs->nblocks / 8 + 1 : 0;
-	Size		newlen = (Size) nblocks / 8 + 1;
-
-	cs->owned = cs->owned ? repalloc_huge(cs->owned, newlen) :
-		MemoryContextAllocHuge(CurrentMemoryContext, newlen);
-	memset(cs->owned + oldlen, 0, newlen - oldlen);
-	cs->nblocks = nblocks;
-}
-
-static bool
-is_owned(SfxCheck *cs, BlockNumber blkno)
-{
-	return (cs->owned[blkno / 8] & (1 << (blkno % 8))) != 0;
-}
-
-/* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
-void
-sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno)
-{
-	if (blkno >= cs->nblocks)
-	{
-		BlockNumber now = RelationGetNumberOfBlocks(cs->index);
-
-		if (blkno >= now)
-			sfx_broken(cs, from, "link to block %u beyond the end of the file, which has %u blocks", blkno, now);
-		grow_owned(cs, now);
-	}
-	if (is_owned(cs, blkno))
-		sfx_broken(cs, from, "link to block %u, which has another owner already", blkno);
-	cs->owned[blkno / 8] |= 1 << (blkno % 8);
-}
-
-/* Copy a page to cs->page, checked as far as sfx_page_check goes.  NULL: it is new. */
-SfxPageTail *
-sfx_check_copy(SfxCheck *cs, BlockNumber blkno)
-{
-	Buffer		buf;
-
-	CHECK_FOR_INTERRUPTS();
-	buf = ReadBufferExtended(cs->index, MAIN_FORKNUM, blkno, RBM_NORMAL, cs->strategy);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	memcpy(cs->page.data, BufferGetPage(buf), BLCKSZ);
-	UnlockReleaseBuffer(buf);
-	return sfx_page_check(cs->index, blkno, cs->page.data) ? SfxPageGetTail(cs->page.data) : NULL;
-}
-
-/* ---- entries ---- */
-
-int
-sfx_check_element(SfxCheck *cs, const uint8 *key, int len, uint64 tid, uint8 *bytes)
-{
-	if (sfx_key_is_squeezed(&cs->kd, cs->index, key, len))
-		len = 0;
-	memmove(bytes, key, len);
-	sfx_put_tid(bytes + len, tid);
-	return len + 6;
-}
-
-static void
-remember_entry(SfxCheck *cs, const SfxEntry *e)
-{
-	uint8		bytes[SFX_MAX_ENTRY + 6];
-	int			len = sfx_check_element(cs, e->key, e->keylen, e->tid, bytes);
-
-	bloom_add_element(cs->filter, bytes, len);
-}
-
-/* The decoders of values do not know the block. */
-static void
-decode_context(void *arg)
-{
-	errcontext("checking block %u", *(BlockNumber *) arg);
-}
-
-/* Its values can be decoded, and are its row's. */
-static void
-check_values(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
-{
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	ErrorContextCallback context = {.callback = decode_context,.arg = &blkno,.previous = error_context_stack};
-	MemoryContext old = MemoryContextSwitchTo(cs->rowcxt);
-
-	error_context_stack = &context;
-	sfx_key_decode(&cs->kd, cs->index, e->key, e->keylen, cs->kd.nkeys, values, isnull, cs->arena);
-	if (e->paylen > 0)
-		sfx_payload_decode(&cs->kd, cs->index, e->payload, e->paylen, values, isnull, cs->arena);
-	if (cs->rows && !dead)
-		sfx_check_row(cs, blkno, e);
-	error_context_stack = context.previous;
-	MemoryContextSwitchTo(old);
-	if (sfx_key_may_be_long(&cs->kd, e->keylen))
-		MemoryContextReset(cs->rowcxt);
-}
-
-/* What every entry has to satisfy wherever it stands. */
-void
-sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
-{
-	if (e->keylen < 1)
-		sfx_broken(cs, blkno, "entry without a key");
-	if (SFX_TID_OFFSET(e->tid) == 0 || SFX_TID_BLOCK(e->tid) == InvalidBlockNumber)
-		sfx_broken(cs, blkno, "entry with the impossible TID (%u,%u)", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
-	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
-		sfx_broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
-			   e->paylen, cs->kd.natts - cs->kd.nkeys);
-	check_values(cs, blkno, e, dead);
-	if (dead)
-		return;
-	if (e->tid > cs->max_tid)
-	{
-		cs->max_tid = e->tid;
-		cs->max_tid_blkno = blkno;
-	}
-	if (cs->filter)
-		remember_entry(cs, e);
-	if (cs->rows && !cs->moving)
-		sfx_check_only(cs, blkno, e);
-}
 
 /* ---- 1. metapage and gates ---- */
 
@@ -359,7 +218,7 @@ check_free_blocks(SfxCheck *cs)
 	{
 		SfxPageTail *tail;
 
-		if (is_owned(cs, blkno))
+		if (sfx_check_is_owned(cs, blkno))
 			continue;
 		tail = sfx_check_copy(cs, blkno);
 		if (tail != NULL && !sfx_page_is_free(cs->page.data, &cs->meta) &&
@@ -386,7 +245,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 	cs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx check row", ALLOCSET_DEFAULT_SIZES);
 	sfx_keydesc_init(&cs->kd, index);
 	cs->order = sfx_order_create(index, &cs->kd, true);
-	grow_owned(cs, RelationGetNumberOfBlocks(index));
+	sfx_check_grow(cs, RelationGetNumberOfBlocks(index));
 	check_meta(cs);
 	if (snapshot)
 		sfx_check_make_filter(cs);

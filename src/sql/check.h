@@ -2,6 +2,8 @@
  * check.h - what the parts of the verifier share
  *
  *	check.c			the whole: metapage, gates, blocks that nobody owns, standbys, SQL
+ *	check_base.c	the error, blocks and their owners, copies of pages
+ *	check_entry.c	what an entry has to satisfy wherever it stands
  *	check_delta.c	log pages, and images against them
  *	check_tree.c	leaves and inner pages, level by level
  *	check_heap.c	the index against its table: every row has its entry
@@ -57,6 +59,10 @@ pg_noreturn extern void sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *
 
 /* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
 extern void sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno);
+/* Does anybody lead to that block? */
+extern bool sfx_check_is_owned(SfxCheck *cs, BlockNumber blkno);
+/* The file has so many blocks by now: make room for them. */
+extern void sfx_check_grow(SfxCheck *cs, BlockNumber nblocks);
 /* Copy a page to cs->page, checked as far as sfx_page_check goes; its tail.  NULL: it is new. */
 extern SfxPageTail *sfx_check_copy(SfxCheck *cs, BlockNumber blkno);
 /* What every entry has to satisfy wherever it stands. */

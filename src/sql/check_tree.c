@@ -6,7 +6,6 @@
 #include "check.h"
 #include "dict.h"
 #include "filter.h"
-#include "filter_make.h"
 #include "find.h"
 #include "inner.h"
 #include "leaf.h"

@@ -6,7 +6,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "dict.h"
 #include "inspect.h"
 #include "leaf.h"
 #include "meta.h"

@@ -9,7 +9,6 @@
 #include "column.h"
 #include "dict.h"
 #include "filter.h"
-#include "filter_make.h"
 #include "inner.h"
 #include "inspect.h"
 #include "key.h"

@@ -10,7 +10,6 @@
  */
 #include "surfidx.h"
 #include "bufhint.h"
-#include "dict.h"
 #include "filter.h"
 #include "filter_make.h"
 #include "find.h"

@@ -5,7 +5,6 @@
 #include "surfidx.h"
 #include "dict.h"
 #include "filter.h"
-#include "filter_make.h"
 #include "find.h"
 #include "inner.h"
 #include "leaf.h"
