@@ -387,7 +387,7 @@ CREATE VIEW bench.summary AS
 	FROM bench.line GROUP BY 1, 2, 3, 4;
 
 /*
- * surfidx as a multiple of btree: of the medians, as README.md's table has it, and the least and the greatest quotient of one turn of both, which
+ * surfidx as a multiple of btree: of the medians, as docs/figures.md has it, and the least and the greatest quotient of one turn of both, which
  * were one after the other.
  */
 CREATE VIEW bench.quotient AS
@@ -418,7 +418,7 @@ CREATE VIEW bench.report AS
 		LEFT JOIN bench.quotient q USING (key_set, metric)
 	WHERE b.am = 'btree' AND s.am = 'surfidx';
 
--- One line per key set, as README.md has it: bytes per entry of both, then surfidx as a multiple of btree.
+-- One line per key set, as docs/figures.md has it: bytes per entry of both, then surfidx as a multiple of btree.
 CREATE FUNCTION bench.ratio(set_name text, what text) RETURNS numeric
 LANGUAGE sql STABLE AS $$
 	SELECT ratio::numeric(10, 2) FROM bench.report WHERE key_set = set_name AND metric = what

@@ -72,7 +72,7 @@ set_functions(IndexAmRoutine *am)
 }
 
 /* Everything that is not set is off or absent: no ORDER BY operators, no other storage type, core's
- * relation-level predicate locks, no parallel build. */
+ * relation-level predicate locks. */
 Datum
 surfidx_handler(PG_FUNCTION_ARGS)
 {

@@ -291,7 +291,7 @@ sfx_desc(StringInfo buf, XLogReaderState *record)
 			}
 		case XLOG_SFX_META:
 			{
-				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics", "merge run", "drop run", "epoch", "freed"};
+				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics", "merge run", "drop run", "epoch"};
 				SfxXlMeta  *x = (SfxXlMeta *) data;
 
 				appendStringInfoString(buf, x->change < lengthof(what) ? what[x->change] : "?");

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * shmem.c - shared memory of images and worker: asked for while preloading, set up at server start
+ * shmem.c - shared memory of all modules that have some: asked for while preloading, set up at server start
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -4,7 +4,7 @@
  * A stop point is a named place between two steps whose order matters.  A test arms it from SQL; whoever comes by then waits,
  * fails, or takes the server down as a power failure would, which makes races and crashes deterministic.
  *
- * A mutant is a rule of README that a test build can be told to break (surfidx.mutants), to prove that some
+ * A mutant is a rule of src/README.md that a test build can be told to break (surfidx.mutants), to prove that some
  * test notices: scripts/mutants.sh.
  *-------------------------------------------------------------------------
  */

@@ -1,20 +1,9 @@
 /*-------------------------------------------------------------------------
- * image.c - images: a generation of the delta log in key order, in memory
+ * image.c - images: a generation of the delta log in key order, in memory: I1 to I7 (src/README.md, "Images")
  *
  * An image is a cache of log pages and nothing more.  It lives in shared memory, in a fixed array of
  * slots over a fixed pool of nodes, both sized at server start; where there is no slot or no
  * node left, and for temporary relations, the same structure is built in this backend's own memory.
- *
- * Invariants
- *	1. A slot's key, tree and cursor change only under its lock in exclusive mode; reading needs shared mode.
- *	2. The tree holds exactly the entries of the log up to the cursor that were not dead when they were read, but for those that
- *	   sfx_image_kill took out since, which it counts; they were read after the metapage had the removal counter that the slot remembers.
- *	3. A slot is identified by physical file, build id and generation, compared under its lock: file
- *	   numbers and generations may come again, all three together do not.
- *	4. Nobody reads buffers other than log pages while holding a slot's lock.
- *	5. Nodes are taken from the pool before an entry is applied, so that an insert cannot fail half-way.
- *	6. The tree's filter (core/delta_filter.c), where there is one, knows the key of every entry: it is told before the entry comes in, and
- *	   it is replaced by one that was told of all entries, both under the slot's lock in exclusive mode.  So a "no" under that lock is as good as a search.
  *
  * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed pages.
  *-------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * image_impl.h - an image's state: image.c (where it lives) and image_fill.c (how it gets its entries)
  *
- * Invariants stand at the top of image.c.
+ * The rules are I1 to I7 (src/README.md, "Images").
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_IMAGE_IMPL_H
@@ -29,7 +29,7 @@ struct SfxImage
 	LWLock		lock;			/* shared images only */
 	bool		used;
 	SfxImageKey key;
-	uint64		removals;		/* invariant 2 */
+	uint64		removals;		/* I1 */
 	BlockNumber blkno;			/* cursor: page */
 	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
 	uint32		off;			/* cursor: bytes of its body that were applied */
@@ -50,7 +50,7 @@ struct SfxImage
 
 extern SfxNodeAlloc sfx_image_nodes;	/* of the image held right now: one at a time */
 
-/* Invariant 5. False: the pool is exhausted and nothing could be evicted. */
+/* I7. False: the pool is exhausted and nothing could be evicted. */
 extern bool sfx_image_reserve(SfxImage *img);
 
 /* Forget everything applied so far; the key stays. */

@@ -4,7 +4,7 @@
  * Lookups count in a generation's image which of its entries they have asked for.  When the generation has been frozen, and before its first group is merged, those
  * that were asked for most go into the log of the active one once more, by ordinary appends; the merge then leaves out what a newer generation has.  So
  * an entry goes from a frozen generation into the active one or into a run, and which of the two can be told at any time from what the logs say: a crash
- * loses the counts, and nothing else.  README "Merging", M7 and M8.
+ * loses the counts, and nothing else.  README "merge", M7 and M8.
  *
  * At most a part of what makes a merge due is carried over (policy.c), so that each merge makes room.  Where more was asked for, those
  * that were asked for most often stay, as far as two bits can tell; and of too many that were asked for three times and more, an even selection.

@@ -1,23 +1,11 @@
 /*-------------------------------------------------------------------------
  * merge.c - moving a frozen generation of the delta into the tree, group by group
  *
- * One routine rewrites a group of neighbouring leaves below one parent: it merges the leaves' entries with those of
- * the source that fall between the group's fences, drops what a filter says is dead, packs the rest and swaps the pages in one record
- * together with the parent (swap.c).  A merge is this routine along the keys of a source, which is the oldest frozen generation or
- * a run, into a run older than that; which one, policy.c decides.  VACUUM is this routine with a filter and no source.
- *
- * M1	The merge lock is held per group.  Nothing that was read before it was last taken is used, but for how far the source is merged, and
- *		for what a parent was decoded to if its page is the same still (parent_copy.c).
- * M2	The image is acquired with the removal counter of a metapage read under the merge lock: entries that
- *		VACUUM had flagged before it came to the leaves are not in it.  A run's leaves are read under the merge lock.
- * M3	A group takes entries of the source until MERGE_PAGES pages are full; the rest stay for the next group. Every entry of
- *		the old leaves is written, but for those of dead rows (X5, X6).
- * M4	A source is dropped whole, and only when it was walked from its first to its last entry, a generation if the image it
- *		came from had seen as many log entries as were sealed.  Until then it keeps all its entries.
- * M5	Each group's record stores how far the source is merged, and into which run: whoever goes on begins there, into the same one, where
- *		(key, TID) drops what comes twice.
- * M6	A run that is a source takes no entries any more; the metapage says which one, and there is one at a time.
- * M7	What a newer generation has, too, because it was carried over (carry.c), is left out.
+ * One routine rewrites a group of neighbouring leaves below one parent (rewrite.c): it merges the leaves' entries
+ * with those of the source that fall between the group's fences, drops what a filter says is dead, packs the rest
+ * and swaps the pages in one record together with the parent (swap.c).  A merge is this routine along the keys of a
+ * source, which is the oldest frozen generation or a run, into a run older than that; which one, policy.c decides.
+ * VACUUM is this routine with a filter and no source.  The rules are M1 to M8 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,15 +1,5 @@
 /*-------------------------------------------------------------------------
- * vacuum.c - ambulkdelete, amvacuumcleanup, and the interlock with index-only scans
- *
- * V1	VACUUM reads in the direction in which entries move: the log of every generation first, then the tree by key.
- * V2	Dead entries of the log are flagged on their pages; then the removal counter is raised, before the first leaf: from then
- *		on no merge and no scan uses an image that does not know the flags.  A merge that used one before
- *		holds the merge lock, and what it wrote is found in its leaf.
- * V3	At the end the gate is flipped, and the old gate page's cleanup lock waits for every scan that holds copied entries. Only then may
- *		VACUUM give the TIDs to new rows.  A second record makes a standby wait likewise.
- * V4	The merge lock is held per group of leaves, no lock at all while waiting for the gate.
- * V5	Of the heap only dead line pointers are taken for dead, so what was none after VACUUM's first pass need not be asked about. Not of an index
- *		that is not valid yet: there who builds it wants to see each entry.
+ * vacuum.c - ambulkdelete, amvacuumcleanup, and the interlock with index-only scans: V1 to V5 (src/README.md, "VACUUM")
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

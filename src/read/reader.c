@@ -3,7 +3,7 @@
  *
  * Everything that reads the index by key comes through here.  A reader is positioned by key, and goes on by *steps* (reader_step.c).
  *
- * No lock is held between calls and nothing but the gate page and the metapage is pinned. (DESIGN sections 4, 5 and 8.)
+ * No lock is held between calls, and nothing but the gate page and the metapage is pinned.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -2,7 +2,7 @@
  * reader.h - all stages as one ordered stream
  *
  * The only way in which anything reads the index by key: scans, unique checks,
- * VACUUM's validation of counts.  It keeps the protocol of README "Reading".
+ * VACUUM's validation of counts.  It keeps the protocol of README "read".
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_READER_H

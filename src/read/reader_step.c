@@ -1,16 +1,8 @@
 /*-------------------------------------------------------------------------
  * reader_step.c - one step of a reader: what all stages have between a boundary and a stop
  *
- * A step covers the positions from the boundary `cur` to `stop`:
- *
- *	R1	the metapage is read (after the gate was pinned, where one is asked for);
- *	R2	then a bounded batch of each generation's image, newest first, from cur on;
- *	R3	then the leaf that holds cur of each run, newest first, the main tree's last.  Entries move in this direction, never
- *		back: what a merge moves meanwhile is seen twice, and (key, TID) drops the second one; nothing is missed.
- *	R4	stop is the least of: the range's end, the leaf's fence, the end of each batch that was cut off.
- *		What was read beyond stop is thrown away; the next step begins with R1 there.
- *	R5	a generation or run that is gone by then sends the step back to R1.
- *	R6	a snapshot that has expired meanwhile is an error.
+ * src/README.md, "read", has the rules R1 to R8 and why nothing is missed.  A step covers the positions from
+ * the boundary `cur` to `stop`: metapage (R1), images (R2), leaves (R3), and the least end of all these (R4).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,18 +1,11 @@
 /*-------------------------------------------------------------------------
- * dict.c - dictionaries in pages, and the ones that this backend has opened
+ * dict.c - dictionaries in pages, and the ones that this backend has opened: H1 to H4 (src/README.md)
  *
  * A dictionary's pages form a chain by right links; owner is its number, flags the page's number in the chain, and
- * the bodies one after the other are its bytes.  They are written once, in the record that enters it into the metapage's list,
- * and become free pages in the record that takes it off.
+ * the bodies one after the other are its bytes.  They are written once, in the record that enters it into the
+ * metapage's list, and become free pages in the record that takes it off.
  *
- * H1	A live leaf names a dictionary that the metapage lists.
- * H2	Leaves are written with the newest dictionary only, under the merge lock that adding one needs: so those that name an older
- *		one only become fewer, and one that no leaf names is named by none ever after.  VACUUM looks at all leaves to find such
- *		ones, from the file's end to its start, because leaves move to lower blocks only; it counts leaves of runs that are gone,
- *		too, where a reader with an old metapage in hand may still come.
- * H3	From H1: whoever holds the lock of a leaf, or the merge lock, finds the dictionary that it names, and the pages of it.
- *
- * Opened dictionaries are large (130 kB to 1 MB), and made from pages alone: each backend keeps those it used, on a standby as well.
+ * Opened dictionaries are large, and made from pages alone: each backend keeps those it used, on a standby as well.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
