@@ -10,6 +10,7 @@
  * that were asked for most often stay, as far as two bits can tell; and of too many that were asked for three times and more, an even selection.
  */
 #include "surfidx.h"
+#include "carried.h"
 #include "carry.h"
 #include "delta.h"
 #include "image.h"
@@ -17,15 +18,13 @@
 #include "log.h"
 #include "merge.h"
 #include "meta.h"
-#include "page.h"
 #include "pos.h"
-#include "rewrite.h"
+#include "source.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #define LOOK_ENTRIES	8192	/* entries looked at while the image is held */
-#define WALK_ENTRIES	16		/* entries that a search goes through before it goes by key */
 
 struct SfxCarry
 {
@@ -50,71 +49,6 @@ typedef struct Picked
 	SfxEntry	entry[SFX_SOURCE_CHUNK];
 	uint8		bytes[SFX_SOURCE_BYTES + SFX_MAX_ENTRY];
 } Picked;
-
-/* ---- what a newer generation has ---- */
-
-static SfxImage *
-acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
-{
-	SfxImage   *img = sfx_image_acquire(index, order, meta, g);
-
-	if (img == NULL)
-		/* under the merge lock it cannot have left the list */
-		sfx_corrupt(index, meta->gens[g].first, "a page of the log that begins here is not one of its generation");
-	return img;
-}
-
-/* Move the cursor, which is not behind pos, on to the first entry >= pos.  Is that pos? */
-static bool
-find_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c, bool *have, const SfxOrder *order, const SfxPos *pos)
-{
-	for (int n = 0; *have; n++)
-	{
-		SfxEntry	e;
-		SfxPos		at;
-		int			cmp;
-
-		sfx_delta_get(d, a, c, &e);
-		at = sfx_entry_pos(&e);
-		cmp = sfx_order_cmp_pos(order, &at, pos);
-		if (cmp >= 0)
-			return cmp == 0;
-		*have = n < WALK_ENTRIES ? sfx_delta_next(d, a, c) : sfx_delta_seek(d, a, pos, c);
-	}
-	return false;
-}
-
-/* The same for one newer generation. */
-static int
-leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int newer, SfxEntry *entry, int n)
-{
-	SfxImage   *img = acquire(index, order, meta, newer);
-	const SfxNodeAlloc *a;
-	const SfxDelta *d = sfx_image_delta(img, &a);
-	SfxPos		first = sfx_entry_pos(&entry[0]);
-	SfxCursor	c;
-	bool		have = sfx_delta_seek(d, a, &first, &c);
-	int			left = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		SfxPos		pos = sfx_entry_pos(&entry[i]);
-
-		if (!find_next(d, a, &c, &have, order, &pos))
-			entry[left++] = entry[i];
-	}
-	sfx_image_release(img);
-	return left;
-}
-
-int
-sfx_carry_leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *entry, int n)
-{
-	for (int newer = g - 1; newer >= 0 && n > 0; newer--)
-		if (sfx_carried(meta, newer) && meta->gens[newer].first != InvalidBlockNumber && !SFX_MUTANT("merge what was carried over"))
-			n = leave_out(index, order, meta, newer, entry, n);
-	return n;
-}
 
 /* ---- carrying over ---- */
 
@@ -168,7 +102,7 @@ pick(Picked *p, const SfxEntry *e)
 static bool
 look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
 {
-	SfxImage   *img = acquire(c->index, c->order, meta, g);
+	SfxImage   *img = sfx_carried_image(c->index, c->order, meta, g);
 	const SfxNodeAlloc *a;
 	const SfxDelta *d = sfx_image_delta(img, &a);
 	SfxCursor	at;

@@ -22,8 +22,8 @@
 #include "key.h"
 #include "leaf.h"
 #include "meta.h"
-#include "rewrite.h"
 #include "settings.h"
+#include "stats.h"
 
 #include <math.h>
 

@@ -4,14 +4,13 @@
  */
 #include "surfidx.h"
 #include "find.h"
+#include "group.h"
 #include "inner.h"
 #include "meta.h"
 #include "page.h"
-#include "rewrite.h"
+#include "stats.h"
 
-#include "utils/spccache.h"
 
-#define AHEAD_MAX		32
 
 /* The page of that level that holds pos, and the child of it that does. */
 static BlockNumber
@@ -151,37 +150,3 @@ sfx_group_high(const SfxGroup *group, SfxPos *high)
 	return sfx_group_child_high(group, group->to - 1, high);
 }
 
-/* What the group before has asked for, it has asked for up to a leaf that is behind it, so that no rewriting has moved it. */
-void
-sfx_group_asked_before(SfxGroup *g, const SfxMergeStats *stats)
-{
-	if (!g->has_node)
-		return;
-	for (int i = g->from; i < Min(g->from + AHEAD_MAX + 1, g->node.nchildren); i++)
-		if (g->node.children[i].blkno == stats->asked_last)
-			g->asked_to = i + 1;
-}
-
-void
-sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
-{
-	int			window = Min(get_tablespace_maintenance_io_concurrency(g->index->rd_rel->reltablespace), AHEAD_MAX);
-	int			from = Max(g->asked_to, child + 1);
-	int			to;
-	bool		wanted[AHEAD_MAX];
-
-	/* by halves of the window, so that the source is not asked at every leaf */
-	if (!g->has_node || window == 0 || from - child > (window + 1) / 2)
-		return;
-	to = Min(child + 1 + window, g->node.nchildren);
-	if (from >= to)
-		return;
-	sfx_source_falls_into(src, g, from, to, wanted);
-	for (int i = from; i < to; i++)
-		if (wanted[i - from])
-		{
-			g->asked++;
-			g->reads_begun += PrefetchBuffer(g->index, MAIN_FORKNUM, g->node.children[i].blkno).initiated_io;
-		}
-	g->asked_to = to;
-}

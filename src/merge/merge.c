@@ -9,6 +9,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "carried.h"
 #include "carry.h"
 #include "column.h"
 #include "dead_pointers.h"
@@ -16,6 +17,7 @@
 #include "dict.h"
 #include "drop.h"
 #include "find.h"
+#include "group.h"
 #include "horizon.h"
 #include "leaf.h"
 #include "log.h"
@@ -27,32 +29,23 @@
 #include "progress.h"
 #include "rewrite.h"
 #include "settings.h"
+#include "source.h"
+#include "stats.h"
 #include "wal.h"
+#include "yield.h"
 
-#include "access/relation.h"
 #include "access/table.h"
-#include "access/xact.h"
-#include "access/xlog.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_database.h"
+#include "commands/vacuum.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "portability/instr_time.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/lmgr.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #define RUN_STEPS		16		/* groups of a run between two looks at the delta */
 #define STUB_SHED		250		/* of 1,000 entries: so few taking dead ones' places, a look for stubs was in vain, ... */
 #define STUB_PAUSE		7		/* ... and so many merges make none */
-
-PG_FUNCTION_INFO_V1(surfidx_merge);
 
 typedef enum MergeManner
 {
@@ -61,38 +54,11 @@ typedef enum MergeManner
 	MERGE_POLITE				/* and when somebody waits for the index or the database */
 } MergeManner;
 
-/*
- * Does somebody want this database for itself, to drop it or as a template?  They take its lock first and
- * then wait a few seconds for everybody connected to leave.
- */
-bool
-sfx_database_is_wanted(void)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-	if (LockAcquire(&tag, RowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-		return true;
-	LockRelease(&tag, RowExclusiveLock, false);
-	return false;
-}
-
-/* Is a worker in somebody's way? */
-static bool
-is_in_the_way(Relation index)
-{
-	if (LockHasWaitersRelation(index, SFX_WORKER_LOCK) || sfx_database_is_wanted())
-		return true;
-	/* looking up what comparisons need takes a snapshot, which would hold back VACUUM until the merge ends */
-	InvalidateCatalogSnapshot();
-	return false;
-}
-
 /* Take the merge lock in that manner. */
 static bool
 take_lock(Relation index, MergeManner manner)
 {
-	if (manner == MERGE_POLITE && is_in_the_way(index))
+	if (manner == MERGE_POLITE && sfx_worker_is_in_the_way(index))
 		return false;
 	if (manner != MERGE_WAIT)
 		return sfx_merge_trylock(index);
@@ -320,7 +286,7 @@ may_go_on(void *arg)
 
 	if (m->manner != MERGE_POLITE || SFX_MUTANT("all stubs first"))
 		return true;
-	if (is_in_the_way(m->index) || sfx_merge_is_late(m->index))
+	if (sfx_worker_is_in_the_way(m->index) || sfx_merge_is_late(m->index))
 		return false;
 	pay(m);
 	m->progress->phase = SFX_PROGRESS_DELTA;
@@ -654,68 +620,3 @@ sfx_merge_politely(Relation index)
 	return merge_all(index, MERGE_POLITE, false, true, 0);
 }
 
-/* ---- SQL ---- */
-
-/* Open an index for a function that takes its name; ERROR unless it is one of ours and ready. */
-Relation
-sfx_open_index(Oid relid, LOCKMODE lockmode)
-{
-	Relation	index = relation_open(relid, lockmode);
-
-	if (index->rd_rel->relkind != RELKIND_INDEX || !sfx_is_ours(index->rd_indam))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a surfidx index", RelationGetRelationName(index)),
-				 errhint("Give the name of an index made with CREATE INDEX ... USING surfidx; for a partitioned index, that of a partition's index.")));
-	if (!index->rd_index->indisready)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not ready: CREATE INDEX CONCURRENTLY has not finished building it, or has failed",
-						RelationGetRelationName(index)),
-				 errhint("Wait for it; or drop the index, or REINDEX it.")));
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access temporary index \"%s\" of another session", RelationGetRelationName(index))));
-	sfx_require_preload(index);
-	return index;
-}
-
-/* The log's pages are free now. */
-static void
-give_back(Relation index)
-{
-	SfxKeyDesc	kd;
-	const SfxOrder *order;
-
-	/* workers of a query share our locks: they would not keep us from cutting off what they read */
-	if (IsInParallelMode())
-		return;
-	/* standbys would keep the lock that this takes, and their readers out, until the client ends its transaction */
-	if (XLogStandbyInfoActive() && IsTransactionBlock())
-		return;
-	sfx_keydesc_init(&kd, index);
-	order = sfx_order_create(index, &kd, true);
-	sfx_shrink_file(index, order, NULL, 1);
-	sfx_order_end(order);
-}
-
-Datum
-surfidx_merge(PG_FUNCTION_ARGS)
-{
-	Relation	index;
-	uint64		merged;
-
-	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("recovery is in progress"),
-				 errhint("A standby receives its merges from the primary: run surfidx_merge() there.")));
-	index = sfx_open_index(PG_GETARG_OID(0), RowExclusiveLock);
-	if (!SfxMayMaintain(RelationGetRelid(index)))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
-	merged = sfx_merge_all(index);
-	give_back(index);
-	relation_close(index, RowExclusiveLock);
-	PG_RETURN_INT64((int64) merged);
-}

@@ -56,18 +56,6 @@ extern uint64 sfx_merge_run_slice(Relation index, int groups);
 /* As sfx_merge_delta, and runs that are due, stopping as soon as somebody waits for the caller's SFX_WORKER_LOCK on the index. */
 extern uint64 sfx_merge_politely(Relation index);
 
-/* Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE) unless it is a surfidx index. */
-extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
-
-/*
- * The worker's lock on an index.  Weaker ones may be fast-path locks, which LockHasWaitersRelation cannot
- * look at (it crashes); this one conflicts with none that reading, writing or VACUUM takes on an index.
- */
-#define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
-
-/* Has somebody locked this database, to drop it or to copy it?  Needs a transaction. */
-extern bool sfx_database_is_wanted(void);
-
 /* Ask for a background merge of this index (worker.c).  True if a worker is at it right now. */
 extern bool sfx_worker_request(Relation index);
 extern Size sfx_worker_shmem_size(void);

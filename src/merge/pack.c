@@ -3,15 +3,17 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "ask_ahead.h"
 #include "dead_rows.h"
 #include "dict.h"
 #include "find.h"
+#include "group.h"
 #include "leaf.h"
 #include "pack.h"
 #include "page.h"
 #include "pos.h"
-#include "rewrite.h"
 #include "settings.h"
+#include "source.h"
 
 #include <math.h>
 

@@ -8,9 +8,11 @@
 #include "surfidx.h"
 #include "dead_rows.h"
 #include "find.h"
+#include "group.h"
 #include "hope.h"
 #include "leaf.h"
 #include "rewrite.h"
+#include "source.h"
 
 #define MERGE_ROOM			3	/* pages that the leaf may take in which the source stands when the group takes no more */
 

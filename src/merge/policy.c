@@ -32,8 +32,8 @@
 #include "order.h"
 #include "page.h"
 #include "pos.h"
-#include "rewrite.h"
 #include "settings.h"
+#include "source.h"
 
 #include "access/parallel.h"
 #include "access/xlog.h"

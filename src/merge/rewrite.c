@@ -8,11 +8,13 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "ask_ahead.h"
 #include "dead_rows.h"
 #include "dict.h"
 #include "filter.h"
 #include "filter_make.h"
 #include "find.h"
+#include "group.h"
 #include "horizon.h"
 #include "leaf.h"
 #include "meta.h"
@@ -21,6 +23,8 @@
 #include "pos.h"
 #include "rewrite.h"
 #include "settings.h"
+#include "source.h"
+#include "stats.h"
 #include "wal.h"
 
 #include "utils/rel.h"

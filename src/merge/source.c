@@ -3,7 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "carry.h"
+#include "carried.h"
 #include "delta.h"
 #include "dict.h"
 #include "find.h"
@@ -12,10 +12,10 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
-#include "rewrite.h"
+#include "source.h"
 
 #include "miscadmin.h"
-#include "utils/rel.h"
+
 
 void
 sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int g)
@@ -238,54 +238,3 @@ sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, 
 	return found;
 }
 
-/* The next entry from that position on: in the image, or among those in hand.  False: none is known. */
-static bool
-next_from(const SfxSource *src, const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxEntry *e)
-{
-	SfxCursor	c;
-
-	if (d != NULL)
-	{
-		if (!sfx_delta_seek(d, a, pos, &c))
-			return false;
-		sfx_delta_get(d, a, &c, e);
-		return true;
-	}
-	for (int i = src->at; i < src->n; i++)
-	{
-		SfxPos		at = sfx_entry_pos(&src->entry[i]);
-
-		if (sfx_order_cmp_pos(src->order, &at, pos) >= 0)
-		{
-			*e = src->entry[i];
-			return true;
-		}
-	}
-	return false;
-}
-
-void
-sfx_source_falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted)
-{
-	SfxImage   *img = src->run == 0 ? sfx_image_acquire(src->index, src->order, src->meta, src->g) : NULL;
-	const SfxNodeAlloc *a = NULL;
-	const SfxDelta *d = img ? sfx_image_delta(img, &a) : NULL;
-	SfxEntry	e;
-	bool		have = true;
-
-	for (int i = from; i < to; i++)
-	{
-		SfxPos		high;
-
-		have = have && next_from(src, d, a, &group->node.children[i].low, &e);
-		wanted[i - from] = have;
-		if (have && sfx_group_child_high(group, i, &high))
-		{
-			SfxPos		at = sfx_entry_pos(&e);
-
-			wanted[i - from] = sfx_order_cmp_pos(src->order, &at, &high) < 0;
-		}
-	}
-	if (img)
-		sfx_image_release(img);
-}

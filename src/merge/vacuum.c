@@ -3,10 +3,11 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "carry.h"
+#include "carried.h"
 #include "column.h"
 #include "dead_pointers.h"
 #include "find.h"
+#include "group.h"
 #include "leaf.h"
 #include "log.h"
 #include "merge.h"
@@ -17,13 +18,14 @@
 #include "pos.h"
 #include "rewrite.h"
 #include "settings.h"
+#include "stats.h"
 #include "vacuum.h"
 #include "wal.h"
 
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "commands/vacuum.h"
+#include "catalog/index.h"
 #include "miscadmin.h"
 #include "storage/indexfsm.h"
 #include "utils/memutils.h"
@@ -455,36 +457,6 @@ pass_gate(Relation index)
 }
 
 /* ---- statistics on the metapage ---- */
-
-void
-sfx_count_tree_stats(SfxRun *run, const SfxMergeStats *stats)
-{
-	run->entries = Max(0, (int64) run->entries + stats->entries);
-	run->leaves = Max(1, (int64) run->leaves + stats->leaves);
-}
-
-void
-sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats)
-{
-	SfxMeta		meta;
-	Buffer		buf;
-	int			r;
-
-	sfx_meta_lock(index, &meta, &buf);
-	r = sfx_meta_find_run(&meta, run);
-	if (r < 0)
-	{
-		UnlockReleaseBuffer(buf);
-		return;
-	}
-	sfx_count_tree_stats(&meta.runs[r], stats);
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(buf), &meta);
-	MarkBufferDirty(buf);
-	sfx_wal_meta(index, buf, &meta, SFX_META_STATS, NULL);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buf);
-}
 
 /* ---- the AM's functions ---- */
 

@@ -11,6 +11,7 @@
 #include "merge.h"
 #include "meta.h"
 #include "settings.h"
+#include "yield.h"
 
 #include "access/genam.h"
 #include "access/relation.h"

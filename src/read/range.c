@@ -8,7 +8,7 @@
  */
 #include "surfidx.h"
 #include "column.h"
-#include "merge.h"
+#include "index_open.h"
 #include "order.h"
 #include "range.h"
 #include "scankey.h"

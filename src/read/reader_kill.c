@@ -3,7 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "carry.h"
+#include "carried.h"
 #include "dead_rows.h"
 #include "delta.h"
 #include "horizon.h"

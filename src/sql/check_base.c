@@ -10,6 +10,8 @@
 #include <stdarg.h>
 
 #include "miscadmin.h"
+#include "utils/rel.h"
+
 
 void
 sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...)

@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ * carried.h - entries of a generation that newer ones have, too (storage parameter merge_cold: carry.c)
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_CARRIED_H
+#define SURFIDX_CARRIED_H
+
+#include "surfidx.h"
+#include "image.h"
+#include "leaf.h"
+#include "meta.h"
+
+/* May generation meta->gens[g] have entries of older ones? */
+static inline bool
+sfx_carried(const SfxMeta *meta, int g)
+{
+	return (meta->carried >> g & 1) != 0;
+}
+
+/* May a newer generation than meta->gens[g] have entries of it? */
+static inline bool
+sfx_carried_from(const SfxMeta *meta, int g)
+{
+	return (meta->carried & ((1 << g) - 1)) != 0;
+}
+
+/*
+ * Take out of entry[0..n), which are of generation meta->gens[g] and ascending, those that a newer one has, too.  How many are left.  Merge lock
+ * held, meta read under it.
+ */
+extern int	sfx_carry_leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *entry, int n);
+
+/* The image of a generation that is listed, as every one is under the merge lock. */
+extern SfxImage *sfx_carried_image(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
+
+#endif							/* SURFIDX_CARRIED_H */

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ * merge_now.c - surfidx_merge(): all of the delta into the main tree, now
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "column.h"
+#include "compat.h"
+#include "find.h"
+#include "index_open.h"
+#include "merge.h"
+#include "order.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "fmgr.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(surfidx_merge);
+
+/* The log's pages are free now. */
+static void
+give_back(Relation index)
+{
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
+
+	/* workers of a query share our locks: they would not keep us from cutting off what they read */
+	if (IsInParallelMode())
+		return;
+	/* standbys would keep the lock that this takes, and their readers out, until the client ends its transaction */
+	if (XLogStandbyInfoActive() && IsTransactionBlock())
+		return;
+	sfx_keydesc_init(&kd, index);
+	order = sfx_order_create(index, &kd, true);
+	sfx_shrink_file(index, order, NULL, 1);
+	sfx_order_end(order);
+}
+
+Datum
+surfidx_merge(PG_FUNCTION_ARGS)
+{
+	Relation	index;
+	uint64		merged;
+
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("recovery is in progress"),
+				 errhint("A standby receives its merges from the primary: run surfidx_merge() there.")));
+	index = sfx_open_index(PG_GETARG_OID(0), RowExclusiveLock);
+	if (!SfxMayMaintain(RelationGetRelid(index)))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
+	merged = sfx_merge_all(index);
+	give_back(index);
+	relation_close(index, RowExclusiveLock);
+	PG_RETURN_INT64((int64) merged);
+}
