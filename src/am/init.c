@@ -10,7 +10,6 @@
 #include "am.h"
 #include "cpu.h"
 #include "estimate.h"
-#include "metacache.h"
 #include "planner.h"
 #include "settings.h"
 #include "unread_columns.h"
@@ -33,7 +32,6 @@ _PG_init(void)
 		return;
 	sfx_wal_init();
 	sfx_shmem_init();
-	sfx_glance_init();
 	sfx_planner_init();
 	sfx_estimate_init();
 	sfx_unread_init();

@@ -16,7 +16,6 @@
 #include "access/genam.h"
 #include "port/atomics.h"
 #include "storage/shmem.h"
-#include "utils/inval.h"
 #include "utils/rel.h"
 
 #define KEPT			32		/* indexes */
@@ -25,30 +24,7 @@
 static pg_atomic_uint64 *changes = NULL;	/* in shared memory, from 1 on */
 static SfxGlance kept[KEPT];
 
-static inline SfxGlance *
-slot_of(Oid index)
-{
-	return &kept[index % KEPT];
-}
-
-static void
-forget_relation(Datum arg, Oid relid)
-{
-	if (OidIsValid(relid))
-	{
-		if (slot_of(relid)->index == relid)
-			slot_of(relid)->changes = 0;
-		return;
-	}
-	for (int i = 0; i < KEPT; i++)
-		kept[i].changes = 0;
-}
-
-void
-sfx_glance_init(void)
-{
-	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
-}
+static SfxMemoTable table = SFX_MEMO_TABLE(kept);
 
 Size
 sfx_glance_shmem_size(void)
@@ -73,26 +49,30 @@ sfx_glance_void(void)
 		pg_atomic_fetch_add_u64(changes, 1);
 }
 
-/* rel: the index, or NULL. */
+/*
+ * rel: the index, or NULL.  Who plans has no relation at hand to tell its file: the changes that are counted are those of all files, and an
+ * invalidation tells of another one.
+ */
 static const SfxGlance *
 glance(Oid index, Relation rel)
 {
-	SfxGlance  *g = slot_of(index);
+	SfxGlance  *g = &kept[index % KEPT];
 	uint64		now = changes ? pg_atomic_read_u64(changes) : 0;
 	Relation	opened = NULL;
 
-	if (likely(g->index == index && g->changes == now && now != 0))
+	if (likely(g->memo.index == index && g->memo.as_of == now && now != 0))
 		return g;
 	pg_read_barrier();
-	g->changes = 0;
+	sfx_memo_register(&table);
+	g->memo.as_of = 0;
 	if (rel == NULL)
 		rel = opened = index_open(index, NoLock);
-	g->index = index;
+	g->memo.index = index;
 	g->sound = sfx_meta_try_read(rel, &g->meta) && SfxMetaMain(&g->meta)->level <= MAX_HEIGHT;
 	if (opened)
 		index_close(opened, NoLock);
 	SFX_STOP("metapage glanced at");
-	g->changes = SFX_MUTANT("changes counted behind the page") ? pg_atomic_read_u64(changes) : now;
+	g->memo.as_of = SFX_MUTANT("changes counted behind the page") ? pg_atomic_read_u64(changes) : now;
 	return g;
 }
 

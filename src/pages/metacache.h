@@ -5,13 +5,13 @@
 #ifndef SURFIDX_METACACHE_H
 #define SURFIDX_METACACHE_H
 
+#include "memo.h"
 #include "meta.h"
 
 /* A metapage, kept by this backend for the planner until some metapage of the server has changed. */
 typedef struct SfxGlance
 {
-	Oid			index;
-	uint64		changes;		/* metapages' changes seen by then; 0: not kept */
+	SfxMemo		memo;			/* as of so many changes of metapages; 0: not kept */
 	bool		sound;			/* the metapage is damaged if not: no reason not to plan */
 	SfxMeta		meta;			/* if sound */
 } SfxGlance;
@@ -22,7 +22,6 @@ extern const SfxGlance *sfx_glance(Oid index);
 extern int	sfx_tree_height(Relation index);
 /* A metapage has changed, and is still locked. */
 extern void sfx_glance_void(void);
-extern void sfx_glance_init(void);	/* once, by _PG_init */
 extern Size sfx_glance_shmem_size(void);
 extern void sfx_glance_shmem_startup(void);
 

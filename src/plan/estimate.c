@@ -232,5 +232,4 @@ sfx_estimate_init(void)
 {
 	prev_relation_stats = get_relation_stats_hook;
 	get_relation_stats_hook = estimate_relation_stats;
-	sfx_known_init();
 }

@@ -96,9 +96,8 @@ extern HeapTuple sfx_statistics_form(const SfxConditions *c, Oid relid, bool inh
 
 typedef struct SfxKnown SfxKnown;
 
-extern void sfx_known_init(void);	/* once, by _PG_init */
 /* Of the index as that metapage says that it is now.  Valid until the next call. */
-extern SfxKnown *sfx_known_index(Oid index, const SfxMeta *meta);
+extern SfxKnown *sfx_known_index(Relation index, const SfxMeta *meta);
 /* One more plan counts entries without positions: is it time to learn them? */
 extern bool sfx_known_worth_learning(SfxKnown *k, const SfxMeta *meta);
 /* Learn positions, by all pages above the leaves.  Errors: damage. */

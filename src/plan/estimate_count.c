@@ -418,7 +418,7 @@ sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 
 	if (glance->sound)
 	{
-		m.known = sfx_known_index(glance->index, &glance->meta);
+		m.known = sfx_known_index(c->o.index, &glance->meta);
 		if (c->o.order == NULL && measure_by_known(c, e, m.known, &glance->meta, false, piece, &m.n))
 			return m.n;
 		meta = glance->meta;

@@ -21,6 +21,7 @@
 #include "find.h"
 #include "inner.h"
 #include "leaf.h"
+#include "memo.h"
 #include "meta.h"
 #include "pos.h"
 #include "range.h"
@@ -28,7 +29,6 @@
 
 #include "miscadmin.h"
 #include "utils/datum.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 
 #define INDEXES			8		/* remembered */
@@ -57,10 +57,8 @@ typedef struct Seen
 
 struct SfxKnown
 {
-	Oid			index;			/* invalid: nobody's */
-	uint64		build_id;
+	SfxMemo		memo;
 	uint64		groups;
-	uint64		last_used;
 	uint64		plans;			/* without positions, since groups is this */
 	bool		learned;
 	bool		given_up;		/* not worth it, or not possible, as long as groups is this */
@@ -75,42 +73,16 @@ struct SfxKnown
 };
 
 static SfxKnown known[INDEXES];
-static uint64 clock_hand = 0;
-
-static void
-forget_relation(Datum arg, Oid relid)
-{
-	for (int i = 0; i < INDEXES; i++)
-		if (known[i].index == relid || !OidIsValid(relid))
-			known[i].index = InvalidOid;
-}
-
-void
-sfx_known_init(void)
-{
-	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
-}
+static SfxMemoTable table = SFX_MEMO_TABLE(known);
 
 SfxKnown *
-sfx_known_index(Oid index, const SfxMeta *meta)
+sfx_known_index(Relation index, const SfxMeta *meta)
 {
-	SfxKnown   *k = &known[0];
+	bool		fresh;
+	SfxKnown   *k = sfx_memo_get(&table, index, meta->build_id, 0, &fresh);
 
-	for (int i = 0; i < INDEXES; i++)
+	if (fresh)
 	{
-		if (known[i].index == index)
-		{
-			k = &known[i];
-			break;
-		}
-		if (known[i].last_used < k->last_used)
-			k = &known[i];
-	}
-	k->last_used = ++clock_hand;
-	if (k->index != index || k->build_id != meta->build_id)
-	{
-		k->index = index;
-		k->build_id = meta->build_id;
 		k->low.pos.key = k->high.pos.key = NULL;
 		k->groups = meta->work.groups + 1;
 	}

@@ -459,12 +459,12 @@ note_last(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
 {
 	SfxEntry	e;
 
-	if (leaf->nblocks == 0 || !sfx_last_wanted(meta))
+	if (leaf->nblocks == 0 || !sfx_last_wanted(r->index, meta))
 		return;
 	if (sfx_leaf_decode(leaf, leaf->nblocks - 1, NULL, NULL, s->block) < 0 || s->block->nent == 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	sfx_block_entry(s->block, s->block->nent - 1, &e);
-	sfx_last_note(meta, &e);
+	sfx_last_note(r->index, meta, &e);
 	s->block->nent = 0;
 }
 
@@ -607,7 +607,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	r->copied = false;
 	r->leaf_entries = 0;
 	s->leafblk = InvalidBlockNumber;
-	answered = sfx_last_before(meta, r->order, forward(r) ? &r->cur.pos : &r->stop.pos);
+	answered = sfx_last_before(r->index, meta, r->order, forward(r) ? &r->cur.pos : &r->stop.pos);
 	if (!answered)
 		buf = find_leaf(r, meta, SfxMetaMain(meta)->id, pos, s, &leaf, &answered);
 	if (answered)

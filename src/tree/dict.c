@@ -13,6 +13,7 @@
 #include "dict.h"
 #include "hope.h"
 #include "leaf.h"
+#include "memo.h"
 #include "meta.h"
 #include "page.h"
 #include "settings.h"
@@ -34,17 +35,22 @@ StaticAssertDecl(SFX_DICT_PAGES + 1 < SFX_GROUP_BLOCKS, "a dictionary's pages an
 struct SfxDict
 {
 	dlist_node	node;			/* in cache: the one used last first */
-	SfxLocator	loc;
-	uint64		build_id;
+	Oid			index;
+	SfxLife		life;
 	uint32		number;
+	uint32		crc;
+	bool		doubted;		/* an invalidation has come: the number may stand for other bytes by now */
 	int			pins;
 	bool		held;			/* pinned to the end of the transaction */
 	Size		size;
 	SfxHope    *hope;
 };
 
+static void doubt(Oid index);
+
 static dlist_head cache = DLIST_STATIC_INIT(cache);
 static Size cache_bytes;
+static SfxMemoTable table = {.forget = doubt};
 
 const SfxHope *
 sfx_dict_hope(const SfxDict *d)
@@ -218,8 +224,18 @@ at_transaction_end(XactEvent event, void *arg)
 	trim_cache(CACHE_BYTES);
 }
 
-static SfxDict *
-find_opened(Relation index, uint64 build_id, uint32 number)
+static const SfxDictRef *
+find_ref(const SfxMeta *meta, uint32 number)
+{
+	for (uint32 i = 0; i < meta->ndicts; i++)
+		if (meta->dict[i].number == number)
+			return &meta->dict[i];
+	return NULL;
+}
+
+/* Invalidations are more frequent than new files, and opening takes milliseconds: the next use asks the metapage. */
+static void
+doubt(Oid index)
 {
 	dlist_iter	i;
 
@@ -227,21 +243,44 @@ find_opened(Relation index, uint64 build_id, uint32 number)
 	{
 		SfxDict    *d = dlist_container(SfxDict, node, i.cur);
 
-		if (d->number == number && d->build_id == build_id && SfxLocatorEquals(d->loc, SfxRelLocator(index)))
+		if (d->index == index || !OidIsValid(index))
+			d->doubted = true;
+	}
+}
+
+/* Is it what the metapage lists by its number?  meta: NULL where the caller has none. */
+static bool
+is_listed(Relation index, const SfxMeta *meta, SfxDict *d)
+{
+	SfxMeta		now;
+	const SfxDictRef *ref;
+
+	if (meta == NULL)
+	{
+		sfx_meta_read(index, &now);
+		meta = &now;
+	}
+	ref = meta->build_id == d->life.build_id ? find_ref(meta, d->number) : NULL;
+	d->doubted = ref == NULL || ref->crc != d->crc;
+	return !d->doubted;
+}
+
+static SfxDict *
+find_opened(Relation index, const SfxMeta *meta, uint64 build_id, uint32 number)
+{
+	SfxLife		life = sfx_life(index, build_id);
+	dlist_iter	i;
+
+	dlist_foreach(i, &cache)
+	{
+		SfxDict    *d = dlist_container(SfxDict, node, i.cur);
+
+		if (d->number == number && sfx_life_equals(&d->life, &life) && (!d->doubted || is_listed(index, meta, d)))
 		{
 			dlist_move_head(&cache, &d->node);
 			return d;
 		}
 	}
-	return NULL;
-}
-
-static const SfxDictRef *
-find_ref(const SfxMeta *meta, uint32 number)
-{
-	for (uint32 i = 0; i < meta->ndicts; i++)
-		if (meta->dict[i].number == number)
-			return &meta->dict[i];
 	return NULL;
 }
 
@@ -290,9 +329,11 @@ open_read(Relation index, uint64 build_id, const SfxDictRef *ref, uint8 *bytes)
 		pfree(d);
 		sfx_corrupt(index, ref->first, psprintf("dictionary %u is broken", ref->number));
 	}
-	d->loc = SfxRelLocator(index);
-	d->build_id = build_id;
+	sfx_memo_register(&table);
+	d->index = RelationGetRelid(index);
+	d->life = sfx_life(index, build_id);
 	d->number = ref->number;
+	d->crc = ref->crc;
 	d->size = size;
 	d->hope = hope;
 	dlist_push_head(&cache, &d->node);
@@ -358,14 +399,15 @@ void
 sfx_dict_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf, SfxDict **pin)
 {
 	uint64		build_id = SfxPageGetTail(page)->build_id;
+	SfxLife		life = sfx_life(index, build_id);
 	SfxDict    *d;
 
 	if (leaf->dictno == 0)
 		return;
 	d = pin ? *pin : NULL;
-	if (d == NULL || d->number != leaf->dictno || d->build_id != build_id || !SfxLocatorEquals(d->loc, SfxRelLocator(index)))
+	if (d == NULL || d->doubted || d->number != leaf->dictno || !sfx_life_equals(&d->life, &life))
 	{
-		d = find_opened(index, build_id, leaf->dictno);
+		d = find_opened(index, NULL, build_id, leaf->dictno);
 		if (d == NULL)
 			d = open_for_leaf(index, blkno, build_id, leaf->dictno);
 		if (pin)
@@ -388,7 +430,7 @@ sfx_dict_attach_listed(Relation index, const SfxMeta *meta, BlockNumber blkno, S
 
 	if (leaf->dictno == 0)
 		return;
-	d = find_opened(index, meta->build_id, leaf->dictno);
+	d = find_opened(index, meta, meta->build_id, leaf->dictno);
 	if (d == NULL)
 	{
 		ref = find_ref(meta, leaf->dictno);
@@ -415,7 +457,7 @@ sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number)
 	if (meta->ndicts == 0 || !sfx_dict_wanted(index))
 		return NULL;
 	ref = &meta->dict[meta->ndicts - 1];
-	d = find_opened(index, meta->build_id, ref->number);
+	d = find_opened(index, meta, meta->build_id, ref->number);
 	if (d == NULL)
 		d = open_listed(index, meta, ref);
 	d->held = true;

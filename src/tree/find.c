@@ -143,7 +143,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		  SfxLeaf *leaf, bool cached, SfxProbe *probe)
 {
 	int			levels = 0;
-	BlockNumber blkno = cached ? sfx_cache_descend(meta, order, pos, before, &levels) : InvalidBlockNumber;
+	BlockNumber blkno = cached ? sfx_cache_descend(index, meta, order, pos, before, &levels) : InvalidBlockNumber;
 	int			level = run->level;
 	int			moves = 0;
 	bool		offer = cached;
@@ -197,7 +197,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 			if (child < SFX_FIRST_BLKNO)
 				sfx_corrupt(index, blkno, "downlink to a reserved block");
 			if (offer && level == run->level)
-				sfx_cache_offer(meta, &inner);
+				sfx_cache_offer(index, meta, &inner);
 			if (probe && level == 1)
 				filter = sfx_inner_filter(&inner, i);
 			blkno = child;
@@ -205,7 +205,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		}
 		UnlockReleaseBuffer(buf);
 		if (side > 0 && cached && moves == 0)
-			sfx_cache_lagged(meta);
+			sfx_cache_lagged(index, meta);
 		if (side < 0 || (side > 0 && ++moves > (cached ? FIND_CACHED_MOVES : FIND_MAX_MOVES)))
 			return InvalidBuffer;
 		if (filter >= SFX_FIRST_BLKNO && filter_answers(index, order, meta, run->id, filter, pos, before, probe))
@@ -245,7 +245,7 @@ copy_below_root(Relation index, const SfxOrder *order, const SfxMeta *meta)
 			break;
 		if (SfxPageGetTail(copy)->right == InvalidBlockNumber)
 		{
-			sfx_cache_offer_below(meta, inner, n);
+			sfx_cache_offer_below(index, meta, inner, n);
 			break;
 		}
 		buf = sfx_read_page(index, SfxPageGetTail(copy)->right);
@@ -262,11 +262,11 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 	Buffer		buf;
 	SfxMeta		fresh;
 
-	if (cached && sfx_cache_wants_below(meta))
+	if (cached && sfx_cache_wants_below(index, meta))
 		copy_below_root(index, order, meta);
 	buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
 	if (cached && !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)))
-		sfx_cache_forget(meta);
+		sfx_cache_forget(index, meta);
 	for (int tries = 0; !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)); tries++)
 	{
 		if (tries == FIND_MAX_RESTARTS)

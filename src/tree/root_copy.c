@@ -6,7 +6,7 @@
  *
  * A copy may be outdated, and need not know it: what it says are links, and T1 holds for readers that come by an outdated link,
  * whatever it leads to.  So a copy is valid as long as its root block is the tree's root; the metapage, which the
- * reader has read for this step anyway, says so by build id and structure epoch.  Where the links lag
+ * reader has read for this step anyway, says so by the index's life (memo.h) and its structure epoch.  Where the links lag
  * behind, descents land on a wrong page and start over without the copy, or go right; a copy that causes this too often is dropped.
  *
  * What must not happen is that a block is beyond the file's end: shrink.c raises the epoch before it cuts the file off.
@@ -15,6 +15,7 @@
 #include "surfidx.h"
 #include "find.h"
 #include "inner.h"
+#include "memo.h"
 #include "meta.h"
 #include "upper.h"
 
@@ -30,59 +31,43 @@
 
 typedef struct RootCopy
 {
-	uint64		build_id;
-	uint64		epoch;
+	SfxMemo		memo;			/* as of the structure epoch, which each change of the root raises */
 	BlockNumber root;
 	uint32		uses;			/* without a copy; then, of one that might lead over two levels */
 	int			levels;			/* that the copy leads over */
 	bool		no_more;		/* it leads over as many as it ever will */
 	uint32		lags;
-	uint64		last_used;
 	Size		size;			/* of mem */
 	void	   *mem;			/* kept for the next one where it is large enough */
 	SfxUpper   *upper;			/* in mem; NULL: none */
 } RootCopy;
 
 static RootCopy copies[COPIES];
-static RootCopy *latest = &copies[0];
-static uint64 clock_hand = 0;
-
-static inline bool
-is_of(const RootCopy *c, const SfxMeta *meta)
-{
-	return c->build_id == meta->build_id &&
-		((c->epoch == meta->epoch && c->root == SfxMetaMain(meta)->root) || SFX_MUTANT("old copies of roots"));
-}
+static SfxMemoTable table = SFX_MEMO_TABLE(copies);
 
 /* The tree's entry; if there is none, the one that was not used for the longest time, emptied. */
 static RootCopy *
-find_copy(const SfxMeta *meta)
+find_copy(Relation index, const SfxMeta *meta)
 {
-	RootCopy   *oldest = &copies[0];
+	bool		any = SFX_MUTANT("old copies of roots");
+	bool		fresh;
+	RootCopy   *c = sfx_memo_get(&table, index, meta->build_id, any ? 0 : meta->epoch, &fresh);
 
-	if (likely(is_of(latest, meta)))
-		return latest;
-	for (int i = 0; i < COPIES; i++)
+	if (fresh)
 	{
-		if (is_of(&copies[i], meta))
-			return latest = &copies[i];
-		if (copies[i].last_used < oldest->last_used)
-			oldest = &copies[i];
+		c->root = SfxMetaMain(meta)->root;
+		c->uses = c->lags = 0;
+		c->upper = NULL;
 	}
-	oldest->build_id = meta->build_id;
-	oldest->epoch = meta->epoch;
-	oldest->root = SfxMetaMain(meta)->root;
-	oldest->uses = oldest->lags = 0;
-	oldest->upper = NULL;
-	return latest = oldest;
+	Assert(c->root == SfxMetaMain(meta)->root || any);
+	return c;
 }
 
 BlockNumber
-sfx_cache_descend(const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels)
+sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels)
 {
-	RootCopy   *c = find_copy(meta);
+	RootCopy   *c = find_copy(index, meta);
 
-	c->last_used = ++clock_hand;
 	*levels = c->levels;
 	return c->upper ? sfx_upper_find(c->upper, order, pos, before) : InvalidBlockNumber;
 }
@@ -111,9 +96,9 @@ make_copy(RootCopy *c, const SfxInner *pages, int n, int levels, int64 most)
 }
 
 void
-sfx_cache_offer(const SfxMeta *meta, const SfxInner *root)
+sfx_cache_offer(Relation index, const SfxMeta *meta, const SfxInner *root)
 {
-	RootCopy   *c = find_copy(meta);
+	RootCopy   *c = find_copy(index, meta);
 
 	/* a root that names filters has to be seen itself */
 	if (c->upper != NULL || ++c->uses < USES_BEFORE || sfx_inner_has_filters(root))
@@ -123,9 +108,9 @@ sfx_cache_offer(const SfxMeta *meta, const SfxInner *root)
 }
 
 bool
-sfx_cache_wants_below(const SfxMeta *meta)
+sfx_cache_wants_below(Relation index, const SfxMeta *meta)
 {
-	RootCopy   *c = find_copy(meta);
+	RootCopy   *c = find_copy(index, meta);
 
 	if (c->upper == NULL || c->no_more || ++c->uses < USES_BEFORE_TWO)
 		return false;
@@ -135,27 +120,27 @@ sfx_cache_wants_below(const SfxMeta *meta)
 }
 
 void
-sfx_cache_offer_below(const SfxMeta *meta, const SfxInner *pages, int n)
+sfx_cache_offer_below(Relation index, const SfxMeta *meta, const SfxInner *pages, int n)
 {
-	RootCopy   *c = find_copy(meta);
+	RootCopy   *c = find_copy(index, meta);
 
 	if (c->upper != NULL)
 		make_copy(c, pages, n, 2, MAX_COPY_TWO);
 }
 
 void
-sfx_cache_lagged(const SfxMeta *meta)
+sfx_cache_lagged(Relation index, const SfxMeta *meta)
 {
-	RootCopy   *c = find_copy(meta);
+	RootCopy   *c = find_copy(index, meta);
 
 	if (++c->lags >= LAGS_ALLOWED && (c->upper == NULL || c->lags >= sfx_upper_children(c->upper) / LAGS_SHARE))
-		sfx_cache_forget(meta);
+		sfx_cache_forget(index, meta);
 }
 
 void
-sfx_cache_forget(const SfxMeta *meta)
+sfx_cache_forget(Relation index, const SfxMeta *meta)
 {
-	RootCopy   *c = find_copy(meta);
+	RootCopy   *c = find_copy(index, meta);
 
 	c->upper = NULL;
 	c->uses = 0;

@@ -7,11 +7,13 @@
  * Entries come into a tree only by groups of merges, and the record of such a group counts it in the metapage. So as long as the metapage that a
  * reader has read for R1 has the same count, all entries of the main tree stand before the one that was noted: the reader may leave the
  * tree out, as if it had read the last leaf at R1.  What a merge brings into it since is in the stages that R2 and R3 still look at.
+ * Groups are counted in one life of the index (memo.h): in another one the same count may say something else.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "find.h"
 #include "leaf.h"
+#include "memo.h"
 #include "meta.h"
 
 #define TREES			4		/* remembered */
@@ -20,81 +22,57 @@
 
 typedef struct TreeEnd
 {
-	uint64		build_id;
-	uint64		groups;			/* the metapage's, when it was noted */
-	uint32		noes;			/* since then */
+	SfxMemo		memo;			/* as of the metapage's groups */
+	uint32		noes;			/* since it was given to this tree */
 	uint32		len;			/* of the last entry's key; 0: not noted */
 	uint64		tid;
-	uint64		last_used;
 	uint8		key[MAX_KEY];
 } TreeEnd;
 
 static TreeEnd ends[TREES];
-static TreeEnd *latest = &ends[0];
-static uint64 clock_hand = 0;
+static SfxMemoTable table = SFX_MEMO_TABLE(ends);
 
-static inline bool
-is_of(const TreeEnd *t, const SfxMeta *meta)
+static inline uint64
+as_of(const SfxMeta *meta)
 {
-	return t->build_id == meta->build_id && (t->groups == meta->work.groups || SFX_MUTANT("old ends of trees"));
+	return SFX_MUTANT("old ends of trees") ? 0 : meta->work.groups;
 }
 
 bool
-sfx_last_before(const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos)
+sfx_last_before(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos)
 {
+	TreeEnd    *t = sfx_memo_find(&table, index, meta->build_id, as_of(meta));
 	SfxPos		last;
 
-	if (!is_of(latest, meta))
-	{
-		int			i = 0;
-
-		while (i < TREES && !is_of(&ends[i], meta))
-			i++;
-		if (i == TREES)
-			return false;
-		latest = &ends[i];
-	}
-	if (latest->len == 0)
+	if (t == NULL || t->len == 0)
 		return false;
-	last = (SfxPos) {latest->key, latest->len, latest->tid};
+	last = (SfxPos) {t->key, t->len, t->tid};
 	return sfx_order_cmp_pos(order, &last, pos) < 0;
 }
 
 bool
-sfx_last_wanted(const SfxMeta *meta)
+sfx_last_wanted(Relation index, const SfxMeta *meta)
 {
-	TreeEnd    *t = &ends[0];
+	bool		fresh;
+	TreeEnd    *t = sfx_memo_get(&table, index, meta->build_id, as_of(meta), &fresh);
 
-	for (int i = 0; i < TREES; i++)
-	{
-		if (is_of(&ends[i], meta))
-		{
-			t = &ends[i];
-			break;
-		}
-		/* an outdated one of the same tree goes first */
-		if (ends[i].build_id == meta->build_id || (t->build_id != meta->build_id && ends[i].last_used < t->last_used))
-			t = &ends[i];
-	}
-	if (!is_of(t, meta))
-	{
-		t->build_id = meta->build_id;
-		t->groups = meta->work.groups;
+	if (fresh)
 		t->noes = t->len = 0;
-	}
-	t->last_used = ++clock_hand;
-	latest = t;
 	return t->len == 0 && ++t->noes >= NOES_BEFORE;
 }
 
 void
-sfx_last_note(const SfxMeta *meta, const SfxEntry *e)
+sfx_last_note(Relation index, const SfxMeta *meta, const SfxEntry *e)
 {
-	Assert(latest->build_id == meta->build_id);
-	latest->noes = 0;
+	TreeEnd    *t = sfx_memo_find(&table, index, meta->build_id, as_of(meta));
+
+	/* an invalidation may have come since it was wanted */
+	if (t == NULL)
+		return;
+	t->noes = 0;
 	if (e->keylen > MAX_KEY)
 		return;
-	memcpy(latest->key, e->key, e->keylen);
-	latest->len = e->keylen;
-	latest->tid = e->tid;
+	memcpy(t->key, e->key, e->keylen);
+	t->len = e->keylen;
+	t->tid = e->tid;
 }

@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ * memo.c - what this backend remembers of indexes: finding it, and forgetting it
+ *-------------------------------------------------------------------------
+ */
+#include "memo.h"
+
+#include "utils/inval.h"
+
+static SfxMemoTable *tables = NULL;
+
+static inline SfxMemo *
+entry(SfxMemoTable *table, int i)
+{
+	return (SfxMemo *) ((char *) table->entries + i * table->size);
+}
+
+static void
+forget_relation(Datum arg, Oid relid)
+{
+	if (SFX_MUTANT("memories outlive files"))
+		return;
+	for (SfxMemoTable *t = tables; t; t = t->next)
+	{
+		if (t->forget)
+			t->forget(relid);
+		for (int i = 0; i < t->n; i++)
+			if (entry(t, i)->index == relid || !OidIsValid(relid))
+				entry(t, i)->index = InvalidOid;
+	}
+}
+
+void
+sfx_memo_register(SfxMemoTable *table)
+{
+	if (table->registered)
+		return;
+	if (tables == NULL)
+		CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	table->registered = true;
+	table->next = tables;
+	tables = table;
+}
+
+static inline bool
+is_of(const SfxMemo *m, Oid index, const SfxLife *life, uint64 as_of)
+{
+	return m->as_of == as_of && m->index == index && sfx_life_equals(&m->life, life);
+}
+
+void *
+sfx_memo_find(SfxMemoTable *table, Relation index, uint64 build_id, uint64 as_of)
+{
+	Oid			id = RelationGetRelid(index);
+	SfxLife		life = sfx_life(index, build_id);
+
+	if (likely(is_of(table->latest, id, &life, as_of)))
+		return table->latest;
+	for (int i = 0; i < table->n; i++)
+		if (is_of(entry(table, i), id, &life, as_of))
+			return table->latest = entry(table, i);
+	return NULL;
+}
+
+/* The entry that is to be given to another owner. */
+static SfxMemo *
+victim(SfxMemoTable *table, Oid index)
+{
+	SfxMemo    *found = entry(table, 0);
+
+	for (int i = 0; i < table->n; i++)
+	{
+		SfxMemo    *m = entry(table, i);
+
+		if (m->index == index)
+			return m;
+		if (m->last_used < found->last_used)
+			found = m;
+	}
+	return found;
+}
+
+void *
+sfx_memo_get(SfxMemoTable *table, Relation index, uint64 build_id, uint64 as_of, bool *fresh)
+{
+	SfxMemo    *m = sfx_memo_find(table, index, build_id, as_of);
+
+	*fresh = m == NULL;
+	if (m == NULL)
+	{
+		sfx_memo_register(table);
+		m = victim(table, RelationGetRelid(index));
+		m->index = RelationGetRelid(index);
+		m->life = sfx_life(index, build_id);
+		m->as_of = as_of;
+	}
+	m->last_used = ++table->clock;
+	return table->latest = m;
+}

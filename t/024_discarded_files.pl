@@ -1,0 +1,155 @@
+# What a session (or shared memory) remembers of an index whose file is discarded: each memory is made of a file that a transaction does not keep, and asked again
+# once the index is back in the old file, or in another one with the same numbers.  t/README.md names the memories, and the ways in which files go.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('discarded', "surfidx.auto_merge = off\nmax_prepared_transactions = 2\nenable_seqscan = off\nenable_bitmapscan = off\nsurfidx.unique_notice = off");
+my ($place) = PostgreSQL::Test::Utils::tempdir();
+
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION surfidx');
+$node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$place'");
+
+my $rows = 20000;
+
+sub say_to { return ask($_[0], "$_[1];") }
+
+# Table d with a unique index on numbers, one on text with a dictionary, and a tree of two levels.
+sub make
+{
+	my ($persistence) = @_;
+
+	$node->safe_psql('postgres', <<"END");
+DROP TABLE IF EXISTS d;
+CREATE $persistence TABLE d (k int8, s text COLLATE "C", c int DEFAULT random() * 100) WITH (autovacuum_enabled = off);
+INSERT INTO d (k, s) SELECT g, 'visitor' || g || '\@' || md5((g % 100)::text) || '.example.org' FROM generate_series(1, $rows) g;
+CREATE UNIQUE INDEX d_k ON d USING surfidx (k);
+CREATE INDEX d_s ON d USING surfidx (s) WITH (hope = fsst);
+CREATE INDEX d_b ON d USING btree (c);
+END
+	return;
+}
+
+# Lookups one by one, by a function, so that each is planned once and goes down the tree by itself.
+$node->safe_psql('postgres', q{
+CREATE FUNCTION found(lo int8, hi int8) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE n bigint := 0; m bigint;
+BEGIN
+	FOR i IN lo .. hi LOOP
+		SELECT count(*) INTO m FROM d WHERE k = i;
+		n := n + m;
+		SELECT count(*) INTO m FROM d WHERE s = 'visitor' || i || '@' || md5((i % 100)::text) || '.example.org';
+		n := n + m;
+	END LOOP;
+	RETURN n;
+END $$;
+-- as many plans as a session makes before it keeps what it knows of an index
+CREATE FUNCTION estimate(lo int8, hi int8) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE line text; n bigint;
+BEGIN
+	FOR i IN 1 .. 60 LOOP
+		FOR line IN EXECUTE format('EXPLAIN SELECT k FROM d WHERE k >= %s AND k < %s', lo, hi) LOOP
+			n := coalesce(n, substring(line FROM 'rows=(\d+)')::bigint);
+		END LOOP;
+	END LOOP;
+	RETURN n;
+END $$;
+});
+
+# Every memory there is, of the keys lo to hi and what lies beyond them.
+sub remember
+{
+	my ($s, $lo, $hi) = @_;
+
+	return say_to($s, "SELECT found($hi + 1, $hi + 80); SELECT found($hi - 300, $hi); SELECT found($lo, $lo + 300); SELECT estimate($hi - 100, $hi + 100) IS NOT NULL");
+}
+
+my $remembered = "0\n602\n602\nt";
+
+# Rows that another session brings meanwhile, and what session s finds of them.
+sub go_on
+{
+	my ($s, $what, $end, @more) = @_;
+	my $other = open_session($node);
+
+	for my $n (@more)
+	{
+		my $from = $end + 1;
+
+		$end += $n;
+		say_to($other, "INSERT INTO d (k, s) SELECT g, 'visitor' || g || '\@' || md5((g % 100)::text) || '.example.org' FROM generate_series($from, $end) g");
+		# the first look comes when all are merged: a look before would be remembered
+		for my $merged ($n == $more[0] ? 'merged' : ('in the delta', 'merged'))
+		{
+			my $last = $end - 99;
+
+			say_to($other, "SELECT surfidx_merge('d_k'), surfidx_merge('d_s')") if $merged eq 'merged';
+			is(say_to($s, "SELECT found($last, $end); SELECT found(1, 100)"), "200\n200", "$what: $n more keys, $merged");
+			is(say_to($s, "INSERT INTO d (k, s) VALUES ($end, 'twice') ON CONFLICT (k) DO NOTHING; SELECT count(*) FROM d WHERE s = 'twice'"), 0, "$what: no key of them twice");
+		}
+		is(remember($s, 1, $end), $remembered, "$what: nothing beyond them");
+	}
+	is(say_to($s, 'SET enable_seqscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off; SELECT count(*), count(DISTINCT k) FROM d; RESET ALL'),
+		"$end|$end", "$what: as many rows as keys");
+	is($s->{err}, '', "$what: no errors");
+	is($node->psql('postgres', "SELECT surfidx_check('$_', true, true)"), 0, "$what: $_ is sound") for qw(d_k d_s);
+	end_session($other);
+	return $end;
+}
+
+my $higher = "INSERT INTO d (k, s) SELECT g, 'visitor' || g || '\@' || md5((g % 100)::text) || '.example.org' FROM generate_series(HERE) g; "
+  . "SELECT surfidx_merge('d_k'), surfidx_merge('d_s')";
+
+sub higher { my ($from, $to) = @_; return $higher =~ s/HERE/$from, $to/r }
+
+# How a transaction gives the index another file, and whether its rows are there again.
+my %ways = (
+	'SET TABLESPACE' => 'ALTER INDEX d_k SET TABLESPACE elsewhere; ALTER INDEX d_s SET TABLESPACE elsewhere',
+	'ALL IN TABLESPACE' => 'ALTER INDEX ALL IN TABLESPACE pg_default SET TABLESPACE elsewhere',
+	'REINDEX' => 'REINDEX INDEX d_k; REINDEX INDEX d_s',
+	'REINDEX TABLESPACE' => 'REINDEX (TABLESPACE elsewhere) TABLE d',
+	'TRUNCATE' => 'CREATE TEMP TABLE IF NOT EXISTS old ON COMMIT DROP AS TABLE d; TRUNCATE d; INSERT INTO d TABLE old',
+	'CLUSTER' => 'CLUSTER d USING d_b',
+	'SET UNLOGGED' => 'ALTER TABLE d SET UNLOGGED',
+	'SET LOGGED' => 'ALTER TABLE d SET LOGGED',
+	'ALTER TYPE' => 'ALTER TABLE d ALTER k TYPE numeric USING k, ALTER k TYPE numeric',
+	'DROP and CREATE' => 'DROP INDEX d_k, d_s; CREATE UNIQUE INDEX d_k ON d USING surfidx (k); CREATE INDEX d_s ON d USING surfidx (s) WITH (hope = fsst)');
+$ways{'ALTER TYPE'} = q{ALTER TABLE d ALTER k TYPE int8 USING k + 0};
+
+for my $way (sort keys %ways)
+{
+	for my $back ('ROLLBACK', 'ROLLBACK TO', 'ROLLBACK PREPARED')
+	{
+		# a temporary table cannot be prepared
+		next if $back eq 'ROLLBACK PREPARED' && $way eq 'TRUNCATE';
+		make($way eq 'SET LOGGED' ? 'UNLOGGED' : '');
+
+		my $s = open_session($node);
+		my $end = $rows;
+
+		# few rows in the file that goes, then more in the one that stays, so that as many groups are counted in both; then the other way round, so
+		# that the one that goes is the longer one
+		for my $size ([ 1000, 3000, 500 ], [ 20000, 500 ])
+		{
+			my ($gone, @more) = @$size;
+			my $what = "$way, $back of $gone rows";
+
+			is(remember($s, 1, $end), $remembered, "$what: before");
+			say_to($s, $back eq 'ROLLBACK TO' ? 'BEGIN; SAVEPOINT a' : 'BEGIN');
+			say_to($s, $ways{$way});
+			is(remember($s, 1, $end), $remembered, "$what: in the other file");
+			say_to($s, higher($end + 1, $end + $gone));
+			is(remember($s, 1, $end + $gone), $remembered, "$what: in what became of it");
+			say_to($s, $back eq 'ROLLBACK TO' ? 'ROLLBACK TO a; COMMIT' : $back eq 'ROLLBACK' ? $back : "PREPARE TRANSACTION 'p'; ROLLBACK PREPARED 'p'");
+			$end = go_on($s, $what, $end, @more);
+		}
+		end_session($s);
+	}
+}
+
+$node->stop;
+done_testing();
