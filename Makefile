@@ -3,7 +3,7 @@
 #	make [PG_CONFIG=/path/to/pg_config]		build the extension
 #	make install							as root or with sudo
 #	make test [ONLY=core|regress|isolation|tap|stops]	build, install, run all tests on throw-away clusters
-#	make lint								gcc and clang with -Wall -Wextra -Werror, cppcheck
+#	make lint								gcc and clang with -Wall -Wextra -Werror, cppcheck, layers, tidy, indentation
 #	make test-mutants						break each rule that a test guards, and see that the test fails
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15 to 18, on Debian as root
 #	make test-package						build Debian packages, unpack and try one

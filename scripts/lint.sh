@@ -1,5 +1,6 @@
 #!/bin/bash
-# Static checks: gcc and clang with -Wall -Wextra -Werror over src (with and without stop points) and src/core, then cppcheck.
+# Static checks: gcc and clang with -Wall -Wextra -Werror over src (with and without stop points) and src/core, then cppcheck,
+# the order of folders, and what a reader trips over (tidy.pl, indent.sh).
 # What is missing is named and passed by; on Debian, "apt-get install clang cppcheck" brings it.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -56,4 +57,6 @@ else
 fi
 check "objects" make -s -j"$(nproc)" all
 check layers scripts/layers.sh
+check tidy scripts/tidy.pl
+check indentation scripts/indent.sh
 exit $failed

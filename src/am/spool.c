@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * spool.c - a build's items on their way into order
  *
- * Ordered bytes are sorted in memory by core's sort of byte strings (core/itemsort.h), which takes half the time of a sort by
+ * Ordered bytes are sorted in memory by core's sort of byte strings (itemsort.h), which takes half the time of a sort by
  * comparisons.  Where memory does not suffice, what was gathered is sorted and goes to a file, and the files are merged at the end; MERGE_ORDER files
  * of one size are merged into one before, so that there are few of them.
  *

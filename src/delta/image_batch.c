@@ -3,7 +3,7 @@
  *
  * An image that is some pages behind the log gets what they hold in key order: neighbours find their place in the image's tree beside
  * each other, in a node that the processor has at hand, where entries as they come would take a way down, and a wait for memory, each. Sorting
- * (core/itemsort.h) costs a third of what that saves.
+ * (itemsort.h) costs a third of what that saves.
  *
  * An entry in the batch:
  *

@@ -2,7 +2,7 @@
  * longvalue.c - encoded values that are too long to stand in a key as they are
  *
  * What an encoding writes is stored as it is up to SFX_LONG_PLAIN bytes.  Of more bytes only so many are; the others are compressed, in a way
- * that keeps their order (core/tailcode.c):
+ * that keeps their order (tailcode.c):
  *
  *	SFX_LONG_PLAIN		the first bytes
  *	.					the code of the others, 00 as 01 01 and 01 as 01 02

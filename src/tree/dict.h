@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * dict.h - an index's dictionaries: their pages, the backend's opened ones, and making them
  *
- * A dictionary (core/hope.h) codes what front coding leaves of keys in leaves.  The metapage lists an index's dictionaries, a few
+ * A dictionary (hope.h) codes what front coding leaves of keys in leaves.  The metapage lists an index's dictionaries, a few
  * at most, oldest first; each has a number that is never used again within a build.  New leaves are written with the
  * newest one; a leaf that needs one names it.
  *-------------------------------------------------------------------------

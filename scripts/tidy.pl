@@ -1,0 +1,231 @@
+#!/usr/bin/perl
+# tidy.pl: what a reader trips over, looked for in every file that git knows.
+#
+#	tidy.pl				say what is untidy; status 1 if anything is
+#	tidy.pl --record	write scripts/tidy.txt anew: it can only become shorter
+#
+#	lines		of 100 columns at most, tabs being 4; what is longer must not become more than tidy.txt has for its file
+#	functions	of 70 lines at most; likewise
+#	names		no two files of src have one name
+#	references	files, sections of src/README.md, rules and mutants that comments and documents name exist, links lead
+#				somewhere; each mutant and each rule has its place in src/README.md
+use strict;
+use warnings;
+use FindBin;
+
+chdir "$FindBin::Bin/.." or die;
+my $record = @ARGV && $ARGV[0] eq '--record';
+my $list = 'scripts/tidy.txt';
+my @files = grep { -f } split /\n/, `git ls-files --cached --others --exclude-standard`;
+die "tidy.pl asks git which files there are: none\n" unless @files;
+my (%allowed, %foreign, %seen);
+my $bad = 0;
+
+sub slurp { my ($f) = @_; open(my $h, '<', $f) or die "$f: $!\n"; local $/; my $t = <$h>; return $t // '' }
+sub untidy { print "$_[0]\n" unless $record; $bad++; return }
+
+# ---- what was there before, and files that are others' ----
+
+for (split /\n/, slurp($list))
+{
+	$allowed{$2}{$1} = $3 if /^(columns|function)\t([^\t]+)\t(\d+)$/;
+	$foreign{$1} = 1 if /^foreign\t(\S+)$/;
+}
+
+# ---- columns and functions ----
+
+sub columns
+{
+	my ($line) = @_;
+
+	1 while $line =~ s/\t/' ' x (4 - $-[0] % 4)/e;
+	utf8::decode($line);
+	return length $line;
+}
+
+sub long_lines
+{
+	my ($file, $text) = @_;
+	my ($n, $fenced) = (0, 0);
+
+	for (split /\n/, $text)
+	{
+		# tables and links of documents cannot be wrapped
+		$fenced = !$fenced if /^```/;
+		next if $file =~ /\.md$/ && (/^\s*\|/ || /^\S*\[?[^ ]*\]\(\S+$/);
+		$n++ if columns($_) > 100;
+	}
+	return $n;
+}
+
+# The longest function of a file of C, from brace to brace.
+sub longest
+{
+	my ($text) = @_;
+	my ($from, $before, $i, $longest) = (undef, '', 0, 0);
+
+	for (split /\n/, $text)
+	{
+		$i++;
+		$from = $i if /^\{/ && $before =~ /\)$/;
+		if (/^\}/ && defined $from)
+		{
+			$longest = $i - $from + 1 if $i - $from + 1 > $longest;
+			$from = undef;
+		}
+		$before = $_;
+	}
+	return $longest;
+}
+
+my @recorded;
+
+# Sizes that exceed a limit are compared with those recorded.
+sub size
+{
+	my ($what, $file, $n, $limit, $words) = @_;
+	my $old = $allowed{$file}{$what} // $limit;
+
+	return if $n <= $limit;
+	push @recorded, "$what\t$file\t" . ($n < $old || $old == $limit ? $n : $old) . "\n";
+	untidy("$file: $n $words, at most $old") if $n > $old;
+	return;
+}
+
+for my $file (grep { /\.(c|h|sh|pl|pm|md)$/ && !m!^docs/dev/measured/! } @files)
+{
+	my $text = slurp($file);
+
+	size('columns', $file, long_lines($file, $text), 0, 'lines of more than 100 columns');
+	size('function', $file, longest($text), 70, 'lines in its longest function') if $file =~ /\.c$/;
+}
+
+# ---- names ----
+
+my %home;
+
+for my $file (grep { m!^src/.*\.[ch]$! } @files)
+{
+	my ($name) = $file =~ m!([^/]+)$!;
+
+	untidy("$file: $home{$name} has the same name") if $home{$name};
+	$home{$name} = $file;
+}
+
+# ---- references ----
+
+my $design = slurp('src/README.md');
+my %section = map { lc($_) => 1 } $design =~ /^#+ (.*)$/mg;
+my %rule = map { $_ => 1 } $design =~ /^([A-Z]\d)\. /mg;
+my ($letters) = join '', sort keys %{ { map { substr($_, 0, 1) => 1 } keys %rule } };
+my %path;
+
+for my $file (@files)
+{
+	my @parts = split m!/!, $file;
+
+	$path{ join '/', @parts[ $_ .. $#parts ] } = 1 for 0 .. $#parts;
+}
+
+# Files that a text names: a folder or none, a name, an ending of ours.
+sub check_files
+{
+	my ($file, $text) = @_;
+
+	while ($text =~ m{(?<![\w./*<>-])((?:[\w.-]+/)*[\w-]+\.(?:c|h|sh|pl|pm|sql|spec|md|svg))\b(?![\w(*])}g)
+	{
+		untidy("$file: names $1, which is not there") unless $path{$1} || $foreign{$1} || $seen{"$file $1"}++;
+	}
+	return;
+}
+
+sub check_rules
+{
+	my ($file, $text) = @_;
+
+	while ($text =~ /(?<![\w'"-])([$letters]\d)(?=[\s,.;:)])/g)
+	{
+		untidy("$file: names rule $1, which src/README.md has not") unless $rule{$1} || $foreign{$1} || $seen{"$file $1"}++;
+	}
+	return;
+}
+
+for my $file (grep { m!^src/.*\.[ch]$! } @files)
+{
+	my $text = slurp($file);
+	my $comments = join "\n", $text =~ m!/\*(.*?)\*/!sg;
+
+	$comments =~ s/\n\s*\*/ /g;
+	check_files($file, $comments);
+	check_rules($file, $comments);
+	while ($comments =~ /README(?:\.md)?,? "([^"]+)"/g)
+	{
+		untidy("$file: src/README.md has no section \"$1\"") unless $section{ lc $1 };
+	}
+}
+
+sub anchors { return map { my $h = lc; $h =~ s/[^a-z0-9 _-]//g; $h =~ s/ /-/g; $h => 1 } $_[0] =~ /^#+ (.*)$/mg }
+
+for my $file (grep { /\.md$/ } @files)
+{
+	my $text = slurp($file);
+	my ($dir) = $file =~ m!^(.*/)?!;
+
+	# (names in measurements are those of their day, and a changelog's are, too)
+	my $plain = $text =~ s/\]\([^)]*\)/]/gr;
+	check_files($file, $plain) unless $file =~ m!^docs/dev/(measured|qa-log)|^CHANGELOG!;
+	while ($text =~ /\]\(([^)\s]+)\)/g)
+	{
+		my ($to, $anchor) = split /#/, $1, 2;
+
+		next if $to =~ /^https?:/;
+		my $target = $to eq '' ? $file : ($dir // '') . $to;
+		1 while $target =~ s![^/]+/\.\./!!;
+		untidy("$file: link to $1, which is not there") unless -e $target;
+		next if !defined $anchor || !-f $target;
+		my %has = anchors(slurp($target));
+		untidy("$file: link to $1, which has no such section") unless $has{$anchor};
+	}
+}
+
+# ---- rules, mutants, scenarios ----
+
+my %mutant = map { map { $_ => 1 } slurp($_) =~ /SFX_MUTANT\("([^"]+)"\)/g } grep { m!^src/.*\.[ch]$! } @files;
+my $scenarios = join '', map { slurp($_) } grep { m!^t/stops/! } @files;
+my ($verifier) = $design =~ /^## The verifier\n(.*)/ms;
+
+# "R1 to R8" names all of them
+$verifier =~ s/([A-Z])(\d) to \1(\d)/join ' ', map { "$1$_" } $2 .. $3/ge;
+$design =~ s/\n\s*/ /g;
+for (sort keys %mutant)
+{
+	untidy("mutant \"$_\" stands under no rule of src/README.md") unless $design =~ /`\Q$_\E`/;
+	untidy("mutant \"$_\" is named by no scenario of t/stops") unless $scenarios =~ /['",]\Q$_\E['",]/;
+}
+while ($design =~ /\*[Bb]reaks:\*((?:[^.*]|\.(?=\w))*)/g)
+{
+	my $what = $1;
+
+	while ($what =~ /`([a-z][^`\/]*[a-z] [^`]*)`/gi)
+	{
+		untidy("src/README.md: no mutant \"$1\"") unless $mutant{$1};
+	}
+}
+for (sort keys %rule)
+{
+	untidy("src/README.md: the section about the verifier does not say who asks for $_") unless $verifier =~ /\b$_\b/;
+}
+
+# ---- the end ----
+
+if ($record)
+{
+	open(my $h, '>', $list) or die "$list: $!\n";
+	print $h map { "$_\n" } '# Written by scripts/tidy.pl --record: long lines by file, functions of more than 70 lines;',
+	  '# and, by hand, what looks like one of our files or rules and is none.', (map { "foreign\t$_" } sort keys %foreign);
+	print $h sort @recorded;
+	close $h;
+	exit 0;
+}
+print "$bad untidy, ", scalar(@files), " files looked at\n";
+exit($bad > 0);
