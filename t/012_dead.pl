@@ -97,7 +97,6 @@ foreach my $case (
 	my $before = $standby->safe_psql('postgres', $conflicts);
 	my $rows;
 
-	$session->{in} = '';
 	ask($session, '\connect postgres');
 	ask($session, 'BEGIN ISOLATION LEVEL REPEATABLE READ;');
 	$rows = ask($session, "SELECT count(*) FROM $table;");

@@ -115,7 +115,7 @@ foreach my $round (1 .. 3)
 	$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) s');
 	check_both("VACUUM after kill $round");
 }
-$session->{psql}->kill_kill(grace => 0);
+end_session($session);
 $standby->stop;
 $node->stop;
 done_testing();

@@ -6,9 +6,12 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Basename;
+use lib dirname(__FILE__) . '/lib';
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SurfServer;
 use Test::More;
 
 our @EXPORT = qw(new_node create_table change_rows check_indexes compare_plans open_session ask end_session
@@ -139,14 +142,15 @@ sub compare_plans
 	return;
 }
 
-# A psql that stays, with a cursor or a transaction perhaps: ask it, and at last end it.  Errors go to $session->{err}.
+# A psql that stays, with a cursor or a transaction perhaps: ask it, and at last end it.  The SQLSTATEs of
+# errors go to $s->{err}.
 sub open_session
 {
 	my ($node) = @_;
-	my $s = { in => '', out => '', err => '' };
+	my $s = SurfSession->new(null => '', user => scalar getpwuid($>),
+		server => { base => $node->host, port => $node->port, bin => SurfServer::bindir() });
 
-	$s->{psql} = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres') ],
-		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err}, IPC::Run::timeout(5 * $PostgreSQL::Test::Utils::timeout_default));
+	$s->{err} = '';
 	return $s;
 }
 
@@ -154,20 +158,17 @@ sub open_session
 sub ask
 {
 	my ($s, $sql) = @_;
+	my $r = $s->query($sql, 5 * $PostgreSQL::Test::Utils::timeout_default);
 
-	$s->{out} = '';
-	$s->{in} .= "$sql\n\\echo that was it\n";
-	$s->{psql}->pump until $s->{out} =~ s/^that was it\n\z//m;
-	chomp $s->{out};
-	return $s->{out};
+	$s->{err} .= ($r->{lost} ? 'lost' : $r->{error}) . "\n" if $r->{lost} || $r->{error};
+	return join "\n", @{ $r->{rows} };
 }
 
 sub end_session
 {
 	my ($s) = @_;
 
-	$s->{in} .= "\\q\n";
-	$s->{psql}->finish;
+	$s->end;
 	return;
 }
 
