@@ -61,7 +61,7 @@ form_item(SfxBuild *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive
 
 	sfx_put_tid(start + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
 	len += 6;
-	if (bs->has_payload)
+	if (bs->plan.natts > bs->plan.nkeys)
 	{
 		int			paylen = sfx_payload_encode(&bs->kd, bs->index, values, isnull, start + len,
 												SFX_MAX_ENTRY - (len - 6));
@@ -70,7 +70,7 @@ form_item(SfxBuild *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive
 		sfx_put16(start + len, (uint16) paylen);
 		len += 2;
 	}
-	if (bs->unique)
+	if (bs->plan.unique)
 	{
 		uint8		flags = alive ? ITEM_ALIVE : 0;
 
@@ -85,9 +85,9 @@ form_item(SfxBuild *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive
 static void
 parse_item(SfxBuild *bs, const uint8 *start, int end, SfxEntry *e, uint8 *flags)
 {
-	*flags = bs->unique ? start[--end] : 0;
+	*flags = bs->plan.unique ? start[--end] : 0;
 	e->paylen = 0;
-	if (bs->has_payload)
+	if (bs->plan.natts > bs->plan.nkeys)
 	{
 		end -= 2;
 		e->paylen = sfx_get16(start + end);
@@ -214,7 +214,7 @@ check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 {
 	bool		same = prev->len >= 0 && is_equal(bs, prev, e);
 	bool		counts = (flags & ITEM_ALIVE) &&
-		(!(flags & ITEM_HAS_NULL) || bs->info->ii_NullsNotDistinct);
+		(!(flags & ITEM_HAS_NULL) || bs->plan.nulls_not_distinct);
 
 	if (same && counts && prev->alive)
 		report_duplicate(bs, e);
@@ -296,7 +296,7 @@ pack_leaves(SfxBuild *bs)
 		uint8		flags;
 
 		parse_item(bs, item, len, &e, &flags);
-		if (bs->unique)
+		if (bs->plan.unique)
 			check_unique(bs, &e, flags, prev);
 		check_order(bs, &e, prev);
 		remember(prev, &e);
@@ -392,17 +392,23 @@ meta_init(SfxMeta *meta)
 }
 
 void
-sfx_build_begin(SfxBuild *bs, Relation heap, Relation index, IndexInfo *info)
+sfx_build_begin(SfxBuild *bs, Relation heap, Relation index, IndexInfo *info,
+				const SfxBuildPlan *plan)
 {
 	memset(bs, 0, sizeof(*bs));
 	bs->heap = heap;
 	bs->index = index;
 	bs->info = info;
 	sfx_keydesc_init(&bs->kd, index);
+	if (plan)
+	{
+		sfx_build_same_plan(plan, heap, index, info, &bs->kd);
+		bs->plan = *plan;
+	}
+	else
+		sfx_build_plan(&bs->plan, heap, index, info, &bs->kd);
 	bs->order = sfx_order_create(index, &bs->kd, true);
 	bs->proof = sfx_order_create(index, &bs->kd, false);
-	bs->has_payload = bs->kd.natts > bs->kd.nkeys;
-	bs->unique = info->ii_Unique;
 	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
 }
 
@@ -415,7 +421,7 @@ scan_and_sort(SfxBuild *bs)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SCAN);
 	if (!sfx_build_parallel(bs, &rows))
 	{
-		bs->spool = sfx_spool_begin(bs->index, &bs->kd, bs->order, maintenance_work_mem, NULL);
+		bs->spool = sfx_spool_begin(bs->index, &bs->kd, bs->order, bs->plan.workmem, NULL);
 		rows = sfx_build_scan(bs, NULL, true);
 	}
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) bs->indtuples);
@@ -465,7 +471,7 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	if (!ReindexIsProcessingIndex(RelationGetRelid(index)))
 		sfx_filter_notice(index);
-	sfx_build_begin(bs, heap, index, info);
+	sfx_build_begin(bs, heap, index, info, NULL);
 	meta_init(&bs->meta);
 	sfx_log_forget_tail(index);
 	result->heap_tuples = scan_and_sort(bs);

@@ -64,6 +64,61 @@ extern void sfx_spool_perform(SfxSpool *s);
 extern const uint8 *sfx_spool_next(SfxSpool *s, int *len);
 extern void sfx_spool_end(SfxSpool *s);
 
+/* ---- build_plan.c ---- */
+
+/* A key column as the build's processes have to agree on it. */
+typedef struct SfxBuildColumn
+{
+	Oid			type;
+	Oid			collation;
+	Oid			order_proc;
+	Oid			sort_proc;
+	Oid			encoding_proc;
+	int16		typlen;
+	bool		desc;
+	bool		nulls_first;
+	bool		raw;
+	bool		counted;
+	bool		has_rest;
+} SfxBuildColumn;
+
+/*
+ * What a build goes by, serial or parallel.  Compared as bytes.  IndexInfo is for core's scan only:
+ * what it says beside this is what the scan reports (ii_BrokenHotChain).
+ */
+typedef struct SfxBuildPlan
+{
+	Oid			heap;
+	Oid			index;
+	SfxLocator	heap_file;
+	SfxLocator	index_file;
+	/* as core asks for it, which need not be what the catalogs say */
+	bool		unique;			/* items end in flags, and neighbours with one key are an error */
+	bool		nulls_not_distinct;
+	bool		exclusion;		/* the scan waits for others' rows, as it does for unique */
+	bool		concurrent;		/* others write meanwhile: the rows of one snapshot */
+	bool		partial;
+	int			nexpressions;
+	AttrNumber	attnum[INDEX_MAX_KEYS];
+	/* how keys are made and sorted */
+	int			natts;			/* with INCLUDE columns */
+	int			nkeys;
+	bool		comparator;
+	SfxBuildColumn col[INDEX_MAX_KEYS];
+	int			workmem;		/* kB, of all participants together */
+	/* who runs the functions of expressions, predicates and classes */
+	Oid			user;
+	int			security;
+} SfxBuildPlan;
+
+extern void sfx_build_plan(SfxBuildPlan *plan, Relation heap, Relation index, const IndexInfo *info,
+						   const SfxKeyDesc *kd);
+/* A worker's: it asks for what the leader was asked for. */
+extern IndexInfo *sfx_build_worker_info(Relation index, const SfxBuildPlan *plan);
+/* ERROR if this process would make another plan. */
+extern void sfx_build_same_plan(const SfxBuildPlan *plan, Relation heap, Relation index,
+								const IndexInfo *info, const SfxKeyDesc *kd);
+
 /* ---- build.c ---- */
 
 typedef struct SfxBuild
@@ -74,8 +129,7 @@ typedef struct SfxBuild
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 	const SfxOrder *proof;		/* the order as searches will see it */
-	bool		has_payload;
-	bool		unique;
+	SfxBuildPlan plan;
 	SfxSpool   *spool;
 	MemoryContext rowcxt;
 	double		indtuples;
@@ -89,8 +143,9 @@ typedef struct SfxBuild
 	uint8		item[SFX_ITEM_MAX];
 } SfxBuild;
 
-/* What every participant of a build needs to scan. */
-extern void sfx_build_begin(SfxBuild *b, Relation heap, Relation index, IndexInfo *info);
+/* What every participant of a build needs to scan.  plan: the leader's; NULL: make it. */
+extern void sfx_build_begin(SfxBuild *b, Relation heap, Relation index, IndexInfo *info,
+							const SfxBuildPlan *plan);
 /* Scan the heap (all of it, or what scan says) into b->spool; rows seen. progress: report it. */
 extern double sfx_build_scan(SfxBuild *b, TableScanDesc scan, bool progress);
 

@@ -31,10 +31,9 @@
 /* In the parallel context's memory; the descriptor of the table scan stands behind it. */
 typedef struct BuildShared
 {
-	Oid			heap;
-	Oid			index;
-	bool		concurrent;
+	SfxBuildPlan plan;			/* what all go by: workers decide nothing */
 	int			participants;	/* the leader among them, as planned */
+	uint64		query_id;
 
 	ConditionVariable done_cv;
 	slock_t		mutex;			/* protects what follows */
@@ -95,8 +94,9 @@ sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 	BuildShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	Sharedsort *sort = shm_toc_lookup(toc, KEY_SORT, false);
 	SfxSpoolShared *spool = shm_toc_lookup(toc, KEY_SPOOL, false);
-	LOCKMODE	heaplock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
-	LOCKMODE	indexlock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
+	const SfxBuildPlan *plan = &shared->plan;
+	LOCKMODE	heaplock = plan->concurrent ? ShareUpdateExclusiveLock : ShareLock;
+	LOCKMODE	indexlock = plan->concurrent ? RowExclusiveLock : AccessExclusiveLock;
 	SfxBuild	b;
 	Relation	heap;
 	Relation	index;
@@ -106,17 +106,19 @@ sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	pgstat_report_query_id(shared->query_id, false);
 	/* the leader's locks, which are shared with us */
-	heap = table_open(shared->heap, heaplock);
-	index = index_open(shared->index, indexlock);
-	info = BuildIndexInfo(index);
-	info->ii_Concurrent = shared->concurrent;
+	heap = table_open(plan->heap, heaplock);
+	index = index_open(plan->index, indexlock);
 	tuplesort_attach_shared(sort, seg);
 	SharedFileSetAttach(&spool->files, seg);
 
 	InstrStartParallelQuery();
-	sfx_build_begin(&b, heap, index, info);
-	scan_and_sort(&b, shared, sort, spool, ParallelWorkerNumber + 1, maintenance_work_mem / shared->participants, false);
+	info = SFX_MUTANT("workers ask the catalogs") ? BuildIndexInfo(index) :
+		sfx_build_worker_info(index, plan);
+	sfx_build_begin(&b, heap, index, info, SFX_MUTANT("workers decide") ? NULL : plan);
+	scan_and_sort(&b, shared, sort, spool, ParallelWorkerNumber + 1,
+				  plan->workmem / shared->participants, false);
 	wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	InstrEndParallelQuery(&buffers[ParallelWorkerNumber], &wal[ParallelWorkerNumber]);
@@ -170,7 +172,7 @@ begin_leader(SfxBuild *b, int request)
 	EnterParallelMode();
 	l->pcxt = pcxt = CreateParallelContext("surfidx", "sfx_build_worker_main", request);
 	/* all rows that anybody may still see; or, while others write, those that a snapshot sees */
-	l->snapshot = b->info->ii_Concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+	l->snapshot = b->plan.concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
 	sharedsize = add_size(BUFFERALIGN(sizeof(BuildShared)), table_parallelscan_estimate(b->heap, l->snapshot));
 	sortsize = tuplesort_estimate_shared(request + 1);
 	walsize = mul_size(sizeof(WalUsage), request);
@@ -194,10 +196,9 @@ begin_leader(SfxBuild *b, int request)
 
 	l->shared = allocate(pcxt, KEY_SHARED, sharedsize);
 	memset(l->shared, 0, sizeof(BuildShared));
-	l->shared->heap = RelationGetRelid(b->heap);
-	l->shared->index = RelationGetRelid(b->index);
-	l->shared->concurrent = b->info->ii_Concurrent;
+	l->shared->plan = b->plan;
 	l->shared->participants = request + 1;
+	l->shared->query_id = pgstat_get_my_query_id();
 	ConditionVariableInit(&l->shared->done_cv);
 	SpinLockInit(&l->shared->mutex);
 	table_parallelscan_initialize(b->heap, scan_of(l->shared), l->snapshot);
@@ -221,37 +222,38 @@ begin_leader(SfxBuild *b, int request)
 	return l;
 }
 
+/* Until so many participants have done their share. */
+static void
+wait_for(SfxBuildLeader *l, int participants)
+{
+	for (;;)
+	{
+		int			ndone;
+
+		SpinLockAcquire(&l->shared->mutex);
+		ndone = l->shared->ndone;
+		SpinLockRelease(&l->shared->mutex);
+		if (ndone >= participants)
+			break;
+		ConditionVariableSleep(&l->shared->done_cv, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+	}
+	ConditionVariableCancelSleep();
+}
+
 /* The leader's own share, with a build state of its own. */
 static void
 take_part(const SfxBuild *b, SfxBuildLeader *l)
 {
 	SfxBuild   *own = palloc(sizeof(SfxBuild));
 
-	sfx_build_begin(own, b->heap, b->index, b->info);
-	scan_and_sort(own, l->shared, l->sort, l->spool, 0, maintenance_work_mem / l->participants, true);
-}
-
-static void
-wait_for_all(SfxBuild *b, SfxBuildLeader *l, double *rows)
-{
-	bool		done = false;
-
-	for (;;)
+	/* not a rule that is broken, but how tests see that it is workers who scan */
+	if (SFX_MUTANT("workers first"))
 	{
-		SpinLockAcquire(&l->shared->mutex);
-		if (l->shared->ndone == l->participants)
-		{
-			*rows = l->shared->rows;
-			b->indtuples = l->shared->indtuples;
-			b->info->ii_BrokenHotChain |= l->shared->broken_hot;
-			done = true;
-		}
-		SpinLockRelease(&l->shared->mutex);
-		if (done)
-			break;
-		ConditionVariableSleep(&l->shared->done_cv, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+		WaitForParallelWorkersToAttach(l->pcxt);
+		wait_for(l, l->participants - 1);
 	}
-	ConditionVariableCancelSleep();
+	sfx_build_begin(own, b->heap, b->index, b->info, &b->plan);
+	scan_and_sort(own, l->shared, l->sort, l->spool, 0, b->plan.workmem / l->participants, true);
 }
 
 bool
@@ -270,7 +272,10 @@ sfx_build_parallel(SfxBuild *b, double *rows)
 	take_part(b, l);
 	/* workers that never started must not be waited for */
 	WaitForParallelWorkersToAttach(l->pcxt);
-	wait_for_all(b, l, rows);
+	wait_for(l, l->participants);
+	*rows = l->shared->rows;
+	b->indtuples = l->shared->indtuples;
+	b->info->ii_BrokenHotChain |= l->shared->broken_hot;
 
 	part.coordinate = palloc0(sizeof(SortCoordinateData));
 	part.coordinate->isWorker = false;
@@ -278,7 +283,7 @@ sfx_build_parallel(SfxBuild *b, double *rows)
 	part.coordinate->sharedsort = l->sort;
 	part.shared = l->spool;
 	part.number = -1;
-	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, maintenance_work_mem, &part);
+	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, b->plan.workmem, &part);
 	return true;
 }
 
