@@ -4,7 +4,8 @@
 #	tidy.pl				say what is untidy; status 1 if anything is
 #	tidy.pl --record	write scripts/tidy.txt anew: it can only become shorter
 #
-#	lines		of 100 columns at most, tabs being 4; what is longer must not become more than tidy.txt has for its file
+#	lines		of 100 columns at most, tabs being 4; what is longer must not become more than tidy.txt has for its file,
+#				nor, as code moves to new files, than it has in all
 #	functions	of 70 lines at most; likewise
 #	names		no two files of src have one name
 #	references	files, sections of src/README.md, rules and mutants that comments and documents name exist, links lead
@@ -78,7 +79,10 @@ sub longest
 	return $longest;
 }
 
-my @recorded;
+my (@recorded, @new);
+my ($total, $before) = (0, 0);
+
+$before += $allowed{$_}{columns} // 0 for keys %allowed;
 
 # Sizes that exceed a limit are compared with those recorded.
 sub size
@@ -87,8 +91,11 @@ sub size
 	my $old = $allowed{$file}{$what} // $limit;
 
 	return if $n <= $limit;
+	$total += $n if $what eq 'columns';
 	push @recorded, "$what\t$file\t" . ($n < $old || $old == $limit ? $n : $old) . "\n";
-	untidy("$file: $n $words, at most $old") if $n > $old;
+	return if $n <= $old;
+	return push @new, "$file: $n $words, and the file is new" if $what eq 'columns' && !exists $allowed{$file}{columns};
+	untidy("$file: $n $words, at most $old");
 	return;
 }
 
@@ -98,6 +105,11 @@ for my $file (grep { /\.(c|h|sh|pl|pm|md)$/ && !m!^docs/dev/measured/! } @files)
 
 	size('columns', $file, long_lines($file, $text), 0, 'lines of more than 100 columns');
 	size('function', $file, longest($text), 70, 'lines in its longest function') if $file =~ /\.c$/;
+}
+
+if ($total > $before)
+{
+	untidy($_) for @new;
 }
 
 # ---- names ----
@@ -191,7 +203,7 @@ for my $file (grep { /\.md$/ } @files)
 # ---- rules, mutants, scenarios ----
 
 my %mutant = map { map { $_ => 1 } slurp($_) =~ /SFX_MUTANT\("([^"]+)"\)/g } grep { m!^src/.*\.[ch]$! } @files;
-my $scenarios = join '', map { slurp($_) } grep { m!^t/stops/! } @files;
+my $scenarios = join '', map { slurp($_) } grep { m!^t/.*\.p[lm]$! } @files;
 my ($verifier) = $design =~ /^## The verifier\n(.*)/ms;
 
 # "R1 to R8" names all of them
@@ -200,7 +212,7 @@ $design =~ s/\n\s*/ /g;
 for (sort keys %mutant)
 {
 	untidy("mutant \"$_\" stands under no rule of src/README.md") unless $design =~ /`\Q$_\E`/;
-	untidy("mutant \"$_\" is named by no scenario of t/stops") unless $scenarios =~ /['",]\Q$_\E['",]/;
+	untidy("mutant \"$_\" is named by no test of t") unless $scenarios =~ /['",]\Q$_\E['",]/;
 }
 while ($design =~ /\*[Bb]reaks:\*((?:[^.*]|\.(?=\w))*)/g)
 {

@@ -22,7 +22,9 @@ rnd(void)
 	return z ^ (z >> 31);
 }
 
-/* CPU time of this process, in ns: a call takes some hundreds of them, so it belongs around loops. */
+/*
+ * CPU time of this process, in ns: a call takes some hundreds of them, so it belongs around loops.
+ */
 static inline double
 now(void)
 {

@@ -378,7 +378,10 @@ run_codes(bool integers, const unsigned (*bits)[2], size_t n)
 	}
 }
 
-/* Filters as an index has them: a page of about PAGEKEYS neighbours each, without suffixes and with four real bits. */
+/*
+ * Filters as an index has them: a page of about PAGEKEYS neighbours each, without suffixes and with
+ * four real bits.
+ */
 static void
 run_pages(void)
 {

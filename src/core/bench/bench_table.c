@@ -262,7 +262,9 @@ static const struct
 
 /* ---- the information limit ---- */
 
-/* Bits per key of distinct keys with gap g on average: those of the gap's geometric distribution. */
+/*
+ * Bits per key of distinct keys with gap g on average: those of the gap's geometric distribution.
+ */
 static double
 gap_bits(double g)
 {

@@ -98,7 +98,10 @@ sfx_filter_range(const SfxFilter *f, const SfxPos *lo, const SfxPos *hi)
 
 	if (f->kind != SFX_FILTER_SURF)
 		return 1;
-	/* entries of lo's key that stand below its TID are the only ones too many; hi's key is in the range if its TID is */
+	/*
+	 * entries of lo's key that stand below its TID are the only ones too many; hi's key is in the
+	 * range if its TID is
+	 */
 	low = (SfxSurfBound) {lo->key, lo->len, true};
 	if (hi == NULL)
 		return sfx_surf_lookup_range(&f->surf, &low, NULL);

@@ -82,7 +82,10 @@ typedef struct SfxFilterBuild
 
 extern void sfx_filter_build_init(SfxFilterBuild *b, const SfxFilterSpec *spec, const SfxSurfAlloc *alloc);
 
-/* Add a key, in the order of entries (equal ones follow each other).  SFX_OK, SFX_NOMEM, SFX_NOSPACE, SFX_CORRUPT; errors are final. */
+/*
+ * Add a key, in the order of entries (equal ones follow each other).  SFX_OK, SFX_NOMEM,
+ * SFX_NOSPACE, SFX_CORRUPT; errors are final.
+ */
 extern int sfx_filter_add(SfxFilterBuild *b, const uint8_t *key, uint32_t len);
 
 /*

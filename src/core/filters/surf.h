@@ -37,7 +37,10 @@
 
 /* ---- reading ---- */
 
-/* An open filter: pointers into the caller's bytes, and the header in machine words.  Private to surf*.c. */
+/*
+ * An open filter: pointers into the caller's bytes, and the header in machine words.  Private to
+ * surf*.c.
+ */
 typedef struct SfxSurf
 {
 	const uint8_t *base;
@@ -147,7 +150,10 @@ typedef struct SfxSurfIter
 	SfxSurfLevel *levels;
 } SfxSurfIter;
 
-/* Memory (8-byte aligned) that an iterator of this filter needs.  A hostile filter can ask for at most 2 MB. */
+/*
+ * Memory (8-byte aligned) that an iterator of this filter needs.  A hostile filter can ask for at
+ * most 2 MB.
+ */
 extern size_t sfx_surf_iter_size(const SfxSurf *s);
 extern void sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory);
 
@@ -157,17 +163,26 @@ extern void sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory);
  */
 extern int sfx_surf_seek(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp);
 
-/* Stand on the last key. Then, and from any key, the next and the previous one. 1, 0 (it stands on none then), or SFX_CORRUPT. */
+/*
+ * Stand on the last key. Then, and from any key, the next and the previous one. 1, 0 (it stands on
+ * none then), or SFX_CORRUPT.
+ */
 extern int sfx_surf_seek_last(SfxSurfIter *it);
 extern int sfx_surf_next(SfxSurfIter *it);
 extern int sfx_surf_prev(SfxSurfIter *it);
 
-/* Compare the iterator's stored key with key: < 0, > 0, or 0 if the filter cannot tell or they are equal. */
+/*
+ * Compare the iterator's stored key with key: < 0, > 0, or 0 if the filter cannot tell or they are
+ * equal.
+ */
 extern int sfx_surf_iter_cmp(const SfxSurfIter *it, const uint8_t *key, uint32_t len);
 
 /* ---- building ---- */
 
-/* Memory for a build.  resize is realloc with the old size; newsize 0 frees.  NULL: exhausted (old is untouched). */
+/*
+ * Memory for a build.  resize is realloc with the old size; newsize 0 frees.  NULL: exhausted (old
+ * is untouched).
+ */
 typedef struct SfxSurfAlloc
 {
 	void	   *ctx;

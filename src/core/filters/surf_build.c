@@ -227,7 +227,10 @@ close_node(SfxSurfBuild *b, uint32_t from)
 
 /* ---- keys ---- */
 
-/* The last key's right neighbour has its first lcp bytes (-1: there is none): cut it, and close what it leaves. */
+/*
+ * The last key's right neighbour has its first lcp bytes (-1: there is none): cut it, and close
+ * what it leaves.
+ */
 static bool
 finish_key(SfxSurfBuild *b, int32_t lcp)
 {

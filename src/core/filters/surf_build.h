@@ -1,10 +1,16 @@
-/* surf_build.h - what the two halves of the SuRF builder share: surf_build.c takes keys, surf_write.c writes the filter. */
+/*
+ * surf_build.h - what the two halves of the SuRF builder share: surf_build.c takes keys,
+ * surf_write.c writes the filter.
+ */
 #ifndef SFX_SURF_BUILD_H
 #define SFX_SURF_BUILD_H
 
 #include "surf_format.h"
 
-/* Room for n more bytes at the end of a vector, at an address that holds until it grows again; NULL: no memory. */
+/*
+ * Room for n more bytes at the end of a vector, at an address that holds until it grows again;
+ * NULL: no memory.
+ */
 extern void *surf_vec_room(SfxSurfBuild *b, SfxSurfVec *v, size_t n);
 
 /* n zeroed bytes as the whole contents of a vector. */
@@ -39,7 +45,10 @@ typedef struct SurfPending
 	bool		child;
 } SurfPending;
 
-/* A closed node; they stand in postorder, and their edges in the same order in "edges": label | child << 8. */
+/*
+ * A closed node; they stand in postorder, and their edges in the same order in "edges": label |
+ * child << 8.
+ */
 typedef struct SurfNode
 {
 	uint32_t	path;			/* 1 + index in dict; 0: none */
@@ -72,10 +81,16 @@ typedef struct SurfCode
 /* Close all open nodes: no key follows. */
 extern int surf_close(SfxSurfBuild *b);
 
-/* Number the paths by use and plan the pool; sets the plan's ndict, nonce, shortw, longw, lenw, nsymbols, symsize, poolsize, flags. npaths: nodes with a path. */
+/*
+ * Number the paths by use and plan the pool; sets the plan's ndict, nonce, shortw, longw, lenw,
+ * nsymbols, symsize, poolsize, flags. npaths: nodes with a path.
+ */
 extern int surf_plan_paths(SfxSurfBuild *b, uint64_t npaths);
 
-/* Find symbols and a code for the paths (npaths different ones): makes "coded", "codes" and "symbols", sets what the paths take.  false: no memory. */
+/*
+ * Find symbols and a code for the paths (npaths different ones): makes "coded", "codes" and
+ * "symbols", sets what the paths take.  false: no memory.
+ */
 extern bool surf_encode_paths(SfxSurfBuild *b, uint32_t npaths);
 
 /* Write that path number 8i begins at that bit of the pool. */
@@ -84,7 +99,10 @@ extern void surf_put_start(const SfxSurf *s, uint64_t i, uint64_t at);
 /* The path of this number is one that a node alone has. */
 extern void surf_name_once(SfxSurfBuild *b, uint64_t number, const SurfPath *p);
 
-/* Make the rest section from the collected suffixes, and set its flag, if keys are such that it is worth its room. */
+/*
+ * Make the rest section from the collected suffixes, and set its flag, if keys are such that it is
+ * worth its room.
+ */
 extern int surf_plan_rest(SfxSurfBuild *b);
 
 /* Write starts, symbols and pool. */

@@ -371,7 +371,10 @@ surf_code_rest(const uint8_t *rest, const uint16_t *below, const uint8_t *p, uin
 	return (uint32_t) (lo >> shift & UINT32_MAX);
 }
 
-/* The real bits of a rest of n bytes (more may follow if n = SURF_RESTLEN): those of its code, or the next ones, and zeros where it ends.  below: see surf_code_rest. */
+/*
+ * The real bits of a rest of n bytes (more may follow if n = SURF_RESTLEN): those of its code, or
+ * the next ones, and zeros where it ends.  below: see surf_code_rest.
+ */
 static inline uint32_t
 surf_real_of(const SfxSurf *s, const uint16_t *below, const uint8_t *p, uint32_t n)
 {
@@ -453,7 +456,10 @@ surf_reached(const uint8_t *limits, uint64_t x)
 	return (((x * ones | ones << 15) - sfx_load64(limits)) >> 15 & ones) * ones >> 48;
 }
 
-/* The next symbol of a path, of which *at < end is the next bit: its length (1 to 8), and its bytes, the first in the lowest 8 bits of *sym.  0: damaged. */
+/*
+ * The next symbol of a path, of which *at < end is the next bit: its length (1 to 8), and its
+ * bytes, the first in the lowest 8 bits of *sym.  0: damaged.
+ */
 static inline unsigned
 surf_symbol(const SfxSurf *s, uint64_t *at, uint64_t end, uint64_t *sym)
 {

@@ -123,7 +123,10 @@ first_of_group(const SfxSurf *s, unsigned group)
 	return 256;
 }
 
-/* Spell the byte of the edge taken at a level.  1 if it takes a continuation node to do so, 0, or SFX_CORRUPT. */
+/*
+ * Spell the byte of the edge taken at a level.  1 if it takes a continuation node to do so, 0, or
+ * SFX_CORRUPT.
+ */
 static int
 spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
 {

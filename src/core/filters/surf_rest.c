@@ -11,10 +11,16 @@
 #define REST_TRAIN		4
 /* A code for fewer keys is not worth its table ... */
 #define REST_MINKEYS	500
-/* ... and pairs of bytes must be equal that often, of 256: they are once if all bytes are as frequent. */
+/*
+ * ... and pairs of bytes must be equal that often, of 256: they are once if all bytes are as
+ * frequent.
+ */
 #define REST_MINEQUAL	3
 
-/* Weights in proportion to the counts, rounded down, the greatest of which is most; count[256] is that of ends. */
+/*
+ * Weights in proportion to the counts, rounded down, the greatest of which is most; count[256] is
+ * that of ends.
+ */
 static void
 set_weights(uint8_t *rest, const uint64_t *count, uint64_t most)
 {

@@ -108,7 +108,10 @@ symbol_len(const Trainer *t, unsigned code)
 
 /* ---- the code ---- */
 
-/* List the codes that occur, by count, and find the lengths of an optimal code for them.  false: no memory. */
+/*
+ * List the codes that occur, by count, and find the lengths of an optimal code for them.  false: no
+ * memory.
+ */
 static bool
 assign_lengths(SfxSurfBuild *b, Trainer *t)
 {
@@ -191,7 +194,10 @@ propose(Finder *f, uint64_t bytes, uint32_t len, uint64_t gain)
 	*c = (Candidate) {.bytes = bytes, .gain = gain, .len = len};
 }
 
-/* Propose a string that took, or would take, so many bits once, where it now takes others, if that pays for its place in the table. */
+/*
+ * Propose a string that took, or would take, so many bits once, where it now takes others, if that
+ * pays for its place in the table.
+ */
 static void
 propose_for(Finder *f, Candidate x, uint64_t uses, uint64_t others, uint64_t bits)
 {
@@ -246,7 +252,10 @@ next_strings(Trainer *t, Finder *f, uint64_t step)
 	f->ncandidates = 0;
 	for (unsigned i = 0; i < t->nused; i++)
 		total += t->count[t->used[i]];
-	/* most frequent ones first, lest candidates are too many; rows of pairs are zeros again after their use */
+	/*
+	 * most frequent ones first, lest candidates are too many; rows of pairs are zeros again after
+	 * their use
+	 */
 	for (unsigned i = t->nused; i-- > 0;)
 	{
 		unsigned	a = t->used[i];

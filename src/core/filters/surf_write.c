@@ -6,11 +6,17 @@
  */
 #include "surf_build.h"
 
-/* A dense part may cost this share of the sparse one, for its speed (the paper's R, section 2.5) ... */
+/*
+ * A dense part may cost this share of the sparse one, for its speed (the paper's R, section 2.5)
+ * ...
+ */
 #define DENSE_SHARE		64
 /* ... and it ends above this level: below, nodes are too many and too small. */
 #define DENSE_LEVELS	16
-/* Bits that a sparse edge costs besides what is stored of its label, in 20ths, a bucket, a dense edge, and a dense node. */
+/*
+ * Bits that a sparse edge costs besides what is stored of its label, in 20ths, a bucket, a dense
+ * edge, and a dense node.
+ */
 #define SPARSE_EDGE20	47
 #define BUCKET20		22
 #define DENSE_EDGE20	23
@@ -358,7 +364,10 @@ best_code(uint8_t *code, const uint64_t *hist, unsigned width)
 				hi = 0,
 				shared;
 
-	/* the smallest threshold that needs no more digits than there are; all bytes in runs need 256 / 2^width */
+	/*
+	 * the smallest threshold that needs no more digits than there are; all bytes in runs need 256 /
+	 * 2^width
+	 */
 	for (unsigned c = 0; c < 256; c++)
 		hi = hist[c] > hi ? hist[c] : hi;
 	while (lo < hi)
@@ -374,7 +383,10 @@ best_code(uint8_t *code, const uint64_t *hist, unsigned width)
 	return shared;
 }
 
-/* The best number of buckets for so many sparse nodes and edges with labels of that width; what they cost then, in 20ths of a bit. */
+/*
+ * The best number of buckets for so many sparse nodes and edges with labels of that width; what
+ * they cost then, in 20ths of a bit.
+ */
 static uint64_t
 best_buckets(unsigned width, uint64_t nodes, uint64_t edges, uint8_t *bshift)
 {
@@ -392,7 +404,10 @@ best_buckets(unsigned width, uint64_t nodes, uint64_t edges, uint8_t *bshift)
 	return best;
 }
 
-/* Choose the width of labels; code is what goes with it.  The sums of nodes and edges are about those of the sparse part. */
+/*
+ * Choose the width of labels; code is what goes with it.  The sums of nodes and edges are about
+ * those of the sparse part.
+ */
 static void
 choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist, uint64_t nodes)
 {
@@ -519,7 +534,10 @@ plan_levels(SfxSurfBuild *b)
 	return SFX_OK;
 }
 
-/* Are paths so few and short that nodes of one edge take less room than a has-path bit for every node? */
+/*
+ * Are paths so few and short that nodes of one edge take less room than a has-path bit for every
+ * node?
+ */
 static bool
 paths_few(const SfxSurfBuild *b)
 {

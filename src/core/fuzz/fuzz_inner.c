@@ -103,8 +103,10 @@ cmp_child(const void *a, const void *b)
 	return sfx_order_cmp_pos(order, &((const SfxChild *) a)->low, &((const SfxChild *) b)->low);
 }
 
-/* The input cut into strings: a length byte, then the bytes.  Each one is used if it is greater than the last; in comparator
- * order they are sorted, and some have a TID. */
+/*
+ * The input cut into strings: a length byte, then the bytes.  Each one is used if it is greater
+ * than the last; in comparator order they are sorted, and some have a TID.
+ */
 static int
 cut(const uint8_t *data, size_t size)
 {

@@ -102,7 +102,10 @@ read_streams(const uint8_t *data, size_t size, int n)
 	}
 }
 
-/* Entries made of the bytes: each byte says what the next key shares with the one before and how it goes on. */
+/*
+ * Entries made of the bytes: each byte says what the next key shares with the one before and how it
+ * goes on.
+ */
 #define MAXENT 3000
 
 typedef struct Made
@@ -255,7 +258,9 @@ round_trip(const uint8_t *data, size_t size)
 	CHECK(m.read == m.n);
 }
 
-/* One dictionary of each scheme, made from a few words and runs of bytes as round_trip makes them. */
+/*
+ * One dictionary of each scheme, made from a few words and runs of bytes as round_trip makes them.
+ */
 static SfxHope *
 make_dict(SfxHopeScheme scheme)
 {

@@ -69,7 +69,9 @@ probe_all(const uint8_t *filter, size_t len, const uint8_t *data, size_t size)
 	free(mem);
 }
 
-/* All keys must be found, and every range between two of them counted right, up to one per bound. */
+/*
+ * All keys must be found, and every range between two of them counted right, up to one per bound.
+ */
 static void
 check_keys(const uint8_t *filter, size_t len, int n)
 {
@@ -100,7 +102,9 @@ check_keys(const uint8_t *filter, size_t len, int n)
 	free(mem);
 }
 
-/* Many keys out of few bytes, each of some slices of the input: enough that digits and symbols pay. */
+/*
+ * Many keys out of few bytes, each of some slices of the input: enough that digits and symbols pay.
+ */
 static int
 make_keys(const uint8_t *data, size_t size)
 {

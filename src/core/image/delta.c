@@ -4,7 +4,10 @@
  */
 #include "delta_node.h"
 
-/* Put c at slot at of the leaf at the end of path, splitting upwards; available() promised height + 1 nodes. */
+/*
+ * Put c at slot at of the leaf at the end of path, splitting upwards; available() promised height +
+ * 1 nodes.
+ */
 static void
 insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c, uint32_t seplen)
 {

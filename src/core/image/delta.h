@@ -55,8 +55,11 @@ typedef struct SfxDelta
 	SfxDeltaFilter filter;
 } SfxDelta;
 
-/* Insert a copy of e.  SFX_OK; 1 if (key, TID) was there (its payload is replaced); SFX_NOMEM with nothing changed,
- * which can happen once fewer than height + 2 nodes are available; SFX_NOSPACE if keylen + paylen > SFX_MAX_ENTRY. */
+/*
+ * Insert a copy of e.  SFX_OK; 1 if (key, TID) was there (its payload is replaced); SFX_NOMEM with
+ * nothing changed, which can happen once fewer than height + 2 nodes are available; SFX_NOSPACE if
+ * keylen + paylen > SFX_MAX_ENTRY.
+ */
 extern int sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e);
 
 /*
@@ -112,7 +115,10 @@ extern int sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char
 /* Certainly no entry has the key with that hash (sfx_hash_key).  Without a filter: false. */
 extern bool sfx_delta_absent(const SfxDelta *d, const SfxNodeAlloc *a, uint64_t hash);
 
-/* Would a filter, or a larger one, be worth its room?  Not for a single node, which is searched as fast. */
+/*
+ * Would a filter, or a larger one, be worth its room?  Not for a single node, which is searched as
+ * fast.
+ */
 extern bool sfx_delta_filter_due(const SfxDelta *d);
 
 /* How many nodes sfx_delta_filter_grow takes at this size. */

@@ -231,7 +231,10 @@ node_addr(const SfxNodeAlloc *a, uint32_t ref)
 
 extern void sfx_node_init(Node *nd, int level);
 
-/* The first slot whose position is >= p (n if none), and whether it is equal.  In comparator order it may leave by longjmp. */
+/*
+ * The first slot whose position is >= p (n if none), and whether it is equal.  In comparator order
+ * it may leave by longjmp.
+ */
 extern int sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal);
 
 /* The same in byte order, where the slot is expected a little behind that of the latest insert. */
@@ -251,7 +254,10 @@ extern void sfx_node_delete(Node *nd, int i);
 extern Node *sfx_node_new(SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t *ref);
 extern void sfx_node_free(SfxDelta *d, const SfxNodeAlloc *a, uint32_t ref);
 
-/* Down to the leaf whose interval contains p; its name.  NULL goes to the first leaf.  path (may be NULL): the way. */
+/*
+ * Down to the leaf whose interval contains p; its name.  NULL goes to the first leaf.  path (may be
+ * NULL): the way.
+ */
 extern uint32_t sfx_node_find_leaf(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *p, Path *path);
 
 /* ---- splits (delta_split.c) ---- */

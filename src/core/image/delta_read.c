@@ -72,7 +72,10 @@ place_of(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
 	return share * (double) d->nentries;
 }
 
-/* From leaf `from` on to leaf `to`, whose entries are left out: how many entries; -1 where that takes more than WALK leaves. */
+/*
+ * From leaf `from` on to leaf `to`, whose entries are left out: how many entries; -1 where that
+ * takes more than WALK leaves.
+ */
 static int64_t
 count_leaves(const SfxNodeAlloc *a, uint32_t from, uint32_t to)
 {
@@ -150,7 +153,10 @@ sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
 	uint64_t	s = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
 	(void) d;
-	/* those that are asked for all the time are not written to any more: their cache line stays with everybody */
+	/*
+	 * those that are asked for all the time are not written to any more: their cache line stays
+	 * with everybody
+	 */
 	if (slot_touches(s) < SFX_DELTA_TOUCHES)
 		__atomic_store_n(slot, s + ((uint64_t) 1 << TOUCHES_SHIFT), __ATOMIC_RELAXED);
 }

@@ -23,7 +23,10 @@ merged_cell(const Node *old, int at, const Cell *c, int i, Cell *out)
 		read_cell(old, i < at ? i : i - 1, out);
 }
 
-/* Where the cells of old, with c at slot at, are cut in the middle: see the top of the file.  Inner: the cell that moves up. */
+/*
+ * Where the cells of old, with c at slot at, are cut in the middle: see the top of the file.
+ * Inner: the cell that moves up.
+ */
 static int
 middle(const Node *old, int at, const Cell *c)
 {

@@ -45,7 +45,10 @@ verify_node(const Node *nd, const SfxOrder *order, const char **why)
 	return SFX_OK;
 }
 
-/* Separator i of nd divides the leaves: all entries left of it are smaller, all to the right are not. */
+/*
+ * Separator i of nd divides the leaves: all entries left of it are smaller, all to the right are
+ * not.
+ */
 static int
 verify_separator(const SfxNodeAlloc *a, const Node *nd, int i, const char **why)
 {

@@ -76,7 +76,9 @@ typedef struct SfxInt
 	size_t		streambytes;	/* VBYTE, VARINTGB, STREAMVBYTE: length of the streams */
 } SfxInt;
 
-/* Open the block of n values that starts at in.  Its length in bytes, at most len; or SFX_CORRUPT. */
+/*
+ * Open the block of n values that starts at in.  Its length in bytes, at most len; or SFX_CORRUPT.
+ */
 extern int sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n);
 
 /* The value at i (0 <= i < n) into *v.  SFX_OK or SFX_CORRUPT. */

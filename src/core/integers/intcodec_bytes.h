@@ -17,7 +17,10 @@ is_bytewise(SfxIntCodec codec)
 extern int sfx_int_bytes_read(const SfxInt *b, int from, int to, uint64_t *out);
 extern int sfx_int_bytes_search(const SfxInt *b, uint64_t x, bool *equal);
 
-/* The bytes that sorted v takes; SIZE_MAX if the codec does not apply (deltas above 32 bits, but for VByte). */
+/*
+ * The bytes that sorted v takes; SIZE_MAX if the codec does not apply (deltas above 32 bits, but
+ * for VByte).
+ */
 extern size_t sfx_int_bytes_size(SfxIntCodec codec, const uint64_t *v, int n);
 
 /* Encode v where there is room enough; the end of the block. */

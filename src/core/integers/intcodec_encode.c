@@ -382,7 +382,10 @@ encode_dbp(const uint64_t *v, int n, const IntStats *s, const PatchPlan *plan, u
 
 /* ---- choosing ---- */
 
-/* What the choice has found out about the codecs: their sizes (SIZE_MAX: does not apply) and what encoding takes. */
+/*
+ * What the choice has found out about the codecs: their sizes (SIZE_MAX: does not apply) and what
+ * encoding takes.
+ */
 typedef struct IntChoice
 {
 	size_t		size[SFX_INT_CODECS];
@@ -443,7 +446,10 @@ measure(IntChoice *c, int which, IntStats *s, const uint64_t *v, int n)
 		c->size[which] = sfx_int_bytes_size((SfxIntCodec) which, v, n);
 }
 
-/* Sizes are computed from the statistics, so that only the winner is encoded.  which = 0: any codec. */
+/*
+ * Sizes are computed from the statistics, so that only the winner is encoded.  which = 0: any
+ * codec.
+ */
 static int
 encode(int which, const uint64_t *v, int n, uint8_t *out, size_t cap)
 {

@@ -385,7 +385,10 @@ zigzag_bound(const TidStats *s, const uint64_t *tid, int n)
 	return bound;
 }
 
-/* POSTING's size: with *whole, as one list; SIZE_MAX if neither that nor the given lists are sorted. */
+/*
+ * POSTING's size: with *whole, as one list; SIZE_MAX if neither that nor the given lists are
+ * sorted.
+ */
 static size_t
 posting_size(const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends, int nlists, bool *whole)
 {

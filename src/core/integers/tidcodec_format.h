@@ -176,7 +176,10 @@ sound_lists(int n, const uint16_t *ends, int nlists)
 extern int sfx_tid_patched_size(const uint8_t *in, size_t len, int n);
 extern int sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out);
 
-/* Bytes written, at most limit; SFX_NOSPACE if it takes more, or if there are no exceptions worth the name. */
+/*
+ * Bytes written, at most limit; SFX_NOSPACE if it takes more, or if there are no exceptions worth
+ * the name.
+ */
 extern int sfx_tid_patched_encode(const uint64_t *tid, int n, uint8_t *buf, size_t limit);
 
 /* As sfx_tid_encode without lists, and without PATCHED. */

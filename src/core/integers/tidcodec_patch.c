@@ -122,7 +122,10 @@ position(uint64_t tid)
 	return (tid >> 16) * MIN_WINDOW + (tid & 0xFFFF);
 }
 
-/* What counts as a regular step: sixteen times the median one.  0 if that is no small part of all there is. */
+/*
+ * What counts as a regular step: sixteen times the median one.  0 if that is no small part of all
+ * there is.
+ */
 static uint64_t
 window(const uint64_t *tid, int n)
 {

@@ -323,7 +323,10 @@ decode_wide(const SfxFix *f, int from, int n, uint32_t prelen, const uint64_t *h
 		sfx_kernels->put_words(&w, head, rest, n, prefix, prelen, keylen, out);
 		return;
 	}
-	/* a long prefix: its last 16 bytes like that, and what stands before them is copied from the first key */
+	/*
+	 * a long prefix: its last 16 bytes like that, and what stands before them is copied from the
+	 * first key
+	 */
 	memcpy(prefix, out + prelen - 16, 16);
 	sfx_kernels->put_words(&w, head, rest, n, prefix, 16, keylen, out + prelen - 16);
 	for (int i = 1; i < n; i++)

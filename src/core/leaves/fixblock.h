@@ -42,14 +42,19 @@ typedef struct SfxFix
 	int			nvary;
 } SfxFix;
 
-/* Encode k (all of one length) into out.  Bytes written, or SFX_NOSPACE.  *rest: the key has more than the integer
- * block holds. */
+/*
+ * Encode k (all of one length) into out.  Bytes written, or SFX_NOSPACE.  *rest: the key has more
+ * than the integer block holds.
+ */
 extern int sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, bool *rest);
 
 /* Parse a stream of n keys.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_fix_open(SfxFix *f, const uint8_t *in, size_t len, int n);
 
-/* The number of keys < t (bytes behind the block's prefix); *equal: the key there is t.  Or SFX_CORRUPT. */
+/*
+ * The number of keys < t (bytes behind the block's prefix); *equal: the key there is t.  Or
+ * SFX_CORRUPT.
+ */
 extern int sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*

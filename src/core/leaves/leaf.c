@@ -229,7 +229,10 @@ count_separators_order(const SfxLeaf *l, const SfxPos *pos, bool orequal)
 	return lo;
 }
 
-/* The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus infinity. */
+/*
+ * The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus
+ * infinity.
+ */
 int
 sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal)
 {

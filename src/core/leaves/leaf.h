@@ -32,7 +32,10 @@
 
 #define SFX_BLOCK_KEYS		256
 #define SFX_BLOCK_ENTRIES	512
-/* A block is closed when its raw keys exceed this, so a decoded block always fits SFX_BLOCK_RAW + SFX_MAX_ENTRY. */
+/*
+ * A block is closed when its raw keys exceed this, so a decoded block always fits SFX_BLOCK_RAW +
+ * SFX_MAX_ENTRY.
+ */
 #define SFX_BLOCK_RAW		65536
 
 typedef struct SfxEntry
@@ -44,7 +47,10 @@ typedef struct SfxEntry
 	uint64_t	tid;
 } SfxEntry;
 
-/* Copy e to *to with its key and payload to bytes, which has room for them and stays the caller's.  The bytes used. */
+/*
+ * Copy e to *to with its key and payload to bytes, which has room for them and stays the caller's.
+ * The bytes used.
+ */
 static inline uint32_t
 sfx_entry_copy(const SfxEntry *e, SfxEntry *to, uint8_t *bytes)
 {
@@ -70,7 +76,10 @@ typedef struct SfxLeafOut
 	uint32_t	nentries;
 } SfxLeafOut;
 
-/* Called for each finished page in key order.  A negative return stops the packer, which then returns it. */
+/*
+ * Called for each finished page in key order.  A negative return stops the packer, which then
+ * returns it.
+ */
 typedef int (*SfxLeafEmit) (void *ctx, const SfxLeafOut *out);
 
 typedef struct SfxPacker SfxPacker;
@@ -107,8 +116,10 @@ typedef struct SfxCodes
 } SfxCodes;
 
 struct SfxBlock;
-/* The same for entries [from, to) of a decoded block, one after the other.  Bytes are copied.  codes: the block's, if it was coded with the
- * packer's dictionary; else NULL. */
+/*
+ * The same for entries [from, to) of a decoded block, one after the other.  Bytes are copied.
+ * codes: the block's, if it was coded with the packer's dictionary; else NULL.
+ */
 extern int sfx_packer_add_run(SfxPacker *p, const struct SfxBlock *b, int from, int to, const SfxCodes *codes);
 
 /*
@@ -120,10 +131,16 @@ extern int sfx_packer_finish(SfxPacker *p, const SfxPos *high);
 /* Pages emitted so far. */
 extern int sfx_packer_pages(const SfxPacker *p);
 
-/* For experiments: encode the integers of keys with this codec (SfxIntCodec; 0: choose) wherever it applies. */
+/*
+ * For experiments: encode the integers of keys with this codec (SfxIntCodec; 0: choose) wherever it
+ * applies.
+ */
 extern void sfx_packer_set_codec(SfxPacker *p, int codec);
 
-/* Code with a dictionary, named number (> 0) in the pages, what gets smaller by it.  Call before the first entry. */
+/*
+ * Code with a dictionary, named number (> 0) in the pages, what gets smaller by it.  Call before
+ * the first entry.
+ */
 extern void sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number);
 
 /*
@@ -167,22 +184,36 @@ typedef struct SfxLeaf
 	uint32_t	priv[12];
 } SfxLeaf;
 
-/* Check the header and directory; sets dictno, and dict to NULL.  SFX_OK or SFX_CORRUPT (also where the body is in byte order and order is not NULL, or
- * the other way round).  No copy: body and order must outlive l. */
+/*
+ * Check the header and directory; sets dictno, and dict to NULL.  SFX_OK or SFX_CORRUPT (also where
+ * the body is in byte order and order is not NULL, or the other way round).  No copy: body and
+ * order must outlive l.
+ */
 extern int sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *order);
 
-/* Where block b stands in the body: bytes [*begin, *end); [0, *head) is what reading of any block needs besides. All inside the body, whatever it holds. */
+/*
+ * Where block b stands in the body: bytes [*begin, *end); [0, *head) is what reading of any block
+ * needs besides. All inside the body, whatever it holds.
+ */
 extern void sfx_leaf_place(const SfxLeaf *l, int b, uint32_t *head, uint32_t *begin, uint32_t *end);
 
-/* Copy the fences' keys to lowbuf and highbuf (SFX_MAX_ENTRY bytes each) and point low and high there. */
+/*
+ * Copy the fences' keys to lowbuf and highbuf (SFX_MAX_ENTRY bytes each) and point low and high
+ * there.
+ */
 extern int sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
 						   uint8_t *highbuf, SfxPos *high, bool *high_inf);
 
-/* < 0: pos lies below the low fence; 0: inside [low, high); > 0: at or above the high fence.  No copies; two comparisons.
- * SFX_CORRUPT cannot happen after sfx_leaf_open. */
+/*
+ * < 0: pos lies below the low fence; 0: inside [low, high); > 0: at or above the high fence.  No
+ * copies; two comparisons. SFX_CORRUPT cannot happen after sfx_leaf_open.
+ */
 extern int sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos);
 
-/* Is pos, which is known not to lie below the low fence, not above the high one (it may be the high one)? */
+/*
+ * Is pos, which is known not to lie below the low fence, not above the high one (it may be the high
+ * one)?
+ */
 extern bool sfx_leaf_up_to_high(const SfxLeaf *l, const SfxPos *pos);
 
 /* A decoded block.  The caller owns it and its buffers; reuse it for many blocks. */
@@ -200,7 +231,10 @@ typedef struct SfxBlock
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];	/* payload i is payload[payoff[i]..payoff[i+1]); filled if haspay */
 	bool		haspay;
 	bool		keyless;		/* keys and payloads were not asked for: all entries show the empty key */
-	/* what a limit left out of the bounds: keys [left_from, left_to), the first one's TIDs from left_lo on, the last one's below left_hi */
+	/*
+	 * what a limit left out of the bounds: keys [left_from, left_to), the first one's TIDs from
+	 * left_lo on, the last one's below left_hi
+	 */
 	int			left_from;
 	int			left_to;
 	uint64_t	left_lo;
@@ -209,12 +243,17 @@ typedef struct SfxBlock
 	uint8_t		keys[SFX_BLOCK_RAW + SFX_MAX_ENTRY];
 } SfxBlock;
 
-/* The number of the block in which the first entry >= pos stands, nblocks if there is none; or SFX_CORRUPT.
- * (The block may turn out to hold only smaller ones: then the next block's first entry is the one.) */
+/*
+ * The number of the block in which the first entry >= pos stands, nblocks if there is none; or
+ * SFX_CORRUPT. (The block may turn out to hold only smaller ones: then the next block's first entry
+ * is the one.)
+ */
 extern int sfx_leaf_find_block(const SfxLeaf *l, const SfxPos *pos);
 
-/* The number of the block in which the last entry < pos stands (-1 encoded as nblocks if there is none... see below).
- * Returns the block number, or l->nblocks if no entry is < pos; or SFX_CORRUPT. */
+/*
+ * The number of the block in which the last entry < pos stands (-1 encoded as nblocks if there is
+ * none... see below). Returns the block number, or l->nblocks if no entry is < pos; or SFX_CORRUPT.
+ */
 extern int sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos);
 
 /*
@@ -251,7 +290,10 @@ sfx_block_left(const SfxBlock *b)
 	return b->left_from < b->left_to;
 }
 
-/* TIDs alone of block b, in entry order, into out[SFX_BLOCK_ENTRIES]; the number of them, or SFX_CORRUPT. (VACUUM) */
+/*
+ * TIDs alone of block b, in entry order, into out[SFX_BLOCK_ENTRIES]; the number of them, or
+ * SFX_CORRUPT. (VACUUM)
+ */
 extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
 
 /*
@@ -260,20 +302,29 @@ extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
  */
 extern int sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi);
 
-/* The number of entries of block b that are < pos; *equal: the next one in the block is pos itself.  Or SFX_CORRUPT. */
+/*
+ * The number of entries of block b that are < pos; *equal: the next one in the block is pos itself.
+ * Or SFX_CORRUPT.
+ */
 extern int sfx_leaf_rank(const SfxLeaf *l, int b, const SfxPos *pos, bool *equal);
 
 /* How the keys of a block are stored. */
 typedef enum SfxKeyCodec
 {
 	SFX_KEYS_ONE = 0,			/* a single key: it is the block's prefix */
-	/* 1 to 9: keys of one width, their first 64 varying bits in an integer block of that SfxIntCodec */
+	/*
+	 * 1 to 9: keys of one width, their first 64 varying bits in an integer block of that
+	 * SfxIntCodec
+	 */
 	SFX_KEYS_FRONT = 10,		/* front coding */
 	SFX_KEYS_HOPE = 11,			/* the same, the rests coded with a dictionary */
 	SFX_KEYS_CODECS
 } SfxKeyCodec;
 
-/* What a block consists of.  The bytes add up to those of the block, its directory slot and separator aside. */
+/*
+ * What a block consists of.  The bytes add up to those of the block, its directory slot and
+ * separator aside.
+ */
 typedef struct SfxBlockInfo
 {
 	int			nkeys;
@@ -290,8 +341,11 @@ typedef struct SfxBlockInfo
 /* Needs no dictionary.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info);
 
-/* Every invariant of the body that costs a full decode: order, fences, counts, key lengths.  SFX_OK, or
- * SFX_CORRUPT with *why naming the broken invariant (a static string).  dict: the one that the leaf names.  For surfidx_check. */
+/*
+ * Every invariant of the body that costs a full decode: order, fences, counts, key lengths.
+ * SFX_OK, or SFX_CORRUPT with *why naming the broken invariant (a static string).  dict: the one
+ * that the leaf names.  For surfidx_check.
+ */
 extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,
 						   SfxBlock *scratch, const char **why);
 

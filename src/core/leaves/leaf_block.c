@@ -87,7 +87,10 @@ sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, con
 	return c < 0;
 }
 
-/* The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.  (byte order) */
+/*
+ * The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.
+ * (byte order)
+ */
 int
 sfx_leaf_search(const Block *k, const Target *t, bool *equal)
 {
@@ -120,7 +123,10 @@ sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, const SfxPos *lo, bool *equal
 	return sfx_leaf_search(k, &t, equal);
 }
 
-/* Does the TID codec need the ends of the posting lists?  (The low three bits of the first byte are the codec's number.) */
+/*
+ * Does the TID codec need the ends of the posting lists?  (The low three bits of the first byte are
+ * the codec's number.)
+ */
 static inline bool
 tids_need_ends(const Block *k, const uint8_t *tids)
 {

@@ -59,7 +59,9 @@ typedef struct Target
 	uint64_t	tid;
 } Target;
 
-/* Take a prefix off *key: 0; or < 0 (> 0) if the key sorts before (after) all strings that have it. */
+/*
+ * Take a prefix off *key: 0; or < 0 (> 0) if the key sorts before (after) all strings that have it.
+ */
 static inline int
 strip(const uint8_t **key, uint32_t *len, const uint8_t *prefix, uint32_t prefixlen)
 {
@@ -124,9 +126,15 @@ separator(const SfxLeaf *l, int b, SfxPos *sep)
 
 /* Parse the head of block b, up to its key stream's end.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k);
-/* The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.  (byte order) */
+/*
+ * The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.
+ * (byte order)
+ */
 extern int sfx_leaf_search(const Block *k, const Target *t, bool *equal);
-/* The same in comparator order; the first from keys are known to be smaller, and near: perhaps few others are. */
+/*
+ * The same in comparator order; the first from keys are known to be smaller, and near: perhaps few
+ * others are.
+ */
 extern int sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, const SfxPos *pos, bool *equal);
 /* The number of keys in the block that are < lo, in either order. */
 extern int sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, const SfxPos *lo, bool *equal);
@@ -143,7 +151,10 @@ extern int sfx_leaf_decode_tids(const Block *k, const Lists *s, int from, int to
 extern int sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out);
 /* Materialise keys [from, to), from < to, with their prefixes. */
 extern int sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBlock *out);
-/* The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus infinity. */
+/*
+ * The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus
+ * infinity.
+ */
 extern int sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal);
 
 #endif							/* SFX_LEAF_BLOCK_H */

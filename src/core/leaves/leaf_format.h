@@ -123,9 +123,11 @@ sfx_load_be(const uint8_t *p, uint32_t n)
 	return v;
 }
 
-/* The keys a key stream is made of: key i is bytes[off[i]..off[i+1]); its first skip bytes are the block's
- * prefix and stored elsewhere.  lcp[i] (i > 0) is the length it shares with key i-1.  15 bytes behind
- * the last key are readable. */
+/*
+ * The keys a key stream is made of: key i is bytes[off[i]..off[i+1]); its first skip bytes are the
+ * block's prefix and stored elsewhere.  lcp[i] (i > 0) is the length it shares with key i-1.  15
+ * bytes behind the last key are readable.
+ */
 typedef struct SfxKeys
 {
 	const uint8_t *bytes;
@@ -137,7 +139,9 @@ typedef struct SfxKeys
 	const struct SfxKnownCodes *known;	/* of these keys; NULL: of none */
 } SfxKeys;
 
-/* Codes that need not be made again: key i's bytes from start[i] on, without the last cut[i] ones. */
+/*
+ * Codes that need not be made again: key i's bytes from start[i] on, without the last cut[i] ones.
+ */
 #define SFX_NO_CODE				UINT16_MAX	/* start: key i has none */
 typedef struct SfxKnownCodes
 {

@@ -116,13 +116,22 @@ key_of_entry(const Pending *q, int e)
 	return lo;
 }
 
-/* leaf_sample.c: sample the first nkeys pending keys, a block about to be committed; cut: bytes that stand once for all keys at their ends. */
+/*
+ * leaf_sample.c: sample the first nkeys pending keys, a block about to be committed; cut: bytes
+ * that stand once for all keys at their ends.
+ */
 extern void sfx_sample_block(SfxRestSample *s, const Pending *q, int nkeys, uint32_t cut);
 
-/* leaf_encode.c: encode the first c->nent pending entries into c.  SFX_OK or SFX_NOSPACE (too large for any page). */
+/*
+ * leaf_encode.c: encode the first c->nent pending entries into c.  SFX_OK or SFX_NOSPACE (too large
+ * for any page).
+ */
 extern int	sfx_pack_block(SfxPacker *p, Candidate *c);
 
-/* leaf_page.c: bytes of the page with the committed blocks and one more (NULL: without), and this high fence. */
+/*
+ * leaf_page.c: bytes of the page with the committed blocks and one more (NULL: without), and this
+ * high fence.
+ */
 extern uint32_t sfx_pack_size(const SfxPacker *p, const SfxPos *high, bool high_inf, const PackedBlock *extra);
 /*
  * Encode the first n pending entries into c, as the page's next block; above: what follows all of them (NULL: they are not all, or there is no

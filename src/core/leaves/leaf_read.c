@@ -238,7 +238,10 @@ decode_range(const SfxLeaf *l, const Block *k, Range *r, bool keys, SfxBlock *ou
 	return SFX_OK;
 }
 
-/* Leave what exceeds limit keys (0: nothing) of the range for later: of a front-coded block whole groups, of others only where few keys are wanted. */
+/*
+ * Leave what exceeds limit keys (0: nothing) of the range for later: of a front-coded block whole
+ * groups, of others only where few keys are wanted.
+ */
 static void
 limit_range(const Block *k, Range *r, int limit, bool backward, SfxBlock *out)
 {

@@ -112,7 +112,10 @@ append_code(Pending *q, int k, const SfxCodes *c, int i)
 	q->codesused += c->len[i];
 }
 
-/* Forget the codes of the first k keys; nkeys is that of those that stay, whose codes stand behind them in their order. */
+/*
+ * Forget the codes of the first k keys; nkeys is that of those that stay, whose codes stand behind
+ * them in their order.
+ */
 static void
 drop_codes(Pending *q, int k)
 {
@@ -193,7 +196,10 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 
 /* ---- filling pages ---- */
 
-/* How many pending entries the page has room for, if they take what those of the block before took; all, if nothing speaks against it. */
+/*
+ * How many pending entries the page has room for, if they take what those of the block before took;
+ * all, if nothing speaks against it.
+ */
 static int
 expected_fit(const SfxPacker *p, uint32_t least)
 {
@@ -229,7 +235,10 @@ fit_block(SfxPacker *p, const SfxPos *above, bool inf)
 			good = n;
 			goodsize = c->size;
 			p->best = !p->best;
-			/* another entry of the usual size has no room: to prove it would take one or two tries more */
+			/*
+			 * another entry of the usual size has no room: to prove it would take one or two tries
+			 * more
+			 */
 			if (n == p->pend.nent || (goodsize > least && p->capacity - goodsize < (goodsize - least) / (uint32_t) n))
 				return good;
 		}
@@ -360,7 +369,10 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 	return SFX_OK;
 }
 
-/* May entries of the block go to the one that pends without a look at each?  All keys different, no payload, byte order. */
+/*
+ * May entries of the block go to the one that pends without a look at each?  All keys different, no
+ * payload, byte order.
+ */
 static inline bool
 is_plain(const SfxPacker *p, const SfxBlock *b)
 {
@@ -405,7 +417,10 @@ ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
 	return w;
 }
 
-/* Append entries [from, to) of b, whose keys have one width, as long as they go to the block that pends.  Returns how many. */
+/*
+ * Append entries [from, to) of b, whose keys have one width, as long as they go to the block that
+ * pends.  Returns how many.
+ */
 static int
 append_fixed(SfxPacker *p, const SfxBlock *b, int from, int to)
 {

@@ -69,7 +69,10 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dic
 
 #define CMP_CORRUPT	INT_MIN		/* no comparison of bytes comes to this */
 
-/* Compare what stands behind a rest, the common last byte if there is one, with t's bytes from position at on. */
+/*
+ * Compare what stands behind a rest, the common last byte if there is one, with t's bytes from
+ * position at on.
+ */
 static inline int
 cmp_last(const SfxStr *s, const uint8_t *t, uint32_t tlen, uint32_t at)
 {
@@ -328,10 +331,16 @@ keep_key(Sink *k, uint32_t *off)
 	k->at += k->prelen + k->prevlen + (k->last >= 0);
 }
 
-/* Bytes that a coded key may take before it is found to be too long, with what is copied beyond its end. */
+/*
+ * Bytes that a coded key may take before it is found to be too long, with what is copied beyond its
+ * end.
+ */
 #define CODED_ROOM	(2 * SFX_MAX_ENTRY + HOPE_WINDOW_ROOM + 16)
 
-/* Decode a coded rest to dst, where SFX_MAX_ENTRY + HOPE_WINDOW_ROOM bytes are free.  Its end, or NULL. */
+/*
+ * Decode a coded rest to dst, where SFX_MAX_ENTRY + HOPE_WINDOW_ROOM bytes are free.  Its end, or
+ * NULL.
+ */
 static inline uint8_t *
 decode_rest(const SfxHope *h, const uint64_t *table, const uint8_t *p, uint32_t rest, const uint8_t *bodyend, uint8_t *dst)
 {
@@ -425,7 +434,10 @@ decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const b
 	return SFX_OK;
 }
 
-/* Keys [from, to) of a run, behind the key that was written last.  Those before from are written over one another. */
+/*
+ * Keys [from, to) of a run, behind the key that was written last.  Those before from are written
+ * over one another.
+ */
 static int
 decode_run(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint32_t *off)
 {

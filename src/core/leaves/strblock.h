@@ -85,7 +85,10 @@ extern int sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t ca
  */
 extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dict);
 
-/* The number of keys < t (bytes behind the block's prefix) in byte order; *equal: the key there is t.  Or SFX_CORRUPT. */
+/*
+ * The number of keys < t (bytes behind the block's prefix) in byte order; *equal: the key there is
+ * t.  Or SFX_CORRUPT.
+ */
 extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*

@@ -84,7 +84,10 @@ rest_size(uint32_t len)
 	return len < 15 ? len : len + sfx_len_size(len - 15);
 }
 
-/* Code the rest of key i, or copy the code, or what may stay of it, if it is known.  Bytes written, or SFX_NOSPACE. */
+/*
+ * Code the rest of key i, or copy the code, or what may stay of it, if it is known.  Bytes written,
+ * or SFX_NOSPACE.
+ */
 static inline int
 code_rest(const SfxCoder *c, const SfxKeys *k, const Parts *a, int i, uint8_t *out, size_t cap)
 {
@@ -194,7 +197,10 @@ encode_run(const Parts *a, int first, int step, int n, uint8_t *p, const uint8_t
 	return p;
 }
 
-/* Heads, then groups, from start on; ends[0] = end of the heads, ends[g + 1] = end of group g, from start. */
+/*
+ * Heads, then groups, from start on; ends[0] = end of the heads, ends[g + 1] = end of group g, from
+ * start.
+ */
 static uint8_t *
 encode_runs(const Parts *a, int nkeys, uint8_t *start, const uint8_t *end, uint32_t *ends)
 {

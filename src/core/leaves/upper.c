@@ -127,7 +127,9 @@ finish(SfxUpper *u, const SfxOrder *order)
 {
 	if (order == NULL && u->n > 1)
 	{
-		/* bytes that do not ascend are damage, and must not make the prefix longer than a separator */
+		/*
+		 * bytes that do not ascend are damage, and must not make the prefix longer than a separator
+		 */
 		for (int i = 2; i < u->n; i++)
 			if (sfx_cmp_pos(&u->sep[i - 1], &u->sep[i]) >= 0)
 				return NULL;

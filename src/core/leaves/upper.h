@@ -13,15 +13,24 @@
 
 typedef struct SfxUpper SfxUpper;
 
-/* Bytes of memory (8-byte aligned) that the copy of p[0..n) takes; or SFX_CORRUPT.  Each page begins where the one before ends. */
+/*
+ * Bytes of memory (8-byte aligned) that the copy of p[0..n) takes; or SFX_CORRUPT.  Each page
+ * begins where the one before ends.
+ */
 extern int64_t sfx_upper_size(const SfxInner *p, int n);
 
-/* Decode them into mem, which has sfx_upper_size(p, n) bytes.  NULL if they are damaged.  The pages are not needed any more. */
+/*
+ * Decode them into mem, which has sfx_upper_size(p, n) bytes.  NULL if they are damaged.  The pages
+ * are not needed any more.
+ */
 extern SfxUpper *sfx_upper_build(void *mem, const SfxInner *p, int n);
 
 extern int sfx_upper_children(const SfxUpper *u);
 
-/* The same of any positions that ascend, with a number each (blkno): low of the first one is never compared.  n >= 1. */
+/*
+ * The same of any positions that ascend, with a number each (blkno): low of the first one is never
+ * compared.  n >= 1.
+ */
 extern int64_t sfx_upper_size_of(const SfxChild *children, int n);
 extern SfxUpper *sfx_upper_build_of(void *mem, const SfxChild *children, int n, const SfxOrder *order);
 

@@ -126,7 +126,10 @@ sfx_bytes_le(uint64_t s, unsigned k)
 	return (unsigned) (((ge >> 7) * SFX_BYTES_01) >> 56);
 }
 
-/* The position of the one number k (from 0) of x, which has more than k ones (Vigna, WEA 2008, section 3). */
+/*
+ * The position of the one number k (from 0) of x, which has more than k ones (Vigna, WEA 2008,
+ * section 3).
+ */
 static inline unsigned
 sfx_select(uint64_t x, unsigned k)
 {
@@ -155,7 +158,10 @@ sfx_bits_get(const uint8_t *p, size_t avail, size_t bit, unsigned w)
 	return x & sfx_mask(w);
 }
 
-/* Of n values of width w (<= SFX_ONE_LOAD, > 0) from bit on, how many may be read with an 8-byte load? */
+/*
+ * Of n values of width w (<= SFX_ONE_LOAD, > 0) from bit on, how many may be read with an 8-byte
+ * load?
+ */
 static inline int
 sfx_bits_loadable(size_t avail, size_t bit, unsigned w, int n)
 {

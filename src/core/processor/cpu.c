@@ -44,7 +44,9 @@ ef_low(const SfxEf *e, int i)
 	return sfx_bits_get(e->p, e->avail, e->lows + (size_t) i * e->low, e->low);
 }
 
-/* The first of numbers [i, end), which share their high part, whose low bits are >= low; else end. */
+/*
+ * The first of numbers [i, end), which share their high part, whose low bits are >= low; else end.
+ */
 static inline int
 ef_search_group(const SfxEf *e, int i, int end, uint64_t low)
 {

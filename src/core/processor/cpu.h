@@ -20,10 +20,16 @@ typedef enum SfxCpuLevel
 	SFX_CPU_LEVELS
 } SfxCpuLevel;
 
-/* Use the best level that this processor has.  Call it when the library is loaded; again does no harm. */
+/*
+ * Use the best level that this processor has.  Call it when the library is loaded; again does no
+ * harm.
+ */
 extern void sfx_cpu_init(void);
 
-/* Use this level, for tests; false (and no change) if the processor, or the build, does not have it. */
+/*
+ * Use this level, for tests; false (and no change) if the processor, or the build, does not have
+ * it.
+ */
 extern bool sfx_cpu_pin(SfxCpuLevel level);
 
 extern SfxCpuLevel sfx_cpu_level(void);
@@ -68,16 +74,28 @@ typedef struct SfxKernels
 	/* base + numbers [from, to) into out.  SFX_OK or SFX_CORRUPT. */
 	int			(*ef_decode) (const SfxEf *e, int from, int to, uint64_t base, uint64_t *out);
 
-	/* out[i] = base + value i of n, each w (0..64) bits wide, from bit on; all lie within avail bytes from p on. */
+	/*
+	 * out[i] = base + value i of n, each w (0..64) bits wide, from bit on; all lie within avail
+	 * bytes from p on.
+	 */
 	void		(*unpack) (const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out);
 
-	/* v[i] += whole * (start + i) + (frac * (start + i)) / 256, for n of them; start < 2^32, frac < 256. */
+	/*
+	 * v[i] += whole * (start + i) + (frac * (start + i)) / 256, for n of them; start < 2^32, frac <
+	 * 256.
+	 */
 	void		(*add_line) (uint64_t *v, int n, uint64_t start, uint64_t whole, unsigned frac);
 
-	/* v[i] = base + ((v[i] / radix) << 16) + v[i] % radix, where all v[i] < 2^32 and 1 < radix <= 65536; the OR of all. */
+	/*
+	 * v[i] = base + ((v[i] / radix) << 16) + v[i] % radix, where all v[i] < 2^32 and 1 < radix <=
+	 * 65536; the OR of all.
+	 */
 	uint64_t	(*split_radix) (uint64_t *v, int n, uint32_t radix, uint64_t base);
 
-	/* v[i] = value | the low bits of v[i], in their order, where mask has ones; value has none there. */
+	/*
+	 * v[i] = value | the low bits of v[i], in their order, where mask has ones; value has none
+	 * there.
+	 */
 	void		(*deposit) (uint64_t *v, int n, uint64_t mask, uint64_t value);
 
 	/*
@@ -87,7 +105,10 @@ typedef struct SfxKernels
 	void		(*put_words) (const SfxWords *w, const uint64_t *head, const uint64_t *rest, int n, const uint8_t *prefix,
 							  uint32_t prelen, uint32_t keylen, uint8_t *out);
 
-	/* The reverse: head and rest of n keys, keylen bytes apart, whose words begin at key; value is not looked at. 16 bytes of the last one are readable. */
+	/*
+	 * The reverse: head and rest of n keys, keylen bytes apart, whose words begin at key; value is
+	 * not looked at. 16 bytes of the last one are readable.
+	 */
 	void		(*get_words) (const SfxWords *w, const uint8_t *key, uint32_t keylen, int n, uint64_t *head, uint64_t *rest);
 } SfxKernels;
 

@@ -74,7 +74,10 @@ NAME(ef_get)(const SfxEf *e, int i, uint64_t *v)
 	return SFX_OK;
 }
 
-/* Of the numbers [i, end), which share their high part, those whose low bits are < low.  Mostly there are none to three. */
+/*
+ * Of the numbers [i, end), which share their high part, those whose low bits are < low.  Mostly
+ * there are none to three.
+ */
 TARGET static inline int
 NAME(ef_count_group)(const SfxEf *e, int i, int end, uint64_t low, bool *equal)
 {
@@ -141,7 +144,10 @@ NAME(ef_search)(const SfxEf *e, uint64_t x, bool *equal)
 	return i;
 }
 
-/* Where decoding starts: the word of one number from, without those before it.  False if there is none. */
+/*
+ * Where decoding starts: the word of one number from, without those before it.  False if there is
+ * none.
+ */
 TARGET static inline bool
 NAME(ef_start)(const SfxEf *e, int from, size_t *word, uint64_t *x)
 {
@@ -166,7 +172,10 @@ NAME(ef_start)(const SfxEf *e, int from, size_t *word, uint64_t *x)
 
 #if LEVEL == 2
 
-/* Eight values from q on, two of each 16 bytes loaded: how to shuffle and shift them, and where the loads are. */
+/*
+ * Eight values from q on, two of each 16 bytes loaded: how to shuffle and shift them, and where the
+ * loads are.
+ */
 typedef struct UnpackAvx2
 {
 	__m256i		shuffle[2];
@@ -292,7 +301,10 @@ NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint
 
 /* ---- decoding Elias-Fano ---- */
 
-/* Add the high parts of m numbers, the ones of x, which is word j; the first of them is number i.  out has room numbers. */
+/*
+ * Add the high parts of m numbers, the ones of x, which is word j; the first of them is number i.
+ * out has room numbers.
+ */
 TARGET static inline void
 NAME(ef_add_high)(uint64_t x, size_t j, int i, int m, unsigned low, int room, uint64_t *out)
 {

@@ -263,7 +263,10 @@ sfx_order_separator(const SfxOrder *o, const SfxPos *left, const SfxPos *right)
 	if (sfx_same_bytes(left->key, left->len, right->key, right->len))
 		return s;
 	s.tid = 0;
-	/* right is not empty, for left is smaller; all of it separates from minus infinity, and a byte might not */
+	/*
+	 * right is not empty, for left is smaller; all of it separates from minus infinity, and a byte
+	 * might not
+	 */
 	if (left->len > 0)
 	{
 		uint32_t	len = o->separate(o, left->key, left->len, right->key, right->len);

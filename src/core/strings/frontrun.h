@@ -21,7 +21,10 @@ typedef struct SfxRun
 	uint16_t	len[SFX_RUN_MAX];
 } SfxRun;
 
-/* Append a string; at most SFX_RUN_MAX are.  False if it shares more than the one before has, or exceeds most bytes. */
+/*
+ * Append a string; at most SFX_RUN_MAX are.  False if it shares more than the one before has, or
+ * exceeds most bytes.
+ */
 static inline bool
 sfx_run_add(SfxRun *r, uint32_t shared, const uint8_t *rest, uint32_t restlen, uint32_t most)
 {

@@ -37,13 +37,19 @@ typedef struct FsstSlot
 	uint8_t		len;
 } FsstSlot;
 
-/* An open table.  Its first member is where a dictionary of HOPE has its own, so that either can be told from the other. */
+/*
+ * An open table.  Its first member is where a dictionary of HOPE has its own, so that either can be
+ * told from the other.
+ */
 typedef struct Fsst
 {
 	HopeShape	shape;			/* the scheme and the number of symbols, nothing else */
 	uint32_t	ones;
 	uint32_t	nslots;
-	/* for encoding: of a byte its slot, never 0; of two bytes, and of three, the slot of the longest symbol that begins so, below their hash's other bits */
+	/*
+	 * for encoding: of a byte its slot, never 0; of two bytes, and of three, the slot of the
+	 * longest symbol that begins so, below their hash's other bits
+	 */
 	uint16_t	one[256];
 	uint32_t	two[FSST_HASH];	/* symbols of two bytes */
 	uint32_t	more[FSST_HASH];	/* longer ones; those that share three bytes are linked by fsst_next, the longest first */
@@ -60,19 +66,28 @@ hope_is_fsst(const SfxHope *h)
 extern size_t sfx_fsst_state_size(const uint8_t *dict, size_t len);
 extern size_t sfx_fsst_size(uint32_t leads);
 
-/* Make a table of the first n symbols, those of codes of one byte first, in sfx_fsst_size(leads) bytes. */
+/*
+ * Make a table of the first n symbols, those of codes of one byte first, in sfx_fsst_size(leads)
+ * bytes.
+ */
 extern void sfx_fsst_fill(Fsst *f, uint32_t leads, const FsstSlot *symbols, uint32_t n);
 
 /* Bytes of scratch memory that sfx_fsst_build needs, 8-byte aligned. */
 extern size_t sfx_fsst_build_size(void);
 
-/* Make a table of at most limit symbols from a sample (256 KB of it, if it has more).  Its length, or SFX_NOSPACE, SFX_NOMEM.  Deterministic. */
+/*
+ * Make a table of at most limit symbols from a sample (256 KB of it, if it has more).  Its length,
+ * or SFX_NOSPACE, SFX_NOMEM.  Deterministic.
+ */
 extern int sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap);
 
 /* Open a table in size bytes at f.  SFX_OK, SFX_CORRUPT or SFX_NOMEM. */
 extern int sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len);
 
-/* Divide n <= FSST_CHUNK bytes: pick[i] is the slot of the symbol at i, for those i where one begins.  Bytes of the code. */
+/*
+ * Divide n <= FSST_CHUNK bytes: pick[i] is the slot of the symbol at i, for those i where one
+ * begins.  Bytes of the code.
+ */
 extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick);
 
 /* As sfx_hope_encode, sfx_hope_decode_within and sfx_hope_compare. */
@@ -95,7 +110,10 @@ fsst_next(const Fsst *f)
 	return (const uint16_t *) (f->slot + f->nslots);
 }
 
-/* A hash of two bytes, or of three, that tells them apart: the high bits say where, the others stand in the table. */
+/*
+ * A hash of two bytes, or of three, that tells them apart: the high bits say where, the others
+ * stand in the table.
+ */
 static inline uint32_t
 fsst_hash(uint64_t x, unsigned n)
 {
@@ -150,7 +168,10 @@ fsst_longest(const Fsst *f, uint64_t x, uint64_t y, size_t n)
 
 /* ---- decoding ---- */
 
-/* Decode the code that the word begins with: what is behind it, the new end of out, where FSST_ROOM bytes are free. */
+/*
+ * Decode the code that the word begins with: what is behind it, the new end of out, where FSST_ROOM
+ * bytes are free.
+ */
 static inline uint8_t *
 fsst_step(const Fsst *f, uint32_t ones, uint64_t *acc, unsigned *bits, uint8_t *out)
 {
@@ -166,7 +187,10 @@ fsst_step(const Fsst *f, uint32_t ones, uint64_t *acc, unsigned *bits, uint8_t *
 	return out + s->len;
 }
 
-/* Decode a string to out, where FSST_ROOM bytes are free for each of its own, and for one more; readable as for hope_window.  The new end. */
+/*
+ * Decode a string to out, where FSST_ROOM bytes are free for each of its own, and for one more;
+ * readable as for hope_window.  The new end.
+ */
 static inline uint8_t *
 fsst_decode_short(const Fsst *f, const uint8_t *in, size_t len, size_t readable, uint8_t *out)
 {
@@ -174,7 +198,10 @@ fsst_decode_short(const Fsst *f, const uint8_t *in, size_t len, size_t readable,
 	uint64_t	acc;
 	unsigned	bits = 0;
 
-	/* four codes are in any word, and mostly in all of a rest: no branch depends on how many bytes each has */
+	/*
+	 * four codes are in any word, and mostly in all of a rest: no branch depends on how many bytes
+	 * each has
+	 */
 	while (len > 8)
 	{
 		acc = hope_load_be64(in);

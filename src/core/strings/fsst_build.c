@@ -235,7 +235,10 @@ fill_table(Scratch *c)
 	return leads;
 }
 
-/* A symbol of one byte, occurring so often, which no symbol was used for: other strings will need it more than the sample did. */
+/*
+ * A symbol of one byte, occurring so often, which no symbol was used for: other strings will need
+ * it more than the sample did.
+ */
 static void
 spare_byte(Scratch *c, uint8_t byte, uint32_t occurs)
 {
@@ -243,7 +246,10 @@ spare_byte(Scratch *c, uint8_t byte, uint32_t occurs)
 		c->best[c->n++] = (Candidate) {{{byte}, 1}, occurs / BYTE_SHARE + 1};
 }
 
-/* Count how often each symbol is used where strings are divided best, and leave out those that hardly are. */
+/*
+ * Count how often each symbol is used where strings are divided best, and leave out those that
+ * hardly are.
+ */
 static void
 drop_unused(Scratch *c, const Sample *s)
 {

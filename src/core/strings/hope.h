@@ -49,7 +49,10 @@ typedef enum SfxHopeScheme
 
 #define SFX_HOPE_NSCHEMES	6
 
-/* Most intervals of a dictionary: those of Double-Char, the end, and for each first byte 256 pairs and the byte alone. */
+/*
+ * Most intervals of a dictionary: those of Double-Char, the end, and for each first byte 256 pairs
+ * and the byte alone.
+ */
 #define SFX_HOPE_MAX_INTERVALS	(1 + 256 * 257)
 #define SFX_HOPE_MIN_LIMIT		1024	/* least limit of intervals */
 
@@ -57,7 +60,10 @@ typedef enum SfxHopeScheme
 #define SFX_HOPE_MAXSYM		32	/* longest symbol, in bytes */
 #define SFX_HOPE_SLACK		32	/* decoding is fastest with so much room behind the key */
 
-/* Longest dictionary in bytes with so many intervals: symbols with two bytes of lengths, and code lengths. */
+/*
+ * Longest dictionary in bytes with so many intervals: symbols with two bytes of lengths, and code
+ * lengths.
+ */
 #define SFX_HOPE_DICT_BOUND(scheme, limit) \
 	(64 + ((scheme) == SFX_HOPE_SINGLE ? 168 : (scheme) == SFX_HOPE_DOUBLE ? 41200 : \
 	 (size_t) (limit) * ((scheme) == SFX_HOPE_GRAM3 ? 5 : (scheme) == SFX_HOPE_GRAM4 ? 6 : SFX_HOPE_MAXSYM + 3)))
@@ -89,11 +95,16 @@ extern int sfx_hope_build(SfxHopeScheme scheme, uint32_t limit, const SfxHopeKey
 
 /* ---- opening one ---- */
 
-/* Bytes of state that sfx_hope_open needs, at most 16 MB; 0 if the dictionary is corrupt as far as it was looked at. */
+/*
+ * Bytes of state that sfx_hope_open needs, at most 16 MB; 0 if the dictionary is corrupt as far as
+ * it was looked at.
+ */
 extern size_t sfx_hope_state_size(const uint8_t *dict, size_t len);
 
-/* Open a dictionary in the 8-byte aligned memory at h (size bytes; SFX_NOMEM if that is too small).  The dictionary's
- * bytes are not needed any more.  SFX_OK or SFX_CORRUPT. */
+/*
+ * Open a dictionary in the 8-byte aligned memory at h (size bytes; SFX_NOMEM if that is too small).
+ * The dictionary's bytes are not needed any more.  SFX_OK or SFX_CORRUPT.
+ */
 extern int sfx_hope_open(SfxHope *h, size_t size, const uint8_t *dict, size_t len);
 
 extern SfxHopeScheme sfx_hope_scheme(const SfxHope *h);
@@ -101,7 +112,10 @@ extern uint32_t sfx_hope_intervals(const SfxHope *h);
 
 /* ---- encoding ---- */
 
-/* Longest encoding in bytes of any key of len bytes: 2.75 * len + 4 at most, where the dictionary is for quite other keys. */
+/*
+ * Longest encoding in bytes of any key of len bytes: 2.75 * len + 4 at most, where the dictionary
+ * is for quite other keys.
+ */
 extern size_t sfx_hope_bound(const SfxHope *h, size_t len);
 
 /* Encode a key into out: its length in bytes, or SFX_NOSPACE if it does not fit into cap. */
@@ -131,7 +145,10 @@ extern int sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_
  */
 extern int sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, size_t cap);
 
-/* The same, where readable (>= len) bytes at in may be read, though only len are used: for short keys, twice as fast. */
+/*
+ * The same, where readable (>= len) bytes at in may be read, though only len are used: for short
+ * keys, twice as fast.
+ */
 extern int sfx_hope_decode_within(const SfxHope *h, const uint8_t *in, size_t len, size_t readable, uint8_t *out, size_t cap);
 
 /*

@@ -41,7 +41,9 @@ typedef struct Tree
 	uint32_t	nstretches;
 } Tree;
 
-/* Stretches are made of STRETCH nodes, at the start or by a split, which takes as many insertions. */
+/*
+ * Stretches are made of STRETCH nodes, at the start or by a split, which takes as many insertions.
+ */
 static size_t
 max_stretches(uint32_t n)
 {
@@ -219,7 +221,10 @@ start_list(Tree *t, const uint64_t *weight, uint32_t n)
 	t->leftmost = 0;
 	for (uint32_t i = 0; i <= n; i++)
 	{
-		/* the heavy end, number 2n - 1, has a stretch of its own: what is merged at the left end before it must find one */
+		/*
+		 * the heavy end, number 2n - 1, has a stretch of its own: what is merged at the left end
+		 * before it must find one
+		 */
 		uint32_t	a = i < n ? i : 2 * n - 1;
 
 		t->left[a] = i == 0 ? NONE : i - 1;

@@ -70,7 +70,10 @@ sfx_hope_build_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes)
 	return select > size ? select : size;
 }
 
-/* Count the intervals' uses, with the dictionary in the memory at scratch.  SFX_NOMEM if that is too small. */
+/*
+ * Count the intervals' uses, with the dictionary in the memory at scratch.  SFX_NOMEM if that is
+ * too small.
+ */
 static int
 count_uses(SfxHopeScheme scheme, HopeSymbols s, const HopeSample *sample, uint64_t *uses, uint32_t n,
 		   void *scratch, size_t size)
@@ -130,7 +133,9 @@ select_improved(uint32_t limit, const HopeSample *sample, uint8_t *scratch, size
 	return sfx_hope_select(SFX_HOPE_ALM_IMPROVED, limit, sample, scratch, list, cap, s);
 }
 
-/* Where an interval starts, as a fraction of the strings that begin with random bytes, in 1/2^32. */
+/*
+ * Where an interval starts, as a fraction of the strings that begin with random bytes, in 1/2^32.
+ */
 static uint64_t
 start_fraction(const SfxHope *h, uint32_t interval)
 {

@@ -16,7 +16,10 @@ special(uint64_t kind, uint64_t bits, uint64_t low)
 	return HOPE_SPECIAL | bits << 60 | kind << 57 | low;
 }
 
-/* For each value of the next 12 bits, the interval with that code or the first one whose code starts so. */
+/*
+ * For each value of the next 12 bits, the interval with that code or the first one whose code
+ * starts so.
+ */
 static void
 fill_first(const SfxHope *h, uint32_t *first)
 {
@@ -226,7 +229,10 @@ sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readabl
 		bit += s.bits;
 		if (s.symbol == NULL)
 		{
-			/* at most seven bytes, with no others above them but the number: most comparisons end here */
+			/*
+			 * at most seven bytes, with no others above them but the number: most comparisons end
+			 * here
+			 */
 			uint64_t	x = (s.word ^ hope_load_rest(t, tlen, at)) | UINT64_C(1) << (8 * s.nbytes);
 
 			i = (size_t) __builtin_ctzll(x) / 8;

@@ -6,7 +6,10 @@
 
 /* ---- lists of symbols ---- */
 
-/* One part of a symbol's lengths: a nibble, and where that is full a byte more.  False beyond the end. */
+/*
+ * One part of a symbol's lengths: a nibble, and where that is full a byte more.  False beyond the
+ * end.
+ */
 static bool
 get_length(HopeSymbols *s, uint32_t nibble, uint32_t *len)
 {
@@ -19,7 +22,10 @@ get_length(HopeSymbols *s, uint32_t nibble, uint32_t *len)
 	return true;
 }
 
-/* Read the list's next symbol over the one before.  At the end listedlen is 0.  False if it is corrupt. */
+/*
+ * Read the list's next symbol over the one before.  At the end listedlen is 0.  False if it is
+ * corrupt.
+ */
 static bool
 next_listed(HopeWalk *w)
 {
@@ -113,7 +119,10 @@ sfx_hope_walk_next(HopeWalk *w)
 		return false;
 	shared = w->nopen == 0 ? 0 : sfx_lcp(w->cur, w->open[w->nopen - 1], w->next, w->nextlen);
 
-	/* cur is still that of the symbol opened last, as long as any symbol that it starts with is to be closed */
+	/*
+	 * cur is still that of the symbol opened last, as long as any symbol that it starts with is to
+	 * be closed
+	 */
 	while (w->nopen > 0 && w->open[w->nopen - 1] > shared)
 		if (close_symbol(w))
 			return true;
@@ -153,7 +162,9 @@ sfx_hope_put_symbol(uint8_t *p, uint8_t *end, const uint8_t *prev, uint32_t prev
 
 /* ---- sizes ---- */
 
-/* Levels below the root at which two interval starts with this common prefix are in the same node. */
+/*
+ * Levels below the root at which two interval starts with this common prefix are in the same node.
+ */
 static uint32_t
 shared_levels(uint32_t lcp, uint32_t alen, uint32_t blen)
 {
@@ -186,7 +197,10 @@ sfx_hope_shape(SfxHopeScheme scheme, HopeSymbols s, uint32_t max, HopeShape *sha
 	sfx_hope_walk_start(&w, scheme, s);
 	while (sfx_hope_walk_next(&w))
 	{
-		/* the start before this one has an entry for each level that it does not share with the one before it */
+		/*
+		 * the start before this one has an entry for each level that it does not share with the one
+		 * before it
+		 */
 		uint32_t	shared = prevlen == 0 ? 0 :
 			shared_levels(sfx_lcp(prev, prevlen, w.start, w.startlen), prevlen, w.startlen);
 
@@ -319,7 +333,10 @@ fill_pairs(SfxHope *h, uint32_t nroot)
 		pair[q++] = nroot;
 }
 
-/* Entries of node k for the intervals [first, last], whose starts share depth strides.  Returns the next free entry. */
+/*
+ * Entries of node k for the intervals [first, last], whose starts share depth strides.  Returns the
+ * next free entry.
+ */
 static uint32_t
 fill_node(SfxHope *h, uint32_t first, uint32_t last, uint32_t depth, uint32_t e, uint32_t *nnodes)
 {

@@ -243,7 +243,10 @@ hope_count_le(const uint64_t *v, uint32_t n, uint64_t x)
 	return (uint32_t) (p - v) + (*p <= x);
 }
 
-/* The interval, in a node below the root, of the string of n bytes at p (behind the node's common part). */
+/*
+ * The interval, in a node below the root, of the string of n bytes at p (behind the node's common
+ * part).
+ */
 extern uint32_t sfx_hope_find_below(const SfxHope *h, uint32_t node, const uint8_t *p, size_t n);
 
 /*
@@ -274,7 +277,9 @@ hope_find(const SfxHope *h, const uint8_t *p, size_t n, bool gram)
 	return entry[e].last;
 }
 
-/* The interval of the string of n (> 0) bytes at p; scheme is h's, a constant where speed matters. */
+/*
+ * The interval of the string of n (> 0) bytes at p; scheme is h's, a constant where speed matters.
+ */
 static inline uint32_t
 hope_lookup(const SfxHope *h, SfxHopeScheme scheme, const uint8_t *p, size_t n)
 {
@@ -314,7 +319,10 @@ typedef struct HopeWalk
 	uint8_t		open[SFX_HOPE_MAXSYM + 1];
 	int32_t		openid[SFX_HOPE_MAXSYM + 1];
 	int			nopen;
-	/* the last interval's start, and the longest listed symbol that all of it starts with (-1: a single byte) */
+	/*
+	 * the last interval's start, and the longest listed symbol that all of it starts with (-1: a
+	 * single byte)
+	 */
 	uint8_t		start[SFX_HOPE_MAXSYM];
 	uint32_t	startlen;
 	int32_t		owner;
@@ -326,11 +334,17 @@ extern void sfx_hope_walk_start(HopeWalk *w, SfxHopeScheme scheme, HopeSymbols s
 /* On to the next interval; false at the end, or where the list is corrupt. */
 extern bool sfx_hope_walk_next(HopeWalk *w);
 
-/* Append a symbol to a list at p: prev is the one before.  The list's new end, NULL if it is beyond end. */
+/*
+ * Append a symbol to a list at p: prev is the one before.  The list's new end, NULL if it is beyond
+ * end.
+ */
 extern uint8_t *sfx_hope_put_symbol(uint8_t *p, uint8_t *end, const uint8_t *prev, uint32_t prevlen,
 									const uint8_t *sym, uint32_t len);
 
-/* Sizes of the tables for a list of symbols.  SFX_OK, or SFX_CORRUPT (also with more than max intervals). */
+/*
+ * Sizes of the tables for a list of symbols.  SFX_OK, or SFX_CORRUPT (also with more than max
+ * intervals).
+ */
 extern int sfx_hope_shape(SfxHopeScheme scheme, HopeSymbols s, uint32_t max, HopeShape *shape);
 
 /* Bytes of state for such tables; lay them out in h, if h is not NULL. */
@@ -339,7 +353,10 @@ extern size_t sfx_hope_layout(const HopeShape *shape, SfxHope *h);
 /* Fill in all tables but codes and decoding; lengths of symbols are filled in. */
 extern void sfx_hope_fill(SfxHope *h, HopeSymbols s);
 
-/* The symbol of an interval; its bytes, at least SFX_HOPE_MAXSYM of them readable, are in buf or in h. */
+/*
+ * The symbol of an interval; its bytes, at least SFX_HOPE_MAXSYM of them readable, are in buf or in
+ * h.
+ */
 extern const uint8_t *sfx_hope_symbol(const SfxHope *h, uint32_t interval, uint8_t buf[SFX_HOPE_MAXSYM]);
 
 /* ---- codes (hope_assign.c) ---- */
@@ -347,7 +364,10 @@ extern const uint8_t *sfx_hope_symbol(const SfxHope *h, uint32_t interval, uint8
 /* Scratch memory that code assignment needs. */
 extern size_t sfx_hope_assign_size(uint32_t n);
 
-/* Optimal lengths of an alphabetic code for n (> 0) weights (Garsia and Wachs 1977).  The weights' sum is below 2^63. */
+/*
+ * Optimal lengths of an alphabetic code for n (> 0) weights (Garsia and Wachs 1977).  The weights'
+ * sum is below 2^63.
+ */
 extern void sfx_hope_optimal_lengths(const uint64_t *weight, uint32_t n, uint8_t *length, void *scratch);
 
 /*
@@ -356,8 +376,10 @@ extern void sfx_hope_optimal_lengths(const uint64_t *weight, uint32_t n, uint8_t
  */
 extern void sfx_hope_assign(uint64_t *weight, uint32_t n, unsigned maxbits, uint8_t *length, void *scratch);
 
-/* Complete words that have no code yet by the codes that their lengths determine.  SFX_OK, or SFX_CORRUPT if the lengths
- * are not those of a complete code. */
+/*
+ * Complete words that have no code yet by the codes that their lengths determine.  SFX_OK, or
+ * SFX_CORRUPT if the lengths are not those of a complete code.
+ */
 extern int sfx_hope_codes(uint32_t *code, uint32_t n);
 
 /* ---- bytes (hope_file.c) ---- */
@@ -366,7 +388,10 @@ extern int sfx_hope_codes(uint32_t *code, uint32_t n);
 extern int sfx_hope_parse(const uint8_t *dict, size_t len, SfxHopeScheme *scheme, HopeSymbols *s,
 						  uint32_t *nintervals, const uint8_t **lengths);
 
-/* Write header and lengths around the symbols, which stand behind the header.  Length, or SFX_NOSPACE. */
+/*
+ * Write header and lengths around the symbols, which stand behind the header.  Length, or
+ * SFX_NOSPACE.
+ */
 extern int sfx_hope_finish(SfxHopeScheme scheme, uint8_t *dict, size_t cap, uint32_t nsymbols, size_t symbol_bytes,
 						   const uint8_t *length, uint32_t n);
 
@@ -387,14 +412,20 @@ typedef struct HopeSample
 
 extern size_t sfx_hope_select_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes);
 
-/* Choose symbols for at most limit intervals and write their list, s, to list (up to cap bytes).  SFX_OK, SFX_NOSPACE. */
+/*
+ * Choose symbols for at most limit intervals and write their list, s, to list (up to cap bytes).
+ * SFX_OK, SFX_NOSPACE.
+ */
 extern int sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, void *scratch,
 						   uint8_t *list, size_t cap, HopeSymbols *s);
 
 /* Scratch memory that pruning needs. */
 extern size_t sfx_hope_prune_size(HopeSymbols s);
 
-/* Keep those of the symbols that save most for their use; uses[i] counts interval i.  Rewrites the list in place. */
+/*
+ * Keep those of the symbols that save most for their use; uses[i] counts interval i.  Rewrites the
+ * list in place.
+ */
 extern void sfx_hope_prune(SfxHopeScheme scheme, uint32_t limit, const uint64_t *uses, void *scratch,
 						   uint8_t *list, HopeSymbols *s);
 

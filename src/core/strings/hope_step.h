@@ -14,7 +14,10 @@
 /* Bits of a window that count whatever its position; and such that a code may begin behind them. */
 #define HOPE_WINDOW_BITS	57
 #define HOPE_WINDOW_STOP	(HOPE_WINDOW_BITS - SFX_HOPE_MAXBITS)
-/* Bytes that may be written for one window, used or not: a symbol for each bit, and a copy's excess. */
+/*
+ * Bytes that may be written for one window, used or not: a symbol for each bit, and a copy's
+ * excess.
+ */
 #define HOPE_WINDOW_ROOM	(SFX_HOPE_MAXSYM * 66)
 
 /* The window at that bit of the input; readable (>= len) bytes at in may be loaded. */
@@ -61,7 +64,10 @@ typedef struct HopeStep
 	unsigned	bits;			/* of the input */
 } HopeStep;
 
-/* The step of the window acc, for whose first code there is no more than the entry e to begin a search. */
+/*
+ * The step of the window acc, for whose first code there is no more than the entry e to begin a
+ * search.
+ */
 extern HopeStep sfx_hope_step_search(const SfxHope *h, uint64_t e, uint64_t acc);
 
 /* The next step of the window acc. */

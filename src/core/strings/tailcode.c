@@ -137,10 +137,16 @@ sfx_tail_init(SfxTailModel *m)
 		m->stretch[p] = 2047;
 }
 
-/* A slot: 12 bits of probability that the bit is 1, 4 bits of how often it was asked; kept so that zeros are "no idea". */
+/*
+ * A slot: 12 bits of probability that the bit is 1, 4 bits of how often it was asked; kept so that
+ * zeros are "no idea".
+ */
 #define SLOT_FRESH	0x8000
 
-/* A byte's eight steps change a weight by 1 / 6 at most, so that it is often enough to bound it once for each. */
+/*
+ * A byte's eight steps change a weight by 1 / 6 at most, so that it is often enough to bound it
+ * once for each.
+ */
 static inline int32_t
 bound_weight(int32_t w)
 {
@@ -323,7 +329,10 @@ code_bytes(SfxTailModel *m, Coder *c, CoderMode mode, Match *match, uint8_t *s, 
 	}
 }
 
-/* The known bytes: all of them may be repeated, but only the last ones teach the contexts, which is what takes time. */
+/*
+ * The known bytes: all of them may be repeated, but only the last ones teach the contexts, which is
+ * what takes time.
+ */
 static void
 learn_front(SfxTailModel *m, Coder *c, Match *match, uint8_t *s, uint32_t from)
 {

@@ -8,7 +8,9 @@
 #include "sfx.h"
 
 
-/* What the coder learns from the bytes that it has seen.  No content outlives a call but the table. */
+/*
+ * What the coder learns from the bytes that it has seen.  No content outlives a call but the table.
+ */
 #define SFX_TAIL_ORDERS		3	/* contexts of 0 to 2 bytes */
 #define SFX_TAIL_SLOTS		(1 << 14)
 #define SFX_TAIL_MATCHES	(1 << 12)

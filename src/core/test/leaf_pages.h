@@ -347,7 +347,10 @@ parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int fro
 	}
 }
 
-/* Entries [from, to) of block b, which begins with entry start, come out without their keys, and get them later. */
+/*
+ * Entries [from, to) of block b, which begins with entry start, come out without their keys, and
+ * get them later.
+ */
 static bool
 keyless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to, int start)
 {
@@ -528,7 +531,10 @@ page_bytes(void)
 	return bytes;
 }
 
-/* FSST keeps what it can of a code that was made for another rest of the key: pages are not the same then, but nearly as small. */
+/*
+ * FSST keeps what it can of a code that was made for another rest of the key: pages are not the
+ * same then, but nearly as small.
+ */
 static bool
 nearly_as_small(size_t bytes, size_t other)
 {

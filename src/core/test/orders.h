@@ -60,7 +60,10 @@ cmp_length(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 	return cmp_reversed(a, alen, b, blen);
 }
 
-/* A key's first byte says how many of the following ones are its first column; the rest is the second. */
+/*
+ * A key's first byte says how many of the following ones are its first column; the rest is the
+ * second.
+ */
 static uint32_t
 column_len(const uint8_t *a, uint32_t alen)
 {

@@ -1,4 +1,7 @@
-/* Unit test of the CPU levels: every kernel of every level against the scalar one, on sound and on hostile bits. */
+/*
+ * Unit test of the CPU levels: every kernel of every level against the scalar one, on sound and on
+ * hostile bits.
+ */
 #include <string.h>
 
 #include "bits.h"
@@ -225,7 +228,10 @@ test_add_line(const SfxKernels *k)
 	return bad;
 }
 
-/* A bit stream with n numbers of low low bits: sound if there are gaps, else random bits.  *e describes it. */
+/*
+ * A bit stream with n numbers of low low bits: sound if there are gaps, else random bits.  *e
+ * describes it.
+ */
 static uint8_t *
 make_ef(SfxEf *e, int n, unsigned low, bool sound, uint64_t *v)
 {

@@ -411,7 +411,9 @@ edges(void)
 	ok(d.root == 0 && d.height == 0 && d.nentries == 0 && arena.nfree == NNODES && arena.bad == 0, "free");
 }
 
-/* Bytes per entry and height for n int8 keys in a given order: 0 up, 1 down, 2 up within 16 groups. */
+/*
+ * Bytes per entry and height for n int8 keys in a given order: 0 up, 1 down, 2 up within 16 groups.
+ */
 static void
 ordered(int order, int n, double most)
 {
@@ -546,7 +548,10 @@ number_absent(const SfxDelta *d, uint64_t v)
 	return sfx_delta_absent(d, &A, sfx_hash_key(key, 9));
 }
 
-/* A filter that is made when it is due: its size, what passes when it is fresh and when it is full, and no key lost as it grows. */
+/*
+ * A filter that is made when it is due: its size, what passes when it is fresh and when it is full,
+ * and no key lost as it grows.
+ */
 static void
 filters(uint64_t step)
 {

@@ -80,7 +80,10 @@ sign(int c)
 
 static uint8_t dict[SFX_HOPE_DICT_BOUND(SFX_FSST, FSST_SYMBOLS)];
 
-/* Whatever a table was made from, any string comes back, compares as itself, and fits into its bound. */
+/*
+ * Whatever a table was made from, any string comes back, compares as itself, and fits into its
+ * bound.
+ */
 static void
 test_kind(Kind sample, Kind kind)
 {

@@ -81,7 +81,9 @@ make_key(Kind kind, uint8_t *p)
 	return len;
 }
 
-/* Keys of one kind, prefixes of some of them, and of those with a smallest or largest byte behind. */
+/*
+ * Keys of one kind, prefixes of some of them, and of those with a smallest or largest byte behind.
+ */
 static void
 make_set(Set *s, Kind kind)
 {
@@ -345,7 +347,9 @@ test_all_short(void)
 
 /* ---- truncated codes as separators ---- */
 
-/* A truncated encoding compares with all whole ones as a byte string between its neighbours does. */
+/*
+ * A truncated encoding compares with all whole ones as a byte string between its neighbours does.
+ */
 static void
 test_separators(void)
 {
@@ -444,7 +448,10 @@ cost(const uint64_t *w, const uint8_t *length, uint32_t n)
 	return sum;
 }
 
-/* The least cost by dynamic programming (Gilbert and Moore 1959, with Knuth's bounds on the roots: O(n^2)). */
+/*
+ * The least cost by dynamic programming (Gilbert and Moore 1959, with Knuth's bounds on the roots:
+ * O(n^2)).
+ */
 static uint64_t
 least_cost(const uint64_t *w, uint32_t n)
 {

@@ -1,4 +1,7 @@
-/* Inner pages: both formats against binary search over the separators, on friendly and hostile sets. */
+/*
+ * Inner pages: both formats against binary search over the separators, on friendly and hostile
+ * sets.
+ */
 #include "inner.h"
 #include "louds.h"
 #include "upper.h"
@@ -101,7 +104,10 @@ give_filters(void)
 	}
 }
 
-/* Sort, drop equal ones, give blocks (kind: 0 consecutive, 1 runs, 2 random), counts and perhaps filters. */
+/*
+ * Sort, drop equal ones, give blocks (kind: 0 consecutive, 1 runs, 2 random), counts and perhaps
+ * filters.
+ */
 static void
 finish(int kind)
 {
@@ -134,7 +140,9 @@ probe(const uint8_t *s, uint32_t len, uint64_t tid)
 		probes[nprobes++] = make(s, len, tid);
 }
 
-/* Probes around separators: itself, shorter, longer, one byte up and down, other TIDs, and noise. */
+/*
+ * Probes around separators: itself, shorter, longer, one byte up and down, other TIDs, and noise.
+ */
 static void
 make_probes(int want)
 {
@@ -252,7 +260,10 @@ find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
 	return got == want;
 }
 
-/* Errors of a decoded copy of the pages (NULL: made without any) that have the first n children of the set.  It knows positions, not their byte strings. */
+/*
+ * Errors of a decoded copy of the pages (NULL: made without any) that have the first n children of
+ * the set.  It knows positions, not their byte strings.
+ */
 static int
 check_upper(const SfxInner *p, int npages, int n)
 {
@@ -626,7 +637,10 @@ test_small(void)
 				const SfxPos *high = m < nset ? &set[m].low : NULL;
 				int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch, order);
 
-				/* a key with a TID that is a prefix of another one is no stored key: fences cannot be compared */
+				/*
+				 * a key with a TID that is a prefix of another one is no stored key: fences cannot
+				 * be compared
+				 */
 				if (len >= 0)
 				{
 					SfxInner	p;
@@ -756,7 +770,10 @@ test_words(void)
 	ok(bad == 0, "select and popcount inside words");
 }
 
-/* Labels at the end of a buffer, where no vector can be loaded, and farther from it; and some that do not ascend. */
+/*
+ * Labels at the end of a buffer, where no vector can be loaded, and farther from it; and some that
+ * do not ascend.
+ */
 static void
 test_labels(void)
 {
@@ -797,7 +814,10 @@ test_labels(void)
 	ok(beyond == 0, "labels that do not ascend are counted within bounds");
 }
 
-/* Words in large and small letters, some of them with a TID: in comparator order a position is not a byte string. */
+/*
+ * Words in large and small letters, some of them with a TID: in comparator order a position is not
+ * a byte string.
+ */
 static void
 set_words(int n)
 {

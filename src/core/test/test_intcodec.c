@@ -68,7 +68,10 @@ reference_lower_bound(const uint64_t *v, int n, uint64_t x)
 	return i;
 }
 
-/* Everything the decoders say about one block; the block's bytes stand at the very end of their buffer. */
+/*
+ * Everything the decoders say about one block; the block's bytes stand at the very end of their
+ * buffer.
+ */
 static bool
 check_block(const uint64_t *v, int n, bool sorted, const uint8_t *enc, int size, uint64_t *seed)
 {
@@ -223,7 +226,10 @@ test_sizes(void)
 	   sfx_int_encode_as(SFX_INT_CODECS, v, 256, enc, sizeof(enc)) == SFX_NOSPACE, "bad arguments are refused");
 }
 
-/* Damaged blocks: results stay in range, and nothing outside the buffer is touched (see it with ASan). */
+/*
+ * Damaged blocks: results stay in range, and nothing outside the buffer is touched (see it with
+ * ASan).
+ */
 static void
 test_damage(void)
 {

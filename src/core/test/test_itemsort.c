@@ -1,4 +1,7 @@
-/* The sort of byte strings against qsort, on sets that use each of its ways; and it can be left at any poll. */
+/*
+ * The sort of byte strings against qsort, on sets that use each of its ways; and it can be left at
+ * any poll.
+ */
 #include <setjmp.h>
 #include <stdlib.h>
 #include "itemsort.h"

@@ -67,7 +67,10 @@ test_gain(void)
 	ok(named == 0, "%spages of uuids name no dictionary", order_name());
 }
 
-/* Pack entries [0, n) again, of which pages [0, old) have every other one, with the codes that stand there. */
+/*
+ * Pack entries [0, n) again, of which pages [0, old) have every other one, with the codes that
+ * stand there.
+ */
 static void
 pack_with_codes(int old)
 {
@@ -147,7 +150,10 @@ test_codes(void)
 	ok(!differ, "%spages packed with codes of other pages are those packed without", order_name());
 }
 
-/* Without its dictionary, or with another one, a leaf gives errors or wrong keys, but TIDs all the same. */
+/*
+ * Without its dictionary, or with another one, a leaf gives errors or wrong keys, but TIDs all the
+ * same.
+ */
 static void
 test_wrong_dict(void)
 {

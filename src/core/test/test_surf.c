@@ -510,7 +510,10 @@ an_email(uint8_t *b)
 							(int) (rnd(&seed) % 2000));
 }
 
-/* The share of absent keys of that kind that a filter with so many hash and real bits takes for stored, in percent. */
+/*
+ * The share of absent keys of that kind that a filter with so many hash and real bits takes for
+ * stored, in percent.
+ */
 static double
 percent_wrong(size_t (*make) (uint8_t *), unsigned hashbits, unsigned realbits)
 {
@@ -538,7 +541,10 @@ percent_wrong(size_t (*make) (uint8_t *), unsigned hashbits, unsigned realbits)
 	return 100.0 * wrong / absent;
 }
 
-/* The published implementation errs for 0.085 and 0.20 % with eight hash bits; each bit halves what is wrong without, as bits of random numbers do. */
+/*
+ * The published implementation errs for 0.085 and 0.20 % with eight hash bits; each bit halves what
+ * is wrong without, as bits of random numbers do.
+ */
 static void
 rates(void)
 {

@@ -1,4 +1,7 @@
-/* Unit test of tailcode: codes keep the order of strings, whatever follows them, and give the strings back. */
+/*
+ * Unit test of tailcode: codes keep the order of strings, whatever follows them, and give the
+ * strings back.
+ */
 #include "tailcode.h"
 #include "tap.h"
 
@@ -12,7 +15,10 @@ static uint32_t len[N];
 static uint8_t code[N][2 * MAXLEN];
 static int	codelen[N];
 
-/* Strings of few letters, of many, and repeated ones, each ended by 0 and so no prefix of another one. */
+/*
+ * Strings of few letters, of many, and repeated ones, each ended by 0 and so no prefix of another
+ * one.
+ */
 static void
 make(int i, uint32_t from, int kind)
 {

@@ -18,7 +18,10 @@ cmp64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* n TIDs in table order with rows per heap page, from row first on; one in lost (0: none) is missing. */
+/*
+ * n TIDs in table order with rows per heap page, from row first on; one in lost (0: none) is
+ * missing.
+ */
 static void
 table_order(uint64_t *tid, int n, uint64_t first, uint64_t rows, uint64_t lost, uint64_t *seed)
 {
@@ -39,7 +42,10 @@ reverse(uint64_t *tid, int n)
 	}
 }
 
-/* Fill tid with n TIDs of one kind, and the lists of which they are made; the number of lists, 0: no ends. */
+/*
+ * Fill tid with n TIDs of one kind, and the lists of which they are made; the number of lists, 0:
+ * no ends.
+ */
 static int
 make(int kind, int n, uint64_t *seed, uint64_t *tid, uint16_t *ends)
 {
@@ -262,7 +268,10 @@ test_arguments(void)
 	   sfx_tid_decode(enc, (size_t) size, 3, sound, 2, 0, 3, out) == SFX_OK, "unsound lists are corruption");
 }
 
-/* Damaged blocks: results stay in range, and nothing outside the buffer is touched (see it with ASan). */
+/*
+ * Damaged blocks: results stay in range, and nothing outside the buffer is touched (see it with
+ * ASan).
+ */
 static void
 test_damage(void)
 {

@@ -69,8 +69,10 @@ typedef struct SfxInner
 	uint32_t	priv[64];		/* private to inner*.c */
 } SfxInner;
 
-/* Check the header, and everything that makes later reads bounded.  SFX_OK or SFX_CORRUPT (also where the body is in byte
- * order and order is not NULL, or the other way round). */
+/*
+ * Check the header, and everything that makes later reads bounded.  SFX_OK or SFX_CORRUPT (also
+ * where the body is in byte order and order is not NULL, or the other way round).
+ */
 extern int sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len, const SfxOrder *order);
 
 /* As sfx_leaf_fences and sfx_leaf_cmp_fences. */
@@ -78,23 +80,33 @@ extern int sfx_inner_fences(const SfxInner *p, uint8_t *lowbuf, SfxPos *low,
 							uint8_t *highbuf, SfxPos *high, bool *high_inf);
 extern int sfx_inner_cmp_fences(const SfxInner *p, const SfxPos *pos);
 
-/* The child whose interval contains pos: the largest i with sep(i) <= pos (0 if pos lies below the low fence). Or SFX_CORRUPT.
- * In comparator order this takes log2(n) + 1 comparisons. */
+/*
+ * The child whose interval contains pos: the largest i with sep(i) <= pos (0 if pos lies below the
+ * low fence). Or SFX_CORRUPT. In comparator order this takes log2(n) + 1 comparisons.
+ */
 extern int sfx_inner_find(const SfxInner *p, const SfxPos *pos);
 
-/* The child that holds the positions just below pos: the largest i with sep(i) < pos (0 if there is none).  Or SFX_CORRUPT. */
+/*
+ * The child that holds the positions just below pos: the largest i with sep(i) < pos (0 if there is
+ * none).  Or SFX_CORRUPT.
+ */
 extern int sfx_inner_find_before(const SfxInner *p, const SfxPos *pos);
 
 /* Block number and entry count of child i. SFX_OK or SFX_CORRUPT. */
 extern int sfx_inner_child(const SfxInner *p, int i, uint32_t *blkno, uint64_t *count);
 
-/* Sums of entry counts: of the children left of child i, of child i, of all. SFX_OK or SFX_CORRUPT. */
+/*
+ * Sums of entry counts: of the children left of child i, of child i, of all. SFX_OK or SFX_CORRUPT.
+ */
 extern int sfx_inner_counts(const SfxInner *p, int i, uint64_t *below, uint64_t *own, uint64_t *total);
 
 /* Are there any filters? */
 extern bool sfx_inner_has_filters(const SfxInner *p);
 
-/* Block number of the filter over child i; 0 if there is none.  Takes a bisection over the page's filters. */
+/*
+ * Block number of the filter over child i; 0 if there is none.  Takes a bisection over the page's
+ * filters.
+ */
 extern uint32_t sfx_inner_filter(const SfxInner *p, int i);
 
 /*
@@ -105,7 +117,10 @@ extern uint32_t sfx_inner_filter(const SfxInner *p, int i);
 typedef int (*SfxChildFn) (void *ctx, int i, const SfxChild *child);
 extern int sfx_inner_each(const SfxInner *p, SfxChildFn f, void *ctx);
 
-/* Everything: trie against its separators, rank/select against a scan, order, fences. SFX_OK, or SFX_CORRUPT with *why. */
+/*
+ * Everything: trie against its separators, rank/select against a scan, order, fences. SFX_OK, or
+ * SFX_CORRUPT with *why.
+ */
 extern int sfx_inner_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, void *scratch, const char **why);
 
 #endif							/* SFX_INNER_H */

@@ -126,7 +126,10 @@ split_separator(const View *v, SfxBuf b, uint32_t i, const uint8_t *s, uint32_t 
 
 /* ---- separators in front coding (inner_front.c) ---- */
 
-/* Separators that stand below (strict) or not above the probe, whose first d bytes are the common prefix; or SFX_CORRUPT. */
+/*
+ * Separators that stand below (strict) or not above the probe, whose first d bytes are the common
+ * prefix; or SFX_CORRUPT.
+ */
 extern int sfx_front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict);
 /* The same in comparator order. */
 extern int sfx_front_rank_order(const View *v, SfxBuf b, const SfxOrder *o, const SfxPos *pos, bool strict);

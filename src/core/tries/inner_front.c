@@ -132,7 +132,9 @@ sfx_front_rank_order(const View *v, SfxBuf b, const SfxOrder *o, const SfxPos *p
 				end,
 				c;
 
-	/* the last block whose first string is <= pos; the first block may be taken though its is not */
+	/*
+	 * the last block whose first string is <= pos; the first block may be taken though its is not
+	 */
 	while (hi - lo > 1)
 	{
 		uint32_t	mid = (lo + hi) / 2;

@@ -153,7 +153,10 @@ out_blocks(const SfxChild *c, int n, const BlockPlan *plan, SfxOut *o)
 	return true;
 }
 
-/* Counts: a frame of reference around most of them, the others aside (the last leaf of a build is emptier). */
+/*
+ * Counts: a frame of reference around most of them, the others aside (the last leaf of a build is
+ * emptier).
+ */
 typedef struct CountPlan
 {
 	uint64_t	base;
@@ -164,10 +167,16 @@ typedef struct CountPlan
 	uint64_t	bits;
 } CountPlan;
 
-/* Where the counts of a page lie close together, as those of full leaves do, there is no need to sort them. */
+/*
+ * Where the counts of a page lie close together, as those of full leaves do, there is no need to
+ * sort them.
+ */
 #define CLOSE_COUNTS	1024
 
-/* The densest window of so many values, given how many lie below each one (less the least, up to range + 1): its first value that occurs. */
+/*
+ * The densest window of so many values, given how many lie below each one (less the least, up to
+ * range + 1): its first value that occurs.
+ */
 static int
 densest(const uint16_t *below, uint32_t range, uint64_t window, uint32_t *first)
 {

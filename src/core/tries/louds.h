@@ -28,7 +28,9 @@
 #define SFX_TRIE_MAXKEYS	8192
 /* Longest string: a key and a TID behind it. */
 #define SFX_TRIE_MAXLEN		(SFX_MAX_ENTRY + 6)
-/* Dense nodes: label map, has-child map, and the number of has-child bits in earlier dense nodes. */
+/*
+ * Dense nodes: label map, has-child map, and the number of has-child bits in earlier dense nodes.
+ */
 #define SFX_DENSE_SIZE		66
 
 /* ---- bounded loads ---- */
@@ -217,7 +219,10 @@ sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 #define SFX_SELECT_FAR		128
 #define SFX_SELECT_FARSHIFT	7
 
-/* n bits at off.  At smp: rank samples (ones before each 64 bits), or the positions of every 2^shift-th one. */
+/*
+ * n bits at off.  At smp: rank samples (ones before each 64 bits), or the positions of every
+ * 2^shift-th one.
+ */
 typedef struct SfxBits
 {
 	uint32_t	off;
@@ -254,7 +259,10 @@ sfx_next1(SfxBuf b, const SfxBits *v, uint32_t i, uint32_t end)
 	return end;
 }
 
-/* From bit pos on, the positions of one number r (from 0) and of the one behind it; v->n where there is none. */
+/*
+ * From bit pos on, the positions of one number r (from 0) and of the one behind it; v->n where
+ * there is none.
+ */
 extern uint32_t sfx_select_from(SfxBuf b, const SfxBits *v, uint32_t pos, uint32_t r, uint32_t *next);
 
 /* Positions of one number k (from 0) and of the one behind it; v->n where there is none. */
@@ -293,7 +301,9 @@ typedef struct SfxOut
 	uint32_t	cap;
 } SfxOut;
 
-/* n zeroed bytes at the end of the output, or NULL if they do not fit (then, and for ever after). */
+/*
+ * n zeroed bytes at the end of the output, or NULL if they do not fit (then, and for ever after).
+ */
 extern uint8_t *sfx_out(SfxOut *o, uint32_t n);
 
 /* ---- string pools: n byte strings one after the other, Elias-Fano over their starts ---- */
@@ -402,7 +412,9 @@ sfx_probe_cmp(const SfxProbe *q, uint32_t d, const uint8_t *s, uint32_t len, uin
 	return left < len ? -1 : 0;
 }
 
-/* The same with the string at off (off + len <= b.len), without a loop where it is short: most are. */
+/*
+ * The same with the string at off (off + len <= b.len), without a loop where it is short: most are.
+ */
 static inline int
 sfx_probe_cmp_at(SfxBuf b, const SfxProbe *q, uint32_t d, uint32_t off, uint32_t len)
 {
@@ -454,7 +466,9 @@ extern size_t sfx_trie_scratch_size(void);
  */
 extern int sfx_trie_build(const SfxPos *keys, uint32_t n, SfxOut *o, void *scratch);
 
-/* Check what makes reads bounded of the trie of n strings that starts at off.  Takes constant time. */
+/*
+ * Check what makes reads bounded of the trie of n strings that starts at off.  Takes constant time.
+ */
 extern int sfx_trie_open(SfxTrie *t, SfxBuf b, uint32_t off, uint32_t n);
 
 /* How many strings are <= q from its byte d on (strict: < q).  Or SFX_CORRUPT. */

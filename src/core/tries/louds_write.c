@@ -169,7 +169,10 @@ key_lcp(const SfxPos *x, const SfxPos *y)
 	return i;
 }
 
-/* Split node v into its branches; children go to the end of the queue, which makes the order that of levels. */
+/*
+ * Split node v into its branches; children go to the end of the queue, which makes the order that
+ * of levels.
+ */
 static void
 build_node(Build *w, uint32_t v)
 {
