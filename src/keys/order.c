@@ -356,6 +356,25 @@ sfx_order_cmp_column(const SfxOrder *o, int col, const uint8 *a, int alen, const
 	return cmp_ends(&w, &c) ? c : 0;
 }
 
+int
+sfx_order_cmp_columns(const SfxOrder *o, int col, const uint8 *a, int alen,
+					  const uint8 *b, int blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+	int			c;
+
+	if (o == NULL)
+		return sfx_cmp_bytes(a, alen, b, blen);
+	while (!cmp_ends(&w, &c))
+	{
+		Assert(col < ko->kd->nkeys);
+		if ((c = cmp_column(ko, col++, &w)) != 0)
+			break;
+	}
+	return c;
+}
+
 void
 sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8 *b, int blen)
 {

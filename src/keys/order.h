@@ -23,6 +23,9 @@ extern bool sfx_order_equal(const SfxOrder *order, const uint8 *a, int alen, con
 extern void sfx_order_prove(const SfxOrder *order, const Datum *values, const bool *isnull);
 /* Order of two values of one column, each marker and value and perhaps SFX_MARK_BEFORE or _AFTER. */
 extern int	sfx_order_cmp_column(const SfxOrder *order, int col, const uint8 *a, int alen, const uint8 *b, int blen);
+/* Order of two bounds of one or more columns from col on, each as above. */
+extern int	sfx_order_cmp_columns(const SfxOrder *order, int col, const uint8 *a, int alen,
+								  const uint8 *b, int blen);
 /* Neighbours of a sorted sequence that come in the wrong order: the ERROR that names index, column and operator class. */
 pg_noreturn extern void sfx_order_contradiction(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
 /*

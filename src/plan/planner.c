@@ -18,6 +18,7 @@
 #include "surfidx.h"
 #include "cost.h"
 #include "planner.h"
+#include "rowlift.h"
 #include "settings.h"
 
 #include "access/htup_details.h"
@@ -87,6 +88,7 @@ sfx_planner_init(void)
 	get_relation_info_hook = lift_relation_info;
 	prev_utility = ProcessUtility_hook;
 	ProcessUtility_hook = notice_utility;
+	sfx_rowlift_init();
 	if (!SFX_UNIQUE_MEANS_BTREE)
 		return;
 	prev_executor_start = ExecutorStart_hook;
@@ -100,7 +102,9 @@ sfx_planner_init(void)
  * lack would fail at run time.  Whoever adds an operator to a btree family and not to ours loses the lift for
  * that family's columns, and nothing else.
  *
- * relam is btree's from 18 on: then core makes row comparisons conditions of the index. Before 18 its executor would refuse them.
+ * relam is btree's from 18 on: then core makes row comparisons conditions of the index.  Before 18
+ * its executor would refuse them; so relam is btree's only for queries that have some, and rowlift.c
+ * makes of them what the executor takes.
  */
 
 typedef struct FamilyPair
@@ -209,7 +213,7 @@ lift_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel
 				info->opfamily[i] = info->sortopfamily[i];
 			else
 				all = false;
-		if (SFX_TAKES_ROW_COMPARISONS && all)
+		if (all && (SFX_TAKES_ROW_COMPARISONS || sfx_rowlift_offers(root)))
 			info->relam = BTREE_AM_OID;
 	}
 }

@@ -1,81 +1,113 @@
 /*-------------------------------------------------------------------------
  * rowcompare.c - row comparisons, (a, b) > (1, 2), as conditions of a scan
  *
- * From (a, b) > (1, 2) follows a >= 1, which bounds a scan as any condition does; the comparison as a whole is asked of each entry.  So
- * only the entries with a = 1 may be looked at in vain.
- *
- * Core hands us row comparisons from 18 on, if the planner takes us for btree (planner.c).
+ * Which range they bound is in scankey_row.c; here they are asked of an entry.
+ *-------------------------------------------------------------------------
  */
 #include "rowcompare.h"
 
 #include "access/nbtree.h"
 #include "access/stratnum.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* The first column's part of a comparison: an operator that may be true where the others decide. */
+/* The member that a marked key stands for, but for its argument. */
 static void
-first_column(Relation index, ScanKey key)
+set_member(Relation index, const ScanKeyData *key, ScanKey member)
 {
-	ScanKey		first = (ScanKey) DatumGetPointer(key->sk_argument);
-	int			i = first->sk_attno - 1;
-	Oid			own = index->rd_opcintype[i];
-	Oid			other = OidIsValid(first->sk_subtype) ? first->sk_subtype : own;
-	StrategyNumber strategy = key->sk_strategy <= BTLessEqualStrategyNumber ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber;
-	Oid			op = get_opfamily_member(index->rd_opfamily[i], own, other, strategy);
+	int			col = key->sk_attno - 1;
+	Oid			own = index->rd_opcintype[col];
+	Oid			proc = get_opfamily_proc(index->rd_opfamily[col], own, key->sk_subtype,
+										 BTORDER_PROC);
 
-	if (!OidIsValid(op))
-		elog(ERROR, "operator %d(%u,%u) is missing in the operator family of column %d of index \"%s\"",
-			 strategy, own, other, i + 1, RelationGetRelationName(index));
-	ScanKeyEntryInitialize(key, first->sk_flags & SK_ISNULL, i + 1, strategy, first->sk_subtype, first->sk_collation,
-						   get_opcode(op), first->sk_argument);
+	if (!OidIsValid(proc))
+		elog(ERROR, "support function %d(%u,%u) is missing for column %d of index \"%s\"",
+			 BTORDER_PROC, own, key->sk_subtype, col + 1, RelationGetRelationName(index));
+	ScanKeyEntryInitialize(member, SK_ROW_MEMBER, key->sk_attno, key->sk_strategy, key->sk_subtype,
+						   key->sk_collation, proc, (Datum) 0);
 }
 
 int
-sfx_rowcompare_split(Relation index, ScanKey keys, int nkeys, SfxRowCompare **rows, int *upto)
+sfx_row_gather(Relation index, ScanKey keys, int nkeys, ScanKey members, MemoryContext cxt)
 {
 	int			n = 0;
+	ScanKey		first = NULL;
 
-	*rows = NULL;
 	for (int i = 0; i < nkeys; i++)
 	{
-		SfxRowCompare *row;
+		ScanKey		key = &keys[i];
+		ScanKey		member = &members[i];
+		Oid			mark = key->sk_func.fn_oid;
 
-		if (!(keys[i].sk_flags & SK_ROW_HEADER))
-			continue;
-		if (n == 0)
-			*rows = palloc(nkeys * sizeof(SfxRowCompare));
-		row = &(*rows)[n++];
-		row->member = (ScanKey) DatumGetPointer(keys[i].sk_argument);
-		row->strategy = keys[i].sk_strategy;
-		for (ScanKey m = row->member;; m++)
+		if (!sfx_is_row_member(mark))
 		{
-			*upto = Max(*upto, m->sk_attno);
-			if (m->sk_flags & SK_ROW_END)
-				break;
+			Assert(first == NULL);
+			keys[n++] = *key;
+			continue;
 		}
-		first_column(index, &keys[i]);
+		/* a plan's keys are the same each time, but for their arguments */
+		if (member->sk_attno != key->sk_attno || member->sk_subtype != key->sk_subtype ||
+			member->sk_strategy != key->sk_strategy || member->sk_collation != key->sk_collation)
+		{
+			MemoryContext old = MemoryContextSwitchTo(cxt);
+
+			set_member(index, key, member);
+			MemoryContextSwitchTo(old);
+		}
+		member->sk_flags = SK_ROW_MEMBER | (key->sk_flags & SK_ISNULL) |
+			(mark == SFX_ROW_ENDS ? SK_ROW_END : 0);
+		member->sk_argument = key->sk_argument;
+		if (first == NULL)
+			first = member;
+		Assert(first->sk_strategy == member->sk_strategy);
+		if (mark != SFX_ROW_ENDS)
+			continue;
+		/* not in the place of a key that is still to be looked at: n <= i */
+		keys[n++] = (ScanKeyData) {
+			.sk_flags = SK_ROW_HEADER,.sk_attno = first->sk_attno,.sk_strategy = first->sk_strategy,
+			.sk_argument = PointerGetDatum(first)
+		};
+		first = NULL;
 	}
+	if (first != NULL)
+		elog(ERROR, "a row comparison has no end in the conditions of index \"%s\"",
+			 RelationGetRelationName(index));
 	return n;
 }
 
+int
+sfx_row_upto(const ScanKeyData *header)
+{
+	const ScanKeyData *m = sfx_first_key(header);
+	int			upto = m->sk_attno;
+
+	while (!(m->sk_flags & SK_ROW_END))
+	{
+		m++;
+		upto = Max(upto, m->sk_attno);
+	}
+	return upto;
+}
+
 /* As the row's columns say up to the first that differs; NULL in one that is asked is not true. */
-static bool
-check_row(const SfxRowCompare *row, const Datum *values, const bool *isnull)
+bool
+sfx_row_passes(const ScanKeyData *header, const Datum *values, const bool *isnull)
 {
 	int			c = 0;
 
-	for (ScanKey m = row->member; c == 0; m++)
+	for (const ScanKeyData *m = sfx_first_key(header); c == 0; m++)
 	{
 		int			i = m->sk_attno - 1;
 
 		if (isnull[i] || (m->sk_flags & SK_ISNULL))
 			return false;
-		c = DatumGetInt32(FunctionCall2Coll(&m->sk_func, m->sk_collation, values[i], m->sk_argument));
+		c = DatumGetInt32(FunctionCall2Coll((FmgrInfo *) &m->sk_func, m->sk_collation,
+											values[i], m->sk_argument));
 		if (m->sk_flags & SK_ROW_END)
 			break;
 	}
-	switch (row->strategy)
+	switch (header->sk_strategy)
 	{
 		case BTLessStrategyNumber:
 			return c < 0;
@@ -86,13 +118,4 @@ check_row(const SfxRowCompare *row, const Datum *values, const bool *isnull)
 		default:
 			return c > 0;
 	}
-}
-
-bool
-sfx_rowcompare_check(const SfxRowCompare *rows, int n, const Datum *values, const bool *isnull)
-{
-	for (int i = 0; i < n; i++)
-		if (!check_row(&rows[i], values, isnull))
-			return false;
-	return true;
 }

@@ -1,5 +1,12 @@
 /*-------------------------------------------------------------------------
  * rowcompare.h - row comparisons, (a, b) > (1, 2), as conditions of a scan
+ *
+ * As a scan key a row comparison is what core makes of it: a header (SK_ROW_HEADER) whose argument
+ * is the list of its members (SK_ROW_MEMBER), the last of which has SK_ROW_END.
+ *
+ * Before 18 the executor makes row comparisons for btree alone.  There the plan says the members
+ * one by one, as comparisons of single columns whose functions are marks (plan/rowlift.c); the scan
+ * keys that the executor makes of them are put together again when a scan is (re)started.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_ROWCOMPARE_H
@@ -8,21 +15,37 @@
 #include "surfidx.h"
 
 #include "access/skey.h"
+#include "utils/fmgroids.h"
 
-/* One row comparison; its members are the executor's and stay until the next restart. */
-typedef struct SfxRowCompare
+/* Functions of core that no search operator has: search operators return boolean. */
+#define SFX_ROW_GOES_ON		F_BTRECORDCMP
+#define SFX_ROW_ENDS		F_BTRECORDIMAGECMP
+
+static inline bool
+sfx_is_row_member(Oid function)
 {
-	ScanKey		member;			/* the last one has SK_ROW_END */
-	StrategyNumber strategy;
-} SfxRowCompare;
+	return function == SFX_ROW_GOES_ON || function == SFX_ROW_ENDS;
+}
+
+/* The key that tells of the first column: the first member of a row comparison, else the key. */
+static inline const ScanKeyData *
+sfx_first_key(const ScanKeyData *key)
+{
+	return (key->sk_flags & SK_ROW_HEADER) ? (ScanKey) DatumGetPointer(key->sk_argument) : key;
+}
 
 /*
- * Put what a row comparison says of its first column in the place of each one among keys, which are ours to change; *rows (palloced, or NULL if
- * there are none) gets the comparisons themselves.  Returns how many there are; *upto is raised to the number of columns that they need.
+ * Make one header of each row of marked members among keys; how many keys there are then.  members
+ * has room for all of them, zeroed before the first time; it is the scan's, in whose memory
+ * context functions are looked up, and keys point into it.
  */
-extern int	sfx_rowcompare_split(Relation index, ScanKey keys, int nkeys, SfxRowCompare **rows, int *upto);
+extern int	sfx_row_gather(Relation index, ScanKey keys, int nkeys, ScanKey members,
+						   MemoryContext cxt);
 
-/* Are all of them true of these values? */
-extern bool sfx_rowcompare_check(const SfxRowCompare *rows, int n, const Datum *values, const bool *isnull);
+/* The number of columns that a row comparison needs. */
+extern int	sfx_row_upto(const ScanKeyData *header);
+
+/* Is it true of these values? */
+extern bool sfx_row_passes(const ScanKeyData *header, const Datum *values, const bool *isnull);
 
 #endif							/* SURFIDX_ROWCOMPARE_H */

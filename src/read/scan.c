@@ -73,9 +73,8 @@ typedef struct SfxScan
 	int			range;			/* parallel: the range that the odometer shows */
 	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and ahead_pos */
 	SfxPos		ahead_pos;
-	SfxRowCompare *rowcmp;		/* row comparisons, which are checked beside the filters */
-	int			nrowcmp;
-	int			rowcmp_upto;	/* key columns that they need */
+	int			nkeys;			/* scan keys, each row comparison being one */
+	ScanKey		members;		/* of row comparisons that came in parts; NULL: there were none */
 	SfxMark    *mark;
 	SfxScanKeys keys;
 	SfxRow		row;
@@ -99,8 +98,8 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	sfx_keydesc_init(&so->kd, index);
 	so->cxt = CurrentMemoryContext;
 	so->longs = NULL;
-	so->rowcmp = NULL;
-	so->nrowcmp = so->rowcmp_upto = 0;
+	so->nkeys = nkeys;
+	so->members = NULL;
 	so->reader = NULL;
 	so->gate = false;
 	so->started = false;
@@ -121,25 +120,23 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 static inline bool
 has_filters(const SfxScan *so)
 {
-	return so->keys.nfilters > 0 || so->nrowcmp > 0;
+	return so->keys.nfilters > 0;
 }
 
-/* Before the keys are looked at: what they say of single columns stays in them. */
+/* Before the keys are looked at: row comparisons that the plan took apart become one key each. */
 static void
-take_row_comparisons(IndexScanDesc scan, SfxScan *so)
+gather_row_comparisons(IndexScanDesc scan, SfxScan *so)
 {
-	MemoryContext old;
 	bool		any = false;
 
-	for (int i = 0; i < scan->numberOfKeys; i++)
-		any |= (scan->keyData[i].sk_flags & SK_ROW_HEADER) != 0;
+	so->nkeys = scan->numberOfKeys;
+	for (int i = 0; i < so->nkeys; i++)
+		any |= sfx_is_row_member(scan->keyData[i].sk_func.fn_oid);
 	if (likely(!any))
 		return;
-	old = MemoryContextSwitchTo(so->cxt);
-	if (so->rowcmp)
-		pfree(so->rowcmp);
-	so->nrowcmp = sfx_rowcompare_split(scan->indexRelation, scan->keyData, scan->numberOfKeys, &so->rowcmp, &so->rowcmp_upto);
-	MemoryContextSwitchTo(old);
+	if (so->members == NULL)
+		so->members = MemoryContextAllocZero(so->cxt, so->nkeys * sizeof(ScanKeyData));
+	so->nkeys = sfx_row_gather(scan->indexRelation, scan->keyData, so->nkeys, so->members, so->cxt);
 }
 
 void
@@ -150,7 +147,7 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	if (keys && scan->numberOfKeys > 0)
 	{
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
-		take_row_comparisons(scan, so);
+		gather_row_comparisons(scan, so);
 	}
 	so->unread = norderbys == 0 && sfx_unread_told(orderbys);
 	if (so->reader && so->started)
@@ -178,8 +175,8 @@ sfx_endscan(IndexScanDesc scan)
 	}
 	if (so->order)
 		sfx_order_end(so->order);
-	if (so->rowcmp)
-		pfree(so->rowcmp);
+	if (so->members)
+		pfree(so->members);
 	if (so->longs)
 		MemoryContextDelete(so->longs);
 	sfx_spare_put(SFX_SPARE_SCAN, so);
@@ -222,7 +219,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	so->form = scan->xs_want_itup && !so->unread;
 	if (so->unread)
 		sfx_row_nulls(&so->row);
-	so->empty = !sfx_scankeys_prepare(&so->keys, scan->keyData, scan->numberOfKeys);
+	so->empty = !sfx_scankeys_prepare(&so->keys, scan->keyData, so->nkeys);
 	if (so->empty)
 		return;
 
@@ -356,7 +353,7 @@ long_context(SfxScan *so)
 static inline void
 decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
-	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, Max(so->keys.filter_upto, so->rowcmp_upto),
+	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->keys.filter_upto,
 				   so->row.values, so->row.isnull, so->row.key_arena->data);
 }
 
@@ -366,20 +363,16 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
 	if (!has_filters(so))
 		return true;
-	if (unlikely(so->nrowcmp > 0 || sfx_key_may_be_long(&so->kd, e->keylen)))
+	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
 	{
 		MemoryContext old = MemoryContextSwitchTo(long_context(so));
-		bool		row_passes;
 
 		decode_for_filters(scan, so, e);
-		row_passes = sfx_rowcompare_check(so->rowcmp, so->nrowcmp, so->row.values, so->row.isnull);
 		MemoryContextSwitchTo(old);
-		if (!row_passes)
-			return false;
 	}
 	else
 		decode_for_filters(scan, so, e);
-	return so->keys.nfilters == 0 || sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
+	return sfx_scankeys_check(&so->keys, scan->keyData, so->row.values, so->row.isnull);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "surfidx.h"
 #include "column.h"
 #include "key.h"
+#include "rowcompare.h"
 #include "scankey.h"
 #include "scankey_impl.h"
 
@@ -91,10 +92,14 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 	sk->leap_col = -1;
 	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
 
-	/* An operator with a NULL constant matches nothing. */
+	/* An operator with a NULL constant matches nothing, nor does a row that begins with one. */
 	for (int i = 0; i < nkeys; i++)
-		if ((keys[i].sk_flags & SK_ISNULL) && !(keys[i].sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)))
+	{
+		int			flags = sfx_first_key(&keys[i])->sk_flags;
+
+		if ((flags & SK_ISNULL) && !(flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)))
 			return false;
+	}
 
 	if (!sk->shaped || !same_shape(sk, keys, nkeys))
 		take_shape(sk, keys, nkeys);
@@ -251,8 +256,8 @@ same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys)
 		const SfxQual *q = &sk->quals[i];
 		const ScanKeyData *key = &keys[q->keyno];
 
-		if (key->sk_attno != q->col + 1 || key->sk_strategy != q->strategy ||
-			shape_flags(key) != q->flags || key->sk_subtype != q->subtype)
+		if (key->sk_attno != q->col + 1 || key->sk_strategy != (q->row ? q->row : q->strategy) ||
+			shape_flags(key) != q->flags || sfx_first_key(key)->sk_subtype != q->subtype)
 			return false;
 	}
 	return true;
@@ -262,7 +267,45 @@ same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys)
 static bool
 needs_work_memory(const SfxKeyDesc *kd, const SfxQual *q)
 {
-	return (q->flags & SK_SEARCHARRAY) || (!q->is_test && !(q->own_type && kd->col[q->col].typbyval));
+	return (q->flags & SK_SEARCHARRAY) || q->row ||
+		(!q->is_test && !(q->own_type && kd->col[q->col].typbyval));
+}
+
+/* What a row comparison says of its first column alone: that it is not on the other side. */
+static inline StrategyNumber
+first_strategy(StrategyNumber row)
+{
+	if (row <= BTLessEqualStrategyNumber)
+		return BTLessEqualStrategyNumber;
+	return BTGreaterEqualStrategyNumber;
+}
+
+/* The shape of key number i. */
+static SfxQual
+shape_of(const SfxScanKeys *sk, const ScanKeyData *key, int i)
+{
+	bool		row = (key->sk_flags & SK_ROW_HEADER) != 0;
+	SfxQual		q;
+
+	if ((key->sk_flags & (SK_ROW_MEMBER | SK_ORDER_BY)) ||
+		key->sk_attno < 1 || key->sk_attno > sk->kd->nkeys)
+		elog(ERROR, "unsupported scan key for surfidx index \"%s\"",
+			 RelationGetRelationName(sk->index));
+
+	memset(&q, 0, sizeof(q));
+	q.keyno = i;
+	q.col = key->sk_attno - 1;
+	q.flags = shape_flags(key);
+	q.row = row ? key->sk_strategy : 0;
+	q.upto = row ? sfx_row_upto(key) : key->sk_attno;
+	q.strategy = row ? first_strategy(key->sk_strategy) : key->sk_strategy;
+	q.subtype = sfx_first_key(key)->sk_subtype;
+	q.is_test = (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) != 0;
+	q.own_type = q.subtype == InvalidOid || q.subtype == sk->kd->col[q.col].type;
+	if (!q.is_test && (q.strategy < BTLessStrategyNumber || q.strategy > BTGreaterStrategyNumber))
+		elog(ERROR, "unsupported strategy %d for surfidx index \"%s\"", q.strategy,
+			 RelationGetRelationName(sk->index));
+	return q;
 }
 
 static void
@@ -270,25 +313,9 @@ take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys)
 {
 	for (int i = 0; i < nkeys; i++)
 	{
-		const ScanKeyData *key = &keys[i];
-		SfxQual		q;
+		SfxQual		q = shape_of(sk, &keys[i], i);
 		int			at = i;
 
-		if ((key->sk_flags & (SK_ROW_HEADER | SK_ROW_MEMBER | SK_ORDER_BY)) ||
-			key->sk_attno < 1 || key->sk_attno > sk->kd->nkeys)
-			elog(ERROR, "unsupported scan key for surfidx index \"%s\"", RelationGetRelationName(sk->index));
-
-		memset(&q, 0, sizeof(q));
-		q.keyno = i;
-		q.col = key->sk_attno - 1;
-		q.flags = shape_flags(key);
-		q.strategy = key->sk_strategy;
-		q.subtype = key->sk_subtype;
-		q.is_test = (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) != 0;
-		q.own_type = q.subtype == InvalidOid || q.subtype == sk->kd->col[q.col].type;
-		if (!q.is_test && (q.strategy < BTLessStrategyNumber || q.strategy > BTGreaterStrategyNumber))
-			elog(ERROR, "unsupported strategy %d for surfidx index \"%s\"", q.strategy,
-				 RelationGetRelationName(sk->index));
 		if (sk->work == NULL && needs_work_memory(sk->kd, &q))
 			sk->work = AllocSetContextCreate(sk->parent, "surfidx scan keys", ALLOCSET_SMALL_SIZES);
 

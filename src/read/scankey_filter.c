@@ -4,6 +4,7 @@
  */
 #include "surfidx.h"
 #include "key.h"
+#include "rowcompare.h"
 #include "scankey.h"
 #include "scankey_impl.h"
 
@@ -78,8 +79,13 @@ sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const boo
 	for (int i = 0; pass && i < sk->nfilters; i++)
 	{
 		const SfxFilter *f = &sk->filters[i];
+		ScanKey		key = &keys[f->qual->keyno];
+		int			col = f->qual->col;
 
-		pass = check_one(sk, f, &keys[f->qual->keyno], values[f->qual->col], isnull[f->qual->col]);
+		if (f->qual->row)
+			pass = sfx_row_passes(key, values, isnull);
+		else
+			pass = check_one(sk, f, key, values[col], isnull[col]);
 	}
 	MemoryContextSwitchTo(old);
 	return pass;

@@ -40,6 +40,9 @@ struct SfxQual
 	Oid			subtype;
 	bool		is_test;		/* IS NULL or IS NOT NULL */
 	bool		own_type;		/* the constant is of the column's type */
+	/* a row comparison: strategy and types are what it says of its first column */
+	StrategyNumber row;			/* its own strategy; 0: it is none */
+	int			upto;			/* key columns that a look at an entry needs */
 	/* = ANY: the array's element type, as last seen */
 	Oid			elemtype;
 	int16		elmlen;
@@ -74,6 +77,17 @@ typedef enum ConstResult
 	CONST_NONE,					/* no value of the column matches */
 	CONST_FILTER				/* no telling from the bytes */
 } ConstResult;
+
+/* A constant as one of the column's type. */
+typedef struct SfxConverted
+{
+	Datum		value;
+	Datum		above;			/* near */
+	StrategyNumber strategy;
+	bool		all;			/* every value that is not NULL matches */
+	/* matches lie within "strategy value" (=: between value and above), and have to be looked at */
+	bool		near;
+} SfxConverted;
 
 /* An interval of one column's bytes; its buffers have SFX_MAX_ENTRY bytes. */
 typedef struct ByteRange
@@ -173,10 +187,21 @@ extern void sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, Byte
  * lie there as well.
  */
 extern ConstResult sfx_interval_constant(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near);
+/*
+ * Put "strategy value" so that it says the same of every value of the column, with a value of the
+ * column's type, or nearly the same.
+ */
+extern ConstResult sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value,
+										SfxConverted *c);
 /* Narrow a to what it has in common with b. */
 extern void sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b);
 /* What the n conditions on a column amount to: a part of the prefix, a list, bounds behind it, filters. */
 extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
+
+/* ---- row comparisons (scankey_row.c) ---- */
+
+/* Narrow tail_lo and tail_hi, as the first column's interval has set them.  False: it is empty. */
+extern bool sfx_row_narrow(SfxScanKeys *sk, const ScanKeyData *header);
 
 /* ---- arrays (scankey_interval.c, too) ---- */
 

@@ -6,6 +6,7 @@
 #include "column.h"
 #include "encode.h"
 #include "key.h"
+#include "rowcompare.h"
 #include "scankey.h"
 #include "scankey_impl.h"
 
@@ -20,7 +21,7 @@ sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q)
 
 	memset(f, 0, sizeof(*f));
 	f->qual = q;
-	sk->filter_upto = Max(sk->filter_upto, q->col + 1);
+	sk->filter_upto = Max(sk->filter_upto, q->upto);
 }
 
 void
@@ -46,22 +47,8 @@ sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv)
 	iv->hilen = end_above(sk, iv->hi, 1);
 }
 
-/* A constant as one of the column's type. */
-typedef struct Converted
-{
-	Datum		value;
-	Datum		above;			/* near */
-	StrategyNumber strategy;
-	bool		all;			/* every value that is not NULL matches */
-	bool		near;			/* matches lie within "strategy value" (=: between value and above), and have to be looked at */
-} Converted;
-
-/*
- * Put "strategy value" so that it says the same of every value of the column, with a value of the column's type, or
- * nearly the same.
- */
-static ConstResult
-convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, Converted *c)
+ConstResult
+sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, SfxConverted *c)
 {
 	bool		upward = q->strategy == BTGreaterStrategyNumber || q->strategy == BTGreaterEqualStrategyNumber;
 
@@ -156,8 +143,8 @@ ConstResult
 sfx_interval_constant(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near)
 {
 	const SfxColumn *col = &sk->kd->col[q->col];
-	Converted	c;
-	ConstResult r = convert_constant(col, q, value, &c);
+	SfxConverted c;
+	ConstResult r = sfx_convert_constant(col, q, value, &c);
 
 	*near = c.near;
 	if (r != CONST_INTERVAL)
@@ -260,7 +247,7 @@ sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxByte
 	*set = palloc(Max(n, 1) * sizeof(SfxBytes));
 	for (int i = 0; i < n; i++)
 	{
-		Converted	c;
+		SfxConverted c;
 		ConstResult r;
 		int			len = 0;
 		uint8	   *copy;
@@ -268,7 +255,7 @@ sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxByte
 		CHECK_FOR_INTERRUPTS();
 		if (isnull[i])
 			continue;
-		r = convert_constant(col, q, elems[i], &c);
+		r = sfx_convert_constant(col, q, elems[i], &c);
 		if (r == CONST_INTERVAL &&
 			!sfx_bound_encode(sk->kd, sk->index, q->col, c.value, sk->scratch, &len, SFX_MAX_ENTRY))
 			r = equal_to_too_large(sk);
@@ -367,7 +354,7 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 		else if (q->flags & SK_SEARCHARRAY)
 			r = unequal_array_interval(sk, q, key, &one, &near);
 		else
-			r = sfx_interval_constant(sk, q, key->sk_argument, &one, &near);
+			r = sfx_interval_constant(sk, q, sfx_first_key(key)->sk_argument, &one, &near);
 
 		if (r == CONST_NONE)
 			return false;
@@ -376,7 +363,7 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 			sfx_scanfilter_add(sk, q);
 			continue;
 		}
-		if (near)
+		if (near || q->row)
 			sfx_scanfilter_add(sk, q);
 		else
 			*pinned |= pins(q);
@@ -544,5 +531,8 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 		return COL_OPEN;
 	sk->tail_lo_len = iv.lolen;
 	sk->tail_hi_len = iv.hilen;
+	for (int i = 0; i < n; i++)
+		if (quals[i].row && !sfx_row_narrow(sk, &keys[quals[i].keyno]))
+			return COL_EMPTY;
 	return COL_RANGE;
 }

@@ -10,6 +10,7 @@
 #include "key.h"
 #include "reader.h"
 #include "reader_impl.h"
+#include "rowcompare.h"
 #include "scankey.h"
 #include "scankey_impl.h"
 
@@ -42,7 +43,8 @@ sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 		if (q->is_test)
 			sfx_interval_null_test(sk, q, &one);
 		else if ((q->flags & SK_SEARCHARRAY) == 0)
-			r = sfx_interval_constant(sk, q, keys[q->keyno].sk_argument, &one, &near);
+			r = sfx_interval_constant(sk, q, sfx_first_key(&keys[q->keyno])->sk_argument,
+									  &one, &near);
 		if (r == CONST_NONE)
 			return false;
 		if (r == CONST_FILTER && !q->is_test)

@@ -655,6 +655,22 @@ sub condition
 	return "$n $op " . typed_constant($c, $case);
 }
 
+# (a, b) > (1, 2), of columns as the index has them or in any other order
+sub row_condition
+{
+	my ($case, @keys) = @_;
+	my $from = rnd(@keys - 1);
+	my @some = chance(0.7) ? @keys[ $from .. $from + 1 + rnd($#keys - $from) ]
+	  : (shuffle(@keys))[ 0 .. 1 + rnd($#keys) ];
+	my $op = pick('<', '<=', '>', '>=', '=');
+	my @sides = ('(' . join(', ', map { $_->{col}{name} } @some) . ')',
+		'(' . join(', ', map { $_ > 0 && chance(0.05) ? 'NULL' : typed_constant($some[$_]{col}, $case) }
+		  0 .. $#some) . ')');
+
+	@sides = reverse @sides if chance(0.15);
+	return join(" $op ", @sides);
+}
+
 sub conditions
 {
 	my ($self, $case, $ix, $at_least) = @_;
@@ -669,12 +685,9 @@ sub conditions
 		push @part, $self->condition($case, $k->{col}) if chance(0.2);
 	}
 	push @part, $self->condition($case, $keys[0]{col}) if !@part && $at_least;
-	if (@keys > 1 && chance(0.06))
+	if (@keys > 1 && chance(0.12))
 	{
-		my $op = pick('<', '<=', '>', '>=', '=');
-
-		push @part, '(' . join(', ', map { $_->{col}{name} } @keys[ 0, 1 ]) . ") $op ("
-		  . join(', ', map { quote(constant($_->{col}, $case)) . "::$_->{col}{base}" } @keys[ 0, 1 ]) . ')';
+		push @part, row_condition($case, @keys) for 1 .. pick(1, 1, 2);
 	}
 	push @part, $self->condition($case, pick(@{ $case->{columns} })) if chance(0.1);
 	push @part, $ix->{where} if $ix->{where} && !chance(0.05);
