@@ -99,7 +99,7 @@ sub size
 	return;
 }
 
-for my $file (grep { /\.(c|h|sh|pl|pm|md)$/ && !m!^docs/dev/measured/! } @files)
+for my $file (grep { /\.(c|h|sh|pl|pm|md)$/ && !m!^docs/dev/measured/|^CHANGELOG! } @files)
 {
 	my $text = slurp($file);
 
