@@ -13,4 +13,11 @@
  */
 extern ErrorData *sfx_attempt(void (*work) (void *arg), void *arg);
 
+/*
+ * Run work(arg) in a subtransaction and roll that back: what is not undone by that stays, locks
+ * and the transaction number that they were announced to standbys with are gone.  Errors go on to
+ * the caller.  Not in parallel mode.
+ */
+extern void sfx_undone(void (*work) (void *arg), void *arg);
+
 #endif							/* SURFIDX_SUBXACT_H */

@@ -511,13 +511,14 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * Standbys are told of an AccessExclusiveLock under a transaction's number, and while other indexes of the table are vacuumed by parallel
- * workers (who do not touch this one) none can be assigned.
+ * Standbys are told of an AccessExclusiveLock under the number of a subtransaction (shrink.c),
+ * and there are none while other indexes of the table are vacuumed by parallel workers (who do
+ * not touch this one).
  */
 static bool
 may_lock_alone(void)
 {
-	return !IsInParallelMode() || !XLogStandbyInfoActive() || TransactionIdIsValid(GetTopTransactionIdIfAny());
+	return !IsInParallelMode() || !XLogStandbyInfoActive();
 }
 
 /*

@@ -29,9 +29,6 @@ give_back(Relation index)
 	/* workers of a query share our locks: they would not keep us from cutting off what they read */
 	if (IsInParallelMode())
 		return;
-	/* standbys would keep the lock that this takes, and their readers out, until the client ends its transaction */
-	if (XLogStandbyInfoActive() && IsTransactionBlock())
-		return;
 	sfx_keydesc_init(&kd, index);
 	order = sfx_order_create(index, &kd, true);
 	sfx_shrink_file(index, order, NULL, 1);

@@ -15,9 +15,11 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
+#include "subxact.h"
 #include "wal.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -272,17 +274,27 @@ raise_epoch(Relation index)
 	UnlockReleaseBuffer(buf);
 }
 
-/* Cut off what is free at the file's end, if nobody else uses the index.  True: all of it from block from on. */
-static bool
-cut_off(Shrink *sh, BlockNumber from, int tries)
+typedef struct Cut
 {
+	Shrink	   *sh;
+	BlockNumber from;
+	int			tries;
+	bool		all;			/* of it was cut off from block from on */
+} Cut;
+
+/* Cut off what is free at the file's end, if nobody else uses the index. */
+static void
+try_cut(void *arg)
+{
+	Cut		   *cut = arg;
+	Shrink	   *sh = cut->sh;
 	SfxMeta		meta;
 	BlockNumber nblocks;
 	BlockNumber end;
 	bool		movable;
 
-	if (!lock_alone(sh->index, tries) && !SFX_MUTANT("cut off what is read"))
-		return false;
+	if (!lock_alone(sh->index, cut->tries) && !SFX_MUTANT("cut off what is read"))
+		return;
 	sfx_meta_read(sh->index, &meta);
 	nblocks = RelationGetNumberOfBlocks(sh->index);
 	for (end = nblocks; end > SFX_FIRST_BLKNO; end--)
@@ -299,7 +311,28 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 		RelationTruncate(sh->index, end);
 	}
 	UnlockRelation(sh->index, AccessExclusiveLock);
-	return end <= from;
+	cut->all = end <= cut->from;
+}
+
+/*
+ * G3: standbys keep the lock until the transaction ends that it was announced under, and with it
+ * their readers out.  So that is one of its own, within ours, which is rolled back: a truncation
+ * cannot be undone, and has not to be.
+ */
+static bool
+cut_off(Shrink *sh, BlockNumber from, int tries)
+{
+	Cut			cut = {.sh = sh,.from = from,.tries = tries};
+
+	if (!XLogStandbyInfoActive() || SFX_MUTANT("standbys keep the lock"))
+		try_cut(&cut);
+	else
+	{
+		sfx_undone(try_cut, &cut);
+		/* nobody else might write soon, and standbys are to hear of the rollback */
+		XLogFlush(XactLastRecEnd);
+	}
+	return cut.all;
 }
 
 /* What could not be cut off is free for others: all from block end on, and before it what went along with others. */
