@@ -32,14 +32,31 @@
 
 #define LOCK_FIELD_UNIQUE	2	/* objsubid of partition locks */
 
+/*
+ * Readers that a statement, or several at once, may keep from row to row: 175 kB each. A
+ * statement into hundreds of partitions has as many indexes.
+ */
+#define READERS_KEPT	16
+
 /* Kept from row to row of one statement in IndexInfo.ii_AmCache. */
 typedef struct InsertState
 {
+	MemoryContextCallback gone;
+	bool		keeps;			/* the reader, from row to row: one of READERS_KEPT */
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
 	uint8		bytes[SFX_MAX_ENTRY];
 } InsertState;
+
+static int	readers_kept = 0;
+
+static void
+state_is_gone(void *arg)
+{
+	if (((InsertState *) arg)->keeps)
+		readers_kept--;
+}
 
 static InsertState *
 insert_state(Relation index, IndexInfo *info)
@@ -55,6 +72,10 @@ insert_state(Relation index, IndexInfo *info)
 		sfx_keydesc_init(&st->kd, index);
 		st->order = sfx_order_create(index, &st->kd, false);
 		st->reader = NULL;
+		st->keeps = false;
+		st->gone.func = state_is_gone;
+		st->gone.arg = st;
+		MemoryContextRegisterResetCallback(info->ii_Context, &st->gone);
 		info->ii_AmCache = st;
 		MemoryContextSwitchTo(old);
 	}
@@ -164,6 +185,33 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 	return InvalidTransactionId;
 }
 
+/* With the gate: a TID found here must not be given to a new row before we looked at it. */
+static void
+begin_reader(Relation index, InsertState *st, IndexInfo *info)
+{
+	MemoryContext old;
+
+	if (st->reader != NULL)
+		return;
+	old = MemoryContextSwitchTo(info->ii_Context);
+	st->reader = sfx_reader_begin(index, st->order, true);
+	MemoryContextSwitchTo(old);
+	if (readers_kept < READERS_KEPT)
+	{
+		st->keeps = true;
+		readers_kept++;
+	}
+}
+
+static void
+end_reader(InsertState *st)
+{
+	if (st->keeps)
+		return;
+	sfx_reader_end(st->reader);
+	st->reader = NULL;
+}
+
 /* Check and append under the partition lock.  *grew as sfx_log_append.  Returns the verdict for aminsert. */
 static bool
 insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
@@ -172,14 +220,7 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 	LOCKTAG		tag;
 	bool		unique;
 
-	if (st->reader == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
-
-		/* With the gate: a TID found here must not be given to a new row before we looked at it. */
-		st->reader = sfx_reader_begin(index, st->order, true);
-		MemoryContextSwitchTo(old);
-	}
+	begin_reader(index, st, info);
 	partition_tag(&tag, index, &st->kd, e);
 	for (;;)
 	{
@@ -207,6 +248,7 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 		*grew = sfx_log_append(index, e, unchanged);
 	if (!SFX_MUTANT("no unique lock"))
 		LockRelease(&tag, ExclusiveLock, false);
+	end_reader(st);
 	return unique;
 }
 

@@ -173,6 +173,8 @@ sfx_reader_end(SfxReader *r)
 {
 	sfx_reader_reset(r);
 	unpin_dicts(r);
+	if (r->dead)
+		pfree(r->dead);
 	for (int i = 0; i < SFX_MAX_GENS; i++)
 		if (r->batch[i])
 			sfx_spare_put(SFX_SPARE_BATCH, r->batch[i]);
