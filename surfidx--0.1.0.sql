@@ -659,6 +659,18 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION surfidx_progress() IS
 'merges of surfidx indexes of this database that are going on';
 
+CREATE FUNCTION surfidx_shared_memory(
+	OUT name text,
+	OUT places bigint,
+	OUT used bigint,
+	OUT taken bigint,
+	OUT evicted bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION surfidx_shared_memory() IS
+'tables of surfidx in shared memory: places, those in use, those taken so far, and those taken from others';
+
 CREATE FUNCTION surfidx_filters(
 	index regclass,
 	OUT filters bigint,

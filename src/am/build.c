@@ -21,6 +21,7 @@
 #include "find.h"
 #include "hope.h"
 #include "inner.h"
+#include "image.h"
 #include "key.h"
 #include "leaf.h"
 #include "log.h"
@@ -474,6 +475,8 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	sfx_build_begin(bs, heap, index, info, NULL);
 	meta_init(&bs->meta);
 	sfx_log_forget_tail(index);
+	/* the file may be an old one that was emptied in the transaction that made it */
+	sfx_image_forget_file(&SfxRelLocator(index));
 	result->heap_tuples = scan_and_sort(bs);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_WRITE);

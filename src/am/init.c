@@ -10,6 +10,8 @@
 #include "am.h"
 #include "cpu.h"
 #include "estimate.h"
+#include "gone.h"
+#include "image.h"
 #include "planner.h"
 #include "settings.h"
 #include "unread_columns.h"
@@ -32,6 +34,8 @@ _PG_init(void)
 		return;
 	sfx_wal_init();
 	sfx_shmem_init();
+	sfx_gone_init();
+	sfx_image_init();
 	sfx_planner_init();
 	sfx_estimate_init();
 	sfx_unread_init();

@@ -5,7 +5,7 @@
 #include "surfidx.h"
 #include "am.h"
 #include "counters.h"
-#include "image_impl.h"
+#include "image.h"
 #include "merge.h"
 #include "metacache.h"
 #include "progress.h"

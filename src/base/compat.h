@@ -20,11 +20,17 @@
 typedef RelFileNode SfxLocator;
 #define SfxRelLocator(rel)			((rel)->rd_node)
 #define SfxLocatorEquals(a, b)		RelFileNodeEquals(a, b)
+#define SfxLocatorDb(l)				((l).dbNode)
+#define SfxLocatorNumber(l)			((l).relNode)
+#define SfxLocatorOfDatabase(db)	{.dbNode = (db)}
 #else
 #include "storage/relfilelocator.h"
 typedef RelFileLocator SfxLocator;
 #define SfxRelLocator(rel)			((rel)->rd_locator)
 #define SfxLocatorEquals(a, b)		RelFileLocatorEquals(a, b)
+#define SfxLocatorDb(l)				((l).dbOid)
+#define SfxLocatorNumber(l)			((l).relNumber)
+#define SfxLocatorOfDatabase(db)	{.dbOid = (db)}
 #endif
 
 /* One new block at the end of the relation, exclusively locked. */

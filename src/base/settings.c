@@ -7,6 +7,7 @@
 #include "hope.h"
 #include "intcodec.h"
 #include "settings.h"
+#include "shared_use.h"
 #include "surf.h"
 
 #include "access/nbtree.h"
@@ -230,6 +231,16 @@ sfx_opt_hope(Relation index)
 }
 
 /* ------------------------------------------------------------------ settings */
+
+#define KB_A_PLACE		16		/* two nodes of an image */
+#define MIN_PLACES		64
+#define MAX_PLACES		65536
+
+int
+sfx_shared_places(void)
+{
+	return Min(Max(sfx_guc_delta_memory / KB_A_PLACE, MIN_PLACES), MAX_PLACES);
+}
 
 /* The size of shared memory is fixed at server start, so that one can be defined only then; and a prefix is reserved
  * only once all its settings are known. */

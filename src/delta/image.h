@@ -54,5 +54,15 @@ extern void sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta 
 						   const uint64 *dead, int ndead, const SfxHorizon *horizon);
 /* The generation was dropped: free its image's memory now rather than when room is needed. */
 extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
+/* The file has died, or begins anew: free the memory of all its images. */
+extern void sfx_image_forget_file(const SfxLocator *file);
+
+/* Two rows of surfidx_shared_memory(). */
+struct SfxSharedUse;
+extern void sfx_image_use(struct SfxSharedUse *use);
+
+extern Size sfx_image_shmem_size(void);
+extern void sfx_image_shmem_startup(void);
+extern void sfx_image_init(void);
 
 #endif							/* SURFIDX_IMAGE_H */

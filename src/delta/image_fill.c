@@ -35,21 +35,32 @@ next_entry(Relation index, SfxImage *img, BlockNumber blkno, Page page, uint32 *
 	return true;
 }
 
-/* Into the image.  False: the pool is exhausted. */
+/*
+ * Into the image.  False: the pool is exhausted.  Nodes are asked for only once it turns out that
+ * it needs some.
+ */
+static bool
+insert_entry(SfxImage *img, const SfxEntry *e, uint32 *finger)
+{
+	int			r = sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger);
+
+	if (r == SFX_NOMEM && sfx_image_reserve(img))
+		r = sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger);
+	return r != SFX_NOMEM;
+}
+
 static bool
 apply_entry(SfxImage *img, const SfxEntry *e, uint32 *finger)
 {
-	if (SFX_MUTANT("filter is not told"))
-	{
-		SfxDeltaFilter filter = img->delta.filter;
-		bool		done;
+	SfxDeltaFilter filter = img->delta.filter;
+	bool		done;
 
-		img->delta.filter.nodes = 0;
-		done = sfx_image_reserve(img) && sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger) != SFX_NOMEM;
-		img->delta.filter = filter;
-		return done;
-	}
-	return sfx_image_reserve(img) && sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger) != SFX_NOMEM;
+	if (!SFX_MUTANT("filter is not told"))
+		return insert_entry(img, e, finger);
+	img->delta.filter.nodes = 0;
+	done = insert_entry(img, e, finger);
+	img->delta.filter = filter;
+	return done;
 }
 
 /* Apply what a copied log page holds behind the cursor. */

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * image_impl.h - an image's state: image.c (where it lives) and image_fill.c (how it gets its entries)
+ * image_impl.h - an image's state: image.c (which one, and its face), image_slots.c (those in
+ * shared memory), image_nodes.c (memory) and image_fill.c (how it gets its entries)
  *
  * The rules are I1 to I7 (src/README.md, "Images").
  *-------------------------------------------------------------------------
@@ -15,7 +16,7 @@
 
 #include "storage/lwlock.h"
 
-#define IMAGE_RESERVE		16	/* nodes in hand before an entry is applied: more than any insert needs */
+#define IMAGE_RESERVE		16	/* nodes in hand: more than any insert needs */
 
 typedef struct SfxImageKey
 {
@@ -29,6 +30,8 @@ struct SfxImage
 	LWLock		lock;			/* shared images only */
 	bool		used;
 	SfxImageKey key;
+	int			next;			/* of its chain (image_slots.c), -1: none; shared images only */
+	bool		chained;		/* in the chain of its key, even if it is not used any more */
 	uint64		removals;		/* I1 */
 	BlockNumber blkno;			/* cursor: page */
 	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
@@ -41,20 +44,82 @@ struct SfxImage
 	uint32		vain;			/* searches that found nothing since a filter was due, or about so many (any reader may write it) */
 	uint32		nreserve;
 	uint32		reserve[IMAGE_RESERVE];
-	pg_atomic_uint64 last_used;
+	pg_atomic_uint64 last_used; /* by the clock of its table */
 	TimestampTz grown;			/* when readers last found more in the log: the start of a statement */
 	TimestampTz asked;			/* when one of them last asked for it to be merged (any may write it: advice) */
 	/* private images only */
 	struct SfxLocalNodes *local;
+	Oid			index;
+	bool		suspect;		/* the relation has changed: its file may be another one */
 };
+
+static inline bool
+sfx_image_is(const SfxImage *img, const SfxImageKey *key)
+{
+	return img->used && img->key.gen == key->gen && img->key.build_id == key->build_id &&
+		SfxLocatorEquals(img->key.loc, key->loc);
+}
+
+/* ---- image_nodes.c ---- */
 
 extern SfxNodeAlloc sfx_image_nodes;	/* of the image held right now: one at a time */
 
+/* From now on this one is held. */
+extern void sfx_image_hold(SfxImage *img);
 /* I7. False: the pool is exhausted and nothing could be evicted. */
 extern bool sfx_image_reserve(SfxImage *img);
-
+/* What was reserved and not needed goes to others. */
+extern void sfx_image_give_back(SfxImage *img);
+/* Room for n more nodes beside the reserve, as far as it can be had. */
+extern void sfx_image_make_room(SfxImage *img, uint32 n);
 /* Forget everything applied so far; the key stays. */
 extern void sfx_image_clear(SfxImage *img);
+/* Memory for a private image, which is zeroed; and its end. */
+extern void sfx_image_begin_local(SfxImage *img);
+extern void sfx_image_end_local(SfxImage *img);
+extern Size sfx_image_local_bytes(const SfxImage *img);
+extern uint32 sfx_image_pool_nodes(void);
+extern uint32 sfx_image_pool_free(void);
+extern Size sfx_image_nodes_shmem_size(void);
+extern void sfx_image_nodes_shmem_startup(void);
+
+/* ---- image_local.c ---- */
+
+/* The private image of that key, held; NULL: there is none. */
+extern SfxImage *sfx_image_local_find(const SfxImageKey *key);
+/* A new one, held. */
+extern SfxImage *sfx_image_local_make(Relation index, const SfxImageKey *key);
+extern void sfx_image_local_forget(const SfxImageKey *key);
+/* Give back those of a file that are of another build, or of generations that were dropped. */
+extern void sfx_image_local_outdated(const SfxLocator *file, uint64 build_id, uint32 oldest_gen);
+
+/* ---- image_slots.c ---- */
+
+/* Is there shared memory for images? */
+extern bool sfx_image_slots_exist(void);
+/*
+ * The slot of that key, its lock held in the given mode; NULL: there is none, or it came or moved
+ * this moment.
+ */
+extern SfxImage *sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode);
+/*
+ * The slot of that key, a new one if there is none, exclusively locked and held; NULL if all are
+ * busy.
+ */
+extern SfxImage *sfx_image_slot_make(const SfxImageKey *key);
+/* Give back all memory of a slot, whose lock is held exclusively, and the slot. */
+extern void sfx_image_slot_drop(SfxImage *img);
+/* The image was used. */
+extern void sfx_image_slot_touch(SfxImage *img);
+/*
+ * Free the memory of an image that was not used for long, as others go, and that nobody holds;
+ * false: there is none.
+ */
+extern bool sfx_image_slot_evict(void);
+extern Size sfx_image_slots_shmem_size(void);
+extern void sfx_image_slots_shmem_startup(void);
+
+/* ---- image_fill.c ---- */
 
 typedef enum
 {
@@ -66,8 +131,5 @@ typedef enum
 
 /* Apply log pages from the cursor on, some tens of them at most.  The image is ours alone.  May throw: it is none the worse then. */
 extern CatchupResult sfx_image_catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g);
-
-extern Size sfx_image_shmem_size(void);
-extern void sfx_image_shmem_startup(void);
 
 #endif							/* SURFIDX_IMAGE_IMPL_H */

@@ -58,6 +58,14 @@ extern uint64 sfx_merge_politely(Relation index);
 
 /* Ask for a background merge of this index (worker.c).  True if a worker is at it right now. */
 extern bool sfx_worker_request(Relation index);
+/*
+ * Nobody but this session can merge the index: it is temporary, or our own transaction has made
+ * it or holds a lock that keeps the worker out.
+ */
+extern bool sfx_worker_shut_out(Relation index);
+/* Two rows of surfidx_shared_memory(). */
+struct SfxSharedUse;
+extern void sfx_worker_use(struct SfxSharedUse *use);
 extern Size sfx_worker_shmem_size(void);
 extern void sfx_worker_shmem_startup(void);
 #endif							/* SURFIDX_MERGE_H */

@@ -374,7 +374,7 @@ sfx_merge_due(Relation index)
 void
 sfx_merge_idle(Relation index)
 {
-	if (sfx_guc_auto_merge && !RecoveryInProgress() && !IsParallelWorker() && index->rd_createSubid == InvalidSubTransactionId)
+	if (sfx_guc_auto_merge && !RecoveryInProgress() && !IsParallelWorker())
 		(void) sfx_worker_request(index);
 }
 
@@ -395,8 +395,7 @@ sfx_merge_pressure(Relation index)
 	measure(index, &d);
 	if (!exceeds(&d, 1) && !time_to_look(&d))
 		return;
-	/* no worker can open a temporary index, or one that our own transaction has made */
-	if (RelationUsesLocalBuffers(index) || index->rd_createSubid != InvalidSubTransactionId)
+	if (sfx_worker_shut_out(index))
 	{
 		if (sfx_merge_due(index))
 			(void) sfx_merge_delta(index, true);

@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "progress.h"
+#include "shared_use.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -78,6 +79,14 @@ sfx_progress_end(SfxProgress *p)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	p->pid = 0;
 	LWLockRelease(&shared->lock);
+}
+
+void
+sfx_progress_use(SfxSharedUse *use)
+{
+	*use = (SfxSharedUse) {.what = "merges",.places = PROGRESS_SLOTS,.taken = -1,.evicted = -1};
+	for (int i = 0; shared && i < PROGRESS_SLOTS; i++)
+		use->used += shared->slot[i].pid != 0;
 }
 
 /* All merges of this database. */

@@ -35,6 +35,9 @@ typedef struct SfxProgress
 /* A slot for a merge of that index; never NULL.  To be given back by sfx_progress_end, also on errors. */
 extern SfxProgress *sfx_progress_begin(Relation index);
 extern void sfx_progress_end(SfxProgress *p);
+/* A row of surfidx_shared_memory(). */
+struct SfxSharedUse;
+extern void sfx_progress_use(struct SfxSharedUse *use);
 extern Size sfx_progress_shmem_size(void);
 extern void sfx_progress_shmem_startup(void);
 

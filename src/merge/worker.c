@@ -5,12 +5,22 @@
  * starts one.  The worker takes requests one by one, each in a transaction of its own, gives up an index as soon as somebody waits for
  * a lock on it, and exits when there is nothing left.  An error ends its work on one index, not on the others.  A request is only advice:
  * losing one costs nothing but time.
+ *
+ * What no worker can serve is not asked for: an index that is not valid, or that our own
+ * transaction has made or locked.  What a worker could not serve all the same (somebody else has
+ * locked the index, or it is damaged) is not asked for again for VAIN_MS: no page that an
+ * inserter fills may start a worker in vain each time.
+ *
+ * Places of requests are few.  They end with their service, and with their database.  Where all
+ * are taken one goes that is of no use (turn_out).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "gone.h"
 #include "merge.h"
 #include "meta.h"
 #include "settings.h"
+#include "shared_use.h"
 #include "yield.h"
 
 #include "access/genam.h"
@@ -35,6 +45,7 @@
 #define MAX_WORKERS		8
 #define START_TIMEOUT_MS	10000
 #define MERGES_A_TURN	4		/* of one index before the next request is served */
+#define VAIN_MS			1000	/* an index that could not be served is left alone for so long */
 
 typedef struct Request
 {
@@ -42,6 +53,7 @@ typedef struct Request
 	Oid			index;
 	bool		running;
 	bool		anew;			/* running, and asked for again since */
+	TimestampTz vain;			/* a worker could do nothing for it; 0: it waits */
 } Request;
 
 typedef struct WorkerSlot
@@ -54,14 +66,42 @@ typedef struct WorkerSlot
 typedef struct WorkerShared
 {
 	LWLock		lock;
+	uint64		taken;			/* places of requests */
+	uint64		turned_out;
+	uint64		starts;			/* of workers */
 	Request		request[MAX_REQUESTS];
 	WorkerSlot	worker[MAX_WORKERS];
 } WorkerShared;
+
+typedef enum Served
+{
+	SERVED,
+	UNFINISHED,
+	IN_VAIN
+} Served;
 
 static WorkerShared *shared = NULL;
 static int	my_slot = -1;
 
 PGDLLEXPORT void sfx_worker_main(Datum arg);
+
+/* Whoever wants the database has our requests, too: they were only advice. */
+static void
+forget_requests(Oid db)
+{
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (shared->request[i].db == db)
+			shared->request[i] = (Request) {.db = InvalidOid};
+	LWLockRelease(&shared->lock);
+}
+
+static void
+forget_database(const SfxLocator *file)
+{
+	if (SfxLocatorNumber(*file) == InvalidOid)
+		forget_requests(SfxLocatorDb(*file));
+}
 
 Size
 sfx_worker_shmem_size(void)
@@ -81,6 +121,7 @@ sfx_worker_shmem_startup(void)
 		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
 	}
 	LWLockRegisterTranche(shared->lock.tranche, "surfidx_worker");
+	sfx_gone_tell(forget_database);
 }
 
 /* ---- asking ---- */
@@ -95,48 +136,90 @@ has_worker(Oid db)
 	return false;
 }
 
+static int
+requests_of(Oid db)
+{
+	int			n = 0;
+
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		n += shared->request[i].db == db;
+	return n;
+}
+
 /*
- * A place for a request where all are taken: one of a database that no worker serves.  It may have been dropped, and then nobody would
- * take its requests any more.  -1: there is none.  Lock held.
+ * A place where all are taken: one that waits for nothing; or of a database that no worker
+ * serves, which may have been dropped; or of one that has more of them than ours will have.  -1:
+ * there is none.  Lock held.
  */
 static int
-unserved_request(void)
+turn_out(void)
 {
+	int			most = requests_of(MyDatabaseId) + 1;
+	int			found = -1;
+
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (shared->request[i].vain != 0 && !shared->request[i].running)
+			return i;
 	for (int i = 0; i < MAX_REQUESTS; i++)
 		if (shared->request[i].db != MyDatabaseId && !has_worker(shared->request[i].db))
 			return i;
-	return -1;
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (!shared->request[i].running && requests_of(shared->request[i].db) > most)
+		{
+			most = requests_of(shared->request[i].db);
+			found = i;
+		}
+	return found;
 }
 
-/* Enter the request unless it stands there. True if a worker has to be started, in *slot.  *served: one is at it. Lock held. */
-static bool
-enter_request(Oid index, int *slot, bool *served)
+/*
+ * The request of this index, a new one if there is none; NULL: no place is left for it.  Lock
+ * held.
+ */
+static Request *
+make_request(Oid index)
 {
-	int			free_request = -1;
+	int			place = -1;
 
-	*slot = -1;
-	*served = false;
 	for (int i = 0; i < MAX_REQUESTS; i++)
 	{
 		Request    *r = &shared->request[i];
 
 		if (r->db == MyDatabaseId && r->index == index)
-		{
-			free_request = -2;	/* there already */
-			*served = r->running;
-			r->anew = r->running && !SFX_MUTANT("request while served is lost");
-			break;
-		}
-		if (r->db == InvalidOid && free_request == -1)
-			free_request = i;
+			return r;
+		if (r->db == InvalidOid && place < 0)
+			place = i;
 	}
-	if (free_request == -1 && (free_request = unserved_request()) == -1)
-		return false;
-	if (free_request >= 0)
+	if (place < 0)
 	{
-		shared->request[free_request].db = MyDatabaseId;
-		shared->request[free_request].index = index;
-		shared->request[free_request].running = shared->request[free_request].anew = false;
+		if ((place = turn_out()) < 0)
+			return NULL;
+		shared->turned_out++;
+	}
+	shared->taken++;
+	shared->request[place] = (Request) {.db = MyDatabaseId,.index = index};
+	return &shared->request[place];
+}
+
+/*
+ * Enter the request unless it stands there. True if a worker has to be started, in *slot.
+ * *served: one is at it. Lock held.
+ */
+static bool
+enter_request(Oid index, int *slot, bool *served)
+{
+	Request    *r = make_request(index);
+
+	*slot = -1;
+	*served = r && r->running;
+	if (r == NULL)
+		return false;
+	r->anew = r->running && !SFX_MUTANT("request while served is lost");
+	if (r->vain != 0 && !SFX_MUTANT("workers in vain"))
+	{
+		if (!TimestampDifferenceExceeds(r->vain, GetCurrentTimestamp(), VAIN_MS))
+			return false;
+		r->vain = 0;
 	}
 	for (int i = 0; i < MAX_WORKERS; i++)
 	{
@@ -160,6 +243,13 @@ enter_request(Oid index, int *slot, bool *served)
 }
 
 bool
+sfx_worker_shut_out(Relation index)
+{
+	return RelationUsesLocalBuffers(index) || index->rd_createSubid != InvalidSubTransactionId ||
+		(CheckRelationLockedByMe(index, SFX_WORKER_LOCK, true) && !SFX_MUTANT("workers in vain"));
+}
+
+bool
 sfx_worker_request(Relation index)
 {
 	BackgroundWorker bgw;
@@ -167,7 +257,7 @@ sfx_worker_request(Relation index)
 	bool		start;
 	bool		served;
 
-	if (shared == NULL)
+	if (shared == NULL || sfx_worker_shut_out(index) || !index->rd_index->indisvalid)
 		return false;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	start = enter_request(RelationGetRelid(index), &slot, &served);
@@ -185,13 +275,13 @@ sfx_worker_request(Relation index)
 	snprintf(bgw.bgw_type, BGW_MAXLEN, "surfidx merge worker");
 	bgw.bgw_main_arg = Int32GetDatum(slot);
 	memcpy(bgw.bgw_extra, &MyDatabaseId, sizeof(Oid));
-	if (!RegisterDynamicBackgroundWorker(&bgw, NULL))
-	{
-		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-		if (shared->worker[slot].db == MyDatabaseId && !shared->worker[slot].started)
-			shared->worker[slot].db = InvalidOid;
-		LWLockRelease(&shared->lock);
-	}
+	start = RegisterDynamicBackgroundWorker(&bgw, NULL);
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if (start)
+		shared->starts++;
+	else if (shared->worker[slot].db == MyDatabaseId && !shared->worker[slot].started)
+		shared->worker[slot].db = InvalidOid;
+	LWLockRelease(&shared->lock);
 	return false;
 }
 
@@ -212,12 +302,15 @@ leave_slot(int code, Datum arg)
 }
 
 /*
- * The next request of this database; InvalidOid, and the slot given up in the same breath, if there is none.  again: the one served
- * just now was not finished, and comes again behind the others, as does one that was asked for meanwhile: the worker may have looked before.
+ * The next request of this database, those in turn behind the last one; InvalidOid, and the slot
+ * given up in the same breath, if there is none.  One that was served UNFINISHED comes again
+ * behind the others, as does one that was asked for meanwhile: the worker may have looked before.
  */
 static Oid
-take_request(Oid db, bool again)
+take_request(Oid db, Served served)
 {
+	static int	last = MAX_REQUESTS - 1;
+	int			first = last + 1;
 	Oid			index = InvalidOid;
 	Request    *unfinished = NULL;
 
@@ -225,11 +318,16 @@ take_request(Oid db, bool again)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < MAX_REQUESTS; i++)
 	{
-		Request    *r = &shared->request[i];
+		Request    *r = &shared->request[(first + i) % MAX_REQUESTS];
 
-		if (r->db != db)
+		if (r->db != db || (r->vain != 0 && !r->running))
 			continue;
-		if (r->running && (again || r->anew))
+		if (r->running && served == IN_VAIN)
+		{
+			r->running = r->anew = false;
+			r->vain = GetCurrentTimestamp();
+		}
+		else if (r->running && (served == UNFINISHED || r->anew))
 		{
 			unfinished = r;
 			r->anew = false;
@@ -240,6 +338,7 @@ take_request(Oid db, bool again)
 		{
 			index = r->index;
 			r->running = true;
+			last = (first + i) % MAX_REQUESTS;
 		}
 	}
 	if (unfinished && index == InvalidOid)
@@ -253,17 +352,6 @@ take_request(Oid db, bool again)
 	}
 	LWLockRelease(&shared->lock);
 	return index;
-}
-
-/* Whoever wants the database has our requests, too: they were only advice. */
-static void
-forget_requests(Oid db)
-{
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].db == db)
-			shared->request[i].db = InvalidOid;
-	LWLockRelease(&shared->lock);
 }
 
 static void
@@ -285,40 +373,60 @@ run_is_source(Relation index)
 	return meta.resume[SFX_RESUME_RUN].source != 0;
 }
 
+static bool
+can_serve(Relation index)
+{
+	return index->rd_rel->relkind == RELKIND_INDEX && index->rd_indam != NULL &&
+		sfx_is_ours(index->rd_indam) && index->rd_index->indisvalid &&
+		!RelationUsesLocalBuffers(index);
+}
+
+/* What was appended meanwhile may be worth the next merge; but other indexes wait, too. */
+static Served
+merge_index(Relation index)
+{
+	bool		again = false;
+
+	for (int n = 0; n < MERGES_A_TURN && sfx_merge_due(index); n++)
+	{
+		again = sfx_merge_politely(index) > 0;
+		/* somebody has the merge lock, for long perhaps */
+		if (!again && n == 0)
+			return IN_VAIN;
+		if (!again)
+			break;
+	}
+	return again && run_is_source(index) ? UNFINISHED : SERVED;
+}
+
 /*
- * Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole database.  *again: there was time only
- * for the delta, a run is half merged.
+ * Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole
+ * database.  UNFINISHED: there was time only for the delta, a run is half merged.
  */
 static bool
-serve(Oid relid, bool *again)
+serve(Oid relid, Served *served)
 {
 	Relation	index;
 	bool		wanted;
 
-	*again = false;
+	*served = IN_VAIN;
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	if (ConditionalLockRelationOid(relid, SFX_WORKER_LOCK))
 	{
 		index = try_relation_open(relid, NoLock);
-		if (index != NULL)
+		/* one that is gone has no need of a pause */
+		if (index == NULL)
+			*served = SERVED;
+		else
 		{
-			if (index->rd_rel->relkind == RELKIND_INDEX && index->rd_indam != NULL &&
-				sfx_is_ours(index->rd_indam) && index->rd_index->indisvalid &&
-				!RelationUsesLocalBuffers(index))
+			if (can_serve(index))
 			{
 				/* a merge takes a snapshot only where it asks the table, for as long as that: it must hold back nobody's xmin */
 				InvalidateCatalogSnapshot();
 				report_activity(index);
-				/* what was appended meanwhile may be worth the next merge; but other indexes wait, too */
-				for (int n = 0; n < MERGES_A_TURN && sfx_merge_due(index); n++)
-				{
-					*again = sfx_merge_politely(index) > 0;
-					if (!*again)
-						break;
-				}
-				*again = *again && run_is_source(index);
+				*served = merge_index(index);
 			}
 			relation_close(index, SFX_WORKER_LOCK);
 		}
@@ -331,14 +439,14 @@ serve(Oid relid, bool *again)
 
 /* An error is reported, and ends the service for this index only. */
 static bool
-serve_safely(Oid relid, bool *again)
+serve_safely(Oid relid, Served *served)
 {
 	bool		go_on = true;
 	MemoryContext cxt = CurrentMemoryContext;
 
 	PG_TRY();
 	{
-		go_on = serve(relid, again);
+		go_on = serve(relid, served);
 	}
 	PG_CATCH();
 	{
@@ -348,7 +456,7 @@ serve_safely(Oid relid, bool *again)
 		AbortOutOfAnyTransaction();
 		FlushErrorState();
 		pgstat_report_activity(STATE_IDLE, NULL);
-		*again = false;
+		*served = IN_VAIN;
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
@@ -383,7 +491,7 @@ sfx_worker_main(Datum arg)
 	Oid			db,
 				index;
 	int			slot = DatumGetInt32(arg);
-	bool		again = false;
+	Served		served = SERVED;
 
 	memcpy(&db, MyBgworkerEntry->bgw_extra, sizeof(Oid));
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
@@ -404,13 +512,31 @@ sfx_worker_main(Datum arg)
 	/* let the buffer manager count what pages cost (merge.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;
-	while ((index = take_request(db, again)) != InvalidOid)
+	while ((index = take_request(db, served)) != InvalidOid)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!serve_safely(index, &again))
+		if (!serve_safely(index, &served))
 		{
 			forget_requests(db);
 			break;
 		}
 	}
+}
+
+void
+sfx_worker_use(SfxSharedUse *use)
+{
+	use[0] = (SfxSharedUse) {.what = "merge requests",.places = MAX_REQUESTS};
+	use[1] = (SfxSharedUse) {.what = "merge workers",.places = MAX_WORKERS};
+	if (shared == NULL)
+		return;
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		use[0].used += shared->request[i].db != InvalidOid;
+	for (int i = 0; i < MAX_WORKERS; i++)
+		use[1].used += shared->worker[i].db != InvalidOid;
+	use[0].taken = shared->taken;
+	use[0].evicted = shared->turned_out;
+	use[1].taken = shared->starts;
+	LWLockRelease(&shared->lock);
 }

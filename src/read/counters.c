@@ -1,24 +1,28 @@
 /*-------------------------------------------------------------------------
  * counters.c - what filters have been good for, index by index, since the server was started
  *
- * A table of a fixed size in shared memory.  An index gets a slot when a filter of it is first asked and keeps it; where none is free near its
- * hash value, its filters are not counted.  Readers count for themselves and add it up here when they have finished.
+ * A table of a fixed size in shared memory.  A file of an index gets a slot near its hash value
+ * when a filter of it is first asked, and keeps it until the file dies (gone.h), or until another
+ * one needs it more: the one asked least recently goes.  Readers count for themselves and add it
+ * up here when they have finished.
  */
 #include "counters.h"
+#include "gone.h"
+#include "shared_use.h"
 
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
+#include "utils/rel.h"
 
-#define ACTIVITY_SLOTS	1024
 #define ACTIVITY_PROBES	32
 
 typedef struct ActivitySlot
 {
-	Oid			db;				/* invalid: nobody's; changes once, under the lock */
-	Oid			index;
+	bool		used;			/* changes with the file under the lock, in exclusive mode */
+	SfxLocator	file;
+	pg_atomic_uint64 last;		/* asked, by the table's clock */
 	pg_atomic_uint64 asked;
 	pg_atomic_uint64 denied;
 	pg_atomic_uint64 wrong;
@@ -26,17 +30,24 @@ typedef struct ActivitySlot
 
 typedef struct ActivityShared
 {
-	LWLock		lock;			/* of who owns which slot */
-	ActivitySlot slot[ACTIVITY_SLOTS];
+	LWLock		lock;
+	pg_atomic_uint64 clock;
+	uint64		taken;
+	uint64		evicted;
+	int			nslots;
+	ActivitySlot slot[FLEXIBLE_ARRAY_MEMBER];
 } ActivityShared;
 
 SfxFilterCounts sfx_filter_counts;
 static ActivityShared *shared = NULL;
 
+static void forget_file(const SfxLocator *file);
+
 Size
 sfx_activity_shmem_size(void)
 {
-	return MAXALIGN(sizeof(ActivityShared));
+	return add_size(offsetof(ActivityShared, slot),
+					mul_size(sizeof(ActivitySlot), sfx_shared_places()));
 }
 
 void
@@ -47,70 +58,122 @@ sfx_activity_shmem_startup(void)
 	shared = ShmemInitStruct("surfidx activity", sfx_activity_shmem_size(), &found);
 	if (!found)
 	{
-		memset(shared, 0, sizeof(*shared));
+		memset(shared, 0, sfx_activity_shmem_size());
 		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
-		for (int i = 0; i < ACTIVITY_SLOTS; i++)
+		pg_atomic_init_u64(&shared->clock, 1);
+		shared->nslots = sfx_shared_places();
+		for (int i = 0; i < shared->nslots; i++)
 		{
+			pg_atomic_init_u64(&shared->slot[i].last, 0);
 			pg_atomic_init_u64(&shared->slot[i].asked, 0);
 			pg_atomic_init_u64(&shared->slot[i].denied, 0);
 			pg_atomic_init_u64(&shared->slot[i].wrong, 0);
 		}
 	}
 	LWLockRegisterTranche(shared->lock.tranche, "surfidx_activity");
+	sfx_gone_tell(forget_file);
 }
 
-/* The slot of an index of this database, else a free one for it, else NULL.  The lock is held. */
 static ActivitySlot *
-find_slot(Oid index)
+probe(const SfxLocator *file, int i)
 {
-	uint32		h = hash_combine(murmurhash32(MyDatabaseId), murmurhash32(index));
+	uint32		h = hash_combine(murmurhash32(SfxLocatorDb(*file)),
+								 murmurhash32(SfxLocatorNumber(*file)));
 
+	return &shared->slot[(h + i) % shared->nslots];
+}
+
+/* The slot of a file; NULL: it has none.  The lock is held. */
+static ActivitySlot *
+find_slot(const SfxLocator *file)
+{
 	for (int i = 0; i < ACTIVITY_PROBES; i++)
 	{
-		ActivitySlot *s = &shared->slot[(h + i) % ACTIVITY_SLOTS];
+		ActivitySlot *s = probe(file, i);
 
-		if (!OidIsValid(s->db) || (s->db == MyDatabaseId && s->index == index))
+		if (s->used && SfxLocatorEquals(s->file, *file))
 			return s;
 	}
 	return NULL;
 }
 
-/* The slot of the index; with make it gets one if there is room. */
+/* A slot for a file that has none.  The lock is held exclusively. */
 static ActivitySlot *
-get_slot(Oid index, bool make)
+take_slot(const SfxLocator *file)
+{
+	ActivitySlot *best = probe(file, 0);
+
+	for (int i = 1; i < ACTIVITY_PROBES && best->used; i++)
+	{
+		ActivitySlot *s = probe(file, i);
+
+		if (!s->used || pg_atomic_read_u64(&s->last) < pg_atomic_read_u64(&best->last))
+			best = s;
+	}
+	shared->taken++;
+	if (best->used)
+		shared->evicted++;
+	best->used = true;
+	best->file = *file;
+	pg_atomic_write_u64(&best->asked, 0);
+	pg_atomic_write_u64(&best->denied, 0);
+	pg_atomic_write_u64(&best->wrong, 0);
+	return best;
+}
+
+static void
+add_shared(const SfxLocator *file, const SfxFilterCounts *counts)
 {
 	ActivitySlot *s;
 
 	LWLockAcquire(&shared->lock, LW_SHARED);
-	s = find_slot(index);
-	if (s && !OidIsValid(s->db) && make)
+	s = find_slot(file);
+	if (s == NULL)
 	{
 		LWLockRelease(&shared->lock);
 		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-		s = find_slot(index);
-		if (s)
-		{
-			s->db = MyDatabaseId;
-			s->index = index;
-		}
+		s = find_slot(file);
+		if (s == NULL)
+			s = take_slot(file);
 	}
-	if (s && !OidIsValid(s->db))
-		s = NULL;
+	pg_atomic_fetch_add_u64(&s->asked, counts->asked);
+	pg_atomic_fetch_add_u64(&s->denied, counts->denied);
+	pg_atomic_fetch_add_u64(&s->wrong, counts->wrong);
+	if (pg_atomic_read_u64(&s->last) != pg_atomic_read_u64(&shared->clock))
+		pg_atomic_write_u64(&s->last, pg_atomic_add_fetch_u64(&shared->clock, 1));
 	LWLockRelease(&shared->lock);
-	return s;
+}
+
+static void
+forget_file(const SfxLocator *file)
+{
+	bool		all = SfxLocatorNumber(*file) == InvalidOid;
+
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	if (!all && find_slot(file) == NULL)
+	{
+		LWLockRelease(&shared->lock);
+		return;
+	}
+	LWLockRelease(&shared->lock);
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < (all ? shared->nslots : ACTIVITY_PROBES); i++)
+	{
+		ActivitySlot *s = all ? &shared->slot[i] : probe(file, i);
+
+		if (SfxLocatorDb(s->file) == SfxLocatorDb(*file) &&
+			(all || SfxLocatorEquals(s->file, *file)))
+			s->used = false;
+	}
+	LWLockRelease(&shared->lock);
 }
 
 void
 sfx_activity_add(Relation index, SfxFilterCounts *counts)
 {
-	ActivitySlot *s = shared ? get_slot(RelationGetRelid(index), true) : NULL;
 
-	if (s)
-	{
-		pg_atomic_fetch_add_u64(&s->asked, counts->asked);
-		pg_atomic_fetch_add_u64(&s->denied, counts->denied);
-		pg_atomic_fetch_add_u64(&s->wrong, counts->wrong);
-	}
+	if (shared)
+		add_shared(&SfxRelLocator(index), counts);
 	sfx_filter_counts.asked += counts->asked;
 	sfx_filter_counts.denied += counts->denied;
 	sfx_filter_counts.wrong += counts->wrong;
@@ -118,14 +181,34 @@ sfx_activity_add(Relation index, SfxFilterCounts *counts)
 }
 
 void
-sfx_activity_get(Oid index, SfxFilterCounts *counts)
+sfx_activity_get(Relation index, SfxFilterCounts *counts)
 {
-	ActivitySlot *s = shared ? get_slot(index, false) : NULL;
+	ActivitySlot *s;
 
 	memset(counts, 0, sizeof(*counts));
-	if (s == NULL)
+	if (shared == NULL)
 		return;
-	counts->asked = pg_atomic_read_u64(&s->asked);
-	counts->denied = pg_atomic_read_u64(&s->denied);
-	counts->wrong = pg_atomic_read_u64(&s->wrong);
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	if ((s = find_slot(&SfxRelLocator(index))) != NULL)
+	{
+		counts->asked = pg_atomic_read_u64(&s->asked);
+		counts->denied = pg_atomic_read_u64(&s->denied);
+		counts->wrong = pg_atomic_read_u64(&s->wrong);
+	}
+	LWLockRelease(&shared->lock);
+}
+
+void
+sfx_activity_use(SfxSharedUse *use)
+{
+	*use = (SfxSharedUse) {.what = "filter counters"};
+	if (shared == NULL)
+		return;
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	use->places = shared->nslots;
+	for (int i = 0; i < shared->nslots; i++)
+		use->used += shared->slot[i].used;
+	use->taken = shared->taken;
+	use->evicted = shared->evicted;
+	LWLockRelease(&shared->lock);
 }

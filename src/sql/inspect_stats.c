@@ -209,7 +209,7 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	values[ST_CODECS] = sfx_inspect_codecs(&s.leaves);
 	values[ST_DICTS] = sfx_inspect_dicts_json(&meta, s.dicts, (double) nblocks / s.blocks);
 	put_work(&meta, values, nulls);
-	sfx_activity_get(RelationGetRelid(index), &counts);
+	sfx_activity_get(index, &counts);
 	values[ST_FILTERS_ASKED] = Int64GetDatum((int64) counts.asked);
 	values[ST_FILTERS_DENIED] = Int64GetDatum((int64) counts.denied);
 	values[ST_FILTERS_WRONG] = Int64GetDatum((int64) counts.wrong);

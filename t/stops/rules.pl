@@ -381,6 +381,44 @@ scenario 'the end of the file is not cut off while somebody is on the way there 
 	sound('t_k');
 };
 
+scenario 'images go with their files (I8)', ['images outlive their files'], sub {
+	my $images = q(SELECT used FROM surfidx_shared_memory() WHERE name = 'images');
+	my $before = sql($images);
+
+	for (1 .. 3)
+	{
+		sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE UNIQUE INDEX g_k ON g USING surfidx (k)');
+		sql('INSERT INTO g VALUES (1), (2)');
+		is(sql($images), $before + 1, 'there is one');
+		sql($_ == 1 ? 'DROP TABLE g' : $_ == 2 ? 'TRUNCATE g' : 'REINDEX INDEX g_k');
+		is(sql($images), $before, 'there is none');
+	}
+	sql('DROP TABLE g');
+};
+
+scenario 'no worker is started that could do nothing (M9)', ['workers in vain'], sub {
+	sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE INDEX g_k ON g USING surfidx (k) WITH (delta_size = 64)');
+	my $starts = q(SELECT taken FROM surfidx_shared_memory() WHERE name = 'merge workers');
+	my $before = sql($starts);
+
+	sql('SET surfidx.auto_merge = on; BEGIN; TRUNCATE g; INSERT INTO g SELECT generate_series(1, 20000); COMMIT; RESET surfidx.auto_merge');
+	is(sql($starts), $before, 'a table that is truncated and loaded');
+	sql('DROP TABLE g');
+};
+
+scenario 'a merge whose session is terminated leaves its place', [], sub {
+	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k int); CREATE INDEX t_k ON t USING surfidx (k); INSERT INTO t SELECT generate_series(1, 2000)');
+	my $merges = q(SELECT used FROM surfidx_shared_memory() WHERE name = 'merges');
+	my $s = session();
+	arm('generations merged', 'wait');
+	start("SELECT surfidx_merge('t_k')", $s);
+	wait_at('generations merged');
+	is(sql($merges), '1', 'it is seen');
+	sql("SELECT pg_terminate_backend($s->{backend}, 60000)");
+	is(sql($merges), '0', 'and is gone with its session');
+	release('generations merged');
+};
+
 scenario 'an inserter whose place in the log is beyond the end of the file (G3)', ['believe old tails'], sub {
 	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)');
 	my $s = reader();

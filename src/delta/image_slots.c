@@ -1,0 +1,326 @@
+/*-------------------------------------------------------------------------
+ * image_slots.c - images in shared memory: a slot for each, found by the index's file
+ *
+ * Slots stand in chains, one for each hash value of a file.  Which chain a slot is in changes
+ * under the directory lock, and only when it gets a new key; who looks for an image walks a chain
+ * without a lock, and looks at the key again under the slot's.  If chains change meanwhile he may
+ * miss it: then it is made, and before that looked for under the directory lock.
+ *
+ * An image ends with its generation (sfx_image_forget), and with its file (gone.h).  Where there
+ * is no free slot, or no free node, the one goes that was used least recently of the next VICTIMS
+ * in turn: whatever hash value it has.  So no two indexes are in each other's way for ever, and
+ * what nobody uses goes first, or soon.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "gone.h"
+#include "image.h"
+#include "image_impl.h"
+#include "settings.h"
+#include "shared_use.h"
+
+#include "common/hashfn.h"
+#include "port/atomics.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+
+#define VICTIMS		64
+#define LUCK		3			/* looks more than a round takes: victims may be held */
+
+typedef struct SlotsShared
+{
+	LWLock		directory;
+	int			nslots;			/* and chains */
+	pg_atomic_uint64 clock;
+	pg_atomic_uint32 hand;		/* slots looked at for victims */
+	pg_atomic_uint64 taken;
+	pg_atomic_uint64 evicted;
+} SlotsShared;
+
+static SlotsShared *shared = NULL;
+static volatile int *chain;		/* the first slot of each, -1: none */
+static SfxImage *slots;
+
+static Size
+slots_at(void)
+{
+	return MAXALIGN(sizeof(SlotsShared)) + MAXALIGN(sizeof(int) * sfx_shared_places());
+}
+
+Size
+sfx_image_slots_shmem_size(void)
+{
+	return add_size(slots_at(), mul_size(sizeof(SfxImage), sfx_shared_places()));
+}
+
+void
+sfx_image_slots_shmem_startup(void)
+{
+	bool		found;
+	char	   *base = ShmemInitStruct("surfidx images", sfx_image_slots_shmem_size(), &found);
+
+	shared = (SlotsShared *) base;
+	chain = (volatile int *) (base + MAXALIGN(sizeof(SlotsShared)));
+	slots = (SfxImage *) (base + slots_at());
+	if (!found)
+	{
+		int			tranche = LWLockNewTrancheId();
+
+		memset(base, 0, sfx_image_slots_shmem_size());
+		shared->nslots = sfx_shared_places();
+		LWLockInitialize(&shared->directory, tranche);
+		pg_atomic_init_u64(&shared->clock, 1);
+		pg_atomic_init_u32(&shared->hand, 0);
+		pg_atomic_init_u64(&shared->taken, 0);
+		pg_atomic_init_u64(&shared->evicted, 0);
+		for (int i = 0; i < shared->nslots; i++)
+		{
+			chain[i] = -1;
+			LWLockInitialize(&slots[i].lock, tranche);
+			pg_atomic_init_u64(&slots[i].last_used, 0);
+		}
+	}
+	LWLockRegisterTranche(shared->directory.tranche, "surfidx_image");
+	sfx_gone_tell(sfx_image_forget_file);
+}
+
+bool
+sfx_image_slots_exist(void)
+{
+	return shared != NULL;
+}
+
+/* ---- chains ---- */
+
+static inline int
+chain_of(const SfxLocator *file)
+{
+	uint32		h = hash_combine(murmurhash32(SfxLocatorNumber(*file)),
+									 murmurhash32(SfxLocatorDb(*file)));
+
+	return h % shared->nslots;
+}
+
+/* The number of the slot that seems to have that key; -1: none. */
+static int
+look_up(const SfxImageKey *key)
+{
+	int			i = chain[chain_of(&key->loc)];
+
+	/* chains that change while we walk could lead in circles */
+	for (int n = 0; i >= 0 && n < shared->nslots; n++, i = *(volatile int *) &slots[i].next)
+		if (sfx_image_is(&slots[i], key))
+			return i;
+	return -1;
+}
+
+/* Directory lock and the slot's held exclusively. */
+static void
+rechain(int i, const SfxImageKey *key)
+{
+	SfxImage   *s = &slots[i];
+
+	if (s->chained)
+	{
+		int			c = chain_of(&s->key.loc);
+
+		if (chain[c] == i)
+			chain[c] = s->next;
+		else
+		{
+			int			before = chain[c];
+
+			while (slots[before].next != i)
+				before = slots[before].next;
+			slots[before].next = s->next;
+		}
+	}
+	s->key = *key;
+	s->next = chain[chain_of(&key->loc)];
+	s->chained = true;
+	pg_write_barrier();
+	chain[chain_of(&key->loc)] = i;
+}
+
+SfxImage *
+sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode)
+{
+	int			i = look_up(key);
+
+	if (i < 0)
+		return NULL;
+	LWLockAcquire(&slots[i].lock, mode);
+	if (sfx_image_is(&slots[i], key))
+		return &slots[i];
+	LWLockRelease(&slots[i].lock);
+	return NULL;
+}
+
+/* ---- victims ---- */
+
+void
+sfx_image_slot_drop(SfxImage *img)
+{
+	SfxNodeAlloc saved = sfx_image_nodes;
+
+	Assert(LWLockHeldByMeInMode(&img->lock, LW_EXCLUSIVE));
+	sfx_image_hold(img);
+	sfx_image_clear(img);
+	sfx_image_give_back(img);
+	img->used = false;
+	sfx_image_nodes = saved;
+}
+
+/* Of the next VICTIMS slots the one to go; with a free one that.  -1: none. */
+static int
+next_victim(bool take_free)
+{
+	uint32		from = pg_atomic_fetch_add_u32(&shared->hand, Min(VICTIMS, shared->nslots));
+	uint64		oldest = PG_UINT64_MAX;
+	int			victim = -1;
+
+	for (uint32 n = 0; n < Min(VICTIMS, shared->nslots); n++)
+	{
+		int			i = (from + n) % shared->nslots;
+		uint64		t = pg_atomic_read_u64(&slots[i].last_used);
+
+		if (!slots[i].used && take_free)
+			return i;
+		if (slots[i].used && t < oldest && !LWLockHeldByMe(&slots[i].lock))
+		{
+			oldest = t;
+			victim = i;
+		}
+	}
+	return victim;
+}
+
+/* A slot that is not used any more, its lock held exclusively; -1: all are in use this moment. */
+static int
+free_slot(bool take_free)
+{
+	for (int n = 0; n < shared->nslots + LUCK * VICTIMS; n += VICTIMS)
+	{
+		int			i = next_victim(take_free);
+
+		if (i < 0 || !LWLockConditionalAcquire(&slots[i].lock, LW_EXCLUSIVE))
+			continue;
+		if (slots[i].used)
+		{
+			sfx_image_slot_drop(&slots[i]);
+			pg_atomic_fetch_add_u64(&shared->evicted, 1);
+		}
+		return i;
+	}
+	return -1;
+}
+
+bool
+sfx_image_slot_evict(void)
+{
+	int			i = free_slot(false);
+
+	if (i >= 0)
+		LWLockRelease(&slots[i].lock);
+	return i >= 0;
+}
+
+SfxImage *
+sfx_image_slot_make(const SfxImageKey *key)
+{
+	SfxImage   *img;
+	int			i;
+
+	/* not under the directory lock: who has the slot may be about to fill it */
+	while ((img = sfx_image_slot_find(key, LW_EXCLUSIVE)) == NULL)
+	{
+		LWLockAcquire(&shared->directory, LW_EXCLUSIVE);
+		if (look_up(key) >= 0)
+		{
+			LWLockRelease(&shared->directory);
+			CHECK_FOR_INTERRUPTS();
+			continue;
+		}
+		if ((i = free_slot(true)) >= 0)
+		{
+			img = &slots[i];
+			rechain(i, key);
+			img->used = true;
+			img->removals = 0;
+			img->grown = img->asked = 0;
+			sfx_image_hold(img);
+			sfx_image_clear(img);
+			pg_atomic_fetch_add_u64(&shared->taken, 1);
+			sfx_image_slot_touch(img);
+		}
+		LWLockRelease(&shared->directory);
+		return img;
+	}
+	sfx_image_hold(img);
+	return img;
+}
+
+/*
+ * The clock goes on where another image was used last: who looks into the same one again and
+ * again writes nothing that others read.
+ */
+void
+sfx_image_slot_touch(SfxImage *img)
+{
+	if (pg_atomic_read_u64(&img->last_used) != pg_atomic_read_u64(&shared->clock))
+		pg_atomic_write_u64(&img->last_used, pg_atomic_add_fetch_u64(&shared->clock, 1));
+}
+
+/* ---- the end of files ---- */
+
+static bool
+is_of_file(const SfxImage *s, const SfxLocator *file)
+{
+	return s->used && SfxLocatorDb(s->key.loc) == SfxLocatorDb(*file) &&
+		(SfxLocatorNumber(*file) == InvalidOid || SfxLocatorEquals(s->key.loc, *file));
+}
+
+static void
+forget_slot(int i, const SfxLocator *file)
+{
+	if (!is_of_file(&slots[i], file))
+		return;					/* confirmed below */
+	LWLockAcquire(&slots[i].lock, LW_EXCLUSIVE);
+	if (is_of_file(&slots[i], file))
+		sfx_image_slot_drop(&slots[i]);
+	LWLockRelease(&slots[i].lock);
+}
+
+void
+sfx_image_forget_file(const SfxLocator *file)
+{
+	if (shared == NULL || SFX_MUTANT("images outlive their files"))
+		return;
+	/* chains stay as they are */
+	LWLockAcquire(&shared->directory, LW_SHARED);
+	if (SfxLocatorNumber(*file) == InvalidOid)
+		for (int i = 0; i < shared->nslots; i++)
+			forget_slot(i, file);
+	else
+		for (int i = chain[chain_of(file)]; i >= 0; i = slots[i].next)
+			forget_slot(i, file);
+	LWLockRelease(&shared->directory);
+}
+
+/* ---- how much is in use ---- */
+
+void
+sfx_image_use(SfxSharedUse *use)
+{
+	use[0] = (SfxSharedUse) {.what = "images"};
+	use[1] = (SfxSharedUse) {.what = "image nodes",.taken = -1,.evicted = -1};
+	if (shared == NULL)
+		return;
+	use[0].places = shared->nslots;
+	for (int i = 0; i < shared->nslots; i++)
+		use[0].used += slots[i].used;
+	use[0].taken = pg_atomic_read_u64(&shared->taken);
+	use[0].evicted = pg_atomic_read_u64(&shared->evicted);
+	use[1].places = sfx_image_pool_nodes() - 1;
+	use[1].used = use[1].places - sfx_image_pool_free();
+}
