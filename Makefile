@@ -5,6 +5,7 @@
 #	make test [ONLY=core|regress|isolation|tap|stops]	build, install, run all tests on throw-away clusters
 #	make lint								gcc and clang with -Wall -Wextra -Werror, cppcheck, layers, tidy, indentation
 #	make test-mutants						break each rule that a test guards, and see that the test fails
+#	make nightly [NIGHTLY="storm sqlsmith"]	scripts/nightly.sh: what takes hours, a line each
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15 to 18, on Debian as root
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
@@ -36,7 +37,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test lint test-mutants test-versions test-package demo bench bench-full bench-core fuzz
+.PHONY: test lint nightly test-mutants test-versions test-package demo bench bench-full bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -47,12 +48,16 @@ test:
 	@scripts/test.sh
 
 lint:
-	@scripts/setup.sh
+	@scripts/setup.sh gcc clang cppcheck
 	@scripts/lint.sh
 
 test-mutants:
 	@scripts/setup.sh
 	@scripts/mutants.sh
+
+nightly:
+	@scripts/setup.sh gcc clang cppcheck sqlsmith
+	@scripts/nightly.sh $(NIGHTLY)
 
 test-versions:
 	@scripts/versions.sh $(VERSIONS)

@@ -2,6 +2,8 @@
 # Install through apt what building and testing need and the machine lacks: a C compiler,
 # a PostgreSQL server with its development files, and the Perl modules of the TAP tests.
 # Does nothing, silently, where all is there.
+#
+#	setup.sh [program]...		and these programs, whose packages have their names
 
 set -e
 . "$(dirname "$0")/common.sh"
@@ -33,6 +35,9 @@ command -v "${CC:-cc}" >/dev/null || need gcc libc6-dev
 "$ROOT_DIR/scripts/pg_config.sh" >/dev/null || need server
 command -v prove >/dev/null || need perl
 perl -MIPC::Run -e 1 2>/dev/null || need libipc-run-perl
+for program; do
+	command -v "$program" >/dev/null || need "$program"
+done
 [ -n "$missing" ] || exit 0
 
 command -v apt-get >/dev/null || die "missing:$missing; install by hand, there is no apt here"
@@ -46,3 +51,6 @@ fi
 # shellcheck disable=SC2086
 as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends $missing >/dev/null
 "$ROOT_DIR/scripts/pg_config.sh" >/dev/null || die "PostgreSQL 15 or later was not installed"
+for program; do
+	command -v "$program" >/dev/null || die "$program was not installed"
+done

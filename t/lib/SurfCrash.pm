@@ -63,7 +63,9 @@ CREATE TABLE t (id int8 DEFAULT nextval('ids'), k int8, s text, u uuid, b bytea,
 -- Few keys, many sessions: no key may be there twice.
 CREATE TABLE c (k int4, n int4, filler text);
 CREATE UNIQUE INDEX c_k ON c USING surfidx (k) WITH (delta_size = 64);
+END
 
+my $functions = <<'END';
 -- The same query by sequential scan and in the other ways, in one snapshot.
 CREATE FUNCTION compare(query text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -116,6 +118,9 @@ BEGIN
 END $$;
 END
 
+# compare() and walk(), which any torture can use
+sub functions { return $functions }
+
 sub new
 {
 	my ($class, %opt) = @_;
@@ -143,7 +148,7 @@ sub fill
 	my ($self) = @_;
 	my $s = $self->{server}->session;
 
-	$s->query($schema);
+	$s->query($schema . $functions);
 	# a function that is not there would be an error in the log
 	$self->{stops} = $s->value("SELECT count(*) FROM pg_settings WHERE name = 'surfidx.mutants'");
 	$s->query("CREATE FUNCTION stop_set(text, text, int) RETURNS void AS '\$libdir/surfidx', 'surfidx_stop_set' LANGUAGE C STRICT;
@@ -163,7 +168,7 @@ sub add_standby
 	my ($self) = @_;
 
 	$self->{standby} = SurfServer->new(name => 'standby' . ++$self->{standbys}, base => $self->{server}{base}, primary => $self->{server},
-		conf => ['hot_standby = on', 'restart_after_crash = on', "primary_conninfo = 'host=$self->{server}{base} port=$self->{server}{port} user=postgres'"]);
+		conf => ['hot_standby = on', 'restart_after_crash = on', "primary_conninfo = 'host=$self->{server}{base} port=$self->{server}{port} user=postgres'", @{ $self->{standby_conf} || [] }]);
 	$self->{standby}->start;
 }
 
@@ -692,19 +697,27 @@ sub promote
 {
 	my ($self) = @_;
 	my $standby = $self->{standby};
-	my ($s, @problems);
 
 	$self->{server}->stop('immediate');
 	$standby->command('pg_ctl', '-D', $standby->{data}, '-w', 'promote');
-	$s = $standby->session;
+	$self->{standby} = undef;
+	$self->{server} = $standby;
+	$self->after_promotion;
+	return ($self->check_server($standby), $self->log_problems($standby));
+}
+
+# What it takes as a primary.
+sub after_promotion
+{
+	my ($self) = @_;
+	my $s = $self->{server}->session;
+
 	$s->query(insert(500));
 	$s->query('DELETE FROM t WHERE v % 5 = 0');
 	$s->query('VACUUM t');
 	$s->query("SELECT surfidx_merge('$_')") for keys %indexes;
 	$s->end;
-	$self->{standby} = undef;
-	$self->{server} = $standby;
-	return ($self->check_server($standby), $self->log_problems($standby));
+	return;
 }
 
 sub end

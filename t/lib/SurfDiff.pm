@@ -790,10 +790,12 @@ sub try_query
 		$session->send(mode_sql($m));
 		$session->send($q->{sql});
 	}
+	# all are received, whatever the first ones say: what is left would be taken for a later answer
+	my %answer = map { $_ => ($session->receive, $session->receive)[1] } @modes;
+
 	for my $m (@modes)
 	{
-		my $s = $session->receive;
-		my $r = $session->receive;
+		my $r = $answer{$m};
 
 		return { what => "the server went away (mode $m) during: $q->{sql}", mode => $m } if $r->{lost};
 		my $got = answer($r, $q->{ordered});

@@ -29,6 +29,15 @@ sub bindir
 	return $dir;
 }
 
+# The major version of the server's programs.
+sub major
+{
+	my ($self) = @_;
+
+	$self->{major} //= `$self->{bin}/postgres --version` =~ /(\d+)/ && $1;
+	return $self->{major} || die "no version of $self->{bin}/postgres\n";
+}
+
 # conf => [lines], name, base (directory to work in), primary => server to stand by for
 sub new
 {
@@ -149,7 +158,7 @@ sub tear
 	my $redo = $self->redo_location;
 	my $n = 0;
 
-	for my $file (glob("$self->{data}/base/*/*"))
+	for my $file (glob("$self->{data}/base/*/*"), glob("$self->{data}/pg_tblspc/*/*/*/*"))
 	{
 		open(my $f, '+<:raw', $file) or next;
 		for (my $at = 0; sysseek($f, $at, 0) && (sysread($f, my $page, 8192) // 0) == 8192; $at += 8192)

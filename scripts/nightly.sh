@@ -1,0 +1,93 @@
+#!/bin/bash
+# What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
+#
+#	nightly.sh [storm|crash|diff|sqlsmith|discard|mutants]...	which; default: all, in this order
+#
+# PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
+# (--enable-cassert), and "discard" needs them.  SURFIDX_NIGHTLY_SECONDS: how long each of storm,
+# crash and diff goes on, 3600.  SURFIDX_NIGHTLY_SEED: theirs, new each time and printed.
+# DISCARD_TESTS: only these of the regression tests.  What is said goes to build/nightly.
+
+cd "$(dirname "$0")/.." || exit 1
+. scripts/common.sh
+. scripts/cluster.sh
+readonly SECS=${SURFIDX_NIGHTLY_SECONDS:-3600}
+readonly SEED=${SURFIDX_NIGHTLY_SEED:-$((RANDOM * 32768 + RANDOM))}
+readonly OUT=$ROOT_DIR/build/nightly
+failed=0
+
+# step name command...: a line of what came of it
+step()
+{
+	local name=$1 t0=$SECONDS result=ok
+
+	shift
+	"$@" >"$OUT/$name.log" 2>&1 || { result=FAILED; failed=1; }
+	echo "$result: $name, seed $SEED, $((SECONDS - t0)) s ($OUT/$name.log)"
+}
+
+# bench/torture/*.pl with its options, as the user that servers run as
+torture()
+{
+	(cd "$WORK" && as_user env TMPDIR="$WORK" PG_CONFIG="$PG_CONFIG" \
+		perl "$@" --seed "$SEED" --seconds "$SECS")
+}
+
+# Random queries over tables that have surfidx indexes and no others.  The role is no superuser: the
+# functions that it calls shall not shut the server down.  What counts is that the server stays, and
+# that it finds no damage; that random queries fail is no wonder.
+sqlsmith_queries()
+{
+	local set="ALTER ROLE smith SET"
+
+	command -v sqlsmith >/dev/null || { echo "sqlsmith is not installed"; return 1; }
+	cluster_start sqlsmith "log_line_prefix = '%m [%p] %e '" "autovacuum_naptime = 1s" || return
+	sql -c "CREATE EXTENSION surfidx; CREATE ROLE smith LOGIN" \
+		-c "GRANT CREATE ON DATABASE postgres TO smith; GRANT CREATE ON SCHEMA public TO smith" \
+		-c "$set enable_seqscan = off; $set statement_timeout = '2s'" \
+		-c "$set min_parallel_index_scan_size = 0; $set parallel_setup_cost = 0"
+	perl -It/lib -MSurfStorm -e 'print SurfStorm->schema(@ARGV)' "$SEED" 20 >"$WORK/schema.sql"
+	psql -X -q -U smith -f "$WORK/schema.sql"
+	sql -c "VACUUM ANALYZE"
+	timeout "$SECS" sqlsmith --target="host=$PGHOST port=$PGPORT dbname=postgres user=smith" \
+		--exclude-catalog --seed="$SEED" --max-queries="${SURFIDX_NIGHTLY_QUERIES:-20000}" --verbose
+	echo "sqlsmith: status $?"
+	sql -At -c "SELECT * FROM surfidx_check_all(true, true)" >"$WORK/check" || return
+	cp "$CLUSTER_LOG" "$OUT/sqlsmith.server.log"
+	cluster_stop
+	echo "$(grep -c '|$' "$WORK/check") indexes are sound"
+	! grep -v '|$' "$WORK/check" || return
+	! grep -E 'TRAP:|PANIC:|was terminated by signal|XX00[12]|XX000.*surfidx' "$CLUSTER_LOG"
+}
+
+# Caches that are gone whenever they may be: whoever keeps a pointer into one falls over.
+discard()
+{
+	"$PG_CONFIG" --configure | grep -q -- --enable-cassert ||
+		{ echo "$PG_CONFIG belongs to a server without assertions"; return 1; }
+	ONLY=regress TESTS="$DISCARD_TESTS" TEST_CONF="debug_discard_caches = 1" scripts/test.sh
+}
+
+# ---- main ----
+
+trap cluster_cleanup EXIT
+trap 'exit 130' INT TERM
+mkdir -p "$OUT"
+scripts/install.sh >"$OUT/build.log" 2>&1 || die "surfidx was not installed: $OUT/build.log"
+find_postgres
+make_workdir
+cp -r t bench "$WORK/"
+chown -R "$(test_user)" "$WORK"
+[ $# -gt 0 ] || set -- storm crash diff sqlsmith discard mutants
+for name; do
+	case $name in
+		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
+		crash) step crash torture bench/torture/crash.pl --standby ;;
+		diff) step diff torture bench/torture/diff.pl --sessions 2 --out "$WORK" ;;
+		sqlsmith) step sqlsmith sqlsmith_queries ;;
+		discard) step discard discard ;;
+		mutants) step mutants scripts/mutants.sh ;;
+		*) die "no such thing: $name" ;;
+	esac
+done
+exit $failed
