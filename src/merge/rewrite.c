@@ -194,6 +194,47 @@ count_step(const SfxPack *p, SfxMergeStats *step)
 	step->written = p->n;
 }
 
+/* The group has been written: what it has done joins what was done before. */
+static void
+add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, const SfxPack *p)
+{
+	stats->taken += step->taken;
+	stats->removed += step->removed;
+	stats->entries += step->entries;
+	stats->leaves += step->leaves;
+	stats->groups += step->groups;
+	stats->written += step->written;
+	stats->asked += g->asked;
+	stats->reads_begun += g->reads_begun;
+	stats->rests += p->rests;
+	stats->stored += p->stored;
+	stats->last_entries = p->leaf[p->n - 1].len < LAST_PAGE_SPARSE ? p->leaf[p->n - 1].nentries : 0;
+}
+
+/*
+ * The group [*from, *to) did not fit into one record.  The next attempt: without the neighbours that
+ * had joined it, then half of it (the source starts in its first leaf), then half of the new entries.
+ */
+static void
+next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
+{
+	if (g->joined)
+		++*from;
+	if (g->joined || g->from != *from || g->to != *to)
+	{
+		g->joined = false;
+		g->from = *from;
+		g->to = *to;
+	}
+	else if (g->to - g->from > 1)
+		*to = g->to = *from + (*to - *from) / 2;
+	else if (p->src && p->taken > 1)
+		p->max_taken = p->taken / 2;
+	else
+		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten",
+			 RelationGetRelationName(g->index));
+}
+
 void
 sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 				  SfxMergeStats *stats)
@@ -235,22 +276,8 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 			break;
 		if (!fits)
 		{
-			/* without the neighbours, then a smaller group (the source starts in its first leaf), then fewer new entries */
 			may_widen = false;
-			if (g->joined)
-				from++;
-			if (g->joined || g->from != from || g->to != to)
-			{
-				g->joined = false;
-				g->from = from;
-				g->to = to;
-			}
-			else if (g->to - g->from > 1)
-				to = g->to = from + (to - from) / 2;
-			else if (src && p->taken > 1)
-				p->max_taken = p->taken / 2;
-			else
-				elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten", RelationGetRelationName(g->index));
+			next_attempt(g, p, &from, &to);
 		}
 		if (src)
 			(void) sfx_source_seek(src, &start);
@@ -265,15 +292,5 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	if (src && g->asked_to > 0)
 		stats->asked_last = g->node.children[g->asked_to - 1].blkno;
 	swap_group(g, p, src != NULL);
-	stats->taken += step.taken;
-	stats->removed += step.removed;
-	stats->entries += step.entries;
-	stats->leaves += step.leaves;
-	stats->groups += step.groups;
-	stats->written += step.written;
-	stats->asked += g->asked;
-	stats->reads_begun += g->reads_begun;
-	stats->rests += p->rests;
-	stats->stored += p->stored;
-	stats->last_entries = p->leaf[p->n - 1].len < LAST_PAGE_SPARSE ? p->leaf[p->n - 1].nentries : 0;
+	add_step(stats, &step, g, p);
 }

@@ -351,6 +351,40 @@ swap_filters(SfxSwap *s, SfxNode *node, int from, int to, const SfxFilterPlan *p
 		sfx_swap_add(s, plan->old[f], SFX_PAGE_DELETED, 0, NULL, 0);
 }
 
+/*
+ * The new leaves go to the blocks of the old ones [from, to), the rest to new ones; old ones beyond
+ * them are unlinked.  repl: the children that the parent gets for them.  right: the leaf behind.
+ */
+static void
+add_leaves(SfxSwap *s, const SfxNode *node, int from, int to, const SfxNewLeaf *leaves, int n,
+		   BlockNumber right, SfxChild *repl)
+{
+	SfxSwapPage *before = NULL;
+	int			nold = to - from;
+
+	for (int i = 0; i < n; i++)
+	{
+		BlockNumber old = InvalidBlockNumber;
+		SfxSwapPage *page;
+
+		if (node && i < nold)
+			old = node->children[from + i].blkno;
+		else if (node == NULL && i == 0)
+			old = sfx_meta_run(s->index, s->meta, s->run)->root;
+		page = sfx_swap_add(s, old, SFX_PAGE_LEAF, 0, leaves[i].body, leaves[i].len);
+		page->right = right;
+		if (before)
+			before->right = page->blkno;
+		before = page;
+		repl[i].low = leaves[i].low;
+		repl[i].blkno = page->blkno;
+		repl[i].count = leaves[i].nentries;
+		repl[i].filter = 0;
+	}
+	for (int i = n; node && i < nold; i++)
+		sfx_swap_add(s, node->children[from + i].blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+}
+
 void
 sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
 			  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
@@ -359,12 +393,10 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 	SfxFilterPlan none;
 	SfxSwap	   *s = sfx_swap_begin(index, order, meta, run, 0);
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
-	SfxSwapPage *lp[SFX_GROUP_BLOCKS];
 	SfxSwapPage	leafpages[SFX_GROUP_BLOCKS];
 	SfxSwap		leafswap = {.index = index,.meta = meta,.run = run};
 	BlockNumber right = InvalidBlockNumber;
 	SfxPos		nodelow = {0};
-	int			nold = to - from;
 	int			nmade = 1;
 
 	Assert(n >= 1 && n <= SFX_SWAP_MAX);
@@ -381,22 +413,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 	}
 
 	/* Leaves first, to know their blocks; they are locked after the parent. */
-	for (int i = 0; i < n; i++)
-	{
-		BlockNumber old = node == NULL ? (i == 0 ? sfx_meta_run(index, meta, run)->root : InvalidBlockNumber) :
-			i < nold ? node->children[from + i].blkno : InvalidBlockNumber;
-
-		lp[i] = sfx_swap_add(&leafswap, old, SFX_PAGE_LEAF, 0, leaves[i].body, leaves[i].len);
-		lp[i]->right = right;
-		if (i > 0)
-			lp[i - 1]->right = lp[i]->blkno;
-		repl[i].low = leaves[i].low;
-		repl[i].blkno = lp[i]->blkno;
-		repl[i].count = leaves[i].nentries;
-		repl[i].filter = 0;
-	}
-	for (int i = n; node && i < nold; i++)
-		sfx_swap_add(&leafswap, node->children[from + i].blkno, SFX_PAGE_DELETED, 0, NULL, 0);
+	add_leaves(&leafswap, node, from, to, leaves, n, right, repl);
 	/* F2: no filter over one of these leaves stays as it is */
 	if (filters == NULL)
 	{
