@@ -33,6 +33,13 @@ typedef RelFileLocator SfxLocator;
 #define SfxLocatorOfDatabase(db)	{.dbOid = (db)}
 #endif
 
+/* Renamed in 17. */
+#if PG_VERSION_NUM < 170000
+#define SfxTransamVariables			ShmemVariableCache
+#else
+#define SfxTransamVariables			TransamVariables
+#endif
+
 /* One new block at the end of the relation, exclusively locked. */
 #if PG_VERSION_NUM < 160000
 #include "storage/bufmgr.h"

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  * stop.c - stop points and mutants of test builds (stop.h); empty in others
  *
- * Tests declare the three functions themselves: they are not part of the extension.
+ * Tests declare the functions themselves: they are not part of the extension.
  *
  *	surfidx_stop_set(point text, action text, skip int)		action: wait (the first who comes), error, crash; skip: so many go on before
  *	surfidx_stop_release(point text)						disarm it, and let those go who wait there
  *	surfidx_stop_waiting(point text) returns int			how many wait there
+ *	surfidx_stop_oid(next oid)		the server's next OID, also of a file: numbers come again
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -15,8 +16,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
+#include "storage/lwlock.h"
 #include "storage/pmsignal.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
@@ -29,6 +32,7 @@
 PG_FUNCTION_INFO_V1(surfidx_stop_set);
 PG_FUNCTION_INFO_V1(surfidx_stop_release);
 PG_FUNCTION_INFO_V1(surfidx_stop_waiting);
+PG_FUNCTION_INFO_V1(surfidx_stop_oid);
 
 typedef enum StopAction
 {
@@ -186,6 +190,16 @@ sfx_mutant(const char *rule)
 		at += len;
 	}
 	return false;
+}
+
+Datum
+surfidx_stop_oid(PG_FUNCTION_ARGS)
+{
+	LWLockAcquire(OidGenLock, LW_EXCLUSIVE);
+	SfxTransamVariables->nextOid = PG_GETARG_OID(0);
+	SfxTransamVariables->oidCount = 0;
+	LWLockRelease(OidGenLock);
+	PG_RETURN_VOID();
 }
 
 Datum

@@ -50,8 +50,8 @@ sfx_glance_void(void)
 }
 
 /*
- * rel: the index, or NULL.  Who plans has no relation at hand to tell its file: the changes that are counted are those of all files, and an
- * invalidation tells of another one.
+ * rel: the index, or NULL.  Who plans has no relation at hand to tell its file: changes are counted
+ * of all files, and an invalidation tells of another one.
  */
 static const SfxGlance *
 glance(Oid index, Relation rel)
@@ -72,7 +72,9 @@ glance(Oid index, Relation rel)
 	if (opened)
 		index_close(opened, NoLock);
 	SFX_STOP("metapage glanced at");
-	g->memo.as_of = SFX_MUTANT("changes counted behind the page") ? pg_atomic_read_u64(changes) : now;
+	if (SFX_MUTANT("changes counted behind the page"))
+		now = pg_atomic_read_u64(changes);
+	g->memo.as_of = now;
 	return g;
 }
 

@@ -9,7 +9,8 @@
  *	3. each level of the tree from the root down, along right links, beside the level above
  *	4. every block that nobody owns so far is a free one
  *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key and INCLUDE columns, or to one that nobody can see any more
- *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry
+ *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry, and no two of
+ *	   them have the same key in a unique index
  *
  * On a primary the merge lock keeps the tree and the list of generations as they are; what may change meanwhile
  * is that the active generation grows and that VACUUM flags log entries.  On a standby replay stops for
@@ -266,7 +267,10 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks, %u free blocks for the free space map",
 		 RelationGetRelationName(index), cs->unposted, cs->lost);
 	if (snapshot)
+	{
 		sfx_check_heap(cs, snapshot);
+		sfx_check_unique(cs, snapshot);
+	}
 }
 
 typedef struct CheckAll

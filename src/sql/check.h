@@ -8,6 +8,7 @@
  *	check_tree.c	leaves and inner pages, level by level
  *	check_heap.c	the index against its table: every row has its entry
  *	check_rows.c	every entry has its row
+ *	check_unique.c	no key of a unique index stands twice
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_CHECK_H
@@ -80,6 +81,8 @@ extern int sfx_check_element(SfxCheck *cs, const uint8 *key, int len, uint64 tid
 extern void sfx_check_make_filter(SfxCheck *cs);
 /* Every row that the snapshot sees has its entry in cs->filter. */
 extern void sfx_check_heap(SfxCheck *cs, Snapshot snapshot);
+/* No two rows that the snapshot sees have the same key, if the index is unique. */
+extern void sfx_check_unique(SfxCheck *cs, Snapshot snapshot);
 /* From begin to end each entry is held against its row, by sfx_check_entry. */
 extern void sfx_check_rows_begin(SfxCheck *cs);
 extern void sfx_check_rows_end(SfxCheck *cs);

@@ -39,7 +39,7 @@ struct SfxDict
 	SfxLife		life;
 	uint32		number;
 	uint32		crc;
-	bool		doubted;		/* an invalidation has come: the number may stand for other bytes by now */
+	bool		doubted;		/* an invalidation has come: is it still that number's? */
 	int			pins;
 	bool		held;			/* pinned to the end of the transaction */
 	Size		size;
@@ -233,7 +233,7 @@ find_ref(const SfxMeta *meta, uint32 number)
 	return NULL;
 }
 
-/* Invalidations are more frequent than new files, and opening takes milliseconds: the next use asks the metapage. */
+/* Invalidations outnumber new files, and opening takes milliseconds: the next use asks the metapage. */
 static void
 doubt(Oid index)
 {
@@ -275,7 +275,8 @@ find_opened(Relation index, const SfxMeta *meta, uint64 build_id, uint32 number)
 	{
 		SfxDict    *d = dlist_container(SfxDict, node, i.cur);
 
-		if (d->number == number && sfx_life_equals(&d->life, &life) && (!d->doubted || is_listed(index, meta, d)))
+		if (d->number == number && sfx_life_equals(&d->life, &life) &&
+			(!d->doubted || is_listed(index, meta, d)))
 		{
 			dlist_move_head(&cache, &d->node);
 			return d;

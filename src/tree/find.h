@@ -38,7 +38,8 @@ extern Buffer sfx_tree_find_leaf(Relation index, const SfxOrder *order, const Sf
 /*
  * The page that leads to pos, so many levels below meta's root, by a copy; InvalidBlockNumber if there is none. The root must not be a leaf.
  */
-extern BlockNumber sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels);
+extern BlockNumber sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order,
+									 const SfxPos *pos, bool before, int *levels);
 /* A descent went through the root, which is locked: copy it if that is worth it by now. */
 extern void sfx_cache_offer(Relation index, const SfxMeta *meta, const SfxInner *root);
 /*
@@ -47,14 +48,16 @@ extern void sfx_cache_offer(Relation index, const SfxMeta *meta, const SfxInner 
  */
 #define SFX_CACHE_BELOW		8	/* of so many pages at most */
 extern bool sfx_cache_wants_below(Relation index, const SfxMeta *meta);
-extern void sfx_cache_offer_below(Relation index, const SfxMeta *meta, const SfxInner *pages, int n);
+extern void sfx_cache_offer_below(Relation index, const SfxMeta *meta, const SfxInner *pages,
+								  int n);
 /* The copy led to a page from which it was necessary to go right; to one that was of no use at all. */
 extern void sfx_cache_lagged(Relation index, const SfxMeta *meta);
 extern void sfx_cache_forget(Relation index, const SfxMeta *meta);
 /*
  * Where main trees end (tree_end.c).  meta: read for R1 of the step that asks.  Do all entries of the main tree certainly stand before pos?
  */
-extern bool sfx_last_before(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos);
+extern bool sfx_last_before(Relation index, const SfxMeta *meta, const SfxOrder *order,
+							const SfxPos *pos);
 /* The last leaf had nothing: is its last entry worth being told of?  Then sfx_last_note is to be called next. */
 extern bool sfx_last_wanted(Relation index, const SfxMeta *meta);
 extern void sfx_last_note(Relation index, const SfxMeta *meta, const SfxEntry *e);

@@ -111,6 +111,8 @@ sub functions
 	$on->query(<<'END', patience());
 CREATE FUNCTION stop_set(point text, action text, skip int) RETURNS void AS '$libdir/surfidx', 'surfidx_stop_set' LANGUAGE C STRICT;
 CREATE FUNCTION stop_release(point text) RETURNS void AS '$libdir/surfidx', 'surfidx_stop_release' LANGUAGE C STRICT;
+CREATE FUNCTION stop_oid(next oid) RETURNS void
+	AS '$libdir/surfidx', 'surfidx_stop_oid' LANGUAGE C STRICT;
 CREATE FUNCTION stop_waiting(point text) RETURNS int AS '$libdir/surfidx', 'surfidx_stop_waiting' LANGUAGE C STRICT;
 END
 	return;
