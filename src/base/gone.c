@@ -26,9 +26,13 @@ static int	ntold = 0;
 static object_access_hook_type prev_access = NULL;
 static Oid	database = InvalidOid;	/* that this transaction drops */
 
+/* Called by the start-up of shared memory, which comes again after each crash: f is told once. */
 void
 sfx_gone_tell(SfxGoneFunction f)
 {
+	for (int i = 0; i < ntold; i++)
+		if (told[i] == f)
+			return;
 	Assert(ntold < MAX_TOLD);
 	told[ntold++] = f;
 }
