@@ -268,7 +268,7 @@ stage core stage_core
 for dir in sql expected specs t docs bench scripts; do
 	[ ! -d $dir ] || cp -r $dir "$WORK/"
 done
-# t/017_readme.pl holds the documents against these
+# t/readme.pl holds the documents against these
 mkdir "$WORK/src"
 cp README.md "$WORK/"
 cp -r src/base src/core "$WORK/src/"

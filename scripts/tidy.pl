@@ -7,7 +7,7 @@
 #	lines		of 100 columns at most, tabs being 4; what is longer must not become more than tidy.txt has for its file,
 #				nor, as code moves to new files, than it has in all
 #	functions	of 70 lines at most; likewise
-#	names		no two files of src have one name
+#	names		no two files of src have one name; tests are named without numbers
 #	references	files, sections of src/README.md, rules and mutants that comments and documents name exist, links lead
 #				somewhere; each mutant and each rule has its place in src/README.md
 use strict;
@@ -122,6 +122,11 @@ for my $file (grep { m!^src/.*\.[ch]$! } @files)
 
 	untidy("$file: $home{$name} has the same name") if $home{$name};
 	$home{$name} = $file;
+}
+
+for my $file (grep { m!^t/.*\.pl$! } @files)
+{
+	untidy("$file: tests have names, not numbers") if $file =~ m!/\d!;
 }
 
 # ---- references ----
