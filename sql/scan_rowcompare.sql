@@ -26,6 +26,8 @@ SELECT show($$SELECT a, b, c FROM t WHERE a = ANY ('{1,2}') AND (a, b) > (1, 7)$
 SELECT show($$SELECT a, b, c FROM t WHERE a = 2 AND (a, b) > (1, 7) AND (a, b) > (2, 3)$$);
 SELECT show($$SELECT a, b, c FROM t WHERE a IS NULL AND (b, c) > (5, 'b')$$);
 SELECT show($$SELECT a, b, c FROM t WHERE (a, c) > (5, 'b')$$);
+SELECT show($$SELECT a, b, c FROM t WHERE (a, c) < (5, 'b') AND (a, d) >= (2, '2020-01-04')$$);
+SELECT show($$SELECT a, b, c FROM t WHERE (a, c, b) <= (-3, 'b', 5)$$);
 SELECT show($$SELECT a, b, c FROM t WHERE (b, a) > (31, 4)$$);
 SELECT show($$SELECT a, b, c FROM t WHERE (a, b, n) > (5, 30, 1)$$);
 SELECT show($$SELECT a, b, c FROM t WHERE (a, n) > (5, 1)$$);
@@ -90,8 +92,23 @@ SET cpu_tuple_cost = 1;
 SET cpu_index_tuple_cost = 1;
 SELECT show($$SELECT count(*), sum(b) FROM t WHERE (a, b) > (1, 5)$$);
 SELECT show($$SELECT count(*), sum(n) FROM t WHERE (a, b) > (1, 5)$$);
--- the node that is sent to the workers is the scan itself
-SELECT show($$SELECT a, b FROM t WHERE (a, b) > (1, 5)$$);
+-- (what was shown so far asked for rows through a cursor, which workers do not serve) all rows come from workers here; the last time the
+-- node that is sent to them is the scan itself
+CREATE FUNCTION public.by_workers(query text) RETURNS text LANGUAGE plpgsql SET parallel_leader_participation = off SET search_path = sx AS $$
+DECLARE
+	got		text;
+	want	text;
+BEGIN
+	EXECUTE query INTO got;
+	SET LOCAL max_parallel_workers_per_gather = 0;
+	SET LOCAL surfidx.planner_lift = off;
+	EXECUTE query INTO want;
+	RETURN CASE WHEN got = want THEN 'same' ELSE format('WRONG: %s, should be %s', got, want) END;
+END $$;
+SELECT by_workers('SELECT (count(*), sum(b)) FROM t WHERE (a, b) > (1, 5)');
+SELECT by_workers('SELECT (count(*), sum(n)) FROM t WHERE (a, b) > (1, 5) AND (a, b) < (6, NULL)');
+SELECT by_workers('SELECT (count(*), sum(b)) FROM (SELECT a, b FROM t WHERE (a, b) > (1, 5) OFFSET 0) x');
+SELECT show($$SELECT count(*), sum(b) FROM (SELECT a, b FROM t WHERE (a, b) > (1, 5) OFFSET 0) x$$);
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_index_scan_size;
@@ -243,8 +260,10 @@ BEGIN
 	END LOOP;
 	FOR i IN 0 .. pick(2) LOOP
 		n := 2 + pick(3);
-		IF random() < 0.75 THEN
+		IF random() < 0.6 THEN
 			row_ := cols[pinned + 1 : pinned + n];
+		ELSIF random() < 0.7 THEN
+			row_ := cols[pinned + 1] || ARRAY(SELECT c FROM unnest(cols) c WHERE c <> cols[pinned + 1] ORDER BY random() LIMIT n - 1);
 		ELSE
 			row_ := ARRAY(SELECT c FROM unnest('{a,b,c,d,r,n,f}'::text[]) c ORDER BY random() LIMIT n);
 		END IF;
@@ -303,6 +322,6 @@ SELECT differing('r, a, c', 40, 0.6);
 SELECT differing('a, r DESC, b, n DESC', 40, 0.7);
 SELECT differing('a DESC, r DESC, b DESC', 40, 0.8);
 RESET search_path;
-DROP FUNCTION conditions, visits, no_more, differing, random_query, row_condition, constant, one_of, pick;
+DROP FUNCTION by_workers, conditions, visits, no_more, differing, random_query, row_condition, constant, one_of, pick;
 SELECT plans_end();
 DROP FUNCTION plans_end;
