@@ -164,7 +164,8 @@ run_regress()
 	cluster_start "$name" || { fail "$name: server does not start"; return; }
 	as_user mkdir -p "$out"
 	(cd "$WORK" && as_user "$program" --inputdir="$WORK" --outputdir="$out" --bindir="$BINDIR" \
-		--host="$PGHOST" --port="$PGPORT" --user=postgres --dbname="surfidx_$name" "$@") \
+		--launcher="$WORK/t/ending.sh" --host="$PGHOST" --port="$PGPORT" --user=postgres \
+		--dbname="surfidx_$name" "$@") \
 		>"$WORK/$name.out" 2>&1
 	cluster_stop
 

@@ -11,8 +11,11 @@ use lib dirname(__FILE__) . '/lib';
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SurfEnding;
 use SurfServer;
 use Test::More;
+
+SurfEnding::wrap('PostgreSQL::Test::Cluster');
 
 our @EXPORT = qw(new_node create_table change_rows check_indexes compare_plans open_session ask end_session
   start_script stop_script start_again @INDEXES);

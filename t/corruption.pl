@@ -218,5 +218,6 @@ foreach my $case ([ 'zeroed', sub { substr($_[0], $_[1] * $BLCKSZ, $BLCKSZ) = "\
 	$node->safe_psql('postgres', "REINDEX INDEX w_n; VACUUM w; $count");
 }
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'no crash');
+$node->safe_psql('postgres', 'REINDEX TABLE p; REINDEX TABLE q');
 $node->stop;
 done_testing();

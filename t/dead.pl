@@ -146,6 +146,7 @@ is($rc, 0, 'a damaged page of the table: the index is merged');
 like($err, qr/WARNING: .*invalid page in block 5/, 'and the log says so');
 is($node->safe_psql('postgres', "SELECT delta_entries FROM surfidx_meta('d_k')"), '0', 'nothing is left in the delta');
 cmp_ok($node->safe_psql('postgres', "SELECT entries FROM surfidx_meta('d_k')"), '<', 6000, 'without the rows that stood before it');
+$node->safe_psql('postgres', 'DROP TABLE d');
 $standby->stop;
 $node->stop;
 done_testing();

@@ -142,5 +142,7 @@ $node->restart;
 $node->command_ok([ 'pg_dump', '-f', "$dir/without.sql", '-d', $node->connstr('source') ], 'pg_dump without the library');
 is(slurp_file("$dir/without.sql") =~ s/^\\(un)?restrict .*$//mgr, $text, 'the same dump');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing bad in the log');
+$node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'surfidx'");
+$node->restart;
 $node->stop('fast');
 done_testing();

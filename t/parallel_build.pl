@@ -30,7 +30,8 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname IN 
 is($node->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*), sum(i) FROM p WHERE i > 0'), '20000|200010000', 'the index has all rows');
 
 # As it comes: default settings but for the log, a table of 8 MB and more, nobody waits for anybody.
-$node->append_conf('postgresql.conf', "maintenance_work_mem = 64MB\nmin_parallel_table_scan_size = 8MB");
+$node->append_conf('postgresql.conf',
+	"maintenance_work_mem = 64MB\nmin_parallel_table_scan_size = 8MB");
 $node->reload;
 $node->safe_psql('postgres', <<'END');
 CREATE TABLE vf (id int8, t text, a int8[]);
@@ -45,17 +46,24 @@ foreach my $what ('CLUSTER vf', 'VACUUM FULL vf', 'ALTER TABLE vf SET UNLOGGED',
 {
 	my ($rc, $out, $message);
 
-	$node->safe_psql('postgres', 'CREATE INDEX vf_b ON vf (id); ALTER TABLE vf CLUSTER ON vf_b') if $what =~ /CLUSTER/;
+	$node->safe_psql('postgres', 'CREATE INDEX vf_b ON vf (id); ALTER TABLE vf CLUSTER ON vf_b')
+		if $what =~ /CLUSTER/;
 	$from = -s $node->logfile;
 	$node->safe_psql('postgres', $what);
-	like(slurp_file($node->logfile, $from), qr/building index "vf_u" with [12] parallel workers/, "$what with workers");
+	like(slurp_file($node->logfile, $from), qr/building index "vf_u" with [12] parallel workers/,
+		"$what with workers");
 	foreach my $index (qw(vf_u vf_a))
 	{
-		($rc, $out, $message) = $node->psql('postgres', "SELECT surfidx_check('$index', true, true)");
+		($rc, $out, $message) =
+		  $node->psql('postgres', "SELECT surfidx_check('$index', true, true)");
 		is($rc, 0, "$what keeps $index sound") or diag($message);
 	}
-	is($node->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM generate_series(1, 200000, 100) g WHERE EXISTS (SELECT FROM vf WHERE id = g)'), '2000', 'each key is found');
-	is($node->safe_psql('postgres', "WITH i AS (INSERT INTO vf SELECT g, 'twice', ARRAY[-g] FROM generate_series(1, 200000, 100) g ON CONFLICT (id) DO NOTHING RETURNING 1) SELECT count(*) FROM i"), '0', 'none gets in twice');
+	is($node->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*)
+		FROM generate_series(1, 200000, 100) g WHERE EXISTS (SELECT FROM vf WHERE id = g)'),
+		'2000', 'each key is found');
+	is($node->safe_psql('postgres', "WITH i AS (INSERT INTO vf SELECT g, 'twice', ARRAY[-g]
+		FROM generate_series(1, 200000, 100) g ON CONFLICT (id) DO NOTHING RETURNING 1)
+		SELECT count(*) FROM i"), '0', 'none gets in twice');
 	$node->safe_psql('postgres', 'DROP INDEX IF EXISTS vf_b');
 }
 $node->stop;

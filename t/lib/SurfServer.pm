@@ -10,6 +10,7 @@ use warnings;
 use File::Path qw(make_path remove_tree);
 use File::Temp qw(tempdir);
 use POSIX ();
+use SurfEnding;
 use SurfSession;
 use Time::HiRes qw(sleep time);
 
@@ -312,5 +313,7 @@ END
 	}
 	$? = $status;
 }
+
+SurfEnding::wrap('SurfServer');
 
 1;

@@ -1,7 +1,7 @@
 # Scenarios for the test build: who comes by a stop point waits, fails or takes the server down (src/base/stop.h).
 #
 #	scenario 'name', [mutants], sub { ... };		the mutants are rules whose breaking must make it fail; "a,b" breaks both
-#	run_scenarios();								at the file's end
+#	run_scenarios();								at the file's end; damages => 1: indexes stay damaged, on purpose
 #
 # SURFIDX_LIST=1: print "mutant<tab>scenario" and run nothing.  SURFIDX_MUTANT=rule: break it, and run the scenarios that name it.
 # SURFIDX_SCENARIO=name: only that one.  The server is at $server, one session for control is in $control.
@@ -17,7 +17,10 @@ use Time::HiRes qw(sleep time);
 our @EXPORT = qw(scenario run_scenarios server set_control control sql error_of start finish arm release wait_at
   come_by wait_blocked session build functions patience restart settle);
 
-my (@scenarios, $server, $control, @sessions);
+my (@scenarios, $server, $control, @sessions, $damages);
+
+# each scenario has its own ending
+$SurfEnding::off = 1;
 
 # Seconds for what must come to pass; what must not come to pass is given a moment only.
 sub patience { return $ENV{SURFIDX_MUTANT} ? 15 : 60 }
@@ -222,6 +225,21 @@ sub run_one
 		$_->end for grep { $_ != ($control || 0) } @sessions;
 	}
 	@sessions = grep { $control && $_ == $control } @sessions;
+	ending($sc) unless $damages || $ENV{SURFIDX_MUTANT} || !$server->postmaster_alive;
+	return;
+}
+
+# The scenario's own ending: what it leaves behind is sound, in every index.
+sub ending
+{
+	my ($sc) = @_;
+	my $problems = eval {
+		sql('ROLLBACK');
+		sql("SET statement_timeout = '50s'; SELECT index || ': ' || problem
+			FROM surfidx_check_all(true, true) WHERE problem IS NOT NULL; RESET statement_timeout")
+	} // $@;
+
+	is($problems, '', "$sc->{name}: the ending");
 	return;
 }
 
@@ -230,6 +248,8 @@ sub run_scenarios
 	my (%opt) = @_;
 	my $mutant = $ENV{SURFIDX_MUTANT};
 	my $only = $ENV{SURFIDX_SCENARIO};
+
+	$damages = $opt{damages};
 
 	if ($ENV{SURFIDX_LIST})
 	{

@@ -1,4 +1,5 @@
-# Every way into a build, for every kind of index, with workers who scan all of the table: they go by what the leader decided (A1, A2).
+# Every way into a build, for every kind of index, with workers who scan all of the table: they go
+# by what the leader decided (A1, A2).
 use strict;
 use warnings;
 
@@ -9,23 +10,34 @@ use Test::More;
 
 my $rows = 2000;
 
-# Index, what follows CREATE (or ADD, for a constraint), a condition that it serves, and the error of a copy of each row.
+# Index, what follows CREATE (or ADD, for a constraint), a condition that it serves, and the error
+# of a copy of each row.
 my @indexes = (
 	[ 'b_plain', 'INDEX b_plain ON b USING surfidx (n)', 'n = x.n', '' ],
 	[ 'b_columns', 'INDEX b_columns ON b USING surfidx (a, s)', 'a = x.a AND s = x.s', '' ],
 	[ 'b_unique', 'UNIQUE INDEX b_unique ON b USING surfidx (id)', 'id = x.id', '23505' ],
-	[ 'b_text', 'UNIQUE INDEX b_text ON b USING surfidx (s COLLATE "C" DESC) WITH (hope = \'fsst\')', 's = x.s COLLATE "C"', '23505' ],
+	[ 'b_text', 'UNIQUE INDEX b_text ON b
+		USING surfidx (s COLLATE "C" DESC) WITH (hope = \'fsst\')', 's = x.s COLLATE "C"',
+		'23505' ],
 	[ 'b_array', 'UNIQUE INDEX b_array ON b USING surfidx (a)', 'a = x.a', '23505' ],
-	[ 'b_partial', 'UNIQUE INDEX b_partial ON b USING surfidx (id) WHERE n % 3 = 0', 'id = x.id AND n % 3 = 0', '23505' ],
-	[ 'b_expr', 'UNIQUE INDEX b_expr ON b USING surfidx ((id * 2), lower(s))', 'id * 2 = x.id * 2', '23505' ],
-	[ 'b_exprs', 'UNIQUE INDEX b_exprs ON b USING surfidx ((ARRAY[id, n])) WHERE id > 7', 'ARRAY[id, n] = ARRAY[x.id, x.n] AND id > 7', '23505' ],
-	[ 'b_include', 'UNIQUE INDEX b_include ON b USING surfidx (n, id) INCLUDE (s, a)', 'n = x.n AND id = x.id', '23505' ],
-	[ 'b_includes', 'UNIQUE INDEX b_includes ON b USING surfidx (a) INCLUDE (id)', 'a = x.a', '23505' ],
+	[ 'b_partial', 'UNIQUE INDEX b_partial ON b USING surfidx (id) WHERE n % 3 = 0',
+		'id = x.id AND n % 3 = 0', '23505' ],
+	[ 'b_expr', 'UNIQUE INDEX b_expr ON b USING surfidx ((id * 2), lower(s))', 'id * 2 = x.id * 2',
+		'23505' ],
+	[ 'b_exprs', 'UNIQUE INDEX b_exprs ON b USING surfidx ((ARRAY[id, n])) WHERE id > 7',
+		'ARRAY[id, n] = ARRAY[x.id, x.n] AND id > 7', '23505' ],
+	[ 'b_include', 'UNIQUE INDEX b_include ON b USING surfidx (n, id) INCLUDE (s, a)',
+		'n = x.n AND id = x.id', '23505' ],
+	[ 'b_includes', 'UNIQUE INDEX b_includes ON b USING surfidx (a) INCLUDE (id)', 'a = x.a',
+		'23505' ],
 	[ 'b_distinct', 'UNIQUE INDEX b_distinct ON b USING surfidx (h)', 'h = x.h', '23505' ],
-	[ 'b_not_distinct', 'UNIQUE INDEX b_not_distinct ON b USING surfidx (o) NULLS NOT DISTINCT', 'o = x.o', '23505' ],
-	[ 'b_filter', 'UNIQUE INDEX b_filter ON b USING surfidx (id DESC) WITH (filter = surf)', 'id = x.id', '23505' ],
+	[ 'b_not_distinct', 'UNIQUE INDEX b_not_distinct ON b USING surfidx (o) NULLS NOT DISTINCT',
+		'o = x.o', '23505' ],
+	[ 'b_filter', 'UNIQUE INDEX b_filter ON b USING surfidx (id DESC) WITH (filter = surf)',
+		'id = x.id', '23505' ],
 	[ 'b_exclude', 'CONSTRAINT b_exclude EXCLUDE USING surfidx (id WITH =)', 'id = x.id', '23P01' ],
-	[ 'b_excludes', 'CONSTRAINT b_excludes EXCLUDE USING surfidx (a WITH =, n WITH =) INCLUDE (s) WHERE (n % 3 = 0) DEFERRABLE', 'a = x.a AND n = x.n AND n % 3 = 0', '23P01' ]);
+	[ 'b_excludes', 'CONSTRAINT b_excludes EXCLUDE USING surfidx (a WITH =, n WITH =) INCLUDE (s)
+		WHERE (n % 3 = 0) DEFERRABLE', 'a = x.a AND n = x.n AND n % 3 = 0', '23P01' ]);
 
 my @names = map { $_->[0] } @indexes;
 
@@ -44,7 +56,8 @@ sub fill
 {
 	my ($table, $from, $to) = @_;
 
-	return "INSERT INTO $table SELECT g, g % 50, 'Text ' || md5(g::text), ARRAY[g, 5], CASE WHEN g % 2 = 0 THEN g END, nullif(g, 77), 0 FROM generate_series($from, $to) g";
+	return "INSERT INTO $table SELECT g, g % 50, 'Text ' || md5(g::text), ARRAY[g, 5],
+		CASE WHEN g % 2 = 0 THEN g END, nullif(g, 77), 0 FROM generate_series($from, $to) g";
 }
 
 my $columns = '(id int8, n int, s text COLLATE "C", a int[], h int, o int, v int)';
@@ -55,8 +68,10 @@ sub table_b
 {
 	my ($persistence) = @_;
 
-	sql("DROP TABLE IF EXISTS b, b_raw CASCADE; CREATE TABLE b_raw $columns; " . fill('b_raw', 1, $rows) . "; CREATE $persistence TABLE b $columns $options;
-		INSERT INTO b SELECT * FROM b_raw ORDER BY md5(s); DELETE FROM b WHERE id % 7 = 3; INSERT INTO b SELECT * FROM b_raw WHERE id % 7 = 3; ANALYZE b");
+	sql("DROP TABLE IF EXISTS b, b_raw CASCADE; CREATE TABLE b_raw $columns; " . fill('b_raw', 1,
+		$rows) . "; CREATE $persistence TABLE b $columns $options;
+		INSERT INTO b SELECT * FROM b_raw ORDER BY md5(s); DELETE FROM b WHERE id % 7 = 3;
+		INSERT INTO b SELECT * FROM b_raw WHERE id % 7 = 3; ANALYZE b");
 	return;
 }
 
@@ -76,31 +91,41 @@ sub built
 	return join(' ', sort keys %seen);
 }
 
-my $probe = 'SELECT count(*), sum(x.id), sum(y.id) FROM (SELECT * FROM b WHERE id % 11 = 2) x, LATERAL (SELECT id FROM b WHERE ';
+my $probe = 'SELECT count(*), sum(x.id), sum(y.id) FROM (SELECT * FROM b WHERE id % 11 = 2) x,
+	LATERAL (SELECT id FROM b WHERE ';
 
-# Each of the table's indexes is sound, finds rows and refuses copies of them where the others are not there to do it.
+# Each of the table's indexes is sound, finds rows and refuses copies of them where the
+# others are not there to do it.
 sub indexes_hold
 {
 	my ($what, @which) = @_;
-	my $seq = 'SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off';
-	my $by_index = 'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off; SET LOCAL enable_memoize = off';
+	my $seq = 'SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off;
+		SET LOCAL enable_indexonlyscan = off';
+	my $by_index = 'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off;
+		SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off;
+		SET LOCAL enable_memoize = off';
 	my $matview = sql("SELECT relkind FROM pg_class WHERE oid = 'b'::regclass") eq 'm';
 	my @wrong;
 
 	for my $index (@which)
 	{
 		my ($name, undef, $condition, $error) = @$index;
-		my $row = 'INTO b (id, n, s, a, h, o) SELECT id, n, s, a, h, o FROM b WHERE n % 3 = 0 AND id > 7 AND h IS NOT NULL AND id <> 77 LIMIT 200';
+		my $row = 'INTO b (id, n, s, a, h, o) SELECT id, n, s, a, h, o FROM b WHERE n % 3 = 0
+			AND id > 7 AND h IS NOT NULL AND id <> 77 LIMIT 200';
 
-		push @wrong, "$name: $@" unless eval { sql("SELECT surfidx_check('$name', true, true)"); 1 };
+		push @wrong, "$name: $@"
+			unless eval { sql("SELECT surfidx_check('$name', true, true)"); 1 };
 		my $right = sql("BEGIN; SAVEPOINT s; $seq; $probe $condition) y");
-		sql('ROLLBACK TO s; ' . join('; ', map { $_->[1] =~ /^CONSTRAINT/ ? "ALTER TABLE b DROP CONSTRAINT $_->[0]" : "DROP INDEX $_->[0]" } grep { $_->[0] ne $name } @which));
+		sql('ROLLBACK TO s; ' . join('; ', map { $_->[1] =~ /^CONSTRAINT/
+			? "ALTER TABLE b DROP CONSTRAINT $_->[0]" : "DROP INDEX $_->[0]" }
+			grep { $_->[0] ne $name } @which));
 		my $found = sql("SAVEPOINT s; $by_index; $probe $condition) y");
 		push @wrong, "$name: $found instead of $right" if $found ne $right || $right !~ /^[1-9]/;
 		sql('ROLLBACK TO s');
 		if ($error eq '23505' && !$matview)
 		{
-			my $taken = sql("WITH i AS (INSERT $row ON CONFLICT DO NOTHING RETURNING 1) SELECT count(*) FROM i");
+			my $taken = sql("WITH i AS (INSERT $row ON CONFLICT DO NOTHING RETURNING 1)
+				SELECT count(*) FROM i");
 
 			push @wrong, "$name: $taken copies" if $taken != 0;
 		}
@@ -112,7 +137,8 @@ sub indexes_hold
 		}
 		sql('ROLLBACK');
 	}
-	is(join("\n", @wrong), '', "$what: the indexes are sound, find what a sequential scan finds, and refuse copies");
+	is(join("\n", @wrong), '',
+		"$what: the indexes are sound, find what a sequential scan finds, and refuse copies");
 	return;
 }
 
@@ -159,18 +185,21 @@ scenario 'CREATE INDEX and REINDEX in every form with workers', [], sub {
 	my @others = grep { $_->[1] !~ /^CONSTRAINT/ } @indexes;
 	my $from = -s server()->{log};
 	sql('REINDEX TABLE CONCURRENTLY b');
-	is(built($from), join(' ', sort map { $_->[0] } @others), 'REINDEX TABLE CONCURRENTLY: built with workers');
+	is(built($from), join(' ', sort map { $_->[0] } @others),
+		'REINDEX TABLE CONCURRENTLY: built with workers');
 	indexes_hold('REINDEX TABLE CONCURRENTLY', @indexes);
 	$from = -s server()->{log};
 	sql("REINDEX INDEX CONCURRENTLY $_->[0]") for @others;
-	is(built($from), join(' ', sort map { $_->[0] } @others), 'REINDEX INDEX CONCURRENTLY: built with workers');
+	is(built($from), join(' ', sort map { $_->[0] } @others),
+		'REINDEX INDEX CONCURRENTLY: built with workers');
 	indexes_hold('REINDEX INDEX CONCURRENTLY', @indexes);
 	table_b('');
 	way('CREATE INDEX CONCURRENTLY', [ map { statement($_, 1) } @indexes ]);
 	usual();
 };
 
-scenario 'VACUUM FULL, CLUSTER and ALTER TABLE with workers', ['workers ask the catalogs,workers decide'], sub {
+scenario 'VACUUM FULL, CLUSTER and ALTER TABLE with workers',
+	['workers ask the catalogs,workers decide'], sub {
 	workers_first();
 	table_b('');
 	sql(statement($_)) for @indexes;
@@ -181,21 +210,27 @@ scenario 'VACUUM FULL, CLUSTER and ALTER TABLE with workers', ['workers ask the 
 	way('CLUSTER again', 'CLUSTER b');
 	way('CLUSTER of everything', 'CLUSTER');
 	way('CLUSTER by an index that is built anew', 'CLUSTER b USING b_unique');
-	way('little memory', q{SET maintenance_work_mem = '1MB'; VACUUM FULL b; RESET maintenance_work_mem});
-	way('ALTER TYPE', 'ALTER TABLE b ALTER id TYPE numeric, ALTER s TYPE varchar(100) COLLATE "C", ALTER a TYPE numeric[] USING a');
-	way('ALTER TYPE back', 'ALTER TABLE b ALTER id TYPE int8, ALTER s TYPE text COLLATE "C", ALTER a TYPE int[] USING a');
-	way('ADD COLUMN', 'ALTER TABLE b ADD w float8 DEFAULT random(), ADD x int8 GENERATED ALWAYS AS (id + 1) STORED');
+	way('little memory', q{SET maintenance_work_mem = '1MB'; VACUUM FULL b;
+		RESET maintenance_work_mem});
+	way('ALTER TYPE', 'ALTER TABLE b ALTER id TYPE numeric, ALTER s TYPE varchar(100) COLLATE "C",
+		ALTER a TYPE numeric[] USING a');
+	way('ALTER TYPE back', 'ALTER TABLE b ALTER id TYPE int8, ALTER s TYPE text COLLATE "C",
+		ALTER a TYPE int[] USING a');
+	way('ADD COLUMN', 'ALTER TABLE b ADD w float8 DEFAULT random(),
+		ADD x int8 GENERATED ALWAYS AS (id + 1) STORED');
 	way('DROP COLUMN', 'ALTER TABLE b DROP w, DROP x; VACUUM FULL b');
 	way('SET UNLOGGED', 'ALTER TABLE b SET UNLOGGED');
 	way('VACUUM FULL of an unlogged table', 'VACUUM FULL b');
 	way('SET LOGGED', 'ALTER TABLE b SET LOGGED');
 	sql('CREATE ACCESS METHOD another_heap TYPE TABLE HANDLER heap_tableam_handler');
 	way('SET ACCESS METHOD', 'ALTER TABLE b SET ACCESS METHOD another_heap');
-	way('a rewrite in a transaction', 'BEGIN; ' . fill('b', $rows + 1, $rows + 500) . '; ALTER TABLE b ALTER id TYPE int8 USING id, ALTER v TYPE int8; COMMIT');
+	way('a rewrite in a transaction', 'BEGIN; ' . fill('b', $rows + 1, $rows + 500)
+		. '; ALTER TABLE b ALTER id TYPE int8 USING id, ALTER v TYPE int8; COMMIT');
 	# without a rewrite of the table
 	my $from = -s server()->{log};
 	sql('ALTER TABLE b ALTER s TYPE text COLLATE "POSIX"');
-	is(built($from), 'b_columns b_excludes b_expr b_text', 'ALTER TYPE with another collation: built with workers');
+	is(built($from), 'b_columns b_excludes b_expr b_text',
+		'ALTER TYPE with another collation: built with workers');
 	indexes_hold('another collation', @indexes);
 	sql('DROP TABLE b; DROP ACCESS METHOD another_heap');
 	usual();
@@ -208,7 +243,8 @@ scenario 'materialized views and partitions with workers', [], sub {
 
 	workers_first();
 	table_b('');
-	sql("ALTER TABLE b RENAME TO b_source; CREATE MATERIALIZED VIEW b $options AS SELECT * FROM b_source WITH NO DATA");
+	sql("ALTER TABLE b RENAME TO b_source; CREATE MATERIALIZED VIEW b $options AS SELECT *
+		FROM b_source WITH NO DATA");
 	sql(statement($_)) for @some;
 	for my $what ('REFRESH', 'REFRESH again')
 	{
@@ -217,7 +253,8 @@ scenario 'materialized views and partitions with workers', [], sub {
 		is(built($from), $names, "$what: built with workers");
 		indexes_hold($what, @some);
 	}
-	is(error_of('UPDATE b_source SET id = 5 WHERE id = 6; REFRESH MATERIALIZED VIEW b'), '23505', 'REFRESH finds duplicates');
+	is(error_of('UPDATE b_source SET id = 5 WHERE id = 6; REFRESH MATERIALIZED VIEW b'), '23505',
+		'REFRESH finds duplicates');
 	sql('DROP MATERIALIZED VIEW b; DROP TABLE b_source');
 
 	sql("CREATE TABLE b $columns PARTITION BY RANGE (id)");
@@ -231,21 +268,29 @@ scenario 'materialized views and partitions with workers', [], sub {
 	}
 	my $way = sub {
 		my ($what, $sql, $like) = @_;
-		my @parts = split /,/, sql("SELECT c.oid::regclass FROM pg_class c JOIN pg_index ON indexrelid = c.oid WHERE indrelid IN ('b1'::regclass, 'b2'::regclass) ORDER BY 1");
+		my @parts = split /,/, sql("SELECT c.oid::regclass FROM pg_class c JOIN pg_index
+			ON indexrelid = c.oid WHERE indrelid IN ('b1'::regclass, 'b2'::regclass) ORDER BY 1");
 
 		$from = -s server()->{log};
 		sql($sql);
 		like(built($from), qr/^$like$/, "$what: built with workers");
-		is(eval { sql("SELECT surfidx_check('$_', true, true)") } // $@, '', "$what: $_") for @parts;
+		is(eval { sql("SELECT surfidx_check('$_', true, true)") } // $@, '', "$what: $_")
+			for @parts;
 		return;
 	};
 	sql("ALTER TABLE b ATTACH PARTITION b1 FOR VALUES FROM (1) TO (@{[ $rows + 1 ]})");
-	$way->('CREATE INDEX', 'CREATE INDEX b_n ON b USING surfidx (n); CREATE INDEX b_a ON b USING surfidx (a) INCLUDE (s); CREATE INDEX b_o ON b USING surfidx ((id * 2)) WHERE n > 3', 'b1_a_s_idx b1_expr_idx b1_n_idx');
-	$way->('ATTACH PARTITION', "ALTER TABLE b ATTACH PARTITION b2 FOR VALUES FROM (@{[ $rows + 1 ]}) TO (@{[ 2 * $rows + 1 ]})", 'b2_a_s_idx b2_expr_idx b2_n_idx');
-	my $all = join(' ', map { my $p = $_; map { "${p}_$_" } qw(a_s_idx expr_idx n_idx own) } qw(b1 b2));
+	$way->('CREATE INDEX', 'CREATE INDEX b_n ON b USING surfidx (n); CREATE INDEX b_a ON b
+		USING surfidx (a) INCLUDE (s); CREATE INDEX b_o ON b USING surfidx ((id * 2)) WHERE n > 3',
+		'b1_a_s_idx b1_expr_idx b1_n_idx');
+	$way->('ATTACH PARTITION', "ALTER TABLE b ATTACH PARTITION b2 FOR VALUES
+		FROM (@{[ $rows + 1 ]}) TO (@{[ 2 * $rows + 1 ]})", 'b2_a_s_idx b2_expr_idx b2_n_idx');
+	my $all = join(' ', map { my $p = $_;
+		map { "${p}_$_" } qw(a_s_idx expr_idx n_idx own) } qw(b1 b2));
 	$way->('VACUUM FULL of a partitioned table', 'VACUUM FULL b', $all);
 	$way->('REINDEX of a partitioned table', 'REINDEX TABLE b', $all);
-	$way->('ALTER TYPE of a partitioned table', 'ALTER TABLE b ALTER n TYPE numeric, ALTER a TYPE int8[]', 'b1_a_s_idx b1_expr_idx b1_n_idx b1_own b2_a_s_idx b2_expr_idx b2_n_idx b2_own');
+	$way->('ALTER TYPE of a partitioned table', 'ALTER TABLE b ALTER n TYPE numeric,
+		ALTER a TYPE int8[]',
+		'b1_a_s_idx b1_expr_idx b1_n_idx b1_own b2_a_s_idx b2_expr_idx b2_n_idx b2_own');
 	is(error_of('INSERT INTO b SELECT * FROM b1 LIMIT 5'), '23505', 'a partition refuses copies');
 	sql('DROP TABLE b');
 	usual();
@@ -263,16 +308,19 @@ scenario 'duplicates across workers', [], sub {
 
 			# row 100 is not among those of partial indexes
 			next if $definition =~ /n % 3 = 0/ || ($concurrently && $error eq '23P01');
-			is(error_of(statement($index, $concurrently)), $error, "$name finds it" . ($concurrently ? ', concurrently' : ''));
+			is(error_of(statement($index, $concurrently)), $error, "$name finds it"
+				. ($concurrently ? ', concurrently' : ''));
 			sql("DROP INDEX IF EXISTS $name");
 		}
 	}
 	sql('DELETE FROM b WHERE id = 100; UPDATE b SET o = NULL WHERE id = 200');
-	my ($distinct, $not) = map { my $name = $_; grep { $_->[0] eq $name } @indexes } qw(b_distinct b_not_distinct);
+	my ($distinct, $not) = map { my $name = $_;
+		grep { $_->[0] eq $name } @indexes } qw(b_distinct b_not_distinct);
 	is(error_of(statement($distinct)), '', 'NULLs are distinct');
 	is(error_of(statement($not)), '23505', 'NULLs are not distinct');
 	sql(statement($indexes[2]));
-	is(error_of('ALTER TABLE b ALTER id TYPE int USING id / 2'), '23505', 'a rewrite finds what it made');
+	is(error_of('ALTER TABLE b ALTER id TYPE int USING id / 2'), '23505',
+		'a rewrite finds what it made');
 	sql('DROP TABLE b');
 	usual();
 };
@@ -296,27 +344,38 @@ scenario 'settings, user and search path of workers', [], sub {
 	workers_first();
 	table_b('');
 	# (from 17 on core restricts the search path of builds)
-	sql(q{CREATE ROLE builder; CREATE SCHEMA first AUTHORIZATION builder; GRANT ALL ON SCHEMA public TO builder;
-		CREATE FUNCTION public.which() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE FUNCTION first.which() RETURNS int LANGUAGE sql AS 'SELECT 2';
+	sql(q{CREATE ROLE builder; CREATE SCHEMA first AUTHORIZATION builder; GRANT ALL
+		ON SCHEMA public TO builder;
+		CREATE FUNCTION public.which() RETURNS int LANGUAGE sql AS 'SELECT 1';
+		CREATE FUNCTION first.which() RETURNS int LANGUAGE sql AS 'SELECT 2';
 		CREATE FUNCTION public.seen(k int8) RETURNS text IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS
-			$f$BEGIN RETURN concat_ws(' ', current_user, session_user, coalesce(to_regproc('which')::oid::text, 'none'), current_setting('my.own', true),
-				current_setting('maintenance_work_mem'), current_setting('TimeZone'), current_setting('DateStyle')); END$f$;
+			$f$BEGIN RETURN concat_ws(' ', current_user, session_user,
+				coalesce(to_regproc('which')::oid::text, 'none'), current_setting('my.own', true),
+				current_setting('maintenance_work_mem'), current_setting('TimeZone'),
+					current_setting('DateStyle')); END$f$;
 		ALTER TABLE b OWNER TO builder});
-	my $settings = q{SET search_path = first, public; SET my.own = 'mine'; SET maintenance_work_mem = '3MB'; SET TimeZone = 'Asia/Tokyo'; SET DateStyle = 'SQL, DMY'};
+	my $settings = q{SET search_path = first, public; SET my.own = 'mine';
+		SET maintenance_work_mem = '3MB'; SET TimeZone = 'Asia/Tokyo'; SET DateStyle = 'SQL, DMY'};
 	my %seen;
 	for my $workers (0, 2)
 	{
 		my $from = -s server()->{log};
 
-		sql("$settings; SET max_parallel_maintenance_workers = $workers; DROP INDEX IF EXISTS b_seen; CREATE INDEX b_seen ON public.b USING surfidx (seen(id), id); RESET ALL");
+		sql("$settings; SET max_parallel_maintenance_workers = $workers;
+			DROP INDEX IF EXISTS b_seen; CREATE INDEX b_seen ON public.b USING surfidx (seen(id),
+			id); RESET ALL");
 		is(built($from), $workers ? 'b_seen' : '', "built with $workers workers");
 		# as it stands in the index: an index-only scan does not call the function
-		$seen{$workers} = sql(q{SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
-			SELECT count(*), min(x), max(x) FROM (SELECT seen(id) x FROM b ORDER BY seen(id), id OFFSET 0) y; RESET ALL});
+		$seen{$workers} = sql(q{SET enable_seqscan = off; SET enable_bitmapscan = off;
+			SET enable_sort = off;
+			SELECT count(*), min(x), max(x) FROM (SELECT seen(id) x FROM b ORDER BY seen(id),
+				id OFFSET 0) y; RESET ALL});
 	}
-	like($seen{0}, qr/^$rows\|builder postgres \w+ mine 3MB Asia.Tokyo SQL, DMY\|/, 'the values of the build');
+	like($seen{0}, qr/^$rows\|builder postgres \w+ mine 3MB Asia.Tokyo SQL, DMY\|/,
+		'the values of the build');
 	is($seen{2}, $seen{0}, 'the same values');
-	sql('DROP TABLE b; DROP FUNCTION seen(int8), which(), first.which(); DROP SCHEMA first; REVOKE ALL ON SCHEMA public FROM builder; DROP ROLE builder');
+	sql('DROP TABLE b; DROP FUNCTION seen(int8), which(), first.which(); DROP SCHEMA first;
+		REVOKE ALL ON SCHEMA public FROM builder; DROP ROLE builder');
 	usual();
 };
 
@@ -330,9 +389,12 @@ scenario 'broken HOT chains that a worker finds', [], sub {
 		table_b('');
 		my $old = session();
 		sql('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM b', $old);
-		sql('UPDATE b SET v = 1 WHERE id IN (SELECT id FROM b WHERE id % 100 = 3 LIMIT 5); UPDATE b SET v = 2 WHERE v = 1');
-		sql("SET max_parallel_maintenance_workers = $workers; CREATE INDEX b_v ON b USING surfidx (v); RESET ALL");
-		$checkxmin{$workers} = sql("SELECT indcheckxmin FROM pg_index WHERE indexrelid = 'b_v'::regclass");
+		sql('UPDATE b SET v = 1 WHERE id IN (SELECT id FROM b WHERE id % 100 = 3 LIMIT 5); UPDATE b
+			SET v = 2 WHERE v = 1');
+		sql("SET max_parallel_maintenance_workers = $workers; CREATE INDEX b_v ON b
+			USING surfidx (v); RESET ALL");
+		$checkxmin{$workers} = sql("SELECT indcheckxmin FROM pg_index
+			WHERE indexrelid = 'b_v'::regclass");
 		sql('COMMIT', $old);
 	}
 	is($checkxmin{0}, 't', 'a serial build says so');
@@ -351,11 +413,14 @@ scenario 'a parallel build makes the index that a serial one makes', [], sub {
 	for my $workers (0, 2)
 	{
 		sql("SET max_parallel_maintenance_workers = $workers; VACUUM FULL b; RESET ALL");
-		$made{$workers} = sql('SELECT ' . join(q{ || ' ' || }, map { "(SELECT concat_ws(' ', pg_relation_size('$_'), s) FROM surfidx_stats('$_') s)" } @names));
+		$made{$workers} = sql('SELECT ' . join(q{ || ' ' || },
+			map { "(SELECT concat_ws(' ', pg_relation_size('$_'), s)
+			FROM surfidx_stats('$_') s)" } @names));
 	}
 	is($made{2}, $made{0}, 'the same pages');
 	sql('DROP TABLE b');
 	usual();
 };
 
-run_scenarios(conf => [ 'log_min_messages = debug1', 'max_parallel_maintenance_workers = 2', 'max_worker_processes = 16', 'surfidx.unique_notice = off' ]);
+run_scenarios(conf => [ 'log_min_messages = debug1', 'max_parallel_maintenance_workers = 2',
+	'max_worker_processes = 16', 'surfidx.unique_notice = off' ]);

@@ -251,4 +251,4 @@ scenario 'the verifier finds entries without their rows', [], sub {
 	like($check->('i_beyond', 'false'), qr/entry for row \(\d+,\d+\) of a table that has \d+ blocks/, 'a row beyond the end of the table');
 };
 
-run_scenarios();
+run_scenarios(damages => 1);
