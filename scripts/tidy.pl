@@ -212,6 +212,7 @@ my $scenarios = join '', map { slurp($_) } grep { m!^t/.*\.p[lm]$! } @files;
 my ($verifier) = $design =~ /^## The verifier\n(.*)/ms;
 
 # "R1 to R8" names all of them
+$verifier =~ s/\s+/ /g;
 $verifier =~ s/([A-Z])(\d) to \1(\d)/join ' ', map { "$1$_" } $2 .. $3/ge;
 $design =~ s/\n\s*/ /g;
 for (sort keys %mutant)
