@@ -57,12 +57,15 @@ ask($session, 'INSERT INTO s SELECT i, md5(i::text) FROM generate_series(30001, 
 my $full = blocks('s_t');
 # a worker that is at it holds a lock, and the file stays as it is
 $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'");
-# in an open transaction, too: the lock that this takes does not last as long, here and on the standby
+# in an open transaction, too: the lock that this takes does not last as long, here and there
 ask($session, "BEGIN; SELECT surfidx_merge('s_t');");
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
-cmp_ok(blocks('s_t'), '<', $full, "a merge gives the log's pages back: $before blocks, $full with the log, " . blocks('s_t') . ' after');
+cmp_ok(blocks('s_t'), '<', $full,
+	"a merge gives the log's pages back: $before blocks, $full with the log, " . blocks('s_t') .
+	' after');
 is($standby->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'}), '0', 'a merge in an open transaction leaves no lock on the standby');
-is($standby->safe_psql('postgres', q{SELECT pg_relation_size('s_t') / 8192}), blocks('s_t'), '... where the file is as short');
+is($standby->safe_psql('postgres', q{SELECT pg_relation_size('s_t') / 8192}), blocks('s_t'),
+	'... where the file is as short');
 ask($session, 'COMMIT;');
 $node->safe_psql('postgres', "SELECT surfidx_merge('s_r')");
 

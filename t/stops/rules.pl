@@ -387,7 +387,8 @@ scenario 'images go with their files (I8)', ['images outlive their files'], sub 
 
 	for (1 .. 3)
 	{
-		sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE UNIQUE INDEX g_k ON g USING surfidx (k)');
+		sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE UNIQUE INDEX g_k ON g USING
+			surfidx (k)');
 		sql('INSERT INTO g VALUES (1), (2)');
 		is(sql($images), $before + 1, 'there is one');
 		sql($_ == 1 ? 'DROP TABLE g' : $_ == 2 ? 'TRUNCATE g' : 'REINDEX INDEX g_k');
@@ -397,17 +398,20 @@ scenario 'images go with their files (I8)', ['images outlive their files'], sub 
 };
 
 scenario 'no worker is started that could do nothing (M9)', ['workers in vain'], sub {
-	sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE INDEX g_k ON g USING surfidx (k) WITH (delta_size = 64)');
+	sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE INDEX g_k ON g USING surfidx (k)
+		WITH (delta_size = 64)');
 	my $starts = q(SELECT taken FROM surfidx_shared_memory() WHERE name = 'merge workers');
 	my $before = sql($starts);
 
-	sql('SET surfidx.auto_merge = on; BEGIN; TRUNCATE g; INSERT INTO g SELECT generate_series(1, 20000); COMMIT; RESET surfidx.auto_merge');
+	sql('SET surfidx.auto_merge = on; BEGIN; TRUNCATE g; INSERT INTO g SELECT generate_series(1,
+		20000); COMMIT; RESET surfidx.auto_merge');
 	is(sql($starts), $before, 'a table that is truncated and loaded');
 	sql('DROP TABLE g');
 };
 
 scenario 'a merge whose session is terminated leaves its place', [], sub {
-	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k int); CREATE INDEX t_k ON t USING surfidx (k); INSERT INTO t SELECT generate_series(1, 2000)');
+	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k int); CREATE INDEX t_k ON t USING surfidx (k);
+		INSERT INTO t SELECT generate_series(1, 2000)');
 	my $merges = q(SELECT used FROM surfidx_shared_memory() WHERE name = 'merges');
 	my $s = session();
 	arm('generations merged', 'wait');

@@ -177,9 +177,11 @@ scenario 'a copy of the root on a standby whose links lead beyond the end of the
 	gone();
 };
 
-scenario "a standby reads while VACUUM, which has cut off an index, is busy with the next one (G3)", ['standbys keep the lock'], sub {
+scenario "a standby reads while VACUUM, which has cut off an index, is busy with the next one (G3)",
+	['standbys keep the lock'], sub {
 	# the larger one is the first in turn
-	sql("$tables; " . rows(1, 6000) . "; DROP INDEX t_k; CREATE INDEX t_k ON t USING surfidx (k); SELECT surfidx_merge('t_s')");
+	sql("$tables; " . rows(1, 6000) . "; DROP INDEX t_k; CREATE INDEX t_k ON t USING surfidx (k);
+		SELECT surfidx_merge('t_s')");
 	stand_by();
 	catch_up();
 	my $s = session($standby);
@@ -189,11 +191,15 @@ scenario "a standby reads while VACUUM, which has cut off an index, is busy with
 	arm('vacuum cleanup', 'wait', 1);
 	start($vacuum, $v);
 	wait_at('vacuum cleanup');
-	is(sql("SELECT phase FROM pg_stat_progress_vacuum"), 'cleaning up indexes', 'VACUUM still tells how far it is');
+	is(sql("SELECT phase FROM pg_stat_progress_vacuum"), 'cleaning up indexes',
+		'VACUUM still tells how far it is');
 	catch_up();
-	cmp_ok(sql("SELECT pg_relation_size('t_s') / 8192", watch()), '<', $blocks / 2, 'the first index was cut off');
-	is(sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'", watch()), '0', 'nothing is locked');
-	is(sql("$index_scans; SET lock_timeout = '5s'; SELECT count(*) FROM t WHERE k = 201", $s), '1', 'lookups go on');
+	cmp_ok(sql("SELECT pg_relation_size('t_s') / 8192", watch()), '<', $blocks / 2,
+		'the first index was cut off');
+	is(sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'", watch()), '0',
+		'nothing is locked');
+	is(sql("$index_scans; SET lock_timeout = '5s'; SELECT count(*) FROM t WHERE k = 201", $s),
+		'1', 'lookups go on');
 	release('vacuum cleanup');
 	is(finish($v), '', 'VACUUM ends well');
 	catch_up();
