@@ -48,7 +48,7 @@ typedef struct Stop
 	StopAction	action;
 	int			skip;
 	bool		taken;			/* somebody waits, or has waited: the others go on */
-	int			waiting;
+	int			waiting;		/* since it was armed last */
 	uint32		armed;			/* how often: whoever waits for an earlier arming goes on */
 } Stop;
 
@@ -170,7 +170,8 @@ sfx_stop(const char *point)
 		PG_FINALLY();
 		{
 			SpinLockAcquire(&shared->lock);
-			s->waiting--;
+			if (s->armed == armed)
+				s->waiting--;
 			SpinLockRelease(&shared->lock);
 		}
 		PG_END_TRY();
@@ -219,6 +220,7 @@ surfidx_stop_set(PG_FUNCTION_ARGS)
 		s->action = action;
 		s->skip = PG_GETARG_INT32(2);
 		s->taken = false;
+		s->waiting = 0;
 		s->armed++;
 	}
 	SpinLockRelease(&shared->lock);

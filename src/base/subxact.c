@@ -9,7 +9,40 @@
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
+
+/* What the command tells of itself, which a rollback ends. */
+typedef struct Progress
+{
+	ProgressCommandType command;
+	Oid			target;
+	int64		param[PGSTAT_NUM_PROGRESS_PARAM];
+} Progress;
+
+static void
+note_progress(Progress *p)
+{
+	p->command = PROGRESS_COMMAND_INVALID;
+	if (MyBEEntry == NULL)
+		return;
+	p->command = MyBEEntry->st_progress_command;
+	p->target = MyBEEntry->st_progress_command_target;
+	memcpy(p->param, (const int64 *) MyBEEntry->st_progress_param, sizeof(p->param));
+}
+
+static void
+restore_progress(const Progress *p)
+{
+	int			index[PGSTAT_NUM_PROGRESS_PARAM];
+
+	if (p->command == PROGRESS_COMMAND_INVALID)
+		return;
+	for (int i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
+		index[i] = i;
+	pgstat_progress_start_command(p->command, p->target);
+	pgstat_progress_update_multi_param(PGSTAT_NUM_PROGRESS_PARAM, index, p->param);
+}
 
 static ErrorData *
 attempt(void (*work) (void *arg), void *arg, volatile bool keep)
@@ -17,7 +50,9 @@ attempt(void (*work) (void *arg), void *arg, volatile bool keep)
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData  *volatile edata = NULL;
+	Progress	progress;
 
+	note_progress(&progress);
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(cxt);
 	PG_TRY();
@@ -35,7 +70,10 @@ attempt(void (*work) (void *arg), void *arg, volatile bool keep)
 	}
 	PG_END_TRY();
 	if (!keep)
+	{
 		RollbackAndReleaseCurrentSubTransaction();
+		restore_progress(&progress);
+	}
 	MemoryContextSwitchTo(cxt);
 	CurrentResourceOwner = owner;
 	return edata;
@@ -47,38 +85,53 @@ sfx_attempt(void (*work) (void *arg), void *arg)
 	return attempt(work, arg, true);
 }
 
-/* What the command tells of itself, which a rollback ends. */
-typedef struct Progress
-{
-	ProgressCommandType command;
-	Oid			target;
-	int64		param[PGSTAT_NUM_PROGRESS_PARAM];
-} Progress;
-
-static void
-restore_progress(const Progress *p)
-{
-	int			index[PGSTAT_NUM_PROGRESS_PARAM];
-
-	if (p->command == PROGRESS_COMMAND_INVALID)
-		return;
-	for (int i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
-		index[i] = i;
-	pgstat_progress_start_command(p->command, p->target);
-	pgstat_progress_update_multi_param(PGSTAT_NUM_PROGRESS_PARAM, index, p->param);
-}
-
 void
 sfx_undone(void (*work) (void *arg), void *arg)
 {
-	Progress	progress;
-	ErrorData  *edata;
+	ErrorData  *edata = attempt(work, arg, false);
 
-	progress.command = MyBEEntry->st_progress_command;
-	progress.target = MyBEEntry->st_progress_command_target;
-	memcpy(progress.param, (const int64 *) MyBEEntry->st_progress_param, sizeof(progress.param));
-	edata = attempt(work, arg, false);
 	if (edata)
 		ReThrowError(edata);
-	restore_progress(&progress);
+}
+
+/* What ends the statement, whatever it was about: the user, or a limit of his, wants that. */
+static bool
+is_of_the_statement(const ErrorData *edata)
+{
+	return edata->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+		edata->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ||
+		edata->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN;
+}
+
+/* One for each index and statement: what fails now is likely to fail again. */
+static void
+warn_once(Relation index, const char *what, const ErrorData *edata)
+{
+	static Oid	last_index = InvalidOid;
+	static TimestampTz last_statement = 0;
+	TimestampTz statement = GetCurrentStatementStartTimestamp();
+
+	if (last_index == RelationGetRelid(index) && last_statement == statement)
+		return;
+	last_index = RelationGetRelid(index);
+	last_statement = statement;
+	ereport(WARNING,
+			(errcode(edata->sqlerrcode),
+			 errmsg("could not %s index \"%s\": %s", what, RelationGetRelationName(index),
+					edata->message),
+			 errdetail("The statement does not need it, and goes on. It is tried again later."),
+			 edata->hint ? errhint("%s", edata->hint) : 0));
+}
+
+void
+sfx_attempt_aside(Relation index, const char *what, void (*work) (void *arg), void *arg)
+{
+	ErrorData  *edata = sfx_attempt(work, arg);
+
+	if (edata == NULL)
+		return;
+	if (is_of_the_statement(edata))
+		ReThrowError(edata);
+	warn_once(index, what, edata);
+	FreeErrorData(edata);
 }

@@ -20,4 +20,11 @@ extern ErrorData *sfx_attempt(void (*work) (void *arg), void *arg);
  */
 extern void sfx_undone(void (*work) (void *arg), void *arg);
 
+/*
+ * sfx_attempt for work that the statement does for the index's good, and could do without (M10): an
+ * error becomes a warning, "could not <what> index".  A cancel or a timeout is thrown on.
+ */
+extern void sfx_attempt_aside(Relation index, const char *what, void (*work) (void *arg),
+							  void *arg);
+
 #endif							/* SURFIDX_SUBXACT_H */

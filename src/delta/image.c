@@ -263,16 +263,16 @@ sfx_delta_is_idle(Relation index, const SfxMeta *meta)
 	return idle;
 }
 
-/* The image of that generation for a change, exclusively locked where that means something; NULL if there is none. */
+/* The image of that generation, locked where that means something; NULL if there is none. */
 static SfxImage *
-find_for_change(Relation index, const SfxMeta *meta, int g)
+find_existing(Relation index, const SfxMeta *meta, int g, LWLockMode mode)
 {
 	SfxImageKey key;
 	SfxImage   *img;
 
 	make_key(&key, index, meta, g);
 	if (sfx_image_slots_exist() && !RelationUsesLocalBuffers(index) &&
-		(img = sfx_image_slot_find(&key, LW_EXCLUSIVE)) != NULL)
+		(img = sfx_image_slot_find(&key, mode)) != NULL)
 	{
 		sfx_image_hold(img);
 		return img;
@@ -280,10 +280,24 @@ find_for_change(Relation index, const SfxMeta *meta, int g)
 	return sfx_image_local_find(&key);
 }
 
+uint64
+sfx_image_known_dead(Relation index, const SfxMeta *meta, int g)
+{
+	SfxImage   *img = find_existing(index, meta, g, LW_SHARED);
+	uint64		dead;
+
+	if (img == NULL)
+		return 0;
+	/* all that were seen came into the tree, but for those that were flagged */
+	dead = img->seen - img->delta.nentries;
+	sfx_image_release(img);
+	return dead;
+}
+
 void
 sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g)
 {
-	SfxImage   *img = find_for_change(index, meta, g);
+	SfxImage   *img = find_existing(index, meta, g, LW_EXCLUSIVE);
 
 	if (img == NULL)
 		return;
@@ -311,7 +325,7 @@ void
 sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
 			   const uint64 *dead, int ndead, const SfxHorizon *horizon)
 {
-	SfxImage   *img = find_for_change(index, meta, g);
+	SfxImage   *img = find_existing(index, meta, g, LW_EXCLUSIVE);
 
 	if (img == NULL)
 		return;

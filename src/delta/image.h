@@ -44,6 +44,11 @@ extern bool sfx_image_unchanged(const SfxImage *img);
  * has gone on by a page since it was looked at.
  */
 extern bool sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
+/*
+ * So many entries in the log of generation meta->gens[g] are known to be dead: VACUUM has flagged
+ * them, or they were taken out of the image.  0 where there is no image.  No page is read.
+ */
+extern uint64 sfx_image_known_dead(Relation index, const SfxMeta *meta, int g);
 /* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
 /*

@@ -7,10 +7,14 @@
  *
  * Extending the chain: the new page is allocated first (nobody waits for the
  * lock of a page that nothing leads to), then metapage, then old tail.
+ *
+ * An appender whom others outrun again and again, which is nobody's fault, holds the metapage's
+ * lock in the end (D6): the log is neither extended nor frozen then, and the next try is the last.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "alloc.h"
+#include "bufhint.h"
 #include "leaf.h"
 #include "log.h"
 #include "meta.h"
@@ -26,7 +30,8 @@
 #define TID_OFFSET_BITS		9
 #define TID_BLOCKS			(1 << (16 - TID_OFFSET_BITS))
 #define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
-#define LOG_MAX_RETRIES		1000
+#define LOG_LINKS			1		/* right links followed before the metapage is asked */
+#define LOG_TRIES			10		/* before an appender holds the metapage's lock */
 
 StaticAssertDecl(sizeof(SfxLogHeader) == 16, "log header is 16 bytes on disk");
 
@@ -244,58 +249,58 @@ form_log_entry(Page page, const SfxEntry *e, bool unchanged, uint8 *out)
 	return at + e->paylen;
 }
 
-/* Add a page to generation gen behind tail (InvalidBlockNumber: its first page), unless somebody else did: then false. */
-static bool
-extend_log(Relation index, uint32 gen, BlockNumber tail)
+/*
+ * The tail of the active generation, locked; InvalidBuffer: it has no page yet.  The metapage is
+ * locked as well: what it says of the tail cannot change, and if the page says something else it is
+ * damaged.
+ */
+static Buffer
+lock_tail(Relation index, const SfxMeta *meta, int mode)
 {
-	SfxMeta		meta;
-	SfxXlExtend x = {0};
-	Buffer		newbuf,
-				metabuf,
-				tailbuf = InvalidBuffer;
+	BlockNumber tail = meta->gens[0].tail;
+	Buffer		buf;
+	Page		page;
 
-	sfx_meta_read(index, &meta);
-	/* where many append they all find the page full at once: one of them has to add a page */
-	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
-		return false;
-	newbuf = sfx_page_alloc_log(index, &meta);
-	SFX_STOP("log page allocated");
-	sfx_meta_lock(index, &meta, &metabuf);
-	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
-	{
-		BlockNumber unused = BufferGetBlockNumber(newbuf);
+	if (tail == InvalidBlockNumber)
+		return InvalidBuffer;
+	buf = ReadBuffer(index, tail);
+	LockBuffer(buf, mode);
+	page = BufferGetPage(buf);
+	if (!sfx_log_page_is(index, tail, page, meta->build_id, meta->gens[0].gen))
+		sfx_corrupt(index, tail, "tail of the delta log is not a page of its generation");
+	if (SfxPageGetTail(page)->flags & SFX_LOG_SEALED)
+		sfx_corrupt(index, tail, "tail of the delta log is sealed");
+	if (SfxPageGetTail(page)->right != InvalidBlockNumber)
+		sfx_corrupt(index, tail, "tail of the delta log is not its last page");
+	return buf;
+}
 
-		UnlockReleaseBuffer(metabuf);
-		UnlockReleaseBuffer(newbuf);
-		sfx_page_release_free(index, unused);
-		return false;
-	}
-	x.build_id = meta.build_id;
-	x.gen = gen;
+/*
+ * Put the page of newbuf behind the tail, or make it the generation's first one (tailbuf invalid).
+ * All are locked; *meta becomes what the metapage says.
+ */
+static void
+link_page(Relation index, SfxMeta *meta, Buffer metabuf, Buffer tailbuf, Buffer newbuf)
+{
+	SfxXlExtend x = {.build_id = meta->build_id,.gen = meta->gens[0].gen};
+
 	x.newblk = BufferGetBlockNumber(newbuf);
-	if (tail != InvalidBlockNumber)
+	if (BufferIsValid(tailbuf))
 	{
-		SfxLogHeader *h;
+		SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(BufferGetPage(tailbuf));
 
-		if (tail == x.newblk)
-			sfx_corrupt(index, tail, "tail of the delta log is a free page");
-		tailbuf = ReadBuffer(index, tail);
-		LockBuffer(tailbuf, BUFFER_LOCK_EXCLUSIVE);
-		if (!sfx_log_page_is(index, tail, BufferGetPage(tailbuf), meta.build_id, gen))
-			sfx_corrupt(index, tail, "tail of the delta log is not a page of its generation");
-		h = (SfxLogHeader *) SfxPageBody(BufferGetPage(tailbuf));
 		x.before = h->before + h->nentries;
 		x.seq = h->seq + 1;
 	}
 	else
-		meta.gens[0].first = x.newblk;
-	meta.gens[0].tail = x.newblk;
-	meta.gens[0].pages++;
+		meta->gens[0].first = x.newblk;
+	meta->gens[0].tail = x.newblk;
+	meta->gens[0].pages++;
 
 	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(metabuf), &meta);
+	sfx_meta_store(BufferGetPage(metabuf), meta);
 	MarkBufferDirty(metabuf);
-	sfx_log_page_init(BufferGetPage(newbuf), x.build_id, gen, x.seq, x.before);
+	sfx_log_page_init(BufferGetPage(newbuf), x.build_id, x.gen, x.seq, x.before);
 	MarkBufferDirty(newbuf);
 	if (BufferIsValid(tailbuf))
 	{
@@ -309,7 +314,7 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 		XLogBeginInsert();
 		XLogRegisterData((char *) &x, sizeof(x));
 		XLogRegisterBuffer(0, metabuf, REGBUF_STANDARD);
-		XLogRegisterBufData(0, (char *) &meta, sizeof(meta));
+		XLogRegisterBufData(0, (char *) meta, sizeof(SfxMeta));
 		XLogRegisterBuffer(1, newbuf, REGBUF_WILL_INIT | REGBUF_STANDARD);
 		if (BufferIsValid(tailbuf))
 			XLogRegisterBuffer(2, tailbuf, REGBUF_STANDARD);
@@ -320,15 +325,64 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 			PageSetLSN(BufferGetPage(tailbuf), lsn);
 	}
 	END_CRIT_SECTION();
+}
+
+/* A new page for the log, then the metapage, both exclusively locked. */
+static Buffer
+lock_to_extend(Relation index, SfxMeta *meta, Buffer *metabuf)
+{
+	Buffer		newbuf = sfx_page_alloc_log(index, meta);
+
+	SFX_STOP("log page allocated");
+	sfx_meta_lock(index, meta, metabuf);
+	/* its lock is ours already */
+	if (meta->gens[0].tail == BufferGetBlockNumber(newbuf))
+		sfx_corrupt(index, meta->gens[0].tail, "tail of the delta log is a free page");
+	return newbuf;
+}
+
+static void
+unlock_extended(Relation index, Buffer metabuf, Buffer tailbuf, Buffer newbuf, bool used)
+{
+	BlockNumber blkno = BufferGetBlockNumber(newbuf);
 
 	if (BufferIsValid(tailbuf))
 		UnlockReleaseBuffer(tailbuf);
 	UnlockReleaseBuffer(newbuf);
 	UnlockReleaseBuffer(metabuf);
-	return true;
+	if (!used)
+		sfx_page_release_free(index, blkno);
 }
 
-/* Put the entry on the tail page, which is locked and has room. */
+/*
+ * Add a page to generation gen behind tail (InvalidBlockNumber: its first page), unless somebody else
+ * did: then false.
+ */
+static bool
+extend_log(Relation index, uint32 gen, BlockNumber tail)
+{
+	SfxMeta		meta;
+	Buffer		newbuf,
+				metabuf,
+				tailbuf = InvalidBuffer;
+	bool		ours;
+
+	sfx_meta_read(index, &meta);
+	/* where many append they all find the page full at once: one of them has to add a page */
+	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
+		return false;
+	newbuf = lock_to_extend(index, &meta, &metabuf);
+	ours = meta.gens[0].gen == gen && meta.gens[0].tail == tail;
+	if (ours)
+	{
+		tailbuf = lock_tail(index, &meta, BUFFER_LOCK_EXCLUSIVE);
+		link_page(index, &meta, metabuf, tailbuf, newbuf);
+	}
+	unlock_extended(index, metabuf, tailbuf, newbuf, ours);
+	return ours;
+}
+
+/* Put the entry's bytes on the tail page, which is locked and has room. */
 static void
 put_logged(Relation index, Buffer buf, const uint8 *bytes, int len)
 {
@@ -356,14 +410,26 @@ typedef enum
 	APPEND_STALE				/* not the active generation's page: forget the cache */
 } AppendResult;
 
+/* Put the entry on the log's last page, which is locked.  False: it has no room. */
+static bool
+put_entry(Relation index, Buffer buf, const SfxEntry *e, bool unchanged)
+{
+	uint8		bytes[SFX_MAX_ENTRY + LOG_ENTRY_HEADER];
+	Page		page = BufferGetPage(buf);
+	int			len = form_log_entry(page, e, unchanged, bytes);
+
+	if (len + ((PageHeader) page)->pd_lower > ((PageHeader) page)->pd_upper)
+		return false;
+	put_logged(index, buf, bytes, len);
+	return true;
+}
+
 static AppendResult
 try_append(Relation index, SfxTailCache *c, const SfxEntry *e, bool unchanged)
 {
-	uint8		bytes[SFX_MAX_ENTRY + LOG_ENTRY_HEADER];
 	Buffer		buf = ReadBuffer(index, c->tail);
 	Page		page = BufferGetPage(buf);
 	AppendResult result;
-	int			len;
 
 	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 	if (!sfx_log_page_is(index, c->tail, page, c->build_id, c->gen) ||
@@ -375,46 +441,91 @@ try_append(Relation index, SfxTailCache *c, const SfxEntry *e, bool unchanged)
 		RelationSetTargetBlock(index, c->tail);
 		result = APPEND_AGAIN;
 	}
-	else if ((len = form_log_entry(page, e, unchanged, bytes)) + ((PageHeader) page)->pd_lower > ((PageHeader) page)->pd_upper)
-		result = APPEND_FULL;
 	else
-	{
-		put_logged(index, buf, bytes, len);
-		result = APPEND_DONE;
-	}
+		result = put_entry(index, buf, e, unchanged) ? APPEND_DONE : APPEND_FULL;
 	UnlockReleaseBuffer(buf);
 	return result;
+}
+
+/*
+ * D6: append under the metapage's lock, which keeps the tail where it is.  On the tail if that has
+ * room, else on a page that is added in the same breath.  True: it was added.
+ */
+static bool
+append_for_certain(Relation index, const SfxEntry *e, bool unchanged)
+{
+	SfxMeta		meta;
+	Buffer		newbuf,
+				metabuf,
+				tailbuf;
+	bool		added;
+
+	sfx_meta_read(index, &meta);
+	newbuf = lock_to_extend(index, &meta, &metabuf);
+	tailbuf = lock_tail(index, &meta, BUFFER_LOCK_EXCLUSIVE);
+	added = !BufferIsValid(tailbuf) || !put_entry(index, tailbuf, e, unchanged);
+	if (added)
+	{
+		link_page(index, &meta, metabuf, tailbuf, newbuf);
+		if (!put_entry(index, newbuf, e, unchanged))
+			elog(ERROR, "surfidx: an empty log page of index \"%s\" takes no entry of %u bytes",
+				 RelationGetRelationName(index), e->keylen + e->paylen);
+	}
+	unlock_extended(index, metabuf, tailbuf, newbuf, added);
+	return added;
 }
 
 bool
 sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 {
 	bool		grew = false;
+	int			links = 0;
 
 	Assert(e->keylen + e->paylen <= SFX_MAX_ENTRY);
-	for (int tries = 0; tries < LOG_MAX_RETRIES; tries++)
+	for (int tries = 0; tries < LOG_TRIES; tries++)
 	{
 		SfxTailCache *c = tail_cache(index);
+		uint32		gen = c->gen;
+		BlockNumber tail = c->tail;
 		AppendResult r;
 
 		SFX_STOP("append");
-		r = c->tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, e, unchanged);
+		r = tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, e, unchanged);
 		CHECK_FOR_INTERRUPTS();
 		if (r == APPEND_DONE)
 			return grew;
+		if (r == APPEND_AGAIN && ++links <= LOG_LINKS)
+			continue;
+		sfx_log_forget_tail(index);
 		if (r == APPEND_FULL)
-		{
-			uint32		gen = c->gen;
-			BlockNumber tail = c->tail;
-
-			sfx_log_forget_tail(index);
 			grew |= extend_log(index, gen, tail);
-		}
-		else if (r == APPEND_STALE)
-			sfx_log_forget_tail(index);
 	}
-	sfx_corrupt(index, SFX_META_BLKNO, "no log page takes an entry");
-	return false;
+	grew |= append_for_certain(index, e, unchanged);
+	return grew;
+}
+
+/* ---- counting ---- */
+
+uint64
+sfx_log_count(Relation index, SfxMeta *meta)
+{
+	Buffer		metabuf = sfx_read_page(index, SFX_META_BLKNO);
+	Buffer		tailbuf;
+	uint64		n = 0;
+
+	sfx_meta_copy(index, metabuf, meta);
+	tailbuf = lock_tail(index, meta, BUFFER_LOCK_SHARE);
+	if (BufferIsValid(tailbuf))
+	{
+		const SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(BufferGetPage(tailbuf));
+
+		n = h->before + h->nentries;
+		UnlockReleaseBuffer(tailbuf);
+	}
+	UnlockReleaseBuffer(metabuf);
+	for (int g = 1; g < meta->ngens; g++)
+		n += meta->gens[g].sealed;
+	return n;
 }
 
 /* ---- freezing ---- */
@@ -429,19 +540,14 @@ sfx_log_freeze(Relation index, bool carry, SfxMeta *meta)
 	Buffer		metabuf,
 				tailbuf;
 	SfxLogHeader *h;
-	BlockNumber tail;
 
 	sfx_meta_lock(index, meta, &metabuf);
-	tail = meta->gens[0].tail;
-	if (tail == InvalidBlockNumber || meta->ngens == SFX_MAX_GENS)
+	if (meta->gens[0].tail == InvalidBlockNumber || meta->ngens == SFX_MAX_GENS)
 	{
 		UnlockReleaseBuffer(metabuf);
 		return false;
 	}
-	tailbuf = ReadBuffer(index, tail);
-	LockBuffer(tailbuf, BUFFER_LOCK_EXCLUSIVE);
-	if (!sfx_log_page_is(index, tail, BufferGetPage(tailbuf), meta->build_id, meta->gens[0].gen))
-		sfx_corrupt(index, tail, "tail of the delta log is not a page of its generation");
+	tailbuf = lock_tail(index, meta, BUFFER_LOCK_EXCLUSIVE);
 	h = (SfxLogHeader *) SfxPageBody(BufferGetPage(tailbuf));
 
 	meta->gens[0].sealed = h->before + h->nentries;

@@ -45,6 +45,11 @@ extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64
 /* Append one entry to the active generation: one page, one record.  unchanged: SFX_LOG_UNCHANGED.  True if the log grew by a page: the caller
  * asks sfx_merge_pressure then, once it holds no lock. */
 extern bool sfx_log_append(Relation index, const SfxEntry *e, bool unchanged);
+/*
+ * Entries in the log of all generations, dead ones included, as of one moment; *meta: the
+ * metapage of that moment.
+ */
+extern uint64 sfx_log_count(Relation index, SfxMeta *meta);
 /* A build has replaced the index's contents: this backend's memory of the tail is void. */
 extern void sfx_log_forget_tail(Relation index);
 /*

@@ -20,6 +20,7 @@
 #include "page.h"
 #include "rewrite.h"
 #include "stats.h"
+#include "subxact.h"
 
 #include "access/table.h"
 #include "access/tableam.h"
@@ -239,20 +240,45 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 	sfx_store_tree_stats(index, SfxMetaMain(&meta)->id, &stats);
 }
 
-void
-sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos, uint64 *tids, int n)
+typedef struct Cleaning
 {
-	SfxTidList	list = {.tid = tids,.n = n};
+	Relation	index;
+	Relation	heap;
+	const SfxOrder *order;
+	const SfxPos *pos;
+	SfxTidList	list;
+} Cleaning;
+
+static void
+attempt_clean(void *arg)
+{
+	Cleaning   *c = arg;
 	MemoryContext cxt;
 	MemoryContext old;
 
-	/* Workers of one query share their heavyweight locks.  And whoever holds the merge lock already has us called in the midst of something. */
-	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index) || !sfx_merge_trylock(index))
+	if (!sfx_merge_trylock(c->index))
 		return;
-	cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx dead entries", ALLOCSET_DEFAULT_SIZES);
+	SFX_STOP("leaf to be cleaned");
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx dead entries",
+								ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(cxt);
-	clean_leaf(index, heap, order, pos, &list);
+	clean_leaf(c->index, c->heap, c->order, c->pos, &c->list);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
-	sfx_merge_unlock(index);
+	sfx_merge_unlock(c->index);
+}
+
+void
+sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos,
+					uint64 *tids, int n)
+{
+	Cleaning	c = {index, heap, order, pos, {.tid = tids,.n = n}};
+
+	/*
+	 * Workers of one query share their heavyweight locks.  And whoever holds the merge lock already
+	 * has us called in the midst of something.
+	 */
+	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index))
+		return;
+	sfx_attempt_aside(index, "remove dead entries from", attempt_clean, &c);
 }

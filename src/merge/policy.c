@@ -2,13 +2,15 @@
  * policy.c - when a merge is due, and what inserters do while it is overdue
  *
  * A merge costs what the leaves cost that it rewrites: 8 kB of WAL and some 100 us each, however many entries they receive.
- * It gives back the log's pages and spares readers the image.  Four bounds, the cheapest to ask first:
+ * It gives back the log's pages and spares readers the image.  Five bounds, the cheapest first:
  *
  * 1. size:	the log has delta_size kilobytes (less where the memory for images is small: a delta beyond it is slow to read);
  * 2. ratio:	it has merge_ratio entries for each one of the tree;
  * 3. worth:	it has merge_ratio entries for each one of the leaves that it falls into;
  * 4. churn:	it has merge_ratio, or somewhat more, of the pages of the tree, and the last merge left out a dead entry for every other one that it brought: where
  *		entries take the places of dead ones the tree does not grow, and what the file has beyond it is the log, whose entries are larger.
+ *
+ * 5. dead:	all but a few of its entries are known to be dead: such a merge writes nearly nothing.
  *
  * For keys that fall everywhere 3 says what 2 says.  For ascending keys, and wherever writes keep to a part of the keys, it is met
  * long before: there a merge costs a few leaves, and the log of an index whose leaves hold 40,000 entries
@@ -34,8 +36,10 @@
 #include "pos.h"
 #include "settings.h"
 #include "source.h"
+#include "subxact.h"
 
 #include "access/parallel.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -48,6 +52,9 @@
 #define CHURN_SHED		500		/* of 1,000 entries, so many took dead ones' places */
 #define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, at most */
 #define CHURN_FLOOR		8		/* and at least */
+#define DEAD_SHARE		8		/* all but one part in so many are known to be dead, ... */
+#define DEAD_FLOOR		8		/* ... in so many pages, or ... */
+#define DEAD_FLOOR_OWN	2		/* ... so many where no worker has to be started */
 #define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
 /* Times the bound.  A generation that is merged by then has at most twice the bound, which the images' pool still takes. */
 #define HELP_AT			2		/* no worker is at it: inserters merge */
@@ -64,30 +71,10 @@ typedef struct DeltaSize
 	double		max_entries;
 	uint64		churn_pages;
 	bool		churns;			/* they count */
+	uint64		dead;			/* entries known to be */
+	uint64		dead_pages;		/* log pages from which on it counts that most of them are */
 	uint64		merges;			/* so far */
 } DeltaSize;
-
-/* Entries in the active generation's log.  If it was frozen this moment, none: whoever did that is merging. */
-static uint64
-active_entries(Relation index, const SfxMeta *meta)
-{
-	BlockNumber tail = meta->gens[0].tail;
-	uint64		n = 0;
-	Buffer		buf;
-
-	if (tail == InvalidBlockNumber)
-		return 0;
-	buf = ReadBuffer(index, tail);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (sfx_log_page_is(index, tail, BufferGetPage(buf), meta->build_id, meta->gens[0].gen))
-	{
-		const SfxLogHeader *h = (const SfxLogHeader *) SfxPageBody(BufferGetPage(buf));
-
-		n = h->before + h->nentries;
-	}
-	UnlockReleaseBuffer(buf);
-	return n;
-}
 
 /* An image takes about two nodes for a log page, and readers build their own where a generation takes half the pool. */
 static uint64
@@ -102,27 +89,30 @@ measure(Relation index, DeltaSize *d)
 {
 	SfxMeta		meta;
 
-	sfx_meta_read(index, &meta);
-	d->pages = meta.gens[0].pages;
-	d->entries = active_entries(index, &meta);
-	for (int g = 1; g < meta.ngens; g++)
-	{
+	d->pages = 0;
+	d->entries = sfx_log_count(index, &meta);
+	for (int g = 0; g < meta.ngens; g++)
 		d->pages += meta.gens[g].pages;
-		d->entries += meta.gens[g].sealed;
-	}
 	d->max_pages = max_log_pages(index);
 	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
 	d->churn_pages = Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
 	d->churns = meta.shed >= CHURN_SHED;
 	d->merges = meta.merges;
+	d->dead_pages = sfx_worker_shut_out(index) ? DEAD_FLOOR_OWN : DEAD_FLOOR;
+	d->dead = 0;
+	for (int g = 0; g < meta.ngens && d->pages >= d->dead_pages; g++)
+		d->dead += sfx_image_known_dead(index, &meta, g);
+	/* an image may have more than was counted, by now */
+	d->dead = Min(d->dead, d->entries);
 }
 
-/* Is the delta so many times as large as bounds 1, 2 and 4 allow? */
+/* Is the delta so many times as large as bounds 1, 2, 4 and 5 allow? */
 static bool
 exceeds(const DeltaSize *d, double times)
 {
 	return d->pages >= times * d->max_pages ||
 		(d->churns && d->pages >= times * d->churn_pages) ||
+		(d->pages >= times * d->dead_pages && (d->entries - d->dead) * DEAD_SHARE <= d->entries) ||
 		(d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries);
 }
 
@@ -387,9 +377,10 @@ brake(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-void
-sfx_merge_pressure(Relation index)
+static void
+relieve(void *arg)
 {
+	Relation	index = arg;
 	DeltaSize	d;
 
 	measure(index, &d);
@@ -413,4 +404,13 @@ sfx_merge_pressure(Relation index)
 		if (d.pages >= BRAKE_AT * d.max_pages)
 			brake();
 	}
+}
+
+/* M10: the row is in the index already. */
+void
+sfx_merge_pressure(Relation index)
+{
+	if (IsInParallelMode())
+		return;
+	sfx_attempt_aside(index, "merge the delta of", relieve, index);
 }

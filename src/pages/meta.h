@@ -125,6 +125,8 @@ extern void sfx_meta_read(Relation index, SfxMeta *meta);
 extern bool sfx_meta_try_read(Relation index, SfxMeta *meta);
 /* As sfx_meta_read for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
+/* As sfx_meta_read of the page in buf, which is pinned, and is left locked in shared mode. */
+extern void sfx_meta_copy(Relation index, Buffer buf, SfxMeta *meta);
 /* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 /* Write *meta into the (locked, in action; restored, in redo) metapage. No logging.  Voids all glances. */

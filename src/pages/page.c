@@ -297,13 +297,19 @@ copy_meta(SfxMeta *to, const SfxMeta *from)
 }
 
 void
+sfx_meta_copy(Relation index, Buffer buf, SfxMeta *meta)
+{
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	meta_check(index, BufferGetPage(buf));
+	copy_meta(meta, SfxPageGetMeta(BufferGetPage(buf)));
+}
+
+void
 sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf)
 {
 	if (!BufferIsValid(*buf))
 		*buf = sfx_read_page(index, SFX_META_BLKNO);
-	LockBuffer(*buf, BUFFER_LOCK_SHARE);
-	meta_check(index, BufferGetPage(*buf));
-	copy_meta(meta, SfxPageGetMeta(BufferGetPage(*buf)));
+	sfx_meta_copy(index, *buf, meta);
 	LockBuffer(*buf, BUFFER_LOCK_UNLOCK);
 }
 

@@ -19,12 +19,11 @@
 #include "meta.h"
 #include "page.h"
 #include "reader_impl.h"
+#include "retry.h"
 #include "scratch.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
-
-#define READER_MAX_RESTARTS	1000
 
 /* Finding an entry's place in a block takes as long as decoding so many words of a dictionary, or less. */
 #define FEW_OTHERS	16
@@ -692,14 +691,13 @@ read_trees(SfxReader *r, const SfxMeta *meta)
 void
 sfx_reader_one_step(SfxReader *r)
 {
+	SfxRetry	retry = {.index = r->index};
 	SfxMeta		meta;
 
 	remove_dead(r);
-	for (int tries = 0;; tries++)
+	CHECK_FOR_INTERRUPTS();
+	for (;;)
 	{
-		if (tries == READER_MAX_RESTARTS)
-			sfx_corrupt(r->index, SFX_META_BLKNO, "generations of the delta, or runs, vanish under every reader");
-		CHECK_FOR_INTERRUPTS();
 		r->stop = forward(r) ? r->hi : r->lo;
 		r->final = true;
 		r->right = InvalidBlockNumber;
@@ -719,7 +717,11 @@ sfx_reader_one_step(SfxReader *r)
 			if (read_trees(r, &meta))
 				break;
 		}
+		if (!sfx_retry(&retry))
+			sfx_corrupt(r->index, SFX_META_BLKNO,
+						"a generation of the delta, or a run, that is listed is not there");
 	}
+	sfx_retry_end(&retry);
 	/* R6: last, since VACUUM changes the metapage before it removes anything */
 	if (!SFX_MUTANT("snapshots do not expire"))
 		SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));

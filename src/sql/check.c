@@ -14,7 +14,7 @@
  *
  * On a primary the merge lock keeps the tree and the list of generations as they are; what may change meanwhile
  * is that the active generation grows and that VACUUM flags log entries.  On a standby replay stops for
- * nobody: there a violation counts only if replay stood still meanwhile, or if it is found twice.
+ * nobody: there a violation counts only if replay stood still meanwhile.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -34,6 +34,7 @@
 #include "meta.h"
 #include "order.h"
 #include "page.h"
+#include "retry.h"
 #include "subxact.h"
 
 #include "access/relation.h"
@@ -59,7 +60,7 @@
 PG_FUNCTION_INFO_V1(surfidx_check);
 PG_FUNCTION_INFO_V1(surfidx_check_all);
 
-#define CHECK_TRIES			20	/* on a standby */
+#define CHECK_TRIES			20	/* on a standby whose replay goes on */
 
 /* What is checked beside the index's own pages. */
 typedef struct CheckWhat
@@ -246,6 +247,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 	sfx_keydesc_init(&cs->kd, index);
 	cs->order = sfx_order_create(index, &cs->kd, true);
 	sfx_check_grow(cs, RelationGetNumberOfBlocks(index));
+	SFX_STOP("check begins");
 	check_meta(cs);
 	if (snapshot)
 		sfx_check_make_filter(cs);
@@ -290,31 +292,34 @@ attempt_all(void *arg)
 }
 
 /*
- * While replay goes on, what looks like damage may be a page that changed between two looks.  Try again
- * then; the same message twice running is believed.
+ * While replay goes on, what looks like damage may be a page that changed between two looks: try
+ * again then.  Only what is found while replay stands still is damage (T4).  False: promoted.
  */
-static void
+static bool
 check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
 {
 	CheckAll	all = {heap, index, snapshot, what};
-	char	   *last = NULL;
+	ErrorData  *edata = NULL;
 
 	for (int tries = 0; tries < CHECK_TRIES; tries++)
 	{
-		XLogRecPtr	start = GetXLogReplayRecPtr(NULL);
-		ErrorData  *edata = sfx_attempt(attempt_all, &all);
+		XLogRecPtr	start = sfx_replayed();
 
+		edata = sfx_attempt(attempt_all, &all);
 		if (edata == NULL)
-			return;
-		if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED || GetXLogReplayRecPtr(NULL) == start ||
-			(last && strcmp(last, edata->message) == 0))
+			return true;
+		if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED || sfx_replay_stood_still(start))
 			ReThrowError(edata);
-		last = edata->message;
+		if (!RecoveryInProgress())
+			return false;
 		CHECK_FOR_INTERRUPTS();
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("index \"%s\" changes too fast on this standby to be checked", RelationGetRelationName(index)),
+			 errmsg("index \"%s\" changes too fast on this standby to be checked",
+					RelationGetRelationName(index)),
+			 errdetail("Replay went on during each of %d tries. The last one found: %s",
+					   CHECK_TRIES, edata->message),
 			 errhint("Pause replay with pg_wal_replay_pause() and try again.")));
 }
 
@@ -352,9 +357,7 @@ check_as_owner(Relation heap, Relation index, const CheckWhat *what)
 	SetUserIdAndSecContext(heap->rd_rel->relowner, sec | SECURITY_RESTRICTED_OPERATION);
 	nest = NewGUCNestLevel();
 	SfxRestrictSearchPath();
-	if (RecoveryInProgress())
-		check_on_standby(heap, index, snapshot, what);
-	else
+	if (!RecoveryInProgress() || !check_on_standby(heap, index, snapshot, what))
 	{
 		sfx_merge_lock(index);
 		check_all(heap, index, snapshot, what);

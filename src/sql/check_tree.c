@@ -299,6 +299,7 @@ check_tree(SfxCheck *cs, const SfxRun *run)
 		{
 			ps.level = level + 1;
 			load_parent(cs, &ps, above);
+			SFX_STOP("parents read");
 		}
 		below = check_level(cs, run->id, level, first, above != InvalidBlockNumber ? &ps : NULL);
 		above = first;

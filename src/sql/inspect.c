@@ -31,51 +31,8 @@ PG_FUNCTION_INFO_V1(surfidx_page_counts);
 PG_FUNCTION_INFO_V1(surfidx_dictionaries);
 
 #define META_COLUMNS	13
-#define META_RETRIES	100
 #define RUN_COLUMNS		6
 #define DICT_COLUMNS	4
-
-/* Entries in the active generation's log, dead ones included; -1 if it was frozen meanwhile. */
-static int64
-active_entries(Relation index, const SfxMeta *meta)
-{
-	BlockNumber blkno = meta->gens[0].tail;
-	int64		n = -1;
-	Buffer		buf;
-	Page		page;
-
-	if (blkno == InvalidBlockNumber)
-		return 0;
-	buf = ReadBuffer(index, blkno);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buf);
-	if (sfx_log_page_is(index, blkno, page, meta->build_id, meta->gens[0].gen))
-	{
-		SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(page);
-
-		n = (int64) (h->before + h->nentries);
-	}
-	UnlockReleaseBuffer(buf);
-	return n;
-}
-
-int64
-sfx_inspect_meta(Relation index, SfxMeta *meta)
-{
-	int64		n = -1;
-
-	for (int i = 0; n < 0; i++)
-	{
-		if (i == META_RETRIES)
-			sfx_corrupt(index, SFX_META_BLKNO, "tail of the delta log is not a page of its generation");
-		CHECK_FOR_INTERRUPTS();
-		sfx_meta_read(index, meta);
-		n = active_entries(index, meta);
-	}
-	for (int g = 1; g < meta->ngens; g++)
-		n += (int64) meta->gens[g].sealed;
-	return n;
-}
 
 Datum
 surfidx_meta(PG_FUNCTION_ARGS)
@@ -92,7 +49,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != META_COLUMNS)
 		elog(ERROR, "surfidx_meta is declared with other columns than the library has");
-	entries = sfx_inspect_meta(index, &meta);
+	entries = (int64) sfx_log_count(index, &meta);
 	for (int g = 0; g < meta.ngens; g++)
 		pages += meta.gens[g].pages;
 	run = SfxMetaMain(&meta);

@@ -19,9 +19,6 @@
 
 #include "lib/stringinfo.h"
 
-/* The metapage; the number of entries in the log of all its generations, dead ones included. */
-extern int64 sfx_inspect_meta(Relation index, SfxMeta *meta);
-
 /*
  * Copy a block to page (BLCKSZ, MAXALIGNed), checked as far as sfx_page_check goes; its tail, NULL: it is new.  ERROR if it is of
  * another build.  strategy may be NULL.

@@ -12,6 +12,7 @@
 #include "counters.h"
 #include "index_open.h"
 #include "inspect.h"
+#include "log.h"
 #include "meta.h"
 #include "order.h"
 #include "page.h"
@@ -183,7 +184,7 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	int64		entries;
 
 	check_logged(index);
-	delta = sfx_inspect_meta(index, &meta);
+	delta = (int64) sfx_log_count(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
 	take_sample(index, &meta, nblocks, want, &s);
 	entries = delta;

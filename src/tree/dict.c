@@ -27,7 +27,6 @@
 #include "utils/rel.h"
 
 #define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond it, those not in use are closed, the longest unused first */
-#define READ_MAX_RESTARTS	100 /* of reading a chain whose pages move */
 
 StaticAssertDecl(sizeof(SfxDictRef) == 20, "dictionary reference is 20 bytes on disk");
 StaticAssertDecl(SFX_DICT_PAGES + 1 < SFX_GROUP_BLOCKS, "a dictionary's pages and the metapage fit one record");
@@ -129,39 +128,57 @@ read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber *b
 	return why;
 }
 
-/* A dictionary's bytes; NULL with *why and the block in *bad, as above. */
+/* Where and why a chain could not be read. */
+typedef struct BadChain
+{
+	BlockNumber at;
+	const char *why;
+	int			seq;			/* of the page that at was to be */
+	BlockNumber from;			/* the page whose link leads there, the metapage's to the first one;
+								 * InvalidBlockNumber: no link is in question */
+} BadChain;
+
+/* A dictionary's bytes; NULL with *bad. */
 static uint8 *
 read_chain(Relation index, uint64 build_id, const SfxDictRef *ref, void (*own) (void *arg, BlockNumber from, BlockNumber blkno),
-		   void *arg, BlockNumber *bad, const char **why)
+		   void *arg, BadChain *bad)
 {
 	uint8	   *bytes;
 	BlockNumber blkno = ref->first;
+	BlockNumber from = SFX_META_BLKNO;
 	int			npages = sfx_dict_pages(ref->len);
 
-	*bad = SFX_META_BLKNO;
-	*why = "a dictionary of an impossible size is listed";
+	bad->at = SFX_META_BLKNO;
+	bad->from = InvalidBlockNumber;
+	bad->why = "a dictionary of an impossible size is listed";
 	if (ref->len == 0 || ref->len > SFX_DICT_MAX_BYTES)
 		return NULL;
 	bytes = palloc(ref->len);
-	for (int seq = 0; seq < npages; seq++)
+	for (bad->seq = 0; bad->seq < npages; bad->seq++)
 	{
-		uint32		at = seq * (uint32) SFX_BODY_CAPACITY;
+		uint32		at = bad->seq * (uint32) SFX_BODY_CAPACITY;
 
-		*why = psprintf("the chain of dictionary %u ends early", ref->number);
+		bad->from = InvalidBlockNumber;
+		bad->why = psprintf("the chain of dictionary %u ends early", ref->number);
 		if (blkno < SFX_FIRST_BLKNO || blkno == InvalidBlockNumber)
 			return NULL;
 		if (own)
-			own(arg, *bad, blkno);
-		*bad = blkno;
-		*why = read_part(index, build_id, ref, &blkno, seq, bytes + at, Min(ref->len - at, SFX_BODY_CAPACITY));
-		if (*why)
+			own(arg, from, blkno);
+		bad->from = from;
+		from = bad->at = blkno;
+		SFX_STOP("dictionary link followed");
+		bad->why = read_part(index, build_id, ref, &blkno, bad->seq, bytes + at,
+							 Min(ref->len - at, SFX_BODY_CAPACITY));
+		if (bad->why)
 			return NULL;
 	}
-	*why = psprintf("the chain of dictionary %u does not end", ref->number);
+	bad->from = InvalidBlockNumber;
+	bad->why = psprintf("the chain of dictionary %u does not end", ref->number);
 	if (blkno != InvalidBlockNumber)
 		return NULL;
-	*bad = ref->first;
-	*why = psprintf("dictionary %u does not have the checksum that the metapage says", ref->number);
+	bad->at = ref->first;
+	bad->why = psprintf("dictionary %u does not have the checksum that the metapage says",
+						ref->number);
 	return checksum(bytes, ref->len) == ref->crc ? bytes : NULL;
 }
 
@@ -169,12 +186,11 @@ uint8 *
 sfx_dict_read(Relation index, uint64 build_id, const SfxDictRef *ref,
 			  void (*own) (void *arg, BlockNumber from, BlockNumber blkno), void *arg)
 {
-	BlockNumber bad;
-	const char *why;
-	uint8	   *bytes = read_chain(index, build_id, ref, own, arg, &bad, &why);
+	BadChain	bad;
+	uint8	   *bytes = read_chain(index, build_id, ref, own, arg, &bad);
 
 	if (bytes == NULL)
-		sfx_corrupt(index, bad, why);
+		sfx_corrupt(index, bad.at, bad.why);
 	return bytes;
 }
 
@@ -361,14 +377,50 @@ open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
 	return open_read(index, meta->build_id, ref, sfx_dict_read(index, meta->build_id, ref, NULL, NULL));
 }
 
-/* For who holds the lock of leaf blkno, which needs that dictionary. Its pages may be moving. */
+/*
+ * A page of a dictionary was not where a link led.  Does the link lead there still, or is no link
+ * in question?  Then it is damage: page and link change in one record, and as pages move to lower
+ * blocks only (sfx_dict_move), a link that leads to one block twice has led there all the time.
+ */
+static bool
+still_leads_there(Relation index, uint64 build_id, uint32 number, const BadChain *bad)
+{
+	bool		leads = false;
+	Buffer		buf;
+	SfxMeta		meta;
+	const SfxDictRef *ref;
+
+	if (bad->from == InvalidBlockNumber)
+		return true;
+	if (bad->from == SFX_META_BLKNO)
+	{
+		sfx_meta_read(index, &meta);
+		ref = find_ref(&meta, number);
+		return ref == NULL || ref->first == bad->at;
+	}
+	buf = ReadBuffer(index, bad->from);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (sfx_page_check(index, bad->from, BufferGetPage(buf)))
+	{
+		const SfxPageTail *tail = SfxPageGetTail(BufferGetPage(buf));
+
+		leads = tail->kind == SFX_PAGE_DICT && tail->build_id == build_id &&
+			tail->owner == number && tail->flags == bad->seq - 1 && tail->right == bad->at;
+	}
+	UnlockReleaseBuffer(buf);
+	return leads;
+}
+
+/*
+ * For who holds the lock of leaf blkno, which needs that dictionary.  Its pages may be moving: each
+ * further look has seen one of them go, and they are few, and go down only.
+ */
 static SfxDict *
 open_for_leaf(Relation index, BlockNumber blkno, uint64 build_id, uint32 number)
 {
-	BlockNumber bad = blkno;
-	const char *why = "";
+	BadChain	bad;
 
-	for (int i = 0; i < READ_MAX_RESTARTS; i++)
+	do
 	{
 		SfxMeta		meta;
 		const SfxDictRef *ref;
@@ -379,13 +431,12 @@ open_for_leaf(Relation index, BlockNumber blkno, uint64 build_id, uint32 number)
 		if (ref == NULL)
 			not_listed(index, blkno, number);
 		SFX_STOP("dictionary found");
-		bytes = read_chain(index, build_id, ref, NULL, NULL, &bad, &why);
+		bytes = read_chain(index, build_id, ref, NULL, NULL, &bad);
 		if (bytes)
 			return open_read(index, build_id, ref, bytes);
-		if (SFX_MUTANT("dictionaries stand still"))
-			break;
-	}
-	sfx_corrupt(index, bad, why);
+	} while (!still_leads_there(index, build_id, number, &bad) &&
+			 !SFX_MUTANT("dictionaries stand still"));
+	sfx_corrupt(index, bad.at, bad.why);
 }
 
 void
@@ -626,6 +677,7 @@ sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
 	memcpy(copy.data, BufferGetPage(bufs[0]), BLCKSZ);
 	LockBuffer(bufs[0], BUFFER_LOCK_UNLOCK);
 	tail = SfxPageGetTail(copy.data);
+	Assert(to < blkno);			/* who reads relies on it: still_leads_there() */
 	before = find_predecessor(index, &meta, blkno, tail);
 	if (before == InvalidBlockNumber)
 	{

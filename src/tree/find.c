@@ -18,16 +18,17 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
+#include "retry.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#define FIND_MAX_RESTARTS	100
 #define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
 #define FIND_CACHED_MOVES	4		/* the same where the descent began with a copy of the root */
 
 static uint8 lowbuf[SFX_MAX_ENTRY];
 static uint8 highbuf[SFX_MAX_ENTRY];
+static BlockNumber lost_at;		/* the page at which the last descent that led nowhere ended */
 
 bool
 sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, uint32 run, int level)
@@ -155,7 +156,7 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		blkno = run->root;
 	for (;;)
 	{
-		Buffer		buf = sfx_read_page(index, blkno);
+		Buffer		buf = sfx_read_page(index, lost_at = blkno);
 		Page		page = BufferGetPage(buf);
 		SfxInner	inner;
 		BlockNumber filter = 0;
@@ -259,6 +260,7 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 	 SfxLeaf *leaf, bool cached, SfxProbe *probe)
 {
 	int			r = sfx_meta_find_run(meta, run);
+	SfxRetry	retry = {.index = index};
 	Buffer		buf;
 	SfxMeta		fresh;
 
@@ -267,19 +269,20 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 	buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
 	if (cached && !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)))
 		sfx_cache_forget(index, meta);
-	for (int tries = 0; !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)); tries++)
+	while (!BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)))
 	{
-		if (tries == FIND_MAX_RESTARTS)
-			sfx_corrupt(index, SFX_META_BLKNO, "descents from the root do not find a page that holds a key");
-		CHECK_FOR_INTERRUPTS();
+		/* T4 */
+		if (!sfx_retry(&retry))
+			sfx_corrupt(index, lost_at, "a descent ends here, where the key sought is not");
 		sfx_meta_read(index, &fresh);
 		r = sfx_meta_find_run(&fresh, run);
 		if (r < 0)
-			return InvalidBuffer;
+			break;
 		/* the tree may have become lower since the caller looked, if he does not hold the merge lock; the root will do for him */
 		level = Min(level, (int) fresh.runs[r].level);
 		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level, leaf, false, probe);
 	}
+	sfx_retry_end(&retry);
 	return buf;
 }
 
