@@ -104,7 +104,7 @@ parse_item(SfxBuild *bs, const uint8 *start, int end, SfxEntry *e, uint8 *flags)
 static void
 build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
 {
-	SfxBuild *bs = arg;
+	SfxBuild   *bs = arg;
 	MemoryContext old = MemoryContextSwitchTo(bs->rowcxt);
 	int			len = form_item(bs, tid, values, isnull, alive);
 
@@ -163,7 +163,7 @@ add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 static int
 emit_leaf(void *ctx, const SfxLeafOut *out)
 {
-	SfxBuild *bs = ctx;
+	SfxBuild   *bs = ctx;
 
 	CHECK_FOR_INTERRUPTS();
 	add_child(bs, &out->low, bs->next, out->nentries);
@@ -481,7 +481,8 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_WRITE);
 	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
-		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the metapage */
+		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the
+																			 * metapage */
 	pack_leaves(bs);
 	sfx_spool_end(bs->spool);
 	sfx_build_parallel_end(bs);

@@ -44,7 +44,8 @@ typedef struct SfxSpoolPart
 {
 	SortCoordinate coordinate;
 	SfxSpoolShared *shared;
-	int			number;			/* of the participant; -1: the one who brings together what all have sorted */
+	int			number;			/* of the participant; -1: the one who brings together what all
+								 * have sorted */
 } SfxSpoolPart;
 
 /* Bytes of an item at most: key, TID, payload and its length, flags. */
@@ -56,10 +57,13 @@ typedef struct SfxSpoolPart
  */
 extern SfxSpool *sfx_spool_begin(Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int workmem,
 								 const SfxSpoolPart *part);
+
 /* Add an item, which is copied. In the comparator key space the key columns' values have to come along. */
 extern void sfx_spool_put(SfxSpool *s, const uint8 *item, int len, const Datum *values, const bool *isnull);
+
 /* All items are there: sort, or as a worker of a parallel sort hand them to its leader. */
 extern void sfx_spool_perform(SfxSpool *s);
+
 /* The next item in order, valid until the next call; NULL at the end. */
 extern const uint8 *sfx_spool_next(SfxSpool *s, int *len);
 extern void sfx_spool_end(SfxSpool *s);
@@ -113,8 +117,10 @@ typedef struct SfxBuildPlan
 
 extern void sfx_build_plan(SfxBuildPlan *plan, Relation heap, Relation index, const IndexInfo *info,
 						   const SfxKeyDesc *kd);
+
 /* A worker's: it asks for what the leader was asked for. */
 extern IndexInfo *sfx_build_worker_info(Relation index, const SfxBuildPlan *plan);
+
 /* ERROR if this process would make another plan. */
 extern void sfx_build_same_plan(const SfxBuildPlan *plan, Relation heap, Relation index,
 								const IndexInfo *info, const SfxKeyDesc *kd);
@@ -146,6 +152,7 @@ typedef struct SfxBuild
 /* What every participant of a build needs to scan.  plan: the leader's; NULL: make it. */
 extern void sfx_build_begin(SfxBuild *b, Relation heap, Relation index, IndexInfo *info,
 							const SfxBuildPlan *plan);
+
 /* Scan the heap (all of it, or what scan says) into b->spool; rows seen. progress: report it. */
 extern double sfx_build_scan(SfxBuild *b, TableScanDesc scan, bool progress);
 
@@ -156,6 +163,7 @@ extern double sfx_build_scan(SfxBuild *b, TableScanDesc scan, bool progress);
  * serial, and nothing was done.
  */
 extern bool sfx_build_parallel(SfxBuild *b, double *rows);
+
 /* Let the processes go; b->spool is at its end. */
 extern void sfx_build_parallel_end(SfxBuild *b);
 

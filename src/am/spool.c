@@ -28,8 +28,9 @@
 #define LEAST_CHUNK			(32 * 1024)
 #define MOST_CHUNK			(1024 * 1024)
 #define PREFETCH_AHEAD		12
-#define MERGE_ORDER			16		/* files that are merged into one before the end */
-#define NUMBER_BITS			20		/* of a file's number, that count a participant's own; the others tell the participant */
+#define MERGE_ORDER			16	/* files that are merged into one before the end */
+#define NUMBER_BITS			20	/* of a file's number, that count a participant's own; the others
+								 * tell the participant */
 
 StaticAssertDecl(MAX_PARALLEL_WORKER_LIMIT < 1 << (32 - NUMBER_BITS), "participants of a build need different numbers of files");
 
@@ -314,7 +315,10 @@ merge_parts(SfxSpool *s)
 
 	for (int p = 0; p < s->shared->nparts; p++)
 		for (int i = 0; i < s->shared->part[p].nfiles; i++)
-			f[n++] = (SpoolFile) {NULL, s->shared->part[p].file[i], 0};
+			f[n++] = (SpoolFile)
+		{
+			NULL, s->shared->part[p].file[i], 0
+		};
 	merge = merge_files(s, f, n);
 	pfree(f);
 	return merge;

@@ -14,10 +14,13 @@ typedef struct SfxSorted SfxSorted;
 
 /* A file to write to.  set: where another process will find it by its number; NULL: nobody else will. */
 extern SfxSorted *sfx_sorted_create(FileSet *set, uint32 number);
+
 /* Append an item, not below the one before it. */
 extern void sfx_sorted_put(SfxSorted *f, const uint8 *item, int len);
+
 /* That was the last one.  In a set, the file is closed, and is to be opened by whoever reads it. */
 extern void sfx_sorted_finish(SfxSorted *f);
+
 /* Open a finished file of a set. */
 extern SfxSorted *sfx_sorted_open(FileSet *set, uint32 number);
 
@@ -26,8 +29,10 @@ typedef struct SfxSortedMerge SfxSortedMerge;
 
 /* memory: bytes for buffers, together.  The files are the merge's from then on. */
 extern SfxSortedMerge *sfx_sorted_merge_begin(SfxSorted **files, int n, Size memory);
+
 /* The next item, valid until the next call; NULL at the end. */
 extern const uint8 *sfx_sorted_merge_next(SfxSortedMerge *m, int *len);
+
 /* Close the files, which deletes them but for those of a set. */
 extern void sfx_sorted_merge_end(SfxSortedMerge *m);
 

@@ -16,13 +16,17 @@ typedef struct SfxPosBuf
 } SfxPosBuf;
 
 extern void sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos);
+
 /* palloced */
 extern SfxPos sfx_pos_copy(const SfxPos *pos);
 
 static inline SfxPos
 sfx_entry_pos(const SfxEntry *e)
 {
-	return (SfxPos) {e->key, e->keylen, e->tid};
+	return (SfxPos)
+	{
+		e->key, e->keylen, e->tid
+	};
 }
 
 #endif							/* SURFIDX_POS_H */

@@ -28,13 +28,13 @@ int			sfx_guc_delta_memory = 65536;
 bool		sfx_guc_auto_merge = true;
 
 /* Limits of the settings and of the storage parameters of the same name. */
-#define MIN_DELTA_SIZE		64			/* kB */
+#define MIN_DELTA_SIZE		64	/* kB */
 #define MAX_DELTA_SIZE		1048576
 #define MIN_MERGE_RATIO		0.001
 #define MAX_MERGE_RATIO		10.0
 #define DEFAULT_HASH_BITS	0
 #define DEFAULT_REAL_BITS	4
-#define UNSET				(-1)		/* storage parameter not given: the setting counts */
+#define UNSET				(-1)	/* storage parameter not given: the setting counts */
 
 static relopt_kind sfx_relopt_kind;
 
@@ -75,7 +75,7 @@ typedef struct StoredOptions
 	SfxOptions	opt;
 	int			fillfactor;
 	bool		deduplicate_items;
-} StoredOptions;
+}			StoredOptions;
 
 static relopt_enum_elt_def hope_values[] = {
 	{"auto", SFX_HOPE_AUTO},

@@ -14,7 +14,8 @@ typedef struct SfxOptions
 	int			surf_hash_bits;
 	int			surf_real_bits;
 	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
-	double		merge_ratio;	/* delta entries per static entry before a merge; -1: surfidx.merge_ratio */
+	double		merge_ratio;	/* delta entries per static entry before a merge; -1:
+								 * surfidx.merge_ratio */
 	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
 	int			hope;			/* SfxHopeScheme, SFX_HOPE_OFF or SFX_HOPE_AUTO */
@@ -28,8 +29,8 @@ extern int	sfx_guc_delta_size; /* kB */
 extern double sfx_guc_merge_ratio;
 extern double sfx_guc_run_ratio;
 extern int	sfx_guc_delta_memory;	/* kB of shared memory for images */
-extern bool sfx_guc_auto_merge;		/* start workers */
-extern int	sfx_guc_idle_flush;		/* s; -1: never */
+extern bool sfx_guc_auto_merge; /* start workers */
+extern int	sfx_guc_idle_flush; /* s; -1: never */
 extern double sfx_guc_merge_cost_delay; /* ms that a worker sleeps ... */
 extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...; 0 ms: never */
 extern int	sfx_opt_delta_size(Relation index); /* kB */
@@ -37,16 +38,19 @@ extern double sfx_opt_merge_ratio(Relation index);
 extern double sfx_opt_run_ratio(Relation index);
 extern int	sfx_opt_codec(Relation index);
 extern bool sfx_opt_merge_cold(Relation index);
+
 /* How keys are coded: an SfxHopeScheme, or one of these. */
 #define SFX_HOPE_OFF	0
 #define SFX_HOPE_AUTO	(-1)
 extern int	sfx_opt_hope(Relation index);
+
 /* The storage parameter's word for it. */
 extern const char *sfx_hope_name(int value);
 
 /* ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM function that reads or writes. */
 extern void sfx_require_preload(Relation index);
 extern bool sfx_preloaded;		/* set by _PG_init */
+
 /* Is it our access method? */
 extern bool sfx_is_ours(const struct IndexAmRoutine *am);
 extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */

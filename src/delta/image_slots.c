@@ -96,7 +96,7 @@ static inline int
 chain_of(const SfxLocator *file)
 {
 	uint32		h = hash_combine(murmurhash32(SfxLocatorNumber(*file)),
-									 murmurhash32(SfxLocatorDb(*file)));
+								 murmurhash32(SfxLocatorDb(*file)));
 
 	return h % shared->nslots;
 }
@@ -312,8 +312,14 @@ sfx_image_forget_file(const SfxLocator *file)
 void
 sfx_image_use(SfxSharedUse *use)
 {
-	use[0] = (SfxSharedUse) {.what = "images"};
-	use[1] = (SfxSharedUse) {.what = "image nodes",.taken = -1,.evicted = -1};
+	use[0] = (SfxSharedUse)
+	{
+		.what = "images"
+	};
+	use[1] = (SfxSharedUse)
+	{
+		.what = "image nodes",.taken = -1,.evicted = -1
+	};
 	if (shared == NULL)
 		return;
 	use[0].places = shared->nslots;

@@ -20,11 +20,12 @@
 #include "storage/indexfsm.h"
 #include "utils/rel.h"
 
-#define LEAVES_PER_LOG		0.6		/* pages that entries take in leaves for one in the log: 0.5 (int8) to 0.8 (uuid) */
-#define GAP_AT				8		/* the gap is made when the log has this part of the pages expected */
-#define GAP_MIN				16		/* smaller ones are not worth it */
-#define INNER_SHARE			200		/* leaves for one inner page, or thereabouts */
-#define LOOK_AHEAD			8		/* blocks behind the log's last page that are tried */
+#define LEAVES_PER_LOG		0.6 /* pages that entries take in leaves for one in the log: 0.5 (int8)
+								 * to 0.8 (uuid) */
+#define GAP_AT				8	/* the gap is made when the log has this part of the pages expected */
+#define GAP_MIN				16	/* smaller ones are not worth it */
+#define INNER_SHARE			200 /* leaves for one inner page, or thereabouts */
+#define LOOK_AHEAD			8	/* blocks behind the log's last page that are tried */
 
 /* What the file is taken for. */
 typedef struct Layout

@@ -16,10 +16,15 @@ typedef struct SfxColumn
 	bool		typbyval;
 	bool		desc;
 	bool		nulls_first;
-	bool		raw;			/* no byte order: datum bytes, compared by the class's support function 1 */
-	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);	/* the encoding's, kept where a collation makes it raw */
-	bool		counted;		/* raw, of varying width and not a string: a length stands before the bytes */
-	const struct SfxStructure *structure;	/* raw and INCLUDE columns: what to hold values against (sound.h), or NULL */
+	bool		raw;			/* no byte order: datum bytes, compared by the class's support
+								 * function 1 */
+	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);	/* the encoding's, kept
+																				 * where a collation
+																				 * makes it raw */
+	bool		counted;		/* raw, of varying width and not a string: a length stands before
+								 * the bytes */
+	const struct SfxStructure *structure;	/* raw and INCLUDE columns: what to hold values against
+											 * (sound.h), or NULL */
 } SfxColumn;
 
 typedef struct SfxKeyDesc
@@ -27,7 +32,8 @@ typedef struct SfxKeyDesc
 	int			nkeys;			/* key columns */
 	int			natts;			/* with INCLUDE columns */
 	int			nrests;			/* columns whose values may have rests */
-	bool		grows;			/* some column's values may be much longer than their bytes (SfxEncoding.room) */
+	bool		grows;			/* some column's values may be much longer than their bytes
+								 * (SfxEncoding.room) */
 	bool		comparator;		/* comparator key space: some column is raw */
 	bool		image_equal;	/* equal keys have equal bytes, rests aside */
 	SfxColumn	col[INDEX_MAX_KEYS];	/* of INCLUDE columns only structure is set */

@@ -30,7 +30,8 @@ typedef enum SfxDirect
 	SFX_DIRECT_NO,
 	SFX_DIRECT_SIGNED,			/* big-endian, sign bit flipped */
 	SFX_DIRECT_UNSIGNED,		/* big-endian */
-	SFX_DIRECT_FLOAT,			/* big-endian, the sign bit flipped or, of negative ones, all; zeros and NaN have rests */
+	SFX_DIRECT_FLOAT,			/* big-endian, the sign bit flipped or, of negative ones, all;
+								 * zeros and NaN have rests */
 	SFX_DIRECT_BYTES,			/* fixed width, by reference: the value's own bytes */
 	SFX_DIRECT_TEXT				/* varlena: its bytes, then 00 */
 } SfxDirect;
@@ -47,26 +48,62 @@ typedef struct SfxEncoding
 {
 	/* bytes of every encoded value; 0 = varying */
 	int			width;
-	/* encode and decode do no more than this says (width 1, 2, 4 or 8): a shortcut, used where the type is passed by value */
+
+	/*
+	 * encode and decode do no more than this says (width 1, 2, 4 or 8): a shortcut, used where the
+	 * type is passed by value
+	 */
 	SfxDirect	direct;
-	/* Append the value's bytes to buf (room for maxlen bytes); the length, or -1 if they do not fit. */
+
+	/*
+	 * Append the value's bytes to buf (room for maxlen bytes); the length, or -1 if they do not
+	 * fit.
+	 */
 	int			(*encode) (Datum value, uint8 *buf, int maxlen);
-	/* Read a value back from exactly the bytes that encode wrote.  Pass-by-reference values go to out, which is
-	 * MAXALIGNed and has room bytes: len + NAMEDATALEN + 16 at least, so that only those that grow have to look.
-	 * Returns the Datum; *outlen = bytes used of out. Throws ERRCODE_INDEX_CORRUPTED on bytes that encode cannot have written. */
+
+	/*
+	 * Read a value back from exactly the bytes that encode wrote.  Pass-by-reference values go to
+	 * out, which is MAXALIGNed and has room bytes: len + NAMEDATALEN + 16 at least, so that only
+	 * those that grow have to look. Returns the Datum; *outlen = bytes used of out. Throws
+	 * ERRCODE_INDEX_CORRUPTED on bytes that encode cannot have written.
+	 */
 	Datum		(*decode) (const uint8 *buf, int len, char *out, int room, int *outlen);
-	/* Varying width: the length of the value that starts at buf including its end mark, -1 if there is none within avail.
-	 * NULL for fixed width. "desc" says that the bytes are complemented. */
+
+	/*
+	 * Varying width: the length of the value that starts at buf including its end mark, -1 if
+	 * there is none within avail. NULL for fixed width. "desc" says that the bytes are
+	 * complemented.
+	 */
 	int			(*length) (const uint8 *buf, int avail, bool desc);
-	/* Convert a value of another type of the family (subtype) to a bound: see SfxBoundKind.  NULL: only the own type. */
+
+	/*
+	 * Convert a value of another type of the family (subtype) to a bound: see SfxBoundKind.  NULL:
+	 * only the own type.
+	 */
 	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);
-	/* Append the value's rest, as encode does.  NULL: equal values are the same, and so for the next two. */
+
+	/*
+	 * Append the value's rest, as encode does.  NULL: equal values are the same, and so for the
+	 * next two.
+	 */
 	int			(*rest) (Datum value, uint8 *buf, int maxlen);
-	/* The length of the rest that starts at rest of a value whose bytes (not complemented) are buf; -1 if not within avail. */
+
+	/*
+	 * The length of the rest that starts at rest of a value whose bytes (not complemented) are
+	 * buf; -1 if not within avail.
+	 */
 	int			(*rest_length) (const uint8 *buf, int len, const uint8 *rest, int avail);
-	/* As decode, with the rest: the original. Without a rest decode returns some value equal to it. */
+
+	/*
+	 * As decode, with the rest: the original. Without a rest decode returns some value equal to
+	 * it.
+	 */
 	Datum		(*restore) (const uint8 *buf, int len, const uint8 *rest, int restlen, char *out, int room, int *outlen);
-	/* Where values can be much longer than their bytes: what decode or restore needs of out, at least. */
+
+	/*
+	 * Where values can be much longer than their bytes: what decode or restore needs of out, at
+	 * least.
+	 */
 	int64		(*room) (const uint8 *buf, int len, const uint8 *rest, int restlen);
 	/* true: only byte-comparing collations (C, POSIX) keep this order */
 	bool		needs_c_collation;
@@ -85,7 +122,8 @@ typedef enum SfxBoundKind
 	SFX_BOUND_AFTER,			/* strictly between *own and its successor */
 	SFX_BOUND_BELOW_ALL,
 	SFX_BOUND_ABOVE_ALL,
-	SFX_BOUND_NEAR,				/* equal to nothing below *own and nothing above *above; between them the operator has to be asked */
+	SFX_BOUND_NEAR,				/* equal to nothing below *own and nothing above *above; between
+								 * them the operator has to be asked */
 	SFX_BOUND_UNKNOWN			/* cannot tell: the qual must be checked as a filter */
 } SfxBoundKind;
 

@@ -184,28 +184,28 @@ bound_int8(Oid subtype, Datum value, Datum *own, Datum *above)
 }
 
 static const SfxEncoding enc_int2 = {
-	.width = 2, .direct = SFX_DIRECT_SIGNED, .encode = encode_int2, .decode = decode_int2, .bound = bound_int2
+	.width = 2,.direct = SFX_DIRECT_SIGNED,.encode = encode_int2,.decode = decode_int2,.bound = bound_int2
 };
 static const SfxEncoding enc_int4 = {
-	.width = 4, .direct = SFX_DIRECT_SIGNED, .encode = sfx_encode_int4, .decode = sfx_decode_int4, .bound = bound_int4
+	.width = 4,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int4,.decode = sfx_decode_int4,.bound = bound_int4
 };
 static const SfxEncoding enc_int8 = {
-	.width = 8, .direct = SFX_DIRECT_SIGNED, .encode = sfx_encode_int8, .decode = sfx_decode_int8, .bound = bound_int8
+	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8,.bound = bound_int8
 };
 
 /* money: an int8 in cents or whatever the locale has */
 static const SfxEncoding enc_money = {
-	.width = 8, .direct = SFX_DIRECT_SIGNED, .encode = sfx_encode_int8, .decode = sfx_decode_int8
+	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8
 };
 
 /* oid */
 static const SfxEncoding enc_uint4 = {
-	.width = 4, .direct = SFX_DIRECT_UNSIGNED, .encode = encode_uint4, .decode = decode_uint4
+	.width = 4,.direct = SFX_DIRECT_UNSIGNED,.encode = encode_uint4,.decode = decode_uint4
 };
 
 /* pg_lsn, xid8 */
 static const SfxEncoding enc_uint8 = {
-	.width = 8, .direct = SFX_DIRECT_UNSIGNED, .encode = encode_uint8, .decode = decode_uint8
+	.width = 8,.direct = SFX_DIRECT_UNSIGNED,.encode = encode_uint8,.decode = decode_uint8
 };
 
 /* ------------------------------------------------------------------ single bytes */
@@ -239,10 +239,10 @@ decode_char(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static const SfxEncoding enc_bool = {
-	.width = 1, .encode = encode_bool, .decode = decode_bool
+	.width = 1,.encode = encode_bool,.decode = decode_bool
 };
 static const SfxEncoding enc_char = {
-	.width = 1, .direct = SFX_DIRECT_UNSIGNED, .encode = encode_char, .decode = decode_char
+	.width = 1,.direct = SFX_DIRECT_UNSIGNED,.encode = encode_char,.decode = decode_char
 };
 
 /* ------------------------------------------------------------------ fixed-width bytes by reference */
@@ -285,13 +285,13 @@ encode_macaddr8(Datum value, uint8 *buf, int maxlen)
 StaticAssertDecl(sizeof(macaddr) == 6 && sizeof(macaddr8) == 8, "hardware addresses are plain bytes");
 
 static const SfxEncoding enc_uuid = {
-	.width = UUID_LEN, .direct = SFX_DIRECT_BYTES, .encode = encode_uuid, .decode = decode_bytes
+	.width = UUID_LEN,.direct = SFX_DIRECT_BYTES,.encode = encode_uuid,.decode = decode_bytes
 };
 static const SfxEncoding enc_macaddr = {
-	.width = sizeof(macaddr), .direct = SFX_DIRECT_BYTES, .encode = encode_macaddr, .decode = decode_bytes
+	.width = sizeof(macaddr),.direct = SFX_DIRECT_BYTES,.encode = encode_macaddr,.decode = decode_bytes
 };
 static const SfxEncoding enc_macaddr8 = {
-	.width = sizeof(macaddr8), .direct = SFX_DIRECT_BYTES, .encode = encode_macaddr8, .decode = decode_bytes
+	.width = sizeof(macaddr8),.direct = SFX_DIRECT_BYTES,.encode = encode_macaddr8,.decode = decode_bytes
 };
 
 /* ------------------------------------------------------------------ tid */
@@ -318,7 +318,7 @@ decode_tid(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static const SfxEncoding enc_tid = {
-	.width = TID_WIDTH, .encode = encode_tid, .decode = decode_tid
+	.width = TID_WIDTH,.encode = encode_tid,.decode = decode_tid
 };
 
 /* ------------------------------------------------------------------ oidvector
@@ -404,8 +404,8 @@ restore_oidvector(const uint8 *buf, int len, const uint8 *rest, int restlen, cha
 }
 
 static const SfxEncoding enc_oidvector = {
-	.encode = encode_oidvector, .decode = decode_oidvector, .length = length_oidvector,
-	.rest = rest_oidvector, .rest_length = rest_length_oidvector, .restore = restore_oidvector
+	.encode = encode_oidvector,.decode = decode_oidvector,.length = length_oidvector,
+	.rest = rest_oidvector,.rest_length = rest_length_oidvector,.restore = restore_oidvector
 };
 
 /* ------------------------------------------------------------------ the support functions */

@@ -97,7 +97,7 @@ decode_inet(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static const SfxEncoding enc_inet = {
-	.encode = encode_inet, .decode = decode_inet, .length = length_inet
+	.encode = encode_inet,.decode = decode_inet,.length = length_inet
 };
 
 SFX_SUPPORT_FUNCTION(inet, enc_inet);

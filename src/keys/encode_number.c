@@ -224,12 +224,12 @@ bound_float8(Oid subtype, Datum value, Datum *own, Datum *above)
 }
 
 static const SfxEncoding enc_float4 = {
-	.width = 4, .direct = SFX_DIRECT_FLOAT, .encode = encode_float4, .decode = decode_float4, .bound = bound_float4,
-	.rest = rest_float4, .rest_length = rest_length_float4, .restore = restore_float4
+	.width = 4,.direct = SFX_DIRECT_FLOAT,.encode = encode_float4,.decode = decode_float4,.bound = bound_float4,
+	.rest = rest_float4,.rest_length = rest_length_float4,.restore = restore_float4
 };
 static const SfxEncoding enc_float8 = {
-	.width = 8, .direct = SFX_DIRECT_FLOAT, .encode = encode_float8, .decode = decode_float8, .bound = bound_float8,
-	.rest = rest_float8, .rest_length = rest_length_float8, .restore = restore_float8
+	.width = 8,.direct = SFX_DIRECT_FLOAT,.encode = encode_float8,.decode = decode_float8,.bound = bound_float8,
+	.rest = rest_float8,.rest_length = rest_length_float8,.restore = restore_float8
 };
 
 /* ------------------------------------------------------------------ numeric
@@ -581,8 +581,8 @@ restore_numeric(const uint8 *buf, int len, const uint8 *rest, int restlen, char 
 }
 
 static const SfxEncoding enc_numeric = {
-	.encode = encode_numeric, .decode = decode_numeric, .length = length_numeric,
-	.rest = rest_numeric, .rest_length = rest_length_numeric, .restore = restore_numeric
+	.encode = encode_numeric,.decode = decode_numeric,.length = length_numeric,
+	.rest = rest_numeric,.rest_length = rest_length_numeric,.restore = restore_numeric
 };
 
 /* ------------------------------------------------------------------ the support functions */

@@ -143,16 +143,17 @@ bound_name(Oid subtype, Datum value, Datum *own, Datum *above)
 }
 
 static const SfxEncoding enc_text = {
-	.direct = SFX_DIRECT_TEXT, .encode = encode_text, .decode = decode_text, .length = length_terminated, .bound = bound_text,
+	.direct = SFX_DIRECT_TEXT,.encode = encode_text,.decode = decode_text,.length = length_terminated,.bound = bound_text,
 	.needs_c_collation = true
 };
 static const SfxEncoding enc_name = {
-	.encode = encode_name, .decode = decode_name, .length = length_terminated, .bound = bound_name,
+	.encode = encode_name,.decode = decode_name,.length = length_terminated,.bound = bound_name,
 	.needs_c_collation = true
 };
+
 /* text_pattern_ops: bytes in any collation */
 static const SfxEncoding enc_text_pattern = {
-	.direct = SFX_DIRECT_TEXT, .encode = encode_text, .decode = decode_text, .length = length_terminated
+	.direct = SFX_DIRECT_TEXT,.encode = encode_text,.decode = decode_text,.length = length_terminated
 };
 
 /* ------------------------------------------------------------------ char(n)
@@ -235,13 +236,13 @@ restore_bpchar(const uint8 *buf, int len, const uint8 *rest, int restlen, char *
 }
 
 static const SfxEncoding enc_bpchar = {
-	.encode = encode_bpchar, .decode = decode_text, .length = length_terminated,
-	.rest = rest_bpchar, .rest_length = rest_length_bpchar, .restore = restore_bpchar,
-	.room = room_bpchar, .needs_c_collation = true
+	.encode = encode_bpchar,.decode = decode_text,.length = length_terminated,
+	.rest = rest_bpchar,.rest_length = rest_length_bpchar,.restore = restore_bpchar,
+	.room = room_bpchar,.needs_c_collation = true
 };
 static const SfxEncoding enc_bpchar_pattern = {
-	.encode = encode_bpchar, .decode = decode_text, .length = length_terminated,
-	.rest = rest_bpchar, .rest_length = rest_length_bpchar, .restore = restore_bpchar,
+	.encode = encode_bpchar,.decode = decode_text,.length = length_terminated,
+	.rest = rest_bpchar,.rest_length = rest_length_bpchar,.restore = restore_bpchar,
 	.room = room_bpchar
 };
 
@@ -339,7 +340,8 @@ get_bytes_ended(const uint8 *buf, int len, uint8 *out, int room)
 			out[n++] = c;
 			continue;
 		}
-		c = buf[i++];			/* the end mark stands at len - 1 at the latest, so that i is inside */
+		c = buf[i++];			/* the end mark stands at len - 1 at the latest, so that i is
+								 * inside */
 		run = c == ZEROS_ONE ? 0 : Min(c <= ZEROS_MAX + 1 ? c : ZEROS_INSIDE - c, ZEROS_MAX);
 		if (c == BYTES_END || n + Max(run, 1) > room)
 			return -1;
@@ -400,7 +402,7 @@ decode_bytea(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static const SfxEncoding enc_bytea = {
-	.encode = encode_bytea, .decode = decode_bytea, .length = length_terminated, .room = room_bytes
+	.encode = encode_bytea,.decode = decode_bytea,.length = length_terminated,.room = room_bytes
 };
 
 /* ------------------------------------------------------------------ bit, varbit */
@@ -450,7 +452,7 @@ length_bit(const uint8 *buf, int avail, bool desc)
 }
 
 static const SfxEncoding enc_bit = {
-	.encode = encode_bit, .decode = decode_bit, .length = length_bit, .room = room_bytes
+	.encode = encode_bit,.decode = decode_bit,.length = length_bit,.room = room_bytes
 };
 
 /* ------------------------------------------------------------------ the support functions */

@@ -193,17 +193,18 @@ bound_timestamptz(Oid subtype, Datum value, Datum *own, Datum *above)
 }
 
 static const SfxEncoding enc_date = {
-	.width = 4, .direct = SFX_DIRECT_SIGNED, .encode = sfx_encode_int4, .decode = sfx_decode_int4, .bound = bound_date
+	.width = 4,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int4,.decode = sfx_decode_int4,.bound = bound_date
 };
 static const SfxEncoding enc_timestamp = {
-	.width = 8, .direct = SFX_DIRECT_SIGNED, .encode = sfx_encode_int8, .decode = sfx_decode_int8, .bound = bound_timestamp
+	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8,.bound = bound_timestamp
 };
 static const SfxEncoding enc_timestamptz = {
-	.width = 8, .direct = SFX_DIRECT_SIGNED, .encode = sfx_encode_int8, .decode = sfx_decode_int8, .bound = bound_timestamptz
+	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8,.bound = bound_timestamptz
 };
+
 /* never negative, but stored in an int64 */
 static const SfxEncoding enc_time = {
-	.width = 8, .direct = SFX_DIRECT_SIGNED, .encode = sfx_encode_int8, .decode = sfx_decode_int8
+	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8
 };
 
 /* ------------------------------------------------------------------ timetz */
@@ -235,7 +236,7 @@ decode_timetz(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static const SfxEncoding enc_timetz = {
-	.width = TIMETZ_WIDTH, .encode = encode_timetz, .decode = decode_timetz
+	.width = TIMETZ_WIDTH,.encode = encode_timetz,.decode = decode_timetz
 };
 
 /* ------------------------------------------------------------------ interval
@@ -341,7 +342,10 @@ decode_interval(const uint8 *buf, int len, char *out, int room, int *outlen)
 	*outlen = sizeof(*v);
 	if (!interval_with(buf, 0, 0, v))
 	{
-		/* too long for a time: most of it in months and days, which may be wrong by rounding as far as a time can hold */
+		/*
+		 * too long for a time: most of it in months and days, which may be wrong by rounding as
+		 * far as a time can hold
+		 */
 		double		days = ((int16) (sfx_get_be(buf, 2) ^ SFX_SIGN16) * 18446744073709551616.0 +
 							(double) sfx_get_be(buf + 2, 8)) / USECS_PER_DAY;
 		int32		month = (int32) Max(Min(days / DAYS_PER_MONTH, PG_INT32_MAX), PG_INT32_MIN);
@@ -368,8 +372,8 @@ restore_interval(const uint8 *buf, int len, const uint8 *rest, int restlen, char
 }
 
 static const SfxEncoding enc_interval = {
-	.width = SPAN_WIDTH, .encode = encode_interval, .decode = decode_interval,
-	.rest = rest_interval, .rest_length = rest_length_interval, .restore = restore_interval
+	.width = SPAN_WIDTH,.encode = encode_interval,.decode = decode_interval,
+	.rest = rest_interval,.rest_length = rest_length_interval,.restore = restore_interval
 };
 
 /* ------------------------------------------------------------------ the support functions */

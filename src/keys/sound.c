@@ -40,7 +40,8 @@ typedef bool (*Look) (const SfxStructure *s, const char *p, Size size);
 
 struct SfxStructure
 {
-	Oid			type;			/* of which the datum's own header speaks, where it has one: not a domain over it */
+	Oid			type;			/* of which the datum's own header speaks, where it has one: not a
+								 * domain over it */
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
@@ -344,7 +345,11 @@ record_is_sound(const SfxStructure *s, const char *p, Size size)
 	natts = HeapTupleHeaderGetNatts(h);
 	nulls = (h->t_infomask & HEAP_HASNULL) != 0;
 	off = h->t_hoff;
-	/* the type modifier is left alone: of a named row type it is part of a version, since the minor releases that came after 15.18 */
+
+	/*
+	 * the type modifier is left alone: of a named row type it is part of a version, since the
+	 * minor releases that came after 15.18
+	 */
 	if (off > size || off != MAXALIGN(off) ||
 		off < SizeofHeapTupleHeader + (nulls ? BITMAPLEN(natts) : 0))
 		return false;

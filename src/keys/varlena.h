@@ -14,6 +14,7 @@
  * v itself or palloced.
  */
 extern struct varlena *sfx_storable_varlena(Form_pg_attribute att, struct varlena *v);
+
 /* A varlena as rows of index-only scans have it if they would be too large otherwise: compressed, if that makes it smaller; v itself or palloced. */
 extern struct varlena *sfx_row_varlena(struct varlena *v);
 

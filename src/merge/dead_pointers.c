@@ -26,10 +26,13 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#define FRESH_PER_STUB		4		/* fewer than one for so many entries that the merge brings are left to VACUUM */
-#define PAGES_PER_STUB		8		/* heap pages to look at for each stub that is expected, and for each entry that the merge brings, at most */
-#define ASKS_PER_PAGE		8		/* entries about which VACUUM is not asked for the price of a heap page */
-#define BATCH_PAGES			128		/* heap pages for which the table's lock is held */
+#define FRESH_PER_STUB		4	/* fewer than one for so many entries that the merge brings are
+								 * left to VACUUM */
+#define PAGES_PER_STUB		8	/* heap pages to look at for each stub that is expected, and for
+								 * each entry that the merge brings, at most */
+#define ASKS_PER_PAGE		8	/* entries about which VACUUM is not asked for the price of a heap
+								 * page */
+#define BATCH_PAGES			128 /* heap pages for which the table's lock is held */
 #define STUB_WORDS			((MaxHeapTuplesPerPage + 64) / 64)	/* a bit for each offset, from 1 on */
 
 /* 64 blocks of the table: which of them have stubs, and how many blocks before them do. */

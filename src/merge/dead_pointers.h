@@ -20,6 +20,7 @@ typedef struct SfxStubs SfxStubs;
  * is asked about.
  */
 extern SfxStubs *sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg), void *arg, bool *looked);
+
 /*
  * For VACUUM, between its two passes over the table: all stubs there are; or NULL, where it is cheaper, or not possible, to ask VACUUM about each entry.  What
  * VACUUM takes for dead is a stub (V5).  index: vacuumed, with about so many entries.  strategy: VACUUM's.

@@ -14,7 +14,7 @@
 
 /* Entries of one key that a merge asks about, at most: longer lists are of values that many rows share. */
 #define SFX_VERSIONS_RUN	64
-#define SFX_VERSIONS_MAX	(16 * SFX_DEAD_MAX)	/* in a group */
+#define SFX_VERSIONS_MAX	(16 * SFX_DEAD_MAX) /* in a group */
 
 /*
  * Which of tids[0..n), n <= SFX_DEAD_MAX, lead to rows that are dead to every snapshot here?  Moves them to the front, ascending, and returns how
@@ -56,8 +56,10 @@ typedef struct SfxVersions
 } SfxVersions;
 
 extern void sfx_versions_clear(SfxVersions *v);
+
 /* An entry of the key at hand, or a new one of another key. */
 extern void sfx_versions_note(SfxVersions *v, const SfxEntry *e, bool fresh);
+
 /* Are entries with e's key being noted? */
 static inline bool
 sfx_versions_same(const SfxVersions *v, const SfxEntry *e)

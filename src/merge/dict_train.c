@@ -33,7 +33,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define LIMIT_GRAM		16384	/* intervals of a dictionary: what decoding leaves in the processor's second cache */
+#define LIMIT_GRAM		16384	/* intervals of a dictionary: what decoding leaves in the
+								 * processor's second cache */
 #define LIMIT_ALM		4096
 #define TEST_SHARE		4		/* one rest in so many is kept for measuring */
 #define MIN_RESTS		512
@@ -51,7 +52,8 @@
 /* The sample of a build. */
 #define SAMPLE_KEYS		16384
 #define SAMPLE_BYTES	(2 * 1024 * 1024)
-#define SAMPLE_SHARE	32		/* one entry in so many, so that training stays a small part of a build */
+#define SAMPLE_SHARE	32		/* one entry in so many, so that training stays a small part of a
+								 * build */
 #define MIN_ENTRIES		(SAMPLE_SHARE * MIN_RESTS)
 
 /* Bytes that a rest of that length takes with the length byte's extension, as in strblock.c. */
@@ -154,7 +156,10 @@ split_sample(const SfxHopeKey *rests, uint32 n, SfxHopeKey *learn, SfxHopeKey *t
 bool
 sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new)
 {
-	/* bytes for their quick answer whether there is anything to gain; words are never smaller than FSST by what they would have to be */
+	/*
+	 * bytes for their quick answer whether there is anything to gain; words are never smaller than
+	 * FSST by what they would have to be
+	 */
 	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_FSST, SFX_HOPE_DOUBLE};
 	const SfxHopeScheme asked = option;
 	const SfxHopeScheme *schemes = option == SFX_HOPE_AUTO ? automatic : &asked;
@@ -181,7 +186,9 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	{
 		SfxNewDict	d;
 		double		c = 0,
-					gain = schemes[i] == SFX_FSST ? -SLOWER_GAIN : SLOWER_GAIN, /* it stands behind bytes, but is read faster */
+					gain = schemes[i] == SFX_FSST ? -SLOWER_GAIN : SLOWER_GAIN, /* it stands behind
+																				 * bytes, but is read
+																				 * faster */
 					total;
 
 		CHECK_FOR_INTERRUPTS();
@@ -362,6 +369,7 @@ estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
 		const struct SampleKey *k = &s->key[i];
 		uint32		lcp = sfx_lcp(k[-1].key, k[-1].len, k->key, k->len);
 		uint32		len = k->len - Min(cut, k->len);
+
 		/* the fraction is spread over the keys */
 		uint32		from = lcp + (uint32) (more + (i % 16) / 16.0);
 

@@ -126,7 +126,11 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 		int			nfilters;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		/* once released to the map, a page may be anything; the ones still to come are held by nobody's word but ours */
+
+		/*
+		 * once released to the map, a page may be anything; the ones still to come are held by
+		 * nobody's word but ours
+		 */
 		if (!sfx_tree_page_is(index, blkno, page, meta, run, level))
 		{
 			UnlockReleaseBuffer(buf);

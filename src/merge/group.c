@@ -149,4 +149,3 @@ sfx_group_high(const SfxGroup *group, SfxPos *high)
 {
 	return sfx_group_child_high(group, group->to - 1, high);
 }
-

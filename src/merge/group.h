@@ -25,10 +25,12 @@ typedef struct SfxGroup
 	bool		resume_inf;		/* nowhere */
 	SfxHorizon	horizon;		/* of entries that are dropped, where it is not VACUUM who does it */
 	bool		joined;			/* the first leaf has nothing to take */
-	int			asked_to;		/* children in front of this one have been asked for, as far as the source falls into them */
+	int			asked_to;		/* children in front of this one have been asked for, as far as the
+								 * source falls into them */
 	uint32		asked;			/* as in SfxMergeStats */
 	uint32		reads_begun;
-	Relation	heap;			/* to be asked about versions of rows; NULL: nobody is (the caller sets it after locating) */
+	Relation	heap;			/* to be asked about versions of rows; NULL: nobody is (the caller
+								 * sets it after locating) */
 } SfxGroup;
 
 #define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */

@@ -44,7 +44,8 @@
 #include "utils/rel.h"
 
 #define RUN_STEPS		16		/* groups of a run between two looks at the delta */
-#define STUB_SHED		250		/* of 1,000 entries: so few taking dead ones' places, a look for stubs was in vain, ... */
+#define STUB_SHED		250		/* of 1,000 entries: so few taking dead ones' places, a look for
+								 * stubs was in vain, ... */
 #define STUB_PAUSE		7		/* ... and so many merges make none */
 
 typedef enum MergeManner
@@ -75,7 +76,8 @@ typedef struct Merge
 	MergeManner manner;
 	bool		full;			/* into the main tree, whatever it costs: ... */
 	int			slice;			/* groups of a run, at most; 0: to its end */
-	uint32		last_run;		/* ... all runs up to this one, not those that are made meanwhile; 0: those that are due */
+	uint32		last_run;		/* ... all runs up to this one, not those that are made meanwhile;
+								 * 0: those that are due */
 	uint32		run;			/* the source: this run, or if 0 ... */
 	uint32		gen;			/* ... this generation */
 	uint32		target;			/* run; 0: not decided yet */
@@ -86,13 +88,15 @@ typedef struct Merge
 	SfxProgress *progress;
 	uint64		noted;			/* of stats.taken */
 	SfxStubs   *stubs;			/* read since the generation was frozen (X6); NULL: none */
-	int			pause;			/* for the metapage's stub_pause, unless stubs were looked for in vain; -1: as it is */
+	int			pause;			/* for the metapage's stub_pause, unless stubs were looked for in
+								 * vain; -1: as it is */
 	bool		looked;			/* all stubs were looked for */
 	uint64		taken_before;	/* stats.taken and removed when the source was begun */
 	uint64		removed_before;
 	instr_time	began;			/* the step in hand */
 	SfxKeptNode kept;
-	uint64		usecs;			/* that steps took, not told by any record yet: the next one does, the last step's is the drop's */
+	uint64		usecs;			/* that steps took, not told by any record yet: the next one does,
+								 * the last step's is the drop's */
 } Merge;
 
 /* A step ends. */
@@ -619,4 +623,3 @@ sfx_merge_politely(Relation index)
 {
 	return merge_all(index, MERGE_POLITE, false, true, 0);
 }
-

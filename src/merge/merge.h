@@ -11,10 +11,13 @@
 
 /* Called when the log grew by a page, holding no lock: wakes the worker or helps where a merge is due (policy.c). */
 extern void sfx_merge_pressure(Relation index);
+
 /* A reader has met a delta to which nobody appends any more (sfx_image_idle); no lock held but pins: asks for a merge, if anybody can make one. */
 extern void sfx_merge_idle(Relation index);
+
 /* Is a merge due, or at least worth its cost?  The worker asks before it merges. */
 extern bool sfx_merge_due(Relation index);
+
 /* Has the delta reached its bounds?  Has it outgrown them? */
 extern bool sfx_merge_delta_due(Relation index);
 extern bool sfx_merge_is_late(Relation index);
@@ -24,13 +27,16 @@ extern bool sfx_merge_is_late(Relation index);
  * full: towards the main tree without regard to the cost.
  */
 extern uint32 sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, bool full);
+
 /*
  * Will a merge of the oldest frozen generation go through most of the old leaves?  Not if it goes to a run; nor, of an index that is large, if the
  * keys keep together.  A guess from the metapage alone.
  */
 extern bool sfx_merge_meets_old(Relation index, const SfxMeta *meta, bool full);
+
 /* The id of the older run that run number r is merged into. */
 extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full);
+
 /* The number of a run that is to be merged into an older one; -1: none is due.  upto: runs with ids up to this one are due in any case. */
 extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto);
 
@@ -58,11 +64,13 @@ extern uint64 sfx_merge_politely(Relation index);
 
 /* Ask for a background merge of this index (worker.c).  True if a worker is at it right now. */
 extern bool sfx_worker_request(Relation index);
+
 /*
  * Nobody but this session can merge the index: it is temporary, or our own transaction has made
  * it or holds a lock that keeps the worker out.
  */
 extern bool sfx_worker_shut_out(Relation index);
+
 /* Two rows of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_worker_use(struct SfxSharedUse *use);

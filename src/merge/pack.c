@@ -26,7 +26,7 @@
 static int
 keep_page(void *ctx, const SfxLeafOut *out)
 {
-	SfxPack	   *p = ctx;
+	SfxPack    *p = ctx;
 	SfxNewLeaf *l;
 
 	if (p->n == SFX_SWAP_MAX)

@@ -14,7 +14,8 @@
 #include "rewrite.h"
 #include "source.h"
 
-#define MERGE_ROOM			3	/* pages that the leaf may take in which the source stands when the group takes no more */
+#define MERGE_ROOM			3	/* pages that the leaf may take in which the source stands when the
+								 * group takes no more */
 
 typedef struct SfxPack
 {

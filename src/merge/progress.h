@@ -26,7 +26,8 @@ typedef struct SfxProgress
 	uint32		source;			/* generation or run that is merged */
 	uint32		target;			/* run */
 	uint64		done;			/* entries of the source that this merge has taken */
-	uint64		total;			/* entries of the source, roughly; more than done at the end if another merge had begun it */
+	uint64		total;			/* entries of the source, roughly; more than done at the end if
+								 * another merge had begun it */
 	uint64		groups;			/* written since the merge began, of all sources */
 	uint64		leaves;
 	TimestampTz began;
@@ -35,6 +36,7 @@ typedef struct SfxProgress
 /* A slot for a merge of that index; never NULL.  To be given back by sfx_progress_end, also on errors. */
 extern SfxProgress *sfx_progress_begin(Relation index);
 extern void sfx_progress_end(SfxProgress *p);
+
 /* A row of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_progress_use(struct SfxSharedUse *use);

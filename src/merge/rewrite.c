@@ -30,8 +30,10 @@
 #include "utils/rel.h"
 
 #define MERGE_PAGES			24	/* pages after which a group takes no more from the source, at most */
-#define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* bytes with which a group's last page joins the next group */
-#define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its children */
+#define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* bytes with which a group's last page
+															 * joins the next group */
+#define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its
+								 * children */
 #define CHILD_OVERHEAD		24	/* bytes of a child beside its separator, at most */
 
 /* Bytes of the children [from, to)'s low positions into *bytes, the longest of them into *longest. */
@@ -72,7 +74,11 @@ blocks_needed(const SfxGroup *g, const SfxPack *p, int filters)
 		measure_lows(&g->node, 0, g->from, &bytes, &longest);
 		measure_lows(&g->node, g->to, g->node.nchildren, &bytes, &longest);
 	}
-	/* a page was full when its next child, with a fence, did not fit; splitting it in halves may cost one more */
+
+	/*
+	 * a page was full when its next child, with a fence, did not fit; splitting it in halves may
+	 * cost one more
+	 */
 	room = Max((int) SFX_BODY_CAPACITY - INNER_OVERHEAD - 2 * (int) longest, 1);
 	inner = Min((Size) n / 2, (bytes + (Size) n * CHILD_OVERHEAD) / room) + 2;
 	return Max(p->n, nold) + inner + (at_root ? inner : 0) + filters;
@@ -219,7 +225,7 @@ static void
 next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 {
 	if (g->joined)
-		++*from;
+		++* from;
 	if (g->joined || g->from != *from || g->to != *to)
 	{
 		g->joined = false;
@@ -239,7 +245,7 @@ void
 sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
 				  SfxMergeStats *stats)
 {
-	SfxPack	   *p = palloc0(sizeof(SfxPack));
+	SfxPack    *p = palloc0(sizeof(SfxPack));
 	SfxMergeStats step = {0};
 	SfxPos		start = {0};
 	bool		may_widen = src != NULL;

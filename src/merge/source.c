@@ -237,4 +237,3 @@ sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, 
 	sfx_image_release(img);
 	return found;
 }
-

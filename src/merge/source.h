@@ -36,8 +36,10 @@ typedef struct SfxSource
 
 /* run 0: generation meta->gens[g]; else the run with that id. */
 extern void sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int g);
+
 /* Stand on the first entry >= pos; false if there is none. */
 extern bool sfx_source_seek(SfxSource *src, const SfxPos *pos);
+
 /* The entry stood on. */
 extern const SfxEntry *sfx_source_peek(SfxSource *src);
 extern void sfx_source_advance(SfxSource *src);

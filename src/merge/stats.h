@@ -21,7 +21,8 @@ typedef struct SfxMergeStats
 	uint64		written;		/* leaves written */
 	uint64		asked;			/* leaves asked for before they were needed, ... */
 	uint64		reads_begun;	/* ... of which so many had to be read */
-	BlockNumber asked_last;		/* the last one of them, or of those to which nothing comes; 0: none */
+	BlockNumber asked_last;		/* the last one of them, or of those to which nothing comes; 0:
+								 * none */
 	uint64		rests;			/* bytes of rests in them: before coding, */
 	uint64		stored;			/* and as they are stored */
 	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or seen already */

@@ -40,11 +40,13 @@ typedef struct VacState
 	const SfxOrder *order;
 	IndexBulkDeleteCallback callback;
 	void	   *arg;
-	SfxStubs   *stubs;			/* no other TIDs does the callback take for dead (V5); NULL: it has to be asked about each */
+	SfxStubs   *stubs;			/* no other TIDs does the callback take for dead (V5); NULL: it has
+								 * to be asked about each */
 	uint32		run;			/* the one that is being cleaned */
 	double		kept;
 	double		removed;
-	bool		flags_seen;		/* the log has entries flagged dead, by us or by a VACUUM that did not get far */
+	bool		flags_seen;		/* the log has entries flagged dead, by us or by a VACUUM that did
+								 * not get far */
 	SfxMergeStats stats;
 	BufferAccessStrategy strategy;
 	SfxKeptNode kept_node;
@@ -250,7 +252,11 @@ vacuum_log(VacState *vs)
 	for (int g = meta.ngens - 1; g >= 0; g--)
 		vacuum_generation(vs, &meta, &meta.gens[g], true);
 	SFX_STOP("log flagged");
-	/* Flags that an interrupted VACUUM left may be unknown to images: their counter was never raised. */
+
+	/*
+	 * Flags that an interrupted VACUUM left may be unknown to images: their counter was never
+	 * raised.
+	 */
 	if (vs->flags_seen && !SFX_MUTANT("no removal counter"))
 		raise_removals(vs->index);
 	vacuum_carried(vs);
@@ -501,7 +507,11 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		vacuum_trees(&vs);
 	}
 	SFX_STOP("tree vacuumed");
-	/* Even if nothing was left to remove: a VACUUM before us may have been interrupted between its removals and the gate. */
+
+	/*
+	 * Even if nothing was left to remove: a VACUUM before us may have been interrupted between its
+	 * removals and the gate.
+	 */
 	pass_gate(info->index);
 	sfx_stubs_free(vs.stubs);
 	stats->tuples_removed += vs.removed;
@@ -543,7 +553,11 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 
 		sfx_reclaim_dicts(index, order, info->strategy);
 		sfx_shrink_inner(index, order);
-		/* both gave blocks back behind sfx_reclaim_blocks: the map's upper pages do not know of them yet */
+
+		/*
+		 * both gave blocks back behind sfx_reclaim_blocks: the map's upper pages do not know of
+		 * them yet
+		 */
 		IndexFreeSpaceMapVacuum(index);
 		sfx_merge_lock(index);
 		sfx_meta_read(index, &meta);

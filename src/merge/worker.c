@@ -92,7 +92,10 @@ forget_requests(Oid db)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < MAX_REQUESTS; i++)
 		if (shared->request[i].db == db)
-			shared->request[i] = (Request) {.db = InvalidOid};
+			shared->request[i] = (Request)
+		{
+			.db = InvalidOid
+		};
 	LWLockRelease(&shared->lock);
 }
 
@@ -197,7 +200,10 @@ make_request(Oid index)
 		shared->turned_out++;
 	}
 	shared->taken++;
-	shared->request[place] = (Request) {.db = MyDatabaseId,.index = index};
+	shared->request[place] = (Request)
+	{
+		.db = MyDatabaseId,.index = index
+	};
 	return &shared->request[place];
 }
 
@@ -423,7 +429,10 @@ serve(Oid relid, Served *served)
 		{
 			if (can_serve(index))
 			{
-				/* a merge takes a snapshot only where it asks the table, for as long as that: it must hold back nobody's xmin */
+				/*
+				 * a merge takes a snapshot only where it asks the table, for as long as that: it
+				 * must hold back nobody's xmin
+				 */
 				InvalidateCatalogSnapshot();
 				report_activity(index);
 				*served = merge_index(index);
@@ -526,8 +535,14 @@ sfx_worker_main(Datum arg)
 void
 sfx_worker_use(SfxSharedUse *use)
 {
-	use[0] = (SfxSharedUse) {.what = "merge requests",.places = MAX_REQUESTS};
-	use[1] = (SfxSharedUse) {.what = "merge workers",.places = MAX_WORKERS};
+	use[0] = (SfxSharedUse)
+	{
+		.what = "merge requests",.places = MAX_REQUESTS
+	};
+	use[1] = (SfxSharedUse)
+	{
+		.what = "merge workers",.places = MAX_WORKERS
+	};
 	if (shared == NULL)
 		return;
 	LWLockAcquire(&shared->lock, LW_SHARED);

@@ -31,7 +31,11 @@ sfx_worker_is_in_the_way(Relation index)
 {
 	if (LockHasWaitersRelation(index, SFX_WORKER_LOCK) || sfx_database_is_wanted())
 		return true;
-	/* looking up what comparisons need takes a snapshot, which would hold back VACUUM until the merge ends */
+
+	/*
+	 * looking up what comparisons need takes a snapshot, which would hold back VACUUM until the
+	 * merge ends
+	 */
 	InvalidateCatalogSnapshot();
 	return false;
 }

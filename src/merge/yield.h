@@ -14,6 +14,7 @@
 #define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
 /* Has somebody locked this database, to drop it or to copy it?  Needs a transaction. */
 extern bool sfx_database_is_wanted(void);
+
 /* Is a worker that holds that lock in somebody's way? */
 extern bool sfx_worker_is_in_the_way(Relation index);
 

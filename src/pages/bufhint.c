@@ -45,7 +45,7 @@ sfx_read_page(Relation index, BlockNumber blkno)
 	}
 	r->index = id;
 	r->blkno = blkno;
-	r->buf = InvalidBuffer;			/* reading may fail */
+	r->buf = InvalidBuffer;		/* reading may fail */
 	return r->buf = ReadBuffer(index, blkno);
 }
 

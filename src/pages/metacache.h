@@ -18,8 +18,10 @@ typedef struct SfxGlance
 
 /* The index is locked by the caller, or by who plans for him.  Valid until the next call. Errors: the metapage cannot be read. */
 extern const SfxGlance *sfx_glance(Oid index);
+
 /* Levels of the main tree above its leaves; 1 where the metapage is damaged. */
 extern int	sfx_tree_height(Relation index);
+
 /* A metapage has changed, and is still locked. */
 extern void sfx_glance_void(void);
 extern Size sfx_glance_shmem_size(void);

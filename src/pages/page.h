@@ -30,7 +30,8 @@ typedef struct SfxPageTail
 {
 	uint64		build_id;		/* the metapage's */
 	BlockNumber right;			/* leaf, inner: right neighbour; log, dictionary: its next page */
-	uint32		owner;			/* leaf, inner, filter: run id; log: generation; dictionary: its number */
+	uint32		owner;			/* leaf, inner, filter: run id; log: generation; dictionary: its
+								 * number */
 	uint8		kind;			/* SfxPageKind */
 	uint8		level;			/* 0 = leaf */
 	uint16		flags;			/* SFX_LOG_SEALED; dictionary: number of the page in its chain */
@@ -49,11 +50,14 @@ typedef struct SfxPageTail
 
 /* Make page an empty one of that kind. */
 extern void sfx_page_init(Page page, SfxPageKind kind, uint64 build_id, uint32 owner, int level);
+
 /* Set the body of a page just made. */
 extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
+
 /* Is this a page that this code may look into?  ERROR (INDEX_CORRUPTED, index and block named) if it is damaged; false
  * if it is new (all zero). Checks sizes, version, page id. */
 extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
+
 /* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
 pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
 

@@ -171,7 +171,10 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	GenericCosts costs = {0};
 	Cost		runs = look_at_runs(info);
 
-	/* btree's estimate needs the ordering operators that core found for the columns; without them, it would crash */
+	/*
+	 * btree's estimate needs the ordering operators that core found for the columns; without them,
+	 * it would crash
+	 */
 	if (info->sortopfamily != NULL)
 	{
 		btcostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);

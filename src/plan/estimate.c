@@ -78,7 +78,7 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "surfidx estimate", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
-	SfxConditions c = {.root = root, .varno = rel->relid, .attno = attno};
+	SfxConditions c = {.root = root,.varno = rel->relid,.attno = attno};
 	SfxEdges   *edges = palloc(sizeof(SfxEdges));
 	SfxPiece	piece[SFX_MAX_EDGES + 1];
 	HeapTuple	tuple = NULL;
@@ -102,6 +102,7 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	MemoryContextDelete(work);
 	return tuple;
 }
+
 /* ---- the hook ---- */
 
 /* What was found for a column: core asks once for each condition.  Lives in the planner's memory, and is forgotten with it. */
@@ -175,7 +176,7 @@ any_inequality(const RelOptInfo *rel)
 
 	foreach(lc, rel->baserestrictinfo)
 		if (!sfx_is_equality(lfirst_node(RestrictInfo, lc)))
-			return true;
+		return true;
 	return false;
 }
 

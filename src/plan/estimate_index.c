@@ -15,7 +15,7 @@ has_equality(RelOptInfo *rel, AttrNumber attno)
 	foreach(lc, rel->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		SfxConditions c = {.varno = rel->relid, .attno = attno};
+		SfxConditions c = {.varno = rel->relid,.attno = attno};
 
 		if (attno > 0 && sfx_is_equality(rinfo) && sfx_conditions_mentioned((Node *) rinfo->clause, &c))
 			return true;
@@ -35,12 +35,12 @@ has_key_column(const IndexOptInfo *info, AttrNumber attno)
 static bool
 has_inequality(RelOptInfo *rel, AttrNumber attno)
 {
-	SfxConditions c = {.varno = rel->relid, .attno = attno};
+	SfxConditions c = {.varno = rel->relid,.attno = attno};
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
 		if (attno > 0 && !sfx_is_equality(lfirst(lc)) && sfx_conditions_mentioned((Node *) lfirst_node(RestrictInfo, lc)->clause, &c))
-			return true;
+		return true;
 	return false;
 }
 

@@ -43,7 +43,8 @@
 typedef struct Part
 {
 	int			n;
-	SfxUpper   *upper;			/* leads to the number of the position at or below; NULL: one leaf, n is 1 */
+	SfxUpper   *upper;			/* leads to the number of the position at or below; NULL: one leaf,
+								 * n is 1 */
 	double	   *below;			/* [n + 1] entries before each, and all */
 } Part;
 
@@ -174,7 +175,7 @@ gather_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Gathered 
 static bool
 learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Part *part, int64 *room)
 {
-	Gathered	g = {.room = 64, .step = k->step};
+	Gathered	g = {.room = 64,.step = k->step};
 	int64		size;
 
 	part->upper = NULL;
@@ -331,7 +332,10 @@ static void
 note(Seen *s, const SfxColumn *col, const SfxEntry *e, Datum value, Size size)
 {
 	memcpy(s->key, e->key, e->keylen);
-	s->pos = (SfxPos) {s->key, e->keylen, e->tid};
+	s->pos = (SfxPos)
+	{
+		s->key, e->keylen, e->tid
+	};
 	s->value = value;
 	if (!col->typbyval)
 	{

@@ -327,7 +327,11 @@ lift_executor_start(QueryDesc *query, int eflags)
 		standard_ExecutorStart(query, eflags);
 	if (!onconflict_lift || (eflags & EXEC_FLAG_EXPLAIN_ONLY))
 		return;
-	/* a statement's own ModifyTable is its topmost node; those of WITH and of rules are in the list */
+
+	/*
+	 * a statement's own ModifyTable is its topmost node; those of WITH and of rules are in the
+	 * list
+	 */
 	lift_modify_table(query->estate, query->planstate);
 	foreach(lc, query->estate->es_auxmodifytables)
 		lift_modify_table(query->estate, (PlanState *) lfirst(lc));

@@ -125,9 +125,9 @@ split_quals(List **quals, Oid indexid)
 		return;
 	foreach(lc, *quals)
 		if (IsA(lfirst(lc), RowCompareExpr))
-			result = append_members(result, lfirst_node(RowCompareExpr, lc));
-		else
-			result = lappend(result, lfirst(lc));
+		result = append_members(result, lfirst_node(RowCompareExpr, lc));
+	else
+		result = lappend(result, lfirst(lc));
 	*quals = result;
 	any_split = true;
 }
@@ -235,15 +235,15 @@ show_rows(PlanState *ps, void *unused)
 
 	if (IsA(ps, IndexOnlyScanState))
 		foreach(lc, plan->indexqual)
-		{
-			if (!is_member(lfirst(lc)))
-				continue;
-			plan = palloc(sizeof(IndexOnlyScan));
-			*plan = *(IndexOnlyScan *) ps->plan;
-			plan->indexqual = plan->recheckqual;
-			ps->plan = &plan->scan.plan;
-			break;
-		}
+	{
+		if (!is_member(lfirst(lc)))
+			continue;
+		plan = palloc(sizeof(IndexOnlyScan));
+		*plan = *(IndexOnlyScan *) ps->plan;
+		plan->indexqual = plan->recheckqual;
+		ps->plan = &plan->scan.plan;
+		break;
+	}
 	return planstate_tree_walker(ps, show_rows, unused);
 }
 

@@ -201,7 +201,10 @@ sfx_activity_get(Relation index, SfxFilterCounts *counts)
 void
 sfx_activity_use(SfxSharedUse *use)
 {
-	*use = (SfxSharedUse) {.what = "filter counters"};
+	*use = (SfxSharedUse)
+	{
+		.what = "filter counters"
+	};
 	if (shared == NULL)
 		return;
 	LWLockAcquire(&shared->lock, LW_SHARED);

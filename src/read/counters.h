@@ -20,8 +20,10 @@ extern SfxFilterCounts sfx_filter_counts;
 
 /* Add a reader's counts to its index's and to those of this session, and set them to zero. */
 extern void sfx_activity_add(Relation index, SfxFilterCounts *counts);
+
 /* Those of an index, of all sessions, since its file was made. */
 extern void sfx_activity_get(Relation index, SfxFilterCounts *counts);
+
 /* A row of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_activity_use(struct SfxSharedUse *use);

@@ -110,7 +110,10 @@ set_low(Around *a, int i, const SfxPos *low)
 	if (low->len == 0 || low->len > SFX_MAX_ENTRY)
 		return;
 	memcpy(a->bytes[i], low->key, low->len);
-	a->low[i] = (SfxPos) {a->bytes[i], low->len, low->tid};
+	a->low[i] = (SfxPos)
+	{
+		a->bytes[i], low->len, low->tid
+	};
 }
 
 static int
@@ -235,7 +238,10 @@ sfx_rank_above_leaves(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos
 	double		of_main = 0,
 				rank = 0;
 
-	/* from the main tree on, whose share stands for that of a run of one leaf, which has nothing above it */
+	/*
+	 * from the main tree on, whose share stands for that of a run of one leaf, which has nothing
+	 * above it
+	 */
 	for (int r = meta->nruns - 1; r >= 0; r--)
 	{
 		const SfxRun *run = &meta->runs[r];

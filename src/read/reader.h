@@ -105,8 +105,10 @@ extern BlockNumber sfx_reader_leaf(const SfxReader *r);
 
 /* The range is at its end and no other one follows for now: let go of the gate, or VACUUM would wait for the scan's end. */
 extern void sfx_reader_release_gate(SfxReader *r);
+
 /* Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage stays pinned. */
 extern void sfx_reader_rewind(SfxReader *r);
+
 /* The same, and no pin is left. */
 extern void sfx_reader_reset(SfxReader *r);
 extern void sfx_reader_end(SfxReader *r);

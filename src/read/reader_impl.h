@@ -19,7 +19,7 @@
 #include "utils/rel.h"
 
 #define READER_BATCH		128
-#define READER_BATCH_FIRST	24		/* behind a seek */
+#define READER_BATCH_FIRST	24	/* behind a seek */
 #define READER_BATCH_BYTES	32768
 /* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
 #define READER_PARTS		8
@@ -64,8 +64,10 @@ typedef struct Share
 {
 	int			at;				/* next entry of block, -1 or nent: none */
 	bool		have_page;		/* page holds a copy for the blocks to come */
-	bool		keyless;		/* nobody needs the keys of this step: blocks are decoded without; page holds a copy in any case */
-	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be cut there */
+	bool		keyless;		/* nobody needs the keys of this step: blocks are decoded without;
+								 * page holds a copy in any case */
+	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be
+								 * cut there */
 	bool		promised;		/* a filter said that there may be something */
 	int			blockno;
 	SfxLeaf		leaf;
@@ -78,7 +80,8 @@ typedef struct Share
 struct SfxReader
 {
 	SfxStretch	stretch;		/* first, for callers see it */
-	Share	   *stretched;		/* whose entries it has; NULL: there is none.  Then the share's at and last_at lag behind */
+	Share	   *stretched;		/* whose entries it has; NULL: there is none.  Then the share's at
+								 * and last_at lag behind */
 	MemoryContext cxt;			/* the owner's */
 	Relation	index;
 	const SfxOrder *order;
@@ -90,8 +93,16 @@ struct SfxReader
 	ScanDirection dir;
 	Anchor		anchor;
 	bool		anchor_inclusive;
-	/* ANCHOR_ENTRY: where the entry last returned stands; not a copy, which would cost more than the rest of a call */
-	/* the place of an entry of another stage among those of main's block, if that is keyless: see reader.c */
+
+	/*
+	 * ANCHOR_ENTRY: where the entry last returned stands; not a copy, which would cost more than
+	 * the rest of a call
+	 */
+
+	/*
+	 * the place of an entry of another stage among those of main's block, if that is keyless: see
+	 * reader.c
+	 */
 	const uint8 *ranked_key;	/* NULL: nothing is known */
 	uint64		ranked_tid;
 	int			ranked_block;
@@ -105,8 +116,10 @@ struct SfxReader
 	bool		one;			/* nobody will ask for more than the first entry */
 	bool		tids_only;		/* the caller needs no keys */
 	bool		final;			/* ... and its stop is the range's end */
-	bool		ask;			/* filters before leaves: none was read that had entries of the range */
-	bool		keys_only;		/* filters that were met know single keys only: they are not asked for ranges any more */
+	bool		ask;			/* filters before leaves: none was read that had entries of the
+								 * range */
+	bool		keys_only;		/* filters that were met know single keys only: they are not asked
+								 * for ranges any more */
 	bool		touches;		/* lookups are counted in the image (carry.h) */
 	bool		believe;		/* a filter's word is enough */
 	bool		maybe;			/* ... and one has said yes */
@@ -114,12 +127,15 @@ struct SfxReader
 	bool		hashed;			/* hash is its */
 	uint64		hash;
 	bool		follows;		/* the range comes after another one of the same scan */
-	bool		copied;			/* main.page and main.leaf are all of the leaf main.leafblk, as it was when ... */
+	bool		copied;			/* main.page and main.leaf are all of the leaf main.leafblk, as it
+								 * was when ... */
 	uint64		copied_groups;	/* ... the metapage had counted so many groups */
 	int			same_leaf;		/* ranges in a row that fell into it */
 	int			went_on;		/* steps of the range that the next leaf was asked for in */
-	BlockNumber right;			/* leaf to be asked for when the step comes to another block, InvalidBlockNumber: none */
-	int			ahead;			/* leaves to come before the parent is looked at again for those behind them */
+	BlockNumber right;			/* leaf to be asked for when the step comes to another block,
+								 * InvalidBlockNumber: none */
+	int			ahead;			/* leaves to come before the parent is looked at again for those
+								 * behind them */
 	SfxFilterCounts filters;	/* since the last reset */
 	int			nbatches;
 	int			nruns;			/* runs of the step besides the main tree */
@@ -146,16 +162,20 @@ struct SfxReader
 
 /* reader_step.c: read the step from cur on, in the reader's direction (R1 to R6). */
 extern void sfx_reader_one_step(SfxReader *r);
+
 /*
  * Decode what of block number b of leaf lies between cur and stop, or a part of it.  first: it is the one that cur falls into; all
  * others lie beyond cur.
  */
 extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first);
+
 /* Decode more of the share's block, of which something is left. */
 extern void sfx_reader_decode_left(SfxReader *r, Share *s);
+
 /* Which gate a reader tries first: the one that was current when this backend last looked, or SFX_GATE_UNKNOWN. */
 #define SFX_GATE_UNKNOWN	2
 extern uint8 sfx_reader_last_gate(Relation index);
+
 /* Read the metapage with the gate that it names pinned. */
 extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
 

@@ -20,7 +20,10 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 {
 	SfxEntry	e;
 
-	/* the heap calls dead, too, what it took from snapshots that have expired, and nothing here would tell them */
+	/*
+	 * the heap calls dead, too, what it took from snapshots that have expired, and nothing here
+	 * would tell them
+	 */
 	if (!r->active || r->anchor != ANCHOR_ENTRY || heap == NULL || SfxSnapshotsExpire())
 		return;
 	r->heap = heap;
@@ -89,7 +92,11 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	b->nkilled = 0;
 	while (g < meta->ngens && meta->gens[g].gen != b->gen)
 		g++;
-	/* a merge on its way leaves out of an older generation what this one has: it has to go on having it (M7) */
+
+	/*
+	 * a merge on its way leaves out of an older generation what this one has: it has to go on
+	 * having it (M7)
+	 */
 	if (g == meta->ngens || (g < meta->ngens - 1 && sfx_carried(meta, g) && !SFX_MUTANT("kill what was carried over")))
 		return;
 	for (int i = 0; i < n; i++)

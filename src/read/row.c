@@ -242,7 +242,7 @@ plan_direct(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
 
 		c->text = col->enc->direct == SFX_DIRECT_TEXT;
 		c->number = is_number(col);
-		if (!c->text && !c->number && !is_bytes(col))
+		if (!c->text &&!c->number && !is_bytes(col))
 			return false;
 		c->packed = att->attstorage != TYPSTORAGE_PLAIN;
 		c->align = att->attalign;
@@ -254,7 +254,7 @@ plan_direct(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
 		else
 			plan_column(c, col);
 	}
-	row->text_only = kd->nkeys == 1 && row->col[0].text && row->col[0].packed && !row->col[0].desc;
+	row->text_only = kd->nkeys == 1 && row->col[0].text &&row->col[0].packed && !row->col[0].desc;
 	return true;
 }
 

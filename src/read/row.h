@@ -26,8 +26,9 @@ typedef struct SfxRowColumn
 	bool		number;			/* big-endian in the key; else the bytes themselves */
 	bool		desc;			/* bytes: complemented */
 	uint64		flip;			/* number: bits to flip */
-	bool		floating;		/* positive ones have their sign bit set, negative ones are complemented */
-	bool		text;			/* DIRECT: bytes up to an end mark */
+	bool		floating;		/* positive ones have their sign bit set, negative ones are
+								 * complemented */
+	bool text;					/* DIRECT: bytes up to an end mark */
 	bool		packed;			/* text: may have a short header */
 	char		align;			/* DIRECT: attalign */
 } SfxRowColumn;
@@ -35,7 +36,8 @@ typedef struct SfxRowColumn
 typedef enum SfxRowKind
 {
 	SFX_ROW_FIXED,				/* every column at a fixed place of key and tuple, if none is NULL */
-	SFX_ROW_DIRECT,				/* columns are copied one behind the other, unless one turns out not to allow it */
+	SFX_ROW_DIRECT,				/* columns are copied one behind the other, unless one turns out
+								 * not to allow it */
 	SFX_ROW_DECODED				/* by way of values */
 } SfxRowKind;
 
@@ -53,13 +55,15 @@ typedef enum SfxRowQuick
 /* The tuple that index-only scans hand out, formed in place for every row. */
 typedef struct SfxRow
 {
-	SfxRowQuick quick;			/* NO while the tuple in place is not one that only lacks its value (TEXT: and size) */
+	SfxRowQuick quick;			/* NO while the tuple in place is not one that only lacks its value
+								 * (TEXT: and size) */
 	SfxRowKind	kind;
 	bool		ready;			/* FIXED: header and padding are in place */
 	uint16		size;			/* FIXED: of the tuple */
 	uint32		keylen;			/* FIXED: of every key without NULLs */
 	uint16		varwidth;		/* DIRECT: INDEX_VAR_MASK or 0 */
-	bool		text_only;		/* DIRECT: one ascending column of text that may have a short header */
+	bool		text_only;		/* DIRECT: one ascending column of text that may have a short
+								 * header */
 	SfxRowColumn col[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];

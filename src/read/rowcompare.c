@@ -64,9 +64,10 @@ sfx_row_gather(Relation index, ScanKey keys, int nkeys, ScanKey members, MemoryC
 		if (mark != SFX_ROW_ENDS)
 			continue;
 		/* not in the place of a key that is still to be looked at: n <= i */
-		keys[n++] = (ScanKeyData) {
+		keys[n++] = (ScanKeyData)
+		{
 			.sk_flags = SK_ROW_HEADER,.sk_attno = first->sk_attno,.sk_strategy = first->sk_strategy,
-			.sk_argument = PointerGetDatum(first)
+				.sk_argument = PointerGetDatum(first)
 		};
 		first = NULL;
 	}

@@ -54,7 +54,8 @@ typedef struct SfxScanKeys
 	int			nquals;
 	SfxQual    *quals;			/* by column */
 	bool		shaped;
-	bool		closed;			/* the ranges have two ends: a pinned column, or bounds on both sides */
+	bool		closed;			/* the ranges have two ends: a pinned column, or bounds on both
+								 * sides */
 
 	/* the ranges */
 	int			nlists;
@@ -62,11 +63,12 @@ typedef struct SfxScanKeys
 	int			pinned_len;
 	int			tail_lo_len;	/* 0: no lower bound beyond the prefix */
 	int			tail_hi_len;	/* 0: no upper bound beyond the prefix */
-	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range is one key */
+	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range
+								 * is one key */
 
 	/*
-	 * leaping: the first column behind those that bound the ranges that has an interval of its own.  Entries outside of it are left
-	 * out by seeking, not by looking at each.
+	 * leaping: the first column behind those that bound the ranges that has an interval of its
+	 * own.  Entries outside of it are left out by seeking, not by looking at each.
 	 */
 	int			leap_col;		/* -1: none */
 	uint8	   *leap_lo;		/* the interval, in parent; SFX_MAX_ENTRY + 1 bytes each */

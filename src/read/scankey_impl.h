@@ -35,7 +35,8 @@ struct SfxQual
 {
 	int			keyno;			/* which scan key it is */
 	int			col;			/* 0-based */
-	int			flags;			/* sk_flags, without SK_ISNULL where that only tells of the constant */
+	int			flags;			/* sk_flags, without SK_ISNULL where that only tells of the
+								 * constant */
 	StrategyNumber strategy;
 	Oid			subtype;
 	bool		is_test;		/* IS NULL or IS NOT NULL */
@@ -182,19 +183,23 @@ append_cut(const SfxScanKeys *sk, uint8 *buf, int len, const uint8 *tail, int ta
 /* The interval of all values that are not NULL. */
 extern void sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv);
 extern void sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv);
+
 /*
  * The interval of column bytes within which all values lie that match the qual with this constant; *near: others may
  * lie there as well.
  */
 extern ConstResult sfx_interval_constant(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near);
+
 /*
  * Put "strategy value" so that it says the same of every value of the column, with a value of the
  * column's type, or nearly the same.
  */
 extern ConstResult sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value,
 										SfxConverted *c);
+
 /* Narrow a to what it has in common with b. */
 extern void sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b);
+
 /* What the n conditions on a column amount to: a part of the prefix, a list, bounds behind it, filters. */
 extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
 
@@ -207,19 +212,23 @@ extern bool sfx_row_narrow(SfxScanKeys *sk, const ScanKeyData *header);
 
 /* Take the array of a scan key apart, in the work context. */
 extern int	sfx_array_open(SfxQual *q, const ScanKeyData *key, Datum **elems, bool **isnull);
+
 /*
  * The column bytes of all elements of a = ANY, sorted and without duplicates; the number of them, or -1 if some
  * element has no byte form.
  */
 extern int	sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set);
+
 /* Is an equal one in the sorted set? */
 extern bool sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b);
 
 /* ---- what intervals do not guarantee (scankey_filter.c) ---- */
 
 extern void sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q);
+
 /* Open the filters' arrays.  False: one of them matches nothing. */
 extern bool sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys);
+
 /* Conditions from quals[from] on are left to the filters: take the first column's interval.  False: it is empty. */
 extern bool sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from);
 

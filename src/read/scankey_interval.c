@@ -30,7 +30,11 @@ sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv)
 	iv->lo[0] = SFX_MARK_VALUE;
 	iv->hi[0] = SFX_MARK_VALUE + 1;
 	iv->lolen = 1;
-	/* A NULL is such a marker, too: where equal keys are put in the order of their bytes, a bound must not tie with it. */
+
+	/*
+	 * A NULL is such a marker, too: where equal keys are put in the order of their bytes, a bound
+	 * must not tie with it.
+	 */
 	iv->hilen = end_below(sk, iv->hi, 1);
 }
 
@@ -509,7 +513,11 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	{
 		if (!sk->kd->comparator || sk->pinned_len + longest_lists(sk) + longest(set, count) <= SFX_MAX_ENTRY)
 			return use_list(sk, quals->col, set, count, &iv);
-		/* stored ones may be compressed: the interval from the least to the greatest, and a look at each entry */
+
+		/*
+		 * stored ones may be compressed: the interval from the least to the greatest, and a look
+		 * at each entry
+		 */
 		filter_lists(sk, quals, n);
 		span_list(sk, quals->col, set, count, &iv);
 	}
@@ -525,7 +533,11 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 			return COL_EMPTY;
 		if (sk->pinned_len + longest_lists(sk) + self.len <= SFX_MAX_ENTRY || !sk->kd->comparator)
 			return use_list(sk, quals->col, &self, 1, &iv);
-		/* too long for a prefix, but equal ones in keys may be shorter: leave it the end of the bounds */
+
+		/*
+		 * too long for a prefix, but equal ones in keys may be shorter: leave it the end of the
+		 * bounds
+		 */
 	}
 	if (iv.hilen == 0)
 		return COL_OPEN;

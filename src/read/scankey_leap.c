@@ -31,7 +31,10 @@ sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 		sk->leap_hi = MemoryContextAlloc(sk->parent, SFX_MAX_ENTRY + 1);
 		sk->leap_to = MemoryContextAlloc(sk->parent, SFX_BOUND_MAX);
 	}
-	iv = (ByteRange) {sk->leap_lo, sk->leap_hi, 0, 0};
+	iv = (ByteRange)
+	{
+		sk->leap_lo, sk->leap_hi, 0, 0
+	};
 	sk->leap_list = NULL;
 	col = sk->quals[from].col;
 	for (int i = from; i < sk->nquals && sk->quals[i].col == col; i++)
@@ -101,7 +104,13 @@ leap_target(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, SfxByte
 	*away = ScanDirectionIsForward(dir) ? above : below;
 	if (below || above)
 	{
-		*to = below ? (SfxBytes) {sk->leap_lo, sk->leap_lolen} : (SfxBytes) {sk->leap_hi, sk->leap_hilen};
+		*to = below ? (SfxBytes)
+		{
+			sk->leap_lo, sk->leap_lolen
+		} : (SfxBytes)
+		{
+			sk->leap_hi, sk->leap_hilen
+		};
 		return true;
 	}
 	if (sk->leap_list)

@@ -194,7 +194,11 @@ add_entry(Sample *s, int keylen, int paylen, ItemPointer htid)
 	e.paylen = paylen;
 	e.tid = SFX_TID(ItemPointerGetBlockNumberNoCheck(htid), ItemPointerGetOffsetNumberNoCheck(htid));
 	s->chain.entries++;
-	/* btree orders equal values by TID, we by their bytes first: leave out what is in another order here. */
+
+	/*
+	 * btree orders equal values by TID, we by their bytes first: leave out what is in another
+	 * order here.
+	 */
 	if (s->order == NULL && s->prevlen >= 0)
 	{
 		int			c = memcmp(s->prev, s->key, Min(s->prevlen, keylen));
@@ -282,7 +286,10 @@ add_chain(Sample *s, int maxpages, bool whole)
 		begin_packer(s, (const uint8 *) "", 0, 0);
 	s->prevlen = -1;
 	s->chainleaves = 0;
-	s->chain = (Yield) {0};
+	s->chain = (Yield)
+	{
+		0
+	};
 	for (int i = 0; i < maxpages; i++)
 	{
 		BlockNumber next = ((BTPageOpaque) PageGetSpecialPointer(s->page.data))->btpo_next;

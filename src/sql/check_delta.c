@@ -98,17 +98,17 @@ check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, 
 		sfx_broken(cs, blkno, "log page number %u of generation %u says that it is number %u", seq, gen->gen, h->seq);
 	if (h->before != *total)
 		sfx_broken(cs, blkno, "log page counts " UINT64_FORMAT " entries before it, there are " UINT64_FORMAT,
-			   h->before, *total);
+				   h->before, *total);
 	sealed = (tail->flags & SFX_LOG_SEALED) != 0;
 	if (sealed != (frozen && tail->right == InvalidBlockNumber))
 		sfx_broken(cs, blkno, "log page is %s", sealed ? "sealed before the end of a frozen generation" :
-			   "the last one of a frozen generation but not sealed");
+				   "the last one of a frozen generation but not sealed");
 	n = check_log_entries(cs, blkno, lh);
 	if (n != h->nentries)
 		sfx_broken(cs, blkno, "log page says that it has %u entries, it has %u", h->nentries, n);
 	if ((seq + 1 == gen->pages) != (blkno == gen->tail))
 		sfx_broken(cs, blkno, "log page number %u of %u, while the metapage has block %u as the last one",
-			   seq + 1, gen->pages, gen->tail);
+				   seq + 1, gen->pages, gen->tail);
 	*total += n;
 	return tail->right;
 }
@@ -143,10 +143,10 @@ check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
 		sfx_broken(cs, from, "generation %u ends after %u log pages, the metapage counts %u", gen->gen, seq, gen->pages);
 	if (frozen && total != gen->sealed)
 		sfx_broken(cs, from, "generation %u was sealed with " UINT64_FORMAT " entries, its log has " UINT64_FORMAT,
-			   gen->gen, gen->sealed, total);
+				   gen->gen, gen->sealed, total);
 	if (total < lh->size)
 		sfx_broken(cs, from, "the image of generation %u has seen " UINT64_FORMAT " log entries, there are " UINT64_FORMAT,
-			   gen->gen, lh->size, total);
+				   gen->gen, lh->size, total);
 }
 
 /*

@@ -58,7 +58,7 @@ sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 		sfx_broken(cs, blkno, "entry with the impossible TID (%u,%u)", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
 	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
 		sfx_broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
-			   e->paylen, cs->kd.natts - cs->kd.nkeys);
+				   e->paylen, cs->kd.natts - cs->kd.nkeys);
 	check_values(cs, blkno, e, dead);
 	if (dead)
 		return;

@@ -74,5 +74,5 @@ sfx_check_tids(SfxCheck *cs)
 
 	if (cs->max_tid > 0 && SFX_TID_BLOCK(cs->max_tid) >= nblocks)
 		sfx_broken(cs, cs->max_tid_blkno, "entry for row (%u,%u) of a table that has %u blocks",
-			   SFX_TID_BLOCK(cs->max_tid), SFX_TID_OFFSET(cs->max_tid), nblocks);
+				   SFX_TID_BLOCK(cs->max_tid), SFX_TID_OFFSET(cs->max_tid), nblocks);
 }

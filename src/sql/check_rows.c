@@ -33,7 +33,8 @@ struct SfxRows
 	SnapshotData snapshot;
 	BlockNumber nblocks;		/* of the table */
 	bool		is_heap;
-	uint8	   *seen;			/* a bit per TID of the table's blocks that are looked at: an entry has it */
+	uint8	   *seen;			/* a bit per TID of the table's blocks that are looked at: an entry
+								 * has it */
 	BlockNumber nseen;			/* such blocks */
 	BlockNumber every;			/* one block in so many is */
 };
@@ -77,7 +78,10 @@ sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	uint32		bit = SFX_TID_OFFSET(e->tid) - 1;
 	uint8	   *byte;
 
-	/* rows are inserted behind the blocks that there were when we began; impossible TIDs are somebody else's business */
+	/*
+	 * rows are inserted behind the blocks that there were when we began; impossible TIDs are
+	 * somebody else's business
+	 */
 	if (SFX_TID_BLOCK(e->tid) % rows->every != 0 || nth >= rows->nseen || bit >= SEEN_BYTES * 8)
 		return;
 	byte = &rows->seen[(Size) nth * SEEN_BYTES + bit / 8];

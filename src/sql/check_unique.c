@@ -115,6 +115,7 @@ sfx_check_unique(SfxCheck *cs, Snapshot snapshot)
 		return;
 	same = palloc(sizeof(Same));
 	same->len = 0;
+
 	/*
 	 * with the gate, as unique checks: on a standby nobody else keeps TIDs from being given to
 	 * other rows

@@ -31,8 +31,10 @@ extern const SfxHope *sfx_dict_hope(const SfxDict *d);
  * LOCK ORDER).  Good until *pin is used for another leaf or given back; with pin NULL to the end of the transaction.
  */
 extern void sfx_dict_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf, SfxDict **pin);
+
 /* The same for who holds the merge lock, or builds the index, and knows the metapage as it is or will be. Good to the end of the transaction. */
 extern void sfx_dict_attach_listed(Relation index, const SfxMeta *meta, BlockNumber blkno, SfxLeaf *leaf);
+
 /* Let go; *pin becomes NULL.  The end of the transaction does so, too. */
 extern void sfx_dict_unpin(SfxDict **pin);
 
@@ -67,14 +69,17 @@ extern bool sfx_dict_train_from_heap(Relation heap, Relation index, const IndexI
 
 /* Enter a dictionary into a metapage's list as number meta->next_dict; its pages begin at first. */
 extern void sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first);
+
 /* Make page the seq-th page of the dictionary that sfx_dict_enter will enter; its right link is the caller's. */
 extern void sfx_dict_page_init(Page page, const SfxMeta *meta, const SfxNewDict *new, int seq);
 extern int	sfx_dict_pages(uint32 len);
+
 /* Open one that has no pages yet, in the current memory context. */
 extern const SfxHope *sfx_dict_open_new(const SfxNewDict *new);
 
 /* Write a dictionary and enter it, in one record; *meta becomes the metapage. Merge lock held.  False: the list is full. */
 extern bool sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new);
+
 /* Take a dictionary that no leaf names off the list and free its pages, in one record. Merge lock held. */
 extern void sfx_dict_drop(Relation index, uint32 number);
 
@@ -93,6 +98,7 @@ extern void sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate);
  */
 struct SfxMergeStats;
 extern void sfx_dict_review(Relation index, SfxMeta *meta, struct SfxMergeStats *stats, bool last);
+
 /* May keys of this index have rests that are worth a dictionary, and does its owner want one? */
 extern bool sfx_dict_possible(Relation index, const SfxKeyDesc *kd);
 

@@ -32,7 +32,10 @@
 static int
 possible_kind(const SfxKeyDesc *kd, int kind)
 {
-	/* a SuRF is a trie of bytes in their order; hashes find a key only where equal keys have equal bytes */
+	/*
+	 * a SuRF is a trie of bytes in their order; hashes find a key only where equal keys have equal
+	 * bytes
+	 */
 	if (kind == SFX_FILTER_SURF && kd->comparator)
 		kind = SFX_FILTER_BLOOM;
 	if (kind == SFX_FILTER_BLOOM && (!kd->image_equal || kd->nrests > 0))
@@ -176,7 +179,11 @@ sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPo
 				break;
 			sum += c[at + k++].count;
 		}
-		/* not worth trying: a Bloom filter's size is known, and no SuRF is smaller than a bit or two a key */
+
+		/*
+		 * not worth trying: a Bloom filter's size is known, and no SuRF is smaller than a bit or
+		 * two a key
+		 */
 		if (k == 0 || (k == 1 && m->spec.kind == SFX_FILTER_BLOOM && sum > 2 * SFX_BODY_CAPACITY * 8))
 			return 0;
 		size = make_over(m, c, at, k, at + k < n ? &c[at + k].low : high, body);

@@ -23,6 +23,7 @@
 
 /* The filter that the index's storage parameters ask for, as far as its keys can have it. */
 extern void sfx_filter_spec(Relation index, SfxFilterSpec *spec);
+
 /* The NOTICE, where that is another kind than the parameters say, or none. */
 extern void sfx_filter_notice(Relation index);
 
@@ -35,7 +36,8 @@ typedef struct SfxFilterMaker
 	const SfxOrder *order;
 	SfxFilterSpec spec;
 	double		bits;			/* that an entry takes, as far as is known */
-	void		(*open) (void *ctx, int i, SfxLeaf *leaf);	/* leaf number i, valid until the next one is opened */
+	void		(*open) (void *ctx, int i, SfxLeaf *leaf);	/* leaf number i, valid until the next
+															 * one is opened */
 	void	   *ctx;
 	SfxBlock   *block;
 } SfxFilterMaker;
@@ -49,8 +51,8 @@ extern void sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOr
  * high fence is high (NULL: infinity); about entries of them, at most.  Returns how many leaves it covers, 0 if leaf at can have none; the
  * body (SFX_BODY_CAPACITY bytes) and its length.
  */
-extern int sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries,
-						   uint8 *body, uint32 *len);
+extern int	sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries,
+							uint8 *body, uint32 *len);
 
 typedef struct SfxFilterPage
 {

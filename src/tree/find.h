@@ -40,8 +40,10 @@ extern Buffer sfx_tree_find_leaf(Relation index, const SfxOrder *order, const Sf
  */
 extern BlockNumber sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order,
 									 const SfxPos *pos, bool before, int *levels);
+
 /* A descent went through the root, which is locked: copy it if that is worth it by now. */
 extern void sfx_cache_offer(Relation index, const SfxMeta *meta, const SfxInner *root);
+
 /*
  * A descent is about to begin: would it pay to copy the level below the root, too?  True once, and then sfx_cache_offer_below may be told of all its pages, from
  * left to right; none of them names filters.
@@ -50,17 +52,21 @@ extern void sfx_cache_offer(Relation index, const SfxMeta *meta, const SfxInner 
 extern bool sfx_cache_wants_below(Relation index, const SfxMeta *meta);
 extern void sfx_cache_offer_below(Relation index, const SfxMeta *meta, const SfxInner *pages,
 								  int n);
+
 /* The copy led to a page from which it was necessary to go right; to one that was of no use at all. */
 extern void sfx_cache_lagged(Relation index, const SfxMeta *meta);
 extern void sfx_cache_forget(Relation index, const SfxMeta *meta);
+
 /*
  * Where main trees end (tree_end.c).  meta: read for R1 of the step that asks.  Do all entries of the main tree certainly stand before pos?
  */
 extern bool sfx_last_before(Relation index, const SfxMeta *meta, const SfxOrder *order,
 							const SfxPos *pos);
+
 /* The last leaf had nothing: is its last entry worth being told of?  Then sfx_last_note is to be called next. */
 extern bool sfx_last_wanted(Relation index, const SfxMeta *meta);
 extern void sfx_last_note(Relation index, const SfxMeta *meta, const SfxEntry *e);
+
 /*
  * What a reader that wants the leaf of pos only for its entries in a range asks the filter over it first.
  */
@@ -70,10 +76,12 @@ typedef struct SfxProbe
 	const SfxPos *hi;			/* NULL: to the end */
 	const uint8 *key;			/* the one key of the range; NULL: there may be several */
 	uint32		keylen;
-	bool		no_leaf;		/* where there is a filter its answer will do: InvalidBuffer in any case */
+	bool		no_leaf;		/* where there is a filter its answer will do: InvalidBuffer in any
+								 * case */
 	bool		asked;			/* there is a filter, and it can tell */
 	bool		keys_only;		/* there is one, of a kind that cannot tell of ranges */
-	bool		absent;			/* it says no: no entry from pos up to the fence, in the direction of search, is in the range */
+	bool		absent;			/* it says no: no entry from pos up to the fence, in the direction
+								 * of search, is in the range */
 	bool		fence_inf;
 	SfxPos		fence;			/* fence_buf has its bytes */
 	uint8		fence_buf[SFX_MAX_ENTRY];
@@ -132,11 +140,14 @@ typedef struct SfxKeptNode
 /* Memory: the current context. */
 extern void sfx_kept_init(SfxKeptNode *kept);
 extern void sfx_kept_end(SfxKeptNode *kept);
+
 /* As sfx_tree_load at level 1.  True: *node is the one of last time, as sfx_tree_swap has left it.  Valid until the next call. */
 extern bool sfx_kept_load(SfxKeptNode *kept, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
 						  SfxNode *node);
+
 /* The page has got repl[0..n) in place of its children [from, to), and this body. */
 extern void sfx_kept_replace(SfxKeptNode *kept, int from, int to, const SfxChild *repl, int n, const uint8 *body, uint32 len);
+
 /* The page has become something else. */
 extern void sfx_kept_forget(SfxKeptNode *kept);
 
@@ -174,8 +185,8 @@ extern uint32 sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *me
  * Build the inner page of the first of children[0..n), as many as it takes (halves: not more than half of them, if they fit two pages),
  * so that it ends between two filters.  high: their high fence, NULL: infinity.  Returns how many; body (SFX_BODY_CAPACITY bytes) and its length.
  */
-extern int sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children, int n, const SfxPos *high, bool halves,
-							   uint8 *body, void *scratch, int *len);
+extern int	sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children, int n, const SfxPos *high, bool halves,
+								uint8 *body, void *scratch, int *len);
 
 /* How many leaves sfx_tree_swap can take in place of nold ones. */
 #define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)
@@ -228,6 +239,7 @@ extern bool sfx_map_says_free(Relation index, BlockNumber blkno);
  * asked for; whatever happens meanwhile at most leaves a block to the next time.
  */
 extern BlockNumber sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);
+
 /* Drop dictionaries that no leaf names any more (H2): looks at all blocks, if there are several.  Takes the merge lock for each that goes. */
 extern void sfx_reclaim_dicts(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);
 

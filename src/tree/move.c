@@ -13,7 +13,7 @@
 #include "pos.h"
 #include "swap.h"
 
-#define MOVE_MAX			9		/* leaves that move in one record, with their left neighbours */
+#define MOVE_MAX			9	/* leaves that move in one record, with their left neighbours */
 
 static uint8 lowbuf[SFX_MAX_ENTRY];
 static uint8 highbuf[SFX_MAX_ENTRY];
@@ -59,7 +59,7 @@ move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber bl
 	SfxNode		parent;
 	SfxFilter	f;
 	SfxSwapPage *to;
-	SfxSwap	   *s;
+	SfxSwap    *s;
 	int			nmade;
 	bool		named = false;
 
@@ -178,7 +178,7 @@ collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c
 static void
 move_leaves(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *parent, const Movers *m)
 {
-	SfxSwap	   *s = sfx_swap_begin(index, order, meta, parent->run, 0);
+	SfxSwap    *s = sfx_swap_begin(index, order, meta, parent->run, 0);
 	int			first = m->child[0];
 	int			n = m->child[m->n - 1] + 1 - first;
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
@@ -195,7 +195,10 @@ move_leaves(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *paren
 	{
 		int			i = m->child[k];
 
-		/* the left neighbour: it has just moved itself, or lies below the same parent, or below the one before */
+		/*
+		 * the left neighbour: it has just moved itself, or lies below the same parent, or below
+		 * the one before
+		 */
 		if (k > 0 && m->child[k - 1] == i - 1)
 			prev->right = BufferGetBlockNumber(m->target[k]);
 		else if (i > 0)
@@ -213,7 +216,7 @@ move_page(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkn
 		  const SfxPos *low)
 {
 	SfxPageTail *tail = SfxPageGetTail(page);
-	SfxSwap	   *s = sfx_swap_begin(index, order, meta, tail->owner, tail->level);
+	SfxSwap    *s = sfx_swap_begin(index, order, meta, tail->owner, tail->level);
 	int			nmade = 1;
 
 	s->keep_freed = true;

@@ -83,7 +83,11 @@ own_level(Reclaim *rc, const SfxMeta *meta, uint32 run, int level)
 		SfxNode		node;
 
 		SfxVacuumDelay();
-		/* false: the run was merged into an older one meanwhile, and its pages speak for themselves */
+
+		/*
+		 * false: the run was merged into an older one meanwhile, and its pages speak for
+		 * themselves
+		 */
 		more = sfx_tree_try_load(rc->index, rc->order, meta, run, &pos->pos, level, &node);
 		if (more)
 		{
@@ -140,7 +144,10 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 	BlockNumber nfree = 0;
 	SfxMeta		meta;
 
-	/* in this order: blocks that come later are not looked at, generations and runs that come later have such blocks or ones of the map */
+	/*
+	 * in this order: blocks that come later are not looked at, generations and runs that come
+	 * later have such blocks or ones of the map
+	 */
 	rc.nblocks = count_blocks(index);
 	sfx_meta_read(index, &meta);
 	own_trees(&rc, &meta);

@@ -11,9 +11,11 @@
 
 #include "miscadmin.h"
 
-#define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4)	/* bytes of an inner page that is joined with a neighbour */
+#define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4) /* bytes of an inner page that is joined with a
+													 * neighbour */
 #define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
-#define COUNT_LAG			512		/* parts of a count by which it may lag: estimates need no better ones */
+#define COUNT_LAG			512 /* parts of a count by which it may lag: estimates need no better
+								 * ones */
 
 /* The entries below inner page blkno of that level, as it says itself. */
 static uint64
@@ -63,7 +65,7 @@ recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		}
 		if (to > 0)
 		{
-			SfxSwap	   *s = sfx_swap_begin(index, order, meta, run, level);
+			SfxSwap    *s = sfx_swap_begin(index, order, meta, run, level);
 
 			sfx_swap_finish(s, &node, sfx_swap_parent(s, &node, from, to, is + from, to - from));
 		}
@@ -86,7 +88,7 @@ sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 	SfxChild	joined;
 	SfxChild   *all;
 	SfxSwapPage *p;
-	SfxSwap	   *s;
+	SfxSwap    *s;
 	int			c,
 				len,
 				nmade;
@@ -99,7 +101,11 @@ sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 	if (c + 1 >= parent.nchildren)
 		return false;
 	sfx_tree_load(index, order, meta, node->run, &node->high, node->level, &next);
-	/* not worth it, or soon to be split again; a page between the two of which the parent does not know will be posted first */
+
+	/*
+	 * not worth it, or soon to be split again; a page between the two of which the parent does not
+	 * know will be posted first
+	 */
 	if ((node->len > JOIN_SPARSE && next.len > JOIN_SPARSE) || node->len + next.len > JOIN_MOST ||
 		parent.children[c + 1].blkno != next.blkno)
 		return false;
@@ -127,7 +133,7 @@ sfx_tree_lower(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 id)
 	SfxRun	   *run = sfx_meta_run(index, meta, id);
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	SfxNode		root;
-	SfxSwap	   *s;
+	SfxSwap    *s;
 
 	if (run->level < 2)
 		return false;

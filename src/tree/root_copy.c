@@ -22,8 +22,10 @@
 #include "utils/memutils.h"
 
 #define COPIES			8		/* roots remembered */
-#define USES_BEFORE		200		/* descents through a root before it is worth a copy, which costs as much as some hundred */
-#define USES_BEFORE_TWO	4000	/* descents through the copy of a root before the level below is worth being in it */
+#define USES_BEFORE		200		/* descents through a root before it is worth a copy, which costs
+								 * as much as some hundred */
+#define USES_BEFORE_TWO	4000	/* descents through the copy of a root before the level below is
+								 * worth being in it */
 #define LAGS_ALLOWED	100		/* descents that had to go right because of a copy, or ... */
 #define LAGS_SHARE		8		/* one for so many links, before it is made anew */
 #define MAX_COPY		(256 * 1024)

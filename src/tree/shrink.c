@@ -303,7 +303,11 @@ try_cut(void *arg)
 		if (!look_at(sh, end - 1, &meta, &movable))
 			break;
 	}
-	/* An image's cursor, a cached tail: they lead to pages of listed generations only, which are not free. */
+
+	/*
+	 * An image's cursor, a cached tail: they lead to pages of listed generations only, which are
+	 * not free.
+	 */
 	if (end < nblocks)
 	{
 		raise_epoch(sh->index);

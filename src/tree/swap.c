@@ -22,12 +22,13 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, where an image would do */
+#define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, where an image
+											 * would do */
 
 SfxSwap *
 sfx_swap_begin(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level)
 {
-	SfxSwap	   *s = palloc0(sizeof(SfxSwap));
+	SfxSwap    *s = palloc0(sizeof(SfxSwap));
 
 	s->index = index;
 	s->order = order;
@@ -150,7 +151,7 @@ static void
 swap_log(SfxSwap *s, Buffer metabuf)
 {
 	SfxXlGroup	x = {.npages = s->n,.meta = BufferIsValid(metabuf),.new_root = s->new_root,.level = s->level,
-		.catalog = s->horizon.catalog,.horizon = s->horizon.xid};
+	.catalog = s->horizon.catalog,.horizon = s->horizon.xid};
 	XLogRecPtr	lsn;
 
 	XLogBeginInsert();
@@ -391,9 +392,9 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 			  const SfxFilterPlan *filters)
 {
 	SfxFilterPlan none;
-	SfxSwap	   *s = sfx_swap_begin(index, order, meta, run, 0);
+	SfxSwap    *s = sfx_swap_begin(index, order, meta, run, 0);
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
-	SfxSwapPage	leafpages[SFX_GROUP_BLOCKS];
+	SfxSwapPage leafpages[SFX_GROUP_BLOCKS];
 	SfxSwap		leafswap = {.index = index,.meta = meta,.run = run};
 	BlockNumber right = InvalidBlockNumber;
 	SfxPos		nodelow = {0};
@@ -471,7 +472,7 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 	EmptyLeaf  *leaf = palloc(sizeof(EmptyLeaf));
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	uint32		id = meta->next_run;
-	SfxSwap	   *s = sfx_swap_begin(index, order, meta, id, 0);
+	SfxSwap    *s = sfx_swap_begin(index, order, meta, id, 0);
 
 	Assert(meta->nruns < SFX_MAX_RUNS);
 	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_empty_leaf, leaf, order),
@@ -527,7 +528,7 @@ sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 {
 	while (level < sfx_meta_run(index, meta, run)->level)
 	{
-		SfxSwap	   *s;
+		SfxSwap    *s;
 		SfxChild   *chain = palloc(sizeof(SfxChild) * SFX_GROUP_BLOCKS);
 		SfxNode		parent;
 		const SfxPos *end;

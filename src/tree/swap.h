@@ -44,7 +44,7 @@ typedef struct SfxSwap
 	bool		filters;		/* ... of node's children change, too */
 	bool		keep_freed;		/* what is unlinked does not go to the free space map */
 	int			n;
-	SfxSwapPage	page[SFX_GROUP_BLOCKS];
+	SfxSwapPage page[SFX_GROUP_BLOCKS];
 } SfxSwap;
 
 /* An empty swap in that run's tree; level: of the node whose children change. */
@@ -57,7 +57,7 @@ extern SfxSwap *sfx_swap_begin(Relation index, const SfxOrder *order, SfxMeta *m
 extern SfxSwapPage *sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t *body, uint32 len);
 
 /* Replace node's children [from, to) by repl[0..n): the pages that node becomes, and a new root if it was the root.  Returns how many it becomes. */
-extern int sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *repl, int n);
+extern int	sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *repl, int n);
 
 /* Lock all pages, write them, log them as one record, and give what is unlinked to the free space map. */
 extern void sfx_swap_execute(SfxSwap *s);
@@ -66,7 +66,7 @@ extern void sfx_swap_execute(SfxSwap *s);
 extern void sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade);
 
 /* The page one level above that leads to block blkno, which begins at low; returns the number of the child; -1 if there is none. */
-extern int sfx_swap_find_parent(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *low,
-					   BlockNumber blkno, SfxNode *parent);
+extern int	sfx_swap_find_parent(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *low,
+								 BlockNumber blkno, SfxNode *parent);
 
 #endif							/* SURFIDX_SWAP_H */

@@ -17,7 +17,8 @@
 #include "meta.h"
 
 #define TREES			4		/* remembered */
-#define NOES_BEFORE		32		/* empty answers from the last leaf before its last entry is worth a look */
+#define NOES_BEFORE		32		/* empty answers from the last leaf before its last entry is worth
+								 * a look */
 #define MAX_KEY			64
 
 typedef struct TreeEnd
@@ -46,7 +47,10 @@ sfx_last_before(Relation index, const SfxMeta *meta, const SfxOrder *order, cons
 
 	if (t == NULL || t->len == 0)
 		return false;
-	last = (SfxPos) {t->key, t->len, t->tid};
+	last = (SfxPos)
+	{
+		t->key, t->len, t->tid
+	};
 	return sfx_order_cmp_pos(order, &last, pos) < 0;
 }
 
