@@ -1,7 +1,7 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|crash|diff|sqlsmith|discard|mutants]...	which; default: all, in this order
+#	nightly.sh [storm|crash|diff|sqlsmith|discard|tables|mutants]...	which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
 # (--enable-cassert), and "discard" needs them.  SURFIDX_NIGHTLY_SECONDS: how long each of storm,
@@ -78,7 +78,7 @@ find_postgres
 make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
-[ $# -gt 0 ] || set -- storm crash diff sqlsmith discard mutants
+[ $# -gt 0 ] || set -- storm crash diff sqlsmith discard tables mutants
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
@@ -86,6 +86,7 @@ for name; do
 		diff) step diff torture bench/torture/diff.pl --sessions 2 --out "$WORK" ;;
 		sqlsmith) step sqlsmith sqlsmith_queries ;;
 		discard) step discard discard ;;
+		tables) step tables env SURFIDX_FULL=1 ONLY=tap TESTS=shared_tables scripts/test.sh ;;
 		mutants) step mutants scripts/mutants.sh ;;
 		*) die "no such thing: $name" ;;
 	esac
