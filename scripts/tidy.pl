@@ -133,7 +133,7 @@ for my $file (grep { m!^t/.*\.pl$! } @files)
 
 my $design = slurp('src/README.md');
 my %section = map { lc($_) => 1 } $design =~ /^#+ (.*)$/mg;
-my %rule = map { $_ => 1 } $design =~ /^([A-Z]\d)\. /mg;
+my %rule = map { $_ => 1 } $design =~ /^([A-Z]\d+)\. /mg;
 my ($letters) = join '', sort keys %{ { map { substr($_, 0, 1) => 1 } keys %rule } };
 my %path;
 
@@ -160,7 +160,7 @@ sub check_rules
 {
 	my ($file, $text) = @_;
 
-	while ($text =~ /(?<![\w'"-])([$letters]\d)(?=[\s,.;:)])/g)
+	while ($text =~ /(?<![\w'"-])([$letters]\d+)(?=[\s,.;:)])/g)
 	{
 		untidy("$file: names rule $1, which src/README.md has not") unless $rule{$1} || $foreign{$1} || $seen{"$file $1"}++;
 	}
@@ -213,7 +213,7 @@ my ($verifier) = $design =~ /^## The verifier\n(.*)/ms;
 
 # "R1 to R8" names all of them
 $verifier =~ s/\s+/ /g;
-$verifier =~ s/([A-Z])(\d) to \1(\d)/join ' ', map { "$1$_" } $2 .. $3/ge;
+$verifier =~ s/([A-Z])(\d+) to \1(\d+)/join ' ', map { "$1$_" } $2 .. $3/ge;
 $design =~ s/\n\s*/ /g;
 for (sort keys %mutant)
 {
