@@ -1,7 +1,8 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|crash|diff|sqlsmith|discard|tables|mutants]...	which; default: all, in this order
+#	nightly.sh [storm|crash|diff|sqlsmith|discard|tables|mutants]...
+#				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
 # (--enable-cassert), and "discard" needs them.  SURFIDX_NIGHTLY_SECONDS: how long each of storm,
