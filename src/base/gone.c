@@ -7,7 +7,8 @@
  * hears of it first, and the commit settles it.
  *
  * What is not heard of: COMMIT PREPARED, replay on a standby, and a database that moves to
- * another tablespace.  So nobody may count on being told: tables in shared memory take a place
+ * another tablespace.  What is committed is one history of a file, so that no image is wrong for it
+ * (N3); what is rolled back was seen here only, and a database made again shows by its row.  So nobody may count on being told: tables in shared memory take a place
  * from who has not used it for long, too.
  *-------------------------------------------------------------------------
  */
@@ -62,7 +63,8 @@ at_end(XactEvent event, void *arg)
 {
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
 		return;
-	if (event != XACT_EVENT_PREPARE)
+	/* ROLLBACK PREPARED is not heard of: the files that it would delete are forgotten now */
+	if (event != XACT_EVENT_PREPARE || !SFX_MUTANT("prepared files stay known"))
 		tell_of_pending(event == XACT_EVENT_COMMIT);
 	if (OidIsValid(database) && event == XACT_EVENT_COMMIT)
 	{

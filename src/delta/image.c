@@ -21,22 +21,53 @@
 #include "page.h"
 #include "settings.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #define VAIN_SHARE			8	/* searches in vain before a filter is worth the walk: one for so many entries */
 
+/*
+ * N3: a database may be dropped and made again with the same OID, from a template that has the same
+ * files.  Replay of that tells nobody.  The row in pg_database tells, by who has written it; where an
+ * ALTER DATABASE has, sessions of before and after have images of their own.
+ */
+static TransactionId
+database_made(void)
+{
+	static TransactionId made = InvalidTransactionId;
+	HeapTuple	row;
+
+	if (TransactionIdIsValid(made) || SFX_MUTANT("databases are their OIDs"))
+		return made;
+	row = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	if (HeapTupleIsValid(row))
+	{
+		made = HeapTupleHeaderGetRawXmin(row->t_data);
+		ReleaseSysCache(row);
+	}
+	return made;
+}
+
 static void
-make_key(SfxImageKey *key, Relation index, const SfxMeta *meta, int g)
+make_key_of(SfxImageKey *key, Relation index, const SfxMeta *meta, uint32 gen)
 {
 	memset(key, 0, sizeof(*key));
 	key->loc = SfxRelLocator(index);
-	key->gen = meta->gens[g].gen;
+	key->gen = gen;
 	key->build_id = meta->build_id;
+	key->database = database_made();
+}
+
+static void
+make_key(SfxImageKey *key, Relation index, const SfxMeta *meta, int g)
+{
+	make_key_of(key, index, meta, meta->gens[g].gen);
 }
 
 /* ---- being current ---- */
@@ -370,10 +401,7 @@ sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen)
 	SfxImageKey key;
 	SfxImage   *img;
 
-	memset(&key, 0, sizeof(key));
-	key.loc = SfxRelLocator(index);
-	key.gen = gen;
-	key.build_id = meta->build_id;
+	make_key_of(&key, index, meta, gen);
 	sfx_image_local_forget(&key);
 	if (!sfx_image_slots_exist() || (img = sfx_image_slot_find(&key, LW_EXCLUSIVE)) == NULL)
 		return;

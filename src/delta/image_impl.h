@@ -23,6 +23,7 @@ typedef struct SfxImageKey
 	SfxLocator	loc;
 	uint32		gen;
 	uint64		build_id;
+	TransactionId database;		/* that made the row of the database: N3 */
 } SfxImageKey;
 
 struct SfxImage
@@ -57,6 +58,7 @@ static inline bool
 sfx_image_is(const SfxImage *img, const SfxImageKey *key)
 {
 	return img->used && img->key.gen == key->gen && img->key.build_id == key->build_id &&
+		img->key.database == key->database &&
 		SfxLocatorEquals(img->key.loc, key->loc);
 }
 

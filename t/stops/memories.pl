@@ -29,12 +29,14 @@ sub sound
 # another place for them.
 sub make
 {
+	my ($unique) = @_;
+
 	if (!-d $elsewhere)
 	{
 		mkdir $elsewhere or die "$elsewhere: $!";
 		sql("CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
 	}
-	build(20000, 'SET surfidx.unique_notice = off; CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
+	build(20000, "SET surfidx.unique_notice = off; CREATE $unique INDEX t_k ON t USING surfidx (k)");
 	sql("CREATE TABLE IF NOT EXISTS t_text (k int, s text COLLATE \"C\"); TRUNCATE t_text;
 		DROP INDEX IF EXISTS t_s; CREATE INDEX t_s ON t_text USING surfidx (s) WITH (hope = fsst)");
 	sql("SELECT surfidx_merge('t_k')");
@@ -95,7 +97,7 @@ sub move_and_add
 }
 
 scenario 'a copied file that is rolled back', ['memories of any file,memories outlive files'], sub {
-	make();
+	make('UNIQUE');
 	my $s = reader();
 	move_and_add($s, 20001, 21000, "md5(g::text)");
 	sql('ROLLBACK', $s);
@@ -105,8 +107,30 @@ scenario 'a copied file that is rolled back', ['memories of any file,memories ou
 	sound('t_k', 't_s');
 };
 
+# As the first one, but in a file of the same number.  Unique checks would look into the tree.
+for my $end ('ROLLBACK', "PREPARE TRANSACTION 'p'")
+{
+	my $name = "a copied file with the numbers of one that was rolled back, $end";
+	my @mutants = ('memories outlive files', $end =~ /PREPARE/ ? 'prepared files stay known' : ());
+	scenario $name, \@mutants, sub {
+		make('');
+		my $s = reader();
+		my $file = move_and_add($s, 20001, 21000, "'visitor' || g || '\@example.org'");
+		sql($end, $s);
+		sql("ROLLBACK PREPARED 'p'") if $end =~ /PREPARE/;
+		sql('CHECKPOINT');
+		sql("SELECT stop_oid($file)");
+		is(move_and_add($s, 20501, 23500, "'/usr/share/doc/' || g || '/copyright'"), $file,
+			'the same number');
+		is(found(20001, 20500, $s), 0, 'no row of the other history');
+		sql('COMMIT', $s);
+		is(found(20501, 23500, reader()), 3000, 'others see that, too');
+		sound('t_k', 't_s');
+	};
+}
+
 scenario 'an index with the numbers of one that was dropped', [], sub {
-	make();
+	make('UNIQUE');
 	my $s = reader();
 	my $numbers = "SELECT 't_k'::regclass::oid || ',' || pg_relation_filenode('t_k')";
 	my ($oid, $file) = split /,/, sql($numbers);

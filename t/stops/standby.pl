@@ -5,6 +5,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use SurfServer;
+use SurfSession;
 use SurfStops;
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -174,6 +175,41 @@ scenario 'a copy of the root on a standby whose links lead beyond the end of the
 	cmp_ok(sql("SELECT pg_relation_size('t_s') / 8192", watch()), '<', $blocks / 2, 'the file was cut off');
 	is($find->(), join(',', map { 1 } @sought), 'and again');
 	sound(watch(), 'standby');
+	gone();
+};
+
+scenario 'a database that is made again with the same OID (N3)', ['databases are their OIDs'], sub {
+	my $in = sub { SurfSession->new(server => $_[0], db => $_[1]) };
+	sql('DROP DATABASE IF EXISTS pattern');
+	sql('CREATE DATABASE pattern');
+	my $s = $in->(server(), 'pattern');
+	sql('CREATE EXTENSION surfidx; CREATE TABLE d (k int8);
+		CREATE INDEX d_k ON d USING surfidx (k); INSERT INTO d SELECT generate_series(1, 100)', $s);
+	$s->end;
+	stand_by();
+	for my $round (1 .. 4)
+	{
+		my $strategy = $round % 2 ? 'wal_log' : 'file_copy';
+		my ($from, $to) = (1000 * $round, 1000 * $round + 400 * $round);
+
+		sql("CREATE DATABASE again OID 90000 TEMPLATE pattern STRATEGY $strategy");
+		$s = $in->(server(), 'again');
+		sql("INSERT INTO d SELECT generate_series($from, $to)", $s);
+		catch_up();
+		my $t = $in->($standby, 'again');
+		for ([ $s, 'primary' ], [ $t, 'standby' ])
+		{
+			my ($session, $where) = @$_;
+			sql($index_scans, $session);
+			my $got = eval { sql('SELECT count(*), min(k), max(k) FROM d WHERE k > 100',
+				$session) };
+			is($got // $@, $to - $from + 1 . "|$from|$to", "round $round: $where");
+		}
+		$_->end for $s, $t;
+		sql('DROP DATABASE again');
+	}
+	sql('DROP DATABASE pattern');
+	catch_up();
 	gone();
 };
 
