@@ -17,6 +17,8 @@
 EXTENSION = surfidx
 MODULE_big = surfidx
 DATA = $(sort $(wildcard surfidx--*.sql))
+# Into surfidx/ below the server's documents: HINTs name them.
+DOCS = $(sort $(wildcard docs/*.md))
 PGFILEDESC = "surfidx - compressed ordered index"
 
 # A folder of src may include itself and those before it: scripts/layers.sh.  CORE needs no server.
@@ -88,6 +90,14 @@ fuzz:
 
 ifneq ($(PGXS),)
 include $(PGXS)
+
+docmoduledir = surfidx
+
+# PGXS would look for them below docs/, where it has not put them
+uninstall: uninstall-docs
+.PHONY: uninstall-docs
+uninstall-docs:
+	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
 
 # src/core is plain C11 and declares variables where they are first used.
 $(CORE_OBJS): override CFLAGS += -Wno-declaration-after-statement

@@ -865,7 +865,7 @@ BEGIN ATOMIC
 			format('%I.%I', n.nspname, t.relname) AS on_table,
 			(SELECT c.contype FROM pg_constraint c
 				WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u')) AS contype,
-			EXISTS (SELECT FROM pg_constraint c
+			current_setting('server_version_num')::int < 180000 AND EXISTS (SELECT FROM pg_constraint c
 				WHERE c.conindid = x.indexrelid AND c.confrelid = x.indrelid AND c.contype = 'f') AS is_target
 		FROM pg_index x
 			JOIN pg_class i ON i.oid = x.indexrelid
@@ -877,7 +877,8 @@ BEGIN ATOMIC
 			AND pg_relation_size(x.indexrelid) >= min_bytes)
 	SELECT c.tableid::regclass, c.indexid::regclass, e.btree_bytes, e.surfidx_bytes,
 		round(e.surfidx_bytes::numeric / nullif(e.btree_bytes, 0), 3), e.entries,
-		CASE WHEN e.surfidx_bytes IS NOT NULL AND starts_with(c.definition, c.head) THEN
+		CASE WHEN e.surfidx_bytes IS NOT NULL AND c.contype IS DISTINCT FROM 'p' AND NOT c.is_target
+			AND starts_with(c.definition, c.head) THEN
 			format('CREATE %sINDEX CONCURRENTLY %I ON %s USING surfidx %s', CASE WHEN c.indisunique THEN 'UNIQUE ' END,
 				left(c.name, 55) || '_surfidx', c.on_table, substr(c.definition, length(c.head) + 1)) END,
 		concat_ws('; ',
@@ -885,7 +886,7 @@ BEGIN ATOMIC
 				'a column has no surfidx operator class: make one from its btree functions' END,
 			CASE c.contype WHEN 'p' THEN 'primary key: PostgreSQL takes only btree, keep this one'
 				WHEN 'u' THEN 'UNIQUE constraint: PostgreSQL takes only btree; a unique index would do the same without being a constraint' END,
-			CASE WHEN c.is_target AND current_setting('server_version_num')::int < 180000 THEN
+			CASE WHEN c.is_target THEN
 				'target of a foreign key: before PostgreSQL 18 only btree, keep this one' END,
 			CASE WHEN c.indisreplident THEN 'replica identity: name the new index as one before dropping this one' END,
 			CASE WHEN NOT e.ordered_bytes THEN
@@ -896,6 +897,12 @@ END;
 
 COMMENT ON FUNCTION surfidx_advise(bigint) IS
 'for each btree index of at least so many bytes: its size, an estimate of what it would be as surfidx, and the statement to try it';
+
+-- Without the library at server start all this is there, and no index can be made
+
+CREATE FUNCTION surfidx_preload_warning() RETURNS void AS 'MODULE_PATHNAME' LANGUAGE C;
+SELECT surfidx_preload_warning();
+DROP FUNCTION surfidx_preload_warning();
 
 REVOKE ALL ON FUNCTION surfidx_estimate(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_advise(bigint) FROM PUBLIC;

@@ -125,6 +125,13 @@ for file in surfidx--*.sql; do
 done
 [ -z "$missing" ]
 ok $? "the package has all install and upgrade scripts$missing"
+missing=
+for file in docs/*.md; do
+	grep -qx ".$("$PG_CONFIG" --docdir)/surfidx/$(basename "$file")" <<<"$contents" ||
+		missing="$missing $file"
+done
+[ -z "$missing" ]
+ok $? "the package has the documents that hints name$missing"
 dpkg -f "$package" Depends | grep -q "postgresql-$version"
 ok $? "it depends on the server's package"
 

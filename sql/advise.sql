@@ -41,12 +41,15 @@ FROM advice ORDER BY index_name::text COLLATE "C";
 SELECT (remark ~ 'target of a foreign key') = (current_setting('server_version_num')::int < 180000) AS foreign_key
 FROM advice WHERE index_name = 'adv_pkey'::regclass;
 
+-- what is to be kept has no statement
+SELECT count(*) FROM advice WHERE remark ~ 'keep this one' AND statement IS NOT NULL;
+
 -- the statements work, and the sizes come true
 SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(index_name) > 100000
 \gexec
 SELECT a.index_name, a.entries, a.surfidx_bytes, pg_relation_size(i.oid) AS real_bytes
 FROM advice a JOIN pg_class b ON b.oid = a.index_name LEFT JOIN pg_class i ON i.relname = b.relname || '_surfidx'
-WHERE pg_relation_size(index_name) > 100000 AND
+WHERE pg_relation_size(index_name) > 100000 AND statement IS NOT NULL AND
 	(abs(a.surfidx_bytes - pg_relation_size(i.oid)) <= 0.1 * pg_relation_size(i.oid) + 8192 AND
 	 a.btree_bytes = pg_relation_size(a.index_name) AND
 	 a.entries = (SELECT count(*) FROM adv WHERE b.relname <> 'adv_x' OR d > 1000)) IS NOT TRUE;

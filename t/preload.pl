@@ -18,6 +18,15 @@ $node->start;
 my ($rc, $out, $err) = $node->psql('postgres', "LOAD 'surfidx'");
 is($rc, 0, 'LOAD succeeds') or diag($err);
 
+# The extension can be created, but not without a word: its first index would fail.
+$node->safe_psql('postgres', 'CREATE DATABASE fresh');
+($rc, $out, $err) =
+	$node->psql('fresh', "\\set VERBOSITY verbose\nCREATE EXTENSION surfidx");
+is($rc, 0, 'CREATE EXTENSION succeeds');
+my $said = qr/WARNING:  55000: .*not loaded at server start.*HINT:.*shared_preload_libraries/s;
+like($err, $said, '... and says what is missing and what to do');
+$node->safe_psql('postgres', 'DROP DATABASE fresh');
+
 my %refused = (
 	'CREATE INDEX' => 'CREATE INDEX ON t USING surfidx (v)',
 	'INSERT' => 'INSERT INTO t (n) VALUES (1)',
@@ -47,6 +56,11 @@ $node->append_conf('postgresql.conf', "shared_preload_libraries = 'surfidx'");
 $node->start;
 $node->safe_psql('postgres', 'CREATE INDEX t_s ON t USING surfidx (s)');
 check_indexes($node, 'preloaded again');
+$node->safe_psql('postgres', 'CREATE DATABASE fresh');
+($rc, $out, $err) = $node->psql('fresh', 'CREATE EXTENSION surfidx');
+is($err, '', 'CREATE EXTENSION has nothing to say');
+my $left = "SELECT count(*) FROM pg_proc WHERE proname = 'surfidx_preload_warning'";
+is($node->safe_psql('fresh', $left), '0', '... and leaves nothing of the question behind');
 compare_plans($node, 'preloaded again');
 $node->stop;
 done_testing();

@@ -7,6 +7,9 @@
 
 #include "surfidx.h"
 
+#include "access/xlogreader.h"
+#include "lib/stringinfo.h"
+
 extern IndexBuildResult *sfx_build(Relation heap, Relation index, IndexInfo *info);
 extern void sfx_buildempty(Relation index);
 extern bool sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
@@ -22,6 +25,8 @@ extern char *sfx_buildphasename(int64 phase);
 
 /* Start-up, from _PG_init while preloading: the resource manager; shared memory request and start-up hooks. */
 extern void sfx_wal_init(void);
+extern const char *sfx_wal_identify(uint8 info);
+extern void sfx_wal_desc(StringInfo buf, XLogReaderState *record);
 extern void sfx_shmem_init(void);
 
 #endif							/* SURFIDX_AM_H */

@@ -243,67 +243,6 @@ sfx_redo(XLogReaderState *record)
 	}
 }
 
-static const char *
-sfx_identify(uint8 info)
-{
-	switch (info & XLR_RMGR_INFO_MASK)
-	{
-		case XLOG_SFX_APPEND:
-			return "APPEND";
-		case XLOG_SFX_EXTEND:
-			return "EXTEND";
-		case XLOG_SFX_FREEZE:
-			return "FREEZE";
-		case XLOG_SFX_GROUP:
-			return "GROUP";
-		case XLOG_SFX_META:
-			return "META";
-		case XLOG_SFX_FLAG:
-			return "FLAG";
-		case XLOG_SFX_GATE:
-			return "GATE";
-	}
-	return NULL;
-}
-
-static void
-sfx_desc(StringInfo buf, XLogReaderState *record)
-{
-	char	   *data = XLogRecGetData(record);
-
-	switch (XLogRecGetInfo(record) & XLR_RMGR_INFO_MASK)
-	{
-		case XLOG_SFX_EXTEND:
-			{
-				SfxXlExtend *x = (SfxXlExtend *) data;
-
-				appendStringInfo(buf, "gen %u page %u block %u", x->gen, x->seq, x->newblk);
-				break;
-			}
-		case XLOG_SFX_GROUP:
-			{
-				SfxXlGroup *x = (SfxXlGroup *) data;
-
-				appendStringInfo(buf, "pages %u level %u%s", x->npages, x->level, x->new_root ? " new root" : "");
-				if (TransactionIdIsValid(x->horizon))
-					appendStringInfo(buf, " horizon %u", x->horizon);
-				break;
-			}
-		case XLOG_SFX_META:
-			{
-				static const char *const what[] = {"", "drop generation", "removals", "gate", "statistics", "merge run", "drop run", "epoch"};
-				SfxXlMeta  *x = (SfxXlMeta *) data;
-
-				appendStringInfoString(buf, x->change < lengthof(what) ? what[x->change] : "?");
-				if (TransactionIdIsValid(x->horizon))
-					appendStringInfo(buf, " horizon %u", x->horizon);
-				break;
-			}
-		default:
-			break;
-	}
-}
-
 /*
  * What may differ between primary and standby: LSN and checksum, hint bits of
  * the page header, and the free space of a page.  Nothing in a body is unlogged.
@@ -321,8 +260,8 @@ sfx_mask(char *pagedata, BlockNumber blkno)
 static const RmgrData sfx_rmgr = {
 	.rm_name = SFX_RMGR_NAME,
 	.rm_redo = sfx_redo,
-	.rm_desc = sfx_desc,
-	.rm_identify = sfx_identify,
+	.rm_desc = sfx_wal_desc,
+	.rm_identify = sfx_wal_identify,
 	.rm_startup = NULL,
 	.rm_cleanup = NULL,
 	.rm_mask = sfx_mask,

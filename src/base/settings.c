@@ -57,6 +57,21 @@ sfx_require_preload(Relation index)
 			 errhint("Add \"surfidx\" to shared_preload_libraries and restart the server.")));
 }
 
+/* For the install script: whoever creates the extension shall not find out at the first index. */
+PG_FUNCTION_INFO_V1(surfidx_preload_warning);
+
+Datum
+surfidx_preload_warning(PG_FUNCTION_ARGS)
+{
+	if (!sfx_preloaded)
+		ereport(WARNING,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("surfidx was not loaded at server start: "
+						"its indexes can be neither made nor used"),
+				 errhint("Add \"surfidx\" to shared_preload_libraries and restart the server.")));
+	PG_RETURN_VOID();
+}
+
 /* Of an index of ours?  By a function, not by name or oid: the access method may have been created under any name. */
 bool
 sfx_is_ours(const IndexAmRoutine *am)

@@ -413,6 +413,8 @@ notice_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 	ereport(NOTICE,
 			(errmsg("this version of PostgreSQL accepts only btree for some uses of a unique index on table \"%s\"", table),
 			 errdetail("%s", describe_refusals()),
-			 errhint("Where one of these is needed, use a unique btree index instead, or one of the ways around in surfidx's docs/unique.md. "
+			 errhint("Where one of these is needed, use a unique btree index instead, "
+					 "or one of the ways around in surfidx/unique.md, "
+					 "below the directory that pg_config --docdir names. "
 					 "Set surfidx.unique_notice to off to silence this notice.")));
 }
