@@ -39,6 +39,7 @@ set_properties(IndexAmRoutine *am)
 	am->amsearcharray = true;
 	am->amsearchnulls = true;
 	am->amclusterable = true;
+	am->ampredlocks = true;
 	am->amcanparallel = true;
 	am->amcaninclude = true;
 	am->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
@@ -71,8 +72,7 @@ set_functions(IndexAmRoutine *am)
 	am->amrestrpos = sfx_restrpos;
 }
 
-/* Everything that is not set is off or absent: no ORDER BY operators, no other storage type, core's
- * relation-level predicate locks. */
+/* Everything that is not set is off or absent: no ORDER BY operators, no other storage type. */
 Datum
 surfidx_handler(PG_FUNCTION_ARGS)
 {

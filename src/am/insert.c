@@ -18,6 +18,7 @@
 #include "order.h"
 #include "page.h"
 #include "payload.h"
+#include "predicate.h"
 #include "reader.h"
 #include "settings.h"
 
@@ -174,6 +175,9 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 		if (!table_index_fetch_tuple_check(heap, &htid, SnapshotSelf, NULL))
 			break;
 		sfx_reader_reset(st->reader);
+		/* who may repeat the transaction is told so first (S4) */
+		if (!SFX_MUTANT("duplicate before conflict"))
+			sfx_predicate_write(index, st->order, e);
 		report_conflict(index, heap, st, e);
 	}
 	if (mode == UNIQUE_CHECK_EXISTING && !refound)
@@ -274,6 +278,8 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 	for (int i = 0; i < st->kd.nkeys; i++)
 		anynull |= isnull[i];
 
+	if (SFX_MUTANT("look before append"))
+		sfx_predicate_write(index, st->order, &e);
 	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct))
 	{
 		if (checkUnique != UNIQUE_CHECK_EXISTING)
@@ -281,6 +287,9 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 	}
 	else
 		unique = insert_unique(index, heap, st, &e, info, checkUnique, indexUnchanged, &grew);
+	/* behind the append: who locks its range after this look finds the entry (S2) */
+	if (checkUnique != UNIQUE_CHECK_EXISTING && !SFX_MUTANT("look before append"))
+		sfx_predicate_write(index, st->order, &e);
 	if (grew)
 		sfx_merge_pressure(index);
 	return unique;

@@ -8,6 +8,7 @@
 #include "image.h"
 #include "merge.h"
 #include "metacache.h"
+#include "predicate.h"
 #include "progress.h"
 
 #include "miscadmin.h"
@@ -23,11 +24,13 @@ request_shmem(void)
 {
 	if (prev_request_hook)
 		prev_request_hook();
-	RequestAddinShmemSpace(add_size(sfx_image_shmem_size(),
-									add_size(sfx_worker_shmem_size(),
-											 add_size(sfx_progress_shmem_size(),
-													  add_size(sfx_activity_shmem_size(),
-															   add_size(sfx_glance_shmem_size(), sfx_stop_shmem_size()))))));
+	RequestAddinShmemSpace(sfx_image_shmem_size());
+	RequestAddinShmemSpace(sfx_worker_shmem_size());
+	RequestAddinShmemSpace(sfx_progress_shmem_size());
+	RequestAddinShmemSpace(sfx_activity_shmem_size());
+	RequestAddinShmemSpace(sfx_glance_shmem_size());
+	RequestAddinShmemSpace(sfx_predicate_shmem_size());
+	RequestAddinShmemSpace(sfx_stop_shmem_size());
 }
 
 static void
@@ -41,6 +44,7 @@ startup_shmem(void)
 	sfx_progress_shmem_startup();
 	sfx_activity_shmem_startup();
 	sfx_glance_shmem_startup();
+	sfx_predicate_shmem_startup();
 	sfx_stop_shmem_startup();
 	LWLockRelease(AddinShmemInitLock);
 }

@@ -19,6 +19,7 @@
 #include "storage/relfilenode.h"
 typedef RelFileNode SfxLocator;
 #define SfxRelLocator(rel)			((rel)->rd_node)
+#define SfxRelDatabase(rel)			((rel)->rd_node.dbNode)
 #define SfxLocatorEquals(a, b)		RelFileNodeEquals(a, b)
 #define SfxLocatorDb(l)				((l).dbNode)
 #define SfxLocatorNumber(l)			((l).relNode)
@@ -27,6 +28,7 @@ typedef RelFileNode SfxLocator;
 #include "storage/relfilelocator.h"
 typedef RelFileLocator SfxLocator;
 #define SfxRelLocator(rel)			((rel)->rd_locator)
+#define SfxRelDatabase(rel)			((rel)->rd_locator.dbOid)
 #define SfxLocatorEquals(a, b)		RelFileLocatorEquals(a, b)
 #define SfxLocatorDb(l)				((l).dbOid)
 #define SfxLocatorNumber(l)			((l).relNumber)

@@ -7,6 +7,7 @@
  *	2. merge lock					heavyweight object lock (this file)
  *	3. image directory lock			LWLock (image.c)
  *	4. image lock					LWLock (image.c)
+ *	   predicate locks				LWLock (predicate.c), while none of 2 to 5 is held
  *	5. buffers: inner page, its right neighbours, leaves left to right, metapage, log tail, new pages
  *
  * Readers hold one buffer lock at a time; except that with a leaf's they may take the metapage's, and a page's of a dictionary, one at

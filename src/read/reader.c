@@ -13,6 +13,7 @@
 #include "leaf.h"
 #include "meta.h"
 #include "page.h"
+#include "predicate.h"
 #include "reader.h"
 #include "reader_impl.h"
 #include "scratch.h"
@@ -83,6 +84,8 @@ sfx_reader_tids_only(SfxReader *r, bool tids_only)
 static void
 seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
+	/* S1 */
+	Assert(sfx_predicate_told(r->index, r->order, r->snapshot, lo, hi));
 	remove_dead(r);
 	r->lo.pos = *lo;
 	r->lo.inf = false;

@@ -18,6 +18,7 @@
 #include "order.h"
 #include "page.h"
 #include "parallel.h"
+#include "predicate.h"
 #include "reader.h"
 #include "row.h"
 #include "rowcompare.h"
@@ -33,7 +34,6 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-
 
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256
@@ -71,6 +71,10 @@ typedef struct SfxScan
 	bool		leaping;		/* the last leap led to another leaf */
 	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is judged already */
 	int			range;			/* parallel: the range that the odometer shows */
+	bool		serializable;	/* what is read is locked */
+	bool		turned;			/* the range in hand was not read straight on from its start */
+	ScanDirection dir;			/* serializable: of the first fetch in the range in hand */
+	SfxKeyLock	lock;			/* the range in hand's */
 	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and ahead_pos */
 	SfxPos		ahead_pos;
 	int			nkeys;			/* scan keys, each row comparison being one */
@@ -102,6 +106,9 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->members = NULL;
 	so->reader = NULL;
 	so->gate = false;
+	so->serializable = so->turned = false;
+	so->dir = ForwardScanDirection;
+	so->lock = (SfxKeyLock) {0};
 	so->started = false;
 	so->empty = false;
 	so->heap_end = 0;
@@ -111,6 +118,8 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
 
+	if (unlikely(IsolationIsSerializable()))
+		sfx_predicate_begin(index);
 	scan->xs_itupdesc = RelationGetDescr(index);
 	scan->opaque = so;
 	return scan;
@@ -139,6 +148,25 @@ gather_row_comparisons(IndexScanDesc scan, SfxScan *so)
 	so->nkeys = sfx_row_gather(scan->indexRelation, scan->keyData, so->nkeys, so->members, so->cxt);
 }
 
+/*
+ * The range in hand is left.  If it was read straight on, and not to its end, what lies behind the
+ * entry last returned was not read: nobody has been told of it (S3).
+ */
+static void
+leave_range(IndexScanDesc scan, SfxScan *so)
+{
+	SfxEntry	last;
+	bool		whole;
+
+	if (likely(so->lock.serial == 0))
+		return;
+	whole = !so->on_entry || (so->turned && !SFX_MUTANT("read straight on"));
+	if (!whole)
+		sfx_reader_last(so->reader, &last);
+	sfx_predicate_close(scan->indexRelation, so->order, &so->lock, whole ? NULL : &last,
+						ScanDirectionIsBackward(so->dir));
+}
+
 void
 sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
@@ -150,6 +178,7 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 		gather_row_comparisons(scan, so);
 	}
 	so->unread = norderbys == 0 && sfx_unread_told(orderbys);
+	leave_range(scan, so);
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = false;
@@ -164,6 +193,7 @@ sfx_endscan(IndexScanDesc scan)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
+	leave_range(scan, so);
 	if (so->reader)
 		sfx_reader_end(so->reader);
 	sfx_scankeys_end(&so->keys);
@@ -187,12 +217,22 @@ sfx_endscan(IndexScanDesc scan)
 
 /* Let the reader stand on the range that the odometer shows, the scan's first or a later one. */
 static void
-seek_range(SfxScan *so, bool first)
+seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool first)
 {
 	SfxPos		lo;
 	SfxPos		hi;
 
 	sfx_scankeys_bounds(&so->keys, &lo, &hi);
+	if (unlikely(so->serializable) && !SFX_MUTANT("lock behind the read"))
+	{
+		/* of a parallel scan's range others read the rest */
+		bool		shrinks = !scan->parallel_scan && !so->keys.one_key;
+
+		sfx_predicate_read(scan->indexRelation, so->order, scan->xs_snapshot, &lo, &hi,
+						   shrinks ? &so->lock : NULL);
+		so->dir = dir;
+		so->turned = false;
+	}
 	if (first)
 		sfx_reader_seek(so->reader, &lo, &hi);
 	else
@@ -239,12 +279,13 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
 	sfx_reader_tids_only(so->reader, !so->form && !has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
+	so->serializable = sfx_predicate_wanted(scan->xs_snapshot);
 	so->failed = 0;
 	so->leaping = false;
 	so->leapt_from = InvalidBlockNumber;
 	so->range = 0;
 	so->ahead = false;
-	seek_range(so, true);
+	seek_range(scan, so, dir, true);
 }
 
 /*
@@ -283,7 +324,7 @@ parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *shar
 	from = (SfxPos) {share->key, share->len, share->tid};
 	for (; so->range < share->range; so->range++)
 		(void) sfx_scankeys_advance(&so->keys, dir);
-	seek_range(so, true);
+	seek_range(scan, so, dir, true);
 	if (sfx_reader_step(so->reader, dir, share->at_start ? NULL : &from, &stop))
 	{
 		share->at_start = false;
@@ -334,7 +375,9 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 			sfx_reader_release_gate(so->reader);
 			return false;
 		}
-		seek_range(so, false);
+		so->on_entry = false;
+		leave_range(scan, so);
+		seek_range(scan, so, dir, false);
 	}
 	return true;
 }
@@ -475,7 +518,16 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	if (!so->started)
 		start_scan(scan, dir);
 	so->on_mark = false;
+	so->turned |= dir != so->dir;
 	so->on_entry = !so->empty && next_passing(scan, so, dir, &e);
+	if (SFX_MUTANT("lock behind the read") && so->started && !so->empty)
+	{
+		SfxPos		lo;
+		SfxPos		hi;
+
+		sfx_scankeys_bounds(&so->keys, &lo, &hi);
+		sfx_predicate_read(scan->indexRelation, so->order, scan->xs_snapshot, &lo, &hi, NULL);
+	}
 	so->swift = so->on_entry && !has_filters(so);
 	if (!so->on_entry)
 		return false;
@@ -597,8 +649,10 @@ sfx_restrpos(IndexScanDesc scan)
 	SfxPos		pos;
 	bool		moved = false;
 
+	so->turned = true;
 	if (mark == NULL || !mark->set)
 	{
+		leave_range(scan, so);
 		if (so->reader && so->started)
 			sfx_reader_reset(so->reader);
 		so->started = false;
@@ -612,7 +666,11 @@ sfx_restrpos(IndexScanDesc scan)
 		so->keys.lists[i].cur = mark->wheels[i];
 	}
 	if (moved)
-		seek_range(so, true);
+	{
+		leave_range(scan, so);
+		seek_range(scan, so, so->dir, true);
+		so->turned = true;
+	}
 	pos.key = mark->key;
 	pos.len = mark->len;
 	pos.tid = mark->tid;

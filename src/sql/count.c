@@ -25,6 +25,7 @@
 #include "leaf.h"
 #include "meta.h"
 #include "page.h"
+#include "predicate.h"
 #include "range.h"
 #include "reader.h"
 
@@ -310,7 +311,10 @@ surfidx_count(PG_FUNCTION_ARGS)
 	sfx_open_to_look(PG_GETARG_OID(0), &o);
 	sfx_range_between(&o, &low, PG_GETARG_BOOL(3), &high, PG_GETARG_BOOL(4), range);
 	if (!range->empty)
+	{
+		sfx_predicate_read(o.index, o.order, GetActiveSnapshot(), &range->lo, &range->hi, NULL);
 		n = PG_GETARG_BOOL(5) ? count_approximately(&o, range) : count_exact(&o, range);
+	}
 	sfx_close_after_look(&o);
 	PG_RETURN_INT64((int64) n);
 }

@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "predicate.h"
 #include "range.h"
 #include "reader.h"
 
@@ -24,6 +25,7 @@ range_may_hold(const SfxOpened *o, const SfxRange *range)
 
 	if (range->empty)
 		return false;
+	sfx_predicate_read(o->index, o->order, GetActiveSnapshot(), &range->lo, &range->hi, NULL);
 	r = sfx_reader_begin(o->index, o->order, false);
 	sfx_reader_seek(r, &range->lo, &range->hi);
 	found = sfx_reader_may_hold(r);

@@ -830,24 +830,6 @@ scenario 'leaves that move while VACUUM looks which dictionaries they name (H2)'
 	sound('t_k');
 };
 
-# ------------------------------------------------------------------------------------------ SERIALIZABLE
-
-scenario 'write skew', [], sub {
-	for my $merged (0, 1)
-	{
-		build(100, 'CREATE INDEX t_k ON t USING surfidx (k)');
-		sql("SELECT surfidx_merge('t_k')") if $merged;
-		my ($a, $b) = (reader(), reader());
-		for my $x ([ $a, 101, 102 ], [ $b, 102, 101 ])
-		{
-			sql("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM t WHERE k = $x->[1]", $x->[0]);
-		}
-		sql('INSERT INTO t VALUES (102)', $a);
-		sql('INSERT INTO t VALUES (101)', $b);
-		is(join(' ', sort(error_of('COMMIT', $a), error_of('COMMIT', $b))), ' 40001', 'one of two that each read what the other one writes fails');
-	}
-};
-
 # ------------------------------------------------------------------------------------------ the log (D2, D3) and allocation (P3)
 
 scenario 'an append that was on its way when the log was frozen', ['append behind seal'], sub {
