@@ -4,8 +4,8 @@
  */
 #include "tidcodec_format.h"
 #include "cpu.h"
+#include "tidruns.h"
 
-#define MAX_VARINT	6			/* bytes: 42 bits, more than any field has */
 #define FEW				4		/* so many divisions cost less than a reciprocal */
 
 /* ---- the frame: TIDs as numbers ---- */
@@ -73,101 +73,14 @@ plain_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *o
 
 /* ---- RUNS ---- */
 
-
-typedef struct RunReader
-{
-	const uint8_t *p;
-	const uint8_t *end;
-	uint64_t	start;			/* of the current run */
-	uint64_t	length;
-	unsigned	repeats;		/* runs like it that are still to come */
-} RunReader;
-
-/* A varint, or UINT64_MAX (which is no sound field) if there is none. */
-static inline uint64_t
-get_varint(RunReader *r)
-{
-	uint64_t	x = 0;
-
-	for (int i = 0; i < MAX_VARINT && r->p < r->end; i++)
-	{
-		uint8_t		b = *r->p++;
-
-		x |= (uint64_t) (b & 0x7F) << 7 * i;
-		if (b < 0x80)
-			return x;
-	}
-	return UINT64_MAX;
-}
-
-/* Step to the next run, which has at least one TID, and at most room; or SFX_CORRUPT. */
-static int
-next_run(RunReader *r, uint64_t room)
-{
-	uint64_t	last = r->start + r->length - 1,
-				next = ((last >> 16) + 1) << 16 | 1,
-				block,
-				x;
-	unsigned	c;
-
-	if (r->repeats > 0)
-	{
-		r->repeats--;
-		r->start = next;
-		return r->length <= room && next + r->length - 1 <= SFX_MAX_TID ? SFX_OK : SFX_CORRUPT;
-	}
-	if (r->p >= r->end)
-		return SFX_CORRUPT;
-	c = *r->p++;
-	switch (c & 3)
-	{
-		case RUN_NEXT:
-			r->start = next;
-			r->length = c >> 2 ? c >> 2 : get_varint(r);
-			break;
-		case RUN_AGAIN:
-			r->start = next;
-			r->repeats = c >> 2;
-			break;
-		case RUN_GAP:
-			x = c >> 2 & 3 ? c >> 2 & 3 : get_varint(r);
-			if (x > 0xFFFF)
-				return SFX_CORRUPT;
-			r->start = last + 1 + x;
-			r->length = c >> 4 ? c >> 4 : get_varint(r);
-			break;
-		default:
-			r->length = c >> 2 ? c >> 2 : get_varint(r);
-			x = get_varint(r);
-			block = (last >> 16) + unzigzag(x);
-			x = get_varint(r);
-			if (block > UINT32_MAX || x > 0xFFFF)
-				return SFX_CORRUPT;
-			r->start = block << 16 | x;
-			break;
-	}
-	return r->length >= 1 && r->length <= room && r->start + r->length - 1 <= SFX_MAX_TID ? SFX_OK : SFX_CORRUPT;
-}
-
-static void
-start_runs(RunReader *r, const uint8_t *in, size_t len)
-{
-	r->p = in + 1;
-	r->end = in + len;
-	/* The run before the first one ends at TID 0 and repeats nothing. */
-	r->start = 1;
-	r->length = 0;
-	r->repeats = 0;
-}
-
 static int
 runs_size(const uint8_t *in, size_t len, int n)
 {
-	RunReader	r;
+	SfxRunReader r;
 
-	start_runs(&r, in, len);
+	sfx_runs_start(&r, in, len);
 	for (int i = 0; i < n; i += (int) r.length)
-		if (next_run(&r, (uint64_t) (n - i)) < 0)
+		if (sfx_run_next(&r, (uint64_t) (n - i)) < 0)
 			return SFX_CORRUPT;
 	return r.repeats > 0 ? SFX_CORRUPT : (int) (r.p - in);
 }
@@ -178,15 +91,15 @@ runs_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *ou
 	bool		reversed = (in[0] & RUNS_REVERSED) != 0;
 	int			lo = reversed ? n - to : from,
 				hi = reversed ? n - from : to;
-	RunReader	r;
+	SfxRunReader r;
 
-	start_runs(&r, in, len);
+	sfx_runs_start(&r, in, len);
 	for (int i = 0; i < hi; i += (int) r.length)
 	{
 		int			a,
 					b;
 
-		if (next_run(&r, (uint64_t) (n - i)) < 0)
+		if (sfx_run_next(&r, (uint64_t) (n - i)) < 0)
 			return SFX_CORRUPT;
 		a = i < lo ? lo : i;
 		b = i + (int) r.length < hi ? i + (int) r.length : hi;

@@ -63,6 +63,20 @@ typedef struct SfxWords
 	unsigned	nrest;			/* <= n1 */
 } SfxWords;
 
+/*
+ * Which heap blocks are all-visible: bit 2 * (b % blocks) of page[b / blocks] is block b's.  Others may write the pages meanwhile.
+ * Blocks beyond the last page are not all-visible.
+ */
+typedef struct SfxVisMap
+{
+	const uint8_t *const *page; /* each of blocks / 4 bytes, 4-byte aligned */
+	uint32_t	npages;
+	uint32_t	blocks;			/* heap blocks on a page of the map: a multiple of 16, and > 1 */
+} SfxVisMap;
+
+/* So many numbers behind those that it returns may be scratched by the kernel hidden. */
+#define SFX_HIDDEN_SLACK	8
+
 typedef struct SfxKernels
 {
 	/* The number of numbers < x; *equal: the next one is x.  Or SFX_CORRUPT. */
@@ -110,6 +124,12 @@ typedef struct SfxKernels
 	 * not looked at. 16 bytes of the last one are readable.
 	 */
 	void		(*get_words) (const SfxWords *w, const uint8_t *key, uint32_t keylen, int n, uint64_t *head, uint64_t *rest);
+
+	/*
+	 * Of n TIDs those whose heap block is not all-visible, in their order, into out, which has room for n + SFX_HIDDEN_SLACK; how many.
+	 * Each TID's bit is read once (src/README A4).  out may be tid itself.
+	 */
+	int			(*hidden) (const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

@@ -558,7 +558,150 @@ NAME(get_words)(const SfxWords *w, const uint8_t *key, uint32_t keylen, int n, u
 	}
 }
 
+/* ---- visibility ---- */
+
+/* One TID: is its heap block all-visible?  The bit may change at any time, so it is read once. */
+TARGET static inline bool
+NAME(is_visible)(const SfxVisMap *m, uint64_t tid)
+{
+	uint32_t	block = (uint32_t) (tid >> 16),
+				page = m->npages > 1 ? block / m->blocks : 0,
+				at = block - page * m->blocks;
+
+	if (page >= m->npages || at >= m->blocks)
+		return false;
+	return *(const volatile uint8_t *) (m->page[page] + at / 4) >> at % 4 * 2 & 1;
+}
+
+#if LEVEL == 2
+
+/* The bits of four TIDs, by two gathers: where their pages are, and the words of these. */
+TARGET static inline unsigned
+NAME(visible_four)(const SfxVisMap *m, __m256i tid, uint64_t reciprocal)
+{
+	__m256i		block = _mm256_srli_epi64(tid, 16);
+	__m256i		blocks = _mm256_set1_epi64x(m->blocks);
+	__m256i		page,
+				at,
+				in,
+				word,
+				odd;
+
+	/* division as in split_radix */
+	page = _mm256_srli_epi64(_mm256_mul_epu32(block, _mm256_set1_epi64x((long long) reciprocal)), 32);
+	page = _mm256_add_epi64(page, _mm256_cmpgt_epi64(_mm256_mul_epu32(page, blocks), block));
+	in = _mm256_cmpgt_epi64(_mm256_set1_epi64x(m->npages), page);
+	at = _mm256_sub_epi64(block, _mm256_mul_epu32(page, blocks));
+	page = _mm256_mask_i64gather_epi64(_mm256_setzero_si256(), (const long long *) (const void *) m->page, page, in, 8);
+	word = _mm256_add_epi64(page, _mm256_slli_epi64(_mm256_srli_epi64(at, 4), 2));
+	/* the low halves of the mask */
+	odd = _mm256_permutevar8x32_epi32(in, _mm256_set_epi32(7, 7, 7, 7, 6, 4, 2, 0));
+	word = _mm256_cvtepu32_epi64(_mm256_mask_i64gather_epi32(_mm_setzero_si128(), (const int *) 0, word,
+															  _mm256_castsi256_si128(odd), 1));
+	at = _mm256_slli_epi64(_mm256_and_si256(at, _mm256_set1_epi64x(15)), 1);
+	word = _mm256_slli_epi64(_mm256_srlv_epi64(word, at), 63);
+	return (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(word));
+}
+
+TARGET static int
+NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
+{
+	uint64_t	reciprocal = ((UINT64_C(1) << 32) + m->blocks - 1) / m->blocks;
+	int			i = 0,
+				found = 0;
+
+	for (; m->npages > 0 && i + 4 <= n; i += 4)
+	{
+		unsigned	mask = ~NAME(visible_four)(m, _mm256_loadu_si256((const __m256i *) (tid + i)), reciprocal) & 15;
+
+		for (; mask != 0; mask &= mask - 1)
+			out[found++] = tid[i + __builtin_ctz(mask)];
+	}
+	for (; i < n; i++)
+	{
+		uint64_t	t = tid[i];
+		bool		visible = NAME(is_visible)(m, t);
+
+		out[found] = t;
+		found += !visible;
+	}
+	return found;
+}
+
+#elif LEVEL == 3
+
+TARGET static inline __mmask8
+NAME(visible_eight)(const SfxVisMap *m, __m512i tid, uint64_t reciprocal)
+{
+	__m512i		block = _mm512_srli_epi64(tid, 16);
+	__m512i		blocks = _mm512_set1_epi64(m->blocks);
+	__m512i		page,
+				at,
+				word;
+	__mmask8	in;
+
+	page = _mm512_srli_epi64(_mm512_mul_epu32(block, _mm512_set1_epi64((long long) reciprocal)), 32);
+	in = _mm512_cmpgt_epu64_mask(_mm512_mul_epu32(page, blocks), block);
+	page = _mm512_mask_sub_epi64(page, in, page, _mm512_set1_epi64(1));
+	in = _mm512_cmplt_epu64_mask(page, _mm512_set1_epi64(m->npages));
+	at = _mm512_sub_epi64(block, _mm512_mul_epu32(page, blocks));
+	page = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), in, page, (const void *) m->page, 8);
+	word = _mm512_add_epi64(page, _mm512_slli_epi64(_mm512_srli_epi64(at, 4), 2));
+	word = _mm512_cvtepu32_epi64(_mm512_mask_i64gather_epi32(_mm256_setzero_si256(), in, word, (const void *) 0, 1));
+	at = _mm512_slli_epi64(_mm512_and_si512(at, _mm512_set1_epi64(15)), 1);
+	return _mm512_test_epi64_mask(_mm512_srlv_epi64(word, at), _mm512_set1_epi64(1));
+}
+
+TARGET static int
+NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
+{
+	uint64_t	reciprocal = ((UINT64_C(1) << 32) + m->blocks - 1) / m->blocks;
+	int			i = 0,
+				found = 0;
+
+	for (; m->npages > 0 && i + 8 <= n; i += 8)
+	{
+		__m512i		t = _mm512_loadu_si512(tid + i);
+		__mmask8	mask = (__mmask8) ~NAME(visible_eight)(m, t, reciprocal);
+
+		if (mask != 0)
+		{
+			_mm512_storeu_si512(out + found, _mm512_maskz_compress_epi64(mask, t));
+			found += __builtin_popcount(mask);
+		}
+	}
+	for (; i < n; i++)
+	{
+		uint64_t	t = tid[i];
+		bool		visible = NAME(is_visible)(m, t);
+
+		out[found] = t;
+		found += !visible;
+	}
+	return found;
+}
+
+#else
+
+TARGET static int
+NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
+{
+	int			found = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t	t = tid[i];
+		bool		visible = NAME(is_visible)(m, t);
+
+		out[found] = t;
+		found += !visible;
+	}
+	return found;
+}
+
+#endif
+
 static const SfxKernels NAME(kernels) = {
 	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
-	NAME(deposit), NAME(put_words), NAME(get_words)
+	NAME(deposit), NAME(put_words), NAME(get_words), NAME(hidden)
 };
