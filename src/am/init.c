@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_path.h"
 #include "am.h"
 #include "cpu.h"
 #include "estimate.h"
@@ -26,6 +27,7 @@ _PG_init(void)
 	sfx_cpu_init();
 	sfx_planner_define_gucs();
 	sfx_estimate_define_gucs();
+	sfx_agg_define_gucs();
 	sfx_stop_define_gucs();
 	/* reserves the prefix: last */
 	sfx_define_gucs(process_shared_preload_libraries_in_progress);
@@ -39,5 +41,6 @@ _PG_init(void)
 	sfx_planner_init();
 	sfx_estimate_init();
 	sfx_unread_init();
+	sfx_agg_init();
 	sfx_preloaded = true;
 }

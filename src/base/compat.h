@@ -340,4 +340,34 @@ SfxFunctionIsC(Oid funcid)
 /* 17 looks up the equality operator for logical replication's searches by a strategy number that it knows for btree and hash only. */
 #define SFX_APPLY_MEANS_BTREE	(PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000)
 
+/* A scan of the index of an index-only scan's node; instrumentation came in 18. */
+#if PG_VERSION_NUM < 180000
+#define SfxIndexBeginScan(node) \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, (node)->ss.ps.state->es_snapshot, \
+					(node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
+#else
+#define SfxIndexBeginScan(node) \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, (node)->ss.ps.state->es_snapshot, \
+					&(node)->ioss_Instrument, (node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
+#endif
+
+/* Is the column never NULL?  The planner knows from 17 on. */
+#include "utils/lsyscache.h"
+#if PG_VERSION_NUM < 170000
+#include "access/htup_details.h"
+#include "catalog/pg_attribute.h"
+static inline bool
+SfxColumnIsNotNull(const RangeTblEntry *rte, const RelOptInfo *rel, AttrNumber attnum)
+{
+	HeapTuple	tup = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attnum));
+	bool		notnull = HeapTupleIsValid(tup) && ((Form_pg_attribute) GETSTRUCT(tup))->attnotnull;
+
+	if (HeapTupleIsValid(tup))
+		ReleaseSysCache(tup);
+	return attnum > 0 && notnull;
+}
+#else
+#define SfxColumnIsNotNull(rte, rel, attnum)	((attnum) > 0 && bms_is_member(attnum, (rel)->notnullattnums))
+#endif
+
 #endif							/* SURFIDX_COMPAT_H */

@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_path.h"
 #include "cost.h"
 #include "meta.h"
 #include "metacache.h"
@@ -185,6 +186,7 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 #endif
 		*startup += runs;
 		*total += runs;
+		sfx_agg_note_path(root, path, *startup, *total, *selectivity);
 		return;
 	}
 	genericcostestimate(root, path, loop_count, &costs);

@@ -79,6 +79,20 @@ sfx_reader_stretch(SfxReader *r, ScanDirection dir, const SfxBlock **block, int 
 	return true;
 }
 
+/* The TIDs of all entries that come that way, at once: their number.  They are valid until the next call. */
+static inline int
+sfx_reader_stretch_tids(SfxReader *r, const uint64 **tid)
+{
+	SfxStretch *s = (SfxStretch *) r;
+	int			n = s->step > 0 ? s->end - s->at : 0;
+
+	if (n <= 0)
+		return 0;
+	*tid = s->block->tid + s->at;
+	s->at = s->end;
+	return n;
+}
+
 /* The entry last returned by whichever way.  There has to be one. */
 extern void sfx_reader_last(SfxReader *r, SfxEntry *e);
 

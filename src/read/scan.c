@@ -64,6 +64,7 @@ typedef struct SfxScan
 	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
 	bool		swift;			/* an entry was returned last, and those of the reader's stretch may follow without a look at anything */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
+	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
 	bool		unread;			/* the plan reads no column: NULLs will do (unread_columns.c) */
 	bool		form;			/* rows are to be formed */
 	bool		rows;			/* row is set up */
@@ -570,6 +571,31 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
 	return true;
+}
+
+int
+sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxEntry	e;
+	int			n = 0;
+
+	Assert(so->unread);
+	if (so->swift && (n = sfx_reader_stretch_tids(so->reader, tid)) == 0)
+		so->swift = false;
+	if (n == 0)
+	{
+		if (!so->started)
+			start_scan(scan, ForwardScanDirection);
+		if (so->empty || !next_passing(scan, so, ForwardScanDirection, &e))
+			return 0;
+		so->swift = !has_filters(so) && scan->parallel_scan == NULL;
+		so->tid = e.tid;
+		*tid = &so->tid;
+		n = 1;
+	}
+	pgstat_count_index_tuples(scan->indexRelation, n);
+	return n;
 }
 
 int64

@@ -32,6 +32,12 @@ sfx_unread_told(ScanKey orderbys)
 	return orderbys == &unread_mark;
 }
 
+ScanKey
+sfx_unread_keys(void)
+{
+	return &unread_mark;
+}
+
 /* Is there a column of this kind (INDEX_VAR, OUTER_VAR, INNER_VAR) in an expression or list? */
 static bool
 names_column(Node *node, void *varno)

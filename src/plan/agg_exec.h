@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ * agg_exec.h - the plan node that computes aggregates by the index
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_AGG_EXEC_H
+#define SURFIDX_AGG_EXEC_H
+
+#include "surfidx.h"
+
+#include "nodes/extensible.h"
+
+/* At preload: makes the node's kind known. */
+extern void sfx_agg_exec_init(void);
+
+/*
+ * A node over child, an index-only scan of ours whose conditions the index answers alone.  Its rows are made of aggrefs, each of which
+ * counts rows; having and tlist are expressions over those.
+ */
+extern CustomScan *sfx_agg_make_plan(Plan *child, List *aggrefs, List *tlist, List *having);
+
+#endif							/* SURFIDX_AGG_EXEC_H */

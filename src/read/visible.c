@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ * visible.c - how many of many entries' rows a snapshot sees, most of them by the visibility map alone
+ *
+ * Core's index-only scan keeps one page of the map pinned and visits rows in index order.  Counting allows more: all pages of the
+ * map stay pinned, a block's TIDs are tested by vectors (tidvisible.c), and rows that have to be looked at are put off,
+ * sorted by their place in the table, and visited page by page.
+ *
+ * A1	An entry is read before the bit of its heap block.  Who inserts a row clears the bit before he puts an entry anywhere: so
+ *		the bit of an entry that was read tells of its row, too.
+ * A2	From reading an entry to testing its bit the gate is held.  Else VACUUM could have the row's TID given to a new row.
+ * A3	Rows may be looked at later: what stands at a TID that was given away is newer than an MVCC snapshot, which does not see it.
+ * A4	Each bit is read once: the count and the list of the others are made from the same value.
+ * A6	Heap blocks beyond the map as it was pinned are not all-visible.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "cpu.h"
+#include "page.h"
+#include "visible.h"
+
+#include "access/tableam.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* As visibilitymap.c has it: two bits a heap block behind the page header. */
+#define MAP_BYTES			(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
+#define MAP_BLOCKS			(MAP_BYTES * 4)
+
+#define ADD_MAX				1024	/* TIDs tested at once */
+#define RADIX_BITS			11
+#define RADIX				(1 << RADIX_BITS)
+#define RADIX_WORTH			2048	/* fewer are sorted by comparisons */
+
+StaticAssertDecl(MAP_BLOCKS % 16 == 0, "the kernel reads words of 16 blocks");
+
+struct SfxVisibility
+{
+	Relation	index;
+	Relation	heap;
+	Snapshot	snapshot;
+	MemoryContext cxt;
+	bool		serializable;	/* blocks that the map vouches for are locked as read */
+	BlockNumber locked;			/* the last one of them */
+	BlockNumber heap_end;		/* the table has so many blocks at least */
+	SfxVisMap	map;
+	Buffer	   *buf;			/* of the map's pages */
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+	uint64		visible;
+	uint64		fetched;
+	int			n;				/* TIDs put off */
+	int			room;
+	uint64	   *tid;			/* room + ADD_MAX + SFX_HIDDEN_SLACK of them */
+};
+
+int
+sfx_visibility_max_pages(void)
+{
+	return Max(8, NBuffers / 64);
+}
+
+BlockNumber
+sfx_visibility_blocks(void)
+{
+	return MAP_BLOCKS;
+}
+
+/* Pin the map.  A page that the map does not have yet has no bits. */
+static void
+pin_map(SfxVisibility *v)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(v->heap);
+	int			npages = Min((nblocks + MAP_BLOCKS - 1) / MAP_BLOCKS, sfx_visibility_max_pages());
+	const uint8 **page = palloc(sizeof(uint8 *) * Max(npages, 1));
+
+	v->buf = palloc(sizeof(Buffer) * Max(npages, 1));
+	v->heap_end = nblocks;
+	for (int i = 0; i < npages; i++)
+	{
+		v->buf[i] = InvalidBuffer;
+		(void) visibilitymap_get_status(v->heap, (BlockNumber) i * MAP_BLOCKS, &v->buf[i]);
+		if (!BufferIsValid(v->buf[i]))
+			break;
+		page[i] = (const uint8 *) PageGetContents(BufferGetPage(v->buf[i]));
+		v->map.npages = i + 1;
+	}
+	v->map.page = page;
+	v->map.blocks = MAP_BLOCKS;
+}
+
+SfxVisibility *
+sfx_visibility_begin(Relation index, Relation heap, Snapshot snapshot)
+{
+	SfxVisibility *v = palloc0(sizeof(SfxVisibility));
+
+	Assert(IsMVCCSnapshot(snapshot));
+	v->index = index;
+	v->heap = heap;
+	v->snapshot = snapshot;
+	v->cxt = CurrentMemoryContext;
+	v->serializable = IsolationIsSerializable();
+	v->locked = InvalidBlockNumber;
+	pin_map(v);
+	return v;
+}
+
+/* ---- rows that have to be looked at ---- */
+
+/* Bytes that the list may take; at first it is short. */
+static void
+grow_list(SfxVisibility *v)
+{
+	int64		most = Max(work_mem * INT64CONST(1024) / (2 * (int64) sizeof(uint64)), ADD_MAX);
+	int64		room = v->room == 0 ? ADD_MAX : 4 * (int64) v->room;
+
+	room = Min(room, Min(most, MaxAllocSize / (2 * sizeof(uint64))));
+	if (room <= v->room)
+		return;
+	v->tid = v->tid == NULL ? MemoryContextAlloc(v->cxt, sizeof(uint64) * (room + ADD_MAX + SFX_HIDDEN_SLACK)) :
+		repalloc(v->tid, sizeof(uint64) * (room + ADD_MAX + SFX_HIDDEN_SLACK));
+	v->room = (int) room;
+}
+
+static int
+cmp_tid(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Order by heap block: byte groups from the lowest on, leaving out those above the highest block. */
+static void
+sort_by_block(uint64 *tid, int n)
+{
+	uint64	   *other;
+	uint64	   *from = tid;
+	uint64		all = 0;
+
+	if (n < RADIX_WORTH)
+	{
+		qsort(tid, n, sizeof(uint64), cmp_tid);
+		return;
+	}
+	other = palloc(sizeof(uint64) * n);
+	for (int i = 0; i < n; i++)
+		all |= tid[i];
+	for (int shift = 16; shift < 48 && all >> shift != 0; shift += RADIX_BITS)
+	{
+		int			start[RADIX] = {0};
+		uint64	   *to = from == tid ? other : tid;
+		int			at = 0;
+
+		for (int i = 0; i < n; i++)
+			start[from[i] >> shift & (RADIX - 1)]++;
+		for (int k = 0; k < RADIX; k++)
+		{
+			int			count = start[k];
+
+			start[k] = at;
+			at += count;
+		}
+		for (int i = 0; i < n; i++)
+			to[start[from[i] >> shift & (RADIX - 1)]++] = from[i];
+		from = to;
+	}
+	if (from != tid)
+		memcpy(tid, from, sizeof(uint64) * n);
+	pfree(other);
+}
+
+/* Look at the rows that were put off, page by page. */
+static void
+look_at_rows(SfxVisibility *v)
+{
+	if (v->n == 0)
+		return;
+	if (v->fetch == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(v->cxt);
+
+		v->fetch = table_index_fetch_begin(v->heap);
+		v->slot = table_slot_create(v->heap, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	sort_by_block(v->tid, v->n);
+	for (int i = 0; i < v->n; i++)
+	{
+		ItemPointerData tid;
+		bool		again = false;
+
+		CHECK_FOR_INTERRUPTS();
+		sfx_tid_pointer(v->index, v->tid[i], &tid);
+		if (ItemPointerGetBlockNumberNoCheck(&tid) >= v->heap_end)
+			v->heap_end = sfx_heap_end(v->index, v->heap, v->tid[i]);
+		if (!table_index_fetch_tuple(v->fetch, &tid, v->snapshot, v->slot, &again, NULL))
+			continue;
+		pgstat_count_heap_fetch(v->index);
+		v->visible++;
+	}
+	ExecClearTuple(v->slot);
+	v->fetched += v->n;
+	v->n = 0;
+}
+
+/* ---- counting ---- */
+
+/* SERIALIZABLE: what the map vouches for counts as read, block by block, as in core's index-only scans. */
+static void
+lock_blocks(SfxVisibility *v, const uint64 *tid, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		BlockNumber block = SFX_TID_BLOCK(tid[i]);
+
+		if (block == v->locked)
+			continue;
+		PredicateLockPage(v->heap, block, v->snapshot);
+		v->locked = block;
+	}
+}
+
+void
+sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n)
+{
+	while (n > 0)
+	{
+		int			now = Min(n, ADD_MAX);
+		int			hidden;
+
+		if (v->n + now > v->room)
+			grow_list(v);
+		if (v->n + now > v->room)
+			look_at_rows(v);
+		if (v->serializable)
+			lock_blocks(v, tid, now);
+		hidden = sfx_kernels->hidden(&v->map, tid, now, v->tid + v->n);
+		v->visible += now - hidden;
+		v->n += hidden;
+		tid += now;
+		n -= now;
+	}
+}
+
+uint64
+sfx_visibility_count(SfxVisibility *v, uint64 *fetched)
+{
+	uint64		visible;
+
+	look_at_rows(v);
+	visible = v->visible;
+	*fetched = v->fetched;
+	v->visible = v->fetched = 0;
+	return visible;
+}
+
+void
+sfx_visibility_end(SfxVisibility *v)
+{
+	for (uint32 i = 0; i < v->map.npages; i++)
+		ReleaseBuffer(v->buf[i]);
+	if (v->fetch)
+	{
+		table_index_fetch_end(v->fetch);
+		ExecDropSingleTupleTableSlot(v->slot);
+	}
+	if (v->tid)
+		pfree(v->tid);
+	pfree(v->buf);
+	pfree((void *) v->map.page);
+	pfree(v);
+}
