@@ -4,6 +4,8 @@
 \set ECHO none
 \i :helpers
 \set ECHO all
+-- rows one by one
+SET surfidx.aggregates = off;
 CREATE TABLE src AS
 SELECT i AS id, nullif((i * 7919) % 23, 5) AS a, nullif((i * 104729) % 19, 4)::text AS b
 FROM generate_series(1, 1200) i;

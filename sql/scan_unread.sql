@@ -4,6 +4,8 @@
 \set ECHO none
 \i :helpers
 \set ECHO all
+-- rows one by one
+SET surfidx.aggregates = off;
 CREATE TABLE src AS SELECT i AS id, nullif('key ' || lpad(((i * 7919) % 700)::text, 5, '0'), 'key 00007') AS k, i % 9 AS b, 'pay' || i AS p FROM generate_series(1, 6000) i;
 CREATE TABLE t_delta (id int, k text COLLATE "C", b int, p text);
 CREATE TABLE t_few (LIKE t_delta);

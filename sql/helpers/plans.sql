@@ -12,6 +12,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
 SET surfidx.auto_merge = off;
+SET surfidx.aggregates = off;
 SET surfidx.unique_notice = off;
 SET max_parallel_workers_per_gather = 0;
 SET enable_memoize = off;

@@ -125,7 +125,8 @@ begin_scan(IndexOnlyScanState *child)
 	if (child->ioss_ScanDesc == NULL)
 	{
 		child->ioss_ScanDesc = SfxIndexBeginScan(child);
-		child->ioss_ScanDesc->xs_want_itup = true;
+		/* an index-only scan holds the gate (A2) */
+		child->ioss_ScanDesc->xs_want_itup = !SFX_MUTANT("count without a gate");
 		child->ioss_VMBuffer = InvalidBuffer;
 	}
 	index_rescan(child->ioss_ScanDesc, child->ioss_ScanKeys, child->ioss_NumScanKeys, child->ioss_OrderByKeys, 0);
@@ -143,8 +144,10 @@ count_by_index(IndexOnlyScanState *child, uint64 *fetched)
 	uint64		visible;
 	int			n;
 
+	SFX_STOP("count begun");
 	while ((n = sfx_scan_tids(scan, &tid)) > 0)
 	{
+		SFX_STOP("count has TIDs");
 		sfx_visibility_add(v, tid, n);
 		CHECK_FOR_INTERRUPTS();
 	}

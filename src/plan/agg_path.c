@@ -209,18 +209,29 @@ static const CustomPathMethods path_methods = {
 	.PlanCustomPath = make_plan
 };
 
-static void
-offer(RelOptInfo *input, RelOptInfo *output, const Candidate *c, Cost cost, List *having, List *aggrefs)
+/* The index-only scan for core, at core's price; what is shown of it is what it costs without handing out rows, if that is less. */
+static IndexPath *
+make_child(PlannerInfo *root, RelOptInfo *input, const Candidate *c, Cost cost)
 {
-	CustomPath *path = makeNode(CustomPath);
 	IndexPath  *child = makeNode(IndexPath);
-	QualCost	quals;
 
 	*child = c->path;
-	child->path.rows = clamp_row_est(c->selectivity * input->tuples);
-	child->path.startup_cost = c->startup;
-	child->path.total_cost = cost;
 	child->path.pathkeys = NIL;
+	planning = false;
+	cost_index(child, root, 1.0, false);
+	planning = true;
+	child->path.startup_cost = c->startup;
+	child->path.total_cost = Min(child->path.total_cost, cost);
+	return child;
+}
+
+static void
+offer(RelOptInfo *output, IndexPath *child, List *having, List *aggrefs)
+{
+	CustomPath *path = makeNode(CustomPath);
+	Cost		cost = child->path.total_cost;
+	QualCost	quals;
+
 	cost_qual_eval(&quals, having, NULL);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = output;
@@ -267,7 +278,7 @@ aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, R
 		}
 	}
 	if (best)
-		offer(input, output, best, best_cost, having, aggrefs);
+		offer(output, make_child(root, input, best, best_cost), having, aggrefs);
 }
 
 void

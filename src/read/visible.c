@@ -87,6 +87,8 @@ pin_map(SfxVisibility *v)
 		if (!BufferIsValid(v->buf[i]))
 			break;
 		page[i] = (const uint8 *) PageGetContents(BufferGetPage(v->buf[i]));
+		if (SFX_MUTANT("map before entries"))
+			page[i] = memcpy(palloc(MAP_BYTES), page[i], MAP_BYTES);
 		v->map.npages = i + 1;
 	}
 	v->map.page = page;
@@ -226,13 +228,35 @@ lock_blocks(SfxVisibility *v, const uint64 *tid, int n)
 	}
 }
 
+/* A4: both the count and the list come from one look. */
+static void
+test_once(SfxVisibility *v, const uint64 *tid, int n)
+{
+	int			hidden = sfx_kernels->hidden(&v->map, tid, n, v->tid + v->n);
+
+	v->visible += n - hidden;
+	v->n += hidden;
+}
+
+#ifdef SFX_TEST
+/* Two looks, between which a bit can change. */
+static void
+test_twice(SfxVisibility *v, const uint64 *tid, int n)
+{
+	v->visible += n - sfx_kernels->hidden(&v->map, tid, n, v->tid + v->n);
+	SFX_STOP("bits read once");
+	v->n += sfx_kernels->hidden(&v->map, tid, n, v->tid + v->n);
+}
+#else
+#define test_twice	test_once
+#endif
+
 void
 sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n)
 {
 	while (n > 0)
 	{
 		int			now = Min(n, ADD_MAX);
-		int			hidden;
 
 		if (v->n + now > v->room)
 			grow_list(v);
@@ -240,9 +264,7 @@ sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n)
 			look_at_rows(v);
 		if (v->serializable)
 			lock_blocks(v, tid, now);
-		hidden = sfx_kernels->hidden(&v->map, tid, now, v->tid + v->n);
-		v->visible += now - hidden;
-		v->n += hidden;
+		(SFX_MUTANT("bit read twice") ? test_twice : test_once) (v, tid, now);
 		tid += now;
 		n -= now;
 	}
