@@ -343,11 +343,13 @@ SfxFunctionIsC(Oid funcid)
 /* A scan of the index of an index-only scan's node; instrumentation came in 18. */
 #if PG_VERSION_NUM < 180000
 #define SfxIndexBeginScan(node) \
-	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, (node)->ss.ps.state->es_snapshot, \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
+					(node)->ss.ps.state->es_snapshot, \
 					(node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
 #else
 #define SfxIndexBeginScan(node) \
-	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, (node)->ss.ps.state->es_snapshot, \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
+					(node)->ss.ps.state->es_snapshot, \
 					&(node)->ioss_Instrument, (node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
 #endif
 
@@ -367,7 +369,8 @@ SfxColumnIsNotNull(const RangeTblEntry *rte, const RelOptInfo *rel, AttrNumber a
 	return attnum > 0 && notnull;
 }
 #else
-#define SfxColumnIsNotNull(rte, rel, attnum)	((attnum) > 0 && bms_is_member(attnum, (rel)->notnullattnums))
+#define SfxColumnIsNotNull(rte, rel, attnum) \
+	((attnum) > 0 && bms_is_member(attnum, (rel)->notnullattnums))
 #endif
 
 #endif							/* SURFIDX_COMPAT_H */

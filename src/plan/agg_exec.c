@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  * agg_exec.c - the plan node that computes aggregates by the index
  *
- * The node has an index-only scan as its child, which core has planned and set up: relations, locks, scan keys with their parameters
- * and arrays, EXPLAIN's lines.  It does not ask the child for rows, though.  It begins the child's index scan as the child would, takes
- * TIDs from it many at a time, and counts those whose rows are visible (visible.c).
+ * The node has an index-only scan as its child, which core has planned and set up: relations,
+ * locks, scan keys with their parameters and arrays, EXPLAIN's lines.  It does not ask the child
+ * for rows, though.  It begins the child's index scan as the child would, takes TIDs from it many
+ * at a time, and counts those whose rows are visible (visible.c).
  *
- * The count's aggregates are the columns of the node's scan tuple, so that HAVING and what is computed from aggregates are core's.
+ * The count's aggregates are the columns of the node's scan tuple, so that HAVING and what is
+ * computed from aggregates are core's.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -70,7 +72,8 @@ sfx_agg_make_plan(Plan *child, List *aggrefs, List *tlist, List *having)
 	plan->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	plan->custom_plans = list_make1(child);
 	foreach(lc, aggrefs)
-		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist, makeTargetEntry(lfirst(lc), n++, NULL, false));
+		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist,
+											makeTargetEntry(lfirst(lc), n++, NULL, false));
 	plan->methods = &plan_methods;
 	return plan;
 }
@@ -119,7 +122,8 @@ rescan_node(CustomScanState *css)
 static IndexScanDesc
 begin_scan(IndexOnlyScanState *child)
 {
-	if (child->ss.ps.chgParam != NULL || (child->ioss_NumRuntimeKeys != 0 && !child->ioss_RuntimeKeysReady))
+	if (child->ss.ps.chgParam != NULL ||
+		(child->ioss_NumRuntimeKeys != 0 && !child->ioss_RuntimeKeysReady))
 		ExecReScan((PlanState *) child);
 	child->ioss_OrderByKeys = sfx_unread_keys();
 	if (child->ioss_ScanDesc == NULL)
@@ -129,7 +133,8 @@ begin_scan(IndexOnlyScanState *child)
 		child->ioss_ScanDesc->xs_want_itup = !SFX_MUTANT("count without a gate");
 		child->ioss_VMBuffer = InvalidBuffer;
 	}
-	index_rescan(child->ioss_ScanDesc, child->ioss_ScanKeys, child->ioss_NumScanKeys, child->ioss_OrderByKeys, 0);
+	index_rescan(child->ioss_ScanDesc, child->ioss_ScanKeys, child->ioss_NumScanKeys,
+				 child->ioss_OrderByKeys, 0);
 	return child->ioss_ScanDesc;
 }
 
@@ -137,9 +142,9 @@ begin_scan(IndexOnlyScanState *child)
 static uint64
 count_by_index(IndexOnlyScanState *child, uint64 *fetched)
 {
-	EState	   *estate = child->ss.ps.state;
+	Relation	heap = child->ss.ss_currentRelation;
 	IndexScanDesc scan = begin_scan(child);
-	SfxVisibility *v = sfx_visibility_begin(child->ioss_RelationDesc, child->ss.ss_currentRelation, estate->es_snapshot);
+	SfxVisibility *v = sfx_visibility_begin(child->ioss_RelationDesc, heap, scan->xs_snapshot);
 	const uint64 *tid;
 	uint64		visible;
 	int			n;
@@ -156,7 +161,10 @@ count_by_index(IndexOnlyScanState *child, uint64 *fetched)
 	return visible;
 }
 
-/* Where the child has something to ask of its rows after all, or reads them backward: rows are counted as they come. */
+/*
+ * Where the child has something to ask of its rows after all, or reads them backward: rows are
+ * counted as they come.
+ */
 static uint64
 count_rows(PlanState *child)
 {

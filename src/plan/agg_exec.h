@@ -13,8 +13,8 @@
 extern void sfx_agg_exec_init(void);
 
 /*
- * A node over child, an index-only scan of ours whose conditions the index answers alone.  Its rows are made of aggrefs, each of which
- * counts rows; having and tlist are expressions over those.
+ * A node over child, an index-only scan of ours whose conditions the index answers alone.  Its rows
+ * are made of aggrefs, each of which counts rows; having and tlist are expressions over those.
  */
 extern CustomScan *sfx_agg_make_plan(Plan *child, List *aggrefs, List *tlist, List *having);
 

@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  * agg_path.c - aggregates computed by the index: when the planner is offered them
  *
- * Which conditions an index answers is core's to say: in the index-only paths that it makes for the table.  It may drop such a path
- * before the hook for aggregates runs, because another one is cheaper for reading rows.  So each is noted when its estimate is asked for,
- * by planner run; the hook looks the table's up and offers a node over the cheapest (agg_exec.c), which has to beat core's plans by its cost.
+ * Which conditions an index answers is core's to say: in the index-only paths that it makes for the
+ * table.  It may drop such a path before the hook for aggregates runs, because another one is
+ * cheaper for reading rows.  So each is noted when its estimate is asked for, by planner run; the
+ * hook looks the table's up and offers a node over the cheapest (agg_exec.c), which has to beat
+ * core's plans by its cost.
  *
- * What is declined keeps core's plan: whatever is not a count of all rows of one table; conditions that the index does not answer alone;
- * row-level security; row marks; groups.
+ * What is declined keeps core's plan: whatever is not a count of all rows of one table; conditions
+ * that the index does not answer alone; row-level security; row marks; groups.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -42,7 +44,9 @@ typedef struct Candidate
 
 static bool aggregates = true;
 
-/* Of the planner run that goes on; runs can be nested (functions are inlined and folded meanwhile). */
+/*
+ * Of the planner run that goes on; runs can be nested (functions are inlined and folded meanwhile).
+ */
 static bool planning = false;
 static List *candidates = NIL;
 
@@ -60,15 +64,21 @@ sfx_agg_define_gucs(void)
 /* ---- paths noted ---- */
 
 void
-sfx_agg_note_path(PlannerInfo *root, const IndexPath *path, Cost startup, Cost total, Selectivity selectivity)
+sfx_agg_note_path(PlannerInfo *root, const IndexPath *path, Cost startup, Cost total,
+				  Selectivity selectivity)
 {
 	Candidate  *c;
 
-	if (!planning || !aggregates || !root->parse->hasAggs || path->path.pathtype != T_IndexOnlyScan || path->path.param_info != NULL ||
+	if (!planning || !aggregates || !root->parse->hasAggs ||
+		path->path.pathtype != T_IndexOnlyScan || path->path.param_info != NULL ||
 		path->indexscandir == BackwardScanDirection || path->indexinfo->hypothetical)
 		return;
 	c = palloc(sizeof(Candidate));
-	*c = (Candidate) {.root = root,.path = *path,.startup = startup,.total = total,.selectivity = selectivity};
+	c->root = root;
+	c->path = *path;
+	c->startup = startup;
+	c->total = total;
+	c->selectivity = selectivity;
 	candidates = lappend(candidates, c);
 }
 
@@ -103,7 +113,8 @@ counts_rows(PlannerInfo *root, RelOptInfo *rel, const Aggref *agg)
 {
 	Var		   *var;
 
-	if (agg->aggfilter != NULL || agg->aggdistinct != NIL || agg->aggorder != NIL || agg->agglevelsup != 0)
+	if (agg->aggfilter != NULL || agg->aggdistinct != NIL || agg->aggorder != NIL ||
+		agg->agglevelsup != 0)
 		return false;
 	if (agg->aggfnoid == F_COUNT_)
 		return true;
@@ -114,12 +125,16 @@ counts_rows(PlannerInfo *root, RelOptInfo *rel, const Aggref *agg)
 		SfxColumnIsNotNull(planner_rt_fetch(rel->relid, root), rel, var->varattno);
 }
 
-/* The aggregates of the output and of HAVING, each once, if all count rows and nothing else is wanted; else NIL. */
+/*
+ * The aggregates of the output and of HAVING, each once, if all count rows and nothing else is
+ * wanted; else NIL.
+ */
 static List *
 wanted_counts(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, List *having)
 {
 	List	   *exprs = list_concat(list_copy(output->reltarget->exprs), having);
-	List	   *parts = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
+	List	   *parts = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
+									  PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
 	List	   *aggs = NIL;
 	ListCell   *lc;
 
@@ -139,8 +154,11 @@ fits(PlannerInfo *root, RelOptInfo *input)
 	Query	   *parse = root->parse;
 	RangeTblEntry *rte;
 
-	if (!aggregates || !enable_indexscan || !parse->hasAggs || parse->groupClause != NIL || parse->groupingSets != NIL ||
-		parse->rowMarks != NIL || input->reloptkind != RELOPT_BASEREL || input->rtekind != RTE_RELATION || IS_DUMMY_REL(input))
+	if (!aggregates || !enable_indexscan || !parse->hasAggs || parse->groupClause != NIL ||
+		parse->groupingSets != NIL || parse->rowMarks != NIL)
+		return false;
+	if (input->reloptkind != RELOPT_BASEREL || input->rtekind != RTE_RELATION ||
+		IS_DUMMY_REL(input))
 		return false;
 	rte = planner_rt_fetch(input->relid, root);
 	if (rte->inh || rte->tablesample != NULL || rte->securityQuals != NIL)
@@ -179,9 +197,9 @@ heap_cost(const RelOptInfo *rel, double rows)
 	double		pages = Max((double) rel->pages, 1);
 	double		hidden = 1 - rel->allvisfrac;
 	double		visited = Min(2 * pages * rows / (2 * pages + rows), pages) * hidden;
-	double		random = random_page_cost;
+	double		nearer = (random_page_cost - seq_page_cost) * sqrt(visited / pages);
 
-	return visited * (random - (random - seq_page_cost) * sqrt(visited / pages)) + rows * hidden * cpu_tuple_cost;
+	return visited * (random_page_cost - nearer) + rows * hidden * cpu_tuple_cost;
 }
 
 /* The access method's estimate without what it takes for rows, and what a count takes. */
@@ -196,7 +214,8 @@ count_cost(const RelOptInfo *rel, const Candidate *c)
 }
 
 static Plan *
-make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *custom_plans)
+make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		  List *custom_plans)
 {
 	List	   *having = linitial(path->custom_private);
 	List	   *aggrefs = lsecond(path->custom_private);
@@ -209,7 +228,10 @@ static const CustomPathMethods path_methods = {
 	.PlanCustomPath = make_plan
 };
 
-/* The index-only scan for core, at core's price; what is shown of it is what it costs without handing out rows, if that is less. */
+/*
+ * The index-only scan for core, at core's price; what is shown of it is what it costs without
+ * handing out rows, if that is less.
+ */
 static IndexPath *
 make_child(PlannerInfo *root, RelOptInfo *input, const Candidate *c, Cost cost)
 {
@@ -237,8 +259,10 @@ offer(RelOptInfo *output, IndexPath *child, List *having, List *aggrefs)
 	path->path.parent = output;
 	path->path.pathtarget = output->reltarget;
 	path->path.rows = 1;
-	path->path.startup_cost = cost + quals.startup + quals.per_tuple + output->reltarget->cost.startup;
-	path->path.total_cost = path->path.startup_cost + output->reltarget->cost.per_tuple + cpu_tuple_cost;
+	path->path.startup_cost = cost + quals.startup + quals.per_tuple +
+		output->reltarget->cost.startup;
+	path->path.total_cost = path->path.startup_cost + output->reltarget->cost.per_tuple +
+		cpu_tuple_cost;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(child);
 	path->custom_private = list_make2(having, aggrefs);
@@ -247,7 +271,8 @@ offer(RelOptInfo *output, IndexPath *child, List *having, List *aggrefs)
 }
 
 static void
-aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelOptInfo *output, void *extra)
+aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
+				RelOptInfo *output, void *extra)
 {
 	const Candidate *best = NULL;
 	Cost		best_cost = 0;

@@ -79,7 +79,7 @@ sfx_reader_stretch(SfxReader *r, ScanDirection dir, const SfxBlock **block, int 
 	return true;
 }
 
-/* The TIDs of all entries that come that way, at once: their number.  They are valid until the next call. */
+/* The TIDs of all entries that come that way: their number.  They are valid until the next call. */
 static inline int
 sfx_reader_stretch_tids(SfxReader *r, const uint64 **tid)
 {

@@ -13,9 +13,9 @@ extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orde
 extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 /*
- * In place of sfx_gettuple, forward: the TIDs of the next entries, one or many, whose rows are wanted by nobody (sfx_unread_keys was the
- * array of order-by keys of the last rescan).  Their number, 0 at the end; they are valid until the next call, and the gate is held until then if
- * xs_want_itup is set.
+ * In place of sfx_gettuple, forward: TIDs of the next entries, one or many, whose rows nobody wants
+ * (sfx_unread_keys was the array of order-by keys of the last rescan).  Their number, 0 at the end;
+ * valid until the next call.  The gate is held until then if xs_want_itup is set.
  */
 extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
 extern void sfx_endscan(IndexScanDesc scan);

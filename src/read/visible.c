@@ -1,14 +1,19 @@
 /*-------------------------------------------------------------------------
- * visible.c - how many of many entries' rows a snapshot sees, most of them by the visibility map alone
+ * visible.c - how many of many entries' rows a snapshot sees, most of them by the visibility map
+ * alone
  *
- * Core's index-only scan keeps one page of the map pinned and visits rows in index order.  Counting allows more: all pages of the
- * map stay pinned, a block's TIDs are tested by vectors (tidvisible.c), and rows that have to be looked at are put off,
- * sorted by their place in the table, and visited page by page.
+ * Core's index-only scan keeps one page of the map pinned and visits rows in index order.  Counting
+ * allows more: all pages of the map stay pinned, a block's TIDs are tested by vectors
+ * (tidvisible.c), and rows that have to be looked at are put off, sorted by their place in the
+ * table, and visited page by page.
  *
- * A1	An entry is read before the bit of its heap block.  Who inserts a row clears the bit before he puts an entry anywhere: so
+ * A1      An entry is read before the bit of its heap block.  Who inserts a row clears the bit
+ * before he puts an entry anywhere: so
  *		the bit of an entry that was read tells of its row, too.
- * A2	From reading an entry to testing its bit the gate is held.  Else VACUUM could have the row's TID given to a new row.
- * A3	Rows may be looked at later: what stands at a TID that was given away is newer than an MVCC snapshot, which does not see it.
+ * A2      From reading an entry to testing its bit the gate is held.  Else VACUUM could have the
+ * row's TID given to a new row.
+ * A3      Rows may be looked at later: what stands at a TID that was given away is newer than an
+ * MVCC snapshot, which does not see it.
  * A4	Each bit is read once: the count and the list of the others are made from the same value.
  * A6	Heap blocks beyond the map as it was pinned are not all-visible.
  *-------------------------------------------------------------------------
@@ -118,13 +123,14 @@ static void
 grow_list(SfxVisibility *v)
 {
 	int64		most = Max(work_mem * INT64CONST(1024) / (2 * (int64) sizeof(uint64)), ADD_MAX);
+	Size		bytes;
 	int64		room = v->room == 0 ? ADD_MAX : 4 * (int64) v->room;
 
 	room = Min(room, Min(most, MaxAllocSize / (2 * sizeof(uint64))));
 	if (room <= v->room)
 		return;
-	v->tid = v->tid == NULL ? MemoryContextAlloc(v->cxt, sizeof(uint64) * (room + ADD_MAX + SFX_HIDDEN_SLACK)) :
-		repalloc(v->tid, sizeof(uint64) * (room + ADD_MAX + SFX_HIDDEN_SLACK));
+	bytes = sizeof(uint64) * (room + ADD_MAX + SFX_HIDDEN_SLACK);
+	v->tid = v->tid == NULL ? MemoryContextAlloc(v->cxt, bytes) : repalloc(v->tid, bytes);
 	v->room = (int) room;
 }
 
@@ -137,7 +143,9 @@ cmp_tid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Order by heap block: byte groups from the lowest on, leaving out those above the highest block. */
+/*
+ * Order by heap block: byte groups from the lowest on, leaving out those above the highest block.
+ */
 static void
 sort_by_block(uint64 *tid, int n)
 {
@@ -213,7 +221,10 @@ look_at_rows(SfxVisibility *v)
 
 /* ---- counting ---- */
 
-/* SERIALIZABLE: what the map vouches for counts as read, block by block, as in core's index-only scans. */
+/*
+ * SERIALIZABLE: what the map vouches for counts as read, block by block, as in core's index-only
+ * scans.
+ */
 static void
 lock_blocks(SfxVisibility *v, const uint64 *tid, int n)
 {

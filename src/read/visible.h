@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * visible.h - how many of many entries' rows a snapshot sees, most of them by the visibility map alone
+ * visible.h - how many of many entries' rows a snapshot sees, most of them by the visibility map
+ * alone
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_VISIBLE_H
@@ -11,24 +12,32 @@
 
 typedef struct SfxVisibility SfxVisibility;
 
-/* Pages of the visibility map that one count keeps pinned, at most.  The planner declines tables that need more. */
+/*
+ * Pages of the visibility map that one count keeps pinned, at most.  The planner declines tables
+ * that need more.
+ */
 extern int	sfx_visibility_max_pages(void);
 /* Heap blocks whose bits stand on a page of the map. */
 extern BlockNumber sfx_visibility_blocks(void);
 
 /*
- * Begin a count of rows that an MVCC snapshot sees.  All pages of the table's map are pinned until the end (A1).  Memory: the current
- * context; TIDs whose rows have to be looked at take work_mem at most.
+ * Begin a count of rows that an MVCC snapshot sees.  All pages of the table's map are pinned until
+ * the end (A1).  Memory: the current context; TIDs whose rows have to be looked at take work_mem at
+ * most.
  */
 extern SfxVisibility *sfx_visibility_begin(Relation index, Relation heap, Snapshot snapshot);
 
 /*
- * Add n entries, which the caller has read from the index since sfx_visibility_begin and for which it still holds the gate (A2).
- * Rows that the map does not tell are looked at later (A3).  Errors: damage, if a TID lies beyond the table's end.
+ * Add n entries, which the caller has read from the index since sfx_visibility_begin and for which
+ * it still holds the gate (A2). Rows that the map does not tell are looked at later (A3).  Errors:
+ * damage, if a TID lies beyond the table's end.
  */
 extern void sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n);
 
-/* How many rows were visible, of all that was added; then begin anew.  *fetched: rows that were looked at in the table. */
+/*
+ * How many rows were visible, of all that was added; then begin anew.  *fetched: rows that were
+ * looked at in the table.
+ */
 extern uint64 sfx_visibility_count(SfxVisibility *v, uint64 *fetched);
 
 /* Let go of the map and the table; v is gone. */

@@ -38,14 +38,16 @@ scenario 'a row inserted behind the beginning of a count', ['map before entries'
 	start($count, $s);
 	wait_at('count begun');
 	sql('INSERT INTO t VALUES (2001)');
-	is(sql("SELECT ctid < '(1,0)' OR ctid < '(20,0)' FROM t WHERE k = 2001"), 't', 'it stands on a page that was all-visible');
+	is(sql("SELECT ctid < '(20,0)' FROM t WHERE k = 2001"), 't',
+		'it stands on a page that was all-visible');
 	release('count begun');
 	is(finish($s), '1998', 'is not counted');
 	sql('COMMIT', $s);
 	is(sql($count), '1999', 'but by the next snapshot');
 };
 
-scenario 'a dead row whose page becomes all-visible while its entry is in hand', ['count without a gate'], sub {
+scenario 'a dead row whose page becomes all-visible while its entry is in hand',
+	['count without a gate'], sub {
 	table();
 	sql('DELETE FROM t WHERE k = 1000');
 	my $s = counter();

@@ -81,7 +81,9 @@ sfx_run_next(SfxRunReader *r, uint64_t room)
 			r->start = block << 16 | x;
 			break;
 	}
-	return r->length >= 1 && r->length <= room && r->start + r->length - 1 <= SFX_MAX_TID ? SFX_OK : SFX_CORRUPT;
+	if (r->length < 1 || r->length > room || r->start + r->length - 1 > SFX_MAX_TID)
+		return SFX_CORRUPT;
+	return SFX_OK;
 }
 
 static inline void

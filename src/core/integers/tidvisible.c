@@ -6,7 +6,10 @@
 
 #include "tidruns.h"
 
-/* Of TIDs [a, b), which are consecutive numbers, those to be looked at.  As a rule they share their heap block, and its bit. */
+/*
+ * Of TIDs [a, b), which are consecutive numbers, those to be looked at.  As a rule they share their
+ * heap block, and its bit.
+ */
 static int
 run_hidden(const SfxVisMap *map, uint64_t a, uint64_t b, uint64_t *hidden)
 {
@@ -34,7 +37,8 @@ reverse(uint64_t *v, int n)
 }
 
 static int
-runs_hidden(const uint8_t *in, size_t len, int n, int from, int to, const SfxVisMap *map, uint64_t *hidden)
+runs_hidden(const uint8_t *in, size_t len, int n, int from, int to, const SfxVisMap *map,
+			uint64_t *hidden)
 {
 	bool		reversed = (in[0] & RUNS_REVERSED) != 0;
 	int			lo = reversed ? n - to : from,
@@ -53,7 +57,8 @@ runs_hidden(const uint8_t *in, size_t len, int n, int from, int to, const SfxVis
 		a = i < lo ? lo : i;
 		b = i + (int) r.length < hi ? i + (int) r.length : hi;
 		if (a < b)
-			found += run_hidden(map, r.start + (uint64_t) (a - i), r.start + (uint64_t) (b - i), hidden + found);
+			found += run_hidden(map, r.start + (uint64_t) (a - i), r.start + (uint64_t) (b - i),
+								hidden + found);
 	}
 	if (reversed)
 		reverse(hidden, found);

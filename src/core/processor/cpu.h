@@ -64,8 +64,8 @@ typedef struct SfxWords
 } SfxWords;
 
 /*
- * Which heap blocks are all-visible: bit 2 * (b % blocks) of page[b / blocks] is block b's.  Others may write the pages meanwhile.
- * Blocks beyond the last page are not all-visible.
+ * Which heap blocks are all-visible: bit 2 * (b % blocks) of page[b / blocks] is block b's.  Others
+ * may write the pages meanwhile.  Blocks beyond the last page are not all-visible.
  */
 typedef struct SfxVisMap
 {
@@ -126,8 +126,8 @@ typedef struct SfxKernels
 	void		(*get_words) (const SfxWords *w, const uint8_t *key, uint32_t keylen, int n, uint64_t *head, uint64_t *rest);
 
 	/*
-	 * Of n TIDs those whose heap block is not all-visible, in their order, into out, which has room for n + SFX_HIDDEN_SLACK; how many.
-	 * Each TID's bit is read once (src/README A4).  out may be tid itself.
+	 * Of n TIDs those whose heap block is not all-visible, in their order, into out, which has room
+	 * for n + SFX_HIDDEN_SLACK; how many.  Each TID's bit is read once.  out may be tid itself.
 	 */
 	int			(*hidden) (const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out);
 } SfxKernels;

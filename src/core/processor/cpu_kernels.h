@@ -588,16 +588,19 @@ NAME(visible_four)(const SfxVisMap *m, __m256i tid, uint64_t reciprocal)
 				odd;
 
 	/* division as in split_radix */
-	page = _mm256_srli_epi64(_mm256_mul_epu32(block, _mm256_set1_epi64x((long long) reciprocal)), 32);
+	page = _mm256_mul_epu32(block, _mm256_set1_epi64x((long long) reciprocal));
+	page = _mm256_srli_epi64(page, 32);
 	page = _mm256_add_epi64(page, _mm256_cmpgt_epi64(_mm256_mul_epu32(page, blocks), block));
 	in = _mm256_cmpgt_epi64(_mm256_set1_epi64x(m->npages), page);
 	at = _mm256_sub_epi64(block, _mm256_mul_epu32(page, blocks));
-	page = _mm256_mask_i64gather_epi64(_mm256_setzero_si256(), (const long long *) (const void *) m->page, page, in, 8);
+	page = _mm256_mask_i64gather_epi64(_mm256_setzero_si256(),
+									   (const long long *) (const void *) m->page, page, in, 8);
 	word = _mm256_add_epi64(page, _mm256_slli_epi64(_mm256_srli_epi64(at, 4), 2));
 	/* the low halves of the mask */
 	odd = _mm256_permutevar8x32_epi32(in, _mm256_set_epi32(7, 7, 7, 7, 6, 4, 2, 0));
-	word = _mm256_cvtepu32_epi64(_mm256_mask_i64gather_epi32(_mm_setzero_si128(), (const int *) 0, word,
-															  _mm256_castsi256_si128(odd), 1));
+	word = _mm256_cvtepu32_epi64(_mm256_mask_i64gather_epi32(_mm_setzero_si128(),
+															 (const int *) 0, word,
+															 _mm256_castsi256_si128(odd), 1));
 	at = _mm256_slli_epi64(_mm256_and_si256(at, _mm256_set1_epi64x(15)), 1);
 	word = _mm256_slli_epi64(_mm256_srlv_epi64(word, at), 63);
 	return (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(word));
@@ -612,7 +615,8 @@ NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 
 	for (; m->npages > 0 && i + 4 <= n; i += 4)
 	{
-		unsigned	mask = ~NAME(visible_four)(m, _mm256_loadu_si256((const __m256i *) (tid + i)), reciprocal) & 15;
+		__m256i		t = _mm256_loadu_si256((const __m256i *) (tid + i));
+		unsigned	mask = ~NAME(visible_four)(m, t, reciprocal) & 15;
 
 		for (; mask != 0; mask &= mask - 1)
 			out[found++] = tid[i + __builtin_ctz(mask)];
@@ -640,14 +644,16 @@ NAME(visible_eight)(const SfxVisMap *m, __m512i tid, uint64_t reciprocal)
 				word;
 	__mmask8	in;
 
-	page = _mm512_srli_epi64(_mm512_mul_epu32(block, _mm512_set1_epi64((long long) reciprocal)), 32);
+	page = _mm512_mul_epu32(block, _mm512_set1_epi64((long long) reciprocal));
+	page = _mm512_srli_epi64(page, 32);
 	in = _mm512_cmpgt_epu64_mask(_mm512_mul_epu32(page, blocks), block);
 	page = _mm512_mask_sub_epi64(page, in, page, _mm512_set1_epi64(1));
 	in = _mm512_cmplt_epu64_mask(page, _mm512_set1_epi64(m->npages));
 	at = _mm512_sub_epi64(block, _mm512_mul_epu32(page, blocks));
 	page = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), in, page, (const void *) m->page, 8);
 	word = _mm512_add_epi64(page, _mm512_slli_epi64(_mm512_srli_epi64(at, 4), 2));
-	word = _mm512_cvtepu32_epi64(_mm512_mask_i64gather_epi32(_mm256_setzero_si256(), in, word, (const void *) 0, 1));
+	word = _mm512_cvtepu32_epi64(_mm512_mask_i64gather_epi32(_mm256_setzero_si256(), in, word,
+															 (const void *) 0, 1));
 	at = _mm512_slli_epi64(_mm512_and_si512(at, _mm512_set1_epi64(15)), 1);
 	return _mm512_test_epi64_mask(_mm512_srlv_epi64(word, at), _mm512_set1_epi64(1));
 }
