@@ -129,7 +129,7 @@ begin_scan(IndexOnlyScanState *child)
 	if (child->ioss_ScanDesc == NULL)
 	{
 		child->ioss_ScanDesc = SfxIndexBeginScan(child);
-		/* an index-only scan holds the gate (A2) */
+		/* an index-only scan holds the gate (Y2) */
 		child->ioss_ScanDesc->xs_want_itup = !SFX_MUTANT("count without a gate");
 		child->ioss_VMBuffer = InvalidBuffer;
 	}

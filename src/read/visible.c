@@ -7,15 +7,15 @@
  * (tidvisible.c), and rows that have to be looked at are put off, sorted by their place in the
  * table, and visited page by page.
  *
- * A1      An entry is read before the bit of its heap block.  Who inserts a row clears the bit
+ * Y1      An entry is read before the bit of its heap block.  Who inserts a row clears the bit
  * before he puts an entry anywhere: so
  *		the bit of an entry that was read tells of its row, too.
- * A2      From reading an entry to testing its bit the gate is held.  Else VACUUM could have the
+ * Y2      From reading an entry to testing its bit the gate is held.  Else VACUUM could have the
  * row's TID given to a new row.
- * A3      Rows may be looked at later: what stands at a TID that was given away is newer than an
+ * Y3      Rows may be looked at later: what stands at a TID that was given away is newer than an
  * MVCC snapshot, which does not see it.
- * A4	Each bit is read once: the count and the list of the others are made from the same value.
- * A6	Heap blocks beyond the map as it was pinned are not all-visible.
+ * Y4	Each bit is read once: the count and the list of the others are made from the same value.
+ * Y5	Heap blocks beyond the map as it was pinned are not all-visible.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -32,7 +32,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* As visibilitymap.c has it: two bits a heap block behind the page header. */
+/* As core has it: two bits a heap block behind the page header. */
 #define MAP_BYTES			(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
 #define MAP_BLOCKS			(MAP_BYTES * 4)
 
@@ -239,7 +239,7 @@ lock_blocks(SfxVisibility *v, const uint64 *tid, int n)
 	}
 }
 
-/* A4: both the count and the list come from one look. */
+/* Y4: both the count and the list come from one look. */
 static void
 test_once(SfxVisibility *v, const uint64 *tid, int n)
 {

@@ -22,14 +22,14 @@ extern BlockNumber sfx_visibility_blocks(void);
 
 /*
  * Begin a count of rows that an MVCC snapshot sees.  All pages of the table's map are pinned until
- * the end (A1).  Memory: the current context; TIDs whose rows have to be looked at take work_mem at
+ * the end (Y1).  Memory: the current context; TIDs whose rows have to be looked at take work_mem at
  * most.
  */
 extern SfxVisibility *sfx_visibility_begin(Relation index, Relation heap, Snapshot snapshot);
 
 /*
  * Add n entries, which the caller has read from the index since sfx_visibility_begin and for which
- * it still holds the gate (A2). Rows that the map does not tell are looked at later (A3).  Errors:
+ * it still holds the gate (Y2). Rows that the map does not tell are looked at later (Y3).  Errors:
  * damage, if a TID lies beyond the table's end.
  */
 extern void sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n);

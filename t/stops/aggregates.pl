@@ -1,4 +1,4 @@
-# Counts by block beside writers and VACUUM: rules A1, A2 and A4 of src/README.md.
+# Counts by block beside writers and VACUUM: rules Y1, Y2 and Y4 of src/README.md.
 use strict;
 use warnings;
 
