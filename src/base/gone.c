@@ -6,10 +6,11 @@
  * of those files, which it deletes right after it has called us.  Of a database all die: a hook
  * hears of it first, and the commit settles it.
  *
- * What is not heard of: COMMIT PREPARED, replay on a standby, and a database that moves to
- * another tablespace.  What is committed is one history of a file, so that no image is wrong for it
- * (N3); what is rolled back was seen here only, and a database made again shows by its row.  So nobody may count on being told: tables in shared memory take a place
- * from who has not used it for long, too.
+ * What is not heard of: COMMIT PREPARED, replay on a standby, and a database that moves to another
+ * tablespace.  What is committed is one history of a file, so that no image is wrong for it (N3);
+ * what is rolled back was seen here only, and a database made again shows by its row.  So nobody
+ * may count on being told: tables in shared memory take a place from who has not used it for long,
+ * too.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
