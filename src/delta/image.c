@@ -33,9 +33,9 @@
 #define VAIN_SHARE			8	/* searches in vain before a filter is worth the walk: one for so many entries */
 
 /*
- * N3: a database may be dropped and made again with the same OID, from a template that has the same
- * files.  Replay of that tells nobody.  The row in pg_database tells, by who has written it; where an
- * ALTER DATABASE has, sessions of before and after have images of their own.
+ * N3: a database may be dropped and made again with the same OID, from a template that has the
+ * same files.  Replay of that tells nobody.  The row in pg_database tells, by who has written it;
+ * where an ALTER DATABASE has, sessions of before and after have images of their own.
  */
 static TransactionId
 database_made(void)

@@ -36,7 +36,8 @@ sub make
 		mkdir $elsewhere or die "$elsewhere: $!";
 		sql("CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
 	}
-	build(20000, "SET surfidx.unique_notice = off; CREATE $unique INDEX t_k ON t USING surfidx (k)");
+	build(20000, "SET surfidx.unique_notice = off;
+		CREATE $unique INDEX t_k ON t USING surfidx (k)");
 	sql("CREATE TABLE IF NOT EXISTS t_text (k int, s text COLLATE \"C\"); TRUNCATE t_text;
 		DROP INDEX IF EXISTS t_s; CREATE INDEX t_s ON t_text USING surfidx (s) WITH (hope = fsst)");
 	sql("SELECT surfidx_merge('t_k')");
