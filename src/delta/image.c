@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
- * image.c - images: a generation of the delta log in key order, in memory: I1 to I7 (src/README.md, "Images")
+ * image.c - images: a generation of the delta log in key order, in memory: I1 to I7 (src/README.md,
+ * "Images")
  *
  * An image is a cache of log pages and nothing more.  It lives in shared memory (image_slots.c),
  * in a fixed array of slots over a fixed pool of nodes (image_nodes.c), both sized at server
  * start; where there is no slot or no node left, and for temporary relations, the same structure
  * is built in this backend's own memory (image_local.c).
  *
- * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed pages.
+ * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed
+ * pages.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -120,8 +122,9 @@ acquire_local(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key
 /* ---- the public face ---- */
 
 /*
- * The image must hold what the log held when we were called.  `need` is how far our own catching up came:
- * what others append after that is none of our business, or a reader could run behind inserters for ever.
+ * The image must hold what the log held when we were called.  `need` is how far our own catching up
+ * came: what others append after that is none of our business, or a reader could run behind
+ * inserters for ever.
  */
 static SfxImage *
 acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key, CatchupResult *r)
