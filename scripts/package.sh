@@ -35,7 +35,7 @@ need_tools()
 	command -v dh >/dev/null || missing="$missing debhelper"
 	command -v fakeroot >/dev/null || missing="$missing fakeroot"
 	command -v pg_buildext >/dev/null || missing="$missing postgresql-common"
-	[ -e /usr/share/postgresql-common/server/postgresql.mk ] || missing="$missing postgresql-server-dev-all"
+	perl -MDebian::Debhelper::Sequence::pgxs_loop -e 1 2>/dev/null || missing="$missing postgresql-server-dev-all"
 	[ -n "$missing" ] || return 0
 	command -v apt-get >/dev/null || die "missing:$missing; Debian packages are built on Debian"
 	echo "# installing:$missing"
