@@ -14,7 +14,8 @@ plan skip_all => 'pg_walinspect is not installed' if !$node->safe_psql('postgres
 $node->safe_psql('postgres', 'CREATE EXTENSION surfidx; CREATE EXTENSION pg_walinspect;
 	CREATE TABLE t (k int); CREATE INDEX t_k ON t USING surfidx (k)');
 
-my %kind = map { $_ => 1 } qw(APPEND EXTEND FREEZE GROUP META FLAG GATE);
+# (a VACUUM that finds a row held by a snapshot makes no FLAG and no GATE)
+my %kind = map { $_ => 1 } qw(APPEND EXTEND FREEZE GROUP META);
 for my $round ('with images', 'without')
 {
 	$node->safe_psql('postgres', 'CHECKPOINT') if $round eq 'with images';
