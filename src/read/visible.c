@@ -41,6 +41,12 @@
 #define RADIX				(1 << RADIX_BITS)
 #define RADIX_WORTH			2048	/* fewer are sorted by comparisons */
 
+/* Where the number of a row stands that is looked at for itself; below it its TID. */
+#define ROW_SHIFT			48
+#define ROW_TID(item)		((item) & ((UINT64CONST(1) << ROW_SHIFT) - 1))
+
+StaticAssertDecl(SFX_VISIBILITY_ROWS <= 1 << (64 - ROW_SHIFT), "a row's number fits beside its TID");
+
 StaticAssertDecl(MAP_BLOCKS % 16 == 0, "the kernel reads words of 16 blocks");
 
 struct SfxVisibility
@@ -137,8 +143,8 @@ grow_list(SfxVisibility *v)
 static int
 cmp_tid(const void *a, const void *b)
 {
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
+	uint64		x = ROW_TID(*(const uint64 *) a);
+	uint64		y = ROW_TID(*(const uint64 *) b);
 
 	return (x > y) - (x < y);
 }
@@ -160,7 +166,7 @@ sort_by_block(uint64 *tid, int n)
 	}
 	other = palloc(sizeof(uint64) * n);
 	for (int i = 0; i < n; i++)
-		all |= tid[i];
+		all |= ROW_TID(tid[i]);
 	for (int shift = 16; shift < 48 && all >> shift != 0; shift += RADIX_BITS)
 	{
 		int			start[RADIX] = {0};
@@ -168,7 +174,7 @@ sort_by_block(uint64 *tid, int n)
 		int			at = 0;
 
 		for (int i = 0; i < n; i++)
-			start[from[i] >> shift & (RADIX - 1)]++;
+			start[ROW_TID(from[i]) >> shift & (RADIX - 1)]++;
 		for (int k = 0; k < RADIX; k++)
 		{
 			int			count = start[k];
@@ -177,7 +183,7 @@ sort_by_block(uint64 *tid, int n)
 			at += count;
 		}
 		for (int i = 0; i < n; i++)
-			to[start[from[i] >> shift & (RADIX - 1)]++] = from[i];
+			to[start[ROW_TID(from[i]) >> shift & (RADIX - 1)]++] = from[i];
 		from = to;
 	}
 	if (from != tid)
@@ -185,37 +191,60 @@ sort_by_block(uint64 *tid, int n)
 	pfree(other);
 }
 
-/* Look at the rows that were put off, page by page. */
+/* What heap visits need, from the first one on. */
 static void
-look_at_rows(SfxVisibility *v)
+open_heap(SfxVisibility *v)
 {
-	if (v->n == 0)
-		return;
-	if (v->fetch == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(v->cxt);
+	MemoryContext old;
 
-		v->fetch = table_index_fetch_begin(v->heap);
-		v->slot = table_slot_create(v->heap, NULL);
-		MemoryContextSwitchTo(old);
-	}
-	sort_by_block(v->tid, v->n);
-	for (int i = 0; i < v->n; i++)
+	if (v->fetch != NULL)
+		return;
+	old = MemoryContextSwitchTo(v->cxt);
+	v->fetch = table_index_fetch_begin(v->heap);
+	v->slot = table_slot_create(v->heap, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Look at n rows, page by page; tid is sorted.  How many are visible; seen, if not NULL, is set for
+ * the numbers of those.
+ */
+static uint64
+look_at_rows(SfxVisibility *v, uint64 *tid, int n, bool *seen)
+{
+	uint64		visible = 0;
+
+	if (n == 0)
+		return 0;
+	open_heap(v);
+	sort_by_block(tid, n);
+	for (int i = 0; i < n; i++)
 	{
-		ItemPointerData tid;
+		uint64		t = ROW_TID(tid[i]);
+		ItemPointerData pointer;
 		bool		again = false;
 
 		CHECK_FOR_INTERRUPTS();
-		sfx_tid_pointer(v->index, v->tid[i], &tid);
-		if (ItemPointerGetBlockNumberNoCheck(&tid) >= v->heap_end)
-			v->heap_end = sfx_heap_end(v->index, v->heap, v->tid[i]);
-		if (!table_index_fetch_tuple(v->fetch, &tid, v->snapshot, v->slot, &again, NULL))
+		sfx_tid_pointer(v->index, t, &pointer);
+		if (ItemPointerGetBlockNumberNoCheck(&pointer) >= v->heap_end)
+			v->heap_end = sfx_heap_end(v->index, v->heap, t);
+		if (!table_index_fetch_tuple(v->fetch, &pointer, v->snapshot, v->slot, &again, NULL))
 			continue;
 		pgstat_count_heap_fetch(v->index);
-		v->visible++;
+		visible++;
+		if (seen)
+			seen[tid[i] >> ROW_SHIFT] = true;
 	}
 	ExecClearTuple(v->slot);
-	v->fetched += v->n;
+	v->fetched += n;
+	return visible;
+}
+
+/* Of those that were put off. */
+static void
+count_put_off(SfxVisibility *v)
+{
+	v->visible += look_at_rows(v, v->tid, v->n, NULL);
 	v->n = 0;
 }
 
@@ -272,7 +301,7 @@ sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n)
 		if (v->n + now > v->room)
 			grow_list(v);
 		if (v->n + now > v->room)
-			look_at_rows(v);
+			count_put_off(v);
 		if (v->serializable)
 			lock_blocks(v, tid, now);
 		(SFX_MUTANT("bit read twice") ? test_twice : test_once) (v, tid, now);
@@ -286,11 +315,44 @@ sfx_visibility_count(SfxVisibility *v, uint64 *fetched)
 {
 	uint64		visible;
 
-	look_at_rows(v);
+	count_put_off(v);
 	visible = v->visible;
 	*fetched = v->fetched;
 	v->visible = v->fetched = 0;
 	return visible;
+}
+
+/* ---- rows one by one ---- */
+
+int
+sfx_visibility_hidden(SfxVisibility *v, const uint64 *tid, int n, uint16 *hidden)
+{
+	uint64		list[SFX_VISIBILITY_ENTRIES + SFX_HIDDEN_SLACK];
+	int			found;
+	int			i = 0;
+
+	Assert(n <= SFX_VISIBILITY_ENTRIES);
+	if (v->serializable)
+		lock_blocks(v, tid, n);
+	found = sfx_kernels->hidden(&v->map, tid, n, list);
+	/* the kernel keeps their order */
+	for (int h = 0; h < found; h++, i++)
+	{
+		while (tid[i] != list[h])
+			i++;
+		hidden[h] = (uint16) i;
+	}
+	return found;
+}
+
+void
+sfx_visibility_look(SfxVisibility *v, uint64 *tid, int n, bool *seen)
+{
+	Assert(n <= SFX_VISIBILITY_ROWS);
+	memset(seen, 0, n * sizeof(bool));
+	for (int i = 0; i < n; i++)
+		tid[i] |= (uint64) i << ROW_SHIFT;
+	(void) look_at_rows(v, tid, n, seen);
 }
 
 void

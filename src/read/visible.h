@@ -40,6 +40,20 @@ extern void sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n);
  */
 extern uint64 sfx_visibility_count(SfxVisibility *v, uint64 *fetched);
 
+/*
+ * For who wants to know which rows are visible.  Of n entries, as for sfx_visibility_add and at
+ * most so many, those whose rows the map does not tell: their numbers, ascending, and how many.
+ */
+#define SFX_VISIBILITY_ENTRIES	512
+extern int	sfx_visibility_hidden(SfxVisibility *v, const uint64 *tid, int n, uint16 *hidden);
+
+/*
+ * Look at n rows, at most so many, that it has told of (Y3): seen[i] is whether row i is visible.
+ * tid's contents are lost.  They count as fetched.
+ */
+#define SFX_VISIBILITY_ROWS		65536
+extern void sfx_visibility_look(SfxVisibility *v, uint64 *tid, int n, bool *seen);
+
 /* Let go of the map and the table; v is gone. */
 extern void sfx_visibility_end(SfxVisibility *v);
 
