@@ -5,6 +5,7 @@
 #
 #	part	core		codecs and leaves beside the information limit, without a server	(rows: entries)
 #			tables		bench/run.sh: sizes, builds, lookups, ranges, scans, inserts
+#			counts		bench/counts.sh: answers computed by block, planning included
 #			pgbench		bench/run.sh pgbench: -S and TPC-B, by the clock and in CPU time
 #			write		bench/write.sh: inserts of 10 and 100 %
 #			clients		bench/write.sh --clients: single rows by 1 to 8 sessions
@@ -42,7 +43,7 @@ while [ $# -gt 0 ]; do
 		--transactions) transactions=$2; shift ;;
 		--secs) secs="--secs $2"; shift ;;
 		--out) out=$(realpath -m "$2"); shift ;;
-		core | tables | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | peers) parts="$parts $1" ;;
+		core | tables | counts | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | peers) parts="$parts $1" ;;
 		*) die "what is \"$1\"? See the head of bench/full.sh" ;;
 	esac
 	shift
@@ -70,6 +71,7 @@ run_part()
 	case $1 in
 		core) scripts/bench-core.sh $rows ;;
 		tables) bench/run.sh $([ -n "$rows" ] || echo --full) $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
+		counts) bench/counts.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 		pgbench) bench/run.sh pgbench --runs "$runs" --out "$out/$1.tsv" ;;
 		write) bench/write.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 		clients | churn | recovery | zipf) bench/write.sh --$1 $(of_rows) $secs --runs "$runs" --out "$out/$1.tsv" ;;
@@ -83,7 +85,7 @@ run_part()
 
 mkdir -p "$out"
 failed=
-for part in ${parts:-core tables pgbench write clients churn recovery zipf timeseries load buffers memory peers}; do
+for part in ${parts:-core tables counts pgbench write clients churn recovery zipf timeseries load buffers memory peers}; do
 	echo "## $part"
 	t0=$SECONDS
 	run_part "$part" 2>&1 | tee "$out/$part.txt" || failed="$failed $part"

@@ -1,0 +1,72 @@
+#!/bin/bash
+# Answers computed by block beside btree's index-only scan on the same tables, in CPU time of the
+# backend for whole statements, planning included, and how many times less that is.
+#
+#	bench/counts.sh [--rows n] [--runs n] [--out file.tsv]
+#
+#	--rows n	rows of each table (default 2000000)
+#	--runs n	times that each thing is measured, btree and surfidx in turn (default 5)
+#	--out file	the medians as a TSV (default build/counts.tsv)
+
+set -e -o pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+. scripts/cluster.sh
+. bench/report.sh
+
+rows=2000000
+runs=5
+out=$PWD/build/counts.tsv
+
+while [ $# -gt 0 ]; do
+	case $1 in
+		--rows) rows=$2 ;;
+		--runs) runs=$2 ;;
+		--out) out=$(realpath -m "$2") ;;
+		*) die "what is \"$1\"? See the head of bench/counts.sh" ;;
+	esac
+	shift 2
+done
+[ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] ||
+	die "--rows must be at least 10000, --runs at least 1"
+
+measure_set()
+{
+	local state i
+
+	sql -c "CALL bench.load('$1', $rows, $((rows / 10)))" -c "CREATE INDEX r_btree ON r (k)" \
+		-c "CREATE INDEX r_surfidx ON r USING surfidx (k)" -c "CALL bench.count_ranges('$1')"
+	while read -r state; do
+		# VACUUM would merge what the first state of the delta has left for the second
+		[ "$state" = "delta of 5 %" ] || sql -c "VACUUM (FREEZE, ANALYZE) r"
+		sql -c "CALL bench.count_state('$state')"
+		for ((i = 0; i < runs; i++)); do
+			sql -c "CALL bench.counts('$1', '$state')"
+		done
+	done < <(psql -X -A -t -c "SELECT state FROM bench.count_query WHERE key_set = '$1'
+		GROUP BY state ORDER BY min(n)")
+}
+
+leave()
+{
+	set +e +o pipefail
+	cluster_cleanup
+}
+
+find_postgres
+make_workdir
+trap leave EXIT
+trap 'exit 130' INT TERM
+cluster_start counts "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "work_mem = 256MB" \
+	"maintenance_work_mem = 512MB" "max_wal_size = 64GB" "checkpoint_timeout = 1h" \
+	"autovacuum = off" "jit = off" "surfidx.auto_merge = off" "max_parallel_workers_per_gather = 0"
+export PGOPTIONS="-c client_min_messages=warning"
+sql -f bench/schema.sql -f bench/counts.sql
+report_machine
+for set in int8 serial timestamp email; do
+	measure_set "$set"
+done
+sql -P footer=off -P border=0 -c "SELECT key_set AS keys, metric, \"btree, us\", \"surfidx, us\",
+	times, mark, spread FROM bench.count_report ORDER BY n"
+report_tsv "$out"
+echo "# $out, $SECONDS s"

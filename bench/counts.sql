@@ -1,0 +1,143 @@
+-- What bench/counts.sh measures on the tables of bench/schema.sql: answers that are computed by
+-- block, beside btree's index-only scan.
+
+/*
+ * mark: how many times less CPU than btree's it is to take.  $1 is replaced by a range's ends.
+ * rows: of a range; NULL: all of the table.
+ */
+CREATE TABLE bench.count_query (n serial, key_set text, state text, rows bigint, metric text,
+	query text, mark float8);
+
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
+	('int8', 'merged', NULL, 'count(*)', 'SELECT count(*) FROM r', 20),
+	('email', 'merged', NULL, 'count(*)', 'SELECT count(*) FROM r', 20),
+	('timestamp', 'merged', NULL, 'count(*)', 'SELECT count(*) FROM r', 30),
+	('serial', 'merged', NULL, 'count(*)', 'SELECT count(*) FROM r', 100);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT 'int8', 'merged', rows, 'count(*) of a range of ' || rows,
+		'SELECT count(*) FROM r WHERE $1', mark
+	FROM (VALUES (10, 1), (100, 1), (1000, 4), (10000, 15), (100000, 15)) v(rows, mark);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
+	('int8', 'tenth hidden', NULL, 'count(*), 10 % of pages not all-visible',
+		'SELECT count(*) FROM r', 10),
+	('int8', 'all hidden', NULL, 'count(*), no page all-visible', 'SELECT count(*) FROM r', 15),
+	('serial', 'all hidden', NULL, 'count(*), no page all-visible', 'SELECT count(*) FROM r', 2.5),
+	('int8', 'delta of 1 %', NULL, 'count(*), 1 % in the delta', 'SELECT count(*) FROM r', 8),
+	('int8', 'delta of 5 %', NULL, 'count(*), 5 % in the delta', 'SELECT count(*) FROM r', 8);
+
+INSERT INTO bench.ordered_metric (metric)
+	SELECT metric FROM bench.count_query GROUP BY metric ORDER BY min(n);
+
+-- Ranges of about so many rows each: fewer, the longer they are.
+CREATE TABLE bench.count_range (rows bigint, condition text);
+
+CREATE PROCEDURE bench.count_ranges(of_set text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	all_rows bigint := (SELECT rows FROM bench.loaded);
+BEGIN
+	TRUNCATE bench.count_range;
+	IF NOT EXISTS (SELECT FROM bench.count_query q WHERE q.key_set = of_set AND q.rows > 0) THEN
+		RETURN;
+	END IF;
+	CREATE TEMP TABLE place AS SELECT k, row_number() OVER (ORDER BY k) AS n FROM r;
+	CREATE INDEX ON place (n);
+	ANALYZE place;
+	INSERT INTO bench.count_range
+		SELECT q.rows, format('k >= %L AND k < %L', lo.k, hi.k)
+		FROM bench.count_query q
+			CROSS JOIN LATERAL generate_series(1, greatest(3, least(500, 200000 / q.rows))) i
+			CROSS JOIN LATERAL (SELECT 1 + (hashint8(i) & 1048575) * (all_rows - q.rows - 1)
+				/ 1048576 AS at) p
+			JOIN place lo ON lo.n = p.at
+			JOIN place hi ON hi.n = p.at + q.rows
+		WHERE q.key_set = of_set AND q.rows < all_rows - 1;
+	DROP TABLE place;
+END
+$$;
+
+-- The statements one after the other, each planned for itself; their answers' sum.
+CREATE FUNCTION bench.run_counts(query text, of_rows bigint) RETURNS numeric
+LANGUAGE plpgsql AS $$
+DECLARE
+	answers numeric := 0;
+	answer numeric;
+	r record;
+BEGIN
+	IF of_rows IS NULL THEN
+		EXECUTE query INTO answers;
+		RETURN answers;
+	END IF;
+	FOR r IN SELECT condition FROM bench.count_range c WHERE c.rows = of_rows LOOP
+		EXECUTE replace(query, '$1', r.condition) INTO answer;
+		answers := answers + answer;
+	END LOOP;
+	RETURN answers;
+END
+$$;
+
+/*
+ * Bring r into a state.  A DELETE that is rolled back clears the bit of its row's page, and the row
+ * stays.
+ */
+CREATE PROCEDURE bench.count_state(state text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	each int := CASE state WHEN 'tenth hidden' THEN 10 WHEN 'all hidden' THEN 1 END;
+	share float8 := CASE state WHEN 'delta of 1 %' THEN 0.01 WHEN 'delta of 5 %' THEN 0.05 END;
+	loaded bigint := (SELECT rows FROM bench.loaded);
+	inserted bigint := (SELECT count(*) FROM r) - loaded;
+BEGIN
+	IF each IS NOT NULL THEN
+		BEGIN
+			EXECUTE format('DELETE FROM r WHERE ctid = ANY (ARRAY(SELECT format(''(%%s,1)'', b)::tid
+				FROM generate_series(0, %s, %s) b))', pg_relation_size('r') / 8192 - 1, each);
+			RAISE EXCEPTION SQLSTATE 'P0099';
+		EXCEPTION WHEN SQLSTATE 'P0099' THEN
+			NULL;
+		END;
+	ELSIF share IS NOT NULL THEN
+		INSERT INTO r SELECT k FROM more OFFSET inserted LIMIT loaded * share - inserted;
+	END IF;
+END
+$$;
+
+-- One round of what is to be measured in this state, by either index in turn.
+CREATE PROCEDURE bench.counts(of_set text, of_state text)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+	q bench.count_query;
+	statement text;
+	b record;
+	s record;
+	times float8;
+BEGIN
+	FOR q IN SELECT * FROM bench.count_query c WHERE c.key_set = of_set AND c.state = of_state
+		ORDER BY n
+	LOOP
+		times := 1;
+		IF q.rows IS NOT NULL THEN
+			SELECT count(*) INTO times FROM bench.count_range c WHERE c.rows = q.rows;
+			CONTINUE WHEN times = 0;
+		END IF;
+		statement := format('SELECT bench.run_counts(%L, %L)', q.query, q.rows);
+		b := bench.timed(statement, 'btree');
+		s := bench.timed(statement, 'surfidx');
+		IF b.answer IS DISTINCT FROM s.answer THEN
+			RAISE EXCEPTION 'WRONG: % by btree: %, by surfidx: % (%)', q.metric, b.answer, s.answer,
+				of_set;
+		END IF;
+		CALL bench.note(of_set, q.metric, 'btree', b.ns / 1000.0 / times);
+		CALL bench.note(of_set, q.metric, 'surfidx', s.ns / 1000.0 / times);
+	END LOOP;
+END
+$$;
+
+-- How many times less CPU than btree's, of medians, beside what it is to be.
+CREATE VIEW bench.count_report AS
+	SELECT q.n, q.key_set, q.metric, r.btree AS "btree, us", r.surfidx AS "surfidx, us",
+		bench.number(1 / o.ratio) AS times, q.mark,
+		bench.number(1 / o.max) || '-' || bench.number(1 / o.min) AS spread
+	FROM bench.count_query q JOIN bench.report r USING (key_set, metric)
+		JOIN bench.quotient o USING (key_set, metric);
