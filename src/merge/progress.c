@@ -7,6 +7,7 @@
  */
 #include "progress.h"
 #include "shared_use.h"
+#include "sql_rows.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -97,11 +98,9 @@ Datum
 surfidx_progress(PG_FUNCTION_ARGS)
 {
 	static const char *const phase[] = {"starting", "merging the delta", "merging a run", "sleeping"};
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *rsinfo;
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (rsinfo->setDesc->natts != PROGRESS_COLUMNS)
-		elog(ERROR, "surfidx_progress is declared with other columns than the library has");
+	rsinfo = sfx_many_rows(fcinfo, PROGRESS_COLUMNS);
 	for (int i = 0; shared && i < PROGRESS_SLOTS; i++)
 	{
 		SfxProgress p;

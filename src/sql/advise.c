@@ -21,6 +21,7 @@
 #include "page.h"
 #include "payload.h"
 #include "settings.h"
+#include "sql_rows.h"
 
 #include <math.h>
 
@@ -468,8 +469,7 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 	Datum		values[ESTIMATE_COLUMNS] = {0};
 	bool		nulls[ESTIMATE_COLUMNS] = {0};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != ESTIMATE_COLUMNS)
-		elog(ERROR, "surfidx_estimate is declared with other columns than the library has");
+	desc = sfx_one_row(fcinfo, ESTIMATE_COLUMNS);
 	values[0] = Int64GetDatum((int64) RelationGetNumberOfBlocks(btree) * BLCKSZ);
 	begin_sample(s, btree);
 	if (s->model == NULL)
@@ -486,5 +486,5 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 		values[4] = Int64GetDatum((int64) s->entries);
 	}
 	relation_close(btree, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

@@ -35,6 +35,7 @@
 #include "order.h"
 #include "page.h"
 #include "retry.h"
+#include "sql_rows.h"
 #include "subxact.h"
 
 #include "access/relation.h"
@@ -85,8 +86,12 @@ check_generation_list(SfxCheck *cs)
 		if ((gen->first == InvalidBlockNumber) != (gen->tail == InvalidBlockNumber) ||
 			(gen->first == InvalidBlockNumber) != (gen->pages == 0))
 			sfx_broken(cs, SFX_META_BLKNO, "generation %u has %u pages from block %u to block %u",
-				   gen->gen, gen->pages, gen->first, gen->tail);
-		/* a frozen one may have no entries: frozen between its first page and the first append, but it has the page */
+					   gen->gen, gen->pages, gen->first, gen->tail);
+
+		/*
+		 * a frozen one may have no entries: frozen between its first page and the first append,
+		 * but it has the page
+		 */
 		if (g > 0 && gen->pages == 0)
 			sfx_broken(cs, SFX_META_BLKNO, "frozen generation %u has no pages", gen->gen);
 		if (g == 0 && gen->sealed != 0)
@@ -225,7 +230,7 @@ check_free_blocks(SfxCheck *cs)
 		if (tail != NULL && !sfx_page_is_free(cs->page.data, &cs->meta) &&
 			!is_new_log_page(cs, tail))
 			sfx_broken(cs, blkno, "page of kind %u, level %u, owner %u belongs to nobody and is not free",
-				   tail->kind, tail->level, tail->owner);
+					   tail->kind, tail->level, tail->owner);
 		cs->lost += !sfx_map_says_free(cs->index, blkno);
 	}
 }
@@ -470,11 +475,11 @@ try_index(Oid relid, const CheckWhat *what, bool *gone)
 Datum
 surfidx_check_all(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *rsinfo;
 	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(0),.rowsmatch = PG_GETARG_BOOL(1)};
 	ListCell   *lc;
 
-	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = sfx_many_rows(fcinfo, 2);
 	foreach(lc, list_indexes())
 	{
 		bool		gone;

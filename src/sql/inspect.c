@@ -15,6 +15,7 @@
 #include "order.h"
 #include "page.h"
 #include "settings.h"
+#include "sql_rows.h"
 
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -47,8 +48,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	int64		pages = 0;
 	int			i = 0;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != META_COLUMNS)
-		elog(ERROR, "surfidx_meta is declared with other columns than the library has");
+	desc = sfx_one_row(fcinfo, META_COLUMNS);
 	entries = (int64) sfx_log_count(index, &meta);
 	for (int g = 0; g < meta.ngens; g++)
 		pages += meta.gens[g].pages;
@@ -68,20 +68,18 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum((int64) run->leaves);
 	Assert(i == META_COLUMNS);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
 /* The runs of the static stage, newest first; the last one is the main tree. */
 Datum
 surfidx_runs(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *rsinfo;
 	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
 	SfxMeta		meta;
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (rsinfo->setDesc->natts != RUN_COLUMNS)
-		elog(ERROR, "surfidx_runs is declared with other columns than the library has");
+	rsinfo = sfx_many_rows(fcinfo, RUN_COLUMNS);
 	sfx_meta_read(index, &meta);
 	for (int r = 0; r < meta.nruns; r++)
 	{
@@ -105,13 +103,11 @@ surfidx_runs(PG_FUNCTION_ARGS)
 Datum
 surfidx_dictionaries(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *rsinfo;
 	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
 	SfxMeta		meta;
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (rsinfo->setDesc->natts != DICT_COLUMNS)
-		elog(ERROR, "surfidx_dictionaries is declared with other columns than the library has");
+	rsinfo = sfx_many_rows(fcinfo, DICT_COLUMNS);
 	sfx_meta_read(index, &meta);
 	for (uint32 i = 0; i < meta.ndicts; i++)
 	{
@@ -221,8 +217,7 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	SfxMeta		meta;
 	int			i = 0;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != FILTER_COLUMNS)
-		elog(ERROR, "surfidx_filters is declared with other columns than the library has");
+	desc = sfx_one_row(fcinfo, FILTER_COLUMNS);
 	sfx_keydesc_init(kd, index);
 	order = sfx_order_create(index, kd, false);
 	sfx_meta_read(index, &meta);
@@ -237,7 +232,7 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum(sums.bytes);
 	Assert(i == FILTER_COLUMNS);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
 Datum
@@ -247,11 +242,10 @@ surfidx_page_counts(PG_FUNCTION_ARGS)
 	Datum		values[4];
 	bool		nulls[4] = {0};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
-		elog(ERROR, "surfidx_page_counts is declared with other columns than the library has");
+	desc = sfx_one_row(fcinfo, 4);
 	values[0] = Int64GetDatum((int64) sfx_leaves_read);
 	values[1] = Int64GetDatum((int64) sfx_filter_counts.asked);
 	values[2] = Int64GetDatum((int64) sfx_filter_counts.denied);
 	values[3] = Int64GetDatum((int64) sfx_filter_counts.wrong);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

@@ -18,6 +18,7 @@
 #include "meta.h"
 #include "order.h"
 #include "page.h"
+#include "sql_rows.h"
 
 #include "access/relation.h"
 #include "funcapi.h"
@@ -315,8 +316,7 @@ surfidx_page_stats(PG_FUNCTION_ARGS)
 	Datum		values[STATS_COLUMNS];
 	bool		nulls[STATS_COLUMNS];
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != STATS_COLUMNS)
-		elog(ERROR, "surfidx_page_stats is declared with other columns than the library has");
+	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 	memset(nulls, true, sizeof(nulls));
 	nulls[PS_BLOCK] = nulls[PS_KIND] = nulls[PS_FREE] = false;
 	values[PS_BLOCK] = Int64GetDatum(look->blkno);
@@ -345,7 +345,7 @@ surfidx_page_stats(PG_FUNCTION_ARGS)
 			log_stats(look, values, nulls);
 	}
 	look_end(look);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
 /* ---- surfidx_page_items ---- */
@@ -535,13 +535,11 @@ inner_items(Items *it)
 Datum
 surfidx_page_items(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *rsinfo;
 	Look	   *look;
 	Items	   *it = palloc(sizeof(Items));
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (rsinfo->setDesc->natts != ITEM_COLUMNS)
-		elog(ERROR, "surfidx_page_items is declared with other columns than the library has");
+	rsinfo = sfx_many_rows(fcinfo, ITEM_COLUMNS);
 	look = look_at(fcinfo);
 	items_init(it, look, rsinfo);
 	if (is_live(look))

@@ -16,6 +16,7 @@
 #include "meta.h"
 #include "order.h"
 #include "page.h"
+#include "sql_rows.h"
 #include "subxact.h"
 
 #include "access/htup_details.h"
@@ -275,8 +276,7 @@ surfidx_stats(PG_FUNCTION_ARGS)
 	Datum		values[STATS_COLUMNS];
 	bool		nulls[STATS_COLUMNS] = {0};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != STATS_COLUMNS)
-		elog(ERROR, "surfidx_stats is declared with other columns than the library has");
+	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 	if (want < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -286,5 +286,5 @@ surfidx_stats(PG_FUNCTION_ARGS)
 		stats_of(PG_GETARG_OID(0), want, values, nulls);
 	else
 		try_stats_of(PG_GETARG_OID(0), want, values, nulls);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

@@ -9,6 +9,7 @@
 #include "merge.h"
 #include "progress.h"
 #include "shared_use.h"
+#include "sql_rows.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -22,16 +23,14 @@ PG_FUNCTION_INFO_V1(surfidx_shared_memory);
 Datum
 surfidx_shared_memory(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *rsinfo;
 	SfxSharedUse use[TABLES];
 
 	sfx_image_use(&use[0]);
 	sfx_activity_use(&use[2]);
 	sfx_worker_use(&use[3]);
 	sfx_progress_use(&use[5]);
-	InitMaterializedSRF(fcinfo, 0);
-	if (rsinfo->setDesc->natts != COLUMNS)
-		elog(ERROR, "surfidx_shared_memory is declared with other columns than the library has");
+	rsinfo = sfx_many_rows(fcinfo, COLUMNS);
 	for (int i = 0; i < TABLES; i++)
 	{
 		bool		counted = use[i].taken >= 0;

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ * sql_rows.c - how SQL functions that return rows begin
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "sql_rows.h"
+
+#include "funcapi.h"
+#include "utils/lsyscache.h"
+
+/* A library that was replaced meets declarations that were not. */
+static void
+check_columns(FunctionCallInfo fcinfo, int declared, int columns)
+{
+	if (declared != columns)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+				 errmsg("columns of function %s: %d as declared, %d in the library",
+						get_func_name(fcinfo->flinfo->fn_oid), declared, columns),
+				 errhint("The library is of another version than the extension in this database. Run ALTER EXTENSION surfidx UPDATE.")));
+}
+
+TupleDesc
+sfx_one_row(FunctionCallInfo fcinfo, int columns)
+{
+	TupleDesc	desc = NULL;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		check_columns(fcinfo, 1, columns);
+	else
+		check_columns(fcinfo, desc->natts, columns);
+	return BlessTupleDesc(desc);
+}
+
+ReturnSetInfo *
+sfx_many_rows(FunctionCallInfo fcinfo, int columns)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	check_columns(fcinfo, rsinfo->setDesc->natts, columns);
+	return rsinfo;
+}
