@@ -23,6 +23,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/begin.sh
 . bench/report.sh
 . bench/memory.sh
 
@@ -34,26 +35,17 @@ buffers=1GB
 memory=
 ams="btree surfidx"
 keys="int8 email uuid"
-choices="uniform zipf latest"
+choice="uniform zipf latest"
 loads=
 out=$PWD/build/load.tsv
 
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--transactions) transactions=$2; shift ;;
-		--clients) clients=$2; shift ;;
-		--runs) runs=$2; shift ;;
-		--buffers) buffers=$2; shift ;;
-		--memory) memory=$2; shift ;;
-		--ams) ams=$2; shift ;;
-		--keys) keys=$2; shift ;;
-		--choice) choices=$2; shift ;;
-		--out) out=$(realpath -m "$2"); shift ;;
-		a | b | c | d | e | f | tpcb | orders | series) loads="$loads $1" ;;
-		*) die "what is \"$1\"? See the head of bench/load.sh" ;;
+take_options "rows transactions clients runs buffers memory ams keys choice out" "$@"
+choices=$choice
+for word in "${words[@]}"; do
+	case $word in
+		a | b | c | d | e | f | tpcb | orders | series) loads="$loads $word" ;;
+		*) what_is "$word" ;;
 	esac
-	shift
 done
 [ "$rows" -ge 1000 ] && [ "$transactions" -ge "$clients" ] && [ "$runs" -ge 1 ] || die "--rows must be at least 1000, --transactions as many as clients"
 loads=${loads:-a b c d e f tpcb orders series}
@@ -242,12 +234,10 @@ run_series()
 	sql -c "DROP TABLE reading"
 }
 
-find_postgres
-make_workdir
-trap 'cluster_cleanup; memory_release' EXIT
-trap 'exit 130' INT TERM
-cluster_start load "shared_buffers = $buffers" "maintenance_work_mem = $([ -n "$memory" ] && echo 16 || echo 256)MB" "max_wal_size = 16GB" "checkpoint_timeout = 1h" "jit = off" "max_parallel_workers_per_gather = 0"
-export PGOPTIONS="-c client_min_messages=warning"
+own_cluster load "shared_buffers = $buffers" "jit = off" "max_parallel_workers_per_gather = 0" \
+	"maintenance_work_mem = $([ -n "$memory" ] && echo 16 || echo 256)MB" \
+	"max_wal_size = 16GB" "checkpoint_timeout = 1h"
+trap 'leave; memory_release' EXIT
 [ -z "$memory" ] || memory_limit "$memory" || true
 sql -c "CREATE EXTENSION surfidx" -c "CREATE TABLE result (key_set text, metric text, am text, value float8)"
 echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(nproc) CPUs, $rows rows, shared_buffers $buffers${MEMORY_GROUP:+, memory $memory}, $clients clients, $transactions transactions, median of $runs"

@@ -13,30 +13,19 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/begin.sh
 . bench/report.sh
 
 rows=1000000
 runs=3
 out=$PWD/build/peers.tsv
 
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--runs) runs=$2; shift ;;
-		--out) out=$(realpath -m "$2"); shift ;;
-		*) die "what is \"$1\"? See the head of bench/peers.sh" ;;
-	esac
-	shift
-done
+take_options "rows runs out" "$@"
+no_words
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
 
-find_postgres
-make_workdir
-trap cluster_cleanup EXIT
-trap 'exit 130' INT TERM
-cluster_start peers "shared_buffers = 1GB" "maintenance_work_mem = 512MB" "max_wal_size = 16GB" "autovacuum = off" "max_parallel_maintenance_workers = 0" \
+own_cluster peers "shared_buffers = 1GB" "maintenance_work_mem = 512MB" "max_wal_size = 16GB" "autovacuum = off" "max_parallel_maintenance_workers = 0" \
 	"max_parallel_workers_per_gather = 0"
-export PGOPTIONS="-c client_min_messages=warning"
 sql -v rows="$rows" <<'END'
 CREATE EXTENSION surfidx;
 SELECT format('CREATE EXTENSION %I', name) FROM pg_available_extensions WHERE name IN ('bloom', 'btree_gin') \gexec

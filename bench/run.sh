@@ -21,6 +21,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/begin.sh
 . bench/report.sh
 . scripts/demo/paths.sh
 
@@ -183,20 +184,9 @@ measure_set()
 	sql -c "DROP TABLE w"
 }
 
-leave()
-{
-	set +e +o pipefail
-	cluster_cleanup
-}
-
-find_postgres
-make_workdir
-trap leave EXIT
-trap 'exit 130' INT TERM
-cluster_start bench "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "maintenance_work_mem = 512MB" "work_mem = 256MB" \
+own_cluster bench "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "maintenance_work_mem = 512MB" "work_mem = 256MB" \
 	"max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" "jit = off" \
 	"max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0"
-export PGOPTIONS="-c client_min_messages=warning"
 sql -f bench/schema.sql
 report_machine
 for set in $sets; do

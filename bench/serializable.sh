@@ -13,6 +13,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/begin.sh
 . bench/report.sh
 
 rows=20000
@@ -21,24 +22,11 @@ transactions=200
 runs=3
 out=$PWD/build/serializable.tsv
 
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--clients) clients=$2; shift ;;
-		--transactions) transactions=$2; shift ;;
-		--runs) runs=$2; shift ;;
-		--out) out=$(realpath -m "$2"); shift ;;
-		*) die "what is \"$1\"? See the head of bench/serializable.sh" ;;
-	esac
-	shift
-done
+take_options "rows clients transactions runs out" "$@"
+no_words
 
-find_postgres
-make_workdir
-trap cluster_cleanup EXIT
-trap 'exit 130' INT TERM
-cluster_start serializable "shared_buffers = 256MB" "autovacuum = off" "max_connections = 60"
-export PGOPTIONS="-c client_min_messages=warning -c default_transaction_isolation=serializable"
+own_cluster serializable "shared_buffers = 256MB" "autovacuum = off" "max_connections = 60"
+PGOPTIONS="$PGOPTIONS -c default_transaction_isolation=serializable"
 PGOPTIONS="$PGOPTIONS -c enable_seqscan=off -c enable_bitmapscan=off"
 sql -c "CREATE EXTENSION surfidx"
 

@@ -15,6 +15,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/begin.sh
 . bench/report.sh
 
 rows=2000000
@@ -22,21 +23,11 @@ queries=2000
 buffers=2MB
 out=$PWD/build/timeseries.tsv
 
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--queries) queries=$2; shift ;;
-		--buffers) buffers=$2; shift ;;
-		--out) out=$(realpath -m "$2"); shift ;;
-		*) die "what is \"$1\"? See the head of bench/timeseries.sh" ;;
-	esac
-	shift
-done
+take_options "rows queries buffers out" "$@"
+no_words
 
-find_postgres
-make_workdir
-trap cluster_cleanup EXIT
-cluster_start timeseries "shared_buffers = $buffers" "autovacuum = off" "max_wal_size = 4GB" "wal_level = minimal" "max_wal_senders = 0" "maintenance_work_mem = 256MB"
+own_cluster timeseries "shared_buffers = $buffers" "autovacuum = off" "max_wal_size = 4GB" \
+	"wal_level = minimal" "max_wal_senders = 0" "maintenance_work_mem = 256MB"
 
 sql -v rows="$rows" <<'END'
 CREATE EXTENSION surfidx;

@@ -22,6 +22,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/begin.sh
 . bench/report.sh
 
 rows=2000000
@@ -281,20 +282,9 @@ write_zipf()
 			LATERAL (VALUES ('lookup, ns', lookup), ('inserted row, CPU ns', row_cpu - none_cpu), ('inserted row, WAL bytes', row_wal - none_wal)) v (metric, value) WHERE how <> 'none'"
 }
 
-leave()
-{
-	set +e +o pipefail
-	cluster_cleanup
-}
-
-find_postgres
-make_workdir
-trap leave EXIT
-trap 'exit 130' INT TERM
-cluster_start write "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" \
+own_cluster write "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" \
 	"maintenance_work_mem = 512MB" "work_mem = 256MB" "max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off" \
 	${BENCH_CONF:+"$BENCH_CONF"}
-export PGOPTIONS="-c client_min_messages=warning"
 sql -f bench/schema.sql
 sql -f bench/write.sql
 report_machine

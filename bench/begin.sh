@@ -1,0 +1,53 @@
+# Sourced, after scripts/common.sh and scripts/cluster.sh: how each bench begins.
+#
+#	take_options "name ..." argument...		sets the variable of each "--name value"; the others are left in $words
+#	no_words								ends the script if there are any
+#	own_cluster name [configuration line]...	a place of its own and a server in it, both gone at the end
+
+take_options()
+{
+	local known=" $1 " name
+
+	shift
+	words=()
+	while [ $# -gt 0 ]; do
+		name=${1#--}
+		if [[ $1 == --* && $known == *" $name "* ]]; then
+			[ $# -gt 1 ] || die "$1 wants a value"
+			printf -v "$name" %s "$2"
+			shift
+		else
+			words+=("$1")
+		fi
+		shift
+	done
+	# the scripts change folders
+	# shellcheck disable=SC2154
+	[[ $known != *" out "* ]] || out=$(realpath -m "$out")
+}
+
+what_is()
+{
+	die "what is \"$1\"? See the head of bench/$(basename "$0")"
+}
+
+no_words()
+{
+	[ ${#words[@]} -eq 0 ] || what_is "${words[0]}"
+}
+
+leave()
+{
+	set +e +o pipefail
+	cluster_cleanup
+}
+
+own_cluster()
+{
+	find_postgres
+	make_workdir
+	trap leave EXIT
+	trap 'exit 130' INT TERM
+	cluster_start "$@"
+	export PGOPTIONS="-c client_min_messages=warning"
+}
