@@ -1,8 +1,8 @@
 #!/bin/bash
 # Run the whole test suite on every PostgreSQL version, each in a Debian system of its own below build/distros, which
 # debootstrap makes the first time (some minutes and 1 GB each) and later runs use again.  Needs Debian and root; fetches
-# from the mirror that this machine's apt uses.  PostgreSQL 16 is in no release of Debian, but in Ubuntu 24.04, which
-# comes from $UBUNTU_MIRROR (default http://archive.ubuntu.com/ubuntu).
+# from the mirror that this machine's apt uses.  PostgreSQL 16 is in no release of Debian, but in
+# Ubuntu 24.04, which comes from $UBUNTU_MIRROR, or from where debootstrap's own recipe takes it.
 #
 #	versions.sh [15|16|17|18]...	which versions; default: all
 #	ONLY=, TESTS=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=, SURFIDX_..._SEED=	as in test.sh and the tests
@@ -51,6 +51,17 @@ find_mirror()
 	[ -n "$MIRROR" ] || die "apt has no source of Debian packages; this works on Debian only"
 	eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
 	export http_proxy https_proxy
+}
+
+# ubuntu_mirror suite: the mirror that debootstrap's own recipe has for this machine
+ubuntu_mirror()
+{
+	(
+		ARCH=$(dpkg --print-architecture)
+		SUITE=$1
+		default_mirror() { echo "$1"; }
+		. /usr/share/debootstrap/scripts/gutsy
+	) 2>/dev/null | head -1
 }
 
 # Ubuntu's archive keys are in no package of Debian bookworm.  They come from Ubuntu's own package, which nothing but this
@@ -114,7 +125,8 @@ make_system()
 	[ ! -f "$dir/.complete" ] || return 0
 	echo "# debootstrap $suite"
 	if [ "$suite" = noble ]; then
-		mirror=${UBUNTU_MIRROR:-http://archive.ubuntu.com/ubuntu}
+		mirror=${UBUNTU_MIRROR:-$(ubuntu_mirror "$suite")}
+		[ -n "$mirror" ] || { echo "debootstrap knows no mirror of Ubuntu: set UBUNTU_MIRROR"; return 1; }
 		recipe=gutsy
 		keys=$(ubuntu_keyring "$suite" "$mirror") || return 1
 		more=("--keyring=$keys" --components=main,universe)
