@@ -43,7 +43,9 @@ if [ "$1" = --record ]; then
 	# of all that the server's headers define, what our sources name
 	cat src/*/*.[ch] | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | LC_ALL=C sort -u | LC_ALL=C comm -12 - "$dir/all" >scripts/typedefs.txt
 fi
-cp scripts/typedefs.txt "$dir/typedefs"
+# and what the sources define themselves, of which objects know only what they were built with
+{ cat scripts/typedefs.txt; cat src/*/*.[ch] | sed -nE 's/^\} ([A-Za-z_][A-Za-z0-9_]*);$/\1/p'; } |
+	LC_ALL=C sort -u >"$dir/typedefs"
 failed=0
 write=
 [ "$1" != --write ] || { write=1; shift; }

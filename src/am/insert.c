@@ -170,7 +170,11 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			*token = dirty.speculativeToken;
 			return xwait;
 		}
-		/* Our own row may be dead by now (deferred checks, a concurrent index build): then it is in nobody's way. */
+
+		/*
+		 * Our own row may be dead by now (deferred checks, a concurrent index build): then it is
+		 * in nobody's way.
+		 */
 		tid_pointer(e->tid, &htid);
 		if (!table_index_fetch_tuple_check(heap, &htid, SnapshotSelf, NULL))
 			break;

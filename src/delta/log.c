@@ -30,8 +30,8 @@
 #define TID_OFFSET_BITS		9
 #define TID_BLOCKS			(1 << (16 - TID_OFFSET_BITS))
 #define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
-#define LOG_LINKS			1		/* right links followed before the metapage is asked */
-#define LOG_TRIES			10		/* before an appender holds the metapage's lock */
+#define LOG_LINKS			1	/* right links followed before the metapage is asked */
+#define LOG_TRIES			10	/* before an appender holds the metapage's lock */
 
 StaticAssertDecl(sizeof(SfxLogHeader) == 16, "log header is 16 bytes on disk");
 
@@ -51,7 +51,7 @@ typedef struct SfxTailCache
 void
 sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before)
 {
-	SfxLogHeader h = {.seq = seq, .nentries = 0, .before = before};
+	SfxLogHeader h = {.seq = seq,.nentries = 0,.before = before};
 
 	sfx_page_init(page, SFX_PAGE_LOG, build_id, gen, 0);
 	sfx_page_set_body(page, (uint8_t *) &h, sizeof(h));

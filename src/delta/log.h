@@ -31,27 +31,34 @@ typedef struct SfxLogHeader
 
 #define SFX_LOG_DEAD	0x80
 #define SFX_LOG_PAYLOAD	0x40
-#define SFX_LOG_UNCHANGED	0x20	/* of an UPDATE that changed no key: an older version has the same one */
+#define SFX_LOG_UNCHANGED	0x20	/* of an UPDATE that changed no key: an older version has the
+									 * same one */
 #define SFX_LOG_LEN1	0x01
 #define SFX_LOG_LEN2	0x02
 #define SFX_LOG_TID		0x04
 #define SFX_LOG_BACK	32
-#define SFX_LOG_MIN_ENTRY	3	/* bytes: flags and a short TID, of an entry as long as the first one, which damage can make empty */
+#define SFX_LOG_MIN_ENTRY	3	/* bytes: flags and a short TID, of an entry as long as the first
+								 * one, which damage can make empty */
 
 /* One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at the end.  ERROR if damaged. */
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
+
 /* Is this page (locked) one of that generation? */
 extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);
+
 /* Append one entry to the active generation: one page, one record.  unchanged: SFX_LOG_UNCHANGED.  True if the log grew by a page: the caller
  * asks sfx_merge_pressure then, once it holds no lock. */
 extern bool sfx_log_append(Relation index, const SfxEntry *e, bool unchanged);
+
 /*
  * Entries in the log of all generations, dead ones included, as of one moment; *meta: the
  * metapage of that moment.
  */
 extern uint64 sfx_log_count(Relation index, SfxMeta *meta);
+
 /* A build has replaced the index's contents: this backend's memory of the tail is void. */
 extern void sfx_log_forget_tail(Relation index);
+
 /*
  * Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.  carry: the new one may be given entries of
  * older ones (carry.h).  False: nothing to freeze.

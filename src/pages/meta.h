@@ -43,7 +43,8 @@ typedef struct SfxRun
 typedef struct SfxResume
 {
 	uint32		source;			/* generation or run; 0: none */
-	uint32		target;			/* the run that it goes into: what is merged twice has to meet itself there */
+	uint32		target;			/* the run that it goes into: what is merged twice has to meet
+								 * itself there */
 	TransactionId horizon;		/* SfxHorizon of entries that the merge found no more */
 	uint16		catalog;
 	uint16		len;
@@ -82,20 +83,25 @@ typedef struct SfxMeta
 	uint16		version;
 	uint16		min_version;
 	uint64		build_id;		/* random, new with every build */
-	uint64		epoch;			/* structure epoch: root changes; whatever makes links void that were read before it (truncation) */
+	uint64		epoch;			/* structure epoch: root changes; whatever makes links void that
+								 * were read before it (truncation) */
 	uint64		removals;		/* removal counter: images older than this reread their dead flags */
 	uint8		gate;			/* 0 or 1: the gate that new scans pin */
-	uint8		carried;		/* bit g: gens[g] may have entries of older ones, which carry.c has put there */
-	uint16		shed;			/* dead entries that the last merge of a generation left out, for 1,000 that it brought, or more of them */
+	uint8		carried;		/* bit g: gens[g] may have entries of older ones, which carry.c has
+								 * put there */
+	uint16		shed;			/* dead entries that the last merge of a generation left out, for
+								 * 1,000 that it brought, or more of them */
 	uint32		next_gen;
 	uint32		next_run;
 	uint16		ngens;			/* gens[0] is active, then frozen, newest first */
 	uint8		nruns;			/* newest first; runs[nruns-1] is the main tree */
-	uint8		stub_pause;		/* so many merges to come do not look for stubs: the last look was in vain */
+	uint8		stub_pause;		/* so many merges to come do not look for stubs: the last look was
+								 * in vain */
 	uint64		merges;			/* generations merged so far */
 	SfxGen		gens[SFX_MAX_GENS];
 	SfxRun		runs[SFX_MAX_RUNS];
-	SfxResume	resume[2];		/* of the oldest frozen generation; of the one run that is being merged into an older one */
+	SfxResume	resume[2];		/* of the oldest frozen generation; of the one run that is being
+								 * merged into an older one */
 	SfxWork		work;
 	uint32		ndicts;
 	uint32		next_dict;
@@ -121,14 +127,19 @@ extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 
 /* Copy the metapage's contents, checked.  One share lock. */
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
+
 /* The same for who can do without: false, and no error, where the page is there but no metapage that this code may follow. */
 extern bool sfx_meta_try_read(Relation index, SfxMeta *meta);
+
 /* As sfx_meta_read for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
+
 /* As sfx_meta_read of the page in buf, which is pinned, and is left locked in shared mode. */
 extern void sfx_meta_copy(Relation index, Buffer buf, SfxMeta *meta);
+
 /* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
+
 /* Write *meta into the (locked, in action; restored, in redo) metapage. No logging.  Voids all glances. */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
 

@@ -236,7 +236,7 @@ check_tree_page(SfxCheck *cs, Parents *ps, BlockNumber blkno, uint32 run, int le
 		check_leaf(cs, ps, blkno, tp);
 	if ((tp->right == InvalidBlockNumber) != tp->high_inf)
 		sfx_broken(cs, blkno, "%s", tp->high_inf ? "right neighbour of a page that ends at plus infinity" :
-			   "no right neighbour beyond a finite high fence");
+				   "no right neighbour beyond a finite high fence");
 	if (!tp->high_inf && sfx_order_cmp_pos(cs->order, &tp->low, &tp->high) >= 0)
 		sfx_broken(cs, blkno, "low fence is not below the high fence");
 }

@@ -26,7 +26,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond it, those not in use are closed, the longest unused first */
+#define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond it, those not in use are closed, the longest
+											 * unused first */
 
 StaticAssertDecl(sizeof(SfxDictRef) == 20, "dictionary reference is 20 bytes on disk");
 StaticAssertDecl(SFX_DICT_PAGES + 1 < SFX_GROUP_BLOCKS, "a dictionary's pages and the metapage fit one record");
@@ -134,8 +135,8 @@ typedef struct BadChain
 	BlockNumber at;
 	const char *why;
 	int			seq;			/* of the page that at was to be */
-	BlockNumber from;			/* the page whose link leads there, the metapage's to the first one;
-								 * InvalidBlockNumber: no link is in question */
+	BlockNumber from;			/* the page whose link leads there, the metapage's to the first
+								 * one; InvalidBlockNumber: no link is in question */
 } BadChain;
 
 /* A dictionary's bytes; NULL with *bad. */
@@ -523,7 +524,7 @@ sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number)
 static void
 log_change(Relation index, Buffer *bufs, int n, Buffer metabuf, const SfxMeta *meta)
 {
-	SfxXlGroup	x = {.npages = n, .meta = BufferIsValid(metabuf)};
+	SfxXlGroup	x = {.npages = n,.meta = BufferIsValid(metabuf)};
 	XLogRecPtr	lsn;
 
 	XLogBeginInsert();
