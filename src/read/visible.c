@@ -23,6 +23,7 @@
 #include "page.h"
 #include "visible.h"
 
+#include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
@@ -150,24 +151,32 @@ cmp_tid(const void *a, const void *b)
 }
 
 /*
- * Order by heap block: byte groups from the lowest on, leaving out those above the highest block.
+ * Order by heap block, and inside one by offset, since memory is read fastest in order: digits from
+ * the lowest on, leaving out those above the highest block.
  */
 static void
-sort_by_block(uint64 *tid, int n)
+sort_by_place(uint64 *tid, int n)
 {
 	uint64	   *other;
 	uint64	   *from = tid;
-	uint64		all = 0;
+	uint64		all = ROW_TID(tid[0]);
+	bool		sorted = true;
 
+	for (int i = 1; i < n; i++)
+	{
+		all |= ROW_TID(tid[i]);
+		sorted &= ROW_TID(tid[i - 1]) <= ROW_TID(tid[i]);
+	}
+	if (sorted)
+		return;
 	if (n < RADIX_WORTH)
 	{
 		qsort(tid, n, sizeof(uint64), cmp_tid);
 		return;
 	}
 	other = palloc(sizeof(uint64) * n);
-	for (int i = 0; i < n; i++)
-		all |= ROW_TID(tid[i]);
-	for (int shift = 16; shift < 48 && all >> shift != 0; shift += RADIX_BITS)
+	/* a heap's offsets fit in one digit */
+	for (int shift = 0; shift < 48 && all >> shift != 0; shift += shift == 0 ? 16 : RADIX_BITS)
 	{
 		int			start[RADIX] = {0};
 		uint64	   *to = from == tid ? other : tid;
@@ -191,18 +200,66 @@ sort_by_block(uint64 *tid, int n)
 	pfree(other);
 }
 
-/* What heap visits need, from the first one on. */
-static void
-open_heap(SfxVisibility *v)
+/* A row was looked at, which is visible. */
+static inline void
+note_seen(SfxVisibility *v, uint64 item, bool *seen)
 {
-	MemoryContext old;
+	pgstat_count_heap_fetch(v->index);
+	if (seen)
+		seen[item >> ROW_SHIFT] = true;
+}
 
-	if (v->fetch != NULL)
-		return;
-	old = MemoryContextSwitchTo(v->cxt);
-	v->fetch = table_index_fetch_begin(v->heap);
-	v->slot = table_slot_create(v->heap, NULL);
-	MemoryContextSwitchTo(old);
+/* The same block of a heap for all: pinned and locked once, as bitmap scans do. */
+static int
+look_at_page(SfxVisibility *v, const uint64 *item, int n, bool *seen)
+{
+	Buffer		buf = ReadBuffer(v->heap, SFX_TID_BLOCK(ROW_TID(item[0])));
+	int			visible = 0;
+
+	heap_page_prune_opt(v->heap, buf);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	for (int i = 0; i < n; i++)
+	{
+		ItemPointerData pointer;
+		HeapTupleData tuple;
+
+		sfx_tid_pointer(v->index, ROW_TID(item[i]), &pointer);
+		if (!heap_hot_search_buffer(&pointer, v->heap, buf, v->snapshot, &tuple, NULL, true))
+			continue;
+		note_seen(v, item[i], seen);
+		visible++;
+	}
+	UnlockReleaseBuffer(buf);
+	return visible;
+}
+
+/* The same for other table access methods, which have no face for a block's rows. */
+static int
+fetch_rows(SfxVisibility *v, const uint64 *item, int n, bool *seen)
+{
+	int			visible = 0;
+
+	if (v->fetch == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(v->cxt);
+
+		v->fetch = table_index_fetch_begin(v->heap);
+		v->slot = table_slot_create(v->heap, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		ItemPointerData pointer;
+		bool		again = false;
+
+		sfx_tid_pointer(v->index, ROW_TID(item[i]), &pointer);
+		if (!table_index_fetch_tuple(v->fetch, &pointer, v->snapshot, v->slot, &again, NULL))
+			continue;
+		note_seen(v, item[i], seen);
+		visible++;
+	}
+	ExecClearTuple(v->slot);
+	return visible;
 }
 
 /*
@@ -212,30 +269,23 @@ open_heap(SfxVisibility *v)
 static uint64
 look_at_rows(SfxVisibility *v, uint64 *tid, int n, bool *seen)
 {
+	bool		is_heap = v->heap->rd_tableam == GetHeapamTableAmRoutine();
 	uint64		visible = 0;
+	int			end;
 
-	if (n == 0)
-		return 0;
-	open_heap(v);
-	sort_by_block(tid, n);
-	for (int i = 0; i < n; i++)
+	if (n > 1)
+		sort_by_place(tid, n);
+	for (int i = 0; i < n; i = end)
 	{
-		uint64		t = ROW_TID(tid[i]);
-		ItemPointerData pointer;
-		bool		again = false;
+		BlockNumber block = SFX_TID_BLOCK(ROW_TID(tid[i]));
 
 		CHECK_FOR_INTERRUPTS();
-		sfx_tid_pointer(v->index, t, &pointer);
-		if (ItemPointerGetBlockNumberNoCheck(&pointer) >= v->heap_end)
-			v->heap_end = sfx_heap_end(v->index, v->heap, t);
-		if (!table_index_fetch_tuple(v->fetch, &pointer, v->snapshot, v->slot, &again, NULL))
-			continue;
-		pgstat_count_heap_fetch(v->index);
-		visible++;
-		if (seen)
-			seen[tid[i] >> ROW_SHIFT] = true;
+		for (end = i + 1; end < n && SFX_TID_BLOCK(ROW_TID(tid[end])) == block;)
+			end++;
+		if (block >= v->heap_end)
+			v->heap_end = sfx_heap_end(v->index, v->heap, ROW_TID(tid[i]));
+		visible += (is_heap ? look_at_page : fetch_rows) (v, tid + i, end - i, seen);
 	}
-	ExecClearTuple(v->slot);
 	v->fetched += n;
 	return visible;
 }
