@@ -1,8 +1,8 @@
 # Sourced, after scripts/common.sh and scripts/cluster.sh: how each bench begins.
 #
-#	take_options "name ..." argument...		sets the variable of each "--name value"; the others are left in $words
-#	no_words								ends the script if there are any
-#	own_cluster name [configuration line]...	a place of its own and a server in it, both gone at the end
+#	take_options "name ..." argument...	"--name value" sets that variable; others: $words
+#	no_words	ends the script if there are any
+#	own_cluster name [configuration line]...	a server in a place of its own, gone at the end
 
 take_options()
 {

@@ -8,8 +8,9 @@
 #				nor, as code moves to new files, than it has in all
 #	functions	of 70 lines at most; likewise
 #	names		no two files of src have one name; tests are named without numbers
-#	references	files, sections of src/README.md, rules and mutants that comments and documents name exist, links lead
-#				somewhere; each mutant and each rule has its place in src/README.md
+#	references	files, sections of src/README.md, rules and mutants that comments, tests and
+#				documents name exist, links lead somewhere; each mutant and each rule has its place
+#				in src/README.md, no two rules have one name
 use strict;
 use warnings;
 use FindBin;
@@ -133,7 +134,8 @@ for my $file (grep { m!^t/.*\.pl$! } @files)
 
 my $design = slurp('src/README.md');
 my %section = map { lc($_) => 1 } $design =~ /^#+ (.*)$/mg;
-my %rule = map { $_ => 1 } $design =~ /^([A-Z]\d+)\. /mg;
+my %rule;
+$rule{$_}++ for $design =~ /^([A-Z]\d+)\. /mg;
 my ($letters) = join '', sort keys %{ { map { substr($_, 0, 1) => 1 } keys %rule } };
 my %path;
 
@@ -181,6 +183,8 @@ for my $file (grep { m!^src/.*\.[ch]$! } @files)
 	}
 }
 
+check_rules($_, join "\n", slurp($_) =~ /#(.*)$/mg) for grep { m!^t/.*\.p[lm]$! } @files;
+
 sub anchors { return map { my $h = lc; $h =~ s/[^a-z0-9 _-]//g; $h =~ s/ /-/g; $h => 1 } $_[0] =~ /^#+ (.*)$/mg }
 
 for my $file (grep { /\.md$/ } @files)
@@ -190,7 +194,11 @@ for my $file (grep { /\.md$/ } @files)
 
 	# (names in measurements are those of their day, and a changelog's are, too)
 	my $plain = $text =~ s/\]\([^)]*\)/]/gr;
-	check_files($file, $plain) unless $file =~ m!^docs/dev/(measured|qa-log)|^CHANGELOG!;
+	if ($file !~ m!^docs/dev/(measured|qa-log)|^CHANGELOG!)
+	{
+		check_files($file, $plain);
+		check_rules($file, $plain);
+	}
 	while ($text =~ /\]\(([^)\s]+)\)/g)
 	{
 		my ($to, $anchor) = split /#/, $1, 2;
@@ -209,7 +217,7 @@ for my $file (grep { /\.md$/ } @files)
 
 my %mutant = map { map { $_ => 1 } slurp($_) =~ /SFX_MUTANT\("([^"]+)"\)/g } grep { m!^src/.*\.[ch]$! } @files;
 my $scenarios = join '', map { slurp($_) } grep { m!^t/.*\.p[lm]$! } @files;
-my ($verifier) = $design =~ /^## The verifier\n(.*)/ms;
+my $verifier = slurp('docs/dev/verifier.md');
 
 # "R1 to R8" names all of them
 $verifier =~ s/\s+/ /g;
@@ -231,7 +239,8 @@ while ($design =~ /\*[Bb]reaks:\*((?:[^.*]|\.(?=\w))*)/g)
 }
 for (sort keys %rule)
 {
-	untidy("src/README.md: the section about the verifier does not say who asks for $_") unless $verifier =~ /\b$_\b/;
+	untidy("src/README.md: $rule{$_} rules are called $_") if $rule{$_} > 1;
+	untidy("docs/dev/verifier.md does not say who asks for $_") unless $verifier =~ /\b$_\b/;
 }
 
 # ---- the end ----
