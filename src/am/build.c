@@ -2,7 +2,7 @@
  * build.c - CREATE INDEX and REINDEX: sort, pack leaves, stack inner pages
  *
  * Phases
- *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (see form_item)
+ *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (build_scan.c)
  *	2. sort the byte strings, in the comparator key space behind the columns' values (spool.c)
  *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
  *	4. write the inner levels above them, then the metapage
@@ -28,7 +28,6 @@
 #include "meta.h"
 #include "order.h"
 #include "page.h"
-#include "payload.h"
 #include "pos.h"
 #include "settings.h"
 
@@ -44,82 +43,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-
-#define ITEM_ALIVE		0x01	/* the row was live when the heap was scanned */
-#define ITEM_HAS_NULL	0x02
-/* ---- phase 1 and 2 ---- */
-
-/*
- * key | TID, 6 bytes big-endian | payload | payload length, 2 bytes, if INCLUDE columns | flags, 1 byte, if unique
- *
- * No key is a prefix of another, so that the byte order of items is the order of (key, TID).
- */
-static int
-form_item(SfxBuild *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive)
-{
-	uint8	   *start = bs->item;
-	int			len = sfx_key_encode(&bs->kd, bs->index, values, isnull, start);
-
-	sfx_put_tid(start + len, SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid)));
-	len += 6;
-	if (bs->plan.natts > bs->plan.nkeys)
-	{
-		int			paylen = sfx_payload_encode(&bs->kd, bs->index, values, isnull, start + len,
-												SFX_MAX_ENTRY - (len - 6));
-
-		len += paylen;
-		sfx_put16(start + len, (uint16) paylen);
-		len += 2;
-	}
-	if (bs->plan.unique)
-	{
-		uint8		flags = alive ? ITEM_ALIVE : 0;
-
-		for (int i = 0; i < bs->kd.nkeys; i++)
-			if (isnull[i])
-				flags |= ITEM_HAS_NULL;
-		start[len++] = flags;
-	}
-	return len;
-}
-
-static void
-parse_item(SfxBuild *bs, const uint8 *start, int end, SfxEntry *e, uint8 *flags)
-{
-	*flags = bs->plan.unique ? start[--end] : 0;
-	e->paylen = 0;
-	if (bs->plan.natts > bs->plan.nkeys)
-	{
-		end -= 2;
-		e->paylen = sfx_get16(start + end);
-		end -= e->paylen;
-	}
-	e->payload = start + end;
-	end -= 6;
-	e->tid = sfx_get_tid(start + end);
-	e->key = start;
-	e->keylen = end;
-}
-
-static void
-build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
-{
-	SfxBuild   *bs = arg;
-	MemoryContext old = MemoryContextSwitchTo(bs->rowcxt);
-	int			len = form_item(bs, tid, values, isnull, alive);
-
-	sfx_order_prove(bs->order, values, isnull);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(bs->rowcxt);
-	sfx_spool_put(bs->spool, bs->item, len, values, isnull);
-	bs->indtuples += 1;
-}
-
-double
-sfx_build_scan(SfxBuild *bs, TableScanDesc scan, bool progress)
-{
-	return table_index_build_scan(bs->heap, bs->index, bs->info, true, progress, build_callback, bs, scan);
-}
 
 /* ---- phase 3 ---- */
 
@@ -214,8 +137,8 @@ static void
 check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 {
 	bool		same = prev->len >= 0 && is_equal(bs, prev, e);
-	bool		counts = (flags & ITEM_ALIVE) &&
-		(!(flags & ITEM_HAS_NULL) || bs->plan.nulls_not_distinct);
+	bool		counts = (flags & SFX_ITEM_ALIVE) &&
+		(!(flags & SFX_ITEM_HAS_NULL) || bs->plan.nulls_not_distinct);
 
 	if (same && counts && prev->alive)
 		report_duplicate(bs, e);
@@ -296,7 +219,7 @@ pack_leaves(SfxBuild *bs)
 		SfxEntry	e;
 		uint8		flags;
 
-		parse_item(bs, item, len, &e, &flags);
+		sfx_build_parse_item(bs, item, len, &e, &flags);
 		if (bs->plan.unique)
 			check_unique(bs, &e, flags, prev);
 		check_order(bs, &e, prev);
@@ -390,27 +313,6 @@ meta_init(SfxMeta *meta)
 	meta->runs[0].id = 1;
 	meta->next_run = 2;
 	meta->next_dict = 1;
-}
-
-void
-sfx_build_begin(SfxBuild *bs, Relation heap, Relation index, IndexInfo *info,
-				const SfxBuildPlan *plan)
-{
-	memset(bs, 0, sizeof(*bs));
-	bs->heap = heap;
-	bs->index = index;
-	bs->info = info;
-	sfx_keydesc_init(&bs->kd, index);
-	if (plan)
-	{
-		sfx_build_same_plan(plan, heap, index, info, &bs->kd);
-		bs->plan = *plan;
-	}
-	else
-		sfx_build_plan(&bs->plan, heap, index, info, &bs->kd);
-	bs->order = sfx_order_create(index, &bs->kd, true);
-	bs->proof = sfx_order_create(index, &bs->kd, false);
-	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
 }
 
 /* Phases 1 and 2: returns rows seen, leaving what the scan brought in bs->spool. */

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * build.h - what the parts of a build share: build.c, spool.c, build_parallel.c
+ * build.h - what the parts of a build share: build.c, spool.c, build_scan.c, build_parallel.c
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_BUILD_H
@@ -8,6 +8,7 @@
 #include "surfidx.h"
 #include "column.h"
 #include "inner.h"
+#include "leaf.h"
 #include "meta.h"
 
 #include "access/tableam.h"
@@ -125,7 +126,7 @@ extern IndexInfo *sfx_build_worker_info(Relation index, const SfxBuildPlan *plan
 extern void sfx_build_same_plan(const SfxBuildPlan *plan, Relation heap, Relation index,
 								const IndexInfo *info, const SfxKeyDesc *kd);
 
-/* ---- build.c ---- */
+/* ---- the state of a build ---- */
 
 typedef struct SfxBuild
 {
@@ -149,12 +150,22 @@ typedef struct SfxBuild
 	uint8		item[SFX_ITEM_MAX];
 } SfxBuild;
 
+/* ---- build_scan.c ---- */
+
+/* Flags of an item. */
+#define SFX_ITEM_ALIVE		0x01	/* the row was live when the heap was scanned */
+#define SFX_ITEM_HAS_NULL	0x02
+
 /* What every participant of a build needs to scan.  plan: the leader's; NULL: make it. */
 extern void sfx_build_begin(SfxBuild *b, Relation heap, Relation index, IndexInfo *info,
 							const SfxBuildPlan *plan);
 
 /* Scan the heap (all of it, or what scan says) into b->spool; rows seen. progress: report it. */
 extern double sfx_build_scan(SfxBuild *b, TableScanDesc scan, bool progress);
+
+/* An item that the scan has made. */
+extern void sfx_build_parse_item(SfxBuild *b, const uint8 *start, int end, SfxEntry *e,
+								 uint8 *flags);
 
 /* ---- build_parallel.c ---- */
 

@@ -9,7 +9,6 @@
 #include "surfidx.h"
 #include "am.h"
 #include "meta.h"
-#include "metacache.h"
 #include "page.h"
 #include "wal.h"
 
@@ -33,7 +32,7 @@ redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
 		MarkBufferDirty(*buf);
 	}
 	else
-		sfx_glance_void();		/* a full image may have been restored */
+		sfx_meta_count_change();		/* a full image may have been restored */
 }
 
 /* Before entries go that VACUUM has not announced: whoever may still see their rows must not miss them. */

@@ -7,7 +7,7 @@
 #include "counters.h"
 #include "image.h"
 #include "merge.h"
-#include "metacache.h"
+#include "meta.h"
 #include "predicate.h"
 #include "progress.h"
 
@@ -28,7 +28,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(sfx_worker_shmem_size());
 	RequestAddinShmemSpace(sfx_progress_shmem_size());
 	RequestAddinShmemSpace(sfx_activity_shmem_size());
-	RequestAddinShmemSpace(sfx_glance_shmem_size());
+	RequestAddinShmemSpace(sfx_meta_shmem_size());
 	RequestAddinShmemSpace(sfx_predicate_shmem_size());
 	RequestAddinShmemSpace(sfx_stop_shmem_size());
 }
@@ -43,7 +43,7 @@ startup_shmem(void)
 	sfx_worker_shmem_startup();
 	sfx_progress_shmem_startup();
 	sfx_activity_shmem_startup();
-	sfx_glance_shmem_startup();
+	sfx_meta_shmem_startup();
 	sfx_predicate_shmem_startup();
 	sfx_stop_shmem_startup();
 	LWLockRelease(AddinShmemInitLock);

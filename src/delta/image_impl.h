@@ -68,12 +68,12 @@ extern SfxNodeAlloc sfx_image_nodes;	/* of the image held right now: one at a ti
 
 /* From now on this one is held. */
 extern void sfx_image_hold(SfxImage *img);
-/* I7. False: the pool is exhausted and nothing could be evicted. */
-extern bool sfx_image_reserve(SfxImage *img);
+/* I7, as far as the pool has nodes. */
+extern bool sfx_image_fill_reserve(SfxImage *img);
 /* What was reserved and not needed goes to others. */
 extern void sfx_image_give_back(SfxImage *img);
-/* Room for n more nodes beside the reserve, as far as it can be had. */
-extern void sfx_image_make_room(SfxImage *img, uint32 n);
+/* Is there room for n more nodes beside the reserve? */
+extern bool sfx_image_has_room(SfxImage *img, uint32 n);
 /* Forget everything applied so far; the key stays. */
 extern void sfx_image_clear(SfxImage *img);
 /* Memory for a private image, which is zeroed; and its end. */
@@ -113,11 +113,10 @@ extern SfxImage *sfx_image_slot_make(const SfxImageKey *key);
 extern void sfx_image_slot_drop(SfxImage *img);
 /* The image was used. */
 extern void sfx_image_slot_touch(SfxImage *img);
-/*
- * Free the memory of an image that was not used for long, as others go, and that nobody holds;
- * false: there is none.
- */
-extern bool sfx_image_slot_evict(void);
+/* I7. False: the pool is exhausted and nothing could be evicted. */
+extern bool sfx_image_reserve(SfxImage *img);
+/* Room for n more nodes beside the reserve, as far as it can be had by eviction. */
+extern void sfx_image_make_room(SfxImage *img, uint32 n);
 extern Size sfx_image_slots_shmem_size(void);
 extern void sfx_image_slots_shmem_startup(void);
 

@@ -244,24 +244,17 @@ sfx_image_hold(SfxImage *img)
 }
 
 bool
-sfx_image_reserve(SfxImage *img)
+sfx_image_fill_reserve(SfxImage *img)
 {
 	while (img->nreserve < Min(img->delta.height + 2, IMAGE_RESERVE))
 	{
 		uint32		ref;
 
-		if (img->local)
-		{
-			if (img->local->nfree == 0)
-				local_grow(img);
-			ref = local_take(img);
-		}
-		else if ((ref = shared_pop()) == SFX_NODE_NULL)
-		{
-			if (!sfx_image_slot_evict())
-				return false;
-			continue;
-		}
+		if (img->local && img->local->nfree == 0)
+			local_grow(img);
+		ref = img->local ? local_take(img) : shared_pop();
+		if (ref == SFX_NODE_NULL)
+			return false;
 		img->reserve[img->nreserve++] = ref;
 	}
 	return true;
@@ -279,15 +272,12 @@ sfx_image_give_back(SfxImage *img)
 	}
 }
 
-void
-sfx_image_make_room(SfxImage *img, uint32 n)
+bool
+sfx_image_has_room(SfxImage *img, uint32 n)
 {
-	if (img->local)
-		while (img->local->nfree < n)
-			local_grow(img);
-	else
-		while (shared->nfree < n && sfx_image_slot_evict())
-			;
+	while (img->local && img->local->nfree < n)
+		local_grow(img);
+	return img->local || shared->nfree >= n;
 }
 
 void

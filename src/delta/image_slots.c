@@ -13,10 +13,10 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "delta.h"
 #include "gone.h"
 #include "image.h"
 #include "image_impl.h"
-#include "settings.h"
 #include "shared_use.h"
 
 #include "common/hashfn.h"
@@ -215,14 +215,34 @@ free_slot(bool take_free)
 	return -1;
 }
 
-bool
-sfx_image_slot_evict(void)
+/*
+ * Free the memory of an image that was not used for long, as others go, and that nobody holds;
+ * false: there is none.
+ */
+static bool
+evict(void)
 {
 	int			i = free_slot(false);
 
 	if (i >= 0)
 		LWLockRelease(&slots[i].lock);
 	return i >= 0;
+}
+
+bool
+sfx_image_reserve(SfxImage *img)
+{
+	while (!sfx_image_fill_reserve(img))
+		if (!evict())
+			return false;
+	return true;
+}
+
+void
+sfx_image_make_room(SfxImage *img, uint32 n)
+{
+	while (!sfx_image_has_room(img, n) && evict())
+		;
 }
 
 SfxImage *

@@ -140,7 +140,15 @@ extern void sfx_meta_copy(Relation index, Buffer buf, SfxMeta *meta);
 /* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 
-/* Write *meta into the (locked, in action; restored, in redo) metapage. No logging.  Voids all glances. */
+/* Write *meta into the (locked, in action; restored, in redo) metapage, and count the change.  No
+ * logging. */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
+
+/* E6: how many changes of metapages the server has seen, from 1 on; 0: nobody counts. */
+extern uint64 sfx_meta_changes(void);
+/* One more, which is still locked. */
+extern void sfx_meta_count_change(void);
+extern Size sfx_meta_shmem_size(void);
+extern void sfx_meta_shmem_startup(void);
 
 #endif							/* SURFIDX_META_H */

@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "memo.h"
 #include "meta.h"
 #include "metacache.h"
 
@@ -21,33 +22,9 @@
 #define KEPT			32		/* indexes */
 #define MAX_HEIGHT		32		/* of a tree that is believed */
 
-static pg_atomic_uint64 *changes = NULL;	/* in shared memory, from 1 on */
 static SfxGlance kept[KEPT];
 
 static SfxMemoTable table = SFX_MEMO_TABLE(kept);
-
-Size
-sfx_glance_shmem_size(void)
-{
-	return MAXALIGN(sizeof(pg_atomic_uint64));
-}
-
-void
-sfx_glance_shmem_startup(void)
-{
-	bool		found;
-
-	changes = ShmemInitStruct("surfidx metapage changes", sfx_glance_shmem_size(), &found);
-	if (!found)
-		pg_atomic_init_u64(changes, 1);
-}
-
-void
-sfx_glance_void(void)
-{
-	if (changes && !SFX_MUTANT("metapages change unseen"))
-		pg_atomic_fetch_add_u64(changes, 1);
-}
 
 /*
  * rel: the index, or NULL.  Who plans has no relation at hand to tell its file: changes are counted
@@ -57,7 +34,7 @@ static const SfxGlance *
 glance(Oid index, Relation rel)
 {
 	SfxGlance  *g = &kept[index % KEPT];
-	uint64		now = changes ? pg_atomic_read_u64(changes) : 0;
+	uint64		now = sfx_meta_changes();
 	Relation	opened = NULL;
 
 	if (likely(g->memo.index == index && g->memo.as_of == now && now != 0))
@@ -73,7 +50,7 @@ glance(Oid index, Relation rel)
 		index_close(opened, NoLock);
 	SFX_STOP("metapage glanced at");
 	if (SFX_MUTANT("changes counted behind the page"))
-		now = pg_atomic_read_u64(changes);
+		now = sfx_meta_changes();
 	g->memo.as_of = now;
 	return g;
 }

@@ -22,9 +22,4 @@ extern const SfxGlance *sfx_glance(Oid index);
 /* Levels of the main tree above its leaves; 1 where the metapage is damaged. */
 extern int	sfx_tree_height(Relation index);
 
-/* A metapage has changed, and is still locked. */
-extern void sfx_glance_void(void);
-extern Size sfx_glance_shmem_size(void);
-extern void sfx_glance_shmem_startup(void);
-
 #endif							/* SURFIDX_METACACHE_H */

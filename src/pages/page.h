@@ -58,6 +58,12 @@ extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
  * if it is new (all zero). Checks sizes, version, page id. */
 extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
 
+/*
+ * What makes a page that is not new one that nobody may look into; NULL: nothing.  Another format's
+ * version is not among it.
+ */
+extern const char *sfx_page_fault(Page page);
+
 /* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
 pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
 

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * reader_impl.h - what the files of the reader share
  *
- * reader.c sets readers up and makes one stream of what a step has read, reader_step.c reads a step, reader_ahead.c asks for pages of later
- * ones, reader_kill.c removes what was found dead.  Nobody else includes this.
+ * Each uses those before it: reader_ahead.c asks for pages of steps to come, reader_step.c reads a
+ * step, reader_stream.c makes one stream of what a step has read, reader_kill.c removes what was
+ * found dead, reader.c sets readers up and goes from step to step.  Nobody else includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_READER_IMPL_H
@@ -82,85 +83,104 @@ struct SfxReader
 	SfxStretch	stretch;		/* first, for callers see it */
 	Share	   *stretched;		/* whose entries it has; NULL: there is none.  Then the share's at
 								 * and last_at lag behind */
+
+	/* for the reader's life */
 	MemoryContext cxt;			/* the owner's */
 	Relation	index;
 	const SfxOrder *order;
 	Snapshot	snapshot;		/* see sfx_reader_snapshot */
-	bool		gate;
+	bool		gate;			/* hold one while a step is in hand */
 	Buffer		gatebuf;
 	Buffer		metabuf;		/* pinned from the first step on */
 	uint32		gateno;
+	bool		touches;		/* lookups are counted in the image (carry.h) */
+
+	/* the range, and how it is read */
 	ScanDirection dir;
+	bool		one;			/* nobody will ask for more than the first entry */
+	bool		tids_only;		/* the caller needs no keys */
+	bool		point;			/* the range is all TIDs of one key */
+	bool		hashed;			/* hash is its */
+	bool		follows;		/* the range comes after another one of the same scan */
+	uint64		hash;
+	Bound		lo;
+	Bound		hi;
+
+	/* where the caller stands */
 	Anchor		anchor;
-	bool		anchor_inclusive;
+	bool		anchor_inclusive;	/* ANCHOR_POS */
+	Bound		anchor_pos;
 
 	/*
 	 * ANCHOR_ENTRY: where the entry last returned stands; not a copy, which would cost more than
 	 * the rest of a call
 	 */
+	const SfxEntry *last_batch; /* NULL: in last_share's block, at last_at */
+	Share	   *last_share;
+	int			last_at;
 
 	/*
 	 * the place of an entry of another stage among those of main's block, if that is keyless: see
-	 * reader.c
+	 * reader_stream.c
 	 */
 	const uint8 *ranked_key;	/* NULL: nothing is known */
 	uint64		ranked_tid;
 	int			ranked_block;
 	int			rank;
 	bool		rank_equal;
-	const SfxEntry *last_batch; /* NULL: in last_share's block, at last_at */
-	Share	   *last_share;
-	int			last_at;
-	bool		active;			/* a step is in hand */
+
+	/* the step in hand: [cur, stop), backwards [stop, cur) */
+	bool		active;			/* there is one */
+	bool		final;			/* its stop is the range's end */
 	int			parts;			/* small parts of blocks still to come */
-	bool		one;			/* nobody will ask for more than the first entry */
-	bool		tids_only;		/* the caller needs no keys */
-	bool		final;			/* ... and its stop is the range's end */
+	Bound		cur;
+	Bound		stop;
+	int			curbuf;			/* which of bound_bytes cur may point to; stop: the other one */
+	int			nbatches;
+	Batch	   *batch[SFX_MAX_GENS];
+	int			nruns;			/* runs of the step besides the main tree */
+	Share	   *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
+
+	/* filters */
 	bool		ask;			/* filters before leaves: none was read that had entries of the
 								 * range */
 	bool		keys_only;		/* filters that were met know single keys only: they are not asked
 								 * for ranges any more */
-	bool		touches;		/* lookups are counted in the image (carry.h) */
 	bool		believe;		/* a filter's word is enough */
 	bool		maybe;			/* ... and one has said yes */
-	bool		point;			/* the range is all TIDs of one key */
-	bool		hashed;			/* hash is its */
-	uint64		hash;
-	bool		follows;		/* the range comes after another one of the same scan */
+	SfxFilterCounts filters;	/* since the last reset */
+
+	/* the main tree's leaf as ranges of one scan share it (R7) */
 	bool		copied;			/* main.page and main.leaf are all of the leaf main.leafblk, as it
 								 * was when ... */
 	uint64		copied_groups;	/* ... the metapage had counted so many groups */
 	int			same_leaf;		/* ranges in a row that fell into it */
+
+	/* leaves to come (reader_ahead.c) */
 	int			went_on;		/* steps of the range that the next leaf was asked for in */
 	BlockNumber right;			/* leaf to be asked for when the step comes to another block,
 								 * InvalidBlockNumber: none */
 	int			ahead;			/* leaves to come before the parent is looked at again for those
 								 * behind them */
-	SfxFilterCounts filters;	/* since the last reset */
-	int			nbatches;
-	int			nruns;			/* runs of the step besides the main tree */
-	Bound		lo;
-	Bound		hi;
-	Bound		cur;
-	Bound		stop;
-	Bound		anchor_pos;
-	int			curbuf;			/* which of bound_bytes cur may point to; stop: the other one */
-	Batch	   *batch[SFX_MAX_GENS];
-	/* rows of this step that are dead to everybody */
+
+	/* rows of this step that are dead to everybody (reader_kill.c) */
 	Relation	heap;			/* set with the first of them */
 	int			nkilled;		/* in batches */
 	int			ndead;			/* in the main tree's leaf */
 	uint64	   *dead;			/* their TIDs; room for SFX_DEAD_MAX, NULL until first needed */
 	Bound		dead_pos;		/* where the first of them stands */
 	uint32		leaf_entries;	/* of the main tree's leaf */
-	Share	   *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
+
 	Share		main;
 	uint8		bound_bytes[2][SFX_BOUND_MAX];
 	uint8		anchor_bytes[SFX_BOUND_MAX];
 	uint8		dead_bytes[SFX_MAX_ENTRY];
 };
 
-/* reader_step.c: read the step from cur on, in the reader's direction (R1 to R6). */
+/*
+ * reader_step.c: read the step from cur on, in the reader's direction (R1 to R6).  What was found
+ * dead in the one before has been removed.
+ */
 extern void sfx_reader_one_step(SfxReader *r);
 
 /*
@@ -181,6 +201,9 @@ extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
 
 /* reader_ahead.c: the range goes on behind the step in hand; ask for the leaves to come.  right: the right neighbour, if that is the next one.  No lock is held. */
 extern void sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right);
+
+/* reader_stream.c: the union's next entry of this step. */
+extern bool sfx_reader_union_next(SfxReader *r, SfxEntry *e);
 
 /* reader_kill.c: remove what of the step in hand was found dead. */
 extern void sfx_reader_remove_dead(SfxReader *r);

@@ -694,7 +694,7 @@ sfx_reader_one_step(SfxReader *r)
 	SfxRetry	retry = {.index = r->index};
 	SfxMeta		meta;
 
-	remove_dead(r);
+	Assert(r->nkilled == 0 && r->ndead == 0);
 	CHECK_FOR_INTERRUPTS();
 	for (;;)
 	{

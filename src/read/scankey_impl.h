@@ -24,6 +24,7 @@
 #define SFX_SCANKEY_IMPL_H
 
 #include "surfidx.h"
+#include "column.h"
 #include "encode.h"
 #include "order.h"
 #include "scankey.h"
@@ -178,6 +179,15 @@ append_cut(const SfxScanKeys *sk, uint8 *buf, int len, const uint8 *tail, int ta
 	return len + n;
 }
 
+/* ---- constants (scankey_constant.c) ---- */
+
+/*
+ * Put "strategy value" so that it says the same of every value of the column, with a value of the
+ * column's type, or nearly the same.
+ */
+extern ConstResult sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value,
+										SfxConverted *c);
+
 /* ---- intervals of one column (scankey_interval.c) ---- */
 
 /* The interval of all values that are not NULL. */
@@ -189,13 +199,6 @@ extern void sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, Byte
  * lie there as well.
  */
 extern ConstResult sfx_interval_constant(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near);
-
-/*
- * Put "strategy value" so that it says the same of every value of the column, with a value of the
- * column's type, or nearly the same.
- */
-extern ConstResult sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value,
-										SfxConverted *c);
 
 /* Narrow a to what it has in common with b. */
 extern void sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b);

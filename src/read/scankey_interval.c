@@ -51,52 +51,6 @@ sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv)
 	iv->hilen = end_above(sk, iv->hi, 1);
 }
 
-ConstResult
-sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, SfxConverted *c)
-{
-	bool		upward = q->strategy == BTGreaterStrategyNumber || q->strategy == BTGreaterEqualStrategyNumber;
-
-	c->value = value;
-	c->strategy = q->strategy;
-	c->all = c->near = false;
-	if (q->own_type)
-		return CONST_INTERVAL;
-	if (col->bound == NULL)
-		return CONST_FILTER;
-	switch ((SfxBoundKind) col->bound(q->subtype, value, &c->value, &c->above))
-	{
-		case SFX_BOUND_EXACT:
-			return CONST_INTERVAL;
-		case SFX_BOUND_AFTER:
-			/* a name cut short: after it in the order of bytes only */
-			if (col->raw)
-				return CONST_FILTER;
-			if (q->strategy == BTEqualStrategyNumber)
-				return CONST_NONE;
-			c->strategy = upward ? BTGreaterStrategyNumber : BTLessEqualStrategyNumber;
-			return CONST_INTERVAL;
-		case SFX_BOUND_NEAR:
-			c->near = true;
-			if (q->strategy == BTEqualStrategyNumber)
-				return CONST_INTERVAL;
-			c->strategy = upward ? BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber;
-			if (!upward)
-				c->value = c->above;
-			return CONST_INTERVAL;
-		case SFX_BOUND_BELOW_ALL:
-			c->all = upward;
-			return upward ? CONST_INTERVAL : CONST_NONE;
-		case SFX_BOUND_ABOVE_ALL:
-			if (upward || q->strategy == BTEqualStrategyNumber)
-				return CONST_NONE;
-			c->all = true;
-			return CONST_INTERVAL;
-		case SFX_BOUND_UNKNOWN:
-			break;
-	}
-	return CONST_FILTER;
-}
-
 /*
  * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values of other lengths can be (text in
  * some collations), or an equal one was compressed in another way.

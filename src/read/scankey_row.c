@@ -20,9 +20,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "column.h"
 #include "key.h"
 #include "order.h"
-#include "reader.h"
 #include "rowcompare.h"
 #include "scankey.h"
 #include "scankey_impl.h"

@@ -5,7 +5,7 @@
 #include "surfidx.h"
 #include "column.h"
 #include "counters.h"
-#include "filter_make.h"
+#include "filter_page.h"
 #include "find.h"
 #include "index_open.h"
 #include "inner.h"

@@ -83,10 +83,4 @@ extern void sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilter
 extern void sfx_filters_plan(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxNode *node, int from, int to,
 							 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan);
 
-/*
- * Is the page in buf, which is locked, the live filter of that run for the position, or with before for those just below it?  Opens it.
- */
-extern bool sfx_filter_page_open(Relation index, const SfxOrder *order, uint64 build_id, uint32 run, BlockNumber blkno, Page page,
-								 const SfxPos *pos, bool before, SfxFilter *f);
-
 #endif							/* SURFIDX_FILTERS_H */

@@ -11,7 +11,7 @@
 #include "surfidx.h"
 #include "bufhint.h"
 #include "filter.h"
-#include "filter_make.h"
+#include "filter_page.h"
 #include "find.h"
 #include "inner.h"
 #include "leaf.h"

@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ * meta.c - reading and changing the metapage
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "bufhint.h"
+#include "meta.h"
+#include "page.h"
+
+#include "port/atomics.h"
+#include "storage/shmem.h"
+#include "utils/rel.h"
+
+StaticAssertDecl(sizeof(SfxGen) == 24, "generation is 24 bytes on disk");
+StaticAssertDecl(sizeof(SfxRun) == 32, "run is 32 bytes on disk");
+StaticAssertDecl(sizeof(SfxResume) == 64, "merge position is 64 bytes on disk");
+StaticAssertDecl(sizeof(SfxWork) == 48, "counters of merges are 48 bytes on disk");
+StaticAssertDecl(sizeof(SfxMeta) <= SFX_BODY_CAPACITY, "metapage fits");
+
+static pg_atomic_uint64 *changes = NULL;	/* of all metapages, from 1 on; in shared memory */
+
+/* ---- that there was a change ---- */
+
+Size
+sfx_meta_shmem_size(void)
+{
+	return MAXALIGN(sizeof(pg_atomic_uint64));
+}
+
+void
+sfx_meta_shmem_startup(void)
+{
+	bool		found;
+
+	changes = ShmemInitStruct("surfidx metapage changes", sfx_meta_shmem_size(), &found);
+	if (!found)
+		pg_atomic_init_u64(changes, 1);
+}
+
+void
+sfx_meta_count_change(void)
+{
+	if (changes && !SFX_MUTANT("metapages change unseen"))
+		pg_atomic_fetch_add_u64(changes, 1);
+}
+
+uint64
+sfx_meta_changes(void)
+{
+	return changes ? pg_atomic_read_u64(changes) : 0;
+}
+
+/* ---- the page ---- */
+
+SfxRun *
+sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
+{
+	int			r = sfx_meta_find_run(m, id);
+
+	if (r < 0)
+		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", id, RelationGetRelationName(index));
+	return unconstify(SfxRun *, &m->runs[r]);
+}
+
+/* What makes a metapage that nobody may follow; NULL: nothing. */
+static const char *
+meta_fault(const SfxMeta *m)
+{
+	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1 ||
+		m->ndicts > SFX_MAX_DICTS)
+		return "metapage counts out of bounds";
+	/* Whoever follows these locks the page, and may hold the metapage's lock: they must not lead back to it. */
+	for (int g = 0; g < m->ngens; g++)
+		if (m->gens[g].first < SFX_FIRST_BLKNO || m->gens[g].tail < SFX_FIRST_BLKNO)
+			return "a log page is a reserved block";
+	for (int i = 0; i < 2; i++)
+		if (m->resume[i].len > SFX_RESUME_KEY)
+			return "length of a merge position";
+	for (int r = 0; r < m->nruns; r++)
+		if (m->runs[r].root < SFX_FIRST_BLKNO)
+			return "the root is a reserved block";
+	for (uint32 d = 0; d < m->ndicts; d++)
+		if (m->dict[d].first < SFX_FIRST_BLKNO)
+			return "a dictionary's page is a reserved block";
+	return NULL;
+}
+
+static void
+meta_check(Relation index, Page page)
+{
+	SfxMeta    *m;
+	const char *fault;
+
+	if (!sfx_page_check(index, SFX_META_BLKNO, page) ||
+		SfxPageGetTail(page)->kind != SFX_PAGE_META ||
+		SfxPageBodyLen(page) < sizeof(SfxMeta))
+		sfx_corrupt(index, SFX_META_BLKNO, "no metapage");
+	m = SfxPageGetMeta(page);
+	if (m->magic != SFX_MAGIC)
+		sfx_corrupt(index, SFX_META_BLKNO, "wrong magic number");
+	if (m->min_version > SFX_FORMAT_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" needs format version %u, this library reads version %u",
+						RelationGetRelationName(index), m->min_version, SFX_FORMAT_VERSION),
+				 errhint("Install a newer surfidx, or REINDEX the index.")));
+	fault = meta_fault(m);
+	if (fault != NULL)
+		sfx_corrupt(index, SFX_META_BLKNO, fault);
+}
+
+/* In steps of 64 bytes: one copy of this size compilers make a string instruction, which takes longer to get going. */
+static inline void
+copy_meta(SfxMeta *to, const SfxMeta *from)
+{
+	Size		done = 0;
+
+	for (; done + 64 <= sizeof(SfxMeta); done += 64)
+		memcpy((char *) to + done, (const char *) from + done, 64);
+	memcpy((char *) to + done, (const char *) from + done, sizeof(SfxMeta) % 64);
+}
+
+void
+sfx_meta_copy(Relation index, Buffer buf, SfxMeta *meta)
+{
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	meta_check(index, BufferGetPage(buf));
+	copy_meta(meta, SfxPageGetMeta(BufferGetPage(buf)));
+}
+
+void
+sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf)
+{
+	if (!BufferIsValid(*buf))
+		*buf = sfx_read_page(index, SFX_META_BLKNO);
+	sfx_meta_copy(index, *buf, meta);
+	LockBuffer(*buf, BUFFER_LOCK_UNLOCK);
+}
+
+void
+sfx_meta_read(Relation index, SfxMeta *meta)
+{
+	Buffer		buf = InvalidBuffer;
+
+	sfx_meta_reread(index, meta, &buf);
+	ReleaseBuffer(buf);
+}
+
+bool
+sfx_meta_try_read(Relation index, SfxMeta *meta)
+{
+	Buffer		buf = sfx_read_page(index, SFX_META_BLKNO);
+	Page		page = BufferGetPage(buf);
+	bool		sound;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	sound = !PageIsNew(page) && sfx_page_fault(page) == NULL && SfxPageGetTail(page)->version == SFX_FORMAT_VERSION &&
+		SfxPageGetTail(page)->kind == SFX_PAGE_META && SfxPageBodyLen(page) >= sizeof(SfxMeta);
+	if (sound)
+		copy_meta(meta, SfxPageGetMeta(page));
+	UnlockReleaseBuffer(buf);
+	return sound && meta->magic == SFX_MAGIC && meta->min_version <= SFX_FORMAT_VERSION && meta_fault(meta) == NULL;
+}
+
+void
+sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf)
+{
+	*buf = ReadBuffer(index, SFX_META_BLKNO);
+	LockBuffer(*buf, BUFFER_LOCK_EXCLUSIVE);
+	meta_check(index, BufferGetPage(*buf));
+	memcpy(meta, SfxPageGetMeta(BufferGetPage(*buf)), sizeof(SfxMeta));
+}
+
+void
+sfx_meta_store(Page page, const SfxMeta *meta)
+{
+	memcpy(SfxPageGetMeta(page), meta, sizeof(SfxMeta));
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) + sizeof(SfxMeta);
+	sfx_meta_count_change();
+}
