@@ -96,6 +96,7 @@ DECLARE
 	c refcursor;
 	want text[];
 	got text[] := '{}';
+	again text[];
 	x text;
 BEGIN
 	PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true),
@@ -113,6 +114,12 @@ BEGIN
 		END IF;
 	END LOOP;
 	IF got IS DISTINCT FROM coalesce(want, '{}') THEN
+		-- (partitions come and go beside a snapshot)
+		PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true),
+			set_config('enable_sort', 'on', true);
+		EXECUTE 'SELECT array_agg(x.x::text) FROM (' || query || ') x (x)' INTO again;
+	END IF;
+	IF got IS DISTINCT FROM coalesce(want, '{}') AND again IS NOT DISTINCT FROM want THEN
 		RAISE EXCEPTION 'MISMATCH: cursor gives % rows, sort %: %', array_length(got, 1), array_length(want, 1), query;
 	END IF;
 END $$;
