@@ -18,7 +18,7 @@ EXTENSION = surfidx
 MODULE_big = surfidx
 DATA = $(sort $(wildcard surfidx--*.sql))
 # Into surfidx/ below the server's documents: HINTs name them.
-DOCS = $(sort $(wildcard docs/*.md))
+DOCS = $(sort $(wildcard docs/*.md docs/*.svg))
 PGFILEDESC = "surfidx - compressed ordered index"
 
 # A folder of src may include itself and those before it: scripts/layers.sh.  CORE needs no server.

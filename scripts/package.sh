@@ -132,6 +132,14 @@ for file in docs/*.md; do
 done
 [ -z "$missing" ]
 ok $? "the package has the documents that hints name$missing"
+dpkg -x "$package" "$WORK/unpacked"
+broken=$(cd "$WORK/unpacked/usr/share/doc" && find . -name '*.md' | while read -r file; do
+	perl -0ne 'print "$1\n" while /\]\((?!https?:)([^)#\s]+)/g' "$file" | while read -r link; do
+		[ -e "$(dirname "$file")/$link" ] || echo "$file: $link"
+	done
+done)
+[ -z "$broken" ]
+ok $? "links of the package's documents lead somewhere$broken"
 dpkg -f "$package" Depends | grep -q "postgresql-$version"
 ok $? "it depends on the server's package"
 

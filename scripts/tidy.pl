@@ -207,6 +207,8 @@ for my $file (grep { /\.md$/ } @files)
 		my $target = $to eq '' ? $file : ($dir // '') . $to;
 		1 while $target =~ s![^/]+/\.\./!!;
 		untidy("$file: link to $1, which is not there") unless -e $target;
+		untidy("$file: link to $1, which is not installed")
+		  if $file =~ m!^docs/\w+\.md$! && $to =~ m!/!;
 		next if !defined $anchor || !-f $target;
 		my %has = anchors(slurp($target));
 		untidy("$file: link to $1, which has no such section") unless $has{$anchor};
