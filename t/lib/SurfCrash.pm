@@ -115,8 +115,8 @@ BEGIN
 	END LOOP;
 	IF got IS DISTINCT FROM coalesce(want, '{}') THEN
 		-- (partitions come and go beside a snapshot)
-		PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true),
-			set_config('enable_sort', 'on', true);
+		PERFORM set_config('enable_seqscan', 'on', true),
+			set_config('enable_indexscan', 'off', true), set_config('enable_sort', 'on', true);
 		EXECUTE 'SELECT array_agg(x.x::text) FROM (' || query || ') x (x)' INTO again;
 	END IF;
 	IF got IS DISTINCT FROM coalesce(want, '{}') AND again IS NOT DISTINCT FROM want THEN
