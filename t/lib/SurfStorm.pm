@@ -48,6 +48,7 @@ my %expected = (
 	'40P01' => 'deadlock',
 	'42P01' => 'tables come and go',
 	'42P07' => '... and come twice',
+	'42701' => 'a column whose removal a crash has forestalled',
 	'42704' => 'so do indexes and prepared transactions',
 	'42710' => '... and come twice',
 	'42P06' => 'so do schemas',
