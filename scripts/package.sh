@@ -35,7 +35,9 @@ need_tools()
 	command -v dh >/dev/null || missing="$missing debhelper"
 	command -v fakeroot >/dev/null || missing="$missing fakeroot"
 	command -v pg_buildext >/dev/null || missing="$missing postgresql-common"
-	perl -MDebian::Debhelper::Sequence::pgxs_loop -e 1 2>/dev/null || missing="$missing postgresql-server-dev-all"
+	# dh's own functions have to be there for the module to be loaded: is the file?
+	perl -e '-f "$_/Debian/Debhelper/Sequence/pgxs_loop.pm" && exit 0 for @INC; exit 1' ||
+		missing="$missing postgresql-server-dev-all"
 	[ -n "$missing" ] || return 0
 	command -v apt-get >/dev/null || die "missing:$missing; Debian packages are built on Debian"
 	echo "# installing:$missing"
