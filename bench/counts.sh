@@ -12,21 +12,15 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. bench/begin.sh
 . bench/report.sh
 
 rows=2000000
 runs=5
 out=$PWD/build/counts.tsv
 
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2 ;;
-		--runs) runs=$2 ;;
-		--out) out=$(realpath -m "$2") ;;
-		*) die "what is \"$1\"? See the head of bench/counts.sh" ;;
-	esac
-	shift 2
-done
+take_options "rows runs out" "$@"
+no_words
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] ||
 	die "--rows must be at least 10000, --runs at least 1"
 
@@ -47,20 +41,9 @@ measure_set()
 		GROUP BY state ORDER BY min(n)")
 }
 
-leave()
-{
-	set +e +o pipefail
-	cluster_cleanup
-}
-
-find_postgres
-make_workdir
-trap leave EXIT
-trap 'exit 130' INT TERM
-cluster_start counts "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "work_mem = 256MB" \
+own_cluster counts "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "work_mem = 256MB" \
 	"maintenance_work_mem = 512MB" "max_wal_size = 64GB" "checkpoint_timeout = 1h" \
 	"autovacuum = off" "jit = off" "surfidx.auto_merge = off" "max_parallel_workers_per_gather = 0"
-export PGOPTIONS="-c client_min_messages=warning"
 sql -f bench/schema.sql -f bench/counts.sql
 report_machine
 for set in int8 serial timestamp email; do
