@@ -8,9 +8,9 @@
 #				nor, as code moves to new files, than it has in all
 #	functions	of 70 lines at most; likewise
 #	names		no two files of src have one name; tests are named without numbers
-#	references	files, sections of src/README.md, rules and mutants that comments, tests and
-#				documents name exist, links lead somewhere; each mutant and each rule has its place
-#				in src/README.md, no two rules have one name
+#	references	files, sections of src/README.md, functions and types, rules and mutants that
+#				comments, tests and documents name exist, links lead somewhere; each mutant and each
+#				rule has its place in src/README.md, no two rules have one name
 use strict;
 use warnings;
 use FindBin;
@@ -169,6 +169,32 @@ sub check_rules
 	return;
 }
 
+# Functions, types and macros of ours that a text names: those of the code, comments aside.  A name
+# that ends in an underscore is the beginning of some.
+my %code;
+
+for my $file (grep { m!\.(c|h|sql|sh|pl|pm|spec)$|^Makefile$! } @files)
+{
+	my $text = slurp($file);
+
+	$text =~ s!/\*.*?\*/! !sg if $file =~ /\.[ch]$/;
+	$code{$1}++ while $text =~ /\b((?:sfx|surfidx)_\w+|Sfx\w+)/gi;
+}
+
+sub check_identifiers
+{
+	my ($file, $text) = @_;
+
+	while ($text =~ /\b((?:sfx_|SFX_|surfidx_|SURFIDX_|Sfx)\w*)/g)
+	{
+		my $name = $1;
+
+		next if $code{$name} || ($name =~ /_$|^Sfx$/ && grep { /^\Q$name\E/ } keys %code);
+		untidy("$file: names $name, which the code has not") unless $seen{"$file $name"}++;
+	}
+	return;
+}
+
 for my $file (grep { m!^src/.*\.[ch]$! } @files)
 {
 	my $text = slurp($file);
@@ -177,6 +203,7 @@ for my $file (grep { m!^src/.*\.[ch]$! } @files)
 	$comments =~ s/\n\s*\*/ /g;
 	check_files($file, $comments);
 	check_rules($file, $comments);
+	check_identifiers($file, $comments);
 	while ($comments =~ /README(?:\.md)?,? "([^"]+)"/g)
 	{
 		untidy("$file: src/README.md has no section \"$1\"") unless $section{ lc $1 };
@@ -198,6 +225,7 @@ for my $file (grep { /\.md$/ } @files)
 	{
 		check_files($file, $plain);
 		check_rules($file, $plain);
+		check_identifiers($file, $plain);
 	}
 	while ($text =~ /\]\(([^)\s]+)\)/g)
 	{
