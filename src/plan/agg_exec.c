@@ -138,6 +138,21 @@ begin_scan(IndexOnlyScanState *child)
 	return child->ioss_ScanDesc;
 }
 
+/* Where stages have to be merged, and ranges be put together. */
+static void
+count_by_tids(IndexScanDesc scan, SfxVisibility *v)
+{
+	const uint64 *tid;
+	int			n;
+
+	while ((n = sfx_scan_tids(scan, &tid)) > 0)
+	{
+		SFX_STOP("count has TIDs");
+		sfx_visibility_add(v, tid, n);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 /* *fetched: rows looked at in the table. */
 static uint64
 count_by_index(IndexOnlyScanState *child, uint64 *fetched)
@@ -145,17 +160,11 @@ count_by_index(IndexOnlyScanState *child, uint64 *fetched)
 	Relation	heap = child->ss.ss_currentRelation;
 	IndexScanDesc scan = begin_scan(child);
 	SfxVisibility *v = sfx_visibility_begin(child->ioss_RelationDesc, heap, scan->xs_snapshot);
-	const uint64 *tid;
 	uint64		visible;
-	int			n;
 
 	SFX_STOP("count begun");
-	while ((n = sfx_scan_tids(scan, &tid)) > 0)
-	{
-		SFX_STOP("count has TIDs");
-		sfx_visibility_add(v, tid, n);
-		CHECK_FOR_INTERRUPTS();
-	}
+	if (!sfx_scan_count(scan, v))
+		count_by_tids(scan, v);
 	visible = sfx_visibility_count(v, fetched);
 	sfx_visibility_end(v);
 	return visible;

@@ -51,6 +51,14 @@ extern void sfx_reader_no_filters(SfxReader *r);
 /* The first entry of [lo, hi), for who wants no other: less is decoded.  The reader stands nowhere afterwards.  *e as from sfx_reader_next. */
 extern bool sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, SfxEntry *e);
 
+/*
+ * Count the visible rows of the range just sought, whose keys nobody needs, into v (R9); the reader
+ * is at the range's end then.  False: that is not possible, nothing is counted, and the range is to
+ * be read.  Not for serializable transactions.
+ */
+struct SfxVisibility;
+extern bool sfx_reader_count(SfxReader *r, struct SfxVisibility *v);
+
 /* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
 extern bool sfx_reader_may_hold(SfxReader *r);
 

@@ -3,7 +3,8 @@
  *
  * Each uses those before it: reader_ahead.c asks for pages of steps to come, reader_step.c reads a
  * step, reader_stream.c makes one stream of what a step has read, reader_kill.c removes what was
- * found dead, reader.c sets readers up and goes from step to step.  Nobody else includes this.
+ * found dead, reader_count.c counts without a stream, reader.c sets readers up and goes from step
+ * to step.  Nobody else includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_READER_IMPL_H
@@ -189,6 +190,11 @@ extern void sfx_reader_one_step(SfxReader *r);
  */
 extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first);
 
+/*
+ * Keep a copy of the leaf in buf, which s->leaf has open, and let buf go; stop moves to its fence.
+ */
+extern void sfx_reader_keep_leaf(SfxReader *r, Share *s, Buffer buf);
+
 /* Decode more of the share's block, of which something is left. */
 extern void sfx_reader_decode_left(SfxReader *r, Share *s);
 
@@ -198,6 +204,9 @@ extern uint8 sfx_reader_last_gate(Relation index);
 
 /* Read the metapage with the gate that it names pinned. */
 extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
+
+/* R1: read the metapage, with the gate that it names pinned if the reader wants one. */
+extern void sfx_reader_meta(SfxReader *r, SfxMeta *meta);
 
 /* reader_ahead.c: the range goes on behind the step in hand; ask for the leaves to come.  right: the right neighbour, if that is the next one.  No lock is held. */
 extern void sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right);
@@ -253,6 +262,17 @@ close_stretch(SfxReader *r)
 	}
 	r->stretched = NULL;
 	r->stretch.end = r->stretch.at;
+}
+
+/* Does e lie beyond the far end of the range, seen from cur? */
+static inline bool
+beyond_range(const SfxReader *r, const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+
+	if (forward(r))
+		return !r->hi.inf && sfx_order_cmp_pos(r->order, &p, &r->hi.pos) >= 0;
+	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
 }
 
 /* The step in hand is over, or void. */

@@ -92,9 +92,8 @@ sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
 	}
 }
 
-/* R1 */
-static void
-read_meta(SfxReader *r, SfxMeta *meta)
+void
+sfx_reader_meta(SfxReader *r, SfxMeta *meta)
 {
 	if (r->gate)
 		sfx_reader_pin_gate(r, meta);
@@ -106,17 +105,6 @@ static void
 batch_add(Batch *b, const SfxEntry *e)
 {
 	b->used += sfx_entry_copy(e, &b->entry[b->n++], b->bytes + b->used);
-}
-
-/* Does e lie beyond the far end of the range, seen from cur? */
-static bool
-beyond_range(const SfxReader *r, const SfxEntry *e)
-{
-	SfxPos		p = {e->key, e->keylen, e->tid};
-
-	if (forward(r))
-		return !r->hi.inf && sfx_order_cmp_pos(r->order, &p, &r->hi.pos) >= 0;
-	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
 }
 
 /* Is the range all of one key?  Not told of keys with rests (numeric). */
@@ -639,6 +627,17 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	ask_for_more(r, meta, right);
 }
 
+void
+sfx_reader_keep_leaf(SfxReader *r, Share *s, Buffer buf)
+{
+	s->leafblk = BufferGetBlockNumber(buf);
+	memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
+	s->leaf.body = SfxPageBody((Page) s->page.data);
+	sfx_dict_attach(r->index, s->leafblk, (Page) s->page.data, &s->leaf, &s->dict);
+	start_share(r, s, &s->leaf);
+	UnlockReleaseBuffer(buf);
+}
+
 /*
  * R3 for the other runs: copy the leaves; they can be decoded only when it is known where the step stops.
  * False: one of them is gone.
@@ -665,12 +664,7 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		}
 		if (!BufferIsValid(buf))
 			return false;
-		s->leafblk = BufferGetBlockNumber(buf);
-		memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
-		s->leaf.body = SfxPageBody((Page) s->page.data);
-		sfx_dict_attach(r->index, s->leafblk, (Page) s->page.data, &s->leaf, &s->dict);
-		start_share(r, s, &s->leaf);
-		UnlockReleaseBuffer(buf);
+		sfx_reader_keep_leaf(r, s, buf);
 	}
 	return true;
 }
@@ -702,7 +696,7 @@ sfx_reader_one_step(SfxReader *r)
 		r->final = true;
 		r->right = InvalidBlockNumber;
 		r->ranked_key = NULL;
-		read_meta(r, &meta);
+		sfx_reader_meta(r, &meta);
 		SFX_STOP("metapage read");
 		if (SFX_MUTANT("leaf before delta"))
 		{

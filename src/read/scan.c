@@ -27,6 +27,7 @@
 #include "scratch.h"
 #include "settings.h"
 #include "unread_columns.h"
+#include "visible.h"
 
 #include "access/relscan.h"
 #include "miscadmin.h"
@@ -596,6 +597,20 @@ sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
 	}
 	pgstat_count_index_tuples(scan->indexRelation, n);
 	return n;
+}
+
+bool
+sfx_scan_count(IndexScanDesc scan, SfxVisibility *v)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	Assert(so->unread && !so->started);
+	start_scan(scan, ForwardScanDirection);
+	if (so->empty || has_filters(so) || so->keys.nlists > 0 || so->mark || so->serializable ||
+		scan->parallel_scan || !sfx_reader_count(so->reader, v))
+		return false;
+	sfx_reader_release_gate(so->reader);
+	return true;
 }
 
 int64

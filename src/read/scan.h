@@ -18,6 +18,12 @@ extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
  * valid until the next call.  The gate is held until then if xs_want_itup is set.
  */
 extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
+/*
+ * The same for who only counts, right behind the rescan: add all rows to v.  False: not that way,
+ * nothing was added.
+ */
+struct SfxVisibility;
+extern bool sfx_scan_count(IndexScanDesc scan, struct SfxVisibility *v);
 extern void sfx_endscan(IndexScanDesc scan);
 extern void sfx_markpos(IndexScanDesc scan);
 extern void sfx_restrpos(IndexScanDesc scan);

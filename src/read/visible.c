@@ -16,6 +16,8 @@
  * MVCC snapshot, which does not see it.
  * Y4	Each bit is read once: the count and the list of the others are made from the same value.
  * Y5	Heap blocks beyond the map as it was pinned are not all-visible.
+ * Y8	Where all of the table is all-visible behind R1, each entry that the trees had then is a
+ * visible row (reader_count.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -59,6 +61,8 @@ struct SfxVisibility
 	bool		serializable;	/* blocks that the map vouches for are locked as read */
 	BlockNumber locked;			/* the last one of them */
 	BlockNumber heap_end;		/* the table has so many blocks at least */
+	BlockNumber mapped;			/* and so many when the map was pinned */
+	bool		was_all;		/* mutant: the map was looked at when it was pinned */
 	SfxVisMap	map;
 	Buffer	   *buf;			/* of the map's pages */
 	IndexFetchTableData *fetch;
@@ -91,7 +95,7 @@ pin_map(SfxVisibility *v)
 	const uint8 **page = palloc(sizeof(uint8 *) * Max(npages, 1));
 
 	v->buf = palloc(sizeof(Buffer) * Max(npages, 1));
-	v->heap_end = nblocks;
+	v->heap_end = v->mapped = nblocks;
 	for (int i = 0; i < npages; i++)
 	{
 		v->buf[i] = InvalidBuffer;
@@ -120,6 +124,7 @@ sfx_visibility_begin(Relation index, Relation heap, Snapshot snapshot)
 	v->serializable = IsolationIsSerializable();
 	v->locked = InvalidBlockNumber;
 	pin_map(v);
+	v->was_all = SFX_MUTANT("table as it was") && sfx_visibility_of_all(v);
 	return v;
 }
 
@@ -300,6 +305,16 @@ count_put_off(SfxVisibility *v)
 
 /* ---- counting ---- */
 
+/* For n more TIDs, if all of them are put off. */
+static inline void
+make_room(SfxVisibility *v, int n)
+{
+	if (v->n + n > v->room)
+		grow_list(v);
+	if (v->n + n > v->room)
+		count_put_off(v);
+}
+
 /*
  * SERIALIZABLE: what the map vouches for counts as read, block by block, as in core's index-only
  * scans.
@@ -348,16 +363,81 @@ sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n)
 	{
 		int			now = Min(n, ADD_MAX);
 
-		if (v->n + now > v->room)
-			grow_list(v);
-		if (v->n + now > v->room)
-			count_put_off(v);
+		make_room(v, now);
 		if (v->serializable)
 			lock_blocks(v, tid, now);
 		(SFX_MUTANT("bit read twice") ? test_twice : test_once) (v, tid, now);
 		tid += now;
 		n -= now;
 	}
+}
+
+int
+sfx_visibility_add_block(SfxVisibility *v, const SfxLeaf *leaf, int b, const SfxPos *lo,
+						 const SfxPos *hi)
+{
+	int			n;
+	int			hidden;
+
+	Assert(!v->serializable);
+	make_room(v, SFX_BLOCK_ENTRIES);
+	hidden = sfx_leaf_hidden(leaf, b, lo, hi, &v->map, v->tid + v->n, &n);
+	if (hidden < 0)
+		return SFX_CORRUPT;
+	v->visible += n - hidden;
+	if (SFX_MUTANT("bit read twice"))
+	{
+		SFX_STOP("bits read once");
+		hidden = sfx_leaf_hidden(leaf, b, lo, hi, &v->map, v->tid + v->n, &n);
+	}
+	v->n += hidden;
+	return n;
+}
+
+bool
+sfx_visibility_of_all(const SfxVisibility *v)
+{
+	BlockNumber left = RelationGetNumberOfBlocks(v->heap);
+	const uint64 visible = UINT64CONST(0x5555555555555555);
+
+	if (v->was_all)
+		return true;
+	if (left > v->mapped || left > (uint64) v->map.npages * MAP_BLOCKS)
+		return false;
+	for (int i = 0; left > 0; i++)
+	{
+		const uint64 *word = (const uint64 *) v->map.page[i];
+		BlockNumber blocks = Min(left, MAP_BLOCKS);
+		uint64		all = visible;
+
+		for (BlockNumber w = 0; w < blocks / 32; w++)
+			all &= word[w];
+		if (blocks % 32 > 0)
+			all &= word[blocks / 32] | ~UINT64CONST(0) << 2 * (blocks % 32);
+		if ((all & visible) != visible)
+			return false;
+		left -= blocks;
+	}
+	return true;
+}
+
+Size
+sfx_visibility_map_bytes(const SfxVisibility *v)
+{
+	return v->mapped / 4;
+}
+
+void
+sfx_visibility_add_visible(SfxVisibility *v, uint64 n)
+{
+	v->visible += n;
+}
+
+void
+sfx_visibility_forget(SfxVisibility *v)
+{
+	v->visible = 0;
+	v->n = 0;
 }
 
 uint64

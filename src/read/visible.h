@@ -8,6 +8,8 @@
 
 #include "surfidx.h"
 
+#include "leaf.h"
+
 #include "utils/snapshot.h"
 
 typedef struct SfxVisibility SfxVisibility;
@@ -33,6 +35,24 @@ extern SfxVisibility *sfx_visibility_begin(Relation index, Relation heap, Snapsh
  * damage, if a TID lies beyond the table's end.
  */
 extern void sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n);
+
+/*
+ * The same for the entries e of a leaf's block with lo <= e < hi (NULL: no bound): how many, or
+ * SFX_CORRUPT.  Not for serializable transactions.
+ */
+extern int	sfx_visibility_add_block(SfxVisibility *v, const SfxLeaf *leaf, int b, const SfxPos *lo,
+									 const SfxPos *hi);
+
+/* Is the whole table all-visible now? */
+extern bool sfx_visibility_of_all(const SfxVisibility *v);
+/* So many bytes of the map are looked at for that. */
+extern Size sfx_visibility_map_bytes(const SfxVisibility *v);
+
+/* Add n rows that are visible, as who adds them knows. */
+extern void sfx_visibility_add_visible(SfxVisibility *v, uint64 n);
+
+/* Forget what was added. */
+extern void sfx_visibility_forget(SfxVisibility *v);
 
 /*
  * How many rows were visible, of all that was added; then begin anew.  *fetched: rows that were

@@ -2,7 +2,7 @@
  * count.c - surfidx_count(): how many entries a range holds
  *
  * Exact: the delta's entries in the range, one by one out of its image, and the tree's from the pages above the leaves, whose
- * counts are exact: a leaf and its parent change in one record.  Only leaves that a bound falls into are read.  An entry
+ * counts are exact (count_tree.c).  An entry
  * that a merge is moving stands in both places, and one that is moved between the two looks could be missed by a
  * later generation; so
  *
@@ -17,12 +17,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "counters.h"
+#include "count_tree.h"
 #include "delta.h"
-#include "dict.h"
-#include "find.h"
 #include "image.h"
-#include "leaf.h"
 #include "meta.h"
 #include "page.h"
 #include "predicate.h"
@@ -30,7 +27,6 @@
 #include "reader.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(surfidx_count);
@@ -117,109 +113,6 @@ sfx_count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRa
 	return true;
 }
 
-/* ---- the tree ---- */
-
-/*
- * The entries of one leaf from *pos to the end of the range or of the leaf; *pos: the leaf's end.  False: that was the end of the
- * range.
- */
-static bool
-count_leaf(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxRange *range, CountPos *pos, uint64 *n)
-{
-	Buffer		buf = sfx_tree_find(o->index, o->order, meta, run->id, &pos->pos, false, 0);
-	BlockNumber blkno;
-	char	   *copy = palloc(BLCKSZ);
-	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
-	SfxLeaf		leaf;
-	SfxPos		low,
-				high;
-	bool		inf;
-	int			r;
-
-	/* the run is gone, and so is the count; the list of runs will tell */
-	if (!BufferIsValid(buf))
-		return false;
-	sfx_leaves_read++;
-	blkno = BufferGetBlockNumber(buf);
-	memcpy(copy, BufferGetPage(buf), BLCKSZ);
-	if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), o->order) < 0 ||
-		sfx_leaf_fences(&leaf, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0)
-		sfx_corrupt(o->index, blkno, "leaf header or directory");
-	sfx_dict_attach(o->index, blkno, (Page) copy, &leaf, NULL);
-	UnlockReleaseBuffer(buf);
-	r = sfx_leaf_count(&leaf, &pos->pos, range->hi.key ? &range->hi : NULL);
-	if (r < 0)
-		sfx_corrupt(o->index, blkno, "leaf block");
-	*n += r;
-	if (!inf)
-		set_pos(pos, &high, high.tid);
-	pfree(copy);
-	pfree(fences);
-	return !inf && below_end(o, &pos->pos, range);
-}
-
-/*
- * The children of the page above the leaves that holds *pos, as far as they lie between *pos, which is the low fence of one of them,
- * and the end of the range.  *pos: behind them.  False: nothing was counted, a leaf has to be read.
- */
-static bool
-count_children(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxRange *range, CountPos *pos, uint64 *n,
-			   bool *end)
-{
-	SfxNode		node;
-	bool		counted = false;
-	int			i = 0;
-
-	if (!sfx_tree_try_load(o->index, o->order, meta, run->id, &pos->pos, 1, &node))
-		return false;
-	while (i < node.nchildren && sfx_order_cmp_pos(o->order, &node.children[i].low, &pos->pos) < 0)
-		i++;
-	if (i == node.nchildren || sfx_order_cmp_pos(o->order, &node.children[i].low, &pos->pos) != 0)
-		return false;
-	for (; i < node.nchildren; i++)
-	{
-		bool		inf = i + 1 == node.nchildren && node.high_inf;
-		const SfxPos *high = i + 1 < node.nchildren ? &node.children[i + 1].low : &node.high;
-
-		if (range->hi.key && (inf || sfx_order_cmp_pos(o->order, high, &range->hi) > 0))
-			break;
-		*n += node.children[i].count;
-		counted = true;
-		*end = inf;
-		if (inf)
-			break;
-		set_pos(pos, high, high->tid);
-	}
-	return counted;
-}
-
-static uint64
-count_tree(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, const SfxRange *range)
-{
-	CountPos   *pos = palloc(sizeof(CountPos));
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx count", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	uint64		n = 0;
-	bool		more = true;
-
-	set_pos(pos, &range->lo, range->lo.tid);
-	while (more && below_end(o, &pos->pos, range))
-	{
-		bool		end = false;
-
-		CHECK_FOR_INTERRUPTS();
-		if (run->level > 0 && count_children(o, meta, run, range, pos, &n, &end))
-			more = !end;
-		else
-			more = count_leaf(o, meta, run, range, pos, &n);
-		MemoryContextReset(cxt);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
-	pfree(pos);
-	return n;
-}
-
 /* ---- exact ---- */
 
 static bool
@@ -241,7 +134,7 @@ count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 		return false;
 	SFX_STOP("delta counted");
 	for (int r = 0; r < before.nruns; r++)
-		*n += count_tree(o, &before, &before.runs[r], range);
+		*n += sfx_count_tree(o->index, o->order, &before, &before.runs[r], &range->lo, &range->hi);
 	sfx_meta_read(o->index, &after);
 	return is_settled(&after) && after.build_id == before.build_id &&
 		((after.gens[0].gen == before.gens[0].gen && after.nruns == before.nruns && after.next_run == before.next_run) ||

@@ -1,4 +1,4 @@
-# Counts by block beside writers and VACUUM: rules Y1, Y2 and Y4 of src/README.md.
+# Counts by block beside writers, merges and VACUUM: rules Y1, Y2, Y4, Y8 and R9 of src/README.md.
 use strict;
 use warnings;
 
@@ -8,31 +8,59 @@ use SurfStops;
 use Test::More;
 
 my $vacuum = 'VACUUM (INDEX_CLEANUP ON) t';
-my $count = 'SELECT count(*) FROM t WHERE k > 0';
 
-# A session that counts by the index, and by the index alone.
+# Stage by stage (R9); and in order, since filters are asked for ranges that have two ends.  Behind
+# the first entry in order those that follow come together.
+my @ways = (
+	{ name => 'by stages', index => '', where => 'k > 0', behind => 0 },
+	{
+		name => 'in order',
+		index => "WITH (filter = 'bloom')",
+		where => 'k BETWEEN 1 AND 1000000',
+		behind => 1
+	});
+
+# A session that counts by the index, and by the index alone; and how.
 sub counter
 {
+	my ($way) = @_;
 	my $s = session();
+	my $count = "SELECT count(*) FROM t WHERE $way->{where}";
 
 	sql('SET enable_seqscan = off; SET enable_bitmapscan = off', $s);
 	like(sql("EXPLAIN (COSTS OFF) $count", $s), qr/SurfidxAggregate/, 'it counts by the index');
-	return $s;
+	return ($s, $count);
 }
 
 # 2,000 rows on pages that are all-visible, with room for one more.
 sub table
 {
-	build(2000, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	my ($way) = @_;
+
+	build(2000, "CREATE INDEX t_k ON t USING surfidx (k) $way->{index}");
 	sql("SELECT surfidx_merge('t_k')");
 	sql('DELETE FROM t WHERE k IN (700, 1500)');
 	sql("$vacuum; ANALYZE t");
 	return;
 }
 
-scenario 'a row inserted behind the beginning of a count', ['map before entries'], sub {
-	table();
-	my $s = counter();
+# All but the map's order: a scenario for each way.
+sub both_ways
+{
+	my ($name, $mutants, $code) = @_;
+
+	for my $way (@ways)
+	{
+		scenario "$name, $way->{name}", $mutants, sub { $code->($way) };
+	}
+	return;
+}
+
+both_ways 'a row inserted behind the beginning of a count', ['map before entries'], sub {
+	my ($way) = @_;
+
+	table($way);
+	my ($s, $count) = counter($way);
 	sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1", $s);
 	arm('count begun', 'wait');
 	start($count, $s);
@@ -46,12 +74,14 @@ scenario 'a row inserted behind the beginning of a count', ['map before entries'
 	is(sql($count), '1999', 'but by the next snapshot');
 };
 
-scenario 'a dead row whose page becomes all-visible while its entry is in hand',
+both_ways 'a dead row whose page becomes all-visible while its entry is in hand',
 	['count without a gate'], sub {
-	table();
+	my ($way) = @_;
+
+	table($way);
 	sql('DELETE FROM t WHERE k = 1000');
-	my $s = counter();
-	arm('count has TIDs', 'wait', 1);
+	my ($s, $count) = counter($way);
+	arm('count has TIDs', 'wait', $way->{behind});
 	start($count, $s);
 	wait_at('count has TIDs');
 	my $v = start($vacuum);
@@ -61,10 +91,12 @@ scenario 'a dead row whose page becomes all-visible while its entry is in hand',
 	is(finish($v), '', 'VACUUM ends');
 };
 
-scenario 'a page becomes all-visible while its bit is looked at', ['bit read twice'], sub {
-	table();
+both_ways 'a page becomes all-visible while its bit is looked at', ['bit read twice'], sub {
+	my ($way) = @_;
+
+	table($way);
 	sql('INSERT INTO t VALUES (2001)');
-	my $s = counter();
+	my ($s, $count) = counter($way);
 	arm('bits read once', 'wait', 1);
 	start($count, $s);
 	# the stop stands between two looks: there is one only
@@ -74,6 +106,66 @@ scenario 'a page becomes all-visible while its bit is looked at', ['bit read twi
 		release('bits read once');
 	}
 	is(finish($s), '1999', 'its row is counted once');
+};
+
+scenario 'entries are moved between two stages of a count', ['stages overlap'], sub {
+	table($ways[0]);
+	sql('INSERT INTO t SELECT g FROM generate_series(2001, 2010) g');
+	my ($s, $count) = counter($ways[0]);
+	arm('delta counted for itself', 'wait');
+	start($count, $s);
+	wait_at('delta counted for itself');
+	sql("SELECT surfidx_merge('t_k')");
+	release('delta counted for itself');
+	is(finish($s), '2008', 'they are counted once');
+};
+
+# 20,000 keys in random order, in several leaves, all visible.
+sub large_table
+{
+	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k int) WITH (autovacuum_enabled = off);
+		INSERT INTO t SELECT 1 + g * 7919::int8 % 1000003 FROM generate_series(1, 20000) g;
+		CREATE INDEX t_k ON t USING surfidx (k)');
+	sql("$vacuum; ANALYZE t");
+	is(sql("SELECT leaves >= 4 FROM surfidx_meta('t_k')"), 't', 'there are several leaves');
+	return;
+}
+
+scenario 'rows that a merge brings behind the look at the map', ['stages overlap'], sub {
+	large_table();
+	my ($s, $count) = counter($ways[0]);
+	arm('count above leaves', 'wait');
+	start($count, $s);
+	wait_at('count above leaves');
+	sql('INSERT INTO t SELECT 999000 + g FROM generate_series(1, 5) g');
+	sql("SELECT surfidx_merge('t_k')");
+	release('count above leaves');
+	is(finish($s), '20000', 'are not counted');
+};
+
+scenario 'rows that a merge brings behind the beginning of a count', ['table as it was'], sub {
+	large_table();
+	my ($s, $count) = counter($ways[0]);
+	arm('count begun', 'wait');
+	start($count, $s);
+	wait_at('count begun');
+	sql('INSERT INTO t SELECT 999000 + g FROM generate_series(1, 5) g');
+	sql("SELECT surfidx_merge('t_k')");
+	release('count begun');
+	is(finish($s), '20000', 'are not counted');
+};
+
+scenario 'a row is deleted behind the look at the map', [], sub {
+	large_table();
+	my ($s, $count) = counter($ways[0]);
+	arm('count above leaves', 'wait');
+	start($count, $s);
+	wait_at('count above leaves');
+	sql('DELETE FROM t WHERE k > 900000');
+	my $v = start($vacuum);
+	release('count above leaves');
+	is(finish($s), '20000', 'it is counted');
+	is(finish($v), '', 'VACUUM ends');
 };
 
 run_scenarios();

@@ -32,7 +32,12 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	SfxBlockInfo info;
 	SfxCodes	codes;
-	int			limit;
+	static const uint8_t bits[64] = {0x55, 0xFF, 0x10};
+	const uint8_t *map_page = bits;
+	SfxVisMap	map = {&map_page, 1, 4 * sizeof(bits)};
+	uint64_t	hidden[SFX_BLOCK_ENTRIES + SFX_HIDDEN_SLACK];
+	int			limit,
+				n;
 	bool		equal;
 
 	sfx_leaf_verify(body, len, order, dict, &blk, &why);
@@ -57,6 +62,8 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 		sfx_leaf_decode(&l, b, lo, lo, &blk);
 		if (sfx_leaf_decode_keyless(&l, b, lo, b % 2 ? hi : NULL, &blk) == SFX_OK)
 			sfx_leaf_add_keys(&l, b, &blk);
+		if (sfx_leaf_hidden(&l, b, b % 3 ? lo : NULL, b % 2 ? hi : NULL, &map, hidden, &n) >= 0)
+			CHECK(n >= 0 && n <= SFX_BLOCK_ENTRIES);
 		CHECK(sfx_leaf_count(&l, lo, hi) >= SFX_CORRUPT);
 		CHECK(sfx_leaf_rank(&l, b, lo, &equal) <= SFX_BLOCK_ENTRIES);
 		if (sfx_leaf_decode(&l, b, lo, hi, &blk) == SFX_OK)

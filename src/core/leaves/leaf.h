@@ -27,6 +27,7 @@
 #ifndef SFX_LEAF_H
 #define SFX_LEAF_H
 
+#include "cpu.h"
 #include "hope.h"
 #include "sfx.h"
 
@@ -280,6 +281,14 @@ extern int sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backwar
  */
 extern int sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
 extern int sfx_leaf_add_keys(const SfxLeaf *l, int b, SfxBlock *out);
+
+/*
+ * For who counts rows: of the entries of block b with lo <= e < hi (NULL: no bound) the TIDs whose
+ * heap block is not all-visible, as sfx_tid_hidden has it, into hidden, which has room for
+ * SFX_BLOCK_ENTRIES + SFX_HIDDEN_SLACK; how many, or SFX_CORRUPT.  *n: how many entries there are.
+ */
+extern int sfx_leaf_hidden(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi,
+						   const SfxVisMap *map, uint64_t *hidden, int *n);
 
 /* The codes of all keys of block b.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_codes(const SfxLeaf *l, int b, SfxCodes *c);

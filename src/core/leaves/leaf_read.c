@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
+#include "tidvisible.h"
 
 /* ---- ranges ---- */
 
@@ -336,6 +337,52 @@ sfx_leaf_add_keys(const SfxLeaf *l, int b, SfxBlock *out)
 	if (k.dups)
 		fill_keyno(&s, from, out->first, out->nent, out->keyno);
 	return SFX_OK;
+}
+
+/* Of entries [from, to) of a block, none of which is cut off. */
+static int
+hidden_tids(const Block *k, const Lists *s, int from, int to, const SfxVisMap *map,
+			uint64_t *hidden)
+{
+	if (k->nent > 1)
+		return sfx_tid_hidden(s->tids, (size_t) (k->end - s->tids), k->nent, s->endsarg, s->nlists,
+							  from, to, map, hidden);
+	if (sfx_leaf_decode_tids(k, s, from, to, hidden) != SFX_OK)
+		return SFX_CORRUPT;
+	return sfx_kernels->hidden(map, hidden, to - from, hidden);
+}
+
+int
+sfx_leaf_hidden(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, const SfxVisMap *map,
+				uint64_t *hidden, int *n)
+{
+	Block		k;
+	Range		r;
+	Lists		s;
+	int			from,
+				to;
+
+	*n = 0;
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+		return SFX_CORRUPT;
+	if (r.from >= r.to)
+		return 0;
+	if (sfx_leaf_open_lists(&k, r.from, r.to, &s) != SFX_OK)
+		return SFX_CORRUPT;
+	if (r.lo > 0 || r.hi != UINT64_MAX)
+	{
+		*n = decode_range_tids(&k, &s, &r, hidden, &from);
+		return *n < 0 ? SFX_CORRUPT : sfx_kernels->hidden(map, hidden, *n, hidden);
+	}
+	from = r.from;
+	to = r.to;
+	if (k.dups)
+	{
+		from = r.from > 0 ? s.ends[r.from - 1] : 0;
+		to = s.ends[r.to - 1];
+	}
+	*n = to - from;
+	return hidden_tids(&k, &s, from, to, map, hidden);
 }
 
 /* Is a block's first key < t (1) or not (0)?  *equal: it is t itself.  Or SFX_CORRUPT. */

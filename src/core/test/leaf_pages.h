@@ -380,6 +380,36 @@ keyless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int 
 	return true;
 }
 
+/* Of entries [from, to) of block b those whose heap block is not all-visible, in their order. */
+static bool
+hidden_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to)
+{
+	static uint64_t map_seed = 7;
+	static uint8_t bits[64];
+	const uint8_t *map_page = bits;
+	SfxVisMap	map = {&map_page, 1, 4 * sizeof(bits)};
+	uint64_t	hidden[SFX_BLOCK_ENTRIES + SFX_HIDDEN_SLACK];
+	int			n,
+				found,
+				k = 0;
+
+	for (size_t i = 0; i < sizeof(bits); i++)
+		bits[i] = (uint8_t) (rnd(&map_seed) | rnd(&map_seed));
+	found = sfx_leaf_hidden(l, b, lo, hi, &map, hidden, &n);
+	if (found < 0 || n != (to > from ? to - from : 0))
+		return false;
+	for (int i = from; i < to; i++)
+	{
+		uint64_t	block = entry[i].tid >> 16;
+
+		if (block < map.blocks && (bits[block / 4] >> block % 4 * 2 & 1))
+			continue;
+		if (k == found || hidden[k++] != entry[i].tid)
+			return false;
+	}
+	return k == found;
+}
+
 /* find_block, find_block_before, decode with bounds: against ranks in the array. */
 static const char *
 check_search(int rounds)
@@ -497,6 +527,8 @@ check_search(int rounds)
 			return "decode in parts";
 		if (!keyless_agrees(&l, b, plo, phi, rlo, rhi, start[b]))
 			return "decode without keys";
+		if (!hidden_agrees(&l, b, plo, phi, rlo, rhi))
+			return "hidden";
 	}
 	return NULL;
 }
