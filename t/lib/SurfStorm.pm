@@ -77,6 +77,9 @@ my @expected_messages = (
 	qr/42809 .*(?:is not a partition|is already a partition|partition|not an index)/,
 	qr/42P17 .*(?:partition|overlap)/,
 
+	# what an interrupted REINDEX CONCURRENTLY has left of a TOAST table's index
+	qr/XX002 .*cannot reindex invalid index "pg_toast/,
+
 	# the limit of entries' sizes, which the generator comes near to
 	qr/54000 .*index row/,
 
