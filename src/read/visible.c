@@ -61,7 +61,6 @@ struct SfxVisibility
 	bool		serializable;	/* blocks that the map vouches for are locked as read */
 	BlockNumber locked;			/* the last one of them */
 	BlockNumber heap_end;		/* the table has so many blocks at least */
-	BlockNumber mapped;			/* and so many when the map was pinned */
 	bool		was_all;		/* mutant: the map was looked at when it was pinned */
 	SfxVisMap	map;
 	Buffer	   *buf;			/* of the map's pages */
@@ -86,16 +85,28 @@ sfx_visibility_blocks(void)
 	return MAP_BLOCKS;
 }
 
+/*
+ * So many blocks as this backend has last known the table to have, which costs no system call.  If
+ * there are more now, their pages of the map are not pinned at worst (Y5).
+ */
+static BlockNumber
+known_blocks(Relation heap)
+{
+	BlockNumber n = RelationGetSmgr(heap)->smgr_cached_nblocks[MAIN_FORKNUM];
+
+	return n != InvalidBlockNumber ? n : RelationGetNumberOfBlocks(heap);
+}
+
 /* Pin the map.  A page that the map does not have yet has no bits. */
 static void
 pin_map(SfxVisibility *v)
 {
-	BlockNumber nblocks = RelationGetNumberOfBlocks(v->heap);
+	BlockNumber nblocks = known_blocks(v->heap);
 	int			npages = Min((nblocks + MAP_BLOCKS - 1) / MAP_BLOCKS, sfx_visibility_max_pages());
 	const uint8 **page = palloc(sizeof(uint8 *) * Max(npages, 1));
 
 	v->buf = palloc(sizeof(Buffer) * Max(npages, 1));
-	v->heap_end = v->mapped = nblocks;
+	v->heap_end = nblocks;
 	for (int i = 0; i < npages; i++)
 	{
 		v->buf[i] = InvalidBuffer;
@@ -402,7 +413,7 @@ sfx_visibility_of_all(const SfxVisibility *v)
 
 	if (v->was_all)
 		return true;
-	if (left > v->mapped || left > (uint64) v->map.npages * MAP_BLOCKS)
+	if (left > (uint64) v->map.npages * MAP_BLOCKS)
 		return false;
 	for (int i = 0; left > 0; i++)
 	{
@@ -424,7 +435,7 @@ sfx_visibility_of_all(const SfxVisibility *v)
 Size
 sfx_visibility_map_bytes(const SfxVisibility *v)
 {
-	return v->mapped / 4;
+	return (Size) v->map.npages * MAP_BYTES;
 }
 
 void
