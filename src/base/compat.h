@@ -194,6 +194,27 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 	 pg_class_aclcheck(IndexGetRelation(index, false), GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK)
 #endif
 
+/* May the user call a function? */
+#if PG_VERSION_NUM < 160000
+#define SfxMayExecute(func)		(pg_proc_aclcheck(func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
+#else
+#define SfxMayExecute(func) \
+	(object_aclcheck(ProcedureRelationId, func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
+#endif
+
+/*
+ * What a node tells EXPLAIN has had a header of its own since 18, where tables of a query are
+ * counted without what stands for its groups.
+ */
+#if PG_VERSION_NUM < 180000
+#include "commands/explain.h"
+#define SfxExplainTables(es)	list_length((es)->rtable)
+#else
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#define SfxExplainTables(es)	((es)->rtable_size)
+#endif
+
 /* 18 writes it before the declaration, and has no pg_attribute_noreturn any more. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn	_Noreturn

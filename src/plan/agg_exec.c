@@ -3,15 +3,17 @@
  *
  * The node has an index-only scan as its child, which core has planned and set up: relations,
  * locks, scan keys with their parameters and arrays, EXPLAIN's lines.  It does not ask the child
- * for rows, though.  It begins the child's index scan as the child would, takes TIDs from it many
- * at a time, and counts those whose rows are visible (visible.c).
+ * for rows, though.  It begins the child's index scan as the child would, and takes entries from it
+ * many at a time: TIDs alone where it has only to count the rows that are visible (visible.c), else
+ * keys as well (agg_group.c).
  *
- * The count's aggregates are the columns of the node's scan tuple, so that HAVING and what is
- * computed from aggregates are core's.
+ * Aggregates and the columns that rows are grouped by are the columns of the node's scan tuple, so
+ * that HAVING and what is computed from them are core's.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "agg_exec.h"
+#include "agg_group.h"
 #include "compat.h"
 #include "scan.h"
 #include "settings.h"
@@ -20,16 +22,25 @@
 
 #include "access/genam.h"
 #include "access/relscan.h"
+#include "catalog/objectaccess.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 
 typedef struct SfxAggNode
 {
 	CustomScanState css;
-	bool		done;
+	SfxGrouping grouping;
+	int			noutputs;
+	SfxAggOutput *outputs;		/* in the scan tuple's order */
+	bool		counts;			/* all they tell is how many rows there are */
+	bool		done;			/* counts: that was told */
+	SfxGroups  *groups;			/* else; NULL: the scan has not begun */
 } SfxAggNode;
 
 static Node *create_state(CustomScan *plan);
@@ -37,6 +48,7 @@ static void begin_node(CustomScanState *css, EState *estate, int eflags);
 static TupleTableSlot *exec_node(CustomScanState *css);
 static void end_node(CustomScanState *css);
 static void rescan_node(CustomScanState *css);
+static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
 
 static const CustomScanMethods plan_methods = {
 	.CustomName = "SurfidxAggregate",
@@ -48,7 +60,8 @@ static const CustomExecMethods exec_methods = {
 	.BeginCustomScan = begin_node,
 	.ExecCustomScan = exec_node,
 	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node
+	.ReScanCustomScan = rescan_node,
+	.ExplainCustomScan = explain_node
 };
 
 void
@@ -59,8 +72,16 @@ sfx_agg_exec_init(void)
 
 /* ---- the plan ---- */
 
+/* In the node's private list: the grouping, then four numbers for each output. */
+enum
+{
+	PRIVATE_COLUMNS,
+	PRIVATE_DISTINCT,
+	PRIVATE_OUTPUTS
+};
+
 CustomScan *
-sfx_agg_make_plan(Plan *child, List *aggrefs, List *tlist, List *having)
+sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *having)
 {
 	CustomScan *plan = makeNode(CustomScan);
 	AttrNumber	n = 1;
@@ -71,11 +92,46 @@ sfx_agg_make_plan(Plan *child, List *aggrefs, List *tlist, List *having)
 	plan->scan.scanrelid = 0;
 	plan->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	plan->custom_plans = list_make1(child);
-	foreach(lc, aggrefs)
+	foreach(lc, wanted->exprs)
 		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist,
-											makeTargetEntry(lfirst(lc), n++, NULL, false));
+										  makeTargetEntry(lfirst(lc), n++, NULL, false));
+	plan->custom_private = list_make2_int(wanted->grouping.columns, wanted->grouping.distinct);
+	for (int i = 0; i < list_length(wanted->exprs); i++)
+	{
+		const SfxAggOutput *out = &wanted->outputs[i];
+
+		plan->custom_private = lappend_int(plan->custom_private, out->kind);
+		plan->custom_private = lappend_int(plan->custom_private, out->column);
+		plan->custom_private = lappend_int(plan->custom_private, out->ordered);
+		plan->custom_private = lappend_int(plan->custom_private, out->direction);
+	}
 	plan->methods = &plan_methods;
 	return plan;
+}
+
+static void
+read_plan(SfxAggNode *node, const CustomScan *plan)
+{
+	const List *numbers = plan->custom_private;
+	int			at = PRIVATE_OUTPUTS;
+	ListCell   *lc;
+
+	node->grouping.columns = list_nth_int(numbers, PRIVATE_COLUMNS);
+	node->grouping.distinct = list_nth_int(numbers, PRIVATE_DISTINCT) != 0;
+	node->outputs = palloc0(list_length(plan->custom_scan_tlist) * sizeof(SfxAggOutput));
+	foreach(lc, plan->custom_scan_tlist)
+	{
+		SfxAggOutput *out = &node->outputs[node->noutputs++];
+		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+
+		out->kind = list_nth_int(numbers, at++);
+		out->column = list_nth_int(numbers, at++);
+		out->ordered = list_nth_int(numbers, at++) != 0;
+		out->direction = list_nth_int(numbers, at++);
+		out->aggref = IsA(expr, Aggref) ? (Aggref *) expr : NULL;
+	}
+	node->counts = node->grouping.columns == 0 && !node->grouping.distinct &&
+		!sfx_aggregates_need_keys(node->outputs, node->noutputs);
 }
 
 /* ---- the state ---- */
@@ -89,17 +145,45 @@ create_state(CustomScan *plan)
 	return (Node *) node;
 }
 
+/* As core's node for aggregates does it: who runs the query has to be allowed to use them. */
+static void
+check_rights(const SfxAggNode *node)
+{
+	for (int i = 0; i < node->noutputs; i++)
+	{
+		const Aggref *agg = node->outputs[i].aggref;
+
+		if (agg == NULL)
+			continue;
+		if (!SfxMayExecute(agg->aggfnoid))
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(agg->aggfnoid));
+		InvokeFunctionExecuteHook(agg->aggfnoid);
+	}
+}
+
 static void
 begin_node(CustomScanState *css, EState *estate, int eflags)
 {
+	SfxAggNode *node = (SfxAggNode *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 
+	read_plan(node, plan);
+	check_rights(node);
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
+}
+
+static void
+end_groups(SfxAggNode *node)
+{
+	if (node->groups)
+		sfx_groups_end(node->groups);
+	node->groups = NULL;
 }
 
 static void
 end_node(CustomScanState *css)
 {
+	end_groups((SfxAggNode *) css);
 	ExecEndNode(linitial(css->custom_ps));
 }
 
@@ -109,6 +193,7 @@ rescan_node(CustomScanState *css)
 	PlanState  *child = linitial(css->custom_ps);
 
 	((SfxAggNode *) css)->done = false;
+	end_groups((SfxAggNode *) css);
 	if (css->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, css->ss.ps.chgParam);
 	/* else the node itself comes to it */
@@ -116,16 +201,48 @@ rescan_node(CustomScanState *css)
 		ExecReScan(child);
 }
 
-/* ---- counting ---- */
-
-/* The child's scan, begun as the child itself does it at its first row. */
-static IndexScanDesc
-begin_scan(IndexOnlyScanState *child)
+/* What rows are grouped by, as core tells it. */
+static void
+explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 {
+	SfxAggNode *node = (SfxAggNode *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, ancestors);
+	bool		prefix = SfxExplainTables(es) > 1 || es->verbose;
+	List	   *keys = NIL;
+
+	for (int i = 0; i < node->noutputs; i++)
+	{
+		TargetEntry *entry = list_nth_node(TargetEntry, plan->custom_scan_tlist, i);
+		Var		   *var;
+
+		if (node->outputs[i].kind != SFX_AGG_GROUP)
+			continue;
+		var = makeVarFromTargetEntry(INDEX_VAR, entry);
+		keys = lappend(keys, deparse_expression((Node *) var, context, prefix, false));
+	}
+	if (keys != NIL)
+		ExplainPropertyList("Group Key", keys, es);
+}
+
+/* ---- execution ---- */
+
+/*
+ * The child's scan, begun as the child itself does it at its first row.  What the planner was told
+ * holds: the child has nothing to ask of its rows, and an MVCC snapshot.
+ */
+static IndexScanDesc
+begin_scan(PlanState *ps, ScanKey order_by)
+{
+	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
+
+	if (!IsA(ps, IndexOnlyScanState) || ps->qual != NULL || child->ioss_NumOrderByKeys > 0 ||
+		!sfx_is_ours(child->ioss_RelationDesc->rd_indam) || !IsMVCCSnapshot(ps->state->es_snapshot))
+		elog(ERROR, "an aggregate's scan is not as planned");
 	if (child->ss.ps.chgParam != NULL ||
 		(child->ioss_NumRuntimeKeys != 0 && !child->ioss_RuntimeKeysReady))
 		ExecReScan((PlanState *) child);
-	child->ioss_OrderByKeys = sfx_unread_keys();
+	child->ioss_OrderByKeys = order_by;
 	if (child->ioss_ScanDesc == NULL)
 	{
 		child->ioss_ScanDesc = SfxIndexBeginScan(child);
@@ -155,11 +272,12 @@ count_by_tids(IndexScanDesc scan, SfxVisibility *v)
 
 /* *fetched: rows looked at in the table. */
 static uint64
-count_by_index(IndexOnlyScanState *child, uint64 *fetched)
+count_by_index(PlanState *ps, uint64 *fetched)
 {
-	Relation	heap = child->ss.ss_currentRelation;
-	IndexScanDesc scan = begin_scan(child);
-	SfxVisibility *v = sfx_visibility_begin(child->ioss_RelationDesc, heap, scan->xs_snapshot);
+	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
+	IndexScanDesc scan = begin_scan(ps, sfx_unread_keys());
+	SfxVisibility *v = sfx_visibility_begin(child->ioss_RelationDesc, child->ss.ss_currentRelation,
+											scan->xs_snapshot);
 	uint64		visible;
 
 	SFX_STOP("count begun");
@@ -170,67 +288,74 @@ count_by_index(IndexOnlyScanState *child, uint64 *fetched)
 	return visible;
 }
 
-/*
- * Where the child has something to ask of its rows after all, or reads them backward: rows are
- * counted as they come.
- */
-static uint64
-count_rows(PlanState *child)
+/* The rows' number is all that is asked for. */
+static bool
+count_rows(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 {
-	uint64		n = 0;
-
-	for (; !TupIsNull(ExecProcNode(child)); n++)
-		CHECK_FOR_INTERRUPTS();
-	return n;
-}
-
-/* EXPLAIN shows rows and heap fetches as the child's. */
-static uint64
-count_child(PlanState *ps)
-{
-	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
 	uint64		fetched;
 	uint64		n;
 
-	if (!IsA(ps, IndexOnlyScanState) || ps->qual != NULL || child->ioss_NumOrderByKeys > 0 ||
-		!sfx_is_ours(child->ioss_RelationDesc->rd_indam) || !IsMVCCSnapshot(ps->state->es_snapshot))
-		return count_rows(ps);
-	if (ps->instrument)
-		InstrStartNode(ps->instrument);
+	if (node->done)
+		return false;
 	n = count_by_index(child, &fetched);
-	if (ps->instrument)
+	node->done = true;
+	for (int i = 0; i < node->noutputs; i++)
 	{
-		InstrStopNode(ps->instrument, (double) n);
-		InstrCountTuples2(ps, fetched);
+		slot->tts_values[i] = Int64GetDatum((int64) n);
+		slot->tts_isnull[i] = false;
 	}
-	return n;
+	if (child->instrument)
+		InstrStopNode(child->instrument, (double) n);
+	InstrCountTuples2(child, fetched);
+	return true;
+}
+
+static bool
+next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
+{
+	uint64		visible;
+	uint64		fetched;
+	bool		found;
+
+	if (node->groups == NULL)
+	{
+		IndexScanDesc scan = begin_scan(child, NULL);
+
+		node->groups = sfx_groups_begin(scan, &node->grouping, node->outputs, node->noutputs);
+		SFX_STOP("groups begun");
+	}
+	found = sfx_groups_next(node->groups, slot->tts_values, slot->tts_isnull);
+	sfx_groups_rows(node->groups, &visible, &fetched);
+	if (child->instrument)
+		InstrStopNode(child->instrument, (double) visible);
+	InstrCountTuples2(child, fetched);
+	return found;
 }
 
 static TupleTableSlot *
 exec_node(CustomScanState *css)
 {
 	SfxAggNode *node = (SfxAggNode *) css;
+	PlanState  *child = linitial(css->custom_ps);
 	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
-	uint64		n;
 
-	if (node->done)
-		return NULL;
-	n = count_child(linitial(css->custom_ps));
-	node->done = true;
-	ResetExprContext(econtext);
-	ExecClearTuple(slot);
-	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+	for (;;)
 	{
-		slot->tts_values[i] = Int64GetDatum((int64) n);
-		slot->tts_isnull[i] = false;
-	}
-	ExecStoreVirtualTuple(slot);
-	econtext->ecxt_scantuple = slot;
-	if (!ExecQual(css->ss.ps.qual, econtext))
-	{
+		bool		found;
+
+		ResetExprContext(econtext);
+		ExecClearTuple(slot);
+		/* EXPLAIN shows rows and heap fetches as the child's */
+		if (child->instrument && !node->done)
+			InstrStartNode(child->instrument);
+		found = node->counts ? count_rows(node, child, slot) : next_group(node, child, slot);
+		if (!found)
+			return NULL;
+		ExecStoreVirtualTuple(slot);
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(css->ss.ps.qual, econtext))
+			return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
 		InstrCountFiltered1(css, 1);
-		return NULL;
 	}
-	return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
 }

@@ -6,6 +6,7 @@
 #define SURFIDX_AGG_EXEC_H
 
 #include "surfidx.h"
+#include "agg_want.h"
 
 #include "nodes/extensible.h"
 
@@ -14,8 +15,9 @@ extern void sfx_agg_exec_init(void);
 
 /*
  * A node over child, an index-only scan of ours whose conditions the index answers alone.  Its rows
- * are made of aggrefs, each of which counts rows; having and tlist are expressions over those.
+ * are what is wanted; having and tlist are expressions over those.
  */
-extern CustomScan *sfx_agg_make_plan(Plan *child, List *aggrefs, List *tlist, List *having);
+extern CustomScan *sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist,
+									 List *having);
 
 #endif							/* SURFIDX_AGG_EXEC_H */

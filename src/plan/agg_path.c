@@ -4,16 +4,17 @@
  * Which conditions an index answers is core's to say: in the index-only paths that it makes for the
  * table.  It may drop such a path before the hook for aggregates runs, because another one is
  * cheaper for reading rows.  So each is noted when its estimate is asked for, by planner run; the
- * hook looks the table's up and offers a node over the cheapest (agg_exec.c), which has to beat
- * core's plans by its cost.
+ * hook looks the table's up, asks which of them have what the query wants (agg_want.c), and offers
+ * a node over the cheapest (agg_exec.c), which has to beat core's plans by its cost.
  *
- * What is declined keeps core's plan: whatever is not a count of all rows of one table; conditions
- * that the index does not answer alone; row-level security; row marks; groups.
+ * What is declined keeps core's plan: whatever is not aggregates or DISTINCT of one table's rows;
+ * conditions that the index does not answer alone; row-level security; row marks; grouping sets.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "agg_exec.h"
 #include "agg_path.h"
+#include "agg_want.h"
 #include "compat.h"
 #include "settings.h"
 #include "visible.h"
@@ -27,11 +28,18 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/selfuncs.h"
 
-/* Of cpu_tuple_cost, for an entry that is decoded and tested. */
+/* Of cpu_tuple_cost, for an entry that is decoded and tested ... */
 #define COUNT_COST		0.08
+/* ... whose values are computed with: keys, and for each; one by one ... */
+#define KEY_COST		0.05
+#define VALUE_COST		0.05
+#define SLOW_ROW_COST	0.5
+#define SLOW_VALUE_COST	0.2
+/* ... and for a group. */
+#define GROUP_COST		1.0
 
 typedef struct Candidate
 {
@@ -57,11 +65,18 @@ void
 sfx_agg_define_gucs(void)
 {
 	DefineCustomBoolVariable("surfidx.aggregates",
-							 "Lets surfidx indexes compute count(*) without handing out rows.",
+							 "Lets surfidx indexes compute aggregates without handing out rows.",
 							 NULL, &aggregates, true, PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
 /* ---- paths noted ---- */
+
+static bool
+asks_groups(const Query *parse)
+{
+	return parse->hasAggs || parse->groupClause != NIL ||
+		(parse->distinctClause != NIL && !parse->hasDistinctOn);
+}
 
 void
 sfx_agg_note_path(PlannerInfo *root, const IndexPath *path, Cost startup, Cost total,
@@ -69,7 +84,7 @@ sfx_agg_note_path(PlannerInfo *root, const IndexPath *path, Cost startup, Cost t
 {
 	Candidate  *c;
 
-	if (!planning || !aggregates || !root->parse->hasAggs ||
+	if (!planning || !aggregates || !asks_groups(root->parse) ||
 		path->path.pathtype != T_IndexOnlyScan || path->path.param_info != NULL ||
 		path->indexscandir == BackwardScanDirection || path->indexinfo->hypothetical)
 		return;
@@ -107,55 +122,17 @@ note_planner(Query *parse, const char *query_string, int cursorOptions, ParamLis
 
 /* ---- what is asked for ---- */
 
-/* Does it count all rows of the table?  count(column) does where the column is never NULL. */
-static bool
-counts_rows(PlannerInfo *root, RelOptInfo *rel, const Aggref *agg)
-{
-	Var		   *var;
-
-	if (agg->aggfilter != NULL || agg->aggdistinct != NIL || agg->aggorder != NIL ||
-		agg->agglevelsup != 0)
-		return false;
-	if (agg->aggfnoid == F_COUNT_)
-		return true;
-	if (agg->aggfnoid != F_COUNT_ANY)
-		return false;
-	var = (Var *) linitial_node(TargetEntry, agg->args)->expr;
-	return IsA(var, Var) && var->varno == rel->relid && var->varlevelsup == 0 &&
-		SfxColumnIsNotNull(planner_rt_fetch(rel->relid, root), rel, var->varattno);
-}
-
-/*
- * The aggregates of the output and of HAVING, each once, if all count rows and nothing else is
- * wanted; else NIL.
- */
-static List *
-wanted_counts(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, List *having)
-{
-	List	   *exprs = list_concat(list_copy(output->reltarget->exprs), having);
-	List	   *parts = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
-									  PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
-	List	   *aggs = NIL;
-	ListCell   *lc;
-
-	foreach(lc, parts)
-	{
-		if (!IsA(lfirst(lc), Aggref) || !counts_rows(root, input, lfirst(lc)))
-			return NIL;
-		aggs = list_append_unique(aggs, lfirst(lc));
-	}
-	return aggs;
-}
-
 /* Is the query of a kind that is answered? */
 static bool
-fits(PlannerInfo *root, RelOptInfo *input)
+fits(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input)
 {
 	Query	   *parse = root->parse;
 	RangeTblEntry *rte;
 
-	if (!aggregates || !enable_indexscan || !parse->hasAggs || parse->groupClause != NIL ||
-		parse->groupingSets != NIL || parse->rowMarks != NIL)
+	if (!aggregates || !enable_indexscan || parse->rowMarks != NIL)
+		return false;
+	if (stage == UPPERREL_DISTINCT ? parse->hasDistinctOn || parse->hasTargetSRFs :
+		parse->groupingSets != NIL)
 		return false;
 	if (input->reloptkind != RELOPT_BASEREL || input->rtekind != RTE_RELATION ||
 		IS_DUMMY_REL(input))
@@ -202,25 +179,44 @@ heap_cost(const RelOptInfo *rel, double rows)
 	return visited * (random_page_cost - nearer) + rows * hidden * cpu_tuple_cost;
 }
 
-/* The access method's estimate without what it takes for rows, and what a count takes. */
+/* How many groups come out, before HAVING. */
+static double
+count_groups(PlannerInfo *root, const SfxAggQuestion *question, double rows)
+{
+	if (question->groups == NIL)
+		return 1;
+	return estimate_num_groups(root, question->groups, rows, NULL, NULL);
+}
+
+/*
+ * The access method's estimate without what it takes for rows, and what computing takes.
+ */
 static Cost
-count_cost(const RelOptInfo *rel, const Candidate *c)
+compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, double groups)
 {
 	double		rows = clamp_row_est(c->selectivity * rel->tuples);
 	double		pages = c->total - c->startup -
 		rows * (cpu_index_tuple_cost + list_length(c->path.indexclauses) * cpu_operator_cost);
+	double		each = COUNT_COST + VALUE_COST * (w->values - w->slow) + SLOW_VALUE_COST * w->slow;
 
-	return c->startup + Max(pages, 0) + rows * COUNT_COST * cpu_tuple_cost + heap_cost(rel, rows);
+	if (w->slow > 0)
+		each += SLOW_ROW_COST;
+	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct)
+		each += KEY_COST;
+	return c->startup + Max(pages, 0) + heap_cost(rel, rows) +
+		(rows * each + groups * GROUP_COST) * cpu_tuple_cost;
 }
+
+/* ---- the node ---- */
 
 static Plan *
 make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		  List *custom_plans)
 {
 	List	   *having = linitial(path->custom_private);
-	List	   *aggrefs = lsecond(path->custom_private);
+	const SfxAggWanted *wanted = lsecond(path->custom_private);
 
-	return (Plan *) sfx_agg_make_plan(linitial(custom_plans), aggrefs, tlist, having);
+	return (Plan *) sfx_agg_make_plan(linitial(custom_plans), wanted, tlist, having);
 }
 
 static const CustomPathMethods path_methods = {
@@ -233,7 +229,7 @@ static const CustomPathMethods path_methods = {
  * handing out rows, if that is less.
  */
 static IndexPath *
-make_child(PlannerInfo *root, RelOptInfo *input, const Candidate *c, Cost cost)
+make_child(PlannerInfo *root, const Candidate *c, Cost cost)
 {
 	IndexPath  *child = makeNode(IndexPath);
 
@@ -247,63 +243,127 @@ make_child(PlannerInfo *root, RelOptInfo *input, const Candidate *c, Cost cost)
 	return child;
 }
 
+/* The order in which groups come: the scan's, as far as that is by their columns. */
+static List *
+groups_order(const IndexPath *path, const SfxAggQuestion *question)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, path->path.pathkeys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		bool		found = false;
+
+		foreach(lc2, key->pk_eclass->ec_members)
+		{
+			Expr	   *expr = lfirst_node(EquivalenceMember, lc2)->em_expr;
+
+			/* (varchar's order is text's) */
+			while (expr && IsA(expr, RelabelType))
+				expr = ((RelabelType *) expr)->arg;
+			found |= list_member(question->groups, expr);
+		}
+		if (!found)
+			break;
+		keys = lappend(keys, key);
+	}
+	return keys;
+}
+
+/* An answer by one index. */
+typedef struct Offer
+{
+	const Candidate *candidate;
+	SfxAggWanted wanted;
+	Cost		cost;
+	double		groups;
+} Offer;
+
 static void
-offer(RelOptInfo *output, IndexPath *child, List *having, List *aggrefs)
+add_offer(PlannerInfo *root, RelOptInfo *output, PathTarget *target, const Offer *offer,
+		  const SfxAggQuestion *question, List *having)
 {
 	CustomPath *path = makeNode(CustomPath);
+	IndexPath  *child = make_child(root, offer->candidate, offer->cost);
+	SfxAggWanted *wanted = palloc(sizeof(SfxAggWanted));
 	Cost		cost = child->path.total_cost;
+	bool		grouped = question->groups != NIL;
+	double		rows = offer->groups;
 	QualCost	quals;
 
+	*wanted = offer->wanted;
 	cost_qual_eval(&quals, having, NULL);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = output;
-	path->path.pathtarget = output->reltarget;
-	path->path.rows = 1;
-	path->path.startup_cost = cost + quals.startup + quals.per_tuple +
-		output->reltarget->cost.startup;
-	path->path.total_cost = path->path.startup_cost + output->reltarget->cost.per_tuple +
-		cpu_tuple_cost;
+	path->path.pathtarget = target;
+	path->path.startup_cost = (grouped ? child->path.startup_cost : cost) + quals.startup +
+		target->cost.startup;
+	path->path.total_cost = cost + quals.startup + target->cost.startup + rows * quals.per_tuple;
+	if (having != NIL)
+		rows = clamp_row_est(rows * clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
+	path->path.rows = grouped ? rows : 1;
+	path->path.total_cost += path->path.rows * target->cost.per_tuple;
+	if (!grouped)
+		path->path.startup_cost = path->path.total_cost;
+	path->path.pathkeys = groups_order(&offer->candidate->path, question);
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(child);
-	path->custom_private = list_make2(having, aggrefs);
+	path->custom_private = list_make2(having, wanted);
 	path->methods = &path_methods;
 	add_path(output, &path->path);
+}
+
+/* The cheapest answer.  False: there is none. */
+static bool
+best_offer(PlannerInfo *root, RelOptInfo *input, const SfxAggQuestion *question, Offer *best)
+{
+	ListCell   *lc;
+
+	best->candidate = NULL;
+	foreach(lc, candidates)
+	{
+		Offer		offer = {.candidate = lfirst(lc)};
+		const Candidate *c = offer.candidate;
+
+		if (c->root != root || c->path.path.parent != input || !answers_all(input, &c->path) ||
+			!sfx_agg_wanted(root, input, question, &c->path, &offer.wanted))
+			continue;
+		offer.groups = count_groups(root, question,
+									clamp_row_est(c->selectivity * input->tuples));
+		offer.cost = compute_cost(input, c, &offer.wanted, offer.groups);
+		if (best->candidate == NULL || offer.cost < best->cost)
+			*best = offer;
+	}
+	return best->candidate != NULL;
 }
 
 static void
 aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *output, void *extra)
 {
-	const Candidate *best = NULL;
-	Cost		best_cost = 0;
-	List	   *having;
-	List	   *aggrefs;
-	ListCell   *lc;
+	PathTarget *target;
+	List	   *having = NIL;
+	SfxAggQuestion question;
+	Offer		offer;
 
 	if (prev_upper_paths)
 		prev_upper_paths(root, stage, input, output, extra);
-	if (stage != UPPERREL_GROUP_AGG || candidates == NIL || !fits(root, input))
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT) || candidates == NIL ||
+		!fits(root, stage, input))
 		return;
-	having = (List *) ((GroupPathExtraData *) extra)->havingQual;
-	aggrefs = wanted_counts(root, input, output, having);
-	if (aggrefs == NIL)
-		return;
-	foreach(lc, candidates)
+	if (stage == UPPERREL_GROUP_AGG)
 	{
-		const Candidate *c = lfirst(lc);
-		Cost		cost;
-
-		if (c->root != root || c->path.path.parent != input || !answers_all(input, &c->path))
-			continue;
-		cost = count_cost(input, c);
-		if (best == NULL || cost < best_cost)
-		{
-			best = c;
-			best_cost = cost;
-		}
+		having = (List *) ((GroupPathExtraData *) extra)->havingQual;
+		target = output->reltarget;
 	}
-	if (best)
-		offer(output, make_child(root, input, best, best_cost), having, aggrefs);
+	else
+		target = root->upper_targets[UPPERREL_DISTINCT];
+	if (sfx_agg_ask(root, input, list_concat(list_copy(target->exprs), having),
+					stage == UPPERREL_DISTINCT, &question) &&
+		best_offer(root, input, &question, &offer))
+		add_offer(root, output, target, &offer, &question, having);
 }
 
 void

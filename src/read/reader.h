@@ -101,6 +101,24 @@ sfx_reader_stretch_tids(SfxReader *r, const uint64 **tid)
 	return n;
 }
 
+/*
+ * The entries themselves, with the one that sfx_reader_next has just returned if they follow that:
+ * their number, from *from on in *block, with keys and payloads if the reader was asked for those.
+ */
+static inline int
+sfx_reader_stretch_entries(SfxReader *r, bool with_last, const SfxBlock **block, int *from)
+{
+	SfxStretch *s = (SfxStretch *) r;
+	int			n = s->step > 0 ? s->end - s->at : 0;
+
+	if (n <= 0)
+		return 0;
+	*block = s->block;
+	*from = s->at - with_last;
+	s->at = s->end;
+	return n + with_last;
+}
+
 /* The entry last returned by whichever way.  There has to be one. */
 extern void sfx_reader_last(SfxReader *r, SfxEntry *e);
 

@@ -66,6 +66,7 @@ typedef struct SfxScan
 	bool		swift;			/* an entry was returned last, and those of the reader's stretch may follow without a look at anything */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
 	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
+	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
 	bool		unread;			/* the plan reads no column: NULLs will do (unread_columns.c) */
 	bool		form;			/* rows are to be formed */
 	bool		rows;			/* row is set up */
@@ -114,6 +115,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->started = false;
 	so->empty = false;
 	so->heap_end = 0;
+	so->single = NULL;
 	so->on_entry = so->on_mark = so->swift = false;
 	so->unread = so->form = so->rows = false;
 	so->mark = NULL;
@@ -211,6 +213,8 @@ sfx_endscan(IndexScanDesc scan)
 		pfree(so->members);
 	if (so->longs)
 		MemoryContextDelete(so->longs);
+	if (so->single)
+		pfree(so->single);
 	sfx_spare_put(SFX_SPARE_SCAN, so);
 	scan->opaque = NULL;
 }
@@ -611,6 +615,40 @@ sfx_scan_count(IndexScanDesc scan, SfxVisibility *v)
 		return false;
 	sfx_reader_release_gate(so->reader);
 	return true;
+}
+
+int
+sfx_scan_entries(IndexScanDesc scan, const SfxBlock **block, int *from)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxEntry	e;
+	int			n = 0;
+
+	Assert(!so->unread && scan->parallel_scan == NULL);
+	if (so->swift)
+		n = sfx_reader_stretch_entries(so->reader, false, block, from);
+	if (n == 0)
+	{
+		so->swift = false;
+		if (!so->started)
+			start_scan(scan, ForwardScanDirection);
+		if (so->empty || !next_passing(scan, so, ForwardScanDirection, &e))
+			return 0;
+		so->swift = !has_filters(so);
+		if (so->swift)
+			n = sfx_reader_stretch_entries(so->reader, true, block, from);
+	}
+	if (n == 0)
+	{
+		if (so->single == NULL)
+			so->single = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
+		sfx_block_of_entry(so->single, &e);
+		*block = so->single;
+		*from = 0;
+		n = 1;
+	}
+	pgstat_count_index_tuples(scan->indexRelation, n);
+	return n;
 }
 
 int64

@@ -6,6 +6,7 @@
 #define SURFIDX_SCAN_H
 
 #include "surfidx.h"
+#include "leaf.h"
 
 extern bool sfx_canreturn(Relation index, int attno);
 extern IndexScanDesc sfx_beginscan(Relation index, int nkeys, int norderbys);
@@ -24,6 +25,12 @@ extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
  */
 struct SfxVisibility;
 extern bool sfx_scan_count(IndexScanDesc scan, struct SfxVisibility *v);
+
+/*
+ * The same with keys and payloads: the next entries, of a decoded block those from *from on, and
+ * how many.  Several that come at once have come out of one block, in which they are neighbours.
+ */
+extern int	sfx_scan_entries(IndexScanDesc scan, const SfxBlock **block, int *from);
 extern void sfx_endscan(IndexScanDesc scan);
 extern void sfx_markpos(IndexScanDesc scan);
 extern void sfx_restrpos(IndexScanDesc scan);

@@ -48,7 +48,7 @@
 #define ROW_SHIFT			48
 #define ROW_TID(item)		((item) & ((UINT64CONST(1) << ROW_SHIFT) - 1))
 
-StaticAssertDecl(SFX_VISIBILITY_ROWS <= 1 << (64 - ROW_SHIFT), "a row's number fits beside its TID");
+StaticAssertDecl(SFX_VISIBILITY_ROWS <= 1 << (64 - ROW_SHIFT), "a row's number fits");
 
 StaticAssertDecl(MAP_BLOCKS % 16 == 0, "the kernel reads words of 16 blocks");
 

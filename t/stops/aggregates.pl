@@ -1,4 +1,5 @@
-# Counts by block beside writers, merges and VACUUM: rules Y1, Y2, Y4, Y8 and R9 of src/README.md.
+# Counts and groups by block beside writers, merges and VACUUM: rules Y1, Y2, Y4, Y8 to Y10, R9 of
+# src/README.md.
 use strict;
 use warnings;
 
@@ -166,6 +167,102 @@ scenario 'a row is deleted behind the look at the map', [], sub {
 	release('count above leaves');
 	is(finish($s), '20000', 'it is counted');
 	is(finish($v), '', 'VACUUM ends');
+};
+
+# ---- the same where more is asked for than a number: values and groups ----
+
+# A session that computes this by the index.
+sub computer
+{
+	my ($query) = @_;
+	my $s = session();
+
+	sql('SET enable_seqscan = off; SET enable_bitmapscan = off', $s);
+	like(sql("EXPLAIN (COSTS OFF) $query", $s), qr/SurfidxAggregate/, 'it computes by the index');
+	return $s;
+}
+
+# Queries, and what they tell of rows 1 to 2,000 without 700 and 1,500.
+my $groups = 'SELECT k, count(*) AS n FROM t WHERE k > 0 GROUP BY k';
+my @queries = (
+	['sum', 'SELECT sum(k), count(k), max(k) FROM t WHERE k > 0'],
+	['groups', "SELECT sum(k), sum(n), max(k) FROM ($groups) x"],
+	['distinct', 'SELECT sum(k), count(*), max(k) FROM (SELECT DISTINCT k FROM t WHERE k > 0) x']);
+my $whole = 2001000 - 700 - 1500;
+
+for (@queries)
+{
+	my ($name, $query) = @$_;
+
+	scenario "a row inserted behind the beginning, by $name", ['map before entries'], sub {
+		table($ways[0]);
+		my $s = computer($query);
+		sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1", $s);
+		arm('groups begun', 'wait');
+		start($query, $s);
+		wait_at('groups begun');
+		sql('INSERT INTO t VALUES (2001)');
+		release('groups begun');
+		is(finish($s), "$whole|1998|2000", 'has no part in it');
+		sql('COMMIT', $s);
+		is(sql($query), join('|', $whole + 2001, 1999, 2001), 'but by the next snapshot');
+	};
+
+	scenario "a dead row whose page becomes all-visible while its entry is in hand, by $name",
+		['count without a gate'], sub {
+		table($ways[0]);
+		sql('DELETE FROM t WHERE k = 1000');
+		my $s = computer($query);
+		arm('groups have entries', 'wait', 1);
+		start($query, $s);
+		wait_at('groups have entries');
+		my $v = start($vacuum);
+		ok(wait_blocked($v), 'VACUUM waits');
+		release('groups have entries');
+		is(finish($s), join('|', $whole - 1000, 1997, 2000), 'it has no part in it');
+		is(finish($v), '', 'VACUUM ends');
+	};
+}
+
+scenario 'rows that are put off keep their values', ['values of the row before'], sub {
+	table($ways[0]);
+	sql('DELETE FROM t WHERE k % 3 = 0; UPDATE t SET k = k + 5000 WHERE k % 50 = 1');
+	my $query = 'SELECT sum(k), max(k), count(*) FROM t WHERE k > 0';
+	my $s = computer($query);
+	my $core = session();
+	sql('SET surfidx.aggregates = off', $core);
+	is(sql($query, $s), sql($query, $core), 'the same as row by row');
+};
+
+scenario 'groups wait for their rows', ['groups before their rows'], sub {
+	table($ways[0]);
+	sql('DELETE FROM t WHERE k % 3 = 0; UPDATE t SET k = k + 5000 WHERE k % 50 = 1');
+	my $query = "SELECT count(*), sum(k), sum(n) FROM ($groups) x";
+	my $s = computer($query);
+	my $core = session();
+	sql('SET surfidx.aggregates = off', $core);
+	is(sql($query, $s), sql($query, $core), 'the same as row by row');
+};
+
+# A frozen generation beside the tree, and an active one: a merge has stopped in the midst.
+scenario 'a merge that has frozen its delta', [], sub {
+	table($ways[0]);
+	sql('INSERT INTO t SELECT generate_series(2001, 2400); DELETE FROM t WHERE k % 7 = 0');
+	arm('frozen', 'wait');
+	my $m = start("SELECT surfidx_merge('t_k') > 0");
+	if (come_by('frozen', $m))
+	{
+		sql('INSERT INTO t SELECT generate_series(2401, 2500)');
+		my $core = session();
+		sql('SET surfidx.aggregates = off', $core);
+		for (@queries)
+		{
+			my $s = computer($_->[1]);
+			is(sql($_->[1], $s), sql($_->[1], $core), "$_->[0]: the same as row by row");
+		}
+		release('frozen');
+	}
+	finish($m);
 };
 
 run_scenarios();

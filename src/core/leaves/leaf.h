@@ -371,4 +371,23 @@ sfx_block_entry(const SfxBlock *b, int i, SfxEntry *e)
 	e->paylen = b->haspay ? b->payoff[i + 1] - b->payoff[i] : 0;
 }
 
+/* A block of one entry.  Its key is copied, its payload stays where it is. */
+static inline void
+sfx_block_of_entry(SfxBlock *b, const SfxEntry *e)
+{
+	b->nent = b->nkeys = b->total = 1;
+	b->first = 0;
+	b->width = e->keylen;
+	b->dups = b->keyless = false;
+	b->left_from = b->left_to = 0;
+	b->tid[0] = e->tid;
+	b->keyoff[0] = 0;
+	b->keyoff[1] = e->keylen;
+	memcpy(b->keys, e->key, e->keylen);
+	b->haspay = e->payload != NULL;
+	b->payload = e->payload;
+	b->payoff[0] = 0;
+	b->payoff[1] = e->paylen;
+}
+
 #endif							/* SFX_LEAF_H */

@@ -1,0 +1,605 @@
+/*-------------------------------------------------------------------------
+ * agg_group.c - the entries of an index scan, by groups of equal leading columns
+ *
+ * Entries come in index order, a stretch of a decoded block at a time, so groups follow one another
+ * and a stretch is cut where they end.  What the visibility map vouches for goes to its group's
+ * aggregates at once, many entries in one call.  Other entries are put off, keys and all, since
+ * their values are those of the entries, whatever stands at their TIDs later (Y9).  A group is
+ * given out when none of its rows is put off any more (Y10).  So there is a queue of groups: the
+ * first are done, the last is open, those between wait for rows that are put off.  When there are
+ * enough of either, all rows put off are looked at, page by page.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_group.h"
+#include "encode.h"
+#include "key.h"
+#include "order.h"
+#include "scan.h"
+#include "visible.h"
+
+#include "access/relscan.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+/* Rows put off before they are looked at: first few, for who wants few groups. */
+#define ROWS_FIRST		256
+#define ROWS_GROWTH		4
+/* Groups in the queue, a stretch's aside. */
+#define GROUPS_MOST		1024
+#define BYTES_FIRST		8192
+
+StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a stretch is tested at once");
+
+/* Bytes that grow; places in it are told by offsets. */
+typedef struct Bytes
+{
+	uint8	   *data;
+	Size		used;
+	Size		size;
+} Bytes;
+
+typedef struct Gathered
+{
+	Size		key;			/* where the key of its first entry stands in keys */
+	uint32		keylen;
+	uint32		len;			/* bytes of the key that tell the group */
+	uint32		outer;			/* distinct: those that tell the group around it */
+	bool		squeezed;		/* equal keys may have other bytes */
+	uint64		visible;		/* rows */
+} Gathered;
+
+/* A row that is put off, beside its TID. */
+typedef struct Row
+{
+	Size		at;				/* key, then payload, in row_bytes */
+	uint16		keylen;
+	uint16		paylen;
+	bool		haspay;
+	int			group;
+} Row;
+
+struct SfxGroups
+{
+	IndexScanDesc scan;
+	Relation	index;
+	MemoryContext cxt;
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
+	SfxGrouping by;
+	int			columns;		/* of the groups in the queue */
+	SfxVisibility *visibility;
+	SfxAggregates *aggregates;
+	const SfxAggOutput *outputs;
+	int			noutputs;
+	uint64		visible;		/* since sfx_groups_rows */
+	bool		ended;			/* the scan has no more entries */
+
+	/* the queue: given out, ready, waiting */
+	Gathered	   *group;
+	SfxAggState *states;		/* noutputs for each */
+	int			ngroups;
+	int			room;
+	int			ready;			/* the first so many are ready */
+	int			given;
+	Bytes		keys;
+
+	/* rows put off */
+	int			nrows;
+	int			most_rows;		/* and no more, a stretch's aside */
+	int			rows_room;
+	uint64	   *tid;
+	Row		   *row;
+	bool	   *seen;
+	Bytes		row_bytes;
+
+	/* distinct: the group around those in the queue */
+	bool		around;
+	const Gathered *held;			/* of the queue, not added to it yet */
+	Gathered		outer;			/* its key stands in outer_key */
+	SfxAggState *outer_states;
+
+	SfxBlock   *single;
+	MemoryContext longs;		/* what decoding a long key leaves behind */
+	uint8		outer_key[SFX_MAX_ENTRY];
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
+};
+
+/* ---- set-up ---- */
+
+SfxGroups *
+sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOutput *outputs,
+				 int n)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx groups",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	SfxGroups  *g = palloc(sizeof(SfxGroups));
+
+	Assert(scan->xs_want_itup);
+	/* not the buffers behind it */
+	memset(g, 0, offsetof(SfxGroups, outer_key));
+	g->scan = scan;
+	g->index = scan->indexRelation;
+	g->cxt = cxt;
+	g->by = *grouping;
+	g->columns = grouping->columns + grouping->distinct;
+	g->outputs = outputs;
+	g->noutputs = n;
+	sfx_keydesc_init(&g->kd, g->index);
+	g->order = sfx_order_create(g->index, &g->kd, false);
+	g->visibility = sfx_visibility_begin(g->index, scan->heapRelation, scan->xs_snapshot);
+	g->aggregates = sfx_aggregates_create(g->index, &g->kd, outputs, n);
+	g->most_rows = g->columns == 0 ? SFX_VISIBILITY_ROWS - SFX_BLOCK_ENTRIES : ROWS_FIRST;
+	g->outer_states = palloc0(n * sizeof(SfxAggState));
+	g->single = palloc(sizeof(SfxBlock));
+	g->longs = AllocSetContextCreate(cxt, "surfidx long keys", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(old);
+	return g;
+}
+
+void
+sfx_groups_end(SfxGroups *g)
+{
+	sfx_visibility_end(g->visibility);
+	if (g->order)
+		sfx_order_end(g->order);
+	MemoryContextDelete(g->cxt);
+}
+
+void
+sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *fetched)
+{
+	(void) sfx_visibility_count(g->visibility, fetched);
+	*visible = g->visible;
+	g->visible = 0;
+}
+
+/* Room for len bytes more; where they are to be. */
+static Size
+append(SfxGroups *g, Bytes *b, Size len)
+{
+	Size		at = b->used;
+
+	if (at + len > b->size)
+	{
+		b->size = Max(Max(2 * b->size, at + len), BYTES_FIRST);
+		b->data = b->data ? repalloc_huge(b->data, b->size) :
+			MemoryContextAllocHuge(g->cxt, b->size);
+	}
+	b->used += len;
+	return at;
+}
+
+static inline SfxAggState *
+states_of(SfxGroups *g, int group)
+{
+	return g->states + (Size) group * g->noutputs;
+}
+
+/* ---- which entries are of one group ---- */
+
+/* Bytes of a key's first columns. */
+static uint32
+prefix_length(SfxGroups *g, const uint8 *key, uint32 keylen, int columns)
+{
+	const uint8 *p = key;
+
+	for (int c = 0; c < columns; c++)
+		p += sfx_column_length(&g->kd.col[c], g->index, p, (int) (key + keylen - p));
+	return (uint32) (p - key);
+}
+
+/*
+ * Is the key equal to another one in its first columns, of which those are len bytes?  Equal
+ * columns have equal bytes, but where long values are compressed.
+ */
+static inline bool
+same_columns(SfxGroups *g, const uint8 *a, uint32 len, bool squeezed, int columns,
+			 const uint8 *b, uint32 keylen)
+{
+	if (keylen >= len && memcmp(a, b, len) == 0)
+		return true;
+	if (likely(!g->kd.comparator))
+		return false;
+	if (!squeezed && !sfx_key_is_squeezed(&g->kd, g->index, b, keylen))
+		return false;
+	return sfx_order_cmp_columns(g->order, 0, a, len, b,
+								 prefix_length(g, b, keylen, columns)) == 0;
+}
+
+/* Is entry i of the group that is open? */
+static inline bool
+belongs(SfxGroups *g, const Gathered *open, const SfxBlock *block, int i)
+{
+	int			k = block->dups ? block->keyno[i] : i;
+
+	return same_columns(g, g->keys.data + open->key, open->len, open->squeezed, g->columns,
+						block->keys + block->keyoff[k], block->keyoff[k + 1] - block->keyoff[k]);
+}
+
+/* Entries [from, returned value), at most to, are of the group that is open, as from is. */
+static int
+end_of_group(SfxGroups *g, const SfxBlock *block, int from, int to)
+{
+	const Gathered *open = &g->group[g->ngroups - 1];
+	int			in = from;
+	int			out = to;
+
+	for (int leap = 1; in + leap < to; leap *= 2)
+	{
+		if (!belongs(g, open, block, in + leap))
+		{
+			out = in + leap;
+			break;
+		}
+		in += leap;
+	}
+	while (out - in > 1)
+	{
+		int			middle = in + (out - in) / 2;
+
+		if (belongs(g, open, block, middle))
+			in = middle;
+		else
+			out = middle;
+	}
+	return out;
+}
+
+/* ---- the queue ---- */
+
+static void
+grow_queue(SfxGroups *g)
+{
+	int			room = Max(2 * g->room, 16);
+	Size		size = (Size) g->noutputs * sizeof(SfxAggState);
+
+	if (g->group == NULL)
+	{
+		g->group = MemoryContextAlloc(g->cxt, room * sizeof(Gathered));
+		g->states = MemoryContextAlloc(g->cxt, room * size);
+	}
+	else
+	{
+		g->group = repalloc(g->group, room * sizeof(Gathered));
+		g->states = repalloc_huge(g->states, room * size);
+	}
+	memset(states_of(g, g->room), 0, (room - g->room) * size);
+	g->room = room;
+}
+
+/* A group begins with this key. */
+static void
+open_group(SfxGroups *g, const uint8 *key, uint32 keylen)
+{
+	Gathered	   *group;
+
+	/* entries come in order, so no group comes twice */
+	Assert(g->ngroups == 0 || g->kd.comparator ||
+		   sfx_cmp_bytes(g->keys.data + g->group[g->ngroups - 1].key,
+						 g->group[g->ngroups - 1].keylen, key, keylen) < 0);
+	if (g->ngroups == g->room)
+		grow_queue(g);
+	group = &g->group[g->ngroups++];
+	group->keylen = keylen;
+	group->key = append(g, &g->keys, keylen);
+	if (keylen > 0)
+		memcpy(g->keys.data + group->key, key, keylen);
+	group->len = prefix_length(g, key, keylen, g->columns);
+	group->outer = g->by.distinct ? prefix_length(g, key, keylen, g->by.columns) : group->len;
+	group->squeezed = g->kd.comparator && sfx_key_is_squeezed(&g->kd, g->index, key, keylen);
+	group->visible = 0;
+}
+
+/* The groups that were given out go; what is open comes to the queue's start. */
+static void
+drop_given(SfxGroups *g)
+{
+	int			left = g->ngroups - g->given;
+
+	if (SFX_MUTANT("groups before their rows"))
+		g->nrows = 0;
+	Assert(left <= 1 && g->nrows == 0);
+	for (int i = 0; i < g->given; i++)
+		sfx_aggregates_clear(g->aggregates, states_of(g, i));
+	if (left == 1 && g->given > 0)
+	{
+		Gathered	   *open = &g->group[g->given];
+
+		memcpy(states_of(g, 0), states_of(g, g->given), g->noutputs * sizeof(SfxAggState));
+		memset(states_of(g, g->given), 0, g->noutputs * sizeof(SfxAggState));
+		memmove(g->keys.data, g->keys.data + open->key, open->keylen);
+		open->key = 0;
+		g->group[0] = *open;
+	}
+	g->keys.used = left == 1 ? g->group[0].keylen : 0;
+	g->ngroups = left;
+	g->given = g->ready = 0;
+}
+
+/* ---- rows that are put off ---- */
+
+static void
+grow_rows(SfxGroups *g)
+{
+	int			room = Min(Max(2 * g->rows_room, ROWS_FIRST), SFX_VISIBILITY_ROWS);
+
+	if (g->tid == NULL)
+	{
+		g->tid = palloc(room * sizeof(uint64));
+		g->row = palloc(room * sizeof(Row));
+		g->seen = palloc(room * sizeof(bool));
+	}
+	else
+	{
+		g->tid = repalloc(g->tid, room * sizeof(uint64));
+		g->row = repalloc(g->row, room * sizeof(Row));
+		g->seen = repalloc(g->seen, room * sizeof(bool));
+	}
+	g->rows_room = room;
+}
+
+static void
+put_off(SfxGroups *g, const SfxBlock *block, int i)
+{
+	SfxEntry	e;
+	Row		   *row;
+
+	if (g->nrows == g->rows_room)
+		grow_rows(g);
+	Assert(g->nrows < g->rows_room);
+	row = &g->row[g->nrows];
+	sfx_block_entry(block, i, &e);
+	row->at = append(g, &g->row_bytes, e.keylen + e.paylen);
+	row->keylen = (uint16) e.keylen;
+	row->paylen = (uint16) e.paylen;
+	row->haspay = block->haspay;
+	row->group = g->ngroups - 1;
+	memcpy(g->row_bytes.data + row->at, e.key, e.keylen);
+	if (SFX_MUTANT("values of the row before") && g->nrows > 0 && row[-1].keylen == e.keylen)
+		memcpy(g->row_bytes.data + row->at, g->row_bytes.data + row[-1].at, e.keylen);
+	if (e.paylen > 0)
+		memcpy(g->row_bytes.data + row->at + e.keylen, e.payload, e.paylen);
+	g->tid[g->nrows++] = e.tid;
+}
+
+/* Look at them; those that are visible go to their groups. */
+static void
+settle(SfxGroups *g)
+{
+	int			n = g->nrows;
+
+	sfx_visibility_look(g->visibility, g->tid, n, g->seen);
+	for (int i = 0; i < n; i++)
+	{
+		const Row  *row = &g->row[i];
+		SfxEntry	e;
+
+		if (!g->seen[i])
+			continue;
+		e.key = g->row_bytes.data + row->at;
+		e.keylen = row->keylen;
+		e.payload = row->haspay ? e.key + e.keylen : NULL;
+		e.paylen = row->paylen;
+		e.tid = 0;
+		sfx_block_of_entry(g->single, &e);
+		sfx_aggregates_add(g->aggregates, states_of(g, row->group), g->single, 0, 1);
+		g->group[row->group].visible++;
+		g->visible++;
+	}
+	g->nrows = 0;
+	g->row_bytes.used = 0;
+	g->most_rows = Min(ROWS_GROWTH * g->most_rows, SFX_VISIBILITY_ROWS - SFX_BLOCK_ENTRIES);
+}
+
+/* Is there so much in hand that rows have to be looked at? */
+static bool
+is_full(const SfxGroups *g)
+{
+	Size		most = (Size) work_mem * 1024 / 2;
+
+	return g->nrows >= g->most_rows || g->ngroups >= GROUPS_MOST ||
+		g->row_bytes.used + g->nrows * (sizeof(Row) + sizeof(uint64) + 1) >= most ||
+		g->keys.used >= most;
+}
+
+/* ---- reading ---- */
+
+/* Entries [from, to) are the open group's; those at hidden are to be put off. */
+static const uint16 *
+add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
+			 const uint16 *hidden, const uint16 *hidden_end)
+{
+	int			open = g->ngroups - 1;
+
+	while (from < to)
+	{
+		int			stop = hidden < hidden_end ? Min(base + *hidden, to) : to;
+
+		if (stop > from)
+		{
+			sfx_aggregates_add(g->aggregates, states_of(g, open), block, from, stop);
+			g->group[open].visible += stop - from;
+			g->visible += stop - from;
+		}
+		if (stop < to)
+		{
+			put_off(g, block, stop);
+			hidden++;
+			stop++;
+		}
+		from = stop;
+	}
+	return hidden;
+}
+
+/* The next entries of the scan.  False: there are none. */
+static bool
+read_entries(SfxGroups *g)
+{
+	uint16		hidden[SFX_VISIBILITY_ENTRIES];
+	const uint16 *next = hidden;
+	const uint16 *hidden_end;
+	const SfxBlock *block;
+	int			first;
+	int			n = sfx_scan_entries(g->scan, &block, &first);
+	int			to = first + n;
+
+	if (n == 0)
+		return false;
+	SFX_STOP("groups have entries");
+	hidden_end = hidden + sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden);
+	for (int at = first; at < to;)
+	{
+		int			end = to;
+
+		if (g->columns > 0)
+		{
+			int			k = block->dups ? block->keyno[at] : at;
+
+			if (g->ngroups == 0 || !belongs(g, &g->group[g->ngroups - 1], block, at))
+				open_group(g, block->keys + block->keyoff[k],
+						   block->keyoff[k + 1] - block->keyoff[k]);
+			end = end_of_group(g, block, at, to);
+		}
+		next = add_to_group(g, block, at, end, first, next, hidden_end);
+		at = end;
+	}
+	return true;
+}
+
+/* The next group of the queue of which rows are visible, or NULL; valid until the next call. */
+static const Gathered *
+next_in_queue(SfxGroups *g)
+{
+	if (g->columns == 0 && g->ngroups == 0 && !g->ended)
+		open_group(g, (const uint8 *) "", 0);
+	for (;;)
+	{
+		while (g->given < g->ready)
+		{
+			const Gathered *group = &g->group[g->given++];
+
+			if (group->visible > 0 || g->columns == 0)
+				return group;
+		}
+		CHECK_FOR_INTERRUPTS();
+		if (g->ready > 0)
+			drop_given(g);
+		if (g->ended)
+			return NULL;
+		if (!read_entries(g))
+			g->ended = true;
+		if (g->nrows > 0 && (g->ended || is_full(g)) && !SFX_MUTANT("groups before their rows"))
+			settle(g);
+		if (g->ended)
+			g->ready = g->ngroups;
+		else if (g->nrows == 0 || SFX_MUTANT("groups before their rows"))
+			g->ready = Max(g->ngroups - 1, 0);
+	}
+}
+
+/* ---- what is given out ---- */
+
+static void
+put_values(SfxGroups *g, const uint8 *key, uint32 keylen, const SfxAggState *states,
+		   Datum *values, bool *isnull)
+{
+	if (g->by.columns > 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(g->longs);
+
+		MemoryContextReset(g->longs);
+		sfx_key_decode(&g->kd, g->index, key, keylen, g->by.columns, g->values, g->isnull,
+					   g->arena->data);
+		MemoryContextSwitchTo(old);
+	}
+	for (int i = 0; i < g->noutputs; i++)
+	{
+		const SfxAggOutput *out = &g->outputs[i];
+
+		if (out->kind != SFX_AGG_GROUP)
+		{
+			values[i] = sfx_aggregates_value(g->aggregates, i, states, &isnull[i]);
+			continue;
+		}
+		values[i] = g->values[out->column];
+		isnull[i] = g->isnull[out->column];
+	}
+}
+
+/* A group of the queue becomes part of the one around it. */
+static void
+add_around(SfxGroups *g, const Gathered *group)
+{
+	const uint8 *key = g->keys.data + group->key;
+	bool		counts = group->outer < group->keylen && key[group->outer] == SFX_MARK_VALUE;
+	Size		first = (Size) (group - g->group);
+
+	if (!g->around)
+	{
+		sfx_aggregates_clear(g->aggregates, g->outer_states);
+		g->outer = *group;
+		memcpy(g->outer_key, key, group->keylen);
+		g->around = true;
+	}
+	sfx_aggregates_merge(g->aggregates, g->outer_states, states_of(g, (int) first));
+	for (int i = 0; i < g->noutputs; i++)
+		if (g->outputs[i].kind == SFX_AGG_COUNT_DISTINCT && counts)
+			g->outer_states[i].n++;
+}
+
+/* The same for groups of groups. */
+static bool
+next_around(SfxGroups *g, Datum *values, bool *isnull)
+{
+	const Gathered *group = g->held;
+	bool		empty = g->by.columns == 0 && !g->ended;
+
+	g->held = NULL;
+	g->around = false;
+	for (;; group = NULL)
+	{
+		if (group == NULL)
+			group = next_in_queue(g);
+		if (group == NULL)
+			break;
+		if (g->around && !same_columns(g, g->outer_key, g->outer.outer, g->outer.squeezed,
+									   g->by.columns, g->keys.data + group->key, group->keylen))
+		{
+			g->held = group;
+			break;
+		}
+		add_around(g, group);
+	}
+	if (!g->around && empty)
+		sfx_aggregates_clear(g->aggregates, g->outer_states);
+	else if (!g->around)
+		return false;
+	put_values(g, g->outer_key, g->outer.keylen, g->outer_states, values, isnull);
+	return true;
+}
+
+bool
+sfx_groups_next(SfxGroups *g, Datum *values, bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(g->cxt);
+	const Gathered *group;
+	bool		found;
+
+	if (g->by.distinct)
+		found = next_around(g, values, isnull);
+	else
+	{
+		group = next_in_queue(g);
+		found = group != NULL;
+		if (found)
+			put_values(g, g->keys.data + group->key, group->keylen,
+					   states_of(g, (int) (group - g->group)), values, isnull);
+	}
+	MemoryContextSwitchTo(old);
+	return found;
+}

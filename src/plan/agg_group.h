@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ * agg_group.h - the entries of an index scan, by groups of equal leading columns
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_AGG_GROUP_H
+#define SURFIDX_AGG_GROUP_H
+
+#include "surfidx.h"
+#include "agg_value.h"
+
+#include "access/genam.h"
+
+typedef struct SfxGroups SfxGroups;
+
+/*
+ * A group is made of entries that are equal in the leading `columns` of the index, 0: all there
+ * are.  With distinct it is made of smaller groups of one column more, which COUNT_DISTINCT counts
+ * where that column is not NULL.
+ */
+typedef struct SfxGrouping
+{
+	int			columns;
+	bool		distinct;
+} SfxGrouping;
+
+/*
+ * Groups of a scan, which has the gate, over `outputs`, which have to last.  Memory: a context
+ * below the current one; rows that are put off and groups that wait for them take about work_mem.
+ */
+extern SfxGroups *sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping,
+								   const SfxAggOutput *outputs, int n);
+
+/*
+ * The next group of which rows are visible, in index order; without columns there is one always.
+ * Its outputs, valid until the next call.  False: there is none any more.
+ */
+extern bool sfx_groups_next(SfxGroups *g, Datum *values, bool *isnull);
+
+/* Visible rows, and rows looked at in the table, since the last call. */
+extern void sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *fetched);
+
+extern void sfx_groups_end(SfxGroups *g);
+
+#endif							/* SURFIDX_AGG_GROUP_H */

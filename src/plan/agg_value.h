@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ * agg_value.h - what aggregates make of many entries: states, and values from states
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_AGG_VALUE_H
+#define SURFIDX_AGG_VALUE_H
+
+#include "surfidx.h"
+#include "column.h"
+#include "leaf.h"
+
+#include "nodes/primnodes.h"
+
+typedef enum SfxAggKind
+{
+	SFX_AGG_GROUP,				/* no aggregate, but a column that rows are grouped by */
+	SFX_AGG_COUNT_ROWS,
+	SFX_AGG_COUNT_COLUMN,		/* not NULL */
+	SFX_AGG_COUNT_DISTINCT,		/* groups within the group: agg_group.h */
+	SFX_AGG_SUM,				/* of int2, int4 or int8, and so for AVG */
+	SFX_AGG_AVG,
+	SFX_AGG_LEAST				/* or the greatest: min and max, by their transition function */
+} SfxAggKind;
+
+/* What the planner says of an output. */
+typedef struct SfxAggOutput
+{
+	SfxAggKind	kind;
+	int			column;			/* of the index, from 0 on; of COUNT_ROWS none */
+
+	/*
+	 * Within a group the column's values come in the aggregate's order or the reverse one, NULLs at
+	 * one end.
+	 */
+	bool		ordered;
+	/* LEAST: 1 or -1 (max) if the class's order is the aggregate's, else 0 */
+	int			direction;
+	const Aggref *aggref;		/* NULL: GROUP */
+} SfxAggOutput;
+
+typedef struct SfxAggregates SfxAggregates;
+
+/* An aggregate's state; all zero at first. */
+typedef struct SfxAggState
+{
+	uint64		n;				/* entries that are not NULL */
+	int64		high;			/* the sum, or an integer that is the least: its upper half ... */
+	uint64		low;			/* ... and its lower half */
+	Datum		value;			/* LEAST */
+	bool		have;			/* value is set */
+} SfxAggState;
+
+/*
+ * n outputs over an index; the array stays the caller's and has to last.  Memory: the current
+ * context, for as long as there are states, whose values are there.
+ */
+extern SfxAggregates *sfx_aggregates_create(Relation index, const SfxKeyDesc *kd,
+											const SfxAggOutput *outputs, int n);
+
+/*
+ * Add entries [from, to) of a decoded block, which all belong to one group, to its n states.
+ * Errors: damage.
+ */
+extern void sfx_aggregates_add(SfxAggregates *a, SfxAggState *states, const SfxBlock *block,
+							   int from, int to);
+
+/* Add what one group's states have to another's; COUNT_DISTINCT is the caller's. */
+extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *more);
+
+/* States as at first. */
+extern void sfx_aggregates_clear(SfxAggregates *a, SfxAggState *states);
+
+/* Output i, which is not GROUP: by-reference values are the state's, or in the current context. */
+extern Datum sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *isnull);
+
+/* Does any output need more of entries than how many they are? */
+extern bool sfx_aggregates_need_keys(const SfxAggOutput *outputs, int n);
+
+#endif							/* SURFIDX_AGG_VALUE_H */

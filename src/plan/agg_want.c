@@ -1,0 +1,388 @@
+/*-------------------------------------------------------------------------
+ * agg_want.c - what a query wants of its rows' groups, and whether an index has it
+ *
+ * Groups are those of leading columns of an index whose equality is that of their bytes: columns of
+ * the GROUP BY in any order, and between them such as are equal to one constant.  Declined is what
+ * equality does not tell apart and a value's form does (numeric's scale), nondeterministic
+ * collations, and operators that are not the class's.
+ *
+ * An aggregate's argument is a column that the index returns in the type's own form.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_want.h"
+#include "column.h"
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/stratnum.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+/* ---- what is asked for ---- */
+
+/* A column of the table, which a change of type in name only may hide; or NULL. */
+static Var *
+column_of(Node *expr, const RelOptInfo *rel)
+{
+	Var		   *var;
+
+	while (expr && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	var = (Var *) expr;
+	if (var == NULL || !IsA(var, Var) || var->varno != rel->relid || var->varlevelsup != 0 ||
+		var->varattno <= 0)
+		return NULL;
+	return var;
+}
+
+/* Does an aggregate take all rows, in whatever order, and one argument at most? */
+static bool
+is_plain(const Aggref *agg)
+{
+	return agg->aggfilter == NULL && agg->aggorder == NIL && agg->agglevelsup == 0 &&
+		agg->aggkind == AGGKIND_NORMAL && !agg->aggvariadic && list_length(agg->args) <= 1 &&
+		(agg->aggdistinct == NIL || agg->aggfnoid == F_COUNT_ANY);
+}
+
+static bool
+ask_groups(PlannerInfo *root, RelOptInfo *rel, List *clauses, SfxAggQuestion *q)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+
+		if (!IsA(expr, Var) || column_of(expr, rel) == NULL || !OidIsValid(clause->eqop))
+			return false;
+		q->groups = lappend(q->groups, expr);
+		q->operators = lappend_oid(q->operators, clause->eqop);
+	}
+	return true;
+}
+
+bool
+sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, bool distinct,
+			SfxAggQuestion *question)
+{
+	Query	   *parse = root->parse;
+	List	   *parts = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
+										PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
+	ListCell   *lc;
+
+	memset(question, 0, sizeof(*question));
+	if (!ask_groups(root, rel, distinct ? parse->distinctClause : parse->groupClause, question))
+		return false;
+	foreach(lc, parts)
+	{
+		Node	   *part = lfirst(lc);
+
+		if (IsA(part, Aggref) ? !is_plain((Aggref *) part) :
+			!list_member(question->groups, part))
+			return false;
+		question->exprs = list_append_unique(question->exprs, part);
+	}
+	/* groups that no output shows are told apart all the same */
+	return question->exprs != NIL || question->groups != NIL;
+}
+
+/* ---- what an index has ---- */
+
+typedef struct Search
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+	const IndexOptInfo *info;
+	const IndexPath *path;
+	Relation	index;
+	SfxKeyDesc	kd;
+} Search;
+
+/* The index's column that returns the table's one, or -1. */
+static int
+find_column(const Search *s, const Var *var)
+{
+	for (int c = 0; c < s->info->ncolumns; c++)
+		if (s->info->indexkeys[c] == var->varattno && s->info->canreturn[c])
+			return c;
+	return -1;
+}
+
+/* Does the index return values of this type's form? */
+static bool
+same_form(const Search *s, int column, Oid type)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(s->index), column);
+	int16		len;
+	bool		byval;
+
+	get_typlenbyval(type, &len, &byval);
+	return att->attlen == len && att->attbyval == byval;
+}
+
+/* Is the column equal to one value in all entries of the scan? */
+static bool
+is_pinned(const Search *s, int column)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, s->path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if (clause->indexcol != column || clause->lossy)
+			continue;
+		foreach(lc2, clause->indexquals)
+		{
+			OpExpr	   *op = (OpExpr *) lfirst_node(RestrictInfo, lc2)->clause;
+
+			if (IsA(op, OpExpr) &&
+				get_op_opfamily_strategy(op->opno, s->info->opfamily[column]) ==
+				BTEqualStrategyNumber)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Do entries that are equal in the column have equal bytes in it, and equal values? */
+static bool
+tells_groups(const Search *s, int column, bool pinned)
+{
+	const SfxColumn *col = &s->kd.col[column];
+
+	if (OidIsValid(col->collation) && !get_collation_isdeterministic(col->collation))
+		return false;
+	if (col->raw)
+		return s->kd.image_equal;
+	return pinned || col->enc->rest == NULL;
+}
+
+/* Is the column one of those that rows are grouped by, by its class's equality? */
+static bool
+is_grouped(const Search *s, const SfxAggQuestion *q, int column)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, q->groups, lc2, q->operators)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (s->info->indexkeys[column] != var->varattno || !s->info->canreturn[column])
+			continue;
+		return get_op_opfamily_strategy(lfirst_oid(lc2), s->info->opfamily[column]) ==
+			BTEqualStrategyNumber && same_form(s, column, var->vartype) &&
+			(!OidIsValid(var->varcollid) || get_collation_isdeterministic(var->varcollid));
+	}
+	return false;
+}
+
+/*
+ * How many leading columns are as many groups as the query's, all of which are among them; -1: none
+ * are.
+ */
+static int
+leading_columns(const Search *s, const SfxAggQuestion *q)
+{
+	int			left = list_length(q->groups);
+
+	for (int c = 0; c < s->info->nkeycolumns; c++)
+	{
+		bool		grouped;
+
+		if (left == 0)
+			return c;
+		grouped = is_grouped(s, q, c);
+		if (!tells_groups(s, c, !grouped) || (!grouped && !is_pinned(s, c)))
+			return -1;
+		left -= grouped;
+	}
+	return left == 0 ? s->info->nkeycolumns : -1;
+}
+
+/* ---- aggregates by an index ---- */
+
+/* The column next behind the groups' that has not one value only. */
+static bool
+wants_distinct(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
+{
+	SortGroupClause *clause = linitial_node(SortGroupClause, agg->aggdistinct);
+
+	if (list_length(agg->aggdistinct) != 1 || out->column != w->grouping.columns ||
+		out->column >= s->info->nkeycolumns || !tells_groups(s, out->column, false))
+		return false;
+	if (get_op_opfamily_strategy(clause->eqop, s->info->opfamily[out->column]) !=
+		BTEqualStrategyNumber)
+		return false;
+	if (OidIsValid(agg->inputcollid) && !get_collation_isdeterministic(agg->inputcollid))
+		return false;
+	out->kind = SFX_AGG_COUNT_DISTINCT;
+	w->grouping.distinct = true;
+	return true;
+}
+
+/* Is it like min and max: a strict function of two values whose state is one of them? */
+static bool
+is_least(const Search *s, const Aggref *agg, SfxAggOutput *out)
+{
+	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
+	Form_pg_aggregate form;
+	bool		least;
+	bool		initial;
+	int			strategy;
+
+	if (!HeapTupleIsValid(tup))
+		return false;
+	form = (Form_pg_aggregate) GETSTRUCT(tup);
+	(void) SysCacheGetAttr(AGGFNOID, tup, Anum_pg_aggregate_agginitval, &initial);
+	least = OidIsValid(form->aggsortop) && !OidIsValid(form->aggfinalfn) && initial &&
+		form->aggnumdirectargs == 0 && form->aggtranstype != INTERNALOID &&
+		func_strict(form->aggtransfn) && func_volatile(form->aggtransfn) != PROVOLATILE_VOLATILE;
+	strategy = form->aggsortop != InvalidOid && out->column < s->info->nkeycolumns ?
+		get_op_opfamily_strategy(form->aggsortop, s->info->opfamily[out->column]) : 0;
+	ReleaseSysCache(tup);
+	if (!least || !same_form(s, out->column, agg->aggtranstype))
+		return false;
+	if (out->column < s->info->nkeycolumns && agg->inputcollid == s->kd.col[out->column].collation)
+		out->direction = strategy == BTLessStrategyNumber ? 1 :
+			strategy == BTGreaterStrategyNumber ? -1 : 0;
+	out->kind = SFX_AGG_LEAST;
+	return true;
+}
+
+static bool
+is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
+{
+	Oid			type;
+
+	switch (agg->aggfnoid)
+	{
+		case F_SUM_INT2:
+		case F_AVG_INT2:
+			type = INT2OID;
+			break;
+		case F_SUM_INT4:
+		case F_AVG_INT4:
+			type = INT4OID;
+			break;
+		case F_SUM_INT8:
+		case F_AVG_INT8:
+			type = INT8OID;
+			break;
+		default:
+			return false;
+	}
+	if (getBaseType(var->vartype) != type || !same_form(s, out->column, type))
+		return false;
+	out->kind = agg->aggfnoid == F_SUM_INT2 || agg->aggfnoid == F_SUM_INT4 ||
+		agg->aggfnoid == F_SUM_INT8 ? SFX_AGG_SUM : SFX_AGG_AVG;
+	return true;
+}
+
+/* Do its values stand in keys as numbers? */
+static bool
+is_number(const Search *s, int column)
+{
+	const SfxColumn *col = &s->kd.col[column];
+
+	return column < s->info->nkeycolumns && !col->raw && col->enc->direct == SFX_DIRECT_SIGNED;
+}
+
+/* How the index computes an aggregate.  False: it does not. */
+static bool
+find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
+{
+	Var		   *var;
+
+	out->aggref = agg;
+	out->kind = SFX_AGG_COUNT_ROWS;
+	if (agg->aggfnoid == F_COUNT_)
+		return true;
+	if (agg->args == NIL)
+		return false;
+	var = column_of((Node *) linitial_node(TargetEntry, agg->args)->expr, s->rel);
+	if (var == NULL)
+		return false;
+	if (agg->aggfnoid == F_COUNT_ANY && agg->aggdistinct == NIL &&
+		SfxColumnIsNotNull(planner_rt_fetch(s->rel->relid, s->root), s->rel, var->varattno))
+		return true;
+	out->column = find_column(s, var);
+	if (out->column < 0)
+		return false;
+	out->ordered = out->column <= w->grouping.columns && out->column < s->info->nkeycolumns;
+	if (agg->aggdistinct != NIL)
+		return wants_distinct(s, agg, w, out);
+	w->values++;
+	if (agg->aggfnoid == F_COUNT_ANY)
+	{
+		out->kind = SFX_AGG_COUNT_COLUMN;
+		return true;
+	}
+	if (is_sum(s, agg, var, out))
+	{
+		w->slow += out->column >= s->info->nkeycolumns;
+		return true;
+	}
+	if (!is_least(s, agg, out))
+		return false;
+	w->slow += out->direction == 0 || !(out->ordered || is_number(s, out->column));
+	return true;
+}
+
+static bool
+find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
+{
+	SfxAggOutput *out;
+	ListCell   *lc;
+
+	w->grouping.columns = leading_columns(s, q);
+	if (w->grouping.columns < 0)
+		return false;
+	w->exprs = q->exprs;
+	w->outputs = out = palloc0(list_length(q->exprs) * sizeof(SfxAggOutput));
+	foreach(lc, q->exprs)
+	{
+		Expr	   *expr = lfirst(lc);
+
+		if (IsA(expr, Aggref))
+		{
+			if (!find_aggregate(s, (Aggref *) expr, w, out))
+				return false;
+		}
+		else
+		{
+			out->kind = SFX_AGG_GROUP;
+			out->column = find_column(s, (Var *) expr);
+		}
+		out++;
+	}
+	return true;
+}
+
+bool
+sfx_agg_wanted(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
+			   const IndexPath *path, SfxAggWanted *wanted)
+{
+	Search		s = {.root = root, .rel = rel, .info = path->indexinfo, .path = path};
+	bool		found;
+
+	memset(wanted, 0, sizeof(*wanted));
+	s.index = index_open(s.info->indexoid, NoLock);
+	sfx_keydesc_init(&s.kd, s.index);
+	found = find_outputs(&s, question, wanted);
+	index_close(s.index, NoLock);
+	return found;
+}
