@@ -109,6 +109,34 @@ count_delta(SfxReader *r, const SfxMeta *meta, SfxVisibility *v, uint64 *n)
 
 /* ---- a run ---- */
 
+/*
+ * Y8, for a leaf in buf that begins with cur, and is all in the range: its head tells.  stop moves to
+ * its end.  False: it is not, and is still locked.
+ */
+static bool
+count_whole_leaf(SfxReader *r, Buffer buf, SfxVisibility *v, uint64 *n)
+{
+	static uint8 fences[2][SFX_MAX_ENTRY];
+	const SfxLeaf *leaf = &r->main.leaf;
+	SfxPos		low;
+	SfxPos		high;
+	bool		inf;
+
+	if (sfx_leaf_fences(leaf, fences[0], &low, fences[1], &high, &inf) < 0)
+		sfx_corrupt(r->index, BufferGetBlockNumber(buf), "leaf fences");
+	if (sfx_order_cmp_pos(r->order, &low, &r->cur.pos) != 0)
+		return false;
+	if (!r->hi.inf && (inf || sfx_order_cmp_pos(r->order, &high, &r->hi.pos) >= 0))
+		return false;
+	if (!inf)
+		bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], high.key, high.len, high.tid);
+	r->final = inf;
+	sfx_visibility_add_visible(v, leaf->nentries);
+	*n += leaf->nentries;
+	UnlockReleaseBuffer(buf);
+	return true;
+}
+
 /* What main's copied leaf has between cur and stop; Y8: all of it is visible. */
 static void
 count_entries(SfxReader *r, SfxVisibility *v, uint64 *n)
@@ -155,6 +183,7 @@ count_leaf(SfxReader *r, const SfxMeta *before, const SfxRun *run, bool all_visi
 	Share	   *s = &r->main;
 	SfxMeta		meta;
 	Buffer		buf;
+	BlockNumber right;
 
 	/* R1: the TIDs of leaves before this one are tested, so the gate may change */
 	sfx_reader_meta(r, &meta);
@@ -165,12 +194,16 @@ count_leaf(SfxReader *r, const SfxMeta *before, const SfxRun *run, bool all_visi
 	sfx_leaves_read++;
 	r->stop = r->hi;
 	r->final = true;
-	sfx_reader_keep_leaf(r, s, buf);
-	SFX_STOP("count has TIDs");
-	(all_visible ? count_entries : count_blocks) (r, v, n);
+	right = SfxPageGetTail(BufferGetPage(buf))->right;
+	if (!all_visible || !count_whole_leaf(r, buf, v, n))
+	{
+		sfx_reader_keep_leaf(r, s, buf);
+		SFX_STOP("count has TIDs");
+		(all_visible ? count_entries : count_blocks) (r, v, n);
+	}
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	if (!r->final && run == SfxMetaMain(before))
-		sfx_reader_ask_ahead(r, &meta, SfxPageGetTail((Page) s->page.data)->right);
+		sfx_reader_ask_ahead(r, &meta, right);
 	return nothing_moved(before, &meta);
 }
 
