@@ -21,7 +21,7 @@ DATA = $(sort $(wildcard surfidx--*.sql))
 DOCS = $(sort $(wildcard docs/*.md docs/*.svg))
 PGFILEDESC = "surfidx - compressed ordered index"
 
-# A folder of src may include itself and those before it: scripts/layers.sh.  CORE needs no server.
+# A folder of src may include itself and those before it: scripts/layers.pl.  CORE needs no server.
 CORE = core/processor core/integers core/strings core/tries core/filters core/leaves core/image
 LAYERS = base keys pages delta tree merge read plan sql am
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CORE:%=src/%/*.c))))

@@ -61,7 +61,7 @@ if have cppcheck; then
 		--suppressions-list=scripts/cppcheck.txt -DPG_VERSION_NUM=150000 --template='{file}:{line}: [{id}] {message}' $CORE_FLAGS $LAYER_FLAGS $LAYER_SOURCES $CORE_SOURCES
 fi
 check "objects" make -s -j"$(nproc)" all
-check layers scripts/layers.sh
+check layers scripts/layers.pl
 check tidy scripts/tidy.pl
 check indentation scripts/indent.sh
 exit $failed

@@ -22,7 +22,10 @@ typedef struct SfxSpool SfxSpool;
 /* Files that a participant of a parallel build leaves behind, at most. */
 #define SFX_SPOOL_FILES	64
 
-/* Where the participants of a parallel build leave what they have sorted, in shared memory: in ordered bytes files, else tuplesort's. */
+/*
+ * Where the participants of a parallel build leave what they have sorted, in shared memory: in
+ * ordered bytes files, else tuplesort's.
+ */
 typedef struct SfxSpoolShared
 {
 	SharedFileSet files;
@@ -53,13 +56,16 @@ typedef struct SfxSpoolPart
 #define SFX_ITEM_MAX	(SFX_MAX_ENTRY + 6 + 3)
 
 /*
- * A sort in workmem kilobytes, in the current memory context; kd and order must outlive it.  part: of a parallel
- * sort; NULL: all of it.
+ * A sort in workmem kilobytes, in the current memory context; kd and order must outlive it.  part:
+ * of a parallel sort; NULL: all of it.
  */
 extern SfxSpool *sfx_spool_begin(Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int workmem,
 								 const SfxSpoolPart *part);
 
-/* Add an item, which is copied. In the comparator key space the key columns' values have to come along. */
+/*
+ * Add an item, which is copied. In the comparator key space the key columns' values have to come
+ * along.
+ */
 extern void sfx_spool_put(SfxSpool *s, const uint8 *item, int len, const Datum *values, const bool *isnull);
 
 /* All items are there: sort, or as a worker of a parallel sort hand them to its leader. */
@@ -170,8 +176,8 @@ extern void sfx_build_parse_item(SfxBuild *b, const uint8 *start, int end, SfxEn
 /* ---- build_parallel.c ---- */
 
 /*
- * Scan and sort with other processes and set b->spool to what they bring; *rows: rows seen. False: this build is to be
- * serial, and nothing was done.
+ * Scan and sort with other processes and set b->spool to what they bring; *rows: rows seen. False:
+ * this build is to be serial, and nothing was done.
  */
 extern bool sfx_build_parallel(SfxBuild *b, double *rows);
 

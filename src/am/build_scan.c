@@ -15,7 +15,8 @@
 #include "utils/rel.h"
 
 /*
- * key | TID, 6 bytes big-endian | payload | payload length, 2 bytes, if INCLUDE columns | flags, 1 byte, if unique
+ * key | TID, 6 bytes big-endian | payload | payload length, 2 bytes, if INCLUDE columns | flags, 1
+ * byte, if unique
  *
  * No key is a prefix of another, so that the byte order of items is the order of (key, TID).
  */
@@ -83,7 +84,8 @@ build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, boo
 double
 sfx_build_scan(SfxBuild *bs, TableScanDesc scan, bool progress)
 {
-	return table_index_build_scan(bs->heap, bs->index, bs->info, true, progress, build_callback, bs, scan);
+	return table_index_build_scan(bs->heap, bs->index, bs->info, true, progress, build_callback,
+								  bs, scan);
 }
 
 void
@@ -104,5 +106,6 @@ sfx_build_begin(SfxBuild *bs, Relation heap, Relation index, IndexInfo *info,
 		sfx_build_plan(&bs->plan, heap, index, info, &bs->kd);
 	bs->order = sfx_order_create(index, &bs->kd, true);
 	bs->proof = sfx_order_create(index, &bs->kd, false);
-	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row", ALLOCSET_DEFAULT_SIZES);
+	bs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx build row",
+									   ALLOCSET_DEFAULT_SIZES);
 }

@@ -14,11 +14,11 @@
 #include "key.h"
 #include "leaf.h"
 #include "log.h"
-#include "merge.h"
 #include "order.h"
 #include "page.h"
 #include "payload.h"
 #include "predicate.h"
+#include "pressure.h"
 #include "reader.h"
 #include "settings.h"
 

@@ -32,7 +32,7 @@ redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
 		MarkBufferDirty(*buf);
 	}
 	else
-		sfx_meta_count_change();		/* a full image may have been restored */
+		sfx_meta_count_change();	/* a full image may have been restored */
 }
 
 /* Before entries go that VACUUM has not announced: whoever may still see their rows must not miss them. */

@@ -6,10 +6,10 @@
 #include "am.h"
 #include "counters.h"
 #include "image.h"
-#include "merge.h"
 #include "meta.h"
 #include "predicate.h"
 #include "progress.h"
+#include "requests.h"
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -25,7 +25,7 @@ request_shmem(void)
 	if (prev_request_hook)
 		prev_request_hook();
 	RequestAddinShmemSpace(sfx_image_shmem_size());
-	RequestAddinShmemSpace(sfx_worker_shmem_size());
+	RequestAddinShmemSpace(sfx_requests_shmem_size());
 	RequestAddinShmemSpace(sfx_progress_shmem_size());
 	RequestAddinShmemSpace(sfx_activity_shmem_size());
 	RequestAddinShmemSpace(sfx_meta_shmem_size());
@@ -40,7 +40,7 @@ startup_shmem(void)
 		prev_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	sfx_image_shmem_startup();
-	sfx_worker_shmem_startup();
+	sfx_requests_shmem_startup();
 	sfx_progress_shmem_startup();
 	sfx_activity_shmem_startup();
 	sfx_meta_shmem_startup();

@@ -13,6 +13,7 @@
  */
 #include "surfidx.h"
 #include "bufhint.h"
+#include "compare.h"
 #include "delta.h"
 #include "horizon.h"
 #include "image.h"
@@ -346,15 +347,6 @@ sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g)
 	sfx_image_release(img);
 }
 
-static int
-cmp_u64(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
 void
 sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
 			   const uint64 *dead, int ndead, const SfxHorizon *horizon)
@@ -370,7 +362,7 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 	{
 		SfxPos		pos = {entries[i]->key, entries[i]->keylen, entries[i]->tid};
 
-		if (bsearch(&pos.tid, dead, ndead, sizeof(uint64), cmp_u64) != NULL &&
+		if (bsearch(&pos.tid, dead, ndead, sizeof(uint64), sfx_cmp_u64) != NULL &&
 			sfx_delta_remove(&img->delta, &sfx_image_nodes, &pos) > 0)
 			img->killed++;
 	}

@@ -16,8 +16,8 @@
 #include "image.h"
 #include "leaf.h"
 #include "log.h"
-#include "merge.h"
 #include "meta.h"
+#include "policy.h"
 #include "pos.h"
 #include "source.h"
 

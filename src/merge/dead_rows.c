@@ -3,24 +3,18 @@
  *
  * Scans and unique checks meet rows that are dead to every snapshot.  What of their entries stands in an image is taken out of it
  * there (image.c): no page changes, and no merge will bring it to a leaf.  What stands in a leaf is counted, and when
- * one step of a reader has met enough of it, the leaf is rewritten without it, here.  README "Dead entries", X1 to X4.
+ * one step of a reader has met enough of it, the leaf is rewritten without it (dead_leaf.c).  README "Dead entries", X1 to X4.
  *
  * The heap is always asked again before an entry goes: the row may have been dead when it was met and its
  * TID given to a new one since.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "compare.h"
 #include "dead_rows.h"
-#include "find.h"
-#include "group.h"
 #include "horizon.h"
 #include "leaf.h"
-#include "merge_lock.h"
-#include "meta.h"
 #include "page.h"
-#include "rewrite.h"
-#include "stats.h"
-#include "subxact.h"
 
 #include "access/table.h"
 #include "access/tableam.h"
@@ -33,17 +27,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#define LEAF_DEAD_MIN	32		/* rewriting a leaf and its parent costs about as much as so many useless visits to rows */
+#define LEAF_DEAD_MIN	32		/* rewriting a leaf and its parent costs about as much as so many
+								 * useless visits to rows */
 #define LEAF_DEAD_SHARE	64		/* ... and one part in so many of the leaf's entries */
-
-static int
-cmp_tid(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
 
 /* The horizon of rows known to be dead, from the table's own records of them. */
 static void
@@ -58,7 +44,7 @@ raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHoriz
 	{
 		sfx_tid_pointer(index, tids[i], &op.deltids[i].tid);
 		op.deltids[i].id = i;
-		op.status[i].idxoffnum = FirstOffsetNumber;	/* only for error messages of the table */
+		op.status[i].idxoffnum = FirstOffsetNumber; /* only for error messages of the table */
 		op.status[i].knowndeletable = true;
 	}
 	h.xid = table_index_delete_tuples(heap, &op);
@@ -74,7 +60,7 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 	int			ndead = 0;
 
 	Assert(n <= SFX_DEAD_MAX);
-	qsort(tids, n, sizeof(uint64), cmp_tid);
+	qsort(tids, n, sizeof(uint64), sfx_cmp_u64);
 	for (int i = 0; i < n; i++)
 	{
 		ItemPointerData htid;
@@ -99,7 +85,7 @@ sfx_tid_list_has(ItemPointer tid, void *list)
 	SfxTidList *l = list;
 	uint64		key = SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
 
-	return l->n > 0 && bsearch(&key, l->tid, l->n, sizeof(uint64), cmp_tid) != NULL;
+	return l->n > 0 && bsearch(&key, l->tid, l->n, sizeof(uint64), sfx_cmp_u64) != NULL;
 }
 
 bool
@@ -119,7 +105,10 @@ sfx_versions_clear(SfxVersions *v)
 		v->tids.n = 0;
 }
 
-/* The entries of one key have all been noted: ask about them, unless there is one only or none is new. */
+/*
+ * The entries of one key have all been noted: ask about them, unless there is one only or none is
+ * new.
+ */
 static void
 end_run(SfxVersions *v)
 {
@@ -168,7 +157,7 @@ sfx_versions_ask(SfxVersions *v, Relation index, SfxHorizon *horizon)
 		ndead += n;
 	}
 	v->tids.n = ndead;
-	qsort(v->tids.tid, ndead, sizeof(uint64), cmp_tid);
+	qsort(v->tids.tid, ndead, sizeof(uint64), sfx_cmp_u64);
 	return ndead > 0;
 }
 
@@ -187,98 +176,4 @@ sfx_dead_open_heap(Relation index)
 		PopActiveSnapshot();
 	}
 	return table_open(relid, NoLock);
-}
-
-/* ---- leaves (X3) ---- */
-
-/* Keep of the sorted list only what the leaf holds: the others' TIDs may be in other hands by now.  *nentries: of the leaf. */
-static void
-intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
-{
-	char	   *copy = palloc(BLCKSZ);
-	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
-	uint64	   *found = palloc(sizeof(uint64) * Max(list->n, 1));
-	BlockNumber blkno = sfx_group_leaf(g, g->from);
-	int			nfound = 0;
-	SfxLeaf		leaf;
-
-	sfx_leaf_copy(g->index, g->order, g->meta, g->run, blkno, NULL, copy, &leaf);
-	for (int b = 0; b < leaf.nblocks; b++)
-	{
-		int			n = sfx_leaf_tids(&leaf, b, tids);
-
-		if (n < 0)
-			sfx_corrupt(g->index, blkno, "leaf TIDs");
-		for (int i = 0; i < n && nfound < list->n; i++)
-			if (bsearch(&tids[i], list->tid, list->n, sizeof(uint64), cmp_tid) != NULL)
-				found[nfound++] = tids[i];
-	}
-	memcpy(list->tid, found, nfound * sizeof(uint64));
-	list->n = nfound;
-	*nentries = leaf.nentries;
-}
-
-/* Merge lock held. */
-static void
-clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos, SfxTidList *list)
-{
-	SfxMergeStats stats = {0};
-	SfxMeta		meta;
-	SfxGroup	g;
-	uint64		nentries;
-
-	sfx_meta_read(index, &meta);
-	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos, NULL);
-	qsort(list->tid, list->n, sizeof(uint64), cmp_tid);
-	intersect_leaf(&g, list, &nentries);
-	if (!sfx_dead_worth(nentries, list->n))
-		return;
-	list->n = sfx_dead_ask(index, heap, list->tid, list->n, &g.horizon);
-	if (!sfx_dead_worth(nentries, list->n))
-		return;
-	sfx_group_rewrite(&g, NULL, sfx_tid_list_has, list, &stats);
-	sfx_store_tree_stats(index, SfxMetaMain(&meta)->id, &stats);
-}
-
-typedef struct Cleaning
-{
-	Relation	index;
-	Relation	heap;
-	const SfxOrder *order;
-	const SfxPos *pos;
-	SfxTidList	list;
-} Cleaning;
-
-static void
-attempt_clean(void *arg)
-{
-	Cleaning   *c = arg;
-	MemoryContext cxt;
-	MemoryContext old;
-
-	if (!sfx_merge_trylock(c->index))
-		return;
-	SFX_STOP("leaf to be cleaned");
-	cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx dead entries",
-								ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(cxt);
-	clean_leaf(c->index, c->heap, c->order, c->pos, &c->list);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
-	sfx_merge_unlock(c->index);
-}
-
-void
-sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos,
-					uint64 *tids, int n)
-{
-	Cleaning	c = {index, heap, order, pos, {.tid = tids,.n = n}};
-
-	/*
-	 * Workers of one query share their heavyweight locks.  And whoever holds the merge lock already
-	 * has us called in the midst of something.
-	 */
-	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index))
-		return;
-	sfx_attempt_aside(index, "remove dead entries from", attempt_clean, &c);
 }

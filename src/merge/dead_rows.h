@@ -12,22 +12,21 @@
 /* TIDs that the heap is asked about at once, at most. */
 #define SFX_DEAD_MAX	4096
 
-/* Entries of one key that a merge asks about, at most: longer lists are of values that many rows share. */
+/*
+ * Entries of one key that a merge asks about, at most: longer lists are of values that many rows
+ * share.
+ */
 #define SFX_VERSIONS_RUN	64
 #define SFX_VERSIONS_MAX	(16 * SFX_DEAD_MAX) /* in a group */
 
 /*
- * Which of tids[0..n), n <= SFX_DEAD_MAX, lead to rows that are dead to every snapshot here?  Moves them to the front, ascending, and returns how
- * many there are; raises *horizon to what a standby has to be told before it loses their entries.  The caller
- * has seen the entries in the index since it pinned the gate or took the merge lock, and still holds that: so no TID is in other hands.
+ * Which of tids[0..n), n <= SFX_DEAD_MAX, lead to rows that are dead to every snapshot here?
+ * Moves them to the front, ascending, and returns how many there are; raises *horizon to what a
+ * standby has to be told before it loses their entries.  The caller has seen the entries in the
+ * index since it pinned the gate or took the merge lock, and still holds that: so no TID is in
+ * other hands.
  */
 extern int	sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *horizon);
-
-/*
- * Many entries of the leaf that holds pos were found dead, by TID.  Rewrite it without those that the heap
- * confirms, unless they are too few for its cost or somebody else is writing the tree.  tids is scratch afterwards.
- */
-extern void sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos, uint64 *tids, int n);
 
 /* As an IndexBulkDeleteCallback: is the TID in this list? */
 typedef struct SfxTidList
@@ -39,8 +38,9 @@ typedef struct SfxTidList
 extern bool sfx_tid_list_has(ItemPointer tid, void *list);
 
 /*
- * Versions of rows that a merge meets: entries of equal keys, among them new ones, most of which UPDATEs have left behind.  The entries of a group
- * are noted in order; then the heap is asked which of them are dead.
+ * Versions of rows that a merge meets: entries of equal keys, among them new ones, most of which
+ * UPDATEs have left behind.  The entries of a group are noted in order; then the heap is asked
+ * which of them are dead.
  */
 typedef struct SfxVersions
 {
@@ -68,8 +68,8 @@ sfx_versions_same(const SfxVersions *v, const SfxEntry *e)
 }
 
 /*
- * May a merge meet versions of rows?  In unique indexes a key has one living row; in others only updates that changed no key are sure to have
- * left versions.
+ * May a merge meet versions of rows?  In unique indexes a key has one living row; in others only
+ * updates that changed no key are sure to have left versions.
  */
 static inline bool
 sfx_versions_wanted(Relation index, bool unchanged)
@@ -81,8 +81,9 @@ sfx_versions_wanted(Relation index, bool unchanged)
 extern bool sfx_versions_ask(SfxVersions *v, Relation index, SfxHorizon *horizon);
 
 /*
- * The index's table, if a lock on it is to be had at once, ready to be asked about rows; else NULL.  Needs no snapshot, and leaves none.
- * A worker keeps it for one group only: it looks for waiters at the index.
+ * The index's table, if a lock on it is to be had at once, ready to be asked about rows; else
+ * NULL.  Needs no snapshot, and leaves none. A worker keeps it for one group only: it looks for
+ * waiters at the index.
  */
 extern Relation sfx_dead_open_heap(Relation index);
 

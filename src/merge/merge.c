@@ -25,6 +25,7 @@
 #include "merge_lock.h"
 #include "meta.h"
 #include "order.h"
+#include "policy.h"
 #include "pos.h"
 #include "progress.h"
 #include "rewrite.h"

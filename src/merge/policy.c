@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * policy.c - when a merge is due, and what inserters do while it is overdue
+ * policy.c - when a merge is due, and where it goes: decisions only
  *
  * A merge costs what the leaves cost that it rewrites: 8 kB of WAL and some 100 us each, however many entries they receive.
  * It gives back the log's pages and spares readers the image.  Five bounds, the cheapest first:
@@ -28,27 +28,22 @@
 #include "find.h"
 #include "image.h"
 #include "log.h"
-#include "merge.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "order.h"
-#include "page.h"
+#include "policy.h"
 #include "pos.h"
+#include "requests.h"
 #include "settings.h"
 #include "source.h"
-#include "subxact.h"
 
-#include "access/parallel.h"
-#include "access/xact.h"
-#include "access/xlog.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/latch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define CARRY_SHARE		4		/* of a delta that is due one part in so many may stay */
-#define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: starting a worker costs about 3 ms */
+#define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: starting a worker costs
+								 * about 3 ms */
 #define CHURN_SHED		500		/* of 1,000 entries, so many took dead ones' places */
 #define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, at most */
 #define CHURN_FLOOR		8		/* and at least */
@@ -56,12 +51,15 @@
 #define DEAD_FLOOR		8		/* ... in so many pages, or ... */
 #define DEAD_FLOOR_OWN	2		/* ... so many where no worker has to be started */
 #define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
-/* Times the bound.  A generation that is merged by then has at most twice the bound, which the images' pool still takes. */
+/*
+ * Times the bound.  A generation that is merged by then has at most twice the bound, which the
+ * images' pool still takes.
+ */
+#define SLICE_AT		1.5		/* no worker is at it, and had time to start: inserters merge runs
+								 * that are due */
 #define HELP_AT			2		/* no worker is at it: inserters merge */
-#define SLICE_AT		1.5		/* no worker is at it, and had time to start: inserters merge runs that are due, ... */
-#define SLICE_GROUPS	4		/* ... so many groups for each page that they fill: ten thousand leaves before they merge the delta, by default */
-#define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down, where size is what counts */
-#define BRAKE_MS		10		/* for each page that they fill */
+#define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down, where
+								 * size is what counts */
 
 typedef struct DeltaSize
 {
@@ -76,7 +74,10 @@ typedef struct DeltaSize
 	uint64		merges;			/* so far */
 } DeltaSize;
 
-/* An image takes about two nodes for a log page, and readers build their own where a generation takes half the pool. */
+/*
+ * An image takes about two nodes for a log page, and readers build their own where a generation
+ * takes half the pool.
+ */
 static uint64
 max_log_pages(Relation index)
 {
@@ -98,7 +99,7 @@ measure(Relation index, DeltaSize *d)
 	d->churn_pages = Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
 	d->churns = meta.shed >= CHURN_SHED;
 	d->merges = meta.merges;
-	d->dead_pages = sfx_worker_shut_out(index) ? DEAD_FLOOR_OWN : DEAD_FLOOR;
+	d->dead_pages = sfx_request_shut_out(index) ? DEAD_FLOOR_OWN : DEAD_FLOOR;
 	d->dead = 0;
 	for (int g = 0; g < meta.ngens && d->pages >= d->dead_pages; g++)
 		d->dead += sfx_image_known_dead(index, &meta, g);
@@ -116,7 +117,10 @@ exceeds(const DeltaSize *d, double times)
 		(d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries);
 }
 
-/* Has the log just doubled?  Of several inserters none may see the very page: the next look is made then. */
+/*
+ * Has the log just doubled?  Of several inserters none may see the very page: the next look is
+ * made then.
+ */
 static bool
 time_to_look(const DeltaSize *d)
 {
@@ -126,8 +130,8 @@ time_to_look(const DeltaSize *d)
 /* ---- bound 3 ---- */
 
 /*
- * Walk the leaves that the delta falls into, until they are too many for it.  That bounds the walk: by as many
- * leaves as would have to be rewritten.  Merge lock held.
+ * Walk the leaves that the delta falls into, until they are too many for it.  That bounds the
+ * walk: by as many leaves as would have to be rewritten.  Merge lock held.
  */
 static bool
 worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, double ratio)
@@ -156,7 +160,10 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, 
 		touched += node.children[child].count;
 		if (n < ratio * touched)
 			break;
-		/* on to the next leaf; if that is another parent's, its low fence is this one's high fence */
+
+		/*
+		 * on to the next leaf; if that is another parent's, its low fence is this one's high fence
+		 */
 		if (++child < node.nchildren)
 			sfx_pos_set(pos, &node.children[child].low);
 		else if (node.high_inf)
@@ -201,8 +208,8 @@ takes_entries(const SfxMeta *meta, int t)
 }
 
 /*
- * Would a full delta of such entries, if they fell everywhere, be too few for the main tree's leaves?  Then the delta in hand goes
- * there only if its entries keep together.
+ * Would a full delta of such entries, if they fell everywhere, be too few for the main tree's
+ * leaves?  Then the delta in hand goes there only if its entries keep together.
  */
 static bool
 is_large(Relation index, const SfxMeta *meta, const SfxGen *gen, double run_ratio)
@@ -227,7 +234,10 @@ sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta,
 	for (int t = meta->nruns - 2; t >= newest; t--)
 		if (takes_entries(meta, t) && gen->sealed >= ratio * meta->runs[t].entries)
 			return meta->runs[t].id;
-	/* a small delta, which VACUUM may have found, is not worth a run of its own beside another one */
+
+	/*
+	 * a small delta, which VACUUM may have found, is not worth a run of its own beside another one
+	 */
 	if (meta->nruns == SFX_MAX_RUNS || (newest < meta->nruns - 1 && gen->pages < max_log_pages(index) / 2))
 		return meta->runs[newest].id;
 	return 0;
@@ -278,7 +288,10 @@ sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto)
 
 /* ---- what stays ---- */
 
-/* Idle deltas, and those that cost a few leaves only, are merged whole: a merge that leaves something is to come again after as many inserts. */
+/*
+ * Idle deltas, and those that cost a few leaves only, are merged whole: a merge that leaves
+ * something is to come again after as many inserts.
+ */
 bool
 sfx_merge_may_carry(Relation index)
 {
@@ -303,27 +316,39 @@ sfx_merge_carry_limit(Relation index, const SfxMeta *meta, int g)
 
 /* ---- the public face ---- */
 
-bool
-sfx_merge_delta_due(Relation index)
+void
+sfx_merge_need(Relation index, SfxMergeNeed *need)
 {
 	DeltaSize	d;
 
 	measure(index, &d);
-	return exceeds(&d, 1);
+	need->due = exceeds(&d, 1);
+	need->worth_asking = need->due || time_to_look(&d);
+	need->run_overdue = exceeds(&d, SLICE_AT);
+	need->late = exceeds(&d, HELP_AT);
+	need->too_late = d.pages >= BRAKE_AT * d.max_pages;
+}
+
+bool
+sfx_merge_delta_due(Relation index)
+{
+	SfxMergeNeed need;
+
+	sfx_merge_need(index, &need);
+	return need.due;
 }
 
 bool
 sfx_merge_is_late(Relation index)
 {
-	DeltaSize	d;
+	SfxMergeNeed need;
 
-	measure(index, &d);
-	return exceeds(&d, HELP_AT);
+	sfx_merge_need(index, &need);
+	return need.late;
 }
 
-/* Is a run being merged, or due? */
-static bool
-run_is_due(Relation index)
+bool
+sfx_merge_run_waits(Relation index)
 {
 	SfxMeta		meta;
 
@@ -340,7 +365,10 @@ is_idle(Relation index)
 	return sfx_delta_is_idle(index, &meta);
 }
 
-/* Has the table about as many dead rows as the delta has entries?  For an index that no merge has told yet: they may be of long ago. */
+/*
+ * Has the table about as many dead rows as the delta has entries?  For an index that no merge has
+ * told yet: they may be of long ago.
+ */
 static bool
 replaces_rows(Relation index, double entries)
 {
@@ -358,59 +386,5 @@ sfx_merge_due(Relation index)
 	measure(index, &d);
 	if (d.merges == 0 && d.pages >= LOOK_PAGES && replaces_rows(index, d.entries))
 		d.churns = true;
-	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || run_is_due(index) || is_idle(index);
-}
-
-void
-sfx_merge_idle(Relation index)
-{
-	if (sfx_guc_auto_merge && !RecoveryInProgress() && !IsParallelWorker())
-		(void) sfx_worker_request(index);
-}
-
-/* Somebody else is merging and does not keep up: let him. */
-static void
-brake(void)
-{
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, BRAKE_MS, PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
-}
-
-static void
-relieve(void *arg)
-{
-	Relation	index = arg;
-	DeltaSize	d;
-
-	measure(index, &d);
-	if (!exceeds(&d, 1) && !time_to_look(&d))
-		return;
-	if (sfx_worker_shut_out(index))
-	{
-		if (sfx_merge_due(index))
-			(void) sfx_merge_delta(index, true);
-	}
-	else if (sfx_guc_auto_merge)
-	{
-		/* the worker may be unable to start, for want of a slot; whoever else is merging may be slow */
-		if (!sfx_worker_request(index))
-		{
-			if (exceeds(&d, HELP_AT) && sfx_merge_delta(index, false) > 0)
-				return;
-			if (exceeds(&d, SLICE_AT) && run_is_due(index))
-				(void) sfx_merge_run_slice(index, SLICE_GROUPS);
-		}
-		if (d.pages >= BRAKE_AT * d.max_pages)
-			brake();
-	}
-}
-
-/* M10: the row is in the index already. */
-void
-sfx_merge_pressure(Relation index)
-{
-	if (IsInParallelMode())
-		return;
-	sfx_attempt_aside(index, "merge the delta of", relieve, index);
+	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || sfx_merge_run_waits(index) || is_idle(index);
 }

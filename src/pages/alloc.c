@@ -45,7 +45,11 @@ sfx_page_alloc(Relation index, const SfxMeta *meta)
 		if (blkno == InvalidBlockNumber)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		/* the map may name reserved blocks, or ones beyond the end: it is not logged, and the file may have been longer */
+
+		/*
+		 * the map may name reserved blocks, or ones beyond the end: it is not logged, and the file
+		 * may have been longer
+		 */
 		if (blkno < SFX_FIRST_BLKNO || blkno >= RelationGetNumberOfBlocks(index))
 			continue;
 		buf = ReadBuffer(index, blkno);

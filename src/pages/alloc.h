@@ -7,8 +7,10 @@
 
 #include "meta.h"
 
-/* A new or reused block, exclusively locked, contents undefined (all zero or an old free page). Takes a
- * page from the free space map only if its state says that it is free: the map may lie. */
+/*
+ * A new or reused block, exclusively locked, contents undefined (all zero or an old free page).
+ * Takes a page from the free space map only if its state says that it is free: the map may lie.
+ */
 extern Buffer sfx_page_alloc(Relation index, const SfxMeta *meta);
 
 /* The same for the next page of the active generation's log (log_place.c). */
@@ -17,12 +19,17 @@ extern Buffer sfx_page_alloc_log(Relation index, const SfxMeta *meta);
 /* A new block at the file's end, exclusively locked. */
 extern Buffer sfx_page_extend(Relation index);
 
-/* May this page (locked by the caller) be given a new life?  New, unlinked, or of a dropped generation or run.  meta may be outdated:
- * what was dropped by then stays so. */
+/*
+ * May this page (locked by the caller) be given a new life?  New, unlinked, or of a dropped
+ * generation or run.  meta may be outdated: what was dropped by then stays so.
+ */
 extern bool sfx_page_is_free(Page page, const SfxMeta *meta);
 extern void sfx_page_release_free(Relation index, BlockNumber blkno);	/* tell the free space map */
 
-/* That block, exclusively locked and gone from the free space map; InvalidBuffer if it is not free or if somebody is using it. */
+/*
+ * That block, exclusively locked and gone from the free space map; InvalidBuffer if it is not free
+ * or if somebody is using it.
+ */
 extern Buffer sfx_page_claim(Relation index, BlockNumber blkno, const SfxMeta *meta);
 
 #endif							/* SURFIDX_ALLOC_H */

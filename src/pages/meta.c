@@ -58,7 +58,8 @@ sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
 	int			r = sfx_meta_find_run(m, id);
 
 	if (r < 0)
-		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", id, RelationGetRelationName(index));
+		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock",
+			 id, RelationGetRelationName(index));
 	return unconstify(SfxRun *, &m->runs[r]);
 }
 
@@ -66,10 +67,14 @@ sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
 static const char *
 meta_fault(const SfxMeta *m)
 {
-	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS || m->gate > 1 ||
-		m->ndicts > SFX_MAX_DICTS)
+	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS ||
+		m->gate > 1 || m->ndicts > SFX_MAX_DICTS)
 		return "metapage counts out of bounds";
-	/* Whoever follows these locks the page, and may hold the metapage's lock: they must not lead back to it. */
+
+	/*
+	 * Whoever follows these locks the page, and may hold the metapage's lock: they must not lead
+	 * back to it.
+	 */
 	for (int g = 0; g < m->ngens; g++)
 		if (m->gens[g].first < SFX_FIRST_BLKNO || m->gens[g].tail < SFX_FIRST_BLKNO)
 			return "a log page is a reserved block";
@@ -109,7 +114,10 @@ meta_check(Relation index, Page page)
 		sfx_corrupt(index, SFX_META_BLKNO, fault);
 }
 
-/* In steps of 64 bytes: one copy of this size compilers make a string instruction, which takes longer to get going. */
+/*
+ * In steps of 64 bytes: one copy of this size compilers make a string instruction, which takes
+ * longer to get going.
+ */
 static inline void
 copy_meta(SfxMeta *to, const SfxMeta *from)
 {
@@ -154,12 +162,14 @@ sfx_meta_try_read(Relation index, SfxMeta *meta)
 	bool		sound;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	sound = !PageIsNew(page) && sfx_page_fault(page) == NULL && SfxPageGetTail(page)->version == SFX_FORMAT_VERSION &&
+	sound = !PageIsNew(page) && sfx_page_fault(page) == NULL &&
+		SfxPageGetTail(page)->version == SFX_FORMAT_VERSION &&
 		SfxPageGetTail(page)->kind == SFX_PAGE_META && SfxPageBodyLen(page) >= sizeof(SfxMeta);
 	if (sound)
 		copy_meta(meta, SfxPageGetMeta(page));
 	UnlockReleaseBuffer(buf);
-	return sound && meta->magic == SFX_MAGIC && meta->min_version <= SFX_FORMAT_VERSION && meta_fault(meta) == NULL;
+	return sound && meta->magic == SFX_MAGIC && meta->min_version <= SFX_FORMAT_VERSION &&
+		meta_fault(meta) == NULL;
 }
 
 void

@@ -35,8 +35,8 @@ typedef struct SfxRun
 } SfxRun;
 
 /*
- * How far a merge has come: what its source has below the position is in other stages already.  A long key is cut off, or the position
- * before it kept: a little is merged twice then.
+ * How far a merge has come: what its source has below the position is in other stages already.  A
+ * long key is cut off, or the position before it kept: a little is merged twice then.
  */
 #define SFX_RESUME_KEY	40
 
@@ -128,10 +128,16 @@ extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 /* Copy the metapage's contents, checked.  One share lock. */
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
 
-/* The same for who can do without: false, and no error, where the page is there but no metapage that this code may follow. */
+/*
+ * The same for who can do without: false, and no error, where the page is there but no metapage
+ * that this code may follow.
+ */
 extern bool sfx_meta_try_read(Relation index, SfxMeta *meta);
 
-/* As sfx_meta_read for many times: *buf (invalid at first) keeps the metapage pinned until the caller releases it. */
+/*
+ * As sfx_meta_read for many times: *buf (invalid at first) keeps the metapage pinned until the
+ * caller releases it.
+ */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
 
 /* As sfx_meta_read of the page in buf, which is pinned, and is left locked in shared mode. */
@@ -146,6 +152,7 @@ extern void sfx_meta_store(Page page, const SfxMeta *meta);
 
 /* E6: how many changes of metapages the server has seen, from 1 on; 0: nobody counts. */
 extern uint64 sfx_meta_changes(void);
+
 /* One more, which is still locked. */
 extern void sfx_meta_count_change(void);
 extern Size sfx_meta_shmem_size(void);

@@ -54,8 +54,10 @@ extern void sfx_page_init(Page page, SfxPageKind kind, uint64 build_id, uint32 o
 /* Set the body of a page just made. */
 extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
 
-/* Is this a page that this code may look into?  ERROR (INDEX_CORRUPTED, index and block named) if it is damaged; false
- * if it is new (all zero). Checks sizes, version, page id. */
+/*
+ * Is this a page that this code may look into?  ERROR (INDEX_CORRUPTED, index and block named) if
+ * it is damaged; false if it is new (all zero). Checks sizes, version, page id.
+ */
 extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
 
 /*
@@ -67,13 +69,17 @@ extern const char *sfx_page_fault(Page page);
 /* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
 pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
 
-/* A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and core does not expect. */
+/*
+ * A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and
+ * core does not expect.
+ */
 pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
 
 /*
- * A number of blocks that the table has, and which is greater than tid's; an error (ERRCODE_INDEX_CORRUPTED) if tid lies beyond the table's end.
- * To be asked before the table is: from 16 on a read beyond the end leaves something in the buffer pool that a table may take
- * for its page when it grows.  Costs a system call if what the backend knows of the size does not do.
+ * A number of blocks that the table has, and which is greater than tid's; an error
+ * (ERRCODE_INDEX_CORRUPTED) if tid lies beyond the table's end. To be asked before the table is:
+ * from 16 on a read beyond the end leaves something in the buffer pool that a table may take for
+ * its page when it grows.  Costs a system call if what the backend knows of the size does not do.
  */
 extern BlockNumber sfx_heap_end(Relation index, Relation heap, uint64 tid);
 

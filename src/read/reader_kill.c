@@ -4,6 +4,7 @@
  */
 #include "surfidx.h"
 #include "carried.h"
+#include "dead_leaf.h"
 #include "dead_rows.h"
 #include "delta.h"
 #include "horizon.h"

@@ -15,10 +15,10 @@
 #include "hash.h"
 #include "image.h"
 #include "leaf.h"
-#include "merge.h"
 #include "meta.h"
 #include "page.h"
 #include "reader_impl.h"
+#include "requests.h"
 #include "retry.h"
 #include "scratch.h"
 
@@ -190,7 +190,7 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 	if (grow)
 		sfx_image_grow_filter(r->index, meta, g);
 	if (idle)
-		sfx_merge_idle(r->index);
+		sfx_request_idle(r->index);
 	return true;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "surfidx.h"
 #include "check.h"
+#include "compare.h"
 #include "delta.h"
 #include "horizon.h"
 #include "image.h"
@@ -38,15 +39,6 @@ entry_hash(const SfxEntry *e)
 	return e->paylen > 0 ? hash_bytes_extended(e->payload, e->paylen, h) : h;
 }
 
-static int
-cmp_hash(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
 static void
 note_hash(SfxCheck *cs, BlockNumber blkno, LogHashes *lh, const SfxEntry *e, bool dead)
 {
@@ -61,7 +53,7 @@ note_hash(SfxCheck *cs, BlockNumber blkno, LogHashes *lh, const SfxEntry *e, boo
 	}
 	lh->hash[lh->nundead++] = hash;
 	/* whoever took it out has asked the heap, and so do we (X1) */
-	if (cs->rows && lh->killed > 0 && (lh->nimage == 0 || bsearch(&hash, lh->image, lh->nimage, sizeof(uint64), cmp_hash) == NULL))
+	if (cs->rows && lh->killed > 0 && (lh->nimage == 0 || bsearch(&hash, lh->image, lh->nimage, sizeof(uint64), sfx_cmp_u64) == NULL))
 		sfx_check_dead(cs, blkno, e);
 }
 
@@ -208,8 +200,8 @@ compare_image(SfxCheck *cs, int g, LogHashes *lh)
 	uint64		lacks = 0;
 	uint32		gen = cs->meta.gens[g].gen;
 
-	qsort(undead, lh->nundead, sizeof(uint64), cmp_hash);
-	qsort(dead, lh->ndead, sizeof(uint64), cmp_hash);
+	qsort(undead, lh->nundead, sizeof(uint64), sfx_cmp_u64);
+	qsort(dead, lh->ndead, sizeof(uint64), sfx_cmp_u64);
 	for (; u < lh->nundead; u++)
 	{
 		if (u > 0 && undead[u] == undead[u - 1])
@@ -255,7 +247,7 @@ sfx_check_generation(SfxCheck *cs, int g)
 		room = n + n / 8 + 1024;
 		image = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
 	}
-	qsort(image, n, sizeof(uint64), cmp_hash);
+	qsort(image, n, sizeof(uint64), sfx_cmp_u64);
 	lh.image = image;
 	lh.nimage = n;
 	lh.hash = MemoryContextAllocHuge(CurrentMemoryContext, Max(lh.size, 1) * sizeof(uint64));

@@ -6,8 +6,8 @@
 #include "surfidx.h"
 #include "counters.h"
 #include "image.h"
-#include "merge.h"
 #include "progress.h"
+#include "requests.h"
 #include "shared_use.h"
 #include "sql_rows.h"
 
@@ -28,7 +28,7 @@ surfidx_shared_memory(PG_FUNCTION_ARGS)
 
 	sfx_image_use(&use[0]);
 	sfx_activity_use(&use[2]);
-	sfx_worker_use(&use[3]);
+	sfx_requests_use(&use[3]);
 	sfx_progress_use(&use[5]);
 	rsinfo = sfx_many_rows(fcinfo, COLUMNS);
 	for (int i = 0; i < TABLES; i++)

@@ -419,4 +419,3 @@ sfx_filters_plan(Relation index, const SfxOrder *order, const SfxMeta *meta, uin
 }
 
 /* ---- reading ---- */
-

@@ -8,7 +8,8 @@
 #include "page.h"
 
 bool
-sfx_filter_page_open(Relation index, const SfxOrder *order, uint64 build_id, uint32 run, BlockNumber blkno, Page page,
+sfx_filter_page_open(Relation index, const SfxOrder *order, uint64 build_id, uint32 run,
+					 BlockNumber blkno, Page page,
 					 const SfxPos *pos, bool before, SfxFilter *f)
 {
 	SfxPageTail *tail;

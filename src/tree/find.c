@@ -23,8 +23,9 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in circles */
-#define FIND_CACHED_MOVES	4		/* the same where the descent began with a copy of the root */
+#define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in
+									 * circles */
+#define FIND_CACHED_MOVES	4	/* the same where the descent began with a copy of the root */
 
 static uint8 lowbuf[SFX_MAX_ENTRY];
 static uint8 highbuf[SFX_MAX_ENTRY];
@@ -278,7 +279,11 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 		r = sfx_meta_find_run(&fresh, run);
 		if (r < 0)
 			break;
-		/* the tree may have become lower since the caller looked, if he does not hold the merge lock; the root will do for him */
+
+		/*
+		 * the tree may have become lower since the caller looked, if he does not hold the merge
+		 * lock; the root will do for him
+		 */
 		level = Min(level, (int) fresh.runs[r].level);
 		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level, leaf, false, probe);
 	}

@@ -93,9 +93,6 @@ extern int surf_plan_paths(SfxSurfBuild *b, uint64_t npaths);
  */
 extern bool surf_encode_paths(SfxSurfBuild *b, uint32_t npaths);
 
-/* Write that path number 8i begins at that bit of the pool. */
-extern void surf_put_start(const SfxSurf *s, uint64_t i, uint64_t at);
-
 /* The path of this number is one that a node alone has. */
 extern void surf_name_once(SfxSurfBuild *b, uint64_t number, const SurfPath *p);
 
@@ -107,5 +104,17 @@ extern int surf_plan_rest(SfxSurfBuild *b);
 
 /* Write starts, symbols and pool. */
 extern void surf_write_paths(SfxSurfBuild *b);
+
+/* Put w bits where there are zeros; 8 bytes from there on are ours. */
+static inline void
+surf_or_bits(uint8_t *p, uint64_t bit, uint64_t x, unsigned w)
+{
+	unsigned	shift = bit & 7;
+
+	p += bit >> 3;
+	sfx_store64(p, sfx_load64(p) | x << shift);
+	if (shift + w > 64)
+		p[8] |= (uint8_t) (x >> (64 - shift));
+}
 
 #endif							/* SFX_SURF_BUILD_H */

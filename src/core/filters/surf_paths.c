@@ -216,7 +216,8 @@ surf_write_paths(SfxSurfBuild *b)
 	for (uint64_t i = 0; i < s->ndict; i++)
 	{
 		if (i % SURF_DICTSTEP == 0)
-			surf_put_start(s, i / SURF_DICTSTEP, at);
+			surf_or_bits((uint8_t *) s->starts, i / SURF_DICTSTEP * surf_start_width(s), at,
+						 surf_start_width(s));
 		write_record(b, &at, dict + order[i]);
 	}
 }

@@ -594,29 +594,10 @@ sfx_surf_size(SfxSurfBuild *b, uint64_t *size)
 
 /* ---- second walk: bytes ---- */
 
-static void
-or_bits(uint8_t *p, uint64_t bit, uint64_t x, unsigned w)
-{
-	unsigned	shift = bit & 7;
-
-	p += bit >> 3;
-	sfx_store64(p, sfx_load64(p) | x << shift);
-	if (shift + w > 64)
-		p[8] |= (uint8_t) (x >> (64 - shift));
-}
-
 static inline void
 set_bit(uint8_t *v, uint64_t i)
 {
 	v[i >> 3] |= (uint8_t) (1u << (i & 7));
-}
-
-void
-surf_put_start(const SfxSurf *s, uint64_t i, uint64_t at)
-{
-	unsigned	width = surf_start_width(s);
-
-	or_bits((uint8_t *) s->starts, i * width, at, width);
 }
 
 static void
@@ -636,17 +617,17 @@ write_path(SfxSurfBuild *b, Level *l, uint64_t node, const SurfPath *p)
 	if (!is_long(s, p))
 	{
 		/* the long ones from here on are counted already */
-		or_bits((uint8_t *) s->shorts, (i - l->longs) * s->shortw, p->number, s->shortw);
+		surf_or_bits((uint8_t *) s->shorts, (i - l->longs) * s->shortw, p->number, s->shortw);
 		return;
 	}
 	l->longs--;
 	if (s->flags & SURF_F_KINDS)
 	{
 		set_rank_bit((uint8_t *) s->kinds, i);
-		or_bits((uint8_t *) s->longs, l->longs * s->longw, p->number - (UINT64_C(1) << s->shortw), s->longw);
+		surf_or_bits((uint8_t *) s->longs, l->longs * s->longw, p->number - (UINT64_C(1) << s->shortw), s->longw);
 	}
 	else
-		or_bits((uint8_t *) s->longs, l->longs * s->longw, p->number, s->longw);
+		surf_or_bits((uint8_t *) s->longs, l->longs * s->longw, p->number, s->longw);
 }
 
 static void
@@ -716,7 +697,8 @@ write_node(Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigne
 		write_sparse(s, id - s->ndense, first - s->ndedges, e, n);
 	for (unsigned i = n; i-- > 0 && width > 0;)
 		if (!e[i].child)
-			or_bits((uint8_t *) s->suffixes, --l->leaves * width, suffix_of(w, e[i].suffix), width);
+			surf_or_bits((uint8_t *) s->suffixes, --l->leaves * width,
+						 suffix_of(w, e[i].suffix), width);
 	if (p != NULL)
 		write_path(w->b, l, id, p);
 	if (node != NULL && node->ends)
@@ -748,7 +730,7 @@ write_samples(SfxSurf *s)
 	for (uint64_t at = 0; at < surf_bucket_bits(s); at += 8)
 		for (unsigned w = s->buckets[at >> 3]; w != 0; w &= w - 1, q++)
 			if ((q & mask) == 0)
-				or_bits((uint8_t *) s->select, (q >> s->selshift) * width, at + (unsigned) __builtin_ctz(w), width);
+				surf_or_bits((uint8_t *) s->select, (q >> s->selshift) * width, at + (unsigned) __builtin_ctz(w), width);
 }
 
 static void

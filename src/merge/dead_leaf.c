@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ * dead_leaf.c - a leaf is rewritten without the rows that a reader found dead (X3)
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "compare.h"
+#include "dead_leaf.h"
+#include "dead_rows.h"
+#include "find.h"
+#include "group.h"
+#include "leaf.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "page.h"
+#include "rewrite.h"
+#include "stats.h"
+#include "subxact.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/*
+ * Keep of the sorted list only what the leaf holds: the others' TIDs may be in other hands by now.
+ * *nentries: of the leaf.
+ */
+static void
+intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
+{
+	char	   *copy = palloc(BLCKSZ);
+	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
+	uint64	   *found = palloc(sizeof(uint64) * Max(list->n, 1));
+	BlockNumber blkno = sfx_group_leaf(g, g->from);
+	int			nfound = 0;
+	SfxLeaf		leaf;
+
+	sfx_leaf_copy(g->index, g->order, g->meta, g->run, blkno, NULL, copy, &leaf);
+	for (int b = 0; b < leaf.nblocks; b++)
+	{
+		int			n = sfx_leaf_tids(&leaf, b, tids);
+
+		if (n < 0)
+			sfx_corrupt(g->index, blkno, "leaf TIDs");
+		for (int i = 0; i < n && nfound < list->n; i++)
+			if (bsearch(&tids[i], list->tid, list->n, sizeof(uint64), sfx_cmp_u64) != NULL)
+				found[nfound++] = tids[i];
+	}
+	memcpy(list->tid, found, nfound * sizeof(uint64));
+	list->n = nfound;
+	*nentries = leaf.nentries;
+}
+
+/* Merge lock held. */
+static void
+clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos,
+		   SfxTidList *list)
+{
+	SfxMergeStats stats = {0};
+	SfxMeta		meta;
+	SfxGroup	g;
+	uint64		nentries;
+
+	sfx_meta_read(index, &meta);
+	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos, NULL);
+	qsort(list->tid, list->n, sizeof(uint64), sfx_cmp_u64);
+	intersect_leaf(&g, list, &nentries);
+	if (!sfx_dead_worth(nentries, list->n))
+		return;
+	list->n = sfx_dead_ask(index, heap, list->tid, list->n, &g.horizon);
+	if (!sfx_dead_worth(nentries, list->n))
+		return;
+	sfx_group_rewrite(&g, NULL, sfx_tid_list_has, list, &stats);
+	sfx_store_tree_stats(index, SfxMetaMain(&meta)->id, &stats);
+}
+
+typedef struct Cleaning
+{
+	Relation	index;
+	Relation	heap;
+	const SfxOrder *order;
+	const SfxPos *pos;
+	SfxTidList	list;
+} Cleaning;
+
+static void
+attempt_clean(void *arg)
+{
+	Cleaning   *c = arg;
+	MemoryContext cxt;
+	MemoryContext old;
+
+	if (!sfx_merge_trylock(c->index))
+		return;
+	SFX_STOP("leaf to be cleaned");
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx dead entries",
+								ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	clean_leaf(c->index, c->heap, c->order, c->pos, &c->list);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	sfx_merge_unlock(c->index);
+}
+
+void
+sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos,
+					uint64 *tids, int n)
+{
+	Cleaning	c = {index, heap, order, pos, {.tid = tids,.n = n}};
+
+	/*
+	 * Workers of one query share their heavyweight locks.  And whoever holds the merge lock
+	 * already has us called in the midst of something.
+	 */
+	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index))
+		return;
+	sfx_attempt_aside(index, "remove dead entries from", attempt_clean, &c);
+}

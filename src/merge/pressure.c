@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ * pressure.c - what inserters do when a merge is due or overdue
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "merge.h"
+#include "policy.h"
+#include "pressure.h"
+#include "requests.h"
+#include "settings.h"
+#include "subxact.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+
+#define SLICE_GROUPS	4		/* of a run, for each page that an inserter fills: ten thousand
+								 * leaves before it merges the delta, by default */
+#define BRAKE_MS		10		/* for each page that they fill */
+
+/* Somebody else is merging and does not keep up: let him. */
+static void
+brake(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 BRAKE_MS, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+relieve(void *arg)
+{
+	Relation	index = arg;
+	SfxMergeNeed need;
+
+	sfx_merge_need(index, &need);
+	if (!need.worth_asking)
+		return;
+	if (sfx_request_shut_out(index))
+	{
+		if (sfx_merge_due(index))
+			(void) sfx_merge_delta(index, true);
+	}
+	else if (sfx_guc_auto_merge)
+	{
+		/*
+		 * the worker may be unable to start, for want of a slot; whoever else is merging may be
+		 * slow
+		 */
+		if (!sfx_request_merge(index))
+		{
+			if (need.late && sfx_merge_delta(index, false) > 0)
+				return;
+			if (need.run_overdue && sfx_merge_run_waits(index))
+				(void) sfx_merge_run_slice(index, SLICE_GROUPS);
+		}
+		if (need.too_late)
+			brake();
+	}
+}
+
+/* M10: the row is in the index already. */
+void
+sfx_merge_pressure(Relation index)
+{
+	if (IsInParallelMode())
+		return;
+	sfx_attempt_aside(index, "merge the delta of", relieve, index);
+}
