@@ -42,12 +42,15 @@ struct SfxImage
 	uint64		killed;			/* of those, taken out by sfx_image_kill */
 	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
 	SfxDelta	delta;
-	uint32		vain;			/* searches that found nothing since a filter was due, or about so many (any reader may write it) */
+	uint32		vain;			/* searches that found nothing since a filter was due, or about so
+								 * many (any reader may write it) */
 	uint32		nreserve;
 	uint32		reserve[IMAGE_RESERVE];
 	pg_atomic_uint64 last_used; /* by the clock of its table */
-	TimestampTz grown;			/* when readers last found more in the log: the start of a statement */
-	TimestampTz asked;			/* when one of them last asked for it to be merged (any may write it: advice) */
+	TimestampTz grown;			/* when readers last found more in the log: the start of a
+								 * statement */
+	TimestampTz asked;			/* when one of them last asked for it to be merged (any may write
+								 * it: advice) */
 	/* private images only */
 	struct SfxLocalNodes *local;
 	Oid			index;
@@ -68,14 +71,19 @@ extern SfxNodeAlloc sfx_image_nodes;	/* of the image held right now: one at a ti
 
 /* From now on this one is held. */
 extern void sfx_image_hold(SfxImage *img);
+
 /* I7, as far as the pool has nodes. */
 extern bool sfx_image_fill_reserve(SfxImage *img);
+
 /* What was reserved and not needed goes to others. */
 extern void sfx_image_give_back(SfxImage *img);
+
 /* Is there room for n more nodes beside the reserve? */
 extern bool sfx_image_has_room(SfxImage *img, uint32 n);
+
 /* Forget everything applied so far; the key stays. */
 extern void sfx_image_clear(SfxImage *img);
+
 /* Memory for a private image, which is zeroed; and its end. */
 extern void sfx_image_begin_local(SfxImage *img);
 extern void sfx_image_end_local(SfxImage *img);
@@ -89,9 +97,11 @@ extern void sfx_image_nodes_shmem_startup(void);
 
 /* The private image of that key, held; NULL: there is none. */
 extern SfxImage *sfx_image_local_find(const SfxImageKey *key);
+
 /* A new one, held. */
 extern SfxImage *sfx_image_local_make(Relation index, const SfxImageKey *key);
 extern void sfx_image_local_forget(const SfxImageKey *key);
+
 /* Give back those of a file that are of another build, or of generations that were dropped. */
 extern void sfx_image_local_outdated(const SfxLocator *file, uint64 build_id, uint32 oldest_gen);
 
@@ -99,22 +109,28 @@ extern void sfx_image_local_outdated(const SfxLocator *file, uint64 build_id, ui
 
 /* Is there shared memory for images? */
 extern bool sfx_image_slots_exist(void);
+
 /*
  * The slot of that key, its lock held in the given mode; NULL: there is none, or it came or moved
  * this moment.
  */
 extern SfxImage *sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode);
+
 /*
  * The slot of that key, a new one if there is none, exclusively locked and held; NULL if all are
  * busy.
  */
 extern SfxImage *sfx_image_slot_make(const SfxImageKey *key);
+
 /* Give back all memory of a slot, whose lock is held exclusively, and the slot. */
 extern void sfx_image_slot_drop(SfxImage *img);
+
 /* The image was used. */
 extern void sfx_image_slot_touch(SfxImage *img);
+
 /* I7. False: the pool is exhausted and nothing could be evicted. */
 extern bool sfx_image_reserve(SfxImage *img);
+
 /* Room for n more nodes beside the reserve, as far as it can be had by eviction. */
 extern void sfx_image_make_room(SfxImage *img, uint32 n);
 extern Size sfx_image_slots_shmem_size(void);
@@ -130,7 +146,10 @@ typedef enum
 	CATCHUP_NOMEM
 } CatchupResult;
 
-/* Apply log pages from the cursor on, some tens of them at most.  The image is ours alone.  May throw: it is none the worse then. */
+/*
+ * Apply log pages from the cursor on, some tens of them at most.  The image is ours alone.  May
+ * throw: it is none the worse then.
+ */
 extern CatchupResult sfx_image_catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g);
 
 #endif							/* SURFIDX_IMAGE_IMPL_H */
