@@ -7,7 +7,8 @@
 #	lines		of 100 columns at most, tabs being 4; what is longer must not become more than tidy.txt has for its file,
 #				nor, as code moves to new files, than it has in all
 #	functions	of 70 lines at most; likewise
-#	names		no two files of src have one name; tests are named without numbers
+#	names		no two files of src have one name, nor two types in headers of src; tests are named
+#				without numbers
 #	references	files, sections of src/README.md, functions and types, rules and mutants that
 #				comments, tests and documents name exist, links lead somewhere; each mutant and each
 #				rule has its place in src/README.md, no two rules have one name
@@ -123,6 +124,22 @@ for my $file (grep { m!^src/.*\.[ch]$! } @files)
 
 	untidy("$file: $home{$name} has the same name") if $home{$name};
 	$home{$name} = $file;
+}
+
+# Types as headers define them: a "typedef struct X X;" defines none.
+my %type;
+
+for my $file (grep { m!^src/.*\.h$! } @files)
+{
+	my $text = slurp($file);
+	my %defined = map { $_ => 1 } $text =~ /^\} (\w+);/mg,
+	  $text =~ /^(?:struct|union|enum) (\w+)\n\{/mg;
+
+	for (sort keys %defined)
+	{
+		untidy("$file: $type{$_} defines a type $_, too") if $type{$_};
+		$type{$_} = $file;
+	}
 }
 
 for my $file (grep { m!^t/.*\.pl$! } @files)

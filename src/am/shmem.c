@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * shmem.c - shared memory of all modules that have some: asked for while preloading, set up at server start
+ * shmem.c - shared memory of all modules that have some: asked for while preloading, set up at
+ * server start
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -10,11 +11,23 @@
 #include "predicate.h"
 #include "progress.h"
 #include "requests.h"
+#include "shared_area.h"
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
+
+static const SfxSharedArea *const areas[] = {
+	&sfx_image_nodes_area,
+	&sfx_image_slots_area,
+	&sfx_requests_area,
+	&sfx_progress_area,
+	&sfx_activity_area,
+	&sfx_meta_area,
+	&sfx_predicate_area,
+	SFX_STOP_AREA				/* of test builds; else NULL */
+};
 
 static shmem_request_hook_type prev_request_hook = NULL;
 static shmem_startup_hook_type prev_startup_hook = NULL;
@@ -24,13 +37,9 @@ request_shmem(void)
 {
 	if (prev_request_hook)
 		prev_request_hook();
-	RequestAddinShmemSpace(sfx_image_shmem_size());
-	RequestAddinShmemSpace(sfx_requests_shmem_size());
-	RequestAddinShmemSpace(sfx_progress_shmem_size());
-	RequestAddinShmemSpace(sfx_activity_shmem_size());
-	RequestAddinShmemSpace(sfx_meta_shmem_size());
-	RequestAddinShmemSpace(sfx_predicate_shmem_size());
-	RequestAddinShmemSpace(sfx_stop_shmem_size());
+	for (int i = 0; i < lengthof(areas); i++)
+		if (areas[i])
+			RequestAddinShmemSpace(MAXALIGN(areas[i]->size()));
 }
 
 static void
@@ -39,13 +48,16 @@ startup_shmem(void)
 	if (prev_startup_hook)
 		prev_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	sfx_image_shmem_startup();
-	sfx_requests_shmem_startup();
-	sfx_progress_shmem_startup();
-	sfx_activity_shmem_startup();
-	sfx_meta_shmem_startup();
-	sfx_predicate_shmem_startup();
-	sfx_stop_shmem_startup();
+	for (int i = 0; i < lengthof(areas); i++)
+	{
+		bool		found;
+		void	   *area;
+
+		if (areas[i] == NULL)
+			continue;
+		area = ShmemInitStruct(areas[i]->name, areas[i]->size(), &found);
+		areas[i]->attach(area, !found);
+	}
 	LWLockRelease(AddinShmemInitLock);
 }
 

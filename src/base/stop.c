@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "shared_area.h"
 
 #ifdef SFX_TEST
 
@@ -21,7 +22,6 @@
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/pmsignal.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -62,24 +62,24 @@ typedef struct StopShared
 static StopShared *shared = NULL;
 static char *mutants = NULL;
 
-Size
-sfx_stop_shmem_size(void)
+static Size
+area_size(void)
 {
 	return MAXALIGN(sizeof(StopShared));
 }
 
-void
-sfx_stop_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-
-	shared = ShmemInitStruct("surfidx stop points", sizeof(StopShared), &found);
-	if (!found)
+	shared = area;
+	if (made)
 	{
 		memset(shared, 0, sizeof(*shared));
 		SpinLockInit(&shared->lock);
 	}
 }
+
+const SfxSharedArea sfx_stop_area = {"surfidx stop points", area_size, attach_area};
 
 void
 sfx_stop_define_gucs(void)

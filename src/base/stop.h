@@ -17,16 +17,17 @@
 /* Is this rule to be broken? */
 #define SFX_MUTANT(rule)	sfx_mutant(rule)
 
+/* SfxSharedArea */
+#define SFX_STOP_AREA		(&sfx_stop_area)
+
 extern void sfx_stop(const char *point);
 extern bool sfx_mutant(const char *rule);
-extern Size sfx_stop_shmem_size(void);
-extern void sfx_stop_shmem_startup(void);
 extern void sfx_stop_define_gucs(void);
+extern const struct SfxSharedArea sfx_stop_area;
 #else
 #define SFX_STOP(point)		((void) 0)
 #define SFX_MUTANT(rule)	false
-#define sfx_stop_shmem_size()		((Size) 0)
-#define sfx_stop_shmem_startup()	((void) 0)
+#define SFX_STOP_AREA		NULL
 #define sfx_stop_define_gucs()		((void) 0)
 #endif
 

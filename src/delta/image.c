@@ -369,19 +369,6 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 	sfx_image_release(img);
 }
 
-Size
-sfx_image_shmem_size(void)
-{
-	return add_size(sfx_image_nodes_shmem_size(), sfx_image_slots_shmem_size());
-}
-
-void
-sfx_image_shmem_startup(void)
-{
-	sfx_image_nodes_shmem_startup();
-	sfx_image_slots_shmem_startup();
-}
-
 void
 sfx_image_release(SfxImage *img)
 {

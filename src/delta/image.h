@@ -10,6 +10,7 @@
 #include "horizon.h"
 #include "leaf.h"
 #include "meta.h"
+#include "shared_area.h"
 
 typedef struct SfxImage SfxImage;
 
@@ -66,8 +67,8 @@ extern void sfx_image_forget_file(const SfxLocator *file);
 struct SfxSharedUse;
 extern void sfx_image_use(struct SfxSharedUse *use);
 
-extern Size sfx_image_shmem_size(void);
-extern void sfx_image_shmem_startup(void);
+extern const SfxSharedArea sfx_image_nodes_area;
+extern const SfxSharedArea sfx_image_slots_area;
 extern void sfx_image_init(void);
 
 #endif							/* SURFIDX_IMAGE_H */

@@ -90,8 +90,6 @@ extern void sfx_image_end_local(SfxImage *img);
 extern Size sfx_image_local_bytes(const SfxImage *img);
 extern uint32 sfx_image_pool_nodes(void);
 extern uint32 sfx_image_pool_free(void);
-extern Size sfx_image_nodes_shmem_size(void);
-extern void sfx_image_nodes_shmem_startup(void);
 
 /* ---- image_local.c ---- */
 
@@ -133,8 +131,6 @@ extern bool sfx_image_reserve(SfxImage *img);
 
 /* Room for n more nodes beside the reserve, as far as it can be had by eviction. */
 extern void sfx_image_make_room(SfxImage *img, uint32 n);
-extern Size sfx_image_slots_shmem_size(void);
-extern void sfx_image_slots_shmem_startup(void);
 
 /* ---- image_fill.c ---- */
 

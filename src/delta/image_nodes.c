@@ -12,6 +12,7 @@
 #include "delta.h"
 #include "image_impl.h"
 #include "settings.h"
+#include "shared_area.h"
 
 #include "storage/shmem.h"
 #include "storage/spin.h"
@@ -49,8 +50,8 @@ pool_size(void)
 	return Max(64, (uint32) ((Size) sfx_guc_delta_memory * 1024 / SFX_NODE_SIZE)) + 1;
 }
 
-Size
-sfx_image_nodes_shmem_size(void)
+static Size
+area_size(void)
 {
 	return add_size(MAXALIGN(sizeof(PoolShared)),
 					add_size(mul_size(pool_size(), SFX_NODE_SIZE), PG_CACHE_LINE_SIZE));
@@ -62,15 +63,14 @@ pool_node(uint32 ref)
 	return pool + (Size) ref * SFX_NODE_SIZE;
 }
 
-void
-sfx_image_nodes_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-	char	   *base = ShmemInitStruct("surfidx image nodes", sfx_image_nodes_shmem_size(), &found);
+	char	   *base = area;
 
 	shared = (PoolShared *) base;
 	pool = (char *) CACHELINEALIGN(base + MAXALIGN(sizeof(PoolShared)));
-	if (found)
+	if (!made)
 		return;
 	memset(shared, 0, sizeof(*shared));
 	SpinLockInit(&shared->lock);
@@ -82,6 +82,8 @@ sfx_image_nodes_shmem_startup(void)
 		shared->nfree++;
 	}
 }
+
+const SfxSharedArea sfx_image_nodes_area = {"surfidx image nodes", area_size, attach_area};
 
 uint32
 sfx_image_pool_nodes(void)

@@ -17,6 +17,7 @@
 #include "gone.h"
 #include "image.h"
 #include "image_impl.h"
+#include "shared_area.h"
 #include "shared_use.h"
 
 #include "common/hashfn.h"
@@ -47,26 +48,25 @@ slots_at(void)
 	return MAXALIGN(sizeof(SlotsShared)) + MAXALIGN(sizeof(int) * sfx_shared_places());
 }
 
-Size
-sfx_image_slots_shmem_size(void)
+static Size
+area_size(void)
 {
 	return add_size(slots_at(), mul_size(sizeof(SfxImage), sfx_shared_places()));
 }
 
-void
-sfx_image_slots_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-	char	   *base = ShmemInitStruct("surfidx images", sfx_image_slots_shmem_size(), &found);
+	char	   *base = area;
 
 	shared = (SlotsShared *) base;
 	chain = (volatile int *) (base + MAXALIGN(sizeof(SlotsShared)));
 	slots = (SfxImage *) (base + slots_at());
-	if (!found)
+	if (made)
 	{
 		int			tranche = LWLockNewTrancheId();
 
-		memset(base, 0, sfx_image_slots_shmem_size());
+		memset(base, 0, area_size());
 		shared->nslots = sfx_shared_places();
 		LWLockInitialize(&shared->directory, tranche);
 		pg_atomic_init_u64(&shared->clock, 1);
@@ -83,6 +83,8 @@ sfx_image_slots_shmem_startup(void)
 	LWLockRegisterTranche(shared->directory.tranche, "surfidx_image");
 	sfx_gone_tell(sfx_image_forget_file);
 }
+
+const SfxSharedArea sfx_image_slots_area = {"surfidx images", area_size, attach_area};
 
 bool
 sfx_image_slots_exist(void)

@@ -72,12 +72,7 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 	if (pause >= 0)
 		meta.stub_pause = pause;
 
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(metabuf), &meta);
-	MarkBufferDirty(metabuf);
-	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_GEN, horizon);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(metabuf);
+	sfx_meta_change(index, metabuf, &meta, SFX_META_DROP_GEN, horizon);
 
 	SFX_STOP("generation dropped");
 	sfx_image_forget(index, &meta, gen);
@@ -174,12 +169,7 @@ sfx_run_drop(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 	meta.epoch++;
 	meta.work.usecs += usecs;
 
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(metabuf), &meta);
-	MarkBufferDirty(metabuf);
-	sfx_wal_meta(index, metabuf, &meta, SFX_META_DROP_RUN, NULL);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(metabuf);
+	sfx_meta_change(index, metabuf, &meta, SFX_META_DROP_RUN, NULL);
 
 	SFX_STOP("run dropped");
 

@@ -532,13 +532,10 @@ next_run(Merge *m, uint32 *gen)
 			 (*gen = half_merged_into(&meta, &meta.runs[r])) == 0)
 	{
 		id = meta.resume[SFX_RESUME_RUN].source = meta.runs[r].id;
-		START_CRIT_SECTION();
-		sfx_meta_store(BufferGetPage(metabuf), &meta);
-		MarkBufferDirty(metabuf);
-		sfx_wal_meta(m->index, metabuf, &meta, SFX_META_MERGE_RUN, NULL);
-		END_CRIT_SECTION();
+		sfx_meta_change(m->index, metabuf, &meta, SFX_META_MERGE_RUN, NULL);
 	}
-	UnlockReleaseBuffer(metabuf);
+	else
+		UnlockReleaseBuffer(metabuf);
 	sfx_merge_unlock(m->index);
 	return id;
 }

@@ -6,13 +6,13 @@
  *-------------------------------------------------------------------------
  */
 #include "progress.h"
+#include "shared_area.h"
 #include "shared_use.h"
 #include "sql_rows.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -31,25 +31,25 @@ typedef struct ProgressShared
 static ProgressShared *shared = NULL;
 static SfxProgress unseen;		/* of this backend, where no slot is free */
 
-Size
-sfx_progress_shmem_size(void)
+static Size
+area_size(void)
 {
 	return MAXALIGN(sizeof(ProgressShared));
 }
 
-void
-sfx_progress_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-
-	shared = ShmemInitStruct("surfidx progress", sfx_progress_shmem_size(), &found);
-	if (!found)
+	shared = area;
+	if (made)
 	{
 		memset(shared, 0, sizeof(*shared));
 		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
 	}
 	LWLockRegisterTranche(shared->lock.tranche, "surfidx_progress");
 }
+
+const SfxSharedArea sfx_progress_area = {"surfidx progress", area_size, attach_area};
 
 SfxProgress *
 sfx_progress_begin(Relation index)

@@ -6,6 +6,7 @@
 #define SURFIDX_PROGRESS_H
 
 #include "surfidx.h"
+#include "shared_area.h"
 
 #include "datatype/timestamp.h"
 
@@ -40,7 +41,6 @@ extern void sfx_progress_end(SfxProgress *p);
 /* A row of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_progress_use(struct SfxSharedUse *use);
-extern Size sfx_progress_shmem_size(void);
-extern void sfx_progress_shmem_startup(void);
+extern const SfxSharedArea sfx_progress_area;
 
 #endif							/* SURFIDX_PROGRESS_H */

@@ -17,6 +17,7 @@
 #include "gone.h"
 #include "requests.h"
 #include "settings.h"
+#include "shared_area.h"
 #include "shared_use.h"
 #include "yield.h"
 
@@ -26,7 +27,6 @@
 #include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
@@ -84,19 +84,17 @@ forget_database(const SfxLocator *file)
 		sfx_requests_forget(SfxLocatorDb(*file));
 }
 
-Size
-sfx_requests_shmem_size(void)
+static Size
+area_size(void)
 {
 	return MAXALIGN(sizeof(RequestsShared));
 }
 
-void
-sfx_requests_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-
-	shared = ShmemInitStruct("surfidx worker", sfx_requests_shmem_size(), &found);
-	if (!found)
+	shared = area;
+	if (made)
 	{
 		memset(shared, 0, sizeof(*shared));
 		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
@@ -104,6 +102,8 @@ sfx_requests_shmem_startup(void)
 	LWLockRegisterTranche(shared->lock.tranche, "surfidx_worker");
 	sfx_gone_tell(forget_database);
 }
+
+const SfxSharedArea sfx_requests_area = {"surfidx worker", area_size, attach_area};
 
 /* ---- asking ---- */
 

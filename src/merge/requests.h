@@ -6,6 +6,7 @@
 #define SURFIDX_REQUESTS_H
 
 #include "surfidx.h"
+#include "shared_area.h"
 
 /* Ask for a background merge of this index.  True if a worker is at it right now. */
 extern bool sfx_request_merge(Relation index);
@@ -51,7 +52,6 @@ extern void sfx_requests_forget(Oid db);
 /* Two rows of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_requests_use(struct SfxSharedUse *use);
-extern Size sfx_requests_shmem_size(void);
-extern void sfx_requests_shmem_startup(void);
+extern const SfxSharedArea sfx_requests_area;
 
 #endif							/* SURFIDX_REQUESTS_H */

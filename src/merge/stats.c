@@ -32,10 +32,5 @@ sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats)
 		return;
 	}
 	sfx_count_tree_stats(&meta.runs[r], stats);
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(buf), &meta);
-	MarkBufferDirty(buf);
-	sfx_wal_meta(index, buf, &meta, SFX_META_STATS, NULL);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buf);
+	sfx_meta_change(index, buf, &meta, SFX_META_STATS, NULL);
 }

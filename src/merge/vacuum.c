@@ -187,12 +187,7 @@ raise_removals(Relation index)
 
 	sfx_meta_lock(index, &meta, &buf);
 	meta.removals++;
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(buf), &meta);
-	MarkBufferDirty(buf);
-	sfx_wal_meta(index, buf, &meta, SFX_META_REMOVALS, NULL);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buf);
+	sfx_meta_change(index, buf, &meta, SFX_META_REMOVALS, NULL);
 }
 
 static void
@@ -434,12 +429,7 @@ flip_gate(Relation index)
 	sfx_meta_lock(index, &meta, &metabuf);
 	old = meta.gate;
 	meta.gate = 1 - old;
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(metabuf), &meta);
-	MarkBufferDirty(metabuf);
-	sfx_wal_meta(index, metabuf, &meta, SFX_META_GATE, NULL);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(metabuf);
+	sfx_meta_change(index, metabuf, &meta, SFX_META_GATE, NULL);
 	return old;
 }
 

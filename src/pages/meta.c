@@ -6,9 +6,9 @@
 #include "bufhint.h"
 #include "meta.h"
 #include "page.h"
+#include "shared_area.h"
 
 #include "port/atomics.h"
-#include "storage/shmem.h"
 #include "utils/rel.h"
 
 StaticAssertDecl(sizeof(SfxGen) == 24, "generation is 24 bytes on disk");
@@ -21,21 +21,21 @@ static pg_atomic_uint64 *changes = NULL;	/* of all metapages, from 1 on; in shar
 
 /* ---- that there was a change ---- */
 
-Size
-sfx_meta_shmem_size(void)
+static Size
+area_size(void)
 {
 	return MAXALIGN(sizeof(pg_atomic_uint64));
 }
 
-void
-sfx_meta_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-
-	changes = ShmemInitStruct("surfidx metapage changes", sfx_meta_shmem_size(), &found);
-	if (!found)
+	changes = area;
+	if (made)
 		pg_atomic_init_u64(changes, 1);
 }
+
+const SfxSharedArea sfx_meta_area = {"surfidx metapage changes", area_size, attach_area};
 
 void
 sfx_meta_count_change(void)

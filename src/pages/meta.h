@@ -6,6 +6,7 @@
 #define SURFIDX_META_H
 
 #include "page.h"
+#include "shared_area.h"
 
 #define SFX_MAGIC		0x53464958	/* "SFIX" */
 #define SFX_META_BLKNO	0
@@ -155,7 +156,6 @@ extern uint64 sfx_meta_changes(void);
 
 /* One more, which is still locked. */
 extern void sfx_meta_count_change(void);
-extern Size sfx_meta_shmem_size(void);
-extern void sfx_meta_shmem_startup(void);
+extern const SfxSharedArea sfx_meta_area;
 
 #endif							/* SURFIDX_META_H */

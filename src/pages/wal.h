@@ -89,7 +89,11 @@ extern void sfx_log_page_flag(Page page, const uint16 *offs, int n);
 extern char *sfx_edit_encode(int from, int to, const SfxChild *repl, int n, Size *len);
 extern bool sfx_edit_redo(Page page, const char *data, Size len);
 
-/* Log a metapage change made to the locked page of buf; inside the caller's critical section. horizon: of entries that go with it, or NULL. */
-extern void sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change, const SfxHorizon *horizon);
+/*
+ * The metapage in buf, which sfx_meta_lock has locked, becomes *meta, in a record of its own; the
+ * page is let go.  horizon: of entries that go with it, or NULL.
+ */
+extern void sfx_meta_change(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change,
+							const SfxHorizon *horizon);
 
 #endif							/* SURFIDX_WAL_H */

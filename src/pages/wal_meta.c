@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * wal_meta.c - the record of a change of the metapage
+ * wal_meta.c - a change of the metapage alone, and its record
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -7,16 +7,16 @@
 #include "meta.h"
 #include "wal.h"
 
+#include "miscadmin.h"
 #include "utils/rel.h"
 
-void
-sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change, const SfxHorizon *horizon)
+static void
+log_change(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change,
+		   const SfxHorizon *horizon)
 {
 	SfxXlMeta	x = {0};
 	XLogRecPtr	lsn;
 
-	if (!RelationNeedsWAL(index))
-		return;
 	x.change = change;
 	if (horizon)
 	{
@@ -29,4 +29,17 @@ sfx_wal_meta(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange chan
 	XLogRegisterBufData(0, (char *) meta, sizeof(SfxMeta));
 	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_META);
 	PageSetLSN(BufferGetPage(buf), lsn);
+}
+
+void
+sfx_meta_change(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change,
+				const SfxHorizon *horizon)
+{
+	START_CRIT_SECTION();
+	sfx_meta_store(BufferGetPage(buf), meta);
+	MarkBufferDirty(buf);
+	if (RelationNeedsWAL(index))
+		log_change(index, buf, meta, change, horizon);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buf);
 }

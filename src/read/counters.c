@@ -8,6 +8,7 @@
  */
 #include "counters.h"
 #include "gone.h"
+#include "shared_area.h"
 #include "shared_use.h"
 
 #include "common/hashfn.h"
@@ -43,22 +44,20 @@ static ActivityShared *shared = NULL;
 
 static void forget_file(const SfxLocator *file);
 
-Size
-sfx_activity_shmem_size(void)
+static Size
+area_size(void)
 {
 	return add_size(offsetof(ActivityShared, slot),
 					mul_size(sizeof(ActivitySlot), sfx_shared_places()));
 }
 
-void
-sfx_activity_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-
-	shared = ShmemInitStruct("surfidx activity", sfx_activity_shmem_size(), &found);
-	if (!found)
+	shared = area;
+	if (made)
 	{
-		memset(shared, 0, sfx_activity_shmem_size());
+		memset(shared, 0, area_size());
 		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
 		pg_atomic_init_u64(&shared->clock, 1);
 		shared->nslots = sfx_shared_places();
@@ -73,6 +72,8 @@ sfx_activity_shmem_startup(void)
 	LWLockRegisterTranche(shared->lock.tranche, "surfidx_activity");
 	sfx_gone_tell(forget_file);
 }
+
+const SfxSharedArea sfx_activity_area = {"surfidx activity", area_size, attach_area};
 
 static ActivitySlot *
 probe(const SfxLocator *file, int i)

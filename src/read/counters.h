@@ -6,6 +6,7 @@
 #define SURFIDX_ACTIVITY_H
 
 #include "surfidx.h"
+#include "shared_area.h"
 
 /* Filters asked in front of leaves; those that said no; those that said yes of a leaf in which there was nothing for the step. */
 typedef struct SfxFilterCounts
@@ -27,8 +28,7 @@ extern void sfx_activity_get(Relation index, SfxFilterCounts *counts);
 /* A row of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_activity_use(struct SfxSharedUse *use);
-extern Size sfx_activity_shmem_size(void);
-extern void sfx_activity_shmem_startup(void);
+extern const SfxSharedArea sfx_activity_area;
 
 /* Leaves that this session's readers have read so far. */
 extern uint64 sfx_leaves_read;

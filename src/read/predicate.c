@@ -15,6 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "predicate.h"
+#include "shared_area.h"
 
 #include <math.h>
 
@@ -107,20 +108,18 @@ readers_size(void)
 							 mul_size(reader_count(), sizeof(KeyReader))));
 }
 
-Size
-sfx_predicate_shmem_size(void)
+static Size
+area_size(void)
 {
 	return add_size(readers_size(), mul_size(range_count(), sizeof(KeyRange)));
 }
 
-void
-sfx_predicate_shmem_startup(void)
+static void
+attach_area(void *area, bool made)
 {
-	bool		found;
-
-	shared = ShmemInitStruct("surfidx predicate locks", sfx_predicate_shmem_size(), &found);
+	shared = area;
 	ranges = (KeyRange *) ((char *) shared + readers_size());
-	if (!found)
+	if (made)
 	{
 		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
 		shared->last_serial = 0;
@@ -142,6 +141,8 @@ sfx_predicate_shmem_startup(void)
 	}
 	LWLockRegisterTranche(shared->lock.tranche, "surfidx_predicate");
 }
+
+const SfxSharedArea sfx_predicate_area = {"surfidx predicate locks", area_size, attach_area};
 
 /* ------------------------------------------------------------------ bounds */
 

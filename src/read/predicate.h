@@ -7,6 +7,7 @@
 
 #include "surfidx.h"
 #include "leaf.h"
+#include "shared_area.h"
 
 #include "access/xact.h"
 #include "utils/snapmgr.h"
@@ -56,7 +57,6 @@ extern void sfx_predicate_close(Relation index, const SfxOrder *order, SfxKeyLoc
  */
 extern void sfx_predicate_write(Relation index, const SfxOrder *order, const SfxEntry *e);
 
-extern Size sfx_predicate_shmem_size(void);
-extern void sfx_predicate_shmem_startup(void);
+extern const SfxSharedArea sfx_predicate_area;
 
 #endif							/* SURFIDX_PREDICATE_H */

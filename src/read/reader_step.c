@@ -318,7 +318,7 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 static Buffer
 find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Share *s, SfxLeaf *leaf, bool *answered)
 {
-	SfxProbe	probe;
+	SfxFilterProbe probe;
 	Buffer		buf;
 	bool		fwd = forward(r);
 
@@ -337,7 +337,7 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Shar
 	r->filters.asked += probe.asked;
 	r->filters.denied += probe.asked && probe.absent;
 	s->promised = probe.asked && !probe.absent;
-	*answered = !BufferIsValid(buf) && sfx_probe_answered(&probe);
+	*answered = !BufferIsValid(buf) && sfx_filter_answered(&probe);
 	if (!*answered)
 		return buf;
 	sfx_leaves_read--;

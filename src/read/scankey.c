@@ -36,8 +36,8 @@ sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const S
 	if (nkeys == 0)
 		return;
 	/* one piece of memory: statements may be short */
-	sk->quals = palloc0(MAXALIGN(nkeys * sizeof(SfxQual)) + nkeys * sizeof(SfxFilter) + kd->nkeys * sizeof(SfxList));
-	sk->filters = (SfxFilter *) ((char *) sk->quals + MAXALIGN(nkeys * sizeof(SfxQual)));
+	sk->quals = palloc0(MAXALIGN(nkeys * sizeof(SfxQual)) + nkeys * sizeof(SfxScanFilter) + kd->nkeys * sizeof(SfxList));
+	sk->filters = (SfxScanFilter *) ((char *) sk->quals + MAXALIGN(nkeys * sizeof(SfxQual)));
 	sk->lists = (SfxList *) (sk->filters + nkeys);
 }
 

@@ -24,7 +24,7 @@
 #include "access/skey.h"
 
 typedef struct SfxQual SfxQual;
-typedef struct SfxFilter SfxFilter;
+typedef struct SfxScanFilter SfxScanFilter;
 
 typedef struct SfxBytes
 {
@@ -76,12 +76,12 @@ typedef struct SfxScanKeys
 	int			leap_lolen;
 	int			leap_hilen;
 	uint8	   *leap_to;		/* where the last leap went: SFX_BOUND_MAX bytes */
-	const SfxFilter *leap_list; /* its = ANY list; NULL: none */
+	const SfxScanFilter *leap_list; /* its = ANY list; NULL: none */
 
 	/* the filters */
 	int			nfilters;
 	int			filter_upto;	/* key columns that they need */
-	SfxFilter  *filters;		/* [nquals] */
+	SfxScanFilter *filters;		/* [nquals] */
 
 	uint8		pinned[SFX_MAX_ENTRY];	/* bytes of the prefix, without those of the lists */
 	uint8		tail_lo[SFX_MAX_ENTRY + 1];

@@ -18,7 +18,7 @@ sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys)
 		sk->eval = AllocSetContextCreate(sk->parent, "surfidx scan filters", ALLOCSET_SMALL_SIZES);
 	for (int i = 0; i < sk->nfilters; i++)
 	{
-		SfxFilter  *f = &sk->filters[i];
+		SfxScanFilter *f = &sk->filters[i];
 		SfxQual    *q = f->qual;
 		const ScanKeyData *key = &keys[q->keyno];
 
@@ -35,7 +35,7 @@ sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys)
 }
 
 static bool
-check_array(SfxScanKeys *sk, const SfxFilter *f, ScanKey key, Datum value)
+check_array(SfxScanKeys *sk, const SfxScanFilter *f, ScanKey key, Datum value)
 {
 	if (f->by_bytes)
 	{
@@ -57,7 +57,7 @@ check_array(SfxScanKeys *sk, const SfxFilter *f, ScanKey key, Datum value)
 }
 
 static bool
-check_one(SfxScanKeys *sk, const SfxFilter *f, ScanKey key, Datum value, bool isnull)
+check_one(SfxScanKeys *sk, const SfxScanFilter *f, ScanKey key, Datum value, bool isnull)
 {
 	if (f->qual->is_test)
 		return isnull == ((f->qual->flags & SK_SEARCHNULL) != 0);
@@ -78,7 +78,7 @@ sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const boo
 	MemoryContextReset(sk->eval);
 	for (int i = 0; pass && i < sk->nfilters; i++)
 	{
-		const SfxFilter *f = &sk->filters[i];
+		const SfxScanFilter *f = &sk->filters[i];
 		ScanKey		key = &keys[f->qual->keyno];
 		int			col = f->qual->col;
 

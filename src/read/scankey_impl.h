@@ -52,7 +52,7 @@ struct SfxQual
 	char		elmalign;
 };
 
-struct SfxFilter
+struct SfxScanFilter
 {
 	SfxQual    *qual;
 	bool		by_bytes;		/* = ANY, all of whose elements have bytes: a sorted set */

@@ -17,7 +17,7 @@
 void
 sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q)
 {
-	SfxFilter  *f = &sk->filters[sk->nfilters++];
+	SfxScanFilter *f = &sk->filters[sk->nfilters++];
 
 	memset(f, 0, sizeof(*f));
 	f->qual = q;

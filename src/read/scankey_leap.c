@@ -67,7 +67,7 @@ sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 static const SfxBytes *
 next_listed(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, bool *equal)
 {
-	const SfxFilter *f = sk->leap_list;
+	const SfxScanFilter *f = sk->leap_list;
 	ElemOrder	eo = {sk, sk->leap_col};
 	int			lo = 0,
 				hi = f->n;

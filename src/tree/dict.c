@@ -734,11 +734,8 @@ sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate)
 	if (meta->ndicts > 0)
 	{
 		meta->dict[meta->ndicts - 1].rate = rate;
-		START_CRIT_SECTION();
-		sfx_meta_store(BufferGetPage(buf), meta);
-		MarkBufferDirty(buf);
-		sfx_wal_meta(index, buf, meta, SFX_META_STATS, NULL);
-		END_CRIT_SECTION();
+		sfx_meta_change(index, buf, meta, SFX_META_STATS, NULL);
 	}
-	UnlockReleaseBuffer(buf);
+	else
+		UnlockReleaseBuffer(buf);
 }

@@ -102,7 +102,7 @@ inner_side(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxIn
 /* Ask the filter in block blkno for the range of *probe, pos being between its fences.  True: no need for the leaf. */
 static bool
 filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, const SfxPos *pos,
-			   bool before, SfxProbe *probe)
+			   bool before, SfxFilterProbe *probe)
 {
 	Buffer		buf = ReadBuffer(index, blkno);
 	Page		page = BufferGetPage(buf);
@@ -132,7 +132,7 @@ filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 		probe->fence.key = probe->fence_buf;
 	}
 	UnlockReleaseBuffer(buf);
-	return sfx_probe_answered(probe);
+	return sfx_filter_answered(probe);
 }
 
 /*
@@ -142,7 +142,7 @@ filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
  */
 static Buffer
 find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, bool before, int target,
-		  SfxLeaf *leaf, bool cached, SfxProbe *probe)
+		  SfxLeaf *leaf, bool cached, SfxFilterProbe *probe)
 {
 	int			levels = 0;
 	BlockNumber blkno = cached ? sfx_cache_descend(index, meta, order, pos, before, &levels) : InvalidBlockNumber;
@@ -258,7 +258,7 @@ copy_below_root(Relation index, const SfxOrder *order, const SfxMeta *meta)
 
 static Buffer
 find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level,
-	 SfxLeaf *leaf, bool cached, SfxProbe *probe)
+	 SfxLeaf *leaf, bool cached, SfxFilterProbe *probe)
 {
 	int			r = sfx_meta_find_run(meta, run);
 	SfxRetry	retry = {.index = index};
@@ -268,9 +268,9 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 	if (cached && sfx_cache_wants_below(index, meta))
 		copy_below_root(index, order, meta);
 	buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
-	if (cached && !BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)))
+	if (cached && !BufferIsValid(buf) && !(probe && sfx_filter_answered(probe)))
 		sfx_cache_forget(index, meta);
-	while (!BufferIsValid(buf) && !(probe && sfx_probe_answered(probe)))
+	while (!BufferIsValid(buf) && !(probe && sfx_filter_answered(probe)))
 	{
 		/* T4 */
 		if (!sfx_retry(&retry))
@@ -315,7 +315,7 @@ sfx_tree_find_leaf(Relation index, const SfxOrder *order, const SfxMeta *meta, u
 
 Buffer
 sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
-			   SfxLeaf *leaf, SfxProbe *probe)
+			   SfxLeaf *leaf, SfxFilterProbe *probe)
 {
 	probe->asked = probe->absent = probe->keys_only = false;
 	return find(index, order, meta, run, pos, before, 0, leaf, root_may_be_copy(meta, run), probe);

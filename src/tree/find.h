@@ -70,7 +70,7 @@ extern void sfx_last_note(Relation index, const SfxMeta *meta, const SfxEntry *e
 /*
  * What a reader that wants the leaf of pos only for its entries in a range asks the filter over it first.
  */
-typedef struct SfxProbe
+typedef struct SfxFilterProbe
 {
 	const SfxPos *lo;			/* [lo, hi) */
 	const SfxPos *hi;			/* NULL: to the end */
@@ -85,15 +85,15 @@ typedef struct SfxProbe
 	bool		fence_inf;
 	SfxPos		fence;			/* fence_buf has its bytes */
 	uint8		fence_buf[SFX_MAX_ENTRY];
-} SfxProbe;
+} SfxFilterProbe;
 
 /* As sfx_tree_find_leaf.  InvalidBuffer with probe->absent where the filter says no. */
 extern Buffer sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
-							 SfxLeaf *leaf, SfxProbe *probe);
+							 SfxLeaf *leaf, SfxFilterProbe *probe);
 
 /* Has a filter made the leaf unnecessary? */
 static inline bool
-sfx_probe_answered(const SfxProbe *probe)
+sfx_filter_answered(const SfxFilterProbe *probe)
 {
 	return probe->asked && (probe->absent || probe->no_leaf);
 }

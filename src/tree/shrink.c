@@ -266,12 +266,7 @@ raise_epoch(Relation index)
 
 	sfx_meta_lock(index, &meta, &buf);
 	meta.epoch++;
-	START_CRIT_SECTION();
-	sfx_meta_store(BufferGetPage(buf), &meta);
-	MarkBufferDirty(buf);
-	sfx_wal_meta(index, buf, &meta, SFX_META_EPOCH, NULL);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buf);
+	sfx_meta_change(index, buf, &meta, SFX_META_EPOCH, NULL);
 }
 
 typedef struct Cut

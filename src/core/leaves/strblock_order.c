@@ -41,7 +41,7 @@ raw_rest(const SfxStr *s, OrderSearch *w, const uint8_t *p, uint32_t *len)
 
 /* Append a run of n keys to r, whose last key is the one before them. */
 static bool
-parse_run(const SfxStr *s, OrderSearch *w, const uint8_t *p, const uint8_t *end, int n, SfxRun *r)
+parse_run(const SfxStr *s, OrderSearch *w, const uint8_t *p, const uint8_t *end, int n, SfxFrontRun *r)
 {
 	uint32_t	least,
 				shared,
@@ -68,7 +68,7 @@ parse_run(const SfxStr *s, OrderSearch *w, const uint8_t *p, const uint8_t *end,
 }
 
 static bool
-parse_heads(const SfxStr *s, OrderSearch *w, SfxRun *r)
+parse_heads(const SfxStr *s, OrderSearch *w, SfxFrontRun *r)
 {
 	const uint8_t *p;
 	const uint8_t *key;
@@ -83,7 +83,8 @@ parse_heads(const SfxStr *s, OrderSearch *w, SfxRun *r)
 
 /* A group with its head, which the caller has put together. */
 static bool
-parse_group(const SfxStr *s, OrderSearch *w, int g, const uint8_t *head, uint32_t headlen, SfxRun *r)
+parse_group(const SfxStr *s, OrderSearch *w, int g, const uint8_t *head, uint32_t headlen,
+			SfxFrontRun *r)
 {
 	const uint8_t *end;
 	const uint8_t *p = group_run(s, g, &end);
@@ -95,7 +96,7 @@ parse_group(const SfxStr *s, OrderSearch *w, int g, const uint8_t *head, uint32_
 
 /* Key i of a run against t. */
 static int
-cmp_run(OrderSearch *w, const SfxRun *r, int i)
+cmp_run(OrderSearch *w, const SfxFrontRun *r, int i)
 {
 	uint32_t	len = w->prefixlen + sfx_run_string(r, i, w->key + w->prefixlen);
 
@@ -106,7 +107,7 @@ cmp_run(OrderSearch *w, const SfxRun *r, int i)
 
 /* The first of keys [lo, hi) of a run that is not < t, hi if all are. */
 static int
-bisect_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
+bisect_run(OrderSearch *w, const SfxFrontRun *r, int lo, int hi, bool *equal)
 {
 	while (lo < hi)
 	{
@@ -128,7 +129,7 @@ bisect_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
 
 /* The same where it is probably near lo: in steps that double. */
 static int
-gallop_run(OrderSearch *w, const SfxRun *r, int lo, int hi, bool *equal)
+gallop_run(OrderSearch *w, const SfxFrontRun *r, int lo, int hi, bool *equal)
 {
 	for (int step = 1; lo < hi; step *= 2)
 	{
@@ -152,7 +153,7 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 					 const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal)
 {
 	OrderSearch w;
-	SfxRun		run;
+	SfxFrontRun run;
 	uint8_t		head[SFX_MAX_ENTRY];
 	uint32_t	headlen;
 	int			lo = (from + SFX_STR_GROUP - 1) / SFX_STR_GROUP;	/* the first head that may not be < t */

@@ -13,20 +13,20 @@
 
 #define SFX_RUN_MAX		16
 
-typedef struct SfxRun
+typedef struct SfxFrontRun
 {
 	int			n;
 	const uint8_t *rest[SFX_RUN_MAX];	/* bytes behind the shared ones */
 	uint16_t	shared[SFX_RUN_MAX];	/* with the string before; [0]: none */
 	uint16_t	len[SFX_RUN_MAX];
-} SfxRun;
+} SfxFrontRun;
 
 /*
  * Append a string; at most SFX_RUN_MAX are.  False if it shares more than the one before has, or
  * exceeds most bytes.
  */
 static inline bool
-sfx_run_add(SfxRun *r, uint32_t shared, const uint8_t *rest, uint32_t restlen, uint32_t most)
+sfx_run_add(SfxFrontRun *r, uint32_t shared, const uint8_t *rest, uint32_t restlen, uint32_t most)
 {
 	uint32_t	prevlen = r->n > 0 ? r->len[r->n - 1] : 0;
 
@@ -41,7 +41,7 @@ sfx_run_add(SfxRun *r, uint32_t shared, const uint8_t *rest, uint32_t restlen, u
 
 /* Write string i to out and return its length. */
 static inline uint32_t
-sfx_run_string(const SfxRun *r, int i, uint8_t *out)
+sfx_run_string(const SfxFrontRun *r, int i, uint8_t *out)
 {
 	uint32_t	len = r->len[i];
 

@@ -103,7 +103,7 @@ sfx_front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool stri
 
 /* Parse block blk of front-coded strings. */
 static bool
-parse_front_block(const View *v, SfxBuf b, uint32_t blk, SfxRun *run)
+parse_front_block(const View *v, SfxBuf b, uint32_t blk, SfxFrontRun *run)
 {
 	uint32_t	at = front_block(v, b, blk);
 	uint32_t	shared,
@@ -125,7 +125,7 @@ sfx_front_rank_order(const View *v, SfxBuf b, const SfxOrder *o, const SfxPos *p
 	uint32_t	lo = 0,
 				hi = (v->nsep + FRONT_BLOCK - 1) / FRONT_BLOCK;
 	uint8_t		s[SFX_TRIE_MAXLEN];
-	SfxRun		run;
+	SfxFrontRun run;
 	SfxPos		sep;
 	int			first,
 				i,
