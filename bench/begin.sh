@@ -1,8 +1,13 @@
-# Sourced, after scripts/common.sh and scripts/cluster.sh: how each bench begins.
+# Sourced from the root of the sources: how each bench begins.
 #
 #	take_options "name ..." argument...	"--name value" sets that variable; others: $words
 #	no_words	ends the script if there are any
 #	own_cluster name [configuration line]...	a server in a place of its own, gone at the end
+
+set -e -o pipefail
+. scripts/common.sh
+. scripts/cluster.sh
+. bench/report.sh
 
 take_options()
 {

@@ -8,12 +8,8 @@
 #	--runs n	times that each thing is measured, btree and surfidx in turn (default 5)
 #	--out file	the medians as a TSV (default build/counts.tsv)
 
-set -e -o pipefail
-cd "$(dirname "$0")/.."
-. scripts/common.sh
-. scripts/cluster.sh
+cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/report.sh
 
 rows=2000000
 runs=5

@@ -19,12 +19,8 @@
 # those that were read from the disk again); medians over the runs, access methods in turn.  What the table takes is in it, and surfidx' merge at the end, however small
 # the delta is by then: what that takes is told apart.  Needs Linux (/proc).
 
-set -e -o pipefail
-cd "$(dirname "$0")/.."
-. scripts/common.sh
-. scripts/cluster.sh
+cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/report.sh
 . bench/memory.sh
 
 rows=1000000

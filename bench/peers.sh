@@ -9,12 +9,8 @@
 # Reads go through bitmap scans, which all of them have, one index at a time; lossy ones look at many rows for each answer, and that counts.  CPU
 # of the backend (/proc/self/schedstat: Linux), medians over the runs.
 
-set -e -o pipefail
-cd "$(dirname "$0")/.."
-. scripts/common.sh
-. scripts/cluster.sh
+cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/report.sh
 
 rows=1000000
 runs=3

@@ -17,12 +17,8 @@
 # the same inserts take into a table without an index is taken off.  So with VACUUM, of that copy, when a fifth of its rows has been deleted: what is left
 # holds a second visit to the table's pages, which any index brings.
 
-set -e -o pipefail
-cd "$(dirname "$0")/.."
-. scripts/common.sh
-. scripts/cluster.sh
+cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/report.sh
 . scripts/demo/paths.sh
 
 rows=2000000

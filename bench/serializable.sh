@@ -9,12 +9,8 @@
 # counted, needed or not: nobody can tell which of two was.  Which transactions meet is chance:
 # medians over the runs, with least and greatest.
 
-set -e -o pipefail
-cd "$(dirname "$0")/.."
-. scripts/common.sh
-. scripts/cluster.sh
+cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/report.sh
 
 rows=20000
 clients=16

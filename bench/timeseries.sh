@@ -11,12 +11,8 @@
 # the first event between two times (closed seek), so far apart that 10 to 99 % of the answers are empty.
 # For each kind of filter: leaves read, filters asked, and pages that were not in shared_buffers, per query.  Counts, not times.
 
-set -e -o pipefail
-cd "$(dirname "$0")/.."
-. scripts/common.sh
-. scripts/cluster.sh
+cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/report.sh
 
 rows=2000000
 queries=2000

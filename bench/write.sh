@@ -18,12 +18,8 @@
 # Needs Linux (/proc).  What the same inserts take into a table without an index is taken off.  The background worker
 # merges when its policy says so, its CPU counts; at the end of each measurement the delta is merged, so that nothing hides in it.
 
-set -e -o pipefail
-cd "$(dirname "$0")/.."
-. scripts/common.sh
-. scripts/cluster.sh
+cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/report.sh
 
 rows=2000000
 runs=3
