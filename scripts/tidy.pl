@@ -246,17 +246,18 @@ for my $file (grep { /\.md$/ } @files)
 	}
 	while ($text =~ /\]\(([^)\s]+)\)/g)
 	{
-		my ($to, $anchor) = split /#/, $1, 2;
+		my $link = $1;
+		my ($to, $anchor) = split /#/, $link, 2;
 
 		next if $to =~ /^https?:/;
 		my $target = $to eq '' ? $file : ($dir // '') . $to;
 		1 while $target =~ s![^/]+/\.\./!!;
-		untidy("$file: link to $1, which is not there") unless -e $target;
-		untidy("$file: link to $1, which is not installed")
+		untidy("$file: link to $link, which is not there") unless -e $target;
+		untidy("$file: link to $link, which is not installed")
 		  if $file =~ m!^docs/\w+\.md$! && $to =~ m!/!;
 		next if !defined $anchor || !-f $target;
 		my %has = anchors(slurp($target));
-		untidy("$file: link to $1, which has no such section") unless $has{$anchor};
+		untidy("$file: link to $link, which has no such section") unless $has{$anchor};
 	}
 }
 
