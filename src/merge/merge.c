@@ -523,13 +523,15 @@ next_run(Merge *m, uint32 *gen)
 	sfx_meta_read(m->index, &meta);
 	if (meta.resume[SFX_RESUME_RUN].source != 0)
 		return meta.resume[SFX_RESUME_RUN].source;
-	if (sfx_merge_run_due(m->index, &meta, m->last_run) < 0 || !take_lock(m->index, m->manner))
+	if (sfx_merge_run_due(m->index, &meta, m->last_run) < 0)
+		return 0;
+	SFX_STOP("run due");
+	if (!take_lock(m->index, m->manner))
 		return 0;
 	sfx_meta_lock(m->index, &meta, &metabuf);
-	if (meta.resume[SFX_RESUME_RUN].source != 0)
-		id = meta.resume[SFX_RESUME_RUN].source;
-	else if ((r = sfx_merge_run_due(m->index, &meta, m->last_run)) >= 0 &&
-			 (*gen = half_merged_into(&meta, &meta.runs[r])) == 0)
+	id = meta.resume[SFX_RESUME_RUN].source;
+	if (id == 0 && (r = sfx_merge_run_due(m->index, &meta, m->last_run)) >= 0 &&
+		(*gen = half_merged_into(&meta, &meta.runs[r])) == 0)
 	{
 		id = meta.resume[SFX_RESUME_RUN].source = meta.runs[r].id;
 		sfx_meta_change(m->index, metabuf, &meta, SFX_META_MERGE_RUN, NULL);

@@ -259,9 +259,19 @@ sub run_scenarios
 		}
 		exit 0;
 	}
-	# (row estimates come by stop points while a statement is planned, before it has its snapshot)
-	$server = SurfServer->new(name => 'stops', conf => [ 'autovacuum = off', 'surfidx.auto_merge = off', 'surfidx.range_estimates = off', 'max_wal_size = 4GB',
-		"surfidx.mutants = '" . ($mutant // '') . "'", @{ $opt{conf} || [] } ]);
+	# (row estimates come by stop points while a statement is planned, before it has its snapshot;
+	# counts by block pass by those of scans)
+	$server = SurfServer->new(
+		name => 'stops',
+		conf => [
+			'autovacuum = off',
+			'surfidx.auto_merge = off',
+			'surfidx.range_estimates = off',
+			'surfidx.aggregates = off',
+			'max_wal_size = 4GB',
+			"surfidx.mutants = '" . ($mutant // '') . "'",
+			@{ $opt{conf} || [] }
+		]);
 	$server->start;
 	sql('CREATE EXTENSION surfidx');
 	functions(control());

@@ -265,4 +265,4 @@ scenario 'a merge that has frozen its delta', [], sub {
 	finish($m);
 };
 
-run_scenarios();
+run_scenarios(conf => ['surfidx.aggregates = on']);
