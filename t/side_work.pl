@@ -1,6 +1,7 @@
 # An insert never fails because of the merge that it helps with: not for a damaged page far from its
-# own, for want of buffers or of disk, where it would go well without helping.  And aborted inserts
-# do not make an index grow.
+# own, for want of buffers or of disk, where it would go well without helping.  No statement fails
+# because of entries that lead to no row, which others look for.  And aborted inserts do not make an
+# index grow.
 use strict;
 use warnings;
 
@@ -183,6 +184,78 @@ note("$before blocks before, $after after");
 cmp_ok($after, '<=', $before + 20, 'grows by two times eight pages of log and no more');
 is($s->value('SELECT count(*) FROM a'), 1, 'no row');
 sound('a_k', 'aborted inserts');
+
+# ---------------------------------------------------------------------- entries without rows
+
+# Core makes them, with any kind of index: a table's SET TABLESPACE that is rolled back takes rows away
+# that were inserted behind it, and the indexes keep their entries.
+sub no_complaint
+{
+	my ($what) = @_;
+
+	open(my $f, '<', $server->{log}) or die "$server->{log}: $!";
+	my @all = grep { /heap tid from index tuple|could not (merge|remove)/ } <$f>;
+	is(join('', @all[ $seen .. $#all ]), '', "$what: nothing is said");
+	$seen = @all;
+	return;
+}
+
+# $want is left out where new rows have got TIDs of such entries: no index knows any more.
+sub answers
+{
+	my ($query, $what, $want) = @_;
+	my $r = $s->query("SET enable_seqscan = off; SET enable_bitmapscan = off; $query");
+
+	is($r->{error} || (defined $want ? $r->{rows}[-1] : ''), $want // '', $what);
+	return;
+}
+
+{
+	open(my $log, '<', $server->{log}) or die "$server->{log}: $!";
+	$seen = () = grep { /heap tid from index tuple|could not (merge|remove)/ } <$log>;
+}
+$s->value("SET allow_in_place_tablespaces = on; SELECT 1");
+$s->value("CREATE TABLESPACE elsewhere LOCATION ''; SELECT 1");
+for my $unique ('', 'UNIQUE')
+{
+	my $what = "entries without rows, $unique index";
+
+	$s->value("CREATE TABLE o (k int, v int);
+		CREATE $unique INDEX o_k ON o USING surfidx (k); SET surfidx.auto_merge = off;
+		INSERT INTO o SELECT g, 0 FROM generate_series(1, 10) g;
+		BEGIN; ALTER TABLE o SET TABLESPACE elsewhere;
+		INSERT INTO o SELECT g, 0 FROM generate_series(11, 160) g; ROLLBACK; SELECT 1");
+	is($s->query("SELECT surfidx_check('o_k', true, true)")->{error}, 'XX002', "$what: found");
+	my $read = 'SELECT count(v), sum(k) FROM o WHERE k > 0';
+	answers($read, "$what: read from the delta", '10|55');
+	no_complaint("$what: in the delta");
+	# their TIDs come into the hands of versions that have no entries, and out of them
+	answers(('UPDATE o SET v = v + 1 WHERE k <= 3; ' x 5) . $read, "$what: versions", '10|55');
+	answers($read, "$what: and read once more", '10|55');
+	answers("INSERT INTO o SELECT g, 0 FROM generate_series(1001, 1004) g; "
+		  . "INSERT INTO o VALUES (150, 0), (151, 0); $read", "$what: the same keys");
+	is($s->query("SELECT surfidx_merge('o_k')")->{error}, '', "$what: merged");
+	answers($read, "$what: read from a leaf") for 1, 2;
+	no_complaint("$what: in a leaf");
+	is($s->query('VACUUM o')->{error}, '', "$what: VACUUM");
+	answers($read, "$what: read behind VACUUM");
+	is($s->query('REINDEX INDEX o_k; RESET surfidx.auto_merge')->{error}, '', "$what: REINDEX");
+	sound('o_k', "$what: healed");
+	no_complaint($what);
+	$s->value('DROP TABLE o; SELECT 1');
+}
+
+# beyond the table's end: a merge has no use for them either
+$s->value("CREATE TABLE o (k int, v int); CREATE INDEX o_k ON o USING surfidx (k);
+	CREATE INDEX ON o USING surfidx (v); SET surfidx.auto_merge = off;
+	INSERT INTO o SELECT g, 0 FROM generate_series(1, 10) g;
+	BEGIN; ALTER TABLE o SET TABLESPACE elsewhere;
+	INSERT INTO o SELECT g, 0 FROM generate_series(11, 1000) g; ROLLBACK;
+	SET enable_seqscan = on; SET enable_indexscan = off; SET enable_bitmapscan = off;
+	INSERT INTO o VALUES (900, 0); UPDATE o SET v = 1 WHERE k = 900; SELECT 1");
+is($s->query("SELECT surfidx_merge('o_k')")->{error}, '', 'entries beyond the end: merged');
+no_complaint('entries beyond the end');
+$s->value('DROP TABLE o; SELECT 1');
 
 is(join('', $server->crashes), '', 'no crash');
 $s->end;

@@ -16,12 +16,15 @@
 #include "leaf.h"
 #include "page.h"
 
+#include "access/heapam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -54,9 +57,49 @@ raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHoriz
 	pfree(op.status);
 }
 
+/*
+ * Can the table be asked for the horizon of what this TID leads to?  An entry without a row looks as
+ * dead as any (X7), but core takes it for damage there.  *buf: the page last looked at, pinned.
+ */
+static bool
+has_row(Relation heap, ItemPointer tid, Buffer *buf)
+{
+	Page		page;
+	bool		found = false;
+
+	if (heap->rd_tableam != GetHeapamTableAmRoutine())
+		return true;
+	*buf = ReleaseAndReadBuffer(*buf, heap, ItemPointerGetBlockNumber(tid));
+	page = BufferGetPage(*buf);
+	LockBuffer(*buf, BUFFER_LOCK_SHARE);
+	if (ItemPointerGetOffsetNumber(tid) <= PageGetMaxOffsetNumber(page))
+	{
+		ItemId		item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+
+		found = ItemIdIsUsed(item) &&
+			!(ItemIdHasStorage(item) &&
+			  HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, item)));
+	}
+	LockBuffer(*buf, BUFFER_LOCK_UNLOCK);
+	return found;
+}
+
+/* Does this TID lead to a row that is dead to everybody? */
+static bool
+is_dead_row(Relation heap, ItemPointer tid, Buffer *buf)
+{
+	bool		all_dead = false;
+	bool		lives = table_index_fetch_tuple_check(heap, tid, SnapshotSelf, &all_dead);
+
+	if (!SFX_MUTANT("dead without asking") && (lives || !all_dead))
+		return false;
+	return has_row(heap, tid, buf);
+}
+
 int
 sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *horizon)
 {
+	Buffer		buf = InvalidBuffer;
 	int			ndead = 0;
 
 	Assert(n <= SFX_DEAD_MAX);
@@ -64,16 +107,18 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 	for (int i = 0; i < n; i++)
 	{
 		ItemPointerData htid;
-		bool		all_dead = false;
+		BlockNumber end;
 
 		if (i > 0 && tids[i] == tids[i - 1])
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		sfx_tid_pointer(index, tids[i], &htid);
-		(void) sfx_heap_end(index, heap, tids[i]);
-		if ((!table_index_fetch_tuple_check(heap, &htid, SnapshotSelf, &all_dead) && all_dead) || SFX_MUTANT("dead without asking"))
+		/* who looks for a row there will say that there is none */
+		if (sfx_heap_reaches(heap, tids[i], &end) && is_dead_row(heap, &htid, &buf))
 			tids[ndead++] = tids[i];
 	}
+	if (BufferIsValid(buf))
+		ReleaseBuffer(buf);
 	if (ndead > 0)
 		raise_horizon(index, heap, tids, ndead, horizon);
 	return ndead;

@@ -37,17 +37,24 @@ sfx_bad_tid(Relation index, uint64 tid)
 	pg_unreachable();
 }
 
+bool
+sfx_heap_reaches(Relation heap, uint64 tid, BlockNumber *end)
+{
+	*end = MaxBlockNumber;
+	if (heap->rd_tableam != GetHeapamTableAmRoutine())
+		return true;
+	*end = RelationGetSmgr(heap)->smgr_cached_nblocks[MAIN_FORKNUM];
+	if (*end == InvalidBlockNumber || SFX_TID_BLOCK(tid) >= *end)
+		*end = RelationGetNumberOfBlocks(heap);
+	return SFX_TID_BLOCK(tid) < *end;
+}
+
 BlockNumber
 sfx_heap_end(Relation index, Relation heap, uint64 tid)
 {
 	BlockNumber end;
 
-	if (heap->rd_tableam != GetHeapamTableAmRoutine())
-		return MaxBlockNumber;
-	end = RelationGetSmgr(heap)->smgr_cached_nblocks[MAIN_FORKNUM];
-	if (end == InvalidBlockNumber || SFX_TID_BLOCK(tid) >= end)
-		end = RelationGetNumberOfBlocks(heap);
-	if (SFX_TID_BLOCK(tid) >= end)
+	if (!sfx_heap_reaches(heap, tid, &end))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("index \"%s\" is damaged: an entry has TID (%u,%u), which lies beyond the end of table \"%s\"",

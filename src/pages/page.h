@@ -83,6 +83,9 @@ pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
  */
 extern BlockNumber sfx_heap_end(Relation index, Relation heap, uint64 tid);
 
+/* The same as an answer: does the table reach to tid?  *end: as above. */
+extern bool sfx_heap_reaches(Relation heap, uint64 tid, BlockNumber *end);
+
 static inline void
 sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)
 {
