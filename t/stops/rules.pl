@@ -1060,6 +1060,31 @@ scenario 'a run that is being emptied takes no entries', ['sources take entries'
 	sound('t_k');
 };
 
+# (the one who came second kept the metapage locked)
+scenario 'a run whose merge somebody else has begun', [], sub {
+	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s)');
+	sql("SELECT surfidx_merge('t_k');
+		ALTER INDEX t_k SET (delta_size = 4096, run_ratio = 10, merge_ratio = 10)");
+	sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g');
+	sql('ALTER INDEX t_k SET (delta_size = 64)');
+	sql($vacuum);
+	is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), 2, 'a run in front of the tree');
+	my ($late, $first) = (session(), session());
+	arm('run due', 'wait');
+	start("SELECT surfidx_merge('t_k')", $late);
+	wait_at('run due');
+	arm('group merged', 'wait');
+	start("SELECT surfidx_merge('t_k')", $first);
+	wait_at('group merged');
+	release('run due');
+	like(finish($late), qr/^[1-9]/, 'the late one goes on with it');
+	release('group merged');
+	like(finish($first), qr/^[1-9]/, 'the first one merges, too');
+	is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), 1, 'one tree is left');
+	is(sql("SELECT count(*) FROM t WHERE s > ''", reader()), 30000, 'every row');
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ dead entries (X1, X3)
 
 for my $where ('the delta', 'a leaf')
