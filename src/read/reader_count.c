@@ -30,7 +30,7 @@
 #define LEAF_MAP_BYTES	32768
 
 /* A page above the leaves costs about as much as so many leaves whose entries are only counted. */
-#ifdef USE_ASSERT_CHECKING
+#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
 #define PAGE_LEAVES		2		/* to have it tested */
 #else
 #define PAGE_LEAVES		64
