@@ -50,7 +50,7 @@ test:
 	@scripts/test.sh
 
 lint:
-	@scripts/setup.sh gcc clang cppcheck
+	@scripts/setup.sh gcc clang cppcheck pg_bsd_indent
 	@scripts/lint.sh
 
 test-mutants:
@@ -58,7 +58,7 @@ test-mutants:
 	@scripts/mutants.sh
 
 nightly:
-	@scripts/setup.sh gcc clang cppcheck sqlsmith
+	@scripts/setup.sh gcc clang cppcheck pg_bsd_indent sqlsmith
 	@scripts/nightly.sh $(NIGHTLY)
 
 test-versions:

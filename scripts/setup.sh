@@ -3,7 +3,7 @@
 # a PostgreSQL server with its development files, and the Perl modules of the TAP tests.
 # Does nothing, silently, where all is there.
 #
-#	setup.sh [program]...		and these programs, whose packages have their names
+#	setup.sh [program]...		and these programs, whose packages have their names, with - for _
 
 set -e
 . "$(dirname "$0")/common.sh"
@@ -36,7 +36,7 @@ command -v "${CC:-cc}" >/dev/null || need gcc libc6-dev
 command -v prove >/dev/null || need perl
 perl -MIPC::Run -e 1 2>/dev/null || need libipc-run-perl
 for program; do
-	command -v "$program" >/dev/null || need "$program"
+	command -v "$program" >/dev/null || need "${program//_/-}"
 done
 [ -n "$missing" ] || exit 0
 

@@ -137,8 +137,8 @@ static void
 check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 {
 	bool		same = prev->len >= 0 && is_equal(bs, prev, e);
-	bool		counts = (flags & SFX_ITEM_ALIVE) &&
-		(!(flags & SFX_ITEM_HAS_NULL) || bs->plan.nulls_not_distinct);
+	bool		counts = ((flags & SFX_ITEM_ALIVE) &&
+						  (!(flags & SFX_ITEM_HAS_NULL) || bs->plan.nulls_not_distinct));
 
 	if (same && counts && prev->alive)
 		report_duplicate(bs, e);

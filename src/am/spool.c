@@ -156,8 +156,8 @@ make_room(SfxSpool *s, int len)
 {
 	if (s->nitems == s->maxitems)
 	{
-		Size		most = s->limit <= memory_for(s, s->nchunks, 0) ? 0 :
-			(s->limit - memory_for(s, s->nchunks, 0)) / (2 * sizeof(SfxItem));
+		Size		used = memory_for(s, s->nchunks, 0);
+		Size		most = s->limit <= used ? 0 : (s->limit - used) / (2 * sizeof(SfxItem));
 		Size		want = Min(Max(1024, 2 * s->maxitems), most);
 
 		if (want <= s->nitems)

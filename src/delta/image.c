@@ -33,7 +33,8 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#define VAIN_SHARE			8	/* searches in vain before a filter is worth the walk: one for so many entries */
+#define VAIN_SHARE			8	/* searches in vain before a filter is worth the walk: one for so
+								 * many entries */
 
 /*
  * N3: a database may be dropped and made again with the same OID, from a template that has the

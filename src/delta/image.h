@@ -21,45 +21,57 @@ typedef struct SfxImage SfxImage;
  */
 extern SfxImage *sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
 extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc);
+
 /* The image has certainly no entry of the key with that hash (sfx_hash_key): its filter says so. */
 extern bool sfx_image_absent(const SfxImage *img, uint64 hash);
+
 /*
  * A search for a key found nothing.  True: a filter is due, and would pay; the caller asks for it once he has released the image.
  */
 extern bool sfx_image_wants_filter(SfxImage *img);
+
 /* Make a filter for the image of generation meta->gens[g], or a larger one, if it is due (no image held). */
 extern void sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g);
+
 /* Log entries that went into it, dead ones included. */
 extern uint64 sfx_image_seen(const SfxImage *img);
 extern void sfx_image_release(SfxImage *img);
+
 /*
  * Has nobody appended for surfidx.idle_flush, as far as this statement can tell without asking the clock?  True once in that time: the caller, once he has
  * released the image, asks for a merge.  The worker looks more closely (no image held).
  */
 extern bool sfx_image_idle(SfxImage *img);
 extern bool sfx_delta_is_idle(Relation index, const SfxMeta *meta);
+
 /* Are there entries of UPDATEs that changed no key? */
 extern bool sfx_image_unchanged(const SfxImage *img);
+
 /*
  * For estimates, as sfx_delta_ranks of generation meta->gens[g].  No page is read, and no error thrown but by the order's functions.  False: there is no image in shared memory, or the log
  * has gone on by a page since it was looked at.
  */
 extern bool sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
+
 /*
  * So many entries in the log of generation meta->gens[g] are known to be dead: VACUUM has flagged
  * them, or they were taken out of the image.  0 where there is no image.  No page is read.
  */
 extern uint64 sfx_image_known_dead(Relation index, const SfxMeta *meta, int g);
+
 /* Entries taken out by sfx_image_kill; *horizon is raised to theirs. */
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
+
 /*
  * Take entries out of the image of generation meta->gens[g] that the heap has confirmed to be dead to everybody.  entries[i] counts if
  * its TID is in dead[0..ndead), ascending.  The caller holds no image and pins the gate (README "Dead entries").
  */
 extern void sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
 						   const uint64 *dead, int ndead, const SfxHorizon *horizon);
+
 /* The generation was dropped: free its image's memory now rather than when room is needed. */
 extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
+
 /* The file has died, or begins anew: free the memory of all its images. */
 extern void sfx_image_forget_file(const SfxLocator *file);
 

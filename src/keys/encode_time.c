@@ -362,8 +362,8 @@ restore_interval(const uint8 *buf, int len, const uint8 *rest, int restlen, char
 {
 	Interval   *v = (Interval *) out;
 	int32		month = rest[0] & 1 ? (int32) sfx_get_be(rest + 1, 4) : 0;
-	int32		day = rest[0] == REST_BOTH ? (int32) sfx_get_be(rest + 5, 4) :
-		rest[0] == REST_DAYS ? (int32) sfx_get_be(rest + 1, 4) : 0;
+	int32		day = (rest[0] == REST_BOTH ? (int32) sfx_get_be(rest + 5, 4) :
+					   rest[0] == REST_DAYS ? (int32) sfx_get_be(rest + 1, 4) : 0);
 
 	if (!interval_with(buf, month, day, v))
 		sfx_damaged_value("interval");

@@ -424,8 +424,9 @@ put_columns(const SfxKeyDesc *kd, Relation index, const Datum *values, const boo
 	{
 		if (squeeze && kd->col[i].raw && !isnull[i])
 		{
-			int			n = maxlen - len < 2 ? -1 :
-				sfx_raw_squeeze(&kd->col[i], TupleDescAttr(RelationGetDescr(index), i), values[i], buf + len + 1, maxlen - len - 1);
+			Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), i);
+			int			n = (maxlen - len < 2 ? -1 :
+							 sfx_raw_squeeze(&kd->col[i], att, values[i], buf + len + 1, maxlen - len - 1));
 
 			if (n < 0)
 				return -1;

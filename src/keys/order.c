@@ -47,10 +47,12 @@ typedef struct SfxKeyOrder
 	MemoryContext scratch;		/* what comparison functions leave behind */
 	int			calls;
 	bool		bulk;
-	FmgrInfo   *proc[INDEX_MAX_KEYS];	/* not bulk: support function 1, kept by the relation's cache entry */
+	FmgrInfo   *proc[INDEX_MAX_KEYS];	/* not bulk: support function 1, kept by the relation's
+										 * cache entry */
 	int			unproved;		/* columns that sfx_order_prove has to look at yet */
 	bool		proved[INDEX_MAX_KEYS];
-	bool		text[INDEX_MAX_KEYS];	/* support function 1 is text's, which is asked without a detour where it can be */
+	/* support function 1 is text's, which is asked without a detour where it can be */
+	bool		is_text[INDEX_MAX_KEYS];
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
 	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
 	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
@@ -99,7 +101,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 			init_sortsupport(ko, i);
 		else
 			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
-		ko->text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
+		ko->is_text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
 		ko->unproved++;
 	}
 	return &ko->base;
@@ -171,7 +173,7 @@ cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int bl
 
 	if (alen == blen && memcmp(a, b, alen) == 0)
 		return 0;
-	if (ko->text[i])
+	if (ko->is_text[i])
 	{
 		int			an = sfx_plain_string(col, a, alen);
 		int			bn = sfx_plain_string(col, b, blen);
@@ -230,7 +232,7 @@ cmp_column(SfxKeyOrder *ko, int i, Walk *w)
 	w->b++;
 	if (w->a[-1] != SFX_MARK_VALUE)
 		return 0;
-	if (w->a == w->aend || w->b == w->bend)		/* a bound that is a marker alone */
+	if (w->a == w->aend || w->b == w->bend) /* a bound that is a marker alone */
 		return (w->b == w->bend) - (w->a == w->aend);
 	alen = sfx_value_length(col, ko->index, w->a, w->aend - w->a);
 	blen = sfx_value_length(col, ko->index, w->b, w->bend - w->b);
@@ -312,7 +314,7 @@ order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, 
 	Walk		w = {a, a + alen, b, b + blen};
 	int			c;
 
-	if (ko->kd->nkeys == 1 && ko->text[0] && cmp_single_text(ko, a, alen, b, blen, &c))
+	if (ko->kd->nkeys == 1 && ko->is_text[0] && cmp_single_text(ko, a, alen, b, blen, &c))
 		return c;
 	for (int i = 0; i <= ko->kd->nkeys; i++)
 	{

@@ -32,6 +32,7 @@ typedef struct SfxRetry
  * for nobody, there is an end of trying: an error that says so.
  */
 extern bool sfx_retry(SfxRetry *r);
+
 /* The last try was a good one. */
 extern void sfx_retry_end(SfxRetry *r);
 

@@ -76,7 +76,7 @@ struct SfxGroups
 	bool		ended;			/* the scan has no more entries */
 
 	/* the queue: given out, ready, waiting */
-	Gathered	   *group;
+	Gathered   *group;
 	SfxAggState *states;		/* noutputs for each */
 	int			ngroups;
 	int			room;
@@ -95,8 +95,8 @@ struct SfxGroups
 
 	/* distinct: the group around those in the queue */
 	bool		around;
-	const Gathered *held;			/* of the queue, not added to it yet */
-	Gathered		outer;			/* its key stands in outer_key */
+	const Gathered *held;		/* of the queue, not added to it yet */
+	Gathered	outer;			/* its key stands in outer_key */
 	SfxAggState *outer_states;
 
 	SfxBlock   *single;
@@ -275,7 +275,7 @@ grow_queue(SfxGroups *g)
 static void
 open_group(SfxGroups *g, const uint8 *key, uint32 keylen)
 {
-	Gathered	   *group;
+	Gathered   *group;
 
 	/* entries come in order, so no group comes twice */
 	Assert(g->ngroups == 0 || g->kd.comparator ||
@@ -307,7 +307,7 @@ drop_given(SfxGroups *g)
 		sfx_aggregates_clear(g->aggregates, states_of(g, i));
 	if (left == 1 && g->given > 0)
 	{
-		Gathered	   *open = &g->group[g->given];
+		Gathered   *open = &g->group[g->given];
 
 		memcpy(states_of(g, 0), states_of(g, g->given), g->noutputs * sizeof(SfxAggState));
 		memset(states_of(g, g->given), 0, g->noutputs * sizeof(SfxAggState));

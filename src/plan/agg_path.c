@@ -195,8 +195,9 @@ static Cost
 compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, double groups)
 {
 	double		rows = clamp_row_est(c->selectivity * rel->tuples);
-	double		pages = c->total - c->startup -
-		rows * (cpu_index_tuple_cost + list_length(c->path.indexclauses) * cpu_operator_cost);
+	double		row_cost = (cpu_index_tuple_cost +
+							list_length(c->path.indexclauses) * cpu_operator_cost);
+	double		pages = c->total - c->startup - rows * row_cost;
 	double		each = COUNT_COST + VALUE_COST * (w->values - w->slow) + SLOW_VALUE_COST * w->slow;
 
 	if (w->slow > 0)

@@ -29,8 +29,8 @@ typedef struct SfxAggOutput
 	int			column;			/* of the index, from 0 on; of COUNT_ROWS none */
 
 	/*
-	 * Within a group the column's values come in the aggregate's order or the reverse one, NULLs at
-	 * one end.
+	 * Within a group the column's values come in the aggregate's order or the reverse one, NULLs
+	 * at one end.
 	 */
 	bool		ordered;
 	/* LEAST: 1 or -1 (max) if the class's order is the aggregate's, else 0 */

@@ -376,10 +376,14 @@ bool
 sfx_agg_wanted(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
 			   const IndexPath *path, SfxAggWanted *wanted)
 {
-	Search		s = {.root = root, .rel = rel, .info = path->indexinfo, .path = path};
+	Search		s = {0};
 	bool		found;
 
 	memset(wanted, 0, sizeof(*wanted));
+	s.root = root;
+	s.rel = rel;
+	s.info = path->indexinfo;
+	s.path = path;
 	s.index = index_open(s.info->indexoid, NoLock);
 	sfx_keydesc_init(&s.kd, s.index);
 	found = find_outputs(&s, question, wanted);

@@ -175,8 +175,10 @@ any_inequality(const RelOptInfo *rel)
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
+	{
 		if (!sfx_is_equality(lfirst_node(RestrictInfo, lc)))
-		return true;
+			return true;
+	}
 	return false;
 }
 

@@ -54,8 +54,14 @@ make_key(const SfxConditions *c, Oid op, Oid collation, Datum value, ScanKey key
 		return false;
 	/* what is of the column's type becomes bytes without the operator's help */
 	if (right == left && c->o.order == NULL)
-		*key = (ScanKeyData) {.sk_attno = c->col + 1, .sk_strategy = strategy, .sk_subtype = right, .sk_collation = index->rd_indcollation[c->col],
-			.sk_argument = value};
+	{
+		*key = (ScanKeyData) {0};
+		key->sk_attno = c->col + 1;
+		key->sk_strategy = strategy;
+		key->sk_subtype = right;
+		key->sk_collation = index->rd_indcollation[c->col];
+		key->sk_argument = value;
+	}
 	else
 		ScanKeyEntryInitialize(key, 0, c->col + 1, strategy, right, index->rd_indcollation[c->col], get_opcode(op), value);
 	return true;
@@ -237,10 +243,11 @@ sfx_conditions_collect(SfxConditions *c, RelOptInfo *rel)
 	if (c->strange || (!c->inequality && !c->chained))
 		return false;
 	foreach(lc, rel->joininfo)
-		if (lfirst_node(RestrictInfo, lc)->orclause)
-		{
-			c->compound = true;
-			(void) find_conditions((Node *) lfirst(lc), c);
-		}
+	{
+		if (!lfirst_node(RestrictInfo, lc)->orclause)
+			continue;
+		c->compound = true;
+		(void) find_conditions((Node *) lfirst(lc), c);
+	}
 	return !c->strange;
 }

@@ -24,7 +24,8 @@
 #include "utils/datum.h"
 #include "utils/rel.h"
 
-#define CERTAINLY_SOME	8		/* where ranks say that so many entries lie between two positions there is one */
+#define CERTAINLY_SOME	8		/* where ranks say that so many entries lie between two positions
+								 * there is one */
 #define MAX_ERROR		0.01	/* of what a condition finds */
 
 /* The edge at that position, in its place among the others, of which none has the same; bytes of its own. */
@@ -139,8 +140,10 @@ sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 	if (nulls && !add_nulls(c, e))
 		return false;
 	foreach(lc, c->keys)
+	{
 		if (!add_range(c, lfirst(lc), e))
 			return false;
+	}
 	return true;
 }
 

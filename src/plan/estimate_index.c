@@ -39,8 +39,13 @@ has_inequality(RelOptInfo *rel, AttrNumber attno)
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
-		if (attno > 0 && !sfx_is_equality(lfirst(lc)) && sfx_conditions_mentioned((Node *) lfirst_node(RestrictInfo, lc)->clause, &c))
-		return true;
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (attno > 0 && !sfx_is_equality(rinfo) &&
+			sfx_conditions_mentioned((Node *) rinfo->clause, &c))
+			return true;
+	}
 	return false;
 }
 

@@ -124,10 +124,12 @@ split_quals(List **quals, Oid indexid)
 	if (!any || !is_to_be_split(indexid))
 		return;
 	foreach(lc, *quals)
+	{
 		if (IsA(lfirst(lc), RowCompareExpr))
-		result = append_members(result, lfirst_node(RowCompareExpr, lc));
-	else
-		result = lappend(result, lfirst(lc));
+			result = append_members(result, lfirst_node(RowCompareExpr, lc));
+		else
+			result = lappend(result, lfirst(lc));
+	}
 	*quals = result;
 	any_split = true;
 }

@@ -40,8 +40,8 @@
 static void
 check_rights(Relation heap, Relation index)
 {
-	bool		whole = !heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+	bool		whole = (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) ||
+						 !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL));
 	Oid			relid = RelationGetRelid(heap);
 
 	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)

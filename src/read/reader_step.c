@@ -142,8 +142,8 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 	const SfxNodeAlloc *a;
 	const SfxDelta *d = sfx_image_delta(img, &a);
 	SfxCursor	c;
-	bool		have = forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
-		sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c);
+	bool		have = (forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
+						sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c));
 	bool		touch = r->touches && is_lookup(r);
 
 	while (have)

@@ -63,8 +63,10 @@ typedef struct SfxScan
 	bool		empty;			/* they contradict one another */
 	bool		on_entry;		/* an entry was returned last, which the reader knows */
 	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
-	bool		swift;			/* an entry was returned last, and those of the reader's stretch may follow without a look at anything */
-	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was returned since */
+	bool		swift;			/* an entry was returned last, and those of the reader's stretch
+								 * may follow without a look at anything */
+	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was
+								 * returned since */
 	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
 	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
 	bool		unread;			/* the plan reads no column: NULLs will do (unread_columns.c) */
@@ -72,13 +74,15 @@ typedef struct SfxScan
 	bool		rows;			/* row is set up */
 	int			failed;			/* entries in a row that the filters did not let pass */
 	bool		leaping;		/* the last leap led to another leaf */
-	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is judged already */
+	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is
+								 * judged already */
 	int			range;			/* parallel: the range that the odometer shows */
 	bool		serializable;	/* what is read is locked */
 	bool		turned;			/* the range in hand was not read straight on from its start */
 	ScanDirection dir;			/* serializable: of the first fetch in the range in hand */
 	SfxKeyLock	lock;			/* the range in hand's */
-	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and ahead_pos */
+	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and
+								 * ahead_pos */
 	SfxPos		ahead_pos;
 	int			nkeys;			/* scan keys, each row comparison being one */
 	ScanKey		members;		/* of row comparisons that came in parts; NULL: there were none */
@@ -437,7 +441,10 @@ leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
 		return;
 	if (scan->parallel_scan)
 	{
-		/* entries of the step in hand are looked at all the same; the next step may begin further on */
+		/*
+		 * entries of the step in hand are looked at all the same; the next step may begin further
+		 * on
+		 */
 		if (++so->failed >= LEAP_PATIENCE)
 		{
 			so->failed = 0;
@@ -736,7 +743,7 @@ sfx_restrpos(IndexScanDesc scan)
 			sfx_reader_reset(so->reader);
 		so->started = false;
 		so->heap_end = 0;
-	so->on_entry = so->on_mark = so->swift = false;
+		so->on_entry = so->on_mark = so->swift = false;
 		return;
 	}
 	for (int i = 0; i < so->keys.nlists; i++)

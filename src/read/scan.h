@@ -13,12 +13,14 @@ extern IndexScanDesc sfx_beginscan(Relation index, int nkeys, int norderbys);
 extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
 extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
+
 /*
  * In place of sfx_gettuple, forward: TIDs of the next entries, one or many, whose rows nobody wants
  * (sfx_unread_keys was the array of order-by keys of the last rescan).  Their number, 0 at the end;
  * valid until the next call.  The gate is held until then if xs_want_itup is set.
  */
 extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
+
 /*
  * The same for who only counts, right behind the rescan: add all rows to v.  False: not that way,
  * nothing was added.

@@ -11,8 +11,8 @@
 ConstResult
 sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, SfxConverted *c)
 {
-	bool		upward = q->strategy == BTGreaterStrategyNumber ||
-		q->strategy == BTGreaterEqualStrategyNumber;
+	bool		upward = (q->strategy == BTGreaterStrategyNumber ||
+						  q->strategy == BTGreaterEqualStrategyNumber);
 
 	c->value = value;
 	c->strategy = q->strategy;

@@ -19,6 +19,7 @@ typedef struct SfxVisibility SfxVisibility;
  * that need more.
  */
 extern int	sfx_visibility_max_pages(void);
+
 /* Heap blocks whose bits stand on a page of the map. */
 extern BlockNumber sfx_visibility_blocks(void);
 
@@ -45,6 +46,7 @@ extern int	sfx_visibility_add_block(SfxVisibility *v, const SfxLeaf *leaf, int b
 
 /* Is the whole table all-visible now? */
 extern bool sfx_visibility_of_all(const SfxVisibility *v);
+
 /* So many bytes of the map are looked at for that. */
 extern Size sfx_visibility_map_bytes(const SfxVisibility *v);
 

@@ -191,8 +191,8 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		{
 			uint64_t	count;
 			uint32_t	child;
-			int			i = pos->key == NULL ? inner.nchildren - 1 :
-				before ? sfx_inner_find_before(&inner, pos) : sfx_inner_find(&inner, pos);
+			int			i = (pos->key == NULL ? inner.nchildren - 1 :
+							 before ? sfx_inner_find_before(&inner, pos) : sfx_inner_find(&inner, pos));
 
 			if (i < 0 || sfx_inner_child(&inner, i, &child, &count) < 0)
 				sfx_corrupt(index, blkno, "inner page search");
