@@ -866,7 +866,14 @@ BEGIN ATOMIC
 			(SELECT c.contype FROM pg_constraint c
 				WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u')) AS contype,
 			current_setting('server_version_num')::int < 180000 AND EXISTS (SELECT FROM pg_constraint c
-				WHERE c.conindid = x.indexrelid AND c.confrelid = x.indrelid AND c.contype = 'f') AS is_target
+				WHERE c.conindid = x.indexrelid AND c.confrelid = x.indrelid AND c.contype = 'f') AS is_target,
+			(SELECT min(y.indexrelid::regclass::text) FROM pg_index y JOIN pg_class o ON o.oid = y.indexrelid
+					JOIN pg_am b ON b.oid = o.relam
+				WHERE b.amname = 'surfidx' AND y.indrelid = x.indrelid AND y.indisvalid
+					AND y.indnkeyatts = x.indnkeyatts AND y.indkey = x.indkey AND y.indoption = x.indoption
+					AND y.indcollation = x.indcollation AND (y.indisunique OR NOT x.indisunique)
+					AND pg_get_expr(y.indexprs, y.indrelid) IS NOT DISTINCT FROM pg_get_expr(x.indexprs, x.indrelid)
+					AND pg_get_expr(y.indpred, y.indrelid) IS NOT DISTINCT FROM pg_get_expr(x.indpred, x.indrelid)) AS twin
 		FROM pg_index x
 			JOIN pg_class i ON i.oid = x.indexrelid
 			JOIN pg_class t ON t.oid = x.indrelid
@@ -877,13 +884,14 @@ BEGIN ATOMIC
 			AND pg_relation_size(x.indexrelid) >= min_bytes)
 	SELECT c.tableid::regclass, c.indexid::regclass, e.btree_bytes, e.surfidx_bytes,
 		round(e.surfidx_bytes::numeric / nullif(e.btree_bytes, 0), 3), e.entries,
-		CASE WHEN e.surfidx_bytes IS NOT NULL AND c.contype IS DISTINCT FROM 'p' AND NOT c.is_target
+		CASE WHEN e.surfidx_bytes IS NOT NULL AND c.contype IS DISTINCT FROM 'p' AND NOT c.is_target AND c.twin IS NULL
 			AND starts_with(c.definition, c.head) THEN
 			format('CREATE %sINDEX CONCURRENTLY %I ON %s USING surfidx %s', CASE WHEN c.indisunique THEN 'UNIQUE ' END,
 				left(c.name, 55) || '_surfidx', c.on_table, substr(c.definition, length(c.head) + 1)) END,
 		concat_ws('; ',
 			CASE WHEN e.surfidx_bytes IS NULL THEN
 				'a column has no surfidx operator class: make one from its btree functions' END,
+			'surfidx index ' || c.twin || ' has the same columns',
 			CASE c.contype WHEN 'p' THEN 'primary key: PostgreSQL takes only btree, keep this one'
 				WHEN 'u' THEN 'UNIQUE constraint: PostgreSQL takes only btree; a unique index would do the same without being a constraint' END,
 			CASE WHEN c.is_target THEN

@@ -62,6 +62,8 @@ INSERT INTO adv_big SELECT '/usr/share/doc/' || md5((g / 30)::text) || '/' || md
 CREATE INDEX adv_b ON adv_big (b);
 CREATE INDEX adv_b_surfidx ON adv_big USING surfidx (b);
 SELECT sampled < 150000 AS sample, entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.1 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
+-- one that has its twin
+SELECT index_name, statement, remark FROM surfidx_advise() WHERE index_name IN ('adv_b'::regclass, 'adv_x'::regclass);
 -- two kinds of keys: the sample's dictionary is further from that of all
 INSERT INTO adv_big SELECT md5(b) || b FROM adv_big WHERE b LIKE '%7';
 REINDEX INDEX adv_b_surfidx;

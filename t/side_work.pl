@@ -123,6 +123,15 @@ for my $pinned (1 .. 14)
 }
 $holder->query('ROLLBACK');
 @said = warnings();
+
+# what a merge pins, others cannot have
+$s->value('SET surfidx.auto_merge = off; SELECT 1');
+$s->value(rows('b', 8000));
+$holder->value('BEGIN; SELECT 1');
+$holder->query("DECLARE c$_ CURSOR FOR SELECT * FROM p$_; FETCH 1 FROM c$_") for 1 .. 6;
+is($s->query("SELECT surfidx_merge('b_k')")->{error}, '', 'a merge does with ten buffers');
+$s->value('RESET surfidx.auto_merge; SELECT 1');
+$holder->query('ROLLBACK');
 note(join(' ', @ended), '; ', scalar(@said), ' warnings');
 is(join('; ', @wrong), '',
 	'inserts that go well without helping do so with it, however many buffers others have pinned');

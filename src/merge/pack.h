@@ -37,6 +37,7 @@ typedef struct SfxPack
 	int64		added;			/* that were kept, and new ones */
 	int64		after;			/* those in pages already */
 	bool		grow;			/* take in right neighbours */
+	int			most_blocks;	/* of the record, at most */
 	int			most_pages;		/* after which nothing more is taken from the source */
 	uint64		rests,			/* bytes of rests in the new pages: before coding, and as stored */
 				stored;

@@ -99,7 +99,7 @@ swap_group(SfxGroup *g, const SfxPack *p, bool progress)
 {
 	SfxFilterPlan *plan = palloc(sizeof(SfxFilterPlan));
 	SfxNode    *node = g->has_node ? &g->node : NULL;
-	int			room = SFX_GROUP_BLOCKS - 1 - blocks_needed(g, p, 0);
+	int			room = p->most_blocks - 1 - blocks_needed(g, p, 0);
 
 	sfx_filters_plan(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, room, plan);
 	sfx_tree_swap(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
@@ -174,11 +174,11 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
  * it; fewer where there are filters, whose pages count, too.
  */
 static int
-most_pages(const SfxGroup *g)
+most_pages(const SfxGroup *g, int most_blocks)
 {
 	SfxPack		none = {.n = 0};
 	SfxFilterSpec spec;
-	int			room = SFX_GROUP_BLOCKS - 1 - (blocks_needed(g, &none, 0) - (g->to - g->from));
+	int			room = most_blocks - 1 - (blocks_needed(g, &none, 0) - (g->to - g->from));
 
 	sfx_opt_filter(g->index, &spec);
 	if (g->has_node && (spec.kind != SFX_FILTER_NONE || old_filters(g) > 0))
@@ -219,7 +219,8 @@ add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, con
 
 /*
  * The group [*from, *to) did not fit into one record.  The next attempt: without the neighbours that
- * had joined it, then half of it (the source starts in its first leaf), then half of the new entries.
+ * had joined it, then half of it (the source starts in its first leaf), then half of the new entries; then a record as large as any, however few
+ * buffers there are.
  */
 static void
 next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
@@ -236,6 +237,8 @@ next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 		*to = g->to = *from + (*to - *from) / 2;
 	else if (p->src && p->taken > 1)
 		p->max_taken = p->taken / 2;
+	else if (p->most_blocks < SFX_GROUP_BLOCKS)
+		p->most_blocks = SFX_GROUP_BLOCKS;
 	else
 		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten",
 			 RelationGetRelationName(g->index));
@@ -267,12 +270,13 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		start = sfx_pos_copy(&first);
 		p->grow = true;
 	}
-	p->most_pages = most_pages(g);
+	p->most_blocks = sfx_record_blocks();
+	p->most_pages = most_pages(g, p->most_blocks);
 	if (src)
 		sfx_group_asked_before(g, stats);
 	for (;;)
 	{
-		bool		fits = sfx_pack_group(p) && blocks_needed(g, p, old_filters(g)) < SFX_GROUP_BLOCKS;
+		bool		fits = sfx_pack_group(p) && blocks_needed(g, p, old_filters(g)) < p->most_blocks;
 
 		if (p->grow)
 			to = g->to;

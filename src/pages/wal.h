@@ -23,6 +23,7 @@
 
 #include "access/xlog_internal.h"
 #include "access/xloginsert.h"
+#include "miscadmin.h"
 
 /* In the range for custom resource managers (128 to 255); see docs/replication.md. */
 #define SFX_RMGR_ID		183
@@ -38,6 +39,16 @@
 
 /* What a group record may touch: the limit of XLogEnsureRecordSpace. */
 #define SFX_GROUP_BLOCKS	33
+
+/*
+ * What one touches that could do with fewer blocks: their buffers are pinned together, and a quarter of all leaves the others
+ * enough.  Twelve do for a leaf that becomes five below a root that is split.
+ */
+static inline int
+sfx_record_blocks(void)
+{
+	return Min(SFX_GROUP_BLOCKS, Max(12, NBuffers / 4));
+}
 
 typedef struct SfxXlExtend
 {

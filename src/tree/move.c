@@ -14,6 +14,8 @@
 #include "swap.h"
 
 #define MOVE_MAX			9	/* leaves that move in one record, with their left neighbours */
+#define MOVE_BLOCKS			3	/* each: from where, to where, and its left neighbour */
+#define MOVE_ABOVE			3	/* the parent, split in two, and the metapage */
 
 static uint8 lowbuf[SFX_MAX_ENTRY];
 static uint8 highbuf[SFX_MAX_ENTRY];
@@ -144,7 +146,8 @@ collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c
 			   Movers *m)
 {
 	int			i = c;
-	int			left = MOVE_MAX - 1;
+	int			most = Min(MOVE_MAX, (sfx_record_blocks() - MOVE_ABOVE) / MOVE_BLOCKS);
+	int			left = most - 1;
 
 	for (int l = c - 1; l >= 0 && left > 0; l--)
 		if (parent->children[l].blkno >= targets->end)
@@ -152,7 +155,7 @@ collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c
 			i = l;
 			left--;
 		}
-	for (m->n = 0; i < parent->nchildren && m->n < MOVE_MAX; i++)
+	for (m->n = 0; i < parent->nchildren && m->n < most; i++)
 	{
 		Page		copy = page;
 		Buffer		buf = target;
