@@ -7,6 +7,7 @@
 #include "delta.h"
 #include "image.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
@@ -72,6 +73,7 @@ leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int newer,
 int
 sfx_carry_leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *entry, int n)
 {
+	Assert(sfx_merge_lock_held(index));
 	for (int newer = g - 1; newer >= 0 && n > 0; newer--)
 		if (sfx_carried(meta, newer) && meta->gens[newer].first != InvalidBlockNumber && !SFX_MUTANT("merge what was carried over"))
 			n = leave_out(index, order, meta, newer, entry, n);

@@ -37,6 +37,9 @@ extern void sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g);
 extern uint64 sfx_image_seen(const SfxImage *img);
 extern void sfx_image_release(SfxImage *img);
 
+/* Is an image in shared memory held?  For assertions. */
+extern bool sfx_image_held(void);
+
 /*
  * Has nobody appended for surfidx.idle_flush, as far as this statement can tell without asking the clock?  True once in that time: the caller, once he has
  * released the image, asks for a merge.  The worker looks more closely (no image held).

@@ -122,6 +122,8 @@ rechain(int i, const SfxImageKey *key)
 {
 	SfxImage   *s = &slots[i];
 
+	Assert(LWLockHeldByMeInMode(&shared->directory, LW_EXCLUSIVE));
+	Assert(LWLockHeldByMeInMode(&s->lock, LW_EXCLUSIVE));
 	if (s->chained)
 	{
 		int			c = chain_of(&s->key.loc);
@@ -149,6 +151,8 @@ sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode)
 {
 	int			i = look_up(key);
 
+	/* I6: whoever waits for an image holds no other one */
+	Assert(!sfx_image_held());
 	if (i < 0)
 		return NULL;
 	LWLockAcquire(&slots[i].lock, mode);
@@ -156,6 +160,12 @@ sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode)
 		return &slots[i];
 	LWLockRelease(&slots[i].lock);
 	return NULL;
+}
+
+bool
+sfx_image_held(void)
+{
+	return shared && LWLockAnyHeldByMe(&slots[0].lock, shared->nslots, sizeof(SfxImage));
 }
 
 /* ---- victims ---- */

@@ -17,6 +17,7 @@
 #include "bufhint.h"
 #include "leaf.h"
 #include "log.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "wal.h"
@@ -541,6 +542,7 @@ sfx_log_freeze(Relation index, bool carry, SfxMeta *meta)
 				tailbuf;
 	SfxLogHeader *h;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_meta_lock(index, meta, &metabuf);
 	if (meta->gens[0].tail == InvalidBlockNumber || meta->ngens == SFX_MAX_GENS)
 	{

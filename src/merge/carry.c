@@ -16,6 +16,7 @@
 #include "image.h"
 #include "leaf.h"
 #include "log.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "policy.h"
 #include "pos.h"
@@ -173,6 +174,7 @@ sfx_carry_step(SfxCarry *c, const SfxMeta *meta, int g)
 	bool		unchanged;
 	bool		more;
 
+	Assert(sfx_merge_lock_held(c->index));
 	p->n = 0;
 	p->used = 0;
 	more = look(c, meta, g, p, &unchanged);

@@ -61,6 +61,7 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 	SfxGroup	g;
 	uint64		nentries;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
 	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos, NULL);
 	qsort(list->tid, list->n, sizeof(uint64), sfx_cmp_u64);

@@ -13,6 +13,7 @@
 #include "bits.h"
 #include "dead_pointers.h"
 #include "dead_rows.h"
+#include "lwlocks.h"
 #include "meta.h"
 #include "subxact.h"
 
@@ -251,6 +252,7 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg)
 	Collection	c = {.index = index,.fresh = meta->gens[meta->ngens - 1].sealed,.entries = count_entries(meta),.go_on = go_on,.arg = arg};
 	ErrorData  *edata;
 
+	Assert(sfx_holds_no_lwlock());
 	*looked = false;
 	/* of an index with a condition nobody counts which rows have entries */
 	if (index->rd_indpred != NULL || IsInParallelMode() || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead) ||

@@ -14,6 +14,7 @@
 #include "dead_rows.h"
 #include "horizon.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "page.h"
 
 #include "access/heapam.h"
@@ -190,6 +191,7 @@ sfx_versions_ask(SfxVersions *v, Relation index, SfxHorizon *horizon)
 {
 	int			ndead = 0;
 
+	Assert(sfx_merge_lock_held(index));
 	end_run(v);
 	if (v->asked || v->tids.n == 0)
 		return false;

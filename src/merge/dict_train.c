@@ -21,6 +21,7 @@
 #include "hope.h"
 #include "key.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "settings.h"
 #include "stats.h"
@@ -245,6 +246,7 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 	SfxHopeKey *rests;
 	SfxNewDict	new;
 
+	Assert(sfx_merge_lock_held(index));
 	if (sample == NULL || (!last && sample->used < REVIEW_BYTES) || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
 		sample->nkeys < (option == SFX_HOPE_AUTO ? MIN_RESTS : MIN_ASKED_RESTS))
 		return;

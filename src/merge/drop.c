@@ -13,6 +13,7 @@
 #include "image.h"
 #include "inner.h"
 #include "log.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "wal.h"
@@ -54,6 +55,7 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 	Buffer		metabuf;
 	SfxGen		dropped;
 
+	Assert(sfx_merge_lock_held(index));
 	SFX_STOP("drop generation");
 	sfx_meta_lock(index, &meta, &metabuf);
 	dropped = meta.gens[meta.ngens - 1];
@@ -158,6 +160,7 @@ sfx_run_drop(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 	BlockNumber blkno;
 	int			r;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_meta_lock(index, &meta, &metabuf);
 	r = sfx_meta_find_run(&meta, id);
 	if (r < 0 || r == meta.nruns - 1)

@@ -6,6 +6,7 @@
 #include "find.h"
 #include "group.h"
 #include "inner.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "stats.h"
@@ -75,6 +76,7 @@ find_child(const SfxNode *node, const SfxOrder *order, const SfxPos *pos)
 void
 sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos, SfxKeptNode *kept)
 {
+	Assert(sfx_merge_lock_held(index));
 	group->index = index;
 	group->order = order;
 	group->meta = meta;

@@ -21,6 +21,7 @@
 #include "horizon.h"
 #include "leaf.h"
 #include "log.h"
+#include "lwlocks.h"
 #include "merge.h"
 #include "merge_lock.h"
 #include "meta.h"
@@ -178,6 +179,7 @@ pay(Merge *m)
 {
 	double		ms;
 
+	Assert(sfx_holds_no_lwlock());
 	if (m->manner != MERGE_POLITE || sfx_guc_merge_cost_delay <= 0 || VacuumCostBalance < sfx_guc_merge_cost_limit)
 		return;
 	ms = Min(sfx_guc_merge_cost_delay * VacuumCostBalance / sfx_guc_merge_cost_limit, sfx_guc_merge_cost_delay * 4);
@@ -199,6 +201,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	const SfxEntry *first;
 	SfxPos		pos;
 
+	Assert(sfx_merge_lock_held(m->index));
 	sfx_source_init(&src, m->index, m->order, meta, m->run, source);
 	if (!sfx_source_seek(&src, &m->from.pos))
 	{
@@ -266,6 +269,7 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 {
 	int			shed = share_shed(m);
 
+	Assert(sfx_merge_lock_held(m->index));
 	if (m->run != 0)
 	{
 		sfx_run_drop(m->index, m->order, m->run, m->usecs);

@@ -145,6 +145,7 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, 
 	double		touched = 0;
 	int			child = 0;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_pos_set(pos, &start);
 	while (sfx_generation_next(index, order, meta, g, pos, &n) && SfxMetaMain(meta)->level > 0)
 	{

@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "lwlocks.h"
 #include "merge.h"
 #include "policy.h"
 #include "pressure.h"
@@ -66,6 +67,7 @@ relieve(void *arg)
 void
 sfx_merge_pressure(Relation index)
 {
+	Assert(sfx_holds_no_lwlock());
 	if (IsInParallelMode())
 		return;
 	sfx_attempt_aside(index, "merge the delta of", relieve, index);

@@ -15,6 +15,7 @@
  */
 #include "surfidx.h"
 #include "gone.h"
+#include "lwlocks.h"
 #include "requests.h"
 #include "settings.h"
 #include "shared_area.h"
@@ -111,6 +112,7 @@ const SfxSharedArea sfx_requests_area = {"surfidx worker", area_size, attach_are
 static bool
 has_worker(Oid db)
 {
+	Assert(LWLockHeldByMe(&shared->lock));
 	for (int i = 0; i < MAX_WORKERS; i++)
 		if (shared->worker[i].db == db)
 			return true;
@@ -138,6 +140,7 @@ turn_out(void)
 	int			most = requests_of(MyDatabaseId) + 1;
 	int			found = -1;
 
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
 	for (int i = 0; i < MAX_REQUESTS; i++)
 		if (shared->request[i].vain != 0 && !shared->request[i].running)
 			return i;
@@ -162,6 +165,7 @@ make_request(Oid index)
 {
 	int			place = -1;
 
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
 	for (int i = 0; i < MAX_REQUESTS; i++)
 	{
 		Request    *r = &shared->request[i];
@@ -241,6 +245,7 @@ sfx_request_merge(Relation index)
 	bool		start;
 	bool		served;
 
+	Assert(sfx_holds_no_lwlock());
 	if (shared == NULL || sfx_request_shut_out(index) || !index->rd_index->indisvalid)
 		return false;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);

@@ -17,6 +17,7 @@
 #include "group.h"
 #include "horizon.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "pack.h"
 #include "page.h"
@@ -255,6 +256,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	int			from = g->from,
 				to = g->to;
 
+	Assert(sfx_merge_lock_held(g->index));
 	p->group = g;
 	p->src = src;
 	p->filter = filter;

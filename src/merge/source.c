@@ -9,6 +9,7 @@
 #include "find.h"
 #include "image.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
@@ -20,6 +21,7 @@
 void
 sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int g)
 {
+	Assert(sfx_merge_lock_held(index));
 	src->index = index;
 	src->order = order;
 	src->meta = meta;

@@ -297,6 +297,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 				end;
 	SfxPos		high;
 
+	Assert(sfx_merge_lock_held(vs->index));
 	sfx_group_locate(&g, vs->index, vs->order, meta, vs->run, &pos->pos, &vs->kept_node);
 	start = g.from;
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;

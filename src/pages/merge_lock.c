@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "merge_lock.h"
+#include "lwlocks.h"
 
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -21,6 +22,7 @@ sfx_merge_lock(Relation index)
 {
 	LOCKTAG		tag;
 
+	Assert(sfx_holds_no_lwlock());
 	merge_tag(&tag, index);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
@@ -30,6 +32,7 @@ sfx_merge_trylock(Relation index)
 {
 	LOCKTAG		tag;
 
+	Assert(sfx_holds_no_lwlock());
 	merge_tag(&tag, index);
 	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
@@ -44,10 +47,17 @@ sfx_merge_lock_held(Relation index)
 }
 
 void
-sfx_merge_unlock(Relation index)
+sfx_merge_unlock_with_page(Relation index)
 {
 	LOCKTAG		tag;
 
 	merge_tag(&tag, index);
 	LockRelease(&tag, ExclusiveLock, false);
+}
+
+void
+sfx_merge_unlock(Relation index)
+{
+	Assert(sfx_holds_no_lwlock());
+	sfx_merge_unlock_with_page(index);
 }

@@ -23,10 +23,18 @@
 
 #include "surfidx.h"
 
-/* The merge lock: whoever holds it is the single writer of the main tree. Transaction-scoped. */
+/*
+ * The merge lock: whoever holds it is the single writer of the main tree.  Transaction-scoped.  No
+ * LWLock is held where it is taken, nor where it is given back: what a step has locked ends with
+ * the step.
+ */
 extern void sfx_merge_lock(Relation index);
 extern bool sfx_merge_trylock(Relation index);
 extern void sfx_merge_unlock(Relation index);
+
+/* The same for a reader that has found a page under it, which stays locked (retry.h). */
+extern void sfx_merge_unlock_with_page(Relation index);
+
 extern bool sfx_merge_lock_held(Relation index);	/* by this backend */
 
 #endif							/* SURFIDX_MERGE_LOCK_H */

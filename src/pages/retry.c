@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "lwlocks.h"
 #include "merge_lock.h"
 #include "retry.h"
 
@@ -45,6 +46,7 @@ give_up(Relation index)
 bool
 sfx_retry(SfxRetry *r)
 {
+	Assert(sfx_holds_no_lwlock() || sfx_merge_lock_held(r->index));
 	CHECK_FOR_INTERRUPTS();
 	if (r->quiet || (r->recovery && sfx_replay_stood_still(r->replayed)))
 		return false;
@@ -71,6 +73,6 @@ void
 sfx_retry_end(SfxRetry *r)
 {
 	if (r->locked)
-		sfx_merge_unlock(r->index);
+		sfx_merge_unlock_with_page(r->index);
 	r->locked = false;
 }

@@ -88,6 +88,7 @@ probe(const SfxLocator *file, int i)
 static ActivitySlot *
 find_slot(const SfxLocator *file)
 {
+	Assert(LWLockHeldByMe(&shared->lock));
 	for (int i = 0; i < ACTIVITY_PROBES; i++)
 	{
 		ActivitySlot *s = probe(file, i);
@@ -104,6 +105,7 @@ take_slot(const SfxLocator *file)
 {
 	ActivitySlot *best = probe(file, 0);
 
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
 	for (int i = 1; i < ACTIVITY_PROBES && best->used; i++)
 	{
 		ActivitySlot *s = probe(file, i);

@@ -304,6 +304,7 @@ bucket_of(Oid db, Oid index)
 static void
 free_range(uint32 n)
 {
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
 	ranges[n].next = shared->free_range;
 	shared->free_range = n;
 }
@@ -314,6 +315,7 @@ free_reader(KeyReader *r)
 	uint32		n = r - shared->reader;
 	uint32	   *at = bucket_of(r->db, r->index);
 
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
 	for (int i = 0; i < r->nranges; i++)
 		free_range(r->range[i]);
 	while (*at != n)

@@ -12,6 +12,7 @@
 #include "surfidx.h"
 #include "bufhint.h"
 #include "find.h"
+#include "lwlocks.h"
 #include "meta.h"
 #include "reader_impl.h"
 
@@ -41,6 +42,7 @@ sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 {
 	int			window;
 
+	Assert(sfx_holds_no_lwlock());
 	/* who wants few rows of a range finds them in its first block, more often than not */
 	if (r->went_on == 0)
 		r->right = right;

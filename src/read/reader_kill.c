@@ -90,6 +90,7 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	int			n = b->nkilled;
 	int			g = 0;
 
+	Assert(BufferIsValid(r->gatebuf));
 	b->nkilled = 0;
 	while (g < meta->ngens && meta->gens[g].gen != b->gen)
 		g++;

@@ -99,6 +99,7 @@ sfx_reader_meta(SfxReader *r, SfxMeta *meta)
 		sfx_reader_pin_gate(r, meta);
 	else
 		sfx_meta_reread(r->index, meta, &r->metabuf);
+	Assert(!r->gate || BufferIsValid(r->gatebuf));
 }
 
 static void

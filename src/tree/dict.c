@@ -14,6 +14,7 @@
 #include "hope.h"
 #include "leaf.h"
 #include "memo.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "settings.h"
@@ -507,6 +508,7 @@ sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number)
 	SfxDict    *d;
 	const SfxDictRef *ref;
 
+	Assert(sfx_merge_lock_held(index));
 	if (meta->ndicts == 0 || !sfx_dict_wanted(index))
 		return NULL;
 	ref = &meta->dict[meta->ndicts - 1];
@@ -551,6 +553,7 @@ sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new)
 	SfxMeta		old;
 	int			n = sfx_dict_pages(new->len);
 
+	Assert(sfx_merge_lock_held(index));
 	Assert(n > 0 && n <= SFX_DICT_PAGES);
 	bufs[0] = InvalidBuffer;
 	if (meta->ndicts == SFX_MAX_DICTS)
@@ -608,6 +611,7 @@ sfx_dict_drop(Relation index, uint32 number)
 	SfxMeta		meta;
 	uint32		i = 0;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
 	if (find_ref(&meta, number) == NULL)
 		return;
@@ -671,6 +675,7 @@ sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
 	SfxMeta		meta;
 	int			n = 2;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
 	bufs[0] = ReadBuffer(index, blkno);
 	bufs[1] = target;
@@ -730,6 +735,7 @@ sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate)
 {
 	Buffer		buf;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_meta_lock(index, meta, &buf);
 	if (meta->ndicts > 0)
 	{

@@ -14,6 +14,7 @@
 #include "find.h"
 #include "inner.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "settings.h"
@@ -369,6 +370,7 @@ sfx_filters_plan(Relation index, const SfxOrder *order, const SfxMeta *meta, uin
 	double		left = 0;
 	bool		at_end;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_filters_touched(node, from, to, plan);
 	sfx_filter_spec(index, &spec);
 	/* one leaf without a parent has nobody to name its filter */

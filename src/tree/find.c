@@ -13,8 +13,10 @@
 #include "filter.h"
 #include "filter_page.h"
 #include "find.h"
+#include "image.h"
 #include "inner.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
@@ -265,6 +267,8 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 	Buffer		buf;
 	SfxMeta		fresh;
 
+	/* I6 */
+	Assert(!sfx_image_held());
 	if (cached && sfx_cache_wants_below(index, meta))
 		copy_below_root(index, order, meta);
 	buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
@@ -408,6 +412,7 @@ void
 sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
 			  SfxNode *node)
 {
+	Assert(sfx_merge_lock_held(index));
 	if (!sfx_tree_try_load(index, order, meta, run, pos, level, node))
 		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", run, RelationGetRelationName(index));
 }

@@ -8,6 +8,7 @@
 #include "find.h"
 #include "inner.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
@@ -252,6 +253,7 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	Movers		movers;
 	int			c;
 
+	Assert(sfx_merge_lock_held(index));
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);

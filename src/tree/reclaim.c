@@ -13,6 +13,7 @@
 #include "dict.h"
 #include "find.h"
 #include "leaf.h"
+#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -143,6 +144,8 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 	Reclaim		rc = {.index = index,.order = order,.strategy = strategy};
 	BlockNumber nfree = 0;
 	SfxMeta		meta;
+
+	Assert(sfx_holds_no_lwlock());
 
 	/*
 	 * in this order: blocks that come later are not looked at, generations and runs that come

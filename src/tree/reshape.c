@@ -5,6 +5,7 @@
 #include "surfidx.h"
 #include "find.h"
 #include "inner.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "swap.h"
@@ -75,6 +76,7 @@ recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 void
 sfx_tree_recount(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run)
 {
+	Assert(sfx_merge_lock_held(index));
 	for (int level = 2; level <= sfx_meta_run(index, meta, run)->level; level++)
 		recount_level(index, order, meta, run, level);
 }
@@ -93,6 +95,7 @@ sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 				len,
 				nmade;
 
+	Assert(sfx_merge_lock_held(index));
 	if (node->high_inf || node->blkno == sfx_meta_run(index, meta, node->run)->root)
 		return false;
 	c = sfx_swap_find_parent(index, order, meta, node->run, node->level, &node->children[0].low, node->blkno, &parent);
@@ -135,6 +138,7 @@ sfx_tree_lower(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 id)
 	SfxNode		root;
 	SfxSwap    *s;
 
+	Assert(sfx_merge_lock_held(index));
 	if (run->level < 2)
 		return false;
 	sfx_tree_load(index, order, meta, id, &low, run->level, &root);

@@ -11,6 +11,7 @@
 #include "surfidx.h"
 #include "alloc.h"
 #include "find.h"
+#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -45,6 +46,7 @@ join_step(Relation index, const SfxOrder *order, uint32 run, int level, SfxPos *
 	MemoryContext old;
 	int			r;
 
+	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
 	r = sfx_meta_find_run(&meta, run);
 	if (r < 0 || meta.runs[r].level <= level)
@@ -200,6 +202,7 @@ empty_block(Shrink *sh, BlockNumber blkno)
 	Buffer		buf;
 	bool		movable;
 
+	Assert(sfx_merge_lock_held(sh->index));
 	sfx_meta_read(sh->index, &meta);
 	if (look_at(sh, blkno, &meta, &movable))
 	{
@@ -359,6 +362,7 @@ sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy stra
 	BlockNumber nfree = count_free(index, nblocks);
 	BlockNumber end;
 
+	Assert(sfx_holds_no_lwlock());
 	if (nfree < MIN_BLOCKS || nfree < nblocks / MIN_SHARE)
 		return;
 	sh.target = nblocks - nfree;

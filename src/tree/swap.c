@@ -14,6 +14,7 @@
 #include "horizon.h"
 #include "inner.h"
 #include "leaf.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "swap.h"
@@ -400,6 +401,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 	SfxPos		nodelow = {0};
 	int			nmade = 1;
 
+	Assert(sfx_merge_lock_held(index));
 	Assert(n >= 1 && n <= SFX_SWAP_MAX);
 	s->progress = progress;
 	s->horizon = *horizon;
@@ -474,6 +476,7 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 	uint32		id = meta->next_run;
 	SfxSwap    *s = sfx_swap_begin(index, order, meta, id, 0);
 
+	Assert(sfx_merge_lock_held(index));
 	Assert(meta->nruns < SFX_MAX_RUNS);
 	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_empty_leaf, leaf, order),
 							 NULL);
@@ -526,6 +529,7 @@ walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 ru
 void
 sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos)
 {
+	Assert(sfx_merge_lock_held(index));
 	while (level < sfx_meta_run(index, meta, run)->level)
 	{
 		SfxSwap    *s;
