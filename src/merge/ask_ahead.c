@@ -88,7 +88,8 @@ sfx_group_asked_before(SfxGroup *g, const SfxMergeStats *stats)
 void
 sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
 {
-	int			window = Min(get_tablespace_maintenance_io_concurrency(g->index->rd_rel->reltablespace), AHEAD_MAX);
+	Oid			space = g->tree.index->rd_rel->reltablespace;
+	int			window = Min(get_tablespace_maintenance_io_concurrency(space), AHEAD_MAX);
 	int			from = Max(g->asked_to, child + 1);
 	int			to;
 	bool		wanted[AHEAD_MAX];
@@ -104,7 +105,8 @@ sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
 		if (wanted[i - from])
 		{
 			g->asked++;
-			g->reads_begun += PrefetchBuffer(g->index, MAIN_FORKNUM, g->node.children[i].blkno).initiated_io;
+			g->reads_begun += PrefetchBuffer(g->tree.index, MAIN_FORKNUM,
+											 g->node.children[i].blkno).initiated_io;
 		}
 	g->asked_to = to;
 }

@@ -35,13 +35,13 @@ intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
 	int			nfound = 0;
 	SfxLeaf		leaf;
 
-	sfx_leaf_copy(g->index, g->order, g->meta, g->run, blkno, NULL, copy, &leaf);
+	sfx_leaf_copy(&g->tree, blkno, NULL, copy, &leaf);
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		int			n = sfx_leaf_tids(&leaf, b, tids);
 
 		if (n < 0)
-			sfx_corrupt(g->index, blkno, "leaf TIDs");
+			sfx_corrupt(g->tree.index, blkno, "leaf TIDs");
 		for (int i = 0; i < n && nfound < list->n; i++)
 			if (bsearch(&tids[i], list->tid, list->n, sizeof(uint64), sfx_cmp_u64) != NULL)
 				found[nfound++] = tids[i];
@@ -63,7 +63,7 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 
 	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
-	sfx_group_locate(&g, index, order, &meta, SfxMetaMain(&meta)->id, pos, NULL);
+	sfx_group_locate(&g, SfxTreeOf(index, order, &meta, SfxMetaMain(&meta)->id), pos, NULL);
 	qsort(list->tid, list->n, sizeof(uint64), sfx_cmp_u64);
 	intersect_leaf(&g, list, &nentries);
 	if (!sfx_dead_worth(nentries, list->n))

@@ -15,40 +15,42 @@
 
 /* The page of that level that holds pos, and the child of it that does. */
 static BlockNumber
-find_downlink(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+find_downlink(const SfxTree *t, const SfxPos *pos, int level,
 			  BlockNumber *child)
 {
-	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, false, level);
+	Buffer		buf = sfx_tree_find(t, pos, false, level);
 	BlockNumber blkno = BufferGetBlockNumber(buf);
 	SfxInner	inner;
 	uint64_t	count;
 	int			i;
 
-	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
+	if (sfx_inner_open(&inner, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)),
+					   t->order) < 0 ||
 		(i = sfx_inner_find(&inner, pos)) < 0 ||
 		sfx_inner_child(&inner, i, child, &count) < 0)
-		sfx_corrupt(index, blkno, "inner page search");
+		sfx_corrupt(t->index, blkno, "inner page search");
 	UnlockReleaseBuffer(buf);
 	return blkno;
 }
 
 /* Rule T3's healing: is the parent itself known one level up, and that page on the next one? */
 static void
-check_posted(Relation index, const SfxOrder *order, SfxMeta *meta, const SfxNode *node)
+check_posted(const SfxTree *t, const SfxNode *node)
 {
 	const SfxPos *pos = &node->children[0].low;
 	BlockNumber page = node->blkno;
 
-	for (int level = node->level; level < sfx_meta_run(index, meta, node->run)->level && !SFX_MUTANT("no healing"); level++)
+	for (int level = node->level; level < sfx_meta_run(t->index, t->meta, t->run)->level &&
+		 !SFX_MUTANT("no healing"); level++)
 	{
 		BlockNumber child;
-		BlockNumber above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+		BlockNumber above = find_downlink(t, pos, level + 1, &child);
 
 		if (child != page)
 		{
-			sfx_tree_post(index, order, meta, node->run, level, pos);
+			sfx_tree_post(t, level, pos);
 			/* that page may have been split */
-			above = find_downlink(index, order, meta, node->run, pos, level + 1, &child);
+			above = find_downlink(t, pos, level + 1, &child);
 		}
 		page = above;
 	}
@@ -74,31 +76,28 @@ find_child(const SfxNode *node, const SfxOrder *order, const SfxPos *pos)
 }
 
 void
-sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos, SfxKeptNode *kept)
+sfx_group_locate(SfxGroup *group, const SfxTree *t, const SfxPos *pos, SfxKeptNode *kept)
 {
-	Assert(sfx_merge_lock_held(index));
-	group->index = index;
-	group->order = order;
-	group->meta = meta;
+	Assert(sfx_merge_lock_held(t->index));
+	group->tree = *t;
 	group->horizon.xid = InvalidTransactionId;
 	group->horizon.catalog = false;
 	group->heap = NULL;
 	group->joined = false;
 	group->asked_to = 0;
 	group->asked = group->reads_begun = 0;
-	group->run = run;
-	group->has_node = sfx_meta_run(index, meta, run)->level > 0;
+	group->has_node = sfx_meta_run(t->index, t->meta, t->run)->level > 0;
 	group->from = 0;
 	if (group->has_node)
 	{
 		/* one that is kept was checked when it was loaded */
-		if (kept == NULL || !sfx_kept_load(kept, index, order, meta, run, pos, &group->node))
+		if (kept == NULL || !sfx_kept_load(kept, t, pos, &group->node))
 		{
 			if (kept == NULL)
-				sfx_tree_load(index, order, meta, run, pos, 1, &group->node);
-			check_posted(index, order, meta, &group->node);
+				sfx_tree_load(t, pos, 1, &group->node);
+			check_posted(t, &group->node);
 		}
-		group->from = find_child(&group->node, order, pos);
+		group->from = find_child(&group->node, t->order, pos);
 	}
 	group->to = group->from + 1;
 }
@@ -121,7 +120,7 @@ BlockNumber
 sfx_group_leaf(const SfxGroup *group, int i)
 {
 	return group->has_node ? group->node.children[i].blkno :
-		sfx_meta_run(group->index, group->meta, group->run)->root;
+		sfx_meta_run(group->tree.index, group->tree.meta, group->tree.run)->root;
 }
 
 SfxPos

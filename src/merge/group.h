@@ -13,10 +13,7 @@
 
 typedef struct SfxGroup
 {
-	Relation	index;
-	const SfxOrder *order;
-	SfxMeta    *meta;
-	uint32		run;			/* its id */
+	SfxTree		tree;
 	bool		has_node;		/* false: the root is a leaf */
 	SfxNode		node;			/* the parent */
 	int			from;			/* children [from, to) */
@@ -36,7 +33,7 @@ typedef struct SfxGroup
 #define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */
 
 /* The group of the one leaf of that run that holds pos.  Merge lock held, meta read under it. kept: for who has many groups; may be NULL. */
-extern void sfx_group_locate(SfxGroup *group, Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, const SfxPos *pos,
+extern void sfx_group_locate(SfxGroup *group, const SfxTree *t, const SfxPos *pos,
 							 SfxKeptNode *kept);
 
 /* Take in the leaf to the left, if it is the last one of the group before and much of it is empty. */

@@ -213,7 +213,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	pos.key = first->key;
 	pos.len = first->keylen;
 	pos.tid = first->tid;
-	sfx_group_locate(&group, m->index, m->order, meta, m->target, &pos, &m->kept);
+	sfx_group_locate(&group, SfxTreeOf(m->index, m->order, meta, m->target), &pos, &m->kept);
 	sfx_group_join_left(&group, &m->stats);
 	if (sfx_versions_wanted(m->index, src.unchanged))
 		group.heap = sfx_dead_open_heap(m->index);
@@ -402,7 +402,7 @@ merge_source(Merge *m)
 		note_progress(m, &meta, source);
 		sfx_dict_review(m->index, &meta, &m->stats, !more);
 		if (!more)
-			sfx_tree_recount(m->index, m->order, &meta, m->target);
+			sfx_tree_recount(SfxTreeOf(m->index, m->order, &meta, m->target));
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(stepcxt);
 		stop_clock(m);

@@ -49,11 +49,11 @@ static bool
 pack_check(SfxPack *p, int rc)
 {
 	if (rc == SFX_CORRUPT)
-		sfx_corrupt(p->group->index, sfx_group_leaf(p->group, p->group->from),
+		sfx_corrupt(p->group->tree.index, sfx_group_leaf(p->group, p->group->from),
 					"entries of this leaf or of its right neighbours are out of order");
 	if (rc < 0 && !p->too_many)
 		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"",
-			 rc, RelationGetRelationName(p->group->index));
+			 rc, RelationGetRelationName(p->group->tree.index));
 	return rc >= 0;
 }
 
@@ -77,7 +77,7 @@ is_filtered(SfxPack *p, uint64 tid)
 
 	if (p->filter == NULL && !p->versions.asked)
 		return false;
-	sfx_tid_pointer(p->group->index, tid, &ptr);
+	sfx_tid_pointer(p->group->tree.index, tid, &ptr);
 	return (p->filter && p->filter(&ptr, p->arg)) || (p->versions.asked && sfx_tid_list_has(&ptr, &p->versions.tids));
 }
 
@@ -148,7 +148,7 @@ before_source(const SfxPack *p, const SfxBlock *block, int i)
 
 		sfx_block_entry(block, mid, &e);
 		pos = sfx_entry_pos(&e);
-		if (sfx_order_cmp_pos(p->group->order, &pos, &limit) < 0)
+		if (sfx_order_cmp_pos(p->group->tree.order, &pos, &limit) < 0)
 		{
 			i = mid;
 			step = step < block->nent ? 2 * step : step;
@@ -214,15 +214,15 @@ pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 	SfxLeaf		leaf;
 	bool		coded;			/* what is not moved by new neighbours need not be coded again */
 
-	sfx_leaf_copy(p->group->index, p->group->order, p->group->meta, p->group->run, blkno, NULL, copy, &leaf);
-	sfx_dict_attach(p->group->index, blkno, (Page) copy, &leaf, NULL);
+	sfx_leaf_copy(&p->group->tree, blkno, NULL, copy, &leaf);
+	sfx_dict_attach(p->group->tree.index, blkno, (Page) copy, &leaf, NULL);
 	coded = p->dict && leaf.dictno == p->dictno;
 	p->before += leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0 ||
 			(coded && sfx_leaf_codes(&leaf, b, p->codes) < 0))
-			sfx_corrupt(p->group->index, blkno, "leaf block");
+			sfx_corrupt(p->group->tree.index, blkno, "leaf block");
 		if (!pack_block(p, block, coded ? p->codes : NULL))
 			return false;
 	}
@@ -239,7 +239,7 @@ pack_rest(SfxPack *p, bool finite, const SfxPos *high)
 	{
 		SfxPos		pos = sfx_entry_pos(e);
 
-		if (finite && sfx_order_cmp_pos(p->group->order, &pos, high) >= 0)
+		if (finite && sfx_order_cmp_pos(p->group->tree.order, &pos, high) >= 0)
 			break;
 		if (!pack_fresh(p, e))
 			return false;
@@ -289,7 +289,7 @@ grow_group(SfxPack *p)
 	if (e == NULL)
 		return;
 	pos = sfx_entry_pos(e);
-	if (!sfx_group_child_high(g, g->to, &high) || sfx_order_cmp_pos(g->order, &pos, &high) < 0)
+	if (!sfx_group_child_high(g, g->to, &high) || sfx_order_cmp_pos(g->tree.order, &pos, &high) < 0)
 		g->to++;
 }
 
@@ -305,8 +305,9 @@ sfx_pack_group(SfxPack *p)
 	bool		fits = true;
 
 	p->codes = p->dict ? palloc(sizeof(SfxCodes)) : NULL;
-	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p, g->order);
-	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->index));
+	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p,
+								g->tree.order);
+	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->tree.index));
 	if (p->dict)
 		sfx_packer_set_dict(p->packer, p->dict, p->dictno);
 	sfx_packer_set_sample(p->packer, p->sample);
@@ -328,7 +329,8 @@ sfx_pack_group(SfxPack *p)
 	if (fits)
 		fits = sfx_packer_finish(p->packer, finite ? &high : NULL) >= 0;
 	if (!fits && !p->too_many)
-		sfx_corrupt(g->index, sfx_group_leaf(g, g->from), "entries of this leaf or of its right neighbours lie beyond the next one's");
+		sfx_corrupt(g->tree.index, sfx_group_leaf(g, g->from),
+					"entries of this leaf or of its right neighbours lie beyond the next one's");
 	sfx_packer_rests(p->packer, &p->rests, &p->stored);
 	pfree(copy);
 	pfree(block);

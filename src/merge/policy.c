@@ -153,7 +153,8 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, 
 		if (child == node.nchildren || (!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
 		{
 			MemoryContextReset(cxt);
-			sfx_tree_load(index, order, meta, SfxMetaMain(meta)->id, &pos->pos, 1, &node);
+			sfx_tree_load(SfxTreeOf(index, order, meta, SfxMetaMain(meta)->id), &pos->pos, 1,
+						  &node);
 			child = 0;
 		}
 		while (child + 1 < node.nchildren && sfx_order_cmp_pos(order, &node.children[child + 1].low, &pos->pos) <= 0)

@@ -57,7 +57,8 @@ blocks_needed(const SfxGroup *g, const SfxPack *p, int filters)
 {
 	int			nold = g->to - g->from;
 	int			n = p->n + (g->has_node ? g->node.nchildren - nold : 0);
-	bool		at_root = !g->has_node || g->node.blkno == sfx_meta_run(g->index, g->meta, g->run)->root;
+	const SfxRun *run = sfx_meta_run(g->tree.index, g->tree.meta, g->tree.run);
+	bool		at_root = !g->has_node || g->node.blkno == run->root;
 	Size		bytes = 0;
 	Size		longest = 0;
 	Size		room;
@@ -102,8 +103,8 @@ swap_group(SfxGroup *g, const SfxPack *p, bool progress)
 	SfxNode    *node = g->has_node ? &g->node : NULL;
 	int			room = p->most_blocks - 1 - blocks_needed(g, p, 0);
 
-	sfx_filters_plan(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, room, plan);
-	sfx_tree_swap(g->index, g->order, g->meta, g->run, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
+	sfx_filters_plan(&g->tree, node, g->from, g->to, p->leaf, p->n, room, plan);
+	sfx_tree_swap(&g->tree, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
 }
 
 /* Take in neighbours on both sides until there are SFX_GROUP_LEAVES. False: there are none to take. */
@@ -144,8 +145,8 @@ set_resume(SfxGroup *g, SfxSource *src)
 static void
 note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 {
-	SfxResume  *r = &g->meta->resume[src->run != 0 ? SFX_RESUME_RUN : SFX_RESUME_GEN];
-	uint32		source = src->run != 0 ? src->run : g->meta->gens[src->g].gen;
+	SfxResume  *r = &g->tree.meta->resume[src->run != 0 ? SFX_RESUME_RUN : SFX_RESUME_GEN];
+	uint32		source = src->run != 0 ? src->run : g->tree.meta->gens[src->g].gen;
 	SfxHorizon	horizon;
 
 	if (r->source != source)
@@ -153,7 +154,7 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 		memset(r, 0, sizeof(*r));
 		r->source = source;
 	}
-	r->target = g->run;
+	r->target = g->tree.run;
 	/* whoever goes on may find an image that does not know any more what was taken out of it */
 	horizon.xid = r->horizon;
 	horizon.catalog = r->catalog;
@@ -161,7 +162,7 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 	sfx_horizon_raise(&horizon, &src->horizon);
 	r->horizon = horizon.xid;
 	r->catalog = horizon.catalog;
-	if (g->resume_inf || (g->resume.len > SFX_RESUME_KEY && g->order != NULL))
+	if (g->resume_inf || (g->resume.len > SFX_RESUME_KEY && g->tree.order != NULL))
 		return;
 	/* in byte order a prefix stands below what it is a prefix of */
 	r->len = Min(g->resume.len, SFX_RESUME_KEY);
@@ -181,7 +182,7 @@ most_pages(const SfxGroup *g, int most_blocks)
 	SfxFilterSpec spec;
 	int			room = most_blocks - 1 - (blocks_needed(g, &none, 0) - (g->to - g->from));
 
-	sfx_opt_filter(g->index, &spec);
+	sfx_opt_filter(g->tree.index, &spec);
 	if (g->has_node && (spec.kind != SFX_FILTER_NONE || old_filters(g) > 0))
 		room = room * 2 / 3;
 	return Max(Min(room - MERGE_ROOM, MERGE_PAGES), 2 * MERGE_ROOM);
@@ -242,7 +243,7 @@ next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 		p->most_blocks = SFX_GROUP_BLOCKS;
 	else
 		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten",
-			 RelationGetRelationName(g->index));
+			 RelationGetRelationName(g->tree.index));
 }
 
 void
@@ -256,14 +257,14 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	int			from = g->from,
 				to = g->to;
 
-	Assert(sfx_merge_lock_held(g->index));
+	Assert(sfx_merge_lock_held(g->tree.index));
 	p->group = g;
 	p->src = src;
 	p->filter = filter;
 	p->arg = arg;
 	p->max_taken = PG_UINT64_MAX;
 	p->versions.heap = src ? g->heap : NULL;
-	p->dict = sfx_dict_for_writing(g->index, g->meta, &p->dictno);
+	p->dict = sfx_dict_for_writing(g->tree.index, g->tree.meta, &p->dictno);
 	p->sample = stats->sample;
 	if (src)
 	{
@@ -284,7 +285,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 			to = g->to;
 		p->grow = false;
 		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)) &&
-			!sfx_versions_ask(&p->versions, g->index, &g->horizon))
+			!sfx_versions_ask(&p->versions, g->tree.index, &g->horizon))
 			break;
 		if (!fits)
 		{
@@ -298,7 +299,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	count_step(p, &step);
 	if (src)
 	{
-		sfx_count_tree_stats(sfx_meta_run(g->index, g->meta, g->run), &step);
+		sfx_count_tree_stats(sfx_meta_run(g->tree.index, g->tree.meta, g->tree.run), &step);
 		note_progress(g, src, stats);
 	}
 	if (src && g->asked_to > 0)

@@ -72,7 +72,8 @@ run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)
 	sfx_pos_set(&at, pos);
 	for (;;)
 	{
-		Buffer		buf = sfx_tree_find(src->index, src->order, src->meta, src->run, &at.pos, false, 0);
+		Buffer		buf = sfx_tree_find(SfxTreeOf(src->index, src->order, src->meta, src->run),
+										&at.pos, false, 0);
 		BlockNumber blkno;
 		SfxLeaf		leaf;
 		SfxPos		low,

@@ -265,7 +265,7 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 {
 	SfxLeaf		leaf;
 
-	sfx_leaf_copy(vs->index, vs->order, meta, vs->run, blkno, vs->strategy, copy, &leaf);
+	sfx_leaf_copy(SfxTreeOf(vs->index, vs->order, meta, vs->run), blkno, vs->strategy, copy, &leaf);
 	*used += SfxPageBodyLen((Page) copy);
 	*entries = leaf.nentries;
 	for (int b = 0; b < leaf.nblocks; b++)
@@ -298,7 +298,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	SfxPos		high;
 
 	Assert(sfx_merge_lock_held(vs->index));
-	sfx_group_locate(&g, vs->index, vs->order, meta, vs->run, &pos->pos, &vs->kept_node);
+	sfx_group_locate(&g, SfxTreeOf(vs->index, vs->order, meta, vs->run), &pos->pos, &vs->kept_node);
 	start = g.from;
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = start; i < end; i++)
@@ -552,7 +552,7 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 		IndexFreeSpaceMapVacuum(index);
 		sfx_merge_lock(index);
 		sfx_meta_read(index, &meta);
-		sfx_tree_recount(index, order, &meta, SfxMetaMain(&meta)->id);
+		sfx_tree_recount(SfxTreeOf(index, order, &meta, SfxMetaMain(&meta)->id));
 		sfx_merge_unlock(index);
 	}
 	nblocks = RelationGetNumberOfBlocks(index);

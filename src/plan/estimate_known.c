@@ -158,7 +158,7 @@ gather_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Gathered 
 		bool		there;
 
 		CHECK_FOR_INTERRUPTS();
-		there = sfx_tree_try_load(o->index, o->order, meta, run->id, &at, 1, &node);
+		there = sfx_tree_try_load(SfxTreeOf(o->index, o->order, meta, run->id), &at, 1, &node);
 		MemoryContextSwitchTo(old);
 		if (!there || node.level != 1)
 			return false;

@@ -55,7 +55,8 @@ below_end(const TreeCount *t)
 static bool
 count_leaf(TreeCount *t)
 {
-	Buffer		buf = sfx_tree_find(t->index, t->order, t->meta, t->run->id, &t->pos, false, 0);
+	SfxTree    *tree = SfxTreeOf(t->index, t->order, t->meta, t->run->id);
+	Buffer		buf = sfx_tree_find(tree, &t->pos, false, 0);
 	BlockNumber blkno;
 	char	   *copy = palloc(BLCKSZ);
 	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
@@ -99,7 +100,7 @@ count_children(TreeCount *t, bool *end)
 	bool		counted = false;
 	int			i = 0;
 
-	if (!sfx_tree_try_load(t->index, t->order, t->meta, t->run->id, &t->pos, 1, &node))
+	if (!sfx_tree_try_load(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->pos, 1, &node))
 		return false;
 	while (i < node.nchildren && sfx_order_cmp_pos(t->order, &node.children[i].low, &t->pos) < 0)
 		i++;

@@ -45,7 +45,7 @@ narrow(Descent *d, int child, int nchildren, uint64 below, uint64 own, uint64 to
 static bool
 narrow_to_child(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level, Descent *d)
 {
-	Buffer		buf = sfx_tree_find(o->index, o->order, meta, run, pos, false, level);
+	Buffer		buf = sfx_tree_find(SfxTreeOf(o->index, o->order, meta, run), pos, false, level);
 	SfxInner	page;
 	uint64		below,
 				own,
@@ -77,7 +77,8 @@ bool
 sfx_rank_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, int *below, int *entries)
 {
 	SfxLeaf		leaf;
-	Buffer		buf = sfx_tree_find_leaf(o->index, o->order, meta, run, pos, false, &leaf);
+	Buffer		buf = sfx_tree_find_leaf(SfxTreeOf(o->index, o->order, meta, run), pos, false,
+										 &leaf);
 
 	if (!BufferIsValid(buf))
 		return false;
@@ -184,7 +185,7 @@ share_between_fences(const SfxOpened *o, const Around *a, const SfxPos *pos)
 static void
 narrow_by_fences(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, Descent *d)
 {
-	Buffer		buf = sfx_tree_find(o->index, o->order, meta, run, pos, false, 1);
+	Buffer		buf = sfx_tree_find(SfxTreeOf(o->index, o->order, meta, run), pos, false, 1);
 	BlockNumber blkno;
 	char	   *copy;
 	uint8	   *fences;

@@ -28,7 +28,8 @@ ask_window(SfxReader *r, const SfxMeta *meta, int window)
 {
 	BlockNumber leaf[WINDOW_MAX];
 	BlockNumber end = RelationGetNumberOfBlocks(r->index);
-	int			n = sfx_tree_leaves_from(r->index, r->order, meta, SfxMetaMain(meta)->id, &r->stop.pos, !forward(r), leaf, window);
+	SfxTree    *main = SfxTreeOf(r->index, r->order, meta, SfxMetaMain(meta)->id);
+	int			n = sfx_tree_leaves_from(main, &r->stop.pos, !forward(r), leaf, window);
 	bool		reads = false;
 
 	for (int i = 0; i < n; i++)

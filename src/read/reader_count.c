@@ -188,7 +188,8 @@ count_leaf(SfxReader *r, const SfxMeta *before, const SfxRun *run, bool all_visi
 	/* R1: the TIDs of leaves before this one are tested, so the gate may change */
 	sfx_reader_meta(r, &meta);
 	r->copied = false;
-	buf = sfx_tree_find_leaf(r->index, r->order, &meta, run->id, &r->cur.pos, false, &s->leaf);
+	buf = sfx_tree_find_leaf(SfxTreeOf(r->index, r->order, &meta, run->id), &r->cur.pos, false,
+							 &s->leaf);
 	if (!BufferIsValid(buf))
 		return false;
 	sfx_leaves_read++;

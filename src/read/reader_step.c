@@ -329,11 +329,11 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Shar
 	probe.keylen = r->lo.pos.len;
 	/* An open end is next to never empty: no filter is asked for it. */
 	if (!r->ask || (r->keys_only && probe.key == NULL) || (fwd ? r->stop.inf : r->stop.pos.len == 0))
-		return sfx_tree_find_leaf(r->index, r->order, meta, run, pos, !fwd, leaf);
+		return sfx_tree_find_leaf(SfxTreeOf(r->index, r->order, meta, run), pos, !fwd, leaf);
 	probe.lo = fwd ? &r->cur.pos : &r->stop.pos;
 	probe.hi = fwd ? &r->stop.pos : r->cur.inf ? NULL : &r->cur.pos;
 	probe.no_leaf = r->believe;
-	buf = sfx_tree_probe(r->index, r->order, meta, run, pos, !fwd, leaf, &probe);
+	buf = sfx_tree_probe(SfxTreeOf(r->index, r->order, meta, run), pos, !fwd, leaf, &probe);
 	r->keys_only |= probe.keys_only;
 	r->filters.asked += probe.asked;
 	r->filters.denied += probe.asked && probe.absent;

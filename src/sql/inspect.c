@@ -175,7 +175,7 @@ sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const Sf
 		SfxNode		node;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!sfx_tree_try_load(index, order, meta, run->id, &pos, 1, &node))
+		if (!sfx_tree_try_load(SfxTreeOf(index, order, meta, run->id), &pos, 1, &node))
 		{
 			/* the run was dropped */
 			MemoryContextSwitchTo(old);

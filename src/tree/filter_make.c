@@ -218,7 +218,8 @@ open_built_leaf(void *ctx, int i, SfxLeaf *leaf)
 {
 	BuiltLeaves *bl = ctx;
 
-	sfx_leaf_copy(bl->index, bl->order, bl->meta, SfxMetaMain(bl->meta)->id, bl->c[i].blkno, NULL, bl->copy, leaf);
+	sfx_leaf_copy(SfxTreeOf(bl->index, bl->order, bl->meta, SfxMetaMain(bl->meta)->id),
+				  bl->c[i].blkno, NULL, bl->copy, leaf);
 	sfx_dict_attach_listed(bl->index, bl->meta, bl->c[i].blkno, leaf);
 }
 
@@ -296,10 +297,7 @@ sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilterPlan *plan)
 /* The leaves that get filters: some stay as they are, some are new. */
 typedef struct SwapLeaves
 {
-	Relation	index;
-	const SfxOrder *order;
-	const SfxMeta *meta;
-	uint32		run;
+	const SfxTree *tree;
 	const SfxChild *c;
 	int			from;			/* numbers of the new ones */
 	int			to;
@@ -313,10 +311,12 @@ open_swap_leaf(void *ctx, int i, SfxLeaf *leaf)
 	SwapLeaves *sl = ctx;
 
 	if (i < sl->from || i >= sl->to)
-		sfx_leaf_copy(sl->index, sl->order, sl->meta, sl->run, sl->c[i].blkno, NULL, sl->copy, leaf);
-	else if (sfx_leaf_open(leaf, sl->leaves[i - sl->from].body, sl->leaves[i - sl->from].len, sl->order) < 0)
-		elog(ERROR, "surfidx: a new leaf of index \"%s\" cannot be read", RelationGetRelationName(sl->index));
-	sfx_dict_attach_listed(sl->index, sl->meta, sl->c[i].blkno, leaf);
+		sfx_leaf_copy(sl->tree, sl->c[i].blkno, NULL, sl->copy, leaf);
+	else if (sfx_leaf_open(leaf, sl->leaves[i - sl->from].body, sl->leaves[i - sl->from].len,
+						   sl->tree->order) < 0)
+		elog(ERROR, "surfidx: a new leaf of index \"%s\" cannot be read",
+			 RelationGetRelationName(sl->tree->index));
+	sfx_dict_attach_listed(sl->tree->index, sl->tree->meta, sl->c[i].blkno, leaf);
 }
 
 /* The bits of an entry in a filter that is about to be replaced. */
@@ -358,21 +358,21 @@ list_leaves(const SfxNode *node, const SfxFilterPlan *plan, int from, int to, co
 }
 
 void
-sfx_filters_plan(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxNode *node, int from, int to,
+sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 				 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan)
 {
 	SfxFilterSpec spec;
 	SfxFilterMaker m;
-	SwapLeaves	sl = {.index = index,.order = order,.meta = meta,.run = run,.leaves = leaves};
+	SwapLeaves	sl = {.tree = t,.leaves = leaves};
 	const SfxPos *high = NULL;
 	SfxChild   *c;
 	int			total;
 	double		left = 0;
 	bool		at_end;
 
-	Assert(sfx_merge_lock_held(index));
+	Assert(sfx_merge_lock_held(t->index));
 	sfx_filters_touched(node, from, to, plan);
-	sfx_filter_spec(index, &spec);
+	sfx_filter_spec(t->index, &spec);
 	/* one leaf without a parent has nobody to name its filter */
 	if (spec.kind == SFX_FILTER_NONE || (node == NULL && n == 1))
 		return;
@@ -388,10 +388,10 @@ sfx_filters_plan(Relation index, const SfxOrder *order, const SfxMeta *meta, uin
 	sl.from = from - plan->first;
 	sl.to = sl.from + n;
 	sl.copy = palloc(BLCKSZ);
-	sfx_filter_maker_init(&m, index, order, &spec, open_swap_leaf, &sl);
+	sfx_filter_maker_init(&m, t->index, t->order, &spec, open_swap_leaf, &sl);
 	if (plan->nold > 0 && spec.kind == SFX_FILTER_SURF)
 	{
-		double		bits = bits_of_old(index, order, plan->old[0]);
+		double		bits = bits_of_old(t->index, t->order, plan->old[0]);
 
 		if (bits > 0)
 			m.bits = bits * 1.05;

@@ -80,7 +80,7 @@ extern void sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilter
  * Make at most room filters over the leaves that replace children [from, to), and those that lose theirs: the rest of *plan.  Needs the merge lock; reads the
  * leaves beside.  Memory: the current context.
  */
-extern void sfx_filters_plan(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxNode *node, int from, int to,
+extern void sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 							 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan);
 
 #endif							/* SURFIDX_FILTERS_H */

@@ -29,9 +29,21 @@
 									 * circles */
 #define FIND_CACHED_MOVES	4	/* the same where the descent began with a copy of the root */
 
-static uint8 lowbuf[SFX_MAX_ENTRY];
-static uint8 highbuf[SFX_MAX_ENTRY];
-static BlockNumber lost_at;		/* the page at which the last descent that led nowhere ended */
+/* A search for the page of a level that holds a position. */
+typedef struct Descent
+{
+	const SfxTree *tree;
+	const SfxRun *run;			/* as tree->meta has it */
+	const SfxPos *pos;
+	bool		before;			/* the positions just below it */
+	int			level;
+	bool		cached;			/* a copy of the root will do */
+	SfxLeaf    *leaf;			/* opened, if the page is one */
+	SfxFilterProbe *probe;		/* what a filter on the way is asked; NULL: nothing */
+	BlockNumber last;			/* page looked at */
+	uint8		low[SFX_MAX_ENTRY]; /* keys of fences */
+	uint8		high[SFX_MAX_ENTRY];
+} Descent;
 
 bool
 sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, uint32 run, int level)
@@ -47,73 +59,81 @@ sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *me
 }
 
 void
-sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno,
+sfx_leaf_copy(const SfxTree *t, BlockNumber blkno,
 			  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf)
 {
-	Buffer		buf = ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
+	Buffer		buf = ReadBufferExtended(t->index, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
 	bool		valid;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	valid = sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, 0);
+	valid = sfx_tree_page_is(t->index, blkno, BufferGetPage(buf), t->meta, t->run, 0);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	if (!valid)
-		sfx_corrupt(index, blkno, "a downlink leads to a page that is no leaf");
-	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), order) < 0)
-		sfx_corrupt(index, blkno, "leaf header or directory");
+		sfx_corrupt(t->index, blkno, "a downlink leads to a page that is no leaf");
+	if (sfx_leaf_open(leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), t->order) < 0)
+		sfx_corrupt(t->index, blkno, "leaf header or directory");
 }
 
 /* Where does pos lie?  0: on this page, > 0: to its right, < 0: to its left.  Opens *leaf. */
 static int
-leaf_side(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, const SfxPos *pos, bool before,
-		  SfxLeaf *leaf)
+leaf_side(Descent *d, Page page)
 {
+	const SfxTree *t = d->tree;
 	SfxPos		low,
 				high;
 	bool		inf;
 
-	if (sfx_leaf_open(leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
-		sfx_corrupt(index, blkno, "leaf header or directory");
+	if (sfx_leaf_open(d->leaf, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0)
+		sfx_corrupt(t->index, d->last, "leaf header or directory");
 	if (SFX_MUTANT("no fences"))
 		return 0;
-	if (!before)
-		return sfx_leaf_cmp_fences(leaf, pos);
-	if (sfx_leaf_fences(leaf, lowbuf, &low, highbuf, &high, &inf) < 0)
-		sfx_corrupt(index, blkno, "leaf fences");
-	if (!inf && (pos->key == NULL || sfx_order_cmp_pos(order, pos, &high) > 0))
+	if (!d->before)
+		return sfx_leaf_cmp_fences(d->leaf, d->pos);
+	if (sfx_leaf_fences(d->leaf, d->low, &low, d->high, &high, &inf) < 0)
+		sfx_corrupt(t->index, d->last, "leaf fences");
+	if (!inf && (d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &high) > 0))
 		return 1;
-	return pos->key == NULL || sfx_order_cmp_pos(order, pos, &low) > 0 ? 0 : -1;
+	return d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &low) > 0 ? 0 : -1;
 }
 
 static int
-inner_side(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxInner *inner, const SfxPos *pos, bool before)
+inner_side(Descent *d, Page page, SfxInner *inner)
 {
+	const SfxTree *t = d->tree;
 	SfxPos		low,
 				high;
 	bool		inf;
 
-	if (!before)
-		return sfx_inner_cmp_fences(inner, pos);
-	if (sfx_inner_fences(inner, lowbuf, &low, highbuf, &high, &inf) < 0)
-		sfx_corrupt(index, blkno, "inner page fences");
-	if (!inf && (pos->key == NULL || sfx_order_cmp_pos(order, pos, &high) > 0))
+	if (sfx_inner_open(inner, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0)
+		sfx_corrupt(t->index, d->last, "inner page header");
+	if (!d->before)
+		return sfx_inner_cmp_fences(inner, d->pos);
+	if (sfx_inner_fences(inner, d->low, &low, d->high, &high, &inf) < 0)
+		sfx_corrupt(t->index, d->last, "inner page fences");
+	if (!inf && (d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &high) > 0))
 		return 1;
-	return pos->key == NULL || sfx_order_cmp_pos(order, pos, &low) > 0 ? 0 : -1;
+	return d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &low) > 0 ? 0 : -1;
 }
 
-/* Ask the filter in block blkno for the range of *probe, pos being between its fences.  True: no need for the leaf. */
+/*
+ * Ask the filter in block blkno for the range of the probe, pos being between its fences.  True: no
+ * need for the leaf.
+ */
 static bool
-filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, const SfxPos *pos,
-			   bool before, SfxFilterProbe *probe)
+filter_answers(const Descent *d, BlockNumber blkno)
 {
-	Buffer		buf = ReadBuffer(index, blkno);
+	const SfxTree *t = d->tree;
+	SfxFilterProbe *probe = d->probe;
+	Buffer		buf = ReadBuffer(t->index, blkno);
 	Page		page = BufferGetPage(buf);
 	SfxFilter	f;
 	int			may;
 
 	SFX_STOP("filter chosen");
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	probe->asked = sfx_filter_page_open(index, order, meta->build_id, run, blkno, page, pos, before, &f);
+	probe->asked = sfx_filter_page_open(t->index, t->order, t->meta->build_id, t->run, blkno, page,
+										d->pos, d->before, &f);
 	/* hashes tell nothing of a range */
 	if (probe->asked && probe->key == NULL && f.kind != SFX_FILTER_SURF)
 	{
@@ -125,10 +145,10 @@ filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 		may = probe->key ? sfx_filter_key(&f, probe->key, probe->keylen) :
 			sfx_filter_range(&f, probe->lo, probe->hi);
 		if (may < 0)
-			sfx_corrupt(index, blkno, "filter");
+			sfx_corrupt(t->index, blkno, "filter");
 		probe->absent = may == 0;
-		probe->fence_inf = !before && f.high_inf;
-		probe->fence = before ? f.low : f.high;
+		probe->fence_inf = !d->before && f.high_inf;
+		probe->fence = d->before ? f.low : f.high;
 		if (probe->absent && probe->fence.len > 0)
 			memcpy(probe->fence_buf, probe->fence.key, probe->fence.len);
 		probe->fence.key = probe->fence_buf;
@@ -137,29 +157,57 @@ filter_answers(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 	return sfx_filter_answered(probe);
 }
 
+static inline bool
+answered(const Descent *d)
+{
+	return d->probe && sfx_filter_answered(d->probe);
+}
+
 /*
- * One try from the root.  Returns InvalidBuffer if a page was not what its
- * downlink promised, or if a filter on the way says no (probe may be NULL).  Opens *leaf if the target is one.  cached: a copy of the
- * root will do.
+ * The child of an inner page that pos falls into; *filter (may be NULL): the one over it, 0: none.
+ */
+static BlockNumber
+next_child(const Descent *d, const SfxInner *inner, BlockNumber *filter)
+{
+	const SfxPos *pos = d->pos;
+	uint64_t	count;
+	uint32_t	child;
+	int			i = (pos->key == NULL ? inner->nchildren - 1 :
+					 d->before ? sfx_inner_find_before(inner, pos) : sfx_inner_find(inner, pos));
+
+	if (i < 0 || sfx_inner_child(inner, i, &child, &count) < 0)
+		sfx_corrupt(d->tree->index, d->last, "inner page search");
+	if (child < SFX_FIRST_BLKNO)
+		sfx_corrupt(d->tree->index, d->last, "downlink to a reserved block");
+	if (filter)
+		*filter = sfx_inner_filter(inner, i);
+	return child;
+}
+
+/*
+ * One try from the root.  Returns InvalidBuffer if a page was not what its downlink promised, or if
+ * a filter on the way says no.
  */
 static Buffer
-find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, const SfxPos *pos, bool before, int target,
-		  SfxLeaf *leaf, bool cached, SfxFilterProbe *probe)
+find_once(Descent *d)
 {
+	const SfxTree *t = d->tree;
+	const SfxRun *run = d->run;
 	int			levels = 0;
-	BlockNumber blkno = cached ? sfx_cache_descend(index, meta, order, pos, before, &levels) : InvalidBlockNumber;
-	int			level = run->level;
+	BlockNumber blkno = InvalidBlockNumber;
+	bool		cached;
+	int			level;
 	int			moves = 0;
-	bool		offer = cached;
 
+	if (d->cached)
+		blkno = sfx_cache_descend(t->index, t->meta, t->order, d->pos, d->before, &levels);
 	cached = BlockNumberIsValid(blkno);
-	if (cached)
-		level -= levels;
-	else
+	if (!cached)
 		blkno = run->root;
+	level = cached ? (int) run->level - levels : (int) run->level;
 	for (;;)
 	{
-		Buffer		buf = sfx_read_page(index, lost_at = blkno);
+		Buffer		buf = sfx_read_page(t->index, d->last = blkno);
 		Page		page = BufferGetPage(buf);
 		SfxInner	inner;
 		BlockNumber filter = 0;
@@ -168,119 +216,120 @@ find_once(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxR
 		if (level == 0)
 			SFX_STOP("leaf chosen");
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		if (!sfx_tree_page_is(index, blkno, page, meta, run->id, level))
+		if (!sfx_tree_page_is(t->index, blkno, page, t->meta, t->run, level))
 		{
 			UnlockReleaseBuffer(buf);
 			return InvalidBuffer;
 		}
-		if (level > 0)
-		{
-			if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
-				sfx_corrupt(index, blkno, "inner page header");
-			side = inner_side(index, order, blkno, &inner, pos, before);
-		}
-		else
-			side = leaf_side(index, order, blkno, page, pos, before, leaf);
-		if (side == 0 && level == target)
+		side = level > 0 ? inner_side(d, page, &inner) : leaf_side(d, page);
+		if (side == 0 && level == d->level)
 			return buf;
 		if (side > 0)
 		{
 			blkno = SfxPageGetTail(page)->right;
 			if (blkno == InvalidBlockNumber)
-				sfx_corrupt(index, BufferGetBlockNumber(buf), "no right neighbour beyond a finite high fence");
+				sfx_corrupt(t->index, d->last, "no right neighbour beyond a finite high fence");
 		}
 		else if (side == 0)
 		{
-			uint64_t	count;
-			uint32_t	child;
-			int			i = (pos->key == NULL ? inner.nchildren - 1 :
-							 before ? sfx_inner_find_before(&inner, pos) : sfx_inner_find(&inner, pos));
-
-			if (i < 0 || sfx_inner_child(&inner, i, &child, &count) < 0)
-				sfx_corrupt(index, blkno, "inner page search");
-			if (child < SFX_FIRST_BLKNO)
-				sfx_corrupt(index, blkno, "downlink to a reserved block");
-			if (offer && level == run->level)
-				sfx_cache_offer(index, meta, &inner);
-			if (probe && level == 1)
-				filter = sfx_inner_filter(&inner, i);
-			blkno = child;
+			blkno = next_child(d, &inner, d->probe && level == 1 ? &filter : NULL);
+			if (d->cached && level == run->level)
+				sfx_cache_offer(t->index, t->meta, &inner);
 			level--;
 		}
 		UnlockReleaseBuffer(buf);
 		if (side > 0 && cached && moves == 0)
-			sfx_cache_lagged(index, meta);
+			sfx_cache_lagged(t->index, t->meta);
 		if (side < 0 || (side > 0 && ++moves > (cached ? FIND_CACHED_MOVES : FIND_MAX_MOVES)))
 			return InvalidBuffer;
-		if (filter >= SFX_FIRST_BLKNO && filter_answers(index, order, meta, run->id, filter, pos, before, probe))
+		if (filter >= SFX_FIRST_BLKNO && filter_answers(d, filter))
 			return InvalidBuffer;
 		CHECK_FOR_INTERRUPTS();
 	}
 }
 
 /*
- * Offer the level below the root for the copy of the root, if it is few pages.  They are read one by one, so that they may be of different moments: then links
- * lag, or lead back, as those of any copy may.
+ * Offer the level below the root for the copy of the root, if it is few pages.  They are read one
+ * by one, so that they may be of different moments: then links lag, or lead back, as those of any
+ * copy may.
  */
 static void
-copy_below_root(Relation index, const SfxOrder *order, const SfxMeta *meta)
+copy_below_root(const SfxTree *t)
 {
-	const SfxRun *run = SfxMetaMain(meta);
+	const SfxRun *run = SfxMetaMain(t->meta);
+	int			level = run->level - 1;
 	SfxPos		first = {(const uint8 *) "", 0, 0};
 	SfxInner	inner[SFX_CACHE_BELOW];
 	char	   *copies = palloc(BLCKSZ * SFX_CACHE_BELOW);
-	Buffer		buf = find_once(index, order, meta, run, &first, false, run->level - 1, NULL, true, NULL);
+	Descent		d;
+	Buffer		buf;
 	int			n = 0;
 
+	d.tree = t;
+	d.run = run;
+	d.pos = &first;
+	d.before = false;
+	d.level = level;
+	d.cached = true;
+	d.leaf = NULL;
+	d.probe = NULL;
+	buf = find_once(&d);
 	while (BufferIsValid(buf))
 	{
 		BlockNumber blkno = BufferGetBlockNumber(buf);
 		Page		copy = copies + BLCKSZ * n;
-		bool		useful = n < SFX_CACHE_BELOW && sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run->id, run->level - 1);
+		bool		useful = (n < SFX_CACHE_BELOW &&
+							  sfx_tree_page_is(t->index, blkno, BufferGetPage(buf), t->meta,
+											   run->id, level));
 
 		if (useful)
 			memcpy(copy, BufferGetPage(buf), BLCKSZ);
 		UnlockReleaseBuffer(buf);
 		if (!useful)
 			break;
-		if (sfx_inner_open(&inner[n], SfxPageBody(copy), SfxPageBodyLen(copy), order) < 0)
-			sfx_corrupt(index, blkno, "inner page header");
+		if (sfx_inner_open(&inner[n], SfxPageBody(copy), SfxPageBodyLen(copy), t->order) < 0)
+			sfx_corrupt(t->index, blkno, "inner page header");
 		if (sfx_inner_has_filters(&inner[n++]))
 			break;
 		if (SfxPageGetTail(copy)->right == InvalidBlockNumber)
 		{
-			sfx_cache_offer_below(index, meta, inner, n);
+			sfx_cache_offer_below(t->index, t->meta, inner, n);
 			break;
 		}
-		buf = sfx_read_page(index, SfxPageGetTail(copy)->right);
+		buf = sfx_read_page(t->index, SfxPageGetTail(copy)->right);
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 	}
 	pfree(copies);
 }
 
 static Buffer
-find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level,
-	 SfxLeaf *leaf, bool cached, SfxFilterProbe *probe)
+find(Descent *d)
 {
-	int			r = sfx_meta_find_run(meta, run);
-	SfxRetry	retry = {.index = index};
-	Buffer		buf;
+	const SfxTree *t = d->tree;
+	SfxRetry	retry = {.index = t->index};
+	int			r = sfx_meta_find_run(t->meta, t->run);
+	Buffer		buf = InvalidBuffer;
 	SfxMeta		fresh;
+	SfxTree		again = {t->index, t->order, &fresh, t->run};
 
 	/* I6 */
 	Assert(!sfx_image_held());
-	if (cached && sfx_cache_wants_below(index, meta))
-		copy_below_root(index, order, meta);
-	buf = r < 0 ? InvalidBuffer : find_once(index, order, meta, &meta->runs[r], pos, before, level, leaf, cached, probe);
-	if (cached && !BufferIsValid(buf) && !(probe && sfx_filter_answered(probe)))
-		sfx_cache_forget(index, meta);
-	while (!BufferIsValid(buf) && !(probe && sfx_filter_answered(probe)))
+	if (d->cached && sfx_cache_wants_below(t->index, t->meta))
+		copy_below_root(t);
+	if (r >= 0)
+	{
+		d->run = &t->meta->runs[r];
+		buf = find_once(d);
+	}
+	if (d->cached && !BufferIsValid(buf) && !answered(d))
+		sfx_cache_forget(t->index, t->meta);
+	while (!BufferIsValid(buf) && !answered(d))
 	{
 		/* T4 */
 		if (!sfx_retry(&retry))
-			sfx_corrupt(index, lost_at, "a descent ends here, where the key sought is not");
-		sfx_meta_read(index, &fresh);
-		r = sfx_meta_find_run(&fresh, run);
+			sfx_corrupt(t->index, d->last, "a descent ends here, where the key sought is not");
+		sfx_meta_read(t->index, &fresh);
+		r = sfx_meta_find_run(&fresh, t->run);
 		if (r < 0)
 			break;
 
@@ -288,48 +337,68 @@ find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, con
 		 * the tree may have become lower since the caller looked, if he does not hold the merge
 		 * lock; the root will do for him
 		 */
-		level = Min(level, (int) fresh.runs[r].level);
-		buf = find_once(index, order, &fresh, &fresh.runs[r], pos, before, level, leaf, false, probe);
+		d->level = Min(d->level, (int) fresh.runs[r].level);
+		d->tree = &again;
+		d->run = &fresh.runs[r];
+		d->cached = false;
+		buf = find_once(d);
 	}
 	sfx_retry_end(&retry);
 	return buf;
 }
 
+static Buffer
+find_leaf(const SfxTree *t, const SfxPos *pos, bool before, SfxLeaf *leaf, SfxFilterProbe *probe)
+{
+	Descent		d;
+
+	d.tree = t;
+	d.pos = pos;
+	d.before = before;
+	d.level = 0;
+	/* The main tree's root only: other runs come and go. */
+	d.cached = t->run == SfxMetaMain(t->meta)->id && SfxMetaMain(t->meta)->level > 0;
+	d.leaf = leaf;
+	d.probe = probe;
+	return find(&d);
+}
+
 Buffer
-sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before, int level)
+sfx_tree_find(const SfxTree *t, const SfxPos *pos, bool before, int level)
 {
 	SfxLeaf		leaf;
+	Descent		d;
 
-	return find(index, order, meta, run, pos, before, level, &leaf, false, NULL);
-}
-
-/* The main tree's root only: other runs come and go. */
-static inline bool
-root_may_be_copy(const SfxMeta *meta, uint32 run)
-{
-	return run == SfxMetaMain(meta)->id && SfxMetaMain(meta)->level > 0;
+	d.tree = t;
+	d.pos = pos;
+	d.before = before;
+	d.level = level;
+	d.cached = false;
+	d.leaf = &leaf;
+	d.probe = NULL;
+	return find(&d);
 }
 
 Buffer
-sfx_tree_find_leaf(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+sfx_tree_find_leaf(const SfxTree *t, const SfxPos *pos, bool before,
 				   SfxLeaf *leaf)
 {
-	return find(index, order, meta, run, pos, before, 0, leaf, root_may_be_copy(meta, run), NULL);
+	return find_leaf(t, pos, before, leaf, NULL);
 }
 
 Buffer
-sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+sfx_tree_probe(const SfxTree *t, const SfxPos *pos, bool before,
 			   SfxLeaf *leaf, SfxFilterProbe *probe)
 {
 	probe->asked = probe->absent = probe->keys_only = false;
-	return find(index, order, meta, run, pos, before, 0, leaf, root_may_be_copy(meta, run), probe);
+	return find_leaf(t, pos, before, leaf, probe);
 }
 
 int
-sfx_tree_leaves_from(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+sfx_tree_leaves_from(const SfxTree *t, const SfxPos *pos, bool before,
 					 BlockNumber *blkno, int n)
 {
-	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, before, 1);
+	Buffer		buf = sfx_tree_find(t, pos, before, 1);
 	Page		page;
 	SfxInner	inner;
 	int			got = 0;
@@ -341,8 +410,8 @@ sfx_tree_leaves_from(Relation index, const SfxOrder *order, const SfxMeta *meta,
 	{
 		int			i;
 
-		if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
-			sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page header");
+		if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0)
+			sfx_corrupt(t->index, BufferGetBlockNumber(buf), "inner page header");
 		i = before ? sfx_inner_find_before(&inner, pos) : sfx_inner_find(&inner, pos);
 		for (; got < n && i >= 0 && i < inner.nchildren; i += before ? -1 : 1)
 		{
@@ -350,7 +419,7 @@ sfx_tree_leaves_from(Relation index, const SfxOrder *order, const SfxMeta *meta,
 			uint32_t	child;
 
 			if (sfx_inner_child(&inner, i, &child, &count) < 0)
-				sfx_corrupt(index, BufferGetBlockNumber(buf), "inner page search");
+				sfx_corrupt(t->index, BufferGetBlockNumber(buf), "inner page search");
 			blkno[got++] = child;
 		}
 	}
@@ -377,6 +446,7 @@ sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *n
 	Page		page = palloc(BLCKSZ);
 	SfxInner	inner;
 	SfxPos		low;
+	uint8	   *lowbuf = palloc(2 * SFX_MAX_ENTRY);
 
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
 	node->kept = NULL;
@@ -387,7 +457,8 @@ sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *n
 	node->level = SfxPageGetTail(page)->level;
 	node->len = SfxPageBodyLen(page);
 	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), order) < 0 ||
-		sfx_inner_fences(&inner, lowbuf, &low, highbuf, &node->high, &node->high_inf) < 0)
+		sfx_inner_fences(&inner, lowbuf, &low, lowbuf + SFX_MAX_ENTRY, &node->high,
+						 &node->high_inf) < 0)
 		sfx_corrupt(index, node->blkno, "inner page header");
 	if (!node->high_inf)
 		node->high = sfx_pos_copy(&node->high);
@@ -398,21 +469,22 @@ sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *n
 }
 
 bool
-sfx_tree_try_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+sfx_tree_try_load(const SfxTree *t, const SfxPos *pos, int level,
 				  SfxNode *node)
 {
-	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, false, level);
+	Buffer		buf = sfx_tree_find(t, pos, false, level);
 
 	if (BufferIsValid(buf))
-		sfx_tree_load_page(index, order, buf, node);
+		sfx_tree_load_page(t->index, t->order, buf, node);
 	return BufferIsValid(buf);
 }
 
 void
-sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, int level,
+sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level,
 			  SfxNode *node)
 {
-	Assert(sfx_merge_lock_held(index));
-	if (!sfx_tree_try_load(index, order, meta, run, pos, level, node))
-		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", run, RelationGetRelationName(index));
+	Assert(sfx_merge_lock_held(t->index));
+	if (!sfx_tree_try_load(t, pos, level, node))
+		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", t->run,
+			 RelationGetRelationName(t->index));
 }

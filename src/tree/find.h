@@ -14,10 +14,26 @@
 #include "wal.h"
 
 /*
+ * A run's tree, as a metapage has it.  Readers change nothing of *meta; who changes the tree holds
+ * the merge lock, has read *meta under it, and finds it changed.
+ */
+typedef struct SfxTree
+{
+	Relation	index;
+	const SfxOrder *order;
+	SfxMeta    *meta;
+	uint32		run;			/* its id */
+} SfxTree;
+
+/* One for a call or a block. */
+#define SfxTreeOf(index, order, meta, run) \
+	(&(SfxTree) {(index), (order), (SfxMeta *) (meta), (run)})
+
+/*
  * The leaves of that run from the one on that holds pos (before: the positions just below it), rightwards (leftwards), as many as one parent names of the n wanted:
  * their number; 0 if the run was dropped.  Nothing is said of what they hold by now.
  */
-extern int	sfx_tree_leaves_from(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
+extern int	sfx_tree_leaves_from(const SfxTree *t, const SfxPos *pos, bool before,
 								 BlockNumber *blkno, int n);
 
 /*
@@ -26,12 +42,10 @@ extern int	sfx_tree_leaves_from(Relation index, const SfxOrder *order, const Sfx
  * Starts from meta's root; where the tree has changed under it, from a fresh metapage.  InvalidBuffer: the run was dropped
  * (never where the merge lock is held, and never the main tree).
  */
-extern Buffer sfx_tree_find(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
-							bool before, int level);
+extern Buffer sfx_tree_find(const SfxTree *t, const SfxPos *pos, bool before, int level);
 
 /* The same for leaves, opened in *leaf. */
-extern Buffer sfx_tree_find_leaf(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
-								 bool before, SfxLeaf *leaf);
+extern Buffer sfx_tree_find_leaf(const SfxTree *t, const SfxPos *pos, bool before, SfxLeaf *leaf);
 
 /* ---- root_copy.c: this backend's decoded copies of roots ---- */
 
@@ -88,8 +102,8 @@ typedef struct SfxFilterProbe
 } SfxFilterProbe;
 
 /* As sfx_tree_find_leaf.  InvalidBuffer with probe->absent where the filter says no. */
-extern Buffer sfx_tree_probe(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, bool before,
-							 SfxLeaf *leaf, SfxFilterProbe *probe);
+extern Buffer sfx_tree_probe(const SfxTree *t, const SfxPos *pos, bool before, SfxLeaf *leaf,
+							 SfxFilterProbe *probe);
 
 /* Has a filter made the leaf unnecessary? */
 static inline bool
@@ -99,8 +113,8 @@ sfx_filter_answered(const SfxFilterProbe *probe)
 }
 
 /* Copy of one leaf page of a run, opened.  copy must be MAXALIGNed, BLCKSZ. strategy may be NULL. */
-extern void sfx_leaf_copy(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno,
-						  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf);
+extern void sfx_leaf_copy(const SfxTree *t, BlockNumber blkno, BufferAccessStrategy strategy,
+						  char *copy, SfxLeaf *leaf);
 
 /* A writer's copy of an inner page. All memory is palloc'd in the current context. */
 typedef struct SfxNode
@@ -118,10 +132,8 @@ typedef struct SfxNode
 } SfxNode;
 
 /* Copy the inner page of that level that holds pos. Needs the merge lock (else it may be outdated at once, and the run gone: false). */
-extern bool sfx_tree_try_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
-							  int level, SfxNode *node);
-extern void sfx_tree_load(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
-						  int level, SfxNode *node);
+extern bool sfx_tree_try_load(const SfxTree *t, const SfxPos *pos, int level, SfxNode *node);
+extern void sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level, SfxNode *node);
 
 /* Copy the inner page in buf, which is locked, and let it go. */
 extern void sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node);
@@ -142,8 +154,7 @@ extern void sfx_kept_init(SfxKeptNode *kept);
 extern void sfx_kept_end(SfxKeptNode *kept);
 
 /* As sfx_tree_load at level 1.  True: *node is the one of last time, as sfx_tree_swap has left it.  Valid until the next call. */
-extern bool sfx_kept_load(SfxKeptNode *kept, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos,
-						  SfxNode *node);
+extern bool sfx_kept_load(SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos, SfxNode *node);
 
 /* The page has got repl[0..n) in place of its children [from, to), and this body. */
 extern void sfx_kept_replace(SfxKeptNode *kept, int from, int to, const SfxChild *repl, int n, const uint8 *body, uint32 len);
@@ -174,7 +185,7 @@ typedef struct SfxNewLeaf
  * stores the run's statistics and the merge positions of *meta.  Updates *meta where the metapage changes. Needs the merge lock.  Pages that are no longer needed go
  * to the free space map.  horizon: of entries that are left out, for standbys.
  */
-extern void sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
+extern void sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
 						  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
 						  const struct SfxFilterPlan *filters);
 
@@ -192,7 +203,7 @@ extern int	sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxC
 #define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)
 
 /* Make sure that every page of that level around pos has its downlink one level up (heals what a crash left). */
-extern void sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos);
+extern void sfx_tree_post(const SfxTree *t, int level, const SfxPos *pos);
 
 /* Free blocks for pages from block end on. claim: one more, exclusively locked, or InvalidBuffer. */
 typedef struct SfxTargets
@@ -210,14 +221,14 @@ typedef struct SfxTargets
 extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets);
 
 /* Put the entry counts above level 1 right where they lag: estimates go by them.  Merge lock held.  Memory: the current context. */
-extern void sfx_tree_recount(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run);
+extern void sfx_tree_recount(const SfxTree *t);
 
 /* Join inner page node (loaded under the merge lock) with its right neighbour below the same parent, if one of them is sparse and both fit
  * into one page.  True: done, node is outdated. */
-extern bool sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node);
+extern bool sfx_tree_join(const SfxTree *t, SfxNode *node);
 
 /* Take the run's root away if it has one child and that is an inner page.  Merge lock held. */
-extern bool sfx_tree_lower(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run);
+extern bool sfx_tree_lower(const SfxTree *t);
 
 /* Is this page one of that run's tree at that level? */
 extern bool sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, uint32 run, int level);

@@ -23,9 +23,9 @@ static uint8 highbuf[SFX_MAX_ENTRY];
 
 /* The page to the left of the one that begins at low; not for the leftmost. */
 static BlockNumber
-left_neighbour(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, const SfxPos *low)
+left_neighbour(const SfxTree *t, int level, const SfxPos *low)
 {
-	Buffer		buf = sfx_tree_find(index, order, meta, run, low, true, level);
+	Buffer		buf = sfx_tree_find(t, low, true, level);
 	BlockNumber blkno = BufferGetBlockNumber(buf);
 
 	UnlockReleaseBuffer(buf);
@@ -56,9 +56,8 @@ page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, in
 
 /* The same for a filter: the leaves under it name it anew. */
 static bool
-move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Page page, Buffer target)
+move_filter(const SfxTree *t, BlockNumber blkno, Page page, Buffer target)
 {
-	uint32		run = SfxPageGetTail(page)->owner;
 	SfxNode		parent;
 	SfxFilter	f;
 	SfxSwapPage *to;
@@ -66,16 +65,16 @@ move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber bl
 	int			nmade;
 	bool		named = false;
 
-	if (sfx_filter_open(&f, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
-		sfx_corrupt(index, blkno, "filter header");
-	if (sfx_meta_run(index, meta, run)->level < 1)
-		sfx_corrupt(index, blkno, "filter over a leaf that has no parent");
-	sfx_tree_load(index, order, meta, run, &f.low, 1, &parent);
+	if (sfx_filter_open(&f, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0)
+		sfx_corrupt(t->index, blkno, "filter header");
+	if (sfx_meta_run(t->index, t->meta, t->run)->level < 1)
+		sfx_corrupt(t->index, blkno, "filter over a leaf that has no parent");
+	sfx_tree_load(t, &f.low, 1, &parent);
 	for (int i = 0; i < parent.nchildren; i++)
 		named |= parent.children[i].filter == blkno;
 	if (!named)
-		sfx_corrupt(index, blkno, "filter that no leaf names");
-	s = sfx_swap_begin(index, order, meta, run, 0);
+		sfx_corrupt(t->index, blkno, "filter that no leaf names");
+	s = sfx_swap_begin(t, 0);
 	s->filters = true;
 	s->keep_freed = true;
 	for (int i = 0; i < parent.nchildren; i++)
@@ -91,14 +90,14 @@ move_filter(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber bl
 
 /* Copy a page of that level of a run; false: it is none. */
 static bool
-copy_page(Relation index, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno, Page copy)
+copy_page(const SfxTree *t, int level, BlockNumber blkno, Page copy)
 {
-	Buffer		buf = ReadBuffer(index, blkno);
+	Buffer		buf = ReadBuffer(t->index, blkno);
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
-	return sfx_tree_page_is(index, blkno, copy, meta, run, level);
+	return sfx_tree_page_is(t->index, blkno, copy, t->meta, t->run, level);
 }
 
 /* The page in hand goes from one block to another. */
@@ -143,8 +142,8 @@ typedef struct Movers
  * emptied from the file's end on, and a merge has filled them from left to right.
  */
 static void
-collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c, Page page, Buffer target, const SfxTargets *targets,
-			   Movers *m)
+collect_movers(const SfxTree *t, const SfxNode *parent, int c, Page page, Buffer target,
+			   const SfxTargets *targets, Movers *m)
 {
 	int			i = c;
 	int			most = Min(MOVE_MAX, (sfx_record_blocks() - MOVE_ABOVE) / MOVE_BLOCKS);
@@ -166,9 +165,10 @@ collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c
 			if (parent->children[i].blkno < targets->end)
 				continue;
 			copy = palloc(BLCKSZ);
-			if (!copy_page(index, meta, parent->run, 0, parent->children[i].blkno, copy))
-				sfx_corrupt(index, parent->children[i].blkno, "downlink to a page that is no leaf");
-			buf = targets->claim(targets->arg, meta);
+			if (!copy_page(t, 0, parent->children[i].blkno, copy))
+				sfx_corrupt(t->index, parent->children[i].blkno,
+							"downlink to a page that is no leaf");
+			buf = targets->claim(targets->arg, t->meta);
 			if (!BufferIsValid(buf))
 				continue;
 		}
@@ -180,9 +180,9 @@ collect_movers(Relation index, const SfxMeta *meta, const SfxNode *parent, int c
 
 /* Move leaves in one record: there are some of most parents', and the parent is the most expensive part of it. */
 static void
-move_leaves(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *parent, const Movers *m)
+move_leaves(const SfxTree *t, SfxNode *parent, const Movers *m)
 {
-	SfxSwap    *s = sfx_swap_begin(index, order, meta, parent->run, 0);
+	SfxSwap    *s = sfx_swap_begin(t, 0);
 	int			first = m->child[0];
 	int			n = m->child[m->n - 1] + 1 - first;
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
@@ -208,7 +208,8 @@ move_leaves(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *paren
 		else if (i > 0)
 			swap_link(s, parent->children[i - 1].blkno, m->page[k], BufferGetBlockNumber(m->target[k]));
 		else if (low->len > 0 || low->tid > 0)
-			swap_link(s, left_neighbour(index, order, meta, parent->run, 0, low), m->page[k], BufferGetBlockNumber(m->target[k]));
+			swap_link(s, left_neighbour(t, 0, low), m->page[k],
+					  BufferGetBlockNumber(m->target[k]));
 		prev = swap_move(s, parent->children[i].blkno, m->page[k], m->target[k]);
 	}
 	sfx_swap_finish(s, parent, nmade);
@@ -216,17 +217,17 @@ move_leaves(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *paren
 
 /* Move an inner page or a root.  low: its low fence, copied. */
 static void
-move_page(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Page page, Buffer target, SfxNode *parent, int c,
+move_page(const SfxTree *t, BlockNumber blkno, Page page, Buffer target, SfxNode *parent, int c,
 		  const SfxPos *low)
 {
 	SfxPageTail *tail = SfxPageGetTail(page);
-	SfxSwap    *s = sfx_swap_begin(index, order, meta, tail->owner, tail->level);
+	SfxSwap    *s = sfx_swap_begin(t, tail->level);
 	int			nmade = 1;
 
 	s->keep_freed = true;
 	if (parent == NULL)
 	{
-		sfx_meta_run(index, meta, tail->owner)->root = BufferGetBlockNumber(target);
+		sfx_meta_run(t->index, t->meta, t->run)->root = BufferGetBlockNumber(target);
 		s->new_root = true;
 	}
 	else
@@ -236,7 +237,8 @@ move_page(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkn
 		repl.blkno = BufferGetBlockNumber(target);
 		nmade = sfx_swap_parent(s, parent, c, c + 1, &repl, 1);
 		if (low->len > 0 || low->tid > 0)
-			swap_link(s, left_neighbour(index, order, meta, tail->owner, tail->level, low), page, BufferGetBlockNumber(target));
+			swap_link(s, left_neighbour(t, tail->level, low), page,
+					  BufferGetBlockNumber(target));
 	}
 	swap_move(s, blkno, page, target);
 	sfx_swap_finish(s, parent, nmade);
@@ -248,6 +250,7 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	Page		page = palloc(BLCKSZ);
 	Buffer		buf = ReadBuffer(index, blkno);
 	SfxPageTail *tail;
+	SfxTree		t = {index, order, meta, 0};
 	SfxNode		parent;
 	SfxPos		low;
 	Movers		movers;
@@ -258,11 +261,12 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	memcpy(page, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	tail = SfxPageGetTail(page);
+	t.run = tail->owner;
 	if (sfx_page_check(index, blkno, page) && tail->kind == SFX_PAGE_DICT)
 		return sfx_dict_move(index, blkno, target);
 	if (sfx_page_check(index, blkno, page) && tail->kind == SFX_PAGE_FILTER && tail->build_id == meta->build_id &&
 		sfx_meta_find_run(meta, tail->owner) >= 0)
-		return move_filter(index, order, meta, blkno, page, target);
+		return move_filter(&t, blkno, page, target);
 	if (!sfx_page_check(index, blkno, page) || sfx_meta_find_run(meta, tail->owner) < 0 ||
 		!sfx_tree_page_is(index, blkno, page, meta, tail->owner, tail->level))
 	{
@@ -273,18 +277,18 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	low = sfx_pos_copy(&low);
 	if (blkno == sfx_meta_run(index, meta, tail->owner)->root)
 	{
-		move_page(index, order, meta, blkno, page, target, NULL, 0, &low);
+		move_page(&t, blkno, page, target, NULL, 0, &low);
 		return true;
 	}
-	c = sfx_swap_find_parent(index, order, meta, tail->owner, tail->level, &low, blkno, &parent);
+	c = sfx_swap_find_parent(&t, tail->level, &low, blkno, &parent);
 	if (c < 0)
 		sfx_corrupt(index, blkno, "page of the tree without a downlink");
 	if (tail->level > 0)
 	{
-		move_page(index, order, meta, blkno, page, target, &parent, c, &low);
+		move_page(&t, blkno, page, target, &parent, c, &low);
 		return true;
 	}
-	collect_movers(index, meta, &parent, c, page, target, targets, &movers);
-	move_leaves(index, order, meta, &parent, &movers);
+	collect_movers(&t, &parent, c, page, target, targets, &movers);
+	move_leaves(&t, &parent, &movers);
 	return true;
 }

@@ -43,13 +43,13 @@ is_same(const SfxKeptNode *kept, BlockNumber blkno, Page page)
 }
 
 bool
-sfx_kept_load(SfxKeptNode *kept, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxPos *pos, SfxNode *node)
+sfx_kept_load(SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos, SfxNode *node)
 {
-	Buffer		buf = sfx_tree_find(index, order, meta, run, pos, false, 1);
+	Buffer		buf = sfx_tree_find(t, pos, false, 1);
 	bool		same;
 
 	if (!BufferIsValid(buf))
-		(void) sfx_meta_run(index, meta, run);
+		(void) sfx_meta_run(t->index, t->meta, t->run);
 	same = is_same(kept, BufferGetBlockNumber(buf), BufferGetPage(buf));
 	if (same)
 		UnlockReleaseBuffer(buf);
@@ -62,7 +62,7 @@ sfx_kept_load(SfxKeptNode *kept, Relation index, const SfxOrder *order, const Sf
 		MemoryContextReset(kept->cxt);
 		memcpy(kept->page, BufferGetPage(buf), BLCKSZ);
 		old = MemoryContextSwitchTo(kept->cxt);
-		sfx_tree_load_page(index, order, buf, &kept->node);
+		sfx_tree_load_page(t->index, t->order, buf, &kept->node);
 		MemoryContextSwitchTo(old);
 		kept->node.kept = kept;
 		kept->valid = true;

@@ -89,7 +89,8 @@ own_level(Reclaim *rc, const SfxMeta *meta, uint32 run, int level)
 		 * false: the run was merged into an older one meanwhile, and its pages speak for
 		 * themselves
 		 */
-		more = sfx_tree_try_load(rc->index, rc->order, meta, run, &pos->pos, level, &node);
+		more = sfx_tree_try_load(SfxTreeOf(rc->index, rc->order, meta, run), &pos->pos, level,
+								 &node);
 		if (more)
 		{
 			own(rc, node.blkno);

@@ -20,25 +20,26 @@
 
 /* The entries below inner page blkno of that level, as it says itself. */
 static uint64
-page_total(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, int level)
+page_total(const SfxTree *t, BlockNumber blkno, int level)
 {
-	Buffer		buf = ReadBuffer(index, blkno);
+	Buffer		buf = ReadBuffer(t->index, blkno);
 	SfxInner	page;
 	uint64		below,
 				own,
 				total;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, level) ||
-		sfx_inner_open(&page, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)), order) < 0 ||
+	if (!sfx_tree_page_is(t->index, blkno, BufferGetPage(buf), t->meta, t->run, level) ||
+		sfx_inner_open(&page, SfxPageBody(BufferGetPage(buf)), SfxPageBodyLen(BufferGetPage(buf)),
+					   t->order) < 0 ||
 		sfx_inner_counts(&page, 0, &below, &own, &total) < 0)
-		sfx_corrupt(index, blkno, "inner page that a downlink leads to");
+		sfx_corrupt(t->index, blkno, "inner page that a downlink leads to");
 	UnlockReleaseBuffer(buf);
 	return total;
 }
 
 static void
-recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level)
+recount_level(const SfxTree *t, int level)
 {
 	SfxPos		pos = {(const uint8_t *) "", 0, 0};
 	SfxNode		node;
@@ -50,7 +51,7 @@ recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 					to = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		sfx_tree_load(index, order, meta, run, &pos, level, &node);
+		sfx_tree_load(t, &pos, level, &node);
 		pos = node.high;
 		is = palloc(sizeof(SfxChild) * node.nchildren);
 		memcpy(is, node.children, sizeof(SfxChild) * node.nchildren);
@@ -58,7 +59,7 @@ recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		{
 			uint64		was = is[i].count;
 
-			is[i].count = page_total(index, order, meta, run, is[i].blkno, level - 1);
+			is[i].count = page_total(t, is[i].blkno, level - 1);
 			if (Max(was, is[i].count) - Min(was, is[i].count) <= is[i].count / COUNT_LAG)
 				continue;
 			from = from < 0 ? i : from;
@@ -66,7 +67,7 @@ recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		}
 		if (to > 0)
 		{
-			SfxSwap    *s = sfx_swap_begin(index, order, meta, run, level);
+			SfxSwap    *s = sfx_swap_begin(t, level);
 
 			sfx_swap_finish(s, &node, sfx_swap_parent(s, &node, from, to, is + from, to - from));
 		}
@@ -74,15 +75,15 @@ recount_level(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 }
 
 void
-sfx_tree_recount(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run)
+sfx_tree_recount(const SfxTree *t)
 {
-	Assert(sfx_merge_lock_held(index));
-	for (int level = 2; level <= sfx_meta_run(index, meta, run)->level; level++)
-		recount_level(index, order, meta, run, level);
+	Assert(sfx_merge_lock_held(t->index));
+	for (int level = 2; level <= sfx_meta_run(t->index, t->meta, t->run)->level; level++)
+		recount_level(t, level);
 }
 
 bool
-sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *node)
+sfx_tree_join(const SfxTree *t, SfxNode *node)
 {
 	uint8	   *body = palloc(SFX_BODY_CAPACITY);
 	SfxNode		parent,
@@ -95,15 +96,15 @@ sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 				len,
 				nmade;
 
-	Assert(sfx_merge_lock_held(index));
-	if (node->high_inf || node->blkno == sfx_meta_run(index, meta, node->run)->root)
+	Assert(sfx_merge_lock_held(t->index));
+	if (node->high_inf || node->blkno == sfx_meta_run(t->index, t->meta, t->run)->root)
 		return false;
-	c = sfx_swap_find_parent(index, order, meta, node->run, node->level, &node->children[0].low, node->blkno, &parent);
+	c = sfx_swap_find_parent(t, node->level, &node->children[0].low, node->blkno, &parent);
 	if (c < 0)
-		sfx_corrupt(index, node->blkno, "page of the tree without a downlink");
+		sfx_corrupt(t->index, node->blkno, "page of the tree without a downlink");
 	if (c + 1 >= parent.nchildren)
 		return false;
-	sfx_tree_load(index, order, meta, node->run, &node->high, node->level, &next);
+	sfx_tree_load(t, &node->high, node->level, &next);
 
 	/*
 	 * not worth it, or soon to be split again; a page between the two of which the parent does not
@@ -116,10 +117,10 @@ sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 	memcpy(all, node->children, sizeof(SfxChild) * node->nchildren);
 	memcpy(all + node->nchildren, next.children, sizeof(SfxChild) * next.nchildren);
 	len = sfx_inner_build(all, node->nchildren + next.nchildren, next.high_inf ? NULL : &next.high, body, SFX_BODY_CAPACITY,
-						  palloc(sfx_inner_scratch_size()), order);
+						  palloc(sfx_inner_scratch_size()), t->order);
 	if (len < 0)
 		return false;
-	s = sfx_swap_begin(index, order, meta, node->run, node->level);
+	s = sfx_swap_begin(t, node->level);
 	joined = parent.children[c];
 	joined.count += parent.children[c + 1].count;
 	nmade = sfx_swap_parent(s, &parent, c, c + 2, &joined, 1);
@@ -131,20 +132,20 @@ sfx_tree_join(Relation index, const SfxOrder *order, SfxMeta *meta, SfxNode *nod
 }
 
 bool
-sfx_tree_lower(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 id)
+sfx_tree_lower(const SfxTree *t)
 {
-	SfxRun	   *run = sfx_meta_run(index, meta, id);
+	SfxRun	   *run = sfx_meta_run(t->index, t->meta, t->run);
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	SfxNode		root;
 	SfxSwap    *s;
 
-	Assert(sfx_merge_lock_held(index));
+	Assert(sfx_merge_lock_held(t->index));
 	if (run->level < 2)
 		return false;
-	sfx_tree_load(index, order, meta, id, &low, run->level, &root);
+	sfx_tree_load(t, &low, run->level, &root);
 	if (root.nchildren > 1 || !root.high_inf)
 		return false;
-	s = sfx_swap_begin(index, order, meta, id, run->level);
+	s = sfx_swap_begin(t, run->level);
 	sfx_swap_add(s, root.blkno, SFX_PAGE_DELETED, 0, NULL, 0);
 	run->root = root.children[0].blkno;
 	run->level--;

@@ -42,6 +42,7 @@ static bool
 join_step(Relation index, const SfxOrder *order, uint32 run, int level, SfxPos *pos, MemoryContext poscxt)
 {
 	SfxMeta		meta;
+	SfxTree		tree = {index, order, &meta, run};
 	SfxNode		node;
 	MemoryContext old;
 	int			r;
@@ -51,8 +52,8 @@ join_step(Relation index, const SfxOrder *order, uint32 run, int level, SfxPos *
 	r = sfx_meta_find_run(&meta, run);
 	if (r < 0 || meta.runs[r].level <= level)
 		return false;
-	sfx_tree_load(index, order, &meta, run, pos, level, &node);
-	if (sfx_tree_join(index, order, &meta, &node))
+	sfx_tree_load(&tree, pos, level, &node);
+	if (sfx_tree_join(&tree, &node))
 		return true;			/* and look again */
 	if (node.high_inf)
 		return false;
@@ -98,7 +99,8 @@ lower(Relation index, const SfxOrder *order, uint32 run)
 
 		sfx_merge_lock(index);
 		sfx_meta_read(index, &meta);
-		more = sfx_meta_find_run(&meta, run) >= 0 && sfx_tree_lower(index, order, &meta, run);
+		more = sfx_meta_find_run(&meta, run) >= 0 && sfx_tree_lower(SfxTreeOf(index, order, &meta,
+																			  run));
 		sfx_merge_unlock(index);
 	}
 }

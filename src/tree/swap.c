@@ -27,14 +27,11 @@
 											 * would do */
 
 SfxSwap *
-sfx_swap_begin(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level)
+sfx_swap_begin(const SfxTree *t, int level)
 {
 	SfxSwap    *s = palloc0(sizeof(SfxSwap));
 
-	s->index = index;
-	s->order = order;
-	s->meta = meta;
-	s->run = run;
+	s->tree = *t;
 	s->level = level;
 	return s;
 }
@@ -46,7 +43,7 @@ sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const u
 
 	if (s->n >= SFX_GROUP_BLOCKS - 1)
 		elog(ERROR, "surfidx: group of index \"%s\" is too large for one record",
-			 RelationGetRelationName(s->index));
+			 RelationGetRelationName(s->tree.index));
 	p = &s->page[s->n++];
 	p->buf = InvalidBuffer;
 	p->blkno = blkno;
@@ -60,7 +57,7 @@ sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const u
 	p->editlen = 0;
 	if (blkno == InvalidBlockNumber)
 	{
-		p->buf = sfx_page_alloc(s->index, s->meta);
+		p->buf = sfx_page_alloc(s->tree.index, s->tree.meta);
 		p->blkno = BufferGetBlockNumber(p->buf);
 	}
 	return p;
@@ -128,9 +125,11 @@ swap_inner(SfxSwap *s, BlockNumber blkno, int level, const SfxChild *children, i
 		uint64		count = 0;
 		SfxSwapPage *p;
 
-		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch, s->order);
+		len = sfx_inner_build(children + at, take, high, body, SFX_BODY_CAPACITY, scratch,
+							  s->tree.order);
 		if (len < 0)
-			take = sfx_tree_first_page(s->index, s->order, children + at, take, high, !at_end && made == 0, body, scratch, &len);
+			take = sfx_tree_first_page(s->tree.index, s->tree.order, children + at, take, high,
+									   !at_end && made == 0, body, scratch, &len);
 		p = sfx_swap_add(s, made == 0 ? blkno : InvalidBlockNumber, SFX_PAGE_INNER, level, body, len);
 		p->right = right;
 		if (prev)
@@ -175,7 +174,7 @@ swap_log(SfxSwap *s, Buffer metabuf)
 	if (BufferIsValid(metabuf))
 	{
 		XLogRegisterBuffer(s->n, metabuf, REGBUF_STANDARD);
-		XLogRegisterBufData(s->n, (char *) s->meta, sizeof(SfxMeta));
+		XLogRegisterBufData(s->n, (char *) s->tree.meta, sizeof(SfxMeta));
 	}
 	lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_GROUP);
 	for (int i = 0; i < s->n; i++)
@@ -208,40 +207,52 @@ count_work(SfxWork *work, const SfxSwap *s)
 		}
 }
 
+/*
+ * Lock the metapage, and say in *s->tree.meta what it becomes: others change generations and
+ * counters, so those are the page's, and our own are added.
+ */
+static Buffer
+lock_meta(SfxSwap *s)
+{
+	const SfxTree *t = &s->tree;
+	Buffer		buf;
+	SfxMeta		meta;
+
+	sfx_meta_lock(t->index, &meta, &buf);
+	memcpy(meta.resume, t->meta->resume, sizeof(meta.resume));
+	meta.work = t->meta->work;
+	if (s->progress && !s->create)
+		count_work(&meta.work, s);
+	if (s->create)
+		add_run(&meta, t->run);
+	*sfx_meta_run(t->index, &meta, t->run) = *sfx_meta_run(t->index, t->meta, t->run);
+	if (s->new_root)
+		meta.epoch++;
+	*t->meta = meta;
+	return buf;
+}
+
 void
 sfx_swap_execute(SfxSwap *s)
 {
 	Buffer		metabuf = InvalidBuffer;
-	SfxMeta		meta;
 
 	/* A damaged page that leads to one block twice must not make us wait for our own lock. */
 	for (int i = 1; i < s->n; i++)
 		for (int j = 0; j < i; j++)
 			if (s->page[i].blkno == s->page[j].blkno)
-				sfx_corrupt(s->index, s->page[i].blkno, "two links of the tree lead to this page");
+				sfx_corrupt(s->tree.index, s->page[i].blkno,
+							"two links of the tree lead to this page");
 	XLogEnsureRecordSpace(SFX_GROUP_BLOCKS - 1, 20);
 	SFX_STOP("swap");
 	for (int i = 0; i < s->n; i++)
 		if (!BufferIsValid(s->page[i].buf))
 		{
-			s->page[i].buf = ReadBuffer(s->index, s->page[i].blkno);
+			s->page[i].buf = ReadBuffer(s->tree.index, s->page[i].blkno);
 			LockBuffer(s->page[i].buf, BUFFER_LOCK_EXCLUSIVE);
 		}
 	if (s->new_root || s->progress)
-	{
-		/* Others change generations and counters: take the page's, add our own. */
-		sfx_meta_lock(s->index, &meta, &metabuf);
-		memcpy(meta.resume, s->meta->resume, sizeof(meta.resume));
-		meta.work = s->meta->work;
-		if (s->progress && !s->create)
-			count_work(&meta.work, s);
-		if (s->create)
-			add_run(&meta, s->run);
-		*sfx_meta_run(s->index, &meta, s->run) = *sfx_meta_run(s->index, s->meta, s->run);
-		if (s->new_root)
-			meta.epoch++;
-		*s->meta = meta;
-	}
+		metabuf = lock_meta(s);
 
 	START_CRIT_SECTION();
 	for (int i = 0; i < s->n; i++)
@@ -254,7 +265,7 @@ sfx_swap_execute(SfxSwap *s)
 			/* by its LSN the log knows whether the page needs an image */
 			XLogRecPtr	lsn = PageGetLSN(page);
 
-			sfx_page_init(page, p->kind, s->meta->build_id, s->run, p->level);
+			sfx_page_init(page, p->kind, s->tree.meta->build_id, s->tree.run, p->level);
 			sfx_page_set_body(page, p->body, p->len);
 			PageSetLSN(page, lsn);
 		}
@@ -263,10 +274,10 @@ sfx_swap_execute(SfxSwap *s)
 	}
 	if (BufferIsValid(metabuf))
 	{
-		sfx_meta_store(BufferGetPage(metabuf), s->meta);
+		sfx_meta_store(BufferGetPage(metabuf), s->tree.meta);
 		MarkBufferDirty(metabuf);
 	}
-	if (RelationNeedsWAL(s->index))
+	if (RelationNeedsWAL(s->tree.index))
 		swap_log(s, metabuf);
 	END_CRIT_SECTION();
 
@@ -277,14 +288,14 @@ sfx_swap_execute(SfxSwap *s)
 	SFX_STOP("unlinked");
 	for (int i = 0; i < s->n && !s->keep_freed; i++)
 		if (s->page[i].kind == SFX_PAGE_DELETED)
-			sfx_page_release_free(s->index, s->page[i].blkno);
+			sfx_page_release_free(s->tree.index, s->page[i].blkno);
 }
 
 /* Put a root over pages[0..n) of the level below, in new blocks.  May need several levels when keys are huge. */
 static void
 swap_root(SfxSwap *s, int level, SfxChild *pages, int n)
 {
-	SfxRun	   *run = sfx_meta_run(s->index, s->meta, s->run);
+	SfxRun	   *run = sfx_meta_run(s->tree.index, s->tree.meta, s->tree.run);
 
 	while (n > 1)
 	{
@@ -313,11 +324,11 @@ sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *rep
 	memcpy(all + from + n, node->children + to, sizeof(SfxChild) * (node->nchildren - to));
 	nmade = swap_inner(s, node->blkno, node->level, all, total, node->high_inf ? NULL : &node->high,
 					   node->right, to == node->nchildren && node->high_inf, made);
-	if (nmade == 1 && s->order == NULL && !s->filters)
+	if (nmade == 1 && s->tree.order == NULL && !s->filters)
 		page->edit = sfx_edit_encode(from, to, repl, n, &page->editlen);
 	if (page->editlen > MAX_EDIT)
 		page->edit = NULL;
-	if (nmade > 1 && node->blkno == sfx_meta_run(s->index, s->meta, s->run)->root)
+	if (nmade > 1 && node->blkno == sfx_meta_run(s->tree.index, s->tree.meta, s->tree.run)->root)
 		swap_root(s, node->level + 1, made, nmade);
 	return nmade;
 }
@@ -372,7 +383,7 @@ add_leaves(SfxSwap *s, const SfxNode *node, int from, int to, const SfxNewLeaf *
 		if (node && i < nold)
 			old = node->children[from + i].blkno;
 		else if (node == NULL && i == 0)
-			old = sfx_meta_run(s->index, s->meta, s->run)->root;
+			old = sfx_meta_run(s->tree.index, s->tree.meta, s->tree.run)->root;
 		page = sfx_swap_add(s, old, SFX_PAGE_LEAF, 0, leaves[i].body, leaves[i].len);
 		page->right = right;
 		if (before)
@@ -388,26 +399,26 @@ add_leaves(SfxSwap *s, const SfxNode *node, int from, int to, const SfxNewLeaf *
 }
 
 void
-sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, SfxNode *node, int from, int to,
+sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
 			  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
 			  const SfxFilterPlan *filters)
 {
 	SfxFilterPlan none;
-	SfxSwap    *s = sfx_swap_begin(index, order, meta, run, 0);
+	SfxSwap    *s = sfx_swap_begin(t, 0);
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
 	SfxSwapPage leafpages[SFX_GROUP_BLOCKS];
-	SfxSwap		leafswap = {.index = index,.meta = meta,.run = run};
+	SfxSwap		leafswap = {.tree = *t};
 	BlockNumber right = InvalidBlockNumber;
 	SfxPos		nodelow = {0};
 	int			nmade = 1;
 
-	Assert(sfx_merge_lock_held(index));
+	Assert(sfx_merge_lock_held(t->index));
 	Assert(n >= 1 && n <= SFX_SWAP_MAX);
 	s->progress = progress;
 	s->horizon = *horizon;
 	if (node)
 	{
-		Buffer		buf = ReadBuffer(index, node->children[to - 1].blkno);
+		Buffer		buf = ReadBuffer(t->index, node->children[to - 1].blkno);
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 		right = SfxPageGetTail(BufferGetPage(buf))->right;
@@ -435,7 +446,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 	{
 		if (s->n >= SFX_GROUP_BLOCKS - 1)
 			elog(ERROR, "surfidx: group of index \"%s\" is too large for one record",
-				 RelationGetRelationName(index));
+				 RelationGetRelationName(t->index));
 		s->page[s->n++] = leafpages[i];
 	}
 	sfx_swap_execute(s);
@@ -447,7 +458,7 @@ sfx_tree_swap(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 	if (nmade > 1 && !s->new_root)
 	{
 		SFX_STOP("parent split");
-		sfx_tree_post(index, order, meta, run, 1, &nodelow);
+		sfx_tree_post(t, 1, &nodelow);
 	}
 }
 
@@ -474,7 +485,7 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 	EmptyLeaf  *leaf = palloc(sizeof(EmptyLeaf));
 	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	uint32		id = meta->next_run;
-	SfxSwap    *s = sfx_swap_begin(index, order, meta, id, 0);
+	SfxSwap    *s = sfx_swap_begin(SfxTreeOf(index, order, meta, id), 0);
 
 	Assert(sfx_merge_lock_held(index));
 	Assert(meta->nruns < SFX_MAX_RUNS);
@@ -487,7 +498,7 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 	add_run(with_run, id);
 	with_run->runs[0].root = s->page[0].blkno;
 	with_run->runs[0].leaves = 1;
-	s->meta = with_run;
+	s->tree.meta = with_run;
 	sfx_swap_execute(s);
 	*meta = *with_run;
 	return id;
@@ -497,20 +508,20 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 
 /* The pages of one level from blkno on, up to the one whose high fence is end (NULL: infinity). */
 static int
-walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, BlockNumber blkno, int level,
+walk_level(const SfxTree *t, BlockNumber blkno, int level,
 		   const SfxPos *end, SfxChild *out, int max)
 {
 	int			n = 0;
 
 	while (n < max)
 	{
-		Buffer		buf = ReadBuffer(index, blkno);
+		Buffer		buf = ReadBuffer(t->index, blkno);
 		SfxNode		node;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
-		if (!sfx_tree_page_is(index, blkno, BufferGetPage(buf), meta, run, level))
-			sfx_corrupt(index, blkno, "page of the tree's right chain is of another kind");
-		sfx_tree_load_page(index, order, buf, &node);
+		if (!sfx_tree_page_is(t->index, blkno, BufferGetPage(buf), t->meta, t->run, level))
+			sfx_corrupt(t->index, blkno, "page of the tree's right chain is of another kind");
+		sfx_tree_load_page(t->index, t->order, buf, &node);
 		out[n].low = node.children[0].low;
 		out[n].blkno = blkno;
 		out[n].count = 0;
@@ -518,7 +529,7 @@ walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 ru
 		for (int i = 0; i < node.nchildren; i++)
 			out[n].count += node.children[i].count;
 		n++;
-		if (node.high_inf || (end && sfx_order_cmp_pos(order, &node.high, end) >= 0))
+		if (node.high_inf || (end && sfx_order_cmp_pos(t->order, &node.high, end) >= 0))
 			break;
 		blkno = node.right;
 		CHECK_FOR_INTERRUPTS();
@@ -527,10 +538,10 @@ walk_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 ru
 }
 
 void
-sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *pos)
+sfx_tree_post(const SfxTree *t, int level, const SfxPos *pos)
 {
-	Assert(sfx_merge_lock_held(index));
-	while (level < sfx_meta_run(index, meta, run)->level)
+	Assert(sfx_merge_lock_held(t->index));
+	while (level < sfx_meta_run(t->index, t->meta, t->run)->level)
 	{
 		SfxSwap    *s;
 		SfxChild   *chain = palloc(sizeof(SfxChild) * SFX_GROUP_BLOCKS);
@@ -539,14 +550,15 @@ sfx_tree_post(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, 
 		int			c,
 					n;
 
-		sfx_tree_load(index, order, meta, run, pos, level + 1, &parent);
-		for (c = parent.nchildren - 1; c > 0 && sfx_order_cmp_pos(order, &parent.children[c].low, pos) > 0; c--)
-			;
+		sfx_tree_load(t, pos, level + 1, &parent);
+		c = parent.nchildren - 1;
+		while (c > 0 && sfx_order_cmp_pos(t->order, &parent.children[c].low, pos) > 0)
+			c--;
 		end = c + 1 < parent.nchildren ? &parent.children[c + 1].low : parent.high_inf ? NULL : &parent.high;
-		n = walk_level(index, order, meta, run, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
+		n = walk_level(t, parent.children[c].blkno, level, end, chain, SFX_GROUP_BLOCKS);
 		if (n == 1)
 			return;
-		s = sfx_swap_begin(index, order, meta, run, level + 1);
+		s = sfx_swap_begin(t, level + 1);
 		if (sfx_swap_parent(s, &parent, c, c + 1, chain, n) == 1)
 		{
 			sfx_swap_execute(s);
@@ -563,21 +575,22 @@ sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade)
 {
 	sfx_swap_execute(s);
 	if (nmade > 1 && !s->new_root)
-		sfx_tree_post(s->index, s->order, s->meta, s->run, parent->level, &parent->children[0].low);
+		sfx_tree_post(&s->tree, parent->level, &parent->children[0].low);
 }
 
 int
-sfx_swap_find_parent(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *low, BlockNumber blkno, SfxNode *parent)
+sfx_swap_find_parent(const SfxTree *t, int level, const SfxPos *low, BlockNumber blkno,
+					 SfxNode *parent)
 {
 	for (int tries = 0; tries < 2; tries++)
 	{
-		sfx_tree_load(index, order, meta, run, low, level + 1, parent);
+		sfx_tree_load(t, low, level + 1, parent);
 		for (int i = 0; i < parent->nchildren; i++)
 			if (parent->children[i].blkno == blkno)
 				return i;
 		if (SFX_MUTANT("no healing"))
 			return -1;
-		sfx_tree_post(index, order, meta, run, level, low);
+		sfx_tree_post(t, level, low);
 	}
 	return -1;
 }

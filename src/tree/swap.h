@@ -32,10 +32,7 @@ typedef struct SfxSwapPage
 
 typedef struct SfxSwap
 {
-	Relation	index;
-	const SfxOrder *order;
-	SfxMeta    *meta;
-	uint32		run;			/* its id */
+	SfxTree		tree;
 	bool		new_root;
 	bool		progress;		/* the metapage learns the run's statistics and the merge positions */
 	bool		create;			/* ... and the run itself */
@@ -48,7 +45,7 @@ typedef struct SfxSwap
 } SfxSwap;
 
 /* An empty swap in that run's tree; level: of the node whose children change. */
-extern SfxSwap *sfx_swap_begin(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level);
+extern SfxSwap *sfx_swap_begin(const SfxTree *t, int level);
 
 /*
  * One page more: what becomes of block blkno, or of a new block, which is locked (InvalidBlockNumber).  body stays the caller's and must live until
@@ -66,7 +63,7 @@ extern void sfx_swap_execute(SfxSwap *s);
 extern void sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade);
 
 /* The page one level above that leads to block blkno, which begins at low; returns the number of the child; -1 if there is none. */
-extern int	sfx_swap_find_parent(Relation index, const SfxOrder *order, SfxMeta *meta, uint32 run, int level, const SfxPos *low,
+extern int	sfx_swap_find_parent(const SfxTree *t, int level, const SfxPos *low,
 								 BlockNumber blkno, SfxNode *parent);
 
 #endif							/* SURFIDX_SWAP_H */
