@@ -880,6 +880,7 @@ BEGIN ATOMIC
 			JOIN pg_namespace n ON n.oid = t.relnamespace
 			JOIN pg_am a ON a.oid = i.relam
 		WHERE a.amname = 'btree' AND i.relkind = 'i' AND x.indisvalid AND i.relpersistence <> 't'
+			AND NOT (i.relpersistence = 'u' AND pg_is_in_recovery())
 			AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 			AND pg_relation_size(x.indexrelid) >= min_bytes)
 	SELECT c.tableid::regclass, c.indexid::regclass, e.btree_bytes, e.surfidx_bytes,

@@ -67,4 +67,59 @@ SELECT count(*) FROM x WHERE n >= 0;
 END
 is($out, join("\n", 't', '|', '|', 't', '|', '18332', '18332', '|', '|', '0'), 'temporary table');
 $node->stop;
+
+# A standby has nothing of an unlogged index: each function that reads one says so, and calls
+# nothing damage.
+my $primary = new_node('primary', 'surfidx.auto_merge = off', allows_streaming => 1);
+$primary->start;
+$primary->safe_psql('postgres', <<'END');
+CREATE EXTENSION surfidx;
+CREATE UNLOGGED TABLE u (n int);
+INSERT INTO u SELECT generate_series(1, 1000);
+CREATE INDEX u_n ON u USING surfidx (n);
+CREATE INDEX u_b ON u (n);
+END
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+my %reads = (
+	surfidx_meta => "('u_n')",
+	surfidx_runs => "('u_n')",
+	surfidx_dictionaries => "('u_n')",
+	surfidx_filters => "('u_n')",
+	surfidx_stats => "('u_n')",
+	surfidx_page_stats => "('u_n', 0)",
+	surfidx_page_items => "('u_n', 1)",
+	surfidx_count => "('u_n', 1, 2)",
+	surfidx_may_contain => "('u_n', 1)",
+	surfidx_may_contain_range => "('u_n', 1, 2)",
+	surfidx_estimate => "('u_b')");
+# the check finds the next function
+my $all = $standby->safe_psql('postgres', <<'END');
+SELECT p.proname FROM pg_proc p
+	JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'surfidx'
+WHERE p.proargtypes[0] = 'regclass'::regtype
+	AND p.proname NOT IN ('surfidx_check', 'surfidx_merge')
+ORDER BY 1
+END
+is($all, join("\n", sort keys %reads), 'functions of an index');
+foreach my $function (sort keys %reads)
+{
+	my (undef, undef, $err) = $standby->psql('postgres',
+		"\\set VERBOSITY verbose\nSELECT $function$reads{$function}");
+	like($err, qr/^.*ERROR:  55000: index "u_.*" is unlogged: a standby has nothing of it$/m,
+		"$function() of an unlogged index on a standby");
+	like($err, qr/HINT:  Ask the primary\.$/m, "$function(): where to ask");
+}
+my (undef, undef, $notice) = $standby->psql('postgres', "SELECT surfidx_check('u_n')");
+like($notice, qr/NOTICE:  index "u_n" is unlogged: a standby has nothing of it to check/,
+	'surfidx_check()');
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM surfidx_stat_indexes'), '0',
+	'the view leaves it out');
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM surfidx_advise(0)'), '0',
+	'advice has nothing of it');
+$standby->stop;
+$primary->stop;
 done_testing();

@@ -70,8 +70,7 @@ insert_state(Relation index, IndexInfo *info)
 
 		sfx_require_preload(index);
 		st = palloc(sizeof(InsertState));
-		sfx_keydesc_init(&st->kd, index);
-		st->order = sfx_order_create(index, &st->kd, false);
+		st->order = sfx_order_open(index, &st->kd, false);
 		st->reader = NULL;
 		st->keeps = false;
 		st->gone.func = state_is_gone;

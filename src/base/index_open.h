@@ -7,7 +7,20 @@
 
 #include "surfidx.h"
 
-/* Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE and others) unless it is a surfidx index that is ready. */
+/*
+ * Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE and others) unless it is a
+ * surfidx index that is ready and has contents on this server.
+ */
 extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
+
+/*
+ * The same with its table, which is locked before the index, as everywhere; both AccessShareLock.
+ * Whether there are contents is the caller's to ask.
+ */
+extern Relation sfx_open_with_table(Oid relid, Relation *heap);
+
+/* A standby has nothing of an unlogged index, not even its file.  The second is an ERROR then. */
+extern bool sfx_is_absent(Relation index);
+extern void sfx_require_contents(Relation index);
 
 #endif							/* SURFIDX_INDEX_OPEN_H */

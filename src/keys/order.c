@@ -107,6 +107,13 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 	return &ko->base;
 }
 
+const SfxOrder *
+sfx_order_open(Relation index, SfxKeyDesc *kd, bool bulk)
+{
+	sfx_keydesc_init(kd, index);
+	return sfx_order_create(index, kd, bulk);
+}
+
 void
 sfx_order_end(const SfxOrder *o)
 {

@@ -13,6 +13,11 @@
  * Comparisons run the operator class's function and may throw.
  */
 extern const SfxOrder *sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk);
+
+/* The same, and *kd is filled before. */
+extern const SfxOrder *sfx_order_open(Relation index, SfxKeyDesc *kd, bool bulk);
+
+/* Nothing where there is none. */
 extern void sfx_order_end(const SfxOrder *order);
 
 /* Are two stored keys equal in all columns, as the comparison function says?  (Not for ordered bytes: see sfx_key_equal_len.) */

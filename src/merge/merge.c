@@ -568,9 +568,8 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
 	uint64		merged;
 
-	sfx_keydesc_init(kd, index);
 	m->index = index;
-	m->order = sfx_order_create(index, kd, true);
+	m->order = sfx_order_open(index, kd, true);
 	m->manner = manner;
 	m->full = full;
 	m->slice = slice;

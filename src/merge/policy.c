@@ -187,8 +187,7 @@ worth_it(Relation index)
 	SfxMeta		meta;
 	bool		worth = false;
 
-	sfx_keydesc_init(kd, index);
-	order = sfx_order_create(index, kd, true);
+	order = sfx_order_open(index, kd, true);
 	if (sfx_merge_trylock(index))
 	{
 		sfx_meta_read(index, &meta);

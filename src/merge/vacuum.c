@@ -479,8 +479,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	vs.index = info->index;
-	sfx_keydesc_init(&vs.kd, info->index);
-	vs.order = sfx_order_create(info->index, &vs.kd, true);
+	vs.order = sfx_order_open(info->index, &vs.kd, true);
 	vs.callback = callback;
 	vs.arg = state;
 	vs.strategy = info->strategy;
@@ -535,8 +534,7 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 
-	sfx_keydesc_init(&kd, index);
-	order = sfx_order_create(index, &kd, true);
+	order = sfx_order_open(index, &kd, true);
 	stats->pages_free = sfx_reclaim_blocks(index, order, info->strategy);
 	if (had_bulkdelete)
 	{

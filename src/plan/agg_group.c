@@ -128,8 +128,7 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	g->columns = grouping->columns + grouping->distinct;
 	g->outputs = outputs;
 	g->noutputs = n;
-	sfx_keydesc_init(&g->kd, g->index);
-	g->order = sfx_order_create(g->index, &g->kd, false);
+	g->order = sfx_order_open(g->index, &g->kd, false);
 	g->visibility = sfx_visibility_begin(g->index, scan->heapRelation, scan->xs_snapshot);
 	g->aggregates = sfx_aggregates_create(g->index, &g->kd, outputs, n);
 	g->most_rows = g->columns == 0 ? SFX_VISIBILITY_ROWS - SFX_BLOCK_ENTRIES : ROWS_FIRST;
@@ -144,8 +143,7 @@ void
 sfx_groups_end(SfxGroups *g)
 {
 	sfx_visibility_end(g->visibility);
-	if (g->order)
-		sfx_order_end(g->order);
+	sfx_order_end(g->order);
 	MemoryContextDelete(g->cxt);
 }
 

@@ -25,6 +25,7 @@
 #include "surfidx.h"
 #include "column.h"
 #include "estimate.h"
+#include "index_open.h"
 #include "order.h"
 
 #include "access/genam.h"
@@ -88,16 +89,14 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	c.pin = palloc(sizeof(ScanKeyData) * (col + 1));
 	c.chained = info->nkeycolumns > 1 && sfx_chain_length(rel, info) > col + 1;
 	c.o.index = index_open(info->indexoid, NoLock);
-	sfx_keydesc_init(&c.o.kd, c.o.index);
-	c.o.order = sfx_order_create(c.o.index, &c.o.kd, false);
-	if (!(RecoveryInProgress() && c.o.index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED) &&
+	c.o.order = sfx_order_open(c.o.index, &c.o.kd, false);
+	if (!sfx_is_absent(c.o.index) &&
 		sfx_conditions_pin(&c, rel, info, col) && sfx_conditions_collect(&c, rel) &&
 		sfx_edges_find(&c, may_be_null(rte->relid, attno), edges) &&
 		(n = sfx_edges_measure(&c, edges, piece)) > 0)
 		tuple = sfx_statistics_form(&c, rte->relid, rte->inh, piece, n, old);
 	MemoryContextSwitchTo(old);
-	if (c.o.order)
-		sfx_order_end(c.o.order);
+	sfx_order_end(c.o.order);
 	index_close(c.o.index, NoLock);
 	MemoryContextDelete(work);
 	return tuple;

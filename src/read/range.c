@@ -61,35 +61,21 @@ check_rights(Relation heap, Relation index)
 void
 sfx_open_to_look(Oid relid, SfxOpened *o)
 {
-	Oid			heapid = IndexGetRelation(relid, true);
-
-	/* Table before index, as everywhere.  No index at all: the opening of it will say so. */
-	o->heap = OidIsValid(heapid) ? table_open(heapid, AccessShareLock) : NULL;
-	o->index = sfx_open_index(relid, AccessShareLock);
-	if (o->heap == NULL || heapid != IndexGetRelation(relid, true))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("could not open the table of index \"%s\"", RelationGetRelationName(o->index)),
-				 errhint("The index was dropped or replaced at this moment.")));
+	o->index = sfx_open_with_table(relid, &o->heap);
 	check_rights(o->heap, o->index);
 	if (!o->index->rd_index->indisvalid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not valid: it may lack entries", RelationGetRelationName(o->index)),
 				 errhint("REINDEX it.")));
-	if (RecoveryInProgress() && o->index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access unlogged index \"%s\" during recovery", RelationGetRelationName(o->index))));
-	sfx_keydesc_init(&o->kd, o->index);
-	o->order = sfx_order_create(o->index, &o->kd, false);
+	sfx_require_contents(o->index);
+	o->order = sfx_order_open(o->index, &o->kd, false);
 }
 
 void
 sfx_close_after_look(SfxOpened *o)
 {
-	if (o->order)
-		sfx_order_end(o->order);
+	sfx_order_end(o->order);
 	relation_close(o->index, AccessShareLock);
 	table_close(o->heap, AccessShareLock);
 }

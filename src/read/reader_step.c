@@ -30,9 +30,6 @@
 
 uint64		sfx_leaves_read = 0;
 
-static uint8 fence_low[SFX_MAX_ENTRY];
-static uint8 fence_high[SFX_MAX_ENTRY];
-
 /* The gates that this backend found to be the current ones.  An index whose slot another one has taken has none: only VACUUM's flip makes a guess wrong. */
 #define LAST_GATES	256
 
@@ -295,6 +292,8 @@ sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first
 static bool
 stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 {
+	uint8		lowbuf[SFX_MAX_ENTRY];
+	uint8		highbuf[SFX_MAX_ENTRY];
 	SfxPos		low,
 				high;
 	bool		inf;
@@ -306,7 +305,7 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 	}
 	else if (sfx_leaf_cmp_fences(leaf, &r->stop.pos) >= 0)
 		return false;
-	if (sfx_leaf_fences(leaf, fence_low, &low, fence_high, &high, &inf) < 0)
+	if (sfx_leaf_fences(leaf, lowbuf, &low, highbuf, &high, &inf) < 0)
 		sfx_corrupt(r->index, blkno, "leaf fences");
 	if (!forward(r))
 		stop_at(r, low.key, low.len, low.tid);

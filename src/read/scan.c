@@ -211,8 +211,7 @@ sfx_endscan(IndexScanDesc scan)
 		pfree(so->mark->wheels);
 		pfree(so->mark);
 	}
-	if (so->order)
-		sfx_order_end(so->order);
+	sfx_order_end(so->order);
 	if (so->members)
 		pfree(so->members);
 	if (so->longs)

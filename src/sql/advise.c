@@ -14,6 +14,7 @@
 #include "dict.h"
 #include "encode.h"
 #include "hope.h"
+#include "index_open.h"
 #include "key.h"
 #include "leaf.h"
 #include "meta.h"
@@ -413,8 +414,7 @@ begin_sample(Sample *s, Relation btree)
 	s->model = make_model(btree);
 	if (s->model == NULL)
 		return;
-	sfx_keydesc_init(&s->kd, s->model);
-	s->order = sfx_order_create(s->model, &s->kd, true);
+	s->order = sfx_order_open(s->model, &s->kd, true);
 	s->packmem = palloc(sfx_packer_size());
 	s->sample = palloc(sizeof(SfxRestSample));
 	sfx_sample_init(s->sample);
@@ -452,6 +452,7 @@ open_btree(Oid relid)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not valid", RelationGetRelationName(rel)),
 				 errhint("REINDEX it first.")));
+	sfx_require_contents(rel);
 	return rel;
 }
 

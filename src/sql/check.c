@@ -249,8 +249,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 	cs->scratch = palloc(sfx_inner_scratch_size());
 	cs->arena = palloc(SFX_ARENA);
 	cs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx check row", ALLOCSET_DEFAULT_SIZES);
-	sfx_keydesc_init(&cs->kd, index);
-	cs->order = sfx_order_create(index, &cs->kd, true);
+	cs->order = sfx_order_open(index, &cs->kd, true);
 	sfx_check_grow(cs, RelationGetNumberOfBlocks(index));
 	SFX_STOP("check begins");
 	check_meta(cs);
@@ -378,26 +377,10 @@ check_as_owner(Relation heap, Relation index, const CheckWhat *what)
 static void
 check_index(Oid relid, const CheckWhat *what)
 {
-	Oid			heapid = IndexGetRelation(relid, true);
-	Relation	heap = NULL;
-	Relation	index;
+	Relation	heap;
+	Relation	index = sfx_open_with_table(relid, &heap);
 
-	/* Table before index, as everywhere.  No index at all: the opening of it will say so. */
-	if (OidIsValid(heapid))
-		heap = table_open(heapid, AccessShareLock);
-	index = sfx_open_index(relid, AccessShareLock);
-	if (heap == NULL || heapid != IndexGetRelation(relid, false))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("could not open the table of index \"%s\"", RelationGetRelationName(index)),
-				 errhint("The index was dropped or replaced at this moment.")));
-	if (!index->rd_index->indisready)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not ready: CREATE INDEX CONCURRENTLY has not filled it yet, or has failed",
-						RelationGetRelationName(index)),
-				 errhint("If nobody is building it now, drop it or REINDEX it.")));
-	if (RecoveryInProgress() && index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+	if (sfx_is_absent(index))
 		ereport(NOTICE,
 				(errmsg("index \"%s\" is unlogged: a standby has nothing of it to check", RelationGetRelationName(index))));
 	else

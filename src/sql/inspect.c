@@ -218,13 +218,11 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	int			i = 0;
 
 	desc = sfx_one_row(fcinfo, FILTER_COLUMNS);
-	sfx_keydesc_init(kd, index);
-	order = sfx_order_create(index, kd, false);
+	order = sfx_order_open(index, kd, false);
 	sfx_meta_read(index, &meta);
 	for (int r = 0; r < meta.nruns; r++)
 		sum_filters(index, order, &meta, &meta.runs[r], &sums);
-	if (order)
-		sfx_order_end(order);
+	sfx_order_end(order);
 	values[i++] = Int64GetDatum(sums.filters);
 	values[i++] = Int64GetDatum(sums.leaves);
 	values[i++] = Int64GetDatum(sums.covered);

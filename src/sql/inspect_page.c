@@ -181,8 +181,7 @@ look_at(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("index \"%s\" has no block " INT64_FORMAT, RelationGetRelationName(look->index), blkno),
 				 errhint("Its blocks are 0 to %u.", RelationGetNumberOfBlocks(look->index) - 1)));
-	sfx_keydesc_init(&look->kd, look->index);
-	look->order = sfx_order_create(look->index, &look->kd, false);
+	look->order = sfx_order_open(look->index, &look->kd, false);
 	sfx_meta_read(look->index, &look->meta);
 	look->blkno = (BlockNumber) blkno;
 	look->tail = sfx_inspect_copy(look->index, &look->meta, look->blkno, NULL, look->page.data);
@@ -192,8 +191,7 @@ look_at(FunctionCallInfo fcinfo)
 static void
 look_end(Look *look)
 {
-	if (look->order)
-		sfx_order_end(look->order);
+	sfx_order_end(look->order);
 	relation_close(look->index, AccessShareLock);
 }
 

@@ -108,8 +108,7 @@ take_sample(Relation index, const SfxMeta *meta, BlockNumber nblocks, int want, 
 	const SfxOrder *order;
 	BlockSamplerData sampler;
 
-	sfx_keydesc_init(kd, index);
-	order = sfx_order_create(index, kd, false);
+	order = sfx_order_open(index, kd, false);
 	BlockSampler_Init(&sampler, nblocks, want == 0 || want > nblocks ? (int) Min(nblocks, PG_INT32_MAX) : want,
 					  pg_prng_uint32(&pg_global_prng_state));
 	while (BlockSampler_HasMore(&sampler))
@@ -117,8 +116,7 @@ take_sample(Relation index, const SfxMeta *meta, BlockNumber nblocks, int want, 
 		CHECK_FOR_INTERRUPTS();
 		count_block(index, order, meta, BlockSampler_Next(&sampler), strategy, s);
 	}
-	if (order)
-		sfx_order_end(order);
+	sfx_order_end(order);
 	FreeAccessStrategy(strategy);
 }
 
@@ -162,16 +160,6 @@ put_work(const SfxMeta *meta, Datum *values, bool *nulls)
 		values[ST_AMPLIFICATION] = Float8GetDatum((double) (w->log_pages + w->pages) / w->log_pages);
 }
 
-/* On a standby there is nothing of an unlogged index. */
-static void
-check_logged(Relation index)
-{
-	if (RecoveryInProgress() && index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is unlogged: a standby has nothing of it", RelationGetRelationName(index))));
-}
-
 /* All columns but the names of the view. */
 static void
 stats_of(Oid relid, int want, Datum *values, bool *nulls)
@@ -184,7 +172,6 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	int64		delta;
 	int64		entries;
 
-	check_logged(index);
 	delta = (int64) sfx_log_count(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
 	take_sample(index, &meta, nblocks, want, &s);

@@ -29,8 +29,7 @@ give_back(Relation index)
 	/* workers of a query share our locks: they would not keep us from cutting off what they read */
 	if (IsInParallelMode())
 		return;
-	sfx_keydesc_init(&kd, index);
-	order = sfx_order_create(index, &kd, true);
+	order = sfx_order_open(index, &kd, true);
 	sfx_shrink_file(index, order, NULL, 1);
 	sfx_order_end(order);
 }

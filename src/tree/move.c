@@ -18,9 +18,6 @@
 #define MOVE_BLOCKS			3	/* each: from where, to where, and its left neighbour */
 #define MOVE_ABOVE			3	/* the parent, split in two, and the metapage */
 
-static uint8 lowbuf[SFX_MAX_ENTRY];
-static uint8 highbuf[SFX_MAX_ENTRY];
-
 /* The page to the left of the one that begins at low; not for the leftmost. */
 static BlockNumber
 left_neighbour(const SfxTree *t, int level, const SfxPos *low)
@@ -32,10 +29,12 @@ left_neighbour(const SfxTree *t, int level, const SfxPos *low)
 	return blkno;
 }
 
-/* The low fence of a copied tree page, in lowbuf. */
+/* The low fence of a copied tree page, palloc'd. */
 static SfxPos
 page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, int level)
 {
+	uint8		lowbuf[SFX_MAX_ENTRY];
+	uint8		highbuf[SFX_MAX_ENTRY];
 	SfxPos		low,
 				high;
 	SfxLeaf		leaf;
@@ -51,7 +50,7 @@ page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, in
 			sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &inf) >= 0;
 	if (!ok)
 		sfx_corrupt(index, blkno, "header or fences");
-	return low;
+	return sfx_pos_copy(&low);
 }
 
 /* The same for a filter: the leaves under it name it anew. */
@@ -274,7 +273,6 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 		return false;
 	}
 	low = page_low(index, order, blkno, page, tail->level);
-	low = sfx_pos_copy(&low);
 	if (blkno == sfx_meta_run(index, meta, tail->owner)->root)
 	{
 		move_page(&t, blkno, page, target, NULL, 0, &low);
