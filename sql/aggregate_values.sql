@@ -186,7 +186,46 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM each_type();
-DROP TABLE t, parent, declined, asked, sums, kinds;
-DROP FUNCTION fill, plan_of, rows_of, differences, declined, each_type;
+
+-- integers of each width, either direction, with and without duplicates, alone and beside others: table all-visible, rows hidden, and with a delta
+CREATE TABLE numbers (n int NOT NULL, big int8 NOT NULL, whole int4 NOT NULL, small int2 NOT NULL, few int2 NOT NULL) WITH (autovacuum_enabled = off);
+CREATE FUNCTION each_integer() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	columns	text;
+	line	text;
+BEGIN
+	FOREACH columns IN ARRAY ARRAY['big', 'big DESC', 'whole', 'whole DESC', 'small', 'small DESC', 'few', 'few DESC', 'few, big', 'few DESC, big DESC',
+		'whole DESC, small', 'small, whole DESC, few', 'few, small DESC', 'n, few DESC', 'n DESC, big DESC'] LOOP
+		EXECUTE format('CREATE INDEX numbers_i ON numbers USING surfidx (%s)', columns);
+		TRUNCATE asked;
+		INSERT INTO asked (query) SELECT replace(q, '$', c)
+			FROM split_part(replace(columns, ' DESC', ''), ', ', 1) c,
+				unnest(ARRAY['SELECT sum($) FROM numbers', 'SELECT avg($), count($), count(*) FROM numbers', 'SELECT sum($), min($), max($) FROM numbers',
+					'SELECT sum($), count(*) FROM numbers WHERE $ BETWEEN -1000 AND 20000', 'SELECT sum($), max($) FROM numbers WHERE $ < 3',
+					'SELECT $, count(*), sum($), max($) FROM numbers GROUP BY $', 'SELECT DISTINCT $ FROM numbers', 'SELECT count(DISTINCT $) FROM numbers']) q;
+		INSERT INTO asked (query) SELECT format('SELECT sum(%1$s), min(%1$s), max(%1$s), avg(%1$s), count(%1$s) FROM numbers', c)
+			FROM unnest(regexp_split_to_array(replace(columns, ' DESC', ''), ', ')) c;
+		FOR line IN SELECT * FROM differences() LOOP
+			RETURN NEXT columns || ': ' || line;
+		END LOOP;
+		DROP INDEX numbers_i;
+	END LOOP;
+END $$;
+INSERT INTO numbers SELECT g, hashint8extended(g, 1), hashint4(g), hashint4(g) >> 16, g % 7 FROM generate_series(-3000, 9000) g;
+VACUUM ANALYZE numbers;
+SELECT * FROM each_integer();
+DELETE FROM numbers WHERE n % 50 = 0 AND n > 0;
+SELECT * FROM each_integer();
+CREATE INDEX numbers_few ON numbers USING surfidx (few, big);
+CREATE INDEX numbers_whole ON numbers USING surfidx (whole DESC);
+VACUUM ANALYZE numbers;
+INSERT INTO numbers SELECT g, hashint8extended(g, 1), hashint4(g), hashint4(g) >> 16, g % 7 FROM generate_series(9001, 9999) g;
+TRUNCATE asked;
+INSERT INTO asked (query) VALUES ('SELECT sum(few), sum(big), max(big), avg(big), count(*) FROM numbers'), ('SELECT sum(whole), min(whole), avg(whole) FROM numbers'),
+	('SELECT sum(big), min(big) FROM numbers WHERE few = 3'), ('SELECT whole, count(*), sum(whole) FROM numbers GROUP BY whole'), ('SELECT few, sum(big), avg(big), min(big) FROM numbers GROUP BY few'),
+	('SELECT DISTINCT whole FROM numbers WHERE whole < 1000000000 ORDER BY whole DESC LIMIT 700');
+SELECT * FROM differences();
+DROP TABLE t, parent, declined, asked, sums, kinds, numbers;
+DROP FUNCTION fill, plan_of, rows_of, differences, declined, each_type, each_integer;
 DROP TYPE mood, small_number;
 DROP ROLE surfidx_agg_reader;

@@ -8,6 +8,9 @@
  * given out when none of its rows is put off any more (Y10).  So there is a queue of groups: the
  * first are done, the last is open, those between wait for rows that are put off.  When there are
  * enough of either, all rows put off are looked at, page by page.
+ *
+ * Without columns to group by there is one group, whose entries may come in any order (R9), and
+ * blocks as they are coded where the map vouches for all of their rows (Y11).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,6 +31,8 @@
 /* Groups in the queue, a stretch's aside. */
 #define GROUPS_MOST		1024
 #define BYTES_FIRST		8192
+/* Behind a coded block with hidden rows so many are not tried: likely they have some, too. */
+#define BLOCKS_HIDDEN	8
 
 StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a stretch is tested at once");
 
@@ -74,6 +79,8 @@ struct SfxGroups
 	int			noutputs;
 	uint64		visible;		/* since sfx_groups_rows */
 	bool		ended;			/* the scan has no more entries */
+	bool		fed;			/* entries were asked for in any order */
+	int			untried;		/* coded blocks to come that are not tried */
 
 	/* the queue: given out, ready, waiting */
 	Gathered   *group;
@@ -434,22 +441,18 @@ add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 	return hidden;
 }
 
-/* The next entries of the scan.  False: there are none. */
-static bool
-read_entries(SfxGroups *g)
+/* So many entries of a decoded block. */
+static void
+add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible)
 {
 	uint16		hidden[SFX_VISIBILITY_ENTRIES];
 	const uint16 *next = hidden;
-	const uint16 *hidden_end;
-	const SfxBlock *block;
-	int			first;
-	int			n = sfx_scan_entries(g->scan, &block, &first);
+	const uint16 *hidden_end = hidden;
 	int			to = first + n;
 
-	if (n == 0)
-		return false;
 	SFX_STOP("groups have entries");
-	hidden_end = hidden + sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden);
+	if (!visible)
+		hidden_end += sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden);
 	for (int at = first; at < to;)
 	{
 		int			end = to;
@@ -466,7 +469,80 @@ read_entries(SfxGroups *g)
 		next = add_to_group(g, block, at, end, first, next, hidden_end);
 		at = end;
 	}
+}
+
+/* The next entries of the scan.  False: there are none. */
+static bool
+read_entries(SfxGroups *g)
+{
+	const SfxBlock *block;
+	int			first;
+	int			n = sfx_scan_entries(g->scan, &block, &first);
+
+	if (n == 0)
+		return false;
+	add_entries(g, block, first, n, false);
 	return true;
+}
+
+/* ---- in any order ---- */
+
+static int
+take_coded(void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo, const SfxPos *hi, bool visible)
+{
+	SfxGroups  *g = arg;
+	int			n;
+	int			vouched = 1;
+
+	if (g->untried > 0)
+	{
+		g->untried--;
+		return SFX_NOT_CODED;
+	}
+	n = sfx_aggregates_sum_coded(g->aggregates, leaf, b, lo, hi);
+	if (n <= 0)
+		return n;
+	SFX_STOP("groups have entries");
+	if (!visible)
+		vouched = sfx_visibility_of_block(g->visibility, leaf, b, lo, hi);
+	if (vouched < 0)
+		return SFX_CORRUPT;
+	if (!vouched)
+	{
+		g->untried = BLOCKS_HIDDEN;
+		return SFX_NOT_CODED;
+	}
+	sfx_aggregates_add_coded(g->aggregates, states_of(g, 0));
+	g->group[0].visible += n;
+	g->visible += n;
+	return n;
+}
+
+static void
+take_decoded(void *arg, const SfxBlock *block, bool visible)
+{
+	SfxGroups  *g = arg;
+
+	add_entries(g, block, 0, block->nent, visible);
+	if (g->nrows > 0 && is_full(g))
+		settle(g);
+}
+
+/* All entries, for the one group.  False: they have to come in order. */
+static bool
+feed(SfxGroups *g)
+{
+	SfxTaker	taker = {take_coded, take_decoded, g};
+
+	g->fed = true;
+	if (sfx_scan_feed(g->scan, g->visibility, &taker))
+		return true;
+	sfx_aggregates_clear(g->aggregates, states_of(g, 0));
+	g->group[0].visible = 0;
+	g->visible = 0;
+	g->nrows = 0;
+	g->row_bytes.used = 0;
+	return false;
 }
 
 /* The next group of the queue of which rows are visible, or NULL; valid until the next call. */
@@ -489,8 +565,10 @@ next_in_queue(SfxGroups *g)
 			drop_given(g);
 		if (g->ended)
 			return NULL;
-		if (!read_entries(g))
-			g->ended = true;
+		if (g->columns == 0 && !g->fed)
+			g->ended = feed(g);
+		else
+			g->ended = !read_entries(g);
 		if (g->nrows > 0 && (g->ended || is_full(g)) && !SFX_MUTANT("groups before their rows"))
 			settle(g);
 		if (g->ended)

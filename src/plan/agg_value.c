@@ -11,6 +11,7 @@
 #include "surfidx.h"
 #include "agg_value.h"
 #include "key.h"
+#include "leaf_sum.h"
 #include "payload.h"
 
 #include "access/htup_details.h"
@@ -52,6 +53,8 @@ struct SfxAggregates
 	uint32		keylen;			/* of every key without NULLs; 0: they differ */
 	int			n;
 	Method	   *method;
+	bool		coded;			/* all have short ways for coded blocks */
+	SfxSum	   *sum;			/* of such a block, for each of them */
 	int		   *slow;			/* numbers of methods whose values are taken one by one */
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -139,6 +142,25 @@ set_method(SfxAggregates *a, Method *m, const SfxAggOutput *out)
 	}
 }
 
+/* Can its values be taken from coded blocks, if those are of the right form? */
+static bool
+has_coded_way(const SfxAggregates *a, const Method *m)
+{
+	switch (m->out.kind)
+	{
+		case SFX_AGG_COUNT_ROWS:
+			return a->keylen > 0;
+		case SFX_AGG_COUNT_COLUMN:
+			return a->keylen > 0 && m->out.column < a->kd->nkeys;
+		case SFX_AGG_SUM:
+		case SFX_AGG_AVG:
+		case SFX_AGG_LEAST:
+			return a->keylen > 0 && m->at > 0 && m->width > 1;
+		default:
+			return false;
+	}
+}
+
 SfxAggregates *
 sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, const SfxAggOutput *outputs, int n)
 {
@@ -152,8 +174,13 @@ sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, const SfxAggOutput *
 	a->n = n;
 	a->method = palloc0(n * sizeof(Method));
 	a->slow = palloc0(n * sizeof(int));
+	a->sum = palloc(n * sizeof(SfxSum));
+	a->coded = true;
 	for (int i = 0; i < n; i++)
+	{
 		set_method(a, &a->method[i], &outputs[i]);
+		a->coded &= has_coded_way(a, &a->method[i]);
+	}
 	return a;
 }
 
@@ -399,6 +426,122 @@ add_integers(const SfxAggregates *a, const Method *m, SfxAggState *s, const SfxB
 	reduce_in_place(m, block, from, to, &sum, &least, &most);
 	note_least(m, s, m->out.direction > 0 ? least : most);
 	return true;
+}
+
+/* ---- integers of coded blocks ---- */
+
+static int
+what_is_wanted(const Method *m)
+{
+	switch (m->out.kind)
+	{
+		case SFX_AGG_SUM:
+		case SFX_AGG_AVG:
+			return SFX_WANT_SUM;
+		case SFX_AGG_LEAST:
+			return m->out.ordered ? SFX_WANT_ENDS : SFX_WANT_BOUNDS;
+		default:
+			return 0;
+	}
+}
+
+static int
+sum_coded(const SfxAggregates *a, const Method *m, const SfxLeaf *leaf, int b, const SfxPos *lo,
+		  const SfxPos *hi, SfxSum *sum)
+{
+	int			want = what_is_wanted(m);
+	SfxPlace	place = {.keylen = a->keylen, .mark = SFX_MARK_VALUE};
+
+	if (want != 0)
+	{
+		place.at = m->at;
+		place.width = m->width;
+	}
+	return sfx_leaf_sum(leaf, b, lo, hi, &place, want, sum);
+}
+
+/* What numbers of this form stand for. */
+static int64
+number_of(const Method *m, uint64 v)
+{
+	v ^= m->flip;
+	return m->width == 8 ? (int64) v : m->width == 4 ? (int32) v : m->width == 2 ? (int16) v :
+		(int8) v;
+}
+
+/*
+ * The sum of what they stand for: each is so much less than it looks like, and of a descending
+ * column the complement of that.
+ */
+static void
+add_sum(const Method *m, SfxAggState *s, const SfxSum *sum)
+{
+	bool		desc = number_of(m, 0) > 0;	/* the least bytes are the greatest number */
+	int64		more = SFX_BLOCK_ENTRIES + 1;
+	Halves		h;
+
+	if (m->width == 8)
+	{
+		h.high = (int64) sum->high - ((int64) sum->n << 31);
+		h.low = sum->low;
+	}
+	else
+	{
+		int64		all = (int64) ((sum->high << 32) + sum->low) -
+			((int64) sum->n << (8 * m->width - 1));
+
+		h.high = all >> 32;
+		h.low = (uint32) all;
+	}
+	if (desc)
+	{
+		h.high = -h.high - more;
+		h.low = ((uint64) more << 32) - h.low - (uint64) sum->n;
+	}
+	s->n += sum->n;
+	add_halves(s, &h);
+}
+
+static void
+add_coded(const Method *m, SfxAggState *s, const SfxSum *sum)
+{
+	switch (m->out.kind)
+	{
+		case SFX_AGG_SUM:
+		case SFX_AGG_AVG:
+			add_sum(m, s, sum);
+			break;
+		case SFX_AGG_LEAST:
+			note_least(m, s, number_of(m, sum->least));
+			note_least(m, s, number_of(m, sum->most));
+			break;
+		default:
+			s->n += sum->n;
+	}
+}
+
+int
+sfx_aggregates_sum_coded(SfxAggregates *a, const SfxLeaf *leaf, int b, const SfxPos *lo,
+						 const SfxPos *hi)
+{
+	if (!a->coded)
+		return SFX_NOT_CODED;
+	for (int i = 0; i < a->n; i++)
+	{
+		int			done = sum_coded(a, &a->method[i], leaf, b, lo, hi, &a->sum[i]);
+
+		if (done <= 0)
+			return done < 0 ? SFX_CORRUPT : SFX_NOT_CODED;
+		Assert(a->sum[i].n == a->sum[0].n);
+	}
+	return a->sum[0].n;
+}
+
+void
+sfx_aggregates_add_coded(SfxAggregates *a, SfxAggState *states)
+{
+	for (int i = 0; i < a->n; i++)
+		add_coded(&a->method[i], &states[i], &a->sum[i]);
 }
 
 /* ---- any type ---- */

@@ -8,6 +8,7 @@
 #include "surfidx.h"
 #include "column.h"
 #include "leaf.h"
+#include "reader.h"
 
 #include "nodes/primnodes.h"
 
@@ -63,6 +64,15 @@ extern SfxAggregates *sfx_aggregates_create(Relation index, const SfxKeyDesc *kd
  */
 extern void sfx_aggregates_add(SfxAggregates *a, SfxAggState *states, const SfxBlock *block,
 							   int from, int to);
+
+/*
+ * The same in two steps for the entries e of a leaf's coded block with lo <= e < hi (NULL: no
+ * bound).  The first one sums them up: how many they are, SFX_NOT_CODED if an output needs them
+ * decoded, or SFX_CORRUPT.  The second one adds that, if there were any.
+ */
+extern int	sfx_aggregates_sum_coded(SfxAggregates *a, const SfxLeaf *leaf, int b,
+									 const SfxPos *lo, const SfxPos *hi);
+extern void sfx_aggregates_add_coded(SfxAggregates *a, SfxAggState *states);
 
 /* Add what one group's states have to another's; COUNT_DISTINCT is the caller's. */
 extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *more);

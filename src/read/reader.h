@@ -59,6 +59,31 @@ extern bool sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, S
 struct SfxVisibility;
 extern bool sfx_reader_count(SfxReader *r, struct SfxVisibility *v);
 
+/*
+ * Who takes the entries of a range in no order.  visible: the rows of all of them are (Y8); else
+ * that is his to find out before he returns, while the gate is held (Y2).
+ */
+typedef struct SfxTaker
+{
+	/*
+	 * Entries e of a leaf's block with lo <= e < hi (NULL: no bound), as they are coded: how many he
+	 * took, SFX_NOT_CODED, or SFX_CORRUPT.
+	 */
+	int			(*coded) (void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo,
+						  const SfxPos *hi, bool visible);
+	/* all entries of a decoded block, which is not empty */
+	void		(*decoded) (void *arg, const SfxBlock *block, bool visible);
+	void	   *arg;
+} SfxTaker;
+
+#define SFX_NOT_CODED	(-1000)
+
+/*
+ * The same for who needs keys: hand them to the taker, with v's map.  False: that is not possible;
+ * what he was given has to be forgotten.
+ */
+extern bool sfx_reader_feed(SfxReader *r, struct SfxVisibility *v, const SfxTaker *taker);
+
 /* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
 extern bool sfx_reader_may_hold(SfxReader *r);
 

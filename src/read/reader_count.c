@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
- * reader_count.c - counting the rows of a range, stage by stage
+ * reader_count.c - the rows of a range, stage by stage: counted, or handed to who sums them up
  *
- * Who counts needs no order, and no keys to tell what stands in two stages, if nothing does (R9):
- * the delta's entries are taken from its image, and those of each run from its leaves, a coded
- * block at a time.  Where the whole table is all-visible (Y8) most leaves are not even read.
+ * Neither needs an order, nor keys to tell what stands in two stages, if nothing does (R9): the
+ * delta's entries are taken from its image, and those of each run from its leaves, a coded block at
+ * a time.  Where the whole table is all-visible (Y8) no TID is looked at, and for a count most
+ * leaves are not even read.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,8 +25,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#define DELTA_TIDS		1024	/* taken under one hold of an image's lock */
-
 /* A leaf's entries cost about as much as a look at so much of the map. */
 #define LEAF_MAP_BYTES	32768
 
@@ -35,6 +34,15 @@
 #else
 #define PAGE_LEAVES		64
 #endif
+
+typedef struct Stages
+{
+	SfxReader  *r;
+	const SfxMeta *before;		/* as the first look at the metapage found it */
+	SfxVisibility *v;
+	const SfxTaker *taker;		/* NULL: rows are only counted, into v */
+	uint64		n;				/* entries */
+} Stages;
 
 /* R9: does each entry stand in one stage only? */
 static bool
@@ -52,57 +60,103 @@ nothing_moved(const SfxMeta *before, const SfxMeta *now)
 
 /* ---- the delta ---- */
 
-/* TIDs from cur on: how many, or -1 if the generation is gone.  *more: cur is behind them. */
-static int
-copy_tids(SfxReader *r, const SfxMeta *meta, uint64 *tid, bool *more)
+/* One more entry of main's block.  False: it has no room. */
+static bool
+add_to_block(SfxReader *r, const SfxEntry *e, bool keys)
 {
-	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, 0);
+	SfxBlock   *block = r->main.block;
+	uint8	   *payload = (uint8 *) r->main.page.data;
+	int			n = block->nent;
+	uint32		at = keys ? block->keyoff[n] : 0;
+	uint32		payat = keys ? block->payoff[n] : 0;
+
+	if (n == (keys ? SFX_BLOCK_KEYS : SFX_BLOCK_ENTRIES) || at > SFX_BLOCK_RAW ||
+		payat + e->paylen > BLCKSZ)
+		return false;
+	block->tid[n] = e->tid;
+	block->nent++;
+	if (!keys)
+		return true;
+	memcpy(block->keys + at, e->key, e->keylen);
+	if (e->paylen > 0)
+		memcpy(payload + payat, e->payload, e->paylen);
+	block->keyoff[n + 1] = at + e->keylen;
+	block->payoff[n + 1] = payat + e->paylen;
+	if (block->width != e->keylen)
+		block->width = n == 0 ? e->keylen : 0;
+	return true;
+}
+
+static void
+clear_block(SfxReader *r)
+{
+	SfxBlock   *block = r->main.block;
+
+	block->nent = block->first = 0;
+	block->keyoff[0] = block->payoff[0] = 0;
+	block->width = 0;
+	block->dups = block->keyless = false;
+	block->left_from = block->left_to = 0;
+	block->haspay = true;
+	block->payload = (const uint8 *) r->main.page.data;
+}
+
+/*
+ * Entries from cur on, into main's block, which no leaf needs meanwhile; without taker their TIDs
+ * alone.  False: the generation is gone.  *more: cur is behind them.
+ */
+static bool
+copy_entries(Stages *s, bool *more)
+{
+	SfxReader  *r = s->r;
+	SfxImage   *img = sfx_image_acquire(r->index, r->order, s->before, 0);
 	const SfxNodeAlloc *a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	SfxEntry	e;
-	int			n = 0;
 
 	*more = false;
+	clear_block(r);
 	if (img == NULL)
-		return -1;
+		return false;
 	d = sfx_image_delta(img, &a);
 	for (bool have = sfx_delta_seek(d, a, &r->cur.pos, &c); have; have = sfx_delta_next(d, a, &c))
 	{
 		sfx_delta_get(d, a, &c, &e);
 		if (beyond_range(r, &e))
 			break;
-		if (n == DELTA_TIDS)
+		if (!add_to_block(r, &e, s->taker != NULL))
 		{
 			set_cur(r, e.key, e.keylen, e.tid);
 			*more = true;
 			break;
 		}
-		tid[n++] = e.tid;
 	}
 	sfx_image_release(img);
-	return n;
+	r->main.block->nkeys = r->main.block->total = r->main.block->nent;
+	return true;
 }
 
-/* The entries of the range, added to *n.  False: the generation is gone. */
+/* The delta's entries.  False: the generation is gone. */
 static bool
-count_delta(SfxReader *r, const SfxMeta *meta, SfxVisibility *v, uint64 *n)
+count_delta(Stages *s)
 {
-	uint64		tid[DELTA_TIDS];
-	bool		more = meta->gens[0].first != InvalidBlockNumber;
+	SfxReader  *r = s->r;
+	const SfxBlock *block = r->main.block;
+	bool		more = s->before->gens[0].first != InvalidBlockNumber;
 
 	r->cur = r->lo;
 	while (more)
 	{
-		int			now;
-
 		CHECK_FOR_INTERRUPTS();
-		now = copy_tids(r, meta, tid, &more);
-		if (now < 0)
+		if (!copy_entries(s, &more))
 			return false;
 		SFX_STOP("count has TIDs");
-		sfx_visibility_add(v, tid, now);
-		*n += now;
+		s->n += block->nent;
+		if (s->taker == NULL)
+			sfx_visibility_add(s->v, block->tid, block->nent);
+		else if (block->nent > 0)
+			s->taker->decoded(s->taker->arg, block, false);
 	}
 	return true;
 }
@@ -114,8 +168,9 @@ count_delta(SfxReader *r, const SfxMeta *meta, SfxVisibility *v, uint64 *n)
  * its end.  False: it is not, and is still locked.
  */
 static bool
-count_whole_leaf(SfxReader *r, Buffer buf, SfxVisibility *v, uint64 *n)
+count_whole_leaf(Stages *s, Buffer buf)
 {
+	SfxReader  *r = s->r;
 	static uint8 fences[2][SFX_MAX_ENTRY];
 	const SfxLeaf *leaf = &r->main.leaf;
 	SfxPos		low;
@@ -131,44 +186,64 @@ count_whole_leaf(SfxReader *r, Buffer buf, SfxVisibility *v, uint64 *n)
 	if (!inf)
 		bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], high.key, high.len, high.tid);
 	r->final = inf;
-	sfx_visibility_add_visible(v, leaf->nentries);
-	*n += leaf->nentries;
+	sfx_visibility_add_visible(s->v, leaf->nentries);
+	s->n += leaf->nentries;
 	UnlockReleaseBuffer(buf);
 	return true;
 }
 
 /* What main's copied leaf has between cur and stop; Y8: all of it is visible. */
 static void
-count_entries(SfxReader *r, SfxVisibility *v, uint64 *n)
+count_entries(Stages *s)
 {
-	Share	   *s = &r->main;
-	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
-	int			now = sfx_leaf_count(&s->leaf, &r->cur.pos, stop);
+	SfxReader  *r = s->r;
+	const SfxPos *stop = r->main.whole || r->stop.inf ? NULL : &r->stop.pos;
+	int			now = sfx_leaf_count(&r->main.leaf, &r->cur.pos, stop);
 
 	if (now < 0)
-		sfx_corrupt(r->index, s->leafblk, "leaf block");
-	sfx_visibility_add_visible(v, now);
-	*n += now;
+		sfx_corrupt(r->index, r->main.leafblk, "leaf block");
+	sfx_visibility_add_visible(s->v, now);
+	s->n += now;
 }
 
-/* The same of what may be hidden. */
-static void
-count_blocks(SfxReader *r, SfxVisibility *v, uint64 *n)
+/* Block b of the same leaf for the taker: as it is, or decoded. */
+static int
+feed_block(Stages *s, int b, const SfxPos *lo, const SfxPos *hi, bool visible)
 {
-	Share	   *s = &r->main;
-	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
-	int			b = sfx_leaf_find_block(&s->leaf, &r->cur.pos);
-	int			last = stop ? sfx_leaf_find_block(&s->leaf, stop) : s->leaf.nblocks;
+	SfxReader  *r = s->r;
+	SfxBlock   *block = r->main.block;
+	const SfxTaker *taker = s->taker;
+	int			now = taker->coded(taker->arg, &r->main.leaf, b, lo, hi, visible);
+
+	if (now != SFX_NOT_CODED)
+		return now;
+	if (sfx_leaf_decode(&r->main.leaf, b, lo, hi, block) < 0)
+		return SFX_CORRUPT;
+	if (block->nent > 0)
+		taker->decoded(taker->arg, block, visible);
+	return block->nent;
+}
+
+/* The leaf's blocks between cur and stop, one by one. */
+static void
+count_blocks(Stages *s, bool visible)
+{
+	SfxReader  *r = s->r;
+	const SfxLeaf *leaf = &r->main.leaf;
+	const SfxPos *stop = r->main.whole || r->stop.inf ? NULL : &r->stop.pos;
+	int			b = sfx_leaf_find_block(leaf, &r->cur.pos);
+	int			last = stop ? sfx_leaf_find_block(leaf, stop) : leaf->nblocks;
 
 	if (b < 0 || last < 0)
-		sfx_corrupt(r->index, s->leafblk, "leaf directory");
-	for (const SfxPos *lo = &r->cur.pos; b <= Min(last, s->leaf.nblocks - 1); b++, lo = NULL)
+		sfx_corrupt(r->index, r->main.leafblk, "leaf directory");
+	for (const SfxPos *lo = &r->cur.pos; b <= Min(last, leaf->nblocks - 1); b++, lo = NULL)
 	{
-		int			now = sfx_visibility_add_block(v, &s->leaf, b, lo, stop);
+		int			now = s->taker ? feed_block(s, b, lo, stop, visible) :
+			sfx_visibility_add_block(s->v, leaf, b, lo, stop);
 
 		if (now < 0)
-			sfx_corrupt(r->index, s->leafblk, "leaf block");
-		*n += now;
+			sfx_corrupt(r->index, r->main.leafblk, "leaf block");
+		s->n += now;
 	}
 }
 
@@ -177,10 +252,9 @@ count_blocks(SfxReader *r, SfxVisibility *v, uint64 *n)
  * something has moved.
  */
 static bool
-count_leaf(SfxReader *r, const SfxMeta *before, const SfxRun *run, bool all_visible,
-		   SfxVisibility *v, uint64 *n)
+count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 {
-	Share	   *s = &r->main;
+	SfxReader  *r = s->r;
 	SfxMeta		meta;
 	Buffer		buf;
 	BlockNumber right;
@@ -189,70 +263,77 @@ count_leaf(SfxReader *r, const SfxMeta *before, const SfxRun *run, bool all_visi
 	sfx_reader_meta(r, &meta);
 	r->copied = false;
 	buf = sfx_tree_find_leaf(SfxTreeOf(r->index, r->order, &meta, run->id), &r->cur.pos, false,
-							 &s->leaf);
+							 &r->main.leaf);
 	if (!BufferIsValid(buf))
 		return false;
 	sfx_leaves_read++;
 	r->stop = r->hi;
 	r->final = true;
 	right = SfxPageGetTail(BufferGetPage(buf))->right;
-	if (!all_visible || !count_whole_leaf(r, buf, v, n))
+	if (!all_visible || s->taker || !count_whole_leaf(s, buf))
 	{
-		sfx_reader_keep_leaf(r, s, buf);
+		sfx_reader_keep_leaf(r, &r->main, buf);
 		SFX_STOP("count has TIDs");
-		(all_visible ? count_entries : count_blocks) (r, v, n);
+		if (all_visible && s->taker == NULL)
+			count_entries(s);
+		else
+			count_blocks(s, all_visible);
 	}
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
-	if (!r->final && run == SfxMetaMain(before))
+	if (!r->final && run == SfxMetaMain(s->before))
 		sfx_reader_ask_ahead(r, &meta, right);
-	return nothing_moved(before, &meta);
+	return nothing_moved(s->before, &meta);
 }
 
 /* Y8: all from cur on. */
 static void
-count_above_leaves(SfxReader *r, const SfxMeta *before, const SfxRun *run, SfxVisibility *v,
-				   uint64 *n)
+count_above_leaves(Stages *s, const SfxRun *run)
 {
+	SfxReader  *r = s->r;
 	uint64		now;
 
 	SFX_STOP("count above leaves");
-	now = sfx_count_tree(r->index, r->order, before, run, &r->cur.pos, &r->hi.pos);
-	sfx_visibility_add_visible(v, now);
-	*n += now;
+	now = sfx_count_tree(r->index, r->order, s->before, run, &r->cur.pos, &r->hi.pos);
+	sfx_visibility_add_visible(s->v, now);
+	s->n += now;
 }
 
 static bool
-count_leaves(SfxReader *r, const SfxMeta *before, const SfxRun *run, SfxVisibility *v, uint64 *n)
+count_leaves(Stages *s, const SfxRun *run)
 {
-	Size		worth_a_look = sfx_visibility_map_bytes(v) / LEAF_MAP_BYTES + 1;
+	SfxReader  *r = s->r;
+	Size		worth_a_look = sfx_visibility_map_bytes(s->v) / LEAF_MAP_BYTES + 1;
 	bool		all_visible = false;
 
 	r->cur = r->lo;
-	for (Size leaves = 1; !all_visible || leaves <= worth_a_look + PAGE_LEAVES; leaves++)
+	for (Size leaves = 1; s->taker || !all_visible || leaves <= worth_a_look + PAGE_LEAVES; leaves++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!count_leaf(r, before, run, all_visible, v, n))
+		if (!count_leaf(s, run, all_visible))
 			return false;
 		if (r->final)
 			return true;
 		cur_from_stop(r);
 		if (leaves == worth_a_look)
-			all_visible = sfx_visibility_of_all(v);
+		{
+			all_visible = sfx_visibility_of_all(s->v);
+			SFX_STOP("map looked at");
+		}
 	}
-	count_above_leaves(r, before, run, v, n);
+	count_above_leaves(s, run);
 	return true;
 }
 
 /* ---- all of them ---- */
 
 static bool
-count_stages(SfxReader *r, const SfxMeta *before, SfxVisibility *v, uint64 *n)
+count_stages(Stages *s)
 {
-	if (!count_delta(r, before, v, n))
+	if (!count_delta(s))
 		return false;
 	SFX_STOP("delta counted for itself");
-	for (int i = 0; i < before->nruns; i++)
-		if (!count_leaves(r, before, &before->runs[i], v, n))
+	for (int i = 0; i < s->before->nruns; i++)
+		if (!count_leaves(s, &s->before->runs[i]))
 			return false;
 	return true;
 }
@@ -268,31 +349,36 @@ has_filters(const SfxReader *r)
 }
 
 bool
-sfx_reader_count(SfxReader *r, SfxVisibility *v)
+sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 {
 	SfxMeta		before;
 	SfxMeta		after;
-	uint64		n = 0;
+	Stages		s = {.r = r, .before = &before, .v = v, .taker = taker};
 
-	Assert(r->anchor == ANCHOR_RANGE && !r->active && r->tids_only);
+	Assert(r->anchor == ANCHOR_RANGE && !r->active);
 	/* a lookup is shorter in the ordinary way */
 	if (r->point || has_filters(r))
 		return false;
 	r->dir = ForwardScanDirection;
+	r->copied = false;
 	sfx_reader_meta(r, &before);
-	if (!is_settled(&before) || !count_stages(r, &before, v, &n))
-	{
-		sfx_visibility_forget(v);
+	if (!is_settled(&before) || !count_stages(&s))
 		return false;
-	}
 	sfx_meta_reread(r->index, &after, &r->metabuf);
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	if (!nothing_moved(&before, &after))
-	{
-		sfx_visibility_forget(v);
 		return false;
-	}
 	r->anchor = ANCHOR_END;
-	pgstat_count_index_tuples(r->index, n);
+	pgstat_count_index_tuples(r->index, s.n);
 	return true;
+}
+
+bool
+sfx_reader_count(SfxReader *r, SfxVisibility *v)
+{
+	Assert(r->tids_only);
+	if (sfx_reader_feed(r, v, NULL))
+		return true;
+	sfx_visibility_forget(v);
+	return false;
 }

@@ -609,15 +609,35 @@ sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
 	return n;
 }
 
+/* Start; are all its entries those of one range, and may they come in any order? */
+static bool
+start_unordered(IndexScanDesc scan, SfxScan *so)
+{
+	Assert(!so->started);
+	start_scan(scan, ForwardScanDirection);
+	return !so->empty && !has_filters(so) && so->keys.nlists == 0 && !so->mark &&
+		!so->serializable && !scan->parallel_scan;
+}
+
 bool
 sfx_scan_count(IndexScanDesc scan, SfxVisibility *v)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
-	Assert(so->unread && !so->started);
-	start_scan(scan, ForwardScanDirection);
-	if (so->empty || has_filters(so) || so->keys.nlists > 0 || so->mark || so->serializable ||
-		scan->parallel_scan || !sfx_reader_count(so->reader, v))
+	Assert(so->unread);
+	if (!start_unordered(scan, so) || !sfx_reader_count(so->reader, v))
+		return false;
+	sfx_reader_release_gate(so->reader);
+	return true;
+}
+
+bool
+sfx_scan_feed(IndexScanDesc scan, SfxVisibility *v, const SfxTaker *taker)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	Assert(!so->unread);
+	if (!start_unordered(scan, so) || !sfx_reader_feed(so->reader, v, taker))
 		return false;
 	sfx_reader_release_gate(so->reader);
 	return true;

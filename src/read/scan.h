@@ -28,6 +28,11 @@ extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
 struct SfxVisibility;
 extern bool sfx_scan_count(IndexScanDesc scan, struct SfxVisibility *v);
 
+/* The same for who needs keys, by which he has nothing to sort: see sfx_reader_feed. */
+struct SfxTaker;
+extern bool sfx_scan_feed(IndexScanDesc scan, struct SfxVisibility *v,
+						  const struct SfxTaker *taker);
+
 /*
  * The same with keys and payloads: the next entries, of a decoded block those from *from on, and
  * how many.  Several that come at once have come out of one block, in which they are neighbours.

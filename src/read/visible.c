@@ -405,6 +405,20 @@ sfx_visibility_add_block(SfxVisibility *v, const SfxLeaf *leaf, int b, const Sfx
 	return n;
 }
 
+int
+sfx_visibility_of_block(SfxVisibility *v, const SfxLeaf *leaf, int b, const SfxPos *lo,
+						const SfxPos *hi)
+{
+	uint64		hidden[SFX_BLOCK_ENTRIES + SFX_HIDDEN_SLACK];
+	int			n;
+	int			found = sfx_leaf_hidden(leaf, b, lo, hi, &v->map, hidden, &n);
+
+	Assert(!v->serializable);
+	if (SFX_MUTANT("hidden rows of a coded block"))
+		found = Min(found, 0);
+	return found < 0 ? SFX_CORRUPT : found == 0;
+}
+
 bool
 sfx_visibility_of_all(const SfxVisibility *v)
 {

@@ -44,6 +44,13 @@ extern void sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n);
 extern int	sfx_visibility_add_block(SfxVisibility *v, const SfxLeaf *leaf, int b, const SfxPos *lo,
 									 const SfxPos *hi);
 
+/*
+ * Does the map vouch for the rows of all these entries (as above)?  1, or 0, and nothing is added;
+ * or SFX_CORRUPT.
+ */
+extern int	sfx_visibility_of_block(SfxVisibility *v, const SfxLeaf *leaf, int b, const SfxPos *lo,
+									const SfxPos *hi);
+
 /* Is the whole table all-visible now? */
 extern bool sfx_visibility_of_all(const SfxVisibility *v);
 

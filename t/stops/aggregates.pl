@@ -224,7 +224,8 @@ for (@queries)
 	};
 }
 
-scenario 'rows that are put off keep their values', ['values of the row before'], sub {
+scenario 'rows that are put off keep their values',
+	['values of the row before', 'hidden rows of a coded block'], sub {
 	table($ways[0]);
 	sql('DELETE FROM t WHERE k % 3 = 0; UPDATE t SET k = k + 5000 WHERE k % 50 = 1');
 	my $query = 'SELECT sum(k), max(k), count(*) FROM t WHERE k > 0';
@@ -233,6 +234,39 @@ scenario 'rows that are put off keep their values', ['values of the row before']
 	sql('SET surfidx.aggregates = off', $core);
 	is(sql($query, $s), sql($query, $core), 'the same as row by row');
 };
+
+# Sums need no order, either (R9), and no TIDs where all of the table is all-visible (Y8).
+my $sum = 'SELECT sum(k), count(k), max(k) FROM t WHERE k > 0';
+
+scenario 'entries are moved between two stages of a sum', ['stages overlap'], sub {
+	table($ways[0]);
+	sql('INSERT INTO t SELECT g FROM generate_series(2001, 2010) g');
+	my $s = computer($sum);
+	arm('delta counted for itself', 'wait');
+	start($sum, $s);
+	wait_at('delta counted for itself');
+	sql("SELECT surfidx_merge('t_k')");
+	release('delta counted for itself');
+	is(finish($s), join('|', $whole + 20055, 2008, 2010), 'each is added once');
+};
+
+for (['map looked at', 'stages overlap'], ['groups begun', 'table as it was'])
+{
+	my ($stop, $mutant) = @$_;
+
+	scenario "rows that a merge brings into a sum, behind $stop", [$mutant], sub {
+		large_table();
+		my $s = computer($sum);
+		my $before = sql($sum, $s);
+		arm($stop, 'wait');
+		start($sum, $s);
+		wait_at($stop);
+		sql('INSERT INTO t SELECT 1100000 + g FROM generate_series(1, 5) g');
+		sql("SELECT surfidx_merge('t_k')");
+		release($stop);
+		is(finish($s), $before, 'have no part in it');
+	};
+}
 
 scenario 'groups wait for their rows', ['groups before their rows'], sub {
 	table($ways[0]);

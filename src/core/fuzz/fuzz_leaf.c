@@ -9,6 +9,7 @@
 #include "fixblock.h"
 #include "cpu.h"
 #include "leaf.h"
+#include "leaf_sum.h"
 #include "strblock.h"
 #include "../test/orders.h"
 
@@ -32,6 +33,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	SfxBlockInfo info;
 	SfxCodes	codes;
+	SfxSum		sum;
 	static const uint8_t bits[64] = {0x55, 0xFF, 0x10};
 	const uint8_t *map_page = bits;
 	SfxVisMap	map = {&map_page, 1, 4 * sizeof(bits)};
@@ -64,6 +66,14 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 			sfx_leaf_add_keys(&l, b, &blk);
 		if (sfx_leaf_hidden(&l, b, b % 3 ? lo : NULL, b % 2 ? hi : NULL, &map, hidden, &n) >= 0)
 			CHECK(n >= 0 && n <= SFX_BLOCK_ENTRIES);
+		for (int want = 0; want < 8; want++)
+		{
+			SfxPlace	place = {lo->len, lo->len > 9 ? lo->len - 8 : 1, 8, 0};
+
+			place.mark = lo->len > place.at ? lo->key[place.at - 1] : 0;
+			if (sfx_leaf_sum(&l, b, want % 2 ? lo : NULL, NULL, &place, want, &sum) > 0)
+				CHECK(sum.n >= 0 && sum.n <= SFX_BLOCK_ENTRIES);
+		}
 		CHECK(sfx_leaf_count(&l, lo, hi) >= SFX_CORRUPT);
 		CHECK(sfx_leaf_rank(&l, b, lo, &equal) <= SFX_BLOCK_ENTRIES);
 		if (sfx_leaf_decode(&l, b, lo, hi, &blk) == SFX_OK)

@@ -50,6 +50,17 @@ typedef struct Lists
 	uint16_t	ends[SFX_BLOCK_KEYS];	/* if dups: filled as far as asked for */
 } Lists;
 
+/* A range of a block's keys, and what of the first and last key's posting lists has to go. */
+typedef struct SfxKeyRange
+{
+	int			from,
+				to;				/* keys */
+	uint64_t	lo;				/* TIDs of key from below lo do not belong to the range */
+	uint64_t	hi;				/* nor do those of key to-1 at or above hi */
+	const uint8_t *key;			/* if the range is one key that equals a bound, that bound's key */
+	uint32_t	keylen;
+} SfxKeyRange;
+
 /* A position with the page's prefix taken off. */
 typedef struct Target
 {
@@ -147,6 +158,9 @@ extern int sfx_leaf_open_lists(const Block *k, int from, int to, Lists *s);
 extern const uint8_t *sfx_leaf_tids_end(const Block *k, const Lists *s);
 /* TIDs of the entries [from, to).  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_decode_tids(const Block *k, const Lists *s, int from, int to, uint64_t *out);
+/* What of block b lies between lo and hi (NULL: no bound).  SFX_OK or SFX_CORRUPT. */
+extern int sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo,
+							   const SfxPos *hi, SfxKeyRange *r);
 /* Bounds of the payloads [from, to), counted from the start of the payload bytes. */
 extern int sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out);
 /* Materialise keys [from, to), from < to, with their prefixes. */

@@ -7,17 +7,6 @@
 
 /* ---- ranges ---- */
 
-/* A range of a block's keys, and what of the first and last key's posting lists has to go. */
-typedef struct Range
-{
-	int			from,
-				to;				/* keys */
-	uint64_t	lo;				/* TIDs of key from below lo do not belong to the range */
-	uint64_t	hi;				/* nor do those of key to-1 at or above hi */
-	const uint8_t *key;			/* if the range is one key that equals a bound, that bound's key */
-	uint32_t	keylen;
-} Range;
-
 /* The number of keys in block b that are < hi; the first from keys are < lo. */
 static int
 find_hi(const SfxLeaf *l, int b, const Block *k, int from, const SfxPos *hi, bool *equal)
@@ -42,8 +31,9 @@ find_hi(const SfxLeaf *l, int b, const Block *k, int from, const SfxPos *hi, boo
 	return sfx_leaf_search_order(l, k, from, true, hi, equal);
 }
 
-static int
-find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, const SfxPos *hi, Range *r)
+int
+sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, const SfxPos *hi,
+					SfxKeyRange *r)
 {
 	bool		eqlo = false,
 				eqhi = false;
@@ -142,7 +132,7 @@ fill_keyno(const Lists *s, int from, int first, int n, uint16_t *keyno)
  * the first entry that is left.  Returns how many are left, or SFX_CORRUPT.
  */
 static int
-decode_range_tids(const Block *k, const Lists *s, const Range *r, uint64_t *tid, int *first)
+decode_range_tids(const Block *k, const Lists *s, const SfxKeyRange *r, uint64_t *tid, int *first)
 {
 	int			from = r->from,
 				to = r->to;
@@ -183,7 +173,7 @@ decode_range_tids(const Block *k, const Lists *s, const Range *r, uint64_t *tid,
 
 /* Decode what the range has. */
 static int
-decode_range(const SfxLeaf *l, const Block *k, Range *r, bool keys, SfxBlock *out)
+decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, bool keys, SfxBlock *out)
 {
 	Lists		s;
 	int			n;
@@ -244,7 +234,7 @@ decode_range(const SfxLeaf *l, const Block *k, Range *r, bool keys, SfxBlock *ou
  * groups, of others only where few keys are wanted.
  */
 static void
-limit_range(const Block *k, Range *r, int limit, bool backward, SfxBlock *out)
+limit_range(const Block *k, SfxKeyRange *r, int limit, bool backward, SfxBlock *out)
 {
 	int			group = k->kind == SFX_BLK_STRING ? SFX_STR_GROUP : 1;
 
@@ -271,9 +261,9 @@ int
 sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int limit, bool backward, SfxBlock *out)
 {
 	Block		k;
-	Range		r;
+	SfxKeyRange		r;
 
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	limit_range(&k, &r, limit, backward, out);
 	return decode_range(l, &k, &r, true, out);
@@ -289,7 +279,7 @@ int
 sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock *out)
 {
 	Block		k;
-	Range		r = {out->left_from, out->left_to, out->left_lo, out->left_hi, NULL, 0};
+	SfxKeyRange		r = {out->left_from, out->left_to, out->left_lo, out->left_hi, NULL, 0};
 
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || r.to > k.nkeys)
 		return SFX_CORRUPT;
@@ -301,9 +291,9 @@ int
 sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
 {
 	Block		k;
-	Range		r;
+	SfxKeyRange		r;
 
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	out->left_from = out->left_to = 0;
 	return decode_range(l, &k, &r, false, out);
@@ -357,13 +347,13 @@ sfx_leaf_hidden(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, con
 				uint64_t *hidden, int *n)
 {
 	Block		k;
-	Range		r;
+	SfxKeyRange		r;
 	Lists		s;
 	int			from,
 				to;
 
 	*n = 0;
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	if (r.from >= r.to)
 		return 0;

@@ -130,6 +130,9 @@ typedef struct SfxKernels
 	 * for n + SFX_HIDDEN_SLACK; how many.  Each TID's bit is read once.  out may be tid itself.
 	 */
 	int			(*hidden) (const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out);
+
+	/* The sums of the low and the high halves of n < 2^31 words. */
+	void		(*sum_halves) (const uint64_t *v, int n, uint64_t *low, uint64_t *high);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

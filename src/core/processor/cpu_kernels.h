@@ -707,7 +707,57 @@ NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 
 #endif
 
+/* ---- sums ---- */
+
+TARGET static void
+NAME(sum_halves)(const uint64_t *v, int n, uint64_t *low, uint64_t *high)
+{
+	uint64_t	lo = 0,
+				hi = 0;
+	int			i = 0;
+#if LEVEL == 3
+	__m512i		sum_lo = _mm512_setzero_si512(),
+				sum_hi = _mm512_setzero_si512();
+	const __m512i mask = _mm512_set1_epi64(UINT32_MAX);
+
+	for (; i + 8 <= n; i += 8)
+	{
+		__m512i		x = _mm512_loadu_si512(v + i);
+
+		sum_lo = _mm512_add_epi64(sum_lo, _mm512_and_si512(x, mask));
+		sum_hi = _mm512_add_epi64(sum_hi, _mm512_srli_epi64(x, 32));
+	}
+	lo = (uint64_t) _mm512_reduce_add_epi64(sum_lo);
+	hi = (uint64_t) _mm512_reduce_add_epi64(sum_hi);
+#elif LEVEL == 2
+	__m256i		sum_lo = _mm256_setzero_si256(),
+				sum_hi = _mm256_setzero_si256();
+	const __m256i mask = _mm256_set1_epi64x(UINT32_MAX);
+	uint64_t	part[4];
+
+	for (; i + 4 <= n; i += 4)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) (v + i));
+
+		sum_lo = _mm256_add_epi64(sum_lo, _mm256_and_si256(x, mask));
+		sum_hi = _mm256_add_epi64(sum_hi, _mm256_srli_epi64(x, 32));
+	}
+	_mm256_storeu_si256((__m256i *) part, sum_lo);
+	lo = part[0] + part[1] + part[2] + part[3];
+	_mm256_storeu_si256((__m256i *) part, sum_hi);
+	hi = part[0] + part[1] + part[2] + part[3];
+#endif
+	for (; i < n; i++)
+	{
+		lo += (uint32_t) v[i];
+		hi += v[i] >> 32;
+	}
+	*low = lo;
+	*high = hi;
+}
+
 static const SfxKernels NAME(kernels) = {
 	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
-	NAME(deposit), NAME(put_words), NAME(get_words), NAME(hidden)
+	NAME(deposit), NAME(put_words), NAME(get_words), NAME(hidden),
+	NAME(sum_halves)
 };

@@ -14,6 +14,7 @@
 #include "fsst.h"
 #include "leaf.h"
 #include "leaf_format.h"
+#include "leaf_sum.h"
 
 #define CAPACITY	8144
 #define MAXN		60000
@@ -410,6 +411,71 @@ hidden_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int f
 	return k == found;
 }
 
+/* A number at some place of entry i's key. */
+static uint64_t
+number_at(int i, const SfxPlace *place)
+{
+	uint64_t	v = 0;
+
+	for (uint32_t k = 0; k < place->width; k++)
+		v = v << 8 | entry[i].key[place->at + k];
+	return v;
+}
+
+/* Blocks whose numbers were summed where they stand: of some hundred words, more, with duplicates. */
+static int	summed_few,
+			summed_many,
+			summed_dups;
+
+/* Numbers at some place of the keys of entries [from, to) of block b, where it is of that form. */
+static bool
+sum_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to)
+{
+	static uint64_t place_seed = 11;
+	int			i = from < n ? from : 0,
+				want = (int) (rnd(&place_seed) % 8),
+				r;
+	uint32_t	len = entry[i].keylen;
+	SfxPlace	place = {len, 0, 1 + (uint32_t) (rnd(&place_seed) % 8), 0};
+	SfxSum		sum,
+				good = {0};
+	bool		dups = false;
+
+	/* most often the last bytes */
+	if (len > place.width)
+		place.at = rnd(&place_seed) % 2 ? len - place.width :
+			1 + (uint32_t) (rnd(&place_seed) % (len - place.width));
+	if (place.at > 0)
+		place.mark = entry[i].key[place.at - 1];
+	r = sfx_leaf_sum(l, b, lo, hi, &place, want, &sum);
+	if (r <= 0)
+		return r == 0;
+	for (i = from; i < to; i++)
+	{
+		uint64_t	v = place.at > 0 ? number_at(i, &place) : 0;
+
+		if (entry[i].keylen != len || (place.at > 0 && entry[i].key[place.at - 1] != place.mark))
+			return false;
+		dups |= i > from && sfx_cmp_bytes(entry[i].key, len, entry[i - 1].key, len) == 0;
+		good.low += v & UINT32_MAX;
+		good.high += v >> 32;
+		if (i == from || (want & SFX_WANT_BOUNDS && v < good.least))
+			good.least = v;
+		if (i == from || !(want & SFX_WANT_BOUNDS) || v > good.most)
+			good.most = v;
+	}
+	if (sum.n != (to > from ? to - from : 0))
+		return false;
+	if (place.at == 0 || sum.n == 0)
+		return true;
+	if (want & SFX_WANT_SUM && (sum.low != good.low || sum.high != good.high))
+		return false;
+	if (want & SFX_WANT_SUM)
+		*(dups ? &summed_dups : sum.n > 16 ? &summed_many : &summed_few) += 1;
+	return !(want & (SFX_WANT_ENDS | SFX_WANT_BOUNDS)) ||
+		(sum.least == good.least && sum.most == good.most);
+}
+
 /* find_block, find_block_before, decode with bounds: against ranks in the array. */
 static const char *
 check_search(int rounds)
@@ -527,6 +593,8 @@ check_search(int rounds)
 			return "decode in parts";
 		if (!keyless_agrees(&l, b, plo, phi, rlo, rhi, start[b]))
 			return "decode without keys";
+		if (!sum_agrees(&l, b, plo, phi, rlo, rhi))
+			return "numbers of keys";
 		if (!hidden_agrees(&l, b, plo, phi, rlo, rhi))
 			return "hidden";
 	}

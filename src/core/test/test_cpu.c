@@ -109,6 +109,31 @@ test_deposit(const SfxKernels *k)
 	return bad;
 }
 
+static int
+test_sum_halves(const SfxKernels *k)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 20000; t++)
+	{
+		uint64_t	v[MAXN],
+					low = 0,
+					high = 0,
+					got[2];
+		int			n = (int) (rnd(&seed) % (MAXN + 1));
+
+		for (int i = 0; i < n; i++)
+		{
+			v[i] = t % 5 == 0 ? UINT64_MAX : rnd(&seed) >> t % 64;
+			low += v[i] & UINT32_MAX;
+			high += v[i] >> 32;
+		}
+		k->sum_halves(v, n, &got[0], &got[1]);
+		bad += got[0] != low || got[1] != high;
+	}
+	return bad;
+}
+
 /* Put together, keys come apart again, whatever stands in their constant bits. */
 static int
 test_get_words(const SfxKernels *k, const SfxKernels *ref)
@@ -357,6 +382,7 @@ main(void)
 		ok(sfx_cpu_level() == (SfxCpuLevel) l && test_unpack(sfx_kernels, ref) == 0, "%s: unpack", name);
 		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
 		ok(test_deposit(sfx_kernels) == 0, "%s: deposit", name);
+		ok(test_sum_halves(sfx_kernels) == 0, "%s: sum_halves", name);
 		ok(test_put_words(sfx_kernels, ref) == 0, "%s: put_words", name);
 		ok(test_get_words(sfx_kernels, ref) == 0, "%s: get_words", name);
 		ok(test_add_line(sfx_kernels) == 0, "%s: add_line", name);
