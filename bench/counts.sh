@@ -42,7 +42,7 @@ own_cluster counts "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "work_mem = 2
 	"autovacuum = off" "jit = off" "surfidx.auto_merge = off" "max_parallel_workers_per_gather = 0"
 sql -f bench/schema.sql -f bench/counts.sql
 report_machine
-for set in int8 serial timestamp email; do
+for set in int8 serial timestamp email hundred; do
 	measure_set "$set"
 done
 sql -P footer=off -P border=0 -c "SELECT key_set AS keys, metric, \"btree, us\", \"surfidx, us\",

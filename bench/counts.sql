@@ -25,6 +25,29 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
 	('int8', 'delta of 1 %', NULL, 'count(*), 1 % in the delta', 'SELECT count(*) FROM r', 8),
 	('int8', 'delta of 5 %', NULL, 'count(*), 5 % in the delta', 'SELECT count(*) FROM r', 8);
 
+-- Sums and groups, which are answered in one number here.
+INSERT INTO bench.key_set VALUES
+	('hundred', 'int8', $$SELECT i::int8 * 7919 % greatest($1 / 100, 1) * 1000003, i > $1
+		FROM generate_series(1, $1 + $2) i$$,
+		$$k + 1$$, 'int8, 100 rows of each in random order; more of the same', 0);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
+	('int8', 'merged', NULL, 'sum', 'SELECT sum(k) FROM r', 12),
+	('serial', 'merged', NULL, 'sum', 'SELECT sum(k) FROM r', 20),
+	('serial', 'merged', NULL, 'avg', 'SELECT avg(k) FROM r', 20),
+	('int8', 'merged', NULL, 'sum, min, max and count',
+		'SELECT sum(k) + min(k) + max(k) + count(k) FROM r', 12),
+	('int8', 'tenth hidden', NULL, 'sum, 10 % of pages not all-visible', 'SELECT sum(k) FROM r',
+		NULL),
+	('int8', 'delta of 1 %', NULL, 'sum, 1 % in the delta', 'SELECT sum(k) FROM r', 8),
+	('int8', 'delta of 5 %', NULL, 'sum, 5 % in the delta', 'SELECT sum(k) FROM r', 8);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT v.key_set, 'merged', NULL, m.metric, m.query,
+		CASE v.key_set WHEN 'hundred' THEN 10 ELSE 4 END
+	FROM (VALUES ('hundred'), ('int8')) v(key_set),
+		(VALUES ('GROUP BY', 'SELECT count(*) FROM (SELECT k, count(*) FROM r GROUP BY k) x'),
+			('DISTINCT', 'SELECT count(*) FROM (SELECT DISTINCT k FROM r) x'),
+			('count(DISTINCT)', 'SELECT count(DISTINCT k) FROM r')) m(metric, query);
+
 INSERT INTO bench.ordered_metric (metric)
 	SELECT metric FROM bench.count_query GROUP BY metric ORDER BY min(n);
 

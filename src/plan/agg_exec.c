@@ -313,8 +313,6 @@ count_rows(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 static bool
 next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 {
-	uint64		visible;
-	uint64		fetched;
 	bool		found;
 
 	if (node->groups == NULL)
@@ -325,10 +323,15 @@ next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 		SFX_STOP("groups begun");
 	}
 	found = sfx_groups_next(node->groups, slot->tts_values, slot->tts_isnull);
-	sfx_groups_rows(node->groups, &visible, &fetched);
 	if (child->instrument)
+	{
+		uint64		visible;
+		uint64		fetched;
+
+		sfx_groups_rows(node->groups, &visible, &fetched);
 		InstrStopNode(child->instrument, (double) visible);
-	InstrCountTuples2(child, fetched);
+		InstrCountTuples2(child, fetched);
+	}
 	return found;
 }
 

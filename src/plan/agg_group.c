@@ -9,6 +9,10 @@
  * first are done, the last is open, those between wait for rows that are put off.  When there are
  * enough of either, all rows put off are looked at, page by page.
  *
+ * Where all columns of the keys are grouped by, entries with keys of their own are groups of their
+ * own.  Such a stretch, if the map vouches for all of it, does not pass through the queue, but for
+ * its ends, which may have more entries before or behind it.
+ *
  * Without columns to group by there is one group, whose entries may come in any order (R9), and
  * blocks as they are coded where the map vouches for all of their rows (Y11).
  *-------------------------------------------------------------------------
@@ -31,6 +35,8 @@
 /* Groups in the queue, a stretch's aside. */
 #define GROUPS_MOST		1024
 #define BYTES_FIRST		8192
+/* A shorter stretch does not pay. */
+#define ONES_LEAST		4
 /* Behind a coded block with hidden rows so many are not tried: likely they have some, too. */
 #define BLOCKS_HIDDEN	8
 
@@ -91,6 +97,11 @@ struct SfxGroups
 	int			given;
 	Bytes		keys;
 
+	/* groups of one entry, which come behind those that are ready: [one, ones_end) of this block */
+	const SfxBlock *ones;		/* NULL: none; its entry ones_end is to open a group behind them */
+	int			one;
+	int			ones_end;
+
 	/* rows put off */
 	int			nrows;
 	int			most_rows;		/* and no more, a stretch's aside */
@@ -107,7 +118,7 @@ struct SfxGroups
 	SfxAggState *outer_states;
 
 	SfxBlock   *single;
-	MemoryContext longs;		/* what decoding a long key leaves behind */
+	MemoryContext given_cxt;	/* values of the group given out, as far as they are made for it */
 	uint8		outer_key[SFX_MAX_ENTRY];
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -141,7 +152,7 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	g->most_rows = g->columns == 0 ? SFX_VISIBILITY_ROWS - SFX_BLOCK_ENTRIES : ROWS_FIRST;
 	g->outer_states = palloc0(n * sizeof(SfxAggState));
 	g->single = palloc(sizeof(SfxBlock));
-	g->longs = AllocSetContextCreate(cxt, "surfidx long keys", ALLOCSET_DEFAULT_SIZES);
+	g->given_cxt = AllocSetContextCreate(cxt, "surfidx group", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(old);
 	return g;
 }
@@ -450,7 +461,6 @@ add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible)
 	const uint16 *hidden_end = hidden;
 	int			to = first + n;
 
-	SFX_STOP("groups have entries");
 	if (!visible)
 		hidden_end += sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden);
 	for (int at = first; at < to;)
@@ -471,6 +481,42 @@ add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible)
 	}
 }
 
+/* Are these entries groups of their own, but for the first and the last one, and all visible? */
+static bool
+are_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
+{
+	uint16		hidden[SFX_VISIBILITY_ENTRIES];
+
+	return n >= ONES_LEAST && g->columns == g->kd.nkeys && !g->by.distinct && !g->kd.comparator &&
+		g->nrows == 0 && sfx_aggregates_have_ones(g->aggregates, block, first, first + n) &&
+		sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden) == 0;
+}
+
+/* They are.  The group that is open ends with the first of them, or before it. */
+static void
+begin_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
+{
+	g->ones = block;
+	g->one = first;
+	g->ones_end = first + n - 1;
+	if (g->ngroups > 0 && belongs(g, &g->group[g->ngroups - 1], block, first))
+		(void) add_to_group(g, block, first, ++g->one, first, NULL, NULL);
+	g->visible += g->ones_end - g->one;
+	g->ready = g->ngroups;
+}
+
+/* They have been given out: the last one's group is open. */
+static void
+end_ones(SfxGroups *g)
+{
+	const SfxBlock *block = g->ones;
+	int			last = g->ones_end;
+
+	g->ones = NULL;
+	open_group(g, block->keys + block->keyoff[last], block->keyoff[last + 1] - block->keyoff[last]);
+	(void) add_to_group(g, block, last, last + 1, last, NULL, NULL);
+}
+
 /* The next entries of the scan.  False: there are none. */
 static bool
 read_entries(SfxGroups *g)
@@ -481,7 +527,11 @@ read_entries(SfxGroups *g)
 
 	if (n == 0)
 		return false;
-	add_entries(g, block, first, n, false);
+	SFX_STOP("groups have entries");
+	if (are_ones(g, block, first, n))
+		begin_ones(g, block, first, n);
+	else
+		add_entries(g, block, first, n, false);
 	return true;
 }
 
@@ -523,6 +573,7 @@ take_decoded(void *arg, const SfxBlock *block, bool visible)
 {
 	SfxGroups  *g = arg;
 
+	SFX_STOP("groups have entries");
 	add_entries(g, block, 0, block->nent, visible);
 	if (g->nrows > 0 && is_full(g))
 		settle(g);
@@ -545,7 +596,10 @@ feed(SfxGroups *g)
 	return false;
 }
 
-/* The next group of the queue of which rows are visible, or NULL; valid until the next call. */
+/*
+ * The next group of the queue of which rows are visible, or NULL: there is none, or those of one
+ * entry come first.  Valid until the next call.
+ */
 static const Gathered *
 next_in_queue(SfxGroups *g)
 {
@@ -563,6 +617,12 @@ next_in_queue(SfxGroups *g)
 		CHECK_FOR_INTERRUPTS();
 		if (g->ready > 0)
 			drop_given(g);
+		if (g->ones)
+		{
+			if (g->one < g->ones_end)
+				return NULL;
+			end_ones(g);
+		}
 		if (g->ended)
 			return NULL;
 		if (g->columns == 0 && !g->fed)
@@ -573,6 +633,8 @@ next_in_queue(SfxGroups *g)
 			settle(g);
 		if (g->ended)
 			g->ready = g->ngroups;
+		else if (g->ones)
+			Assert(g->nrows == 0 && g->ready == g->ngroups);
 		else if (g->nrows == 0 || SFX_MUTANT("groups before their rows"))
 			g->ready = Max(g->ngroups - 1, 0);
 	}
@@ -584,26 +646,22 @@ static void
 put_values(SfxGroups *g, const uint8 *key, uint32 keylen, const SfxAggState *states,
 		   Datum *values, bool *isnull)
 {
-	if (g->by.columns > 0)
-	{
-		MemoryContext old = MemoryContextSwitchTo(g->longs);
+	bool		there = sfx_aggregates_group(g->aggregates, key, keylen, values, isnull);
 
-		MemoryContextReset(g->longs);
+	if (g->by.columns > 0 && !there)
 		sfx_key_decode(&g->kd, g->index, key, keylen, g->by.columns, g->values, g->isnull,
 					   g->arena->data);
-		MemoryContextSwitchTo(old);
-	}
 	for (int i = 0; i < g->noutputs; i++)
 	{
 		const SfxAggOutput *out = &g->outputs[i];
 
 		if (out->kind != SFX_AGG_GROUP)
-		{
 			values[i] = sfx_aggregates_value(g->aggregates, i, states, &isnull[i]);
-			continue;
+		else if (!there)
+		{
+			values[i] = g->values[out->column];
+			isnull[i] = g->isnull[out->column];
 		}
-		values[i] = g->values[out->column];
-		isnull[i] = g->isnull[out->column];
 	}
 }
 
@@ -655,7 +713,27 @@ next_around(SfxGroups *g, Datum *values, bool *isnull)
 		sfx_aggregates_clear(g->aggregates, g->outer_states);
 	else if (!g->around)
 		return false;
+	MemoryContextSwitchTo(g->given_cxt);
 	put_values(g, g->outer_key, g->outer.keylen, g->outer_states, values, isnull);
+	return true;
+}
+
+/* The next one that is not part of another. */
+static bool
+next_group(SfxGroups *g, Datum *values, bool *isnull)
+{
+	const Gathered *group = NULL;
+
+	if (g->ones == NULL || g->given < g->ready || g->one == g->ones_end)
+		group = next_in_queue(g);
+	if (group == NULL && g->ones == NULL)
+		return false;
+	MemoryContextSwitchTo(g->given_cxt);
+	if (group == NULL)
+		sfx_aggregates_one(g->aggregates, g->ones, g->one++, values, isnull);
+	else
+		put_values(g, g->keys.data + group->key, group->keylen,
+				   states_of(g, (int) (group - g->group)), values, isnull);
 	return true;
 }
 
@@ -663,19 +741,10 @@ bool
 sfx_groups_next(SfxGroups *g, Datum *values, bool *isnull)
 {
 	MemoryContext old = MemoryContextSwitchTo(g->cxt);
-	const Gathered *group;
 	bool		found;
 
-	if (g->by.distinct)
-		found = next_around(g, values, isnull);
-	else
-	{
-		group = next_in_queue(g);
-		found = group != NULL;
-		if (found)
-			put_values(g, g->keys.data + group->key, group->keylen,
-					   states_of(g, (int) (group - g->group)), values, isnull);
-	}
+	MemoryContextReset(g->given_cxt);
+	found = g->by.distinct ? next_around(g, values, isnull) : next_group(g, values, isnull);
 	MemoryContextSwitchTo(old);
 	return found;
 }

@@ -54,6 +54,8 @@ struct SfxAggregates
 	int			n;
 	Method	   *method;
 	bool		coded;			/* all have short ways for coded blocks */
+	bool		ones;			/* ... and for groups of one entry */
+	bool		places;			/* all columns that rows are grouped by have places */
 	SfxSum	   *sum;			/* of such a block, for each of them */
 	int		   *slow;			/* numbers of methods whose values are taken one by one */
 	Datum		values[INDEX_MAX_KEYS];
@@ -132,7 +134,7 @@ set_method(SfxAggregates *a, Method *m, const SfxAggOutput *out)
 		find_function(m);
 	m->integer = out->kind == SFX_AGG_SUM || out->kind == SFX_AGG_AVG ||
 		(out->kind == SFX_AGG_LEAST && out->direction != 0 && key && has_place(col));
-	if (m->integer && key && has_place(col))
+	if ((m->integer || out->kind == SFX_AGG_GROUP) && key && has_place(col))
 	{
 		m->at = place_of(a->kd, out->column);
 		m->width = col->enc->width;
@@ -140,6 +142,15 @@ set_method(SfxAggregates *a, Method *m, const SfxAggOutput *out)
 		if (col->desc)
 			m->flip = ~m->flip;
 	}
+}
+
+/* Does a number that stands in the key tell its value for a group of one entry? */
+static bool
+has_way_for_one(const SfxAggregates *a, const Method *m)
+{
+	return m->out.kind == SFX_AGG_COUNT_ROWS ||
+		(m->out.kind == SFX_AGG_COUNT_COLUMN && m->out.column < a->kd->nkeys) ||
+		(m->out.kind != SFX_AGG_AVG && m->at > 0 && m->width > 1);
 }
 
 /* Can its values be taken from coded blocks, if those are of the right form? */
@@ -176,10 +187,14 @@ sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, const SfxAggOutput *
 	a->slow = palloc0(n * sizeof(int));
 	a->sum = palloc(n * sizeof(SfxSum));
 	a->coded = true;
+	a->ones = a->places = a->keylen > 0;
 	for (int i = 0; i < n; i++)
 	{
 		set_method(a, &a->method[i], &outputs[i]);
 		a->coded &= has_coded_way(a, &a->method[i]);
+		a->ones &= has_way_for_one(a, &a->method[i]);
+		if (outputs[i].kind == SFX_AGG_GROUP)
+			a->places &= a->method[i].at > 0 && a->method[i].width > 1;
 	}
 	return a;
 }
@@ -450,7 +465,7 @@ sum_coded(const SfxAggregates *a, const Method *m, const SfxLeaf *leaf, int b, c
 		  const SfxPos *hi, SfxSum *sum)
 {
 	int			want = what_is_wanted(m);
-	SfxPlace	place = {.keylen = a->keylen, .mark = SFX_MARK_VALUE};
+	SfxPlace	place = {a->keylen, 0, 0, SFX_MARK_VALUE};
 
 	if (want != 0)
 	{
@@ -476,7 +491,7 @@ number_of(const Method *m, uint64 v)
 static void
 add_sum(const Method *m, SfxAggState *s, const SfxSum *sum)
 {
-	bool		desc = number_of(m, 0) > 0;	/* the least bytes are the greatest number */
+	bool		desc = number_of(m, 0) > 0; /* the least bytes are the greatest number */
 	int64		more = SFX_BLOCK_ENTRIES + 1;
 	Halves		h;
 
@@ -488,7 +503,7 @@ add_sum(const Method *m, SfxAggState *s, const SfxSum *sum)
 	else
 	{
 		int64		all = (int64) ((sum->high << 32) + sum->low) -
-			((int64) sum->n << (8 * m->width - 1));
+		((int64) sum->n << (8 * m->width - 1));
 
 		h.high = all >> 32;
 		h.low = (uint32) all;
@@ -782,5 +797,75 @@ sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *i
 		default:
 			elog(ERROR, "not an aggregate");
 			return (Datum) 0;
+	}
+}
+
+/* ---- groups of one entry ---- */
+
+static inline int64
+load_number(const Method *m, const uint8 *key)
+{
+	const uint8 *p = key + m->at;
+
+	return m->width == 8 ? load(p, 8, m->flip) : m->width == 4 ? load(p, 4, m->flip) :
+		load(p, 2, m->flip);
+}
+
+bool
+sfx_aggregates_group(const SfxAggregates *a, const uint8 *key, uint32 keylen, Datum *values,
+					 bool *isnull)
+{
+	if (!a->places || keylen != a->keylen)
+		return false;
+	for (int i = 0; i < a->n; i++)
+	{
+		const Method *m = &a->method[i];
+
+		if (m->out.kind != SFX_AGG_GROUP)
+			continue;
+		if (key[m->at - 1] != SFX_MARK_VALUE)
+			return false;
+		values[i] = datum_of(m, load_number(m, key));
+		isnull[i] = false;
+	}
+	return true;
+}
+
+bool
+sfx_aggregates_have_ones(const SfxAggregates *a, const SfxBlock *block, int from, int to)
+{
+	if (!a->ones || block->dups || block->width != a->keylen)
+		return false;
+	for (int i = 0; i < a->n; i++)
+		if (a->method[i].at > 0 && !in_place(a, &a->method[i], block, from, to))
+			return false;
+	return true;
+}
+
+void
+sfx_aggregates_one(const SfxAggregates *a, const SfxBlock *block, int i, Datum *values,
+				   bool *isnull)
+{
+	const uint8 *key = block->keys + block->keyoff[i];
+
+	for (int k = 0; k < a->n; k++)
+	{
+		const Method *m = &a->method[k];
+
+		isnull[k] = false;
+		switch (m->out.kind)
+		{
+			case SFX_AGG_COUNT_ROWS:
+			case SFX_AGG_COUNT_COLUMN:
+				values[k] = Int64GetDatum(1);
+				break;
+			case SFX_AGG_SUM:
+				values[k] = m->width == 8 ?
+					NumericGetDatum(int64_to_numeric(load_number(m, key))) :
+					Int64GetDatum(load_number(m, key));
+				break;
+			default:
+				values[k] = datum_of(m, load_number(m, key));
+		}
 	}
 }

@@ -74,6 +74,22 @@ extern int	sfx_aggregates_sum_coded(SfxAggregates *a, const SfxLeaf *leaf, int b
 									 const SfxPos *lo, const SfxPos *hi);
 extern void sfx_aggregates_add_coded(SfxAggregates *a, SfxAggState *states);
 
+/*
+ * The values of columns that rows are grouped by, out of a key of the group.  False: it has to be
+ * decoded.
+ */
+extern bool sfx_aggregates_group(const SfxAggregates *a, const uint8 *key, uint32 keylen,
+								 Datum *values, bool *isnull);
+
+/*
+ * All outputs of groups that are entries [from, to) of a decoded block, each one by itself, can be
+ * taken from there; and those of one of them.
+ */
+extern bool sfx_aggregates_have_ones(const SfxAggregates *a, const SfxBlock *block, int from,
+									 int to);
+extern void sfx_aggregates_one(const SfxAggregates *a, const SfxBlock *block, int i,
+							   Datum *values, bool *isnull);
+
 /* Add what one group's states have to another's; COUNT_DISTINCT is the caller's. */
 extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *more);
 

@@ -66,8 +66,8 @@ extern bool sfx_reader_count(SfxReader *r, struct SfxVisibility *v);
 typedef struct SfxTaker
 {
 	/*
-	 * Entries e of a leaf's block with lo <= e < hi (NULL: no bound), as they are coded: how many he
-	 * took, SFX_NOT_CODED, or SFX_CORRUPT.
+	 * Entries e of a leaf's block with lo <= e < hi (NULL: no bound), as they are coded: how many
+	 * he took, SFX_NOT_CODED, or SFX_CORRUPT.
 	 */
 	int			(*coded) (void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo,
 						  const SfxPos *hi, bool visible);

@@ -239,7 +239,7 @@ count_blocks(Stages *s, bool visible)
 	for (const SfxPos *lo = &r->cur.pos; b <= Min(last, leaf->nblocks - 1); b++, lo = NULL)
 	{
 		int			now = s->taker ? feed_block(s, b, lo, stop, visible) :
-			sfx_visibility_add_block(s->v, leaf, b, lo, stop);
+		sfx_visibility_add_block(s->v, leaf, b, lo, stop);
 
 		if (now < 0)
 			sfx_corrupt(r->index, r->main.leafblk, "leaf block");
@@ -353,7 +353,7 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 {
 	SfxMeta		before;
 	SfxMeta		after;
-	Stages		s = {.r = r, .before = &before, .v = v, .taker = taker};
+	Stages		s = {r, &before, v, taker, 0};
 
 	Assert(r->anchor == ANCHOR_RANGE && !r->active);
 	/* a lookup is shorter in the ordinary way */

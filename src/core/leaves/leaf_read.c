@@ -263,7 +263,8 @@ sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *h
 	Block		k;
 	SfxKeyRange		r;
 
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK ||
+		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	limit_range(&k, &r, limit, backward, out);
 	return decode_range(l, &k, &r, true, out);
@@ -293,7 +294,8 @@ sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos 
 	Block		k;
 	SfxKeyRange		r;
 
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK ||
+		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	out->left_from = out->left_to = 0;
 	return decode_range(l, &k, &r, false, out);
@@ -353,7 +355,8 @@ sfx_leaf_hidden(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, con
 				to;
 
 	*n = 0;
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK ||
+		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	if (r.from >= r.to)
 		return 0;

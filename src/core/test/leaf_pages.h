@@ -422,7 +422,7 @@ number_at(int i, const SfxPlace *place)
 	return v;
 }
 
-/* Blocks whose numbers were summed where they stand: of some hundred words, more, with duplicates. */
+/* Ranges whose numbers were summed where they stand: short ones, longer ones, with duplicates. */
 static int	summed_few,
 			summed_many,
 			summed_dups;

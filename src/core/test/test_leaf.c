@@ -324,7 +324,8 @@ main(void)
 	test_other_order();
 	test_orders();
 	ok(summed_few > 100 && summed_many > 100 && summed_dups > 100,
-	   "numbers are summed where they stand: %d, %d, %d times", summed_few, summed_many, summed_dups);
+	   "numbers are summed where they stand: %d, %d, %d times", summed_few, summed_many,
+	   summed_dups);
 	reset();
 	free(arena);
 	return done_testing();
