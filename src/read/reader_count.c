@@ -224,19 +224,15 @@ feed_block(Stages *s, int b, const SfxPos *lo, const SfxPos *hi, bool visible)
 	return block->nent;
 }
 
-/* The leaf's blocks between cur and stop, one by one. */
+/* The leaf's blocks [b, end), those between cur and stop, one by one. */
 static void
-count_blocks(Stages *s, bool visible)
+count_blocks(Stages *s, int b, int end, bool visible)
 {
 	SfxReader  *r = s->r;
 	const SfxLeaf *leaf = &r->main.leaf;
 	const SfxPos *stop = r->main.whole || r->stop.inf ? NULL : &r->stop.pos;
-	int			b = sfx_leaf_find_block(leaf, &r->cur.pos);
-	int			last = stop ? sfx_leaf_find_block(leaf, stop) : leaf->nblocks;
 
-	if (b < 0 || last < 0)
-		sfx_corrupt(r->index, r->main.leafblk, "leaf directory");
-	for (const SfxPos *lo = &r->cur.pos; b <= Min(last, leaf->nblocks - 1); b++, lo = NULL)
+	for (const SfxPos *lo = &r->cur.pos; b < end; b++, lo = NULL)
 	{
 		int			now = s->taker ? feed_block(s, b, lo, stop, visible) :
 		sfx_visibility_add_block(s->v, leaf, b, lo, stop);
@@ -245,6 +241,27 @@ count_blocks(Stages *s, bool visible)
 			sfx_corrupt(r->index, r->main.leafblk, "leaf block");
 		s->n += now;
 	}
+}
+
+/* The same of the leaf in buf, which is copied as far as that takes. */
+static void
+count_some(Stages *s, Buffer buf, bool all_visible)
+{
+	SfxReader  *r = s->r;
+	int			first;
+	int			end;
+
+	/* to count entries takes the heads of all blocks */
+	if (all_visible && s->taker == NULL)
+	{
+		sfx_reader_keep_leaf(r, &r->main, buf);
+		SFX_STOP("count has TIDs");
+		count_entries(s);
+		return;
+	}
+	sfx_reader_keep_blocks(r, &r->main, buf, &first, &end);
+	SFX_STOP("count has TIDs");
+	count_blocks(s, first, end, all_visible);
 }
 
 /*
@@ -271,14 +288,7 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 	r->final = true;
 	right = SfxPageGetTail(BufferGetPage(buf))->right;
 	if (!all_visible || s->taker || !count_whole_leaf(s, buf))
-	{
-		sfx_reader_keep_leaf(r, &r->main, buf);
-		SFX_STOP("count has TIDs");
-		if (all_visible && s->taker == NULL)
-			count_entries(s);
-		else
-			count_blocks(s, all_visible);
-	}
+		count_some(s, buf, all_visible);
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	if (!r->final && run == SfxMetaMain(s->before))
 		sfx_reader_ask_ahead(r, &meta, right);

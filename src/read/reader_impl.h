@@ -195,6 +195,11 @@ extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b
  */
 extern void sfx_reader_keep_leaf(SfxReader *r, Share *s, Buffer buf);
 
+/*
+ * The same, forward, of those blocks alone that stand between cur and stop: numbers [*first, *end).
+ */
+extern void sfx_reader_keep_blocks(SfxReader *r, Share *s, Buffer buf, int *first, int *end);
+
 /* Decode more of the share's block, of which something is left. */
 extern void sfx_reader_decode_left(SfxReader *r, Share *s);
 

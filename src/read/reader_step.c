@@ -638,6 +638,43 @@ sfx_reader_keep_leaf(SfxReader *r, Share *s, Buffer buf)
 	UnlockReleaseBuffer(buf);
 }
 
+void
+sfx_reader_keep_blocks(SfxReader *r, Share *s, Buffer buf, int *first, int *end)
+{
+	Page		page = BufferGetPage(buf);
+	const SfxLeaf *leaf = &s->leaf;
+	uint8	   *to = SfxPageBody((Page) s->page.data);
+	uint32		head = leaf->len;
+	uint32		from = head;
+	uint32		upto = head;
+	uint32		unused;
+	int			last;
+
+	s->leafblk = BufferGetBlockNumber(buf);
+	sfx_dict_attach(r->index, s->leafblk, page, &s->leaf, &s->dict);
+	start_share(r, s, leaf);
+	*first = sfx_leaf_find_block(leaf, &r->cur.pos);
+	last = s->whole || r->stop.inf ? leaf->nblocks : sfx_leaf_find_block(leaf, &r->stop.pos);
+	if (*first < 0 || last < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf directory");
+	*end = Min(last + 1, leaf->nblocks);
+	if (*first < *end)
+	{
+		sfx_leaf_place(leaf, *first, &head, &from, &unused);
+		sfx_leaf_place(leaf, *end - 1, &head, &unused, &upto);
+		/* slots of a damaged page */
+		if (from > upto)
+		{
+			from = head;
+			upto = leaf->len;
+		}
+	}
+	memcpy(to, leaf->body, head);
+	memcpy(to + from, leaf->body + from, upto - from);
+	s->leaf.body = to;
+	UnlockReleaseBuffer(buf);
+}
+
 /*
  * R3 for the other runs: copy the leaves; they can be decoded only when it is known where the step stops.
  * False: one of them is gone.
