@@ -9,6 +9,8 @@
 #	functions	of 70 lines at most; likewise
 #	names		no two files of src have one name, nor two types in headers of src; tests are named
 #				without numbers
+#	contracts	a function of which its comment says "merge lock held", "no lock is held"
+#				and the like asserts it
 #	references	files, sections of src/README.md, functions and types, rules and mutants that
 #				comments, tests and documents name exist, links lead somewhere; each mutant and each
 #				rule has its place in src/README.md, no two rules have one name
@@ -146,6 +148,48 @@ for my $file (grep { m!^t/.*\.pl$! } @files)
 {
 	untidy("$file: tests have names, not numbers") if $file =~ m!/\d!;
 }
+
+# ---- contracts ----
+
+my %asserted = (
+	'merge lock held|needs the merge lock' => 'sfx_merge_lock_held',
+	'no lock is held' => 'sfx_holds_no_lwlock');
+# by name, or a file's own: [where the comment stands, assertion]
+my %promised;
+
+for my $file (grep { m!^src/.*\.[ch]$! } @files)
+{
+	my $text = slurp($file);
+
+	# a comment and the head of the function behind it; in headers a prototype's
+	while ($text =~ m!/\*((?:[^*]|\*(?\!/))*)\*/\n[^;{}#/]*?\b(\w+)\([^;{}]*\)[;\n]!g)
+	{
+		my ($comment, $name) = ($1, $2);
+
+		$comment =~ s/\s*\n\s*\*?\s*/ /g;
+		for (keys %asserted)
+		{
+			my $of = $file =~ /\.h$/ ? $name : "$file $name";
+
+			$promised{$of} = [ $file, $asserted{$_} ] if $comment =~ /$_/i;
+		}
+	}
+}
+for my $file (grep { m!^src/.*\.c$! } @files)
+{
+	my $text = slurp($file);
+
+	while ($text =~ /^(\w+)\([^;{}]*\)\n(\{.*?^\})/msg)
+	{
+		my ($name, $body) = ($1, $2);
+		for my $p (grep { $_ } delete @promised{ $name, "$file $name" })
+		{
+			untidy("$file: $name() does not assert $p->[1], as its comment in $p->[0] says")
+			  unless $body =~ /Assert\($p->[1]\(/;
+		}
+	}
+}
+untidy("$promised{$_}[0]: says what $_() asserts, which is nowhere") for keys %promised;
 
 # ---- references ----
 

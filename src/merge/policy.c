@@ -228,6 +228,7 @@ sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta,
 	double		run_ratio = sfx_opt_run_ratio(index);
 	int			newest = takes_entries(meta, 0) ? 0 : 1;
 
+	Assert(sfx_merge_lock_held(index));
 	if (full)
 		return meta->runs[newest].id;
 	if (!is_large(index, meta, gen, run_ratio) || worth_leaves(index, order, meta, g, run_ratio))

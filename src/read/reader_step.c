@@ -56,6 +56,17 @@ note_gate(Relation index, uint8 gate)
 	last_gate[id % LAST_GATES].gate = gate;
 }
 
+/* What a mutant does instead: VACUUM may flip the gate between the two pages. */
+static void
+pin_gate_unconfirmed(SfxReader *r, SfxMeta *meta)
+{
+	sfx_meta_reread(r->index, meta, &r->metabuf);
+	drop_gate(r);
+	r->gateno = meta->gate;
+	SFX_STOP("gate chosen");
+	r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
+}
+
 /*
  * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever changes: the one
  * of the last time is pinned first, and one look at the metapage confirms it.
@@ -65,11 +76,7 @@ sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
 {
 	if (SFX_MUTANT("gate not read again"))
 	{
-		sfx_meta_reread(r->index, meta, &r->metabuf);
-		drop_gate(r);
-		r->gateno = meta->gate;
-		SFX_STOP("gate chosen");
-		r->gatebuf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gateno));
+		pin_gate_unconfirmed(r, meta);
 		return;
 	}
 	for (;;)

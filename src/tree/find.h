@@ -131,8 +131,13 @@ typedef struct SfxNode
 	struct SfxKeptNode *kept;	/* it is a copy of that one; NULL: of none */
 } SfxNode;
 
-/* Copy the inner page of that level that holds pos. Needs the merge lock (else it may be outdated at once, and the run gone: false). */
+/*
+ * Copy the inner page of that level that holds pos.  It may be outdated at once, and the run gone:
+ * false.
+ */
 extern bool sfx_tree_try_load(const SfxTree *t, const SfxPos *pos, int level, SfxNode *node);
+
+/* The same for writers.  Merge lock held. */
 extern void sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level, SfxNode *node);
 
 /* Copy the inner page in buf, which is locked, and let it go. */
