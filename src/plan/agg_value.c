@@ -502,8 +502,8 @@ add_sum(const Method *m, SfxAggState *s, const SfxSum *sum)
 	}
 	else
 	{
-		int64		all = (int64) ((sum->high << 32) + sum->low) -
-		((int64) sum->n << (8 * m->width - 1));
+		int64		all = ((int64) ((sum->high << 32) + sum->low) -
+						   ((int64) sum->n << (8 * m->width - 1)));
 
 		h.high = all >> 32;
 		h.low = (uint32) all;

@@ -234,8 +234,8 @@ count_blocks(Stages *s, int b, int end, bool visible)
 
 	for (const SfxPos *lo = &r->cur.pos; b < end; b++, lo = NULL)
 	{
-		int			now = s->taker ? feed_block(s, b, lo, stop, visible) :
-		sfx_visibility_add_block(s->v, leaf, b, lo, stop);
+		int			now = (s->taker ? feed_block(s, b, lo, stop, visible) :
+						   sfx_visibility_add_block(s->v, leaf, b, lo, stop));
 
 		if (now < 0)
 			sfx_corrupt(r->index, r->main.leafblk, "leaf block");
