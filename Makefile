@@ -23,7 +23,7 @@ PGFILEDESC = "surfidx - compressed ordered index"
 
 # A folder of src may include itself and those before it: scripts/layers.pl.  CORE needs no server.
 CORE = core/processor core/integers core/strings core/tries core/filters core/leaves core/image
-LAYERS = base keys pages delta tree merge read plan sql am
+LAYERS = base keys pages delta tree merge read plan sql ddl am
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CORE:%=src/%/*.c))))
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(LAYERS:%=src/%/*.c)))) $(CORE_OBJS)
 PG_CPPFLAGS = $(CORE:%=-Isrc/%) $(LAYERS:%=-Isrc/%)

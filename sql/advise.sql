@@ -37,19 +37,28 @@ CREATE INDEX adv_class_a ON adv_class (a adv_ops);
 
 CREATE TABLE advice AS SELECT * FROM surfidx_advise(0) WHERE index_name::text LIKE '%adv%';
 SELECT index_name, statement, CASE WHEN index_name::text !~ 'adv_[fn]' THEN regexp_replace(remark, '; target of a foreign.*', '') END AS remark
-FROM advice ORDER BY index_name::text COLLATE "C";
-SELECT (remark ~ 'target of a foreign key') = (current_setting('server_version_num')::int < 180000) AS foreign_key
+FROM advice WHERE index_name <> 'adv_pkey'::regclass ORDER BY index_name::text COLLATE "C";
+SELECT (remark ~ 'target of a foreign key') = (current_setting('server_version_num')::int < 180000) AS foreign_key,
+	(statement IS NULL) = (current_setting('server_version_num')::int < 180000) AS kept, entries
 FROM advice WHERE index_name = 'adv_pkey'::regclass;
 
 -- what is to be kept has no statement
 SELECT count(*) FROM advice WHERE remark ~ 'keep this one' AND statement IS NOT NULL;
 
+-- a constraint: what is said makes it one of ours
+SELECT statement, regexp_replace(remark, '^then ', '') AS remark FROM advice WHERE index_name = 'adv_empty_a_key'::regclass \gset
+SELECT replace(:'statement', ' CONCURRENTLY', '')
+\gexec
+SELECT :'remark'
+\gexec
+SELECT pg_get_indexdef('adv_empty_a_key'::regclass);
+
 -- the statements work, and the sizes come true
-SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(index_name) > 100000
+SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(index_name) > 100000 AND index_name <> 'adv_pkey'::regclass
 \gexec
 SELECT a.index_name, a.entries, a.surfidx_bytes, pg_relation_size(i.oid) AS real_bytes
 FROM advice a JOIN pg_class b ON b.oid = a.index_name LEFT JOIN pg_class i ON i.relname = b.relname || '_surfidx'
-WHERE pg_relation_size(index_name) > 100000 AND statement IS NOT NULL AND
+WHERE pg_relation_size(index_name) > 100000 AND statement IS NOT NULL AND index_name <> 'adv_pkey'::regclass AND
 	(abs(a.surfidx_bytes - pg_relation_size(i.oid)) <= 0.1 * pg_relation_size(i.oid) + 8192 AND
 	 a.btree_bytes = pg_relation_size(a.index_name) AND
 	 a.entries = (SELECT count(*) FROM adv WHERE b.relname <> 'adv_x' OR d > 1000)) IS NOT TRUE;

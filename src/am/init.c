@@ -14,6 +14,7 @@
 #include "gone.h"
 #include "image.h"
 #include "planner.h"
+#include "utility.h"
 #include "settings.h"
 #include "unread_columns.h"
 
@@ -26,6 +27,7 @@ _PG_init(void)
 {
 	sfx_cpu_init();
 	sfx_planner_define_gucs();
+	sfx_utility_define_gucs();
 	sfx_estimate_define_gucs();
 	sfx_agg_define_gucs();
 	sfx_stop_define_gucs();
@@ -39,6 +41,7 @@ _PG_init(void)
 	sfx_gone_init();
 	sfx_image_init();
 	sfx_planner_init();
+	sfx_utility_init();
 	sfx_estimate_init();
 	sfx_unread_init();
 	sfx_agg_init();

@@ -358,6 +358,14 @@ SfxFunctionIsC(Oid funcid)
 /* Before 18 core takes btree for the only access method that enforces uniqueness. */
 #define SFX_UNIQUE_MEANS_BTREE	(PG_VERSION_NUM < 180000)
 
+/* Has this command core build again what uses the column? */
+#if PG_VERSION_NUM < 170000
+#define SfxRebuildsColumn(subtype)	((subtype) == AT_AlterColumnType)
+#else
+#define SfxRebuildsColumn(subtype) \
+	((subtype) == AT_AlterColumnType || (subtype) == AT_SetExpression)
+#endif
+
 /* 17 looks up the equality operator for logical replication's searches by a strategy number that it knows for btree and hash only. */
 #define SFX_APPLY_MEANS_BTREE	(PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000)
 

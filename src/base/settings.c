@@ -82,15 +82,27 @@ sfx_is_ours(const IndexAmRoutine *am)
 /* ------------------------------------------------------------------ storage parameters */
 
 /*
- * What rd_options points to.  The last two are btree's: they are accepted, so that statements written
- * for btree work, and ignored, because leaves are always packed and duplicates always share their key.
+ * What rd_options points to.  Two of those behind ours are btree's: they are accepted, so that
+ * statements written for btree work, and ignored, because leaves are always packed and duplicates
+ * always share their key.
  */
 typedef struct StoredOptions
 {
 	SfxOptions	opt;
 	int			fillfactor;
 	bool		deduplicate_items;
+	int			access_method;	/* where the string begins */
 }			StoredOptions;
+
+static void
+check_method(const char *value)
+{
+	if (value != NULL && strcmp(value, SFX_METHOD) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for parameter \"%s\": \"%s\"", SFX_METHOD_OPTION, value),
+				 errhint("Its only value is %s.", SFX_METHOD)));
+}
 
 static relopt_enum_elt_def hope_values[] = {
 	{"auto", SFX_HOPE_AUTO},
@@ -155,6 +167,9 @@ sfx_define_reloptions(void)
 	add_bool_reloption(sfx_relopt_kind, "deduplicate_items",
 					   "Accepted for compatibility with btree and ignored.",
 					   true, lock);
+	add_string_reloption(sfx_relopt_kind, SFX_METHOD_OPTION,
+						 "Makes the index of a PRIMARY KEY or UNIQUE constraint one of this access method.",
+						 NULL, check_method, AccessExclusiveLock);
 }
 
 bytea *
@@ -171,7 +186,8 @@ sfx_options(Datum reloptions, bool validate)
 		{"hope", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.hope)},
 		{"merge_cold", RELOPT_TYPE_BOOL, offsetof(StoredOptions, opt.merge_cold)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
-		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)}
+		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)},
+		{SFX_METHOD_OPTION, RELOPT_TYPE_STRING, offsetof(StoredOptions, access_method)}
 	};
 
 	return (bytea *) build_reloptions(reloptions, validate, sfx_relopt_kind,

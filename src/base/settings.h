@@ -51,6 +51,10 @@ extern const char *sfx_hope_name(int value);
 extern void sfx_require_preload(Relation index);
 extern bool sfx_preloaded;		/* set by _PG_init */
 
+/* The access method's name, and the storage parameter by which constraints ask for it (rule Q1). */
+#define SFX_METHOD			"surfidx"
+#define SFX_METHOD_OPTION	"access_method"
+
 /* Is it our access method? */
 extern bool sfx_is_ours(const struct IndexAmRoutine *am);
 extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * planner.c - what core grants to btree alone, and hooks can grant to us
  *
- * Three lifts, each with its own setting.  None of them touches a plan or a statement in which
+ * Two lifts, each with its own setting.  None of them touches a plan or a statement in which
  * no surfidx index takes part.
  *
  *	surfidx.planner_lift	Core proves uniqueness and derives conditions by comparing an index's operator families with
@@ -10,7 +10,6 @@
  *	surfidx.onconflict_lift	Before 18 the executor refuses to prepare a unique index that is not a btree for
  *							ON CONFLICT, though nothing that it does then depends on that.  So the indexes are
  *							prepared before it comes to it.
- *	surfidx.unique_notice	What cannot be lifted on this version is said when a unique index is created.
  *
  * All hooks call those who were there before them first.
  *-------------------------------------------------------------------------
@@ -44,17 +43,12 @@
 
 static bool planner_lift = true;
 static bool onconflict_lift = true;
-static bool unique_notice = true;
 
 static get_relation_info_hook_type prev_relation_info = NULL;
 static ExecutorStart_hook_type prev_executor_start = NULL;
-static ProcessUtility_hook_type prev_utility = NULL;
 
 static void lift_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel);
 static void lift_executor_start(QueryDesc *query, int eflags);
-static void notice_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
-						   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
-						   DestReceiver *dest, QueryCompletion *qc);
 static void forget_coverage(Datum arg, int cacheid, uint32 hashvalue);
 
 void
@@ -72,12 +66,6 @@ sfx_planner_define_gucs(void)
 							 &onconflict_lift,
 							 true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("surfidx.unique_notice",
-							 "Tells at creation of a unique surfidx index what this version of PostgreSQL grants only to btree.",
-							 NULL,
-							 &unique_notice,
-							 true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
 void
@@ -86,13 +74,17 @@ sfx_planner_init(void)
 	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
 	prev_relation_info = get_relation_info_hook;
 	get_relation_info_hook = lift_relation_info;
-	prev_utility = ProcessUtility_hook;
-	ProcessUtility_hook = notice_utility;
 	sfx_rowlift_init();
 	if (!SFX_UNIQUE_MEANS_BTREE)
 		return;
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = lift_executor_start;
+}
+
+bool
+sfx_onconflict_lifted(void)
+{
+	return onconflict_lift;
 }
 
 /* ------------------------------------------------------------------ plans
@@ -335,86 +327,4 @@ lift_executor_start(QueryDesc *query, int eflags)
 	lift_modify_table(query->estate, query->planstate);
 	foreach(lc, query->estate->es_auxmodifytables)
 		lift_modify_table(query->estate, (PlanState *) lfirst(lc));
-}
-
-/* ------------------------------------------------------------------ the notice */
-
-static bool
-is_our_am(const char *name)
-{
-	Oid			am = get_am_oid(name, true);
-	IndexAmRoutine *routine;
-
-	if (am < FirstNormalObjectId)
-		return false;
-	routine = (IndexAmRoutine *) GetIndexAmRoutineByAmId(am, true);
-	return sfx_is_ours(routine);
-}
-
-/* IF NOT EXISTS: is there a relation of that name, so that nothing will be created? */
-static bool
-name_is_taken(const IndexStmt *stmt)
-{
-	Oid			table = RangeVarGetRelid(stmt->relation, NoLock, true);
-
-	return stmt->idxname != NULL && OidIsValid(table) &&
-		OidIsValid(get_relname_relid(stmt->idxname, get_rel_namespace(table)));
-}
-
-/* Is this a client's CREATE UNIQUE INDEX ... USING surfidx?  Not what other commands make of theirs, and no upgrade. */
-static bool
-deserves_notice(Node *parsetree, ProcessUtilityContext context)
-{
-	IndexStmt  *stmt = (IndexStmt *) parsetree;
-
-	if (!unique_notice || IsBinaryUpgrade || context != PROCESS_UTILITY_TOPLEVEL || !IsA(parsetree, IndexStmt))
-		return false;
-	return stmt->unique && stmt->relation != NULL && stmt->accessMethod != NULL && is_our_am(stmt->accessMethod) &&
-		!(stmt->if_not_exists && name_is_taken(stmt));
-}
-
-/* What this version of core, with the lifts as they are set, does not let a unique surfidx index do. */
-static char *
-describe_refusals(void)
-{
-	StringInfoData s;
-
-	initStringInfo(&s);
-	appendStringInfoString(&s, "A unique surfidx index cannot be made a PRIMARY KEY or UNIQUE constraint, ");
-	if (SFX_UNIQUE_MEANS_BTREE)
-	{
-		appendStringInfoString(&s, "be referenced by foreign keys, enforce UNIQUE on a partitioned table, "
-							   "serve REFRESH MATERIALIZED VIEW CONCURRENTLY, ");
-		if (SFX_APPLY_MEANS_BTREE)
-			appendStringInfoString(&s, "be REPLICA IDENTITY of a table to which logical replication is applied, ");
-		appendStringInfoString(&s, onconflict_lift ?
-							   "be on a partition to which INSERT ... ON CONFLICT routes rows, " :
-							   "be on a table or partition that is the target of INSERT ... ON CONFLICT (surfidx.onconflict_lift is off), ");
-	}
-	appendStringInfoString(&s, "or be found by a conflict target that names an operator class.");
-	return s.data;
-}
-
-static void
-notice_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
-			   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
-			   DestReceiver *dest, QueryCompletion *qc)
-{
-	char	   *table = NULL;
-
-	if (deserves_notice(pstmt->utilityStmt, context))
-		table = pstrdup(((IndexStmt *) pstmt->utilityStmt)->relation->relname);
-	if (prev_utility)
-		prev_utility(pstmt, source, read_only_tree, context, params, env, dest, qc);
-	else
-		standard_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
-	if (table == NULL)
-		return;
-	ereport(NOTICE,
-			(errmsg("this version of PostgreSQL accepts only btree for some uses of a unique index on table \"%s\"", table),
-			 errdetail("%s", describe_refusals()),
-			 errhint("Where one of these is needed, use a unique btree index instead, "
-					 "or one of the ways around in surfidx/unique.md, "
-					 "below the directory that pg_config --docdir names. "
-					 "Set surfidx.unique_notice to off to silence this notice.")));
 }

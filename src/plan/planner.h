@@ -10,4 +10,7 @@
 extern void sfx_planner_define_gucs(void);	/* called once, by _PG_init, before sfx_define_gucs */
 extern void sfx_planner_init(void); /* planner and executor hooks */
 
+/* Is surfidx.onconflict_lift on? */
+extern bool sfx_onconflict_lifted(void);
+
 #endif							/* SURFIDX_PLANNER_H */

@@ -71,7 +71,7 @@ my @expected_messages = (
 	qr/XX000 .*tuple concurrently (?:updated|deleted)/,
 
 	# CLUSTER and VACUUM FULL of what somebody is dropping; ALTER TABLE of a partition
-	qr/55000 .*(?:cannot (?:cluster|vacuum)|is not (?:valid|ready)|invalid index|pending trigger)/,
+	qr/55000 .*(?:cannot (?:cluster|vacuum)|is not (?:valid|ready)|invalid index|pending trigger|cannot complete detaching)/,
 	qr/0A000 .*(?:during recovery|cluster on (?:partial|invalid)|partitioned table)/,
 	qr/0A000 .*cannot PREPARE/,
 	qr/42809 .*(?:is not a partition|is already a partition|partition|not an index)/,

@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ * constraint.c - WITH (access_method = surfidx): the method of a constraint's index
+ *
+ * Core's grammar has no place for the access method of a PRIMARY KEY or UNIQUE constraint, but its parse tree has: a field
+ * that only exclusion constraints fill.  So the method is said by a storage parameter, which reaches the tree, stays with
+ * the index (pg_class.reloptions), and so comes into dumps.
+ *
+ * The constraints of CREATE TABLE come by as CREATE INDEX statements of their own, when the table is there.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "constraint.h"
+#include "settings.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "nodes/makefuncs.h"
+#include "tcop/utility.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+bool
+sfx_is_our_method(const char *name)
+{
+	Oid			am = get_am_oid(name, true);
+
+	return am >= FirstNormalObjectId && sfx_is_ours(GetIndexAmRoutineByAmId(am, true));
+}
+
+/* ---- Q1 ---- */
+
+static DefElem *
+find_method(List *options)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *option = lfirst_node(DefElem, lc);
+
+		if (option->defnamespace == NULL && strcmp(option->defname, SFX_METHOD_OPTION) == 0)
+			return option;
+	}
+	return NULL;
+}
+
+static char *
+method_said(List *options)
+{
+	DefElem    *option = find_method(options);
+	char	   *name = option ? defGetString(option) : NULL;
+
+	if (name != NULL && !sfx_is_our_method(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for parameter \"%s\": \"%s\"", SFX_METHOD_OPTION, name),
+				 strcmp(name, SFX_METHOD) == 0 ?
+				 errhint("The extension is not in this database: CREATE EXTENSION surfidx first.") :
+				 errhint("Its only value is %s; leave it out for btree.", SFX_METHOD)));
+	return name;
+}
+
+void
+sfx_method_of_index(IndexStmt *stmt)
+{
+	char	   *name = method_said(stmt->options);
+
+	if (name != NULL && strcmp(stmt->accessMethod, DEFAULT_INDEX_TYPE) == 0)
+		stmt->accessMethod = name;
+}
+
+static void
+method_of_constraint(Constraint * c)
+{
+	if (c->contype == CONSTR_PRIMARY || c->contype == CONSTR_UNIQUE)
+		c->access_method = method_said(c->options);
+}
+
+void
+sfx_method_of_constraints(AlterTableStmt * stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AddConstraint)
+			method_of_constraint(castNode(Constraint, cmd->def));
+		else if (cmd->subtype == AT_AddColumn)
+		{
+			ListCell   *each;
+
+			foreach(each, castNode(ColumnDef, cmd->def)->constraints)
+				method_of_constraint(lfirst_node(Constraint, each));
+		}
+	}
+}
+
+/* ---- Q2 ---- */
+
+static bool
+is_our_index(Oid relid)
+{
+	HeapTuple	tuple = OidIsValid(relid) ? SearchSysCache1(RELOID, ObjectIdGetDatum(relid)) : NULL;
+	bool		ours = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		ours = (form->relkind == RELKIND_INDEX || form->relkind == RELKIND_PARTITIONED_INDEX) &&
+			form->relam >= FirstNormalObjectId && sfx_is_ours(GetIndexAmRoutineByAmId(form->relam, true));
+		ReleaseSysCache(tuple);
+	}
+	return ours;
+}
+
+void
+sfx_method_stays(AlterTableStmt * stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if ((cmd->subtype == AT_SetRelOptions || cmd->subtype == AT_ResetRelOptions) &&
+			find_method((List *) cmd->def) && is_our_index(RangeVarGetRelid(stmt->relation, NoLock, true)))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("parameter \"%s\" of index \"%s\" cannot be changed",
+							SFX_METHOD_OPTION, stmt->relation->relname),
+					 errdetail("It says by which access method a dump makes the constraint again."),
+					 errhint("Drop the constraint, and add it with or without the parameter.")));
+	}
+}
+
+/* ---- statements of ours ---- */
+
+void
+sfx_run_part(Node *stmt, const char *source)
+{
+	PlannedStmt *part = makeNode(PlannedStmt);
+
+	part->commandType = CMD_UTILITY;
+	part->utilityStmt = stmt;
+	part->stmt_location = -1;
+	ProcessUtility(part, source, false, PROCESS_UTILITY_SUBCOMMAND, NULL, NULL, None_Receiver, NULL);
+	CommandCounterIncrement();
+}
+
+AlterTableStmt *
+sfx_alter_of(Oid table)
+{
+	AlterTableStmt *stmt = makeNode(AlterTableStmt);
+
+	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(table)), get_rel_name(table), -1);
+	stmt->objtype = OBJECT_TABLE;
+	return stmt;
+}
+
+AlterTableCmd *
+sfx_alter_add(AlterTableStmt * stmt, AlterTableType subtype, const char *name, Node *def)
+{
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+
+	cmd->subtype = subtype;
+	cmd->name = name ? pstrdup(name) : NULL;
+	cmd->def = def;
+	cmd->behavior = DROP_RESTRICT;
+	stmt->cmds = lappend(stmt->cmds, cmd);
+	return cmd;
+}

@@ -1,0 +1,216 @@
+/*-------------------------------------------------------------------------
+ * constraint_index.c - ALTER TABLE ... ADD PRIMARY KEY | UNIQUE USING INDEX, of an index of ours
+ *
+ * Core's parser refuses an index that is not a btree there, and nothing else does.  So the command leaves the statement,
+ * and its constraint is made behind it, by the function that core makes it with.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "constraint.h"
+#include "settings.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "commands/defrem.h"
+#include "commands/tablecmds.h"
+#include "catalog/namespace.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+typedef struct Using
+{
+	Oid			table;
+	Oid			index;
+	Constraint *constraint;
+} Using;
+
+static void
+refuse(Relation index, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("index \"%s\" %s", RelationGetRelationName(index), why),
+			 errdetail("Cannot create a primary key or unique constraint using such an index.")));
+}
+
+/* The order and the equality of a constraint's columns are their types'. */
+static bool
+is_default_column(Relation table, Relation index, int i)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table), index->rd_index->indkey.values[i] - 1);
+	bool		isnull;
+	Datum		classes = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, Anum_pg_index_indclass, &isnull);
+	oidvector  *opclass = (oidvector *) DatumGetPointer(classes);
+
+	return opclass->values[i] == GetDefaultOpClass(column->atttypid, index->rd_rel->relam) &&
+		index->rd_indcollation[i] == column->attcollation && index->rd_indoption[i] == 0;
+}
+
+static void
+check_index(Relation table, Relation index, const Constraint * c)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("ALTER TABLE / ADD CONSTRAINT USING INDEX is not supported on partitioned tables")));
+	if (form->indrelid != RelationGetRelid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" does not belong to table \"%s\"",
+						RelationGetRelationName(index), RelationGetRelationName(table))));
+	if (OidIsValid(get_index_constraint(RelationGetRelid(index))))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is already associated with a constraint", RelationGetRelationName(index))));
+	if (!form->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
+				 errhint("REINDEX it first.")));
+	if (!form->indisunique)
+		refuse(index, "is not unique");
+	if (RelationGetIndexExpressions(index) != NIL)
+		refuse(index, "contains expressions");
+	if (RelationGetIndexPredicate(index) != NIL)
+		refuse(index, "is a partial index");
+	if (c->contype == CONSTR_PRIMARY && form->indnullsnotdistinct)
+		refuse(index, "takes NULLs for equal, which a primary key does not have");
+	for (int i = 0; i < form->indnkeyatts; i++)
+		if (!is_default_column(table, index, i))
+			refuse(index, psprintf("does not have default sorting behavior in column %d", i + 1));
+}
+
+static Oid
+index_named(Oid table, const Constraint * c)
+{
+	Oid			index = c->indexname ? get_relname_relid(c->indexname, get_rel_namespace(table)) : InvalidOid;
+	Relation	rel;
+	bool		ours;
+
+	if (!OidIsValid(index) || (get_rel_relkind(index) != RELKIND_INDEX && get_rel_relkind(index) != RELKIND_PARTITIONED_INDEX))
+		return InvalidOid;
+	rel = index_open(index, AccessShareLock);
+	ours = sfx_is_ours(rel->rd_indam);
+	index_close(rel, NoLock);
+	return ours ? index : InvalidOid;
+}
+
+static Using *
+begin_using(AlterTableStmt * stmt, Oid relid, Oid indexoid, Constraint * c)
+{
+	Using	   *u = palloc(sizeof(Using));
+	Relation	table = table_open(relid, NoLock);
+	Relation	index = index_open(indexoid, AccessShareLock);
+
+	check_index(table, index, c);
+	for (int i = 0; c->contype == CONSTR_PRIMARY && i < index->rd_index->indnkeyatts; i++)
+		sfx_alter_add(stmt, AT_SetNotNull,
+					  get_attname(relid, index->rd_index->indkey.values[i], false), NULL);
+	index_close(index, NoLock);
+	table_close(table, NoLock);
+	u->table = relid;
+	u->index = indexoid;
+	u->constraint = c;
+	return u;
+}
+
+List *
+sfx_using_out(AlterTableStmt * stmt)
+{
+	List	   *commands = stmt->cmds;
+	List	   *out = NIL;
+	Oid			table = InvalidOid;
+	ListCell   *lc;
+
+	foreach(lc, commands)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+		Constraint *c = cmd->subtype == AT_AddConstraint ? castNode(Constraint, cmd->def) : NULL;
+		Oid			index;
+
+		if (c == NULL || c->indexname == NULL)
+			continue;
+		if (!OidIsValid(table))
+			table = AlterTableLookupRelation(stmt, AccessExclusiveLock);
+		index = OidIsValid(table) ? index_named(table, c) : InvalidOid;
+		if (!OidIsValid(index))
+			continue;
+		if (out == NIL)
+			stmt->cmds = list_copy(commands);
+		stmt->cmds = list_delete_ptr(stmt->cmds, cmd);
+		out = lappend(out, begin_using(stmt, table, index, c));
+	}
+	return out;
+}
+
+static void
+make_constraint(const Using *u)
+{
+	const		Constraint *c = u->constraint;
+	bool		primary = c->contype == CONSTR_PRIMARY;
+	Relation	table = table_open(u->table, NoLock);
+	Relation	index = index_open(u->index, AccessShareLock);
+	IndexInfo  *info = BuildIndexInfo(index);
+	char	   *name = pstrdup(c->conname ? c->conname : RelationGetRelationName(index));
+	IndexStmt  *stmt = makeNode(IndexStmt);
+	bits16		flags = INDEX_CONSTR_CREATE_UPDATE_INDEX | INDEX_CONSTR_CREATE_REMOVE_OLD_DEPS;
+
+	if (strcmp(name, RelationGetRelationName(index)) != 0)
+	{
+		ereport(NOTICE,
+				(errmsg("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"%s\" to \"%s\"",
+						RelationGetRelationName(index), name)));
+		RenameRelationInternal(u->index, name, false, true);
+	}
+	stmt->primary = primary;
+	stmt->isconstraint = true;
+	if (primary)
+	{
+		index_check_primary_key(table, info, true, stmt);
+		flags |= INDEX_CONSTR_CREATE_MARK_AS_PRIMARY;
+	}
+	if (c->deferrable)
+		flags |= INDEX_CONSTR_CREATE_DEFERRABLE;
+	if (c->initdeferred)
+		flags |= INDEX_CONSTR_CREATE_INIT_DEFERRED;
+	index_constraint_create(table, u->index, InvalidOid, info, name,
+							primary ? CONSTRAINT_PRIMARY : CONSTRAINT_UNIQUE, flags, allowSystemTableMods, false);
+	index_close(index, NoLock);
+	table_close(table, NoLock);
+}
+
+/* The parameter that brings the method into dumps. */
+static void
+keep_method(Oid index)
+{
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+
+	cmd->subtype = AT_SetRelOptions;
+	cmd->def = (Node *) list_make1(makeDefElem(SFX_METHOD_OPTION, (Node *) makeString(SFX_METHOD), -1));
+	AlterTableInternal(index, list_make1(cmd), false);
+	CommandCounterIncrement();
+}
+
+void
+sfx_using_done(List *out)
+{
+	ListCell   *lc;
+
+	foreach(lc, out)
+	{
+		CommandCounterIncrement();
+		make_constraint((Using *) lfirst(lc));
+		CommandCounterIncrement();
+		keep_method(((Using *) lfirst(lc))->index);
+	}
+}

@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ * utility.c - what we have to do with other people's utility statements
+ *
+ *	constraints				WITH (access_method = surfidx): constraint.c, rules Q1 to Q3.
+ *	surfidx.unique_notice	What cannot be had on this version is said when a unique index is created.
+ *
+ * Whoever was there before is called first; a statement that has nothing of ours is handed on as it came.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "constraint.h"
+#include "planner.h"
+#include "settings.h"
+#include "utility.h"
+
+#include "catalog/namespace.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "tcop/utility.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+static bool unique_notice = true;
+static ProcessUtility_hook_type prev_utility = NULL;
+
+void
+sfx_utility_define_gucs(void)
+{
+	DefineCustomBoolVariable("surfidx.unique_notice",
+							 "Tells at creation of a unique surfidx index what this version of PostgreSQL grants only to btree.",
+							 NULL,
+							 &unique_notice,
+							 true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+/* ---- the notice ---- */
+
+/* IF NOT EXISTS: is there a relation of that name, so that nothing will be created? */
+static bool
+name_is_taken(const IndexStmt *stmt)
+{
+	Oid			table = RangeVarGetRelid(stmt->relation, NoLock, true);
+
+	return stmt->idxname != NULL && OidIsValid(table) &&
+		OidIsValid(get_relname_relid(stmt->idxname, get_rel_namespace(table)));
+}
+
+/* Is this a client's CREATE UNIQUE INDEX ... USING surfidx?  Not what other commands make of theirs, and no upgrade. */
+static bool
+deserves_notice(Node *parsetree, ProcessUtilityContext context)
+{
+	IndexStmt  *stmt = (IndexStmt *) parsetree;
+
+	if (!unique_notice || IsBinaryUpgrade || context != PROCESS_UTILITY_TOPLEVEL || !IsA(parsetree, IndexStmt))
+		return false;
+	return stmt->unique && stmt->relation != NULL && stmt->accessMethod != NULL && sfx_is_our_method(stmt->accessMethod) &&
+		!(stmt->if_not_exists && name_is_taken(stmt));
+}
+
+/* What this version of core, with the lifts as they are set, does not let a unique surfidx index do. */
+static char *
+describe_refusals(void)
+{
+	StringInfoData s;
+
+	initStringInfo(&s);
+	appendStringInfoString(&s, "A unique surfidx index cannot ");
+	if (SFX_UNIQUE_MEANS_BTREE)
+	{
+		appendStringInfoString(&s, "be referenced by foreign keys, enforce UNIQUE on a partitioned table, "
+							   "serve REFRESH MATERIALIZED VIEW CONCURRENTLY, ");
+		if (SFX_APPLY_MEANS_BTREE)
+			appendStringInfoString(&s, "be REPLICA IDENTITY of a table to which logical replication is applied, ");
+		appendStringInfoString(&s, sfx_onconflict_lifted() ?
+							   "be on a partition to which INSERT ... ON CONFLICT routes rows, " :
+							   "be on a table or partition that is the target of INSERT ... ON CONFLICT (surfidx.onconflict_lift is off), ");
+	}
+	appendStringInfoString(&s, SFX_UNIQUE_MEANS_BTREE ? "or be found by a conflict target that names an operator class." :
+						   "be found by a conflict target that names an operator class.");
+	return s.data;
+}
+
+/* ---- the hook ---- */
+
+/* What is to be done behind a statement. */
+typedef struct After
+{
+	char	   *notice;			/* the table of a unique index */
+	List	   *down;			/* Q3 */
+	List	   *out;			/* Q4 */
+} After;
+
+/* May stmt have something of ours in it?  Then a copy is needed, since parse trees may be kept. */
+static bool
+concerns_us(const Node *stmt)
+{
+	return IsA(stmt, IndexStmt) || IsA(stmt, AlterTableStmt);
+}
+
+static void
+before_statement(Node *stmt, const char *source, ProcessUtilityContext context, After *after)
+{
+	if (IsA(stmt, IndexStmt))
+	{
+		sfx_method_of_index((IndexStmt *) stmt);
+		if (deserves_notice(stmt, context))
+			after->notice = pstrdup(((IndexStmt *) stmt)->relation->relname);
+	}
+	else
+	{
+		AlterTableStmt *alter = (AlterTableStmt *) stmt;
+
+		sfx_method_of_constraints(alter);
+		sfx_method_stays(alter);
+		after->out = sfx_using_out(alter);
+		after->down = sfx_constraints_down(alter, source);
+	}
+}
+
+static void
+after_statement(const After *after)
+{
+	sfx_constraints_up(after->down);
+	sfx_using_done(after->out);
+	if (after->notice == NULL)
+		return;
+	ereport(NOTICE,
+			(errmsg("this version of PostgreSQL accepts only btree for some uses of a unique index on table \"%s\"", after->notice),
+			 errdetail("%s", describe_refusals()),
+			 errhint("Where one of these is needed, use a unique btree index instead, "
+					 "or one of the ways around in surfidx/unique.md, "
+					 "below the directory that pg_config --docdir names. "
+					 "Set surfidx.unique_notice to off to silence this notice.")));
+}
+
+static void
+at_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
+		   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+		   DestReceiver *dest, QueryCompletion *qc)
+{
+	After		after = {0};
+	bool		ours = concerns_us(pstmt->utilityStmt);
+
+	if (ours)
+	{
+		if (read_only_tree)
+			pstmt = copyObject(pstmt);
+		read_only_tree = false;
+		before_statement(pstmt->utilityStmt, source, context, &after);
+	}
+	if (prev_utility)
+		prev_utility(pstmt, source, read_only_tree, context, params, env, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
+	if (ours)
+		after_statement(&after);
+}
+
+void
+sfx_utility_init(void)
+{
+	prev_utility = ProcessUtility_hook;
+	ProcessUtility_hook = at_utility;
+}

@@ -1,0 +1,113 @@
+# Constraints WITH (access_method = surfidx) come back from a dump as they were; and on each version
+# foreign keys, partitioned tables and logical replication take them, or refuse them clearly.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use Test::More;
+
+my $node = new_node('cmethod', <<'END', allows_streaming => 'logical');
+surfidx.auto_merge = off
+surfidx.unique_notice = off
+END
+$node->start;
+my $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+my $with = 'WITH (access_method = surfidx)';
+
+sub refused
+{
+	my ($db, $sql) = @_;
+	my ($rc, $out, $err) = $node->psql($db, $sql);
+
+	return $rc ? $err : 'done';
+}
+
+# ---- dump and restore ----
+
+my $methods = <<'END';
+	SELECT string_agg(format('%s %s %s %s %s', conrelid::regclass, conname, amname, pg_get_constraintdef(c.oid), reloptions), E'\n' ORDER BY conname)
+	FROM pg_constraint c JOIN pg_class i ON i.oid = conindid JOIN pg_am ON pg_am.oid = relam WHERE contype IN ('p', 'u')
+END
+
+$node->safe_psql('postgres', "CREATE DATABASE $_") for qw(one two);
+$node->safe_psql('one', <<"END");
+CREATE EXTENSION surfidx;
+CREATE TABLE a (id int8 PRIMARY KEY $with, e text COLLATE "C" UNIQUE $with, f int, d int UNIQUE);
+ALTER TABLE a ADD CONSTRAINT late UNIQUE (f) INCLUDE (d) WITH (delta_size = 128, access_method = surfidx) DEFERRABLE INITIALLY DEFERRED;
+CREATE TABLE b (LIKE a INCLUDING ALL);
+CREATE TABLE c (id int, x int);
+CREATE UNIQUE INDEX c_i ON c USING surfidx (id);
+ALTER TABLE c ADD PRIMARY KEY USING INDEX c_i;
+INSERT INTO a SELECT g, 'e' || g, g, g FROM generate_series(1, 5000) g;
+ALTER TABLE a ALTER f TYPE int8;
+END
+my $dump = $node->basedir . '/dump.sql';
+$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('one') ], 'pg_dump');
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('two') ], 'restore');
+my $want = $node->safe_psql('one', $methods);
+like($want, qr/a_pkey surfidx .*access_method=surfidx/, 'there are methods');
+is($node->safe_psql('two', $methods), $want, 'the same constraints with the same methods');
+is($node->safe_psql('two', "SELECT surfidx_check(i::regclass, true, true), id FROM a, unnest('{a_pkey,a_e_key,late}'::text[]) i WHERE id = 77"),
+	"|77\n|77\n|77", 'whose indexes are sound');
+like(refused('two', "INSERT INTO a VALUES (77, 'x', 9999, 9999)"), qr/duplicate key value violates unique constraint "a_pkey"/, 'and unique');
+
+# ---- where the extension is not ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE bare');
+like(refused('bare', "CREATE TABLE z (k int PRIMARY KEY $with)"),
+	qr/invalid value for parameter "access_method": "surfidx"\nHINT: .*CREATE EXTENSION surfidx/, 'a database without the extension');
+
+# ---- foreign keys, partitions ----
+
+$node->safe_psql('one', "CREATE TABLE ref (k int PRIMARY KEY $with); INSERT INTO ref SELECT generate_series(1, 100)");
+my $foreign = refused('one', 'CREATE TABLE child (k int CONSTRAINT child_fk REFERENCES ref)');
+my $partitioned = refused('one', "CREATE TABLE p (k int PRIMARY KEY $with, v int) PARTITION BY RANGE (k)");
+
+SKIP:
+{
+	if ($version < 18)
+	{
+		like($foreign, qr/only b-tree indexes are supported for foreign keys/, 'foreign keys are refused');
+		like($partitioned, qr/cannot match partition key to an index using access method "surfidx"/, 'partitioned tables, too');
+		skip 'before 18', 8;
+	}
+	is($foreign, 'done', 'a foreign key refers to it');
+	is($partitioned, 'done', 'a partitioned table has one');
+	like(refused('one', 'INSERT INTO child VALUES (101)'), qr/violates foreign key/, 'which holds');
+	like(refused('one', 'ALTER TABLE ref ALTER k TYPE int8'),
+		qr/cannot rebuild surfidx constraint "ref_pkey".*foreign key refers to it.*"child_fk" on table "child".*HINT/s, 'while it does, the type stays');
+	$node->safe_psql('one', 'ALTER TABLE child DROP CONSTRAINT child_fk; ALTER TABLE ref ALTER k TYPE int8;
+		ALTER TABLE child ADD CONSTRAINT child_fk FOREIGN KEY (k) REFERENCES ref');
+	is($node->safe_psql('one', "SELECT amname FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE relname = 'ref_pkey'"), 'surfidx', 'without it, it changes');
+	$node->safe_psql('one', 'CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (100); CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (100) TO (200);
+		INSERT INTO p SELECT g, g FROM generate_series(0, 199) g; ALTER TABLE p ADD UNIQUE (k, v) WITH (access_method = surfidx); ALTER TABLE p ALTER v TYPE int8');
+	is($node->safe_psql('one', "SELECT count(*) FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE relname ~ '^p[12]?_' AND amname = 'surfidx' AND reloptions = '{access_method=surfidx}'"),
+		6, 'partitions have it');
+	like(refused('one', 'INSERT INTO p VALUES (150, 150)'), qr/duplicate key value/, 'and hold it');
+	is(refused('one', 'INSERT INTO p VALUES (150, 150) ON CONFLICT (k) DO NOTHING'), 'done', 'ON CONFLICT finds it');
+}
+
+# ---- what logical replication knows rows by ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE sub');
+$node->safe_psql($_, "CREATE TABLE l (k int8 PRIMARY KEY $with, v int)") for 'one';
+$node->safe_psql('sub', "CREATE EXTENSION surfidx; CREATE TABLE l (k int8 PRIMARY KEY $with, v int)");
+$node->safe_psql('one', "CREATE PUBLICATION pub FOR TABLE l; SELECT pg_create_logical_replication_slot('s', 'pgoutput')");
+$node->safe_psql('sub', "CREATE SUBSCRIPTION s CONNECTION 'port=" . $node->port . ' host=' . $node->host
+	  . " dbname=one' PUBLICATION pub WITH (create_slot = false, slot_name = 's', copy_data = false)");
+$node->safe_psql('one', 'INSERT INTO l SELECT g, 0 FROM generate_series(1, 1000) g; UPDATE l SET v = k WHERE k % 3 = 0; DELETE FROM l WHERE k % 5 = 0');
+if ($version == 17)
+{
+	$node->wait_for_log(qr/missing operator/);
+	pass('17 cannot search by it (docs/unique.md)');
+}
+else
+{
+	my $sums = 'SELECT count(*), sum(k), sum(v) FROM l';
+
+	ok($node->poll_query_until('sub', $sums, $node->safe_psql('one', $sums)), 'a subscriber finds rows by it');
+}
+$node->safe_psql('sub', 'ALTER SUBSCRIPTION s DISABLE; ALTER SUBSCRIPTION s SET (slot_name = NONE); DROP SUBSCRIPTION s');
+$node->stop('fast');
+
+done_testing();
