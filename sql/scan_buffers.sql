@@ -43,7 +43,7 @@ SELECT visits('SELECT * FROM sb_deep_many') > 0 AS first, visits('SELECT * FROM 
 SELECT count(*) FROM generate_series(1, 4) i, LATERAL (SELECT visits('SELECT * FROM sb_deep_many OFFSET ' || i * 0)) x;
 SELECT visits('SELECT * FROM sb_deep_many') AS then;
 
--- ranges: a page for each leaf, forward and backward (metapage, gate and visibility map besides)
+-- ranges: a page for each leaf, forward and backward (metapage, gate and, for single rows and for blocks, visibility map besides)
 SELECT visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k') - leaves AS forward, visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k DESC') - leaves AS backward
 	FROM surfidx_meta('sb_k');
 SELECT visits('SELECT k FROM sb WHERE k >= 4711 ORDER BY k LIMIT 1') AS "LIMIT 1";

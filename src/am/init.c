@@ -13,10 +13,10 @@
 #include "estimate.h"
 #include "gone.h"
 #include "image.h"
+#include "index_only.h"
 #include "planner.h"
 #include "utility.h"
 #include "settings.h"
-#include "unread_columns.h"
 
 #include "miscadmin.h"
 
@@ -30,6 +30,7 @@ _PG_init(void)
 	sfx_utility_define_gucs();
 	sfx_estimate_define_gucs();
 	sfx_agg_define_gucs();
+	sfx_index_only_define_gucs();
 	sfx_stop_define_gucs();
 	/* reserves the prefix: last */
 	sfx_define_gucs(process_shared_preload_libraries_in_progress);
@@ -43,7 +44,7 @@ _PG_init(void)
 	sfx_planner_init();
 	sfx_utility_init();
 	sfx_estimate_init();
-	sfx_unread_init();
+	sfx_index_only_init();
 	sfx_agg_init();
 	sfx_preloaded = true;
 }

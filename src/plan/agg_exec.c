@@ -17,7 +17,6 @@
 #include "compat.h"
 #include "scan.h"
 #include "settings.h"
-#include "unread_columns.h"
 #include "visible.h"
 
 #include "access/genam.h"
@@ -232,7 +231,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
  * holds: the child has nothing to ask of its rows, and an MVCC snapshot.
  */
 static IndexScanDesc
-begin_scan(PlanState *ps, ScanKey order_by)
+begin_scan(PlanState *ps, bool unread)
 {
 	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
 
@@ -242,7 +241,6 @@ begin_scan(PlanState *ps, ScanKey order_by)
 	if (child->ss.ps.chgParam != NULL ||
 		(child->ioss_NumRuntimeKeys != 0 && !child->ioss_RuntimeKeysReady))
 		ExecReScan((PlanState *) child);
-	child->ioss_OrderByKeys = order_by;
 	if (child->ioss_ScanDesc == NULL)
 	{
 		child->ioss_ScanDesc = SfxIndexBeginScan(child);
@@ -252,6 +250,8 @@ begin_scan(PlanState *ps, ScanKey order_by)
 	}
 	index_rescan(child->ioss_ScanDesc, child->ioss_ScanKeys, child->ioss_NumScanKeys,
 				 child->ioss_OrderByKeys, 0);
+	if (unread)
+		sfx_scan_unread(child->ioss_ScanDesc);
 	return child->ioss_ScanDesc;
 }
 
@@ -275,7 +275,7 @@ static uint64
 count_by_index(PlanState *ps, uint64 *fetched)
 {
 	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
-	IndexScanDesc scan = begin_scan(ps, sfx_unread_keys());
+	IndexScanDesc scan = begin_scan(ps, true);
 	SfxVisibility *v = sfx_visibility_begin(child->ioss_RelationDesc, child->ss.ss_currentRelation,
 											scan->xs_snapshot);
 	uint64		visible;
@@ -317,7 +317,7 @@ next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 
 	if (node->groups == NULL)
 	{
-		IndexScanDesc scan = begin_scan(child, NULL);
+		IndexScanDesc scan = begin_scan(child, false);
 
 		node->groups = sfx_groups_begin(scan, &node->grouping, node->outputs, node->noutputs);
 		SFX_STOP("groups begun");

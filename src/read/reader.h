@@ -112,6 +112,26 @@ sfx_reader_stretch(SfxReader *r, ScanDirection dir, const SfxBlock **block, int 
 	return true;
 }
 
+/* What comes that way. */
+static inline SfxStretch *
+sfx_reader_in_hand(SfxReader *r)
+{
+	return (SfxStretch *) r;
+}
+
+/* As sfx_reader_stretch, and the reader stays where it is. */
+static inline bool
+sfx_reader_peek(const SfxReader *r, ScanDirection dir, const SfxBlock **block, int *i)
+{
+	const SfxStretch *s = (const SfxStretch *) r;
+
+	if (s->at == s->end || s->step != (int) dir)
+		return false;
+	*i = s->at;
+	*block = s->block;
+	return true;
+}
+
 /* The TIDs of all entries that come that way: their number.  They are valid until the next call. */
 static inline int
 sfx_reader_stretch_tids(SfxReader *r, const uint64 **tid)

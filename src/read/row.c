@@ -392,6 +392,171 @@ form_decoded(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *
 	row->quick = SFX_QUICK_NO;
 }
 
+/* How the only value is had.  One that is returned where it stands in a key needs no alignment. */
+static SfxRowQuick
+plan_value(const SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
+{
+	SfxRowQuick how = row->kind == SFX_ROW_FIXED ? plan_quick(row, kd) :
+	row->kind == SFX_ROW_DIRECT && row->text_only ? SFX_QUICK_TEXT : SFX_QUICK_NO;
+
+	if (how == SFX_QUICK_BYTES16 && TupleDescAttr(desc, 0)->attalign != TYPALIGN_CHAR)
+		how = SFX_QUICK_NO;
+	return how;
+}
+
+/* False: a column is NULL, or the entry is damaged. */
+static bool
+fixed_values(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e, Datum *values, bool *isnull)
+{
+	char	   *to = row->key_arena->data;
+
+	if (e->keylen != row->keylen)
+		return false;
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		const SfxRowColumn *c = &row->col[i];
+		const uint8 *p = e->key + c->from;
+		int64		number;
+
+		if (*p++ != SFX_MARK_VALUE)
+			return false;
+		isnull[i] = false;
+		if (c->number)
+		{
+			put_number(c, (char *) &number, p);
+			values[i] = fetch_att(&number, true, c->width);
+			continue;
+		}
+		for (int j = 0; j < c->width; j++)
+			to[j] = c->desc ? ~p[j] : p[j];
+		values[i] = PointerGetDatum(to);
+		to += MAXALIGN(c->width);
+	}
+	return true;
+}
+
+void
+sfx_row_values(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e,
+			   Datum *values, bool *isnull)
+{
+	if (row->kind == SFX_ROW_FIXED && fixed_values(row, kd, e, values, isnull))
+		return;
+	sfx_key_decode(kd, index, e->key, e->keylen, kd->nkeys, values, isnull, row->key_arena->data);
+	if (kd->natts > kd->nkeys)
+		sfx_payload_decode(kd, index, e->payload, e->paylen, values, isnull,
+						   row->pay_arena->data);
+}
+
+static inline Datum
+integer_at(const uint8 *p, bool wide, uint64 flip)
+{
+	uint64		v;
+	uint32		w;
+
+	if (wide)
+	{
+		memcpy(&v, p, 8);
+		return (Datum) (pg_ntoh64(v) ^ flip);
+	}
+	memcpy(&w, p, 4);
+	/* as fetch_att has it */
+	return Int32GetDatum((int32) (pg_ntoh32(w) ^ (uint32) flip));
+}
+
+/* Key k's value, of a block whose keys all have the row's length. */
+static inline Datum
+key_value(const SfxRow *row, const SfxBlock *b, int k)
+{
+	const uint8 *p = b->keys + b->keyoff[k] + 1;
+	Datum		v;
+
+	switch (row->value)
+	{
+		case SFX_QUICK_INT8:
+			return integer_at(p, true, row->col[0].flip);
+		case SFX_QUICK_FLOAT8:
+			v = integer_at(p, true, row->col[0].flip);
+			return v ^ ((int64) v < 0 ? UINT64CONST(1) << 63 : ~UINT64CONST(0));
+		case SFX_QUICK_INT4:
+			return integer_at(p, false, row->col[0].flip);
+		default:
+			return PointerGetDatum(p);
+	}
+}
+
+/* Does every key from number k to number last hold a value that is not NULL? */
+static bool
+all_values(const SfxRow *row, const SfxBlock *b, int k, int last)
+{
+	bool		all = true;
+
+	if (b->width != row->keylen)
+		return false;
+	for (; k <= last; k++)
+		all &= b->keys[b->keyoff[k]] == SFX_MARK_VALUE;
+	return all;
+}
+
+/* Key k's text as a value with a short header, at to.  Its end, NULL: it is not such a text. */
+static inline char *
+put_text(const SfxBlock *b, int k, char *to)
+{
+	const uint8 *key = b->keys + b->keyoff[k];
+	int			len = (int) (b->keyoff[k + 1] - b->keyoff[k]) - 2;
+
+	if ((unsigned) len > VARATT_SHORT_MAX - VARHDRSZ_SHORT || key[0] != SFX_MARK_VALUE ||
+		key[len + 1] != 0x00 || b->keyoff[k + 1] + 16 > sizeof(b->keys))
+		return NULL;
+	SET_VARSIZE_SHORT(to, len + VARHDRSZ_SHORT);
+	for (int i = 0; i < len; i += 16)
+		memcpy(to + VARHDRSZ_SHORT + i, key + 1 + i, 16);
+	return to + VARHDRSZ_SHORT + len;
+}
+
+static bool
+texts_of_block(const SfxBlock *b, int from, int n, Datum *value, char *to)
+{
+	int			last = -1;
+
+	for (int i = from; i < from + n; i++)
+	{
+		int			k = b->dups ? b->keyno[i] : i;
+
+		if (k == last)
+		{
+			value[i] = value[i - 1];
+			continue;
+		}
+		last = k;
+		value[i] = PointerGetDatum(to);
+		to = put_text(b, k, to);
+		if (to == NULL)
+			return false;
+	}
+	return true;
+}
+
+bool
+sfx_row_values_of_block(const SfxRow *row, const SfxBlock *b, int from, int n, Datum *value,
+						char *texts)
+{
+	int			last = from + n - 1;
+
+	if (row->value == SFX_QUICK_NO)
+		return false;
+	if (row->value == SFX_QUICK_TEXT)
+		return texts_of_block(b, from, n, value, texts);
+	if (!all_values(row, b, b->dups ? b->keyno[from] : from, b->dups ? b->keyno[last] : last))
+		return false;
+	if (b->dups)
+		for (int i = from; i <= last; i++)
+			value[i] = key_value(row, b, b->keyno[i]);
+	else
+		for (int i = from; i <= last; i++)
+			value[i] = key_value(row, b, i);
+	return true;
+}
+
 void
 sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd)
 {
@@ -399,6 +564,7 @@ sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd)
 	row->quick = SFX_QUICK_NO;
 	row->kind = plan_fixed(row, RelationGetDescr(index), kd) ? SFX_ROW_FIXED :
 		plan_direct(row, RelationGetDescr(index), kd) ? SFX_ROW_DIRECT : SFX_ROW_DECODED;
+	row->value = plan_value(row, RelationGetDescr(index), kd);
 }
 
 void

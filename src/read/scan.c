@@ -26,7 +26,6 @@
 #include "scankey.h"
 #include "scratch.h"
 #include "settings.h"
-#include "unread_columns.h"
 #include "visible.h"
 
 #include "access/relscan.h"
@@ -42,6 +41,13 @@
 /* Entries in a row that fail the filters before a leap is tried: it costs as much as looking at some tens of them. */
 #define LEAP_PATIENCE	24
 
+/* Rows that an index-only scan returns before it pins the map: who wants few does not wait. */
+#define ROWS_BEFORE_MAP	16
+/* So many rows of a range are made ready first, if there are so many in the stretch. */
+#define FIRST_PORTION	32
+
+StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a block is tested at once");
+
 typedef struct SfxMark
 {
 	bool		set;
@@ -53,6 +59,7 @@ typedef struct SfxMark
 
 typedef struct SfxScan
 {
+	SfxRowsAhead rows_ahead;	/* first: see sfx_scan_row */
 	SfxKeyDesc	kd;
 	const SfxOrder *order;		/* of the key space; NULL: bytes */
 	MemoryContext cxt;			/* lives as long as the scan */
@@ -69,7 +76,13 @@ typedef struct SfxScan
 								 * returned since */
 	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
 	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
-	bool		unread;			/* the plan reads no column: NULLs will do (unread_columns.c) */
+	bool		unread;			/* the plan reads no column: NULLs will do (index_only.c) */
+	SfxVisibility *map;			/* rows by block: NULL: not asked yet */
+	int			asked;			/* rows that it might have been asked for */
+	int			portion;		/* so many rows are made ready next */
+	int			prepared_from;	/* the last ones that were, by their numbers in the block */
+	int			prepared;
+	char	   *texts;			/* values of rows_ahead; NULL: not needed yet */
 	bool		form;			/* rows are to be formed */
 	bool		rows;			/* row is set up */
 	int			failed;			/* entries in a row that the filters did not let pass */
@@ -92,6 +105,19 @@ typedef struct SfxScan
 } SfxScan;
 
 /* ------------------------------------------------------------------ begin, restart, end */
+
+static SfxStretch no_rows = {.step = ForwardScanDirection};
+
+/* No row is ready: the stretch is another one, or will be.  Those that were taken are counted. */
+static inline void
+forget_rows(IndexScanDesc scan, SfxScan *so)
+{
+	if (so->rows_ahead.taken > 0)
+		pgstat_count_index_tuples(scan->indexRelation, so->rows_ahead.taken);
+	so->rows_ahead.taken = 0;
+	if (!SFX_MUTANT("rows outlive their stretch"))
+		so->rows_ahead.stretch = &no_rows;
+}
 
 IndexScanDesc
 sfx_beginscan(Relation index, int nkeys, int norderbys)
@@ -122,6 +148,11 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->single = NULL;
 	so->on_entry = so->on_mark = so->swift = false;
 	so->unread = so->form = so->rows = false;
+	so->map = NULL;
+	so->asked = 0;
+	so->texts = NULL;
+	so->rows_ahead.taken = 0;
+	so->rows_ahead.stretch = &no_rows;
 	so->mark = NULL;
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
@@ -185,8 +216,8 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 		gather_row_comparisons(scan, so);
 	}
-	so->unread = norderbys == 0 && sfx_unread_told(orderbys);
 	leave_range(scan, so);
+	forget_rows(scan, so);
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = false;
@@ -202,6 +233,7 @@ sfx_endscan(IndexScanDesc scan)
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
 	leave_range(scan, so);
+	forget_rows(scan, so);
 	if (so->reader)
 		sfx_reader_end(so->reader);
 	sfx_scankeys_end(&so->keys);
@@ -211,6 +243,10 @@ sfx_endscan(IndexScanDesc scan)
 		pfree(so->mark->wheels);
 		pfree(so->mark);
 	}
+	if (so->map)
+		sfx_visibility_end(so->map);
+	if (so->texts)
+		pfree(so->texts);
 	sfx_order_end(so->order);
 	if (so->members)
 		pfree(so->members);
@@ -265,6 +301,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	SfxCountIndexSearch(scan);
 	so->started = true;
 	so->on_entry = so->on_mark = false;
+	so->portion = FIRST_PORTION;
 	so->form = scan->xs_want_itup && !so->unread;
 	if (so->unread)
 		sfx_row_nulls(&so->row);
@@ -530,6 +567,7 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	if (!so->started)
 		start_scan(scan, dir);
 	so->on_mark = false;
+	forget_rows(scan, so);
 	so->turned |= dir != so->dir;
 	so->on_entry = !so->empty && next_passing(scan, so, dir, &e);
 	if (SFX_MUTANT("lock behind the read") && so->started && !so->empty)
@@ -581,6 +619,116 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	sfx_tid_pointer(scan->indexRelation, block->tid[i], &scan->xs_heaptid);
 	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
+	return true;
+}
+
+/* ------------------------------------------------------------------ rows by block */
+
+void
+sfx_scan_unread(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	Assert(so->unread || !so->started);
+	so->unread = true;
+}
+
+/* The map, pinned as soon as rows enough were returned without it.  NULL: not yet. */
+static SfxVisibility *
+pinned_map(IndexScanDesc scan, SfxScan *so)
+{
+	if (so->map == NULL && ++so->asked >= ROWS_BEFORE_MAP && IsMVCCSnapshot(scan->xs_snapshot))
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->cxt);
+
+		so->map = sfx_visibility_begin(scan->indexRelation, scan->heapRelation, scan->xs_snapshot);
+		MemoryContextSwitchTo(old);
+		SFX_STOP("map pinned");
+	}
+	return so->map;
+}
+
+/*
+ * Which of the stretch's next entries are visible for certain, and what are their values?  Who has
+ * read few rows of a range may want few: there are more each time.
+ */
+static pg_noinline void
+prepare_rows(IndexScanDesc scan, SfxScan *so)
+{
+	SfxRowsAhead *rows = &so->rows_ahead;
+	SfxStretch *s = sfx_reader_in_hand(so->reader);
+	uint16		hidden[SFX_VISIBILITY_ENTRIES];
+	int			from;
+	int			n;
+
+	if (pinned_map(scan, so) == NULL)
+		return;
+	n = Min(so->portion, s->step > 0 ? s->end - s->at : s->at - s->end);
+	from = s->step > 0 ? s->at : s->at - n + 1;
+	so->portion = Min(2 * so->portion, SFX_BLOCK_ENTRIES);
+	if (rows->stretch != s)
+		memset(rows->visible, false, sizeof(rows->visible));
+	rows->stretch = s;
+	so->prepared_from = from;
+	so->prepared = n;
+	memset(rows->visible + from, true, n);
+	rows->unread = !so->form;
+	rows->single = so->kd.natts == 1;
+	if (so->form)
+	{
+		if (so->row.value == SFX_QUICK_TEXT && so->texts == NULL)
+			so->texts = MemoryContextAlloc(so->cxt, SFX_ROW_TEXTS);
+		rows->single = sfx_row_values_of_block(&so->row, s->block, from, n, rows->value,
+											   so->texts);
+	}
+	n = sfx_visibility_hidden(so->map, s->block->tid + from, n, hidden);
+	for (int i = 0; i < n; i++)
+		rows->visible[from + hidden[i]] = SFX_MUTANT("hidden rows are ready");
+}
+
+/* The values of entry i of a block.  False: they take more memory than there is at hand. */
+static bool
+get_values(IndexScanDesc scan, SfxScan *so, const SfxBlock *block, int i, Datum *values,
+		   bool *isnull)
+{
+	SfxEntry	e;
+
+	if (!so->form)
+	{
+		memset(isnull, true, so->kd.natts);
+		return true;
+	}
+	sfx_block_entry(block, i, &e);
+	if (sfx_key_may_be_long(&so->kd, e.keylen))
+		return false;
+	sfx_row_values(&so->row, scan->indexRelation, &so->kd, &e, values, isnull);
+	return true;
+}
+
+bool
+sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *isnull)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxRowsAhead *rows = &so->rows_ahead;
+	const SfxBlock *block;
+	int			i;
+
+	/* what is not looked at in the table is locked by core */
+	if (!so->swift || so->serializable || !sfx_reader_peek(so->reader, dir, &block, &i))
+		return false;
+	Assert(!scan->kill_prior_tuple && so->on_entry && !so->on_mark);
+	if (rows->stretch == &no_rows || (unsigned) (i - so->prepared_from) >= (unsigned) so->prepared)
+		prepare_rows(scan, so);
+	if (rows->stretch == &no_rows || !rows->visible[i])
+		return false;
+	if (rows->single)
+	{
+		values[0] = rows->value[i];
+		isnull[0] = rows->unread;
+	}
+	else if (!get_values(scan, so, block, i, values, isnull))
+		return false;
+	sfx_scan_take(scan, rows->stretch);
 	return true;
 }
 
@@ -755,6 +903,7 @@ sfx_restrpos(IndexScanDesc scan)
 	bool		moved = false;
 
 	so->turned = true;
+	forget_rows(scan, so);
 	if (mark == NULL || !mark->set)
 	{
 		leave_range(scan, so);

@@ -7,17 +7,72 @@
 
 #include "surfidx.h"
 #include "leaf.h"
+#include "page.h"
+#include "reader.h"
+
+#include "access/relscan.h"
 
 extern bool sfx_canreturn(Relation index, int attno);
 extern IndexScanDesc sfx_beginscan(Relation index, int nkeys, int norderbys);
 extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
 extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
+
+/*
+ * Nobody reads a column of the scan's rows: NULLs will do.  To be told before the first row; it
+ * holds for rescans, too.
+ */
+extern void sfx_scan_unread(IndexScanDesc scan);
+
+/* A scan's state begins with this: which rows the stretch in hand has ready for sfx_scan_row. */
+typedef struct SfxRowsAhead
+{
+	SfxStretch *stretch;		/* the reader's, or an empty one: none are */
+	int			taken;			/* by sfx_scan_row, and not counted yet */
+	bool		single;			/* a row has one value, which stands here */
+	bool		unread;			/* or is NULL */
+	bool		visible[SFX_BLOCK_ENTRIES]; /* by an entry's number in its block: the map says so */
+	Datum		value[SFX_BLOCK_ENTRIES];
+} SfxRowsAhead;
+
+/* The stretch's next entry becomes the one last returned. */
+static inline void
+sfx_scan_take(IndexScanDesc scan, SfxStretch *s)
+{
+	sfx_tid_pointer(scan->indexRelation, s->block->tid[s->at], &scan->xs_heaptid);
+	s->at += s->step;
+	((SfxRowsAhead *) scan->opaque)->taken++;
+}
+
+/*
+ * The short way of an index-only scan, in place of sfx_gettuple: the values of the next row, if it
+ * follows the one last returned in a decoded block, and the map tells that it is visible.  They are
+ * valid until the next call.  False: it is not ready, and nothing has changed; then
+ * sfx_scan_row_slowly is asked, and if that returns false, too, it takes sfx_gettuple.
+ */
+static inline bool
+sfx_scan_row(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *isnull)
+{
+	SfxRowsAhead *rows = (SfxRowsAhead *) scan->opaque;
+	SfxStretch *s = rows->stretch;
+	int			i = s->at;
+
+	if (unlikely(i == s->end || s->step != (int) dir || !rows->visible[i] || !rows->single))
+		return false;
+	values[0] = rows->value[i];
+	isnull[0] = rows->unread;
+	sfx_scan_take(scan, s);
+	return true;
+}
+
+extern bool sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values,
+								bool *isnull);
+
 extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 
 /*
  * In place of sfx_gettuple, forward: TIDs of the next entries, one or many, whose rows nobody wants
- * (sfx_unread_keys was the array of order-by keys of the last rescan).  Their number, 0 at the end;
- * valid until the next call.  The gate is held until then if xs_want_itup is set.
+ * (sfx_scan_unread was called).  Their number, 0 at the end; valid until the next call.  The gate
+ * is held until then if xs_want_itup is set.
  */
 extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
 
