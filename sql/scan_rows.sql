@@ -26,7 +26,7 @@ DECLARE
 	r record;
 BEGIN
 	FOR r IN SELECT state, c, cols, state || '_' || c AS tab FROM states, columns LOOP
-		EXECUTE format('CREATE TABLE %I (LIKE src)', r.tab);
+		EXECUTE format('CREATE TABLE %I (LIKE src) WITH (autovacuum_enabled = off)', r.tab);
 		EXECUTE format('INSERT INTO %I SELECT * FROM src WHERE %s', r.tab, CASE r.state WHEN 'built' THEN 'true' WHEN 'delta' THEN 'false' WHEN 'half' THEN 'id % 2 = 0' ELSE 'id % 5 = 0' END);
 		EXECUTE format('CREATE INDEX ON %I USING surfidx (%s)', r.tab, r.cols);
 		CASE r.state
