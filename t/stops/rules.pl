@@ -304,7 +304,7 @@ scenario 'leaves that go and get a new life while a scan is on the way to them',
 
 # ------------------------------------------------------------------------------------------ copies of roots, and the file's end
 
-scenario 'a copy of the root whose links lead beyond the end of the file', ['old copies of roots'], sub {
+scenario 'a copy of the root whose links lead beyond the end of the file', ['old copies of roots,memories outlive files'], sub {
 	build(9000, 'CREATE INDEX t_k ON t USING surfidx (s)', 300);
 	sql("SELECT surfidx_merge('t_k')");
 	my $s = reader();
@@ -319,7 +319,7 @@ scenario 'a copy of the root whose links lead beyond the end of the file', ['old
 	sound('t_k');
 };
 
-scenario 'a copy of two levels whose links lead beyond the end of the file', ['old copies of roots'], sub {
+scenario 'a copy of two levels whose links lead beyond the end of the file', ['old copies of roots,memories outlive files'], sub {
 	# groups of rows share nearly all of their keys, so that separators are long, and few fit on a page
 	build(0, 'CREATE INDEX t_k ON t USING surfidx (s)');
 	sql("INSERT INTO t SELECT g * 100 + i, g.s || to_char(i, 'FM00') FROM

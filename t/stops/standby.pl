@@ -160,7 +160,7 @@ scenario 'a group is redone under all its locks', ['redo page by page'], sub {
 	gone();
 };
 
-scenario 'a copy of the root on a standby whose links lead beyond the end of the file', ['old copies of roots'], sub {
+scenario 'a copy of the root on a standby whose links lead beyond the end of the file', ['old copies of roots,memories outlive files'], sub {
 	sql("$tables; " . rows(1, 6000) . "; SELECT surfidx_merge('t_s')");
 	stand_by();
 	catch_up();
