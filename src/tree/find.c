@@ -41,6 +41,8 @@ typedef struct Descent
 	SfxLeaf    *leaf;			/* opened, if the page is one */
 	SfxFilterProbe *probe;		/* what a filter on the way is asked; NULL: nothing */
 	BlockNumber last;			/* page looked at */
+	SfxMeta		fresh;			/* the metapage of a new try, ... */
+	SfxTree		again;			/* ... and its tree */
 	uint8		low[SFX_MAX_ENTRY]; /* keys of fences */
 	uint8		high[SFX_MAX_ENTRY];
 } Descent;
@@ -309,8 +311,6 @@ find(Descent *d)
 	SfxRetry	retry = {.index = t->index};
 	int			r = sfx_meta_find_run(t->meta, t->run);
 	Buffer		buf = InvalidBuffer;
-	SfxMeta		fresh;
-	SfxTree		again = {t->index, t->order, &fresh, t->run};
 
 	/* I6 */
 	Assert(!sfx_image_held());
@@ -328,18 +328,20 @@ find(Descent *d)
 		/* T4 */
 		if (!sfx_retry(&retry))
 			sfx_corrupt(t->index, d->last, "a descent ends here, where the key sought is not");
-		sfx_meta_read(t->index, &fresh);
-		r = sfx_meta_find_run(&fresh, t->run);
+		sfx_meta_read(t->index, &d->fresh);
+		r = sfx_meta_find_run(&d->fresh, t->run);
 		if (r < 0)
 			break;
+		d->again = *t;
+		d->again.meta = &d->fresh;
 
 		/*
 		 * the tree may have become lower since the caller looked, if he does not hold the merge
 		 * lock; the root will do for him
 		 */
-		d->level = Min(d->level, (int) fresh.runs[r].level);
-		d->tree = &again;
-		d->run = &fresh.runs[r];
+		d->level = Min(d->level, (int) d->fresh.runs[r].level);
+		d->tree = &d->again;
+		d->run = &d->fresh.runs[r];
 		d->cached = false;
 		buf = find_once(d);
 	}
