@@ -366,6 +366,17 @@ SfxFunctionIsC(Oid funcid)
 	((subtype) == AT_AlterColumnType || (subtype) == AT_SetExpression)
 #endif
 
+/* Make an index as ALTER TABLE makes one again: no look at rights. */
+#include "commands/defrem.h"
+#if PG_VERSION_NUM < 160000
+#define SfxRebuildIndex(table, stmt) \
+	DefineIndex(table, stmt, InvalidOid, InvalidOid, InvalidOid, true, false, false, false, true)
+#else
+#define SfxRebuildIndex(table, stmt) \
+	DefineIndex(table, stmt, InvalidOid, InvalidOid, InvalidOid, -1, true, false, false, false, \
+				true)
+#endif
+
 /* 17 looks up the equality operator for logical replication's searches by a strategy number that it knows for btree and hash only. */
 #define SFX_APPLY_MEANS_BTREE	(PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000)
 

@@ -13,14 +13,9 @@
 #include "settings.h"
 
 #include "access/transam.h"
-#include "access/xact.h"
-#include "catalog/index.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
-#include "nodes/makefuncs.h"
-#include "tcop/utility.h"
-#include "utils/lsyscache.h"
+#include "commands/tablecmds.h"
 #include "utils/syscache.h"
 
 bool
@@ -67,21 +62,22 @@ method_said(List *options)
 void
 sfx_method_of_index(IndexStmt *stmt)
 {
-	char	   *name = method_said(stmt->options);
+	/* an exclusion constraint says its method */
+	char	   *name = stmt->excludeOpNames == NIL ? method_said(stmt->options) : NULL;
 
 	if (name != NULL && strcmp(stmt->accessMethod, DEFAULT_INDEX_TYPE) == 0)
 		stmt->accessMethod = name;
 }
 
 static void
-method_of_constraint(Constraint * c)
+method_of_constraint(Constraint *c)
 {
 	if (c->contype == CONSTR_PRIMARY || c->contype == CONSTR_UNIQUE)
 		c->access_method = method_said(c->options);
 }
 
 void
-sfx_method_of_constraints(AlterTableStmt * stmt)
+sfx_method_of_constraints(AlterTableStmt *stmt)
 {
 	ListCell   *lc;
 
@@ -121,7 +117,7 @@ is_our_index(Oid relid)
 }
 
 void
-sfx_method_stays(AlterTableStmt * stmt)
+sfx_method_stays(AlterTableStmt *stmt)
 {
 	ListCell   *lc;
 
@@ -130,7 +126,8 @@ sfx_method_stays(AlterTableStmt * stmt)
 		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 
 		if ((cmd->subtype == AT_SetRelOptions || cmd->subtype == AT_ResetRelOptions) &&
-			find_method((List *) cmd->def) && is_our_index(RangeVarGetRelid(stmt->relation, NoLock, true)))
+			find_method((List *) cmd->def) &&
+			is_our_index(AlterTableLookupRelation(stmt, ShareUpdateExclusiveLock)))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("parameter \"%s\" of index \"%s\" cannot be changed",
@@ -138,41 +135,4 @@ sfx_method_stays(AlterTableStmt * stmt)
 					 errdetail("It says by which access method a dump makes the constraint again."),
 					 errhint("Drop the constraint, and add it with or without the parameter.")));
 	}
-}
-
-/* ---- statements of ours ---- */
-
-void
-sfx_run_part(Node *stmt, const char *source)
-{
-	PlannedStmt *part = makeNode(PlannedStmt);
-
-	part->commandType = CMD_UTILITY;
-	part->utilityStmt = stmt;
-	part->stmt_location = -1;
-	ProcessUtility(part, source, false, PROCESS_UTILITY_SUBCOMMAND, NULL, NULL, None_Receiver, NULL);
-	CommandCounterIncrement();
-}
-
-AlterTableStmt *
-sfx_alter_of(Oid table)
-{
-	AlterTableStmt *stmt = makeNode(AlterTableStmt);
-
-	stmt->relation = makeRangeVar(get_namespace_name(get_rel_namespace(table)), get_rel_name(table), -1);
-	stmt->objtype = OBJECT_TABLE;
-	return stmt;
-}
-
-AlterTableCmd *
-sfx_alter_add(AlterTableStmt * stmt, AlterTableType subtype, const char *name, Node *def)
-{
-	AlterTableCmd *cmd = makeNode(AlterTableCmd);
-
-	cmd->subtype = subtype;
-	cmd->name = name ? pstrdup(name) : NULL;
-	cmd->def = def;
-	cmd->behavior = DROP_RESTRICT;
-	stmt->cmds = lappend(stmt->cmds, cmd);
-	return cmd;
 }

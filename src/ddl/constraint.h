@@ -17,30 +17,24 @@ extern bool sfx_is_our_method(const char *name);
  * changed.  ERROR: INVALID_PARAMETER_VALUE (another method than ours).
  */
 extern void sfx_method_of_index(IndexStmt *stmt);
-extern void sfx_method_of_constraints(AlterTableStmt * stmt);
+extern void sfx_method_of_constraints(AlterTableStmt *stmt);
 
 /* Rule Q2.  ERROR (FEATURE_NOT_SUPPORTED) if the statement sets or resets the parameter of an index of ours. */
-extern void sfx_method_stays(AlterTableStmt * stmt);
-
-/* Run a statement that is part of another one; the command counter is raised. */
-extern void sfx_run_part(Node *stmt, const char *source);
-
-/* ALTER TABLE on that table, with no commands yet. */
-extern AlterTableStmt * sfx_alter_of(Oid table);
-extern AlterTableCmd * sfx_alter_add(AlterTableStmt * stmt, AlterTableType subtype, const char *name, Node *def);
+extern void sfx_method_stays(AlterTableStmt *stmt);
 
 /*
  * constraint_type.c, rule Q3: take down the constraints that the statement would have core build again, and put them back
- * when it is done.  Locks the table, AccessExclusive; ERROR: FEATURE_NOT_SUPPORTED (a foreign key refers to one).
+ * when it is done.  Locks the table, AccessExclusive; ERROR: FEATURE_NOT_SUPPORTED (a
+ * foreign key refers to one; another command needs it meanwhile).
  */
-extern List *sfx_constraints_down(AlterTableStmt * stmt, const char *source);
+extern List *sfx_constraints_down(AlterTableStmt *stmt);
 extern void sfx_constraints_up(List *down);
 
 /*
  * constraint_index.c: ADD ... USING INDEX of an index of ours leaves the statement, and is done behind it.  Locks the table,
  * AccessExclusive; ERROR: as core's, for an index that cannot become a constraint's.
  */
-extern List *sfx_using_out(AlterTableStmt * stmt);
+extern List *sfx_using_out(AlterTableStmt *stmt);
 extern void sfx_using_done(List *out);
 
 #endif							/* SURFIDX_CONSTRAINT_H */

@@ -10,15 +10,18 @@
 #include "settings.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/reloptions.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/index.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
-#include "catalog/namespace.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
@@ -55,7 +58,7 @@ is_default_column(Relation table, Relation index, int i)
 }
 
 static void
-check_index(Relation table, Relation index, const Constraint * c)
+check_index(Relation table, Relation index, const Constraint *c)
 {
 	Form_pg_index form = index->rd_index;
 
@@ -91,7 +94,7 @@ check_index(Relation table, Relation index, const Constraint * c)
 }
 
 static Oid
-index_named(Oid table, const Constraint * c)
+index_named(Oid table, const Constraint *c)
 {
 	Oid			index = c->indexname ? get_relname_relid(c->indexname, get_rel_namespace(table)) : InvalidOid;
 	Relation	rel;
@@ -105,17 +108,50 @@ index_named(Oid table, const Constraint * c)
 	return ours ? index : InvalidOid;
 }
 
+static void
+set_not_null(AlterTableStmt *stmt, char *column)
+{
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+
+	cmd->subtype = AT_SetNotNull;
+	cmd->name = column;
+	stmt->cmds = lappend(stmt->cmds, cmd);
+}
+
+/* The constraint comes behind the whole statement: nothing else in it may ask for it, or change what it is made of. */
+static void
+refuse_company(const List *commands, const Constraint *c)
+{
+	ListCell   *lc;
+
+	foreach(lc, commands)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype != AT_DropConstraint && cmd->subtype != AT_SetNotNull &&
+			!(cmd->subtype == AT_AddConstraint && castNode(Constraint, cmd->def)->indexname != NULL))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot add a constraint using surfidx index \"%s\" in a statement that does more", c->indexname),
+					 errhint("Only DROP CONSTRAINT, SET NOT NULL and other constraints using an index may stand beside it.")));
+	}
+}
+
 static Using *
-begin_using(AlterTableStmt * stmt, Oid relid, Oid indexoid, Constraint * c)
+begin_using(AlterTableStmt *stmt, Oid relid, Oid indexoid, Constraint *c)
 {
 	Using	   *u = palloc(sizeof(Using));
 	Relation	table = table_open(relid, NoLock);
 	Relation	index = index_open(indexoid, AccessShareLock);
 
 	check_index(table, index, c);
+	if (c->contype == CONSTR_PRIMARY && !stmt->relation->inh && has_subclass(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+				 errmsg("constraint must be added to child tables too"),
+				 errhint("Do not specify the ONLY keyword.")));
 	for (int i = 0; c->contype == CONSTR_PRIMARY && i < index->rd_index->indnkeyatts; i++)
-		sfx_alter_add(stmt, AT_SetNotNull,
-					  get_attname(relid, index->rd_index->indkey.values[i], false), NULL);
+		set_not_null(stmt, get_attname(relid, index->rd_index->indkey.values[i], false));
 	index_close(index, NoLock);
 	table_close(table, NoLock);
 	u->table = relid;
@@ -124,8 +160,17 @@ begin_using(AlterTableStmt * stmt, Oid relid, Oid indexoid, Constraint * c)
 	return u;
 }
 
+/* Of anything but a table core says that it takes none. */
+static bool
+takes_constraints(Oid relid)
+{
+	char		kind = OidIsValid(relid) ? get_rel_relkind(relid) : '\0';
+
+	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE;
+}
+
 List *
-sfx_using_out(AlterTableStmt * stmt)
+sfx_using_out(AlterTableStmt *stmt)
 {
 	List	   *commands = stmt->cmds;
 	List	   *out = NIL;
@@ -142,9 +187,10 @@ sfx_using_out(AlterTableStmt * stmt)
 			continue;
 		if (!OidIsValid(table))
 			table = AlterTableLookupRelation(stmt, AccessExclusiveLock);
-		index = OidIsValid(table) ? index_named(table, c) : InvalidOid;
+		index = takes_constraints(table) ? index_named(table, c) : InvalidOid;
 		if (!OidIsValid(index))
 			continue;
+		refuse_company(commands, c);
 		if (out == NIL)
 			stmt->cmds = list_copy(commands);
 		stmt->cmds = list_delete_ptr(stmt->cmds, cmd);
@@ -156,7 +202,7 @@ sfx_using_out(AlterTableStmt * stmt)
 static void
 make_constraint(const Using *u)
 {
-	const		Constraint *c = u->constraint;
+	const Constraint *c = u->constraint;
 	bool		primary = c->contype == CONSTR_PRIMARY;
 	Relation	table = table_open(u->table, NoLock);
 	Relation	index = index_open(u->index, AccessShareLock);
@@ -193,11 +239,26 @@ make_constraint(const Using *u)
 static void
 keep_method(Oid index)
 {
-	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	old = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
+	List	   *set = list_make1(makeDefElem(SFX_METHOD_OPTION, (Node *) makeString(SFX_METHOD), -1));
+	Datum		values[Natts_pg_class] = {0};
+	bool		nulls[Natts_pg_class] = {0};
+	bool		replace[Natts_pg_class] = {0};
+	HeapTuple	new;
+	Datum		options;
+	bool		isnull;
 
-	cmd->subtype = AT_SetRelOptions;
-	cmd->def = (Node *) list_make1(makeDefElem(SFX_METHOD_OPTION, (Node *) makeString(SFX_METHOD), -1));
-	AlterTableInternal(index, list_make1(cmd), false);
+	if (!HeapTupleIsValid(old))
+		elog(ERROR, "cache lookup failed for relation %u", index);
+	options = SysCacheGetAttr(RELOID, old, Anum_pg_class_reloptions, &isnull);
+	values[Anum_pg_class_reloptions - 1] =
+		transformRelOptions(isnull ? (Datum) 0 : options, set, NULL, NULL, false, false);
+	replace[Anum_pg_class_reloptions - 1] = true;
+	new = heap_modify_tuple(old, RelationGetDescr(classes), values, nulls, replace);
+	CatalogTupleUpdate(classes, &new->t_self, new);
+	ReleaseSysCache(old);
+	table_close(classes, RowExclusiveLock);
 	CommandCounterIncrement();
 }
 

@@ -3,7 +3,8 @@
  *
  * Core builds such a constraint again from its definition, in a place without a hook: its parser would ask btree for an
  * index with our parameter.  So the constraint is dropped before the statement and added behind it, from the same
- * definition, with what hangs on its index.
+ * definition, with what hangs on its index.  Both are done by what core does them with, since users' commands would ask for
+ * rights, by name, and for event triggers.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -16,14 +17,20 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "commands/cluster.h"
 #include "commands/comment.h"
 #include "commands/tablecmds.h"
+#include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -32,6 +39,7 @@
 typedef struct Down
 {
 	Oid			table;
+	Oid			constraint;
 	char	   *name;			/* the constraint's and its index's */
 	char	   *definition;		/* ALTER TABLE ... ADD CONSTRAINT ... */
 	char	   *comment;		/* of the constraint; may be NULL */
@@ -42,7 +50,7 @@ typedef struct Down
 
 /* Does the statement have core rebuild what uses one of these columns? */
 static bool
-rebuilds(const AlterTableStmt * stmt, Relation table, const Form_pg_index index)
+rebuilds(const AlterTableStmt *stmt, Relation table, const Form_pg_index index)
 {
 	ListCell   *lc;
 
@@ -61,25 +69,57 @@ rebuilds(const AlterTableStmt * stmt, Relation table, const Form_pg_index index)
 	return false;
 }
 
-/* Does the statement itself drop that constraint, or a column of it? */
+/* Does a child table's column go with its parent's? */
 static bool
-drops(const AlterTableStmt * stmt, Relation table, const Form_pg_index index, const char *name)
+goes_with_parent(Relation child, AttrNumber column)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(child), column - 1);
+
+	return !att->attislocal && att->attinhcount <= 1;
+}
+
+/* Does the statement itself drop that constraint, or a column of it?  top: the table is the one that it names. */
+static bool
+drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index index, const char *name)
 {
 	ListCell   *lc;
 
 	foreach(lc, stmt->cmds)
 	{
 		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+		AttrNumber	column;
 
-		if (cmd->subtype == AT_DropConstraint && strcmp(cmd->name, name) == 0)
+		if (cmd->subtype == AT_DropConstraint && top && strcmp(cmd->name, name) == 0)
 			return true;
 		if (cmd->subtype != AT_DropColumn)
 			continue;
+		column = get_attnum(RelationGetRelid(table), cmd->name);
 		for (int i = 0; i < index->indnatts; i++)
-			if (index->indkey.values[i] == get_attnum(RelationGetRelid(table), cmd->name))
+			if (column != InvalidAttrNumber && index->indkey.values[i] == column &&
+				(top || goes_with_parent(table, column)))
 				return true;
 	}
 	return false;
+}
+
+/* While the constraint is down nothing else may ask for it, or for what hangs on its index. */
+static void
+refuse_company(const AlterTableStmt *stmt, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableType kind = lfirst_node(AlterTableCmd, lc)->subtype;
+
+		if (kind == AT_AddConstraint || kind == AT_ClusterOn || kind == AT_DropCluster ||
+			kind == AT_ReplicaIdentity || kind == AT_DropNotNull)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot rebuild surfidx constraint \"%s\" in a statement that also adds constraints, "
+							"drops NOT NULL, or sets CLUSTER or REPLICA IDENTITY", name),
+					 errhint("Alter the column's type in a statement of its own.")));
+	}
 }
 
 static void
@@ -123,18 +163,20 @@ is_inherited(Oid constraint)
 
 /* What is to be known of that index's constraint, if the statement rebuilds it; NULL: it does not. */
 static Down *
-note_down(const AlterTableStmt * stmt, Relation table, Relation index)
+note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
 {
 	Oid			oid = get_index_constraint(RelationGetRelid(index));
 	const char *name = RelationGetRelationName(index);
 	Down	   *d;
 
 	if (!OidIsValid(oid) || !sfx_is_ours(index->rd_indam) || index->rd_index->indisexclusion ||
-		!rebuilds(stmt, table, index->rd_index) || drops(stmt, table, index->rd_index, name) || is_inherited(oid))
+		!rebuilds(stmt, table, index->rd_index) || drops(stmt, top, table, index->rd_index, name) || is_inherited(oid))
 		return NULL;
+	refuse_company(stmt, name);
 	refuse_if_referenced(table, RelationGetRelid(index), name);
 	d = palloc(sizeof(Down));
 	d->table = RelationGetRelid(table);
+	d->constraint = oid;
 	d->name = pstrdup(name);
 	d->definition = pg_get_constraintdef_command(oid);
 	d->comment = GetComment(oid, ConstraintRelationId, 0);
@@ -144,29 +186,33 @@ note_down(const AlterTableStmt * stmt, Relation table, Relation index)
 	return d;
 }
 
-/* Nothing may be open while a part runs. */
 static List *
-take_down_of(const AlterTableStmt * stmt, Oid relid, const char *source, List *down)
+take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 {
 	Relation	table = table_open(relid, NoLock);
-	AlterTableStmt *part = sfx_alter_of(relid);
+	List	   *down = NIL;
 	ListCell   *lc;
 
 	foreach(lc, RelationGetIndexList(table))
 	{
 		Relation	index = relation_open(lfirst_oid(lc), AccessExclusiveLock);
-		Down	   *d = note_down(stmt, table, index);
+		Down	   *d = note_down(stmt, top, table, index);
 
 		if (d != NULL)
-		{
 			down = lappend(down, d);
-			sfx_alter_add(part, AT_DropConstraint, d->name, NULL);
-		}
 		relation_close(index, NoLock);
 	}
+	if (down != NIL)
+		CheckTableNotInUse(table, "ALTER TABLE");
 	table_close(table, NoLock);
-	if (part->cmds != NIL)
-		sfx_run_part((Node *) part, source);
+	/* as core does it: a part of the statement, of which triggers hear nothing */
+	foreach(lc, down)
+	{
+		ObjectAddress constraint;
+
+		ObjectAddressSet(constraint, ConstraintRelationId, ((Down *) lfirst(lc))->constraint);
+		performDeletion(&constraint, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+	}
 	return down;
 }
 
@@ -191,7 +237,7 @@ tables_of_type(Oid type)
 
 /* Every table whose columns the statement comes to, locked. */
 static List *
-tables_altered(AlterTableStmt * stmt)
+tables_altered(AlterTableStmt *stmt)
 {
 	Oid			relid = AlterTableLookupRelation(stmt, AccessExclusiveLock);
 	List	   *tables = NIL;
@@ -211,48 +257,100 @@ tables_altered(AlterTableStmt * stmt)
 	return stmt->relation->inh ? find_all_inheritors(relid, AccessExclusiveLock, NULL) : list_make1_oid(relid);
 }
 
-List *
-sfx_constraints_down(AlterTableStmt * stmt, const char *source)
+/* Does any command rebuild columns, of tables that there are? */
+static bool
+rebuilds_any(const AlterTableStmt *stmt)
 {
-	List	   *down = NIL;
-	bool		any = false;
 	ListCell   *lc;
 
 	foreach(lc, stmt->cmds)
-		any |= SfxRebuildsColumn(lfirst_node(AlterTableCmd, lc)->subtype);
-	if (!any || (stmt->objtype != OBJECT_TABLE && stmt->objtype != OBJECT_TYPE))
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (SfxRebuildsColumn(cmd->subtype) &&
+			(stmt->objtype == OBJECT_TABLE || (stmt->objtype == OBJECT_TYPE && cmd->behavior == DROP_CASCADE)))
+			return true;
+	}
+	return false;
+}
+
+List *
+sfx_constraints_down(AlterTableStmt *stmt)
+{
+	List	   *down = NIL;
+	bool		top = stmt->objtype == OBJECT_TABLE;
+	ListCell   *lc;
+
+	if (!rebuilds_any(stmt))
 		return NIL;
 	foreach(lc, tables_altered(stmt))
-		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_RELATION ||
-			get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_TABLE)
-		down = take_down_of(stmt, lfirst_oid(lc), source, down);
+	{
+		char		kind = get_rel_relkind(lfirst_oid(lc));
+
+		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
+			down = list_concat(down, take_down_of(stmt, top, lfirst_oid(lc)));
+		top = false;
+	}
 	return down;
+}
+
+/* ---- back ---- */
+
+/* The definition as the statement that makes an index. */
+static IndexStmt *
+index_of(const Down *d)
+{
+	AlterTableStmt *alter = castNode(AlterTableStmt,
+									 linitial_node(RawStmt, raw_parser(d->definition, RAW_PARSE_DEFAULT))->stmt);
+	List	   *before,
+			   *after;
+	ListCell   *lc;
+
+	sfx_method_of_constraints(alter);
+	alter = transformAlterTableStmt(d->table, alter, d->definition, &before, &after);
+	foreach(lc, alter->cmds)
+		if (lfirst_node(AlterTableCmd, lc)->subtype == AT_AddIndex)
+		return castNode(IndexStmt, lfirst_node(AlterTableCmd, lc)->def);
+	elog(ERROR, "surfidx: constraint \"%s\" makes no index", d->name);
+	return NULL;
+}
+
+static void
+mark_identity(Oid index)
+{
+	Relation	indexes = table_open(IndexRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(index));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", index);
+	((Form_pg_index) GETSTRUCT(tuple))->indisreplident = true;
+	CatalogTupleUpdate(indexes, &tuple->t_self, tuple);
+	heap_freetuple(tuple);
+	table_close(indexes, RowExclusiveLock);
 }
 
 static void
 put_back(const Down *d)
 {
-	AlterTableStmt *part = sfx_alter_of(d->table);
-	Oid			constraint;
+	IndexStmt  *stmt = index_of(d);
+	Relation	table;
+	Oid			index;
 
-	sfx_run_part(linitial_node(RawStmt, raw_parser(d->definition, RAW_PARSE_DEFAULT))->stmt, d->definition);
-	constraint = get_relation_constraint_oid(d->table, d->name, false);
+	stmt->idxcomment = d->index_comment;
+	stmt->reset_default_tblspc = true;
+	index = SfxRebuildIndex(d->table, stmt).objectId;
+	CommandCounterIncrement();
 	if (d->comment)
-		CreateComments(constraint, ConstraintRelationId, 0, d->comment);
-	if (d->index_comment)
-		CreateComments(get_constraint_index(constraint), RelationRelationId, 0, d->index_comment);
-	if (d->is_identity)
-	{
-		ReplicaIdentityStmt *identity = makeNode(ReplicaIdentityStmt);
-
-		identity->identity_type = REPLICA_IDENTITY_INDEX;
-		identity->name = d->name;
-		sfx_alter_add(part, AT_ReplicaIdentity, NULL, (Node *) identity);
-	}
+		CreateComments(get_index_constraint(index), ConstraintRelationId, 0, d->comment);
+	table = table_open(d->table, NoLock);
 	if (d->is_clustered)
-		sfx_alter_add(part, AT_ClusterOn, d->name, NULL);
-	if (part->cmds != NIL)
-		sfx_run_part((Node *) part, d->definition);
+		mark_index_clustered(table, index, true);
+	CommandCounterIncrement();
+	if (d->is_identity)
+		mark_identity(index);
+	CacheInvalidateRelcache(table);
+	table_close(table, NoLock);
+	CommandCounterIncrement();
 }
 
 void

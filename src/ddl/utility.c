@@ -100,7 +100,7 @@ concerns_us(const Node *stmt)
 }
 
 static void
-before_statement(Node *stmt, const char *source, ProcessUtilityContext context, After *after)
+before_statement(Node *stmt, ProcessUtilityContext context, After *after)
 {
 	if (IsA(stmt, IndexStmt))
 	{
@@ -115,7 +115,7 @@ before_statement(Node *stmt, const char *source, ProcessUtilityContext context, 
 		sfx_method_of_constraints(alter);
 		sfx_method_stays(alter);
 		after->out = sfx_using_out(alter);
-		after->down = sfx_constraints_down(alter, source);
+		after->down = sfx_constraints_down(alter);
 	}
 }
 
@@ -148,7 +148,7 @@ at_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 		if (read_only_tree)
 			pstmt = copyObject(pstmt);
 		read_only_tree = false;
-		before_statement(pstmt->utilityStmt, source, context, &after);
+		before_statement(pstmt->utilityStmt, context, &after);
 	}
 	if (prev_utility)
 		prev_utility(pstmt, source, read_only_tree, context, params, env, dest, qc);

@@ -125,10 +125,13 @@ sub problems
 	return @problems;
 }
 
-# Those that were not looked at since they were started last.
+# Those that were not looked at since they were started last.  All are stopped behind the last look:
+# a standby keeps for ever the locks of a primary that stopped at once.
 sub finish
 {
-	for my $server (grep { $_ && $_->{ending_due} && !$_->{ending_excused} } @servers)
+	my @due = grep { $_ && $_->{ending_due} && !$_->{ending_excused} } @servers;
+
+	for my $server (@due)
 	{
 		if (!is_up($server))
 		{
@@ -141,6 +144,9 @@ sub finish
 			}
 		}
 		look($server);
+	}
+	for my $server (grep { is_up($_) } @due)
+	{
 		eval { $server->stop('immediate'); 1 } or push @{ $found{$server} }, name_of($server)
 			. " does not stop: $@";
 	}

@@ -74,6 +74,11 @@ my @expected_messages = (
 	qr/55000 .*(?:cannot (?:cluster|vacuum)|is not (?:valid|ready)|invalid index|pending trigger|cannot complete detaching)/,
 	qr/0A000 .*(?:during recovery|cluster on (?:partial|invalid)|partitioned table)/,
 	qr/0A000 .*cannot PREPARE/,
+
+	# constraints and their indexes
+	qr/2BP01 .*because constraint/,
+	qr/55000 .*(?:already associated with a constraint|deferrable unique constraints)/,
+	qr/42809 .*is not unique/,
 	qr/42809 .*(?:is not a partition|is already a partition|partition|not an index)/,
 	qr/42P17 .*(?:partition|overlap)/,
 
@@ -596,6 +601,19 @@ my %ddl = (
 		my ($case) = @_;
 		my $c = pick(@{ $case->{columns} });
 		"ALTER TABLE t ALTER $c->{name} TYPE $c->{type} USING ($c->{name}::text::$c->{base})";
+	},
+
+	# constraints of ours: made, of an index that is there, dropped, and built again for a type
+	constraint => sub {
+		my ($case) = @_;
+		my $late = pick('', ' DEFERRABLE', ' DEFERRABLE INITIALLY DEFERRED');
+
+		$case->{parts} ? () : pick(
+			"ALTER TABLE t ADD CONSTRAINT t_c UNIQUE (id) WITH (access_method = surfidx)$late",
+			"ALTER TABLE t ADD UNIQUE USING INDEX t_uid$late",
+			'ALTER TABLE t ALTER id TYPE int4, ADD COLUMN IF NOT EXISTS extra float8',
+			'ALTER TABLE t DROP CONSTRAINT IF EXISTS ' . pick('t_c', 't_uid')
+		);
 	},
 	cluster => sub {
 		my ($case, $ix) = @_;

@@ -1,0 +1,71 @@
+-- What an attack found of constraints with our indexes, beside what btree's do
+SET client_min_messages = error;
+CREATE EXTENSION IF NOT EXISTS surfidx;
+SET surfidx.unique_notice = off;
+CREATE SCHEMA ca;
+SET search_path = ca, public;
+
+-- beside an event trigger, inside of another command
+create table t(a int not null); create unique index ti on t using surfidx(a);
+create function ev() returns event_trigger language plpgsql as $$begin end$$;
+create event trigger e1 on ddl_command_end execute function ev();
+create function f() returns int language plpgsql as $$ begin execute 'alter table t add primary key using index ti'; return 1; end $$;
+create table q as select f(); \d t
+drop event trigger e1;
+
+-- core's own refusals: of a materialized view
+create materialized view mq as select 1 as a; create unique index mqi on mq using surfidx(a);
+alter materialized view mq add constraint k unique using index mqi;
+alter table mq add constraint k unique using index mqi;
+
+-- a parent alone
+create table y(a int); create table yc() inherits(y); insert into yc values(null);
+create unique index yi on y using surfidx(a);
+alter table only y add primary key using index yi;
+
+-- the owner needs no right to create
+create role ca_alice; grant usage on schema ca to ca_alice;
+create table t4(a int primary key WITH (access_method = surfidx)); alter table t4 owner to ca_alice;
+set role ca_alice; alter table t4 alter a type bigint; reset role;
+select relname, amname from pg_class c join pg_am a on a.oid=relam where relname='t4_pkey';
+
+-- what would ask for the constraint while it is down
+create table t5(a int constraint pk primary key WITH (access_method = surfidx), b int); alter table t5 replica identity using index pk, cluster on pk;
+alter table t5 alter a type bigint, replica identity nothing;
+alter table t5 alter a type bigint, cluster on pk;
+alter table t5 alter a type bigint, add unique(a);
+alter table t5 alter a type bigint, alter a drop not null;
+alter table t5 alter a type bigint, alter b set default 3, add column z int;
+\d t5
+
+-- not into another tablespace
+set allow_in_place_tablespaces = on; create tablespace ca_ts location '';
+create table x(b int unique WITH (access_method = surfidx)); set default_tablespace=ca_ts; alter table x alter b type bigint; reset default_tablespace;
+select reltablespace from pg_class where relname='x_b_key';
+
+-- a child's constraint and columns are its own
+create schema ca2; create table p(a int constraint k unique WITH (access_method = surfidx)); create table ca2.c2(y int) inherits(p);
+alter table ca2.c2 add constraint k unique(a) WITH (access_method = surfidx);
+alter table p drop constraint k, alter a type bigint;
+create table c3(a int, q int, constraint k3 unique(a,q) WITH (access_method = surfidx)); create table p3(a int, q int); alter table c3 inherit p3;
+alter table p3 drop column q, alter a type bigint;
+\d c3
+
+-- USING INDEX with what changes the index
+create table t10(a int, b int); create unique index i10 on t10 using surfidx(b);
+alter table t10 alter b type bigint, add constraint x unique using index i10;
+alter table t10 drop column b, add constraint x unique using index i10;
+
+-- an exclusion constraint says its method
+create table e(a int, exclude using btree (a with =) WITH (access_method = surfidx));
+
+-- rights first; types without CASCADE
+set role ca_alice; alter index x_b_key reset (access_method); reset role;
+create type ct as (a int); create table of1 of ct (primary key (a) WITH (access_method = surfidx)); alter type ct alter attribute a type int8; alter type ct alter attribute a type int8 cascade;
+\d of1
+select count(surfidx_check(c.oid, true, true)) as checked from pg_class c where relam = (select oid from pg_am where amname = 'surfidx') and relkind = 'i' and relnamespace in ('ca'::regnamespace, 'ca2'::regnamespace);
+
+DROP SCHEMA ca CASCADE;
+DROP SCHEMA ca2 CASCADE;
+DROP TABLESPACE ca_ts;
+DROP ROLE ca_alice;
