@@ -75,6 +75,9 @@ my @expected_messages = (
 	qr/0A000 .*(?:during recovery|cluster on (?:partial|invalid)|partitioned table)/,
 	qr/0A000 .*cannot PREPARE/,
 
+	# our functions on a standby
+	qr/55000 .*is unlogged: a standby has nothing of it/,
+
 	# constraints and their indexes
 	qr/2BP01 .*because constraint/,
 	qr/55000 .*(?:already associated with a constraint|deferrable unique constraints)/,
