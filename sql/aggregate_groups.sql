@@ -151,7 +151,45 @@ REINDEX INDEX t_kb;
 EXECUTE q(196);
 DROP INDEX t_kb;
 EXECUTE q(196);
-DROP TABLE t, n, parent, declined, asked;
-DROP FUNCTION fill, plan_of, rows_of, differences, declined, analyzed;
+-- an index that has a column twice
+CREATE TABLE twice (a int, b int, s text, u text);
+INSERT INTO twice SELECT i % 5, i % 7, 'k' || i % 5, 'u' || i % 7 FROM generate_series(1, 3000) i;
+VACUUM ANALYZE twice;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+CREATE FUNCTION counted(q text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	by_index text;
+	by_core text;
+BEGIN
+	EXECUTE format('SELECT string_agg(x::text, '','' ORDER BY x::text) FROM (%s) x', q) INTO by_index;
+	SET LOCAL surfidx.aggregates = off;
+	EXECUTE format('SELECT string_agg(x::text, '','' ORDER BY x::text) FROM (%s) x', q) INTO by_core;
+	RESET surfidx.aggregates;
+	RETURN CASE WHEN by_index = by_core THEN 'the same' ELSE by_index || ' for ' || by_core END;
+END $$;
+CREATE INDEX twice_i ON twice USING surfidx (a, a, b);
+SELECT counted('SELECT a, b, count(*) FROM twice GROUP BY a, b'), counted('SELECT DISTINCT a, b FROM twice'), counted('SELECT a, sum(b) FROM twice GROUP BY a');
+DROP INDEX twice_i;
+CREATE INDEX twice_i ON twice USING surfidx (s text_pattern_ops, s, u);
+SELECT counted('SELECT s, u, count(*) FROM twice GROUP BY s, u'), counted('SELECT DISTINCT s, u FROM twice'), counted('SELECT s, count(DISTINCT u) FROM twice GROUP BY s');
+DROP INDEX twice_i;
+CREATE INDEX twice_i ON twice USING surfidx (a, a DESC, s, b);
+SELECT counted('SELECT a, s, b, count(*) FROM twice GROUP BY a, s, b'), counted('SELECT a, s, max(b) FROM twice GROUP BY a, s HAVING count(*) > 3'), counted('SELECT s, b FROM twice WHERE a = 3 GROUP BY s, b');
+-- times are taken, and parameters change
+CREATE FUNCTION loops(q text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, SUMMARY OFF) ' || q LOOP
+		IF line ~ 'SurfidxAggregate' THEN
+			RETURN NEXT substring(line FROM 'loops=\d+');
+		END IF;
+	END LOOP;
+END $$;
+SELECT loops('SELECT g, (SELECT count(*) FROM twice WHERE a = g) FROM generate_series(1, 3) g'), loops('SELECT g, (SELECT sum(a) FROM twice WHERE a <= g) FROM generate_series(1, 3) g'),
+	loops('SELECT * FROM generate_series(1, 3) g, LATERAL (SELECT a, count(*) FROM twice WHERE a >= g GROUP BY a LIMIT 2) x');
+DROP TABLE t, n, parent, declined, asked, twice;
+DROP FUNCTION counted, loops, fill, plan_of, rows_of, differences, declined, analyzed;
 DROP COLLATION german, any_case;
 DROP ROLE surfidx_agg_reader;

@@ -226,6 +226,16 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 
 /* ---- execution ---- */
 
+/* The scan's parameters as they are now; before its time is taken, as for any node. */
+static void
+bring_parameters(PlanState *ps)
+{
+	IndexOnlyScanState *child = castNode(IndexOnlyScanState, ps);
+
+	if (ps->chgParam != NULL || (child->ioss_NumRuntimeKeys != 0 && !child->ioss_RuntimeKeysReady))
+		ExecReScan(ps);
+}
+
 /*
  * The child's scan, begun as the child itself does it at its first row.  What the planner was told
  * holds: the child has nothing to ask of its rows, and an MVCC snapshot.
@@ -238,9 +248,6 @@ begin_scan(PlanState *ps, bool unread)
 	if (!IsA(ps, IndexOnlyScanState) || ps->qual != NULL || child->ioss_NumOrderByKeys > 0 ||
 		!sfx_is_ours(child->ioss_RelationDesc->rd_indam) || !IsMVCCSnapshot(ps->state->es_snapshot))
 		elog(ERROR, "an aggregate's scan is not as planned");
-	if (child->ss.ps.chgParam != NULL ||
-		(child->ioss_NumRuntimeKeys != 0 && !child->ioss_RuntimeKeysReady))
-		ExecReScan((PlanState *) child);
 	if (child->ioss_ScanDesc == NULL)
 	{
 		child->ioss_ScanDesc = SfxIndexBeginScan(child);
@@ -349,6 +356,8 @@ exec_node(CustomScanState *css)
 
 		ResetExprContext(econtext);
 		ExecClearTuple(slot);
+		if (!node->done && node->groups == NULL)
+			bring_parameters(child);
 		/* EXPLAIN shows rows and heap fetches as the child's */
 		if (child->instrument && !node->done)
 			InstrStartNode(child->instrument);

@@ -190,6 +190,16 @@ is_grouped(const Search *s, const SfxAggQuestion *q, int column)
 	return false;
 }
 
+/* Is the table's column one of the index's columns in front of this one, too? */
+static bool
+is_repeated(const Search *s, int column)
+{
+	for (int c = 0; c < column; c++)
+		if (s->info->indexkeys[c] == s->info->indexkeys[column] && s->info->canreturn[c])
+			return true;
+	return false;
+}
+
 /*
  * How many leading columns are as many groups as the query's, all of which are among them; -1: none
  * are.
@@ -208,7 +218,7 @@ leading_columns(const Search *s, const SfxAggQuestion *q)
 		grouped = is_grouped(s, q, c);
 		if (!tells_groups(s, c, !grouped) || (!grouped && !is_pinned(s, c)))
 			return -1;
-		left -= grouped;
+		left -= grouped && !is_repeated(s, c);
 	}
 	return left == 0 ? s->info->nkeycolumns : -1;
 }
@@ -366,6 +376,7 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 		{
 			out->kind = SFX_AGG_GROUP;
 			out->column = find_column(s, (Var *) expr);
+			Assert(out->column >= 0 && out->column < w->grouping.columns);
 		}
 		out++;
 	}
