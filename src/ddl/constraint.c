@@ -99,8 +99,8 @@ sfx_method_of_constraints(AlterTableStmt *stmt)
 
 /* ---- Q2 ---- */
 
-static bool
-is_our_index(Oid relid)
+bool
+sfx_is_our_index(Oid relid)
 {
 	HeapTuple	tuple = OidIsValid(relid) ? SearchSysCache1(RELOID, ObjectIdGetDatum(relid)) : NULL;
 	bool		ours = false;
@@ -127,7 +127,7 @@ sfx_method_stays(AlterTableStmt *stmt)
 
 		if ((cmd->subtype == AT_SetRelOptions || cmd->subtype == AT_ResetRelOptions) &&
 			find_method((List *) cmd->def) &&
-			is_our_index(AlterTableLookupRelation(stmt, ShareUpdateExclusiveLock)))
+			sfx_is_our_index(AlterTableLookupRelation(stmt, ShareUpdateExclusiveLock)))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("parameter \"%s\" of index \"%s\" cannot be changed",

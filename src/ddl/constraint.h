@@ -12,6 +12,9 @@
 /* Is that the name of an access method that is ours, in this database? */
 extern bool sfx_is_our_method(const char *name);
 
+/* Is that an index of ours, of a partitioned table too?  InvalidOid and whatever is gone are not. */
+extern bool sfx_is_our_index(Oid relid);
+
 /*
  * Rule Q1: what the parameter access_method of an index or constraint says becomes the statement's method.  The tree is
  * changed.  ERROR: INVALID_PARAMETER_VALUE (another method than ours).
@@ -31,8 +34,9 @@ extern List *sfx_constraints_down(AlterTableStmt *stmt);
 extern void sfx_constraints_up(List *down);
 
 /*
- * constraint_index.c: ADD ... USING INDEX of an index of ours leaves the statement, and is done behind it.  Locks the table,
- * AccessExclusive; ERROR: as core's, for an index that cannot become a constraint's.
+ * constraint_index.c: ADD ... USING INDEX of an index of ours leaves the statement, and is done behind it.  Locks the table
+ * of such an index, AccessExclusive; ERROR: as core's, for one that cannot become a constraint's;
+ * FEATURE_NOT_SUPPORTED (another command stands beside it).
  */
 extern List *sfx_using_out(AlterTableStmt *stmt);
 extern void sfx_using_done(List *out);

@@ -17,6 +17,7 @@
 #include "catalog/dependency.h"
 #include "catalog/index.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
@@ -93,19 +94,23 @@ check_index(Relation table, Relation index, const Constraint *c)
 			refuse(index, psprintf("does not have default sorting behavior in column %d", i + 1));
 }
 
-static Oid
-index_named(Oid table, const Constraint *c)
+/* Of anything but a table core says that it takes none. */
+static bool
+takes_constraints(Oid relid)
 {
-	Oid			index = c->indexname ? get_relname_relid(c->indexname, get_rel_namespace(table)) : InvalidOid;
-	Relation	rel;
-	bool		ours;
+	char		kind = OidIsValid(relid) ? get_rel_relkind(relid) : '\0';
 
-	if (!OidIsValid(index) || (get_rel_relkind(index) != RELKIND_INDEX && get_rel_relkind(index) != RELKIND_PARTITIONED_INDEX))
-		return InvalidOid;
-	rel = index_open(index, AccessShareLock);
-	ours = sfx_is_ours(rel->rd_indam);
-	index_close(rel, NoLock);
-	return ours ? index : InvalidOid;
+	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE;
+}
+
+/* The index that the constraint is to use, if it is ours; nothing is locked for others' statements. */
+static Oid
+index_named(const RangeVar * table, const Constraint *c)
+{
+	Oid			relid = RangeVarGetRelid(table, NoLock, true);
+	Oid			index = OidIsValid(relid) ? get_relname_relid(c->indexname, get_rel_namespace(relid)) : InvalidOid;
+
+	return takes_constraints(relid) && sfx_is_our_index(index) ? index : InvalidOid;
 }
 
 static void
@@ -141,9 +146,15 @@ static Using *
 begin_using(AlterTableStmt *stmt, Oid relid, Oid indexoid, Constraint *c)
 {
 	Using	   *u = palloc(sizeof(Using));
-	Relation	table = table_open(relid, NoLock);
-	Relation	index = index_open(indexoid, AccessShareLock);
+	Relation	table;
+	Relation	index;
 
+	if (!OidIsValid(relid) || !OidIsValid(indexoid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("index \"%s\" does not exist", c->indexname)));
+	table = table_open(relid, NoLock);
+	index = index_open(indexoid, AccessShareLock);
 	check_index(table, index, c);
 	if (c->contype == CONSTR_PRIMARY && !stmt->relation->inh && has_subclass(relid))
 		ereport(ERROR,
@@ -160,41 +171,28 @@ begin_using(AlterTableStmt *stmt, Oid relid, Oid indexoid, Constraint *c)
 	return u;
 }
 
-/* Of anything but a table core says that it takes none. */
-static bool
-takes_constraints(Oid relid)
-{
-	char		kind = OidIsValid(relid) ? get_rel_relkind(relid) : '\0';
-
-	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE;
-}
-
 List *
 sfx_using_out(AlterTableStmt *stmt)
 {
 	List	   *commands = stmt->cmds;
 	List	   *out = NIL;
-	Oid			table = InvalidOid;
 	ListCell   *lc;
 
 	foreach(lc, commands)
 	{
 		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 		Constraint *c = cmd->subtype == AT_AddConstraint ? castNode(Constraint, cmd->def) : NULL;
-		Oid			index;
+		Oid			table;
 
-		if (c == NULL || c->indexname == NULL)
-			continue;
-		if (!OidIsValid(table))
-			table = AlterTableLookupRelation(stmt, AccessExclusiveLock);
-		index = takes_constraints(table) ? index_named(table, c) : InvalidOid;
-		if (!OidIsValid(index))
+		if (c == NULL || c->indexname == NULL || !OidIsValid(index_named(stmt->relation, c)))
 			continue;
 		refuse_company(commands, c);
+		table = AlterTableLookupRelation(stmt, AccessExclusiveLock);
 		if (out == NIL)
 			stmt->cmds = list_copy(commands);
 		stmt->cmds = list_delete_ptr(stmt->cmds, cmd);
-		out = lappend(out, begin_using(stmt, table, index, c));
+		/* again, since the lock may have been waited for */
+		out = lappend(out, begin_using(stmt, table, index_named(stmt->relation, c), c));
 	}
 	return out;
 }

@@ -195,7 +195,7 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 
 	foreach(lc, RelationGetIndexList(table))
 	{
-		Relation	index = relation_open(lfirst_oid(lc), AccessExclusiveLock);
+		Relation	index = relation_open(lfirst_oid(lc), AccessShareLock);
 		Down	   *d = note_down(stmt, top, table, index);
 
 		if (d != NULL)
@@ -309,8 +309,10 @@ index_of(const Down *d)
 	sfx_method_of_constraints(alter);
 	alter = transformAlterTableStmt(d->table, alter, d->definition, &before, &after);
 	foreach(lc, alter->cmds)
+	{
 		if (lfirst_node(AlterTableCmd, lc)->subtype == AT_AddIndex)
-		return castNode(IndexStmt, lfirst_node(AlterTableCmd, lc)->def);
+			return castNode(IndexStmt, lfirst_node(AlterTableCmd, lc)->def);
+	}
 	elog(ERROR, "surfidx: constraint \"%s\" makes no index", d->name);
 	return NULL;
 }

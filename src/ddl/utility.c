@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * utility.c - what we have to do with other people's utility statements
  *
- *	constraints				WITH (access_method = surfidx): constraint.c, rules Q1 to Q3.
+ *	constraints				WITH (access_method = surfidx): constraint*.c, rules Q1 to Q4.
  *	surfidx.unique_notice	What cannot be had on this version is said when a unique index is created.
  *
- * Whoever was there before is called first; a statement that has nothing of ours is handed on as it came.
+ * A statement that has nothing of ours is handed on as it came, and takes no lock that it would not take without us.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
