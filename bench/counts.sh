@@ -1,12 +1,14 @@
 #!/bin/bash
-# Answers computed by block beside btree's index-only scan on the same tables, in CPU time of the
-# backend for whole statements, planning included, and how many times less that is.
+# Answers computed by block, and rows that come out of one, beside btree's index-only scan on the
+# same tables, in CPU time of the backend for whole statements, planning included, and how many times
+# less that is.  "make bench-full BENCH_ARGS=counts" builds and installs first.
 #
-#	bench/counts.sh [--rows n] [--runs n] [--out file.tsv]
+#	bench/counts.sh [--rows n] [--runs n] [--out file.tsv] [set]...
 #
 #	--rows n	rows of each table (default 2000000)
 #	--runs n	times that each thing is measured, btree and surfidx in turn (default 5)
 #	--out file	the medians as a TSV (default build/counts.tsv)
+#	set			of keys: int8 serial timestamp email hundred uuid pair numeric (default: all)
 
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
@@ -16,16 +18,23 @@ runs=5
 out=$PWD/build/counts.tsv
 
 take_options "rows runs out" "$@"
-no_words
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] ||
 	die "--rows must be at least 10000, --runs at least 1"
+
+sets=${words[*]:-int8 serial timestamp email hundred uuid pair numeric}
+for set in $sets; do
+	case $set in
+		int8 | serial | timestamp | email | hundred | uuid | pair | numeric) ;;
+		*) what_is "$set" ;;
+	esac
+done
 
 measure_set()
 {
 	local state i
 
-	sql -c "CALL bench.load('$1', $rows, $((rows / 10)))" -c "CREATE INDEX r_btree ON r (k)" \
-		-c "CREATE INDEX r_surfidx ON r USING surfidx (k)" -c "CALL bench.count_ranges('$1')"
+	sql -c "CALL bench.load('$1', $rows, $((rows / 10)))" -c "CALL bench.count_indexes('$1')" \
+		-c "CALL bench.count_ranges('$1')"
 	while read -r state; do
 		# VACUUM would merge what the first state of the delta has left for the second
 		[ "$state" = "delta of 5 %" ] || sql -c "VACUUM (FREEZE, ANALYZE) r"
@@ -42,7 +51,7 @@ own_cluster counts "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "work_mem = 2
 	"autovacuum = off" "jit = off" "surfidx.auto_merge = off" "max_parallel_workers_per_gather = 0"
 sql -f bench/schema.sql -f bench/counts.sql
 report_machine
-for set in int8 serial timestamp email hundred; do
+for set in $sets; do
 	measure_set "$set"
 done
 sql -P footer=off -P border=0 -c "SELECT key_set AS keys, metric, \"btree, us\", \"surfidx, us\",

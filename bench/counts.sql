@@ -1,5 +1,5 @@
 -- What bench/counts.sh measures on the tables of bench/schema.sql: answers that are computed by
--- block, beside btree's index-only scan.
+-- block, and rows that come out of one, beside btree's index-only scan.
 
 /*
  * mark: how many times less CPU than btree's it is to take.  $1 is replaced by a range's ends.
@@ -47,9 +47,53 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 		(VALUES ('GROUP BY', 'SELECT count(*) FROM (SELECT k, count(*) FROM r GROUP BY k) x'),
 			('DISTINCT', 'SELECT count(*) FROM (SELECT DISTINCT k FROM r) x'),
 			('count(DISTINCT)', 'SELECT count(DISTINCT k) FROM r')) m(metric, query);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT v.key_set, 'delta of 5 %', NULL, m.metric || ', 5 % in the delta', m.query, v.mark
+	FROM (VALUES ('hundred', 8), ('int8', NULL)) v(key_set, mark),
+		(VALUES ('GROUP BY', 'SELECT count(*) FROM (SELECT k, count(*) FROM r GROUP BY k) x'),
+			('DISTINCT', 'SELECT count(*) FROM (SELECT DISTINCT k FROM r) x')) m(metric, query);
+
+-- Rows of an index-only scan, by core's nodes: all but the last thrown away, and counted.
+INSERT INTO bench.key_set VALUES
+	('numeric', 'numeric(12,2)', $$SELECT (random() * 1e6)::numeric(12,2), i > $1
+		FROM generate_series(1, $1 + $2) i$$,
+		$$k + 1e7$$, 'numeric(12,2), random TIDs; more in random order', NULL),
+	('pair', 'int4', $$SELECT (random() * 2e9)::int4, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$-k$$, 'two int4, random TIDs; more in random order', NULL);
+CREATE TABLE bench.second_column (key_set text, expression text);
+INSERT INTO bench.second_column VALUES ('pair', 'hashint4(k)');
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT v.key_set, 'merged', NULL, m.metric, replace(m.query, '$columns', v.columns),
+		CASE WHEN m.metric NOT LIKE '%by core' THEN v.mark END
+	FROM (VALUES ('int8', 'k', 2.2), ('uuid', 'k', 2.2), ('pair', 'k, b', 2.2),
+			('numeric', 'k', 2.2), ('email', 'k', 1.7)) v(key_set, columns, mark),
+		(VALUES ('rows', 'SELECT ROW(x.*) FROM (SELECT $columns FROM r ORDER BY $columns
+					OFFSET (SELECT rows - 1 FROM bench.loaded)) x'),
+			('rows, descending', 'SELECT k FROM r ORDER BY k DESC
+					OFFSET (SELECT rows - 1 FROM bench.loaded)'),
+			('rows, counted by core', 'SELECT count(k) FROM (SELECT $columns FROM r OFFSET 0) x'))
+			m(metric, query)
+	WHERE v.key_set = 'int8' OR m.metric <> 'rows, descending';
 
 INSERT INTO bench.ordered_metric (metric)
 	SELECT metric FROM bench.count_query GROUP BY metric ORDER BY min(n);
+
+-- The indexes of r, which gets its second column before, if it is to have one.
+CREATE PROCEDURE bench.count_indexes(of_set text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	second text := (SELECT expression FROM bench.second_column s WHERE s.key_set = of_set);
+	columns text := CASE WHEN second IS NULL THEN 'k' ELSE 'k, b' END;
+BEGIN
+	IF second IS NOT NULL THEN
+		EXECUTE format('CREATE TABLE two AS SELECT k, %s AS b FROM r', second);
+		DROP TABLE r;
+		ALTER TABLE two RENAME TO r;
+	END IF;
+	EXECUTE format('CREATE INDEX r_btree ON r (%s)', columns);
+	EXECUTE format('CREATE INDEX r_surfidx ON r USING surfidx (%s)', columns);
+END
+$$;
 
 -- Ranges of about so many rows each: fewer, the longer they are.
 CREATE TABLE bench.count_range (rows bigint, condition text);
@@ -79,21 +123,22 @@ BEGIN
 END
 $$;
 
--- The statements one after the other, each planned for itself; their answers' sum.
-CREATE FUNCTION bench.run_counts(query text, of_rows bigint) RETURNS numeric
+-- The answer; of ranges, where the statements come one after the other, each planned for itself, the
+-- sum of them.
+CREATE FUNCTION bench.run_counts(query text, of_rows bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
 	answers numeric := 0;
-	answer numeric;
+	answer text;
 	r record;
 BEGIN
 	IF of_rows IS NULL THEN
-		EXECUTE query INTO answers;
-		RETURN answers;
+		EXECUTE query INTO answer;
+		RETURN answer;
 	END IF;
 	FOR r IN SELECT condition FROM bench.count_range c WHERE c.rows = of_rows LOOP
 		EXECUTE replace(query, '$1', r.condition) INTO answer;
-		answers := answers + answer;
+		answers := answers + answer::numeric;
 	END LOOP;
 	RETURN answers;
 END
