@@ -863,12 +863,10 @@ BEGIN ATOMIC
 			format('CREATE %sINDEX %I ON %I.%I USING btree ', CASE WHEN x.indisunique THEN 'UNIQUE ' END,
 				i.relname, n.nspname, t.relname) AS head,
 			format('%I.%I', n.nspname, t.relname) AS on_table,
-			(SELECT c.contype FROM pg_constraint c
-				WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u')) AS contype,
-			(SELECT min(quote_ident(c.conname)) FROM pg_constraint c
-				WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u') AND c.conparentid = 0) AS con,
+			k.contype, CASE WHEN k.conparentid = 0 THEN quote_ident(k.conname) END AS con,
 			EXISTS (SELECT FROM pg_constraint c
 				WHERE c.conindid = x.indexrelid AND c.confrelid = x.indrelid AND c.contype = 'f') AS is_target,
+			current_setting('server_version_num')::int < 180000 AS targets_stay,
 			quote_ident(left(i.relname, 55) || '_surfidx') AS new_name,
 			(SELECT min(y.indexrelid::regclass::text) FROM pg_index y JOIN pg_class o ON o.oid = y.indexrelid
 					JOIN pg_am b ON b.oid = o.relam
@@ -882,6 +880,7 @@ BEGIN ATOMIC
 			JOIN pg_class t ON t.oid = x.indrelid
 			JOIN pg_namespace n ON n.oid = t.relnamespace
 			JOIN pg_am a ON a.oid = i.relam
+			LEFT JOIN pg_constraint k ON k.conindid = x.indexrelid AND k.conrelid = x.indrelid AND k.contype IN ('p', 'u')
 		WHERE a.amname = 'btree' AND i.relkind = 'i' AND x.indisvalid AND i.relpersistence <> 't'
 			AND NOT (i.relpersistence = 'u' AND pg_is_in_recovery())
 			AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
@@ -889,7 +888,7 @@ BEGIN ATOMIC
 	SELECT c.tableid::regclass, c.indexid::regclass, e.btree_bytes, e.surfidx_bytes,
 		round(e.surfidx_bytes::numeric / nullif(e.btree_bytes, 0), 3), e.entries,
 		CASE WHEN e.surfidx_bytes IS NOT NULL AND (c.contype IS NULL OR c.con IS NOT NULL) AND c.twin IS NULL
-			AND NOT (c.is_target AND current_setting('server_version_num')::int < 180000)
+			AND NOT (c.is_target AND c.targets_stay)
 			AND starts_with(c.definition, c.head) THEN
 			format('CREATE %sINDEX CONCURRENTLY %s ON %s USING surfidx %s', CASE WHEN c.indisunique THEN 'UNIQUE ' END,
 				c.new_name, c.on_table, substr(c.definition, length(c.head) + 1)) END,
@@ -897,7 +896,7 @@ BEGIN ATOMIC
 			CASE WHEN e.surfidx_bytes IS NULL THEN
 				'a column has no surfidx operator class: make one from its btree functions' END,
 			'surfidx index ' || c.twin || ' has the same columns',
-			CASE WHEN c.is_target AND current_setting('server_version_num')::int < 180000 THEN
+			CASE WHEN c.is_target AND c.targets_stay THEN
 					'target of a foreign key: before PostgreSQL 18 only btree, keep this one'
 				WHEN c.contype IS NOT NULL AND c.con IS NULL THEN
 					'constraint of a partitioned table: goes and comes with that'

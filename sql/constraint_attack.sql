@@ -63,6 +63,14 @@ create table e(a int, exclude using btree (a with =) WITH (access_method = surfi
 set role ca_alice; alter index x_b_key reset (access_method); reset role;
 create type ct as (a int); create table of1 of ct (primary key (a) WITH (access_method = surfidx)); alter type ct alter attribute a type int8; alter type ct alter attribute a type int8 cascade;
 \d of1
+-- no stronger lock on the table than core takes
+create table lk(a int not null, b int not null); create unique index lk_b on lk(a); create unique index lk_s on lk using surfidx(b);
+create view locks as select mode from pg_locks where relation = 'lk'::regclass and pid = pg_backend_pid() order by mode;
+begin; alter table lk add unique using index lk_b; select * from locks; rollback;
+begin; alter table lk add unique using index lk_s; select * from locks; rollback;
+begin; alter table lk add unique (b); select * from locks; rollback;
+begin; alter table lk add unique (b) with (access_method = surfidx); select * from locks; rollback;
+begin; alter table lk set (fillfactor = 90); select * from locks; rollback;
 select count(surfidx_check(c.oid, true, true)) as checked from pg_class c where relam = (select oid from pg_am where amname = 'surfidx') and relkind = 'i' and relnamespace in ('ca'::regnamespace, 'ca2'::regnamespace);
 
 DROP SCHEMA ca CASCADE;

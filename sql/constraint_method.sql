@@ -4,13 +4,11 @@ CREATE EXTENSION IF NOT EXISTS surfidx;
 SET surfidx.unique_notice = off;
 CREATE SCHEMA cm;
 SET search_path = cm, public;
-CREATE FUNCTION tried(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE statement;
-	RETURN 'done';
-EXCEPTION WHEN OTHERS THEN
-	RETURN sqlstate || ' ' || sqlerrm;
-END $$;
+\getenv srcdir PG_ABS_SRCDIR
+\set tried :srcdir '/sql/helpers/tried.sql'
+\set ECHO none
+\i :tried
+\set ECHO all
 -- constraints of the schema, with the methods of their indexes and what dumps say
 CREATE VIEW methods AS
 	SELECT c.conrelid::regclass AS on_table, conname, contype, amname, condeferrable AS later, condeferred AS deferred,

@@ -15,6 +15,7 @@
 #include "agg_exec.h"
 #include "agg_group.h"
 #include "compat.h"
+#include "index_only.h"
 #include "scan.h"
 #include "settings.h"
 #include "visible.h"
@@ -248,13 +249,7 @@ begin_scan(PlanState *ps, bool unread)
 	if (!IsA(ps, IndexOnlyScanState) || ps->qual != NULL || child->ioss_NumOrderByKeys > 0 ||
 		!sfx_is_ours(child->ioss_RelationDesc->rd_indam) || !IsMVCCSnapshot(ps->state->es_snapshot))
 		elog(ERROR, "an aggregate's scan is not as planned");
-	if (child->ioss_ScanDesc == NULL)
-	{
-		child->ioss_ScanDesc = SfxIndexBeginScan(child);
-		/* an index-only scan holds the gate (Y2) */
-		child->ioss_ScanDesc->xs_want_itup = !SFX_MUTANT("count without a gate");
-		child->ioss_VMBuffer = InvalidBuffer;
-	}
+	sfx_index_only_begin(child);
 	index_rescan(child->ioss_ScanDesc, child->ioss_ScanKeys, child->ioss_NumScanKeys,
 				 child->ioss_OrderByKeys, 0);
 	if (unread)

@@ -140,23 +140,28 @@ exec_rows_further(PlanState *ps)
 	}
 }
 
+bool
+sfx_index_only_begin(IndexOnlyScanState *node)
+{
+	if (node->ioss_ScanDesc != NULL)
+		return false;
+	node->ioss_ScanDesc = SfxIndexBeginScan(node);
+	node->ioss_ScanDesc->xs_want_itup = true;
+	node->ioss_VMBuffer = InvalidBuffer;
+	return true;
+}
+
 /*
  * The scan's columns are not read.  It has to know before its first row, so a scan that core would
- * begin for that one begins here.
+ * begin for that one begins here, unless its keys have to be worked out first.
  */
 static void
 tell_unread(IndexOnlyScanState *node)
 {
-	if (node->ioss_ScanDesc == NULL)
-	{
-		node->ioss_ScanDesc = SfxIndexBeginScan(node);
-		node->ioss_ScanDesc->xs_want_itup = true;
-		node->ioss_VMBuffer = InvalidBuffer;
-		/* else core's function comes to it */
-		if (node->ioss_NumRuntimeKeys == 0 || node->ioss_RuntimeKeysReady)
-			index_rescan(node->ioss_ScanDesc, node->ioss_ScanKeys, node->ioss_NumScanKeys,
-						 node->ioss_OrderByKeys, node->ioss_NumOrderByKeys);
-	}
+	if (sfx_index_only_begin(node) &&
+		(node->ioss_NumRuntimeKeys == 0 || node->ioss_RuntimeKeysReady))
+		index_rescan(node->ioss_ScanDesc, node->ioss_ScanKeys, node->ioss_NumScanKeys,
+					 node->ioss_OrderByKeys, node->ioss_NumOrderByKeys);
 	sfx_scan_unread(node->ioss_ScanDesc);
 }
 

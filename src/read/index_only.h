@@ -7,6 +7,14 @@
 
 #include "surfidx.h"
 
+#include "nodes/execnodes.h"
+
+/*
+ * Begin the scan of an index-only scan's node, as core would at its first row.  False: it was begun
+ * already; else it waits for its rescan.
+ */
+extern bool sfx_index_only_begin(IndexOnlyScanState *node);
+
 /* At preload; settings before that. */
 extern void sfx_index_only_define_gucs(void);
 extern void sfx_index_only_init(void);

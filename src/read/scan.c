@@ -1,123 +1,35 @@
 /*-------------------------------------------------------------------------
- * scan.c - index scans, index-only scans, bitmap scans, marks
+ * scan.c - index scans, and what every kind of scan begins with
  *
- * A scan is a walk over the byte ranges that scankey.c makes of its conditions, each read through one SfxReader.
+ * A scan is a walk over the byte ranges that scankey.c makes of its conditions, each read through
+ * one SfxReader.
  *
- * Position: the present range (the odometer of scankey.c) and, inside it, the reader's own position by key.
- * Moving past either end of a range goes on with the neighbouring range; at the last one the odometer stays, so that
- * a cursor that turns round finds the last row again.
- *
- * A mark is the odometer and a copy of the entry last returned; restoring it seeks by that key.  No batch is kept for it,
- * so a merge between mark and restore does not matter.
+ * Position: the present range (the odometer of scankey.c) and, inside it, the reader's own position
+ * by key.  Moving past either end of a range goes on with the neighbouring range; at the last one
+ * the odometer stays, so that a cursor that turns round finds the last row again.
  *-------------------------------------------------------------------------
  */
-#include "surfidx.h"
+#include "scan_impl.h"
 #include "column.h"
-#include "key.h"
-#include "leaf.h"
-#include "order.h"
 #include "page.h"
 #include "parallel.h"
-#include "predicate.h"
-#include "reader.h"
-#include "row.h"
 #include "rowcompare.h"
-#include "scan.h"
-#include "scankey.h"
 #include "scratch.h"
 #include "settings.h"
-#include "visible.h"
 
-#include "access/relscan.h"
 #include "miscadmin.h"
-#include "nodes/tidbitmap.h"
-#include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-
-/* TIDs handed to a bitmap at once. */
-#define BITMAP_BATCH	256
 
 /* Entries in a row that fail the filters before a leap is tried: it costs as much as looking at some tens of them. */
 #define LEAP_PATIENCE	24
 
-/* Rows that an index-only scan returns before it pins the map: who wants few does not wait. */
-#define ROWS_BEFORE_MAP	16
 /* So many rows of a range are made ready first, if there are so many in the stretch. */
 #define FIRST_PORTION	32
 
-StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a block is tested at once");
-
-typedef struct SfxMark
-{
-	bool		set;
-	uint64		tid;
-	uint32		len;
-	uint8	   *key;			/* SFX_MAX_ENTRY bytes */
-	int		   *wheels;			/* the odometer; one for each key column */
-} SfxMark;
-
-typedef struct SfxScan
-{
-	SfxRowsAhead rows_ahead;	/* first: see sfx_scan_row */
-	SfxKeyDesc	kd;
-	const SfxOrder *order;		/* of the key space; NULL: bytes */
-	MemoryContext cxt;			/* lives as long as the scan */
-	MemoryContext longs;		/* what decoding a long key leaves behind; NULL: there was none */
-	SfxReader  *reader;			/* NULL until first needed */
-	bool		gate;			/* the reader's */
-	bool		started;		/* the conditions are worked out and the reader stands on a range */
-	bool		empty;			/* they contradict one another */
-	bool		on_entry;		/* an entry was returned last, which the reader knows */
-	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
-	bool		swift;			/* an entry was returned last, and those of the reader's stretch
-								 * may follow without a look at anything */
-	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was
-								 * returned since */
-	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
-	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
-	bool		unread;			/* the plan reads no column: NULLs will do (index_only.c) */
-	SfxVisibility *map;			/* rows by block: NULL: not asked yet */
-	int			asked;			/* rows that it might have been asked for */
-	int			portion;		/* so many rows are made ready next */
-	int			prepared_from;	/* the last ones that were, by their numbers in the block */
-	int			prepared;
-	char	   *texts;			/* values of rows_ahead; NULL: not needed yet */
-	bool		form;			/* rows are to be formed */
-	bool		rows;			/* row is set up */
-	int			failed;			/* entries in a row that the filters did not let pass */
-	bool		leaping;		/* the last leap led to another leaf */
-	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is
-								 * judged already */
-	int			range;			/* parallel: the range that the odometer shows */
-	bool		serializable;	/* what is read is locked */
-	bool		turned;			/* the range in hand was not read straight on from its start */
-	ScanDirection dir;			/* serializable: of the first fetch in the range in hand */
-	SfxKeyLock	lock;			/* the range in hand's */
-	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and
-								 * ahead_pos */
-	SfxPos		ahead_pos;
-	int			nkeys;			/* scan keys, each row comparison being one */
-	ScanKey		members;		/* of row comparisons that came in parts; NULL: there were none */
-	SfxMark    *mark;
-	SfxScanKeys keys;
-	SfxRow		row;
-} SfxScan;
-
 /* ------------------------------------------------------------------ begin, restart, end */
 
-static SfxStretch no_rows = {.step = ForwardScanDirection};
-
-/* No row is ready: the stretch is another one, or will be.  Those that were taken are counted. */
-static inline void
-forget_rows(IndexScanDesc scan, SfxScan *so)
-{
-	if (so->rows_ahead.taken > 0)
-		pgstat_count_index_tuples(scan->indexRelation, so->rows_ahead.taken);
-	so->rows_ahead.taken = 0;
-	if (!SFX_MUTANT("rows outlive their stretch"))
-		so->rows_ahead.stretch = &no_rows;
-}
+SfxStretch	sfx_no_rows = {.step = ForwardScanDirection};
 
 IndexScanDesc
 sfx_beginscan(Relation index, int nkeys, int norderbys)
@@ -152,7 +64,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->asked = 0;
 	so->texts = NULL;
 	so->rows_ahead.taken = 0;
-	so->rows_ahead.stretch = &no_rows;
+	so->rows_ahead.stretch = &sfx_no_rows;
 	so->mark = NULL;
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
@@ -162,13 +74,6 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	scan->xs_itupdesc = RelationGetDescr(index);
 	scan->opaque = so;
 	return scan;
-}
-
-/* Is there anything to ask of entries that lie in the ranges? */
-static inline bool
-has_filters(const SfxScan *so)
-{
-	return so->keys.nfilters > 0;
 }
 
 /* Before the keys are looked at: row comparisons that the plan took apart become one key each. */
@@ -191,8 +96,8 @@ gather_row_comparisons(IndexScanDesc scan, SfxScan *so)
  * The range in hand is left.  If it was read straight on, and not to its end, what lies behind the
  * entry last returned was not read: nobody has been told of it (S3).
  */
-static void
-leave_range(IndexScanDesc scan, SfxScan *so)
+void
+sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so)
 {
 	SfxEntry	last;
 	bool		whole;
@@ -216,8 +121,8 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 		gather_row_comparisons(scan, so);
 	}
-	leave_range(scan, so);
-	forget_rows(scan, so);
+	sfx_scan_leave_range(scan, so);
+	sfx_scan_forget_rows(scan, so);
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = false;
@@ -232,8 +137,8 @@ sfx_endscan(IndexScanDesc scan)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
-	leave_range(scan, so);
-	forget_rows(scan, so);
+	sfx_scan_leave_range(scan, so);
+	sfx_scan_forget_rows(scan, so);
 	if (so->reader)
 		sfx_reader_end(so->reader);
 	sfx_scankeys_end(&so->keys);
@@ -261,8 +166,8 @@ sfx_endscan(IndexScanDesc scan)
 /* ------------------------------------------------------------------ moving */
 
 /* Let the reader stand on the range that the odometer shows, the scan's first or a later one. */
-static void
-seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool first)
+void
+sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool first)
 {
 	SfxPos		lo;
 	SfxPos		hi;
@@ -291,11 +196,12 @@ seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool first)
  * entries whose heap rows VACUUM is about to reuse has to hold the gate: where rows are taken from the
  * index alone, and where the snapshot does not tell new rows from old ones.
  */
-static void
-start_scan(IndexScanDesc scan, ScanDirection dir)
+void
+sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
-	bool		gate = scan->xs_want_itup || scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot);
+	bool		gate = (scan->xs_want_itup && !SFX_MUTANT("rows without a gate")) ||
+	scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot);
 
 	pgstat_count_index_scan(scan->indexRelation);
 	SfxCountIndexSearch(scan);
@@ -323,7 +229,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 		MemoryContextSwitchTo(old);
 	}
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
-	sfx_reader_tids_only(so->reader, !so->form && !has_filters(so) && so->mark == NULL);
+	sfx_reader_tids_only(so->reader, !so->form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->serializable = sfx_predicate_wanted(scan->xs_snapshot);
 	so->failed = 0;
@@ -331,7 +237,7 @@ start_scan(IndexScanDesc scan, ScanDirection dir)
 	so->leapt_from = InvalidBlockNumber;
 	so->range = 0;
 	so->ahead = false;
-	seek_range(scan, so, dir, true);
+	sfx_scan_seek_range(scan, so, dir, true);
 }
 
 /*
@@ -370,7 +276,7 @@ parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *shar
 	from = (SfxPos) {share->key, share->len, share->tid};
 	for (; so->range < share->range; so->range++)
 		(void) sfx_scankeys_advance(&so->keys, dir);
-	seek_range(scan, so, dir, true);
+	sfx_scan_seek_range(scan, so, dir, true);
 	if (sfx_reader_step(so->reader, dir, share->at_start ? NULL : &from, &stop))
 	{
 		share->at_start = false;
@@ -422,8 +328,8 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 			return false;
 		}
 		so->on_entry = false;
-		leave_range(scan, so);
-		seek_range(scan, so, dir, false);
+		sfx_scan_leave_range(scan, so);
+		sfx_scan_seek_range(scan, so, dir, false);
 	}
 	return true;
 }
@@ -450,7 +356,7 @@ decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 static bool
 passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
-	if (!has_filters(so))
+	if (!sfx_scan_has_filters(so))
 		return true;
 	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
 	{
@@ -508,8 +414,8 @@ leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
 /* ------------------------------------------------------------------ fetching */
 
 /* The next entry that passes the filters. */
-static bool
-next_passing(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
+bool
+sfx_scan_next(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 {
 	while (next_entry(scan, so, dir, e))
 	{
@@ -565,11 +471,11 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	scan->xs_recheck = false;
 	scan->xs_itup = NULL;
 	if (!so->started)
-		start_scan(scan, dir);
+		sfx_scan_start(scan, dir);
 	so->on_mark = false;
-	forget_rows(scan, so);
+	sfx_scan_forget_rows(scan, so);
 	so->turned |= dir != so->dir;
-	so->on_entry = !so->empty && next_passing(scan, so, dir, &e);
+	so->on_entry = !so->empty && sfx_scan_next(scan, so, dir, &e);
 	if (SFX_MUTANT("lock behind the read") && so->started && !so->empty)
 	{
 		SfxPos		lo;
@@ -578,7 +484,7 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 		sfx_scankeys_bounds(&so->keys, &lo, &hi);
 		sfx_predicate_read(scan->indexRelation, so->order, scan->xs_snapshot, &lo, &hi, NULL);
 	}
-	so->swift = so->on_entry && !has_filters(so);
+	so->swift = so->on_entry && !sfx_scan_has_filters(so);
 	if (!so->on_entry)
 		return false;
 	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
@@ -620,315 +526,4 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
 	return true;
-}
-
-/* ------------------------------------------------------------------ rows by block */
-
-void
-sfx_scan_unread(IndexScanDesc scan)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-
-	Assert(so->unread || !so->started);
-	so->unread = true;
-}
-
-/* The map, pinned as soon as rows enough were returned without it.  NULL: not yet. */
-static SfxVisibility *
-pinned_map(IndexScanDesc scan, SfxScan *so)
-{
-	if (so->map == NULL && ++so->asked >= ROWS_BEFORE_MAP && IsMVCCSnapshot(scan->xs_snapshot))
-	{
-		MemoryContext old = MemoryContextSwitchTo(so->cxt);
-
-		so->map = sfx_visibility_begin(scan->indexRelation, scan->heapRelation, scan->xs_snapshot);
-		MemoryContextSwitchTo(old);
-		SFX_STOP("map pinned");
-	}
-	return so->map;
-}
-
-/*
- * Which of the stretch's next entries are visible for certain, and what are their values?  Who has
- * read few rows of a range may want few: there are more each time.
- */
-static pg_noinline void
-prepare_rows(IndexScanDesc scan, SfxScan *so)
-{
-	SfxRowsAhead *rows = &so->rows_ahead;
-	SfxStretch *s = sfx_reader_in_hand(so->reader);
-	uint16		hidden[SFX_VISIBILITY_ENTRIES];
-	int			from;
-	int			n;
-
-	if (pinned_map(scan, so) == NULL)
-		return;
-	n = Min(so->portion, s->step > 0 ? s->end - s->at : s->at - s->end);
-	from = s->step > 0 ? s->at : s->at - n + 1;
-	so->portion = Min(2 * so->portion, SFX_BLOCK_ENTRIES);
-	if (rows->stretch != s)
-		memset(rows->visible, false, sizeof(rows->visible));
-	rows->stretch = s;
-	so->prepared_from = from;
-	so->prepared = n;
-	memset(rows->visible + from, true, n);
-	rows->unread = !so->form;
-	rows->single = so->kd.natts == 1;
-	if (so->form)
-	{
-		if (so->row.value == SFX_QUICK_TEXT && so->texts == NULL)
-			so->texts = MemoryContextAlloc(so->cxt, SFX_ROW_TEXTS);
-		rows->single = sfx_row_values_of_block(&so->row, s->block, from, n, rows->value,
-											   so->texts);
-	}
-	n = sfx_visibility_hidden(so->map, s->block->tid + from, n, hidden);
-	for (int i = 0; i < n; i++)
-		rows->visible[from + hidden[i]] = SFX_MUTANT("hidden rows are ready");
-}
-
-/* The values of entry i of a block.  False: they take more memory than there is at hand. */
-static bool
-get_values(IndexScanDesc scan, SfxScan *so, const SfxBlock *block, int i, Datum *values,
-		   bool *isnull)
-{
-	SfxEntry	e;
-
-	if (!so->form)
-	{
-		memset(isnull, true, so->kd.natts);
-		return true;
-	}
-	sfx_block_entry(block, i, &e);
-	if (sfx_key_may_be_long(&so->kd, e.keylen))
-		return false;
-	sfx_row_values(&so->row, scan->indexRelation, &so->kd, &e, values, isnull);
-	return true;
-}
-
-bool
-sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *isnull)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxRowsAhead *rows = &so->rows_ahead;
-	const SfxBlock *block;
-	int			i;
-
-	/* what is not looked at in the table is locked by core */
-	if (!so->swift || so->serializable || !sfx_reader_peek(so->reader, dir, &block, &i))
-		return false;
-	Assert(!scan->kill_prior_tuple && so->on_entry && !so->on_mark);
-	if (rows->stretch == &no_rows || (unsigned) (i - so->prepared_from) >= (unsigned) so->prepared)
-		prepare_rows(scan, so);
-	if (rows->stretch == &no_rows || !rows->visible[i])
-		return false;
-	if (rows->single)
-	{
-		values[0] = rows->value[i];
-		isnull[0] = rows->unread;
-	}
-	else if (!get_values(scan, so, block, i, values, isnull))
-		return false;
-	sfx_scan_take(scan, rows->stretch);
-	return true;
-}
-
-int
-sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxEntry	e;
-	int			n = 0;
-
-	Assert(so->unread);
-	if (so->swift && (n = sfx_reader_stretch_tids(so->reader, tid)) == 0)
-		so->swift = false;
-	if (n == 0)
-	{
-		if (!so->started)
-			start_scan(scan, ForwardScanDirection);
-		if (so->empty || !next_passing(scan, so, ForwardScanDirection, &e))
-			return 0;
-		so->swift = !has_filters(so) && scan->parallel_scan == NULL;
-		so->tid = e.tid;
-		*tid = &so->tid;
-		n = 1;
-	}
-	pgstat_count_index_tuples(scan->indexRelation, n);
-	return n;
-}
-
-/* Start; are all its entries those of one range, and may they come in any order? */
-static bool
-start_unordered(IndexScanDesc scan, SfxScan *so)
-{
-	Assert(!so->started);
-	start_scan(scan, ForwardScanDirection);
-	return !so->empty && !has_filters(so) && so->keys.nlists == 0 && !so->mark &&
-		!so->serializable && !scan->parallel_scan;
-}
-
-bool
-sfx_scan_count(IndexScanDesc scan, SfxVisibility *v)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-
-	Assert(so->unread);
-	if (!start_unordered(scan, so) || !sfx_reader_count(so->reader, v))
-		return false;
-	sfx_reader_release_gate(so->reader);
-	return true;
-}
-
-bool
-sfx_scan_feed(IndexScanDesc scan, SfxVisibility *v, const SfxTaker *taker)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-
-	Assert(!so->unread);
-	if (!start_unordered(scan, so) || !sfx_reader_feed(so->reader, v, taker))
-		return false;
-	sfx_reader_release_gate(so->reader);
-	return true;
-}
-
-int
-sfx_scan_entries(IndexScanDesc scan, const SfxBlock **block, int *from)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxEntry	e;
-	int			n = 0;
-
-	Assert(!so->unread && scan->parallel_scan == NULL);
-	if (so->swift)
-		n = sfx_reader_stretch_entries(so->reader, false, block, from);
-	if (n == 0)
-	{
-		so->swift = false;
-		if (!so->started)
-			start_scan(scan, ForwardScanDirection);
-		if (so->empty || !next_passing(scan, so, ForwardScanDirection, &e))
-			return 0;
-		so->swift = !has_filters(so);
-		if (so->swift)
-			n = sfx_reader_stretch_entries(so->reader, true, block, from);
-	}
-	if (n == 0)
-	{
-		if (so->single == NULL)
-			so->single = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
-		sfx_block_of_entry(so->single, &e);
-		*block = so->single;
-		*from = 0;
-		n = 1;
-	}
-	pgstat_count_index_tuples(scan->indexRelation, n);
-	return n;
-}
-
-int64
-sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	ItemPointerData tids[BITMAP_BATCH];
-	int			n = 0;
-	int64		total = 0;
-	const SfxBlock *block;
-	SfxEntry	e;
-
-	start_scan(scan, ForwardScanDirection);
-	if (so->empty)
-		return 0;
-	while (next_passing(scan, so, ForwardScanDirection, &e))
-	{
-		int			i = -1;
-
-		do
-		{
-			sfx_tid_pointer(scan->indexRelation, i < 0 ? e.tid : block->tid[i], &tids[n++]);
-			if (n == BITMAP_BATCH)
-			{
-				tbm_add_tuples(tbm, tids, n, false);
-				total += n;
-				n = 0;
-			}
-		} while (!has_filters(so) && sfx_reader_stretch(so->reader, ForwardScanDirection, &block, &i));
-		CHECK_FOR_INTERRUPTS();
-	}
-	if (n > 0)
-		tbm_add_tuples(tbm, tids, n, false);
-	return total + n;
-}
-
-/* ------------------------------------------------------------------ marks */
-
-void
-sfx_markpos(IndexScanDesc scan)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxMark    *mark = so->mark;
-	SfxEntry	e;
-
-	if (mark == NULL)
-	{
-		mark = so->mark = MemoryContextAlloc(so->cxt, sizeof(SfxMark));
-		mark->key = MemoryContextAlloc(so->cxt, SFX_MAX_ENTRY);
-		mark->wheels = MemoryContextAlloc(so->cxt, so->kd.nkeys * sizeof(int));
-		/* who marks a place once will do so again, and that takes its key */
-		if (so->reader)
-			sfx_reader_tids_only(so->reader, false);
-	}
-	if (so->on_mark)
-		return;					/* it stands there */
-	mark->set = so->on_entry;
-	if (!mark->set)
-		return;
-	sfx_reader_last(so->reader, &e);
-	memcpy(mark->key, e.key, e.keylen);
-	mark->len = e.keylen;
-	mark->tid = e.tid;
-	for (int i = 0; i < so->keys.nlists; i++)
-		mark->wheels[i] = so->keys.lists[i].cur;
-}
-
-/*
- * The marked row becomes the one last returned: the next fetch returns its neighbour.  Without a mark the scan starts
- * over.
- */
-void
-sfx_restrpos(IndexScanDesc scan)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxMark    *mark = so->mark;
-	SfxPos		pos;
-	bool		moved = false;
-
-	so->turned = true;
-	forget_rows(scan, so);
-	if (mark == NULL || !mark->set)
-	{
-		leave_range(scan, so);
-		if (so->reader && so->started)
-			sfx_reader_reset(so->reader);
-		so->started = false;
-		so->heap_end = 0;
-		so->on_entry = so->on_mark = so->swift = false;
-		return;
-	}
-	for (int i = 0; i < so->keys.nlists; i++)
-	{
-		moved |= so->keys.lists[i].cur != mark->wheels[i];
-		so->keys.lists[i].cur = mark->wheels[i];
-	}
-	if (moved)
-	{
-		leave_range(scan, so);
-		seek_range(scan, so, so->dir, true);
-		so->turned = true;
-	}
-	pos.key = mark->key;
-	pos.len = mark->len;
-	pos.tid = mark->tid;
-	sfx_reader_reposition(so->reader, &pos, false);
-	so->on_entry = so->on_mark = true;
-	so->swift = false;
 }

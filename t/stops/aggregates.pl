@@ -76,7 +76,7 @@ both_ways 'a row inserted behind the beginning of a count', ['map before entries
 };
 
 both_ways 'a dead row whose page becomes all-visible while its entry is in hand',
-	['count without a gate'], sub {
+	['rows without a gate'], sub {
 	my ($way) = @_;
 
 	table($way);
@@ -209,7 +209,7 @@ for (@queries)
 	};
 
 	scenario "a dead row whose page becomes all-visible while its entry is in hand, by $name",
-		['count without a gate'], sub {
+		['rows without a gate'], sub {
 		table($ways[0]);
 		sql('DELETE FROM t WHERE k = 1000');
 		my $s = computer($query);

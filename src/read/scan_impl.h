@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ * scan_impl.h - what the files of the access method's scans share
+ *
+ * scan.c sets a scan up, goes from range to range and hands out one entry at a time.  Beside it
+ * stand scan_rows.c (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps
+ * and aggregates) and scan_mark.c.  Nobody else includes this.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_SCAN_IMPL_H
+#define SURFIDX_SCAN_IMPL_H
+
+#include "surfidx.h"
+#include "key.h"
+#include "leaf.h"
+#include "order.h"
+#include "predicate.h"
+#include "reader.h"
+#include "row.h"
+#include "scan.h"
+#include "scankey.h"
+#include "stop.h"
+#include "visible.h"
+
+#include "access/relscan.h"
+#include "pgstat.h"
+
+typedef struct SfxMark
+{
+	bool		set;
+	uint64		tid;
+	uint32		len;
+	uint8	   *key;			/* SFX_MAX_ENTRY bytes */
+	int		   *wheels;			/* the odometer; one for each key column */
+} SfxMark;
+
+typedef struct SfxScan
+{
+	SfxRowsAhead rows_ahead;	/* first: see sfx_scan_row */
+	SfxKeyDesc	kd;
+	const SfxOrder *order;		/* of the key space; NULL: bytes */
+	MemoryContext cxt;			/* lives as long as the scan */
+	MemoryContext longs;		/* what decoding a long key leaves behind; NULL: there was none */
+	SfxReader  *reader;			/* NULL until first needed */
+	bool		gate;			/* the reader's */
+	bool		started;		/* the conditions are worked out and the reader stands on a range */
+	bool		empty;			/* they contradict one another */
+	bool		on_entry;		/* an entry was returned last, which the reader knows */
+	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
+	bool		swift;			/* an entry was returned last, and those of the reader's stretch
+								 * may follow without a look at anything */
+	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was
+								 * returned since */
+	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
+	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
+	bool		unread;			/* the plan reads no column: NULLs will do (index_only.c) */
+	SfxVisibility *map;			/* rows by block: NULL: not asked yet */
+	int			asked;			/* rows that it might have been asked for */
+	int			portion;		/* so many rows are made ready next */
+	int			prepared_from;	/* the last ones that were, by their numbers in the block */
+	int			prepared;
+	char	   *texts;			/* values of rows_ahead; NULL: not needed yet */
+	bool		form;			/* rows are to be formed */
+	bool		rows;			/* row is set up */
+	int			failed;			/* entries in a row that the filters did not let pass */
+	bool		leaping;		/* the last leap led to another leaf */
+	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is
+								 * judged already */
+	int			range;			/* parallel: the range that the odometer shows */
+	bool		serializable;	/* what is read is locked */
+	bool		turned;			/* the range in hand was not read straight on from its start */
+	ScanDirection dir;			/* serializable: of the first fetch in the range in hand */
+	SfxKeyLock	lock;			/* the range in hand's */
+	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and
+								 * ahead_pos */
+	SfxPos		ahead_pos;
+	int			nkeys;			/* scan keys, each row comparison being one */
+	ScanKey		members;		/* of row comparisons that came in parts; NULL: there were none */
+	SfxMark    *mark;
+	SfxScanKeys keys;
+	SfxRow		row;
+} SfxScan;
+
+/* No row is ready: a stretch without an entry. */
+extern SfxStretch sfx_no_rows;
+
+/* No row is ready: the stretch is another one, or will be.  Those that were taken are counted. */
+static inline void
+sfx_scan_forget_rows(IndexScanDesc scan, SfxScan *so)
+{
+	if (so->rows_ahead.taken > 0)
+		pgstat_count_index_tuples(scan->indexRelation, so->rows_ahead.taken);
+	so->rows_ahead.taken = 0;
+	if (!SFX_MUTANT("rows outlive their stretch"))
+		so->rows_ahead.stretch = &sfx_no_rows;
+}
+
+/* Is there anything to ask of entries that lie in the ranges? */
+static inline bool
+sfx_scan_has_filters(const SfxScan *so)
+{
+	return so->keys.nfilters > 0;
+}
+
+/* First fetch after a (re)start: work out the conditions, let the reader stand on the first range. */
+extern void sfx_scan_start(IndexScanDesc scan, ScanDirection dir);
+
+/* The next entry that passes the filters, over all ranges.  False: there is none. */
+extern bool sfx_scan_next(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e);
+
+/* Let the reader stand on the range that the odometer shows, the scan's first or a later one. */
+extern void sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool first);
+
+/* The range in hand is left: SERIALIZABLE locks shrink to what was read of it. */
+extern void sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so);
+
+#endif							/* SURFIDX_SCAN_IMPL_H */
