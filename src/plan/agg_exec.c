@@ -18,6 +18,7 @@
 #include "index_only.h"
 #include "scan.h"
 #include "settings.h"
+#include "slot.h"
 #include "visible.h"
 
 #include "access/genam.h"
@@ -41,6 +42,7 @@ typedef struct SfxAggNode
 	bool		counts;			/* all they tell is how many rows there are */
 	bool		done;			/* counts: that was told */
 	SfxGroups  *groups;			/* else; NULL: the scan has not begun */
+	bool		timed;			/* EXPLAIN ANALYZE: each call counts as the child's */
 } SfxAggNode;
 
 static Node *create_state(CustomScan *plan);
@@ -322,6 +324,7 @@ next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 		IndexScanDesc scan = begin_scan(child, false);
 
 		node->groups = sfx_groups_begin(scan, &node->grouping, node->outputs, node->noutputs);
+		node->timed = child->instrument != NULL;
 		SFX_STOP("groups begun");
 	}
 	found = sfx_groups_next(node->groups, slot->tts_values, slot->tts_isnull);
@@ -337,19 +340,34 @@ next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 	return found;
 }
 
-static TupleTableSlot *
-exec_node(CustomScanState *css)
+/* A row of the slot, as HAVING and the plan want it; NULL: HAVING does not. */
+static inline TupleTableSlot *
+make_row(CustomScanState *css, TupleTableSlot *slot)
 {
-	SfxAggNode *node = (SfxAggNode *) css;
-	PlanState  *child = linitial(css->custom_ps);
-	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 
-	for (;;)
+	econtext->ecxt_scantuple = slot;
+	if (!ExecQual(css->ss.ps.qual, econtext))
+	{
+		InstrCountFiltered1(css, 1);
+		return NULL;
+	}
+	return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
+}
+
+static pg_noinline TupleTableSlot *
+exec_slowly(SfxAggNode *node)
+{
+	CustomScanState *css = &node->css;
+	PlanState  *child = linitial(css->custom_ps);
+	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
+	TupleTableSlot *result;
+
+	do
 	{
 		bool		found;
 
-		ResetExprContext(econtext);
+		ResetExprContext(css->ss.ps.ps_ExprContext);
 		ExecClearTuple(slot);
 		if (!node->done && node->groups == NULL)
 			bring_parameters(child);
@@ -360,9 +378,26 @@ exec_node(CustomScanState *css)
 		if (!found)
 			return NULL;
 		ExecStoreVirtualTuple(slot);
-		econtext->ecxt_scantuple = slot;
-		if (ExecQual(css->ss.ps.qual, econtext))
-			return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
-		InstrCountFiltered1(css, 1);
-	}
+		result = make_row(css, slot);
+	} while (result == NULL);
+	return result;
+}
+
+/* The short way is for groups that are ready, if HAVING lets them pass. */
+static TupleTableSlot *
+exec_node(CustomScanState *css)
+{
+	SfxAggNode *node = (SfxAggNode *) css;
+	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
+	TupleTableSlot *result;
+
+	if (node->groups == NULL || node->timed || TTS_SHOULDFREE(slot) ||
+		!sfx_groups_next_of_one(node->groups, slot->tts_values, slot->tts_isnull))
+		return exec_slowly(node);
+	SfxSlotFilled(slot);
+	if (css->ss.ps.qual == NULL && css->ss.ps.ps_ProjInfo == NULL)
+		return slot;
+	ResetExprContext(css->ss.ps.ps_ExprContext);
+	result = make_row(css, slot);
+	return result ? result : exec_slowly(node);
 }

@@ -37,6 +37,8 @@
 #define BYTES_FIRST		8192
 /* A shorter stretch does not pay. */
 #define ONES_LEAST		4
+/* From one output's values to the next one's: no multiple of what a cache's set takes. */
+#define ONES_STRIDE		(SFX_BLOCK_ENTRIES + 8)
 /* Behind a coded block with hidden rows so many are not tried: likely they have some, too. */
 #define BLOCKS_HIDDEN	8
 
@@ -101,6 +103,8 @@ struct SfxGroups
 	const SfxBlock *ones;		/* NULL: none; its entry ones_end is to open a group behind them */
 	int			one;
 	int			ones_end;
+	Datum	   *ones_values;	/* of output k's group of entry i: [k * ONES_STRIDE + i] */
+	MemoryContext ones_cxt;		/* those by reference */
 
 	/* rows put off */
 	int			nrows;
@@ -153,6 +157,7 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	g->outer_states = palloc0(n * sizeof(SfxAggState));
 	g->single = palloc(sizeof(SfxBlock));
 	g->given_cxt = AllocSetContextCreate(cxt, "surfidx group", ALLOCSET_DEFAULT_SIZES);
+	g->ones_cxt = AllocSetContextCreate(cxt, "surfidx groups of one", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(old);
 	return g;
 }
@@ -230,7 +235,7 @@ same_columns(SfxGroups *g, const uint8 *a, uint32 len, bool squeezed, int column
 static inline bool
 belongs(SfxGroups *g, const Gathered *open, const SfxBlock *block, int i)
 {
-	int			k = block->dups ? block->keyno[i] : i;
+	int			k = sfx_block_keyno(block, i);
 
 	return same_columns(g, g->keys.data + open->key, open->len, open->squeezed, g->columns,
 						block->keys + block->keyoff[k], block->keyoff[k + 1] - block->keyoff[k]);
@@ -452,24 +457,22 @@ add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 	return hidden;
 }
 
-/* So many entries of a decoded block. */
+/* So many entries of a decoded block; those at hidden, from first on, are to be put off. */
 static void
-add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible)
+add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, const uint16 *hidden,
+			int nhidden)
 {
-	uint16		hidden[SFX_VISIBILITY_ENTRIES];
 	const uint16 *next = hidden;
-	const uint16 *hidden_end = hidden;
+	const uint16 *hidden_end = hidden + nhidden;
 	int			to = first + n;
 
-	if (!visible)
-		hidden_end += sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden);
 	for (int at = first; at < to;)
 	{
 		int			end = to;
 
 		if (g->columns > 0)
 		{
-			int			k = block->dups ? block->keyno[at] : at;
+			int			k = sfx_block_keyno(block, at);
 
 			if (g->ngroups == 0 || !belongs(g, &g->group[g->ngroups - 1], block, at))
 				open_group(g, block->keys + block->keyoff[k],
@@ -481,15 +484,28 @@ add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible)
 	}
 }
 
-/* Are these entries groups of their own, but for the first and the last one, and all visible? */
+/* Are these entries, all visible, groups of their own but for the first and the last one? */
 static bool
 are_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 {
-	uint16		hidden[SFX_VISIBILITY_ENTRIES];
-
 	return n >= ONES_LEAST && g->columns == g->kd.nkeys && !g->by.distinct && !g->kd.comparator &&
-		g->nrows == 0 && sfx_aggregates_have_ones(g->aggregates, block, first, first + n) &&
-		sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden) == 0;
+		g->nrows == 0 && sfx_aggregates_have_ones(g->aggregates, block, first, first + n);
+}
+
+/* The values of those that come. */
+static void
+make_ones(SfxGroups *g)
+{
+	MemoryContext old;
+
+	if (g->ones_values == NULL)
+		g->ones_values = palloc(g->noutputs * ONES_STRIDE * sizeof(Datum));
+	MemoryContextReset(g->ones_cxt);
+	old = MemoryContextSwitchTo(g->ones_cxt);
+	for (int k = 0; k < g->noutputs && g->one < g->ones_end; k++)
+		sfx_aggregates_ones(g->aggregates, k, g->ones, g->one, g->ones_end,
+							g->ones_values + k * ONES_STRIDE + g->one);
+	MemoryContextSwitchTo(old);
 }
 
 /* They are.  The group that is open ends with the first of them, or before it. */
@@ -503,6 +519,7 @@ begin_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 		(void) add_to_group(g, block, first, ++g->one, first, NULL, NULL);
 	g->visible += g->ones_end - g->one;
 	g->ready = g->ngroups;
+	make_ones(g);
 }
 
 /* They have been given out: the last one's group is open. */
@@ -517,6 +534,66 @@ end_ones(SfxGroups *g)
 	(void) add_to_group(g, block, last, last + 1, last, NULL, NULL);
 }
 
+/*
+ * Whole groups of the one group around all of them, whose aggregates can have all of their entries
+ * at once: those between the first key of these entries and the last one.  [*from, *to), or false.
+ */
+static bool
+are_whole(SfxGroups *g, const SfxBlock *block, int first, int n, int *from, int *to)
+{
+	if (!g->by.distinct || g->by.columns > 0 || g->kd.nkeys > 1 || g->kd.comparator)
+		return false;
+	*from = first + 1;
+	*to = first + n - 1;
+	if (block->dups)
+	{
+		while (*from < *to && block->keyno[*from] == block->keyno[first])
+			(*from)++;
+		while (*from < *to && block->keyno[*to - 1] == block->keyno[first + n - 1])
+			(*to)--;
+	}
+	return *to - *from >= ONES_LEAST;
+}
+
+static void
+add_whole(SfxGroups *g, const SfxBlock *block, int from, int to)
+{
+	int			key = sfx_block_keyno(block, from);
+	int			n = sfx_block_keyno(block, to - 1) - key + 1;
+
+	/* the NULL comes first or last */
+	Assert(block->keys[block->keyoff[key]] == SFX_MARK_VALUE &&
+		   block->keys[block->keyoff[key + n - 1]] == SFX_MARK_VALUE);
+	sfx_aggregates_add(g->aggregates, g->outer_states, block, from, to);
+	g->visible += to - from;
+	for (int i = 0; i < g->noutputs; i++)
+		if (g->outputs[i].kind == SFX_AGG_COUNT_DISTINCT)
+			g->outer_states[i].n += n;
+}
+
+/* Entries of a decoded block, in order; visible: the rows of all of them are. */
+static void
+take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible)
+{
+	uint16		hidden[SFX_VISIBILITY_ENTRIES];
+	int			nhidden = 0;
+	int			from;
+	int			to;
+
+	if (!visible)
+		nhidden = sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden);
+	if (nhidden == 0 && are_ones(g, block, first, n))
+		begin_ones(g, block, first, n);
+	else if (nhidden == 0 && are_whole(g, block, first, n, &from, &to))
+	{
+		add_entries(g, block, first, from - first, NULL, 0);
+		add_whole(g, block, from, to);
+		add_entries(g, block, to, first + n - to, NULL, 0);
+	}
+	else
+		add_entries(g, block, first, n, hidden, nhidden);
+}
+
 /* The next entries of the scan.  False: there are none. */
 static bool
 read_entries(SfxGroups *g)
@@ -528,10 +605,7 @@ read_entries(SfxGroups *g)
 	if (n == 0)
 		return false;
 	SFX_STOP("groups have entries");
-	if (are_ones(g, block, first, n))
-		begin_ones(g, block, first, n);
-	else
-		add_entries(g, block, first, n, false);
+	take_entries(g, block, first, n, false);
 	return true;
 }
 
@@ -574,7 +648,7 @@ take_decoded(void *arg, const SfxBlock *block, bool visible)
 	SfxGroups  *g = arg;
 
 	SFX_STOP("groups have entries");
-	add_entries(g, block, 0, block->nent, visible);
+	take_entries(g, block, 0, block->nent, visible);
 	if (g->nrows > 0 && is_full(g))
 		settle(g);
 }
@@ -675,7 +749,9 @@ add_around(SfxGroups *g, const Gathered *group)
 
 	if (!g->around)
 	{
-		sfx_aggregates_clear(g->aggregates, g->outer_states);
+		/* (of all rows: add_whole may have been here) */
+		if (g->by.columns > 0)
+			sfx_aggregates_clear(g->aggregates, g->outer_states);
 		g->outer = *group;
 		memcpy(g->outer_key, key, group->keylen);
 		g->around = true;
@@ -709,9 +785,7 @@ next_around(SfxGroups *g, Datum *values, bool *isnull)
 		}
 		add_around(g, group);
 	}
-	if (!g->around && empty)
-		sfx_aggregates_clear(g->aggregates, g->outer_states);
-	else if (!g->around)
+	if (!g->around && !empty)
 		return false;
 	MemoryContextSwitchTo(g->given_cxt);
 	put_values(g, g->outer_key, g->outer.keylen, g->outer_states, values, isnull);
@@ -722,27 +796,41 @@ next_around(SfxGroups *g, Datum *values, bool *isnull)
 static bool
 next_group(SfxGroups *g, Datum *values, bool *isnull)
 {
-	const Gathered *group = NULL;
+	const Gathered *group = next_in_queue(g);
+
+	if (group == NULL)
+		return sfx_groups_next_of_one(g, values, isnull);
+	MemoryContextSwitchTo(g->given_cxt);
+	put_values(g, g->keys.data + group->key, group->keylen,
+			   states_of(g, (int) (group - g->group)), values, isnull);
+	return true;
+}
+
+bool
+sfx_groups_next_of_one(SfxGroups *g, Datum *values, bool *isnull)
+{
+	const Datum *value;
 
 	if (g->ones == NULL || g->given < g->ready || g->one == g->ones_end)
-		group = next_in_queue(g);
-	if (group == NULL && g->ones == NULL)
 		return false;
-	MemoryContextSwitchTo(g->given_cxt);
-	if (group == NULL)
-		sfx_aggregates_one(g->aggregates, g->ones, g->one++, values, isnull);
-	else
-		put_values(g, g->keys.data + group->key, group->keylen,
-				   states_of(g, (int) (group - g->group)), values, isnull);
+	value = g->ones_values + g->one++;
+	for (int k = 0; k < g->noutputs; k++, value += ONES_STRIDE)
+	{
+		values[k] = *value;
+		isnull[k] = false;
+	}
 	return true;
 }
 
 bool
 sfx_groups_next(SfxGroups *g, Datum *values, bool *isnull)
 {
-	MemoryContext old = MemoryContextSwitchTo(g->cxt);
+	MemoryContext old;
 	bool		found;
 
+	if (sfx_groups_next_of_one(g, values, isnull))
+		return true;
+	old = MemoryContextSwitchTo(g->cxt);
 	MemoryContextReset(g->given_cxt);
 	found = g->by.distinct ? next_around(g, values, isnull) : next_group(g, values, isnull);
 	MemoryContextSwitchTo(old);

@@ -36,6 +36,9 @@ extern SfxGroups *sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *groupi
  */
 extern bool sfx_groups_next(SfxGroups *g, Datum *values, bool *isnull);
 
+/* The same if it is one that is ready, which costs next to nothing.  False: ask the other one. */
+extern bool sfx_groups_next_of_one(SfxGroups *g, Datum *values, bool *isnull);
+
 /* Visible rows, and rows looked at in the table, since the last call. */
 extern void sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *fetched);
 

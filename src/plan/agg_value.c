@@ -253,17 +253,11 @@ datum_of(const Method *m, int64 v)
 		m->typlen == 2 ? Int16GetDatum((int16) v) : CharGetDatum((char) v);
 }
 
-static inline int
-key_number(const SfxBlock *block, int i)
-{
-	return block->dups ? block->keyno[i] : i;
-}
-
 /* Do entries i and k have one key? */
 static inline bool
 same_key(const SfxBlock *block, int i, int k)
 {
-	return key_number(block, i) == key_number(block, k);
+	return sfx_block_keyno(block, i) == sfx_block_keyno(block, k);
 }
 
 /* Is an entry's column, which is the key's, NULL? */
@@ -349,7 +343,7 @@ static inline void
 reduce(const Method *m, int width, const SfxBlock *block, int from, int to, Halves *sum,
 	   int64 *least, int64 *most)
 {
-	const uint8 *p = block->keys + block->keyoff[key_number(block, from)] + m->at;
+	const uint8 *p = block->keys + block->keyoff[sfx_block_keyno(block, from)] + m->at;
 	uint32		step = block->width;
 	int64		lo = load(p, width, m->flip);
 	int64		hi = lo;
@@ -389,8 +383,8 @@ static bool
 in_place(const SfxAggregates *a, const Method *m, const SfxBlock *block, int from, int to)
 {
 	return m->at > 0 && m->width > 1 && a->keylen > 0 && block->width == a->keylen &&
-		block->keys[block->keyoff[key_number(block, from)] + m->at - 1] == SFX_MARK_VALUE &&
-		block->keys[block->keyoff[key_number(block, to - 1)] + m->at - 1] == SFX_MARK_VALUE;
+		block->keys[block->keyoff[sfx_block_keyno(block, from)] + m->at - 1] == SFX_MARK_VALUE &&
+		block->keys[block->keyoff[sfx_block_keyno(block, to - 1)] + m->at - 1] == SFX_MARK_VALUE;
 }
 
 /* The sum, of 128 bits, and halves of less. */
@@ -842,30 +836,54 @@ sfx_aggregates_have_ones(const SfxAggregates *a, const SfxBlock *block, int from
 	return true;
 }
 
-void
-sfx_aggregates_one(const SfxAggregates *a, const SfxBlock *block, int i, Datum *values,
-				   bool *isnull)
+/* Numbers of entries [from, to), as datums. */
+static void
+ones_of_width(const Method *m, int width, const SfxBlock *block, int from, int to, Datum *values)
 {
-	const uint8 *key = block->keys + block->keyoff[i];
+	const uint8 *p = block->keys + block->keyoff[from] + m->at;
+	uint32		step = block->width;
 
-	for (int k = 0; k < a->n; k++)
+	for (int i = from; i < to; i++, p += step)
 	{
-		const Method *m = &a->method[k];
+		int64		v = load(p, width, m->flip);
 
-		isnull[k] = false;
-		switch (m->out.kind)
-		{
-			case SFX_AGG_COUNT_ROWS:
-			case SFX_AGG_COUNT_COLUMN:
-				values[k] = Int64GetDatum(1);
-				break;
-			case SFX_AGG_SUM:
-				values[k] = m->width == 8 ?
-					NumericGetDatum(int64_to_numeric(load_number(m, key))) :
-					Int64GetDatum(load_number(m, key));
-				break;
-			default:
-				values[k] = datum_of(m, load_number(m, key));
-		}
+		*values++ = width == 8 ? Int64GetDatum(v) : width == 4 ? Int32GetDatum((int32) v) :
+			Int16GetDatum((int16) v);
+	}
+}
+
+static void
+ones_of_number(const Method *m, const SfxBlock *block, int from, int to, Datum *values)
+{
+	if (m->width == 8)
+		ones_of_width(m, 8, block, from, to, values);
+	else if (m->width == 4)
+		ones_of_width(m, 4, block, from, to, values);
+	else
+		ones_of_width(m, 2, block, from, to, values);
+}
+
+void
+sfx_aggregates_ones(const SfxAggregates *a, int k, const SfxBlock *block, int from, int to,
+					Datum *values)
+{
+	const Method *m = &a->method[k];
+
+	Assert(a->ones && !block->dups);
+	if (m->out.kind == SFX_AGG_COUNT_ROWS || m->out.kind == SFX_AGG_COUNT_COLUMN)
+	{
+		for (int i = 0; i < to - from; i++)
+			values[i] = Int64GetDatum(1);
+		return;
+	}
+	ones_of_number(m, block, from, to, values);
+	if (m->out.kind != SFX_AGG_SUM)
+		return;
+	/* a sum's type is another one */
+	for (int i = 0; i < to - from; i++)
+	{
+		int64		v = integer_of(m, values[i]);
+
+		values[i] = m->width == 8 ? NumericGetDatum(int64_to_numeric(v)) : Int64GetDatum(v);
 	}
 }

@@ -83,12 +83,13 @@ extern bool sfx_aggregates_group(const SfxAggregates *a, const uint8 *key, uint3
 
 /*
  * All outputs of groups that are entries [from, to) of a decoded block, each one by itself, can be
- * taken from there; and those of one of them.
+ * taken from there; and those of output k, none of which is NULL: by-reference values are in the
+ * current context.
  */
 extern bool sfx_aggregates_have_ones(const SfxAggregates *a, const SfxBlock *block, int from,
 									 int to);
-extern void sfx_aggregates_one(const SfxAggregates *a, const SfxBlock *block, int i,
-							   Datum *values, bool *isnull);
+extern void sfx_aggregates_ones(const SfxAggregates *a, int k, const SfxBlock *block, int from,
+								int to, Datum *values);
 
 /* Add what one group's states have to another's; COUNT_DISTINCT is the caller's. */
 extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *more);

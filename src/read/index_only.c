@@ -30,6 +30,7 @@
 #include "index_only.h"
 #include "scan.h"
 #include "settings.h"
+#include "slot.h"
 
 #include "access/genam.h"
 #include "access/relscan.h"
@@ -57,15 +58,6 @@ direction(const IndexOnlyScanState *node)
 	return ScanDirectionIsBackward(((IndexOnlyScan *) node->ss.ps.plan)->indexorderdir) ? -dir : dir;
 }
 
-/* The slot's values are set. */
-static inline TupleTableSlot *
-filled(TupleTableSlot *slot)
-{
-	slot->tts_flags &= ~TTS_FLAG_EMPTY;
-	slot->tts_nvalid = slot->tts_tupleDescriptor->natts;
-	return slot;
-}
-
 /* The next row by the short way, if it is not ready yet; else NULL: it takes core's. */
 static pg_noinline TupleTableSlot *
 prepare_row(IndexOnlyScanState *node)
@@ -81,7 +73,7 @@ prepare_row(IndexOnlyScanState *node)
 	if (!sfx_scan_row_slowly(node->ioss_ScanDesc, direction(node), slot->tts_values,
 							 slot->tts_isnull))
 		return NULL;
-	return filled(slot);
+	return SfxSlotFilled(slot);
 }
 
 /* Interrupts can wait for the stretch's end. */
@@ -93,7 +85,7 @@ next_row(IndexOnlyScanState *node)
 
 	if (likely(scan != NULL && !TTS_SHOULDFREE(slot) &&
 			   sfx_scan_row(scan, direction(node), slot->tts_values, slot->tts_isnull)))
-		return filled(slot);
+		return SfxSlotFilled(slot);
 	return prepare_row(node);
 }
 
@@ -116,7 +108,7 @@ exec_rows(PlanState *ps)
 	if (unlikely(scan == NULL || TTS_SHOULDFREE(slot) ||
 				 !sfx_scan_row(scan, direction(node), slot->tts_values, slot->tts_isnull)))
 		return exec_slowly(ps);
-	return filled(slot);
+	return SfxSlotFilled(slot);
 }
 
 /* The same where rows have to pass conditions, or something is computed from them. */

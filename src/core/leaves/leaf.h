@@ -358,11 +358,18 @@ extern int sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info);
 extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,
 						   SfxBlock *scratch, const char **why);
 
+/* The number of the key of entry i of a decoded block that has keys. */
+static inline int
+sfx_block_keyno(const SfxBlock *b, int i)
+{
+	return b->dups ? b->keyno[i] : i;
+}
+
 /* Entry i of a decoded block. */
 static inline void
 sfx_block_entry(const SfxBlock *b, int i, SfxEntry *e)
 {
-	int			k = b->keyless ? 0 : b->dups ? b->keyno[i] : i;
+	int			k = b->keyless ? 0 : sfx_block_keyno(b, i);
 
 	e->key = b->keys + b->keyoff[k];
 	e->keylen = b->keyoff[k + 1] - b->keyoff[k];
