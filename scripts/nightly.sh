@@ -1,7 +1,7 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|crash|diff|sqlsmith|discard|tables|mutants]...
+#	nightly.sh [storm|crash|diff|sqlsmith|discard|explained|tables|mutants]...
 #				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
@@ -69,6 +69,17 @@ discard()
 	ONLY=regress TESTS="$DISCARD_TESTS" TEST_CONF="debug_discard_caches = 1" scripts/test.sh
 }
 
+# Each statement is instrumented and its plan printed, those in functions too.
+explained()
+{
+	local conf="session_preload_libraries = auto_explain"
+
+	for value in log_analyze log_nested_statements log_verbose log_buffers; do
+		conf+=";auto_explain.$value = on"
+	done
+	ONLY=regress TEST_CONF="$conf;auto_explain.log_min_duration = 0" scripts/test.sh
+}
+
 # ---- main ----
 
 trap cluster_cleanup EXIT
@@ -79,7 +90,7 @@ find_postgres
 make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
-[ $# -gt 0 ] || set -- storm crash diff sqlsmith discard tables mutants
+[ $# -gt 0 ] || set -- storm crash diff sqlsmith discard explained tables mutants
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
@@ -87,6 +98,7 @@ for name; do
 		diff) step diff torture bench/torture/diff.pl --sessions 2 --out "$WORK" ;;
 		sqlsmith) step sqlsmith sqlsmith_queries ;;
 		discard) step discard discard ;;
+		explained) step explained explained ;;
 		tables) step tables env SURFIDX_FULL=1 ONLY=tap TESTS=shared_tables scripts/test.sh ;;
 		mutants) step mutants scripts/mutants.sh ;;
 		*) die "no such thing: $name" ;;

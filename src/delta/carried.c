@@ -52,18 +52,18 @@ static int
 leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int newer, SfxEntry *entry, int n)
 {
 	SfxImage   *img = sfx_carried_image(index, order, meta, newer);
-	const SfxNodeAlloc *a;
-	const SfxDelta *d = sfx_image_delta(img, &a);
+	SfxNodeAlloc a;
+	const SfxDelta *d = sfx_image_delta(img, order, &a);
 	SfxPos		first = sfx_entry_pos(&entry[0]);
 	SfxCursor	c;
-	bool		have = sfx_delta_seek(d, a, &first, &c);
+	bool		have = sfx_delta_seek(d, &a, &first, &c);
 	int			left = 0;
 
 	for (int i = 0; i < n; i++)
 	{
 		SfxPos		pos = sfx_entry_pos(&entry[i]);
 
-		if (!find_next(d, a, &c, &have, order, &pos))
+		if (!find_next(d, &a, &c, &have, order, &pos))
 			entry[left++] = entry[i];
 	}
 	sfx_image_release(img);

@@ -104,7 +104,8 @@ is_current(Relation index, SfxImage *img, const SfxMeta *meta, int g, bool *gone
 }
 
 static SfxImage *
-acquire_local(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key)
+acquire_local(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+			  const SfxImageKey *key)
 {
 	SfxImage   *img = sfx_image_local_find(key);
 	CatchupResult r;
@@ -114,7 +115,7 @@ acquire_local(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		r = sfx_image_catch_up(index, img, meta, g);
+		r = sfx_image_catch_up(index, order, img, meta, g);
 	} while (r == CATCHUP_MORE);
 	if (r == CATCHUP_GONE)
 		return NULL;
@@ -129,7 +130,8 @@ acquire_local(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key
  * inserters for ever.
  */
 static SfxImage *
-acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *key, CatchupResult *r)
+acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+			   const SfxImageKey *key, CatchupResult *r)
 {
 	uint64		need = PG_UINT64_MAX;
 
@@ -145,7 +147,6 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 		img = sfx_image_slot_find(key, LW_SHARED);
 		if (img != NULL)
 		{
-			sfx_image_hold(img);
 			if ((img->seen >= need && img->removals >= meta->removals) ||
 				is_current(index, img, meta, g, &gone))
 				return img;
@@ -164,9 +165,8 @@ acquire_shared(Relation index, const SfxMeta *meta, int g, const SfxImageKey *ke
 			*r = CATCHUP_NOMEM;
 			return NULL;
 		}
-		sfx_image_hold(img);
 		seen = img->seen;
-		*r = sfx_image_catch_up(index, img, meta, g);
+		*r = sfx_image_catch_up(index, order, img, meta, g);
 		if (img->seen != seen)
 			img->grown = GetCurrentStatementStartTimestamp();
 		sfx_image_give_back(img);
@@ -189,16 +189,15 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 
 	make_key(&key, index, meta, g);
 	sfx_image_local_outdated(&key.loc, meta->build_id, SfxMetaOldestGen(meta));
-	sfx_image_nodes.order = order;
 	/* An image that would need more than half of the pool is not even tried there. */
 	if (!sfx_image_slots_exist() || RelationUsesLocalBuffers(index) ||
 		meta->gens[g].pages > sfx_image_pool_nodes() / 4)
-		return acquire_local(index, meta, g, &key);
-	img = acquire_shared(index, meta, g, &key, &r);
+		return acquire_local(index, order, meta, g, &key);
+	img = acquire_shared(index, order, meta, g, &key, &r);
 	if (img != NULL)
 		sfx_image_slot_touch(img);
 	else if (r == CATCHUP_NOMEM)
-		return acquire_local(index, meta, g, &key);
+		return acquire_local(index, order, meta, g, &key);
 	return img;
 }
 
@@ -220,25 +219,27 @@ sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int
 	known = img->blkno == meta->gens[g].tail;
 	if (known)
 	{
-		sfx_image_nodes.order = order;
-		sfx_image_hold(img);
-		sfx_delta_ranks(&img->delta, &sfx_image_nodes, pos, n, below);
+		SfxNodeAlloc nodes = sfx_image_nodes(img, order);
+
+		sfx_delta_ranks(&img->delta, &nodes, pos, n, below);
 	}
 	LWLockRelease(&img->lock);
 	return known;
 }
 
 const SfxDelta *
-sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc)
+sfx_image_delta(SfxImage *img, const SfxOrder *order, SfxNodeAlloc *nodes)
 {
-	*alloc = &sfx_image_nodes;
+	*nodes = sfx_image_nodes(img, order);
 	return &img->delta;
 }
 
 bool
-sfx_image_absent(const SfxImage *img, uint64 hash)
+sfx_image_absent(SfxImage *img, uint64 hash)
 {
-	return sfx_delta_absent(&img->delta, &sfx_image_nodes, hash);
+	SfxNodeAlloc nodes = sfx_image_nodes(img, NULL);
+
+	return sfx_delta_absent(&img->delta, &nodes, hash);
 }
 
 /* Making a filter takes some 15 ns an entry, a search in vain ten times that. */
@@ -309,10 +310,7 @@ find_existing(Relation index, const SfxMeta *meta, int g, LWLockMode mode)
 	make_key(&key, index, meta, g);
 	if (sfx_image_slots_exist() && !RelationUsesLocalBuffers(index) &&
 		(img = sfx_image_slot_find(&key, mode)) != NULL)
-	{
-		sfx_image_hold(img);
 		return img;
-	}
 	return sfx_image_local_find(&key);
 }
 
@@ -341,9 +339,11 @@ sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g)
 	/* somebody else may have come first */
 	if (sfx_delta_filter_due(&img->delta))
 	{
+		SfxNodeAlloc nodes = sfx_image_nodes(img, NULL);
+
 		sfx_image_make_room(img, sfx_delta_filter_nodes(&img->delta));
 		/* without it searches take the longer way */
-		(void) sfx_delta_filter_grow(&img->delta, &sfx_image_nodes);
+		(void) sfx_delta_filter_grow(&img->delta, &nodes);
 	}
 	sfx_image_release(img);
 }
@@ -353,10 +353,11 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 			   const uint64 *dead, int ndead, const SfxHorizon *horizon)
 {
 	SfxImage   *img = find_existing(index, meta, g, LW_EXCLUSIVE);
+	SfxNodeAlloc nodes;
 
 	if (img == NULL)
 		return;
-	sfx_image_nodes.order = order;
+	nodes = sfx_image_nodes(img, order);
 	/* first, since a comparison may throw in the midst of it */
 	sfx_horizon_raise(&img->horizon, horizon);
 	for (int i = 0; i < n; i++)
@@ -364,7 +365,7 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 		SfxPos		pos = {entries[i]->key, entries[i]->keylen, entries[i]->tid};
 
 		if (bsearch(&pos.tid, dead, ndead, sizeof(uint64), sfx_cmp_u64) != NULL &&
-			sfx_delta_remove(&img->delta, &sfx_image_nodes, &pos) > 0)
+			sfx_delta_remove(&img->delta, &nodes, &pos) > 0)
 			img->killed++;
 	}
 	sfx_image_release(img);

@@ -20,10 +20,12 @@ typedef struct SfxImage SfxImage;
  * Between acquire and release: no buffer access, no error that is not FATAL-safe; only copying out.
  */
 extern SfxImage *sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
-extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxNodeAlloc **alloc);
+
+/* Its tree, and how to get at the nodes of that. */
+extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxOrder *order, SfxNodeAlloc *nodes);
 
 /* The image has certainly no entry of the key with that hash (sfx_hash_key): its filter says so. */
-extern bool sfx_image_absent(const SfxImage *img, uint64 hash);
+extern bool sfx_image_absent(SfxImage *img, uint64 hash);
 
 /*
  * A search for a key found nothing.  True: a filter is due, and would pay; the caller asks for it once he has released the image.

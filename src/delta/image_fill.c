@@ -16,13 +16,23 @@
 
 #define IMAGE_PAGES_A_HOLD	64	/* log pages applied before the lock is given up once, or so */
 
+/* An image that is brought up to date to a generation. */
+typedef struct Fill
+{
+	Relation	index;
+	const SfxMeta *meta;
+	int			g;
+	SfxImage   *img;
+	SfxNodeAlloc nodes;			/* the image's */
+} Fill;
+
 /* The entry of a copied log page at *off, which moves on; false at its end. */
 static bool
-next_entry(Relation index, SfxImage *img, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
+next_entry(const Fill *f, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
 {
 	uint32		at = Max(*off, sizeof(SfxLogHeader));
 
-	if (!sfx_log_parse(index, blkno, page, off, e, dead))
+	if (!sfx_log_parse(f->index, blkno, page, off, e, dead))
 		return false;
 	if (SFX_MUTANT("flag means pair"))
 	{
@@ -31,7 +41,7 @@ next_entry(Relation index, SfxImage *img, BlockNumber blkno, Page page, uint32 *
 		flagged = *dead ? e->tid : flagged;
 		*dead |= e->tid == flagged;
 	}
-	img->unchanged |= (SfxPageBody(page)[at] & SFX_LOG_UNCHANGED) != 0;
+	f->img->unchanged |= (SfxPageBody(page)[at] & SFX_LOG_UNCHANGED) != 0;
 	return true;
 }
 
@@ -40,43 +50,45 @@ next_entry(Relation index, SfxImage *img, BlockNumber blkno, Page page, uint32 *
  * it needs some.
  */
 static bool
-insert_entry(SfxImage *img, const SfxEntry *e, uint32 *finger)
+insert_entry(const Fill *f, const SfxEntry *e, uint32 *finger)
 {
-	int			r = sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger);
+	int			r = sfx_delta_insert_near(&f->img->delta, &f->nodes, e, finger);
 
-	if (r == SFX_NOMEM && sfx_image_reserve(img))
-		r = sfx_delta_insert_near(&img->delta, &sfx_image_nodes, e, finger);
+	if (r == SFX_NOMEM && sfx_image_reserve(f->img))
+		r = sfx_delta_insert_near(&f->img->delta, &f->nodes, e, finger);
 	return r != SFX_NOMEM;
 }
 
 static bool
-apply_entry(SfxImage *img, const SfxEntry *e, uint32 *finger)
+apply_entry(const Fill *f, const SfxEntry *e, uint32 *finger)
 {
-	SfxDeltaFilter filter = img->delta.filter;
+	SfxDelta   *d = &f->img->delta;
+	SfxDeltaFilter filter = d->filter;
 	bool		done;
 
 	if (!SFX_MUTANT("filter is not told"))
-		return insert_entry(img, e, finger);
-	img->delta.filter.nodes = 0;
-	done = insert_entry(img, e, finger);
-	img->delta.filter = filter;
+		return insert_entry(f, e, finger);
+	d->filter.nodes = 0;
+	done = insert_entry(f, e, finger);
+	d->filter = filter;
 	return done;
 }
 
 /* Apply what a copied log page holds behind the cursor. */
 static bool
-apply_page(Relation index, SfxImage *img, Page page)
+apply_page(const Fill *f, Page page)
 {
+	SfxImage   *img = f->img;
 	SfxEntry	e;
 	bool		dead;
 	uint32		off = img->off;
 	uint32		finger = SFX_NODE_NULL;
 
-	while (next_entry(index, img, img->blkno, page, &off, &e, &dead))
+	while (next_entry(f, img->blkno, page, &off, &e, &dead))
 	{
 		if (SFX_MUTANT("seen before applied"))
 			img->off = off;
-		if (!dead && !apply_entry(img, &e, &finger))
+		if (!dead && !apply_entry(f, &e, &finger))
 			return false;
 		img->off = off;
 		img->seen++;
@@ -100,12 +112,12 @@ typedef struct Ahead
 
 /* Add what a copied page holds behind that cursor. */
 static void
-gather_page(Relation index, SfxImage *img, Page page, Ahead *a)
+gather_page(const Fill *f, Page page, Ahead *a)
 {
 	SfxEntry	e;
 	bool		dead;
 
-	while (next_entry(index, img, a->blkno, page, &a->off, &e, &dead))
+	while (next_entry(f, a->blkno, page, &a->off, &e, &dead))
 	{
 		if (!dead)
 			sfx_batch_add(a->batch, &e);
@@ -116,8 +128,9 @@ gather_page(Relation index, SfxImage *img, Page page, Ahead *a)
 
 /* Apply them in key order. False: the pool is exhausted. */
 static bool
-apply_batch(SfxImage *img, const Ahead *a)
+apply_batch(const Fill *f, const Ahead *a)
 {
+	SfxImage   *img = f->img;
 	int			n = sfx_batch_sort(a->batch);
 	uint32		finger = SFX_NODE_NULL;
 
@@ -126,7 +139,7 @@ apply_batch(SfxImage *img, const Ahead *a)
 		SfxEntry	e;
 
 		sfx_batch_get(a->batch, i, &e);
-		if (!apply_entry(img, &e, &finger))
+		if (!apply_entry(f, &e, &finger))
 			return false;
 	}
 	img->blkno = a->blkno;
@@ -148,27 +161,30 @@ copy_used(Page to, Page page)
 
 /* Copy a page of the log, the one with that number; false: it is not one of the generation any more. */
 static bool
-copy_log_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno, uint32 seq, Page copy)
+copy_log_page(const Fill *f, BlockNumber blkno, uint32 seq, Page copy)
 {
-	Buffer		buf = sfx_read_page(index, blkno);
+	Buffer		buf = sfx_read_page(f->index, blkno);
 	bool		valid;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	valid = sfx_log_page_is(index, blkno, BufferGetPage(buf), meta->build_id, meta->gens[g].gen);
+	valid = sfx_log_page_is(f->index, blkno, BufferGetPage(buf), f->meta->build_id,
+							f->meta->gens[f->g].gen);
 	if (valid)
 		copy_used(copy, BufferGetPage(buf));
 	UnlockReleaseBuffer(buf);
 	if (valid && ((SfxLogHeader *) SfxPageBody(copy))->seq != seq)
-		sfx_corrupt(index, blkno, "log page out of sequence");
+		sfx_corrupt(f->index, blkno, "log page out of sequence");
 	return valid;
 }
 
 /* Apply log pages from the cursor's on, whose copy is given, at once. */
 static CatchupResult
-catch_up_pages(Relation index, SfxImage *img, const SfxMeta *meta, int g, Page copy)
+catch_up_pages(const Fill *f, Page copy)
 {
+	const SfxImage *img = f->img;
 	Ahead		a = {NULL, img->blkno, img->seq, img->off, img->seen};
-	uint32		pages = meta->gens[g].pages > img->seq ? meta->gens[g].pages - img->seq : 1;
+	uint32		logged = f->meta->gens[f->g].pages;
+	uint32		pages = logged > img->seq ? logged - img->seq : 1;
 	CatchupResult result = CATCHUP_MORE;
 
 	a.batch = sfx_batch_create(Min(pages, IMAGE_PAGES_A_HOLD));
@@ -176,7 +192,7 @@ catch_up_pages(Relation index, SfxImage *img, const SfxMeta *meta, int g, Page c
 	{
 		BlockNumber right = SfxPageGetTail(copy)->right;
 
-		gather_page(index, img, copy, &a);
+		gather_page(f, copy, &a);
 		if (right == InvalidBlockNumber)
 		{
 			result = CATCHUP_DONE;
@@ -187,21 +203,23 @@ catch_up_pages(Relation index, SfxImage *img, const SfxMeta *meta, int g, Page c
 		a.off = 0;
 		if (!sfx_batch_has_room(a.batch))
 			break;
-		if (!copy_log_page(index, meta, g, a.blkno, a.seq, copy))
+		if (!copy_log_page(f, a.blkno, a.seq, copy))
 		{
 			result = CATCHUP_GONE;
 			break;
 		}
 	}
-	if (result != CATCHUP_GONE && !apply_batch(img, &a))
+	if (result != CATCHUP_GONE && !apply_batch(f, &a))
 		result = CATCHUP_NOMEM;
 	sfx_batch_free(a.batch);
 	return result;
 }
 
 CatchupResult
-sfx_image_catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g)
+sfx_image_catch_up(Relation index, const SfxOrder *order, SfxImage *img, const SfxMeta *meta,
+				   int g)
 {
+	Fill		f = {index, meta, g, img, sfx_image_nodes(img, order)};
 	PGAlignedBlock copy;
 
 	if (img->removals < meta->removals)
@@ -221,13 +239,13 @@ sfx_image_catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g)
 	{
 		BlockNumber right;
 
-		if (!copy_log_page(index, meta, g, img->blkno, img->seq, copy.data))
+		if (!copy_log_page(&f, img->blkno, img->seq, copy.data))
 			return CATCHUP_GONE;
 		right = SfxPageGetTail((Page) copy.data)->right;
 		/* in another order than that of bytes what counts are comparisons */
-		if (right != InvalidBlockNumber && sfx_image_nodes.order == NULL)
-			return catch_up_pages(index, img, meta, g, copy.data);
-		if (!apply_page(index, img, copy.data))
+		if (right != InvalidBlockNumber && order == NULL)
+			return catch_up_pages(&f, copy.data);
+		if (!apply_page(&f, copy.data))
 			return CATCHUP_NOMEM;
 		if (right == InvalidBlockNumber)
 			return CATCHUP_DONE;

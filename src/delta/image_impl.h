@@ -67,10 +67,8 @@ sfx_image_is(const SfxImage *img, const SfxImageKey *key)
 
 /* ---- image_nodes.c ---- */
 
-extern SfxNodeAlloc sfx_image_nodes;	/* of the image held right now: one at a time */
-
-/* From now on this one is held. */
-extern void sfx_image_hold(SfxImage *img);
+/* How the image's tree comes by its nodes; NULL as the order will do where no keys are compared. */
+extern SfxNodeAlloc sfx_image_nodes(SfxImage *img, const SfxOrder *order);
 
 /* I7, as far as the pool has nodes. */
 extern bool sfx_image_fill_reserve(SfxImage *img);
@@ -93,10 +91,10 @@ extern uint32 sfx_image_pool_free(void);
 
 /* ---- image_local.c ---- */
 
-/* The private image of that key, held; NULL: there is none. */
+/* The private image of that key; NULL: there is none. */
 extern SfxImage *sfx_image_local_find(const SfxImageKey *key);
 
-/* A new one, held. */
+/* A new one. */
 extern SfxImage *sfx_image_local_make(Relation index, const SfxImageKey *key);
 extern void sfx_image_local_forget(const SfxImageKey *key);
 
@@ -115,8 +113,7 @@ extern bool sfx_image_slots_exist(void);
 extern SfxImage *sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode);
 
 /*
- * The slot of that key, a new one if there is none, exclusively locked and held; NULL if all are
- * busy.
+ * The slot of that key, a new one if there is none, exclusively locked; NULL if all are busy.
  */
 extern SfxImage *sfx_image_slot_make(const SfxImageKey *key);
 
@@ -146,6 +143,7 @@ typedef enum
  * Apply log pages from the cursor on, some tens of them at most.  The image is ours alone.  May
  * throw: it is none the worse then.
  */
-extern CatchupResult sfx_image_catch_up(Relation index, SfxImage *img, const SfxMeta *meta, int g);
+extern CatchupResult sfx_image_catch_up(Relation index, const SfxOrder *order, SfxImage *img,
+										const SfxMeta *meta, int g);
 
 #endif							/* SURFIDX_IMAGE_IMPL_H */

@@ -84,7 +84,6 @@ sfx_image_local_find(const SfxImageKey *key)
 		if (sfx_image_is(&local_images[i], key))
 		{
 			pg_atomic_write_u64(&local_images[i].last_used, ++uses);
-			sfx_image_hold(&local_images[i]);
 			return &local_images[i];
 		}
 	return NULL;
@@ -103,7 +102,6 @@ sfx_image_local_make(Relation index, const SfxImageKey *key)
 	pg_atomic_init_u64(&img->last_used, ++uses);
 	img->used = true;
 	nlocal++;
-	sfx_image_hold(img);
 	return img;
 }
 

@@ -40,7 +40,6 @@ typedef struct SfxLocalNodes
 
 static PoolShared *shared = NULL;
 static char *pool = NULL;		/* node n at pool + n * SFX_NODE_SIZE; node 0 is not used */
-SfxNodeAlloc sfx_image_nodes;
 
 /* ---- the shared pool ---- */
 
@@ -235,14 +234,18 @@ shared_addr(void *ctx, uint32_t ref)
 	return pool_node(ref);
 }
 
-void
-sfx_image_hold(SfxImage *img)
+SfxNodeAlloc
+sfx_image_nodes(SfxImage *img, const SfxOrder *order)
 {
-	sfx_image_nodes.ctx = img;
-	sfx_image_nodes.alloc = image_alloc;
-	sfx_image_nodes.available = image_available;
-	sfx_image_nodes.free = img->local ? local_free : shared_free;
-	sfx_image_nodes.addr = img->local ? local_addr : shared_addr;
+	return (SfxNodeAlloc)
+	{
+		.ctx = img,
+			.alloc = image_alloc,
+			.available = image_available,
+			.free = img->local ? local_free : shared_free,
+			.addr = img->local ? local_addr : shared_addr,
+			.order = order
+	};
 }
 
 bool
@@ -285,7 +288,9 @@ sfx_image_has_room(SfxImage *img, uint32 n)
 void
 sfx_image_clear(SfxImage *img)
 {
-	sfx_delta_free(&img->delta, &sfx_image_nodes);
+	SfxNodeAlloc nodes = sfx_image_nodes(img, NULL);
+
+	sfx_delta_free(&img->delta, &nodes);
 	img->blkno = InvalidBlockNumber;
 	img->seq = 0;
 	img->off = 0;

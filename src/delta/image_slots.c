@@ -173,14 +173,10 @@ sfx_image_held(void)
 void
 sfx_image_slot_drop(SfxImage *img)
 {
-	SfxNodeAlloc saved = sfx_image_nodes;
-
 	Assert(LWLockHeldByMeInMode(&img->lock, LW_EXCLUSIVE));
-	sfx_image_hold(img);
 	sfx_image_clear(img);
 	sfx_image_give_back(img);
 	img->used = false;
-	sfx_image_nodes = saved;
 }
 
 /* Of the next VICTIMS slots the one to go; with a free one that.  -1: none. */
@@ -280,7 +276,6 @@ sfx_image_slot_make(const SfxImageKey *key)
 			img->used = true;
 			img->removals = 0;
 			img->grown = img->asked = 0;
-			sfx_image_hold(img);
 			sfx_image_clear(img);
 			pg_atomic_fetch_add_u64(&shared->taken, 1);
 			sfx_image_slot_touch(img);
@@ -288,7 +283,6 @@ sfx_image_slot_make(const SfxImageKey *key)
 		LWLockRelease(&shared->directory);
 		return img;
 	}
-	sfx_image_hold(img);
 	return img;
 }
 

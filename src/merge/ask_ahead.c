@@ -52,8 +52,8 @@ static void
 falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted)
 {
 	SfxImage   *img = src->run == 0 ? sfx_image_acquire(src->index, src->order, src->meta, src->g) : NULL;
-	const SfxNodeAlloc *a = NULL;
-	const SfxDelta *d = img ? sfx_image_delta(img, &a) : NULL;
+	SfxNodeAlloc a;
+	const SfxDelta *d = img ? sfx_image_delta(img, src->order, &a) : NULL;
 	SfxEntry	e;
 	bool		have = true;
 
@@ -61,7 +61,7 @@ falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted
 	{
 		SfxPos		high;
 
-		have = have && next_from(src, d, a, &group->node.children[i].low, &e);
+		have = have && next_from(src, d, &a, &group->node.children[i].low, &e);
 		wanted[i - from] = have;
 		if (have && sfx_group_child_high(group, i, &high))
 		{

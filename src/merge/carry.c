@@ -104,31 +104,31 @@ static bool
 look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
 {
 	SfxImage   *img = sfx_carried_image(c->index, c->order, meta, g);
-	const SfxNodeAlloc *a;
-	const SfxDelta *d = sfx_image_delta(img, &a);
+	SfxNodeAlloc a;
+	const SfxDelta *d = sfx_image_delta(img, c->order, &a);
 	SfxCursor	at;
 	SfxEntry	e;
-	bool		have = sfx_delta_seek(d, a, &c->from.pos, &at);
+	bool		have = sfx_delta_seek(d, &a, &c->from.pos, &at);
 
 	*unchanged = sfx_image_unchanged(img);
 	for (int n = 0; have && n < LOOK_ENTRIES && p->n < SFX_SOURCE_CHUNK && p->used < SFX_SOURCE_BYTES; n++)
 	{
-		int			touches = sfx_delta_touches(d, a, &at);
+		int			touches = sfx_delta_touches(d, &a, &at);
 
 		if (!c->chosen)
 			c->count[touches]++;
 		else if (picks(c, touches))
 		{
-			sfx_delta_get(d, a, &at, &e);
+			sfx_delta_get(d, &a, &at, &e);
 			pick(p, &e);
 		}
-		have = sfx_delta_next(d, a, &at);
+		have = sfx_delta_next(d, &a, &at);
 	}
 	if (have)
 	{
 		SfxPos		pos;
 
-		sfx_delta_get(d, a, &at, &e);
+		sfx_delta_get(d, &a, &at, &e);
 		pos = sfx_entry_pos(&e);
 		sfx_pos_set(&c->from, &pos);
 	}

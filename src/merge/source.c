@@ -137,7 +137,7 @@ static void
 fill_chunk(SfxSource *src, const SfxPos *pos)
 {
 	SfxImage   *img = sfx_image_acquire(src->index, src->order, src->meta, src->g);
-	const SfxNodeAlloc *a;
+	SfxNodeAlloc a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		have;
@@ -145,12 +145,12 @@ fill_chunk(SfxSource *src, const SfxPos *pos)
 	if (img == NULL)
 		/* under the merge lock it cannot have left the list */
 		sfx_corrupt(src->index, src->meta->gens[src->g].first, "a page of the log that begins here is not one of its generation");
-	d = sfx_image_delta(img, &a);
+	d = sfx_image_delta(img, src->order, &a);
 	src->seen = sfx_image_seen(img);
 	src->unchanged = sfx_image_unchanged(img);
 	(void) sfx_image_killed(img, &src->horizon);
 	chunk_clear(src);
-	have = sfx_delta_seek(d, a, pos, &c);
+	have = sfx_delta_seek(d, &a, pos, &c);
 	while (have)
 	{
 		SfxEntry	e;
@@ -160,9 +160,9 @@ fill_chunk(SfxSource *src, const SfxPos *pos)
 			src->more = true;
 			break;
 		}
-		sfx_delta_get(d, a, &c, &e);
+		sfx_delta_get(d, &a, &c, &e);
 		source_add(src, &e);
-		have = sfx_delta_next(d, a, &c);
+		have = sfx_delta_next(d, &a, &c);
 	}
 	sfx_image_release(img);
 }
@@ -218,22 +218,22 @@ bool
 sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxPosBuf *pos, uint64 *n)
 {
 	SfxImage   *img = sfx_image_acquire(index, order, meta, g);
-	const SfxNodeAlloc *a;
+	SfxNodeAlloc a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		found;
 
 	if (img == NULL)
 		return false;
-	d = sfx_image_delta(img, &a);
+	d = sfx_image_delta(img, order, &a);
 	*n = d->nentries;
-	found = sfx_delta_seek(d, a, &pos->pos, &c);
+	found = sfx_delta_seek(d, &a, &pos->pos, &c);
 	if (found)
 	{
 		SfxEntry	e;
 		SfxPos		at;
 
-		sfx_delta_get(d, a, &c, &e);
+		sfx_delta_get(d, &a, &c, &e);
 		at = sfx_entry_pos(&e);
 		sfx_pos_set(pos, &at);
 	}

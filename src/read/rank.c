@@ -298,13 +298,13 @@ sfx_rank_in_delta(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos, in
 	for (int g = 0; g < meta->ngens; g++)
 	{
 		SfxImage   *img;
-		const SfxNodeAlloc *a;
+		SfxNodeAlloc a;
 		const SfxDelta *d;
 
 		if (meta->gens[g].first == InvalidBlockNumber || (img = sfx_image_acquire(o->index, o->order, meta, g)) == NULL)
 			continue;
-		d = sfx_image_delta(img, &a);
-		sfx_delta_ranks(d, a, pos, n, part);
+		d = sfx_image_delta(img, o->order, &a);
+		sfx_delta_ranks(d, &a, pos, n, part);
 		sfx_image_release(img);
 		for (int i = 0; i < n; i++)
 			below[i] += part[i];

@@ -110,7 +110,7 @@ copy_entries(Stages *s, bool *more)
 {
 	SfxReader  *r = s->r;
 	SfxImage   *img = sfx_image_acquire(r->index, r->order, s->before, 0);
-	const SfxNodeAlloc *a;
+	SfxNodeAlloc a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	SfxEntry	e;
@@ -119,10 +119,10 @@ copy_entries(Stages *s, bool *more)
 	clear_block(r);
 	if (img == NULL)
 		return false;
-	d = sfx_image_delta(img, &a);
-	for (bool have = sfx_delta_seek(d, a, &r->cur.pos, &c); have; have = sfx_delta_next(d, a, &c))
+	d = sfx_image_delta(img, r->order, &a);
+	for (bool have = sfx_delta_seek(d, &a, &r->cur.pos, &c); have; have = sfx_delta_next(d, &a, &c))
 	{
-		sfx_delta_get(d, a, &c, &e);
+		sfx_delta_get(d, &a, &c, &e);
 		if (beyond_range(r, &e))
 			break;
 		if (!add_to_block(r, &e, s->taker != NULL))

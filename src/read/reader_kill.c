@@ -57,22 +57,22 @@ static int
 keep_standing(SfxReader *r, const SfxMeta *meta, int g, SfxEntry **entries, int n)
 {
 	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
-	const SfxNodeAlloc *a;
+	SfxNodeAlloc a;
 	const SfxDelta *d;
 	int			kept = 0;
 
 	if (img == NULL)
 		return 0;
-	d = sfx_image_delta(img, &a);
+	d = sfx_image_delta(img, r->order, &a);
 	for (int i = 0; i < n; i++)
 	{
 		SfxPos		pos = {entries[i]->key, entries[i]->keylen, entries[i]->tid};
 		SfxCursor	c;
 		SfxEntry	e;
 
-		if (!sfx_delta_seek(d, a, &pos, &c))
+		if (!sfx_delta_seek(d, &a, &pos, &c))
 			continue;
-		sfx_delta_get(d, a, &c, &e);
+		sfx_delta_get(d, &a, &c, &e);
 		if (e.tid == pos.tid && e.keylen == pos.len && memcmp(e.key, pos.key, pos.len) == 0)
 			entries[kept++] = entries[i];
 	}

@@ -127,7 +127,7 @@ is_lookup(const SfxReader *r)
 
 /* Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single keys. */
 static inline bool
-image_lacks(SfxReader *r, const SfxImage *img)
+image_lacks(SfxReader *r, SfxImage *img)
 {
 	if (!r->point)
 		return false;
@@ -144,18 +144,18 @@ static void
 copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 {
 	int			most = r->parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
-	const SfxNodeAlloc *a;
-	const SfxDelta *d = sfx_image_delta(img, &a);
+	SfxNodeAlloc a;
+	const SfxDelta *d = sfx_image_delta(img, r->order, &a);
 	SfxCursor	c;
-	bool		have = (forward(r) ? sfx_delta_seek(d, a, &r->cur.pos, &c) :
-						sfx_delta_seek_before(d, a, r->cur.inf ? NULL : &r->cur.pos, &c));
+	bool		have = (forward(r) ? sfx_delta_seek(d, &a, &r->cur.pos, &c) :
+						sfx_delta_seek_before(d, &a, r->cur.inf ? NULL : &r->cur.pos, &c));
 	bool		touch = r->touches && is_lookup(r);
 
 	while (have)
 	{
 		SfxEntry	e;
 
-		sfx_delta_get(d, a, &c, &e);
+		sfx_delta_get(d, &a, &c, &e);
 		if (beyond_range(r, &e))
 			break;
 		if (b->n == most || b->used >= READER_BATCH_BYTES)
@@ -165,8 +165,8 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 		}
 		batch_add(b, &e);
 		if (touch)
-			sfx_delta_touch(d, a, &c);
-		have = forward(r) ? sfx_delta_next(d, a, &c) : sfx_delta_prev(d, a, &c);
+			sfx_delta_touch(d, &a, &c);
+		have = forward(r) ? sfx_delta_next(d, &a, &c) : sfx_delta_prev(d, &a, &c);
 	}
 }
 

@@ -149,7 +149,7 @@ static uint64
 read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 {
 	SfxImage   *img = sfx_image_acquire(cs->index, cs->order, &cs->meta, g);
-	const SfxNodeAlloc *a;
+	SfxNodeAlloc a;
 	const SfxDelta *d;
 	const char *why = NULL;
 	SfxHorizon	horizon = {InvalidTransactionId, false};
@@ -160,20 +160,20 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 
 	if (img == NULL)
 		sfx_broken(cs, SFX_META_BLKNO, "generation %u has no log", cs->meta.gens[g].gen);
-	d = sfx_image_delta(img, &a);
+	d = sfx_image_delta(img, cs->order, &a);
 	lh->size = sfx_image_seen(img);
 	lh->killed = sfx_image_killed(img, &horizon);
 	count = d->nentries;
-	rc = sfx_delta_verify(d, a, &why);
+	rc = sfx_delta_verify(d, &a, &why);
 	if (rc == SFX_OK && count <= room)
 	{
-		bool		have = sfx_delta_seek(d, a, NULL, &c);
+		bool		have = sfx_delta_seek(d, &a, NULL, &c);
 
-		for (; have && n < count; have = sfx_delta_next(d, a, &c))
+		for (; have && n < count; have = sfx_delta_next(d, &a, &c))
 		{
 			SfxEntry	e;
 
-			sfx_delta_get(d, a, &c, &e);
+			sfx_delta_get(d, &a, &c, &e);
 			out[n++] = entry_hash(&e);
 		}
 	}

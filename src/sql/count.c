@@ -62,7 +62,7 @@ static bool
 count_batch(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, CountPos *from, uint64 *n, bool *more)
 {
 	SfxImage   *img = sfx_image_acquire(o->index, o->order, meta, g);
-	const SfxNodeAlloc *a;
+	SfxNodeAlloc a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		have;
@@ -71,13 +71,13 @@ count_batch(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *rang
 	*more = false;
 	if (img == NULL)
 		return false;
-	d = sfx_image_delta(img, &a);
-	for (have = sfx_delta_seek(d, a, &from->pos, &c); have; have = sfx_delta_next(d, a, &c))
+	d = sfx_image_delta(img, o->order, &a);
+	for (have = sfx_delta_seek(d, &a, &from->pos, &c); have; have = sfx_delta_next(d, &a, &c))
 	{
 		SfxEntry	e;
 		SfxPos		pos;
 
-		sfx_delta_get(d, a, &c, &e);
+		sfx_delta_get(d, &a, &c, &e);
 		pos.key = e.key;
 		pos.len = e.keylen;
 		pos.tid = e.tid;
