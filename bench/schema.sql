@@ -68,6 +68,40 @@ INSERT INTO bench.key_set VALUES
 	('path', 'text COLLATE "C"', $$SELECT path, row_number() OVER () > $1 FROM (SELECT path FROM bench.raw ORDER BY random()) s$$,
 		$$k || '~'$$, 'file paths, random TIDs; more in random order', NULL);
 
+/*
+ * Keys as people have them that nothing was tuned on: codes in three collations (bytes, ICU's, and the C library's where it has
+ * that locale), names, digests and numbers as they are printed, numeric and network types.
+ */
+CREATE FUNCTION bench.code(i bigint) RETURNS text
+LANGUAGE sql VOLATILE AS $$
+	SELECT (ARRAY['AX', 'BK', 'CM', 'DR', 'EL', 'FT', 'GH', 'HX'])[1 + (random() ^ 2 * 7)::int] || '-' || to_char(random() * 999, 'FM000') ||
+		chr(65 + (random() * 25)::int) || '-' || to_char(random() * 99999, 'FM00000')
+$$;
+INSERT INTO bench.key_set
+	SELECT v.name, 'text COLLATE "' || v.coll || '"', $$SELECT bench.code(i), i > $1 FROM generate_series(1, $1 + $2) i$$, $$k || '0'$$,
+		'product codes, collation ' || v.coll || '; more in random order', NULL
+	FROM (VALUES ('code', 'C'), ('code-icu', 'en-x-icu'), ('code-libc', 'en_US.utf8')) v (name, coll)
+		JOIN pg_collation c ON c.collname = v.coll;
+INSERT INTO bench.key_set VALUES
+	('name', 'text COLLATE "C"',
+		$$SELECT lower((ARRAY['James', 'Mary', 'Robert', 'Patricia', 'John', 'Jennifer', 'Michael', 'Linda', 'David', 'Elizabeth', 'William', 'Barbara',
+				'Richard', 'Susan', 'Joseph', 'Jessica', 'Thomas', 'Sarah', 'Charles', 'Karen', 'Wei', 'Fatima', 'Oluwaseun', 'Giulia', 'Søren'])
+				[1 + (random() ^ 1.5 * 24)::int] || '.' ||
+			(ARRAY['Smith', 'Johnson', 'Williams', 'Brown', 'Jones', 'Garcia', 'Miller', 'Davis', 'Rodriguez', 'Martinez', 'Hernandez', 'Lopez',
+				'Gonzalez', 'Wilson', 'Anderson', 'Nguyen', 'Kowalski', 'Papadopoulos', 'Li', 'Müller'])[1 + (random() ^ 1.5 * 19)::int] ||
+			CASE WHEN random() < 0.8 THEN (random() * 9999)::int::text ELSE '' END || '@' ||
+			(ARRAY['gmail.com', 'yahoo.com', 'hotmail.com', 'outlook.com', 'gmx.de', 'web.de', 'orange.fr', 'mail.ru', 'qq.com', 'example.co.uk'])
+				[1 + (random() ^ 2 * 9)::int]), i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k || 'x'$$, 'e-mails of real names at a few hosts; more in random order', NULL),
+	('md5', 'text COLLATE "C"', $$SELECT md5('m' || i), i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$md5(k)$$, 'md5 as text; more in random order', 128),
+	('numeric', 'numeric(12,2)', $$SELECT (exp(random() * 16) / 100)::numeric(12, 2), i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k + 0.001$$, 'amounts of money; more in random order', NULL),
+	('inet', 'inet', $$SELECT '10.0.0.0'::inet + (random() * 16777215)::bigint, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k + 16777216$$, 'addresses of a network; more in random order', 24),
+	('float8', 'float8', $$SELECT round((random() * 1e6)::numeric, 6)::float8, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k + 0.0000001$$, 'float8 of six decimals; more in random order', log(2, 1e12));
+
 CREATE PROCEDURE bench.load(set_name text, n bigint, extra bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
