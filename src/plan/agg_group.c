@@ -600,12 +600,12 @@ read_entries(SfxGroups *g)
 {
 	const SfxBlock *block;
 	int			first;
-	int			n = sfx_scan_entries(g->scan, &block, &first);
+	int			n = sfx_scan_entries(g->scan, g->visibility, &block, &first);
 
 	if (n == 0)
 		return false;
 	SFX_STOP("groups have entries");
-	take_entries(g, block, first, n, false);
+	take_entries(g, block, first, n, block->tidless);
 	return true;
 }
 

@@ -51,7 +51,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 		r->run[i] = NULL;
 	r->anchor = ANCHOR_END;
 	r->parts = 0;
-	r->one = r->tids_only = false;
+	r->one = r->tids_only = r->vouched = false;
 	r->dir = ForwardScanDirection;
 	r->curbuf = 0;
 	r->stretched = NULL;
@@ -77,6 +77,14 @@ void
 sfx_reader_tids_only(SfxReader *r, bool tids_only)
 {
 	r->tids_only = tids_only;
+}
+
+void
+sfx_reader_vouch(SfxReader *r)
+{
+	Assert(r->active && !r->tids_only);
+	r->vouched = true;
+	r->vouched_groups = r->step_groups;
 }
 
 static void
@@ -156,6 +164,7 @@ sfx_reader_rewind(SfxReader *r)
 	drop_gate(r);
 	end_step(r);
 	r->anchor = ANCHOR_END;
+	r->vouched = false;
 }
 
 void

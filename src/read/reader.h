@@ -37,6 +37,13 @@ extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
  */
 extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
+/*
+ * All of the table was all-visible at a moment behind the step in hand.  From now on entries may
+ * come in blocks without TIDs (SfxBlock.tidless), whose rows are visible (Y8).  For who goes
+ * forward through whole stretches, and does not come back.
+ */
+extern void sfx_reader_vouch(SfxReader *r);
+
 /* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries come
  * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
  * copied: the bounds' bytes have to stay until the next seek or reset. */
@@ -166,6 +173,9 @@ sfx_reader_stretch_entries(SfxReader *r, bool with_last, const SfxBlock **block,
 
 /* The entry last returned by whichever way.  There has to be one. */
 extern void sfx_reader_last(SfxReader *r, SfxEntry *e);
+
+/* Is it one of a block without TIDs? */
+extern bool sfx_reader_last_tidless(const SfxReader *r);
 
 /* Continue just after (before) this position in the current range, for restored marks: the next call to
  * sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos itself can come too. */

@@ -68,6 +68,7 @@ typedef struct Share
 	bool		have_page;		/* page holds a copy for the blocks to come */
 	bool		keyless;		/* nobody needs the keys of this step: blocks are decoded without;
 								 * page holds a copy in any case */
+	bool		tidless;		/* nobody needs the TIDs of this step: Y8 */
 	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be
 								 * cut there */
 	bool		promised;		/* a filter said that there may be something */
@@ -100,6 +101,10 @@ struct SfxReader
 	ScanDirection dir;
 	bool		one;			/* nobody will ask for more than the first entry */
 	bool		tids_only;		/* the caller needs no keys */
+	bool		vouched;		/* all of the table was all-visible when as many groups were
+								 * counted as ... */
+	uint64		vouched_groups;
+	uint64		step_groups;	/* ... in the last step */
 	bool		point;			/* the range is all TIDs of one key */
 	bool		hashed;			/* hash is its */
 	bool		follows;		/* the range comes after another one of the same scan */

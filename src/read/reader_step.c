@@ -287,6 +287,8 @@ sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first
 	r->ranked_key = NULL;
 	if (s->keyless)
 		result = sfx_leaf_decode_keyless(leaf, b, lo, hi, s->block);
+	else if (s->tidless)
+		result = sfx_leaf_decode_tidless(leaf, b, lo, hi, s->block);
 	else
 		result = sfx_leaf_decode_limit(leaf, b, lo, hi, next_part(r), !forward(r), s->block);
 	if (result < 0)
@@ -359,7 +361,7 @@ find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Shar
 static void
 skip_leaf(SfxReader *r, Share *s)
 {
-	s->have_page = s->keyless = s->promised = false;
+	s->have_page = s->keyless = s->tidless = s->promised = false;
 	s->leaf.nblocks = 0;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
@@ -391,7 +393,7 @@ trim_batches(SfxReader *r)
 static void
 start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
 {
-	s->have_page = s->keyless = false;
+	s->have_page = s->keyless = s->tidless = false;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
 	s->at = forward(r) ? 0 : -1;
@@ -521,6 +523,35 @@ ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 		sfx_reader_ask_ahead(r, meta, forward(r) ? right : InvalidBlockNumber);
 }
 
+/* Entries of other stages, at most, now that it is known where the step stops. */
+static uint32
+count_others(SfxReader *r)
+{
+	uint32		others = 0;
+
+	trim_batches(r);
+	for (int i = 0; i < r->nbatches; i++)
+		others += r->batch[i]->n;
+	for (int i = 0; i < r->nruns; i++)
+		others += r->run[i]->have_page ? r->run[i]->leaf.nentries : r->run[i]->block->nent;
+	return others;
+}
+
+/* Y8: has nothing come into the trees since the map vouched for what they have? */
+static bool
+is_vouched(const SfxReader *r, const SfxMeta *meta)
+{
+	return r->vouched &&
+		(meta->work.groups == r->vouched_groups || SFX_MUTANT("vouched for good"));
+}
+
+/* ... so that the main tree's entries can come without TIDs, if no others come among them? */
+static bool
+needs_no_tids(SfxReader *r, const SfxMeta *meta)
+{
+	return is_vouched(r, meta) && forward(r) && count_others(r) == 0;
+}
+
 /*
  * R8: the main tree's leaf is found, so that it is known where the step stops, and the other runs' blocks are decoded.  May its keys be left out?  They are needed to
  * tell what comes first and what is the same, if other stages have entries in the step.  If those are few, it is cheaper to look up where each of them belongs than to decode
@@ -529,15 +560,11 @@ ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 static bool
 needs_no_keys(SfxReader *r, const SfxLeaf *leaf)
 {
-	uint32		others = 0;
+	uint32		others;
 
 	if (!r->tids_only)
 		return false;
-	trim_batches(r);
-	for (int i = 0; i < r->nbatches; i++)
-		others += r->batch[i]->n;
-	for (int i = 0; i < r->nruns; i++)
-		others += r->run[i]->have_page ? r->run[i]->leaf.nentries : r->run[i]->block->nent;
+	others = count_others(r);
 #ifdef USE_ASSERT_CHECKING
 	if (others % 2 == 1)
 		return true;
@@ -572,6 +599,7 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	start_share(r, s, &s->leaf);
 	start_runs(r, pos);
 	s->keyless = needs_no_keys(r, &s->leaf);
+	s->tidless = needs_no_tids(r, meta);
 	(void) first_block(r, s, &s->leaf, pos, &more);
 	s->have_page = more;
 	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
@@ -617,6 +645,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	start_share(r, s, &leaf);
 	start_runs(r, pos);
 	s->keyless = needs_no_keys(r, &leaf) && !SFX_MUTANT("leaf before delta");
+	s->tidless = needs_no_tids(r, meta);
 	r->leaf_entries = leaf.nentries;
 	if (first_block(r, s, &leaf, pos, &more) &&
 		(more || ((s->block->haspay || s->block->keyless) && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
@@ -726,6 +755,35 @@ read_trees(SfxReader *r, const SfxMeta *meta)
 	return true;
 }
 
+/* R2 and R3.  False: start again with R1. */
+static bool
+read_stages(SfxReader *r, const SfxMeta *meta)
+{
+	if (SFX_MUTANT("leaf before delta"))
+	{
+		(void) read_trees(r, meta);
+		SFX_STOP("between stages");
+		return fill_batches(r, meta);
+	}
+	if (!fill_batches(r, meta))
+		return false;
+	SFX_STOP("between stages");
+	return read_trees(r, meta);
+}
+
+/* Was the leaf read without TIDs, and something may have come into it before that? */
+static bool
+vouched_too_much(SfxReader *r)
+{
+	SfxMeta		meta;
+
+	if (!r->main.tidless)
+		return false;
+	sfx_meta_reread(r->index, &meta, &r->metabuf);
+	r->vouched = is_vouched(r, &meta);
+	return !r->vouched;
+}
+
 void
 sfx_reader_one_step(SfxReader *r)
 {
@@ -742,20 +800,12 @@ sfx_reader_one_step(SfxReader *r)
 		r->ranked_key = NULL;
 		sfx_reader_meta(r, &meta);
 		SFX_STOP("metapage read");
-		if (SFX_MUTANT("leaf before delta"))
+		if (read_stages(r, &meta))
 		{
-			(void) read_trees(r, &meta);
-			SFX_STOP("between stages");
-			if (fill_batches(r, &meta))
+			if (!vouched_too_much(r))
 				break;
 		}
-		else if (fill_batches(r, &meta))
-		{
-			SFX_STOP("between stages");
-			if (read_trees(r, &meta))
-				break;
-		}
-		if (!sfx_retry(&retry))
+		else if (!sfx_retry(&retry))
 			sfx_corrupt(r->index, SFX_META_BLKNO,
 						"a generation of the delta, or a run, that is listed is not there");
 	}
@@ -764,6 +814,7 @@ sfx_reader_one_step(SfxReader *r)
 	if (!SFX_MUTANT("snapshots do not expire"))
 		SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	trim_batches(r);
+	r->step_groups = meta.work.groups;
 	r->stretch.step = r->dir;
 	r->active = true;
 }

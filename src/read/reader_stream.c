@@ -285,6 +285,13 @@ need_key(SfxReader *r)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 }
 
+bool
+sfx_reader_last_tidless(const SfxReader *r)
+{
+	Assert(r->anchor == ANCHOR_ENTRY);
+	return r->last_batch == NULL && r->last_share->block->tidless;
+}
+
 /* The entry last returned. */
 void
 sfx_reader_last(SfxReader *r, SfxEntry *e)

@@ -125,7 +125,8 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	sfx_scan_forget_rows(scan, so);
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
-	so->started = false;
+	so->started = so->looked = false;
+	so->handed = 0;
 	so->heap_end = 0;
 	so->on_entry = so->on_mark = so->swift = false;
 	if (so->mark)

@@ -90,9 +90,11 @@ extern bool sfx_scan_feed(IndexScanDesc scan, struct SfxVisibility *v,
 
 /*
  * The same with keys and payloads: the next entries, of a decoded block those from *from on, and
- * how many.  Several that come at once have come out of one block, in which they are neighbours.
+ * how many.  Several that come at once have come out of one block, in which they are neighbours. If
+ * that is tidless, their rows are visible; else v's map has to be asked.
  */
-extern int	sfx_scan_entries(IndexScanDesc scan, const SfxBlock **block, int *from);
+extern int	sfx_scan_entries(IndexScanDesc scan, const struct SfxVisibility *v,
+							 const SfxBlock **block, int *from);
 extern void sfx_endscan(IndexScanDesc scan);
 extern void sfx_markpos(IndexScanDesc scan);
 extern void sfx_restrpos(IndexScanDesc scan);

@@ -11,6 +11,9 @@
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256
 
+/* To test an entry's TID takes about as long as to look at so much of the map. */
+#define MAP_BYTES_AN_ENTRY	32
+
 int
 sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
 {
@@ -70,8 +73,25 @@ sfx_scan_feed(IndexScanDesc scan, SfxVisibility *v, const SfxTaker *taker)
 	return true;
 }
 
+/*
+ * Y8: when so many entries were handed out that testing their TIDs took as long as a look at all of
+ * the map, that look is worth its while.
+ */
+static void
+look_at_map(SfxScan *so, const SfxVisibility *v, int n)
+{
+	so->handed += n;
+	if (so->looked || so->serializable || sfx_scan_has_filters(so) ||
+		so->handed < SFX_BLOCK_ENTRIES + sfx_visibility_map_bytes(v) / MAP_BYTES_AN_ENTRY)
+		return;
+	so->looked = true;
+	if (sfx_visibility_of_all(v))
+		sfx_reader_vouch(so->reader);
+	SFX_STOP("map looked at");
+}
+
 int
-sfx_scan_entries(IndexScanDesc scan, const SfxBlock **block, int *from)
+sfx_scan_entries(IndexScanDesc scan, const SfxVisibility *v, const SfxBlock **block, int *from)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 	SfxEntry	e;
@@ -96,11 +116,13 @@ sfx_scan_entries(IndexScanDesc scan, const SfxBlock **block, int *from)
 		if (so->single == NULL)
 			so->single = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
 		sfx_block_of_entry(so->single, &e);
+		so->single->tidless = sfx_reader_last_tidless(so->reader);
 		*block = so->single;
 		*from = 0;
 		n = 1;
 	}
 	pgstat_count_index_tuples(scan->indexRelation, n);
+	look_at_map(so, v, n);
 	return n;
 }
 

@@ -53,6 +53,8 @@ typedef struct SfxScan
 	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
 	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
 	bool		unread;			/* the plan reads no column: NULLs will do (index_only.c) */
+	Size		handed;			/* sfx_scan_entries: so many entries were returned ... */
+	bool		looked;			/* ... and the whole map was looked at */
 	SfxVisibility *map;			/* rows by block: NULL: not asked yet */
 	int			asked;			/* rows that it might have been asked for */
 	int			portion;		/* so many rows are made ready next */

@@ -268,6 +268,45 @@ for (['map looked at', 'stages overlap'], ['groups begun', 'table as it was'])
 	};
 }
 
+# Groups are read in order.  Where all of the table was all-visible, leaves are read without TIDs,
+# step by step; the second step is the first one of which nobody looks at TIDs.
+for my $name ('groups', 'distinct')
+{
+	my ($query) = map { $_->[1] } grep { $_->[0] eq $name } @queries;
+
+	scenario "rows that a merge brings into a leaf behind the look at the map, by $name",
+		['vouched for good'], sub {
+		large_table();
+		my $s = computer($query);
+		my $before = sql($query, $s);
+		arm('map looked at', 'wait');
+		start($query, $s);
+		wait_at('map looked at');
+		arm('between stages', 'wait');
+		release('map looked at');
+		wait_at('between stages');
+		sql('INSERT INTO t SELECT g * 10000 FROM generate_series(1, 100) g');
+		sql("SELECT surfidx_merge('t_k')");
+		release('between stages');
+		is(finish($s), $before, 'have no part in it');
+		is(sql('SELECT count(*) FROM t'), '20100', 'are there');
+	};
+
+	scenario "rows that a merge brings into a table whose map was looked at, by $name",
+		['vouched for good'], sub {
+		large_table();
+		my $s = computer($query);
+		my $before = sql($query, $s);
+		arm('map looked at', 'wait');
+		start($query, $s);
+		wait_at('map looked at');
+		sql('INSERT INTO t SELECT 1100000 + g FROM generate_series(1, 5) g');
+		sql("SELECT surfidx_merge('t_k')");
+		release('map looked at');
+		is(finish($s), $before, 'have no part in it');
+	};
+}
+
 scenario 'groups wait for their rows', ['groups before their rows'], sub {
 	table($ways[0]);
 	sql('DELETE FROM t WHERE k % 3 = 0; UPDATE t SET k = k + 5000 WHERE k % 50 = 1');

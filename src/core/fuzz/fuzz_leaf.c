@@ -64,6 +64,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 		sfx_leaf_decode(&l, b, lo, lo, &blk);
 		if (sfx_leaf_decode_keyless(&l, b, lo, b % 2 ? hi : NULL, &blk) == SFX_OK)
 			sfx_leaf_add_keys(&l, b, &blk);
+		sfx_leaf_decode_tidless(&l, b, b % 2 ? lo : NULL, hi, &blk);
 		if (sfx_leaf_hidden(&l, b, b % 3 ? lo : NULL, b % 2 ? hi : NULL, &map, hidden, &n) >= 0)
 			CHECK(n >= 0 && n <= SFX_BLOCK_ENTRIES);
 		for (int want = 0; want < 8; want++)

@@ -232,6 +232,7 @@ typedef struct SfxBlock
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];	/* payload i is payload[payoff[i]..payoff[i+1]); filled if haspay */
 	bool		haspay;
 	bool		keyless;		/* keys and payloads were not asked for: all entries show the empty key */
+	bool		tidless;		/* TIDs were not asked for: tid has none */
 	/*
 	 * what a limit left out of the bounds: keys [left_from, left_to), the first one's TIDs from
 	 * left_lo on, the last one's below left_hi
@@ -281,6 +282,13 @@ extern int sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backwar
  */
 extern int sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
 extern int sfx_leaf_add_keys(const SfxLeaf *l, int b, SfxBlock *out);
+
+/*
+ * The same as sfx_leaf_decode for who needs no TIDs: they are left out (out->tidless), except where
+ * a bound cuts the entries of one key by them.
+ */
+extern int sfx_leaf_decode_tidless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi,
+								   SfxBlock *out);
 
 /*
  * For who counts rows: of the entries of block b with lo <= e < hi (NULL: no bound) the TIDs whose
@@ -385,7 +393,7 @@ sfx_block_of_entry(SfxBlock *b, const SfxEntry *e)
 	b->nent = b->nkeys = b->total = 1;
 	b->first = 0;
 	b->width = e->keylen;
-	b->dups = b->keyless = false;
+	b->dups = b->keyless = b->tidless = false;
 	b->left_from = b->left_to = 0;
 	b->tid[0] = e->tid;
 	b->keyoff[0] = 0;

@@ -92,7 +92,7 @@ empty_block(const Block *k, int first, SfxBlock *out)
 	out->width = 0;
 	out->dups = false;
 	out->haspay = false;
-	out->keyless = false;
+	out->keyless = out->tidless = false;
 	out->keyoff[0] = 0;
 	return SFX_OK;
 }
@@ -127,9 +127,17 @@ fill_keyno(const Lists *s, int from, int first, int n, uint16_t *keyno)
 	}
 }
 
+/* Do the bounds cut a posting list? */
+static inline bool
+cuts_list(const SfxKeyRange *r)
+{
+	return r->lo > 0 || r->hi != UINT64_MAX;
+}
+
 /*
- * Decode the TIDs of keys [r->from, r->to) and cut off what the bounds exclude.  *first: number of
- * the first entry that is left.  Returns how many are left, or SFX_CORRUPT.
+ * Decode the TIDs of keys [r->from, r->to), if there is somewhere to put them, and cut off what the
+ * bounds exclude.  *first: number of the first entry that is left.  Returns how many are left, or
+ * SFX_CORRUPT.
  */
 static int
 decode_range_tids(const Block *k, const Lists *s, const SfxKeyRange *r, uint64_t *tid, int *first)
@@ -144,6 +152,9 @@ decode_range_tids(const Block *k, const Lists *s, const SfxKeyRange *r, uint64_t
 		from = r->from > 0 ? s->ends[r->from - 1] : 0;
 		to = s->ends[r->to - 1];
 	}
+	*first = from;
+	if (tid == NULL)
+		return to - from;
 	if (sfx_leaf_decode_tids(k, s, from, to, tid) != SFX_OK)
 		return SFX_CORRUPT;
 	n = to - from;
@@ -171,9 +182,16 @@ decode_range_tids(const Block *k, const Lists *s, const SfxKeyRange *r, uint64_t
 	return n - cut;
 }
 
+/* What of its entries is wanted. */
+enum
+{
+	WANT_KEYS = 1,
+	WANT_TIDS = 2
+};
+
 /* Decode what the range has. */
 static int
-decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, bool keys, SfxBlock *out)
+decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBlock *out)
 {
 	Lists		s;
 	int			n;
@@ -185,7 +203,8 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, bool keys, SfxBlo
 		return SFX_CORRUPT;
 	if (r->from >= r->to)
 		return empty_block(k, !k->dups ? r->from : r->from > 0 ? s.ends[r->from - 1] : 0, out);
-	n = decode_range_tids(k, &s, r, out->tid, &first);
+	out->tidless = !(want & WANT_TIDS) && !cuts_list(r);
+	n = decode_range_tids(k, &s, r, out->tidless ? NULL : out->tid, &first);
 	if (n <= 0)
 		return n < 0 ? n : empty_block(k, first, out);
 
@@ -211,7 +230,7 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, bool keys, SfxBlo
 	out->dups = k->dups;
 	out->haspay = k->haspay;
 	out->keyless = false;
-	if (!keys && r->key == NULL)
+	if (!(want & WANT_KEYS) && r->key == NULL)
 		return leave_keys_out(out);
 	if (r->key != NULL && r->keylen <= SFX_MAX_ENTRY)
 	{
@@ -267,7 +286,7 @@ sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *h
 		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	limit_range(&k, &r, limit, backward, out);
-	return decode_range(l, &k, &r, true, out);
+	return decode_range(l, &k, &r, WANT_KEYS | WANT_TIDS, out);
 }
 
 int
@@ -285,7 +304,7 @@ sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || r.to > k.nkeys)
 		return SFX_CORRUPT;
 	limit_range(&k, &r, limit, backward, out);
-	return decode_range(l, &k, &r, true, out);
+	return decode_range(l, &k, &r, WANT_KEYS | WANT_TIDS, out);
 }
 
 int
@@ -298,7 +317,20 @@ sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos 
 		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	out->left_from = out->left_to = 0;
-	return decode_range(l, &k, &r, false, out);
+	return decode_range(l, &k, &r, WANT_TIDS, out);
+}
+
+int
+sfx_leaf_decode_tidless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
+{
+	Block		k;
+	SfxKeyRange		r;
+
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK ||
+		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+		return SFX_CORRUPT;
+	out->left_from = out->left_to = 0;
+	return decode_range(l, &k, &r, WANT_KEYS, out);
 }
 
 int
@@ -362,7 +394,7 @@ sfx_leaf_hidden(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, con
 		return 0;
 	if (sfx_leaf_open_lists(&k, r.from, r.to, &s) != SFX_OK)
 		return SFX_CORRUPT;
-	if (r.lo > 0 || r.hi != UINT64_MAX)
+	if (cuts_list(&r))
 	{
 		*n = decode_range_tids(&k, &s, &r, hidden, &from);
 		return *n < 0 ? SFX_CORRUPT : sfx_kernels->hidden(map, hidden, *n, hidden);

@@ -381,6 +381,30 @@ keyless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int 
 	return true;
 }
 
+/* Blocks that came out without TIDs. */
+static int	without_tids;
+
+/* The same without their TIDs, which come out all the same where a bound cuts a posting list. */
+static bool
+tidless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to,
+			   int start)
+{
+	if (sfx_leaf_decode_tidless(l, b, lo, hi, &blk) != SFX_OK ||
+		blk.nent != (to > from ? to - from : 0) || sfx_block_left(&blk))
+		return false;
+	if (blk.nent > 0 && (blk.first != from - start || blk.keyless))
+		return false;
+	for (int i = 0; i < blk.nent; i++)
+	{
+		if (blk.tidless)
+			blk.tid[i] = entry[from + i].tid;
+		if (!same_entry(&blk, i, &entry[from + i]))
+			return false;
+	}
+	without_tids += blk.tidless;
+	return true;
+}
+
 /* Of entries [from, to) of block b those whose heap block is not all-visible, in their order. */
 static bool
 hidden_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to)
@@ -593,6 +617,8 @@ check_search(int rounds)
 			return "decode in parts";
 		if (!keyless_agrees(&l, b, plo, phi, rlo, rhi, start[b]))
 			return "decode without keys";
+		if (!tidless_agrees(&l, b, plo, phi, rlo, rhi, start[b]))
+			return "decode without TIDs";
 		if (!sum_agrees(&l, b, plo, phi, rlo, rhi))
 			return "numbers of keys";
 		if (!hidden_agrees(&l, b, plo, phi, rlo, rhi))

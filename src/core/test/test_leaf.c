@@ -326,6 +326,7 @@ main(void)
 	ok(summed_few > 100 && summed_many > 100 && summed_dups > 100,
 	   "numbers are summed where they stand: %d, %d, %d times", summed_few, summed_many,
 	   summed_dups);
+	ok(without_tids > 1000, "blocks come out without TIDs: %d times", without_tids);
 	reset();
 	free(arena);
 	return done_testing();
