@@ -6,6 +6,7 @@
 #	make lint								gcc and clang with -Wall -Wextra -Werror, cppcheck, layers, tidy, indentation
 #	make test-mutants						break each rule that a test guards, and see that the test fails
 #	make nightly [NIGHTLY="storm sqlsmith"]	scripts/nightly.sh: what takes hours, a line each
+#	make test-core PGSRC=/path/to/source	PostgreSQL's own tests with surfidx in place of btree: scripts/test_core.sh
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15 to 18, on Debian as root
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
@@ -39,7 +40,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test lint nightly test-mutants test-versions test-package demo bench bench-full bench-core fuzz
+.PHONY: test lint nightly test-mutants test-core test-versions test-package demo bench bench-full bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -60,6 +61,9 @@ test-mutants:
 nightly:
 	@scripts/setup.sh gcc clang cppcheck pg_bsd_indent sqlsmith
 	@scripts/nightly.sh $(NIGHTLY)
+
+test-core:
+	@PGSRC='$(PGSRC)' scripts/test_core.sh
 
 test-versions:
 	@scripts/versions.sh $(VERSIONS)

@@ -358,6 +358,13 @@ SfxFunctionIsC(Oid funcid)
 /* Before 18 core takes btree for the only access method that enforces uniqueness. */
 #define SFX_UNIQUE_MEANS_BTREE	(PG_VERSION_NUM < 180000)
 
+/* Is it a key that is a gist's? */
+#if PG_VERSION_NUM < 180000
+#define SfxWithoutOverlaps(constraint)	false
+#else
+#define SfxWithoutOverlaps(constraint)	((constraint)->without_overlaps)
+#endif
+
 /* Has this command core build again what uses the column? */
 #if PG_VERSION_NUM < 170000
 #define SfxRebuildsColumn(subtype)	((subtype) == AT_AlterColumnType)

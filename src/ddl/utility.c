@@ -2,6 +2,7 @@
  * utility.c - what we have to do with other people's utility statements
  *
  *	constraints				WITH (access_method = surfidx): constraint*.c, rules Q1 to Q4.
+ *	surfidx.in_place_of_btree	What would be btree becomes ours: in_place.c, rule Q5.
  *	surfidx.unique_notice	What cannot be had on this version is said when a unique index is created.
  *
  * A statement that has nothing of ours is handed on as it came, and takes no lock that it would not take without us.
@@ -9,6 +10,7 @@
  */
 #include "surfidx.h"
 #include "constraint.h"
+#include "in_place.h"
 #include "planner.h"
 #include "settings.h"
 #include "utility.h"
@@ -33,6 +35,7 @@ sfx_utility_define_gucs(void)
 							 &unique_notice,
 							 true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	sfx_in_place_define_gucs();
 }
 
 /* ---- the notice ---- */
@@ -100,19 +103,22 @@ concerns_us(const Node *stmt)
 }
 
 static void
-before_statement(Node *stmt, ProcessUtilityContext context, After *after)
+before_statement(Node *stmt, const char *source, ProcessUtilityContext context, After *after)
 {
 	if (IsA(stmt, IndexStmt))
 	{
 		sfx_method_of_index((IndexStmt *) stmt);
 		if (deserves_notice(stmt, context))
 			after->notice = pstrdup(((IndexStmt *) stmt)->relation->relname);
+		/* last: who did not ask for our index needs no notice about it */
+		sfx_in_place_of_index((IndexStmt *) stmt, source);
 	}
 	else
 	{
 		AlterTableStmt *alter = (AlterTableStmt *) stmt;
 
 		sfx_method_of_constraints(alter);
+		sfx_in_place_of_constraints(alter);
 		sfx_method_stays(alter);
 		after->out = sfx_using_out(alter);
 		after->down = sfx_constraints_down(alter);
@@ -148,7 +154,7 @@ at_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 		if (read_only_tree)
 			pstmt = copyObject(pstmt);
 		read_only_tree = false;
-		before_statement(pstmt->utilityStmt, context, &after);
+		before_statement(pstmt->utilityStmt, source, context, &after);
 	}
 	if (prev_utility)
 		prev_utility(pstmt, source, read_only_tree, context, params, env, dest, qc);

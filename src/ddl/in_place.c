@@ -1,0 +1,427 @@
+/*-------------------------------------------------------------------------
+ * in_place.c - surfidx.in_place_of_btree: statements that say btree, or nothing, make indexes of ours
+ *
+ * The grammar makes the same tree of no method and of USING btree, so both are meant.  What would be refused later, or would
+ * be another order, stays btree; why is said at DEBUG1.
+ *
+ *	CREATE INDEX, and the constraints of CREATE TABLE, come by as IndexStmt, when the table is there;
+ *	ALTER TABLE ... ADD makes its indexes out of sight: its constraints are changed beforehand.
+ *
+ * An index of LIKE is a copy, and keeps its method: a table that is to be attached has to have its parent's.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "constraint.h"
+#include "in_place.h"
+#include "key.h"
+#include "settings.h"
+
+#include "access/nbtree.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_opclass.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "commands/tablecmds.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_type.h"
+#include "parser/parse_utilcmd.h"
+#include "utils/catcache.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* Bits of the setting. */
+#define CONSTRAINTS		1
+#define INDEXES			2
+
+static int	in_place = 0;
+
+static const struct config_enum_entry choices[] = {
+	{"off", 0, false},
+	{"constraints", CONSTRAINTS, false},
+	{"indexes", INDEXES, false},
+	{"all", CONSTRAINTS | INDEXES, false},
+	/* "all" wants quotes in SET */
+	{"on", CONSTRAINTS | INDEXES, true},
+	{NULL, 0, false}
+};
+
+void
+sfx_in_place_define_gucs(void)
+{
+	DefineCustomEnumVariable("surfidx.in_place_of_btree",
+							 "Makes surfidx indexes of statements that ask for btree or for no access method.",
+							 "What surfidx cannot serve becomes btree.",
+							 &in_place,
+							 0, choices,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+/* An extension's script has its author's indexes; a binary upgrade has the old cluster's files for them. */
+static bool
+is_wanted(int what)
+{
+	return (in_place & what) != 0 && !IsBinaryUpgrade && !creating_extension && !XactReadOnly && !RecoveryInProgress() &&
+		sfx_is_our_method(SFX_METHOD);
+}
+
+/* ---- what stays btree, and why: NULL if it need not ---- */
+
+static const char *
+relation_stays(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+	const char *why = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return "the table is gone";
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	if (relid < FirstNormalObjectId || IsSystemClass(relid, form))
+		why = "the table is the system's";
+	else if (form->relpersistence == RELPERSISTENCE_TEMP)
+		why = "the table is temporary";
+	else if ((form->relkind == RELKIND_RELATION || form->relkind == RELKIND_MATVIEW) && form->relam != HEAP_TABLE_AM_OID)
+		why = "the table's access method is not heap";
+	ReleaseSysCache(tuple);
+	return why;
+}
+
+static const char *
+table_stays(Oid relid, bool unique)
+{
+	const char *why = relation_stays(relid);
+	ListCell   *lc;
+
+	if (why == NULL && unique && SFX_UNIQUE_MEANS_BTREE)
+		return "before version 18 others may need a unique index to be a btree";
+	if (why != NULL || get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
+		return why;
+	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+	{
+		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_FOREIGN_TABLE &&
+			(why = relation_stays(lfirst_oid(lc))) != NULL)
+			return why;
+	}
+	return NULL;
+}
+
+/* Do both classes order the same values by the same operators, and may ours compare them while pages are locked? */
+static bool
+is_twin(Oid ours, Oid btree)
+{
+	Oid			family,
+				type,
+				btree_family,
+				btree_type;
+
+	if (!get_opclass_opfamily_and_input_type(ours, &family, &type) ||
+		!get_opclass_opfamily_and_input_type(btree, &btree_family, &btree_type) || type != btree_type)
+		return false;
+	for (int strategy = 1; strategy <= BTMaxStrategyNumber; strategy++)
+	{
+		if (get_opfamily_member(family, type, type, strategy) !=
+			get_opfamily_member(btree_family, type, type, strategy))
+			return false;
+	}
+	return OidIsValid(get_opfamily_proc(family, type, type, SFX_ENCODING_PROC)) ||
+		SfxFunctionIsC(get_opfamily_proc(family, type, type, BTORDER_PROC));
+}
+
+/* Our class of the same name, as a name that no search path changes; NIL: there is none. */
+static List *
+twin_of_name(Oid btree, Oid am)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(btree));
+	CatCList   *all;
+	List	   *name = NIL;
+
+	if (!HeapTupleIsValid(tuple))
+		return NIL;
+	all = SearchSysCacheList2(CLAAMNAMENSP, ObjectIdGetDatum(am),
+							  NameGetDatum(&((Form_pg_opclass) GETSTRUCT(tuple))->opcname));
+	for (int i = 0; i < all->n_members && name == NIL; i++)
+	{
+		Form_pg_opclass form = (Form_pg_opclass) GETSTRUCT(&all->members[i]->tuple);
+
+		if (is_twin(form->oid, btree))
+			name = list_make2(makeString(get_namespace_name(form->opcnamespace)),
+							  makeString(pstrdup(NameStr(form->opcname))));
+	}
+	ReleaseCatCacheList(all);
+	ReleaseSysCache(tuple);
+	return name;
+}
+
+/*
+ * Has the type a class of ours in place of btree's, which *opclass names or, being NIL, leaves to the type?  Then
+ * *opclass becomes ours; NIL if it is the type's, too.
+ */
+static bool
+find_class(Oid type, List **opclass)
+{
+	Oid			am = get_index_am_oid(SFX_METHOD, false);
+	Oid			btree,
+				ours;
+	List	   *twin;
+
+	if (!OidIsValid(type))
+		return false;
+	ours = GetDefaultOpClass(type, am);
+	btree = *opclass == NIL ? GetDefaultOpClass(type, BTREE_AM_OID) :
+		get_opclass_oid(BTREE_AM_OID, *opclass, true);
+	if (!OidIsValid(btree) || !IsBinaryCoercible(type, get_opclass_input_type(btree)))
+		return false;
+	if (OidIsValid(ours) && is_twin(ours, btree))
+	{
+		*opclass = NIL;
+		return true;
+	}
+	twin = *opclass == NIL ? NIL : twin_of_name(btree, am);
+	if (twin != NIL)
+		*opclass = twin;
+	return twin != NIL;
+}
+
+#define NO_CLASS	"a column has no operator class of surfidx with the same order"
+
+/* ON CONFLICT may name a class, too, and core looks that up among btree's. */
+#define NAMED_CLASS	"it is unique and names an operator class"
+
+/* ---- CREATE INDEX, and what CREATE TABLE makes ---- */
+
+static bool
+has_expressions(const IndexStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->indexParams)
+	{
+		if (lfirst_node(IndexElem, lc)->expr != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* The columns' classes become ours, if all can. */
+static const char *
+columns_stay(Oid table, IndexStmt *stmt, const char *source)
+{
+	List	   *columns = copyObject(stmt->indexParams);
+
+	/* of expressions the types are known once they are analyzed, as core is going to do it */
+	IndexStmt  *analyzed = has_expressions(stmt) ? transformIndexStmt(table, copyObject(stmt), source) : stmt;
+	ListCell   *lc,
+			   *known;
+
+	forboth(lc, columns, known, analyzed->indexParams)
+	{
+		IndexElem  *column = lfirst_node(IndexElem, lc);
+		AttrNumber	number = column->expr ? InvalidAttrNumber : get_attnum(table, column->name);
+		Oid			type;
+
+		if (column->expr == NULL && number <= 0)
+			return "its columns are not the table's";
+		type = column->expr ? exprType(lfirst_node(IndexElem, known)->expr) : get_atttype(table, number);
+		if (stmt->unique && column->opclass != NIL)
+			return NAMED_CLASS;
+		if (column->opclassopts != NIL || !find_class(type, &column->opclass))
+			return NO_CLASS;
+	}
+	stmt->indexParams = columns;
+	return NULL;
+}
+
+/* The parameter that brings the method of a constraint into dumps. */
+static List *
+with_method(List *options)
+{
+	return lappend(list_copy(options),
+				   makeDefElem(pstrdup(SFX_METHOD_OPTION), (Node *) makeString(pstrdup(SFX_METHOD)), -1));
+}
+
+static void
+tell(const RangeVar * table, const char *why)
+{
+	ereport(DEBUG1,
+			(errmsg_internal("surfidx.in_place_of_btree: an index of table \"%s\" stays btree, since %s", table->relname, why)));
+}
+
+void
+sfx_in_place_of_index(IndexStmt *stmt, const char *source)
+{
+	bool		copied = stmt->transformed; /* by LIKE */
+	Oid			table;
+	const char *why;
+
+	if (copied || strcmp(stmt->accessMethod, DEFAULT_INDEX_TYPE) != 0 || stmt->excludeOpNames != NIL ||
+		stmt->relation == NULL || !is_wanted(stmt->isconstraint ? CONSTRAINTS : INDEXES))
+		return;
+	table = RangeVarGetRelidExtended(stmt->relation, stmt->concurrent ? ShareUpdateExclusiveLock : ShareLock,
+									 0, RangeVarCallbackOwnsRelation, NULL);
+	why = table_stays(table, stmt->unique);
+	if (why == NULL)
+		why = columns_stay(table, stmt, source);
+	if (why != NULL)
+		tell(stmt->relation, why);
+	else
+	{
+		stmt->accessMethod = pstrdup(SFX_METHOD);
+		if (stmt->isconstraint)
+			stmt->options = with_method(stmt->options);
+	}
+}
+
+/* ---- ALTER TABLE ... ADD ---- */
+
+/* Will that constraint make a btree? */
+static bool
+makes_btree(const Constraint *c)
+{
+	return (c->contype == CONSTR_PRIMARY || c->contype == CONSTR_UNIQUE) &&
+		c->indexname == NULL && c->access_method == NULL && !SfxWithoutOverlaps(c);
+}
+
+/* InvalidOid: not known here. */
+static Oid
+type_named(const TypeName * name)
+{
+	static const struct
+	{
+		const char *name;
+		Oid			type;
+	}			serials[] = {
+		{"smallserial", INT2OID}, {"serial2", INT2OID}, {"serial", INT4OID},
+		{"serial4", INT4OID}, {"bigserial", INT8OID}, {"serial8", INT8OID}
+	};
+	Type		tuple;
+	Oid			type = InvalidOid;
+
+	/* as the parser has it: before it looks for types */
+	if (list_length(name->names) == 1 && !name->pct_type)
+	{
+		for (int i = 0; i < lengthof(serials); i++)
+		{
+			if (strcmp(strVal(linitial(name->names)), serials[i].name) == 0)
+				return serials[i].type;
+		}
+	}
+	tuple = LookupTypeName(NULL, name, NULL, true);
+	if (tuple != NULL)
+	{
+		if (((Form_pg_type) GETSTRUCT(tuple))->typisdefined)
+			type = typeTypeId(tuple);
+		ReleaseSysCache(tuple);
+	}
+	return type;
+}
+
+/* The type of a column when the statement's indexes are made, behind all that it does to columns. */
+static Oid
+type_of_key(const AlterTableStmt *stmt, Oid table, const char *key)
+{
+	AttrNumber	number = get_attnum(table, key);
+	Oid			type = number > 0 ? get_atttype(table, number) : InvalidOid;
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AlterColumnType && strcmp(cmd->name, key) == 0)
+			return type_named(castNode(ColumnDef, cmd->def)->typeName);
+		if (cmd->subtype == AT_AddColumn && strcmp(castNode(ColumnDef, cmd->def)->colname, key) == 0 &&
+			!(cmd->missing_ok && number > 0))
+			type = type_named(castNode(ColumnDef, cmd->def)->typeName);
+	}
+	return type;
+}
+
+static const char *
+constraint_stays(const AlterTableStmt *stmt, Oid table, List *keys)
+{
+	const char *why = table_stays(table, true);
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		List	   *opclass = NIL;
+
+		if (why == NULL && !find_class(type_of_key(stmt, table, strVal(lfirst(lc))), &opclass))
+			why = NO_CLASS;
+	}
+	return why;
+}
+
+/* The constraints that would make btrees: adds the constraint to *constraints, and what it is of to *keys. */
+static void
+note_constraint(Constraint *c, char *column, List **constraints, List **keys)
+{
+	if (!makes_btree(c))
+		return;
+	*constraints = lappend(*constraints, c);
+	*keys = lappend(*keys, c->keys != NIL ? c->keys : list_make1(makeString(column)));
+}
+
+static List *
+find_constraints(const AlterTableStmt *stmt, List **keys)
+{
+	List	   *found = NIL;
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AddConstraint)
+			note_constraint(castNode(Constraint, cmd->def), NULL, &found, keys);
+		else if (cmd->subtype == AT_AddColumn)
+		{
+			ColumnDef  *column = castNode(ColumnDef, cmd->def);
+			ListCell   *each;
+
+			foreach(each, column->constraints)
+				note_constraint(lfirst_node(Constraint, each), column->colname, &found, keys);
+		}
+	}
+	return found;
+}
+
+void
+sfx_in_place_of_constraints(AlterTableStmt *stmt)
+{
+	List	   *keys = NIL;
+	List	   *found = stmt->objtype == OBJECT_TABLE ? find_constraints(stmt, &keys) : NIL;
+	Oid			table;
+	ListCell   *lc,
+			   *of;
+
+	if (found == NIL || !is_wanted(CONSTRAINTS))
+		return;
+	table = AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
+	if (!OidIsValid(table))
+		return;
+	forboth(lc, found, of, keys)
+	{
+		Constraint *c = lfirst_node(Constraint, lc);
+		const char *why = constraint_stays(stmt, table, lfirst(of));
+
+		if (why != NULL)
+			tell(stmt->relation, why);
+		else
+		{
+			c->access_method = pstrdup(SFX_METHOD);
+			c->options = with_method(c->options);
+		}
+	}
+}

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ * in_place.h - surfidx.in_place_of_btree: indexes that nobody asked us for
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_IN_PLACE_H
+#define SURFIDX_IN_PLACE_H
+
+#include "nodes/parsenodes.h"
+
+extern void sfx_in_place_define_gucs(void);
+
+/*
+ * Rule Q5: a statement that would make btrees makes indexes of ours, as far as the setting, the types and core allow.  The
+ * tree is changed.  Locks the table as core is going to; ERROR only where core would say the same.  source: the statement's
+ * text, for positions in errors.
+ */
+extern void sfx_in_place_of_index(IndexStmt *stmt, const char *source);
+extern void sfx_in_place_of_constraints(AlterTableStmt *stmt);
+
+#endif							/* SURFIDX_IN_PLACE_H */

@@ -1,0 +1,120 @@
+# surfidx.in_place_of_btree: a database's and a role's setting, a restore of btrees that makes surfidx of them and dumps as such
+# (rule Q5); a database without the extension, a server without the library.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Utils;
+use SurfidxTest;
+use Test::More;
+
+my $node = new_node('in_place', <<'END', allows_streaming => 'logical');
+surfidx.auto_merge = off
+END
+$node->start;
+my $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+my $unique = $version < 18 ? 'btree' : 'surfidx';
+
+my $indexes = <<'END';
+	SELECT string_agg(format('%s %s %s', amname, replace(pg_get_indexdef(i.oid), 'USING ' || amname, ''), pg_get_constraintdef(c.oid)), E'\n' ORDER BY relname)
+	FROM pg_class i JOIN pg_am ON pg_am.oid = relam LEFT JOIN pg_constraint c ON conindid = i.oid AND contype IN ('p', 'u', 'x')
+	WHERE relkind IN ('i', 'I') AND relnamespace = 'public'::regnamespace
+END
+
+sub tried
+{
+	my ($db, $sql) = @_;
+	my ($rc, $out, $err) = $node->psql($db, $sql);
+
+	return $rc ? $err : "done$err";
+}
+
+sub restore
+{
+	my ($from, $to) = @_;
+	my $dump = $node->basedir . "/$from.sql";
+
+	$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr($from) ], "dump of $from");
+	$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr($to) ], "restored to $to");
+	return slurp_file($dump);
+}
+
+# ---- whose setting it is ----
+
+$node->safe_psql('postgres', "CREATE DATABASE $_") for qw(old new again bare);
+$node->safe_psql('bare', 'CREATE TABLE before (id int PRIMARY KEY)');
+$node->safe_psql('postgres', "CREATE ROLE app LOGIN; ALTER DATABASE new SET surfidx.in_place_of_btree = 'all'; ALTER DATABASE bare SET surfidx.in_place_of_btree = 'all'");
+is(tried('bare', 'CREATE TABLE z (id int PRIMARY KEY, a int); CREATE INDEX z_a ON z (a); ALTER TABLE z ADD UNIQUE (a)'), 'done', 'nothing happens where the extension is not');
+unlike($node->safe_psql('bare', $indexes), qr/surfidx/, '... and all is btree');
+$node->safe_psql('old', 'CREATE EXTENSION surfidx; GRANT CREATE ON SCHEMA public TO app');
+$node->safe_psql('postgres', "ALTER ROLE app SET surfidx.in_place_of_btree = 'indexes'");
+is($node->safe_psql('old', 'CREATE TABLE mine (id int); CREATE INDEX mine_id ON mine (id); SELECT amname FROM pg_class i JOIN pg_am a ON a.oid = relam WHERE relname = \'mine_id\'',
+		extra_params => [ '-U', 'app' ]), 'surfidx', 'a role that is no superuser has it');
+$node->safe_psql('old', 'DROP TABLE mine');
+is(tried('new', 'CREATE EXTENSION surfidx'), 'done', 'CREATE EXTENSION while it is set');
+
+# ---- a restore of btrees ----
+
+$node->safe_psql('old', <<'END');
+CREATE TABLE customer (id bigint PRIMARY KEY, email text UNIQUE, code text COLLATE "C", tags text[], doc json);
+CREATE INDEX customer_code ON customer (code text_pattern_ops) INCLUDE (email) WHERE code IS NOT NULL;
+CREATE INDEX customer_lower ON customer (lower(email), id DESC) WITH (fillfactor = 70);
+ALTER TABLE customer ADD UNIQUE (code, email) DEFERRABLE INITIALLY DEFERRED;
+CREATE TABLE purchase (id int PRIMARY KEY, customer bigint REFERENCES customer ON DELETE CASCADE, CONSTRAINT purchase_x EXCLUDE USING btree (customer WITH =, id WITH =));
+CREATE TABLE measure (sensor int, at timestamptz, v float8, PRIMARY KEY (sensor, at)) PARTITION BY RANGE (at);
+CREATE TABLE m1 PARTITION OF measure FOR VALUES FROM ('2026-01-01') TO ('2026-07-01');
+CREATE TABLE m2 PARTITION OF measure FOR VALUES FROM ('2026-07-01') TO ('2027-01-01');
+CREATE INDEX measure_v ON measure (v);
+CREATE TABLE alarm (sensor int, at timestamptz, FOREIGN KEY (sensor, at) REFERENCES measure);
+CREATE MATERIALIZED VIEW latest AS SELECT sensor, max(at) AS at FROM measure GROUP BY sensor;
+CREATE UNIQUE INDEX latest_sensor ON latest (sensor);
+ALTER TABLE customer CLUSTER ON customer_pkey, REPLICA IDENTITY USING INDEX customer_pkey;
+INSERT INTO customer SELECT g, 'e' || g, 'c' || g FROM generate_series(1, 3000) g;
+INSERT INTO purchase SELECT g, g % 3000 + 1 FROM generate_series(1, 5000) g;
+INSERT INTO measure SELECT g, '2026-01-01'::timestamptz + g * interval '1 hour', g FROM generate_series(1, 8000) g;
+INSERT INTO alarm SELECT sensor, at FROM measure WHERE sensor % 100 = 0;
+REFRESH MATERIALIZED VIEW latest;
+END
+$node->safe_psql('old', 'CREATE INDEX customer_tags ON customer (tags)');
+restore('old', 'new');
+my $btrees = $node->safe_psql('old', $indexes);
+my $made = $node->safe_psql('new', $indexes);
+my $want = join "\n", map { s/^btree (CREATE UNIQUE)/$unique $1/ || /EXCLUDE/ || s/^btree/surfidx/; $_ } split /\n/, $btrees;
+
+(my $plain = $made) =~ s/access_method='?surfidx'?(, )?//g;
+$plain =~ s/ WITH \(\)//g;
+is($plain, $want, "a restore makes surfidx of them ($unique where they are unique), with the same definitions");
+my $sums = 'SELECT (SELECT count(*) FROM customer), (SELECT sum(customer) FROM purchase), (SELECT sum(v) FROM measure), (SELECT count(*) FROM alarm), (SELECT count(*) FROM latest)';
+is($node->safe_psql('new', $sums), $node->safe_psql('old', $sums), '... with all rows');
+is($node->safe_psql('new', "SELECT count(surfidx_check(i.oid, true, true)) FROM pg_class i JOIN pg_am a ON a.oid = relam WHERE amname = 'surfidx' AND relkind = 'i'"),
+	scalar(grep { /^surfidx/ } split /\n/, $made) - ($made =~ /^surfidx CREATE INDEX measure_v /m) - ($made =~ /^surfidx CREATE UNIQUE INDEX measure_pkey /m), '... and sound');
+like(tried('new', 'INSERT INTO purchase VALUES (9999, 9999)'), qr/violates foreign key constraint/, 'foreign keys hold');
+like(tried('new', "INSERT INTO measure VALUES (5, '2026-01-01 05:00'::timestamptz)"), qr/duplicate key value/, 'primary keys of partitions hold');
+is(tried('new', "INSERT INTO measure VALUES (5, '2026-01-01 05:00', 0) ON CONFLICT (sensor, at) DO UPDATE SET v = 0; REFRESH MATERIALIZED VIEW CONCURRENTLY latest; DELETE FROM customer WHERE id < 10; CLUSTER customer"),
+	'done', 'upserts, REFRESH CONCURRENTLY, cascades and CLUSTER work');
+unlike(restore('new', 'again'), qr/USING btree (?!\(customer)/, $version < 18 ? 'the dump' : 'the dump names no btree') if $version >= 18;
+restore('new', 'again') if $version < 18;
+is($node->safe_psql('again', $indexes), $node->safe_psql('new', $indexes), 'a dump of them restores to the same without the setting');
+
+# ---- a table that is made for a partitioned one of btrees ----
+
+is(tried('old', <<'END'), 'done', 'copies of a table keep its methods, so that they can be attached');
+SET surfidx.in_place_of_btree = 'all';
+CREATE TABLE m3 (LIKE measure INCLUDING ALL);
+ALTER TABLE measure ATTACH PARTITION m3 FOR VALUES FROM ('2027-01-01') TO ('2028-01-01');
+CREATE TABLE m4 PARTITION OF measure FOR VALUES FROM ('2028-01-01') TO ('2029-01-01');
+END
+is($node->safe_psql('old', "SELECT count(*) FROM pg_indexes WHERE tablename IN ('m3', 'm4') AND indexdef ~ 'btree'"), 4, '... without double indexes');
+
+# ---- without the library ----
+
+$node->safe_psql('new', 'SELECT surfidx_merge(i.oid) FROM pg_class i JOIN pg_am a ON a.oid = relam WHERE amname = \'surfidx\' AND relkind = \'i\'');
+$node->stop;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+$node->start;
+is(tried('new', 'CREATE TABLE late (id int PRIMARY KEY, a int); CREATE INDEX late_a ON late (a)'), 'done', 'a server without the library makes btrees');
+like($node->safe_psql('new', $indexes), qr/^btree CREATE INDEX late_a .*^btree CREATE UNIQUE INDEX late_pkey/ms, '... of both kinds');
+$node->stop;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'surfidx'");
+$node->start;
+
+done_testing();
