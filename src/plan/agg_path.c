@@ -227,20 +227,28 @@ static const CustomPathMethods path_methods = {
 
 /*
  * The index-only scan for core, at core's price; what is shown of it is what it costs without
- * handing out rows, if that is less.
+ * handing out rows, if that is less.  As a rule it is, and core needs not be asked: to the index's
+ * estimate it adds rows, and pages of the table.
  */
 static IndexPath *
-make_child(PlannerInfo *root, const Candidate *c, Cost cost)
+make_child(PlannerInfo *root, const RelOptInfo *rel, const Candidate *c, Cost cost)
 {
 	IndexPath  *child = makeNode(IndexPath);
 
 	*child = c->path;
 	child->path.pathkeys = NIL;
-	planning = false;
-	cost_index(child, root, 1.0, false);
-	planning = true;
+	child->path.rows = rel->rows;
+	child->indextotalcost = c->total;
+	child->indexselectivity = c->selectivity;
+	if (cost > c->total + cpu_tuple_cost * clamp_row_est(c->selectivity * rel->tuples))
+	{
+		planning = false;
+		cost_index(child, root, 1.0, false);
+		planning = true;
+		cost = Min(child->path.total_cost, cost);
+	}
 	child->path.startup_cost = c->startup;
-	child->path.total_cost = Min(child->path.total_cost, cost);
+	child->path.total_cost = cost;
 	return child;
 }
 
@@ -283,11 +291,11 @@ typedef struct Offer
 } Offer;
 
 static void
-add_offer(PlannerInfo *root, RelOptInfo *output, PathTarget *target, const Offer *offer,
-		  const SfxAggQuestion *question, List *having)
+add_offer(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget *target,
+		  const Offer *offer, const SfxAggQuestion *question, List *having)
 {
 	CustomPath *path = makeNode(CustomPath);
-	IndexPath  *child = make_child(root, offer->candidate, offer->cost);
+	IndexPath  *child = make_child(root, input, offer->candidate, offer->cost);
 	SfxAggWanted *wanted = palloc(sizeof(SfxAggWanted));
 	Cost		cost = child->path.total_cost;
 	bool		grouped = question->groups != NIL;
@@ -364,7 +372,7 @@ aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	if (sfx_agg_ask(root, input, list_concat(list_copy(target->exprs), having),
 					stage == UPPERREL_DISTINCT, &question) &&
 		best_offer(root, input, &question, &offer))
-		add_offer(root, output, target, &offer, &question, having);
+		add_offer(root, input, output, target, &offer, &question, having);
 }
 
 void
