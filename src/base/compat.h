@@ -185,12 +185,15 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #include "miscadmin.h"
 #include "utils/acl.h"
 #if PG_VERSION_NUM < 160000
-#define SfxMayMaintain(index)	pg_class_ownercheck(index, GetUserId())
-#elif PG_VERSION_NUM < 170000
-#define SfxMayMaintain(index)	object_ownercheck(RelationRelationId, index, GetUserId())
+#define SfxOwnsRelation(relid)	pg_class_ownercheck(relid, GetUserId())
+#else
+#define SfxOwnsRelation(relid)	object_ownercheck(RelationRelationId, relid, GetUserId())
+#endif
+#if PG_VERSION_NUM < 170000
+#define SfxMayMaintain(index)	SfxOwnsRelation(index)
 #else
 #define SfxMayMaintain(index) \
-	(object_ownercheck(RelationRelationId, index, GetUserId()) || \
+	(SfxOwnsRelation(index) || \
 	 pg_class_aclcheck(IndexGetRelation(index, false), GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK)
 #endif
 

@@ -8,6 +8,7 @@
 #include "surfidx.h"
 
 #include "nodes/parsenodes.h"
+#include "utils/relcache.h"
 
 /* Is that the name of an access method that is ours, in this database? */
 extern bool sfx_is_our_method(const char *name);
@@ -27,11 +28,19 @@ extern void sfx_method_stays(AlterTableStmt *stmt);
 
 /*
  * constraint_type.c, rule Q3: take down the constraints that the statement would have core build again, and put them back
- * when it is done.  Locks the table, AccessExclusive; ERROR: FEATURE_NOT_SUPPORTED (a
- * foreign key refers to one; another command needs it meanwhile).
+ * when it is done.  Locks the tables and those that refer to them, AccessExclusive; ERROR: FEATURE_NOT_SUPPORTED (another
+ * command needs it meanwhile; somebody else's foreign key refers to one).
  */
 extern List *sfx_constraints_down(AlterTableStmt *stmt);
 extern void sfx_constraints_up(List *down);
+
+/*
+ * constraint_foreign.c: the foreign keys that refer to that index of the table, whose constraint has that name, locked; taken
+ * down; put back.
+ */
+extern List *sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char *name);
+extern void sfx_foreign_down(List *foreign);
+extern void sfx_foreign_up(List *foreign);
 
 /*
  * constraint_index.c: ADD ... USING INDEX of an index of ours leaves the statement, and is done behind it.  Locks the table

@@ -105,7 +105,7 @@ takes_constraints(Oid relid)
 
 /* The index that the constraint is to use, if it is ours; nothing is locked for others' statements. */
 static Oid
-index_named(const RangeVar * table, const Constraint *c)
+index_named(const RangeVar *table, const Constraint *c)
 {
 	Oid			relid = RangeVarGetRelid(table, NoLock, true);
 	Oid			index = OidIsValid(relid) ? get_relname_relid(c->indexname, get_rel_namespace(relid)) : InvalidOid;

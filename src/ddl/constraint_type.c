@@ -3,8 +3,8 @@
  *
  * Core builds such a constraint again from its definition, in a place without a hook: its parser would ask btree for an
  * index with our parameter.  So the constraint is dropped before the statement and added behind it, from the same
- * definition, with what hangs on its index.  Both are done by what core does them with, since users' commands would ask for
- * rights, by name, and for event triggers.
+ * definition, with what hangs on its index, foreign keys too (constraint_foreign.c).  Both are done by what core does them
+ * with, since users' commands would ask for rights, by name, and for event triggers.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -46,6 +46,7 @@ typedef struct Down
 	char	   *index_comment;
 	bool		is_identity;
 	bool		is_clustered;
+	List	   *foreign;		/* keys that refer to it */
 } Down;
 
 /* Does the statement have core rebuild what uses one of these columns? */
@@ -122,33 +123,6 @@ refuse_company(const AlterTableStmt *stmt, const char *name)
 	}
 }
 
-static void
-refuse_if_referenced(Relation table, Oid index, const char *name)
-{
-	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_constraint_confrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(RelationGetRelid(table)));
-	scan = systable_beginscan(constraints, InvalidOid, false, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
-
-		if (c->contype == CONSTRAINT_FOREIGN && c->conindid == index)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot rebuild surfidx constraint \"%s\" on table \"%s\" because a foreign key refers to it",
-							name, RelationGetRelationName(table)),
-					 errdetail("The foreign key is \"%s\" on table \"%s\".", NameStr(c->conname), get_rel_name(c->conrelid)),
-					 errhint("Drop the foreign key, alter the column, and add the foreign key again.")));
-	}
-	systable_endscan(scan);
-	table_close(constraints, AccessShareLock);
-}
-
 /* Is the constraint one that goes and comes with a partitioned table's? */
 static bool
 is_inherited(Oid constraint)
@@ -173,8 +147,8 @@ note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
 		!rebuilds(stmt, table, index->rd_index) || drops(stmt, top, table, index->rd_index, name) || is_inherited(oid))
 		return NULL;
 	refuse_company(stmt, name);
-	refuse_if_referenced(table, RelationGetRelid(index), name);
 	d = palloc(sizeof(Down));
+	d->foreign = sfx_foreign_of(stmt, table, RelationGetRelid(index), name);
 	d->table = RelationGetRelid(table);
 	d->constraint = oid;
 	d->name = pstrdup(name);
@@ -210,6 +184,7 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 	{
 		ObjectAddress constraint;
 
+		sfx_foreign_down(((Down *) lfirst(lc))->foreign);
 		ObjectAddressSet(constraint, ConstraintRelationId, ((Down *) lfirst(lc))->constraint);
 		performDeletion(&constraint, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 	}
@@ -364,4 +339,6 @@ sfx_constraints_up(List *down)
 		CommandCounterIncrement();
 	foreach(lc, down)
 		put_back((Down *) lfirst(lc));
+	foreach(lc, down)
+		sfx_foreign_up(((Down *) lfirst(lc))->foreign);
 }

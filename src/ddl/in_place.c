@@ -251,7 +251,7 @@ with_method(List *options)
 }
 
 static void
-tell(const RangeVar * table, const char *why)
+tell(const RangeVar *table, const char *why)
 {
 	ereport(DEBUG1,
 			(errmsg_internal("surfidx.in_place_of_btree: an index of table \"%s\" stays btree, since %s", table->relname, why)));
@@ -294,7 +294,7 @@ makes_btree(const Constraint *c)
 
 /* InvalidOid: not known here. */
 static Oid
-type_named(const TypeName * name)
+type_named(const TypeName *name)
 {
 	static const struct
 	{
