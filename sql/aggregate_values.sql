@@ -74,7 +74,7 @@ INSERT INTO declined (why, query) VALUES
 	('DISTINCT', 'SELECT sum(DISTINCT id) FROM t WHERE id > 3'),
 	('ORDER BY', 'SELECT sum(id ORDER BY id) FROM t WHERE id > 3'),
 	('sum of float', 'SELECT sum(f) FROM t WHERE big > 3'), ('avg of float', 'SELECT avg(f) FROM t WHERE big > 3'),
-	('sum of numeric', 'SELECT sum(num) FROM t WHERE num > 3'),
+	('sum of a numeric expression', 'SELECT sum(num + 1) FROM t WHERE num > 3'),
 	('an expression', 'SELECT sum(id + 1) FROM t WHERE id > 3'), ('a constant', 'SELECT sum(1) FROM t WHERE id > 3'),
 	('a cast', 'SELECT sum(id::int8) FROM t WHERE id > 3'),
 	('another aggregate', 'SELECT sum(id), stddev(id) FROM t WHERE id > 3'), ('an array', 'SELECT array_agg(id) FROM t WHERE id > 3'),

@@ -9,6 +9,7 @@
 #include "surfidx.h"
 #include "encode.h"
 #include "encode_impl.h"
+#include "number.h"
 
 #include <float.h>
 #include <math.h>
@@ -584,6 +585,120 @@ static const SfxEncoding enc_numeric = {
 	.encode = encode_numeric,.decode = decode_numeric,.length = length_numeric,
 	.rest = rest_numeric,.rest_length = rest_length_numeric,.restore = restore_numeric
 };
+
+/* ---- as integers ---- */
+
+/* One more digit of base 10,000, whose place is 10,000^weight.  False: there is no room for it. */
+static inline bool
+add_digit(SfxNumber *number, int weight, int digit)
+{
+	static const int64 place[] = {1, 10000, 100000000, INT64CONST(1000000000000)};
+
+	if (weight > 3 || weight < -2)
+		return digit == 0;
+	if (weight >= 0)
+		number->whole += digit * place[weight];
+	else
+		number->fraction += digit * place[2 + weight];
+	return true;
+}
+
+static inline void
+give_sign(SfxNumber *number, bool negative)
+{
+	number->whole = negative ? -number->whole : number->whole;
+	number->fraction = negative ? -number->fraction : number->fraction;
+}
+
+bool
+sfx_number_of_numeric(Datum value, SfxNumber *number)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+	Parts		p;
+	bool		fits = (take_apart(v, &p) & HEAD_KIND) != HEAD_SPECIAL;
+
+	number->whole = number->fraction = 0;
+	number->scale = p.scale;
+	for (int i = 0; i < p.ndigits && fits; i++)
+		fits = add_digit(number, p.weight - i, get_u16(p.digits + 2 * i));
+	give_sign(number, p.negative);
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return fits;
+}
+
+bool
+sfx_number_of_bytes(const uint8 *p, int avail, bool desc, SfxNumber *number)
+{
+	const uint8 *end = p + avail;
+	uint8		lead = *p++ ^ (desc ? 0xFF : 0);
+	bool		negative = lead < NUM_ZERO;
+	uint16		flip = desc != negative ? 0xFFFF : 0;
+	int			weight = (negative ? (uint8) ~lead : lead) - NUM_WEIGHT_0;
+	uint16		unit = lead != NUM_ZERO;
+
+	number->whole = number->fraction = 0;
+	/* those that are not finite have other weights, too */
+	if (lead != NUM_ZERO && (weight < -2 || weight > 3))
+		return false;
+	for (; (unit & 1) != 0; weight--, p += 2)
+	{
+		if (end - p < 2)
+			return false;
+		unit = (uint16) sfx_get_be(p, 2) ^ flip;
+		if (unit >> 1 >= NUM_BASE || !add_digit(number, weight, unit >> 1))
+			return false;
+	}
+	give_sign(number, negative);
+	/* a scale of one byte */
+	if (p >= end || *p >= 0x80)
+		return false;
+	number->scale = *p;
+	return true;
+}
+
+StaticAssertDecl(SFX_NUMBERS_MOST * 2 * NUM_BASE < PG_INT32_MAX, "digits of one place have a sum");
+
+bool
+sfx_number_sum(const uint8 *p, int avail, int step, int n, bool desc, SfxNumber *sum)
+{
+	const uint8 *last = p + (n - 1) * step;
+	uint8		lead = *p ^ (desc ? 0xFF : 0);
+	bool		negative = lead < NUM_ZERO;
+	uint16		flip = desc != negative ? 0xFFFF : 0;
+	int			weight = (negative ? (uint8) ~lead : lead) - NUM_WEIGHT_0;
+	int			ndigits = avail / 2 - 1;
+	uint8		scale = 0;
+
+	/* what begins and ends with one weight has it between, and so has a scale of one byte */
+	if (*last != *p || avail % 2 != 0 || ndigits < 1 || weight > 3 || weight - ndigits < -3)
+		return false;
+	sum->whole = sum->fraction = 0;
+	for (int d = 0; d < ndigits; d++)
+	{
+		const uint8 *at = p + 1 + 2 * d;
+		uint32		more = d < ndigits - 1;
+		uint32		total = 0;
+		uint32		most = 0;
+		uint32		wrong = 0;
+
+		for (int i = 0; i < n; i++, at += step)
+		{
+			uint32		unit = (uint16) sfx_get_be(at, 2) ^ flip;
+
+			total += unit >> 1;
+			most = Max(most, unit);
+			wrong |= (unit & 1) ^ more;
+		}
+		if (wrong || most >> 1 >= NUM_BASE || !add_digit(sum, weight - d, total))
+			return false;
+	}
+	for (int i = 0; i < n; i++)
+		scale = Max(scale, p[i * step + avail - 1]);
+	sum->scale = scale;
+	give_sign(sum, negative);
+	return scale < 0x80;
+}
 
 /* ------------------------------------------------------------------ the support functions */
 

@@ -12,6 +12,7 @@
 #include "agg_value.h"
 #include "key.h"
 #include "leaf_sum.h"
+#include "number.h"
 #include "payload.h"
 
 #include "access/htup_details.h"
@@ -21,11 +22,15 @@
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/syscache.h"
+
+/* A shorter stretch is summed key by key. */
+#define ALIKE_LEAST		8
 
 /* How an output is computed. */
 typedef struct Method
@@ -34,6 +39,8 @@ typedef struct Method
 	int16		typlen;			/* of the values that it takes */
 	bool		typbyval;
 	bool		integer;		/* SUM, AVG; LEAST: values are numbers in their own order */
+	bool		numeric;		/* SUM, AVG of numeric */
+	bool		last;			/* ... which keys end with */
 
 	/*
 	 * Where an integer stands in keys of one length: behind its marker; 0: nowhere.
@@ -120,6 +127,18 @@ find_function(Method *m)
 	get_typlenbyval(agg->aggtranstype, &m->typlen, &m->typbyval);
 }
 
+bool
+sfx_aggregate_is_numeric(const Aggref *agg)
+{
+	return agg && (agg->aggfnoid == F_SUM_NUMERIC || agg->aggfnoid == F_AVG_NUMERIC);
+}
+
+bool
+sfx_aggregate_ends_keys(const SfxKeyDesc *kd, int column)
+{
+	return column == kd->nkeys - 1 && kd->nrests == 1 && !kd->col[column].raw;
+}
+
 static void
 set_method(SfxAggregates *a, Method *m, const SfxAggOutput *out)
 {
@@ -132,7 +151,9 @@ set_method(SfxAggregates *a, Method *m, const SfxAggOutput *out)
 	m->typbyval = att->attbyval;
 	if (out->kind == SFX_AGG_LEAST)
 		find_function(m);
-	m->integer = out->kind == SFX_AGG_SUM || out->kind == SFX_AGG_AVG ||
+	m->numeric = sfx_aggregate_is_numeric(out->aggref);
+	m->last = m->numeric && key && sfx_aggregate_ends_keys(a->kd, out->column);
+	m->integer = (!m->numeric && (out->kind == SFX_AGG_SUM || out->kind == SFX_AGG_AVG)) ||
 		(out->kind == SFX_AGG_LEAST && out->direction != 0 && key && has_place(col));
 	if ((m->integer || out->kind == SFX_AGG_GROUP) && key && has_place(col))
 	{
@@ -437,6 +458,142 @@ add_integers(const SfxAggregates *a, const Method *m, SfxAggState *s, const SfxB
 	return true;
 }
 
+/* ---- numerics ---- */
+
+/* The states of what does not fit: NaN, infinities, large and fine ones. */
+static void
+add_odd(SfxAggregates *a, SfxAggState *s, Datum value, int times)
+{
+	MemoryContext old = MemoryContextSwitchTo(a->cxt);
+	Datum		sum = value;
+
+	if (times > 1)
+		sum = DirectFunctionCall2(numeric_mul, value, NumericGetDatum(int64_to_numeric(times)));
+	if (s->have)
+		sum = DirectFunctionCall2(numeric_add, s->value, sum);
+	else
+		sum = datumCopy(sum, false, -1);
+	if (s->have)
+		pfree(DatumGetPointer(s->value));
+	s->value = sum;
+	s->have = true;
+	MemoryContextSwitchTo(old);
+}
+
+static void
+add_parts(SfxAggState *s, int64 whole, int64 fraction, int scale)
+{
+	Halves		h = {whole >> 32, (uint32) whole};
+
+	add_halves(s, &h);
+	s->fraction += fraction;
+	s->scale = Max(s->scale, scale);
+}
+
+static void
+add_numeric(SfxAggregates *a, SfxAggState *s, Datum value, int times)
+{
+	SfxNumber	number;
+
+	s->n += times;
+	if (sfx_number_of_numeric(value, &number))
+		add_parts(s, number.whole * times, number.fraction * times, number.scale);
+	else
+		add_odd(a, s, value, times);
+}
+
+/* Entries that have the key of the one before them, once more. */
+static void
+add_repeated(const SfxBlock *block, int from, int to, int at, bool desc, SfxNumber *sum)
+{
+	SfxNumber	number = {0, 0, 0};
+
+	for (int i = from + 1; i < to; i++)
+	{
+		if (!same_key(block, i, i - 1))
+			continue;
+		(void) sfx_number_of_bytes(block->keys + block->keyoff[block->keyno[i]] + at,
+								   (int) block->width - at, desc, &number);
+		sum->whole += number.whole;
+		sum->fraction += number.fraction;
+	}
+}
+
+/*
+ * The same where keys are alike, but for the numeric, by which they ascend: all of one length, and
+ * few have several entries.
+ */
+static bool
+add_alike(const SfxAggregates *a, const Method *m, SfxAggState *s, const SfxBlock *block, int from,
+		  int to)
+{
+	int			key = sfx_block_keyno(block, from);
+	int			n = sfx_block_keyno(block, to - 1) - key + 1;
+	const uint8 *p = block->keys + block->keyoff[key];
+	int			width = (int) block->width;
+	int			at = 0;
+	bool		desc = a->kd->col[m->out.column].desc;
+	SfxNumber	sum;
+
+	if (!m->out.ordered || width == 0 || n < ALIKE_LEAST || n < (to - from) / 4 * 3)
+		return false;
+	for (int c = 0; c < m->out.column; c++)
+		at += sfx_column_length(&a->kd->col[c], a->index, p + at, width - at);
+	/* neither NULL nor damaged */
+	if (width - at < 3 || p[at] != SFX_MARK_VALUE || p[(n - 1) * width + at] != SFX_MARK_VALUE ||
+		!sfx_number_sum(p + at + 1, width - at - 1, width, n, desc, &sum))
+		return false;
+	if (block->dups)
+		add_repeated(block, from, to, at + 1, desc, &sum);
+	s->n += to - from;
+	add_parts(s, sum.whole, sum.fraction, sum.scale);
+	return true;
+}
+
+/* Those that keys end with are read where they stand. */
+static bool
+add_numerics(SfxAggregates *a, const Method *m, SfxAggState *s, const SfxBlock *block, int from,
+			 int to)
+{
+	int			column = m->out.column;
+	const SfxColumn *col = &a->kd->col[column];
+	SfxNumber	sum = {0, 0, 0};
+	int			times;
+
+	if (!m->last)
+		return false;
+	if (add_alike(a, m, s, block, from, to))
+		return true;
+	for (int i = from; i < to; i += times)
+	{
+		int			k = sfx_block_keyno(block, i);
+		const uint8 *p = block->keys + block->keyoff[k];
+		const uint8 *end = block->keys + block->keyoff[k + 1];
+		SfxNumber	number;
+
+		for (times = 1; i + times < to && same_key(block, i, i + times);)
+			times++;
+		for (int c = 0; c < column; c++)
+			p += sfx_column_length(&a->kd->col[c], a->index, p, (int) (end - p));
+		if (end - p > 1 && *p == SFX_MARK_VALUE &&
+			sfx_number_of_bytes(p + 1, (int) (end - p) - 1, col->desc, &number))
+		{
+			s->n += times;
+			sum.whole += number.whole * times;
+			sum.fraction += number.fraction * times;
+			sum.scale = Max(sum.scale, number.scale);
+			continue;
+		}
+		decode_key(a, block, i, column + 1);
+		if (!a->isnull[column])
+			add_numeric(a, s, a->values[column], times);
+	}
+	add_parts(s, sum.whole, sum.fraction, sum.scale);
+	return true;
+}
+
+StaticAssertDecl(SFX_BLOCK_ENTRIES <= 900, "a block's numbers of 16 digits have a sum of 64 bits");
+
 /* ---- integers of coded blocks ---- */
 
 static int
@@ -628,6 +785,11 @@ add_value(SfxAggregates *a, Method *m, SfxAggState *s, bool repeated)
 			take_least(a, m, s, a->values[column]);
 		return;
 	}
+	if (m->numeric)
+	{
+		add_numeric(a, s, a->values[column], 1);
+		return;
+	}
 	s->n++;
 	if (m->out.kind == SFX_AGG_COUNT_COLUMN)
 		return;
@@ -682,6 +844,7 @@ add_quickly(SfxAggregates *a, Method *m, SfxAggState *s, const SfxBlock *block, 
 			return count_values(a, m, s, block, from, to);
 		default:
 			return m->integer ? add_integers(a, m, s, block, from, to) :
+				m->numeric ? add_numerics(a, m, s, block, from, to) :
 				add_ends(a, m, s, block, from, to);
 	}
 }
@@ -727,6 +890,10 @@ sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *m
 		}
 		s->low += more[i].low;
 		s->high += more[i].high + (s->low < more[i].low);
+		s->fraction += more[i].fraction;
+		s->scale = Max(s->scale, more[i].scale);
+		if (m->numeric && more[i].have)
+			add_odd(a, s, more[i].value, 1);
 	}
 }
 
@@ -760,6 +927,18 @@ numeric_of(const SfxAggState *s)
 	return sum;
 }
 
+/* The sum of numerics, with core's display scale: the greatest of them. */
+static Datum
+sum_of_numerics(const SfxAggState *s)
+{
+	Datum		fraction = NumericGetDatum(int64_div_fast_to_numeric(s->fraction,
+																	 SFX_NUMBER_PLACES));
+	Datum		sum = DirectFunctionCall2(numeric_add, numeric_of(s), fraction);
+
+	sum = DirectFunctionCall2(numeric_round, sum, Int32GetDatum(s->scale));
+	return s->have ? DirectFunctionCall2(numeric_add, sum, s->value) : sum;
+}
+
 Datum
 sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *isnull)
 {
@@ -777,13 +956,15 @@ sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *i
 			*isnull = s->n == 0;
 			if (*isnull)
 				return (Datum) 0;
+			if (m->numeric)
+				return sum_of_numerics(s);
 			/* sums of less than int8 are int8 */
 			return m->typlen == 8 ? numeric_of(s) : Int64GetDatum((int64) s->low);
 		case SFX_AGG_AVG:
 			*isnull = s->n == 0;
 			if (*isnull)
 				return (Datum) 0;
-			return DirectFunctionCall2(numeric_div, numeric_of(s),
+			return DirectFunctionCall2(numeric_div, m->numeric ? sum_of_numerics(s) : numeric_of(s),
 									   NumericGetDatum(int64_to_numeric((int64) s->n)));
 		case SFX_AGG_LEAST:
 			*isnull = !s->have;

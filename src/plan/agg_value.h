@@ -18,7 +18,7 @@ typedef enum SfxAggKind
 	SFX_AGG_COUNT_ROWS,
 	SFX_AGG_COUNT_COLUMN,		/* not NULL */
 	SFX_AGG_COUNT_DISTINCT,		/* groups within the group: agg_group.h */
-	SFX_AGG_SUM,				/* of int2, int4 or int8, and so for AVG */
+	SFX_AGG_SUM,				/* of int2, int4, int8 or numeric, and so for AVG */
 	SFX_AGG_AVG,
 	SFX_AGG_LEAST				/* or the greatest: min and max, by their transition function */
 } SfxAggKind;
@@ -47,7 +47,9 @@ typedef struct SfxAggState
 	uint64		n;				/* entries that are not NULL */
 	int64		high;			/* the sum, or an integer that is the least: its upper half ... */
 	uint64		low;			/* ... and its lower half */
-	Datum		value;			/* LEAST */
+	int64		fraction;		/* the sum of numerics is this / 10^8 more, */
+	int			scale;			/* ... to be shown with so many places, */
+	Datum		value;			/* ... and those that do not fit; LEAST: the value */
 	bool		have;			/* value is set */
 } SfxAggState;
 
@@ -99,6 +101,10 @@ extern void sfx_aggregates_clear(SfxAggregates *a, SfxAggState *states);
 
 /* Output i, which is not GROUP: by-reference values are the state's, or in the current context. */
 extern Datum sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *isnull);
+
+/* SUM and AVG: of numeric?  And are those the bytes that keys end with, and so read in place? */
+extern bool sfx_aggregate_is_numeric(const Aggref *agg);
+extern bool sfx_aggregate_ends_keys(const SfxKeyDesc *kd, int column);
 
 /* Does any output need more of entries than how many they are? */
 extern bool sfx_aggregates_need_keys(const SfxAggOutput *outputs, int n);

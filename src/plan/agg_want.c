@@ -292,13 +292,17 @@ is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 		case F_AVG_INT8:
 			type = INT8OID;
 			break;
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+			type = NUMERICOID;
+			break;
 		default:
 			return false;
 	}
 	if (getBaseType(var->vartype) != type || !same_form(s, out->column, type))
 		return false;
 	out->kind = agg->aggfnoid == F_SUM_INT2 || agg->aggfnoid == F_SUM_INT4 ||
-		agg->aggfnoid == F_SUM_INT8 ? SFX_AGG_SUM : SFX_AGG_AVG;
+		agg->aggfnoid == F_SUM_INT8 || agg->aggfnoid == F_SUM_NUMERIC ? SFX_AGG_SUM : SFX_AGG_AVG;
 	return true;
 }
 
@@ -343,7 +347,8 @@ find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 	}
 	if (is_sum(s, agg, var, out))
 	{
-		w->slow += out->column >= s->info->nkeycolumns;
+		w->slow += sfx_aggregate_is_numeric(agg) ? !sfx_aggregate_ends_keys(&s->kd, out->column) :
+			out->column >= s->info->nkeycolumns;
 		return true;
 	}
 	if (!is_least(s, agg, out))

@@ -217,7 +217,7 @@ feed_block(Stages *s, int b, const SfxPos *lo, const SfxPos *hi, bool visible)
 
 	if (now != SFX_NOT_CODED)
 		return now;
-	if (sfx_leaf_decode(&r->main.leaf, b, lo, hi, block) < 0)
+	if ((visible ? sfx_leaf_decode_tidless : sfx_leaf_decode) (&r->main.leaf, b, lo, hi, block) < 0)
 		return SFX_CORRUPT;
 	if (block->nent > 0)
 		taker->decoded(taker->arg, block, visible);
