@@ -51,8 +51,6 @@ INSERT INTO declined (why, query) VALUES
 	('another aggregate in HAVING', 'SELECT count(*) FROM t WHERE id > 3 HAVING bool_and(id > 0)'),
 	('grouping sets', 'SELECT count(*) FROM t WHERE id > 3 GROUP BY GROUPING SETS ((), ())'),
 	('join', 'SELECT count(*) FROM t JOIN t u USING (id) WHERE t.id < 50'),
-	('parent of partitions', 'SELECT count(*) FROM parent WHERE id > 3'),
-	('parent of heirs', 'SELECT count(*) FROM base WHERE id > 3'),
 	('sample', 'SELECT count(*) FROM t TABLESAMPLE system (100)'),
 	('condition that is never true', 'SELECT count(*) FROM t WHERE id > 5 AND false');
 SELECT why FROM declined WHERE plan_of(query) LIKE '%SurfidxAggregate%' ORDER BY n;

@@ -61,10 +61,6 @@ INSERT INTO asked (query) VALUES
 
 -- declined: core's plan stays
 INSERT INTO t SELECT g, g % 9, 'key ' || g % 300 FROM generate_series(3001, 20000) g;
-CREATE TABLE parent (id int NOT NULL, b int) PARTITION BY LIST (b);
-CREATE TABLE child PARTITION OF parent FOR VALUES IN (1);
-CREATE INDEX parent_id ON parent USING surfidx (id);
-INSERT INTO parent SELECT g, 1 FROM generate_series(1, 1000) g;
 CREATE INDEX t_num ON t USING surfidx (num, f);
 VACUUM ANALYZE;
 INSERT INTO declined (why, query) VALUES
@@ -82,7 +78,6 @@ INSERT INTO declined (why, query) VALUES
 	('another aggregate in HAVING', 'SELECT sum(id) FROM t WHERE id > 3 HAVING string_agg(id::text, '''') <> '''''),
 	('grouping sets', 'SELECT sum(id) FROM t WHERE id > 3 GROUP BY GROUPING SETS ((), ())'),
 	('join', 'SELECT sum(t.id) FROM t JOIN t u USING (id) WHERE t.id < 50'),
-	('parent of partitions', 'SELECT sum(id) FROM parent WHERE id > 3'),
 	('sample', 'SELECT sum(id) FROM t TABLESAMPLE system (100)'),
 	('a column that the index has not', 'SELECT sum(id), sum(b) FROM t WHERE id > 3'),
 	('the whole row', 'SELECT count(t) FROM t WHERE id > 3'), ('a system column', 'SELECT max(ctid) FROM t WHERE id > 3'),
@@ -225,7 +220,7 @@ INSERT INTO asked (query) VALUES ('SELECT sum(few), sum(big), max(big), avg(big)
 	('SELECT sum(big), min(big) FROM numbers WHERE few = 3'), ('SELECT whole, count(*), sum(whole) FROM numbers GROUP BY whole'), ('SELECT few, sum(big), avg(big), min(big) FROM numbers GROUP BY few'),
 	('SELECT DISTINCT whole FROM numbers WHERE whole < 1000000000 ORDER BY whole DESC LIMIT 700');
 SELECT * FROM differences();
-DROP TABLE t, parent, declined, asked, sums, kinds, numbers;
+DROP TABLE t, declined, asked, sums, kinds, numbers;
 DROP FUNCTION fill, plan_of, rows_of, differences, declined, each_type, each_integer;
 DROP TYPE mood, small_number;
 DROP ROLE surfidx_agg_reader;

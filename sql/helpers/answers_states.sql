@@ -1,9 +1,11 @@
 -- Read with \i by a test that has filled "asked" (answers.sql) with queries of the table t (id, b, s and others), whose surfidx indexes are fresh: in each state of
 -- the delta and of the table the index's answers are core's.
 
+-- (t may be partitioned)
+CREATE VIEW merged AS SELECT indexrelid::regclass AS index FROM pg_index JOIN pg_class c ON c.oid = indexrelid AND c.relkind = 'i' JOIN pg_am a ON a.oid = relam AND amname = 'surfidx'
+	WHERE indrelid = 't'::regclass OR indrelid IN (SELECT relid FROM pg_partition_tree('t'));
 CREATE FUNCTION merge_all() RETURNS void LANGUAGE sql AS $$
-	SELECT surfidx_merge(indexrelid::regclass) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam AND amname = 'surfidx'
-		WHERE indrelid = 't'::regclass;
+	SELECT surfidx_merge(index) FROM merged;
 	SELECT;
 $$;
 \echo merged, all-visible
@@ -30,7 +32,7 @@ ROLLBACK;
 SELECT merge_all() \g /dev/null
 SELECT * FROM differences();
 \echo runs, and rows that are half all-visible
-SELECT format('ALTER INDEX %s SET (delta_size = 64, run_ratio = 10, merge_ratio = 10)', indexrelid::regclass) FROM pg_index WHERE indrelid = 't'::regclass \gexec
+SELECT format('ALTER INDEX %s SET (delta_size = 64, run_ratio = 10, merge_ratio = 10)', index) FROM merged \gexec
 VACUUM t;
 SELECT * FROM differences();
 INSERT INTO t (id, b) SELECT g, g % 11 FROM generate_series(24001, 30000) g;
@@ -51,3 +53,4 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT * FROM differences(false);
 COMMIT;
 DROP FUNCTION merge_all;
+DROP VIEW merged;

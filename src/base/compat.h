@@ -423,4 +423,20 @@ SfxColumnIsNotNull(const RangeTblEntry *rte, const RelOptInfo *rel, AttrNumber a
 	((attnum) > 0 && bms_is_member(attnum, (rel)->notnullattnums))
 #endif
 
+/*
+ * Members of an equivalence class, and those that a table has there as somebody's child: they stand
+ * apart since 18.
+ */
+#if PG_VERSION_NUM < 180000
+#define SfxClassMembers(ec, relid)	((ec)->ec_members)
+#else
+static inline List *
+SfxClassMembers(const EquivalenceClass *ec, Index relid)
+{
+	if (ec->ec_childmembers == NULL || relid >= ec->ec_childmembers_size)
+		return ec->ec_members;
+	return list_concat_copy(ec->ec_members, ec->ec_childmembers[relid]);
+}
+#endif
+
 #endif							/* SURFIDX_COMPAT_H */

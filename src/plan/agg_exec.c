@@ -40,7 +40,7 @@ typedef struct SfxAggNode
 	int			noutputs;
 	SfxAggOutput *outputs;		/* in the scan tuple's order */
 	bool		counts;			/* all they tell is how many rows there are */
-	bool		done;			/* counts: that was told */
+	bool		done;			/* all was given out */
 	SfxGroups  *groups;			/* else; NULL: the scan has not begun */
 	bool		timed;			/* EXPLAIN ANALYZE: each call counts as the child's */
 } SfxAggNode;
@@ -299,8 +299,6 @@ count_rows(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 	uint64		fetched;
 	uint64		n;
 
-	if (node->done)
-		return false;
 	n = count_by_index(child, &fetched);
 	node->done = true;
 	for (int i = 0; i < node->noutputs; i++)
@@ -369,14 +367,22 @@ exec_slowly(SfxAggNode *node)
 
 		ResetExprContext(css->ss.ps.ps_ExprContext);
 		ExecClearTuple(slot);
-		if (!node->done && node->groups == NULL)
+		if (node->done)
+			return NULL;
+		if (node->groups == NULL)
 			bring_parameters(child);
 		/* EXPLAIN shows rows and heap fetches as the child's */
-		if (child->instrument && !node->done)
+		if (child->instrument)
 			InstrStartNode(child->instrument);
 		found = node->counts ? count_rows(node, child, slot) : next_group(node, child, slot);
 		if (!found)
+		{
+			/* others of a tree's tables come next: what was pinned goes (Y14) */
+			node->done = true;
+			if (!SFX_MUTANT("pins of tables before"))
+				end_groups(node);
 			return NULL;
+		}
 		ExecStoreVirtualTuple(slot);
 		result = make_row(css, slot);
 	} while (result == NULL);

@@ -9,6 +9,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_partial.h"
 #include "agg_value.h"
 #include "key.h"
 #include "leaf_sum.h"
@@ -171,7 +172,8 @@ has_way_for_one(const SfxAggregates *a, const Method *m)
 {
 	return m->out.kind == SFX_AGG_COUNT_ROWS ||
 		(m->out.kind == SFX_AGG_COUNT_COLUMN && m->out.column < a->kd->nkeys) ||
-		(m->out.kind != SFX_AGG_AVG && m->at > 0 && m->width > 1);
+		(m->out.kind != SFX_AGG_AVG && m->at > 0 && m->width > 1 &&
+		 !(m->out.kind == SFX_AGG_SUM && sfx_agg_is_partial(m->out.aggref)));
 }
 
 /* Can its values be taken from coded blocks, if those are of the right form? */
@@ -946,6 +948,10 @@ sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *i
 	const SfxAggState *s = &states[i];
 
 	*isnull = false;
+	if ((m->out.kind == SFX_AGG_SUM || m->out.kind == SFX_AGG_AVG) &&
+		sfx_agg_is_partial(m->out.aggref))
+		return s->n > 0 ? sfx_partial_sum(m->out.aggref, numeric_of(s), s->n) :
+			sfx_partial_none(m->out.aggref, isnull);
 	switch (m->out.kind)
 	{
 		case SFX_AGG_COUNT_ROWS:

@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_partial.h"
 #include "agg_want.h"
 #include "column.h"
 #include "compat.h"
@@ -55,14 +56,14 @@ is_plain(const Aggref *agg)
 }
 
 static bool
-ask_groups(PlannerInfo *root, RelOptInfo *rel, List *clauses, SfxAggQuestion *q)
+ask_groups(RelOptInfo *rel, List *clauses, List *targets, SfxAggQuestion *q)
 {
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+		Node	   *expr = get_sortgroupclause_expr(clause, targets);
 
 		if (!IsA(expr, Var) || column_of(expr, rel) == NULL || !OidIsValid(clause->eqop))
 			return false;
@@ -73,16 +74,18 @@ ask_groups(PlannerInfo *root, RelOptInfo *rel, List *clauses, SfxAggQuestion *q)
 }
 
 bool
-sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, bool distinct,
+sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtraData *extra,
 			SfxAggQuestion *question)
 {
 	Query	   *parse = root->parse;
+	List	   *clauses = extra ? parse->groupClause : parse->distinctClause;
+	List	   *targets = extra ? extra->targetList : root->processed_tlist;
 	List	   *parts = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
 										PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
 	ListCell   *lc;
 
 	memset(question, 0, sizeof(*question));
-	if (!ask_groups(root, rel, distinct ? parse->distinctClause : parse->groupClause, question))
+	if (!ask_groups(rel, clauses, targets, question))
 		return false;
 	foreach(lc, parts)
 	{
@@ -300,6 +303,8 @@ is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 			return false;
 	}
 	if (getBaseType(var->vartype) != type || !same_form(s, out->column, type))
+		return false;
+	if (sfx_agg_is_partial(agg) && !sfx_partial_sum_is_known(agg))
 		return false;
 	out->kind = agg->aggfnoid == F_SUM_INT2 || agg->aggfnoid == F_SUM_INT4 ||
 		agg->aggfnoid == F_SUM_INT8 || agg->aggfnoid == F_SUM_NUMERIC ? SFX_AGG_SUM : SFX_AGG_AVG;

@@ -29,11 +29,11 @@ typedef struct SfxAggWanted
 } SfxAggWanted;
 
 /*
- * Of a query over the table rel: for the stage GROUP_AGG, or DISTINCT with distinct.  False: it
- * asks for something that is not answered.  exprs: of its outputs and HAVING.
+ * Of a query over the table rel: for the stage GROUP_AGG, whose extra is given, or DISTINCT.  False:
+ * it asks for something that is not answered.  exprs: of its outputs and HAVING.
  */
-extern bool sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, bool distinct,
-						SfxAggQuestion *question);
+extern bool sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs,
+						const GroupPathExtraData *extra, SfxAggQuestion *question);
 
 /* Does the index answer it by a scan along this path, which is index-only?  True fills *wanted. */
 extern bool sfx_agg_wanted(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,

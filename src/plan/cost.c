@@ -6,7 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "agg_path.h"
+#include "agg_offer.h"
 #include "cost.h"
 #include "meta.h"
 #include "metacache.h"

@@ -1,0 +1,341 @@
+/*-------------------------------------------------------------------------
+ * agg_offer.c - aggregates computed by the index: what a table's indexes offer, and for how much
+ *
+ * Which conditions an index answers is core's to say: in the index-only paths that it makes for the
+ * table.  It may drop such a path before the hook for aggregates runs, because another one is
+ * cheaper for reading rows.  So each is noted when its estimate is asked for, by planner run; who
+ * looks for an offer looks the table's up, asks which of them have what the query wants
+ * (agg_want.c), and takes the cheapest: a node (agg_exec.c) over that path.
+ *
+ * Declined are conditions that the index does not answer alone, and row-level security.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_exec.h"
+#include "agg_offer.h"
+#include "compat.h"
+#include "settings.h"
+#include "visible.h"
+
+#include <math.h>
+
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "parser/parsetree.h"
+#include "utils/guc.h"
+#include "utils/selfuncs.h"
+
+/* Of cpu_tuple_cost, for an entry that is decoded and tested ... */
+#define COUNT_COST		0.08
+/* ... whose values are computed with: keys, and for each; one by one ... */
+#define KEY_COST		0.05
+#define VALUE_COST		0.05
+#define SLOW_ROW_COST	0.5
+#define SLOW_VALUE_COST	0.2
+/* ... and for a group. */
+#define GROUP_COST		1.0
+
+typedef struct SfxAggCandidate
+{
+	PlannerInfo *root;
+	IndexPath	path;			/* as it was: core may free it */
+	Cost		startup;		/* the access method's estimate */
+	Cost		total;
+	Selectivity selectivity;
+} Candidate;
+
+static bool aggregates = true;
+
+/*
+ * Of the planner run that goes on; runs can be nested (functions are inlined and folded meanwhile).
+ */
+static bool planning = false;
+static List *candidates = NIL;
+
+static planner_hook_type prev_planner = NULL;
+
+void
+sfx_agg_offer_define_gucs(void)
+{
+	DefineCustomBoolVariable("surfidx.aggregates",
+							 "Lets surfidx indexes compute aggregates without handing out rows.",
+							 NULL, &aggregates, true, PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+/* ---- paths noted ---- */
+
+static bool
+asks_groups(const Query *parse)
+{
+	return parse->hasAggs || parse->groupClause != NIL ||
+		(parse->distinctClause != NIL && !parse->hasDistinctOn);
+}
+
+void
+sfx_agg_note_path(PlannerInfo *root, const IndexPath *path, Cost startup, Cost total,
+				  Selectivity selectivity)
+{
+	Candidate  *c;
+
+	if (!planning || !aggregates || !asks_groups(root->parse) ||
+		path->path.pathtype != T_IndexOnlyScan || path->path.param_info != NULL ||
+		path->indexscandir == BackwardScanDirection || path->indexinfo->hypothetical)
+		return;
+	c = palloc(sizeof(Candidate));
+	c->root = root;
+	c->path = *path;
+	c->startup = startup;
+	c->total = total;
+	c->selectivity = selectivity;
+	candidates = lappend(candidates, c);
+}
+
+static PlannedStmt *
+note_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo params)
+{
+	List	   *outer = candidates;
+	bool		outer_planning = planning;
+	PlannedStmt *result;
+
+	candidates = NIL;
+	planning = true;
+	PG_TRY();
+	{
+		result = prev_planner ? prev_planner(parse, query_string, cursorOptions, params) :
+			standard_planner(parse, query_string, cursorOptions, params);
+	}
+	PG_FINALLY();
+	{
+		candidates = outer;
+		planning = outer_planning;
+	}
+	PG_END_TRY();
+	return result;
+}
+
+void
+sfx_agg_offer_init(void)
+{
+	prev_planner = planner_hook;
+	planner_hook = note_planner;
+}
+
+bool
+sfx_agg_may_offer(void)
+{
+	return aggregates && enable_indexscan && candidates != NIL;
+}
+
+/* ---- what is asked for ---- */
+
+bool
+sfx_agg_fits_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+
+	if (rte->tablesample != NULL || rte->securityQuals != NIL)
+		return false;
+	/* more of the map than may stay pinned: see visible.c */
+	return rel->pages / sfx_visibility_blocks() < (BlockNumber) sfx_visibility_max_pages();
+}
+
+/* Does the index answer all conditions on the table? */
+static bool
+answers_all(RelOptInfo *rel, const IndexPath *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->pseudoconstant || rinfo->security_level > 0)
+			return false;
+		if (is_redundant_with_indexclauses(rinfo, path->indexclauses))
+			continue;
+		if (contain_mutable_functions((Node *) rinfo->clause) ||
+			!predicate_implied_by(list_make1(rinfo->clause), path->indexinfo->indpred, false))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the path ---- */
+
+/* Pages of the table that rows on pages not all-visible take, visited in order. */
+static Cost
+heap_cost(const RelOptInfo *rel, double rows)
+{
+	double		pages = Max((double) rel->pages, 1);
+	double		hidden = 1 - rel->allvisfrac;
+	double		visited = Min(2 * pages * rows / (2 * pages + rows), pages) * hidden;
+	double		nearer = (random_page_cost - seq_page_cost) * sqrt(visited / pages);
+
+	return visited * (random_page_cost - nearer) + rows * hidden * cpu_tuple_cost;
+}
+
+double
+sfx_agg_count_groups(PlannerInfo *root, const SfxAggQuestion *question, double rows)
+{
+	if (question->groups == NIL)
+		return 1;
+	return estimate_num_groups(root, question->groups, rows, NULL, NULL);
+}
+
+/*
+ * The access method's estimate without what it takes for rows, and what computing takes.
+ */
+static Cost
+compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, double groups)
+{
+	double		rows = clamp_row_est(c->selectivity * rel->tuples);
+	double		row_cost = (cpu_index_tuple_cost +
+							list_length(c->path.indexclauses) * cpu_operator_cost);
+	double		pages = c->total - c->startup - rows * row_cost;
+	double		each = COUNT_COST + VALUE_COST * (w->values - w->slow) + SLOW_VALUE_COST * w->slow;
+
+	if (w->slow > 0)
+		each += SLOW_ROW_COST;
+	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct)
+		each += KEY_COST;
+	return c->startup + Max(pages, 0) + heap_cost(rel, rows) +
+		(rows * each + groups * GROUP_COST) * cpu_tuple_cost;
+}
+
+/* ---- the node ---- */
+
+static Plan *
+make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		  List *custom_plans)
+{
+	List	   *having = linitial(path->custom_private);
+	const SfxAggWanted *wanted = lsecond(path->custom_private);
+
+	return (Plan *) sfx_agg_make_plan(linitial(custom_plans), wanted, tlist, having);
+}
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "SurfidxAggregate",
+	.PlanCustomPath = make_plan
+};
+
+/*
+ * The index-only scan for core, at core's price; what is shown of it is what it costs without
+ * handing out rows, if that is less.  As a rule it is, and core needs not be asked: to the index's
+ * estimate it adds rows, and pages of the table.
+ */
+static IndexPath *
+make_child(PlannerInfo *root, const Candidate *c, Cost cost)
+{
+	IndexPath  *child = makeNode(IndexPath);
+	const RelOptInfo *rel = c->path.path.parent;
+
+	*child = c->path;
+	child->path.pathkeys = NIL;
+	child->path.rows = rel->rows;
+	child->indextotalcost = c->total;
+	child->indexselectivity = c->selectivity;
+	if (cost > c->total + cpu_tuple_cost * clamp_row_est(c->selectivity * rel->tuples))
+	{
+		planning = false;
+		cost_index(child, root, 1.0, false);
+		planning = true;
+		cost = Min(child->path.total_cost, cost);
+	}
+	child->path.startup_cost = c->startup;
+	child->path.total_cost = cost;
+	return child;
+}
+
+/* The order in which groups come: the scan's, as far as that is by their columns. */
+static List *
+groups_order(const IndexPath *path, const SfxAggQuestion *question)
+{
+	List	   *keys = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, path->path.pathkeys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		bool		found = false;
+
+		foreach(lc2, SfxClassMembers(key->pk_eclass, path->path.parent->relid))
+		{
+			Expr	   *expr = lfirst_node(EquivalenceMember, lc2)->em_expr;
+
+			/* (varchar's order is text's) */
+			while (expr && IsA(expr, RelabelType))
+				expr = ((RelabelType *) expr)->arg;
+			found |= list_member(question->groups, expr);
+		}
+		if (!found)
+			break;
+		keys = lappend(keys, key);
+	}
+	return keys;
+}
+
+CustomPath *
+sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
+				  const SfxAggQuestion *question, const SfxAggOffer *offer, List *having)
+{
+	CustomPath *path = makeNode(CustomPath);
+	IndexPath  *child = make_child(root, offer->candidate, offer->cost);
+	SfxAggWanted *wanted = palloc(sizeof(SfxAggWanted));
+	Cost		cost = child->path.total_cost;
+	bool		grouped = question->groups != NIL;
+	double		rows = offer->groups;
+	QualCost	quals;
+
+	*wanted = offer->wanted;
+	cost_qual_eval(&quals, having, NULL);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = parent;
+	path->path.pathtarget = target;
+	path->path.startup_cost = (grouped ? child->path.startup_cost : cost) + quals.startup +
+		target->cost.startup;
+	path->path.total_cost = cost + quals.startup + target->cost.startup + rows * quals.per_tuple;
+	if (having != NIL)
+		rows = clamp_row_est(rows * clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
+	path->path.rows = grouped ? rows : 1;
+	path->path.total_cost += path->path.rows * target->cost.per_tuple;
+	if (!grouped)
+		path->path.startup_cost = path->path.total_cost;
+	path->path.pathkeys = groups_order(&offer->candidate->path, question);
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make1(child);
+	path->custom_private = list_make2(having, wanted);
+	path->methods = &path_methods;
+	return path;
+}
+
+bool
+sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
+				   SfxAggOffer *best)
+{
+	ListCell   *lc;
+
+	best->candidate = NULL;
+	if (!sfx_agg_fits_table(root, rel))
+		return false;
+	foreach(lc, candidates)
+	{
+		const Candidate *c = lfirst(lc);
+		SfxAggOffer offer = {.candidate = c};
+
+		if (c->root != root || c->path.path.parent != rel || !answers_all(rel, &c->path) ||
+			!sfx_agg_wanted(root, rel, question, &c->path, &offer.wanted))
+			continue;
+		offer.groups = sfx_agg_count_groups(root, question,
+											clamp_row_est(c->selectivity * rel->tuples));
+		offer.cost = compute_cost(rel, c, &offer.wanted, offer.groups);
+		if (best->candidate == NULL || offer.cost < best->cost)
+			*best = offer;
+	}
+	return best->candidate != NULL;
+}

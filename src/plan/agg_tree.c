@@ -1,0 +1,282 @@
+/*-------------------------------------------------------------------------
+ * agg_tree.c - aggregates of a partitioned table, or one with heirs, by those of its tables
+ *
+ * Each table that is left of the tree computes states of aggregates, by a node of ours where one of
+ * its indexes answers (agg_offer.c), else by core's partial aggregation of what it reads.  Core's
+ * Append brings them together, and its Finalize makes values of them.  The Append stands for the
+ * table itself and each of these nodes for one of its children, so core can leave out those that
+ * run-time parameters exclude.
+ *
+ * What is asked for is translated from each parent to its children, whose columns may stand
+ * elsewhere.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_offer.h"
+#include "agg_tree.h"
+#include "settings.h"
+
+#include "optimizer/appendinfo.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/selfuncs.h"
+
+/* One level of the tree: what is asked of this table. */
+typedef struct Level
+{
+	RelOptInfo *rel;
+	PathTarget *target;			/* states, as its node gives them out */
+	PathTarget *input;			/* what core's own aggregation reads */
+	SfxAggQuestion question;
+} Level;
+
+typedef struct Tree
+{
+	PlannerInfo *root;
+	List	   *clauses;		/* that group */
+	AggSplit	split;			/* of the aggregates of a table: states, or DISTINCT's groups */
+	bool		can_hash;
+	AggClauseCosts costs;		/* of the aggregates of a table */
+	List	   *paths;			/* a table each */
+	int			answered;		/* by indexes */
+	bool		ordered;		/* all of them by what they are grouped by */
+} Tree;
+
+/* ---- states ---- */
+
+/*
+ * What tables are asked for: columns that rows are grouped by as they are, and for everything else
+ * the states of its aggregates.
+ */
+static PathTarget *
+make_states(PlannerInfo *root, const PathTarget *target, List *having)
+{
+	PathTarget *states = create_empty_pathtarget();
+	List	   *others = list_copy(having);
+	ListCell   *lc;
+	int			i = 0;
+
+	foreach(lc, target->exprs)
+	{
+		Index		ref = get_pathtarget_sortgroupref(target, i++);
+
+		if (ref != 0 && get_sortgroupref_clause_noerr(ref, root->parse->groupClause) != NULL)
+			add_column_to_pathtarget(states, lfirst(lc), ref);
+		else
+			others = lappend(others, lfirst(lc));
+	}
+	add_new_columns_to_pathtarget(states,
+								  pull_var_clause((Node *) others, PVC_INCLUDE_AGGREGATES |
+												  PVC_RECURSE_WINDOWFUNCS |
+												  PVC_INCLUDE_PLACEHOLDERS));
+	foreach(lc, states->exprs)
+	{
+		if (IsA(lfirst(lc), Aggref))
+		{
+			Aggref	   *agg = makeNode(Aggref);
+
+			*agg = *lfirst_node(Aggref, lc);
+			mark_partial_aggref(agg, AGGSPLIT_INITIAL_SERIAL);
+			lfirst(lc) = agg;
+		}
+	}
+	return set_pathtarget_cost_width(root, states);
+}
+
+/* ---- tables ---- */
+
+static PathTarget *
+translate_target(PlannerInfo *root, PathTarget *target, AppendRelInfo *child)
+{
+	PathTarget *result = copy_pathtarget(target);
+
+	result->exprs = (List *) adjust_appendrel_attrs(root, (Node *) target->exprs, 1, &child);
+	return result;
+}
+
+static void
+translate(PlannerInfo *root, const Level *parent, AppendRelInfo *info, Level *child)
+{
+	child->rel = find_base_rel(root, info->child_relid);
+	child->target = translate_target(root, parent->target, info);
+	child->input = translate_target(root, parent->input, info);
+	child->question = parent->question;
+	child->question.exprs = (List *)
+		adjust_appendrel_attrs(root, (Node *) parent->question.exprs, 1, &info);
+	child->question.groups = (List *)
+		adjust_appendrel_attrs(root, (Node *) parent->question.groups, 1, &info);
+}
+
+/* Core's own states of a table that no index answers for.  NULL: it cannot make any. */
+static Path *
+aggregate_rows(const Tree *tree, const Level *level)
+{
+	PlannerInfo *root = tree->root;
+	Path	   *path = level->rel->cheapest_total_path;
+	double		groups = 1;
+
+	if (path == NULL || path->param_info != NULL || (tree->clauses != NIL && !tree->can_hash))
+		return NULL;
+	if (tree->clauses != NIL)
+		groups = sfx_agg_count_groups(root, &level->question, path->rows);
+	path = (Path *) create_projection_path(root, level->rel, path, level->input);
+	return (Path *) create_agg_path(root, level->rel, path, level->target,
+									tree->clauses != NIL ? AGG_HASHED : AGG_PLAIN, tree->split,
+									tree->clauses, NIL, &tree->costs, groups);
+}
+
+static bool
+add_table(Tree *tree, const Level *level)
+{
+	PlannerInfo *root = tree->root;
+	SfxAggOffer offer;
+	Path	   *path;
+
+	if (sfx_agg_best_offer(root, level->rel, &level->question, &offer))
+	{
+		path = (Path *) sfx_agg_node_path(root, level->rel, level->target, &level->question,
+										  &offer, NIL);
+		tree->answered++;
+	}
+	else
+		path = aggregate_rows(tree, level);
+	if (path == NULL)
+		return false;
+	tree->ordered &= pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
+	tree->paths = lappend(tree->paths, path);
+	return true;
+}
+
+/* All tables below one.  False: some of them has no way to its states. */
+static bool
+add_tables(Tree *tree, const Level *parent)
+{
+	PlannerInfo *root = tree->root;
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *info = lfirst_node(AppendRelInfo, lc);
+		Level		child;
+
+		if (info->parent_relid != parent->rel->relid ||
+			root->simple_rel_array[info->child_relid] == NULL)
+			continue;
+		translate(root, parent, info, &child);
+		if (IS_DUMMY_REL(child.rel))
+			continue;
+		if (planner_rt_fetch(info->child_relid, root)->inh ? !add_tables(tree, &child) :
+			!add_table(tree, &child))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all of them ---- */
+
+static Path *
+append(const Tree *tree, const Level *top, double rows)
+{
+	AppendPath *path = create_append_path(tree->root, top->rel, tree->paths, NIL, NIL, NULL, 0,
+										  false, rows);
+
+	path->path.pathtarget = top->target;
+	return &path->path;
+}
+
+static Path *
+append_in_order(const Tree *tree, const Level *top)
+{
+	MergeAppendPath *path = create_merge_append_path(tree->root, top->rel, tree->paths,
+													 tree->root->group_pathkeys, NULL);
+
+	path->path.pathtarget = top->target;
+	return &path->path;
+}
+
+static void
+offer_values(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraData *extra)
+{
+	PlannerInfo *root = tree->root;
+	List	   *having = (List *) extra->havingQual;
+	PathTarget *target = output->reltarget;
+	double		groups = sfx_agg_count_groups(root, &top->question, top->rel->rows);
+	AggClauseCosts costs = {0};
+
+	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
+	if (tree->clauses == NIL)
+		add_path(output, (Path *) create_agg_path(root, output, append(tree, top, -1), target,
+												  AGG_PLAIN, AGGSPLIT_FINAL_DESERIAL, NIL, having,
+												  &costs, 1));
+	else if (tree->can_hash)
+		add_path(output, (Path *) create_agg_path(root, output, append(tree, top, -1), target,
+												  AGG_HASHED, AGGSPLIT_FINAL_DESERIAL,
+												  tree->clauses, having, &costs, groups));
+	if (tree->clauses == NIL || !tree->ordered || (extra->flags & GROUPING_CAN_USE_SORT) == 0)
+		return;
+	add_path(output, root->parse->hasAggs ?
+			 (Path *) create_agg_path(root, output, append_in_order(tree, top), target, AGG_SORTED,
+									  AGGSPLIT_FINAL_DESERIAL, tree->clauses, having, &costs,
+									  groups) :
+			 (Path *) create_group_path(root, output, append_in_order(tree, top), tree->clauses,
+										having, groups));
+}
+
+static void
+offer_distinct(const Tree *tree, const Level *top, RelOptInfo *output)
+{
+	PlannerInfo *root = tree->root;
+	double		groups = sfx_agg_count_groups(root, &top->question, top->rel->rows);
+
+	add_path(output, (Path *) create_agg_path(root, output, append(tree, top, -1), top->target,
+											  AGG_HASHED, AGGSPLIT_SIMPLE, tree->clauses, NIL,
+											  NULL, groups));
+}
+
+void
+sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget *target,
+				   GroupPathExtraData *extra)
+{
+	Tree		tree = {0};
+	Level		top = {0};
+
+	tree.root = root;
+	tree.ordered = true;
+	top.rel = input;
+	top.input = input->reltarget;
+	if (!sfx_agg_fits_table(root, input))
+		return;
+	if (extra)
+	{
+		if ((extra->flags & GROUPING_CAN_PARTIAL_AGG) == 0)
+			return;
+		tree.clauses = root->parse->groupClause;
+		tree.split = AGGSPLIT_INITIAL_SERIAL;
+		tree.can_hash = (extra->flags & GROUPING_CAN_USE_HASH) != 0;
+		get_agg_clause_costs(root, tree.split, &tree.costs);
+		top.target = make_states(root, target, (List *) extra->havingQual);
+	}
+	else
+	{
+		tree.clauses = root->parse->distinctClause;
+		tree.split = AGGSPLIT_SIMPLE;
+		tree.can_hash = grouping_is_hashable(tree.clauses);
+		if (!tree.can_hash)
+			return;
+		top.target = target;
+	}
+	if (!sfx_agg_ask(root, input, top.target->exprs, extra, &top.question) ||
+		!add_tables(&tree, &top) || tree.answered == 0)
+		return;
+	if (extra)
+		offer_values(&tree, &top, output, extra);
+	else
+		offer_distinct(&tree, &top, output);
+}

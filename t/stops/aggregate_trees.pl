@@ -1,0 +1,59 @@
+# Aggregates of partitioned tables, whose states come of their partitions' indexes: rules Y13 and
+# Y14 of src/README.md.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use SurfStops;
+use Test::More;
+
+# Five partitions, of 2,000 rows each.
+sub tree
+{
+	sql("DROP TABLE IF EXISTS t;
+		CREATE TABLE t (k int, n int8) PARTITION BY LIST (k);
+		SELECT format('CREATE TABLE t%s PARTITION OF t FOR VALUES IN (%s)', g, g)
+			FROM generate_series(1, 5) g \\gexec
+		INSERT INTO t SELECT 1 + g % 5, g * 922337203685477::int8 FROM generate_series(1, 10000) g;
+		CREATE INDEX t_k ON t USING surfidx (k, n)");
+	sql($_) for 'VACUUM t', 'ANALYZE t';
+	return;
+}
+
+# A session in which the indexes compute the query.
+sub computer
+{
+	my ($query) = @_;
+	my $s = session();
+
+	sql('SET enable_seqscan = off; SET enable_bitmapscan = off', $s);
+	like(sql("EXPLAIN (COSTS OFF) $query", $s), qr/Append.*(?:SurfidxAggregate.*){5}/,
+		'five indexes compute it');
+	return $s;
+}
+
+scenario 'states of sums', ['sums of means'], sub {
+	my $query = 'SELECT sum(n), avg(n), count(n), sum(k), avg(k) FROM t';
+	tree();
+	my $s = computer($query);
+	my $core = session();
+	sql('SET surfidx.aggregates = off', $core);
+	is(sql($query, $s), sql($query, $core), 'the same as row by row');
+};
+
+scenario 'tables that are done hold no pages of the map', ['pins of tables before'], sub {
+	tree();
+	my $query = 'SELECT DISTINCT k FROM t';
+	my $pinned = 'SELECT count(*) FROM pg_buffercache
+		WHERE relforknumber = 2 AND pinning_backends > 0';
+	my $s = computer($query);
+	sql('CREATE EXTENSION IF NOT EXISTS pg_buffercache');
+	sql('SET cursor_tuple_fraction = 1', $s);
+	sql("BEGIN; DECLARE c CURSOR FOR $query", $s);
+	like(sql('FETCH 1 FROM c', $s), qr/^[1-5]$/, 'a group of some table');
+	is(sql($pinned), '0', 'the map of none is pinned');
+	sql('COMMIT', $s);
+};
+
+run_scenarios(conf => ['surfidx.aggregates = on']);
