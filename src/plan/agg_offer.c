@@ -297,6 +297,8 @@ sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = parent;
 	path->path.pathtarget = target;
+	path->path.parallel_safe = (parent->consider_parallel && child->path.parallel_safe) ||
+		SFX_MUTANT("workers take all");
 	path->path.startup_cost = (grouped ? child->path.startup_cost : cost) + quals.startup +
 		target->cost.startup;
 	path->path.total_cost = cost + quals.startup + target->cost.startup + rows * quals.per_tuple;

@@ -42,6 +42,7 @@ typedef struct Tree
 	List	   *clauses;		/* that group */
 	AggSplit	split;			/* of the aggregates of a table: states, or DISTINCT's groups */
 	bool		can_hash;
+	bool		parallel;		/* what is asked may be computed by workers */
 	AggClauseCosts costs;		/* of the aggregates of a table */
 	List	   *paths;			/* a table each */
 	int			answered;		/* by indexes */
@@ -148,6 +149,8 @@ add_table(Tree *tree, const Level *level)
 		path = aggregate_rows(tree, level);
 	if (path == NULL)
 		return false;
+	/* whose rel knows nothing of aggregates */
+	path->parallel_safe &= tree->parallel;
 	tree->ordered &= pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
 	tree->paths = lappend(tree->paths, path);
 	return true;
@@ -182,13 +185,39 @@ add_tables(Tree *tree, const Level *parent)
 /* ---- all of them ---- */
 
 static Path *
-append(const Tree *tree, const Level *top, double rows)
+append(const Tree *tree, const Level *top)
 {
 	AppendPath *path = create_append_path(tree->root, top->rel, tree->paths, NIL, NIL, NULL, 0,
-										  false, rows);
+										  false, -1);
 
 	path->path.pathtarget = top->target;
 	return &path->path;
+}
+
+/* The same, gathered from workers, each of which takes table by table.  NULL: that cannot be. */
+static Path *
+gather(const Tree *tree, const Level *top)
+{
+	PlannerInfo *root = tree->root;
+	int			tables = list_length(tree->paths);
+	int			workers = Min(max_parallel_workers_per_gather, tables);
+	AppendPath *path;
+	double		rows;
+	ListCell   *lc;
+
+	if (!tree->parallel || !top->rel->consider_parallel || !enable_parallel_append ||
+		tables < 2 || workers < 1)
+		return NULL;
+	foreach(lc, tree->paths)
+	{
+		if (!((Path *) lfirst(lc))->parallel_safe)
+			return NULL;
+	}
+	path = create_append_path(root, top->rel, list_copy(tree->paths), NIL, NIL, NULL, workers, true,
+							  -1);
+	path->path.pathtarget = top->target;
+	rows = path->path.rows * workers;
+	return (Path *) create_gather_path(root, top->rel, &path->path, top->target, NULL, &rows);
 }
 
 static Path *
@@ -201,32 +230,43 @@ append_in_order(const Tree *tree, const Level *top)
 	return &path->path;
 }
 
+/* Values of the states that come from there. */
 static void
-offer_values(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraData *extra)
+finalize(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraData *extra,
+		 AggStrategy strategy, Path *states)
 {
 	PlannerInfo *root = tree->root;
 	List	   *having = (List *) extra->havingQual;
-	PathTarget *target = output->reltarget;
 	double		groups = sfx_agg_count_groups(root, &top->question, top->rel->rows);
 	AggClauseCosts costs = {0};
+	Path	   *path;
 
 	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
-	if (tree->clauses == NIL)
-		add_path(output, (Path *) create_agg_path(root, output, append(tree, top, -1), target,
-												  AGG_PLAIN, AGGSPLIT_FINAL_DESERIAL, NIL, having,
-												  &costs, 1));
-	else if (tree->can_hash)
-		add_path(output, (Path *) create_agg_path(root, output, append(tree, top, -1), target,
-												  AGG_HASHED, AGGSPLIT_FINAL_DESERIAL,
-												  tree->clauses, having, &costs, groups));
-	if (tree->clauses == NIL || !tree->ordered || (extra->flags & GROUPING_CAN_USE_SORT) == 0)
-		return;
-	add_path(output, root->parse->hasAggs ?
-			 (Path *) create_agg_path(root, output, append_in_order(tree, top), target, AGG_SORTED,
-									  AGGSPLIT_FINAL_DESERIAL, tree->clauses, having, &costs,
-									  groups) :
-			 (Path *) create_group_path(root, output, append_in_order(tree, top), tree->clauses,
-										having, groups));
+	if (strategy == AGG_SORTED && !root->parse->hasAggs)
+		path = (Path *) create_group_path(root, output, states, tree->clauses, having, groups);
+	else
+		path = (Path *) create_agg_path(root, output, states, output->reltarget, strategy,
+										AGGSPLIT_FINAL_DESERIAL, tree->clauses, having, &costs,
+										groups);
+	add_path(output, path);
+}
+
+static void
+offer_values(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraData *extra)
+{
+	bool		grouped = tree->clauses != NIL;
+	AggStrategy strategy = grouped ? AGG_HASHED : AGG_PLAIN;
+
+	if (!grouped || tree->can_hash)
+	{
+		Path	   *gathered = gather(tree, top);
+
+		finalize(tree, top, output, extra, strategy, append(tree, top));
+		if (gathered)
+			finalize(tree, top, output, extra, strategy, gathered);
+	}
+	if (grouped && tree->ordered && (extra->flags & GROUPING_CAN_USE_SORT) != 0)
+		finalize(tree, top, output, extra, AGG_SORTED, append_in_order(tree, top));
 }
 
 static void
@@ -235,7 +275,7 @@ offer_distinct(const Tree *tree, const Level *top, RelOptInfo *output)
 	PlannerInfo *root = tree->root;
 	double		groups = sfx_agg_count_groups(root, &top->question, top->rel->rows);
 
-	add_path(output, (Path *) create_agg_path(root, output, append(tree, top, -1), top->target,
+	add_path(output, (Path *) create_agg_path(root, output, append(tree, top), top->target,
 											  AGG_HASHED, AGGSPLIT_SIMPLE, tree->clauses, NIL,
 											  NULL, groups));
 }
@@ -249,6 +289,7 @@ sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 
 	tree.root = root;
 	tree.ordered = true;
+	tree.parallel = output->consider_parallel;
 	top.rel = input;
 	top.input = input->reltarget;
 	if (!sfx_agg_fits_table(root, input))

@@ -1,5 +1,5 @@
-# Aggregates of partitioned tables, whose states come of their partitions' indexes: rules Y13 and
-# Y14 of src/README.md.
+# Aggregates of partitioned tables, whose states come of their partitions' indexes: rules Y13 to
+# Y15 of src/README.md.
 use strict;
 use warnings;
 
@@ -54,6 +54,19 @@ scenario 'tables that are done hold no pages of the map', ['pins of tables befor
 	like(sql('FETCH 1 FROM c', $s), qr/^[1-5]$/, 'a group of some table');
 	is(sql($pinned), '0', 'the map of none is pinned');
 	sql('COMMIT', $s);
+};
+
+scenario 'what workers must not compute', ['workers take all'], sub {
+	tree();
+	my $s = session();
+	sql('CREATE OR REPLACE FUNCTION restricted(int8) RETURNS int8 LANGUAGE plpgsql
+		PARALLEL RESTRICTED AS $$ BEGIN RETURN $1; END $$', $s);
+	sql("SET enable_seqscan = off; SELECT set_config(name, 'on', false) FROM pg_settings
+		WHERE name IN ('force_parallel_mode', 'debug_parallel_query')", $s);
+	like(sql('EXPLAIN (COSTS OFF) SELECT count(*) FROM t1', $s), qr/^Gather.*SurfidxAggregate/,
+		'workers take a count');
+	like(sql('EXPLAIN (COSTS OFF) SELECT count(*) FROM t1 HAVING restricted(count(*)) >= 0', $s),
+		qr/^Custom Scan \(SurfidxAggregate/, 'but not beside what is the leader\'s');
 };
 
 run_scenarios(conf => ['surfidx.aggregates = on']);
