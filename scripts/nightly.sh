@@ -1,12 +1,12 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|crash|diff|sqlsmith|discard|explained|tables|mutants]...
+#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|tables|mutants]...
 #				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
 # (--enable-cassert), and "discard" needs them.  SURFIDX_NIGHTLY_SECONDS: how long each of storm,
-# crash and diff goes on, 3600.  SURFIDX_NIGHTLY_SEED: theirs, new each time and printed.
+# aggregates, crash and diff goes on, 3600.  SURFIDX_NIGHTLY_SEED: theirs, new each time and printed.
 # DISCARD_TESTS: only these of the regression tests.  What is said goes to build/nightly.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -90,10 +90,13 @@ find_postgres
 make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
-[ $# -gt 0 ] || set -- storm crash diff sqlsmith discard explained tables mutants
+[ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained tables mutants
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
+		# a storm half of whose statements are aggregates by the index, held against core's
+		aggregates) step aggregates env INSTALLED=1 scripts/storm.sh --seconds "$SECS" \
+			--seed "$SEED" --tables 12 --weight aggregate=80 --weight compare=10 ;;
 		crash) step crash torture bench/torture/crash.pl --standby ;;
 		diff) step diff torture bench/torture/diff.pl --sessions 2 --out "$WORK" ;;
 		sqlsmith) step sqlsmith sqlsmith_queries ;;

@@ -3,11 +3,12 @@
 # names, into which surfidx is installed first.
 #
 #	storm.sh [--seconds N] [--seed N] [--tables N] [--sessions N] [--no-standby] [--skip kind,kind]
-#		[--conf 'a = b'] [--trace] [--keep DIR] [--verbose]
+#		[--weight kind=N] [--conf 'a = b'] [--trace] [--keep DIR] [--verbose]
 #
 # --skip: kinds of statements that are left out: the names in SurfStorm's @kinds and %ddl; ddl, all
-# those of %ddl inside transactions; kill; promote.  --trace: the log has every statement.  --keep:
-# where to copy the servers' files of a failure.  INSTALLED=1: surfidx is installed already.
+# those of %ddl inside transactions; kill; promote.  --weight: how often one of @kinds comes, beside
+# what others have there.  --trace: the log has every statement.  --keep: where to copy the servers'
+# files of a failure.  INSTALLED=1: surfidx is installed already.
 
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh

@@ -14,7 +14,7 @@ my %opt = (seed => $ENV{SURFIDX_STORM_SEED} || 1 + int(rand(1e6)), tables => 30,
 	seconds => $ENV{SURFIDX_STORM_SECONDS} || 60);
 
 GetOptions(\%opt, 'seed=i', 'seconds=i', 'cycle=i', 'tables=i', 'sessions=i', 'size=i', 'standby!',
-	'skip=s@', 'conf=s@', 'trace', 'keep=s', 'verbose') or exit 2;
+	'skip=s@', 'weight=s%', 'conf=s@', 'trace', 'keep=s', 'verbose') or exit 2;
 $| = 1;
 push @{ $opt{conf} }, "log_statement = 'all'" if $opt{trace};
 my $start = time;

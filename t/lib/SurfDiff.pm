@@ -867,6 +867,43 @@ sub verify
 	}
 }
 
+# Aggregates of a column, such as do not depend on the order of its values, nor on their form.
+sub aggregates_of
+{
+	my ($c) = @_;
+	my $n = $c->{name};
+	my @a = ("count($n)");
+
+	push @a, map { "$_($n)" } 'sum', 'avg' if $c->{type} =~ /^(?:int[248]|numeric)\z/;
+	push @a, map { "$_($n)" } 'min', 'max' if $has_minmax{ $c->{type} };
+	push @a, "count(DISTINCT $n)" if chance(0.1);
+	return @a;
+}
+
+# What the index may compute: aggregates of all rows, or of groups of leading columns in any order.
+sub make_aggregate
+{
+	my ($self, $case, $ix) = @_;
+	my @keys = map { $_->{col} } @{ $ix->{keys} };
+	my $all = $ix->{where} || 'true';
+	my $where = chance(0.4) ? $all : $self->conditions($case, $ix);
+	my @by = chance(0.5) ? () : @keys[ 0 .. rnd(scalar @keys) ];
+	my @names = map { $_->{name} } shuffle(@by);
+	my @shown = map { shown($_) } @by;
+	my @what = shuffle('count(*)', map { aggregates_of($_) } @keys, @{ $ix->{include} });
+	my $having = chance(0.1) ? ' HAVING count(*) > ' . rnd(4) : '';
+	my $q = { modes => [ 'only', 'nosort', 'default' ] };
+
+	@what = @what[ 0 .. min($#what, rnd(5)) ];
+	@what = () if @names && chance(0.15);
+	$q->{sql} = @names && !$having && !@what && chance(0.5)
+	  ? 'SELECT DISTINCT ' . join(', ', @names) . " FROM t WHERE $where"
+	  : 'SELECT ' . join(', ', @shown, @what) . " FROM t WHERE $where"
+	  . (@names ? ' GROUP BY ' . join(', ', @names) : '') . $having;
+	return undef if $q->{sql} =~ /^SELECT DISTINCT/ && grep { $_->{fuzzy} } @by;
+	return $q;
+}
+
 sub whole_query
 {
 	my ($self, $ix) = @_;

@@ -137,7 +137,7 @@ my @conf   = (
 );
 
 # tables, size (bytes of a table from which on it grows no more), sessions,
-# skip => [kinds of statements]
+# skip => [kinds of statements], weight => { kind => how often, as in @kinds }
 sub new
 {
 	my ($class, %opt) = @_;
@@ -151,6 +151,7 @@ sub new
 		tables       => $opt{tables}   || 40,
 		size         => $opt{size}     || 1 << 20,
 		workers      => $opt{sessions} || 6,
+		weight       => $opt{weight} || {},
 		skip         => { map { $_ => 1 } @{ $opt{skip} || [] } },
 		errors       => {},
 		sleepers     => [],
@@ -388,6 +389,7 @@ my @kinds = (
 	change      => 20,
 	bulk        => 4,
 	compare     => 20,
+	aggregate   => 10,
 	transaction => 14,
 	maintenance => 10,
 	index       => 4,
@@ -414,8 +416,9 @@ sub work
 	my ($self, $server, $name, $n, $end) = @_;
 	my $standby = $server != $self->{server};
 	my @list =
-		$standby ? (compare => 10, walk => 2, check => 1, settings => 1, count => 1) : @kinds;
+		$standby ? (compare => 10, aggregate => 6, walk => 2, check => 1, settings => 1, count => 1) : @kinds;
 	my %weight = @list;
+	$weight{$_} = $self->{weight}{$_} for grep { defined $weight{$_} } keys %{ $self->{weight} };
 	my @names  = grep { !$self->{skip}{$_} } sort keys %weight;
 	my $all    = sum(map { $weight{$_} } @names);
 	my $w      = {
@@ -792,6 +795,18 @@ sub do_compare
 
 	# (ids are not unique here: the first fifteen may be these or those)
 	$self->hold($w, grep { !$_->{heavy} && $_->{sql} !~ /ORDER BY id LIMIT/ } @q);
+}
+
+# Aggregates and groups by the index, by blocks and by entries, against core's of all rows.
+sub do_aggregate
+{
+	my ($self, $w, $case) = @_;
+	my @q = map { $w->{gen}->make_aggregate($case, pick(@{ $case->{indexes} })) } 1 .. 1 + rnd(4);
+	my $set = pick('RESET work_mem', "SET work_mem = '64kB'");
+
+	run($w, "$set; SET surfidx.rows_by_block = " . pick('on', 'off'));
+	$self->hold($w, grep { defined } @q);
+	run($w, 'RESET work_mem; RESET surfidx.rows_by_block');
 }
 
 # A cursor by index beside others' changes, against the same by sort.
