@@ -15,6 +15,7 @@
 #include "agg_offer.h"
 #include "agg_tree.h"
 #include "settings.h"
+#include "visible.h"
 
 #include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
@@ -47,6 +48,7 @@ typedef struct Tree
 	List	   *paths;			/* a table each */
 	int			answered;		/* by indexes */
 	bool		ordered;		/* all of them by what they are grouped by */
+	BlockNumber map_pages;		/* that all nodes of ours pin, if they run side by side */
 } Tree;
 
 /* ---- states ---- */
@@ -144,6 +146,7 @@ add_table(Tree *tree, const Level *level)
 		path = (Path *) sfx_agg_node_path(root, level->rel, level->target, &level->question,
 										  &offer, NIL);
 		tree->answered++;
+		tree->map_pages += 1 + level->rel->pages / sfx_visibility_blocks();
 	}
 	else
 		path = aggregate_rows(tree, level);
@@ -265,7 +268,8 @@ offer_values(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathEx
 		if (gathered)
 			finalize(tree, top, output, extra, strategy, gathered);
 	}
-	if (grouped && tree->ordered && (extra->flags & GROUPING_CAN_USE_SORT) != 0)
+	if (grouped && tree->ordered && (extra->flags & GROUPING_CAN_USE_SORT) != 0 &&
+		tree->map_pages <= (BlockNumber) sfx_visibility_max_pages())
 		finalize(tree, top, output, extra, AGG_SORTED, append_in_order(tree, top));
 }
 
