@@ -157,6 +157,21 @@ DELETE FROM asked;
 INSERT INTO asked (query) VALUES ('SELECT k, v, sum(v), avg(v) FROM w GROUP BY k, v');
 SELECT * FROM differences(false);
 
+-- scales, values without number, sums of a table that has none
+CREATE TABLE d (k int, n numeric) PARTITION BY LIST (k);
+SELECT format('CREATE TABLE d%s PARTITION OF d FOR VALUES IN (%s)', g, g) FROM generate_series(1, 5) g \gexec
+INSERT INTO d SELECT 1, i::numeric(12, 2) / 100 FROM generate_series(1, 2000) i;
+INSERT INTO d SELECT 2, (-i * 1e20)::numeric + (i % 7)::numeric(20, 5) FROM generate_series(1, 2000) i;
+INSERT INTO d SELECT 3, CASE WHEN i % 500 = 0 THEN 'Infinity' ELSE i * 0.1 END FROM generate_series(1, 2000) i;
+INSERT INTO d SELECT 4, CASE WHEN i % 500 = 0 THEN 'NaN' ELSE i::numeric END FROM generate_series(1, 2000) i;
+INSERT INTO d SELECT 5, NULL FROM generate_series(1, 2000) i;
+CREATE INDEX ON d USING surfidx (k, n);
+VACUUM ANALYZE d;
+DELETE FROM asked;
+INSERT INTO asked (query) SELECT format('SELECT sum(n), avg(n), count(n) FROM d WHERE k IN (%s)', s) FROM unnest('{"1,2","1,2,5","2,3","1,4","3,4,5","1,2,3,4,5","1,5","5"}'::text[]) s;
+INSERT INTO asked (query) VALUES ('SELECT k, sum(n), avg(n) FROM d GROUP BY k');
+SELECT * FROM differences();
+
 -- declined
 INSERT INTO declined (why, query) VALUES
 	('which table', 'SELECT tableoid, count(*) FROM t GROUP BY tableoid'), ('which table, in a condition', 'SELECT count(*) FROM t WHERE tableoid = ''t1''::regclass'),
@@ -189,7 +204,7 @@ SELECT count(*) FROM t WHERE id > 23990;
 RESET ROLE;
 REVOKE ALL ON t FROM surfidx_tree_reader;
 DROP ROLE surfidx_tree_reader;
-DROP TABLE t, m, base, heir, grandchild, w, asked, declined;
+DROP TABLE t, m, base, heir, grandchild, w, d, asked, declined;
 DROP FUNCTION fill, analyzed, plan_of, rows_of, differences, declined;
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS file_fdw CASCADE;

@@ -2,10 +2,10 @@
  * agg_partial.c - sums as core passes them from partial aggregation to its end
  *
  * Counts, min and max are their own states.  So are sums of int2 and int4, which are int8; averages
- * of these are arrays of the count and the sum.  Sums and averages of int8 have a form of core's
- * own.  Core's functions make it: any n integers with that sum lead to the same state, so it takes
- * two that differ by at most 1, the one so often, the other the rest of times.  Often is made of
- * states that are added to themselves.
+ * of these are arrays of the count and the sum.  Those of int8 and numeric have forms of core's own,
+ * which core's functions make: any n values with that sum lead to the same state.  So it takes two
+ * integers that differ by at most 1, the one so often, the other the rest of times; and of numerics
+ * the sum itself and zeros.  Often is made of states that are added to themselves.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -31,6 +31,8 @@ sfx_partial_sum_is_known(const Aggref *agg)
 		case F_AVG_INT2:
 		case F_AVG_INT4:
 		case F_AVG_INT8:
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
 			return true;
 		default:
 			return false;
@@ -74,44 +76,67 @@ something(Datum value)
 	return d;
 }
 
+/* A type's functions. */
+typedef struct Maker
+{
+	PGFunction	accum;
+	PGFunction	combine;
+	PGFunction	serialize;
+} Maker;
+
+static const Maker int8s = {int8_avg_accum, int8_avg_combine, int8_avg_serialize};
+static const Maker numerics = {numeric_avg_accum, numeric_avg_combine, numeric_avg_serialize};
+
 /* b's state is as it was; a's becomes that of both. */
 static inline Datum
-both(Datum a, Datum b)
+both(const Maker *m, Datum a, Datum b)
 {
-	return call(int8_avg_combine, 2, something(a), something(b));
+	return call(m->combine, 2, something(a), something(b));
 }
 
-/* The state after one integer that came n > 0 times. */
+/* The state after one value that came n > 0 times. */
 static Datum
-state_of(int64 v, uint64 n)
+state_of(const Maker *m, Datum v, uint64 n)
 {
-	Datum		once = call(int8_avg_accum, 2, nothing, something(Int64GetDatum(v)));
-	Datum		state = call(int8_avg_combine, 2, nothing, something(once));
+	Datum		once = call(m->accum, 2, nothing, something(v));
+	Datum		state = call(m->combine, 2, nothing, something(once));
 
 	for (int bit = pg_leftmost_one_pos64(n) - 1; bit >= 0; bit--)
 	{
-		state = both(state, call(int8_avg_combine, 2, nothing, something(state)));
+		state = both(m, state, call(m->combine, 2, nothing, something(state)));
 		if (n & UINT64CONST(1) << bit)
-			state = both(state, once);
+			state = both(m, state, once);
 	}
 	return state;
 }
 
 static Datum
-state_of_sum(Datum sum, uint64 n)
+state_of_int8s(Datum sum, uint64 n)
 {
 	Datum		count = numeric_of((int64) n);
 	Datum		mean = DirectFunctionCall2(numeric_div_trunc, sum, count);
 	Datum		rest = DirectFunctionCall2(numeric_mod, sum, count);
 	int64		each = DatumGetInt64(DirectFunctionCall1(numeric_int8, mean));
 	int64		more = DatumGetInt64(DirectFunctionCall1(numeric_int8, rest));
+	int64		next = more < 0 ? each - 1 : each + 1;
 	uint64		others = more < 0 ? (uint64) -more : (uint64) more;
-	Datum		state = state_of(each, n - others);
+	Datum		state = state_of(&int8s, Int64GetDatum(each), n - others);
 
 	Assert(others < n);
 	if (others > 0 && !SFX_MUTANT("sums of means"))
-		state = both(state, state_of(more < 0 ? each - 1 : each + 1, others));
-	return call(int8_avg_serialize, 1, something(state), nothing);
+		state = both(&int8s, state, state_of(&int8s, Int64GetDatum(next), others));
+	return call(int8s.serialize, 1, something(state), nothing);
+}
+
+/* The sum has the greatest of the values' display scales, and zeros have none. */
+static Datum
+state_of_numerics(Datum sum, uint64 n)
+{
+	Datum		state = state_of(&numerics, sum, 1);
+
+	if (n > 1)
+		state = both(&numerics, state, state_of(&numerics, numeric_of(0), n - 1));
+	return call(numerics.serialize, 1, something(state), nothing);
 }
 
 /* ---- all of them ---- */
@@ -137,8 +162,11 @@ sfx_partial_sum(const Aggref *agg, Datum sum, uint64 n)
 		case F_AVG_INT2:
 		case F_AVG_INT4:
 			return state_of_average((int64) n, DatumGetInt64(DirectFunctionCall1(numeric_int8, sum)));
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+			return state_of_numerics(sum, n);
 		default:
-			return state_of_sum(sum, n);
+			return state_of_int8s(sum, n);
 	}
 }
 

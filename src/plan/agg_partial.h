@@ -20,7 +20,7 @@ sfx_agg_is_partial(const Aggref *agg)
 extern bool sfx_partial_sum_is_known(const Aggref *agg);
 
 /*
- * The state after n integers, n > 0, whose sum is the numeric `sum`.  Memory: the current context.
+ * The state after n values, n > 0, whose sum is the numeric `sum`.  Memory: the current context.
  */
 extern Datum sfx_partial_sum(const Aggref *agg, Datum sum, uint64 n);
 

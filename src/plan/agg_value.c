@@ -950,7 +950,8 @@ sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *i
 	*isnull = false;
 	if ((m->out.kind == SFX_AGG_SUM || m->out.kind == SFX_AGG_AVG) &&
 		sfx_agg_is_partial(m->out.aggref))
-		return s->n > 0 ? sfx_partial_sum(m->out.aggref, numeric_of(s), s->n) :
+		return s->n > 0 ? sfx_partial_sum(m->out.aggref,
+										  m->numeric ? sum_of_numerics(s) : numeric_of(s), s->n) :
 			sfx_partial_none(m->out.aggref, isnull);
 	switch (m->out.kind)
 	{
