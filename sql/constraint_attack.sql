@@ -35,8 +35,23 @@ alter table t5 alter a type bigint, replica identity nothing;
 alter table t5 alter a type bigint, cluster on pk;
 alter table t5 alter a type bigint, add unique(a);
 alter table t5 alter a type bigint, alter a drop not null;
+alter table t5 alter a type bigint, add foreign key (b) references t5;
+alter table t5 alter a type bigint, add x int references t5;
+alter table t5 alter a type bigint, add constraint p2 primary key (b);
 alter table t5 alter a type bigint, alter b set default 3, add column z int;
 \d t5
+
+-- what would not: with names, of other columns, of other tables
+create table t6(a int constraint t6_a unique WITH (access_method = surfidx), b int unique, c int not null);
+create unique index t6_c on t6 using surfidx (c);
+alter table t6 alter a type bigint, alter a drop not null, add constraint n unique (b, c), add check (a > 0), add constraint f foreign key (b) references t6_b, add primary key (c);
+alter table t6 alter a type bigint, alter a drop not null, add constraint n unique (b, c), add check (a > 0), add constraint t6_p primary key (c), add z int unique, replica identity using index t6_c, cluster on t6_c;
+alter table t6 alter a type int, replica identity full, set without cluster, alter b drop not null, alter c set not null;
+\d t6
+select c.relname, amname from pg_class c join pg_am a on a.oid = relam join pg_index on indexrelid = c.oid where indrelid = 't6'::regclass order by 1;
+-- its name is taken meanwhile
+alter table t6 alter a type bigint, add constraint t6_a check (a > 0);
+select conname, amname from pg_constraint c join pg_class i on i.oid = conindid join pg_am a on a.oid = relam where conrelid = 't6'::regclass order by 1;
 
 -- not into another tablespace
 set allow_in_place_tablespaces = on; create tablespace ca_ts location '';

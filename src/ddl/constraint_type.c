@@ -18,6 +18,7 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
@@ -103,22 +104,80 @@ drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index 
 	return false;
 }
 
-/* While the constraint is down nothing else may ask for it, or for what hangs on its index. */
+/* Does a constraint that is added refer to that one, take its place, or choose a name, which may be its? */
+static bool
+meets_added(const Constraint *c, Relation table, const Form_pg_index index)
+{
+	switch (c->contype)
+	{
+		case CONSTR_PRIMARY:
+		case CONSTR_UNIQUE:
+		case CONSTR_EXCLUSION:
+			return c->conname == NULL || index->indisprimary;
+		case CONSTR_FOREIGN:
+			return c->pktable != NULL && RangeVarGetRelid(c->pktable, NoLock, true) == RelationGetRelid(table);
+		default:
+			return false;
+	}
+}
+
+static bool
+has_key(const Form_pg_index index, AttrNumber column)
+{
+	for (int i = 0; i < index->indnkeyatts; i++)
+	{
+		if (index->indkey.values[i] == column)
+			return true;
+	}
+	return false;
+}
+
+/* Does a command ask for the constraint, or for what hangs on its index? */
+static bool
+asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, const char *name)
+{
+	const ReplicaIdentityStmt *identity;
+	ListCell   *lc;
+
+	switch (cmd->subtype)
+	{
+		case AT_AddConstraint:
+			return meets_added(castNode(Constraint, cmd->def), table, index);
+		case AT_AddColumn:
+			foreach(lc, castNode(ColumnDef, cmd->def)->constraints)
+			{
+				if (lfirst_node(Constraint, lc)->contype == CONSTR_FOREIGN &&
+					meets_added(lfirst_node(Constraint, lc), table, index))
+					return true;
+			}
+			return false;
+		case AT_DropNotNull:
+			return index->indisprimary && has_key(index, get_attnum(RelationGetRelid(table), cmd->name));
+		case AT_ClusterOn:
+			return index->indisclustered || strcmp(cmd->name, name) == 0;
+		case AT_DropCluster:
+			return index->indisclustered;
+		case AT_ReplicaIdentity:
+			identity = castNode(ReplicaIdentityStmt, cmd->def);
+			return index->indisreplident || (identity->name && strcmp(identity->name, name) == 0);
+		default:
+			return false;
+	}
+}
+
+/* While the constraint is down nothing else may ask for it. */
 static void
-refuse_company(const AlterTableStmt *stmt, const char *name)
+refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index index, const char *name)
 {
 	ListCell   *lc;
 
 	foreach(lc, stmt->cmds)
 	{
-		AlterTableType kind = lfirst_node(AlterTableCmd, lc)->subtype;
-
-		if (kind == AT_AddConstraint || kind == AT_ClusterOn || kind == AT_DropCluster ||
-			kind == AT_ReplicaIdentity || kind == AT_DropNotNull)
+		if (asks_for(lfirst_node(AlterTableCmd, lc), table, index, name))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot rebuild surfidx constraint \"%s\" in a statement that also adds constraints, "
-							"drops NOT NULL, or sets CLUSTER or REPLICA IDENTITY", name),
+					 errmsg("cannot rebuild surfidx constraint \"%s\" in a statement that also adds a key without a name or a foreign key to the table, "
+							"drops NOT NULL of a primary key, or sets CLUSTER or REPLICA IDENTITY", name),
 					 errhint("Alter the column's type in a statement of its own.")));
 	}
 }
@@ -146,7 +205,7 @@ note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
 	if (!OidIsValid(oid) || !sfx_is_ours(index->rd_indam) || index->rd_index->indisexclusion ||
 		!rebuilds(stmt, table, index->rd_index) || drops(stmt, top, table, index->rd_index, name) || is_inherited(oid))
 		return NULL;
-	refuse_company(stmt, name);
+	refuse_company(stmt, table, index->rd_index, name);
 	d = palloc(sizeof(Down));
 	d->foreign = sfx_foreign_of(stmt, table, RelationGetRelid(index), name);
 	d->table = RelationGetRelid(table);
