@@ -105,6 +105,37 @@ CREATE TABLE m4 PARTITION OF measure FOR VALUES FROM ('2028-01-01') TO ('2029-01
 END
 is($node->safe_psql('old', "SELECT count(*) FROM pg_indexes WHERE tablename IN ('m3', 'm4') AND indexdef ~ 'btree'"), 4, '... without double indexes');
 
+# One that has its own primary key, and foreign keys to it: it becomes what the parent's is, both ways (18).
+my $attach = <<'END';
+CREATE TABLE %1$s (sensor int, at timestamptz, v float8, CONSTRAINT %1$s_key PRIMARY KEY (sensor, at));
+CREATE TABLE %1$s_alarm (sensor int, at timestamptz, CONSTRAINT %1$s_fk FOREIGN KEY (sensor, at) REFERENCES %1$s ON DELETE CASCADE);
+COMMENT ON CONSTRAINT %1$s_key ON %1$s IS 'kept';
+INSERT INTO %1$s SELECT g, '%2$s-01-01'::timestamptz + g * interval '1 hour', g FROM generate_series(1, 100) g;
+INSERT INTO %1$s_alarm SELECT sensor, at FROM %1$s WHERE sensor < 10;
+END
+my $attached = "SELECT amname, obj_description(c.oid, 'pg_constraint'), conparentid <> 0, array_to_string(reloptions, ',') FROM pg_constraint c JOIN pg_class i ON i.oid = conindid JOIN pg_am a ON a.oid = relam WHERE conname = '%s_key'";
+$node->safe_psql('old', "SET surfidx.in_place_of_btree = 'all';" . sprintf($attach, 'm5', 2029));
+like(tried('old', "SET surfidx.in_place_of_btree = 'all'; ALTER TABLE measure ATTACH PARTITION m5 FOR VALUES FROM ('2029-01-01') TO ('2030-01-01')"),
+	$version < 18 ? qr/^done$/ : qr/^done.*NOTICE:  primary key "m5_key" is built again as btree, as that of table "measure" is$/, 'a primary key becomes btree where the parent has one');
+is($node->safe_psql('old', sprintf($attached, 'm5')), 'btree|kept|t|', '... with what belongs to it');
+$node->safe_psql('new', 'SET surfidx.in_place_of_btree = off;' . sprintf($attach, 'm5', 2029));
+like(tried('new', "ALTER TABLE measure ATTACH PARTITION m5 FOR VALUES FROM ('2029-01-01') TO ('2030-01-01')"),
+	$version < 18 ? qr/^done$/ : qr/^done.*NOTICE:  primary key "m5_key" is built again as surfidx, as that of table "measure" is$/, '... and surfidx where the parent has that');
+is($node->safe_psql('new', sprintf($attached, 'm5')), $version < 18 ? 'btree|kept|t|' : 'surfidx|kept|t|access_method=surfidx', '... as well');
+for my $db (qw(old new))
+{
+	like(tried($db, "INSERT INTO m5_alarm VALUES (5, '2035-01-01')"), qr/violates foreign key constraint "m5_fk"/, "foreign keys to it hold ($db)");
+	is($node->safe_psql($db, 'DELETE FROM measure WHERE sensor = 5; SELECT count(*) FROM m5_alarm'), 8, '... and cascade');
+	like(tried($db, "ALTER TABLE measure ATTACH PARTITION nothing DEFAULT"), qr/relation "nothing" does not exist/, 'no such partition');
+	like(tried($db, "ALTER TABLE measure ATTACH PARTITION m5 DEFAULT"), qr/"m5" is already a partition/, 'nor twice');
+}
+
+# ---- what prepared statements, and the scripts of extensions, make ----
+
+my $pgbench = $node->basedir . '/ddl.sql';
+append_to_file($pgbench, "CREATE TABLE pq (id int PRIMARY KEY, a int UNIQUE);\nCREATE INDEX pi ON pq (a);\nALTER TABLE pq ADD UNIQUE (a, id);\nDROP TABLE pq;\n");
+$node->command_ok([ 'pgbench', '-n', '-M', 'prepared', '-t', 5, '-f', $pgbench, $node->connstr('new') ], 'prepared statements');
+
 # ---- without the library ----
 
 $node->safe_psql('new', 'SELECT surfidx_merge(i.oid) FROM pg_class i JOIN pg_am a ON a.oid = relam WHERE amname = \'surfidx\' AND relkind = \'i\'');

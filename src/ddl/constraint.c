@@ -16,6 +16,7 @@
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
+#include "nodes/makefuncs.h"
 #include "utils/syscache.h"
 
 bool
@@ -41,6 +42,18 @@ find_method(List *options)
 			return option;
 	}
 	return NULL;
+}
+
+List *
+sfx_with_method(List *options, bool ours)
+{
+	List	   *result = list_copy(options);
+	DefElem    *said = find_method(result);
+
+	if (said != NULL)
+		result = list_delete_ptr(result, said);
+	return !ours ? result :
+		lappend(result, makeDefElem(pstrdup(SFX_METHOD_OPTION), (Node *) makeString(pstrdup(SFX_METHOD)), -1));
 }
 
 static char *

@@ -23,6 +23,9 @@ extern bool sfx_is_our_index(Oid relid);
 extern void sfx_method_of_index(IndexStmt *stmt);
 extern void sfx_method_of_constraints(AlterTableStmt *stmt);
 
+/* The parameters with ours, or without any, access_method. */
+extern List *sfx_with_method(List *options, bool ours);
+
 /* Rule Q2.  ERROR (FEATURE_NOT_SUPPORTED) if the statement sets or resets the parameter of an index of ours. */
 extern void sfx_method_stays(AlterTableStmt *stmt);
 
@@ -33,6 +36,22 @@ extern void sfx_method_stays(AlterTableStmt *stmt);
  */
 extern List *sfx_constraints_down(AlterTableStmt *stmt);
 extern void sfx_constraints_up(List *down);
+
+/*
+ * What these two do to one constraint, whose index that is: noted (the referrers are locked), taken down, put back with an
+ * index of ours or a btree, and then the foreign keys that refer to it.
+ */
+typedef struct SfxDown SfxDown;
+extern SfxDown *sfx_down_note(const AlterTableStmt *stmt, Relation table, Relation index);
+extern void sfx_down_take(const SfxDown *d);
+extern void sfx_down_put_back(const SfxDown *d, bool ours);
+extern void sfx_down_foreign_up(const SfxDown *d);
+
+/*
+ * constraint_attach.c, rule Q5: a partition that is attached gets its primary key of the parent's method.  Locks both as core
+ * is going to.
+ */
+extern void sfx_method_of_partition(AlterTableStmt *stmt);
 
 /*
  * constraint_foreign.c: the foreign keys that refer to that index of the table, whose constraint has that name, locked; taken

@@ -37,7 +37,7 @@
 #include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
-typedef struct Down
+struct SfxDown
 {
 	Oid			table;
 	Oid			constraint;
@@ -48,7 +48,7 @@ typedef struct Down
 	bool		is_identity;
 	bool		is_clustered;
 	List	   *foreign;		/* keys that refer to it */
-} Down;
+};
 
 /* Does the statement have core rebuild what uses one of these columns? */
 static bool
@@ -194,29 +194,46 @@ is_inherited(Oid constraint)
 	return inherited;
 }
 
-/* What is to be known of that index's constraint, if the statement rebuilds it; NULL: it does not. */
-static Down *
-note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
+SfxDown *
+sfx_down_note(const AlterTableStmt *stmt, Relation table, Relation index)
 {
 	Oid			oid = get_index_constraint(RelationGetRelid(index));
-	const char *name = RelationGetRelationName(index);
-	Down	   *d;
+	SfxDown    *d = palloc(sizeof(SfxDown));
 
-	if (!OidIsValid(oid) || !sfx_is_ours(index->rd_indam) || index->rd_index->indisexclusion ||
-		!rebuilds(stmt, table, index->rd_index) || drops(stmt, top, table, index->rd_index, name) || is_inherited(oid))
-		return NULL;
-	refuse_company(stmt, table, index->rd_index, name);
-	d = palloc(sizeof(Down));
-	d->foreign = sfx_foreign_of(stmt, table, RelationGetRelid(index), name);
+	d->foreign = sfx_foreign_of(stmt, table, RelationGetRelid(index), RelationGetRelationName(index));
 	d->table = RelationGetRelid(table);
 	d->constraint = oid;
-	d->name = pstrdup(name);
+	d->name = pstrdup(RelationGetRelationName(index));
 	d->definition = pg_get_constraintdef_command(oid);
 	d->comment = GetComment(oid, ConstraintRelationId, 0);
 	d->index_comment = GetComment(RelationGetRelid(index), RelationRelationId, 0);
 	d->is_identity = index->rd_index->indisreplident;
 	d->is_clustered = index->rd_index->indisclustered;
 	return d;
+}
+
+void
+sfx_down_take(const SfxDown *d)
+{
+	ObjectAddress constraint;
+
+	sfx_foreign_down(d->foreign);
+	ObjectAddressSet(constraint, ConstraintRelationId, d->constraint);
+	performDeletion(&constraint, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+}
+
+/* What is to be known of that index's constraint, if the statement rebuilds it; NULL: it does not. */
+static SfxDown *
+note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
+{
+	Oid			oid = get_index_constraint(RelationGetRelid(index));
+	const char *name = RelationGetRelationName(index);
+
+	if (!OidIsValid(oid) || !sfx_is_ours(index->rd_indam) || index->rd_index->indisexclusion ||
+		!rebuilds(stmt, table, index->rd_index) || drops(stmt, top, table, index->rd_index, name) || is_inherited(oid))
+		return NULL;
+	refuse_company(stmt, table, index->rd_index, name);
+	return sfx_down_note(stmt, table, index);
 }
 
 static List *
@@ -229,7 +246,7 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 	foreach(lc, RelationGetIndexList(table))
 	{
 		Relation	index = relation_open(lfirst_oid(lc), AccessShareLock);
-		Down	   *d = note_down(stmt, top, table, index);
+		SfxDown    *d = note_down(stmt, top, table, index);
 
 		if (d != NULL)
 			down = lappend(down, d);
@@ -240,13 +257,7 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 	table_close(table, NoLock);
 	/* as core does it: a part of the statement, of which triggers hear nothing */
 	foreach(lc, down)
-	{
-		ObjectAddress constraint;
-
-		sfx_foreign_down(((Down *) lfirst(lc))->foreign);
-		ObjectAddressSet(constraint, ConstraintRelationId, ((Down *) lfirst(lc))->constraint);
-		performDeletion(&constraint, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
-	}
+		sfx_down_take(lfirst(lc));
 	return down;
 }
 
@@ -330,9 +341,9 @@ sfx_constraints_down(AlterTableStmt *stmt)
 
 /* ---- back ---- */
 
-/* The definition as the statement that makes an index. */
+/* The definition as the statement that makes an index, of ours or a btree. */
 static IndexStmt *
-index_of(const Down *d)
+index_of(const SfxDown *d, bool ours)
 {
 	AlterTableStmt *alter = castNode(AlterTableStmt,
 									 linitial_node(RawStmt, raw_parser(d->definition, RAW_PARSE_DEFAULT))->stmt);
@@ -340,6 +351,12 @@ index_of(const Down *d)
 			   *after;
 	ListCell   *lc;
 
+	foreach(lc, alter->cmds)
+	{
+		Constraint *c = castNode(Constraint, lfirst_node(AlterTableCmd, lc)->def);
+
+		c->options = sfx_with_method(c->options, ours);
+	}
 	sfx_method_of_constraints(alter);
 	alter = transformAlterTableStmt(d->table, alter, d->definition, &before, &after);
 	foreach(lc, alter->cmds)
@@ -365,10 +382,10 @@ mark_identity(Oid index)
 	table_close(indexes, RowExclusiveLock);
 }
 
-static void
-put_back(const Down *d)
+void
+sfx_down_put_back(const SfxDown *d, bool ours)
 {
-	IndexStmt  *stmt = index_of(d);
+	IndexStmt  *stmt = index_of(d, ours);
 	Relation	table;
 	Oid			index;
 
@@ -397,7 +414,13 @@ sfx_constraints_up(List *down)
 	if (down != NIL)
 		CommandCounterIncrement();
 	foreach(lc, down)
-		put_back((Down *) lfirst(lc));
+		sfx_down_put_back(lfirst(lc), true);
 	foreach(lc, down)
-		sfx_foreign_up(((Down *) lfirst(lc))->foreign);
+		sfx_foreign_up(((SfxDown *) lfirst(lc))->foreign);
+}
+
+void
+sfx_down_foreign_up(const SfxDown *d)
+{
+	sfx_foreign_up(d->foreign);
 }

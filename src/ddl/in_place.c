@@ -30,7 +30,6 @@
 #include "commands/extension.h"
 #include "commands/tablecmds.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_type.h"
@@ -73,6 +72,12 @@ is_wanted(int what)
 {
 	return (in_place & what) != 0 && !IsBinaryUpgrade && !creating_extension && !XactReadOnly && !RecoveryInProgress() &&
 		sfx_is_our_method(SFX_METHOD);
+}
+
+bool
+sfx_in_place_constraints(void)
+{
+	return is_wanted(CONSTRAINTS);
 }
 
 /* ---- what stays btree, and why: NULL if it need not ---- */
@@ -242,14 +247,6 @@ columns_stay(Oid table, IndexStmt *stmt, const char *source)
 	return NULL;
 }
 
-/* The parameter that brings the method of a constraint into dumps. */
-static List *
-with_method(List *options)
-{
-	return lappend(list_copy(options),
-				   makeDefElem(pstrdup(SFX_METHOD_OPTION), (Node *) makeString(pstrdup(SFX_METHOD)), -1));
-}
-
 static void
 tell(const RangeVar *table, const char *why)
 {
@@ -278,7 +275,7 @@ sfx_in_place_of_index(IndexStmt *stmt, const char *source)
 	{
 		stmt->accessMethod = pstrdup(SFX_METHOD);
 		if (stmt->isconstraint)
-			stmt->options = with_method(stmt->options);
+			stmt->options = sfx_with_method(stmt->options, true);
 	}
 }
 
@@ -421,7 +418,7 @@ sfx_in_place_of_constraints(AlterTableStmt *stmt)
 		else
 		{
 			c->access_method = pstrdup(SFX_METHOD);
-			c->options = with_method(c->options);
+			c->options = sfx_with_method(c->options, true);
 		}
 	}
 }

@@ -120,6 +120,7 @@ before_statement(Node *stmt, const char *source, ProcessUtilityContext context, 
 		sfx_method_of_constraints(alter);
 		sfx_in_place_of_constraints(alter);
 		sfx_method_stays(alter);
+		sfx_method_of_partition(alter);
 		after->out = sfx_using_out(alter);
 		after->down = sfx_constraints_down(alter);
 	}

@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ * constraint_attach.c - ALTER TABLE ... ATTACH PARTITION, of a table whose primary key is of another method than the parent's
+ *
+ * Core looks for an index like the parent's, the method included, and makes one where it finds none.  A second primary key
+ * it refuses.  While surfidx.in_place_of_btree is on, nobody has chosen these methods, so the partition's key is built again.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "constraint.h"
+#include "in_place.h"
+#include "settings.h"
+
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "commands/tablecmds.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* Opened; NULL: it has none. */
+static Relation
+open_primary_key(Relation table)
+{
+	ListCell   *lc;
+
+	foreach(lc, RelationGetIndexList(table))
+	{
+		Relation	index = relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index->rd_index->indisprimary)
+			return index;
+		relation_close(index, NoLock);
+	}
+	return NULL;
+}
+
+static void
+build_again(const AlterTableStmt *stmt, Relation partition, Relation index, Relation parent, bool ours)
+{
+	SfxDown    *d;
+
+	CheckTableNotInUse(partition, "ALTER TABLE");
+	find_all_inheritors(RelationGetRelid(partition), AccessExclusiveLock, NULL);
+	ereport(NOTICE,
+			(errmsg("primary key \"%s\" is built again as %s, as that of table \"%s\" is",
+					RelationGetRelationName(index), ours ? SFX_METHOD : "btree", RelationGetRelationName(parent))));
+	d = sfx_down_note(stmt, partition, index);
+	relation_close(index, NoLock);
+	table_close(partition, NoLock);
+	sfx_down_take(d);
+	CommandCounterIncrement();
+	sfx_down_put_back(d, ours);
+	sfx_down_foreign_up(d);
+}
+
+static void
+match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
+{
+	Relation	parent = table_open(parentoid, NoLock);
+	Relation	partition = table_open(partitionoid, NoLock);
+	Relation	theirs = open_primary_key(parent);
+	Relation	its = theirs ? open_primary_key(partition) : NULL;
+	bool		again = its && its->rd_rel->relam != theirs->rd_rel->relam &&
+	(sfx_is_ours(its->rd_indam) || its->rd_rel->relam == BTREE_AM_OID) &&
+	(sfx_is_ours(theirs->rd_indam) || theirs->rd_rel->relam == BTREE_AM_OID);
+
+	if (again)
+		build_again(stmt, partition, its, parent, sfx_is_ours(theirs->rd_indam));
+	else
+	{
+		if (its)
+			relation_close(its, NoLock);
+		table_close(partition, NoLock);
+	}
+	if (theirs)
+		relation_close(theirs, NoLock);
+	table_close(parent, NoLock);
+}
+
+void
+sfx_method_of_partition(AlterTableStmt *stmt)
+{
+	AlterTableCmd *cmd = stmt->cmds ? linitial_node(AlterTableCmd, stmt->cmds) : NULL;
+	Oid			parent,
+				partition;
+
+	/* it stands alone */
+	if (stmt->objtype != OBJECT_TABLE || cmd == NULL || cmd->subtype != AT_AttachPartition || !sfx_in_place_constraints())
+		return;
+	parent = AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
+	if (!OidIsValid(parent) || get_rel_relkind(parent) != RELKIND_PARTITIONED_TABLE)
+		return;
+	partition = RangeVarGetRelidExtended(castNode(PartitionCmd, cmd->def)->name, AccessExclusiveLock,
+										 RVR_MISSING_OK, RangeVarCallbackOwnsRelation, NULL);
+	if (OidIsValid(partition) && partition != parent && !get_rel_relispartition(partition) &&
+		(get_rel_relkind(partition) == RELKIND_RELATION || get_rel_relkind(partition) == RELKIND_PARTITIONED_TABLE))
+		match_keys(stmt, parent, partition);
+}
