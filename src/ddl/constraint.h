@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * constraint.h - PRIMARY KEY and UNIQUE constraints whose index is ours: WITH (access_method = surfidx)
+ * constraint.h - PRIMARY KEY and UNIQUE constraints whose index is ours: WITH (access_method =
+ * surfidx)
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_CONSTRAINT_H
@@ -13,12 +14,14 @@
 /* Is that the name of an access method that is ours, in this database? */
 extern bool sfx_is_our_method(const char *name);
 
-/* Is that an index of ours, of a partitioned table too?  InvalidOid and whatever is gone are not. */
+/*
+ * Is that an index of ours, of a partitioned table too?  InvalidOid and whatever is gone are not.
+ */
 extern bool sfx_is_our_index(Oid relid);
 
 /*
- * Rule Q1: what the parameter access_method of an index or constraint says becomes the statement's method.  The tree is
- * changed.  ERROR: INVALID_PARAMETER_VALUE (another method than ours).
+ * Rule Q1: what the parameter access_method of an index or constraint says becomes the statement's
+ * method.  The tree is changed.  ERROR: INVALID_PARAMETER_VALUE (another method than ours).
  */
 extern void sfx_method_of_index(IndexStmt *stmt);
 extern void sfx_method_of_constraints(AlterTableStmt *stmt);
@@ -26,20 +29,25 @@ extern void sfx_method_of_constraints(AlterTableStmt *stmt);
 /* The parameters with ours, or without any, access_method. */
 extern List *sfx_with_method(List *options, bool ours);
 
-/* Rule Q2.  ERROR (FEATURE_NOT_SUPPORTED) if the statement sets or resets the parameter of an index of ours. */
+/*
+ * Rule Q2.  ERROR (FEATURE_NOT_SUPPORTED) if the statement sets or resets the parameter of an
+ * index of ours.
+ */
 extern void sfx_method_stays(AlterTableStmt *stmt);
 
 /*
- * constraint_type.c, rule Q3: take down the constraints that the statement would have core build again, and put them back
- * when it is done.  Locks the tables and those that refer to them, AccessExclusive; ERROR: FEATURE_NOT_SUPPORTED (another
- * command needs it meanwhile; somebody else's foreign key refers to one).
+ * constraint_type.c, rule Q3: take down the constraints that the statement would have core build
+ * again, and put them back when it is done.  Locks the tables and those that refer to them,
+ * AccessExclusive; ERROR: FEATURE_NOT_SUPPORTED (another command needs it meanwhile; somebody
+ * else's foreign key refers to one).
  */
 extern List *sfx_constraints_down(AlterTableStmt *stmt);
 extern void sfx_constraints_up(List *down);
 
 /*
- * What these two do to one constraint, whose index that is: noted (the referrers are locked), taken down, put back with an
- * index of ours or a btree, and then the foreign keys that refer to it.
+ * What these two do to one constraint, whose index that is: noted (the referrers are locked),
+ * taken down, put back with an index of ours or a btree, and then the foreign keys that refer to
+ * it.
  */
 typedef struct SfxDown SfxDown;
 extern SfxDown *sfx_down_note(const AlterTableStmt *stmt, Relation table, Relation index);
@@ -48,23 +56,23 @@ extern void sfx_down_put_back(const SfxDown *d, bool ours);
 extern void sfx_down_foreign_up(const SfxDown *d);
 
 /*
- * constraint_attach.c, rule Q5: a partition that is attached gets its primary key of the parent's method.  Locks both as core
- * is going to.
+ * constraint_attach.c, rule Q5: a partition that is attached gets its primary key of the parent's
+ * method.  Locks both as core is going to.
  */
 extern void sfx_method_of_partition(AlterTableStmt *stmt);
 
 /*
- * constraint_foreign.c: the foreign keys that refer to that index of the table, whose constraint has that name, locked; taken
- * down; put back.
+ * constraint_foreign.c: the foreign keys that refer to that index of the table, whose constraint
+ * has that name, locked; taken down; put back.
  */
 extern List *sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char *name);
 extern void sfx_foreign_down(List *foreign);
 extern void sfx_foreign_up(List *foreign);
 
 /*
- * constraint_index.c: ADD ... USING INDEX of an index of ours leaves the statement, and is done behind it.  Locks the table
- * of such an index, AccessExclusive; ERROR: as core's, for one that cannot become a constraint's;
- * FEATURE_NOT_SUPPORTED (another command stands beside it).
+ * constraint_index.c: ADD ...  USING INDEX of an index of ours leaves the statement, and is done
+ * behind it.  Locks the table of such an index, AccessExclusive; ERROR: as core's, for one that
+ * cannot become a constraint's; FEATURE_NOT_SUPPORTED (another command stands beside it).
  */
 extern List *sfx_using_out(AlterTableStmt *stmt);
 extern void sfx_using_done(List *out);

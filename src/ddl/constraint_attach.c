@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
- * constraint_attach.c - ALTER TABLE ... ATTACH PARTITION, of a table whose primary key is of another method than the parent's
+ * constraint_attach.c - ALTER TABLE ...  ATTACH PARTITION, of a table whose primary key is of
+ * another method than the parent's
  *
- * Core looks for an index like the parent's, the method included, and makes one where it finds none.  A second primary key
- * it refuses.  While surfidx.in_place_of_btree is on, nobody has chosen these methods, so the partition's key is built again.
+ * Core looks for an index like the parent's, the method included, and makes one where it finds
+ * none.  A second primary key it refuses.  While surfidx.in_place_of_btree is on, nobody has
+ * chosen these methods, so the partition's key is built again.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -39,7 +41,8 @@ open_primary_key(Relation table)
 }
 
 static void
-build_again(const AlterTableStmt *stmt, Relation partition, Relation index, Relation parent, bool ours)
+build_again(const AlterTableStmt *stmt, Relation partition, Relation index, Relation parent,
+			bool ours)
 {
 	SfxDown    *d;
 
@@ -47,7 +50,8 @@ build_again(const AlterTableStmt *stmt, Relation partition, Relation index, Rela
 	find_all_inheritors(RelationGetRelid(partition), AccessExclusiveLock, NULL);
 	ereport(NOTICE,
 			(errmsg("primary key \"%s\" is built again as %s, as that of table \"%s\" is",
-					RelationGetRelationName(index), ours ? SFX_METHOD : "btree", RelationGetRelationName(parent))));
+					RelationGetRelationName(index), ours ? SFX_METHOD : "btree",
+					RelationGetRelationName(parent))));
 	d = sfx_down_note(stmt, partition, index);
 	relation_close(index, NoLock);
 	table_close(partition, NoLock);
@@ -89,14 +93,18 @@ sfx_method_of_partition(AlterTableStmt *stmt)
 				partition;
 
 	/* it stands alone */
-	if (stmt->objtype != OBJECT_TABLE || cmd == NULL || cmd->subtype != AT_AttachPartition || !sfx_in_place_constraints())
+	if (stmt->objtype != OBJECT_TABLE || cmd == NULL || cmd->subtype != AT_AttachPartition ||
+		!sfx_in_place_constraints())
 		return;
 	parent = AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
 	if (!OidIsValid(parent) || get_rel_relkind(parent) != RELKIND_PARTITIONED_TABLE)
 		return;
-	partition = RangeVarGetRelidExtended(castNode(PartitionCmd, cmd->def)->name, AccessExclusiveLock,
-										 RVR_MISSING_OK, RangeVarCallbackOwnsRelation, NULL);
-	if (OidIsValid(partition) && partition != parent && !get_rel_relispartition(partition) &&
-		(get_rel_relkind(partition) == RELKIND_RELATION || get_rel_relkind(partition) == RELKIND_PARTITIONED_TABLE))
+	partition = RangeVarGetRelidExtended(castNode(PartitionCmd, cmd->def)->name,
+										 AccessExclusiveLock, RVR_MISSING_OK,
+										 RangeVarCallbackOwnsRelation, NULL);
+	if (!OidIsValid(partition) || partition == parent || get_rel_relispartition(partition))
+		return;
+	if (get_rel_relkind(partition) == RELKIND_RELATION ||
+		get_rel_relkind(partition) == RELKIND_PARTITIONED_TABLE)
 		match_keys(stmt, parent, partition);
 }

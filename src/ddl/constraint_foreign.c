@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * constraint_foreign.c - foreign keys that refer to a constraint which goes and comes back
  *
- * They go before it and come back behind it (rule Q3), from their definitions, as core has it for constraints of btree.  Core
- * does not ask who owns the table that refers; the only way that is open to us does, so it is asked beforehand.
+ * They go before it and come back behind it (rule Q3), from their definitions, as core has it for
+ * constraints of btree.  Core does not ask who owns the table that refers; the only way that is
+ * open to us does, so it is asked beforehand.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -49,7 +50,8 @@ asks_for_foreign(const AlterTableStmt *stmt)
 	{
 		AlterTableType kind = lfirst_node(AlterTableCmd, lc)->subtype;
 
-		if (kind == AT_DropConstraint || kind == AT_DropColumn || kind == AT_ValidateConstraint || kind == AT_AlterConstraint)
+		if (kind == AT_DropConstraint || kind == AT_DropColumn ||
+			kind == AT_ValidateConstraint || kind == AT_AlterConstraint)
 			return true;
 	}
 	return false;
@@ -62,11 +64,14 @@ refuse(const Foreign *f, Relation table, const char *name, const char *why)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot rebuild surfidx constraint \"%s\" on table \"%s\" because a foreign key refers to it",
 					name, RelationGetRelationName(table)),
-			 errdetail("The foreign key is \"%s\" on table \"%s\", %s.", f->name, get_rel_name(f->table), why),
+			 errdetail("The foreign key is \"%s\" on table \"%s\", %s.",
+					   f->name, get_rel_name(f->table), why),
 			 errhint("Drop the foreign key, alter the column, and add the foreign key again.")));
 }
 
-/* Locked, with its partitions; and nothing is going on there.  (Of altered itself that is known.) */
+/*
+ * Locked, with its partitions; and nothing is going on there.  (Of altered itself that is known.)
+ */
 static void
 lock_referrer(const Foreign *f, Oid altered)
 {
@@ -162,7 +167,8 @@ put_back(const Foreign *f)
 	AlterTable(castNode(AlterTableStmt, raw->stmt), AccessExclusiveLock, &context);
 	CommandCounterIncrement();
 	if (f->comment)
-		CreateComments(get_relation_constraint_oid(f->table, f->name, false), ConstraintRelationId, 0, f->comment);
+		CreateComments(get_relation_constraint_oid(f->table, f->name, false), ConstraintRelationId, 0,
+					   f->comment);
 }
 
 void

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  * constraint_type.c - ALTER COLUMN TYPE of a column in a constraint of ours
  *
- * Core builds such a constraint again from its definition, in a place without a hook: its parser would ask btree for an
- * index with our parameter.  So the constraint is dropped before the statement and added behind it, from the same
- * definition, with what hangs on its index, foreign keys too (constraint_foreign.c).  Both are done by what core does them
- * with, since users' commands would ask for rights, by name, and for event triggers.
+ * Core builds such a constraint again from its definition, in a place without a hook: its parser
+ * would ask btree for an index with our parameter.  So the constraint is dropped before the
+ * statement and added behind it, from the same definition, with what hangs on its index, foreign
+ * keys too (constraint_foreign.c).  Both are done by what core does them with, since users'
+ * commands would ask for rights, by name, and for event triggers.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -80,7 +81,10 @@ goes_with_parent(Relation child, AttrNumber column)
 	return !att->attislocal && att->attinhcount <= 1;
 }
 
-/* Does the statement itself drop that constraint, or a column of it?  top: the table is the one that it names. */
+/*
+ * Does the statement itself drop that constraint, or a column of it?  top: the table is the one
+ * that it names.
+ */
 static bool
 drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index index, const char *name)
 {
@@ -104,7 +108,10 @@ drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index 
 	return false;
 }
 
-/* Does a constraint that is added refer to that one, take its place, or choose a name, which may be its? */
+/*
+ * Does a constraint that is added refer to that one, take its place, or choose a name, which may
+ * be its?
+ */
 static bool
 meets_added(const Constraint *c, Relation table, const Form_pg_index index)
 {
@@ -115,7 +122,8 @@ meets_added(const Constraint *c, Relation table, const Form_pg_index index)
 		case CONSTR_EXCLUSION:
 			return c->conname == NULL || index->indisprimary;
 		case CONSTR_FOREIGN:
-			return c->pktable != NULL && RangeVarGetRelid(c->pktable, NoLock, true) == RelationGetRelid(table);
+			return c->pktable != NULL &&
+				RangeVarGetRelid(c->pktable, NoLock, true) == RelationGetRelid(table);
 		default:
 			return false;
 	}
@@ -152,7 +160,8 @@ asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, co
 			}
 			return false;
 		case AT_DropNotNull:
-			return index->indisprimary && has_key(index, get_attnum(RelationGetRelid(table), cmd->name));
+			return index->indisprimary &&
+				has_key(index, get_attnum(RelationGetRelid(table), cmd->name));
 		case AT_ClusterOn:
 			return index->indisclustered || strcmp(cmd->name, name) == 0;
 		case AT_DropCluster:
@@ -167,7 +176,8 @@ asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, co
 
 /* While the constraint is down nothing else may ask for it. */
 static void
-refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index index, const char *name)
+refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index index,
+			   const char *name)
 {
 	ListCell   *lc;
 
@@ -176,8 +186,8 @@ refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index i
 		if (asks_for(lfirst_node(AlterTableCmd, lc), table, index, name))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot rebuild surfidx constraint \"%s\" in a statement that also adds a key without a name or a foreign key to the table, "
-							"drops NOT NULL of a primary key, or sets CLUSTER or REPLICA IDENTITY", name),
+					 errmsg("cannot rebuild surfidx constraint \"%s\" in a statement that also adds a key "
+							"without a name or a foreign key to the table, drops NOT NULL of a primary key, or sets CLUSTER or REPLICA IDENTITY", name),
 					 errhint("Alter the column's type in a statement of its own.")));
 	}
 }
@@ -200,7 +210,8 @@ sfx_down_note(const AlterTableStmt *stmt, Relation table, Relation index)
 	Oid			oid = get_index_constraint(RelationGetRelid(index));
 	SfxDown    *d = palloc(sizeof(SfxDown));
 
-	d->foreign = sfx_foreign_of(stmt, table, RelationGetRelid(index), RelationGetRelationName(index));
+	d->foreign = sfx_foreign_of(stmt, table, RelationGetRelid(index),
+								RelationGetRelationName(index));
 	d->table = RelationGetRelid(table);
 	d->constraint = oid;
 	d->name = pstrdup(RelationGetRelationName(index));
@@ -222,7 +233,9 @@ sfx_down_take(const SfxDown *d)
 	performDeletion(&constraint, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 }
 
-/* What is to be known of that index's constraint, if the statement rebuilds it; NULL: it does not. */
+/*
+ * What is to be known of that index's constraint, if the statement rebuilds it; NULL: it does not.
+ */
 static SfxDown *
 note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
 {

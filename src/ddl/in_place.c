@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
- * in_place.c - surfidx.in_place_of_btree: statements that say btree, or nothing, make indexes of ours
+ * in_place.c - surfidx.in_place_of_btree: statements that say btree, or nothing, make indexes of
+ * ours
  *
- * The grammar makes the same tree of no method and of USING btree, so both are meant.  What would be refused later, or would
- * be another order, stays btree; why is said at DEBUG1.
+ * The grammar makes the same tree of no method and of USING btree, so both are meant.  What would
+ * be refused later, or would be another order, stays btree; why is said at DEBUG1.
  *
  *	CREATE INDEX, and the constraints of CREATE TABLE, come by as IndexStmt, when the table is there;
  *	ALTER TABLE ... ADD makes its indexes out of sight: its constraints are changed beforehand.
  *
- * An index of LIKE is a copy, and keeps its method: a table that is to be attached has to have its parent's.
+ * An index of LIKE is a copy, and keeps its method: a table that is to be attached has to have its
+ * parent's.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -59,19 +61,22 @@ void
 sfx_in_place_define_gucs(void)
 {
 	DefineCustomEnumVariable("surfidx.in_place_of_btree",
-							 "Makes surfidx indexes of statements that ask for btree or for no access method.",
+							 "Makes surfidx indexes where statements ask for btree or for none.",
 							 "What surfidx cannot serve becomes btree.",
 							 &in_place,
 							 0, choices,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
-/* An extension's script has its author's indexes; a binary upgrade has the old cluster's files for them. */
+/*
+ * An extension's script has its author's indexes; a binary upgrade has the old cluster's files for
+ * them.
+ */
 static bool
 is_wanted(int what)
 {
-	return (in_place & what) != 0 && !IsBinaryUpgrade && !creating_extension && !XactReadOnly && !RecoveryInProgress() &&
-		sfx_is_our_method(SFX_METHOD);
+	return (in_place & what) != 0 && !IsBinaryUpgrade && !creating_extension &&
+		!XactReadOnly && !RecoveryInProgress() && sfx_is_our_method(SFX_METHOD);
 }
 
 bool
@@ -96,7 +101,8 @@ relation_stays(Oid relid)
 		why = "the table is the system's";
 	else if (form->relpersistence == RELPERSISTENCE_TEMP)
 		why = "the table is temporary";
-	else if ((form->relkind == RELKIND_RELATION || form->relkind == RELKIND_MATVIEW) && form->relam != HEAP_TABLE_AM_OID)
+	else if ((form->relkind == RELKIND_RELATION || form->relkind == RELKIND_MATVIEW) &&
+			 form->relam != HEAP_TABLE_AM_OID)
 		why = "the table's access method is not heap";
 	ReleaseSysCache(tuple);
 	return why;
@@ -121,7 +127,10 @@ table_stays(Oid relid, bool unique)
 	return NULL;
 }
 
-/* Do both classes order the same values by the same operators, and may ours compare them while pages are locked? */
+/*
+ * Do both classes order the same values by the same operators, and may ours compare them while
+ * pages are locked?
+ */
 static bool
 is_twin(Oid ours, Oid btree)
 {
@@ -131,7 +140,8 @@ is_twin(Oid ours, Oid btree)
 				btree_type;
 
 	if (!get_opclass_opfamily_and_input_type(ours, &family, &type) ||
-		!get_opclass_opfamily_and_input_type(btree, &btree_family, &btree_type) || type != btree_type)
+		!get_opclass_opfamily_and_input_type(btree, &btree_family, &btree_type) ||
+		type != btree_type)
 		return false;
 	for (int strategy = 1; strategy <= BTMaxStrategyNumber; strategy++)
 	{
@@ -169,8 +179,8 @@ twin_of_name(Oid btree, Oid am)
 }
 
 /*
- * Has the type a class of ours in place of btree's, which *opclass names or, being NIL, leaves to the type?  Then
- * *opclass becomes ours; NIL if it is the type's, too.
+ * Has the type a class of ours in place of btree's, which *opclass names or, being NIL, leaves to
+ * the type?  Then *opclass becomes ours; NIL if it is the type's, too.
  */
 static bool
 find_class(Oid type, List **opclass)
@@ -225,7 +235,8 @@ columns_stay(Oid table, IndexStmt *stmt, const char *source)
 	List	   *columns = copyObject(stmt->indexParams);
 
 	/* of expressions the types are known once they are analyzed, as core is going to do it */
-	IndexStmt  *analyzed = has_expressions(stmt) ? transformIndexStmt(table, copyObject(stmt), source) : stmt;
+	IndexStmt  *analyzed = has_expressions(stmt) ?
+	transformIndexStmt(table, copyObject(stmt), source) : stmt;
 	ListCell   *lc,
 			   *known;
 
@@ -237,7 +248,8 @@ columns_stay(Oid table, IndexStmt *stmt, const char *source)
 
 		if (column->expr == NULL && number <= 0)
 			return "its columns are not the table's";
-		type = column->expr ? exprType(lfirst_node(IndexElem, known)->expr) : get_atttype(table, number);
+		type = column->expr ? exprType(lfirst_node(IndexElem, known)->expr) :
+			get_atttype(table, number);
 		if (stmt->unique && column->opclass != NIL)
 			return NAMED_CLASS;
 		if (column->opclassopts != NIL || !find_class(type, &column->opclass))
@@ -251,7 +263,8 @@ static void
 tell(const RangeVar *table, const char *why)
 {
 	ereport(DEBUG1,
-			(errmsg_internal("surfidx.in_place_of_btree: an index of table \"%s\" stays btree, since %s", table->relname, why)));
+			(errmsg_internal("surfidx.in_place_of_btree: an index of table \"%s\" stays btree, since %s",
+							 table->relname, why)));
 }
 
 void
@@ -261,11 +274,11 @@ sfx_in_place_of_index(IndexStmt *stmt, const char *source)
 	Oid			table;
 	const char *why;
 
-	if (copied || strcmp(stmt->accessMethod, DEFAULT_INDEX_TYPE) != 0 || stmt->excludeOpNames != NIL ||
-		stmt->relation == NULL || !is_wanted(stmt->isconstraint ? CONSTRAINTS : INDEXES))
+	if (copied || strcmp(stmt->accessMethod, DEFAULT_INDEX_TYPE) != 0 ||
+		stmt->excludeOpNames != NIL || stmt->relation == NULL || !is_wanted(stmt->isconstraint ? CONSTRAINTS : INDEXES))
 		return;
-	table = RangeVarGetRelidExtended(stmt->relation, stmt->concurrent ? ShareUpdateExclusiveLock : ShareLock,
-									 0, RangeVarCallbackOwnsRelation, NULL);
+	table = RangeVarGetRelidExtended(stmt->relation,
+									 stmt->concurrent ? ShareUpdateExclusiveLock : ShareLock, 0, RangeVarCallbackOwnsRelation, NULL);
 	why = table_stays(table, stmt->unique);
 	if (why == NULL)
 		why = columns_stay(table, stmt, source);
@@ -323,7 +336,9 @@ type_named(const TypeName *name)
 	return type;
 }
 
-/* The type of a column when the statement's indexes are made, behind all that it does to columns. */
+/*
+ * The type of a column when the statement's indexes are made, behind all that it does to columns.
+ */
 static Oid
 type_of_key(const AlterTableStmt *stmt, Oid table, const char *key)
 {
@@ -337,7 +352,8 @@ type_of_key(const AlterTableStmt *stmt, Oid table, const char *key)
 
 		if (cmd->subtype == AT_AlterColumnType && strcmp(cmd->name, key) == 0)
 			return type_named(castNode(ColumnDef, cmd->def)->typeName);
-		if (cmd->subtype == AT_AddColumn && strcmp(castNode(ColumnDef, cmd->def)->colname, key) == 0 &&
+		if (cmd->subtype == AT_AddColumn &&
+			strcmp(castNode(ColumnDef, cmd->def)->colname, key) == 0 &&
 			!(cmd->missing_ok && number > 0))
 			type = type_named(castNode(ColumnDef, cmd->def)->typeName);
 	}
@@ -360,7 +376,10 @@ constraint_stays(const AlterTableStmt *stmt, Oid table, List *keys)
 	return why;
 }
 
-/* The constraints that would make btrees: adds the constraint to *constraints, and what it is of to *keys. */
+/*
+ * The constraints that would make btrees: adds the constraint to *constraints, and what it is of
+ * to *keys.
+ */
 static void
 note_constraint(Constraint *c, char *column, List **constraints, List **keys)
 {

@@ -13,9 +13,9 @@ extern void sfx_in_place_define_gucs(void);
 extern bool sfx_in_place_constraints(void);
 
 /*
- * Rule Q5: a statement that would make btrees makes indexes of ours, as far as the setting, the types and core allow.  The
- * tree is changed.  Locks the table as core is going to; ERROR only where core would say the same.  source: the statement's
- * text, for positions in errors.
+ * Rule Q5: a statement that would make btrees makes indexes of ours, as far as the setting, the
+ * types and core allow.  The tree is changed.  Locks the table as core is going to; ERROR only
+ * where core would say the same.  source: the statement's text, for positions in errors.
  */
 extern void sfx_in_place_of_index(IndexStmt *stmt, const char *source);
 extern void sfx_in_place_of_constraints(AlterTableStmt *stmt);
