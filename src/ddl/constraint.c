@@ -51,9 +51,10 @@ sfx_with_method(List *options, bool ours)
 	DefElem    *said = find_method(result);
 
 	if (said != NULL)
-		result = list_delete_ptr(result, said);
+		return ours ? result : list_delete_ptr(result, said);
 	return !ours ? result :
-		lappend(result, makeDefElem(pstrdup(SFX_METHOD_OPTION), (Node *) makeString(pstrdup(SFX_METHOD)), -1));
+		lappend(result, makeDefElem(pstrdup(SFX_METHOD_OPTION),
+									(Node *) makeString(pstrdup(SFX_METHOD)), -1));
 }
 
 static char *

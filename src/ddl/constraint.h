@@ -70,7 +70,7 @@ extern void sfx_foreign_down(List *foreign);
 extern void sfx_foreign_up(List *foreign);
 
 /*
- * constraint_index.c: ADD ...  USING INDEX of an index of ours leaves the statement, and is done
+ * constraint_index.c: ADD ... USING INDEX of an index of ours leaves the statement, and is done
  * behind it.  Locks the table of such an index, AccessExclusive; ERROR: as core's, for one that
  * cannot become a constraint's; FEATURE_NOT_SUPPORTED (another command stands beside it).
  */

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * constraint_attach.c - ALTER TABLE ...  ATTACH PARTITION, of a table whose primary key is of
+ * constraint_attach.c - ALTER TABLE ... ATTACH PARTITION, of a table whose primary key is of
  * another method than the parent's
  *
  * Core looks for an index like the parent's, the method included, and makes one where it finds
