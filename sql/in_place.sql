@@ -147,6 +147,17 @@ SELECT tried('INSERT INTO h VALUES (1, 1), (1, 2)'), (SELECT bool_and(indisvalid
 SELECT on_table, index, method, wrong FROM made WHERE on_table::text ~ '^[ph]\d?$';
 SELECT tried('CREATE TABLE wo (k int, v int, PRIMARY KEY (v)) PARTITION BY RANGE (k)');
 
+-- no lock that would not be taken without us
+CREATE VIEW locks AS SELECT relation::regclass AS on_table, mode FROM pg_locks
+	WHERE pid = pg_backend_pid() AND relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'ip'::regnamespace AND relkind IN ('r', 'p')) ORDER BY relation::regclass::text, mode;
+CREATE TABLE lo (a int, b int) PARTITION BY LIST (a);
+CREATE TABLE lo1 PARTITION OF lo FOR VALUES IN (1);
+CREATE TABLE lo2 (a int NOT NULL, b int, PRIMARY KEY (a));
+SET surfidx.in_place_of_btree = off;
+BEGIN; CREATE INDEX ON lo (b); CREATE INDEX ON ONLY lo (a); CREATE INDEX ON ctas (a); ALTER TABLE sinto ADD UNIQUE (a); ALTER TABLE lo ATTACH PARTITION lo2 FOR VALUES IN (2); SELECT * FROM locks; ROLLBACK;
+SET surfidx.in_place_of_btree = 'all';
+BEGIN; CREATE INDEX ON lo (b); CREATE INDEX ON ONLY lo (a); CREATE INDEX ON ctas (a); ALTER TABLE sinto ADD UNIQUE (a); ALTER TABLE lo ATTACH PARTITION lo2 FOR VALUES IN (2); SELECT * FROM locks; ROLLBACK;
+
 -- an event trigger sees what it saw; functions and DO make them, too
 CREATE FUNCTION seen() RETURNS event_trigger LANGUAGE plpgsql AS $$
 DECLARE r record;

@@ -136,6 +136,25 @@ my $pgbench = $node->basedir . '/ddl.sql';
 append_to_file($pgbench, "CREATE TABLE pq (id int PRIMARY KEY, a int UNIQUE);\nCREATE INDEX pi ON pq (a);\nALTER TABLE pq ADD UNIQUE (a, id);\nDROP TABLE pq;\n");
 $node->command_ok([ 'pgbench', '-n', '-M', 'prepared', '-t', 5, '-f', $pgbench, $node->connstr('new') ], 'prepared statements');
 
+SKIP:
+{
+	# since 18 an extension's files may be anywhere
+	skip 'before 18', 1 if $version < 18;
+	my $share = $node->basedir . '/share';
+
+	mkdir $_ or die for $share, "$share/extension";
+	append_to_file("$share/extension/authors.control", "default_version = '1'\n");
+	append_to_file("$share/extension/authors--1.sql",
+		'CREATE TABLE authors (id int PRIMARY KEY, a int); CREATE INDEX authors_a ON authors (a)');
+	is($node->safe_psql('new', <<"END"), 'btree', "an extension's script makes what its author says");
+SET extension_control_path = '\$system:$share';
+CREATE EXTENSION authors;
+SELECT DISTINCT amname FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+	JOIN pg_am a ON a.oid = relam WHERE indrelid = 'authors'::regclass;
+DROP EXTENSION authors;
+END
+}
+
 # ---- without the library ----
 
 $node->safe_psql('new', 'SELECT surfidx_merge(i.oid) FROM pg_class i JOIN pg_am a ON a.oid = relam WHERE amname = \'surfidx\' AND relkind = \'i\'');
