@@ -33,6 +33,10 @@ INSERT INTO bench.key_set VALUES
 INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
 	('int8', 'merged', NULL, 'sum', 'SELECT sum(k) FROM r', 12),
 	('serial', 'merged', NULL, 'sum', 'SELECT sum(k) FROM r', 20),
+	('numeric', 'merged', NULL, 'sum', 'SELECT sum(k) FROM r', NULL),
+	('timestamp', 'merged', NULL, 'GROUP BY date_bin, a day',
+		$$SELECT count(*) FROM (SELECT date_bin('1 day', k, '2000-01-01'), count(*) FROM r
+			GROUP BY 1) x$$, 50),
 	('serial', 'merged', NULL, 'avg', 'SELECT avg(k) FROM r', 20),
 	('int8', 'merged', NULL, 'sum, min, max and count',
 		'SELECT sum(k) + min(k) + max(k) + count(k) FROM r', 12),

@@ -74,7 +74,10 @@ sfx_agg_exec_init(void)
 
 /* ---- the plan ---- */
 
-/* In the node's private list: the grouping, then four numbers for each output. */
+/*
+ * In the node's private list: a list of numbers, of the grouping and then four for each output; and
+ * the bucket, if there is one, whose column nobody looks at there.
+ */
 enum
 {
 	PRIVATE_COLUMNS,
@@ -86,6 +89,7 @@ CustomScan *
 sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *having)
 {
 	CustomScan *plan = makeNode(CustomScan);
+	List	   *numbers;
 	AttrNumber	n = 1;
 	ListCell   *lc;
 
@@ -97,16 +101,20 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 	foreach(lc, wanted->exprs)
 		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist,
 										  makeTargetEntry(lfirst(lc), n++, NULL, false));
-	plan->custom_private = list_make2_int(wanted->grouping.columns, wanted->grouping.distinct);
+	numbers = list_make2_int(wanted->grouping.columns, wanted->grouping.distinct);
 	for (int i = 0; i < list_length(wanted->exprs); i++)
 	{
 		const SfxAggOutput *out = &wanted->outputs[i];
 
-		plan->custom_private = lappend_int(plan->custom_private, out->kind);
-		plan->custom_private = lappend_int(plan->custom_private, out->column);
-		plan->custom_private = lappend_int(plan->custom_private, out->ordered);
-		plan->custom_private = lappend_int(plan->custom_private, out->direction);
+		numbers = lappend_int(numbers, out->kind);
+		numbers = lappend_int(numbers, out->column);
+		numbers = lappend_int(numbers, out->ordered);
+		numbers = lappend_int(numbers, out->direction);
 	}
+	plan->custom_private = list_make1(numbers);
+	if (wanted->grouping.bucket)
+		plan->custom_private = lappend(plan->custom_private,
+									   copyObject((Node *) wanted->grouping.bucket));
 	plan->methods = &plan_methods;
 	return plan;
 }
@@ -114,12 +122,14 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 static void
 read_plan(SfxAggNode *node, const CustomScan *plan)
 {
-	const List *numbers = plan->custom_private;
+	const List *numbers = linitial(plan->custom_private);
 	int			at = PRIVATE_OUTPUTS;
 	ListCell   *lc;
 
 	node->grouping.columns = list_nth_int(numbers, PRIVATE_COLUMNS);
 	node->grouping.distinct = list_nth_int(numbers, PRIVATE_DISTINCT) != 0;
+	if (list_length(plan->custom_private) > 1)
+		node->grouping.bucket = lsecond_node(FuncExpr, plan->custom_private);
 	node->outputs = palloc0(list_length(plan->custom_scan_tlist) * sizeof(SfxAggOutput));
 	foreach(lc, plan->custom_scan_tlist)
 	{
@@ -151,6 +161,12 @@ create_state(CustomScan *plan)
 static void
 check_rights(const SfxAggNode *node)
 {
+	const FuncExpr *bucket = node->grouping.bucket;
+
+	if (bucket && !SfxMayExecute(bucket->funcid))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(bucket->funcid));
+	if (bucket)
+		InvokeFunctionExecuteHook(bucket->funcid);
 	for (int i = 0; i < node->noutputs; i++)
 	{
 		const Aggref *agg = node->outputs[i].aggref;
@@ -218,7 +234,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 		TargetEntry *entry = list_nth_node(TargetEntry, plan->custom_scan_tlist, i);
 		Var		   *var;
 
-		if (node->outputs[i].kind != SFX_AGG_GROUP)
+		if (node->outputs[i].kind != SFX_AGG_GROUP && node->outputs[i].kind != SFX_AGG_BUCKET)
 			continue;
 		var = makeVarFromTargetEntry(INDEX_VAR, entry);
 		keys = lappend(keys, deparse_expression((Node *) var, context, prefix, false));

@@ -18,6 +18,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_bucket.h"
 #include "agg_group.h"
 #include "encode.h"
 #include "key.h"
@@ -56,9 +57,11 @@ typedef struct Gathered
 {
 	Size		key;			/* where the key of its first entry stands in keys */
 	uint32		keylen;
-	uint32		len;			/* bytes of the key that tell the group */
+	uint32		len;			/* bytes of the key that tell the group; with a bucket: before it */
 	uint32		outer;			/* distinct: those that tell the group around it */
 	bool		squeezed;		/* equal keys may have other bytes */
+	bool		null;			/* the bucket is NULL, else ... */
+	Datum		bucket;
 	uint64		visible;		/* rows */
 } Gathered;
 
@@ -81,6 +84,7 @@ struct SfxGroups
 	const SfxOrder *order;
 	SfxGrouping by;
 	int			columns;		/* of the groups in the queue */
+	SfxBucket  *bucket;			/* of the last one, or NULL */
 	SfxVisibility *visibility;
 	SfxAggregates *aggregates;
 	const SfxAggOutput *outputs;
@@ -150,6 +154,7 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	g->columns = grouping->columns + grouping->distinct;
 	g->outputs = outputs;
 	g->noutputs = n;
+	g->bucket = grouping->bucket ? sfx_bucket_create(grouping->bucket) : NULL;
 	g->order = sfx_order_open(g->index, &g->kd, false);
 	g->visibility = sfx_visibility_begin(g->index, scan->heapRelation, scan->xs_snapshot);
 	g->aggregates = sfx_aggregates_create(g->index, &g->kd, outputs, n);
@@ -231,14 +236,46 @@ same_columns(SfxGroups *g, const uint8 *a, uint32 len, bool squeezed, int column
 								 prefix_length(g, b, keylen, columns)) == 0;
 }
 
+/* Which bucket is a key in, whose column that is behind len bytes?  *null: in that of the NULLs. */
+static Datum
+bucket_of(SfxGroups *g, const uint8 *key, uint32 keylen, uint32 len, bool *null)
+{
+	const SfxColumn *col = &g->kd.col[g->columns - 1];
+	Datum		value;
+
+	Assert(!col->raw && col->typbyval);
+	*null = key[len] != SFX_MARK_VALUE;
+	if (*null)
+		return (Datum) 0;
+	(void) sfx_value_length(col, g->index, key + len + 1, (int) (keylen - len) - 1);
+	(void) sfx_value_decode(col, key + len + 1, col->enc->width, &value, NULL);
+	return sfx_bucket_of(g->bucket, value);
+}
+
+static bool
+in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
+{
+	bool		null;
+	Datum		bucket;
+
+	if (keylen <= open->len || memcmp(g->keys.data + open->key, key, open->len) != 0)
+		return false;
+	bucket = bucket_of(g, key, keylen, open->len, &null);
+	return null == open->null && bucket == open->bucket;
+}
+
 /* Is entry i of the group that is open? */
 static inline bool
 belongs(SfxGroups *g, const Gathered *open, const SfxBlock *block, int i)
 {
 	int			k = sfx_block_keyno(block, i);
+	const uint8 *key = block->keys + block->keyoff[k];
+	uint32		keylen = block->keyoff[k + 1] - block->keyoff[k];
 
-	return same_columns(g, g->keys.data + open->key, open->len, open->squeezed, g->columns,
-						block->keys + block->keyoff[k], block->keyoff[k + 1] - block->keyoff[k]);
+	if (g->bucket)
+		return in_bucket(g, open, key, keylen);
+	return same_columns(g, g->keys.data + open->key, open->len, open->squeezed, g->columns, key,
+						keylen);
 }
 
 /* Entries [from, returned value), at most to, are of the group that is open, as from is. */
@@ -249,6 +286,8 @@ end_of_group(SfxGroups *g, const SfxBlock *block, int from, int to)
 	int			in = from;
 	int			out = to;
 
+	if (g->bucket && belongs(g, open, block, to - 1))
+		return to;
 	for (int leap = 1; in + leap < to; leap *= 2)
 	{
 		if (!belongs(g, open, block, in + leap))
@@ -309,7 +348,9 @@ open_group(SfxGroups *g, const uint8 *key, uint32 keylen)
 	group->key = append(g, &g->keys, keylen);
 	if (keylen > 0)
 		memcpy(g->keys.data + group->key, key, keylen);
-	group->len = prefix_length(g, key, keylen, g->columns);
+	group->len = prefix_length(g, key, keylen, g->columns - (g->bucket ? 1 : 0));
+	if (g->bucket)
+		group->bucket = bucket_of(g, key, keylen, group->len, &group->null);
 	group->outer = g->by.distinct ? prefix_length(g, key, keylen, g->by.columns) : group->len;
 	group->squeezed = g->kd.comparator && sfx_key_is_squeezed(&g->kd, g->index, key, keylen);
 	group->visible = 0;
@@ -488,7 +529,8 @@ add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, const uint16 
 static bool
 are_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 {
-	return n >= ONES_LEAST && g->columns == g->kd.nkeys && !g->by.distinct && !g->kd.comparator &&
+	return n >= ONES_LEAST && g->columns == g->kd.nkeys && !g->by.distinct && !g->bucket &&
+		!g->kd.comparator &&
 		g->nrows == 0 && sfx_aggregates_have_ones(g->aggregates, block, first, first + n);
 }
 
@@ -717,9 +759,10 @@ next_in_queue(SfxGroups *g)
 /* ---- what is given out ---- */
 
 static void
-put_values(SfxGroups *g, const uint8 *key, uint32 keylen, const SfxAggState *states,
+put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggState *states,
 		   Datum *values, bool *isnull)
 {
+	uint32		keylen = group->keylen;
 	bool		there = sfx_aggregates_group(g->aggregates, key, keylen, values, isnull);
 
 	if (g->by.columns > 0 && !there)
@@ -729,7 +772,12 @@ put_values(SfxGroups *g, const uint8 *key, uint32 keylen, const SfxAggState *sta
 	{
 		const SfxAggOutput *out = &g->outputs[i];
 
-		if (out->kind != SFX_AGG_GROUP)
+		if (out->kind == SFX_AGG_BUCKET)
+		{
+			values[i] = group->bucket;
+			isnull[i] = group->null;
+		}
+		else if (out->kind != SFX_AGG_GROUP)
 			values[i] = sfx_aggregates_value(g->aggregates, i, states, &isnull[i]);
 		else if (!there)
 		{
@@ -788,7 +836,7 @@ next_around(SfxGroups *g, Datum *values, bool *isnull)
 	if (!g->around && !empty)
 		return false;
 	MemoryContextSwitchTo(g->given_cxt);
-	put_values(g, g->outer_key, g->outer.keylen, g->outer_states, values, isnull);
+	put_values(g, &g->outer, g->outer_key, g->outer_states, values, isnull);
 	return true;
 }
 
@@ -801,8 +849,8 @@ next_group(SfxGroups *g, Datum *values, bool *isnull)
 	if (group == NULL)
 		return sfx_groups_next_of_one(g, values, isnull);
 	MemoryContextSwitchTo(g->given_cxt);
-	put_values(g, g->keys.data + group->key, group->keylen,
-			   states_of(g, (int) (group - g->group)), values, isnull);
+	put_values(g, group, g->keys.data + group->key, states_of(g, (int) (group - g->group)), values,
+			   isnull);
 	return true;
 }
 

@@ -21,6 +21,7 @@ typedef struct SfxGrouping
 {
 	int			columns;
 	bool		distinct;
+	const FuncExpr *bucket;		/* not NULL: of the last column, entries with one result of this */
 } SfxGrouping;
 
 /*

@@ -12,6 +12,7 @@
  */
 #include "surfidx.h"
 #include "agg_exec.h"
+#include "agg_bucket.h"
 #include "agg_offer.h"
 #include "compat.h"
 #include "settings.h"
@@ -181,9 +182,21 @@ heap_cost(const RelOptInfo *rel, double rows)
 double
 sfx_agg_count_groups(PlannerInfo *root, const SfxAggQuestion *question, double rows)
 {
+	double		buckets = -1;
+	double		groups;
+	List	   *others;
+
 	if (question->groups == NIL)
 		return 1;
-	return estimate_num_groups(root, question->groups, rows, NULL, NULL);
+	if (question->bucket)
+		buckets = sfx_bucket_number(root, (FuncExpr *) question->bucket, question->bucketed);
+	groups = estimate_num_groups(root, question->groups, rows, NULL, NULL);
+	if (buckets < 0)
+		return groups;
+	others = list_delete(list_copy(question->groups), question->bucket);
+	if (others != NIL)
+		buckets *= estimate_num_groups(root, others, rows, NULL, NULL);
+	return clamp_row_est(Min(groups, buckets));
 }
 
 /*

@@ -114,6 +114,12 @@ translate(PlannerInfo *root, const Level *parent, AppendRelInfo *info, Level *ch
 		adjust_appendrel_attrs(root, (Node *) parent->question.exprs, 1, &info);
 	child->question.groups = (List *)
 		adjust_appendrel_attrs(root, (Node *) parent->question.groups, 1, &info);
+	if (parent->question.bucket == NULL)
+		return;
+	child->question.bucket = (Expr *)
+		adjust_appendrel_attrs(root, (Node *) parent->question.bucket, 1, &info);
+	child->question.bucketed = (Var *)
+		adjust_appendrel_attrs(root, (Node *) parent->question.bucketed, 1, &info);
 }
 
 /* Core's own states of a table that no index answers for.  NULL: it cannot make any. */

@@ -837,6 +837,7 @@ add_quickly(SfxAggregates *a, Method *m, SfxAggState *s, const SfxBlock *block, 
 	switch (m->out.kind)
 	{
 		case SFX_AGG_GROUP:
+		case SFX_AGG_BUCKET:
 		case SFX_AGG_COUNT_DISTINCT:
 			return true;
 		case SFX_AGG_COUNT_ROWS:

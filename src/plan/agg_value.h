@@ -15,6 +15,7 @@
 typedef enum SfxAggKind
 {
 	SFX_AGG_GROUP,				/* no aggregate, but a column that rows are grouped by */
+	SFX_AGG_BUCKET,				/* ... or what they are by a function of it: agg_group.h */
 	SFX_AGG_COUNT_ROWS,
 	SFX_AGG_COUNT_COLUMN,		/* not NULL */
 	SFX_AGG_COUNT_DISTINCT,		/* groups within the group: agg_group.h */
@@ -36,7 +37,7 @@ typedef struct SfxAggOutput
 	bool		ordered;
 	/* LEAST: 1 or -1 (max) if the class's order is the aggregate's, else 0 */
 	int			direction;
-	const Aggref *aggref;		/* NULL: GROUP */
+	const Aggref *aggref;		/* NULL: GROUP, BUCKET */
 } SfxAggOutput;
 
 typedef struct SfxAggregates SfxAggregates;

@@ -4,12 +4,14 @@
  * Groups are those of leading columns of an index whose equality is that of their bytes: columns of
  * the GROUP BY in any order, and between them such as are equal to one constant.  Declined is what
  * equality does not tell apart and a value's form does (numeric's scale), nondeterministic
- * collations, and operators that are not the class's.
+ * collations, and operators that are not the class's.  The last column may be grouped by a function
+ * that ascends with it (agg_bucket.c).
  *
  * An aggregate's argument is a column that the index returns in the type's own form.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_bucket.h"
 #include "agg_partial.h"
 #include "agg_want.h"
 #include "column.h"
@@ -55,6 +57,19 @@ is_plain(const Aggref *agg)
 		(agg->aggdistinct == NIL || agg->aggfnoid == F_COUNT_ANY);
 }
 
+/* One group by a function of a column. */
+static bool
+ask_bucket(Node *expr, RelOptInfo *rel, Oid eqop, SfxAggQuestion *q)
+{
+	Var		   *var = sfx_bucket_column(expr, eqop);
+
+	if (var == NULL || column_of((Node *) var, rel) == NULL || q->bucket)
+		return false;
+	q->bucket = (Expr *) expr;
+	q->bucketed = var;
+	return true;
+}
+
 static bool
 ask_groups(RelOptInfo *rel, List *clauses, List *targets, SfxAggQuestion *q)
 {
@@ -65,12 +80,28 @@ ask_groups(RelOptInfo *rel, List *clauses, List *targets, SfxAggQuestion *q)
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Node	   *expr = get_sortgroupclause_expr(clause, targets);
 
-		if (!IsA(expr, Var) || column_of(expr, rel) == NULL || !OidIsValid(clause->eqop))
+		if (!OidIsValid(clause->eqop) ||
+			(!(IsA(expr, Var) && column_of(expr, rel)) && !ask_bucket(expr, rel, clause->eqop, q)))
 			return false;
 		q->groups = lappend(q->groups, expr);
 		q->operators = lappend_oid(q->operators, clause->eqop);
 	}
 	return true;
+}
+
+/* Groups, aggregates, and columns that are neither. */
+static bool
+gather_parts(Node *node, SfxAggQuestion *q)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) || IsA(node, Var) || IsA(node, PlaceHolderVar) ||
+		list_member(q->groups, node))
+	{
+		q->exprs = list_append_unique(q->exprs, node);
+		return false;
+	}
+	return expression_tree_walker(node, gather_parts, q);
 }
 
 bool
@@ -80,21 +111,19 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 	Query	   *parse = root->parse;
 	List	   *clauses = extra ? parse->groupClause : parse->distinctClause;
 	List	   *targets = extra ? extra->targetList : root->processed_tlist;
-	List	   *parts = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
-										PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
 	ListCell   *lc;
 
 	memset(question, 0, sizeof(*question));
 	if (!ask_groups(rel, clauses, targets, question))
 		return false;
-	foreach(lc, parts)
+	(void) gather_parts((Node *) exprs, question);
+	foreach(lc, question->exprs)
 	{
 		Node	   *part = lfirst(lc);
 
 		if (IsA(part, Aggref) ? !is_plain((Aggref *) part) :
 			!list_member(question->groups, part))
 			return false;
-		question->exprs = list_append_unique(question->exprs, part);
 	}
 	/* groups that no output shows are told apart all the same */
 	return question->exprs != NIL || question->groups != NIL;
@@ -184,7 +213,8 @@ is_grouped(const Search *s, const SfxAggQuestion *q, int column)
 	{
 		Var		   *var = lfirst(lc);
 
-		if (s->info->indexkeys[column] != var->varattno || !s->info->canreturn[column])
+		if (!IsA(var, Var) || s->info->indexkeys[column] != var->varattno ||
+			!s->info->canreturn[column])
 			continue;
 		return get_op_opfamily_strategy(lfirst_oid(lc2), s->info->opfamily[column]) ==
 			BTEqualStrategyNumber && same_form(s, column, var->vartype) &&
@@ -203,6 +233,24 @@ is_repeated(const Search *s, int column)
 	return false;
 }
 
+/* Do its values stand in keys as numbers? */
+static bool
+is_number(const Search *s, int column)
+{
+	const SfxColumn *col = &s->kd.col[column];
+
+	return column < s->info->nkeycolumns && !col->raw && col->enc->direct == SFX_DIRECT_SIGNED;
+}
+
+/* Is it the bucket's column, whose values stand in keys as numbers? */
+static bool
+is_bucketed(const Search *s, const SfxAggQuestion *q, int column)
+{
+	return q->bucket && IsA(q->bucketed, Var) && s->info->indexkeys[column] == q->bucketed->varattno &&
+		s->info->canreturn[column] && is_number(s, column) && s->kd.col[column].typbyval &&
+		s->info->opcintype[column] == q->bucketed->vartype;
+}
+
 /*
  * How many leading columns are as many groups as the query's, all of which are among them; -1: none
  * are.
@@ -218,6 +266,9 @@ leading_columns(const Search *s, const SfxAggQuestion *q)
 
 		if (left == 0)
 			return c;
+		/* what follows does not ascend within a bucket */
+		if (left == 1 && is_bucketed(s, q, c))
+			return c + 1;
 		grouped = is_grouped(s, q, c);
 		if (!tells_groups(s, c, !grouped) || (!grouped && !is_pinned(s, c)))
 			return -1;
@@ -234,7 +285,7 @@ wants_distinct(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 {
 	SortGroupClause *clause = linitial_node(SortGroupClause, agg->aggdistinct);
 
-	if (list_length(agg->aggdistinct) != 1 || out->column != w->grouping.columns ||
+	if (w->grouping.bucket || list_length(agg->aggdistinct) != 1 || out->column != w->grouping.columns ||
 		out->column >= s->info->nkeycolumns || !tells_groups(s, out->column, false))
 		return false;
 	if (get_op_opfamily_strategy(clause->eqop, s->info->opfamily[out->column]) !=
@@ -311,15 +362,6 @@ is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 	return true;
 }
 
-/* Do its values stand in keys as numbers? */
-static bool
-is_number(const Search *s, int column)
-{
-	const SfxColumn *col = &s->kd.col[column];
-
-	return column < s->info->nkeycolumns && !col->raw && col->enc->direct == SFX_DIRECT_SIGNED;
-}
-
 /* How the index computes an aggregate.  False: it does not. */
 static bool
 find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
@@ -341,7 +383,8 @@ find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 	out->column = find_column(s, var);
 	if (out->column < 0)
 		return false;
-	out->ordered = out->column <= w->grouping.columns && out->column < s->info->nkeycolumns;
+	out->ordered = out->column < s->info->nkeycolumns &&
+		out->column <= w->grouping.columns - (w->grouping.bucket ? 1 : 0);
 	if (agg->aggdistinct != NIL)
 		return wants_distinct(s, agg, w, out);
 	w->values++;
@@ -369,6 +412,7 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 	ListCell   *lc;
 
 	w->grouping.columns = leading_columns(s, q);
+	w->grouping.bucket = (const FuncExpr *) q->bucket;
 	if (w->grouping.columns < 0)
 		return false;
 	w->exprs = q->exprs;
@@ -381,6 +425,11 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 		{
 			if (!find_aggregate(s, (Aggref *) expr, w, out))
 				return false;
+		}
+		else if (equal(expr, q->bucket))
+		{
+			out->kind = SFX_AGG_BUCKET;
+			out->column = w->grouping.columns - 1;
 		}
 		else
 		{

@@ -14,15 +14,17 @@
 typedef struct SfxAggQuestion
 {
 	List	   *exprs;			/* aggregates and columns that outputs and HAVING need, each once */
-	List	   *groups;			/* Vars that rows are grouped by ... */
+	List	   *groups;			/* what rows are grouped by: Vars, or one of them a bucket ... */
 	List	   *operators;		/* ... and their equality operators */
+	Expr	   *bucket;			/* that one, or NULL: see agg_bucket.h */
+	Var		   *bucketed;		/* its column */
 } SfxAggQuestion;
 
 /* And by this index. */
 typedef struct SfxAggWanted
 {
 	SfxGrouping grouping;
-	List	   *exprs;			/* Aggrefs and Vars, in the order of outputs */
+	List	   *exprs;			/* Aggrefs, Vars and the bucket, in the order of outputs */
 	SfxAggOutput *outputs;
 	int			values;			/* outputs that take a value of each row to compute ... */
 	int			slow;			/* ... and that one by one */

@@ -1,0 +1,195 @@
+/*-------------------------------------------------------------------------
+ * agg_bucket.c - groups of neighbouring values: functions that ascend
+ *
+ * Groups by such a function of a column lie side by side in the column's order, and where one ends
+ * is found by bisection.  That a function ascends has to be proven for each.  These do:
+ *
+ *	date_bin		counts strides from an origin; with time zone it counts in UTC
+ *	date_trunc		of timestamp without time zone: fields of the calendar are cut off, lower ones first
+ *	date			of timestamp without time zone
+ *
+ * With time zone date_trunc does not: where clocks are set back over midnight a day comes again.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_bucket.h"
+
+#include "catalog/pg_statistic.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/selfuncs.h"
+#include "utils/timestamp.h"
+
+/* A thousand years, at most. */
+#define STRIDE_DAYS		365000
+
+struct SfxBucket
+{
+	FmgrInfo	fn;
+	MemoryContext cxt;			/* what a call leaves behind */
+	int			arg;			/* which one is the column's value */
+	FunctionCallInfoBaseData *call;
+};
+
+/*
+ * Constants that the function does not refuse: dead rows have it called, too, and that must not
+ * throw.
+ */
+static const struct
+{
+	const char *name;
+	double		width;
+}			units[] =
+
+{
+	{"microseconds", 1}, {"milliseconds", 1000}, {"second", USECS_PER_SEC},
+	{"minute", USECS_PER_MINUTE}, {"hour", USECS_PER_HOUR}, {"day", USECS_PER_DAY},
+	{"week", 7.0 * USECS_PER_DAY}, {"month", 30.0 * USECS_PER_DAY},
+	{"quarter", 91.0 * USECS_PER_DAY}, {"year", 365.0 * USECS_PER_DAY},
+	{"decade", 3652.0 * USECS_PER_DAY}, {"century", 36524.0 * USECS_PER_DAY},
+	{"millennium", 365242.0 * USECS_PER_DAY}
+};
+
+/* Microseconds of a unit, 0: it is not known. */
+static double
+unit_width(const Const *unit)
+{
+	char	   *name = TextDatumGetCString(unit->constvalue);
+
+	for (int i = 0; i < lengthof(units); i++)
+		if (pg_strcasecmp(name, units[i].name) == 0)
+			return units[i].width;
+	return 0;
+}
+
+static bool
+is_stride(const Const *stride)
+{
+	const Interval *i = DatumGetIntervalP(stride->constvalue);
+
+	/* (an infinite one has months) */
+	return i->month == 0 && i->day >= 0 && i->time >= 0 && (i->day > 0 || i->time > 0) &&
+		i->day < STRIDE_DAYS && i->time < STRIDE_DAYS * USECS_PER_DAY;
+}
+
+static bool
+ascends(const FuncExpr *f)
+{
+	const Const *first = linitial(f->args);
+
+	switch (f->funcid)
+	{
+		case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
+		case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
+			return IsA(first, Const) && !first->constisnull && is_stride(first);
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+			return IsA(first, Const) && !first->constisnull && unit_width(first) > 0;
+		case F_DATE_TIMESTAMP:
+			return true;
+		default:
+			return false;
+	}
+}
+
+Var *
+sfx_bucket_column(const Node *expr, Oid eqop)
+{
+	const FuncExpr *f = (const FuncExpr *) expr;
+	Oid			equal = get_opcode(eqop);
+	Var		   *column = NULL;
+	ListCell   *lc;
+
+	if (!IsA(f, FuncExpr) || !ascends(f) ||
+		(equal != F_TIMESTAMP_EQ && equal != F_TIMESTAMPTZ_EQ && equal != F_DATE_EQ))
+		return NULL;
+	foreach(lc, f->args)
+	{
+		Node	   *arg = lfirst(lc);
+
+		if (IsA(arg, Var) && column == NULL)
+			column = (Var *) arg;
+		else if (!IsA(arg, Const) || ((Const *) arg)->constisnull)
+			return NULL;
+	}
+	return column;
+}
+
+/* Of a bucket, in microseconds. */
+static double
+width_of(const FuncExpr *f)
+{
+	const Const *first = linitial(f->args);
+	const Interval *stride;
+
+	if (f->funcid == F_DATE_TIMESTAMP)
+		return USECS_PER_DAY;
+	if (f->funcid == F_DATE_TRUNC_TEXT_TIMESTAMP)
+		return unit_width(first);
+	stride = DatumGetIntervalP(first->constvalue);
+	return stride->day * (double) USECS_PER_DAY + stride->time;
+}
+
+double
+sfx_bucket_number(PlannerInfo *root, const FuncExpr *expr, Var *column)
+{
+	VariableStatData stats;
+	AttStatsSlot slot;
+	double		number = -1;
+
+	examine_variable(root, (Node *) column, 0, &stats);
+	if (HeapTupleIsValid(stats.statsTuple) &&
+		get_attstatsslot(&slot, stats.statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
+						 ATTSTATSSLOT_VALUES))
+	{
+		Timestamp	least = DatumGetTimestamp(slot.values[0]);
+		Timestamp	most = DatumGetTimestamp(slot.values[slot.nvalues - 1]);
+
+		if (!TIMESTAMP_NOT_FINITE(least) && !TIMESTAMP_NOT_FINITE(most))
+			number = ((double) most - (double) least) / width_of(expr) + 2;
+		free_attstatsslot(&slot);
+	}
+	ReleaseVariableStats(stats);
+	return number;
+}
+
+SfxBucket *
+sfx_bucket_create(const FuncExpr *expr)
+{
+	SfxBucket  *b = palloc0(sizeof(SfxBucket));
+	int			n = list_length(expr->args);
+
+	fmgr_info(expr->funcid, &b->fn);
+	fmgr_info_set_expr((Node *) expr, &b->fn);
+	b->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx bucket", ALLOCSET_SMALL_SIZES);
+	b->call = palloc0(SizeForFunctionCallInfo(n));
+	InitFunctionCallInfoData(*b->call, &b->fn, n, expr->inputcollid, NULL, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		const Const *arg = list_nth(expr->args, i);
+
+		if (IsA(arg, Const))
+			b->call->args[i].value = arg->constvalue;
+		else
+			b->arg = i;
+	}
+	return b;
+}
+
+Datum
+sfx_bucket_of(SfxBucket *b, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(b->cxt);
+	Datum		result;
+
+	b->call->args[b->arg].value = value;
+	b->call->isnull = false;
+	result = FunctionCallInvoke(b->call);
+	if (b->call->isnull)
+		elog(ERROR, "function %u returned NULL", b->fn.fn_oid);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(b->cxt);
+	return result;
+}
