@@ -58,7 +58,7 @@ SELECT hope_scheme(s, true) FROM unnest('{double,alm_improved}'::text[]) s;
 TRUNCATE hope;
 SELECT hope_scheme(s, true) FROM unnest('{off,single,double,alm}'::text[]) s;
 
--- what auto chooses: FSST for words and paths, codes of bits for base 64, which no strings are frequent in
+-- what auto chooses: FSST for paths; none where packing is as good: short words, base 64, digits
 CREATE FUNCTION hope_auto(rows text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
@@ -73,7 +73,8 @@ SELECT hope_auto($$SELECT DISTINCT s[1 + i % 20] || s[1 + i / 20 % 20] || s[1 + 
 	FROM generate_series(1, 60000) i, (SELECT '{ma,ri,an,jo,el,son,ber,ka,li,th,er,mi,ch,ta,do,ro,be,st,ne,ha}'::text[] s) x$$) AS words,
 	hope_auto($$SELECT '/usr/share/' || (ARRAY['doc', 'man', 'locale', 'python3'])[1 + i % 4] || '/package-' || i * 7 % 6000
 	|| (ARRAY['/README', '/changelog.gz', '/copyright', '.py'])[1 + i * 3 % 4] || i AS v FROM generate_series(1, 20000) i$$) AS paths,
-	hope_auto($$SELECT translate(encode(sha256(i::text::bytea), 'base64'), '=', '') AS v FROM generate_series(1, 20000) i$$) AS base64;
+	hope_auto($$SELECT translate(encode(sha256(i::text::bytea), 'base64'), '=', '') AS v FROM generate_series(1, 20000) i$$) AS base64,
+	hope_auto($$SELECT translate(md5(i::text) || md5('x' || i), 'abcdef', '') AS v FROM generate_series(1, 20000) i$$) AS digits;
 
 -- long keys fill the sample of a build before all of its blocks were read: it is of all parts of the table, not of its beginning (of hex digits alone, which take half)
 CREATE TABLE hope_kinds AS SELECT i FROM generate_series(1, 55000) i;

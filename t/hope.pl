@@ -19,9 +19,14 @@ $primary->start;
 $primary->safe_psql('postgres', <<'END');
 CREATE EXTENSION IF NOT EXISTS surfidx;
 CREATE TABLE h (v text COLLATE "C");
+-- of more different bytes than can be packed
+CREATE FUNCTION tag(i int) RETURNS text LANGUAGE sql AS $$
+	SELECT substr(encode(decode(md5(i::text), 'hex'), 'base64'), 1, 4) || chr(224 + i % 20) $$;
 CREATE FUNCTION paths(a int, b int) RETURNS SETOF text LANGUAGE sql AS $$
-	SELECT '/usr/share/package-' || i % 211 || (ARRAY['/changelog', '/copyright', '/README'])[1 + i % 3] || '-' || i FROM generate_series(a, b) i $$;
-CREATE FUNCTION codes(a int, b int) RETURNS SETOF text LANGUAGE sql AS $$ SELECT substr(upper(md5(i::text)), 1, 28 + i % 5) FROM generate_series(a, b) i $$;
+	SELECT '/usr/share/' || tag(i) || '/package-' || i % 211 || (ARRAY['/changelog', '/copyright', '/README'])[1 + i % 3] || '-' || i FROM generate_series(a, b) i $$;
+CREATE FUNCTION codes(a int, b int) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT substr(upper(md5(i::text)), 1, 2) || tag(i) ||
+		upper(substr('zwanzigdreissigvierzigfuenfzigsechzig', 1 + i % 30, 7)) || i % 1000 FROM generate_series(a, b) i $$;
 CREATE INDEX h_v ON h USING surfidx (v);
 END
 $primary->backup('base');
@@ -102,7 +107,7 @@ $primary->safe_psql('postgres', "INSERT INTO h SELECT * FROM codes(100, 110); IN
 $primary->stop;
 is(poke($path, $ndicts, pack('L', 0)), pack('L', 1), 'one dictionary in the metapage');
 $primary->start;
-for my $sql ("SELECT surfidx_check('h_v')", "SELECT count(*) FROM h WHERE v = upper(md5('74'))", "SELECT count(*) FROM (SELECT v FROM h ORDER BY v DESC) s",
+for my $sql ("SELECT surfidx_check('h_v')", "SELECT count(*) FROM h WHERE v = (SELECT codes(74, 74))", "SELECT count(*) FROM (SELECT v FROM h ORDER BY v DESC) s",
 	"SELECT surfidx_count('h_v', 'A'::text, 'B'::text)", "SET enable_seqscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off; DELETE FROM h WHERE v = 'zzz'; VACUUM h", "SELECT surfidx_merge('h_v')")
 {
 	my ($rc, $out, $err) = $primary->psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; $sql");
@@ -129,7 +134,7 @@ close($fh);
 $primary->start;
 my ($rc, $out, $err) = $primary->psql('postgres', "SELECT surfidx_check('h_v')");
 like($err, qr/index "h_v" is damaged at block \d+: dictionary 2 does not have the checksum/, 'the verifier finds a damaged dictionary');
-($rc, $out, $err) = $primary->psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM h WHERE v = upper(md5('74'))");
+($rc, $out, $err) = $primary->psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM h WHERE v = (SELECT codes(74, 74))");
 like($err, qr/index "h_v" is damaged at block \d+.*HINT:  Please REINDEX it/s, 'a scan that needs it is an error');
 $primary->safe_psql('postgres', 'REINDEX INDEX h_v');
 look($primary, 'after REINDEX', $primary->safe_psql('postgres', "SELECT string_agg(dictionary::text, ',') FROM surfidx_dictionaries('h_v')"));

@@ -17,6 +17,7 @@
  */
 #include "surfidx.h"
 #include "column.h"
+#include "cpu.h"
 #include "dict.h"
 #include "hope.h"
 #include "key.h"
@@ -74,6 +75,77 @@ raw_mean(const SfxHopeKey *rests, uint32 n)
 	for (uint32 i = 0; i < n; i++)
 		sum += stored_size(rests[i].len);
 	return sum / Max(n, 1);
+}
+
+/* The bytes that rests have, numbered; bits: of a number, 0 if they are too many to be packed. */
+typedef struct Alphabet
+{
+	uint32		n;
+	unsigned	bits;
+	uint8		number[256];
+} Alphabet;
+
+static void
+find_alphabet(const SfxHopeKey *rests, uint32 n, Alphabet *a)
+{
+	bool		seen[256] = {false};
+
+	a->n = 0;
+	for (uint32 i = 0; i < n; i++)
+		for (uint32 j = 0; j < rests[i].len; j++)
+		{
+			uint8		b = rests[i].key[j];
+
+			if (!seen[b])
+				a->number[b] = (uint8) a->n++;
+			seen[b] = true;
+		}
+	a->bits = a->n == 0 || a->n > SFX_SYMBOLS ? 0 : sfx_symbol_bits(a->n);
+}
+
+/* Without a dictionary: as they are, or packed, if they have few different bytes (strblock.h). */
+static double
+plain_mean(const Alphabet *a, const SfxHopeKey *rests, uint32 n)
+{
+	double		raw = raw_mean(rests, n);
+	double		bytes = 0;
+
+	if (a->bits == 0)
+		return raw;
+	for (uint32 i = 0; i < n; i++)
+		bytes += (rests[i].len * a->bits + 7) / 8;
+	return Min(raw, bytes / Max(n, 1));
+}
+
+/*
+ * Is there so little to learn of a byte from the one before it that no dictionary can be better
+ * than packing?  By the entropy that is left, which few rests make too low: then no is the answer.
+ */
+static bool
+packs_best(const Alphabet *a, const SfxHopeKey *rests, uint32 n)
+{
+	uint32	   *pairs;
+	uint32		before[SFX_SYMBOLS] = {0};
+	uint64		total = 0;
+	double		bits = 0;
+
+	if (a->bits == 0)
+		return false;
+	pairs = palloc0(SFX_SYMBOLS * SFX_SYMBOLS * sizeof(uint32));
+	for (uint32 i = 0; i < n; i++)
+		for (uint32 j = 1; j < rests[i].len; j++)
+		{
+			uint8		x = a->number[rests[i].key[j - 1]];
+
+			pairs[x * SFX_SYMBOLS + a->number[rests[i].key[j]]]++;
+			before[x]++;
+			total++;
+		}
+	for (int i = 0; i < SFX_SYMBOLS * SFX_SYMBOLS; i++)
+		if (pairs[i] > 0)
+			bits += pairs[i] * log2((double) before[i / SFX_SYMBOLS] / pairs[i]);
+	pfree(pairs);
+	return total > 0 && bits / total >= (1 - MIN_GAIN) * a->bits;
 }
 
 static double
@@ -172,14 +244,18 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	double		best = INFINITY,
 				coded = 0,
 				raw;
+	Alphabet	alphabet;
 
 	if (option == SFX_HOPE_OFF || n == 0 || (option == SFX_HOPE_AUTO && n < MIN_RESTS))
 		return false;
 	ntest = split_sample(rests, n, learn, test);
 	nlearn = n - ntest > 0 ? n - ntest : n;
-	raw = raw_mean(test, ntest);
+	find_alphabet(rests, n, &alphabet);
+	if (option == SFX_HOPE_AUTO && packs_best(&alphabet, rests, n))
+		return false;
+	raw = plain_mean(&alphabet, test, ntest);
 	if (old)
-		raw = coded_mean(old, test, ntest);
+		raw = Min(raw, coded_mean(old, test, ntest));
 	/* what could be saved at best pays for no dictionary */
 	if (option == SFX_HOPE_AUTO && raw * entries < PAYS_PAGES * BLCKSZ)
 		return false;
@@ -200,11 +276,9 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 		coded = c;
 		*new = d;
 		/* bytes that are hardly compressible one by one are not worth a search for words */
-		if (option == SFX_HOPE_AUTO && i == 0 && coded > (1 - MIN_GAIN / 2) * raw)
+		if (option == SFX_HOPE_AUTO && i == 0 && coded > (1 - MIN_GAIN / 2) * raw_mean(test, ntest))
 			return false;
 	}
-	pfree(learn);
-	pfree(test);
 	if (best == INFINITY)
 		return false;
 	if (old && coded > (1 - NEW_GAIN) * raw)
@@ -213,8 +287,9 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 		(raw - coded < MIN_GAIN * (raw + ENTRY_OVERHEAD) ||
 		 (raw - coded) * entries < PAYS_PAGES * BLCKSZ * sfx_dict_pages(new->len)))
 		return false;
-	if (old)
-		raw = raw_mean(rests, n);
+	raw = old ? raw_mean(rests, n) : raw_mean(test, ntest);
+	pfree(learn);
+	pfree(test);
 	new->rate = raw > 0 ? (int) Min(1000 * coded / raw, 10000) : 1000;
 	return true;
 }

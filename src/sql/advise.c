@@ -63,7 +63,8 @@ typedef struct Yield
 	double		entries;		/* in them */
 	double		packed;			/* of these: what went through the packer */
 	double		bytes;			/* of our leaves, without a dictionary */
-	double		rests;			/* of them: what front coding leaves of keys */
+	double		rests;			/* of them: what front coding leaves of keys, as it is in these, */
+	double		stored;			/* and as it is stored */
 } Yield;
 
 typedef struct Sample
@@ -182,6 +183,7 @@ end_packer(Sample *s, bool whole)
 	s->chain.bytes += (double) s->lastlen * BLCKSZ / SFX_BODY_CAPACITY - BLCKSZ;
 	sfx_packer_rests(s->packer, &rests, &stored);
 	s->chain.rests = rests;
+	s->chain.stored = stored;
 }
 
 static void
@@ -310,6 +312,7 @@ add_chain(Sample *s, int maxpages, bool whole)
 	s->mean.packed += s->chain.packed / s->chain.pages;
 	s->mean.bytes += s->chain.bytes / s->chain.pages;
 	s->mean.rests += s->chain.rests / s->chain.pages;
+	s->mean.stored += s->chain.stored / s->chain.pages;
 	s->nchains++;
 }
 
@@ -342,7 +345,8 @@ estimate_bytes(const Sample *s, double pages)
 
 	if (sfx_dict_train(SFX_HOPE_AUTO, rests, sfx_sample_keys(s->sample, rests), entries, NULL, &dict))
 	{
-		bytes -= s->mean.rests * scale * (1 - dict.rate / 1000.0) * BLCKSZ / SFX_BODY_CAPACITY;
+		bytes -= Max(s->mean.stored - s->mean.rests * dict.rate / 1000.0, 0) * scale * BLCKSZ /
+			SFX_BODY_CAPACITY;
 		bytes += (double) sfx_dict_pages(dict.len) * BLCKSZ;
 	}
 	pfree(rests);

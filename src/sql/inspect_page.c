@@ -41,7 +41,8 @@ static const char *const kind_name[] = {
 };
 
 static const char *const keycodec_name[SFX_KEYS_CODECS] = {
-	"one", "plain", "for", "lfor", "ef", "dbp", "pdbp", "vbyte", "varintgb", "streamvbyte", "front", "hope"
+	"one", "plain", "for", "lfor", "ef", "dbp", "pdbp", "vbyte", "varintgb", "streamvbyte", "front", "hope",
+	"packed"
 };
 
 static const char *const tidcodec_name[SFX_TID_CODECS] = {

@@ -335,6 +335,7 @@ typedef enum SfxKeyCodec
 	 */
 	SFX_KEYS_FRONT = 10,		/* front coding */
 	SFX_KEYS_HOPE = 11,			/* the same, the rests coded with a dictionary */
+	SFX_KEYS_PACKED = 12,		/* ... packed in the bits that number their symbols */
 	SFX_KEYS_CODECS
 } SfxKeyCodec;
 

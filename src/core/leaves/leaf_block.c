@@ -258,8 +258,12 @@ sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info)
 		return SFX_CORRUPT;
 	info->nkeys = k.nkeys;
 	info->nent = k.nent;
-	info->keycodec = k.kind == SFX_BLK_ONE ? SFX_KEYS_ONE :
-		k.kind == SFX_BLK_FIXED ? (SfxKeyCodec) k.fix.ints.codec : k.str.coded ? SFX_KEYS_HOPE : SFX_KEYS_FRONT;
+	if (k.kind == SFX_BLK_ONE)
+		info->keycodec = SFX_KEYS_ONE;
+	else if (k.kind == SFX_BLK_FIXED)
+		info->keycodec = (SfxKeyCodec) k.fix.ints.codec;
+	else
+		info->keycodec = k.str.coded ? SFX_KEYS_HOPE : k.str.packed ? SFX_KEYS_PACKED : SFX_KEYS_FRONT;
 	info->tidcodec = k.nent > 1 ? *s.tids & 7 : 0;
 	info->head = (uint32_t) (k.prefix - (l->body + sfx_get16(slot(l, b))));
 	info->keys = (uint32_t) (k.ends - k.prefix);

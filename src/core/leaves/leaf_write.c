@@ -40,7 +40,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->rawrests = p->rests = 0;
 	p->sample = NULL;
 	p->coder.dict = NULL;
-	p->coder.n = 0;
+	sfx_coder_restart(&p->coder);
 	p->coder.cut = 0;
 	if (low->len)
 		memcpy(p->lowkey, low->key, low->len);
@@ -284,14 +284,14 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 	if (n == p->pend.nent)
 	{
 		drop_pending(&p->pend, n, NULL);
-		p->coder.n = 0;
+		sfx_coder_restart(&p->coder);
 		return SFX_OK;
 	}
 	r = sfx_pack_close(p, &high, false);
 	if (n > 0)
 	{
 		drop_pending(&p->pend, n, &high);
-		p->coder.n = 0;
+		sfx_coder_restart(&p->coder);
 	}
 	return r;
 }

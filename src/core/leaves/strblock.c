@@ -10,6 +10,24 @@
 #include "fsst.h"
 #include "hope_step.h"
 
+/* The alphabet at *p, which moves behind it.  Numbers without a symbol stand for zero bytes. */
+static bool
+open_symbols(const uint8_t **p, const uint8_t *end, SfxSymbols *a)
+{
+	uint32_t	n;
+
+	if (*p >= end)
+		return false;
+	n = *(*p)++ + 1u;
+	if (n > SFX_SYMBOLS || (ptrdiff_t) n > end - *p)
+		return false;
+	a->bits = sfx_symbol_bits(n);
+	memcpy(a->symbol, *p, n);
+	memset(a->symbol + n, 0, SFX_SYMBOLS - n);
+	*p += n;
+	return true;
+}
+
 int
 sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dict)
 {
@@ -21,7 +39,7 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dic
 	if (len < 2 || n < 1 || n > SFX_STR_GROUP * SFX_STR_MAXGROUPS)
 		return SFX_CORRUPT;
 	flags = *p++;
-	if (flags & ~SFX_STR_FLAGS)
+	if ((flags & ~SFX_STR_FLAGS) || (flags & SFX_STR_CODED && flags & SFX_STR_PACKED))
 		return SFX_CORRUPT;
 	s->n = n;
 	s->ngroups = (n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
@@ -29,6 +47,9 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dic
 	s->coded = (flags & SFX_STR_CODED) != 0;
 	s->dict = dict;
 	s->limit = end;
+	s->packed = (flags & SFX_STR_PACKED) != 0;
+	if (s->packed && !open_symbols(&p, end, &s->symbols))
+		return SFX_CORRUPT;
 	if (flags & SFX_STR_NARROW)
 	{
 		uint32_t	least;
@@ -99,6 +120,40 @@ cmp_coded(const SfxStr *s, const uint8_t *code, uint32_t len, uint32_t at, const
 	return side != 0 ? side : cmp_last(s, t, tlen, *lcp);
 }
 
+/* Number i of the stream at p, which may be read up to limit. */
+static inline uint8_t
+symbol_at(const SfxSymbols *a, const uint8_t *p, const uint8_t *limit, uint32_t i)
+{
+	uint32_t	bit = i * a->bits;
+	uint64_t	two;
+
+	p += bit / 8;
+	two = sfx_load_bytes(p, limit - p < 2 ? (size_t) (limit - p) : 2);
+	return a->symbol[two >> bit % 8 & sfx_mask(a->bits)];
+}
+
+/* cmp_rest for a packed rest. */
+static int
+cmp_packed(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at, const uint8_t *t,
+		   uint32_t tlen, uint32_t *lcp)
+{
+	uint32_t	m = tlen - at;
+	uint32_t	n = rest < m ? rest : m;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint8_t		b = symbol_at(&s->symbols, bytes, s->limit, i);
+
+		if (b != t[at + i])
+		{
+			*lcp = at + i;
+			return (int) b - (int) t[at + i];
+		}
+	}
+	*lcp = at + n;
+	return n < rest ? 1 : cmp_last(s, t, tlen, at + n);
+}
+
 /*
  * Compare a key's bytes from position at on (its rest, then the common last byte) with
  * t's; the two are known to agree before.  *lcp: how far the kept bytes agree with t.
@@ -113,6 +168,8 @@ cmp_rest(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at,
 
 	if (s->coded)
 		return cmp_coded(s, bytes, rest, at, t, tlen, lcp);
+	if (s->packed)
+		return cmp_packed(s, bytes, rest, at, t, tlen, lcp);
 	while (i < n && bytes[i] == t[at + i])
 		i++;
 	*lcp = at + i;
@@ -130,19 +187,19 @@ static int
 search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const uint8_t *t, uint32_t tlen,
 		   uint32_t *m, bool *equal)
 {
-	uint32_t	least;
+	RunWalk		w;
 	int			i;
 
 	if (n == 0)
 		return 0;
-	if (!sfx_len_get(&p, end, &least))
+	if (!begin_run(s, p, end, &w))
 		return SFX_CORRUPT;
 	for (i = 0; i < n; i++)
 	{
 		uint32_t	shared,
 					rest;
 
-		if (!next_key(&p, end, least, &shared, &rest))
+		if (!walk_key(&w, &shared, &p, &rest))
 			return SFX_CORRUPT;
 		if (shared < *m)
 			return i;
@@ -160,7 +217,6 @@ search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const u
 			}
 			*m = lcp;
 		}
-		p += rest;
 	}
 	return i;
 }
@@ -295,6 +351,26 @@ put_coded(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 	return true;
 }
 
+/* put_key for a packed rest. */
+static bool
+put_packed(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
+{
+	uint32_t	head = k->prelen + shared;
+	uint32_t	len = head + rest + (k->last >= 0);
+	uint8_t    *dst = k->out + k->at;
+
+	if (shared > k->prevlen || len > SFX_MAX_ENTRY || len + 16 > k->cap - k->at)
+		return false;
+	if (k->prev != k->at)
+		sfx_copy16(dst, k->out + k->prev, head);
+	sfx_kernels->symbols(&k->str->symbols, p, (size_t) (k->bodyend - p), rest, dst + head);
+	if (k->last >= 0)
+		dst[head + rest] = (uint8_t) k->last;
+	k->prev = k->at;
+	k->prevlen = shared + rest;
+	return true;
+}
+
 /*
  * Write one key at k->at: shared bytes of the key before, then rest bytes from p, then
  * the last byte.  Both copies go in steps of 16 where 16 bytes of room are left.
@@ -308,6 +384,8 @@ put_key(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 
 	if (k->str->coded)
 		return put_coded(k, shared, p, rest);
+	if (k->str->packed)
+		return put_packed(k, shared, p, rest);
 	if (shared > k->prevlen || len > SFX_MAX_ENTRY || len + 16 > k->cap - k->at)
 		return false;
 	if (k->prev != k->at)
@@ -434,6 +512,26 @@ decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const b
 	return SFX_OK;
 }
 
+/* decode_run where rests are packed. */
+static int
+decode_run_packed(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint32_t *off)
+{
+	RunWalk		w;
+	uint32_t	rest,
+				shared;
+
+	if (!begin_run(k->str, p, end, &w))
+		return SFX_CORRUPT;
+	for (int i = 0; i < to; i++)
+	{
+		if (!walk_key(&w, &shared, &p, &rest) || !put_packed(k, shared, p, rest))
+			return SFX_CORRUPT;
+		if (i >= from)
+			keep_key(k, off++);
+	}
+	return SFX_OK;
+}
+
 /*
  * Keys [from, to) of a run, behind the key that was written last.  Those before from are written
  * over one another.
@@ -447,6 +545,8 @@ decode_run(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint
 
 	if (to <= 0)
 		return SFX_OK;
+	if (k->str->packed)
+		return decode_run_packed(p, end, from, to, k, off);
 	if (!sfx_len_get(&r.p, end, &r.least))
 		return SFX_CORRUPT;
 	if (k->str->coded)
@@ -471,10 +571,8 @@ decode_run(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint
 /* A walk along the heads. */
 typedef struct Heads
 {
-	const uint8_t *p;
-	const uint8_t *end;
+	RunWalk		walk;
 	int			g;				/* number of the next head */
-	uint32_t	least;
 	uint32_t	at;				/* where the last one stands, its length */
 	uint32_t	len;
 } Heads;
@@ -489,20 +587,20 @@ put_head(const SfxStr *s, Heads *h, Sink *k)
 
 	if (h->g == 0)
 	{
+		const uint8_t *p;
+
 		k->prevlen = 0;
-		if (!first_key(s, &h->p, &key, &rest) || !put_key(k, 0, key, rest))
+		if (!first_key(s, &p, &key, &rest) || !put_key(k, 0, key, rest))
 			return false;
-		h->end = s->heads + s->goff[0];
-		if (s->ngroups > 1 && !sfx_len_get(&h->p, h->end, &h->least))
+		if (s->ngroups > 1 && !begin_run(s, p, s->heads + s->goff[0], &h->walk))
 			return false;
 	}
 	else
 	{
 		k->prev = h->at;
 		k->prevlen = h->len;
-		if (!next_key(&h->p, h->end, h->least, &shared, &rest) || !put_key(k, shared, h->p, rest))
+		if (!walk_key(&h->walk, &shared, &key, &rest) || !put_key(k, shared, key, rest))
 			return false;
-		h->p += rest;
 	}
 	h->g++;
 	h->at = k->prev;

@@ -13,8 +13,13 @@
  * decodes only those few rests that begin where the probe and the key before part, as far as it has to.  Coding whole
  * keys and front-coding the codes takes a fifth to a third more, and a search must encode the whole probe first.
  *
- *	0			flags: SFX_STR_LAST, SFX_STR_NARROW, SFX_STR_CODED
+ * Or they are packed: where all bytes of a block's rests are of a small alphabet (digests, codes,
+ * numbers as they are printed), a byte takes the bits that number the alphabet's symbols, and
+ * lengths count symbols.
+ *
+ *	0			flags: SFX_STR_LAST, SFX_STR_NARROW, SFX_STR_CODED or SFX_STR_PACKED
  *	1			the common last byte, if SFX_STR_LAST
+ *	...			if SFX_STR_PACKED: number of symbols - 1, the symbols, ascending
  *	...			lengths of the heads and of each group: narrow: that of the heads and the smallest of
  *				the groups' (2 bytes each), then the excess of each group (1 byte);
  *				else the end of each, counted from the start of the heads (2 bytes)
@@ -24,15 +29,19 @@
  * A run (nothing if it has no keys):
  *
  *	0			shared length that all keys of the run have at least
+ *	...			if SFX_STR_PACKED: length of the rest that all have at least
  *	...			each key: a byte with two nibbles, shared length above that minimum and length of
  *				the rest; a nibble of 15 is followed by a length to be added; the rest
  *
+ * With SFX_STR_PACKED the second nibble counts from that minimum, too, and a rest of n symbols
+ * takes n * bits / 8 bytes, rounded up.
  * With SFX_STR_CODED "rest", and what the first key is made of, is the code and its length that of the code.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_STRBLOCK_H
 #define SFX_STRBLOCK_H
 
+#include "cpu.h"
 #include "hope.h"
 #include "leaf_format.h"
 
@@ -41,7 +50,8 @@
 #define SFX_STR_LAST		0x01
 #define SFX_STR_NARROW		0x02
 #define SFX_STR_CODED		0x04
-#define SFX_STR_FLAGS		0x07
+#define SFX_STR_PACKED		0x08
+#define SFX_STR_FLAGS		0x0F
 
 typedef struct SfxStr
 {
@@ -52,6 +62,8 @@ typedef struct SfxStr
 	int			last;			/* common last byte, or -1 */
 	bool		coded;			/* the rests are coded, */
 	const SfxHope *dict;		/* by this, if the caller has it */
+	bool		packed;			/* the rests are of these symbols */
+	SfxSymbols	symbols;
 	const uint8_t *limit;		/* bytes up to there may be read */
 	uint16_t	goff[SFX_STR_MAXGROUPS + 1];	/* heads end at heads + goff[0], group g at heads + goff[g+1] */
 } SfxStr;
@@ -70,11 +82,23 @@ typedef struct SfxCoder
 	int			n;				/* keys [1, n) are coded; set to 0 when the block begins with another key */
 	uint32_t	cut;			/* bytes taken off the end of each */
 	uint32_t	raw,			/* of the last stream encoded: bytes of its rests, */
-				stored;			/* and what they take */
+				stored;			/* and what they take; with a dictionary: were they not packed */
+	int			seen;			/* keys [1, seen) have none but these bytes in their rests; set to 0
+								 * with n */
+	uint32_t	seencut;
+	int			nsymbols;
+	uint8_t		symbol[256];	/* 1: it was seen */
 	uint32_t	end[SFX_STR_GROUP * SFX_STR_MAXGROUPS];
 	uint8_t		bytes[SFX_CODER_ROOM];	/* of keys 1, 2, ... */
 	uint8_t		first[3 * SFX_MAX_ENTRY];	/* of key 0 */
 } SfxCoder;
+
+/* The block begins with another key. */
+static inline void
+sfx_coder_restart(SfxCoder *c)
+{
+	c->n = c->seen = 0;
+}
 
 /* Encode k into out, the rests as c says where that is smaller.  Bytes written, or SFX_NOSPACE. */
 extern int sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap);

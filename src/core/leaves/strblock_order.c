@@ -27,10 +27,18 @@ raw_rest(const SfxStr *s, OrderSearch *w, const uint8_t *p, uint32_t *len)
 	uint8_t    *out = w->pool + w->used;
 	int			r;
 
-	if (!s->coded)
+	if (!s->coded && !s->packed)
 		return p;
-	if (s->dict == NULL || w->used > sizeof(w->pool) - SFX_MAX_ENTRY)
+	if ((s->coded && s->dict == NULL) || w->used > sizeof(w->pool) - SFX_MAX_ENTRY - SFX_HOPE_SLACK)
 		return NULL;
+	if (s->packed)
+	{
+		if (*len > SFX_MAX_ENTRY)
+			return NULL;
+		sfx_kernels->symbols(&s->symbols, p, (size_t) (s->limit - p), *len, out);
+		w->used += *len;
+		return out;
+	}
 	r = sfx_hope_decode_within(s->dict, p, *len, (size_t) (s->limit - p), out, sizeof(w->pool) - w->used);
 	if (r < 0)
 		return NULL;
@@ -43,26 +51,23 @@ raw_rest(const SfxStr *s, OrderSearch *w, const uint8_t *p, uint32_t *len)
 static bool
 parse_run(const SfxStr *s, OrderSearch *w, const uint8_t *p, const uint8_t *end, int n, SfxFrontRun *r)
 {
-	uint32_t	least,
-				shared,
+	RunWalk		walk;
+	uint32_t	shared,
 				rest;
 
 	if (n == 0)
 		return true;
-	if (!sfx_len_get(&p, end, &least))
+	if (!begin_run(s, p, end, &walk))
 		return false;
 	for (int i = 0; i < n; i++)
 	{
 		const uint8_t *raw;
-		const uint8_t *next;
 
-		if (!next_key(&p, end, least, &shared, &rest))
+		if (!walk_key(&walk, &shared, &p, &rest))
 			return false;
-		next = p + rest;
 		raw = raw_rest(s, w, p, &rest);
 		if (raw == NULL || !sfx_run_add(r, shared, raw, rest, w->most))
 			return false;
-		p = next;
 	}
 	return true;
 }

@@ -2,9 +2,11 @@
  * strblock_write.c - the key stream of a STRING block is written (format in strblock.h)
  *-------------------------------------------------------------------------
  */
-#include "strblock.h"
+#include "strblock_runs.h"
 
 #include "fsst.h"
+
+#define WORTH_MORE		16		/* packed rests may take so small a part more than coded ones */
 
 /* The byte all keys end in, or -1. */
 static int
@@ -41,6 +43,17 @@ put_bytes(uint8_t *p, const uint8_t *src, uint32_t n, const uint8_t *end)
 	else
 		memcpy(p, src, n);
 	return p + n;
+}
+
+/* The least of v of keys first + step, first + 2 * step, ... (n of them). */
+static uint32_t
+least_of(const uint32_t *v, int first, int step, int n)
+{
+	uint32_t	least = UINT32_MAX;
+
+	for (int j = 0, i = first + step; j < n; j++, i += step)
+		least = v[i] < least ? v[i] : least;
+	return least;
 }
 
 /* What is stored of each key. */
@@ -126,9 +139,9 @@ code_keys(SfxCoder *c, const SfxKeys *k, const Parts *a, int n)
 	return true;
 }
 
-/* Replace the rests by their codes, if that is smaller.  The codes lie in c. */
+/* The rests of a replaced by their codes, if that is smaller.  The codes lie in c. */
 static bool
-code_parts(SfxCoder *c, const SfxKeys *k, uint32_t cut, Parts *a)
+code_parts(SfxCoder *c, const SfxKeys *k, uint32_t cut, const Parts *a, Parts *to)
 {
 	int			n = k->n;
 	uint32_t	raw = 0,
@@ -152,47 +165,195 @@ code_parts(SfxCoder *c, const SfxKeys *k, uint32_t cut, Parts *a)
 	if (coded >= raw)
 		return false;
 	c->stored = coded;
-	a->rest[0] = c->first;
-	a->len[0] = (uint32_t) first;
+	memcpy(to->shared, a->shared, (size_t) n * sizeof(to->shared[0]));
+	to->rest[0] = c->first;
+	to->len[0] = (uint32_t) first;
 	for (int i = 1; i < n; i++)
 	{
 		uint32_t	at = i > 1 ? c->end[i - 1] : 0;
 
-		a->rest[i] = c->bytes + at;
-		a->len[i] = c->end[i] - at;
+		to->rest[i] = c->bytes + at;
+		to->len[i] = c->end[i] - at;
 	}
 	return true;
 }
+
+/* ---- packing ---- */
+
+static void
+see_rest(SfxCoder *c, const uint8_t *rest, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++)
+	{
+		c->nsymbols += !c->symbol[rest[i]];
+		c->symbol[rest[i]] = 1;
+	}
+}
+
+/*
+ * Which bytes do the rests have?  What a key's rest is does not depend on those behind it, so those
+ * that were seen stay seen, and an alphabet may have symbols that no rest needs any more.  False:
+ * too many.
+ */
+static bool
+see_symbols(SfxCoder *c, const Parts *a, int n, uint32_t cut)
+{
+	if (c->seen == 0 || c->seencut != cut)
+	{
+		memset(c->symbol, 0, sizeof(c->symbol));
+		c->nsymbols = 0;
+		c->seen = 1;
+		c->seencut = cut;
+	}
+	see_rest(c, a->rest[0], a->len[0]);
+	for (; c->seen < n && c->nsymbols <= SFX_SYMBOLS; c->seen++)
+		see_rest(c, a->rest[c->seen], a->len[c->seen]);
+	return c->nsymbols <= SFX_SYMBOLS && c->nsymbols > 0;
+}
+
+/* Packed bytes of the keys of a run, as encode_run writes it. */
+static uint32_t
+packed_run_size(const Parts *a, int first, int step, int n, const SfxSymbols *s)
+{
+	uint32_t	least = least_of(a->len, first, step, n);
+	uint32_t	size = n > 0;
+
+	for (int j = 0, i = first + step; j < n; j++, i += step)
+	{
+		uint32_t	more = a->len[i] - least;
+
+		size += packed_size(s, a->len[i]) + (more < 15 ? 0 : sfx_len_size(more - 15));
+	}
+	return size;
+}
+
+/* What the rests take when packed; alphabet, which is filled, and minima of the runs included. */
+static uint32_t
+packed_parts_size(const SfxCoder *c, const Parts *a, int n, SfxSymbols *s)
+{
+	int			ngroups = (n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
+	uint32_t	size;
+
+	s->bits = sfx_symbol_bits((uint32_t) c->nsymbols);
+	for (int b = 0, k = 0; b < 256; b++)
+		if (c->symbol[b])
+			s->symbol[k++] = (uint8_t) b;
+	size = 1 + (uint32_t) c->nsymbols + packed_size(s, a->len[0]) +
+		packed_run_size(a, 0, SFX_STR_GROUP, ngroups - 1, s);
+	for (int g = 0; g < ngroups; g++)
+	{
+		int			left = n - g * SFX_STR_GROUP;
+
+		left = left < SFX_STR_GROUP ? left : SFX_STR_GROUP;
+		size += packed_run_size(a, g * SFX_STR_GROUP, 1, left - 1, s);
+	}
+	return size;
+}
+
+/* Where nothing else is known: the symbols' numbers by their bytes. */
+typedef struct Packing
+{
+	SfxSymbols	symbols;
+	int			n;				/* symbols; 0: the rests are not packed */
+	uint8_t		number[256];
+} Packing;
+
+/*
+ * Pack the rests, if that is smaller, or not much larger than their codes: packed ones are read in
+ * a fraction of the time.  a has the rests as they are in keys.
+ */
+static bool
+choose_packing(SfxCoder *c, const Parts *a, int n, uint32_t cut, uint32_t stored, bool coded,
+			   Packing *p)
+{
+	uint32_t	size;
+
+	p->n = 0;
+	if (!see_symbols(c, a, n, cut))
+		return false;
+	size = packed_parts_size(c, a, n, &p->symbols);
+	if (coded ? size > stored + stored / WORTH_MORE : size >= stored)
+		return false;
+	p->n = c->nsymbols;
+	for (int i = 0; i < p->n; i++)
+		p->number[p->symbols.symbol[i]] = (uint8_t) i;
+	if (c->dict == NULL)
+		c->stored = size;
+	return true;
+}
+
+/* Write len symbols at p, where the bytes that they take are free. */
+static uint8_t *
+pack(const Packing *k, const uint8_t *rest, uint32_t len, uint8_t *p)
+{
+	unsigned	have = 0;
+	uint32_t	acc = 0;
+
+	for (uint32_t i = 0; i < len; i++)
+	{
+		acc |= (uint32_t) k->number[rest[i]] << have;
+		have += k->symbols.bits;
+		if (have >= 8)
+		{
+			*p++ = (uint8_t) acc;
+			acc >>= 8;
+			have -= 8;
+		}
+	}
+	if (have > 0)
+		*p++ = (uint8_t) acc;
+	return p;
+}
+
+/* A rest's bytes, as they are stored. */
+static inline uint8_t *
+put_rest(const Packing *k, const uint8_t *rest, uint32_t len, uint8_t *p, const uint8_t *end)
+{
+	return k->n > 0 ? pack(k, rest, len, p) : put_bytes(p, rest, len, end);
+}
+
+static inline uint32_t
+stored_size(const Packing *k, uint32_t len)
+{
+	return k->n > 0 ? packed_size(&k->symbols, len) : len;
+}
+
+/* ---- the stream ---- */
 
 /*
  * Encode the run of keys first + step, first + 2 * step, ... (n of them), each against the one step before.
  * The new end, or NULL if it does not fit before end.
  */
 static uint8_t *
-encode_run(const Parts *a, int first, int step, int n, uint8_t *p, const uint8_t *end)
+encode_run(const Parts *a, const Packing *k, int first, int step, int n, uint8_t *p,
+		   const uint8_t *end)
 {
-	uint32_t	least = UINT32_MAX;
+	uint32_t	least = least_of(a->shared, first, step, n);
+	uint32_t	leastrest = 0;
 
 	if (n == 0)
 		return p;
-	for (int j = 0, i = first + step; j < n; j++, i += step)
-		least = a->shared[i] < least ? a->shared[i] : least;
-	if (end - p < 2)
+	if (end - p < 4)
 		return NULL;
 	p = sfx_len_put(p, least);
+	if (k->n > 0)
+	{
+		leastrest = least_of(a->len, first, step, n);
+		p = sfx_len_put(p, leastrest);
+	}
 	for (int j = 0, i = first + step; j < n; j++, i += step)
 	{
 		uint32_t	sh = a->shared[i] - least;
-		uint32_t	rest = a->len[i];
+		uint32_t	rest = a->len[i] - leastrest;
 
-		if (end - p < (ptrdiff_t) rest + 5)
+		if (end - p < (ptrdiff_t) stored_size(k, a->len[i]) + 5)
 			return NULL;
 		*p++ = (uint8_t) ((sh < 15 ? sh : 15) << 4 | (rest < 15 ? rest : 15));
 		if (sh >= 15)
 			p = sfx_len_put(p, sh - 15);
 		if (rest >= 15)
 			p = sfx_len_put(p, rest - 15);
-		p = put_bytes(p, a->rest[i], rest, end);
+		p = put_rest(k, a->rest[i], a->len[i], p, end);
 	}
 	return p;
 }
@@ -202,7 +363,8 @@ encode_run(const Parts *a, int first, int step, int n, uint8_t *p, const uint8_t
  * start.
  */
 static uint8_t *
-encode_runs(const Parts *a, int nkeys, uint8_t *start, const uint8_t *end, uint32_t *ends)
+encode_runs(const Parts *a, const Packing *k, int nkeys, uint8_t *start, const uint8_t *end,
+			uint32_t *ends)
 {
 	int			ngroups = (nkeys + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
 	uint8_t    *p = start;
@@ -210,8 +372,8 @@ encode_runs(const Parts *a, int nkeys, uint8_t *start, const uint8_t *end, uint3
 	if (end - p < (ptrdiff_t) a->len[0] + 2)
 		return NULL;
 	p = sfx_len_put(p, a->len[0]);
-	p = put_bytes(p, a->rest[0], a->len[0], end);
-	p = encode_run(a, 0, SFX_STR_GROUP, ngroups - 1, p, end);
+	p = put_rest(k, a->rest[0], a->len[0], p, end);
+	p = encode_run(a, k, 0, SFX_STR_GROUP, ngroups - 1, p, end);
 	if (p == NULL)
 		return NULL;
 	ends[0] = (uint32_t) (p - start);
@@ -220,7 +382,7 @@ encode_runs(const Parts *a, int nkeys, uint8_t *start, const uint8_t *end, uint3
 		int			first = g * SFX_STR_GROUP;
 		int			n = nkeys - first < SFX_STR_GROUP ? nkeys - first : SFX_STR_GROUP;
 
-		p = encode_run(a, first, 1, n - 1, p, end);
+		p = encode_run(a, k, first, 1, n - 1, p, end);
 		if (p == NULL)
 			return NULL;
 		ends[g + 1] = (uint32_t) (p - start);
@@ -228,32 +390,29 @@ encode_runs(const Parts *a, int nkeys, uint8_t *start, const uint8_t *end, uint3
 	return ends[ngroups] > SFX_LEAF_MAXLEN ? NULL : p;
 }
 
-int
-sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap)
+/* Flags, common last byte, alphabet; behind them. */
+static uint8_t *
+put_head(uint8_t flags, int last, const Packing *k, uint8_t *out)
 {
-	int			last = common_last(k);
-	uint32_t	cut = last >= 0;
-	int			ngroups = (k->n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
-	uint32_t	head = 1 + cut;
-	uint32_t	table = 2 * (uint32_t) (ngroups + 1);
-	uint32_t	ends[SFX_STR_MAXGROUPS + 1];
+	*out++ = flags;
+	if (last >= 0)
+		*out++ = (uint8_t) last;
+	if (k->n > 0)
+	{
+		*out++ = (uint8_t) (k->n - 1);
+		memcpy(out, k->symbols.symbol, (size_t) k->n);
+		out += k->n;
+	}
+	return out;
+}
+
+/* The ends of heads and groups, behind which the runs stand at q + table; the stream's end. */
+static uint8_t *
+put_ends(const uint32_t *ends, int ngroups, uint8_t *flags, uint8_t *q, uint32_t table)
+{
 	uint32_t	least = UINT32_MAX,
 				most = 0;
-	uint8_t    *p;
-	uint8_t    *q = out + head;
-	Parts		parts;
-	bool		coded;
 
-	if (cap < head + table)
-		return SFX_NOSPACE;
-	take_apart(k, cut, &parts);
-	coded = code_parts(c, k, cut, &parts);
-	p = encode_runs(&parts, k->n, q + table, out + cap, ends);
-	if (p == NULL)
-		return SFX_NOSPACE;
-	out[0] = (uint8_t) ((cut ? SFX_STR_LAST : 0) | (coded ? SFX_STR_CODED : 0));
-	if (cut)
-		out[1] = (uint8_t) last;
 	for (int g = 0; g < ngroups; g++)
 	{
 		uint32_t	len = ends[g + 1] - ends[g];
@@ -263,15 +422,44 @@ sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap)
 	}
 	if (ngroups > 2 && most - least <= 255)
 	{
-		out[0] |= SFX_STR_NARROW;
+		*flags |= SFX_STR_NARROW;
 		sfx_put16(q, (uint16_t) ends[0]);
 		sfx_put16(q + 2, (uint16_t) least);
 		for (int g = 0; g < ngroups; g++)
 			q[4 + g] = (uint8_t) (ends[g + 1] - ends[g] - least);
 		memmove(q + 4 + ngroups, q + table, ends[ngroups]);
-		return (int) (head + 4 + (uint32_t) ngroups + ends[ngroups]);
+		return q + 4 + ngroups + ends[ngroups];
 	}
-	for (int g = 0; g <= ngroups; g++, q += 2)
-		sfx_put16(q, (uint16_t) ends[g]);
-	return (int) (p - out);
+	for (int g = 0; g <= ngroups; g++)
+		sfx_put16(q + 2 * g, (uint16_t) ends[g]);
+	return q + table + ends[ngroups];
+}
+
+int
+sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap)
+{
+	int			last = common_last(k);
+	uint32_t	cut = last >= 0;
+	int			ngroups = (k->n + SFX_STR_GROUP - 1) / SFX_STR_GROUP;
+	uint32_t	table = 2 * (uint32_t) (ngroups + 1);
+	uint32_t	ends[SFX_STR_MAXGROUPS + 1];
+	uint8_t		flags;
+	uint8_t    *q;
+	Parts		plain;
+	Parts		codes;
+	Packing		packing;
+	bool		coded;
+
+	take_apart(k, cut, &plain);
+	coded = code_parts(c, k, cut, &plain, &codes);
+	if (choose_packing(c, &plain, k->n, cut, c->stored, coded, &packing))
+		coded = false;
+	if (cap < 2 + cut + (uint32_t) packing.n + table)
+		return SFX_NOSPACE;
+	flags = (uint8_t) ((cut ? SFX_STR_LAST : 0) | (coded ? SFX_STR_CODED : 0) |
+					   (packing.n > 0 ? SFX_STR_PACKED : 0));
+	q = put_head(flags, last, &packing, out);
+	if (encode_runs(coded ? &codes : &plain, &packing, k->n, q + table, out + cap, ends) == NULL)
+		return SFX_NOSPACE;
+	return (int) (put_ends(ends, ngroups, out, q, table) - out);
 }

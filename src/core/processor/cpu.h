@@ -74,6 +74,25 @@ typedef struct SfxVisMap
 	uint32_t	blocks;			/* heap blocks on a page of the map: a multiple of 16, and > 1 */
 } SfxVisMap;
 
+/* The bytes that numbers of a few bits stand for. */
+#define SFX_SYMBOLS		64
+typedef struct SfxSymbols
+{
+	unsigned	bits;			/* of a number, 1 to 6 */
+	uint8_t		symbol[SFX_SYMBOLS];
+} SfxSymbols;
+
+/* Bits that number n <= SFX_SYMBOLS symbols. */
+static inline unsigned
+sfx_symbol_bits(uint32_t n)
+{
+	unsigned	bits = 1;
+
+	while (n > UINT32_C(1) << bits)
+		bits++;
+	return bits;
+}
+
 /* So many numbers behind those that it returns may be scratched by the kernel hidden. */
 #define SFX_HIDDEN_SLACK	8
 
@@ -133,6 +152,14 @@ typedef struct SfxKernels
 
 	/* The sums of the low and the high halves of n < 2^31 words. */
 	void		(*sum_halves) (const uint64_t *v, int n, uint64_t *low, uint64_t *high);
+
+	/*
+	 * The symbols that n numbers stand for: number i are bits [i * bits, (i + 1) * bits) of the
+	 * stream at p, of which avail bytes may be read; what lies beyond counts as zeros.  out has
+	 * room for 15 bytes more.
+	 */
+	void		(*symbols) (const SfxSymbols *s, const uint8_t *p, size_t avail, uint32_t n,
+							uint8_t *out);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

@@ -756,8 +756,69 @@ NAME(sum_halves)(const uint64_t *v, int n, uint64_t *low, uint64_t *high)
 	*high = hi;
 }
 
+/* ---- symbols ---- */
+
+#if LEVEL >= 2
+
+/* The bytes that 16 numbers below 64 stand for, of a table of four times 16. */
+TARGET static inline __m128i
+NAME(look_up)(const __m128i *table, __m128i number)
+{
+	__m128i		by16 = _mm_slli_epi16(number, 3),
+				by32 = _mm_slli_epi16(number, 2);
+	__m128i		part[4],
+				low,
+				high;
+
+	for (int i = 0; i < 4; i++)
+		part[i] = _mm_shuffle_epi8(table[i], number);
+	low = _mm_blendv_epi8(part[0], part[1], by16);
+	high = _mm_blendv_epi8(part[2], part[3], by16);
+	return _mm_blendv_epi8(low, high, by32);
+}
+
+#endif
+
+/* Eight numbers take as many bytes as one has bits. */
+TARGET static void
+NAME(symbols)(const SfxSymbols *s, const uint8_t *p, size_t avail, uint32_t n, uint8_t *out)
+{
+	uint64_t	mask = sfx_mask(s->bits);
+#if LEVEL >= 2
+	uint64_t	each = mask * UINT64_C(0x0101010101010101);
+	__m128i		table[4];
+
+	for (int i = 0; i < 4; i++)
+		table[i] = _mm_loadu_si128((const __m128i *) s->symbol + i);
+	for (uint32_t i = 0; i < n; i += 16)
+	{
+		size_t		at = (size_t) i / 8 * s->bits;
+		size_t		next = at + s->bits;
+		uint64_t	a = at < avail ? sfx_load64_avail(p + at, avail - at) : 0;
+		uint64_t	b = next < avail ? sfx_load64_avail(p + next, avail - next) : 0;
+		__m128i		number = _mm_set_epi64x((long long) _pdep_u64(b, each),
+											(long long) _pdep_u64(a, each));
+
+		if (s->bits <= 4)
+			number = _mm_shuffle_epi8(table[0], number);
+		else
+			number = NAME(look_up)(table, number);
+		_mm_storeu_si128((__m128i *) (out + i), number);
+	}
+#else
+	for (uint32_t i = 0; i < n; i += 8)
+	{
+		size_t		at = (size_t) i / 8 * s->bits;
+		uint64_t	x = at < avail ? sfx_load64_avail(p + at, avail - at) : 0;
+
+		for (int j = 0; j < 8; j++, x >>= s->bits)
+			out[i + j] = s->symbol[x & mask];
+	}
+#endif
+}
+
 static const SfxKernels NAME(kernels) = {
 	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
 	NAME(deposit), NAME(put_words), NAME(get_words), NAME(hidden),
-	NAME(sum_halves)
+	NAME(sum_halves), NAME(symbols)
 };

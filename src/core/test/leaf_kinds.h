@@ -31,13 +31,15 @@ put_int8(uint8_t *k, uint64_t v)
 typedef enum Kind
 {
 	SERIAL, RANDOM, DUPS, UUID, TEXT, PATHS, COMPOSITE, MIXED, BINARY, PAYLOAD, WIDE,
-	UUID4, SPARSE, HEADS, CASES, LONGKEYS, NKINDS
+	UUID4, SPARSE, HEADS, CASES, ALPHABETS, LONGKEYS, NKINDS
 } Kind;
 
 static const char *const kind_name[] = {
 	"serial int8", "random int8", "duplicates", "uuid", "short text", "paths", "composite (int4, int4)",
 	"text of one length", "any bytes", "payloads", "int8 and text",
-	"uuid v4", "two words, few varying bits", "many keys with the same 64 bits", "words in large and small letters", "long keys"
+	"uuid v4", "two words, few varying bits", "many keys with the same 64 bits",
+	"words in large and small letters",
+	"strings of small alphabets", "long keys"
 };
 
 static void
@@ -46,6 +48,24 @@ make_text(uint8_t *out, uint32_t len, int letters)
 	for (uint32_t i = 0; i + 1 < len; i++)
 		out[i] = (uint8_t) ('a' + rnd(&seed) % (uint64_t) letters);
 	out[len - 1] = 0;
+}
+
+/* A string of a small alphabet, whose number stands in front, with a byte zero behind it or not. */
+static void
+make_symbols(uint64_t r)
+{
+	static const int sizes[] = {1, 2, 3, 10, 16, 17, 32, 33, 63, 64, 65};
+	static const char symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+		"abcdefghijklmnopqrstuvwxyz~\303\377";
+	int			which = (int) (r % (sizeof(sizes) / sizeof(sizes[0])));
+	uint32_t	len = 2 + (uint32_t) (r >> 8) % (which == 4 ? 70 : 20);
+	uint8_t    *k = add(len, random_tid());
+
+	k[0] = (uint8_t) which;
+	for (uint32_t j = 1; j < len; j++)
+		k[j] = (uint8_t) symbols[rnd(&seed) % (uint64_t) sizes[which]];
+	if (which % 2)
+		k[len - 1] = 0;
 }
 
 static void
@@ -153,6 +173,9 @@ make(Kind kind, int count)
 				for (int j = 0; j + 1 < len; j++)
 					if (rnd(&seed) % 3 == 0)
 						k[j] = (uint8_t) (k[j] - 'a' + 'A');
+				break;
+			case ALPHABETS:
+				make_symbols(r);
 				break;
 			default:
 				len = r % 4 == 0 ? SFX_MAX_ENTRY : 1 + (int) (r % SFX_MAX_ENTRY);

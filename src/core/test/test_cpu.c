@@ -134,6 +134,36 @@ test_sum_halves(const SfxKernels *k)
 	return bad;
 }
 
+static int
+test_symbols(const SfxKernels *k)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 20000; t++)
+	{
+		SfxSymbols	s = {.bits = 1 + (unsigned) (rnd(&seed) % 6)};
+		uint8_t		stream[80],
+					out[128];
+		uint32_t	n = (uint32_t) (rnd(&seed) % 100);
+		size_t		avail = (size_t) (rnd(&seed) % (sizeof(stream) + 1));
+
+		for (int i = 0; i < SFX_SYMBOLS; i++)
+			s.symbol[i] = (uint8_t) rnd(&seed);
+		for (size_t i = 0; i < sizeof(stream); i++)
+			stream[i] = (uint8_t) rnd(&seed);
+		k->symbols(&s, stream, avail, n, out);
+		for (uint32_t i = 0; i < n; i++)
+		{
+			unsigned	v = 0;
+
+			for (size_t bit = 0, at = (size_t) i * s.bits; bit < s.bits; bit++, at++)
+				v |= at / 8 < avail ? (unsigned) (stream[at / 8] >> at % 8 & 1) << bit : 0;
+			bad += out[i] != s.symbol[v];
+		}
+	}
+	return bad;
+}
+
 /* Put together, keys come apart again, whatever stands in their constant bits. */
 static int
 test_get_words(const SfxKernels *k, const SfxKernels *ref)
@@ -383,6 +413,7 @@ main(void)
 		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
 		ok(test_deposit(sfx_kernels) == 0, "%s: deposit", name);
 		ok(test_sum_halves(sfx_kernels) == 0, "%s: sum_halves", name);
+		ok(test_symbols(sfx_kernels) == 0, "%s: symbols", name);
 		ok(test_put_words(sfx_kernels, ref) == 0, "%s: put_words", name);
 		ok(test_get_words(sfx_kernels, ref) == 0, "%s: get_words", name);
 		ok(test_add_line(sfx_kernels) == 0, "%s: add_line", name);
