@@ -59,9 +59,6 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 
 -- Rows of an index-only scan, by core's nodes: all but the last thrown away, and counted.
 INSERT INTO bench.key_set VALUES
-	('numeric', 'numeric(12,2)', $$SELECT (random() * 1e6)::numeric(12,2), i > $1
-		FROM generate_series(1, $1 + $2) i$$,
-		$$k + 1e7$$, 'numeric(12,2), random TIDs; more in random order', NULL),
 	('pair', 'int4', $$SELECT (random() * 2e9)::int4, i > $1 FROM generate_series(1, $1 + $2) i$$,
 		$$-k$$, 'two int4, random TIDs; more in random order', NULL);
 CREATE TABLE bench.second_column (key_set text, expression text);
