@@ -6,7 +6,8 @@
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
 # (--enable-cassert), and "discard" needs them.  SURFIDX_NIGHTLY_SECONDS: how long each of storm,
-# aggregates, crash and diff goes on, 3600.  SURFIDX_NIGHTLY_SEED: theirs, new each time and printed.
+# aggregates, crash and diff goes on, 3600.  SURFIDX_NIGHTLY_SEED: theirs, new each time and
+# printed.
 # DISCARD_TESTS: only these of the regression tests.  What is said goes to build/nightly.
 
 cd "$(dirname "$0")/.." || exit 1

@@ -19,13 +19,14 @@ $primary->safe_psql('postgres', <<'END');
 CREATE EXTENSION surfidx;
 CREATE TABLE t (k int NOT NULL, g int, v int8, s text COLLATE "C") WITH (autovacuum_enabled = off);
 CREATE TABLE p (LIKE t) PARTITION BY RANGE (k);
-SELECT format('CREATE TABLE p%s PARTITION OF p FOR VALUES FROM (%s) TO (%s)', n, n * 5000, n * 5000 + 5000)
-	FROM generate_series(0, 3) n \gexec
+SELECT format('CREATE TABLE p%s PARTITION OF p FOR VALUES FROM (%s) TO (%s)',
+	n, n * 5000, n * 5000 + 5000) FROM generate_series(0, 3) n \gexec
 SELECT format('CREATE INDEX %1$s_k ON %1$s USING surfidx (k) INCLUDE (v);
-	CREATE INDEX %1$s_g ON %1$s USING surfidx (g, v); CREATE INDEX %1$s_s ON %1$s USING surfidx (s, k)', r)
+	CREATE INDEX %1$s_g ON %1$s USING surfidx (g, v);
+	CREATE INDEX %1$s_s ON %1$s USING surfidx (s, k)', r)
 	FROM unnest('{t,p}'::text[]) r \gexec
-SELECT format($i$INSERT INTO %s SELECT n, nullif(n %% 100, 7), n * 1000000007::int8, 'key ' || n %% 1000
-	FROM generate_series(1, 19999) n$i$, r) FROM unnest('{t,p}'::text[]) r \gexec
+SELECT format($i$INSERT INTO %s SELECT n, nullif(n %% 100, 7), n * 1000000007::int8,
+	'key ' || n %% 1000 FROM generate_series(1, 19999) n$i$, r) FROM unnest('{t,p}'::text[]) r \gexec
 VACUUM ANALYZE t, p;
 END
 $primary->backup('base');
@@ -38,8 +39,10 @@ my @queries = map { my $q = $_; map { $q =~ s/ T( |$)/ $_$1/r } 't', 'p' } (
 	'SELECT count(*) FROM T',
 	'SELECT count(*), sum(v), avg(v), min(v), max(v) FROM T WHERE k BETWEEN 3000 AND 17000',
 	'SELECT sum(v), avg(k), max(k) FROM T WHERE k > 100',
-	'SELECT count(*), sum(n), sum(x) FROM (SELECT g, count(*) AS n, max(v) AS x FROM T GROUP BY g) y',
-	"SELECT count(*), sum(n), min(s) FROM (SELECT s, count(*) AS n FROM T WHERE s > 'key 2' GROUP BY s) y",
+	'SELECT count(*), sum(n), sum(x) FROM'
+		. ' (SELECT g, count(*) AS n, max(v) AS x FROM T GROUP BY g) y',
+	'SELECT count(*), sum(n), min(s) FROM'
+		. " (SELECT s, count(*) AS n FROM T WHERE s > 'key 2' GROUP BY s) y",
 	'SELECT count(*), sum(g) FROM (SELECT DISTINCT g FROM T) y');
 my $settings = 'SET enable_seqscan = off; SET enable_bitmapscan = off;
 	SET max_parallel_workers_per_gather = 0';
@@ -58,7 +61,8 @@ sub change
 	for my $r ('t', 'p')
 	{
 		my $rows = 'FROM generate_series(1, 400) x';
-		push @sql, "INSERT INTO $r SELECT 1 + x * $n * 37 % 19999, x % 120, x * $n, 'new ' || x $rows";
+		push @sql, "INSERT INTO $r
+			SELECT 1 + x * $n * 37 % 19999, x % 120, x * $n, 'new ' || x $rows";
 		push @sql, "UPDATE $r SET v = v + 1 WHERE k % 97 = $n", "DELETE FROM $r WHERE k % 89 = $n";
 		push @sql, "BEGIN; INSERT INTO $r SELECT x, x, x, 'never' $rows; ROLLBACK" if $n % 3 == 0;
 		push @sql, "VACUUM (INDEX_CLEANUP ON) $r" if $n % 4 == 0;
@@ -97,7 +101,8 @@ do
 } while (!$wrong && ($rounds < 10 || $writer->pumpable));
 finish $writer;
 is($wrong, '', 'they are the same');
-cmp_ok($compared, '>=', 100, "$compared answers in $rounds snapshots, of which $cancelled ended early");
+cmp_ok($compared, '>=', 100,
+	"$compared answers in $rounds snapshots, of which $cancelled ended early");
 like($standby->safe_psql('postgres', 'SELECT count(*) FROM t'), qr/^\d+$/, 'the standby lives');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 is($standby->safe_psql('postgres', "$settings; " . join(';', @queries)),

@@ -34,7 +34,7 @@ typedef struct SfxAggOffer
 	double		groups;
 } SfxAggOffer;
 
-/* Is it one table, and such as a node can read?  Its range table entry may say that it has heirs. */
+/* Can a node read the table?  It may have heirs. */
 extern bool sfx_agg_fits_table(PlannerInfo *root, RelOptInfo *rel);
 
 /* The cheapest answer of one table's indexes.  False: there is none. */

@@ -2,10 +2,10 @@
  * agg_partial.c - sums as core passes them from partial aggregation to its end
  *
  * Counts, min and max are their own states.  So are sums of int2 and int4, which are int8; averages
- * of these are arrays of the count and the sum.  Those of int8 and numeric have forms of core's own,
- * which core's functions make: any n values with that sum lead to the same state.  So it takes two
- * integers that differ by at most 1, the one so often, the other the rest of times; and of numerics
- * the sum itself and zeros.  Often is made of states that are added to themselves.
+ * of these are arrays of the count and the sum.  Those of int8 and numeric have forms of core's
+ * own, which core's functions make: any n values with that sum lead to the same state.  So it takes
+ * two integers that differ by at most 1, the one so often, the other the rest of times; and of
+ * numerics the sum itself and zeros.  Often is made of states that are added to themselves.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -43,6 +43,12 @@ static inline Datum
 numeric_of(int64 v)
 {
 	return NumericGetDatum(int64_to_numeric(v));
+}
+
+static inline int64
+int8_of(Datum numeric)
+{
+	return DatumGetInt64(DirectFunctionCall1(numeric_int8, numeric));
 }
 
 /* ---- states of sums of int8 ---- */
@@ -116,8 +122,8 @@ state_of_int8s(Datum sum, uint64 n)
 	Datum		count = numeric_of((int64) n);
 	Datum		mean = DirectFunctionCall2(numeric_div_trunc, sum, count);
 	Datum		rest = DirectFunctionCall2(numeric_mod, sum, count);
-	int64		each = DatumGetInt64(DirectFunctionCall1(numeric_int8, mean));
-	int64		more = DatumGetInt64(DirectFunctionCall1(numeric_int8, rest));
+	int64		each = int8_of(mean);
+	int64		more = int8_of(rest);
 	int64		next = more < 0 ? each - 1 : each + 1;
 	uint64		others = more < 0 ? (uint64) -more : (uint64) more;
 	Datum		state = state_of(&int8s, Int64GetDatum(each), n - others);
@@ -158,10 +164,10 @@ sfx_partial_sum(const Aggref *agg, Datum sum, uint64 n)
 	{
 		case F_SUM_INT2:
 		case F_SUM_INT4:
-			return DirectFunctionCall1(numeric_int8, sum);
+			return Int64GetDatum(int8_of(sum));
 		case F_AVG_INT2:
 		case F_AVG_INT4:
-			return state_of_average((int64) n, DatumGetInt64(DirectFunctionCall1(numeric_int8, sum)));
+			return state_of_average((int64) n, int8_of(sum));
 		case F_SUM_NUMERIC:
 		case F_AVG_NUMERIC:
 			return state_of_numerics(sum, n);

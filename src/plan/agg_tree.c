@@ -275,7 +275,8 @@ offer_values(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathEx
 			finalize(tree, top, output, extra, strategy, gathered);
 	}
 	if (grouped && tree->ordered && (extra->flags & GROUPING_CAN_USE_SORT) != 0 &&
-		tree->map_pages <= (BlockNumber) sfx_visibility_max_pages())
+		(tree->map_pages <= (BlockNumber) sfx_visibility_max_pages() ||
+		 SFX_MUTANT("pins side by side")))
 		finalize(tree, top, output, extra, AGG_SORTED, append_in_order(tree, top));
 }
 

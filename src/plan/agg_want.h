@@ -31,8 +31,8 @@ typedef struct SfxAggWanted
 } SfxAggWanted;
 
 /*
- * Of a query over the table rel: for the stage GROUP_AGG, whose extra is given, or DISTINCT.  False:
- * it asks for something that is not answered.  exprs: of its outputs and HAVING.
+ * Of a query over the table rel: for the stage GROUP_AGG, whose extra is given, or DISTINCT.
+ * False: it asks for something that is not answered.  exprs: of its outputs and HAVING.
  */
 extern bool sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs,
 						const GroupPathExtraData *extra, SfxAggQuestion *question);

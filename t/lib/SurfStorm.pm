@@ -416,7 +416,9 @@ sub work
 	my ($self, $server, $name, $n, $end) = @_;
 	my $standby = $server != $self->{server};
 	my @list =
-		$standby ? (compare => 10, aggregate => 6, walk => 2, check => 1, settings => 1, count => 1) : @kinds;
+		$standby
+		? (compare => 10, aggregate => 6, walk => 2, check => 1, settings => 1, count => 1)
+		: @kinds;
 	my %weight = @list;
 	$weight{$_} = $self->{weight}{$_} for grep { defined $weight{$_} } keys %{ $self->{weight} };
 	my @names  = grep { !$self->{skip}{$_} } sort keys %weight;

@@ -8,14 +8,16 @@ use lib "$FindBin::Bin/../lib";
 use SurfStops;
 use Test::More;
 
-# Five partitions, of 2,000 rows each.
+# So many partitions, 10,000 rows.
 sub tree
 {
+	my $n = shift || 5;
+
 	sql("DROP TABLE IF EXISTS t;
 		CREATE TABLE t (k int, n int8) PARTITION BY LIST (k);
 		SELECT format('CREATE TABLE t%s PARTITION OF t FOR VALUES IN (%s)', g, g)
-			FROM generate_series(1, 5) g \\gexec
-		INSERT INTO t SELECT 1 + g % 5, g * 922337203685477::int8 FROM generate_series(1, 10000) g;
+			FROM generate_series(1, $n) g \\gexec
+		INSERT INTO t SELECT 1 + g % $n, g * 922337203685477::int8 FROM generate_series(1, 10000) g;
 		CREATE INDEX t_k ON t USING surfidx (k, n)");
 	sql($_) for 'VACUUM t', 'ANALYZE t';
 	return;
@@ -56,6 +58,24 @@ scenario 'tables that are done hold no pages of the map', ['pins of tables befor
 	sql('COMMIT', $s);
 };
 
+# (of so few buffers a table may pin eight)
+scenario 'tables that are read side by side', ['pins side by side'], sub {
+	my $query = 'SELECT n, count(*) FROM t GROUP BY n ORDER BY n LIMIT 3';
+
+	for (5, 12)
+	{
+		tree($_);
+		sql('CREATE INDEX t_n ON t USING surfidx (n)');
+		my $s = session();
+		sql('SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off', $s);
+		my $plan = sql("EXPLAIN (COSTS OFF) $query", $s);
+		my $core = session();
+		sql('SET surfidx.aggregates = off', $core);
+		is(sql($query, $s), sql($query, $core), 'the same as row by row');
+		($_ == 5 ? \&like : \&unlike)->($plan, qr/Merge Append.*SurfidxAggregate/, "$_ tables");
+	}
+};
+
 scenario 'what workers must not compute', ['workers take all'], sub {
 	tree();
 	my $s = session();
@@ -69,4 +89,4 @@ scenario 'what workers must not compute', ['workers take all'], sub {
 		qr/^Custom Scan \(SurfidxAggregate/, 'but not beside what is the leader\'s');
 };
 
-run_scenarios(conf => ['surfidx.aggregates = on']);
+run_scenarios(conf => [ 'surfidx.aggregates = on', 'shared_buffers = 1MB' ]);
