@@ -804,6 +804,8 @@ sub do_aggregate
 {
 	my ($self, $w, $case) = @_;
 	my @q = map { $w->{gen}->make_aggregate($case, pick(@{ $case->{indexes} })) } 1 .. 1 + rnd(4);
+
+	return if $w->{standby} && $case->{persistence} eq 'UNLOGGED';
 	my $set = pick('RESET work_mem', "SET work_mem = '64kB'");
 
 	run($w, "$set; SET surfidx.rows_by_block = " . pick('on', 'off'));
