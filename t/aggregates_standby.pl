@@ -35,7 +35,7 @@ $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->start;
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 
-my @queries = map { my $q = $_; map { $q =~ s/ T( |$)/ $_$1/r } 't', 'p' } (
+my @queries = map { my $q = $_; map { $q =~ s/\bT\b/$_/r } 't', 'p' } (
 	'SELECT count(*) FROM T',
 	'SELECT count(*), sum(v), avg(v), min(v), max(v) FROM T WHERE k BETWEEN 3000 AND 17000',
 	'SELECT sum(v), avg(k), max(k) FROM T WHERE k > 100',

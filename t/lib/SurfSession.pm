@@ -88,8 +88,10 @@ sub write_all
 		}
 		if (vec($r, fileno($self->{out}), 1))
 		{
+			my $n = sysread($self->{out}, $self->{buffer}, 65536, length $self->{buffer});
+
 			# at its end there is nothing to write any more
-			$self->{dead} = 1 unless sysread($self->{out}, $self->{buffer}, 65536, length $self->{buffer});
+			$self->{dead} = 1 if defined $n ? $n == 0 : !$!{EINTR};
 		}
 	}
 }
@@ -142,11 +144,18 @@ sub line
 		{
 			my $bits = '';
 			my $left = $end - time;
+			my $ready;
 
 			vec($bits, fileno($self->{out}), 1) = 1;
-			return undef if $left <= 0 || select($bits, undef, undef, $left) <= 0;
+			return undef if $left <= 0;
+			$ready = select($bits, undef, undef, $left);
+			# a signal is no end of the session
+			next if $ready < 0 && $!{EINTR};
+			return undef if $ready <= 0;
 		}
-		return undef unless sysread($self->{out}, $self->{buffer}, 65536, length $self->{buffer});
+		my $n = sysread($self->{out}, $self->{buffer}, 65536, length $self->{buffer});
+		next if !defined $n && $!{EINTR};
+		return undef unless $n;
 	}
 }
 
