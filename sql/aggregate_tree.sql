@@ -172,6 +172,20 @@ INSERT INTO asked (query) SELECT format('SELECT sum(n), avg(n), count(n) FROM d 
 INSERT INTO asked (query) VALUES ('SELECT k, sum(n), avg(n) FROM d GROUP BY k');
 SELECT * FROM differences();
 
+-- buckets of a column that stands elsewhere, where another column of its type stands
+CREATE TABLE u (at timestamp, other timestamp, k int) PARTITION BY LIST (k);
+CREATE TABLE u1 PARTITION OF u FOR VALUES IN (1);
+CREATE TABLE u2 (other timestamp, at timestamp, k int);
+ALTER TABLE u ATTACH PARTITION u2 FOR VALUES IN (2);
+INSERT INTO u SELECT '2020-01-01'::timestamp + i * interval '1 hour', '2000-01-01'::timestamp + i * interval '1 minute', 1 + i % 2 FROM generate_series(1, 4000) i;
+CREATE INDEX ON u USING surfidx (at);
+CREATE INDEX ON u USING surfidx (other);
+VACUUM ANALYZE u;
+DELETE FROM asked;
+INSERT INTO asked (query) VALUES ('SELECT date_trunc(''day'', at) AS d, count(*), max(at) FROM u GROUP BY d'), ('SELECT date_bin(''1 day'', other, ''2000-01-01'') AS d, count(*) FROM u GROUP BY d'),
+	('SELECT at::date AS d, count(*) FROM u GROUP BY d ORDER BY d LIMIT 5'), ('SELECT date_trunc(''month'', at) AS d, min(at), count(*) FROM u GROUP BY d HAVING count(*) > 3');
+SELECT * FROM differences();
+
 -- declined
 INSERT INTO declined (why, query) VALUES
 	('which table', 'SELECT tableoid, count(*) FROM t GROUP BY tableoid'), ('which table, in a condition', 'SELECT count(*) FROM t WHERE tableoid = ''t1''::regclass'),
@@ -204,7 +218,7 @@ SELECT count(*) FROM t WHERE id > 23990;
 RESET ROLE;
 REVOKE ALL ON t FROM surfidx_tree_reader;
 DROP ROLE surfidx_tree_reader;
-DROP TABLE t, m, base, heir, grandchild, w, d, asked, declined;
+DROP TABLE t, m, base, heir, grandchild, w, d, u, asked, declined;
 DROP FUNCTION fill, analyzed, plan_of, rows_of, differences, declined;
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS file_fdw CASCADE;
