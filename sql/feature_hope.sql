@@ -58,7 +58,7 @@ SELECT hope_scheme(s, true) FROM unnest('{double,alm_improved}'::text[]) s;
 TRUNCATE hope;
 SELECT hope_scheme(s, true) FROM unnest('{off,single,double,alm}'::text[]) s;
 
--- what auto chooses: FSST for paths; none where packing is as good: short words, base 64, digits
+-- what auto chooses: FSST for words and paths, codes of bits for digits; none where packing is as good: base 64
 CREATE FUNCTION hope_auto(rows text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;

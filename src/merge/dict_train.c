@@ -44,6 +44,8 @@
 #define ENTRY_OVERHEAD	2.0		/* bytes of a key beside its rest, roughly */
 #define SLOWER_GAIN		0.10	/* what a code of bits has to save against one of whole bytes */
 #define NEW_GAIN		0.10	/* what a new dictionary has to save against the one before */
+#define PACKED_KEYS		200.0	/* of a block, roughly */
+#define PACKED_RUN		16.0
 #define PAYS_PAGES		2.0		/* times its own size that a dictionary has to save */
 
 /* What a merge does about it. */
@@ -114,7 +116,8 @@ plain_mean(const Alphabet *a, const SfxHopeKey *rests, uint32 n)
 		return raw;
 	for (uint32 i = 0; i < n; i++)
 		bytes += (rests[i].len * a->bits + 7) / 8;
-	return Min(raw, bytes / Max(n, 1));
+	/* the alphabet stands once a block, the least length once a run */
+	return Min(raw, bytes / Max(n, 1) + (a->n + 1) / PACKED_KEYS + 1.0 / PACKED_RUN);
 }
 
 /*
