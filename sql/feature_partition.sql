@@ -83,3 +83,11 @@ RESET enable_seqscan; RESET enable_sort; RESET enable_bitmapscan;
 DROP INDEX pt1_k_id_idx;
 DROP INDEX pt_k;
 DROP TABLE pt, pt5;
+
+-- DETACH plans a query in the midst of its own changes, which must not see them: a row estimate's subtransaction is rolled back
+CREATE TABLE pd (a int PRIMARY KEY, b int) PARTITION BY RANGE (a);
+CREATE TABLE pd1 PARTITION OF pd FOR VALUES FROM (0) TO (10);
+CREATE INDEX ON pd USING surfidx (a);
+CREATE TABLE pf (x int REFERENCES pd, y int REFERENCES pd);
+ALTER TABLE pd DETACH PARTITION pd1;
+DROP TABLE pf, pd, pd1;

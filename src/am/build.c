@@ -206,6 +206,7 @@ pack_leaves(SfxBuild *bs)
 	int			rc;
 
 	sfx_packer_set_codec(packer, sfx_opt_codec(bs->index));
+	sfx_packer_set_packing(packer, sfx_opt_packing(bs->index));
 	if (sfx_dict_train_from_heap(bs->heap, bs->index, bs->info, &bs->kd, bs->indtuples, &new))
 	{
 		const SfxHope *dict = write_dict(bs, &new);

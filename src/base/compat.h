@@ -197,12 +197,18 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 	 pg_class_aclcheck(IndexGetRelation(index, false), GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK)
 #endif
 
-/* May the user call a function? */
+/* May the user call a function, or look into a schema? */
 #if PG_VERSION_NUM < 160000
 #define SfxMayExecute(func)		(pg_proc_aclcheck(func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
+#define SfxMayUseSchema(schema) \
+	(pg_namespace_aclcheck(schema, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
 #else
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
 #define SfxMayExecute(func) \
 	(object_aclcheck(ProcedureRelationId, func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
+#define SfxMayUseSchema(schema) \
+	(object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
 #endif
 
 /*

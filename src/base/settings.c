@@ -261,6 +261,15 @@ sfx_opt_hope(Relation index)
 	return opt ? opt->hope : SFX_HOPE_AUTO;
 }
 
+/* Who names a scheme wants its codes. */
+bool
+sfx_opt_packing(Relation index)
+{
+	int			hope = sfx_opt_hope(index);
+
+	return hope == SFX_HOPE_AUTO || hope == SFX_HOPE_OFF;
+}
+
 /* ------------------------------------------------------------------ settings */
 
 #define KB_A_PLACE		16		/* two nodes of an image */

@@ -43,6 +43,7 @@ extern bool sfx_opt_merge_cold(Relation index);
 #define SFX_HOPE_OFF	0
 #define SFX_HOPE_AUTO	(-1)
 extern int	sfx_opt_hope(Relation index);
+extern bool sfx_opt_packing(Relation index);
 
 /* The storage parameter's word for it. */
 extern const char *sfx_hope_name(int value);

@@ -44,8 +44,12 @@ restore_progress(const Progress *p)
 	pgstat_progress_update_multi_param(PGSTAT_NUM_PROGRESS_PARAM, index, p->param);
 }
 
-static ErrorData *
-attempt(void (*work) (void *arg), void *arg, volatile bool keep)
+/*
+ * The subtransaction is rolled back in any case.  To commit one counts the command up, which shows
+ * the catalogs' changes of a statement that is in the midst of them: core plans queries there.
+ */
+ErrorData *
+sfx_attempt(void (*work) (void *arg), void *arg)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -58,37 +62,25 @@ attempt(void (*work) (void *arg), void *arg, volatile bool keep)
 	PG_TRY();
 	{
 		work(arg);
-		if (keep)
-			ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(cxt);
 		edata = CopyErrorData();
 		FlushErrorState();
-		keep = false;
 	}
 	PG_END_TRY();
-	if (!keep)
-	{
-		RollbackAndReleaseCurrentSubTransaction();
-		restore_progress(&progress);
-	}
+	RollbackAndReleaseCurrentSubTransaction();
+	restore_progress(&progress);
 	MemoryContextSwitchTo(cxt);
 	CurrentResourceOwner = owner;
 	return edata;
 }
 
-ErrorData *
-sfx_attempt(void (*work) (void *arg), void *arg)
-{
-	return attempt(work, arg, true);
-}
-
 void
 sfx_undone(void (*work) (void *arg), void *arg)
 {
-	ErrorData  *edata = attempt(work, arg, false);
+	ErrorData  *edata = sfx_attempt(work, arg);
 
 	if (edata)
 		ReThrowError(edata);

@@ -8,15 +8,16 @@
 #include "surfidx.h"
 
 /*
- * Run work(arg) in a subtransaction.  NULL, or what it threw, in the caller's memory; all that it had done, locks taken included, is undone then.  What
- * may not be swallowed, a cancel first of all, is for the caller to ReThrowError().  Not in parallel mode, which has no subtransactions.
+ * Run work(arg) in a subtransaction, and roll that back: locks that it took are gone, and what is
+ * allocated in the caller's memory stays.  NULL, or what it threw, in the caller's memory.  What may
+ * not be swallowed, a cancel first of all, is for the caller to ReThrowError().  Not in parallel
+ * mode, which has no subtransactions.
  */
 extern ErrorData *sfx_attempt(void (*work) (void *arg), void *arg);
 
 /*
- * Run work(arg) in a subtransaction and roll that back: what is not undone by that stays, locks
- * and the transaction number that they were announced to standbys with are gone.  Errors go on to
- * the caller.  Not in parallel mode.
+ * The same for the sake of the rollback: locks and the transaction number that they were announced
+ * to standbys with are gone.  Errors go on to the caller.
  */
 extern void sfx_undone(void (*work) (void *arg), void *arg);
 

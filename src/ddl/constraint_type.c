@@ -118,9 +118,10 @@ meets_added(const Constraint *c, Relation table, const Form_pg_index index)
 	switch (c->contype)
 	{
 		case CONSTR_PRIMARY:
+			return c->conname == NULL || index->indisprimary;
 		case CONSTR_UNIQUE:
 		case CONSTR_EXCLUSION:
-			return c->conname == NULL || index->indisprimary;
+			return c->conname == NULL;
 		case CONSTR_FOREIGN:
 			return c->pktable != NULL &&
 				RangeVarGetRelid(c->pktable, NoLock, true) == RelationGetRelid(table);

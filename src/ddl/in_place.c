@@ -18,14 +18,18 @@
 #include "key.h"
 #include "settings.h"
 
+#include "access/genam.h"
 #include "access/nbtree.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_opclass.h"
 #include "commands/defrem.h"
@@ -37,6 +41,7 @@
 #include "parser/parse_type.h"
 #include "parser/parse_utilcmd.h"
 #include "utils/catcache.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -127,9 +132,74 @@ table_stays(Oid relid, bool unique)
 	return NULL;
 }
 
+static bool
+is_btree(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result = HeapTupleIsValid(tuple) &&
+	((Form_pg_class) GETSTRUCT(tuple))->relam == BTREE_AM_OID;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Has a table a btree of columns of these names (NULL: an expression)? */
+static bool
+has_btree(Oid relid, List *columns)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found = false;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_index index = (Form_pg_index) GETSTRUCT(tuple);
+
+		found = index->indnkeyatts == list_length(columns) &&
+			is_btree(index->indexrelid);
+		for (int i = 0; found && i < index->indnkeyatts; i++)
+		{
+			const char *name = list_nth(columns, i);
+			const char *its = get_attname(relid, index->indkey.values[i], true);
+
+			found = name == NULL || its == NULL ? name == its : strcmp(name, its) == 0;
+		}
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return found;
+}
+
 /*
- * Do both classes order the same values by the same operators, and may ours compare them while
- * pages are locked?
+ * Indexes of a partitioned table and of its partitions are attached to one another if they are of
+ * one method: so what a table above or below has decides.
+ */
+static const char *
+relatives_stay(Oid relid, List *columns)
+{
+	List	   *relatives = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
+	ListCell   *lc;
+
+	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+		relatives = list_concat(relatives,
+								list_delete_first(find_all_inheritors(relid, NoLock, NULL)));
+	foreach(lc, relatives)
+	{
+		if (has_btree(lfirst_oid(lc), columns))
+			return "a table above or below it has a btree of these columns";
+	}
+	return NULL;
+}
+
+/*
+ * Do both classes order the same values by the same operators and function, and may ours compare
+ * them while pages are locked?
  */
 static bool
 is_twin(Oid ours, Oid btree)
@@ -149,6 +219,9 @@ is_twin(Oid ours, Oid btree)
 			get_opfamily_member(btree_family, type, type, strategy))
 			return false;
 	}
+	if (get_opfamily_proc(family, type, type, BTORDER_PROC) !=
+		get_opfamily_proc(btree_family, type, type, BTORDER_PROC))
+		return false;
 	return OidIsValid(get_opfamily_proc(family, type, type, SFX_ENCODING_PROC)) ||
 		SfxFunctionIsC(get_opfamily_proc(family, type, type, BTORDER_PROC));
 }
@@ -169,7 +242,8 @@ twin_of_name(Oid btree, Oid am)
 	{
 		Form_pg_opclass form = (Form_pg_opclass) GETSTRUCT(&all->members[i]->tuple);
 
-		if (is_twin(form->oid, btree))
+		/* a statement may not name what its user may not look up */
+		if (is_twin(form->oid, btree) && SfxMayUseSchema(form->opcnamespace))
 			name = list_make2(makeString(get_namespace_name(form->opcnamespace)),
 							  makeString(pstrdup(NameStr(form->opcname))));
 	}
@@ -237,6 +311,8 @@ columns_stay(Oid table, IndexStmt *stmt, const char *source)
 	/* of expressions the types are known once they are analyzed, as core is going to do it */
 	IndexStmt  *analyzed = has_expressions(stmt) ?
 	transformIndexStmt(table, copyObject(stmt), source) : stmt;
+	List	   *names = NIL;
+	const char *why;
 	ListCell   *lc,
 			   *known;
 
@@ -254,9 +330,12 @@ columns_stay(Oid table, IndexStmt *stmt, const char *source)
 			return NAMED_CLASS;
 		if (column->opclassopts != NIL || !find_class(type, &column->opclass))
 			return NO_CLASS;
+		names = lappend(names, column->name);
 	}
-	stmt->indexParams = columns;
-	return NULL;
+	why = relatives_stay(table, names);
+	if (why == NULL)
+		stmt->indexParams = columns;
+	return why;
 }
 
 static void
@@ -364,6 +443,7 @@ static const char *
 constraint_stays(const AlterTableStmt *stmt, Oid table, List *keys)
 {
 	const char *why = table_stays(table, true);
+	List	   *names = NIL;
 	ListCell   *lc;
 
 	foreach(lc, keys)
@@ -372,8 +452,9 @@ constraint_stays(const AlterTableStmt *stmt, Oid table, List *keys)
 
 		if (why == NULL && !find_class(type_of_key(stmt, table, strVal(lfirst(lc))), &opclass))
 			why = NO_CLASS;
+		names = lappend(names, strVal(lfirst(lc)));
 	}
-	return why;
+	return why ? why : relatives_stay(table, names);
 }
 
 /*

@@ -308,6 +308,7 @@ sfx_pack_group(SfxPack *p)
 	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p,
 								g->tree.order);
 	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->tree.index));
+	sfx_packer_set_packing(p->packer, sfx_opt_packing(g->tree.index));
 	if (p->dict)
 		sfx_packer_set_dict(p->packer, p->dict, p->dictno);
 	sfx_packer_set_sample(p->packer, p->sample);

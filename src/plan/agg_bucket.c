@@ -34,10 +34,7 @@ struct SfxBucket
 	FunctionCallInfoBaseData *call;
 };
 
-/*
- * Constants that the function does not refuse: dead rows have it called, too, and that must not
- * throw.
- */
+/* Constants that the function does not refuse. */
 static const struct
 {
 	const char *name;
@@ -176,6 +173,30 @@ sfx_bucket_create(const FuncExpr *expr)
 			b->arg = i;
 	}
 	return b;
+}
+
+/* What it throws can be caught, for these functions take nothing but memory. */
+Datum
+sfx_bucket_try(SfxBucket *b, Datum value, bool *fails)
+{
+	MemoryContext old = CurrentMemoryContext;
+	volatile Datum result = (Datum) 0;
+	volatile bool failed = false;
+
+	PG_TRY();
+	{
+		result = sfx_bucket_of(b, value);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(old);
+		FlushErrorState();
+		MemoryContextReset(b->cxt);
+		failed = true;
+	}
+	PG_END_TRY();
+	*fails = failed;
+	return result;
 }
 
 Datum

@@ -28,4 +28,10 @@ extern SfxBucket *sfx_bucket_create(const FuncExpr *expr);
 /* Of a value that is not NULL: passed by value, and not NULL. */
 extern Datum sfx_bucket_of(SfxBucket *b, Datum value);
 
+/*
+ * The same for a row that may be dead, for which nothing may be thrown.  *fails: there is none; all
+ * values below 0 without one are neighbours, and so are all others.
+ */
+extern Datum sfx_bucket_try(SfxBucket *b, Datum value, bool *fails);
+
 #endif							/* SURFIDX_AGG_BUCKET_H */

@@ -53,6 +53,14 @@ typedef struct Bytes
 	Size		size;
 } Bytes;
 
+/* Which group by a function of a column. */
+typedef struct Bucket
+{
+	bool		null;			/* the one of NULLs */
+	int			fails;			/* the one of values that the function refuses: -1 low, 1 high ones */
+	Datum		value;			/* else its result; if it fails a column's value */
+} Bucket;
+
 typedef struct Gathered
 {
 	Size		key;			/* where the key of its first entry stands in keys */
@@ -60,8 +68,7 @@ typedef struct Gathered
 	uint32		len;			/* bytes of the key that tell the group; with a bucket: before it */
 	uint32		outer;			/* distinct: those that tell the group around it */
 	bool		squeezed;		/* equal keys may have other bytes */
-	bool		null;			/* the bucket is NULL, else ... */
-	Datum		bucket;
+	Bucket		bucket;			/* if rows are grouped by one */
 	uint64		visible;		/* rows */
 } Gathered;
 
@@ -236,32 +243,48 @@ same_columns(SfxGroups *g, const uint8 *a, uint32 len, bool squeezed, int column
 								 prefix_length(g, b, keylen, columns)) == 0;
 }
 
-/* Which bucket is a key in, whose column that is behind len bytes?  *null: in that of the NULLs. */
-static Datum
-bucket_of(SfxGroups *g, const uint8 *key, uint32 keylen, uint32 len, bool *null)
+/*
+ * Which bucket is a key in, whose column that is behind len bytes?  The row may be dead, so nothing
+ * is thrown before the bucket is given out.
+ */
+static Bucket
+bucket_of(SfxGroups *g, const uint8 *key, uint32 keylen, uint32 len)
 {
 	const SfxColumn *col = &g->kd.col[g->columns - 1];
+	Bucket		b = {0};
 	Datum		value;
+	bool		fails;
 
-	Assert(!col->raw && col->typbyval);
-	*null = key[len] != SFX_MARK_VALUE;
-	if (*null)
-		return (Datum) 0;
+	Assert(!col->raw && col->typbyval && col->typlen == sizeof(Timestamp));
+	b.null = key[len] != SFX_MARK_VALUE;
+	if (b.null)
+		return b;
 	(void) sfx_value_length(col, g->index, key + len + 1, (int) (keylen - len) - 1);
 	(void) sfx_value_decode(col, key + len + 1, col->enc->width, &value, NULL);
-	return sfx_bucket_of(g->bucket, value);
+	b.value = sfx_bucket_try(g->bucket, value, &fails);
+	if (fails)
+	{
+		b.fails = DatumGetTimestamp(value) < 0 ? -1 : 1;
+		b.value = value;
+	}
+	return b;
+}
+
+static inline bool
+same_bucket(const Bucket *a, const Bucket *b)
+{
+	return a->null == b->null && a->fails == b->fails && (a->fails != 0 || a->value == b->value);
 }
 
 static bool
 in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
 {
-	bool		null;
-	Datum		bucket;
+	Bucket		bucket;
 
 	if (keylen <= open->len || memcmp(g->keys.data + open->key, key, open->len) != 0)
 		return false;
-	bucket = bucket_of(g, key, keylen, open->len, &null);
-	return null == open->null && bucket == open->bucket;
+	bucket = bucket_of(g, key, keylen, open->len);
+	return same_bucket(&bucket, &open->bucket);
 }
 
 /* Is entry i of the group that is open? */
@@ -350,7 +373,7 @@ open_group(SfxGroups *g, const uint8 *key, uint32 keylen)
 		memcpy(g->keys.data + group->key, key, keylen);
 	group->len = prefix_length(g, key, keylen, g->columns - (g->bucket ? 1 : 0));
 	if (g->bucket)
-		group->bucket = bucket_of(g, key, keylen, group->len, &group->null);
+		group->bucket = bucket_of(g, key, keylen, group->len);
 	group->outer = g->by.distinct ? prefix_length(g, key, keylen, g->by.columns) : group->len;
 	group->squeezed = g->kd.comparator && sfx_key_is_squeezed(&g->kd, g->index, key, keylen);
 	group->visible = 0;
@@ -774,8 +797,10 @@ put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggSt
 
 		if (out->kind == SFX_AGG_BUCKET)
 		{
-			values[i] = group->bucket;
-			isnull[i] = group->null;
+			isnull[i] = group->bucket.null;
+			/* throws */
+			values[i] = group->bucket.fails != 0 ?
+				sfx_bucket_of(g->bucket, group->bucket.value) : group->bucket.value;
 		}
 		else if (out->kind != SFX_AGG_GROUP)
 			values[i] = sfx_aggregates_value(g->aggregates, i, states, &isnull[i]);

@@ -14,6 +14,7 @@
 #include "agg_exec.h"
 #include "agg_bucket.h"
 #include "agg_offer.h"
+#include "agg_partial.h"
 #include "compat.h"
 #include "settings.h"
 #include "visible.h"
@@ -37,8 +38,9 @@
 #define VALUE_COST		0.05
 #define SLOW_ROW_COST	0.5
 #define SLOW_VALUE_COST	0.2
-/* ... and for a group. */
+/* ... and for a group; and for a state of it that core's functions make (agg_partial.c). */
 #define GROUP_COST		1.0
+#define STATE_COST		60.0
 
 typedef struct SfxAggCandidate
 {
@@ -199,6 +201,22 @@ sfx_agg_count_groups(PlannerInfo *root, const SfxAggQuestion *question, double r
 	return clamp_row_est(Min(groups, buckets));
 }
 
+/* How many outputs are states that core has a form of its own for? */
+static int
+count_states(const SfxAggWanted *w)
+{
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, w->exprs)
+	{
+		const Aggref *agg = (const Aggref *) lfirst(lc);
+
+		n += IsA(agg, Aggref) && sfx_agg_is_partial(agg) && agg->aggtranstype == INTERNALOID;
+	}
+	return n;
+}
+
 /*
  * The access method's estimate without what it takes for rows, and what computing takes.
  */
@@ -211,12 +229,14 @@ compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, d
 	double		pages = c->total - c->startup - rows * row_cost;
 	double		each = COUNT_COST + VALUE_COST * (w->values - w->slow) + SLOW_VALUE_COST * w->slow;
 
+	double		group = GROUP_COST + STATE_COST * count_states(w);
+
 	if (w->slow > 0)
 		each += SLOW_ROW_COST;
 	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct)
 		each += KEY_COST;
 	return c->startup + Max(pages, 0) + heap_cost(rel, rows) +
-		(rows * each + groups * GROUP_COST) * cpu_tuple_cost;
+		(rows * each + groups * group) * cpu_tuple_cost;
 }
 
 /* ---- the node ---- */

@@ -122,6 +122,28 @@ translate(PlannerInfo *root, const Level *parent, AppendRelInfo *info, Level *ch
 		adjust_appendrel_attrs(root, (Node *) parent->question.bucketed, 1, &info);
 }
 
+/*
+ * Are all columns that rows are grouped by labelled as such?  Those that a condition makes constant
+ * are not, from 16 on.
+ */
+static bool
+labels_all(const PathTarget *target, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Index		ref = lfirst_node(SortGroupClause, lc)->tleSortGroupRef;
+		int			i = 0;
+
+		while (i < list_length(target->exprs) && get_pathtarget_sortgroupref(target, i) != ref)
+			i++;
+		if (i == list_length(target->exprs))
+			return false;
+	}
+	return true;
+}
+
 /* Core's own states of a table that no index answers for.  NULL: it cannot make any. */
 static Path *
 aggregate_rows(const Tree *tree, const Level *level)
@@ -130,7 +152,8 @@ aggregate_rows(const Tree *tree, const Level *level)
 	Path	   *path = level->rel->cheapest_total_path;
 	double		groups = 1;
 
-	if (path == NULL || path->param_info != NULL || (tree->clauses != NIL && !tree->can_hash))
+	if (path == NULL || path->param_info != NULL || (tree->clauses != NIL && !tree->can_hash) ||
+		!labels_all(level->input, tree->clauses))
 		return NULL;
 	if (tree->clauses != NIL)
 		groups = sfx_agg_count_groups(root, &level->question, path->rows);

@@ -1041,7 +1041,7 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 };
 
 scenario 'a run that is being emptied takes no entries', ['sources take entries'], sub {
-	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s)');
+	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = single)');
 	sql("SELECT surfidx_merge('t_k'); ALTER INDEX t_k SET (delta_size = 4096, run_ratio = 10, merge_ratio = 10)");
 	sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g');
 	sql('ALTER INDEX t_k SET (delta_size = 64)');

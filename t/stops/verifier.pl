@@ -151,7 +151,7 @@ sub another_leaf
 }
 
 my %options = (
-	v => '(s) WITH (filter = surf)', w => '(s) WITH (filter = surf)', z => '(s)', b => '(s) WITH (filter = bloom)',
+	v => '(s) WITH (filter = surf, hope = single)', w => '(s) WITH (filter = surf, hope = single)', z => '(s)', b => '(s) WITH (filter = bloom)',
 	r => '(s) WITH (run_ratio = 10, merge_ratio = 10, delta_size = 64)',
 	h => '((repeat(md5((k / 64)::text), 20) || repeat(md5((k / 8)::text), 10) || repeat(md5(k::text), 10)) COLLATE "C")');
 my %rows = (v => 17000, w => 17000, z => 1000, b => 5000, r => 5000, h => 3000);

@@ -144,6 +144,9 @@ extern void sfx_packer_set_codec(SfxPacker *p, int codec);
  */
 extern void sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number);
 
+/* May rests be packed (strblock.h), which is the default?  Not where a dictionary was asked for. */
+extern void sfx_packer_set_packing(SfxPacker *p, bool packing);
+
 /*
  * A sample of what front coding leaves of keys, to train a dictionary with: of evenly spaced groups of keys; when it is full,
  * every other one is dropped, and from then on half as many are taken.

@@ -40,6 +40,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->rawrests = p->rests = 0;
 	p->sample = NULL;
 	p->coder.dict = NULL;
+	p->coder.packing = true;
 	sfx_coder_restart(&p->coder);
 	p->coder.cut = 0;
 	if (low->len)
@@ -78,6 +79,12 @@ sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number)
 {
 	p->coder.dict = dict;
 	p->dictno = number;
+}
+
+void
+sfx_packer_set_packing(SfxPacker *p, bool packing)
+{
+	p->coder.packing = packing;
 }
 
 void

@@ -79,6 +79,7 @@ extern uint32_t sfx_str_estimate(const SfxKeys *k);
 typedef struct SfxCoder
 {
 	const SfxHope *dict;		/* NULL: code nothing */
+	bool		packing;		/* rests may be packed */
 	int			n;				/* keys [1, n) are coded; set to 0 when the block begins with another key */
 	uint32_t	cut;			/* bytes taken off the end of each */
 	uint32_t	raw,			/* of the last stream encoded: bytes of its rests, */

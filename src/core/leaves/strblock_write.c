@@ -269,7 +269,7 @@ choose_packing(SfxCoder *c, const Parts *a, int n, uint32_t cut, uint32_t stored
 	uint32_t	size;
 
 	p->n = 0;
-	if (!see_symbols(c, a, n, cut))
+	if (!c->packing || !see_symbols(c, a, n, cut))
 		return false;
 	size = packed_parts_size(c, a, n, &p->symbols);
 	if (coded ? size > stored + stored / WORTH_MORE : size >= stored)
