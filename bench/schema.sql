@@ -301,7 +301,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
 	c0 bigint;
 	m record := surfidx_meta('w_index');
-	kb int := (SELECT setting::int FROM pg_settings WHERE name = 'surfidx.delta_size');
+	kb int := pg_size_bytes(current_setting('surfidx.delta_size')) / 1024;
 	ratio float8 := current_setting('surfidx.merge_ratio')::float8;
 BEGIN
 	IF NOT at_end AND m.log_pages < least(kb / 8, greatest(ratio * m.entries / 256, 32)) THEN
