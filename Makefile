@@ -7,7 +7,7 @@
 #	make test-mutants						break each rule that a test guards, and see that the test fails
 #	make nightly [NIGHTLY="storm sqlsmith"]	scripts/nightly.sh: what takes hours, a line each
 #	make test-core PGSRC=/path/to/source	PostgreSQL's own tests with surfidx in place of btree: scripts/test_core.sh
-#	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15 to 18, on Debian as root
+#	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15 to 19, on Debian as root
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree

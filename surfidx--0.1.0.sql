@@ -863,11 +863,10 @@ BEGIN ATOMIC
 			format('CREATE %sINDEX %I ON %I.%I USING btree ', CASE WHEN x.indisunique THEN 'UNIQUE ' END,
 				i.relname, n.nspname, t.relname) AS head,
 			format('%I.%I', n.nspname, t.relname) AS on_table,
-			k.contype, CASE WHEN k.conparentid = 0 THEN quote_ident(k.conname) END AS con,
-			EXISTS (SELECT FROM pg_constraint c
+			(SELECT c.contype FROM pg_constraint c
+				WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u')) AS contype,
+			current_setting('server_version_num')::int < 180000 AND EXISTS (SELECT FROM pg_constraint c
 				WHERE c.conindid = x.indexrelid AND c.confrelid = x.indrelid AND c.contype = 'f') AS is_target,
-			current_setting('server_version_num')::int < 180000 AS targets_stay,
-			quote_ident(left(i.relname, 55) || '_surfidx') AS new_name,
 			(SELECT min(y.indexrelid::regclass::text) FROM pg_index y JOIN pg_class o ON o.oid = y.indexrelid
 					JOIN pg_am b ON b.oid = o.relam
 				WHERE b.amname = 'surfidx' AND y.indrelid = x.indrelid AND y.indisvalid
@@ -880,30 +879,24 @@ BEGIN ATOMIC
 			JOIN pg_class t ON t.oid = x.indrelid
 			JOIN pg_namespace n ON n.oid = t.relnamespace
 			JOIN pg_am a ON a.oid = i.relam
-			LEFT JOIN pg_constraint k ON k.conindid = x.indexrelid AND k.conrelid = x.indrelid AND k.contype IN ('p', 'u')
 		WHERE a.amname = 'btree' AND i.relkind = 'i' AND x.indisvalid AND i.relpersistence <> 't'
 			AND NOT (i.relpersistence = 'u' AND pg_is_in_recovery())
 			AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 			AND pg_relation_size(x.indexrelid) >= min_bytes)
 	SELECT c.tableid::regclass, c.indexid::regclass, e.btree_bytes, e.surfidx_bytes,
 		round(e.surfidx_bytes::numeric / nullif(e.btree_bytes, 0), 3), e.entries,
-		CASE WHEN e.surfidx_bytes IS NOT NULL AND (c.contype IS NULL OR c.con IS NOT NULL) AND c.twin IS NULL
-			AND NOT (c.is_target AND c.targets_stay)
+		CASE WHEN e.surfidx_bytes IS NOT NULL AND c.contype IS DISTINCT FROM 'p' AND NOT c.is_target AND c.twin IS NULL
 			AND starts_with(c.definition, c.head) THEN
-			format('CREATE %sINDEX CONCURRENTLY %s ON %s USING surfidx %s', CASE WHEN c.indisunique THEN 'UNIQUE ' END,
-				c.new_name, c.on_table, substr(c.definition, length(c.head) + 1)) END,
+			format('CREATE %sINDEX CONCURRENTLY %I ON %s USING surfidx %s', CASE WHEN c.indisunique THEN 'UNIQUE ' END,
+				left(c.name, 55) || '_surfidx', c.on_table, substr(c.definition, length(c.head) + 1)) END,
 		concat_ws('; ',
 			CASE WHEN e.surfidx_bytes IS NULL THEN
 				'a column has no surfidx operator class: make one from its btree functions' END,
 			'surfidx index ' || c.twin || ' has the same columns',
-			CASE WHEN c.is_target AND c.targets_stay THEN
-					'target of a foreign key: before PostgreSQL 18 only btree, keep this one'
-				WHEN c.contype IS NOT NULL AND c.con IS NULL THEN
-					'constraint of a partitioned table: goes and comes with that'
-				WHEN c.contype IS NOT NULL AND c.twin IS NULL AND e.surfidx_bytes IS NOT NULL THEN
-					CASE WHEN c.is_target THEN 'foreign keys refer to it, drop them before and add them behind; ' ELSE '' END ||
-					format('then ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %2$s %s USING INDEX %s', c.on_table, c.con,
-						CASE c.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, c.new_name) END,
+			CASE c.contype WHEN 'p' THEN 'primary key: PostgreSQL takes only btree, keep this one'
+				WHEN 'u' THEN 'UNIQUE constraint: PostgreSQL takes only btree; a unique index would do the same without being a constraint' END,
+			CASE WHEN c.is_target THEN
+				'target of a foreign key: before PostgreSQL 18 only btree, keep this one' END,
 			CASE WHEN c.indisreplident THEN 'replica identity: name the new index as one before dropping this one' END,
 			CASE WHEN NOT e.ordered_bytes THEN
 				'comparator key space: larger and slower than with ordered bytes (for text: COLLATE "C")' END)

@@ -5,6 +5,7 @@
 #
 #	file.tsv	key_set, entries, metric, am, median, min, max, runs
 #			("ratio" in place of an access method is no bar)
+#			a metric that says "logarithmic" has such an axis
 #	metric		this one alone ("size, bytes per entry"), into file.svg
 #
 # Needs gnuplot; where there is none it says so and makes nothing.
@@ -25,7 +26,9 @@ trap 'rm -rf "$work"' EXIT
 # chart metric file.svg: groups of bars, a group for each key set and a bar for each access method
 chart()
 {
-	local ams am title column=2 plot=
+	local ams am title column=2 plot= axis='set yrange [0:*]'
+
+	case $1 in *logarithmic*) axis=$'set logscale y\n\t\tset yrange [0.1:*]' ;; esac
 
 	# what no index can be smaller than comes last, in a colour of its own
 	ams=$(awk -F '\t' -v m="$1" 'NR > 1 && $3 == m && $4 != "ratio" && !seen[$4]++ { if ($4 == "limit") last = $4; else print $4 } END { print last }' "$tsv")
@@ -63,7 +66,7 @@ chart()
 		set lmargin 7
 		set rmargin 1
 		set key top left noenhanced
-		set yrange [0:*]
+		$axis
 		set linetype 1 lc rgb '#b0b0b0'
 		set linetype 2 lc rgb '#2a6fb0'
 		set linetype 3 lc rgb '#e0a030'

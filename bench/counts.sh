@@ -8,7 +8,9 @@
 #	--rows n	rows of each table (default 2000000)
 #	--runs n	times that each thing is measured, btree and surfidx in turn (default 5)
 #	--out file	the medians as a TSV (default build/counts.tsv)
-#	set			of keys: int8 serial timestamp email hundred uuid pair numeric (default: all)
+#	set			of keys (default: all): answers:
+#				int8 serial timestamp clock email hundred sensors numeric
+#				rows: int8 uuid email numeric inet pair include interval bit array composite
 
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
@@ -21,12 +23,11 @@ take_options "rows runs out" "$@"
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] ||
 	die "--rows must be at least 10000, --runs at least 1"
 
-sets=${words[*]:-int8 serial timestamp email hundred uuid pair numeric}
+known="int8 serial timestamp clock email hundred sensors numeric uuid inet pair include"
+known="$known interval bit array composite"
+sets=${words[*]:-$known}
 for set in $sets; do
-	case $set in
-		int8 | serial | timestamp | email | hundred | uuid | pair | numeric) ;;
-		*) what_is "$set" ;;
-	esac
+	[[ " $known " == *" $set "* ]] || what_is "$set"
 done
 
 measure_set()

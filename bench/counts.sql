@@ -57,18 +57,60 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 		(VALUES ('GROUP BY', 'SELECT count(*) FROM (SELECT k, count(*) FROM r GROUP BY k) x'),
 			('DISTINCT', 'SELECT count(*) FROM (SELECT DISTINCT k FROM r) x')) m(metric, query);
 
--- Rows of an index-only scan, by core's nodes: all but the last thrown away, and counted.
+INSERT INTO bench.key_set
+	SELECT 'clock', 'timestamp', replace(keys, 'timestamptz', 'timestamp'), miss,
+		'timestamps without zone, one a second on average, in table order', NULL
+	FROM bench.key_set WHERE name = 'timestamp';
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT 'clock', 'merged', NULL, 'GROUP BY ' || v.metric,
+		format('SELECT count(*) FROM (SELECT %s, count(*) FROM r GROUP BY 1) x', v.expression), 50
+	FROM (VALUES ('date_bin, a day', $$date_bin('1 day', k, '2000-01-01')$$),
+		('date_trunc, a day', $$date_trunc('day', k)$$),
+		('date_trunc, an hour', $$date_trunc('hour', k)$$)) v(metric, expression);
+
+-- Large groups that their ends decide: 10,000 rows each.
 INSERT INTO bench.key_set VALUES
-	('pair', 'int4', $$SELECT (random() * 2e9)::int4, i > $1 FROM generate_series(1, $1 + $2) i$$,
-		$$-k$$, 'two int4, random TIDs; more in random order', NULL);
-CREATE TABLE bench.second_column (key_set text, expression text);
-INSERT INTO bench.second_column VALUES ('pair', 'hashint4(k)');
+	('sensors', 'int4', $$SELECT (i::int8 * 7919 % greatest($1 / 10000, 1))::int4, i > $1
+		FROM generate_series(1, $1 + $2) i$$,
+		$$k + 1$$, 'int4 with 10,000 rows of each, and a random int4', NULL);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT 'sensors', 'merged', NULL, v.metric || ', 10,000 rows a group', v.query, NULL
+	FROM (VALUES ('DISTINCT', 'SELECT count(*) FROM (SELECT DISTINCT k FROM r) x'),
+		('GROUP BY', 'SELECT sum(n) FROM (SELECT k, count(*) AS n FROM r GROUP BY k) x'),
+		('min', 'SELECT sum(b) FROM (SELECT k, min(b) AS b FROM r GROUP BY k) x'),
+		('max', 'SELECT sum(b) FROM (SELECT k, max(b) AS b FROM r GROUP BY k) x')) v(metric, query);
+
+/*
+ * Rows of an index-only scan, by core's nodes: all but the last thrown away, and counted.  A set's
+ * second column is a key, too, or INCLUDEd.
+ */
+CREATE TABLE bench.second_column (key_set text, expression text, included bool);
+INSERT INTO bench.second_column VALUES
+	('sensors', '(random() * 2e9)::int4', false),
+	('pair', 'hashint4(k)', false),
+	('include', 'hashint8(k)', true);
+CREATE TYPE bench.two AS (a int4, b int4);
+CREATE TABLE bench.row_set (name text, type text, key text, title text, columns text, mark float8);
+INSERT INTO bench.row_set VALUES
+	('pair', 'int4', '(random() * 2e9)::int4', 'two int4', 'k, b', 2.2),
+	('include', 'int8', '(random() * 9e18)::int8', 'int8 INCLUDE int4', 'k, b', 1),
+	('interval', 'interval', $$make_interval(secs => (random() * 1e9)::int)$$, 'intervals', 'k', 1),
+	('bit', 'bit(40)', '((random() * 1e12)::int8)::bit(40)', 'bit(40)', 'k', 1),
+	('array', 'int4[]', 'ARRAY[(random() * 1e3)::int4, (random() * 1e9)::int4]',
+		'arrays of two int4', 'k', 1),
+	('composite', 'bench.two', 'ROW((random() * 1e3)::int4, (random() * 1e9)::int4)::bench.two',
+		'composites of two int4', 'k', 1);
+INSERT INTO bench.key_set
+	SELECT name, type, format('SELECT %s, i > $1 FROM generate_series(1, $1 + $2) i', key), 'k',
+		title || ', random TIDs', NULL
+	FROM bench.row_set;
 INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 	SELECT v.key_set, 'merged', NULL, m.metric, replace(m.query, '$columns', v.columns),
 		CASE WHEN m.metric NOT LIKE '%by core' THEN v.mark END
-	FROM (VALUES ('int8', 'k', 2.2), ('uuid', 'k', 2.2), ('pair', 'k, b', 2.2),
-			('numeric', 'k', 2.2), ('email', 'k', 1.7)) v(key_set, columns, mark),
-		(VALUES ('rows', 'SELECT ROW(x.*) FROM (SELECT $columns FROM r ORDER BY $columns
+	FROM (VALUES ('int8', 'k', 2.2), ('uuid', 'k', 2.2), ('numeric', 'k', 2.2), ('inet', 'k', 1),
+				('email', 'k', 1.7)
+			UNION ALL SELECT name, columns, mark FROM bench.row_set) v(key_set, columns, mark),
+		(VALUES ('rows', 'SELECT ROW(x.*) FROM (SELECT $columns FROM r ORDER BY k
 					OFFSET (SELECT rows - 1 FROM bench.loaded)) x'),
 			('rows, descending', 'SELECT k FROM r ORDER BY k DESC
 					OFFSET (SELECT rows - 1 FROM bench.loaded)'),
@@ -83,13 +125,17 @@ INSERT INTO bench.ordered_metric (metric)
 CREATE PROCEDURE bench.count_indexes(of_set text)
 LANGUAGE plpgsql AS $$
 DECLARE
-	second text := (SELECT expression FROM bench.second_column s WHERE s.key_set = of_set);
-	columns text := CASE WHEN second IS NULL THEN 'k' ELSE 'k, b' END;
+	second text;
+	included bool;
+	columns text := 'k';
 BEGIN
+	SELECT s.expression, s.included INTO second, included
+		FROM bench.second_column s WHERE s.key_set = of_set;
 	IF second IS NOT NULL THEN
 		EXECUTE format('CREATE TABLE two AS SELECT k, %s AS b FROM r', second);
 		DROP TABLE r;
 		ALTER TABLE two RENAME TO r;
+		columns := CASE WHEN included THEN 'k) INCLUDE (b' ELSE 'k, b' END;
 	END IF;
 	EXECUTE format('CREATE INDEX r_btree ON r (%s)', columns);
 	EXECUTE format('CREATE INDEX r_surfidx ON r USING surfidx (%s)', columns);

@@ -6,12 +6,13 @@
 #	part	core		codecs and leaves beside the information limit, without a server	(rows: entries)
 #			tables		bench/run.sh: sizes, builds, lookups, ranges, scans, inserts
 #			counts		bench/counts.sh: answers computed by block, planning included
+#			idle		bench/idle.sh: statements that surfidx has no part in
 #			pgbench		bench/run.sh pgbench: -S and TPC-B, by the clock and in CPU time
 #			write		bench/write.sh: inserts of 10 and 100 %
 #			clients		bench/write.sh --clients: single rows by 1 to 8 sessions
 #			churn, recovery, zipf	bench/write.sh with that option
 #			timeseries	bench/timeseries.sh: what filters save
-#			load		bench/load.sh: YCSB A to F, TPC-B, order entry, a time series
+#			load		bench/load.sh: YCSB A to F, TPC-B, order entry (with keys, too), series
 #			buffers		bench/load.sh with shared_buffers of a fifth of the btree's size or less: index larger than memory
 #			memory		the same with a limit of memory for the whole server, where this machine allows one
 #			peers		bench/peers.sh: hash, brin, bloom, gin
@@ -43,7 +44,7 @@ while [ $# -gt 0 ]; do
 		--transactions) transactions=$2; shift ;;
 		--secs) secs="--secs $2"; shift ;;
 		--out) out=$(realpath -m "$2"); shift ;;
-		core | tables | counts | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | peers) parts="$parts $1" ;;
+		core | tables | counts | idle | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | peers) parts="$parts $1" ;;
 		*) die "what is \"$1\"? See the head of bench/full.sh" ;;
 	esac
 	shift
@@ -70,8 +71,9 @@ run_part()
 	# shellcheck disable=SC2046,SC2086
 	case $1 in
 		core) scripts/bench-core.sh $rows ;;
-		tables) bench/run.sh $([ -n "$rows" ] || echo --full) $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
+		tables) bench/run.sh $([ -n "$rows" ] || echo --full) $(of_rows) --runs "$runs" --out "$out/$1.tsv" int8 serial timestamp uuid email path ;;
 		counts) bench/counts.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
+		idle) bench/idle.sh $(of_rows) --out "$out/$1.tsv" ;;
 		pgbench) bench/run.sh pgbench --runs "$runs" --out "$out/$1.tsv" ;;
 		write) bench/write.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 		clients | churn | recovery | zipf) bench/write.sh --$1 $(of_rows) $secs --runs "$runs" --out "$out/$1.tsv" ;;
@@ -85,7 +87,7 @@ run_part()
 
 mkdir -p "$out"
 failed=
-for part in ${parts:-core tables counts pgbench write clients churn recovery zipf timeseries load buffers memory peers}; do
+for part in ${parts:-core tables counts idle pgbench write clients churn recovery zipf timeseries load buffers memory peers}; do
 	echo "## $part"
 	t0=$SECONDS
 	run_part "$part" 2>&1 | tee "$out/$part.txt" || failed="$failed $part"

@@ -4,7 +4,8 @@
 #	bench/load.sh [--rows n] [--transactions n] [--clients n] [--runs n] [--buffers size] [--memory size] [--ams "btree surfidx"]
 #		[--keys "int8 email uuid"] [--choice "uniform zipf latest"] [--out file.tsv] [load]...
 #
-#	load			a b c d e f (YCSB), tpcb, orders (bench/orders.sql), series; default: all
+#	load			a b c d e f (YCSB), tpcb, orders (bench/orders.sql), tpcb-keys, orders-keys (with primary
+#					keys of the method, and foreign keys), series; default: all
 #	--rows n		rows of the table before (default 1000000); of orders: order lines, of which a warehouse has 300,000
 #	--transactions	of each measurement (default 100000)
 #	--buffers size	shared_buffers (default 1GB); a small one makes the index larger than memory
@@ -39,12 +40,13 @@ take_options "rows transactions clients runs buffers memory ams keys choice out"
 choices=$choice
 for word in "${words[@]}"; do
 	case $word in
-		a | b | c | d | e | f | tpcb | orders | series) loads="$loads $word" ;;
+		a | b | c | d | e | f | tpcb | orders | tpcb-keys | orders-keys | series)
+			loads="$loads $word" ;;
 		*) what_is "$word" ;;
 	esac
 done
 [ "$rows" -ge 1000 ] && [ "$transactions" -ge "$clients" ] && [ "$runs" -ge 1 ] || die "--rows must be at least 1000, --transactions as many as clients"
-loads=${loads:-a b c d e f tpcb orders series}
+loads=${loads:-a b c d e f tpcb orders tpcb-keys orders-keys series}
 
 # ---- tables and scripts ----
 
@@ -144,7 +146,7 @@ measure()
 			(:'s', 'pages read, per transaction', :'am', :read::float8 / :t),
 			(:'s', 'index size, MB', :'am', (SELECT sum(pg_relation_size(indexrelid)) / 1048576.0 FROM pg_index i JOIN pg_class t ON t.oid = indrelid
 				JOIN pg_am a ON a.oid = (SELECT relam FROM pg_class WHERE oid = indexrelid)
-				WHERE t.relnamespace IN ('public'::regnamespace, to_regnamespace('orders')) AND amname = :'am' AND NOT indisprimary));
+				WHERE t.relnamespace IN ('public'::regnamespace, to_regnamespace('orders')) AND amname = :'am' AND (:'s' LIKE '%keys' OR NOT indisprimary)));
 	END
 	[ "$am" != surfidx ] || sql -c "INSERT INTO result VALUES ('$set', 'CPU of the merge at the end, us per transaction', '$am', $last * 1e6 / $(getconf CLK_TCK) / $transactions)"
 	[ -z "$MEMORY_GROUP" ] || sql -c "INSERT INTO result VALUES ('$set', 'pages read again from disk, per transaction', '$am', $refaults::float8 / $transactions)"
@@ -182,10 +184,37 @@ run_tpcb()
 	"$BINDIR/pgbench" -i -I d >/dev/null 2>&1
 }
 
-# The sizes of all its indexes, too.
+# As "pgbench -i --foreign-keys" makes it where surfidx.in_place_of_btree is on.  Before 18 that
+# leaves primary keys alone, so they are exchanged before the foreign keys are made.
+run_tpcb_keys()
+{
+	local am i scale=$((rows / 100000 > 0 ? rows / 100000 : 1)) place t
+
+	for ((i = 0; i < runs; i++)); do
+		for am in $ams; do
+			[ "$am" != hash ] || continue
+			[ "$am" = surfidx ] && place=all || place=off
+			PGOPTIONS="$PGOPTIONS -c surfidx.in_place_of_btree=$place" "$BINDIR/pgbench" \
+				-i -q -s $scale -I dtgvp >/dev/null 2>&1
+			for t in branches:bid tellers:tid accounts:aid; do
+				[ "$am" = surfidx ] && psql -X -At -c "SELECT relam <> 403 FROM pg_class
+					WHERE relname = 'pgbench_${t%:*}_pkey'" | grep -q f || continue
+				sql -c "ALTER TABLE pgbench_${t%:*} DROP CONSTRAINT pgbench_${t%:*}_pkey,
+					ADD PRIMARY KEY (${t#*:}) WITH (access_method = surfidx)"
+			done
+			"$BINDIR/pgbench" -i -q -I f >/dev/null 2>&1
+			sql -c "VACUUM ANALYZE pgbench_accounts, pgbench_branches, pgbench_tellers"
+			measure tpcb-keys "$am" -b tpcb-like
+		done
+	done
+	"$BINDIR/pgbench" -i -I d >/dev/null 2>&1
+}
+
+# The sizes of all its indexes, too.  run_orders [keys]: primary and foreign keys
 run_orders()
 {
-	local am i t weights=(enter_order@45 pay@43 order_status@4 deliver@4 stock_level@4) args=()
+	local name=orders${1:+-$1} am i t args=()
+	local weights=(enter_order@45 pay@43 order_status@4 deliver@4 stock_level@4)
 	local warehouses=$((rows / 300000 > 0 ? rows / 300000 : 1))
 
 	sql -f bench/orders.sql
@@ -196,9 +225,10 @@ run_orders()
 	for ((i = 0; i < runs; i++)); do
 		for am in $ams; do
 			[ "$am" != hash ] || continue
-			sql -c "SET search_path = orders" -c "CALL fill($warehouses)" -c "CALL make_indexes('$am')" -c "VACUUM (FREEZE, ANALYZE)"
-			PGOPTIONS="$PGOPTIONS -c search_path=orders,public" measure orders "$am" "${args[@]}"
-			sql -c "INSERT INTO result SELECT 'orders: ' || relname, 'index size, MB', '$am', pg_relation_size(oid) / 1048576.0 FROM pg_class
+			sql -c "SET search_path = orders" -c "CALL drop_keys()" -c "CALL fill($warehouses)" \
+				-c "CALL make_${1:-indexes}('$am')" -c "VACUUM (FREEZE, ANALYZE)"
+			PGOPTIONS="$PGOPTIONS -c search_path=orders,public" measure "$name" "$am" "${args[@]}"
+			sql -c "INSERT INTO result SELECT '$name: ' || relname, 'index size, MB', '$am', pg_relation_size(oid) / 1048576.0 FROM pg_class
 				WHERE relnamespace = 'orders'::regnamespace AND relkind = 'i' AND relname NOT LIKE 'warehouse%' AND relname NOT LIKE 'district%'"
 		done
 	done
@@ -241,6 +271,8 @@ for load in $loads; do
 	case $load in
 		tpcb) run_tpcb ;;
 		orders) run_orders ;;
+		tpcb-keys) run_tpcb_keys ;;
+		orders-keys) run_orders keys ;;
 		series) run_series ;;
 		*)
 			for k in $keys; do

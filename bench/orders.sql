@@ -58,6 +58,41 @@ BEGIN
 	EXECUTE format('CREATE INDEX customer_name ON customer USING %I (w_id, d_id, last, first)', am);
 END $$;
 
+-- The same as primary keys, and foreign keys between the tables.
+CREATE PROCEDURE drop_keys() LANGUAGE plpgsql AS $$
+DECLARE
+	c record;
+BEGIN
+	FOR c IN SELECT conrelid::regclass AS t, conname FROM pg_constraint
+			WHERE connamespace = 'orders'::regnamespace AND contype IN ('f', 'p') ORDER BY contype LOOP
+		EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.t, c.conname);
+	END LOOP;
+END $$;
+
+CREATE PROCEDURE make_keys(am text) LANGUAGE plpgsql AS $$
+DECLARE
+	method text := CASE am WHEN 'btree' THEN '' ELSE format('WITH (access_method = %s)', am) END;
+	k text;
+BEGIN
+	FOREACH k IN ARRAY ARRAY['warehouse w_id', 'district w_id, d_id', 'customer w_id, d_id, c_id',
+			'item i_id', 'stock w_id, i_id', 'orders w_id, d_id, o_id', 'new_order w_id, d_id, o_id',
+			'order_line w_id, d_id, o_id, line'] LOOP
+		EXECUTE format('ALTER TABLE %s ADD PRIMARY KEY (%s) %s', split_part(k, ' ', 1),
+			substr(k, strpos(k, ' ')), method);
+	END LOOP;
+	ALTER TABLE district ADD FOREIGN KEY (w_id) REFERENCES warehouse;
+	ALTER TABLE customer ADD FOREIGN KEY (w_id, d_id) REFERENCES district;
+	ALTER TABLE history ADD FOREIGN KEY (w_id, d_id, c_id) REFERENCES customer;
+	ALTER TABLE stock ADD FOREIGN KEY (w_id) REFERENCES warehouse, ADD FOREIGN KEY (i_id) REFERENCES item;
+	ALTER TABLE orders ADD FOREIGN KEY (w_id, d_id, c_id) REFERENCES customer;
+	ALTER TABLE new_order ADD FOREIGN KEY (w_id, d_id, o_id) REFERENCES orders;
+	ALTER TABLE order_line ADD FOREIGN KEY (w_id, d_id, o_id) REFERENCES orders,
+		ADD FOREIGN KEY (w_id, i_id) REFERENCES stock;
+	DROP INDEX IF EXISTS orders_customer, customer_name;
+	EXECUTE format('CREATE UNIQUE INDEX orders_customer ON orders USING %I (w_id, d_id, c_id, o_id)', am);
+	EXECUTE format('CREATE INDEX customer_name ON customer USING %I (w_id, d_id, last, first)', am);
+END $$;
+
 -- ---- the transactions ----
 
 -- 45 %: 5 to 15 items, in the order of their numbers, so that sessions wait for each other in one order

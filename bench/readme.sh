@@ -1,11 +1,13 @@
 #!/bin/bash
-# The tables of README.md and docs/figures.md and the chart, from a TSV that bench/run.sh has written.
+# The tables of README.md and docs/figures.md and the charts, from what bench/run.sh and
+# bench/counts.sh have written.
 #
-#	bench/readme.sh [--check] [file.tsv]	default: the newest one below bench/results
+#	bench/readme.sh [--check] [run.tsv [counts.tsv]]	default: the newest ones below bench/results
 #
 #	--check		change nothing; status 1 if a table is another one
 #
-# Numbers are surfidx's as a multiple of btree's, of medians, but for the first lines.  The chart needs gnuplot.
+# Numbers are surfidx's as a multiple of btree's, of medians, but for the first lines and for
+# answers.  The charts need gnuplot.
 
 set -e -o pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +15,10 @@ cd "$(dirname "$0")/.."
 
 check=
 [ "$1" != --check ] || { check=1; shift; }
-tsv=${1:-$(ls bench/results/*-*-*.tsv | tail -1)}
+tsv=${1:-$(ls bench/results/????-??-??.tsv | tail -1)}
 [ -f "$tsv" ] || die "there is no file $tsv"
+counts=${2:-$(ls bench/results/????-??-??-counts.tsv | tail -1)}
+[ -f "$counts" ] || die "there is no file $counts"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -49,6 +53,33 @@ glance	ratio	insert, WAL, bytes per row	WAL of an inserted row, merges included
 -	ratio	VACUUM, CPU, ns per dead row	CPU of VACUUM, a fifth of the rows deleted
 -	ratio	VACUUM, WAL, bytes per dead row	WAL of that VACUUM
 END
+
+# queries of a whole table: set of keys, metric, words, words below a bar
+cat >"$work/queries" <<'END'
+int8	count(*)	`count(*)`	count(*)
+int8	sum	`sum` of a bigint	sum
+int8	sum, min, max and count	`sum`, `min`, `max` and `count`	sum, min, max
+hundred	GROUP BY	`GROUP BY`, 100 rows a group	GROUP BY
+hundred	count(DISTINCT)	`count(DISTINCT)`, 100 rows a value	DISTINCT
+timestamp	GROUP BY date_bin, a day	`GROUP BY date_bin`, a day	by day
+END
+
+# milliseconds of each of them
+answers()
+{
+	awk -F '\t' '
+	FILENAME ~ /queries$/ { key[++n] = $1 "\t" $2; text[n] = $3; next }
+	FNR > 1 { v[$1 "\t" $3, $4] = $5; if ($1 == "int8") entries = $2 }
+	function number(x) { return x >= 100 ? sprintf("%.0f", x) : sprintf("%.2g", x) }
+	END {
+		printf "| ms of CPU, %g million rows | btree | surfidx | times less |\n|---|---|---|---|\n", entries / 1e6
+		for (i = 1; i <= n; i++) {
+			b = v[key[i], "btree"] / 1000
+			s = v[key[i], "surfidx"] / 1000
+			printf "| %s | %s | **%s** | %s |\n", text[i], number(b), number(s), number(b / s)
+		}
+	}' "$work/queries" "$counts"
+}
 
 # table name: the lines that belong to it, all of them to "figures"
 table()
@@ -97,12 +128,13 @@ table()
 for name in sizes glance figures; do
 	table $name >"$work/table-$name"
 done
+answers >"$work/table-answers"
 stale=
 for doc in README.md docs/figures.md; do
 	awk -v tables="$work/table-" '
 	/^<!-- end of figures -->/ { inside = 0 }
 	!inside { print }
-	/^<!-- (sizes|glance|figures) -->/ { inside = 1; while ((getline line <(tables $2)) > 0) print line }' \
+	/^<!-- (sizes|glance|figures|answers) -->/ { inside = 1; while ((getline line <(tables $2)) > 0) print line }' \
 		$doc >"$work/doc"
 	if [ -z "$check" ]; then
 		cat "$work/doc" >$doc
@@ -110,7 +142,7 @@ for doc in README.md docs/figures.md; do
 		stale+=" $doc"
 	fi
 done
-[ -z "$stale" ] || die "not the tables of $tsv:$stale"
+[ -z "$stale" ] || die "not the tables of $tsv and $counts:$stale"
 [ -z "$check" ] || exit 0
 
 # the chart's sets have the table's titles and order
@@ -119,3 +151,15 @@ while IFS=$'\t' read -r name title; do
 	awk -F '\t' -v OFS='\t' -v name="$name" -v title="$title" '$1 == name && $3 == "size, bytes per entry" { $1 = title; print }' "$tsv" >>"$work/size.tsv"
 done <"$work/sets"
 bench/chart.sh "$work/size.tsv" "size, bytes per entry" docs/size.svg
+metric="CPU of a query over 2 million rows, ms, logarithmic"
+{
+	head -1 "$counts"
+	awk -F '\t' -v OFS='\t' -v metric="$metric" '
+	FILENAME ~ /queries$/ { key[++n] = $1 "\t" $2; text[n] = $4; next }
+	$4 != "ratio" { v[$1 "\t" $3, $4] = $5 / 1000 OFS $6 / 1000 OFS $7 / 1000 OFS $8 }
+	END { for (i = 1; i <= n; i++) for (a = 1; a <= 2; a++) {
+		am = a == 1 ? "btree" : "surfidx"
+		print text[i], 0, metric, am, v[key[i], am]
+	} }' "$work/queries" "$counts"
+} >"$work/answers.tsv"
+bench/chart.sh "$work/answers.tsv" "$metric" docs/answers.svg

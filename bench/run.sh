@@ -1,11 +1,12 @@
 #!/bin/bash
 # surfidx beside btree on the same tables, in CPU time of the backend; "make bench" builds and installs first.
 #
-#	bench/run.sh [--rows n] [--runs n] [--full] [--out file.tsv] [key set]... [pgbench]
+#	bench/run.sh [--rows n] [--runs n] [--full] [--out file.tsv] [key set]... [pgbench] [counts]
 #
+#	counts		bench/counts.sh: answers by block; its medians in counts.tsv beside the file
 #	pgbench		pgbench -S and TPC-B with the accounts' key in either index: transactions per second, by the clock, so that the
 #				machine has to be quiet, and CPU time of the backend per transaction
-#	key sets	int8 serial timestamp uuid email path (default: these)
+#	key sets	int8 serial timestamp uuid email path (default: these, and counts)
 #				code code-icu code-libc name md5 numeric inet float8 ("people": all of these)
 #				see bench/schema.sql for what they are
 #	--rows n	rows of each set, of which 10 % more are inserted later (default 2000000)
@@ -28,6 +29,7 @@ runs=3
 full=
 sets=
 pgbench=
+counts=
 out=$PWD/build/bench.tsv
 
 while [ $# -gt 0 ]; do
@@ -40,12 +42,13 @@ while [ $# -gt 0 ]; do
 		code | code-icu | code-libc | name | md5 | numeric | inet | float8) sets="$sets $1" ;;
 		people) sets="$sets code code-icu code-libc name md5 numeric inet float8" ;;
 		pgbench) pgbench=1 ;;
+		counts) counts=1 ;;
 		*) die "what is \"$1\"? See the head of bench/run.sh" ;;
 	esac
 	shift
 done
 [ "$rows" -ge 10000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 10000, --runs at least 1"
-[ -n "$sets$pgbench" ] || sets="int8 serial timestamp uuid email path"
+[ -n "$sets$pgbench$counts" ] || { sets="int8 serial timestamp uuid email path"; counts=1; }
 
 rows_of()
 {
@@ -203,10 +206,15 @@ if [ -n "$pgbench" ]; then
 	echo "pgbench, one client, prepared statements, 1000000 accounts"
 	sql -P footer=off -P border=0 -c "SELECT metric, btree, surfidx, ratio, spread FROM bench.report WHERE key_set = 'pgbench' ORDER BY n"
 fi
-echo
-echo "Bytes per entry, and surfidx as a multiple of btree:"
-sql -P footer=off -P border=0 -c "SELECT * FROM bench.overview ORDER BY keys"
-report_tsv "$out"
-echo
-bench/chart.sh "$out"
-echo "# $out, $SECONDS s"
+if [ -n "$sets$pgbench" ]; then
+	echo
+	echo "Bytes per entry, and surfidx as a multiple of btree:"
+	sql -P footer=off -P border=0 -c "SELECT * FROM bench.overview ORDER BY keys"
+	report_tsv "$out"
+	echo
+	bench/chart.sh "$out"
+	echo "# $out, $SECONDS s"
+fi
+cluster_stop
+[ -z "$counts" ] ||
+	bench/counts.sh --rows "$rows" --runs "$runs" --out "$(dirname "$out")/counts.tsv"

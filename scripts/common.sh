@@ -34,6 +34,31 @@ as_root()
 	fi
 }
 
+# clean_environment [argument]...: begin the script again with nothing in the environment but what
+# says what to do, in the C locale and in UTC.  So tests depend neither on settings of PostgreSQL's
+# programs, nor on locale, time zone, umask, directory for temporary files, or on options of make or
+# Perl.  .ci/run gives bad ones.
+clean_environment()
+{
+	local name keep=()
+
+	if [ -z "$SURFIDX_CLEAN" ]; then
+		for name in $(compgen -e); do
+			case $name in
+				PATH | USER | LOGNAME | CC | PG_CONFIG | OLD_PG_CONFIG) ;&
+				ONLY | TESTS | TAP | TEST_CONF | WERROR | SANITIZE | KEEP | CLUSTER_INITDB_OPTS) ;&
+				SURFIDX_* | CCACHE_* | *_proxy)
+					keep+=("$name=${!name}") ;;
+			esac
+		done
+		exec env -i "${keep[@]}" HOME="${HOME:-/}" LC_ALL=C TZ=UTC SURFIDX_CLEAN=1 \
+			bash "$ROOT_DIR/scripts/$(basename "$0")" "$@" </dev/null
+	fi
+	unset SURFIDX_CLEAN
+	umask 022
+	PATH=$PATH:/usr/sbin:/sbin
+}
+
 # The user that servers and tests run as.
 test_user()
 {

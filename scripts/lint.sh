@@ -63,6 +63,7 @@ fi
 check "objects" make -s -j"$(nproc)" all
 check layers scripts/layers.pl
 check tidy scripts/tidy.pl
+check "expected files" scripts/alternatives.pl
 if have "${PG_BSD_INDENT:-pg_bsd_indent}"; then
 	check indentation scripts/indent.sh
 fi

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
 . scripts/cluster.sh
 . scripts/test_server.sh
+clean_environment "$@"
 trap cluster_cleanup EXIT
 trap 'exit 130' INT TERM
 make_workdir

@@ -1,7 +1,8 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|tables|mutants]...
+#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|tables|mutants|tools|
+#				application|versions]...
 #				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
@@ -91,7 +92,8 @@ find_postgres
 make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
-[ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained tables mutants
+[ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained tables mutants tools \
+	application versions
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
@@ -105,6 +107,10 @@ for name; do
 		explained) step explained explained ;;
 		tables) step tables env SURFIDX_FULL=1 ONLY=tap TESTS=shared_tables scripts/test.sh ;;
 		mutants) step mutants scripts/mutants.sh ;;
+		tools) step tools scripts/integrations.sh ;;
+		application) step application scripts/application.sh ;;
+		# all of it on 19, of which CI runs the regression tests; needs root
+		versions) step versions scripts/versions.sh 19 ;;
 		*) die "no such thing: $name" ;;
 	esac
 done

@@ -10,6 +10,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
 . scripts/cluster.sh
+clean_environment "$@"
 
 OUT=${1:-$ROOT_DIR/build/packages}
 tests=0
@@ -155,8 +156,12 @@ perl -MJSON::PP -e '
 
 	for my $key (qw(name version abstract maintainer license provides meta-spec)) { die "META.json: no $key\n" if !$meta->{$key} }
 	die "META.json: version is not $control\n" if $meta->{version} ne $control || $provided->{version} ne $control;
-	die "META.json: there is no $provided->{file}\n" if !-e $provided->{file};'
-ok $? "META.json is complete and names this version"
+	die "META.json: there is no $provided->{$_}\n" for grep { !-e $provided->{$_} } qw(file docfile);
+	my ($newest) = `cat CHANGELOG.md` =~ /^## ([0-9.]+)/m;
+	my ($debian) = `cat debian/changelog` =~ /^surfidx \(([0-9.]+)\)/;
+	die "CHANGELOG.md has $newest\n" if $newest ne $control;
+	die "debian/changelog has $debian\n" if $debian ne $control;'
+ok $? "META.json is complete; it, CHANGELOG.md and debian/changelog name this version"
 
 copy_server "$version" "$package" &&
 	BINDIR=$WORK/root/usr/lib/postgresql/$version/bin &&

@@ -18,6 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
 . scripts/cluster.sh
 . scripts/test_server.sh
+clean_environment "$@"
 
 passed=0
 failed=0
@@ -202,6 +203,10 @@ run_regress()
 		grep -Ev '^(test .* \.\.\. ok|ok [0-9])' "$WORK/$name.out"
 		[ ! -f "$out/regression.diffs" ] || head -500 "$out/regression.diffs"
 	fi
+	test=$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+	if ! scripts/alternatives.pl --matched "$out/results" "$test" >"$WORK/alternatives"; then
+		fail "expected files of other versions: $(cat "$WORK/alternatives")"
+	fi
 	check_log "$CLUSTER_LOG"
 }
 
@@ -294,10 +299,10 @@ stage core stage_core
 for dir in sql expected specs t docs bench scripts; do
 	[ ! -d $dir ] || cp -r $dir "$WORK/"
 done
-# t/readme.pl holds the documents against these
+# t/readme.pl and t/format.pl hold the documents against these
 mkdir "$WORK/src"
 cp README.md "$WORK/"
-cp -r src/base src/core "$WORK/src/"
+cp -r src/base src/core src/pages "$WORK/src/"
 chown -R "$(test_user)" "$WORK"
 if [ -n "$BUILT" ]; then
 	stage regress stage_regress

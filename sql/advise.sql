@@ -36,29 +36,26 @@ CREATE OPERATOR CLASS adv_ops FOR TYPE int4 USING btree AS
 CREATE INDEX adv_class_a ON adv_class (a adv_ops);
 
 CREATE TABLE advice AS SELECT * FROM surfidx_advise(0) WHERE index_name::text LIKE '%adv%';
-SELECT index_name, statement, CASE WHEN index_name::text !~ 'adv_[fn]' THEN regexp_replace(remark, '; target of a foreign.*', '') END AS remark
-FROM advice WHERE index_name <> 'adv_pkey'::regclass ORDER BY index_name::text COLLATE "C";
-SELECT (remark ~ 'target of a foreign key') = (current_setting('server_version_num')::int < 180000) AS foreign_key,
-	(statement IS NULL) = (current_setting('server_version_num')::int < 180000) AS kept, entries
-FROM advice WHERE index_name = 'adv_pkey'::regclass;
+SELECT index_name, statement, CASE WHEN index_name::text !~ 'adv_[fn]' THEN remark END AS remark
+FROM advice ORDER BY index_name::text COLLATE "C";
 
--- what is to be kept has no statement
-SELECT count(*) FROM advice WHERE remark ~ 'keep this one' AND statement IS NOT NULL;
-
--- a constraint: what is said makes it one of ours
-SELECT statement, regexp_replace(remark, '^then ', '') AS remark FROM advice WHERE index_name = 'adv_empty_a_key'::regclass \gset
-SELECT replace(:'statement', ' CONCURRENTLY', '')
-\gexec
-SELECT :'remark'
-\gexec
-SELECT pg_get_indexdef('adv_empty_a_key'::regclass);
+-- a constraint: what is said leads to its conversion
+SELECT statement FROM advice WHERE index_name = 'adv_empty_a_key'::regclass;
+SELECT substring(remark, 'SELECT statement FROM .*\)') AS ask FROM advice WHERE index_name = 'adv_empty_a_key'::regclass \gset
+SELECT regexp_replace(statement, '_\d+', '_N', 'g') AS statement FROM (:ask) x;
+-- one that cannot be converted before 18 is told how it is exchanged by hand
+CREATE TABLE adv_parent (a int) PARTITION BY RANGE (a);
+CREATE TABLE adv_part PARTITION OF adv_parent (CONSTRAINT adv_own UNIQUE (a)) DEFAULT;
+SELECT remark ~ CASE WHEN current_setting('server_version_num')::int < 180000
+	THEN '^then ALTER TABLE "advise me".adv_part DROP CONSTRAINT adv_own, ADD CONSTRAINT adv_own UNIQUE USING INDEX adv_own_surfidx$' ELSE '^a constraint: SELECT statement FROM ' END AS remark
+FROM surfidx_advise(0) WHERE index_name = 'adv_own'::regclass;
 
 -- the statements work, and the sizes come true
-SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(index_name) > 100000 AND index_name <> 'adv_pkey'::regclass
+SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(index_name) > 100000
 \gexec
 SELECT a.index_name, a.entries, a.surfidx_bytes, pg_relation_size(i.oid) AS real_bytes
 FROM advice a JOIN pg_class b ON b.oid = a.index_name LEFT JOIN pg_class i ON i.relname = b.relname || '_surfidx'
-WHERE pg_relation_size(index_name) > 100000 AND statement IS NOT NULL AND index_name <> 'adv_pkey'::regclass AND
+WHERE pg_relation_size(index_name) > 100000 AND statement IS NOT NULL AND
 	(abs(a.surfidx_bytes - pg_relation_size(i.oid)) <= 0.1 * pg_relation_size(i.oid) + 8192 AND
 	 a.btree_bytes = pg_relation_size(a.index_name) AND
 	 a.entries = (SELECT count(*) FROM adv WHERE b.relname <> 'adv_x' OR d > 1000)) IS NOT TRUE;
@@ -83,6 +80,19 @@ CREATE TABLE adv_serial AS SELECT g::int8 AS s FROM generate_series(1, 1000000) 
 CREATE INDEX adv_s ON adv_serial (s);
 CREATE INDEX adv_s_surfidx ON adv_serial USING surfidx (s);
 SELECT sampled < 1000000 AS sample, entries, abs(surfidx_bytes - pg_relation_size('adv_s_surfidx')) <= 0.1 * pg_relation_size('adv_s_surfidx') + 8192 AS bytes FROM surfidx_estimate('adv_s');
+
+-- cut keys: where they could be, and what a large index is told
+CREATE TABLE adv_cut (u uuid, n numeric) WITH (autovacuum_enabled = off);
+INSERT INTO adv_cut SELECT md5(g::text)::uuid, g FROM generate_series(1, 100000) g;
+CREATE INDEX adv_cut_u ON adv_cut (u);
+CREATE INDEX adv_cut_i ON adv_cut (u) INCLUDE (n);
+CREATE INDEX adv_cut_x ON adv_cut ((n + 1));
+CREATE INDEX adv_cut_surfidx ON adv_cut USING surfidx (u) WITH (keys = cut);
+SELECT abs(surfidx_estimate_cut('adv_cut_u') - pg_relation_size('adv_cut_surfidx')) <= 0.1 * pg_relation_size('adv_cut_surfidx') AS bytes,
+	surfidx_estimate_cut('adv_cut_i') AS include, surfidx_estimate_cut('adv_cut_x') AS expression, surfidx_estimate_cut('adv_l') AS comparator,
+	surfidx_estimate_cut('adv_empty_a_key') AS empty;
+DROP INDEX adv_cut_surfidx;
+SELECT index_name, regexp_replace(remark, '\d+ kB', 'N kB', 'g') AS remark FROM surfidx_advise() WHERE table_name = 'adv_cut'::regclass ORDER BY 1;
 
 -- what cannot be estimated
 SELECT * FROM surfidx_estimate('adv');

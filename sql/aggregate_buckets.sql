@@ -97,5 +97,5 @@ SET ROLE surfidx_bucket_reader;
 SELECT date_trunc('year', at) AS d, count(*) FROM t GROUP BY 1;
 ROLLBACK;
 DROP TABLE t, edges, pt, asked, declined;
-DROP FUNCTION fill, plan_of, rows_of, differences, declined;
+DROP FUNCTION fill, plan_of, analyzed, rows_of, differences, declined;
 DROP ROLE surfidx_bucket_reader;

@@ -32,16 +32,6 @@ EXPLAIN (COSTS OFF) SELECT s, count(*) + 1 AS n FROM t WHERE s > 'key 2' GROUP B
 EXPLAIN (COSTS OFF) SELECT DISTINCT s, big FROM t ORDER BY s, big NULLS FIRST LIMIT 3;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT b, count(DISTINCT big), count(*) FROM t WHERE k = 5 GROUP BY b;
 EXPLAIN (COSTS OFF) SELECT * FROM (SELECT k, count(*) AS n FROM t GROUP BY k) x ORDER BY n LIMIT 2;
-CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line	text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
-		IF line !~ 'Index Searches' THEN
-			RETURN NEXT regexp_replace(line, '\.00', '', 'g');
-		END IF;
-	END LOOP;
-END $$;
 SELECT * FROM analyzed('SELECT k, count(*) FROM t WHERE k > 190 GROUP BY k HAVING count(*) > 1000');
 INSERT INTO asked (query) VALUES
 	('SELECT k, count(*) FROM t GROUP BY k'), ('SELECT k, count(*), sum(b), avg(b), min(b), max(b), sum(v), max(v), count(big), min(big) FROM t GROUP BY k'),

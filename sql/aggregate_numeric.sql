@@ -79,5 +79,5 @@ INSERT INTO declined (why, query) VALUES ('an expression', 'SELECT sum(v * 2) FR
 	('FILTER', 'SELECT sum(v) FILTER (WHERE v > 3) FROM same');
 SELECT * FROM declined();
 DROP TABLE t, asked, declined, same;
-DROP FUNCTION fill, plan_of, rows_of, differences, declined;
+DROP FUNCTION fill, plan_of, analyzed, rows_of, differences, declined;
 DROP DOMAIN price;

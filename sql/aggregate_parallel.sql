@@ -23,16 +23,6 @@ SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('for
 EXPLAIN (COSTS OFF) SELECT count(*) FROM t WHERE id > 10;
 EXPLAIN (COSTS OFF) SELECT b, sum(big), avg(big) FROM t GROUP BY b HAVING max(id) > 5;
 EXPLAIN (COSTS OFF) SELECT DISTINCT s FROM t;
-CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line	text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
-		IF line !~ 'Index Searches|Workers Launched' THEN
-			RETURN NEXT regexp_replace(line, '\.00', '', 'g');
-		END IF;
-	END LOOP;
-END $$;
 SELECT * FROM analyzed('SELECT b, count(*) FROM t WHERE b > 6 GROUP BY b');
 INSERT INTO asked (query) VALUES
 	('SELECT count(*) FROM t'), ('SELECT count(*) FROM t WHERE id > 4000 AND id <= 15000'), ('SELECT sum(id), avg(id), min(id), max(id) FROM t'), ('SELECT sum(big), avg(big), min(big), max(big), count(big) FROM t WHERE b > 2'),

@@ -21,7 +21,7 @@ CREATE INDEX t_id ON t USING surfidx (id);
 CREATE INDEX t_one ON t USING surfidx (one DESC) INCLUDE (v);
 CREATE INDEX t_few ON t USING surfidx (few NULLS FIRST) INCLUDE (v);
 CREATE INDEX t_u ON t USING surfidx (u DESC NULLS LAST);
-CREATE INDEX t_day ON t USING surfidx (day);
+CREATE INDEX t_day ON t USING surfidx (day) INCLUDE (s, v);
 CREATE INDEX t_s ON t USING surfidx (s);
 VACUUM ANALYZE t;
 INSERT INTO asked (query)
@@ -37,9 +37,9 @@ INSERT INTO asked (query)
 		'SELECT $ + 1 AS n, sum($) + count(*) AS m FROM t WHERE $ > 3 GROUP BY $ HAVING sum($) % 3 <> 1', 'SELECT count(DISTINCT $), min($) FROM t WHERE $ BETWEEN -5 AND 5000']) q;
 INSERT INTO asked (query) VALUES
 	('SELECT one, count(v), sum(v), max(v) FROM t GROUP BY one'), ('SELECT count(DISTINCT one), sum(v), count(v), max(v) FROM t'), ('SELECT count(DISTINCT few), sum(v), count(v), min(v) FROM t'),
-	('SELECT few, count(v), avg(v) FROM t GROUP BY few'), ('SELECT count(DISTINCT s), max(s), min(s) FROM t'), ('SELECT count(DISTINCT day), max(day), min(day) FROM t WHERE day > ''2001-01-01''');
+	('SELECT few, count(v), avg(v) FROM t GROUP BY few'), ('SELECT day, min(s), max(s), count(s), sum(v) FROM t GROUP BY day'), ('SELECT count(DISTINCT s), max(s), min(s) FROM t'), ('SELECT count(DISTINCT day), max(day), min(day) FROM t WHERE day > ''2001-01-01''');
 \set ECHO none
 \i :states
 \set ECHO all
 DROP TABLE t, asked, declined;
-DROP FUNCTION fill, plan_of, rows_of, differences, declined;
+DROP FUNCTION fill, plan_of, analyzed, rows_of, differences, declined;

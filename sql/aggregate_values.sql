@@ -221,6 +221,6 @@ INSERT INTO asked (query) VALUES ('SELECT sum(few), sum(big), max(big), avg(big)
 	('SELECT DISTINCT whole FROM numbers WHERE whole < 1000000000 ORDER BY whole DESC LIMIT 700');
 SELECT * FROM differences();
 DROP TABLE t, declined, asked, sums, kinds, numbers;
-DROP FUNCTION fill, plan_of, rows_of, differences, declined, each_type, each_integer;
+DROP FUNCTION fill, plan_of, analyzed, rows_of, differences, declined, each_type, each_integer;
 DROP TYPE mood, small_number;
 DROP ROLE surfidx_agg_reader;

@@ -10,11 +10,8 @@ CREATE SCHEMA cnt;
 CREATE SEQUENCE cnt.calls;
 CREATE TYPE cnt.part AS (i int);
 CREATE TYPE cnt.whole AS (p cnt.part);
-CREATE FUNCTION cnt.cmp(a cnt.part, b cnt.part) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-	PERFORM pg_catalog.nextval('cnt.calls');
-	RETURN pg_catalog.btint4cmp(a.i, b.i);
-END $$;
+-- an index is built with none but functions in C: this one becomes PL/pgSQL behind that
+CREATE FUNCTION cnt.cmp(a cnt.part, b cnt.part) RETURNS int LANGUAGE internal IMMUTABLE AS 'btrecordcmp';
 CREATE FUNCTION cnt.lt(cnt.part, cnt.part) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT cnt.cmp($1, $2) < 0';
 CREATE FUNCTION cnt.le(cnt.part, cnt.part) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT cnt.cmp($1, $2) <= 0';
 CREATE FUNCTION cnt.eq(cnt.part, cnt.part) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT cnt.cmp($1, $2) = 0';
@@ -39,6 +36,11 @@ CREATE TABLE cnt.s (w cnt.whole, n int);
 CREATE TABLE cnt.b (LIKE cnt.s);
 CREATE INDEX s_w ON cnt.s USING surfidx (w);
 CREATE INDEX b_w ON cnt.b (w);
+CREATE OR REPLACE FUNCTION cnt.cmp(a cnt.part, b cnt.part) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	PERFORM pg_catalog.nextval('cnt.calls');
+	RETURN pg_catalog.btint4cmp(a.i, b.i);
+END $$;
 -- 300 equal values into the delta, into the tree, into both
 SELECT cnt.count('INSERT INTO cnt.s SELECT cnt.of(7), i FROM generate_series(1, 300) i') AS surfidx,
 	cnt.count('INSERT INTO cnt.b SELECT cnt.of(7), i FROM generate_series(1, 300) i') >= 300 AS btree;

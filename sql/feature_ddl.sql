@@ -41,7 +41,9 @@ SELECT checked(), pg_get_indexdef('dd_t'::regclass);
 ALTER TABLE dd ALTER COLUMN t TYPE text;	-- no rewrite
 ALTER TABLE dd ADD COLUMN x int DEFAULT 5, ADD COLUMN y uuid DEFAULT gen_random_uuid();
 SELECT checked(), obj_description('dd_aa'::regclass);
+\set VERBOSITY sqlstate
 ALTER TABLE dd ALTER COLUMN t TYPE json USING to_json(t);
+\set VERBOSITY default
 DROP INDEX dd_e;
 -- CLUSTER, VACUUM FULL
 CLUSTER dd USING dd_aa;

@@ -31,5 +31,7 @@ CREATE INDEX ee_fail ON ee USING surfidx ((1 / (id - 5)));
 CREATE INDEX ee_fail ON ee USING surfidx ((1 / (id + 5)));
 INSERT INTO ee (id) VALUES (-5);
 SELECT surfidx_check('ee_fail', true);
+\set VERBOSITY sqlstate
 CREATE INDEX ON ee USING surfidx (random());
+\set VERBOSITY default
 DROP TABLE ee;

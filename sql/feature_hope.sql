@@ -87,6 +87,49 @@ SELECT scheme, rate BETWEEN 0.61 AND 0.75 AS both_kinds FROM surfidx_dictionarie
 DROP TABLE hope_kinds;
 DROP FUNCTION hope_auto, hope_pad, hope_kind;
 
+-- a dictionary is judged by all leaves that a merge writes: where the first ones have keys of another kind, that are few, the others keep theirs
+CREATE FUNCTION hope_words(i int, of int, digits text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(translate(left(md5(('x' || substr(md5(i::text), n, 7))::bit(28)::int % of || 'of' || of), 16), '0123456789abcdef', digits), '') FROM generate_series(1, 19, 6) n $$;
+CREATE TABLE hope_first AS SELECT CASE WHEN i % 30 = 0 THEN 'a/' || hope_words(i, 100, 'ghijklmnopqrstuv') ELSE 'b/' || hope_words(i, 100, 'GHIJKLMNOPQRSTUV') END COLLATE "C" AS v, i % 21 = 0 AS later
+	FROM generate_series(1, 60000) i;
+CREATE TABLE hope_all (v text COLLATE "C");
+INSERT INTO hope_all SELECT v FROM hope_first WHERE NOT later;
+CREATE INDEX hope_all_v ON hope_all USING surfidx (v);
+SELECT pg_relation_size('hope_all_v') AS built \gset
+INSERT INTO hope_all SELECT v FROM hope_first WHERE later;
+SELECT surfidx_merge('hope_all_v');
+SELECT dictionary, scheme FROM surfidx_dictionaries('hope_all_v');
+SELECT pg_relation_size('hope_all_v') < 1.1 * :built AS as_large_as_built;
+DROP TABLE hope_first, hope_all;
+DROP FUNCTION hope_words;
+
+-- kinds of keys of which the one makes a poor dictionary: built with it alone, then merged; and built of both, which stand in blocks of the table
+CREATE FUNCTION hope_token(i int) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(chr(33 + ('x' || substr(md5(i || '.' || n), 1, 4))::bit(16)::int % 94), '') FROM generate_series(1, 30) n $$;
+CREATE FUNCTION hope_address(i int) RETURNS text LANGUAGE sql AS $$
+	SELECT 'https://www.example.com/shop/item?id=' || hashint4(i)::bigint + 2147483648 || '&lang=en&session=' || i % 99991 $$;
+CREATE TABLE hope_both (v text COLLATE "C");
+INSERT INTO hope_both SELECT hope_token(i) FROM generate_series(1, 20000) i;
+CREATE INDEX hope_both_v ON hope_both USING surfidx (v);
+SELECT dictionary, scheme, rate > 0.8 AS poor FROM surfidx_dictionaries('hope_both_v');
+INSERT INTO hope_both SELECT hope_address(i) FROM generate_series(1, 60000) i;
+SELECT surfidx_merge('hope_both_v');
+INSERT INTO hope_both SELECT hope_address(i) FROM generate_series(60001, 120000) i;
+SELECT surfidx_merge('hope_both_v');
+SELECT dictionary, scheme, rate > 0.8 AS poor FROM surfidx_dictionaries('hope_both_v');
+REINDEX INDEX hope_both_v;
+SELECT dictionary, scheme, rate > 0.8 AS poor FROM surfidx_dictionaries('hope_both_v');
+DROP TABLE hope_both;
+DROP FUNCTION hope_token, hope_address;
+
+-- a table that has one kind of keys in its first blocks and another one behind them: a sample's halves have not the same shares of them
+CREATE TABLE hope_blocks (v text COLLATE "C");
+INSERT INTO hope_blocks SELECT encode(sha256(i::text::bytea), 'base64') FROM generate_series(1, 25000) i;
+INSERT INTO hope_blocks SELECT repeat('https://www.example.com/', 6) || hashint4(i)::bigint + 2147483648 || '&lang=en&session=' || i % 99991 FROM generate_series(1, 30000) i;
+CREATE INDEX hope_blocks_v ON hope_blocks USING surfidx (v);
+SELECT scheme, rate < 0.5 AS good FROM surfidx_dictionaries('hope_blocks_v');
+DROP TABLE hope_blocks;
+
 -- the parameter: checked, and what it is changed to holds for leaves written from then on
 CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = huffman);
 CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = single);

@@ -24,8 +24,10 @@ CREATE INDEX inc_k ON inc USING surfidx (k) INCLUDE (nu);
 SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT k, nu FROM inc WHERE k = 5 AND nu > 1 ORDER BY k, nu;
 SELECT pg_get_indexdef('inc_k'::regclass);
+\set VERBOSITY sqlstate
 CREATE INDEX ON inc USING surfidx (k) INCLUDE (nu DESC);
 CREATE INDEX ON inc USING surfidx (k) INCLUDE ((k + 1));
+\set VERBOSITY default
 -- too large together
 INSERT INTO inc (k, lo) VALUES (1, repeat('y', 100));
 CREATE INDEX inc_lo ON inc USING surfidx (k) INCLUDE (tx);

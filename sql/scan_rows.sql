@@ -15,20 +15,32 @@ SET extra_float_digits = 1;
 -- Columns of each way to a value: integers, floats, 16 bytes, short text; what is decoded; several at once
 CREATE TABLE src AS SELECT i AS id, (i * 7919::int8 - 9000000) AS i8, (i * 37 % 1000 - 500)::int4 AS i4, (i % 300)::int2 AS i2, (i * 1.5 - 3000)::float8 AS f8, (i % 700 - 350)::float4 AS f4,
 	md5(i::text)::uuid AS u, 'key ' || lpad((i * 7919 % 700)::text, 4, '0') COLLATE "C" AS t, CASE WHEN i % 500 = 7 THEN repeat('long ' || i, 40) ELSE 'key ' || i END COLLATE "C" AS tl, (i % 977)::numeric(8, 2) AS n,
-	nullif(i % 50, 13) AS x, timestamptz '2026-01-01' + i * interval '1 hour' AS ts, i % 3 = 0 AS b, ('n' || i % 100)::name AS nm
+	nullif(i % 50, 13) AS x, timestamptz '2026-01-01' + i * interval '1 hour' AS ts, i % 3 = 0 AS b, ('n' || i % 100)::name AS nm,
+	CASE i % 40 WHEN 0 THEN 'NaN' WHEN 1 THEN '-Infinity' WHEN 2 THEN 0.000 WHEN 3 THEN (10::numeric ^ 300)::numeric + i WHEN 4 THEN i * (10::numeric ^ -70) WHEN 5 THEN -1234567890123456789.5 * i WHEN 6 THEN i::numeric(10, 1)
+		WHEN 7 THEN i::numeric(90, 70) ELSE round(((i * 7919 % 200003) - 100000) / (10.0 ^ (i % 6)), i % 7) END AS nn,
+	CASE i % 20 WHEN 0 THEN 0 WHEN 1 THEN '-0' WHEN 2 THEN 'NaN' WHEN 3 THEN '-Infinity' ELSE i * 0.25 - 300 END::float8 AS fz, nullif(i % 9 - 4, 3)::float4 AS fy,
+	CASE WHEN i % 7 = 0 THEN ('fe80::' || to_hex(i) || CASE WHEN i % 2 = 0 THEN '/64' ELSE '' END) ELSE '10.' || i % 250 || '.' || i % 13 || '.1/' || 8 + i % 25 END::inet AS ip,
+	('08:00:2b:01:' || to_char(i / 100, 'FM00') || ':' || to_char(i % 100, 'FM00'))::macaddr AS mac, make_interval(months => i % 5, days => i % 31, hours => i % 50 - 25) AS iv, (i % 1009)::bit(11) AS bt,
+	CASE WHEN i % 300 = 7 THEN decode(repeat('00', 500), 'hex') ELSE decode(lpad(to_hex(i + 65536 * (i % 3)), 6, '0'), 'hex') END AS ba, ('c' || i % 333)::char(9) AS ch, ('c' || i % 333)::char(200) AS cw,
+	ARRAY[i % 20, i % 7] AS ar, (i % 1440 * interval '1 min')::time AT TIME ZONE 'UTC' AS tz,
+	CASE WHEN i % 900 = 1 THEN repeat(md5(i::text), 60) ELSE 'Straße ' || i % 321 END COLLATE "und-x-icu" AS tu, CASE WHEN i % 40 <> 9 THEN 'Tag ' || i % 123 || repeat('x', i % 140) END AS tv
 	FROM generate_series(1, 4000) i;
-CREATE TABLE columns (c text, cols text);
-INSERT INTO columns VALUES ('i8', 'i8'), ('i8d', 'i8 DESC'), ('i4', 'i4'), ('i2', 'i2'), ('f8', 'f8'), ('f8d', 'f8 DESC'), ('f4', 'f4'), ('u', 'u'), ('ud', 'u DESC'), ('t', 't'), ('td', 't DESC'), ('tl', 'tl'),
-	('n', 'n'), ('x', 'x'), ('ts', 'ts'), ('b', 'b'), ('nm', 'nm'), ('two', 'i4, i8'), ('three', 'i2, u, f4'), ('mixed', 'i4 DESC, t'), ('nulls', 'x, i4');
+CREATE TABLE columns (c text, cols text, include text DEFAULT '');
+INSERT INTO columns (c, cols) VALUES ('i8', 'i8'), ('i8d', 'i8 DESC'), ('i4', 'i4'), ('i2', 'i2'), ('f8', 'f8'), ('f8d', 'f8 DESC'), ('f4', 'f4'), ('u', 'u'), ('ud', 'u DESC'), ('t', 't'), ('td', 't DESC'), ('tl', 'tl'),
+	('n', 'n'), ('x', 'x'), ('ts', 'ts'), ('b', 'b'), ('nm', 'nm'), ('two', 'i4, i8'), ('three', 'i2, u, f4'), ('mixed', 'i4 DESC, t'), ('nulls', 'x, i4'),
+	('nn', 'nn'), ('nnd', 'nn DESC'), ('fz', 'fz'), ('floats', 'fz DESC, fy, i2'), ('ip', 'ip'), ('ipd', 'ip DESC'), ('mac', 'mac'), ('macs', 'mac DESC, mac'), ('iv', 'iv'), ('spans', 'iv DESC, nn, i4'), ('bt', 'bt'), ('btd', 'bt DESC'),
+	('ba', 'ba'), ('ch', 'ch'), ('chd', 'ch DESC, b'), ('cw', 'cw'), ('ar', 'ar'), ('tz', 'tz'), ('tu', 'tu'), ('tus', 'tu, i2'), ('tv', 'tv'), ('tvs', 'tv DESC, n DESC, tl'), ('nms', 'nm, t, i2'),
+	('many', 'b, i2, tv NULLS FIRST, n, u, ip, iv, ts, x NULLS FIRST');
+INSERT INTO columns VALUES ('in_i', 'i4', 'i2, u, ts'), ('in_t', 't', 'tv, n, ip, x'), ('in_l', 'nn DESC, tv', 'tl, ar, f8, nm, mac'), ('in_b', 'ip', 'ba, bt, cw, iv');
 CREATE VIEW states AS SELECT unnest(ARRAY['built', 'delta', 'half', 'runs']) AS state;
 DO $$
 DECLARE
 	r record;
 BEGIN
-	FOR r IN SELECT state, c, cols, state || '_' || c AS tab FROM states, columns LOOP
+	FOR r IN SELECT state, c, cols, include, state || '_' || c AS tab FROM states, columns LOOP
 		EXECUTE format('CREATE TABLE %I (LIKE src) WITH (autovacuum_enabled = off)', r.tab);
 		EXECUTE format('INSERT INTO %I SELECT * FROM src WHERE %s', r.tab, CASE r.state WHEN 'built' THEN 'true' WHEN 'delta' THEN 'false' WHEN 'half' THEN 'id % 2 = 0' ELSE 'id % 5 = 0' END);
-		EXECUTE format('CREATE INDEX ON %I USING surfidx (%s)', r.tab, r.cols);
+		EXECUTE format('CREATE INDEX ON %I USING surfidx (%s)%s', r.tab, r.cols, ' INCLUDE (' || nullif(r.include, '') || ')');
 		CASE r.state
 			WHEN 'delta' THEN EXECUTE format('INSERT INTO %I SELECT * FROM src', r.tab);
 			WHEN 'half' THEN EXECUTE format('INSERT INTO %I SELECT * FROM src WHERE id %% 2 = 1', r.tab);
@@ -70,10 +82,10 @@ BEGIN
 	RETURN CASE WHEN one = block THEN 'ok' ELSE format('%s, should be %s', block, one) END;
 END $$;
 CREATE FUNCTION opposite(cols text) RETURNS text LANGUAGE sql AS $$
-	SELECT string_agg(CASE WHEN c ~ 'DESC' THEN replace(c, ' DESC', '') ELSE c || ' DESC' END, ', ' ORDER BY n) FROM regexp_split_to_table(cols, ', ') WITH ORDINALITY s (c, n)
+	SELECT string_agg(CASE WHEN c ~ 'DESC' THEN replace(c, ' DESC', '') WHEN c ~ 'NULLS FIRST' THEN replace(c, 'NULLS FIRST', 'DESC NULLS LAST') ELSE c || ' DESC' END, ', ' ORDER BY n) FROM regexp_split_to_table(cols, ', ') WITH ORDINALITY s (c, n)
 $$;
 CREATE FUNCTION compare_all() RETURNS TABLE (state text, asked bigint, verdicts text) LANGUAGE sql AS $$
-	SELECT state, count(*), string_agg(DISTINCT v, ' ' ORDER BY v) FROM (SELECT state, compare(format('SELECT %s FROM %I ORDER BY %s', replace(cols, ' DESC', ''), state || '_' || c, o)) AS v
+	SELECT state, count(*), string_agg(DISTINCT v, ' ' ORDER BY v) FROM (SELECT state, compare(format('SELECT %s FROM %I ORDER BY %s', regexp_replace(cols, ' (DESC|NULLS FIRST)', '', 'g') || coalesce(', ' || nullif(include, ''), ''), state || '_' || c, o)) AS v
 		FROM states, columns, unnest(ARRAY[cols, opposite(cols)]) o) r
 	GROUP BY state ORDER BY state
 $$;
@@ -84,10 +96,13 @@ DELETE FROM built_i8 WHERE id BETWEEN 1000 AND 1400 OR id % 1000 = 3;
 DELETE FROM built_t WHERE id BETWEEN 1000 AND 1400 OR id % 1000 = 3;
 UPDATE built_two SET i4 = i4 + 1 WHERE id % 700 = 3;
 UPDATE runs_n SET id = id + 1 WHERE id % 700 = 3;
+DELETE FROM built_many WHERE id % 900 BETWEEN 1 AND 200;
+UPDATE built_in_t SET n = n + 1 WHERE id % 700 = 3;
+DELETE FROM half_nn WHERE id % 300 = 3;
 DELETE FROM delta_tl WHERE id % 10 = 3;
 SELECT * FROM compare_all();
 SELECT compare('SELECT i8 FROM built_i8 WHERE i8 > 0 ORDER BY i8') AS again, count(*) FROM built_i8;
-VACUUM built_i8, built_t, built_two, runs_n, delta_tl;
+VACUUM built_i8, built_t, built_two, runs_n, delta_tl, built_many, half_nn;
 INSERT INTO built_i8 SELECT * FROM src WHERE id BETWEEN 1000 AND 1400;
 SELECT * FROM compare_all();
 

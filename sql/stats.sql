@@ -109,7 +109,7 @@ SET ROLE sts_monitor;
 SELECT entries FROM surfidx_stats('sts_i');
 SELECT entries FROM surfidx_stat_indexes WHERE indexrelname = 'sts_i';
 SELECT surfidx_page_stats('sts_i', 0);
-SELECT surfidx_meta('sts_i');
+SELECT level FROM surfidx_meta('sts_i');
 SET ROLE sts_reader;
 SELECT generations FROM surfidx_meta('sts_i');
 SELECT count(*) FROM surfidx_runs('sts_i');

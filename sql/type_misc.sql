@@ -1,4 +1,4 @@
--- tid, oidvector, name, "char", pg_lsn, xid8, domains
+-- tid, oidvector, name, "char", pg_lsn, xid8, oid8, domains
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'
 \set ECHO none
@@ -23,8 +23,12 @@ SELECT make_source('ls', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE format(
 SELECT * FROM compare_type('ls', '{0/0,1/1000,FFFFFFFF/FFFFFFFF}');
 SELECT make_source('xi', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE (i::numeric * 104729 * 1000000 * (i % 3))::text END::xid8 FROM generate_series(1, 350) i$$);
 SELECT * FROM compare_type('xi', '{0,104729000000,18446744073709551615}');
+-- since 19; before, the same again
+SELECT coalesce(to_regtype('oid8'), 'xid8') AS oid8 \gset
+SELECT make_source('oi', replace($$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE (i::numeric * 104729 * 1000000 * (i % 3))::text END::%t FROM generate_series(1, 350) i$$, '%t', :'oid8'));
+SELECT * FROM compare_type('oi', '{0,104729000000,18446744073709551615}');
 CREATE DOMAIN grade AS numeric(4, 2) CHECK (VALUE >= 0);
 SELECT make_source('gr', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL ELSE (i % 60) / 4.0 END::grade FROM generate_series(1, 350) i$$);
 SELECT * FROM compare_type('gr', '{0,3.25,14.75}');
-DROP TABLE ti, ov, na, ch, ls, xi, gr;
+DROP TABLE ti, ov, na, ch, ls, xi, oi, gr;
 DROP DOMAIN grade;

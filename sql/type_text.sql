@@ -40,7 +40,9 @@ CREATE INDEX ON names USING surfidx ((v::bpchar) bpchar_pattern_ops);
 -- without a collation
 CREATE INDEX ON names USING surfidx ((v || v COLLATE "C"));
 CREATE TABLE mixed (a text COLLATE "C", b text COLLATE "en-x-icu");
+\set VERBOSITY sqlstate
 CREATE INDEX ON mixed USING surfidx ((a || b));
+\set VERBOSITY default
 DROP TABLE en, ic, pa, names, mixed;
 DROP FUNCTION words;
 DROP COLLATION ignore_case;

@@ -22,13 +22,15 @@ our @EXPORT = qw(new_node create_table change_rows check_indexes compare_plans o
 
 our @INDEXES = qw(t_n t_s t_u t_ns t_c);
 
-# An initialised server, not started.  More lines of configuration and options of init may follow.
+# An initialised server, not started: UTF-8 in the C locale, whatever the environment says.  More
+# lines of configuration and options of init may follow.
 sub new_node
 {
-	my ($name, $conf, @init) = @_;
+	my ($name, $conf, %init) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->init(@init);
+	push @{ $init{extra} }, '-E', 'UTF8', '--no-locale';
+	$node->init(%init);
 	$node->append_conf('postgresql.conf', <<"END");
 shared_preload_libraries = 'surfidx'
 lc_messages = 'C'

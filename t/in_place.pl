@@ -130,6 +130,36 @@ for my $db (qw(old new))
 	like(tried($db, "ALTER TABLE measure ATTACH PARTITION m5 DEFAULT"), qr/"m5" is already a partition/, 'nor twice');
 }
 
+# a parent's new primary key, beside partitions that have theirs, of either method
+for my $mode (qw(indexes constraints all))
+{
+	my $said = tried('old', <<"END");
+SET surfidx.in_place_of_btree = '$mode';
+SET surfidx.unique_notice = off;
+CREATE TABLE mix (k int NOT NULL, v int) PARTITION BY RANGE (k);
+CREATE TABLE mix1 PARTITION OF mix FOR VALUES FROM (0) TO (10);
+CREATE TABLE mix2 PARTITION OF mix FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (k);
+CREATE TABLE mix3 PARTITION OF mix2 FOR VALUES FROM (10) TO (20);
+CREATE UNIQUE INDEX mix1_i ON mix1 USING surfidx (k);
+ALTER TABLE mix1 ADD CONSTRAINT mix1_key PRIMARY KEY USING INDEX mix1_i;
+CREATE TABLE mix_to (k int REFERENCES mix1);
+SET surfidx.in_place_of_btree = 'off';
+ALTER TABLE mix3 ADD CONSTRAINT mix3_key PRIMARY KEY (k);
+SET surfidx.in_place_of_btree = '$mode';
+ALTER TABLE mix ADD PRIMARY KEY (k);
+END
+	like($said, qr/^done.*"mix1_key" is built again as btree, as that of table "mix" is/s,
+		"a parent gets a primary key ($mode)");
+	is($node->safe_psql('old', "SELECT string_agg(conname || ' ' || amname, ', ' ORDER BY conname) "
+			. "FROM pg_constraint c JOIN pg_class i ON i.oid = conindid JOIN pg_am a ON a.oid = relam "
+			. "WHERE conname ~ '^mix' AND contype = 'p'"),
+		'mix1_key btree, mix2_pkey btree, mix3_key btree, mix_pkey btree',
+		'... and partitions have one each');
+	like(tried('old', 'INSERT INTO mix_to VALUES (1)'), qr/violates foreign key/,
+		'... that is referred to');
+	$node->safe_psql('old', 'DROP TABLE mix, mix_to');
+}
+
 # ---- what prepared statements, and the scripts of extensions, make ----
 
 my $pgbench = $node->basedir . '/ddl.sql';

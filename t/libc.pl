@@ -15,7 +15,7 @@ my @made = grep { system("localedef --no-archive -i $_ -f UTF-8 $dir/$_.UTF-8 >/
 plan skip_all => 'localedef, or the sources of locales, are not installed' if @made < @names;
 
 $ENV{LOCPATH} = $dir;
-my $node = new_node('libc', '', extra => [ '-E', 'UTF8', '--no-locale' ]);
+my $node = new_node('libc');
 $node->start;
 my $helpers = PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/sql/helpers/compare.sql");
 $node->safe_psql('postgres', $helpers . join('', map { "CREATE COLLATION $_ (provider = libc, locale = '$_.UTF-8');\n" } @made));

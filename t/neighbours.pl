@@ -5,6 +5,7 @@ use warnings;
 use SurfidxTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 # A worker that sleeps 0.4 s after each group of leaves.
 my $node = new_node('neighbours', <<'END');
@@ -32,10 +33,19 @@ CREATE TABLE m AS SELECT i, md5(i::text) COLLATE "C" AS s FROM generate_series(1
 CREATE INDEX m_s ON m USING surfidx (s);
 END
 	$node->safe_psql($db, "ALTER INDEX m_s SET ($options)") if $options;
-	$node->safe_psql($db, 'INSERT INTO m SELECT i, md5(i::text) FROM generate_series(60001, 85000) i');
-	$node->poll_query_until($db, $options ? "SELECT count(*) = 1 FROM surfidx_runs('m_s') WHERE merging" :
-		'SELECT count(*) = 1 FROM surfidx_progress() WHERE groups > 0') or die 'no merge';
-	return $db;
+	# one that has ended before we look is followed by another one
+	for (1 .. 20)
+	{
+		$node->safe_psql($db, 'INSERT INTO m SELECT i, md5(random()::text) FROM generate_series(60001, 85000) i');
+		for (1 .. 50)
+		{
+			return $db if $node->safe_psql($db, $options
+				? "SELECT count(*) FROM surfidx_runs('m_s') WHERE merging"
+				: 'SELECT count(*) FROM surfidx_progress() WHERE groups > 0') > 0;
+			usleep(100_000);
+		}
+	}
+	die 'no merge';
 }
 
 sub is_merging

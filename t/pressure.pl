@@ -49,7 +49,7 @@ is(scalar @seen, 10, 'a cursor stands in an index-only scan');
 
 # There are rows that died before the cursor's snapshot, so VACUUM comes as far as the gate, which the cursor holds.
 my $vacuum = start_script($node, 'vacuum', "VACUUM t;\n");
-ok( $node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE query LIKE 'VACUUM t%' AND wait_event = 'BufferPin'"),
+ok( $node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE query LIKE 'VACUUM t%' AND wait_event IN ('BufferPin', 'BufferCleanup')"),
 	'VACUUM waits for the cursor');
 
 my @writers = map { writer($_, 8) } 1 .. 8;
@@ -66,7 +66,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE v IS NOT NULL'),
 my $pages = log_pages();
 note("$pages log pages");
 cmp_ok($pages, '<', 8 * 8, 'without a worker, inserters have kept the delta small');
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'VACUUM t%' AND wait_event = 'BufferPin'"),
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'VACUUM t%' AND wait_event IN ('BufferPin', 'BufferCleanup')"),
 	'1', 'VACUUM still waits');
 
 # It can be told to stop waiting.

@@ -151,11 +151,13 @@ while ($text{'docs/parameters.md'} =~ /^\| `(\w+)` \| ([^|]*) \| ([^|]*) \| [^|]
 	}
 	else
 	{
-		($rc, $out, $err) = $node->psql('postgres', "ALTER INDEX opt_i SET ($name = 100000000)");
+		($rc, $out, $err) = $node->psql('postgres', "ALTER INDEX opt_i SET ($name = -2)");
 		my ($min, $max) = $err =~ /between "([\d.]+)" and "([\d.]+)"/;
 
 		is($values, join(' to ', map { $_ + 0 } $min, $max), "range of $name");
-		is($default, $coded == -1 ? 'the setting' : $coded, "default of $name");
+		my $setting = $node->safe_psql('postgres', "SELECT current_setting('surfidx.$name', true)");
+		my $unset = $setting ne '' ? 'the setting' : 'none';
+		is($default, $coded == -1 ? $unset : $coded, "default of $name");
 	}
 }
 is(join(' ', sort keys %parameter), join(' ', sort keys %code), 'the storage parameters of docs/parameters.md are those of the code');

@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
-my $node = new_node('reversed', '', extra => [ '-E', 'UTF8', '--no-locale' ]);
+my $node = new_node('reversed');
 open(my $c, '>', "$dir/orders.c") or die $!;
 print $c <<'END';
 #include "postgres.h"

@@ -140,18 +140,18 @@ my $ask = 'CREATE TABLE f# (t text COLLATE "C"); INSERT INTO f# SELECT md5(g::te
   . "CREATE INDEX f#_t ON f# USING surfidx (t) WITH (filter = bloom); SET enable_seqscan = off;
 	SELECT FROM f# WHERE t = 'none'";
 my $filters = $full ? 5000 : 2 * $places;
-$taken = shared('filter counters', 'taken');
+$taken = shared('counters', 'taken');
 each_of($filters, "$ask; DROP TABLE f#");
-is(shared('filter counters', 'taken') - $taken, $filters,
+is(shared('counters', 'taken') - $taken, $filters,
 	"filters of $filters indexes were counted");
-is(shared('filter counters', 'used'), '0', '... as long as there was an index');
-is(shared('filter counters', 'evicted'), '0', '... in nobody else\'s place');
+is(shared('counters', 'used'), '0', '... as long as there was an index');
+is(shared('counters', 'evicted'), '0', '... in nobody else\'s place');
 each_of(2 * $places, $ask);
 is($node->safe_psql('postgres', "SELECT filters_asked FROM surfidx_stats('f" . 2 * $places .
 	"_t')"), '1', 'where too many are counted, the latest are');
-cmp_ok(shared('filter counters', 'evicted'), '>', 0, '... in the place of others');
+cmp_ok(shared('counters', 'evicted'), '>', 0, '... in the place of others');
 each_of(2 * $places, 'DROP TABLE f#');
-is(shared('filter counters', 'used'), '0', 'nothing is left');
+is(shared('counters', 'used'), '0', 'nothing is left');
 
 # ---- memory of one statement ----
 

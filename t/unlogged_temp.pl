@@ -78,6 +78,7 @@ CREATE UNLOGGED TABLE u (n int);
 INSERT INTO u SELECT generate_series(1, 1000);
 CREATE INDEX u_n ON u USING surfidx (n);
 CREATE INDEX u_b ON u (n);
+CREATE TYPE r AS (a int);
 END
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -89,19 +90,22 @@ my %reads = (
 	surfidx_dictionaries => "('u_n')",
 	surfidx_filters => "('u_n')",
 	surfidx_stats => "('u_n')",
+	surfidx_leaf_keys => "('u_n')",
 	surfidx_page_stats => "('u_n', 0)",
 	surfidx_page_items => "('u_n', 1)",
 	surfidx_count => "('u_n', 1, 2)",
 	surfidx_may_contain => "('u_n', 1)",
 	surfidx_may_contain_range => "('u_n', 1, 2)",
-	surfidx_estimate => "('u_b')");
+	surfidx_estimate => "('u_b')",
+	surfidx_estimate_cut => "('u_b')");
 # the check finds the next function
 my $all = $standby->safe_psql('postgres', <<'END');
 SELECT p.proname FROM pg_proc p
 	JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'surfidx'
 WHERE p.proargtypes[0] = 'regclass'::regtype
-	AND p.proname NOT IN ('surfidx_check', 'surfidx_merge')
+	AND p.proname NOT IN ('surfidx_check', 'surfidx_merge', 'surfidx_convert',
+		'surfidx_convert_swap', 'surfidx_statement')
 ORDER BY 1
 END
 is($all, join("\n", sort keys %reads), 'functions of an index');
@@ -120,6 +124,14 @@ is($standby->safe_psql('postgres', 'SELECT count(*) FROM surfidx_stat_indexes'),
 	'the view leaves it out');
 is($standby->safe_psql('postgres', 'SELECT count(*) FROM surfidx_advise(0)'), '0',
 	'advice has nothing of it');
+# Nor does it lock anything for a statement that core refuses.
+foreach my $ddl ('ALTER TABLE u ALTER n TYPE bigint', 'ALTER INDEX u_n RESET (access_method)',
+	'ALTER TABLE u ADD UNIQUE USING INDEX u_n',
+	'ALTER TYPE r ALTER ATTRIBUTE a TYPE bigint CASCADE')
+{
+	my (undef, undef, $err) = $standby->psql('postgres', "\\set VERBOSITY verbose\n$ddl");
+	like($err, qr/ERROR:  25006: cannot execute ALTER \w+ in a read-only transaction/, $ddl);
+}
 $standby->stop;
 $primary->stop;
 done_testing();

@@ -6,7 +6,11 @@ use SurfidxTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('worker', "surfidx.delta_size = '64kB'\nmax_connections = 20");
+my $node = new_node('worker', <<'END');
+surfidx.delta_size = '64kB'
+surfidx.log_merge_min_duration = 0
+max_connections = 20
+END
 $node->start;
 create_table($node);
 
@@ -53,6 +57,8 @@ foreach my $round (1 .. 3)
 $node->safe_psql('other', 'INSERT INTO o SELECT random() * 100000000 FROM generate_series(1, 100000)');
 my ($rc, $out, $err) = $node->psql('postgres', 'DROP DATABASE other');
 is($rc, 0, 'DROP DATABASE while the worker is busy') or diag($err);
+my $merges = qr/LOG:  merge of surfidx index "postgres\.public\.\w+": [1-9]\d* entries came to/;
+like(slurp_file($node->logfile), $merges, 'merges are logged');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal|ERROR/, 'nothing wrong in the log');
 $node->stop;
 done_testing();

@@ -1,7 +1,7 @@
 -- Read by the tests of aggregates with \i: queries of the table "asked", computed by the index and by core, have to have the same rows.
 --
 --	differences(answered)	the queries whose rows differ (those with ORDER BY in their order, the others sorted), or, if answered, that the index does not answer
---	plan_of(query)	EXPLAIN's lines as one text
+--	plan_of(query)	EXPLAIN's lines as one text; analyzed(query): those of EXPLAIN (ANALYZE), that differ from run to run left out
 --	declined()		those of the table "declined" that the index answers all the same
 
 SET client_min_messages = warning;
@@ -25,6 +25,19 @@ BEGIN
 		plan := plan || line || E'\n';
 	END LOOP;
 	RETURN plan;
+END $$;
+
+CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line	text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
+		IF line !~ 'Index Searches|Workers Launched' THEN
+			-- 19 has names for subplans
+			line := regexp_replace(line, 'SubPlan \w+', 'SubPlan');
+			RETURN NEXT regexp_replace(regexp_replace(line, '\.00', '', 'g'), 'Memory Usage: \d+kB', 'Memory Usage');
+		END IF;
+	END LOOP;
 END $$;
 
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$

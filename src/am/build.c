@@ -3,7 +3,7 @@
  *
  * Phases
  *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (build_scan.c)
- *	2. sort the byte strings, in the comparator key space behind the columns' values (spool.c)
+ *	2. sort the byte strings (spool.c)
  *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
  *	4. write the inner levels above them, then the metapage
  *	5. log the whole file at once
@@ -27,6 +27,7 @@
 #include "log.h"
 #include "meta.h"
 #include "order.h"
+#include "recover.h"
 #include "page.h"
 #include "pos.h"
 #include "settings.h"
@@ -203,11 +204,14 @@ pack_leaves(SfxBuild *bs)
 	SfxNewDict	new;
 	uint64		raw,
 				stored;
+	bool		cut = sfx_cut_wanted(bs->index, bs->order);
 	int			rc;
 
 	sfx_packer_set_codec(packer, sfx_opt_codec(bs->index));
 	sfx_packer_set_packing(packer, sfx_opt_packing(bs->index));
-	if (sfx_dict_train_from_heap(bs->heap, bs->index, bs->info, &bs->kd, bs->indtuples, &new))
+	if (cut)
+		sfx_packer_cut_keys(packer, SFX_CUT_MOST);
+	else if (sfx_dict_train_from_heap(bs->heap, bs->index, bs->info, &bs->kd, bs->indtuples, &new))
 	{
 		const SfxHope *dict = write_dict(bs, &new);
 
@@ -236,6 +240,8 @@ pack_leaves(SfxBuild *bs)
 	sfx_packer_rests(packer, &raw, &stored);
 	if (bs->meta.ndicts > 0 && raw > 0)
 		bs->meta.dict[0].rate = stored * 1000 / raw;
+	if (cut)
+		SfxMetaMain(&bs->meta)->cut = SfxMetaMain(&bs->meta)->leaves;
 	pfree(prev);
 }
 
@@ -325,11 +331,12 @@ scan_and_sort(SfxBuild *bs)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SCAN);
 	if (!sfx_build_parallel(bs, &rows))
 	{
-		bs->spool = sfx_spool_begin(bs->index, &bs->kd, bs->order, bs->plan.workmem, NULL);
+		bs->spool = sfx_spool_begin(bs, bs->plan.workmem, NULL);
 		rows = sfx_build_scan(bs, NULL, true);
 	}
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) bs->indtuples);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_SORT);
+	SFX_STOP("build sorts");
 	sfx_spool_perform(bs->spool);
 	return rows;
 }
@@ -374,8 +381,12 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	if (!ReindexIsProcessingIndex(RelationGetRelid(index)))
+	{
 		sfx_filter_notice(index);
+		sfx_cut_notice(index);
+	}
 	sfx_build_begin(bs, heap, index, info, NULL);
+	sfx_key_check_inside(&bs->kd, index);
 	meta_init(&bs->meta);
 	sfx_log_forget_tail(index);
 	/* the file may be an old one that was emptied in the transaction that made it */
@@ -383,6 +394,7 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	result->heap_tuples = scan_and_sort(bs);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_WRITE);
+	SFX_STOP("build writes");
 	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
 		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the
 																			 * metapage */

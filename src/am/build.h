@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * build.h - what the parts of a build share: build.c, spool.c, build_scan.c, build_parallel.c
+ * build.h - what the parts of a build share: build.c, spool.c, build_item.c, build_scan.c,
+ * build_parallel.c
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_BUILD_H
@@ -13,7 +14,6 @@
 
 #include "access/tableam.h"
 #include "storage/sharedfileset.h"
-#include "utils/tuplesort.h"
 
 /* ---- spool.c: items on their way into order ---- */
 
@@ -22,10 +22,7 @@ typedef struct SfxSpool SfxSpool;
 /* Files that a participant of a parallel build leaves behind, at most. */
 #define SFX_SPOOL_FILES	64
 
-/*
- * Where the participants of a parallel build leave what they have sorted, in shared memory: in
- * ordered bytes files, else tuplesort's.
- */
+/* Where the participants of a parallel build leave what they have sorted, in shared memory. */
 typedef struct SfxSpoolShared
 {
 	SharedFileSet files;
@@ -46,7 +43,6 @@ sfx_spool_shared_size(int participants)
 /* A spool's part in a parallel build. */
 typedef struct SfxSpoolPart
 {
-	SortCoordinate coordinate;
 	SfxSpoolShared *shared;
 	int			number;			/* of the participant; -1: the one who brings together what all
 								 * have sorted */
@@ -56,17 +52,17 @@ typedef struct SfxSpoolPart
 #define SFX_ITEM_MAX	(SFX_MAX_ENTRY + 6 + 3)
 
 /*
- * A sort in workmem kilobytes, in the current memory context; kd and order must outlive it.  part:
- * of a parallel sort; NULL: all of it.
+ * A sort of a build's items in workmem kilobytes, in the current memory context; the build has to
+ * outlive it.  part: of a parallel sort; NULL: all of it.
  */
-extern SfxSpool *sfx_spool_begin(Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int workmem,
-								 const SfxSpoolPart *part);
+struct SfxBuild;
+extern SfxSpool *sfx_spool_begin(const struct SfxBuild *b, int workmem, const SfxSpoolPart *part);
 
 /*
- * Add an item, which is copied. In the comparator key space the key columns' values have to come
- * along.
+ * Add an item, which is copied.  In the comparator key space the first key column's value has to come
+ * along, and what its class leaves behind is in the current memory context.
  */
-extern void sfx_spool_put(SfxSpool *s, const uint8 *item, int len, const Datum *values, const bool *isnull);
+extern void sfx_spool_put(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull);
 
 /* All items are there: sort, or as a worker of a parallel sort hand them to its leader. */
 extern void sfx_spool_perform(SfxSpool *s);
@@ -156,11 +152,20 @@ typedef struct SfxBuild
 	uint8		item[SFX_ITEM_MAX];
 } SfxBuild;
 
-/* ---- build_scan.c ---- */
+/* ---- build_item.c ---- */
 
 /* Flags of an item. */
 #define SFX_ITEM_ALIVE		0x01	/* the row was live when the heap was scanned */
 #define SFX_ITEM_HAS_NULL	0x02
+
+/* A row becomes an item in b->item, of so many bytes. */
+extern int	sfx_build_form_item(SfxBuild *b, ItemPointer tid, Datum *values, bool *isnull, bool alive);
+
+/* What an item of a build says; *e points into it. */
+extern void sfx_build_parse_item(const SfxBuild *b, const uint8 *start, int end, SfxEntry *e,
+								 uint8 *flags);
+
+/* ---- build_scan.c ---- */
 
 /* What every participant of a build needs to scan.  plan: the leader's; NULL: make it. */
 extern void sfx_build_begin(SfxBuild *b, Relation heap, Relation index, IndexInfo *info,
@@ -168,10 +173,6 @@ extern void sfx_build_begin(SfxBuild *b, Relation heap, Relation index, IndexInf
 
 /* Scan the heap (all of it, or what scan says) into b->spool; rows seen. progress: report it. */
 extern double sfx_build_scan(SfxBuild *b, TableScanDesc scan, bool progress);
-
-/* An item that the scan has made. */
-extern void sfx_build_parse_item(SfxBuild *b, const uint8 *start, int end, SfxEntry *e,
-								 uint8 *flags);
 
 /* ---- build_parallel.c ---- */
 

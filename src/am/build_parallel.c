@@ -22,11 +22,10 @@
 #include "utils/wait_event.h"
 
 #define KEY_SHARED			UINT64CONST(0x5F1D000000000001)
-#define KEY_SORT			UINT64CONST(0x5F1D000000000002)
-#define KEY_QUERY			UINT64CONST(0x5F1D000000000003)
-#define KEY_WAL_USAGE		UINT64CONST(0x5F1D000000000004)
-#define KEY_BUFFER_USAGE	UINT64CONST(0x5F1D000000000005)
-#define KEY_SPOOL			UINT64CONST(0x5F1D000000000006)
+#define KEY_QUERY			UINT64CONST(0x5F1D000000000002)
+#define KEY_WAL_USAGE		UINT64CONST(0x5F1D000000000003)
+#define KEY_BUFFER_USAGE	UINT64CONST(0x5F1D000000000004)
+#define KEY_SPOOL			UINT64CONST(0x5F1D000000000005)
 
 /* In the parallel context's memory; the descriptor of the table scan stands behind it. */
 typedef struct BuildShared
@@ -47,7 +46,6 @@ typedef struct SfxBuildLeader
 {
 	ParallelContext *pcxt;
 	BuildShared *shared;
-	Sharedsort *sort;
 	SfxSpoolShared *spool;
 	Snapshot	snapshot;
 	WalUsage   *wal;
@@ -66,16 +64,14 @@ scan_of(BuildShared *shared)
 /* ---- what every participant does ---- */
 
 static void
-scan_and_sort(SfxBuild *b, BuildShared *shared, Sharedsort *sort, SfxSpoolShared *spool, int number, int workmem, bool progress)
+scan_and_sort(SfxBuild *b, BuildShared *shared, SfxSpoolShared *spool, int number, int workmem,
+			  bool progress)
 {
-	SfxSpoolPart part = {palloc0(sizeof(SortCoordinateData)), spool, number};
+	SfxSpoolPart part = {spool, number};
 	double		rows;
 
-	part.coordinate->isWorker = true;
-	part.coordinate->nParticipants = -1;
-	part.coordinate->sharedsort = sort;
-	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, workmem, &part);
-	rows = sfx_build_scan(b, table_beginscan_parallel(b->heap, scan_of(shared)), progress);
+	b->spool = sfx_spool_begin(b, workmem, &part);
+	rows = sfx_build_scan(b, SfxBeginScanParallel(b->heap, scan_of(shared)), progress);
 	sfx_spool_perform(b->spool);
 
 	SpinLockAcquire(&shared->mutex);
@@ -92,7 +88,6 @@ void
 sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 {
 	BuildShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	Sharedsort *sort = shm_toc_lookup(toc, KEY_SORT, false);
 	SfxSpoolShared *spool = shm_toc_lookup(toc, KEY_SPOOL, false);
 	const SfxBuildPlan *plan = &shared->plan;
 	LOCKMODE	heaplock = plan->concurrent ? ShareUpdateExclusiveLock : ShareLock;
@@ -110,14 +105,13 @@ sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 	/* the leader's locks, which are shared with us */
 	heap = table_open(plan->heap, heaplock);
 	index = index_open(plan->index, indexlock);
-	tuplesort_attach_shared(sort, seg);
 	SharedFileSetAttach(&spool->files, seg);
 
 	InstrStartParallelQuery();
 	info = SFX_MUTANT("workers ask the catalogs") ? BuildIndexInfo(index) :
 		sfx_build_worker_info(index, plan);
 	sfx_build_begin(&b, heap, index, info, SFX_MUTANT("workers decide") ? NULL : plan);
-	scan_and_sort(&b, shared, sort, spool, ParallelWorkerNumber + 1,
+	scan_and_sort(&b, shared, spool, ParallelWorkerNumber + 1,
 				  plan->workmem / shared->participants, false);
 	wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
@@ -164,7 +158,6 @@ begin_leader(SfxBuild *b, int request)
 	SfxBuildLeader *l = palloc0(sizeof(SfxBuildLeader));
 	ParallelContext *pcxt;
 	Size		sharedsize,
-				sortsize,
 				walsize,
 				bufsize,
 				querysize = debug_query_string ? strlen(debug_query_string) + 1 : 0;
@@ -174,11 +167,9 @@ begin_leader(SfxBuild *b, int request)
 	/* all rows that anybody may still see; or, while others write, those that a snapshot sees */
 	l->snapshot = b->plan.concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
 	sharedsize = add_size(BUFFERALIGN(sizeof(BuildShared)), table_parallelscan_estimate(b->heap, l->snapshot));
-	sortsize = tuplesort_estimate_shared(request + 1);
 	walsize = mul_size(sizeof(WalUsage), request);
 	bufsize = mul_size(sizeof(BufferUsage), request);
 	estimate(pcxt, sharedsize);
-	estimate(pcxt, sortsize);
 	estimate(pcxt, sfx_spool_shared_size(request + 1));
 	estimate(pcxt, walsize);
 	estimate(pcxt, bufsize);
@@ -202,8 +193,6 @@ begin_leader(SfxBuild *b, int request)
 	ConditionVariableInit(&l->shared->done_cv);
 	SpinLockInit(&l->shared->mutex);
 	table_parallelscan_initialize(b->heap, scan_of(l->shared), l->snapshot);
-	l->sort = allocate(pcxt, KEY_SORT, sortsize);
-	tuplesort_initialize_shared(l->sort, request + 1, pcxt->seg);
 	l->spool = allocate(pcxt, KEY_SPOOL, sfx_spool_shared_size(request + 1));
 	memset(l->spool, 0, sfx_spool_shared_size(request + 1));
 	l->spool->nparts = request + 1;
@@ -253,7 +242,7 @@ take_part(const SfxBuild *b, SfxBuildLeader *l)
 		wait_for(l, l->participants - 1);
 	}
 	sfx_build_begin(own, b->heap, b->index, b->info, &b->plan);
-	scan_and_sort(own, l->shared, l->sort, l->spool, 0, b->plan.workmem / l->participants, true);
+	scan_and_sort(own, l->shared, l->spool, 0, b->plan.workmem / l->participants, true);
 }
 
 bool
@@ -277,13 +266,9 @@ sfx_build_parallel(SfxBuild *b, double *rows)
 	b->indtuples = l->shared->indtuples;
 	b->info->ii_BrokenHotChain |= l->shared->broken_hot;
 
-	part.coordinate = palloc0(sizeof(SortCoordinateData));
-	part.coordinate->isWorker = false;
-	part.coordinate->nParticipants = l->participants;
-	part.coordinate->sharedsort = l->sort;
 	part.shared = l->spool;
 	part.number = -1;
-	b->spool = sfx_spool_begin(b->index, &b->kd, b->order, b->plan.workmem, &part);
+	b->spool = sfx_spool_begin(b, b->plan.workmem, &part);
 	return true;
 }
 

@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "constraint.h"
 #include "am.h"
 #include "cost.h"
 #include "encode.h"
@@ -25,63 +26,55 @@ StaticAssertDecl(BTORDER_PROC == 1 && BTSORTSUPPORT_PROC == 2 && BTINRANGE_PROC 
 
 /* ------------------------------------------------------------------ the handler */
 
-static void
-set_properties(IndexAmRoutine *am)
-{
-	am->amstrategies = BTMaxStrategyNumber;
-	am->amsupport = SFX_NPROCS;
-	am->amoptsprocnum = BTOPTIONS_PROC;
-	am->amcanorder = true;
-	am->amcanbackward = true;
-	am->amcanunique = true;
-	am->amcanmulticol = true;
-	am->amoptionalkey = true;
-	am->amsearcharray = true;
-	am->amsearchnulls = true;
-	am->amclusterable = true;
-	am->ampredlocks = true;
-	am->amcanparallel = true;
-	am->amcaninclude = true;
-	am->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
-	am->amkeytype = InvalidOid;
-}
-
-static void
-set_functions(IndexAmRoutine *am)
-{
-	am->ambuild = sfx_build;
-	am->ambuildempty = sfx_buildempty;
-	am->aminsert = sfx_insert;
-	am->ambulkdelete = sfx_bulkdelete;
-	am->amvacuumcleanup = sfx_vacuumcleanup;
-	am->amcanreturn = sfx_canreturn;
-	am->amestimateparallelscan = sfx_estimateparallelscan;
-	am->aminitparallelscan = sfx_initparallelscan;
-	am->amparallelrescan = sfx_parallelrescan;
-	am->amcostestimate = sfx_costestimate;
-	am->amoptions = sfx_options;
-	am->ambuildphasename = sfx_buildphasename;
-	am->amvalidate = sfx_validate;
-	am->amadjustmembers = sfx_adjustmembers;
-	am->ambeginscan = sfx_beginscan;
-	am->amrescan = sfx_rescan;
-	am->amgettuple = sfx_gettuple;
-	am->amgetbitmap = sfx_getbitmap;
-	am->amendscan = sfx_endscan;
-	am->ammarkpos = sfx_markpos;
-	am->amrestrpos = sfx_restrpos;
-}
-
 /* Everything that is not set is off or absent: no ORDER BY operators, no other storage type. */
+static const IndexAmRoutine routine = {
+	.type = T_IndexAmRoutine,
+	.amstrategies = BTMaxStrategyNumber,
+	.amsupport = SFX_NPROCS,
+	.amoptsprocnum = BTOPTIONS_PROC,
+	.amcanorder = true,
+	.amcanbackward = true,
+	.amcanunique = true,
+	.amcanmulticol = true,
+	.amoptionalkey = true,
+	.amsearcharray = true,
+	.amsearchnulls = true,
+	.amclusterable = true,
+	.ampredlocks = true,
+	.amcanparallel = true,
+	.amcaninclude = true,
+	.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
+	.amkeytype = InvalidOid,
+	.ambuild = sfx_build,
+	.ambuildempty = sfx_buildempty,
+	.aminsert = sfx_insert,
+	.ambulkdelete = sfx_bulkdelete,
+	.amvacuumcleanup = sfx_vacuumcleanup,
+	.amcanreturn = sfx_canreturn,
+	.amestimateparallelscan = sfx_estimateparallelscan,
+	.aminitparallelscan = sfx_initparallelscan,
+	.amparallelrescan = sfx_parallelrescan,
+	.amcostestimate = sfx_costestimate,
+	.amoptions = sfx_options,
+	.ambuildphasename = sfx_buildphasename,
+	.amvalidate = sfx_validate,
+	.amadjustmembers = sfx_adjustmembers,
+	.ambeginscan = sfx_beginscan,
+	.amrescan = sfx_rescan,
+	.amgettuple = sfx_gettuple,
+	.amgetbitmap = sfx_getbitmap,
+	.amendscan = sfx_endscan,
+	.ammarkpos = sfx_markpos,
+	.amrestrpos = sfx_restrpos,
+	SFX_NEW_AM_FIELDS
+};
+
 Datum
 surfidx_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *am = makeNode(IndexAmRoutine);
-
-	set_properties(am);
-	set_functions(am);
-	SfxSetNewAmFields(am);
-	PG_RETURN_POINTER(am);
+	/* rule Q7: whoever opens an index now would keep the wrong classes for it */
+	Assert(!sfx_classes_are_lent());
+	PG_RETURN_POINTER(SfxHandlerAnswer(&routine));
 }
 
 /* Every encoding is reversible, and INCLUDE columns are stored as they are. */

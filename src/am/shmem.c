@@ -5,7 +5,9 @@
  */
 #include "surfidx.h"
 #include "am.h"
+#include "convert.h"
 #include "counters.h"
+#include "heat.h"
 #include "image.h"
 #include "meta.h"
 #include "predicate.h"
@@ -24,8 +26,10 @@ static const SfxSharedArea *const areas[] = {
 	&sfx_requests_area,
 	&sfx_progress_area,
 	&sfx_activity_area,
+	&sfx_heat_area,
 	&sfx_meta_area,
 	&sfx_predicate_area,
+	&sfx_convert_area,
 	SFX_STOP_AREA				/* of test builds; else NULL */
 };
 

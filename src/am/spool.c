@@ -1,33 +1,39 @@
 /*-------------------------------------------------------------------------
  * spool.c - a build's items on their way into order
  *
- * Ordered bytes are sorted in memory by core's sort of byte strings (itemsort.h), which takes half the time of a sort by
- * comparisons.  Where memory does not suffice, what was gathered is sorted and goes to a file, and the files are merged at the end; MERGE_ORDER files
- * of one size are merged into one before, so that there are few of them.
+ * Ordered bytes are sorted in memory by core's sort of byte strings (itemsort.h), which takes half the
+ * time of a sort by comparisons.  Where memory does not suffice, what was gathered is sorted and goes
+ * to a file, and the files are merged at the end; MERGE_ORDER files of one size are merged into one
+ * before, so that there are few of them.
  *
- * In the comparator key space tuplesort sorts, by the columns' values (sortorder.c) and then by the item.
+ * In the comparator key space items are sorted by a word that tells what it can of their order, and by
+ * the order's comparisons where words are equal, as seldom as that can be (sfx_item_sort_by).  Files
+ * have no words, and are merged by comparisons.
  *
- * In a parallel build each participant sorts its share like that and leaves files (or what tuplesort makes) behind; one merges them.
+ * In a parallel build each participant sorts its share like that and leaves files behind; one merges
+ * them.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "build.h"
 #include "column.h"
 #include "itemsort.h"
+#include "key.h"
+#include "leaf_format.h"
 #include "order.h"
 #include "spool_files.h"
 
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker_internals.h"
 #include "utils/memutils.h"
+#include "utils/sortsupport.h"
 
-#define BYTEA_LESS_OPERATOR	1957	/* bytea < bytea */
 #define LEAST_MEMORY		(256 * 1024)
 #define LEAST_CHUNK			(32 * 1024)
 #define MOST_CHUNK			(1024 * 1024)
 #define PREFETCH_AHEAD		12
+#define FIRST_LOOK			10	/* items after which abbreviations are judged first, as by
+								 * tuplesort */
 #define MERGE_ORDER			16	/* files that are merged into one before the end */
 #define NUMBER_BITS			20	/* of a file's number, that count a participant's own; the others
 								 * tell the participant */
@@ -44,16 +50,14 @@ typedef struct SpoolFile
 
 struct SfxSpool
 {
-	Relation	index;
-	const SfxKeyDesc *kd;
+	const SfxBuild *build;
 	MemoryContext cxt;
 	Size		limit;			/* bytes */
 	Size		chunk_size;
-	SortCoordinate coordinate;
 	SfxSpoolShared *shared;		/* NULL: the build is not parallel */
 	int			part;
 
-	/* ordered bytes: in memory */
+	/* in memory */
 	SfxItem    *items;
 	Size		nitems;
 	Size		maxitems;
@@ -63,82 +67,98 @@ struct SfxSpool
 	int			maxchunks;
 	Size		used;			/* of the last chunk */
 
-	/* ordered bytes: in files */
+	/* in files */
 	SpoolFile	file[SFX_SPOOL_FILES];
 	int			nfiles;
 	uint32		next_number;
 	SfxSortedMerge *merge;		/* NULL: items are taken from memory */
 
 	/* comparator key space */
-	Tuplesortstate *sort;
-	struct varlena *datum;		/* room for one item */
-	TupleDesc	desc;			/* key columns, then the item */
-	TupleTableSlot *slot;
-	Datum	   *values;
-	bool	   *isnull;
+	SortSupportData ssup;		/* of the first column */
+	bool		abbreviates;
+	Size		next_look;		/* at so many items: do abbreviations tell enough? */
 };
 
-/* ---- tuplesort ---- */
+/* ---- another order than that of bytes ---- */
 
+/*
+ * Words that tell what they can of an item's place: of a first column in ordered bytes the first
+ * eight of these, of another one core's abbreviation, if the class has one that is an unsigned
+ * number.  NULLs are at one end.
+ */
 static void
-begin_columns(SfxSpool *s)
+begin_words(SfxSpool *s)
 {
-	int			n = s->kd->nkeys;
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * (n + 1));
-	Oid		   *operators = palloc(sizeof(Oid) * (n + 1));
-	Oid		   *collations = palloc(sizeof(Oid) * (n + 1));
-	bool	   *nulls_first = palloc(sizeof(bool) * (n + 1));
-	Oid			less = sfx_sort_operator(s->index);
+	const SfxColumn *col = &s->build->kd.col[0];
 
-	s->desc = CreateTemplateTupleDesc(n + 1);
-	for (int i = 0; i < n; i++)
+	if (!col->raw)
+		return;
+	s->ssup.ssup_cxt = s->cxt;
+	s->ssup.ssup_collation = col->collation;
+	s->ssup.ssup_attno = 1;
+	s->ssup.abbreviate = true;
+	sfx_column_sortsupport(s->build->index, &s->build->kd, 0, &s->ssup);
+	s->abbreviates = s->ssup.abbrev_converter != NULL &&
+		s->ssup.comparator == ssup_datum_unsigned_cmp;
+	s->next_look = FIRST_LOOK;
+}
+
+static uint64
+word_of(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
+{
+	const SfxColumn *col = &s->build->kd.col[0];
+	uint64		word;
+
+	if (!col->raw)
 	{
-		const SfxColumn *col = &s->kd->col[i];
+		int			width = sfx_column_length(col, s->build->index, item, len);
 
-		TupleDescCopyEntry(s->desc, i + 1, RelationGetDescr(s->index), i + 1);
-		attnums[i] = i + 1;
-		operators[i] = less;
-		collations[i] = col->collation;
-		nulls_first[i] = col->nulls_first;
+		return sfx_load_be(item, width);
 	}
-	TupleDescInitEntry(s->desc, n + 1, "item", BYTEAOID, -1, 0);
-	attnums[n] = n + 1;
-	operators[n] = BYTEA_LESS_OPERATOR;
-	collations[n] = InvalidOid;
-	nulls_first[n] = false;
-	s->slot = MakeSingleTupleTableSlot(s->desc, &TTSOpsMinimalTuple);
-	s->values = palloc(sizeof(Datum) * (n + 1));
-	s->isnull = palloc0(sizeof(bool) * (n + 1));
-	sfx_sort_prepare(s->index, s->kd);
-	s->sort = tuplesort_begin_heap(s->desc, n + 1, attnums, operators, collations, nulls_first,
-								   s->limit / 1024, s->coordinate, TUPLESORT_NONE);
+	if (!s->abbreviates)
+		return 0;
+	if (isnull)
+		return col->nulls_first ? 0 : PG_UINT64_MAX;
+	word = (uint64) s->ssup.abbrev_converter(value, &s->ssup);
+	return col->desc ? ~word : word;
 }
 
+/* As tuplesort does: where abbreviations tell little, no more of them are made. */
 static void
-put_columns(SfxSpool *s, const uint8 *item, int len, const Datum *values, const bool *isnull)
+look_at_words(SfxSpool *s)
 {
-	int			n = s->kd->nkeys;
-	MinimalTuple tuple;
-
-	memcpy(VARDATA(s->datum), item, len);
-	SET_VARSIZE(s->datum, VARHDRSZ + len);
-	memcpy(s->values, values, sizeof(Datum) * n);
-	memcpy(s->isnull, isnull, sizeof(bool) * n);
-	s->values[n] = PointerGetDatum(s->datum);
-	tuple = SfxFormMinimalTuple(s->desc, s->values, s->isnull);
-	ExecForceStoreMinimalTuple(tuple, s->slot, true);
-	tuplesort_puttupleslot(s->sort, s->slot);
-	ExecClearTuple(s->slot);
+	if (!s->abbreviates || s->nitems < s->next_look)
+		return;
+	s->next_look *= 2;
+	if (!s->ssup.abbrev_abort((int) Min(s->nitems, INT_MAX), &s->ssup))
+		return;
+	s->abbreviates = false;
+	for (Size i = 0; i < s->nitems; i++)
+		s->items[i].word = 0;
 }
 
-static struct varlena *
-next_datum(SfxSpool *s)
+/* By the columns' values, then by bytes. */
+static int
+cmp_items(void *arg, const uint8 *a, int alen, const uint8 *b, int blen)
 {
-	bool		isnull;
+	const SfxSpool *s = arg;
+	SfxEntry	x;
+	SfxEntry	y;
+	uint8		flags;
+	int			c;
 
-	if (!tuplesort_gettupleslot(s->sort, true, false, s->slot, NULL))
-		return NULL;
-	return (struct varlena *) DatumGetPointer(slot_getattr(s->slot, s->kd->nkeys + 1, &isnull));
+	/* (of long strings a comparison takes milliseconds) */
+	CHECK_FOR_INTERRUPTS();
+	sfx_build_parse_item(s->build, a, alen, &x, &flags);
+	sfx_build_parse_item(s->build, b, blen, &y, &flags);
+	c = s->build->order->cmp(s->build->order, x.key, x.keylen, y.key, y.keylen);
+	return c != 0 ? c : (x.tid > y.tid) - (x.tid < y.tid);
+}
+
+static int
+cmp_in_memory(void *arg, const SfxItem *a, const SfxItem *b)
+{
+	return cmp_items(arg, sfx_item_bytes(a), sfx_item_len(a), sfx_item_bytes(b), sfx_item_len(b));
 }
 
 /* ---- in memory ---- */
@@ -209,7 +229,10 @@ sort_in_memory(SfxSpool *s)
 {
 	SfxItem    *tmp = MemoryContextAllocHuge(s->cxt, Max(s->nitems, 1) * sizeof(SfxItem));
 
-	sfx_item_sort(s->items, tmp, s->nitems, check_interrupts);
+	if (s->build->order)
+		sfx_item_sort_by(s->items, tmp, s->nitems, cmp_in_memory, s, check_interrupts);
+	else
+		sfx_item_sort(s->items, tmp, s->nitems, check_interrupts);
 	pfree(tmp);
 }
 
@@ -224,7 +247,7 @@ create_file(SfxSpool *s, int level)
 
 	f->level = level;
 	if (s->shared && s->next_number >> NUMBER_BITS != 0)
-		elog(ERROR, "surfidx: too many temporary files for index \"%s\"", RelationGetRelationName(s->index));
+		elog(ERROR, "surfidx: too many temporary files for index \"%s\"", RelationGetRelationName(s->build->index));
 	f->number = (uint32) s->part << NUMBER_BITS | s->next_number++;
 	file = sfx_sorted_create(s->shared ? &s->shared->files.fs : NULL, f->number);
 	f->file = s->shared ? NULL : file;
@@ -239,7 +262,7 @@ merge_files(SfxSpool *s, const SpoolFile *f, int n)
 
 	for (int i = 0; i < n; i++)
 		files[i] = f[i].file ? f[i].file : sfx_sorted_open(&s->shared->files.fs, f[i].number);
-	merge = sfx_sorted_merge_begin(files, n, s->limit);
+	merge = sfx_sorted_merge_begin(files, n, s->limit, s->build->order ? cmp_items : NULL, s);
 	pfree(files);
 	return merge;
 }
@@ -327,59 +350,54 @@ merge_parts(SfxSpool *s)
 /* ---- the public face ---- */
 
 SfxSpool *
-sfx_spool_begin(Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int workmem, const SfxSpoolPart *part)
+sfx_spool_begin(const SfxBuild *b, int workmem, const SfxSpoolPart *part)
 {
 	SfxSpool   *s = palloc0(sizeof(SfxSpool));
 
-	s->index = index;
-	s->kd = kd;
+	s->build = b;
 	s->cxt = CurrentMemoryContext;
 	s->limit = Max((Size) workmem * 1024, LEAST_MEMORY);
 	s->chunk_size = Min(Max(s->limit / 16, LEAST_CHUNK), MOST_CHUNK);
 	if (part)
 	{
-		s->coordinate = part->coordinate;
 		s->shared = part->shared;
 		s->part = part->number;
 	}
-	if (order)
-	{
-		s->datum = palloc(VARHDRSZ + SFX_ITEM_MAX);
-		begin_columns(s);
-	}
+	if (b->order)
+		begin_words(s);
 	return s;
 }
 
 void
-sfx_spool_put(SfxSpool *s, const uint8 *item, int len, const Datum *values, const bool *isnull)
+sfx_spool_put(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
 {
+	SfxItem    *to;
 	uint8	   *at;
 
-	if (s->sort)
-	{
-		put_columns(s, item, len, values, isnull);
-		return;
-	}
 	if (!make_room(s, 2 + len))
 	{
 		write_out(s);
 		/* there is always room for some items */
 		if (!make_room(s, 2 + len))
-			elog(ERROR, "surfidx: no memory to sort the items of index \"%s\"", RelationGetRelationName(s->index));
+			elog(ERROR, "surfidx: no memory to sort the items of index \"%s\"", RelationGetRelationName(s->build->index));
 	}
 	at = s->chunks[s->nchunks - 1] + s->used;
 	sfx_put16(at, (uint16) len);
 	memcpy(at + 2, item, len);
-	sfx_item_set(&s->items[s->nitems++], at);
+	to = &s->items[s->nitems++];
+	sfx_item_set(to, at);
 	s->used += 2 + len;
+	if (s->build->order)
+	{
+		to->word = word_of(s, item, len, value, isnull);
+		look_at_words(s);
+	}
 }
 
 void
 sfx_spool_perform(SfxSpool *s)
 {
-	if (s->sort)
-		tuplesort_performsort(s->sort);
-	else if (s->shared && s->part < 0)
+	if (s->shared && s->part < 0)
 		s->merge = merge_parts(s);
 	else if (s->shared)
 	{
@@ -404,15 +422,6 @@ sfx_spool_next(SfxSpool *s, int *len)
 
 	if (s->merge)
 		return sfx_sorted_merge_next(s->merge, len);
-	if (s->sort)
-	{
-		struct varlena *v = next_datum(s);
-
-		if (v == NULL)
-			return NULL;
-		*len = VARSIZE_ANY_EXHDR(v);
-		return (const uint8 *) VARDATA_ANY(v);
-	}
 	if (s->next == s->nitems)
 		return NULL;
 	item = &s->items[s->next];
@@ -426,10 +435,6 @@ sfx_spool_next(SfxSpool *s, int *len)
 void
 sfx_spool_end(SfxSpool *s)
 {
-	if (s->slot)
-		ExecDropSingleTupleTableSlot(s->slot);
-	if (s->sort)
-		tuplesort_end(s->sort);
 	if (s->merge)
 		sfx_sorted_merge_end(s->merge);
 	free_memory(s);

@@ -35,6 +35,8 @@ struct SfxSortedMerge
 	bool		started;
 	SfxSorted **heap;
 	SfxSorted **files;
+	SfxSortedCmp cmp;			/* NULL: by bytes */
+	void	   *arg;
 };
 
 static void
@@ -166,11 +168,16 @@ step(SfxSorted *f)
 }
 
 static inline bool
-less(const SfxSorted *a, const SfxSorted *b)
+less(const SfxSortedMerge *m, const SfxSorted *a, const SfxSorted *b)
 {
+	const uint8 *x = a->buf + a->at;
+	const uint8 *y = b->buf + b->at;
+
+	if (m->cmp)
+		return m->cmp(m->arg, x + 2, sfx_get16(x), y + 2, sfx_get16(y)) < 0;
 	if (a->word != b->word)
 		return a->word < b->word;
-	return sfx_cmp_bytes(a->buf + a->at + 2, sfx_get16(a->buf + a->at), b->buf + b->at + 2, sfx_get16(b->buf + b->at)) < 0;
+	return sfx_cmp_bytes(x + 2, sfx_get16(x), y + 2, sfx_get16(y)) < 0;
 }
 
 /* Number i of the heap has a greater item now, perhaps. */
@@ -185,9 +192,9 @@ sift_down(SfxSortedMerge *m, int i)
 
 		if (child >= m->n)
 			break;
-		if (child + 1 < m->n && less(m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->n && less(m, m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!less(m->heap[child], f))
+		if (!less(m, m->heap[child], f))
 			break;
 		m->heap[i] = m->heap[child];
 		i = child;
@@ -196,13 +203,15 @@ sift_down(SfxSortedMerge *m, int i)
 }
 
 SfxSortedMerge *
-sfx_sorted_merge_begin(SfxSorted **files, int n, Size memory)
+sfx_sorted_merge_begin(SfxSorted **files, int n, Size memory, SfxSortedCmp cmp, void *arg)
 {
 	SfxSortedMerge *m = palloc0(sizeof(SfxSortedMerge));
 
 	m->files = palloc(sizeof(SfxSorted *) * Max(n, 1));
 	m->heap = palloc(sizeof(SfxSorted *) * Max(n, 1));
 	m->nfiles = n;
+	m->cmp = cmp;
+	m->arg = arg;
 	for (int i = 0; i < n; i++)
 	{
 		SfxSorted  *f = m->files[i] = files[i];

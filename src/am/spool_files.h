@@ -27,8 +27,15 @@ extern SfxSorted *sfx_sorted_open(FileSet *set, uint32 number);
 /* The items of n finished files, or of one, in one order. */
 typedef struct SfxSortedMerge SfxSortedMerge;
 
-/* memory: bytes for buffers, together.  The files are the merge's from then on. */
-extern SfxSortedMerge *sfx_sorted_merge_begin(SfxSorted **files, int n, Size memory);
+/* Which of two items comes first, where that is not the order of their bytes. */
+typedef int (*SfxSortedCmp) (void *arg, const uint8 *a, int alen, const uint8 *b, int blen);
+
+/*
+ * memory: bytes for buffers, together.  The files are the merge's from then on.  cmp: what they are
+ * sorted by; NULL: by bytes.
+ */
+extern SfxSortedMerge *sfx_sorted_merge_begin(SfxSorted **files, int n, Size memory,
+											  SfxSortedCmp cmp, void *arg);
 
 /* The next item, valid until the next call; NULL at the end. */
 extern const uint8 *sfx_sorted_merge_next(SfxSortedMerge *m, int *len);

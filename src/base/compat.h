@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * compat.h - every difference between PostgreSQL 15, 16, 17 and 18, and nothing else
+ * compat.h - every difference between PostgreSQL 15, 16, 17, 18 and 19, and nothing else
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_COMPAT_H
@@ -76,8 +76,9 @@ SfxExtendRelation(Relation rel)
 #endif
 
 /*
- * Does a collation compare bytes?  lc_collate_is_c went away in 18.  The header that has either answer wants ICU's own
- * headers, which the server's development package does not bring; nothing here needs what they declare.
+ * Does a collation compare bytes?  lc_collate_is_c went away in 18.  The header that has either
+ * answer wants ICU's own headers, which the server's development package does not bring; nothing
+ * here needs what they declare.
  */
 #if PG_VERSION_NUM < 180000
 extern bool lc_collate_is_c(Oid collation);
@@ -104,7 +105,10 @@ extern bool lc_collate_is_c(Oid collation);
 	} while (0)
 #endif
 
-/* Whose rights a table of the query is read with: that of the range table entry moved to the planner's relation in 16. */
+/*
+ * Whose rights a table of the query is read with: that of the range table entry moved to the
+ * planner's relation in 16.
+ */
 #include "nodes/pathnodes.h"
 #if PG_VERSION_NUM < 160000
 #define SfxPlannedUser(rel, rte)	(OidIsValid((rte)->checkAsUser) ? (rte)->checkAsUser : GetUserId())
@@ -126,28 +130,38 @@ SfxGetTreeHeight(Relation index)
 	return sfx_tree_height(index);
 }
 
-static inline void
-SfxSetNewAmFields(IndexAmRoutine *am)
-{
-	/* the strategies are btree's, and core calls these with btree's families as well */
-	am->amtranslatestrategy = bttranslatestrategy;
-	am->amtranslatecmptype = bttranslatecmptype;
-	am->amconsistentequality = true;
-	am->amconsistentordering = true;
-	am->amgettreeheight = SfxGetTreeHeight;
-	am->amcanbuildparallel = true;
-}
+/* the strategies are btree's, and core calls these with btree's families as well */
+#define SFX_NEW_AM_FIELDS \
+	.amtranslatestrategy = bttranslatestrategy, \
+	.amtranslatecmptype = bttranslatecmptype, \
+	.amconsistentequality = true, \
+	.amconsistentordering = true, \
+	.amgettreeheight = SfxGetTreeHeight, \
+	.amcanbuildparallel = true
+#elif PG_VERSION_NUM >= 170000
+#define SFX_NEW_AM_FIELDS	.amcanbuildparallel = true
 #else
-static inline void
-SfxSetNewAmFields(IndexAmRoutine *am)
-{
-#if PG_VERSION_NUM >= 170000
-	am->amcanbuildparallel = true;
-#endif
-}
+#define SFX_NEW_AM_FIELDS
 #endif
 
-/* Where the AM's part of a parallel scan's descriptor begins; and the shapes of the function that tells its size. */
+/* What a handler answers: core copies and frees it, but keeps the very one since 19. */
+#if PG_VERSION_NUM < 190000
+static inline IndexAmRoutine *
+SfxHandlerAnswer(const IndexAmRoutine *am)
+{
+	IndexAmRoutine *copy = makeNode(IndexAmRoutine);
+
+	*copy = *am;
+	return copy;
+}
+#else
+#define SfxHandlerAnswer(am)	(am)
+#endif
+
+/*
+ * Where the AM's part of a parallel scan's descriptor begins; and the shapes of the function that
+ * tells its size.
+ */
 #if PG_VERSION_NUM < 180000
 #define SfxParallelOffset(target)	((target)->ps_offset)
 #else
@@ -161,7 +175,10 @@ SfxSetNewAmFields(IndexAmRoutine *am)
 #define SfxEstimateParallelArgs		Relation index, int nkeys, int norderbys
 #endif
 
-/* How many workers a build of this index may have: core plans them for every access method since 17, before for btree alone. */
+/*
+ * How many workers a build of this index may have: core plans them for every access method since
+ * 17, before for btree alone.
+ */
 #include "nodes/execnodes.h"
 #if PG_VERSION_NUM < 170000
 #include "miscadmin.h"
@@ -179,7 +196,9 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxBuildWorkers(heap, index, info)	((info)->ii_ParallelWorkers)
 #endif
 
-/* The owner of an index may maintain it; from 17 on whoever has that privilege on the table, too. */
+/*
+ * The owner of an index may maintain it; from 17 on whoever has that privilege on the table, too.
+ */
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
@@ -202,6 +221,8 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxMayExecute(func)		(pg_proc_aclcheck(func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
 #define SfxMayUseSchema(schema) \
 	(pg_namespace_aclcheck(schema, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
+#define SfxMayCreateIn(schema) \
+	(pg_namespace_aclcheck(schema, GetUserId(), ACL_CREATE) == ACLCHECK_OK)
 #else
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
@@ -209,6 +230,15 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 	(object_aclcheck(ProcedureRelationId, func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
 #define SfxMayUseSchema(schema) \
 	(object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
+#define SfxMayCreateIn(schema) \
+	(object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_CREATE) == ACLCHECK_OK)
+#endif
+
+/* All of a portal, once. */
+#if PG_VERSION_NUM < 180000
+#define SfxPortalRun(portal, dest)	PortalRun(portal, FETCH_ALL, true, true, dest, dest, NULL)
+#else
+#define SfxPortalRun(portal, dest)	PortalRun(portal, FETCH_ALL, true, dest, dest, NULL)
 #endif
 
 /*
@@ -224,6 +254,11 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxExplainTables(es)	((es)->rtable_size)
 #endif
 
+/* 19 has no pg_attribute_always_inline any more, which said "inline" as well. */
+#ifndef pg_always_inline
+#define pg_always_inline	pg_attribute_always_inline
+#endif
+
 /* 18 writes it before the declaration, and has no pg_attribute_noreturn any more. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn	_Noreturn
@@ -234,13 +269,6 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SFX_MORE_TIMEOUTS
 #else
 #define SFX_MORE_TIMEOUTS	{"transaction_timeout", "0"},
-#endif
-
-/* Room before the tuple may be asked for since 18. */
-#if PG_VERSION_NUM < 180000
-#define SfxFormMinimalTuple(desc, values, isnull)	heap_form_minimal_tuple(desc, values, isnull)
-#else
-#define SfxFormMinimalTuple(desc, values, isnull)	heap_form_minimal_tuple(desc, values, isnull, 0)
 #endif
 
 /* Functions run as a table's owner fix their search_path from 17 on. */
@@ -268,7 +296,10 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxLockHeldByMe(tag, mode)	LockHeldByMe(tag, mode, false)
 #endif
 
-/* Cancel a standby's queries whose snapshots still need what a record takes away. Since 16 logical decoding on standbys asks whether it may. */
+/*
+ * Cancel a standby's queries whose snapshots still need what a record takes away. Since 16 logical
+ * decoding on standbys asks whether it may.
+ */
 #include "storage/standby.h"
 #if PG_VERSION_NUM < 160000
 #define SfxResolveConflict(xid, catalog, locator)	ResolveRecoveryConflictWithSnapshot(xid, locator)
@@ -277,8 +308,8 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * Before 17 snapshots can expire (old_snapshot_threshold): VACUUM removes what they see, and whoever reads pages that have changed since has
- * to throw.
+ * Before 17 snapshots can expire (old_snapshot_threshold): VACUUM removes what they see, and
+ * whoever reads pages that have changed since has to throw.
  */
 #include "storage/bufmgr.h"
 #if PG_VERSION_NUM < 170000
@@ -291,8 +322,10 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * Rows of a table, living and dead, as the statistics have them; false if they do not know it.  As of now, and not cached for this transaction, whose view
- * of the statistics is none of our business; unless it wants a snapshot of all of them, which must not be asked in another way meanwhile.
+ * Rows of a table, living and dead, as the statistics have them; false if they do not know it.  As
+ * of now, and not cached for this transaction, whose view of the statistics is none of our
+ * business; unless it wants a snapshot of all of them, which must not be asked in another way
+ * meanwhile.
  */
 #include "pgstat.h"
 static inline bool
@@ -326,14 +359,20 @@ SfxTableRows(Oid relid, int64 *live, int64 *dead)
 	return true;
 }
 
-/* May VACUUM truncate, as the table's storage parameter says?  Since 18 there is a setting for those that do not say. */
+/*
+ * May VACUUM truncate, as the table's storage parameter says?  Since 18 there is a setting for
+ * those that do not say.
+ */
 #include "utils/rel.h"
 static inline bool
 SfxMayTruncate(Relation heap)
 {
 	StdRdOptions *opts = (StdRdOptions *) heap->rd_options;
 
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	if (opts == NULL || opts->vacuum_truncate == PG_TERNARY_UNSET)
+		return vacuum_truncate;
+#elif PG_VERSION_NUM >= 180000
 	if (opts == NULL || !opts->vacuum_truncate_set)
 		return vacuum_truncate;
 #endif
@@ -358,10 +397,16 @@ SfxFunctionIsC(Oid funcid)
 	return lang == INTERNALlanguageId || lang == ClanguageId;
 }
 
-/* From 18 on btree's cost estimate counts on skip scans: a clause on a column behind one without an equality narrows them. */
+/*
+ * From 18 on btree's cost estimate counts on skip scans: a clause on a column behind one without
+ * an equality narrows them.
+ */
 #define SFX_BTREE_SKIPS (PG_VERSION_NUM >= 180000)
 
-/* From 18 on the executor gives row comparisons to any ordered access method, if the planner takes it for btree. */
+/*
+ * From 18 on the executor gives row comparisons to any ordered access method, if the planner takes
+ * it for btree.
+ */
 #define SFX_TAKES_ROW_COMPARISONS	(PG_VERSION_NUM >= 180000)
 
 /* Before 18 core takes btree for the only access method that enforces uniqueness. */
@@ -370,8 +415,10 @@ SfxFunctionIsC(Oid funcid)
 /* Is it a key that is a gist's? */
 #if PG_VERSION_NUM < 180000
 #define SfxWithoutOverlaps(constraint)	false
+#define SfxIndexWithoutOverlaps(stmt)	false
 #else
 #define SfxWithoutOverlaps(constraint)	((constraint)->without_overlaps)
+#define SfxIndexWithoutOverlaps(stmt)	((stmt)->iswithoutoverlaps)
 #endif
 
 /* Has this command core build again what uses the column? */
@@ -387,14 +434,54 @@ SfxFunctionIsC(Oid funcid)
 #if PG_VERSION_NUM < 160000
 #define SfxRebuildIndex(table, stmt) \
 	DefineIndex(table, stmt, InvalidOid, InvalidOid, InvalidOid, true, false, false, false, true)
+#elif PG_VERSION_NUM >= 190000
+#define SfxRebuildIndex(table, stmt) \
+	DefineIndex(NULL, table, stmt, InvalidOid, InvalidOid, InvalidOid, -1, true, false, false, \
+				false, true)
 #else
 #define SfxRebuildIndex(table, stmt) \
 	DefineIndex(table, stmt, InvalidOid, InvalidOid, InvalidOid, -1, true, false, false, false, \
 				true)
 #endif
 
-/* 17 looks up the equality operator for logical replication's searches by a strategy number that it knows for btree and hash only. */
+/*
+ * 17 looks up the equality operator for logical replication's searches by a strategy number that
+ * it knows for btree and hash only.
+ */
 #define SFX_APPLY_MEANS_BTREE	(PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000)
+
+/*
+ * Does whoever began this scan look at xs_recheck?  The executor's nodes do, and from 18 on have
+ * their searches counted; whoever else begins a scan may not look.
+ */
+#if PG_VERSION_NUM < 180000
+#define SfxScanRechecks(scan)	true
+#else
+#define SfxScanRechecks(scan)	((scan)->instrument != NULL)
+#endif
+
+/*
+ * Since 19 whoever looks at rows says whether the query leaves their table alone: then pruning a
+ * page on the way may mark it all-visible.
+ */
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#if PG_VERSION_NUM < 190000
+#define SfxReadsOnly(scanstate)				0
+#define SfxFetchFlags(scan)					0
+#define SfxBeginFetch(heap, flags)			table_index_fetch_begin(heap)
+#define SfxBeginScanParallel(heap, pscan)	table_beginscan_parallel(heap, pscan)
+#define SfxPrune(heap, buf, map, flags)		heap_page_prune_opt(heap, buf)
+#else
+#define SfxReadsOnly(scanstate) \
+	(ScanRelIsReadOnly(scanstate) ? SO_HINT_REL_READ_ONLY : SO_NONE)
+#define SfxFetchFlags(scan)					((scan)->xs_heapfetch->flags)
+#define SfxBeginFetch(heap, flags)			table_index_fetch_begin(heap, flags)
+#define SfxBeginScanParallel(heap, pscan)	table_beginscan_parallel(heap, pscan, SO_NONE)
+#define SfxPrune(heap, buf, map, flags) \
+	heap_page_prune_opt(heap, buf, map, ((flags) & SO_HINT_REL_READ_ONLY) != 0)
+#endif
 
 /* A scan of the index of an index-only scan's node; instrumentation came in 18. */
 #if PG_VERSION_NUM < 180000
@@ -402,11 +489,17 @@ SfxFunctionIsC(Oid funcid)
 	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
 					(node)->ss.ps.state->es_snapshot, \
 					(node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
-#else
+#elif PG_VERSION_NUM < 190000
 #define SfxIndexBeginScan(node) \
 	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
 					(node)->ss.ps.state->es_snapshot, \
 					&(node)->ioss_Instrument, (node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
+#else
+#define SfxIndexBeginScan(node) \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
+					(node)->ss.ps.state->es_snapshot, \
+					(node)->ioss_Instrument, (node)->ioss_NumScanKeys, \
+					(node)->ioss_NumOrderByKeys, SfxReadsOnly(&(node)->ss))
 #endif
 
 /* Is the column never NULL?  The planner knows from 17 on. */
@@ -444,5 +537,123 @@ SfxClassMembers(const EquivalenceClass *ec, Index relid)
 	return list_concat_copy(ec->ec_members, ec->ec_childmembers[relid]);
 }
 #endif
+
+/* A name for LWLocks: since 19 given once, where the number is; before, by every process. */
+#include "storage/lwlock.h"
+#if PG_VERSION_NUM < 190000
+#define SfxNewTranche(name)				LWLockNewTrancheId()
+#define SfxNameTranche(tranche, name)	LWLockRegisterTranche(tranche, name)
+#else
+#define SfxNewTranche(name)				LWLockNewTrancheId(name)
+#define SfxNameTranche(tranche, name)	((void) 0)
+#endif
+
+/*
+ * Does this backend hold an LWLock or a page's lock?  19 does not tell, nor are pages' locks
+ * LWLocks there; but both hold interrupts, which else nobody does for longer than a few
+ * instructions.
+ */
+#if PG_VERSION_NUM < 190000
+static inline void
+SfxNoteHeld(LWLock *lock, LWLockMode mode, void *any)
+{
+	*(bool *) any = true;
+}
+
+static inline bool
+SfxHoldsLWLock(void)
+{
+	bool		any = false;
+
+	ForEachLWLockHeldByMe(SfxNoteHeld, &any);
+	return any;
+}
+#else
+#define SfxHoldsLWLock()	(InterruptHoldoffCount > 0)
+#endif
+
+/* The planner's hook has had the state of EXPLAIN, too, since 19. */
+#include "optimizer/planner.h"
+#if PG_VERSION_NUM < 190000
+#define SFX_PLANNER_PARAMS \
+	Query *parse, const char *query_string, int cursor_options, ParamListInfo params
+#define SFX_PLANNER_ARGS	parse, query_string, cursor_options, params
+#else
+#define SFX_PLANNER_PARAMS \
+	Query *parse, const char *query_string, int cursor_options, ParamListInfo params, \
+	ExplainState *es
+#define SFX_PLANNER_ARGS	parse, query_string, cursor_options, params, es
+#endif
+
+/* Where a table's indexes may be looked over that the planner has just found: another in 19. */
+#include "optimizer/pathnode.h"
+#include "optimizer/plancat.h"
+#if PG_VERSION_NUM < 190000
+typedef get_relation_info_hook_type SfxRelInfoHook;
+#define sfx_rel_info_hook		get_relation_info_hook
+#define SFX_REL_INFO_PARAMS		PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel
+#define SFX_REL_INFO_ARGS		root, relid, inhparent, rel
+#else
+typedef build_simple_rel_hook_type SfxRelInfoHook;
+#define sfx_rel_info_hook		build_simple_rel_hook
+#define SFX_REL_INFO_PARAMS		PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define SFX_REL_INFO_ARGS		root, rel, rte
+#endif
+
+/* Paths that are others, one behind the other or merged. */
+#if PG_VERSION_NUM < 190000
+#define SfxCreateAppendPath(root, rel, paths, workers, parallel) \
+	create_append_path(root, rel, paths, NIL, NIL, NULL, workers, parallel, -1)
+#define SfxCreateMergeAppendPath(root, rel, paths, pathkeys) \
+	create_merge_append_path(root, rel, paths, pathkeys, NULL)
+#else
+#define SfxCreateAppendPath(root, rel, paths, workers, parallel) \
+	create_append_path(root, rel, (AppendPathInput) {.subpaths = (paths)}, NIL, NULL, workers, \
+					   parallel, -1)
+#define SfxCreateMergeAppendPath(root, rel, paths, pathkeys) \
+	create_merge_append_path(root, rel, paths, NIL, pathkeys, NULL)
+#endif
+
+/*
+ * Instants of dates and local times; overflow tells whether there is none, and to which side.
+ * Since 19 that is a soft error, whose side is that of the infinity that comes with it.
+ */
+#include "utils/date.h"
+#include "utils/timestamp.h"
+#if PG_VERSION_NUM < 190000
+#define SfxInstantOfDate(date, overflow)	date2timestamptz_opt_overflow(date, overflow)
+#define SfxInstantOfLocal(local, overflow)	timestamp2timestamptz_opt_overflow(local, overflow)
+#else
+#include "nodes/miscnodes.h"
+static inline TimestampTz
+SfxInstantOfDate(DateADT date, int *overflow)
+{
+	ErrorSaveContext error = {T_ErrorSaveContext};
+	TimestampTz result = date2timestamptz_safe(date, (Node *) &error);
+
+	*overflow = !error.error_occurred ? 0 : TIMESTAMP_IS_NOBEGIN(result) ? -1 : 1;
+	return result;
+}
+
+static inline TimestampTz
+SfxInstantOfLocal(Timestamp local, int *overflow)
+{
+	ErrorSaveContext error = {T_ErrorSaveContext};
+	TimestampTz result = timestamp2timestamptz_safe(local, (Node *) &error);
+
+	*overflow = !error.error_occurred ? 0 : TIMESTAMP_IS_NOBEGIN(result) ? -1 : 1;
+	return result;
+}
+#endif
+
+/* CLUSTER has been a case of REPACK since 19. */
+#if PG_VERSION_NUM < 190000
+#include "commands/cluster.h"
+#else
+#include "commands/repack.h"
+#endif
+
+/* Included by others before 19. */
+#include "utils/tuplestore.h"
 
 #endif							/* SURFIDX_COMPAT_H */

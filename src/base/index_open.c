@@ -6,12 +6,53 @@
 #include "index_open.h"
 #include "settings.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
+
+bool
+sfx_is_distributed(Oid table)
+{
+	Oid			list = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	AttrNumber	attno = OidIsValid(list) ? get_attnum(list, "logicalrelid") : InvalidAttrNumber;
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	if (attno == InvalidAttrNumber || get_rel_relkind(list) != RELKIND_RELATION ||
+		get_atttype(list, attno) != REGCLASSOID)
+		return false;
+	rel = table_open(list, AccessShareLock);
+	ScanKeyInit(&key, attno, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/* What stands in such an index here is nothing, and not what the table has. */
+static void
+refuse_distributed(Relation index)
+{
+	Oid			table = index->rd_index->indrelid;
+
+	if (sfx_is_distributed(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has nothing here: Citus keeps the rows of table \"%s\" in shards",
+						RelationGetRelationName(index), get_rel_name(table)),
+				 errhint("Ask the shards' indexes, by run_command_on_shards().")));
+}
 
 static Relation
 open_ready(Oid relid, LOCKMODE lockmode)
@@ -35,6 +76,7 @@ open_ready(Oid relid, LOCKMODE lockmode)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot access temporary index \"%s\" of another session",
 						RelationGetRelationName(index))));
+	refuse_distributed(index);
 	sfx_require_preload(index);
 	return index;
 }

@@ -9,7 +9,7 @@
 
 /*
  * Open an index that a function was given; ERROR (WRONG_OBJECT_TYPE and others) unless it is a
- * surfidx index that is ready and has contents on this server.
+ * surfidx index that is ready and has contents on this server (none of a distributed table has).
  */
 extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
 
@@ -18,6 +18,12 @@ extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
  * Whether there are contents is the caller's to ask.
  */
 extern Relation sfx_open_with_table(Oid relid, Relation *heap);
+
+/*
+ * Is the table one of Citus's, whose rows are in other tables (shards)?  Its catalog is looked up by
+ * name, so that it need not be there.
+ */
+extern bool sfx_is_distributed(Oid table);
 
 /* A standby has nothing of an unlogged index, not even its file.  The second is an ERROR then. */
 extern bool sfx_is_absent(Relation index);

@@ -6,17 +6,8 @@
 
 #include "storage/lwlock.h"
 
-static void
-note_held(LWLock *lock, LWLockMode mode, void *any)
-{
-	*(bool *) any = true;
-}
-
 bool
 sfx_holds_no_lwlock(void)
 {
-	bool		any = false;
-
-	ForEachLWLockHeldByMe(note_held, &any);
-	return !any;
+	return !SfxHoldsLWLock();
 }

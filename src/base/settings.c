@@ -20,16 +20,19 @@ bool		sfx_preloaded = false;
 
 int			sfx_guc_delta_size = 8192;
 double		sfx_guc_merge_ratio = 0.1;
+int			sfx_guc_log_merge_min_duration = -1;
 double		sfx_guc_run_ratio = 0.05;
 int			sfx_guc_idle_flush = 300;
 double		sfx_guc_merge_cost_delay = 0;
 int			sfx_guc_merge_cost_limit = 200;
 int			sfx_guc_delta_memory = 65536;
+int			sfx_guc_keys = SFX_LEAVES_FULL;
 bool		sfx_guc_auto_merge = true;
 
 /* Limits of the settings and of the storage parameters of the same name. */
 #define MIN_DELTA_SIZE		64	/* kB */
 #define MAX_DELTA_SIZE		1048576
+#define MIN_SIZE_LIMIT		64	/* kB */
 #define MIN_MERGE_RATIO		0.001
 #define MAX_MERGE_RATIO		10.0
 #define DEFAULT_HASH_BITS	0
@@ -117,6 +120,18 @@ static relopt_enum_elt_def hope_values[] = {
 	{NULL}
 };
 
+static relopt_enum_elt_def keys_values[] = {
+	{"full", SFX_LEAVES_FULL},
+	{"cut", SFX_LEAVES_CUT},
+	{NULL}
+};
+
+static const struct config_enum_entry keys_setting[] = {
+	{"full", SFX_LEAVES_FULL, false},
+	{"cut", SFX_LEAVES_CUT, false},
+	{NULL}
+};
+
 void
 sfx_define_reloptions(void)
 {
@@ -161,6 +176,12 @@ sfx_define_reloptions(void)
 	add_bool_reloption(sfx_relopt_kind, "merge_cold",
 					   "Merges leave behind in the delta what lookups have asked for since it came there.",
 					   false, lock);
+	add_enum_reloption(sfx_relopt_kind, "keys",
+					   "What leaves have of keys: full, or cut to what tells them apart.",
+					   keys_values, UNSET, "Valid values are \"full\" and \"cut\".", lock);
+	add_int_reloption(sfx_relopt_kind, "size_limit",
+					  "Size in kB near which leaves that are read least get cut keys.",
+					  UNSET, MIN_SIZE_LIMIT, INT_MAX, lock);
 	add_int_reloption(sfx_relopt_kind, "fillfactor",
 					  "Accepted for compatibility with btree and ignored.",
 					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
@@ -185,6 +206,8 @@ sfx_options(Datum reloptions, bool validate)
 		{"codec", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.codec)},
 		{"hope", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.hope)},
 		{"merge_cold", RELOPT_TYPE_BOOL, offsetof(StoredOptions, opt.merge_cold)},
+		{"keys", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.keys)},
+		{"size_limit", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.size_limit)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
 		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)},
 		{SFX_METHOD_OPTION, RELOPT_TYPE_STRING, offsetof(StoredOptions, access_method)}
@@ -242,6 +265,24 @@ sfx_opt_merge_cold(Relation index)
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
 	return opt && opt->merge_cold;
+}
+
+SfxLeafKeys
+sfx_opt_keys(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	if (opt && opt->keys != UNSET)
+		return (SfxLeafKeys) opt->keys;
+	return opt && opt->size_limit != UNSET ? SFX_LEAVES_BOUND : (SfxLeafKeys) sfx_guc_keys;
+}
+
+int
+sfx_opt_size_limit(Relation index)
+{
+	SfxOptions *opt = (SfxOptions *) index->rd_options;
+
+	return opt && opt->size_limit != UNSET ? opt->size_limit : 0;
 }
 
 const char *
@@ -341,6 +382,42 @@ sfx_define_gucs(bool preloading)
 							&sfx_guc_merge_cost_limit,
 							200, 1, 10000,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.log_merge_min_duration",
+							"Merges that take so long are logged; -1 none.",
+							NULL,
+							&sfx_guc_log_merge_min_duration,
+							-1, -1, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomEnumVariable("surfidx.keys",
+							 "What leaves have of keys: full, or cut to what tells them apart.",
+							 "The storage parameter keys overrides it.",
+							 &sfx_guc_keys,
+							 SFX_LEAVES_FULL, keys_setting,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	if (preloading)
 		define_preload_gucs();
+}
+
+/* ---- workers ---- */
+
+/*
+ * What the administrator or the database has set for sessions is not meant for a worker.  A
+ * snapshot must not last longer than the question to the table for which it was taken
+ * (dead_rows.c); nor may a timeout end a merge, or a view of the statistics be as old as our
+ * transaction.
+ */
+void
+sfx_worker_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"default_transaction_isolation", "read committed"},
+		{"stats_fetch_consistency", "none"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		SFX_MORE_TIMEOUTS
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }

@@ -17,10 +17,20 @@ typedef struct SfxOptions
 	double		merge_ratio;	/* delta entries per static entry before a merge; -1:
 								 * surfidx.merge_ratio */
 	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
+	int			size_limit;		/* kB of trees and log; -1: none */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
 	int			hope;			/* SfxHopeScheme, SFX_HOPE_OFF or SFX_HOPE_AUTO */
 	bool		merge_cold;		/* merges leave behind what is read often */
+	int			keys;			/* SfxLeafKeys; -1: surfidx.keys */
 } SfxOptions;
+
+/* What leaves have of their keys. */
+typedef enum SfxLeafKeys
+{
+	SFX_LEAVES_FULL,
+	SFX_LEAVES_CUT,				/* what tells them from their neighbours: recover.h */
+	SFX_LEAVES_BOUND			/* either, leaf by leaf, as the storage parameter size_limit asks */
+} SfxLeafKeys;
 
 struct SfxFilterSpec;
 extern void sfx_opt_filter(Relation index, struct SfxFilterSpec *spec);
@@ -33,6 +43,12 @@ extern bool sfx_guc_auto_merge; /* start workers */
 extern int	sfx_guc_idle_flush; /* s; -1: never */
 extern double sfx_guc_merge_cost_delay; /* ms that a worker sleeps ... */
 extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...; 0 ms: never */
+extern int	sfx_guc_log_merge_min_duration; /* ms; -1: never */
+extern int	sfx_guc_keys;		/* SfxLeafKeys */
+
+/* As the storage parameter keys says; without it size_limit; without that the setting. */
+extern SfxLeafKeys sfx_opt_keys(Relation index);
+extern int	sfx_opt_size_limit(Relation index); /* kB; 0: none */
 extern int	sfx_opt_delta_size(Relation index); /* kB */
 extern double sfx_opt_merge_ratio(Relation index);
 extern double sfx_opt_run_ratio(Relation index);
@@ -59,6 +75,9 @@ extern bool sfx_preloaded;		/* set by _PG_init */
 /* Is it our access method? */
 extern bool sfx_is_ours(const struct IndexAmRoutine *am);
 extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */
+
+/* In a worker, when it is connected: what is set for sessions is not meant for it. */
+extern void sfx_worker_settings(void);
 extern void sfx_define_reloptions(void);	/* called once, by _PG_init */
 
 extern bytea *sfx_options(Datum reloptions, bool validate);

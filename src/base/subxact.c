@@ -45,8 +45,31 @@ restore_progress(const Progress *p)
 }
 
 /*
+ * Between the command that ends a transaction and its end, deferred triggers run.  Core asserts there
+ * that nobody rolls a subtransaction back.
+ */
+static bool at_end = false;
+
+static void
+at_transaction_event(XactEvent event, void *arg)
+{
+	at_end = false;
+}
+
+void
+sfx_attempts_at_end(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+		RegisterXactCallback(at_transaction_event, NULL);
+	registered = at_end = true;
+}
+
+/*
  * The subtransaction is rolled back in any case.  To commit one counts the command up, which shows
- * the catalogs' changes of a statement that is in the midst of them: core plans queries there.
+ * the catalogs' changes of a statement that is in the midst of them: core plans queries there.  No
+ * statement is when deferred triggers run.
  */
 ErrorData *
 sfx_attempt(void (*work) (void *arg), void *arg)
@@ -70,7 +93,10 @@ sfx_attempt(void (*work) (void *arg), void *arg)
 		FlushErrorState();
 	}
 	PG_END_TRY();
-	RollbackAndReleaseCurrentSubTransaction();
+	if (at_end && edata == NULL)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
 	restore_progress(&progress);
 	MemoryContextSwitchTo(cxt);
 	CurrentResourceOwner = owner;

@@ -28,4 +28,7 @@ extern void sfx_undone(void (*work) (void *arg), void *arg);
 extern void sfx_attempt_aside(Relation index, const char *what, void (*work) (void *arg),
 							  void *arg);
 
+/* A COMMIT or PREPARE TRANSACTION has been executed: the transaction's end is next. */
+extern void sfx_attempts_at_end(void);
+
 #endif							/* SURFIDX_SUBXACT_H */

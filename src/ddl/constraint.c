@@ -13,10 +13,12 @@
 #include "settings.h"
 
 #include "access/transam.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "nodes/makefuncs.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 bool
@@ -73,21 +75,61 @@ method_said(List *options)
 	return name;
 }
 
+/* Before 18.  Core says no more than the first line. */
+static void
+refuse_partitioned(const RangeVar *name)
+{
+	Oid			table = SFX_UNIQUE_MEANS_BTREE ? RangeVarGetRelid(name, NoLock, true) : InvalidOid;
+
+	if (OidIsValid(table) && get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot match partition key to an index using access method \"%s\"",
+						SFX_METHOD),
+				 errdetail("Before version 18 a unique index of a partitioned table, \"%s\" here, "
+						   "has to be a btree.", get_rel_name(table)),
+				 errhint("Make a unique index on each of its partitions instead, or a btree.")));
+}
+
+/* From 18 on.  Core would not know the parameter.  name: the constraint's, NULL if core chooses it. */
+static void
+refuse_without_overlaps(const RangeVar *table, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 name != NULL ?
+			 errmsg("constraint \"%s\" WITHOUT OVERLAPS of table \"%s\" cannot use access method \"%s\"",
+					name, table->relname, SFX_METHOD) :
+			 errmsg("a constraint WITHOUT OVERLAPS of table \"%s\" cannot use access method \"%s\"",
+					table->relname, SFX_METHOD),
+			 errdetail("Its index has to be a gist."),
+			 errhint("Leave the parameter \"%s\" out.", SFX_METHOD_OPTION)));
+}
+
 void
 sfx_method_of_index(IndexStmt *stmt)
 {
 	/* an exclusion constraint says its method */
 	char	   *name = stmt->excludeOpNames == NIL ? method_said(stmt->options) : NULL;
 
+	if (name != NULL && SfxIndexWithoutOverlaps(stmt))
+		refuse_without_overlaps(stmt->relation, stmt->idxname);
 	if (name != NULL && strcmp(stmt->accessMethod, DEFAULT_INDEX_TYPE) == 0)
 		stmt->accessMethod = name;
+	if (stmt->unique && stmt->relation != NULL && sfx_is_our_method(stmt->accessMethod))
+		refuse_partitioned(stmt->relation);
 }
 
 static void
-method_of_constraint(Constraint *c)
+method_of_constraint(const AlterTableStmt *stmt, Constraint *c)
 {
-	if (c->contype == CONSTR_PRIMARY || c->contype == CONSTR_UNIQUE)
-		c->access_method = method_said(c->options);
+	if (c->contype != CONSTR_PRIMARY && c->contype != CONSTR_UNIQUE)
+		return;
+	c->access_method = method_said(c->options);
+	if (c->access_method != NULL && SfxWithoutOverlaps(c))
+		refuse_without_overlaps(stmt->relation, c->conname);
+	if (c->access_method != NULL)
+		refuse_partitioned(stmt->relation);
 }
 
 void
@@ -100,13 +142,13 @@ sfx_method_of_constraints(AlterTableStmt *stmt)
 		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 
 		if (cmd->subtype == AT_AddConstraint)
-			method_of_constraint(castNode(Constraint, cmd->def));
+			method_of_constraint(stmt, castNode(Constraint, cmd->def));
 		else if (cmd->subtype == AT_AddColumn)
 		{
 			ListCell   *each;
 
 			foreach(each, castNode(ColumnDef, cmd->def)->constraints)
-				method_of_constraint(lfirst_node(Constraint, each));
+				method_of_constraint(stmt, lfirst_node(Constraint, each));
 		}
 	}
 }

@@ -44,6 +44,9 @@ extern void sfx_method_stays(AlterTableStmt *stmt);
 extern List *sfx_constraints_down(AlterTableStmt *stmt);
 extern void sfx_constraints_up(List *down);
 
+/* Does any command rebuild columns of tables that there are? */
+extern bool sfx_rebuilds_any(const AlterTableStmt *stmt);
+
 /*
  * What these two do to one constraint, whose index that is: noted (the referrers are locked),
  * taken down, put back with an index of ours or a btree, and then the foreign keys that refer to
@@ -61,6 +64,9 @@ extern void sfx_down_foreign_up(const SfxDown *d);
  */
 extern void sfx_method_of_partition(AlterTableStmt *stmt);
 
+/* The same where the parent gets its primary key: those of its partitions, as it is going to be. */
+extern void sfx_method_of_partitions(AlterTableStmt *stmt);
+
 /*
  * constraint_foreign.c: the foreign keys that refer to that index of the table, whose constraint
  * has that name, locked; taken down; put back.
@@ -68,6 +74,30 @@ extern void sfx_method_of_partition(AlterTableStmt *stmt);
 extern List *sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char *name);
 extern void sfx_foreign_down(List *foreign);
 extern void sfx_foreign_up(List *foreign);
+
+/*
+ * constraint_foreign.c, before 18: the foreign keys that core would make again, referring to an
+ * index of ours, since the statement rebuilds one of their columns in that table; locked.  (Those
+ * that go with a constraint have gone already.)
+ */
+extern List *sfx_foreign_rebuilt(const AlterTableStmt *stmt, bool top, Oid table);
+
+/*
+ * constraint_refer.c, rule Q7: the foreign keys that may refer to an index of ours are made, or
+ * leave the statement to be made behind it.  Locks as core does it.
+ */
+extern void sfx_refer_init(void);
+extern List *sfx_foreign_out(AlterTableStmt *stmt, const char *source);
+extern void sfx_foreign_done(List *out, const char *source);
+
+/* Does pg_index have others' classes for indexes of ours?  None may be opened then. */
+extern bool sfx_classes_are_lent(void);
+
+/*
+ * A key, the statement's only command, as core makes it.  Its OID.  It refers to that index, or to
+ * the one that core chooses (InvalidOid).
+ */
+extern Oid	sfx_foreign_make(AlterTableStmt *stmt, Oid table, Oid index, const char *source);
 
 /*
  * constraint_index.c: ADD ... USING INDEX of an index of ours leaves the statement, and is done

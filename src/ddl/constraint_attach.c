@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * constraint_attach.c - ALTER TABLE ... ATTACH PARTITION, of a table whose primary key is of
- * another method than the parent's
+ * constraint_attach.c - partitions whose primary key is of another method than the parent's:
+ * ATTACH PARTITION, and ADD PRIMARY KEY to the parent
  *
  * Core looks for an index like the parent's, the method included, and makes one where it finds
  * none.  A second primary key it refuses.  While surfidx.in_place_of_btree is on, nobody has
@@ -61,6 +61,12 @@ build_again(const AlterTableStmt *stmt, Relation partition, Relation index, Rela
 	sfx_down_foreign_up(d);
 }
 
+static bool
+is_btree_or_ours(Relation index)
+{
+	return index->rd_rel->relam == BTREE_AM_OID || sfx_is_ours(index->rd_indam);
+}
+
 static void
 match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
 {
@@ -68,11 +74,9 @@ match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
 	Relation	partition = table_open(partitionoid, NoLock);
 	Relation	theirs = open_primary_key(parent);
 	Relation	its = theirs ? open_primary_key(partition) : NULL;
-	bool		again = its && its->rd_rel->relam != theirs->rd_rel->relam &&
-	(sfx_is_ours(its->rd_indam) || its->rd_rel->relam == BTREE_AM_OID) &&
-	(sfx_is_ours(theirs->rd_indam) || theirs->rd_rel->relam == BTREE_AM_OID);
 
-	if (again)
+	if (its && its->rd_rel->relam != theirs->rd_rel->relam && is_btree_or_ours(its) &&
+		is_btree_or_ours(theirs))
 		build_again(stmt, partition, its, parent, sfx_is_ours(theirs->rd_indam));
 	else
 	{
@@ -85,6 +89,88 @@ match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
 	table_close(parent, NoLock);
 }
 
+/* ---- a key that is made for all partitions ---- */
+
+/* Is the index one of these columns? */
+static bool
+is_of_columns(Relation index, const List *names)
+{
+	ListCell   *lc;
+	int			i = 0;
+
+	if (index->rd_index->indnkeyatts != list_length(names))
+		return false;
+	foreach(lc, names)
+	{
+		if (get_attnum(index->rd_index->indrelid, strVal(lfirst(lc))) !=
+			index->rd_index->indkey.values[i++])
+			return false;
+	}
+	return true;
+}
+
+static void
+match_partition(const AlterTableStmt *stmt, Relation parent, Oid partitionoid, const Constraint *c)
+{
+	Relation	partition = table_open(partitionoid, NoLock);
+	Relation	its = open_primary_key(partition);
+
+	if (its && is_btree_or_ours(its) && sfx_is_ours(its->rd_indam) != (c->access_method != NULL) &&
+		is_of_columns(its, c->keys))
+	{
+		build_again(stmt, partition, its, parent, c->access_method != NULL);
+		return;
+	}
+	if (its)
+		relation_close(its, NoLock);
+	table_close(partition, NoLock);
+}
+
+/* The primary key that the statement adds, by columns; NULL: none. */
+static const Constraint *
+key_added(const AlterTableStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		const AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AddConstraint &&
+			castNode(Constraint, cmd->def)->contype == CONSTR_PRIMARY &&
+			castNode(Constraint, cmd->def)->keys != NIL)
+			return castNode(Constraint, cmd->def);
+	}
+	return NULL;
+}
+
+void
+sfx_method_of_partitions(AlterTableStmt *stmt)
+{
+	const Constraint *c = stmt->objtype == OBJECT_TABLE ? key_added(stmt) : NULL;
+	Relation	parent;
+	Oid			table;
+	ListCell   *lc;
+
+	if (c == NULL || !stmt->relation->inh || !sfx_in_place_any())
+		return;
+	table = RangeVarGetRelid(stmt->relation, NoLock, true);
+	if (!OidIsValid(table) || get_rel_relkind(table) != RELKIND_PARTITIONED_TABLE)
+		return;
+	parent = table_open(AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds)), NoLock);
+	foreach(lc, find_all_inheritors(table, AccessExclusiveLock, NULL))
+	{
+		char		kind = get_rel_relkind(lfirst_oid(lc));
+
+		if (lfirst_oid(lc) != table &&
+			(kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE))
+			match_partition(stmt, parent, lfirst_oid(lc), c);
+	}
+	table_close(parent, NoLock);
+}
+
+/* ---- ATTACH PARTITION ---- */
+
 void
 sfx_method_of_partition(AlterTableStmt *stmt)
 {
@@ -94,7 +180,7 @@ sfx_method_of_partition(AlterTableStmt *stmt)
 
 	/* it stands alone */
 	if (stmt->objtype != OBJECT_TABLE || cmd == NULL || cmd->subtype != AT_AttachPartition ||
-		!sfx_in_place_constraints())
+		!sfx_in_place_any())
 		return;
 	parent = AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
 	if (!OidIsValid(parent) || get_rel_relkind(parent) != RELKIND_PARTITIONED_TABLE)

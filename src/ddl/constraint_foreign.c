@@ -8,6 +8,7 @@
  */
 #include "surfidx.h"
 #include "constraint.h"
+#include "stop.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -21,11 +22,9 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "commands/comment.h"
-#include "commands/event_trigger.h"
 #include "commands/tablecmds.h"
 #include "parser/parser.h"
 #include "storage/lmgr.h"
-#include "tcop/utility.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -38,6 +37,8 @@ typedef struct Foreign
 	char	   *name;
 	char	   *definition;		/* ALTER TABLE ... ADD CONSTRAINT ... */
 	char	   *comment;		/* may be NULL */
+	Oid			referred;		/* the table that it refers to */
+	char	   *index;			/* and the index: its name stays when it is built again */
 } Foreign;
 
 /* Does the statement have commands that may ask for a foreign key of the table itself? */
@@ -90,6 +91,35 @@ lock_referrer(const Foreign *f, Oid altered)
 	}
 }
 
+/* Of those, what brings them back. */
+static void
+note(const List *found, Oid altered)
+{
+	ListCell   *lc;
+
+	foreach(lc, found)
+	{
+		Foreign    *f = lfirst(lc);
+
+		lock_referrer(f, altered);
+		f->definition = pg_get_constraintdef_command(f->constraint);
+		f->comment = GetComment(f->constraint, ConstraintRelationId, 0);
+	}
+}
+
+static Foreign *
+foreign_of_row(const Form_pg_constraint c)
+{
+	Foreign    *f = palloc0(sizeof(Foreign));
+
+	f->table = c->conrelid;
+	f->constraint = c->oid;
+	f->name = pstrdup(NameStr(c->conname));
+	f->referred = c->confrelid;
+	f->index = get_rel_name(c->conindid);
+	return f;
+}
+
 List *
 sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char *name)
 {
@@ -106,16 +136,10 @@ sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
-		Foreign    *f;
 
 		/* those of partitions go and come with their parents' */
-		if (c->contype != CONSTRAINT_FOREIGN || c->conindid != index || OidIsValid(c->conparentid))
-			continue;
-		f = palloc0(sizeof(Foreign));
-		f->table = c->conrelid;
-		f->constraint = c->oid;
-		f->name = pstrdup(NameStr(c->conname));
-		found = lappend(found, f);
+		if (c->contype == CONSTRAINT_FOREIGN && c->conindid == index && !OidIsValid(c->conparentid))
+			found = lappend(found, foreign_of_row(c));
 	}
 	systable_endscan(scan);
 	table_close(constraints, AccessShareLock);
@@ -127,10 +151,152 @@ sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char
 			refuse(f, table, name, "and the statement does more with constraints or columns");
 		if (!SfxOwnsRelation(f->table))
 			refuse(f, table, name, "which is somebody else's");
-		lock_referrer(f, RelationGetRelid(table));
-		f->definition = pg_get_constraintdef_command(f->constraint);
-		f->comment = GetComment(f->constraint, ConstraintRelationId, 0);
 	}
+	note(found, RelationGetRelid(table));
+	return found;
+}
+
+/* ---- before 18: keys that are rebuilt, and no constraint of ours with them ---- */
+
+/* Is that column of that table in the key, on either side? */
+static bool
+has_column(HeapTuple key, Oid table, AttrNumber column)
+{
+	Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(key);
+	AttrNumber	from[INDEX_MAX_KEYS];
+	AttrNumber	to[INDEX_MAX_KEYS];
+	int			n;
+
+	DeconstructFkConstraintRow(key, &n, from, to, NULL, NULL, NULL, NULL, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		if ((c->conrelid == table && from[i] == column) ||
+			(c->confrelid == table && to[i] == column))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_rebuilt(const AlterTableStmt *stmt, HeapTuple key, Oid table)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (SfxRebuildsColumn(cmd->subtype) && has_column(key, table, get_attnum(table, cmd->name)))
+			return true;
+	}
+	return false;
+}
+
+static void
+refuse_rebuilt(const AlterTableStmt *stmt, const Foreign *f, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot alter a column of table \"%s\" because foreign key \"%s\" "
+					"on table \"%s\" refers to a surfidx index",
+					stmt->relation->relname, f->name, get_rel_name(f->table)),
+			 errdetail("Before version 18 it is built again behind the statement, %s.", why),
+			 errhint("Alter the column's type in a statement of its own, or drop the foreign key "
+					 "before and add it again.")));
+}
+
+/*
+ * Does the statement itself drop that key, by its name, a column's, or that of what it refers to?
+ * top: the table is the one that it names.
+ */
+static bool
+is_dropped(const AlterTableStmt *stmt, bool top, HeapTuple key, Oid table)
+{
+	Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(key);
+	const char *index = get_rel_name(c->conindid);
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_DropConstraint && top &&
+			((c->conrelid == table && strcmp(cmd->name, NameStr(c->conname)) == 0) ||
+			 (c->confrelid == table && index && strcmp(cmd->name, index) == 0)))
+			return true;
+		if (cmd->subtype == AT_DropColumn && has_column(key, table, get_attnum(table, cmd->name)))
+			return true;
+	}
+	return false;
+}
+
+/* Does a command ask for that key while it is down, or choose a name, which may be its? */
+static bool
+asks_for_key(const AlterTableStmt *stmt, const Foreign *f)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+		Constraint *c = cmd->subtype == AT_AddConstraint ? castNode(Constraint, cmd->def) : NULL;
+
+		if (cmd->subtype == AT_AlterConstraint ||
+			(cmd->subtype == AT_ValidateConstraint && strcmp(cmd->name, f->name) == 0) ||
+			(c && (c->conname ? strcmp(c->conname, f->name) == 0 :
+				   c->contype == CONSTR_FOREIGN)))
+			return true;
+	}
+	return false;
+}
+
+static void
+find_rebuilt(const AlterTableStmt *stmt, bool top, Oid table, AttrNumber side, Oid index,
+			 List **found)
+{
+	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, side, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(constraints, index, OidIsValid(index), NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
+
+		/* a key to the table itself is found on its first side */
+		if (c->contype == CONSTRAINT_FOREIGN && !OidIsValid(c->conparentid) &&
+			!(side == Anum_pg_constraint_confrelid && c->conrelid == table) &&
+			sfx_is_our_index(c->conindid) && is_rebuilt(stmt, tuple, table) &&
+			!is_dropped(stmt, top, tuple, table))
+			*found = lappend(*found, foreign_of_row(c));
+	}
+	systable_endscan(scan);
+	table_close(constraints, AccessShareLock);
+}
+
+List *
+sfx_foreign_rebuilt(const AlterTableStmt *stmt, bool top, Oid table)
+{
+	List	   *found = NIL;
+	ListCell   *lc;
+
+	if (!SFX_UNIQUE_MEANS_BTREE || SFX_MUTANT("core makes keys again"))
+		return NIL;
+	find_rebuilt(stmt, top, table, Anum_pg_constraint_conrelid, ConstraintRelidTypidNameIndexId,
+				 &found);
+	find_rebuilt(stmt, top, table, Anum_pg_constraint_confrelid, InvalidOid, &found);
+	foreach(lc, found)
+	{
+		const Foreign *f = lfirst(lc);
+
+		if (asks_for_key(stmt, f))
+			refuse_rebuilt(stmt, f, "and this one does more with constraints or columns");
+		if (!SfxOwnsRelation(f->table))
+			refuse_rebuilt(stmt, f, "and its table is somebody else's");
+	}
+	note(found, table);
 	return found;
 }
 
@@ -154,18 +320,12 @@ static void
 put_back(const Foreign *f)
 {
 	RawStmt    *raw = linitial_node(RawStmt, raw_parser(f->definition, RAW_PARSE_DEFAULT));
-	PlannedStmt *planned = makeNode(PlannedStmt);
-	AlterTableUtilityContext context = {
-		.pstmt = planned,
-		.queryString = f->definition,
-		.relid = f->table
-	};
 
-	planned->commandType = CMD_UTILITY;
-	planned->canSetTag = false;
-	planned->utilityStmt = raw->stmt;
-	AlterTable(castNode(AlterTableStmt, raw->stmt), AccessExclusiveLock, &context);
-	CommandCounterIncrement();
+	/* core would choose the oldest, and what has been built again is the youngest */
+	Oid			index = f->index ?
+	get_relname_relid(f->index, get_rel_namespace(f->referred)) : InvalidOid;
+
+	(void) sfx_foreign_make(castNode(AlterTableStmt, raw->stmt), f->table, index, f->definition);
 	if (f->comment)
 		CreateComments(get_relation_constraint_oid(f->table, f->name, false), ConstraintRelationId, 0,
 					   f->comment);
@@ -176,18 +336,6 @@ sfx_foreign_up(List *foreign)
 {
 	ListCell   *lc;
 
-	if (foreign == NIL)
-		return;
-	/* a part of the statement that triggers have seen; the next one may begin within this */
-	EventTriggerInhibitCommandCollection();
-	PG_TRY();
-	{
-		foreach(lc, foreign)
-			put_back((Foreign *) lfirst(lc));
-	}
-	PG_FINALLY();
-	{
-		EventTriggerUndoInhibitCommandCollection();
-	}
-	PG_END_TRY();
+	foreach(lc, foreign)
+		put_back((Foreign *) lfirst(lc));
 }

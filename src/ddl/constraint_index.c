@@ -171,6 +171,16 @@ begin_using(AlterTableStmt *stmt, Oid relid, Oid indexoid, Constraint *c)
 	return u;
 }
 
+/* SET without any parameter: nothing, which shows event triggers that the table was altered. */
+static AlterTableCmd *
+set_nothing(void)
+{
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+
+	cmd->subtype = AT_SetRelOptions;
+	return cmd;
+}
+
 List *
 sfx_using_out(AlterTableStmt *stmt)
 {
@@ -194,6 +204,8 @@ sfx_using_out(AlterTableStmt *stmt)
 		/* again, since the lock may have been waited for */
 		out = lappend(out, begin_using(stmt, table, index_named(stmt->relation, c), c));
 	}
+	if (out != NIL && stmt->cmds == NIL)
+		stmt->cmds = list_make1(set_nothing());
 	return out;
 }
 
@@ -207,7 +219,7 @@ make_constraint(const Using *u)
 	IndexInfo  *info = BuildIndexInfo(index);
 	char	   *name = pstrdup(c->conname ? c->conname : RelationGetRelationName(index));
 	IndexStmt  *stmt = makeNode(IndexStmt);
-	bits16		flags = INDEX_CONSTR_CREATE_UPDATE_INDEX | INDEX_CONSTR_CREATE_REMOVE_OLD_DEPS;
+	uint16		flags = INDEX_CONSTR_CREATE_UPDATE_INDEX | INDEX_CONSTR_CREATE_REMOVE_OLD_DEPS;
 
 	if (strcmp(name, RelationGetRelationName(index)) != 0)
 	{

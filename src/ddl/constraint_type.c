@@ -25,7 +25,6 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
-#include "commands/cluster.h"
 #include "commands/comment.h"
 #include "commands/tablecmds.h"
 #include "parser/parse_utilcmd.h"
@@ -49,7 +48,7 @@ struct SfxDown
 	bool		is_identity;
 	bool		is_clustered;
 	List	   *foreign;		/* keys that refer to it */
-};
+};								/* no constraint: foreign keys alone */
 
 /* Does the statement have core rebuild what uses one of these columns? */
 static bool
@@ -108,12 +107,9 @@ drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index 
 	return false;
 }
 
-/*
- * Does a constraint that is added refer to that one, take its place, or choose a name, which may
- * be its?
- */
+/* Does a constraint that is added take that one's place, or choose a name, which may be its? */
 static bool
-meets_added(const Constraint *c, Relation table, const Form_pg_index index)
+meets_added(const Constraint *c, const Form_pg_index index)
 {
 	switch (c->contype)
 	{
@@ -122,9 +118,6 @@ meets_added(const Constraint *c, Relation table, const Form_pg_index index)
 		case CONSTR_UNIQUE:
 		case CONSTR_EXCLUSION:
 			return c->conname == NULL;
-		case CONSTR_FOREIGN:
-			return c->pktable != NULL &&
-				RangeVarGetRelid(c->pktable, NoLock, true) == RelationGetRelid(table);
 		default:
 			return false;
 	}
@@ -146,20 +139,11 @@ static bool
 asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, const char *name)
 {
 	const ReplicaIdentityStmt *identity;
-	ListCell   *lc;
 
 	switch (cmd->subtype)
 	{
 		case AT_AddConstraint:
-			return meets_added(castNode(Constraint, cmd->def), table, index);
-		case AT_AddColumn:
-			foreach(lc, castNode(ColumnDef, cmd->def)->constraints)
-			{
-				if (lfirst_node(Constraint, lc)->contype == CONSTR_FOREIGN &&
-					meets_added(lfirst_node(Constraint, lc), table, index))
-					return true;
-			}
-			return false;
+			return meets_added(castNode(Constraint, cmd->def), index);
 		case AT_DropNotNull:
 			return index->indisprimary &&
 				has_key(index, get_attnum(RelationGetRelid(table), cmd->name));
@@ -188,7 +172,8 @@ refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index i
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot rebuild surfidx constraint \"%s\" in a statement that also adds a key "
-							"without a name or a foreign key to the table, drops NOT NULL of a primary key, or sets CLUSTER or REPLICA IDENTITY", name),
+							"without a name, drops NOT NULL of a primary key, "
+							"or sets CLUSTER or REPLICA IDENTITY", name),
 					 errhint("Alter the column's type in a statement of its own.")));
 	}
 }
@@ -248,6 +233,21 @@ note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
 		return NULL;
 	refuse_company(stmt, table, index->rd_index, name);
 	return sfx_down_note(stmt, table, index);
+}
+
+/* Keys that are rebuilt though what they refer to is not. */
+static List *
+take_down_foreign(const AlterTableStmt *stmt, bool top, Oid relid)
+{
+	List	   *foreign = sfx_foreign_rebuilt(stmt, top, relid);
+	SfxDown    *d;
+
+	if (foreign == NIL)
+		return NIL;
+	sfx_foreign_down(foreign);
+	d = palloc0(sizeof(SfxDown));
+	d->foreign = foreign;
+	return list_make1(d);
 }
 
 static List *
@@ -316,9 +316,8 @@ tables_altered(AlterTableStmt *stmt)
 	return stmt->relation->inh ? find_all_inheritors(relid, AccessExclusiveLock, NULL) : list_make1_oid(relid);
 }
 
-/* Does any command rebuild columns, of tables that there are? */
-static bool
-rebuilds_any(const AlterTableStmt *stmt)
+bool
+sfx_rebuilds_any(const AlterTableStmt *stmt)
 {
 	ListCell   *lc;
 
@@ -340,14 +339,17 @@ sfx_constraints_down(AlterTableStmt *stmt)
 	bool		top = stmt->objtype == OBJECT_TABLE;
 	ListCell   *lc;
 
-	if (!rebuilds_any(stmt))
+	if (!sfx_rebuilds_any(stmt))
 		return NIL;
 	foreach(lc, tables_altered(stmt))
 	{
 		char		kind = get_rel_relkind(lfirst_oid(lc));
 
 		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
+		{
 			down = list_concat(down, take_down_of(stmt, top, lfirst_oid(lc)));
+			down = list_concat(down, take_down_foreign(stmt, top, lfirst_oid(lc)));
+		}
 		top = false;
 	}
 	return down;
@@ -428,7 +430,10 @@ sfx_constraints_up(List *down)
 	if (down != NIL)
 		CommandCounterIncrement();
 	foreach(lc, down)
-		sfx_down_put_back(lfirst(lc), true);
+	{
+		if (OidIsValid(((SfxDown *) lfirst(lc))->constraint))
+			sfx_down_put_back(lfirst(lc), true);
+	}
 	foreach(lc, down)
 		sfx_foreign_up(((SfxDown *) lfirst(lc))->foreign);
 }

@@ -15,15 +15,12 @@
 #include "surfidx.h"
 #include "constraint.h"
 #include "in_place.h"
-#include "key.h"
 #include "settings.h"
+#include "twin.h"
 
 #include "access/genam.h"
-#include "access/nbtree.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
@@ -31,7 +28,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_opclass.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
 #include "commands/tablecmds.h"
@@ -40,7 +36,6 @@
 #include "parser/parse_coerce.h"
 #include "parser/parse_type.h"
 #include "parser/parse_utilcmd.h"
-#include "utils/catcache.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -81,7 +76,7 @@ static bool
 is_wanted(int what)
 {
 	return (in_place & what) != 0 && !IsBinaryUpgrade && !creating_extension &&
-		!XactReadOnly && !RecoveryInProgress() && sfx_is_our_method(SFX_METHOD);
+		sfx_is_our_method(SFX_METHOD);
 }
 
 bool
@@ -90,10 +85,22 @@ sfx_in_place_constraints(void)
 	return is_wanted(CONSTRAINTS);
 }
 
+bool
+sfx_in_place_indexes(void)
+{
+	return is_wanted(INDEXES);
+}
+
+bool
+sfx_in_place_any(void)
+{
+	return is_wanted(CONSTRAINTS | INDEXES);
+}
+
 /* ---- what stays btree, and why: NULL if it need not ---- */
 
-static const char *
-relation_stays(Oid relid)
+const char *
+sfx_relation_stays(Oid relid)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Form_pg_class form;
@@ -116,7 +123,7 @@ relation_stays(Oid relid)
 static const char *
 table_stays(Oid relid, bool unique)
 {
-	const char *why = relation_stays(relid);
+	const char *why = sfx_relation_stays(relid);
 	ListCell   *lc;
 
 	if (why == NULL && unique && SFX_UNIQUE_MEANS_BTREE)
@@ -126,7 +133,7 @@ table_stays(Oid relid, bool unique)
 	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
 	{
 		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_FOREIGN_TABLE &&
-			(why = relation_stays(lfirst_oid(lc))) != NULL)
+			(why = sfx_relation_stays(lfirst_oid(lc))) != NULL)
 			return why;
 	}
 	return NULL;
@@ -198,61 +205,6 @@ relatives_stay(Oid relid, List *columns)
 }
 
 /*
- * Do both classes order the same values by the same operators and function, and may ours compare
- * them while pages are locked?
- */
-static bool
-is_twin(Oid ours, Oid btree)
-{
-	Oid			family,
-				type,
-				btree_family,
-				btree_type;
-
-	if (!get_opclass_opfamily_and_input_type(ours, &family, &type) ||
-		!get_opclass_opfamily_and_input_type(btree, &btree_family, &btree_type) ||
-		type != btree_type)
-		return false;
-	for (int strategy = 1; strategy <= BTMaxStrategyNumber; strategy++)
-	{
-		if (get_opfamily_member(family, type, type, strategy) !=
-			get_opfamily_member(btree_family, type, type, strategy))
-			return false;
-	}
-	if (get_opfamily_proc(family, type, type, BTORDER_PROC) !=
-		get_opfamily_proc(btree_family, type, type, BTORDER_PROC))
-		return false;
-	return OidIsValid(get_opfamily_proc(family, type, type, SFX_ENCODING_PROC)) ||
-		SfxFunctionIsC(get_opfamily_proc(family, type, type, BTORDER_PROC));
-}
-
-/* Our class of the same name, as a name that no search path changes; NIL: there is none. */
-static List *
-twin_of_name(Oid btree, Oid am)
-{
-	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(btree));
-	CatCList   *all;
-	List	   *name = NIL;
-
-	if (!HeapTupleIsValid(tuple))
-		return NIL;
-	all = SearchSysCacheList2(CLAAMNAMENSP, ObjectIdGetDatum(am),
-							  NameGetDatum(&((Form_pg_opclass) GETSTRUCT(tuple))->opcname));
-	for (int i = 0; i < all->n_members && name == NIL; i++)
-	{
-		Form_pg_opclass form = (Form_pg_opclass) GETSTRUCT(&all->members[i]->tuple);
-
-		/* a statement may not name what its user may not look up */
-		if (is_twin(form->oid, btree) && SfxMayUseSchema(form->opcnamespace))
-			name = list_make2(makeString(get_namespace_name(form->opcnamespace)),
-							  makeString(pstrdup(NameStr(form->opcname))));
-	}
-	ReleaseCatCacheList(all);
-	ReleaseSysCache(tuple);
-	return name;
-}
-
-/*
  * Has the type a class of ours in place of btree's, which *opclass names or, being NIL, leaves to
  * the type?  Then *opclass becomes ours; NIL if it is the type's, too.
  */
@@ -271,12 +223,12 @@ find_class(Oid type, List **opclass)
 		get_opclass_oid(BTREE_AM_OID, *opclass, true);
 	if (!OidIsValid(btree) || !IsBinaryCoercible(type, get_opclass_input_type(btree)))
 		return false;
-	if (OidIsValid(ours) && is_twin(ours, btree))
+	if (OidIsValid(ours) && sfx_are_twins(ours, btree) && sfx_class_takes(ours, type))
 	{
 		*opclass = NIL;
 		return true;
 	}
-	twin = *opclass == NIL ? NIL : twin_of_name(btree, am);
+	twin = *opclass == NIL ? NIL : sfx_twin_of_name(btree, type, am);
 	if (twin != NIL)
 		*opclass = twin;
 	return twin != NIL;

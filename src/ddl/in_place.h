@@ -9,8 +9,14 @@
 
 extern void sfx_in_place_define_gucs(void);
 
-/* Are constraints to be ours, as far as they can? */
+/* Are constraints, and what CREATE INDEX makes, to be ours, as far as they can? */
 extern bool sfx_in_place_constraints(void);
+extern bool sfx_in_place_indexes(void);
+
+extern bool sfx_in_place_any(void);
+
+/* Why indexes of that table stay btree, whatever they are; NULL: they need not. */
+extern const char *sfx_relation_stays(Oid relid);
 
 /*
  * Rule Q5: a statement that would make btrees makes indexes of ours, as far as the setting, the

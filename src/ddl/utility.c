@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * utility.c - what we have to do with other people's utility statements
  *
- *	constraints				WITH (access_method = surfidx): constraint*.c, rules Q1 to Q4.
+ *	constraints				WITH (access_method = surfidx): constraint*.c, rules Q1 to Q4 and Q7.
  *	surfidx.in_place_of_btree	What would be btree becomes ours: in_place.c, rule Q5.
  *	surfidx.unique_notice	What cannot be had on this version is said when a unique index is created.
  *
@@ -13,8 +13,11 @@
 #include "in_place.h"
 #include "planner.h"
 #include "settings.h"
+#include "subxact.h"
 #include "utility.h"
 
+#include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -72,7 +75,7 @@ describe_refusals(void)
 	appendStringInfoString(&s, "A unique surfidx index cannot ");
 	if (SFX_UNIQUE_MEANS_BTREE)
 	{
-		appendStringInfoString(&s, "be referenced by foreign keys, enforce UNIQUE on a partitioned table, "
+		appendStringInfoString(&s, "enforce UNIQUE on a partitioned table, "
 							   "serve REFRESH MATERIALIZED VIEW CONCURRENTLY, ");
 		if (SFX_APPLY_MEANS_BTREE)
 			appendStringInfoString(&s, "be REPLICA IDENTITY of a table to which logical replication is applied, ");
@@ -93,13 +96,18 @@ typedef struct After
 	char	   *notice;			/* the table of a unique index */
 	List	   *down;			/* Q3 */
 	List	   *out;			/* Q4 */
+	List	   *foreign;		/* Q7 */
 } After;
 
-/* May stmt have something of ours in it?  Then a copy is needed, since parse trees may be kept. */
+/*
+ * May stmt have something of ours in it?  Then a copy is needed, since parse trees may be kept.
+ * Where core is going to refuse it nothing of ours runs, so that nothing is locked before.
+ */
 static bool
 concerns_us(const Node *stmt)
 {
-	return IsA(stmt, IndexStmt) || IsA(stmt, AlterTableStmt);
+	return (IsA(stmt, IndexStmt) || IsA(stmt, AlterTableStmt)) &&
+		!XactReadOnly && !RecoveryInProgress() && !IsInParallelMode();
 }
 
 static void
@@ -121,16 +129,19 @@ before_statement(Node *stmt, const char *source, ProcessUtilityContext context, 
 		sfx_in_place_of_constraints(alter);
 		sfx_method_stays(alter);
 		sfx_method_of_partition(alter);
+		sfx_method_of_partitions(alter);
+		after->foreign = sfx_foreign_out(alter, source);
 		after->out = sfx_using_out(alter);
 		after->down = sfx_constraints_down(alter);
 	}
 }
 
 static void
-after_statement(const After *after)
+after_statement(const After *after, const char *source)
 {
 	sfx_constraints_up(after->down);
 	sfx_using_done(after->out);
+	sfx_foreign_done(after->foreign, source);
 	if (after->notice == NULL)
 		return;
 	ereport(NOTICE,
@@ -140,6 +151,15 @@ after_statement(const After *after)
 					 "or one of the ways around in surfidx/unique.md, "
 					 "below the directory that pg_config --docdir names. "
 					 "Set surfidx.unique_notice to off to silence this notice.")));
+}
+
+static bool
+ends_transaction(const Node *stmt)
+{
+	const TransactionStmt *s = (const TransactionStmt *) stmt;
+
+	return IsA(s, TransactionStmt) &&
+		(s->kind == TRANS_STMT_COMMIT || s->kind == TRANS_STMT_PREPARE);
 }
 
 static void
@@ -162,7 +182,9 @@ at_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 	else
 		standard_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 	if (ours)
-		after_statement(&after);
+		after_statement(&after, source);
+	if (ends_transaction(pstmt->utilityStmt))
+		sfx_attempts_at_end();
 }
 
 void
@@ -170,4 +192,5 @@ sfx_utility_init(void)
 {
 	prev_utility = ProcessUtility_hook;
 	ProcessUtility_hook = at_utility;
+	sfx_refer_init();
 }

@@ -76,31 +76,67 @@ make_key(SfxImageKey *key, Relation index, const SfxMeta *meta, int g)
 
 /* ---- being current ---- */
 
-/* Is there nothing in the log behind the cursor?  One page visit. */
-static bool
-is_current(Relation index, SfxImage *img, const SfxMeta *meta, int g, bool *gone)
+/* What the log has behind an image's cursor. */
+typedef enum
+{
+	BEHIND_NOTHING,
+	BEHIND_FEW,					/* the end of the cursor's page, which was copied: I9 */
+	BEHIND_MORE,
+	BEHIND_GONE					/* the generation was dropped */
+} Behind;
+
+/* Bytes behind the cursor from which one of those who meet them applies them. */
+#define END_TO_APPLY	(SFX_LOG_END_MAX / 2)
+
+/* Of many who find the end long one is to apply it: is it us? */
+static inline bool
+is_applier(SfxImage *img, const SfxLogEnd *end)
+{
+	return end->len > END_TO_APPLY && pg_atomic_exchange_u32(&img->applier, 1) == 0;
+}
+
+/* What stands behind the cursor on its page, which is locked? */
+static Behind
+behind_on_page(SfxImage *img, Page page, SfxLogEnd *end)
+{
+	uint32		len = SfxPageBodyLen(page);
+
+	if (SfxPageGetTail(page)->right != InvalidBlockNumber)
+		return BEHIND_MORE;
+	if (len == img->off)
+		return BEHIND_NOTHING;
+	if (img->noticed != len)
+	{
+		img->noticed = len;
+		img->grown = GetCurrentStatementStartTimestamp();
+	}
+	if (end == NULL || img->delta.nentries == 0 || len < img->off ||
+		len - img->off > SFX_LOG_END_MAX)
+		return BEHIND_MORE;
+	sfx_log_copy_end(img->blkno, page, img->off, end);
+	return BEHIND_FEW;
+}
+
+/*
+ * What is in the log behind the cursor of an image, which is held?  One page visit.
+ * end: NULL, or for the copy.
+ */
+static Behind
+look_behind(Relation index, SfxImage *img, const SfxMeta *meta, int g, SfxLogEnd *end)
 {
 	Buffer		buf;
-	Page		page;
-	bool		current;
+	Behind		behind = BEHIND_GONE;
 
-	*gone = false;
 	if (img->removals < meta->removals)
-		return false;
+		return BEHIND_MORE;
 	if (img->blkno == InvalidBlockNumber)
-		return meta->gens[g].first == InvalidBlockNumber;
+		return meta->gens[g].first == InvalidBlockNumber ? BEHIND_NOTHING : BEHIND_MORE;
 	buf = sfx_read_page(index, img->blkno);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buf);
-	if (!sfx_log_page_is(index, img->blkno, page, meta->build_id, meta->gens[g].gen))
-	{
-		*gone = true;
-		current = false;
-	}
-	else
-		current = SfxPageBodyLen(page) == img->off && SfxPageGetTail(page)->right == InvalidBlockNumber;
+	if (sfx_log_page_is(index, img->blkno, BufferGetPage(buf), meta->build_id, meta->gens[g].gen))
+		behind = behind_on_page(img, BufferGetPage(buf), end);
 	UnlockReleaseBuffer(buf);
-	return current;
+	return behind;
 }
 
 static SfxImage *
@@ -124,38 +160,62 @@ acquire_local(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
 
 /* ---- the public face ---- */
 
+/* Bring an image, which is held exclusively, up to date. */
+static CatchupResult
+apply_log(Relation index, const SfxOrder *order, SfxImage *img, const SfxMeta *meta, int g)
+{
+	uint64		seen = img->seen;
+	CatchupResult r = sfx_image_catch_up(index, order, img, meta, g);
+
+	if (img->seen != seen)
+		img->grown = GetCurrentStatementStartTimestamp();
+	pg_atomic_write_u32(&img->applier, 0);
+	sfx_image_give_back(img);
+	if (r == CATCHUP_NOMEM || r == CATCHUP_GONE)
+		sfx_image_slot_drop(img);
+	return r;
+}
+
 /*
- * The image must hold what the log held when we were called.  `need` is how far our own catching up
- * came: what others append after that is none of our business, or a reader could run behind
- * inserters for ever.
+ * The image must hold what the log held when we were called, but for what is copied to *end.
+ * `need` is how far our own catching up came: what others append after that is none of our
+ * business, or a reader could run behind inserters for ever.  `found` is how far it was when we
+ * began to wait for it: if others have gone on meanwhile, what they did may be enough.
  */
 static SfxImage *
 acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
-			   const SfxImageKey *key, CatchupResult *r)
+			   const SfxImageKey *key, SfxLogEnd *end, CatchupResult *r)
 {
 	uint64		need = PG_UINT64_MAX;
+	bool		waited = false;
 
 	*r = CATCHUP_DONE;
 	for (;;)
 	{
 		SfxImage   *img;
-		bool		gone = false;
-		uint64		seen;
+		uint64		found = PG_UINT64_MAX;
 
 		/* before the lock: under it, interrupts are held off */
 		CHECK_FOR_INTERRUPTS();
 		img = sfx_image_slot_find(key, LW_SHARED);
 		if (img != NULL)
 		{
-			if ((img->seen >= need && img->removals >= meta->removals) ||
-				is_current(index, img, meta, g, &gone))
+			Behind		behind = BEHIND_NOTHING;
+
+			if (img->seen < need || img->removals < meta->removals)
+				behind = look_behind(index, img, meta, g, end);
+			if (behind == BEHIND_NOTHING || (behind == BEHIND_FEW && !is_applier(img, end)))
 				return img;
+			if (end)
+				end->len = 0;
+			found = img->seen;
 			LWLockRelease(&img->lock);
-			if (gone)
+			if (behind == BEHIND_GONE)
 			{
 				*r = CATCHUP_GONE;
 				return NULL;
 			}
+			SFX_STOP("log to apply");
 			img = sfx_image_slot_find(key, LW_EXCLUSIVE);
 		}
 		if (img == NULL)
@@ -165,15 +225,15 @@ acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 			*r = CATCHUP_NOMEM;
 			return NULL;
 		}
-		seen = img->seen;
-		*r = sfx_image_catch_up(index, order, img, meta, g);
-		if (img->seen != seen)
-			img->grown = GetCurrentStatementStartTimestamp();
-		sfx_image_give_back(img);
+		if (img->seen > found && !waited)
+		{
+			waited = true;
+			LWLockRelease(&img->lock);
+			continue;
+		}
+		*r = apply_log(index, order, img, meta, g);
 		if (*r == CATCHUP_DONE)
 			need = img->seen;
-		else if (*r != CATCHUP_MORE)
-			sfx_image_slot_drop(img);
 		LWLockRelease(&img->lock);
 		if (*r == CATCHUP_NOMEM || *r == CATCHUP_GONE)
 			return NULL;
@@ -181,24 +241,33 @@ acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 }
 
 SfxImage *
-sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
+sfx_image_acquire_but_end(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+						  SfxLogEnd *end)
 {
 	SfxImageKey key;
 	SfxImage   *img;
 	CatchupResult r;
 
+	if (end)
+		end->len = 0;
 	make_key(&key, index, meta, g);
 	sfx_image_local_outdated(&key.loc, meta->build_id, SfxMetaOldestGen(meta));
 	/* An image that would need more than half of the pool is not even tried there. */
 	if (!sfx_image_slots_exist() || RelationUsesLocalBuffers(index) ||
 		meta->gens[g].pages > sfx_image_pool_nodes() / 4)
 		return acquire_local(index, order, meta, g, &key);
-	img = acquire_shared(index, order, meta, g, &key, &r);
+	img = acquire_shared(index, order, meta, g, &key, end, &r);
 	if (img != NULL)
 		sfx_image_slot_touch(img);
 	else if (r == CATCHUP_NOMEM)
 		return acquire_local(index, order, meta, g, &key);
 	return img;
+}
+
+SfxImage *
+sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
+{
+	return sfx_image_acquire_but_end(index, order, meta, g, NULL);
 }
 
 bool
@@ -280,12 +349,17 @@ sfx_image_idle(SfxImage *img)
 	return true;
 }
 
+/*
+ * Nobody applies a short end of the log (I9) while it does not grow: whoever looks at it notices
+ * when it has.
+ */
 bool
 sfx_delta_is_idle(Relation index, const SfxMeta *meta)
 {
 	SfxImageKey key;
 	SfxImage   *img;
-	bool		gone = false;
+	SfxLogEnd	end;
+	Behind		behind;
 	bool		idle;
 
 	if (sfx_guc_idle_flush < 0 || !sfx_image_slots_exist() ||
@@ -294,7 +368,8 @@ sfx_delta_is_idle(Relation index, const SfxMeta *meta)
 	make_key(&key, index, meta, 0);
 	if ((img = sfx_image_slot_find(&key, LW_SHARED)) == NULL)
 		return false;
-	idle = is_current(index, img, meta, 0, &gone) &&
+	behind = look_behind(index, img, meta, 0, &end);
+	idle = (behind == BEHIND_NOTHING || behind == BEHIND_FEW) &&
 		TimestampDifferenceExceeds(img->grown, GetCurrentTimestamp(), sfx_guc_idle_flush * 1000);
 	LWLockRelease(&img->lock);
 	return idle;

@@ -21,6 +21,14 @@ typedef struct SfxImage SfxImage;
  */
 extern SfxImage *sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
 
+/*
+ * The same, but for the last few entries of the log: *end is a copy of them, which the caller looks
+ * into for himself, flagged ones too (I9).
+ */
+struct SfxLogEnd;
+extern SfxImage *sfx_image_acquire_but_end(Relation index, const SfxOrder *order,
+										   const SfxMeta *meta, int g, struct SfxLogEnd *end);
+
 /* Its tree, and how to get at the nodes of that. */
 extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxOrder *order, SfxNodeAlloc *nodes);
 

@@ -42,6 +42,9 @@ struct SfxImage
 	uint64		killed;			/* of those, taken out by sfx_image_kill */
 	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
 	SfxDelta	delta;
+	pg_atomic_uint32 applier;	/* somebody is about to apply the log's end: I9 */
+	uint32		noticed;		/* bytes of the cursor's page, when somebody last looked (any may
+								 * write it: advice) */
 	uint32		vain;			/* searches that found nothing since a filter was due, or about so
 								 * many (any reader may write it) */
 	uint32		nreserve;

@@ -64,7 +64,7 @@ attach_area(void *area, bool made)
 	slots = (SfxImage *) (base + slots_at());
 	if (made)
 	{
-		int			tranche = LWLockNewTrancheId();
+		int			tranche = SfxNewTranche("surfidx_image");
 
 		memset(base, 0, area_size());
 		shared->nslots = sfx_shared_places();
@@ -78,9 +78,10 @@ attach_area(void *area, bool made)
 			chain[i] = -1;
 			LWLockInitialize(&slots[i].lock, tranche);
 			pg_atomic_init_u64(&slots[i].last_used, 0);
+			pg_atomic_init_u32(&slots[i].applier, 0);
 		}
 	}
-	LWLockRegisterTranche(shared->directory.tranche, "surfidx_image");
+	SfxNameTranche(shared->directory.tranche, "surfidx_image");
 	sfx_gone_tell(sfx_image_forget_file);
 }
 

@@ -47,6 +47,9 @@ typedef struct SfxTailCache
 	BlockNumber tail;
 } SfxTailCache;
 
+StaticAssertDecl(sizeof(((SfxLogEnd *) 0)->copy) >= MAXALIGN(SizeOfPageHeaderData) +
+				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX, "a copied end fits");
+
 /* ---- page functions, shared with redo ---- */
 
 void
@@ -144,6 +147,24 @@ sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntr
 	e->payload = body + at + e->keylen;
 	*off = at + e->keylen + e->paylen;
 	return true;
+}
+
+/* Later entries refer to the header of the page's first one, so it comes along. */
+void
+sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end)
+{
+	const uint8 *body = SfxPageBody(page);
+	uint32		from = Max(off, sizeof(SfxLogHeader));
+	uint32		kept = Min(from, sizeof(SfxLogHeader) + LOG_FIRST_HEADER);
+	Page		copy = end->copy.page;
+
+	end->blkno = blkno;
+	end->off = kept;
+	end->len = SfxPageBodyLen(page) - from;
+	Assert(end->len <= SFX_LOG_END_MAX);
+	memcpy(SfxPageBody(copy), body, kept);
+	memcpy(SfxPageBody(copy) + kept, body + from, end->len);
+	((PageHeader) copy)->pd_lower = SfxPageBody(copy) - (uint8 *) copy + kept + end->len;
 }
 
 /* Is this page, locked by us, one of generation gen? */

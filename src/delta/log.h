@@ -43,6 +43,27 @@ typedef struct SfxLogHeader
 /* One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at the end.  ERROR if damaged. */
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
 
+/*
+ * The end of a log page, copied: the entries behind a place, as a small page that sfx_log_parse
+ * reads from `off` on.  len 0: there are none.
+ */
+#define SFX_LOG_END_MAX		384 /* bytes of entries */
+
+typedef struct SfxLogEnd
+{
+	BlockNumber blkno;
+	uint32		off;			/* where they begin in the copy's body */
+	uint32		len;			/* their bytes */
+	union
+	{
+		char		page[512];
+		int64		aligned;
+	}			copy;
+} SfxLogEnd;
+
+/* Copy what a page (locked) holds behind off, at most SFX_LOG_END_MAX bytes. */
+extern void sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end);
+
 /* Is this page (locked) one of that generation? */
 extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);
 

@@ -101,6 +101,16 @@ typedef struct SfxEncoding
 	Datum		(*restore) (const uint8 *buf, int len, const uint8 *rest, int restlen, char *out, int room, int *outlen);
 
 	/*
+	 * A short way of decode and restore for who reads many, or NULL: makes the value whose bytes
+	 * begin at buf, complemented if desc, and end within avail, at out, which is MAXALIGNed and
+	 * has avail + 16 bytes.  Returns the bytes of buf that it took; 0: not this way, or damage.
+	 */
+	int			(*take) (const uint8 *buf, int avail, bool desc, char *out);
+
+	/* Give its rest to the value at out, in place: the bytes of it, -1: not this way, or damage. */
+	int			(*take_rest) (const uint8 *rest, int avail, char *out);
+
+	/*
 	 * Where values can be much longer than their bytes: what decode or restore needs of out, at
 	 * least.
 	 */

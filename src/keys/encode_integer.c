@@ -203,7 +203,7 @@ static const SfxEncoding enc_uint4 = {
 	.width = 4,.direct = SFX_DIRECT_UNSIGNED,.encode = encode_uint4,.decode = decode_uint4
 };
 
-/* pg_lsn, xid8 */
+/* pg_lsn, xid8, oid8 */
 static const SfxEncoding enc_uint8 = {
 	.width = 8,.direct = SFX_DIRECT_UNSIGNED,.encode = encode_uint8,.decode = decode_uint8
 };

@@ -96,8 +96,34 @@ decode_inet(const uint8 *buf, int len, char *out, int room, int *outlen)
 	return PointerGetDatum(v);
 }
 
+/* Addresses whose mask has all bits: the address, its bits, and nothing else. */
+static inline int
+take_address(const uint8 *buf, int family, int size, uint8 flip, inet *v)
+{
+	SET_VARSIZE(v, VARHDRSZ + 2 + size);
+	ip_family(v) = family;
+	ip_bits(v) = 8 * size;
+	for (int i = 0; i < size; i++)
+		ip_addr(v)[i] = buf[1 + i] ^ flip;
+	return 2 + size;
+}
+
+static int
+take_inet(const uint8 *buf, int avail, bool desc, char *out)
+{
+	uint8		flip = desc ? 0xFF : 0;
+	uint8		version = buf[0] ^ flip;
+	inet	   *v = (inet *) out;
+
+	if (version == VERSION_4 && avail >= 6 && (buf[5] ^ flip) == 32)
+		return take_address(buf, PGSQL_AF_INET, 4, flip, v);
+	if (version == VERSION_6 && avail >= 18 && (buf[17] ^ flip) == 128)
+		return take_address(buf, PGSQL_AF_INET6, 16, flip, v);
+	return 0;
+}
+
 static const SfxEncoding enc_inet = {
-	.encode = encode_inet,.decode = decode_inet,.length = length_inet
+	.encode = encode_inet,.decode = decode_inet,.length = length_inet,.take = take_inet
 };
 
 SFX_SUPPORT_FUNCTION(inet, enc_inet);

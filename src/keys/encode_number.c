@@ -581,9 +581,66 @@ restore_numeric(const uint8 *buf, int len, const uint8 *rest, int restlen, char 
 	return make_numeric(buf, len, scale, out, outlen);
 }
 
+/* Finite ones of a usual size, the scale yet to come. */
+static int
+take_numeric(const uint8 *buf, int avail, bool desc, char *out)
+{
+	uint8		lead = buf[0] ^ (desc ? 0xFF : 0);
+	bool		negative = lead < NUM_ZERO;
+	uint16		flip = desc != negative ? 0xFFFF : 0;
+	int			weight = (negative ? (uint8) ~lead : lead) - NUM_WEIGHT_0;
+	uint8	   *digits = (uint8 *) out + VARHDRSZ + 2;
+	uint16		head = HEAD_SHORT | (negative ? SHORT_NEGATIVE : 0) | (weight & 0x7F);
+	uint16		unit;
+	int			at = 1;
+	int			stripped = 0;
+
+	if (lead == NUM_ZERO)
+		head = HEAD_SHORT;
+	else if (weight < -16 || weight > SHORT_WEIGHT_MAX)
+		return 0;
+	else
+		do
+		{
+			int16		digit;
+
+			if (avail - at < 2)
+				return 0;
+			unit = (uint16) sfx_get_be(buf + at, 2) ^ flip;
+			digit = unit >> 1;
+			if (digit >= NUM_BASE)
+				return 0;
+			memcpy(digits + at - 1, &digit, 2);
+			at += 2;
+			if (digit != 0)
+				stripped = at - 1;
+		} while ((unit & 1) != 0);
+	if (stripped == 0 && lead != NUM_ZERO)
+		return 0;
+	memcpy(out + VARHDRSZ, &head, 2);
+	SET_VARSIZE(out, VARHDRSZ + 2 + stripped);
+	return at;
+}
+
+static int
+take_rest_numeric(const uint8 *rest, int avail, char *out)
+{
+	uint16		head;
+
+	if (avail < 1 || rest[0] > SHORT_SCALE_MAX)
+		return -1;
+	memcpy(&head, out + VARHDRSZ, 2);
+	head |= rest[0] << 7;
+	memcpy(out + VARHDRSZ, &head, 2);
+	return 1;
+}
+
+StaticAssertDecl(NUM_WEIGHT_LAST > SHORT_WEIGHT_MAX, "values that are not finite are not taken");
+
 static const SfxEncoding enc_numeric = {
 	.encode = encode_numeric,.decode = decode_numeric,.length = length_numeric,
-	.rest = rest_numeric,.rest_length = rest_length_numeric,.restore = restore_numeric
+	.rest = rest_numeric,.rest_length = rest_length_numeric,.restore = restore_numeric,
+	.take = take_numeric,.take_rest = take_rest_numeric
 };
 
 /* ---- as integers ---- */

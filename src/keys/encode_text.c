@@ -319,38 +319,49 @@ put_bytes_ended(const uint8 *s, int n, uint8 *buf, int maxlen)
 }
 
 /*
- * The inverse: buf has len bytes, end mark included.  The number of bytes at out, -1 if there are more than room or buf is not
- * what put_bytes_ended writes.
+ * The inverse of the bytes at buf, complemented with flip, which end within avail: *n are put at
+ * out.  Returns the bytes of buf that they take, end mark included; -1 if there are more than room,
+ * or buf is not what put_bytes_ended writes.
  */
+static inline int
+take_bytes_ended(const uint8 *buf, int avail, uint8 flip, uint8 *out, int room, int *n)
+{
+	int			i = 0;
+
+	*n = 0;
+	while (i < avail)
+	{
+		uint8		c = buf[i++] ^ flip;
+		int			run;
+
+		if (likely(c > ZEROS_ESCAPE))
+		{
+			if (*n >= room)
+				return -1;
+			out[(*n)++] = c;
+			continue;
+		}
+		if (c == BYTES_END)
+			return i;
+		c = i < avail ? buf[i++] ^ flip : BYTES_END;
+		run = c == ZEROS_ONE ? 0 : Min(c <= ZEROS_MAX + 1 ? c : ZEROS_INSIDE - c, ZEROS_MAX);
+		if (c == BYTES_END || *n + Max(run, 1) > room)
+			return -1;
+		if (c == ZEROS_ONE)
+			out[(*n)++] = ZEROS_ESCAPE;
+		memset(out + *n, 0, run);
+		*n += run;
+	}
+	return -1;
+}
+
+/* The same of len bytes: the number of those at out, -1. */
 static int
 get_bytes_ended(const uint8 *buf, int len, uint8 *out, int room)
 {
-	int			n = 0;
-	int			i = 0;
+	int			n;
 
-	while (i < len - 1)
-	{
-		uint8		c = buf[i++];
-		int			run;
-
-		if (c != ZEROS_ESCAPE)
-		{
-			if (c == BYTES_END || n >= room)
-				return -1;
-			out[n++] = c;
-			continue;
-		}
-		c = buf[i++];			/* the end mark stands at len - 1 at the latest, so that i is
-								 * inside */
-		run = c == ZEROS_ONE ? 0 : Min(c <= ZEROS_MAX + 1 ? c : ZEROS_INSIDE - c, ZEROS_MAX);
-		if (c == BYTES_END || n + Max(run, 1) > room)
-			return -1;
-		if (c == ZEROS_ONE)
-			out[n++] = ZEROS_ESCAPE;
-		memset(out + n, 0, run);
-		n += run;
-	}
-	return i == len - 1 && buf[i] == BYTES_END ? n : -1;
+	return take_bytes_ended(buf, len, 0, out, room, &n) == len ? n : -1;
 }
 
 /* The bytes that get_bytes_ended makes of buf, at most, with the headers of both types. */
@@ -401,8 +412,20 @@ decode_bytea(const uint8 *buf, int len, char *out, int room, int *outlen)
 	return PointerGetDatum(out);
 }
 
+static int
+take_bytea(const uint8 *buf, int avail, bool desc, char *out)
+{
+	uint8	   *data = (uint8 *) out + VARHDRSZ;
+	int			n;
+	int			len = take_bytes_ended(buf, avail, desc ? 0xFF : 0, data, avail, &n);
+
+	SET_VARSIZE(out, VARHDRSZ + n);
+	return Max(len, 0);
+}
+
 static const SfxEncoding enc_bytea = {
-	.encode = encode_bytea,.decode = decode_bytea,.length = length_terminated,.room = room_bytes
+	.encode = encode_bytea,.decode = decode_bytea,.length = length_terminated,.room = room_bytes,
+	.take = take_bytea
 };
 
 /* ------------------------------------------------------------------ bit, varbit */
@@ -451,8 +474,28 @@ length_bit(const uint8 *buf, int avail, bool desc)
 	return n >= 0 && n < avail ? n + 1 : -1;
 }
 
+static int
+take_bit(const uint8 *buf, int avail, bool desc, char *out)
+{
+	uint8		flip = desc ? 0xFF : 0;
+	VarBit	   *v = (VarBit *) out;
+	int			n;
+	int			len = take_bytes_ended(buf, avail, flip, VARBITS(v), avail, &n);
+	int			last;
+
+	if (len < 0 || len >= avail)
+		return 0;
+	last = buf[len] ^ flip;
+	if (last > BITS_PER_BYTE || (last == 0) != (n == 0))
+		return 0;
+	VARBITLEN(v) = Max(n - 1, 0) * BITS_PER_BYTE + last;
+	SET_VARSIZE(v, VARHDRSZ + VARBITHDRSZ + n);
+	return len + 1;
+}
+
 static const SfxEncoding enc_bit = {
-	.encode = encode_bit,.decode = decode_bit,.length = length_bit,.room = room_bytes
+	.encode = encode_bit,.decode = decode_bit,.length = length_bit,.room = room_bytes,
+	.take = take_bit
 };
 
 /* ------------------------------------------------------------------ the support functions */

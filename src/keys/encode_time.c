@@ -179,9 +179,9 @@ bound_timestamptz(Oid subtype, Datum value, Datum *own, Datum *above)
 	if (!OidIsValid(subtype) || subtype == TIMESTAMPTZOID)
 		return SFX_BOUND_EXACT;
 	if (subtype == DATEOID)
-		instant = date2timestamptz_opt_overflow(DatumGetDateADT(value), &overflow);
+		instant = SfxInstantOfDate(DatumGetDateADT(value), &overflow);
 	else if (subtype == TIMESTAMPOID)
-		instant = timestamp2timestamptz_opt_overflow(DatumGetTimestamp(value), &overflow);
+		instant = SfxInstantOfLocal(DatumGetTimestamp(value), &overflow);
 	else
 		return SFX_BOUND_UNKNOWN;
 	if (overflow > 0)

@@ -10,6 +10,7 @@
  */
 #include "surfidx.h"
 #include "column.h"
+#include "comparison.h"
 #include "damage.h"
 #include "encode.h"
 #include "key.h"
@@ -139,6 +140,20 @@ column_encoding(Relation index, int attno)
 									  PointerGetDatum(NULL)));
 }
 
+static void
+refuse_comparison(Relation index, int attno, Oid function)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"%s\" of surfidx index \"%s\" has a comparison function that is not "
+					"written in C", NameStr(TupleDescAttr(RelationGetDescr(index), attno)->attname),
+					RelationGetRelationName(index)),
+			 errdetail("Function %s would run while pages of the index are locked.",
+					   format_procedure_qualified(function)),
+			 errhint("Use an operator class whose comparison function is of language C or "
+					 "internal, or a btree index.")));
+}
+
 /* A collatable column needs its collation; a raw one a comparison function that may run under a page lock. */
 static void
 check_raw_column(Relation index, int attno, Oid collation)
@@ -153,12 +168,21 @@ check_raw_column(Relation index, int attno, Oid collation)
 						NameStr(att->attname), RelationGetRelationName(index)),
 				 errhint("Use the COLLATE clause to set the collation explicitly.")));
 	if (!SfxFunctionIsC(cmp->fn_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" of surfidx index \"%s\" has a comparison function that is not written in C",
-						NameStr(att->attname), RelationGetRelationName(index)),
-				 errdetail("Function %s would run while pages of the index are locked.", format_procedure_qualified(cmp->fn_oid)),
-				 errhint("Use an operator class whose comparison function is of language C or internal, or a btree index.")));
+		refuse_comparison(index, attno, cmp->fn_oid);
+}
+
+void
+sfx_key_check_inside(const SfxKeyDesc *kd, Relation index)
+{
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		Oid			foreign = !kd->col[i].raw ? InvalidOid :
+		sfx_foreign_comparison(index_getprocid(index, i + 1, 1),
+							   TupleDescAttr(RelationGetDescr(index), i)->atttypid);
+
+		if (OidIsValid(foreign))
+			refuse_comparison(index, i, foreign);
+	}
 }
 
 /* As core for btree: the pattern classes compare bytes, but their = is the type's, which then has to mean equal bytes. */
@@ -481,8 +505,8 @@ sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, u
 /* ------------------------------------------------------------------ decoding */
 
 /* Errors thrown by an encoding's decode function do not know the index. */
-static void
-decode_error_context(void *arg)
+void
+sfx_key_error_context(void *arg)
 {
 	errcontext("reading a key of surfidx index \"%s\"", RelationGetRelationName((Relation) arg));
 }
@@ -597,6 +621,32 @@ restore_value(const SfxColumn *col, Relation index, const uint8 *p, int len, con
 	*value = col->enc->restore(p, len, rest, *restlen, out, room, &used);
 	Assert(used >= 0 && used <= room);
 	return out == arena ? MAXALIGN(used) : 0;
+}
+
+int
+sfx_value_make(const SfxColumn *col, Relation index, const uint8 *p, int len,
+			   const uint8 *rest, int avail, int *restlen, Datum *value, char *arena, int room)
+{
+	int			used = 0;
+
+	*restlen = 0;
+	if (len > SFX_LONG_PLAIN || room < len + VALUE_SLACK)
+		return -1;
+	if (col->raw)
+		return decode_value(col, p, len, value, arena, room);
+	p = encoded_bytes(col, p, &len);
+	if (col->enc->rest)
+	{
+		*restlen = col->enc->rest_length(p, len, rest, avail);
+		if (*restlen < 0)
+			sfx_entry_damaged(index, "what restores a value runs beyond its key");
+	}
+	if (col->enc->room && col->enc->room(p, len, rest, *restlen) > room)
+		return -1;
+	*value = col->enc->rest ? col->enc->restore(p, len, rest, *restlen, arena, room, &used) :
+		col->enc->decode(p, len, arena, room, &used);
+	Assert(used >= 0 && used <= room);
+	return MAXALIGN(used);
 }
 
 int
@@ -741,7 +791,7 @@ sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, 
 
 	if (unlikely(len < 0 || len > SFX_MAX_ENTRY))
 		sfx_entry_damaged(index, "a key is too long");
-	errcallback.callback = decode_error_context;
+	errcallback.callback = sfx_key_error_context;
 	errcallback.arg = index;
 	errcallback.previous = error_context_stack;
 	for (int i = 0; i < upto; i++)

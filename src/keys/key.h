@@ -7,6 +7,12 @@
 
 #include "column.h"
 
+/*
+ * For who builds the index: comparisons of arrays, rows and ranges ask those of what is inside,
+ * which have to be in C, too.  Throws ERRCODE_FEATURE_NOT_SUPPORTED with the column's name.
+ */
+extern void sfx_key_check_inside(const SfxKeyDesc *kd, Relation index);
+
 /* Encode all key columns; the length.  In the comparator key space long values are compressed if the key is too large
  * otherwise (half of SFX_MAX_ENTRY where there are INCLUDE columns: whether they are follows from the key alone).  Throws ERRCODE_PROGRAM_LIMIT_EXCEEDED with the index's name if
  * the key is larger than SFX_MAX_ENTRY.  buf has SFX_MAX_ENTRY bytes. */
@@ -38,6 +44,18 @@ extern int	sfx_plain_string(const SfxColumn *col, const uint8 *p, int len);
 
 /* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
 extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
+
+/*
+ * The same for a value of a stored key whose rest, if its column has them, starts at rest and has
+ * *restlen bytes within avail: the very value.  arena has room bytes.  -1: it is long, or may take
+ * more than these.
+ */
+extern int	sfx_value_make(const SfxColumn *col, Relation index, const uint8 *p, int len,
+						   const uint8 *rest, int avail, int *restlen, Datum *value, char *arena,
+						   int room);
+
+/* An error context for who calls these: which index (arg) is read. */
+extern void sfx_key_error_context(void *arg);
 
 /* The bytes of a stored key without the rests: all of it, if the index has none. */
 extern int	sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);

@@ -62,6 +62,17 @@ static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const u
 static uint32_t order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen,
 							   const uint8_t *right, uint32_t rlen);
 
+void
+sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, SortSupport ssup)
+{
+	Oid			proc = index_getprocid(index, attno + 1, BTSORTSUPPORT_PROC);
+
+	if (OidIsValid(proc))
+		OidFunctionCall1(proc, PointerGetDatum(ssup));
+	if (ssup->comparator == NULL)
+		PrepareSortSupportComparisonShim(index_getprocid(index, attno + 1, BTORDER_PROC), ssup);
+}
+
 static void
 init_sortsupport(SfxKeyOrder *ko, int i)
 {

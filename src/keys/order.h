@@ -39,13 +39,6 @@ extern int	sfx_order_cmp_columns(const SfxOrder *order, int col, const uint8 *a,
 /* Neighbours of a sorted sequence that come in the wrong order: the ERROR that names index, column and operator class. */
 pg_noreturn extern void sfx_order_contradiction(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
 
-/*
- * The sort of a build in the comparator key space (sortorder.c).  The operator stands for every key column's order in tuplesort_begin_heap,
- * called right after sfx_sort_prepare, whose attributes 1 to nkeys have to be the index's.
- */
-extern Oid	sfx_sort_operator(Relation index);
-extern void sfx_sort_prepare(Relation index, const SfxKeyDesc *kd);
-
 /* Sort support for a column through the index's own support functions 2 or 1; ssup zeroed but for what callers set. */
 extern void sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, struct SortSupportData *ssup);
 

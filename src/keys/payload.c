@@ -166,9 +166,19 @@ check_value(const SfxKeyDesc *kd, Relation index, int attno, Datum value)
 	error_context_stack = context.previous;
 }
 
-void
-sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
-				   Datum *values, bool *isnull, char *arena)
+/* May the value stand where it is, unaligned? */
+static inline bool
+may_stay(Form_pg_attribute att, const uint8 *p)
+{
+	if (att->attbyval)
+		return false;
+	return att->attalign == TYPALIGN_CHAR || (att->attlen == -1 && VARATT_IS_1B(p));
+}
+
+/* stay: values that may stay where they are.  Returns the end of what was used of the arena. */
+static inline char *
+decode_columns(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len, Datum *values,
+			   bool *isnull, char *arena, bool stay)
 {
 	Size		off = bitmap_size(kd);
 
@@ -185,13 +195,33 @@ sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, i
 		if (isnull[i])
 			continue;
 		size = stored_size(index, att, payload + off, len - off);
-		memcpy(arena, payload + off, size);
-		values[i] = fetch_att(arena, att->attbyval, att->attlen);
+		if (stay && may_stay(att, payload + off))
+			values[i] = PointerGetDatum(payload + off);
+		else
+		{
+			memcpy(arena, payload + off, size);
+			values[i] = fetch_att(arena, att->attbyval, att->attlen);
+			arena += MAXALIGN(size);
+		}
 		if (kd->col[i].structure)
 			check_value(kd, index, i, values[i]);
-		arena += MAXALIGN(size);
 		off += size;
 	}
 	if (off != (Size) len)
 		sfx_entry_damaged(index, "INCLUDE columns are followed by stray bytes");
+	return arena;
+}
+
+void
+sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
+				   Datum *values, bool *isnull, char *arena)
+{
+	(void) decode_columns(kd, index, payload, len, values, isnull, arena, false);
+}
+
+char *
+sfx_payload_in_place(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
+					 Datum *values, bool *isnull, char *arena)
+{
+	return decode_columns(kd, index, payload, len, values, isnull, arena, true);
 }

@@ -15,4 +15,11 @@ extern int	sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum 
 extern void sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
 							   Datum *values, bool *isnull, char *arena);
 
+/*
+ * The same, but Datums may point into the payload as well, unaligned where their type allows it.
+ * arena has len bytes and MAXIMUM_ALIGNOF for each column; returns where it is free.
+ */
+extern char *sfx_payload_in_place(const SfxKeyDesc *kd, Relation index, const uint8 *payload,
+								  int len, Datum *values, bool *isnull, char *arena);
+
 #endif							/* SURFIDX_PAYLOAD_H */

@@ -3,7 +3,8 @@
  *
  * Fixed width as they are.  cstring and string
  * data with 00 -> 01 01, 01 -> 01 02 and a final 00, as bytea: self-delimiting, and neighbours share what their strings
- * share.  Other varlena data, often full of zeros, behind its length: one byte below COUNT_LONG, else two, big-endian.
+ * share.  Other varlena data, often full of zeros, behind its length: one byte below
+ * SFX_COUNT_LONG, else two, big-endian.
  *
  * A varlena may be squeezed, so that keys can have what btree's can: the compressed datum behind its header's length word,
  *
@@ -27,8 +28,7 @@ put_be16(uint8 *p, uint16 v)
 	p[1] = (uint8) v;
 }
 
-#define COUNT_LONG		0x80	/* bit 7 of the first byte: there is a second one */
-#define SQUEEZED_COUNT	0x4000	/* with COUNT_LONG: what follows is compressed */
+#define SQUEEZED_COUNT	0x4000	/* with SFX_COUNT_LONG: what follows is compressed */
 #define SQUEEZED_MARK	0x03	/* behind 01 */
 #define SQUEEZED_HEAD	4
 
@@ -37,12 +37,12 @@ StaticAssertDecl(SFX_MAX_ENTRY < SQUEEZED_COUNT, "a length must leave the flag a
 static int
 put_counted(const uint8 *src, int n, uint8 *buf, int maxlen)
 {
-	int			head = n < COUNT_LONG ? 1 : 2;
+	int			head = n < SFX_COUNT_LONG ? 1 : 2;
 
 	if (n > SFX_MAX_ENTRY || head + n > maxlen)
 		return -1;
 	if (head == 2)
-		buf[0] = (uint8) (COUNT_LONG | n >> 8);
+		buf[0] = (uint8) (SFX_COUNT_LONG | n >> 8);
 	buf[head - 1] = (uint8) n;
 	memcpy(buf + head, src, n);
 	return head + n;
@@ -56,7 +56,7 @@ counted_length(const uint8 *p, int avail)
 
 	if (avail < 2)
 		return avail == 1 && p[0] == 0 ? 1 : -1;
-	len = p[0] < COUNT_LONG ? 1 + p[0] : 2 + ((p[0] << 8 | p[1]) & (SQUEEZED_COUNT - 1));
+	len = p[0] < SFX_COUNT_LONG ? 1 + p[0] : 2 + ((p[0] << 8 | p[1]) & (SQUEEZED_COUNT - 1));
 	return len <= avail ? len : -1;
 }
 
@@ -78,7 +78,8 @@ put_squeezed(const SfxColumn *col, const uint8 *src, int n, uint8 *buf, int maxl
 		return -1;
 	buf[0] = 0x01;
 	buf[1] = SQUEEZED_MARK;
-	put_be16(buf + head - 2, (uint16) (n | (col->counted ? COUNT_LONG << 8 | SQUEEZED_COUNT : 0)));
+	put_be16(buf + head - 2,
+			 (uint16) (n | (col->counted ? SFX_COUNT_LONG << 8 | SQUEEZED_COUNT : 0)));
 	memcpy(buf + head, src, n);
 	return head + n;
 }
@@ -217,7 +218,7 @@ sfx_raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *a
 	}
 	if (col->counted)
 	{
-		int			head = p[0] < COUNT_LONG ? 1 : 2;
+		int			head = p[0] < SFX_COUNT_LONG ? 1 : 2;
 
 		memcpy(start, p + head, len - head);
 		SET_VARSIZE(arena, VARHDRSZ + len - head);

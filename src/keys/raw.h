@@ -8,6 +8,9 @@
 #include "surfidx.h"
 #include "column.h"
 
+/* Bit 7 of a count's first byte: there is a second one. */
+#define SFX_COUNT_LONG	0x80
+
 /* ---- raw.c: columns with col->raw; p and len as in keys, marker not included ---- */
 
 /* Append a value at buf; the length, or -1 if it does not fit into maxlen. */
@@ -19,6 +22,13 @@ extern bool sfx_raw_is_squeezed(const SfxColumn *col, const uint8 *p, int len);
 
 /* The length of a value of varying width with its count or end mark; -1 if it does not lie within avail. */
 extern int	sfx_raw_length(const SfxColumn *col, const uint8 *p, int avail);
+
+/* The bytes of a counted value, which stand behind p[0], if they are few and not squeezed; -1. */
+static inline int
+sfx_counted_short(const uint8 *p, int avail)
+{
+	return avail > 0 && p[0] < SFX_COUNT_LONG && p[0] < avail ? p[0] : -1;
+}
 
 /* The inverse of put and squeeze, len as the former or the type says.  Returns bytes of arena used. */
 extern int	sfx_raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);

@@ -292,7 +292,7 @@ step_over(const SfxStructure *s, const char *base, Size *off, Size size, bool pa
 /* ---- of each kind ---- */
 
 static bool
-elements_are_sound(const SfxStructure *element, const char *p, Size off, Size size, uint64 n, const bits8 *bitmap)
+elements_are_sound(const SfxStructure *element, const char *p, Size off, Size size, uint64 n, const uint8 *bitmap)
 {
 	/* the most frequent arrays are not walked */
 	if (n == 0 || (bitmap == NULL && element->typlen > 0 && element->look == NULL))

@@ -96,7 +96,8 @@ has_room(SfxStubs *s)
 
 /* Note the stubs of a heap page.  False: no more memory. */
 static bool
-collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy strategy, bool vacuum)
+collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy strategy,
+			 bool vacuum, Buffer *vmbuf)
 {
 	Buffer		buf = ReadBufferExtended(heap, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
 	Page		page = BufferGetPage(buf);
@@ -106,7 +107,7 @@ collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy
 
 	/* as any scan of the table would; VACUUM has done so */
 	if (!vacuum)
-		heap_page_prune_opt(heap, buf);
+		SfxPrune(heap, buf, vmbuf, 0);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	if (!PageIsNew(page))
 	{
@@ -169,7 +170,8 @@ collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy
 		if (vacuum)
 			SfxVacuumDelay();
 		CHECK_FOR_INTERRUPTS();
-		if (!VM_ALL_VISIBLE(heap, blkno, &vmbuf) && !collect_page(s, heap, blkno, strategy, vacuum))
+		if (!VM_ALL_VISIBLE(heap, blkno, &vmbuf) &&
+			!collect_page(s, heap, blkno, strategy, vacuum, &vmbuf))
 		{
 			more = false;
 			break;

@@ -125,6 +125,29 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 	return ndead;
 }
 
+void
+sfx_dead_known(Relation index, Relation heap, const uint64 *tids, int n, SfxHorizon *horizon)
+{
+	uint64	   *with_rows = palloc(n * sizeof(uint64));
+	Buffer		buf = InvalidBuffer;
+	int			found = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		ItemPointerData htid;
+		BlockNumber end;
+
+		sfx_tid_pointer(index, tids[i], &htid);
+		if (sfx_heap_reaches(heap, tids[i], &end) && has_row(heap, &htid, &buf))
+			with_rows[found++] = tids[i];
+	}
+	if (BufferIsValid(buf))
+		ReleaseBuffer(buf);
+	if (found > 0)
+		raise_horizon(index, heap, with_rows, found, horizon);
+	pfree(with_rows);
+}
+
 bool
 sfx_tid_list_has(ItemPointer tid, void *list)
 {

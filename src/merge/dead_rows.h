@@ -28,6 +28,13 @@
  */
 extern int	sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *horizon);
 
+/*
+ * The rows of these TIDs are known to be dead to every snapshot, on the same conditions: what a
+ * standby has to be told.  There may be none any more.
+ */
+extern void sfx_dead_known(Relation index, Relation heap, const uint64 *tids, int n,
+						   SfxHorizon *horizon);
+
 /* As an IndexBulkDeleteCallback: is the TID in this list? */
 typedef struct SfxTidList
 {

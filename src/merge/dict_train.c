@@ -52,6 +52,8 @@
 #define REVIEW_BYTES	65536	/* of rests, before the end of the merge */
 #define MIN_ASKED_RESTS	64		/* where a scheme is asked for */
 #define DRIFT			1.15	/* times the rate that was expected */
+#define LOOK_MERGES		8		/* or every so many merges, */
+#define LOOK_SHARE		0.25	/* or when so many of all entries came by one */
 
 /* The sample of a build. */
 #define SAMPLE_KEYS		16384
@@ -311,6 +313,21 @@ sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
 
 /* ---- merges ---- */
 
+/*
+ * Is another dictionary tried even though the newest one does what it promised?  It may have
+ * promised little, to keys that are few by now.  Now and then, and when an index has grown by a third.
+ */
+static bool
+is_looked_at(const SfxMeta *meta, const SfxMergeStats *stats)
+{
+	uint64		entries = 0;
+
+	for (int r = 0; r < meta->nruns; r++)
+		entries += meta->runs[r].entries;
+	return meta->merges % LOOK_MERGES == LOOK_MERGES - 1 ||
+		stats->taken > entries * LOOK_SHARE;
+}
+
 void
 sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 {
@@ -321,19 +338,23 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 	double		entries = 0;
 	int			rate;
 	uint32		number;
+	bool		as_asked = ref && (option == SFX_HOPE_AUTO || option == ref->scheme);
 	SfxHopeKey *rests;
 	SfxNewDict	new;
 
 	Assert(sfx_merge_lock_held(index));
+	/* neighbours are alike, so a dictionary is judged by all leaves that the source comes to */
+	if (as_asked && !(last && stats->whole))
+		return;
 	if (sample == NULL || (!last && sample->used < REVIEW_BYTES) || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
 		sample->nkeys < (option == SFX_HOPE_AUTO ? MIN_RESTS : MIN_ASKED_RESTS))
 		return;
 	/* once per merge: it takes tens of milliseconds */
 	stats->sample = NULL;
 	rate = (int) Min(stats->stored * 1000 / stats->rests, 10000);
-	if (ref && (option == SFX_HOPE_AUTO || option == ref->scheme))
+	if (as_asked)
 	{
-		if (rate <= DRIFT * ref->rate)
+		if (rate <= DRIFT * ref->rate && !is_looked_at(meta, stats))
 			return;
 		old = sfx_dict_for_writing(index, meta, &number);
 	}
@@ -394,30 +415,39 @@ cmp_keys(const void *a, const void *b)
 	return sfx_cmp_bytes(x->key, x->len, y->key, y->len);
 }
 
-/* Mean length that a key shares with the one before, of all keys, or of those from every other block; distinct keys only. */
+/*
+ * By how many bytes more keys share with the one before, if there are twice as many: of keys from
+ * every other block, what they share among all of them beyond what they share among their own.  The
+ * same keys are looked at both times, since kinds of keys are never halved evenly; and all keys are,
+ * in one half or the other.
+ */
 static double
-mean_shared(const Sample *s, bool half)
+shared_by_doubling(const Sample *s)
 {
 	const struct SampleKey *prev = NULL;
+	uint32		among_own[2] = {0, 0};	/* least that was shared since the last of a half */
+	bool		seen[2] = {false, false};
 	double		sum = 0;
 	int			n = 0;
 
 	for (int i = 0; i < s->n; i++)
 	{
 		const struct SampleKey *k = &s->key[i];
+		int			half = k->block % 2;
+		uint32		lcp = prev ? sfx_lcp(prev->key, prev->len, k->key, k->len) : 0;
 
-		if (half && k->block % 2)
+		if (prev && lcp == k->len)
 			continue;
-		if (prev)
+		prev = k;
+		among_own[0] = Min(among_own[0], lcp);
+		among_own[1] = Min(among_own[1], lcp);
+		if (seen[half])
 		{
-			uint32		lcp = sfx_lcp(prev->key, prev->len, k->key, k->len);
-
-			if (lcp == k->len)
-				continue;
-			sum += lcp;
+			sum += lcp - among_own[half];
 			n++;
 		}
-		prev = k;
+		seen[half] = true;
+		among_own[half] = PG_UINT32_MAX;
 	}
 	return n > 0 ? sum / n : 0;
 }
@@ -436,14 +466,12 @@ common_end(const Sample *s)
 static uint32
 estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
 {
-	double		all;
 	double		more;
 	uint32		n = 0;
 	uint32		cut = common_end(s);
 
 	qsort(s->key, s->n, sizeof(*s->key), cmp_keys);
-	all = mean_shared(s, false);
-	more = Max(all - mean_shared(s, true), 0) * log2(Max(entries / Max(s->n, 1), 1));
+	more = shared_by_doubling(s) * log2(Max(entries / Max(s->n, 1), 1));
 	for (int i = 1; i < s->n; i++)
 	{
 		const struct SampleKey *k = &s->key[i];
@@ -512,7 +540,8 @@ sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries
 
 		CHECK_FOR_INTERRUPTS();
 		s->block = i;			/* in the order of visits: its halves are alike wherever that ends */
-		table_index_build_range_scan(heap, index, &copy, false, false, false, blkno, 1, sample_row, s, NULL);
+		table_index_build_range_scan(heap, index, &copy, false, false, false, blkno, 1,
+									 sample_row, s, NULL);
 		if (s->n == SAMPLE_KEYS || s->used + SFX_MAX_ENTRY > SAMPLE_BYTES)
 			break;
 	}

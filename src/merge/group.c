@@ -6,6 +6,7 @@
 #include "find.h"
 #include "group.h"
 #include "inner.h"
+#include "leaf.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -83,6 +84,7 @@ sfx_group_locate(SfxGroup *group, const SfxTree *t, const SfxPos *pos, SfxKeptNo
 	group->horizon.xid = InvalidTransactionId;
 	group->horizon.catalog = false;
 	group->heap = NULL;
+	group->whole = group->cut = false;
 	group->joined = false;
 	group->asked_to = 0;
 	group->asked = group->reads_begun = 0;
@@ -121,6 +123,17 @@ sfx_group_leaf(const SfxGroup *group, int i)
 {
 	return group->has_node ? group->node.children[i].blkno :
 		sfx_meta_run(group->tree.index, group->tree.meta, group->tree.run)->root;
+}
+
+bool
+sfx_group_is_cut(const SfxGroup *group, int i)
+{
+	char	   *copy = palloc(BLCKSZ);
+	SfxLeaf		leaf;
+
+	sfx_leaf_copy(&group->tree, sfx_group_leaf(group, i), NULL, copy, &leaf);
+	pfree(copy);
+	return leaf.cut;
 }
 
 SfxPos

@@ -26,6 +26,8 @@ typedef struct SfxGroup
 								 * source falls into them */
 	uint32		asked;			/* as in SfxMergeStats */
 	uint32		reads_begun;
+	bool		whole;			/* its keys are to be recovered (set by the caller), */
+	bool		cut;			/* or cut; neither: its new leaves are as its old ones */
 	Relation	heap;			/* to be asked about versions of rows; NULL: nobody is (the caller
 								 * sets it after locating) */
 } SfxGroup;
@@ -41,6 +43,9 @@ extern void sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats);
 
 /* The block of child i; where the root is a leaf, its own. */
 extern BlockNumber sfx_group_leaf(const SfxGroup *group, int i);
+
+/* Has leaf i cut keys? */
+extern bool sfx_group_is_cut(const SfxGroup *group, int i);
 
 /* The group's fences: its low one, and its high one (false: infinity); the latter of any child. */
 extern SfxPos sfx_group_low(const SfxGroup *group);

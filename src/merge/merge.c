@@ -23,9 +23,12 @@
 #include "stats.h"
 #include "wal.h"
 
+#include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 /*
  * Before the first group of a generation: put into the active one once more what of it is read often, if it was frozen for that. The lock is taken
@@ -164,12 +167,35 @@ end_progress(int code, Datum arg)
 	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
 }
 
+/* Tell the server log of a merge that took as long as surfidx.log_merge_min_duration. */
+static void
+log_merge(const Merge *m, TimestampTz began)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	char	   *schema;
+	long		secs;
+	int			usecs;
+
+	if (sfx_guc_log_merge_min_duration < 0 || m->stats.groups == 0 ||
+		!TimestampDifferenceExceeds(began, now, sfx_guc_log_merge_min_duration))
+		return;
+	TimestampDifference(began, now, &secs, &usecs);
+	schema = get_namespace_name(RelationGetNamespace(m->index));
+	ereport(LOG,
+			(errmsg("merge of surfidx index \"%s.%s.%s\": " UINT64_FORMAT " entries came to " UINT64_FORMAT
+					" leaves, " UINT64_FORMAT " removed; elapsed: %ld.%02d s",
+					get_database_name(MyDatabaseId), schema ? schema : "?",
+					RelationGetRelationName(m->index), m->stats.taken, m->stats.written,
+					m->stats.removed, secs, usecs / 10000)));
+}
+
 /* full: into the main tree, and all runs, too.  runs: those that are due.  slice > 0: only a run that is due, and so many groups of it. */
 static uint64
 merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
 {
 	Merge	   *m = palloc0(sizeof(Merge));
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	TimestampTz began = GetCurrentTimestamp();
 	uint64		merged;
 
 	m->index = index;
@@ -197,6 +223,7 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	sfx_progress_end(m->progress);
+	log_merge(m, began);
 	merged = m->stats.taken;
 	sfx_kept_end(&m->kept);
 	sfx_order_end(m->order);

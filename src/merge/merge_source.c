@@ -16,11 +16,11 @@
 #include "find.h"
 #include "horizon.h"
 #include "leaf.h"
-#include "lwlocks.h"
 #include "merge.h"
 #include "merge_impl.h"
 #include "merge_lock.h"
 #include "meta.h"
+#include "pay.h"
 #include "policy.h"
 #include "rewrite.h"
 #include "settings.h"
@@ -30,7 +30,6 @@
 #include "access/table.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
-#include "storage/latch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -67,10 +66,12 @@ set_start(Merge *m, const SfxMeta *meta)
 
 	m->stats.horizon.xid = InvalidTransactionId;
 	m->stats.horizon.catalog = false;
+	m->stats.whole = true;
 	if (r->source == (m->run != 0 ? m->run : m->gen))
 	{
 		m->stats.horizon.xid = r->horizon;
 		m->stats.horizon.catalog = r->catalog;
+		m->stats.whole = r->len == 0;
 		pos.key = r->key;
 		pos.len = r->len;
 		pos.tid = r->tid;
@@ -103,30 +104,6 @@ set_target(Merge *m, SfxMeta *meta, int source)
 		sfx_merge_gen_target(m->index, m->order, meta, source, m->full);
 	if (m->target == 0)
 		m->target = sfx_tree_create(m->index, m->order, meta);
-}
-
-/* ---- how fast ---- */
-
-/*
- * A worker pays for the pages that it reads and writes as VACUUM does, and sleeps when the limit is reached; but not while the
- * delta is so far beyond its bound that inserters would have to help.  No lock is held.
- */
-static void
-pay(Merge *m)
-{
-	double		ms;
-
-	Assert(sfx_holds_no_lwlock());
-	if (m->manner != MERGE_POLITE || sfx_guc_merge_cost_delay <= 0 || VacuumCostBalance < sfx_guc_merge_cost_limit)
-		return;
-	ms = Min(sfx_guc_merge_cost_delay * VacuumCostBalance / sfx_guc_merge_cost_limit, sfx_guc_merge_cost_delay * 4);
-	VacuumCostBalance = 0;
-	if (sfx_merge_is_late(m->index))
-		return;
-	m->progress->phase = SFX_PROGRESS_SLEEP;
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max((long) ms, 1), PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
 }
 
 /* Merge lock held. Merge one group from m->from on; false when the source had nothing left there. */
@@ -234,7 +211,8 @@ may_go_on(void *arg)
 		return true;
 	if (sfx_worker_is_in_the_way(m->index) || sfx_merge_is_late(m->index))
 		return false;
-	pay(m);
+	if (m->manner == MERGE_POLITE)
+		sfx_worker_pay(m->index, m->progress);
 	m->progress->phase = SFX_PROGRESS_DELTA;
 	return true;
 }
@@ -356,7 +334,8 @@ next_step(Merge *m, MemoryContext cxt, StepResult *result)
 	if (*result == STEP_GONE)
 		return false;
 	SFX_STOP("group merged");
-	pay(m);
+	if (m->manner == MERGE_POLITE)
+		sfx_worker_pay(m->index, m->progress);
 	return *result == STEP_MORE;
 }
 

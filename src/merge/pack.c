@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+#include "access/table.h"
 #include "miscadmin.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
@@ -44,6 +45,16 @@ keep_page(void *ctx, const SfxLeafOut *out)
 	return SFX_OK;
 }
 
+/* The entries of one key have no room on a page: to be parted they need the whole key. */
+static bool
+needs_whole_keys(SfxPack *p, int rc)
+{
+	if (rc != SFX_NOSPACE || !p->cut || p->whole || p->too_many)
+		return false;
+	p->whole = p->again = true;
+	return true;
+}
+
 /* What the packer has said. */
 static bool
 pack_check(SfxPack *p, int rc)
@@ -51,6 +62,8 @@ pack_check(SfxPack *p, int rc)
 	if (rc == SFX_CORRUPT)
 		sfx_corrupt(p->group->tree.index, sfx_group_leaf(p->group, p->group->from),
 					"entries of this leaf or of its right neighbours are out of order");
+	if (needs_whole_keys(p, rc))
+		return false;
 	if (rc < 0 && !p->too_many)
 		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"",
 			 rc, RelationGetRelationName(p->group->tree.index));
@@ -171,6 +184,137 @@ next_filtered(SfxPack *p, const SfxBlock *block, int i, int end)
 	return i;
 }
 
+/* ---- cut leaves ---- */
+
+/* Where the keys of the leaf in hand come from. */
+static SfxRecovery *
+recovery(SfxPack *p)
+{
+	Relation	index = p->group->tree.index;
+
+	if (p->recovery)
+		return p->recovery;
+	if (p->group->heap)
+		p->heap = p->group->heap;
+	else
+		p->heap = p->opened = sfx_recovery_open_heap(index);
+	if (p->heap == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("could not merge index \"%s\": its keys are cut, and its table is locked",
+						RelationGetRelationName(index)),
+				 errhint("It is merged when the lock is free.")));
+	p->recovery = sfx_recovery_begin(index, p->heap);
+	return p->recovery;
+}
+
+static void
+end_recovery(SfxPack *p)
+{
+	if (p->recovery)
+		sfx_recovery_end(p->recovery, SFX_COUNT_MERGED);
+	if (p->opened)
+		table_close(p->opened, AccessShareLock);
+	p->recovery = NULL;
+	p->heap = p->opened = NULL;
+}
+
+/* Entry i of the block in hand, with its whole key if that was recovered. */
+static void
+block_entry(const SfxPack *p, const SfxBlock *block, int i, SfxEntry *e)
+{
+	sfx_block_entry(block, i, e);
+	if (sfx_block_keyno(block, i) == p->keyno)
+	{
+		e->key = p->key;
+		e->keylen = p->keylen;
+	}
+}
+
+/* Does the stored key of entry i leave its order beside what the source gives next open? */
+static bool
+is_undecided(const SfxPack *p, const SfxBlock *block, int i)
+{
+	const SfxEntry *next = p->src && may_take(p) ? sfx_source_peek(p->src) : NULL;
+	unsigned	loose = SFX_MUTANT("bytes tell") ? 0 : sfx_block_loose(block, i);
+	SfxEntry	e;
+
+	if (next == NULL)
+		return false;
+	sfx_block_entry(block, i, &e);
+	return sfx_leaves_open(e.key, e.keylen, loose, next->key, next->keylen);
+}
+
+/*
+ * The key of entry i, the first one of it that is still to come, and those behind it.  Where all of
+ * them are dead to everybody they go: *i is behind them, and the answer false.
+ */
+static bool
+recover_key(SfxPack *p, const SfxBlock *block, int *i)
+{
+	int			end = sfx_block_end_of_key(block, *i);
+	int			len = sfx_recover_key(recovery(p), p->blkno, block, *i, end, p->key);
+
+	if (len >= 0)
+	{
+		p->keyno = sfx_block_keyno(block, *i);
+		p->keylen = len;
+		return true;
+	}
+	sfx_dead_known(p->group->tree.index, p->heap, block->tid + *i, end - *i, &p->group->horizon);
+	p->removed += end - *i;
+	*i = end;
+	return false;
+}
+
+/*
+ * Entry i of a block: all of the source that comes before it is taken, for which its key is
+ * recovered if need be.  False in *alive: it is gone, and i behind it.
+ */
+static bool
+pack_before(SfxPack *p, const SfxBlock *block, int *i, SfxEntry *e, bool *alive)
+{
+	bool		cut = BlockNumberIsValid(p->blkno);
+
+	*alive = true;
+	for (;;)
+	{
+		SfxPos		pos;
+		bool		whole = sfx_block_keyno(block, *i) == p->keyno;
+
+		block_entry(p, block, *i, e);
+		if (cut && !whole && (p->whole || is_undecided(p, block, *i)))
+		{
+			*alive = recover_key(p, block, i);
+			if (!*alive)
+				return true;
+			continue;
+		}
+		pos = sfx_entry_pos(e);
+		if (!pack_source(p, e, &pos))
+			return false;
+		/* what comes next may be beside it, too */
+		if (!cut || whole || !is_undecided(p, block, *i))
+			return true;
+	}
+}
+
+/* Of entries [i, end) of a cut leaf's block, those that are certain to precede the source's next. */
+static int
+decided_before_source(const SfxPack *p, const SfxBlock *block, int i, int end)
+{
+	int			last;
+
+	if (sfx_block_keyno(block, i) == p->keyno || p->whole)
+		return i + 1;
+	if (!is_undecided(p, block, end - 1))
+		return end;
+	last = sfx_block_keyno(block, end - 1);
+	while (end - 1 > i && sfx_block_keyno(block, end - 1) == last)
+		end--;
+	return end;
+}
+
 /* The entries of a block and those of the source before them.  codes: of its keys, where they may be used; else NULL. */
 static bool
 pack_block(SfxPack *p, const SfxBlock *block, const SfxCodes *codes)
@@ -178,16 +322,20 @@ pack_block(SfxPack *p, const SfxBlock *block, const SfxCodes *codes)
 	bool		filters = p->filter != NULL || p->versions.asked;
 	int			drop = filters ? next_filtered(p, block, 0, block->nent) : block->nent;
 
+	p->keyno = -1;
 	for (int i = 0; i < block->nent;)
 	{
 		SfxEntry	e;
-		SfxPos		pos;
-		int			end = i + 1;
+		bool		alive;
+		int			end;
 
-		sfx_block_entry(block, i, &e);
-		pos = sfx_entry_pos(&e);
-		if (!pack_source(p, &e, &pos))
+		if (!pack_before(p, block, &i, &e, &alive))
 			return false;
+		if (filters && drop < i)
+			drop = next_filtered(p, block, i, block->nent);
+		if (!alive)
+			continue;
+		end = i + 1;
 		if (i == drop)
 		{
 			p->removed++;
@@ -198,10 +346,20 @@ pack_block(SfxPack *p, const SfxBlock *block, const SfxCodes *codes)
 			/* where versions of rows matter, each entry is looked at */
 			if (p->versions.heap == NULL)
 				end = Min(before_source(p, block, i), drop);
+			if (BlockNumberIsValid(p->blkno))
+				end = decided_before_source(p, block, i, end);
 			p->inside |= p->taken > 0;
-			p->added += end - i;
-			if (!pack_check(p, sfx_packer_add_run(p->packer, block, i, end, codes)))
-				return false;
+			if (sfx_block_keyno(block, i) == p->keyno)
+			{
+				if (!pack_add(p, &e))
+					return false;
+			}
+			else
+			{
+				p->added += end - i;
+				if (!pack_check(p, sfx_packer_add_run(p->packer, block, i, end, codes)))
+					return false;
+			}
 		}
 		i = end;
 	}
@@ -216,8 +374,19 @@ pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 
 	sfx_leaf_copy(&p->group->tree, blkno, NULL, copy, &leaf);
 	sfx_dict_attach(p->group->tree.index, blkno, (Page) copy, &leaf, NULL);
-	coded = p->dict && leaf.dictno == p->dictno;
+	coded = p->codes && leaf.dictno == p->dictno;
 	p->before += leaf.nentries;
+	p->blkno = leaf.cut ? blkno : InvalidBlockNumber;
+	if (leaf.cut)
+	{
+		p->old_cut++;
+		if (!p->cut && !p->group->whole)
+		{
+			/* the counts did not tell, and the packer has begun to write whole keys */
+			p->cut = p->again = true;
+			return false;
+		}
+	}
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0 ||
@@ -293,8 +462,29 @@ grow_group(SfxPack *p)
 		g->to++;
 }
 
-bool
-sfx_pack_group(SfxPack *p)
+/* A packer for the new leaves. */
+static void
+begin_packer(SfxPack *p, const SfxPos *low)
+{
+	Relation	index = p->group->tree.index;
+
+	p->codes = p->dict && !p->cut ? palloc(sizeof(SfxCodes)) : NULL;
+	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, low, keep_page, p,
+								p->group->tree.order);
+	sfx_packer_set_codec(p->packer, sfx_opt_codec(index));
+	sfx_packer_set_packing(p->packer, sfx_opt_packing(index));
+	if (p->cut)
+	{
+		sfx_packer_cut_keys(p->packer, SFX_CUT_MOST);
+		return;
+	}
+	if (p->dict)
+		sfx_packer_set_dict(p->packer, p->dict, p->dictno);
+	sfx_packer_set_sample(p->packer, p->sample);
+}
+
+static bool
+pack_once(SfxPack *p)
 {
 	SfxGroup   *g = p->group;
 	SfxPos		low = sfx_group_low(g);
@@ -304,22 +494,22 @@ sfx_pack_group(SfxPack *p)
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
 	bool		fits = true;
 
-	p->codes = p->dict ? palloc(sizeof(SfxCodes)) : NULL;
-	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_page, p,
-								g->tree.order);
-	sfx_packer_set_codec(p->packer, sfx_opt_codec(g->tree.index));
-	sfx_packer_set_packing(p->packer, sfx_opt_packing(g->tree.index));
-	if (p->dict)
-		sfx_packer_set_dict(p->packer, p->dict, p->dictno);
-	sfx_packer_set_sample(p->packer, p->sample);
+	begin_packer(p, &low);
 	p->n = 0;
 	p->taken = p->removed = 0;
 	p->before = p->added = p->after = 0;
-	p->inside = p->too_many = false;
+	p->inside = p->too_many = p->again = false;
+	p->old_cut = 0;
 	sfx_versions_clear(&p->versions);
 	for (int i = g->from; i < g->to && fits; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (p->mixed && i > g->from && sfx_group_is_cut(g, i) != p->cut)
+		{
+			/* W8 */
+			g->to = i;
+			break;
+		}
 		finite = sfx_group_child_high(g, i, &high);
 		if (p->src)
 			sfx_group_ask_ahead(g, p->src, i);
@@ -328,15 +518,64 @@ sfx_pack_group(SfxPack *p)
 			grow_group(p);
 	}
 	if (fits)
-		fits = sfx_packer_finish(p->packer, finite ? &high : NULL) >= 0;
-	if (!fits && !p->too_many)
+	{
+		int			rc = sfx_packer_finish(p->packer, finite ? &high : NULL);
+
+		fits = rc >= 0;
+		(void) needs_whole_keys(p, rc);
+	}
+	if (!fits && !p->too_many && !p->again)
 		sfx_corrupt(g->tree.index, sfx_group_leaf(g, g->from),
 					"entries of this leaf or of its right neighbours lie beyond the next one's");
 	sfx_packer_rests(p->packer, &p->rests, &p->stored);
+	if (p->cut)
+		p->rests = p->stored = 0;
+	end_recovery(p);
 	pfree(copy);
 	pfree(block);
 	pfree(p->packer);
 	if (p->codes)
 		pfree(p->codes);
+	return fits;
+}
+
+/* W8: what the group's new leaves are to be. */
+static void
+decide_kind(SfxPack *p)
+{
+	SfxGroup   *g = p->group;
+	const SfxRun *main = SfxMetaMain(g->tree.meta);
+	bool		may_cut = g->tree.run == main->id;
+
+	p->whole = g->whole;
+	p->cut = may_cut && !p->whole &&
+		(g->cut || sfx_cut_wanted(g->tree.index, g->tree.order));
+	p->mixed = may_cut && !p->whole && !p->cut && main->cut > 0;
+	if (p->mixed)
+		p->cut = sfx_group_is_cut(g, g->from);
+	p->mixed &= !SFX_MUTANT("groups of both kinds");
+}
+
+bool
+sfx_pack_group(SfxPack *p)
+{
+	SfxPos		start = {0};
+	bool		fits;
+
+	if (p->src)
+	{
+		SfxPos		first = sfx_entry_pos(sfx_source_peek(p->src));
+
+		start = sfx_pos_copy(&first);
+	}
+	decide_kind(p);
+	fits = pack_once(p);
+	while (p->again)
+	{
+		/* a cut leaf was met, or the entries of a cut key have to be parted */
+		if (p->src)
+			(void) sfx_source_seek(p->src, &start);
+		fits = pack_once(p);
+	}
 	return fits;
 }

@@ -11,6 +11,7 @@
 #include "group.h"
 #include "hope.h"
 #include "leaf.h"
+#include "recover.h"
 #include "rewrite.h"
 #include "source.h"
 
@@ -44,6 +45,20 @@ typedef struct SfxPack
 	bool		inside;			/* an old entry came after a new one */
 	bool		too_many;
 	SfxVersions versions;
+
+	/* cut leaves */
+	bool		cut;			/* the new leaves' keys are to be cut */
+	bool		mixed;			/* they are as the old ones, of which the group takes one kind */
+	bool		whole;			/* all old keys are recovered */
+	bool		again;			/* a cut leaf was met by who had not thought of one */
+	int			old_cut;		/* old leaves that are cut */
+	SfxRecovery *recovery;		/* NULL: not needed yet */
+	Relation	heap;			/* the table, while there is one */
+	Relation	opened;			/* ... if it was opened for that */
+	BlockNumber blkno;			/* the leaf in hand, if it is cut; else InvalidBlockNumber */
+	int			keyno;			/* which key of the block in hand was recovered; -1: none */
+	uint32		keylen;			/* its length */
+	uint8		key[SFX_MAX_ENTRY];
 } SfxPack;
 
 /*

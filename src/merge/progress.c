@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * progress.c - surfidx_progress(): the merges that are going on, from shared memory
+ * progress.c - surfidx_progress(): the merges and changes of leaves that are going on
  *
  * Whoever merges owns a slot for as long as it does, and writes its numbers there without a lock; readers may see numbers of
  * two moments side by side.  Where all slots are taken a merge goes on unseen.
@@ -44,9 +44,9 @@ attach_area(void *area, bool made)
 	if (made)
 	{
 		memset(shared, 0, sizeof(*shared));
-		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_progress"));
 	}
-	LWLockRegisterTranche(shared->lock.tranche, "surfidx_progress");
+	SfxNameTranche(shared->lock.tranche, "surfidx_progress");
 }
 
 const SfxSharedArea sfx_progress_area = {"surfidx progress", area_size, attach_area};
@@ -97,7 +97,10 @@ sfx_progress_use(SfxSharedUse *use)
 Datum
 surfidx_progress(PG_FUNCTION_ARGS)
 {
-	static const char *const phase[] = {"starting", "merging the delta", "merging a run", "sleeping"};
+	static const char *const phase[] = {
+		"starting", "merging the delta", "merging a run", "sleeping", "cutting keys",
+		"recovering keys"
+	};
 	ReturnSetInfo *rsinfo;
 
 	rsinfo = sfx_many_rows(fcinfo, PROGRESS_COLUMNS);

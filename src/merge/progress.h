@@ -15,7 +15,9 @@ typedef enum SfxProgressPhase
 	SFX_PROGRESS_START,
 	SFX_PROGRESS_DELTA,
 	SFX_PROGRESS_RUN,
-	SFX_PROGRESS_SLEEP
+	SFX_PROGRESS_SLEEP,
+	SFX_PROGRESS_CUT,
+	SFX_PROGRESS_WHOLE
 } SfxProgressPhase;
 
 typedef struct SfxProgress

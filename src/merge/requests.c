@@ -98,9 +98,9 @@ attach_area(void *area, bool made)
 	if (made)
 	{
 		memset(shared, 0, sizeof(*shared));
-		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_worker"));
 	}
-	LWLockRegisterTranche(shared->lock.tranche, "surfidx_worker");
+	SfxNameTranche(shared->lock.tranche, "surfidx_worker");
 	sfx_gone_tell(forget_database);
 }
 

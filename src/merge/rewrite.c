@@ -107,17 +107,45 @@ swap_group(SfxGroup *g, const SfxPack *p, bool progress)
 	sfx_tree_swap(&g->tree, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
 }
 
-/* Take in neighbours on both sides until there are SFX_GROUP_LEAVES. False: there are none to take. */
+/*
+ * Take in neighbours on both sides, of the same kind (W8), until there are SFX_GROUP_LEAVES. False:
+ * there are none to take.
+ */
 static bool
-widen_group(SfxGroup *g)
+widen_group(SfxGroup *g, const SfxPack *p)
 {
 	int			before = g->to - g->from;
+	int			from = g->from;
+	int			to = g->to;
 
 	if (!g->has_node || before >= SFX_GROUP_LEAVES)
 		return false;
 	g->to = Min(g->from + SFX_GROUP_LEAVES, g->node.nchildren);
 	g->from = Max(0, g->to - SFX_GROUP_LEAVES);
+	while (p->mixed && from > g->from && sfx_group_is_cut(g, from - 1) == p->cut)
+		from--;
+	while (p->mixed && to < g->to && sfx_group_is_cut(g, to) == p->cut)
+		to++;
+	if (p->mixed)
+	{
+		g->from = from;
+		g->to = to;
+	}
 	return g->to - g->from > before;
+}
+
+/* A left neighbour that had joined the group is of another kind (W8): it stays where it is. */
+static void
+leave_other_kind(SfxGroup *g)
+{
+	const SfxRun *main = SfxMetaMain(g->tree.meta);
+
+	if (g->joined && g->tree.run == main->id && main->cut > 0 &&
+		sfx_group_is_cut(g, g->from) != sfx_group_is_cut(g, g->from + 1))
+	{
+		g->from++;
+		g->joined = false;
+	}
 }
 
 static void
@@ -198,6 +226,8 @@ count_step(const SfxPack *p, SfxMergeStats *step)
 	step->removed = p->removed;
 	step->entries = p->after - p->before;
 	step->leaves = p->n - nold;
+	step->cut = (p->cut ? p->n : 0) - p->old_cut;
+	step->changed = p->cut ? nold - p->old_cut : p->old_cut;
 	step->groups = 1;
 	step->written = p->n;
 }
@@ -210,6 +240,8 @@ add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, con
 	stats->removed += step->removed;
 	stats->entries += step->entries;
 	stats->leaves += step->leaves;
+	stats->cut += step->cut;
+	stats->changed += step->changed;
 	stats->groups += step->groups;
 	stats->written += step->written;
 	stats->asked += g->asked;
@@ -254,10 +286,14 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	SfxMergeStats step = {0};
 	SfxPos		start = {0};
 	bool		may_widen = src != NULL;
-	int			from = g->from,
-				to = g->to;
+	bool		counted = src != NULL || g->cut || g->whole;
+	int			from,
+				to;
 
 	Assert(sfx_merge_lock_held(g->tree.index));
+	leave_other_kind(g);
+	from = g->from;
+	to = g->to;
 	p->group = g;
 	p->src = src;
 	p->filter = filter;
@@ -281,10 +317,10 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	{
 		bool		fits = sfx_pack_group(p) && blocks_needed(g, p, old_filters(g)) < p->most_blocks;
 
-		if (p->grow)
-			to = g->to;
+		/* leaves of another kind are left out; at the end of neighbours taken in, too */
+		to = p->grow ? g->to : Min(to, g->to);
 		p->grow = false;
-		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g)) &&
+		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g, p)) &&
 			!sfx_versions_ask(&p->versions, g->tree.index, &g->horizon))
 			break;
 		if (!fits)
@@ -297,13 +333,12 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	}
 	set_resume(g, src);
 	count_step(p, &step);
-	if (src)
-	{
+	if (counted)
 		sfx_count_tree_stats(sfx_meta_run(g->tree.index, g->tree.meta, g->tree.run), &step);
+	if (src)
 		note_progress(g, src, stats);
-	}
 	if (src && g->asked_to > 0)
 		stats->asked_last = g->node.children[g->asked_to - 1].blkno;
-	swap_group(g, p, src != NULL);
+	swap_group(g, p, counted);
 	add_step(stats, &step, g, p);
 }

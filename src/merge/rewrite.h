@@ -17,7 +17,8 @@
 
 /*
  * Rewrite the group with the entries of src (may be NULL) and without those whose
- * TID the filter (may be NULL) reports.  With src the group may grow.  Sets resume.  All memory is palloc'd in
+ * TID the filter (may be NULL) reports.  With src the group may grow; then, and where it is to be
+ * cut or whole, its record has the new counts of the run.  Sets resume.  All memory is palloc'd in
  * the current context and left there.
  */
 extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,

@@ -15,6 +15,7 @@ sfx_count_tree_stats(SfxRun *run, const SfxMergeStats *stats)
 {
 	run->entries = Max(0, (int64) run->entries + stats->entries);
 	run->leaves = Max(1, (int64) run->leaves + stats->leaves);
+	run->cut = Max(0, (int64) run->cut + stats->cut);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "find.h"
 #include "group.h"
 #include "leaf.h"
+#include "leaf_keys.h"
 #include "log.h"
 #include "merge.h"
 #include "merge_lock.h"
@@ -563,6 +564,26 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 	table_close(heap, AccessShareLock);
 }
 
+static bool
+vacuum_goes_on(Relation index, SfxProgress *p)
+{
+	SfxVacuumDelay();
+	return true;
+}
+
+/* Leaves as the storage parameters want them.  Were there others? */
+static bool
+change_leaf_keys(Relation index)
+{
+	static const SfxLeafManner how = {vacuum_goes_on, true};
+	SfxKeyDesc	kd;
+	const SfxOrder *order = sfx_order_open(index, &kd, true);
+	bool		changed = sfx_change_leaf_keys(index, order, &how) > 0;
+
+	sfx_order_end(order);
+	return changed;
+}
+
 IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
@@ -575,7 +596,7 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	SFX_STOP("vacuum cleanup");
 	(void) sfx_merge_delta(info->index, true);
-	tidy_up(info, had_bulkdelete, stats);
+	tidy_up(info, change_leaf_keys(info->index) || had_bulkdelete, stats);
 	if (!had_bulkdelete)
 	{
 		SfxMeta		meta;

@@ -7,8 +7,12 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "column.h"
+#include "leaf_keys.h"
 #include "merge.h"
 #include "meta.h"
+#include "order.h"
+#include "pay.h"
 #include "policy.h"
 #include "requests.h"
 #include "settings.h"
@@ -25,7 +29,6 @@
 #include "storage/ipc.h"
 #include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
-#include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -60,6 +63,31 @@ can_serve(Relation index)
 		!RelationUsesLocalBuffers(index);
 }
 
+/* Between two groups of leaves: merges that are due come first. */
+static bool
+may_change_leaves(Relation index, SfxProgress *p)
+{
+	CHECK_FOR_INTERRUPTS();
+	sfx_worker_pay(index, p);
+	return !sfx_worker_is_in_the_way(index) && !sfx_merge_delta_due(index);
+}
+
+static void
+keep_size_limit(Relation index)
+{
+	static const SfxLeafManner how = {may_change_leaves, false};
+	SfxKeyDesc *kd;
+	const SfxOrder *order;
+
+	if (sfx_opt_size_limit(index) == 0)
+		return;
+	kd = palloc(sizeof(SfxKeyDesc));
+	order = sfx_order_open(index, kd, true);
+	(void) sfx_keep_size_limit(index, order, &how);
+	sfx_order_end(order);
+	pfree(kd);
+}
+
 /* What was appended meanwhile may be worth the next merge; but other indexes wait, too. */
 static SfxServed
 merge_index(Relation index)
@@ -75,6 +103,7 @@ merge_index(Relation index)
 		if (!again)
 			break;
 	}
+	keep_size_limit(index);
 	return again && run_is_source(index) ? SFX_UNFINISHED : SFX_SERVED;
 }
 
@@ -145,28 +174,6 @@ serve_safely(Oid relid, SfxServed *served)
 	return go_on;
 }
 
-/*
- * What the administrator or the database has set for sessions is not meant for us.  A snapshot must not last longer than the question to the table
- * for which it was taken (dead_rows.c); nor may a timeout end a merge, or a view of the statistics be as old as our transaction.
- */
-static void
-override_settings(void)
-{
-	static const char *const settings[][2] = {
-		{"default_transaction_isolation", "read committed"},
-		{"stats_fetch_consistency", "none"},
-		{"statement_timeout", "0"},
-		{"lock_timeout", "0"},
-		{"idle_in_transaction_session_timeout", "0"},
-		SFX_MORE_TIMEOUTS
-	};
-
-	if (SFX_MUTANT("settings of sessions"))
-		return;
-	for (int i = 0; i < lengthof(settings); i++)
-		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
-}
-
 static void
 leave(int code, Datum arg)
 {
@@ -188,7 +195,8 @@ sfx_worker_main(Datum arg)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(db, InvalidOid, 0);
-	override_settings();
+	if (!SFX_MUTANT("settings of sessions"))
+		sfx_worker_settings();
 	/* let the buffer manager count what pages cost (merge.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;

@@ -104,11 +104,7 @@ meta_check(Relation index, Page page)
 	if (m->magic != SFX_MAGIC)
 		sfx_corrupt(index, SFX_META_BLKNO, "wrong magic number");
 	if (m->min_version > SFX_FORMAT_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" needs format version %u, this library reads version %u",
-						RelationGetRelationName(index), m->min_version, SFX_FORMAT_VERSION),
-				 errhint("Install a newer surfidx, or REINDEX the index.")));
+		sfx_format_unknown(index, SFX_META_BLKNO, m->min_version);
 	fault = meta_fault(m);
 	if (fault != NULL)
 		sfx_corrupt(index, SFX_META_BLKNO, fault);
@@ -163,7 +159,7 @@ sfx_meta_try_read(Relation index, SfxMeta *meta)
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	sound = !PageIsNew(page) && sfx_page_fault(page) == NULL &&
-		SfxPageGetTail(page)->version == SFX_FORMAT_VERSION &&
+		sfx_format_is_read(SfxPageGetTail(page)->version) &&
 		SfxPageGetTail(page)->kind == SFX_PAGE_META && SfxPageBodyLen(page) >= sizeof(SfxMeta);
 	if (sound)
 		copy_meta(meta, SfxPageGetMeta(page));
@@ -179,6 +175,8 @@ sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf)
 	LockBuffer(*buf, BUFFER_LOCK_EXCLUSIVE);
 	meta_check(index, BufferGetPage(*buf));
 	memcpy(meta, SfxPageGetMeta(BufferGetPage(*buf)), sizeof(SfxMeta));
+	/* from now on there may be pages that an older library does not know */
+	meta->version = meta->min_version = SFX_FORMAT_VERSION;
 }
 
 void

@@ -30,7 +30,7 @@ typedef struct SfxRun
 	uint32		id;
 	BlockNumber root;
 	uint32		level;			/* of the root: 0 = the root is a leaf */
-	uint32		pad;
+	uint32		cut;			/* leaves with cut keys, roughly; of the main tree only */
 	uint64		entries;		/* as of the last merge, roughly */
 	uint64		leaves;
 } SfxRun;

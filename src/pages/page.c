@@ -102,6 +102,21 @@ sfx_page_fault(Page page)
 	return NULL;
 }
 
+void
+sfx_format_unknown(Relation index, BlockNumber blkno, uint16 version)
+{
+	if (version == 0 || version > SFX_FORMAT_MOST)
+		sfx_corrupt(index, blkno, "no version of the page format");
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("index \"%s\" has format version %u at block %u, this library reads versions %u to %u",
+					RelationGetRelationName(index), version, blkno,
+					SFX_FORMAT_OLDEST, SFX_FORMAT_VERSION),
+			 version < SFX_FORMAT_OLDEST ? errhint("REINDEX it.") :
+			 errhint("Install a newer surfidx, or REINDEX the index.")));
+	pg_unreachable();
+}
+
 bool
 sfx_page_check(Relation index, BlockNumber blkno, Page page)
 {
@@ -114,12 +129,8 @@ sfx_page_check(Relation index, BlockNumber blkno, Page page)
 	if (fault != NULL)
 		sfx_corrupt(index, blkno, fault);
 	tail = SfxPageGetTail(page);
-	if (tail->version != SFX_FORMAT_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" has format version %u at block %u, this library reads version %u",
-						RelationGetRelationName(index), tail->version, blkno, SFX_FORMAT_VERSION),
-				 errhint("Please REINDEX it.")));
+	if (!sfx_format_is_read(tail->version))
+		sfx_format_unknown(index, blkno, tail->version);
 	if (tail->kind < SFX_PAGE_META || tail->kind > SFX_PAGE_DICT)
 		sfx_corrupt(index, blkno, "unknown kind of page");
 	return true;

@@ -35,11 +35,18 @@ typedef struct SfxPageTail
 	uint8		kind;			/* SfxPageKind */
 	uint8		level;			/* 0 = leaf */
 	uint16		flags;			/* SFX_LOG_SEALED; dictionary: number of the page in its chain */
-	uint16		version;		/* SFX_FORMAT_VERSION */
+	uint16		version;		/* the format's: SFX_FORMAT_VERSION, or an older one */
 	uint16		page_id;		/* SFX_PAGE_ID: last two bytes, for tools */
 } SfxPageTail;
 
-#define SFX_FORMAT_VERSION	4
+/*
+ * The format's version that this code writes, and the oldest that it reads (P5): docs/dev/format.md
+ * says what each has brought, format.c what may not change without a new one.  Pages of several
+ * versions may stand in one index.
+ */
+#define SFX_FORMAT_VERSION	5
+#define SFX_FORMAT_OLDEST	4
+#define SFX_FORMAT_MOST		255 /* more than that is damage */
 #define SFX_PAGE_ID			0xFF5F
 #define SFX_LOG_SEALED		0x0001
 
@@ -56,7 +63,8 @@ extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
 
 /*
  * Is this a page that this code may look into?  ERROR (INDEX_CORRUPTED, index and block named) if
- * it is damaged; false if it is new (all zero). Checks sizes, version, page id.
+ * it is damaged, FEATURE_NOT_SUPPORTED if of a format that is not read; false if it is new (all
+ * zero). Checks sizes, version, page id.
  */
 extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
 
@@ -65,6 +73,15 @@ extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
  * version is not among it.
  */
 extern const char *sfx_page_fault(Page page);
+
+static inline bool
+sfx_format_is_read(uint16 version)
+{
+	return version >= SFX_FORMAT_OLDEST && version <= SFX_FORMAT_VERSION;
+}
+
+/* ereport(ERROR, ERRCODE_FEATURE_NOT_SUPPORTED): older than what is read, or newer. */
+pg_noreturn extern void sfx_format_unknown(Relation index, BlockNumber blkno, uint16 version);
 
 /* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
 pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);

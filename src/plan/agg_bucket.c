@@ -13,8 +13,10 @@
  */
 #include "surfidx.h"
 #include "agg_bucket.h"
+#include "key.h"
 
 #include "catalog/pg_statistic.h"
+#include "common/int.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -30,6 +32,7 @@ struct SfxBucket
 {
 	FmgrInfo	fn;
 	MemoryContext cxt;			/* what a call leaves behind */
+	double		width;			/* about, in microseconds */
 	int			arg;			/* which one is the column's value */
 	FunctionCallInfoBaseData *call;
 };
@@ -158,6 +161,7 @@ sfx_bucket_create(const FuncExpr *expr)
 	SfxBucket  *b = palloc0(sizeof(SfxBucket));
 	int			n = list_length(expr->args);
 
+	b->width = width_of(expr);
 	fmgr_info(expr->funcid, &b->fn);
 	fmgr_info_set_expr((Node *) expr, &b->fn);
 	b->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx bucket", ALLOCSET_SMALL_SIZES);
@@ -175,9 +179,28 @@ sfx_bucket_create(const FuncExpr *expr)
 	return b;
 }
 
-/* What it throws can be caught, for these functions take nothing but memory. */
-Datum
-sfx_bucket_try(SfxBucket *b, Datum value, bool *fails)
+static Datum
+call(SfxBucket *b, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(b->cxt);
+	Datum		result;
+
+	b->call->args[b->arg].value = value;
+	b->call->isnull = false;
+	result = FunctionCallInvoke(b->call);
+	if (b->call->isnull)
+		elog(ERROR, "function %u returned NULL", b->fn.fn_oid);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(b->cxt);
+	return result;
+}
+
+/*
+ * For a row that may be dead, for which nothing may be thrown.  What the function throws can be
+ * caught, for these take nothing but memory.  *fails: it did.
+ */
+static Datum
+try_call(SfxBucket *b, Datum value, bool *fails)
 {
 	MemoryContext old = CurrentMemoryContext;
 	volatile Datum result = (Datum) 0;
@@ -185,7 +208,7 @@ sfx_bucket_try(SfxBucket *b, Datum value, bool *fails)
 
 	PG_TRY();
 	{
-		result = sfx_bucket_of(b, value);
+		result = call(b, value);
 	}
 	PG_CATCH();
 	{
@@ -199,18 +222,77 @@ sfx_bucket_try(SfxBucket *b, Datum value, bool *fails)
 	return result;
 }
 
-Datum
-sfx_bucket_of(SfxBucket *b, Datum value)
+/* That of a value. */
+static SfxBucketed
+bucket_of(SfxBucket *b, Datum value)
 {
-	MemoryContext old = MemoryContextSwitchTo(b->cxt);
-	Datum		result;
+	SfxBucketed bucket = {0};
+	bool		fails;
 
-	b->call->args[b->arg].value = value;
-	b->call->isnull = false;
-	result = FunctionCallInvoke(b->call);
-	if (b->call->isnull)
-		elog(ERROR, "function %u returned NULL", b->fn.fn_oid);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(b->cxt);
-	return result;
+	if (SFX_MUTANT("dead rows throw"))
+		(void) call(b, value);
+	bucket.value = try_call(b, value, &fails);
+	if (fails)
+	{
+		bucket.fails = DatumGetTimestamp(value) < 0 ? -1 : 1;
+		bucket.value = value;
+	}
+	return bucket;
+}
+
+/* The value of a key, from the column's mark on, which is not NULL. */
+static Datum
+value_of(const SfxColumn *col, Relation index, const uint8 *key, uint32 keylen)
+{
+	Datum		value;
+
+	(void) sfx_value_length(col, index, key + 1, (int) keylen - 1);
+	(void) sfx_value_decode(col, key + 1, col->enc->width, &value, NULL);
+	return value;
+}
+
+SfxBucketed
+sfx_bucketed(SfxBucket *b, const SfxColumn *col, Relation index, const uint8 *key, uint32 keylen)
+{
+	SfxBucketed bucket = {.null = key[0] != SFX_MARK_VALUE};
+
+	Assert(!col->raw && col->typbyval && col->typlen == sizeof(Timestamp));
+	return bucket.null ? bucket : bucket_of(b, value_of(col, index, key, keylen));
+}
+
+uint32
+sfx_bucket_end(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBucketed *bucket,
+			   const uint8 *key, uint32 keylen, uint8 *to)
+{
+	Timestamp	in;
+	Timestamp	out;
+	SfxBucketed other;
+
+	if (bucket->null || bucket->fails != 0 || col->desc)
+		return 0;
+	in = DatumGetTimestamp(value_of(col, index, key, keylen));
+	if (TIMESTAMP_NOT_FINITE(in) ||
+		pg_add_s64_overflow(in, (int64) (2 * b->width) + 1, &out) || !IS_VALID_TIMESTAMP(out))
+		return 0;
+	other = bucket_of(b, TimestampGetDatum(out));
+	if (sfx_bucketed_same(&other, bucket))
+		return 0;
+	while (out - in > 1)
+	{
+		Timestamp	middle = in + (out - in) / 2;
+
+		other = bucket_of(b, TimestampGetDatum(middle));
+		if (sfx_bucketed_same(&other, bucket))
+			in = middle;
+		else
+			out = middle;
+	}
+	to[0] = SFX_MARK_VALUE;
+	return 1 + col->enc->encode(TimestampGetDatum(out), to + 1, SFX_BUCKET_END - 1);
+}
+
+Datum
+sfx_bucketed_value(SfxBucket *b, const SfxBucketed *bucket)
+{
+	return bucket->fails != 0 ? call(b, bucket->value) : bucket->value;
 }

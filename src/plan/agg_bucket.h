@@ -6,6 +6,7 @@
 #define SURFIDX_AGG_BUCKET_H
 
 #include "surfidx.h"
+#include "column.h"
 
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
@@ -25,13 +26,38 @@ typedef struct SfxBucket SfxBucket;
 /* To compute it.  Memory: the current context. */
 extern SfxBucket *sfx_bucket_create(const FuncExpr *expr);
 
-/* Of a value that is not NULL: passed by value, and not NULL. */
-extern Datum sfx_bucket_of(SfxBucket *b, Datum value);
+/* Which group.  The row may be dead, so what the function throws waits until it is given out. */
+typedef struct SfxBucketed
+{
+	bool		null;			/* the one of NULLs */
+	int			fails;			/* the one of values that the function refuses: -1 low, 1 high ones */
+	Datum		value;			/* else its result; if it fails a column's value */
+} SfxBucketed;
+
+/* That of a key of keylen bytes, from the column's mark on. */
+extern SfxBucketed sfx_bucketed(SfxBucket *b, const SfxColumn *col, Relation index,
+								const uint8 *key, uint32 keylen);
 
 /*
- * The same for a row that may be dead, for which nothing may be thrown.  *fails: there is none; all
- * values below 0 without one are neighbours, and so are all others.
+ * One group, if the keys before it are equal?  Low values that fail are neighbours, high ones too.
  */
-extern Datum sfx_bucket_try(SfxBucket *b, Datum value, bool *fails);
+static inline bool
+sfx_bucketed_same(const SfxBucketed *a, const SfxBucketed *b)
+{
+	return (a->null == b->null || SFX_MUTANT("NULLs in any bucket")) && a->fails == b->fails && (a->fails != 0 || a->value == b->value);
+}
+
+/*
+ * Into to, which has room for SFX_BUCKET_END bytes: a key's part, from the column's mark on, above
+ * all of the bucket's and not above any other one that comes behind them; key: of keylen bytes, is
+ * one of the bucket's.  Its length; 0: it is not known.
+ */
+#define SFX_BUCKET_END	9
+extern uint32 sfx_bucket_end(SfxBucket *b, const SfxColumn *col, Relation index,
+							 const SfxBucketed *bucket, const uint8 *key, uint32 keylen,
+							 uint8 *to);
+
+/* The function's result, for a group of which a row is visible; throws what the function throws. */
+extern Datum sfx_bucketed_value(SfxBucket *b, const SfxBucketed *bucket);
 
 #endif							/* SURFIDX_AGG_BUCKET_H */

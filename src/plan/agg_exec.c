@@ -294,10 +294,8 @@ count_by_tids(IndexScanDesc scan, SfxVisibility *v)
 static uint64
 count_by_index(PlanState *ps, uint64 *fetched)
 {
-	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
 	IndexScanDesc scan = begin_scan(ps, true);
-	SfxVisibility *v = sfx_visibility_begin(child->ioss_RelationDesc, child->ss.ss_currentRelation,
-											scan->xs_snapshot);
+	SfxVisibility *v = sfx_visibility_begin(scan);
 	uint64		visible;
 
 	SFX_STOP("count begun");

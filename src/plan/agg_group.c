@@ -18,127 +18,24 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "agg_bucket.h"
-#include "agg_group.h"
-#include "encode.h"
-#include "key.h"
-#include "order.h"
+#include "agg_group_impl.h"
 #include "scan.h"
-#include "visible.h"
 
-#include "access/relscan.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* Rows put off before they are looked at: first few, for who wants few groups. */
-#define ROWS_FIRST		256
-#define ROWS_GROWTH		4
-/* Groups in the queue, a stretch's aside. */
-#define GROUPS_MOST		1024
-#define BYTES_FIRST		8192
 /* A shorter stretch does not pay. */
 #define ONES_LEAST		4
 /* From one output's values to the next one's: no multiple of what a cache's set takes. */
 #define ONES_STRIDE		(SFX_BLOCK_ENTRIES + 8)
-/* Behind a coded block with hidden rows so many are not tried: likely they have some, too. */
+/*
+ * Behind several coded blocks with hidden rows so many are not tried: likely they have some, too.
+ */
 #define BLOCKS_HIDDEN	8
+/* Rows of a block that are not put off, but looked at one by one. */
+#define HIDDEN_FEW		16
 
 StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a stretch is tested at once");
-
-/* Bytes that grow; places in it are told by offsets. */
-typedef struct Bytes
-{
-	uint8	   *data;
-	Size		used;
-	Size		size;
-} Bytes;
-
-/* Which group by a function of a column. */
-typedef struct Bucket
-{
-	bool		null;			/* the one of NULLs */
-	int			fails;			/* the one of values that the function refuses: -1 low, 1 high ones */
-	Datum		value;			/* else its result; if it fails a column's value */
-} Bucket;
-
-typedef struct Gathered
-{
-	Size		key;			/* where the key of its first entry stands in keys */
-	uint32		keylen;
-	uint32		len;			/* bytes of the key that tell the group; with a bucket: before it */
-	uint32		outer;			/* distinct: those that tell the group around it */
-	bool		squeezed;		/* equal keys may have other bytes */
-	Bucket		bucket;			/* if rows are grouped by one */
-	uint64		visible;		/* rows */
-} Gathered;
-
-/* A row that is put off, beside its TID. */
-typedef struct Row
-{
-	Size		at;				/* key, then payload, in row_bytes */
-	uint16		keylen;
-	uint16		paylen;
-	bool		haspay;
-	int			group;
-} Row;
-
-struct SfxGroups
-{
-	IndexScanDesc scan;
-	Relation	index;
-	MemoryContext cxt;
-	SfxKeyDesc	kd;
-	const SfxOrder *order;
-	SfxGrouping by;
-	int			columns;		/* of the groups in the queue */
-	SfxBucket  *bucket;			/* of the last one, or NULL */
-	SfxVisibility *visibility;
-	SfxAggregates *aggregates;
-	const SfxAggOutput *outputs;
-	int			noutputs;
-	uint64		visible;		/* since sfx_groups_rows */
-	bool		ended;			/* the scan has no more entries */
-	bool		fed;			/* entries were asked for in any order */
-	int			untried;		/* coded blocks to come that are not tried */
-
-	/* the queue: given out, ready, waiting */
-	Gathered   *group;
-	SfxAggState *states;		/* noutputs for each */
-	int			ngroups;
-	int			room;
-	int			ready;			/* the first so many are ready */
-	int			given;
-	Bytes		keys;
-
-	/* groups of one entry, which come behind those that are ready: [one, ones_end) of this block */
-	const SfxBlock *ones;		/* NULL: none; its entry ones_end is to open a group behind them */
-	int			one;
-	int			ones_end;
-	Datum	   *ones_values;	/* of output k's group of entry i: [k * ONES_STRIDE + i] */
-	MemoryContext ones_cxt;		/* those by reference */
-
-	/* rows put off */
-	int			nrows;
-	int			most_rows;		/* and no more, a stretch's aside */
-	int			rows_room;
-	uint64	   *tid;
-	Row		   *row;
-	bool	   *seen;
-	Bytes		row_bytes;
-
-	/* distinct: the group around those in the queue */
-	bool		around;
-	const Gathered *held;		/* of the queue, not added to it yet */
-	Gathered	outer;			/* its key stands in outer_key */
-	SfxAggState *outer_states;
-
-	SfxBlock   *single;
-	MemoryContext given_cxt;	/* values of the group given out, as far as they are made for it */
-	uint8		outer_key[SFX_MAX_ENTRY];
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
-};
 
 /* ---- set-up ---- */
 
@@ -163,10 +60,11 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	g->noutputs = n;
 	g->bucket = grouping->bucket ? sfx_bucket_create(grouping->bucket) : NULL;
 	g->order = sfx_order_open(g->index, &g->kd, false);
-	g->visibility = sfx_visibility_begin(g->index, scan->heapRelation, scan->xs_snapshot);
+	g->visibility = sfx_visibility_begin(scan);
 	g->aggregates = sfx_aggregates_create(g->index, &g->kd, outputs, n);
-	g->most_rows = g->columns == 0 ? SFX_VISIBILITY_ROWS - SFX_BLOCK_ENTRIES : ROWS_FIRST;
+	g->most_rows = g->columns == 0 ? SFX_ROWS_FIRST_OF_ALL : SFX_ROWS_FIRST;
 	g->outer_states = palloc0(n * sizeof(SfxAggState));
+	sfx_groups_plan_leaps(g);
 	g->single = palloc(sizeof(SfxBlock));
 	g->given_cxt = AllocSetContextCreate(cxt, "surfidx group", ALLOCSET_DEFAULT_SIZES);
 	g->ones_cxt = AllocSetContextCreate(cxt, "surfidx groups of one", ALLOCSET_DEFAULT_SIZES);
@@ -190,307 +88,6 @@ sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *fetched)
 	g->visible = 0;
 }
 
-/* Room for len bytes more; where they are to be. */
-static Size
-append(SfxGroups *g, Bytes *b, Size len)
-{
-	Size		at = b->used;
-
-	if (at + len > b->size)
-	{
-		b->size = Max(Max(2 * b->size, at + len), BYTES_FIRST);
-		b->data = b->data ? repalloc_huge(b->data, b->size) :
-			MemoryContextAllocHuge(g->cxt, b->size);
-	}
-	b->used += len;
-	return at;
-}
-
-static inline SfxAggState *
-states_of(SfxGroups *g, int group)
-{
-	return g->states + (Size) group * g->noutputs;
-}
-
-/* ---- which entries are of one group ---- */
-
-/* Bytes of a key's first columns. */
-static uint32
-prefix_length(SfxGroups *g, const uint8 *key, uint32 keylen, int columns)
-{
-	const uint8 *p = key;
-
-	for (int c = 0; c < columns; c++)
-		p += sfx_column_length(&g->kd.col[c], g->index, p, (int) (key + keylen - p));
-	return (uint32) (p - key);
-}
-
-/*
- * Is the key equal to another one in its first columns, of which those are len bytes?  Equal
- * columns have equal bytes, but where long values are compressed.
- */
-static inline bool
-same_columns(SfxGroups *g, const uint8 *a, uint32 len, bool squeezed, int columns,
-			 const uint8 *b, uint32 keylen)
-{
-	if (keylen >= len && memcmp(a, b, len) == 0)
-		return true;
-	if (likely(!g->kd.comparator))
-		return false;
-	if (!squeezed && !sfx_key_is_squeezed(&g->kd, g->index, b, keylen))
-		return false;
-	return sfx_order_cmp_columns(g->order, 0, a, len, b,
-								 prefix_length(g, b, keylen, columns)) == 0;
-}
-
-/*
- * Which bucket is a key in, whose column that is behind len bytes?  The row may be dead, so nothing
- * is thrown before the bucket is given out.
- */
-static Bucket
-bucket_of(SfxGroups *g, const uint8 *key, uint32 keylen, uint32 len)
-{
-	const SfxColumn *col = &g->kd.col[g->columns - 1];
-	Bucket		b = {0};
-	Datum		value;
-	bool		fails;
-
-	Assert(!col->raw && col->typbyval && col->typlen == sizeof(Timestamp));
-	b.null = key[len] != SFX_MARK_VALUE;
-	if (b.null)
-		return b;
-	(void) sfx_value_length(col, g->index, key + len + 1, (int) (keylen - len) - 1);
-	(void) sfx_value_decode(col, key + len + 1, col->enc->width, &value, NULL);
-	b.value = sfx_bucket_try(g->bucket, value, &fails);
-	if (fails)
-	{
-		b.fails = DatumGetTimestamp(value) < 0 ? -1 : 1;
-		b.value = value;
-	}
-	return b;
-}
-
-static inline bool
-same_bucket(const Bucket *a, const Bucket *b)
-{
-	return a->null == b->null && a->fails == b->fails && (a->fails != 0 || a->value == b->value);
-}
-
-static bool
-in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
-{
-	Bucket		bucket;
-
-	if (keylen <= open->len || memcmp(g->keys.data + open->key, key, open->len) != 0)
-		return false;
-	bucket = bucket_of(g, key, keylen, open->len);
-	return same_bucket(&bucket, &open->bucket);
-}
-
-/* Is entry i of the group that is open? */
-static inline bool
-belongs(SfxGroups *g, const Gathered *open, const SfxBlock *block, int i)
-{
-	int			k = sfx_block_keyno(block, i);
-	const uint8 *key = block->keys + block->keyoff[k];
-	uint32		keylen = block->keyoff[k + 1] - block->keyoff[k];
-
-	if (g->bucket)
-		return in_bucket(g, open, key, keylen);
-	return same_columns(g, g->keys.data + open->key, open->len, open->squeezed, g->columns, key,
-						keylen);
-}
-
-/* Entries [from, returned value), at most to, are of the group that is open, as from is. */
-static int
-end_of_group(SfxGroups *g, const SfxBlock *block, int from, int to)
-{
-	const Gathered *open = &g->group[g->ngroups - 1];
-	int			in = from;
-	int			out = to;
-
-	if (g->bucket && belongs(g, open, block, to - 1))
-		return to;
-	for (int leap = 1; in + leap < to; leap *= 2)
-	{
-		if (!belongs(g, open, block, in + leap))
-		{
-			out = in + leap;
-			break;
-		}
-		in += leap;
-	}
-	while (out - in > 1)
-	{
-		int			middle = in + (out - in) / 2;
-
-		if (belongs(g, open, block, middle))
-			in = middle;
-		else
-			out = middle;
-	}
-	return out;
-}
-
-/* ---- the queue ---- */
-
-static void
-grow_queue(SfxGroups *g)
-{
-	int			room = Max(2 * g->room, 16);
-	Size		size = (Size) g->noutputs * sizeof(SfxAggState);
-
-	if (g->group == NULL)
-	{
-		g->group = MemoryContextAlloc(g->cxt, room * sizeof(Gathered));
-		g->states = MemoryContextAlloc(g->cxt, room * size);
-	}
-	else
-	{
-		g->group = repalloc(g->group, room * sizeof(Gathered));
-		g->states = repalloc_huge(g->states, room * size);
-	}
-	memset(states_of(g, g->room), 0, (room - g->room) * size);
-	g->room = room;
-}
-
-/* A group begins with this key. */
-static void
-open_group(SfxGroups *g, const uint8 *key, uint32 keylen)
-{
-	Gathered   *group;
-
-	/* entries come in order, so no group comes twice */
-	Assert(g->ngroups == 0 || g->kd.comparator ||
-		   sfx_cmp_bytes(g->keys.data + g->group[g->ngroups - 1].key,
-						 g->group[g->ngroups - 1].keylen, key, keylen) < 0);
-	if (g->ngroups == g->room)
-		grow_queue(g);
-	group = &g->group[g->ngroups++];
-	group->keylen = keylen;
-	group->key = append(g, &g->keys, keylen);
-	if (keylen > 0)
-		memcpy(g->keys.data + group->key, key, keylen);
-	group->len = prefix_length(g, key, keylen, g->columns - (g->bucket ? 1 : 0));
-	if (g->bucket)
-		group->bucket = bucket_of(g, key, keylen, group->len);
-	group->outer = g->by.distinct ? prefix_length(g, key, keylen, g->by.columns) : group->len;
-	group->squeezed = g->kd.comparator && sfx_key_is_squeezed(&g->kd, g->index, key, keylen);
-	group->visible = 0;
-}
-
-/* The groups that were given out go; what is open comes to the queue's start. */
-static void
-drop_given(SfxGroups *g)
-{
-	int			left = g->ngroups - g->given;
-
-	if (SFX_MUTANT("groups before their rows"))
-		g->nrows = 0;
-	Assert(left <= 1 && g->nrows == 0);
-	for (int i = 0; i < g->given; i++)
-		sfx_aggregates_clear(g->aggregates, states_of(g, i));
-	if (left == 1 && g->given > 0)
-	{
-		Gathered   *open = &g->group[g->given];
-
-		memcpy(states_of(g, 0), states_of(g, g->given), g->noutputs * sizeof(SfxAggState));
-		memset(states_of(g, g->given), 0, g->noutputs * sizeof(SfxAggState));
-		memmove(g->keys.data, g->keys.data + open->key, open->keylen);
-		open->key = 0;
-		g->group[0] = *open;
-	}
-	g->keys.used = left == 1 ? g->group[0].keylen : 0;
-	g->ngroups = left;
-	g->given = g->ready = 0;
-}
-
-/* ---- rows that are put off ---- */
-
-static void
-grow_rows(SfxGroups *g)
-{
-	int			room = Min(Max(2 * g->rows_room, ROWS_FIRST), SFX_VISIBILITY_ROWS);
-
-	if (g->tid == NULL)
-	{
-		g->tid = palloc(room * sizeof(uint64));
-		g->row = palloc(room * sizeof(Row));
-		g->seen = palloc(room * sizeof(bool));
-	}
-	else
-	{
-		g->tid = repalloc(g->tid, room * sizeof(uint64));
-		g->row = repalloc(g->row, room * sizeof(Row));
-		g->seen = repalloc(g->seen, room * sizeof(bool));
-	}
-	g->rows_room = room;
-}
-
-static void
-put_off(SfxGroups *g, const SfxBlock *block, int i)
-{
-	SfxEntry	e;
-	Row		   *row;
-
-	if (g->nrows == g->rows_room)
-		grow_rows(g);
-	Assert(g->nrows < g->rows_room);
-	row = &g->row[g->nrows];
-	sfx_block_entry(block, i, &e);
-	row->at = append(g, &g->row_bytes, e.keylen + e.paylen);
-	row->keylen = (uint16) e.keylen;
-	row->paylen = (uint16) e.paylen;
-	row->haspay = block->haspay;
-	row->group = g->ngroups - 1;
-	memcpy(g->row_bytes.data + row->at, e.key, e.keylen);
-	if (SFX_MUTANT("values of the row before") && g->nrows > 0 && row[-1].keylen == e.keylen)
-		memcpy(g->row_bytes.data + row->at, g->row_bytes.data + row[-1].at, e.keylen);
-	if (e.paylen > 0)
-		memcpy(g->row_bytes.data + row->at + e.keylen, e.payload, e.paylen);
-	g->tid[g->nrows++] = e.tid;
-}
-
-/* Look at them; those that are visible go to their groups. */
-static void
-settle(SfxGroups *g)
-{
-	int			n = g->nrows;
-
-	sfx_visibility_look(g->visibility, g->tid, n, g->seen);
-	for (int i = 0; i < n; i++)
-	{
-		const Row  *row = &g->row[i];
-		SfxEntry	e;
-
-		if (!g->seen[i])
-			continue;
-		e.key = g->row_bytes.data + row->at;
-		e.keylen = row->keylen;
-		e.payload = row->haspay ? e.key + e.keylen : NULL;
-		e.paylen = row->paylen;
-		e.tid = 0;
-		sfx_block_of_entry(g->single, &e);
-		sfx_aggregates_add(g->aggregates, states_of(g, row->group), g->single, 0, 1);
-		g->group[row->group].visible++;
-		g->visible++;
-	}
-	g->nrows = 0;
-	g->row_bytes.used = 0;
-	g->most_rows = Min(ROWS_GROWTH * g->most_rows, SFX_VISIBILITY_ROWS - SFX_BLOCK_ENTRIES);
-}
-
-/* Is there so much in hand that rows have to be looked at? */
-static bool
-is_full(const SfxGroups *g)
-{
-	Size		most = (Size) work_mem * 1024 / 2;
-
-	return g->nrows >= g->most_rows || g->ngroups >= GROUPS_MOST ||
-		g->row_bytes.used + g->nrows * (sizeof(Row) + sizeof(uint64) + 1) >= most ||
-		g->keys.used >= most;
-}
-
 /* ---- reading ---- */
 
 /* Entries [from, to) are the open group's; those at hidden are to be put off. */
@@ -506,13 +103,13 @@ add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 
 		if (stop > from)
 		{
-			sfx_aggregates_add(g->aggregates, states_of(g, open), block, from, stop);
+			sfx_aggregates_add(g->aggregates, sfx_queue_states(g, open), block, from, stop);
 			g->group[open].visible += stop - from;
 			g->visible += stop - from;
 		}
 		if (stop < to)
 		{
-			put_off(g, block, stop);
+			sfx_queue_put_off(g, block, stop);
 			hidden++;
 			stop++;
 		}
@@ -538,12 +135,13 @@ add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, const uint16 
 		{
 			int			k = sfx_block_keyno(block, at);
 
-			if (g->ngroups == 0 || !belongs(g, &g->group[g->ngroups - 1], block, at))
-				open_group(g, block->keys + block->keyoff[k],
-						   block->keyoff[k + 1] - block->keyoff[k]);
-			end = end_of_group(g, block, at, to);
+			if (g->ngroups == 0 || !sfx_queue_belongs(g, block, at))
+				sfx_queue_open(g, block->keys + block->keyoff[k],
+							   block->keyoff[k + 1] - block->keyoff[k]);
+			end = sfx_queue_end_of_group(g, block, at, to);
 		}
 		next = add_to_group(g, block, at, end, first, next, hidden_end);
+		g->gathered += end - at;
 		at = end;
 	}
 }
@@ -580,7 +178,7 @@ begin_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 	g->ones = block;
 	g->one = first;
 	g->ones_end = first + n - 1;
-	if (g->ngroups > 0 && belongs(g, &g->group[g->ngroups - 1], block, first))
+	if (g->ngroups > 0 && sfx_queue_belongs(g, block, first))
 		(void) add_to_group(g, block, first, ++g->one, first, NULL, NULL);
 	g->visible += g->ones_end - g->one;
 	g->ready = g->ngroups;
@@ -595,7 +193,8 @@ end_ones(SfxGroups *g)
 	int			last = g->ones_end;
 
 	g->ones = NULL;
-	open_group(g, block->keys + block->keyoff[last], block->keyoff[last + 1] - block->keyoff[last]);
+	sfx_queue_open(g, block->keys + block->keyoff[last],
+				   block->keyoff[last + 1] - block->keyoff[last]);
 	(void) add_to_group(g, block, last, last + 1, last, NULL, NULL);
 }
 
@@ -636,18 +235,60 @@ add_whole(SfxGroups *g, const SfxBlock *block, int from, int to)
 			g->outer_states[i].n += n;
 }
 
-/* Entries of a decoded block, in order; visible: the rows of all of them are. */
+/* Leave out those of the hidden entries that are known, by their number from first on. */
+static int
+leave_out_known(uint16 *hidden, int n, const bool *known)
+{
+	int			left = 0;
+
+	for (int h = 0; h < n; h++)
+		if (!known[hidden[h]])
+			hidden[left++] = hidden[h];
+	return left;
+}
+
+/*
+ * The few rows of a block of groups of one that are hidden are looked at here: to put them off
+ * would bring all groups behind them into the queue.  Those that are not visible are left.
+ */
+static int
+look_at_few(SfxGroups *g, const SfxBlock *block, int first, uint16 *hidden, int n)
+{
+	uint64		tid[HIDDEN_FEW];
+	bool		seen[HIDDEN_FEW];
+	int			left = 0;
+
+	for (int h = 0; h < n; h++)
+		tid[h] = block->tid[first + hidden[h]];
+	sfx_visibility_look(g->visibility, tid, n, seen);
+	for (int h = 0; h < n; h++)
+		if (!seen[h])
+			hidden[left++] = hidden[h];
+	return left;
+}
+
+/*
+ * Entries of a decoded block, in order; visible: the rows of all of them are; known: of which they
+ * are, or NULL.
+ */
 static void
-take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible)
+take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible,
+			 const bool *known)
 {
 	uint16		hidden[SFX_VISIBILITY_ENTRIES];
 	int			nhidden = 0;
 	int			from;
 	int			to;
+	bool		ones;
 
 	if (!visible)
 		nhidden = sfx_visibility_hidden(g->visibility, block->tid + first, n, hidden);
-	if (nhidden == 0 && are_ones(g, block, first, n))
+	if (nhidden > 0 && known)
+		nhidden = leave_out_known(hidden, nhidden, known + first);
+	ones = nhidden <= HIDDEN_FEW && are_ones(g, block, first, n);
+	if (ones && nhidden > 0)
+		nhidden = look_at_few(g, block, first, hidden, nhidden);
+	if (nhidden == 0 && ones)
 		begin_ones(g, block, first, n);
 	else if (nhidden == 0 && are_whole(g, block, first, n, &from, &to))
 	{
@@ -664,13 +305,21 @@ static bool
 read_entries(SfxGroups *g)
 {
 	const SfxBlock *block;
+	const bool *known;
 	int			first;
-	int			n = sfx_scan_entries(g->scan, g->visibility, &block, &first);
+	int			n = sfx_scan_entries(g->scan, g->visibility, &block, &first, &known);
 
 	if (n == 0)
 		return false;
 	SFX_STOP("groups have entries");
-	take_entries(g, block, first, n, block->tidless);
+	take_entries(g, block, first, n, block->tidless, known);
+	if ((g->leaps || g->counts) && g->gathered >= g->patience)
+	{
+		int			k = sfx_block_keyno(block, first + n - 1);
+
+		(g->leaps ? sfx_groups_leap : sfx_groups_count_on)
+			(g, block->keys + block->keyoff[k], block->keyoff[k + 1] - block->keyoff[k]);
+	}
 	return true;
 }
 
@@ -698,10 +347,12 @@ take_coded(void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo, const SfxPos
 		return SFX_CORRUPT;
 	if (!vouched)
 	{
-		g->untried = BLOCKS_HIDDEN;
+		g->untried = g->next_untried;
+		g->next_untried = Min(2 * g->next_untried + 1, BLOCKS_HIDDEN);
 		return SFX_NOT_CODED;
 	}
-	sfx_aggregates_add_coded(g->aggregates, states_of(g, 0));
+	g->next_untried = 0;
+	sfx_aggregates_add_coded(g->aggregates, sfx_queue_states(g, 0));
 	g->group[0].visible += n;
 	g->visible += n;
 	return n;
@@ -713,9 +364,9 @@ take_decoded(void *arg, const SfxBlock *block, bool visible)
 	SfxGroups  *g = arg;
 
 	SFX_STOP("groups have entries");
-	take_entries(g, block, 0, block->nent, visible);
-	if (g->nrows > 0 && is_full(g))
-		settle(g);
+	take_entries(g, block, 0, block->nent, visible, NULL);
+	if (g->nrows > 0 && sfx_queue_is_full(g))
+		sfx_queue_settle(g);
 }
 
 /* All entries, for the one group.  False: they have to come in order. */
@@ -727,7 +378,7 @@ feed(SfxGroups *g)
 	g->fed = true;
 	if (sfx_scan_feed(g->scan, g->visibility, &taker))
 		return true;
-	sfx_aggregates_clear(g->aggregates, states_of(g, 0));
+	sfx_aggregates_clear(g->aggregates, sfx_queue_states(g, 0));
 	g->group[0].visible = 0;
 	g->visible = 0;
 	g->nrows = 0;
@@ -743,7 +394,7 @@ static const Gathered *
 next_in_queue(SfxGroups *g)
 {
 	if (g->columns == 0 && g->ngroups == 0 && !g->ended)
-		open_group(g, (const uint8 *) "", 0);
+		sfx_queue_open(g, (const uint8 *) "", 0);
 	for (;;)
 	{
 		while (g->given < g->ready)
@@ -755,7 +406,7 @@ next_in_queue(SfxGroups *g)
 		}
 		CHECK_FOR_INTERRUPTS();
 		if (g->ready > 0)
-			drop_given(g);
+			sfx_queue_drop_given(g);
 		if (g->ones)
 		{
 			if (g->one < g->ones_end)
@@ -768,8 +419,9 @@ next_in_queue(SfxGroups *g)
 			g->ended = feed(g);
 		else
 			g->ended = !read_entries(g);
-		if (g->nrows > 0 && (g->ended || is_full(g)) && !SFX_MUTANT("groups before their rows"))
-			settle(g);
+		if (g->nrows > 0 && (g->ended || sfx_queue_is_full(g)) &&
+			!SFX_MUTANT("groups before their rows"))
+			sfx_queue_settle(g);
 		if (g->ended)
 			g->ready = g->ngroups;
 		else if (g->ones)
@@ -799,8 +451,7 @@ put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggSt
 		{
 			isnull[i] = group->bucket.null;
 			/* throws */
-			values[i] = group->bucket.fails != 0 ?
-				sfx_bucket_of(g->bucket, group->bucket.value) : group->bucket.value;
+			values[i] = sfx_bucketed_value(g->bucket, &group->bucket);
 		}
 		else if (out->kind != SFX_AGG_GROUP)
 			values[i] = sfx_aggregates_value(g->aggregates, i, states, &isnull[i]);
@@ -829,7 +480,7 @@ add_around(SfxGroups *g, const Gathered *group)
 		memcpy(g->outer_key, key, group->keylen);
 		g->around = true;
 	}
-	sfx_aggregates_merge(g->aggregates, g->outer_states, states_of(g, (int) first));
+	sfx_aggregates_merge(g->aggregates, g->outer_states, sfx_queue_states(g, (int) first));
 	for (int i = 0; i < g->noutputs; i++)
 		if (g->outputs[i].kind == SFX_AGG_COUNT_DISTINCT && counts)
 			g->outer_states[i].n++;
@@ -850,8 +501,8 @@ next_around(SfxGroups *g, Datum *values, bool *isnull)
 			group = next_in_queue(g);
 		if (group == NULL)
 			break;
-		if (g->around && !same_columns(g, g->outer_key, g->outer.outer, g->outer.squeezed,
-									   g->by.columns, g->keys.data + group->key, group->keylen))
+		if (g->around && !sfx_queue_same(g, g->outer_key, g->outer.outer, g->outer.squeezed,
+										 g->by.columns, g->keys.data + group->key, group->keylen))
 		{
 			g->held = group;
 			break;
@@ -874,8 +525,8 @@ next_group(SfxGroups *g, Datum *values, bool *isnull)
 	if (group == NULL)
 		return sfx_groups_next_of_one(g, values, isnull);
 	MemoryContextSwitchTo(g->given_cxt);
-	put_values(g, group, g->keys.data + group->key, states_of(g, (int) (group - g->group)), values,
-			   isnull);
+	put_values(g, group, g->keys.data + group->key,
+			   sfx_queue_states(g, (int) (group - g->group)), values, isnull);
 	return true;
 }
 

@@ -25,6 +25,15 @@ typedef struct SfxGrouping
 } SfxGrouping;
 
 /*
+ * Entries of a group that are read before a leap to its end (agg_leap.c): a descent takes about as
+ * long.
+ */
+#define SFX_LEAP_FIRST	512
+
+/* Do the ends of such groups decide these outputs (Y18)? */
+extern bool sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput *outputs, int n);
+
+/*
  * Groups of a scan, which has the gate, over `outputs`, which have to last.  Memory: a context
  * below the current one; rows that are put off and groups that wait for them take about work_mem.
  */

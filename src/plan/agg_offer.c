@@ -7,7 +7,8 @@
  * looks for an offer looks the table's up, asks which of them have what the query wants
  * (agg_want.c), and takes the cheapest: a node (agg_exec.c) over that path.
  *
- * Declined are conditions that the index does not answer alone, and row-level security.
+ * Declined are conditions that the index does not answer alone, row-level security, TABLESAMPLE, and
+ * tables with more pages of the map than may stay pinned.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -98,7 +99,7 @@ sfx_agg_note_path(PlannerInfo *root, const IndexPath *path, Cost startup, Cost t
 }
 
 static PlannedStmt *
-note_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo params)
+note_planner(SFX_PLANNER_PARAMS)
 {
 	List	   *outer = candidates;
 	bool		outer_planning = planning;
@@ -108,8 +109,8 @@ note_planner(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	planning = true;
 	PG_TRY();
 	{
-		result = prev_planner ? prev_planner(parse, query_string, cursorOptions, params) :
-			standard_planner(parse, query_string, cursorOptions, params);
+		result = prev_planner ? prev_planner(SFX_PLANNER_ARGS) :
+			standard_planner(SFX_PLANNER_ARGS);
 	}
 	PG_FINALLY();
 	{
@@ -218,6 +219,27 @@ count_states(const SfxAggWanted *w)
 }
 
 /*
+ * Entries that are read of so many: all, or, of groups that are longer than a leaf and that their
+ * ends decide (Y18), so many of each as are read before the leaps, to its end and back from there,
+ * and as many more as these descents take.  *pages: what the index's pages cost.
+ */
+static double
+entries_read(const Candidate *c, const RelOptInfo *rel, const SfxAggWanted *w, double groups,
+			 double rows, Cost *pages)
+{
+	const IndexOptInfo *info = c->path.indexinfo;
+	double		a_leaf = rel->tuples / Max(info->pages, 1);
+	int			descents = w->values > 0 ? 2 : 1;
+	double		each = SFX_LEAP_FIRST * (1 + descents);
+
+	if (rows / groups <= Max(each, a_leaf) ||
+		!sfx_groups_may_leap(&w->grouping, w->outputs, list_length(w->exprs)))
+		return rows;
+	*pages = Min(*pages, groups * (1 + descents) * random_page_cost);
+	return groups * each;
+}
+
+/*
  * The access method's estimate without what it takes for rows, and what computing takes.
  */
 static Cost
@@ -226,16 +248,16 @@ compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, d
 	double		rows = clamp_row_est(c->selectivity * rel->tuples);
 	double		row_cost = (cpu_index_tuple_cost +
 							list_length(c->path.indexclauses) * cpu_operator_cost);
-	double		pages = c->total - c->startup - rows * row_cost;
+	Cost		pages = Max(c->total - c->startup - rows * row_cost, 0);
 	double		each = COUNT_COST + VALUE_COST * (w->values - w->slow) + SLOW_VALUE_COST * w->slow;
-
 	double		group = GROUP_COST + STATE_COST * count_states(w);
 
 	if (w->slow > 0)
 		each += SLOW_ROW_COST;
 	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct)
 		each += KEY_COST;
-	return c->startup + Max(pages, 0) + heap_cost(rel, rows) +
+	rows = entries_read(c, rel, w, groups, rows, &pages);
+	return c->startup + pages + heap_cost(rel, rows) +
 		(rows * each + groups * group) * cpu_tuple_cost;
 }
 
@@ -349,10 +371,26 @@ sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 	return path;
 }
 
+/* What an index answers, by a scan along that path.  False: it does not. */
+static bool
+find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, const Candidate *c,
+		   SfxAggOffer *offer)
+{
+	if (c->root != root || c->path.path.parent != rel || !answers_all(rel, &c->path) ||
+		!sfx_agg_wanted(root, rel, question, &c->path, &offer->wanted))
+		return false;
+	offer->candidate = c;
+	offer->groups = sfx_agg_count_groups(root, question,
+										 clamp_row_est(c->selectivity * rel->tuples));
+	offer->cost = compute_cost(rel, c, &offer->wanted, offer->groups);
+	return true;
+}
+
 bool
 sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
 				   SfxAggOffer *best)
 {
+	SfxAggOffer offer;
 	ListCell   *lc;
 
 	best->candidate = NULL;
@@ -360,17 +398,30 @@ sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *que
 		return false;
 	foreach(lc, candidates)
 	{
-		const Candidate *c = lfirst(lc);
-		SfxAggOffer offer = {.candidate = c};
-
-		if (c->root != root || c->path.path.parent != rel || !answers_all(rel, &c->path) ||
-			!sfx_agg_wanted(root, rel, question, &c->path, &offer.wanted))
-			continue;
-		offer.groups = sfx_agg_count_groups(root, question,
-											clamp_row_est(c->selectivity * rel->tuples));
-		offer.cost = compute_cost(rel, c, &offer.wanted, offer.groups);
-		if (best->candidate == NULL || offer.cost < best->cost)
+		if (find_offer(root, rel, question, lfirst(lc), &offer) &&
+			(best->candidate == NULL || offer.cost < best->cost))
 			*best = offer;
 	}
 	return best->candidate != NULL;
+}
+
+List *
+sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question)
+{
+	SfxAggOffer *offer = palloc(sizeof(SfxAggOffer));
+	List	   *offers = NIL;
+	ListCell   *lc;
+
+	if (question->groups == NIL)
+		return sfx_agg_best_offer(root, rel, question, offer) ? list_make1(offer) : NIL;
+	if (!sfx_agg_fits_table(root, rel))
+		return NIL;
+	foreach(lc, candidates)
+	{
+		if (!find_offer(root, rel, question, lfirst(lc), offer))
+			continue;
+		offers = lappend(offers, offer);
+		offer = palloc(sizeof(SfxAggOffer));
+	}
+	return offers;
 }

@@ -37,7 +37,13 @@ typedef struct SfxAggOffer
 /* Can a node read the table?  It may have heirs. */
 extern bool sfx_agg_fits_table(PlannerInfo *root, RelOptInfo *rel);
 
-/* The cheapest answer of one table's indexes.  False: there is none. */
+/*
+ * The answers of one table's indexes (SfxAggOffer): of groups, which come in different orders, all;
+ * else the cheapest.
+ */
+extern List *sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question);
+
+/* The cheapest one.  False: there is none. */
 extern bool sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
 							   SfxAggOffer *best);
 

@@ -44,11 +44,12 @@ offer_table(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget
 	List	   *having = extra ? (List *) extra->havingQual : NIL;
 	List	   *exprs = list_concat(list_copy(target->exprs), having);
 	SfxAggQuestion question;
-	SfxAggOffer offer;
+	ListCell   *lc;
 
-	if (sfx_agg_ask(root, input, exprs, extra, &question) &&
-		sfx_agg_best_offer(root, input, &question, &offer))
-		add_path(output, (Path *) sfx_agg_node_path(root, output, target, &question, &offer,
+	if (!sfx_agg_ask(root, input, exprs, extra, &question))
+		return;
+	foreach(lc, sfx_agg_offers(root, input, &question))
+		add_path(output, (Path *) sfx_agg_node_path(root, output, target, &question, lfirst(lc),
 													having));
 }
 

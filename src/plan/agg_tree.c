@@ -28,6 +28,9 @@
 #include "parser/parsetree.h"
 #include "utils/selfuncs.h"
 
+/* Of cpu_tuple_cost, for a group of a table that is looked up among all tables'. */
+#define AGAIN_COST		6.0
+
 /* One level of the tree: what is asked of this table. */
 typedef struct Level
 {
@@ -219,8 +222,7 @@ add_tables(Tree *tree, const Level *parent)
 static Path *
 append(const Tree *tree, const Level *top)
 {
-	AppendPath *path = create_append_path(tree->root, top->rel, tree->paths, NIL, NIL, NULL, 0,
-										  false, -1);
+	AppendPath *path = SfxCreateAppendPath(tree->root, top->rel, tree->paths, 0, false);
 
 	path->path.pathtarget = top->target;
 	return &path->path;
@@ -245,8 +247,7 @@ gather(const Tree *tree, const Level *top)
 		if (!((Path *) lfirst(lc))->parallel_safe)
 			return NULL;
 	}
-	path = create_append_path(root, top->rel, list_copy(tree->paths), NIL, NIL, NULL, workers, true,
-							  -1);
+	path = SfxCreateAppendPath(root, top->rel, list_copy(tree->paths), workers, true);
 	path->path.pathtarget = top->target;
 	rows = path->path.rows * workers;
 	return (Path *) create_gather_path(root, top->rel, &path->path, top->target, NULL, &rows);
@@ -255,11 +256,25 @@ gather(const Tree *tree, const Level *top)
 static Path *
 append_in_order(const Tree *tree, const Level *top)
 {
-	MergeAppendPath *path = create_merge_append_path(tree->root, top->rel, tree->paths,
-													 tree->root->group_pathkeys, NULL);
+	MergeAppendPath *path = SfxCreateMergeAppendPath(tree->root, top->rel, tree->paths,
+													 tree->root->group_pathkeys);
 
 	path->path.pathtarget = top->target;
 	return &path->path;
+}
+
+/*
+ * Tables' groups are looked up once more: a visit to a place in memory, for which core has no price.
+ * With it groups of two or three rows are left to core.
+ */
+static void
+charge_again(Path *path, AggStrategy strategy, double states)
+{
+	Cost		cost = AGAIN_COST * cpu_tuple_cost * states;
+
+	if (strategy == AGG_HASHED)
+		path->startup_cost += cost;
+	path->total_cost += cost;
 }
 
 /* Values of the states that come from there. */
@@ -280,6 +295,8 @@ finalize(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraD
 		path = (Path *) create_agg_path(root, output, states, output->reltarget, strategy,
 										AGGSPLIT_FINAL_DESERIAL, tree->clauses, having, &costs,
 										groups);
+	if (tree->clauses != NIL)
+		charge_again(path, strategy, states->rows);
 	add_path(output, path);
 }
 
@@ -308,10 +325,12 @@ offer_distinct(const Tree *tree, const Level *top, RelOptInfo *output)
 {
 	PlannerInfo *root = tree->root;
 	double		groups = sfx_agg_count_groups(root, &top->question, top->rel->rows);
+	Path	   *states = append(tree, top);
+	Path	   *path = (Path *) create_agg_path(root, output, states, top->target, AGG_HASHED,
+												AGGSPLIT_SIMPLE, tree->clauses, NIL, NULL, groups);
 
-	add_path(output, (Path *) create_agg_path(root, output, append(tree, top), top->target,
-											  AGG_HASHED, AGGSPLIT_SIMPLE, tree->clauses, NIL,
-											  NULL, groups));
+	charge_again(path, AGG_HASHED, states->rows);
+	add_path(output, path);
 }
 
 void

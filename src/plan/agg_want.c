@@ -2,8 +2,8 @@
  * agg_want.c - what a query wants of its rows' groups, and whether an index has it
  *
  * Groups are those of leading columns of an index whose equality is that of their bytes: columns of
- * the GROUP BY in any order, and between them such as are equal to one constant.  Declined is what
- * equality does not tell apart and a value's form does (numeric's scale), nondeterministic
+ * the GROUP BY in any order, and between them such as have one value in all of the scan.  Declined
+ * is what equality does not tell apart and a value's form does (numeric's scale), nondeterministic
  * collations, and operators that are not the class's.  The last column may be grouped by a function
  * that ascends with it (agg_bucket.c).
  *

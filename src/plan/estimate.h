@@ -119,8 +119,12 @@ extern bool sfx_known_learned(const SfxKnown *k, double *total, double *nulls);
 /* How many of these lie below pos, but for *off more or less. */
 extern void sfx_known_rank(const SfxKnown *k, const SfxOpened *o, const SfxPos *pos, double *rank, double *off);
 
-/* The same, pos being no end of the values or NULLs, by a look into its leaf in each run of *meta, which has to be that of sfx_known_index.  Errors: damage. */
-extern double sfx_known_rank_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos);
+/*
+ * The same of n ascending ones, none of which is an end of the values or NULLs, by a look into their
+ * leaves in each run of *meta, which has to be that of sfx_known_index.  Errors: damage.
+ */
+extern void sfx_known_ranks_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *meta,
+									  const SfxPos *pos, int n, double *rank);
 
 /* A value between two positions, if one was seen; it is *k's. */
 extern bool sfx_known_value(const SfxKnown *k, const SfxOrder *order, const SfxPos *lo, const SfxPos *hi, Datum *value);

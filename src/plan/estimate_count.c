@@ -251,13 +251,15 @@ guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, co
 	double		below[SFX_MAX_EDGES + 2];
 
 	for (int i = 0; i < e->n; i++)
-	{
 		sfx_known_rank(known, &c->o, &e->pos[i], &g->rank[i], &g->off[i]);
-		if (look && g->off[i] > 0)
-		{
-			g->rank[i] = sfx_known_rank_by_leaves(known, &c->o, meta, &e->pos[i]);
+	for (int i = 0; look && i < e->n; i++)
+	{
+		int			from = i;
+
+		for (; i < e->n && g->off[i] > 0; i++)
 			g->off[i] = 0;
-		}
+		if (i > from)
+			sfx_known_ranks_by_leaves(known, &c->o, meta, &e->pos[from], i - from, &g->rank[from]);
 	}
 	if (look)
 		sfx_rank_in_delta(&c->o, meta, e->pos, e->n, g->rank);
@@ -366,8 +368,8 @@ attempt_measure(void *arg)
 	const SfxOpened *o = &m->c->o;
 	const SfxPos *edge = m->e->pos;
 	SfxReader  *reader = NULL;
-	char	   *arena = palloc(SFX_ARENA);
-	double	   *rank = palloc(m->e->n * sizeof(double));
+	char	   *arena = NULL;
+	double	   *rank;
 	SfxMeta		read;
 	double		total = 0;
 
@@ -384,6 +386,7 @@ attempt_measure(void *arg)
 	if (m->known && measure_by_known(m->c, m->e, m->known, m->meta, true, m->piece, &m->n))
 		return;
 	m->n = 0;
+	rank = palloc(m->e->n * sizeof(double));
 	for (int i = 0; i < m->e->n; i++)
 		rank[i] = sfx_rank(o, m->meta, &edge[i]);
 	sfx_rank_in_delta(o, m->meta, edge, m->e->n, rank);
@@ -396,7 +399,10 @@ attempt_measure(void *arg)
 		if (v.share < CERTAINLY_SOME || !known_value(m->c, m->e, m->known, &edge[i], &edge[i + 1], &v))
 		{
 			if (reader == NULL)
+			{
 				reader = sfx_reader_begin(o->index, o->order, false);
+				arena = palloc(SFX_ARENA);
+			}
 			if (!first_value(m->c, reader, m->known, &edge[i], &edge[i + 1], arena, &v))
 				continue;
 		}
@@ -410,7 +416,7 @@ attempt_measure(void *arg)
 		m->piece[i].share /= total;
 }
 
-/* Damage is no error: who plans may have other ways to the rows.  In a subtransaction, which parallel workers cannot have on all versions. */
+/* Neither damage nor another format is an error: who plans may have other ways to the rows.  In a subtransaction, which parallel workers cannot have on all versions. */
 int
 sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 {
@@ -435,7 +441,8 @@ sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 	edata = sfx_attempt(attempt_measure, &m);
 	if (edata == NULL)
 		return m.n;
-	if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED && edata->sqlerrcode != ERRCODE_DATA_CORRUPTED)
+	if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED && edata->sqlerrcode != ERRCODE_DATA_CORRUPTED &&
+		edata->sqlerrcode != ERRCODE_FEATURE_NOT_SUPPORTED)
 		ReThrowError(edata);
 	ereport(WARNING,
 			(errcode(edata->sqlerrcode),

@@ -11,7 +11,7 @@
  *	values		the lowest and the highest one that was seen in the first column: any value between two constants stands for all, and
  *				whether there still is an entry of it does not matter.  Good until the relation is another one (an invalidation tells).
  *
- * Both are of the first column only.  Only sfx_known_learn and sfx_known_rank_by_leaves read pages.
+ * Both are of the first column only.  Only sfx_known_learn and sfx_known_ranks_by_leaves read pages.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -291,22 +291,37 @@ sfx_known_rank(const SfxKnown *k, const SfxOpened *o, const SfxPos *pos, double 
 		}
 }
 
-double
-sfx_known_rank_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos)
+/* Of a part whose every leaf has its position. */
+static void
+ranks_of_part(const Part *p, const SfxOpened *o, const SfxMeta *meta, uint32 run,
+			  const SfxPos *pos, int n, double *rank)
 {
-	double		rank = 0;
+	int			below[SFX_MAX_EDGES + 2];
+	int			entries;
+	int			found;
 
+	for (int i = 0; i < n; i += Max(found, 1))
+	{
+		found = sfx_ranks_in_leaf(o, meta, run, pos + i, n - i, below, &entries);
+		for (int k = 0; k < found; k++)
+			rank[i + k] += p->below[find_position(p, o->order, &pos[i + k])] + below[k];
+	}
+}
+
+void
+sfx_known_ranks_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *meta,
+						  const SfxPos *pos, int n, double *rank)
+{
+	Assert(n <= SFX_MAX_EDGES + 2);
+	memset(rank, 0, n * sizeof(double));
 	for (int r = 0; r < k->nparts; r++)
 	{
-		int			below,
-					entries;
-
-		if (k->step > 1)
-			rank += sfx_rank_in_run(o, meta, &meta->runs[r], pos);
-		else if (sfx_rank_in_leaf(o, meta, meta->runs[r].id, pos, &below, &entries))
-			rank += k->part[r].below[find_position(&k->part[r], o->order, pos)] + below;
+		if (k->step == 1)
+			ranks_of_part(&k->part[r], o, meta, meta->runs[r].id, pos, n, rank);
+		else
+			for (int i = 0; i < n; i++)
+				rank[i] += sfx_rank_in_run(o, meta, &meta->runs[r], &pos[i]);
 	}
-	return rank;
 }
 
 /* ---- values ---- */

@@ -44,10 +44,10 @@
 static bool planner_lift = true;
 static bool onconflict_lift = true;
 
-static get_relation_info_hook_type prev_relation_info = NULL;
+static SfxRelInfoHook prev_relation_info = NULL;
 static ExecutorStart_hook_type prev_executor_start = NULL;
 
-static void lift_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel);
+static void lift_relation_info(SFX_REL_INFO_PARAMS);
 static void lift_executor_start(QueryDesc *query, int eflags);
 static void forget_coverage(Datum arg, int cacheid, uint32 hashvalue);
 
@@ -72,8 +72,8 @@ void
 sfx_planner_init(void)
 {
 	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
-	prev_relation_info = get_relation_info_hook;
-	get_relation_info_hook = lift_relation_info;
+	prev_relation_info = sfx_rel_info_hook;
+	sfx_rel_info_hook = lift_relation_info;
 	sfx_rowlift_init();
 	if (!SFX_UNIQUE_MEANS_BTREE)
 		return;
@@ -183,12 +183,12 @@ is_our_info(const IndexOptInfo *info)
 }
 
 static void
-lift_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+lift_relation_info(SFX_REL_INFO_PARAMS)
 {
 	ListCell   *lc;
 
 	if (prev_relation_info)
-		prev_relation_info(root, relid, inhparent, rel);
+		prev_relation_info(SFX_REL_INFO_ARGS);
 	if (!planner_lift)
 		return;
 	foreach(lc, rel->indexlist)

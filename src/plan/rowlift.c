@@ -196,7 +196,7 @@ split_statement(PlannedStmt *stmt)
 }
 
 static PlannedStmt *
-rowlift_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+rowlift_planner(SFX_PLANNER_PARAMS)
 {
 	Planning	mine = {false};
 	Planning   *outer = planning;
@@ -206,9 +206,9 @@ rowlift_planner(Query *parse, const char *query_string, int cursor_options, Para
 	PG_TRY();
 	{
 		if (prev_planner)
-			result = prev_planner(parse, query_string, cursor_options, params);
+			result = prev_planner(SFX_PLANNER_ARGS);
 		else
-			result = standard_planner(parse, query_string, cursor_options, params);
+			result = standard_planner(SFX_PLANNER_ARGS);
 	}
 	PG_FINALLY();
 	{

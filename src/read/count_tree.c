@@ -28,6 +28,7 @@ typedef struct TreeCount
 	bool		near_end;		/* it lies in the leaf that holds pos */
 	SfxPos		pos;			/* what lies before it is counted */
 	uint64		n;
+	bool		exact;			/* no bound is undecided beside a cut key */
 	uint8		bytes[SFX_BOUND_MAX];	/* pos's */
 } TreeCount;
 
@@ -46,6 +47,18 @@ static inline bool
 below_end(const TreeCount *t)
 {
 	return t->hi->key == NULL || sfx_order_cmp_pos(t->order, &t->pos, t->hi) < 0;
+}
+
+/* Does a cut leaf not tell on which side of pos one of its entries stands? */
+static bool
+is_undecided(const SfxLeaf *leaf, const SfxPos *pos)
+{
+	SfxBlock   *block = palloc(sizeof(SfxBlock));
+	int			result = sfx_leaf_undecided(leaf, pos, block);
+
+	/* (damage is told by who counts) */
+	pfree(block);
+	return result != 0;
 }
 
 /*
@@ -77,6 +90,9 @@ count_leaf(TreeCount *t)
 		sfx_corrupt(t->index, blkno, "leaf header or directory");
 	sfx_dict_attach(t->index, blkno, (Page) copy, &leaf, NULL);
 	UnlockReleaseBuffer(buf);
+	if (leaf.cut &&
+		(is_undecided(&leaf, &t->pos) || (t->hi->key && is_undecided(&leaf, t->hi))))
+		t->exact = false;
 	r = sfx_leaf_count(&leaf, &t->pos, t->hi->key ? t->hi : NULL);
 	if (r < 0)
 		sfx_corrupt(t->index, blkno, "leaf block");
@@ -126,7 +142,7 @@ count_children(TreeCount *t, bool *end)
 
 uint64
 sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run,
-			   const SfxPos *lo, const SfxPos *hi)
+			   const SfxPos *lo, const SfxPos *hi, bool *exact)
 {
 	TreeCount  *t = palloc(sizeof(TreeCount));
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx count",
@@ -142,6 +158,7 @@ sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const
 	t->hi = hi;
 	t->near_end = false;
 	t->n = 0;
+	t->exact = true;
 	set_pos(t, lo);
 	while (more && below_end(t))
 	{
@@ -157,6 +174,7 @@ sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 	n = t->n;
+	*exact = t->exact;
 	pfree(t);
 	return n;
 }

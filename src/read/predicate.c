@@ -121,7 +121,7 @@ attach_area(void *area, bool made)
 	ranges = (KeyRange *) ((char *) shared + readers_size());
 	if (made)
 	{
-		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_predicate"));
 		shared->last_serial = 0;
 		shared->hand = 0;
 		shared->free_reader = shared->free_range = NONE;
@@ -139,7 +139,7 @@ attach_area(void *area, bool made)
 			shared->free_range = i;
 		}
 	}
-	LWLockRegisterTranche(shared->lock.tranche, "surfidx_predicate");
+	SfxNameTranche(shared->lock.tranche, "surfidx_predicate");
 }
 
 const SfxSharedArea sfx_predicate_area = {"surfidx predicate locks", area_size, attach_area};

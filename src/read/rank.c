@@ -73,23 +73,29 @@ narrow_to_level(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, cons
 	return true;
 }
 
-bool
-sfx_rank_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, int *below, int *entries)
+int
+sfx_ranks_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, int n,
+				  int *below, int *entries)
 {
 	SfxLeaf		leaf;
+	int			found = 0;
 	Buffer		buf = sfx_tree_find_leaf(SfxTreeOf(o->index, o->order, meta, run), pos, false,
 										 &leaf);
 
 	if (!BufferIsValid(buf))
-		return false;
+		return 0;
 	sfx_leaves_read++;
 	sfx_dict_attach(o->index, BufferGetBlockNumber(buf), BufferGetPage(buf), &leaf, NULL);
-	*below = sfx_leaf_count(&leaf, NULL, pos);
-	if (*below < 0)
-		sfx_corrupt(o->index, BufferGetBlockNumber(buf), "leaf block");
+	do
+	{
+		below[found] = sfx_leaf_count(&leaf, NULL, &pos[found]);
+		if (below[found] < 0)
+			sfx_corrupt(o->index, BufferGetBlockNumber(buf), "leaf block");
+		found++;
+	} while (found < n && pos[found].key != NULL && sfx_leaf_cmp_fences(&leaf, &pos[found]) == 0);
 	*entries = leaf.nentries;
 	UnlockReleaseBuffer(buf);
-	return true;
+	return found;
 }
 
 /* ---- without leaves ---- */
@@ -268,7 +274,7 @@ sfx_rank_in_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, cons
 	int			below,
 				entries;
 
-	if (!narrow_to_level(o, meta, run, pos, 0, &d) || !sfx_rank_in_leaf(o, meta, run->id, pos, &below, &entries))
+	if (!narrow_to_level(o, meta, run, pos, 0, &d) || sfx_ranks_in_leaf(o, meta, run->id, pos, 1, &below, &entries) == 0)
 		return 0;
 	if (entries > 0)
 		d.share += d.width * below / entries;

@@ -45,13 +45,15 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->follows = r->copied = false;
 	r->same_leaf = 0;
 	r->main.dict = NULL;
-	for (int i = 0; i < SFX_MAX_GENS; i++)
+	for (int i = 0; i < READER_BATCHES; i++)
 		r->batch[i] = NULL;
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
 		r->run[i] = NULL;
 	r->anchor = ANCHOR_END;
 	r->parts = 0;
 	r->one = r->tids_only = r->vouched = false;
+	r->looker = NULL;
+	r->portion = 0;
 	r->dir = ForwardScanDirection;
 	r->curbuf = 0;
 	r->stretched = NULL;
@@ -60,10 +62,15 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->stretch.step = 1;
 	end_step(r);
 	r->touches = sfx_opt_merge_cold(index);
+	r->warms = sfx_opt_size_limit(index) > 0;
 	r->believe = r->maybe = r->keys_only = false;
 	memset(&r->filters, 0, sizeof(r->filters));
 	r->nkilled = r->ndead = 0;
 	r->dead = NULL;
+	r->candidates = r->rechecks = r->gate_missing = r->recheck = false;
+	r->recovery = NULL;
+	r->whole_keys = NULL;
+	r->main.leaf.cut = false;
 	return r;
 }
 
@@ -77,6 +84,14 @@ void
 sfx_reader_tids_only(SfxReader *r, bool tids_only)
 {
 	r->tids_only = tids_only;
+}
+
+void
+sfx_reader_candidates(SfxReader *r, bool candidates, bool rechecks)
+{
+	Assert(!candidates || r->tids_only);
+	r->candidates = candidates;
+	r->rechecks = candidates && rechecks;
 }
 
 void
@@ -102,6 +117,7 @@ seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	r->ask = true;
 	r->anchor = ANCHOR_RANGE;
 	r->parts = READER_PARTS;
+	r->portion = 0;
 	r->went_on = r->ahead = 0;
 	end_step(r);
 }
@@ -134,6 +150,7 @@ sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 	r->anchor = ANCHOR_POS;
 	r->anchor_inclusive = inclusive;
 	r->parts = READER_PARTS;
+	r->portion = 0;
 	end_step(r);
 }
 
@@ -165,17 +182,31 @@ sfx_reader_rewind(SfxReader *r)
 	end_step(r);
 	r->anchor = ANCHOR_END;
 	r->vouched = false;
+	r->looker = NULL;
+	r->portion = 0;
 }
 
 void
 sfx_reader_reset(SfxReader *r)
 {
 	sfx_reader_rewind(r);
+	sfx_reader_end_recovery(r);
 	if (BufferIsValid(r->metabuf))
 		ReleaseBuffer(r->metabuf);
 	r->metabuf = InvalidBuffer;
 	if (r->filters.asked > 0)
-		sfx_activity_add(r->index, &r->filters);
+		sfx_activity_add_filters(r->index, &r->filters);
+}
+
+static void
+put_batch(Batch *b)
+{
+	if (b->entry != b->few)
+	{
+		pfree(b->entry);
+		pfree(b->bytes);
+	}
+	sfx_spare_put(SFX_SPARE_BATCH, b);
 }
 
 void
@@ -185,9 +216,11 @@ sfx_reader_end(SfxReader *r)
 	unpin_dicts(r);
 	if (r->dead)
 		pfree(r->dead);
-	for (int i = 0; i < SFX_MAX_GENS; i++)
+	if (r->whole_keys)
+		pfree(r->whole_keys);
+	for (int i = 0; i < READER_BATCHES; i++)
 		if (r->batch[i])
-			sfx_spare_put(SFX_SPARE_BATCH, r->batch[i]);
+			put_batch(r->batch[i]);
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
 		if (r->run[i])
 			sfx_spare_put(SFX_SPARE_SHARE, r->run[i]);

@@ -38,11 +38,29 @@ extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
 /*
+ * Of leaves whose keys are cut the caller, who needs no keys (sfx_reader_tids_only), may get
+ * entries in order with what is stored of them (true).  rechecks: he has an MVCC snapshot and one
+ * range, and looks at the rows of those that sfx_reader_recheck() names, which may lie outside of
+ * it (W7).
+ */
+extern void sfx_reader_candidates(SfxReader *r, bool candidates, bool rechecks);
+
+/* May the entry last returned, and those of its stretch, lie outside of the range? */
+extern bool sfx_reader_recheck(const SfxReader *r);
+
+/*
  * All of the table was all-visible at a moment behind the step in hand.  From now on entries may
  * come in blocks without TIDs (SfxBlock.tidless), whose rows are visible (Y8).  For who goes
  * forward through whole stretches, and does not come back.
  */
 extern void sfx_reader_vouch(SfxReader *r);
+
+/*
+ * From the next range on, forward, much of the delta may be read at once, and its rows be looked at
+ * by v, which has to last until the reader is rewound (R10).  The gate is needed.
+ */
+struct SfxVisibility;
+extern void sfx_reader_look_ahead(SfxReader *r, struct SfxVisibility *v);
 
 /* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries come
  * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
@@ -63,7 +81,6 @@ extern bool sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, S
  * is at the range's end then.  False: that is not possible, nothing is counted, and the range is to
  * be read.  Not for serializable transactions.
  */
-struct SfxVisibility;
 extern bool sfx_reader_count(SfxReader *r, struct SfxVisibility *v);
 
 /*
@@ -90,6 +107,15 @@ typedef struct SfxTaker
  * what he was given has to be forgotten.
  */
 extern bool sfx_reader_feed(SfxReader *r, struct SfxVisibility *v, const SfxTaker *taker);
+
+/*
+ * For who reads in order, without TIDs, a stretch at a time: has all of a leaf been handed out, and
+ * the range goes on?  Then: how many entries, all of visible rows, there are from that leaf's end
+ * to end, or the range's end if that comes first?  False: they have to be read.  The reader stays
+ * where it is.
+ */
+extern bool sfx_reader_at_leaf_end(SfxReader *r);
+extern bool sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n);
 
 /* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
 extern bool sfx_reader_may_hold(SfxReader *r);
@@ -170,6 +196,22 @@ sfx_reader_stretch_entries(SfxReader *r, bool with_last, const SfxBlock **block,
 	s->at = s->end;
 	return n + with_last;
 }
+
+/*
+ * The next entries, forward, of whatever stages, as one block: how many.  known[i], for
+ * SFX_BLOCK_ENTRIES of them: entry i was looked at, and its row is visible.  Payloads are copied to
+ * payload, which has room for SFX_MERGED_PAYLOADS + SFX_MAX_ENTRY bytes, or is NULL: entries have
+ * none.  0: they are to come one by one or in stretches, which may be the shorter way.
+ */
+#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
+#define SFX_MERGED_PAYLOADS	1024	/* to have it tested */
+#else
+#define SFX_MERGED_PAYLOADS	(2 * BLCKSZ)
+#endif
+extern int	sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload);
+
+/* Was the entry that sfx_reader_next has just returned looked at? */
+extern bool sfx_reader_last_known(const SfxReader *r);
 
 /* The entry last returned by whichever way.  There has to be one. */
 extern void sfx_reader_last(SfxReader *r, SfxEntry *e);

@@ -265,6 +265,27 @@ count_some(Stages *s, Buffer buf, bool all_visible)
 }
 
 /*
+ * Main's leaf, which has cut keys: does it tell which of its entries are in the range?  If not, the
+ * union knows how to find bounds; and who takes keys has them from there.
+ */
+static bool
+is_decided(Stages *s, BlockNumber blkno)
+{
+	SfxReader  *r = s->r;
+	const SfxLeaf *leaf = &r->main.leaf;
+	int			undecided = 0;
+
+	if (s->taker)
+		return false;
+	undecided = sfx_leaf_undecided(leaf, &r->cur.pos, r->main.block);
+	if (undecided == 0 && !r->hi.inf)
+		undecided = sfx_leaf_undecided(leaf, &r->hi.pos, r->main.block);
+	if (undecided < 0)
+		sfx_corrupt(r->index, blkno, "leaf block");
+	return undecided == 0;
+}
+
+/*
  * The leaf that holds cur, of this run, which the reader's share for main is used for.  False:
  * something has moved.
  */
@@ -283,6 +304,11 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 							 &r->main.leaf);
 	if (!BufferIsValid(buf))
 		return false;
+	if (r->main.leaf.cut && !is_decided(s, BufferGetBlockNumber(buf)))
+	{
+		UnlockReleaseBuffer(buf);
+		return false;
+	}
 	sfx_leaves_read++;
 	r->stop = r->hi;
 	r->final = true;
@@ -295,17 +321,21 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 	return nothing_moved(s->before, &meta);
 }
 
-/* Y8: all from cur on. */
-static void
+/* Y8: all from cur on.  False: cut keys do not tell where the range ends. */
+static bool
 count_above_leaves(Stages *s, const SfxRun *run)
 {
 	SfxReader  *r = s->r;
+	bool		exact;
 	uint64		now;
 
 	SFX_STOP("count above leaves");
-	now = sfx_count_tree(r->index, r->order, s->before, run, &r->cur.pos, &r->hi.pos);
+	now = sfx_count_tree(r->index, r->order, s->before, run, &r->cur.pos, &r->hi.pos, &exact);
+	if (!exact)
+		return false;
 	sfx_visibility_add_visible(s->v, now);
 	s->n += now;
+	return true;
 }
 
 static bool
@@ -330,8 +360,7 @@ count_leaves(Stages *s, const SfxRun *run)
 			SFX_STOP("map looked at");
 		}
 	}
-	count_above_leaves(s, run);
-	return true;
+	return count_above_leaves(s, run);
 }
 
 /* ---- all of them ---- */
@@ -372,7 +401,7 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 	r->dir = ForwardScanDirection;
 	r->copied = false;
 	sfx_reader_meta(r, &before);
-	if (!is_settled(&before) || !count_stages(&s))
+	if (!is_settled(&before) || (taker && SfxMetaMain(&before)->cut > 0) || !count_stages(&s))
 		return false;
 	sfx_meta_reread(r->index, &after, &r->metabuf);
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
@@ -381,6 +410,53 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 	r->anchor = ANCHOR_END;
 	pgstat_count_index_tuples(r->index, s.n);
 	return true;
+}
+
+/* ---- a part of what is read in order ---- */
+
+bool
+sfx_reader_at_leaf_end(SfxReader *r)
+{
+	const Share *s = &r->main;
+
+	if (!r->active || r->final || !s->tidless || !forward(r) || r->stretch.at != r->stretch.end)
+		return false;
+	close_stretch(r);
+	return s->at >= s->block->nent && !sfx_block_left(s->block) &&
+		(!s->have_page || s->blockno + 1 >= s->leaf.nblocks);
+}
+
+/* Y19: are a range's entries those of the main tree alone, all of visible rows? */
+static bool
+main_has_all(const SfxReader *r, const SfxMeta *meta)
+{
+	return is_settled(meta) && meta->nruns == 1 && SfxMetaMain(meta)->cut == 0 &&
+		(meta->gens[0].first == InvalidBlockNumber || SFX_MUTANT("counted beside a delta")) &&
+		sfx_reader_is_vouched(r, meta);
+}
+
+bool
+sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n)
+{
+	const SfxPos *hi = end;
+	SfxMeta		before;
+	SfxMeta		after;
+	bool		exact;
+
+	if (!r->hi.inf && sfx_order_cmp_pos(r->order, &r->hi.pos, end) < 0)
+		hi = &r->hi.pos;
+	if (sfx_order_cmp_pos(r->order, &r->stop.pos, hi) >= 0)
+		return false;
+	/* (no TID is looked at, so whatever gate is held will do) */
+	sfx_meta_reread(r->index, &before, &r->metabuf);
+	if (!main_has_all(r, &before))
+		return false;
+	SFX_STOP("group counted on");
+	*n = sfx_count_tree(r->index, r->order, &before, SfxMetaMain(&before), &r->stop.pos, hi,
+						&exact);
+	sfx_meta_reread(r->index, &after, &r->metabuf);
+	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
+	return exact && nothing_moved(&before, &after);
 }
 
 bool

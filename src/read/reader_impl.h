@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * reader_impl.h - what the files of the reader share
  *
- * Each uses those before it: reader_ahead.c asks for pages of steps to come, reader_step.c reads a
- * step, reader_stream.c makes one stream of what a step has read, reader_kill.c removes what was
- * found dead, reader_count.c counts without a stream, reader.c sets readers up and goes from step
- * to step.  Nobody else includes this.
+ * Each uses those before it: reader_ahead.c asks for pages of steps to come, reader_look.c looks at
+ * the rows of batches that last, reader_step.c reads a step, reader_stream.c makes one stream of
+ * what a step has read, reader_kill.c removes what was found dead, reader_count.c counts without a
+ * stream, reader.c sets readers up and goes from step to step.  Nobody else includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_READER_IMPL_H
@@ -15,14 +15,28 @@
 #include "dict.h"
 #include "find.h"
 #include "leaf.h"
+#include "log.h"
 #include "meta.h"
 #include "reader.h"
 
 #include "utils/rel.h"
+#include "scratch.h"
 
 #define READER_BATCH		128
 #define READER_BATCH_FIRST	24	/* behind a seek */
 #define READER_BATCH_BYTES	32768
+#define READER_BATCHES		(SFX_MAX_GENS + 1)	/* each generation's, and the log's end */
+/* Entries of a batch that lasts: the first one's of a range, and more each time. */
+#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
+#define READER_LASTING_FIRST	64	/* to have it tested */
+#define READER_LASTING		1024
+#else
+#define READER_LASTING_FIRST	512
+#define READER_LASTING		8192
+#endif
+#define READER_LASTING_GROWTH	4
+/* ... and bytes, for each of them. */
+#define READER_LASTING_BYTES	32
 /* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
 #define READER_PARTS		8
 #define READER_PART_KEYS	32
@@ -39,18 +53,26 @@ typedef struct Bound
 	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
 } Bound;
 
-/* A copied batch of one generation, in the direction of the scan. */
+/*
+ * A copied batch of one generation, in the direction of the scan.  One that lasts (R10) has entries
+ * of visible rows, for several steps.
+ */
 typedef struct Batch
 {
 	uint32		gen;
-	int			n;
+	int			n;				/* entries of the step in hand, and of those before it */
 	int			at;
-	bool		cut;			/* there is more behind it */
+	bool		cut;			/* there is more behind it, */
+	SfxPos		end;			/* ... and this is the first position that was not copied */
+	int			all;			/* entries, if it lasts */
 	uint32		used;
 	int			nkilled;
 	uint8		killed[READER_BATCH];	/* numbers of entries whose rows are dead */
-	SfxEntry	entry[READER_BATCH];
-	uint8		bytes[READER_BATCH_BYTES + SFX_MAX_ENTRY];
+	int			room;			/* entries; bytes follow from that */
+	SfxEntry   *entry;			/* few, or more of them */
+	uint8	   *bytes;
+	SfxEntry	few[READER_BATCH];
+	uint8		few_bytes[READER_BATCH_BYTES + SFX_MAX_ENTRY];
 } Batch;
 
 typedef enum Anchor
@@ -143,7 +165,11 @@ struct SfxReader
 	Bound		stop;
 	int			curbuf;			/* which of bound_bytes cur may point to; stop: the other one */
 	int			nbatches;
-	Batch	   *batch[SFX_MAX_GENS];
+	Batch	   *batch[READER_BATCHES];
+	SfxLogEnd	end;			/* of the active generation's log (I9) */
+	struct SfxVisibility *looker;	/* batches may last, and this looks at their rows; or NULL */
+	bool		lasting;		/* those in hand do */
+	int			portion;		/* entries that the next ones have; 0: they do not last */
 	int			nruns;			/* runs of the step besides the main tree */
 	Share	   *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
 
@@ -161,6 +187,21 @@ struct SfxReader
 								 * was when ... */
 	uint64		copied_groups;	/* ... the metapage had counted so many groups */
 	int			same_leaf;		/* ranges in a row that fell into it */
+
+	bool		warms;			/* leaves that are read become warm (heat.h) */
+
+	/* the main tree's leaf, if its keys are cut (reader_cut.c) */
+	bool		candidates;		/* stored keys will do for the caller, ... */
+	bool		rechecks;		/* ... and looks at the rows for what they are */
+	bool		gate_missing;	/* a cut leaf was met without one: the step begins again */
+	bool		recover_all;	/* keys of the step in hand, */
+	bool		recover_some;	/* or those beside entries of other stages */
+	bool		recheck;		/* its entries may lie outside of the range */
+	struct SfxRecovery *recovery;	/* NULL: not needed yet */
+	SfxPos		cut_cur;		/* cur and stop among stored keys */
+	SfxPos		cut_stop;
+	uint8	   *whole_keys;		/* room for a block's keys; NULL: not needed yet */
+	uint8		cut_bytes[2][SFX_MAX_ENTRY];
 
 	/* leaves to come (reader_ahead.c) */
 	int			went_on;		/* steps of the range that the next leaf was asked for in */
@@ -221,6 +262,9 @@ extern void sfx_reader_meta(SfxReader *r, SfxMeta *meta);
 /* reader_ahead.c: the range goes on behind the step in hand; ask for the leaves to come.  right: the right neighbour, if that is the next one.  No lock is held. */
 extern void sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right);
 
+/* reader_look.c: of the batches just copied, keep the entries whose rows are visible (R10). */
+extern void sfx_reader_look_at_batches(SfxReader *r);
+
 /* reader_stream.c: the union's next entry of this step. */
 extern bool sfx_reader_union_next(SfxReader *r, SfxEntry *e);
 
@@ -274,6 +318,14 @@ close_stretch(SfxReader *r)
 	r->stretch.end = r->stretch.at;
 }
 
+/* Y8: has nothing come into the trees since the map vouched for what they have? */
+static inline bool
+sfx_reader_is_vouched(const SfxReader *r, const SfxMeta *meta)
+{
+	return r->vouched &&
+		(meta->work.groups == r->vouched_groups || SFX_MUTANT("vouched for good"));
+}
+
 /* Does e lie beyond the far end of the range, seen from cur? */
 static inline bool
 beyond_range(const SfxReader *r, const SfxEntry *e)
@@ -285,12 +337,12 @@ beyond_range(const SfxReader *r, const SfxEntry *e)
 	return sfx_order_cmp_pos(r->order, &p, &r->lo.pos) < 0;
 }
 
-/* The step in hand is over, or void. */
+/* The step in hand is over, or void, and the next one does not go on from it. */
 static inline void
 end_step(SfxReader *r)
 {
 	close_stretch(r);
-	r->active = false;
+	r->active = r->lasting = false;
 }
 
 /* The step in hand is done with. */
@@ -311,5 +363,58 @@ drop_gate(SfxReader *r)
 	if (!SFX_MUTANT("copy outlives its gate"))
 		r->copied = false;
 }
+
+/* Move stop nearer, to this position. */
+static inline void
+stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
+{
+	SfxPos		p = {key, len, tid};
+
+	if (forward(r) ? (!r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, &p) <= 0) :
+		sfx_order_cmp_pos(r->order, &r->stop.pos, &p) >= 0)
+		return;
+	bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], key, len, tid);
+	r->final = false;
+}
+
+/* Owned like the reader itself. */
+static inline void *
+get_spare(SfxReader *r, SfxSpareKind kind, Size size)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->cxt);
+	bool		fresh;
+	void	   *spare = sfx_spare_get(kind, size, &fresh);
+
+	MemoryContextSwitchTo(old);
+	return spare;
+}
+
+/* ---- reader_cut.c: main's copied leaf has cut keys; batches are trimmed ---- */
+
+/*
+ * cur and stop among its stored keys.  others: other stages have entries in the step.  Uses main's
+ * block.
+ */
+extern void sfx_reader_cut_bounds(SfxReader *r, bool others);
+
+/* How many keys of a block may be decoded at once; 0: all. */
+extern int	sfx_reader_cut_part(const SfxReader *r);
+
+/* Main's block was decoded: recover what is needed of its keys. */
+extern void sfx_reader_recover_keys(SfxReader *r);
+
+/* e is entry i of main's block: give it its whole key, unless its row is dead to everybody. */
+extern void sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e);
+
+/* The table is not needed any more. */
+extern void sfx_reader_end_recovery(SfxReader *r);
+
+/* ---- reader_batch.c ---- */
+
+/* R2 for all generations.  False: start again with R1. */
+extern bool sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta);
+
+/* R4: leave out, or throw away, what the batches hold beyond stop. */
+extern void sfx_reader_trim_batches(SfxReader *r);
 
 #endif							/* SURFIDX_READER_IMPL_H */

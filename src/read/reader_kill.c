@@ -27,6 +27,7 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 	 */
 	if (!r->active || r->anchor != ANCHOR_ENTRY || heap == NULL || SfxSnapshotsExpire())
 		return;
+	Assert(!r->lasting);
 	r->heap = heap;
 	if (r->last_batch)
 	{

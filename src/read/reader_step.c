@@ -2,25 +2,22 @@
  * reader_step.c - one step of a reader: what all stages have between a boundary and a stop
  *
  * src/README.md, "read", has the rules R1 to R8 and why nothing is missed.  A step covers the positions from
- * the boundary `cur` to `stop`: metapage (R1), images (R2), leaves (R3), and the least end of all these (R4).
+ * the boundary `cur` to `stop`: metapage (R1), images (R2, reader_batch.c), leaves (R3), and the least end
+ * of all these (R4).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "bufhint.h"
 #include "counters.h"
-#include "delta.h"
 #include "dict.h"
 #include "encode.h"
 #include "find.h"
-#include "hash.h"
-#include "image.h"
+#include "heat.h"
 #include "leaf.h"
 #include "meta.h"
 #include "page.h"
 #include "reader_impl.h"
-#include "requests.h"
 #include "retry.h"
-#include "scratch.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -106,153 +103,6 @@ sfx_reader_meta(SfxReader *r, SfxMeta *meta)
 	Assert(!r->gate || BufferIsValid(r->gatebuf));
 }
 
-static void
-batch_add(Batch *b, const SfxEntry *e)
-{
-	b->used += sfx_entry_copy(e, &b->entry[b->n++], b->bytes + b->used);
-}
-
-/* Is the range all of one key?  Not told of keys with rests (numeric). */
-static bool
-is_lookup(const SfxReader *r)
-{
-	const SfxPos *lo = &r->lo.pos;
-	const SfxPos *hi = &r->hi.pos;
-
-	if (r->point || r->order == NULL)
-		return r->point;
-	return !r->hi.inf && lo->len == hi->len && lo->len > 0 && lo->key[lo->len - 1] == SFX_MARK_BEFORE && hi->key[lo->len - 1] == SFX_MARK_AFTER &&
-		sfx_same_bytes(lo->key, lo->len - 1, hi->key, lo->len - 1);
-}
-
-/* Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single keys. */
-static inline bool
-image_lacks(SfxReader *r, SfxImage *img)
-{
-	if (!r->point)
-		return false;
-	if (!r->hashed)
-	{
-		r->hash = sfx_hash_key(r->lo.pos.key, r->lo.pos.len);
-		r->hashed = true;
-	}
-	return sfx_image_absent(img, r->hash);
-}
-
-/* Copy what an image, which is held, has from cur on: behind a seek a part of a batch, since who wants few rows would pay for all of it. */
-static void
-copy_batch(SfxReader *r, SfxImage *img, Batch *b)
-{
-	int			most = r->parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
-	SfxNodeAlloc a;
-	const SfxDelta *d = sfx_image_delta(img, r->order, &a);
-	SfxCursor	c;
-	bool		have = (forward(r) ? sfx_delta_seek(d, &a, &r->cur.pos, &c) :
-						sfx_delta_seek_before(d, &a, r->cur.inf ? NULL : &r->cur.pos, &c));
-	bool		touch = r->touches && is_lookup(r);
-
-	while (have)
-	{
-		SfxEntry	e;
-
-		sfx_delta_get(d, &a, &c, &e);
-		if (beyond_range(r, &e))
-			break;
-		if (b->n == most || b->used >= READER_BATCH_BYTES)
-		{
-			b->cut = true;
-			break;
-		}
-		batch_add(b, &e);
-		if (touch)
-			sfx_delta_touch(d, &a, &c);
-		have = forward(r) ? sfx_delta_next(d, &a, &c) : sfx_delta_prev(d, &a, &c);
-	}
-}
-
-/* R2 for one generation.  False: it is gone. */
-static bool
-fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
-{
-	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
-	bool		grow = false,
-				idle;
-
-	b->gen = meta->gens[g].gen;
-	b->n = b->at = 0;
-	b->used = 0;
-	b->cut = false;
-	b->nkilled = 0;
-	if (img == NULL)
-		return false;
-	if (!image_lacks(r, img))
-	{
-		copy_batch(r, img, b);
-		grow = r->point && b->n == 0 && sfx_image_wants_filter(img);
-	}
-	idle = sfx_image_idle(img);
-	sfx_image_release(img);
-	if (grow)
-		sfx_image_grow_filter(r->index, meta, g);
-	if (idle)
-		sfx_request_idle(r->index);
-	return true;
-}
-
-/* Move stop nearer, to this position. */
-static void
-stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
-{
-	SfxPos		p = {key, len, tid};
-
-	if (forward(r) ? (!r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, &p) <= 0) :
-		sfx_order_cmp_pos(r->order, &r->stop.pos, &p) >= 0)
-		return;
-	bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], key, len, tid);
-	r->final = false;
-}
-
-/* Owned like the reader itself. */
-static void *
-get_spare(SfxReader *r, SfxSpareKind kind, Size size)
-{
-	MemoryContext old = MemoryContextSwitchTo(r->cxt);
-	bool		fresh;
-	void	   *spare = sfx_spare_get(kind, size, &fresh);
-
-	MemoryContextSwitchTo(old);
-	return spare;
-}
-
-/* R2 for all.  False: start again with R1. */
-static bool
-fill_batches(SfxReader *r, const SfxMeta *meta)
-{
-	r->nbatches = 0;
-	for (int g = 0; g < meta->ngens; g++)
-	{
-		Batch	   *b;
-
-		if (meta->gens[g].first == InvalidBlockNumber)
-			continue;
-		if (r->batch[r->nbatches] == NULL)
-			r->batch[r->nbatches] = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
-		b = r->batch[r->nbatches];
-		SFX_STOP("between generations");
-		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))
-			return false;
-		if (b->cut)
-		{
-			SfxEntry   *e = &b->entry[b->n - 1];
-
-			stop_at(r, e->key, e->keylen, forward(r) ? e->tid + 1 : e->tid);
-		}
-		if (b->n > 0)
-			r->nbatches++;
-	}
-	return true;
-}
-
 /* The keys of a block to be decoded at once; 0: all. */
 static inline int
 next_part(SfxReader *r)
@@ -268,20 +118,37 @@ next_part(SfxReader *r)
 void
 sfx_reader_decode_left(SfxReader *r, Share *s)
 {
+	int			part = s->leaf.cut ? sfx_reader_cut_part(r) : 0;
+
 	r->ranked_key = NULL;
-	if (sfx_leaf_decode_left(&s->leaf, s->blockno, next_part(r), !forward(r), s->block) < 0)
+	part = part > 0 ? part : next_part(r);
+	if (sfx_leaf_decode_left(&s->leaf, s->blockno, part, !forward(r), s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	if (s->leaf.cut)
+		sfx_reader_recover_keys(r);
 	s->at = forward(r) ? 0 : s->block->nent - 1;
+}
+
+/* Where the step stops, in the leaf's terms.  NULL: not in this leaf. */
+static inline const SfxPos *
+leaf_stop(const SfxReader *r, const Share *s, const SfxLeaf *leaf)
+{
+	/* all that may be meant by one key's stored form is asked for with its TIDs */
+	if (leaf->cut && r->recheck)
+		return &r->cut_stop;
+	if (s->whole || r->stop.inf)
+		return NULL;
+	return leaf->cut ? &r->cut_stop : &r->stop.pos;
 }
 
 void
 sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first)
 {
-	const SfxPos *cur = first && !r->cur.inf ? &r->cur.pos : NULL;
-	const SfxPos *stop = s->whole || r->stop.inf ? NULL : &r->stop.pos;
-
+	const SfxPos *cur = !first || r->cur.inf ? NULL : leaf->cut ? &r->cut_cur : &r->cur.pos;
+	const SfxPos *stop = leaf_stop(r, s, leaf);
 	const SfxPos *lo = forward(r) ? cur : stop;
 	const SfxPos *hi = forward(r) ? stop : cur;
+	int			part = leaf->cut ? sfx_reader_cut_part(r) : 0;
 	int			result;
 
 	r->ranked_key = NULL;
@@ -290,9 +157,14 @@ sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first
 	else if (s->tidless)
 		result = sfx_leaf_decode_tidless(leaf, b, lo, hi, s->block);
 	else
-		result = sfx_leaf_decode_limit(leaf, b, lo, hi, next_part(r), !forward(r), s->block);
+	{
+		part = part > 0 ? part : next_part(r);
+		result = sfx_leaf_decode_limit(leaf, b, lo, hi, part, !forward(r), s->block);
+	}
 	if (result < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	if (leaf->cut)
+		sfx_reader_recover_keys(r);
 	s->blockno = b;
 	s->at = forward(r) ? 0 : s->block->nent - 1;
 }
@@ -363,30 +235,10 @@ skip_leaf(SfxReader *r, Share *s)
 {
 	s->have_page = s->keyless = s->tidless = s->promised = false;
 	s->leaf.nblocks = 0;
+	s->leaf.cut = false;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
 	s->at = forward(r) ? 0 : -1;
-}
-
-/* R4: throw away what the batches hold beyond stop. */
-static void
-trim_batches(SfxReader *r)
-{
-	for (int i = 0; i < r->nbatches; i++)
-	{
-		Batch	   *b = r->batch[i];
-
-		while (b->n > 0)
-		{
-			SfxEntry   *e = &b->entry[b->n - 1];
-			SfxPos		p = {e->key, e->keylen, e->tid};
-
-			if (forward(r) ? r->stop.inf || sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0 :
-				sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0)
-				break;
-			b->n--;
-		}
-	}
 }
 
 /* R4, for a leaf that is opened, with its dictionary. */
@@ -404,6 +256,7 @@ start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
 static bool
 more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 {
+	const SfxPos *stop;
 	int			last;
 
 	if (sfx_block_left(s->block))
@@ -412,9 +265,10 @@ more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 		return s->block->first == 0 && b > 0;
 	if (s->block->first + s->block->nent < s->block->total || b + 1 >= leaf->nblocks)
 		return false;
-	if (s->whole || r->stop.inf)
+	stop = leaf_stop(r, s, leaf);
+	if (stop == NULL)
 		return true;
-	last = sfx_leaf_find_block(leaf, &r->stop.pos);
+	last = sfx_leaf_find_block(leaf, stop);
 	if (last < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf directory");
 	return last > b;
@@ -449,18 +303,41 @@ first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool
 	return true;
 }
 
+/*
+ * What begins as e does, but for loose bits of its last byte, stands below what e becomes.  False:
+ * there is no such key.
+ */
+static bool
+raise_above(SfxEntry *e, unsigned loose, uint8 *key)
+{
+	uint32		len = e->keylen;
+
+	memcpy(key, e->key, len);
+	if (len > 0)
+		key[len - 1] |= (1 << loose) - 1;
+	while (len > 0 && key[len - 1] == 0xFF)
+		len--;
+	if (len == 0)
+		return false;
+	key[len - 1]++;
+	*e = (SfxEntry) {.key = key,.keylen = len};
+	return true;
+}
+
 /* All that the tree's last leaf has stands before the step: note where it ends. */
 static void
 note_last(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
 {
 	SfxEntry	e;
+	uint8		above[SFX_MAX_ENTRY];
 
 	if (leaf->nblocks == 0 || !sfx_last_wanted(r->index, meta))
 		return;
 	if (sfx_leaf_decode(leaf, leaf->nblocks - 1, NULL, NULL, s->block) < 0 || s->block->nent == 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	sfx_block_entry(s->block, s->block->nent - 1, &e);
-	sfx_last_note(r->index, meta, &e);
+	if (!leaf->cut || raise_above(&e, sfx_block_loose(s->block, s->block->nent - 1), above))
+		sfx_last_note(r->index, meta, &e);
 	s->block->nent = 0;
 }
 
@@ -529,27 +406,19 @@ count_others(SfxReader *r)
 {
 	uint32		others = 0;
 
-	trim_batches(r);
+	sfx_reader_trim_batches(r);
 	for (int i = 0; i < r->nbatches; i++)
-		others += r->batch[i]->n;
+		others += r->batch[i]->n - r->batch[i]->at;
 	for (int i = 0; i < r->nruns; i++)
 		others += r->run[i]->have_page ? r->run[i]->leaf.nentries : r->run[i]->block->nent;
 	return others;
 }
 
-/* Y8: has nothing come into the trees since the map vouched for what they have? */
-static bool
-is_vouched(const SfxReader *r, const SfxMeta *meta)
-{
-	return r->vouched &&
-		(meta->work.groups == r->vouched_groups || SFX_MUTANT("vouched for good"));
-}
-
-/* ... so that the main tree's entries can come without TIDs, if no others come among them? */
+/* Y8: can the main tree's entries come without TIDs, since no others come among them? */
 static bool
 needs_no_tids(SfxReader *r, const SfxMeta *meta)
 {
-	return is_vouched(r, meta) && forward(r) && count_others(r) == 0;
+	return sfx_reader_is_vouched(r, meta) && forward(r) && count_others(r) == 0;
 }
 
 /*
@@ -588,6 +457,30 @@ start_runs(SfxReader *r, const SfxPos *pos)
 	}
 }
 
+/* The main tree's leaf, which is copied, has cut keys. */
+static void
+read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber right)
+{
+	static const SfxPos infinity = {NULL, 0, 0};
+	Share	   *s = &r->main;
+	bool		more = false;
+
+	s->promised = false;
+	start_share(r, s, &s->leaf);
+	start_runs(r, pos);
+	sfx_reader_cut_bounds(r, count_others(r) > 0);
+	if (r->warms && r->recover_all)
+		sfx_heat_touch(r->index, s->leafblk, SFX_HEAT_OF_KEYS);
+	r->leaf_entries = s->leaf.nentries;
+	s->block->nent = 0;
+	s->block->left_from = s->block->left_to = 0;
+	(void) first_block(r, s, &s->leaf, r->cur.inf ? &infinity : &r->cut_cur, &more);
+	s->have_page = more;
+	if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(right))
+		note_last(r, meta, s, &s->leaf);
+	ask_for_more(r, meta, right);
+}
+
 /* R3 from the copy of the leaf. */
 static void
 read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
@@ -595,6 +488,11 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	Share	   *s = &r->main;
 	bool		more = false;
 
+	if (s->leaf.cut)
+	{
+		read_cut_leaf(r, meta, pos, SfxPageGetTail((Page) s->page.data)->right);
+		return;
+	}
 	s->promised = false;
 	start_share(r, s, &s->leaf);
 	start_runs(r, pos);
@@ -603,6 +501,71 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	(void) first_block(r, s, &s->leaf, pos, &more);
 	s->have_page = more;
 	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
+}
+
+/* Will the one stored key that may be meant do, in place of a search for the whole one? */
+static inline bool
+is_cut_point(const SfxReader *r)
+{
+	const Bound *from = forward(r) ? &r->lo : &r->hi;
+
+	return r->rechecks && r->point && r->lo.pos.tid == 0 && r->cur.pos.key == from->pos.key &&
+		r->cur.pos.tid == from->pos.tid;
+}
+
+/*
+ * A lookup of one key in main's leaf, which is locked and has cut keys: what is there is all that
+ * the step has, and whoever gets it looks at the rows: neither keys nor the gate are needed.
+ * False: other stages have entries of the key, or the leaf has it whole.
+ */
+static bool
+read_cut_point(SfxReader *r, const SfxLeaf *leaf, const SfxPos *pos)
+{
+	Share	   *s = &r->main;
+	SfxCutSide	side;
+
+	start_share(r, s, leaf);
+	if (r->nruns > 0)
+		start_runs(r, pos);
+	if ((r->nruns > 0 || r->nbatches > 0) && count_others(r) > 0)
+		return false;
+	side = sfx_leaf_find_cut(leaf, &r->lo.pos, s->block);
+	if (side == SFX_CUT_CORRUPT)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	if (side == SFX_CUT_EQUAL)
+		return false;
+	s->promised = s->have_page = false;
+	r->recover_all = r->recover_some = false;
+	r->recheck = side == SFX_CUT_UNDECIDED;
+	if (!r->recheck)
+		s->block->nent = s->block->left_from = s->block->left_to = 0;
+	r->leaf_entries = leaf->nentries;
+	s->at = forward(r) ? 0 : s->block->nent - 1;
+	return true;
+}
+
+/* The leaf in buf, which is let go: its keys are recovered under the gate and no page lock (W3). */
+static void
+copy_cut_leaf(SfxReader *r, const SfxMeta *meta, Buffer buf, const SfxLeaf *leaf)
+{
+	Share	   *s = &r->main;
+
+	r->gate_missing = !r->gate && !SFX_MUTANT("keys without a gate");
+	r->gate |= r->gate_missing;
+	memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
+	UnlockReleaseBuffer(buf);
+	s->leaf = *leaf;
+	s->leaf.body = SfxPageBody((Page) s->page.data);
+	r->copied = r->follows && !r->gate_missing;
+	r->copied_groups = meta->work.groups;
+	SFX_STOP("cut leaf copied");
+}
+
+/* The main tree's leaf has its keys whole: what is it worth to the scan that it has them? */
+static void
+warm(SfxReader *r)
+{
+	sfx_heat_touch(r->index, r->main.leafblk, r->candidates ? 1 : SFX_HEAT_OF_KEYS);
 }
 
 /*
@@ -640,7 +603,24 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	}
 	page = BufferGetPage(buf);
 	s->leafblk = BufferGetBlockNumber(buf);
+	s->leaf.cut = leaf.cut;
 	r->same_leaf = r->follows && s->leafblk == last ? r->same_leaf + 1 : 1;
+	if (leaf.cut && is_cut_point(r) && read_cut_point(r, &leaf, pos))
+	{
+		if (s->block->nent == 0 && forward(r) && !BlockNumberIsValid(SfxPageGetTail(page)->right))
+			note_last(r, meta, s, &leaf);
+		UnlockReleaseBuffer(buf);
+		return;
+	}
+	if (leaf.cut)
+	{
+		copy_cut_leaf(r, meta, buf, &leaf);
+		if (!r->gate_missing)
+			read_cut_leaf(r, meta, pos, SfxPageGetTail((Page) s->page.data)->right);
+		return;
+	}
+	if (r->warms)
+		warm(r);
 	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
 	start_share(r, s, &leaf);
 	start_runs(r, pos);
@@ -667,6 +647,8 @@ void
 sfx_reader_keep_leaf(SfxReader *r, Share *s, Buffer buf)
 {
 	s->leafblk = BufferGetBlockNumber(buf);
+	if (r->warms)
+		warm(r);
 	memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
 	s->leaf.body = SfxPageBody((Page) s->page.data);
 	sfx_dict_attach(r->index, s->leafblk, (Page) s->page.data, &s->leaf, &s->dict);
@@ -752,7 +734,7 @@ read_trees(SfxReader *r, const SfxMeta *meta)
 	if (!copy_run_leaves(r, meta, pos))
 		return false;
 	read_leaf(r, meta, pos);
-	return true;
+	return !r->gate_missing;
 }
 
 /* R2 and R3.  False: start again with R1. */
@@ -763,9 +745,9 @@ read_stages(SfxReader *r, const SfxMeta *meta)
 	{
 		(void) read_trees(r, meta);
 		SFX_STOP("between stages");
-		return fill_batches(r, meta);
+		return sfx_reader_fill_batches(r, meta);
 	}
-	if (!fill_batches(r, meta))
+	if (!sfx_reader_fill_batches(r, meta))
 		return false;
 	SFX_STOP("between stages");
 	return read_trees(r, meta);
@@ -780,7 +762,7 @@ vouched_too_much(SfxReader *r)
 	if (!r->main.tidless)
 		return false;
 	sfx_meta_reread(r->index, &meta, &r->metabuf);
-	r->vouched = is_vouched(r, &meta);
+	r->vouched = sfx_reader_is_vouched(r, &meta);
 	return !r->vouched;
 }
 
@@ -805,6 +787,8 @@ sfx_reader_one_step(SfxReader *r)
 			if (!vouched_too_much(r))
 				break;
 		}
+		else if (r->gate_missing)
+			r->gate_missing = false;
 		else if (!sfx_retry(&retry))
 			sfx_corrupt(r->index, SFX_META_BLKNO,
 						"a generation of the delta, or a run, that is listed is not there");
@@ -813,7 +797,7 @@ sfx_reader_one_step(SfxReader *r)
 	/* R6: last, since VACUUM changes the metapage before it removes anything */
 	if (!SFX_MUTANT("snapshots do not expire"))
 		SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
-	trim_batches(r);
+	sfx_reader_trim_batches(r);
 	r->step_groups = meta.work.groups;
 	r->stretch.step = r->dir;
 	r->active = true;

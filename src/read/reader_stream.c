@@ -11,6 +11,9 @@
 
 #include "miscadmin.h"
 
+/* So many entries of the main tree between two of other stages are handed out as they are. */
+#define MERGED_STRETCH	128
+
 static int
 cmp_entries(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 {
@@ -179,18 +182,26 @@ first_of_all(SfxReader *r, const Share *but, SfxEntry *e, Share **share, const S
 static int
 count_before(const SfxReader *r, const Share *s, int n, const SfxEntry *limit)
 {
+	const SfxBlock *block = s->block;
 	int			step = r->stretch.step;
 	int			lo = 0;
 	int			hi = n;
 	int			leap = 1;
-	SfxEntry	e;
+	int			compared = -1;	/* a key: its order beside limit's is c */
+	int			c = 0;
 
 	while (lo < hi)
 	{
 		int			count = leap > 0 ? Min(lo + leap, hi) : (lo + hi + 1) / 2;
+		int			i = s->at + step * (count - 1);
+		int			k = sfx_block_keyno(block, i);
 
-		sfx_block_entry(s->block, s->at + step * (count - 1), &e);
-		if (comes_before(r, &e, limit))
+		if (k != compared)
+			c = sfx_order_cmp(r->order, block->keys + block->keyoff[k],
+							  block->keyoff[k + 1] - block->keyoff[k], limit->key, limit->keylen);
+		compared = k;
+		if (forward(r) ? c < 0 || (c == 0 && block->tid[i] < limit->tid) :
+			c > 0 || (c == 0 && block->tid[i] > limit->tid))
 		{
 			lo = count;
 			leap *= 2;
@@ -240,6 +251,31 @@ open_stretch(SfxReader *r, Share *s)
 	r->stretch.end = s->at + n * r->stretch.step;
 }
 
+/*
+ * Whoever stands on e, which is of batch or else of share, moves on: there are no two entries of
+ * the same (key, TID).
+ */
+static void
+step_over(SfxReader *r, const SfxEntry *e, Share *share, const SfxEntry *batch)
+{
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+
+		if (b->at < b->n && cmp_entries(r, &b->entry[b->at], e) == 0)
+			b->at++;
+	}
+	if (batch == NULL)
+		leaf_advance(r, share);
+	for (int i = 0; i < r->nruns; i++)
+		if (batch || r->run[i] != share)
+			skip_if_equal(r, r->run[i], e);
+	/* (of the same two, a main without keys has come first) */
+	if ((batch || &r->main != share) && !r->main.keyless &&
+		!(r->lasting && SFX_MUTANT("twice in a block")))
+		skip_if_equal(r, &r->main, e);
+}
+
 bool
 sfx_reader_union_next(SfxReader *r, SfxEntry *e)
 {
@@ -254,22 +290,7 @@ sfx_reader_union_next(SfxReader *r, SfxEntry *e)
 		open_stretch(r, r->last_share);
 		return true;
 	}
-	/* Whoever else stands on the same (key, TID) moves on with it. */
-	for (int i = 0; i < r->nbatches; i++)
-	{
-		Batch	   *b = r->batch[i];
-
-		if (b->at < b->n && cmp_entries(r, &b->entry[b->at], e) == 0)
-			b->at++;
-	}
-	if (r->last_batch == NULL)
-		leaf_advance(r, r->last_share);
-	for (int i = 0; i < r->nruns; i++)
-		if (r->last_batch || r->run[i] != r->last_share)
-			skip_if_equal(r, r->run[i], e);
-	/* (of the same two, a main without keys has come first) */
-	if ((r->last_batch || &r->main != r->last_share) && !r->main.keyless)
-		skip_if_equal(r, &r->main, e);
+	step_over(r, e, r->last_share, r->last_batch);
 	if (r->last_batch == NULL)
 		open_stretch(r, r->last_share);
 	return true;
@@ -283,6 +304,15 @@ need_key(SfxReader *r)
 
 	if (unlikely(s->block->keyless) && sfx_leaf_add_keys(&s->leaf, s->blockno, s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
+}
+
+/* Entry i of the share's block, with its whole key. */
+static void
+leaf_entry(SfxReader *r, Share *s, int i, SfxEntry *e)
+{
+	sfx_block_entry(s->block, i, e);
+	if (unlikely(s->leaf.cut && s == &r->main && r->candidates))
+		sfx_reader_whole_key(r, i, e);
 }
 
 bool
@@ -300,9 +330,274 @@ sfx_reader_last(SfxReader *r, SfxEntry *e)
 	if (r->stretched || r->last_batch == NULL)
 		need_key(r);
 	if (r->stretched)
-		sfx_block_entry(r->stretched->block, r->stretch.at - r->stretch.step, e);
+		leaf_entry(r, r->stretched, r->stretch.at - r->stretch.step, e);
 	else if (r->last_batch)
 		*e = *r->last_batch;
 	else
-		sfx_block_entry(r->last_share->block, r->last_at, e);
+		leaf_entry(r, r->last_share, r->last_at, e);
+}
+
+bool
+sfx_reader_recheck(const SfxReader *r)
+{
+	Assert(r->anchor == ANCHOR_ENTRY);
+	return r->last_batch == NULL && r->last_share == &r->main && r->main.leaf.cut && r->recheck;
+}
+
+bool
+sfx_reader_last_known(const SfxReader *r)
+{
+	Assert(r->anchor == ANCHOR_ENTRY);
+	return r->lasting && r->last_batch != NULL;
+}
+
+/* ---- entries of all stages as one block ---- */
+
+/* payload: room for theirs, or NULL if they have none. */
+static void
+empty_block(SfxBlock *b, uint8 *payload)
+{
+	b->nent = b->nkeys = b->first = b->total = 0;
+	b->width = 0;
+	b->dups = b->keyless = b->tidless = false;
+	b->left_from = b->left_to = 0;
+	b->keyoff[0] = b->payoff[0] = 0;
+	b->haspay = payload != NULL;
+	b->payload = payload;
+}
+
+/* Does the block's last entry have this key? */
+static inline bool
+ends_with(const SfxBlock *b, const uint8 *key, uint32 len)
+{
+	uint32		last;
+
+	if (b->nkeys == 0)
+		return false;
+	last = b->keyoff[b->nkeys - 1];
+	return sfx_same_bytes(b->keys + last, b->keyoff[b->nkeys] - last, key, len);
+}
+
+/* Entries with one key come into the block. */
+static void
+number_keys(SfxBlock *b)
+{
+	for (int i = 0; i < b->nent; i++)
+		b->keyno[i] = (uint16) i;
+	b->dups = true;
+}
+
+/* Behind the block's keys come keys [first, first + n) of another one, or of an entry. */
+static void
+add_keys(SfxBlock *b, const uint8 *keys, const uint32 *keyoff, int n, uint32 width)
+{
+	uint32		at = b->keyoff[b->nkeys];
+	uint32	   *end = &b->keyoff[b->nkeys + 1];
+
+	memcpy(b->keys + at, keys + keyoff[0], keyoff[n] - keyoff[0]);
+	for (int k = 0; k < n; k++)
+		end[k] = at + keyoff[k + 1] - keyoff[0];
+	b->width = b->nkeys == 0 || b->width == width ? width : 0;
+	b->nkeys += n;
+}
+
+static inline bool
+has_room(const SfxBlock *b)
+{
+	return b->nent < SFX_BLOCK_ENTRIES && b->nkeys < SFX_BLOCK_KEYS &&
+		b->keyoff[b->nkeys] <= SFX_BLOCK_RAW &&
+		(!b->haspay || b->payoff[b->nent] <= SFX_MERGED_PAYLOADS);
+}
+
+/* Bytes of the payloads of n entries of a decoded block from number at on. */
+static inline uint32
+payload_bytes(const SfxBlock *from, int at, int n)
+{
+	return from->haspay ? from->payoff[at + n] - from->payoff[at] : 0;
+}
+
+/* Of n entries of a decoded block from number at on, those for which there is room. */
+static int
+that_fit(const SfxBlock *b, const SfxBlock *from, int at, int n)
+{
+	uint32		most = SFX_BLOCK_RAW + SFX_MAX_ENTRY - b->keyoff[b->nkeys];
+	uint32		most_payload = SFX_MERGED_PAYLOADS + SFX_MAX_ENTRY;
+	int			first = sfx_block_keyno(from, at);
+
+	Assert(b->haspay || !from->haspay);
+	if (b->haspay)
+		most_payload -= b->payoff[b->nent];
+
+	n = Min(n, SFX_BLOCK_ENTRIES - b->nent);
+	while (n > 0)
+	{
+		int			last = sfx_block_keyno(from, at + n - 1);
+
+		if (last - first < SFX_BLOCK_KEYS - b->nkeys &&
+			from->keyoff[last + 1] - from->keyoff[first] <= most &&
+			payload_bytes(from, at, n) <= most_payload)
+			break;
+		n--;
+	}
+	return n;
+}
+
+/* Their keys' numbers in the block are so much greater, or less. */
+static void
+add_key_numbers(SfxBlock *b, const SfxBlock *from, int at, int n, int more)
+{
+	uint16	   *to = b->keyno + b->nent;
+	const uint64 each = UINT64CONST(0x0001000100010001) * (uint64) (int64) more;
+	int			i = 0;
+
+	/* four at once: none of them comes below 0, or to 2^16 */
+	for (; from->dups && i + 4 <= n; i += 4)
+	{
+		uint64		four;
+
+		memcpy(&four, from->keyno + at + i, sizeof(four));
+		four += each;
+		memcpy(to + i, &four, sizeof(four));
+	}
+	for (; i < n; i++)
+		to[i] = (uint16) (sfx_block_keyno(from, at + i) + more);
+}
+
+/* Where the payloads of n more entries end, which are copied from there on, at these offsets. */
+static void
+add_payloads(SfxBlock *b, uint8 *to, const uint8 *payload, const uint32 *payoff, int n)
+{
+	uint32		at = b->payoff[b->nent];
+	uint32	   *end = &b->payoff[b->nent + 1];
+
+	memcpy(to + at, payload + payoff[0], payoff[n] - payoff[0]);
+	for (int i = 0; i < n; i++)
+		end[i] = at + payoff[i + 1] - payoff[0];
+}
+
+/* ... of none. */
+static void
+add_no_payloads(SfxBlock *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		b->payoff[b->nent + i + 1] = b->payoff[b->nent];
+}
+
+/* They come into the block. */
+static void
+add_stretch(SfxBlock *b, const SfxBlock *from, int at, int n, bool *known, uint8 *payload)
+{
+	int			first = sfx_block_keyno(from, at);
+	int			nkeys = sfx_block_keyno(from, at + n - 1) - first + 1;
+	int			same = ends_with(b, from->keys + from->keyoff[first],
+								 from->keyoff[first + 1] - from->keyoff[first]);
+
+	if (!b->dups && (same || nkeys < n))
+		number_keys(b);
+	if (b->dups)
+		add_key_numbers(b, from, at, n, b->nkeys - same - first);
+	memcpy(b->tid + b->nent, from->tid + at, n * sizeof(uint64));
+	memset(known + b->nent, false, n);
+	if (nkeys > same)
+		add_keys(b, from->keys, from->keyoff + first + same, nkeys - same, from->width);
+	if (b->haspay && from->haspay)
+		add_payloads(b, payload, from->payload, from->payoff + at, n);
+	else if (b->haspay)
+		add_no_payloads(b, n);
+	b->nent += n;
+}
+
+static void
+add_entry(SfxBlock *b, const SfxEntry *e, bool known_one, bool *known, uint8 *payload)
+{
+	bool		same = ends_with(b, e->key, e->keylen);
+	uint32		keyoff[2] = {0, e->keylen};
+	uint32		payoff[2] = {0, e->paylen};
+
+	if (!b->dups && same)
+		number_keys(b);
+	if (!same)
+		add_keys(b, e->key, keyoff, 1, e->keylen);
+	if (b->dups)
+		b->keyno[b->nent] = (uint16) (b->nkeys - 1);
+	if (b->haspay && e->paylen > 0)
+		add_payloads(b, payload, e->payload, payoff, 1);
+	else if (b->haspay)
+		add_no_payloads(b, 1);
+	b->tid[b->nent] = e->tid;
+	known[b->nent++] = known_one;
+}
+
+/*
+ * Main's entries that come before all others' next one: how many of the block in hand, which it
+ * may be the end of.
+ */
+static int
+main_before(SfxReader *r, bool others, const SfxEntry *other)
+{
+	Share	   *s = &r->main;
+	SfxEntry	e;
+
+	if (!leaf_peek(r, s, &e))
+		return 0;
+	return others ? count_before(r, s, s->block->nent - s->at, other) : s->block->nent - s->at;
+}
+
+/* The reader stands behind the block's last entry. */
+static void
+stand_behind(SfxReader *r, const SfxBlock *b)
+{
+	SfxEntry	last;
+
+	sfx_block_entry(b, b->nent - 1, &last);
+	bound_set(&r->anchor_pos, r->anchor_bytes, last.key, last.keylen, last.tid);
+	r->anchor = ANCHOR_POS;
+	r->anchor_inclusive = false;
+}
+
+int
+sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload)
+{
+	Share	   *s = &r->main;
+
+	if (!r->active || !r->lasting || s->tidless)
+		return 0;
+	Assert(forward(r) && !s->keyless && !r->tids_only);
+	close_stretch(r);
+	empty_block(block, payload);
+	while (has_room(block))
+	{
+		SfxEntry	other;
+		Share	   *share;
+		const SfxEntry *batch;
+		bool		others = first_of_all(r, s, &other, &share, &batch);
+		int			n = main_before(r, others, &other);
+
+		if (n >= MERGED_STRETCH || (n == 0 && !others))
+			break;
+		if (n > 0)
+		{
+			int			fit = that_fit(block, s->block, s->at, n);
+
+			if (fit > 0)
+				add_stretch(block, s->block, s->at, fit, known, payload);
+			s->at += fit;
+			if (fit < n)
+				break;
+			/* the next block may have more */
+			if (s->at == s->block->nent)
+				continue;
+		}
+		if (others)
+		{
+			if (!has_room(block))
+				break;
+			add_entry(block, &other, batch != NULL, known, payload);
+			step_over(r, &other, share, batch);
+		}
+	}
+	block->total = block->nent;
+	if (block->nent > 0)
+		stand_behind(r, block);
+	return block->nent;
 }

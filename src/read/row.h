@@ -64,7 +64,6 @@ typedef struct SfxRow
 	uint16		varwidth;		/* DIRECT: INDEX_VAR_MASK or 0 */
 	bool		text_only;		/* DIRECT: one ascending column of text that may have a short
 								 * header */
-	SfxRowQuick value;			/* how sfx_row_values_of_block gets a row's only value */
 	SfxRowColumn col[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -144,21 +143,5 @@ sfx_row_quick(SfxRow *row, const SfxBlock *b, int i)
 			return true;
 	}
 }
-
-/*
- * The values of an entry, without forming a row: valid until the next call, or until the entry's
- * bytes go.  Not for keys that may be long.
- */
-extern void sfx_row_values(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e,
-						   Datum *values, bool *isnull);
-
-/*
- * The only value of the rows of a block's n entries from number from on, by the entry's number, if
- * it is of fixed width or a short text.  texts has SFX_ROW_TEXTS bytes if it is one.  Valid until
- * the next call or the block's end.  False: not this way.
- */
-#define SFX_ROW_TEXTS	(sizeof(((SfxBlock *) NULL)->keys) + 16)
-extern bool sfx_row_values_of_block(const SfxRow *row, const SfxBlock *b, int from, int n,
-									Datum *value, char *texts);
 
 #endif							/* SURFIDX_ROW_H */

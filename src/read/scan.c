@@ -57,12 +57,13 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->started = false;
 	so->empty = false;
 	so->heap_end = 0;
-	so->single = NULL;
+	so->single = so->merged = NULL;
+	so->known = NULL;
 	so->on_entry = so->on_mark = so->swift = false;
 	so->unread = so->form = so->rows = false;
 	so->map = NULL;
 	so->asked = 0;
-	so->texts = NULL;
+	so->values = NULL;
 	so->rows_ahead.taken = 0;
 	so->rows_ahead.stretch = &sfx_no_rows;
 	so->mark = NULL;
@@ -151,8 +152,8 @@ sfx_endscan(IndexScanDesc scan)
 	}
 	if (so->map)
 		sfx_visibility_end(so->map);
-	if (so->texts)
-		pfree(so->texts);
+	if (so->values)
+		sfx_rows_of_block_end(so->values);
 	sfx_order_end(so->order);
 	if (so->members)
 		pfree(so->members);
@@ -160,6 +161,11 @@ sfx_endscan(IndexScanDesc scan)
 		MemoryContextDelete(so->longs);
 	if (so->single)
 		pfree(so->single);
+	if (so->merged)
+	{
+		pfree(so->merged);
+		pfree(so->known);
+	}
 	sfx_spare_put(SFX_SPARE_SCAN, so);
 	scan->opaque = NULL;
 }
@@ -190,6 +196,31 @@ sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool fir
 		sfx_reader_seek_on(so->reader, &lo, &hi);
 	if (!so->keys.closed)
 		sfx_reader_no_filters(so->reader);
+}
+
+/* Are there several ranges, and a row may be taken for one of another range? */
+static bool
+has_arrays(IndexScanDesc scan)
+{
+	for (int i = 0; i < scan->numberOfKeys; i++)
+		if (scan->keyData[i].sk_flags & SK_SEARCHARRAY)
+			return true;
+	return false;
+}
+
+/*
+ * Of leaves with cut keys stored ones will do for who needs none, and needs none for its locks
+ * either; and one that may lie outside of the range for who looks at the row, and knows by that
+ * whether it lies in there (W7).
+ */
+static void
+take_candidates(IndexScanDesc scan, SfxScan *so)
+{
+	bool		will_do = !so->form && !sfx_scan_has_filters(so) && so->mark == NULL &&
+	!so->serializable && scan->xs_snapshot && IsMVCCSnapshot(scan->xs_snapshot);
+
+	sfx_reader_candidates(so->reader, will_do,
+						  !scan->xs_want_itup && SfxScanRechecks(scan) && !has_arrays(scan));
 }
 
 /*
@@ -233,6 +264,7 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 	sfx_reader_tids_only(so->reader, !so->form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->serializable = sfx_predicate_wanted(scan->xs_snapshot);
+	take_candidates(scan, so);
 	so->failed = 0;
 	so->leaping = false;
 	so->leapt_from = InvalidBlockNumber;
@@ -488,6 +520,7 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	so->swift = so->on_entry && !sfx_scan_has_filters(so);
 	if (!so->on_entry)
 		return false;
+	scan->xs_recheck = sfx_reader_recheck(so->reader);
 	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
 	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)
 		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, e.tid);

@@ -28,10 +28,11 @@ typedef struct SfxRowsAhead
 {
 	SfxStretch *stretch;		/* the reader's, or an empty one: none are */
 	int			taken;			/* by sfx_scan_row, and not counted yet */
-	bool		single;			/* a row has one value, which stands here */
-	bool		unread;			/* or is NULL */
-	bool		visible[SFX_BLOCK_ENTRIES]; /* by an entry's number in its block: the map says so */
-	Datum		value[SFX_BLOCK_ENTRIES];
+	int			natts;
+	const Datum *value;			/* natts for each entry, by its number in the block, ... */
+	const bool *isnull;
+	bool		ready[SFX_BLOCK_ENTRIES];	/* ... if they are made, and the map says that the row
+											 * is visible */
 } SfxRowsAhead;
 
 /* The stretch's next entry becomes the one last returned. */
@@ -56,10 +57,19 @@ sfx_scan_row(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *isnull)
 	SfxStretch *s = rows->stretch;
 	int			i = s->at;
 
-	if (unlikely(i == s->end || s->step != (int) dir || !rows->visible[i] || !rows->single))
+	if (unlikely(i == s->end || s->step != (int) dir || !rows->ready[i]))
 		return false;
-	values[0] = rows->value[i];
-	isnull[0] = rows->unread;
+	if (rows->natts == 1)
+	{
+		values[0] = rows->value[i];
+		isnull[0] = rows->isnull[i];
+	}
+	else
+		for (int c = 0, from = i * rows->natts; c < rows->natts; c++)
+		{
+			values[c] = rows->value[from + c];
+			isnull[c] = rows->isnull[from + c];
+		}
 	sfx_scan_take(scan, s);
 	return true;
 }
@@ -90,11 +100,30 @@ extern bool sfx_scan_feed(IndexScanDesc scan, struct SfxVisibility *v,
 
 /*
  * The same with keys and payloads: the next entries, of a decoded block those from *from on, and
- * how many.  Several that come at once have come out of one block, in which they are neighbours. If
- * that is tidless, their rows are visible; else v's map has to be asked.
+ * how many.  Several that come at once are neighbours in one block.  If that is tidless, their rows
+ * are visible; those that are *known, by their number in the block (NULL: none), are, too; of the
+ * others v's map has to be asked.  v has to last until the scan is started anew, or ends.
  */
-extern int	sfx_scan_entries(IndexScanDesc scan, const struct SfxVisibility *v,
-							 const SfxBlock **block, int *from);
+extern int	sfx_scan_entries(IndexScanDesc scan, struct SfxVisibility *v,
+							 const SfxBlock **block, int *from, const bool **known);
+
+/*
+ * For who reads so and does not want all of it: may the scan leave entries out?  The leaf that it
+ * reads from.  Go on at pos, or the range's end if that comes first; in front of there, before
+ * anything else is read, the entries before it, backward, one by one in a block (false: there is
+ * none in the range): who has read some goes on by another sfx_scan_skip.
+ */
+extern bool sfx_scan_can_skip(IndexScanDesc scan);
+extern BlockNumber sfx_scan_leaf(IndexScanDesc scan);
+extern void sfx_scan_skip(IndexScanDesc scan, const SfxPos *pos);
+
+/*
+ * Such a one who asks how many rows come before pos, too, when a leaf has been read.  False: they
+ * have to be read.  True: the scan went there.
+ */
+extern bool sfx_scan_at_leaf_end(IndexScanDesc scan);
+extern bool sfx_scan_count_on(IndexScanDesc scan, const SfxPos *pos, uint64 *n);
+extern bool sfx_scan_back(IndexScanDesc scan, const SfxBlock **block);
 extern void sfx_endscan(IndexScanDesc scan);
 extern void sfx_markpos(IndexScanDesc scan);
 extern void sfx_restrpos(IndexScanDesc scan);

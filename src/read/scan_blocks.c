@@ -90,40 +90,139 @@ look_at_map(SfxScan *so, const SfxVisibility *v, int n)
 	SFX_STOP("map looked at");
 }
 
+/* Entries of several stages that come among one another. */
+static int
+merged_entries(SfxScan *so, const SfxBlock **block, int *from, const bool **known)
+{
+	if (so->merged == NULL)
+	{
+		so->merged = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
+		so->known = MemoryContextAlloc(so->cxt, SFX_BLOCK_ENTRIES * sizeof(bool));
+		if (so->kd.natts > so->kd.nkeys)
+			so->payloads = MemoryContextAlloc(so->cxt, SFX_MERGED_PAYLOADS + SFX_MAX_ENTRY);
+	}
+	*block = so->merged;
+	*from = 0;
+	*known = so->known;
+	return sfx_reader_merged(so->reader, so->merged, so->known, so->payloads);
+}
+
+/* The entry just returned, alone. */
+static int
+single_entry(SfxScan *so, const SfxEntry *e, const SfxBlock **block, int *from, const bool **known)
+{
+	static const bool yes = true;
+
+	if (so->single == NULL)
+		so->single = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
+	sfx_block_of_entry(so->single, e);
+	so->single->tidless = sfx_reader_last_tidless(so->reader);
+	*block = so->single;
+	*from = 0;
+	*known = sfx_reader_last_known(so->reader) ? &yes : NULL;
+	return 1;
+}
+
+/* Start to read entries in order. */
+static void
+start_ordered(IndexScanDesc scan, SfxScan *so, SfxVisibility *v)
+{
+	sfx_scan_start(scan, ForwardScanDirection);
+	if (!so->empty && !so->serializable && !sfx_scan_has_filters(so))
+		sfx_reader_look_ahead(so->reader, v);
+}
+
 int
-sfx_scan_entries(IndexScanDesc scan, const SfxVisibility *v, const SfxBlock **block, int *from)
+sfx_scan_entries(IndexScanDesc scan, SfxVisibility *v, const SfxBlock **block, int *from,
+				 const bool **known)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 	SfxEntry	e;
 	int			n = 0;
 
 	Assert(!so->unread && scan->parallel_scan == NULL);
+	*known = NULL;
 	if (so->swift)
 		n = sfx_reader_stretch_entries(so->reader, false, block, from);
+	if (n == 0 && so->swift)
+		n = merged_entries(so, block, from, known);
 	if (n == 0)
 	{
-		so->swift = false;
 		if (!so->started)
-			sfx_scan_start(scan, ForwardScanDirection);
+			start_ordered(scan, so, v);
 		if (so->empty || !sfx_scan_next(scan, so, ForwardScanDirection, &e))
 			return 0;
 		so->swift = !sfx_scan_has_filters(so);
+		*known = NULL;
 		if (so->swift)
 			n = sfx_reader_stretch_entries(so->reader, true, block, from);
-	}
-	if (n == 0)
-	{
-		if (so->single == NULL)
-			so->single = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
-		sfx_block_of_entry(so->single, &e);
-		so->single->tidless = sfx_reader_last_tidless(so->reader);
-		*block = so->single;
-		*from = 0;
-		n = 1;
+		if (n == 0)
+			n = single_entry(so, &e, block, from, known);
 	}
 	pgstat_count_index_tuples(scan->indexRelation, n);
 	look_at_map(so, v, n);
 	return n;
+}
+
+bool
+sfx_scan_can_skip(IndexScanDesc scan)
+{
+	const SfxScan *so = (const SfxScan *) scan->opaque;
+
+	return so->started && !so->empty && !sfx_scan_has_filters(so) && !scan->parallel_scan &&
+		!so->serializable && !so->mark;
+}
+
+BlockNumber
+sfx_scan_leaf(IndexScanDesc scan)
+{
+	return sfx_reader_leaf(((SfxScan *) scan->opaque)->reader);
+}
+
+void
+sfx_scan_skip(IndexScanDesc scan, const SfxPos *pos)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	Assert(sfx_scan_can_skip(scan));
+	sfx_reader_reposition(so->reader, pos, true);
+	so->swift = false;
+}
+
+bool
+sfx_scan_at_leaf_end(IndexScanDesc scan)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	return so->swift && sfx_scan_can_skip(scan) && sfx_reader_at_leaf_end(so->reader);
+}
+
+bool
+sfx_scan_count_on(IndexScanDesc scan, const SfxPos *pos, uint64 *n)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	if (!sfx_reader_count_on(so->reader, pos, n))
+		return false;
+	pgstat_count_index_tuples(scan->indexRelation, *n);
+	sfx_scan_skip(scan, pos);
+	return true;
+}
+
+bool
+sfx_scan_back(IndexScanDesc scan, const SfxBlock **block)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	SfxEntry	e;
+	int			from;
+	const bool *known;
+
+	Assert(!so->swift && sfx_scan_can_skip(scan));
+	if (!sfx_reader_next(so->reader, BackwardScanDirection, &e))
+		return false;
+	(void) single_entry(so, &e, block, &from, &known);
+	pgstat_count_index_tuples(scan->indexRelation, 1);
+	return true;
 }
 
 int64
@@ -133,6 +232,7 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	ItemPointerData tids[BITMAP_BATCH];
 	int			n = 0;
 	int64		total = 0;
+	bool		recheck = false;
 	const SfxBlock *block;
 	SfxEntry	e;
 
@@ -143,12 +243,19 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	{
 		int			i = -1;
 
+		if (sfx_reader_recheck(so->reader) != recheck)
+		{
+			tbm_add_tuples(tbm, tids, n, recheck);
+			total += n;
+			n = 0;
+			recheck = !recheck;
+		}
 		do
 		{
 			sfx_tid_pointer(scan->indexRelation, i < 0 ? e.tid : block->tid[i], &tids[n++]);
 			if (n == BITMAP_BATCH)
 			{
-				tbm_add_tuples(tbm, tids, n, false);
+				tbm_add_tuples(tbm, tids, n, recheck);
 				total += n;
 				n = 0;
 			}
@@ -156,6 +263,6 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (n > 0)
-		tbm_add_tuples(tbm, tids, n, false);
+		tbm_add_tuples(tbm, tids, n, recheck);
 	return total + n;
 }

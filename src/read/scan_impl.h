@@ -16,6 +16,7 @@
 #include "predicate.h"
 #include "reader.h"
 #include "row.h"
+#include "row_block.h"
 #include "scan.h"
 #include "scankey.h"
 #include "stop.h"
@@ -52,6 +53,9 @@ typedef struct SfxScan
 								 * returned since */
 	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
 	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
+	SfxBlock   *merged;			/* ... or if they were of several stages, ... */
+	bool	   *known;			/* ... and which of them were looked at, */
+	uint8	   *payloads;		/* ... and theirs; NULL: the index has none */
 	bool		unread;			/* the plan reads no column: NULLs will do (index_only.c) */
 	Size		handed;			/* sfx_scan_entries: so many entries were returned ... */
 	bool		looked;			/* ... and the whole map was looked at */
@@ -60,7 +64,7 @@ typedef struct SfxScan
 	int			portion;		/* so many rows are made ready next */
 	int			prepared_from;	/* the last ones that were, by their numbers in the block */
 	int			prepared;
-	char	   *texts;			/* values of rows_ahead; NULL: not needed yet */
+	SfxRowsOfBlock *values;		/* of rows_ahead; NULL: not needed yet */
 	bool		form;			/* rows are to be formed */
 	bool		rows;			/* row is set up */
 	int			failed;			/* entries in a row that the filters did not let pass */

@@ -32,18 +32,31 @@ pinned_map(IndexScanDesc scan, SfxScan *so)
 	{
 		MemoryContext old = MemoryContextSwitchTo(so->cxt);
 
-		so->map = sfx_visibility_begin(scan->indexRelation, scan->heapRelation, scan->xs_snapshot);
+		so->map = sfx_visibility_begin(scan);
 		MemoryContextSwitchTo(old);
 		SFX_STOP("map pinned");
 	}
 	return so->map;
 }
 
+/* Where values are made. */
+static void
+begin_values(IndexScanDesc scan, SfxScan *so)
+{
+	MemoryContext old = MemoryContextSwitchTo(so->cxt);
+
+	so->values = sfx_rows_of_block_begin(scan->indexRelation, &so->kd);
+	so->rows_ahead.natts = so->kd.natts;
+	so->rows_ahead.value = sfx_rows_of_block_values(so->values);
+	so->rows_ahead.isnull = sfx_rows_of_block_nulls(so->values);
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Which of the stretch's next entries are visible for certain, and what are their values?  Who has
  * read few rows of a range may want few: there are more each time.
  */
-static pg_noinline void
+static void
 prepare_rows(IndexScanDesc scan, SfxScan *so)
 {
 	SfxRowsAhead *rows = &so->rows_ahead;
@@ -51,49 +64,28 @@ prepare_rows(IndexScanDesc scan, SfxScan *so)
 	uint16		hidden[SFX_VISIBILITY_ENTRIES];
 	int			from;
 	int			n;
+	int			nhidden;
 
 	if (pinned_map(scan, so) == NULL)
 		return;
+	if (so->values == NULL)
+		begin_values(scan, so);
 	n = Min(so->portion, s->step > 0 ? s->end - s->at : s->at - s->end);
 	from = s->step > 0 ? s->at : s->at - n + 1;
 	so->portion = Min(2 * so->portion, SFX_BLOCK_ENTRIES);
 	if (rows->stretch != s)
-		memset(rows->visible, false, sizeof(rows->visible));
+		memset(rows->ready, false, sizeof(rows->ready));
 	rows->stretch = s;
 	so->prepared_from = from;
 	so->prepared = n;
-	memset(rows->visible + from, true, n);
-	rows->unread = !so->form;
-	rows->single = so->kd.natts == 1;
+	memset(rows->ready + from, true, n);
 	if (so->form)
-	{
-		if (so->row.value == SFX_QUICK_TEXT && so->texts == NULL)
-			so->texts = MemoryContextAlloc(so->cxt, SFX_ROW_TEXTS);
-		rows->single = sfx_row_values_of_block(&so->row, s->block, from, n, rows->value,
-											   so->texts);
-	}
-	n = sfx_visibility_hidden(so->map, s->block->tid + from, n, hidden);
-	for (int i = 0; i < n; i++)
-		rows->visible[from + hidden[i]] = SFX_MUTANT("hidden rows are ready");
-}
-
-/* The values of entry i of a block.  False: they take more memory than there is at hand. */
-static bool
-get_values(IndexScanDesc scan, SfxScan *so, const SfxBlock *block, int i, Datum *values,
-		   bool *isnull)
-{
-	SfxEntry	e;
-
-	if (!so->form)
-	{
-		memset(isnull, true, so->kd.natts);
-		return true;
-	}
-	sfx_block_entry(block, i, &e);
-	if (sfx_key_may_be_long(&so->kd, e.keylen))
-		return false;
-	sfx_row_values(&so->row, scan->indexRelation, &so->kd, &e, values, isnull);
-	return true;
+		sfx_rows_of_block_make(so->values, s->block, from, n, rows->ready);
+	else
+		sfx_rows_of_block_unread(so->values);
+	nhidden = sfx_visibility_hidden(so->map, s->block->tid + from, n, hidden);
+	for (int i = 0; i < nhidden; i++)
+		rows->ready[from + hidden[i]] &= SFX_MUTANT("hidden rows are ready");
 }
 
 bool
@@ -110,15 +102,5 @@ sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *
 	Assert(!scan->kill_prior_tuple && so->on_entry && !so->on_mark);
 	if (rows->stretch == &sfx_no_rows || (unsigned) (i - so->prepared_from) >= (unsigned) so->prepared)
 		prepare_rows(scan, so);
-	if (rows->stretch == &sfx_no_rows || !rows->visible[i])
-		return false;
-	if (rows->single)
-	{
-		values[0] = rows->value[i];
-		isnull[0] = rows->unread;
-	}
-	else if (!get_values(scan, so, block, i, values, isnull))
-		return false;
-	sfx_scan_take(scan, rows->stretch);
-	return true;
+	return sfx_scan_row(scan, dir, values, isnull);
 }

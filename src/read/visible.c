@@ -58,12 +58,14 @@ struct SfxVisibility
 	Relation	heap;
 	Snapshot	snapshot;
 	MemoryContext cxt;
+	uint32		flags;			/* of the scan: how rows are looked at */
 	bool		serializable;	/* blocks that the map vouches for are locked as read */
 	BlockNumber locked;			/* the last one of them */
 	BlockNumber heap_end;		/* the table has so many blocks at least */
 	bool		was_all;		/* mutant: the map was looked at when it was pinned */
 	SfxVisMap	map;
 	Buffer	   *buf;			/* of the map's pages */
+	Buffer		prune_map;		/* ... and of the one that pruning has used last */
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	uint64		visible;
@@ -123,14 +125,15 @@ pin_map(SfxVisibility *v)
 }
 
 SfxVisibility *
-sfx_visibility_begin(Relation index, Relation heap, Snapshot snapshot)
+sfx_visibility_begin(IndexScanDesc scan)
 {
 	SfxVisibility *v = palloc0(sizeof(SfxVisibility));
 
-	Assert(IsMVCCSnapshot(snapshot));
-	v->index = index;
-	v->heap = heap;
-	v->snapshot = snapshot;
+	Assert(IsMVCCSnapshot(scan->xs_snapshot));
+	v->index = scan->indexRelation;
+	v->heap = scan->heapRelation;
+	v->snapshot = scan->xs_snapshot;
+	v->flags = SfxFetchFlags(scan);
 	v->cxt = CurrentMemoryContext;
 	v->serializable = IsolationIsSerializable();
 	v->locked = InvalidBlockNumber;
@@ -232,7 +235,7 @@ look_at_page(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 	Buffer		buf = ReadBuffer(v->heap, SFX_TID_BLOCK(ROW_TID(item[0])));
 	int			visible = 0;
 
-	heap_page_prune_opt(v->heap, buf);
+	SfxPrune(v->heap, buf, &v->prune_map, v->flags);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	for (int i = 0; i < n; i++)
 	{
@@ -259,7 +262,7 @@ fetch_rows(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 	{
 		MemoryContext old = MemoryContextSwitchTo(v->cxt);
 
-		v->fetch = table_index_fetch_begin(v->heap);
+		v->fetch = SfxBeginFetch(v->heap, v->flags);
 		v->slot = table_slot_create(v->heap, NULL);
 		MemoryContextSwitchTo(old);
 	}
@@ -515,6 +518,8 @@ sfx_visibility_end(SfxVisibility *v)
 {
 	for (uint32 i = 0; i < v->map.npages; i++)
 		ReleaseBuffer(v->buf[i]);
+	if (BufferIsValid(v->prune_map))
+		ReleaseBuffer(v->prune_map);
 	if (v->fetch)
 	{
 		table_index_fetch_end(v->fetch);

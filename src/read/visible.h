@@ -10,7 +10,7 @@
 
 #include "leaf.h"
 
-#include "utils/snapshot.h"
+#include "access/relscan.h"
 
 typedef struct SfxVisibility SfxVisibility;
 
@@ -24,11 +24,11 @@ extern int	sfx_visibility_max_pages(void);
 extern BlockNumber sfx_visibility_blocks(void);
 
 /*
- * Begin a count of rows that an MVCC snapshot sees.  All pages of the table's map are pinned until
- * the end (Y1).  Memory: the current context; TIDs whose rows have to be looked at take work_mem at
- * most.
+ * Begin a count of rows that the scan's MVCC snapshot sees.  All pages of the table's map are
+ * pinned until the end (Y1).  Memory: the current context; TIDs whose rows have to be looked at
+ * take work_mem at most.
  */
-extern SfxVisibility *sfx_visibility_begin(Relation index, Relation heap, Snapshot snapshot);
+extern SfxVisibility *sfx_visibility_begin(IndexScanDesc scan);
 
 /*
  * Add n entries, which the caller has read from the index since sfx_visibility_begin and for which

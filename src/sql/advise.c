@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * advise.c - surfidx_estimate(): what a btree index would weigh as surfidx, from a sample of it
+ * advise.c - surfidx_estimate(): what a btree index would weigh as surfidx, from a sample of it;
+ * surfidx_estimate_cut(): the same with keys = cut
  *
  * The sample is made of chains of neighbouring btree leaves, begun at random blocks: neighbours keep the
  * distances between keys, on which compression lives, where single rows drawn at random would not.  Each
@@ -21,6 +22,7 @@
 #include "order.h"
 #include "page.h"
 #include "payload.h"
+#include "recover.h"
 #include "settings.h"
 #include "sql_rows.h"
 
@@ -43,6 +45,7 @@
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(surfidx_estimate);
+PG_FUNCTION_INFO_V1(surfidx_estimate_cut);
 
 #define ESTIMATE_COLUMNS	5
 #define SAMPLE_CHAINS		64	/* chains of btree leaves */
@@ -74,6 +77,7 @@ typedef struct Sample
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 	BufferAccessStrategy strategy;
+	bool		cut;			/* leaves are to have cut keys */
 	SfxPacker  *packer;			/* of the chain at hand */
 	void	   *packmem;
 	MemoryContext rowcxt;
@@ -166,7 +170,10 @@ begin_packer(Sample *s, const uint8 *key, int keylen, uint64 tid)
 	SfxPos		low = {key, keylen, tid};
 
 	s->packer = sfx_packer_init(s->packmem, SFX_BODY_CAPACITY, &low, count_leaf, s, s->order);
-	sfx_packer_set_sample(s->packer, s->sample);
+	if (s->cut)
+		sfx_packer_cut_keys(s->packer, SFX_CUT_MOST);
+	else
+		sfx_packer_set_sample(s->packer, s->sample);
 }
 
 /* The last leaf of a chain is as full as the chain made it.  It has a high fence as others have, behind the last entry. */
@@ -333,7 +340,10 @@ count_entries(const Sample *s, double *pages)
 	return known * grown;
 }
 
-/* Bytes of our leaves for so many of btree's: with a dictionary, if the index would get one. */
+/*
+ * Bytes of our leaves for so many of btree's: with a dictionary, if the index would get one (cut
+ * leaves have none).
+ */
 static double
 estimate_bytes(const Sample *s, double pages)
 {
@@ -343,7 +353,8 @@ estimate_bytes(const Sample *s, double pages)
 	SfxHopeKey *rests = palloc(sizeof(SfxHopeKey) * SFX_SAMPLE_KEYS);
 	SfxNewDict	dict;
 
-	if (sfx_dict_train(SFX_HOPE_AUTO, rests, sfx_sample_keys(s->sample, rests), entries, NULL, &dict))
+	if (!s->cut && sfx_dict_train(SFX_HOPE_AUTO, rests, sfx_sample_keys(s->sample, rests), entries,
+								  NULL, &dict))
 	{
 		bytes -= Max(s->mean.stored - s->mean.rests * dict.rate / 1000.0, 0) * scale * BLCKSZ /
 			SFX_BODY_CAPACITY;
@@ -492,4 +503,36 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 	}
 	relation_close(btree, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+/*
+ * surfidx_estimate_cut(btree regclass) returns bigint: the size that it would have with keys = cut;
+ * NULL: its keys cannot be cut.  AccessShareLock on the index.
+ */
+Datum
+surfidx_estimate_cut(PG_FUNCTION_ARGS)
+{
+	Relation	btree = open_btree(PG_GETARG_OID(0));
+	Sample	   *s = palloc(sizeof(Sample));
+	bool		possible;
+	double		bytes = 0;
+
+	begin_sample(s, btree);
+	possible = s->model != NULL && sfx_cut_possible(btree, s->order != NULL);
+	if (possible)
+	{
+		double		pages;
+
+		s->cut = true;
+		pages = take_sample(s);
+		if (s->nchains > 0)
+		{
+			(void) count_entries(s, &pages);
+			bytes = estimate_bytes(s, pages);
+		}
+	}
+	relation_close(btree, AccessShareLock);
+	if (!possible)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(whole_pages(bytes) * BLCKSZ);
 }

@@ -183,7 +183,7 @@ check_meta(SfxCheck *cs)
 	SfxMeta    *m = &cs->meta;
 
 	sfx_meta_read(cs->index, m);
-	if (m->version != SFX_FORMAT_VERSION)
+	if (!sfx_format_is_read(m->version) || m->min_version > m->version)
 		sfx_broken(cs, SFX_META_BLKNO, "format version %u", m->version);
 	check_generation_list(cs);
 	check_run_list(cs);
@@ -401,7 +401,10 @@ surfidx_check(PG_FUNCTION_ARGS)
 
 /* ---- a database ---- */
 
-/* The indexes of this database that can be checked by this session, as OIDs: all that are valid. */
+/*
+ * The indexes of this database that can be checked by this session, as OIDs: all that are valid and
+ * have rows here.
+ */
 static List *
 list_indexes(void)
 {
@@ -416,7 +419,8 @@ list_indexes(void)
 		Form_pg_class c = (Form_pg_class) GETSTRUCT(tuple);
 
 		if (c->relkind == RELKIND_INDEX && c->relam == am && !isOtherTempNamespace(c->relnamespace) &&
-			!(RecoveryInProgress() && c->relpersistence == RELPERSISTENCE_UNLOGGED) && get_index_isvalid(c->oid))
+			!(RecoveryInProgress() && c->relpersistence == RELPERSISTENCE_UNLOGGED) && get_index_isvalid(c->oid) &&
+			!sfx_is_distributed(IndexGetRelation(c->oid, true)))
 			oids = lappend_oid(oids, c->oid);
 	}
 	systable_endscan(scan);

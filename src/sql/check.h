@@ -74,6 +74,9 @@ extern SfxPageTail *sfx_check_copy(SfxCheck *cs, BlockNumber blkno);
 /* What every entry has to satisfy wherever it stands. */
 extern void sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead);
 
+/* ... of a leaf with cut keys, if the key was not recovered. */
+extern void sfx_check_cut_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
+
 /* Generation number g of the metapage: its chain of log pages, then its image against the log. */
 extern void sfx_check_generation(SfxCheck *cs, int g);
 

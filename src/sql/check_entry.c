@@ -48,9 +48,17 @@ check_values(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 		MemoryContextReset(cs->rowcxt);
 }
 
-/* What every entry has to satisfy wherever it stands. */
-void
-sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
+static void
+note_tid(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+{
+	if (e->tid <= cs->max_tid)
+		return;
+	cs->max_tid = e->tid;
+	cs->max_tid_blkno = blkno;
+}
+
+static void
+check_form(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 {
 	if (e->keylen < 1)
 		sfx_broken(cs, blkno, "entry without a key");
@@ -59,16 +67,28 @@ sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
 		sfx_broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",
 				   e->paylen, cs->kd.natts - cs->kd.nkeys);
+}
+
+/* What every entry has to satisfy wherever it stands. */
+void
+sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
+{
+	check_form(cs, blkno, e);
 	check_values(cs, blkno, e, dead);
 	if (dead)
 		return;
-	if (e->tid > cs->max_tid)
-	{
-		cs->max_tid = e->tid;
-		cs->max_tid_blkno = blkno;
-	}
+	note_tid(cs, blkno, e);
 	if (cs->filter)
 		remember_entry(cs, e);
+	if (cs->rows && !cs->moving)
+		sfx_check_only(cs, blkno, e);
+}
+
+void
+sfx_check_cut_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+{
+	check_form(cs, blkno, e);
+	note_tid(cs, blkno, e);
 	if (cs->rows && !cs->moving)
 		sfx_check_only(cs, blkno, e);
 }

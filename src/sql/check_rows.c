@@ -49,7 +49,7 @@ sfx_check_rows_begin(SfxCheck *cs)
 	rows->info = BuildIndexInfo(cs->index);
 	rows->estate = CreateExecutorState();
 	rows->slot = table_slot_create(cs->heap, NULL);
-	rows->fetch = table_index_fetch_begin(cs->heap);
+	rows->fetch = SfxBeginFetch(cs->heap, 0);
 	rows->is_heap = cs->heap->rd_tableam == GetHeapamTableAmRoutine();
 	/* what nobody can see any more may have lost its values out of line */
 	InitNonVacuumableSnapshot(rows->snapshot, GlobalVisTestFor(cs->heap));
@@ -186,6 +186,7 @@ sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 {
 	SfxRows    *rows = cs->rows;
 	ItemPointerData tid;
+	ItemPointerData at;
 	bool		again = false;
 	RowMatch	best = ROW_NONE;
 
@@ -196,9 +197,9 @@ sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 		sfx_broken(cs, blkno, "entry for row (%u,%u) of a table that has %u blocks",
 				   SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid), rows->nblocks);
 	CHECK_FOR_INTERRUPTS();
+	at = tid;
 	do
 	{
-		ItemPointerData at = tid;
 		bool		all_dead;
 
 		if (!table_index_fetch_tuple(rows->fetch, &at, &rows->snapshot, rows->slot, &again, &all_dead))

@@ -134,7 +134,14 @@ count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 		return false;
 	SFX_STOP("delta counted");
 	for (int r = 0; r < before.nruns; r++)
-		*n += sfx_count_tree(o->index, o->order, &before, &before.runs[r], &range->lo, &range->hi);
+	{
+		bool		exact;
+
+		*n += sfx_count_tree(o->index, o->order, &before, &before.runs[r], &range->lo, &range->hi,
+							 &exact);
+		if (!exact)
+			return false;
+	}
 	sfx_meta_read(o->index, &after);
 	return is_settled(&after) && after.build_id == before.build_id &&
 		((after.gens[0].gen == before.gens[0].gen && after.nruns == before.nruns && after.next_run == before.next_run) ||
@@ -148,6 +155,8 @@ count_one_by_one(const SfxOpened *o, const SfxRange *range)
 	SfxEntry	e;
 	uint64		n = 0;
 
+	sfx_reader_tids_only(r, true);
+	sfx_reader_candidates(r, true, false);
 	sfx_reader_seek(r, &range->lo, &range->hi);
 	while (sfx_reader_next(r, ForwardScanDirection, &e))
 		if ((++n & 1023) == 0)

@@ -29,6 +29,7 @@ extern SfxPageTail *sfx_inspect_copy(Relation index, const SfxMeta *meta, BlockN
 typedef struct SfxLeafSums
 {
 	int64		entries;
+	int64		cut_entries;	/* ... of leaves with cut keys */
 	int64		blocks;
 	int64		keys;			/* distinct ones, block by block */
 	int64		bytes;			/* of bodies, of which: */

@@ -42,7 +42,7 @@ static const char *const kind_name[] = {
 
 static const char *const keycodec_name[SFX_KEYS_CODECS] = {
 	"one", "plain", "for", "lfor", "ef", "dbp", "pdbp", "vbyte", "varintgb", "streamvbyte", "front", "hope",
-	"packed"
+	"packed", "bits"
 };
 
 static const char *const tidcodec_name[SFX_TID_CODECS] = {
@@ -74,6 +74,7 @@ sfx_inspect_leaf(Relation index, const SfxOrder *order, BlockNumber blkno, Page 
 	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), order) < 0)
 		sfx_corrupt(index, blkno, "leaf header or directory");
 	sums->entries += leaf.nentries;
+	sums->cut_entries += leaf.cut ? leaf.nentries : 0;
 	sums->blocks += leaf.nblocks;
 	sums->bytes += leaf.len;
 	for (int b = 0; b < leaf.nblocks; b++)
@@ -463,6 +464,7 @@ leaf_items(Items *it)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("block %u of index \"%s\" was rewritten at this moment", look->blkno, RelationGetRelationName(look->index)),
 				 errhint("Ask again.")));
+	it->readable = it->readable && !leaf.cut;
 	for (int b = 0; b < leaf.nblocks; b++)
 	{
 		if (sfx_leaf_decode(&leaf, b, NULL, NULL, block) < 0)

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * inspect_stats.c - surfidx_stats(): what an index consists of and what merges have done, as a row
+ * inspect_stats.c - surfidx_stats(): what an index consists of and what merges have done, as a row;
+ * surfidx_leaf_keys(): what its leaves have of keys
  *
  * What the metapage knows is exact as of now.  What only pages know comes from a random sample of the file's blocks, all of them if
  * the sample is as large as that: blocks are classified one by one by what they say of themselves, so it does not matter that the
@@ -12,10 +13,13 @@
 #include "counters.h"
 #include "index_open.h"
 #include "inspect.h"
+#include "leaf_limit.h"
 #include "log.h"
 #include "meta.h"
 #include "order.h"
 #include "page.h"
+#include "recover.h"
+#include "settings.h"
 #include "sql_rows.h"
 #include "subxact.h"
 
@@ -30,8 +34,10 @@
 #include "utils/rel.h"
 #include "utils/sampling.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(surfidx_stats);
+PG_FUNCTION_INFO_V1(surfidx_leaf_keys);
 
 enum
 {
@@ -41,6 +47,13 @@ enum
 	ST_MERGES, ST_MERGED, ST_GROUPS, ST_LEAVES_WRITTEN, ST_BYTES_WRITTEN, ST_SECONDS, ST_AMPLIFICATION,
 	ST_FILTERS_ASKED, ST_FILTERS_DENIED, ST_FILTERS_WRONG,
 	STATS_COLUMNS
+};
+
+enum
+{
+	LK_KEYS, LK_LEAVES, LK_CUT_LEAVES, LK_CUT_ENTRIES, LK_READ, LK_MERGED, LK_LEAVES_CUT,
+	LK_LEAVES_WHOLE, LK_CHANGED, LK_LIMIT, LK_SIZE, LK_OVER,
+	KEYS_COLUMNS
 };
 
 /* The blocks that were looked at. */
@@ -167,7 +180,7 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	Relation	index = sfx_open_index(relid, AccessShareLock);
 	Sample		s = {0};
 	BlockNumber nblocks;
-	SfxFilterCounts counts;
+	uint64		counts[SFX_COUNTS];
 	SfxMeta		meta;
 	int64		delta;
 	int64		entries;
@@ -198,10 +211,10 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	values[ST_CODECS] = sfx_inspect_codecs(&s.leaves);
 	values[ST_DICTS] = sfx_inspect_dicts_json(&meta, s.dicts, (double) nblocks / s.blocks);
 	put_work(&meta, values, nulls);
-	sfx_activity_get(index, &counts);
-	values[ST_FILTERS_ASKED] = Int64GetDatum((int64) counts.asked);
-	values[ST_FILTERS_DENIED] = Int64GetDatum((int64) counts.denied);
-	values[ST_FILTERS_WRONG] = Int64GetDatum((int64) counts.wrong);
+	sfx_activity_get(index, counts);
+	values[ST_FILTERS_ASKED] = Int64GetDatum((int64) counts[SFX_COUNT_ASKED]);
+	values[ST_FILTERS_DENIED] = Int64GetDatum((int64) counts[SFX_COUNT_DENIED]);
+	values[ST_FILTERS_WRONG] = Int64GetDatum((int64) counts[SFX_COUNT_WRONG]);
 	relation_close(index, AccessShareLock);
 }
 
@@ -251,6 +264,16 @@ try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
 				 edata->hint ? errhint("%s", edata->hint) : 0));
 }
 
+static void
+check_sample(int32 want)
+{
+	if (want < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the number of blocks to look at must not be negative"),
+				 errhint("0 means all of them.")));
+}
+
 /*
  * surfidx_stats(index regclass, sample_blocks integer, strict boolean): sample_blocks 0: all of them.  Not strict: an index that
  * cannot be read is a WARNING and a row of NULLs, so that a query over all indexes goes on.
@@ -264,14 +287,75 @@ surfidx_stats(PG_FUNCTION_ARGS)
 	bool		nulls[STATS_COLUMNS] = {0};
 
 	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
-	if (want < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the number of blocks to look at must not be negative"),
-				 errhint("0 means all of them.")));
+	check_sample(want);
 	if (PG_GETARG_BOOL(2))
 		stats_of(PG_GETARG_OID(0), want, values, nulls);
 	else
 		try_stats_of(PG_GETARG_OID(0), want, values, nulls);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+/* ---- cut keys ---- */
+
+/* What was counted since the file was made or the server started. */
+static void
+put_key_counts(Relation index, Datum *values, bool *nulls)
+{
+	uint64		counts[SFX_COUNTS];
+
+	sfx_activity_get(index, counts);
+	values[LK_READ] = Int64GetDatum((int64) counts[SFX_COUNT_READ]);
+	values[LK_MERGED] = Int64GetDatum((int64) counts[SFX_COUNT_MERGED]);
+	values[LK_LEAVES_CUT] = Int64GetDatum((int64) counts[SFX_COUNT_CUT]);
+	values[LK_LEAVES_WHOLE] = Int64GetDatum((int64) counts[SFX_COUNT_WHOLE]);
+	values[LK_CHANGED] = TimestampTzGetDatum((TimestampTz) counts[SFX_COUNT_CHANGED]);
+	nulls[LK_CHANGED] = counts[SFX_COUNT_CHANGED] == 0;
+}
+
+/* Its size as size_limit counts it. */
+static void
+put_limit(Relation index, const SfxMeta *meta, Datum *values, bool *nulls)
+{
+	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	const SfxOrder *order = sfx_order_open(index, kd, false);
+	static const char *const name[] = {"full", "cut", "by size_limit"};
+	uint64		pages = sfx_limit_pages(index, order, meta);
+
+	values[LK_KEYS] = CStringGetTextDatum(name[sfx_leaves_wanted(index, order)]);
+	values[LK_SIZE] = Int64GetDatum((int64) pages * BLCKSZ);
+	values[LK_LIMIT] = Int64GetDatum((int64) sfx_opt_size_limit(index) * 1024);
+	values[LK_OVER] = BoolGetDatum(pages > sfx_limit_in_pages(index));
+	nulls[LK_LIMIT] = nulls[LK_OVER] = sfx_opt_size_limit(index) == 0;
+	sfx_order_end(order);
+}
+
+/*
+ * surfidx_leaf_keys(index regclass, sample_blocks integer): sample_blocks as for surfidx_stats().
+ */
+Datum
+surfidx_leaf_keys(PG_FUNCTION_ARGS)
+{
+	int32		want = PG_GETARG_INT32(1);
+	TupleDesc	desc;
+	Datum		values[KEYS_COLUMNS];
+	bool		nulls[KEYS_COLUMNS] = {0};
+	Relation	index;
+	BlockNumber nblocks;
+	SfxMeta		meta;
+	Sample		s = {0};
+
+	desc = sfx_one_row(fcinfo, KEYS_COLUMNS);
+	check_sample(want);
+	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	sfx_meta_read(index, &meta);
+	nblocks = RelationGetNumberOfBlocks(index);
+	take_sample(index, &meta, nblocks, want, &s);
+	values[LK_LEAVES] = Int64GetDatum((int64) SfxMetaMain(&meta)->leaves);
+	values[LK_CUT_LEAVES] = Int64GetDatum((int64) SfxMetaMain(&meta)->cut);
+	values[LK_CUT_ENTRIES] =
+		Int64GetDatum((int64) ((double) s.leaves.cut_entries * nblocks / s.blocks + 0.5));
+	put_key_counts(index, values, nulls);
+	put_limit(index, &meta, values, nulls);
+	relation_close(index, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "find.h"
 #include "index_open.h"
+#include "leaf_keys.h"
 #include "merge.h"
 #include "order.h"
 
@@ -14,15 +15,24 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(surfidx_merge);
 
-/* The log's pages are free now. */
-static void
-give_back(Relation index)
+static bool
+go_on(Relation index, SfxProgress *p)
 {
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
+/* Leaves are as the storage parameters want them, and the log's pages free. */
+static void
+tidy_up(Relation index)
+{
+	static const SfxLeafManner how = {go_on, true};
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 
@@ -30,6 +40,7 @@ give_back(Relation index)
 	if (IsInParallelMode())
 		return;
 	order = sfx_order_open(index, &kd, true);
+	(void) sfx_change_leaf_keys(index, order, &how);
 	sfx_shrink_file(index, order, NULL, 1);
 	sfx_order_end(order);
 }
@@ -49,7 +60,7 @@ surfidx_merge(PG_FUNCTION_ARGS)
 	if (!SfxMayMaintain(RelationGetRelid(index)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
 	merged = sfx_merge_all(index);
-	give_back(index);
+	tidy_up(index);
 	relation_close(index, RowExclusiveLock);
 	PG_RETURN_INT64((int64) merged);
 }

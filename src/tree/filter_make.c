@@ -133,8 +133,10 @@ add_leaf(SfxFilterMaker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
 	}
 }
 
+/* *cut: how many leaves there are before the first whose keys are cut, over which there is none. */
 static int
-make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *high, uint8 *body)
+make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *high, uint8 *body,
+		  int *cut)
 {
 	SfxFilterBuild b;
 	SfxSurfAlloc alloc = {.ctx = CurrentMemoryContext,.resize = resize};
@@ -147,6 +149,12 @@ make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *hig
 
 		CHECK_FOR_INTERRUPTS();
 		m->open(m->ctx, i, &leaf);
+		if (leaf.cut)
+		{
+			*cut = i - at;
+			sfx_filter_build_free(&b);
+			return SFX_NOSPACE;
+		}
 		add_leaf(m, &b, &leaf);
 	}
 	len = sfx_filter_finish(&b, &c[at].low, high, m->order, body, SFX_BODY_CAPACITY);
@@ -169,6 +177,7 @@ sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPo
 		double		room = Min(entries, SFX_BODY_CAPACITY * 8.0 / m->bits);
 		double		sum = 0;
 		int			k = 0;
+		int			cut = -1;
 		int			size;
 
 		while (at + k < n && k < limit)
@@ -187,7 +196,8 @@ sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPo
 		 */
 		if (k == 0 || (k == 1 && m->spec.kind == SFX_FILTER_BLOOM && sum > 2 * SFX_BODY_CAPACITY * 8))
 			return 0;
-		size = make_over(m, c, at, k, at + k < n ? &c[at + k].low : high, body);
+		size = make_over(m, c, at, k, at + k < n ? &c[at + k].low : high, body,
+						 &cut);
 		if (size >= 0)
 		{
 			if (sum > 0)
@@ -195,8 +205,13 @@ sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPo
 			*len = size;
 			return k;
 		}
-		if (k == 1)
+		if (k == 1 || cut == 0)
 			return 0;
+		if (cut > 0)
+		{
+			limit = cut;
+			continue;
+		}
 		m->bits *= 1.15;
 		limit = k - 1;
 	}

@@ -49,9 +49,10 @@ my @dictionaries = ('auto', 'auto', 'auto', 'off', 'single', 'double', '3grams',
 # Storage parameters change all the while; what is not rewritten keeps its old form, so that leaves of several dictionaries stand side by side.
 sub filter
 {
-	my $kind = pick('none', 'bloom', 'surf', 'surf');
+	my $kind = pick('none', 'none', 'bloom', 'surf', 'surf');
 
-	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '') . ", hope = '" . pick(@dictionaries) . "', merge_cold = " . pick('on', 'off');
+	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '') . ", hope = '" . pick(@dictionaries) . "', merge_cold = " . pick('on', 'off') . ', '
+	  . pick('keys = full', 'keys = cut', 'size_limit = ' . pick(64, 200, 1000));
 }
 
 my $schema = <<'END';
@@ -261,6 +262,8 @@ sub care
 	return "BEGIN;\nTRUNCATE t;\n" . insert(50) . ";\nROLLBACK" if chance(0.01);
 	return 'VACUUM c' if chance(0.1);
 	return "ALTER INDEX $index SET (" . filter() . ')' if chance(0.12);
+	# size_limit counts where keys are not pinned
+	return "ALTER INDEX $index RESET (keys)" if chance(0.06);
 	return "SELECT surfidx_merge('$index')" if $x < 0.5;
 	return 'VACUUM t' if $x < 0.75;
 	return 'VACUUM (INDEX_CLEANUP ON) t' if $x < 0.9;

@@ -445,9 +445,21 @@ sub storage_parameters
 
 	push @options, 'delta_size = ' . pick(64, 64, 128), 'merge_ratio = ' . pick('0.001', '0.1', '10') if chance(0.6);
 	push @options, 'merge_cold = on' if chance(0.4);
+	push @options, pick('keys = cut', 'size_limit = ' . pick(64, 100, 300)) if chance(0.6);
 	push @options, filter_option() if chance(0.4);
 	push @options, 'hope = ' . pick('single', 'double', '"3grams"', '"4grams"', 'alm', 'alm_improved', 'fsst') if chance(0.5);
 	return join(', ', @options);
+}
+
+# size_limit counts where keys are not pinned
+sub leaf_keys
+{
+	return pick(
+		'SET (keys = full)',
+		'SET (keys = cut)',
+		'RESET (keys)',
+		'RESET (keys, size_limit)',
+		map { "SET (size_limit = $_)" } 64, 128, 400);
 }
 
 sub create_index
@@ -613,6 +625,8 @@ sub maintenance
 	return { sql => 'VACUUM (INDEX_CLEANUP ON, FREEZE) %T%' } if $x < 0.75;
 	return { sql => 'VACUUM (INDEX_CLEANUP ON, ANALYZE) %T%' } if $x < 0.8;
 	return { sql => "ALTER INDEX $ix->{name} SET (" . (chance(0.3) ? 'filter = none' : filter_option()) . ')', single => 1 } if chance(0.06) && $ix->{exists};
+	return { sql => "ALTER INDEX $ix->{name} " . leaf_keys(), single => 1 }
+		if chance(0.08) && $ix->{exists};
 	return { sql => "REINDEX INDEX $ix->{name}", single => 1 } if $x < 0.83 && $ix->{exists};
 	return { sql => "REINDEX INDEX CONCURRENTLY $ix->{name}", single => 1 } if $x < 0.86 && $ix->{exists} && !$case->{temp};
 	return { sql => 'TRUNCATE %T%' } if $x < 0.88;

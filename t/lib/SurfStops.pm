@@ -178,7 +178,7 @@ sub wait_blocked
 
 		vec($bits, fileno($s->{out}), 1) = 1;
 		return 0 if length $s->{buffer} || select($bits, undef, undef, 0.005) > 0;
-		return 1 if sql("SELECT count(*) FROM pg_stat_activity WHERE pid = $s->{backend} AND state = 'active' AND wait_event_type IN ('Lock', 'BufferPin', 'LWLock')") > 0;
+		return 1 if sql("SELECT count(*) FROM pg_stat_activity WHERE pid = $s->{backend} AND state = 'active' AND wait_event_type IN ('Lock', 'BufferPin', 'Buffer', 'LWLock')") > 0;
 	}
 	die "neither blocked nor done\n";
 }

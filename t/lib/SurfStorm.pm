@@ -637,6 +637,7 @@ my %ddl = (
 		my ($case, $ix) = @_;
 		$case->{parts} ? () : pick(
 			"ALTER INDEX $ix->{name} SET (" . SurfDiff::filter_option() . ')',
+			"ALTER INDEX $ix->{name} SET (keys = " . pick('full', 'cut') . ')',
 			'ALTER TABLE t SET (parallel_workers = ' . rnd(4) . ')'
 		);
 	}

@@ -268,6 +268,20 @@ for (['map looked at', 'stages overlap'], ['groups begun', 'table as it was'])
 	};
 }
 
+# A session that waits behind its look at the map, and what the query's answer is.
+sub waiting_at_map
+{
+	my ($query) = @_;
+
+	large_table();
+	my $s = computer($query);
+	my $before = sql($query, $s);
+	arm('map looked at', 'wait');
+	start($query, $s);
+	wait_at('map looked at');
+	return ($s, $before);
+}
+
 # Groups are read in order.  Where all of the table was all-visible, leaves are read without TIDs,
 # step by step; the second step is the first one of which nobody looks at TIDs.
 for my $name ('groups', 'distinct')
@@ -276,12 +290,7 @@ for my $name ('groups', 'distinct')
 
 	scenario "rows that a merge brings into a leaf behind the look at the map, by $name",
 		['vouched for good'], sub {
-		large_table();
-		my $s = computer($query);
-		my $before = sql($query, $s);
-		arm('map looked at', 'wait');
-		start($query, $s);
-		wait_at('map looked at');
+		my ($s, $before) = waiting_at_map($query);
 		arm('between stages', 'wait');
 		release('map looked at');
 		wait_at('between stages');
@@ -294,12 +303,7 @@ for my $name ('groups', 'distinct')
 
 	scenario "rows that a merge brings into a table whose map was looked at, by $name",
 		['vouched for good'], sub {
-		large_table();
-		my $s = computer($query);
-		my $before = sql($query, $s);
-		arm('map looked at', 'wait');
-		start($query, $s);
-		wait_at('map looked at');
+		my ($s, $before) = waiting_at_map($query);
 		sql('INSERT INTO t SELECT 1100000 + g FROM generate_series(1, 5) g');
 		sql("SELECT surfidx_merge('t_k')");
 		release('map looked at');
@@ -317,7 +321,230 @@ scenario 'groups wait for their rows', ['groups before their rows'], sub {
 	is(sql($query, $s), sql($query, $core), 'the same as row by row');
 };
 
+# ---- what values and groups are made of: the same as row by row, without anybody beside it ----
+
+sub same_as_core
+{
+	my @of = @_;
+	my $core = session();
+
+	sql('SET surfidx.aggregates = off', $core);
+	for my $query (@of)
+	{
+		my $s = computer($query);
+		is(sql($query, $s), sql($query, $core), $query);
+	}
+	return;
+}
+
+sub table_of
+{
+	my ($columns, $index, $rows) = @_;
+
+	sql("DROP TABLE IF EXISTS t; CREATE TABLE t ($columns) WITH (autovacuum_enabled = off);
+		INSERT INTO t $rows; CREATE INDEX t_k ON t USING surfidx ($index)");
+	sql("$vacuum; ANALYZE t");
+	return;
+}
+
+# The finest ones come first; some come twice; others fit nowhere.
+scenario 'sums of numerics', ['scale of the last', 'repeated keys once', 'odd numbers once'], sub {
+	table_of('k numeric', 'k', 'SELECT g / 1000.0 FROM generate_series(1, 500) g
+		UNION ALL SELECT g FROM generate_series(1, 3000) g
+		UNION ALL SELECT g * 10 FROM generate_series(1, 200) g
+		UNION ALL SELECT 1e30 FROM generate_series(1, 3) g UNION ALL SELECT 2e30');
+	same_as_core('SELECT sum(k) FROM t', 'SELECT avg(k) FROM t WHERE k > 0');
+};
+
+scenario 'sums of numerics, by groups within another', ['odd numbers stay behind'], sub {
+	table_of('a int, k numeric', 'a, k',
+		'SELECT g % 100, g * 1e20 FROM generate_series(1, 3000) g');
+	same_as_core('SELECT count(DISTINCT a), sum(k) FROM t',
+		'SELECT sum(s) FROM (SELECT a, sum(k) AS s FROM t GROUP BY a) x');
+};
+
+# A week's last day is another one's first; 2000-01-01 is PostgreSQL's zero; NULLs follow it.
+scenario 'buckets', ['buckets without an end', 'buckets of any columns', 'NULLs in any bucket'], sub {
+	table_of('a int, k timestamp', 'a, k', "SELECT g / 1000,
+			CASE WHEN g % 9 > 0 THEN timestamp '2000-01-01' - g % 500 * interval '1 hour' END
+		FROM generate_series(1, 5000) g");
+	same_as_core(map { "SELECT md5(string_agg(x::text, ',' ORDER BY x)), count(*)
+		FROM (SELECT a, $_ AS b, count(*), count(k) FROM t GROUP BY a, $_) x" }
+		"date_trunc('day', k)", "date_bin('3 days', k, '2000-01-01')", "date_trunc('year', k)");
+};
+
+scenario 'a bucket of dead rows whose values its function refuses', ['dead rows throw'], sub {
+	my $query = "SELECT count(*), sum(n) FROM
+		(SELECT date_trunc('year', k), count(*) AS n FROM t GROUP BY 1) x";
+
+	table_of('k timestamp', 'k', "SELECT timestamp '2000-01-01' + g * interval '1 hour'
+		FROM generate_series(1, 5000) g");
+	sql("INSERT INTO t VALUES ('4714-11-24 BC')");
+	like(error_of($query), qr/22008/, 'it is refused');
+	sql("DELETE FROM t WHERE k < '2000-01-01'");
+	same_as_core($query);
+};
+
+# Of three groups of 5,000 rows the rest is left when their ends are known.
+for (
+	[ 'first', 'groups left unseen', 'k < 2000 OR k IN (5005, 10005)' ],
+	[ 'last', 'last rows unseen', 'k % 5000 > 4995 OR k % 5000 = 0' ])
+{
+	my ($end, $mutant, $dead) = @$_;
+
+	scenario "large groups whose $end rows are dead", [$mutant], sub {
+		table_of('a int, k int', 'a, k',
+			'SELECT (g - 1) / 5000, g FROM generate_series(1, 15000) g');
+		sql("DELETE FROM t WHERE $dead; DELETE FROM t WHERE a = 1 AND k < 8000");
+		same_as_core(map { "SELECT string_agg(x::text, ' ' ORDER BY x)
+			FROM (SELECT a, $_ FROM t GROUP BY a) x" } 'min(k)', 'max(k)', 'min(k), max(k)');
+	};
+}
+
+# Of three groups of 10,000 rows the rest is counted by pages, when a leaf of it was read (Y19).
+my $counts = "SELECT string_agg(x::text, ' ' ORDER BY x) FROM (SELECT a, count(*) FROM t GROUP BY a) x";
+
+sub counted_groups
+{
+	table_of('a int, k int', 'a, k',
+		'SELECT g % 3, g * 7919::int8 % 1000003 FROM generate_series(1, 30000) g');
+	is(sql("SELECT leaves >= 6 FROM surfidx_meta('t_k')"), 't', 'each has several leaves');
+	my $s = computer($counts);
+	is(sql($counts, $s), '(0,10000) (1,10000) (2,10000)', 'all of them');
+	return $s;
+}
+
+for (['group counted on', 'stages overlap'], ['map looked at', 'vouched for good'])
+{
+	my ($stop, $mutant) = @$_;
+
+	scenario "rows that a merge brings into a group that is counted, behind $stop", [$mutant], sub {
+		my $s = counted_groups();
+		arm($stop, 'wait');
+		start($counts, $s);
+		wait_at($stop);
+		sql('INSERT INTO t SELECT 0, 2000000 + g FROM generate_series(1, 5) g');
+		sql("SELECT surfidx_merge('t_k')");
+		release($stop);
+		is(finish($s), '(0,10000) (1,10000) (2,10000)', 'have no part in it');
+		is(sql('SELECT count(*) FROM t'), '30005', 'are there');
+	};
+}
+
+scenario 'rows of a delta that are all-visible, in groups that are counted',
+	['counted beside a delta'], sub {
+	counted_groups();
+	sql('INSERT INTO t SELECT g % 3, 2000000 + g FROM generate_series(1, 30) g');
+	sql('VACUUM (INDEX_CLEANUP OFF) t');
+	same_as_core($counts);
+};
+
+# ---- a delta among the tree's entries, whose rows are looked at many at a time (R10) ----
+
+# 20,000 rows in the tree, 3,000 in the delta with keys among theirs and of theirs; of either some
+# are deleted.
+sub large_delta
+{
+	large_table();
+	sql('INSERT INTO t SELECT 1 + g * 7919::int8 % 1000003 FROM generate_series(19001, 22000) g;
+		DELETE FROM t WHERE k % 3 = 0');
+	return;
+}
+
+for (@queries)
+{
+	my ($name, $query) = @$_;
+	my @mutants = $name eq 'sum' ? () : ('rows of batches unseen', 'batches without an end');
+
+	scenario "rows of a large delta, by $name", \@mutants, sub {
+		large_delta();
+		my $s = computer($query);
+		my $core = session();
+		sql('SET surfidx.aggregates = off', $core);
+		is(sql($query, $s), sql($query, $core), 'the same as row by row');
+	};
+}
+
+# A merge stands beside the first batches that last, or beside later ones.
+for my $skip (0, 1)
+{
+	scenario "a merge moves entries of batches in hand, $skip", ['twice in a block'], sub {
+		my $query = "SELECT sum(k), sum(n), max(k) FROM ($groups) x";
+
+		large_delta();
+		my $s = computer($query);
+		my $before = sql($query, $s);
+		arm('batches last', 'wait', $skip);
+		start($query, $s);
+		wait_at('batches last');
+		sql("SELECT surfidx_merge('t_k')");
+		release('batches last');
+		is(finish($s), $before, 'each is there once');
+	};
+}
+
+scenario 'VACUUM beside batches whose rows are not looked at yet', ['rows without a gate'], sub {
+	my $query = "SELECT sum(k), sum(n), max(k) FROM ($groups) x";
+
+	large_delta();
+	my $s = computer($query);
+	my $before = sql($query, $s);
+	arm('rows of batches', 'wait');
+	start($query, $s);
+	wait_at('rows of batches');
+	my $v = start($vacuum);
+	ok(wait_blocked($v), 'VACUUM waits');
+	release('rows of batches');
+	is(finish($s), $before, 'dead rows have no part in it');
+	is(finish($v), '', 'VACUUM ends');
+};
+
+# What was looked at stays as it was, though others take rows away and give their TIDs to new ones.
+scenario 'rows deleted, and TIDs of dead ones given away, beside batches in hand', [], sub {
+	my $query = "SELECT sum(k), sum(n), max(k) FROM ($groups) x";
+
+	large_delta();
+	my $s = computer($query);
+	my $before = sql($query, $s);
+	arm('metapage read', 'wait', 3);
+	start($query, $s);
+	wait_at('metapage read');
+	sql('DELETE FROM t WHERE k % 5 = 0');
+	my $v = start("$vacuum; INSERT INTO t SELECT 1 + g * 17 FROM generate_series(1, 9000) g");
+	release('metapage read');
+	is(finish($s), $before, 'the same rows');
+	is(finish($v), '', 'VACUUM ends');
+};
+
+# Each query, by the index as core computes it.
+sub all_as_row_by_row
+{
+	my $core = session();
+
+	sql('SET surfidx.aggregates = off', $core);
+	for (@queries)
+	{
+		my $s = computer($_->[1]);
+		is(sql($_->[1], $s), sql($_->[1], $core), "$_->[0]: the same as row by row");
+	}
+	return;
+}
+
 # A frozen generation beside the tree, and an active one: a merge has stopped in the midst.
+scenario 'a merge that has frozen a large delta', [], sub {
+	large_delta();
+	arm('frozen', 'wait');
+	my $m = start("SELECT surfidx_merge('t_k') > 0");
+	if (come_by('frozen', $m))
+	{
+		sql('INSERT INTO t SELECT 1 + g * 7919::int8 % 1000003 FROM generate_series(21001, 24000) g;
+			DELETE FROM t WHERE k % 7 = 0');
+		all_as_row_by_row();
+		release('frozen');
+	}
+	finish($m);
+};
+
 scenario 'a merge that has frozen its delta', [], sub {
 	table($ways[0]);
 	sql('INSERT INTO t SELECT generate_series(2001, 2400); DELETE FROM t WHERE k % 7 = 0');
@@ -326,13 +553,7 @@ scenario 'a merge that has frozen its delta', [], sub {
 	if (come_by('frozen', $m))
 	{
 		sql('INSERT INTO t SELECT generate_series(2401, 2500)');
-		my $core = session();
-		sql('SET surfidx.aggregates = off', $core);
-		for (@queries)
-		{
-			my $s = computer($_->[1]);
-			is(sql($_->[1], $s), sql($_->[1], $core), "$_->[0]: the same as row by row");
-		}
+		all_as_row_by_row();
 		release('frozen');
 	}
 	finish($m);

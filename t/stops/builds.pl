@@ -172,6 +172,24 @@ sub usual
 
 # ------------------------------------------------------------------------------------------
 
+scenario 'the phases of a build', [], sub {
+	sql('DROP TABLE IF EXISTS p; CREATE TABLE p AS SELECT g AS k FROM generate_series(1, 1000) g');
+	for ([ 'build sorts', 'sorting keys' ], [ 'build writes', 'writing pages' ])
+	{
+		my ($stop, $phase) = @$_;
+		my $s = session();
+
+		arm($stop, 'wait');
+		start('CREATE INDEX p_k ON p USING surfidx (k)', $s);
+		wait_at($stop);
+		is(sql("SELECT phase FROM pg_stat_progress_create_index WHERE relid = 'p'::regclass"),
+			"building index: $phase", $phase);
+		release($stop);
+		finish($s);
+		sql('DROP INDEX p_k');
+	}
+};
+
 scenario 'CREATE INDEX and REINDEX in every form with workers', [], sub {
 	workers_first();
 	table_b('');

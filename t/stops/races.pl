@@ -48,6 +48,9 @@ my %readers = (
 	'index-only scan' => [ 'enable_indexscan', 'SELECT md5(string_agg(concat(k, s), chr(44))) FROM (SELECT k, s FROM t WHERE k > 0 ORDER BY k) x' ],
 	'backward index-only scan' => [ 'enable_indexscan', 'SELECT md5(string_agg(concat(k, s), chr(44))) FROM (SELECT k, s FROM t WHERE k > 0 ORDER BY k DESC) x' ],
 	'bitmap scan' => [ 'enable_indexscan', 'SELECT count(*), sum(n), sum(hashtext(s)) FROM t WHERE k > 100 AND k < 290000 AND s > \'0\'' ],
+	'groups' => [ 'enable_hashagg',
+		'SELECT md5(string_agg(concat(k, n), chr(44)))
+		FROM (SELECT k, count(*) AS n FROM t WHERE k > 0 GROUP BY k ORDER BY k) x' ],
 	'unique check' => [ 'enable_indexonlyscan', "INSERT INTO t VALUES (-1, 'x', 850)" ],
 	'comparator scan' => [ 'enable_indexonlyscan', 'SELECT count(*), sum(k), sum(n) FROM t WHERE ARRAY[n] > ARRAY[500::numeric]' ]);
 
@@ -75,8 +78,13 @@ for my $kind (sort keys %readers)
 				my $s = session();
 				my $want = $kind eq 'unique check' ? 'error 23505' : sql("BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off; $query; COMMIT");
 
-				next if $name eq 'gate chosen' && $kind !~ /only/ || $kind eq 'unique check' && $skip;
+				next if $name eq 'gate chosen' && $kind !~ /only|groups/ || $kind eq 'unique check' && $skip;
 				sql("SET enable_seqscan = off; SET $without = off; SET enable_sort = off" . ($kind =~ /bitmap/ ? '; SET enable_indexonlyscan = off' : '; SET enable_bitmapscan = off'), $s);
+				if ($kind eq 'groups')
+				{
+					sql('SET surfidx.aggregates = on', $s);
+					like(sql("EXPLAIN $query", $s), qr/SurfidxAggregate/, 'by the index');
+				}
 				arm($name, 'wait', $skip);
 				start($query, $s);
 				come_by($name, $s) or push @wrong, "$name $skip: nobody came by";
@@ -100,7 +108,7 @@ for my $kind (sort keys %readers)
 }
 
 # A cursor with entries in hand while others pass by.
-for my $kind (sort grep { !/bitmap|unique|comparator/ } keys %readers)
+for my $kind (sort grep { !/bitmap|unique|comparator|groups/ } keys %readers)
 {
 	my ($without, $query) = @{ $readers{$kind} };
 	my ($select) = $query =~ /FROM \((.*)\) x/;

@@ -50,6 +50,7 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	sfx_leaf_cmp_fences(&l, lo);
 	CHECK(sfx_leaf_find_block(&l, lo) <= l.nblocks);
 	CHECK(sfx_leaf_find_block_before(&l, lo) <= l.nblocks);
+	CHECK(sfx_leaf_undecided(&l, lo, &blk) < 1 || blk.keyoff[1] - blk.keyoff[0] <= lo->len);
 	limit = l.nblocks < 8 ? l.nblocks : 8;
 	for (int b = 0; b < limit; b++)
 	{
@@ -131,6 +132,10 @@ typedef struct Made
 	SfxEntry	e[MAXENT];
 	int			n;
 	int			read;			/* how many have been seen in pages */
+	bool		cut;			/* keys are; the pages stay, to be packed again: */
+	int			npages;
+	uint8_t    *page[MAXENT];
+	uint32_t	len[MAXENT];
 	const uint8_t *lo,
 			   *damage;
 } Made;
@@ -164,6 +169,39 @@ look_up(const SfxLeaf *l, const Made *m, int from, int to)
 	}
 }
 
+/* A cut key is what its own position is undecided about, unless it is whole. */
+static void
+find_undecided(const SfxLeaf *l, const Made *m, int from, int to)
+{
+	for (int i = from; i < to; i += 1 + i / 4)
+	{
+		SfxPos		pos = {m->e[i].key, m->e[i].keylen, 0};
+		int			r = sfx_leaf_undecided(l, &pos, &blk);
+		bool		found = r == 0;
+
+		CHECK(r >= 0);
+		for (int j = 0; r > 0 && j < blk.nent; j++)
+			found |= blk.tid[j] == m->e[i].tid;
+		CHECK(found);
+	}
+}
+
+/* Of entries in order those whose keys are the beginning of no other one. */
+static int
+leave_out_beginnings(SfxEntry *e, int n)
+{
+	int			left = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		while (left > 0 && e[left - 1].keylen < e[i].keylen &&
+			   memcmp(e[left - 1].key, e[i].key, e[left - 1].keylen) == 0)
+			left--;
+		e[left++] = e[i];
+	}
+	return left;
+}
+
 static int
 emit(void *ctx, const SfxLeafOut *o)
 {
@@ -187,18 +225,90 @@ emit(void *ctx, const SfxLeafOut *o)
 			SfxEntry	e;
 
 			sfx_block_entry(&blk, i, &e);
-			CHECK(e.keylen == m->e[m->read].keylen && e.tid == m->e[m->read].tid &&
-				  e.paylen == m->e[m->read].paylen);
-			CHECK(memcmp(e.key, m->e[m->read].key, e.keylen) == 0);
+			CHECK(m->cut ? e.keylen <= m->e[m->read].keylen : e.keylen == m->e[m->read].keylen);
+			CHECK(e.tid == m->e[m->read].tid && e.paylen == m->e[m->read].paylen);
+			CHECK(sfx_begins(e.key, e.keylen, sfx_block_loose(&blk, i), m->e[m->read].key,
+							 m->e[m->read].keylen));
 			CHECK(e.paylen == 0 || memcmp(e.payload, m->e[m->read].payload, e.paylen) == 0);
 		}
 	}
-	look_up(&l, m, m->read - (int) o->nentries, m->read);
+	if (m->cut)
+		find_undecided(&l, m, m->read - (int) o->nentries, m->read);
+	else
+		look_up(&l, m, m->read - (int) o->nentries, m->read);
+	if (m->cut)
+	{
+		m->len[m->npages] = o->len;
+		m->page[m->npages] = malloc(o->len);
+		memcpy(m->page[m->npages++], o->body, o->len);
+	}
 	at = (uint32_t) (m->damage[0] << 8 | m->damage[1]) % o->len;
 	copy[at] ^= m->damage[2];
 	read_body(copy, o->len, &lo, &hi);
 	free(copy);
 	return 0;
+}
+
+/* A packer of one of the kinds; m loses what that may not have. */
+static SfxPacker *
+begin_packer(void *mem, const uint8_t *data, const SfxPos *low, Made *m)
+{
+	SfxPacker  *p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, low, emit, m, order);
+
+	m->cut = order == NULL && data[0] & 2;
+	if (m->cut)
+	{
+		m->n = leave_out_beginnings(m->e, m->n);
+		sfx_packer_cut_keys(p, data[1] & 2 ? 1000 : 20);
+	}
+	else if (dict)
+		sfx_packer_set_dict(p, dict, 5);
+	return p;
+}
+
+/* Pages of cut keys are packed again, block by block, without some of the entries. */
+static void
+pack_again(void *mem, const uint8_t *data, size_t size, const SfxPos *low, Made *m)
+{
+	SfxPacker  *p = sfx_packer_init(mem, data[1] & 4 ? 8144 : 4096, low, emit, m, NULL);
+	SfxBlock   *b = malloc(sizeof(SfxBlock));
+	int			npages = m->npages,
+				at = 0,
+				left = 0;
+	SfxEntry   *was = malloc(sizeof(SfxEntry) * (size_t) (m->n + 1));
+
+	memcpy(was, m->e, sizeof(SfxEntry) * (size_t) m->n);
+	for (int i = 0; i < m->n; i++)
+		if (data[(size_t) i % size] & 12)
+			m->e[left++] = was[i];
+	m->n = left;
+	m->read = 0;
+	sfx_packer_cut_keys(p, data[1] & 2 ? 1000 : 20);
+	for (int i = 0; i < npages; i++)
+	{
+		SfxLeaf		l;
+
+		CHECK(sfx_leaf_open(&l, m->page[i], m->len[i], NULL) == SFX_OK);
+		for (int k = 0; k < l.nblocks; k++)
+		{
+			int			from = 0;
+
+			CHECK(sfx_leaf_decode(&l, k, NULL, NULL, b) == SFX_OK);
+			for (int j = 0; j < b->nent; j++, at++)
+				if (!(data[(size_t) at % size] & 12))
+				{
+					CHECK(sfx_packer_add_run(p, b, from, j, NULL) == SFX_OK);
+					from = j + 1;
+				}
+			CHECK(sfx_packer_add_run(p, b, from, b->nent, NULL) == SFX_OK);
+		}
+	}
+	CHECK(sfx_packer_finish(p, NULL) == SFX_OK);
+	CHECK(m->read == m->n);
+	for (int i = 0; i < m->npages; i++)
+		free(m->page[i]);
+	free(was);
+	free(b);
 }
 
 static void
@@ -218,7 +328,7 @@ round_trip(const uint8_t *data, size_t size)
 		return;
 	if (mem == NULL)
 		mem = malloc(sfx_packer_size());
-	m.n = m.read = 0;
+	m.n = m.read = m.npages = 0;
 	m.lo = data;
 	m.damage = data + 5;
 	for (size_t i = 8; i + 3 < size && m.n < MAXENT; i += 3)
@@ -267,13 +377,13 @@ round_trip(const uint8_t *data, size_t size)
 				m.e[n++] = m.e[i];
 		m.n = n;
 	}
-	p = sfx_packer_init(mem, data[1] & 1 ? 8144 : 4096, &low, emit, &m, order);
-	if (dict)
-		sfx_packer_set_dict(p, dict, 5);
+	p = begin_packer(mem, data, &low, &m);
 	for (int i = 0; i < m.n; i++)
 		CHECK(sfx_packer_add(p, &m.e[i]) == SFX_OK);
 	CHECK(sfx_packer_finish(p, NULL) == SFX_OK);
 	CHECK(m.read == m.n);
+	if (m.cut)
+		pack_again(mem, data, size, &low, &m);
 }
 
 /*

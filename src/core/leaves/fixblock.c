@@ -655,7 +655,13 @@ sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal)
 		}
 	}
 	*equal = hit && exact;
-	return hit && above ? i + 1 : i;
+	if (!hit || !above)
+		return i;
+	/* it stands above them in bits that all keys share; of a BITS block there may be several */
+	if (f->nrest > 0)
+		return i + 1;
+	j = head == UINT64_MAX ? f->n : sfx_int_search(&f->ints, head + 1, &same);
+	return j < 0 || j > f->n ? SFX_CORRUPT : j;
 }
 
 int

@@ -254,6 +254,69 @@ sort_level(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 	}
 }
 
+/* ---- in another order ---- */
+
+/* Two sorted halves of a become one. */
+static void
+merge_halves(SfxItem *a, SfxItem *tmp, size_t half, size_t n, SfxItemCmp cmp, void *arg)
+{
+	size_t		i = 0;
+	size_t		j = half;
+	size_t		out = 0;
+
+	memcpy(tmp, a, half * sizeof(SfxItem));
+	while (i < half && j < n)
+	{
+		if (i + AHEAD < half)
+			__builtin_prefetch(tmp[i + AHEAD].at);
+		if (j + AHEAD < n)
+			__builtin_prefetch(a[j + AHEAD].at);
+		if (cmp(arg, &tmp[i], &a[j]) <= 0)
+			a[out++] = tmp[i++];
+		else
+			a[out++] = a[j++];
+	}
+	memcpy(a + out, tmp + i, (half - i) * sizeof(SfxItem));
+}
+
+/* A merge sort: no other one asks so seldom. */
+static void
+sort_equal_words(Sorter *s, SfxItem *a, size_t n, SfxItemCmp cmp, void *arg)
+{
+	size_t		half = n / 2;
+
+	if (n < 2)
+		return;
+	sort_equal_words(s, a, half, cmp, arg);
+	sort_equal_words(s, a + half, n - half, cmp, arg);
+	visit(s, n);
+	if (cmp(arg, &a[half - 1], &a[half]) > 0)
+		merge_halves(a, s->tmp, half, n, cmp, arg);
+}
+
+void
+sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, void *arg,
+				 void (*poll) (void))
+{
+	Sorter		s;
+
+	s.tmp = tmp;
+	s.poll = poll;
+	s.visits = 0;
+	if (n > 1 && !words_ascend(a, n))
+		sort_words(&s, a, n);
+	for (size_t i = 0, j = 0; i < n; i = j)
+	{
+		while (j < n && a[j].word == a[i].word)
+		{
+			if (j + AHEAD < n && a[j + AHEAD].word == a[j + AHEAD - 1].word)
+				__builtin_prefetch(a[j + AHEAD].at);
+			j++;
+		}
+		sort_equal_words(&s, a + i, j - i, cmp, arg);
+	}
+}
+
 void
 sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n, void (*poll) (void))
 {

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * itemsort.h - sort byte strings in memory
  *
- * Radix and comparison sort by turns: the next eight bytes of each string stand beside its address, and what they leave
- * equal is sorted by the eight that follow.  A string is visited once for each eight bytes that it shares with others, not
- * once for each comparison; and strings that differ in their first bytes are never visited.
+ * Radix and comparison sort by turns: the next eight bytes of each string stand beside its address,
+ * and what they leave equal is sorted by the eight that follow.  A string is visited once for each
+ * eight bytes that it shares with others, not once for each comparison; and strings that differ in
+ * their first bytes are never visited.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_ITEMSORT_H
@@ -25,6 +26,16 @@ extern void sfx_item_set(SfxItem *item, const uint8_t *at);
  * poll (NULL: none) is called every millisecond or so of work and need not return: the order of a is undefined then.
  */
 extern void sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n, void (*poll) (void));
+
+/* Which of two strings comes first: below 0, 0: either, above 0. */
+typedef int (*SfxItemCmp) (void *arg, const SfxItem *a, const SfxItem *b);
+
+/*
+ * Sort in another order, of which the items' words, set by the caller, tell what they can: where two
+ * differ, so stand the items; cmp is asked of others, as seldom as that can be.
+ */
+extern void sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, void *arg,
+							 void (*poll) (void));
 
 static inline uint32_t
 sfx_item_len(const SfxItem *item)

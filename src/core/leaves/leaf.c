@@ -5,7 +5,8 @@
  *
  *	off  size
  *	0	 1		version (SFX_LEAF_VERSION)
- *	1	 1		flags: no high fence; low fence has a TID; high fence has a TID; comparator order; dictionary
+ *	1	 1		flags: no high fence; low fence has a TID; high fence has a TID; comparator
+ *				order; dictionary; keys are cut
  *	2	 2		number of blocks
  *	4	 4		number of entries
  *	8	 2		length P of the prefix that both fences share (0 if there is no high fence, or in comparator order)
@@ -29,11 +30,11 @@
  *
  * Block:
  *
- *	0	 1		flags: kind (ONE, FIXED, STRING), DUPS, PAYLOAD, bit 8 of (entries - 1)
+ *	0	 1		flags: kind (ONE, FIXED, STRING, BITS), DUPS, PAYLOAD, bit 8 of (entries - 1)
  *	1	 1		keys - 1 (absent in ONE)
  *	..	 1		entries - 1, low 8 bits (if DUPS; else there are as many as keys)
  *	..	 1-2	length of the block's prefix behind P, its bytes
- *	..	 ..		key stream (absent in ONE; fixblock.h, strblock.h)
+ *	..	 ..		key stream (absent in ONE; fixblock.h, strblock.h, bitblock.h)
  *	..	 ..		integer block of keys - 1 values: end of key i's posting list less i + 1
  *				(if DUPS and not ONE; the last end is the number of entries)
  *	..	 ..		TIDs: 6 bytes if there is one entry, else a TID block (tidcodec.h)
@@ -69,6 +70,7 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *ord
 	l->order = order;
 	l->nblocks = sfx_get16(body + 2);
 	l->nentries = sfx_get32(body + 4);
+	l->cut = (flags & SFX_LEAF_CUT) != 0;
 	prefixlen = sfx_get16(body + 8);
 	lowlen = sfx_get16(body + 10);
 	highlen = sfx_get16(body + 12);
@@ -79,6 +81,8 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *ord
 		: (prefixlen > lowlen || prefixlen > highlen))
 		return SFX_CORRUPT;
 	if (flags & SFX_LEAF_ORDER ? order == NULL || prefixlen != 0 : order != NULL)
+		return SFX_CORRUPT;
+	if (l->cut && order != NULL)
 		return SFX_CORRUPT;
 	at += flags & SFX_LEAF_LOW_TID ? 6 : 0;
 	l->dict = NULL;

@@ -11,6 +11,8 @@
  *			that are the same in all keys are dropped; of the others the first 64 bits go to an integer block,
  *			the rest is raw (fixblock.h)
  *	STRING	front coding in groups of 16 keys, what is left of them raw or in HOPE code (strblock.h)
+ *	BITS	where keys are cut, most of them after the same bit: FIXED, and the further bits of
+ *			those that need them (bitblock.h)
  *
  * A leaf names at most one dictionary, by a number that its index gave it, and needs it for all that looks at keys between
  * the fences: sfx_leaf_open says which, and the caller puts it into l->dict.  Without it, or with
@@ -103,6 +105,9 @@ extern SfxPacker *sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *lo
  */
 extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 
+/* The same for a key that was cut: of its last byte so many bits are not known, and zero. */
+extern int sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose);
+
 /*
  * Codes of a block's keys as they stand in a page: who packs the keys again with the same dictionary need not code again what
  * begins at the same byte.
@@ -148,6 +153,14 @@ extern void sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t numb
 extern void sfx_packer_set_packing(SfxPacker *p, bool packing);
 
 /*
+ * Cut keys of up to most bytes from the first entry on (byte order; a dictionary or sample given
+ * before is forgotten, and none may follow): only as much of a key is stored as tells it from the
+ * keys beside it and from the fences.  What comes in may be cut already, if none of it is the
+ * beginning of another one.
+ */
+extern void sfx_packer_cut_keys(SfxPacker *p, uint32_t most);
+
+/*
  * A sample of what front coding leaves of keys, to train a dictionary with: of evenly spaced groups of keys; when it is full,
  * every other one is dropped, and from then on half as many are taken.
  */
@@ -184,6 +197,7 @@ typedef struct SfxLeaf
 	const SfxOrder *order;		/* NULL: byte order */
 	uint32_t	dictno;			/* the dictionary that it names; 0: none */
 	const SfxHope *dict;		/* for the caller to fill in */
+	bool		cut;			/* keys may be the beginnings of longer ones: sfx_leaf_undecided */
 	/* private: leaf_block.h */
 	uint32_t	priv[12];
 } SfxLeaf;
@@ -235,6 +249,7 @@ typedef struct SfxBlock
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];	/* payload i is payload[payoff[i]..payoff[i+1]); filled if haspay */
 	bool		haspay;
 	bool		keyless;		/* keys and payloads were not asked for: all entries show the empty key */
+	bool		bits;			/* of a leaf with cut keys: loose is filled */
 	bool		tidless;		/* TIDs were not asked for: tid has none */
 	/*
 	 * what a limit left out of the bounds: keys [left_from, left_to), the first one's TIDs from
@@ -245,6 +260,7 @@ typedef struct SfxBlock
 	uint64_t	left_lo;
 	uint64_t	left_hi;
 	const uint8_t *payload;		/* points into the leaf body */
+	uint8_t		loose[SFX_BLOCK_KEYS];	/* bits of a key's last byte that are not stored */
 	uint8_t		keys[SFX_BLOCK_RAW + SFX_MAX_ENTRY];
 } SfxBlock;
 
@@ -304,6 +320,28 @@ extern int sfx_leaf_hidden(const SfxLeaf *l, int b, const SfxPos *lo, const SfxP
 /* The codes of all keys of block b.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_codes(const SfxLeaf *l, int b, SfxCodes *c);
 
+/*
+ * What a leaf whose keys are cut says of pos's key: that nothing stored may be it, that one stored
+ * key is, or that one is its beginning: out has that one and its entries.  (Where loose bits are
+ * zero the bytes may be the same, and one the beginning of the other yet.)
+ */
+typedef enum SfxCutSide
+{
+	SFX_CUT_NONE,
+	SFX_CUT_EQUAL,
+	SFX_CUT_UNDECIDED,
+	SFX_CUT_CORRUPT
+} SfxCutSide;
+
+extern SfxCutSide sfx_leaf_find_cut(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out);
+
+/*
+ * Of a leaf whose keys are cut: is there one that is the beginning of pos's key, so that the leaf
+ * does not tell on which side of pos it belongs?  1: out has this one key and its entries, 0: there
+ * is none; or SFX_CORRUPT.
+ */
+extern int sfx_leaf_undecided(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out);
+
 static inline bool
 sfx_block_left(const SfxBlock *b)
 {
@@ -339,6 +377,7 @@ typedef enum SfxKeyCodec
 	SFX_KEYS_FRONT = 10,		/* front coding */
 	SFX_KEYS_HOPE = 11,			/* the same, the rests coded with a dictionary */
 	SFX_KEYS_PACKED = 12,		/* ... packed in the bits that number their symbols */
+	SFX_KEYS_BITS = 13,			/* cut between two bits (bitblock.h) */
 	SFX_KEYS_CODECS
 } SfxKeyCodec;
 
@@ -377,6 +416,44 @@ sfx_block_keyno(const SfxBlock *b, int i)
 	return b->dups ? b->keyno[i] : i;
 }
 
+/* So many bits of the last byte of entry i's key are not stored.  (0 where keys are not cut.) */
+static inline unsigned
+sfx_block_loose(const SfxBlock *b, int i)
+{
+	return b->bits ? b->loose[sfx_block_keyno(b, i)] : 0;
+}
+
+/* Does a whole key begin with what is stored of one, whose last byte has so many loose bits? */
+static inline bool
+sfx_begins(const uint8_t *stored, uint32_t storedlen, unsigned loose, const uint8_t *key,
+		   uint32_t len)
+{
+	if (loose == 0)
+		return storedlen <= len && memcmp(stored, key, storedlen) == 0;
+	return storedlen <= len && memcmp(stored, key, storedlen - 1) == 0 &&
+		(stored[storedlen - 1] ^ key[storedlen - 1]) >> loose == 0;
+}
+
+/* ... and does what is stored leave open whether it is this key, and on which side of it it is? */
+static inline bool
+sfx_leaves_open(const uint8_t *stored, uint32_t storedlen, unsigned loose, const uint8_t *key,
+				uint32_t len)
+{
+	return (loose > 0 || storedlen < len) && sfx_begins(stored, storedlen, loose, key, len);
+}
+
+/* Behind the last entry of a decoded block that has entry i's key. */
+static inline int
+sfx_block_end_of_key(const SfxBlock *b, int i)
+{
+	int			k = sfx_block_keyno(b, i);
+
+	do
+		i++;
+	while (i < b->nent && sfx_block_keyno(b, i) == k);
+	return i;
+}
+
 /* Entry i of a decoded block. */
 static inline void
 sfx_block_entry(const SfxBlock *b, int i, SfxEntry *e)
@@ -397,7 +474,7 @@ sfx_block_of_entry(SfxBlock *b, const SfxEntry *e)
 	b->nent = b->nkeys = b->total = 1;
 	b->first = 0;
 	b->width = e->keylen;
-	b->dups = b->keyless = b->tidless = false;
+	b->dups = b->keyless = b->tidless = b->bits = false;
 	b->left_from = b->left_to = 0;
 	b->tid[0] = e->tid;
 	b->keyoff[0] = 0;

@@ -7,6 +7,46 @@
 #include "intcodec.h"
 #include "tidcodec.h"
 
+/* The key stream, which begins at p. */
+static int
+open_stream(const SfxLeaf *l, const uint8_t *p, Block *k)
+{
+	size_t		bytes;
+	int			r;
+
+	if (k->kind == SFX_BLK_FIXED)
+	{
+		r = sfx_fix_open(&k->fix, p, (size_t) (k->end - p), k->nkeys);
+		k->ends = k->fix.end;
+		return r;
+	}
+	if (k->kind == SFX_BLK_BITS)
+	{
+		if (p == k->end || !l->cut)
+			return SFX_CORRUPT;
+		if (*p != SFX_BITS_STRINGS)
+		{
+			r = sfx_bitblock_open(&k->bits, p, (size_t) (k->end - p), k->nkeys);
+			k->ends = k->bits.end;
+			return r;
+		}
+		bytes = sfx_bits_bytes((size_t) k->nkeys, 3);
+		k->loose = ++p;
+		if (bytes > (size_t) (k->end - p))
+			return SFX_CORRUPT;
+		p += bytes;
+		k->kind = SFX_BLK_STRING;
+	}
+	if (k->kind == SFX_BLK_STRING)
+	{
+		r = sfx_str_open(&k->str, p, (size_t) (k->end - p), k->nkeys, l->dict);
+		k->ends = k->str.end;
+		return r;
+	}
+	k->ends = p;
+	return SFX_OK;
+}
+
 int
 sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k)
 {
@@ -14,7 +54,6 @@ sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k)
 				to;
 	const uint8_t *p;
 	int			flags;
-	int			r;
 
 	if (b < 0 || b >= l->nblocks)
 		return SFX_CORRUPT;
@@ -28,9 +67,10 @@ sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k)
 	k->kind = flags & SFX_BLK_KIND;
 	k->dups = (flags & SFX_BLK_DUPS) != 0;
 	k->haspay = (flags & SFX_BLK_PAYLOAD) != 0;
+	k->loose = NULL;
 	k->nkeys = 1;
-	if ((flags & ~SFX_BLK_FLAGS) || k->kind > SFX_BLK_STRING || k->end - p < 3 ||
-		(l->order && k->kind == SFX_BLK_FIXED))
+	if ((flags & ~SFX_BLK_FLAGS) || k->end - p < 3 ||
+		(l->order && (k->kind == SFX_BLK_FIXED || k->kind == SFX_BLK_BITS)))
 		return SFX_CORRUPT;
 	if (k->kind != SFX_BLK_ONE)
 		k->nkeys = 1 + *p++;
@@ -44,21 +84,7 @@ sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k)
 		l->priv[PV_PREFIXLEN] + k->prefixlen > SFX_MAX_ENTRY)
 		return SFX_CORRUPT;
 	k->prefix = p;
-	p += k->prefixlen;
-	if (k->kind == SFX_BLK_FIXED)
-	{
-		r = sfx_fix_open(&k->fix, p, (size_t) (k->end - p), k->nkeys);
-		p = k->fix.end;
-	}
-	else if (k->kind == SFX_BLK_STRING)
-	{
-		r = sfx_str_open(&k->str, p, (size_t) (k->end - p), k->nkeys, l->dict);
-		p = k->str.end;
-	}
-	else
-		r = SFX_OK;
-	k->ends = p;
-	return r;
+	return open_stream(l, p + k->prefixlen, k);
 }
 
 void
@@ -107,6 +133,8 @@ sfx_leaf_search(const Block *k, const Target *t, bool *equal)
 		return sfx_fix_search(&k->fix, key, len, equal);
 	if (k->kind == SFX_BLK_STRING)
 		return sfx_str_search(&k->str, key, len, equal);
+	if (k->kind == SFX_BLK_BITS)
+		return sfx_bitblock_search(&k->bits, key, len, equal);
 	*equal = len == 0;
 	return len > 0;
 }
@@ -262,6 +290,8 @@ sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info)
 		info->keycodec = SFX_KEYS_ONE;
 	else if (k.kind == SFX_BLK_FIXED)
 		info->keycodec = (SfxKeyCodec) k.fix.ints.codec;
+	else if (k.kind == SFX_BLK_BITS)
+		info->keycodec = SFX_KEYS_BITS;
 	else
 		info->keycodec = k.str.coded ? SFX_KEYS_HOPE : k.str.packed ? SFX_KEYS_PACKED : SFX_KEYS_FRONT;
 	info->tidcodec = k.nent > 1 ? *s.tids & 7 : 0;
@@ -312,9 +342,16 @@ sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBloc
 	memcpy(out->keys, l->body + l->priv[PV_PREFIX], p);
 	memcpy(out->keys + p, k->prefix, k->prefixlen);
 	out->width = prefixlen;
+	out->bits = k->kind == SFX_BLK_BITS || k->loose != NULL;
+	if (k->kind == SFX_BLK_BITS)
+		return sfx_bitblock_decode(&k->bits, from, to, prefixlen, out->keys, sizeof(out->keys),
+								   out->keyoff, out->loose, &out->width);
 	if (k->kind == SFX_BLK_STRING)
 	{
 		out->width = 0;
+		for (int i = from; k->loose && i < to; i++)
+			out->loose[i - from] = (uint8_t) sfx_bits_get(k->loose, (size_t) (k->end - k->loose),
+														  3 * (size_t) i, 3);
 		return sfx_str_decode(&k->str, from, to, prefixlen, out->keys, sizeof(out->keys), out->keyoff,
 							  l->body + l->len);
 	}

@@ -5,6 +5,7 @@
 #ifndef SFX_LEAF_BLOCK_H
 #define SFX_LEAF_BLOCK_H
 
+#include "bitblock.h"
 #include "fixblock.h"
 #include "leaf.h"
 #include "leaf_format.h"
@@ -37,8 +38,10 @@ typedef struct Block
 	const uint8_t *prefix;		/* behind the page's */
 	uint32_t	prefixlen;
 	const uint8_t *ends;		/* stream of posting-list ends; behind the keys */
+	const uint8_t *loose;		/* STRING: loose bits of each key, packed; NULL: there are none */
 	SfxFix		fix;
 	SfxStr		str;
+	SfxBitBlock		bits;
 } Block;
 
 /* The streams behind the keys. */
@@ -161,6 +164,8 @@ extern int sfx_leaf_decode_tids(const Block *k, const Lists *s, int from, int to
 /* What of block b lies between lo and hi (NULL: no bound).  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo,
 							   const SfxPos *hi, SfxKeyRange *r);
+/* Decode what the range has; of no bounds, where anything is left out. */
+extern int sfx_leaf_decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, SfxBlock *out);
 /* Bounds of the payloads [from, to), counted from the start of the payload bytes. */
 extern int sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out);
 /* Materialise keys [from, to), from < to, with their prefixes. */

@@ -4,19 +4,26 @@
  */
 #include "leaf_packer.h"
 
+#include "bitblock.h"
 #include "fixblock.h"
 #include "intcodec.h"
 #include "tidcodec.h"
 
 #define CODED_SHARE		4		/* coded keys may take so small a part of raw ones */
 
-/* What the first nkeys pending keys share. */
+/* What the first nkeys pending keys share.  (Keys that are cut share what they shared whole.) */
 static uint32_t
-common_prefix(const Pending *q, int nkeys, const SfxOrder *order)
+common_prefix(const SfxPacker *p, int nkeys)
 {
+	const Pending *q = &p->pend;
+	const SfxOrder *order = p->order;
 	SfxPos		first = pending_key(q, 0);
 	SfxPos		last = pending_key(q, nkeys - 1);
 	uint32_t	len = first.len;
+
+	/* (a single one with loose bits has a stream of its own, for its last byte) */
+	if (p->cutmost && nkeys == 1)
+		return p->cutoff[1] - (p->anyloose ? 1 : 0);
 
 	if (order == NULL)
 		return sfx_lcp(first.key, first.len, last.key, last.len);
@@ -52,6 +59,87 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *o
 			r = sfx_fix_encode(k, out, cap, &rest);
 	}
 	*kind = SFX_BLK_FIXED;
+	return r;
+}
+
+/* Keys that are cut between bytes: each as far as it may be, or all to one length. */
+static int
+encode_cut_bytes(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
+{
+	bool		rest;
+	int			r,
+				even;
+
+	k->bytes = p->cutkeys;
+	k->off = p->cutoff;
+	k->known = NULL;
+	r = encode_keys(k, NULL, &p->coder, out, cap, kind);
+	if (*kind == SFX_BLK_FIXED || !sfx_cut_evenly(p, k->n) ||
+		k->off[1] - k->skip > SFX_FIX_MAXWIDTH)
+		return r;
+	even = sfx_fix_encode(k, p->body, cap, &rest);
+	if (even < 0 || (r >= 0 && even >= r))
+		return r;
+	memcpy(out, p->body, (size_t) even);
+	*kind = SFX_BLK_FIXED;
+	return even;
+}
+
+/* The same where loose bits were there before, which stand in a column of their own then. */
+static int
+encode_loose_strings(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
+{
+	SfxBitWriter w;
+	uint8_t    *at;
+	int			r;
+
+	*kind = SFX_BLK_BITS;
+	if (cap < 1 + 3 * SFX_BLOCK_KEYS / 8 + 8)
+		return SFX_NOSPACE;
+	*out = SFX_BITS_STRINGS;
+	sfx_bits_start(&w, out + 1);
+	for (int i = 0; i < k->n; i++)
+		sfx_bits_put(&w, p->cutloose[i], 3);
+	at = sfx_bits_end(&w);
+	k->bytes = p->cutkeys;
+	k->off = p->cutoff;
+	k->known = NULL;
+	r = sfx_str_encode(k, &p->coder, at, cap - (size_t) (at - out));
+	return r < 0 ? r : r + (int) (at - out);
+}
+
+/*
+ * The key stream of keys that are cut: between bits, where that is small; else between bytes, if
+ * that is smaller.
+ */
+static int
+encode_cut_keys(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
+{
+	uint32_t	need[SFX_BLOCK_KEYS],
+				have[SFX_BLOCK_KEYS];
+	SfxBitKeys	bits = {p->pend.keys, p->pend.keyoff, have, need, k->n, k->skip, k->codec};
+	bool		plain;
+	int			r,
+				s;
+
+	for (int i = 0; i < k->n; i++)
+	{
+		have[i] = p->have[i] - 8 * k->skip;
+		need[i] = p->need[i] - 8 * k->skip;
+	}
+	r = sfx_bitblock_encode(&bits, p->scratch_keys, cap, &plain);
+	if (r < 0 || r > 2 * k->n)
+	{
+		s = p->anyloose ? encode_loose_strings(p, k, out, cap, kind) :
+			encode_cut_bytes(p, k, out, cap, kind);
+		if (s >= 0 && (r < 0 || s <= r))
+			return s;
+		if (r < 0)
+			return r;
+	}
+	*kind = plain ? SFX_BLK_FIXED : SFX_BLK_BITS;
+	r -= plain ? 2 : 0;
+	memcpy(out, p->scratch_keys + (plain ? 2 : 0), (size_t) r);
 	return r;
 }
 
@@ -119,14 +207,17 @@ sfx_pack_block(SfxPacker *p, Candidate *c)
 	int			r;
 
 	c->rawrests = c->rests = 0;
-	c->b.prefixlen = common_prefix(q, nkeys, p->order);
+	if (p->cutmost)
+		sfx_cut_block(p, c, nkeys);
+	c->b.prefixlen = common_prefix(p, nkeys);
 	c->b.seplen = q->seplen;
 	c->b.septid = q->septid;
-	if (nkeys > 1)
+	if (nkeys > 1 || (p->cutmost && p->anyloose))
 	{
 		SfxKeys		k = {q->keys, q->keyoff, q->lcp, nkeys, c->b.prefixlen, p->codec, q->codesused > 0 ? &q->known : NULL};
 
-		r = encode_keys(&k, p->order, &p->coder, out, room, &kind);
+		r = p->cutmost ? encode_cut_keys(p, &k, out, room, &kind) :
+			encode_keys(&k, p->order, &p->coder, out, room, &kind);
 		if (r < 0)
 			return SFX_NOSPACE;
 		if (kind == SFX_BLK_STRING)

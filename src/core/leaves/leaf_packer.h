@@ -24,6 +24,7 @@ typedef struct Pending
 	uint32_t	keyoff[SFX_BLOCK_KEYS + 1];
 	uint16_t	lcp[SFX_BLOCK_KEYS];	/* shared with the key before; [0] unused */
 	uint16_t	ends[SFX_BLOCK_KEYS];	/* exclusive end of the key's entries */
+	uint8_t		loose[SFX_BLOCK_KEYS];	/* bits of its last byte that are not known, and zero */
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];
 	uint8_t		keys[RAW_SIZE];
@@ -85,6 +86,15 @@ struct SfxPacker
 	PackedBlock blocks[MAX_BLOCKS];
 	Pending		pend;
 	SfxCoder	coder;			/* of the block that the first pending key begins */
+	uint32_t	cutmost;		/* keys up to this length are cut; 0: none are */
+	/* leaf_cut.c: what is left of a block's keys, in bits (of so many known ones) and in bytes */
+	uint32_t	need[SFX_BLOCK_KEYS];
+	uint32_t	have[SFX_BLOCK_KEYS];
+	uint32_t	cutoff[SFX_BLOCK_KEYS + 1];
+	uint8_t		cutloose[SFX_BLOCK_KEYS];
+	bool		anyloose;		/* some key's last byte is not known whole, and stored */
+	uint8_t		cutkeys[RAW_SIZE];
+	uint8_t		scratch_keys[MAX_CAPACITY]; /* their stream, if they are cut between bits */
 	Candidate	cand[2];		/* the best so far and the one being tried */
 	int			best;
 	uint8_t		scratch[2 * MAX_CAPACITY];
@@ -121,6 +131,18 @@ key_of_entry(const Pending *q, int e)
  * that stand once for all keys at their ends.
  */
 extern void sfx_sample_block(SfxRestSample *s, const Pending *q, int nkeys, uint32_t cut);
+
+/*
+ * leaf_cut.c: cut the first nkeys pending keys, of which the first c->nent entries are about to be
+ * encoded, into p->cutkeys; above, inf: what follows all that is pending.
+ */
+extern void sfx_cut_block(SfxPacker *p, const Candidate *c, int nkeys);
+
+/*
+ * All of them to the length of the longest, so that they may be coded as numbers.  False: some key
+ * does not have so much, or they have one length already.
+ */
+extern bool sfx_cut_evenly(SfxPacker *p, int nkeys);
 
 /*
  * leaf_encode.c: encode the first c->nent pending entries into c.  SFX_OK or SFX_NOSPACE (too large

@@ -134,7 +134,7 @@ put_fences(SfxPacker *p, const SfxPos *high, bool high_inf, uint32_t prefix)
 	out[0] = SFX_LEAF_VERSION;
 	out[1] = (uint8_t) ((high_inf ? SFX_LEAF_HIGH_INF : 0) | (p->low.tid ? SFX_LEAF_LOW_TID : 0) |
 						(!high_inf && high->tid ? SFX_LEAF_HIGH_TID : 0) | (p->order ? SFX_LEAF_ORDER : 0) |
-						(p->coded ? SFX_LEAF_DICT : 0));
+						(p->coded ? SFX_LEAF_DICT : 0) | (p->cutmost ? SFX_LEAF_CUT : 0));
 	sfx_put16(out + 2, (uint16_t) p->nblocks);
 	sfx_put32(out + 4, p->nentries);
 	sfx_put16(out + 8, (uint16_t) prefix);

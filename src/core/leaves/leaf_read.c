@@ -73,7 +73,9 @@ sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, c
 			r->hi = hi->tid;
 		}
 	}
-	if (r->to == r->from + 1 && (eqlo || r->hi != UINT64_MAX))
+	/* (with loose bits, the bytes are not all of it) */
+	if (r->to == r->from + 1 && (eqlo || r->hi != UINT64_MAX) && k->kind != SFX_BLK_BITS &&
+		k->loose == NULL)
 	{
 		r->key = eqlo ? lo->key : hi->key;
 		r->keylen = eqlo ? lo->len : hi->len;
@@ -92,7 +94,7 @@ empty_block(const Block *k, int first, SfxBlock *out)
 	out->width = 0;
 	out->dups = false;
 	out->haspay = false;
-	out->keyless = out->tidless = false;
+	out->keyless = out->tidless = out->bits = false;
 	out->keyoff[0] = 0;
 	return SFX_OK;
 }
@@ -102,6 +104,7 @@ static int
 leave_keys_out(SfxBlock *out)
 {
 	out->keyless = true;
+	out->bits = false;
 	out->nkeys = 1;
 	out->dups = out->haspay = false;
 	out->width = 0;
@@ -236,6 +239,7 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBloc
 	{
 		memcpy(out->keys, r->key, r->keylen);
 		out->width = r->keylen;
+		out->bits = false;
 		out->keyoff[0] = 0;
 		out->keyoff[1] = r->keylen;
 	}
@@ -246,6 +250,13 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBloc
 	if (k->haspay)
 		return sfx_leaf_decode_payloads(k, &s, first, first + n, out);
 	return SFX_OK;
+}
+
+int
+sfx_leaf_decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, SfxBlock *out)
+{
+	out->left_from = out->left_to = 0;
+	return decode_range(l, k, r, WANT_KEYS | WANT_TIDS, out);
 }
 
 /*
@@ -307,8 +318,9 @@ sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock
 	return decode_range(l, &k, &r, WANT_KEYS | WANT_TIDS, out);
 }
 
-int
-sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
+/* What of a block is wanted, of the entries between two positions. */
+static int
+decode_part(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int wanted, SfxBlock *out)
 {
 	Block		k;
 	SfxKeyRange		r;
@@ -317,20 +329,19 @@ sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos 
 		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
 		return SFX_CORRUPT;
 	out->left_from = out->left_to = 0;
-	return decode_range(l, &k, &r, WANT_TIDS, out);
+	return decode_range(l, &k, &r, wanted, out);
+}
+
+int
+sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
+{
+	return decode_part(l, b, lo, hi, WANT_TIDS, out);
 }
 
 int
 sfx_leaf_decode_tidless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out)
 {
-	Block		k;
-	SfxKeyRange		r;
-
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK ||
-		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
-		return SFX_CORRUPT;
-	out->left_from = out->left_to = 0;
-	return decode_range(l, &k, &r, WANT_KEYS, out);
+	return decode_part(l, b, lo, hi, WANT_KEYS, out);
 }
 
 int

@@ -9,14 +9,49 @@ typedef struct Check
 {
 	uint8_t		lastkey[SFX_MAX_ENTRY];
 	SfxPos		last;			/* greatest entry so far */
+	unsigned	loose;			/* bits of its last byte */
 	bool		any;
 	uint64_t	nentries;
 } Check;
+
+
+/* Entry i, at pos, of a leaf with cut keys, beside the one before it. */
+static const char *
+verify_cut(const SfxBlock *blk, int i, Check *c, const SfxPos *pos)
+{
+	unsigned	loose = sfx_block_loose(blk, i);
+	bool		same = c->any && sfx_same_bytes(c->last.key, c->last.len, pos->key, pos->len);
+
+	if (loose > 0 && (pos->len == 0 || (pos->key[pos->len - 1] & ((1u << loose) - 1)) != 0))
+		return "bits of a cut key that are not stored are not zero";
+	if (same && (loose != c->loose ||
+				 (i > 0 && sfx_block_keyno(blk, i) != sfx_block_keyno(blk, i - 1))))
+		return "a cut key is there twice";
+	if (c->any && !same &&
+		sfx_leaves_open(c->last.key, c->last.len, c->loose, pos->key, pos->len))
+		return "a cut key does not tell itself from the next one";
+	c->loose = loose;
+	return NULL;
+}
+
+/* A cut key is told from the high fence by what is left of it. */
+static const char *
+verify_last_cut(const SfxLeaf *l, const SfxPos *last, unsigned loose)
+{
+	uint32_t	prefix = l->priv[PV_PREFIXLEN];
+
+	if (l->cut && !(l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF) &&
+		sfx_leaves_open(last->key + prefix, last->len - prefix, loose,
+						l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN]))
+		return "a cut key does not tell itself from the high fence";
+	return NULL;
+}
 
 static const char *
 verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 {
 	SfxPos		sep;
+	const char *why;
 
 	if (!separator(l, b, &sep))
 		return "separator offsets are out of order";
@@ -35,6 +70,8 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 			return "a TID is out of range";
 		if (c->any && sfx_order_cmp_pos(l->order, &c->last, &pos) >= 0)
 			return "entries are out of order";
+		if (l->cut && (why = verify_cut(blk, i, c, &pos)) != NULL)
+			return why;
 		if (i == 0)
 		{
 			Target		t = make_target(l, &pos);
@@ -92,6 +129,7 @@ sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const 
 	Check		c;
 
 	c.any = false;
+	c.loose = 0;
 	c.nentries = 0;
 	*why = NULL;
 	if (sfx_leaf_open(&l, body, len, order) != SFX_OK)
@@ -103,6 +141,8 @@ sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const 
 	*why = verify_fences(&l);
 	for (int b = 0; b < l.nblocks && *why == NULL; b++)
 		*why = verify_block(&l, b, scratch, &c);
+	if (*why == NULL && c.any)
+		*why = verify_last_cut(&l, &c.last, c.loose);
 	if (*why == NULL && c.nentries != l.nentries)
 		*why = "the number of entries is wrong";
 	return *why ? SFX_CORRUPT : SFX_OK;

@@ -43,6 +43,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->coder.packing = true;
 	sfx_coder_restart(&p->coder);
 	p->coder.cut = 0;
+	p->cutmost = 0;
 	if (low->len)
 		memcpy(p->lowkey, low->key, low->len);
 	p->low = (SfxPos) {p->lowkey, low->len, low->tid};
@@ -85,6 +86,15 @@ void
 sfx_packer_set_packing(SfxPacker *p, bool packing)
 {
 	p->coder.packing = packing;
+}
+
+void
+sfx_packer_cut_keys(SfxPacker *p, uint32_t most)
+{
+	p->cutmost = p->order == NULL ? most : 0;
+	p->coder.dict = NULL;
+	p->dictno = 0;
+	p->sample = NULL;
 }
 
 void
@@ -146,7 +156,8 @@ drop_codes(Pending *q, int k)
 }
 
 static void
-append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp, const SfxCodes *c, int codeno)
+append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp, unsigned loose,
+			 const SfxCodes *c, int codeno)
 {
 	if (newkey)
 	{
@@ -154,6 +165,7 @@ append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp, const Sfx
 
 		memcpy(q->keys + at, e->key, e->keylen);
 		q->lcp[q->nkeys] = (uint16_t) lcp;
+		q->loose[q->nkeys] = (uint8_t) loose;
 		append_code(q, q->nkeys, c, codeno);
 		q->nkeys++;
 		q->keyoff[q->nkeys] = at + e->keylen;
@@ -191,6 +203,7 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 	{
 		q->keyoff[i] = q->keyoff[i + k] - base;
 		q->lcp[i] = q->lcp[i + k];
+		q->loose[i] = q->loose[i + k];
 		q->ends[i] = (uint16_t) (q->ends[i + k] - n);
 	}
 	q->keyoff[q->nkeys] = q->keyoff[q->nkeys + k] - base;
@@ -267,6 +280,53 @@ fit_block(SfxPacker *p, const SfxPos *above, bool inf)
 	}
 }
 
+/* Is the first pending key whole for certain?  Then part of its list lies before it. */
+static bool
+list_was_parted(const SfxPacker *p)
+{
+	const Pending *q = &p->pend;
+	SfxPos		key = pending_key(q, 0);
+
+	return q->septid != 0 ||
+		(p->nblocks == 0 && p->low.tid != 0 && p->low.len == key.len &&
+		 memcmp(p->low.key, key.key, key.len) == 0);
+}
+
+/* Does pending key k's list go on behind all that is pending?  Longer than a block, it is whole. */
+static bool
+goes_on(const SfxPacker *p, int k, const SfxPos *above, bool inf)
+{
+	SfxPos		key = pending_key(&p->pend, k);
+
+	return k == p->pend.nkeys - 1 && !inf && above->tid != 0 && above->len == key.len &&
+		memcmp(above->key, key.key, key.len) == 0;
+}
+
+/*
+ * The first n pending entries fit on the page, as the candidate p->best.  So many of them are to be
+ * its next block: no list of a key that may be cut already is parted, since what stands between
+ * its parts has to be whole.  SFX_NOSPACE: such a list has no room on an empty page.
+ */
+static int
+end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
+{
+	const Pending *q = &p->pend;
+	int			k = key_of_entry(q, n - 1);
+	bool		on = goes_on(p, k, above, inf);
+
+	if (n == q->ends[k] && !on)
+		return n;
+	if (k == 0)
+		return on || list_was_parted(p) ? n : p->nblocks > 0 ? 0 : SFX_NOSPACE;
+	for (; k > 0; k--)
+		if (sfx_pack_try(p, &p->cand[!p->best], q->ends[k - 1], above, inf))
+		{
+			p->best = !p->best;
+			return q->ends[k - 1];
+		}
+	return p->nblocks > 0 ? 0 : SFX_NOSPACE;
+}
+
 /*
  * Move pending entries to pages.  above: the fence that would follow them all (inf: none).  If they all fit on
  * the page they are committed; else one page is closed.  Either way some entries may be left.
@@ -275,16 +335,19 @@ static int
 flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 {
 	int			n = fit_block(p, above, inf);
-	const Candidate *c = &p->cand[p->best];
+	const Candidate *c;
 	SfxPos		high;
 	int			r;
 
+	if (p->cutmost && n > 0)
+		n = end_between_keys(p, n, above, inf);
+	c = &p->cand[p->best];
 	if (n > 0)
 	{
 		sfx_pack_commit(p, c);
 		high = c->high;
 	}
-	else if (p->nblocks == 0)
+	else if (n < 0 || p->nblocks == 0)
 		return SFX_NOSPACE;		/* the caller broke the limit on entries or capacity */
 	else
 		high = (SfxPos) {p->pend.keys, p->pend.seplen, p->pend.septid};
@@ -301,6 +364,13 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 		sfx_coder_restart(&p->coder);
 	}
 	return r;
+}
+
+/* A key with loose bits is no beginning of the next one, whose bytes differ from its at lcp. */
+static inline bool
+is_apart(const SfxPos *key, unsigned loose, const uint8_t *next, uint32_t lcp)
+{
+	return loose == 0 || lcp + 1 < key->len || (key->key[lcp] ^ next[lcp]) >> loose != 0;
 }
 
 /*
@@ -321,11 +391,20 @@ in_order(const SfxPacker *p, const SfxEntry *e, bool newkey, uint32_t lcp)
 	if (q->nent == 0)
 		return sfx_cmp_pos(&p->low, &pos) <= 0;
 	last = pending_key(q, q->nkeys - 1);
-	return lcp < e->keylen && (lcp == last.len || last.key[lcp] < e->key[lcp]);
+	if (lcp == last.len)
+		return p->cutmost == 0 && lcp < e->keylen;
+	return lcp < e->keylen && last.key[lcp] < e->key[lcp] &&
+		is_apart(&last, q->loose[q->nkeys - 1], e->key, lcp);
 }
 
 int
 sfx_packer_add(SfxPacker *p, const SfxEntry *e)
+{
+	return sfx_packer_add_cut(p, e, 0);
+}
+
+int
+sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose)
 {
 	Pending    *q = &p->pend;
 	SfxPos		sep = {e->key, e->keylen, e->tid};
@@ -372,7 +451,7 @@ sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 			newkey = true;
 		}
 	}
-	append_entry(q, e, newkey, lcp, p->codes, p->codeno);
+	append_entry(q, e, newkey, lcp, loose, p->codes, p->codeno);
 	return SFX_OK;
 }
 
@@ -448,13 +527,15 @@ append_fixed(SfxPacker *p, const SfxBlock *b, int from, int to)
 		const uint8_t *key = b->keys + b->keyoff[from + i];
 		uint32_t	lcp = ascending_lcp(last, key, w);
 
-		if (lcp == w)
+		if (lcp == w ||
+			!is_apart(&(SfxPos) {last, w, 0}, q->loose[q->nkeys + i - 1], key, lcp))
 			break;
 		q->lcp[q->nkeys + i] = (uint16_t) lcp;
 		q->keyoff[q->nkeys + i + 1] = at + (uint32_t) (i + 1) * w;
 		q->ends[q->nkeys + i] = (uint16_t) (q->nent + i + 1);
 		q->payoff[q->nent + i + 1] = q->payoff[q->nent];
 		q->known.start[q->nkeys + i] = SFX_NO_CODE;
+		q->loose[q->nkeys + i] = (uint8_t) sfx_block_loose(b, from + i);
 		last = key;
 	}
 	copy_run(q, b, from, i);
@@ -483,13 +564,16 @@ append_strings(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes
 		bool		told = codes != NULL && i > 0 && (from + i) % SFX_STR_GROUP != 0;
 		uint32_t	lcp = told ? codes->start[from + i] : sfx_lcp(last.key, last.len, key.key, key.len);
 
-		if (lcp == key.len || (lcp < last.len && last.key[lcp] > key.key[lcp]) || at + b->keyoff[from + i + 1] > SFX_BLOCK_RAW)
+		if (lcp == key.len || (lcp < last.len ? last.key[lcp] > key.key[lcp] : p->cutmost > 0) ||
+			(lcp < last.len && !is_apart(&last, q->loose[q->nkeys + i - 1], key.key, lcp)) ||
+			at + b->keyoff[from + i + 1] > SFX_BLOCK_RAW)
 			break;
 		q->lcp[q->nkeys + i] = (uint16_t) lcp;
 		q->keyoff[q->nkeys + i + 1] = at + b->keyoff[from + i + 1];
 		q->ends[q->nkeys + i] = (uint16_t) (q->nent + i + 1);
 		q->payoff[q->nent + i + 1] = q->payoff[q->nent];
 		append_code(q, q->nkeys + i, codes, from + i);
+		q->loose[q->nkeys + i] = (uint8_t) sfx_block_loose(b, from + i);
 		last = key;
 	}
 	copy_run(q, b, from, i);
@@ -512,7 +596,7 @@ sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxC
 			sfx_block_entry(b, from, &e);
 			p->codes = codes;
 			p->codeno = b->dups ? b->keyno[from] : from;
-			r = sfx_packer_add(p, &e);
+			r = sfx_packer_add_cut(p, &e, sfx_block_loose(b, from));
 			p->codes = NULL;
 			if (r < 0)
 				return r;

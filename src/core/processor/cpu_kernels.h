@@ -606,6 +606,25 @@ NAME(visible_four)(const SfxVisMap *m, __m256i tid, uint64_t reciprocal)
 	return (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(word));
 }
 
+/* The same for a map of one page. */
+TARGET static inline unsigned
+NAME(visible_four_of_page)(const SfxVisMap *m, __m256i tid)
+{
+	const int  *page = (const int *) (const void *) m->page[0];
+	__m256i		block = _mm256_srli_epi64(tid, 16);
+	__m256i		there = _mm256_cmpgt_epi64(_mm256_set1_epi64x(m->blocks), block);
+	__m256i		odd = _mm256_permutevar8x32_epi32(there, _mm256_set_epi32(7, 7, 7, 7, 6, 4, 2, 0));
+	__m256i		word = _mm256_slli_epi64(_mm256_srli_epi64(block, 4), 2);
+	__m256i		at = _mm256_slli_epi64(_mm256_and_si256(block, _mm256_set1_epi64x(15)), 1);
+	__m128i		in,
+				bits;
+
+	in = _mm256_castsi256_si128(odd);
+	bits = _mm256_mask_i64gather_epi32(_mm_setzero_si128(), page, word, in, 1);
+	word = _mm256_slli_epi64(_mm256_srlv_epi64(_mm256_cvtepu32_epi64(bits), at), 63);
+	return (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(word));
+}
+
 TARGET static int
 NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 {
@@ -616,7 +635,8 @@ NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 	for (; m->npages > 0 && i + 4 <= n; i += 4)
 	{
 		__m256i		t = _mm256_loadu_si256((const __m256i *) (tid + i));
-		unsigned	mask = ~NAME(visible_four)(m, t, reciprocal) & 15;
+		unsigned	mask = ~(m->npages == 1 ? NAME(visible_four_of_page)(m, t) :
+							 NAME(visible_four)(m, t, reciprocal)) & 15;
 
 		for (; mask != 0; mask &= mask - 1)
 			out[found++] = tid[i + __builtin_ctz(mask)];
@@ -658,6 +678,20 @@ NAME(visible_eight)(const SfxVisMap *m, __m512i tid, uint64_t reciprocal)
 	return _mm512_test_epi64_mask(_mm512_srlv_epi64(word, at), _mm512_set1_epi64(1));
 }
 
+/* The same for a map of one page. */
+TARGET static inline __mmask8
+NAME(visible_eight_of_page)(const SfxVisMap *m, __m512i tid)
+{
+	__m512i		block = _mm512_srli_epi64(tid, 16);
+	__mmask8	in = _mm512_cmplt_epu64_mask(block, _mm512_set1_epi64(m->blocks));
+	__m512i		word = _mm512_slli_epi64(_mm512_srli_epi64(block, 4), 2);
+	__m512i		at = _mm512_slli_epi64(_mm512_and_si512(block, _mm512_set1_epi64(15)), 1);
+
+	word = _mm512_cvtepu32_epi64(_mm512_mask_i64gather_epi32(_mm256_setzero_si256(), in, word,
+															 (const void *) m->page[0], 1));
+	return _mm512_test_epi64_mask(_mm512_srlv_epi64(word, at), _mm512_set1_epi64(1));
+}
+
 TARGET static int
 NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 {
@@ -668,7 +702,8 @@ NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 	for (; m->npages > 0 && i + 8 <= n; i += 8)
 	{
 		__m512i		t = _mm512_loadu_si512(tid + i);
-		__mmask8	mask = (__mmask8) ~NAME(visible_eight)(m, t, reciprocal);
+		__mmask8	mask = (__mmask8) ~(m->npages == 1 ? NAME(visible_eight_of_page)(m, t) :
+										NAME(visible_eight)(m, t, reciprocal));
 
 		if (mask != 0)
 		{

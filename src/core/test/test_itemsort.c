@@ -1,6 +1,6 @@
 /*
- * The sort of byte strings against qsort, on sets that use each of its ways; and it can be left at
- * any poll.
+ * The sorts of byte strings, in their own order and in another one, against qsort, on sets that use
+ * each of their ways; and they can be left at any poll.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -72,6 +72,71 @@ errors(size_t n)
 	return bad;
 }
 
+/* ---- in another order: the longest first, and the greatest first of one length ---- */
+
+static int	asked;
+
+static int
+cmp_other(void *arg, const SfxItem *a, const SfxItem *b)
+{
+	uint32_t	alen = sfx_item_len(a);
+	uint32_t	blen = sfx_item_len(b);
+
+	(void) arg;
+	asked++;
+	if (alen != blen)
+		return alen > blen ? -1 : 1;
+	return -sfx_cmp_bytes(sfx_item_bytes(a), alen, sfx_item_bytes(b), blen);
+}
+
+static int
+qsort_other(const void *x, const void *y)
+{
+	int			c = cmp_other(NULL, x, y);
+	const SfxItem *a = x;
+	const SfxItem *b = y;
+
+	return c ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Words tell nothing, some of the lengths, or all of them and some bytes. */
+static void
+set_words(size_t n, int how)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t	len = sfx_item_len(&items[i]);
+		uint64_t	first = len > 0 ? sfx_item_bytes(&items[i])[0] : 0;
+
+		items[i].word = how == 0 ? 0 : how == 1 ? ~(len / 8) : ~(len << 8 | first);
+	}
+}
+
+static int
+errors_other(size_t n, int how)
+{
+	int			bad = 0;
+	int			most = 0;
+
+	for (size_t m = 1; m < n; m *= 2)
+		most += (int) n;
+	set_words(n, how);
+	memcpy(want, items, n * sizeof(SfxItem));
+	qsort(want, n, sizeof(SfxItem), qsort_other);
+	asked = 0;
+	sfx_item_sort_by(items, tmp, n, cmp_other, NULL, NULL);
+	/* n log2 n, and a look at each two halves */
+	bad += asked > most + (int) n;
+	for (size_t i = 0; i < n; i++)
+		bad += !sfx_same_bytes(sfx_item_bytes(&items[i]), sfx_item_len(&items[i]),
+							   sfx_item_bytes(&want[i]), sfx_item_len(&want[i]));
+	memcpy(want, items, n * sizeof(SfxItem));
+	qsort(want, n, sizeof(SfxItem), qsort_other);
+	for (size_t i = 1; i < n; i++)
+		bad += want[i].at == want[i - 1].at;
+	return bad;
+}
+
 static int	polls;
 static int	last_poll;
 static jmp_buf out;
@@ -85,17 +150,22 @@ poll_once(void)
 
 /* Leave the sort at its first poll, its second and so on; how many there are. */
 static int
-leave(size_t n)
+leave(size_t n, bool other)
 {
 	for (last_poll = 1; last_poll < 1000; last_poll++)
 	{
 		polls = 0;
 		if (setjmp(out) == 0)
 		{
-			sfx_item_sort(items, tmp, n, poll_once);
+			if (other)
+				sfx_item_sort_by(items, tmp, n, cmp_other, NULL, poll_once);
+			else
+				sfx_item_sort(items, tmp, n, poll_once);
 			return polls;
 		}
 		make(n, 1, 14, true, 256);
+		if (other)
+			set_words(n, 0);
 	}
 	return -1;
 }
@@ -149,9 +219,20 @@ main(void)
 			bad += errors(sets[s].n);	/* the other way round */
 		}
 		ok(bad == 0, "%s: %d errors", sets[s].name, bad);
+		bad = 0;
+		for (int how = 0; how < 3; how++)
+		{
+			make(sets[s].n, sets[s].prefix, sets[s].len, sets[s].fixed, sets[s].letters);
+			bad += errors_other(sets[s].n, how);
+			bad += errors_other(sets[s].n, how);
+		}
+		ok(bad == 0, "%s, in another order: %d errors", sets[s].name, bad);
 	}
 	/* a radix sort visits each item once for each byte, and once more */
 	make(MAXITEMS, 1, 14, true, 256);
-	ok(leave(MAXITEMS) >= MAXITEMS * 7 / 65536, "left at every poll");
+	ok(leave(MAXITEMS, false) >= MAXITEMS * 7 / 65536, "left at every poll");
+	make(MAXITEMS, 1, 14, true, 256);
+	set_words(MAXITEMS, 0);
+	ok(leave(MAXITEMS, true) >= MAXITEMS * 10 / 65536, "left at every poll in another order");
 	return done_testing();
 }

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
- * counters.c - what filters have been good for, index by index, since the server was started
+ * counters.c - what filters have been good for and what cut keys have taken, index by index, since
+ * the server was started
  *
  * A table of a fixed size in shared memory.  A file of an index gets a slot near its hash value
- * when a filter of it is first asked, and keeps it until the file dies (gone.h), or until another
- * one needs it more: the one asked least recently goes.  Readers count for themselves and add it
- * up here when they have finished.
+ * when something of it is first counted, and keeps it until the file dies (gone.h), or until
+ * another one needs it more: the one counted least recently goes.  Readers count for themselves and
+ * add it up here when they have finished.
  */
 #include "counters.h"
 #include "gone.h"
@@ -23,10 +24,10 @@ typedef struct ActivitySlot
 {
 	bool		used;			/* changes with the file under the lock, in exclusive mode */
 	SfxLocator	file;
-	pg_atomic_uint64 last;		/* asked, by the table's clock */
-	pg_atomic_uint64 asked;
-	pg_atomic_uint64 denied;
-	pg_atomic_uint64 wrong;
+	pg_atomic_uint64 last;		/* counted, by the table's clock */
+	pg_atomic_uint64 count[SFX_COUNTS];
+	uint8		hand[SFX_HAND_KEY]; /* under the lock, in exclusive mode */
+	uint8		handlen;
 } ActivitySlot;
 
 typedef struct ActivityShared
@@ -58,18 +59,17 @@ attach_area(void *area, bool made)
 	if (made)
 	{
 		memset(shared, 0, area_size());
-		LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_activity"));
 		pg_atomic_init_u64(&shared->clock, 1);
 		shared->nslots = sfx_shared_places();
 		for (int i = 0; i < shared->nslots; i++)
 		{
 			pg_atomic_init_u64(&shared->slot[i].last, 0);
-			pg_atomic_init_u64(&shared->slot[i].asked, 0);
-			pg_atomic_init_u64(&shared->slot[i].denied, 0);
-			pg_atomic_init_u64(&shared->slot[i].wrong, 0);
+			for (int c = 0; c < SFX_COUNTS; c++)
+				pg_atomic_init_u64(&shared->slot[i].count[c], 0);
 		}
 	}
-	LWLockRegisterTranche(shared->lock.tranche, "surfidx_activity");
+	SfxNameTranche(shared->lock.tranche, "surfidx_activity");
 	sfx_gone_tell(forget_file);
 }
 
@@ -118,17 +118,21 @@ take_slot(const SfxLocator *file)
 		shared->evicted++;
 	best->used = true;
 	best->file = *file;
-	pg_atomic_write_u64(&best->asked, 0);
-	pg_atomic_write_u64(&best->denied, 0);
-	pg_atomic_write_u64(&best->wrong, 0);
+	for (int c = 0; c < SFX_COUNTS; c++)
+		pg_atomic_write_u64(&best->count[c], 0);
+	best->handlen = 0;
 	return best;
 }
 
-static void
-add_shared(const SfxLocator *file, const SfxFilterCounts *counts)
+/* The slot of an index's file, made if need be; NULL: there is no table.  The lock is left held. */
+static ActivitySlot *
+open_slot(Relation index)
 {
+	const SfxLocator *file = &SfxRelLocator(index);
 	ActivitySlot *s;
 
+	if (shared == NULL)
+		return NULL;
 	LWLockAcquire(&shared->lock, LW_SHARED);
 	s = find_slot(file);
 	if (s == NULL)
@@ -139,12 +143,9 @@ add_shared(const SfxLocator *file, const SfxFilterCounts *counts)
 		if (s == NULL)
 			s = take_slot(file);
 	}
-	pg_atomic_fetch_add_u64(&s->asked, counts->asked);
-	pg_atomic_fetch_add_u64(&s->denied, counts->denied);
-	pg_atomic_fetch_add_u64(&s->wrong, counts->wrong);
 	if (pg_atomic_read_u64(&s->last) != pg_atomic_read_u64(&shared->clock))
 		pg_atomic_write_u64(&s->last, pg_atomic_add_fetch_u64(&shared->clock, 1));
-	LWLockRelease(&shared->lock);
+	return s;
 }
 
 static void
@@ -172,11 +173,39 @@ forget_file(const SfxLocator *file)
 }
 
 void
-sfx_activity_add(Relation index, SfxFilterCounts *counts)
+sfx_activity_add(Relation index, SfxCount which, uint64 n)
 {
+	ActivitySlot *s = open_slot(index);
 
-	if (shared)
-		add_shared(&SfxRelLocator(index), counts);
+	if (s == NULL)
+		return;
+	pg_atomic_fetch_add_u64(&s->count[which], n);
+	LWLockRelease(&shared->lock);
+}
+
+void
+sfx_activity_set(Relation index, SfxCount which, uint64 value)
+{
+	ActivitySlot *s = open_slot(index);
+
+	if (s == NULL)
+		return;
+	pg_atomic_write_u64(&s->count[which], value);
+	LWLockRelease(&shared->lock);
+}
+
+void
+sfx_activity_add_filters(Relation index, SfxFilterCounts *counts)
+{
+	ActivitySlot *s = open_slot(index);
+
+	if (s)
+	{
+		pg_atomic_fetch_add_u64(&s->count[SFX_COUNT_ASKED], counts->asked);
+		pg_atomic_fetch_add_u64(&s->count[SFX_COUNT_DENIED], counts->denied);
+		pg_atomic_fetch_add_u64(&s->count[SFX_COUNT_WRONG], counts->wrong);
+		LWLockRelease(&shared->lock);
+	}
 	sfx_filter_counts.asked += counts->asked;
 	sfx_filter_counts.denied += counts->denied;
 	sfx_filter_counts.wrong += counts->wrong;
@@ -184,19 +213,52 @@ sfx_activity_add(Relation index, SfxFilterCounts *counts)
 }
 
 void
-sfx_activity_get(Relation index, SfxFilterCounts *counts)
+sfx_activity_get(Relation index, uint64 *counts)
 {
 	ActivitySlot *s;
 
-	memset(counts, 0, sizeof(*counts));
+	memset(counts, 0, SFX_COUNTS * sizeof(uint64));
 	if (shared == NULL)
 		return;
 	LWLockAcquire(&shared->lock, LW_SHARED);
 	if ((s = find_slot(&SfxRelLocator(index))) != NULL)
+		for (int c = 0; c < SFX_COUNTS; c++)
+			counts[c] = pg_atomic_read_u64(&s->count[c]);
+	LWLockRelease(&shared->lock);
+}
+
+int
+sfx_activity_hand(Relation index, uint8 *key)
+{
+	ActivitySlot *s;
+	int			len = 0;
+
+	if (shared == NULL)
+		return 0;
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	if ((s = find_slot(&SfxRelLocator(index))) != NULL)
 	{
-		counts->asked = pg_atomic_read_u64(&s->asked);
-		counts->denied = pg_atomic_read_u64(&s->denied);
-		counts->wrong = pg_atomic_read_u64(&s->wrong);
+		len = s->handlen;
+		memcpy(key, s->hand, len);
+	}
+	LWLockRelease(&shared->lock);
+	return len;
+}
+
+void
+sfx_activity_set_hand(Relation index, const uint8 *key, int len)
+{
+	ActivitySlot *s;
+
+	/* makes the slot */
+	sfx_activity_add(index, SFX_COUNT_CUT, 0);
+	if (shared == NULL)
+		return;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if ((s = find_slot(&SfxRelLocator(index))) != NULL)
+	{
+		s->handlen = Min(len, SFX_HAND_KEY);
+		memcpy(s->hand, key, s->handlen);
 	}
 	LWLockRelease(&shared->lock);
 }
@@ -206,7 +268,7 @@ sfx_activity_use(SfxSharedUse *use)
 {
 	*use = (SfxSharedUse)
 	{
-		.what = "filter counters"
+		.what = "counters"
 	};
 	if (shared == NULL)
 		return;

@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ * bitblock.c - key stream of a BITS block: reading it (format in bitblock.h)
+ *-------------------------------------------------------------------------
+ */
+#include "bitblock.h"
+
+typedef struct Record
+{
+	int			from,
+				to;				/* keys */
+	unsigned	further;		/* bits of each, */
+	unsigned	fewer;			/* or so many less */
+} Record;
+
+static inline Record
+get_record(const SfxBitBlock *b, int r)
+{
+	unsigned	v = sfx_get16(b->records + 2 * r);
+	unsigned	code = v >> 10;
+	int			from = (int) (v & 0xFF);
+
+	return (Record) {from, from + 1 + (int) (v >> 8 & 3), code < SFX_BITS_LESS ? code : 0,
+		code < SFX_BITS_LESS ? 0 : code - SFX_BITS_LESS + 1};
+}
+
+int
+sfx_bitblock_open(SfxBitBlock *b, const uint8_t *in, size_t len, int n)
+{
+	size_t		bits = 0;
+	unsigned	stored;
+	int			last = 0;
+
+	if (len < 2 || in[0] > 7 || len - 2 < 2 * (size_t) in[1])
+		return SFX_CORRUPT;
+	b->n = n;
+	b->loose = in[0];
+	b->nrecords = in[1];
+	b->records = in + 2;
+	if (sfx_fix_open(&b->fix, in + 2 + 2 * b->nrecords, len - 2 - 2 * (size_t) b->nrecords,
+					 n) != SFX_OK ||
+		b->fix.width > SFX_BITS_MAXWIDTH)
+		return SFX_CORRUPT;
+	stored = 8 * (unsigned) b->fix.width - b->loose;
+	for (int r = 0; r < b->nrecords; r++)
+	{
+		Record		rec = get_record(b, r);
+
+		if (rec.from < last || rec.to > n || rec.fewer >= stored)
+			return SFX_CORRUPT;
+		last = rec.to;
+		bits += (size_t) (rec.to - rec.from) * rec.further;
+	}
+	b->further = b->fix.end;
+	if ((bits + 7) / 8 > len - (size_t) (b->further - in))
+		return SFX_CORRUPT;
+	b->end = b->further + (bits + 7) / 8;
+	return SFX_OK;
+}
+
+/* The loose bits of a key of so many. */
+static inline unsigned
+loose_of(unsigned bits)
+{
+	return (8 - bits % 8) % 8;
+}
+
+/*
+ * A key that a record is of: the stream's bytes are at key, which has room for all others.  bit:
+ * where its further bits stand.  Its length.
+ */
+static uint32_t
+finish_key(const SfxBitBlock *b, const Record *rec, size_t bit, uint8_t *key, uint8_t *loose)
+{
+	uint32_t	width = (uint32_t) b->fix.width;
+	unsigned	bits = 8 * width - b->loose + rec->further - rec->fewer;
+	uint64_t	v;
+
+	*loose = (uint8_t) loose_of(bits);
+	if (rec->further == 0)
+		return (bits + 7) / 8;
+	v = sfx_bits_get(b->further, (size_t) (b->end - b->further), bit, rec->further) <<
+		(64 - rec->further);
+	if (b->loose > 0)
+		key[width - 1] |= (uint8_t) (v >> (64 - b->loose));
+	sfx_store_be64(key + width, v << b->loose);
+	return (bits + 7) / 8;
+}
+
+/* ---- searching ---- */
+
+/*
+ * Keys [i, ...) have the target's bits as far as the stream goes: on with those that are < t.  key
+ * has what the stream has of key i.
+ */
+static int
+search_equal(const SfxBitBlock *b, int i, uint8_t *key, const uint8_t *t, uint32_t tlen,
+			 bool *equal)
+{
+	uint8_t		same[SFX_BITS_MAXWIDTH];
+	size_t		bit = 0;
+	uint8_t		loose;
+	int			first = i;
+	int			c;
+
+	memcpy(same, key, SFX_BITS_MAXWIDTH);
+	for (int r = 0; r < b->nrecords; r++)
+	{
+		Record		rec = get_record(b, r);
+
+		if (rec.from > i)
+			break;
+		for (int j = rec.from; j < rec.to; j++, bit += rec.further)
+		{
+			uint32_t	len;
+
+			if (j < i)
+				continue;
+			if (sfx_fix_decode(&b->fix, j, j + 1, 0, key) != SFX_OK)
+				return SFX_CORRUPT;
+			if (memcmp(key, same, (size_t) b->fix.width) != 0)
+				return j;
+			len = finish_key(b, &rec, bit, key, &loose);
+			c = sfx_cmp_bytes(key, len, t, tlen);
+			*equal = c == 0;
+			if (c >= 0)
+				return j;
+			i = j + 1;
+		}
+	}
+	if (i == b->n)
+		return i;
+	if (i != first && sfx_fix_decode(&b->fix, i, i + 1, 0, key) != SFX_OK)
+		return SFX_CORRUPT;
+	/* one that no record is of has these bits alone */
+	c = sfx_cmp_bytes(key, (uint32_t) b->fix.width, t, tlen);
+	*equal = c == 0;
+	return c < 0 ? i + 1 : i;
+}
+
+int
+sfx_bitblock_search(const SfxBitBlock *b, const uint8_t *t, uint32_t tlen, bool *equal)
+{
+	uint8_t		key[SFX_BITS_MAXREST + 16];
+	uint32_t	width = (uint32_t) b->fix.width;
+	uint64_t	stored = UINT64_MAX << (64 - 8 * width + b->loose);
+	uint64_t	head = sfx_load_be(t, tlen < width ? tlen : width) & stored;
+	bool		same;
+	int			i;
+
+	*equal = false;
+	sfx_store_be64(key, head);
+	i = sfx_fix_search(&b->fix, key, width, &same);
+	if (i < 0 || !same)
+		return i;
+	return search_equal(b, i, key, t, tlen, equal);
+}
+
+/* ---- decoding ---- */
+
+/* The bounds of keys [from, to); true: all have one length. */
+static bool
+find_bounds(const SfxBitBlock *b, int from, int to, uint32_t keylen, uint32_t *off, uint8_t *loose)
+{
+	unsigned	bits = 8 * (unsigned) b->fix.width - b->loose;
+	bool		even = true;
+	int			i = from;
+
+	memset(loose, (int) b->loose, (size_t) (to - from));
+	off[0] = 0;
+	for (int r = 0; r < b->nrecords; r++)
+	{
+		Record		rec = get_record(b, r);
+		unsigned	all = bits + rec.further - rec.fewer;
+		uint32_t	len = keylen - (uint32_t) b->fix.width + (all + 7) / 8;
+
+		if (rec.to <= from)
+			continue;
+		if (rec.from >= to)
+			break;
+		for (; i < rec.from; i++)
+			off[i - from + 1] = off[i - from] + keylen;
+		for (; i < rec.to && i < to; i++)
+		{
+			off[i - from + 1] = off[i - from] + len;
+			loose[i - from] = (uint8_t) loose_of(all);
+			even &= len == keylen;
+		}
+	}
+	for (; i < to; i++)
+		off[i - from + 1] = off[i - from] + keylen;
+	return even;
+}
+
+/* Keys [from, to) that no record is of, at their place. */
+static inline int
+decode_even(const SfxBitBlock *b, int base, int from, int to, uint32_t prelen, uint8_t *out,
+			const uint32_t *off)
+{
+	uint8_t    *p = out + off[from - base];
+
+	if (from >= to)
+		return SFX_OK;
+	if (p != out)
+		memcpy(p, out, prelen);
+	return sfx_fix_decode(&b->fix, from, to, prelen, p);
+}
+
+int
+sfx_bitblock_decode(const SfxBitBlock *b, int from, int to, uint32_t prelen, uint8_t *out,
+					uint32_t cap, uint32_t *off, uint8_t *loose, uint32_t *width)
+{
+	uint32_t	keylen = prelen + (uint32_t) b->fix.width;
+	bool		even = find_bounds(b, from, to, keylen, off, loose);
+	size_t		bit = 0;
+	int			i = from;
+
+	*width = even ? keylen : 0;
+	/* (what is written in steps of 16 has room behind the last key) */
+	if (keylen > SFX_MAX_ENTRY || (uint64_t) off[to - from] + 24 > cap)
+		return SFX_CORRUPT;
+	for (int r = 0; r < b->nrecords; r++)
+	{
+		Record		rec = get_record(b, r);
+
+		if (rec.from >= to)
+			break;
+		if (rec.to > from)
+		{
+			if (decode_even(b, from, i, rec.from, prelen, out, off) != SFX_OK)
+				return SFX_CORRUPT;
+			i = rec.from > from ? rec.from : from;
+		}
+		for (int j = rec.from; j < rec.to; j++, bit += rec.further)
+		{
+			uint8_t		key[SFX_BITS_MAXREST + 16];
+			uint8_t    *p;
+			uint32_t	len;
+
+			if (j < from || j >= to)
+				continue;
+			if (sfx_fix_decode(&b->fix, j, j + 1, 0, key) != SFX_OK)
+				return SFX_CORRUPT;
+			len = finish_key(b, &rec, bit, key, &loose[j - from]);
+			p = out + off[j - from];
+			if (p != out)
+				memcpy(p, out, prelen);
+			memcpy(p + prelen, key, len);
+			i = j + 1;
+		}
+	}
+	return decode_even(b, from, i, to, prelen, out, off);
+}

@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ * leaf_cut.c - cut keys: what the packer leaves of them, and what a reader cannot tell from it
+ *
+ * The table has the keys, too.  Of a key that is cut a leaf has only the beginning that tells it
+ * from the keys on both sides and from both fences (README, W1), a number of bits.  So no stored
+ * key is the beginning of another one, they are in the order of the whole keys, and separators come
+ * out as they would of those, but for loose bits.  A position is undecided beside one stored key at
+ * most: that which is the beginning of the position's own.
+ *-------------------------------------------------------------------------
+ */
+#include "leaf_block.h"
+#include "leaf_packer.h"
+
+/* ---- writing ---- */
+
+/* Does the last entry about to be encoded have the key of what follows it? */
+static bool
+list_goes_on(const Candidate *c, const SfxPos *key)
+{
+	return !c->high_inf && c->high.tid != 0 && c->high.len == key->len &&
+		memcmp(c->high.key, key->key, key->len) == 0;
+}
+
+/*
+ * The bits of a key that tell it from another string, which stands on its other side; all of the
+ * shorter one and one more, if the longer one begins with it.
+ */
+static uint32_t
+bits_apart(const SfxPos *key, const uint8_t *other, uint32_t otherlen, uint32_t shared)
+{
+	uint32_t	differ;
+
+	if (shared >= key->len || shared >= otherlen)
+		return 8 * shared + 1;
+	differ = (uint32_t) key->key[shared] ^ other[shared];
+	return 8 * shared + (uint32_t) __builtin_clz(differ) - 24 + 1;
+}
+
+/* The bits of pending key i that tell it from the key or fence below it. */
+static uint32_t
+need_below(const SfxPacker *p, int i, const SfxPos *key)
+{
+	const Pending *q = &p->pend;
+	const uint16_t *shared = q->lcp;
+	SfxPos		before;
+
+	if (i > 0)
+	{
+		before = pending_key(q, i - 1);
+		return bits_apart(key, before.key, before.len, shared[i]);
+	}
+	/* the list of a key goes on from the block before */
+	if (q->septid != 0)
+		return UINT32_MAX;
+	/* the separator is one byte longer than what is shared, and a fence that it made is one */
+	if (q->seplen > 0)
+		return 8 * q->seplen;
+	return p->nblocks > 0 ? 1 : bits_apart(key, p->low.key, p->low.len,
+										   sfx_lcp(key->key, key->len, p->low.key, p->low.len));
+}
+
+/* ... above it: the next pending one, or what follows the block. */
+static uint32_t
+need_above(const SfxPacker *p, const Candidate *c, int i, int nkeys, const SfxPos *key)
+{
+	const Pending *q = &p->pend;
+	const uint16_t *shared = q->lcp;
+	SfxPos		next;
+
+	if (i < nkeys - 1)
+	{
+		next = pending_key(q, i + 1);
+		return bits_apart(key, next.key, next.len, shared[i + 1]);
+	}
+	if (list_goes_on(c, key))
+		return UINT32_MAX;
+	return c->high_inf ? 1 : bits_apart(key, c->high.key, c->high.len,
+										sfx_lcp(key->key, key->len, c->high.key, c->high.len));
+}
+
+void
+sfx_cut_block(SfxPacker *p, const Candidate *c, int nkeys)
+{
+	const Pending *q = &p->pend;
+	uint32_t	at = 0;
+
+	p->cutoff[0] = 0;
+	p->anyloose = false;
+	for (int i = 0; i < nkeys; i++)
+	{
+		SfxPos		key = pending_key(q, i);
+		uint32_t	have = 8 * key.len - q->loose[i];
+		uint32_t	below = need_below(p, i, &key);
+		uint32_t	above = need_above(p, c, i, nkeys, &key);
+		uint32_t	need = below > above ? below : above;
+		uint32_t	len;
+
+		if (need > have || key.len > p->cutmost)
+			need = have;
+		len = (need + 7) / 8;
+		p->need[i] = need;
+		p->have[i] = have;
+		p->cutloose[i] = len == key.len ? q->loose[i] : 0;
+		p->anyloose |= p->cutloose[i] > 0;
+		memcpy(p->cutkeys + at, key.key, len);
+		at += len;
+		p->cutoff[i + 1] = at;
+	}
+	/* rests differ from those of other numbers of keys: the last key's may be longer */
+	sfx_coder_restart(&p->coder);
+}
+
+bool
+sfx_cut_evenly(SfxPacker *p, int nkeys)
+{
+	const Pending *q = &p->pend;
+	uint32_t	most = 0,
+				least = UINT32_MAX,
+				known = UINT32_MAX;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		uint32_t	len = p->cutoff[i + 1] - p->cutoff[i];
+		uint32_t	whole = p->have[i] / 8;
+
+		most = len > most ? len : most;
+		least = len < least ? len : least;
+		known = whole < known ? whole : known;
+	}
+	if (least == most || known < most)
+		return false;
+	for (int i = 0; i < nkeys; i++)
+	{
+		memcpy(p->cutkeys + (uint32_t) i * most, pending_key(q, i).key, most);
+		p->cutoff[i + 1] = (uint32_t) (i + 1) * most;
+	}
+	return true;
+}
+
+/* ---- reading ---- */
+
+SfxCutSide
+sfx_leaf_find_cut(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out)
+{
+	SfxPos		start = {pos->key, pos->len, 0};
+	Target		t = make_target(l, &start);
+	SfxKeyRange r = {.hi = UINT64_MAX};
+	Block		k;
+	SfxEntry	e;
+	bool		equal;
+	int			b,
+				n;
+
+	if (!l->cut || t.side != 0 || l->nblocks == 0)
+		return SFX_CUT_NONE;
+	b = sfx_leaf_count_separators(l, &t, true) - 1;
+	if (b < 0 || sfx_leaf_open_block(l, b, &k) != SFX_OK)
+		return SFX_CUT_CORRUPT;
+	n = sfx_leaf_search(&k, &t, &equal);
+	if (n < 0)
+		return SFX_CUT_CORRUPT;
+	if (equal && k.kind != SFX_BLK_BITS && k.loose == NULL)
+		return SFX_CUT_EQUAL;
+	n += equal;
+	if (n == 0)
+		return SFX_CUT_NONE;
+	r.from = n - 1;
+	r.to = n;
+	if (sfx_leaf_decode_range(l, &k, &r, out) != SFX_OK || out->nent == 0)
+		return SFX_CUT_CORRUPT;
+	sfx_block_entry(out, 0, &e);
+	if (sfx_leaves_open(e.key, e.keylen, sfx_block_loose(out, 0), pos->key, pos->len))
+		return SFX_CUT_UNDECIDED;
+	return equal ? SFX_CUT_EQUAL : SFX_CUT_NONE;
+}
+
+int
+sfx_leaf_undecided(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out)
+{
+	SfxCutSide	side = sfx_leaf_find_cut(l, pos, out);
+
+	return side == SFX_CUT_CORRUPT ? SFX_CORRUPT : side == SFX_CUT_UNDECIDED;
+}

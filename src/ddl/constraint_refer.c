@@ -1,0 +1,520 @@
+/*-------------------------------------------------------------------------
+ * constraint_refer.c - foreign keys that leave their statement: before 18 those that refer to an
+ * index of ours, in all versions those beside a column that is rebuilt
+ *
+ * Core finds a foreign key's operators through the classes of the index that it refers to, and
+ * takes none but btree's.  Nothing that it writes down, and nothing that it does later, depends on
+ * the method.  So while it makes the key, pg_index has btree's twins of our classes (rule Q7): from
+ * here to the row of the constraint, with nobody else's code between.  For that the key leaves its
+ * statement, and is made by core's function: before the statement if that has nothing else in it,
+ * and behind it otherwise.
+ */
+#include "surfidx.h"
+#include "constraint.h"
+#include "settings.h"
+#include "stop.h"
+#include "twin.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_index.h"
+#include "commands/event_trigger.h"
+#include "commands/tablecmds.h"
+#include "nodes/makefuncs.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+/* An index that has other classes for the moment, and its own. */
+typedef struct Lent
+{
+	Oid			index;
+	oidvector  *classes;
+} Lent;
+
+static object_access_hook_type prev_access = NULL;
+static bool making = false;		/* a key, whose row is not there yet */
+static Oid	made;				/* the key */
+static List *lent = NIL;
+static List *hidden = NIL;		/* indexes that the key is not to refer to */
+
+/* ---- which indexes a key may refer to ---- */
+
+static bool
+is_candidate(const Form_pg_index index)
+{
+	return index->indisunique && index->indisvalid && sfx_is_our_index(index->indexrelid);
+}
+
+/* Nothing is locked: who asks has to ask again. */
+static bool
+has_candidate(Oid table)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	bool		found = false;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		found = is_candidate((Form_pg_index) GETSTRUCT(tuple));
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return found;
+}
+
+/* Btree's classes in place of an index's; NULL: a column has no such class, or is none. */
+static oidvector *
+twins_of(const Form_pg_index index, const oidvector *classes)
+{
+	oidvector  *twins = buildoidvector(classes->values, classes->dim1);
+
+	for (int i = 0; i < index->indnkeyatts; i++)
+	{
+		AttrNumber	column = index->indkey.values[i];
+
+		twins->values[i] = column <= 0 ? InvalidOid :
+			sfx_twin_class(classes->values[i], get_atttype(index->indrelid, column), BTREE_AM_OID);
+		if (!OidIsValid(twins->values[i]))
+			return NULL;
+	}
+	return twins;
+}
+
+/* ---- lending classes ---- */
+
+static void
+lend(Oid indexoid)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexoid));
+	Form_pg_index index = HeapTupleIsValid(tuple) ? (Form_pg_index) GETSTRUCT(tuple) : NULL;
+
+	if (index != NULL && is_candidate(index))
+	{
+		bool		isnull;
+		oidvector  *classes = (oidvector *)
+		DatumGetPointer(SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indclass, &isnull));
+		oidvector  *twins = twins_of(index, classes);
+
+		if (twins != NULL)
+		{
+			Lent	   *l = palloc(sizeof(Lent));
+
+			l->index = indexoid;
+			l->classes = buildoidvector(classes->values, classes->dim1);
+			lent = lappend(lent, l);
+			sfx_set_classes(indexoid, twins);
+		}
+	}
+	if (index != NULL)
+		ReleaseSysCache(tuple);
+}
+
+/* ---- hiding indexes ---- */
+
+/* Core takes valid indexes only; nobody else sees the row before it is the old one again. */
+static void
+set_valid(Oid index, bool valid)
+{
+	Relation	catalog = table_open(IndexRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(index));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", index);
+	((Form_pg_index) GETSTRUCT(tuple))->indisvalid = valid;
+	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
+	/* its table's entry knows which valid index is the primary key's */
+	CacheInvalidateRelcacheByRelid(((Form_pg_index) GETSTRUCT(tuple))->indrelid);
+	heap_freetuple(tuple);
+	table_close(catalog, RowExclusiveLock);
+}
+
+static void
+hide(Oid indexoid)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexoid));
+	Form_pg_index index = HeapTupleIsValid(tuple) ? (Form_pg_index) GETSTRUCT(tuple) : NULL;
+	bool		found = index != NULL && index->indisunique && index->indisvalid;
+
+	if (index != NULL)
+		ReleaseSysCache(tuple);
+	if (found)
+	{
+		hidden = lappend_oid(hidden, indexoid);
+		set_valid(indexoid, false);
+	}
+}
+
+/*
+ * What core is to see of a table's indexes: the one that the key had, or all (InvalidOid), with
+ * classes that it takes.  The table is locked against whoever else changes its indexes' rows.
+ */
+static void
+arrange(Oid tableoid, Oid kept)
+{
+	Relation	table = table_open(tableoid, NoLock);
+	ListCell   *lc;
+
+	Assert(lent == NIL && hidden == NIL);
+	foreach(lc, RelationGetIndexList(table))
+	{
+		if (OidIsValid(kept) && lfirst_oid(lc) != kept)
+			hide(lfirst_oid(lc));
+		else if (SFX_UNIQUE_MEANS_BTREE && table->rd_rel->relkind == RELKIND_RELATION)
+			lend(lfirst_oid(lc));
+	}
+	table_close(table, NoLock);
+	CommandCounterIncrement();
+}
+
+static void
+take_back(void)
+{
+	List	   *all = lent;
+	List	   *unseen = hidden;
+	ListCell   *lc;
+
+	making = false;
+	lent = hidden = NIL;
+	if (all == NIL && unseen == NIL)
+		return;
+	foreach(lc, all)
+	{
+		const Lent *l = lfirst(lc);
+
+		sfx_set_classes(l->index, l->classes);
+	}
+	foreach(lc, unseen)
+		set_valid(lfirst_oid(lc), true);
+	CommandCounterIncrement();
+}
+
+static void
+at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
+{
+	if (prev_access)
+		prev_access(access, class, object, sub, arg);
+	if (!making || access != OAT_POST_CREATE || class != ConstraintRelationId)
+		return;
+	made = object;
+	if (!SFX_MUTANT("classes lent for longer"))
+		take_back();
+}
+
+void
+sfx_refer_init(void)
+{
+	prev_access = object_access_hook;
+	object_access_hook = at_access;
+}
+
+bool
+sfx_classes_are_lent(void)
+{
+	return making && lent != NIL;
+}
+
+/* ---- making a key ---- */
+
+static void
+make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
+{
+	const Constraint *c = castNode(Constraint, linitial_node(AlterTableCmd, stmt->cmds)->def);
+	PlannedStmt *planned = makeNode(PlannedStmt);
+	AlterTableUtilityContext context = {.pstmt = planned,.queryString = source,.relid = table};
+	Oid			referred;
+
+	planned->commandType = CMD_UTILITY;
+	planned->canSetTag = false;
+	planned->utilityStmt = (Node *) stmt;
+	/* as core is going to lock it */
+	referred = SFX_UNIQUE_MEANS_BTREE || OidIsValid(index) ?
+		RangeVarGetRelid(c->pktable, SFX_MUTANT("lent without a lock") ? NoLock :
+						 ShareRowExclusiveLock, true) : InvalidOid;
+	if (OidIsValid(referred))
+	{
+		arrange(referred, index);
+		making = true;
+	}
+	AlterTable(stmt, AlterTableGetLockLevel(stmt->cmds), &context);
+	take_back();
+	CommandCounterIncrement();
+}
+
+Oid
+sfx_foreign_make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
+{
+	/* a part of the statement that triggers have seen; the next one may begin within this */
+	EventTriggerInhibitCommandCollection();
+	made = InvalidOid;
+	PG_TRY();
+	{
+		make(stmt, table, index, source);
+	}
+	PG_FINALLY();
+	{
+		/* after an error the rows are the old ones by themselves */
+		making = false;
+		lent = hidden = NIL;
+		EventTriggerUndoInhibitCommandCollection();
+	}
+	PG_END_TRY();
+	return made;
+}
+
+/* ---- keys leave their statement ---- */
+
+/* Does the statement make an index of ours that a key in it may refer to? */
+static bool
+makes_ours(const Constraint *c)
+{
+	return (c->contype == CONSTR_PRIMARY || c->contype == CONSTR_UNIQUE) &&
+		c->access_method != NULL && sfx_is_our_method(c->access_method);
+}
+
+static bool
+statement_makes_ours(const AlterTableStmt *stmt)
+{
+	ListCell   *lc,
+			   *each;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AddConstraint && makes_ours(castNode(Constraint, cmd->def)))
+			return true;
+		if (cmd->subtype != AT_AddColumn)
+			continue;
+		foreach(each, castNode(ColumnDef, cmd->def)->constraints)
+		{
+			if (makes_ours(lfirst_node(Constraint, each)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool
+may_refer_to_ours(const AlterTableStmt *stmt, Oid table, const Constraint *c)
+{
+	Oid			referred = c->contype == CONSTR_FOREIGN && c->pktable != NULL ?
+	RangeVarGetRelid(c->pktable, NoLock, true) : InvalidOid;
+
+	return OidIsValid(referred) && (has_candidate(referred) ||
+									(referred == table && statement_makes_ours(stmt)));
+}
+
+static AlterTableStmt *
+statement_of(const AlterTableStmt *stmt, Constraint *c)
+{
+	AlterTableStmt *one = makeNode(AlterTableStmt);
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+
+	cmd->subtype = AT_AddConstraint;
+	cmd->def = (Node *) c;
+	cmd->behavior = DROP_RESTRICT;
+	one->relation = copyObject(stmt->relation);
+	one->objtype = stmt->objtype;
+	one->cmds = list_make1(cmd);
+	return one;
+}
+
+/*
+ * A column's constraints without its foreign keys, which come to *out as the table's.  What stands
+ * behind a constraint says when it is checked.
+ */
+static List *
+without_foreign(const AlterTableStmt *stmt, const ColumnDef *column, List **out)
+{
+	List	   *left = NIL;
+	Constraint *foreign = NULL;
+	ListCell   *lc;
+
+	foreach(lc, column->constraints)
+	{
+		Constraint *c = lfirst_node(Constraint, lc);
+
+		if (c->contype == CONSTR_FOREIGN)
+		{
+			foreign = copyObject(c);
+			foreign->fk_attrs = list_make1(makeString(pstrdup(column->colname)));
+			*out = lappend(*out, statement_of(stmt, foreign));
+		}
+		else if (foreign != NULL && c->contype == CONSTR_ATTR_DEFERRABLE)
+			foreign->deferrable = true;
+		else if (foreign != NULL && c->contype == CONSTR_ATTR_DEFERRED)
+			foreign->deferrable = foreign->initdeferred = true;
+		else if (foreign == NULL ||
+				 (c->contype != CONSTR_ATTR_NOT_DEFERRABLE && c->contype != CONSTR_ATTR_IMMEDIATE))
+		{
+			left = lappend(left, c);
+			foreign = NULL;
+		}
+	}
+	return left;
+}
+
+/* Do a column's constraints say twice, or against themselves, when they are checked? */
+static bool
+is_contradictory(const List *constraints)
+{
+	int			said[4] = {0};
+	ListCell   *lc;
+
+	foreach(lc, constraints)
+	{
+		switch (lfirst_node(Constraint, lc)->contype)
+		{
+			case CONSTR_ATTR_DEFERRABLE:
+				said[0]++;
+				break;
+			case CONSTR_ATTR_NOT_DEFERRABLE:
+				said[1]++;
+				break;
+			case CONSTR_ATTR_DEFERRED:
+				said[2]++;
+				break;
+			case CONSTR_ATTR_IMMEDIATE:
+				said[3]++;
+				break;
+			default:
+				memset(said, 0, sizeof(said));
+		}
+		if (said[0] + said[1] > 1 || said[2] + said[3] > 1 || (said[1] && said[2]))
+			return true;
+	}
+	return false;
+}
+
+/* May a key of that column refer to an index of ours?  What core refuses, or leaves out, stays. */
+static bool
+column_refers_to_ours(const AlterTableStmt *stmt, Oid table, const AlterTableCmd *cmd)
+{
+	const ColumnDef *column = castNode(ColumnDef, cmd->def);
+	ListCell   *lc;
+
+	if (cmd->missing_ok && get_attnum(table, column->colname) != InvalidAttrNumber)
+		return false;
+	foreach(lc, column->constraints)
+	{
+		if (may_refer_to_ours(stmt, table, lfirst_node(Constraint, lc)))
+			return !is_contradictory(column->constraints);
+	}
+	return false;
+}
+
+/*
+ * A table's keys from the first one on that may meet an index of ours, so that names come in turn; of
+ * a new column all, if one of them may.
+ */
+static List *
+take_out(AlterTableStmt *stmt, Oid table)
+{
+	List	   *left = NIL;
+	List	   *out = NIL;
+	ListCell   *lc;
+
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AddConstraint)
+		{
+			Constraint *c = castNode(Constraint, cmd->def);
+
+			if (c->contype == CONSTR_FOREIGN && (out != NIL || may_refer_to_ours(stmt, table, c)))
+			{
+				out = lappend(out, statement_of(stmt, c));
+				continue;
+			}
+		}
+		else if (cmd->subtype == AT_AddColumn && column_refers_to_ours(stmt, table, cmd))
+		{
+			ColumnDef  *column = castNode(ColumnDef, cmd->def);
+
+			column->constraints = without_foreign(stmt, column, &out);
+		}
+		left = lappend(left, cmd);
+	}
+	if (out != NIL)
+	{
+		/* locks are not to be raised later; rights are looked at before anything is done */
+		(void) AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
+		stmt->cmds = left;
+	}
+	return out;
+}
+
+/*
+ * In place of a key that is there: what does nothing, and shows that the table was altered.  VALIDATE
+ * of one that is valid; of one that is not, ALTER to what it is, below the lock that making it takes.
+ */
+static AlterTableCmd *
+change_nothing(Constraint *c, Oid key)
+{
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+	Constraint *same = copyObject(c);
+
+	same->conname = get_constraint_name(key);
+	cmd->subtype = c->initially_valid ? AT_ValidateConstraint : AT_AlterConstraint;
+	cmd->name = same->conname;
+	cmd->def = c->initially_valid ? NULL : (Node *) same;
+	return cmd;
+}
+
+static Oid
+make_out(AlterTableStmt *one, const char *source)
+{
+	return sfx_foreign_make(one, AlterTableLookupRelation(one, AlterTableGetLockLevel(one->cmds)),
+							InvalidOid, source);
+}
+
+List *
+sfx_foreign_out(AlterTableStmt *stmt, const char *source)
+{
+	Oid			table;
+	List	   *out;
+	ListCell   *lc;
+
+	if (stmt->objtype != OBJECT_TABLE || !(SFX_UNIQUE_MEANS_BTREE || sfx_rebuilds_any(stmt)))
+		return NIL;
+	table = RangeVarGetRelid(stmt->relation, NoLock, true);
+	out = OidIsValid(table) ? take_out(stmt, table) : NIL;
+	if (stmt->cmds != NIL && !SFX_MUTANT("keys before their statement"))
+		return out;
+	foreach(lc, out)
+	{
+		AlterTableStmt *one = lfirst_node(AlterTableStmt, lc);
+		Constraint *c = castNode(Constraint, linitial_node(AlterTableCmd, one->cmds)->def);
+		Oid			key = make_out(one, source);
+
+		if (OidIsValid(key) && !SFX_MUTANT("keys without a trace"))
+			stmt->cmds = lappend(stmt->cmds, change_nothing(c, key));
+	}
+	return NIL;
+}
+
+void
+sfx_foreign_done(List *out, const char *source)
+{
+	ListCell   *lc;
+
+	foreach(lc, out)
+		(void) make_out(lfirst_node(AlterTableStmt, lc), source);
+}

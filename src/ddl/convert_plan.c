@@ -1,0 +1,380 @@
+/*-------------------------------------------------------------------------
+ * convert_plan.c - the steps by which the indexes of a table become another method's (rule Q6)
+ *
+ * What stands in the catalogs is all that is known of earlier runs.  An index is in one of these
+ * states, and the steps go from any of them to the last:
+ *
+ *	no twin					CREATE twin, swap, DROP
+ *	twin not valid, or none	DROP twin, CREATE twin, swap, DROP
+ *	twin valid				swap, DROP
+ *	swapped					DROP what was replaced
+ *	a twin that is left over	DROP it: its index is of that method already
+ *	a twin of nothing		the remark says so: nobody knows whose it is
+ *
+ * An index of a partitioned table is one with all below it: each of its partitions' has a twin, and
+ * one step swaps all.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "convert.h"
+#include "settings.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/partition.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+typedef struct Planning
+{
+	Oid			am;
+	List	   *tables;
+	bool		owned;			/* of the index at hand: with all below it */
+	bool		may_create;		/* ... the user may create in the schemas */
+	List	   *steps;
+} Planning;
+
+static SfxStep *
+add_step(Planning *p, SfxStepKind kind, Oid item, Relation index, char *statement)
+{
+	SfxStep    *step = palloc0(sizeof(SfxStep));
+
+	step->kind = kind;
+	step->item = item;
+	step->table = index->rd_index->indrelid;
+	step->index = RelationGetRelid(index);
+	step->statement = statement;
+	p->steps = lappend(p->steps, step);
+	return step;
+}
+
+static void
+add_left(Planning *p, Relation index, const char *why)
+{
+	SfxStep    *step = add_step(p, SFX_STEP_LEFT, RelationGetRelid(index), index, NULL);
+
+	step->remark = psprintf("stays %s: %s", get_am_name(index->rd_rel->relam), why);
+}
+
+static char *
+drop_of(Oid schema, const char *name)
+{
+	return psprintf("DROP INDEX CONCURRENTLY %s",
+					quote_qualified_identifier(get_namespace_name(schema), name));
+}
+
+static void
+add_drop(Planning *p, Oid item, Relation index, const char *name)
+{
+	(void) add_step(p, SFX_STEP_DROP, item, index, drop_of(RelationGetNamespace(index), name));
+}
+
+static void
+add_create(Planning *p, Oid item, Relation index)
+{
+	SfxStep    *step = add_step(p, SFX_STEP_CREATE, item, index,
+								sfx_twin_statement(index, p->am));
+
+	step->deferrable = !index->rd_index->indimmediate;
+	if (step->deferrable)
+		step->remark = "run by hand, this checks at once what the constraint may defer, "
+			"until it is swapped";
+}
+
+/* Where the extension's functions are: there, where that of its access method is. */
+static char *
+our_schema(void)
+{
+	Oid			am = get_index_am_oid(SFX_METHOD, false);
+	HeapTuple	tuple = SearchSysCache1(AMOID, ObjectIdGetDatum(am));
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for access method %u", am);
+	name = get_namespace_name(get_func_namespace(((Form_pg_am) GETSTRUCT(tuple))->amhandler));
+	ReleaseSysCache(tuple);
+	return name;
+}
+
+static void
+add_swap(Planning *p, Relation index)
+{
+	char	   *name = sfx_qualified_name(RelationGetRelid(index));
+
+	(void) add_step(p, SFX_STEP_SWAP, RelationGetRelid(index), index,
+					psprintf("SELECT %s.surfidx_convert_swap(%s)",
+							 quote_identifier(our_schema()), quote_literal_cstr(name)));
+}
+
+/* ---- one index ---- */
+
+char *
+sfx_drop_of_failed(Oid indexoid)
+{
+	Relation	index = try_relation_open(indexoid, AccessShareLock);
+	Relation	twin = index ? sfx_open_twin(index, AccessShareLock) : NULL;
+	char	   *statement = NULL;
+
+	if (twin && !twin->rd_index->indisvalid && sfx_work_of(twin) == NULL)
+		statement = drop_of(RelationGetNamespace(twin), RelationGetRelationName(twin));
+	if (twin)
+		relation_close(twin, AccessShareLock);
+	if (index)
+		relation_close(index, AccessShareLock);
+	return statement;
+}
+
+/* The twin and what makes it, as far as it is not there. */
+static void
+add_twin(Planning *p, Oid item, Relation index)
+{
+	Relation	twin = sfx_open_twin(index, AccessShareLock);
+	bool		usable = twin && twin->rd_index->indisvalid && sfx_is_twin(index, twin, p->am);
+
+	if (twin && !usable)
+		add_drop(p, item, index, RelationGetRelationName(twin));
+	if (twin)
+		relation_close(twin, AccessShareLock);
+	if (!usable)
+		add_create(p, item, index);
+}
+
+static void
+add_drop_replaced(Planning *p, Oid item, Relation index)
+{
+	char		name[NAMEDATALEN];
+
+	sfx_replaced_name(name, RelationGetRelid(index));
+	add_drop(p, item, index, name);
+}
+
+/* One after the other: there may be more of them than locks. */
+static void
+for_each_leaf(Planning *p, Relation root, void (*add) (Planning *, Oid, Relation))
+{
+	ListCell   *lc;
+
+	foreach(lc, find_all_inheritors(RelationGetRelid(root), NoLock, NULL))
+	{
+		Relation	index = try_relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index == NULL)
+			continue;
+		if (index->rd_rel->relkind == RELKIND_INDEX)
+			add(p, RelationGetRelid(root), index);
+		relation_close(index, AccessShareLock);
+	}
+}
+
+static void
+plan_tree(Planning *p, Relation root)
+{
+	for_each_leaf(p, root, add_twin);
+	add_swap(p, root);
+	for_each_leaf(p, root, add_drop_replaced);
+}
+
+/* Was it replaced by its twin? */
+static bool
+is_replaced(Relation index)
+{
+	char		name[NAMEDATALEN];
+
+	sfx_replaced_name(name, RelationGetRelid(index));
+	return strcmp(RelationGetRelationName(index), name) == 0 && !index->rd_index->indisvalid &&
+		sfx_work_of(index) == NULL;
+}
+
+typedef enum Twinship
+{
+	NO_TWIN,
+	TWIN_AWAITED,				/* its index's steps say what becomes of it */
+	TWIN_LEFT_OVER,				/* its index needs none */
+	TWIN_OF_NOTHING				/* it is called so, but no such index is there */
+} Twinship;
+
+/* Of what is called as a twin only that is one whose index is of the same table. */
+static Twinship
+twinship_of(Planning *p, Relation index)
+{
+	Twinship	ship = TWIN_OF_NOTHING;
+	Relation	its;
+	Oid			of;
+
+	if (!sfx_is_twin_name(RelationGetRelationName(index), &of) || sfx_work_of(index) != NULL)
+		return NO_TWIN;
+	its = try_relation_open(of, AccessShareLock);
+	if (its == NULL)
+		return ship;
+	if (its->rd_rel->relkind == RELKIND_INDEX &&
+		its->rd_index->indrelid == index->rd_index->indrelid)
+		ship = sfx_is_convertible(its->rd_rel->relam, p->am) ? TWIN_AWAITED : TWIN_LEFT_OVER;
+	relation_close(its, AccessShareLock);
+	return ship;
+}
+
+static void
+plan_index(Planning *p, Relation index)
+{
+	Oid			relid = RelationGetRelid(index);
+	Twinship	ship = twinship_of(p, index);
+	const char *why;
+
+	if (is_replaced(index))
+	{
+		if (p->owned)
+			add_drop_replaced(p, relid, index);
+	}
+	else if (ship == TWIN_AWAITED || ship == TWIN_LEFT_OVER)
+	{
+		if (p->owned && ship == TWIN_LEFT_OVER)
+			add_drop(p, relid, index, RelationGetRelationName(index));
+	}
+	else if (ship == TWIN_OF_NOTHING && index->rd_rel->relam == p->am)
+		add_left(p, index, "it is called as the twin of an index that is not there: drop it if a "
+				 "conversion has left it");
+	else if (!sfx_is_convertible(index->rd_rel->relam, p->am))
+		return;
+	else if (index->rd_rel->relispartition)
+	{
+		Oid			root = llast_oid(get_partition_ancestors(relid));
+
+		/* else it comes with that */
+		if (!list_member_oid(p->tables, IndexGetRelation(root, false)))
+			add_left(p, index, psprintf("it goes with \"%s\" of a partitioned table",
+										get_rel_name(root)));
+	}
+	else if (!p->owned)
+		add_left(p, index, "the table is somebody else's");
+	else if (!p->may_create)
+		add_left(p, index, "you may not create in the schema");
+	else if ((why = sfx_index_stays(index, p->am)) != NULL)
+		add_left(p, index, why);
+	else if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		plan_tree(p, index);
+	else
+	{
+		add_twin(p, relid, index);
+		add_swap(p, index);
+		add_drop_replaced(p, relid, index);
+	}
+}
+
+/* ---- a table ---- */
+
+/* Those that are half dropped, too. */
+static List *
+indexes_of(Oid table)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	List	   *found = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		found = lappend_oid(found, ((Form_pg_index) GETSTRUCT(tuple))->indexrelid);
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	list_sort(found, list_oid_cmp);
+	return found;
+}
+
+/*
+ * Constants in expressions are computed where these are looked at, by functions of the table's
+ * owner: so that is done as him.
+ */
+static void
+plan_as_owner(Planning *p, Oid indexoid)
+{
+	Relation	index = try_relation_open(indexoid, AccessShareLock);
+	Oid			user;
+	int			context;
+
+	CHECK_FOR_INTERRUPTS();
+	if (index == NULL)
+		return;
+	p->owned = sfx_owns_index(index);
+	p->may_create = sfx_may_create_beside(index);
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(index->rd_rel->relowner, context | SECURITY_RESTRICTED_OPERATION);
+	plan_index(p, index);
+	SetUserIdAndSecContext(user, context);
+	relation_close(index, AccessShareLock);
+}
+
+List *
+sfx_convert_plan(Oid table, Oid am)
+{
+	Planning	p = {.am = am};
+	int			level = NewGUCNestLevel();
+	ListCell   *lc,
+			   *of;
+
+	sfx_exact_settings(GUC_ACTION_SAVE);
+	p.tables = get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE ?
+		find_all_inheritors(table, NoLock, NULL) : list_make1_oid(table);
+	foreach(lc, p.tables)
+	{
+		foreach(of, indexes_of(lfirst_oid(lc)))
+			plan_as_owner(&p, lfirst_oid(of));
+	}
+	AtEOXact_GUC(true, level);
+	return p.steps;
+}
+
+/* ---- a schema ---- */
+
+/* Is it converted by itself, and not with a partitioned table of the schema? */
+static bool
+stands_alone(Oid table, Form_pg_class form)
+{
+	Oid			root;
+
+	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
+		form->relkind != RELKIND_PARTITIONED_TABLE)
+		return false;
+	if (!form->relispartition)
+		return true;
+	root = llast_oid(get_partition_ancestors(table));
+	return get_rel_namespace(root) != form->relnamespace;
+}
+
+List *
+sfx_convert_tables(Oid schema)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	List	   *found = NIL;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		if (form->relnamespace == schema && stands_alone(form->oid, form))
+			found = lappend_oid(found, form->oid);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	list_sort(found, list_oid_cmp);
+	return found;
+}

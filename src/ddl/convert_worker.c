@@ -1,0 +1,454 @@
+/*-------------------------------------------------------------------------
+ * convert_worker.c - who runs the steps of a conversion: a background worker
+ *
+ * CREATE and DROP INDEX CONCURRENTLY want no transaction around them, so no function can run them.
+ * The worker is the caller, and each step has a transaction of its own.  An error ends the work on
+ * one index, not on the others.  It keeps nothing but what stands in the catalogs: who is killed
+ * is followed by another one (convert_plan.c).
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "convert.h"
+#include "settings.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "parser/parser.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "tcop/dest.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/wait_event.h"
+
+/* How long an exchange waits for its locks, with others behind it, and how often it tries. */
+#define SWAP_TIMEOUT	"1s"
+#define SWAP_TRIES		60
+
+/* No advisory lock of a user is in this class. */
+#define LOCK_CLASS		0x5346
+
+PGDLLEXPORT void sfx_convert_main(Datum arg);
+
+StaticAssertDecl(sizeof(SfxConversion) <= BGW_EXTRALEN, "it goes to the worker as it is");
+
+/* ---- one at a time ---- */
+
+/* The session's, so it ends with the worker. */
+static bool
+lock_database(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, get_index_am_oid(SFX_METHOD, false), 0, LOCK_CLASS);
+	return LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+static void
+sleep_second(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1000,
+					 PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * Workers go on one after the other.  Whoever waits has no transaction meanwhile: the one that
+ * builds an index would wait for it.
+ */
+static void
+wait_in_turn(void)
+{
+	for (;;)
+	{
+		bool		alone;
+
+		StartTransactionCommand();
+		alone = lock_database();
+		CommitTransactionCommand();
+		if (alone)
+			return;
+		pgstat_report_activity(STATE_IDLE, "waiting for another conversion in this database");
+		sleep_second();
+	}
+}
+
+/* What the caller has done is there then, and if it is not, nothing is to be done. */
+static bool
+caller_commits(const SfxConversion *c)
+{
+	bool		committed;
+
+	StartTransactionCommand();
+	XactLockTableWait(c->caller, NULL, NULL, XLTW_None);
+	committed = TransactionIdDidCommit(c->caller);
+	CommitTransactionCommand();
+	return committed;
+}
+
+/* Its process; 0: it has ended; -1: there is no place for it. */
+static pid_t
+start_worker(BackgroundWorker *bgw)
+{
+	BackgroundWorkerHandle *handle;
+	pid_t		pid = 0;
+
+	if (!RegisterDynamicBackgroundWorker(bgw, &handle))
+		return -1;
+	switch (WaitForBackgroundWorkerStartup(handle, &pid))
+	{
+		case BGWH_POSTMASTER_DIED:
+			return -1;
+		case BGWH_STARTED:
+			return pid;
+		default:
+			return 0;
+	}
+}
+
+void
+sfx_convert_start(const SfxConversion *c)
+{
+	BackgroundWorker bgw = {0};
+	pid_t		worker = 0;
+	int			place = sfx_convert_take_place();
+
+	if (place < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("%d conversions go on or wait in turn already", sfx_convert_places()),
+				 errdetail("There may be a third of max_worker_processes."),
+				 errhint("Convert a schema by one call, or call again when one has ended.")));
+	bgw.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	bgw.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	bgw.bgw_restart_time = BGW_NEVER_RESTART;
+	bgw.bgw_notify_pid = MyProcPid;
+	snprintf(bgw.bgw_library_name, BGW_MAXLEN, "surfidx");
+	snprintf(bgw.bgw_function_name, BGW_MAXLEN, "sfx_convert_main");
+	snprintf(bgw.bgw_name, BGW_MAXLEN, "surfidx conversion");
+	snprintf(bgw.bgw_type, BGW_MAXLEN, "surfidx conversion");
+	memcpy(bgw.bgw_extra, c, sizeof(*c));
+	PG_TRY();
+	{
+		worker = start_worker(&bgw);
+	}
+	PG_FINALLY();
+	{
+		sfx_convert_give_place(place, Max(worker, 0));
+	}
+	PG_END_TRY();
+	if (worker < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not start a worker for the conversion"),
+				 errhint("max_worker_processes may be too low, or all of them in use: try again, "
+						 "or run the statements of surfidx_convert(dry_run => true).")));
+}
+
+/* ---- a step ---- */
+
+/*
+ * The twin of a deferrable constraint's index must not check at once what may be duplicate until
+ * the transaction's end.  The grammar has that for constraints only, and the twin stands beside
+ * one: so its row is changed before anybody sees it.
+ */
+static Oid	deferrable_of = InvalidOid;
+static object_access_hook_type prev_access = NULL;
+
+static void
+at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
+{
+	char		name[NAMEDATALEN];
+	Relation	catalog;
+	HeapTuple	tuple;
+
+	if (prev_access)
+		prev_access(access, class, object, sub, arg);
+	if (access != OAT_POST_CREATE || class != RelationRelationId || sub != 0)
+		return;
+	CommandCounterIncrement();
+	sfx_twin_name(name, deferrable_of);
+	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(object));
+	if (!HeapTupleIsValid(tuple) || strcmp(get_rel_name(object), name) != 0)
+		return;
+	catalog = table_open(IndexRelationId, RowExclusiveLock);
+	((Form_pg_index) GETSTRUCT(tuple))->indimmediate = false;
+	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
+	table_close(catalog, RowExclusiveLock);
+}
+
+/*
+ * As a client's: the snapshot for an event trigger that runs SQL comes from the portal, where the
+ * statement has ended the transactions before.
+ */
+static void
+run_portal(const SfxStep *step)
+{
+	RawStmt    *raw = linitial_node(RawStmt, raw_parser(step->statement, RAW_PARSE_DEFAULT));
+	PlannedStmt *planned = makeNode(PlannedStmt);
+	Portal		portal = CreatePortal("", true, true);
+
+	planned->commandType = CMD_UTILITY;
+	planned->canSetTag = true;
+	planned->utilityStmt = raw->stmt;
+	planned->stmt_len = strlen(step->statement);
+	portal->visible = false;
+	PortalDefineQuery(portal, NULL, step->statement, CreateCommandTag(raw->stmt),
+					  list_make1(planned), NULL);
+	PortalStart(portal, NULL, 0, InvalidSnapshot);
+	(void) SfxPortalRun(portal, None_Receiver);
+	PortalDrop(portal, false);
+}
+
+static void
+execute(const SfxStep *step)
+{
+	deferrable_of = step->deferrable ? step->index : InvalidOid;
+	prev_access = object_access_hook;
+	if (step->deferrable)
+		object_access_hook = at_access;
+	PG_TRY();
+	{
+		run_portal(step);
+	}
+	PG_FINALLY();
+	{
+		object_access_hook = prev_access;
+	}
+	PG_END_TRY();
+}
+
+static void
+run_step(void *arg)
+{
+	const SfxStep *step = arg;
+
+	debug_query_string = step->statement;
+	pgstat_report_activity(STATE_RUNNING, step->statement);
+	if (step->kind == SFX_STEP_SWAP)
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		sfx_convert_swap(step->item, SWAP_TIMEOUT);
+	}
+	else
+		execute(step);
+}
+
+static void
+run(void (*what) (void *arg), void *arg, MemoryContext cxt)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	/* statements have transactions of their own inside */
+	MemoryContextSwitchTo(cxt);
+	what(arg);
+	if (ActiveSnapshotSet())
+		PopActiveSnapshot();
+	CommitTransactionCommand();
+	pgstat_report_stat(true);
+}
+
+/*
+ * Something in a transaction of its own, with memory of its own.  0, or the SQLSTATE.  last: where
+ * a lock is taken it will not be tried again.
+ */
+static int
+run_safely(void (*what) (void *arg), void *arg, bool last)
+{
+	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext, "surfidx conversion",
+											  ALLOCSET_DEFAULT_SIZES);
+	int			state = 0;
+
+	PG_TRY();
+	{
+		run(what, arg, cxt);
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		state = geterrcode();
+		MemoryContextSwitchTo(TopMemoryContext);
+		if (state != ERRCODE_LOCK_NOT_AVAILABLE || last)
+			EmitErrorReport();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(TopMemoryContext);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	debug_query_string = NULL;
+	MemoryContextDelete(cxt);
+	return state;
+}
+
+/*
+ * Who waits for the lock on an index makes others wait behind him, so that is done for short times
+ * only.
+ */
+static int
+swap(SfxStep *step)
+{
+	int			state = ERRCODE_LOCK_NOT_AVAILABLE;
+
+	for (int i = 1; i <= SWAP_TRIES && state == ERRCODE_LOCK_NOT_AVAILABLE; i++)
+	{
+		if (i > 1)
+			sleep_second();
+		state = run_safely(run_step, step, i == SWAP_TRIES);
+	}
+	if (state == 0)
+		ereport(LOG,
+				(errmsg("surfidx: index %u was converted: %s", step->item, step->statement)));
+	return state;
+}
+
+static void
+ask_for_failed(void *arg)
+{
+	SfxStep    *drop = arg;
+	char	   *statement;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	statement = sfx_drop_of_failed(drop->index);
+	if (statement)
+		drop->statement = MemoryContextStrdup(TopMemoryContext, statement);
+}
+
+/* A build that failed leaves an index that every write of the table would go on to fill. */
+static void
+drop_failed(Oid index)
+{
+	SfxStep		drop = {.kind = SFX_STEP_DROP,.index = index};
+
+	if (run_safely(ask_for_failed, &drop, true) != 0 || drop.statement == NULL)
+		return;
+	(void) run_safely(run_step, &drop, true);
+	pfree(drop.statement);
+}
+
+/* False: somebody has cancelled it. */
+static bool
+run_steps(List *steps)
+{
+	Oid			failed = InvalidOid;
+	ListCell   *lc;
+
+	foreach(lc, steps)
+	{
+		SfxStep    *step = lfirst(lc);
+		int			state;
+
+		CHECK_FOR_INTERRUPTS();
+		if (step->kind == SFX_STEP_LEFT || step->item == failed)
+			continue;
+		state = step->kind == SFX_STEP_SWAP ? swap(step) :
+			run_safely(run_step, step, true);
+		if (state == 0)
+			continue;
+		if (step->kind == SFX_STEP_CREATE)
+			drop_failed(step->index);
+		if (state == ERRCODE_QUERY_CANCELED)
+			return false;
+		failed = step->item;
+	}
+	return true;
+}
+
+/* ---- the worker ---- */
+
+static void
+get_ready(const SfxConversion *c)
+{
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(c->database, c->session_user, 0);
+	sfx_worker_settings();
+	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("default_tablespace", "", PGC_SUSET, PGC_S_OVERRIDE);
+	sfx_exact_settings(GUC_ACTION_SET);
+	/* what statements say is meant */
+	SetConfigOption("surfidx.in_place_of_btree", "off", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("surfidx.unique_notice", "off", PGC_SUSET, PGC_S_OVERRIDE);
+	/* with the caller's rights; an error goes back to these, too */
+	SetUserIdAndSecContext(c->user, 0);
+}
+
+/* What a table's steps are, or which tables there are: in memory that outlives the question. */
+typedef struct Question
+{
+	const SfxConversion *conversion;
+	Oid			table;
+	Oid			am;
+	MemoryContext cxt;
+	List	   *answer;
+} Question;
+
+static void
+ask_for_tables(void *arg)
+{
+	Question   *q = arg;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	MemoryContextSwitchTo(q->cxt);
+	q->answer = OidIsValid(q->conversion->table) ? list_make1_oid(q->conversion->table) :
+		sfx_convert_tables(q->conversion->schema);
+}
+
+static void
+ask_for_steps(void *arg)
+{
+	Question   *q = arg;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	q->am = q->conversion->ours ? get_index_am_oid(SFX_METHOD, false) : BTREE_AM_OID;
+	MemoryContextSwitchTo(q->cxt);
+	q->answer = sfx_convert_plan(q->table, q->am);
+}
+
+void
+sfx_convert_main(Datum arg)
+{
+	SfxConversion c;
+	Question	tables = {.conversion = &c,.cxt = TopMemoryContext};
+	Question	steps = {.conversion = &c};
+	ListCell   *lc;
+
+	memcpy(&c, MyBgworkerEntry->bgw_extra, sizeof(c));
+	get_ready(&c);
+	if (!caller_commits(&c))
+		return;
+	wait_in_turn();
+	steps.cxt = AllocSetContextCreate(TopMemoryContext, "surfidx steps", ALLOCSET_DEFAULT_SIZES);
+	(void) run_safely(ask_for_tables, &tables, true);
+	foreach(lc, tables.answer)
+	{
+		steps.table = lfirst_oid(lc);
+		steps.answer = NIL;
+		if (run_safely(ask_for_steps, &steps, true) == ERRCODE_QUERY_CANCELED ||
+			!run_steps(steps.answer))
+			break;
+		MemoryContextReset(steps.cxt);
+	}
+}

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ * twin.h - operator classes of ours and of btree that are the same order
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_TWIN_H
+#define SURFIDX_TWIN_H
+
+#include "surfidx.h"
+
+#include "nodes/pg_list.h"
+
+/* Do both classes order the same values by the same operators and function? */
+extern bool sfx_are_twins(Oid ours, Oid btree);
+
+/* May that class of ours compare values of a column of that type while pages are locked? */
+extern bool sfx_class_takes(Oid ours, Oid type);
+
+/*
+ * Our class of the same name as btree's that takes columns of that type, as a name that no search
+ * path changes; NIL: there is none, or it is in a schema that the user may not look into.
+ */
+extern List *sfx_twin_of_name(Oid btree, Oid type, Oid am);
+
+/*
+ * The class of that method, ours or btree, in place of the other one's for columns of that type:
+ * one of the same name, the type's default, or any.  InvalidOid: there is none.
+ */
+extern Oid	sfx_twin_class(Oid opclass, Oid type, Oid am);
+
+/* Write other classes into an index's row of pg_index. */
+extern void sfx_set_classes(Oid index, oidvector *classes);
+
+#endif							/* SURFIDX_TWIN_H */

@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ * leaf_change.c - leaves of the main tree become cut, or whole, group by group (W4, W8)
+ *
+ * To cut takes nothing but the leaf.  To have keys whole again takes a visit to a row for each, and
+ * all of a leaf's keys under one hold of the merge lock.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "counters.h"
+#include "leaf_change.h"
+#include "merge_lock.h"
+#include "recover.h"
+#include "rewrite.h"
+
+#include "access/table.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+static const SfxPos start = {(const uint8 *) "", 0, 0};
+
+void
+sfx_leaf_change_begin(SfxLeafChange *c, Relation index, const SfxOrder *order,
+					  const SfxLeafManner *how)
+{
+	memset(c, 0, sizeof(*c));
+	c->index = index;
+	c->order = order;
+	c->how = how;
+	sfx_pos_set(&c->pos, &start);
+	sfx_kept_init(&c->kept);
+	c->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx leaf keys",
+								   ALLOCSET_DEFAULT_SIZES);
+}
+
+void
+sfx_leaf_change_end(SfxLeafChange *c)
+{
+	sfx_kept_end(&c->kept);
+	MemoryContextDelete(c->cxt);
+	if (c->changed == 0)
+		return;
+	sfx_activity_add(c->index, c->cut ? SFX_COUNT_CUT : SFX_COUNT_WHOLE, c->changed);
+	sfx_activity_set(c->index, SFX_COUNT_CHANGED, (uint64) GetCurrentTimestamp());
+}
+
+void
+sfx_leaf_change_start(SfxLeafChange *c, bool cut)
+{
+	c->cut = cut;
+	c->progress->phase = cut ? SFX_PROGRESS_CUT : SFX_PROGRESS_WHOLE;
+	c->progress->done = 0;
+	sfx_pos_set(&c->pos, &start);
+}
+
+/* Those of [g->from, g->to), at least one of which is of the other kind. */
+static int
+rewrite(SfxLeafChange *c, SfxGroup *g)
+{
+	SfxMergeStats stats = {0};
+
+	g->whole = !c->cut;
+	g->cut = c->cut;
+	if (g->whole && c->optional && (g->heap = sfx_recovery_open_heap(c->index)) == NULL)
+		return -1;
+	sfx_group_rewrite(g, NULL, NULL, NULL, &stats);
+	if (g->heap)
+		table_close(g->heap, AccessShareLock);
+	c->written += stats.written;
+	c->changed += stats.changed;
+	c->progress->groups += stats.groups;
+	c->progress->leaves += stats.written;
+	return (int) stats.changed;
+}
+
+int
+sfx_leaf_change_group(SfxLeafChange *c, SfxGroup *g, int end)
+{
+	int			first = -1;
+	int			last = -1;
+	int			changed = 0;
+
+	Assert(sfx_merge_lock_held(c->index));
+	for (int i = g->from; i < end; i++)
+		if (sfx_group_is_cut(g, i) != c->cut)
+		{
+			first = first < 0 ? i : first;
+			last = i;
+		}
+	for (int i = g->from; g->has_node && i < end; i++)
+		c->progress->done += g->node.children[i].count;
+	g->to = end;
+	if (first >= 0)
+	{
+		g->from = first;
+		g->to = last + 1;
+		changed = rewrite(c, g);
+		/* a group that does not fit one record is rewritten in pieces */
+		if (g->to > last)
+			g->to = end;
+	}
+	return changed;
+}
+
+bool
+sfx_leaf_change_next(SfxLeafChange *c, const SfxGroup *g)
+{
+	SfxPos		high;
+
+	if (!sfx_group_high(g, &high))
+		return false;
+	sfx_pos_set(&c->pos, &high);
+	return true;
+}

@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ * leaf_keys.c - the main tree's leaves get what the storage parameter keys asks for
+ *
+ * Leaves that merges write are cut as soon as it says so; those that nothing comes to are rewritten
+ * here, by VACUUM and surfidx_merge(), and all of those that are to be whole again.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "leaf_change.h"
+#include "leaf_keys.h"
+#include "leaf_limit.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "recover.h"
+#include "settings.h"
+#include "wal.h"
+
+#include "storage/ipc.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* The group at c->pos, which moves behind it; false when it was the last.  Merge lock held. */
+static bool
+change_next(SfxLeafChange *c, SfxMeta *meta)
+{
+	SfxGroup	g;
+	int			end;
+
+	Assert(sfx_merge_lock_held(c->index));
+	sfx_group_locate(&g, SfxTreeOf(c->index, c->order, meta, SfxMetaMain(meta)->id), &c->pos.pos,
+					 &c->kept);
+	end = g.from + (c->cut ? SFX_CUT_LEAVES : SFX_WHOLE_LEAVES);
+	end = g.has_node ? Min(end, g.node.nchildren) : 1;
+	if (sfx_leaf_change_group(c, &g, end) < 0)
+		return false;
+	return sfx_leaf_change_next(c, &g);
+}
+
+/* All leaves were seen: the count, which is rough, says so. */
+static void
+note_end(SfxLeafChange *c)
+{
+	SfxMeta		meta;
+	Buffer		buf;
+
+	sfx_meta_lock(c->index, &meta, &buf);
+	SfxMetaMain(&meta)->cut = c->cut ? SfxMetaMain(&meta)->leaves : 0;
+	sfx_meta_change(c->index, buf, &meta, SFX_META_STATS, NULL);
+}
+
+static bool
+is_wanted(Relation index, bool cut, SfxProgress *p)
+{
+	SfxMeta		meta;
+	const SfxRun *main = NULL;
+
+	sfx_meta_read(index, &meta);
+	main = SfxMetaMain(&meta);
+	p->total = main->entries;
+	return cut ? main->cut < main->leaves : main->cut > 0;
+}
+
+/* All leaves of the main tree. */
+static void
+change_all(SfxLeafChange *c)
+{
+	SfxLeafKeys keys = sfx_leaves_wanted(c->index, c->order);
+	bool		more = is_wanted(c->index, keys == SFX_LEAVES_CUT, c->progress);
+
+	sfx_leaf_change_start(c, keys == SFX_LEAVES_CUT);
+	while (more && c->how->go_on(c->index, c->progress))
+	{
+		MemoryContext old;
+		SfxMeta		meta;
+
+		sfx_merge_lock(c->index);
+		/* the parameter may have changed */
+		AcceptInvalidationMessages();
+		if (sfx_leaves_wanted(c->index, c->order) != keys)
+		{
+			sfx_merge_unlock(c->index);
+			break;
+		}
+		old = MemoryContextSwitchTo(c->cxt);
+		sfx_meta_read(c->index, &meta);
+		more = change_next(c, &meta);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(c->cxt);
+		if (!more)
+			note_end(c);
+		sfx_merge_unlock(c->index);
+		SFX_STOP("leaf keys changed");
+	}
+}
+
+static void
+end_progress(int code, Datum arg)
+{
+	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
+}
+
+/* With a place among those that surfidx_progress() shows. */
+static uint64
+change(Relation index, const SfxOrder *order, const SfxLeafManner *how,
+	   void (*what) (SfxLeafChange *c))
+{
+	SfxLeafChange *c = palloc(sizeof(SfxLeafChange));
+	uint64		written;
+
+	sfx_leaf_change_begin(c, index, order, how);
+	c->progress = sfx_progress_begin(index);
+	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(c->progress));
+	what(c);
+	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(c->progress));
+	sfx_progress_end(c->progress);
+	sfx_leaf_change_end(c);
+	written = c->written;
+	pfree(c);
+	return written;
+}
+
+uint64
+sfx_keep_size_limit(Relation index, const SfxOrder *order, const SfxLeafManner *how)
+{
+	return sfx_opt_size_limit(index) > 0 ? change(index, order, how, sfx_limit_keep) : 0;
+}
+
+uint64
+sfx_change_leaf_keys(Relation index, const SfxOrder *order, const SfxLeafManner *how)
+{
+	uint64		written = 0;
+
+	if (sfx_leaves_wanted(index, order) != SFX_LEAVES_BOUND)
+		written = change(index, order, how, change_all);
+	return written + sfx_keep_size_limit(index, order, how);
+}

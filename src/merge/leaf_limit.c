@@ -1,0 +1,434 @@
+/*-------------------------------------------------------------------------
+ * leaf_limit.c - which leaves are cut, and which are whole, for the storage parameter size_limit
+ * (README, W9)
+ *
+ * From CUT_FROM of the limit on leaves are cut, coldest first, until CUT_TO is reached; below
+ * WHOLE_FROM those that scans take keys from get them back, hottest first, up to WHOLE_TO.  A pass
+ * goes round the leaves once for each class of heat.  It begins where the last one has ended: what
+ * that has left whole, and what has come since, is met first.  A round looks only at leaves of its
+ * class, so that a pass reads none twice.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "counters.h"
+#include "heat.h"
+#include "leaf_change.h"
+#include "leaf_limit.h"
+#include "merge_lock.h"
+#include "recover.h"
+#include "settings.h"
+
+#include "miscadmin.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define CUT_FROM		0.90	/* shares of the limit */
+#define CUT_TO			0.85
+#define WHOLE_FROM		0.75
+#define WHOLE_TO		0.80
+#define WHOLE_MOST		0.85	/* ... that no group may pass */
+#define FIRST_GROWTH	8.0		/* pages that a cut leaf becomes, before one was seen */
+#define LEAVES_A_LOOK	64		/* of a right class, under one hold of the merge lock */
+
+/* Heat of groups, class by class: up to these. */
+static const int classes[] = {0, 1, 3, 6, 10, SFX_HEAT_MAX};
+
+typedef enum PassResult
+{
+	PASS_ON,
+	PASS_ROUND,					/* the round is at its end */
+	PASS_ENOUGH,
+	PASS_GIVEN_UP
+} PassResult;
+
+typedef struct Pass
+{
+	SfxLeafChange *c;
+	double		limit;			/* pages */
+	uint64		inner;			/* inner pages, as of its beginning */
+	int			least,			/* the round's class of heat */
+				most;
+	double		growth;			/* pages that a cut leaf becomes */
+	uint64		grown_from,
+				grown_to;
+	bool		wrapped;		/* the round has come by the end of the tree */
+	SfxPos		hand;			/* where rounds begin and end */
+	uint8		hand_key[SFX_HAND_KEY];
+} Pass;
+
+/* ---- how large it is ---- */
+
+static uint64
+inner_pages(const SfxTree *t, const SfxRun *run)
+{
+	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
+	SfxPos		first = {(const uint8 *) "", 0, 0};
+	SfxNode		node;
+	uint64		n = run->level > 0 ? 1 : 0;
+
+	sfx_pos_set(pos, &first);
+	/* those of level 1 are the children of level 2; what is above that is next to nothing */
+	while (run->level > 1 && sfx_tree_try_load(t, &pos->pos, 2, &node))
+	{
+		n += node.nchildren;
+		if (node.high_inf)
+			break;
+		sfx_pos_set(pos, &node.high);
+	}
+	pfree(pos);
+	return n;
+}
+
+static uint64
+all_inner_pages(Relation index, const SfxOrder *order, const SfxMeta *meta)
+{
+	uint64		n = 0;
+
+	for (int r = 0; r < meta->nruns; r++)
+		n += inner_pages(SfxTreeOf(index, order, meta, meta->runs[r].id), &meta->runs[r]);
+	return n;
+}
+
+/* Leaves and log. */
+static uint64
+other_pages(const SfxMeta *meta)
+{
+	uint64		n = 0;
+
+	for (int r = 0; r < meta->nruns; r++)
+		n += meta->runs[r].leaves;
+	for (int g = 0; g < meta->ngens; g++)
+		n += meta->gens[g].pages;
+	return n;
+}
+
+uint64
+sfx_limit_pages(Relation index, const SfxOrder *order, const SfxMeta *meta)
+{
+	return all_inner_pages(index, order, meta) + other_pages(meta);
+}
+
+double
+sfx_limit_in_pages(Relation index)
+{
+	return sfx_opt_size_limit(index) * (1024.0 / BLCKSZ);
+}
+
+static inline double
+share(const Pass *p, const SfxMeta *meta)
+{
+	return (p->inner + other_pages(meta)) / p->limit;
+}
+
+/* ---- one group ---- */
+
+/* Is the mean heat of these leaves, rounded up, of the round's class? */
+static bool
+is_of_class(const Pass *p, const SfxGroup *g, int from, int to)
+{
+	int			sum = 0;
+
+	for (int i = from; i < to; i++)
+		sum += sfx_heat_of(p->c->index, sfx_group_leaf(g, i));
+	return (p->least == 0 || sum > (p->least - 1) * (to - from)) && sum <= p->most * (to - from);
+}
+
+static bool
+has_other_kind(const Pass *p, const SfxGroup *g, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		if (sfx_group_is_cut(g, i) != p->c->cut)
+			return true;
+	return false;
+}
+
+/* Is what is wanted reached, or would it be passed? */
+static bool
+is_enough(const Pass *p, const SfxMeta *meta)
+{
+	double		now = share(p, meta);
+
+	if (p->c->cut)
+		return now <= CUT_TO;
+	return now >= WHOLE_TO ||
+		now + SFX_WHOLE_LEAVES * (p->growth - 1) / p->limit > WHOLE_MOST;
+}
+
+/*
+ * How many leaves are changed at once, at most.  Cut leaves take a third to two thirds: no more of
+ * them than what is too much needs.
+ */
+static int
+stride(const Pass *p, const SfxMeta *meta)
+{
+	double		excess = (share(p, meta) - CUT_TO) * p->limit;
+
+	if (!p->c->cut)
+		return SFX_WHOLE_LEAVES;
+	return Max(SFX_GROUP_LEAVES, (int) Min(2 * excess, SFX_CUT_LEAVES));
+}
+
+/*
+ * From g->from on, under this parent: the first leaves that are to be changed are [g->from, *end).
+ * False: there are none before *end.
+ */
+static bool
+find_leaves(const Pass *p, SfxGroup *g, int leaves, int *end)
+{
+	int			looked = 0;
+
+	for (int at = g->from; at < g->node.nchildren; at = *end)
+	{
+		*end = Min(at + leaves, g->node.nchildren);
+		g->from = at;
+		if (is_of_class(p, g, at, *end))
+		{
+			if (has_other_kind(p, g, at, *end))
+				return true;
+			looked += *end - at;
+		}
+		for (int i = at; i < *end; i++)
+			p->c->progress->done += g->node.children[i].count;
+		if (looked >= LEAVES_A_LOOK)
+			break;
+	}
+	return false;
+}
+
+static void
+note_growth(Pass *p, int changed, uint64 written)
+{
+	if (p->c->cut || changed == 0)
+		return;
+	p->grown_from += changed;
+	p->grown_to += written;
+	p->growth = (double) p->grown_to / p->grown_from;
+}
+
+/* Has the round come to its end, or to the tree's, behind which it goes on at the first leaf? */
+static PassResult
+end_of_step(Pass *p, const SfxGroup *g)
+{
+	SfxLeafChange *c = p->c;
+
+	if (!sfx_leaf_change_next(c, g))
+	{
+		SfxPos		first = {(const uint8 *) "", 0, 0};
+
+		if (p->wrapped || p->hand.len == 0)
+			return PASS_ROUND;
+		p->wrapped = true;
+		sfx_pos_set(&c->pos, &first);
+		return PASS_ON;
+	}
+	if (p->wrapped && sfx_order_cmp_pos(c->order, &c->pos.pos, &p->hand) >= 0)
+		return PASS_ROUND;
+	return PASS_ON;
+}
+
+/* Merge lock held. */
+static PassResult
+limit_step(Pass *p, SfxMeta *meta)
+{
+	SfxLeafChange *c = p->c;
+	SfxGroup	g;
+	int			end = 1;
+	int			changed = 0;
+	uint64		written = c->written;
+
+	Assert(sfx_merge_lock_held(c->index));
+	if (is_enough(p, meta))
+		return PASS_ENOUGH;
+	sfx_group_locate(&g, SfxTreeOf(c->index, c->order, meta, SfxMetaMain(meta)->id), &c->pos.pos,
+					 &c->kept);
+	/* one leaf is a page, cut or not */
+	if (!g.has_node)
+		return PASS_ENOUGH;
+	if (find_leaves(p, &g, stride(p, meta), &end))
+		changed = sfx_leaf_change_group(c, &g, end);
+	else
+		g.to = end;
+	if (changed < 0)
+		return PASS_GIVEN_UP;
+	note_growth(p, changed, c->written - written);
+	return end_of_step(p, &g);
+}
+
+/* ---- a pass ---- */
+
+static bool
+take_lock(const SfxLeafChange *c)
+{
+	if (!c->how->wait)
+		return sfx_merge_trylock(c->index);
+	sfx_merge_lock(c->index);
+	return true;
+}
+
+static PassResult
+next_step(Pass *p)
+{
+	SfxLeafChange *c = p->c;
+	MemoryContext old;
+	PassResult	result = PASS_GIVEN_UP;
+	uint64		changed = c->changed;
+	SfxMeta		meta;
+
+	if (!c->how->go_on(c->index, c->progress) || !take_lock(c))
+		return PASS_GIVEN_UP;
+	/* the parameters may have changed */
+	AcceptInvalidationMessages();
+	if (sfx_leaves_wanted(c->index, c->order) == SFX_LEAVES_BOUND &&
+		sfx_limit_in_pages(c->index) == p->limit)
+	{
+		old = MemoryContextSwitchTo(c->cxt);
+		sfx_meta_read(c->index, &meta);
+		result = limit_step(p, &meta);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(c->cxt);
+	}
+	sfx_merge_unlock(c->index);
+	if (c->changed > changed)
+		SFX_STOP("leaf keys changed");
+	return result;
+}
+
+/* Leaves of one class of heat. */
+static PassResult
+run_round(Pass *p, int least, int most)
+{
+	SfxLeafChange *c = p->c;
+	PassResult	result = PASS_ON;
+
+	p->least = least;
+	p->most = most;
+	p->wrapped = false;
+	c->progress->done = 0;
+	sfx_pos_set(&c->pos, &p->hand);
+	while (result == PASS_ON)
+		result = next_step(p);
+	return result;
+}
+
+/* The coldest first; at last all that there are, in case that some have changed their class. */
+static PassResult
+cut_coldest(Pass *p)
+{
+	PassResult	result = PASS_ROUND;
+
+	sfx_leaf_change_start(p->c, true);
+	for (int i = 0; i < lengthof(classes) && result == PASS_ROUND; i++)
+		result = run_round(p, i == 0 ? 0 : classes[i - 1] + 1, classes[i]);
+	if (result == PASS_ROUND)
+		result = run_round(p, 0, SFX_HEAT_MAX);
+	return result;
+}
+
+/* The hottest first; those that are cold stay as they are. */
+static PassResult
+recover_hottest(Pass *p)
+{
+	PassResult	result = PASS_ROUND;
+
+	sfx_leaf_change_start(p->c, false);
+	for (int i = lengthof(classes) - 1; i > 0 && result == PASS_ROUND; i--)
+		result = run_round(p, classes[i - 1] + 1, classes[i]);
+	return result;
+}
+
+/* Half of the visits to the main tree's leaves are forgotten. */
+static void
+age_leaves(SfxLeafChange *c)
+{
+	SfxPos		first = {(const uint8 *) "", 0, 0};
+	SfxMeta		meta;
+	SfxNode		node;
+
+	sfx_meta_read(c->index, &meta);
+	sfx_pos_set(&c->pos, &first);
+	while (SfxMetaMain(&meta)->level > 0 &&
+		   sfx_tree_try_load(SfxTreeOf(c->index, c->order, &meta, SfxMetaMain(&meta)->id),
+							 &c->pos.pos, 1, &node))
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < node.nchildren; i++)
+			sfx_heat_age(c->index, node.children[i].blkno);
+		if (node.high_inf)
+			break;
+		sfx_pos_set(&c->pos, &node.high);
+		MemoryContextReset(CurrentMemoryContext);
+	}
+}
+
+/* Trees and log are above the limit, and nothing is left to be cut: said once. */
+static void
+tell_log(Relation index, uint64 pages)
+{
+	int			limit = sfx_opt_size_limit(index);
+	uint64		counts[SFX_COUNTS];
+
+	sfx_activity_get(index, counts);
+	if (pages < CUT_FROM * sfx_limit_in_pages(index) && counts[SFX_COUNT_TOLD] != 0)
+		sfx_activity_set(index, SFX_COUNT_TOLD, 0);
+	if (pages <= sfx_limit_in_pages(index))
+		return;
+	if (counts[SFX_COUNT_TOLD] == (uint64) limit)
+		return;
+	sfx_activity_set(index, SFX_COUNT_TOLD, limit);
+	ereport(LOG,
+			(errmsg("index \"%s\" takes " UINT64_FORMAT " kB of a size_limit of %d kB",
+					RelationGetRelationName(index), pages * (BLCKSZ / 1024), limit),
+			 errdetail("No leaves are left whose keys could be cut."),
+			 errhint("Raise size_limit, or ask surfidx_leaf_keys() what the index has.")));
+}
+
+static PassResult
+run_pass(Pass *p, const SfxMeta *meta)
+{
+	SfxLeafChange *c = p->c;
+	const SfxRun *main = SfxMetaMain(meta);
+	double		now = share(p, meta);
+	PassResult	result = PASS_ENOUGH;
+
+	c->progress->total = main->entries;
+	if (now >= CUT_FROM && main->cut < main->leaves)
+		result = cut_coldest(p);
+	else if (now < WHOLE_FROM && main->cut > 0)
+		result = recover_hottest(p);
+	else
+		return PASS_ENOUGH;
+	sfx_activity_set_hand(c->index, c->pos.pos.key, (int) c->pos.pos.len);
+	return result;
+}
+
+void
+sfx_limit_keep(SfxLeafChange *c)
+{
+	Pass	   *p = palloc0(sizeof(Pass));
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx size limit",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	PassResult	result = PASS_ENOUGH;
+	SfxMeta		meta;
+
+	p->c = c;
+	c->optional = true;
+	p->limit = sfx_limit_in_pages(c->index);
+	p->growth = FIRST_GROWTH;
+	sfx_meta_read(c->index, &meta);
+	p->inner = all_inner_pages(c->index, c->order, &meta);
+	MemoryContextReset(cxt);
+	p->hand.key = p->hand_key;
+	p->hand.len = c->order ? 0 : sfx_activity_hand(c->index, p->hand_key);
+	if (sfx_leaves_wanted(c->index, c->order) == SFX_LEAVES_BOUND)
+		result = run_pass(p, &meta);
+	if (c->changed > 0)
+		age_leaves(c);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	sfx_meta_read(c->index, &meta);
+	if (result != PASS_GIVEN_UP)
+		tell_log(c->index, p->inner + other_pages(&meta));
+	pfree(p);
+}

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ * format.c - what may not change without a new version of the page format (rule P5)
+ *
+ * Whoever gets here because something no longer compiles has changed what stands in pages:
+ * docs/dev/format.md says what is to be done, and the numbers here come last.  What has no size or
+ * count, such as the bytes of a key's encoding, is held by t/format.pl: files of each version,
+ * which are to be readable for ever.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "filter.h"
+#include "hope.h"
+#include "intcodec.h"
+#include "leaf.h"
+#include "leaf_format.h"
+#include "meta.h"
+#include "page.h"
+#include "strblock.h"
+#include "surf_format.h"
+#include "tidcodec.h"
+
+StaticAssertDecl(SFX_FORMAT_VERSION == 5, "the list below is of this version");
+
+/* pages */
+StaticAssertDecl(sizeof(SfxPageTail) == 24 && offsetof(SfxPageTail, right) == 8 &&
+				 offsetof(SfxPageTail, owner) == 12 && offsetof(SfxPageTail, kind) == 16 &&
+				 offsetof(SfxPageTail, flags) == 18 && offsetof(SfxPageTail, version) == 20 &&
+				 offsetof(SfxPageTail, page_id) == 22, "page tail");
+StaticAssertDecl(SFX_PAGE_DICT == 8, "kinds of pages");
+
+/* the metapage */
+StaticAssertDecl(sizeof(SfxGen) == 24 && sizeof(SfxRun) == 32 && sizeof(SfxResume) == 64 &&
+				 sizeof(SfxDictRef) == 20 && sizeof(SfxWork) == 48, "parts of the metapage");
+StaticAssertDecl(SFX_MAX_GENS == 4 && SFX_MAX_RUNS == 8 && SFX_MAX_DICTS == 4 &&
+				 SFX_RESUME_KEY == 40, "how many the metapage has of them");
+StaticAssertDecl(sizeof(SfxMeta) == 672 && offsetof(SfxMeta, removals) == 24 &&
+				 offsetof(SfxMeta, gens) == 56 && offsetof(SfxMeta, runs) == 152 &&
+				 offsetof(SfxMeta, resume) == 408 && offsetof(SfxMeta, work) == 536 &&
+				 offsetof(SfxMeta, dict) == 592, "metapage");
+
+/* leaves, dictionaries, filters */
+StaticAssertDecl(SFX_LEAF_VERSION == 1 && SFX_LEAF_HEADER == 16 && SFX_LEAF_SLOT == 4 &&
+				 SFX_LEAF_FLAGS == 0x3F && SFX_BLK_FLAGS == 0x1F && SFX_STR_FLAGS == 0x0F,
+				 "leaves");
+StaticAssertDecl(SFX_BLOCK_KEYS == 256 && SFX_BLOCK_ENTRIES == 512, "blocks");
+StaticAssertDecl(SFX_KEYS_CODECS == 14 && SFX_INT_CODECS == 10 && SFX_TID_CODECS == 7, "codecs");
+StaticAssertDecl(SFX_FSST == 7, "schemes of dictionaries");
+StaticAssertDecl(SFX_FILTER_SURF == 2 && SURF_VERSION == 3, "filters");

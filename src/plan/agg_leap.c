@@ -1,0 +1,234 @@
+/*-------------------------------------------------------------------------
+ * agg_leap.c - large groups that are decided by their ends: the rest is not read
+ *
+ * Where rows are only told apart (DISTINCT), or the aggregates are min and max of the column next
+ * behind the groups' ones, or of the groups' own, a group's first rows say what min is (of a
+ * descending column max), and its last ones the other.  When so many entries of one group were read
+ * that a descent costs less than some of the rest, the scan goes to the group's end: straight on to
+ * the next group, or, if the last rows are asked for, back from there to a row that is visible
+ * (Y18).
+ *
+ * Where rows are but counted, and the map vouches for the whole table, the rest of a group is
+ * counted by the pages above the leaves (Y19).
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_group_impl.h"
+#include "scan.h"
+
+#define LEAP_MOST		(64 * 1024)
+/* Entries from a group's end on that are looked at, one by one. */
+#define LEAP_BACK		16
+/*
+ * Entries of a group that are read before the rest is counted: to decode a page above the leaves
+ * takes about as long.
+ */
+#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
+#define COUNT_FIRST		64		/* to have it tested */
+#else
+#define COUNT_FIRST		16384
+#endif
+
+bool
+sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput *outputs, int n)
+{
+	if (grouping->columns == 0 || grouping->distinct || grouping->bucket)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (outputs[i].kind != SFX_AGG_GROUP &&
+			(outputs[i].kind != SFX_AGG_LEAST || !outputs[i].ordered || outputs[i].direction == 0))
+			return false;
+	return true;
+}
+
+/* Do the groups' outputs tell how many rows they have, at most? */
+static bool
+are_counts(const SfxGroups *g)
+{
+	if (g->columns == 0 || g->by.distinct)
+		return false;
+	for (int i = 0; i < g->noutputs; i++)
+		if (g->outputs[i].kind != SFX_AGG_GROUP && g->outputs[i].kind != SFX_AGG_BUCKET &&
+			g->outputs[i].kind != SFX_AGG_COUNT_ROWS)
+			return false;
+	return true;
+}
+
+void
+sfx_groups_plan_leaps(SfxGroups *g)
+{
+	g->leaps = sfx_groups_may_leap(&g->by, g->outputs, g->noutputs);
+	g->counts = !g->leaps && are_counts(g);
+	g->patience = g->counts ? COUNT_FIRST : SFX_LEAP_FIRST;
+	g->leapt_from = InvalidBlockNumber;
+	for (int i = 0; g->leaps && i < g->noutputs; i++)
+	{
+		const SfxAggOutput *out = &g->outputs[i];
+
+		if (out->kind == SFX_AGG_LEAST && out->column == g->columns)
+		{
+			bool		first = (out->direction > 0) != g->kd.col[out->column].desc;
+
+			g->leaps_first |= first;
+			g->leaps_last |= !first;
+		}
+	}
+}
+
+/* Are rows enough of the open group known to be visible for what its first ones say? */
+static bool
+decided(SfxGroups *g)
+{
+	const SfxAggState *states = sfx_queue_states(g, g->ngroups - 1);
+
+	if (SFX_MUTANT("groups left unseen"))
+		return true;
+	if (g->group[g->ngroups - 1].visible == 0)
+		return false;
+	for (int i = 0; i < g->noutputs; i++)
+		if (g->outputs[i].kind == SFX_AGG_LEAST && !states[i].have)
+			return false;
+	return true;
+}
+
+/*
+ * Where a group ends, of which key, of keylen bytes, is one: a position above all of its keys and
+ * not above the next one's.  False: nothing is above it, or it is not known.
+ */
+static bool
+end_of_group(const SfxGroups *g, const Gathered *group, const uint8 *key, uint32 keylen,
+			 uint8 *bytes, SfxPos *pos)
+{
+	*pos = (SfxPos) {bytes, group->len, 0};
+	memcpy(bytes, g->keys.data + group->key, group->len);
+	if (g->bucket)
+	{
+		pos->len += sfx_bucket_end(g->bucket, &g->kd.col[g->columns - 1], g->index, &group->bucket,
+								   key + group->len, keylen - group->len, bytes + group->len);
+		return pos->len > group->len;
+	}
+	if (g->kd.comparator)
+	{
+		bytes[pos->len++] = SFX_MARK_AFTER;
+		return true;
+	}
+	while (pos->len > 0 && bytes[pos->len - 1] == 0xFF)
+		pos->len--;
+	if (pos->len > 0)
+		bytes[pos->len - 1]++;
+	return pos->len > 0;
+}
+
+/* An entry of the open group, alone in its block.  Is its row visible? */
+static bool
+take_one(SfxGroups *g, const SfxBlock *block)
+{
+	int			open = g->ngroups - 1;
+	uint64		visible = g->group[open].visible;
+	uint64		tid = block->tid[0];
+	uint16		hidden;
+
+	Assert(g->nrows == 0 && !block->tidless);
+	if (sfx_visibility_hidden(g->visibility, &tid, 1, &hidden) > 0)
+	{
+		sfx_queue_put_off(g, block, 0);
+		sfx_queue_settle(g);
+		return g->group[open].visible > visible || SFX_MUTANT("last rows unseen");
+	}
+	sfx_aggregates_add(g->aggregates, sfx_queue_states(g, open), block, 0, 1);
+	g->group[open].visible++;
+	g->visible++;
+	return true;
+}
+
+/*
+ * The last rows of the open group, back from its end, until one is visible and not NULL.  False:
+ * there is none among so many.
+ */
+static bool
+take_last(SfxGroups *g)
+{
+	const SfxBlock *block;
+	int			open = g->ngroups - 1;
+
+	/* what was put off before says nothing of the last row */
+	if (g->nrows > 0)
+		sfx_queue_settle(g);
+	for (int n = 0; n < LEAP_BACK && sfx_scan_back(g->scan, &block); n++)
+	{
+		const uint8 *key = block->keys + block->keyoff[0];
+		uint32		keylen = block->keyoff[1] - block->keyoff[0];
+
+		if (!sfx_queue_belongs(g, block, 0))
+			return false;
+		if (take_one(g, block) && keylen > g->group[open].len &&
+			key[g->group[open].len] == SFX_MARK_VALUE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The entries last read, of which that is the last one's key, are of the open group.  If what is
+ * behind them changes nothing, or its end tells, the scan goes there.
+ */
+void
+sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen)
+{
+	const Gathered *group = &g->group[g->ngroups - 1];
+	BlockNumber leaf = sfx_scan_leaf(g->scan);
+	uint8		end_bytes[SFX_MAX_ENTRY + 1];
+	uint8		here_bytes[SFX_MAX_ENTRY];
+	SfxPos		end;
+	SfxPos		here = {here_bytes, keylen, 0};
+
+	g->gathered = 0;
+	if (group->squeezed || !decided(g) || !end_of_group(g, group, key, keylen, end_bytes, &end) ||
+		!sfx_scan_can_skip(g->scan))
+		return;
+	/* a leap inside of one leaf was not worth it */
+	g->patience = leaf == g->leapt_from ? Min(2 * g->patience, LEAP_MOST) : SFX_LEAP_FIRST;
+	g->leapt_from = leaf;
+	memcpy(here_bytes, key, keylen);
+	sfx_scan_skip(g->scan, &end);
+	if (!g->leaps_last)
+		return;
+	if (take_last(g))
+		sfx_scan_skip(g->scan, &end);
+	else
+	{
+		/* some entries come again, to no effect: read all of the group */
+		sfx_scan_skip(g->scan, &here);
+		g->gathered = -PG_INT32_MAX;
+	}
+}
+
+/* The same where the rest is counted (Y19). */
+void
+sfx_groups_count_on(SfxGroups *g, const uint8 *key, uint32 keylen)
+{
+	int			open = g->ngroups - 1;
+	Gathered   *group = &g->group[open];
+	SfxAggState *states = sfx_queue_states(g, open);
+	uint8		end_bytes[SFX_MAX_ENTRY + 1];
+	SfxPos		end;
+	uint64		n = 0;
+
+	/* (entries that are groups of one are not the queue's yet) */
+	if (g->ones || !sfx_scan_at_leaf_end(g->scan))
+		return;
+	g->gathered = 0;
+	if (group->squeezed || !end_of_group(g, group, key, keylen, end_bytes, &end) ||
+		!sfx_scan_count_on(g->scan, &end, &n))
+	{
+		g->patience = Min(2 * g->patience, LEAP_MOST);
+		return;
+	}
+	/* so few were not worth it */
+	g->patience = n < COUNT_FIRST ? Min(2 * g->patience, LEAP_MOST) : COUNT_FIRST;
+	group->visible += n;
+	g->visible += n;
+	for (int i = 0; i < g->noutputs; i++)
+		if (g->outputs[i].kind == SFX_AGG_COUNT_ROWS)
+			states[i].n += n;
+}

@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ * agg_value_impl.h - what the files of aggregates' states share
+ *
+ * agg_value.c chooses how an output is computed, adds entries and makes values of states; beside it
+ * stand agg_numeric.c (sums of numerics), agg_coded.c (coded blocks) and agg_ones.c (groups of one
+ * entry).  Nobody else includes this.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_AGG_VALUE_IMPL_H
+#define SURFIDX_AGG_VALUE_IMPL_H
+
+#include "surfidx.h"
+#include "agg_value.h"
+#include "key.h"
+#include "leaf_sum.h"
+
+#include "fmgr.h"
+#include "port/pg_bswap.h"
+
+/* How an output is computed. */
+typedef struct SfxAggMethod
+{
+	SfxAggOutput out;
+	int16		typlen;			/* of the values that it takes */
+	bool		typbyval;
+	bool		integer;		/* SUM, AVG; LEAST: values are numbers in their own order */
+	bool		numeric;		/* SUM, AVG of numeric */
+	bool		last;			/* ... which keys end with */
+
+	/*
+	 * Where an integer stands in keys of one length: behind its marker; 0: nowhere.
+	 */
+	int			at;
+	int			width;
+	uint64		flip;			/* bits to flip, above those of its width as well */
+	FmgrInfo	transfn;
+} SfxAggMethod;
+
+struct SfxAggregates
+{
+	Relation	index;
+	const SfxKeyDesc *kd;
+	MemoryContext cxt;			/* states' values */
+	MemoryContext scratch;		/* what a call of sfx_aggregates_add leaves behind */
+	uint32		keylen;			/* of every key without NULLs; 0: they differ */
+	int			n;
+	SfxAggMethod *method;
+	bool		coded;			/* all have short ways for coded blocks */
+	bool		ones;			/* ... and for groups of one entry */
+	bool		places;			/* all columns that rows are grouped by have places */
+	SfxSum	   *sum;			/* of such a block, for each of them */
+	int		   *slow;			/* numbers of methods whose values are taken one by one */
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock payload_arena[SFX_ARENA / BLCKSZ];
+};
+
+static inline bool
+sfx_agg_in_key(const SfxAggregates *a, const SfxAggMethod *m)
+{
+	return m->out.column < a->kd->nkeys;
+}
+
+static inline int64
+sfx_agg_integer_of(const SfxAggMethod *m, Datum value)
+{
+	return m->typlen == 8 ? DatumGetInt64(value) : m->typlen == 4 ? DatumGetInt32(value) :
+		m->typlen == 2 ? DatumGetInt16(value) : DatumGetChar(value);
+}
+
+static inline Datum
+sfx_agg_datum_of(const SfxAggMethod *m, int64 v)
+{
+	return m->typlen == 8 ? Int64GetDatum(v) : m->typlen == 4 ? Int32GetDatum((int32) v) :
+		m->typlen == 2 ? Int16GetDatum((int16) v) : CharGetDatum((char) v);
+}
+
+/* Do entries i and k have one key? */
+static inline bool
+sfx_agg_same_key(const SfxBlock *block, int i, int k)
+{
+	return sfx_block_keyno(block, i) == sfx_block_keyno(block, k);
+}
+
+/* Two halves: neither overflows, for so many entries as a block has. */
+typedef struct SfxHalves
+{
+	int64		high;
+	uint64		low;
+} SfxHalves;
+
+static inline int64
+sfx_agg_load(const uint8 *p, int width, uint64 flip)
+{
+	if (width == 8)
+	{
+		uint64		v;
+
+		memcpy(&v, p, 8);
+		return (int64) (pg_ntoh64(v) ^ flip);
+	}
+	if (width == 4)
+	{
+		uint32		v;
+
+		memcpy(&v, p, 4);
+		return (int32) (pg_ntoh32(v) ^ (uint32) flip);
+	}
+	else
+	{
+		uint16		v;
+
+		memcpy(&v, p, 2);
+		return (int16) (pg_ntoh16(v) ^ (uint16) flip);
+	}
+}
+
+/* Does every key of these entries have the integer at its place? */
+static inline bool
+sfx_agg_in_place(const SfxAggregates *a, const SfxAggMethod *m, const SfxBlock *block, int from,
+				 int to)
+{
+	return m->at > 0 && m->width > 1 && a->keylen > 0 && block->width == a->keylen &&
+		block->keys[block->keyoff[sfx_block_keyno(block, from)] + m->at - 1] == SFX_MARK_VALUE &&
+		block->keys[block->keyoff[sfx_block_keyno(block, to - 1)] + m->at - 1] == SFX_MARK_VALUE;
+}
+
+/* The sum, of 128 bits, and halves of less. */
+static inline void
+sfx_agg_add_halves(SfxAggState *s, const SfxHalves *sum)
+{
+	uint64		low = s->low;
+
+	s->low += sum->low;
+	s->high += s->low < low;
+	low = s->low;
+	s->low += (uint64) sum->high << 32;
+	s->high += (sum->high >> 32) + (s->low < low);
+}
+
+static inline void
+sfx_agg_note_least(const SfxAggMethod *m, SfxAggState *s, int64 v)
+{
+	if (!s->have || (m->out.direction > 0 ? v < s->high : v > s->high))
+		s->high = v;
+	s->have = true;
+}
+
+/* Columns of a key as they were stored, those before upto; valid until the next call. */
+static inline void
+sfx_agg_decode_key(SfxAggregates *a, const SfxBlock *block, int i, int upto)
+{
+	const SfxKeyDesc *kd = a->kd;
+	SfxEntry	e;
+
+	sfx_block_entry(block, i, &e);
+	/* only a whole key has the rests */
+	sfx_key_decode(kd, a->index, e.key, e.keylen, kd->nrests > 0 ? kd->nkeys : upto,
+				   a->values, a->isnull, a->arena->data);
+}
+
+/* ---- agg_numeric.c ---- */
+
+/* A value that comes so many times. */
+extern void sfx_agg_add_numeric(SfxAggregates *a, SfxAggState *s, Datum value, int times);
+
+/* One beside those that fit into the state's numbers: NaN, infinities, large and fine ones. */
+extern void sfx_agg_add_odd(SfxAggregates *a, SfxAggState *s, Datum value, int times);
+
+/* Those that keys end with are read where they stand.  False: these are not. */
+extern bool sfx_agg_add_numerics(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s,
+								 const SfxBlock *block, int from, int to);
+
+/* The sum of integers. */
+extern Datum sfx_agg_sum_of_integers(const SfxAggState *s);
+
+/* The sum of numerics, with core's display scale: the greatest of them. */
+extern Datum sfx_agg_sum_of_numerics(const SfxAggState *s);
+
+#endif							/* SURFIDX_AGG_VALUE_IMPL_H */

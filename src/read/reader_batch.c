@@ -1,0 +1,368 @@
+/*-------------------------------------------------------------------------
+ * reader_batch.c - what a step of a reader has of the delta: copies of its images' entries (R2, R10)
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "delta.h"
+#include "hash.h"
+#include "image.h"
+#include "log.h"
+#include "meta.h"
+#include "reader_impl.h"
+#include "requests.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH * SFX_LOG_MIN_ENTRY,
+				 "a batch has room for the log's end");
+
+static void
+batch_add(Batch *b, const SfxEntry *e)
+{
+	b->used += sfx_entry_copy(e, &b->entry[b->n++], b->bytes + b->used);
+}
+
+/* Is the range all of one key?  Not told of keys with rests (numeric). */
+static bool
+is_lookup(const SfxReader *r)
+{
+	const SfxPos *lo = &r->lo.pos;
+	const SfxPos *hi = &r->hi.pos;
+
+	if (r->point || r->order == NULL)
+		return r->point;
+	return !r->hi.inf && lo->len == hi->len && lo->len > 0 && lo->key[lo->len - 1] == SFX_MARK_BEFORE && hi->key[lo->len - 1] == SFX_MARK_AFTER &&
+		sfx_same_bytes(lo->key, lo->len - 1, hi->key, lo->len - 1);
+}
+
+/* Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single keys. */
+static inline bool
+image_lacks(SfxReader *r, SfxImage *img)
+{
+	if (!r->point)
+		return false;
+	if (!r->hashed)
+	{
+		r->hash = sfx_hash_key(r->lo.pos.key, r->lo.pos.len);
+		r->hashed = true;
+	}
+	return sfx_image_absent(img, r->hash);
+}
+
+/*
+ * So many entries are copied of each generation: behind a seek a part of a batch, since who wants
+ * few rows would pay for all of it; many, if the batch lasts.
+ */
+static inline int
+entries_to_copy(const SfxReader *r)
+{
+	if (r->portion > 0)
+		return r->portion;
+	return r->parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
+}
+
+/* ... and bytes. */
+static inline uint32
+bytes_to_copy(const SfxReader *r)
+{
+	return Max(r->portion * READER_LASTING_BYTES, READER_BATCH_BYTES);
+}
+
+/* Room for them. */
+static void
+make_room(SfxReader *r, Batch *b)
+{
+	int			most = entries_to_copy(r);
+
+	if (most <= b->room)
+		return;
+	if (b->entry != b->few)
+	{
+		pfree(b->entry);
+		pfree(b->bytes);
+	}
+	b->entry = MemoryContextAlloc(r->cxt, most * sizeof(SfxEntry));
+	b->bytes = MemoryContextAlloc(r->cxt, bytes_to_copy(r) + SFX_MAX_ENTRY);
+	b->room = most;
+}
+
+/* There is more in the generation than was copied. */
+static void
+cut_batch(SfxReader *r, Batch *b)
+{
+	const SfxEntry *e = &b->entry[b->n - 1];
+
+	b->cut = true;
+	b->end.key = e->key;
+	b->end.len = e->keylen;
+	b->end.tid = forward(r) ? e->tid + 1 : e->tid;
+}
+
+/* Copy what an image, which is held, has from cur on. */
+static void
+copy_batch(SfxReader *r, SfxImage *img, Batch *b)
+{
+	int			most = entries_to_copy(r);
+	SfxNodeAlloc a;
+	const SfxDelta *d = sfx_image_delta(img, r->order, &a);
+	SfxCursor	c;
+	bool		have = (forward(r) ? sfx_delta_seek(d, &a, &r->cur.pos, &c) :
+						sfx_delta_seek_before(d, &a, r->cur.inf ? NULL : &r->cur.pos, &c));
+	bool		touch = r->touches && is_lookup(r);
+
+	while (have)
+	{
+		SfxEntry	e;
+
+		sfx_delta_get(d, &a, &c, &e);
+		if (beyond_range(r, &e))
+			break;
+		if (b->n == most || b->used >= bytes_to_copy(r))
+		{
+			cut_batch(r, b);
+			break;
+		}
+		batch_add(b, &e);
+		if (touch)
+			sfx_delta_touch(d, &a, &c);
+		have = forward(r) ? sfx_delta_next(d, &a, &c) : sfx_delta_prev(d, &a, &c);
+	}
+}
+
+/*
+ * I9 is for who seeks: a long range has its images applied, or each of its steps would look into
+ * the same end.  A frozen generation's image is applied once.
+ */
+static SfxImage *
+acquire_image(SfxReader *r, const SfxMeta *meta, int g)
+{
+	bool		seeks = g == 0 && r->parts == READER_PARTS && r->portion == 0;
+
+	return sfx_image_acquire_but_end(r->index, r->order, meta, g, seeks ? &r->end : NULL);
+}
+
+static void
+empty_batch(Batch *b, uint32 gen)
+{
+	b->gen = gen;
+	b->n = b->at = 0;
+	b->used = 0;
+	b->cut = false;
+	b->nkilled = 0;
+}
+
+/* R2 for one generation.  False: it is gone. */
+static bool
+fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
+{
+	SfxImage   *img = acquire_image(r, meta, g);
+	bool		grow = false,
+				idle;
+
+	empty_batch(b, meta->gens[g].gen);
+	if (img == NULL)
+		return false;
+	make_room(r, b);
+	if (!image_lacks(r, img))
+	{
+		copy_batch(r, img, b);
+		grow = r->point && b->n == 0 && sfx_image_wants_filter(img);
+	}
+	idle = sfx_image_idle(img);
+	sfx_image_release(img);
+	if (grow)
+		sfx_image_grow_filter(r->index, meta, g);
+	if (idle)
+		sfx_request_idle(r->index);
+	return true;
+}
+
+/* Does the entry lie between cur and the range's end? */
+static inline bool
+is_wanted(const SfxReader *r, const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+	bool		ahead;
+
+	/* most entries are of other keys than the one that is looked up */
+	if (r->point && !sfx_same_bytes(r->lo.pos.key, r->lo.pos.len, e->key, e->keylen))
+		return false;
+	if (forward(r))
+		ahead = sfx_order_cmp_pos(r->order, &p, &r->cur.pos) >= 0;
+	else
+		ahead = r->cur.inf || sfx_order_cmp_pos(r->order, &p, &r->cur.pos) < 0;
+	return ahead && !beyond_range(r, e);
+}
+
+/* Add the entry where the scan's direction has it. */
+static void
+insert_in_order(SfxReader *r, Batch *b, const SfxEntry *e)
+{
+	SfxPos		p = {e->key, e->keylen, e->tid};
+	SfxEntry	added;
+	int			at = b->n;
+
+	batch_add(b, e);
+	added = b->entry[at];
+	for (; at > 0; at--)
+	{
+		SfxPos		before = {b->entry[at - 1].key, b->entry[at - 1].keylen, b->entry[at - 1].tid};
+		int			cmp = sfx_order_cmp_pos(r->order, &before, &p);
+
+		if (forward(r) ? cmp <= 0 : cmp >= 0)
+			break;
+		b->entry[at] = b->entry[at - 1];
+	}
+	b->entry[at] = added;
+}
+
+/* What the copied end of the log has of the range (I9). */
+static void
+fill_from_end(SfxReader *r, const SfxMeta *meta, Batch *b)
+{
+	SfxEntry	e;
+	bool		dead;
+	uint32		off = r->end.off;
+
+	empty_batch(b, meta->gens[0].gen);
+	if (SFX_MUTANT("end of the log unread"))
+		return;
+	while (sfx_log_parse(r->index, r->end.blkno, r->end.copy.page, &off, &e, &dead))
+		if (!dead && is_wanted(r, &e))
+			insert_in_order(r, b, &e);
+}
+
+static void
+stop_at_cut(SfxReader *r, const Batch *b)
+{
+	if (b->cut)
+		stop_at(r, b->end.key, b->end.len, b->end.tid);
+}
+
+static Batch *
+get_batch(SfxReader *r)
+{
+	Batch	   *b = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
+
+	b->room = READER_BATCH;
+	b->entry = b->few;
+	b->bytes = b->few_bytes;
+	return b;
+}
+
+/* The one behind those in use. */
+static Batch *
+next_batch(SfxReader *r)
+{
+	if (r->batch[r->nbatches] == NULL)
+		r->batch[r->nbatches] = get_batch(r);
+	return r->batch[r->nbatches];
+}
+
+/* R10: do the batches that last have all of this step?  Then so much of them as it takes. */
+static bool
+go_on_in_batches(SfxReader *r)
+{
+	if (!r->lasting)
+		return false;
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		const Batch *b = r->batch[i];
+
+		if (b->cut && sfx_order_cmp_pos(r->order, &r->cur.pos, &b->end) >= 0)
+			return false;
+	}
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		r->batch[i]->n = r->batch[i]->all;
+		if (!SFX_MUTANT("batches without an end"))
+			stop_at_cut(r, r->batch[i]);
+	}
+	return true;
+}
+
+/* How much is copied the next time: more, if this was not all. */
+static void
+set_portion(SfxReader *r)
+{
+	bool		more = false;
+
+	for (int i = 0; i < r->nbatches; i++)
+		more |= r->batch[i]->cut;
+	if (!more || r->looker == NULL || !forward(r))
+		return;
+	r->portion = r->portion == 0 ? READER_LASTING_FIRST :
+		Min(r->portion * READER_LASTING_GROWTH, READER_LASTING);
+}
+
+bool
+sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta)
+{
+	if (go_on_in_batches(r))
+		return true;
+	r->nbatches = 0;
+	r->lasting = false;
+	r->end.len = 0;
+	for (int g = 0; g < meta->ngens; g++)
+	{
+		Batch	   *b;
+
+		if (meta->gens[g].first == InvalidBlockNumber)
+			continue;
+		b = next_batch(r);
+		SFX_STOP("between generations");
+		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))
+			return false;
+		stop_at_cut(r, b);
+		if (b->n > 0)
+			r->nbatches++;
+	}
+	if (r->end.len > 0)
+	{
+		Batch	   *b = next_batch(r);
+
+		fill_from_end(r, meta, b);
+		if (b->n > 0)
+			r->nbatches++;
+	}
+	if (r->portion > 0)
+		sfx_reader_look_at_batches(r);
+	set_portion(r);
+	return true;
+}
+
+/* Does the batch's entry i lie beyond stop? */
+static inline bool
+beyond_stop(const SfxReader *r, const Batch *b, int i)
+{
+	const SfxEntry *e = &b->entry[i];
+	SfxPos		p = {e->key, e->keylen, e->tid};
+
+	if (forward(r))
+		return !r->stop.inf && sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0;
+	return sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0;
+}
+
+void
+sfx_reader_trim_batches(SfxReader *r)
+{
+	for (int i = 0; i < r->nbatches; i++)
+	{
+		Batch	   *b = r->batch[i];
+		int			lo = b->at;
+
+		if (b->n == lo || !beyond_stop(r, b, b->n - 1))
+			continue;
+		b->n--;
+		while (lo < b->n)
+		{
+			int			middle = lo + (b->n - lo) / 2;
+
+			if (beyond_stop(r, b, middle))
+				b->n = middle;
+			else
+				lo = middle + 1;
+		}
+	}
+}

@@ -1,0 +1,231 @@
+/*-------------------------------------------------------------------------
+ * reader_cut.c - a step's entries of a leaf whose keys are cut
+ *
+ * What a leaf stores of a key tells its order among the leaf's others, and beside any position but
+ * those that begin with all of it (W1).  So bounds are translated into stored keys first, for which
+ * the table is asked at most once each.  Then keys are recovered: all of them, or where the caller
+ * needs no keys only those beside which another stage has an entry whose place is open (W6).
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "leaf.h"
+#include "page.h"
+#include "reader_impl.h"
+#include "recover.h"
+
+#include "utils/memutils.h"
+
+/*
+ * So many keys of a block are decoded at once if they may be recovered: with the others of a group
+ * of front-coded ones they have room in a block, however long they are.
+ */
+#define CUT_PART_KEYS	8
+#define FRONT_GROUP		16
+StaticAssertDecl((CUT_PART_KEYS + FRONT_GROUP - 1) * SFX_MAX_ENTRY <= SFX_BLOCK_RAW + SFX_MAX_ENTRY,
+				 "a part has room");
+
+/* Begun when first needed: most steps of plain scans recover nothing. */
+static SfxRecovery *
+recovery(SfxReader *r)
+{
+	if (r->recovery == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(r->cxt);
+
+		r->recovery = sfx_recovery_begin(r->index, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	Assert((r->gate && BufferIsValid(r->gatebuf)) || SFX_MUTANT("keys without a gate"));
+	return r->recovery;
+}
+
+void
+sfx_reader_end_recovery(SfxReader *r)
+{
+	if (r->recovery)
+		sfx_recovery_end(r->recovery, SFX_COUNT_READ);
+	r->recovery = NULL;
+}
+
+/* ---- bounds ---- */
+
+/* Is there a stored key beside which this bound is undecided?  It is left in main's block. */
+static bool
+is_undecided(SfxReader *r, const SfxPos *pos)
+{
+	int			result = sfx_leaf_undecided(&r->main.leaf, pos, r->main.block);
+
+	if (result < 0)
+		sfx_corrupt(r->index, r->main.leafblk, "leaf block");
+	return result > 0;
+}
+
+/*
+ * All TIDs of one key are looked for, and whoever looks will look at the rows: the one stored key
+ * that may be meant is as good as the whole one.
+ */
+static bool
+point_is_undecided(SfxReader *r, bool others)
+{
+	SfxEntry	stored;
+
+	/* (a fence may stand between the range's ends, among the TIDs of a key that is whole) */
+	if (!r->rechecks || !r->point || others || r->cur.pos.len != r->lo.pos.len ||
+		r->stop.pos.len != r->lo.pos.len || !is_undecided(r, &r->lo.pos))
+		return false;
+	sfx_block_entry(r->main.block, 0, &stored);
+	memcpy(r->cut_bytes[0], stored.key, stored.keylen);
+	r->cut_cur = (SfxPos) {r->cut_bytes[0], stored.keylen, r->cur.pos.tid};
+	r->cut_stop = (SfxPos) {r->cut_bytes[0], stored.keylen, r->stop.pos.tid};
+	return true;
+}
+
+void
+sfx_reader_cut_bounds(SfxReader *r, bool others)
+{
+	Share	   *s = &r->main;
+
+	r->recover_all = !r->candidates || (others && r->nruns > 0);
+	r->recover_some = others;
+	r->recheck = point_is_undecided(r, others);
+	if (r->recheck)
+		return;
+	r->cut_cur = r->cur.pos;
+	r->cut_stop = r->stop.pos;
+	if (!r->cur.inf && is_undecided(r, &r->cur.pos))
+		r->cut_cur = sfx_recover_bound(recovery(r), s->leafblk, &s->leaf, &r->cur.pos, s->block,
+									   r->cut_bytes[0]);
+	if (!s->whole && !r->stop.inf && is_undecided(r, &r->stop.pos))
+		r->cut_stop = sfx_recover_bound(recovery(r), s->leafblk, &s->leaf, &r->stop.pos, s->block,
+										r->cut_bytes[1]);
+}
+
+int
+sfx_reader_cut_part(const SfxReader *r)
+{
+	return r->recover_all || r->recover_some ? CUT_PART_KEYS : 0;
+}
+
+/* ---- keys of a decoded block ---- */
+
+/* Does a batch have an entry of this step beside which the stored key is undecided? */
+static bool
+is_beside_others(const SfxReader *r, const SfxEntry *stored, unsigned loose)
+{
+	if (SFX_MUTANT("bytes tell readers"))
+		loose = 0;
+	for (int i = 0; i < r->nbatches; i++)
+		for (int j = r->batch[i]->at; j < r->batch[i]->n; j++)
+		{
+			const SfxEntry *e = &r->batch[i]->entry[j];
+
+			if (sfx_leaves_open(stored->key, stored->keylen, loose, e->key, e->keylen))
+				return true;
+		}
+	return false;
+}
+
+/* Room for the block's keys as they become. */
+static uint8 *
+whole_keys(SfxReader *r)
+{
+	if (r->whole_keys == NULL)
+		r->whole_keys = MemoryContextAlloc(r->cxt, SFX_BLOCK_RAW + 2 * SFX_MAX_ENTRY);
+	return r->whole_keys;
+}
+
+/* The block has these keys from now on, and the n entries that were moved to its front. */
+static void
+set_keys(SfxBlock *block, const uint8 *keys, const uint32 *off, const uint8 *loose, int nkeys,
+		 int n, bool cut_off)
+{
+	memcpy(block->keys, keys, off[nkeys]);
+	memcpy(block->keyoff, off, (nkeys + 1) * sizeof(uint32));
+	memcpy(block->loose, loose, nkeys);
+	block->width = nkeys > 0 ? off[1] : 0;
+	for (int k = 1; k < nkeys; k++)
+		if (off[k + 1] - off[k] != block->width)
+			block->width = 0;
+	block->nkeys = nkeys;
+	block->nent = n;
+	/* what it tells of the blocks to come stays as it was: dead entries are no end */
+	block->total = block->first + n + (cut_off ? 1 : 0);
+}
+
+/* Recover the keys that have to be.  Entries that are dead to everybody go. */
+void
+sfx_reader_recover_keys(SfxReader *r)
+{
+	SfxBlock   *block = r->main.block;
+	bool		cut_off = block->first + block->nent < block->total;
+	uint32		off[SFX_BLOCK_KEYS + 1];
+	uint8		loose[SFX_BLOCK_KEYS];
+	uint8	   *keys;
+	uint32		at = 0;
+	int			nkeys = 0;
+	int			n = 0;
+
+	if (block->nent == 0 || (!r->recover_all && !r->recover_some))
+		return;
+	keys = whole_keys(r);
+	off[0] = 0;
+	for (int i = 0; i < block->nent;)
+	{
+		int			end = sfx_block_end_of_key(block, i);
+		SfxEntry	e;
+		int			len;
+
+		sfx_block_entry(block, i, &e);
+		loose[nkeys] = sfx_block_loose(block, i);
+		if (r->recover_all || is_beside_others(r, &e, loose[nkeys]))
+		{
+			len = sfx_recover_key(recovery(r), r->main.leafblk, block, i, end, keys + at);
+			loose[nkeys] = 0;
+		}
+		else
+		{
+			memcpy(keys + at, e.key, e.keylen);
+			len = e.keylen;
+		}
+		if (len >= 0)
+		{
+			at += len;
+			off[++nkeys] = at;
+			memmove(block->tid + n, block->tid + i, (end - i) * sizeof(uint64));
+			for (int j = i; j < end; j++, n++)
+				block->keyno[n] = (uint16) (nkeys - 1);
+		}
+		i = end;
+	}
+	set_keys(block, keys, off, loose, nkeys, n, cut_off);
+	if (r->recovery)
+		sfx_recovery_rest(r->recovery);
+}
+
+void
+sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e)
+{
+	const SfxBlock *block = r->main.block;
+	int			from = i;
+	int			len;
+
+	if (r->recover_all)
+		return;
+	/* whoever returns there looks for the key that was asked for */
+	if (r->recheck)
+	{
+		e->key = r->lo.pos.key;
+		e->keylen = r->lo.pos.len;
+		return;
+	}
+	while (from > 0 && sfx_block_keyno(block, from - 1) == sfx_block_keyno(block, i))
+		from--;
+	len = sfx_recover_key(recovery(r), r->main.leafblk, block, from, sfx_block_end_of_key(block, i),
+						  whole_keys(r));
+	sfx_recovery_rest(r->recovery);
+	/* whoever goes on from an entry that is dead to everybody meets none of its key that is not */
+	if (len < 0)
+		return;
+	e->key = r->whole_keys;
+	e->keylen = len;
+}

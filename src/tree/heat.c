@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ * heat.c - which leaves are read, of indexes that want to know (storage parameter size_limit)
+ *
+ * A byte for each leaf, at a place that follows from file and block: neighbouring blocks have
+ * neighbouring places, so leaves of one index share some only if it has more blocks than there are
+ * places.  A visit adds one with probability 2^-h, so a byte counts visits on a logarithmic scale,
+ * and what is read all the time is hardly ever written.  Bytes are read and written without a lock:
+ * a visit may get lost.  After a restart all leaves are cold.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "heat.h"
+#include "settings.h"
+
+#include "common/hashfn.h"
+#include "common/pg_prng.h"
+#include "utils/rel.h"
+
+#define LEAST_PLACES	65536
+#define PLACES_A_KB		4		/* of surfidx.delta_memory */
+
+static uint8 *places = NULL;
+static uint32 nplaces;			/* a power of two */
+
+static Size
+area_size(void)
+{
+	Size		n = LEAST_PLACES;
+
+	while (n < (Size) sfx_guc_delta_memory * PLACES_A_KB && n < (Size) 1 << 30)
+		n *= 2;
+	return n;
+}
+
+static void
+attach_area(void *area, bool made)
+{
+	places = area;
+	nplaces = (uint32) area_size();
+	if (made)
+		memset(places, 0, nplaces);
+}
+
+const SfxSharedArea sfx_heat_area = {"surfidx heat of leaves", area_size, attach_area};
+
+static volatile uint8 *
+place_of(Relation index, BlockNumber leaf)
+{
+	uint32		h = murmurhash32(SfxLocatorNumber(SfxRelLocator(index)));
+
+	return &places[(h + leaf) & (nplaces - 1)];
+}
+
+void
+sfx_heat_touch(Relation index, BlockNumber leaf, int times)
+{
+	volatile uint8 *place;
+	uint8		heat;
+
+	if (places == NULL)
+		return;
+	place = place_of(index, leaf);
+	heat = *place;
+	if (heat < SFX_HEAT_MAX &&
+		(int) (pg_prng_uint32(&pg_global_prng_state) & ((1U << heat) - 1)) < times)
+		*place = heat + 1;
+}
+
+int
+sfx_heat_of(Relation index, BlockNumber leaf)
+{
+	return places ? *place_of(index, leaf) : 0;
+}
+
+void
+sfx_heat_age(Relation index, BlockNumber leaf)
+{
+	volatile uint8 *place;
+
+	if (places == NULL)
+		return;
+	place = place_of(index, leaf);
+	if (*place > 0)
+		(*place)--;
+}

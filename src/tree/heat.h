@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ * heat.h - which leaves are read, of indexes that want to know (storage parameter size_limit)
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_HEAT_H
+#define SURFIDX_HEAT_H
+
+#include "surfidx.h"
+#include "shared_area.h"
+
+#define SFX_HEAT_MAX		24
+#define SFX_HEAT_OF_KEYS	8	/* a visit that takes keys is worth so many others */
+
+/*
+ * The leaf was read, as if so many times.  Heat h stands for some 2^h visits since the leaf was
+ * cold; a cold one has 0.  A hint: other leaves may share its place, and nothing is locked.
+ */
+extern void sfx_heat_touch(Relation index, BlockNumber leaf, int times);
+extern int	sfx_heat_of(Relation index, BlockNumber leaf);
+
+/* Half of the visits are forgotten. */
+extern void sfx_heat_age(Relation index, BlockNumber leaf);
+
+extern const SfxSharedArea sfx_heat_area;
+
+#endif							/* SURFIDX_HEAT_H */

@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ * recover.c - the whole keys of cut leaves, out of the table (README, "Cut leaves")
+ *
+ * The key of an entry is that of the last member of its HOT chain that is not dead to everybody:
+ * a build indexes that one where the chain is broken, and members that follow differ in no indexed
+ * column.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "column.h"
+#include "counters.h"
+#include "filter.h"
+#include "key.h"
+#include "page.h"
+#include "recover.h"
+#include "settings.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/procarray.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+struct SfxRecovery
+{
+	Relation	index;
+	Relation	heap;
+	bool		opened;			/* by us */
+	SfxKeyDesc	kd;
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+	SnapshotData snapshot;
+	MemoryContext cxt;			/* of one row's values */
+	uint64		asked;			/* keys so far */
+};
+
+/* ---- which leaves are cut ---- */
+
+static bool
+has_expressions(Relation index)
+{
+	for (int i = 0; i < index->rd_index->indnatts; i++)
+		if (index->rd_index->indkey.values[i] <= 0)
+			return true;
+	return false;
+}
+
+/* What of an index's columns keeps leaves whole; it may be of another method. */
+static const char *
+column_obstacle(Relation index, bool comparator)
+{
+	if (comparator)
+		return "a column is not in the order of its bytes";
+	if (has_expressions(index))
+		return "it has an expression";
+	if (index->rd_index->indnatts > index->rd_index->indnkeyatts)
+		return "it has INCLUDE columns";
+	return NULL;
+}
+
+bool
+sfx_cut_possible(Relation index, bool comparator)
+{
+	return column_obstacle(index, comparator) == NULL;
+}
+
+/* What keeps the index's leaves whole; NULL: nothing. */
+static const char *
+obstacle(Relation index, bool comparator)
+{
+	const char *why = column_obstacle(index, comparator);
+	SfxFilterSpec filter;
+
+	if (why)
+		return why;
+	sfx_opt_filter(index, &filter);
+	if (filter.kind != SFX_FILTER_NONE)
+		return "it has filters";
+	return NULL;
+}
+
+SfxLeafKeys
+sfx_leaves_wanted(Relation index, const SfxOrder *order)
+{
+	SfxLeafKeys keys = sfx_opt_keys(index);
+
+	if (keys == SFX_LEAVES_FULL || !index->rd_index->indisvalid || obstacle(index, order != NULL))
+		return SFX_LEAVES_FULL;
+	return keys;
+}
+
+bool
+sfx_cut_wanted(Relation index, const SfxOrder *order)
+{
+	return sfx_leaves_wanted(index, order) == SFX_LEAVES_CUT;
+}
+
+void
+sfx_cut_notice(Relation index)
+{
+	SfxKeyDesc	kd;
+	const char *why;
+
+	sfx_keydesc_init(&kd, index);
+	why = obstacle(index, kd.comparator);
+	/* who has set it for all indexes is not told of each */
+	if (why && sfx_opt_keys(index) != SFX_LEAVES_FULL &&
+		(sfx_guc_keys != SFX_LEAVES_CUT || sfx_opt_keys(index) == SFX_LEAVES_BOUND))
+		ereport(NOTICE,
+				(errmsg("keys of index \"%s\" will not be cut", RelationGetRelationName(index)),
+				 errdetail("Its leaves keep them whole, since %s.", why)));
+}
+
+/* ---- recovery ---- */
+
+Relation
+sfx_recovery_open_heap(Relation index)
+{
+	Oid			relid = index->rd_index->indrelid;
+
+	/* The table is locked before the index everywhere: waiting for it now could be a deadlock. */
+	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+		return NULL;
+	return table_open(relid, NoLock);
+}
+
+SfxRecovery *
+sfx_recovery_begin(Relation index, Relation heap)
+{
+	SfxRecovery *rc = palloc(sizeof(SfxRecovery));
+
+	rc->index = index;
+	rc->asked = 0;
+	rc->opened = heap == NULL;
+	rc->heap = heap ? heap : table_open(index->rd_index->indrelid, AccessShareLock);
+	sfx_keydesc_init(&rc->kd, index);
+	rc->fetch = SfxBeginFetch(rc->heap, 0);
+	rc->slot = table_slot_create(rc->heap, NULL);
+	/* what is dead is judged by horizons that the taking of a snapshot brings up to date */
+	if (!ActiveSnapshotSet())
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		PopActiveSnapshot();
+	}
+	InitNonVacuumableSnapshot(rc->snapshot, GlobalVisTestFor(rc->heap));
+	rc->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx recovered key",
+									ALLOCSET_SMALL_SIZES);
+	return rc;
+}
+
+void
+sfx_recovery_rest(SfxRecovery *rc)
+{
+	ExecClearTuple(rc->slot);
+	table_index_fetch_reset(rc->fetch);
+}
+
+void
+sfx_recovery_end(SfxRecovery *rc, SfxCount who)
+{
+	if (rc->asked > 0)
+		sfx_activity_add(rc->index, who, rc->asked);
+	table_index_fetch_end(rc->fetch);
+	ExecDropSingleTupleTableSlot(rc->slot);
+	if (rc->opened)
+		table_close(rc->heap, AccessShareLock);
+	MemoryContextDelete(rc->cxt);
+	pfree(rc);
+}
+
+/* The key of the row in hand. */
+static int
+key_of_row(SfxRecovery *rc, uint8 *key)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	MemoryContext old = MemoryContextSwitchTo(rc->cxt);
+	bool		pushed = !ActiveSnapshotSet();	/* values out of line want one */
+	int			len;
+
+	if (pushed)
+		PushActiveSnapshot(GetTransactionSnapshot());
+	for (int i = 0; i < rc->kd.nkeys; i++)
+		values[i] = slot_getattr(rc->slot, rc->index->rd_index->indkey.values[i], &isnull[i]);
+	len = sfx_key_encode(&rc->kd, rc->index, values, isnull, key);
+	if (pushed)
+		PopActiveSnapshot();
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(rc->cxt);
+	return len;
+}
+
+/* Is a column of the key stored out of line? */
+static bool
+is_out_of_line(SfxRecovery *rc)
+{
+	for (int i = 0; i < rc->kd.nkeys; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(rc->slot, rc->index->rd_index->indkey.values[i], &isnull);
+
+		if (!isnull && rc->kd.col[i].typlen == -1 &&
+			VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is the row in hand dead by horizons of now?  What is judged by older ones may have lost the values
+ * that it stores out of line: VACUUM removes these by themselves.
+ */
+static bool
+is_dead_now(SfxRecovery *rc)
+{
+	if (!is_out_of_line(rc) || SFX_MUTANT("horizons of before"))
+		return false;
+	(void) GetOldestNonRemovableTransactionId(rc->heap);
+	return !table_tuple_satisfies_snapshot(rc->heap, rc->slot, &rc->snapshot);
+}
+
+/* The key of the row at tid; -1: it is dead to everybody, or there is none (X7). */
+static int
+key_at(SfxRecovery *rc, uint64 tid, uint8 *key)
+{
+	ItemPointerData at;
+	BlockNumber end;
+	bool		again = false;
+	int			len = -1;
+
+	sfx_tid_pointer(rc->index, tid, &at);
+	if (!sfx_heap_reaches(rc->heap, tid, &end))
+		return -1;
+	/* the members of the chain one after the other: the last one counts */
+	do
+	{
+		bool		all_dead;
+
+		if (!table_index_fetch_tuple(rc->fetch, &at, &rc->snapshot, rc->slot, &again, &all_dead))
+			break;
+		if (is_dead_now(rc))
+			len = -1;
+		else if (len < 0 || !SFX_MUTANT("first of a chain"))
+			len = key_of_row(rc, key);
+	} while (again);
+	return len;
+}
+
+pg_noreturn static void
+other_key(SfxRecovery *rc, BlockNumber blkno, uint64 tid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is damaged at block %u: an entry begins otherwise than the key of "
+					"its row (%u,%u)", RelationGetRelationName(rc->index), blkno,
+					SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid)),
+			 errhint("Please REINDEX it.")));
+}
+
+int
+sfx_recover_key(SfxRecovery *rc, BlockNumber blkno, const SfxBlock *block, int from, int to,
+				uint8 *key)
+{
+	SfxEntry	stored;
+
+	Assert(from < to && !block->keyless && !block->tidless);
+	sfx_block_entry(block, from, &stored);
+	if (stored.keylen > SFX_CUT_MOST)
+	{
+		memcpy(key, stored.key, stored.keylen);
+		return stored.keylen;
+	}
+	rc->asked++;
+	for (int i = from; i < to; i++)
+	{
+		int			len = key_at(rc, block->tid[i], key);
+
+		if (len < 0)
+			continue;
+		if (!sfx_begins(stored.key, stored.keylen, sfx_block_loose(block, from), key, len))
+			other_key(rc, blkno, block->tid[i]);
+		return len;
+	}
+	return -1;
+}
+
+SfxPos
+sfx_recover_bound(SfxRecovery *rc, BlockNumber blkno, const SfxLeaf *leaf, const SfxPos *pos,
+				  SfxBlock *scratch, uint8 *bytes)
+{
+	uint8		key[SFX_MAX_ENTRY];
+	SfxEntry	stored;
+	int			undecided = sfx_leaf_undecided(leaf, pos, scratch);
+	int			len;
+	int			c;
+
+	if (undecided < 0)
+		sfx_corrupt(rc->index, blkno, "leaf block");
+	len = undecided ? sfx_recover_key(rc, blkno, scratch, 0, scratch->nent, key) : -1;
+	c = len < 0 ? -1 : sfx_cmp_bytes(key, len, pos->key, pos->len);
+	/* its bytes stand below pos, and so does it (or it is dead) */
+	if (c < 0)
+		return *pos;
+	sfx_block_entry(scratch, 0, &stored);
+	memcpy(bytes, stored.key, stored.keylen);
+	return (SfxPos) {bytes, stored.keylen, c == 0 ? pos->tid : 0};
+}

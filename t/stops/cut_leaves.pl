@@ -1,0 +1,127 @@
+# Leaves with cut keys: what a reader asks of the table is true until it has the answer (W2, W3).
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use SurfStops;
+use Test::More;
+
+# 5,000 keys far from one another, whose index is cut.
+sub table
+{
+	sql(<<'END');
+DROP TABLE IF EXISTS t;
+CREATE TABLE t (k int8, v int) WITH (autovacuum_enabled = off, fillfactor = 50);
+INSERT INTO t SELECT g * 1000003::int8, g FROM generate_series(1, 5000) g;
+CREATE INDEX t_k ON t USING surfidx (k) WITH (keys = cut);
+END
+	sql('VACUUM ANALYZE t');
+	return;
+}
+
+sub reader
+{
+	my ($off) = @_;
+	my $s = session();
+
+	sql("SET enable_seqscan = off; SET enable_bitmapscan = off; SET $off = off", $s);
+	return $s;
+}
+
+# The least key of the range is one that the leaf cannot tell from the bound; its row is dead.
+my $query = 'SELECT v FROM t WHERE k > 2000006000 AND k < 2004006013 ORDER BY k';
+
+# Other rows get the TIDs that VACUUM gives away.
+sub vacuum_and_insert
+{
+	sql('VACUUM t');
+	sql('INSERT INTO t SELECT -g, -g FROM generate_series(1, 200) g');
+	return;
+}
+
+scenario 'a plain scan that meets a cut leaf', ['keys without a gate'], sub {
+	table();
+	sql('DELETE FROM t WHERE v BETWEEN 1990 AND 2001');
+	my $s = reader('enable_indexonlyscan');
+	arm('cut leaf copied', 'wait');
+	start($query, $s);
+	wait_at('cut leaf copied');
+	vacuum_and_insert();
+	release('cut leaf copied');
+	is(finish($s), '2002,2003,2004', 'begins again under the gate');
+};
+
+scenario 'VACUUM beside who asks for keys', [], sub {
+	table();
+	sql('DELETE FROM t WHERE v BETWEEN 1990 AND 2001');
+	my $s = reader('enable_indexscan');
+	arm('cut leaf copied', 'wait');
+	start('SELECT k FROM t WHERE k > 1980006000 AND k < 2004006013 ORDER BY k', $s);
+	wait_at('cut leaf copied');
+	my $v = start('VACUUM t');
+	ok(wait_blocked($v), 'waits for him');
+	release('cut leaf copied');
+	is(finish($s), join(',', map { $_ * 1000003 } 1981 .. 1989, 2002 .. 2004), 'who gets them');
+	is(finish($v), '', 'and ends');
+};
+
+scenario 'a row that another one stands before', ['first of a chain'], sub {
+	table();
+	# for whom the old row is not dead yet
+	my $old = session();
+	sql('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1', $old);
+	sql('DROP INDEX t_k');
+	sql('BEGIN; UPDATE t SET k = 7 WHERE v = 3000;
+		CREATE INDEX t_k ON t USING surfidx (k) WITH (keys = cut); COMMIT');
+	is(sql('SELECT k FROM t WHERE k BETWEEN 0 AND 1000003 ORDER BY k', reader('enable_indexscan')),
+		'7,1000003', 'the last of a chain has the key');
+	sql('COMMIT', $old);
+};
+
+# A key less than each that is there, which begins with all that is stored of that, but for its
+# loose bits.
+sub beside
+{
+	table();
+	sql('INSERT INTO t SELECT g * 1000003::int8 - 1, -g FROM generate_series(1, 5000) g');
+	return;
+}
+
+scenario 'rows of the delta beside keys cut between bits', ['bytes tell readers'], sub {
+	beside();
+	is(sql('SELECT v FROM t WHERE k > 2000000000 AND k < 2010000000 ORDER BY k',
+			reader('enable_indexonlyscan')), join(',', map { (-$_, $_) } 2000 .. 2009),
+		'are in their order');
+};
+
+scenario 'a merge beside keys cut between bits', ['bytes tell'], sub {
+	beside();
+	is(error_of("SELECT surfidx_merge('t_k')"), '', 'asks for the rows');
+	is(error_of("SELECT surfidx_check('t_k', true)"), '', 'whose keys are in their order');
+};
+
+# VACUUM of a table's TOAST table alone takes the values of rows that horizons of before call undead
+scenario 'a row whose long values are gone before it', ['horizons of before'], sub {
+	sql(q{DROP TABLE IF EXISTS t; CREATE TABLE t (id int, k text COLLATE "C", f text)
+		WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off, toast_tuple_target = 128);
+		ALTER TABLE t ALTER k SET STORAGE EXTERNAL, ALTER f SET STORAGE EXTERNAL;
+		INSERT INTO t SELECT g, lpad(g::text, 6, '0') || repeat(md5(g::text), 20),
+			repeat(md5(g::text), 100) FROM generate_series(1, 600) g;
+		CREATE INDEX t_k ON t USING surfidx (k) WITH (keys = cut); VACUUM (FREEZE) t});
+	my $toast = sql("SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 't'");
+	my ($reader, $older) = (session(), session());
+	my $count = 'SELECT count(*) FROM (SELECT k FROM t %s ORDER BY k OFFSET 0) x';
+	sql("SET enable_$_ = off", $reader) for qw(seqscan bitmapscan sort);
+	sql('SET surfidx.aggregates = off', $reader);
+	sql('BEGIN ISOLATION LEVEL REPEATABLE READ', $older);
+	sql('SELECT count(*) FROM t WHERE id < 0', $older);
+	sql('DELETE FROM t WHERE id % 3 = 0');
+	is(sql(sprintf($count, "WHERE k < '000300'"), $reader), '200', 'undead by a snapshot');
+	sql('COMMIT', $older);
+	sql("VACUUM $toast");
+	is(sql(sprintf($count, ''), $reader), '400', 'dead without it');
+	is(error_of("SELECT surfidx_check('t_k', true, true)", $reader), '', 'the verifier, too');
+};
+
+run_scenarios();
