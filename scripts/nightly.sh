@@ -1,8 +1,8 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|tables|mutants|tools|
-#				application|versions]...
+#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|shuffled|tables|mutants|
+#				tools|application|versions]...
 #				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
@@ -82,6 +82,12 @@ explained()
 	ONLY=regress TEST_CONF="$conf;auto_explain.log_min_duration = 0" scripts/test.sh
 }
 
+# No test depends on where catalogs have their rows, or on when autovacuum comes: t/shuffle.sql.
+shuffled()
+{
+	ONLY=regress SURFIDX_SHUFFLE=1 TEST_CONF="autovacuum_naptime = 1s" scripts/test.sh
+}
+
 # ---- main ----
 
 trap cluster_cleanup EXIT
@@ -92,8 +98,8 @@ find_postgres
 make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
-[ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained tables mutants tools \
-	application versions
+[ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained shuffled \
+	tables mutants tools application versions
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
@@ -105,6 +111,7 @@ for name; do
 		sqlsmith) step sqlsmith sqlsmith_queries ;;
 		discard) step discard discard ;;
 		explained) step explained explained ;;
+		shuffled) step shuffled shuffled ;;
 		tables) step tables env SURFIDX_FULL=1 ONLY=tap TESTS=shared_tables scripts/test.sh ;;
 		mutants) step mutants scripts/mutants.sh ;;
 		tools) step tools scripts/integrations.sh ;;

@@ -9,7 +9,9 @@ database=${database#dbname=}
 for ((i = 1; i < $#; i++)); do
 	[ "${!i}" != -d ] || { next=$((i + 1)); database=${!next}; }
 done
-psql -X -q -d "$database" -f "$(dirname "$0")/ending.sql" </dev/null || exit
+here=$(dirname "$0")
+[ -z "$SURFIDX_SHUFFLE" ] || psql -X -q -d "$database" -f "$here/shuffle.sql" </dev/null || exit
+psql -X -q -d "$database" -f "$here/ending.sql" </dev/null || exit
 "$@"
 status=$?
 psql -X -q -A -t -d "$database" -c 'SELECT surfidx_ending.check_all()' </dev/null 2>&1 |

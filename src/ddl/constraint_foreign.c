@@ -91,6 +91,16 @@ lock_referrer(const Foreign *f, Oid altered)
 	}
 }
 
+/* In the order in which they were made: a catalog's rows stand anywhere. */
+static int
+by_age(const ListCell *a, const ListCell *b)
+{
+	Oid			left = ((const Foreign *) lfirst(a))->constraint;
+	Oid			right = ((const Foreign *) lfirst(b))->constraint;
+
+	return left < right ? -1 : left > right;
+}
+
 /* Of those, what brings them back. */
 static void
 note(const List *found, Oid altered)
@@ -143,6 +153,7 @@ sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char
 	}
 	systable_endscan(scan);
 	table_close(constraints, AccessShareLock);
+	list_sort(found, by_age);
 	foreach(lc, found)
 	{
 		Foreign    *f = lfirst(lc);
@@ -287,6 +298,7 @@ sfx_foreign_rebuilt(const AlterTableStmt *stmt, bool top, Oid table)
 	find_rebuilt(stmt, top, table, Anum_pg_constraint_conrelid, ConstraintRelidTypidNameIndexId,
 				 &found);
 	find_rebuilt(stmt, top, table, Anum_pg_constraint_confrelid, InvalidOid, &found);
+	list_sort(found, by_age);
 	foreach(lc, found)
 	{
 		const Foreign *f = lfirst(lc);

@@ -275,7 +275,7 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 	return down;
 }
 
-/* The tables of a composite type: ALTER TYPE ... CASCADE comes to them. */
+/* The tables of a composite type: ALTER TYPE ... CASCADE comes to them.  Ascending: they are locked so. */
 static List *
 tables_of_type(Oid type)
 {
@@ -291,6 +291,7 @@ tables_of_type(Oid type)
 		tables = lappend_oid(tables, ((Form_pg_class) GETSTRUCT(tuple))->oid);
 	systable_endscan(scan);
 	table_close(classes, AccessShareLock);
+	list_sort(tables, list_oid_cmp);
 	return tables;
 }
 

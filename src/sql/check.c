@@ -402,8 +402,8 @@ surfidx_check(PG_FUNCTION_ARGS)
 /* ---- a database ---- */
 
 /*
- * The indexes of this database that can be checked by this session, as OIDs: all that are valid and
- * have rows here.
+ * The indexes of this database that can be checked by this session, as OIDs, ascending: all that are
+ * valid and have rows here.
  */
 static List *
 list_indexes(void)
@@ -425,6 +425,7 @@ list_indexes(void)
 	}
 	systable_endscan(scan);
 	table_close(classes, AccessShareLock);
+	list_sort(oids, list_oid_cmp);
 	return oids;
 }
 
