@@ -11,14 +11,14 @@ SET search_path = surfidx_shuffle;
 DO $$
 BEGIN
 	FOR i IN 1..1500 LOOP
-		EXECUTE format('CREATE TABLE t%s (a int PRIMARY KEY, b text CHECK (b <> %L))', i, repeat('x', i % 400));
+		EXECUTE format('CREATE TABLE hole%s (a int PRIMARY KEY, b text CHECK (b <> %L))', i, repeat('x', i % 400));
 	END LOOP;
 END $$;
 DO $$
 BEGIN
 	FOR i IN 1..1500 LOOP
 		IF random() < 0.6 THEN
-			EXECUTE format('DROP TABLE t%s', i);
+			EXECUTE format('DROP TABLE hole%s', i);
 		END IF;
 	END LOOP;
 END $$;
