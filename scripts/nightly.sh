@@ -82,10 +82,10 @@ explained()
 	ONLY=regress TEST_CONF="$conf;auto_explain.log_min_duration = 0" scripts/test.sh
 }
 
-# No test depends on where catalogs have their rows, or on when autovacuum comes: t/shuffle.sql.
+# No test depends on where catalogs have their rows: t/shuffle.sql.
 shuffled()
 {
-	ONLY=regress SURFIDX_SHUFFLE=1 TEST_CONF="autovacuum_naptime = 1s" scripts/test.sh
+	ONLY=regress SURFIDX_SHUFFLE=1 scripts/test.sh
 }
 
 # ---- main ----
