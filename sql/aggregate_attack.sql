@@ -32,4 +32,20 @@ SELECT date_bin('7 days', ts, '2024-01-02'), count(*) FROM gd GROUP BY 1 ORDER B
 SELECT date_bin('10000 days', ts, '294276-01-01'), count(*) FROM gd GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 SELECT date_bin('10000 days', ts, '294276-01-01'), count(*) FROM gd GROUP BY 1;
-DROP TABLE ga, gd;
+
+-- GROUPING() is computed by core's Agg only
+CREATE TABLE gg (a int, b int) WITH (autovacuum_enabled = off);
+CREATE INDEX ON gg USING surfidx (a, b);
+INSERT INTO gg SELECT i % 3, i FROM generate_series(1, 50) i;
+CREATE TABLE gp (a int, b int) PARTITION BY LIST (a);
+CREATE TABLE gp0 PARTITION OF gp FOR VALUES IN (0, 1);
+CREATE TABLE gp1 PARTITION OF gp FOR VALUES IN (2);
+CREATE INDEX ON gp USING surfidx (a, b);
+INSERT INTO gp SELECT * FROM gg;
+EXPLAIN (COSTS OFF) SELECT a, count(*) FROM gg GROUP BY a ORDER BY a;
+SELECT a, count(*), grouping(a) FROM gg GROUP BY a ORDER BY a;
+SELECT a, max(b) FROM gg GROUP BY a HAVING grouping(a) = 0 ORDER BY a;
+SELECT grouping(a, b), count(*) FROM gg WHERE a = 1 AND b < 10 GROUP BY a, b ORDER BY a, b;
+SELECT a, count(*), grouping(a) FROM gp GROUP BY a ORDER BY a;
+SELECT a, max(b) FROM gp GROUP BY a HAVING grouping(a) = 0 ORDER BY a;
+DROP TABLE ga, gd, gg, gp;

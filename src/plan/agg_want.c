@@ -89,14 +89,14 @@ ask_groups(RelOptInfo *rel, List *clauses, List *targets, SfxAggQuestion *q)
 	return true;
 }
 
-/* Groups, aggregates, and columns that are neither. */
+/* Groups, aggregates, and what is neither: columns, and GROUPING(), which core's Agg computes. */
 static bool
 gather_parts(Node *node, SfxAggQuestion *q)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref) || IsA(node, Var) || IsA(node, PlaceHolderVar) ||
-		list_member(q->groups, node))
+		IsA(node, GroupingFunc) || list_member(q->groups, node))
 	{
 		q->exprs = list_append_unique(q->exprs, node);
 		return false;
