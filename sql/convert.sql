@@ -191,6 +191,17 @@ SELECT statement FROM surfidx_convert('p', method => 'btree') \gexec
 \o
 \set ECHO all
 SELECT count(*) FROM pg_class JOIN pg_am a ON a.oid = relam WHERE relname LIKE 'p%' AND relnamespace = 'conv'::regnamespace AND amname = 'surfidx';
+-- a partition whose detachment waits to be finished (DETACH ... CONCURRENTLY, interrupted): its indexes go with the tree
+UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'p2'::regclass;
+SELECT index_name, left(statement, 12) AS statement, remark FROM surfidx_convert(schema => 'conv') WHERE table_name::text ~ '^p\d*a?$';
+\set ECHO none
+\o /dev/null
+SELECT statement FROM surfidx_convert('p') \gexec
+\o
+\set ECHO all
+SELECT indexrelid::regclass, amname FROM pg_index JOIN pg_class i ON i.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE indrelid IN ('p2'::regclass, 'p2a'::regclass) ORDER BY indexrelid::regclass::text;
+ALTER TABLE p DETACH PARTITION p2 FINALIZE;
+DROP TABLE p2;
 -- one without partitions, and what a tree keeps as another type
 CREATE TABLE e (k int) PARTITION BY LIST (k);
 CREATE INDEX e_k ON e (k);

@@ -346,15 +346,16 @@ sfx_convert_plan(Oid table, Oid am)
 static bool
 stands_alone(Oid table, Form_pg_class form)
 {
-	Oid			root;
+	List	   *above;
 
 	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
 		form->relkind != RELKIND_PARTITIONED_TABLE)
 		return false;
 	if (!form->relispartition)
 		return true;
-	root = llast_oid(get_partition_ancestors(table));
-	return get_rel_namespace(root) != form->relnamespace;
+	above = get_partition_ancestors(table);
+	/* NIL: it is being detached, or was a moment ago */
+	return above == NIL || get_rel_namespace(llast_oid(above)) != form->relnamespace;
 }
 
 List *

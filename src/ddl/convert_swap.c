@@ -223,6 +223,28 @@ relabel(Oid relid, Oid am)
 
 /* ---- the exchange ---- */
 
+/*
+ * The tables of the indexes below that index, locked: those of partitions whose detachment has begun
+ * (DETACH ... CONCURRENTLY), too, which the tables' tree leaves out, and the indexes' tree has.
+ */
+static List *
+tables_of_tree(Oid index)
+{
+	List	   *tables = NIL;
+	ListCell   *lc;
+
+	foreach(lc, find_all_inheritors(index, NoLock, NULL))
+	{
+		Oid			table = IndexGetRelation(lfirst_oid(lc), true);
+
+		if (!OidIsValid(table))
+			continue;
+		LockRelationOid(table, ShareUpdateExclusiveLock);
+		tables = lappend_oid(tables, table);
+	}
+	return tables;
+}
+
 /* The index's table, owned and locked, with its partitions if it is a partitioned one's. */
 static List *
 lock_tables(Oid index)
@@ -242,7 +264,8 @@ lock_tables(Oid index)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table));
 	LockRelationOid(table, ShareUpdateExclusiveLock);
 	tables = kind == RELKIND_PARTITIONED_INDEX ?
-		find_all_inheritors(table, ShareUpdateExclusiveLock, NULL) : list_make1_oid(table);
+		list_concat_unique_oid(find_all_inheritors(table, ShareUpdateExclusiveLock, NULL),
+							   tables_of_tree(index)) : list_make1_oid(table);
 	/* it may have been waited for */
 	if (!SearchSysCacheExists1(INDEXRELID, ObjectIdGetDatum(index)))
 		ereport(ERROR,

@@ -132,7 +132,10 @@ table_stays(Oid relid, bool unique)
 		return why;
 	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
 	{
-		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_FOREIGN_TABLE &&
+		char		kind = get_rel_relkind(lfirst_oid(lc));
+
+		/* a partition of a partition may be dropped meanwhile: core leaves it out, too */
+		if (kind != '\0' && kind != RELKIND_FOREIGN_TABLE &&
 			(why = sfx_relation_stays(lfirst_oid(lc))) != NULL)
 			return why;
 	}
