@@ -835,9 +835,9 @@ sub note_plan
 	my $plan = join("\n", @{ $r->{rows} });
 
 	$self->{plans}{'all'}++;
-	while ($plan =~ /(Index Only Scan Backward|Index Scan Backward|Index Only Scan|Index Scan|Bitmap Index Scan|Merge Join) ?(?:using|on)? ?(t_ix)?/g)
+	while ($plan =~ /(Index Only Scan Backward|Index Scan Backward|Index Only Scan|Index Scan|Bitmap Index Scan|Merge Join|SurfidxAggregate) ?(?:using|on)? ?(t_ix)?/g)
 	{
-		$self->{plans}{$1}++ if $2 || $1 eq 'Merge Join';
+		$self->{plans}{$1}++ if $2 || $1 eq 'Merge Join' || $1 eq 'SurfidxAggregate';
 	}
 }
 
@@ -849,7 +849,9 @@ sub query_round
 	return unless @ix;
 	for (1 .. 12)
 	{
-		my $q = $self->make_query($case, pick(@ix));
+		my $q =
+			(chance(0.25) ? $self->make_aggregate($case, pick(@ix)) : undef) ||
+			$self->make_query($case, pick(@ix));
 		my $failure;
 
 		next if $q->{heavy} && $case->{rows} > 400;
@@ -894,6 +896,19 @@ sub aggregates_of
 	return @a;
 }
 
+# Groups of neighbouring values of a column: a function that ascends, or does not with a zone.
+sub bucket_of
+{
+	my ($c) = @_;
+	my $n = $c->{name};
+	my $stride = pick('15 minutes', '1 day', '7 hours 1 second', '1000 days');
+	my $unit = pick(qw(minute hour day week month year century));
+
+	return $c->{type} =~ /^timestamp/
+	  ? pick("date_bin('$stride', $n, '2001-01-01')", "date_trunc('$unit', $n)", "${n}::date")
+	  : undef;
+}
+
 # What the index may compute: aggregates of all rows, or of groups of leading columns in any order.
 sub make_aggregate
 {
@@ -902,14 +917,18 @@ sub make_aggregate
 	my $all = $ix->{where} || 'true';
 	my $where = chance(0.4) ? $all : $self->conditions($case, $ix);
 	my @by = chance(0.5) ? () : @keys[ 0 .. rnd(scalar @keys) ];
-	my @names = map { $_->{name} } shuffle(@by);
+	my $bucket = @by && chance(0.4) ? bucket_of($by[-1]) : undef;
+	my @names = map { $_->{name} } @by;
 	my @shown = map { shown($_) } @by;
+
+	$names[-1] = $shown[-1] = $bucket if $bucket;
+	@names = shuffle(@names);
 	my @what = shuffle('count(*)', map { aggregates_of($_) } @keys, @{ $ix->{include} });
 	my $having = chance(0.1) ? ' HAVING count(*) > ' . rnd(4) : '';
 	my $q = { modes => [ 'only', 'nosort', 'default' ] };
 
 	@what = @what[ 0 .. min($#what, rnd(5)) ];
-	@what = () if @names && chance(0.15);
+	@what = @names && chance(0.15) ? () : @names && chance(0.2) ? ('count(*)') : @what;
 	$q->{sql} = @names && !$having && !@what && chance(0.5)
 	  ? 'SELECT DISTINCT ' . join(', ', @names) . " FROM t WHERE $where"
 	  : 'SELECT ' . join(', ', @shown, @what) . " FROM t WHERE $where"
@@ -1009,7 +1028,9 @@ sub two_sessions_round
 	for (1 .. 6)
 	{
 		$self->change_beside($case, chance(0.7) ? $self->one_change($case) : $self->transaction($case), $self->any_statement($case)) for 1 .. rnd(4);
-		my $q = chance(0.3) ? $self->whole_query(pick(@ix)) : $self->make_query($case, pick(@ix));
+		my $q =
+			(chance(0.25) ? $self->make_aggregate($case, pick(@ix)) : undef) ||
+			(chance(0.3) ? $self->whole_query(pick(@ix)) : $self->make_query($case, pick(@ix)));
 
 		next if $q->{heavy} && $case->{rows} > 400;
 		my @others = map { $self->any_statement($case) } 1 .. 1 + rnd(4);
