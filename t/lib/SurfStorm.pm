@@ -1086,7 +1086,7 @@ sub cycle
 	push @problems, $self->found unless @problems;
 	for (@problems ? () : ($self->{server}, $self->{standby} || ()))
 	{
-		my $down = $self->wait_up($_);
+		my $down = $self->wait_answer($_);
 		push @problems, $down if $down;
 	}
 	push @problems, $self->look($kill ? 1 : 0.3) unless @problems;
@@ -1126,6 +1126,20 @@ sub core_trips
 	return 0 if -s "$server->{data}/$file" || !-e "$server->{data}/${file}_init";
 	$self->{victims}{"an unlogged relation's empty file"}++;
 	return unlink "$server->{data}/$file";
+}
+
+# Up again, and able to answer.  Where one process was killed core trips over such a file by itself.
+sub wait_answer
+{
+	my ($self, $server) = @_;
+	my $down = $self->wait_up($server);
+
+	for (1 .. 50)
+	{
+		last if !$down || $server->postmaster_alive || !$self->core_trips($server);
+		$down = eval { $server->start; 1 } ? $self->wait_up($server) : "start: $@";
+	}
+	return $down;
 }
 
 # The sessions come to their end; what waits for too long is cancelled.
