@@ -188,7 +188,8 @@ run_regress()
 	fi
 	# What autovacuum merges, counts and marks all-visible, it does when it likes: it does not come.
 	# (Off it is another thing: since 18 an index build then leaves the table's statistics alone.)
-	cluster_start "$name" "autovacuum_naptime = 1d" || { fail "$name: server does not start"; return; }
+	cluster_start "$name" "autovacuum_naptime = 1d" ||
+		{ fail "$name: server does not start"; return; }
 	as_user mkdir -p "$out"
 	(cd "$WORK" && as_user "$program" --inputdir="$WORK" --outputdir="$out" --bindir="$BINDIR" \
 		--launcher="$WORK/t/ending.sh" --host="$PGHOST" --port="$PGPORT" --user=postgres \
