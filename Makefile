@@ -105,6 +105,10 @@ uninstall-docs:
 
 # src/core is plain C11 and declares variables where they are first used.
 $(CORE_OBJS): override CFLAGS += -Wno-declaration-after-statement
+# It knows nothing of the server's headers, one of which says whether that has assertions.
+ifneq ($(shell grep -s 'define USE_ASSERT_CHECKING 1' '$(includedir_server)/pg_config.h'),)
+$(CORE_OBJS): override CFLAGS += -DSFX_ASSERTS
+endif
 
 # Objects of one server's headers are of no use to another one: the stamp changes with the server.
 STAMP = build/pg_config

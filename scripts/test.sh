@@ -111,7 +111,7 @@ stage_build()
 
 stage_core()
 {
-	local flags="-std=c11 -g -O2 -Wall -Wextra $CORE_FLAGS" src name status
+	local flags="-std=c11 -g -O2 -Wall -Wextra -DSFX_ASSERTS $CORE_FLAGS" src name status
 
 	[ -z "$WERROR" ] || flags="$flags -Werror"
 	[ -z "$SANITIZE" ] || flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=undefined"

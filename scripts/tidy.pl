@@ -307,7 +307,7 @@ for my $file (grep { /\.md$/ } @files)
 
 # ---- rules, mutants, scenarios ----
 
-my %mutant = map { map { $_ => 1 } slurp($_) =~ /SFX_MUTANT\("([^"]+)"\)/g } grep { m!^src/.*\.[ch]$! } @files;
+my %mutant = map { map { $_ => 1 } slurp($_) =~ /SFX_(?:CORE_)?MUTANT\("([^"]+)"\)/g } grep { m!^src/.*\.[ch]$! } @files;
 my $scenarios = join '', map { slurp($_) } grep { m!^t/.*\.p[lm]$! } @files;
 my $verifier = slurp('docs/dev/verifier.md');
 

@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "contract.h"
 #include "shared_area.h"
 
 #ifdef SFX_TEST
@@ -86,6 +87,7 @@ sfx_stop_define_gucs(void)
 {
 	DefineCustomStringVariable("surfidx.mutants", "Rules that this test build breaks, separated by commas.", NULL,
 							   &mutants, "", PGC_SIGHUP, 0, NULL, NULL, NULL);
+	sfx_core_mutant = sfx_mutant;
 }
 
 /* The stop of that name; with create, a free one made into it.  Lock held. */

@@ -242,7 +242,8 @@ is_undecided(const SfxPack *p, const SfxBlock *block, int i)
 	if (next == NULL)
 		return false;
 	sfx_block_entry(block, i, &e);
-	return sfx_leaves_open(e.key, e.keylen, loose, next->key, next->keylen);
+	return sfx_leaves_open(e.key, e.keylen, loose, next->key, next->keylen) ||
+		SFX_MUTANT("merges ask for each row");
 }
 
 /*
@@ -261,7 +262,8 @@ recover_key(SfxPack *p, const SfxBlock *block, int *i)
 		p->keylen = len;
 		return true;
 	}
-	sfx_dead_known(p->group->tree.index, p->heap, block->tid + *i, end - *i, &p->group->horizon);
+	if (!SFX_MUTANT("cut keys go without a horizon"))
+		sfx_dead_known(p->group->tree.index, p->heap, block->tid + *i, end - *i, &p->group->horizon);
 	p->removed += end - *i;
 	*i = end;
 	return false;

@@ -114,6 +114,8 @@ is_beside_others(const SfxReader *r, const SfxEntry *stored, unsigned loose)
 {
 	if (SFX_MUTANT("bytes tell readers"))
 		loose = 0;
+	if (SFX_MUTANT("stages beside cut keys"))
+		return false;
 	for (int i = 0; i < r->nbatches; i++)
 		for (int j = r->batch[i]->at; j < r->batch[i]->n; j++)
 		{
@@ -209,7 +211,7 @@ sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e)
 	int			from = i;
 	int			len;
 
-	if (r->recover_all)
+	if (r->recover_all || SFX_MUTANT("cut keys outlive a page"))
 		return;
 	/* whoever returns there looks for the key that was asked for */
 	if (r->recheck)

@@ -88,7 +88,8 @@ sub beside
 	return;
 }
 
-scenario 'rows of the delta beside keys cut between bits', ['bytes tell readers'], sub {
+scenario 'rows of the delta beside keys cut between bits',
+	[ 'bytes tell readers', 'stages beside cut keys' ], sub {
 	beside();
 	is(sql('SELECT v FROM t WHERE k > 2000000000 AND k < 2010000000 ORDER BY k',
 			reader('enable_indexonlyscan')), join(',', map { (-$_, $_) } 2000 .. 2009),
@@ -99,6 +100,51 @@ scenario 'a merge beside keys cut between bits', ['bytes tell'], sub {
 	beside();
 	is(error_of("SELECT surfidx_merge('t_k')"), '', 'asks for the rows');
 	is(error_of("SELECT surfidx_check('t_k', true)"), '', 'whose keys are in their order');
+};
+
+# Keys that no stored one is the beginning of, but for one of 128
+scenario 'a merge beside keys that are far away', ['merges ask for each row'], sub {
+	table();
+	sql('INSERT INTO t SELECT g * 1000003::int8 + 500000, -g FROM generate_series(1, 100) g');
+	sql("SELECT surfidx_merge('t_k')");
+	cmp_ok(sql("SELECT recovered_by_merges FROM surfidx_leaf_keys('t_k')"), '<', 10,
+		'asks for hardly any row');
+	is(error_of("SELECT surfidx_check('t_k', true, true)"), '', 'and keeps them in order');
+};
+
+# Half of the rows have one key, whose entries fill several leaves.
+scenario 'rows of one key on both sides of a fence', [], sub {
+	table();
+	sql('INSERT INTO t SELECT 3000009000, -g FROM generate_series(1, 20000) g; REINDEX INDEX t_k');
+	sql('INSERT INTO t SELECT 3000009000, -g FROM generate_series(20001, 20100) g');
+	is(error_of("SELECT surfidx_merge('t_k')"), '', 'a merge finds where more of them belong');
+	is(error_of("SELECT surfidx_check('t_k', true, true)"), '', 'and the leaves are sound');
+	is(sql('SELECT count(*) FROM (SELECT v FROM t WHERE k = 3000009000 OFFSET 0) x',
+			reader('enable_indexonlyscan')), '20101', 'all are found');
+};
+
+# Where a scan turns round it looks again for the entry on which it stands.
+scenario 'a cursor that turns round on cut keys', ['cut keys outlive a page'], sub {
+	table();
+	my $s = reader('enable_indexonlyscan');
+	sql('BEGIN; DECLARE c SCROLL CURSOR FOR SELECT v FROM t WHERE k > 0 ORDER BY k', $s);
+	sql('MOVE 1000 IN c', $s);
+	for my $i (1 .. 20)
+	{
+		is(sql('FETCH PRIOR FROM c', $s) . ' ' . sql('FETCH PRIOR FROM c', $s),
+			(999 + 3 * ($i - 1)) . ' ' . (998 + 3 * ($i - 1)), 'back');
+		is(sql('FETCH 5 FROM c', $s), join(',', map { $_ + 3 * ($i - 1) } 999 .. 1003), 'forth');
+	}
+	sql('COMMIT', $s);
+};
+
+# The stored keys of this block are in runs that are equal but for further bits, and all have zeros
+# behind these, up to the last one.
+scenario 'the verifier looks for keys', ['behind the first of a run'], sub {
+	sql('CREATE TABLE u AS SELECT (2 * i::int8) << 32 AS k FROM generate_series(1, 200) i;
+		INSERT INTO u VALUES ((200::int8 << 32) + 1);
+		CREATE INDEX u_k ON u USING surfidx (k) WITH (keys = cut)');
+	is(error_of("SELECT surfidx_check('u_k')"), '', 'and finds them where they are');
 };
 
 # VACUUM of a table's TOAST table alone takes the values of rows that horizons of before call undead

@@ -134,6 +134,31 @@ scenario 'redo of a merge waits for whoever may still see the rows of dead entri
 	gone();
 };
 
+# Of keys that new ones begin with, rows are asked for; all of these are dead.
+scenario 'redo of a merge waits for whoever may still see the rows of cut keys',
+	['cut keys go without a horizon'], sub {
+	sql('DROP TABLE IF EXISTS c; CREATE TABLE c (k int8, v int) WITH (autovacuum_enabled = off);
+		INSERT INTO c SELECT g * 1000003::int8, g FROM generate_series(1, 2000) g;
+		CREATE INDEX c_k ON c USING surfidx (k) WITH (keys = cut)');
+	stand_by();
+	catch_up();
+	my $old = session($standby);
+	my $count = 'SELECT count(*) FROM c WHERE k > 1990006000';
+	is(sql("$index_scans; BEGIN ISOLATION LEVEL REPEATABLE READ; $count", $old),
+		10, 'rows that the standby sees');
+	sql('DELETE FROM c WHERE v > 1990');
+	sql('INSERT INTO c SELECT g * 1000003::int8 - 1, -g FROM generate_series(1991, 2000) g');
+	sql("SELECT surfidx_merge('c_k')");
+	settle(1);
+	ok(!caught_up(), 'redo waits');
+	is(sql($count, $old), 10, 'and they are still there');
+	sql('COMMIT', $old);
+	catch_up();
+	is(error_of("SELECT surfidx_check('c_k', true, true)", watch()), '', 'the standby is sound');
+	gone();
+	sql('DROP TABLE c');
+};
+
 scenario 'a group is redone under all its locks', ['redo page by page'], sub {
 	sql("$tables; " . rows(1, 3000) . "; SELECT surfidx_merge('t_k'), surfidx_merge('t_s')");
 	stand_by();

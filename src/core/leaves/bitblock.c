@@ -57,6 +57,16 @@ sfx_bitblock_open(SfxBitBlock *b, const uint8_t *in, size_t len, int n)
 	return SFX_OK;
 }
 
+bool
+sfx_bitblock_run(const SfxBitBlock *b, int r, int *from, int *to)
+{
+	Record		rec = get_record(b, r);
+
+	*from = rec.from;
+	*to = rec.to;
+	return rec.further > 0;
+}
+
 /* The loose bits of a key of so many. */
 static inline unsigned
 loose_of(unsigned bits)

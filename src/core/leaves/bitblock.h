@@ -58,6 +58,9 @@ extern int sfx_bitblock_open(SfxBitBlock *b, const uint8_t *in, size_t len, int 
  */
 extern int sfx_bitblock_search(const SfxBitBlock *b, const uint8_t *t, uint32_t tlen, bool *equal);
 
+/* Does record r name keys with further bits, [*from, *to)? */
+extern bool sfx_bitblock_run(const SfxBitBlock *b, int r, int *from, int *to);
+
 /*
  * Materialise keys [from, to) at out (cap bytes), one after the other, with their bounds and loose
  * bits.  The first prelen bytes at out are the prefix.  *width: the length of all; 0: they differ.

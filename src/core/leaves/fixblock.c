@@ -6,6 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "fixblock.h"
+#include "contract.h"
 #include "cpu.h"
 
 #include "bits.h"
@@ -658,7 +659,7 @@ sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal)
 	if (!hit || !above)
 		return i;
 	/* it stands above them in bits that all keys share; of a BITS block there may be several */
-	if (f->nrest > 0)
+	if (f->nrest > 0 || SFX_CORE_MUTANT("behind the first of a run"))
 		return i + 1;
 	j = head == UINT64_MAX ? f->n : sfx_int_search(&f->ints, head + 1, &same);
 	return j < 0 || j > f->n ? SFX_CORRUPT : j;

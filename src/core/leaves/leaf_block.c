@@ -113,6 +113,33 @@ sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, con
 	return c < 0;
 }
 
+/* Key i (behind the block's prefix) against t, of a stream in which one key is soon decoded. */
+static bool
+cmp_key(const Block *k, int i, const uint8_t *t, uint32_t len, int *c)
+{
+	uint8_t		key[SFX_FIX_MAXWIDTH + 64];
+	uint32_t	off[2] = {0, (uint32_t) k->fix.width};
+	uint32_t	width;
+	uint8_t		loose;
+
+	if (k->kind == SFX_BLK_FIXED ? sfx_fix_decode(&k->fix, i, i + 1, 0, key) != SFX_OK :
+		sfx_bitblock_decode(&k->bits, i, i + 1, 0, key, sizeof(key), off, &loose, &width) != SFX_OK)
+		return false;
+	*c = sfx_cmp_bytes(key, off[1], t, len);
+	return true;
+}
+
+/* Do so many keys stand before t, and does the next one equal it, or not? */
+static bool
+ends_right(const Block *k, const uint8_t *t, uint32_t len, int i, bool equal)
+{
+	int			c;
+
+	if (i < 0 || i > k->nkeys || (i > 0 && (!cmp_key(k, i - 1, t, len, &c) || c >= 0)))
+		return false;
+	return i == k->nkeys ? !equal : cmp_key(k, i, t, len, &c) && c >= 0 && equal == (c == 0);
+}
+
 /*
  * The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.
  * (byte order)
@@ -120,6 +147,8 @@ sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, con
 int
 sfx_leaf_search(const Block *k, const Target *t, bool *equal)
 {
+	int			r;
+
 	const uint8_t *key = t->key;
 	uint32_t	len = t->len;
 	int			side = t->side;
@@ -129,14 +158,16 @@ sfx_leaf_search(const Block *k, const Target *t, bool *equal)
 		side = strip(&key, &len, k->prefix, k->prefixlen);
 	if (side != 0)
 		return side < 0 ? 0 : k->nkeys;
-	if (k->kind == SFX_BLK_FIXED)
-		return sfx_fix_search(&k->fix, key, len, equal);
 	if (k->kind == SFX_BLK_STRING)
 		return sfx_str_search(&k->str, key, len, equal);
-	if (k->kind == SFX_BLK_BITS)
-		return sfx_bitblock_search(&k->bits, key, len, equal);
-	*equal = len == 0;
-	return len > 0;
+	if (k->kind == SFX_BLK_ONE)
+	{
+		*equal = len == 0;
+		return len > 0;
+	}
+	r = k->kind == SFX_BLK_FIXED ? sfx_fix_search(&k->fix, key, len, equal) :
+		sfx_bitblock_search(&k->bits, key, len, equal);
+	return SFX_CHECKED && !ends_right(k, key, len, r, *equal) ? SFX_CORRUPT : r;
 }
 
 /* The number of keys in the block that are < lo. */

@@ -6,6 +6,7 @@
 #define SFX_LEAF_BLOCK_H
 
 #include "bitblock.h"
+#include "contract.h"
 #include "fixblock.h"
 #include "leaf.h"
 #include "leaf_format.h"
@@ -175,5 +176,10 @@ extern int sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int 
  * infinity.
  */
 extern int sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal);
+/*
+ * Do searches end in the right place in block b, all of which blk has?  before: the last entry of
+ * the block before it, NULL for the first one.  NULL, or what is wrong.  blk is of no more use.
+ */
+extern const char *sfx_leaf_probe(const SfxLeaf *l, int b, SfxBlock *blk, const SfxPos *before);
 
 #endif							/* SFX_LEAF_BLOCK_H */

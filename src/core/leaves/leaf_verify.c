@@ -50,6 +50,9 @@ verify_last_cut(const SfxLeaf *l, const SfxPos *last, unsigned loose)
 static const char *
 verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 {
+	uint8_t		beforekey[SFX_MAX_ENTRY];
+	SfxPos		before = c->last;
+	bool		any = c->any;
 	SfxPos		sep;
 	const char *why;
 
@@ -81,12 +84,12 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 				return "a block's first entry is below its separator";
 			if (c->any)
 			{
-				SfxPos		before = c->last;
+				SfxPos		last = c->last;
 
 				/* both have the page's prefix */
-				before.key += l->priv[PV_PREFIXLEN];
-				before.len -= l->priv[PV_PREFIXLEN];
-				if (sfx_order_cmp_pos(l->order, &sep, &before) <= 0)
+				last.key += l->priv[PV_PREFIXLEN];
+				last.len -= l->priv[PV_PREFIXLEN];
+				if (sfx_order_cmp_pos(l->order, &sep, &last) <= 0)
 					return "a separator is not above the block before it";
 			}
 			else if (sep.len != 0 || sep.tid != 0)
@@ -98,11 +101,13 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 		c->last = pos;
 		c->any = true;
 	}
-	/* blk is about to be overwritten */
+	/* blk is about to be overwritten, and c->lastkey has what stands before it */
+	if (any)
+		before.key = memcpy(beforekey, c->lastkey, before.len);
 	memcpy(c->lastkey, c->last.key, c->last.len);
 	c->last.key = c->lastkey;
 	c->nentries += (uint64_t) blk->nent;
-	return NULL;
+	return sfx_leaf_probe(l, b, blk, any ? &before : NULL);
 }
 
 /* The fences against each other. */
