@@ -15,6 +15,8 @@
 #			load		bench/load.sh: YCSB A to F, TPC-B, order entry (with keys, too), series
 #			buffers		bench/load.sh with shared_buffers of a fifth of the btree's size or less: index larger than memory
 #			memory		the same with a limit of memory for the whole server, where this machine allows one
+#			elastic		bench/elastic.sh: indexes that grow past a bound and shrink again
+#			beside		bench/beside.sh: readers and writers at once
 #			peers		bench/peers.sh: hash, brin, bloom, gin
 #			default: all of them, some hours
 #	--rows n			rows of the tables of each part, instead of its own default (10 and 5 million, 2 million, 1 million)
@@ -44,7 +46,7 @@ while [ $# -gt 0 ]; do
 		--transactions) transactions=$2; shift ;;
 		--secs) secs="--secs $2"; shift ;;
 		--out) out=$(realpath -m "$2"); shift ;;
-		core | tables | counts | idle | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | peers) parts="$parts $1" ;;
+		core | tables | counts | idle | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | elastic | beside | peers) parts="$parts $1" ;;
 		*) die "what is \"$1\"? See the head of bench/full.sh" ;;
 	esac
 	shift
@@ -81,13 +83,14 @@ run_part()
 		load) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --out "$out/$1.tsv" ;;
 		buffers) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --out "$out/$1.tsv" $ycsb ;;
 		memory) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --memory "$(($(fifth) + 64))MB" --out "$out/$1.tsv" $ycsb ;;
+		elastic | beside) bench/$1.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 		peers) bench/peers.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 	esac
 }
 
 mkdir -p "$out"
 failed=
-for part in ${parts:-core tables counts idle pgbench write clients churn recovery zipf timeseries load buffers memory peers}; do
+for part in ${parts:-core tables counts idle pgbench write clients churn recovery zipf timeseries load buffers memory elastic beside peers}; do
 	echo "## $part"
 	t0=$SECONDS
 	run_part "$part" 2>&1 | tee "$out/$part.txt" || failed="$failed $part"
