@@ -70,6 +70,7 @@ rewrite(SfxLeafChange *c, SfxGroup *g)
 	c->changed += stats.changed;
 	c->progress->groups += stats.groups;
 	c->progress->leaves += stats.written;
+	c->parted = stats.parted;
 	return (int) stats.changed;
 }
 
@@ -79,16 +80,16 @@ sfx_leaf_change_group(SfxLeafChange *c, SfxGroup *g, int end)
 	int			first = -1;
 	int			last = -1;
 	int			changed = 0;
+	int			begin = g->from;
 
 	Assert(sfx_merge_lock_held(c->index));
+	c->parted = false;
 	for (int i = g->from; i < end; i++)
 		if (sfx_group_is_cut(g, i) != c->cut)
 		{
 			first = first < 0 ? i : first;
 			last = i;
 		}
-	for (int i = g->from; g->has_node && i < end; i++)
-		c->progress->done += g->node.children[i].count;
 	g->to = end;
 	if (first >= 0)
 	{
@@ -99,16 +100,21 @@ sfx_leaf_change_group(SfxLeafChange *c, SfxGroup *g, int end)
 		if (g->to > last)
 			g->to = end;
 	}
+	for (int i = begin; g->has_node && i < (c->parted ? g->from : end); i++)
+		c->progress->done += g->node.children[i].count;
 	return changed;
 }
 
 bool
 sfx_leaf_change_next(SfxLeafChange *c, const SfxGroup *g)
 {
-	SfxPos		high;
+	SfxPos		next;
 
-	if (!sfx_group_high(g, &high))
+	if (c->parted)
+		next = sfx_group_low(g);
+	else if (!sfx_group_high(g, &next))
 		return false;
-	sfx_pos_set(&c->pos, &high);
+	c->parted = false;
+	sfx_pos_set(&c->pos, &next);
 	return true;
 }

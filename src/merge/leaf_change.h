@@ -30,6 +30,7 @@ typedef struct SfxLeafChange
 	SfxPosBuf	pos;			/* of the group to come */
 	SfxKeptNode kept;
 	MemoryContext cxt;			/* of a group */
+	bool		parted;			/* the group's first leaf is several now, still cut */
 	uint64		written;		/* leaves */
 	uint64		changed;		/* leaves that became of the other kind */
 	SfxProgress *progress;
@@ -50,7 +51,7 @@ extern void sfx_leaf_change_start(SfxLeafChange *c, bool cut);
  */
 extern int	sfx_leaf_change_group(SfxLeafChange *c, SfxGroup *g, int end);
 
-/* On to what is behind the group; false: it was the last one. */
+/* On to what is behind the group, or to what became of a leaf; false: it was the last one. */
 extern bool sfx_leaf_change_next(SfxLeafChange *c, const SfxGroup *g);
 
 #endif							/* SURFIDX_LEAF_CHANGE_H */

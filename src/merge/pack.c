@@ -478,6 +478,7 @@ begin_packer(SfxPack *p, const SfxPos *low)
 	if (p->cut)
 	{
 		sfx_packer_cut_keys(p->packer, SFX_CUT_MOST);
+		sfx_packer_part(p->packer, p->part);
 		return;
 	}
 	if (p->dict)

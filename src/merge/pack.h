@@ -50,6 +50,7 @@ typedef struct SfxPack
 	bool		cut;			/* the new leaves' keys are to be cut */
 	bool		mixed;			/* they are as the old ones, of which the group takes one kind */
 	bool		whole;			/* all old keys are recovered */
+	uint32		part;			/* entries of a new leaf, at most; 0: as many as fit */
 	bool		again;			/* a cut leaf was met by who had not thought of one */
 	int			old_cut;		/* old leaves that are cut */
 	SfxRecovery *recovery;		/* NULL: not needed yet */

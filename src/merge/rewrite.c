@@ -33,6 +33,7 @@
 #define MERGE_PAGES			24	/* pages after which a group takes no more from the source, at most */
 #define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* bytes with which a group's last page
 															 * joins the next group */
+#define LEAF_PARTS			8	/* of a leaf whose keys have no room as whole ones */
 #define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its
 								 * children */
 #define CHILD_OVERHEAD		24	/* bytes of a child beside its separator, at most */
@@ -253,8 +254,9 @@ add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, con
 
 /*
  * The group [*from, *to) did not fit into one record.  The next attempt: without the neighbours that
- * had joined it, then half of it (the source starts in its first leaf), then half of the new entries; then a record as large as any, however few
- * buffers there are.
+ * had joined it, then half of it (the source starts in its first leaf), then half of the new
+ * entries; then a record as large as any, however few buffers there are; then a leaf that was to be
+ * whole stays cut, and becomes several (W10).
  */
 static void
 next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
@@ -273,6 +275,11 @@ next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 		p->max_taken = p->taken / 2;
 	else if (p->most_blocks < SFX_GROUP_BLOCKS)
 		p->most_blocks = SFX_GROUP_BLOCKS;
+	else if (g->whole && p->before > LEAF_PARTS)
+	{
+		g->whole = false;
+		p->part = (uint32) p->before / LEAF_PARTS + 1;
+	}
 	else
 		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten",
 			 RelationGetRelationName(g->tree.index));
@@ -331,6 +338,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		if (src)
 			(void) sfx_source_seek(src, &start);
 	}
+	stats->parted = p->part > 0;
 	set_resume(g, src);
 	count_step(p, &step);
 	if (counted)

@@ -161,6 +161,12 @@ extern void sfx_packer_set_packing(SfxPacker *p, bool packing);
 extern void sfx_packer_cut_keys(SfxPacker *p, uint32_t most);
 
 /*
+ * Not more than so many entries on a page of cut keys, but for those of one key, which are not
+ * parted.  Before the first entry.
+ */
+extern void sfx_packer_part(SfxPacker *p, uint32_t most);
+
+/*
  * A sample of what front coding leaves of keys, to train a dictionary with: of evenly spaced groups of keys; when it is full,
  * every other one is dropped, and from then on half as many are taken.
  */

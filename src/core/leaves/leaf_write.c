@@ -43,7 +43,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->coder.packing = true;
 	sfx_coder_restart(&p->coder);
 	p->coder.cut = 0;
-	p->cutmost = 0;
+	p->cutmost = p->pagemost = 0;
 	if (low->len)
 		memcpy(p->lowkey, low->key, low->len);
 	p->low = (SfxPos) {p->lowkey, low->len, low->tid};
@@ -95,6 +95,12 @@ sfx_packer_cut_keys(SfxPacker *p, uint32_t most)
 	p->coder.dict = NULL;
 	p->dictno = 0;
 	p->sample = NULL;
+}
+
+void
+sfx_packer_part(SfxPacker *p, uint32_t most)
+{
+	p->pagemost = most;
 }
 
 void
@@ -217,16 +223,28 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 /* ---- filling pages ---- */
 
 /*
- * How many pending entries the page has room for, if they take what those of the block before took;
- * all, if nothing speaks against it.
+ * How many of most pending entries the page has room for, if they take what those of the block
+ * before took; all, if nothing speaks against it.
  */
 static int
-expected_fit(const SfxPacker *p, uint32_t least)
+expected_fit(const SfxPacker *p, uint32_t least, int most)
 {
 	uint64_t	room = least < p->capacity ? p->capacity - least : 0;
 	uint64_t	n = p->lastsize > 0 ? room * p->lastent / p->lastsize : UINT64_MAX;
 
-	return n >= (uint64_t) p->pend.nent ? p->pend.nent : n > 0 ? (int) n : 1;
+	return n >= (uint64_t) most ? most : n > 0 ? (int) n : 1;
+}
+
+/* The most pending entries that the page may take. */
+static int
+most_pending(const SfxPacker *p)
+{
+	if (p->pagemost == 0)
+		return p->pend.nent;
+	if (p->nentries >= p->pagemost)
+		return 0;
+	return (uint32_t) p->pend.nent < p->pagemost - p->nentries ? p->pend.nent :
+		(int) (p->pagemost - p->nentries);
 }
 
 /*
@@ -242,9 +260,12 @@ fit_block(SfxPacker *p, const SfxPos *above, bool inf)
 	uint32_t	goodsize = least,
 				badsize = 0;	/* 0: not known */
 	int			good = 0,
-				bad = p->pend.nent + 1;
-	int			n = expected_fit(p, least);
+				most = most_pending(p),
+				bad = most + 1;
+	int			n = expected_fit(p, least, most);
 
+	if (most == 0)
+		return 0;
 	for (int tries = 0;; tries++)
 	{
 		Candidate  *c = &p->cand[!p->best];
@@ -259,7 +280,7 @@ fit_block(SfxPacker *p, const SfxPos *above, bool inf)
 			 * another entry of the usual size has no room: to prove it would take one or two tries
 			 * more
 			 */
-			if (n == p->pend.nent || (goodsize > least && p->capacity - goodsize < (goodsize - least) / (uint32_t) n))
+			if (n == most || (goodsize > least && p->capacity - goodsize < (goodsize - least) / (uint32_t) n))
 				return good;
 		}
 		else
@@ -270,7 +291,7 @@ fit_block(SfxPacker *p, const SfxPos *above, bool inf)
 		if (bad - good <= 1)
 			return good;
 		room = goodsize < p->capacity ? p->capacity - goodsize : 0;
-		if (bad > p->pend.nent && goodsize > least)
+		if (bad > most && goodsize > least)
 			n = good + (int) (room * (uint64_t) good / (goodsize - least) & INT32_MAX);
 		else if (badsize > goodsize && tries < 6)
 			n = good + (int) ((uint64_t) (bad - good) * room / (badsize - goodsize));
@@ -316,8 +337,14 @@ end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
 
 	if (n == q->ends[k] && !on)
 		return n;
-	if (k == 0)
-		return on || list_was_parted(p) ? n : p->nblocks > 0 ? 0 : SFX_NOSPACE;
+	if (k == 0 && (on || list_was_parted(p)))
+		return n;
+	if (k == 0 && p->nblocks == 0 && p->pagemost > 0 &&
+		sfx_pack_try(p, &p->cand[!p->best], q->ends[0], above, inf))
+	{
+		p->best = !p->best;
+		return q->ends[0];
+	}
 	for (; k > 0; k--)
 		if (sfx_pack_try(p, &p->cand[!p->best], q->ends[k - 1], above, inf))
 		{

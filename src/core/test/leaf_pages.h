@@ -45,6 +45,18 @@ static SfxHope *dict;			/* NULL: pages are written without a dictionary */
 static SfxRestSample sample;
 static bool sampling;
 
+/* For a packer: full of small numbers, which nothing may be left of. */
+static void *
+packer_memory(void)
+{
+	size_t		n = sfx_packer_size() / sizeof(uint32_t) + 1;
+	uint32_t   *mem = malloc(n * sizeof(uint32_t));
+
+	for (size_t i = 0; i < n; i++)
+		mem[i] = 3;
+	return mem;
+}
+
 #define DICTNO	7
 
 static uint8_t *
@@ -149,7 +161,7 @@ sort_entries(void)
 static int
 pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 {
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL, order);
 	int			r = SFX_OK;
@@ -671,7 +683,7 @@ nearly_as_small(size_t bytes, size_t other)
 static const char *
 check_runs(uint32_t capacity)
 {
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	static SfxCodes codes;
 	Again		again = {.exact = dict == NULL || !hope_is_fsst(dict)};

@@ -5,7 +5,7 @@
 static void
 test_run_order(void)
 {
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, keep_page, NULL, NULL);
 	int			r1,
@@ -163,7 +163,7 @@ test_stop(void)
 {
 	int			left = 3;
 	int			r = 0;
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, refuse, &left, NULL);
 

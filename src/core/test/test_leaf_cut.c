@@ -11,6 +11,7 @@ static SfxEntry given[MAXN];
 static uint8_t loose[MAXN];		/* bits of each key's last byte that are not known */
 
 static uint32_t capacity = CAPACITY;
+static uint32_t part;			/* entries of a page, at most; 0: as many as fit */
 
 /* What was read: keys with loose bits, and blocks of each of the ways in which these are stored. */
 static long bits_cut;
@@ -21,12 +22,13 @@ static int	single_blocks;			/* of one key */
 static int
 pack_cut(const SfxPos *low, const SfxPos *high)
 {
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	SfxPacker  *p = sfx_packer_init(mem, capacity, low ? low : &none, keep_page, NULL, NULL);
 	int			r = SFX_OK;
 
 	sfx_packer_cut_keys(p, MOST);
+	sfx_packer_part(p, part);
 	for (int i = 0; i < n && r == SFX_OK; i++)
 		r = sfx_packer_add_cut(p, &given[i], loose[i]);
 	if (r == SFX_OK)
@@ -208,7 +210,7 @@ static int
 drop_by_runs(int one_in)
 {
 	static Page old[MAXPAGES];
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	SfxPacker  *p = sfx_packer_init(mem, capacity, &none, keep_page, NULL, NULL);
 	int			nold = npages,
@@ -291,6 +293,29 @@ forget_pages(void)
 	npages = 0;
 }
 
+/* The same entries on pages of few, but for those of one key. */
+static const char *
+parted(void)
+{
+	uint64_t	bytes;
+	const char *err;
+
+	part = 1 + (uint32_t) (rnd(&seed) % 700);
+	err = pack_cut(NULL, NULL) != SFX_OK ? "packing parts" : check_cut(&bytes);
+	for (int i = 0; i < npages && !err; i++)
+	{
+		const SfxEntry *first = &entry[page[i].first];
+		const SfxEntry *last = first + page[i].nentries - 1;
+
+		if (page[i].nentries > part &&
+			(first->keylen != last->keylen || memcmp(first->key, last->key, first->keylen) != 0))
+			err = "too many on a page";
+	}
+	part = 0;
+	forget_pages();
+	return err;
+}
+
 /* One kind of keys: packed, read, thinned out, filled up and packed again. */
 static const char *
 one_kind(Kind kind, uint64_t *whole, uint64_t *cut, int *met)
@@ -323,6 +348,8 @@ one_kind(Kind kind, uint64_t *whole, uint64_t *cut, int *met)
 	if ((err = check_cut(cut)) != NULL || (err = check_undecided(1500, met)) != NULL)
 		return err;
 	forget_pages();
+	if ((err = parted()) != NULL)
+		return err;
 	drop_some(4);
 	if (pack_cut(NULL, NULL) != SFX_OK)
 		return "packing what is left";
@@ -628,7 +655,7 @@ test_cut_lists(void)
 static void
 test_cut_beginnings(void)
 {
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, keep_page, NULL, NULL);
 	SfxEntry	a = {(const uint8_t *) "abc", 3, 0, NULL, SFX_TID(1, 1)};

@@ -78,7 +78,7 @@ test_gain(void)
 static void
 pack_with_codes(int old)
 {
-	void	   *mem = malloc(sfx_packer_size());
+	void	   *mem = packer_memory();
 	SfxPos		none = {NULL, 0, 0};
 	SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, keep_page, NULL, order);
 	static SfxCodes codes;
