@@ -85,6 +85,9 @@ my @expected_messages = (
 	qr/42809 .*(?:is not a partition|is already a partition|partition|not an index)/,
 	qr/42P17 .*(?:partition|overlap)/,
 
+	# partitions whose detachment has begun, by another session or one that was cancelled
+	qr/55000 .*(?:pending detach|incomplete detach|cannot detach partition)/,
+
 	# what an interrupted REINDEX CONCURRENTLY has left of a TOAST table's index
 	qr/XX002 .*cannot reindex invalid index "pg_toast/,
 
