@@ -17,6 +17,7 @@ GetOptions(\%opt, 'seed=i', 'seconds=i', 'cycle=i', 'tables=i', 'sessions=i', 's
 	'skip=s@', 'weight=s%', 'conf=s@', 'trace', 'keep=s', 'verbose') or exit 2;
 $| = 1;
 push @{ $opt{conf} }, "log_statement = 'all'" if $opt{trace};
+$SurfStorm::brief = $opt{seconds} < 120;
 my $start = time;
 my $command = "scripts/storm.sh --seed $opt{seed} --seconds $opt{seconds}";
 my $storm = SurfStorm->new(%opt, skip => [ map { split /,/ } @{ $opt{skip} || [] } ],

@@ -62,6 +62,10 @@ my %expected = (
 	'08'    => 'the other end is gone'
 );
 
+# A minute in the suite is no search: which statements meet is chance, and there are refusals of core
+# that no storm has met yet.  It looks for what is broken.
+our $brief = 0;
+
 # Messages of core's, of other states, that concurrent DDL leads to on btree as well.
 my @expected_messages = (
 
@@ -1189,6 +1193,7 @@ sub expected
 	my ($state, $line) = @_;
 
 	return 1 if $expected{$state} || $expected{ substr($state, 0, 2) };
+	return 1 if $brief && $state =~ /^(?:0A|2B|42|55)/;
 	return scalar grep { "$state $line" =~ $_ } @expected_messages;
 }
 
