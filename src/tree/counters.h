@@ -3,8 +3,8 @@
  * the server was started
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_ACTIVITY_H
-#define SURFIDX_ACTIVITY_H
+#ifndef SURFIDX_COUNTERS_H
+#define SURFIDX_COUNTERS_H
 
 #include "surfidx.h"
 #include "shared_area.h"
@@ -63,4 +63,4 @@ extern const SfxSharedArea sfx_activity_area;
 /* Leaves that this session's readers have read so far. */
 extern uint64 sfx_leaves_read;
 
-#endif							/* SURFIDX_ACTIVITY_H */
+#endif							/* SURFIDX_COUNTERS_H */
