@@ -15,6 +15,7 @@
 #include "filter_make.h"
 #include "find.h"
 #include "group.h"
+#include "group_blocks.h"
 #include "horizon.h"
 #include "leaf.h"
 #include "merge_lock.h"
@@ -34,58 +35,6 @@
 #define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* bytes with which a group's last page
 															 * joins the next group */
 #define LEAF_PARTS			8	/* of a leaf whose keys have no room as whole ones */
-#define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its
-								 * children */
-#define CHILD_OVERHEAD		24	/* bytes of a child beside its separator, at most */
-
-/* Bytes of the children [from, to)'s low positions into *bytes, the longest of them into *longest. */
-static void
-measure_lows(const SfxNode *node, int from, int to, Size *bytes, Size *longest)
-{
-	for (int i = from; i < to; i++)
-	{
-		*bytes += node->children[i].low.len;
-		*longest = Max(*longest, node->children[i].low.len);
-	}
-}
-
-/*
- * The blocks that swapping the leaves takes, with filters that go.  Where separators are as long as keys can be, an inner
- * page has room for two children, so that the pages above the leaves count, too.  Their number is estimated from above.
- */
-static int
-blocks_needed(const SfxGroup *g, const SfxPack *p, int filters)
-{
-	int			nold = g->to - g->from;
-	int			n = p->n + (g->has_node ? g->node.nchildren - nold : 0);
-	const SfxRun *run = sfx_meta_run(g->tree.index, g->tree.meta, g->tree.run);
-	bool		at_root = !g->has_node || g->node.blkno == run->root;
-	Size		bytes = 0;
-	Size		longest = 0;
-	Size		room;
-	int			inner;
-
-	if (!g->has_node && p->n == 1)
-		return 1;
-	for (int i = 0; i < p->n; i++)
-	{
-		bytes += p->leaf[i].low.len;
-		longest = Max(longest, p->leaf[i].low.len);
-	}
-	if (g->has_node)
-	{
-		measure_lows(&g->node, 0, g->from, &bytes, &longest);
-		measure_lows(&g->node, g->to, g->node.nchildren, &bytes, &longest);
-	}
-
-	/*
-	 * a page was full when its next child, with a fence, did not fit; splitting it in halves may
-	 * cost one more
-	 */
-	room = Max((int) SFX_BODY_CAPACITY - INNER_OVERHEAD - 2 * (int) longest, 1);
-	inner = Min((Size) n / 2, (bytes + (Size) n * CHILD_OVERHEAD) / room) + 2;
-	return Max(p->n, nold) + inner + (at_root ? inner : 0) + filters;
-}
 
 static int
 old_filters(const SfxGroup *g)
@@ -102,7 +51,7 @@ swap_group(SfxGroup *g, const SfxPack *p, bool progress)
 {
 	SfxFilterPlan *plan = palloc(sizeof(SfxFilterPlan));
 	SfxNode    *node = g->has_node ? &g->node : NULL;
-	int			room = p->most_blocks - 1 - blocks_needed(g, p, 0);
+	int			room = p->most_blocks - 1 - sfx_group_blocks(g, p->leaf, p->n, 0);
 
 	sfx_filters_plan(&g->tree, node, g->from, g->to, p->leaf, p->n, room, plan);
 	sfx_tree_swap(&g->tree, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
@@ -207,9 +156,8 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 static int
 most_pages(const SfxGroup *g, int most_blocks)
 {
-	SfxPack		none = {.n = 0};
 	SfxFilterSpec spec;
-	int			room = most_blocks - 1 - (blocks_needed(g, &none, 0) - (g->to - g->from));
+	int			room = most_blocks - 1 - (sfx_group_blocks(g, NULL, 0, 0) - (g->to - g->from));
 
 	sfx_opt_filter(g->tree.index, &spec);
 	if (g->has_node && (spec.kind != SFX_FILTER_NONE || old_filters(g) > 0))
@@ -280,9 +228,25 @@ next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 		g->whole = false;
 		p->part = (uint32) p->before / LEAF_PARTS + 1;
 	}
+	/* fewer pages, each of which has less than the leaf still */
+	else if (p->part > 0 && 2 * p->part < p->before)
+		p->part *= 2;
 	else
 		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten",
 			 RelationGetRelationName(g->tree.index));
+}
+
+/* Has the leaf that was to be whole become several, with fewer entries each?  So that this ends. */
+static bool
+is_parted(const SfxPack *p)
+{
+	if (p->part == 0)
+		return false;
+	for (int i = 0; i < p->n; i++)
+		if (p->leaf[i].nentries >= p->before)
+			elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be parted",
+				 RelationGetRelationName(p->group->tree.index));
+	return true;
 }
 
 void
@@ -322,7 +286,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		sfx_group_asked_before(g, stats);
 	for (;;)
 	{
-		bool		fits = sfx_pack_group(p) && blocks_needed(g, p, old_filters(g)) < p->most_blocks;
+		bool		fits = sfx_pack_group(p) && sfx_group_blocks(g, p->leaf, p->n, old_filters(g)) < p->most_blocks;
 
 		/* leaves of another kind are left out; at the end of neighbours taken in, too */
 		to = p->grow ? g->to : Min(to, g->to);
@@ -338,7 +302,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 		if (src)
 			(void) sfx_source_seek(src, &start);
 	}
-	stats->parted = p->part > 0;
+	stats->parted = is_parted(p);
 	set_resume(g, src);
 	count_step(p, &step);
 	if (counted)

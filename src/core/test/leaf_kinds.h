@@ -228,6 +228,8 @@ test_kinds(void)
 				err = "packer";
 			else if ((err = check_pages(caps[c])) == NULL)
 				err = check_search(c == 0 ? 3000 : 1000);
+			if (!err && !are_full(caps[c], room_for_one()))
+				err = "a page is not full";
 			if (!err)
 				err = check_runs(caps[c]);
 			for (int i = 0; i < npages && c == 0; i++)

@@ -670,6 +670,31 @@ page_bytes(void)
 }
 
 /*
+ * Are all pages but the last one full, but for so many bytes?  What a field of the packer that
+ * nobody has set brings about is sound, and nothing but its size tells.
+ */
+static bool
+are_full(uint32_t capacity, uint32_t but)
+{
+	for (int i = 0; i < npages - 1; i++)
+		if (page[i].len + but < capacity)
+			return false;
+	return true;
+}
+
+/* Bytes that a page may lack: the longest entry and what it adds to blocks and fences. */
+static uint32_t
+room_for_one(void)
+{
+	uint32_t	most = 0;
+
+	for (int i = 0; i < n; i++)
+		if (entry[i].keylen + entry[i].paylen > most)
+			most = entry[i].keylen + entry[i].paylen;
+	return 4 * most + 256;
+}
+
+/*
  * FSST keeps what it can of a code that was made for another rest of the key: pages are not the
  * same then, but nearly as small.
  */

@@ -347,6 +347,9 @@ one_kind(Kind kind, uint64_t *whole, uint64_t *cut, int *met)
 		return "packing";
 	if ((err = check_cut(cut)) != NULL || (err = check_undecided(1500, met)) != NULL)
 		return err;
+	/* the entries of one key may have gone to the next page */
+	if (kind != DUPS && !are_full(capacity, room_for_one()))
+		return "a page is not full";
 	forget_pages();
 	if ((err = parted()) != NULL)
 		return err;
