@@ -15,14 +15,34 @@ CREATE TABLE bench.result (key_set text, entries bigint, metric text, am text, v
 -- Rows of r and of more, filled by bench.load.
 CREATE TABLE bench.loaded (rows bigint, extra bigint);
 
+/*
+ * The key columns of r, k and perhaps more: in place of $k as a list, of $desc with DESC behind each, of $r., $b. or $m. with that
+ * alias before each, of $count as the sum of their counts.
+ */
+CREATE FUNCTION bench.of_keys(query text) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	c text[] := (SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'r'::regclass AND attnum > 0);
+	a text;
+BEGIN
+	query := replace(query, '$desc', array_to_string(c, ' DESC, ') || ' DESC');
+	FOREACH a IN ARRAY ARRAY['r', 'b', 'm'] LOOP
+		query := replace(query, '$' || a || '.', a || '.' || array_to_string(c, ', ' || a || '.'));
+	END LOOP;
+	query := replace(query, '$count', 'count(r.' || array_to_string(c, ') + count(r.') || ')');
+	RETURN replace(query, '$k', array_to_string(c, ', '));
+END
+$$;
+
 CREATE PROCEDURE bench.note(key_set text, metric text, am text, value float8)
 LANGUAGE sql AS $$
 	INSERT INTO bench.result SELECT key_set, rows, metric, am, value FROM bench.loaded
 $$;
 
 /*
- * Make r (indexed), more (inserted later, in the order in which it lies) with the type of k.  What a set says:
- * keys, in the order of the table, as a query of (k, later); sample of misses, from a key.
+ * Make r (indexed), more (inserted later, in the order in which it lies) with the type of k, behind which more columns may stand.
+ * What a set says: keys, in the order of the table, as a query of (k, later), or of all columns and later; sample of misses,
+ * from a key.
  */
 CREATE TABLE bench.key_set (name text PRIMARY KEY, type text, keys text, miss text, title text, bits float8);
 
@@ -100,7 +120,17 @@ INSERT INTO bench.key_set VALUES
 	('inet', 'inet', $$SELECT '10.0.0.0'::inet + (random() * 16777215)::bigint, i > $1 FROM generate_series(1, $1 + $2) i$$,
 		$$k + 16777216$$, 'addresses of a network; more in random order', 24),
 	('float8', 'float8', $$SELECT round((random() * 1e6)::numeric, 6)::float8, i > $1 FROM generate_series(1, $1 + $2) i$$,
-		$$k + 0.0000001$$, 'float8 of six decimals; more in random order', log(2, 1e12));
+		$$k + 0.0000001$$, 'float8 of six decimals; more in random order', log(2, 1e12)),
+	('event', 'text COLLATE "C", l timestamptz',
+		$$SELECT 'sensor-' || to_char(random() * 999, 'FM000') || chr(97 + (random() * 5)::int), timestamptz '2024-01-01 UTC' + i * interval '0.1 second', i > $1
+			FROM generate_series(1, $1 + $2) i$$,
+		$$k, l + interval '1 microsecond'$$, '(text, timestamptz) of 6,000 devices; more ascending', NULL);
+INSERT INTO bench.key_set
+	SELECT v.name, 'int4, l text COLLATE "' || v.coll || '"',
+		$$SELECT (random() ^ 2 * 999)::int, bench.code(i), i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k, l || '0'$$, '(int4, text), codes of a thousand owners, collation ' || v.coll || '; more in random order', NULL
+	FROM (VALUES ('owner', 'C'), ('owner-icu', 'en-x-icu')) v (name, coll)
+		JOIN pg_collation c ON c.collname = v.coll;
 
 CREATE PROCEDURE bench.load(set_name text, n bigint, extra bigint)
 LANGUAGE plpgsql AS $$
@@ -112,15 +142,15 @@ BEGIN
 	PERFORM setseed(0.42);
 	EXECUTE format('CREATE TABLE r (k %s)', s.type);
 	EXECUTE format('CREATE TABLE more (k %s)', s.type);
-	EXECUTE 'CREATE TEMP TABLE keys (k, later) AS ' || replace(replace(s.keys, '$1', n::text), '$2', extra::text);
-	INSERT INTO r SELECT k FROM keys WHERE NOT later;
-	INSERT INTO more SELECT k FROM keys WHERE later;
+	EXECUTE bench.of_keys('CREATE TEMP TABLE keys ($k, later) AS ') || replace(replace(s.keys, '$1', n::text), '$2', extra::text);
+	EXECUTE bench.of_keys('INSERT INTO r SELECT $k FROM keys WHERE NOT later');
+	EXECUTE bench.of_keys('INSERT INTO more SELECT $k FROM keys WHERE later');
 	DROP TABLE keys;
 	DELETE FROM bench.loaded;
 	INSERT INTO bench.loaded SELECT (SELECT count(*) FROM r), (SELECT count(*) FROM more);
-	EXECUTE format('CREATE TABLE hit AS SELECT k FROM r ORDER BY random() LIMIT %s', least(n / 10, 200000));
-	EXECUTE format('CREATE TABLE miss AS SELECT k FROM (SELECT %s AS k FROM hit) m WHERE NOT EXISTS (SELECT FROM r WHERE r.k = m.k)', s.miss);
-	EXECUTE 'CREATE TABLE lower_bound AS SELECT k FROM hit LIMIT 5000';
+	EXECUTE format('CREATE TABLE hit AS SELECT * FROM r ORDER BY random() LIMIT %s', least(n / 10, 200000));
+	EXECUTE format(bench.of_keys('CREATE TABLE miss AS SELECT * FROM (SELECT %s FROM hit) m ($k) WHERE NOT EXISTS (SELECT FROM r WHERE ($r.) = ($m.))'), s.miss);
+	EXECUTE 'CREATE TABLE lower_bound AS SELECT * FROM hit LIMIT 5000';
 	IF s.bits IS NOT NULL THEN
 		CALL bench.note(set_name, 'size, bytes per entry', 'limit', s.bits / 8);
 	END IF;
@@ -135,7 +165,7 @@ DECLARE
 	wal pg_lsn := pg_current_wal_insert_lsn();
 	c0 bigint := bench.cpu();
 BEGIN
-	EXECUTE format('CREATE INDEX %I ON r USING %I (k)', 'r_' || am, am);
+	EXECUTE format(bench.of_keys('CREATE INDEX %I ON r USING %I ($k)'), 'r_' || am, am);
 	CALL bench.note(key_set, 'build CPU, ns per entry', am, (bench.cpu() - c0) / n);
 	CALL bench.note(key_set, 'build WAL, bytes per entry', am, (pg_current_wal_insert_lsn() - wal)::float8 / n);
 	CALL bench.note(key_set, 'size, bytes per entry', am, pg_relation_size(('r_' || am)::regclass) / n);
@@ -152,7 +182,7 @@ DECLARE
 	n float8 := (SELECT rows FROM bench.loaded);
 	t0 timestamptz := clock_timestamp();
 BEGIN
-	EXECUTE format('CREATE INDEX %I ON r USING %I (k)', 'r_' || am, am);
+	EXECUTE format(bench.of_keys('CREATE INDEX %I ON r USING %I ($k)'), 'r_' || am, am);
 	CALL bench.note(key_set, 'build with 2 workers, elapsed, ns per entry', am, extract(epoch FROM clock_timestamp() - t0) * 1e9 / n);
 END
 $$;
@@ -179,31 +209,46 @@ $$;
 -- What is measured: per is a query for the number by which the time is divided.
 CREATE TABLE bench.query (n int, metric text, query text, per text);
 INSERT INTO bench.query VALUES
-	(1, 'lookup, hit, ns', 'SELECT count(r.k) FROM hit JOIN r USING (k)', 'SELECT count(*) FROM hit'),
-	(2, 'lookup, miss, ns', 'SELECT count(r.k) FROM miss JOIN r USING (k)', 'SELECT count(*) FROM miss'),
-	(3, 'lookup as a statement of its own, ns', 'SELECT bench.statements()', 'SELECT count(*) * 4 FROM lower_bound'),
-	(4, 'range of 100 rows, ns', 'SELECT count(x.k) FROM lower_bound b CROSS JOIN LATERAL
-			(SELECT k FROM r WHERE k >= b.k ORDER BY k LIMIT 100) x', 'SELECT count(*) FROM lower_bound'),
-	(5, 'range of 100 rows backward, ns', 'SELECT count(x.k) FROM lower_bound b CROSS JOIN LATERAL
-			(SELECT k FROM r WHERE k <= b.k ORDER BY k DESC LIMIT 100) x', 'SELECT count(*) FROM lower_bound'),
-	(6, 'full index-only scan, ns per row', 'SELECT count(k) FROM r WHERE k IS NOT NULL', 'SELECT rows FROM bench.loaded'),
+	(1, 'lookup, hit, ns', 'SELECT $count FROM hit JOIN r USING ($k)', 'SELECT count(*) FROM hit'),
+	(2, 'lookup, miss, ns', 'SELECT $count FROM miss JOIN r USING ($k)', 'SELECT count(*) FROM miss'),
+	(3, 'lookup as a statement of its own, ns', 'SELECT bench.statements(bench.of_keys(''SELECT FROM r WHERE ($r.) = ($b.)''))',
+		'SELECT count(*) * 4 FROM lower_bound'),
+	(4, 'range of 100 rows, ns', 'SELECT $count FROM lower_bound b CROSS JOIN LATERAL
+			(SELECT $k FROM r WHERE ($k) >= ($b.) ORDER BY $k LIMIT 100) r', 'SELECT count(*) FROM lower_bound'),
+	(5, 'range of 100 rows backward, ns', 'SELECT $count FROM lower_bound b CROSS JOIN LATERAL
+			(SELECT $k FROM r WHERE ($k) <= ($b.) ORDER BY $desc LIMIT 100) r', 'SELECT count(*) FROM lower_bound'),
+	(6, 'full index-only scan, ns per row', 'SELECT $count FROM r WHERE k IS NOT NULL', 'SELECT rows FROM bench.loaded'),
 	(8, 'full index-only count(*), ns per row', 'SELECT count(*) FROM r WHERE k IS NOT NULL', 'SELECT rows FROM bench.loaded'),
 	(7, '= ANY of 1000 keys, ns per key', 'SELECT count(*) FROM generate_series(0, 4) g (b) CROSS JOIN LATERAL
-			(SELECT r.k FROM r WHERE r.k = ANY (ARRAY(SELECT k FROM hit OFFSET g.b * 1000 LIMIT 1000))) x', 'SELECT 5000');
+			(SELECT r.k FROM r WHERE r.k = ANY (ARRAY(SELECT k FROM hit OFFSET g.b * 1000 LIMIT 1000))) x', 'SELECT 5000'),
+	(9, '= ANY of 200 keys, ns per key', 'SELECT count(*) FROM generate_series(0, 24) g (b) CROSS JOIN LATERAL
+			(SELECT r.k FROM r WHERE r.k = ANY (ARRAY(SELECT k FROM hit OFFSET g.b * 200 LIMIT 200))) x', 'SELECT 5000'),
+	-- (OFFSET: each time anew)
+	(10, 'first 100 rows, ns', 'SELECT $count FROM generate_series(1, 3000) g (b) CROSS JOIN LATERAL
+			(SELECT $k FROM r ORDER BY $k LIMIT 100 OFFSET g.b * 0) r', 'SELECT 3000'),
+	(11, 'last 100 rows, ns', 'SELECT $count FROM generate_series(1, 3000) g (b) CROSS JOIN LATERAL
+			(SELECT $k FROM r ORDER BY $desc LIMIT 100 OFFSET g.b * 0) r', 'SELECT 3000');
 
 -- Lookups through plans of their own, as an application's prepared statements are: the start of a scan counts.
-CREATE FUNCTION bench.statements() RETURNS bigint
+CREATE FUNCTION bench.statements(query text) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-	found_rows bigint := 0;
-	one record;
+	found_rows bigint;
 BEGIN
-	FOR i IN 1..4 LOOP
-		FOR one IN SELECT k FROM lower_bound LOOP
-			PERFORM k FROM r WHERE r.k = one.k;
-			found_rows := found_rows + found::int;
-		END LOOP;
-	END LOOP;
+	EXECUTE format($f$CREATE OR REPLACE FUNCTION pg_temp.statements() RETURNS bigint LANGUAGE plpgsql AS $s$
+		DECLARE
+			found_rows bigint := 0;
+			b record;
+		BEGIN
+			FOR i IN 1..4 LOOP
+				FOR b IN SELECT * FROM lower_bound LOOP
+					PERFORM %s;
+					found_rows := found_rows + found::int;
+				END LOOP;
+			END LOOP;
+			RETURN found_rows;
+		END $s$ $f$, substr(query, 8));
+	EXECUTE 'SELECT pg_temp.statements()' INTO found_rows;
 	RETURN found_rows;
 END
 $$;
@@ -222,6 +267,7 @@ BEGIN
 	FOR q IN SELECT * FROM bench.query ORDER BY n LOOP
 		EXECUTE q.per INTO per;
 		CONTINUE WHEN per = 0;
+		q.query := bench.of_keys(q.query);
 		b := bench.timed(q.query, 'btree');
 		s := bench.timed(q.query, 'surfidx');
 		IF b.answer IS DISTINCT FROM s.answer THEN
@@ -250,7 +296,7 @@ BEGIN
 		BEGIN
 			EXECUTE format('DROP INDEX %I', 'r_' || CASE am WHEN 'btree' THEN 'surfidx' ELSE 'btree' END);
 			FOR i IN 1..2 LOOP
-				EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT json) SELECT count(r.k) FROM hit JOIN r USING (k)' INTO plan;
+				EXECUTE bench.of_keys('EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT json) SELECT $count FROM hit JOIN r USING ($k)') INTO plan;
 			END LOOP;
 			SELECT (n ->> 'Shared Read Blocks')::float8 / (n ->> 'Actual Loops')::float8 INTO per
 				FROM json_array_elements(plan -> 0 -> 'Plan' -> 'Plans' -> 0 -> 'Plans') n WHERE n ->> 'Node Type' = 'Index Only Scan';
@@ -268,8 +314,8 @@ CREATE PROCEDURE bench.compare(key_set text)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
-	query text := 'SELECT count(*) || '' '' || sum(hashtextextended(k::text, n)::numeric)
-		FROM (SELECT k, row_number() OVER () AS n FROM (SELECT k FROM r ORDER BY k) o) x';
+	query text := bench.of_keys('SELECT count(*) || '' '' || sum(hashtextextended(($k)::text, n)::numeric)
+		FROM (SELECT $k, row_number() OVER () AS n FROM (SELECT $k FROM r ORDER BY $k) o) x');
 	b record := bench.timed(query, 'btree');
 	s record := bench.timed(query, 'surfidx');
 BEGIN
@@ -288,9 +334,9 @@ LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE IF EXISTS w;
 	CREATE TABLE w (LIKE r);
-	INSERT INTO w SELECT k FROM r;
+	INSERT INTO w SELECT * FROM r;
 	IF am <> 'none' THEN
-		EXECUTE format('CREATE INDEX w_index ON w USING %I (k)', am);
+		EXECUTE format(bench.of_keys('CREATE INDEX w_index ON w USING %I ($k)'), am);
 	END IF;
 END
 $$;
@@ -327,7 +373,7 @@ DECLARE
 	c0 bigint := bench.cpu();
 BEGIN
 	FOR p IN 0..pages BY step LOOP
-		INSERT INTO w SELECT k FROM more WHERE ctid >= format('(%s,0)', p)::tid AND ctid < format('(%s,0)', p + step)::tid;
+		INSERT INTO w SELECT * FROM more WHERE ctid >= format('(%s,0)', p)::tid AND ctid < format('(%s,0)', p + step)::tid;
 		IF am = 'surfidx' THEN
 			merges := merges + bench.merge_if_due(p + step > pages);
 		END IF;
@@ -350,7 +396,7 @@ $$;
 CREATE PROCEDURE bench.compare_inserted()
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE
-	query text := 'SELECT count(*) || '' '' || sum(hashtextextended(k::text, 0)::numeric) FROM (SELECT k FROM w ORDER BY k) x';
+	query text := bench.of_keys('SELECT count(*) || '' '' || sum(hashtextextended(($k)::text, 0)::numeric) FROM (SELECT $k FROM w ORDER BY $k) x');
 	by_index text;
 	by_table text;
 BEGIN
@@ -436,7 +482,7 @@ CREATE TABLE bench.ordered_metric (n serial, metric text);
 INSERT INTO bench.ordered_metric (metric) VALUES ('size, bytes per entry'), ('size as surfidx_estimate() tells, bytes per entry'), ('size after inserts, bytes per entry'),
 	('build CPU, ns per entry'), ('build WAL, bytes per entry'), ('lookup, hit, ns'), ('lookup, miss, ns'),
 	('lookup as a statement of its own, ns'), ('range of 100 rows, ns'), ('range of 100 rows backward, ns'), ('full index-only scan, ns per row'), ('full index-only count(*), ns per row'),
-	('= ANY of 1000 keys, ns per key'), ('pages missed per lookup, buffers = 1/5 of btree'),
+	('= ANY of 1000 keys, ns per key'), ('= ANY of 200 keys, ns per key'), ('first 100 rows, ns'), ('last 100 rows, ns'), ('pages missed per lookup, buffers = 1/5 of btree'),
 	('insert, CPU, ns per row'), ('merges in it, CPU, ns per row'), ('insert, WAL, bytes per row'),
 	('VACUUM, CPU, ns per dead row'), ('VACUUM, WAL, bytes per dead row'), ('size after VACUUM, bytes per entry'),
 	('pgbench -S, statements per second'), ('pgbench TPC-B, transactions per second'),
