@@ -17,6 +17,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "collate.h"
 #include "column.h"
 #include "damage.h"
 #include "encode.h"
@@ -35,7 +36,6 @@
 #include "utils/rel.h"
 #include "utils/sortsupport.h"
 #include "utils/syscache.h"
-#include "utils/varlena.h"
 
 #define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
 
@@ -198,7 +198,7 @@ cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int bl
 
 		if (an >= 0 && bn >= 0)
 		{
-			c = varstr_cmp((const char *) a, an, (const char *) b, bn, col->collation);
+			c = sfx_collate(col->collation, a, an, b, bn);
 			return col->desc ? (c < 0) - (c > 0) : c;
 		}
 	}
@@ -317,7 +317,7 @@ cmp_single_text(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int b
 	if (bn < 0)
 		return false;
 	if (an != bn || memcmp(a + 1, b + 1, an) != 0)
-		c = varstr_cmp((const char *) a + 1, an, (const char *) b + 1, bn, col->collation);
+		c = sfx_collate(col->collation, a + 1, an, b + 1, bn);
 	if (c != 0)
 		*result = col->desc ? (c < 0) - (c > 0) : c;
 	else

@@ -494,7 +494,7 @@ time_find(Kind kind, long npages)
 			if (open_leaf(&l, hot[where[i]], hotlen[where[i]]) != SFX_OK ||
 				sfx_leaf_open_block(&l, sfx_leaf_find_block(&l, &pos[i]), &k) != SFX_OK)
 				abort();
-			sum += sfx_leaf_find_lo(&l, &k, &pos[i], &equal);
+			sum += sfx_leaf_find_lo(&l, &k, SFX_SEEK_PLACE, &pos[i], &equal);
 			sum += equal;
 		}
 		t = (now() - t) / PROBES;

@@ -104,7 +104,8 @@ read_streams(const uint8_t *data, size_t size, int n)
 		sfx_str_search(&s, data, size < 9 ? (uint32_t) size : 9, &equal);
 		for (int from = 0; order && from <= n; from += 1 + from)
 		{
-			int			i = sfx_str_search_order(&s, data, (uint32_t) (size < 5 ? size : 5), from, size & 1, order,
+			SfxSeek		seek = from == 0 && size % 3 == 0 ? SFX_SEEK_EXACT : (SfxSeek) (size & 1);
+			int			i = sfx_str_search_order(&s, data, (uint32_t) (size < 5 ? size : 5), from, seek, order,
 												 data, (uint32_t) (size < 9 ? size : 9), &equal);
 
 			CHECK(i == SFX_CORRUPT || (i >= from && i <= n));

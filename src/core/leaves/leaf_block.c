@@ -102,12 +102,14 @@ sfx_leaf_place(const SfxLeaf *l, int b, uint32_t *head, uint32_t *begin, uint32_
 
 /* The same for pos; the first from keys are known to be smaller. */
 int
-sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, const SfxPos *pos, bool *equal)
+sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, SfxSeek seek,
+					  const SfxPos *pos, bool *equal)
 {
 	int			c;
 
 	if (k->kind == SFX_BLK_STRING)
-		return sfx_str_search_order(&k->str, k->prefix, k->prefixlen, from, near, l->order, pos->key, pos->len, equal);
+		return sfx_str_search_order(&k->str, k->prefix, k->prefixlen, from, seek,
+									l->order, pos->key, pos->len, equal);
 	c = from > 0 ? -1 : sfx_order_cmp(l->order, k->prefix, k->prefixlen, pos->key, pos->len);
 	*equal = c == 0;
 	return c < 0;
@@ -172,12 +174,12 @@ sfx_leaf_search(const Block *k, const Target *t, bool *equal)
 
 /* The number of keys in the block that are < lo. */
 int
-sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, const SfxPos *lo, bool *equal)
+sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, SfxSeek seek, const SfxPos *lo, bool *equal)
 {
 	Target		t;
 
 	if (l->order)
-		return sfx_leaf_search_order(l, k, 0, false, lo, equal);
+		return sfx_leaf_search_order(l, k, 0, seek, lo, equal);
 	t = make_target(l, lo);
 	return sfx_leaf_search(k, &t, equal);
 }

@@ -146,13 +146,12 @@ extern int sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k);
  * (byte order)
  */
 extern int sfx_leaf_search(const Block *k, const Target *t, bool *equal);
-/*
- * The same in comparator order; the first from keys are known to be smaller, and near: perhaps few
- * others are.
- */
-extern int sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, bool near, const SfxPos *pos, bool *equal);
-/* The number of keys in the block that are < lo, in either order. */
-extern int sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, const SfxPos *lo, bool *equal);
+/* The same in comparator order; the first from keys are known to be smaller. */
+extern int sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, SfxSeek seek,
+								 const SfxPos *pos, bool *equal);
+/* The number of keys in the block that are < lo, in either order; in bytes' seek says nothing. */
+extern int sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, SfxSeek seek, const SfxPos *lo,
+							bool *equal);
 /*
  * Where the TIDs stand, and the ends of the posting lists: at least those of keys [from - 1, to).
  * A point lookup wants two of them, and most TID codecs none.

@@ -75,8 +75,9 @@ finds_itself(const Probe *p, int i)
 		return ends_right(p, pos.key, pos.len);
 	if (!p->blk->dups)
 	{
-		r = sfx_leaf_find_lo(p->l, p->k, &pos, &equal);
-		return r == i && equal;
+		r = sfx_leaf_find_lo(p->l, p->k, SFX_SEEK_PLACE, &pos, &equal);
+		return r == i && equal &&
+			sfx_leaf_find_lo(p->l, p->k, SFX_SEEK_EXACT, &pos, &equal) == i && equal;
 	}
 	/* (key numbers ascend, and each key has an entry) */
 	while (p->blk->keyno[first] < i)

@@ -28,7 +28,7 @@ find_hi(const SfxLeaf *l, int b, const Block *k, int from, const SfxPos *hi, boo
 		if (sfx_order_cmp_pos(l->order, &sep, hi) <= 0)
 			return k->nkeys;
 	}
-	return sfx_leaf_search_order(l, k, from, true, hi, equal);
+	return sfx_leaf_search_order(l, k, from, SFX_SEEK_NEAR, hi, equal);
 }
 
 int
@@ -37,6 +37,7 @@ sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, c
 {
 	bool		eqlo = false,
 				eqhi = false;
+	bool		point;
 
 	r->from = 0;
 	r->to = k->nkeys;
@@ -44,9 +45,11 @@ sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, c
 	r->hi = UINT64_MAX;
 	r->key = NULL;
 	r->keylen = 0;
+	/* a point lookup has the same key on both sides */
+	point = lo && hi && sfx_same_bytes(lo->key, lo->len, hi->key, hi->len);
 	if (lo)
 	{
-		r->from = sfx_leaf_find_lo(l, k, lo, &eqlo);
+		r->from = sfx_leaf_find_lo(l, k, point ? SFX_SEEK_EXACT : SFX_SEEK_PLACE, lo, &eqlo);
 		if (r->from < 0)
 			return SFX_CORRUPT;
 		if (eqlo)
@@ -54,9 +57,7 @@ sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, c
 	}
 	if (hi)
 	{
-		/* a point lookup has the same key on both sides */
-		if (lo && lo->len == hi->len &&
-			(lo->key == hi->key || sfx_cmp_bytes(lo->key, lo->len, hi->key, hi->len) == 0))
+		if (point)
 		{
 			r->to = r->from;
 			eqhi = eqlo;
@@ -508,7 +509,7 @@ sfx_leaf_rank(const SfxLeaf *l, int b, const SfxPos *pos, bool *equal)
 	*equal = false;
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK)
 		return SFX_CORRUPT;
-	key = sfx_leaf_find_lo(l, &k, pos, equal);
+	key = sfx_leaf_find_lo(l, &k, SFX_SEEK_PLACE, pos, equal);
 	if (key < 0 || sfx_leaf_open_lists(&k, key, key + 1 < k.nkeys ? key + 1 : k.nkeys, &s) != SFX_OK)
 		return SFX_CORRUPT;
 	from = !k.dups ? key : key > 0 ? s.ends[key - 1] : 0;

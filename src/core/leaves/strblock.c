@@ -252,6 +252,46 @@ sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal)
 	return i < 0 ? i : g * SFX_STR_GROUP + 1 + i;
 }
 
+int
+sfx_str_find_in_group(const SfxStr *s, int g, uint32_t lcp, const uint8_t *t, uint32_t tlen,
+					  bool *equal)
+{
+	int			n = group_keys(s, g);
+	RunWalk		w;
+	const uint8_t *p;
+	const uint8_t *end;
+	int			i;
+
+	p = group_run(s, g, &end);
+	if (n == 0)
+		return 0;
+	if (!begin_run(s, p, end, &w))
+		return SFX_CORRUPT;
+	for (i = 0; i < n && !*equal; i++)
+	{
+		uint32_t	shared,
+					rest;
+		int			c;
+
+		if (!walk_key(&w, &shared, &p, &rest))
+			return SFX_CORRUPT;
+		/* a key that shares more with the one before differs from t where that does */
+		if (shared < lcp)
+			lcp = shared;
+		else if (shared == lcp)
+		{
+			c = cmp_rest(s, p, rest, shared, t, tlen, &lcp);
+			if (c == CMP_CORRUPT)
+				return SFX_CORRUPT;
+			*equal = c == 0;
+			/* the common last byte is behind what keys share */
+			if (s->last >= 0 && lcp == tlen)
+				lcp--;
+		}
+	}
+	return *equal ? i - 1 : n;
+}
+
 /* ---- codes ---- */
 
 static void

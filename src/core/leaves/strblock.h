@@ -117,11 +117,26 @@ extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const S
 extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*
- * The same for keys in comparator order, with the block's prefix in front of them and of t.  The first from keys are
- * known to be < t.  Compares with the first key (if from is 0), then bisects the heads, then one group; near: the answer is
- * probably close behind from, so that steps which grow from there find it in fewer comparisons.
+ * The number of keys of group g behind its head that stand before t itself, or that there are
+ * (*equal tells); in any order.  The head agrees with t in lcp bytes.  Or SFX_CORRUPT.
  */
-extern int sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from, bool near,
+extern int sfx_str_find_in_group(const SfxStr *s, int g, uint32_t lcp, const uint8_t *t,
+								 uint32_t tlen, bool *equal);
+
+/* How a search in comparator order goes about it. */
+typedef enum SfxSeek
+{
+	SFX_SEEK_PLACE,
+	SFX_SEEK_NEAR,				/* the answer is probably close behind from: steps which grow */
+	SFX_SEEK_EXACT				/* t itself is looked for; if it is not there, any place will do (B4) */
+} SfxSeek;
+
+/*
+ * As sfx_str_search for keys in comparator order, with the block's prefix in front of them and of
+ * t.  The first from keys are known to be < t.  Compares with the first key (if from is 0), then
+ * bisects the heads, then one group.
+ */
+extern int sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from, SfxSeek seek,
 								const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*

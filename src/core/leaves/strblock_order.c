@@ -153,10 +153,29 @@ gallop_run(OrderSearch *w, const SfxFrontRun *r, int lo, int hi, bool *equal)
 	return hi;
 }
 
-int
-sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen, int from, bool near,
-					 const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal)
+/* Is t in group g, whose head is another key?  Its number there, 0: it is not, or SFX_CORRUPT. */
+static int
+find_in_group(const SfxStr *s, const OrderSearch *w, int g, const uint8_t *head, uint32_t headlen)
 {
+	const uint8_t *t = w->t + w->prefixlen;
+	uint32_t	tlen = w->tlen - w->prefixlen;
+	bool		equal = false;
+	uint32_t	lcp;
+	int			i;
+
+	if (w->tlen < w->prefixlen + (s->last >= 0) || sfx_memcmp(w->t, w->key, w->prefixlen) != 0 ||
+		(s->last >= 0 && t[tlen - 1] != s->last))
+		return 0;
+	lcp = sfx_lcp(head, headlen, t, tlen - (s->last >= 0));
+	i = sfx_str_find_in_group(s, g, lcp, t, tlen, &equal);
+	return i < 0 ? SFX_CORRUPT : equal ? i + 1 : 0;
+}
+
+int
+sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
+					 int from, SfxSeek seek, const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal)
+{
+	bool		near = seek == SFX_SEEK_NEAR;
 	OrderSearch w;
 	SfxFrontRun run;
 	uint8_t		head[SFX_MAX_ENTRY];
@@ -192,6 +211,12 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 		return i * SFX_STR_GROUP;
 	g = i - 1;
 	headlen = sfx_run_string(&run, g, head);
+	if (seek == SFX_SEEK_EXACT)
+	{
+		lo = find_in_group(s, &w, g, head, headlen);
+		*equal = lo > 0;
+		return lo < 0 ? lo : g * SFX_STR_GROUP + (*equal ? lo : 1);
+	}
 	if (!parse_group(s, &w, g, head, headlen, &run))
 		return SFX_CORRUPT;
 	i = g * SFX_STR_GROUP;
