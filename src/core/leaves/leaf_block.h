@@ -166,6 +166,8 @@ extern int sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const Sf
 							   const SfxPos *hi, SfxKeyRange *r);
 /* Decode what the range has; of no bounds, where anything is left out. */
 extern int sfx_leaf_decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, SfxBlock *out);
+/* The entries of that key, which out has decoded already (sfx_leaf_decode_keys). */
+extern int sfx_leaf_decode_entries(const SfxLeaf *l, const Block *k, int key, SfxBlock *out);
 /* Bounds of the payloads [from, to), counted from the start of the payload bytes. */
 extern int sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out);
 /* Materialise keys [from, to), from < to, with their prefixes. */

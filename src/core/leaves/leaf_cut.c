@@ -144,9 +144,7 @@ sfx_leaf_find_cut(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out)
 {
 	SfxPos		start = {pos->key, pos->len, 0};
 	Target		t = make_target(l, &start);
-	SfxKeyRange r = {.hi = UINT64_MAX};
 	Block		k;
-	SfxEntry	e;
 	bool		equal;
 	int			b,
 				n;
@@ -164,14 +162,15 @@ sfx_leaf_find_cut(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out)
 	n += equal;
 	if (n == 0)
 		return SFX_CUT_NONE;
-	r.from = n - 1;
-	r.to = n;
-	if (sfx_leaf_decode_range(l, &k, &r, out) != SFX_OK || out->nent == 0)
+	/* most keys that are not there are told apart by the one before, without its TIDs */
+	if (sfx_leaf_decode_keys(l, &k, n - 1, n, out) != SFX_OK)
 		return SFX_CUT_CORRUPT;
-	sfx_block_entry(out, 0, &e);
-	if (sfx_leaves_open(e.key, e.keylen, sfx_block_loose(out, 0), pos->key, pos->len))
-		return SFX_CUT_UNDECIDED;
-	return equal ? SFX_CUT_EQUAL : SFX_CUT_NONE;
+	if (!sfx_leaves_open(out->keys + out->keyoff[0], out->keyoff[1] - out->keyoff[0],
+						 out->bits ? out->loose[0] : 0, pos->key, pos->len))
+		return equal ? SFX_CUT_EQUAL : SFX_CUT_NONE;
+	if (sfx_leaf_decode_entries(l, &k, n - 1, out) != SFX_OK || out->nent == 0)
+		return SFX_CUT_CORRUPT;
+	return SFX_CUT_UNDECIDED;
 }
 
 int

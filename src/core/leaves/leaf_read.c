@@ -190,7 +190,8 @@ decode_range_tids(const Block *k, const Lists *s, const SfxKeyRange *r, uint64_t
 enum
 {
 	WANT_KEYS = 1,
-	WANT_TIDS = 2
+	WANT_TIDS = 2,
+	HAVE_KEYS = 4				/* they are there */
 };
 
 /* Decode what the range has. */
@@ -234,7 +235,7 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBloc
 	out->dups = k->dups;
 	out->haspay = k->haspay;
 	out->keyless = false;
-	if (!(want & WANT_KEYS) && r->key == NULL)
+	if (!(want & (WANT_KEYS | HAVE_KEYS)) && r->key == NULL)
 		return leave_keys_out(out);
 	if (r->key != NULL && r->keylen <= SFX_MAX_ENTRY)
 	{
@@ -244,7 +245,7 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBloc
 		out->keyoff[0] = 0;
 		out->keyoff[1] = r->keylen;
 	}
-	else if (sfx_leaf_decode_keys(l, k, fromkey, tokey, out) != SFX_OK)
+	else if (!(want & HAVE_KEYS) && sfx_leaf_decode_keys(l, k, fromkey, tokey, out) != SFX_OK)
 		return SFX_CORRUPT;
 	if (k->dups)
 		fill_keyno(&s, fromkey, first, n, out->keyno);
@@ -258,6 +259,15 @@ sfx_leaf_decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, SfxBlock
 {
 	out->left_from = out->left_to = 0;
 	return decode_range(l, k, r, WANT_KEYS | WANT_TIDS, out);
+}
+
+int
+sfx_leaf_decode_entries(const SfxLeaf *l, const Block *k, int key, SfxBlock *out)
+{
+	SfxKeyRange r = {.from = key, .to = key + 1, .hi = UINT64_MAX};
+
+	out->left_from = out->left_to = 0;
+	return decode_range(l, k, &r, HAVE_KEYS | WANT_TIDS, out);
 }
 
 /*
