@@ -6,7 +6,7 @@
  * to a file, and the files are merged at the end; MERGE_ORDER files of one size are merged into one
  * before, so that there are few of them.
  *
- * In the comparator key space items are sorted by a word that tells what it can of their order, and by
+ * In the comparator key space items are sorted by words that tell what they can of their order, and by
  * the order's comparisons where words are equal, as seldom as that can be (sfx_item_sort_by).  Files
  * have no words, and are merged by comparisons.
  *
@@ -74,67 +74,130 @@ struct SfxSpool
 	SfxSortedMerge *merge;		/* NULL: items are taken from memory */
 
 	/* comparator key space */
-	SortSupportData ssup;		/* of the first column */
+	int			raw;			/* the first raw column */
+	SortSupportData ssup;		/* of that */
 	bool		abbreviates;
-	Size		next_look;		/* at so many items: do abbreviations tell enough? */
+	Size		abbreviated;	/* values */
+	Size		next_look;		/* at so many of them: do abbreviations tell enough? */
+	char	   *arena;			/* for one value */
 };
 
 /* ---- another order than that of bytes ---- */
 
 /*
- * Words that tell what they can of an item's place: of a first column in ordered bytes the first
- * eight of these, of another one core's abbreviation, if the class has one that is an unsigned
- * number.  NULLs are at one end.
+ * Words that tell what they can of an item's place: of the columns before the first raw one and its
+ * marker, the *lead*, eight bytes each; then core's abbreviation of that column's value, if its class
+ * has one that is an unsigned number.  They go no further: what has one abbreviation need not be
+ * equal.  Leads order as their columns do, and none is the beginning of another one.
  */
 static void
 begin_words(SfxSpool *s)
 {
-	const SfxColumn *col = &s->build->kd.col[0];
+	const SfxColumn *col = s->build->kd.col;
 
-	if (!col->raw)
-		return;
+	while (!col[s->raw].raw)
+		s->raw++;
 	s->ssup.ssup_cxt = s->cxt;
-	s->ssup.ssup_collation = col->collation;
-	s->ssup.ssup_attno = 1;
+	s->ssup.ssup_collation = col[s->raw].collation;
+	s->ssup.ssup_attno = s->raw + 1;
 	s->ssup.abbreviate = true;
-	sfx_column_sortsupport(s->build->index, &s->build->kd, 0, &s->ssup);
+	sfx_column_sortsupport(s->build->index, &s->build->kd, s->raw, &s->ssup);
 	s->abbreviates = s->ssup.abbrev_converter != NULL &&
 		s->ssup.comparator == ssup_datum_unsigned_cmp;
 	s->next_look = FIRST_LOOK;
+	s->arena = palloc(SFX_ARENA);
+}
+
+/* The bytes of an item's lead. */
+static int
+lead_length(const SfxSpool *s, const uint8 *item, int len)
+{
+	int			n = 0;
+
+	for (int i = 0; i < s->raw; i++)
+		n += sfx_column_length(&s->build->kd.col[i], s->build->index, item + n, len - n);
+	return n + 1;
 }
 
 static uint64
-word_of(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
+abbreviate(SfxSpool *s, Datum value)
 {
-	const SfxColumn *col = &s->build->kd.col[0];
-	uint64		word;
+	uint64		word = (uint64) s->ssup.abbrev_converter(value, &s->ssup);
 
-	if (!col->raw)
-	{
-		int			width = sfx_column_length(col, s->build->index, item, len);
-
-		return sfx_load_be(item, width);
-	}
-	if (!s->abbreviates)
-		return 0;
-	if (isnull)
-		return col->nulls_first ? 0 : PG_UINT64_MAX;
-	word = (uint64) s->ssup.abbrev_converter(value, &s->ssup);
-	return col->desc ? ~word : word;
+	s->abbreviated++;
+	return s->build->kd.col[s->raw].desc ? ~word : word;
 }
 
 /* As tuplesort does: where abbreviations tell little, no more of them are made. */
+static bool
+tells_little(SfxSpool *s)
+{
+	if (s->abbreviated < s->next_look)
+		return false;
+	s->next_look *= 2;
+	s->abbreviates = !s->ssup.abbrev_abort((int) Min(s->abbreviated, INT_MAX), &s->ssup);
+	return !s->abbreviates;
+}
+
+static uint64
+first_word(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
+{
+	if (s->raw > 0)
+		return sfx_load_be(item, lead_length(s, item, len));
+	if (!s->abbreviates)
+		return 0;
+	if (isnull)
+		return s->build->kd.col[0].nulls_first ? 0 : PG_UINT64_MAX;
+	return abbreviate(s, value);
+}
+
 static void
 look_at_words(SfxSpool *s)
 {
-	if (!s->abbreviates || s->nitems < s->next_look)
+	if (!s->abbreviates || s->raw > 0 || !tells_little(s))
 		return;
-	s->next_look *= 2;
-	if (!s->ssup.abbrev_abort((int) Min(s->nitems, INT_MAX), &s->ssup))
-		return;
-	s->abbreviates = false;
 	for (Size i = 0; i < s->nitems; i++)
 		s->items[i].word = 0;
+}
+
+/* The abbreviation of the raw column, which stands behind a lead of so many bytes. */
+static uint64
+raw_word(SfxSpool *s, const uint8 *item, int len, int lead)
+{
+	const SfxColumn *col = &s->build->kd.col[s->raw];
+	int			n = sfx_value_length(col, s->build->index, item + lead, len - lead);
+	Datum		value;
+
+	(void) sfx_value_decode(col, item + lead, n, &value, s->arena);
+	return abbreviate(s, value);
+}
+
+/*
+ * SfxItemWords, where the lead has columns.  Items that agree in their words so far either have all
+ * more of the lead, or have one lead.
+ */
+static bool
+next_words(void *arg, SfxItem *a, size_t n, int level)
+{
+	SfxSpool   *s = arg;
+	int			from = level * (int) sizeof(uint64);
+
+	for (size_t i = 0; i < n; i++)
+	{
+		const uint8 *item = sfx_item_bytes(&a[i]);
+		int			len = sfx_item_len(&a[i]);
+		int			lead = lead_length(s, item, len);
+
+		CHECK_FOR_INTERRUPTS();
+		if (from < lead)
+			a[i].word = sfx_load_be(item + from, lead - from);
+		else if (from - lead >= (int) sizeof(uint64) || !s->abbreviates ||
+				 item[lead - 1] != SFX_MARK_VALUE || tells_little(s))
+			return false;
+		else
+			a[i].word = raw_word(s, item, len, lead);
+	}
+	return true;
 }
 
 /* By the columns' values, then by bytes. */
@@ -230,7 +293,8 @@ sort_in_memory(SfxSpool *s)
 	SfxItem    *tmp = MemoryContextAllocHuge(s->cxt, Max(s->nitems, 1) * sizeof(SfxItem));
 
 	if (s->build->order)
-		sfx_item_sort_by(s->items, tmp, s->nitems, cmp_in_memory, s, check_interrupts);
+		sfx_item_sort_by(s->items, tmp, s->nitems, cmp_in_memory, s->raw > 0 ? next_words : NULL,
+						 s, check_interrupts);
 	else
 		sfx_item_sort(s->items, tmp, s->nitems, check_interrupts);
 	pfree(tmp);
@@ -389,7 +453,7 @@ sfx_spool_put(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
 	s->used += 2 + len;
 	if (s->build->order)
 	{
-		to->word = word_of(s, item, len, value, isnull);
+		to->word = first_word(s, item, len, value, isnull);
 		look_at_words(s);
 	}
 }

@@ -13,6 +13,7 @@
 #define INSERTION_MAX	16		/* items sorted by insertion */
 #define RADIX_MIN		1500	/* items from which on radix sort pays */
 #define WHOLE_MAX		6		/* equal words compared as whole strings at once */
+#define WORDS_MIN		8		/* items of equal words from which on their next words pay */
 #define AHEAD			16		/* items whose strings are asked for in advance */
 #define POLL_ITEMS		65536	/* visits of items between two calls of poll */
 
@@ -294,17 +295,20 @@ sort_equal_words(Sorter *s, SfxItem *a, size_t n, SfxItemCmp cmp, void *arg)
 		merge_halves(a, s->tmp, half, n, cmp, arg);
 }
 
-void
-sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, void *arg,
-				 void (*poll) (void))
+/* What is asked about items in another order. */
+typedef struct Other
 {
-	Sorter		s;
+	SfxItemCmp	cmp;
+	SfxItemWords words;
+	void	   *arg;
+} Other;
 
-	s.tmp = tmp;
-	s.poll = poll;
-	s.visits = 0;
+/* Items that are equal in the words before those that they have now. */
+static void
+sort_other_level(Sorter *s, SfxItem *a, size_t n, const Other *o, int level)
+{
 	if (n > 1 && !words_ascend(a, n))
-		sort_words(&s, a, n);
+		sort_words(s, a, n);
 	for (size_t i = 0, j = 0; i < n; i = j)
 	{
 		while (j < n && a[j].word == a[i].word)
@@ -313,8 +317,25 @@ sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, void *arg,
 				__builtin_prefetch(a[j + AHEAD].at);
 			j++;
 		}
-		sort_equal_words(&s, a + i, j - i, cmp, arg);
+		visit(s, j - i);
+		if (o->words && j - i >= WORDS_MIN && o->words(o->arg, a + i, j - i, level + 1))
+			sort_other_level(s, a + i, j - i, o, level + 1);
+		else
+			sort_equal_words(s, a + i, j - i, o->cmp, o->arg);
 	}
+}
+
+void
+sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, SfxItemWords words,
+				 void *arg, void (*poll) (void))
+{
+	Other		o = {cmp, words, arg};
+	Sorter		s;
+
+	s.tmp = tmp;
+	s.poll = poll;
+	s.visits = 0;
+	sort_other_level(&s, a, n, &o, 0);
 }
 
 void

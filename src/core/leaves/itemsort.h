@@ -31,11 +31,18 @@ extern void sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n, void (*poll) (void
 typedef int (*SfxItemCmp) (void *arg, const SfxItem *a, const SfxItem *b);
 
 /*
- * Sort in another order, of which the items' words, set by the caller, tell what they can: where two
- * differ, so stand the items; cmp is asked of others, as seldom as that can be.
+ * Give items that have equal words so far their words number level (1, 2, ...), which tell more of
+ * their order.  False: there are no more; the words are anything then.
  */
-extern void sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, void *arg,
-							 void (*poll) (void));
+typedef bool (*SfxItemWords) (void *arg, SfxItem *a, size_t n, int level);
+
+/*
+ * Sort in another order, of which the items' words, set by the caller, tell what they can: where two
+ * differ, so stand the items.  Where many are equal, words (NULL: none) is asked for their next ones;
+ * cmp is asked of others, as seldom as that can be.
+ */
+extern void sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, SfxItemWords words,
+							 void *arg, void (*poll) (void));
 
 static inline uint32_t
 sfx_item_len(const SfxItem *item)

@@ -112,19 +112,36 @@ set_words(size_t n, int how)
 	}
 }
 
+/* The length, nothing, the first byte, the second one and so on, up to level 8. */
+static bool
+next_words(void *arg, SfxItem *a, size_t n, int level)
+{
+	(void) arg;
+	for (size_t i = 0; i < n; i++)
+	{
+		uint32_t	len = sfx_item_len(&a[i]);
+		uint32_t	at = (uint32_t) level - 3;
+
+		a[i].word = level == 1 ? ~(uint64_t) len : level == 2 ? 0 :
+			~(uint64_t) (at < len ? sfx_item_bytes(&a[i])[at] : 0);
+	}
+	return level <= 8;
+}
+
 static int
 errors_other(size_t n, int how)
 {
+
 	int			bad = 0;
 	int			most = 0;
 
 	for (size_t m = 1; m < n; m *= 2)
 		most += (int) n;
-	set_words(n, how);
+	set_words(n, how % 3);
 	memcpy(want, items, n * sizeof(SfxItem));
 	qsort(want, n, sizeof(SfxItem), qsort_other);
 	asked = 0;
-	sfx_item_sort_by(items, tmp, n, cmp_other, NULL, NULL);
+	sfx_item_sort_by(items, tmp, n, cmp_other, how < 3 ? NULL : next_words, NULL, NULL);
 	/* n log2 n, and a look at each two halves */
 	bad += asked > most + (int) n;
 	for (size_t i = 0; i < n; i++)
@@ -158,7 +175,7 @@ leave(size_t n, bool other)
 		if (setjmp(out) == 0)
 		{
 			if (other)
-				sfx_item_sort_by(items, tmp, n, cmp_other, NULL, poll_once);
+				sfx_item_sort_by(items, tmp, n, cmp_other, NULL, NULL, poll_once);
 			else
 				sfx_item_sort(items, tmp, n, poll_once);
 			return polls;
@@ -220,7 +237,7 @@ main(void)
 		}
 		ok(bad == 0, "%s: %d errors", sets[s].name, bad);
 		bad = 0;
-		for (int how = 0; how < 3; how++)
+		for (int how = 0; how < 6; how++)
 		{
 			make(sets[s].n, sets[s].prefix, sets[s].len, sets[s].fixed, sets[s].letters);
 			bad += errors_other(sets[s].n, how);
