@@ -6,9 +6,9 @@
  * to a file, and the files are merged at the end; MERGE_ORDER files of one size are merged into one
  * before, so that there are few of them.
  *
- * In the comparator key space items are sorted by words that tell what they can of their order, and by
- * the order's comparisons where words are equal, as seldom as that can be (sfx_item_sort_by).  Files
- * have no words, and are merged by comparisons.
+ * In the comparator key space items are sorted by words that tell what they can of their order, and
+ * by the order's comparisons where words are equal, as seldom as that can be (sfx_item_sort_by).
+ * Files have no words, and are merged by comparisons.
  *
  * In a parallel build each participant sorts its share like that and leaves files behind; one merges
  * them.
@@ -22,10 +22,14 @@
 #include "leaf_format.h"
 #include "order.h"
 #include "spool_files.h"
+#include "transform.h"
 
+#include "access/nbtree.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker_internals.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/sortsupport.h"
 
 #define LEAST_MEMORY		(256 * 1024)
@@ -76,6 +80,7 @@ struct SfxSpool
 	/* comparator key space */
 	int			raw;			/* the first raw column */
 	SortSupportData ssup;		/* of that */
+	SfxTransform *transform;	/* of that, where core has no abbreviations */
 	bool		abbreviates;
 	Size		abbreviated;	/* values */
 	Size		next_look;		/* at so many of them: do abbreviations tell enough? */
@@ -86,9 +91,10 @@ struct SfxSpool
 
 /*
  * Words that tell what they can of an item's place: of the columns before the first raw one and its
- * marker, the *lead*, eight bytes each; then core's abbreviation of that column's value, if its class
- * has one that is an unsigned number.  They go no further: what has one abbreviation need not be
- * equal.  Leads order as their columns do, and none is the beginning of another one.
+ * marker, the *lead*, eight bytes each; then core's abbreviation of that column's value, if its
+ * class has one that is an unsigned number, or words of the C library's transform (K3).  They go no
+ * further: what has one abbreviation need not be equal.  Leads order as their columns do, and none
+ * is the beginning of another one.
  */
 static void
 begin_words(SfxSpool *s)
@@ -104,6 +110,10 @@ begin_words(SfxSpool *s)
 	sfx_column_sortsupport(s->build->index, &s->build->kd, s->raw, &s->ssup);
 	s->abbreviates = s->ssup.abbrev_converter != NULL &&
 		s->ssup.comparator == ssup_datum_unsigned_cmp;
+	if (s->ssup.abbrev_converter == NULL &&
+		index_getprocid(s->build->index, s->raw + 1, BTORDER_PROC) == F_BTTEXTCMP)
+		s->transform = sfx_transform_create(col[s->raw].collation);
+	s->abbreviates |= s->transform != NULL;
 	s->next_look = FIRST_LOOK;
 	s->arena = palloc(SFX_ARENA);
 }
@@ -119,12 +129,14 @@ lead_length(const SfxSpool *s, const uint8 *item, int len)
 	return n + 1;
 }
 
+/* Word number i of a value. */
 static uint64
-abbreviate(SfxSpool *s, Datum value)
+abbreviate(SfxSpool *s, Datum value, int i)
 {
-	uint64		word = (uint64) s->ssup.abbrev_converter(value, &s->ssup);
+	uint64		word = s->transform ? sfx_transform_word(s->transform, value, i) :
+	(uint64) s->ssup.abbrev_converter(value, &s->ssup);
 
-	s->abbreviated++;
+	s->abbreviated += i == 0;
 	return s->build->kd.col[s->raw].desc ? ~word : word;
 }
 
@@ -135,7 +147,8 @@ tells_little(SfxSpool *s)
 	if (s->abbreviated < s->next_look)
 		return false;
 	s->next_look *= 2;
-	s->abbreviates = !s->ssup.abbrev_abort((int) Min(s->abbreviated, INT_MAX), &s->ssup);
+	s->abbreviates = s->transform ? sfx_transform_pays(s->transform) :
+		!s->ssup.abbrev_abort((int) Min(s->abbreviated, INT_MAX), &s->ssup);
 	return !s->abbreviates;
 }
 
@@ -148,7 +161,7 @@ first_word(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
 		return 0;
 	if (isnull)
 		return s->build->kd.col[0].nulls_first ? 0 : PG_UINT64_MAX;
-	return abbreviate(s, value);
+	return abbreviate(s, value, 0);
 }
 
 static void
@@ -160,21 +173,22 @@ look_at_words(SfxSpool *s)
 		s->items[i].word = 0;
 }
 
-/* The abbreviation of the raw column, which stands behind a lead of so many bytes. */
+/* Word number i of the raw column, which stands behind a lead of so many bytes. */
 static uint64
-raw_word(SfxSpool *s, const uint8 *item, int len, int lead)
+raw_word(SfxSpool *s, const uint8 *item, int len, int lead, int i)
 {
 	const SfxColumn *col = &s->build->kd.col[s->raw];
 	int			n = sfx_value_length(col, s->build->index, item + lead, len - lead);
 	Datum		value;
 
 	(void) sfx_value_decode(col, item + lead, n, &value, s->arena);
-	return abbreviate(s, value);
+	return abbreviate(s, value, i);
 }
 
 /*
- * SfxItemWords, where the lead has columns.  Items that agree in their words so far either have all
- * more of the lead, or have one lead.
+ * SfxItemWords.  Items that agree in their words so far either have all more of the lead, or have
+ * one lead.  (Where that is but a marker, the value's words are the first ones, and a NULL has its
+ * own.)
  */
 static bool
 next_words(void *arg, SfxItem *a, size_t n, int level)
@@ -187,15 +201,16 @@ next_words(void *arg, SfxItem *a, size_t n, int level)
 		const uint8 *item = sfx_item_bytes(&a[i]);
 		int			len = sfx_item_len(&a[i]);
 		int			lead = lead_length(s, item, len);
+		int			of_value = level - (s->raw > 0 ? (lead + 7) / 8 : 0);
 
 		CHECK_FOR_INTERRUPTS();
-		if (from < lead)
+		if (of_value < 0)
 			a[i].word = sfx_load_be(item + from, lead - from);
-		else if (from - lead >= (int) sizeof(uint64) || !s->abbreviates ||
+		else if (of_value >= (s->transform ? SFX_TRANSFORM_WORDS : 1) || !s->abbreviates ||
 				 item[lead - 1] != SFX_MARK_VALUE || tells_little(s))
 			return false;
 		else
-			a[i].word = raw_word(s, item, len, lead);
+			a[i].word = raw_word(s, item, len, lead, of_value);
 	}
 	return true;
 }
@@ -287,14 +302,42 @@ check_interrupts(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Do all items stand as comparisons say? */
+static bool
+in_order(SfxSpool *s)
+{
+	for (Size i = 1; i < s->nitems; i++)
+	{
+		if (i + PREFETCH_AHEAD < s->nitems)
+			__builtin_prefetch(s->items[i + PREFETCH_AHEAD].at);
+		if (cmp_in_memory(s, &s->items[i - 1], &s->items[i]) > 0)
+			return false;
+	}
+	return true;
+}
+
+/* By words and comparisons; where words turn out to be wrong, by comparisons alone (K3). */
+static void
+sort_by_order(SfxSpool *s, SfxItem *tmp)
+{
+	sfx_item_sort_by(s->items, tmp, s->nitems, cmp_in_memory,
+					 s->raw > 0 || s->transform ? next_words : NULL, s, check_interrupts);
+	if (s->transform == NULL || (s->raw == 0 && !s->abbreviates) ||
+		SFX_MUTANT("words unproved") || in_order(s))
+		return;
+	s->abbreviates = false;
+	for (Size i = 0; i < s->nitems; i++)
+		s->items[i].word = 0;
+	sfx_item_sort_by(s->items, tmp, s->nitems, cmp_in_memory, NULL, s, check_interrupts);
+}
+
 static void
 sort_in_memory(SfxSpool *s)
 {
 	SfxItem    *tmp = MemoryContextAllocHuge(s->cxt, Max(s->nitems, 1) * sizeof(SfxItem));
 
 	if (s->build->order)
-		sfx_item_sort_by(s->items, tmp, s->nitems, cmp_in_memory, s->raw > 0 ? next_words : NULL,
-						 s, check_interrupts);
+		sort_by_order(s, tmp);
 	else
 		sfx_item_sort(s->items, tmp, s->nitems, check_interrupts);
 	pfree(tmp);

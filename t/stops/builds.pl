@@ -440,5 +440,38 @@ scenario 'a parallel build makes the index that a serial one makes', [], sub {
 	usual();
 };
 
+# ALTER SYSTEM, and until a session sees it
+sub set_mutants
+{
+	my ($mutants) = @_;
+
+	sql("ALTER SYSTEM SET surfidx.mutants = '$mutants'; SELECT pg_reload_conf()");
+	sql("SELECT 1") until sql('SHOW surfidx.mutants') eq $mutants;
+	return;
+}
+
+scenario 'a C library whose transforms are no order (K3)', ['words unproved'], sub {
+	my $rule = $ENV{SURFIDX_MUTANT};
+	my $name = sql("SELECT quote_ident(collname) FROM pg_collation WHERE collprovider = 'c'
+		AND lower(collname) IN ('c.utf8', 'c.utf-8') ORDER BY 1 LIMIT 1");
+
+	if ($name eq '')
+	{
+		ok($rule ? 0 : 1, 'the machine has no C.UTF-8');
+		return;
+	}
+	sql("CREATE TABLE words (n int, s text COLLATE $name);
+		INSERT INTO words SELECT g % 7, md5(g::text) FROM generate_series(1, 3000) g");
+	set_mutants(join(',', 'transforms lie', $rule ? $rule : ()));
+	for my $columns ('s', 's DESC', 'n, s')
+	{
+		is(error_of("CREATE INDEX words_i ON words USING surfidx ($columns)"), '', "$columns: it is built");
+		is(sql("SELECT count(*) FROM surfidx_check_all(true) WHERE problem IS NOT NULL"), '0', '... and sound');
+		sql('DROP INDEX IF EXISTS words_i');
+	}
+	sql('ALTER SYSTEM RESET surfidx.mutants; SELECT pg_reload_conf()');
+	sql('DROP TABLE words');
+};
+
 run_scenarios(conf => [ 'log_min_messages = debug1', 'max_parallel_maintenance_workers = 2',
 	'max_worker_processes = 16', 'surfidx.unique_notice = off' ]);

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ * transform.c - strings of a C library's collation as words that probably order as they do
+ *
+ * strxfrm() gives bytes that should order as strcoll() orders the strings.  C libraries have been
+ * found where it is not so, and core asks none.  Who sorts by these words holds the outcome against
+ * the comparison function (K3).
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "leaf_format.h"
+#include "stop.h"
+#include "transform.h"
+
+#include "catalog/pg_collation.h"
+#include "common/hashfn.h"
+#include "lib/hyperloglog.h"
+#include "utils/builtins.h"
+#include "utils/pg_locale.h"
+
+#define LEAST_SAMPLE	1000	/* words from which on they are judged */
+#define LEAST_DISTINCT	32		/* what so many tell apart saves five comparisons a string */
+#define LONGEST			64		/* bytes of a mean string: longer ones cost more than they save */
+
+struct SfxTransform
+{
+	pg_locale_t locale;
+	char	   *src;
+	Size		srcsize;
+	char	   *dst;
+	Size		dstsize;
+	hyperLogLogState distinct;	/* first words */
+	Size		strings;
+	Size		bytes;			/* of these */
+};
+
+#if PG_VERSION_NUM < 160000
+static size_t
+transform(SfxTransform * t)
+{
+	if (t->locale == NULL)
+		return strxfrm(t->dst, t->src, t->dstsize);
+	return strxfrm_l(t->dst, t->src, t->dstsize, t->locale->info.lt);
+}
+#else
+static size_t
+transform(SfxTransform * t)
+{
+	return pg_strxfrm(t->dst, t->src, t->dstsize, t->locale);
+}
+#endif
+
+SfxTransform *
+sfx_transform_create(Oid collation)
+{
+	SfxTransform *t;
+	pg_locale_t locale;
+
+	if (!OidIsValid(collation) || PG_VERSION_NUM >= 190000)
+		return NULL;
+	locale = pg_newlocale_from_collation(collation);
+	if (locale != NULL && locale->provider != COLLPROVIDER_LIBC)
+		return NULL;
+	t = palloc0(sizeof(SfxTransform));
+	t->locale = locale;
+	t->srcsize = t->dstsize = 1024;
+	t->src = palloc(t->srcsize);
+	t->dst = palloc(t->dstsize);
+	initHyperLogLog(&t->distinct, 10);
+	return t;
+}
+
+static void
+grow(char **buf, Size *size, Size least)
+{
+	while (*size < least)
+		*size *= 2;
+	pfree(*buf);
+	*buf = palloc(*size);
+}
+
+uint64
+sfx_transform_word(SfxTransform * t, Datum value, int i)
+{
+	text	   *v = DatumGetTextPP(value);
+	Size		len = VARSIZE_ANY_EXHDR(v);
+	Size		from = (Size) i * sizeof(uint64);
+	Size		n;
+	uint64		word;
+
+	if (len >= t->srcsize)
+		grow(&t->src, &t->srcsize, len + 1);
+	memcpy(t->src, VARDATA_ANY(v), len);
+	t->src[len] = '\0';
+	while ((n = transform(t)) >= t->dstsize)
+		grow(&t->dst, &t->dstsize, n + 1);
+	word = from < n ? sfx_load_be((uint8 *) t->dst + from, n - from) : 0;
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	if (SFX_MUTANT("transforms lie"))
+		word = ~word;
+	if (i == 0)
+	{
+		t->strings++;
+		t->bytes += len;
+		addHyperLogLog(&t->distinct, murmurhash32((uint32) word ^ murmurhash32((uint32) (word >> 32))));
+	}
+	return word;
+}
+
+bool
+sfx_transform_pays(const SfxTransform * t)
+{
+	if (t->strings < LEAST_SAMPLE)
+		return true;
+	return t->bytes / t->strings <= LONGEST &&
+		estimateHyperLogLog(unconstify(hyperLogLogState *, &t->distinct)) >= LEAST_DISTINCT;
+}
