@@ -11,6 +11,27 @@
 #include "stop.h"
 #include "transform.h"
 
+#if PG_VERSION_NUM >= 190000
+/* A locale does not tell its provider there. */
+SfxTransform *
+sfx_transform_create(Oid collation)
+{
+	return NULL;
+}
+
+uint64
+sfx_transform_word(SfxTransform *t, Datum value, int i)
+{
+	return 0;
+}
+
+bool
+sfx_transform_pays(const SfxTransform *t)
+{
+	return false;
+}
+#else
+
 #include "catalog/pg_collation.h"
 #include "common/hashfn.h"
 #include "lib/hyperloglog.h"
@@ -35,7 +56,7 @@ struct SfxTransform
 
 #if PG_VERSION_NUM < 160000
 static size_t
-transform(SfxTransform * t)
+transform(SfxTransform *t)
 {
 	if (t->locale == NULL)
 		return strxfrm(t->dst, t->src, t->dstsize);
@@ -43,7 +64,7 @@ transform(SfxTransform * t)
 }
 #else
 static size_t
-transform(SfxTransform * t)
+transform(SfxTransform *t)
 {
 	return pg_strxfrm(t->dst, t->src, t->dstsize, t->locale);
 }
@@ -55,7 +76,7 @@ sfx_transform_create(Oid collation)
 	SfxTransform *t;
 	pg_locale_t locale;
 
-	if (!OidIsValid(collation) || PG_VERSION_NUM >= 190000)
+	if (!OidIsValid(collation))
 		return NULL;
 	locale = pg_newlocale_from_collation(collation);
 	if (locale != NULL && locale->provider != COLLPROVIDER_LIBC)
@@ -79,7 +100,7 @@ grow(char **buf, Size *size, Size least)
 }
 
 uint64
-sfx_transform_word(SfxTransform * t, Datum value, int i)
+sfx_transform_word(SfxTransform *t, Datum value, int i)
 {
 	text	   *v = DatumGetTextPP(value);
 	Size		len = VARSIZE_ANY_EXHDR(v);
@@ -108,10 +129,11 @@ sfx_transform_word(SfxTransform * t, Datum value, int i)
 }
 
 bool
-sfx_transform_pays(const SfxTransform * t)
+sfx_transform_pays(const SfxTransform *t)
 {
 	if (t->strings < LEAST_SAMPLE)
 		return true;
 	return t->bytes / t->strings <= LONGEST &&
 		estimateHyperLogLog(unconstify(hyperLogLogState *, &t->distinct)) >= LEAST_DISTINCT;
 }
+#endif
