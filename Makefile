@@ -10,6 +10,7 @@
 #	make test-versions [VERSIONS="17 18"]	the same on PostgreSQL 15 to 19, on Debian as root
 #	make test-package						build Debian packages, unpack and try one
 #	make demo								build, install, run scripts/demo.sh
+#	make demo-shards						the same with scripts/demo_shards.sh: a table over three shards
 #	make bench [BENCH_ARGS="--rows 100000 int8"]	build, install, run bench/run.sh: surfidx beside btree
 #	make bench-full [BENCH_ARGS="--rows 100000 load"]	bench/full.sh, for hours: larger tables, writing, pgbench's clients, more than memory, other access methods
 #	make bench-core [ENTRIES=1000000]		the codecs and leaves of src/core, without a server
@@ -40,7 +41,7 @@ ISOLATION_OPTS = --load-extension=surfidx
 override with_llvm = no
 
 .DEFAULT_GOAL := all
-.PHONY: test lint nightly test-mutants test-core test-versions test-package demo bench bench-full bench-core fuzz
+.PHONY: test lint nightly test-mutants test-core test-versions test-package demo demo-shards bench bench-full bench-core fuzz
 
 # An empty answer means that there is no PostgreSQL to build against yet.
 PG_CONFIG ?= $(shell scripts/pg_config.sh 2>/dev/null)
@@ -75,6 +76,11 @@ demo:
 	@scripts/setup.sh
 	@scripts/install.sh
 	@scripts/demo.sh
+
+demo-shards:
+	@scripts/setup.sh
+	@scripts/install.sh
+	@scripts/demo_shards.sh
 
 bench:
 	@scripts/setup.sh

@@ -18,6 +18,10 @@
 #			elastic		bench/elastic.sh: indexes that grow past a bound and shrink again
 #			beside		bench/beside.sh: readers and writers at once
 #			peers		bench/peers.sh: hash, brin, bloom, gin
+#			growth		bench/growth.sh: what is measured of millions, and computed for ten billion
+#			first		bench/first.sh: the first lookups after a restart, a crash, a promotion
+#			replica		bench/replica.sh: a standby while its primary writes
+#			backup		bench/backup.sh: pages between two incremental backups (17 and later)
 #			default: all of them, some hours
 #	--rows n			rows of the tables of each part, instead of its own default (10 and 5 million, 2 million, 1 million)
 #	--runs n			how often each thing is measured (default 3)
@@ -46,7 +50,8 @@ while [ $# -gt 0 ]; do
 		--transactions) transactions=$2; shift ;;
 		--secs) secs="--secs $2"; shift ;;
 		--out) out=$(realpath -m "$2"); shift ;;
-		core | tables | counts | idle | pgbench | write | clients | churn | recovery | zipf | timeseries | load | buffers | memory | elastic | beside | peers) parts="$parts $1" ;;
+		core | tables | counts | idle | pgbench | write | clients | churn | recovery | zipf | timeseries) parts="$parts $1" ;;
+		load | buffers | memory | elastic | beside | peers | growth | first | replica | backup) parts="$parts $1" ;;
 		*) die "what is \"$1\"? See the head of bench/full.sh" ;;
 	esac
 	shift
@@ -83,14 +88,18 @@ run_part()
 		load) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --out "$out/$1.tsv" ;;
 		buffers) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --out "$out/$1.tsv" $ycsb ;;
 		memory) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --memory "$(($(fifth) + 64))MB" --out "$out/$1.tsv" $ycsb ;;
-		elastic | beside) bench/$1.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
+		elastic | beside | first | replica)
+			bench/$1.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
+		growth) bench/growth.sh ${rows:+"$rows" "$((rows * 3))"} --out "$out/$1.tsv" ;;
+		backup) bench/backup.sh $(of_rows) --out "$out/$1.tsv" ;;
 		peers) bench/peers.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 	esac
 }
 
 mkdir -p "$out"
 failed=
-for part in ${parts:-core tables counts idle pgbench write clients churn recovery zipf timeseries load buffers memory elastic beside peers}; do
+for part in ${parts:-core tables counts idle pgbench write clients churn recovery zipf timeseries \
+	load buffers memory elastic beside peers growth first replica backup}; do
 	echo "## $part"
 	t0=$SECONDS
 	run_part "$part" 2>&1 | tee "$out/$part.txt" || failed="$failed $part"

@@ -2,7 +2,7 @@
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
 #	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|shuffled|tables|mutants|
-#				tools|application|versions]...
+#				tools|application|shards|versions]...
 #				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
@@ -99,7 +99,7 @@ make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
 [ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained shuffled \
-	tables mutants tools application versions
+	tables mutants tools application shards versions
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
@@ -116,6 +116,7 @@ for name; do
 		mutants) step mutants scripts/mutants.sh ;;
 		tools) step tools scripts/integrations.sh ;;
 		application) step application scripts/application.sh ;;
+		shards) step shards scripts/demo_shards.sh ;;
 		# all of it on 19, of which CI runs the regression tests; needs root
 		versions) step versions scripts/versions.sh 19 ;;
 		*) die "no such thing: $name" ;;

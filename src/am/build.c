@@ -72,6 +72,12 @@ add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 
 	if (bs->nchildren == bs->maxchildren)
 	{
+		if (bs->maxchildren > PG_INT32_MAX / 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("index \"%s\" would have more than %d leaves when it is built",
+							RelationGetRelationName(bs->index), bs->maxchildren),
+					 errhint("Create it on fewer rows, and insert the others.")));
 		bs->maxchildren = Max(1024, bs->maxchildren * 2);
 		bs->children = bs->children == NULL ?
 			palloc(sizeof(SfxChild) * bs->maxchildren) :
