@@ -2,7 +2,7 @@
 # The tables of README.md and docs/figures.md and the charts, from what bench/run.sh and
 # bench/counts.sh have written.
 #
-#	bench/readme.sh [--check] [run.tsv [counts.tsv]]	default: the newest ones below bench/results
+#	bench/readme.sh [--check] [run.tsv [counts.tsv [people.tsv]]]	default: the newest ones below bench/results
 #
 #	--check		change nothing; status 1 if a table is another one
 #
@@ -19,6 +19,8 @@ tsv=${1:-$(ls bench/results/????-??-??.tsv | tail -1)}
 [ -f "$tsv" ] || die "there is no file $tsv"
 counts=${2:-$(ls bench/results/????-??-??-counts.tsv | tail -1)}
 [ -f "$counts" ] || die "there is no file $counts"
+people=${3:-$(ls bench/results/????-??-??-people.tsv | tail -1)}
+[ -f "$people" ] || die "there is no file $people"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -29,6 +31,13 @@ timestamp	timestamps
 uuid	random uuid
 email	e-mails
 path	file paths
+END
+cat >"$work/people-sets" <<'END'
+code	product codes, C
+code-libc	en_US.UTF-8
+code-icu	ICU
+owner	(int4, code), C
+owner-icu	ICU
 END
 # the table of README.md that has it, besides docs/figures.md; how it is shown; metric; its words
 cat >"$work/lines" <<'END'
@@ -45,6 +54,8 @@ glance	ratio	lookup, hit, ns	CPU of a lookup, found (nested loop)
 -	ratio	= ANY of 1000 keys, ns per key	... of 1,000 keys at once (`= ANY`), per key
 -	ratio	range of 100 rows, ns	CPU of a range of 100 rows
 -	ratio	range of 100 rows backward, ns	... backward
+-	ratio	first 100 rows, ns	CPU of the first 100 rows
+-	ratio	last 100 rows, ns	... of the last
 -	ratio	full index-only scan, ns per row	CPU of a full index-only scan
 -	ratio	full index-only count(*), ns per row	... of `count(*)`, which needs no values
 -	ratio	pages missed per lookup, buffers = 1/5 of btree	pages missed per lookup, with buffers for a fifth of btree
@@ -81,7 +92,7 @@ answers()
 	}' "$work/queries" "$counts"
 }
 
-# table name: the lines that belong to it, all of them to "figures"
+# table name sets run.tsv: the lines that belong to it, all of them to "figures"
 table()
 {
 	awk -F '\t' -v name="$1" '
@@ -90,7 +101,7 @@ table()
 		if (name == "figures" || name == $1) { what[++lines] = $2; metric[lines] = $3; text[lines] = $4 }
 		next
 	}
-	FNR > 1 { v[$1, $3, $4] = $5; has[$1, $3, $4] = measured[$3] = 1; if ($1 == "int8") entries = $2 }
+	FNR > 1 { v[$1, $3, $4] = $5; has[$1, $3, $4] = measured[$3] = 1; limits += $4 == "limit"; if ($1 == set[1]) entries = $2 }
 	# three digits that count
 	function number(x)
 	{
@@ -111,7 +122,7 @@ table()
 		for (l = 1; l <= lines; l++) {
 			m = metric[l]
 			# not measured in this run
-			if (!(m in measured)) continue
+			if (!(m in measured) || (what[l] == "limit" && !limits)) continue
 			printf "| %s", text[l]
 			for (s = 1; s <= sets; s++) {
 				if (what[l] == "ratio")
@@ -122,19 +133,21 @@ table()
 			}
 			print " |"
 		}
-	}' "$work/sets" "$work/lines" "$tsv"
+	}' "$2" "$work/lines" "$3"
 }
 
 for name in sizes glance figures; do
-	table $name >"$work/table-$name"
+	table $name "$work/sets" "$tsv" >"$work/table-$name"
 done
+table glance "$work/people-sets" "$people" >"$work/table-people"
+table figures "$work/people-sets" "$people" >"$work/table-people-figures"
 answers >"$work/table-answers"
 stale=
 for doc in README.md docs/figures.md; do
 	awk -v tables="$work/table-" '
 	/^<!-- end of figures -->/ { inside = 0 }
 	!inside { print }
-	/^<!-- (sizes|glance|figures|answers) -->/ { inside = 1; while ((getline line <(tables $2)) > 0) print line }' \
+	/^<!-- (sizes|glance|figures|answers|people|people-figures) -->/ { inside = 1; while ((getline line <(tables $2)) > 0) print line }' \
 		$doc >"$work/doc"
 	if [ -z "$check" ]; then
 		cat "$work/doc" >$doc
@@ -142,7 +155,7 @@ for doc in README.md docs/figures.md; do
 		stale+=" $doc"
 	fi
 done
-[ -z "$stale" ] || die "not the tables of $tsv and $counts:$stale"
+[ -z "$stale" ] || die "not the tables of $tsv, $counts and $people:$stale"
 [ -z "$check" ] || exit 0
 
 # the chart's sets have the table's titles and order
