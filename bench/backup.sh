@@ -57,9 +57,6 @@ measure()
 	[ "$kind" = random ] || key=i
 	cluster_start "$am.$kind" "shared_buffers = 512MB" "max_wal_size = 64GB" "autovacuum = off" \
 		"checkpoint_timeout = 1h" "summarize_wal = on"
-	if [ "$(sql -A -t -c "SELECT current_setting('server_version_num')::int >= 170000")" != t ]; then
-		die "incremental backups are of PostgreSQL 17 and later"
-	fi
 	sql -c "CREATE EXTENSION surfidx" -c "SELECT setseed(0.5)" \
 		-c "CREATE TABLE t AS SELECT $key AS k FROM generate_series(1, $rows) i" \
 		-c "CREATE INDEX t_k ON t USING $am (k)" -c "VACUUM ANALYZE t" >/dev/null
@@ -86,6 +83,10 @@ measure()
 }
 
 find_postgres
+if [ "$("$PG_CONFIG" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')" -lt 17 ]; then
+	echo "# not measured: incremental backups are of PostgreSQL 17 and later"
+	exit 0
+fi
 make_workdir
 trap leave EXIT
 trap 'exit 130' INT TERM

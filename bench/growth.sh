@@ -64,11 +64,12 @@ sql <<-'END'
 			g.log_page := meta.delta_entries / meta.log_pages::float8;
 			g.chunk := ceil(pages * g.log_page * 1.05);
 		END IF;
-		c := coalesce(g.chunk, n / 20)::int8;
+		-- (5,000 are there)
+		c := greatest(coalesce(g.chunk, n / 20)::int8 - 5000, 1);
 		WHILE at < n * 1.2 LOOP
-			INSERT INTO t SELECT key_of(what, i) FROM generate_series(
-				at + 1, at + c - CASE at WHEN n + 5000 THEN 5000 ELSE 0 END) i;
-			at := at + c - CASE at WHEN n + 5000 THEN 5000 ELSE 0 END;
+			INSERT INTO t SELECT key_of(what, i) FROM generate_series(at + 1, at + c) i;
+			at := at + c;
+			c := coalesce(g.chunk, n / 20)::int8;
 			CALL wait_for_worker();
 			IF indexed THEN
 				most := greatest(most, (SELECT count(*) - 1 FROM surfidx_runs('t_k')));
