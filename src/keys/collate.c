@@ -4,7 +4,8 @@
  * Before 18 core's comparison function looks its collation up twice for each pair, which costs as
  * much as ICU takes for short strings.  Sort support has looked it up before.  It compares by the
  * same call of the same provider and breaks ties in the same way, and core's btree, too, is built
- * by the one and searched by the other.
+ * by the one and searched by the other.  A C library is asked as core asks it, without the copies
+ * that end in 00: strings of keys do.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -20,8 +21,10 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 }
 #else
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
+#include "utils/pg_locale.h"
 #include "utils/sortsupport.h"
 
 #define COLLATIONS		4		/* remembered by a backend */
@@ -30,6 +33,8 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 typedef struct Support
 {
 	Oid			collation;		/* InvalidOid: none */
+	bool		libc;			/* a C library's */
+	pg_locale_t locale;			/* NULL: the database's */
 	bool		busy;			/* a comparison threw: what it left is not to be gone on with */
 	SortSupportData ssup;
 } Support;
@@ -68,6 +73,8 @@ make_support(Oid collation)
 	old = MemoryContextSwitchTo(s->ssup.ssup_cxt);
 	varstr_sortsupport(&s->ssup, TEXTOID, collation);
 	MemoryContextSwitchTo(old);
+	s->locale = pg_newlocale_from_collation(collation);
+	s->libc = s->locale == NULL || s->locale->provider == COLLPROVIDER_LIBC;
 	s->collation = collation;
 	return s;
 }
@@ -99,6 +106,14 @@ make_value(Value *v, const uint8 *p, int len)
 	return PointerGetDatum(v);
 }
 
+static int
+ask_libc(const Support *s, const char *a, const char *b)
+{
+	int			c = s->locale ? strcoll_l(a, b, s->locale->info.lt) : strcoll(a, b);
+
+	return c != 0 ? c : strcmp(a, b);
+}
+
 int
 sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 {
@@ -109,8 +124,13 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 				db;
 	int			c;
 
-	if (!OidIsValid(collation) || alen > LONGEST || blen > LONGEST ||
-		(s = find_support(collation))->ssup.comparator == NULL)
+	if (!OidIsValid(collation))
+		return varstr_cmp((const char *) a, alen, (const char *) b, blen, collation);
+	s = find_support(collation);
+	Assert(a[alen] == 0 && b[blen] == 0);
+	if (s->libc)
+		return ask_libc(s, (const char *) a, (const char *) b);
+	if (alen > LONGEST || blen > LONGEST || s->ssup.comparator == NULL)
 		return varstr_cmp((const char *) a, alen, (const char *) b, blen, collation);
 	da = make_value(&va, a, alen);
 	db = make_value(&vb, b, blen);

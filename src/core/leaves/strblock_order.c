@@ -200,7 +200,7 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	if (!parse_heads(s, &w, &run))
 		return SFX_CORRUPT;
 	/* a scan that goes on from the block before is done after one comparison */
-	if (from == 0)
+	if (from == 0 && seek != SFX_SEEK_EXACT)
 	{
 		lo = bisect_run(&w, &run, 0, 1, equal);
 		if (lo == 0)
@@ -209,6 +209,8 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 	i = near ? gallop_run(&w, &run, lo, s->ngroups, equal) : bisect_run(&w, &run, lo, s->ngroups, equal);
 	if (*equal)
 		return i * SFX_STR_GROUP;
+	if (i == 0)
+		return 0;
 	g = i - 1;
 	headlen = sfx_run_string(&run, g, head);
 	if (seek == SFX_SEEK_EXACT)
