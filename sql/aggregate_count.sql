@@ -74,7 +74,8 @@ DECLARE
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
 		IF line !~ 'Index Searches' THEN
-			RETURN NEXT regexp_replace(line, '\.00', '', 'g');
+			-- how many leaves: aggregate_explain
+			RETURN NEXT regexp_replace(regexp_replace(line, '\.00', '', 'g'), 'with TIDs.*', 'n');
 		END IF;
 	END LOOP;
 END $$;

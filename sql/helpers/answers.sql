@@ -33,8 +33,8 @@ DECLARE
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
 		IF line !~ 'Index Searches|Workers Launched' THEN
-			-- 19 has names for subplans
-			line := regexp_replace(line, 'SubPlan \w+', 'SubPlan');
+			-- 19 has names for subplans; how many leaves: aggregate_explain
+			line := regexp_replace(regexp_replace(line, 'SubPlan \w+', 'SubPlan'), 'with TIDs.*', 'n');
 			RETURN NEXT regexp_replace(regexp_replace(line, '\.00', '', 'g'), 'Memory Usage: \d+kB', 'Memory Usage');
 		END IF;
 	END LOOP;

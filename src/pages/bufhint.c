@@ -50,16 +50,17 @@ sfx_read_page(Relation index, BlockNumber blkno)
 }
 
 /* A hint only: the buffer may have another page by then. */
-void
+bool
 sfx_prefetch_page(Relation index, BlockNumber blkno)
 {
 	PrefetchBufferResult where = PrefetchBuffer(index, MAIN_FORKNUM, blkno);
 	const char *page;
 
 	if (where.recent_buffer <= 0)
-		return;
+		return where.initiated_io;
 	page = BufferGetPage(where.recent_buffer);
 	__builtin_prefetch(page + BLCKSZ - sizeof(SfxPageTail));
 	for (int i = 0; i < 1024; i += 64)
 		__builtin_prefetch(page + i);
+	return false;
 }

@@ -10,7 +10,10 @@
 /* As ReadBuffer, faster where this backend has read the page lately. */
 extern Buffer sfx_read_page(Relation index, BlockNumber blkno);
 
-/* As PrefetchBuffer; where the page is in memory, its first bytes are fetched into the processor. */
-extern void sfx_prefetch_page(Relation index, BlockNumber blkno);
+/*
+ * As PrefetchBuffer; where the page is in memory, its first bytes are fetched into the processor.
+ * True: it is not, and was asked for.
+ */
+extern bool sfx_prefetch_page(Relation index, BlockNumber blkno);
 
 #endif							/* SURFIDX_BUFHINT_H */

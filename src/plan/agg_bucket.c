@@ -19,6 +19,7 @@
 #include "common/int.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -33,6 +34,9 @@ struct SfxBucket
 	FmgrInfo	fn;
 	MemoryContext cxt;			/* what a call leaves behind */
 	double		width;			/* about, in microseconds */
+	int64		exact;			/* Y20: it is this, for results from least on; 0: it varies */
+	int64		least;
+	bool		date;			/* results are dates */
 	int			arg;			/* which one is the column's value */
 	FunctionCallInfoBaseData *call;
 };
@@ -155,6 +159,27 @@ sfx_bucket_number(PlannerInfo *root, const FuncExpr *expr, Var *column)
 	return number;
 }
 
+/* Y20: strides count from an origin on; before it versions differ in where they begin. */
+static void
+find_exact_width(SfxBucket *b, const FuncExpr *expr)
+{
+	bool		stride = expr->funcid == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP ||
+		expr->funcid == F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ;
+	const Const *origin = llast(expr->args);
+
+	b->least = PG_INT64_MIN;
+	/* weeks and what is longer follow the calendar */
+	if (!stride)
+		b->exact = b->width <= USECS_PER_DAY ? (int64) b->width : 0;
+	else if (IsA(origin, Const) && !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(origin->constvalue)))
+	{
+		const Interval *i = DatumGetIntervalP(linitial_node(Const, expr->args)->constvalue);
+
+		b->exact = i->day * USECS_PER_DAY + i->time;
+		b->least = DatumGetTimestamp(origin->constvalue);
+	}
+}
+
 SfxBucket *
 sfx_bucket_create(const FuncExpr *expr)
 {
@@ -162,6 +187,8 @@ sfx_bucket_create(const FuncExpr *expr)
 	int			n = list_length(expr->args);
 
 	b->width = width_of(expr);
+	b->date = expr->funcid == F_DATE_TIMESTAMP;
+	find_exact_width(b, expr);
 	fmgr_info(expr->funcid, &b->fn);
 	fmgr_info_set_expr((Node *) expr, &b->fn);
 	b->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx bucket", ALLOCSET_SMALL_SIZES);
@@ -222,6 +249,30 @@ try_call(SfxBucket *b, Datum value, bool *fails)
 	return result;
 }
 
+/* Y20: where the bucket begins and ends, if that follows from its result. */
+static void
+find_range(const SfxBucket *b, SfxBucketed *bucket)
+{
+	Timestamp	from;
+	Timestamp	to;
+	int64		unused;
+
+	if (b->exact == 0)
+		return;
+	if (!b->date)
+		from = DatumGetTimestamp(bucket->value);
+	else if (DATE_NOT_FINITE(DatumGetDateADT(bucket->value)))
+		return;
+	else
+		from = DatumGetDateADT(bucket->value) * USECS_PER_DAY;
+	if (TIMESTAMP_NOT_FINITE(from) || from < b->least ||
+		pg_add_s64_overflow(from, b->exact, &to) || !IS_VALID_TIMESTAMP(to) ||
+		(b->least != PG_INT64_MIN && pg_sub_s64_overflow(to, b->least, &unused)))
+		return;
+	bucket->from = from;
+	bucket->to = to;
+}
+
 /* That of a value. */
 static SfxBucketed
 bucket_of(SfxBucket *b, Datum value)
@@ -237,6 +288,8 @@ bucket_of(SfxBucket *b, Datum value)
 		bucket.fails = DatumGetTimestamp(value) < 0 ? -1 : 1;
 		bucket.value = value;
 	}
+	else
+		find_range(b, &bucket);
 	return bucket;
 }
 
@@ -260,23 +313,43 @@ sfx_bucketed(SfxBucket *b, const SfxColumn *col, Relation index, const uint8 *ke
 	return bucket.null ? bucket : bucket_of(b, value_of(col, index, key, keylen));
 }
 
-uint32
-sfx_bucket_end(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBucketed *bucket,
-			   const uint8 *key, uint32 keylen, uint8 *to)
+bool
+sfx_bucket_has(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBucketed *bucket,
+			   const uint8 *key, uint32 keylen)
 {
-	Timestamp	in;
+	SfxBucketed other;
+	bool		has;
+
+	if (bucket->from < bucket->to && key[0] == SFX_MARK_VALUE)
+	{
+		Timestamp	value = DatumGetTimestamp(value_of(col, index, key, keylen));
+
+		has = value >= bucket->from && value < bucket->to + SFX_MUTANT("buckets too long");
+#ifdef USE_ASSERT_CHECKING
+		other = bucket_of(b, TimestampGetDatum(value));
+		Assert(has == sfx_bucketed_same(&other, bucket) || SFX_MUTANT("buckets too long"));
+#endif
+		return has;
+	}
+	other = sfx_bucketed(b, col, index, key, keylen);
+	return sfx_bucketed_same(&other, bucket);
+}
+
+/* The first value behind the bucket's, of which `in` is one; PG_INT64_MIN: it is not known. */
+static Timestamp
+first_behind(SfxBucket *b, const SfxBucketed *bucket, Timestamp in)
+{
 	Timestamp	out;
 	SfxBucketed other;
 
-	if (bucket->null || bucket->fails != 0 || col->desc)
-		return 0;
-	in = DatumGetTimestamp(value_of(col, index, key, keylen));
+	if (bucket->from < bucket->to)
+		return bucket->to;
 	if (TIMESTAMP_NOT_FINITE(in) ||
 		pg_add_s64_overflow(in, (int64) (2 * b->width) + 1, &out) || !IS_VALID_TIMESTAMP(out))
-		return 0;
+		return PG_INT64_MIN;
 	other = bucket_of(b, TimestampGetDatum(out));
 	if (sfx_bucketed_same(&other, bucket))
-		return 0;
+		return PG_INT64_MIN;
 	while (out - in > 1)
 	{
 		Timestamp	middle = in + (out - in) / 2;
@@ -287,6 +360,20 @@ sfx_bucket_end(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBuck
 		else
 			out = middle;
 	}
+	return out;
+}
+
+uint32
+sfx_bucket_end(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBucketed *bucket,
+			   const uint8 *key, uint32 keylen, uint8 *to)
+{
+	Timestamp	out;
+
+	if (bucket->null || bucket->fails != 0 || col->desc)
+		return 0;
+	out = first_behind(b, bucket, DatumGetTimestamp(value_of(col, index, key, keylen)));
+	if (out == PG_INT64_MIN)
+		return 0;
 	to[0] = SFX_MARK_VALUE;
 	return 1 + col->enc->encode(TimestampGetDatum(out), to + 1, SFX_BUCKET_END - 1);
 }

@@ -32,11 +32,17 @@ typedef struct SfxBucketed
 	bool		null;			/* the one of NULLs */
 	int			fails;			/* the one of values that the function refuses: -1 low, 1 high ones */
 	Datum		value;			/* else its result; if it fails a column's value */
+	int64		from;			/* Y20: the column's values of the group are [from, to), in ... */
+	int64		to;				/* ... microseconds; to 0 and from 0: that is not known */
 } SfxBucketed;
 
 /* That of a key of keylen bytes, from the column's mark on. */
 extern SfxBucketed sfx_bucketed(SfxBucket *b, const SfxColumn *col, Relation index,
 								const uint8 *key, uint32 keylen);
+
+/* Is such a key one of the group's? */
+extern bool sfx_bucket_has(SfxBucket *b, const SfxColumn *col, Relation index,
+						   const SfxBucketed *bucket, const uint8 *key, uint32 keylen);
 
 /*
  * One group, if the keys before it are equal?  Low values that fail are neighbours, high ones too.

@@ -15,6 +15,7 @@
 #include "agg_exec.h"
 #include "agg_group.h"
 #include "compat.h"
+#include "counters.h"
 #include "index_only.h"
 #include "scan.h"
 #include "settings.h"
@@ -39,6 +40,7 @@ typedef struct SfxAggNode
 	SfxGrouping grouping;
 	int			noutputs;
 	SfxAggOutput *outputs;		/* in the scan tuple's order */
+	const List *equal;			/* functions that tell groups apart for core */
 	bool		counts;			/* all they tell is how many rows there are */
 	bool		done;			/* all was given out */
 	SfxGroups  *groups;			/* else; NULL: the scan has not begun */
@@ -75,8 +77,9 @@ sfx_agg_exec_init(void)
 /* ---- the plan ---- */
 
 /*
- * In the node's private list: a list of numbers, of the grouping and then four for each output; and
- * the bucket, if there is one, whose column nobody looks at there.
+ * In the node's private list: a list of numbers, of the grouping and then four for each output; the
+ * equality functions of what rows are grouped by; and the bucket, if there is one, whose column
+ * nobody looks at there.
  */
 enum
 {
@@ -84,6 +87,17 @@ enum
 	PRIVATE_DISTINCT,
 	PRIVATE_OUTPUTS
 };
+
+static List *
+equality_functions(const List *operators)
+{
+	List	   *functions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, operators)
+		functions = lappend_oid(functions, get_opcode(lfirst_oid(lc)));
+	return functions;
+}
 
 CustomScan *
 sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *having)
@@ -111,7 +125,7 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 		numbers = lappend_int(numbers, out->ordered);
 		numbers = lappend_int(numbers, out->direction);
 	}
-	plan->custom_private = list_make1(numbers);
+	plan->custom_private = list_make2(numbers, equality_functions(wanted->operators));
 	if (wanted->grouping.bucket)
 		plan->custom_private = lappend(plan->custom_private,
 									   copyObject((Node *) wanted->grouping.bucket));
@@ -128,8 +142,9 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 
 	node->grouping.columns = list_nth_int(numbers, PRIVATE_COLUMNS);
 	node->grouping.distinct = list_nth_int(numbers, PRIVATE_DISTINCT) != 0;
-	if (list_length(plan->custom_private) > 1)
-		node->grouping.bucket = lsecond_node(FuncExpr, plan->custom_private);
+	node->equal = lsecond(plan->custom_private);
+	if (list_length(plan->custom_private) > 2)
+		node->grouping.bucket = lthird_node(FuncExpr, plan->custom_private);
 	node->outputs = palloc0(list_length(plan->custom_scan_tlist) * sizeof(SfxAggOutput));
 	foreach(lc, plan->custom_scan_tlist)
 	{
@@ -157,26 +172,30 @@ create_state(CustomScan *plan)
 	return (Node *) node;
 }
 
-/* As core's node for aggregates does it: who runs the query has to be allowed to use them. */
+static void
+check_function(Oid function, ObjectType type)
+{
+	if (!SfxMayExecute(function))
+		aclcheck_error(ACLCHECK_NO_PRIV, type, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
+}
+
+/*
+ * As core's nodes for aggregates and groups do it: who runs the query has to be allowed to use its
+ * functions, also those that are not called here.
+ */
 static void
 check_rights(const SfxAggNode *node)
 {
-	const FuncExpr *bucket = node->grouping.bucket;
+	ListCell   *lc;
 
-	if (bucket && !SfxMayExecute(bucket->funcid))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(bucket->funcid));
-	if (bucket)
-		InvokeFunctionExecuteHook(bucket->funcid);
+	foreach(lc, node->equal)
+		check_function(lfirst_oid(lc), OBJECT_FUNCTION);
+	if (node->grouping.bucket)
+		check_function(node->grouping.bucket->funcid, OBJECT_FUNCTION);
 	for (int i = 0; i < node->noutputs; i++)
-	{
-		const Aggref *agg = node->outputs[i].aggref;
-
-		if (agg == NULL)
-			continue;
-		if (!SfxMayExecute(agg->aggfnoid))
-			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(agg->aggfnoid));
-		InvokeFunctionExecuteHook(agg->aggfnoid);
-	}
+		if (node->outputs[i].aggref)
+			check_function(node->outputs[i].aggref->aggfnoid, OBJECT_AGGREGATE);
 }
 
 static void
@@ -219,7 +238,38 @@ rescan_node(CustomScanState *css)
 		ExecReScan(child);
 }
 
-/* What rows are grouped by, as core tells it. */
+/*
+ * Leaves that were read, of all loops and workers.  The node's counts that core has no use for here
+ * are how they come from workers to who explains.
+ */
+static void
+count_leaves(CustomScanState *css, uint64 read, uint64 tidless)
+{
+	InstrCountTuples2(css, read - tidless);
+	InstrCountFiltered2(css, tidless);
+}
+
+static void
+explain_leaves(const PlanState *ps, ExplainState *es)
+{
+	double		with;
+	double		without;
+
+	if (!es->analyze || ps->instrument == NULL || ps->instrument->nloops <= 0)
+		return;
+	with = ps->instrument->ntuples2;
+	without = ps->instrument->nfiltered2;
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Leaves Read",
+							psprintf("with TIDs=%.0f without=%.0f", with, without), es);
+	else
+	{
+		ExplainPropertyFloat("Leaves Read With TIDs", NULL, with, 0, es);
+		ExplainPropertyFloat("Leaves Read Without TIDs", NULL, without, 0, es);
+	}
+}
+
+/* What rows are grouped by, as core tells it; and leaves. */
 static void
 explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 {
@@ -241,6 +291,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 	}
 	if (keys != NIL)
 		ExplainPropertyList("Group Key", keys, es);
+	explain_leaves(&css->ss.ps, es);
 }
 
 /* ---- execution ---- */
@@ -377,6 +428,8 @@ exec_slowly(SfxAggNode *node)
 
 	do
 	{
+		uint64		read = sfx_leaves_read;
+		uint64		tidless = sfx_leaves_tidless;
 		bool		found;
 
 		ResetExprContext(css->ss.ps.ps_ExprContext);
@@ -389,6 +442,7 @@ exec_slowly(SfxAggNode *node)
 		if (child->instrument)
 			InstrStartNode(child->instrument);
 		found = node->counts ? count_rows(node, child, slot) : next_group(node, child, slot);
+		count_leaves(css, sfx_leaves_read - read, sfx_leaves_tidless - tidless);
 		if (!found)
 		{
 			/* others of a tree's tables come next: what was pinned goes (Y14) */

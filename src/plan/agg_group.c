@@ -63,6 +63,7 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	g->visibility = sfx_visibility_begin(scan);
 	g->aggregates = sfx_aggregates_create(g->index, &g->kd, outputs, n);
 	g->most_rows = g->columns == 0 ? SFX_ROWS_FIRST_OF_ALL : SFX_ROWS_FIRST;
+	g->portion = g->columns == 0 ? SFX_BLOCK_ENTRIES : SFX_ROWS_FIRST;
 	g->outer_states = palloc0(n * sizeof(SfxAggState));
 	sfx_groups_plan_leaps(g);
 	g->single = palloc(sizeof(SfxBlock));
@@ -300,20 +301,30 @@ take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible
 		add_entries(g, block, first, n, hidden, nhidden);
 }
 
-/* The next entries of the scan.  False: there are none. */
+/*
+ * The next entries of the scan, few at first: who wants few groups is not to wait for the rows of
+ * a whole block.  False: there are none.
+ */
 static bool
 read_entries(SfxGroups *g)
 {
 	const SfxBlock *block;
-	const bool *known;
 	int			first;
-	int			n = sfx_scan_entries(g->scan, g->visibility, &block, &first, &known);
+	int			n;
 
-	if (n == 0)
+	if (g->left == 0)
+		g->left = sfx_scan_entries(g->scan, g->visibility, &g->block, &g->left_from, &g->known);
+	if (g->left == 0)
 		return false;
 	SFX_STOP("groups have entries");
-	take_entries(g, block, first, n, block->tidless, known);
-	if ((g->leaps || g->counts) && g->gathered >= g->patience)
+	block = g->block;
+	first = g->left_from;
+	n = block->tidless ? g->left : Min(g->left, g->portion);
+	g->portion = Min(2 * g->portion, SFX_BLOCK_ENTRIES);
+	g->left_from += n;
+	g->left -= n;
+	take_entries(g, block, first, n, block->tidless, g->known);
+	if (g->left == 0 && (g->leaps || g->counts) && g->gathered >= g->patience)
 	{
 		int			k = sfx_block_keyno(block, first + n - 1);
 

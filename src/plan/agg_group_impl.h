@@ -17,8 +17,11 @@
 
 #include "access/relscan.h"
 
-/* Rows put off before they are looked at: first few, for who wants few groups. */
-#define SFX_ROWS_FIRST	256
+/*
+ * Rows put off before they are looked at, and entries taken at once: first few, for who wants few
+ * groups.
+ */
+#define SFX_ROWS_FIRST	16
 /* ... many, for who wants one group. */
 #define SFX_ROWS_FIRST_OF_ALL	8192
 
@@ -68,6 +71,14 @@ struct SfxGroups
 	uint64		visible;		/* since sfx_groups_rows */
 	bool		ended;			/* the scan has no more entries */
 	bool		fed;			/* entries were asked for in any order */
+
+	/* the scan's entries in hand: so many of the block, from left_from on, were not taken yet */
+	const SfxBlock *block;
+	int			left;
+	int			left_from;
+	const bool *known;			/* of the block's entries: are their rows visible?  NULL: unknown */
+	int			portion;		/* so many are taken at once */
+
 	int			untried;		/* coded blocks to come that are not tried, */
 	int			next_untried;	/* ... and how many behind the next one with hidden rows */
 

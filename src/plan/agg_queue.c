@@ -11,7 +11,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#define ROWS_GROWTH		4
+#define ROWS_GROWTH		2
 /* Groups in the queue, a stretch's aside. */
 #define GROUPS_MOST		1024
 #define BYTES_FIRST		8192
@@ -64,14 +64,11 @@ bucketed_column(const SfxGroups *g)
 static bool
 in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
 {
-	SfxBucketed bucket;
-
 	if (keylen <= open->len || (memcmp(g->keys.data + open->key, key, open->len) != 0 &&
 								!SFX_MUTANT("buckets of any columns")))
 		return false;
-	bucket = sfx_bucketed(g->bucket, bucketed_column(g), g->index, key + open->len,
+	return sfx_bucket_has(g->bucket, bucketed_column(g), g->index, &open->bucket, key + open->len,
 						  keylen - open->len);
-	return sfx_bucketed_same(&bucket, &open->bucket);
 }
 
 static inline bool

@@ -415,6 +415,7 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 	w->grouping.bucket = (const FuncExpr *) q->bucket;
 	if (w->grouping.columns < 0)
 		return false;
+	w->operators = q->operators;
 	w->exprs = q->exprs;
 	w->outputs = out = palloc0(list_length(q->exprs) * sizeof(SfxAggOutput));
 	foreach(lc, q->exprs)

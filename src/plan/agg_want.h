@@ -24,6 +24,7 @@ typedef struct SfxAggQuestion
 typedef struct SfxAggWanted
 {
 	SfxGrouping grouping;
+	List	   *operators;		/* the question's */
 	List	   *exprs;			/* Aggrefs, Vars and the bucket, in the order of outputs */
 	SfxAggOutput *outputs;
 	int			values;			/* outputs that take a value of each row to compute ... */

@@ -83,6 +83,7 @@ count_leaf(TreeCount *t)
 	if (!BufferIsValid(buf))
 		return false;
 	sfx_leaves_read++;
+	sfx_leaves_tidless++;
 	blkno = BufferGetBlockNumber(buf);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), t->order) < 0 ||

@@ -310,6 +310,7 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 		return false;
 	}
 	sfx_leaves_read++;
+	sfx_leaves_tidless += all_visible;
 	r->stop = r->hi;
 	r->final = true;
 	right = SfxPageGetTail(BufferGetPage(buf))->right;

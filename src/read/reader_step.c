@@ -26,6 +26,7 @@
 #define FEW_OTHERS	16
 
 uint64		sfx_leaves_read = 0;
+uint64		sfx_leaves_tidless = 0;
 
 /* The gates that this backend found to be the current ones.  An index whose slot another one has taken has none: only VACUUM's flip makes a guess wrong. */
 #define LAST_GATES	256
@@ -626,6 +627,7 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	start_runs(r, pos);
 	s->keyless = needs_no_keys(r, &leaf) && !SFX_MUTANT("leaf before delta");
 	s->tidless = needs_no_tids(r, meta);
+	sfx_leaves_tidless += s->tidless;
 	r->leaf_entries = leaf.nentries;
 	if (first_block(r, s, &leaf, pos, &more) &&
 		(more || ((s->block->haspay || s->block->keyless) && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))

@@ -28,7 +28,7 @@ static inline void
 ask_for_right(SfxReader *r)
 {
 	if (BlockNumberIsValid(r->right))
-		sfx_prefetch_page(r->index, r->right);
+		(void) sfx_prefetch_page(r->index, r->right);
 	r->right = InvalidBlockNumber;
 }
 

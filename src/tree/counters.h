@@ -60,7 +60,8 @@ struct SfxSharedUse;
 extern void sfx_activity_use(struct SfxSharedUse *use);
 extern const SfxSharedArea sfx_activity_area;
 
-/* Leaves that this session's readers have read so far. */
+/* Leaves that this session's readers have read so far; those whose TIDs were left out (Y8). */
 extern uint64 sfx_leaves_read;
+extern uint64 sfx_leaves_tidless;
 
 #endif							/* SURFIDX_COUNTERS_H */

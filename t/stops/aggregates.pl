@@ -364,7 +364,8 @@ scenario 'sums of numerics, by groups within another', ['odd numbers stay behind
 };
 
 # A week's last day is another one's first; 2000-01-01 is PostgreSQL's zero; NULLs follow it.
-scenario 'buckets', ['buckets without an end', 'buckets of any columns', 'NULLs in any bucket'], sub {
+scenario 'buckets', ['buckets without an end', 'buckets of any columns', 'NULLs in any bucket',
+	'buckets too long'], sub {
 	table_of('a int, k timestamp', 'a, k', "SELECT g / 1000,
 			CASE WHEN g % 9 > 0 THEN timestamp '2000-01-01' - g % 500 * interval '1 hour' END
 		FROM generate_series(1, 5000) g");

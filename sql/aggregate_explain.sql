@@ -1,0 +1,63 @@
+-- What EXPLAIN ANALYZE tells of leaves, how few rows a LIMIT looks at, and who may group
+CREATE TABLE t (k int, u int) WITH (autovacuum_enabled = off);
+INSERT INTO t SELECT g / 10, hashint4(g) FROM generate_series(1, 200000) g;
+CREATE INDEX t_k ON t USING surfidx (k, u);
+CREATE INDEX t_u ON t USING surfidx (u);
+VACUUM ANALYZE t;
+SET enable_seqscan = off;
+SET max_parallel_workers_per_gather = 0;
+-- a number of EXPLAIN's, of the first node that has it
+CREATE FUNCTION told(query text, what text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan	json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF, SUMMARY OFF) ' || query INTO plan;
+	RETURN (regexp_match(plan::text, '"' || what || '": (\d+)'))[1];
+END $$;
+CREATE VIEW leaves AS
+	SELECT query, told(query, 'Leaves Read With TIDs') AS tids, told(query, 'Leaves Read Without TIDs') AS tidless
+	FROM (VALUES (1, 'SELECT count(*) FROM t'), (2, 'SELECT sum(u) FROM t'), (3, 'SELECT k, count(*) FROM t GROUP BY k'), (4, 'SELECT count(*) FROM t WHERE k = 7')) q(n, query) ORDER BY n;
+-- all rows are visible by the map: from some leaf on TIDs are left out, and counts read next to none
+SELECT query, tids > 0 AS tids, tidless > 0 AS tidless, tids + tidless < pg_relation_size('t_k') / 8192 AS few FROM leaves;
+SELECT told('SELECT count(*) FROM t', 'Leaves Read With TIDs') + told('SELECT count(*) FROM t', 'Leaves Read Without TIDs') < told('SELECT sum(u) FROM t', 'Leaves Read With TIDs') + told('SELECT sum(u) FROM t', 'Leaves Read Without TIDs') AS fewer;
+-- no row is
+UPDATE t SET u = u WHERE k % 2 = 0;
+SELECT surfidx_merge('t_k'), surfidx_merge('t_u');
+SELECT query, tids > 0 AS tids, tidless FROM leaves;
+-- in text; not where nothing ran
+CREATE FUNCTION lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line	text;
+BEGIN
+	FOR line IN EXECUTE query LOOP
+		CONTINUE WHEN line !~ 'Leaves|Aggregate';
+		RETURN NEXT regexp_replace(line, '\(.*\)', '');
+	END LOOP;
+END $$;
+SELECT * FROM lines('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(*) FROM t WHERE k = 7');
+SELECT * FROM lines('EXPLAIN (COSTS OFF) SELECT count(*) FROM t WHERE k = 7');
+SELECT * FROM lines('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT g, (SELECT count(*) FROM t WHERE k = g AND g < 0) FROM generate_series(1, 3) g WHERE g > 5');
+-- who wants few groups does not wait for the rows of a whole block, which are in as many pages
+SELECT told('SELECT DISTINCT u FROM t LIMIT 1', 'Heap Fetches') BETWEEN 1 AND 32 AS few, told('SELECT k, count(*) FROM t GROUP BY k LIMIT 1', 'Heap Fetches') BETWEEN 10 AND 64 AS few_of_ten;
+SELECT count(*), sum(n) FROM (SELECT u, count(*) AS n FROM t GROUP BY u) x;
+-- who groups has to be allowed to use the columns' equality, as for core's nodes
+CREATE ROLE surfidx_explain_reader;
+GRANT SELECT ON t TO surfidx_explain_reader;
+CREATE FUNCTION tried(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE query;
+	RETURN 'done';
+EXCEPTION WHEN insufficient_privilege THEN
+	RETURN SQLERRM;
+END $$;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION int4eq(int4, int4) FROM PUBLIC;
+SET ROLE surfidx_explain_reader;
+SELECT aggregates, query, tried('SET surfidx.aggregates = ' || aggregates), tried(query)
+FROM (VALUES (1, 'SELECT k, count(*) FROM t GROUP BY k'), (2, 'SELECT DISTINCT u FROM t'), (3, 'SELECT count(*) FROM t'), (4, 'SELECT max(u) FROM t WHERE k < 9')) q(n, query),
+	(VALUES ('on'), ('off')) a(aggregates) ORDER BY n, aggregates;
+ROLLBACK;
+DROP VIEW leaves;
+DROP TABLE t;
+DROP FUNCTION told, lines, tried;
+DROP ROLE surfidx_explain_reader;
