@@ -320,7 +320,7 @@ sfx_bucket_has(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBuck
 	SfxBucketed other;
 	bool		has;
 
-	if (bucket->from < bucket->to && key[0] == SFX_MARK_VALUE)
+	if (sfx_bucket_has_range(bucket) && key[0] == SFX_MARK_VALUE)
 	{
 		Timestamp	value = DatumGetTimestamp(value_of(col, index, key, keylen));
 
@@ -342,7 +342,7 @@ first_behind(SfxBucket *b, const SfxBucketed *bucket, Timestamp in)
 	Timestamp	out;
 	SfxBucketed other;
 
-	if (bucket->from < bucket->to)
+	if (sfx_bucket_has_range(bucket))
 		return bucket->to;
 	if (TIMESTAMP_NOT_FINITE(in) ||
 		pg_add_s64_overflow(in, (int64) (2 * b->width) + 1, &out) || !IS_VALID_TIMESTAMP(out))

@@ -32,8 +32,8 @@ typedef struct SfxBucketed
 	bool		null;			/* the one of NULLs */
 	int			fails;			/* the one of values that the function refuses: -1 low, 1 high ones */
 	Datum		value;			/* else its result; if it fails a column's value */
-	int64		from;			/* Y20: the column's values of the group are [from, to), in ... */
-	int64		to;				/* ... microseconds; to 0 and from 0: that is not known */
+	int64		from;			/* Y20: the column's values of the group are [from, to), ... */
+	int64		to;				/* ... microseconds; both 0: that is not known */
 } SfxBucketed;
 
 /* That of a key of keylen bytes, from the column's mark on. */
@@ -51,6 +51,13 @@ static inline bool
 sfx_bucketed_same(const SfxBucketed *a, const SfxBucketed *b)
 {
 	return (a->null == b->null || SFX_MUTANT("NULLs in any bucket")) && a->fails == b->fails && (a->fails != 0 || a->value == b->value);
+}
+
+/* Is it known by numbers where it begins and ends? */
+static inline bool
+sfx_bucket_has_range(const SfxBucketed *b)
+{
+	return b->from < b->to;
 }
 
 /*

@@ -324,7 +324,8 @@ read_entries(SfxGroups *g)
 	g->left_from += n;
 	g->left -= n;
 	take_entries(g, block, first, n, block->tidless, g->known);
-	if (g->left == 0 && (g->leaps || g->counts) && g->gathered >= g->patience)
+	if (g->left == 0 && (g->leaps ? g->gathered >= g->patience :
+						 g->counts && block->tidless && g->gathered >= g->block_patience))
 	{
 		int			k = sfx_block_keyno(block, first + n - 1);
 

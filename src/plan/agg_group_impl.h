@@ -119,7 +119,8 @@ struct SfxGroups
 	bool		leaps_last;		/* ... some by its last ones */
 	bool		counts;			/* ... or they are but counted */
 	int			gathered;		/* entries of the open group since it began, or the last leap */
-	int			patience;		/* so many are read before a leap */
+	int			patience;		/* so many are read before a leap, */
+	int			block_patience; /* ... and before blocks of a leaf are counted */
 	BlockNumber leapt_from;		/* the leaf of the last one */
 
 	SfxBlock   *single;
@@ -185,7 +186,7 @@ extern void sfx_groups_plan_leaps(SfxGroups *g);
 /* The open group has had entries enough to leave the rest, if it is decided; key: the last one's. */
 extern void sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen);
 
-/* ... to count it, where the scan can. */
+/* ... to count it, where the scan can, without TIDs. */
 extern void sfx_groups_count_on(SfxGroups *g, const uint8 *key, uint32 keylen);
 
 #endif							/* SURFIDX_AGG_GROUP_IMPL_H */

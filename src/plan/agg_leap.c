@@ -9,7 +9,7 @@
  * (Y18).
  *
  * Where rows are but counted, and the map vouches for the whole table, the rest of a group is
- * counted by the pages above the leaves (Y19).
+ * counted by the heads of blocks, and by the pages above the leaves (Y19).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -21,12 +21,14 @@
 #define LEAP_BACK		16
 /*
  * Entries of a group that are read before the rest is counted: to decode a page above the leaves
- * takes about as long.
+ * takes about as long.  Before blocks of the leaf in hand are counted, a block.
  */
 #if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
 #define COUNT_FIRST		64		/* to have it tested */
+#define COUNT_FIRST_BLOCKS	16
 #else
 #define COUNT_FIRST		16384
+#define COUNT_FIRST_BLOCKS	256
 #endif
 
 bool
@@ -60,6 +62,7 @@ sfx_groups_plan_leaps(SfxGroups *g)
 	g->leaps = sfx_groups_may_leap(&g->by, g->outputs, g->noutputs);
 	g->counts = !g->leaps && are_counts(g);
 	g->patience = g->counts ? COUNT_FIRST : SFX_LEAP_FIRST;
+	g->block_patience = COUNT_FIRST_BLOCKS;
 	g->leapt_from = InvalidBlockNumber;
 	for (int i = 0; g->leaps && i < g->noutputs; i++)
 	{
@@ -203,32 +206,66 @@ sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen)
 	}
 }
 
-/* The same where the rest is counted (Y19). */
-void
-sfx_groups_count_on(SfxGroups *g, const uint8 *key, uint32 keylen)
+/* ---- groups that are counted (Y19) ---- */
+
+static void
+count_in(SfxGroups *g, uint64 n)
 {
 	int			open = g->ngroups - 1;
-	Gathered   *group = &g->group[open];
 	SfxAggState *states = sfx_queue_states(g, open);
-	uint8		end_bytes[SFX_MAX_ENTRY + 1];
-	SfxPos		end;
+
+	g->group[open].visible += n;
+	g->visible += n;
+	for (int i = 0; i < g->noutputs; i++)
+		if (g->outputs[i].kind == SFX_AGG_COUNT_ROWS)
+			states[i].n += n;
+}
+
+/* Blocks of the leaf in hand that are the open group's as a whole. */
+static void
+count_blocks(SfxGroups *g, const SfxPos *end)
+{
+	int			n = sfx_scan_count_blocks(g->scan, end);
+
+	g->block_patience = n > 0 ? COUNT_FIRST_BLOCKS : Min(2 * g->block_patience, LEAP_MOST);
+	g->gathered += n;
+	count_in(g, n);
+}
+
+/* What lies behind the leaf in hand, by the pages above. */
+static void
+count_pages(SfxGroups *g, const SfxPos *end)
+{
 	uint64		n = 0;
 
-	/* (entries that are groups of one are not the queue's yet) */
-	if (g->ones || !sfx_scan_at_leaf_end(g->scan))
-		return;
 	g->gathered = 0;
-	if (group->squeezed || !end_of_group(g, group, key, keylen, end_bytes, &end) ||
-		!sfx_scan_count_on(g->scan, &end, &n))
+	if (!sfx_scan_count_on(g->scan, end, &n))
 	{
 		g->patience = Min(2 * g->patience, LEAP_MOST);
 		return;
 	}
 	/* so few were not worth it */
 	g->patience = n < COUNT_FIRST ? Min(2 * g->patience, LEAP_MOST) : COUNT_FIRST;
-	group->visible += n;
-	g->visible += n;
-	for (int i = 0; i < g->noutputs; i++)
-		if (g->outputs[i].kind == SFX_AGG_COUNT_ROWS)
-			states[i].n += n;
+	count_in(g, n);
+}
+
+void
+sfx_groups_count_on(SfxGroups *g, const uint8 *key, uint32 keylen)
+{
+	const Gathered *group = &g->group[g->ngroups - 1];
+	bool		pages = g->gathered >= g->patience;
+	uint8		end_bytes[SFX_MAX_ENTRY + 1];
+	SfxPos		end;
+
+	/* (entries that are groups of one are not the queue's yet) */
+	if (g->ones || group->squeezed)
+		return;
+	/* where a month ends takes calls of its function */
+	if (!pages && g->bucket && !sfx_bucket_has_range(&group->bucket))
+		return;
+	if (!end_of_group(g, group, key, keylen, end_bytes, &end))
+		return;
+	count_blocks(g, &end);
+	if (pages && sfx_scan_at_leaf_end(g->scan))
+		count_pages(g, &end);
 }

@@ -117,6 +117,12 @@ extern bool sfx_reader_feed(SfxReader *r, struct SfxVisibility *v, const SfxTake
 extern bool sfx_reader_at_leaf_end(SfxReader *r);
 extern bool sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n);
 
+/*
+ * For such a one, when a block has been handed out: how many entries the blocks behind it have that
+ * lie in front of end as a whole, which are passed over.
+ */
+extern int sfx_reader_count_blocks(SfxReader *r, const SfxPos *end);
+
 /* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
 extern bool sfx_reader_may_hold(SfxReader *r);
 

@@ -427,6 +427,30 @@ sfx_reader_at_leaf_end(SfxReader *r)
 		(!s->have_page || s->blockno + 1 >= s->leaf.nblocks);
 }
 
+int
+sfx_reader_count_blocks(SfxReader *r, const SfxPos *end)
+{
+	Share	   *s = &r->main;
+	int			to;
+	int			n;
+
+	if (!r->active || !s->tidless || !s->have_page || !forward(r) ||
+		r->stretch.at != r->stretch.end)
+		return 0;
+	close_stretch(r);
+	if (s->at < s->block->nent || sfx_block_left(s->block))
+		return 0;
+	if (!s->whole && !r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, end) < 0 &&
+		!SFX_MUTANT("blocks beyond the range"))
+		end = &r->stop.pos;
+	to = sfx_leaf_find_block(&s->leaf, end);
+	n = to < 0 ? to : sfx_leaf_count_blocks(&s->leaf, s->blockno + 1, to);
+	if (n < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	s->blockno = Max(s->blockno, to - 1);
+	return n;
+}
+
 /* Y19: are a range's entries those of the main tree alone, all of visible rows? */
 static bool
 main_has_all(const SfxReader *r, const SfxMeta *meta)

@@ -116,6 +116,7 @@ extern int	sfx_scan_entries(IndexScanDesc scan, struct SfxVisibility *v,
 extern bool sfx_scan_can_skip(IndexScanDesc scan);
 extern BlockNumber sfx_scan_leaf(IndexScanDesc scan);
 extern void sfx_scan_skip(IndexScanDesc scan, const SfxPos *pos);
+extern bool sfx_scan_back(IndexScanDesc scan, const SfxBlock **block);
 
 /*
  * Such a one who asks how many rows come before pos, too, when a leaf has been read.  False: they
@@ -123,7 +124,10 @@ extern void sfx_scan_skip(IndexScanDesc scan, const SfxPos *pos);
  */
 extern bool sfx_scan_at_leaf_end(IndexScanDesc scan);
 extern bool sfx_scan_count_on(IndexScanDesc scan, const SfxPos *pos, uint64 *n);
-extern bool sfx_scan_back(IndexScanDesc scan, const SfxBlock **block);
+
+/* The same within a leaf: rows of blocks that lie before pos as a whole, which are passed over. */
+extern int	sfx_scan_count_blocks(IndexScanDesc scan, const SfxPos *pos);
+
 extern void sfx_endscan(IndexScanDesc scan);
 extern void sfx_markpos(IndexScanDesc scan);
 extern void sfx_restrpos(IndexScanDesc scan);

@@ -209,6 +209,19 @@ sfx_scan_count_on(IndexScanDesc scan, const SfxPos *pos, uint64 *n)
 	return true;
 }
 
+int
+sfx_scan_count_blocks(IndexScanDesc scan, const SfxPos *pos)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+	int			n;
+
+	if (!so->swift || !sfx_scan_can_skip(scan))
+		return 0;
+	n = sfx_reader_count_blocks(so->reader, pos);
+	pgstat_count_index_tuples(scan->indexRelation, n);
+	return n;
+}
+
 bool
 sfx_scan_back(IndexScanDesc scan, const SfxBlock **block)
 {

@@ -440,6 +440,13 @@ scenario 'rows of a delta that are all-visible, in groups that are counted',
 	same_as_core($counts);
 };
 
+scenario 'a group that is counted by blocks, in a range that ends in a leaf',
+	['blocks beyond the range'], sub {
+	counted_groups();
+	same_as_core(map { "SELECT a, count(*) FROM t WHERE a = 1 AND k < $_ GROUP BY a" }
+		12_345, 15_000, 17_777);
+};
+
 # ---- a delta among the tree's entries, whose rows are looked at many at a time (R10) ----
 
 # 20,000 rows in the tree, 3,000 in the delta with keys among theirs and of theirs; of either some

@@ -366,6 +366,9 @@ extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
  */
 extern int sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi);
 
+/* The number of entries of blocks [from, to), by their heads alone; or SFX_CORRUPT. */
+extern int sfx_leaf_count_blocks(const SfxLeaf *l, int from, int to);
+
 /*
  * The number of entries of block b that are < pos; *equal: the next one in the block is pos itself.
  * Or SFX_CORRUPT.

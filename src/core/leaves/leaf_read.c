@@ -536,23 +536,32 @@ sfx_leaf_rank(const SfxLeaf *l, int b, const SfxPos *pos, bool *equal)
 	return from + less;
 }
 
+int
+sfx_leaf_count_blocks(const SfxLeaf *l, int from, int to)
+{
+	int			n = 0;
+
+	for (int b = from; b < to; b++)
+	{
+		int			r = block_entries(l, b);
+
+		if (r < 0)
+			return SFX_CORRUPT;
+		n += r;
+	}
+	return n;
+}
+
 /* Entries of the leaf that are < pos (NULL: all). */
 static int
 count_below(const SfxLeaf *l, const SfxPos *pos)
 {
 	int			b = pos ? sfx_leaf_find_block(l, pos) : l->nblocks,
-				n = 0,
+				n = sfx_leaf_count_blocks(l, 0, b),
 				r;
 	bool		equal;
 
-	for (int i = 0; i < b; i++)
-	{
-		r = block_entries(l, i);
-		if (r < 0)
-			return SFX_CORRUPT;
-		n += r;
-	}
-	if (b < 0 || b == l->nblocks)
+	if (b < 0 || n < 0 || b == l->nblocks)
 		return b < 0 ? SFX_CORRUPT : n;
 	r = sfx_leaf_rank(l, b, pos, &equal);
 	return r < 0 ? SFX_CORRUPT : n + r;
