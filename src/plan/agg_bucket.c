@@ -164,7 +164,7 @@ static void
 find_exact_width(SfxBucket *b, const FuncExpr *expr)
 {
 	bool		stride = expr->funcid == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP ||
-		expr->funcid == F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ;
+	expr->funcid == F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ;
 	const Const *origin = llast(expr->args);
 
 	b->least = PG_INT64_MIN;

@@ -121,7 +121,7 @@ extern bool sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n);
  * For such a one, when a block has been handed out: how many entries the blocks behind it have that
  * lie in front of end as a whole, which are passed over.
  */
-extern int sfx_reader_count_blocks(SfxReader *r, const SfxPos *end);
+extern int	sfx_reader_count_blocks(SfxReader *r, const SfxPos *end);
 
 /* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
 extern bool sfx_reader_may_hold(SfxReader *r);
