@@ -218,7 +218,7 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 
 /* May the user call a function, or look into a schema? */
 #if PG_VERSION_NUM < 160000
-#define SfxMayExecute(func)		(pg_proc_aclcheck(func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
+#define SfxMayExecuteAs(func, role)	(pg_proc_aclcheck(func, role, ACL_EXECUTE) == ACLCHECK_OK)
 #define SfxMayUseSchema(schema) \
 	(pg_namespace_aclcheck(schema, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
 #define SfxMayCreateIn(schema) \
@@ -226,13 +226,15 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #else
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
-#define SfxMayExecute(func) \
-	(object_aclcheck(ProcedureRelationId, func, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
+#define SfxMayExecuteAs(func, role) \
+	(object_aclcheck(ProcedureRelationId, func, role, ACL_EXECUTE) == ACLCHECK_OK)
 #define SfxMayUseSchema(schema) \
 	(object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_USAGE) == ACLCHECK_OK)
 #define SfxMayCreateIn(schema) \
 	(object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_CREATE) == ACLCHECK_OK)
 #endif
+
+#define SfxMayExecute(func)			SfxMayExecuteAs(func, GetUserId())
 
 /* All of a portal, once. */
 #if PG_VERSION_NUM < 180000

@@ -104,16 +104,16 @@ sfx_bucket_column(const Node *expr, Oid eqop)
 	const FuncExpr *f = (const FuncExpr *) expr;
 	Oid			equal = get_opcode(eqop);
 	Var		   *column = NULL;
-	ListCell   *lc;
 
 	if (!IsA(f, FuncExpr) || !ascends(f) ||
 		(equal != F_TIMESTAMP_EQ && equal != F_TIMESTAMPTZ_EQ && equal != F_DATE_EQ))
 		return NULL;
-	foreach(lc, f->args)
+	for (int i = 0; i < list_length(f->args); i++)
 	{
-		Node	   *arg = lfirst(lc);
+		Node	   *arg = list_nth(f->args, i);
 
-		if (IsA(arg, Var) && column == NULL)
+		/* with its origin date_bin does not ascend */
+		if (IsA(arg, Var) && i == (f->funcid == F_DATE_TIMESTAMP ? 0 : 1))
 			column = (Var *) arg;
 		else if (!IsA(arg, Const) || ((Const *) arg)->constisnull)
 			return NULL;
@@ -222,6 +222,13 @@ call(SfxBucket *b, Datum value)
 	return result;
 }
 
+static bool
+refuses_value(int sqlerrcode)
+{
+	return ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_DATA_EXCEPTION ||
+		sqlerrcode == ERRCODE_FEATURE_NOT_SUPPORTED;
+}
+
 /*
  * For a row that may be dead, for which nothing may be thrown.  What the function throws can be
  * caught, for these take nothing but memory.  *fails: it did.
@@ -240,6 +247,9 @@ try_call(SfxBucket *b, Datum value, bool *fails)
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(old);
+		/* (it may find no memory) */
+		if (!refuses_value(geterrcode()))
+			PG_RE_THROW();
 		FlushErrorState();
 		MemoryContextReset(b->cxt);
 		failed = true;
@@ -381,5 +391,8 @@ sfx_bucket_end(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBuck
 Datum
 sfx_bucketed_value(SfxBucket *b, const SfxBucketed *bucket)
 {
-	return bucket->fails != 0 ? call(b, bucket->value) : bucket->value;
+	if (bucket->fails == 0)
+		return bucket->value;
+	(void) call(b, bucket->value);
+	elog(ERROR, "function %u takes a value that it refused", b->fn.fn_oid);
 }

@@ -25,6 +25,8 @@
 #include "access/genam.h"
 #include "access/relscan.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -33,6 +35,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+#include "utils/syscache.h"
 
 typedef struct SfxAggNode
 {
@@ -180,6 +183,29 @@ check_function(Oid function, ObjectType type)
 	InvokeFunctionExecuteHook(function);
 }
 
+/* Its owner has to be allowed to use what computes it. */
+static void
+check_aggregate(Oid aggregate)
+{
+	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Oid			transition;
+	Oid			owner;
+
+	check_function(aggregate, OBJECT_AGGREGATE);
+	if (!HeapTupleIsValid(tup))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	transition = ((Form_pg_aggregate) GETSTRUCT(tup))->aggtransfn;
+	ReleaseSysCache(tup);
+	tup = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate));
+	if (!HeapTupleIsValid(tup))
+		elog(ERROR, "cache lookup failed for function %u", aggregate);
+	owner = ((Form_pg_proc) GETSTRUCT(tup))->proowner;
+	ReleaseSysCache(tup);
+	if (!SfxMayExecuteAs(transition, owner))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(transition));
+	InvokeFunctionExecuteHook(transition);
+}
+
 /*
  * As core's nodes for aggregates and groups do it: who runs the query has to be allowed to use its
  * functions, also those that are not called here.
@@ -195,7 +221,7 @@ check_rights(const SfxAggNode *node)
 		check_function(node->grouping.bucket->funcid, OBJECT_FUNCTION);
 	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].aggref)
-			check_function(node->outputs[i].aggref->aggfnoid, OBJECT_AGGREGATE);
+			check_aggregate(node->outputs[i].aggref->aggfnoid);
 }
 
 static void

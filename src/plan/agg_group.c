@@ -250,7 +250,8 @@ leave_out_known(uint16 *hidden, int n, const bool *known)
 
 /*
  * The few rows of a block of groups of one that are hidden are looked at here: to put them off
- * would bring all groups behind them into the queue.  Those that are not visible are left.
+ * would bring all groups behind them into the queue.  Those that are not visible stay among hidden:
+ * they are put off, and looked at again.
  */
 static int
 look_at_few(SfxGroups *g, const SfxBlock *block, int first, uint16 *hidden, int n)
@@ -405,6 +406,7 @@ feed(SfxGroups *g)
 static const Gathered *
 next_in_queue(SfxGroups *g)
 {
+	Assert(CurrentMemoryContext == g->cxt);
 	if (g->columns == 0 && g->ngroups == 0 && !g->ended)
 		sfx_queue_open(g, (const uint8 *) "", 0);
 	for (;;)

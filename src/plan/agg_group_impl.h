@@ -109,13 +109,12 @@ struct SfxGroups
 
 	/* distinct: the group around those in the queue */
 	bool		around;
-	const Gathered *held;		/* of the queue, not added to it yet */
+	const Gathered *held;		/* of the queue, not added to it yet; NULL while the queue moves */
 	Gathered	outer;			/* its key stands in outer_key */
 	SfxAggState *outer_states;
 
 	/* leaps to the ends of groups (agg_leap.c) */
-	bool		leaps;			/* outputs are decided there: */
-	bool		leaps_first;	/* ... some by a group's first rows, ... */
+	bool		leaps;			/* outputs are decided by a group's first rows, ... */
 	bool		leaps_last;		/* ... some by its last ones */
 	bool		counts;			/* ... or they are but counted */
 	int			gathered;		/* entries of the open group since it began, or the last leap */

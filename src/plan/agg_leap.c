@@ -17,6 +17,9 @@
 #include "scan.h"
 
 #define LEAP_MOST		(64 * 1024)
+
+StaticAssertDecl(SFX_BLOCK_ENTRIES - SFX_ROWS_FIRST < SFX_LEAP_FIRST,
+				 "stretches are whole before the first leap");
 /* Entries from a group's end on that are looked at, one by one. */
 #define LEAP_BACK		16
 /*
@@ -70,10 +73,7 @@ sfx_groups_plan_leaps(SfxGroups *g)
 
 		if (out->kind == SFX_AGG_LEAST && out->column == g->columns)
 		{
-			bool		first = (out->direction > 0) != g->kd.col[out->column].desc;
-
-			g->leaps_first |= first;
-			g->leaps_last |= !first;
+			g->leaps_last |= (out->direction > 0) == g->kd.col[out->column].desc;
 		}
 	}
 }
@@ -122,6 +122,13 @@ end_of_group(const SfxGroups *g, const Gathered *group, const uint8 *key, uint32
 	return pos->len > 0;
 }
 
+/* Are the bytes of its columns not those that other keys with equal ones have? */
+static bool
+is_squeezed(const SfxGroups *g, const uint8 *key, uint32 keylen)
+{
+	return g->kd.comparator && sfx_key_is_squeezed(&g->kd, g->index, key, keylen);
+}
+
 /* An entry of the open group, alone in its block.  Is its row visible? */
 static bool
 take_one(SfxGroups *g, const SfxBlock *block)
@@ -162,7 +169,7 @@ take_last(SfxGroups *g)
 		const uint8 *key = block->keys + block->keyoff[0];
 		uint32		keylen = block->keyoff[1] - block->keyoff[0];
 
-		if (!sfx_queue_belongs(g, block, 0))
+		if (!sfx_queue_belongs(g, block, 0) || is_squeezed(g, key, keylen))
 			return false;
 		if (take_one(g, block) && keylen > g->group[open].len &&
 			key[g->group[open].len] == SFX_MARK_VALUE)
@@ -185,8 +192,9 @@ sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen)
 	SfxPos		end;
 	SfxPos		here = {here_bytes, keylen, 0};
 
+	Assert(g->ones == NULL && g->left == 0);
 	g->gathered = 0;
-	if (group->squeezed || !decided(g) || !end_of_group(g, group, key, keylen, end_bytes, &end) ||
+	if (group->squeezed || is_squeezed(g, key, keylen) || !decided(g) || !end_of_group(g, group, key, keylen, end_bytes, &end) ||
 		!sfx_scan_can_skip(g->scan))
 		return;
 	/* a leap inside of one leaf was not worth it */
@@ -258,7 +266,7 @@ sfx_groups_count_on(SfxGroups *g, const uint8 *key, uint32 keylen)
 	SfxPos		end;
 
 	/* (entries that are groups of one are not the queue's yet) */
-	if (g->ones || group->squeezed)
+	if (g->ones || group->squeezed || is_squeezed(g, key, keylen))
 		return;
 	/* where a month ends takes calls of its function */
 	if (!pages && g->bucket && !sfx_bucket_has_range(&group->bucket))

@@ -64,11 +64,19 @@ bucketed_column(const SfxGroups *g)
 static bool
 in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
 {
-	if (keylen <= open->len || (memcmp(g->keys.data + open->key, key, open->len) != 0 &&
-								!SFX_MUTANT("buckets of any columns")))
-		return false;
-	return sfx_bucket_has(g->bucket, bucketed_column(g), g->index, &open->bucket, key + open->len,
-						  keylen - open->len);
+	uint32		at = open->len;
+	bool		same = keylen > at && (memcmp(g->keys.data + open->key, key, at) == 0 ||
+									   SFX_MUTANT("buckets of any columns"));
+
+	if (!same && g->kd.comparator &&
+		sfx_queue_same_by_order(g, g->keys.data + open->key, at, open->squeezed, g->columns - 1,
+								key, keylen))
+	{
+		at = prefix_length(g, key, keylen, g->columns - 1);
+		same = keylen > at;
+	}
+	return same && sfx_bucket_has(g->bucket, bucketed_column(g), g->index, &open->bucket, key + at,
+								  keylen - at);
 }
 
 static inline bool
@@ -175,7 +183,7 @@ sfx_queue_drop_given(SfxGroups *g)
 
 	if (SFX_MUTANT("groups before their rows"))
 		g->nrows = 0;
-	Assert(left <= 1 && g->nrows == 0);
+	Assert(left <= 1 && g->nrows == 0 && g->held == NULL);
 	for (int i = 0; i < g->given; i++)
 		sfx_aggregates_clear(g->aggregates, sfx_queue_states(g, i));
 	if (left == 1 && g->given > 0)
@@ -203,9 +211,9 @@ grow_rows(SfxGroups *g)
 
 	if (g->tid == NULL)
 	{
-		g->tid = palloc(room * sizeof(uint64));
-		g->row = palloc(room * sizeof(Row));
-		g->seen = palloc(room * sizeof(bool));
+		g->tid = MemoryContextAlloc(g->cxt, room * sizeof(uint64));
+		g->row = MemoryContextAlloc(g->cxt, room * sizeof(Row));
+		g->seen = MemoryContextAlloc(g->cxt, room * sizeof(bool));
 	}
 	else
 	{
@@ -250,6 +258,7 @@ follows(const SfxGroups *g, const SfxBlock *block, const Row *row)
 	const uint8 *key = g->row_bytes.data + row->at;
 	int			last = block->nent - 1;
 
+	Assert(block->nent == 0 || (block->nkeys == block->nent && !block->dups));
 	return last >= 0 && !block->haspay && !row->haspay && !g->kd.comparator &&
 		block->nkeys < SFX_BLOCK_KEYS && block->keyoff[last + 1] <= SFX_BLOCK_RAW &&
 		sfx_cmp_bytes(block->keys + block->keyoff[last], block->keyoff[last + 1] - block->keyoff[last],
@@ -291,7 +300,7 @@ take_row(SfxGroups *g, SfxBlock *block, const Row *row)
 	block->nent = ++block->nkeys;
 }
 
-/* (Equal keys come one by one, as if they were several.) */
+/* (Rows put off have one key each in the block, equal or not.) */
 void
 sfx_queue_settle(SfxGroups *g)
 {

@@ -243,7 +243,10 @@ count_blocks(Stages *s, int b, int end, bool visible)
 	}
 }
 
-/* The same of the leaf in buf, which is copied as far as that takes. */
+/*
+ * What the leaf in buf, which is locked, has between cur and stop: it is copied as far as that
+ * takes, and let go.
+ */
 static void
 count_some(Stages *s, Buffer buf, bool all_visible)
 {
@@ -287,7 +290,8 @@ is_decided(Stages *s, BlockNumber blkno)
 
 /*
  * The leaf that holds cur, of this run, which the reader's share for main is used for.  False:
- * something has moved.
+ * something has moved, or cut keys do not tell.  It is locked until it is counted or copied; no
+ * lock is held behind that.
  */
 static bool
 count_leaf(Stages *s, const SfxRun *run, bool all_visible)
@@ -468,6 +472,7 @@ sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n)
 	SfxMeta		after;
 	bool		exact;
 
+	Assert(r->active && !r->final && r->main.tidless && r->stretched == NULL && forward(r));
 	if (!r->hi.inf && sfx_order_cmp_pos(r->order, &r->hi.pos, end) < 0)
 		hi = &r->hi.pos;
 	if (sfx_order_cmp_pos(r->order, &r->stop.pos, hi) >= 0)
