@@ -34,7 +34,8 @@ BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
 		IF line !~ 'Index Searches|Workers Launched' THEN
 			-- 19 has names for subplans; how many leaves: aggregate_explain
-			line := regexp_replace(regexp_replace(line, 'SubPlan \w+', 'SubPlan'), 'with TIDs.*', 'n');
+			line := regexp_replace(line, 'SubPlan \w+', 'SubPlan');
+			line := regexp_replace(line, 'with TIDs.*', 'n');
 			RETURN NEXT regexp_replace(regexp_replace(line, '\.00', '', 'g'), 'Memory Usage: \d+kB', 'Memory Usage');
 		END IF;
 	END LOOP;

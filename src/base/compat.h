@@ -236,6 +236,15 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 
 #define SfxMayExecute(func)			SfxMayExecuteAs(func, GetUserId())
 
+/* Those that rows are told apart by: since 16 not columns that have one value only. */
+#if PG_VERSION_NUM < 160000
+#define SfxGroupClause(root)		((root)->parse->groupClause)
+#define SfxDistinctClause(root)		((root)->parse->distinctClause)
+#else
+#define SfxGroupClause(root)		((root)->processed_groupClause)
+#define SfxDistinctClause(root)		((root)->processed_distinctClause)
+#endif
+
 /* All of a portal, once. */
 #if PG_VERSION_NUM < 180000
 #define SfxPortalRun(portal, dest)	PortalRun(portal, FETCH_ALL, true, true, dest, dest, NULL)

@@ -128,7 +128,7 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 		numbers = lappend_int(numbers, out->ordered);
 		numbers = lappend_int(numbers, out->direction);
 	}
-	plan->custom_private = list_make2(numbers, equality_functions(wanted->operators));
+	plan->custom_private = list_make2(numbers, equality_functions(wanted->asked));
 	if (wanted->grouping.bucket)
 		plan->custom_private = lappend(plan->custom_private,
 									   copyObject((Node *) wanted->grouping.bucket));
@@ -281,7 +281,10 @@ explain_leaves(const PlanState *ps, ExplainState *es)
 	double		with;
 	double		without;
 
-	if (!es->analyze || ps->instrument == NULL || ps->instrument->nloops <= 0)
+	if (!es->analyze || ps->instrument == NULL)
+		return;
+	/* other formats have each number always */
+	if (es->format == EXPLAIN_FORMAT_TEXT && ps->instrument->nloops <= 0)
 		return;
 	with = ps->instrument->ntuples2;
 	without = ps->instrument->nfiltered2;

@@ -76,7 +76,7 @@ struct SfxGroups
 	const SfxBlock *block;
 	int			left;
 	int			left_from;
-	const bool *known;			/* of the block's entries: are their rows visible?  NULL: unknown */
+	const bool *known;			/* of the block's entries: rows that are; NULL: unknown */
 	int			portion;		/* so many are taken at once */
 
 	int			untried;		/* coded blocks to come that are not tried, */

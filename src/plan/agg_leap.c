@@ -194,7 +194,8 @@ sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen)
 
 	Assert(g->ones == NULL && g->left == 0);
 	g->gathered = 0;
-	if (group->squeezed || is_squeezed(g, key, keylen) || !decided(g) || !end_of_group(g, group, key, keylen, end_bytes, &end) ||
+	if (group->squeezed || is_squeezed(g, key, keylen) || !decided(g) ||
+		!end_of_group(g, group, key, keylen, end_bytes, &end) ||
 		!sfx_scan_can_skip(g->scan))
 		return;
 	/* a leap inside of one leaf was not worth it */

@@ -116,6 +116,8 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 	memset(question, 0, sizeof(*question));
 	if (!ask_groups(rel, clauses, targets, question))
 		return false;
+	foreach(lc, extra ? SfxGroupClause(root) : SfxDistinctClause(root))
+		question->asked = lappend_oid(question->asked, lfirst_node(SortGroupClause, lc)->eqop);
 	(void) gather_parts((Node *) exprs, question);
 	foreach(lc, question->exprs)
 	{
@@ -415,7 +417,7 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 	w->grouping.bucket = (const FuncExpr *) q->bucket;
 	if (w->grouping.columns < 0)
 		return false;
-	w->operators = q->operators;
+	w->asked = q->asked;
 	w->exprs = q->exprs;
 	w->outputs = out = palloc0(list_length(q->exprs) * sizeof(SfxAggOutput));
 	foreach(lc, q->exprs)

@@ -15,7 +15,8 @@ typedef struct SfxAggQuestion
 {
 	List	   *exprs;			/* aggregates and columns that outputs and HAVING need, each once */
 	List	   *groups;			/* what rows are grouped by: Vars, or one of them a bucket ... */
-	List	   *operators;		/* ... and their equality operators */
+	List	   *operators;		/* ... and their equality operators; */
+	List	   *asked;			/* those that core's nodes would call */
 	Expr	   *bucket;			/* that one, or NULL: see agg_bucket.h */
 	Var		   *bucketed;		/* its column */
 } SfxAggQuestion;
@@ -24,7 +25,7 @@ typedef struct SfxAggQuestion
 typedef struct SfxAggWanted
 {
 	SfxGrouping grouping;
-	List	   *operators;		/* the question's */
+	List	   *asked;			/* the question's */
 	List	   *exprs;			/* Aggrefs, Vars and the bucket, in the order of outputs */
 	SfxAggOutput *outputs;
 	int			values;			/* outputs that take a value of each row to compute ... */

@@ -109,9 +109,10 @@ typedef struct SfxTaker
 extern bool sfx_reader_feed(SfxReader *r, struct SfxVisibility *v, const SfxTaker *taker);
 
 /*
- * For who reads in order, without TIDs, a stretch at a time: has all of a leaf been handed out, and
- * the range goes on?  Then: how many entries, all of visible rows, there are from that leaf's end
- * to end, or the range's end if that comes first?  False: they have to be read.  The reader stays
+ * For who reads in order, without TIDs, a stretch at a time: has every entry of the step been
+ * handed out, and the range goes on?  The stretch is closed.
+ * Only then: *n, the number of entries, all of visible rows, from the step's stop to end, or the
+ * range's end if that comes first.  False: they have to be read, *n is not set.  The reader stays
  * where it is.
  */
 extern bool sfx_reader_at_leaf_end(SfxReader *r);

@@ -2,8 +2,9 @@
  * reader_ahead.c - asking for leaves before a range scan comes to them
  *
  * The right neighbour is named in the leaf itself.  Those behind it, and all that a backward scan comes to, are named in the parent, which is visited
- * once for each window of effective_io_concurrency leaves.  Forward, the right neighbour tells first whether leaves have to be read: an index
- * in memory needs no asking.  Where none of a window had to be read, the next windows are skipped.
+ * once for each window of effective_io_concurrency leaves.  Forward, the right neighbour tells first
+ * whether leaves have to be read: an index in memory needs no asking.  Where none of a window had to
+ * be read, the next windows are skipped.
  *
  * No read stream: it keeps the pages pinned that it was told of, in their order, and who has been told of a wrong one, because a merge has moved entries, has
  * to begin a new one.  A page that was asked for and is not the one that is needed costs nothing else.

@@ -290,8 +290,8 @@ is_decided(Stages *s, BlockNumber blkno)
 
 /*
  * The leaf that holds cur, of this run, which the reader's share for main is used for.  False:
- * something has moved, or cut keys do not tell.  It is locked until it is counted or copied; no
- * lock is held behind that.
+ * something has moved, or cut keys do not tell.  Its page is locked until it is counted or copied,
+ * and no longer.
  */
 static bool
 count_leaf(Stages *s, const SfxRun *run, bool all_visible)
