@@ -45,8 +45,8 @@ SELECT * FROM lines('EXPLAIN (COSTS OFF) SELECT count(*) FROM t WHERE k = 7');
 SELECT * FROM lines('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
 	SELECT g, (SELECT count(*) FROM t WHERE k = g AND g < 0) FROM generate_series(1, 3) g WHERE g > 5');
 -- who wants few groups does not wait for the rows of a whole block, which are in as many pages
-SELECT told('SELECT DISTINCT u FROM t LIMIT 1', 'Heap Fetches') BETWEEN 1 AND 32 AS few,
-	told('SELECT k, count(*) FROM t GROUP BY k LIMIT 1', 'Heap Fetches') BETWEEN 10 AND 64 AS more;
+SELECT told('SELECT DISTINCT u FROM t LIMIT 1', 'Heap Fetches') <= 32 AS few,
+	told('SELECT k, count(*) FROM t GROUP BY k LIMIT 1', 'Heap Fetches') <= 64 AS more;
 SELECT count(*), sum(n) FROM (SELECT u, count(*) AS n FROM t GROUP BY u) x;
 -- who groups has to be allowed to use the columns' equality, as for core's nodes
 CREATE ROLE surfidx_explain_reader;

@@ -21,10 +21,11 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 }
 #else
 
+#include "pglocale.h"
+
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
-#include "utils/pg_locale.h"
 #include "utils/sortsupport.h"
 
 #define COLLATIONS		4		/* remembered by a backend */

@@ -32,11 +32,12 @@ sfx_transform_pays(const SfxTransform *t)
 }
 #else
 
+#include "pglocale.h"
+
 #include "catalog/pg_collation.h"
 #include "common/hashfn.h"
 #include "lib/hyperloglog.h"
 #include "utils/builtins.h"
-#include "utils/pg_locale.h"
 
 #define LEAST_SAMPLE	1000	/* words from which on they are judged */
 #define LEAST_DISTINCT	32		/* what so many tell apart saves five comparisons a string */
