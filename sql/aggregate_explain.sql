@@ -1,4 +1,6 @@
 -- What EXPLAIN ANALYZE tells of leaves, how few rows a LIMIT looks at, and who may group
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS surfidx;
 CREATE TABLE t (k int, u int) WITH (autovacuum_enabled = off);
 INSERT INTO t SELECT g / 10, hashint4(g) FROM generate_series(1, 200000) g;
 CREATE INDEX t_k ON t USING surfidx (k, u);
