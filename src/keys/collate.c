@@ -76,6 +76,9 @@ make_support(Oid collation)
 	MemoryContextSwitchTo(old);
 	s->locale = pg_newlocale_from_collation(collation);
 	s->libc = s->locale == NULL || s->locale->provider == COLLPROVIDER_LIBC;
+	/* the process's own */
+	if (s->libc && collation == DEFAULT_COLLATION_OID)
+		s->locale = NULL;
 	s->collation = collation;
 	return s;
 }

@@ -55,7 +55,8 @@ struct SfxTransform
 	Size		bytes;			/* of these */
 };
 
-#if PG_VERSION_NUM < 160000
+/* (pg_strxfrm of 16 and 17 refuses all but platforms that are trusted) */
+#if PG_VERSION_NUM < 180000
 static size_t
 transform(SfxTransform *t)
 {
@@ -83,6 +84,11 @@ sfx_transform_create(Oid collation)
 	if (locale != NULL && locale->provider != COLLPROVIDER_LIBC)
 		return NULL;
 	t = palloc0(sizeof(SfxTransform));
+#if PG_VERSION_NUM < 180000
+	/* the process's own */
+	if (collation == DEFAULT_COLLATION_OID)
+		locale = NULL;
+#endif
 	t->locale = locale;
 	t->srcsize = t->dstsize = 1024;
 	t->src = palloc(t->srcsize);
