@@ -11,6 +11,7 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. scripts/demo/good.sh
 . scripts/demo/paths.sh
 
 rows=${DEMO_ROWS:-1000000}
@@ -18,7 +19,6 @@ rows=${DEMO_ROWS:-1000000}
 readonly WRITE_SECONDS=8	# inserts and deletes while queries run
 readonly CRASH_SECONDS=3	# inserts before the server is killed
 readonly BATCH=50			# rows per transaction there
-wrong=0
 writers=
 
 headline()
@@ -36,17 +36,6 @@ value()
 table()
 {
 	sql -P footer=off -P border=0 -P null=- -c "$1"
-}
-
-# good condition text: say it, and count it if it does not hold
-good()
-{
-	if [ "$1" = t ]; then
-		echo "ok: $2"
-	else
-		echo "WRONG: $2"
-		wrong=$((wrong + 1))
-	fi
 }
 
 # ---- steps ----

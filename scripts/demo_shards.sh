@@ -11,10 +11,10 @@ set -e -o pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 . scripts/cluster.sh
+. scripts/demo/good.sh
 
 rows=${DEMO_ROWS:-100000}
 readonly SHARDS=3 LOAD_SECONDS=8
-wrong=0
 port=()
 
 leave()
@@ -24,16 +24,6 @@ leave()
 	kill $(jobs -p) 2>/dev/null
 	wait
 	cluster_cleanup
-}
-
-good()
-{
-	if [ "$1" = t ]; then
-		echo "ok: $2"
-	else
-		echo "WRONG: $2"
-		wrong=$((wrong + 1))
-	fi
 }
 
 front()

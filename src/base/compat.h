@@ -76,14 +76,10 @@ SfxExtendRelation(Relation rel)
 #endif
 
 /*
- * Does a collation compare bytes?  lc_collate_is_c went away in 18.  The header that has either
- * answer wants ICU's own headers, which the server's development package does not bring; nothing
- * here needs what they declare.
+ * Core's header of locales wants ICU's own headers, which the server's development package does not
+ * bring; nothing here needs what they declare, and what is used stands in the same places without.
  */
-#if PG_VERSION_NUM < 180000
-extern bool lc_collate_is_c(Oid collation);
-#define SfxCollateIsC(collation)	lc_collate_is_c(collation)
-#else
+#include "catalog/pg_collation.h"
 #ifdef USE_ICU
 #undef USE_ICU
 #include "utils/pg_locale.h"
@@ -91,8 +87,40 @@ extern bool lc_collate_is_c(Oid collation);
 #else
 #include "utils/pg_locale.h"
 #endif
+
+/* Does a collation compare bytes?  lc_collate_is_c went away in 18. */
+#if PG_VERSION_NUM < 180000
+#define SfxCollateIsC(collation)	lc_collate_is_c(collation)
+#else
 #define SfxCollateIsC(collation)	(pg_newlocale_from_collation(collation)->collate_is_c)
 #endif
+
+/* Does varstr_cmp take next to no time to look its collation up? */
+#define SFX_COLLATION_AT_HAND		(PG_VERSION_NUM >= 180000)
+
+/*
+ * Is a collation a C library's?  Then its locale, 0: the process's own.  In 19 a locale does not
+ * tell its provider.
+ */
+static inline bool
+SfxLibcLocale(Oid collation, locale_t * lt)
+{
+#if PG_VERSION_NUM < 190000
+	pg_locale_t locale = pg_newlocale_from_collation(collation);
+
+	*lt = (locale_t) 0;
+	if (locale == NULL)
+		return true;
+	if (locale->provider != COLLPROVIDER_LIBC)
+		return false;
+	if (PG_VERSION_NUM >= 180000 || collation != DEFAULT_COLLATION_OID)
+		*lt = locale->info.lt;
+	return true;
+#else
+	*lt = (locale_t) 0;
+	return false;
+#endif
+}
 
 /* EXPLAIN ANALYZE counts index searches from 18 on. */
 #if PG_VERSION_NUM < 180000

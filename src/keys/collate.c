@@ -11,22 +11,10 @@
 #include "surfidx.h"
 #include "collate.h"
 
-#include "utils/varlena.h"
-
-#if PG_VERSION_NUM >= 180000
-int
-sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
-{
-	return varstr_cmp((const char *) a, alen, (const char *) b, blen, collation);
-}
-#else
-
-#include "pglocale.h"
-
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
 #include "utils/sortsupport.h"
+#include "utils/varlena.h"
 
 #define COLLATIONS		4		/* remembered by a backend */
 #define LONGEST			512		/* bytes; longer strings are compared without a detour */
@@ -35,7 +23,7 @@ typedef struct Support
 {
 	Oid			collation;		/* InvalidOid: none */
 	bool		libc;			/* a C library's */
-	pg_locale_t locale;			/* NULL: the database's */
+	locale_t	locale;			/* 0: the process's */
 	bool		busy;			/* a comparison threw: what it left is not to be gone on with */
 	SortSupportData ssup;
 } Support;
@@ -74,11 +62,7 @@ make_support(Oid collation)
 	old = MemoryContextSwitchTo(s->ssup.ssup_cxt);
 	varstr_sortsupport(&s->ssup, TEXTOID, collation);
 	MemoryContextSwitchTo(old);
-	s->locale = pg_newlocale_from_collation(collation);
-	s->libc = s->locale == NULL || s->locale->provider == COLLPROVIDER_LIBC;
-	/* the process's own */
-	if (s->libc && collation == DEFAULT_COLLATION_OID)
-		s->locale = NULL;
+	s->libc = SfxLibcLocale(collation, &s->locale);
 	s->collation = collation;
 	return s;
 }
@@ -113,7 +97,7 @@ make_value(Value *v, const uint8 *p, int len)
 static int
 ask_libc(const Support *s, const char *a, const char *b)
 {
-	int			c = s->locale ? strcoll_l(a, b, s->locale->info.lt) : strcoll(a, b);
+	int			c = s->locale ? strcoll_l(a, b, s->locale) : strcoll(a, b);
 
 	return c != 0 ? c : strcmp(a, b);
 }
@@ -128,7 +112,7 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 				db;
 	int			c;
 
-	if (!OidIsValid(collation))
+	if (SFX_COLLATION_AT_HAND || !OidIsValid(collation))
 		return varstr_cmp((const char *) a, alen, (const char *) b, blen, collation);
 	s = find_support(collation);
 	Assert(a[alen] == 0 && b[blen] == 0);
@@ -143,4 +127,3 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 	s->busy = false;
 	return c;
 }
-#endif

@@ -11,30 +11,6 @@
 #include "stop.h"
 #include "transform.h"
 
-#if PG_VERSION_NUM >= 190000
-/* A locale does not tell its provider there. */
-SfxTransform *
-sfx_transform_create(Oid collation)
-{
-	return NULL;
-}
-
-uint64
-sfx_transform_word(SfxTransform *t, Datum value, int i)
-{
-	return 0;
-}
-
-bool
-sfx_transform_pays(const SfxTransform *t)
-{
-	return false;
-}
-#else
-
-#include "pglocale.h"
-
-#include "catalog/pg_collation.h"
 #include "common/hashfn.h"
 #include "lib/hyperloglog.h"
 #include "utils/builtins.h"
@@ -45,7 +21,7 @@ sfx_transform_pays(const SfxTransform *t)
 
 struct SfxTransform
 {
-	pg_locale_t locale;
+	locale_t	locale;			/* 0: the process's */
 	char	   *src;
 	Size		srcsize;
 	char	   *dst;
@@ -55,40 +31,23 @@ struct SfxTransform
 	Size		bytes;			/* of these */
 };
 
-/* (pg_strxfrm of 16 and 17 refuses all but platforms that are trusted) */
-#if PG_VERSION_NUM < 180000
 static size_t
 transform(SfxTransform *t)
 {
-	if (t->locale == NULL)
-		return strxfrm(t->dst, t->src, t->dstsize);
-	return strxfrm_l(t->dst, t->src, t->dstsize, t->locale->info.lt);
+	if (t->locale)
+		return strxfrm_l(t->dst, t->src, t->dstsize, t->locale);
+	return strxfrm(t->dst, t->src, t->dstsize);
 }
-#else
-static size_t
-transform(SfxTransform *t)
-{
-	return pg_strxfrm(t->dst, t->src, t->dstsize, t->locale);
-}
-#endif
 
 SfxTransform *
 sfx_transform_create(Oid collation)
 {
 	SfxTransform *t;
-	pg_locale_t locale;
+	locale_t	locale;
 
-	if (!OidIsValid(collation))
-		return NULL;
-	locale = pg_newlocale_from_collation(collation);
-	if (locale != NULL && locale->provider != COLLPROVIDER_LIBC)
+	if (!OidIsValid(collation) || !SfxLibcLocale(collation, &locale))
 		return NULL;
 	t = palloc0(sizeof(SfxTransform));
-#if PG_VERSION_NUM < 180000
-	/* the process's own */
-	if (collation == DEFAULT_COLLATION_OID)
-		locale = NULL;
-#endif
 	t->locale = locale;
 	t->srcsize = t->dstsize = 1024;
 	t->src = palloc(t->srcsize);
@@ -143,4 +102,3 @@ sfx_transform_pays(const SfxTransform *t)
 	return t->bytes / t->strings <= LONGEST &&
 		estimateHyperLogLog(unconstify(hyperLogLogState *, &t->distinct)) >= LEAST_DISTINCT;
 }
-#endif

@@ -72,9 +72,7 @@ sfx_groups_plan_leaps(SfxGroups *g)
 		const SfxAggOutput *out = &g->outputs[i];
 
 		if (out->kind == SFX_AGG_LEAST && out->column == g->columns)
-		{
 			g->leaps_last |= (out->direction > 0) == g->kd.col[out->column].desc;
-		}
 	}
 }
 
