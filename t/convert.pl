@@ -442,12 +442,16 @@ ask_work('GRANT CREATE ON SCHEMA public TO owner');
 $node->safe_psql('work', 'ALTER DATABASE work SET default_transaction_read_only = on; ALTER '
 	. 'DATABASE work SET surfidx.in_place_of_btree = $$all$$; ALTER DATABASE work SET search_path '
 	. '= nowhere; ALTER DATABASE work SET statement_timeout = 1');
-my $how = "SET ROLE owner; SET statement_timeout = 0; SET default_transaction_read_only = off; "
-	. "SET search_path = public; SELECT count(*) FROM surfidx_convert('mine', method => 'btree', "
-	. "dry_run => false)";
+my $how = "SELECT count(*) FROM surfidx_convert('mine', method => 'btree', dry_run => false)";
+# what outranks a database's settings from the session's first statement on
+my $outranks = '-c role=owner -c statement_timeout=0 -c default_transaction_read_only=off '
+	. '-c search_path=public';
 my $end = -s $node->logfile;
 
-$node->safe_psql('work', $how, extra_params => [ '-U', 'member' ]);
+{
+	local $ENV{PGOPTIONS} = $outranks;
+	$node->safe_psql('work', $how, extra_params => [ '-U', 'member' ]);
+}
 ok($node->wait_for_log(qr/was converted: .*mine_k/, $end)
 	&& $node->poll_query_until('postgres', "SELECT NOT EXISTS ($work)"), 'a database has settings');
 $node->safe_psql('postgres', "ALTER DATABASE work RESET $_")

@@ -6,8 +6,10 @@
 #include "subxact.h"
 
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -110,6 +112,19 @@ sfx_undone(void (*work) (void *arg), void *arg)
 
 	if (edata)
 		ReThrowError(edata);
+}
+
+/*
+ * Citus begins and ends a subtransaction on the servers that the transaction is on, too, and cannot
+ * where one of them is in the midst of a COPY.  Its workers' sessions, which it names, reach no
+ * other servers.
+ */
+bool
+sfx_attempts_are_told(void)
+{
+	return MyBackendType == B_BACKEND && !SFX_MUTANT("attempts are told") &&
+		GetConfigOption("citus.node_conninfo", true, false) != NULL &&
+		strncmp(application_name, "citus_", strlen("citus_")) != 0;
 }
 
 /* What ends the statement, whatever it was about: the user, or a limit of his, wants that. */

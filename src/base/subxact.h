@@ -28,6 +28,11 @@ extern void sfx_undone(void (*work) (void *arg), void *arg);
 extern void sfx_attempt_aside(Relation index, const char *what, void (*work) (void *arg),
 							  void *arg);
 
+/*
+ * Does an attempt reach other servers (M11)?  Then a statement in the midst of its work makes none.
+ */
+extern bool sfx_attempts_are_told(void);
+
 /* A COMMIT or PREPARE TRANSACTION has been executed: the transaction's end is next. */
 extern void sfx_attempts_at_end(void);
 

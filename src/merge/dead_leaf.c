@@ -113,7 +113,8 @@ sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const 
 	 * Workers of one query share their heavyweight locks.  And whoever holds the merge lock
 	 * already has us called in the midst of something.
 	 */
-	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index))
+	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index) ||
+		sfx_attempts_are_told())
 		return;
 	sfx_attempt_aside(index, "remove dead entries from", attempt_clean, &c);
 }

@@ -256,8 +256,10 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg)
 
 	Assert(sfx_holds_no_lwlock());
 	*looked = false;
+	if (IsInParallelMode() || sfx_attempts_are_told())
+		return NULL;
 	/* of an index with a condition nobody counts which rows have entries */
-	if (index->rd_indpred != NULL || IsInParallelMode() || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead) ||
+	if (index->rd_indpred != NULL || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead) ||
 		c.dead * FRESH_PER_STUB < c.fresh)
 		return NULL;
 	edata = sfx_attempt(attempt_collect, &c);

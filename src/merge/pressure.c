@@ -51,7 +51,7 @@ relieve(void *arg)
 		 * the worker may be unable to start, for want of a slot; whoever else is merging may be
 		 * slow
 		 */
-		if (!sfx_request_merge(index))
+		if (!sfx_request_merge(index) && !sfx_attempts_are_told())
 		{
 			if (need.late && sfx_merge_delta(index, false) > 0)
 				return;
@@ -70,5 +70,8 @@ sfx_merge_pressure(Relation index)
 	Assert(sfx_holds_no_lwlock());
 	if (IsInParallelMode())
 		return;
-	sfx_attempt_aside(index, "merge the delta of", relieve, index);
+	if (sfx_attempts_are_told())
+		relieve(index);			/* M11 */
+	else
+		sfx_attempt_aside(index, "merge the delta of", relieve, index);
 }

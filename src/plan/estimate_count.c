@@ -433,7 +433,7 @@ sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 		meta = glance->meta;
 		m.meta = &meta;
 	}
-	if (IsInParallelMode())
+	if (IsInParallelMode() || sfx_attempts_are_told())
 	{
 		attempt_measure(&m);
 		return m.n;

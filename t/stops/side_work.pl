@@ -90,5 +90,51 @@ scenario 'a reader, and a unique check, that fail to remove dead entries', [], s
 	sound('cleaning');
 };
 
+# The setting's presence says that the library is there.
+my $citus = 'SET citus.node_conninfo = $$x$$';
+
+scenario 'M11: an inserter below Citus', ['attempts are told'], sub {
+	prepare();
+	my $merges = "SELECT merges FROM surfidx_meta('t_k')";
+	my $before = sql($merges);
+	sql("$citus; " . rows(30000));
+	is(sql($merges), $before, 'no merge of what a worker may serve');
+	sql("SET application_name = 'citus_internal gpid=1'; " . rows(3000));
+	cmp_ok(sql($merges), '>', $before, 'but where Citus has connected');
+	sql("RESET application_name");
+	sound('inserter');
+
+	sql('BEGIN; CREATE TABLE own (k int); CREATE INDEX own_k ON own USING surfidx (k)
+		WITH (delta_size = 64)');
+	my $own = 'INSERT INTO own SELECT hashint4(g) FROM generate_series(1, 50000) g';
+	sql($own);
+	is(sql("SELECT merges > 0 FROM surfidx_meta('own_k')"), 't', 'of what no worker can see');
+	arm('merge lock', 'error');
+	is(error_of($own), '22000', '... without a subtransaction');
+	sql('ROLLBACK');
+	release('merge lock');
+	sql('RESET citus.node_conninfo');
+};
+
+scenario 'M11: a reader, and a merge, below Citus', ['attempts are told'], sub {
+	build(0, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
+	sql('INSERT INTO t SELECT g FROM generate_series(1, 3000) g; SELECT surfidx_merge(\'t_k\')');
+	sql('DELETE FROM t WHERE k BETWEEN 1 AND 500');
+	my $s = session();
+	my $scan = 'SELECT count(t.*) FROM t WHERE k < 600';
+	sql("$citus; SET enable_seqscan = off; SET enable_bitmapscan = off;
+		SET enable_indexonlyscan = off; $scan", $s);
+	arm('leaf to be cleaned', 'wait');
+	start($scan, $s);
+	ok(!come_by('leaf to be cleaned', $s), 'dead entries stay');
+	is(finish($s), '99', 'the answer');
+	sql('RESET citus.node_conninfo', $s);
+	start($scan, $s);
+	ok(come_by('leaf to be cleaned', $s), 'and go elsewhere');
+	release('leaf to be cleaned');
+	is(finish($s), '99', 'the same answer');
+	sound('reader');
+};
+
 run_scenarios(
 	conf => [ 'surfidx.auto_merge = on', 'max_worker_processes = 0', 'max_parallel_workers = 0' ]);
