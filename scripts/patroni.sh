@@ -65,7 +65,9 @@ configure()
 	as_user tee "$WORK/$n.yml" >/dev/null <<-END
 		scope: app
 		name: node$n
-		restapi: {listen: "127.0.0.1:$((base + 10 + n))", connect_address: "127.0.0.1:$((base + 10 + n))"}
+		restapi:
+		  listen: 127.0.0.1:$((base + 10 + n))
+		  connect_address: 127.0.0.1:$((base + 10 + n))
 		raft:
 		  data_dir: $WORK/raft$n
 		  self_addr: 127.0.0.1:$((base + 20 + n))
