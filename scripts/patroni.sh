@@ -1,7 +1,7 @@
 #!/bin/bash
 # surfidx below Patroni, as docs/integrations.md tells it: two servers that Patroni makes, a planned
 # change of the primary and one after a crash, what was the primary made a standby by pg_rewind.
-# On Debian as root: installs Patroni by apt.  Its store is its own (Raft), so that no etcd is needed.
+# On Debian as root: installs Patroni by apt.  Its store is its own (Raft): no etcd is needed.
 # A line for each check; status 1 if one is not as told.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -133,8 +133,10 @@ content()
 more_rows()
 {
 	at "$1" -c "INSERT INTO kept SELECT i, md5(i::text) FROM generate_series($2, $2 + 9999) i" \
-		-c "SELECT surfidx_merge('kept_v')" -c "DELETE FROM kept WHERE id % 7 = 0" -c "VACUUM kept" \
-		-c "INSERT INTO kept SELECT i, md5(i::text) FROM generate_series($2 + 10000, $2 + 10999) i" \
+		-c "SELECT surfidx_merge('kept_v')" -c "DELETE FROM kept WHERE id % 7 = 0" \
+		-c "VACUUM kept" \
+		-c "INSERT INTO kept SELECT i, md5(i::text)
+			FROM generate_series($2 + 10000, $2 + 10999) i" \
 		>/dev/null
 }
 
