@@ -2,10 +2,11 @@
 # Readers and writers at once, surfidx beside btree: lookups and inserts a second, and what readers
 # wait for.
 #
-#	bench/beside.sh [--rows n] [--secs n] [--readers "n..."] [--writers n] [--delta n] [--runs n]
-#		[--out file.tsv]
+#	bench/beside.sh [--rows n] [--secs n] [--readers "n..."] [--writers n] [--rate n] [--delta n]
+#		[--runs n] [--out file.tsv]
 #
 #	--readers "", --delta 0: none of these sets
+#	--rate: calls of all writers a second, 5,000 rows each; 0 (as it is): as many as they can
 #
 # Sessions look up random int8 keys, 500 in one query, so that the index is what takes the time,
 # while others insert such keys, 500 in one transaction.  One more set has the most readers, no
@@ -27,12 +28,15 @@ rows=1000000
 secs=5
 readers="1 4 8"
 writers=1
+rate=0
 delta=20000
 runs=3
 out=$PWD/build/beside.tsv
 
-take_options "rows secs readers writers delta runs out" "$@"
+take_options "rows secs readers writers rate delta runs out" "$@"
 no_words
+throttle=()
+[ "$rate" -eq 0 ] || throttle=(-R "$rate")
 
 own_cluster beside "shared_buffers = 512MB" "autovacuum = off" "max_wal_size = 4GB" \
 	"synchronous_commit = off"
@@ -104,14 +108,22 @@ share_of()
 # one am readers writers delta
 one()
 {
-	local pids=() sampler pid
+	local pids=() sampler pid at_rate=""
 
+	[ "$rate" -eq 0 ] || [ "$3" -eq 0 ] || at_rate=" at $rate calls/s"
 	sql -v am="$1" -v rows="$rows" -v delta="$4" <<'END'
 DROP TABLE IF EXISTS t;
 CREATE TABLE t (k int8);
 INSERT INTO t SELECT key_of(i) FROM generate_series(1, :rows) i;
 CREATE INDEX t_k ON t USING :am (k);
+-- pages become all-visible only when the commit of their rows is on disk
+CHECKPOINT;
 VACUUM (FREEZE, ANALYZE) t;
+SELECT relallvisible = relpages AS vouched FROM pg_class WHERE oid = 't'::regclass \gset
+\if :vouched
+\else
+\warn pages of the table are not all-visible: lookups would visit them
+\endif
 INSERT INTO t SELECT (random() * 9e18)::int8 FROM generate_series(1, :delta);
 TRUNCATE used;
 CHECKPOINT;
@@ -122,7 +134,8 @@ END
 		>"$WORK/look.out" 2>&1 &
 	pids+=($!)
 	if [ "$3" -gt 0 ]; then
-		"$BINDIR/pgbench" -n -c "$3" -T "$secs" -f "$WORK/put.sql" >"$WORK/put.out" 2>&1 &
+		"$BINDIR/pgbench" -n -c "$3" "${throttle[@]}" -T "$secs" -f "$WORK/put.sql" \
+			>"$WORK/put.out" 2>&1 &
 		pids+=($!)
 	else
 		echo "number of transactions actually processed: 0" >"$WORK/put.out"
@@ -132,7 +145,7 @@ END
 	done
 	kill "$sampler" 2>/dev/null
 	wait "$sampler" 2>/dev/null || true
-	sql -v am="$1" -v set="$2 readers, $3 writers, delta $4" -v n="$rows" -v secs="$secs" \
+	sql -v am="$1" -v set="$2 readers, $3 writers$at_rate, delta $4" -v n="$rows" -v secs="$secs" \
 		-v look="$(transactions_of "$WORK/look.out")" -v put="$(transactions_of "$WORK/put.out")" \
 		-v image="$(share_of surfidx_image)" -v page="$(share_of BufferContent)" <<'END'
 INSERT INTO result
