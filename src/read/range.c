@@ -189,7 +189,7 @@ sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 
 	sfx_scankeys_init(sk, o->index, &o->kd, o->order, n);
 	range->empty = !sfx_scankeys_prepare(sk, keys, n);
-	single = range->empty || (sk->nfilters == 0 && sk->nlists == 0);
+	single = range->empty || (sk->nfilters == 0 && sfx_scankeys_single(sk));
 	if (single && !range->empty)
 	{
 		sfx_scankeys_rewind(sk, ForwardScanDirection);

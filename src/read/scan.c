@@ -200,8 +200,10 @@ sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool fir
 
 /* Are there several ranges, and a row may be taken for one of another range? */
 static bool
-has_arrays(IndexScanDesc scan)
+has_ranges(IndexScanDesc scan, const SfxScan *so)
 {
+	if (sfx_scankeys_in_pieces(&so->keys))
+		return true;
 	for (int i = 0; i < scan->numberOfKeys; i++)
 		if (scan->keyData[i].sk_flags & SK_SEARCHARRAY)
 			return true;
@@ -220,7 +222,7 @@ take_candidates(IndexScanDesc scan, SfxScan *so)
 	!so->serializable && scan->xs_snapshot && IsMVCCSnapshot(scan->xs_snapshot);
 
 	sfx_reader_candidates(so->reader, will_do,
-						  !scan->xs_want_itup && SfxScanRechecks(scan) && !has_arrays(scan));
+						  !scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so));
 }
 
 /*

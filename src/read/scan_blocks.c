@@ -45,7 +45,7 @@ start_unordered(IndexScanDesc scan, SfxScan *so)
 {
 	Assert(!so->started);
 	sfx_scan_start(scan, ForwardScanDirection);
-	return !so->empty && !sfx_scan_has_filters(so) && so->keys.nlists == 0 && !so->mark &&
+	return !so->empty && !sfx_scan_has_filters(so) && sfx_scankeys_single(&so->keys) && !so->mark &&
 		!so->serializable && !scan->parallel_scan;
 }
 
@@ -170,7 +170,7 @@ sfx_scan_can_skip(IndexScanDesc scan)
 	const SfxScan *so = (const SfxScan *) scan->opaque;
 
 	return so->started && !so->empty && !sfx_scan_has_filters(so) && !scan->parallel_scan &&
-		!so->serializable && !so->mark;
+		!so->serializable && !so->mark && !sfx_scankeys_in_pieces(&so->keys);
 }
 
 BlockNumber

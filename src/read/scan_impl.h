@@ -31,7 +31,7 @@ typedef struct SfxMark
 	uint64		tid;
 	uint32		len;
 	uint8	   *key;			/* SFX_MAX_ENTRY bytes */
-	int		   *wheels;			/* the odometer; one for each key column */
+	int		   *wheels;			/* the odometer: one for each key column, and the pieces' */
 } SfxMark;
 
 typedef struct SfxScan

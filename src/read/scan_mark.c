@@ -20,7 +20,7 @@ sfx_markpos(IndexScanDesc scan)
 	{
 		mark = so->mark = MemoryContextAlloc(so->cxt, sizeof(SfxMark));
 		mark->key = MemoryContextAlloc(so->cxt, SFX_MAX_ENTRY);
-		mark->wheels = MemoryContextAlloc(so->cxt, so->kd.nkeys * sizeof(int));
+		mark->wheels = MemoryContextAlloc(so->cxt, (so->kd.nkeys + 1) * sizeof(int));
 		/* who marks a place once will do so again, and that takes its key */
 		if (so->reader)
 			sfx_reader_tids_only(so->reader, false);
@@ -36,6 +36,7 @@ sfx_markpos(IndexScanDesc scan)
 	mark->tid = e.tid;
 	for (int i = 0; i < so->keys.nlists; i++)
 		mark->wheels[i] = so->keys.lists[i].cur;
+	mark->wheels[so->kd.nkeys] = so->keys.piece;
 }
 
 /*
@@ -67,6 +68,8 @@ sfx_restrpos(IndexScanDesc scan)
 		moved |= so->keys.lists[i].cur != mark->wheels[i];
 		so->keys.lists[i].cur = mark->wheels[i];
 	}
+	moved |= so->keys.piece != mark->wheels[so->kd.nkeys];
+	so->keys.piece = mark->wheels[so->kd.nkeys];
 	if (moved)
 	{
 		sfx_scan_leave_range(scan, so);

@@ -27,7 +27,7 @@ sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const S
 	sk->eval = NULL;
 	sk->nquals = nkeys;
 	sk->shaped = false;
-	sk->nlists = 0;
+	sk->nlists = sk->npieces = sk->piece = 0;
 	sk->nfilters = 0;
 	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
 	sk->leap_col = -1;
@@ -86,7 +86,7 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 
 	Assert(nkeys <= sk->nquals || !sk->shaped);
 
-	sk->nlists = 0;
+	sk->nlists = sk->npieces = 0;
 	sk->nfilters = 0;
 	sk->filter_upto = 0;
 	sk->leap_col = -1;
@@ -140,11 +140,18 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 	return result;
 }
 
+static inline void
+rewind_pieces(SfxScanKeys *sk, bool forward)
+{
+	sk->piece = forward || sk->npieces == 0 ? 0 : sk->npieces - 1;
+}
+
 void
 sfx_scankeys_rewind(SfxScanKeys *sk, ScanDirection dir)
 {
 	for (int i = 0; i < sk->nlists; i++)
 		sk->lists[i].cur = ScanDirectionIsForward(dir) ? 0 : sk->lists[i].n - 1;
+	rewind_pieces(sk, ScanDirectionIsForward(dir));
 }
 
 bool
@@ -152,6 +159,11 @@ sfx_scankeys_advance(SfxScanKeys *sk, ScanDirection dir)
 {
 	int			step = ScanDirectionIsForward(dir) ? 1 : -1;
 
+	if (sk->piece + step >= 0 && sk->piece + step < sk->npieces)
+	{
+		sk->piece += step;
+		return true;
+	}
 	for (int i = sk->nlists - 1; i >= 0; i--)
 	{
 		SfxList    *l = &sk->lists[i];
@@ -161,6 +173,7 @@ sfx_scankeys_advance(SfxScanKeys *sk, ScanDirection dir)
 		l->cur += step;
 		for (int j = i + 1; j < sk->nlists; j++)
 			sk->lists[j].cur = step > 0 ? 0 : sk->lists[j].n - 1;
+		rewind_pieces(sk, step > 0);
 		return true;
 	}
 	return false;
@@ -223,6 +236,14 @@ sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 		return;
 	}
 	memcpy(sk->hi, sk->lo, len);
+	if (sk->npieces > 0)
+	{
+		const SfxPiece *p = &sk->pieces[sk->piece];
+
+		lo->len = append_cut(sk, sk->lo, len, p->lo.p, p->lo.len);
+		hi->len = append_cut(sk, sk->hi, len, p->hi.p, p->hi.len);
+		return;
+	}
 	if (sk->tail_lo_len > 0)
 		lo->len = append_cut(sk, sk->lo, len, sk->tail_lo, sk->tail_lo_len);
 	else

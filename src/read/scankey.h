@@ -5,8 +5,9 @@
  *
  *	ranges	[lo, hi) of key bytes, ascending and disjoint.  Leading columns that are pinned to one value (=, IS NULL)
  *			or to a list of values (= ANY) make a prefix; the first column that is not may add a lower and an
- *			upper bound.  Without lists there is one range; with them there is one for each combination
- *			of list elements, walked like an odometer in index order.
+ *			upper bound, which row comparisons may take apart into pieces (R11).  Without lists and pieces there
+ *			is one range; with them there is one for each combination of list elements and each piece, walked
+ *			like an odometer in index order.
  *	filters	what the ranges do not guarantee: conditions on later columns and those whose constant has no
  *			byte form.  They are checked on the values of each entry, so that no scan needs a recheck.
  *
@@ -31,6 +32,13 @@ typedef struct SfxBytes
 	const uint8 *p;
 	int			len;
 } SfxBytes;
+
+/* A part of the order behind the prefix: [lo, hi). */
+typedef struct SfxPiece
+{
+	SfxBytes	lo;
+	SfxBytes	hi;
+} SfxPiece;
 
 /* One = ANY list of the prefix: the bytes that a column may have, ascending, without duplicates. */
 typedef struct SfxList
@@ -63,6 +71,10 @@ typedef struct SfxScanKeys
 	int			pinned_len;
 	int			tail_lo_len;	/* 0: no lower bound beyond the prefix */
 	int			tail_hi_len;	/* 0: no upper bound beyond the prefix */
+	int			npieces;		/* of row comparisons, ascending, in place of tail_lo and tail_hi; 0: there
+								 * are none */
+	SfxPiece   *pieces;
+	int			piece;			/* the odometer's innermost wheel */
 	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range
 								 * is one key */
 
@@ -103,6 +115,20 @@ extern void sfx_scankeys_rewind(SfxScanKeys *sk, ScanDirection dir);
 
 /* To the next range in that direction; false, and nothing moved, if there is none. */
 extern bool sfx_scankeys_advance(SfxScanKeys *sk, ScanDirection dir);
+
+/* Is there one range? */
+static inline bool
+sfx_scankeys_single(const SfxScanKeys *sk)
+{
+	return sk->nlists == 0 && sk->npieces <= 1;
+}
+
+/* Do the scan's ranges follow from a row comparison, of which each is true of some rows only? */
+static inline bool
+sfx_scankeys_in_pieces(const SfxScanKeys *sk)
+{
+	return sk->npieces > 1;
+}
 
 /* The bounds of the present range, pointing into *sk; as sfx_reader_seek takes them. */
 extern void sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi);

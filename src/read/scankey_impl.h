@@ -211,6 +211,12 @@ extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *
 /* Narrow tail_lo and tail_hi, as the first column's interval has set them.  False: it is empty. */
 extern bool sfx_row_narrow(SfxScanKeys *sk, const ScanKeyData *header);
 
+/*
+ * Take the tail apart into the pieces in which the row comparisons among these are true; those of
+ * which that is not known become filters.  False: none is left.
+ */
+extern bool sfx_row_pieces(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
+
 /* ---- arrays (scankey_interval.c, too) ---- */
 
 /* Take the array of a scan key apart, in the work context. */
@@ -228,6 +234,9 @@ extern bool sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const
 /* ---- what intervals do not guarantee (scankey_filter.c) ---- */
 
 extern void sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q);
+
+/* The same, if it is none yet. */
+extern void sfx_scanfilter_once(SfxScanKeys *sk, SfxQual *q);
 
 /* Open the filters' arrays.  False: one of them matches nothing. */
 extern bool sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys);

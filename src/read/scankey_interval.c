@@ -25,6 +25,15 @@ sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q)
 }
 
 void
+sfx_scanfilter_once(SfxScanKeys *sk, SfxQual *q)
+{
+	for (int i = 0; i < sk->nfilters; i++)
+		if (sk->filters[i].qual == q)
+			return;
+	sfx_scanfilter_add(sk, q);
+}
+
+void
 sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv)
 {
 	iv->lo[0] = SFX_MARK_VALUE;
@@ -321,9 +330,9 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 			sfx_scanfilter_add(sk, q);
 			continue;
 		}
-		if (near || q->row)
+		if (near && !q->row)
 			sfx_scanfilter_add(sk, q);
-		else
+		else if (!q->row)
 			*pinned |= pins(q);
 		sfx_interval_intersect(sk, q->col, iv, &one);
 	}
@@ -417,14 +426,34 @@ static void
 filter_lists(SfxScanKeys *sk, SfxQual *quals, int n)
 {
 	for (int i = 0; i < n; i++)
-	{
-		bool		there = !is_equal_array(&quals[i]);
+		if (is_equal_array(&quals[i]))
+			sfx_scanfilter_once(sk, &quals[i]);
+}
 
-		for (int j = 0; j < sk->nfilters && !there; j++)
-			there = sk->filters[j].qual == &quals[i];
-		if (!there)
-			sfx_scanfilter_add(sk, &quals[i]);
+/* Leave the row comparisons of a column to the filters. */
+static void
+filter_rows(SfxScanKeys *sk, SfxQual *quals, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (quals[i].row)
+			sfx_scanfilter_once(sk, &quals[i]);
+}
+
+/* The bounds of a column that is not pinned are the tail.  False: it is empty. */
+static bool
+use_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, const ByteRange *iv)
+{
+	bool		rows = false;
+
+	sk->tail_lo_len = iv->lolen;
+	sk->tail_hi_len = iv->hilen;
+	for (int i = 0; i < n; i++)
+	{
+		rows |= quals[i].row != 0;
+		if (quals[i].row && !sfx_row_narrow(sk, &keys[quals[i].keyno]))
+			return false;
 	}
+	return !rows || sfx_row_pieces(sk, keys, quals, n);
 }
 
 /* Narrow iv to what lies between the first and the last of a sorted set. */
@@ -466,7 +495,10 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	if (count >= 0 && !pinned)
 	{
 		if (!sk->kd->comparator || sk->pinned_len + longest_lists(sk) + longest(set, count) <= SFX_MAX_ENTRY)
+		{
+			filter_rows(sk, quals, n);
 			return use_list(sk, quals->col, set, count, &iv);
+		}
 
 		/*
 		 * stored ones may be compressed: the interval from the least to the greatest, and a look
@@ -486,7 +518,10 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 		if (count >= 0 && !sfx_array_has(&eo, set, count, &self))
 			return COL_EMPTY;
 		if (sk->pinned_len + longest_lists(sk) + self.len <= SFX_MAX_ENTRY || !sk->kd->comparator)
+		{
+			filter_rows(sk, quals, n);
 			return use_list(sk, quals->col, &self, 1, &iv);
+		}
 
 		/*
 		 * too long for a prefix, but equal ones in keys may be shorter: leave it the end of the
@@ -495,10 +530,5 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	}
 	if (iv.hilen == 0)
 		return COL_OPEN;
-	sk->tail_lo_len = iv.lolen;
-	sk->tail_hi_len = iv.hilen;
-	for (int i = 0; i < n; i++)
-		if (quals[i].row && !sfx_row_narrow(sk, &keys[quals[i].keyno]))
-			return COL_EMPTY;
-	return COL_RANGE;
+	return use_tail(sk, keys, quals, n, &iv) ? COL_RANGE : COL_EMPTY;
 }

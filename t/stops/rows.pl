@@ -61,4 +61,19 @@ for my $columns ('k', 'k, v')
 	};
 }
 
+# (a, b) > (5, 50): where b is NULL and a is 5 it is not true (R11)
+for my $columns ('a, b', 'a DESC, b', 'a, b DESC', 'a DESC, b DESC NULLS LAST')
+{
+	scenario "NULLs between the pieces of a row comparison, ($columns)",
+	  $columns =~ /^(a, b|a DESC, b DESC NULLS LAST)$/ ? ['pieces over NULLs'] : [], sub {
+		sql('DROP TABLE IF EXISTS t; CREATE TABLE t (a int, b int) WITH (autovacuum_enabled = off);
+			INSERT INTO t SELECT g % 10, nullif(g % 100, 5) FROM generate_series(1, 20000) g');
+		sql("CREATE INDEX t_ab ON t USING surfidx ($columns)");
+		sql('VACUUM (ANALYZE) t');
+		my $s = reader();
+		is(sql("SELECT count(*) FROM t WHERE (a, b) > (5, 50)", $s), '9000', 'are not returned');
+		is(sql("SELECT count(*) FROM t WHERE (a, b) <= (5, 50)", $s), '10800', 'in neither direction');
+	};
+}
+
 run_scenarios();

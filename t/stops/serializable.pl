@@ -104,6 +104,23 @@ scenario 'a cursor that turned round has been further on', ['read straight on'],
 		'what it saw there is locked');
 };
 
+scenario 'of a row comparison each piece is locked', ['reads without locks'], sub {
+	for my $row ([ '5, 200', 'in the first piece' ], [ '8, NULL', 'in the second' ])
+	{
+		my ($values, $where) = @$row;
+		my ($x, $y) = map { session() } 1, 2;
+
+		build(0, 'CREATE INDEX t_k ON t USING surfidx (k)');
+		sql('DROP TABLE IF EXISTS r; CREATE TABLE r (a int, b int);
+			CREATE INDEX r_ab ON r USING surfidx (a, b);
+			INSERT INTO r SELECT g % 10, g FROM generate_series(1, 100) g');
+		sql("$begin; SELECT count(*) FROM r WHERE a = 1 AND b = 1000", $y);
+		sql("$begin; SELECT count(*) FROM r WHERE (a, b) > (5, 50)", $x);
+		sql('INSERT INTO r VALUES (1, 1000); COMMIT', $x);
+		is(first_error($y, "INSERT INTO r VALUES ($values)", 'COMMIT'), '40001', $where);
+	}
+};
+
 scenario 'a conflict is reported before a duplicate', ['duplicate before conflict'], sub {
 	my ($x, $y) = two('CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
 	sql('SELECT count(*) FROM t WHERE k = 55', $_) for $x, $y;

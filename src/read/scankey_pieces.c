@@ -1,0 +1,237 @@
+/*-------------------------------------------------------------------------
+ * scankey_pieces.c - where a row comparison is true: pieces of the order (R11)
+ *
+ * (a, b, c) > (1, 2, 3) is true of entries with a > 1, of those with a = 1 and b > 2, and of those
+ * with a = 1, b = 2 and c > 3: an interval of one column behind equal values of those before, for
+ * each member.  If the members are the index's next columns, each is a piece of the order, in
+ * whatever direction its column goes, and what is read of them need not be asked again.
+ *
+ * Between two pieces stand the NULLs of the deeper one's column, at one end of it or at the other.
+ * Where they are at the outer end, the pieces touch, and are one.  Mostly that leaves one piece, or
+ * two.
+ *
+ * Not every constant tells where it stands (CONST_FILTER, near): then the comparison is a filter.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "column.h"
+#include "key.h"
+#include "order.h"
+#include "rowcompare.h"
+#include "scankey.h"
+#include "scankey_impl.h"
+
+static inline int
+cmp_bounds(const SfxScanKeys *sk, int col, const SfxBytes *a, const SfxBytes *b)
+{
+	return sfx_order_cmp_columns(sk->order, col, a->p, a->len, b->p, b->len);
+}
+
+static inline bool
+is_upward(StrategyNumber strategy)
+{
+	return strategy >= BTGreaterEqualStrategyNumber;
+}
+
+/* A bound of a piece in memory of its own: these bytes and, behind them, those. */
+static SfxBytes
+keep_bound(const uint8 *prefix, int plen, const uint8 *b, int blen)
+{
+	uint8	   *p = palloc(plen + blen);
+
+	memcpy(p, prefix, plen);
+	memcpy(p + plen, b, blen);
+	return (SfxBytes) {p, plen + blen};
+}
+
+/*
+ * The piece of iv behind the columns before; of these NULLs that would part it from the next piece
+ * are at its other end.  prefix has room for a mark.
+ */
+static SfxPiece
+make_piece(const SfxScanKeys *sk, int col, uint8 *prefix, int plen, const ByteRange *iv)
+{
+	uint8		lo[4];
+	uint8		hi[4];
+	ByteRange	all = {lo, hi, 0, 0};
+	SfxPiece	piece = {keep_bound(prefix, plen, iv->lo, iv->lolen),
+	keep_bound(prefix, plen, iv->hi, iv->hilen)};
+	uint8	   *end;
+
+	if (plen == 0)
+		return piece;
+	sfx_interval_all(sk, &all);
+	end = palloc(plen + 1);
+	memcpy(end, prefix, plen);
+	if (sk->kd->col[col].nulls_first)
+	{
+		if (iv->hilen == all.hilen && memcmp(iv->hi, hi, all.hilen) == 0)
+			piece.hi = (SfxBytes) {end, end_above(sk, end, plen)};
+	}
+	else if (iv->lolen == all.lolen && memcmp(iv->lo, lo, all.lolen) == 0)
+		piece.lo = (SfxBytes) {end, end_below(sk, end, plen)};
+	return piece;
+}
+
+/* Walk over a row's members. */
+typedef struct RowWalk
+{
+	SfxPiece   *piece;			/* those known so far: at the front, ... */
+	int			nfront;
+	int			back;			/* ... and from here on; in between come those of later members */
+	uint8	   *prefix;			/* the values of the members so far */
+	int			plen;
+} RowWalk;
+
+typedef enum RowStep
+{
+	ROW_ON,						/* to the next member */
+	ROW_DONE,					/* nothing is equal so far, or it was the last one */
+	ROW_UNKNOWN					/* no pieces */
+} RowStep;
+
+/* One more member, with this strategy of its own. */
+static RowStep
+take_member(SfxScanKeys *sk, const ScanKeyData *m, StrategyNumber strategy, RowWalk *w)
+{
+	const SfxColumn *col = &sk->kd->col[m->sk_attno - 1];
+	SfxQual		q = {
+		.col = m->sk_attno - 1,.strategy = strategy,.subtype = m->sk_subtype,
+		.own_type = m->sk_subtype == col->type
+	};
+	uint8		lo[SFX_MAX_ENTRY + 1];
+	uint8		hi[SFX_MAX_ENTRY + 1];
+	ByteRange	iv = {lo, hi, 0, 0};
+	bool		near = false;
+	SfxConverted c;
+
+	if (m->sk_flags & SK_ISNULL)
+		return ROW_DONE;
+	switch (sfx_interval_constant(sk, &q, m->sk_argument, &iv, &near))
+	{
+		case CONST_FILTER:
+			return ROW_UNKNOWN;
+		case CONST_NONE:
+			break;
+		case CONST_INTERVAL:
+			if (near || w->plen + Max(iv.lolen, iv.hilen) > SFX_MAX_ENTRY)
+				return ROW_UNKNOWN;
+			w->piece[is_upward(strategy) != col->desc ? --w->back : w->nfront++] =
+				make_piece(sk, q.col, w->prefix, w->plen, &iv);
+	}
+	if (m->sk_flags & SK_ROW_END)
+		return ROW_DONE;
+
+	q.strategy = BTEqualStrategyNumber;
+	switch (sfx_convert_constant(col, &q, m->sk_argument, &c))
+	{
+		case CONST_FILTER:
+			return ROW_UNKNOWN;
+		case CONST_NONE:
+			return ROW_DONE;
+		case CONST_INTERVAL:
+			break;
+	}
+	if (c.near || !sfx_bound_encode(sk->kd, sk->index, q.col, c.value, w->prefix, &w->plen,
+									SFX_MAX_ENTRY))
+		return ROW_UNKNOWN;
+	return ROW_ON;
+}
+
+/* Pieces that touch become one, and those that are empty go; the number that is left. */
+static int
+join_touching(const SfxScanKeys *sk, int col, SfxPiece *piece, int n)
+{
+	int			out = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (cmp_bounds(sk, col, &piece[i].lo, &piece[i].hi) >= 0)
+			continue;
+		if (out > 0 && (cmp_bounds(sk, col, &piece[out - 1].hi, &piece[i].lo) == 0 ||
+						SFX_MUTANT("pieces over NULLs")))
+			piece[out - 1].hi = piece[i].hi;
+		else
+			piece[out++] = piece[i];
+	}
+	return out;
+}
+
+/* The pieces of a row comparison, in order; the number of them, -1: it is to be a filter. */
+static int
+pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxPiece **result)
+{
+	const ScanKeyData *m = sfx_first_key(header);
+	int			first = m->sk_attno - 1;
+	int			most = sk->kd->nkeys - first;
+	StrategyNumber strict = is_upward(header->sk_strategy) ? BTGreaterStrategyNumber :
+	BTLessStrategyNumber;
+	RowWalk		w = {palloc(most * sizeof(SfxPiece)), 0, most, sk->lo, 0};	/* lo: free until
+																			 * sfx_scankeys_bounds */
+	RowStep		step = ROW_ON;
+
+	for (int i = first; step == ROW_ON; i++, m++)
+	{
+		bool		last = (m->sk_flags & SK_ROW_END) != 0;
+
+		if (m->sk_attno != i + 1)
+			return -1;
+		step = take_member(sk, m, last ? header->sk_strategy : strict, &w);
+	}
+	if (step == ROW_UNKNOWN)
+		return -1;
+	memmove(w.piece + w.nfront, w.piece + w.back, (most - w.back) * sizeof(SfxPiece));
+	*result = w.piece;
+	return join_touching(sk, first, w.piece, w.nfront + most - w.back);
+}
+
+/* What two lists of pieces have in common. */
+static int
+intersect_pieces(const SfxScanKeys *sk, int col, const SfxPiece *a, int na,
+				 const SfxPiece *b, int nb, SfxPiece **result)
+{
+	SfxPiece   *out = palloc((na + nb) * sizeof(SfxPiece));
+	int			n = 0;
+
+	for (int i = 0, j = 0; i < na && j < nb;)
+	{
+		const SfxBytes *lo = cmp_bounds(sk, col, &a[i].lo, &b[j].lo) > 0 ? &a[i].lo : &b[j].lo;
+		bool		a_first = cmp_bounds(sk, col, &a[i].hi, &b[j].hi) < 0;
+		const SfxBytes *hi = a_first ? &a[i].hi : &b[j].hi;
+
+		if (cmp_bounds(sk, col, lo, hi) < 0)
+			out[n++] = (SfxPiece) {*lo, *hi};
+		if (a_first)
+			i++;
+		else
+			j++;
+	}
+	*result = out;
+	return n;
+}
+
+bool
+sfx_row_pieces(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
+{
+	SfxPiece   *all = palloc(sizeof(SfxPiece));
+	int			nall = 1;
+
+	*all = (SfxPiece) {{sk->tail_lo, sk->tail_lo_len}, {sk->tail_hi, sk->tail_hi_len}};
+	for (int i = 0; i < n && nall > 0; i++)
+	{
+		SfxPiece   *piece;
+		int			count;
+
+		if (!quals[i].row)
+			continue;
+		count = pieces_of_row(sk, &keys[quals[i].keyno], &piece);
+		if (count < 0)
+			sfx_scanfilter_once(sk, &quals[i]);
+		else
+			nall = intersect_pieces(sk, quals->col, all, nall, piece, count, &all);
+	}
+	sk->pieces = all;
+	sk->npieces = nall;
+	sk->piece = 0;
+	return nall > 0;
+}
