@@ -118,9 +118,9 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 		while (q + n < sk->nquals && sk->quals[q + n].col == col)
 			n++;
 		r = n > 0 ? sfx_interval_column(sk, keys, sk->quals + q, n) : COL_OPEN;
-		q += n;
-		if (r == COL_EMPTY)
+		if (r == COL_EMPTY || (r == COL_RANGE && !sfx_pieces_tail(sk, keys, sk->quals + q, n)))
 			result = false;
+		q += n;
 		if (r != COL_PINNED && r != COL_LIST)
 		{
 			sk->one_key = false;
@@ -238,7 +238,7 @@ sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 	memcpy(sk->hi, sk->lo, len);
 	if (sk->npieces > 0)
 	{
-		const SfxPiece *p = &sk->pieces[sk->piece];
+		const SfxRowPiece *p = &sk->pieces[sk->piece];
 
 		lo->len = append_cut(sk, sk->lo, len, p->lo.p, p->lo.len);
 		hi->len = append_cut(sk, sk->hi, len, p->hi.p, p->hi.len);

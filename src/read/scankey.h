@@ -5,9 +5,9 @@
  *
  *	ranges	[lo, hi) of key bytes, ascending and disjoint.  Leading columns that are pinned to one value (=, IS NULL)
  *			or to a list of values (= ANY) make a prefix; the first column that is not may add a lower and an
- *			upper bound, which row comparisons may take apart into pieces (R11).  Without lists and pieces there
- *			is one range; with them there is one for each combination of list elements and each piece, walked
- *			like an odometer in index order.
+ *			upper bound, which row comparisons may take apart into pieces (R11).  Without lists and
+ *			pieces there is one range; with them there is one for each combination of list elements
+ *			and each piece, walked like an odometer in index order.
  *	filters	what the ranges do not guarantee: conditions on later columns and those whose constant has no
  *			byte form.  They are checked on the values of each entry, so that no scan needs a recheck.
  *
@@ -34,11 +34,11 @@ typedef struct SfxBytes
 } SfxBytes;
 
 /* A part of the order behind the prefix: [lo, hi). */
-typedef struct SfxPiece
+typedef struct SfxRowPiece
 {
 	SfxBytes	lo;
 	SfxBytes	hi;
-} SfxPiece;
+} SfxRowPiece;
 
 /* One = ANY list of the prefix: the bytes that a column may have, ascending, without duplicates. */
 typedef struct SfxList
@@ -71,9 +71,9 @@ typedef struct SfxScanKeys
 	int			pinned_len;
 	int			tail_lo_len;	/* 0: no lower bound beyond the prefix */
 	int			tail_hi_len;	/* 0: no upper bound beyond the prefix */
-	int			npieces;		/* of row comparisons, ascending, in place of tail_lo and tail_hi; 0: there
-								 * are none */
-	SfxPiece   *pieces;
+	int			npieces;		/* of row comparisons, ascending, in place of tail_lo and tail_hi;
+								 * 0: there are none */
+	SfxRowPiece   *pieces;
 	int			piece;			/* the odometer's innermost wheel */
 	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range
 								 * is one key */

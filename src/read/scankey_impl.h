@@ -211,11 +211,14 @@ extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *
 /* Narrow tail_lo and tail_hi, as the first column's interval has set them.  False: it is empty. */
 extern bool sfx_row_narrow(SfxScanKeys *sk, const ScanKeyData *header);
 
+/* ---- pieces (scankey_pieces.c) ---- */
+
 /*
- * Take the tail apart into the pieces in which the row comparisons among these are true; those of
- * which that is not known become filters.  False: none is left.
+ * Narrow the tail by the row comparisons among the n conditions on its column, and take it apart
+ * into the pieces in which they are true; those of which that is not known become filters.  False:
+ * none is left.  For COL_RANGE, in the work context, which owns the pieces.
  */
-extern bool sfx_row_pieces(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
+extern bool sfx_pieces_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
 
 /* ---- arrays (scankey_interval.c, too) ---- */
 

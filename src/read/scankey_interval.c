@@ -439,23 +439,6 @@ filter_rows(SfxScanKeys *sk, SfxQual *quals, int n)
 			sfx_scanfilter_once(sk, &quals[i]);
 }
 
-/* The bounds of a column that is not pinned are the tail.  False: it is empty. */
-static bool
-use_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, const ByteRange *iv)
-{
-	bool		rows = false;
-
-	sk->tail_lo_len = iv->lolen;
-	sk->tail_hi_len = iv->hilen;
-	for (int i = 0; i < n; i++)
-	{
-		rows |= quals[i].row != 0;
-		if (quals[i].row && !sfx_row_narrow(sk, &keys[quals[i].keyno]))
-			return false;
-	}
-	return !rows || sfx_row_pieces(sk, keys, quals, n);
-}
-
 /* Narrow iv to what lies between the first and the last of a sorted set. */
 static void
 span_list(SfxScanKeys *sk, int col, const SfxBytes *set, int n, ByteRange *iv)
@@ -530,5 +513,7 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	}
 	if (iv.hilen == 0)
 		return COL_OPEN;
-	return use_tail(sk, keys, quals, n, &iv) ? COL_RANGE : COL_EMPTY;
+	sk->tail_lo_len = iv.lolen;
+	sk->tail_hi_len = iv.hilen;
+	return COL_RANGE;
 }

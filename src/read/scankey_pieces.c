@@ -48,13 +48,13 @@ keep_bound(const uint8 *prefix, int plen, const uint8 *b, int blen)
  * The piece of iv behind the columns before; of these NULLs that would part it from the next piece
  * are at its other end.  prefix has room for a mark.
  */
-static SfxPiece
+static SfxRowPiece
 make_piece(const SfxScanKeys *sk, int col, uint8 *prefix, int plen, const ByteRange *iv)
 {
 	uint8		lo[4];
 	uint8		hi[4];
 	ByteRange	all = {lo, hi, 0, 0};
-	SfxPiece	piece = {keep_bound(prefix, plen, iv->lo, iv->lolen),
+	SfxRowPiece	piece = {keep_bound(prefix, plen, iv->lo, iv->lolen),
 	keep_bound(prefix, plen, iv->hi, iv->hilen)};
 	uint8	   *end;
 
@@ -76,7 +76,7 @@ make_piece(const SfxScanKeys *sk, int col, uint8 *prefix, int plen, const ByteRa
 /* Walk over a row's members. */
 typedef struct RowWalk
 {
-	SfxPiece   *piece;			/* those known so far: at the front, ... */
+	SfxRowPiece   *piece;			/* those known so far: at the front, ... */
 	int			nfront;
 	int			back;			/* ... and from here on; in between come those of later members */
 	uint8	   *prefix;			/* the values of the members so far */
@@ -140,7 +140,7 @@ take_member(SfxScanKeys *sk, const ScanKeyData *m, StrategyNumber strategy, RowW
 
 /* Pieces that touch become one, and those that are empty go; the number that is left. */
 static int
-join_touching(const SfxScanKeys *sk, int col, SfxPiece *piece, int n)
+join_touching(const SfxScanKeys *sk, int col, SfxRowPiece *piece, int n)
 {
 	int			out = 0;
 
@@ -159,17 +159,17 @@ join_touching(const SfxScanKeys *sk, int col, SfxPiece *piece, int n)
 
 /* The pieces of a row comparison, in order; the number of them, -1: it is to be a filter. */
 static int
-pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxPiece **result)
+pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxRowPiece **result)
 {
 	const ScanKeyData *m = sfx_first_key(header);
 	int			first = m->sk_attno - 1;
 	int			most = sk->kd->nkeys - first;
 	StrategyNumber strict = is_upward(header->sk_strategy) ? BTGreaterStrategyNumber :
 	BTLessStrategyNumber;
-	RowWalk		w = {palloc(most * sizeof(SfxPiece)), 0, most, sk->lo, 0};	/* lo: free until
-																			 * sfx_scankeys_bounds */
+	RowWalk		w = {palloc(most * sizeof(SfxRowPiece)), 0, most, NULL, 0};
 	RowStep		step = ROW_ON;
 
+	w.prefix = sk->lo;			/* free until sfx_scankeys_bounds */
 	for (int i = first; step == ROW_ON; i++, m++)
 	{
 		bool		last = (m->sk_flags & SK_ROW_END) != 0;
@@ -180,17 +180,17 @@ pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxPiece **result)
 	}
 	if (step == ROW_UNKNOWN)
 		return -1;
-	memmove(w.piece + w.nfront, w.piece + w.back, (most - w.back) * sizeof(SfxPiece));
+	memmove(w.piece + w.nfront, w.piece + w.back, (most - w.back) * sizeof(SfxRowPiece));
 	*result = w.piece;
 	return join_touching(sk, first, w.piece, w.nfront + most - w.back);
 }
 
 /* What two lists of pieces have in common. */
 static int
-intersect_pieces(const SfxScanKeys *sk, int col, const SfxPiece *a, int na,
-				 const SfxPiece *b, int nb, SfxPiece **result)
+intersect_pieces(const SfxScanKeys *sk, int col, const SfxRowPiece *a, int na,
+				 const SfxRowPiece *b, int nb, SfxRowPiece **result)
 {
-	SfxPiece   *out = palloc((na + nb) * sizeof(SfxPiece));
+	SfxRowPiece   *out = palloc((na + nb) * sizeof(SfxRowPiece));
 	int			n = 0;
 
 	for (int i = 0, j = 0; i < na && j < nb;)
@@ -200,7 +200,7 @@ intersect_pieces(const SfxScanKeys *sk, int col, const SfxPiece *a, int na,
 		const SfxBytes *hi = a_first ? &a[i].hi : &b[j].hi;
 
 		if (cmp_bounds(sk, col, lo, hi) < 0)
-			out[n++] = (SfxPiece) {*lo, *hi};
+			out[n++] = (SfxRowPiece) {*lo, *hi};
 		if (a_first)
 			i++;
 		else
@@ -210,16 +210,17 @@ intersect_pieces(const SfxScanKeys *sk, int col, const SfxPiece *a, int na,
 	return n;
 }
 
-bool
-sfx_row_pieces(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
+/* The tail as row comparisons leave it, of which there are some.  False: nothing. */
+static bool
+take_apart(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 {
-	SfxPiece   *all = palloc(sizeof(SfxPiece));
+	SfxRowPiece *all = palloc(sizeof(SfxRowPiece));
 	int			nall = 1;
 
-	*all = (SfxPiece) {{sk->tail_lo, sk->tail_lo_len}, {sk->tail_hi, sk->tail_hi_len}};
+	*all = (SfxRowPiece) {{sk->tail_lo, sk->tail_lo_len}, {sk->tail_hi, sk->tail_hi_len}};
 	for (int i = 0; i < n && nall > 0; i++)
 	{
-		SfxPiece   *piece;
+		SfxRowPiece *piece;
 		int			count;
 
 		if (!quals[i].row)
@@ -234,4 +235,19 @@ sfx_row_pieces(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	sk->npieces = nall;
 	sk->piece = 0;
 	return nall > 0;
+}
+
+bool
+sfx_pieces_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
+{
+	bool		rows = false;
+
+	Assert(sk->tail_hi_len > 0);
+	for (int i = 0; i < n; i++)
+	{
+		if (quals[i].row && !sfx_row_narrow(sk, &keys[quals[i].keyno]))
+			return false;
+		rows |= quals[i].row != 0;
+	}
+	return !rows || take_apart(sk, keys, quals, n);
 }

@@ -2,9 +2,9 @@
  * scankey_row.c - what a row comparison says of the range
  *
  * (a, b) > (1, 2) is true of entries above the position "a is 1, b is 2" only, if b is the index's
- * column behind a and both ascend, or both descend.  So that position is an end of the range.  Where
- * within it the comparison is true scankey_pieces.c says; if that cannot be told from bytes, the
- * comparison as a whole is asked of each entry.
+ * column behind a and both ascend, or both descend.  So that position is an end of the range.
+ * Where within it the comparison is true scankey_pieces.c says; if that cannot be told from bytes,
+ * the comparison as a whole is asked of each entry.
  *
  * A position takes in members as long as each is the next column and has the first one's direction.
  * It ends

@@ -71,8 +71,9 @@ for my $columns ('a, b', 'a DESC, b', 'a, b DESC', 'a DESC, b DESC NULLS LAST')
 		sql("CREATE INDEX t_ab ON t USING surfidx ($columns)");
 		sql('VACUUM (ANALYZE) t');
 		my $s = reader();
-		is(sql("SELECT count(*) FROM t WHERE (a, b) > (5, 50)", $s), '9000', 'are not returned');
-		is(sql("SELECT count(*) FROM t WHERE (a, b) <= (5, 50)", $s), '10800', 'in neither direction');
+		my $rows = 'SELECT count(*) FROM t WHERE (a, b)';
+		is(sql("$rows > (5, 50)", $s), '9000', 'are not returned');
+		is(sql("$rows <= (5, 50)", $s), '10800', 'in neither direction');
 	};
 }
 
