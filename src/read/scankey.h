@@ -73,7 +73,7 @@ typedef struct SfxScanKeys
 	int			tail_hi_len;	/* 0: no upper bound beyond the prefix */
 	int			npieces;		/* of row comparisons, ascending, in place of tail_lo and tail_hi;
 								 * 0: there are none */
-	SfxRowPiece   *pieces;
+	SfxRowPiece *pieces;
 	int			piece;			/* the odometer's innermost wheel */
 	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range
 								 * is one key */

@@ -54,7 +54,7 @@ make_piece(const SfxScanKeys *sk, int col, uint8 *prefix, int plen, const ByteRa
 	uint8		lo[4];
 	uint8		hi[4];
 	ByteRange	all = {lo, hi, 0, 0};
-	SfxRowPiece	piece = {keep_bound(prefix, plen, iv->lo, iv->lolen),
+	SfxRowPiece piece = {keep_bound(prefix, plen, iv->lo, iv->lolen),
 	keep_bound(prefix, plen, iv->hi, iv->hilen)};
 	uint8	   *end;
 
@@ -76,7 +76,7 @@ make_piece(const SfxScanKeys *sk, int col, uint8 *prefix, int plen, const ByteRa
 /* Walk over a row's members. */
 typedef struct RowWalk
 {
-	SfxRowPiece   *piece;			/* those known so far: at the front, ... */
+	SfxRowPiece *piece;			/* those known so far: at the front, ... */
 	int			nfront;
 	int			back;			/* ... and from here on; in between come those of later members */
 	uint8	   *prefix;			/* the values of the members so far */
@@ -190,7 +190,7 @@ static int
 intersect_pieces(const SfxScanKeys *sk, int col, const SfxRowPiece *a, int na,
 				 const SfxRowPiece *b, int nb, SfxRowPiece **result)
 {
-	SfxRowPiece   *out = palloc((na + nb) * sizeof(SfxRowPiece));
+	SfxRowPiece *out = palloc((na + nb) * sizeof(SfxRowPiece));
 	int			n = 0;
 
 	for (int i = 0, j = 0; i < na && j < nb;)
@@ -217,7 +217,15 @@ take_apart(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	SfxRowPiece *all = palloc(sizeof(SfxRowPiece));
 	int			nall = 1;
 
-	*all = (SfxRowPiece) {{sk->tail_lo, sk->tail_lo_len}, {sk->tail_hi, sk->tail_hi_len}};
+	*all = (SfxRowPiece)
+	{
+		{
+			sk->tail_lo, sk->tail_lo_len
+		},
+		{
+			sk->tail_hi, sk->tail_hi_len
+		}
+	};
 	for (int i = 0; i < n && nall > 0; i++)
 	{
 		SfxRowPiece *piece;
