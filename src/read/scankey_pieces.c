@@ -217,15 +217,8 @@ take_apart(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	SfxRowPiece *all = palloc(sizeof(SfxRowPiece));
 	int			nall = 1;
 
-	*all = (SfxRowPiece)
-	{
-		{
-			sk->tail_lo, sk->tail_lo_len
-		},
-		{
-			sk->tail_hi, sk->tail_hi_len
-		}
-	};
+	all->lo = (SfxBytes) {sk->tail_lo, sk->tail_lo_len};
+	all->hi = (SfxBytes) {sk->tail_hi, sk->tail_hi_len};
 	for (int i = 0; i < n && nall > 0; i++)
 	{
 		SfxRowPiece *piece;
