@@ -29,4 +29,7 @@ extern const char *sfx_wal_identify(uint8 info);
 extern void sfx_wal_desc(StringInfo buf, XLogReaderState *record);
 extern void sfx_shmem_init(void);
 
+/* The hooks of rule D7. */
+extern void sfx_together_init(void);
+
 #endif							/* SURFIDX_AM_H */

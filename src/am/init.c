@@ -46,5 +46,6 @@ _PG_init(void)
 	sfx_estimate_init();
 	sfx_index_only_init();
 	sfx_agg_init();
+	sfx_together_init();
 	sfx_preloaded = true;
 }

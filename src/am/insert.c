@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * insert.c - aminsert and the unique check
  *
- * A plain insert encodes the key and appends to the log: no page of the tree is read.
+ * A plain insert encodes the key and appends to the log: no page of the tree is read.  Many of one
+ * statement are appended together (D7).
  *
  * A unique insert holds the key's partition lock over check and append, so that two inserters of equal keys meet (README
  * "Uniqueness").  The lock is chosen by a hash of the key's bytes where equal keys have equal bytes, else it is one for all.  It is
@@ -17,6 +18,7 @@
 #include "order.h"
 #include "page.h"
 #include "payload.h"
+#include "pending.h"
 #include "predicate.h"
 #include "pressure.h"
 #include "reader.h"
@@ -39,11 +41,16 @@
  */
 #define READERS_KEPT	16
 
+/* Rows of a statement that are appended one by one, before others wait for each other: most statements have one. */
+#define ROWS_ALONE	4
+
 /* Kept from row to row of one statement in IndexInfo.ii_AmCache. */
 typedef struct InsertState
 {
 	MemoryContextCallback gone;
 	bool		keeps;			/* the reader, from row to row: one of READERS_KEPT */
+	bool		together;		/* its entries may wait for each other (D7) */
+	int			rows;			/* so far, up to ROWS_ALONE */
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
@@ -60,7 +67,7 @@ state_is_gone(void *arg)
 }
 
 static InsertState *
-insert_state(Relation index, IndexInfo *info)
+insert_state(Relation index, Relation heap, IndexInfo *info)
 {
 	InsertState *st = info->ii_AmCache;
 
@@ -73,6 +80,8 @@ insert_state(Relation index, IndexInfo *info)
 		st->order = sfx_order_open(index, &st->kd, false);
 		st->reader = NULL;
 		st->keeps = false;
+		st->together = sfx_pending_allowed(index, heap, info);
+		st->rows = 0;
 		st->gone.func = state_is_gone;
 		st->gone.arg = st;
 		MemoryContextRegisterResetCallback(info->ii_Context, &st->gone);
@@ -219,6 +228,16 @@ end_reader(InsertState *st)
 	st->reader = NULL;
 }
 
+/* Append, or let the entry wait.  True: the log grew. */
+static bool
+insert_plain(Relation index, InsertState *st, const SfxEntry *e, bool unchanged)
+{
+	if (st->together && st->rows == ROWS_ALONE)
+		return sfx_pending_add(index, e, unchanged, sfx_merge_pressure);
+	st->rows = Min(st->rows + 1, ROWS_ALONE);
+	return sfx_log_append(index, e, unchanged);
+}
+
 /* Check and append under the partition lock.  *grew as sfx_log_append.  Returns the verdict for aminsert. */
 static bool
 insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
@@ -263,7 +282,7 @@ bool
 sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
 		   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info)
 {
-	InsertState *st = insert_state(index, info);
+	InsertState *st = insert_state(index, heap, info);
 	SfxEntry	e;
 	bool		grew = false;
 	bool		unique = true;
@@ -286,7 +305,7 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct))
 	{
 		if (checkUnique != UNIQUE_CHECK_EXISTING)
-			grew = sfx_log_append(index, &e, indexUnchanged);
+			grew = insert_plain(index, st, &e, indexUnchanged);
 	}
 	else
 		unique = insert_unique(index, heap, st, &e, info, checkUnique, indexUnchanged, &grew);

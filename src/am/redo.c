@@ -48,7 +48,7 @@ resolve_conflict(XLogReaderState *record, TransactionId horizon, bool catalog)
 }
 
 static void
-redo_append(XLogReaderState *record)
+redo_append(XLogReaderState *record, int n)
 {
 	Buffer		buf;
 
@@ -57,12 +57,24 @@ redo_append(XLogReaderState *record)
 		Size		len;
 		char	   *data = XLogRecGetBlockData(record, 0, &len);
 
-		sfx_log_page_put(BufferGetPage(buf), (uint8 *) data, (int) len);
+		sfx_log_page_put(BufferGetPage(buf), (uint8 *) data, (int) len, n);
 		PageSetLSN(BufferGetPage(buf), record->EndRecPtr);
 		MarkBufferDirty(buf);
 	}
 	if (BufferIsValid(buf))
 		UnlockReleaseBuffer(buf);
+}
+
+/* The number of entries in a BATCH record. */
+static uint16
+batch_count(XLogReaderState *record)
+{
+	uint16		n;
+
+	if (XLogRecGetDataLen(record) != sizeof(n))
+		elog(PANIC, "surfidx: batch record with %u bytes of data", XLogRecGetDataLen(record));
+	memcpy(&n, XLogRecGetData(record), sizeof(n));
+	return n;
 }
 
 /*
@@ -211,7 +223,11 @@ sfx_redo(XLogReaderState *record)
 	{
 		case XLOG_SFX_APPEND:
 			SFX_STOP("redo append");
-			redo_append(record);
+			redo_append(record, 1);
+			break;
+		case XLOG_SFX_BATCH:
+			SFX_STOP("redo batch");
+			redo_append(record, batch_count(record));
 			break;
 		case XLOG_SFX_EXTEND:
 			SFX_STOP("redo extend");

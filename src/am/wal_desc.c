@@ -30,6 +30,8 @@ sfx_wal_identify(uint8 info)
 			return "FLAG";
 		case XLOG_SFX_GATE:
 			return "GATE";
+		case XLOG_SFX_BATCH:
+			return "BATCH";
 	}
 	return NULL;
 }
@@ -96,6 +98,21 @@ describe_change(StringInfo buf, XLogReaderState *record)
 	describe_horizon(buf, x->horizon, x->catalog);
 }
 
+static void
+describe_batch(StringInfo buf, XLogReaderState *record)
+{
+	uint16		n = 0;
+	Size		len;
+
+	if (XLogRecGetDataLen(record) >= sizeof(n))
+		memcpy(&n, XLogRecGetData(record), sizeof(n));
+	appendStringInfo(buf, "entries %u", n);
+	if (block_data(record, 0, 1, &len) != NULL)
+		appendStringInfo(buf, " of %zu bytes", len);
+	else
+		appendStringInfoString(buf, " in image");
+}
+
 void
 sfx_wal_desc(StringInfo buf, XLogReaderState *record)
 {
@@ -132,6 +149,9 @@ sfx_wal_desc(StringInfo buf, XLogReaderState *record)
 			break;
 		case XLOG_SFX_GATE:
 			appendStringInfo(buf, "gate page %u", XLogRecGetBlock(record, 0)->blkno);
+			break;
+		case XLOG_SFX_BATCH:
+			describe_batch(buf, record);
 			break;
 	}
 }

@@ -2,8 +2,9 @@
  * log.c - the delta log: a chain of pages per generation to which inserts append
  *
  * The log is the truth of the dynamic stage.  An append is: exclusive lock on
- * the tail page, bytes at pd_lower, one small WAL record.  The tail's block number is cached per relation; the
- * page itself tells whether it still is the tail (kind, build, generation, seal, right link).
+ * the tail page, bytes at pd_lower, one small WAL record, of one entry or of several (pending.c).
+ * The tail's block number is cached per relation; the page itself tells whether it still is the
+ * tail (kind, build, generation, seal, right link).
  *
  * Extending the chain: the new page is allocated first (nobody waits for the
  * lock of a page that nothing leads to), then metapage, then old tail.
@@ -17,6 +18,7 @@
 #include "bufhint.h"
 #include "leaf.h"
 #include "log.h"
+#include "log_entry.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -26,11 +28,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define LOG_ENTRY_HEADER	11	/* at most */
-#define LOG_FIRST_HEADER	9	/* of a page's first entry */
-#define TID_OFFSET_BITS		9
-#define TID_BLOCKS			(1 << (16 - TID_OFFSET_BITS))
-#define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
 #define LOG_LINKS			1	/* right links followed before the metapage is asked */
 #define LOG_TRIES			10	/* before an appender holds the metapage's lock */
 
@@ -46,126 +43,6 @@ typedef struct SfxTailCache
 	uint32		gen;
 	BlockNumber tail;
 } SfxTailCache;
-
-StaticAssertDecl(sizeof(((SfxLogEnd *) 0)->copy) >= MAXALIGN(SizeOfPageHeaderData) +
-				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX, "a copied end fits");
-
-/* ---- page functions, shared with redo ---- */
-
-void
-sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before)
-{
-	SfxLogHeader h = {.seq = seq,.nentries = 0,.before = before};
-
-	sfx_page_init(page, SFX_PAGE_LOG, build_id, gen, 0);
-	sfx_page_set_body(page, (uint8_t *) &h, sizeof(h));
-}
-
-void
-sfx_log_page_put(Page page, const uint8 *bytes, int len)
-{
-	PageHeader	ph = (PageHeader) page;
-
-	Assert(ph->pd_lower + len <= ph->pd_upper);
-	memcpy((char *) page + ph->pd_lower, bytes, len);
-	ph->pd_lower += len;
-	((SfxLogHeader *) SfxPageBody(page))->nentries++;
-}
-
-void
-sfx_log_page_flag(Page page, const uint16 *offs, int n)
-{
-	uint8	   *body = SfxPageBody(page);
-
-	for (int i = 0; i < n; i++)
-		body[offs[i]] |= SFX_LOG_DEAD;
-}
-
-/* The bytes of an entry's header with these flags. */
-static inline uint32
-header_size(uint8 flags)
-{
-	return 1 + (flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0) + (flags & SFX_LOG_TID ? 6 : 2) +
-		(flags & SFX_LOG_PAYLOAD ? 2 : 0);
-}
-
-/* What later entries of a page refer to: the key length and the heap block of its first one.  False: the page has no sound one. */
-static inline bool
-first_entry(const uint8 *body, uint32 len, uint32 *keylen, uint64 *block)
-{
-	const uint8 *p = body + sizeof(SfxLogHeader);
-
-	if (len < sizeof(SfxLogHeader) + LOG_FIRST_HEADER || (*p & (SFX_LOG_LEN2 | SFX_LOG_TID)) != (SFX_LOG_LEN2 | SFX_LOG_TID))
-		return false;
-	*keylen = sfx_get16(p + 1);
-	*block = sfx_get_tid(p + 3) >> 16;
-	return true;
-}
-
-bool
-sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
-{
-	uint8	   *body = SfxPageBody(page);
-	uint32		len = SfxPageBodyLen(page);
-	uint32		at = *off < sizeof(SfxLogHeader) ? sizeof(SfxLogHeader) : *off;
-	uint32		firstlen = 0;
-	uint64		firstblock = 0;
-	uint8		flags;
-
-	if (at == len)
-		return false;
-	if (at > len || at + header_size(body[at]) > len)
-		sfx_corrupt(index, blkno, "log entry header cut off");
-	if (!first_entry(body, len, &firstlen, &firstblock))
-		sfx_corrupt(index, blkno, "first entry of a log page");
-	flags = body[at++];
-	*dead = (flags & SFX_LOG_DEAD) != 0;
-	e->keylen = flags & SFX_LOG_LEN2 ? sfx_get16(body + at) : flags & SFX_LOG_LEN1 ? body[at] : firstlen;
-	at += flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0;
-	if (flags & SFX_LOG_TID)
-	{
-		e->tid = sfx_get_tid(body + at);
-		at += 6;
-	}
-	else
-	{
-		uint16		tid = sfx_get16(body + at);
-
-		e->tid = (firstblock + (tid >> TID_OFFSET_BITS) - SFX_LOG_BACK) << 16 | (tid & ((1 << TID_OFFSET_BITS) - 1));
-		e->tid &= UINT64CONST(0xFFFFFFFFFFFF);
-		at += 2;
-	}
-	e->paylen = 0;
-	if (flags & SFX_LOG_PAYLOAD)
-	{
-		e->paylen = sfx_get16(body + at);
-		at += 2;
-	}
-	if (e->keylen + e->paylen > SFX_MAX_ENTRY || at + e->keylen + e->paylen > len)
-		sfx_corrupt(index, blkno, "log entry reaches beyond its page");
-	e->key = body + at;
-	e->payload = body + at + e->keylen;
-	*off = at + e->keylen + e->paylen;
-	return true;
-}
-
-/* Later entries refer to the header of the page's first one, so it comes along. */
-void
-sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end)
-{
-	const uint8 *body = SfxPageBody(page);
-	uint32		from = Max(off, sizeof(SfxLogHeader));
-	uint32		kept = Min(from, sizeof(SfxLogHeader) + LOG_FIRST_HEADER);
-	Page		copy = end->copy.page;
-
-	end->blkno = blkno;
-	end->off = kept;
-	end->len = SfxPageBodyLen(page) - from;
-	Assert(end->len <= SFX_LOG_END_MAX);
-	memcpy(SfxPageBody(copy), body, kept);
-	memcpy(SfxPageBody(copy) + kept, body + from, end->len);
-	((PageHeader) copy)->pd_lower = SfxPageBody(copy) - (uint8 *) copy + kept + end->len;
-}
 
 /* Is this page, locked by us, one of generation gen? */
 bool
@@ -212,63 +89,6 @@ sfx_log_forget_tail(Relation index)
 	if (index->rd_amcache)
 		pfree(index->rd_amcache);
 	index->rd_amcache = NULL;
-}
-
-/* The entry's TID in two bytes behind that of the page's first entry; false if it lies too far away. */
-static bool
-short_tid(uint64 tid, uint64 firstblock, uint16 *out)
-{
-	int64		block = (int64) (tid >> 16) - (int64) firstblock + SFX_LOG_BACK;
-	uint32		offset = tid & 0xFFFF;
-
-	*out = (uint16) (block << TID_OFFSET_BITS | offset);
-	return block >= 0 && block < TID_BLOCKS && offset < (1 << TID_OFFSET_BITS);
-}
-
-/* The bytes that add the entry to a log page, which is locked; their number. */
-static int
-form_log_entry(Page page, const SfxEntry *e, bool unchanged, uint8 *out)
-{
-	uint32		firstlen = 0;
-	uint64		firstblock = 0;
-	bool		has_first = first_entry(SfxPageBody(page), SfxPageBodyLen(page), &firstlen, &firstblock);
-	uint8		flags = (unchanged ? SFX_LOG_UNCHANGED : 0) | (e->paylen > 0 ? SFX_LOG_PAYLOAD : 0);
-	uint16		tid = 0;
-	int			at = 1;
-
-	if (!has_first || (e->keylen != firstlen && e->keylen > 0xFF))
-	{
-		flags |= SFX_LOG_LEN2;
-		sfx_put16(out + at, (uint16) e->keylen);
-		at += 2;
-	}
-	else if (e->keylen != firstlen)
-	{
-		flags |= SFX_LOG_LEN1;
-		out[at++] = (uint8) e->keylen;
-	}
-	if (has_first && short_tid(e->tid, firstblock, &tid))
-	{
-		sfx_put16(out + at, tid);
-		at += 2;
-	}
-	else
-	{
-		flags |= SFX_LOG_TID;
-		sfx_put_tid(out + at, e->tid);
-		at += 6;
-	}
-	if (e->paylen > 0)
-	{
-		sfx_put16(out + at, (uint16) e->paylen);
-		at += 2;
-	}
-	out[0] = flags;
-	memcpy(out + at, e->key, e->keylen);
-	at += e->keylen;
-	if (e->paylen > 0)
-		memcpy(out + at, e->payload, e->paylen);
-	return at + e->paylen;
 }
 
 /*
@@ -404,50 +224,64 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 	return ours;
 }
 
-/* Put the entry's bytes on the tail page, which is locked and has room. */
+/* Put n entries' bytes on the tail page, which is locked and has room. */
 static void
-put_logged(Relation index, Buffer buf, const uint8 *bytes, int len)
+put_logged(Relation index, Buffer buf, const uint8 *bytes, int len, int n)
 {
+	uint16		count = (uint16) n;
+
 	START_CRIT_SECTION();
-	sfx_log_page_put(BufferGetPage(buf), bytes, len);
+	sfx_log_page_put(BufferGetPage(buf), bytes, len, n);
 	MarkBufferDirty(buf);
 	if (RelationNeedsWAL(index))
 	{
 		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
+		if (n > 1)
+			XLogRegisterData((char *) &count, sizeof(count));
 		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
 		XLogRegisterBufData(0, (char *) bytes, len);
-		lsn = XLogInsert(SFX_RMGR_ID, XLOG_SFX_APPEND);
+		lsn = XLogInsert(SFX_RMGR_ID, n > 1 ? XLOG_SFX_BATCH : XLOG_SFX_APPEND);
 		PageSetLSN(BufferGetPage(buf), lsn);
 	}
 	END_CRIT_SECTION();
 }
 
+/* What is to be appended: entries [done, n). */
+typedef struct Appending
+{
+	const SfxEntry *e;
+	const bool *unchanged;
+	int			n;
+	int		   *done;
+} Appending;
+
 typedef enum
 {
 	APPEND_DONE,
 	APPEND_AGAIN,				/* the cache moved on: try once more */
-	APPEND_FULL,				/* no room: extend */
+	APPEND_FULL,				/* no room for all: extend */
 	APPEND_STALE				/* not the active generation's page: forget the cache */
 } AppendResult;
 
-/* Put the entry on the log's last page, which is locked.  False: it has no room. */
+/* Put what has room on the log's last page, which is locked.  False: some has not. */
 static bool
-put_entry(Relation index, Buffer buf, const SfxEntry *e, bool unchanged)
+put_entries(Relation index, Buffer buf, const Appending *a)
 {
-	uint8		bytes[SFX_MAX_ENTRY + LOG_ENTRY_HEADER];
-	Page		page = BufferGetPage(buf);
-	int			len = form_log_entry(page, e, unchanged, bytes);
+	uint8		bytes[SFX_LOG_FORMED];
+	int			len;
+	int			n = sfx_log_form(BufferGetPage(buf), a->e + *a->done, a->unchanged + *a->done,
+								 a->n - *a->done, bytes, &len);
 
-	if (len + ((PageHeader) page)->pd_lower > ((PageHeader) page)->pd_upper)
-		return false;
-	put_logged(index, buf, bytes, len);
-	return true;
+	if (n > 0)
+		put_logged(index, buf, bytes, len, n);
+	*a->done += n;
+	return *a->done == a->n;
 }
 
 static AppendResult
-try_append(Relation index, SfxTailCache *c, const SfxEntry *e, bool unchanged)
+try_append(Relation index, SfxTailCache *c, const Appending *a)
 {
 	Buffer		buf = ReadBuffer(index, c->tail);
 	Page		page = BufferGetPage(buf);
@@ -464,7 +298,7 @@ try_append(Relation index, SfxTailCache *c, const SfxEntry *e, bool unchanged)
 		result = APPEND_AGAIN;
 	}
 	else
-		result = put_entry(index, buf, e, unchanged) ? APPEND_DONE : APPEND_FULL;
+		result = put_entries(index, buf, a) ? APPEND_DONE : APPEND_FULL;
 	UnlockReleaseBuffer(buf);
 	return result;
 }
@@ -474,36 +308,40 @@ try_append(Relation index, SfxTailCache *c, const SfxEntry *e, bool unchanged)
  * room, else on a page that is added in the same breath.  True: it was added.
  */
 static bool
-append_for_certain(Relation index, const SfxEntry *e, bool unchanged)
+append_for_certain(Relation index, const Appending *a)
 {
 	SfxMeta		meta;
 	Buffer		newbuf,
 				metabuf,
 				tailbuf;
+	int			before;
 	bool		added;
 
 	sfx_meta_read(index, &meta);
 	newbuf = lock_to_extend(index, &meta, &metabuf);
 	tailbuf = lock_tail(index, &meta, BUFFER_LOCK_EXCLUSIVE);
-	added = !BufferIsValid(tailbuf) || !put_entry(index, tailbuf, e, unchanged);
+	added = !BufferIsValid(tailbuf) || !put_entries(index, tailbuf, a);
+	before = *a->done;
 	if (added)
 	{
 		link_page(index, &meta, metabuf, tailbuf, newbuf);
-		if (!put_entry(index, newbuf, e, unchanged))
+		(void) put_entries(index, newbuf, a);
+		if (*a->done == before)
 			elog(ERROR, "surfidx: an empty log page of index \"%s\" takes no entry of %u bytes",
-				 RelationGetRelationName(index), e->keylen + e->paylen);
+				 RelationGetRelationName(index), a->e[before].keylen + a->e[before].paylen);
 	}
 	unlock_extended(index, metabuf, tailbuf, newbuf, added);
 	return added;
 }
 
-bool
-sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
+/* Append at least one entry.  True: the log grew by a page. */
+static bool
+append_some(Relation index, const Appending *a)
 {
+	int			before = *a->done;
 	bool		grew = false;
 	int			links = 0;
 
-	Assert(e->keylen + e->paylen <= SFX_MAX_ENTRY);
 	for (int tries = 0; tries < LOG_TRIES; tries++)
 	{
 		SfxTailCache *c = tail_cache(index);
@@ -512,9 +350,9 @@ sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 		AppendResult r;
 
 		SFX_STOP("append");
-		r = tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, e, unchanged);
+		r = tail == InvalidBlockNumber ? APPEND_FULL : try_append(index, c, a);
 		CHECK_FOR_INTERRUPTS();
-		if (r == APPEND_DONE)
+		if (*a->done > before)
 			return grew;
 		if (r == APPEND_AGAIN && ++links <= LOG_LINKS)
 			continue;
@@ -522,8 +360,29 @@ sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 		if (r == APPEND_FULL)
 			grew |= extend_log(index, gen, tail);
 	}
-	grew |= append_for_certain(index, e, unchanged);
+	return append_for_certain(index, a) || grew;
+}
+
+bool
+sfx_log_append_many(Relation index, const SfxEntry *e, const bool *unchanged, int n, int *done)
+{
+	Appending	a = {.e = e,.unchanged = unchanged,.n = n,.done = done};
+	bool		grew = false;
+
+	while (*done < n)
+	{
+		Assert(e[*done].keylen + e[*done].paylen <= SFX_MAX_ENTRY);
+		grew |= append_some(index, &a);
+	}
 	return grew;
+}
+
+bool
+sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
+{
+	int			done = 0;
+
+	return sfx_log_append_many(index, e, &unchanged, 1, &done);
 }
 
 /* ---- counting ---- */

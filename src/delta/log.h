@@ -67,9 +67,18 @@ extern void sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd
 /* Is this page (locked) one of that generation? */
 extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);
 
-/* Append one entry to the active generation: one page, one record.  unchanged: SFX_LOG_UNCHANGED.  True if the log grew by a page: the caller
- * asks sfx_merge_pressure then, once it holds no lock. */
+/*
+ * Append one entry to the active generation: one page, one record.  unchanged: SFX_LOG_UNCHANGED.
+ * True if the log grew by a page: the caller asks sfx_merge_pressure then, once it holds no lock.
+ */
 extern bool sfx_log_append(Relation index, const SfxEntry *e, bool unchanged);
+
+/*
+ * The same for e[*done..n), one record for each page that takes some of them.  *done counts what is
+ * in the log, so that who catches an error knows where to go on.
+ */
+extern bool sfx_log_append_many(Relation index, const SfxEntry *e, const bool *unchanged, int n,
+								int *done);
 
 /*
  * Entries in the log of all generations, dead ones included, as of one moment; *meta: the

@@ -36,6 +36,7 @@
 #define XLOG_SFX_META	0x40
 #define XLOG_SFX_FLAG	0x50
 #define XLOG_SFX_GATE	0x60
+#define XLOG_SFX_BATCH	0x70	/* APPEND of several entries: their number is its data, 2 bytes */
 
 /* What a group record may touch: the limit of XLogEnsureRecordSpace. */
 #define SFX_GROUP_BLOCKS	33
@@ -88,9 +89,9 @@ typedef struct SfxXlMeta
 	TransactionId horizon;
 } SfxXlMeta;
 
-/* Page changes shared by action and redo (log.c). The pages are locked and checked. */
+/* Page changes shared by action and redo (log_entry.c). The pages are locked and checked. */
 extern void sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before);
-extern void sfx_log_page_put(Page page, const uint8 *bytes, int len);
+extern void sfx_log_page_put(Page page, const uint8 *bytes, int len, int n);
 extern void sfx_log_page_flag(Page page, const uint16 *offs, int n);
 
 /*

@@ -16,6 +16,7 @@
 #include "leaf.h"
 #include "meta.h"
 #include "page.h"
+#include "pending.h"
 #include "reader_impl.h"
 #include "retry.h"
 
@@ -97,6 +98,7 @@ sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
 void
 sfx_reader_meta(SfxReader *r, SfxMeta *meta)
 {
+	sfx_pending_flush_index(r->index);
 	if (r->gate)
 		sfx_reader_pin_gate(r, meta);
 	else

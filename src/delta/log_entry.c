@@ -1,0 +1,222 @@
+/*-------------------------------------------------------------------------
+ * log_entry.c - the entries of a log page: read, formed, put there
+ *
+ * log.h has their layout.  What redo does to a page is done here, by the action, too.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "leaf.h"
+#include "log.h"
+#include "log_entry.h"
+#include "page.h"
+#include "wal.h"
+
+#define LOG_FIRST_HEADER	9	/* of a page's first entry */
+#define TID_OFFSET_BITS		9
+#define TID_BLOCKS			(1 << (16 - TID_OFFSET_BITS))
+#define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
+StaticAssertDecl(sizeof(((SfxLogEnd *) 0)->copy) >= MAXALIGN(SizeOfPageHeaderData) +
+				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX, "a copied end fits");
+
+/* ---- page functions, shared with redo ---- */
+
+void
+sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before)
+{
+	SfxLogHeader h = {.seq = seq,.nentries = 0,.before = before};
+
+	sfx_page_init(page, SFX_PAGE_LOG, build_id, gen, 0);
+	sfx_page_set_body(page, (uint8_t *) &h, sizeof(h));
+}
+
+void
+sfx_log_page_put(Page page, const uint8 *bytes, int len, int n)
+{
+	PageHeader	ph = (PageHeader) page;
+
+	Assert(ph->pd_lower + len <= ph->pd_upper);
+	memcpy((char *) page + ph->pd_lower, bytes, len);
+	ph->pd_lower += len;
+	((SfxLogHeader *) SfxPageBody(page))->nentries += n;
+}
+
+void
+sfx_log_page_flag(Page page, const uint16 *offs, int n)
+{
+	uint8	   *body = SfxPageBody(page);
+
+	for (int i = 0; i < n; i++)
+		body[offs[i]] |= SFX_LOG_DEAD;
+}
+
+/* The bytes of an entry's header with these flags. */
+static inline uint32
+header_size(uint8 flags)
+{
+	return 1 + (flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0) + (flags & SFX_LOG_TID ? 6 : 2) +
+		(flags & SFX_LOG_PAYLOAD ? 2 : 0);
+}
+
+/* What later entries of a page refer to: the key length and the heap block of its first one. */
+typedef struct FirstEntry
+{
+	uint32		keylen;
+	uint64		block;
+} FirstEntry;
+
+/* False: the page has no sound one. */
+static inline bool
+first_entry(const uint8 *body, uint32 len, FirstEntry *first)
+{
+	const uint8 *p = body + sizeof(SfxLogHeader);
+
+	if (len < sizeof(SfxLogHeader) + LOG_FIRST_HEADER ||
+		(*p & (SFX_LOG_LEN2 | SFX_LOG_TID)) != (SFX_LOG_LEN2 | SFX_LOG_TID))
+		return false;
+	first->keylen = sfx_get16(p + 1);
+	first->block = sfx_get_tid(p + 3) >> 16;
+	return true;
+}
+
+bool
+sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
+{
+	uint8	   *body = SfxPageBody(page);
+	uint32		len = SfxPageBodyLen(page);
+	uint32		at = *off < sizeof(SfxLogHeader) ? sizeof(SfxLogHeader) : *off;
+	FirstEntry	first;
+	uint8		flags;
+
+	if (at == len)
+		return false;
+	if (at > len || at + header_size(body[at]) > len)
+		sfx_corrupt(index, blkno, "log entry header cut off");
+	if (!first_entry(body, len, &first))
+		sfx_corrupt(index, blkno, "first entry of a log page");
+	flags = body[at++];
+	*dead = (flags & SFX_LOG_DEAD) != 0;
+	e->keylen = flags & SFX_LOG_LEN2 ? sfx_get16(body + at) : flags & SFX_LOG_LEN1 ? body[at] :
+		first.keylen;
+	at += flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0;
+	if (flags & SFX_LOG_TID)
+	{
+		e->tid = sfx_get_tid(body + at);
+		at += 6;
+	}
+	else
+	{
+		uint16		tid = sfx_get16(body + at);
+
+		e->tid = (first.block + (tid >> TID_OFFSET_BITS) - SFX_LOG_BACK) << 16 |
+			(tid & ((1 << TID_OFFSET_BITS) - 1));
+		e->tid &= UINT64CONST(0xFFFFFFFFFFFF);
+		at += 2;
+	}
+	e->paylen = 0;
+	if (flags & SFX_LOG_PAYLOAD)
+	{
+		e->paylen = sfx_get16(body + at);
+		at += 2;
+	}
+	if (e->keylen + e->paylen > SFX_MAX_ENTRY || at + e->keylen + e->paylen > len)
+		sfx_corrupt(index, blkno, "log entry reaches beyond its page");
+	e->key = body + at;
+	e->payload = body + at + e->keylen;
+	*off = at + e->keylen + e->paylen;
+	return true;
+}
+
+/* Later entries refer to the header of the page's first one, so it comes along. */
+void
+sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end)
+{
+	const uint8 *body = SfxPageBody(page);
+	uint32		from = Max(off, sizeof(SfxLogHeader));
+	uint32		kept = Min(from, sizeof(SfxLogHeader) + LOG_FIRST_HEADER);
+	Page		copy = end->copy.page;
+
+	end->blkno = blkno;
+	end->off = kept;
+	end->len = SfxPageBodyLen(page) - from;
+	Assert(end->len <= SFX_LOG_END_MAX);
+	memcpy(SfxPageBody(copy), body, kept);
+	memcpy(SfxPageBody(copy) + kept, body + from, end->len);
+	((PageHeader) copy)->pd_lower = SfxPageBody(copy) - (uint8 *) copy + kept + end->len;
+}
+
+/* The entry's TID in two bytes behind that of the page's first entry; false if it lies too far away. */
+static bool
+short_tid(uint64 tid, uint64 firstblock, uint16 *out)
+{
+	int64		block = (int64) (tid >> 16) - (int64) firstblock + SFX_LOG_BACK;
+	uint32		offset = tid & 0xFFFF;
+
+	*out = (uint16) (block << TID_OFFSET_BITS | offset);
+	return block >= 0 && block < TID_BLOCKS && offset < (1 << TID_OFFSET_BITS);
+}
+
+/* The bytes that add the entry to a log page, whose first entry is *first (NULL: it is to be); their number. */
+static int
+form_entry(const FirstEntry *first, const SfxEntry *e, bool unchanged, uint8 *out)
+{
+	uint8		flags = (unchanged ? SFX_LOG_UNCHANGED : 0) | (e->paylen > 0 ? SFX_LOG_PAYLOAD : 0);
+	uint16		tid = 0;
+	int			at = 1;
+
+	if (first == NULL || (e->keylen != first->keylen && e->keylen > 0xFF))
+	{
+		flags |= SFX_LOG_LEN2;
+		sfx_put16(out + at, (uint16) e->keylen);
+		at += 2;
+	}
+	else if (e->keylen != first->keylen)
+	{
+		flags |= SFX_LOG_LEN1;
+		out[at++] = (uint8) e->keylen;
+	}
+	if (first != NULL && short_tid(e->tid, first->block, &tid))
+	{
+		sfx_put16(out + at, tid);
+		at += 2;
+	}
+	else
+	{
+		flags |= SFX_LOG_TID;
+		sfx_put_tid(out + at, e->tid);
+		at += 6;
+	}
+	if (e->paylen > 0)
+	{
+		sfx_put16(out + at, (uint16) e->paylen);
+		at += 2;
+	}
+	out[0] = flags;
+	memcpy(out + at, e->key, e->keylen);
+	at += e->keylen;
+	if (e->paylen > 0)
+		memcpy(out + at, e->payload, e->paylen);
+	return at + e->paylen;
+}
+
+int
+sfx_log_form(Page page, const SfxEntry *e, const bool *unchanged, int n, uint8 *out, int *len)
+{
+	int			room = ((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower;
+	FirstEntry	first;
+	bool		known = first_entry(SfxPageBody(page), SfxPageBodyLen(page), &first);
+	int			i;
+
+	*len = 0;
+	for (i = 0; i < n; i++)
+	{
+		int			bytes = form_entry(known ? &first : NULL, &e[i], unchanged[i], out + *len);
+
+		if (*len + bytes > room)
+			break;
+		*len += bytes;
+		if (!known)
+			first = (FirstEntry) {e[i].keylen, e[i].tid >> 16};
+		known = true;
+	}
+	return i;
+}

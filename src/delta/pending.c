@@ -1,0 +1,249 @@
+/*-------------------------------------------------------------------------
+ * pending.c - entries of one statement that wait for each other, to be appended in one record
+ *
+ * Rule D7 (README) says whose entries may wait, what they wait for, and why nobody misses them.  They
+ * stand in this backend's memory, in places for some indexes; a place goes with its transaction.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "log.h"
+#include "pending.h"
+
+#include "access/genam.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define PLACES			16
+#define PLACE_ENTRIES	128
+#define PLACE_BYTES		4096
+
+typedef struct Place
+{
+	Oid			index;
+	SubTransactionId subid;		/* that inserted them */
+	bool		grew;			/* the log has, and nobody was told */
+	int			done;			/* entries that are in the log: if appending failed half-way */
+	int			n;
+	int			used;			/* of bytes */
+	SfxEntry	e[PLACE_ENTRIES];
+	bool		unchanged[PLACE_ENTRIES];
+	uint8		bytes[PLACE_BYTES];
+} Place;
+
+/* In TopTransactionContext; those from sfx_pending_indexes on are empty, or were never made. */
+static Place *place[PLACES];
+int			sfx_pending_indexes = 0;
+
+/* ---- whose may wait ---- */
+
+/* A context of sfx_pending_allow; stands in it. */
+typedef struct Allowed
+{
+	MemoryContextCallback gone;
+	MemoryContext context;
+	struct Allowed *next;
+} Allowed;
+
+static Allowed *allowed = NULL;
+
+void
+sfx_pending_forbid(MemoryContext context)
+{
+	for (Allowed **a = &allowed; *a != NULL; a = &(*a)->next)
+		if ((*a)->context == context)
+		{
+			*a = (*a)->next;
+			return;
+		}
+}
+
+static void
+context_is_gone(void *arg)
+{
+	for (Allowed **a = &allowed; *a != NULL; a = &(*a)->next)
+		if (*a == arg)
+		{
+			*a = (*a)->next;
+			return;
+		}
+}
+
+void
+sfx_pending_allow(MemoryContext context)
+{
+	Allowed    *a = MemoryContextAlloc(context, sizeof(Allowed));
+
+	a->context = context;
+	a->gone.func = context_is_gone;
+	a->gone.arg = a;
+	a->next = allowed;
+	allowed = a;
+	MemoryContextRegisterResetCallback(context, &a->gone);
+}
+
+static bool
+context_allowed(MemoryContext context)
+{
+	for (const Allowed *a = allowed; a != NULL; a = a->next)
+		if (a->context == context)
+			return true;
+	return SFX_MUTANT("everybody's entries wait");
+}
+
+/*
+ * Whoever checks a constraint looks for rows of transactions in progress, and so does who reads for
+ * a serializable one.  Other table access methods may give a TID away when they please.
+ */
+bool
+sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info)
+{
+	if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
+		!SFX_MUTANT("constraints' entries wait"))
+		return false;
+	if (IsolationIsSerializable() && !SFX_MUTANT("serializable entries wait"))
+		return false;
+	return heap->rd_tableam == GetHeapamTableAmRoutine() && context_allowed(info->ii_Context);
+}
+
+/* ---- appending ---- */
+
+static void
+flush_place(Relation index, Place *p)
+{
+	SFX_STOP("pending flushed");
+	p->grew |= sfx_log_append_many(index, p->e, p->unchanged, p->n, &p->done);
+	p->n = p->done = p->used = 0;
+}
+
+static Place *
+find_place(Oid index)
+{
+	for (int i = 0; i < sfx_pending_indexes; i++)
+		if (place[i]->index == index)
+			return place[i];
+	return NULL;
+}
+
+/*
+ * The index cannot be gone: whoever drops it waits for us, and our own DDL is a statement that
+ * begins behind a flush.
+ */
+static void
+flush_unopened(Place *p, void (*grew) (Relation index))
+{
+	Relation	index;
+
+	if (p->n == 0 && !(p->grew && grew != NULL))
+		return;
+	index = index_open(p->index, RowExclusiveLock);
+	if (p->n > 0)
+		flush_place(index, p);
+	if (p->grew && grew != NULL)
+	{
+		p->grew = false;
+		grew(index);
+	}
+	index_close(index, RowExclusiveLock);
+}
+
+void
+sfx_pending_flush_all(void (*grew) (Relation index))
+{
+	for (int i = 0; i < sfx_pending_indexes; i++)
+		flush_unopened(place[i], grew);
+	if (grew != NULL)
+		sfx_pending_indexes = 0;
+}
+
+void
+sfx_pending_flush_one(Relation index)
+{
+	Place	   *p = find_place(RelationGetRelid(index));
+
+	if (p != NULL && p->n > 0 && !SFX_MUTANT("own scans miss what waits"))
+		flush_place(index, p);
+}
+
+/* ---- waiting ---- */
+
+/* An empty place.  Where there is none all are flushed: of many indexes each has its turn. */
+static Place *
+take_place(Oid index, void (*grew) (Relation index))
+{
+	Place	   *p;
+
+	if (sfx_pending_indexes == PLACES)
+		sfx_pending_flush_all(grew);
+	if (place[sfx_pending_indexes] == NULL)
+		place[sfx_pending_indexes] = MemoryContextAlloc(TopTransactionContext, sizeof(Place));
+	p = place[sfx_pending_indexes++];
+	p->index = index;
+	p->subid = GetCurrentSubTransactionId();
+	p->grew = false;
+	p->n = p->done = p->used = 0;
+	return p;
+}
+
+bool
+sfx_pending_add(Relation index, const SfxEntry *e, bool unchanged, void (*grew) (Relation index))
+{
+	Place	   *p = find_place(RelationGetRelid(index));
+	bool		told;
+
+	StaticAssertStmt(PLACE_BYTES >= SFX_MAX_ENTRY, "an entry has room");
+	if (p == NULL)
+		p = take_place(RelationGetRelid(index), grew);
+	if (p->n == PLACE_ENTRIES || p->used + e->keylen + e->paylen > PLACE_BYTES ||
+		p->subid != GetCurrentSubTransactionId())
+		flush_place(index, p);
+	p->subid = GetCurrentSubTransactionId();
+	p->used += sfx_entry_copy(e, &p->e[p->n], p->bytes + p->used);
+	p->unchanged[p->n++] = unchanged;
+	told = p->grew;
+	p->grew = false;
+	return told;
+}
+
+/* ---- transactions ---- */
+
+/* Rows of a subtransaction that is rolled back are nobody's, and their TIDs soon somebody else's. */
+static void
+at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_PRE_COMMIT_SUB)
+		sfx_pending_flush(NULL);
+	if (event != SUBXACT_EVENT_ABORT_SUB || SFX_MUTANT("what waits outlives its rollback"))
+		return;
+	for (int i = 0; i < sfx_pending_indexes; i++)
+		if (place[i]->subid == subid)
+			place[i]->n = place[i]->done = place[i]->used = 0;
+}
+
+static void
+at_xact_end(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+		case XACT_EVENT_PRE_PREPARE:
+			sfx_pending_flush(NULL);
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PREPARE:
+		case XACT_EVENT_ABORT:
+			sfx_pending_indexes = 0;
+			memset(place, 0, sizeof(place));
+			break;
+		default:
+			break;
+	}
+}
+
+void
+sfx_pending_init(void)
+{
+	RegisterXactCallback(at_xact_end, NULL);
+	RegisterSubXactCallback(at_subxact_end, NULL);
+}
