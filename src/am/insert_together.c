@@ -28,14 +28,17 @@ keeps_its_rows(const PlannedStmt *stmt)
 
 	if (stmt->commandType == CMD_SELECT || stmt->hasModifyingCTE || !IsA(m, ModifyTable))
 		return false;
-	return m->onConflictAction == ONCONFLICT_NONE || SFX_MUTANT("entries of ON CONFLICT wait");
+	return m->onConflictAction == ONCONFLICT_NONE;
 }
 
-/* A statement inside of another one sees what that has done so far, through functions and triggers. */
+/*
+ * A statement inside of another one, of a function or a trigger, sees what that has done so far.
+ * Readers of this backend see to that themselves; parallel workers cannot.
+ */
 static void
 together_start(QueryDesc *query, int eflags)
 {
-	if (!SFX_MUTANT("inner statements miss what waits"))
+	if (query->plannedstmt->parallelModeNeeded && !SFX_MUTANT("workers miss what waits"))
 		sfx_pending_flush(NULL);
 	if (prev_executor_start)
 		prev_executor_start(query, eflags);

@@ -34,6 +34,7 @@
 #include "meta.h"
 #include "order.h"
 #include "page.h"
+#include "pending.h"
 #include "retry.h"
 #include "sql_rows.h"
 #include "subxact.h"
@@ -380,6 +381,9 @@ check_index(Oid relid, const CheckWhat *what)
 	Relation	heap;
 	Relation	index = sfx_open_with_table(relid, &heap);
 
+	/* D7: a statement around us may have rows that our snapshot sees */
+	if (!SFX_MUTANT("check misses what waits"))
+		sfx_pending_flush_index(index);
 	if (sfx_is_absent(index))
 		ereport(NOTICE,
 				(errmsg("index \"%s\" is unlogged: a standby has nothing of it to check", RelationGetRelationName(index))));
