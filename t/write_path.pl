@@ -39,7 +39,8 @@ ask('CREATE TABLE w (n int8, u uuid, t text COLLATE "C")');
 ask('CREATE INDEX w_n ON w USING surfidx (n); CREATE INDEX w_u ON w USING surfidx (u); CREATE INDEX w_t ON w USING surfidx (t)');
 ask("INSERT INTO w SELECT i, md5(i::text)::uuid, md5(i::text) FROM generate_series(1, 200) i");
 my $from = ask('SELECT pg_current_wal_insert_lsn()');
-ask("INSERT INTO w SELECT i, md5(i::text)::uuid, md5(i::text) FROM generate_series(201, 300) i");
+ask('DO $$ BEGIN FOR i IN 201 .. 300 LOOP
+	INSERT INTO w VALUES (i, md5(i::text)::uuid, md5(i::text)); END LOOP; END $$');
 my $to = ask('SELECT pg_current_wal_flush_lsn()');
 my ($waldump) = run_command([ 'pg_waldump', '-p', $node->data_dir . '/pg_wal', '-s', $from, '-e', $to, '--rmgr=custom183' ]);
 my @tot = sort { $a <=> $b } map { m{len \(rec/tot\):\s*(\d+)/\s*(\d+)} ? $2 : () } grep { !/FPW/ } split /\n/, $waldump;
@@ -47,6 +48,16 @@ my @tot = sort { $a <=> $b } map { m{len \(rec/tot\):\s*(\d+)/\s*(\d+)} ? $2 : (
 cmp_ok(scalar(@tot), '>=', 290, 'records of inserts');
 my @key = (8, 16, 32);
 cmp_ok($tot[ $_ * 97 + 90 ], '<=', $key[$_] + 60, "key of $key[$_] bytes: $tot[$_ * 97 + 90]") for 0 .. 2;
+# of many rows of a statement a few bytes beyond it, and a part of a record (D7)
+$from = ask('SELECT pg_current_wal_insert_lsn()');
+ask("INSERT INTO w SELECT i, md5(i::text)::uuid, md5(i::text) FROM generate_series(301, 1300) i");
+$to = ask('SELECT pg_current_wal_flush_lsn()');
+($waldump) = run_command([ 'pg_waldump', '-p', $node->data_dir . '/pg_wal', '-s', $from, '-e', $to,
+	'--rmgr=custom183' ]);
+my $bytes = 0;
+$bytes += m{len \(rec/tot\):\s*\d+/\s*(\d+)} ? $1 : 0 for grep { !/FPW/ } split /\n/, $waldump;
+cmp_ok($bytes / 1000, '<=', 8 + 16 + 32 + 3 * 7,
+	'three entries of a row of a long statement: ' . $bytes / 1000);
 ask('DROP TABLE w');
 
 # ---- merges: leaves stay full, and those to which nothing comes are neither read nor written

@@ -41,7 +41,7 @@
  */
 #define READERS_KEPT	16
 
-/* Rows of a statement that are appended one by one, before others wait for each other: most statements have one. */
+/* Rows of a statement that are appended at once, before others wait: most have one. */
 #define ROWS_ALONE	4
 
 /* Kept from row to row of one statement in IndexInfo.ii_AmCache. */

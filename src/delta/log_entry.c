@@ -53,7 +53,8 @@ sfx_log_page_flag(Page page, const uint16 *offs, int n)
 static inline uint32
 header_size(uint8 flags)
 {
-	return 1 + (flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0) + (flags & SFX_LOG_TID ? 6 : 2) +
+	return 1 + (flags & SFX_LOG_LEN2 ? 2 : flags & SFX_LOG_LEN1 ? 1 : 0) +
+		(flags & SFX_LOG_TID ? 6 : 2) +
 		(flags & SFX_LOG_PAYLOAD ? 2 : 0);
 }
 
@@ -144,7 +145,7 @@ sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end)
 	((PageHeader) copy)->pd_lower = SfxPageBody(copy) - (uint8 *) copy + kept + end->len;
 }
 
-/* The entry's TID in two bytes behind that of the page's first entry; false if it lies too far away. */
+/* The entry's TID in two bytes behind that of the page's first entry; false: too far away. */
 static bool
 short_tid(uint64 tid, uint64 firstblock, uint16 *out)
 {
@@ -155,7 +156,7 @@ short_tid(uint64 tid, uint64 firstblock, uint16 *out)
 	return block >= 0 && block < TID_BLOCKS && offset < (1 << TID_OFFSET_BITS);
 }
 
-/* The bytes that add the entry to a log page, whose first entry is *first (NULL: it is to be); their number. */
+/* The bytes that add the entry to a log page with that first one (NULL: none yet); their number. */
 static int
 form_entry(const FirstEntry *first, const SfxEntry *e, bool unchanged, uint8 *out)
 {

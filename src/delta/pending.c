@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  * pending.c - entries of one statement that wait for each other, to be appended in one record
  *
- * Rule D7 (README) says whose entries may wait, what they wait for, and why nobody misses them.  They
- * stand in this backend's memory, in places for some indexes; a place goes with its transaction.
+ * Rule D7 (README) says whose entries may wait, what they wait for, and why nobody misses them.
+ * They stand in this backend's memory, in places for some indexes; a place goes with its
+ * transaction.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "log.h"
+#include "lwlocks.h"
 #include "pending.h"
 
 #include "access/genam.h"
@@ -89,7 +91,7 @@ context_allowed(MemoryContext context)
 	for (const Allowed *a = allowed; a != NULL; a = a->next)
 		if (a->context == context)
 			return true;
-	return SFX_MUTANT("everybody's entries wait");
+	return SFX_MUTANT("everybody waits");
 }
 
 /*
@@ -100,9 +102,9 @@ bool
 sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info)
 {
 	if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
-		!SFX_MUTANT("constraints' entries wait"))
+		!SFX_MUTANT("wait below a constraint"))
 		return false;
-	if (IsolationIsSerializable() && !SFX_MUTANT("serializable entries wait"))
+	if (IsolationIsSerializable() && !SFX_MUTANT("wait while serializable"))
 		return false;
 	return heap->rd_tableam == GetHeapamTableAmRoutine() && context_allowed(info->ii_Context);
 }
@@ -151,6 +153,7 @@ flush_unopened(Place *p, void (*grew) (Relation index))
 void
 sfx_pending_flush_all(void (*grew) (Relation index))
 {
+	Assert(sfx_holds_no_lwlock());
 	for (int i = 0; i < sfx_pending_indexes; i++)
 		flush_unopened(place[i], grew);
 	if (grew != NULL)
@@ -208,7 +211,7 @@ sfx_pending_add(Relation index, const SfxEntry *e, bool unchanged, void (*grew) 
 
 /* ---- transactions ---- */
 
-/* Rows of a subtransaction that is rolled back are nobody's, and their TIDs soon somebody else's. */
+/* Rows that are rolled back are nobody's, and their TIDs soon somebody else's. */
 static void
 at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
 {

@@ -14,7 +14,8 @@ sub table
 	my ($rows, $index) = @_;
 
 	$index ||= 'CREATE INDEX t_k ON t USING surfidx (k)';
-	sql("DROP TABLE IF EXISTS t; CREATE TABLE t (k int, u int) WITH (autovacuum_enabled = off); $index;
+	sql("DROP TABLE IF EXISTS t; CREATE TABLE t (k int, u int) WITH (autovacuum_enabled = off);
+		$index;
 		INSERT INTO t SELECT g, g FROM generate_series(1, $rows) g");
 	sql('CREATE OR REPLACE FUNCTION pass(n int, at int) RETURNS int LANGUAGE plpgsql AS $$
 		BEGIN
@@ -58,7 +59,7 @@ sub sound
 }
 
 scenario 'an exclusion constraint meets rows of a statement that is not over',
-  [ q(constraints' entries wait) ], sub {
+  [ 'wait below a constraint' ], sub {
 	table(0, 'ALTER TABLE t ADD CONSTRAINT t_k EXCLUDE USING surfidx (k WITH =)');
 	my $keeper = keeper();
 	my ($x, $y) = (session(), session());
@@ -72,7 +73,7 @@ scenario 'an exclusion constraint meets rows of a statement that is not over',
 };
 
 scenario 'a serializable transaction looks for readers behind its append',
-  ['serializable entries wait'], sub {
+  ['wait while serializable'], sub {
 	table(10);
 	my $keeper = keeper();
 	my ($x, $y) = (reader(), reader());
@@ -87,12 +88,13 @@ scenario 'a serializable transaction looks for readers behind its append',
 	is(sql('SELECT count(*) FROM t WHERE k BETWEEN 110 AND 120', $x), '0', 'read meanwhile');
 	sql('SELECT pg_advisory_unlock(1)', $keeper);
 	is(finish($y), '', 'inserted');
-	my @errors = (error_of('INSERT INTO t VALUES (5, 0)', $x), error_of('COMMIT', $x), error_of('COMMIT', $y));
+	my @errors = (error_of('INSERT INTO t VALUES (5, 0)', $x),
+		error_of('COMMIT', $x), error_of('COMMIT', $y));
 	is((grep { $_ eq '40001' } @errors) > 0 ? 'one' : 'none', 'one', 'of the two fails');
 };
 
 scenario 'ON CONFLICT: a row that another one was faster than takes its entry along',
-  [q(everybody's entries wait)], sub {
+  ['everybody waits'], sub {
 	table(0);
 	sql('CREATE OR REPLACE FUNCTION stop_at_50(n int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
 		BEGIN
@@ -107,8 +109,9 @@ scenario 'ON CONFLICT: a row that another one was faster than takes its entry al
 
 	sql("SET application_name = 'x'", $x);
 	sql('SELECT pg_advisory_lock(2)', $late);
-	start('INSERT INTO t SELECT CASE WHEN g = 70 THEN (SELECT 70 FROM pg_advisory_xact_lock_shared(2) OFFSET 0)
-		ELSE g END, g FROM generate_series(1, 80) g ON CONFLICT (u) DO NOTHING', $x);
+	start('INSERT INTO t SELECT CASE WHEN g = 70
+		THEN (SELECT 70 FROM pg_advisory_xact_lock_shared(2) OFFSET 0) ELSE g END, g
+		FROM generate_series(1, 80) g ON CONFLICT (u) DO NOTHING', $x);
 	ok(wait_blocked($x), 'a row is there, and its entry in the index of k');
 	sql('INSERT INTO t VALUES (1050, 50)');
 	sql('SELECT pg_advisory_unlock(1)', $keeper);
@@ -160,16 +163,19 @@ scenario 'who looks from inside of the statement sees its rows',
 			END IF;
 			RETURN n;
 		END $$; DROP TABLE IF EXISTS seen; CREATE TABLE seen (n int)', $x);
-	is(error_of('INSERT INTO t SELECT looks(g), g FROM generate_series(1, 40) g', $x), '', 'inserted');
+	is(error_of('INSERT INTO t SELECT looks(g), g FROM generate_series(1, 40) g', $x),
+		'', 'inserted');
 	is(sql('SELECT n FROM seen', $x), '29', 'a cursor gives all rows that are there');
 };
 
-scenario 'parallel workers see rows of the statement around them', ['workers miss what waits'], sub {
+scenario 'parallel workers see rows of the statement around them',
+  ['workers miss what waits'], sub {
 	table(2000);
 	my $x = reader();
 
-	sql('ANALYZE t; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_index_scan_size = 0;
-		SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off;
+	sql('ANALYZE t; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+		SET min_parallel_index_scan_size = 0; SET min_parallel_table_scan_size = 0;
+		SET parallel_leader_participation = off;
 		SET max_parallel_workers_per_gather = 2', $x);
 	sql('CREATE OR REPLACE FUNCTION those() RETURNS SETOF bigint LANGUAGE plpgsql AS $$
 		BEGIN
@@ -184,7 +190,8 @@ scenario 'parallel workers see rows of the statement around them', ['workers mis
 			END IF;
 			RETURN n;
 		END $$; DROP TABLE IF EXISTS seen; CREATE TABLE seen (n int)', $x);
-	like(sql('EXPLAIN SELECT count(u) FROM t WHERE k > 0', $x), qr/Parallel Index.*t_k/, 'the plan');
+	like(sql('EXPLAIN SELECT count(u) FROM t WHERE k > 0', $x), qr/Parallel Index.*t_k/,
+		'the plan');
 	sql('INSERT INTO t SELECT how(g), g FROM generate_series(5001, 5040) g', $x);
 	is(sql('SELECT n FROM seen', $x), '2029', 'workers count all');
 };
@@ -194,15 +201,18 @@ scenario 'a crash, or an error, while they are appended', [], sub {
 	{
 		table(0);
 		arm('pending flushed', 'error', $skip);
-		is(error_of('INSERT INTO t SELECT g, g FROM generate_series(1, 400) g'), '22000', 'an error');
+		is(error_of('INSERT INTO t SELECT g, g FROM generate_series(1, 400) g'),
+			'22000', 'an error');
 		release('pending flushed');
 		sql('INSERT INTO t SELECT g, g FROM generate_series(1, 400) g');
 		sound();
 		arm('pending flushed', 'crash', $skip);
-		is(error_of('INSERT INTO t SELECT g, g FROM generate_series(1001, 1400) g'), 'lost', 'a crash');
+		is(error_of('INSERT INTO t SELECT g, g FROM generate_series(1001, 1400) g'),
+			'lost', 'a crash');
 		restart('gone');
 		sound();
-		is(sql('SELECT count(*), max(k) FROM t WHERE k > 0', reader()), '400|400', 'one statement of two');
+		is(sql('SELECT count(*), max(k) FROM t WHERE k > 0', reader()),
+			'400|400', 'one statement of two');
 	}
 };
 
