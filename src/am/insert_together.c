@@ -9,6 +9,7 @@
  */
 #include "surfidx.h"
 #include "am.h"
+#include "lwlocks.h"
 #include "pending.h"
 #include "pressure.h"
 
@@ -51,7 +52,9 @@ together_start(QueryDesc *query, int eflags)
 static void
 together_finish(QueryDesc *query)
 {
-	sfx_pending_flush(sfx_merge_pressure);
+	/* a btree asks comparisons that are statements while it has a page locked: not then */
+	if (sfx_holds_no_lwlock())
+		sfx_pending_flush(sfx_merge_pressure);
 	if (prev_executor_finish)
 		prev_executor_finish(query);
 	else

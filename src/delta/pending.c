@@ -153,7 +153,7 @@ flush_unopened(Place *p, void (*grew) (Relation index))
 void
 sfx_pending_flush_all(void (*grew) (Relation index))
 {
-	Assert(sfx_holds_no_lwlock());
+	Assert(grew == NULL || sfx_holds_no_lwlock());
 	for (int i = 0; i < sfx_pending_indexes; i++)
 		flush_unopened(place[i], grew);
 	if (grew != NULL)

@@ -35,7 +35,7 @@ extern bool sfx_pending_add(Relation index, const SfxEntry *e, bool unchanged,
 
 /*
  * Append all that waits.  Where a log has grown, grew is called with its index; NULL: that is left
- * to sfx_pending_add, or the next one who calls this.  No lock is held then.
+ * to sfx_pending_add, or the next one who calls this.  With it no LWLock may be held.
  */
 extern void sfx_pending_flush_all(void (*grew) (Relation index));
 
