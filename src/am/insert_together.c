@@ -53,7 +53,7 @@ static void
 together_finish(QueryDesc *query)
 {
 	/* a btree asks comparisons that are statements while it has a page locked: not then */
-	if (sfx_holds_no_lwlock())
+	if (sfx_pending_indexes > 0 && sfx_holds_no_lwlock())
 		sfx_pending_flush(sfx_merge_pressure);
 	if (prev_executor_finish)
 		prev_executor_finish(query);
