@@ -199,11 +199,27 @@ sub stop_script
 	return;
 }
 
+# A killed postmaster is there for some moments more: its memory has to go.
+sub wait_for_death
+{
+	my ($node) = @_;
+	my $pid = eval { slurp_file($node->data_dir . '/postmaster.pid') } // '';
+
+	return unless $pid =~ s/^(\d+).*/$1/s;
+	foreach my $i (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if !kill(0, $pid);
+		select(undef, undef, undef, 0.01);
+	}
+	return;
+}
+
 # Start after the postmaster was killed: its children may take a moment to notice.
 sub start_again
 {
 	my ($node) = @_;
 
+	wait_for_death($node);
 	foreach my $i (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		return 1 if $node->start(fail_ok => 1);
