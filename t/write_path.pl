@@ -56,7 +56,7 @@ $to = ask('SELECT pg_current_wal_flush_lsn()');
 	'--rmgr=custom183' ]);
 my $bytes = 0;
 $bytes += m{len \(rec/tot\):\s*\d+/\s*(\d+)} ? $1 : 0 for grep { !/FPW/ } split /\n/, $waldump;
-cmp_ok($bytes / 1000, '<=', 8 + 16 + 32 + 3 * 7,
+cmp_ok($bytes / 1000, '<=', 8 + 16 + 32 + 3 * 9,
 	'three entries of a row of a long statement: ' . $bytes / 1000);
 ask('DROP TABLE w');
 
