@@ -18,10 +18,13 @@
 #include "nodes/plannodes.h"
 #include "tcop/utility.h"
 
+#define FEW_ROWS	4
+
 static ExecutorStart_hook_type prev_executor_start = NULL;
 static ExecutorFinish_hook_type prev_executor_finish = NULL;
 static ProcessUtility_hook_type prev_utility = NULL;
 
+/* Most statements have a row or two: they are not asked more than the planner's number. */
 static bool
 keeps_its_rows(const PlannedStmt *stmt)
 {
@@ -29,7 +32,8 @@ keeps_its_rows(const PlannedStmt *stmt)
 
 	if (stmt->commandType == CMD_SELECT || stmt->hasModifyingCTE || !IsA(m, ModifyTable))
 		return false;
-	return m->onConflictAction == ONCONFLICT_NONE;
+	return outerPlan(m) != NULL && outerPlan(m)->plan_rows > FEW_ROWS &&
+		m->onConflictAction == ONCONFLICT_NONE;
 }
 
 /*
