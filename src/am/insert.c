@@ -49,8 +49,8 @@ typedef struct InsertState
 {
 	MemoryContextCallback gone;
 	bool		keeps;			/* the reader, from row to row: one of READERS_KEPT */
-	bool		together;		/* its entries may wait for each other (D7) */
-	int			rows;			/* so far, up to ROWS_ALONE */
+	int			rows;			/* so far, up to ROWS_ALONE + 1 */
+	bool		together;		/* entries of later ones may wait for each other (D7) */
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
@@ -67,7 +67,7 @@ state_is_gone(void *arg)
 }
 
 static InsertState *
-insert_state(Relation index, Relation heap, IndexInfo *info)
+insert_state(Relation index, IndexInfo *info)
 {
 	InsertState *st = info->ii_AmCache;
 
@@ -80,7 +80,6 @@ insert_state(Relation index, Relation heap, IndexInfo *info)
 		st->order = sfx_order_open(index, &st->kd, false);
 		st->reader = NULL;
 		st->keeps = false;
-		st->together = sfx_pending_allowed(index, heap, info);
 		st->rows = 0;
 		st->gone.func = state_is_gone;
 		st->gone.arg = st;
@@ -230,11 +229,15 @@ end_reader(InsertState *st)
 
 /* Append, or let the entry wait.  True: the log grew. */
 static bool
-insert_plain(Relation index, InsertState *st, const SfxEntry *e, bool unchanged)
+insert_plain(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
+			 bool unchanged)
 {
-	if (st->together && st->rows == ROWS_ALONE)
+	if (st->rows == ROWS_ALONE)
+		st->together = sfx_pending_allowed(index, heap, info);
+	if (st->rows <= ROWS_ALONE)
+		st->rows++;
+	if (st->rows > ROWS_ALONE && st->together)
 		return sfx_pending_add(index, e, unchanged, sfx_merge_pressure);
-	st->rows = Min(st->rows + 1, ROWS_ALONE);
 	return sfx_log_append(index, e, unchanged);
 }
 
@@ -282,7 +285,7 @@ bool
 sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
 		   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info)
 {
-	InsertState *st = insert_state(index, heap, info);
+	InsertState *st = insert_state(index, info);
 	SfxEntry	e;
 	bool		grew = false;
 	bool		unique = true;
@@ -305,7 +308,7 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct))
 	{
 		if (checkUnique != UNIQUE_CHECK_EXISTING)
-			grew = insert_plain(index, st, &e, indexUnchanged);
+			grew = insert_plain(index, heap, st, &e, info, indexUnchanged);
 	}
 	else
 		unique = insert_unique(index, heap, st, &e, info, checkUnique, indexUnchanged, &grew);
