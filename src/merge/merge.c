@@ -98,7 +98,7 @@ merge_generations(Merge *m)
 
 	/* what is appended to later generations is not ours to wait for */
 	sfx_meta_read(m->index, &meta);
-	last = meta.gens[0].gen;
+	last = meta.gens[0].gen - (m->frozen_only ? 1 : 0);
 	m->run = 0;
 	while ((m->gen = next_generation(m, last)) != 0 && m->gen <= last)
 	{
@@ -189,42 +189,40 @@ log_merge(const Merge *m, TimestampTz began)
 					m->stats.removed, secs, usecs / 10000)));
 }
 
-/* full: into the main tree, and all runs, too.  runs: those that are due.  slice > 0: only a run that is due, and so many groups of it. */
 static uint64
-merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
+merge_all(const Merge *how)
 {
-	Merge	   *m = palloc0(sizeof(Merge));
+	Merge	   *m = palloc(sizeof(Merge));
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
 	TimestampTz began = GetCurrentTimestamp();
 	uint64		merged;
 
-	m->index = index;
-	m->order = sfx_order_open(index, kd, true);
-	m->manner = manner;
-	m->full = full;
-	m->slice = slice;
-	if (full)
+	*m = *how;
+	m->order = sfx_order_open(m->index, kd, true);
+	if (m->full)
 	{
 		SfxMeta		meta;
 
-		sfx_meta_read(index, &meta);
+		sfx_meta_read(m->index, &meta);
 		m->last_run = meta.next_run - 1;
 	}
-	m->sample = sfx_dict_possible(index, kd) ? palloc(sizeof(SfxRestSample)) : NULL;
+	m->sample = sfx_dict_possible(m->index, kd) ? palloc(sizeof(SfxRestSample)) : NULL;
 	sfx_kept_init(&m->kept);
-	m->progress = sfx_progress_begin(index);
+	m->progress = sfx_progress_begin(m->index);
 	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	{
 		bool		all = merge_generations(m);
 
 		SFX_STOP("generations merged");
-		if (all && runs)
+		if (all && m->runs)
 			merge_runs(m);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
 	sfx_progress_end(m->progress);
 	log_merge(m, began);
 	merged = m->stats.taken;
+	if (m->removed)
+		*m->removed += m->stats.removed;
 	sfx_kept_end(&m->kept);
 	sfx_order_end(m->order);
 	if (m->sample)
@@ -237,23 +235,30 @@ merge_all(Relation index, MergeManner manner, bool full, bool runs, int slice)
 uint64
 sfx_merge_all(Relation index)
 {
-	return merge_all(index, MERGE_WAIT, true, true, 0);
+	return merge_all(&(Merge) {.index = index, .manner = MERGE_WAIT, .full = true, .runs = true});
 }
 
 uint64
 sfx_merge_delta(Relation index, bool runs)
 {
-	return merge_all(index, MERGE_TRY, false, runs, 0);
+	return merge_all(&(Merge) {.index = index, .manner = MERGE_TRY, .runs = runs});
+}
+
+uint64
+sfx_merge_for_vacuum(Relation index, bool active, IndexBulkDeleteCallback dead, void *arg, double *removed)
+{
+	return merge_all(&(Merge) {.index = index, .manner = MERGE_TRY, .runs = true, .frozen_only = !active,
+					 .filter = dead, .filter_arg = arg, .removed = removed});
 }
 
 uint64
 sfx_merge_run_slice(Relation index, int groups)
 {
-	return merge_all(index, MERGE_TRY, false, true, groups);
+	return merge_all(&(Merge) {.index = index, .manner = MERGE_TRY, .runs = true, .slice = groups});
 }
 
 uint64
 sfx_merge_politely(Relation index)
 {
-	return merge_all(index, MERGE_POLITE, false, true, 0);
+	return merge_all(&(Merge) {.index = index, .manner = MERGE_POLITE, .runs = true});
 }

@@ -7,6 +7,8 @@
 
 #include "surfidx.h"
 
+#include "access/genam.h"
+
 /*
  * Freeze what there is and merge all of the delta and all runs into the main tree, group by group,
  * taking the merge lock per group.  Returns entries merged, those of runs included.
@@ -18,6 +20,14 @@ extern uint64 sfx_merge_all(Relation index);
  * as the merge lock is busy.
  */
 extern uint64 sfx_merge_delta(Relation index, bool runs);
+
+/*
+ * As sfx_merge_delta with runs, for VACUUM (V6).  active: else only of what another merge has begun.
+ * dead: entries with such TIDs are left out of all that is rewritten, and counted in *removed; NULL:
+ * nothing is.
+ */
+extern uint64 sfx_merge_for_vacuum(Relation index, bool active, IndexBulkDeleteCallback dead,
+								   void *arg, double *removed);
 
 /*
  * Merge so many groups of a run that is due, if the merge lock is free: for inserters, where there

@@ -33,6 +33,11 @@ typedef struct Merge
 	uint32		last_run;		/* ... this one, not those that are made meanwhile; 0: those that
 								 * are due */
 	int			slice;			/* groups of a run, at most; 0: to its end */
+	bool		runs;			/* those that are due, too */
+	bool		frozen_only;	/* of generations those that are frozen already */
+	IndexBulkDeleteCallback filter; /* VACUUM's, for all that is rewritten; NULL: none */
+	void	   *filter_arg;
+	double	   *removed;		/* what was left out is added to it; may be NULL */
 
 	/* the source in hand */
 	uint32		run;			/* this run, or if 0 ... */

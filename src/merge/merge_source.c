@@ -133,7 +133,10 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 		group.heap = sfx_dead_open_heap(m->index);
 	meta->work.usecs += m->usecs;
 	m->usecs = 0;
-	sfx_group_rewrite(&group, &src, m->stubs ? sfx_stubs_have : NULL, m->stubs, &m->stats);
+	if (m->filter)
+		sfx_group_rewrite(&group, &src, m->filter, m->filter_arg, &m->stats);
+	else
+		sfx_group_rewrite(&group, &src, m->stubs ? sfx_stubs_have : NULL, m->stubs, &m->stats);
 	if (group.heap)
 		table_close(group.heap, AccessShareLock);
 	*seen = src.seen;

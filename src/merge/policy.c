@@ -36,6 +36,7 @@
 #include "requests.h"
 #include "settings.h"
 #include "source.h"
+#include "touched.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -129,54 +130,29 @@ time_to_look(const DeltaSize *d)
 
 /* ---- bound 3 ---- */
 
-/*
- * Walk the leaves that the delta falls into, until they are too many for it.  That bounds the
- * walk: by as many leaves as would have to be rewritten.  Merge lock held.
- */
+typedef struct Touched
+{
+	double		ratio;
+	double		entries;		/* of the leaves that the delta falls into */
+} Touched;
+
+/* Until the leaves are too many for the delta.  That bounds the walk: by as many leaves as would have to be rewritten. */
+static bool
+count_touched(const SfxChild *child, uint64 n, void *arg)
+{
+	Touched    *t = arg;
+
+	t->entries += child->count;
+	return n >= t->ratio * t->entries;
+}
+
 static bool
 worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, double ratio)
 {
-	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx policy", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	SfxNode		node = {0};
-	uint64		n = 0;
-	double		touched = 0;
-	int			child = 0;
+	Touched		t = {.ratio = ratio};
+	uint64		n = sfx_leaves_touched(index, order, meta, g, count_touched, &t);
 
-	Assert(sfx_merge_lock_held(index));
-	sfx_pos_set(pos, &start);
-	while (sfx_generation_next(index, order, meta, g, pos, &n) && SfxMetaMain(meta)->level > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (child == node.nchildren || (!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
-		{
-			MemoryContextReset(cxt);
-			sfx_tree_load(SfxTreeOf(index, order, meta, SfxMetaMain(meta)->id), &pos->pos, 1,
-						  &node);
-			child = 0;
-		}
-		while (child + 1 < node.nchildren && sfx_order_cmp_pos(order, &node.children[child + 1].low, &pos->pos) <= 0)
-			child++;
-		touched += node.children[child].count;
-		if (n < ratio * touched)
-			break;
-
-		/*
-		 * on to the next leaf; if that is another parent's, its low fence is this one's high fence
-		 */
-		if (++child < node.nchildren)
-			sfx_pos_set(pos, &node.children[child].low);
-		else if (node.high_inf)
-			break;
-		else
-			sfx_pos_set(pos, &node.high);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
-	pfree(pos);
-	return n > 0 && n >= ratio * touched;
+	return n > 0 && n >= ratio * t.entries;
 }
 
 static bool
@@ -213,9 +189,9 @@ takes_entries(const SfxMeta *meta, int t)
  * leaves?  Then the delta in hand goes there only if its entries keep together.
  */
 static bool
-is_large(Relation index, const SfxMeta *meta, const SfxGen *gen, double run_ratio)
+is_large(Relation index, const SfxMeta *meta, const SfxGen *gen, uint64 entries, double run_ratio)
 {
-	double		full = (double) gen->sealed * max_log_pages(index) / Max(gen->pages, 1);
+	double		full = (double) entries * max_log_pages(index) / Max(gen->pages, 1);
 
 	return run_ratio * SfxMetaMain(meta)->entries > full;
 }
@@ -231,7 +207,7 @@ sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta,
 	Assert(sfx_merge_lock_held(index));
 	if (full)
 		return meta->runs[newest].id;
-	if (!is_large(index, meta, gen, run_ratio) || worth_leaves(index, order, meta, g, run_ratio))
+	if (!is_large(index, meta, gen, gen->sealed, run_ratio) || worth_leaves(index, order, meta, g, run_ratio))
 		return SfxMetaMain(meta)->id;
 	for (int t = meta->nruns - 2; t >= newest; t--)
 		if (takes_entries(meta, t) && gen->sealed >= ratio * meta->runs[t].entries)
@@ -258,7 +234,13 @@ sfx_merge_meets_old(Relation index, const SfxMeta *meta, bool full)
 		return r->target == main;
 	if (full)
 		return meta->runs[takes_entries(meta, 0) ? 0 : 1].id == main;
-	return !is_large(index, meta, gen, sfx_opt_run_ratio(index));
+	return !is_large(index, meta, gen, gen->sealed, sfx_opt_run_ratio(index));
+}
+
+bool
+sfx_merge_makes_runs(Relation index, const SfxMeta *meta, uint64 entries)
+{
+	return meta->nruns > 1 || is_large(index, meta, &meta->gens[0], entries, sfx_opt_run_ratio(index));
 }
 
 uint32

@@ -44,6 +44,11 @@ extern uint32 sfx_merge_gen_target(Relation index, const SfxOrder *order, const 
  */
 extern bool sfx_merge_meets_old(Relation index, const SfxMeta *meta, bool full);
 
+/*
+ * Do deltas of keys that fall everywhere go to runs?  entries: in the active generation.
+ */
+extern bool sfx_merge_makes_runs(Relation index, const SfxMeta *meta, uint64 entries);
+
 /* The id of the older run that run number r is merged into. */
 extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full);
 

@@ -16,11 +16,13 @@
 #include "meta.h"
 #include "order.h"
 #include "page.h"
+#include "policy.h"
 #include "pos.h"
 #include "rewrite.h"
 #include "settings.h"
 #include "stats.h"
 #include "vacuum.h"
+#include "vacuum_delta.h"
 #include "wal.h"
 
 #include "access/table.h"
@@ -282,6 +284,41 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 	return false;
 }
 
+/* As an SfxLeafAsk: is there anything in this leaf of the main tree for us to remove? */
+static bool
+has_dead(const SfxMeta *meta, BlockNumber blkno, void *arg)
+{
+	VacState   *vs = arg;
+	char	   *copy = palloc(BLCKSZ);
+	uint64	   *tids = palloc(sizeof(uint64) * SFX_BLOCK_ENTRIES);
+	uint32		entries,
+				used = 0;
+	bool		found;
+
+	vs->run = SfxMetaMain(meta)->id;
+	found = leaf_has_dead(vs, meta, blkno, copy, tids, &entries, &used);
+	pfree(copy);
+	pfree(tids);
+	return found;
+}
+
+/*
+ * V6: what is merged is merged now, so that leaves with dead entries and new ones are written once.  Entries of the log are counted in the leaves
+ * that they have come to.
+ */
+static void
+vacuum_delta(VacState *vs)
+{
+	SfxMeta		meta;
+
+	/* who builds an index CONCURRENTLY asks for TIDs, not for a merge */
+	if (!vs->index->rd_index->indisvalid || SFX_MUTANT("leaves before the merge"))
+		return;
+	if (sfx_vacuum_merges(vs->index, vs->order, has_dead, vs) &&
+		sfx_merge_for_vacuum(vs->index, true, is_dead_tid, vs, &vs->removed) > 0)
+		vs->kept = sfx_log_count(vs->index, &meta);
+}
+
 /* Merge lock held.  Clean one group of leaves at pos, and make it fewer if it is sparse; false when it was the last. */
 static bool
 vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
@@ -495,6 +532,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	if (!SFX_MUTANT("tree before log"))
 	{
 		SFX_STOP("stage vacuumed");
+		vacuum_delta(&vs);
 		vacuum_trees(&vs);
 	}
 	SFX_STOP("tree vacuumed");
@@ -584,6 +622,25 @@ change_leaf_keys(Relation index)
 	return changed;
 }
 
+/* Behind a bulk delete, which has merged what it would: what has become due in the meantime. */
+static void
+merge_rest(Relation index, bool had_bulkdelete)
+{
+	bool		merges;
+
+	if (had_bulkdelete)
+		merges = sfx_merge_due(index);
+	else
+	{
+		SfxKeyDesc	kd;
+		const SfxOrder *order = sfx_order_open(index, &kd, true);
+
+		merges = sfx_vacuum_merges(index, order, NULL, NULL);
+		sfx_order_end(order);
+	}
+	(void) sfx_merge_for_vacuum(index, merges, NULL, NULL, NULL);
+}
+
 IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
@@ -595,14 +652,13 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	SFX_STOP("vacuum cleanup");
-	(void) sfx_merge_delta(info->index, true);
+	merge_rest(info->index, had_bulkdelete);
 	tidy_up(info, change_leaf_keys(info->index) || had_bulkdelete, stats);
 	if (!had_bulkdelete)
 	{
 		SfxMeta		meta;
 
-		sfx_meta_read(info->index, &meta);
-		stats->num_index_tuples = 0;
+		stats->num_index_tuples = sfx_log_count(info->index, &meta);
 		for (int r = 0; r < meta.nruns; r++)
 			stats->num_index_tuples += meta.runs[r].entries;
 		stats->estimated_count = true;

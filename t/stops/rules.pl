@@ -18,12 +18,35 @@ sub reader
 	return $s;
 }
 
-# VACUUM that frees the table's TIDs but does not come to its merge.
+# A setting of the whole server, known to the control session.
+sub set_system
+{
+	my ($name, $value) = @_;
+	my $end = time + patience();
+
+	sql("ALTER SYSTEM SET $name = '$value'");
+	sql('SELECT pg_reload_conf()');
+	settle(0.02) until sql("SELECT setting FROM pg_settings WHERE name = '$name'") eq $value || time > $end;
+	return;
+}
+
+# What VACUUM would merge before it cleans leaves (V6) it leaves, or does not.
+sub merge_before_leaves
+{
+	my ($yes) = @_;
+
+	set_system('surfidx.mutants', join ',', grep { length } $ENV{SURFIDX_MUTANT} // '', $yes ? () : 'leaves before the merge');
+	return;
+}
+
+# VACUUM that frees the table's TIDs and merges nothing.
 sub vacuum_only
 {
+	merge_before_leaves(0);
 	arm('vacuum cleanup', 'error');
 	is(error_of($vacuum), '22000', 'VACUUM stops before its merge');
 	release('vacuum cleanup');
+	merge_before_leaves(1);
 	return;
 }
 
@@ -159,6 +182,16 @@ scenario 'VACUUM goes the way that entries go', ['tree before log'], sub {
 	is(sql('SELECT count(*) FROM t WHERE k > 0', reader()), '499', 'the deleted row is gone');
 	sql('INSERT INTO t VALUES (250), (251)');
 	sound('t_k');
+};
+
+scenario 'a leaf with new and dead entries is written once', ['leaves before the merge'], sub {
+	build(60000, 'CREATE INDEX t_s ON t USING surfidx (s) WITH (hope = off, run_ratio = 0)');
+	sql("SELECT surfidx_merge('t_s')");
+	is(sql("SELECT leaves > 130 FROM surfidx_meta('t_s')"), 't', 'more leaves than VACUUM would write in vain');
+	sql('INSERT INTO t SELECT g, md5(g::text), g FROM generate_series(60001, 62000) g; DELETE FROM t WHERE k % 20 = 0');
+	sql($vacuum);
+	is(sql("SELECT delta_entries FROM surfidx_meta('t_s')"), '0', 'the delta went with the dead entries');
+	sound('t_s');
 };
 
 scenario 'a merge that waited for its lock while VACUUM went by', ['metapage before merge lock'], sub {
@@ -592,7 +625,10 @@ scenario 'the rest of a delta follows the first part', ['resume into any run'], 
 
 scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 	half_merged('run_ratio = 10');
-	sql("INSERT INTO t $long_keys(2, 40000, 10) g; VACUUM t");
+	# a delta of which there is an image is due: nobody adds to it
+	my $fill = "$index_scans; SELECT count(*) FROM t WHERE s > ''";
+	set_system('surfidx.idle_flush', 0);
+	sql("INSERT INTO t $long_keys(2, 40000, 10) g; $fill; VACUUM t");
 	is(sql("SELECT count(*) FROM surfidx_runs('t_s')"), '2', 'there is a run');
 	sql("INSERT INTO t $long_keys(4, 40000, 10) g");
 	# everything there was goes into the main tree; meanwhile somebody merges half of what came later into the run
@@ -600,7 +636,7 @@ scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 	arm('generations merged', 'wait');
 	start("SELECT surfidx_merge('t_s')", $all);
 	wait_at('generations merged');
-	sql("INSERT INTO t $long_keys(6, 40000, 10) g");
+	sql("INSERT INTO t $long_keys(6, 40000, 10) g; $fill");
 	arm('group merged', 'error', 1);
 	is(error_of('VACUUM t'), '22000', 'a merge into the run fails between two groups');
 	release('group merged');
@@ -608,6 +644,7 @@ scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 	is(finish($all) =~ /^\d+$/, 1, 'the other one ends');
 	sql('VACUUM t');
 	is(sql("SELECT count(*) FROM surfidx_runs('t_s')"), '1', 'all in the main tree');
+	set_system('surfidx.idle_flush', 300);
 	each_once();
 };
 
@@ -949,9 +986,11 @@ scenario 'a block that VACUUM finds while it is being added', ['count without lo
 	}
 	build(500, 'CREATE INDEX t_k ON t USING surfidx (s)', 300);
 	sql("DELETE FROM t WHERE k = 5");
+	merge_before_leaves(0);
 	arm('vacuum cleanup', 'wait');
 	my $v = start($vacuum);
 	wait_at('vacuum cleanup');
+	merge_before_leaves(1);
 	arm('extended', 'wait', 0);
 	my $m = start("SELECT surfidx_merge('t_k')");
 	wait_at('extended');
