@@ -1,4 +1,4 @@
--- V6: VACUUM merges a delta that is due, and else only what writes few leaves beside those that it writes anyway.
+-- V6: VACUUM merges a delta that is due, and else only what writes few leaves beside its own.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -235,30 +235,35 @@ merge_all(const Merge *how)
 uint64
 sfx_merge_all(Relation index)
 {
-	return merge_all(&(Merge) {.index = index, .manner = MERGE_WAIT, .full = true, .runs = true});
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_WAIT,.full = true,.runs = true});
 }
 
 uint64
 sfx_merge_delta(Relation index, bool runs)
 {
-	return merge_all(&(Merge) {.index = index, .manner = MERGE_TRY, .runs = runs});
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_TRY,.runs = runs});
 }
 
 uint64
-sfx_merge_for_vacuum(Relation index, bool active, IndexBulkDeleteCallback dead, void *arg, double *removed)
+sfx_merge_for_vacuum(Relation index, bool active, IndexBulkDeleteCallback dead, void *arg,
+					 double *removed)
 {
-	return merge_all(&(Merge) {.index = index, .manner = MERGE_TRY, .runs = true, .frozen_only = !active,
-					 .filter = dead, .filter_arg = arg, .removed = removed});
+	Merge		how = {.index = index,.manner = MERGE_TRY,.runs = true,.frozen_only = !active};
+
+	how.filter = dead;
+	how.filter_arg = arg;
+	how.removed = removed;
+	return merge_all(&how);
 }
 
 uint64
 sfx_merge_run_slice(Relation index, int groups)
 {
-	return merge_all(&(Merge) {.index = index, .manner = MERGE_TRY, .runs = true, .slice = groups});
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_TRY,.runs = true,.slice = groups});
 }
 
 uint64
 sfx_merge_politely(Relation index)
 {
-	return merge_all(&(Merge) {.index = index, .manner = MERGE_POLITE, .runs = true});
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_POLITE,.runs = true});
 }

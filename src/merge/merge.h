@@ -22,9 +22,9 @@ extern uint64 sfx_merge_all(Relation index);
 extern uint64 sfx_merge_delta(Relation index, bool runs);
 
 /*
- * As sfx_merge_delta with runs, for VACUUM (V6).  active: else only of what another merge has begun.
- * dead: entries with such TIDs are left out of all that is rewritten, and counted in *removed; NULL:
- * nothing is.
+ * As sfx_merge_delta with runs, for VACUUM (V6).  active: else only of what another merge has
+ * begun.  dead: entries with such TIDs are left out of all that is rewritten, and counted in
+ * *removed; NULL: nothing is.
  */
 extern uint64 sfx_merge_for_vacuum(Relation index, bool active, IndexBulkDeleteCallback dead,
 								   void *arg, double *removed);

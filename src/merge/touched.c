@@ -14,11 +14,13 @@
 #include "utils/memutils.h"
 
 uint64
-sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxLeafVisit visit, void *arg)
+sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+				   SfxLeafVisit visit, void *arg)
 {
 	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx policy", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx leaves touched",
+											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	SfxNode		node = {0};
 	uint64		n = 0;
@@ -29,14 +31,16 @@ sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, i
 	while (sfx_generation_next(index, order, meta, g, pos, &n) && SfxMetaMain(meta)->level > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (child == node.nchildren || (!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
+		if (child == node.nchildren ||
+			(!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
 		{
 			MemoryContextReset(cxt);
 			sfx_tree_load(SfxTreeOf(index, order, meta, SfxMetaMain(meta)->id), &pos->pos, 1,
 						  &node);
 			child = 0;
 		}
-		while (child + 1 < node.nchildren && sfx_order_cmp_pos(order, &node.children[child + 1].low, &pos->pos) <= 0)
+		while (child + 1 < node.nchildren &&
+			   sfx_order_cmp_pos(order, &node.children[child + 1].low, &pos->pos) <= 0)
 			child++;
 		if (!visit(&node.children[child], n, arg))
 			break;

@@ -10,7 +10,7 @@
 #include "meta.h"
 #include "order.h"
 
-/* A leaf, as its parent has it, and how many entries the generation has.  False: no more of them. */
+/* A leaf, as its parent has it, and how many entries the generation has.  False: no more. */
 typedef bool (*SfxLeafVisit) (const SfxChild *leaf, uint64 entries, void *arg);
 
 /*

@@ -303,8 +303,8 @@ has_dead(const SfxMeta *meta, BlockNumber blkno, void *arg)
 }
 
 /*
- * V6: what is merged is merged now, so that leaves with dead entries and new ones are written once.  Entries of the log are counted in the leaves
- * that they have come to.
+ * V6: what is merged is merged now, so that leaves with dead entries and new ones are written once.
+ * Entries of the log are counted in the leaves that they have come to.
  */
 static void
 vacuum_delta(VacState *vs)

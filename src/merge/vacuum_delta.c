@@ -2,8 +2,8 @@
  * vacuum_delta.c - does VACUUM merge the delta?  V6 (src/README.md, "VACUUM")
  *
  * A merge costs the leaves that it writes, and the bounds of policy.c make it wait until it brings
- * enough entries for that.  VACUUM comes when it likes: a delta that is not due it merges only where
- * that is as good as free.
+ * enough entries for that.  VACUUM comes when it likes: a delta that is not due it merges only
+ * where that is as good as free.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -47,8 +47,8 @@ note_leaf(const SfxChild *leaf, uint64 entries, void *arg)
 }
 
 /*
- * Of the leaves that are touched, how many are not written but for the merge?  All of them where the
- * delta goes into a run, or VACUUM writes none.
+ * Of the leaves that are touched, how many are not written but for the merge?  All of them where
+ * the delta goes into a run, or VACUUM writes none.
  */
 static uint64
 written_in_vain(const Touched *t, const SfxMeta *meta, SfxLeafAsk ask, void *arg)

@@ -26,7 +26,8 @@ sub set_system
 
 	sql("ALTER SYSTEM SET $name = '$value'");
 	sql('SELECT pg_reload_conf()');
-	settle(0.02) until sql("SELECT setting FROM pg_settings WHERE name = '$name'") eq $value || time > $end;
+	settle(0.02) until time > $end
+	  || sql("SELECT setting FROM pg_settings WHERE name = '$name'") eq $value;
 	return;
 }
 
@@ -35,7 +36,8 @@ sub merge_before_leaves
 {
 	my ($yes) = @_;
 
-	set_system('surfidx.mutants', join ',', grep { length } $ENV{SURFIDX_MUTANT} // '', $yes ? () : 'leaves before the merge');
+	set_system('surfidx.mutants', join ',', grep { length } $ENV{SURFIDX_MUTANT} // '',
+		$yes ? () : 'leaves before the merge');
 	return;
 }
 
@@ -187,10 +189,13 @@ scenario 'VACUUM goes the way that entries go', ['tree before log'], sub {
 scenario 'a leaf with new and dead entries is written once', ['leaves before the merge'], sub {
 	build(60000, 'CREATE INDEX t_s ON t USING surfidx (s) WITH (hope = off, run_ratio = 0)');
 	sql("SELECT surfidx_merge('t_s')");
-	is(sql("SELECT leaves > 130 FROM surfidx_meta('t_s')"), 't', 'more leaves than VACUUM would write in vain');
-	sql('INSERT INTO t SELECT g, md5(g::text), g FROM generate_series(60001, 62000) g; DELETE FROM t WHERE k % 20 = 0');
+	is(sql("SELECT leaves > 130 FROM surfidx_meta('t_s')"), 't',
+		'more leaves than VACUUM would write in vain');
+	sql('INSERT INTO t SELECT g, md5(g::text), g FROM generate_series(60001, 62000) g;
+		DELETE FROM t WHERE k % 20 = 0');
 	sql($vacuum);
-	is(sql("SELECT delta_entries FROM surfidx_meta('t_s')"), '0', 'the delta went with the dead entries');
+	is(sql("SELECT delta_entries FROM surfidx_meta('t_s')"), '0',
+		'the delta went with the dead entries');
 	sound('t_s');
 };
 
