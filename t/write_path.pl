@@ -173,6 +173,7 @@ $lsn = ask('SELECT pg_current_wal_insert_lsn()');
 ask("ALTER TABLE g RESET (vacuum_truncate)");
 ask("SELECT surfidx_merge('g_k')");
 $wal = ask("SELECT pg_current_wal_insert_lsn() - '$lsn'::pg_lsn");
+$leaves = ask("SELECT leaves FROM surfidx_meta('g_k')");
 cmp_ok(blocks(), '<=', $leaves + 16, 'cut off');
 note("$wal bytes for it");
 
