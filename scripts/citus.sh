@@ -7,9 +7,9 @@
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
 . scripts/cluster.sh
+. scripts/says.sh
 readonly ROWS=60000
 declare -A port
-failed=0
 
 leave()
 {
@@ -27,18 +27,7 @@ at()
 	PGPORT=${port[$node]} sql -At "$@"
 }
 
-# says what wanted got
-says()
-{
-	if [ "$3" = "$2" ]; then
-		echo "$1: ok"
-	else
-		printf '%s: NOT as told: %s\n' "$1" "$3"
-		failed=1
-	fi
-}
-
-# done what statement...: each of them works
+# works what statement...: each of them works
 works()
 {
 	local what=$1 said

@@ -7,9 +7,9 @@
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
 . scripts/cluster.sh
+. scripts/says.sh
 readonly PATIENCE=60
 declare -A pid
-failed=0
 
 # At once: a program that is told to end hands over first, or waits for the others.
 end_node()
@@ -25,16 +25,6 @@ leave()
 
 	for n in "${!pid[@]}"; do end_node "$n"; done
 	cluster_cleanup
-}
-
-says()
-{
-	if [ "$3" = "$2" ]; then
-		echo "$1: ok"
-	else
-		printf '%s: NOT as told: %s\n' "$1" "$3"
-		failed=1
-	fi
 }
 
 # at node [argument of psql]...
