@@ -121,7 +121,8 @@ foreach my $damage (@damages)
 		# M11: no subtransaction there that could take the error
 		($rc, $out, $err) = $node->psql('postgres', "SET citus.node_conninfo = 'x';
 			EXPLAIN SELECT FROM t WHERE s > 'b' AND s < 'p' AND n > 7");
-		is($rc != 0 && $err =~ /index "t_s"/ ? 1 : 0, 1, "$what: an error below Citus") if $what =~ /zeroed inner/;
+		is($rc != 0 && $err =~ /index "t_s"/ ? 1 : 0, 1, "$what: an error below Citus")
+		  if $what =~ /zeroed inner/;
 	}
 	last unless read_all($what);
 	$node->stop;
