@@ -1,7 +1,8 @@
 #!/bin/bash
 # A table over several servers, with surfidx on each: a front whose table is partitioned by hash
-# over postgres_fdw, and three shards.  Rows go in while one shard is killed and comes back; all
-# answers are compared with those of one plain table.  "make demo-shards" builds and installs first.
+# over postgres_fdw, and three shards.  Rows go in while one shard is killed and comes back, and
+# while another one is killed for good and its standby takes its place; all answers are compared
+# with those of one plain table.  "make demo-shards" builds and installs first.
 #
 #	DEMO_ROWS=100000	rows before the load
 #
@@ -46,6 +47,27 @@ start_shards()
 			CREATE INDEX ON reading USING surfidx (device, at) INCLUDE (v) WITH (delta_size = 256);
 			CREATE INDEX ON reading USING surfidx (at) WITH (delta_size = 256);
 		END
+	done
+}
+
+# A standby of shard $1, which has each row before the front hears that it is committed.  The data
+# are copied while nobody has to wait for a standby, so that the copy, promoted, waits for none.
+start_standby()
+{
+	local data=$WORK/standby$1
+
+	standby_port=$((port[$1] == 39999 ? 20000 : port[$1] + 1))
+	until ! as_user "$BINDIR/pg_isready" -q -h "$WORK" -p "$standby_port"; do
+		standby_port=$((standby_port + 1))
+	done
+	PGPORT=${port[$1]} as_user "$BINDIR/pg_basebackup" -D "$data" -R -c fast --no-sync
+	echo "port = $standby_port" | as_user tee -a "$data/postgresql.conf" >/dev/null
+	as_user "$BINDIR/pg_ctl" -D "$data" -l "$data.log" -w -t 60 start >/dev/null
+	PGPORT=${port[$1]} sql -c "ALTER SYSTEM SET synchronous_standby_names = '*'" \
+		-c "ALTER SYSTEM SET synchronous_commit = 'remote_apply'"
+	PGPORT=${port[$1]} sql -A -t -c "SELECT pg_reload_conf()" >/dev/null
+	until [ "$(PGPORT=${port[$1]} sql -A -t -c "SELECT sync_state FROM pg_stat_replication")" = sync ]; do
+		sleep 0.1
 	done
 }
 
@@ -179,16 +201,27 @@ kill_shard()
 	return 1
 }
 
+# Shard $1 does not come back: its standby is promoted, and the front told where it is.
+promote_standby()
+{
+	kill -9 "$(head -1 "$WORK/shard$1/postmaster.pid")"
+	as_user "$BINDIR/pg_ctl" -D "$WORK/standby$1" -w -t 60 promote >/dev/null
+	port[$1]=$standby_port
+	front -c "ALTER SERVER shard$1 OPTIONS (SET port '$standby_port')"
+}
+
+# under_load what shard: it happens to that shard while rows come in
 under_load()
 {
 	local before after w
 
 	before=$(front -A -t -c "SELECT count(*) FROM plain")
+	rm -f "$WORK/again"
 	for w in 1 2; do
-		writer $w &
+		writer $((2 * $2 + w)) &
 	done
 	sleep 2
-	kill_shard 1
+	"$@"
 	wait
 	after=$(front -A -t -c "SELECT count(*) FROM plain")
 	good "$([ "$after" -gt "$before" ] && echo t)" "$((after - before)) rows came in meanwhile"
@@ -218,8 +251,11 @@ start_front
 load
 plans
 compare "$rows rows"
-under_load
+under_load kill_shard 1
 compare "a shard was killed with SIGKILL under load, and is back"
+start_standby 2
+under_load promote_standby 2
+compare "another one was killed under load, and its standby promoted"
 front -c "UPDATE reading SET v = v + 1 WHERE device % 10 = 3" \
 	-c "UPDATE plain SET v = v + 1 WHERE device % 10 = 3" \
 	-c "DELETE FROM reading WHERE device % 10 = 4" -c "DELETE FROM plain WHERE device % 10 = 4"
