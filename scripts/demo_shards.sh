@@ -66,7 +66,8 @@ start_standby()
 	PGPORT=${port[$1]} sql -c "ALTER SYSTEM SET synchronous_standby_names = '*'" \
 		-c "ALTER SYSTEM SET synchronous_commit = 'remote_apply'"
 	PGPORT=${port[$1]} sql -A -t -c "SELECT pg_reload_conf()" >/dev/null
-	until [ "$(PGPORT=${port[$1]} sql -A -t -c "SELECT sync_state FROM pg_stat_replication")" = sync ]; do
+	until [ "$(PGPORT=${port[$1]} sql -A -t -c "SELECT sync_state
+			FROM pg_stat_replication")" = sync ]; do
 		sleep 0.1
 	done
 }
