@@ -129,8 +129,8 @@ find_place(Oid index)
 }
 
 /*
- * The index cannot be gone: whoever drops it waits for us, and our own DDL is a statement that
- * begins behind a flush.
+ * The index cannot be gone: whoever drops it waits for us, until a rollback lets go of our locks,
+ * and that leaves nothing to do here.  Our own DDL is a statement that begins behind a flush.
  */
 static void
 flush_unopened(Place *p, void (*grew) (Relation index))
@@ -211,7 +211,10 @@ sfx_pending_add(Relation index, const SfxEntry *e, bool unchanged, void (*grew) 
 
 /* ---- transactions ---- */
 
-/* Rows that are rolled back are nobody's, and their TIDs soon somebody else's. */
+/*
+ * Rows that are rolled back are nobody's, and their TIDs soon somebody else's.  That a log has
+ * grown is told no more, whosever place it is: the lock that kept the index may be gone as well.
+ */
 static void
 at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
 {
@@ -220,8 +223,11 @@ at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId pare
 	if (event != SUBXACT_EVENT_ABORT_SUB || SFX_MUTANT("what waits outlives its rollback"))
 		return;
 	for (int i = 0; i < sfx_pending_indexes; i++)
+	{
+		place[i]->grew &= SFX_MUTANT("grown logs outlive a rollback");
 		if (place[i]->subid == subid)
 			place[i]->n = place[i]->done = place[i]->used = 0;
+	}
 }
 
 static void

@@ -559,25 +559,25 @@ decide_kind(SfxPack *p)
 	p->mixed &= !SFX_MUTANT("groups of both kinds");
 }
 
+void
+sfx_pack_restart(SfxPack *p)
+{
+	SFX_STOP("packed again");
+	if (p->src)
+		(void) sfx_source_seek(p->src, &p->start);
+}
+
 bool
 sfx_pack_group(SfxPack *p)
 {
-	SfxPos		start = {0};
 	bool		fits;
 
-	if (p->src)
-	{
-		SfxPos		first = sfx_entry_pos(sfx_source_peek(p->src));
-
-		start = sfx_pos_copy(&first);
-	}
 	decide_kind(p);
 	fits = pack_once(p);
 	while (p->again)
 	{
 		/* a cut leaf was met, or the entries of a cut key have to be parted */
-		if (p->src)
-			(void) sfx_source_seek(p->src, &start);
+		sfx_pack_restart(p);
 		fits = pack_once(p);
 	}
 	return fits;

@@ -22,6 +22,7 @@ typedef struct SfxPack
 {
 	SfxGroup   *group;
 	SfxSource  *src;
+	SfxPos		start;			/* the first entry that it had for the group */
 	IndexBulkDeleteCallback filter;
 	void	   *arg;
 	uint64		max_taken;		/* entries of the source, at most */
@@ -67,5 +68,11 @@ typedef struct SfxPack
  * pages than one record takes.
  */
 extern bool sfx_pack_group(SfxPack *p);
+
+/*
+ * Put the source back to where it stood at first.  It may have fewer entries from there on than it
+ * had, or none: readers take dead ones out of images (X1).
+ */
+extern void sfx_pack_restart(SfxPack *p);
 
 #endif							/* SURFIDX_PACK_H */

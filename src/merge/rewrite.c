@@ -255,7 +255,6 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 {
 	SfxPack    *p = palloc0(sizeof(SfxPack));
 	SfxMergeStats step = {0};
-	SfxPos		start = {0};
 	bool		may_widen = src != NULL;
 	bool		counted = src != NULL || g->cut || g->whole;
 	int			from,
@@ -277,7 +276,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 	{
 		SfxPos		first = sfx_entry_pos(sfx_source_peek(src));
 
-		start = sfx_pos_copy(&first);
+		p->start = sfx_pos_copy(&first);
 		p->grow = true;
 	}
 	p->most_blocks = sfx_record_blocks();
@@ -299,8 +298,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, v
 			may_widen = false;
 			next_attempt(g, p, &from, &to);
 		}
-		if (src)
-			(void) sfx_source_seek(src, &start);
+		sfx_pack_restart(p);
 	}
 	stats->parted = is_parted(p);
 	set_resume(g, src);

@@ -10,6 +10,7 @@
 #include "column.h"
 #include "index_open.h"
 #include "order.h"
+#include "pending.h"
 #include "range.h"
 #include "scankey.h"
 
@@ -62,6 +63,8 @@ void
 sfx_open_to_look(Oid relid, SfxOpened *o)
 {
 	o->index = sfx_open_with_table(relid, &o->heap);
+	if (!SFX_MUTANT("looks miss what waits"))
+		sfx_pending_flush_index(o->index);
 	check_rights(o->heap, o->index);
 	if (!o->index->rd_index->indisvalid)
 		ereport(ERROR,

@@ -41,7 +41,7 @@ typedef struct SfxOpened
 } SfxOpened;
 
 /*
- * Open an index and its table with AccessShareLock.  ERROR unless the index is a valid surfidx index that can be read here, the
+ * Open an index and its table with AccessShareLock; what waits of it is appended (D7).  ERROR unless the index is a valid surfidx index that can be read here, the
  * user may SELECT all its columns (the table, where it has expressions or a predicate), and no row-level
  * security hides rows from the user.  Memory: the current context.
  */

@@ -766,6 +766,31 @@ scenario 'an entry found dead in the newer generation while the older one is mer
 	sound('t_k');
 };
 
+# Rows that were updated and deleted, all in the delta; no snapshot is older.
+sub dead_delta
+{
+	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k int, p int) WITH (autovacuum_enabled = off);
+		CREATE INDEX t_k ON t USING surfidx (k); CREATE INDEX t_p ON t (p);
+		INSERT INTO t SELECT g % 4, g FROM generate_series(1, 40) g');
+	sql('UPDATE t SET p = p + 1') for 1, 2;
+	sql('DELETE FROM t');
+	return;
+}
+
+scenario 'readers empty the source of a group that is packed again (X1)', [], sub {
+	dead_delta();
+	my ($m, $s) = (session(), reader());
+	arm('packed again', 'wait');
+	start("SELECT surfidx_merge('t_k')", $m);
+	wait_at('packed again');
+	is(sql('SET enable_indexonlyscan = off; SELECT count(p) FROM t WHERE k >= 0', $s), '0',
+		'a scan finds dead rows');
+	release('packed again');
+	is(finish($m), '0', 'the merge ends, and has moved none');
+	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '0', 'nothing is left');
+	sound('t_k');
+};
+
 scenario 'a worker that fails while it carries over', [], sub {
 	my $s = read_often();
 	arm('entry carried over', 'error', 100);
