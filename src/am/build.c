@@ -5,7 +5,8 @@
  *	1. scan the heap; each row becomes one byte string: key, TID, payload, trailer (build_scan.c)
  *	2. sort the byte strings (spool.c)
  *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
- *	4. write the inner levels above them, then the metapage
+ *	4. write the inner levels above them, then the metapage; a level's positions wait in a temporary
+ *	   file for the one above (child_file.c)
  *	5. log the whole file at once
  *
  * Nobody else can see the relation yet, so that nothing before phase 5 is logged, and a
@@ -45,6 +46,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#define LEAST_WINDOW	1024	/* children that an inner page is made from */
+
 /* ---- phase 3 ---- */
 
 static void
@@ -68,26 +71,9 @@ write_page(SfxBuild *bs, SfxPageKind kind, int level, const uint8_t *body, uint3
 static void
 add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 {
-	SfxChild   *c;
+	SfxChild	c = {.low = *low,.blkno = blkno,.count = count,.filter = 0};
 
-	if (bs->nchildren == bs->maxchildren)
-	{
-		if (bs->maxchildren > PG_INT32_MAX / 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("index \"%s\" would have more than %d leaves when it is built",
-							RelationGetRelationName(bs->index), bs->maxchildren),
-					 errhint("Create it on fewer rows, and insert the others.")));
-		bs->maxchildren = Max(1024, bs->maxchildren * 2);
-		bs->children = bs->children == NULL ?
-			palloc(sizeof(SfxChild) * bs->maxchildren) :
-			repalloc_huge(bs->children, sizeof(SfxChild) * (Size) bs->maxchildren);
-	}
-	c = &bs->children[bs->nchildren++];
-	c->low = sfx_pos_copy(low);
-	c->blkno = blkno;
-	c->count = count;
-	c->filter = 0;
+	sfx_child_file_put(bs->children, &c);
 }
 
 static int
@@ -253,32 +239,60 @@ pack_leaves(SfxBuild *bs)
 
 /* ---- phase 4 ---- */
 
-/* One level above children; they are replaced by the new level's pages. */
+/*
+ * One level above bs->children, whose place the new level's pages take.  So much of the level below
+ * is in memory that the page comes out as if all of it were: sfx_inner_fit looks at no more than
+ * twice as many children as it takes.
+ */
 static void
 write_inner_level(SfxBuild *bs, int level)
 {
-	SfxChild   *below = bs->children;
-	int			n = bs->nchildren;
+	SfxChildFile *below = bs->children;
+	SfxChildWindow w;
+	int			want = LEAST_WINDOW;
 	uint8	   *body = palloc(SFX_BODY_CAPACITY);
 	void	   *scratch = palloc(sfx_inner_scratch_size());
 
-	bs->children = NULL;
-	bs->nchildren = bs->maxchildren = 0;
-	for (int at = 0; at < n;)
+	bs->children = sfx_child_file_create(bs->index);
+	sfx_child_window_begin(&w, below);
+	for (sfx_child_window_fill(&w, want); w.n > 0; sfx_child_window_fill(&w, want))
 	{
 		int			len;
-		int			take = sfx_tree_first_page(bs->index, bs->order, below + at, n - at, NULL, false, body, scratch, &len);
+		int			take = sfx_tree_first_page(bs->index, bs->order, w.child, w.n, NULL, false, body, scratch, &len);
 		uint64		count = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		for (int i = at; i < at + take; i++)
-			count += below[i].count;
-		add_child(bs, &below[at].low, bs->next, count);
-		write_page(bs, SFX_PAGE_INNER, level, body, len, at + take < n);
-		at += take;
+		if (w.unread > 0 && take > want / 2 && want <= SFX_INNER_MAXCHILDREN)
+		{
+			want = Min(2 * want, SFX_INNER_MAXCHILDREN + 1);
+			continue;
+		}
+		for (int i = 0; i < take; i++)
+			count += w.child[i].count;
+		add_child(bs, &w.child[0].low, bs->next, count);
+		write_page(bs, SFX_PAGE_INNER, level, body, len, take < w.n);
+		sfx_child_window_drop(&w, take);
 	}
+	sfx_child_window_end(&w);
+	sfx_child_file_end(below);
 	pfree(body);
 	pfree(scratch);
+}
+
+/* The block of the only page of a level. */
+static BlockNumber
+only_child(SfxBuild *bs)
+{
+	SfxChildWindow w;
+	BlockNumber blkno;
+
+	sfx_child_window_begin(&w, bs->children);
+	sfx_child_window_fill(&w, 1);
+	blkno = w.child[0].blkno;
+	sfx_child_window_end(&w);
+	sfx_child_file_end(bs->children);
+	bs->children = NULL;
+	return blkno;
 }
 
 static void
@@ -298,10 +312,11 @@ write_tree(SfxBuild *bs)
 {
 	int			level = 0;
 
-	sfx_filters_build(bs->index, bs->order, &bs->meta, bs->children, bs->nchildren, &bs->next);
-	while (bs->nchildren > 1)
+	SFX_STOP("build stacks");
+	bs->children = sfx_filters_build(bs->index, bs->order, &bs->meta, bs->children, &bs->next);
+	while (sfx_child_file_count(bs->children) > 1)
 		write_inner_level(bs, ++level);
-	SfxMetaMain(&bs->meta)->root = bs->children[0].blkno;
+	SfxMetaMain(&bs->meta)->root = only_child(bs);
 	SfxMetaMain(&bs->meta)->level = level;
 	write_meta(bs);
 }
@@ -404,6 +419,7 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
 		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the
 																			 * metapage */
+	bs->children = sfx_child_file_create(index);
 	pack_leaves(bs);
 	sfx_spool_end(bs->spool);
 	sfx_build_parallel_end(bs);

@@ -7,6 +7,7 @@
 #define SURFIDX_BUILD_H
 
 #include "surfidx.h"
+#include "child_file.h"
 #include "column.h"
 #include "inner.h"
 #include "leaf.h"
@@ -146,9 +147,7 @@ typedef struct SfxBuild
 	/* when leaves and inner pages are written */
 	SfxMeta		meta;
 	BlockNumber next;			/* the block to be written next */
-	SfxChild   *children;
-	int			nchildren;
-	int			maxchildren;
+	SfxChildFile *children;		/* the pages of the level that is written */
 	uint8		item[SFX_ITEM_MAX];
 } SfxBuild;
 

@@ -252,36 +252,53 @@ write_built_page(Relation index, const SfxMeta *meta, BlockNumber blkno, const u
 	UnlockReleaseBuffer(buf);
 }
 
-void
-sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxChild *children, int n, BlockNumber *next)
+SfxChildFile *
+sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxChildFile *leaves,
+				  BlockNumber *next)
 {
-	BuiltLeaves bl = {.index = index,.order = order,.meta = meta,.c = children};
+	BuiltLeaves bl = {.index = index,.order = order,.meta = meta};
 	SfxFilterSpec spec;
 	SfxFilterMaker m;
+	SfxChildFile *named;
+	SfxChildWindow w;
 	uint8	   *body;
 	uint32		len;
-	int			k;
 
 	sfx_filter_spec(index, &spec);
 	/* one leaf without a parent has nobody to name its filter */
-	if (spec.kind == SFX_FILTER_NONE || n < 2)
-		return;
+	if (spec.kind == SFX_FILTER_NONE || sfx_child_file_count(leaves) < 2)
+		return leaves;
 	body = palloc(SFX_BODY_CAPACITY);
 	bl.copy = palloc(BLCKSZ);
 	sfx_filter_maker_init(&m, index, order, &spec, open_built_leaf, &bl);
-	for (int at = 0; at < n; at += Max(k, 1))
+	named = sfx_child_file_create(index);
+	sfx_child_window_begin(&w, leaves);
+	for (;;)
 	{
+		int			k;
+
 		CHECK_FOR_INTERRUPTS();
-		k = sfx_filter_make(&m, children, n, at, NULL, SfxMetaMain(meta)->entries, body, &len);
-		if (k == 0)
-			continue;
-		for (int i = at; i < at + k; i++)
-			children[i].filter = *next;
-		write_built_page(index, meta, (*next)++, body, len);
+		/* ... and the one behind them, whose low fence ends the filter */
+		sfx_child_window_fill(&w, SFX_FILTER_LEAVES + 1);
+		if (w.n == 0)
+			break;
+		bl.c = w.child;
+		k = sfx_filter_make(&m, w.child, w.n, 0, NULL, SfxMetaMain(meta)->entries, body, &len);
+		for (int i = 0; i < Max(k, 1); i++)
+		{
+			w.child[i].filter = k > 0 ? *next : 0;
+			sfx_child_file_put(named, &w.child[i]);
+		}
+		if (k > 0)
+			write_built_page(index, meta, (*next)++, body, len);
+		sfx_child_window_drop(&w, Max(k, 1));
 	}
+	sfx_child_window_end(&w);
+	sfx_child_file_end(leaves);
 	pfree(m.block);
 	pfree(bl.copy);
 	pfree(body);
+	return named;
 }
 
 /* ---- with a swap ---- */

@@ -6,6 +6,7 @@
 #define SURFIDX_FILTERS_H
 
 #include "surfidx.h"
+#include "child_file.h"
 #include "filter.h"
 #include "find.h"
 #include "inner.h"
@@ -53,6 +54,14 @@ extern void sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOr
  */
 extern int	sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries,
 							uint8 *body, uint32 *len);
+
+/*
+ * At the end of a build: write filters over the leaves behind what was written before *next.  The
+ * leaves with the filters named, for which the caller answers from then on; leaves itself, where
+ * there are none.
+ */
+extern SfxChildFile *sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta,
+									   SfxChildFile *leaves, BlockNumber *next);
 
 typedef struct SfxFilterPage
 {

@@ -169,11 +169,6 @@ extern void sfx_kept_forget(SfxKeptNode *kept);
 
 struct SfxFilterPlan;			/* filter_make.h */
 
-/*
- * filter_make.c: at the end of a build write filters over the leaves, children[0..n), behind what was written before *next, and name them there.
- */
-extern void sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxChild *children, int n, BlockNumber *next);
-
 /* A leaf body waiting to be written. */
 typedef struct SfxNewLeaf
 {

@@ -190,6 +190,57 @@ scenario 'the phases of a build', [], sub {
 	}
 };
 
+# Bytes in use by a session that waits.
+sub memory_of
+{
+	my ($s) = @_;
+	my $from = -s server()->{log};
+
+	sql("SELECT pg_log_backend_memory_contexts($s->{backend})");
+	for (1 .. 500)
+	{
+		open(my $f, '<', server()->{log}) or die "no log\n";
+		seek($f, $from, 0);
+		while (<$f>)
+		{
+			return $1 if /Grand total: .*; (\d+) used/;
+		}
+		select(undef, undef, undef, 0.02);
+	}
+	die "no memory contexts in the log\n";
+}
+
+scenario 'a build with many leaves takes no more memory than one with few', [], sub {
+	my %used;
+
+	# of a leaf's position a kilobyte is left, of its five entries nothing
+	sql(q{CREATE TABLE m AS SELECT g AS n, repeat('x', 900) || g AS s, (SELECT
+		string_agg(md5((g * 100 + i)::text), '') FROM generate_series(1, 50) i) AS more
+		FROM generate_series(100001, 112000) g});
+	for my $rows (2000, 12000)
+	{
+		for my $with ("hope = off", "hope = off, filter = bloom")
+		{
+			my $s = session();
+
+			sql(q{SET maintenance_work_mem = '1MB'; SET max_parallel_maintenance_workers = 0}, $s);
+			arm('build stacks', 'wait');
+			start(qq{CREATE INDEX m_s ON m USING surfidx (s COLLATE "C") INCLUDE (more)
+				WITH ($with) WHERE n <= 100000 + $rows}, $s);
+			wait_at('build stacks');
+			$used{$rows} = memory_of($s);
+			release('build stacks');
+			is(finish($s), '', "$rows rows, $with: it is built");
+			is(sql("SELECT surfidx_check('m_s', true, true)"), '', '... and sound');
+			cmp_ok(sql("SELECT leaves FROM surfidx_meta('m_s')"), '>=', $rows / 5, '... of many leaves');
+			sql('DROP INDEX m_s');
+		}
+	}
+	my $more = $used{12000} - $used{2000};
+	cmp_ok($more, '<', 1024 * 1024, "$more bytes more for ten thousand rows more");
+	sql('DROP TABLE m');
+};
+
 scenario 'CREATE INDEX and REINDEX in every form with workers', [], sub {
 	workers_first();
 	table_b('');
