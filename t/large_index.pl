@@ -39,6 +39,14 @@ sub lengthen
 	return;
 }
 
+# Blocks of all forks of the index that anybody has read, who has ended or told of it.
+sub fetched
+{
+	$node->poll_query_until('postgres', "SELECT used = 0 FROM surfidx_shared_memory()
+		WHERE name = 'merge workers'") or die 'a worker that stays';
+	return $node->safe_psql('postgres', "SELECT pg_stat_get_blocks_fetched('t_k'::regclass)");
+}
+
 sub change
 {
 	my ($from) = @_;
@@ -92,10 +100,12 @@ plan(skip_all => 'a hole of 16 TB needs a file system that has holes') unless ha
 lengthen($file, HALF);
 lengthen("${file}_fsm", MAP);
 is($node->safe_psql('postgres', "SELECT pg_relation_size('t_k') / " . BLOCK), HALF, 'a hole');
+my $read = fetched();
 change(1);
 $node->poll_query_until('postgres', 'SELECT root > 2::bigint ^ 31 AND level > 0 '
 	. "AND generations = 1 FROM surfidx_meta('t_k')") or die 'no merge';
 change(40001);
+cmp_ok(fetched() - $read, '<', MAP, 'merges do not go through the free space map');
 same('the tree is beyond the hole, and the log');
 is($node->safe_psql('postgres',
 		"SELECT kind FROM surfidx_meta('t_k') m, surfidx_page_stats('t_k', m.root)"),

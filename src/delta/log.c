@@ -187,13 +187,15 @@ static void
 unlock_extended(Relation index, Buffer metabuf, Buffer tailbuf, Buffer newbuf, bool used)
 {
 	BlockNumber blkno = BufferGetBlockNumber(newbuf);
+	SfxFreed	freed = {0};
 
 	if (BufferIsValid(tailbuf))
 		UnlockReleaseBuffer(tailbuf);
 	UnlockReleaseBuffer(newbuf);
 	UnlockReleaseBuffer(metabuf);
 	if (!used)
-		sfx_page_release_free(index, blkno);
+		sfx_freed_add(&freed, index, blkno);
+	sfx_freed_end(&freed, index);
 }
 
 /*

@@ -19,7 +19,6 @@
 #include "wal.h"
 
 #include "miscadmin.h"
-#include "storage/indexfsm.h"
 #include "utils/rel.h"
 
 /* ---- dropping a generation ---- */
@@ -27,6 +26,7 @@
 static void
 free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 {
+	SfxFreed	freed = {0};
 	BlockNumber blkno = gen->first;
 
 	/* no longer than the metapage said: a damaged link cannot lead in circles */
@@ -42,10 +42,11 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 		UnlockReleaseBuffer(buf);
 		if (!ours)
 			break;
-		sfx_page_release_free(index, blkno);
+		sfx_freed_add(&freed, index, blkno);
 		blkno = right;
 		CHECK_FOR_INTERRUPTS();
 	}
+	sfx_freed_end(&freed, index);
 }
 
 void
@@ -79,7 +80,6 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 	SFX_STOP("generation dropped");
 	sfx_image_forget(index, &meta, gen);
 	free_log_pages(index, &meta, &dropped);
-	IndexFreeSpaceMapVacuum(index);
 }
 
 /* ---- dropping a run ---- */
@@ -105,7 +105,8 @@ list_filters(Page page, const SfxOrder *order, BlockNumber *filters)
 
 /* Give back the pages of one level of a dropped run, and tell the leftmost page of the level below. */
 static BlockNumber
-free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno)
+free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno,
+			   SfxFreed *freed)
 {
 	BlockNumber below = InvalidBlockNumber;
 	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
@@ -142,9 +143,9 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 		right = SfxPageGetTail(page)->right;
 		UnlockReleaseBuffer(buf);
 		while (nfilters > 0)
-			sfx_page_release_free(index, filters[--nfilters]);
+			sfx_freed_add(freed, index, filters[--nfilters]);
 		pfree(filters);
-		sfx_page_release_free(index, blkno);
+		sfx_freed_add(freed, index, blkno);
 		blkno = right;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -157,6 +158,7 @@ sfx_run_drop(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 	SfxMeta		meta;
 	Buffer		metabuf;
 	SfxRun		run;
+	SfxFreed	freed = {0};
 	BlockNumber blkno;
 	int			r;
 
@@ -178,6 +180,6 @@ sfx_run_drop(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 
 	blkno = run.root;
 	for (int level = run.level; level >= 0 && blkno != InvalidBlockNumber; level--)
-		blkno = free_run_level(index, order, &meta, id, level, blkno);
-	IndexFreeSpaceMapVacuum(index);
+		blkno = free_run_level(index, order, &meta, id, level, blkno, &freed);
+	sfx_freed_end(&freed, index);
 }

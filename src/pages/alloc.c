@@ -11,6 +11,8 @@
 #include "page.h"
 
 #include "miscadmin.h"
+#include "storage/freespace.h"
+#include "storage/fsm_internals.h"
 #include "storage/indexfsm.h"
 #include "utils/rel.h"
 
@@ -101,4 +103,33 @@ void
 sfx_page_release_free(Relation index, BlockNumber blkno)
 {
 	RecordFreeIndexPage(index, blkno);
+}
+
+void
+sfx_freed_add(SfxFreed *f, Relation index, BlockNumber blkno)
+{
+	BlockNumber part = blkno / SlotsPerFSMPage;
+	int			i = f->n;
+
+	RecordFreeIndexPage(index, blkno);
+	while (i > 0 && f->part[i - 1] != part)
+		i--;
+	if (i > 0)
+		return;
+	if (f->n == SFX_FREED_PARTS)
+		sfx_freed_end(f, index);
+	f->part[f->n++] = part;
+}
+
+void
+sfx_freed_end(SfxFreed *f, Relation index)
+{
+	for (int i = 0; i < f->n; i++)
+	{
+		uint64		from = (uint64) f->part[i] * SlotsPerFSMPage;
+
+		FreeSpaceMapVacuumRange(index, (BlockNumber) from,
+								(BlockNumber) Min(from + SlotsPerFSMPage, InvalidBlockNumber));
+	}
+	f->n = 0;
 }

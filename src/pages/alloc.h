@@ -24,7 +24,24 @@ extern Buffer sfx_page_extend(Relation index);
  * generation or run.  meta may be outdated: what was dropped by then stays so.
  */
 extern bool sfx_page_is_free(Page page, const SfxMeta *meta);
-extern void sfx_page_release_free(Relation index, BlockNumber blkno);	/* tell the free space map */
+
+/* Tell the free space map, but not its upper pages: the caller answers for these. */
+extern void sfx_page_release_free(Relation index, BlockNumber blkno);
+
+/*
+ * The same for many blocks, upper pages and all.  Those are told of the parts of the map in which
+ * something was freed: going through the map reads a page for each 32 MB of the index.
+ */
+#define SFX_FREED_PARTS		64
+typedef struct SfxFreed
+{
+	int			n;
+	BlockNumber part[SFX_FREED_PARTS];	/* numbers of pages of the map */
+} SfxFreed;
+
+/* *f: zeros at first.  No lock may be held. */
+extern void sfx_freed_add(SfxFreed *f, Relation index, BlockNumber blkno);
+extern void sfx_freed_end(SfxFreed *f, Relation index);
 
 /*
  * That block, exclusively locked and gone from the free space map; InvalidBuffer if it is not free

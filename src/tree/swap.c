@@ -236,6 +236,7 @@ void
 sfx_swap_execute(SfxSwap *s)
 {
 	Buffer		metabuf = InvalidBuffer;
+	SfxFreed	freed = {0};
 
 	/* A damaged page that leads to one block twice must not make us wait for our own lock. */
 	for (int i = 1; i < s->n; i++)
@@ -288,7 +289,8 @@ sfx_swap_execute(SfxSwap *s)
 	SFX_STOP("unlinked");
 	for (int i = 0; i < s->n && !s->keep_freed; i++)
 		if (s->page[i].kind == SFX_PAGE_DELETED)
-			sfx_page_release_free(s->tree.index, s->page[i].blkno);
+			sfx_freed_add(&freed, s->tree.index, s->page[i].blkno);
+	sfx_freed_end(&freed, s->tree.index);
 }
 
 /* Put a root over pages[0..n) of the level below, in new blocks.  May need several levels when keys are huge. */
