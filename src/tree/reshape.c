@@ -8,9 +8,11 @@
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
+#include "pos.h"
 #include "swap.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4) /* bytes of an inner page that is joined with a
 													 * neighbour */
@@ -38,40 +40,56 @@ page_total(const SfxTree *t, BlockNumber blkno, int level)
 	return total;
 }
 
+/* The page of that level that holds pos; *pos is moved behind it.  False: it was the last one. */
+static bool
+recount_page(const SfxTree *t, int level, SfxPosBuf *pos)
+{
+	SfxNode		node;
+	SfxChild   *is;
+	int			from = -1,
+				to = 0;
+
+	sfx_tree_load(t, &pos->pos, level, &node);
+	is = palloc(sizeof(SfxChild) * node.nchildren);
+	memcpy(is, node.children, sizeof(SfxChild) * node.nchildren);
+	for (int i = 0; i < node.nchildren; i++)
+	{
+		uint64		was = is[i].count;
+
+		is[i].count = page_total(t, is[i].blkno, level - 1);
+		if (Max(was, is[i].count) - Min(was, is[i].count) <= is[i].count / COUNT_LAG)
+			continue;
+		from = from < 0 ? i : from;
+		to = i + 1;
+	}
+	if (!node.high_inf)
+		sfx_pos_set(pos, &node.high);
+	if (to > 0)
+	{
+		SfxSwap    *s = sfx_swap_begin(t, level);
+
+		sfx_swap_finish(s, &node, sfx_swap_parent(s, &node, from, to, is + from, to - from));
+	}
+	return !node.high_inf;
+}
+
 static void
 recount_level(const SfxTree *t, int level)
 {
-	SfxPos		pos = {(const uint8_t *) "", 0, 0};
-	SfxNode		node;
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx recount",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	SfxPosBuf	pos;
+	SfxPos		start = {(const uint8_t *) "", 0, 0};
 
-	do
+	sfx_pos_set(&pos, &start);
+	while (recount_page(t, level, &pos))
 	{
-		SfxChild   *is;
-		int			from = -1,
-					to = 0;
-
 		CHECK_FOR_INTERRUPTS();
-		sfx_tree_load(t, &pos, level, &node);
-		pos = node.high;
-		is = palloc(sizeof(SfxChild) * node.nchildren);
-		memcpy(is, node.children, sizeof(SfxChild) * node.nchildren);
-		for (int i = 0; i < node.nchildren; i++)
-		{
-			uint64		was = is[i].count;
-
-			is[i].count = page_total(t, is[i].blkno, level - 1);
-			if (Max(was, is[i].count) - Min(was, is[i].count) <= is[i].count / COUNT_LAG)
-				continue;
-			from = from < 0 ? i : from;
-			to = i + 1;
-		}
-		if (to > 0)
-		{
-			SfxSwap    *s = sfx_swap_begin(t, level);
-
-			sfx_swap_finish(s, &node, sfx_swap_parent(s, &node, from, to, is + from, to - from));
-		}
-	} while (!node.high_inf);
+		MemoryContextReset(cxt);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
 }
 
 void
