@@ -22,6 +22,7 @@
 #include "meta.h"
 #include "pay.h"
 #include "policy.h"
+#include "requests.h"
 #include "rewrite.h"
 #include "settings.h"
 #include "source.h"
@@ -33,7 +34,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define RUN_STEPS		16		/* groups of a run between two looks at the delta */
+#define RUN_STEPS		16		/* groups of a run between two looks at the delta and at other
+								 * indexes */
 #define STUB_SHED		250		/* of 1,000 entries: so few taking dead ones' places, a look for
 								 * stubs was in vain, ... */
 #define STUB_PAUSE		7		/* ... and so many merges make none */
@@ -274,7 +276,10 @@ gives_way(const Merge *m, int n)
 {
 	if (m->run == 0 || n == 0)
 		return false;
-	return n == m->slice || (!m->full && n % RUN_STEPS == 0 && sfx_merge_delta_due(m->index));
+	if (n == m->slice)
+		return true;
+	return !m->full && n % RUN_STEPS == 0 &&
+		(sfx_merge_delta_due(m->index) || (m->manner == MERGE_POLITE && sfx_requests_wait()));
 }
 
 typedef enum

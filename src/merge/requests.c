@@ -10,7 +10,8 @@
  * inserter fills may start a worker in vain each time.
  *
  * Places of requests are few.  They end with their service, and with their database.  Where all
- * are taken one goes that is of no use (turn_out).
+ * are taken one goes that is of no use (turn_out).  A request that finds no place, or loses it, is
+ * missed: when nothing else is left, the worker of its database looks at all indexes there.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -49,6 +50,7 @@ typedef struct WorkerSlot
 {
 	Oid			db;				/* InvalidOid: free */
 	bool		started;
+	bool		missed;			/* there were requests without a place */
 	TimestampTz asked;
 } WorkerSlot;
 
@@ -108,15 +110,15 @@ const SfxSharedArea sfx_requests_area = {"surfidx worker", area_size, attach_are
 
 /* ---- asking ---- */
 
-/* Does a worker serve this database, or is one about to?  Lock held. */
-static bool
-has_worker(Oid db)
+/* The worker that serves this database, or is about to; NULL: none.  Lock held. */
+static WorkerSlot *
+worker_of(Oid db)
 {
 	Assert(LWLockHeldByMe(&shared->lock));
 	for (int i = 0; i < MAX_WORKERS; i++)
 		if (shared->worker[i].db == db)
-			return true;
-	return false;
+			return &shared->worker[i];
+	return NULL;
 }
 
 static int
@@ -145,7 +147,7 @@ turn_out(void)
 		if (shared->request[i].vain != 0 && !shared->request[i].running)
 			return i;
 	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].db != MyDatabaseId && !has_worker(shared->request[i].db))
+		if (shared->request[i].db != MyDatabaseId && worker_of(shared->request[i].db) == NULL)
 			return i;
 	for (int i = 0; i < MAX_REQUESTS; i++)
 		if (!shared->request[i].running && requests_of(shared->request[i].db) > most)
@@ -153,6 +155,8 @@ turn_out(void)
 			most = requests_of(shared->request[i].db);
 			found = i;
 		}
+	if (found >= 0 && worker_of(shared->request[found].db))
+		worker_of(shared->request[found].db)->missed = true;
 	return found;
 }
 
@@ -200,10 +204,9 @@ enter_request(Oid index, int *slot, bool *served)
 
 	*slot = -1;
 	*served = r && r->running;
-	if (r == NULL)
-		return false;
-	r->anew = r->running && !SFX_MUTANT("request while served is lost");
-	if (r->vain != 0 && !SFX_MUTANT("workers in vain"))
+	if (r)
+		r->anew = r->running && !SFX_MUTANT("request while served is lost");
+	if (r && r->vain != 0 && !SFX_MUTANT("workers in vain"))
 	{
 		if (!TimestampDifferenceExceeds(r->vain, GetCurrentTimestamp(), VAIN_MS))
 			return false;
@@ -218,15 +221,19 @@ enter_request(Oid index, int *slot, bool *served)
 			TimestampDifferenceExceeds(w->asked, GetCurrentTimestamp(), START_TIMEOUT_MS))
 			w->db = InvalidOid;
 		if (w->db == MyDatabaseId)
+		{
+			w->missed |= r == NULL;
 			return false;
+		}
 		if (w->db == InvalidOid && *slot < 0)
 			*slot = i;
 	}
 	if (*slot < 0)
 		return false;
-	shared->worker[*slot].db = MyDatabaseId;
-	shared->worker[*slot].started = false;
-	shared->worker[*slot].asked = GetCurrentTimestamp();
+	shared->worker[*slot] = (WorkerSlot)
+	{
+		.db = MyDatabaseId,.missed = r == NULL,.asked = GetCurrentTimestamp()
+	};
 	return true;
 }
 
@@ -314,8 +321,31 @@ sfx_requests_leave(void)
 	my_slot = -1;
 }
 
+bool
+sfx_requests_wait(void)
+{
+	bool		any = false;
+
+	if (shared == NULL || SFX_MUTANT("runs before others"))
+		return false;
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		any |= shared->request[i].db == MyDatabaseId && !shared->request[i].running &&
+			shared->request[i].vain == 0;
+	LWLockRelease(&shared->lock);
+	return any;
+}
+
+void
+sfx_requests_missed(void)
+{
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	shared->worker[my_slot].missed = true;
+	LWLockRelease(&shared->lock);
+}
+
 Oid
-sfx_requests_take(Oid db, SfxServed served)
+sfx_requests_take(Oid db, SfxServed served, bool *all)
 {
 	static int	last = MAX_REQUESTS - 1;
 	int			first = last + 1;
@@ -353,7 +383,11 @@ sfx_requests_take(Oid db, SfxServed served)
 		index = unfinished->index;
 	else if (unfinished)
 		unfinished->running = false;
-	if (index == InvalidOid)
+	*all = index == InvalidOid && shared->worker[my_slot].missed &&
+		!SFX_MUTANT("missed requests are lost");
+	if (*all)
+		shared->worker[my_slot].missed = false;
+	else if (index == InvalidOid)
 	{
 		shared->worker[my_slot].db = InvalidOid;
 		my_slot = -1;

@@ -40,8 +40,16 @@ extern bool sfx_requests_serve(Oid db, int slot);
  * The next request of this database, those in turn behind the last one; InvalidOid, and the place
  * given up in the same breath, if there is none.  One that was served SFX_UNFINISHED comes again
  * behind the others, as does one that was asked for meanwhile: the worker may have looked before.
+ * With *all the place is kept: there were requests without a place, so all indexes of the database
+ * are to be looked at.
  */
-extern Oid	sfx_requests_take(Oid db, SfxServed served);
+extern Oid	sfx_requests_take(Oid db, SfxServed served, bool *all);
+
+/* They are to be looked at once more. */
+extern void sfx_requests_missed(void);
+
+/* Does another index of this database wait for a worker? */
+extern bool sfx_requests_wait(void);
 
 /* The worker ends, and with it what it had taken. */
 extern void sfx_requests_leave(void);

@@ -19,9 +19,13 @@
 #include "yield.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -100,7 +104,7 @@ merge_index(Relation index)
 		/* somebody has the merge lock, for long perhaps */
 		if (!again && n == 0)
 			return SFX_IN_VAIN;
-		if (!again)
+		if (!again || (run_is_source(index) && sfx_requests_wait()))
 			break;
 	}
 	keep_size_limit(index);
@@ -174,6 +178,61 @@ serve_safely(Oid relid, SfxServed *served)
 	return go_on;
 }
 
+/* All indexes of the database that may be ours, in the current memory context. */
+static List *
+list_indexes(void)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	List	   *list = NIL;
+	Relation	pg_class;
+	TableScanDesc scan;
+	HeapTuple	row;
+
+	StartTransactionCommand();
+	pg_class = table_open(RelationRelationId, AccessShareLock);
+	scan = table_beginscan_catalog(pg_class, 0, NULL);
+	while ((row = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(row);
+		MemoryContext old;
+
+		if (form->relkind != RELKIND_INDEX || form->relam == BTREE_AM_OID ||
+			form->relpersistence == RELPERSISTENCE_TEMP)
+			continue;
+		old = MemoryContextSwitchTo(cxt);
+		list = lappend_oid(list, form->oid);
+		MemoryContextSwitchTo(old);
+	}
+	table_endscan(scan);
+	table_close(pg_class, AccessShareLock);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(cxt);
+	return list;
+}
+
+/* Merge what is due in the whole database.  False: somebody wants it. */
+static bool
+serve_all(void)
+{
+	List	   *list = list_indexes();
+	bool		go_on = true;
+	ListCell   *l;
+
+	foreach(l, list)
+	{
+		SfxServed	served;
+
+		CHECK_FOR_INTERRUPTS();
+		go_on = serve_safely(lfirst_oid(l), &served);
+		if (!go_on)
+			break;
+		if (served == SFX_UNFINISHED)
+			sfx_requests_missed();
+	}
+	list_free(list);
+	return go_on;
+}
+
 static void
 leave(int code, Datum arg)
 {
@@ -186,6 +245,7 @@ sfx_worker_main(Datum arg)
 	Oid			db,
 				index;
 	SfxServed	served = SFX_SERVED;
+	bool		all;
 
 	memcpy(&db, MyBgworkerEntry->bgw_extra, sizeof(Oid));
 	if (!sfx_requests_serve(db, DatumGetInt32(arg)))
@@ -200,10 +260,10 @@ sfx_worker_main(Datum arg)
 	/* let the buffer manager count what pages cost (merge.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;
-	while ((index = sfx_requests_take(db, served)) != InvalidOid)
+	while ((index = sfx_requests_take(db, served, &all)) != InvalidOid || all)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!serve_safely(index, &served))
+		if (all ? !serve_all() : !serve_safely(index, &served))
 		{
 			sfx_requests_forget(db);
 			break;
