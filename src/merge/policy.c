@@ -363,12 +363,18 @@ replaces_rows(Relation index, double entries)
 }
 
 bool
-sfx_merge_due(Relation index)
+sfx_merge_due_for_size(Relation index)
 {
 	DeltaSize	d;
 
 	measure(index, &d);
 	if (d.merges == 0 && d.pages >= LOOK_PAGES && replaces_rows(index, d.entries))
 		d.churns = true;
-	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || sfx_merge_run_waits(index) || is_idle(index);
+	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || sfx_merge_run_waits(index);
+}
+
+bool
+sfx_merge_due(Relation index)
+{
+	return sfx_merge_due_for_size(index) || is_idle(index);
 }

@@ -11,6 +11,9 @@
 /* Is a merge due, or at least worth its cost?  The worker asks before it merges. */
 extern bool sfx_merge_due(Relation index);
 
+/* The same, but for an idle delta. */
+extern bool sfx_merge_due_for_size(Relation index);
+
 /* What the delta's size asks for. */
 typedef struct SfxMergeNeed
 {

@@ -195,15 +195,17 @@ make_request(Oid index)
 
 /*
  * Enter the request unless it stands there. True if a worker has to be started, in *slot.
- * *served: one is at it. Lock held.
+ * *served: one is at it. idle: where there is no place nothing is missed. Lock held.
  */
 static bool
-enter_request(Oid index, int *slot, bool *served)
+enter_request(Oid index, bool idle, int *slot, bool *served)
 {
 	Request    *r = make_request(index);
 
 	*slot = -1;
 	*served = r && r->running;
+	if (r == NULL && idle)
+		return false;
 	if (r)
 		r->anew = r->running && !SFX_MUTANT("request while served is lost");
 	if (r && r->vain != 0 && !SFX_MUTANT("workers in vain"))
@@ -244,8 +246,8 @@ sfx_request_shut_out(Relation index)
 		(CheckRelationLockedByMe(index, SFX_WORKER_LOCK, true) && !SFX_MUTANT("workers in vain"));
 }
 
-bool
-sfx_request_merge(Relation index)
+static bool
+request(Relation index, bool idle)
 {
 	BackgroundWorker bgw;
 	int			slot;
@@ -256,7 +258,7 @@ sfx_request_merge(Relation index)
 	if (shared == NULL || sfx_request_shut_out(index) || !index->rd_index->indisvalid)
 		return false;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	start = enter_request(RelationGetRelid(index), &slot, &served);
+	start = enter_request(RelationGetRelid(index), idle, &slot, &served);
 	LWLockRelease(&shared->lock);
 	if (!start)
 		return served;
@@ -281,11 +283,17 @@ sfx_request_merge(Relation index)
 	return false;
 }
 
+bool
+sfx_request_merge(Relation index)
+{
+	return request(index, false);
+}
+
 void
 sfx_request_idle(Relation index)
 {
 	if (sfx_guc_auto_merge && !RecoveryInProgress() && !IsParallelWorker())
-		(void) sfx_request_merge(index);
+		(void) request(index, true);
 }
 
 /* ---- serving ---- */

@@ -113,10 +113,11 @@ merge_index(Relation index)
 
 /*
  * Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole
- * database.  SFX_UNFINISHED: there was time only for the delta, a run is half merged.
+ * database.  SFX_UNFINISHED: there was time only for the delta, a run is half merged.  Where nobody
+ * has asked, an idle delta is left alone.
  */
 static bool
-serve(Oid relid, SfxServed *served)
+serve(Oid relid, bool asked, SfxServed *served)
 {
 	Relation	index;
 	bool		wanted;
@@ -133,7 +134,7 @@ serve(Oid relid, SfxServed *served)
 			*served = SFX_SERVED;
 		else
 		{
-			if (can_serve(index))
+			if (can_serve(index) && (asked || sfx_merge_due_for_size(index)))
 			{
 				/*
 				 * a merge takes a snapshot only where it asks the table, for as long as that: it
@@ -154,14 +155,14 @@ serve(Oid relid, SfxServed *served)
 
 /* An error is reported, and ends the service for this index only. */
 static bool
-serve_safely(Oid relid, SfxServed *served)
+serve_safely(Oid relid, bool asked, SfxServed *served)
 {
 	bool		go_on = true;
 	MemoryContext cxt = CurrentMemoryContext;
 
 	PG_TRY();
 	{
-		go_on = serve(relid, served);
+		go_on = serve(relid, asked, served);
 	}
 	PG_CATCH();
 	{
@@ -223,7 +224,7 @@ serve_all(void)
 		SfxServed	served;
 
 		CHECK_FOR_INTERRUPTS();
-		go_on = serve_safely(lfirst_oid(l), &served);
+		go_on = serve_safely(lfirst_oid(l), false, &served);
 		if (!go_on)
 			break;
 		if (served == SFX_UNFINISHED)
@@ -263,7 +264,7 @@ sfx_worker_main(Datum arg)
 	while ((index = sfx_requests_take(db, served, &all)) != InvalidOid || all)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (all ? !serve_all() : !serve_safely(index, &served))
+		if (all ? !serve_all() : !serve_safely(index, true, &served))
 		{
 			sfx_requests_forget(db);
 			break;
