@@ -97,11 +97,13 @@ read_streams(const uint8_t *data, size_t size, int n)
 	uint32_t	off[SFX_BLOCK_KEYS + 1];
 	SfxStr		s;
 	SfxFix		f;
+	SfxStrPlace place;
 	bool		equal;
 
 	if (sfx_str_open(&s, data, size, n, dict) == SFX_OK)
 	{
-		sfx_str_search(&s, data, size < 9 ? (uint32_t) size : 9, &equal);
+		sfx_str_search(&s, data, size < 9 ? (uint32_t) size : 9, &place);
+		CHECK(!s.column || !place.begins || place.len <= size);
 		for (int from = 0; order && from <= n; from += 1 + from)
 		{
 			SfxSeek		seek = from == 0 && size % 3 == 0 ? SFX_SEEK_EXACT : (SfxSeek) (size & 1);
@@ -112,6 +114,7 @@ read_streams(const uint8_t *data, size_t size, int n)
 		}
 		sfx_str_decode(&s, 0, n, 3, out, sizeof(out), off, data + size);
 		sfx_str_decode(&s, n / 2, n, 0, out, 3000, off, data + size);
+		sfx_str_decode(&s, n / 3, n / 3 + 1, 3, out, sizeof(out), off, data + size);
 	}
 	if (sfx_fix_open(&f, data, size, n) == SFX_OK)
 	{

@@ -41,7 +41,7 @@ open_stream(const SfxLeaf *l, const uint8_t *p, Block *k)
 	{
 		r = sfx_str_open(&k->str, p, (size_t) (k->end - p), k->nkeys, l->dict);
 		k->ends = k->str.end;
-		return r;
+		return r == SFX_OK && k->str.column && !l->cut ? SFX_CORRUPT : r;
 	}
 	k->ends = p;
 	return SFX_OK;
@@ -149,22 +149,34 @@ ends_right(const Block *k, const uint8_t *t, uint32_t len, int i, bool equal)
 int
 sfx_leaf_search(const Block *k, const Target *t, bool *equal)
 {
-	int			r;
+	SfxStrPlace place;
+	int			r = sfx_leaf_search_cut(k, t, &place);
 
+	*equal = place.equal;
+	return r;
+}
+
+int
+sfx_leaf_search_cut(const Block *k, const Target *t, SfxStrPlace *place)
+{
+	int			r;
 	const uint8_t *key = t->key;
 	uint32_t	len = t->len;
 	int			side = t->side;
+	bool	   *equal = &place->equal;
 
-	*equal = false;
+	place->equal = place->begins = false;
 	if (side == 0)
 		side = strip(&key, &len, k->prefix, k->prefixlen);
 	if (side != 0)
 		return side < 0 ? 0 : k->nkeys;
 	if (k->kind == SFX_BLK_STRING)
-		return sfx_str_search(&k->str, key, len, equal);
+		return sfx_str_search(&k->str, key, len, place);
 	if (k->kind == SFX_BLK_ONE)
 	{
-		*equal = len == 0;
+		place->equal = len == 0;
+		place->begins = len > 0;
+		place->len = 0;
 		return len > 0;
 	}
 	r = k->kind == SFX_BLK_FIXED ? sfx_fix_search(&k->fix, key, len, equal) :
@@ -326,7 +338,7 @@ sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info)
 	else if (k.kind == SFX_BLK_BITS)
 		info->keycodec = SFX_KEYS_BITS;
 	else
-		info->keycodec = k.str.coded ? SFX_KEYS_HOPE : k.str.packed ? SFX_KEYS_PACKED : SFX_KEYS_FRONT;
+		info->keycodec = k.str.column ? SFX_KEYS_COLUMN : k.str.coded ? SFX_KEYS_HOPE : k.str.packed ? SFX_KEYS_PACKED : SFX_KEYS_FRONT;
 	info->tidcodec = k.nent > 1 ? *s.tids & 7 : 0;
 	info->head = (uint32_t) (k.prefix - (l->body + sfx_get16(slot(l, b))));
 	info->keys = (uint32_t) (k.ends - k.prefix);

@@ -146,6 +146,14 @@ extern int sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k);
  * (byte order)
  */
 extern int sfx_leaf_search(const Block *k, const Target *t, bool *equal);
+/* The same; whether t begins with the key before is told where sfx_leaf_search_tells. */
+extern int sfx_leaf_search_cut(const Block *k, const Target *t, SfxStrPlace *place);
+static inline bool
+sfx_leaf_search_tells(const Block *k)
+{
+	return k->loose == NULL &&
+		(k->kind == SFX_BLK_ONE || (k->kind == SFX_BLK_STRING && sfx_str_tells(&k->str)));
+}
 /* The same in comparator order; the first from keys are known to be smaller. */
 extern int sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, SfxSeek seek,
 								 const SfxPos *pos, bool *equal);

@@ -86,6 +86,7 @@ sfx_cut_block(SfxPacker *p, const Candidate *c, int nkeys)
 
 	p->cutoff[0] = 0;
 	p->anyloose = false;
+	p->coder.raw = p->coder.stored = 0;
 	for (int i = 0; i < nkeys; i++)
 	{
 		SfxPos		key = pending_key(q, i);
@@ -139,13 +140,24 @@ sfx_cut_evenly(SfxPacker *p, int nkeys)
 
 /* ---- reading ---- */
 
+/* The stored key is pos's first len bytes: out has that one key. */
+static void
+take_beginning(const SfxPos *pos, uint32_t len, SfxBlock *out)
+{
+	memcpy(out->keys, pos->key, len);
+	out->width = len;
+	out->bits = false;
+	out->keyoff[0] = 0;
+	out->keyoff[1] = len;
+}
+
 SfxCutSide
 sfx_leaf_find_cut(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out)
 {
 	SfxPos		start = {pos->key, pos->len, 0};
 	Target		t = make_target(l, &start);
+	SfxStrPlace place;
 	Block		k;
-	bool		equal;
 	int			b,
 				n;
 
@@ -154,20 +166,26 @@ sfx_leaf_find_cut(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out)
 	b = sfx_leaf_count_separators(l, &t, true) - 1;
 	if (b < 0 || sfx_leaf_open_block(l, b, &k) != SFX_OK)
 		return SFX_CUT_CORRUPT;
-	n = sfx_leaf_search(&k, &t, &equal);
+	n = sfx_leaf_search_cut(&k, &t, &place);
 	if (n < 0)
 		return SFX_CUT_CORRUPT;
-	if (equal && k.kind != SFX_BLK_BITS && k.loose == NULL)
+	if (place.equal && k.kind != SFX_BLK_BITS && k.loose == NULL)
 		return SFX_CUT_EQUAL;
-	n += equal;
-	if (n == 0)
+	n += place.equal;
+	if (n == 0 || (sfx_leaf_search_tells(&k) && !place.begins))
 		return SFX_CUT_NONE;
+	if (sfx_leaf_search_tells(&k))
+	{
+		take_beginning(pos, l->priv[PV_PREFIXLEN] + k.prefixlen + place.len, out);
+		return sfx_leaf_decode_entries(l, &k, n - 1, out) != SFX_OK || out->nent == 0 ?
+			SFX_CUT_CORRUPT : SFX_CUT_UNDECIDED;
+	}
 	/* most keys that are not there are told apart by the one before, without its TIDs */
 	if (sfx_leaf_decode_keys(l, &k, n - 1, n, out) != SFX_OK)
 		return SFX_CUT_CORRUPT;
 	if (!sfx_leaves_open(out->keys + out->keyoff[0], out->keyoff[1] - out->keyoff[0],
 						 out->bits ? out->loose[0] : 0, pos->key, pos->len))
-		return equal ? SFX_CUT_EQUAL : SFX_CUT_NONE;
+		return place.equal ? SFX_CUT_EQUAL : SFX_CUT_NONE;
 	if (sfx_leaf_decode_entries(l, &k, n - 1, out) != SFX_OK || out->nent == 0)
 		return SFX_CUT_CORRUPT;
 	return SFX_CUT_UNDECIDED;

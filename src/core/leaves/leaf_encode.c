@@ -62,6 +62,31 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *o
 	return r;
 }
 
+/* Cut keys as strings: with a column of shared lengths, or as others are, if that is smaller. */
+static int
+encode_cut_strings(SfxPacker *p, const SfxKeys *k, uint8_t *out, size_t cap)
+{
+	bool		surely;
+	int			r = sfx_strcol_encode(k, out, cap, &surely);
+	int			s = surely ? SFX_NOSPACE : sfx_str_encode(k, &p->coder, p->body, cap);
+
+	if (s < 0 || (r >= 0 && r <= s))
+		return r;
+	memcpy(out, p->body, (size_t) s);
+	return s;
+}
+
+/* Have all keys one length? */
+static bool
+is_even(const SfxKeys *k)
+{
+	int			i = 1;
+
+	while (i < k->n && k->off[i + 1] - k->off[i] == k->off[1] - k->off[0])
+		i++;
+	return i == k->n;
+}
+
 /* Keys that are cut between bytes: each as far as it may be, or all to one length. */
 static int
 encode_cut_bytes(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
@@ -73,9 +98,9 @@ encode_cut_bytes(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
 	k->bytes = p->cutkeys;
 	k->off = p->cutoff;
 	k->known = NULL;
-	r = encode_keys(k, NULL, &p->coder, out, cap, kind);
-	if (*kind == SFX_BLK_FIXED || !sfx_cut_evenly(p, k->n) ||
-		k->off[1] - k->skip > SFX_FIX_MAXWIDTH)
+	*kind = SFX_BLK_STRING;
+	r = encode_cut_strings(p, k, out, cap);
+	if ((!is_even(k) && !sfx_cut_evenly(p, k->n)) || k->off[1] - k->skip > SFX_FIX_MAXWIDTH)
 		return r;
 	even = sfx_fix_encode(k, p->body, cap, &rest);
 	if (even < 0 || (r >= 0 && even >= r))
@@ -104,7 +129,7 @@ encode_loose_strings(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *ki
 	k->bytes = p->cutkeys;
 	k->off = p->cutoff;
 	k->known = NULL;
-	r = sfx_str_encode(k, &p->coder, at, cap - (size_t) (at - out));
+	r = encode_cut_strings(p, k, at, cap - (size_t) (at - out));
 	return r < 0 ? r : r + (int) (at - out);
 }
 

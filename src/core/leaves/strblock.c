@@ -38,6 +38,16 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dic
 
 	if (len < 2 || n < 1 || n > SFX_STR_GROUP * SFX_STR_MAXGROUPS)
 		return SFX_CORRUPT;
+	s->column = *p == SFX_STR_COLUMN;
+	if (s->column)
+	{
+		s->n = n;
+		s->coded = s->packed = false;
+		if (sfx_strcol_open(&s->col, in, len, n) != SFX_OK)
+			return SFX_CORRUPT;
+		s->end = s->col.end;
+		return SFX_OK;
+	}
 	flags = *p++;
 	if ((flags & ~SFX_STR_FLAGS) || (flags & SFX_STR_CODED && flags & SFX_STR_PACKED))
 		return SFX_CORRUPT;
@@ -185,7 +195,7 @@ cmp_rest(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at,
  */
 static int
 search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const uint8_t *t, uint32_t tlen,
-		   uint32_t *m, bool *equal)
+		   uint32_t *m, SfxStrPlace *place)
 {
 	RunWalk		w;
 	int			i;
@@ -212,17 +222,18 @@ search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const u
 				return SFX_CORRUPT;
 			if (c >= 0)
 			{
-				*equal = c == 0;
+				place->equal = c == 0;
 				return i;
 			}
 			*m = lcp;
+			place->begins = lcp == shared + rest;
 		}
 	}
 	return i;
 }
 
 int
-sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal)
+sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, SfxStrPlace *place)
 {
 	const uint8_t *p;
 	const uint8_t *end;
@@ -233,7 +244,9 @@ sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal)
 				g,
 				i;
 
-	*equal = false;
+	if (s->column)
+		return sfx_strcol_search(&s->col, t, tlen, place);
+	place->equal = place->begins = false;
 	if (!first_key(s, &p, &key, &len))
 		return SFX_CORRUPT;
 	c = cmp_rest(s, key, len, 0, t, tlen, &m);
@@ -241,14 +254,16 @@ sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal)
 		return SFX_CORRUPT;
 	if (c >= 0)
 	{
-		*equal = c == 0;
+		place->equal = c == 0;
 		return 0;
 	}
-	g = search_run(s, p, s->heads + s->goff[0], s->ngroups - 1, t, tlen, &m, equal);
-	if (g < 0 || *equal)
+	place->begins = m == len;
+	g = search_run(s, p, s->heads + s->goff[0], s->ngroups - 1, t, tlen, &m, place);
+	if (g < 0 || place->equal)
 		return g < 0 ? g : (g + 1) * SFX_STR_GROUP;
 	p = group_run(s, g, &end);
-	i = search_run(s, p, end, group_keys(s, g), t, tlen, &m, equal);
+	i = search_run(s, p, end, group_keys(s, g), t, tlen, &m, place);
+	place->len = m;
 	return i < 0 ? i : g * SFX_STR_GROUP + 1 + i;
 }
 
@@ -332,7 +347,7 @@ sfx_str_codes(const SfxStr *s, uint32_t prelen, SfxCodes *c)
 	uint32_t	len;
 
 	c->n = 0;
-	c->cut = s->last >= 0;
+	c->cut = !s->column && s->last >= 0;
 	if (!s->coded)
 		return SFX_OK;
 	if (!first_key(s, &p, &key, &len))
@@ -656,6 +671,8 @@ sfx_str_decode(const SfxStr *s, int from, int to, uint32_t prelen, uint8_t *out,
 	Heads		h = {0};
 	int			i = from;
 
+	if (s->column)
+		return sfx_strcol_decode(&s->col, from, to, prelen, out, cap, off);
 	/* the heads before are written over one another */
 	while (h.g < from / SFX_STR_GROUP)
 		if (!put_head(s, &h, &k))

@@ -17,7 +17,8 @@
  * numbers as they are printed), a byte takes the bits that number the alphabet's symbols, and
  * lengths count symbols.
  *
- *	0			flags: SFX_STR_LAST, SFX_STR_NARROW, SFX_STR_CODED or SFX_STR_PACKED
+ *	0			flags: SFX_STR_LAST, SFX_STR_NARROW, SFX_STR_CODED or SFX_STR_PACKED;
+ *				or SFX_STR_COLUMN alone: cut keys, in the form of strcolumn.h
  *	1			the common last byte, if SFX_STR_LAST
  *	...			if SFX_STR_PACKED: number of symbols - 1, the symbols, ascending
  *	...			lengths of the heads and of each group: narrow: that of the heads and the smallest of
@@ -44,6 +45,7 @@
 #include "cpu.h"
 #include "hope.h"
 #include "leaf_format.h"
+#include "strcolumn.h"
 
 #define SFX_STR_GROUP		16
 #define SFX_STR_MAXGROUPS	16
@@ -65,6 +67,8 @@ typedef struct SfxStr
 	bool		packed;			/* the rests are of these symbols */
 	SfxSymbols	symbols;
 	const uint8_t *limit;		/* bytes up to there may be read */
+	bool		column;			/* the stream is a column, and of the above all but end and n is */
+	SfxStrCol	col;			/* meaningless */
 	uint16_t	goff[SFX_STR_MAXGROUPS + 1];	/* heads end at heads + goff[0], group g at heads + goff[g+1] */
 } SfxStr;
 
@@ -111,10 +115,17 @@ extern int sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t ca
 extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dict);
 
 /*
- * The number of keys < t (bytes behind the block's prefix) in byte order; *equal: the key there is
- * t.  Or SFX_CORRUPT.
+ * The number of keys < t (bytes behind the block's prefix) in byte order, or SFX_CORRUPT.  (Whether
+ * the one before is t's beginning is told where sfx_str_tells.)
  */
-extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, bool *equal);
+extern int sfx_str_search(const SfxStr *s, const uint8_t *t, uint32_t tlen, SfxStrPlace *place);
+
+/* Does a search tell whether t begins with a key? */
+static inline bool
+sfx_str_tells(const SfxStr *s)
+{
+	return s->column || (!s->coded && s->last < 0);
+}
 
 /*
  * The number of keys of group g behind its head that stand before t itself, or that there are

@@ -185,6 +185,8 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 				i;
 
 	*equal = false;
+	if (s->column)
+		return SFX_CORRUPT;
 	if (from >= s->n)
 		return s->n;
 	if (prefixlen + (s->last >= 0) > SFX_MAX_ENTRY)

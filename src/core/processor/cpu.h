@@ -160,6 +160,12 @@ typedef struct SfxKernels
 	 */
 	void		(*symbols) (const SfxSymbols *s, const uint8_t *p, size_t avail, uint32_t n,
 							uint8_t *out);
+
+	/* The first i >= from with v[i] <= most; there is one, and 31 bytes behind it are readable. */
+	int			(*next_low) (const uint8_t *v, int from, unsigned most);
+
+	/* By how much v rises: the sum of v[i + 1] - v[i] where it is positive, from <= i < to. */
+	uint32_t	(*rises) (const uint8_t *v, int from, int to);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

@@ -852,8 +852,64 @@ NAME(symbols)(const SfxSymbols *s, const uint8_t *p, size_t avail, uint32_t n, u
 #endif
 }
 
+/* ---- shared lengths ---- */
+
+TARGET static int
+NAME(next_low)(const uint8_t *v, int from, unsigned most)
+{
+#if LEVEL >= 2
+	const __m256i limit = _mm256_set1_epi8((char) most);
+
+	for (;; from += 32)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) (v + from));
+		__m256i		low = _mm256_cmpeq_epi8(_mm256_min_epu8(x, limit), x);
+		unsigned	mask = (unsigned) _mm256_movemask_epi8(low);
+
+		if (mask != 0)
+			return from + __builtin_ctz(mask);
+	}
+#else
+	while (v[from] > most)
+		from++;
+	return from;
+#endif
+}
+
+TARGET static uint32_t
+NAME(rises)(const uint8_t *v, int from, int to)
+{
+	uint32_t	sum = 0;
+
+#if LEVEL >= 2
+	__m256i		sums = _mm256_setzero_si256();
+	__m128i		two;
+
+	for (; from + 32 <= to; from += 32)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) (v + from));
+		__m256i		next = _mm256_loadu_si256((const __m256i *) (v + from + 1));
+
+		sums = _mm256_add_epi64(sums, _mm256_sad_epu8(_mm256_subs_epu8(next, x),
+													  _mm256_setzero_si256()));
+	}
+	two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+	for (; from + 8 <= to; from += 8)
+	{
+		__m128i		x = _mm_loadl_epi64((const __m128i *) (v + from));
+		__m128i		next = _mm_loadl_epi64((const __m128i *) (v + from + 1));
+
+		two = _mm_add_epi64(two, _mm_sad_epu8(_mm_subs_epu8(next, x), _mm_setzero_si128()));
+	}
+	sum = (uint32_t) (_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1));
+#endif
+	for (; from < to; from++)
+		sum += v[from + 1] > v[from] ? (uint32_t) (v[from + 1] - v[from]) : 0;
+	return sum;
+}
+
 static const SfxKernels NAME(kernels) = {
 	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
 	NAME(deposit), NAME(put_words), NAME(get_words), NAME(hidden),
-	NAME(sum_halves), NAME(symbols)
+	NAME(sum_halves), NAME(symbols), NAME(next_low), NAME(rises)
 };

@@ -392,6 +392,37 @@ test_ef(const SfxKernels *k, const SfxKernels *ref, bool sound)
 	return bad;
 }
 
+/* What keys share: next_low finds what a walk does, and rises adds up the same. */
+static int
+test_shared(const SfxKernels *k)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 20000; t++)
+	{
+		uint8_t		v[200 + 32];
+		int			n = 1 + (int) (rnd(&seed) % 199),
+					from = (int) (rnd(&seed) % (uint64_t) n),
+					to = from + (int) (rnd(&seed) % (uint64_t) (n - from)),
+					i = from;
+		unsigned	most = (unsigned) (rnd(&seed) % 256);
+		unsigned	range = t % 3 == 0 ? 256 : 1 + (unsigned) (rnd(&seed) % 40);
+		uint32_t	sum = 0;
+
+		for (size_t j = 0; j < sizeof(v); j++)
+			v[j] = (uint8_t) (rnd(&seed) % range);
+		if (t % 2)
+			most %= range;
+		v[n] = 0;
+		while (v[i] > most)
+			i++;
+		for (int j = from; j < to; j++)
+			sum += v[j + 1] > v[j] ? (uint32_t) (v[j + 1] - v[j]) : 0;
+		bad += k->next_low(v, from, most) != i || k->rises(v, from, to) != sum;
+	}
+	return bad;
+}
+
 int
 main(void)
 {
@@ -414,6 +445,7 @@ main(void)
 		ok(test_deposit(sfx_kernels) == 0, "%s: deposit", name);
 		ok(test_sum_halves(sfx_kernels) == 0, "%s: sum_halves", name);
 		ok(test_symbols(sfx_kernels) == 0, "%s: symbols", name);
+		ok(test_shared(sfx_kernels) == 0, "%s: shared lengths", name);
 		ok(test_put_words(sfx_kernels, ref) == 0, "%s: put_words", name);
 		ok(test_get_words(sfx_kernels, ref) == 0, "%s: get_words", name);
 		ok(test_add_line(sfx_kernels) == 0, "%s: add_line", name);
