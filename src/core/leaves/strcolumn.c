@@ -80,9 +80,11 @@ unpack_shared(const SfxStrCol *c, Shared *s)
 		memset(v, (int) c->least, (size_t) c->n - 1);
 	else
 	{
+		/* (no byte carries: the least one is that small) */
 		numbers.bits = c->bits;
-		for (unsigned i = 0; i < SFX_SYMBOLS; i++)
-			numbers.symbol[i] = (uint8_t) (c->least + i);
+		for (unsigned i = 0; i < SFX_SYMBOLS; i += 8)
+			sfx_store64(numbers.symbol + i, UINT64_C(0x0706050403020100) +
+						(c->least + i) * UINT64_C(0x0101010101010101));
 		sfx_kernels->symbols(&numbers, c->shared, (size_t) (c->end - c->shared),
 							 (uint32_t) c->n - 1, v);
 	}

@@ -164,7 +164,10 @@ typedef struct SfxKernels
 	/* The first i >= from with v[i] <= most; there is one, and 31 bytes behind it are readable. */
 	int			(*next_low) (const uint8_t *v, int from, unsigned most);
 
-	/* By how much v rises: the sum of v[i + 1] - v[i] where it is positive, from <= i < to. */
+	/*
+	 * By how much v rises: the sum of v[i + 1] - v[i] where it is positive, from <= i < to.  8
+	 * bytes behind v[to] are readable.
+	 */
 	uint32_t	(*rises) (const uint8_t *v, int from, int to);
 } SfxKernels;
 

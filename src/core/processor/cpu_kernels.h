@@ -894,17 +894,25 @@ NAME(rises)(const uint8_t *v, int from, int to)
 													  _mm256_setzero_si256()));
 	}
 	two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-	for (; from + 8 <= to; from += 8)
+	for (; from < to; from += 8)
 	{
 		__m128i		x = _mm_loadl_epi64((const __m128i *) (v + from));
 		__m128i		next = _mm_loadl_epi64((const __m128i *) (v + from + 1));
+		__m128i		rise = _mm_subs_epu8(next, x);
 
-		two = _mm_add_epi64(two, _mm_sad_epu8(_mm_subs_epu8(next, x), _mm_setzero_si128()));
+		if (to - from < 8)
+		{
+			uint64_t	mask = sfx_mask(8 * (unsigned) (to - from));
+
+			rise = _mm_and_si128(rise, _mm_cvtsi64_si128((long long) mask));
+		}
+		two = _mm_add_epi64(two, _mm_sad_epu8(rise, _mm_setzero_si128()));
 	}
 	sum = (uint32_t) (_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1));
-#endif
+#else
 	for (; from < to; from++)
 		sum += v[from + 1] > v[from] ? (uint32_t) (v[from + 1] - v[from]) : 0;
+#endif
 	return sum;
 }
 
