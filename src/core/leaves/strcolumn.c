@@ -76,6 +76,7 @@ unpack_shared(const SfxStrCol *c, Shared *s)
 	SfxSymbols	numbers;
 	uint8_t    *v = s->len + 1;
 
+	s->len[0] = 0;
 	if (c->bits == 0)
 		memset(v, (int) c->least, (size_t) c->n - 1);
 	else
