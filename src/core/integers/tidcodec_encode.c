@@ -109,26 +109,47 @@ put_run(RunWriter *w, uint64_t last, uint64_t start, uint64_t length)
 	}
 }
 
-/* Write the runs of tid, or of tid reversed.  The block's size; or one greater than limit. */
+/* Where the runs of a block, or of the reversed block, begin, in the order they are written. */
+typedef struct TidRuns
+{
+	int			n;
+	bool		reversed;
+	uint16_t	at[SFX_TID_MAXN + 1];	/* at[n]: TIDs in the block */
+} TidRuns;
+
+static void
+find_runs(const uint64_t *tid, int n, bool reversed, TidRuns *r)
+{
+	const uint64_t *t = reversed ? tid + n - 1 : tid;
+	ptrdiff_t	next = reversed ? -1 : 1;
+
+	r->reversed = reversed;
+	r->at[0] = 0;
+	r->n = 1;
+	for (int i = 1; i < n; i++, t += next)
+	{
+		r->at[r->n] = (uint16_t) i;
+		r->n += t[next] != t[0] + 1;
+	}
+	r->at[r->n] = (uint16_t) n;
+}
+
+/* Write the runs.  The block's size; or one greater than limit. */
 static size_t
-runs_encode(const uint64_t *tid, int n, bool reversed, uint8_t *out, size_t limit)
+runs_encode(const uint64_t *tid, const TidRuns *r, uint8_t *out, size_t limit)
 {
 	RunWriter	w = {out, 0, limit};
+	const uint64_t *first = r->reversed ? tid + r->at[r->n] - 1 : tid;
 	uint64_t	last = 0,
 				previous = 0;	/* length of the previous run */
 	int			repeats = 0;
 
-#define AT(i) (reversed ? tid[n - 1 - (i)] : tid[i])
-	run_byte(&w, SFX_TID_RUNS | (reversed ? RUNS_REVERSED : 0));
-	for (int i = 0; i < n && w.size <= limit;)
+	run_byte(&w, SFX_TID_RUNS | (r->reversed ? RUNS_REVERSED : 0));
+	for (int i = 0; i < r->n && w.size <= limit; i++)
 	{
-		uint64_t	start = AT(i);
-		int			j = i + 1;
-		uint64_t	length;
+		uint64_t	start = r->reversed ? first[-r->at[i]] : first[r->at[i]];
+		uint64_t	length = (uint64_t) (r->at[i + 1] - r->at[i]);
 
-		while (j < n && AT(j) == start + (uint64_t) (j - i))
-			j++;
-		length = (uint64_t) (j - i);
 		if (length == previous && start == (((last >> 16) + 1) << 16 | 1) && repeats < 64)
 			repeats++;
 		else
@@ -140,9 +161,7 @@ runs_encode(const uint64_t *tid, int n, bool reversed, uint8_t *out, size_t limi
 		}
 		previous = length;
 		last = start + length - 1;
-		i = j;
 	}
-#undef AT
 	if (repeats > 0)
 		run_byte(&w, RUN_AGAIN | (unsigned) (repeats - 1) << 2);
 	return w.size;
@@ -191,6 +210,42 @@ find_deltas(const uint64_t *lin, int n, Deltas *d)
 		d->max[k] = max;
 	}
 	d->min = n > 1 ? min : 0;
+	if (n % CHUNK == 1)
+		d->max[n / CHUNK] = d->min;
+}
+
+/*
+ * The same for a block of few runs.  Within a run each delta is 1, or -1, and what is between runs
+ * is looked at one by one.
+ */
+static void
+find_deltas_of_runs(const uint64_t *tid, int n, const TidFrame *f, const TidRuns *r, Deltas *d)
+{
+	int64_t		same = r->reversed ? -1 : 1;
+	int			seen[MAX_CHUNKS] = {0};
+
+	d->min = INT64_MAX;
+	for (int k = 0; k < chunk_count(n); k++)
+		d->max[k] = INT64_MIN;
+	for (int i = 1; i < r->n; i++)
+	{
+		int			at = r->reversed ? n - r->at[i] : r->at[i];
+		int64_t		x;
+
+		if (at % CHUNK == 0)
+			continue;
+		x = (int64_t) (linearise(f, tid[at]) - linearise(f, tid[at - 1]));
+		d->max[at / CHUNK] = x > d->max[at / CHUNK] ? x : d->max[at / CHUNK];
+		d->min = x < d->min ? x : d->min;
+		seen[at / CHUNK]++;
+	}
+	for (int k = 0; k < chunk_count(n); k++)
+		if (seen[k] < chunk_values(n, k) - 1)
+		{
+			d->max[k] = same > d->max[k] ? same : d->max[k];
+			d->min = same < d->min ? same : d->min;
+		}
+	d->min = n > 1 ? d->min : 0;
 	if (n % CHUNK == 1)
 		d->max[n / CHUNK] = d->min;
 }
@@ -299,6 +354,7 @@ typedef struct TidStats
 	uint64_t	range;			/* bound of lin */
 	int			descents;		/* TIDs smaller than the one before */
 	size_t		runs_bound;		/* RUNS cannot be smaller */
+	bool		near;			/* none is an exception that PATCHED would keep apart */
 } TidStats;
 
 /*
@@ -307,6 +363,16 @@ typedef struct TidStats
  */
 #define RUN_NEAR	UINT64_C(0x10000)
 #define RUN_FAR		(UINT64_C(65) << 16)
+
+static void
+set_frame(TidStats *s, uint64_t min, uint64_t max, uint32_t minoff, uint32_t maxoff)
+{
+	s->max = max;
+	s->frame.base = min >> 16 << 16 | minoff;
+	s->frame.radix = maxoff - minoff + 1;
+	s->blocks = (uint32_t) (max >> 16) - (uint32_t) (min >> 16);
+	s->range = (uint64_t) s->blocks * s->frame.radix + s->frame.radix - 1;
+}
 
 static inline void
 tid_stats(const uint64_t *tid, int n, bool reversed, TidStats *s)
@@ -333,13 +399,45 @@ tid_stats(const uint64_t *tid, int n, bool reversed, TidStats *s)
 		jumps += (reversed ? -step : step) - 1 >= RUN_NEAR;
 		far += step + RUN_FAR >= 2 * RUN_FAR;
 	}
-	s->max = max;
+	s->near = false;
 	s->descents = (int) descents;
 	s->runs_bound = 4 + 3 * (size_t) jumps + far;
-	s->frame.base = min >> 16 << 16 | minoff;
-	s->frame.radix = maxoff - minoff + 1;
-	s->blocks = (uint32_t) (max >> 16) - (uint32_t) (min >> 16);
-	s->range = (uint64_t) s->blocks * s->frame.radix + s->frame.radix - 1;
+	set_frame(s, min, max, minoff, maxoff);
+}
+
+/* The same from the runs, of which there are few; but for runs_bound, which is for who has none. */
+static void
+tid_stats_of_runs(const uint64_t *tid, int n, const TidRuns *r, TidStats *s)
+{
+	uint64_t	min = UINT64_MAX,
+				max = 0,
+				last = 0;
+	uint32_t	minoff = UINT32_MAX,
+				maxoff = 0;
+
+	s->near = true;
+	s->descents = 0;
+	for (int i = 0; i < r->n; i++)
+	{
+		/* as they stand in the reversed block, if they are its runs */
+		uint64_t	start = r->reversed ? tid[n - 1 - r->at[i]] : tid[r->at[i]],
+					end = start + (uint64_t) (r->at[i + 1] - r->at[i]) - 1;
+		bool		one_block = start >> 16 == end >> 16;
+		uint32_t	low = one_block ? SFX_TID_OFFSET(start) : 0,
+					high = one_block ? SFX_TID_OFFSET(end) : 0xFFFF;
+
+		min = start < min ? start : min;
+		max = end > max ? end : max;
+		minoff = low < minoff ? low : minoff;
+		maxoff = high > maxoff ? high : maxoff;
+		s->near &= one_block && (i == 0 || sfx_tid_near(last, start));
+		/* (equal TIDs are neither a descent nor a rise) */
+		s->descents += i > 0 && (r->reversed ? start > last : start < last);
+		last = end;
+	}
+	s->descents += r->reversed ? n - r->n : 0;
+	s->runs_bound = SIZE_MAX;
+	set_frame(s, min, max, minoff, maxoff);
 }
 
 /*
@@ -413,17 +511,20 @@ posting_size(const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends
 }
 
 /*
- * May the block be runs of four or more, forward or reversed?  Gives up at the first TIDs of a block that is not; else
- * the caller may rely on all TIDs being at most SFX_MAX_TID.
+ * May the block be runs of four or more, forward or reversed?  Then these.  Gives up at the first
+ * TIDs of a block that is not; else the caller may rely on all TIDs being at most SFX_MAX_TID.
  */
 static bool
-few_breaks(const uint64_t *tid, int n, bool *reversed)
+few_runs(const uint64_t *tid, int n, TidRuns *r)
 {
+	uint16_t	down[SFX_TID_MAXN + 1];
 	uint64_t	all = tid[0];
-	int			up = 0,
-				down = 0,
+	int			nup = 1,
+				ndown = 1,
 				i = 1;
 
+	r->at[0] = 0;
+	r->reversed = false;
 	while (i < n)
 	{
 		int			end = i + CHUNK < n ? i + CHUNK : n;
@@ -433,13 +534,23 @@ few_breaks(const uint64_t *tid, int n, bool *reversed)
 			uint64_t	step = tid[i] - tid[i - 1];
 
 			all |= tid[i];
-			up += step == 1;
-			down += step == UINT64_MAX;
+			r->at[nup] = (uint16_t) i;
+			nup += step != 1;
+			down[ndown] = (uint16_t) (n - i);
+			ndown += step != UINT64_MAX;
 		}
-		*reversed = down > up;
-		if (i - 1 - (down > up ? down : up) > n / 4)
+		r->reversed = ndown < nup;
+		if ((r->reversed ? ndown : nup) - 1 > n / 4)
 			return false;
 	}
+	r->n = nup;
+	if (n > 1 && r->reversed)
+	{
+		r->n = ndown;
+		for (int k = 1; k < ndown; k++)
+			r->at[k] = down[ndown - k];
+	}
+	r->at[r->n] = (uint16_t) n;
 	return all <= SFX_MAX_TID;
 }
 
@@ -494,61 +605,37 @@ choose(TidChoice *c, int which, const TidStats *s, const uint64_t *tid, int n,
 	}
 }
 
-/*
- * which = 0: any codec.  RUNS is written at once where there are few breaks, and kept without another look
- * if it takes no more than a bit per TID; or last, if it may be the smallest.
- */
-static int
-encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out, size_t cap)
+/* The same of few runs, where any codec may be chosen. */
+static void
+choose_by_runs(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, const TidRuns *r,
+			   const uint16_t *ends, int nlists)
 {
-	uint64_t	lin[SFX_TID_MAXN];
-	TidStats	s;
-	TidChoice	c;
-	bool		reversed = false;
-	size_t		runs = SIZE_MAX;
+	c->codec = SFX_TID_PLAIN;
+	c->size = 1 + 6 * (size_t) n;
+	c->have_lin = false;
+	consider(c, 0, SFX_TID_FOR, for_size(s, n, &c->forframe, &c->width));
+	consider(c, 0, SFX_TID_POSTING, posting_size(s, tid, n, ends, nlists, &c->whole));
+	find_deltas_of_runs(tid, n, &s->frame, r, &c->deltas);
+	consider(c, 0, SFX_TID_ZIGZAG, zigzag_size(&s->frame, &c->deltas, s->range, n));
+}
 
-	if (n < 1 || n > SFX_TID_MAXN || !sound_lists(n, ends, nlists))
-		return SFX_NOSPACE;
-	if (few_breaks(tid, n, &reversed) && which == 0)
-	{
-		runs = runs_encode(tid, n, reversed, out, cap);
-		if (runs <= (size_t) n / 8)
-			return runs <= cap ? (int) runs : SFX_NOSPACE;
-	}
-
-	if (reversed)
-		tid_stats(tid, n, true, &s);
-	else
-		tid_stats(tid, n, false, &s);
-	if (s.max > SFX_MAX_TID)
-		return SFX_NOSPACE;
-	if (which == SFX_TID_RUNS)
-	{
-		runs = runs_encode(tid, n, reversed, out, cap);
-		return runs <= cap ? (int) runs : SFX_NOSPACE;
-	}
-	choose(&c, which, &s, tid, n, ends, nlists, lin);
-	if (which == 0 && runs == SIZE_MAX && s.runs_bound < c.size)
-	{
-		runs = runs_encode(tid, n, reversed, out, c.size < cap ? c.size : cap);
-		if (runs > c.size)
-			runs = SIZE_MAX;	/* cut off */
-	}
-	if (runs < c.size)
-		return runs <= cap ? (int) runs : SFX_NOSPACE;
-	if (c.size > cap)
-		return SFX_NOSPACE;
-	switch (c.codec)
+/* Write the block as it was chosen, which fits. */
+static int
+encode_choice(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends,
+			  int nlists, uint64_t *lin, uint8_t *out)
+{
+	switch (c->codec)
 	{
 		case SFX_TID_PLAIN:
 			return plain_encode(tid, n, out);
 		case SFX_TID_FOR:
-			return for_encode(tid, n, &c.forframe, c.width, out);
+			return for_encode(tid, n, &c->forframe, c->width, out);
 		case SFX_TID_ZIGZAG:
-			return zigzag_encode(lin, n, &s.frame, &c.deltas, s.range, out);
+			fill_lin(c, s, tid, n, lin);
+			return zigzag_encode(lin, n, &s->frame, &c->deltas, s->range, out);
 		case SFX_TID_POSTING:
-			fill_lin(&c, &s, tid, n, lin);
-			return posting_encode(lin, n, &s.frame, s.range, c.whole ? NULL : ends, nlists, out);
+			fill_lin(c, s, tid, n, lin);
+			return posting_encode(lin, n, &s->frame, s->range, c->whole ? NULL : ends, nlists, out);
 		case SFX_TID_RUNS:
 		case SFX_TID_PATCHED:
 		case SFX_TID_CODECS:
@@ -557,10 +644,66 @@ encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, 
 	return SFX_NOSPACE;
 }
 
+/*
+ * which = 0: any codec.  RUNS is written at once where there are few breaks, and kept without another look
+ * if it takes no more than a bit per TID; or last, if it may be the smallest.  *near: PATCHED would
+ * find no exceptions, as far as is known.
+ */
+static int
+encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out,
+	   size_t cap, bool *near)
+{
+	uint64_t	lin[SFX_TID_MAXN];
+	TidStats	s;
+	TidChoice	c;
+	TidRuns		r;
+	size_t		runs = SIZE_MAX;
+
+	*near = false;
+	if (n < 1 || n > SFX_TID_MAXN || !sound_lists(n, ends, nlists))
+		return SFX_NOSPACE;
+	if (few_runs(tid, n, &r) && which == 0)
+	{
+		runs = runs_encode(tid, &r, out, cap);
+		if (runs <= (size_t) n / 8)
+			return runs <= cap ? (int) runs : SFX_NOSPACE;
+		tid_stats_of_runs(tid, n, &r, &s);
+		choose_by_runs(&c, &s, tid, n, &r, ends, nlists);
+	}
+	else
+	{
+		if (r.reversed)
+			tid_stats(tid, n, true, &s);
+		else
+			tid_stats(tid, n, false, &s);
+		if (s.max > SFX_MAX_TID)
+			return SFX_NOSPACE;
+		if (which != SFX_TID_RUNS)
+			choose(&c, which, &s, tid, n, ends, nlists, lin);
+		if (which == SFX_TID_RUNS || (which == 0 && s.runs_bound < c.size))
+		{
+			size_t		limit = which == 0 && c.size < cap ? c.size : cap;
+
+			find_runs(tid, n, r.reversed, &r);
+			runs = runs_encode(tid, &r, out, limit);
+			if (which == SFX_TID_RUNS)
+				return runs <= cap ? (int) runs : SFX_NOSPACE;
+			if (runs > c.size)
+				runs = SIZE_MAX;	/* cut off */
+		}
+	}
+	*near = s.near;
+	if (runs < c.size)
+		return runs <= cap ? (int) runs : SFX_NOSPACE;
+	return c.size > cap ? SFX_NOSPACE : encode_choice(&c, &s, tid, n, ends, nlists, lin, out);
+}
+
 int
 sfx_tid_encode_simple(const uint64_t *tid, int n, uint8_t *out, size_t cap)
 {
-	return encode(0, tid, n, NULL, 0, out, cap);
+	bool		near;
+
+	return encode(0, tid, n, NULL, 0, out, cap, &near);
 }
 
 /* Patched blocks are slower to read: they have to be smaller by more than an eighth. */
@@ -568,10 +711,11 @@ int
 sfx_tid_encode(const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out, size_t cap)
 {
 	uint8_t		other[SFX_TID_BOUND(SFX_TID_MAXN)];
-	int			size = encode(0, tid, n, ends, nlists, out, cap),
+	bool		near;
+	int			size = encode(0, tid, n, ends, nlists, out, cap, &near),
 				r;
 
-	if (size < n / 8 || size < 24)
+	if (near || size < n / 8 || size < 24)
 		return size;
 	r = sfx_tid_patched_encode(tid, n, other, (size_t) (size - size / 8));
 	if (r < 0)
@@ -584,11 +728,13 @@ int
 sfx_tid_encode_as(SfxTidCodec codec, const uint64_t *tid, int n, const uint16_t *ends, int nlists,
 				  uint8_t *out, size_t cap)
 {
+	bool		near;
+
 	if (codec == SFX_TID_PATCHED)
 	{
 		if (n < 1 || n > SFX_TID_MAXN || !sound_lists(n, ends, nlists))
 			return SFX_NOSPACE;
 		return sfx_tid_patched_encode(tid, n, out, cap);
 	}
-	return encode((int) codec, tid, n, ends, nlists, out, cap);
+	return encode((int) codec, tid, n, ends, nlists, out, cap, &near);
 }

@@ -172,6 +172,28 @@ sound_lists(int n, const uint16_t *ends, int nlists)
 
 /* ---- PATCHED (tidcodec_patch.c) ---- */
 
+#define MIN_WINDOW		256		/* steps up to a heap page are regular whatever the others are */
+
+/* A measure for steps, within a heap block and from block to block. */
+static inline uint64_t
+position(uint64_t tid)
+{
+	return (tid >> 16) * MIN_WINDOW + (tid & 0xFFFF);
+}
+
+static inline uint64_t
+distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* A step that is regular whatever the others are: a block of such steps has no exceptions. */
+static inline bool
+sfx_tid_near(uint64_t a, uint64_t b)
+{
+	return distance(position(a), position(b)) <= MIN_WINDOW;
+}
+
 /* As sfx_tid_size and sfx_tid_decode; n, from and to are in order. */
 extern int sfx_tid_patched_size(const uint8_t *in, size_t len, int n);
 extern int sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out);

@@ -7,8 +7,6 @@
  */
 #include "tidcodec_format.h"
 
-#define MIN_WINDOW	256			/* steps up to a heap page are regular whatever the others are */
-
 /* ---- decoding ---- */
 
 typedef struct Patched
@@ -108,19 +106,6 @@ sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, u
 }
 
 /* ---- encoding ---- */
-
-static inline uint64_t
-distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-/* A measure for steps, within a heap block and from block to block. */
-static inline uint64_t
-position(uint64_t tid)
-{
-	return (tid >> 16) * MIN_WINDOW + (tid & 0xFFFF);
-}
 
 /*
  * What counts as a regular step: sixteen times the median one.  0 if that is no small part of all
