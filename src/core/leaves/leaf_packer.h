@@ -25,6 +25,9 @@ typedef struct Pending
 	uint16_t	lcp[SFX_BLOCK_KEYS];	/* shared with the key before; [0] unused */
 	uint16_t	ends[SFX_BLOCK_KEYS];	/* exclusive end of the key's entries */
 	uint8_t		loose[SFX_BLOCK_KEYS];	/* bits of its last byte that are not known, and zero */
+	int			cached;			/* if nkeys is that: what append_next keeps of the last key */
+	uint64_t	head,
+				rest;
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];
 	uint8_t		keys[RAW_SIZE];
@@ -80,6 +83,8 @@ struct SfxPacker
 	uint32_t	nentries;		/* in committed blocks */
 	int			nblocks;
 	uint32_t	used;			/* scratch bytes */
+	uint32_t	sumprefix,		/* with a shared prefix of so many bytes */
+				sumsize;		/* ... the committed blocks take so many */
 	uint32_t	lastent;		/* entries of the block committed last, ... */
 	uint32_t	lastsize;		/* ... and its bytes; 0: there is none */
 	uint8_t		lowkey[SFX_MAX_ENTRY];

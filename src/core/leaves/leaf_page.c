@@ -43,6 +43,19 @@ block_size(const PackedBlock *b, int i, uint32_t prefix)
 	return size;
 }
 
+/* Bytes that the committed blocks take with that shared prefix, nearly always the last one's. */
+static uint32_t
+blocks_size(const SfxPacker *p, uint32_t prefix)
+{
+	uint32_t	size = 0;
+
+	if (prefix == p->sumprefix)
+		return p->sumsize;
+	for (int i = 0; i < p->nblocks; i++)
+		size += block_size(&p->blocks[i], i, prefix);
+	return size;
+}
+
 uint32_t
 sfx_pack_size(const SfxPacker *p, const SfxPos *high, bool high_inf, const PackedBlock *extra)
 {
@@ -51,8 +64,7 @@ sfx_pack_size(const SfxPacker *p, const SfxPos *high, bool high_inf, const Packe
 
 	if (!high_inf)
 		size += high->len - prefix + (high->tid ? 6 : 0);
-	for (int i = 0; i < p->nblocks; i++)
-		size += block_size(&p->blocks[i], i, prefix);
+	size += blocks_size(p, prefix);
 	if (extra)
 		size += block_size(extra, p->nblocks, prefix);
 	return size;
@@ -77,12 +89,14 @@ sfx_pack_try(SfxPacker *p, Candidate *c, int n, const SfxPos *above, bool inf)
 void
 sfx_pack_commit(SfxPacker *p, const Candidate *c)
 {
-	PackedBlock *b = &p->blocks[p->nblocks++];
+	PackedBlock *b = &p->blocks[p->nblocks];
 	uint32_t	prefix = shared_prefix(p, &c->high, c->high_inf);
+	uint32_t	before = blocks_size(p, prefix);
 	bool		strings = (c->b.head[0] & SFX_BLK_KIND) == SFX_BLK_STRING;
 	const uint8_t *key = p->pend.keys;	/* both prefix and separator are prefixes of the first key */
 	uint32_t	n;
 
+	p->nblocks++;
 	*b = c->b;
 	b->off = p->used;
 	b->from = prefix;
@@ -94,6 +108,8 @@ sfx_pack_commit(SfxPacker *p, const Candidate *c)
 	p->nentries += (uint32_t) c->nent;
 	p->lastent = (uint32_t) c->nent;
 	p->lastsize = block_size(b, p->nblocks - 1, prefix);
+	p->sumprefix = prefix;
+	p->sumsize = before + p->lastsize;
 	p->coded |= strings && (c->rest[0] & SFX_STR_CODED);
 	p->rawrests += c->rawrests;
 	p->rests += c->rests;
@@ -207,6 +223,7 @@ sfx_pack_close(SfxPacker *p, const SfxPos *high, bool high_inf)
 	p->nblocks = 0;
 	p->nentries = 0;
 	p->used = 0;
+	p->sumsize = 0;
 	p->coded = false;
 	if (r < 0)
 		return r;

@@ -50,13 +50,14 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->nentries = 0;
 	p->nblocks = 0;
 	p->used = 0;
+	p->sumprefix = p->sumsize = 0;
 	p->lastent = p->lastsize = 0;
 	p->best = 0;
 	p->codec = 0;
 	p->codes = NULL;
 	p->pend.known.bytes = p->pend.codes;
 	p->pend.codesused = 0;
-	p->pend.nkeys = 0;
+	p->pend.nkeys = p->pend.cached = 0;
 	p->pend.nent = 0;
 	p->pend.keyoff[0] = 0;
 	p->pend.payoff[0] = 0;
@@ -191,6 +192,7 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 	int			k;
 	uint32_t	base;
 
+	q->cached = 0;
 	if (n == q->nent)
 	{
 		q->nkeys = q->nent = 0;
@@ -424,10 +426,111 @@ in_order(const SfxPacker *p, const SfxEntry *e, bool newkey, uint32_t lcp)
 		is_apart(&last, q->loose[q->nkeys - 1], e->key, lcp);
 }
 
+/* What two keys of w >= 8 bytes share, if a < b; w if not. */
+static inline uint32_t
+ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
+{
+	for (uint32_t at = 0; at < w;)
+	{
+		uint64_t	x = sfx_load_be64(a + at),
+					y = sfx_load_be64(b + at);
+
+		if (x != y)
+			return x < y ? at + (uint32_t) __builtin_clzll(x ^ y) / 8 : w;
+		/* the last word may overlap the one before */
+		at = at + 8 < w && at + 16 > w ? w - 8 : at + 8;
+	}
+	return w;
+}
+
+/*
+ * A key of 8 to 16 bytes as two words, its first and its last eight bytes.  What it shares with the
+ * one before it, which is head and rest, if it is greater; its length w if not.
+ */
+static inline uint32_t
+words_ascend(uint64_t head, uint64_t rest, uint64_t nexthead, uint64_t nextrest, uint32_t w)
+{
+	if (nexthead != head)
+		return nexthead > head ? (uint32_t) __builtin_clzll(nexthead ^ head) / 8 : w;
+	return nextrest > rest ? w - 8 + (uint32_t) __builtin_clzll(nextrest ^ rest) / 8 : w;
+}
+
+/*
+ * Of n keys of w >= 8 bytes from key on, one behind the other, how many ascend from last on?  What
+ * each shares with the one before goes to lcp.
+ */
+static int
+count_ascending(const uint8_t *last, const uint8_t *key, int n, uint32_t w, uint16_t *lcp)
+{
+	uint64_t	head = sfx_load_be64(last),
+				rest = sfx_load_be64(last + w - 8);
+
+	for (int i = 0; i < n; i++, last = key, key += w)
+	{
+		uint64_t	nexthead = sfx_load_be64(key),
+					nextrest = sfx_load_be64(key + w - 8);
+		uint32_t	l = w <= 16 ? words_ascend(head, rest, nexthead, nextrest, w) :
+			ascending_lcp(last, key, w);
+
+		if (l == w)
+			return i;
+		lcp[i] = (uint16_t) l;
+		head = nexthead;
+		rest = nextrest;
+	}
+	return n;
+}
+
+/*
+ * The next entry of dense keys: of the last key's width, a key of its own, without a payload, and
+ * with room in the block that pends.  False: it is not one of these, and nothing was done.
+ */
+static inline bool
+append_next(SfxPacker *p, const SfxEntry *e)
+{
+	Pending    *q = &p->pend;
+	int			k = q->nkeys;
+	uint32_t	w = e->keylen,
+				at = q->keyoff[k],
+				lcp;
+	uint64_t	head,
+				rest;
+
+	if (q->nent == 0 || q->nent == SFX_BLOCK_ENTRIES || k == SFX_BLOCK_KEYS || w < 8 || w > 16 ||
+		at - q->keyoff[k - 1] != w || e->paylen > 0 || p->order || p->codes ||
+		q->loose[k - 1] != 0 || at + w > SFX_BLOCK_RAW || q->payoff[q->nent] > 0)
+		return false;
+	/* to load what was just stored, in other pieces, would take longer than all the rest */
+	if (q->cached != k)
+	{
+		q->head = sfx_load_be64(q->keys + at - w);
+		q->rest = sfx_load_be64(q->keys + at - 8);
+	}
+	head = sfx_load_be64(e->key);
+	rest = sfx_load_be64(e->key + w - 8);
+	lcp = words_ascend(q->head, q->rest, head, rest, w);
+	q->cached = k;
+	if (lcp == w)
+		return false;
+	memcpy(q->keys + at, e->key, 8);
+	memcpy(q->keys + at + w - 8, e->key + w - 8, 8);
+	q->lcp[k] = (uint16_t) lcp;
+	q->loose[k] = 0;
+	q->known.start[k] = SFX_NO_CODE;
+	q->tid[q->nent++] = e->tid;
+	q->payoff[q->nent] = 0;
+	q->ends[k] = (uint16_t) q->nent;
+	q->keyoff[k + 1] = at + w;
+	q->nkeys = q->cached = k + 1;
+	q->head = head;
+	q->rest = rest;
+	return true;
+}
+
 int
 sfx_packer_add(SfxPacker *p, const SfxEntry *e)
 {
-	return sfx_packer_add_cut(p, e, 0);
+	return append_next(p, e) ? SFX_OK : sfx_packer_add_cut(p, e, 0);
 }
 
 int
@@ -513,21 +616,23 @@ copy_run(Pending *q, const SfxBlock *b, int from, int n)
 	q->nent += n;
 }
 
-/* What two keys of w >= 8 bytes share, if a < b; w if not. */
-static inline uint32_t
-ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
+/* The bookkeeping of n more pending keys of w bytes, with one entry each, but for lcp and loose. */
+static void
+note_fixed(Pending *q, int n, uint32_t w)
 {
-	for (uint32_t at = 0; at < w;)
-	{
-		uint64_t	x = sfx_load_be64(a + at),
-					y = sfx_load_be64(b + at);
+	uint32_t   *off = q->keyoff + q->nkeys + 1,
+			   *pay = q->payoff + q->nent + 1;
+	uint16_t   *ends = q->ends + q->nkeys;
+	uint32_t	at = q->keyoff[q->nkeys],
+				paid = q->payoff[q->nent];
 
-		if (x != y)
-			return x < y ? at + (uint32_t) __builtin_clzll(x ^ y) / 8 : w;
-		/* the last word may overlap the one before */
-		at = at + 8 < w && at + 16 > w ? w - 8 : at + 8;
+	memset(q->known.start + q->nkeys, 0xFF, (size_t) n * sizeof(uint16_t));
+	for (int i = 0; i < n; i++)
+	{
+		off[i] = at += w;
+		pay[i] = paid;
+		ends[i] = (uint16_t) (q->nent + i + 1);
 	}
-	return w;
 }
 
 /*
@@ -539,34 +644,32 @@ append_fixed(SfxPacker *p, const SfxBlock *b, int from, int to)
 {
 	Pending    *q = &p->pend;
 	uint32_t	w = b->width;
-	const uint8_t *last;
-	uint32_t	at;
-	int			n,
-				i;
+	const uint8_t *key,
+			   *last;
+	int			n;
 
 	if (!is_plain(p, b) || pending_key(q, q->nkeys - 1).len != w)
 		return 0;
-	at = q->keyoff[q->nkeys];
-	n = run_room(q, to - from, w);
+	key = b->keys + b->keyoff[from];
 	last = q->keys + q->keyoff[q->nkeys - 1];
-	for (i = 0; i < n; i++)
-	{
-		const uint8_t *key = b->keys + b->keyoff[from + i];
-		uint32_t	lcp = ascending_lcp(last, key, w);
+	n = count_ascending(last, key, run_room(q, to - from, w), w, q->lcp + q->nkeys);
+	if (!b->bits && q->loose[q->nkeys - 1] == 0)
+		memset(q->loose + q->nkeys, 0, (size_t) n);
+	else
+		for (int i = 0; i < n; i++, last = key, key += w)
+		{
+			int			k = q->nkeys + i;
 
-		if (lcp == w ||
-			!is_apart(&(SfxPos) {last, w, 0}, q->loose[q->nkeys + i - 1], key, lcp))
-			break;
-		q->lcp[q->nkeys + i] = (uint16_t) lcp;
-		q->keyoff[q->nkeys + i + 1] = at + (uint32_t) (i + 1) * w;
-		q->ends[q->nkeys + i] = (uint16_t) (q->nent + i + 1);
-		q->payoff[q->nent + i + 1] = q->payoff[q->nent];
-		q->known.start[q->nkeys + i] = SFX_NO_CODE;
-		q->loose[q->nkeys + i] = (uint8_t) sfx_block_loose(b, from + i);
-		last = key;
-	}
-	copy_run(q, b, from, i);
-	return i;
+			if (!is_apart(&(SfxPos) {last, w, 0}, q->loose[k - 1], key, q->lcp[k]))
+			{
+				n = i;
+				break;
+			}
+			q->loose[k] = (uint8_t) sfx_block_loose(b, from + i);
+		}
+	note_fixed(q, n, w);
+	copy_run(q, b, from, n);
+	return n;
 }
 
 /* The same for keys of any lengths, with their codes if there are any. */

@@ -704,7 +704,23 @@ nearly_as_small(size_t bytes, size_t other)
 	return bytes <= other + other / 50 + 64;
 }
 
-/* Decoded blocks packed in runs, of random lengths, make the same pages again. */
+/* Entries [from, to) of blk, one by one, as the packer takes those that nothing is known of. */
+static int
+add_singly(SfxPacker *p, int from, int to)
+{
+	int			r = SFX_OK;
+
+	for (int i = from; i < to && r == SFX_OK; i++)
+	{
+		SfxEntry	e;
+
+		sfx_block_entry(&blk, i, &e);
+		r = sfx_packer_add_cut(p, &e, sfx_block_loose(&blk, i));
+	}
+	return r;
+}
+
+/* Decoded blocks packed in runs, of random lengths, or one by one, make the same pages again. */
 static const char *
 check_runs(uint32_t capacity)
 {
@@ -733,7 +749,8 @@ check_runs(uint32_t capacity)
 				int			to = from + 1 + (int) (rnd(&seed) % 40);
 
 				to = to < blk.nent ? to : blk.nent;
-				r = sfx_packer_add_run(p, &blk, from, to, rnd(&seed) % 2 ? &codes : NULL);
+				r = rnd(&seed) % 4 == 0 ? add_singly(p, from, to) :
+					sfx_packer_add_run(p, &blk, from, to, rnd(&seed) % 2 ? &codes : NULL);
 				from = to;
 			}
 		}
