@@ -71,7 +71,7 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 	list->n = sfx_dead_ask(index, heap, list->tid, list->n, &g.horizon);
 	if (!sfx_dead_worth(nentries, list->n))
 		return;
-	sfx_group_rewrite(&g, NULL, sfx_tid_list_has, list, &stats);
+	sfx_group_rewrite(&g, NULL, sfx_tid_list_among, list, &stats);
 	sfx_store_tree_stats(index, SfxMetaMain(&meta)->id, &stats);
 }
 

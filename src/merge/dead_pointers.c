@@ -322,21 +322,45 @@ sfx_stubs_free(SfxStubs *s)
 	pfree(s);
 }
 
-bool
-sfx_stubs_have(ItemPointer tid, void *stubs)
+/* The stubs of a heap page, a bit for each offset; NULL: it has none. */
+static const uint64 *
+stubs_of_page(const SfxStubs *s, BlockNumber blkno)
 {
-	const SfxStubs *s = stubs;
-	BlockNumber blkno = ItemPointerGetBlockNumberNoCheck(tid);
-	OffsetNumber off = ItemPointerGetOffsetNumberNoCheck(tid);
 	uint64		bit = UINT64CONST(1) << blkno % 64;
 	const Stretch *t;
-	Size		place;
 
-	if (blkno >= s->nblocks || off > MaxHeapTuplesPerPage)
-		return false;
+	if (blkno >= s->nblocks)
+		return NULL;
 	t = &s->stretch[blkno / 64];
 	if ((t->blocks & bit) == 0)
-		return false;
-	place = t->before + sfx_popcount(t->blocks & (bit - 1));
-	return (s->words[place * STUB_WORDS + off / 64] >> off % 64 & 1) != 0;
+		return NULL;
+	return s->words + (t->before + sfx_popcount(t->blocks & (bit - 1))) * STUB_WORDS;
+}
+
+int
+sfx_stubs_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *stubs)
+{
+	const SfxStubs *s = stubs;
+	BlockNumber blkno = InvalidBlockNumber;
+	const uint64 *words = NULL;
+	int			found = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32		off = SFX_TID_OFFSET(tids[i]);
+
+		/* neighbours in the index are neighbours in the table, often */
+		if (SFX_TID_BLOCK(tids[i]) != blkno)
+		{
+			blkno = SFX_TID_BLOCK(tids[i]);
+			words = stubs_of_page(s, blkno);
+		}
+		if (unlikely(off == InvalidOffsetNumber))
+			sfx_bad_tid(index, tids[i]);
+		if (words == NULL || off > MaxHeapTuplesPerPage)
+			continue;
+		dead[found] = (uint16) i;
+		found += words[off / 64] >> off % 64 & 1;
+	}
+	return found;
 }

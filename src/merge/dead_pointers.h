@@ -29,7 +29,7 @@ extern SfxStubs *sfx_stubs_of_vacuum(Relation index, BufferAccessStrategy strate
 
 extern void sfx_stubs_free(SfxStubs *stubs);
 
-/* As an IndexBulkDeleteCallback: is the TID one of those? */
-extern bool sfx_stubs_have(ItemPointer tid, void *stubs);
+/* As an SfxDeadAmong: those that are stubs. */
+extern int	sfx_stubs_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *stubs);
 
 #endif							/* SURFIDX_STUBS_H */

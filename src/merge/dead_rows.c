@@ -148,13 +148,16 @@ sfx_dead_known(Relation index, Relation heap, const uint64 *tids, int n, SfxHori
 	pfree(with_rows);
 }
 
-bool
-sfx_tid_list_has(ItemPointer tid, void *list)
+int
+sfx_tid_list_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *list)
 {
 	SfxTidList *l = list;
-	uint64		key = SFX_TID(ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
+	int			found = 0;
 
-	return l->n > 0 && bsearch(&key, l->tid, l->n, sizeof(uint64), sfx_cmp_u64) != NULL;
+	for (int i = 0; i < n && l->n > 0; i++)
+		if (bsearch(&tids[i], l->tid, l->n, sizeof(uint64), sfx_cmp_u64) != NULL)
+			dead[found++] = (uint16) i;
+	return found;
 }
 
 bool

@@ -35,14 +35,20 @@ extern int	sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxH
 extern void sfx_dead_known(Relation index, Relation heap, const uint64 *tids, int n,
 						   SfxHorizon *horizon);
 
-/* As an IndexBulkDeleteCallback: is the TID in this list? */
+/*
+ * Which of the index's TIDs tids[0..n), n <= SFX_BLOCK_ENTRIES, are dead?  Their places go to dead,
+ * ascending; how many.  May throw where a TID is none (damage).
+ */
+typedef int (*SfxDeadAmong) (Relation index, const uint64 *tids, int n, uint16 *dead, void *arg);
+
 typedef struct SfxTidList
 {
 	uint64	   *tid;			/* ascending */
 	int			n;
 } SfxTidList;
 
-extern bool sfx_tid_list_has(ItemPointer tid, void *list);
+/* As an SfxDeadAmong: those that are in this list. */
+extern int	sfx_tid_list_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *list);
 
 /*
  * Versions of rows that a merge meets: entries of equal keys, among them new ones, most of which

@@ -245,7 +245,7 @@ sfx_merge_delta(Relation index, bool runs)
 }
 
 uint64
-sfx_merge_for_vacuum(Relation index, bool active, IndexBulkDeleteCallback dead, void *arg,
+sfx_merge_for_vacuum(Relation index, bool active, SfxDeadAmong dead, void *arg,
 					 double *removed)
 {
 	Merge		how = {.index = index,.manner = MERGE_TRY,.runs = true,.frozen_only = !active};

@@ -6,6 +6,7 @@
 #define SURFIDX_MERGE_H
 
 #include "surfidx.h"
+#include "dead_rows.h"
 
 #include "access/genam.h"
 
@@ -26,7 +27,7 @@ extern uint64 sfx_merge_delta(Relation index, bool runs);
  * begun.  dead: entries with such TIDs are left out of all that is rewritten, and counted in
  * *removed; NULL: nothing is.
  */
-extern uint64 sfx_merge_for_vacuum(Relation index, bool active, IndexBulkDeleteCallback dead,
+extern uint64 sfx_merge_for_vacuum(Relation index, bool active, SfxDeadAmong dead,
 								   void *arg, double *removed);
 
 /*

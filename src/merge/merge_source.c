@@ -138,7 +138,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	if (m->filter)
 		sfx_group_rewrite(&group, &src, m->filter, m->filter_arg, &m->stats);
 	else
-		sfx_group_rewrite(&group, &src, m->stubs ? sfx_stubs_have : NULL, m->stubs, &m->stats);
+		sfx_group_rewrite(&group, &src, m->stubs ? sfx_stubs_among : NULL, m->stubs, &m->stats);
 	if (group.heap)
 		table_close(group.heap, AccessShareLock);
 	*seen = src.seen;

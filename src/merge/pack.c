@@ -83,15 +83,47 @@ may_take(const SfxPack *p)
 	return p->n < p->most_pages && p->taken < p->max_taken;
 }
 
+/* Two ascending lists of places, the second of which may be in the first, too; how many in *a. */
+static int
+join_places(uint16 *a, int na, const uint16 *b, int nb)
+{
+	uint16		both[SFX_BLOCK_ENTRIES];
+	int			n = 0;
+
+	for (int i = 0, j = 0; i < na || j < nb;)
+	{
+		bool		first = j == nb || (i < na && a[i] <= b[j]);
+
+		both[n] = first ? a[i] : b[j];
+		j += j < nb && b[j] == both[n];
+		i += first;
+		n++;
+	}
+	memcpy(a, both, n * sizeof(uint16));
+	return n;
+}
+
+/* Which of these entries go?  As an SfxDeadAmong. */
+static int
+filtered_among(SfxPack *p, const uint64 *tids, int n, uint16 *dead)
+{
+	Relation	index = p->group->tree.index;
+	int			found = p->filter ? p->filter(index, tids, n, dead, p->arg) : 0;
+	uint16		other[SFX_BLOCK_ENTRIES];
+	int			nother;
+
+	if (!p->versions.asked)
+		return found;
+	nother = sfx_tid_list_among(index, tids, n, other, &p->versions.tids);
+	return join_places(dead, found, other, nother);
+}
+
 static bool
 is_filtered(SfxPack *p, uint64 tid)
 {
-	ItemPointerData ptr;
+	uint16		place;
 
-	if (p->filter == NULL && !p->versions.asked)
-		return false;
-	sfx_tid_pointer(p->group->tree.index, tid, &ptr);
-	return (p->filter && p->filter(&ptr, p->arg)) || (p->versions.asked && sfx_tid_list_has(&ptr, &p->versions.tids));
+	return filtered_among(p, &tid, 1, &place) > 0;
 }
 
 /* One entry of the source, which is gone on from. */
@@ -173,15 +205,6 @@ before_source(const SfxPack *p, const SfxBlock *block, int i)
 		}
 	}
 	return end;
-}
-
-/* The first entry of the block in [i, end) that the filter drops, or end. */
-static int
-next_filtered(SfxPack *p, const SfxBlock *block, int i, int end)
-{
-	while (i < end && !is_filtered(p, block->tid[i]))
-		i++;
-	return i;
 }
 
 /* ---- cut leaves ---- */
@@ -317,14 +340,31 @@ decided_before_source(const SfxPack *p, const SfxBlock *block, int i, int end)
 	return end;
 }
 
+/*
+ * Which entries of the block go?  Where nothing can come between them they go at once, so that what
+ * is left is packed in one piece.
+ */
+static void
+find_dead(SfxPack *p, SfxBlock *block)
+{
+	p->ndead = filtered_among(p, block->tid, block->nent, p->dead);
+	if (p->ndead > 0 && p->src == NULL && !BlockNumberIsValid(p->blkno) &&
+		sfx_block_drop(block, p->dead, p->ndead))
+	{
+		p->removed += p->ndead;
+		p->ndead = 0;
+	}
+	p->dead[p->ndead] = (uint16) block->nent;
+}
+
 /* The entries of a block and those of the source before them.  codes: of its keys, where they may be used; else NULL. */
 static bool
-pack_block(SfxPack *p, const SfxBlock *block, const SfxCodes *codes)
+pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 {
-	bool		filters = p->filter != NULL || p->versions.asked;
-	int			drop = filters ? next_filtered(p, block, 0, block->nent) : block->nent;
+	const uint16 *drop = p->dead;	/* the first entry from i on that goes */
 
 	p->keyno = -1;
+	find_dead(p, block);
 	for (int i = 0; i < block->nent;)
 	{
 		SfxEntry	e;
@@ -333,21 +373,18 @@ pack_block(SfxPack *p, const SfxBlock *block, const SfxCodes *codes)
 
 		if (!pack_before(p, block, &i, &e, &alive))
 			return false;
-		if (filters && drop < i)
-			drop = next_filtered(p, block, i, block->nent);
+		while (*drop < i)
+			drop++;
 		if (!alive)
 			continue;
 		end = i + 1;
-		if (i == drop)
-		{
+		if (i == *drop && i < block->nent)
 			p->removed++;
-			drop = next_filtered(p, block, end, block->nent);
-		}
 		else
 		{
 			/* where versions of rows matter, each entry is looked at */
 			if (p->versions.heap == NULL)
-				end = Min(before_source(p, block, i), drop);
+				end = Min(before_source(p, block, i), *drop);
 			if (BlockNumberIsValid(p->blkno))
 				end = decided_before_source(p, block, i, end);
 			p->inside |= p->taken > 0;
@@ -419,6 +456,13 @@ pack_rest(SfxPack *p, bool finite, const SfxPos *high)
 	return true;
 }
 
+/* Pages that what has been packed so far takes, the last one in part; 0: less than one. */
+static double
+pages_so_far(const SfxPack *p)
+{
+	return p->n == 0 ? 0 : p->n + (double) (p->added - p->after) * p->n / p->after;
+}
+
 /*
  * Is this the place to end a group?  Its last page is as full as it happens to be; the entries of the pages before tell how full, and the
  * growth so far, how full it would be with more leaves.  True if none of those numbers of leaves wastes less.
@@ -432,7 +476,7 @@ fills_pages(const SfxPack *p)
 
 	if (leaves < p->most_pages / 2 || p->n == 0)
 		return false;
-	pages = p->n + (double) (p->added - p->after) * p->n / p->after;
+	pages = pages_so_far(p);
 	waste = (ceil(pages + LAST_PAGE_SPREAD) - pages) / pages;
 	for (int more = 1; leaves + more + MERGE_ROOM <= p->most_pages; more++)
 	{
@@ -462,6 +506,21 @@ grow_group(SfxPack *p)
 	pos = sfx_entry_pos(e);
 	if (!sfx_group_child_high(g, g->to, &high) || sfx_order_cmp_pos(g->tree.order, &pos, &high) < 0)
 		g->to++;
+}
+
+/*
+ * Leaf i has been packed, without a source, and there is another one.  Would that be more than one
+ * record takes, if it grows as much as any before it?  *before: pages before leaf i, *most: what a
+ * leaf has taken at most.
+ */
+static bool
+is_filled(const SfxPack *p, double *before, double *most)
+{
+	double		pages = pages_so_far(p);
+
+	*most = Max(*most, pages - *before);
+	*before = pages;
+	return pages + *most > p->most_pages;
 }
 
 /* A packer for the new leaves. */
@@ -495,6 +554,8 @@ pack_once(SfxPack *p)
 	bool		finite = false;
 	char	   *copy = palloc(BLCKSZ);
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
+	double		before = 0,
+				most = 0;
 	bool		fits = true;
 
 	begin_packer(p, &low);
@@ -519,6 +580,9 @@ pack_once(SfxPack *p)
 		fits = pack_leaf(p, sfx_group_leaf(g, i), copy, block) && pack_rest(p, finite, &high);
 		if (fits && i == g->to - 1)
 			grow_group(p);
+		/* dense leaves become several when rows go: to find that out by packing is most of VACUUM */
+		else if (fits && p->src == NULL && is_filled(p, &before, &most))
+			g->to = i + 1;
 	}
 	if (fits)
 	{

@@ -23,8 +23,10 @@ typedef struct SfxPack
 	SfxGroup   *group;
 	SfxSource  *src;
 	SfxPos		start;			/* the first entry that it had for the group */
-	IndexBulkDeleteCallback filter;
+	SfxDeadAmong filter;
 	void	   *arg;
+	int			ndead;			/* entries of the block in hand that the filter drops, */
+	uint16		dead[SFX_BLOCK_ENTRIES + 1];	/* ... and their places, ascending; then its end */
 	uint64		max_taken;		/* entries of the source, at most */
 	const SfxHope *dict;		/* for the new leaves; may be NULL */
 	uint32		dictno;

@@ -250,7 +250,7 @@ is_parted(const SfxPack *p)
 }
 
 void
-sfx_group_rewrite(SfxGroup *g, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
+sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 				  SfxMergeStats *stats)
 {
 	SfxPack    *p = palloc0(sizeof(SfxPack));

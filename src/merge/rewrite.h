@@ -6,6 +6,7 @@
 #define SURFIDX_REWRITE_H
 
 #include "surfidx.h"
+#include "dead_rows.h"
 #include "group.h"
 #include "source.h"
 #include "stats.h"
@@ -21,7 +22,7 @@
  * cut or whole, its record has the new counts of the run.  Sets resume.  All memory is palloc'd in
  * the current context and left there.
  */
-extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, IndexBulkDeleteCallback filter, void *arg,
+extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, SfxDeadAmong filter, void *arg,
 							  SfxMergeStats *stats);
 
 #endif							/* SURFIDX_REWRITE_H */

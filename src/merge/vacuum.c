@@ -43,8 +43,7 @@ typedef struct VacState
 	const SfxOrder *order;
 	IndexBulkDeleteCallback callback;
 	void	   *arg;
-	SfxStubs   *stubs;			/* no other TIDs does the callback take for dead (V5); NULL: it has
-								 * to be asked about each */
+	SfxStubs   *stubs;			/* what is dead (V5); NULL: the callback is asked about each */
 	uint32		run;			/* the one that is being cleaned */
 	double		kept;
 	double		removed;
@@ -55,30 +54,61 @@ typedef struct VacState
 	SfxKeptNode kept_node;
 } VacState;
 
-/*
- * As an IndexBulkDeleteCallback.  V5: VACUUM bisects a list of all dead TIDs for an answer, which is the larger part of what it costs to vacuum a dense leaf; nearly
- * all answers are no, and those a bit of the table's stubs can give.
- */
+#ifdef USE_ASSERT_CHECKING
+/* V5: whatever VACUUM takes for dead is a stub. */
 static bool
-is_dead_tid(ItemPointer tid, void *arg)
+stubs_have_all(VacState *vs, const uint64 *tids, int n, const uint16 *dead, int ndead)
+{
+	for (int i = 0, d = 0; i < n; i++)
+	{
+		ItemPointerData ptr;
+
+		if (d < ndead && dead[d] == i)
+		{
+			d++;
+			continue;
+		}
+		sfx_tid_pointer(vs->index, tids[i], &ptr);
+		if (vs->callback(&ptr, vs->arg))
+			return false;
+	}
+	return true;
+}
+#endif
+
+/*
+ * As an SfxDeadAmong.  V5: VACUUM bisects a list of all dead TIDs for an answer, which would be
+ * most of what it costs to vacuum a dense leaf; the table's stubs are a bit for each.
+ */
+static int
+dead_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *arg)
 {
 	VacState   *vs = arg;
+	int			found = 0;
 
-	if (vs->stubs && !sfx_stubs_have(tid, vs->stubs))
+	if (vs->stubs)
 	{
-		Assert(!vs->callback(tid, vs->arg));
-		return false;
+		found = sfx_stubs_among(index, tids, n, dead, vs->stubs);
+		Assert(stubs_have_all(vs, tids, n, dead, found));
+		return found;
 	}
-	return vs->callback(tid, vs->arg);
+	for (int i = 0; i < n; i++)
+	{
+		ItemPointerData ptr;
+
+		sfx_tid_pointer(index, tids[i], &ptr);
+		if (vs->callback(&ptr, vs->arg))
+			dead[found++] = (uint16) i;
+	}
+	return found;
 }
 
 static bool
 is_dead(VacState *vs, uint64 tid)
 {
-	ItemPointerData ptr;
+	uint16		dead;
 
-	sfx_tid_pointer(vs->index, tid, &ptr);
-	return is_dead_tid(&ptr, vs);
+	return dead_among(vs->index, &tid, 1, &dead, vs) > 0;
 }
 
 /* ---- the log ---- */
@@ -266,6 +296,7 @@ vacuum_log(VacState *vs)
 static bool
 leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, uint32 *entries, uint32 *used)
 {
+	uint16		dead[SFX_BLOCK_ENTRIES];
 	SfxLeaf		leaf;
 
 	sfx_leaf_copy(SfxTreeOf(vs->index, vs->order, meta, vs->run), blkno, vs->strategy, copy, &leaf);
@@ -277,9 +308,8 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 
 		if (n < 0)
 			sfx_corrupt(vs->index, blkno, "leaf TIDs");
-		for (int i = 0; i < n; i++)
-			if (is_dead(vs, tids[i]))
-				return true;
+		if (dead_among(vs->index, tids, n, dead, vs) > 0)
+			return true;
 	}
 	return false;
 }
@@ -315,7 +345,7 @@ vacuum_delta(VacState *vs)
 	if (!vs->index->rd_index->indisvalid || SFX_MUTANT("leaves before the merge"))
 		return;
 	if (sfx_vacuum_merges(vs->index, vs->order, has_dead, vs) &&
-		sfx_merge_for_vacuum(vs->index, true, is_dead_tid, vs, &vs->removed) > 0)
+		sfx_merge_for_vacuum(vs->index, true, dead_among, vs, &vs->removed) > 0)
 		vs->kept = sfx_log_count(vs->index, &meta);
 }
 
@@ -357,7 +387,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	{
 		g.from = first;
 		g.to = last + 1;
-		sfx_group_rewrite(&g, NULL, is_dead_tid, vs, &vs->stats);
+		sfx_group_rewrite(&g, NULL, dead_among, vs, &vs->stats);
 		/* a group that does not fit one record is rewritten in pieces: go on behind this one */
 		if (g.to > last)
 			g.to = end;

@@ -172,6 +172,32 @@ scenario 'a cancelled VACUUM loses no row', [], sub {
 	}
 };
 
+scenario 'a page pruned behind VACUUM\'s first pass', [], sub {
+	my $entries = "SELECT array[(surfidx_meta('t_k')).entries, (surfidx_meta('t_n')).entries]";
+	my $s = reader();
+
+	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k); CREATE INDEX t_n ON t USING surfidx (n)');
+	sql("SELECT surfidx_merge('t_k'), surfidx_merge('t_n')");
+	sql($vacuum);
+	sql('DELETE FROM t WHERE k = 250');
+	arm('stage vacuumed', 'wait');
+	my $v = start($vacuum);
+	wait_at('stage vacuumed');
+	sql('DELETE FROM t WHERE k BETWEEN 1000 AND 1009');
+	is(sql('SELECT count(s) FROM t'), '2989', 'rows that VACUUM has not seen dead');
+	release('stage vacuumed');
+	is(finish($v), '', 'VACUUM ends');
+	is(sql($entries), '{2999,2989}', 'the second index has not got them any more');
+	is(sql("SELECT count(*) FROM t WHERE $_ > 0", $s), '2989', "rows by $_") for 'k', 'n';
+	sound($_) for 't_k', 't_n';
+	sql('INSERT INTO t SELECT g, md5(g::text), g FROM generate_series(3001, 3020) g');
+	is(sql("SELECT count(*) FROM t WHERE $_ > 0", $s), '3009', 'and others') for 'k', 'n';
+	sql($vacuum);
+	sql('INSERT INTO t SELECT g, md5(g::text), g FROM generate_series(3021, 3040) g');
+	is(sql("SELECT count(*) FROM t WHERE $_ > 0", $s), '3029', 'and more') for 'k', 'n';
+	sound($_) for 't_k', 't_n';
+};
+
 scenario 'VACUUM goes the way that entries go', ['tree before log'], sub {
 	build(500, 'CREATE INDEX t_k ON t USING surfidx (k)');
 	sql('DELETE FROM t WHERE k = 250');

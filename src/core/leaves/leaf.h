@@ -477,6 +477,12 @@ sfx_block_entry(const SfxBlock *b, int i, SfxEntry *e)
 	e->paylen = b->haspay ? b->payoff[i + 1] - b->payoff[i] : 0;
 }
 
+/*
+ * Take n entries, whose places ascend, out of a decoded block of keys of 8 to 16 bytes, all
+ * different, whole and without payloads.  False, and nothing done: it is not one of these.
+ */
+extern bool sfx_block_drop(SfxBlock *b, const uint16_t *places, int n);
+
 /* A block of one entry.  Its key is copied, its payload stays where it is. */
 static inline void
 sfx_block_of_entry(SfxBlock *b, const SfxEntry *e)

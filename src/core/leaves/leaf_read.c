@@ -487,6 +487,35 @@ sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos)
 	return b > 0 ? b - 1 : l->nblocks;
 }
 
+bool
+sfx_block_drop(SfxBlock *b, const uint16_t *places, int n)
+{
+	uint32_t	w = b->width;
+	int			to = n > 0 ? places[0] : b->nent;
+	uint8_t    *key = b->keys + (uint32_t) to * w;
+
+	if (b->dups || b->haspay || b->keyless || b->tidless || b->bits || w < 8 || w > 16)
+		return false;
+	for (int k = 0; k < n; k++)
+	{
+		int			end = k + 1 < n ? places[k + 1] : b->nent;
+
+		for (int i = places[k] + 1; i < end; i++, key += w)
+		{
+			uint64_t	head,
+						rest;
+
+			memcpy(&head, b->keys + (uint32_t) i * w, 8);
+			memcpy(&rest, b->keys + (uint32_t) i * w + w - 8, 8);
+			memcpy(key, &head, 8);
+			memcpy(key + w - 8, &rest, 8);
+			b->tid[to++] = b->tid[i];
+		}
+	}
+	b->nent = b->nkeys = to;
+	return true;
+}
+
 /* ---- counting ---- */
 
 /* Entries in block b, by its head alone; or SFX_CORRUPT. */

@@ -27,6 +27,73 @@ test_run_order(void)
 	free(mem);
 }
 
+/* Some entries of a decoded block are taken out: the others stay as they were. */
+static bool
+check_drop(uint64_t share, bool *dropped)
+{
+	static SfxBlock was;
+	uint16_t	places[SFX_BLOCK_ENTRIES];
+	int			nplaces = 0,
+				left = 0;
+
+	memcpy(&was, &blk, sizeof(was));
+	for (int i = 0; i < was.nent; i++)
+		if (rnd(&seed) % share == 0)
+			places[nplaces++] = (uint16_t) i;
+	*dropped = sfx_block_drop(&blk, places, nplaces);
+	if (!*dropped)
+		nplaces = 0;
+	for (int i = 0, k = 0; i < was.nent; i++)
+	{
+		SfxEntry	a,
+					b;
+
+		if (k < nplaces && places[k] == i)
+		{
+			k++;
+			continue;
+		}
+		sfx_block_entry(&was, i, &a);
+		sfx_block_entry(&blk, left++, &b);
+		if (a.tid != b.tid || a.paylen != b.paylen ||
+			!sfx_same_bytes(a.key, a.keylen, b.key, b.keylen))
+			return false;
+	}
+	return left == blk.nent && (was.dups || left == blk.nkeys);
+}
+
+static void
+test_drop(void)
+{
+	bool		good = true;
+	int			drops = 0,
+				refused = 0;
+
+	for (int c = 0; c < CASES; c++)
+	{
+		make(c, 2000);
+		pack(CAPACITY, NULL, NULL);
+		for (int i = 0; i < npages; i++)
+		{
+			SfxLeaf		l;
+
+			open_leaf(&l, &page[i]);
+			for (int b = 0; b < l.nblocks && good; b++)
+			{
+				static const uint64_t shares[] = {1, 2, 5, 1000};
+				bool		dropped;
+
+				good = sfx_leaf_decode(&l, b, NULL, NULL, &blk) == SFX_OK &&
+					check_drop(shares[rnd(&seed) % 4], &dropped);
+				drops += good && dropped;
+				refused += good && !dropped;
+			}
+		}
+	}
+	ok(good && drops > 20 && refused > 20, "entries are taken out of %d blocks, not of %d others",
+	   drops, refused);
+}
+
 static void
 test_empty(void)
 {
@@ -321,6 +388,7 @@ main(void)
 	test_stop();
 	test_broken();
 	test_run_order();
+	test_drop();
 	test_other_order();
 	test_orders();
 	ok(summed_few > 100 && summed_many > 100 && summed_dups > 100,
