@@ -3,12 +3,14 @@
 # shrink again, in a fixed amount of memory.
 #
 #	bench/elastic.sh [--rows n] [--transactions n] [--runs n] [--buffers size] [--limit kB]
-#		[--out file.tsv]
+#		[--memory size] [--out file.tsv]
 #
 #	--rows n			rows when there are most (default 1000000)
 #	--transactions n	of each workload at each size (default 20000)
 #	--runs n			how often each workload is run at each size (default 3)
 #	--buffers size		shared_buffers (default 16MB: half of the btree when it is largest)
+#	--memory size		of the whole server, page cache included, by a control group: each method
+#						is then measured by itself, its files read before
 #	--limit kB			size_limit of "elastic" (default: half of what whole keys take then)
 #
 # Keys are random uuids.  The tables are alike but for their index: btree, whole keys (full), whole
@@ -23,26 +25,34 @@
 #
 # one statement and commit each, in a procedure: what is left out is the client and the planner.
 # CPU of the session per transaction, and pages of the index that it had to read; of each step sizes,
-# cut leaves, and the CPU of the burst.
+# cut leaves, and the CPU of the burst.  With --memory transactions per second, by the clock, and
+# pages read again from disk, too, and rows per second of the burst.
 
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
+. bench/memory.sh
+. bench/server.sh
 
 rows=1000000
 transactions=20000
 runs=3
 buffers=16MB
 limit=
+memory=
 out=$PWD/build/elastic.tsv
 kinds="btree full elastic cut"
 have=0
 
-take_options "rows transactions runs buffers limit out" "$@"
+take_options "rows transactions runs buffers limit memory out" "$@"
 no_words
 limit=${limit:-$((rows * 17 / 2 / 1024))}
 
 own_cluster elastic "shared_buffers = $buffers" "autovacuum = off" "max_wal_size = 16GB" \
-	"synchronous_commit = off" "checkpoint_timeout = 1h" "maintenance_work_mem = 64MB"
+	"synchronous_commit = off" "checkpoint_timeout = 1h" \
+	"maintenance_work_mem = $([ -n "$memory" ] && echo 8 || echo 64)MB" \
+	${memory:+"surfidx.delta_memory = 8MB" "max_connections = 20" "fsync = on"}
+trap 'leave; memory_release' EXIT
+[ -z "$memory" ] || memory_limit "$memory" || memory=
 sql <<'END'
 CREATE EXTENSION surfidx;
 CREATE TABLE result (key_set text, entries int8, metric text, am text, value float8);
@@ -50,6 +60,8 @@ CREATE FUNCTION key_of(n int8) RETURNS uuid IMMUTABLE LANGUAGE sql RETURN md5(n:
 -- CPU of this session's server process, in us
 CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql AS
 	$$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1000$$;
+CREATE FUNCTION clock() RETURNS float8 LANGUAGE sql AS
+	$$SELECT extract(epoch FROM clock_timestamp())::float8$$;
 END
 
 # make kind using: its table, its index, and n transactions of a kind of workload over it
@@ -85,57 +97,102 @@ make()
 	END
 }
 
-# step rows name: rows 1 to that many are there from now on
+# step rows name kind: rows 1 to that many are there from now on
 step()
 {
-	local kind change
+	local change
 
 	change="INSERT INTO %s SELECT key_of(g), 0 FROM generate_series($have + 1, $1) g"
 	[ "$1" -ge "$have" ] ||
 		change="DELETE FROM %s USING generate_series($1 + 1, $have) g WHERE u = key_of(g)"
-	for kind in $kinds; do
-		# shellcheck disable=SC2059
-		sql -v name="$2" -v n="$1" -v kind="$kind" -v i="i_$kind" <<-END
-			CHECKPOINT;
-			SET enable_hashjoin = off;
-			SET enable_mergejoin = off;
-			SELECT cpu() AS start \\gset
-			$(printf "$change" "t_$kind");
-			INSERT INTO result VALUES
-				(:'name', :n, 'burst: CPU, s', :'kind', (cpu() - :start) / 1e6);
-			VACUUM (ANALYZE) t_$kind;
-			INSERT INTO result
-			VALUES (:'name', :n, 'index, MB', :'kind', pg_relation_size(:'i') / 1e6);
-		END
-		[ "$kind" = btree ] || sql -v name="$2" -v n="$1" -v kind="$kind" -v i="i_$kind" <<-'END'
-			INSERT INTO result
-			SELECT :'name', :n, metric, :'kind', value
-			FROM surfidx_leaf_keys(:'i'), LATERAL (VALUES
-				('leaves cut, %', 100.0 * cut_leaves / nullif(leaves, 0)),
-				('leaves made cut so far', leaves_made_cut),
-				('leaves made whole so far', leaves_made_whole)) v (metric, value)
-		END
-	done
-	have=$1
+	# shellcheck disable=SC2059
+	sql -v name="$2" -v n="$1" -v kind="$3" -v i="i_$3" -v memory="$memory" \
+		-v rows=$(($1 > have ? $1 - have : have - $1)) <<-END
+		CHECKPOINT;
+		SET enable_hashjoin = off;
+		SET enable_mergejoin = off;
+		\\set refaults \`$(memory_refaults_command)\`
+		SELECT cpu() AS start, clock() AS began \\gset
+		$(printf "$change" "t_$3");
+		\\set again \`$(memory_refaults_command)\`
+		INSERT INTO result
+		SELECT :'name', :n, 'burst: ' || metric, :'kind', value
+		FROM (VALUES ('CPU, s', (cpu() - :start) / 1e6),
+			('rows per second', :rows / (clock() - :began)),
+			('pages read again, per row', (:again - :refaults)::float8 / :rows)) v (metric, value)
+		WHERE metric = 'CPU, s' OR :'memory' <> '';
+		VACUUM (ANALYZE) t_$3;
+		INSERT INTO result
+		VALUES (:'name', :n, 'index, MB', :'kind', pg_relation_size(:'i') / 1e6);
+	END
+	[ "$3" = btree ] || sql -v name="$2" -v n="$1" -v kind="$3" -v i="i_$3" <<-'END'
+		INSERT INTO result
+		SELECT :'name', :n, metric, :'kind', value
+		FROM surfidx_leaf_keys(:'i'), LATERAL (VALUES
+			('leaves cut, %', 100.0 * cut_leaves / nullif(leaves, 0)),
+			('leaves made cut so far', leaves_made_cut),
+			('leaves made whole so far', leaves_made_whole)) v (metric, value)
+	END
 }
 
-# measure what kind turn name
+# measure what kind turn name rows; turn 0 only makes warm
 measure()
 {
-	sql -v name="$4" -v n="$have" -v kind="$2" -v what="$1" -v t="$transactions" -v i="i_$2" <<-END
+	sql -v name="$4" -v n="$5" -v kind="$2" -v what="$1" -v t="$transactions" -v i="i_$2" \
+		-v memory="$memory" -v turn="$3" <<-END
 		SET enable_seqscan = off;
 		SET enable_bitmapscan = off;
 		SELECT idx_blks_read AS read FROM pg_statio_user_indexes WHERE indexrelname = :'i' \\gset
-		SELECT cpu() AS start \\gset
-		CALL work_$2('$1', $transactions, $have, $3);
-		SELECT cpu() - :start AS cpu \\gset
+		\\set refaults \`$(memory_refaults_command)\`
+		SELECT cpu() AS start, clock() AS began \\gset
+		CALL work_$2('$1', $transactions, $5, $3);
+		SELECT cpu() - :start AS cpu, clock() - :began AS seconds \\gset
+		\\set again \`$(memory_refaults_command)\`
 		SELECT pg_stat_force_next_flush() \\gset
 		INSERT INTO result
 		SELECT :'name', :n, :'what' || ': ' || metric, :'kind', value
 		FROM pg_statio_user_indexes, LATERAL (VALUES ('CPU, us', :cpu / :t),
-			('index pages read', (idx_blks_read - :read)::float8 / :t)) v (metric, value)
-		WHERE indexrelname = :'i';
+			('index pages read', (idx_blks_read - :read)::float8 / :t),
+			('transactions per second', :t / :seconds),
+			('pages read again', (:again - :refaults)::float8 / :t)) v (metric, value)
+		WHERE indexrelname = :'i' AND :turn > 0
+			AND (:'memory' <> '' OR metric NOT IN ('transactions per second', 'pages read again'));
 	END
+}
+
+# by_turns rows name: methods measured one after the other, each thing again and again
+by_turns()
+{
+	local kind turn what
+
+	for kind in $kinds; do
+		step "$1" "$2" "$kind"
+	done
+	for what in a c e i; do
+		for turn in $(seq "$runs"); do
+			for kind in $kinds; do
+				measure $what "$kind" "$turn" "$2" "$1"
+			done
+		done
+	done
+}
+
+# by_itself rows name: with a limit of memory, where others' pages are not to be in it
+by_itself()
+{
+	local kind turn what
+
+	for kind in $kinds; do
+		# (begun anew, it would not know any more which leaves are read)
+		memory_forget
+		server_read postgres ".*_$kind"
+		step "$1" "$2" "$kind"
+		for what in a c e i; do
+			for turn in $(seq 0 "$runs"); do
+				measure $what "$kind" "$turn" "$2" "$1"
+			done
+		done
+	done
 }
 
 # metric: a table of medians, a line for each step
@@ -158,20 +215,19 @@ make full "surfidx (u)"
 make elastic "surfidx (u) WITH (size_limit = $limit)"
 make cut "surfidx (u) WITH (keys = cut)"
 report_machine
-echo "# shared_buffers = $buffers, size_limit = $limit kB, $transactions transactions"
+echo "# shared_buffers = $buffers${memory:+, memory $memory}, size_limit = $limit kB," \
+	"$transactions transactions"
 number=0
 for quarter in 1 2 3 4 3 2 1; do
 	number=$((number + 1))
 	now=$((rows / 4 * quarter))
 	name="$number: $now rows"
-	step $now "$name"
-	for what in a c e i; do
-		for turn in $(seq "$runs"); do
-			for kind in $kinds; do
-				measure $what "$kind" "$turn" "$name"
-			done
-		done
-	done
+	if [ -n "$memory" ]; then
+		by_itself $now "$name"
+	else
+		by_turns $now "$name"
+	fi
+	have=$now
 done
 sql -A -t -c "SELECT DISTINCT metric FROM result ORDER BY 1" | while read -r metric; do
 	show "$metric"

@@ -23,6 +23,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
 . bench/memory.sh
+. bench/server.sh
 
 rows=1000000
 transactions=100000
@@ -110,17 +111,6 @@ scripts_of()
 }
 
 # ---- measuring ----
-
-# CPU of all processes of the server that are, and that were, in ticks of the kernel
-server_ticks()
-{
-	local postmaster
-
-	postmaster=$(head -1 "$PGDATA/postmaster.pid")
-	# shellcheck disable=SC2046
-	{ cat "/proc/$postmaster/stat" $(sed 's/ *$//; s|\([0-9][0-9]*\) *|/proc/\1/stat |g' "/proc/$postmaster/task/$postmaster/children") 2>/dev/null || true; } |
-		sed 's/.*) //' | awk '{ t += $12 + $13 + (NR == 1 ? $14 + $15 : 0) } END { print t }'
-}
 
 # measure key_set am script...: one run, into table result
 measure()

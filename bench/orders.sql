@@ -25,22 +25,27 @@ CREATE FUNCTION often(a int, x int, y int) RETURNS int LANGUAGE sql VOLATILE AS 
 $$;
 
 -- 3,000 customers and orders in each of ten districts, 100,000 items in stock; the last 900 orders of a district are not delivered.
-CREATE PROCEDURE fill(warehouses int) LANGUAGE plpgsql AS $$
+-- From a later warehouse on: behind those that are there.
+CREATE PROCEDURE fill(warehouses int, from_warehouse int DEFAULT 1) LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM setseed(0.5);
-	TRUNCATE warehouse, district, customer, history, item, stock, orders, new_order, order_line;
-	INSERT INTO warehouse SELECT generate_series(1, warehouses);
-	INSERT INTO district SELECT w, d, 0, 3001 FROM generate_series(1, warehouses) w, generate_series(1, 10) d;
+	IF from_warehouse = 1 THEN
+		TRUNCATE warehouse, district, customer, history, item, stock, orders, new_order, order_line;
+		INSERT INTO item SELECT i, (100 + floor(random() * 9900)) / 100, 'item ' || i
+		FROM generate_series(1, 100000) i;
+	END IF;
+	INSERT INTO warehouse SELECT generate_series(from_warehouse, warehouses);
+	INSERT INTO district SELECT w, d, 0, 3001
+	FROM generate_series(from_warehouse, warehouses) w, generate_series(1, 10) d;
 	INSERT INTO customer SELECT w, d, c, orders.last_name(CASE WHEN c <= 1000 THEN c - 1 ELSE orders.often(255, 0, 999) END),
 		substr(md5(random()::text), 1, 8 + c % 8), 0, 0, repeat('c', 300)
-		FROM generate_series(1, warehouses) w, generate_series(1, 10) d, generate_series(1, 3000) c;
-	INSERT INTO item SELECT i, (100 + floor(random() * 9900)) / 100, 'item ' || i FROM generate_series(1, 100000) i;
-	INSERT INTO stock SELECT w, i, 10 + floor(random() * 91), 0, repeat('s', 200) FROM generate_series(1, warehouses) w, generate_series(1, 100000) i;
+		FROM generate_series(from_warehouse, warehouses) w, generate_series(1, 10) d, generate_series(1, 3000) c;
+	INSERT INTO stock SELECT w, i, 10 + floor(random() * 91), 0, repeat('s', 200) FROM generate_series(from_warehouse, warehouses) w, generate_series(1, 100000) i;
 	INSERT INTO orders SELECT w, d, o, (o * 1009 + d) % 3000 + 1, now(), CASE WHEN o <= 2100 THEN 1 + o % 10 END, 5 + floor(random() * 11)
-		FROM generate_series(1, warehouses) w, generate_series(1, 3000) o, generate_series(1, 10) d;
-	INSERT INTO new_order SELECT w_id, d_id, o_id FROM orders WHERE carrier IS NULL;
+		FROM generate_series(from_warehouse, warehouses) w, generate_series(1, 3000) o, generate_series(1, 10) d;
+	INSERT INTO new_order SELECT w_id, d_id, o_id FROM orders WHERE carrier IS NULL AND w_id >= from_warehouse;
 	INSERT INTO order_line SELECT w_id, d_id, o_id, l, 1 + floor(random() * 100000), 5, 10, CASE WHEN carrier IS NOT NULL THEN entered END
-		FROM orders, generate_series(1, lines) l;
+		FROM orders, generate_series(1, lines) l WHERE w_id >= from_warehouse;
 END $$;
 
 CREATE PROCEDURE make_indexes(am text) LANGUAGE plpgsql AS $$

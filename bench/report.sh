@@ -31,7 +31,7 @@ report_runs()
 {
 	mkdir -p "$(dirname "$1")"
 	sql -c "COPY (SELECT key_set, entries, metric, am, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median, min(value), max(value), count(*) AS runs
-		FROM ($2) r GROUP BY 1, 2, 3, 4 ORDER BY 3, 1, 4) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$1"
+		FROM ($2) r GROUP BY 1, 2, 3, 4 ORDER BY 3, 1, 2, 4) TO STDOUT WITH (FORMAT csv, DELIMITER E'\\t', HEADER)" >"$1"
 	bench/chart.sh "$1"
 	echo "# $1, $SECONDS s"
 }
