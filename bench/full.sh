@@ -15,7 +15,10 @@
 #			load		bench/load.sh: YCSB A to F, TPC-B, order entry (with keys, too), series
 #			buffers		bench/load.sh with shared_buffers of a fifth of the btree's size or less: index larger than memory
 #			memory		the same with a limit of memory for the whole server, where this machine allows one
+#			outgrow		bench/outgrow.sh: data that outgrow such a limit step by step
 #			elastic		bench/elastic.sh: indexes that grow past a bound and shrink again
+#			burst		the same with a limit of memory for the whole server
+#			hybrid		bench/hybrid.sh: when to merge, and many secondary indexes
 #			beside		bench/beside.sh: readers and writers at once
 #			peers		bench/peers.sh: hash, brin, bloom, gin
 #			growth		bench/growth.sh: what is measured of millions, and computed for ten billion
@@ -51,6 +54,7 @@ while [ $# -gt 0 ]; do
 		--secs) secs="--secs $2"; shift ;;
 		--out) out=$(realpath -m "$2"); shift ;;
 		core | tables | counts | idle | pgbench | write | clients | churn | recovery | zipf | timeseries) parts="$parts $1" ;;
+		outgrow | burst | hybrid) parts="$parts $1" ;;
 		load | buffers | memory | elastic | beside | peers | growth | first | replica | backup) parts="$parts $1" ;;
 		*) die "what is \"$1\"? See the head of bench/full.sh" ;;
 	esac
@@ -88,7 +92,12 @@ run_part()
 		load) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --out "$out/$1.tsv" ;;
 		buffers) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --out "$out/$1.tsv" $ycsb ;;
 		memory) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --memory "$(($(fifth) + 64))MB" --out "$out/$1.tsv" $ycsb ;;
-		elastic | beside | first | replica)
+		outgrow) bench/outgrow.sh ${rows:+--steps "0.4 0.8" --shares 1/2 --secs 1} --runs "$runs" \
+			--out "$out/$1.tsv" ;;
+		# all but the largest step fits
+		burst) bench/elastic.sh $(of_rows) --runs "$runs" \
+			--memory "$((${rows:-1000000} * 56 / 1048576 + 28))MB" --out "$out/$1.tsv" ;;
+		elastic | beside | first | replica | hybrid)
 			bench/$1.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 		growth) bench/growth.sh ${rows:+"$rows" "$((rows * 3))"} --out "$out/$1.tsv" ;;
 		backup) bench/backup.sh $(of_rows) --out "$out/$1.tsv" ;;
@@ -99,7 +108,7 @@ run_part()
 mkdir -p "$out"
 failed=
 for part in ${parts:-core tables counts idle pgbench write clients churn recovery zipf timeseries \
-	load buffers memory elastic beside peers growth first replica backup}; do
+	load buffers memory outgrow elastic burst hybrid beside peers growth first replica backup}; do
 	echo "## $part"
 	t0=$SECONDS
 	run_part "$part" 2>&1 | tee "$out/$part.txt" || failed="$failed $part"
