@@ -50,15 +50,19 @@ key_sets()
 # bars from the least to the greatest value
 curves()
 {
-	local am plot='' axis='set yrange [0:*]' n=0
+	local am plot='' axis='set yrange [0:*]' n=0 unit=1 rows=rows
 
 	case $1 in *logarithmic*) axis='set logscale y' ;; esac
+	if awk -F '\t' -v set="$3" '$1 == set && $2 > 10000 { found = 1 } END { exit !found }' "$tsv"; then
+		unit=1000
+		rows='thousand rows'
+	fi
 	while read -r am; do
 		n=$((n + 1))
-		awk -F '\t' -v OFS='\t' -v m="$1" -v set="$3" -v am="$am" \
-			'NR > 1 && $1 == set && $3 == m && $4 == am { print $2, $5, $6, $7 }' "$tsv" |
+		awk -F '\t' -v OFS='\t' -v m="$1" -v set="$3" -v am="$am" -v unit="$unit" \
+			'NR > 1 && $1 == set && $3 == m && $4 == am { print $2 / unit, $5, $6, $7 }' "$tsv" |
 			sort -n >"$work/curve$n"
-		plot+="${plot:+, }'$work/curve$n' using 1:2 with linespoints lt $n lw 2 pt 7 ps 0.5"
+		plot+="${plot:+, }'$work/curve$n' using 1:2 with linespoints lt $n lw 2 pt 7 ps 0.6"
 		plot+=" title '$am', '$work/curve$n' using 1:2:3:4 with yerrorbars lt $n pt 0 notitle"
 	done < <(awk -F '\t' -v m="$1" -v set="$3" \
 		'NR > 1 && $1 == set && $3 == m && $4 != "ratio" && !seen[$4]++ { print $4 }' "$tsv")
@@ -67,8 +71,7 @@ curves()
 		set output '$2'
 		set title "$3: $1" noenhanced
 		set datafile separator '\t'
-		set xlabel 'rows'
-		set format x '%.0s %c'
+		set xlabel '$rows'
 		set xrange [0:*]
 		set xtics nomirror
 		set ytics nomirror

@@ -59,7 +59,8 @@ fill()
 
 random_keys()
 {
-	yes '((random() - 0.5) * 1.8e19)::int8' | head -n "$1" | paste -s -d ,
+	# shellcheck disable=SC2046
+	printf '((random() - 0.5) * 1.8e19)::int8 /* %s */\n' $(seq "$1") | paste -s -d ,
 }
 
 # clients script transactions [option]...
