@@ -90,7 +90,7 @@ curves()
 # chart metric file.svg: groups of bars, a group for each key set and a bar for each access method
 chart()
 {
-	local ams am title column=2 plot= axis='set yrange [0:*]'
+	local ams am title column=2 plot='' axis='set yrange [0:*]'
 
 	case $1 in *logarithmic*) axis=$'set logscale y\n\t\tset yrange [0.1:*]' ;; esac
 

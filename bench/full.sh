@@ -75,6 +75,14 @@ fifth()
 	echo $((mb > 0 ? mb : 1))
 }
 
+# Rows without their indexes, when there are most, and what a server needs.
+burst()
+{
+	local mb=$((${rows:-1000000} * 56 / 1048576))
+
+	echo $((mb > 40 ? mb + 28 : 68))
+}
+
 run_part()
 {
 	local ycsb="a b c d e f"
@@ -94,9 +102,8 @@ run_part()
 		memory) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --memory "$(($(fifth) + 64))MB" --out "$out/$1.tsv" $ycsb ;;
 		outgrow) bench/outgrow.sh ${rows:+--steps "0.4 0.8" --shares 1/2 --secs 1} --runs "$runs" \
 			--out "$out/$1.tsv" ;;
-		# all but the largest step fits
-		burst) bench/elastic.sh $(of_rows) --runs "$runs" \
-			--memory "$((${rows:-1000000} * 56 / 1048576 + 28))MB" --out "$out/$1.tsv" ;;
+		burst) bench/elastic.sh $(of_rows) --runs "$runs" --memory "$(burst)MB" \
+			--out "$out/$1.tsv" ;;
 		elastic | beside | first | replica | hybrid)
 			bench/$1.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
 		growth) bench/growth.sh ${rows:+"$rows" "$((rows * 3))"} --out "$out/$1.tsv" ;;

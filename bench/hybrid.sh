@@ -10,7 +10,7 @@
 #	indexes		a table with --indexes (default "1 2 4 8") secondary ones beside a unique one on a
 #				serial number, as the settings come
 #	--rows n			before (default 300000; of indexes a third)
-#	--transactions n	each of ten inserted rows (default 20000)
+#	--transactions n	each of ten inserted rows (default: two thirds of the rows)
 #	--clients n			default 2
 #
 # Keys are random int8; btree and surfidx take turns, all with new tables behind a checkpoint.  Rows
@@ -24,7 +24,7 @@ cd "$(dirname "$0")/.." || exit 1
 . bench/server.sh
 
 rows=300000
-transactions=20000
+transactions=
 clients=2
 runs=3
 ratios="0.01 0.03 0.1 0.3 1"
@@ -33,6 +33,7 @@ indexes="1 2 4 8"
 out=$PWD/build/hybrid.tsv
 
 take_options "rows transactions clients runs ratios sizes indexes out" "$@"
+transactions=${transactions:-$((rows / 15))}
 parts=
 for word in "${words[@]}"; do
 	case $word in
