@@ -232,7 +232,8 @@ scenario 'a build with many leaves takes no more memory than one with few', [], 
 			release('build stacks');
 			is(finish($s), '', "$rows rows, $with: it is built");
 			is(sql("SELECT surfidx_check('m_s', true, true)"), '', '... and sound');
-			cmp_ok(sql("SELECT leaves FROM surfidx_meta('m_s')"), '>=', $rows / 5, '... of many leaves');
+			cmp_ok(sql("SELECT leaves FROM surfidx_meta('m_s')"), '>=', $rows / 5,
+				'... of many leaves');
 			sql('DROP INDEX m_s');
 		}
 	}
