@@ -53,6 +53,7 @@ typedef struct SfxKeyOrder
 	bool		proved[INDEX_MAX_KEYS];
 	/* support function 1 is text's, which is asked without a detour where it can be */
 	bool		is_text[INDEX_MAX_KEYS];
+	const SfxRanks *ranks;		/* of the first raw column, once they were asked for */
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
 	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
 	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
@@ -61,6 +62,8 @@ typedef struct SfxKeyOrder
 static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
 static uint32_t order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen,
 							   const uint8_t *right, uint32_t rlen);
+static uint32_t order_guess(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
+							uint32_t cap);
 
 void
 sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, SortSupport ssup)
@@ -97,6 +100,8 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder), &fresh);
 	ko->base.cmp = order_cmp;
 	ko->base.separate = order_separate;
+	ko->base.guess = order_guess;
+	ko->ranks = NULL;
 	ko->index = index;
 	ko->kd = kd;
 	ko->calls = 0;
@@ -344,6 +349,44 @@ order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, 
 			return c;
 	}
 	return 0;					/* not reached */
+}
+
+/*
+ * B5: what stands in front of the first raw column orders by its bytes, end marks included, as they
+ * do; of text, its characters' ranks.  Nothing behind that.
+ */
+static uint32_t
+order_guess(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, uint32_t cap)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	const uint8 *p = key;
+	const uint8 *end = key + len;
+	uint32		n = 0;
+
+	for (int i = 0; i < ko->kd->nkeys && p < end && n < cap; i++)
+	{
+		const SfxColumn *col = &ko->kd->col[i];
+		int			m = *p++;
+		int			size;
+
+		out[n++] = m == SFX_MARK_BEFORE ? 0 : m == SFX_MARK_AFTER ? m : m + 1;
+		if (m != SFX_MARK_VALUE || p == end)
+			continue;
+		size = sfx_value_length(col, ko->index, p, end - p);
+		if (col->raw)
+		{
+			if (!ko->is_text[i] || (size = sfx_plain_string(col, p, size)) < 0)
+				break;
+			if (ko->ranks == NULL)
+				ko->ranks = sfx_collate_ranks(col->collation);
+			return n + sfx_rank_string(ko->ranks, p, size, col->desc, out + n, cap - n);
+		}
+		size = Min((uint32) size, cap - n);
+		memcpy(out + n, p, size);
+		n += size;
+		p += size;
+	}
+	return n;
 }
 
 bool

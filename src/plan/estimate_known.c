@@ -269,7 +269,7 @@ rank_of_mark(const SfxKnown *k, const SfxColumn *col, uint8 mark)
 static inline uint32
 find_position(const Part *p, const SfxOrder *order, const SfxPos *pos)
 {
-	return p->upper ? sfx_upper_find(p->upper, order, pos, false) : 0;
+	return p->upper ? sfx_upper_find(p->upper, order, pos, false, NULL) : 0;
 }
 
 void

@@ -172,7 +172,20 @@ sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first
 	s->at = forward(r) ? 0 : s->block->nent - 1;
 }
 
-/* Where does the leaf's fence lie in the direction of the scan: beyond stop, or not?  If not, stop moves there. */
+/* Comparator order, forward: is what is left of the range of one key, whole in its bytes? */
+static inline bool
+is_key(const SfxReader *r)
+{
+	const SfxPos *stop = &r->stop.pos;
+
+	return r->order != NULL && !r->cur.inf && !r->stop.inf && stop->tid > 0 &&
+		sfx_same_bytes(r->cur.pos.key, r->cur.pos.len, stop->key, stop->len);
+}
+
+/*
+ * Where does the leaf's fence, which holds cur, lie in the direction of the scan: beyond stop, or
+ * not?  If not, stop moves there.
+ */
 static bool
 stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 {
@@ -184,6 +197,9 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 
 	if (forward(r))
 	{
+		/* cur is below the fence, and so is the rest of its key, unless the fence cuts that */
+		if (is_key(r) && !sfx_leaf_high_is(leaf, r->stop.pos.key, r->stop.pos.len))
+			return false;
 		if (!r->stop.inf && sfx_leaf_up_to_high(leaf, &r->stop.pos))
 			return false;
 	}
@@ -277,12 +293,72 @@ more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 	return last > b;
 }
 
+/*
+ * The leaf's first block of the step is decoded: what follows from it.  *more: the next block may
+ * have some of it, too.
+ */
+static void
+first_decoded(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool *more)
+{
+	/* where there are entries, more are likely to follow */
+	if (s->block->nent > 0)
+		r->ask = s->promised = false;
+	*more = more_blocks(r, s, leaf, b);
+	r->filters.wrong += s->promised && !*more;
+}
+
+#ifdef USE_ASSERT_CHECKING
+/* Does the search by comparisons come to the same? */
+static void
+check_exact(SfxReader *r, Share *s, const SfxLeaf *leaf, int b)
+{
+	uint64		tid = s->block->nent > 0 ? s->block->tid[0] : 0;
+	int			nent = s->block->nent;
+	int			found = sfx_leaf_find_block(leaf, &r->cur.pos);
+
+	Assert(nent == 0 || found == b);
+	if (found >= leaf->nblocks)
+		return;
+	sfx_reader_decode(r, s, leaf, found, true);
+	Assert(nent == s->block->nent || (r->one && s->block->nent > 0 && nent > 0));
+	Assert(nent == 0 || tid == s->block->tid[0]);
+}
+#endif
+
+/* B5: is the range one key, and is it found, or known to be missing, by its bytes? */
+static bool
+found_by_bytes(SfxReader *r, Share *s, const SfxLeaf *leaf)
+{
+	SfxExact	found;
+	int			b;
+
+	if (!leaf->bytewise || !forward(r) || s->tidless || s->whole || !is_key(r) || r->cur.pos.tid != 0)
+		return false;
+	found = sfx_leaf_find_exact(leaf, r->stop.pos.key, r->stop.pos.len, r->stop.pos.tid, s->block, &b);
+	if (found == SFX_EXACT_CORRUPT)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	if (found == SFX_EXACT_UNDECIDED)
+		return false;
+#ifdef USE_ASSERT_CHECKING
+	check_exact(r, s, leaf, b);
+#endif
+	r->ranked_key = NULL;
+	s->blockno = b;
+	s->at = 0;
+	return true;
+}
+
 /* The leaf's first block of the step.  False: there is none.  *more: the next block may have some of it, too. */
 static bool
 first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool *more)
 {
 	int			b = 0;
 
+	if (found_by_bytes(r, s, leaf))
+	{
+		first_decoded(r, s, leaf, s->blockno, more);
+		return true;
+	}
 	if (leaf->nblocks > 0)
 	{
 		if (forward(r))
@@ -298,11 +374,7 @@ first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool
 		return false;
 	}
 	sfx_reader_decode(r, s, leaf, b, true);
-	/* where there are entries, more are likely to follow */
-	if (s->block->nent > 0)
-		r->ask = s->promised = false;
-	*more = more_blocks(r, s, leaf, b);
-	r->filters.wrong += s->promised && !*more;
+	first_decoded(r, s, leaf, b, more);
 	return true;
 }
 

@@ -38,6 +38,7 @@ typedef struct Descent
 	bool		before;			/* the positions just below it */
 	int			level;
 	bool		cached;			/* a copy of the root will do */
+	SfxUpperPlace place;		/* between which separators that copy has it */
 	SfxLeaf    *leaf;			/* opened, if the page is one */
 	SfxFilterProbe *probe;		/* what a filter on the way is asked; NULL: nothing */
 	BlockNumber last;			/* page looked at */
@@ -90,6 +91,13 @@ leaf_side(Descent *d, Page page)
 		sfx_corrupt(t->index, d->last, "leaf header or directory");
 	if (SFX_MUTANT("no fences"))
 		return 0;
+	if (d->place.known)
+	{
+		d->leaf->bytewise = d->place.bytewise;
+		/* the copy's separators were compared with pos (B5) */
+		if (sfx_leaf_fences_are(d->leaf, &d->place.low, d->place.last ? NULL : &d->place.high))
+			return 0;
+	}
 	if (!d->before)
 		return sfx_leaf_cmp_fences(d->leaf, d->pos);
 	if (sfx_leaf_fences(d->leaf, d->low, &low, d->high, &high, &inf) < 0)
@@ -201,8 +209,9 @@ find_once(Descent *d)
 	int			level;
 	int			moves = 0;
 
+	d->place.known = false;
 	if (d->cached)
-		blkno = sfx_cache_descend(t->index, t->meta, t->order, d->pos, d->before, &levels);
+		blkno = sfx_cache_descend(t->index, t->meta, t->order, d->pos, d->before, &levels, &d->place);
 	cached = BlockNumberIsValid(blkno);
 	if (!cached)
 		blkno = run->root;
@@ -223,6 +232,7 @@ find_once(Descent *d)
 			UnlockReleaseBuffer(buf);
 			return InvalidBuffer;
 		}
+		d->place.known &= level == 0;
 		side = level > 0 ? inner_side(d, page, &inner) : leaf_side(d, page);
 		if (side == 0 && level == d->level)
 			return buf;

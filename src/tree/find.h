@@ -11,6 +11,7 @@
 #include "leaf.h"
 #include "meta.h"
 #include "pos.h"
+#include "upper.h"
 #include "wal.h"
 
 /*
@@ -51,9 +52,11 @@ extern Buffer sfx_tree_find_leaf(const SfxTree *t, const SfxPos *pos, bool befor
 
 /*
  * The page that leads to pos, so many levels below meta's root, by a copy; InvalidBlockNumber if there is none. The root must not be a leaf.
+ * place: between which separators, for as long as no other descent begins.
  */
 extern BlockNumber sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order,
-									 const SfxPos *pos, bool before, int *levels);
+									 const SfxPos *pos, bool before, int *levels,
+									 SfxUpperPlace *place);
 
 /* A descent went through the root, which is locked: copy it if that is worth it by now. */
 extern void sfx_cache_offer(Relation index, const SfxMeta *meta, const SfxInner *root);

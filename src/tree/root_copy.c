@@ -66,12 +66,13 @@ find_copy(Relation index, const SfxMeta *meta)
 }
 
 BlockNumber
-sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels)
+sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels,
+				  SfxUpperPlace *place)
 {
 	RootCopy   *c = find_copy(index, meta);
 
 	*levels = c->levels;
-	return c->upper ? sfx_upper_find(c->upper, order, pos, before) : InvalidBlockNumber;
+	return c->upper ? sfx_upper_find(c->upper, order, pos, before, place) : InvalidBlockNumber;
 }
 
 /* Decode these pages, which are levels below what the copy is to replace, if they are not too large. */

@@ -60,7 +60,7 @@ decode_all(const SfxInner *p, const uint8_t *data, size_t size)
 	{
 		SfxPos		pos = {.key = data + i, .len = (uint32_t) (size - i), .tid = i % 3 ? 0 : i + 1};
 
-		sfx_upper_find(u, order, &pos, i % 2);
+		sfx_upper_find(u, order, &pos, i % 2, NULL);
 	}
 	free(mem);
 }

@@ -49,6 +49,8 @@ read_body(const uint8_t *body, uint32_t len, const SfxPos *lo, const SfxPos *hi)
 	sfx_leaf_fences(&l, lowbuf, &low, highbuf, &high, &inf);
 	sfx_leaf_cmp_fences(&l, lo);
 	CHECK(sfx_leaf_find_block(&l, lo) <= l.nblocks);
+	CHECK(sfx_leaf_find_exact(&l, lo->key, lo->len, hi->tid, &blk, &n) != SFX_EXACT_FOUND ||
+		  (n < l.nblocks && blk.nent <= SFX_BLOCK_ENTRIES));
 	CHECK(sfx_leaf_find_block_before(&l, lo) <= l.nblocks);
 	CHECK(sfx_leaf_undecided(&l, lo, &blk) < 1 || blk.keyoff[1] - blk.keyoff[0] <= lo->len);
 	limit = l.nblocks < 8 ? l.nblocks : 8;

@@ -71,6 +71,8 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *ord
 	l->nblocks = sfx_get16(body + 2);
 	l->nentries = sfx_get32(body + 4);
 	l->cut = (flags & SFX_LEAF_CUT) != 0;
+	l->bytewise = false;
+	l->bytewise = false;
 	prefixlen = sfx_get16(body + 8);
 	lowlen = sfx_get16(body + 10);
 	highlen = sfx_get16(body + 12);
@@ -149,6 +151,27 @@ cmp_fences_order(const SfxLeaf *l, const SfxPos *pos)
 		return 0;
 	fence = (SfxPos) {l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], high_tid(l)};
 	return sfx_order_cmp_pos(l->order, &fence, pos) <= 0;
+}
+
+bool
+sfx_leaf_fences_are(const SfxLeaf *l, const SfxPos *low, const SfxPos *high)
+{
+	const uint8_t *p = l->body;
+
+	if (l->priv[PV_PREFIXLEN] != 0 || low_tid(l) != low->tid ||
+		!sfx_same_bytes(p + l->priv[PV_LOW], l->priv[PV_LOWLEN], low->key, low->len))
+		return false;
+	if (high == NULL || l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF)
+		return high == NULL && l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF;
+	return high_tid(l) == high->tid &&
+		sfx_same_bytes(p + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], high->key, high->len);
+}
+
+bool
+sfx_leaf_high_is(const SfxLeaf *l, const uint8_t *key, uint32_t len)
+{
+	return !(l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF) &&
+		sfx_same_bytes(l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], key, len);
 }
 
 bool
@@ -233,19 +256,16 @@ count_separators_order(const SfxLeaf *l, const SfxPos *pos, bool orequal)
 	return lo;
 }
 
-/*
- * The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus
- * infinity.
- */
-int
-sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal)
+/* As sfx_leaf_count_separators; bytewise: in any case as in byte order. */
+static int
+count_separators(const SfxLeaf *l, const Target *t, bool orequal, bool bytewise)
 {
 	SfxPos		pos = {t->key, t->len, t->tid};
 	uint64_t	word = sfx_load_be(t->key, t->len);
 	int			lo = 1,
 				hi = l->nblocks;
 
-	if (l->order)
+	if (l->order && !bytewise)
 		return count_separators_order(l, &pos, orequal);
 
 	while (lo < hi)
@@ -270,6 +290,20 @@ sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal)
 			hi = mid;
 	}
 	return lo;
+}
+
+int
+sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal)
+{
+	return count_separators(l, t, orequal, false);
+}
+
+int
+sfx_leaf_guess_block(const SfxLeaf *l, const Target *t)
+{
+	int			n = count_separators(l, t, true, true);
+
+	return n < 0 ? n : n - 1;
 }
 
 int

@@ -204,6 +204,7 @@ typedef struct SfxLeaf
 	uint32_t	dictno;			/* the dictionary that it names; 0: none */
 	const SfxHope *dict;		/* for the caller to fill in */
 	bool		cut;			/* keys may be the beginnings of longer ones: sfx_leaf_undecided */
+	bool		bytewise;		/* for the caller to set: keys, in comparator order, are probably in that of bytes */
 	/* private: leaf_block.h */
 	uint32_t	priv[12];
 } SfxLeaf;
@@ -233,6 +234,15 @@ extern int sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
  * copies; two comparisons. SFX_CORRUPT cannot happen after sfx_leaf_open.
  */
 extern int sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos);
+
+/*
+ * Are these, with all their bytes, the leaf's fences (high NULL: it has no high one)?  Not where
+ * they share a prefix.
+ */
+extern bool sfx_leaf_fences_are(const SfxLeaf *l, const SfxPos *low, const SfxPos *high);
+
+/* Comparator order: is the high fence a position of that key? */
+extern bool sfx_leaf_high_is(const SfxLeaf *l, const uint8_t *key, uint32_t len);
 
 /*
  * Is pos, which is known not to lie below the low fence, not above the high one (it may be the high
@@ -276,6 +286,21 @@ typedef struct SfxBlock
  * is the one.)
  */
 extern int sfx_leaf_find_block(const SfxLeaf *l, const SfxPos *pos);
+
+/*
+ * Comparator order, and a leaf that holds (key, 0): all entries of that key with TIDs below tid, into
+ * out, found where it stands if keys are in the order of their bytes (B5).  That they are not there is
+ * proved by comparisons with both neighbours.  *b: the block that the answer is from.
+ */
+typedef enum SfxExact
+{
+	SFX_EXACT_CORRUPT = -1,
+	SFX_EXACT_UNDECIDED,		/* search as ever */
+	SFX_EXACT_FOUND,
+	SFX_EXACT_ABSENT			/* out is empty, and no other block has any */
+} SfxExact;
+extern SfxExact sfx_leaf_find_exact(const SfxLeaf *l, const uint8_t *key, uint32_t len, uint64_t tid,
+									SfxBlock *out, int *b);
 
 /*
  * The number of the block in which the last entry < pos stands (-1 encoded as nblocks if there is

@@ -174,6 +174,8 @@ extern int sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const Sf
 							   const SfxPos *hi, SfxKeyRange *r);
 /* Decode what the range has; of no bounds, where anything is left out. */
 extern int sfx_leaf_decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, SfxBlock *out);
+/* Nothing of block k, and nothing behind it. */
+extern void sfx_leaf_empty_block(const Block *k, SfxBlock *out);
 /* The entries of that key, which out has decoded already (sfx_leaf_decode_keys). */
 extern int sfx_leaf_decode_entries(const SfxLeaf *l, const Block *k, int key, SfxBlock *out);
 /* Bounds of the payloads [from, to), counted from the start of the payload bytes. */
@@ -185,6 +187,11 @@ extern int sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int 
  * infinity.
  */
 extern int sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal);
+/*
+ * The block in which t stands if keys are in the order of their bytes, in comparator order as well
+ * (B5).  The leaf has blocks.  Or SFX_CORRUPT.
+ */
+extern int sfx_leaf_guess_block(const SfxLeaf *l, const Target *t);
 /*
  * Do searches end in the right place in block b, all of which blk has?  before: the last entry of
  * the block before it, NULL for the first one.  NULL, or what is wrong.  blk is of no more use.

@@ -100,6 +100,12 @@ empty_block(const Block *k, int first, SfxBlock *out)
 	return SFX_OK;
 }
 
+void
+sfx_leaf_empty_block(const Block *k, SfxBlock *out)
+{
+	(void) empty_block(k, 0, out);
+}
+
 /* No keys are wanted: each entry has the empty one. */
 static int
 leave_keys_out(SfxBlock *out)

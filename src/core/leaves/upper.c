@@ -4,18 +4,25 @@
  */
 #include "upper.h"
 
+#include "contract.h"
 #include "leaf_format.h"
+
+#define UPPER_GUESS		64		/* bytes that are guessed by, at most */
+#define UPPER_WRONG		8		/* one of so many neighbours may be the wrong way round */
 
 /* Separator i leads to child i; the first one, the first page's low fence, is never compared. */
 struct SfxUpper
 {
 	int			n;				/* children */
-	uint32_t	prefixlen;		/* bytes that separators 1..n-1 share; in comparator order 0 */
+	bool		guesses;		/* comparator order: words tell where to begin */
+	bool		bytewise;		/* comparator order: that of bytes, or almost */
+	uint32_t	prefixlen;		/* bytes that separators 1..n-1 share */
 	const uint8_t *prefix;
-	uint64_t   *word;			/* [n] the next eight bytes; in comparator order 0 */
+	uint64_t   *word;			/* [n] the next eight bytes; in comparator order, of what is guessed by */
 	SfxPos	   *sep;			/* [n] */
 	uint32_t   *blkno;			/* [n] */
 	uint8_t    *bytes;			/* of the separators' keys */
+	uint8_t		guessed[UPPER_GUESS];	/* comparator order: prefix */
 };
 
 typedef struct Fill
@@ -116,15 +123,73 @@ lay_out(void *mem, int nchildren)
 	at += ALIGN8(n * sizeof(uint32_t));
 	u->bytes = at;
 	u->prefixlen = 0;
+	u->guesses = u->bytewise = false;
 	u->prefix = u->bytes;
 	memset(u->word, 0, n * sizeof(uint64_t));
 	return u;
+}
+
+/* Are so many of a copy's neighbours the wrong way round that it is no use to guess? */
+static inline bool
+too_wrong(const SfxUpper *u, int wrong)
+{
+	return wrong > u->n / UPPER_WRONG;
+}
+
+/* Words of what the order guesses by; made to ascend, where they do so almost. */
+static void
+find_guesses(SfxUpper *u, const SfxOrder *order)
+{
+	uint8_t		g[UPPER_GUESS];
+	uint32_t	n,
+				same = 0;
+	int			wrong = 0;
+
+	for (int i = 1; i < u->n; i++)
+	{
+		n = order->guess(order, u->sep[i].key, u->sep[i].len, g, UPPER_GUESS);
+		same = i == 1 ? n : sfx_lcp(u->guessed, same, g, n);
+		if (i == 1)
+			memcpy(u->guessed, g, n);
+	}
+	if (same > UPPER_GUESS - 8)
+		return;
+	for (int i = 1; i < u->n; i++)
+	{
+		n = order->guess(order, u->sep[i].key, u->sep[i].len, g, same + 8);
+		u->word[i] = sfx_load_be(g + same, n - same);
+		if (i > 1 && u->word[i] < u->word[i - 1])
+		{
+			u->word[i] = u->word[i - 1];
+			wrong++;
+		}
+	}
+	u->prefix = u->guessed;
+	u->prefixlen = same;
+	u->guesses = !too_wrong(u, wrong);
+}
+
+/* Do the separators, in comparator order, ascend in bytes, or almost? */
+static bool
+ascend_in_bytes(const SfxUpper *u)
+{
+	int			wrong = 0;
+
+	for (int i = 2; i < u->n; i++)
+		wrong += sfx_cmp_pos(&u->sep[i - 1], &u->sep[i]) >= 0;
+	return !too_wrong(u, wrong);
 }
 
 /* All children are filled in. */
 static SfxUpper *
 finish(SfxUpper *u, const SfxOrder *order)
 {
+	if (order != NULL && u->n > 1)
+	{
+		u->bytewise = ascend_in_bytes(u);
+		if (order->guess)
+			find_guesses(u, order);
+	}
 	if (order == NULL && u->n > 1)
 	{
 		/*
@@ -195,31 +260,99 @@ bisect(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before,
 	return lo - 1;
 }
 
-uint32_t
-sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before)
+/*
+ * Separators [1, *lo) have smaller words than key has, those of [*hi, n) greater ones.
+ */
+static void
+find_word(const SfxUpper *u, const uint8_t *key, uint32_t len, int *lo, int *hi)
 {
 	uint32_t	m = u->prefixlen;
+	int			c = sfx_memcmp(key, u->prefix, len < m ? len : m);
 	uint64_t	word;
-	int			lo,
-				hi,
-				c;
+	int			i;
 
-	if (pos->key == NULL)
-		return u->blkno[u->n - 1];
-	if (order != NULL || u->n == 1)
-		return u->blkno[bisect(u, order, pos, before, 1, u->n)];
-	c = sfx_memcmp(pos->key, u->prefix, pos->len < m ? pos->len : m);
-	if (c < 0 || (c == 0 && pos->len < m))
-		return u->blkno[0];
-	if (c > 0)
-		return u->blkno[u->n - 1];
-	word = sfx_load_be(pos->key + m, pos->len - m);
-	lo = 1 + lower_bound(u->word + 1, u->n - 1, word);
-	for (hi = lo; hi < u->n && u->word[hi] == word && hi < lo + 4; hi++)
+	if (c != 0 || len < m)
+	{
+		*lo = *hi = c > 0 ? u->n : 1;
+		return;
+	}
+	word = sfx_load_be(key + m, len - m);
+	*lo = 1 + lower_bound(u->word + 1, u->n - 1, word);
+	for (i = *lo; i < u->n && u->word[i] == word && i < *lo + 4; i++)
 		;
-	if (hi == lo + 4)
-		hi = word == UINT64_MAX ? u->n : 1 + lower_bound(u->word + 1, u->n - 1, word + 1);
-	return u->blkno[bisect(u, NULL, pos, before, lo, hi)];
+	if (i == *lo + 4)
+		i = word == UINT64_MAX ? u->n : 1 + lower_bound(u->word + 1, u->n - 1, word + 1);
+	*hi = i;
+}
+
+/* Does separator i stand at pos or below it (before: below it)? */
+static inline bool
+is_below(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before, int i)
+{
+	int			c = sfx_order_cmp_pos(order, &u->sep[i], pos);
+
+	return c < 0 || (c == 0 && !before);
+}
+
+/* bisect over all, which begins where the words say: it ends right in any case (B5). */
+static int
+bisect_near(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before)
+{
+	uint8_t		g[UPPER_GUESS];
+	uint32_t	n = order->guess(order, pos->key, pos->len, g, u->prefixlen + 8);
+	bool		left = false;
+	int			lo,
+				hi;
+
+	find_word(u, g, n, &lo, &hi);
+	if (SFX_CORE_MUTANT("guesses believed"))
+		return lo - 1;
+	for (int step = 1; lo > 1 && !is_below(u, order, pos, before, lo - 1); step *= 2)
+	{
+		left = true;
+		hi = lo - 1;
+		lo = hi - step > 1 ? hi - step : 1;
+	}
+	for (int step = 1; !left && hi < u->n && is_below(u, order, pos, before, hi); step *= 2)
+	{
+		lo = hi + 1;
+		hi = u->n - lo > step ? lo + step : u->n;
+	}
+	return bisect(u, order, pos, before, lo, hi);
+}
+
+/* Child i is where a search has ended. */
+static uint32_t
+found(const SfxUpper *u, const SfxOrder *order, int i, SfxUpperPlace *place)
+{
+	static const SfxPos none = {(const uint8_t *) "", 0, 0};
+
+	if (place)
+	{
+		place->known = order != NULL;
+		place->bytewise = u->bytewise;
+		place->last = i == u->n - 1;
+		place->low = i > 0 ? u->sep[i] : none;
+		place->high = place->last ? none : u->sep[i + 1];
+	}
+	return u->blkno[i];
+}
+
+uint32_t
+sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before,
+			   SfxUpperPlace *place)
+{
+	int			lo,
+				hi;
+
+	if (pos->key == NULL || u->n == 1)
+		return found(u, order, u->n - 1, place);
+	if (order != NULL && u->guesses && pos->len > 0)
+		return found(u, order, bisect_near(u, order, pos, before), place);
+	if (order != NULL)
+		return found(u, order, bisect(u, order, pos, before, 1, u->n), place);
+	find_word(u, pos->key, pos->len, &lo, &hi);
+	return found(u, order, bisect(u, NULL, pos, before, lo, hi), place);
 }
 
 int

@@ -201,6 +201,14 @@ typedef struct SfxOrder
 	 */
 	uint32_t	(*separate) (const struct SfxOrder *o, const uint8_t *left, uint32_t llen,
 							 const uint8_t *right, uint32_t rlen);
+
+	/*
+	 * Bytes that probably order, as bytes, as the keys do: at most cap of them, into out.  How many
+	 * there are.  Nothing but where a search begins hangs on them (B5).  NULL: nobody can tell.  May
+	 * leave by longjmp.
+	 */
+	uint32_t	(*guess) (const struct SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
+						  uint32_t cap);
 } SfxOrder;
 
 static inline bool

@@ -512,6 +512,30 @@ sum_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from
 		(sum.least == good.least && sum.most == good.most);
 }
 
+static int	exact_found,		/* what finding by bytes came to */
+			exact_absent;
+
+/* B5: what is found of at's key by its bytes is all of it in that block, and nothing stands before. */
+static bool
+exact_is_right(const SfxLeaf *l, const int *start, const SfxPos *at)
+{
+	SfxPos		lo = {at->key, at->len, 0};
+	SfxPos		hi = {at->key, at->len, UINT64_MAX};
+	SfxExact	r = sfx_leaf_find_exact(l, at->key, at->len, UINT64_MAX, &blk, (int[1]) {0});
+	int			b,
+				end;
+
+	if (order == NULL || at->len == 0 || sfx_leaf_cmp_fences(l, &lo) != 0)
+		return order != NULL || r == SFX_EXACT_UNDECIDED;
+	r = sfx_leaf_find_exact(l, at->key, at->len, UINT64_MAX, &blk, &b);
+	exact_found += r == SFX_EXACT_FOUND;
+	exact_absent += r == SFX_EXACT_ABSENT;
+	if (r != SFX_EXACT_FOUND)
+		return r == SFX_EXACT_UNDECIDED || (r == SFX_EXACT_ABSENT && rank(&lo) == rank(&hi) && blk.nent == 0);
+	end = rank(&hi) < start[b + 1] ? rank(&hi) : start[b + 1];
+	return blk.nent > 0 && blk.nent == end - rank(&lo) && blk.first == rank(&lo) - start[b];
+}
+
 /* find_block, find_block_before, decode with bounds: against ranks in the array. */
 static const char *
 check_search(int rounds)
@@ -576,6 +600,9 @@ check_search(int rounds)
 		if (b < l.nblocks ? (want < start[b] && b > 0) || (want > start[b + 1] && b + 1 < l.nblocks)
 			: want < start[l.nblocks])
 			return "find_block";
+
+		if (!exact_is_right(&l, start, &lo))
+			return "find_exact";
 
 		/* find_block_before */
 		b = sfx_leaf_find_block_before(&l, &lo);

@@ -260,6 +260,17 @@ find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
 	return got == want;
 }
 
+/* Is that between separators i and i + 1 of n? */
+static bool
+is_place(const SfxUpperPlace *place, int i, int n)
+{
+	static const SfxPos none = {(const uint8_t *) "", 0, 0};
+
+	return place->known == (order != NULL) && place->last == (i == n - 1) &&
+		same_pos(&place->low, i > 0 ? &set[i].low : &none) &&
+		same_pos(&place->high, i < n - 1 ? &set[i + 1].low : &none);
+}
+
 /*
  * Errors of a decoded copy of the pages (NULL: made without any) that have the first n children of
  * the set.  It knows positions, not their byte strings.
@@ -268,6 +279,7 @@ static int
 check_upper(const SfxInner *p, int npages, int n)
 {
 	SfxPos		infinity = {NULL, 0, 0};
+	SfxUpperPlace place;
 	int64_t		size = p ? sfx_upper_size(p, npages) : sfx_upper_size_of(set, n);
 	void	   *mem = size > 0 ? malloc((size_t) size) : NULL;
 	SfxUpper   *u = mem == NULL ? NULL : p ? sfx_upper_build(mem, p, npages) : sfx_upper_build_of(mem, set, n, order);
@@ -292,10 +304,11 @@ check_upper(const SfxInner *p, int npages, int n)
 				else
 					hi = mid;
 			}
-			bad += sfx_upper_find(u, order, pos, strict) != set[lo].blkno;
+			bad += sfx_upper_find(u, order, pos, strict, &place) != set[lo].blkno ||
+				!is_place(&place, lo, n);
 		}
 	if (u)
-		bad += sfx_upper_find(u, order, &infinity, true) != set[n - 1].blkno;
+		bad += sfx_upper_find(u, order, &infinity, true, NULL) != set[n - 1].blkno;
 	free(mem);
 	return bad;
 }
