@@ -18,7 +18,7 @@ struct SfxUpper
 	bool		bytewise;		/* comparator order: that of bytes, or almost */
 	uint32_t	prefixlen;		/* bytes that separators 1..n-1 share */
 	const uint8_t *prefix;
-	uint64_t   *word;			/* [n] the next eight bytes; in comparator order, of what is guessed by */
+	uint64_t   *word;			/* [n] the next eight bytes; comparator order: of what is guessed by */
 	SfxPos	   *sep;			/* [n] */
 	uint32_t   *blkno;			/* [n] */
 	uint8_t    *bytes;			/* of the separators' keys */

@@ -5,8 +5,9 @@
  * eight bytes behind what all separators share stand in one array, which a search bisects without a branch; the separators
  * themselves are looked at only where these are equal.
  *
- * In comparator order these words are of the bytes that the order guesses by, and lead to a place whose two
- * separators are compared with then (B5): two comparisons in place of nine, where the guess is good.
+ * In comparator order these words are of the bytes that the order guesses by, and lead to a place
+ * whose two separators are compared with then (B5): two comparisons in place of nine, where the
+ * guess is good.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_UPPER_H
@@ -52,7 +53,7 @@ typedef struct SfxUpperPlace
  * child), as sfx_inner_find and sfx_inner_find_before have it.  order as the page's; its comparison may leave by longjmp.
  * place (may be NULL) is filled in.
  */
-extern uint32_t sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before,
-							   SfxUpperPlace *place);
+extern uint32_t sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos,
+							   bool before, SfxUpperPlace *place);
 
 #endif							/* SFX_UPPER_H */
