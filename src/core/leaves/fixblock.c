@@ -553,6 +553,16 @@ decode_bytes(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 
 /* ---- both ---- */
 
+uint32_t
+sfx_fix_least(const SfxKeys *k)
+{
+	int			width = (int) (k->off[1] - k->off[0] - k->skip);
+	int			nvary = width <= SFX_FIX_MAXBITS ? 0 :
+		__builtin_popcountll(varying_bytes(k, width));
+
+	return nvary > 8 ? (uint32_t) k->n * (uint32_t) (nvary - 8) : 0;
+}
+
 int
 sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, bool *rest)
 {

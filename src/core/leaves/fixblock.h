@@ -48,6 +48,9 @@ typedef struct SfxFix
  */
 extern int sfx_fix_encode(const SfxKeys *k, uint8_t *out, size_t cap, bool *rest);
 
+/* What sfx_fix_encode writes for k is larger. */
+extern uint32_t sfx_fix_least(const SfxKeys *k);
+
 /* Parse a stream of n keys.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_fix_open(SfxFix *f, const uint8_t *in, size_t len, int n);
 

@@ -10,6 +10,7 @@
 #include "tidcodec.h"
 
 #define CODED_SHARE		4		/* coded keys may take so small a part of raw ones */
+#define PACKED_SHARE	2		/* packed ones usually do */
 
 /* What the first nkeys pending keys share.  (Keys that are cut share what they shared whole.) */
 static uint32_t
@@ -39,6 +40,9 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *o
 {
 	uint32_t	width = k->off[1] - k->off[0];
 	bool		fixed = order == NULL && width - k->skip <= SFX_FIX_MAXWIDTH;
+	uint32_t	share = coder->dict ? CODED_SHARE : 1;
+	uint32_t	least,
+				packed;
 	bool		rest;
 	int			r,
 				s;
@@ -48,9 +52,19 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *o
 	*kind = SFX_BLK_STRING;
 	if (!fixed)
 		return sfx_str_encode(k, coder, out, cap);
+	/* what cannot be beaten need not be tried; these rests may be packed as the block's before */
+	least = sfx_fix_least(k);
+	packed = coder->packing && coder->nsymbols <= SFX_SYMBOLS && share < PACKED_SHARE ?
+		PACKED_SHARE : share;
+	if (least > 0 && sfx_str_estimate(k) / packed < least)
+	{
+		s = sfx_str_encode(k, coder, out, cap);
+		if (s >= 0 && (uint32_t) s < least)
+			return s;
+	}
 	r = sfx_fix_encode(k, out, cap, &rest);
 	/* what is all in the integer block, nothing beats */
-	if (rest && (r < 0 || sfx_str_estimate(k) / (coder->dict ? CODED_SHARE : 1) < (uint32_t) r))
+	if (rest && (r < 0 || sfx_str_estimate(k) / share < (uint32_t) r))
 	{
 		s = sfx_str_encode(k, coder, out, cap);
 		if (s >= 0 && (r < 0 || s < r))

@@ -41,6 +41,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->sample = NULL;
 	p->coder.dict = NULL;
 	p->coder.packing = true;
+	p->coder.nsymbols = 0;
 	sfx_coder_restart(&p->coder);
 	p->coder.cut = 0;
 	p->cutmost = p->pagemost = 0;

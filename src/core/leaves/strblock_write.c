@@ -180,14 +180,24 @@ code_parts(SfxCoder *c, const SfxKeys *k, uint32_t cut, const Parts *a, Parts *t
 
 /* ---- packing ---- */
 
-static void
+static inline void
 see_rest(SfxCoder *c, const uint8_t *rest, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++)
-	{
-		c->nsymbols += !c->symbol[rest[i]];
 		c->symbol[rest[i]] = 1;
-	}
+}
+
+/* How many bytes were seen? */
+static int
+count_symbols(const SfxCoder *c)
+{
+	const uint64_t even = UINT64_C(0x00FF00FF00FF00FF);
+	uint64_t	sum = 0;		/* of each eighth byte: 32 at most */
+
+	for (int i = 0; i < 256; i += 8)
+		sum += sfx_load64(c->symbol + i);
+	sum = (sum & even) + (sum >> 8 & even);
+	return (int) (sum * UINT64_C(0x0001000100010001) >> 48);
 }
 
 /*
@@ -206,8 +216,15 @@ see_symbols(SfxCoder *c, const Parts *a, int n, uint32_t cut)
 		c->seencut = cut;
 	}
 	see_rest(c, a->rest[0], a->len[0]);
-	for (; c->seen < n && c->nsymbols <= SFX_SYMBOLS; c->seen++)
-		see_rest(c, a->rest[c->seen], a->len[c->seen]);
+	while (c->seen < n && c->nsymbols <= SFX_SYMBOLS)
+	{
+		int			end = c->seen + SFX_STR_GROUP < n ? c->seen + SFX_STR_GROUP : n;
+
+		for (; c->seen < end; c->seen++)
+			see_rest(c, a->rest[c->seen], a->len[c->seen]);
+		c->nsymbols = count_symbols(c);
+	}
+	c->nsymbols = count_symbols(c);
 	return c->nsymbols <= SFX_SYMBOLS && c->nsymbols > 0;
 }
 
@@ -282,26 +299,37 @@ choose_packing(SfxCoder *c, const Parts *a, int n, uint32_t cut, uint32_t stored
 	return true;
 }
 
+/* The numbers of len symbols, at most eight, the first one in the lowest bits. */
+static inline uint64_t
+pack_some(const Packing *k, const uint8_t *rest, uint32_t len)
+{
+	unsigned	bits = k->symbols.bits;
+	uint64_t	v = 0;
+
+	for (uint32_t i = len; i-- > 0;)
+		v = v << bits | k->number[rest[i]];
+	return v;
+}
+
 /* Write len symbols at p, where the bytes that they take are free. */
 static uint8_t *
 pack(const Packing *k, const uint8_t *rest, uint32_t len, uint8_t *p)
 {
-	unsigned	have = 0;
-	uint32_t	acc = 0;
+	uint32_t	bits = k->symbols.bits;
+	uint64_t	v;
 
-	for (uint32_t i = 0; i < len; i++)
+	/* eight symbols fill so many bytes; what is written behind these is written again */
+	for (; len * bits >= 64; len -= 8, rest += 8, p += bits)
+		sfx_put64(p, pack_some(k, rest, 8));
+	for (; len > 8; len -= 8, rest += 8)
 	{
-		acc |= (uint32_t) k->number[rest[i]] << have;
-		have += k->symbols.bits;
-		if (have >= 8)
-		{
-			*p++ = (uint8_t) acc;
-			acc >>= 8;
-			have -= 8;
-		}
+		v = pack_some(k, rest, 8);
+		for (uint32_t i = 0; i < bits; i++, v >>= 8)
+			*p++ = (uint8_t) v;
 	}
-	if (have > 0)
-		*p++ = (uint8_t) acc;
+	v = pack_some(k, rest, len);
+	for (uint32_t i = 0; i < len * bits; i += 8, v >>= 8)
+		*p++ = (uint8_t) v;
 	return p;
 }
 
