@@ -10,13 +10,12 @@
 #include "collate.h"
 
 #include "mb/pg_wchar.h"
+#include "utils/memutils.h"
 
-#define COLLATIONS		4		/* remembered by a backend */
 #define FIRST			0x20	/* what is below counts alike */
 #define LAST			0x7E
 
-static SfxRanks known[COLLATIONS];
-static int	victim;
+static SfxRanks *known;			/* of each collation that was asked for */
 
 /* Two characters, each with one behind it (0: none). */
 static int
@@ -48,6 +47,16 @@ is_ignored(Oid collation, int c)
 	return sfx_collate(collation, x, 3, y, 2) > 0;
 }
 
+/* Are digits numbers? */
+static bool
+is_numeric(Oid collation)
+{
+	static const uint8 ten[] = "10";
+	static const uint8 nine[] = "9";
+
+	return sfx_collate(collation, ten, 2, nine, 1) > 0;
+}
+
 static void
 fill_ranks(SfxRanks *r, Oid collation)
 {
@@ -55,6 +64,8 @@ fill_ranks(SfxRanks *r, Oid collation)
 	int			n = 0;
 
 	memset(r, 0, sizeof(*r));
+	r->collation = collation;
+	r->numeric = is_numeric(collation);
 	memset(r->wide, SFX_RANK_UNKNOWN, sizeof(r->wide));
 	for (int c = FIRST; c <= LAST; c++)
 	{
@@ -88,16 +99,18 @@ fill_ranks(SfxRanks *r, Oid collation)
 const SfxRanks *
 sfx_collate_ranks(Oid collation)
 {
-	SfxRanks   *r;
+	SfxRanks   *r = known;
+	SfxRanks	made;
 
-	for (int i = 0; i < COLLATIONS; i++)
-		if (known[i].collation == collation && OidIsValid(collation))
-			return &known[i];
-	r = &known[victim];
-	r->collation = InvalidOid;
-	fill_ranks(r, collation);
-	r->collation = collation;
-	victim = (victim + 1) % COLLATIONS;
+	while (r != NULL && r->collation != collation)
+		r = r->next;
+	if (r != NULL)
+		return r;
+	fill_ranks(&made, collation);
+	made.next = known;
+	r = MemoryContextAlloc(TopMemoryContext, sizeof(*r));
+	*r = made;
+	known = r;
 	return r;
 }
 

@@ -53,16 +53,18 @@ typedef struct SfxKeyOrder
 	bool		proved[INDEX_MAX_KEYS];
 	/* support function 1 is text's, which is asked without a detour where it can be */
 	bool		is_text[INDEX_MAX_KEYS];
-	const SfxRanks *ranks;		/* of the first raw column, once they were asked for */
+	const SfxRanks *ranks[INDEX_MAX_KEYS];	/* of text, once they were asked for */
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
 	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
 	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
 } SfxKeyOrder;
 
 static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
+static int	order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b,
+						uint32_t blen);
 static uint32_t order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen,
 							   const uint8_t *right, uint32_t rlen);
-static uint32_t order_guess(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
+static uint32_t order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
 							uint32_t cap);
 
 void
@@ -89,6 +91,26 @@ init_sortsupport(SfxKeyOrder *ko, int i)
 	sfx_column_sortsupport(ko->index, ko->kd, i, ssup);
 }
 
+/* Strings whose bytes stand in a key as they are, and end in 00: their order may be guessed. */
+static bool
+is_guessable(const SfxKeyOrder *ko, int i)
+{
+	const SfxColumn *col = &ko->kd->col[i];
+
+	return ko->is_text[i] && OidIsValid(col->collation) && col->typlen == -1 && !col->counted;
+}
+
+/* Where no other raw column comes first. */
+static bool
+makes_guesses(const SfxKeyOrder *ko)
+{
+	int			i = 0;
+
+	while (i < ko->kd->nkeys && !ko->kd->col[i].raw)
+		i++;
+	return i < ko->kd->nkeys && is_guessable(ko, i);
+}
+
 const SfxOrder *
 sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 {
@@ -100,8 +122,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder), &fresh);
 	ko->base.cmp = order_cmp;
 	ko->base.separate = order_separate;
-	ko->base.guess = order_guess;
-	ko->ranks = NULL;
+	ko->base.ranks = order_ranks;
 	ko->index = index;
 	ko->kd = kd;
 	ko->calls = 0;
@@ -111,6 +132,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 	for (int i = 0; i < kd->nkeys; i++)
 	{
 		ko->proved[i] = !kd->col[i].raw;
+		ko->ranks[i] = NULL;
 		if (!kd->col[i].raw)
 			continue;
 		if (bulk)
@@ -120,6 +142,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 		ko->is_text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
 		ko->unproved++;
 	}
+	ko->base.guess = makes_guesses(ko) ? order_guess : NULL;
 	return &ko->base;
 }
 
@@ -351,12 +374,21 @@ order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, 
 	return 0;					/* not reached */
 }
 
+/* Of column i, which is text. */
+static const SfxRanks *
+ranks_of(SfxKeyOrder *ko, int i)
+{
+	if (ko->ranks[i] == NULL)
+		ko->ranks[i] = sfx_collate_ranks(ko->kd->col[i].collation);
+	return ko->ranks[i];
+}
+
 /*
  * B5: what stands in front of the first raw column orders by its bytes, end marks included, as they
  * do; of text, its characters' ranks.  Nothing behind that.
  */
 static uint32_t
-order_guess(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, uint32_t cap)
+order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, uint32_t cap)
 {
 	SfxKeyOrder *ko = (SfxKeyOrder *) o;
 	const uint8 *p = key;
@@ -377,9 +409,7 @@ order_guess(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, u
 		{
 			if (!ko->is_text[i] || (size = sfx_plain_string(col, p, size)) < 0)
 				break;
-			if (ko->ranks == NULL)
-				ko->ranks = sfx_collate_ranks(col->collation);
-			return n + sfx_rank_string(ko->ranks, p, size, col->desc, out + n, cap - n);
+			return n + sfx_rank_string(ranks_of(ko, i), p, size, col->desc, out + n, cap - n);
 		}
 		size = Min((uint32) size, cap - n);
 		memcpy(out + n, p, size);
@@ -387,6 +417,58 @@ order_guess(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, u
 		p += size;
 	}
 	return n;
+}
+
+/* Column i, of text: markers have been read.  0: not known; else as cmp_column. */
+static int
+guess_text(SfxKeyOrder *ko, int i, const Walk *w)
+{
+	int			c;
+
+	if (!is_guessable(ko, i))
+		return 0;
+	c = sfx_collate_guess(ranks_of(ko, i), w->a, w->aend, w->b, w->bend);
+	return ko->kd->col[i].desc ? -c : c;
+}
+
+/* What order_cmp probably says.  Ends and what is equal so far are left to it. */
+static int
+order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	Walk		w = {a, a + alen, b, b + blen};
+
+	for (int i = 0; i < ko->kd->nkeys; i++)
+	{
+		int			c;
+
+		if (w.a == w.aend || w.b == w.bend || is_end_mark(*w.a) || is_end_mark(*w.b))
+			return 0;
+		if (ko->kd->col[i].raw)
+		{
+			const uint8 *end;
+			uint32		same;
+
+			if (*w.a != *w.b)
+				return (int) *w.a - (int) *w.b;
+			w.a++;
+			w.b++;
+			if (w.a[-1] != SFX_MARK_VALUE)
+				continue;
+			c = guess_text(ko, i, &w);
+			if (c != 0 || i == ko->kd->nkeys - 1 || !is_guessable(ko, i))
+				return c;
+			same = sfx_lcp(w.a, (uint32) (w.aend - w.a), w.b, (uint32) (w.bend - w.b));
+			end = memchr(w.a, 0, same);
+			if (end == NULL)
+				return 0;
+			w.b += end + 1 - w.a;
+			w.a = end + 1;
+		}
+		else if ((c = cmp_column(ko, i, &w)) != 0)
+			return c;
+	}
+	return 0;
 }
 
 bool

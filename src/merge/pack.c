@@ -141,17 +141,49 @@ pack_fresh(SfxPack *p, const SfxEntry *e)
 	return pack_add(p, e);
 }
 
-/* Take entries of the source below limit, an entry of a leaf. False: too many pages. */
+/*
+ * An entry of a block beside what the source gives next.  By a guess, if there is one and the
+ * answer need not be sure (B5).
+ */
+static inline int
+cmp_next(const SfxPack *p, const SfxPos *pos, const SfxPos *next, bool sure)
+{
+	const SfxOrder *order = p->group->tree.order;
+
+	if (!sure && sfx_order_guesses(order))
+		return sfx_order_guess_pos(order, pos, next);
+	return sfx_order_cmp_pos(order, pos, next);
+}
+
+/* May guesses say where entries of the source go?  Not where each old one is looked at. */
+static inline bool
+may_guess(const SfxPack *p)
+{
+	return sfx_order_guesses(p->group->tree.order) && p->versions.heap == NULL &&
+		!BlockNumberIsValid(p->blkno);
+}
+
+/*
+ * Take entries of the source below limit, entry i of a leaf's block; where guesses are made, one
+ * that is may stay (before_source looks at i, too).  False: too many pages.
+ */
 static bool
-pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit)
+pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit, int i)
 {
 	const SfxEntry *e;
 
 	while (p->src && (e = sfx_source_peek(p->src)) != NULL && may_take(p))
 	{
 		SfxPos		pos = sfx_entry_pos(e);
-		int			c = sfx_order_cmp_pos(p->src->order, &pos, limit);
+		int			c;
 
+		if (p->bound == i)
+			c = pos.tid == limit->tid &&
+				sfx_same_bytes(pos.key, pos.len, limit->key, limit->len) ? 0 : -1;
+		else if (may_guess(p) && cmp_next(p, limit, &pos, false) < 0)
+			return true;
+		else
+			c = sfx_order_cmp_pos(p->src->order, &pos, limit);
 		if (c > 0)
 		{
 			/* an older version of the row that is to come, perhaps */
@@ -165,6 +197,7 @@ pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit)
 		else if (!pack_fresh(p, e))
 			return false;
 		sfx_source_advance(p->src);
+		p->bound = -1;
 		if (c == 0)
 			break;
 	}
@@ -173,38 +206,76 @@ pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit)
 	return true;
 }
 
-/* Entry i of the block stands before what the source gives next: the first one that does not.  Galloping, then bisection. */
+/*
+ * The first entry of the block in [lo, end) that does not stand before next, or end: a gallop by
+ * what usually lies between two new entries, then bisection.
+ */
 static int
-before_source(const SfxPack *p, const SfxBlock *block, int i)
+place_next(const SfxPack *p, const SfxBlock *block, int lo, int end, const SfxPos *next, bool sure)
 {
-	const SfxEntry *next = p->src && may_take(p) ? sfx_source_peek(p->src) : NULL;
-	SfxPos		limit;
-	int			step = 1,
-				end = block->nent;
+	uint64		step = p->before / (p->taken + 1) * 2 / 3;
+	bool		bounded = false;
 
-	if (next == NULL)
-		return end;
-	limit = sfx_entry_pos(next);
-	while (end - i > 1)
+	step = Max(step, 1);
+	while (lo < end)
 	{
-		int			mid = i + (step < end - i ? step : (end - i) / 2);
+		int			mid = bounded || step > end - lo ? (lo + end) / 2 : lo + (int) step - 1;
 		SfxEntry	e;
 		SfxPos		pos;
 
 		sfx_block_entry(block, mid, &e);
 		pos = sfx_entry_pos(&e);
-		if (sfx_order_cmp_pos(p->group->tree.order, &pos, &limit) < 0)
+		if (cmp_next(p, &pos, next, sure) < 0)
 		{
-			i = mid;
-			step = step < block->nent ? 2 * step : step;
+			lo = mid + 1;
+			step *= 2;
 		}
 		else
 		{
 			end = mid;
-			step = block->nent;
+			bounded = true;
 		}
 	}
-	return end;
+	return lo;
+}
+
+/* Does entry i stand before next?  For certain. */
+static bool
+stands_before(const SfxPack *p, const SfxBlock *block, int i, const SfxPos *next)
+{
+	SfxEntry	e;
+	SfxPos		pos;
+
+	sfx_block_entry(block, i, &e);
+	pos = sfx_entry_pos(&e);
+	return cmp_next(p, &pos, next, true) < 0;
+}
+
+/*
+ * The first entry of the block, from i on, that does not stand before what the source gives next,
+ * which a guess may have left below entry i.
+ */
+static int
+before_source(SfxPack *p, const SfxBlock *block, int i)
+{
+	const SfxEntry *e = p->src && may_take(p) ? sfx_source_peek(p->src) : NULL;
+	bool		guess = may_guess(p);
+	SfxPos		next;
+	int			at;
+
+	if (e == NULL)
+		return block->nent;
+	next = sfx_entry_pos(e);
+	at = place_next(p, block, guess ? i : i + 1, block->nent, &next, !guess);
+	if (SFX_MUTANT("guesses unproved"))
+		guess = false;
+	if (guess && at > i && !stands_before(p, block, at - 1, &next))
+		at = place_next(p, block, i, at - 1, &next, true);
+	else if (guess && at < block->nent && stands_before(p, block, at, &next))
+		at = place_next(p, block, at + 1, block->nent, &next, true);
+	if (!BlockNumberIsValid(p->blkno))
+		p->bound = at;
+	return at;
 }
 
 /* ---- cut leaves ---- */
@@ -316,7 +387,7 @@ pack_before(SfxPack *p, const SfxBlock *block, int *i, SfxEntry *e, bool *alive)
 			continue;
 		}
 		pos = sfx_entry_pos(e);
-		if (!pack_source(p, e, &pos))
+		if (!pack_source(p, e, &pos, *i))
 			return false;
 		/* what comes next may be beside it, too */
 		if (!cut || whole || !is_undecided(p, block, *i))
@@ -363,7 +434,7 @@ pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 {
 	const uint16 *drop = p->dead;	/* the first entry from i on that goes */
 
-	p->keyno = -1;
+	p->keyno = p->bound = -1;
 	find_dead(p, block);
 	for (int i = 0; i < block->nent;)
 	{
@@ -385,6 +456,8 @@ pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 			/* where versions of rows matter, each entry is looked at */
 			if (p->versions.heap == NULL)
 				end = Min(before_source(p, block, i), *drop);
+			if (end == i)
+				continue;
 			if (BlockNumberIsValid(p->blkno))
 				end = decided_before_source(p, block, i, end);
 			p->inside |= p->taken > 0;

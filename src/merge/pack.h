@@ -46,6 +46,8 @@ typedef struct SfxPack
 	uint64		rests,			/* bytes of rests in the new pages: before coding, and as stored */
 				stored;
 	bool		inside;			/* an old entry came after a new one */
+	int			bound;			/* an entry of the block in hand that is known not to stand before
+								 * what the source gives next; -1: none */
 	bool		too_many;
 	SfxVersions versions;
 

@@ -332,9 +332,11 @@ found_by_bytes(SfxReader *r, Share *s, const SfxLeaf *leaf)
 	SfxExact	found;
 	int			b;
 
-	if (!leaf->bytewise || !forward(r) || s->tidless || s->whole || !is_key(r) || r->cur.pos.tid != 0)
+	if (!leaf->bytewise || !forward(r) || s->tidless || s->whole || !is_key(r) ||
+		r->cur.pos.tid != 0)
 		return false;
-	found = sfx_leaf_find_exact(leaf, r->stop.pos.key, r->stop.pos.len, r->stop.pos.tid, s->block, &b);
+	found = sfx_leaf_find_exact(leaf, r->stop.pos.key, r->stop.pos.len, r->stop.pos.tid, s->block,
+								&b);
 	if (found == SFX_EXACT_CORRUPT)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	if (found == SFX_EXACT_UNDECIDED)

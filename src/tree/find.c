@@ -211,7 +211,8 @@ find_once(Descent *d)
 
 	d->place.known = false;
 	if (d->cached)
-		blkno = sfx_cache_descend(t->index, t->meta, t->order, d->pos, d->before, &levels, &d->place);
+		blkno = sfx_cache_descend(t->index, t->meta, t->order, d->pos, d->before, &levels,
+								  &d->place);
 	cached = BlockNumberIsValid(blkno);
 	if (!cached)
 		blkno = run->root;

@@ -66,8 +66,8 @@ find_copy(Relation index, const SfxMeta *meta)
 }
 
 BlockNumber
-sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos, bool before, int *levels,
-				  SfxUpperPlace *place)
+sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order, const SfxPos *pos,
+				  bool before, int *levels, SfxUpperPlace *place)
 {
 	RootCopy   *c = find_copy(index, meta);
 

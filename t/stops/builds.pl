@@ -525,5 +525,30 @@ scenario 'a C library whose transforms are no order (K3)', ['words unproved'], s
 	sql('DROP TABLE words');
 };
 
+# Danish: two letters that sort as one, behind z, which no guess knows
+scenario 'merges where guesses of a collation are wrong (B5)', ['guesses unproved'], sub {
+	my $rule = $ENV{SURFIDX_MUTANT};
+
+	if (sql("SELECT count(*) FROM pg_collation WHERE collname = 'da-x-icu'") eq '0')
+	{
+		ok($rule ? 0 : 1, 'the server has no ICU');
+		return;
+	}
+	my $rows = sub {
+		"INSERT INTO aa SELECT g % 7, translate(md5(g::text), '0123', 'aaAz')
+			FROM generate_series($_[0], $_[1]) g";
+	};
+	for my $columns ('s', 's DESC', 'n, s')
+	{
+		sql('CREATE TABLE aa (n int, s text COLLATE "da-x-icu") WITH (autovacuum_enabled = off)');
+		sql($rows->(1, 6000) . "; CREATE INDEX aa_i ON aa USING surfidx ($columns)");
+		sql($rows->(6001, 7000));
+		is(error_of("SELECT surfidx_merge('aa_i')"), '', "$columns: it is merged");
+		is(sql('SELECT count(*) FROM surfidx_check_all(true) WHERE problem IS NOT NULL'), '0',
+			'... and sound');
+		sql('DROP TABLE aa');
+	}
+};
+
 run_scenarios(conf => [ 'log_min_messages = debug1', 'max_parallel_maintenance_workers = 2',
 	'max_worker_processes = 16', 'surfidx.unique_notice = off' ]);

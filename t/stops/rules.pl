@@ -434,12 +434,15 @@ scenario 'a copy of the root whose links lead beyond the end of the file', ['old
 scenario 'guesses that are wrong (B5)', ['guesses believed'], sub {
 	# in Czech ch is a letter between h and i, which single characters do not tell
 	build(0, 'CREATE INDEX t_k ON t USING surfidx (s COLLATE "cs-x-icu")');
-	sql(q{INSERT INTO t SELECT i, CASE WHEN i % 25 = 0 THEN 'ch' ELSE translate(left(md5('a' || i), 2), '0123456789', 'ghijklmnop') END || md5(i::text)
+	sql(q{INSERT INTO t SELECT i, CASE WHEN i % 25 = 0 THEN 'ch'
+			ELSE translate(left(md5('a' || i), 2), '0123456789', 'ghijklmnop') END || md5(i::text)
 		FROM generate_series(1, 20000) i});
 	sql("SELECT surfidx_merge('t_k')");
 	my $s = reader();
-	my $all = 'SELECT count(x.s) FROM sought, LATERAL (SELECT s FROM t WHERE s COLLATE "cs-x-icu" = sought.s) x';
-	sql('DROP TABLE IF EXISTS sought; CREATE TABLE sought AS SELECT s FROM t WHERE k % 15 = 10 ORDER BY md5(s)');
+	my $all = 'SELECT count(x.s) FROM sought,
+		LATERAL (SELECT s FROM t WHERE s COLLATE "cs-x-icu" = sought.s) x';
+	sql('DROP TABLE IF EXISTS sought;
+		CREATE TABLE sought AS SELECT s FROM t WHERE k % 15 = 10 ORDER BY md5(s)');
 	sql('SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off', $s);
 	is(sql($all, $s), sql('SELECT count(*) FROM sought'), 'all found') for 1 .. 2;
 	sound('t_k');

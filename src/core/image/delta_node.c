@@ -68,12 +68,46 @@ search_between(const Node *nd, const SfxPos *p, uint32_t head, const SfxOrder *o
 	return lo;
 }
 
+/* The same for all slots, where guesses lead, and proved (B5). */
+static int
+search_guessing(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
+{
+	int			lo = 0,
+				hi = nd->n;
+	int			c;
+	Cell		cell;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+
+		read_cell(nd, mid, &cell);
+		if (sfx_order_guess_pos(order, &cell.pos, p) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo > 0 && (c = compare_slot(nd, lo - 1, p, 0, order)) >= 0)
+	{
+		*equal = c == 0;
+		return *equal ? lo - 1 : search_between(nd, p, 0, order, 0, lo - 1, equal);
+	}
+	if (lo < nd->n && (c = compare_slot(nd, lo, p, 0, order)) <= 0)
+	{
+		*equal = c == 0;
+		return *equal ? lo : search_between(nd, p, 0, order, lo + 1, nd->n, equal);
+	}
+	return lo;
+}
+
 int
 sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
 {
 	int			c;
 
 	*equal = false;
+	if (sfx_order_guesses(order))
+		return search_guessing(nd, p, order, equal);
 	if (order)
 		return search_between(nd, p, 0, order, 0, nd->n, equal);
 	c = nd->n > 0 ? compare_prefix(nd, p) : -1;

@@ -204,7 +204,8 @@ typedef struct SfxLeaf
 	uint32_t	dictno;			/* the dictionary that it names; 0: none */
 	const SfxHope *dict;		/* for the caller to fill in */
 	bool		cut;			/* keys may be the beginnings of longer ones: sfx_leaf_undecided */
-	bool		bytewise;		/* for the caller to set: keys, in comparator order, are probably in that of bytes */
+	bool		bytewise;		/* for the caller to set: keys, in comparator order, are
+								 * probably in that of bytes */
 	/* private: leaf_block.h */
 	uint32_t	priv[12];
 } SfxLeaf;
@@ -288,9 +289,9 @@ typedef struct SfxBlock
 extern int sfx_leaf_find_block(const SfxLeaf *l, const SfxPos *pos);
 
 /*
- * Comparator order, and a leaf that holds (key, 0): all entries of that key with TIDs below tid, into
- * out, found where it stands if keys are in the order of their bytes (B5).  That they are not there is
- * proved by comparisons with both neighbours.  *b: the block that the answer is from.
+ * Comparator order, and a leaf that holds (key, 0): all entries of that key with TIDs below tid,
+ * into out, found where it stands if keys are in the order of their bytes (B5).  That they are not
+ * there is proved by comparisons with both neighbours.  *b: the block that the answer is from.
  */
 typedef enum SfxExact
 {
@@ -299,8 +300,8 @@ typedef enum SfxExact
 	SFX_EXACT_FOUND,
 	SFX_EXACT_ABSENT			/* out is empty, and no other block has any */
 } SfxExact;
-extern SfxExact sfx_leaf_find_exact(const SfxLeaf *l, const uint8_t *key, uint32_t len, uint64_t tid,
-									SfxBlock *out, int *b);
+extern SfxExact sfx_leaf_find_exact(const SfxLeaf *l, const uint8_t *key, uint32_t len,
+									uint64_t tid, SfxBlock *out, int *b);
 
 /*
  * The number of the block in which the last entry < pos stands (-1 encoded as nblocks if there is

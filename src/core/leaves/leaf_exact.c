@@ -3,7 +3,8 @@
  *
  * Product codes, digests, addresses: most text is in a linguistic order almost as it is in the
  * order of bytes.  So a key is looked for as in byte order, which costs no comparison.  What is
- * found is the key, wherever it stood; where it is not, two comparisons with its neighbours prove that (B5).
+ * found is the key, wherever it stood; where it is not, two comparisons with its neighbours prove
+ * that (B5).
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"

@@ -18,7 +18,8 @@ struct SfxUpper
 	bool		bytewise;		/* comparator order: that of bytes, or almost */
 	uint32_t	prefixlen;		/* bytes that separators 1..n-1 share */
 	const uint8_t *prefix;
-	uint64_t   *word;			/* [n] the next eight bytes; comparator order: of what is guessed by */
+	uint64_t   *word;			/* [n] the next eight bytes; comparator order: of what is
+								 * guessed by */
 	SfxPos	   *sep;			/* [n] */
 	uint32_t   *blkno;			/* [n] */
 	uint8_t    *bytes;			/* of the separators' keys */
@@ -147,7 +148,7 @@ find_guesses(SfxUpper *u, const SfxOrder *order)
 
 	for (int i = 1; i < u->n; i++)
 	{
-		n = order->guess(order, u->sep[i].key, u->sep[i].len, g, UPPER_GUESS);
+		n = order->ranks(order, u->sep[i].key, u->sep[i].len, g, UPPER_GUESS);
 		same = i == 1 ? n : sfx_lcp(u->guessed, same, g, n);
 		if (i == 1)
 			memcpy(u->guessed, g, n);
@@ -156,7 +157,7 @@ find_guesses(SfxUpper *u, const SfxOrder *order)
 		return;
 	for (int i = 1; i < u->n; i++)
 	{
-		n = order->guess(order, u->sep[i].key, u->sep[i].len, g, same + 8);
+		n = order->ranks(order, u->sep[i].key, u->sep[i].len, g, same + 8);
 		u->word[i] = sfx_load_be(g + same, n - same);
 		if (i > 1 && u->word[i] < u->word[i - 1])
 		{
@@ -187,7 +188,7 @@ finish(SfxUpper *u, const SfxOrder *order)
 	if (order != NULL && u->n > 1)
 	{
 		u->bytewise = ascend_in_bytes(u);
-		if (order->guess)
+		if (order->ranks)
 			find_guesses(u, order);
 	}
 	if (order == NULL && u->n > 1)
@@ -299,7 +300,7 @@ static int
 bisect_near(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before)
 {
 	uint8_t		g[UPPER_GUESS];
-	uint32_t	n = order->guess(order, pos->key, pos->len, g, u->prefixlen + 8);
+	uint32_t	n = order->ranks(order, pos->key, pos->len, g, u->prefixlen + 8);
 	bool		left = false;
 	int			lo,
 				hi;

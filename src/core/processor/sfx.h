@@ -203,12 +203,20 @@ typedef struct SfxOrder
 							 const uint8_t *right, uint32_t rlen);
 
 	/*
-	 * Bytes that probably order, as bytes, as the keys do: at most cap of them, into out.  How many
-	 * there are.  Nothing but where a search begins hangs on them (B5).  NULL: nobody can tell.  May
-	 * leave by longjmp.
+	 * Bytes that probably order, as bytes, as the keys do: at most cap of them, into out.  How
+	 * many there are.  Nothing but where a search begins hangs on them (B5).  NULL: nobody can
+	 * tell.  May leave by longjmp.
 	 */
-	uint32_t	(*guess) (const struct SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
+	uint32_t	(*ranks) (const struct SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
 						  uint32_t cap);
+
+	/*
+	 * NULL, or what cmp says most of the time, for a tenth of what it costs; 0: it has to be asked.
+	 * Neither is empty.  A search that goes where guesses lead proves with cmp the two ends of the
+	 * gap that it comes to (B5).  May leave by longjmp.
+	 */
+	int			(*guess) (const struct SfxOrder *o, const uint8_t *a, uint32_t alen,
+						  const uint8_t *b, uint32_t blen);
 } SfxOrder;
 
 static inline bool
@@ -230,6 +238,12 @@ sfx_order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t 
 	return o->cmp(o, a, alen, b, blen);
 }
 
+static inline bool
+sfx_order_guesses(const SfxOrder *o)
+{
+	return o != NULL && o->guess != NULL;
+}
+
 static inline int
 sfx_order_cmp_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b)
 {
@@ -238,6 +252,15 @@ sfx_order_cmp_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b)
 	if (c != 0)
 		return c;
 	return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* The same by a guess, where o makes any: 0 only if they are equal, but the rest may be wrong. */
+static inline int
+sfx_order_guess_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b)
+{
+	int			c = a->len > 0 && b->len > 0 ? o->guess(o, a->key, a->len, b->key, b->len) : 0;
+
+	return c != 0 ? c : sfx_order_cmp_pos(o, a, b);
 }
 
 /*

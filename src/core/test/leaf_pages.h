@@ -515,7 +515,7 @@ sum_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from
 static int	exact_found,		/* what finding by bytes came to */
 			exact_absent;
 
-/* B5: what is found of at's key by its bytes is all of it in that block, and nothing stands before. */
+/* B5: what is found of at's key by its bytes is all that its block has; none stands before. */
 static bool
 exact_is_right(const SfxLeaf *l, const int *start, const SfxPos *at)
 {
@@ -531,7 +531,8 @@ exact_is_right(const SfxLeaf *l, const int *start, const SfxPos *at)
 	exact_found += r == SFX_EXACT_FOUND;
 	exact_absent += r == SFX_EXACT_ABSENT;
 	if (r != SFX_EXACT_FOUND)
-		return r == SFX_EXACT_UNDECIDED || (r == SFX_EXACT_ABSENT && rank(&lo) == rank(&hi) && blk.nent == 0);
+		return r == SFX_EXACT_UNDECIDED ||
+			(r == SFX_EXACT_ABSENT && rank(&lo) == rank(&hi) && blk.nent == 0);
 	end = rank(&hi) < start[b + 1] ? rank(&hi) : start[b + 1];
 	return blk.nent > 0 && blk.nent == end - rank(&lo) && blk.first == rank(&lo) - start[b];
 }

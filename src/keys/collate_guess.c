@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ * collate_guess.c - what ranks of characters say of two strings
+ *
+ * Most strings are told apart by the first letter, digit or sign that differs and is not ignored,
+ * whatever its case.  Letters of more bytes or written with two, accents and levels are not looked
+ * at: guesses are proved (B5).
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "collate.h"
+
+#include "sfx.h"
+
+/* The next rank of a string that counts, and past it; -1 at its end. */
+static inline int
+next_rank(const SfxRanks *ranks, const uint8 **p, const uint8 *end)
+{
+	while (*p < end && **p != 0)
+	{
+		uint8		c = *(*p)++;
+
+		if (c >= SFX_RANKS_ASCII)
+			return SFX_RANK_OTHER;
+		if (ranks->ascii[c] != SFX_RANK_IGNORED)
+			return ranks->ascii[c];
+	}
+	return -1;
+}
+
+int
+sfx_collate_guess(const SfxRanks *ranks, const uint8 *a, const uint8 *aend,
+				  const uint8 *b, const uint8 *bend)
+{
+	uint32		same = sfx_lcp(a, (uint32) (aend - a), b, (uint32) (bend - b));
+
+	/* a string that ends where both still agree: the other is the same one, or goes on */
+	if (ranks->numeric || (same > 0 && a[same - 1] == 0))
+		return 0;
+	a += same;
+	b += same;
+	for (;;)
+	{
+		int			x = next_rank(ranks, &a, aend);
+		int			y = next_rank(ranks, &b, bend);
+
+		if (x == SFX_RANK_OTHER || y == SFX_RANK_OTHER || (x < 0 && y < 0))
+			return 0;
+		if (x != y)
+			return x - y;
+	}
+}
