@@ -272,7 +272,7 @@ start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
 }
 
 /* Is there anything for this step in the blocks behind number b, which is decoded, or left of it? */
-static bool
+static inline bool
 more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 {
 	const SfxPos *stop;

@@ -72,7 +72,6 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *ord
 	l->nentries = sfx_get32(body + 4);
 	l->cut = (flags & SFX_LEAF_CUT) != 0;
 	l->bytewise = false;
-	l->bytewise = false;
 	prefixlen = sfx_get16(body + 8);
 	lowlen = sfx_get16(body + 10);
 	highlen = sfx_get16(body + 12);

@@ -264,7 +264,7 @@ bisect(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before,
 /*
  * Separators [1, *lo) have smaller words than key has, those of [*hi, n) greater ones.
  */
-static void
+static inline void
 find_word(const SfxUpper *u, const uint8_t *key, uint32_t len, int *lo, int *hi)
 {
 	uint32_t	m = u->prefixlen;
@@ -329,8 +329,9 @@ found(const SfxUpper *u, const SfxOrder *order, int i, SfxUpperPlace *place)
 	static const SfxPos none = {(const uint8_t *) "", 0, 0};
 
 	if (place)
-	{
 		place->known = order != NULL;
+	if (place && order)
+	{
 		place->bytewise = u->bytewise;
 		place->last = i == u->n - 1;
 		place->low = i > 0 ? u->sep[i] : none;

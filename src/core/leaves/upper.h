@@ -41,7 +41,7 @@ extern SfxUpper *sfx_upper_build_of(void *mem, const SfxChild *children, int n, 
 /* Between which separators a search has ended; they live as long as the copy. */
 typedef struct SfxUpperPlace
 {
-	bool		known;			/* (in comparator order) */
+	bool		known;			/* in comparator order; else nothing else is set */
 	bool		bytewise;		/* separators are in the order of their bytes, or almost */
 	bool		last;			/* there is none behind it */
 	SfxPos		low;			/* len 0: none before it */
