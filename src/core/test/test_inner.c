@@ -266,7 +266,9 @@ is_place(const SfxUpperPlace *place, int i, int n)
 {
 	static const SfxPos none = {(const uint8_t *) "", 0, 0};
 
-	return place->known == (order != NULL) && place->last == (i == n - 1) &&
+	if (order == NULL)
+		return !place->known;
+	return place->known && place->last == (i == n - 1) &&
 		same_pos(&place->low, i > 0 ? &set[i].low : &none) &&
 		same_pos(&place->high, i < n - 1 ? &set[i + 1].low : &none);
 }
