@@ -82,3 +82,11 @@ SELECT surfidx_check('spooled_temp_a', true);
 
 DROP TABLE spooled, spooled_temp;
 DROP PROCEDURE spooled_indexes(int, text);
+-- the C library's words (K3) of short and long strings: what they are made in outlives a row
+CREATE COLLATION spool_words (provider = libc, locale = 'C.UTF-8');
+CREATE TABLE spool_long AS SELECT repeat(md5(i::text), 1 + i * 7 % 64) COLLATE spool_words AS k
+	FROM generate_series(1, 500) i;
+CREATE INDEX spool_long_k ON spool_long USING surfidx (k);
+SELECT surfidx_check('spool_long_k', true, true);
+DROP TABLE spool_long;
+DROP COLLATION spool_words;

@@ -56,13 +56,13 @@ sfx_transform_create(Oid collation)
 	return t;
 }
 
+/* It stays in the context in which it was made: who asks for words may be in one of a row. */
 static void
 grow(char **buf, Size *size, Size least)
 {
 	while (*size < least)
 		*size *= 2;
-	pfree(*buf);
-	*buf = palloc(*size);
+	*buf = repalloc(*buf, *size);
 }
 
 uint64
