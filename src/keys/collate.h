@@ -19,7 +19,7 @@ extern int	sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, 
  * backend lives, and nothing ends it: another version of a collation makes it a worse one.
  */
 #define SFX_RANKS_ASCII		128
-#define SFX_RANKS_WIDE		256	/* characters of two bytes in UTF-8, from U+0080 on */
+#define SFX_RANKS_WIDE		256 /* characters of two bytes in UTF-8, from U+0080 on */
 typedef struct SfxRanks
 {
 	struct SfxRanks *next;

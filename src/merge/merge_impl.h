@@ -35,7 +35,7 @@ typedef struct Merge
 	int			slice;			/* groups of a run, at most; 0: to its end */
 	bool		runs;			/* those that are due, too */
 	bool		frozen_only;	/* of generations those that are frozen already */
-	SfxDeadAmong filter;	/* VACUUM's, for all that is rewritten; NULL: none */
+	SfxDeadAmong filter;		/* VACUUM's, for all that is rewritten; NULL: none */
 	void	   *filter_arg;
 	double	   *removed;		/* what was left out is added to it; may be NULL */
 

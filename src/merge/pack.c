@@ -90,6 +90,8 @@ join_places(uint16 *a, int na, const uint16 *b, int nb)
 	uint16		both[SFX_BLOCK_ENTRIES];
 	int			n = 0;
 
+	if (nb == 0)
+		return na;
 	for (int i = 0, j = 0; i < na || j < nb;)
 	{
 		bool		first = j == nb || (i < na && a[i] <= b[j]);
