@@ -48,6 +48,56 @@ static ExecutorStart_hook_type prev_executor_start = NULL;
 /* What index-only scans are set up with, by core. */
 static ExecProcNodeMtd core_scan = NULL;
 
+/* ---- how many rows a LIMIT asks for ---- */
+
+static Plan *
+left_below(Plan *plan)
+{
+	return IsA(plan, SubqueryScan) ? ((SubqueryScan *) plan)->subplan : outerPlan(plan);
+}
+
+/* The LIMIT right above the plan, in what is below top, or NULL. */
+static Limit *
+limit_above(Plan *top, const Plan *plan)
+{
+	Limit	   *found = NULL;
+
+	for (; top != NULL && found == NULL; top = left_below(top))
+	{
+		if (outerPlan(top) == plan)
+			return IsA(top, Limit) ? (Limit *) top : NULL;
+		found = limit_above(innerPlan(top), plan);
+	}
+	return found;
+}
+
+/* A constant of LIMIT or OFFSET; -1: it is none, or NULL. */
+static int64
+constant_count(Node *expr)
+{
+	Const	   *c = (Const *) expr;
+
+	return expr && IsA(expr, Const) && !c->constisnull ? DatumGetInt64(c->constvalue) : -1;
+}
+
+/* The rows that a plan above wants, if that is known when it is made; else 0. */
+static int
+rows_wanted(const IndexOnlyScanState *node)
+{
+	Plan	   *plan = node->ss.ps.plan;
+	Limit	   *limit;
+	int64		count;
+
+	if (plan->qual != NIL)
+		return 0;
+	limit = limit_above(node->ss.ps.state->es_plannedstmt->planTree, plan);
+	count = limit ? constant_count(limit->limitCount) : -1;
+	if (count < 0 || count > SFX_BLOCK_ENTRIES)
+		return 0;
+	count += Min(Max(constant_count(limit->limitOffset), 0), SFX_BLOCK_ENTRIES);
+	return (int) Min(Min(count, SFX_BLOCK_ENTRIES), plan->plan_rows);
+}
+
 /* ---- rows ---- */
 
 static inline ScanDirection
@@ -58,6 +108,27 @@ direction(const IndexOnlyScanState *node)
 	return ScanDirectionIsBackward(((IndexOnlyScan *) node->ss.ps.plan)->indexorderdir) ? -dir : dir;
 }
 
+bool
+sfx_index_only_begin(IndexOnlyScanState *node)
+{
+	if (node->ioss_ScanDesc != NULL)
+		return false;
+	node->ioss_ScanDesc = SfxIndexBeginScan(node);
+	node->ioss_ScanDesc->xs_want_itup = true;
+	node->ioss_VMBuffer = InvalidBuffer;
+	return true;
+}
+
+/* Begin the scan that core would begin for the first row, unless that was done. */
+static void
+begin_scan(IndexOnlyScanState *node)
+{
+	if (sfx_index_only_begin(node) &&
+		(node->ioss_NumRuntimeKeys == 0 || node->ioss_RuntimeKeysReady))
+		index_rescan(node->ioss_ScanDesc, node->ioss_ScanKeys, node->ioss_NumScanKeys,
+					 node->ioss_OrderByKeys, node->ioss_NumOrderByKeys);
+}
+
 /* The next row by the short way, if it is not ready yet; else NULL: it takes core's. */
 static pg_noinline TupleTableSlot *
 prepare_row(IndexOnlyScanState *node)
@@ -66,7 +137,16 @@ prepare_row(IndexOnlyScanState *node)
 
 	CHECK_FOR_INTERRUPTS();
 	if (node->ioss_ScanDesc == NULL)
+	{
+		int			wanted = rows_wanted(node);
+
+		if (wanted > 0)
+		{
+			begin_scan(node);
+			sfx_scan_expect(node->ioss_ScanDesc, wanted);
+		}
 		return NULL;
+	}
 	/* somebody has made it own its values */
 	if (TTS_SHOULDFREE(slot))
 		ExecClearTuple(slot);
@@ -132,17 +212,6 @@ exec_rows_further(PlanState *ps)
 	}
 }
 
-bool
-sfx_index_only_begin(IndexOnlyScanState *node)
-{
-	if (node->ioss_ScanDesc != NULL)
-		return false;
-	node->ioss_ScanDesc = SfxIndexBeginScan(node);
-	node->ioss_ScanDesc->xs_want_itup = true;
-	node->ioss_VMBuffer = InvalidBuffer;
-	return true;
-}
-
 /*
  * The scan's columns are not read.  It has to know before its first row, so a scan that core would
  * begin for that one begins here, unless its keys have to be worked out first.
@@ -150,10 +219,7 @@ sfx_index_only_begin(IndexOnlyScanState *node)
 static void
 tell_unread(IndexOnlyScanState *node)
 {
-	if (sfx_index_only_begin(node) &&
-		(node->ioss_NumRuntimeKeys == 0 || node->ioss_RuntimeKeysReady))
-		index_rescan(node->ioss_ScanDesc, node->ioss_ScanKeys, node->ioss_NumScanKeys,
-					 node->ioss_OrderByKeys, node->ioss_NumOrderByKeys);
+	begin_scan(node);
 	sfx_scan_unread(node->ioss_ScanDesc);
 }
 

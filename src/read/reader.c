@@ -52,6 +52,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->anchor = ANCHOR_END;
 	r->parts = 0;
 	r->one = r->tids_only = r->vouched = false;
+	r->expected = r->wanted = 0;
 	r->looker = NULL;
 	r->portion = 0;
 	r->dir = ForwardScanDirection;
@@ -87,6 +88,12 @@ sfx_reader_tids_only(SfxReader *r, bool tids_only)
 }
 
 void
+sfx_reader_expect(SfxReader *r, int entries)
+{
+	r->expected = entries;
+}
+
+void
 sfx_reader_candidates(SfxReader *r, bool candidates, bool rechecks)
 {
 	Assert(!candidates || r->tids_only);
@@ -117,6 +124,7 @@ seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	r->ask = true;
 	r->anchor = ANCHOR_RANGE;
 	r->parts = READER_PARTS;
+	r->wanted = r->expected;
 	r->portion = 0;
 	r->went_on = r->ahead = 0;
 	end_step(r);
@@ -150,6 +158,7 @@ sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 	r->anchor = ANCHOR_POS;
 	r->anchor_inclusive = inclusive;
 	r->parts = READER_PARTS;
+	r->wanted = r->expected;
 	r->portion = 0;
 	end_step(r);
 }

@@ -38,6 +38,12 @@ extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
 /*
+ * So many entries of a range are likely to be asked for, 0: unknown.  A hint (N4), from the next
+ * seek on: what a step decodes at once goes by it.
+ */
+extern void sfx_reader_expect(SfxReader *r, int entries);
+
+/*
  * Of leaves whose keys are cut the caller, who needs no keys (sfx_reader_tids_only), may get
  * entries in order with what is stored of them (true).  rechecks: he has an MVCC snapshot and one
  * range, and looks at the rows of those that sfx_reader_recheck() names, which may lie outside of

@@ -37,8 +37,12 @@
 #define READER_LASTING_GROWTH	4
 /* ... and bytes, for each of them. */
 #define READER_LASTING_BYTES	32
-/* Who asks for a range's first row may want few: behind a seek, the first so many parts of front-coded blocks have about so many keys. */
-#define READER_PARTS		8
+/*
+ * Who asks for a range's first row may want few: behind a seek, the first parts of front-coded
+ * blocks have about so many keys, two of each size, and each pair twice as many as the one before.
+ * What the caller expects to read, if he said so, comes before them.
+ */
+#define READER_PARTS		4
 #define READER_PART_KEYS	32
 /* So many ranges of a scan in a row that fall into one leaf, and its page is copied for those to come. */
 #define READER_SAME_LEAF	3
@@ -122,6 +126,8 @@ struct SfxReader
 	/* the range, and how it is read */
 	ScanDirection dir;
 	bool		one;			/* nobody will ask for more than the first entry */
+	int			expected;		/* entries of a range that are likely to be asked for, 0: unknown, */
+	int			wanted;			/* ... and how many of them were not decoded yet */
 	bool		tids_only;		/* the caller needs no keys */
 	bool		vouched;		/* all of the table was all-visible when as many groups were
 								 * counted as ... */

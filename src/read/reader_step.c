@@ -112,10 +112,22 @@ next_part(SfxReader *r)
 {
 	if (r->one)
 		return 1;
+	if (r->wanted > 0)
+	{
+		r->parts = Min(r->parts, READER_PARTS - 1);
+		return r->wanted;
+	}
 	if (r->parts == 0)
 		return 0;
-	r->parts--;
-	return READER_PART_KEYS;
+	return READER_PART_KEYS << (READER_PARTS - r->parts--) / 2;
+}
+
+/* The share's block was decoded, in which the stream begins. */
+static inline void
+stand_at_first(SfxReader *r, Share *s)
+{
+	s->at = forward(r) ? 0 : s->block->nent - 1;
+	r->wanted -= Min(r->wanted, s->block->nent);
 }
 
 void
@@ -129,7 +141,7 @@ sfx_reader_decode_left(SfxReader *r, Share *s)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	if (s->leaf.cut)
 		sfx_reader_recover_keys(r);
-	s->at = forward(r) ? 0 : s->block->nent - 1;
+	stand_at_first(r, s);
 }
 
 /* Where the step stops, in the leaf's terms.  NULL: not in this leaf. */
@@ -169,7 +181,7 @@ sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first
 	if (leaf->cut)
 		sfx_reader_recover_keys(r);
 	s->blockno = b;
-	s->at = forward(r) ? 0 : s->block->nent - 1;
+	stand_at_first(r, s);
 }
 
 /* Comparator order, forward: is what is left of the range of one key, whole in its bytes? */
@@ -469,11 +481,16 @@ copy_leaf(SfxReader *r, const SfxMeta *meta, Share *s, Page page, const SfxLeaf 
 	r->copied_groups = meta->work.groups;
 }
 
-/* Does the step take all that the main tree's leaf has left, and the scan more than that?  Then ask for what comes; right: the leaf's neighbour. */
+/*
+ * Does the step take all that the main tree's leaf has left, and the scan more than that, as far as
+ * is known?  Then ask for what comes; right: the leaf's neighbour.
+ */
 static void
 ask_for_more(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 {
-	if (r->main.whole && !r->final && !r->one)
+	bool		enough = r->expected > 0 && r->wanted == 0;
+
+	if (r->main.whole && !r->final && !r->one && !enough)
 		sfx_reader_ask_ahead(r, meta, forward(r) ? right : InvalidBlockNumber);
 }
 

@@ -576,9 +576,34 @@ take_alone(SfxRowsOfBlock *rows, const SfxBlock *b, int k, Datum *value)
 	return true;
 }
 
+/* Of eight bytes: the highest bit of the first one that is 1, or some bits behind that; 0: none is. */
+static inline uint64
+ones_in_word(const uint8 *p)
+{
+	const uint64 each = UINT64CONST(0x0101010101010101);
+	uint64		v;
+
+	memcpy(&v, p, 8);
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap64(v);
+#endif
+	v ^= each;
+	return (v - each) & ~v & (each << 7);
+}
+
+/* Is there a byte 1, with which raw strings escape?  15 bytes behind the len ones may be read. */
+static inline bool
+has_escape(const uint8 *p, int len)
+{
+	for (; len > 8; p += 8, len -= 8)
+		if (ones_in_word(p) != 0)
+			return true;
+	return len > 0 && ones_in_word(p) << (64 - 8 * len) != 0;
+}
+
 /* A key's only column, a short string whose bytes are all there.  False: make_key may know it. */
 static inline bool
-make_short_string(SfxRowsOfBlock *rows, const SfxBlock *b, int k, Datum *value)
+make_short_string(SfxRowsOfBlock *rows, const SfxBlock *b, int k, bool raw, Datum *value)
 {
 	const uint8 *p = b->keys + b->keyoff[k];
 	int			len = (int) (b->keyoff[k + 1] - b->keyoff[k]) - 2;
@@ -586,7 +611,7 @@ make_short_string(SfxRowsOfBlock *rows, const SfxBlock *b, int k, Datum *value)
 
 	if ((unsigned) len > VARATT_SHORT_MAX - VARHDRSZ_SHORT || p[0] != SFX_MARK_VALUE ||
 		p[len + 1] != 0x00 || b->keyoff[k + 1] + 16 > sizeof(b->keys) ||
-		to + len + VALUE_SLACK > rows->stop)
+		to + len + VALUE_SLACK > rows->stop || (raw && has_escape(p + 1, len)))
 		return false;
 	SET_VARSIZE_SHORT(to, len + VARHDRSZ_SHORT);
 	for (int i = 0; i < len; i += 16)
@@ -603,7 +628,8 @@ make_single(SfxRowsOfBlock *rows, const SfxBlock *b, int from, int n, bool *read
 	const Column *c = &rows->column[0];
 	int			natts = rows->natts;
 	bool		taken = c->form == FORM_TAKEN;
-	bool text = c->form == FORM_TEXT && c->shortens;
+	bool		raw = c->form == FORM_PLAIN;
+	bool text = (raw || c->form == FORM_TEXT) && c->shortens;
 	int			last = -1;
 
 	memset(rows->isnull + from * natts, false, n * natts);
@@ -618,7 +644,7 @@ make_single(SfxRowsOfBlock *rows, const SfxBlock *b, int from, int n, bool *read
 			rows->isnull[i * natts] = rows->isnull[(i - 1) * natts];
 			ready[i] = ready[i - 1];
 		}
-		else if (!(text &&make_short_string(rows, b, k, value)) &&
+		else if (!(text &&make_short_string(rows, b, k, raw, value)) &&
 				 !(taken && take_alone(rows, b, k, value)))
 			ready[i] = make_key(rows, b, k, value, rows->isnull + i * natts);
 		last = k;

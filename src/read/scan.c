@@ -62,7 +62,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->on_entry = so->on_mark = so->swift = false;
 	so->unread = so->form = so->rows = false;
 	so->map = NULL;
-	so->asked = 0;
+	so->asked = so->expected = 0;
 	so->values = NULL;
 	so->rows_ahead.taken = 0;
 	so->rows_ahead.stretch = &sfx_no_rows;
@@ -241,7 +241,7 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 	SfxCountIndexSearch(scan);
 	so->started = true;
 	so->on_entry = so->on_mark = false;
-	so->portion = FIRST_PORTION;
+	so->portion = so->expected > 0 ? Min(so->expected, SFX_BLOCK_ENTRIES) : FIRST_PORTION;
 	so->form = scan->xs_want_itup && !so->unread;
 	if (so->unread)
 		sfx_row_nulls(&so->row);
@@ -263,6 +263,7 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 		MemoryContextSwitchTo(old);
 	}
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
+	sfx_reader_expect(so->reader, so->expected);
 	sfx_reader_tids_only(so->reader, !so->form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->serializable = sfx_predicate_wanted(scan->xs_snapshot);

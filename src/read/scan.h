@@ -23,6 +23,12 @@ extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
  */
 extern void sfx_scan_unread(IndexScanDesc scan);
 
+/*
+ * So many rows are likely to be asked for, of each range.  A hint (N4), to be given before the
+ * first row; it holds for rescans, too.
+ */
+extern void sfx_scan_expect(IndexScanDesc scan, int rows);
+
 /* A scan's state begins with this: which rows the stretch in hand has ready for sfx_scan_row. */
 typedef struct SfxRowsAhead
 {

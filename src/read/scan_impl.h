@@ -61,6 +61,7 @@ typedef struct SfxScan
 	bool		looked;			/* ... and the whole map was looked at */
 	SfxVisibility *map;			/* rows by block: NULL: not asked yet */
 	int			asked;			/* rows that it might have been asked for */
+	int			expected;		/* rows that are likely to be asked for, 0: unknown */
 	int			portion;		/* so many rows are made ready next */
 	int			prepared_from;	/* the last ones that were, by their numbers in the block */
 	int			prepared;

@@ -24,11 +24,23 @@ sfx_scan_unread(IndexScanDesc scan)
 	so->unread = true;
 }
 
-/* The map, pinned as soon as rows enough were returned without it.  NULL: not yet. */
+void
+sfx_scan_expect(IndexScanDesc scan, int rows)
+{
+	SfxScan    *so = (SfxScan *) scan->opaque;
+
+	Assert(!so->started);
+	so->expected = rows;
+}
+
+/*
+ * The map, pinned as soon as rows enough were returned without it, or are expected.  NULL: not yet.
+ */
 static SfxVisibility *
 pinned_map(IndexScanDesc scan, SfxScan *so)
 {
-	if (so->map == NULL && ++so->asked >= ROWS_BEFORE_MAP && IsMVCCSnapshot(scan->xs_snapshot))
+	if (so->map == NULL && Max(++so->asked, so->expected) >= ROWS_BEFORE_MAP &&
+		IsMVCCSnapshot(scan->xs_snapshot))
 	{
 		MemoryContext old = MemoryContextSwitchTo(so->cxt);
 

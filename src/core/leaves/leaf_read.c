@@ -276,11 +276,32 @@ sfx_leaf_decode_entries(const SfxLeaf *l, const Block *k, int key, SfxBlock *out
 	return decode_range(l, k, &r, HAVE_KEYS | WANT_TIDS, out);
 }
 
+/* So many keys at that end of the range, which is not empty, have limit entries, or SFX_CORRUPT. */
+static int
+keys_of_entries(const Block *k, const SfxKeyRange *r, int limit, bool backward)
+{
+	Lists		s;
+	int			most = limit < r->to - r->from ? limit : r->to - r->from;
+	int			from = backward ? r->to - most : r->from;
+	int			to = from + most;
+	int			n = 1;
+
+	if (sfx_leaf_open_lists(k, from, to, &s) != SFX_OK)
+		return SFX_CORRUPT;
+	if (backward)
+		while (n < most && s.ends[to - 1] - s.ends[to - 1 - n] < limit)
+			n++;
+	else
+		while (n < most && s.ends[from + n - 1] - (from > 0 ? s.ends[from - 1] : 0) < limit)
+			n++;
+	return n;
+}
+
 /*
- * Leave what exceeds limit keys (0: nothing) of the range for later: of a front-coded block whole
- * groups, of others only where few keys are wanted.
+ * Leave what exceeds limit entries (0: nothing) of the range for later: of a front-coded block
+ * whole groups of keys, of others only where few are wanted.
  */
-static void
+static int
 limit_range(const Block *k, SfxKeyRange *r, int limit, bool backward, SfxBlock *out)
 {
 	int			group = k->kind == SFX_BLK_STRING ? SFX_STR_GROUP : 1;
@@ -288,20 +309,25 @@ limit_range(const Block *k, SfxKeyRange *r, int limit, bool backward, SfxBlock *
 	out->left_from = out->left_to = r->to;
 	out->left_lo = r->lo;
 	out->left_hi = r->hi;
-	if (limit <= 0 || (group == 1 && limit > SFX_FEW_KEYS) || r->to - r->from < limit + group)
-		return;
+	if (limit <= 0 || (group == 1 && limit > SFX_FEW_KEYS) || r->from >= r->to)
+		return SFX_OK;
+	if (k->dups && group > 1)
+		limit = keys_of_entries(k, r, limit, backward);
+	if (limit < 0 || r->to - r->from < limit + group)
+		return limit < 0 ? limit : SFX_OK;
 	if (backward)
 	{
 		out->left_from = r->from;
 		out->left_to = r->from = (r->to - limit) / group * group;
 		out->left_hi = UINT64_MAX;
 		r->lo = 0;
-		return;
+		return SFX_OK;
 	}
 	out->left_from = (r->from + limit + group - 1) / group * group;
 	out->left_lo = 0;
 	r->to = out->left_from;
 	r->hi = UINT64_MAX;
+	return SFX_OK;
 }
 
 int
@@ -311,9 +337,9 @@ sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *h
 	SfxKeyRange		r;
 
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK ||
-		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK)
+		sfx_leaf_find_range(l, b, &k, lo, hi, &r) != SFX_OK ||
+		limit_range(&k, &r, limit, backward, out) != SFX_OK)
 		return SFX_CORRUPT;
-	limit_range(&k, &r, limit, backward, out);
 	return decode_range(l, &k, &r, WANT_KEYS | WANT_TIDS, out);
 }
 
@@ -329,9 +355,9 @@ sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock
 	Block		k;
 	SfxKeyRange		r = {out->left_from, out->left_to, out->left_lo, out->left_hi, NULL, 0};
 
-	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || r.to > k.nkeys)
+	if (sfx_leaf_open_block(l, b, &k) != SFX_OK || r.to > k.nkeys ||
+		limit_range(&k, &r, limit, backward, out) != SFX_OK)
 		return SFX_CORRUPT;
-	limit_range(&k, &r, limit, backward, out);
 	return decode_range(l, &k, &r, WANT_KEYS | WANT_TIDS, out);
 }
 
