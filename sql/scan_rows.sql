@@ -106,6 +106,12 @@ VACUUM built_i8, built_t, built_two, runs_n, delta_tl, built_many, half_nn;
 INSERT INTO built_i8 SELECT * FROM src WHERE id BETWEEN 1000 AND 1400;
 SELECT * FROM compare_all();
 
+-- What a LIMIT asks for is decoded at once: all of it, none of it too much, and what comes behind it where it says too little
+SELECT state, count(*) AS asked, string_agg(DISTINCT v, ' ' ORDER BY v) AS verdicts
+	FROM (SELECT state, compare(format('SELECT %s FROM %I ORDER BY %s LIMIT %s', regexp_replace(cols, ' (DESC|NULLS FIRST)', '', 'g') || coalesce(', ' || nullif(include, ''), ''), state || '_' || c, o, l)) AS v
+		FROM states, columns, unnest(ARRAY[cols, opposite(cols)]) o, unnest(ARRAY['20 OFFSET (SELECT 300)', '100 OFFSET 200']) l) r
+	GROUP BY state ORDER BY state;
+
 -- Ranges, lists, conditions on later columns, what is left to the node, what is computed from a row, few rows of many
 SELECT compare(q), q FROM (VALUES ('SELECT i8 FROM built_i8 WHERE i8 BETWEEN 100000 AND 20000000 ORDER BY i8'), ('SELECT i4, i8 FROM built_two WHERE i4 IN (3, 70, 99, 400) ORDER BY i4, i8'),
 	('SELECT i8 FROM built_two WHERE i4 > 100 AND i8 % 5 = 2'), ('SELECT i4 * 2, i8 + i4 FROM half_two WHERE i4 > -100 AND i4 + i8 > 7'), ('SELECT i4 FROM built_two WHERE i4 >= 0 AND i8 > 30000000'),
@@ -165,6 +171,8 @@ BEGIN
 	RETURN 'ok';
 END $$;
 SELECT state, zigzag(format('SELECT i8 FROM %I ORDER BY i8', state || '_i8')), zigzag(format('SELECT t FROM %I WHERE t > ''key 0200'' ORDER BY t DESC', state || '_t')), zigzag(format('SELECT i4, i8 FROM %I WHERE i4 IN (7, 44, 45, 300) ORDER BY i4, i8', state || '_two')) FROM states;
+
+SELECT state, zigzag(format('SELECT t FROM %I ORDER BY t DESC LIMIT 150', state || '_t')), zigzag(format('SELECT tu FROM %I ORDER BY tu LIMIT 40 OFFSET (SELECT 50)', state || '_tu')) FROM states;
 
 -- A row that an index-only scan stands on can be deleted there
 CREATE FUNCTION delete_current(n int) RETURNS SETOF int8 LANGUAGE plpgsql AS $$
