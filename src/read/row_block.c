@@ -259,9 +259,34 @@ make_bytes(SfxRowsOfBlock *rows, const Column *c, const uint8 *p, Datum *value)
 	return true;
 }
 
+/* Of eight bytes: the highest bit of the first one that is 1, or some bits behind that; 0: none is. */
+static inline uint64
+ones_in_word(const uint8 *p)
+{
+	const uint64 each = UINT64CONST(0x0101010101010101);
+	uint64		v;
+
+	memcpy(&v, p, 8);
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap64(v);
+#endif
+	v ^= each;
+	return (v - each) & ~v & (each << 7);
+}
+
+/* Is there a byte 1, with which raw strings escape?  15 bytes behind the len ones may be read. */
+static inline bool
+has_escape(const uint8 *p, int len)
+{
+	for (; len > 8; p += 8, len -= 8)
+		if (ones_in_word(p) != 0)
+			return true;
+	return len > 0 && ones_in_word(p) << (64 - 8 * len) != 0;
+}
+
 /*
- * A string of len bytes.  Copied in steps of 16 bytes, and so up to 15 too many, which are in the
- * block still.
+ * A string of len bytes, if none of them is escaped.  Copied in steps of 16 bytes, and so up to 15
+ * too many, which are in the block still.
  */
 static inline bool
 make_string(SfxRowsOfBlock *rows, const Column *c, const SfxBlock *b, const uint8 *p, int len,
@@ -269,7 +294,7 @@ make_string(SfxRowsOfBlock *rows, const Column *c, const SfxBlock *b, const uint
 {
 	char	   *to = rows->at;
 
-	if (p + len + 16 > b->keys + sizeof(b->keys))
+	if (p + len + 16 > b->keys + sizeof(b->keys) || (c->form == FORM_PLAIN && has_escape(p, len)))
 		return false;
 	if (c->shortens && len + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
 	{
@@ -314,9 +339,9 @@ make_counted(SfxRowsOfBlock *rows, const Column *c, const SfxBlock *b, const uin
 	return 1 + len;
 }
 
-/* A string's bytes with its end mark.  0: it has none, or is long, or has escaped bytes. */
+/* A string's bytes with its end mark.  0: it has none, or is long. */
 static inline int
-string_length(const Column *c, const uint8 *p, const uint8 *end, bool last)
+string_length(const uint8 *p, const uint8 *end, bool last)
 {
 	int			avail = (int) (end - p);
 	int			len = avail;
@@ -328,8 +353,6 @@ string_length(const Column *c, const uint8 *p, const uint8 *end, bool last)
 		len = mark ? (int) (mark - p) + 1 : 0;
 	}
 	else if (avail < 1 || avail > SFX_LONG_PLAIN || end[-1] != 0x00)
-		len = 0;
-	if (len > 0 && c->form == FORM_PLAIN && memchr(p, 0x01, len) != NULL)
 		len = 0;
 	return len;
 }
@@ -407,7 +430,7 @@ make_value(SfxRowsOfBlock *rows, int i, const SfxBlock *b, const uint8 *p, const
 			return c->width <= end - p && make_bytes(rows, c, p, value) ? c->width : -1;
 		case FORM_TEXT:
 		case FORM_PLAIN:
-			len = string_length(c, p, end, i == rows->kd->nkeys - 1 && rows->kd->nrests == 0);
+			len = string_length(p, end, i == rows->kd->nkeys - 1 && rows->kd->nrests == 0);
 			if (len > 0 && make_string(rows, c, b, p, len - 1, value))
 				return len;
 			break;
@@ -574,31 +597,6 @@ take_alone(SfxRowsOfBlock *rows, const SfxBlock *b, int k, Datum *value)
 	*value = PointerGetDatum(rows->at);
 	rows->at += c->col->typlen > 0 ? c->col->typlen : VARSIZE(rows->at);
 	return true;
-}
-
-/* Of eight bytes: the highest bit of the first one that is 1, or some bits behind that; 0: none is. */
-static inline uint64
-ones_in_word(const uint8 *p)
-{
-	const uint64 each = UINT64CONST(0x0101010101010101);
-	uint64		v;
-
-	memcpy(&v, p, 8);
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap64(v);
-#endif
-	v ^= each;
-	return (v - each) & ~v & (each << 7);
-}
-
-/* Is there a byte 1, with which raw strings escape?  15 bytes behind the len ones may be read. */
-static inline bool
-has_escape(const uint8 *p, int len)
-{
-	for (; len > 8; p += 8, len -= 8)
-		if (ones_in_word(p) != 0)
-			return true;
-	return len > 0 && ones_in_word(p) << (64 - 8 * len) != 0;
 }
 
 /* A key's only column, a short string whose bytes are all there.  False: make_key may know it. */
