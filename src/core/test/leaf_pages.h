@@ -13,6 +13,7 @@
 #include "cpu.h"
 #include "fsst.h"
 #include "leaf.h"
+#include "strblock.h"
 #include "leaf_format.h"
 #include "leaf_sum.h"
 
@@ -355,6 +356,9 @@ parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int fro
 			at += blk.nent;
 		if (!sfx_block_left(&blk))
 			return from >= to || at == (backward ? from : to);
+		/* what was asked for, if nothing is cut off, and at most a group's keys more */
+		if ((lo == NULL && hi == NULL && blk.nent < limit) || blk.nkeys >= limit + SFX_STR_GROUP)
+			return false;
 		if (sfx_leaf_decode_left(l, b, limit, backward, &blk) != SFX_OK)
 			return false;
 	}
