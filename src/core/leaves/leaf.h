@@ -319,9 +319,11 @@ extern int sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos);
 extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
 
 /*
- * The same for who may not want all of it: where keys are front-coded, of more than limit entries (and a group's of keys) only the first limit or so
- * come out, backward the last ones; where they are not, if limit is at most SFX_FEW_KEYS, of more than limit keys.  sfx_block_left tells whether any are
- * left; sfx_leaf_decode_left decodes the next ones of block b into the out that the last call for it filled, all that are left if limit is 0.
+ * The same for who may not want all of it: where keys are front-coded, of more than limit entries
+ * (and a group's of keys) only the first limit or so come out, backward the last ones; where they
+ * are not, if limit is at most SFX_FEW_KEYS, of more than limit keys.  sfx_block_left tells whether
+ * any are left; sfx_leaf_decode_left decodes the next ones of block b into the out that the last
+ * call for it filled, all that are left if limit is 0.
  */
 #define SFX_FEW_KEYS	16
 extern int sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int limit, bool backward, SfxBlock *out);
