@@ -29,4 +29,11 @@ sfx_entry_pos(const SfxEntry *e)
 	};
 }
 
+/* The same position, byte for byte? */
+static inline bool
+sfx_same_pos(const SfxPos *a, const SfxPos *b)
+{
+	return a->tid == b->tid && sfx_same_bytes(a->key, a->len, b->key, b->len);
+}
+
 #endif							/* SURFIDX_POS_H */

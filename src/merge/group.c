@@ -57,13 +57,19 @@ check_posted(const SfxTree *t, const SfxNode *node)
 	}
 }
 
-/* The child that holds pos. */
+/*
+ * The child that holds pos; in comparator order the one that begins there, by its bytes, if one
+ * does (K4).
+ */
 static int
 find_child(const SfxNode *node, const SfxOrder *order, const SfxPos *pos)
 {
 	int			lo = 0,
 				hi = node->nchildren;
 
+	for (int i = 0; order && i < node->nchildren; i++)
+		if (sfx_same_pos(&node->children[i].low, pos))
+			return i;
 	while (hi - lo > 1)
 	{
 		int			mid = (lo + hi) / 2;

@@ -60,8 +60,9 @@ static bool
 pack_check(SfxPack *p, int rc)
 {
 	if (rc == SFX_CORRUPT)
-		sfx_corrupt(p->group->tree.index, sfx_group_leaf(p->group, p->group->from),
-					"entries of this leaf or of its right neighbours are out of order");
+		sfx_out_of_order(p->group->tree.index, p->group->tree.order,
+						 sfx_group_leaf(p->group, p->group->from),
+						 "entries of this leaf or of its right neighbours are out of order");
 	if (needs_whole_keys(p, rc))
 		return false;
 	if (rc < 0 && !p->too_many)

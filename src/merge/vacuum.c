@@ -401,10 +401,24 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 	return true;
 }
 
+/*
+ * Where the order of entries does not hold (K4), comparisons may lead back.  A walk of more groups
+ * than the file has pages, merges beside it aside, comes round; TIDs that it does not reach must not
+ * be given away.
+ */
+static void
+must_come_to_an_end(VacState *vs, uint64 groups)
+{
+	if (vs->order && groups > 1000 + 4 * (uint64) RelationGetNumberOfBlocks(vs->index))
+		sfx_out_of_order(vs->index, vs->order, SFX_META_BLKNO,
+						 "VACUUM comes to the same leaves again and again");
+}
+
 /* Clean the run vs->run from end to end, if it is still there. */
 static void
 vacuum_run(VacState *vs)
 {
+	uint64		groups = 0;
 	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx vacuum group", ALLOCSET_DEFAULT_SIZES);
@@ -418,6 +432,8 @@ vacuum_run(VacState *vs)
 		MemoryContext old;
 
 		SfxVacuumDelay();
+		if (++groups % 1024 == 0)
+			must_come_to_an_end(vs, groups);
 		sfx_merge_lock(vs->index);
 		old = MemoryContextSwitchTo(cxt);
 		sfx_meta_read(vs->index, &meta);

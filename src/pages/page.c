@@ -27,6 +27,22 @@ sfx_corrupt(Relation index, BlockNumber blkno, const char *what)
 }
 
 void
+sfx_out_of_order(Relation index, const SfxOrder *order, BlockNumber blkno, const char *what)
+{
+	if (order == NULL)
+		sfx_corrupt(index, blkno, what);
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is out of order at block %u: %s",
+					RelationGetRelationName(index), blkno, what),
+			 errdetail("A collation, or a comparison function, orders values in another way than "
+					   "when they came into the index; or it is damaged."),
+			 errhint("Please REINDEX it, and, if a collation has changed with the C library or "
+					 "with ICU, every index of such text.")));
+	pg_unreachable();
+}
+
+void
 sfx_bad_tid(Relation index, uint64 tid)
 {
 	ereport(ERROR,

@@ -87,6 +87,14 @@ pg_noreturn extern void sfx_format_unknown(Relation index, BlockNumber blkno, ui
 pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
 
 /*
+ * The same of what stands in another order than it is searched in (K4).  In byte order that is
+ * damage; in comparator order the comparisons may have changed, and the error says so.
+ */
+struct SfxOrder;
+pg_noreturn extern void sfx_out_of_order(Relation index, const struct SfxOrder *order,
+										 BlockNumber blkno, const char *what);
+
+/*
  * A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and
  * core does not expect.
  */

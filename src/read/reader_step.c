@@ -320,6 +320,19 @@ first_decoded(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool *more)
 }
 
 #ifdef USE_ASSERT_CHECKING
+/* Is the leaf in the order that it is searched in?  A collation may have changed (K4). */
+static bool
+is_in_order(const SfxLeaf *leaf)
+{
+	SfxBlock   *scratch = palloc(sizeof(SfxBlock));
+	const char *why;
+	bool		ok = sfx_leaf_verify(leaf->body, leaf->len, leaf->order, leaf->dict, scratch,
+									 &why) == SFX_OK;
+
+	pfree(scratch);
+	return ok;
+}
+
 /* Does the search by comparisons come to the same? */
 static void
 check_exact(SfxReader *r, Share *s, const SfxLeaf *leaf, int b)
@@ -328,6 +341,8 @@ check_exact(SfxReader *r, Share *s, const SfxLeaf *leaf, int b)
 	int			nent = s->block->nent;
 	int			found = sfx_leaf_find_block(leaf, &r->cur.pos);
 
+	if (!is_in_order(leaf))
+		return;
 	Assert(nent == 0 || found == b);
 	if (found >= leaf->nblocks)
 		return;

@@ -16,6 +16,7 @@
 #include "rowcompare.h"
 #include "scratch.h"
 #include "settings.h"
+#include "whole.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -225,6 +226,14 @@ take_candidates(IndexScanDesc scan, SfxScan *so)
 						  !scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so));
 }
 
+/* Is this CLUSTER, which writes what we give it in place of the table? */
+static inline bool
+copies_table(IndexScanDesc scan)
+{
+	return scan->xs_snapshot && scan->xs_snapshot->snapshot_type == SNAPSHOT_ANY &&
+		scan->numberOfKeys == 0 && scan->parallel_scan == NULL;
+}
+
 /*
  * First fetch after a (re)start.  Only now is it known whether the executor wants index tuples.  A reader that may return
  * entries whose heap rows VACUUM is about to reuse has to hold the gate: where rows are taken from the
@@ -262,6 +271,8 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 		so->gate = gate;
 		MemoryContextSwitchTo(old);
 	}
+	if (so->order && copies_table(scan))
+		sfx_prove_order(scan->indexRelation, so->order);
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
 	sfx_reader_expect(so->reader, so->expected);
 	sfx_reader_tids_only(so->reader, !so->form && !sfx_scan_has_filters(so) && so->mark == NULL);

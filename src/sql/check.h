@@ -59,6 +59,9 @@ typedef struct SfxCheck
 /* The error of a violation: index, block, what is wrong. */
 pg_noreturn extern void sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...) pg_attribute_printf(3, 4);
 
+/* The same of the order of what is there, which comparisons deny that may have changed (K4). */
+pg_noreturn extern void sfx_disordered(SfxCheck *cs, BlockNumber blkno, const char *what);
+
 /* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
 extern void sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno);
 

@@ -26,6 +26,12 @@ sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...)
 }
 
 void
+sfx_disordered(SfxCheck *cs, BlockNumber blkno, const char *what)
+{
+	sfx_out_of_order(cs->index, cs->order, blkno, what);
+}
+
+void
 sfx_check_grow(SfxCheck *cs, BlockNumber nblocks)
 {
 	Size		oldlen = cs->owned ? (Size) cs->nblocks / 8 + 1 : 0;

@@ -92,7 +92,7 @@ check_downlink(SfxCheck *cs, Parents *ps, int level, BlockNumber blkno, const Sf
 		if (level == 0)
 			sfx_broken(cs, blkno, "leaf without a downlink; the next one leads to block %u", c ? c->blkno : 0);
 		if (c && sfx_order_cmp_pos(cs->order, low, &c->low) >= 0)
-			sfx_broken(cs, blkno, "the level above leads to block %u before this one", c->blkno);
+			sfx_disordered(cs, blkno, "the level above leads to another page before this one");
 		cs->unposted++;
 		return;
 	}
@@ -245,11 +245,15 @@ check_leaf(SfxCheck *cs, Parents *ps, BlockNumber blkno, uint32 run, TreePage *t
 	uint32		len = SfxPageBodyLen(cs->page.data);
 	const char *why = NULL;
 	SfxLeaf		leaf;
+	int			rc;
 
 	if (sfx_leaf_open(&leaf, body, len, cs->order) < 0)
 		sfx_broken(cs, blkno, "leaf header or directory");
 	sfx_dict_attach(cs->index, blkno, cs->page.data, &leaf, NULL);
-	if (sfx_leaf_verify(body, len, cs->order, leaf.dict, cs->block, &why) < 0)
+	rc = sfx_leaf_verify(body, len, cs->order, leaf.dict, cs->block, &why);
+	if (rc == SFX_DISORDER)
+		sfx_disordered(cs, blkno, why);
+	if (rc < 0)
 		sfx_broken(cs, blkno, "leaf: %s", why ? why : "header or directory");
 	if (sfx_leaf_fences(&leaf, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0)
 		sfx_broken(cs, blkno, "leaf fences");
@@ -271,8 +275,11 @@ check_inner(SfxCheck *cs, BlockNumber blkno, TreePage *tp)
 	SfxInner	inner;
 	uint32_t	child;
 	uint64_t	count;
+	int			rc = sfx_inner_verify(body, len, cs->order, cs->scratch, &why);
 
-	if (sfx_inner_verify(body, len, cs->order, cs->scratch, &why) < 0 || sfx_inner_open(&inner, body, len, cs->order) < 0)
+	if (rc == SFX_DISORDER)
+		sfx_disordered(cs, blkno, why);
+	if (rc < 0 || sfx_inner_open(&inner, body, len, cs->order) < 0)
 		sfx_broken(cs, blkno, "inner page: %s", why ? why : "header");
 	if (sfx_inner_fences(&inner, tp->lowbuf, &tp->low, tp->highbuf, &tp->high, &tp->high_inf) < 0 ||
 		sfx_inner_child(&inner, 0, &child, &count) < 0)
@@ -300,7 +307,7 @@ check_tree_page(SfxCheck *cs, Parents *ps, BlockNumber blkno, uint32 run, int le
 		sfx_broken(cs, blkno, "%s", tp->high_inf ? "right neighbour of a page that ends at plus infinity" :
 				   "no right neighbour beyond a finite high fence");
 	if (!tp->high_inf && sfx_order_cmp_pos(cs->order, &tp->low, &tp->high) >= 0)
-		sfx_broken(cs, blkno, "low fence is not below the high fence");
+		sfx_disordered(cs, blkno, "low fence is not below the high fence");
 }
 
 /* One level from its leftmost page on; the leftmost page of the level below. */

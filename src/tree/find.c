@@ -338,7 +338,8 @@ find(Descent *d)
 	{
 		/* T4 */
 		if (!sfx_retry(&retry))
-			sfx_corrupt(t->index, d->last, "a descent ends here, where the key sought is not");
+			sfx_out_of_order(t->index, t->order, d->last,
+							 "a descent ends here, where the key sought is not");
 		sfx_meta_read(t->index, &d->fresh);
 		r = sfx_meta_find_run(&d->fresh, t->run);
 		if (r < 0)

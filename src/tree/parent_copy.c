@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "bufhint.h"
 #include "find.h"
 #include "inner.h"
 #include "meta.h"
@@ -42,12 +43,61 @@ is_same(const SfxKeptNode *kept, BlockNumber blkno, Page page)
 		memcmp(SfxPageBody(page), SfxPageBody((Page) kept->page), kept->node.len) == 0;
 }
 
+/* As an SfxChildFn: ends where the position *ctx is a child's low fence. */
+static int
+is_low_fence(void *ctx, int i, const SfxChild *child)
+{
+	return sfx_same_pos(&child->low, ctx) ? SFX_NOSPACE : SFX_OK;
+}
+
+/*
+ * Page blkno, share-locked, if it is a parent of leaves with a child that has that low fence, by its
+ * bytes; else InvalidBuffer.
+ */
+static Buffer
+parent_of(const SfxTree *t, BlockNumber blkno, const SfxPos *pos)
+{
+	Buffer		buf = sfx_read_page(t->index, blkno);
+	Page		page = BufferGetPage(buf);
+	SfxInner	inner;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (sfx_tree_page_is(t->index, blkno, page, t->meta, t->run, 1) &&
+		sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), t->order) == SFX_OK &&
+		sfx_inner_each(&inner, is_low_fence, (void *) pos) == SFX_NOSPACE)
+		return buf;
+	UnlockReleaseBuffer(buf);
+	return InvalidBuffer;
+}
+
+/*
+ * Where a walk goes on from a fence: the parent that is kept, or its right neighbour.  So the walk
+ * misses nothing, and ends, whatever comparisons say (K4).  InvalidBuffer: neither; else
+ * share-locked.
+ */
+static Buffer
+find_by_bytes(const SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos)
+{
+	const SfxNode *node = &kept->node;
+
+	if (t->order == NULL || !kept->valid || node->run != t->run)
+		return InvalidBuffer;
+	if (!node->high_inf && sfx_same_pos(&node->high, pos))
+		return parent_of(t, node->right, pos);
+	for (int i = 0; i < node->nchildren; i++)
+		if (sfx_same_pos(&node->children[i].low, pos))
+			return parent_of(t, node->blkno, pos);
+	return InvalidBuffer;
+}
+
 bool
 sfx_kept_load(SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos, SfxNode *node)
 {
-	Buffer		buf = sfx_tree_find(t, pos, false, 1);
+	Buffer		buf = find_by_bytes(kept, t, pos);
 	bool		same;
 
+	if (!BufferIsValid(buf))
+		buf = sfx_tree_find(t, pos, false, 1);
 	if (!BufferIsValid(buf))
 		(void) sfx_meta_run(t->index, t->meta, t->run);
 	same = is_same(kept, BufferGetBlockNumber(buf), BufferGetPage(buf));

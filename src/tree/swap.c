@@ -77,6 +77,20 @@ end_at_filter(Relation index, const SfxChild *c, int take, int n)
 	return k;
 }
 
+/*
+ * Two children have room in a page, whatever their separators are (SFX_MAX_ENTRY).  What cannot be
+ * is two that are the same, where the order of the entries does not hold (K4).
+ */
+static void
+cannot_be_built(Relation index, const SfxOrder *order, const SfxChild *children)
+{
+	if (order)
+		sfx_out_of_order(index, order, children[0].blkno,
+						 "this page and its right neighbour begin with the same key");
+	elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",
+		 RelationGetRelationName(index));
+}
+
 int
 sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children, int n, const SfxPos *high, bool halves,
 					uint8 *body, void *scratch, int *len)
@@ -100,7 +114,7 @@ sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *child
 			return take;
 		/* with another high fence the same children may be longer */
 		if (take < 2)
-			elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built", RelationGetRelationName(index));
+			cannot_be_built(index, order, children);
 		limit = take - 1;
 	}
 }

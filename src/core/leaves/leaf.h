@@ -441,8 +441,8 @@ extern int sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info);
 
 /*
  * Every invariant of the body that costs a full decode: order, fences, counts, key lengths.
- * SFX_OK, or SFX_CORRUPT with *why naming the broken invariant (a static string).  dict: the one
- * that the leaf names.  For surfidx_check.
+ * SFX_OK, or SFX_CORRUPT with *why naming the broken invariant (a static string); SFX_DISORDER if
+ * that is one of comparator order alone.  dict: the one that the leaf names.  For surfidx_check.
  */
 extern int sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const SfxHope *dict,
 						   SfxBlock *scratch, const char **why);

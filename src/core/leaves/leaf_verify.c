@@ -11,8 +11,17 @@ typedef struct Check
 	SfxPos		last;			/* greatest entry so far */
 	unsigned	loose;			/* bits of its last byte */
 	bool		any;
+	bool		disorder;		/* what was found is a matter of comparisons */
 	uint64_t	nentries;
 } Check;
+
+/* A finding that another order would not make. */
+static const char *
+disorder(Check *c, const char *why)
+{
+	c->disorder = true;
+	return why;
+}
 
 
 /* Entry i, at pos, of a leaf with cut keys, beside the one before it. */
@@ -72,7 +81,7 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 		if (e.tid > SFX_MAX_TID)
 			return "a TID is out of range";
 		if (c->any && sfx_order_cmp_pos(l->order, &c->last, &pos) >= 0)
-			return "entries are out of order";
+			return disorder(c, "entries are out of order");
 		if (l->cut && (why = verify_cut(blk, i, c, &pos)) != NULL)
 			return why;
 		if (i == 0)
@@ -81,7 +90,7 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 			SfxPos		rest = {t.key, t.len, t.tid};
 
 			if (t.side != 0 || sfx_order_cmp_pos(l->order, &sep, &rest) > 0)
-				return "a block's first entry is below its separator";
+				return disorder(c, "a block's first entry is below its separator");
 			if (c->any)
 			{
 				SfxPos		last = c->last;
@@ -90,14 +99,14 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 				last.key += l->priv[PV_PREFIXLEN];
 				last.len -= l->priv[PV_PREFIXLEN];
 				if (sfx_order_cmp_pos(l->order, &sep, &last) <= 0)
-					return "a separator is not above the block before it";
+					return disorder(c, "a separator is not above the block before it");
 			}
 			else if (sep.len != 0 || sep.tid != 0)
 				return "the first separator is not empty";
 		}
 		/* what lies between the first and the last entry need not be compared with the fences */
 		if ((!c->any || (b == l->nblocks - 1 && i == blk->nent - 1)) && sfx_leaf_cmp_fences(l, &pos) != 0)
-			return "an entry is outside of the fences";
+			return disorder(c, "an entry is outside of the fences");
 		c->last = pos;
 		c->any = true;
 	}
@@ -112,7 +121,7 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 
 /* The fences against each other. */
 static const char *
-verify_fences(const SfxLeaf *l)
+verify_fences(const SfxLeaf *l, Check *c)
 {
 	SfxPos		low = {l->body + l->priv[PV_LOW], l->priv[PV_LOWLEN], low_tid(l)};
 	SfxPos		high = {l->body + l->priv[PV_HIGH], l->priv[PV_HIGHLEN], high_tid(l)};
@@ -120,7 +129,7 @@ verify_fences(const SfxLeaf *l)
 	if (l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF)
 		return NULL;
 	if (sfx_order_cmp_pos(l->order, &low, &high) > 0)
-		return "the low fence is above the high fence";
+		return disorder(c, "the low fence is above the high fence");
 	if (l->order == NULL && low.len && high.len && low.key[0] == high.key[0])
 		return "the fences share more than the prefix that is stored";
 	return NULL;
@@ -133,7 +142,7 @@ sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const 
 	SfxLeaf		l;
 	Check		c;
 
-	c.any = false;
+	c.any = c.disorder = false;
 	c.loose = 0;
 	c.nentries = 0;
 	*why = NULL;
@@ -143,12 +152,14 @@ sfx_leaf_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, const 
 		return SFX_CORRUPT;
 	}
 	l.dict = l.dictno ? dict : NULL;
-	*why = verify_fences(&l);
+	*why = verify_fences(&l, &c);
 	for (int b = 0; b < l.nblocks && *why == NULL; b++)
 		*why = verify_block(&l, b, scratch, &c);
 	if (*why == NULL && c.any)
 		*why = verify_last_cut(&l, &c.last, c.loose);
 	if (*why == NULL && c.nentries != l.nentries)
 		*why = "the number of entries is wrong";
-	return *why ? SFX_CORRUPT : SFX_OK;
+	if (*why == NULL)
+		return SFX_OK;
+	return order && c.disorder ? SFX_DISORDER : SFX_CORRUPT;
 }

@@ -30,6 +30,7 @@
 #define SFX_CORRUPT		(-1)	/* the bytes break the format */
 #define SFX_NOSPACE		(-2)	/* the output does not fit */
 #define SFX_NOMEM		(-3)	/* the allocator is exhausted */
+#define SFX_DISORDER	(-4)	/* the bytes are well-formed, and an SfxOrder denies their order */
 
 /* Largest encoded key plus payload of one entry, in bytes.  Three of them (two
  * fences and one entry) fit into a page body with all headers. */

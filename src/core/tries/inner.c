@@ -464,10 +464,12 @@ static int
 verify_child_order(Verify *w, int i, const SfxChild *c)
 {
 	if (i > 0 && sfx_order_cmp_pos(w->p->order, &w->prev, &c->low) >= 0)
-		return verify_fail(w, "the separators do not ascend");
-	if (i == w->p->nchildren - 1 && sfx_inner_cmp_fences(w->p, &c->low) != 0)
-		return verify_fail(w, "a separator lies outside the fences");
-	return SFX_OK;
+		w->why = "the separators do not ascend";
+	else if (i == w->p->nchildren - 1 && sfx_inner_cmp_fences(w->p, &c->low) != 0)
+		w->why = "a separator lies outside the fences";
+	else
+		return SFX_OK;
+	return SFX_DISORDER;
 }
 
 static int

@@ -119,7 +119,7 @@ extern int sfx_inner_each(const SfxInner *p, SfxChildFn f, void *ctx);
 
 /*
  * Everything: trie against its separators, rank/select against a scan, order, fences. SFX_OK, or
- * SFX_CORRUPT with *why.
+ * SFX_CORRUPT with *why; SFX_DISORDER if it is comparator order alone that does not hold.
  */
 extern int sfx_inner_verify(const uint8_t *body, uint32_t len, const SfxOrder *order, void *scratch, const char **why);
 
