@@ -4,9 +4,10 @@
  * A plain insert encodes the key and appends to the log: no page of the tree is read.  Many of one
  * statement are appended together (D7).
  *
- * A unique insert holds the key's partition lock over check and append, so that two inserters of equal keys meet (README
- * "Uniqueness").  The lock is chosen by a hash of the key's bytes where equal keys have equal bytes, else it is one for all.  It is
- * given up before waiting for another transaction, and the check starts over.
+ * A unique insert checks, and appends only if no equal key has come into the log since the check
+ * looked at it (README "Uniqueness").  Where equal keys may have different bytes a lock is held over
+ * both; it is given up before waiting for another transaction, and the check starts over.  Keys
+ * that ascend need no check (right_edge.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -22,6 +23,7 @@
 #include "predicate.h"
 #include "pressure.h"
 #include "reader.h"
+#include "right_edge.h"
 #include "settings.h"
 
 #include "access/tableam.h"
@@ -33,7 +35,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#define LOCK_FIELD_UNIQUE	2	/* objsubid of partition locks */
+#define LOCK_FIELD_UNIQUE	2	/* objsubid of the lock on unequal bytes */
 
 /*
  * Readers that a statement, or several at once, may keep from row to row: 175 kB each. A
@@ -91,16 +93,14 @@ insert_state(Relation index, IndexInfo *info)
 }
 
 /*
- * Equal keys must meet in one partition: where equal does not mean equal bytes there is only one.  Whether a key is compressed follows from
- * its values' sizes, so that of equal ones all are or none.
+ * Have equal keys equal bytes?  Whether a key is compressed follows from its values' sizes, so that
+ * of equal ones all are or none.
  */
-static void
-partition_tag(LOCKTAG *tag, Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
+static bool
+equal_by_bytes(Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 {
-	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationGetRelid(index),
-					   (kd->image_equal && !sfx_key_is_squeezed(kd, index, e->key, e->keylen)) || SFX_MUTANT("unique by bytes") ?
-					   hash_bytes(e->key, sfx_key_equal_len(kd, index, e->key, e->keylen)) : 0,
-					   LOCK_FIELD_UNIQUE);
+	return (kd->image_equal && !sfx_key_is_squeezed(kd, index, e->key, e->keylen)) ||
+		SFX_MUTANT("unique by bytes");
 }
 
 static void
@@ -241,42 +241,163 @@ insert_plain(Relation index, Relation heap, InsertState *st, const SfxEntry *e, 
 	return sfx_log_append(index, e, unchanged);
 }
 
-/* Check and append under the partition lock.  *grew as sfx_log_append.  Returns the verdict for aminsert. */
+/*
+ * U3: append an entry that is known to be beyond all others of the index, whatever others append
+ * meanwhile.  False: that is not known.
+ */
+static bool
+insert_at_edge(Relation index, InsertState *st, const SfxEntry *e, bool unchanged, bool *grew)
+{
+	SfxPos		lo,
+				hi;
+	uint8		lobytes[SFX_MAX_ENTRY + 1];
+	uint8		hibytes[SFX_MAX_ENTRY + 1];
+	SfxLogWatch watch;
+
+	if (st->order != NULL || !sfx_edge_known(index, e))
+		return false;
+	sfx_key_range(&st->kd, index, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
+	if (!sfx_edge_watch(index, &lo, &watch))
+		return false;
+	SFX_STOP("unique checked");
+	if (!sfx_log_append_watched(index, e, unchanged, &watch, grew))
+	{
+		sfx_edge_refused(index);
+		return false;
+	}
+	return true;
+}
+
+/* The other row's end is waited for; then the check begins again. */
+static void
+wait_for_other(Relation index, const SfxEntry *e, TransactionId xwait, uint32 token)
+{
+	ItemPointerData tid;
+
+	SFX_STOP("unique wait");
+	tid_pointer(e->tid, &tid);
+	if (token)
+		SpeculativeInsertionWait(xwait, token);
+	else
+		XactLockTableWait(xwait, index, &tid, XLTW_InsertIndex);
+}
+
+/*
+ * Is nothing in the index at or beyond the key?  Then there is no equal one, and the edge is known.
+ */
+static bool
+is_at_edge(Relation index, InsertState *st, const SfxEntry *e)
+{
+	SfxPos		infinity = {NULL, 0, 0};
+	SfxPos		lo,
+				hi;
+	uint8		lobytes[SFX_MAX_ENTRY + 1];
+	uint8		hibytes[SFX_MAX_ENTRY + 1];
+	SfxEntry	other;
+	SfxLogPlace place;
+
+	sfx_key_range(&st->kd, index, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
+	if (sfx_reader_first(st->reader, &lo, &infinity, &other))
+		return false;
+	place = sfx_reader_log_place(st->reader);
+	sfx_edge_note(index, &lo, &place);
+	return true;
+}
+
+/* Of an entry that has come into the log since the check: is its key another one? */
+static bool
+is_other_key(void *arg, const SfxEntry *other)
+{
+	const SfxPos *key = arg;
+
+	return other->keylen < key->len || memcmp(other->key, key->key, key->len) != 0;
+}
+
+/*
+ * Append what has been checked, unless a key that may be equal has come in since.  False: then
+ * the check has to begin again.
+ */
+static bool
+append_checked(Relation index, InsertState *st, const SfxEntry *e, bool unchanged, bool *grew)
+{
+	SfxPos		key = {e->key, sfx_key_equal_len(&st->kd, index, e->key, e->keylen), 0};
+	SfxLogPlace place = sfx_reader_log_place(st->reader);
+	SfxLogWatch watch = {&place, is_other_key, &key};
+
+	return sfx_log_append_watched(index, e, unchanged, &watch, grew);
+}
+
+/* Check, and append if equal keys have equal bytes (U1).  False: it begins again. */
+static bool
+insert_by_bytes(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
+				IndexUniqueCheck mode, bool unchanged, bool *unique, bool *grew)
+{
+	uint32		token = 0;
+	TransactionId xwait = InvalidTransactionId;
+
+	*unique = true;
+	if (mode == UNIQUE_CHECK_EXISTING || !sfx_edge_wanted(index) || !is_at_edge(index, st, e))
+		xwait = check_unique(index, heap, st, e, mode, unique, &token);
+	sfx_reader_reset(st->reader);
+	if (TransactionIdIsValid(xwait))
+	{
+		wait_for_other(index, e, xwait, token);
+		return false;
+	}
+	SFX_STOP("unique checked");
+	if (mode == UNIQUE_CHECK_EXISTING)
+		return true;
+	if (*unique)
+		return append_checked(index, st, e, unchanged, grew);
+	*grew |= sfx_log_append(index, e, unchanged);
+	return true;
+}
+
+/* The same under a lock, where they may have different ones. */
+static bool
+insert_locked(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
+			  IndexUniqueCheck mode, bool unchanged, bool *unique, bool *grew)
+{
+	LOCKTAG		tag;
+	uint32		token = 0;
+	TransactionId xwait;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationGetRelid(index), 0, LOCK_FIELD_UNIQUE);
+	if (!SFX_MUTANT("no unique lock"))
+		(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	xwait = check_unique(index, heap, st, e, mode, unique, &token);
+	sfx_reader_reset(st->reader);
+	if (TransactionIdIsValid(xwait))
+	{
+		if (!SFX_MUTANT("wait with unique lock"))
+			LockRelease(&tag, ExclusiveLock, false);
+		wait_for_other(index, e, xwait, token);
+		return false;
+	}
+	SFX_STOP("unique checked");
+	if (mode != UNIQUE_CHECK_EXISTING)
+		*grew |= sfx_log_append(index, e, unchanged);
+	if (!SFX_MUTANT("no unique lock"))
+		LockRelease(&tag, ExclusiveLock, false);
+	return true;
+}
+
+/* Check and append.  *grew as sfx_log_append.  Returns the verdict for aminsert. */
 static bool
 insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
 			  IndexUniqueCheck mode, bool unchanged, bool *grew)
 {
-	LOCKTAG		tag;
-	bool		unique;
+	bool		by_bytes = equal_by_bytes(index, &st->kd, e);
+	bool		unique = true;
+	bool		done = by_bytes && mode != UNIQUE_CHECK_EXISTING &&
+		insert_at_edge(index, st, e, unchanged, grew);
 
+	if (done)
+		return true;
 	begin_reader(index, st, info);
-	partition_tag(&tag, index, &st->kd, e);
-	for (;;)
-	{
-		uint32		token = 0;
-		ItemPointerData tid;
-		TransactionId xwait;
-
-		if (!SFX_MUTANT("no unique lock"))
-			(void) LockAcquire(&tag, ExclusiveLock, false, false);
-		xwait = check_unique(index, heap, st, e, mode, &unique, &token);
-		sfx_reader_reset(st->reader);
-		if (!TransactionIdIsValid(xwait))
-			break;
-		if (!SFX_MUTANT("wait with unique lock"))
-			LockRelease(&tag, ExclusiveLock, false);
-		SFX_STOP("unique wait");
-		tid_pointer(e->tid, &tid);
-		if (token)
-			SpeculativeInsertionWait(xwait, token);
-		else
-			XactLockTableWait(xwait, index, &tid, XLTW_InsertIndex);
-	}
-	SFX_STOP("unique checked");
-	if (mode != UNIQUE_CHECK_EXISTING)
-		*grew = sfx_log_append(index, e, unchanged);
-	if (!SFX_MUTANT("no unique lock"))
-		LockRelease(&tag, ExclusiveLock, false);
+	while (!done)
+		done = by_bytes ? insert_by_bytes(index, heap, st, e, mode, unchanged, &unique, grew) :
+			insert_locked(index, heap, st, e, mode, unchanged, &unique, grew);
 	end_reader(st);
 	return unique;
 }

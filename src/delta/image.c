@@ -324,6 +324,13 @@ sfx_image_seen(const SfxImage *img)
 	return img->seen;
 }
 
+SfxLogPlace
+sfx_image_place(const SfxImage *img)
+{
+	return (SfxLogPlace) {img->key.build_id, img->key.gen, img->blkno,
+		Max(img->off, sizeof(SfxLogHeader))};
+}
+
 bool
 sfx_image_unchanged(const SfxImage *img)
 {

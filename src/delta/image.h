@@ -9,6 +9,7 @@
 #include "delta.h"
 #include "horizon.h"
 #include "leaf.h"
+#include "log_watch.h"
 #include "meta.h"
 #include "shared_area.h"
 
@@ -46,6 +47,9 @@ extern void sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g);
 /* Log entries that went into it, dead ones included. */
 extern uint64 sfx_image_seen(const SfxImage *img);
 extern void sfx_image_release(SfxImage *img);
+
+/* Where its log goes on behind what it holds (it is held; it has pages). */
+extern SfxLogPlace sfx_image_place(const SfxImage *img);
 
 /* Is an image in shared memory held?  For assertions. */
 extern bool sfx_image_held(void);

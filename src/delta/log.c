@@ -257,6 +257,8 @@ typedef struct Appending
 	const bool *unchanged;
 	int			n;
 	int		   *done;
+	SfxLogWatch *watch;			/* NULL: whatever others have appended */
+	bool	   *refused;		/* by it */
 } Appending;
 
 typedef enum
@@ -264,8 +266,27 @@ typedef enum
 	APPEND_DONE,
 	APPEND_AGAIN,				/* the cache moved on: try once more */
 	APPEND_FULL,				/* no room for all: extend */
+	APPEND_BEHIND,				/* the watch has to follow */
+	APPEND_REFUSED,
 	APPEND_STALE				/* not the active generation's page: forget the cache */
 } AppendResult;
+
+/* May the entry come to the log's last page, which is locked?  APPEND_DONE: it may. */
+static AppendResult
+ask_watch(Relation index, Buffer buf, const Appending *a)
+{
+	if (a->watch == NULL)
+		return APPEND_DONE;
+	switch (sfx_log_watch_tail(index, BufferGetBlockNumber(buf), BufferGetPage(buf), a->watch))
+	{
+		case SFX_WATCH_PASSED:
+			return APPEND_DONE;
+		case SFX_WATCH_BEHIND:
+			return APPEND_BEHIND;
+		default:
+			return APPEND_REFUSED;
+	}
+}
 
 /* Put what has room on the log's last page, which is locked.  False: some has not. */
 static bool
@@ -299,10 +320,23 @@ try_append(Relation index, SfxTailCache *c, const Appending *a)
 		RelationSetTargetBlock(index, c->tail);
 		result = APPEND_AGAIN;
 	}
-	else
+	else if ((result = ask_watch(index, buf, a)) == APPEND_DONE)
 		result = put_entries(index, buf, a) ? APPEND_DONE : APPEND_FULL;
 	UnlockReleaseBuffer(buf);
 	return result;
+}
+
+/* The same where the log may have no last page yet, and the metapage is locked. */
+static AppendResult
+ask_watch_for_certain(Relation index, const SfxMeta *meta, Buffer tailbuf, const Appending *a)
+{
+	const SfxLogPlace *at;
+
+	if (BufferIsValid(tailbuf) || a->watch == NULL)
+		return BufferIsValid(tailbuf) ? ask_watch(index, tailbuf, a) : APPEND_DONE;
+	at = a->watch->place;
+	return at->build_id == meta->build_id && at->gen == meta->gens[0].gen ? APPEND_DONE :
+		APPEND_BEHIND;
 }
 
 /*
@@ -322,6 +356,12 @@ append_for_certain(Relation index, const Appending *a)
 	sfx_meta_read(index, &meta);
 	newbuf = lock_to_extend(index, &meta, &metabuf);
 	tailbuf = lock_tail(index, &meta, BUFFER_LOCK_EXCLUSIVE);
+	*a->refused = ask_watch_for_certain(index, &meta, tailbuf, a) != APPEND_DONE;
+	if (*a->refused)
+	{
+		unlock_extended(index, metabuf, tailbuf, newbuf, false);
+		return false;
+	}
 	added = !BufferIsValid(tailbuf) || !put_entries(index, tailbuf, a);
 	before = *a->done;
 	if (added)
@@ -356,6 +396,11 @@ append_some(Relation index, const Appending *a)
 		CHECK_FOR_INTERRUPTS();
 		if (*a->done > before)
 			return grew;
+		if (r == APPEND_BEHIND)
+			r = sfx_log_watch_follow(index, a->watch) == SFX_WATCH_PASSED ? r : APPEND_REFUSED;
+		*a->refused = r == APPEND_REFUSED;
+		if (*a->refused)
+			return grew;
 		if (r == APPEND_AGAIN && ++links <= LOG_LINKS)
 			continue;
 		sfx_log_forget_tail(index);
@@ -368,7 +413,8 @@ append_some(Relation index, const Appending *a)
 bool
 sfx_log_append_many(Relation index, const SfxEntry *e, const bool *unchanged, int n, int *done)
 {
-	Appending	a = {.e = e,.unchanged = unchanged,.n = n,.done = done};
+	bool		refused = false;
+	Appending	a = {.e = e,.unchanged = unchanged,.n = n,.done = done,.refused = &refused};
 	bool		grew = false;
 
 	while (*done < n)
@@ -385,6 +431,20 @@ sfx_log_append(Relation index, const SfxEntry *e, bool unchanged)
 	int			done = 0;
 
 	return sfx_log_append_many(index, e, &unchanged, 1, &done);
+}
+
+bool
+sfx_log_append_watched(Relation index, const SfxEntry *e, bool unchanged, SfxLogWatch *watch,
+					   bool *grew)
+{
+	int			done = 0;
+	bool		refused = false;
+	Appending	a = {.e = e,.unchanged = &unchanged,.n = 1,.done = &done,.watch = watch,
+	.refused = &refused};
+
+	Assert(e->keylen + e->paylen <= SFX_MAX_ENTRY);
+	*grew |= append_some(index, &a);
+	return !refused;
 }
 
 /* ---- counting ---- */

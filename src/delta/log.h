@@ -7,6 +7,7 @@
 
 #include "surfidx.h"
 #include "leaf.h"
+#include "log_watch.h"
 #include "meta.h"
 
 /*
@@ -79,6 +80,13 @@ extern bool sfx_log_append(Relation index, const SfxEntry *e, bool unchanged);
  */
 extern bool sfx_log_append_many(Relation index, const SfxEntry *e, const bool *unchanged, int n,
 								int *done);
+
+/*
+ * Append one entry, unless there is one behind the watch's place that does not pass, or no way from
+ * there: then false.  *grew becomes true as sfx_log_append says, in both cases.
+ */
+extern bool sfx_log_append_watched(Relation index, const SfxEntry *e, bool unchanged,
+								   SfxLogWatch *watch, bool *grew);
 
 /*
  * Entries in the log of all generations, dead ones included, as of one moment; *meta: the

@@ -120,7 +120,7 @@ seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	r->hi.pos = *hi;
 	r->hi.inf = hi->key == NULL;
 	r->point = !r->hi.inf && sfx_same_bytes(lo->key, lo->len, hi->key, hi->len);
-	r->hashed = false;
+	r->hashed = r->placed = false;
 	r->ask = true;
 	r->anchor = ANCHOR_RANGE;
 	r->parts = READER_PARTS;
@@ -142,6 +142,13 @@ sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
 	seek(r, lo, hi);
 	r->follows = true;
+}
+
+SfxLogPlace
+sfx_reader_log_place(const SfxReader *r)
+{
+	Assert(r->placed);
+	return r->place;
 }
 
 void

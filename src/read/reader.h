@@ -10,6 +10,7 @@
 
 #include "surfidx.h"
 #include "leaf.h"
+#include "log_watch.h"
 
 typedef struct SfxReader SfxReader;
 
@@ -75,6 +76,12 @@ extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
 /* The same for one more range of a scan, for the same snapshot: it may be read from the leaf that was read last, where nothing has come into the tree since. */
 extern void sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
+
+/*
+ * Of the range last sought, from which something was asked: whatever stands before this place of
+ * the log was seen, or was gone by then.
+ */
+extern SfxLogPlace sfx_reader_log_place(const SfxReader *r);
 
 /* The range just sought is next to never empty: do not ask filters for it. */
 extern void sfx_reader_no_filters(SfxReader *r);

@@ -152,6 +152,23 @@ empty_batch(Batch *b, uint32 gen)
 	b->nkilled = 0;
 }
 
+/*
+ * The range's first look at the active generation: how far the log was seen (its image is held), or
+ * that it has no pages (NULL).  What comes behind the first step's look may be missed by it.
+ */
+static inline void
+note_place(SfxReader *r, const SfxMeta *meta, const SfxImage *img)
+{
+	if (r->placed)
+		return;
+	r->placed = true;
+	r->place = (SfxLogPlace) {meta->build_id, meta->gens[0].gen, InvalidBlockNumber, 0};
+	if (img == NULL)
+		return;
+	r->place = sfx_image_place(img);
+	r->place.off += r->end.len;
+}
+
 /* R2 for one generation.  False: it is gone. */
 static bool
 fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
@@ -163,6 +180,8 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 	empty_batch(b, meta->gens[g].gen);
 	if (img == NULL)
 		return false;
+	if (g == 0)
+		note_place(r, meta, img);
 	make_room(r, b);
 	if (!image_lacks(r, img))
 	{
@@ -309,7 +328,10 @@ sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta)
 		Batch	   *b;
 
 		if (meta->gens[g].first == InvalidBlockNumber)
+		{
+			note_place(r, meta, NULL);
 			continue;
+		}
 		b = next_batch(r);
 		SFX_STOP("between generations");
 		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))

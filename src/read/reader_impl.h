@@ -173,6 +173,8 @@ struct SfxReader
 	int			nbatches;
 	Batch	   *batch[READER_BATCHES];
 	SfxLogEnd	end;			/* of the active generation's log (I9) */
+	bool		placed;			/* the range's first step has been made, and ... */
+	SfxLogPlace place;			/* ... saw the log up to here */
 	struct SfxVisibility *looker;	/* batches may last, and this looks at their rows; or NULL */
 	bool		lasting;		/* those in hand do */
 	int			portion;		/* entries that the next ones have; 0: they do not last */

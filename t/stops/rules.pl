@@ -1165,17 +1165,116 @@ sub plan_skip
 	return;
 }
 
-# ------------------------------------------------------------------------------------------ unique checks (U1, U2)
+# ------------------------------------------------------------------------------------------ unique checks (U1 to U3)
 
-scenario 'two inserts of one key', ['no unique lock'], sub {
+# t with keys 1 to 10, and a session that has found the index's end: its keys so far ascend to $_[0].
+sub at_edge
+{
+	my ($upto) = @_;
+	my $a = session();
+
+	build(10, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
+	sql("INSERT INTO t VALUES ($_)", $a) for 11 .. $upto;
+	return $a;
+}
+
+scenario 'two inserts of one key', ['appends see nothing new'], sub {
 	build(10, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
 	arm('unique checked', 'wait');
 	my $a = start('INSERT INTO t VALUES (77)');
 	wait_at('unique checked');
-	my $b = start('INSERT INTO t VALUES (77)');
-	ok(wait_blocked($b), 'the second one waits for the first');
+	is(error_of('INSERT INTO t VALUES (77)'), '', 'the second one is first');
 	release('unique checked');
-	is(join(' ', sort(finish($a), finish($b))), ' error 23505', 'one of them fails');
+	is(finish($a), 'error 23505', 'and the first one fails');
+	sound('t_k');
+};
+
+scenario 'two inserts of one key, one in a transaction', ['appends see nothing new'], sub {
+	build(10, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
+	arm('unique checked', 'wait');
+	my $a = start('INSERT INTO t VALUES (77)');
+	wait_at('unique checked');
+	my $b = session();
+	sql('BEGIN; INSERT INTO t VALUES (77)', $b);
+	release('unique checked');
+	ok(wait_blocked($a), 'the first one waits for the second');
+	sql('ROLLBACK', $b);
+	is(finish($a), '', 'and is in when that is rolled back');
+	sound('t_k');
+};
+
+for my $merged (0, 1)
+{
+	scenario 'two inserts of one key, ' . ($merged ? 'merged' : 'pages apart'), ['appends see nothing new'], sub {
+		build(10, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
+		arm('unique checked', 'wait');
+		my $a = start('INSERT INTO t VALUES (77)');
+		wait_at('unique checked');
+		sql('INSERT INTO t VALUES (77); INSERT INTO t SELECT generate_series(1001, 3000)');
+		sql("SELECT surfidx_merge('t_k')") if $merged;
+		release('unique checked');
+		is(finish($a), 'error 23505', 'the first one fails');
+		sound('t_k');
+	};
+}
+
+scenario 'a key beyond all that a session knows', ['appends see nothing new'], sub {
+	my $a = at_edge(40);
+	sql('INSERT INTO t VALUES (41), (43)');
+	is(error_of('INSERT INTO t VALUES (41)', $a), '23505', 'another session has the next key');
+	is(error_of('INSERT INTO t VALUES (42)', $a), '', 'between its keys');
+	is(error_of('INSERT INTO t VALUES (43)', $a), '23505', 'and the one behind');
+	is(error_of('INSERT INTO t VALUES (44)', $a), '', 'beyond all');
+	arm('unique checked', 'wait');
+	my $s = start('INSERT INTO t VALUES (45)', $a);
+	wait_at('unique checked');
+	sql('INSERT INTO t VALUES (45)');
+	release('unique checked');
+	is(finish($s), 'error 23505', 'another session comes first');
+	sql('INSERT INTO t SELECT generate_series(46, 3000)');
+	is(error_of('INSERT INTO t VALUES (2900)', $a), '23505', 'pages on');
+	is(error_of('INSERT INTO t VALUES (3001)', $a), '', 'beyond them');
+	sound('t_k');
+};
+
+scenario 'a key beyond all, and a merge', ['places skip a frozen end'], sub {
+	my $a = at_edge(40);
+	sql('INSERT INTO t VALUES (41)');
+	arm('frozen', 'wait');
+	my $m = start("SELECT surfidx_merge('t_k')");
+	wait_at('frozen');
+	sql('INSERT INTO t VALUES (60)');
+	is(error_of('INSERT INTO t VALUES (41)', $a), '23505', 'in the frozen generation');
+	is(error_of('INSERT INTO t VALUES (60)', $a), '23505', 'in the new one');
+	is(error_of('INSERT INTO t VALUES (61)', $a), '', 'beyond both');
+	release('frozen');
+	finish($m);
+	is(error_of('INSERT INTO t VALUES (61)', $a), '23505', 'its own last one');
+	sql("INSERT INTO t VALUES (70); SELECT surfidx_merge('t_k')");
+	is(error_of('INSERT INTO t VALUES (70)', $a), '23505', 'merged');
+	is(error_of("INSERT INTO t VALUES ($_)", $a), '', "$_") for 71 .. 90;
+	sql("SELECT surfidx_merge('t_k'); SELECT surfidx_merge('t_k')");
+	is(error_of('INSERT INTO t VALUES (90)', $a), '23505', 'merged, and nothing new');
+	is(error_of('INSERT INTO t VALUES (91)', $a), '', 'beyond');
+	sound('t_k');
+};
+
+# A key that was rolled back may come again, from anybody.
+scenario 'a key beyond all that is rolled back', [], sub {
+	my $a = at_edge(40);
+	sql('BEGIN; INSERT INTO t VALUES (41); ROLLBACK', $a);
+	is(error_of('INSERT INTO t VALUES (41)', $a), '', 'again');
+	sql('BEGIN; INSERT INTO t VALUES (42)', $a);
+	my $b = start('INSERT INTO t VALUES (42)');
+	ok(wait_blocked($b), 'another session waits for it');
+	sql('COMMIT', $a);
+	is(finish($b), 'error 23505', 'and fails');
+	sql('TRUNCATE t');
+	is(error_of("INSERT INTO t VALUES ($_)", $a), '', "$_, the table being empty") for 1 .. 20;
+	is(error_of('INSERT INTO t VALUES (20)'), '23505', 'twice');
+	sql("BEGIN; TRUNCATE t; INSERT INTO t SELECT generate_series(101, 120); TRUNCATE t;
+		INSERT INTO t VALUES (130); COMMIT", $a);
+	is(error_of('INSERT INTO t VALUES (130)', $a), '23505', 'in a file that was begun anew');
 	sound('t_k');
 };
 

@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ * right_edge.c - this backend's memory of where indexes end, for unique checks of ascending keys
+ *
+ * Rule U3 (README): entries come into an index by its log alone.  Who knows that all of them stood
+ * before a bound when the log ended at some place, and has seen what was appended since, knows the
+ * greatest entry, wherever merges have put it.  A key beyond that one is no other's: it needs no
+ * look at images or trees, and its append sees under the page's lock what others have appended.
+ *
+ * The memory is of a life of the index (memo.h), which the page that is appended to confirms: it
+ * has the build, and the invalidation of a file empties the table.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "leaf.h"
+#include "memo.h"
+#include "pos.h"
+#include "right_edge.h"
+
+#define EDGES			16		/* remembered */
+#define MAX_KEY			64
+#define RISING			8		/* so many keys have each been above the one before, ... */
+#define PAUSE			64		/* ... or so many more where the end was not there */
+
+typedef struct Edge
+{
+	SfxMemo		memo;			/* of the file; the build is the place's */
+	int			rising;			/* keys above the one before; less than 0: a pause */
+	bool		known;			/* bound and place say something */
+	uint32		lastlen;		/* of this backend's last key, or as much of it as there is room for */
+	uint8		last[MAX_KEY];
+	SfxLogPlace place;			/* what stands before it in the log is not beyond ... */
+	SfxPos		bound;			/* ... this */
+	uint8		key[MAX_KEY];
+	const SfxPos *lo;			/* of the append that is watched */
+} Edge;
+
+static Edge edges[EDGES];
+static SfxMemoTable table = SFX_MEMO_TABLE(edges);
+
+/* The build is not known before a page is looked at. */
+static Edge *
+find(Relation index)
+{
+	return sfx_memo_find(&table, index, 0, 0);
+}
+
+/* Count keys that ascend. */
+static void
+count_rising(Edge *edge, const SfxEntry *e)
+{
+	uint32		len = Min(e->keylen, MAX_KEY);
+
+	if (edge->rising < 0)
+		edge->rising++;
+	else if (sfx_cmp_bytes(edge->last, edge->lastlen, e->key, len) >= 0)
+		edge->rising = 0;
+	else
+		edge->rising = Min(edge->rising + 1, RISING);
+	memcpy(edge->last, e->key, len);
+	edge->lastlen = len;
+}
+
+bool
+sfx_edge_known(Relation index, const SfxEntry *e)
+{
+	bool		fresh;
+	Edge	   *edge = sfx_memo_get(&table, index, 0, 0, &fresh);
+
+	if (fresh)
+	{
+		edge->rising = 0;
+		edge->known = false;
+		edge->lastlen = 0;
+	}
+	if (!edge->known)
+		count_rising(edge, e);
+	return edge->known;
+}
+
+/* False: there is no room for that key. */
+static bool
+set_bound(Edge *edge, const SfxPos *pos)
+{
+	if (pos->len > MAX_KEY)
+		return false;
+	memcpy(edge->key, pos->key, pos->len);
+	edge->bound = (SfxPos) {edge->key, pos->len, pos->tid};
+	return true;
+}
+
+/* An entry of somebody else, or our own last one. */
+static bool
+passes(void *arg, const SfxEntry *e)
+{
+	Edge	   *edge = arg;
+	SfxPos		pos = sfx_entry_pos(e);
+
+	if (sfx_cmp_pos(&edge->bound, &pos) < 0)
+		edge->known &= set_bound(edge, &pos);
+	return edge->known && sfx_cmp_pos(&edge->bound, edge->lo) < 0;
+}
+
+bool
+sfx_edge_watch(Relation index, const SfxPos *lo, SfxLogWatch *watch)
+{
+	Edge	   *edge = find(index);
+
+	if (edge == NULL || !edge->known || sfx_cmp_pos(&edge->bound, lo) >= 0)
+		return false;
+	edge->lo = lo;
+	*watch = (SfxLogWatch) {&edge->place, passes, edge};
+	return true;
+}
+
+/* If it has met what is not before lo, the index ends there now; else it could not see all. */
+void
+sfx_edge_refused(Relation index)
+{
+	Edge	   *edge = find(index);
+
+	if (edge == NULL || edge->lo == NULL)
+		return;
+	edge->known &= sfx_cmp_pos(&edge->bound, edge->lo) >= 0;
+	edge->lo = NULL;
+}
+
+bool
+sfx_edge_wanted(Relation index)
+{
+	Edge	   *edge = find(index);
+
+	if (edge == NULL || edge->known || edge->rising < RISING)
+		return false;
+	edge->rising = -PAUSE;
+	return true;
+}
+
+void
+sfx_edge_note(Relation index, const SfxPos *lo, const SfxLogPlace *place)
+{
+	Edge	   *edge = find(index);
+
+	/* an invalidation may have come since it was wanted */
+	if (edge == NULL)
+		return;
+	edge->rising = 0;
+	edge->place = *place;
+	edge->known = set_bound(edge, lo);
+}
