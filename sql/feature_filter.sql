@@ -145,25 +145,25 @@ DROP TABLE flt_child, flt_parent;
 
 -- unique checks ask filters, too, of either kind; what is there they find
 CREATE TABLE flt_u (i int8 NOT NULL);
-INSERT INTO flt_u SELECT g::int8 * 7919 % 1000003 FROM generate_series(1, 20000) g;
+INSERT INTO flt_u SELECT g::int8 * 618033 % 1000003 FROM generate_series(1, 20000) g;
 SET surfidx.unique_notice = off;
 CREATE UNIQUE INDEX flt_u_i ON flt_u USING surfidx (i) WITH (filter = bloom);
-SELECT * FROM flt_counts('INSERT INTO flt_u SELECT g::int8 * 7919 % 1000003 FROM generate_series(20001, 21000) g');
+SELECT * FROM flt_counts('INSERT INTO flt_u SELECT g::int8 * 618033 % 1000003 FROM generate_series(20001, 21000) g');
 -- (but Bloom filters know nothing of ranges, and are not counted as asked)
 SELECT * FROM flt_counts('SELECT count(x.i) FROM generate_series(1, 500) k, LATERAL (SELECT i FROM flt_u WHERE i > k * 1000 AND i < k * 1000 + 40 ORDER BY i LIMIT 1) x');
-INSERT INTO flt_u VALUES (7919);
-INSERT INTO flt_u VALUES (20500::int8 * 7919 % 1000003);
+INSERT INTO flt_u VALUES (618033);
+INSERT INTO flt_u VALUES (20500::int8 * 618033 % 1000003);
 SELECT surfidx_merge('flt_u_i');
-INSERT INTO flt_u VALUES (20500::int8 * 7919 % 1000003);
+INSERT INTO flt_u VALUES (20500::int8 * 618033 % 1000003);
 SELECT surfidx_check('flt_u_i', true);
 DROP INDEX flt_u_i;
 CREATE UNIQUE INDEX flt_u_i ON flt_u USING surfidx (i) WITH (filter = surf);
-SELECT * FROM flt_counts('INSERT INTO flt_u SELECT g::int8 * 7919 % 1000003 FROM generate_series(21001, 22000) g');
-INSERT INTO flt_u VALUES (7919);
-INSERT INTO flt_u VALUES (21500::int8 * 7919 % 1000003);
-INSERT INTO flt_u VALUES (7919), (22500::int8 * 7919 % 1000003) ON CONFLICT DO NOTHING;
+SELECT * FROM flt_counts('INSERT INTO flt_u SELECT g::int8 * 618033 % 1000003 FROM generate_series(21001, 22000) g');
+INSERT INTO flt_u VALUES (618033);
+INSERT INTO flt_u VALUES (21500::int8 * 618033 % 1000003);
+INSERT INTO flt_u VALUES (618033), (22500::int8 * 618033 % 1000003) ON CONFLICT DO NOTHING;
 SELECT surfidx_merge('flt_u_i');
-INSERT INTO flt_u VALUES (21500::int8 * 7919 % 1000003);
+INSERT INTO flt_u VALUES (21500::int8 * 618033 % 1000003);
 SELECT surfidx_check('flt_u_i', true), count(*), count(DISTINCT i) FROM flt_u;
 
 -- long keys have none; a leaf of many equal keys is no problem

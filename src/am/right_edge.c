@@ -19,12 +19,15 @@
 #define EDGES			16		/* remembered */
 #define MAX_KEY			64
 #define RISING			8		/* so many keys have each been above the one before, ... */
-#define PAUSE			64		/* ... or so many more where the end was not there */
+#define PAUSE			64		/* ... or so many more where the end was not there, twice as many each
+								 * time, ... */
+#define PAUSE_MAX		8192	/* ... up to these */
 
 typedef struct Edge
 {
 	SfxMemo		memo;			/* of the file; the build is the place's */
 	int			rising;			/* keys above the one before; less than 0: a pause */
+	int			pause;			/* the next one */
 	bool		known;			/* bound and place say something */
 	uint32		lastlen;		/* of this backend's last key, or as much of it as there is room for */
 	uint8		last[MAX_KEY];
@@ -69,6 +72,7 @@ sfx_edge_known(Relation index, const SfxEntry *e)
 	if (fresh)
 	{
 		edge->rising = 0;
+		edge->pause = PAUSE;
 		edge->known = false;
 		edge->lastlen = 0;
 	}
@@ -131,7 +135,8 @@ sfx_edge_wanted(Relation index)
 
 	if (edge == NULL || edge->known || edge->rising < RISING)
 		return false;
-	edge->rising = -PAUSE;
+	edge->rising = -edge->pause;
+	edge->pause = Min(2 * edge->pause, PAUSE_MAX);
 	return true;
 }
 
@@ -144,6 +149,7 @@ sfx_edge_note(Relation index, const SfxPos *lo, const SfxLogPlace *place)
 	if (edge == NULL)
 		return;
 	edge->rising = 0;
+	edge->pause = PAUSE;
 	edge->place = *place;
 	edge->known = set_bound(edge, lo);
 }
