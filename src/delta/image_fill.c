@@ -149,34 +149,6 @@ apply_batch(const Fill *f, const Ahead *a)
 	return true;
 }
 
-/* A sound page without the room in it that nothing uses. */
-static void
-copy_used(Page to, Page page)
-{
-	PageHeader	ph = (PageHeader) page;
-
-	memcpy(to, page, ph->pd_lower);
-	memcpy((char *) to + ph->pd_special, (char *) page + ph->pd_special, BLCKSZ - ph->pd_special);
-}
-
-/* Copy a page of the log, the one with that number; false: it is not one of the generation any more. */
-static bool
-copy_log_page(const Fill *f, BlockNumber blkno, uint32 seq, Page copy)
-{
-	Buffer		buf = sfx_read_page(f->index, blkno);
-	bool		valid;
-
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	valid = sfx_log_page_is(f->index, blkno, BufferGetPage(buf), f->meta->build_id,
-							f->meta->gens[f->g].gen);
-	if (valid)
-		copy_used(copy, BufferGetPage(buf));
-	UnlockReleaseBuffer(buf);
-	if (valid && ((SfxLogHeader *) SfxPageBody(copy))->seq != seq)
-		sfx_corrupt(f->index, blkno, "log page out of sequence");
-	return valid;
-}
-
 /* Apply log pages from the cursor's on, whose copy is given, at once. */
 static CatchupResult
 catch_up_pages(const Fill *f, Page copy)
@@ -203,7 +175,7 @@ catch_up_pages(const Fill *f, Page copy)
 		a.off = 0;
 		if (!sfx_batch_has_room(a.batch))
 			break;
-		if (!copy_log_page(f, a.blkno, a.seq, copy))
+		if (!sfx_log_copy_page(f->index, f->meta, f->g, a.blkno, a.seq, copy))
 		{
 			result = CATCHUP_GONE;
 			break;
@@ -239,7 +211,7 @@ sfx_image_catch_up(Relation index, const SfxOrder *order, SfxImage *img, const S
 	{
 		BlockNumber right;
 
-		if (!copy_log_page(&f, img->blkno, img->seq, copy.data))
+		if (!sfx_log_copy_page(index, meta, g, img->blkno, img->seq, copy.data))
 			return CATCHUP_GONE;
 		right = SfxPageGetTail((Page) copy.data)->right;
 		/* in another order than that of bytes what counts are comparisons */

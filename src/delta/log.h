@@ -69,6 +69,13 @@ extern void sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd
 extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);
 
 /*
+ * Copy a page of generation meta->gens[g], the one with that number, without the room in it that
+ * nothing uses.  False: it is not one of the generation any more.  ERROR if damaged.
+ */
+extern bool sfx_log_copy_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno,
+							  uint32 seq, Page copy);
+
+/*
  * Append one entry to the active generation: one page, one record.  unchanged: SFX_LOG_UNCHANGED.
  * True if the log grew by a page: the caller asks sfx_merge_pressure then, once it holds no lock.
  */

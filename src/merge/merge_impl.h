@@ -9,6 +9,7 @@
 #include "surfidx.h"
 #include "dead_pointers.h"
 #include "group.h"
+#include "log_sorted.h"
 #include "order.h"
 #include "pos.h"
 #include "progress.h"
@@ -46,6 +47,8 @@ typedef struct Merge
 	bool		started;		/* from is where we are */
 	SfxPosBuf	from;
 	SfxKeptNode kept;
+	MemoryContext source_cxt;	/* for as long as it is merged */
+	SfxLogSorted *log;			/* a generation's, in order; NULL: its image is looked at */
 
 	/* dead rows of the source in hand (X6) */
 	SfxStubs   *stubs;			/* read since the generation was frozen; NULL: none */

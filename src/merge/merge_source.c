@@ -82,6 +82,16 @@ set_start(Merge *m, const SfxMeta *meta)
 	m->started = true;
 }
 
+/* A frozen generation's log is what it is, but for flags. */
+static void
+set_log(Merge *m, const SfxMeta *meta, int source)
+{
+	MemoryContext old = MemoryContextSwitchTo(m->source_cxt);
+
+	m->log = m->run == 0 ? sfx_source_log(m->index, m->order, meta, source) : NULL;
+	MemoryContextSwitchTo(old);
+}
+
 /* May entries of the source go to run number t?  Into an older one than the source, and into none that is being emptied. */
 static bool
 is_target(const Merge *m, const SfxMeta *meta, int source, int t)
@@ -118,7 +128,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	SfxPos		pos;
 
 	Assert(sfx_merge_lock_held(m->index));
-	sfx_source_init(&src, m->index, m->order, meta, m->run, source);
+	sfx_source_init(&src, m->index, m->order, meta, m->run, source, m->log);
 	if (!sfx_source_seek(&src, &m->from.pos))
 	{
 		*seen = src.seen;
@@ -303,7 +313,10 @@ locked_step(Merge *m, SfxMeta *meta)
 		return STEP_GONE;
 	INSTR_TIME_SET_CURRENT(began);
 	if (!m->started)
+	{
 		set_start(m, meta);
+		set_log(m, meta, source);
+	}
 	set_target(m, meta, source);
 	/* a run that was made for it has moved the others */
 	source = sfx_merge_find_source(m, meta);
@@ -369,6 +382,8 @@ sfx_merge_source(Merge *m)
 	StepResult	result = STEP_MORE;
 
 	m->started = false;
+	m->source_cxt = CurrentMemoryContext;
+	m->log = NULL;
 	m->target = 0;
 	start_sample(m);
 	m->progress->done = m->progress->total = 0;
@@ -380,6 +395,7 @@ sfx_merge_source(Merge *m)
 			break;
 	}
 	MemoryContextDelete(stepcxt);
+	sfx_log_sorted_free(m->log);
 	end_source(m);
 	return result == STEP_LAST;
 }

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * source.c - the entries that a merge takes: a generation's, out of its image, or a run's, out of its leaves
+ * source.c - the entries that a merge takes: a generation's, out of its image or its log, or a run's, out of its leaves
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -17,9 +17,12 @@
 
 #include "miscadmin.h"
 
+#define FEW_PAGES	16			/* of log: their image is made in no time, and readers may have it */
+#define DEAD_SHARE	16			/* one entry in so many is known to be dead, and in no image */
 
 void
-sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int g)
+sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta,
+				uint32 run, int g, SfxLogSorted *log)
 {
 	Assert(sfx_merge_lock_held(index));
 	src->index = index;
@@ -27,15 +30,42 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 	src->meta = meta;
 	src->run = run;
 	src->g = g;
-	src->seen = 0;
-	src->unchanged = false;
+	src->log = log;
+	src->seen = log ? sfx_log_sorted_seen(log) : 0;
+	src->unchanged = log && sfx_log_sorted_unchanged(log);
 	src->horizon.xid = InvalidTransactionId;
 	src->horizon.catalog = false;
 	src->n = src->at = 0;
 	src->more = false;
-	src->entry = palloc(sizeof(SfxEntry) * SFX_SOURCE_CHUNK);
-	src->bytes = palloc(SFX_SOURCE_BYTES + SFX_MAX_ENTRY);
 	src->block = run != 0 ? palloc(sizeof(SfxBlock)) : NULL;
+	src->chunk = src->entry = NULL;
+	if (log != NULL)
+	{
+		Assert(run == 0 && !sfx_carried_from(meta, g));
+		sfx_log_sorted_begin(log, meta, g);
+		return;
+	}
+	src->chunk = src->entry = palloc(sizeof(SfxEntry) * SFX_SOURCE_CHUNK);
+	src->bytes = palloc(SFX_SOURCE_BYTES + SFX_MAX_ENTRY);
+}
+
+/*
+ * Not where entries of the generation may have been carried over (M7), nor where readers have taken
+ * many out of its image (X1): a merge of the log would bring them to the tree.
+ */
+SfxLogSorted *
+sfx_source_log(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
+{
+	SfxLogSorted *log;
+
+	if (order != NULL || meta->gens[g].pages < FEW_PAGES || sfx_carried_from(meta, g) ||
+		(log = sfx_log_sorted(index, order, meta, g)) == NULL)
+		return NULL;
+	if (sfx_image_known_dead(index, meta, g) <= sfx_log_sorted_seen(log) / DEAD_SHARE ||
+		SFX_MUTANT("logs bring back the dead"))
+		return log;
+	sfx_log_sorted_free(log);
+	return NULL;
 }
 
 static void
@@ -188,9 +218,20 @@ generation_seek(SfxSource *src, const SfxPos *pos)
 	}
 }
 
+static bool
+log_seek(SfxSource *src, const SfxPos *pos)
+{
+	src->at = 0;
+	src->more = false;
+	src->n = sfx_log_sorted_seek(src->log, src->index, src->meta, pos, &src->entry, &src->more);
+	return src->n > 0;
+}
+
 bool
 sfx_source_seek(SfxSource *src, const SfxPos *pos)
 {
+	if (src->log)
+		return log_seek(src, pos);
 	return src->run != 0 ? run_seek(src, pos) : generation_seek(src, pos);
 }
 
@@ -215,14 +256,26 @@ sfx_source_advance(SfxSource *src)
 }
 
 bool
-sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxPosBuf *pos, uint64 *n)
+sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+					SfxLogSorted *log, SfxPosBuf *pos, uint64 *n)
 {
-	SfxImage   *img = sfx_image_acquire(index, order, meta, g);
+	SfxImage   *img;
 	SfxNodeAlloc a;
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		found;
 
+	if (log)
+	{
+		SfxPos		next;
+
+		*n = sfx_log_sorted_live(log);
+		found = sfx_log_sorted_next(log, index, meta, &pos->pos, &next);
+		if (found)
+			sfx_pos_set(pos, &next);
+		return found;
+	}
+	img = sfx_image_acquire(index, order, meta, g);
 	if (img == NULL)
 		return false;
 	d = sfx_image_delta(img, order, &a);

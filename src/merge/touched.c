@@ -18,6 +18,7 @@ sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, i
 				   SfxLeafVisit visit, void *arg)
 {
 	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
+	SfxLogSorted *log = sfx_source_log(index, order, meta, g);
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx leaves touched",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -28,7 +29,7 @@ sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, i
 
 	Assert(sfx_merge_lock_held(index));
 	sfx_pos_set(pos, &start);
-	while (sfx_generation_next(index, order, meta, g, pos, &n) && SfxMetaMain(meta)->level > 0)
+	while (sfx_generation_next(index, order, meta, g, log, pos, &n) && SfxMetaMain(meta)->level > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (child == node.nchildren ||
@@ -57,6 +58,7 @@ sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, i
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
+	sfx_log_sorted_free(log);
 	pfree(pos);
 	return n;
 }
