@@ -44,51 +44,6 @@ typedef struct SfxTailCache
 	BlockNumber tail;
 } SfxTailCache;
 
-/* Is this page, locked by us, one of generation gen? */
-bool
-sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen)
-{
-	SfxPageTail *tail;
-
-	if (!sfx_page_check(index, blkno, page))
-		return false;
-	tail = SfxPageGetTail(page);
-	if (tail->kind != SFX_PAGE_LOG || tail->build_id != build_id || tail->owner != gen)
-		return false;
-	if (SfxPageBodyLen(page) < sizeof(SfxLogHeader))
-		sfx_corrupt(index, blkno, "log page without header");
-	return true;
-}
-
-/* ---- reading ---- */
-
-/* A sound page without the room in it that nothing uses. */
-static void
-copy_used(Page to, Page page)
-{
-	PageHeader	ph = (PageHeader) page;
-
-	memcpy(to, page, ph->pd_lower);
-	memcpy((char *) to + ph->pd_special, (char *) page + ph->pd_special, BLCKSZ - ph->pd_special);
-}
-
-bool
-sfx_log_copy_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno, uint32 seq,
-				  Page copy)
-{
-	Buffer		buf = sfx_read_page(index, blkno);
-	bool		valid;
-
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	valid = sfx_log_page_is(index, blkno, BufferGetPage(buf), meta->build_id, meta->gens[g].gen);
-	if (valid)
-		copy_used(copy, BufferGetPage(buf));
-	UnlockReleaseBuffer(buf);
-	if (valid && ((SfxLogHeader *) SfxPageBody(copy))->seq != seq)
-		sfx_corrupt(index, blkno, "log page out of sequence");
-	return valid;
-}
-
 /* ---- appending ---- */
 
 static SfxTailCache *

@@ -241,18 +241,20 @@ scenario 'a merge that waited for its lock while VACUUM went by', ['metapage bef
 	sound('t_k');
 };
 
-# Rows from 1 to $n with long texts, each of which comes up to $off places too late; index t_s, nothing merged.
+# Rows from 1 to $n with long texts, each of which comes up to $off places too late; index t_s,
+# nothing merged.
 sub nearly_in_order
 {
 	my ($n, $off) = @_;
 
 	build(0, 'CREATE INDEX t_s ON t USING surfidx (s) WITH (hope = off, merge_ratio = 10)');
-	sql("INSERT INTO t SELECT g, to_char(g, 'FM0000000') || md5(g::text) || md5((-g)::text) || md5((g * 7)::text), g
+	sql("INSERT INTO t SELECT g, concat(to_char(g, 'FM0000000'), md5(g::text), md5((-g)::text),
+			md5((g * 7)::text)), g
 		FROM generate_series(1, $n) g ORDER BY g + g * 7919 % ($off + 1)");
 	return;
 }
 
-scenario 'a log in order, and VACUUM between two groups of its merge', ['pieces outlive the merge lock'], sub {
+scenario 'a log in order, and VACUUM between two groups', ['pieces outlive the merge lock'], sub {
 	nearly_in_order(6000, 0);
 	# before the merge's snapshot, or VACUUM could not remove them
 	sql('DELETE FROM t WHERE k % 2 = 0');
@@ -1224,9 +1226,10 @@ sub plan_skip
 	return;
 }
 
-# ------------------------------------------------------------------------------------------ unique checks (U1 to U3)
+# ---------------------------------------------------------------------- unique checks (U1 to U3)
 
-# t with keys 1 to 10, and a session that has found the index's end: its keys so far ascend to $_[0].
+# t with keys 1 to 10, and a session that has found the index's end: its keys so far ascend to
+# $_[0].
 sub at_edge
 {
 	my ($upto) = @_;
@@ -1264,7 +1267,8 @@ scenario 'two inserts of one key, one in a transaction', ['appends see nothing n
 
 for my $merged (0, 1)
 {
-	scenario 'two inserts of one key, ' . ($merged ? 'merged' : 'pages apart'), [ $merged ? () : 'appends see nothing new' ], sub {
+	my $name = 'two inserts of one key, ' . ($merged ? 'merged' : 'pages apart');
+	scenario $name, [ $merged ? () : 'appends see nothing new' ], sub {
 		build(10, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
 		arm('unique checked', 'wait');
 		my $a = start('INSERT INTO t VALUES (77)');
