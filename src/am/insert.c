@@ -390,7 +390,7 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 	bool		by_bytes = equal_by_bytes(index, &st->kd, e);
 	bool		unique = true;
 	bool		done = by_bytes && mode != UNIQUE_CHECK_EXISTING &&
-		insert_at_edge(index, st, e, unchanged, grew);
+	insert_at_edge(index, st, e, unchanged, grew);
 
 	if (done)
 		return true;

@@ -19,8 +19,8 @@
 #define EDGES			16		/* remembered */
 #define MAX_KEY			64
 #define RISING			8		/* so many keys have each been above the one before, ... */
-#define PAUSE			64		/* ... or so many more where the end was not there, twice as many each
-								 * time, ... */
+#define PAUSE			64		/* ... or so many more where the end was not there, twice as many
+								 * each time, ... */
 #define PAUSE_MAX		8192	/* ... up to these */
 
 typedef struct Edge
@@ -29,7 +29,8 @@ typedef struct Edge
 	int			rising;			/* keys above the one before; less than 0: a pause */
 	int			pause;			/* the next one */
 	bool		known;			/* bound and place say something */
-	uint32		lastlen;		/* of this backend's last key, or as much of it as there is room for */
+	uint32		lastlen;		/* of this backend's last key, or as much of it as there is room
+								 * for */
 	uint8		last[MAX_KEY];
 	SfxLogPlace place;			/* what stands before it in the log is not beyond ... */
 	SfxPos		bound;			/* ... this */

@@ -327,8 +327,11 @@ sfx_image_seen(const SfxImage *img)
 SfxLogPlace
 sfx_image_place(const SfxImage *img)
 {
-	return (SfxLogPlace) {img->key.build_id, img->key.gen, img->blkno,
-		Max(img->off, sizeof(SfxLogHeader))};
+	return (SfxLogPlace)
+	{
+		img->key.build_id, img->key.gen, img->blkno,
+			Max(img->off, sizeof(SfxLogHeader))
+	};
 }
 
 bool

@@ -23,7 +23,8 @@
 #include "utils/memutils.h"
 
 #define REACH			8
-#define MOVES_EACH		8		/* entries that are moved for one to be sorted in: then another sort */
+#define MOVES_EACH		8		/* entries that are moved for one to be sorted in: then another
+								 * sort */
 
 typedef struct LogPage
 {
