@@ -18,6 +18,9 @@ sub merged
 
 # A worker that cannot connect leaves its requests; when the database is gone, they must not fill the queue for ever.
 $node->safe_psql('postgres', 'CREATE EXTENSION surfidx; CREATE DATABASE closed');
+my $starts = q(SELECT taken FROM surfidx_shared_memory() WHERE name = 'merge workers');
+my $before = $node->safe_psql('postgres', $starts);
+my $began = time;
 $node->safe_psql('closed', <<'END');
 CREATE EXTENSION surfidx;
 CREATE TABLE c (n int);
@@ -26,6 +29,8 @@ SELECT format('CREATE INDEX c_%s ON c USING surfidx (n)', g) FROM generate_serie
 UPDATE pg_database SET datallowconn = false WHERE datname = 'closed';
 INSERT INTO c SELECT generate_series(1, 9000);
 END
+my $vain = $node->safe_psql('postgres', $starts) - $before;
+cmp_ok($vain, '<=', 2 + int(time - $began), "a database to which nobody connects: $vain workers");
 ok( $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'closed'"), 'everybody has left');
 $node->safe_psql('postgres', 'DROP DATABASE closed');
 $node->safe_psql('postgres', <<'END');
@@ -53,7 +58,7 @@ sysseek($fh, 3 * 8192 + 24, 0);
 syswrite($fh, "\xff" x 200);
 close $fh;
 $node->start;
-# both leave their requests while no worker can come; then one page more fills
+# both leave their requests while no worker can come; then, a second later, one page more fills
 $node->safe_psql('damaged', <<'END');
 UPDATE pg_database SET datallowconn = false WHERE datname = 'damaged';
 INSERT INTO q SELECT generate_series(1, 9000);
@@ -66,6 +71,7 @@ BEGIN
 END;
 $$;
 UPDATE pg_database SET datallowconn = true WHERE datname = 'damaged';
+SELECT pg_sleep(1.1);
 INSERT INTO q SELECT generate_series(9001, 10300);
 END
 ok(merged('damaged', 'q_sound'), 'an index behind a damaged one is merged');

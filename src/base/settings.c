@@ -25,6 +25,7 @@ double		sfx_guc_run_ratio = 0.05;
 int			sfx_guc_idle_flush = 300;
 double		sfx_guc_merge_cost_delay = 0;
 int			sfx_guc_merge_cost_limit = 200;
+int			sfx_guc_max_merge_workers = 3;
 int			sfx_guc_delta_memory = 65536;
 int			sfx_guc_keys = SFX_LEAVES_FULL;
 bool		sfx_guc_auto_merge = true;
@@ -381,6 +382,12 @@ sfx_define_gucs(bool preloading)
 							NULL,
 							&sfx_guc_merge_cost_limit,
 							200, 1, 10000,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.max_merge_workers",
+							"Merge workers that may run at once in the server.",
+							"Each takes one of max_worker_processes.",
+							&sfx_guc_max_merge_workers,
+							3, 1, SFX_MAX_MERGE_WORKERS,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("surfidx.log_merge_min_duration",
 							"Merges that take so long are logged; -1 none.",

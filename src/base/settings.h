@@ -35,6 +35,8 @@ typedef enum SfxLeafKeys
 struct SfxFilterSpec;
 extern void sfx_opt_filter(Relation index, struct SfxFilterSpec *spec);
 
+#define SFX_MAX_MERGE_WORKERS	64
+
 extern int	sfx_guc_delta_size; /* kB */
 extern double sfx_guc_merge_ratio;
 extern double sfx_guc_run_ratio;
@@ -43,6 +45,7 @@ extern bool sfx_guc_auto_merge; /* start workers */
 extern int	sfx_guc_idle_flush; /* s; -1: never */
 extern double sfx_guc_merge_cost_delay; /* ms that a worker sleeps ... */
 extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...; 0 ms: never */
+extern int	sfx_guc_max_merge_workers;	/* at once in the server */
 extern int	sfx_guc_log_merge_min_duration; /* ms; -1: never */
 extern int	sfx_guc_keys;		/* SfxLeafKeys */
 

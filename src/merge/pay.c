@@ -6,6 +6,7 @@
 #include "lwlocks.h"
 #include "pay.h"
 #include "policy.h"
+#include "requests.h"
 #include "settings.h"
 
 #include "commands/vacuum.h"
@@ -17,11 +18,16 @@ sfx_worker_pay(Relation index, SfxProgress *p)
 {
 	SfxProgressPhase phase = p->phase;
 	double		ms;
+	double		limit;
 
 	Assert(sfx_holds_no_lwlock());
-	if (sfx_guc_merge_cost_delay <= 0 || VacuumCostBalance < sfx_guc_merge_cost_limit)
+	if (sfx_guc_merge_cost_delay <= 0)
 		return;
-	ms = sfx_guc_merge_cost_delay * VacuumCostBalance / sfx_guc_merge_cost_limit;
+	/* all workers together take what one may */
+	limit = (double) sfx_guc_merge_cost_limit / Max(sfx_requests_workers(), 1);
+	if (VacuumCostBalance < limit)
+		return;
+	ms = sfx_guc_merge_cost_delay * VacuumCostBalance / limit;
 	ms = Min(ms, sfx_guc_merge_cost_delay * 4);
 	VacuumCostBalance = 0;
 	if (sfx_merge_is_late(index))

@@ -51,7 +51,7 @@ relieve(void *arg)
 		 * the worker may be unable to start, for want of a slot; whoever else is merging may be
 		 * slow
 		 */
-		if (!sfx_request_merge(index) && !sfx_attempts_are_told())
+		if (!sfx_request_merge(index, need.pressing) && !sfx_attempts_are_told())
 		{
 			if (need.late && sfx_merge_delta(index, false) > 0)
 				return;

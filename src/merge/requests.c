@@ -1,17 +1,23 @@
 /*-------------------------------------------------------------------------
  * requests.c - which indexes a merge is asked for, in shared memory, and who serves them
  *
- * An inserter whose append made a merge due leaves a request and, if no worker serves its
- * database, starts one (worker.c).  A request is only advice: losing one costs nothing but time.
+ * An inserter whose append made a merge due leaves a request.  If no worker serves its database,
+ * or if those that do have let the delta grow on, it starts one (worker.c), of at most
+ * surfidx.max_merge_workers in the server.  A request is only advice: losing one costs nothing but
+ * time.
+ *
+ * A place has a request that waits.  What a worker serves stands in the worker's own place, so an
+ * index is at one worker at a time, and what is asked for meanwhile waits for that one (M14).  A
+ * worker that leaves hands its place to a database that waits for one (M15).
  *
  * What no worker can serve is not asked for: an index that is not valid, or that our own
  * transaction has made or locked.  What a worker could not serve all the same (somebody else has
- * locked the index, or it is damaged) is not asked for again for VAIN_MS: no page that an
- * inserter fills may start a worker in vain each time.
+ * locked the index, or it is damaged, or nobody can connect to its database) is not asked for again
+ * for VAIN_MS: no page that an inserter fills may start a worker in vain each time.
  *
- * Places of requests are few.  They end with their service, and with their database.  Where all
- * are taken one goes that is of no use (turn_out).  A request that finds no place, or loses it, is
- * missed: when nothing else is left, the worker of its database looks at all indexes there.
+ * Places of requests are few.  They end when a worker takes them, and with their database.  Where
+ * all are taken one goes that is of no use (turn_out).  A request that finds no place, or loses it,
+ * is missed: when nothing else is left, a worker of its database looks at all indexes there.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -33,23 +39,23 @@
 #include "utils/timestamp.h"
 
 #define MAX_REQUESTS	64
-#define MAX_WORKERS		8
 #define START_TIMEOUT_MS	10000
 #define VAIN_MS			1000	/* an index that could not be served is left alone for so long */
 
 typedef struct Request
 {
 	Oid			db;				/* InvalidOid: free */
-	Oid			index;
-	bool		running;
-	bool		anew;			/* running, and asked for again since */
+	Oid			index;			/* InvalidOid: all of the database */
 	TimestampTz vain;			/* a worker could do nothing for it; 0: it waits */
+	bool		orphan;			/* ... because it could do nothing for the database */
 } Request;
 
 typedef struct WorkerSlot
 {
 	Oid			db;				/* InvalidOid: free */
+	Oid			index;			/* which it serves; InvalidOid: none at the moment */
 	bool		started;
+	bool		served;			/* one at least */
 	bool		missed;			/* there were requests without a place */
 	TimestampTz asked;
 } WorkerSlot;
@@ -60,8 +66,9 @@ typedef struct RequestsShared
 	uint64		taken;			/* places of requests */
 	uint64		turned_out;
 	uint64		starts;			/* of workers */
+	int			turn;			/* the place behind the one that was served last */
 	Request		request[MAX_REQUESTS];
-	WorkerSlot	worker[MAX_WORKERS];
+	WorkerSlot	worker[SFX_MAX_MERGE_WORKERS];
 } RequestsShared;
 
 static RequestsShared *shared = NULL;
@@ -73,10 +80,10 @@ sfx_requests_forget(Oid db)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < MAX_REQUESTS; i++)
 		if (shared->request[i].db == db)
-			shared->request[i] = (Request)
-		{
-			.db = InvalidOid
-		};
+			shared->request[i].db = InvalidOid;
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
+		if (shared->worker[i].db == db)
+			shared->worker[i].missed = false;
 	LWLockRelease(&shared->lock);
 }
 
@@ -108,18 +115,153 @@ attach_area(void *area, bool made)
 
 const SfxSharedArea sfx_requests_area = {"surfidx worker", area_size, attach_area};
 
-/* ---- asking ---- */
+/* ---- who serves: all with the lock held ---- */
 
-/* The worker that serves this database, or is about to; NULL: none.  Lock held. */
+/* A worker that serves this database, or is about to; NULL: none. */
 static WorkerSlot *
 worker_of(Oid db)
 {
 	Assert(LWLockHeldByMe(&shared->lock));
-	for (int i = 0; i < MAX_WORKERS; i++)
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
 		if (shared->worker[i].db == db)
 			return &shared->worker[i];
 	return NULL;
 }
+
+/* Is a worker at this index? */
+static bool
+is_served(Oid db, Oid index)
+{
+	Assert(LWLockHeldByMe(&shared->lock));
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS && index != InvalidOid; i++)
+		if (shared->worker[i].db == db && shared->worker[i].index == index)
+			return true;
+	return false;
+}
+
+/* Workers of all databases, with those that are about to come. */
+static int
+workers(void)
+{
+	int			n = 0;
+
+	Assert(LWLockHeldByMe(&shared->lock));
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
+		n += shared->worker[i].db != InvalidOid;
+	return n;
+}
+
+static bool
+waits(const Request *r)
+{
+	return r->db != InvalidOid && r->vain == 0;
+}
+
+/* Another database than ours that has requests and no worker, in turn; InvalidOid: none. */
+static Oid
+database_without_worker(void)
+{
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		const Request *r = &shared->request[(shared->turn + i) % MAX_REQUESTS];
+
+		if (waits(r) && r->db != MyDatabaseId && worker_of(r->db) == NULL)
+			return r->db;
+	}
+	return InvalidOid;
+}
+
+/* ... because there are as many workers as there may be. */
+static bool
+others_are_kept_waiting(void)
+{
+	return workers() >= sfx_guc_max_merge_workers && database_without_worker() != InvalidOid &&
+		!SFX_MUTANT("databases in a row");
+}
+
+/* One that was asked for long ago and never came does not count. */
+static void
+forget_who_never_came(void)
+{
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
+	{
+		WorkerSlot *w = &shared->worker[i];
+
+		if (w->db != InvalidOid && !w->started &&
+			TimestampDifferenceExceeds(w->asked, GetCurrentTimestamp(), START_TIMEOUT_MS))
+			w->db = InvalidOid;
+	}
+}
+
+/*
+ * The place of one more worker of our database, which the caller has to start; -1: there are as
+ * many as there may be, or there is no need of one.  pressing: beside those that are at work, too,
+ * but one at a time.
+ */
+static int
+place_of_worker(bool pressing)
+{
+	bool		any = false;
+	bool		coming = false;
+	int			place = -1;
+
+	forget_who_never_came();
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
+	{
+		WorkerSlot *w = &shared->worker[i];
+
+		any |= w->db == MyDatabaseId;
+		coming |= w->db == MyDatabaseId && !w->started;
+		if (w->db == InvalidOid && place < 0)
+			place = i;
+	}
+	if (any && (coming || !pressing || SFX_MUTANT("one worker for all")))
+		return -1;
+	if (place < 0 || (workers() >= sfx_guc_max_merge_workers && !SFX_MUTANT("workers without end")))
+		return -1;
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (shared->request[i].db == MyDatabaseId && shared->request[i].orphan &&
+			!SFX_MUTANT("orphans stay"))
+			shared->request[i].vain = 0;
+	shared->worker[place] = (WorkerSlot)
+	{
+		.db = MyDatabaseId,.asked = GetCurrentTimestamp()
+	};
+	return place;
+}
+
+/*
+ * The place is that database's.  False: no process is to be had, and the place is free again.  Lock
+ * not held.
+ */
+static bool
+start_worker(int place, Oid db)
+{
+	BackgroundWorker bgw;
+	bool		started;
+
+	Assert(sfx_holds_no_lwlock());
+	memset(&bgw, 0, sizeof(bgw));
+	bgw.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	bgw.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	bgw.bgw_restart_time = BGW_NEVER_RESTART;
+	snprintf(bgw.bgw_library_name, BGW_MAXLEN, "surfidx");
+	snprintf(bgw.bgw_function_name, BGW_MAXLEN, "sfx_worker_main");
+	snprintf(bgw.bgw_name, BGW_MAXLEN, "surfidx merge worker");
+	snprintf(bgw.bgw_type, BGW_MAXLEN, "surfidx merge worker");
+	bgw.bgw_main_arg = Int32GetDatum(place);
+	memcpy(bgw.bgw_extra, &db, sizeof(Oid));
+	started = RegisterDynamicBackgroundWorker(&bgw, NULL);
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if (started)
+		shared->starts++;
+	else if (shared->worker[place].db == db && !shared->worker[place].started)
+		shared->worker[place].db = InvalidOid;
+	LWLockRelease(&shared->lock);
+	return started;
+}
+
+/* ---- asking ---- */
 
 static int
 requests_of(Oid db)
@@ -132,31 +274,53 @@ requests_of(Oid db)
 }
 
 /*
- * A place where all are taken: one that waits for nothing; or of a database that no worker
- * serves, which may have been dropped; or of one that has more of them than ours will have.  -1:
+ * What the request in that place (-1: one without) asks for is missed: all indexes of its database
+ * are to be looked at, which its worker notes, or else another of its requests asks for.  False:
  * there is none.  Lock held.
  */
-static int
-turn_out(void)
+static bool
+note_missed(Oid db, int place)
 {
-	int			most = requests_of(MyDatabaseId) + 1;
+	WorkerSlot *w = worker_of(db);
+
+	if (w != NULL)
+		return w->missed = true;
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		Request    *r = &shared->request[i];
+
+		if (i == place || r->db != db)
+			continue;
+		r->index = InvalidOid;
+		r->vain = 0;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A place where all are taken: one that waits for nothing; or of a database that no worker
+ * serves, which may have been dropped; or of one that has more of them than this one will have.
+ * -1: there is none.  Lock held.
+ */
+static int
+turn_out(Oid db)
+{
+	int			most = requests_of(db) + 1;
 	int			found = -1;
 
 	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
 	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].vain != 0 && !shared->request[i].running)
+		if (shared->request[i].vain != 0)
 			return i;
-	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].db != MyDatabaseId && worker_of(shared->request[i].db) == NULL)
-			return i;
-	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (!shared->request[i].running && requests_of(shared->request[i].db) > most)
-		{
-			most = requests_of(shared->request[i].db);
+	for (int i = 0; i < MAX_REQUESTS && found < 0; i++)
+		if (shared->request[i].db != db && worker_of(shared->request[i].db) == NULL)
 			found = i;
-		}
-	if (found >= 0 && worker_of(shared->request[found].db))
-		worker_of(shared->request[found].db)->missed = true;
+	for (int i = 0; i < MAX_REQUESTS && found < 0; i++)
+		if (requests_of(shared->request[i].db) > most)
+			found = i;
+	if (found >= 0)
+		(void) note_missed(shared->request[found].db, found);
 	return found;
 }
 
@@ -165,7 +329,7 @@ turn_out(void)
  * held.
  */
 static Request *
-make_request(Oid index)
+make_request(Oid db, Oid index)
 {
 	int			place = -1;
 
@@ -174,69 +338,51 @@ make_request(Oid index)
 	{
 		Request    *r = &shared->request[i];
 
-		if (r->db == MyDatabaseId && r->index == index)
+		if (r->db == db && r->index == index)
 			return r;
 		if (r->db == InvalidOid && place < 0)
 			place = i;
 	}
 	if (place < 0)
 	{
-		if ((place = turn_out()) < 0)
+		if ((place = turn_out(db)) < 0)
 			return NULL;
 		shared->turned_out++;
 	}
 	shared->taken++;
 	shared->request[place] = (Request)
 	{
-		.db = MyDatabaseId,.index = index
+		.db = db,.index = index
 	};
 	return &shared->request[place];
 }
 
 /*
- * Enter the request unless it stands there. True if a worker has to be started, in *slot.
- * *served: one is at it. idle: where there is no place nothing is missed. Lock held.
+ * Enter the request unless it stands there.  True: a worker is at it.  idle: where there is no
+ * place nothing is missed.  *place: as place_of_worker.  Lock held.
  */
 static bool
-enter_request(Oid index, bool idle, int *slot, bool *served)
+enter_request(Oid index, bool idle, bool pressing, int *place)
 {
-	Request    *r = make_request(index);
+	bool		served = is_served(MyDatabaseId, index);
+	Request    *r;
 
-	*slot = -1;
-	*served = r && r->running;
+	*place = -1;
+	if (served && SFX_MUTANT("request while served is lost"))
+		return true;
+	r = make_request(MyDatabaseId, index);
 	if (r == NULL && idle)
-		return false;
-	if (r)
-		r->anew = r->running && !SFX_MUTANT("request while served is lost");
+		return served;
 	if (r && r->vain != 0 && !SFX_MUTANT("workers in vain"))
 	{
 		if (!TimestampDifferenceExceeds(r->vain, GetCurrentTimestamp(), VAIN_MS))
-			return false;
+			return served;
 		r->vain = 0;
 	}
-	for (int i = 0; i < MAX_WORKERS; i++)
-	{
-		WorkerSlot *w = &shared->worker[i];
-
-		/* one that was asked for long ago and never came does not count */
-		if (w->db != InvalidOid && !w->started &&
-			TimestampDifferenceExceeds(w->asked, GetCurrentTimestamp(), START_TIMEOUT_MS))
-			w->db = InvalidOid;
-		if (w->db == MyDatabaseId)
-		{
-			w->missed |= r == NULL;
-			return false;
-		}
-		if (w->db == InvalidOid && *slot < 0)
-			*slot = i;
-	}
-	if (*slot < 0)
-		return false;
-	shared->worker[*slot] = (WorkerSlot)
-	{
-		.db = MyDatabaseId,.missed = r == NULL,.asked = GetCurrentTimestamp()
-	};
-	return true;
+	*place = place_of_worker(pressing && !served);
+	if (r == NULL)
+		(void) note_missed(MyDatabaseId, -1);
+	return served;
 }
 
 bool
@@ -247,53 +393,33 @@ sfx_request_shut_out(Relation index)
 }
 
 static bool
-request(Relation index, bool idle)
+request(Relation index, bool idle, bool pressing)
 {
-	BackgroundWorker bgw;
-	int			slot;
-	bool		start;
+	int			place;
 	bool		served;
 
 	Assert(sfx_holds_no_lwlock());
 	if (shared == NULL || sfx_request_shut_out(index) || !index->rd_index->indisvalid)
 		return false;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	start = enter_request(RelationGetRelid(index), idle, &slot, &served);
+	served = enter_request(RelationGetRelid(index), idle, pressing, &place);
 	LWLockRelease(&shared->lock);
-	if (!start)
-		return served;
-
-	memset(&bgw, 0, sizeof(bgw));
-	bgw.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	bgw.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	bgw.bgw_restart_time = BGW_NEVER_RESTART;
-	snprintf(bgw.bgw_library_name, BGW_MAXLEN, "surfidx");
-	snprintf(bgw.bgw_function_name, BGW_MAXLEN, "sfx_worker_main");
-	snprintf(bgw.bgw_name, BGW_MAXLEN, "surfidx merge worker");
-	snprintf(bgw.bgw_type, BGW_MAXLEN, "surfidx merge worker");
-	bgw.bgw_main_arg = Int32GetDatum(slot);
-	memcpy(bgw.bgw_extra, &MyDatabaseId, sizeof(Oid));
-	start = RegisterDynamicBackgroundWorker(&bgw, NULL);
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	if (start)
-		shared->starts++;
-	else if (shared->worker[slot].db == MyDatabaseId && !shared->worker[slot].started)
-		shared->worker[slot].db = InvalidOid;
-	LWLockRelease(&shared->lock);
-	return false;
+	if (place >= 0)
+		(void) start_worker(place, MyDatabaseId);
+	return served;
 }
 
 bool
-sfx_request_merge(Relation index)
+sfx_request_merge(Relation index, bool pressing)
 {
-	return request(index, false);
+	return request(index, false, pressing);
 }
 
 void
 sfx_request_idle(Relation index)
 {
 	if (sfx_guc_auto_merge && !RecoveryInProgress() && !IsParallelWorker())
-		(void) request(index, true);
+		(void) request(index, true, false);
 }
 
 /* ---- serving ---- */
@@ -315,93 +441,249 @@ sfx_requests_serve(Oid db, int slot)
 	return ours;
 }
 
-void
-sfx_requests_leave(void)
+/* We are done with our index; it comes again where that was not all.  Lock held. */
+static void
+end_service(SfxServed served)
 {
+	WorkerSlot *me = &shared->worker[my_slot];
+	Oid			index = me->index;
+	Request    *r;
+
+	me->index = InvalidOid;
+	if (index == InvalidOid)
+		return;
+	me->served = true;
+	if (served == SFX_SERVED)
+		return;
+	r = make_request(MyDatabaseId, index);
+	if (r == NULL)
+		me->missed |= served == SFX_UNFINISHED;
+	else if (served == SFX_IN_VAIN)
+	{
+		r->vain = GetCurrentTimestamp();
+		r->orphan = false;
+	}
+}
+
+/*
+ * The next of our database's requests, in turn, at which nobody is; that of the index "last" only
+ * if there is no other.  NULL: none.  Lock held.
+ */
+static Request *
+next_request(Oid last)
+{
+	Request    *again = NULL;
+
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		int			place = (shared->turn + i) % MAX_REQUESTS;
+		Request    *r = &shared->request[place];
+
+		if (!waits(r) || r->db != MyDatabaseId ||
+			(is_served(r->db, r->index) && !SFX_MUTANT("two at one index")))
+			continue;
+		if (r->index == InvalidOid || r->index != last)
+		{
+			shared->turn = place + 1;
+			return r;
+		}
+		again = r;
+	}
+	return again;
+}
+
+/*
+ * Our place goes to a database that waits for one, which is returned: a worker is to be started
+ * there in *place.  InvalidOid: it is free.  Lock held.
+ */
+static Oid
+hand_on(int *place)
+{
+	bool		missed = shared->worker[my_slot].missed;
+	Oid			other = SFX_MUTANT("places are kept") ? InvalidOid : database_without_worker();
+
+	*place = my_slot;
+	my_slot = -1;
+	shared->worker[*place] = (WorkerSlot)
+	{
+		.db = other,.asked = GetCurrentTimestamp()
+	};
+	if (missed && !SFX_MUTANT("missed requests are not handed on") && !note_missed(MyDatabaseId, -1))
+		(void) make_request(MyDatabaseId, InvalidOid);
+	return other;
+}
+
+/*
+ * We were ended, or cannot even connect.  What we were at is for others of the database; where
+ * there are none, nothing is asked for again for a while.  Lock held.
+ */
+static void
+drop_out(void)
+{
+	WorkerSlot	me = shared->worker[my_slot];
+	WorkerSlot *other;
+	TimestampTz now = GetCurrentTimestamp();
+
+	shared->worker[my_slot].db = InvalidOid;
+	my_slot = -1;
+	other = worker_of(me.db);
+	if (me.index != InvalidOid && !SFX_MUTANT("what the dead had taken is lost"))
+		(void) make_request(me.db, me.index);
+	if (other != NULL)
+		other->missed |= me.missed;
+	for (int i = 0; i < MAX_REQUESTS && other == NULL; i++)
+		if (shared->request[i].db == me.db && waits(&shared->request[i]))
+		{
+			shared->request[i].vain = now;
+			shared->request[i].orphan = true;
+		}
+}
+
+void
+sfx_requests_leave(bool orderly)
+{
+	Oid			other = InvalidOid;
+	int			place;
+
 	if (my_slot < 0)
 		return;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].db == shared->worker[my_slot].db && shared->request[i].running)
-			shared->request[i].db = InvalidOid;
-	shared->worker[my_slot].db = InvalidOid;
+	if (orderly)
+		other = hand_on(&place);
+	else
+		drop_out();
 	LWLockRelease(&shared->lock);
-	my_slot = -1;
+	if (other != InvalidOid)
+		(void) start_worker(place, other);
 }
 
 bool
 sfx_requests_wait(void)
 {
-	bool		any = false;
+	bool		any;
 
 	if (shared == NULL || SFX_MUTANT("runs before others"))
 		return false;
 	LWLockAcquire(&shared->lock, LW_SHARED);
+	any = others_are_kept_waiting();
 	for (int i = 0; i < MAX_REQUESTS; i++)
-		any |= shared->request[i].db == MyDatabaseId && !shared->request[i].running &&
-			shared->request[i].vain == 0;
+	{
+		const Request *r = &shared->request[i];
+
+		any |= waits(r) && r->db == MyDatabaseId && !is_served(r->db, r->index);
+	}
 	LWLockRelease(&shared->lock);
 	return any;
 }
 
-void
-sfx_requests_missed(void)
+int
+sfx_requests_workers(void)
+{
+	int			n;
+
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	n = workers();
+	LWLockRelease(&shared->lock);
+	return n;
+}
+
+/*
+ * No process was to be had for the database to which our place went.  False: somebody else has it
+ * by now.
+ */
+static bool
+take_back(int place)
 {
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	shared->worker[my_slot].missed = true;
+	if (shared->worker[place].db == InvalidOid)
+	{
+		shared->worker[place] = (WorkerSlot)
+		{
+			.db = MyDatabaseId,.started = true
+		};
+		my_slot = place;
+	}
 	LWLockRelease(&shared->lock);
+	return my_slot >= 0;
+}
+
+/* What to do next, as sfx_requests_take, or to whom our place goes, as hand_on.  Lock held. */
+static Oid
+take(SfxServed served, bool *all, Oid *other, int *place)
+{
+	WorkerSlot *me = &shared->worker[my_slot];
+	Oid			last = me->index;
+	Request    *r = NULL;
+	bool		go;
+
+	end_service(served);
+	/* not before we have served one: places would go from hand to hand */
+	go = me->served && others_are_kept_waiting();
+	if (!go)
+		r = next_request(last);
+	if (r != NULL)
+	{
+		me->index = r->index;
+		r->db = InvalidOid;
+		*all = me->index == InvalidOid;
+	}
+	else if (!go && me->missed && !SFX_MUTANT("missed requests are lost"))
+	{
+		me->missed = false;
+		*all = true;
+	}
+	else
+	{
+		if (SFX_MUTANT("leaves behind its look"))
+		{
+			LWLockRelease(&shared->lock);
+			SFX_STOP("nothing left");
+			LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+		}
+		*other = hand_on(place);
+		return InvalidOid;
+	}
+	return me->index;
 }
 
 Oid
-sfx_requests_take(Oid db, SfxServed served, bool *all)
+sfx_requests_take(SfxServed served, bool *all)
 {
-	static int	last = MAX_REQUESTS - 1;
-	int			first = last + 1;
-	Oid			index = InvalidOid;
-	Request    *unfinished = NULL;
+	Oid			index;
+	Oid			other;
+	int			place = -1;
 
-	SFX_STOP("request served");
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < MAX_REQUESTS; i++)
+	do
 	{
-		Request    *r = &shared->request[(first + i) % MAX_REQUESTS];
-
-		if (r->db != db || (r->vain != 0 && !r->running))
-			continue;
-		if (r->running && served == SFX_IN_VAIN)
-		{
-			r->running = r->anew = false;
-			r->vain = GetCurrentTimestamp();
-		}
-		else if (r->running && (served == SFX_UNFINISHED || r->anew))
-		{
-			unfinished = r;
-			r->anew = false;
-		}
-		else if (r->running)
-			r->db = InvalidOid;
-		else if (index == InvalidOid)
-		{
-			index = r->index;
-			r->running = true;
-			last = (first + i) % MAX_REQUESTS;
-		}
-	}
-	if (unfinished && index == InvalidOid)
-		index = unfinished->index;
-	else if (unfinished)
-		unfinished->running = false;
-	*all = index == InvalidOid && shared->worker[my_slot].missed &&
-		!SFX_MUTANT("missed requests are lost");
-	if (*all)
-		shared->worker[my_slot].missed = false;
-	else if (index == InvalidOid)
-	{
-		shared->worker[my_slot].db = InvalidOid;
-		my_slot = -1;
-	}
-	LWLockRelease(&shared->lock);
+		other = InvalidOid;
+		*all = false;
+		SFX_STOP("request served");
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+		index = take(served, all, &other, &place);
+		LWLockRelease(&shared->lock);
+	} while (other != InvalidOid && !start_worker(place, other) && take_back(place));
+	if (index != InvalidOid || *all)
+		SFX_STOP("request taken");
+	else
+		SFX_STOP("nothing left");
 	return index;
+}
+
+bool
+sfx_requests_claim(Oid index, SfxServed served, bool *go)
+{
+	WorkerSlot *me = &shared->worker[my_slot];
+	bool		ours;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	end_service(served);
+	*go = me->served && others_are_kept_waiting();
+	me->missed |= *go;
+	ours = !*go && !is_served(MyDatabaseId, index);
+	if (ours)
+		me->index = index;
+	LWLockRelease(&shared->lock);
+	return ours;
 }
 
 /* ---- how much is in use ---- */
@@ -415,15 +697,14 @@ sfx_requests_use(SfxSharedUse *use)
 	};
 	use[1] = (SfxSharedUse)
 	{
-		.what = "merge workers",.places = MAX_WORKERS
+		.what = "merge workers",.places = sfx_guc_max_merge_workers
 	};
 	if (shared == NULL)
 		return;
 	LWLockAcquire(&shared->lock, LW_SHARED);
 	for (int i = 0; i < MAX_REQUESTS; i++)
 		use[0].used += shared->request[i].db != InvalidOid;
-	for (int i = 0; i < MAX_WORKERS; i++)
-		use[1].used += shared->worker[i].db != InvalidOid;
+	use[1].used = workers();
 	use[0].taken = shared->taken;
 	use[0].evicted = shared->turned_out;
 	use[1].taken = shared->starts;

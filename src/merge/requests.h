@@ -8,8 +8,11 @@
 #include "surfidx.h"
 #include "shared_area.h"
 
-/* Ask for a background merge of this index.  True if a worker is at it right now. */
-extern bool sfx_request_merge(Relation index);
+/*
+ * Ask for a background merge of this index.  pressing: it was asked for before, and a worker had
+ * time to come, so one more may be started.  True if a worker is at it right now.  No lock held.
+ */
+extern bool sfx_request_merge(Relation index, bool pressing);
 
 /*
  * A reader has met a delta to which nobody appends any more (sfx_image_idle); no lock held but
@@ -37,22 +40,36 @@ typedef enum SfxServed
 extern bool sfx_requests_serve(Oid db, int slot);
 
 /*
- * The next request of this database, those in turn behind the last one; InvalidOid, and the place
- * given up in the same breath, if there is none.  One that was served SFX_UNFINISHED comes again
- * behind the others, as does one that was asked for meanwhile: the worker may have looked before.
- * With *all the place is kept: there were requests without a place, so all indexes of the database
- * are to be looked at.
+ * How the index that we are at was served, and which is next: of this database's requests, in turn,
+ * one at which no other worker is.  InvalidOid, and the place given up in the same breath, if there
+ * is none, or if another database waits for a place.  A request that was served SFX_UNFINISHED
+ * comes again behind the others, as does one that was asked for meanwhile: we may have looked
+ * before.  With *all the place is kept: there were requests without a place, so all indexes of the
+ * database are to be looked at.
  */
-extern Oid	sfx_requests_take(Oid db, SfxServed served, bool *all);
+extern Oid	sfx_requests_take(SfxServed served, bool *all);
 
-/* They are to be looked at once more. */
-extern void sfx_requests_missed(void);
+/*
+ * Then, before each of them: how the one before was served, and may we go to this one?  False: a
+ * worker is at it; or, with *go, another database waits for a place, and the rest is noted as
+ * missed.
+ */
+extern bool sfx_requests_claim(Oid index, SfxServed served, bool *go);
 
-/* Does another index of this database wait for a worker? */
+/*
+ * Does a run make way for others?  An index of this database waits at which no worker is, or a
+ * database that has no worker because there are as many as there may be.
+ */
 extern bool sfx_requests_wait(void);
 
-/* The worker ends, and with it what it had taken. */
-extern void sfx_requests_leave(void);
+/* Merge workers of the server that there are, or that are about to come. */
+extern int	sfx_requests_workers(void);
+
+/*
+ * The worker ends.  Orderly: its place goes to a database that waits for one.  Else what it was at
+ * is left to others of its database.
+ */
+extern void sfx_requests_leave(bool orderly);
 
 /* Whoever wants the database has our requests, too: they were only advice. */
 extern void sfx_requests_forget(Oid db);

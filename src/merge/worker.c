@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * worker.c - background merges: one short-lived worker per database
+ * worker.c - background merges: short-lived workers, one of a database or more by need
  *
- * The worker takes requests (requests.c) one by one, each in a transaction of its own, gives up an
- * index as soon as somebody waits for a lock on it, and exits when there is nothing left.  An error
- * ends its work on one index, not on the others.
+ * A worker takes requests (requests.c) one by one, each in a transaction of its own, gives up an
+ * index as soon as somebody waits for a lock on it, and exits when there is nothing left, or when
+ * another database waits for its place.  An error ends its work on one index, not on the others.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -144,6 +144,7 @@ serve(Oid relid, bool asked, SfxServed *served)
 				report_activity(index);
 				*served = merge_index(index);
 			}
+			SFX_STOP("index served");
 			relation_close(index, SFX_WORKER_LOCK);
 		}
 	}
@@ -211,12 +212,17 @@ list_indexes(void)
 	return list;
 }
 
-/* Merge what is due in the whole database.  False: somebody wants it. */
+/*
+ * Merge what is due in the whole database, up to where another one waits for our place.
+ * *served_last: how the last one was served.  False: somebody wants the database.
+ */
 static bool
-serve_all(void)
+serve_all(SfxServed *served_last)
 {
 	List	   *list = list_indexes();
 	bool		go_on = true;
+	bool		go = false;
+	SfxServed	before = SFX_SERVED;
 	ListCell   *l;
 
 	foreach(l, list)
@@ -224,20 +230,24 @@ serve_all(void)
 		SfxServed	served;
 
 		CHECK_FOR_INTERRUPTS();
-		go_on = serve_safely(lfirst_oid(l), false, &served);
-		if (!go_on)
+		if (sfx_requests_claim(lfirst_oid(l), before, &go))
+		{
+			go_on = serve_safely(lfirst_oid(l), false, &served);
+			/* nobody has asked for it: nobody is to be kept from asking */
+			before = served == SFX_UNFINISHED ? SFX_UNFINISHED : SFX_SERVED;
+		}
+		if (!go_on || go)
 			break;
-		if (served == SFX_UNFINISHED)
-			sfx_requests_missed();
 	}
 	list_free(list);
+	*served_last = before;
 	return go_on;
 }
 
 static void
 leave(int code, Datum arg)
 {
-	sfx_requests_leave();
+	sfx_requests_leave(code == 0);
 }
 
 void
@@ -261,10 +271,10 @@ sfx_worker_main(Datum arg)
 	/* let the buffer manager count what pages cost (merge.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;
-	while ((index = sfx_requests_take(db, served, &all)) != InvalidOid || all)
+	while ((index = sfx_requests_take(served, &all)) != InvalidOid || all)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (all ? !serve_all() : !serve_safely(index, true, &served))
+		if (all ? !serve_all(&served) : !serve_safely(index, true, &served))
 		{
 			sfx_requests_forget(db);
 			break;

@@ -587,18 +587,6 @@ scenario 'images go with their files (I8)', ['images outlive their files'], sub 
 	sql('DROP TABLE g');
 };
 
-scenario 'no worker is started that could do nothing (M9)', ['workers in vain'], sub {
-	sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE INDEX g_k ON g USING surfidx (k)
-		WITH (delta_size = 64)');
-	my $starts = q(SELECT taken FROM surfidx_shared_memory() WHERE name = 'merge workers');
-	my $before = sql($starts);
-
-	sql('SET surfidx.auto_merge = on; BEGIN; TRUNCATE g; INSERT INTO g SELECT generate_series(1,
-		20000); COMMIT; RESET surfidx.auto_merge');
-	is(sql($starts), $before, 'a table that is truncated and loaded');
-	sql('DROP TABLE g');
-};
-
 scenario 'a merge whose session is terminated leaves its place', [], sub {
 	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k int); CREATE INDEX t_k ON t USING surfidx (k);
 		INSERT INTO t SELECT generate_series(1, 2000)');
@@ -755,101 +743,6 @@ scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 	is(sql("SELECT count(*) FROM surfidx_runs('t_s')"), '1', 'all in the main tree');
 	set_system('surfidx.idle_flush', 300);
 	each_once();
-};
-
-scenario 'a request that comes while its index is being served', ['request while served is lost'], sub {
-	build(0, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)');
-	arm('request served', 'wait', 1);
-	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(1, 8000) g');
-	wait_at('request served');
-	my $merges = sql("SELECT merges FROM surfidx_meta('t_k')");
-	# due again; those who insert do not help yet
-	sql('INSERT INTO t SELECT g FROM generate_series(8001, 16000) g; RESET surfidx.auto_merge');
-	is(sql("SELECT merges FROM surfidx_meta('t_k')"), $merges, 'the worker has not seen them');
-	release('request served');
-	my $end = time + patience();
-	settle(0.05) until sql("SELECT merges FROM surfidx_meta('t_k')") > $merges || time > $end;
-	cmp_ok(sql("SELECT merges FROM surfidx_meta('t_k')"), '>', $merges, 'the worker comes back for it');
-	sound('t_k');
-};
-
-# Tables with an index whose delta is due after 320 rows, of two hundred bytes each.
-sub small_deltas
-{
-	my ($n) = @_;
-
-	sql("DO \$\$ BEGIN FOR i IN 1 .. $n LOOP EXECUTE format('CREATE TABLE u%s (k int, v text);
-		CREATE INDEX u%s_k ON u%s USING surfidx (k) INCLUDE (v)
-		WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)', i, i, i); END LOOP; END \$\$");
-	return;
-}
-
-sub fill_deltas
-{
-	my ($from, $to) = @_;
-
-	sql("SET surfidx.auto_merge = on");
-	sql("INSERT INTO u$_ SELECT g, repeat(md5(g::text), 6) FROM generate_series(1, 420) g")
-		for $from .. $to;
-	sql("RESET surfidx.auto_merge");
-	return;
-}
-
-sub unmerged
-{
-	return sql("SELECT count(*) FROM pg_class c, surfidx_meta(c.oid::regclass) WHERE relkind = 'i'
-		AND relname ~ '^u\\d+_k\$' AND merges = 0");
-}
-
-sub drop_deltas
-{
-	my ($n) = @_;
-
-	sql("SELECT count(surfidx_check('u${_}_k'::regclass, true, true))") for 1 .. $n;
-	sql("DROP TABLE u$_") for 1 .. $n;
-	return;
-}
-
-scenario 'more requests than there are places for', ['missed requests are lost'], sub {
-	small_deltas(80);
-	# the worker has come for one, and stands still
-	arm('request served', 'wait');
-	fill_deltas(1, 1);
-	wait_at('request served');
-	fill_deltas(2, 80);
-	is(unmerged(), '80', 'more deltas are due than there are places for requests');
-	release('request served');
-	my $end = time + patience();
-	settle(0.05) until unmerged() == 0 || time > $end;
-	is(unmerged(), '0', 'all are merged, though nobody asks again');
-	drop_deltas(80);
-};
-
-scenario 'a run makes way for another index', ['runs before others'], sub {
-	small_deltas(1);
-	sql("DROP TABLE IF EXISTS wide; CREATE TABLE wide AS SELECT g::int8 * 1000 AS k,
-		(SELECT string_agg(md5((g * 100 + i)::text), '') FROM generate_series(1, 30) i) AS v
-		FROM generate_series(1, 6000) g;
-		CREATE INDEX wide_k ON wide USING surfidx (k) INCLUDE (v) WITH (delta_size = 64,
-		merge_ratio = 0.001, run_ratio = 1)");
-	arm('run due', 'wait');
-	sql("SET surfidx.auto_merge = on; INSERT INTO wide SELECT (g * 14::int8 + 1) * 1000 + 1,
-		repeat(md5(g::text), 6) FROM generate_series(1, 420) g; RESET surfidx.auto_merge");
-	wait_at('run due');
-	arm('drop generation', 'wait');
-	fill_deltas(1, 1);
-	release('run due');
-	wait_at('drop generation');
-	is(sql("SELECT count(*) FROM surfidx_runs('wide_k') WHERE merging"), '1',
-		'the other index is merged while the run is');
-	release('drop generation');
-	my $end = time + patience();
-	settle(0.05) until sql("SELECT count(*) FROM surfidx_runs('wide_k')") == 1 || time > $end;
-	is(sql("SELECT count(*) FROM surfidx_runs('wide_k')"), '1', 'then the rest of the run');
-	is(unmerged(), '0', 'both are done');
-	sound('wide_k');
-	sql('DROP TABLE wide');
-	drop_deltas(1);
 };
 
 # ------------------------------------------------------------------------------------------ what stays in the delta (M7, M8)

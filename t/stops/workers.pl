@@ -1,0 +1,326 @@
+# Who is asked for a merge, and who serves: requests, workers, their places, and databases that share
+# them (M9, M12 to M15).
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use SurfStops;
+use Test::More;
+
+# A setting of the whole server, known to the control session.
+sub set_system
+{
+	my ($name, $value) = @_;
+	my $end = time + patience();
+
+	sql("ALTER SYSTEM SET $name = '$value'");
+	sql('SELECT pg_reload_conf()');
+	settle(0.02) until time > $end
+	  || sql("SELECT setting FROM pg_settings WHERE name = '$name'") eq $value;
+	return;
+}
+
+sub sound
+{
+	my ($index, $what) = @_;
+
+	is(eval { sql("SELECT surfidx_check('$index', true, true)") } // $@, '', $what || 'check');
+	return;
+}
+
+# Tables with an index whose delta is due after 320 rows, of two hundred bytes each, and presses
+# after 400.
+sub small_deltas
+{
+	my ($n, $s) = @_;
+
+	sql("DO \$\$ BEGIN FOR i IN 1 .. $n LOOP EXECUTE format('CREATE TABLE u%s (k int, v text);
+		CREATE INDEX u%s_k ON u%s USING surfidx (k) INCLUDE (v)
+		WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)', i, i, i); END LOOP; END \$\$", $s);
+	return;
+}
+
+sub fill_deltas
+{
+	my ($from, $to, $rows, $s) = @_;
+
+	sql('SET surfidx.auto_merge = on', $s);
+	sql("INSERT INTO u$_ SELECT g, repeat(md5(g::text), 6) FROM generate_series(1, $rows) g", $s)
+		for $from .. $to;
+	sql('RESET surfidx.auto_merge', $s);
+	return;
+}
+
+sub unmerged
+{
+	return sql("SELECT count(*) FROM pg_class c, surfidx_meta(c.oid::regclass) WHERE relkind = 'i'
+		AND relname ~ '^u\\d+_k\$' AND merges = 0", $_[0]);
+}
+
+sub all_merged
+{
+	my ($what, $s) = @_;
+	my $end = time + patience();
+
+	settle(0.05) until unmerged($s) == 0 || time > $end;
+	is(unmerged($s), '0', $what);
+	return;
+}
+
+sub drop_deltas
+{
+	my ($n) = @_;
+
+	no_worker();
+	sql("SELECT count(surfidx_check('u${_}_k'::regclass, true, true))") for 1 .. $n;
+	sql("DROP TABLE u$_") for 1 .. $n;
+	return;
+}
+
+# Workers that were started since the server was.
+sub starts
+{
+	return sql(q(SELECT taken FROM surfidx_shared_memory() WHERE name = 'merge workers'));
+}
+
+sub no_worker
+{
+	my $end = time + patience();
+
+	settle(0.02) until time > $end || sql(q(SELECT used FROM surfidx_shared_memory()
+		WHERE name = 'merge workers')) == 0;
+	return;
+}
+
+# The one that merges nothing.
+sub terminate_idle
+{
+	is(sql("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE backend_type LIKE
+		'surfidx%' AND query NOT LIKE '%merging%'"), 't', 'a worker is ended');
+	return;
+}
+
+scenario 'no worker is started that could do nothing (M9)', ['workers in vain'], sub {
+	sql('DROP TABLE IF EXISTS g; CREATE TABLE g (k int); CREATE INDEX g_k ON g USING surfidx (k)
+		WITH (delta_size = 64)');
+	my $starts = q(SELECT taken FROM surfidx_shared_memory() WHERE name = 'merge workers');
+	my $before = sql($starts);
+
+	sql('SET surfidx.auto_merge = on; BEGIN; TRUNCATE g; INSERT INTO g SELECT generate_series(1,
+		20000); COMMIT; RESET surfidx.auto_merge');
+	is(sql($starts), $before, 'a table that is truncated and loaded');
+	sql('DROP TABLE g');
+};
+
+scenario 'a request that comes while its index is being served', ['request while served is lost'], sub {
+	build(0, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)');
+	arm('request served', 'wait', 1);
+	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(1, 8000) g');
+	wait_at('request served');
+	my $merges = sql("SELECT merges FROM surfidx_meta('t_k')");
+	# due again; those who insert do not help yet
+	sql('INSERT INTO t SELECT g FROM generate_series(8001, 16000) g; RESET surfidx.auto_merge');
+	is(sql("SELECT merges FROM surfidx_meta('t_k')"), $merges, 'the worker has not seen them');
+	release('request served');
+	my $end = time + patience();
+	settle(0.05) until sql("SELECT merges FROM surfidx_meta('t_k')") > $merges || time > $end;
+	cmp_ok(sql("SELECT merges FROM surfidx_meta('t_k')"), '>', $merges, 'the worker comes back for it');
+	sound('t_k');
+};
+
+scenario 'more requests than there are places for', ['missed requests are lost'], sub {
+	set_system('surfidx.max_merge_workers', 1);
+	small_deltas(80);
+	# the worker has come for one, and stands still
+	arm('request served', 'wait');
+	fill_deltas(1, 1, 420);
+	wait_at('request served');
+	fill_deltas(2, 80, 420);
+	is(unmerged(), '80', 'more deltas are due than there are places for requests');
+	release('request served');
+	all_merged('all are merged, though nobody asks again');
+	drop_deltas(80);
+	set_system('surfidx.max_merge_workers', 3);
+};
+
+scenario 'a run makes way for another index', ['runs before others'], sub {
+	set_system('surfidx.max_merge_workers', 1);
+	small_deltas(1);
+	sql("DROP TABLE IF EXISTS wide; CREATE TABLE wide AS SELECT g::int8 * 1000 AS k,
+		(SELECT string_agg(md5((g * 100 + i)::text), '') FROM generate_series(1, 30) i) AS v
+		FROM generate_series(1, 6000) g;
+		CREATE INDEX wide_k ON wide USING surfidx (k) INCLUDE (v) WITH (delta_size = 64,
+		merge_ratio = 0.001, run_ratio = 1)");
+	arm('run due', 'wait');
+	sql("SET surfidx.auto_merge = on; INSERT INTO wide SELECT (g * 14::int8 + 1) * 1000 + 1,
+		repeat(md5(g::text), 6) FROM generate_series(1, 420) g; RESET surfidx.auto_merge");
+	wait_at('run due');
+	arm('drop generation', 'wait');
+	fill_deltas(1, 1, 420);
+	release('run due');
+	wait_at('drop generation');
+	is(sql("SELECT count(*) FROM surfidx_runs('wide_k') WHERE merging"), '1',
+		'the other index is merged while the run is');
+	release('drop generation');
+	my $end = time + patience();
+	settle(0.05) until sql("SELECT count(*) FROM surfidx_runs('wide_k')") == 1 || time > $end;
+	is(sql("SELECT count(*) FROM surfidx_runs('wide_k')"), '1', 'then the rest of the run');
+	is(unmerged(), '0', 'both are done');
+	sound('wide_k');
+	sql('DROP TABLE wide');
+	drop_deltas(1);
+	set_system('surfidx.max_merge_workers', 3);
+};
+
+# ------------------------------------------------------------------------------------------ several workers (M14, M15)
+
+scenario 'a delta that grows on gets a worker of its own', ['one worker for all'], sub {
+	small_deltas(2);
+	arm('request taken', 'wait');
+	fill_deltas(1, 1, 420);
+	wait_at('request taken');
+	fill_deltas(2, 2, 420);
+	my $end = time + patience();
+	settle(0.05) until unmerged() == 1 || time > $end;
+	is(unmerged(), '1', 'it is merged while the other worker stands still');
+	release('request taken');
+	all_merged('then the other one');
+	drop_deltas(2);
+};
+
+scenario 'no more workers than there may be', ['workers without end'], sub {
+	set_system('surfidx.max_merge_workers', 1);
+	small_deltas(2);
+	arm('request taken', 'wait');
+	fill_deltas(1, 1, 420);
+	wait_at('request taken');
+	my $before = starts();
+	fill_deltas(2, 2, 420);
+	is(starts(), $before, 'no other is started');
+	release('request taken');
+	all_merged('one worker merges both');
+	drop_deltas(2);
+	set_system('surfidx.max_merge_workers', 3);
+};
+
+scenario 'what is asked for while a worker is there is not taken by another', ['two at one index'], sub {
+	small_deltas(2);
+	arm('index served', 'wait');
+	fill_deltas(1, 1, 340);
+	wait_at('index served');
+	# the worker will not look again
+	fill_deltas(1, 1, 420);
+	fill_deltas(2, 2, 420);
+	all_merged('another one merges the other index');
+	settle(0.05) until sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE
+		'surfidx%'") == 1;
+	release('index served');
+	my $end = time + patience();
+	my $merges = "SELECT merges FROM surfidx_meta('u1_k')";
+	settle(0.05) until sql($merges) == 2 || time > $end;
+	is(sql($merges), '2', 'the first one comes back for its own');
+	drop_deltas(2);
+};
+
+scenario 'a worker that ends with a request in hand', ['what the dead had taken is lost'], sub {
+	small_deltas(2);
+	arm('request taken', 'wait');
+	fill_deltas(1, 1, 340);
+	wait_at('request taken');
+	arm('index served', 'wait');
+	fill_deltas(2, 2, 420);
+	wait_at('index served');
+	terminate_idle();
+	release('request taken');
+	release('index served');
+	all_merged('another one takes it');
+	drop_deltas(2);
+};
+
+# Nobody else of the database is there: who asks next asks for all.
+scenario 'the only worker ends', ['orphans stay'], sub {
+	set_system('surfidx.max_merge_workers', 1);
+	small_deltas(3);
+	arm('request taken', 'wait');
+	fill_deltas(1, 3, 340);
+	wait_at('request taken');
+	terminate_idle();
+	release('request taken');
+	is(unmerged(), '3', 'nothing is merged');
+	# (what is asked for in vain is not asked for again for a second)
+	settle(1.1);
+	fill_deltas(1, 1, 80);
+	all_merged('all that waited is merged');
+	drop_deltas(3);
+	set_system('surfidx.max_merge_workers', 3);
+};
+
+scenario 'a request that comes when the worker has found nothing', ['leaves behind its look'], sub {
+	small_deltas(2);
+	arm('nothing left', 'wait');
+	fill_deltas(1, 1, 340);
+	wait_at('nothing left');
+	fill_deltas(2, 2, 340);
+	release('nothing left');
+	all_merged('another worker comes');
+	drop_deltas(2);
+};
+
+# One worker may run: it stands still with the first of our deltas; one of another database waits.
+sub two_databases
+{
+	my ($n) = @_;
+
+	set_system('surfidx.max_merge_workers', 1);
+	sql('CREATE DATABASE other');
+	my $other = server()->session(db => 'other');
+	sql('CREATE EXTENSION surfidx', $other);
+	small_deltas(1, $other);
+	small_deltas($n);
+	arm('request taken', 'wait');
+	fill_deltas(1, $n, 420);
+	wait_at('request taken');
+	my $before = starts();
+	fill_deltas(1, 1, 420, $other);
+	is(starts(), $before, 'there is one worker');
+	return $other;
+}
+
+sub one_database
+{
+	my ($other, $n) = @_;
+
+	no_worker();
+	is(sql("SELECT surfidx_check('u1_k', true, true)", $other), '', 'check');
+	$other->end;
+	sql('DROP DATABASE other');
+	drop_deltas($n);
+	set_system('surfidx.max_merge_workers', 3);
+	return;
+}
+
+scenario 'a database waits for a worker', ['databases in a row', 'places are kept'], sub {
+	my $other = two_databases(3);
+
+	arm('index served', 'wait', 1);
+	release('request taken');
+	wait_at('index served');
+	is(unmerged($other), '0', 'the worker hands its place on behind one index');
+	is(unmerged(), '2', 'before the others of its database');
+	release('index served');
+	all_merged('and gets it back');
+	one_database($other, 3);
+};
+
+scenario 'a database waits for a worker, and more than there are places for',
+  ['missed requests are not handed on'], sub {
+	my $other = two_databases(80);
+
+	release('request taken');
+	all_merged('it gets one', $other);
+	all_merged('and nothing is missed');
+	one_database($other, 80);
+};
+
+run_scenarios();
