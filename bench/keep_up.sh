@@ -72,13 +72,8 @@ BEGIN
 END $$;
 END
 
-columns=(a int8 b uuid c text d int8 e uuid f text g int8 h uuid)
-names=() all=()
-for ((i = 0; i < ${#columns[@]}; i += 2)); do
-	names+=("${columns[i]}")
-	all+=("${columns[i]} ${columns[i + 1]}$([ "${columns[i + 1]}" = text ] && echo ' COLLATE "C"')")
-done
-make_columns=$(IFS=,; echo "${all[*]}")
+columns=(a b c d e f g h)
+make_columns='a int8, b uuid, c text COLLATE "C", d int8, e uuid, f text COLLATE "C", g int8, h uuid'
 random="(random() * 9e18)::int8, gen_random_uuid(), 'user' || (random() * 1e9)::int8 || '@example'
 	|| (random() * 50)::int || '.org', (random() * 9e18)::int8, gen_random_uuid(), md5(random()::text),
 	(random() * 9e18)::int8, gen_random_uuid()"
@@ -105,17 +100,18 @@ make_table()
 
 	sql -c "DROP TABLE IF EXISTS t, done; TRUNCATE look, used" \
 		-c "CREATE TABLE t ($make_columns)" -c "COPY t FROM '$PGDATA/before'"
-	for ((i = 0; i < n; i++)); do sql -c "CREATE INDEX ON t USING $am (${names[i]})"; done
+	for ((i = 0; i < n; i++)); do sql -c "CREATE INDEX ON t USING $am (${columns[i]})"; done
 	sql -c CHECKPOINT
 }
 
 copy_parts()
 {
-	local n=$1 part pids=()
+	local n=$1 part pids=() second=""
 
+	[ "$n" = 2 ] || second="COPY t FROM '$PGDATA/part2'"
 	for ((part = 1; part <= n; part++)); do
-		sql -c "$(if [ "$n" = 1 ]; then echo "COPY t FROM '$PGDATA/part1'; COPY t FROM '$PGDATA/part2'"
-		else echo "COPY t FROM '$PGDATA/part$part'"; fi)" -c "INSERT INTO used SELECT own_cpu()" &
+		sql -c "COPY t FROM '$PGDATA/part$part'" ${second:+-c "$second"} \
+			-c "INSERT INTO used SELECT own_cpu()" &
 		pids+=($!)
 	done
 	wait "${pids[@]}"
@@ -194,5 +190,5 @@ sql -P footer=off -P border=0 -c "SELECT indexes, sessions,
 		min((session_cpu + worker_cpu) * 1e6 / $rows) AS lo4,
 		max((session_cpu + worker_cpu) * 1e6 / $rows) AS hi4
 		FROM run GROUP BY indexes, sessions, am, workers) x
-	ORDER BY indexes, sessions, am, workers"
+	ORDER BY x.indexes, x.sessions, x.am, x.workers"
 echo "# $SECONDS s"

@@ -616,6 +616,7 @@ take(SfxServed served, bool *all, Oid *other, int *place)
 	Request    *r = NULL;
 	bool		go;
 
+	forget_who_never_came();
 	end_service(served);
 	/* not before we have served one: places would go from hand to hand */
 	go = me->served && others_are_kept_waiting();
