@@ -9,7 +9,9 @@
 #			still		VACUUM of a table with a delta, to which nothing is done between the rounds
 #			queue		serial keys: inserted at one end and deleted at the other, at full speed for
 #						--secs, with autovacuum each second
-#			default: all of them
+#			bulk		a fifth of the rows goes at once: VACUUM that leaves indexes alone, with the
+#						index, and of the table without one: what is the index's part?
+#			default: all but the last
 #	--rows n	of the table at the start (default 500000; of a queue: 50000)
 #	--rounds n	of each measurement (default 20)
 #	--secs n	of each measurement of queue (default 60)
@@ -62,7 +64,7 @@ end_of()
 	cpu1=$(server_cpu)
 	note "CPU, us per $2" "($cpu1 - $cpu0) * 1e6 / $(getconf CLK_TCK) / $1"
 	note "WAL, bytes per $2" "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$wal0') / $1"
-	note "size, MB" "pg_relation_size('t_k') / 1048576.0"
+	note "size, MB" "pg_relation_size(coalesce(to_regclass('t_k'), 't')) / 1048576.0"
 }
 
 # The key of row v is a hash of v.
@@ -116,6 +118,21 @@ measure_still()
 	end_of "$rounds" VACUUM
 }
 
+measure_bulk()
+{
+	local what
+
+	for what in OFF ON none; do
+		make_table "$rows"
+		sql -c "DELETE FROM t WHERE v % 5 = 0"
+		[ "$what" != none ] || sql -c "DROP INDEX t_k"
+		begin
+		sql -c "VACUUM (INDEX_CLEANUP $([ "$what" = none ] && echo ON || echo "$what")) t"
+		end_of $((rows / 5)) "dead row, index $what"
+	done
+	sql -c "CREATE INDEX t_k ON t USING $am (k)"
+}
+
 measure_queue()
 {
 	local n i size most=0
@@ -167,6 +184,7 @@ for part in $parts; do
 				churn | inserts) measure_rounds ;;
 				still) measure_still ;;
 				queue) measure_queue ;;
+				bulk) measure_bulk ;;
 				*) what_is "$part" ;;
 			esac
 			[ "$am" != surfidx ] || sql -c "SELECT surfidx_check('t_k', true)" >/dev/null

@@ -54,6 +54,13 @@ sub read_often
 		'RESET enable_seqscan; SET surfidx.auto_merge = on; ' . more() . '; ' . more() . '; SELECT pg_sleep(30)');
 }
 
+# A worker comes.
+sub ask
+{
+	sql('ALTER INDEX t_s SET (delta_size = 64)');
+	return ('SET surfidx.auto_merge = on; ' . more() . '; SELECT pg_sleep(30)');
+}
+
 # What leads to the points that the statements below do not pass: prepares, and returns statements that go before them.
 my %way = (
 	'run dropped' => sub { sql("ALTER INDEX t_s SET (delta_size = 64, run_ratio = 10, merge_ratio = 10)"); return (more(), $vacuum) },
@@ -61,7 +68,10 @@ my %way = (
 	'epoch raised' => sub { sql(more() . "; $merge; DELETE FROM t WHERE k < " . (2000 * $turn - 500)); return },
 	'unique wait' => sub { sql("BEGIN; INSERT INTO t VALUES (-1); PREPARE TRANSACTION 'other'"); return ('INSERT INTO t VALUES (-1)') },
 	'dead entries found' => sub { sql('DELETE FROM t WHERE k % 3 = 0'); return ('SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off; SELECT count(n) FROM t WHERE k > 0') },
-	'request served' => sub { sql('ALTER INDEX t_s SET (delta_size = 64)'); return ('SET surfidx.auto_merge = on; ' . more() . '; SELECT pg_sleep(30)') },
+	'request served' => sub { return ask() },
+	'request taken' => sub { return ask() },
+	'index served' => sub { return ask() },
+	'nothing left' => sub { return ask() },
 	'entry carried over' => sub { return read_often() },
 	'carried over' => sub { return read_often() },
 	'dictionary made' => sub { dictionary(); return },
