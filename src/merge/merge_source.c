@@ -36,6 +36,7 @@
 
 #define RUN_STEPS		16		/* groups of a run between two looks at the delta and at other
 								 * indexes */
+#define DATABASE_STEPS	256		/* ... and between two looks at other databases */
 #define STUB_SHED		250		/* of 1,000 entries: so few taking dead ones' places, a look for
 								 * stubs was in vain, ... */
 #define STUB_PAUSE		7		/* ... and so many merges make none */
@@ -289,7 +290,7 @@ gives_way(const Merge *m, int n)
 	if (n == m->slice)
 		return true;
 	return !m->full && n % RUN_STEPS == 0 &&
-		(sfx_merge_delta_due(m->index) || (m->manner == MERGE_POLITE && sfx_requests_wait()));
+		(sfx_merge_delta_due(m->index) || (m->manner == MERGE_POLITE && sfx_requests_wait(n % DATABASE_STEPS == 0)));
 }
 
 typedef enum

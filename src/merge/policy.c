@@ -56,8 +56,10 @@
  * Times the bound.  A generation that is merged by then has at most twice the bound, which the
  * images' pool still takes.
  */
-#define SLICE_AT		1.5		/* no worker is at it, and had time to start: another one is
-								 * started, and inserters merge runs that are due */
+#define SLICE_AT		1.5		/* no worker is at it, and had time to start: inserters merge runs
+								 * that are due */
+#define MORE_AT			1.75	/* another one is started; as late as may be, since a merge costs an
+								 * entry the less the more there are */
 #define HELP_AT			2		/* no worker is at it: inserters merge */
 #define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down, where
 								 * size is what counts */
@@ -308,7 +310,8 @@ sfx_merge_need(Relation index, SfxMergeNeed *need)
 	measure(index, &d);
 	need->due = exceeds(&d, 1);
 	need->worth_asking = need->due || time_to_look(&d);
-	need->overdue = exceeds(&d, SLICE_AT);
+	need->pressing = exceeds(&d, MORE_AT);
+	need->run_overdue = exceeds(&d, SLICE_AT);
 	need->late = exceeds(&d, HELP_AT);
 	need->too_late = d.pages >= BRAKE_AT * d.max_pages;
 }

@@ -19,8 +19,9 @@ typedef struct SfxMergeNeed
 {
 	bool		due;			/* it has reached its bounds */
 	bool		worth_asking;	/* ... or may be worth a merge, which a worker looks at */
-	bool		overdue;		/* a worker had time to start: if nobody merges another one is
-								 * started, and who writes merges runs that are due */
+	bool		run_overdue;	/* a worker had time to start: who writes merges runs that are due */
+	bool		pressing;		/* it is about to outgrow them: if no worker is at it, one more is
+								 * started */
 	bool		late;			/* it has outgrown its bounds: who writes merges if nobody does */
 	bool		too_late;		/* whoever merges does not keep up: who writes slows down */
 } SfxMergeNeed;

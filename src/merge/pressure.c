@@ -51,11 +51,11 @@ relieve(void *arg)
 		 * the worker may be unable to start, for want of a slot; whoever else is merging may be
 		 * slow
 		 */
-		if (!sfx_request_merge(index, need.overdue) && !sfx_attempts_are_told())
+		if (!sfx_request_merge(index, need.pressing) && !sfx_attempts_are_told())
 		{
 			if (need.late && sfx_merge_delta(index, false) > 0)
 				return;
-			if (need.overdue && sfx_merge_run_waits(index))
+			if (need.run_overdue && sfx_merge_run_waits(index))
 				(void) sfx_merge_run_slice(index, SLICE_GROUPS);
 		}
 		if (need.too_late)

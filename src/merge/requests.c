@@ -558,14 +558,14 @@ sfx_requests_leave(bool orderly)
 }
 
 bool
-sfx_requests_wait(void)
+sfx_requests_wait(bool others)
 {
 	bool		any;
 
 	if (shared == NULL || SFX_MUTANT("runs before others"))
 		return false;
 	LWLockAcquire(&shared->lock, LW_SHARED);
-	any = others_are_kept_waiting();
+	any = others && others_are_kept_waiting();
 	for (int i = 0; i < MAX_REQUESTS; i++)
 	{
 		const Request *r = &shared->request[i];

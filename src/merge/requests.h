@@ -57,10 +57,10 @@ extern Oid	sfx_requests_take(SfxServed served, bool *all);
 extern bool sfx_requests_claim(Oid index, SfxServed served, bool *go);
 
 /*
- * Does a run make way for others?  An index of this database waits at which no worker is, or a
- * database that has no worker because there are as many as there may be.
+ * Does a run make way?  An index of this database waits at which no worker is; or, if others are
+ * asked for, a database that has no worker because there are as many as there may be.
  */
-extern bool sfx_requests_wait(void);
+extern bool sfx_requests_wait(bool others);
 
 /* Merge workers of the server that there are, or that are about to come. */
 extern int	sfx_requests_workers(void);

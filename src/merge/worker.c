@@ -104,7 +104,7 @@ merge_index(Relation index)
 		/* somebody has the merge lock, for long perhaps */
 		if (!again && n == 0)
 			return SFX_IN_VAIN;
-		if (!again || (run_is_source(index) && sfx_requests_wait()))
+		if (!again || (run_is_source(index) && sfx_requests_wait(true)))
 			break;
 	}
 	keep_size_limit(index);

@@ -30,7 +30,7 @@ sub sound
 }
 
 # Tables with an index whose delta is due after 320 rows, of two hundred bytes each, and presses
-# after 470.
+# after 560.
 sub small_deltas
 {
 	my ($n, $s) = @_;
@@ -180,7 +180,7 @@ scenario 'a delta that grows on gets a worker of its own', ['one worker for all'
 	arm('request taken', 'wait');
 	fill_deltas(1, 1, 420);
 	wait_at('request taken');
-	fill_deltas(2, 2, 500);
+	fill_deltas(2, 2, 580);
 	my $end = time + patience();
 	settle(0.05) until unmerged() == 1 || time > $end;
 	is(unmerged(), '1', 'it is merged while the other worker stands still');
@@ -196,7 +196,7 @@ scenario 'no more workers than there may be', ['workers without end'], sub {
 	fill_deltas(1, 1, 420);
 	wait_at('request taken');
 	my $before = starts();
-	fill_deltas(2, 2, 500);
+	fill_deltas(2, 2, 580);
 	is(starts(), $before, 'no other is started');
 	release('request taken');
 	all_merged('one worker merges both');
@@ -211,7 +211,7 @@ scenario 'what is asked for while a worker is there is not taken by another', ['
 	wait_at('index served');
 	# the worker will not look again
 	fill_deltas(1, 1, 420);
-	fill_deltas(2, 2, 500);
+	fill_deltas(2, 2, 580);
 	all_merged('another one merges the other index');
 	settle(0.05) until sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE
 		'surfidx%'") == 1;
@@ -229,7 +229,7 @@ scenario 'a worker that ends with a request in hand', ['what the dead had taken 
 	fill_deltas(1, 1, 340);
 	wait_at('request taken');
 	arm('index served', 'wait');
-	fill_deltas(2, 2, 500);
+	fill_deltas(2, 2, 580);
 	wait_at('index served');
 	terminate_idle();
 	release('request taken');
