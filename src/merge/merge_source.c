@@ -290,7 +290,8 @@ gives_way(const Merge *m, int n)
 	if (n == m->slice)
 		return true;
 	return !m->full && n % RUN_STEPS == 0 &&
-		(sfx_merge_delta_due(m->index) || (m->manner == MERGE_POLITE && sfx_requests_wait(n % DATABASE_STEPS == 0)));
+		(sfx_merge_delta_due(m->index) ||
+		 (m->manner == MERGE_POLITE && sfx_requests_wait(n % DATABASE_STEPS == 0)));
 }
 
 typedef enum
