@@ -24,7 +24,6 @@
 
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
-. bench/server.sh
 
 runs=3
 rows=1000000
@@ -40,7 +39,7 @@ no_words
 
 own_cluster keep_up "shared_buffers = 1GB" "autovacuum = off" "jit = off" "max_wal_size = 16GB" \
 	"checkpoint_timeout = 1h" "surfidx.delta_memory = '$memory'" ${conf:+"$conf"}
-sql <<'END'
+sql <<'SQL'
 CREATE EXTENSION surfidx;
 CREATE TABLE run (indexes int, sessions int, am text, workers int, secs float8, session_cpu float8,
 	worker_cpu float8, wal float8, starts int, largest float8, mean float8, own float8,
@@ -70,7 +69,7 @@ BEGIN
 	END LOOP;
 	INSERT INTO used SELECT own_cpu();
 END $$;
-END
+SQL
 
 columns=(a b c d e f g h)
 make_columns='a int8, b uuid, c text COLLATE "C", d int8, e uuid, f text COLLATE "C", g int8, h uuid'
@@ -106,11 +105,11 @@ make_table()
 
 copy_parts()
 {
-	local n=$1 part pids=() second=""
+	local n=$1 part pids=() second=()
 
-	[ "$n" = 2 ] || second="COPY t FROM '$PGDATA/part2'"
+	[ "$n" = 2 ] || second=(-c "COPY t FROM '$PGDATA/part2'")
 	for ((part = 1; part <= n; part++)); do
-		sql -c "COPY t FROM '$PGDATA/part$part'" ${second:+-c "$second"} \
+		sql -c "COPY t FROM '$PGDATA/part$part'" "${second[@]}" \
 			-c "INSERT INTO used SELECT own_cpu()" &
 		pids+=($!)
 	done

@@ -58,8 +58,8 @@
  */
 #define SLICE_AT		1.5		/* no worker is at it, and had time to start: inserters merge runs
 								 * that are due */
-#define MORE_AT			1.75	/* another one is started; as late as may be, since a merge costs an
-								 * entry the less the more there are */
+#define MORE_AT			1.75	/* another one is started; as late as may be, since a merge costs
+								 * an entry the less the more there are */
 #define HELP_AT			2		/* no worker is at it: inserters merge */
 #define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down, where
 								 * size is what counts */
