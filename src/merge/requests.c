@@ -39,6 +39,8 @@
 #include "utils/timestamp.h"
 
 #define MAX_REQUESTS	64
+#define A_TURN			8		/* indexes that a worker serves before its place may go to another
+								 * database: a process has to be started there */
 #define START_TIMEOUT_MS	10000
 #define VAIN_MS			1000	/* an index that could not be served is left alone for so long */
 
@@ -55,7 +57,7 @@ typedef struct WorkerSlot
 	Oid			db;				/* InvalidOid: free */
 	Oid			index;			/* which it serves; InvalidOid: none at the moment */
 	bool		started;
-	bool		served;			/* one at least */
+	int			served;			/* so many */
 	bool		missed;			/* there were requests without a place */
 	TimestampTz asked;
 } WorkerSlot;
@@ -452,7 +454,7 @@ end_service(SfxServed served)
 	me->index = InvalidOid;
 	if (index == InvalidOid)
 		return;
-	me->served = true;
+	me->served++;
 	if (served == SFX_SERVED)
 		return;
 	r = make_request(MyDatabaseId, index);
@@ -618,8 +620,7 @@ take(SfxServed served, bool *all, Oid *other, int *place)
 
 	forget_who_never_came();
 	end_service(served);
-	/* not before we have served one: places would go from hand to hand */
-	go = me->served && others_are_kept_waiting();
+	go = me->served >= A_TURN && others_are_kept_waiting();
 	if (!go)
 		r = next_request(last);
 	if (r != NULL)
@@ -671,16 +672,14 @@ sfx_requests_take(SfxServed served, bool *all)
 }
 
 bool
-sfx_requests_claim(Oid index, SfxServed served, bool *go)
+sfx_requests_claim(Oid index, SfxServed served)
 {
 	WorkerSlot *me = &shared->worker[my_slot];
 	bool		ours;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	end_service(served);
-	*go = me->served && others_are_kept_waiting();
-	me->missed |= *go;
-	ours = !*go && !is_served(MyDatabaseId, index);
+	ours = !is_served(MyDatabaseId, index);
 	if (ours)
 		me->index = index;
 	LWLockRelease(&shared->lock);

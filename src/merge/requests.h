@@ -50,11 +50,10 @@ extern bool sfx_requests_serve(Oid db, int slot);
 extern Oid	sfx_requests_take(SfxServed served, bool *all);
 
 /*
- * Then, before each of them: how the one before was served, and may we go to this one?  False: a
- * worker is at it; or, with *go, another database waits for a place, and the rest is noted as
- * missed.
+ * Then, before each of them: how the one before was served, and may we go to this one?  False:
+ * another worker is at it.
  */
-extern bool sfx_requests_claim(Oid index, SfxServed served, bool *go);
+extern bool sfx_requests_claim(Oid index, SfxServed served);
 
 /*
  * Does a run make way?  An index of this database waits at which no worker is; or, if others are

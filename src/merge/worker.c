@@ -213,15 +213,15 @@ list_indexes(void)
 }
 
 /*
- * Merge what is due in the whole database, up to where another one waits for our place.
- * *served_last: how the last one was served.  False: somebody wants the database.
+ * Merge what is due in the whole database, once, whoever waits for our place: a look that was cut
+ * off would begin anew.  *served_last: how the last one was served.  False: somebody wants the
+ * database.
  */
 static bool
 serve_all(SfxServed *served_last)
 {
 	List	   *list = list_indexes();
 	bool		go_on = true;
-	bool		go = false;
 	SfxServed	before = SFX_SERVED;
 	ListCell   *l;
 
@@ -230,13 +230,13 @@ serve_all(SfxServed *served_last)
 		SfxServed	served;
 
 		CHECK_FOR_INTERRUPTS();
-		if (sfx_requests_claim(lfirst_oid(l), before, &go))
+		if (sfx_requests_claim(lfirst_oid(l), before))
 		{
 			go_on = serve_safely(lfirst_oid(l), false, &served);
 			/* nobody has asked for it: nobody is to be kept from asking */
 			before = served == SFX_UNFINISHED ? SFX_UNFINISHED : SFX_SERVED;
 		}
-		if (!go_on || go)
+		if (!go_on)
 			break;
 	}
 	list_free(list);

@@ -267,22 +267,22 @@ scenario 'a request that comes when the worker has found nothing', ['leaves behi
 	drop_deltas(2);
 };
 
-# One worker may run: it stands still with the first of our deltas; one of another database waits.
+# One worker may run: it stands still with the first of our deltas; others of another database wait.
 sub two_databases
 {
-	my ($n) = @_;
+	my ($n, $others) = @_;
 
 	set_system('surfidx.max_merge_workers', 1);
 	sql('CREATE DATABASE other');
 	my $other = server()->session(db => 'other');
 	sql('CREATE EXTENSION surfidx', $other);
-	small_deltas(1, $other);
+	small_deltas($others, $other);
 	small_deltas($n);
 	arm('request taken', 'wait');
 	fill_deltas(1, $n, 420);
 	wait_at('request taken');
 	my $before = starts();
-	fill_deltas(1, 1, 420, $other);
+	fill_deltas(1, $others, 420, $other);
 	is(starts(), $before, 'there is one worker');
 	return $other;
 }
@@ -301,26 +301,29 @@ sub one_database
 }
 
 scenario 'a database waits for a worker', ['databases in a row', 'places are kept'], sub {
-	my $other = two_databases(3);
+	my $other = two_databases(12, 1);
 
-	arm('index served', 'wait', 1);
+	arm('index served', 'wait', 8);
 	release('request taken');
 	wait_at('index served');
-	is(unmerged($other), '0', 'the worker hands its place on behind one index');
-	is(unmerged(), '2', 'before the others of its database');
+	is(unmerged($other), '0', 'the worker hands its place on behind eight indexes');
+	is(unmerged(), '4', 'before the others of its database');
 	release('index served');
 	all_merged('and gets it back');
-	one_database($other, 3);
+	one_database($other, 12);
 };
 
-scenario 'a database waits for a worker, and more than there are places for',
-  ['missed requests are not handed on'], sub {
-	my $other = two_databases(80);
+for my $others (1, 80)
+{
+	scenario "a database waits for a worker, with $others requests, and more than there are places for",
+	  ['missed requests are not handed on'], sub {
+		my $other = two_databases(80, $others);
 
-	release('request taken');
-	all_merged('it gets one', $other);
-	all_merged('and nothing is missed');
-	one_database($other, 80);
-};
+		release('request taken');
+		all_merged('it gets one', $other);
+		all_merged('and nothing is missed');
+		one_database($other, 80);
+	};
+}
 
 run_scenarios();
