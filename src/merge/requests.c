@@ -130,15 +130,21 @@ worker_of(Oid db)
 	return NULL;
 }
 
-/* Is a worker at this index? */
-static bool
-is_served(Oid db, Oid index)
+/* The worker that is at this index; NULL: none. */
+static WorkerSlot *
+at(Oid db, Oid index)
 {
 	Assert(LWLockHeldByMe(&shared->lock));
 	for (int i = 0; i < SFX_MAX_MERGE_WORKERS && index != InvalidOid; i++)
 		if (shared->worker[i].db == db && shared->worker[i].index == index)
-			return true;
-	return false;
+			return &shared->worker[i];
+	return NULL;
+}
+
+static bool
+is_served(Oid db, Oid index)
+{
+	return at(db, index) != NULL;
 }
 
 /* Workers of all databases, with those that are about to come. */
@@ -195,6 +201,22 @@ forget_who_never_came(void)
 	}
 }
 
+/* A worker is about to come to this database. */
+static void
+adopt_orphans(Oid db)
+{
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		Request    *r = &shared->request[i];
+
+		if (r->db == db && r->orphan && !SFX_MUTANT("orphans stay"))
+		{
+			r->vain = 0;
+			r->orphan = false;
+		}
+	}
+}
+
 /*
  * The place of one more worker of our database, which the caller has to start; -1: there are as
  * many as there may be, or there is no need of one.  pressing: beside those that are at work, too,
@@ -221,10 +243,7 @@ place_of_worker(bool pressing)
 		return -1;
 	if (place < 0 || (workers() >= sfx_guc_max_merge_workers && !SFX_MUTANT("workers without end")))
 		return -1;
-	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].db == MyDatabaseId && shared->request[i].orphan &&
-			!SFX_MUTANT("orphans stay"))
-			shared->request[i].vain = 0;
+	adopt_orphans(MyDatabaseId);
 	shared->worker[place] = (WorkerSlot)
 	{
 		.db = MyDatabaseId,.asked = GetCurrentTimestamp()
@@ -294,16 +313,16 @@ note_missed(Oid db, int place)
 		if (i == place || r->db != db)
 			continue;
 		r->index = InvalidOid;
-		r->vain = 0;
+		if (!r->orphan)
+			r->vain = 0;
 		return true;
 	}
 	return false;
 }
 
 /*
- * A place where all are taken: one that waits for nothing; or of a database that no worker
- * serves, which may have been dropped; or of one that has more of them than this one will have.
- * -1: there is none.  Lock held.
+ * A place where all are taken: one that waits for nothing, or of a database that has more of them
+ * than this one will have.  -1: there is none.  Lock held.
  */
 static int
 turn_out(Oid db)
@@ -313,11 +332,8 @@ turn_out(Oid db)
 
 	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
 	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].vain != 0)
+		if (shared->request[i].vain != 0 && !shared->request[i].orphan)
 			return i;
-	for (int i = 0; i < MAX_REQUESTS && found < 0; i++)
-		if (shared->request[i].db != db && worker_of(shared->request[i].db) == NULL)
-			found = i;
 	for (int i = 0; i < MAX_REQUESTS && found < 0; i++)
 		if (requests_of(shared->request[i].db) > most)
 			found = i;
@@ -380,6 +396,7 @@ enter_request(Oid index, bool idle, bool pressing, int *place)
 		if (!TimestampDifferenceExceeds(r->vain, GetCurrentTimestamp(), VAIN_MS))
 			return served;
 		r->vain = 0;
+		r->orphan = false;
 	}
 	*place = place_of_worker(pressing && !served);
 	if (r == NULL)
@@ -506,6 +523,8 @@ hand_on(int *place)
 
 	*place = my_slot;
 	my_slot = -1;
+	if (other != InvalidOid)
+		adopt_orphans(other);
 	shared->worker[*place] = (WorkerSlot)
 	{
 		.db = other,.asked = GetCurrentTimestamp()
@@ -675,15 +694,18 @@ bool
 sfx_requests_claim(Oid index, SfxServed served)
 {
 	WorkerSlot *me = &shared->worker[my_slot];
-	bool		ours;
+	WorkerSlot *other;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	end_service(served);
-	ours = !is_served(MyDatabaseId, index);
-	if (ours)
+	other = at(MyDatabaseId, index);
+	if (other == NULL)
 		me->index = index;
+	/* it may have looked before */
+	else if (make_request(MyDatabaseId, index) == NULL)
+		other->missed = true;
 	LWLockRelease(&shared->lock);
-	return ours;
+	return other == NULL;
 }
 
 /* ---- how much is in use ---- */
