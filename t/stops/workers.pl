@@ -223,6 +223,32 @@ scenario 'what is asked for while a worker is there is not taken by another', ['
 	drop_deltas(2);
 };
 
+# The note of what is missed is at the first worker, the index at the second.
+scenario 'a look at all passes an index that another worker is at', ['passed by'], sub {
+	set_system('surfidx.max_merge_workers', 2);
+	small_deltas(80);
+	arm('request taken', 'wait');
+	fill_deltas(2, 2, 340);
+	wait_at('request taken');
+	arm('index served', 'wait');
+	fill_deltas(1, 1, 580);
+	wait_at('index served');
+	my $merges = "SELECT merges FROM surfidx_meta('u1_k')";
+	is(sql($merges), '1', 'the second worker is done, and will not look again');
+	fill_deltas(3, 80, 340);
+	fill_deltas(1, 1, 340);
+	release('request taken');
+	my $end = time + patience();
+	settle(0.05) until time > $end || sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type
+		LIKE 'surfidx%'") == 1;
+	is(unmerged(), '0', 'the first one merges all the others');
+	release('index served');
+	settle(0.05) until sql($merges) == 2 || time > $end;
+	is(sql($merges), '2', 'the second one comes back for its own');
+	drop_deltas(80);
+	set_system('surfidx.max_merge_workers', 3);
+};
+
 scenario 'a worker that ends with a request in hand', ['what the dead had taken is lost'], sub {
 	small_deltas(2);
 	arm('request taken', 'wait');
