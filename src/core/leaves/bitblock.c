@@ -23,6 +23,13 @@ get_record(const SfxBitBlock *b, int r)
 		code < SFX_BITS_LESS ? 0 : code - SFX_BITS_LESS + 1};
 }
 
+/* The bits of a key that the FIXED stream has, at most, without the one that ends it. */
+static inline unsigned
+stored_bits(const SfxBitBlock *b)
+{
+	return 8 * (unsigned) b->fix.width - b->loose - b->ended;
+}
+
 int
 sfx_bitblock_open(SfxBitBlock *b, const uint8_t *in, size_t len, int n)
 {
@@ -30,22 +37,24 @@ sfx_bitblock_open(SfxBitBlock *b, const uint8_t *in, size_t len, int n)
 	unsigned	stored;
 	int			last = 0;
 
-	if (len < 2 || in[0] > 7 || len - 2 < 2 * (size_t) in[1])
+	if (len < 2 || (in[0] & ~SFX_BITS_ENDED) > 7 || len - 2 < 2 * (size_t) in[1])
 		return SFX_CORRUPT;
 	b->n = n;
-	b->loose = in[0];
+	b->loose = in[0] & 7;
+	b->ended = (in[0] & SFX_BITS_ENDED) != 0;
 	b->nrecords = in[1];
 	b->records = in + 2;
 	if (sfx_fix_open(&b->fix, in + 2 + 2 * b->nrecords, len - 2 - 2 * (size_t) b->nrecords,
 					 n) != SFX_OK ||
 		b->fix.width > SFX_BITS_MAXWIDTH)
 		return SFX_CORRUPT;
-	stored = 8 * (unsigned) b->fix.width - b->loose;
+	stored = stored_bits(b);
 	for (int r = 0; r < b->nrecords; r++)
 	{
 		Record		rec = get_record(b, r);
 
-		if (rec.from < last || rec.to > n || rec.fewer >= stored)
+		if (rec.from < last || rec.to > n || rec.fewer >= stored ||
+			(b->ended && (rec.fewer > 0 || stored == 0)))
 			return SFX_CORRUPT;
 		last = rec.to;
 		bits += (size_t) (rec.to - rec.from) * rec.further;
@@ -74,6 +83,15 @@ loose_of(unsigned bits)
 	return (8 - bits % 8) % 8;
 }
 
+/* The stream's bytes of a key that has all of its bits are at key: without the one that ends it. */
+static inline uint32_t
+take_end(const SfxBitBlock *b, uint8_t *key)
+{
+	if (b->ended)
+		key[b->fix.width - 1] &= (uint8_t) ~(1u << b->loose);
+	return (stored_bits(b) + 7) / 8;
+}
+
 /*
  * A key that a record is of: the stream's bytes are at key, which has room for all others.  bit:
  * where its further bits stand.  Its length.
@@ -82,18 +100,35 @@ static uint32_t
 finish_key(const SfxBitBlock *b, const Record *rec, size_t bit, uint8_t *key, uint8_t *loose)
 {
 	uint32_t	width = (uint32_t) b->fix.width;
-	unsigned	bits = 8 * width - b->loose + rec->further - rec->fewer;
+	unsigned	bits = stored_bits(b) + rec->further - rec->fewer;
+	unsigned	room = b->loose + b->ended;
 	uint64_t	v;
 
 	*loose = (uint8_t) loose_of(bits);
+	(void) take_end(b, key);
 	if (rec->further == 0)
 		return (bits + 7) / 8;
 	v = sfx_bits_get(b->further, (size_t) (b->end - b->further), bit, rec->further) <<
 		(64 - rec->further);
-	if (b->loose > 0)
-		key[width - 1] |= (uint8_t) (v >> (64 - b->loose));
-	sfx_store_be64(key + width, v << b->loose);
+	if (room > 0)
+		key[width - 1] |= (uint8_t) (v >> (64 - room));
+	sfx_store_be64(key + width, v << room);
 	return (bits + 7) / 8;
+}
+
+/*
+ * Key i of a stream whose keys are ended, at p in that: its bits, and how many.  SFX_CORRUPT: it has
+ * no end.
+ */
+static inline int
+ended_key(const SfxBitBlock *b, const uint8_t *p, uint64_t *v, unsigned *bits)
+{
+	*v = sfx_load_be(p, (uint32_t) b->fix.width);
+	if (*v == 0)
+		return SFX_CORRUPT;
+	*bits = 63 - (unsigned) __builtin_ctzll(*v);
+	*v &= *v - 1;
+	return *bits == 0 || *bits > stored_bits(b) ? SFX_CORRUPT : SFX_OK;
 }
 
 /* ---- searching ---- */
@@ -142,7 +177,35 @@ search_equal(const SfxBitBlock *b, int i, uint8_t *key, const uint8_t *t, uint32
 	if (i != first && sfx_fix_decode(&b->fix, i, i + 1, 0, key) != SFX_OK)
 		return SFX_CORRUPT;
 	/* one that no record is of has these bits alone */
-	c = sfx_cmp_bytes(key, (uint32_t) b->fix.width, t, tlen);
+	c = sfx_cmp_bytes(key, take_end(b, key), t, tlen);
+	*equal = c == 0;
+	return c < 0 ? i + 1 : i;
+}
+
+/*
+ * The first i keys of a stream whose keys are ended are less than head, the target's bits as far as
+ * the stream goes, and not ended.  So they are < t: a key that head begins with and goes on from by
+ * other bits than 0 stands before or behind it as these are beside its end.
+ */
+static int
+search_ended(const SfxBitBlock *b, int i, uint64_t head, const uint8_t *t, uint32_t tlen,
+			 bool *equal)
+{
+	uint8_t		key[SFX_BITS_MAXREST + 16];
+	uint64_t	v;
+	unsigned	bits;
+	int			c;
+
+	if (i == b->n)
+		return i;
+	if (sfx_fix_decode(&b->fix, i, i + 1, 0, key) != SFX_OK || ended_key(b, key, &v, &bits) != SFX_OK)
+		return SFX_CORRUPT;
+	if ((v ^ head) >> (64 - bits) != 0)
+		return i;
+	if (bits == stored_bits(b))
+		return search_equal(b, i, key, t, tlen, equal);
+	sfx_store_be64(key, v);
+	c = sfx_cmp_bytes(key, (bits + 7) / 8, t, tlen);
 	*equal = c == 0;
 	return c < 0 ? i + 1 : i;
 }
@@ -152,7 +215,7 @@ sfx_bitblock_search(const SfxBitBlock *b, const uint8_t *t, uint32_t tlen, bool 
 {
 	uint8_t		key[SFX_BITS_MAXREST + 16];
 	uint32_t	width = (uint32_t) b->fix.width;
-	uint64_t	stored = UINT64_MAX << (64 - 8 * width + b->loose);
+	uint64_t	stored = UINT64_MAX << (64 - stored_bits(b));
 	uint64_t	head = sfx_load_be(t, tlen < width ? tlen : width) & stored;
 	bool		same;
 	int			i;
@@ -160,6 +223,8 @@ sfx_bitblock_search(const SfxBitBlock *b, const uint8_t *t, uint32_t tlen, bool 
 	*equal = false;
 	sfx_store_be64(key, head);
 	i = sfx_fix_search(&b->fix, key, width, &same);
+	if (i >= 0 && b->ended)
+		return search_ended(b, i, head, t, tlen, equal);
 	if (i < 0 || !same)
 		return i;
 	return search_equal(b, i, key, t, tlen, equal);
@@ -171,7 +236,7 @@ sfx_bitblock_search(const SfxBitBlock *b, const uint8_t *t, uint32_t tlen, bool 
 static bool
 find_bounds(const SfxBitBlock *b, int from, int to, uint32_t keylen, uint32_t *off, uint8_t *loose)
 {
-	unsigned	bits = 8 * (unsigned) b->fix.width - b->loose;
+	unsigned	bits = stored_bits(b);
 	bool		even = true;
 	int			i = from;
 
@@ -215,15 +280,77 @@ decode_even(const SfxBitBlock *b, int base, int from, int to, uint32_t prelen, u
 	return sfx_fix_decode(&b->fix, from, to, prelen, p);
 }
 
+/*
+ * Key j of a stream whose keys are ended, behind the prefix at p, with what record rec has of it; bit:
+ * where that record's further bits begin.  How many bits it has, or SFX_CORRUPT.
+ */
+static int
+put_ended(const SfxBitBlock *b, int j, const uint8_t *raw, const Record *rec, size_t bit, uint8_t *p)
+{
+	uint64_t	v;
+	unsigned	bits;
+	uint8_t		loose;
+
+	if (ended_key(b, raw, &v, &bits) != SFX_OK)
+		return SFX_CORRUPT;
+	sfx_store_be64(p, v);
+	if (j < rec->from || j >= rec->to)
+		return (int) bits;
+	if (bits < stored_bits(b))
+		return SFX_CORRUPT;
+	(void) finish_key(b, rec, bit + (size_t) (j - rec->from) * rec->further, p, &loose);
+	return (int) (bits + rec->further);
+}
+
+/* Keys [from, to) of a stream whose keys are ended: each is written at its place. */
+static int
+decode_ended(const SfxBitBlock *b, int from, int to, uint32_t prelen, uint8_t *out, uint32_t cap,
+			 uint32_t *off, uint8_t *loose, uint32_t *width)
+{
+	const Record none = {b->n, b->n, 0, 0};
+	uint8_t		raw[SFX_BLOCK_KEYS * SFX_BITS_MAXWIDTH + 16];
+	Record		rec = b->nrecords > 0 ? get_record(b, 0) : none;
+	size_t		bit = 0;
+	int			r = 0;
+
+	if (prelen + (uint32_t) b->fix.width > SFX_MAX_ENTRY ||
+		sfx_fix_decode(&b->fix, from, to, 0, raw) != SFX_OK)
+		return SFX_CORRUPT;
+	off[0] = *width = 0;
+	for (int i = 0; i < to - from; i++)
+	{
+		uint8_t    *p = out + off[i];
+		int			bits;
+
+		if ((uint64_t) off[i] + prelen + SFX_BITS_MAXREST + 8 > cap)
+			return SFX_CORRUPT;
+		if (p != out)
+			memcpy(p, out, prelen);
+		for (; rec.to <= from + i && r < b->nrecords; rec = ++r < b->nrecords ? get_record(b, r) : none)
+			bit += (size_t) (rec.to - rec.from) * rec.further;
+		bits = put_ended(b, from + i, raw + i * b->fix.width, &rec, bit, p + prelen);
+		if (bits < 0)
+			return SFX_CORRUPT;
+		loose[i] = (uint8_t) loose_of((unsigned) bits);
+		off[i + 1] = off[i] + prelen + ((uint32_t) bits + 7) / 8;
+		if (i == 0 || *width != off[i + 1] - off[i])
+			*width = i == 0 ? off[1] : 0;
+	}
+	return SFX_OK;
+}
+
 int
 sfx_bitblock_decode(const SfxBitBlock *b, int from, int to, uint32_t prelen, uint8_t *out,
 					uint32_t cap, uint32_t *off, uint8_t *loose, uint32_t *width)
 {
 	uint32_t	keylen = prelen + (uint32_t) b->fix.width;
-	bool		even = find_bounds(b, from, to, keylen, off, loose);
 	size_t		bit = 0;
 	int			i = from;
+	bool		even;
 
+	if (b->ended)
+		return decode_ended(b, from, to, prelen, out, cap, off, loose, width);
+	even = find_bounds(b, from, to, keylen, off, loose);
 	*width = even ? keylen : 0;
 	/* (what is written in steps of 16 has room behind the last key) */
 	if (keylen > SFX_MAX_ENTRY || (uint64_t) off[to - from] + 24 > cap)

@@ -6,8 +6,11 @@
  * block end at the same bit, behind the block's prefix: so far they are a FIXED stream, in which
  * the loose bits take nothing.  Records name the others.  Those that are longer are the keys that
  * would be the same without their *further* bits; those that are shorter were not known so far.
+ * Where many are, each key of the FIXED stream is ended by a bit that is 1, behind which there are
+ * only zeros, and no record is of a shorter one (W12).
  *
- *	0			loose bits of the keys in the FIXED stream, 0 to 7; SFX_BITS_STRINGS: see below
+ *	0			loose bits of the keys in the FIXED stream, 0 to 7, and SFX_BITS_ENDED: of those
+ *				with the bit that ends them; SFX_BITS_STRINGS: see below
  *	1			number of records
  *	...			records, 2 bytes each, in the order of the keys: number of the first key (bits 0-7),
  *				of keys - 1 (8-9), further bits of each (10-15); from SFX_BITS_LESS on
@@ -30,6 +33,7 @@
 #include "leaf_format.h"
 
 #define SFX_BITS_STRINGS	0x80
+#define SFX_BITS_ENDED		0x40
 #define SFX_BITS_LESS		48
 #define SFX_BITS_FURTHER	(SFX_BITS_LESS - 1) /* at most so many further bits */
 #define SFX_BITS_FEWER		(64 - SFX_BITS_LESS)
@@ -43,6 +47,7 @@ typedef struct SfxBitBlock
 	SfxFix		fix;
 	int			n;
 	unsigned	loose;
+	bool		ended;			/* each key ends in a bit of the stream that is 1 */
 	int			nrecords;
 	const uint8_t *records;
 	const uint8_t *further;
@@ -71,7 +76,8 @@ extern int sfx_bitblock_decode(const SfxBitBlock *b, int from, int to, uint32_t 
 
 /*
  * What is known of a block's keys, and how much of it tells them apart: have[i] bits of key i, of
- * which the first need[i] have to be stored.  All of them behind the keys' first skip bytes.
+ * which the first need[i] have to be stored (not more than there are).  All of them behind the keys'
+ * first skip bytes.
  */
 typedef struct SfxBitKeys
 {

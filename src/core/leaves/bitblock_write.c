@@ -7,18 +7,29 @@
 
 #define MOST_BITS		(8 * SFX_BITS_MAXWIDTH)
 #define MOST_NEEDED		(MOST_BITS + SFX_BITS_FURTHER)
-#define RECORD_BITS		10		/* what a record takes for each of its keys: most have two */
-#define FURTHER_SHARE	64		/* one key of so many may need further bits ... */
-#define FEWER_SHARE		8		/* ... and one of so many have fewer */
+#define RECORD_BITS		10		/* what a record takes for each of its keys: most have two, */
+#define ALONE_BITS		14		/* ... or one, of keys that are known better than others */
+#define FURTHER_SHARE	64		/* one key of so many may need further bits */
+#define GROWN_SHARE		8		/* of a block that has grown one key of so many is not known well */
 #define RECORD_KEYS		4
+#ifndef MORE_GROWN
+#define MORE_GROWN 1
+#endif
 
 /* What the choice of a bit needs to know of a block's keys: how many there are of each kind. */
 typedef struct BitStats
 {
-	int			need[MOST_NEEDED + 1];	/* need so many bits */
+	int			need[MOST_NEEDED + 1];	/* are to have so many bits */
 	int			have[MOST_BITS + 1];	/* have so many, or more in the last place */
 	int			ends[MOST_BITS / 8 + 1];	/* end in this byte, and do not need it */
 } BitStats;
+
+/* How keys are stored: r bits of most, each ended by another bit or not. */
+typedef struct BitChoice
+{
+	uint32_t	r;				/* 0: the block does not suit these keys */
+	bool		ended;
+} BitChoice;
 
 /*
  * So many bits a key needs; if they go into its last byte, which may be the whole key's last one:
@@ -30,41 +41,81 @@ to_last_byte(const SfxBitKeys *k, int i, uint32_t bits)
 	return k->have[i] % 8 == 0 && bits > k->have[i] - 8 ? k->have[i] : bits;
 }
 
-/* False: a key needs more than there is room for. */
+/*
+ * So many bits tell nearly all keys of the block apart.  (Of keys at random that is a 64th part of
+ * what lies between two on average.)  0: no number does.
+ */
+static uint32_t
+bits_apart(const SfxBitKeys *k)
+{
+	int			need[MOST_BITS + 1] = {0};
+	int			more = k->n;
+
+	for (int i = 0; i < k->n; i++)
+		need[k->need[i] < MOST_BITS ? k->need[i] : MOST_BITS]++;
+	for (uint32_t r = 0; r < MOST_BITS; r++)
+	{
+		more -= need[r];
+		if (r > 0 && more <= k->n / FURTHER_SHARE)
+			return r;
+	}
+	return 0;
+}
+
+/*
+ * What is to be stored of each key (W12): as many bits as tell nearly all apart, and more for keys to
+ * come, since what is not stored is forgotten; if there are so many.  False: there is no room.
+ */
 static bool
+want_bits(const SfxBitKeys *k, uint32_t *want)
+{
+	uint32_t	all = bits_apart(k) + 1;
+	int			old = 0;
+
+	if (all == 1)
+		return false;
+	for (int i = 0; i < k->n; i++)
+		old += k->have[i] <= all + MORE_GROWN;
+	if (old > k->n / GROWN_SHARE)
+		all += MORE_GROWN;
+	for (int i = 0; i < k->n; i++)
+	{
+		uint32_t	bits = k->need[i] > all ? k->need[i] : all;
+
+		if (k->have[i] == 0)
+			return false;
+		want[i] = bits > k->have[i] ? k->have[i] : to_last_byte(k, i, bits);
+		if (want[i] > MOST_NEEDED)
+			return false;
+	}
+	return true;
+}
+
+static void
 count_bits(const SfxBitKeys *k, BitStats *s)
 {
 	memset(s, 0, sizeof(*s));
 	for (int i = 0; i < k->n; i++)
 	{
-		uint32_t	need = to_last_byte(k, i, k->need[i]);
 		uint32_t	have = k->have[i];
 
-		if (need > MOST_NEEDED || have == 0)
-			return false;
-		s->need[need]++;
+		s->need[k->need[i]]++;
 		s->have[have < MOST_BITS ? have : MOST_BITS]++;
-		if (have % 8 == 0 && have <= MOST_BITS && need <= have - 8)
+		if (have % 8 == 0 && have <= MOST_BITS && k->need[i] <= have - 8)
 			s->ends[have / 8]++;
 	}
-	return true;
 }
 
-/*
- * The bits that are stored of most keys: the least that tell nearly all of them apart, and one for
- * the keys to come, since what is not stored is forgotten.  (Of keys at random that is a 128th part
- * of what lies between two on average, so that one of 128 positions is undecided.)  More, where all
- * keys together take less then.  0: none will do.
- */
-static unsigned
+/* The bits that are stored of most keys: those with which all keys together take least. */
+static BitChoice
 choose_bits(const SfxBitKeys *k, const BitStats *s)
 {
-	unsigned	least = 0,
-				best = 0;
+	BitChoice	best = {0, false};
 	long		more[MOST_NEEDED + 1],	/* keys that need more than that, */
 				further[MOST_NEEDED + 1];	/* and bits that they need more */
-	long		fewer = 0,
+	long		fewer = 0,		/* keys that have less */
 				bestcost = 0;
+	uint32_t	least = MOST_BITS;	/* that a key has, or more */
 
 	more[MOST_NEEDED] = further[MOST_NEEDED] = 0;
 	for (int r = MOST_NEEDED - 1; r >= 0; r--)
@@ -72,27 +123,29 @@ choose_bits(const SfxBitKeys *k, const BitStats *s)
 		more[r] = more[r + 1] + s->need[r + 1];
 		further[r] = further[r + 1] + more[r];
 	}
-	for (unsigned r = 1; r <= MOST_BITS; r++)
+	for (uint32_t r = 1; r <= MOST_BITS; r++)
 	{
-		long		ends = r % 8 ? s->ends[r / 8 + 1] : 0;
 		long		cost;
-		bool		known;			/* most keys have more than r */
 
-		/* keys that have fewer than r */
 		fewer += s->have[r - 1];
-		if (r > SFX_BITS_FEWER && s->have[r - SFX_BITS_FEWER - 1] > 0)
-			break;
-		known = fewer + s->have[r] <= k->n / FEWER_SHARE;
-		if (least == 0 && (more[r] <= k->n / FURTHER_SHARE || !known))
-			least = known ? r + 1 : r;
-		if (least == 0 || r < least || more[r + SFX_BITS_FURTHER] > 0)
+		if (s->have[r - 1] > 0 && least == MOST_BITS)
+			least = r - 1;
+		if (more[r + SFX_BITS_FURTHER] > 0)
 			continue;
-		cost = (long) r * k->n + further[r] + (more[r] + fewer) * RECORD_BITS +
-			ends * (RECORD_BITS + 8 - (long) (r % 8));
-		if (best == 0 || cost < bestcost)
+		cost = (long) r * k->n + further[r] + more[r] * RECORD_BITS;
+		if (r % 8)
+			cost += s->ends[r / 8 + 1] * (RECORD_BITS + 8 - (long) (r % 8));
+		/* an end for each key, or a record for those that have less */
+		for (int ended = 0; ended < 2; ended++)
 		{
-			best = r;
-			bestcost = cost;
+			long		all = cost + (ended ? k->n : fewer * ALONE_BITS);
+
+			if ((ended ? r < MOST_BITS && fewer > 0 : r <= least + SFX_BITS_FEWER) &&
+				(best.r == 0 || all < bestcost))
+			{
+				best = (BitChoice) {r, ended};
+				bestcost = all;
+			}
 		}
 	}
 	return best;
@@ -117,13 +170,13 @@ rest_of_key(const SfxBitKeys *k, int i, uint32_t *len)
 	return k->bytes + from;
 }
 
-/* The FIXED stream: r bits of each key.  Bytes written, or SFX_NOSPACE. */
+/* The FIXED stream: r bits of each key, and one that ends it or not.  Bytes written, or SFX_NOSPACE. */
 static int
-put_fixed(const SfxBitKeys *k, uint32_t r, uint8_t *out, size_t cap)
+put_fixed(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out, size_t cap)
 {
 	uint8_t		bytes[SFX_BLOCK_KEYS * SFX_BITS_MAXWIDTH + 16];
 	uint32_t	off[SFX_BLOCK_KEYS + 1];
-	uint32_t	width = (r + 7) / 8;
+	uint32_t	width = (r + ended + 7) / 8;
 	uint64_t	first = 0,
 				last = 0;
 	SfxKeys		keys = {bytes, off, NULL, k->n, 0, k->codec, NULL};
@@ -136,6 +189,8 @@ put_fixed(const SfxBitKeys *k, uint32_t r, uint8_t *out, size_t cap)
 		const uint8_t *p = rest_of_key(k, i, &len);
 
 		last = sfx_load_be(p, len < width ? len : width) & UINT64_MAX << (64 - r);
+		if (ended)
+			last |= UINT64_C(1) << (63 - (k->have[i] < r ? k->have[i] : r));
 		if (i == 0)
 			first = last;
 		sfx_store_be64(bytes + off[i], last);
@@ -147,9 +202,9 @@ put_fixed(const SfxBitKeys *k, uint32_t r, uint8_t *out, size_t cap)
 	return sfx_fix_encode(&keys, out, cap, &rest);
 }
 
-/* The records of keys that have more or fewer bits than r.  How many, or SFX_NOSPACE. */
+/* The records of keys that have more bits than r, or fewer (not if keys are ended).  How many, or SFX_NOSPACE. */
 static int
-put_records(const SfxBitKeys *k, uint32_t r, uint8_t *out)
+put_records(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out)
 {
 	int			n = 0,
 				count;
@@ -160,7 +215,7 @@ put_records(const SfxBitKeys *k, uint32_t r, uint8_t *out)
 		uint32_t	code;
 
 		count = 1;
-		if (bits == r)
+		if (bits == r || (ended && bits < r))
 			continue;
 		while (count < RECORD_KEYS && i + count < k->n && stored_bits(k, i + count, r) == bits)
 			count++;
@@ -203,27 +258,35 @@ put_further(const SfxBitKeys *k, uint32_t r, uint8_t *out, const uint8_t *end)
 }
 
 int
-sfx_bitblock_encode(const SfxBitKeys *k, uint8_t *out, size_t cap, bool *plain)
+sfx_bitblock_encode(const SfxBitKeys *given, uint8_t *out, size_t cap, bool *plain)
 {
 	uint8_t		records[2 * (UINT8_MAX + 1)];
+	uint32_t	want[SFX_BLOCK_KEYS];
+	SfxBitKeys	k = *given;
 	uint8_t    *p = out;
 	BitStats	s;
-	uint32_t	r;
+	BitChoice	choice;
 	int			n,
 				fixed;
 
 	*plain = false;
-	if (!count_bits(k, &s) || (r = choose_bits(k, &s)) == 0 ||
-		(n = put_records(k, r, records)) < 0 || cap < 2 + 2 * (size_t) n + 16)
+	if (!want_bits(given, want))
 		return SFX_NOSPACE;
-	*p++ = (uint8_t) ((8 - r % 8) % 8);
+	k.need = want;
+	count_bits(&k, &s);
+	choice = choose_bits(&k, &s);
+	if (choice.r == 0 || (n = put_records(&k, choice.r, choice.ended, records)) < 0 ||
+		cap < 2 + 2 * (size_t) n + 16)
+		return SFX_NOSPACE;
+	*p = (uint8_t) ((8 - (choice.r + choice.ended) % 8) % 8);
+	*p++ |= choice.ended ? SFX_BITS_ENDED : 0;
 	*p++ = (uint8_t) n;
 	memcpy(p, records, 2 * (size_t) n);
 	p += 2 * n;
-	fixed = put_fixed(k, r, p, cap - (size_t) (p - out));
+	fixed = put_fixed(&k, choice.r, choice.ended, p, cap - (size_t) (p - out));
 	if (fixed < 0)
 		return fixed;
-	p = put_further(k, r, p + fixed, out + cap);
+	p = put_further(&k, choice.r, p + fixed, out + cap);
 	*plain = n == 0 && out[0] == 0;
 	return p ? (int) (p - out) : SFX_NOSPACE;
 }
