@@ -24,7 +24,7 @@ my %first = (
 	f_s => '(s DESC, n) INCLUDE (v)',
 	f_u => '(u, v)',
 	f_b => '(n, s) WITH (filter = surf)');
-# of table g, in files of 5 on (g_column: of 6): each kind of page, codec of keys and of TIDs,
+# of table g, in files of 5 on (g_column: of 6, g_grown: of 7): each kind of page, codec of keys and of TIDs,
 # scheme of dictionaries, filter and type
 my @codecs = qw(plain for lfor ef dbp pdbp vbyte varintgb streamvbyte);
 my @schemes = qw(single double 3grams 4grams alm alm_improved fsst);
@@ -42,6 +42,7 @@ my %more = (
 	g_long => '(l) WHERE g % 12 = 0',
 	g_cut => '(j, g) WITH (keys = cut)',
 	g_column => '(e) WITH (keys = cut)',
+	g_grown => '(h) WITH (keys = cut)',
 	g_dups => '(d)',
 	g_serial => '(g)',
 	g_lists => '((j % 50))',
@@ -84,10 +85,14 @@ sub make
 	$node->safe_psql('postgres', "CREATE TABLE g (g int8, j int8, e text COLLATE \"C\",
 		h text COLLATE \"C\", l text COLLATE \"C\", d int,
 		$types) WITH (autovacuum_enabled = off)");
-	rows(1, 2400);
+	# merged into an index that was smaller
+	rows(1, 300);
+	$node->safe_psql('postgres', "CREATE INDEX g_grown ON g USING surfidx $more{g_grown}");
+	rows(301, 2400);
+	$node->safe_psql('postgres', "SELECT surfidx_merge('g_grown')");
 	for my $index (sort keys %more)
 	{
-		next if $index eq 'g_collated' && !$icu;
+		next if $index eq 'g_grown' || ($index eq 'g_collated' && !$icu);
 		$node->safe_psql('postgres', "SET client_min_messages = error;
 			CREATE INDEX $index ON g USING surfidx $more{$index}");
 	}
@@ -209,7 +214,7 @@ my $shown = q{SELECT DISTINCT x FROM pg_class c JOIN pg_am a ON a.oid = relam
 my $schemes = q{SELECT DISTINCT scheme FROM pg_class c JOIN pg_am a ON a.oid = relam
 	AND amname = 'surfidx', surfidx_dictionaries(c.oid) ORDER BY 1};
 is($node->safe_psql('postgres', $shown), join("\n", (map { "keys $_" } sort @codecs,
-	qw(bits column front hope one packed)),
+	qw(bits column ended front hope one packed)),
 	(map { "page $_" } qw(dictionary filter gate inner leaf log meta)),
 	map { "tids $_" } sort qw(one runs for zigzag posting patched)),
 	'the indexes have pages of each kind, and each codec');

@@ -19,7 +19,7 @@
 #include "surf_format.h"
 #include "tidcodec.h"
 
-StaticAssertDecl(SFX_FORMAT_VERSION == 6, "the list below is of this version");
+StaticAssertDecl(SFX_FORMAT_VERSION == 7, "the list below is of this version");
 
 /* pages */
 StaticAssertDecl(sizeof(SfxPageTail) == 24 && offsetof(SfxPageTail, right) == 8 &&
@@ -44,6 +44,6 @@ StaticAssertDecl(SFX_LEAF_VERSION == 1 && SFX_LEAF_HEADER == 16 && SFX_LEAF_SLOT
 				 SFX_STR_COLUMN == 0x10 && SFX_COLUMN_HEAD == 7 && SFX_COLUMN_SYMBOLS == 8192,
 				 "leaves");
 StaticAssertDecl(SFX_BLOCK_KEYS == 256 && SFX_BLOCK_ENTRIES == 512, "blocks");
-StaticAssertDecl(SFX_KEYS_CODECS == 15 && SFX_INT_CODECS == 10 && SFX_TID_CODECS == 7, "codecs");
+StaticAssertDecl(SFX_KEYS_CODECS == 16 && SFX_INT_CODECS == 10 && SFX_TID_CODECS == 7, "codecs");
 StaticAssertDecl(SFX_FSST == 7, "schemes of dictionaries");
 StaticAssertDecl(SFX_FILTER_SURF == 2 && SURF_VERSION == 3, "filters");

@@ -112,6 +112,27 @@ scenario 'a merge beside keys that are far away', ['merges ask for each row'], s
 	is(error_of("SELECT surfidx_check('t_k', true, true)"), '', 'and keeps them in order');
 };
 
+# Of an index that has grown twenty times, old keys are stored as its neighbours of then wanted them,
+# and new ones as those of now do (W12).
+scenario 'keys that come to an index that grows', ['blocks end at old keys'], sub {
+	sql(<<'END');
+DROP TABLE IF EXISTS t;
+CREATE TABLE t (k int8, v int) WITH (autovacuum_enabled = off);
+INSERT INTO t SELECT hashint8extended(g, 1), g FROM generate_series(1, 1000) g;
+CREATE INDEX t_k ON t USING surfidx (k) WITH (keys = cut);
+END
+	for (my $n = 1000; $n < 20000; $n = int($n * 1.25))
+	{
+		sql(sprintf('INSERT INTO t SELECT hashint8extended(g, 1), g FROM generate_series(%d, %d) g',
+			$n + 1, int($n * 1.25)));
+		sql("SELECT surfidx_merge('t_k')");
+	}
+	my $rows = sql('SELECT count(*) FROM t');
+	cmp_ok(sql("SELECT recovered_by_merges FROM surfidx_leaf_keys('t_k')"), '<', $rows / 30,
+		"hardly any of $rows is looked up");
+	is(error_of("SELECT surfidx_check('t_k', true, true)"), '', 'and all are in their order');
+};
+
 # Half of the rows have one key, whose entries fill several leaves.
 scenario 'rows of one key on both sides of a fence', [], sub {
 	table();

@@ -4,6 +4,7 @@
  *-------------------------------------------------------------------------
  */
 #include "bitblock.h"
+#include "contract.h"
 
 #define MOST_BITS		(8 * SFX_BITS_MAXWIDTH)
 #define MOST_NEEDED		(MOST_BITS + SFX_BITS_FURTHER)
@@ -11,10 +12,8 @@
 #define ALONE_BITS		14		/* ... or one, of keys that are known better than others */
 #define FURTHER_SHARE	64		/* one key of so many may need further bits */
 #define GROWN_SHARE		8		/* of a block that has grown one key of so many is not known well */
+#define MORE_GROWN		1		/* bits of others in such a block that keys to come are told by */
 #define RECORD_KEYS		4
-#ifndef MORE_GROWN
-#define MORE_GROWN 1
-#endif
 
 /* What the choice of a bit needs to know of a block's keys: how many there are of each kind. */
 typedef struct BitStats
@@ -78,6 +77,8 @@ want_bits(const SfxBitKeys *k, uint32_t *want)
 		old += k->have[i] <= all + MORE_GROWN;
 	if (old > k->n / GROWN_SHARE)
 		all += MORE_GROWN;
+	for (int i = 0; i < k->n && SFX_CORE_MUTANT("blocks end at old keys"); i++)
+		all = k->have[i] < all ? k->have[i] : all;
 	for (int i = 0; i < k->n; i++)
 	{
 		uint32_t	bits = k->need[i] > all ? k->need[i] : all;

@@ -336,7 +336,7 @@ sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info)
 	else if (k.kind == SFX_BLK_FIXED)
 		info->keycodec = (SfxKeyCodec) k.fix.ints.codec;
 	else if (k.kind == SFX_BLK_BITS)
-		info->keycodec = SFX_KEYS_BITS;
+		info->keycodec = k.bits.ended ? SFX_KEYS_ENDED : SFX_KEYS_BITS;
 	else
 		info->keycodec = k.str.column ? SFX_KEYS_COLUMN : k.str.coded ? SFX_KEYS_HOPE : k.str.packed ? SFX_KEYS_PACKED : SFX_KEYS_FRONT;
 	info->tidcodec = k.nent > 1 ? *s.tids & 7 : 0;

@@ -16,6 +16,7 @@ static uint32_t part;			/* entries of a page, at most; 0: as many as fit */
 /* What was read: keys with loose bits, and blocks of each of the ways in which these are stored. */
 static long bits_cut;
 static int	bit_blocks;
+static int	ended_blocks;			/* whose keys are each ended by a bit */
 static int	string_blocks;			/* front-coded, with a column of loose bits */
 static int	single_blocks;			/* of one key */
 
@@ -81,7 +82,9 @@ check_cut(uint64_t *bytes)
 				sfx_leaf_block_info(&l, b, &info) != SFX_OK)
 				return "decoding";
 			bit_blocks += info.keycodec == SFX_KEYS_BITS;
-			string_blocks += blk.bits && info.keycodec != SFX_KEYS_BITS;
+			ended_blocks += info.keycodec == SFX_KEYS_ENDED;
+			string_blocks += blk.bits && info.keycodec != SFX_KEYS_BITS &&
+				info.keycodec != SFX_KEYS_ENDED;
 			single_blocks += blk.bits && blk.nkeys == 1;
 			for (int j = 0; j < blk.nent; j++, at++)
 			{
@@ -253,15 +256,19 @@ drop_by_runs(int one_in)
 	return r;
 }
 
-/* New entries come in, whole, where no key that is cut leaves their place undecided. */
-static void
+/*
+ * New entries come in, whole, where no key that is cut leaves their place undecided.  How many do
+ * not.
+ */
+static int
 bring_some(const SfxEntry *more, int nmore)
 {
 	static SfxEntry both[MAXN];
 	static SfxEntry both_given[MAXN];
 	static uint8_t both_loose[MAXN];
 	int			m = 0,
-				i = 0;
+				i = 0,
+				out = 0;
 
 	for (int j = 0; j <= nmore; j++)
 	{
@@ -275,7 +282,10 @@ bring_some(const SfxEntry *more, int nmore)
 			(m > 0 && sfx_begins(both_given[m - 1].key, both_given[m - 1].keylen, both_loose[m - 1],
 								 more[j].key, more[j].keylen)) ||
 			(i < n && begins(i, &more[j])))
+		{
+			out += j < nmore;
 			continue;
+		}
 		both[m] = both_given[m] = more[j];
 		both_loose[m++] = 0;
 	}
@@ -283,6 +293,7 @@ bring_some(const SfxEntry *more, int nmore)
 	memcpy(given, both_given, sizeof(SfxEntry) * (size_t) m);
 	memcpy(loose, both_loose, (size_t) m);
 	n = m;
+	return out;
 }
 
 static void
@@ -508,6 +519,51 @@ test_cut_numbers(void)
 	   string_blocks);
 }
 
+/*
+ * Keys come to those that are there, a tenth each time, to sixty times as many: hardly any begins as
+ * an old one is stored, since new ones are stored as neighbours want them (W12).
+ */
+static void
+test_cut_grown(void)
+{
+	static SfxEntry more[1000];
+	const char *err = NULL;
+	uint64_t	bytes;
+	int			came = 0,
+				out = 0,
+				met = 0;
+
+	make(RANDOM, 150);
+	sort_entries();
+	give_all();
+	ended_blocks = 0;
+	err = pack_cut(NULL, NULL) != SFX_OK ? "packing" : check_cut(&bytes);
+	while (n < 9000 && !err)
+	{
+		int			m = n / 10;
+
+		for (int i = 0; i < m; i++)
+		{
+			uint8_t    *key = arena_get(9);
+
+			memcpy(key, entry[0].key, 1);
+			sfx_store_be64(key + 1, rnd(&seed));
+			more[i] = (SfxEntry) {key, 9, 0, NULL, random_tid()};
+		}
+		qsort(more, (size_t) m, sizeof(SfxEntry), cmp_entry);
+		came += m;
+		out += bring_some(more, m);
+		forget_pages();
+		if (pack_cut(NULL, NULL) != SFX_OK)
+			err = "packing what came";
+		else if ((err = check_cut(&bytes)) == NULL)
+			err = check_undecided(200, &met);
+	}
+	ok(!err && ended_blocks > 100, "cut keys among which others come%s%s: %d blocks have ends",
+	   err ? ": " : "", err ? err : "", ended_blocks);
+	ok(out < came / 25, "%d of %d keys that came begin as one that is there", out, came);
+}
+
 /* Of many keys one is left, whose last byte is not whole, between fences without other room. */
 static void
 test_cut_single(void)
@@ -678,6 +734,7 @@ main(void)
 	arena = malloc(ARENA);
 	test_cut_kinds();
 	test_cut_numbers();
+	test_cut_grown();
 	test_cut_single();
 	test_cut_shared_bits();
 	test_cut_fences();
