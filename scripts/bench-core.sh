@@ -6,7 +6,7 @@
 #
 # Prints codec by key set: bytes, ns to encode, decode, find and get; then for the schemes of HOPE and for FSST compression rates, and ns per source byte to
 # encode and decode whole keys; then bytes per entry of whole leaves beside the information limit;
-# then inner pages: children in a page, and ns to find one in a hot and in a cold page, of three formats; then SuRF filters: bits, errors and ns of random int8,
+# then inner pages: children in a page, and ns to find one in a hot and in a cold page, of three formats; then rows that cut leaves visit while an index grows; then SuRF filters: bits, errors and ns of random int8,
 # made-up e-mails, and all sets given.
 
 set -e
@@ -32,6 +32,8 @@ ${CC:-cc} $flags src/core/bench/bench_hope.c "$dir"/*.o -lm -o "$dir/hope"
 # shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_table.c "$dir"/*.o -lm -o "$dir/table"
 # shellcheck disable=SC2086
+${CC:-cc} $flags src/core/bench/bench_grow.c "$dir"/*.o -lm -o "$dir/grow"
+# shellcheck disable=SC2086
 ${CC:-cc} $flags src/core/bench/bench_surf.c "$dir"/*.o -lm -o "$dir/surf"
 case "$*" in
 	*paths=*) ;;
@@ -46,6 +48,8 @@ echo
 for a; do
 	case $a in paths=*) "$dir/inner" "${a#paths=}" ;; esac
 done
+echo
+"$dir/grow"
 echo
 "$dir/surf"
 "$dir/surf" "${@#*=}"
