@@ -24,7 +24,8 @@ my %first = (
 	f_s => '(s DESC, n) INCLUDE (v)',
 	f_u => '(u, v)',
 	f_b => '(n, s) WITH (filter = surf)');
-# of table g, in files of 5 on (g_column: of 6, g_grown: of 7): each kind of page, codec of keys and of TIDs,
+# of table g, in files of 5 on (g_column: of 6, g_grown: of 7): each kind of page, codec of keys and
+# of TIDs,
 # scheme of dictionaries, filter and type
 my @codecs = qw(plain for lfor ef dbp pdbp vbyte varintgb streamvbyte);
 my @schemes = qw(single double 3grams 4grams alm alm_improved fsst);

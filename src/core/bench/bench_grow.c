@@ -8,7 +8,8 @@
  * row's key, which is a visit.  Then as many come as go, at the same size.
  *
  * By line: keys; bytes of keys per entry; rows visited per merged row since the line before, and
- * since the beginning; of 100 absent keys those for which a row is visited, as arithmetic of what is stored.
+ * since the beginning; of 100 absent keys those for which a row is visited, as
+ * arithmetic of what is stored.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <math.h>

@@ -117,8 +117,8 @@ finish_key(const SfxBitBlock *b, const Record *rec, size_t bit, uint8_t *key, ui
 }
 
 /*
- * Key i of a stream whose keys are ended, at p in that: its bits, and how many.  SFX_CORRUPT: it has
- * no end.
+ * The key at p of a stream whose keys are ended: its bits, and how many.  SFX_CORRUPT: it has no
+ * end.
  */
 static inline int
 ended_key(const SfxBitBlock *b, const uint8_t *p, uint64_t *v, unsigned *bits)
@@ -198,7 +198,8 @@ search_ended(const SfxBitBlock *b, int i, uint64_t head, const uint8_t *t, uint3
 
 	if (i == b->n)
 		return i;
-	if (sfx_fix_decode(&b->fix, i, i + 1, 0, key) != SFX_OK || ended_key(b, key, &v, &bits) != SFX_OK)
+	if (sfx_fix_decode(&b->fix, i, i + 1, 0, key) != SFX_OK ||
+		ended_key(b, key, &v, &bits) != SFX_OK)
 		return SFX_CORRUPT;
 	if ((v ^ head) >> (64 - bits) != 0)
 		return i;
@@ -281,11 +282,12 @@ decode_even(const SfxBitBlock *b, int base, int from, int to, uint32_t prelen, u
 }
 
 /*
- * Key j of a stream whose keys are ended, behind the prefix at p, with what record rec has of it; bit:
- * where that record's further bits begin.  How many bits it has, or SFX_CORRUPT.
+ * Key j of a stream whose keys are ended, behind the prefix at p, with what record rec has of it;
+ * bit: where that record's further bits begin.  How many bits it has, or SFX_CORRUPT.
  */
 static int
-put_ended(const SfxBitBlock *b, int j, const uint8_t *raw, const Record *rec, size_t bit, uint8_t *p)
+put_ended(const SfxBitBlock *b, int j, const uint8_t *raw, const Record *rec, size_t bit,
+		  uint8_t *p)
 {
 	uint64_t	v;
 	unsigned	bits;
@@ -326,8 +328,11 @@ decode_ended(const SfxBitBlock *b, int from, int to, uint32_t prelen, uint8_t *o
 			return SFX_CORRUPT;
 		if (p != out)
 			memcpy(p, out, prelen);
-		for (; rec.to <= from + i && r < b->nrecords; rec = ++r < b->nrecords ? get_record(b, r) : none)
+		for (; rec.to <= from + i && r < b->nrecords; r++)
+		{
 			bit += (size_t) (rec.to - rec.from) * rec.further;
+			rec = r + 1 < b->nrecords ? get_record(b, r + 1) : none;
+		}
 		bits = put_ended(b, from + i, raw + i * b->fix.width, &rec, bit, p + prelen);
 		if (bits < 0)
 			return SFX_CORRUPT;

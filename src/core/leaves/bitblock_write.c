@@ -11,8 +11,8 @@
 #define RECORD_BITS		10		/* what a record takes for each of its keys: most have two, */
 #define ALONE_BITS		14		/* ... or one, of keys that are known better than others */
 #define FURTHER_SHARE	64		/* one key of so many may need further bits */
-#define GROWN_SHARE		8		/* of a block that has grown one key of so many is not known well */
-#define MORE_GROWN		1		/* bits of others in such a block that keys to come are told by */
+#define GROWN_SHARE		8		/* of a grown block one key of so many is not known well */
+#define MORE_GROWN		1		/* bits for keys to come that others have there */
 #define RECORD_KEYS		4
 
 /* What the choice of a bit needs to know of a block's keys: how many there are of each kind. */
@@ -62,8 +62,8 @@ bits_apart(const SfxBitKeys *k)
 }
 
 /*
- * What is to be stored of each key (W12): as many bits as tell nearly all apart, and more for keys to
- * come, since what is not stored is forgotten; if there are so many.  False: there is no room.
+ * What is to be stored of each key (W12): as many bits as tell nearly all apart, and more for keys
+ * to come, since what is not stored is forgotten; if there are so many.  False: there is no room.
  */
 static bool
 want_bits(const SfxBitKeys *k, uint32_t *want)
@@ -171,7 +171,10 @@ rest_of_key(const SfxBitKeys *k, int i, uint32_t *len)
 	return k->bytes + from;
 }
 
-/* The FIXED stream: r bits of each key, and one that ends it or not.  Bytes written, or SFX_NOSPACE. */
+/*
+ * The FIXED stream: r bits of each key, and one that ends it or not.  Bytes written, or
+ * SFX_NOSPACE.
+ */
 static int
 put_fixed(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out, size_t cap)
 {
@@ -203,7 +206,10 @@ put_fixed(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out, size_t cap)
 	return sfx_fix_encode(&keys, out, cap, &rest);
 }
 
-/* The records of keys that have more bits than r, or fewer (not if keys are ended).  How many, or SFX_NOSPACE. */
+/*
+ * The records of keys that have more bits than r, or fewer (not if keys are ended).  How many, or
+ * SFX_NOSPACE.
+ */
 static int
 put_records(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out)
 {

@@ -552,8 +552,8 @@ damage_pages(int tries)
 }
 
 /*
- * Keys come to those that are there, a tenth each time, to sixty times as many: hardly any begins as
- * an old one is stored, since new ones are stored as neighbours want them (W12).
+ * Keys come to those that are there, a tenth each time, to sixty times as many: hardly any begins
+ * as an old one is stored, since new ones are stored as neighbours want them (W12).
  */
 static void
 test_cut_grown(void)
