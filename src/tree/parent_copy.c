@@ -51,8 +51,8 @@ is_low_fence(void *ctx, int i, const SfxChild *child)
 }
 
 /*
- * Page blkno, share-locked, if it is a parent of leaves with a child that has that low fence, by its
- * bytes; else InvalidBuffer.
+ * Page blkno, share-locked, if it is a parent of leaves with a child that has that low fence, by
+ * its bytes; else InvalidBuffer.
  */
 static Buffer
 parent_of(const SfxTree *t, BlockNumber blkno, const SfxPos *pos)
