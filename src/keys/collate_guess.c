@@ -33,8 +33,11 @@ sfx_collate_guess(const SfxRanks *ranks, const uint8 *a, const uint8 *aend,
 {
 	uint32		same = sfx_lcp(a, (uint32) (aend - a), b, (uint32) (bend - b));
 
-	/* a string that ends where both still agree: the other is the same one, or goes on */
-	if (ranks->numeric || (same > 0 && a[same - 1] == 0))
+	/*
+	 * a string that ends where both still agree: the other is the same one, or goes on; and what
+	 * differs may be in the next column, which these ranks are not of
+	 */
+	if (ranks->numeric || (same > 0 && memchr(a, 0, same) != NULL))
 		return 0;
 	a += same;
 	b += same;

@@ -72,7 +72,6 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 	if (!sfx_dead_worth(nentries, list->n))
 		return;
 	sfx_group_rewrite(&g, NULL, sfx_tid_list_among, list, &stats);
-	sfx_store_tree_stats(index, SfxMetaMain(&meta)->id, &stats);
 }
 
 typedef struct Cleaning

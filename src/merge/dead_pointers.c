@@ -161,9 +161,10 @@ is_worth(Relation heap, double fresh, double entries, double dead, double live)
 static bool
 collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy strategy, bool vacuum)
 {
-	BlockNumber end = Min(Min(from + BATCH_PAGES, s->nblocks), RelationGetNumberOfBlocks(heap));
+	uint64		behind = (uint64) from + BATCH_PAGES;
+	BlockNumber end = Min(Min(behind, s->nblocks), RelationGetNumberOfBlocks(heap));
 	Buffer		vmbuf = InvalidBuffer;
-	bool		more = end == from + BATCH_PAGES;
+	bool		more = end == behind;
 
 	for (BlockNumber blkno = from; blkno < end; blkno++)
 	{
@@ -233,7 +234,7 @@ attempt_collect(void *arg)
 		return;
 	}
 	strategy = GetAccessStrategy(BAS_BULKREAD);
-	for (BlockNumber from = 0; more && heap != NULL; from += BATCH_PAGES)
+	for (uint64 from = 0; more && heap != NULL; from += BATCH_PAGES)
 	{
 		more = collect_batch(c->stubs, heap, from, strategy, false);
 		table_close(heap, AccessShareLock);
@@ -301,8 +302,9 @@ sfx_stubs_of_vacuum(Relation index, BufferAccessStrategy strategy, double entrie
 	if (pages > 0 && pages <= (BlockNumber) NBuffers / 2 && entries >= (double) pages * ASKS_PER_PAGE &&
 		(s = make_stubs(heap)) != NULL)
 	{
-		for (BlockNumber from = 0; all && from < s->nblocks; from += BATCH_PAGES)
-			all = (collect_batch(s, heap, from, strategy, true) || from + BATCH_PAGES >= s->nblocks) && !reads_most(&before);
+		for (uint64 from = 0; all && from < s->nblocks; from += BATCH_PAGES)
+			all = (collect_batch(s, heap, from, strategy, true) ||
+				   from + BATCH_PAGES >= s->nblocks) && !reads_most(&before);
 		all = all && !s->full;
 	}
 	table_close(heap, AccessShareLock);

@@ -47,14 +47,14 @@ old_filters(const SfxGroup *g)
 
 /* Swap the pages, and make the filters over them as far as the record has room. */
 static void
-swap_group(SfxGroup *g, const SfxPack *p, bool progress)
+swap_group(SfxGroup *g, const SfxPack *p, bool works)
 {
 	SfxFilterPlan *plan = palloc(sizeof(SfxFilterPlan));
 	SfxNode    *node = g->has_node ? &g->node : NULL;
 	int			room = p->most_blocks - 1 - sfx_group_blocks(g, p->leaf, p->n, 0);
 
 	sfx_filters_plan(&g->tree, node, g->from, g->to, p->leaf, p->n, room, plan);
-	sfx_tree_swap(&g->tree, node, g->from, g->to, p->leaf, p->n, progress, &g->horizon, plan);
+	sfx_tree_swap(&g->tree, node, g->from, g->to, p->leaf, p->n, works, &g->horizon, plan);
 }
 
 /*
@@ -256,7 +256,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 	SfxPack    *p = palloc0(sizeof(SfxPack));
 	SfxMergeStats step = {0};
 	bool		may_widen = src != NULL;
-	bool		counted = src != NULL || g->cut || g->whole;
+	bool		works = src != NULL || g->cut || g->whole;
 	int			from,
 				to;
 
@@ -303,12 +303,12 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 	stats->parted = is_parted(p);
 	set_resume(g, src);
 	count_step(p, &step);
-	if (counted)
+	if (works || !SFX_MUTANT("counts at the end"))
 		sfx_count_tree_stats(sfx_meta_run(g->tree.index, g->tree.meta, g->tree.run), &step);
 	if (src)
 		note_progress(g, src, stats);
 	if (src && g->asked_to > 0)
 		stats->asked_last = g->node.children[g->asked_to - 1].blkno;
-	swap_group(g, p, counted);
+	swap_group(g, p, works);
 	add_step(stats, &step, g, p);
 }

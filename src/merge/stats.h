@@ -34,8 +34,10 @@ typedef struct SfxMergeStats
 	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
 } SfxMergeStats;
 
-/* Add the changes of entries and leaves to those of the run on the metapage, if it is still there. */
-extern void sfx_store_tree_stats(Relation index, uint32 run, const SfxMergeStats *stats);
+/*
+ * Add the changes of entries and leaves to those of the run, in a copy of the metapage that the
+ * group's own record stores: what is stored later a crash would forget.
+ */
 extern void sfx_count_tree_stats(SfxRun *run, const SfxMergeStats *stats);
 
 #endif							/* SURFIDX_STATS_H */

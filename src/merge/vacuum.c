@@ -444,13 +444,6 @@ vacuum_run(VacState *vs)
 		sfx_merge_unlock(vs->index);
 	}
 	vs->removed += vs->stats.removed;
-	if (vs->stats.groups > 0)
-	{
-		/* merges store what they read under the lock */
-		sfx_merge_lock(vs->index);
-		sfx_store_tree_stats(vs->index, vs->run, &vs->stats);
-		sfx_merge_unlock(vs->index);
-	}
 	memset(&vs->stats, 0, sizeof(vs->stats));
 	sfx_kept_end(&vs->kept_node);
 	MemoryContextDelete(cxt);
@@ -589,6 +582,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	 */
 	pass_gate(info->index);
 	sfx_stubs_free(vs.stubs);
+	sfx_order_end(vs.order);
 	stats->tuples_removed += vs.removed;
 	stats->num_index_tuples = vs.kept;
 	stats->estimated_count = false;

@@ -333,22 +333,35 @@ is_in_order(const SfxLeaf *leaf)
 	return ok;
 }
 
-/* Does the search by comparisons come to the same? */
+/* Does the search by comparisons come to the same?  In a block of its own: the reader goes on. */
 static void
-check_exact(SfxReader *r, Share *s, const SfxLeaf *leaf, int b)
+check_exact(SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 {
-	uint64		tid = s->block->nent > 0 ? s->block->tid[0] : 0;
-	int			nent = s->block->nent;
-	int			found = sfx_leaf_find_block(leaf, &r->cur.pos);
+	const SfxBlock *exact = s->block;
+	SfxBlock   *block;
+	int			found;
 
 	if (!is_in_order(leaf))
 		return;
-	Assert(nent == 0 || found == b);
+	found = sfx_leaf_find_block(leaf, &r->cur.pos);
+	Assert(exact->nent == 0 || found == b);
 	if (found >= leaf->nblocks)
 		return;
-	sfx_reader_decode(r, s, leaf, found, true);
-	Assert(nent == s->block->nent || (r->one && s->block->nent > 0 && nent > 0));
-	Assert(nent == 0 || tid == s->block->tid[0]);
+	block = palloc(sizeof(SfxBlock));
+	if (sfx_leaf_decode(leaf, found, &r->cur.pos, leaf_stop(r, s, leaf), block) < 0)
+		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	Assert(exact->nent == block->nent || (r->one && block->nent > 0 && exact->nent > 0));
+	for (int i = 0; i < exact->nent; i++)
+	{
+		SfxEntry	x,
+					y;
+
+		sfx_block_entry(exact, i, &x);
+		sfx_block_entry(block, i, &y);
+		Assert(x.tid == y.tid && sfx_same_bytes(x.key, x.keylen, y.key, y.keylen) &&
+			   sfx_same_bytes(x.payload, x.paylen, y.payload, y.paylen));
+	}
+	pfree(block);
 }
 #endif
 

@@ -182,14 +182,16 @@ typedef struct SfxNewLeaf
 } SfxNewLeaf;
 
 /*
- * Replace children [from, to) of node by the leaves new[0..n), n >= 1, in one WAL record together with node itself (which may become
- * several pages) and the filters over them: filters is what sfx_filters_plan made for this very swap; NULL: these leaves, and others
- * under the same filters, go without.  node NULL: the run's root is a leaf, and it is replaced.  With progress, the same record
- * stores the run's statistics and the merge positions of *meta.  Updates *meta where the metapage changes. Needs the merge lock.  Pages that are no longer needed go
- * to the free space map.  horizon: of entries that are left out, for standbys.
+ * Replace children [from, to) of node by the leaves new[0..n), n >= 1, in one WAL record together
+ * with node itself (which may become several pages), the filters over them, and the run's counts and
+ * the merge positions of *meta: filters is what sfx_filters_plan made for this very swap; NULL: these
+ * leaves, and others under the same filters, go without.  node NULL: the run's root is a leaf, and it
+ * is replaced.  works: it counts as a group of a merge's.  Updates *meta.  Needs the merge lock.
+ * Pages that are no longer needed go to the free space map.  horizon: of entries that are left out,
+ * for standbys.
  */
 extern void sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
-						  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
+						  const SfxNewLeaf *leaves, int n, bool works, const SfxHorizon *horizon,
 						  const struct SfxFilterPlan *filters);
 
 /* Make an empty run, the newest one, in one record.  Updates *meta; the run's id.  Needs the merge lock and a free place in the list. */

@@ -235,7 +235,7 @@ lock_meta(SfxSwap *s)
 	sfx_meta_lock(t->index, &meta, &buf);
 	memcpy(meta.resume, t->meta->resume, sizeof(meta.resume));
 	meta.work = t->meta->work;
-	if (s->progress && !s->create)
+	if (s->works)
 		count_work(&meta.work, s);
 	if (s->create)
 		add_run(&meta, t->run);
@@ -266,7 +266,7 @@ sfx_swap_execute(SfxSwap *s)
 			s->page[i].buf = ReadBuffer(s->tree.index, s->page[i].blkno);
 			LockBuffer(s->page[i].buf, BUFFER_LOCK_EXCLUSIVE);
 		}
-	if (s->new_root || s->progress)
+	if (s->new_root || s->counts)
 		metabuf = lock_meta(s);
 
 	START_CRIT_SECTION();
@@ -416,7 +416,7 @@ add_leaves(SfxSwap *s, const SfxNode *node, int from, int to, const SfxNewLeaf *
 
 void
 sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
-			  const SfxNewLeaf *leaves, int n, bool progress, const SfxHorizon *horizon,
+			  const SfxNewLeaf *leaves, int n, bool works, const SfxHorizon *horizon,
 			  const SfxFilterPlan *filters)
 {
 	SfxFilterPlan none;
@@ -430,7 +430,8 @@ sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
 
 	Assert(sfx_merge_lock_held(t->index));
 	Assert(n >= 1 && n <= SFX_SWAP_MAX);
-	s->progress = progress;
+	s->counts = true;
+	s->works = works;
 	s->horizon = *horizon;
 	if (node)
 	{
@@ -507,7 +508,7 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 	Assert(meta->nruns < SFX_MAX_RUNS);
 	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_empty_leaf, leaf, order),
 							 NULL);
-	s->progress = s->create = true;
+	s->counts = s->create = true;
 	/* the page is found with the list as it was: its run's number is not in use there */
 	(void) sfx_swap_add(s, InvalidBlockNumber, SFX_PAGE_LEAF, 0, leaf->body, leaf->len);
 	*with_run = *meta;

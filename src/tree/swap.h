@@ -34,7 +34,8 @@ typedef struct SfxSwap
 {
 	SfxTree		tree;
 	bool		new_root;
-	bool		progress;		/* the metapage learns the run's statistics and the merge positions */
+	bool		counts;			/* the metapage learns the run's counts and the merge positions, */
+	bool		works;			/* ... and counts this group as one of a merge's */
 	bool		create;			/* ... and the run itself */
 	int			level;
 	SfxHorizon	horizon;

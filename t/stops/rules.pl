@@ -172,6 +172,37 @@ scenario 'a cancelled VACUUM loses no row', [], sub {
 	}
 };
 
+# What it has done is counted with each group: what was counted at its end never was, if it had none.
+for my $action ('wait', 'crash')
+{
+	scenario "the counts of a VACUUM that ends half-way, by $action", ['counts at the end'], sub {
+		my $left = "SELECT entries FROM surfidx_meta('t_s')";
+
+		build(6000, 'CREATE INDEX t_s ON t USING surfidx (s)', 64);
+		sql("SELECT surfidx_merge('t_s')");
+		sql($vacuum);
+		sql('DELETE FROM t WHERE k % 3 = 0');
+		arm('swap', $action, 2);
+		my $v = start($vacuum);
+		if ($action eq 'wait')
+		{
+			wait_at('swap');
+			sql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND pid <> pg_backend_pid()");
+			is(finish($v), 'error 57014', 'cancelled in the midst of the leaves');
+			release('swap');
+		}
+		else
+		{
+			restart('gone');
+		}
+		cmp_ok(sql($left), '>', 4000, 'there is something left to do');
+		cmp_ok(sql($left), '<', 6000, 'and something was done');
+		sql($vacuum);
+		is(sql($left), '4000', 'the next one counts what there is');
+		sound('t_s');
+	};
+}
+
 scenario 'a page pruned behind VACUUM\'s first pass', [], sub {
 	my $entries = "SELECT array[(surfidx_meta('t_k')).entries, (surfidx_meta('t_n')).entries]";
 	my $s = reader();
