@@ -80,24 +80,44 @@ point_is_undecided(SfxReader *r, bool others)
 	return true;
 }
 
+/* How does the whole key of the stored one in main's block compare to pos?  False: it is dead. */
+static bool
+compare_whole(SfxReader *r, const SfxPos *pos, int *c)
+{
+	SfxBlock   *block = r->main.block;
+	uint8		key[SFX_MAX_ENTRY];
+	int			len = sfx_recover_key(recovery(r), r->main.leafblk, block, 0, block->nent, key);
+
+	*c = len < 0 ? -1 : sfx_cmp_bytes(key, len, pos->key, pos->len);
+	return len >= 0;
+}
+
+/* Both ends of a range of one key are undecided beside one stored key: its row is asked for once. */
 void
 sfx_reader_cut_bounds(SfxReader *r, bool others)
 {
-	Share	   *s = &r->main;
+	const SfxPos *cur = &r->cur.pos;
+	const SfxPos *stop = &r->stop.pos;
+	bool		known = false;
+	int			c = 0;
 
 	r->recover_all = !r->candidates || (others && r->nruns > 0);
 	r->recover_some = others;
 	r->recheck = point_is_undecided(r, others);
 	if (r->recheck)
 		return;
-	r->cut_cur = r->cur.pos;
-	r->cut_stop = r->stop.pos;
-	if (!r->cur.inf && is_undecided(r, &r->cur.pos))
-		r->cut_cur = sfx_recover_bound(recovery(r), s->leafblk, &s->leaf, &r->cur.pos, s->block,
-									   r->cut_bytes[0]);
-	if (!s->whole && !r->stop.inf && is_undecided(r, &r->stop.pos))
-		r->cut_stop = sfx_recover_bound(recovery(r), s->leafblk, &s->leaf, &r->stop.pos, s->block,
-										r->cut_bytes[1]);
+	r->cut_cur = *cur;
+	r->cut_stop = *stop;
+	if (!r->cur.inf && is_undecided(r, cur))
+	{
+		known = compare_whole(r, cur, &c);
+		r->cut_cur = sfx_recover_bound(r->main.block, cur, c, r->cut_bytes[0]);
+	}
+	if (r->main.whole || r->stop.inf || !is_undecided(r, stop))
+		return;
+	if (!known || sfx_cmp_bytes(cur->key, cur->len, stop->key, stop->len) != 0)
+		(void) compare_whole(r, stop, &c);
+	r->cut_stop = sfx_recover_bound(r->main.block, stop, c, r->cut_bytes[1]);
 }
 
 int

@@ -289,23 +289,14 @@ sfx_recover_key(SfxRecovery *rc, BlockNumber blkno, const SfxBlock *block, int f
 }
 
 SfxPos
-sfx_recover_bound(SfxRecovery *rc, BlockNumber blkno, const SfxLeaf *leaf, const SfxPos *pos,
-				  SfxBlock *scratch, uint8 *bytes)
+sfx_recover_bound(const SfxBlock *block, const SfxPos *pos, int c, uint8 *bytes)
 {
-	uint8		key[SFX_MAX_ENTRY];
 	SfxEntry	stored;
-	int			undecided = sfx_leaf_undecided(leaf, pos, scratch);
-	int			len;
-	int			c;
 
-	if (undecided < 0)
-		sfx_corrupt(rc->index, blkno, "leaf block");
-	len = undecided ? sfx_recover_key(rc, blkno, scratch, 0, scratch->nent, key) : -1;
-	c = len < 0 ? -1 : sfx_cmp_bytes(key, len, pos->key, pos->len);
 	/* its bytes stand below pos, and so does it (or it is dead) */
 	if (c < 0)
 		return *pos;
-	sfx_block_entry(scratch, 0, &stored);
+	sfx_block_entry(block, 0, &stored);
 	memcpy(bytes, stored.key, stored.keylen);
 	return (SfxPos) {bytes, stored.keylen, c == 0 ? pos->tid : 0};
 }

@@ -60,11 +60,11 @@ extern int	sfx_recover_key(SfxRecovery *rc, BlockNumber blkno, const SfxBlock *b
 extern void sfx_recovery_rest(SfxRecovery *rc);
 
 /*
- * A bound among the stored keys of a cut leaf: *pos, or what stands in its place if a stored key
- * does not tell its side.  Stored entries are >= it just if the whole ones are >= *pos.  Its key may be
- * in bytes (SFX_CUT_MOST).  Conditions as above.
+ * What stands for a position among the stored keys of a cut leaf.  Decoded entry 0 of block has the
+ * stored key beside which pos is undecided (sfx_leaf_undecided); c says how the whole key compares
+ * to pos, less than zero also if the entry is dead.  Stored entries are >= what comes back just if
+ * the whole ones are >= *pos.  Its key may be in bytes (SFX_CUT_MOST).
  */
-extern SfxPos sfx_recover_bound(SfxRecovery *rc, BlockNumber blkno, const SfxLeaf *leaf,
-								const SfxPos *pos, SfxBlock *scratch, uint8 *bytes);
+extern SfxPos sfx_recover_bound(const SfxBlock *block, const SfxPos *pos, int c, uint8 *bytes);
 
 #endif							/* SURFIDX_RECOVER_H */

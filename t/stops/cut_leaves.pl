@@ -112,6 +112,16 @@ scenario 'a merge beside keys that are far away', ['merges ask for each row'], s
 	is(error_of("SELECT surfidx_check('t_k', true, true)"), '', 'and keeps them in order');
 };
 
+# Both ends of such a range are open beside the same stored key.
+scenario 'a unique check beside a key cut between bits', [], sub {
+	table();
+	sql('DROP INDEX t_k; CREATE UNIQUE INDEX t_k ON t USING surfidx (k) WITH (keys = cut)');
+	sql('INSERT INTO t SELECT g * 1000003::int8 - 1, -g FROM generate_series(1, 100) g');
+	my $asked = sql("SELECT recovered_by_readers FROM surfidx_leaf_keys('t_k')");
+	cmp_ok($asked, '>=', 100, 'asks for its row');
+	cmp_ok($asked, '<', 150, 'not for each of them twice');
+};
+
 # Of an index that has grown twenty times, old keys are stored as its neighbours of then wanted them,
 # and new ones as those of now do (W12).
 scenario 'keys that come to an index that grows', ['blocks end at old keys'], sub {
