@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  * dead_pointers.c - the table's dead line pointers, for merges (README "Dead entries", X6)
  *
- * An UPDATE of an indexed column leaves an entry under the old key, where no scan for the new one and no unique check meets it.  But the table
- * knows: whoever visits a heap page that is nearly full prunes it, and of a row that is dead to all and had entries in indexes there remains a line pointer that says
- * so, a stub, until VACUUM has been to all indexes.  VACUUM begins by collecting stubs; a merge does the same before its first group.  It is
- * rewriting the leaves anyway, and what it need not write again is not VACUUM's work any more, nor the file's.
+ * An UPDATE of an indexed column leaves an entry under the old key, where no scan for the new one
+ * and no unique check meets it.  But the table knows.  Whoever visits a heap page that is nearly
+ * full prunes it.  Of a row that is dead to all and had entries in indexes a line pointer remains
+ * that says so, a stub, until VACUUM has been to all indexes.  VACUUM begins by collecting stubs; a
+ * merge does the same before its first group.  It rewrites these leaves anyway, and what it need not
+ * write again is not VACUUM's work any more, nor the file's.
  *
- * Pages are looked at only if the table's statistics promise that it is worth it, and never those that are all visible. The
- * heap is the one table access method whose pages we know.
+ * Pages are looked at only if the table's statistics promise that it is worth it, and never those
+ * that are all-visible.  The heap is the one table access method whose pages we know.
  */
 #include "surfidx.h"
 #include "bits.h"

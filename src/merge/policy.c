@@ -132,17 +132,17 @@ time_to_look(const DeltaSize *d)
 
 /* ---- bound 3 ---- */
 
-typedef struct Touched
+typedef struct Worth
 {
 	double		ratio;
 	double		entries;		/* of the leaves that the delta falls into */
-} Touched;
+} Worth;
 
 /* Until the leaves are too many for the delta.  That bounds the walk: by as many leaves as would have to be rewritten. */
 static bool
 count_touched(const SfxChild *child, uint64 n, void *arg)
 {
-	Touched    *t = arg;
+	Worth	   *t = arg;
 
 	t->entries += child->count;
 	return n >= t->ratio * t->entries;
@@ -151,7 +151,7 @@ count_touched(const SfxChild *child, uint64 n, void *arg)
 static bool
 worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, double ratio)
 {
-	Touched		t = {.ratio = ratio};
+	Worth		t = {.ratio = ratio};
 	uint64		n = sfx_leaves_touched(index, order, meta, g, count_touched, &t);
 
 	return n > 0 && n >= ratio * t.entries;

@@ -1,5 +1,9 @@
 /*-------------------------------------------------------------------------
- * vacuum.c - ambulkdelete, amvacuumcleanup, and the interlock with index-only scans: V1 to V5 (src/README.md, "VACUUM")
+ * vacuum.c - ambulkdelete, amvacuumcleanup, and the interlock with index-only scans
+ *
+ * A bulk delete flags what is dead in the log, raises the removal counter, merges the delta where
+ * that is due or as good as free, goes through the leaves, and waits for scans at the gate: V1 to V6
+ * (src/README.md, "VACUUM").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -304,8 +304,8 @@ extern SfxExact sfx_leaf_find_exact(const SfxLeaf *l, const uint8_t *key, uint32
 									uint64_t tid, SfxBlock *out, int *b);
 
 /*
- * The number of the block in which the last entry < pos stands (-1 encoded as nblocks if there is
- * none... see below). Returns the block number, or l->nblocks if no entry is < pos; or SFX_CORRUPT.
+ * The number of the block in which the last entry < pos stands; l->nblocks if no entry is < pos (0
+ * for a leaf without blocks); SFX_CORRUPT.
  */
 extern int sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos);
 
