@@ -43,6 +43,9 @@
  */
 #define READERS_KEPT	16
 
+/* A unique check that was outrun so often goes on however far the log has gone meanwhile. */
+#define PATIENT_AFTER	3
+
 /* Rows of a statement that are appended at once, before others wait: most have one. */
 #define ROWS_ALONE	4
 
@@ -315,14 +318,15 @@ is_other_key(void *arg, const SfxEntry *other)
 
 /*
  * Append what has been checked, unless a key that may be equal has come in since.  False: then
- * the check has to begin again.
+ * the check has to begin again; if patient, only because of such a key.
  */
 static bool
-append_checked(Relation index, InsertState *st, const SfxEntry *e, bool unchanged, bool *grew)
+append_checked(Relation index, InsertState *st, const SfxEntry *e, bool unchanged, bool patient,
+			   bool *grew)
 {
 	SfxPos		key = {e->key, sfx_key_equal_len(&st->kd, index, e->key, e->keylen), 0};
 	SfxLogPlace place = sfx_reader_log_place(st->reader);
-	SfxLogWatch watch = {&place, is_other_key, &key};
+	SfxLogWatch watch = {&place, is_other_key, &key, patient};
 
 	return sfx_log_append_watched(index, e, unchanged, &watch, grew);
 }
@@ -330,7 +334,7 @@ append_checked(Relation index, InsertState *st, const SfxEntry *e, bool unchange
 /* Check, and append if equal keys have equal bytes (U1).  False: it begins again. */
 static bool
 insert_by_bytes(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
-				IndexUniqueCheck mode, bool unchanged, bool *unique, bool *grew)
+				IndexUniqueCheck mode, bool unchanged, bool patient, bool *unique, bool *grew)
 {
 	uint32		token = 0;
 	TransactionId xwait = InvalidTransactionId;
@@ -348,7 +352,7 @@ insert_by_bytes(Relation index, Relation heap, InsertState *st, const SfxEntry *
 	if (mode == UNIQUE_CHECK_EXISTING)
 		return true;
 	if (*unique)
-		return append_checked(index, st, e, unchanged, grew);
+		return append_checked(index, st, e, unchanged, patient, grew);
 	*grew |= sfx_log_append(index, e, unchanged);
 	return true;
 }
@@ -395,9 +399,14 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 	if (done)
 		return true;
 	begin_reader(index, st, info);
-	while (!done)
-		done = by_bytes ? insert_by_bytes(index, heap, st, e, mode, unchanged, &unique, grew) :
+	for (int tries = 1; !done; tries++)
+	{
+		bool		patient = tries > PATIENT_AFTER && !SFX_MUTANT("checks are outrun for ever");
+
+		done = by_bytes ?
+			insert_by_bytes(index, heap, st, e, mode, unchanged, patient, &unique, grew) :
 			insert_locked(index, heap, st, e, mode, unchanged, &unique, grew);
+	}
 	end_reader(st);
 	return unique;
 }

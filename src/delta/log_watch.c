@@ -16,7 +16,8 @@
 
 #include "miscadmin.h"
 
-#define FOLLOW_PAGES	8		/* whoever is further behind had better look again */
+#define FOLLOW_PAGES	8		/* who is further behind has less to do if he looks again, unless
+								 * that takes so long that he never comes to an end: patient */
 
 /* All of a page, which is locked, from the place on. */
 static bool
@@ -116,7 +117,7 @@ sfx_log_watch_follow(Relation index, SfxLogWatch *w)
 	on = at->blkno != InvalidBlockNumber;
 	for (int n = 0; on; n++)
 	{
-		if (n == FOLLOW_PAGES)
+		if (n >= FOLLOW_PAGES && !w->patient)
 			return SFX_WATCH_LOST;
 		CHECK_FOR_INTERRUPTS();
 		result = follow_page(index, &meta, &g, w, &on);

@@ -27,6 +27,7 @@ typedef struct SfxLogWatch
 	SfxLogPlace *place;
 	bool		(*passes) (void *arg, const SfxEntry *e);
 	void	   *arg;
+	bool		patient;		/* no way to the log's end is too long */
 } SfxLogWatch;
 
 typedef enum SfxWatched

@@ -297,7 +297,7 @@ recovery(SfxPack *p)
 		p->heap = p->opened = sfx_recovery_open_heap(index);
 	if (p->heap == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("could not merge index \"%s\": its keys are cut, and its table is locked",
 						RelationGetRelationName(index)),
 				 errhint("It is merged when the lock is free.")));

@@ -197,6 +197,38 @@ fill_chunk(SfxSource *src, const SfxPos *pos)
 	sfx_image_release(img);
 }
 
+/* Do the chunk's entries ascend, from pos on? */
+static bool
+chunk_ascends(const SfxSource *src, const SfxPos *pos)
+{
+	SfxPos		before = *pos;
+
+	for (int i = 0; i < src->n; i++)
+	{
+		SfxPos		p = sfx_entry_pos(&src->entry[i]);
+		int			cmp = sfx_order_cmp_pos(src->order, &before, &p);
+
+		if (cmp > 0 || (cmp == 0 && i > 0))
+			return false;
+		before = p;
+	}
+	return true;
+}
+
+/* An image that was filled in another order (K4) is filled anew. */
+static void
+fill_sound_chunk(SfxSource *src, const SfxPos *pos)
+{
+	fill_chunk(src, pos);
+	if (src->order == NULL || chunk_ascends(src, pos) || SFX_MUTANT("chunks in any order"))
+		return;
+	sfx_image_forget(src->index, src->meta, src->meta->gens[src->g].gen);
+	fill_chunk(src, pos);
+	if (!chunk_ascends(src, pos))
+		sfx_out_of_order(src->index, src->order, src->meta->gens[src->g].first,
+						 "comparisons do not put the delta in an order");
+}
+
 /* M7: what a newer generation has is not in any chunk. */
 static bool
 generation_seek(SfxSource *src, const SfxPos *pos)
@@ -205,7 +237,7 @@ generation_seek(SfxSource *src, const SfxPos *pos)
 
 	for (;;)
 	{
-		fill_chunk(src, pos);
+		fill_sound_chunk(src, pos);
 		if (src->n == 0 || !sfx_carried_from(src->meta, src->g))
 			return src->n > 0;
 		next.pos = sfx_entry_pos(&src->entry[src->n - 1]);

@@ -56,6 +56,8 @@ typedef struct VacState
 	SfxMergeStats stats;
 	BufferAccessStrategy strategy;
 	SfxKeptNode kept_node;
+	BlockNumber way_to;			/* comparator order: the parent for which ... */
+	bool		way_ascends;	/* ... sfx_way_ascends was asked */
 } VacState;
 
 #ifdef USE_ASSERT_CHECKING
@@ -353,6 +355,25 @@ vacuum_delta(VacState *vs)
 		vs->kept = sfx_log_count(vs->index, &meta);
 }
 
+/*
+ * Where a merge has taken away the fence at which VACUUM goes on, comparisons tell where that is.
+ * In an index that is out of order (K4) they may lead past leaves.
+ */
+static void
+must_know_the_way(VacState *vs, const SfxGroup *g, const SfxPos *pos)
+{
+	bool		ascended = vs->way_ascends;
+
+	if (vs->order == NULL || !g->has_node ||
+		(vs->kept_node.by_bytes && g->node.blkno == vs->way_to))
+		return;
+	vs->way_to = g->node.blkno;
+	vs->way_ascends = sfx_way_ascends(&g->tree, pos);
+	if (pos->len > 0 && !vs->kept_node.by_bytes && !(ascended && vs->way_ascends))
+		sfx_out_of_order(vs->index, vs->order, g->node.blkno,
+						 "VACUUM has lost its way beside a merge");
+}
+
 /* Merge lock held.  Clean one group of leaves at pos, and make it fewer if it is sparse; false when it was the last. */
 static bool
 vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
@@ -371,6 +392,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 
 	Assert(sfx_merge_lock_held(vs->index));
 	sfx_group_locate(&g, SfxTreeOf(vs->index, vs->order, meta, vs->run), &pos->pos, &vs->kept_node);
+	must_know_the_way(vs, &g, &pos->pos);
 	start = g.from;
 	end = g.has_node ? Min(start + SFX_GROUP_LEAVES, g.node.nchildren) : 1;
 	for (int i = start; i < end; i++)
@@ -436,6 +458,7 @@ vacuum_run(VacState *vs)
 		MemoryContext old;
 
 		SfxVacuumDelay();
+		SFX_STOP("vacuum group");
 		if (++groups % 1024 == 0)
 			must_come_to_an_end(vs, groups);
 		sfx_merge_lock(vs->index);

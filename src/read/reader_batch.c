@@ -8,6 +8,7 @@
 #include "image.h"
 #include "log.h"
 #include "meta.h"
+#include "page.h"
 #include "reader_impl.h"
 #include "requests.h"
 
@@ -252,11 +253,28 @@ fill_from_end(SfxReader *r, const SfxMeta *meta, Batch *b)
 			insert_in_order(r, b, &e);
 }
 
-static void
-stop_at_cut(SfxReader *r, const Batch *b)
+/* Is the step's end beyond its beginning? */
+static bool
+lies_ahead(const SfxReader *r, const SfxPos *end)
 {
-	if (b->cut)
-		stop_at(r, b->end.key, b->end.len, b->end.tid);
+	if (forward(r))
+		return sfx_order_cmp_pos(r->order, end, &r->cur.pos) > 0;
+	return r->cur.inf || sfx_order_cmp_pos(r->order, end, &r->cur.pos) < 0;
+}
+
+/* An image that was filled in another order (K4) would lead the scan round in circles. */
+static void
+stop_at_cut(SfxReader *r, const SfxMeta *meta, const Batch *b)
+{
+	if (!b->cut)
+		return;
+	if (r->order && !lies_ahead(r, &b->end) && !SFX_MUTANT("steps go back"))
+	{
+		sfx_image_forget(r->index, meta, b->gen);
+		sfx_out_of_order(r->index, r->order, SFX_META_BLKNO,
+						 "the delta has been put in another order");
+	}
+	stop_at(r, b->end.key, b->end.len, b->end.tid);
 }
 
 static Batch *
@@ -281,7 +299,7 @@ next_batch(SfxReader *r)
 
 /* R10: do the batches that last have all of this step?  Then so much of them as it takes. */
 static bool
-go_on_in_batches(SfxReader *r)
+go_on_in_batches(SfxReader *r, const SfxMeta *meta)
 {
 	if (!r->lasting)
 		return false;
@@ -296,7 +314,7 @@ go_on_in_batches(SfxReader *r)
 	{
 		r->batch[i]->n = r->batch[i]->all;
 		if (!SFX_MUTANT("batches without an end"))
-			stop_at_cut(r, r->batch[i]);
+			stop_at_cut(r, meta, r->batch[i]);
 	}
 	return true;
 }
@@ -318,7 +336,7 @@ set_portion(SfxReader *r)
 bool
 sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta)
 {
-	if (go_on_in_batches(r))
+	if (go_on_in_batches(r, meta))
 		return true;
 	r->nbatches = 0;
 	r->lasting = false;
@@ -336,7 +354,7 @@ sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta)
 		SFX_STOP("between generations");
 		if (!fill_batch(r, meta, g, b) && !SFX_MUTANT("no restart"))
 			return false;
-		stop_at_cut(r, b);
+		stop_at_cut(r, meta, b);
 		if (b->n > 0)
 			r->nbatches++;
 	}

@@ -9,6 +9,7 @@
 #include "surfidx.h"
 #include "dict.h"
 #include "find.h"
+#include "image.h"
 #include "leaf.h"
 #include "merge_lock.h"
 #include "meta.h"
@@ -101,6 +102,9 @@ sfx_prove_order(Relation index, const SfxOrder *order)
 	w->scratch = palloc(sizeof(SfxBlock));
 	sfx_merge_lock(index);
 	sfx_meta_read(index, &meta);
+	/* images that were filled in another order are filled anew */
+	for (int g = 0; g < meta.ngens && !SFX_MUTANT("images of before the order"); g++)
+		sfx_image_forget(index, &meta, meta.gens[g].gen);
 	for (int r = 0; r < meta.nruns; r++)
 	{
 		SfxTree		tree = {index, order, &meta, meta.runs[r].id};

@@ -178,6 +178,12 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 		}
 	}
 	sfx_image_release(img);
+	if (rc == SFX_DISORDER)
+	{
+		/* it was filled when the order was another one (K4); it will be filled anew */
+		sfx_image_forget(cs->index, &cs->meta, cs->meta.gens[g].gen);
+		sfx_disordered(cs, cs->meta.gens[g].first, why);
+	}
 	if (rc != SFX_OK)
 		sfx_broken(cs, cs->meta.gens[g].first, "image of generation %u: %s", cs->meta.gens[g].gen, why ? why : "unknown damage");
 	return count;

@@ -152,7 +152,8 @@ typedef struct SfxKeptNode
 {
 	MemoryContext cxt;			/* where the node's memory is */
 	bool		valid;
-	SfxNode		node;
+	bool		by_bytes;		/* comparator order: it was found by the bytes of a fence (K4) */
+	SfxNode		node;			/* its run and block stay when it is not valid any more */
 	SfxChild   *outdated;		/* its children before the last change */
 	char	   *page;			/* what it was made of, or becomes */
 } SfxKeptNode;
@@ -163,6 +164,12 @@ extern void sfx_kept_end(SfxKeptNode *kept);
 
 /* As sfx_tree_load at level 1.  True: *node is the one of last time, as sfx_tree_swap has left it.  Valid until the next call. */
 extern bool sfx_kept_load(SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos, SfxNode *node);
+
+/*
+ * Comparator order: do the fences of the pages on the way to pos ascend, on all levels?  Then
+ * comparisons that lead there are to be trusted (K4).  Merge lock held.  Memory: the current context.
+ */
+extern bool sfx_way_ascends(const SfxTree *t, const SfxPos *pos);
 
 /* The page has got repl[0..n) in place of its children [from, to), and this body. */
 extern void sfx_kept_replace(SfxKeptNode *kept, int from, int to, const SfxChild *repl, int n, const uint8 *body, uint32 len);
@@ -221,7 +228,8 @@ typedef struct SfxTargets
 /*
  * Move page blkno of the tree into the free block of target, which is exclusively locked and is let go: with its parent, or the metapage if it is the root, and the
  * right link of its left neighbour in one record; a leaf takes some of its siblings along that have to move, too.  Merge lock held. The old blocks are not given to the
- * free space map. False: blkno is no page of the tree. (A dictionary's page moves likewise.)
+ * free space map. False: blkno is no page of the tree, or
+ * comparisons do not lead to it and to its left neighbour (K4); target is let go. (A dictionary's page moves likewise.)
  */
 extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets);
 

@@ -18,15 +18,26 @@
 #define MOVE_BLOCKS			3	/* each: from where, to where, and its left neighbour */
 #define MOVE_ABOVE			3	/* the parent, split in two, and the metapage */
 
-/* The page to the left of the one that begins at low; not for the leftmost. */
-static BlockNumber
-left_neighbour(const SfxTree *t, int level, const SfxPos *low)
+/*
+ * The page to the left of blkno, which begins at low; InvalidBlockNumber for the leftmost one.
+ * False: comparisons lead to another page (K4), so blkno cannot move.
+ */
+static bool
+left_neighbour(const SfxTree *t, int level, const SfxPos *low, BlockNumber blkno, BlockNumber *left)
 {
-	Buffer		buf = sfx_tree_find(t, low, true, level);
-	BlockNumber blkno = BufferGetBlockNumber(buf);
+	Buffer		buf;
+	bool		found;
 
+	*left = InvalidBlockNumber;
+	if (low->len == 0 && low->tid == 0)
+		return true;
+	buf = sfx_tree_find(t, low, true, level);
+	*left = BufferGetBlockNumber(buf);
+	found = SfxPageGetTail(BufferGetPage(buf))->right == blkno;
 	UnlockReleaseBuffer(buf);
-	return blkno;
+	if (!found && t->order == NULL)
+		sfx_corrupt(t->index, *left, "right link does not lead to the page that follows");
+	return found || SFX_MUTANT("any left neighbour");
 }
 
 /* The low fence of a copied tree page, palloc'd. */
@@ -130,6 +141,7 @@ swap_link(SfxSwap *s, BlockNumber left, Page page, BlockNumber right)
 /* Leaves of one parent that move together. */
 typedef struct Movers
 {
+	BlockNumber left;			/* of the first child, if it is among them; else not set */
 	int			n;
 	int			child[MOVE_MAX];	/* ascending */
 	Page		page[MOVE_MAX];
@@ -185,7 +197,6 @@ move_leaves(const SfxTree *t, SfxNode *parent, const Movers *m)
 	int			first = m->child[0];
 	int			n = m->child[m->n - 1] + 1 - first;
 	SfxChild   *repl = palloc(sizeof(SfxChild) * n);
-	const SfxPos *low = &parent->children[0].low;
 	SfxSwapPage *prev = NULL;
 	int			nmade;
 
@@ -206,18 +217,17 @@ move_leaves(const SfxTree *t, SfxNode *parent, const Movers *m)
 			prev->right = BufferGetBlockNumber(m->target[k]);
 		else if (i > 0)
 			swap_link(s, parent->children[i - 1].blkno, m->page[k], BufferGetBlockNumber(m->target[k]));
-		else if (low->len > 0 || low->tid > 0)
-			swap_link(s, left_neighbour(t, 0, low), m->page[k],
-					  BufferGetBlockNumber(m->target[k]));
+		else if (BlockNumberIsValid(m->left))
+			swap_link(s, m->left, m->page[k], BufferGetBlockNumber(m->target[k]));
 		prev = swap_move(s, parent->children[i].blkno, m->page[k], m->target[k]);
 	}
 	sfx_swap_finish(s, parent, nmade);
 }
 
-/* Move an inner page or a root.  low: its low fence, copied. */
+/* Move an inner page or a root.  left: its left neighbour, if there is one. */
 static void
 move_page(const SfxTree *t, BlockNumber blkno, Page page, Buffer target, SfxNode *parent, int c,
-		  const SfxPos *low)
+		  BlockNumber left)
 {
 	SfxPageTail *tail = SfxPageGetTail(page);
 	SfxSwap    *s = sfx_swap_begin(t, tail->level);
@@ -235,9 +245,8 @@ move_page(const SfxTree *t, BlockNumber blkno, Page page, Buffer target, SfxNode
 
 		repl.blkno = BufferGetBlockNumber(target);
 		nmade = sfx_swap_parent(s, parent, c, c + 1, &repl, 1);
-		if (low->len > 0 || low->tid > 0)
-			swap_link(s, left_neighbour(t, tail->level, low), page,
-					  BufferGetBlockNumber(target));
+		if (BlockNumberIsValid(left))
+			swap_link(s, left, page, BufferGetBlockNumber(target));
 	}
 	swap_move(s, blkno, page, target);
 	sfx_swap_finish(s, parent, nmade);
@@ -253,6 +262,7 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	SfxNode		parent;
 	SfxPos		low;
 	Movers		movers;
+	BlockNumber left = InvalidBlockNumber;
 	int			c;
 
 	Assert(sfx_merge_lock_held(index));
@@ -275,18 +285,28 @@ sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber 
 	low = page_low(index, order, blkno, page, tail->level);
 	if (blkno == sfx_meta_run(index, meta, tail->owner)->root)
 	{
-		move_page(&t, blkno, page, target, NULL, 0, &low);
+		move_page(&t, blkno, page, target, NULL, 0, InvalidBlockNumber);
 		return true;
 	}
 	c = sfx_swap_find_parent(&t, tail->level, &low, blkno, &parent);
-	if (c < 0)
-		sfx_corrupt(index, blkno, "page of the tree without a downlink");
+	if (c < 0 || (tail->level > 0 && !left_neighbour(&t, tail->level, &low, blkno, &left)))
+	{
+		UnlockReleaseBuffer(target);
+		return false;
+	}
 	if (tail->level > 0)
 	{
-		move_page(&t, blkno, page, target, &parent, c, &low);
+		move_page(&t, blkno, page, target, &parent, c, left);
 		return true;
 	}
 	collect_movers(&t, &parent, c, page, target, targets, &movers);
+	if (movers.child[0] == 0 &&
+		!left_neighbour(&t, 0, &parent.children[0].low, parent.children[0].blkno, &movers.left))
+	{
+		for (int k = 0; k < movers.n; k++)
+			UnlockReleaseBuffer(movers.target[k]);
+		return false;
+	}
 	move_leaves(&t, &parent, &movers);
 	return true;
 }

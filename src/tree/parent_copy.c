@@ -1,20 +1,24 @@
 /*-------------------------------------------------------------------------
  * parent_copy.c - the parent of a group of leaves, kept for the next group
  *
- * A merge changes one parent some hundred times before it comes to the next one, and decoding its thousands of separators would take a
- * fifth of the time of each group.  What was read before the merge lock was last taken may not be used (M1): so the page is read
- * again and compared, all of it.  Where its bytes are those of which the node was made, so is the node.
+ * A merge changes one parent some hundred times before it comes to the next one, and decoding its
+ * thousands of separators would take a fifth of the time of each group.  What was read before the
+ * merge lock was last taken may not be used (M1): so the page is read again and compared, all of it.
+ * Where its bytes are those of which the node was made, so is the node.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "bufhint.h"
 #include "find.h"
 #include "inner.h"
+#include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
 
 #include "utils/memutils.h"
+
+#define FOLLOW_PAGES	8		/* a parent that was split is not far */
 
 void
 sfx_kept_init(SfxKeptNode *kept)
@@ -22,6 +26,8 @@ sfx_kept_init(SfxKeptNode *kept)
 	kept->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx parent", ALLOCSET_DEFAULT_SIZES);
 	kept->valid = false;
 	kept->outdated = NULL;
+	kept->node.run = 0;
+	kept->by_bytes = false;
 	kept->page = palloc(BLCKSZ);
 }
 
@@ -50,44 +56,68 @@ is_low_fence(void *ctx, int i, const SfxChild *child)
 	return sfx_same_pos(&child->low, ctx) ? SFX_NOSPACE : SFX_OK;
 }
 
-/*
- * Page blkno, share-locked, if it is a parent of leaves with a child that has that low fence, by
- * its bytes; else InvalidBuffer.
- */
-static Buffer
-parent_of(const SfxTree *t, BlockNumber blkno, const SfxPos *pos)
+/* Has the page, a parent of leaves, a child that begins at pos, by its bytes? */
+static bool
+has_child_at(const SfxTree *t, Page page, const SfxPos *pos)
 {
-	Buffer		buf = sfx_read_page(t->index, blkno);
-	Page		page = BufferGetPage(buf);
 	SfxInner	inner;
 
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (sfx_tree_page_is(t->index, blkno, page, t->meta, t->run, 1) &&
-		sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), t->order) == SFX_OK &&
-		sfx_inner_each(&inner, is_low_fence, (void *) pos) == SFX_NOSPACE)
-		return buf;
-	UnlockReleaseBuffer(buf);
-	return InvalidBuffer;
+	return sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), t->order) == SFX_OK &&
+		sfx_inner_each(&inner, is_low_fence, (void *) pos) == SFX_NOSPACE;
 }
 
 /*
- * Where a walk goes on from a fence: the parent that is kept, or its right neighbour.  So the walk
- * misses nothing, and ends, whatever comparisons say (K4).  InvalidBuffer: neither; else
- * share-locked.
+ * Where a walk goes on from a fence: the parent that was kept, or one of those to the right of it.
+ * So the walk misses nothing, and ends, whatever comparisons say (K4).  InvalidBuffer: none of them
+ * has it; else share-locked.
  */
 static Buffer
 find_by_bytes(const SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos)
 {
-	const SfxNode *node = &kept->node;
+	BlockNumber blkno = kept->node.blkno;
 
-	if (t->order == NULL || !kept->valid || node->run != t->run)
+	if (t->order == NULL || kept->node.run != t->run)
 		return InvalidBuffer;
-	if (!node->high_inf && sfx_same_pos(&node->high, pos))
-		return parent_of(t, node->right, pos);
-	for (int i = 0; i < node->nchildren; i++)
-		if (sfx_same_pos(&node->children[i].low, pos))
-			return parent_of(t, node->blkno, pos);
+	for (int n = 0; n < FOLLOW_PAGES && BlockNumberIsValid(blkno); n++)
+	{
+		Buffer		buf = sfx_read_page(t->index, blkno);
+		Page		page = BufferGetPage(buf);
+		bool		is_parent;
+
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+		is_parent = sfx_tree_page_is(t->index, blkno, page, t->meta, t->run, 1);
+		if (is_parent && has_child_at(t, page, pos))
+			return buf;
+		blkno = is_parent ? SfxPageGetTail(page)->right : InvalidBlockNumber;
+		UnlockReleaseBuffer(buf);
+	}
 	return InvalidBuffer;
+}
+
+/* Do the node's fences ascend? */
+static bool
+fences_ascend(const SfxOrder *order, const SfxNode *node)
+{
+	for (int i = 1; i < node->nchildren; i++)
+		if (sfx_order_cmp_pos(order, &node->children[i - 1].low, &node->children[i].low) >= 0)
+			return false;
+	return node->high_inf ||
+		sfx_order_cmp_pos(order, &node->children[node->nchildren - 1].low, &node->high) < 0;
+}
+
+bool
+sfx_way_ascends(const SfxTree *t, const SfxPos *pos)
+{
+	Assert(sfx_merge_lock_held(t->index));
+	for (int level = sfx_meta_run(t->index, t->meta, t->run)->level; level > 0; level--)
+	{
+		SfxNode		node;
+
+		sfx_tree_load(t, pos, level, &node);
+		if (!fences_ascend(t->order, &node))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -96,7 +126,8 @@ sfx_kept_load(SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos, SfxNode *n
 	Buffer		buf = find_by_bytes(kept, t, pos);
 	bool		same;
 
-	if (!BufferIsValid(buf))
+	kept->by_bytes = BufferIsValid(buf);
+	if (!kept->by_bytes)
 		buf = sfx_tree_find(t, pos, false, 1);
 	if (!BufferIsValid(buf))
 		(void) sfx_meta_run(t->index, t->meta, t->run);

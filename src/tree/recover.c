@@ -117,13 +117,29 @@ sfx_cut_notice(Relation index)
 
 /* ---- recovery ---- */
 
+/* The table is there: whoever drops it has to lock its index, which the caller has. */
+static bool
+is_locked_by_us(Oid relid)
+{
+	Relation	rel = RelationIdGetRelation(relid);
+	bool		locked = CheckRelationLockedByMe(rel, AccessShareLock, true);
+
+	RelationClose(rel);
+	return locked;
+}
+
 Relation
 sfx_recovery_open_heap(Relation index)
 {
 	Oid			relid = index->rd_index->indrelid;
 
-	/* The table is locked before the index everywhere: waiting for it now could be a deadlock. */
-	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+	/*
+	 * The table is locked before the index everywhere: waiting for it now could be a deadlock. Who
+	 * has a lock on it gets this one at once, whoever waits for the table meanwhile.
+	 */
+	if (is_locked_by_us(relid) && !SFX_MUTANT("own locks are others'"))
+		LockRelationOid(relid, AccessShareLock);
+	else if (!ConditionalLockRelationOid(relid, AccessShareLock))
 		return NULL;
 	return table_open(relid, NoLock);
 }

@@ -118,9 +118,7 @@ sfx_tree_join(const SfxTree *t, SfxNode *node)
 	if (node->high_inf || node->blkno == sfx_meta_run(t->index, t->meta, t->run)->root)
 		return false;
 	c = sfx_swap_find_parent(t, node->level, &node->children[0].low, node->blkno, &parent);
-	if (c < 0)
-		sfx_corrupt(t->index, node->blkno, "page of the tree without a downlink");
-	if (c + 1 >= parent.nchildren)
+	if (c < 0 || c + 1 >= parent.nchildren)
 		return false;
 	sfx_tree_load(t, &node->high, node->level, &next);
 
@@ -129,7 +127,7 @@ sfx_tree_join(const SfxTree *t, SfxNode *node)
 	 * know will be posted first
 	 */
 	if ((node->len > JOIN_SPARSE && next.len > JOIN_SPARSE) || node->len + next.len > JOIN_MOST ||
-		parent.children[c + 1].blkno != next.blkno)
+		parent.children[c + 1].blkno != next.blkno || node->right != next.blkno)
 		return false;
 	all = palloc(sizeof(SfxChild) * (node->nchildren + next.nchildren));
 	memcpy(all, node->children, sizeof(SfxChild) * node->nchildren);

@@ -546,7 +546,9 @@ walk_level(const SfxTree *t, BlockNumber blkno, int level,
 		for (int i = 0; i < node.nchildren; i++)
 			out[n].count += node.children[i].count;
 		n++;
-		if (node.high_inf || (end && sfx_order_cmp_pos(t->order, &node.high, end) >= 0))
+		/* (the same bytes: what comes behind has a downlink, whatever comparisons say, K4) */
+		if (node.high_inf || (end && (sfx_same_pos(&node.high, end) ||
+									  sfx_order_cmp_pos(t->order, &node.high, end) >= 0)))
 			break;
 		blkno = node.right;
 		CHECK_FOR_INTERRUPTS();
@@ -595,6 +597,17 @@ sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade)
 		sfx_tree_post(&s->tree, parent->level, &parent->children[0].low);
 }
 
+/* Do comparisons lead to that page?  Where the order has changed (K4) they may lead elsewhere. */
+static bool
+leads_to(const SfxTree *t, int level, const SfxPos *low, BlockNumber blkno)
+{
+	Buffer		buf = sfx_tree_find(t, low, false, level);
+	bool		found = BufferGetBlockNumber(buf) == blkno;
+
+	UnlockReleaseBuffer(buf);
+	return found;
+}
+
 int
 sfx_swap_find_parent(const SfxTree *t, int level, const SfxPos *low, BlockNumber blkno,
 					 SfxNode *parent)
@@ -605,9 +618,11 @@ sfx_swap_find_parent(const SfxTree *t, int level, const SfxPos *low, BlockNumber
 		for (int i = 0; i < parent->nchildren; i++)
 			if (parent->children[i].blkno == blkno)
 				return i;
-		if (SFX_MUTANT("no healing"))
-			return -1;
+		if (SFX_MUTANT("no healing") || (t->order && !leads_to(t, level, low, blkno)))
+			break;
 		sfx_tree_post(t, level, low);
 	}
+	if (t->order == NULL)
+		sfx_corrupt(t->index, blkno, "page of the tree without a downlink");
 	return -1;
 }

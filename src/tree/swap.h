@@ -63,7 +63,11 @@ extern void sfx_swap_execute(SfxSwap *s);
 /* The same, and if the node above has become several pages (nmade > 1), tell the node above that. */
 extern void sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade);
 
-/* The page one level above that leads to block blkno, which begins at low; returns the number of the child; -1 if there is none. */
+/*
+ * The page one level above that leads to block blkno, which begins at low; returns the number of
+ * the child.  If there is none that is damage; in comparator order -1: comparisons lead elsewhere
+ * (K4).
+ */
 extern int	sfx_swap_find_parent(const SfxTree *t, int level, const SfxPos *low,
 								 BlockNumber blkno, SfxNode *parent);
 

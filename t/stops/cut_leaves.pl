@@ -112,6 +112,18 @@ scenario 'a merge beside keys that are far away', ['merges ask for each row'], s
 	is(error_of("SELECT surfidx_check('t_k', true, true)"), '', 'and keeps them in order');
 };
 
+# Whoever has a lock on the table need not wait behind those who want one.
+scenario 'a merge whose own transaction has locked the table', ["own locks are others'"], sub {
+	beside();
+	my $s = session();
+	sql('BEGIN; INSERT INTO t VALUES (5)', $s);
+	my $other = start('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE; COMMIT');
+	ok(wait_blocked($other), 'another one waits for the table');
+	is(error_of("SELECT surfidx_merge('t_k')", $s), '', 'recovers keys all the same');
+	sql('COMMIT', $s);
+	finish($other);
+};
+
 # Both ends of such a range are open beside the same stored key.
 scenario 'a unique check beside a key cut between bits', [], sub {
 	table();

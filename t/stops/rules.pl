@@ -1205,6 +1205,24 @@ for my $merged (0, 1)
 	};
 }
 
+# Each time that the check is over the log has gone on by more pages than are followed.
+scenario 'a check that is outrun again and again', ['checks are outrun for ever'], sub {
+	build(10, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
+	arm('unique checked', 'wait');
+	my $a = start('INSERT INTO t VALUES (77)');
+	for my $n (1 .. 4)
+	{
+		wait_at('unique checked');
+		sql("INSERT INTO t SELECT generate_series($n * 10000, $n * 10000 + 9999)");
+		# which lets go of who waits there
+		arm('unique checked', $n < 4 ? 'wait' : 'error');
+	}
+	is(finish($a), '', 'is not made a fifth time');
+	release('unique checked');
+	is(error_of('INSERT INTO t VALUES (77)'), '23505', 'and the key is there');
+	sound('t_k');
+};
+
 scenario 'a key beyond all that a session knows', ['appends see nothing new'], sub {
 	my $a = at_edge(40);
 	sql('INSERT INTO t VALUES (41), (43)');

@@ -107,7 +107,10 @@ extern bool sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *
  */
 extern void sfx_delta_ranks(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, int n, double *below);
 
-/* Order, links, counts, and that the filter knows every key.  SFX_OK, or SFX_CORRUPT with *why. */
+/*
+ * Order, links, counts, and that the filter knows every key.  SFX_OK, or SFX_CORRUPT with *why;
+ * SFX_DISORDER if it is comparator order alone that does not hold.
+ */
 extern int sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why);
 
 /* ---- filters (delta_filter.c) ---- */

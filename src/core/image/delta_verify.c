@@ -7,6 +7,10 @@
 
 #define BROKEN(text) do { *why = (text); return SFX_CORRUPT; } while (0)
 
+/* what comparisons deny, which may have become others */
+#define UNORDERED(order, text) \
+	do { *why = (text); return (order) ? SFX_DISORDER : SFX_CORRUPT; } while (0)
+
 /* Inside one node: counts, prefix, heads, order. */
 static int
 verify_node(const Node *nd, const SfxOrder *order, const char **why)
@@ -37,7 +41,7 @@ verify_node(const Node *nd, const SfxOrder *order, const char **why)
 		if (slot_head(s) != head_of(x.pos.key, x.pos.len, nd->plen))
 			BROKEN("head of a slot is not that of its key");
 		if (i > 0 && sfx_order_cmp_pos(order, &last.pos, &x.pos) >= 0)
-			BROKEN("entries of a node out of order");
+			UNORDERED(order, "entries of a node out of order");
 		last = x;
 	}
 	if (nd->low + used + nd->garbage != SFX_NODE_SIZE)
@@ -61,13 +65,13 @@ verify_separator(const SfxNodeAlloc *a, const Node *nd, int i, const char **why)
 		nd = node_addr(a, nd->child0);
 	read_cell(nd, 0, &x);
 	if (sfx_order_cmp_pos(a->order, &x.pos, &sep.pos) < 0)
-		BROKEN("entry lies left of its separator");
+		UNORDERED(a->order, "entry lies left of its separator");
 	if (nd->prev == SFX_NODE_NULL)
 		BROKEN("separator left of all leaves");
 	nd = node_addr(a, nd->prev);
 	read_cell(nd, nd->n - 1, &x);
 	if (sfx_order_cmp_pos(a->order, &x.pos, &sep.pos) >= 0)
-		BROKEN("entry lies right of its separator");
+		UNORDERED(a->order, "entry lies right of its separator");
 	return SFX_OK;
 }
 
@@ -83,6 +87,7 @@ verify_level(const SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t first
 	{
 		const Node *nd = node_addr(a, ref);
 		Cell		x;
+		int			rc;
 
 		if (++sum->nodes > d->nodes)
 			BROKEN("more nodes than counted");
@@ -90,15 +95,16 @@ verify_level(const SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t first
 			BROKEN("node of another level");
 		if (nd->prev != prev)
 			BROKEN("left link does not match");
-		if (verify_node(nd, a->order, why) != SFX_OK)
-			return SFX_CORRUPT;
+		rc = verify_node(nd, a->order, why);
+		if (rc != SFX_OK)
+			return rc;
 		if (level == 0 && nd->n == 0)
 			BROKEN("empty leaf");
 		for (int i = 0; i < nd->n; i++)
 		{
 			read_cell(nd, i, &x);
 			if (i == 0 && last.pos.key && sfx_order_cmp_pos(a->order, &last.pos, &x.pos) >= 0)
-				BROKEN("neighbours out of order");
+				UNORDERED(a->order, "neighbours out of order");
 			last = x;
 			if (level == 0)
 				sum->bytes += x.pos.len + x.paylen;
@@ -150,8 +156,10 @@ sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why)
 		BROKEN("root has a neighbour");
 	for (int level = (int) d->height - 1; level >= 0; level--)
 	{
-		if (verify_level(d, a, level, first, &sum, why) != SFX_OK)
-			return SFX_CORRUPT;
+		int			rc = verify_level(d, a, level, first, &sum, why);
+
+		if (rc != SFX_OK)
+			return rc;
 		first = node_addr(a, first)->child0;
 	}
 
@@ -161,8 +169,12 @@ sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why)
 	{
 		for (uint32_t ref = first; ref != SFX_NODE_NULL; ref = node_addr(a, ref)->next)
 			for (int i = 0; i < node_addr(a, ref)->n; i++)
-				if (verify_separator(a, node_addr(a, ref), i, why) != SFX_OK)
-					return SFX_CORRUPT;
+			{
+				int			rc = verify_separator(a, node_addr(a, ref), i, why);
+
+				if (rc != SFX_OK)
+					return rc;
+			}
 		first = node_addr(a, first)->child0;
 	}
 	if (d->filter.nodes > 0 && !verify_filter(d, a))
