@@ -90,11 +90,22 @@ sub too_many
 		FROM surfidx_stats('t_v')");
 }
 
+# Pages of the tree whose right link leads to another place than where they end.
+sub wrong_links
+{
+	return sql(q{SELECT count(*) FROM
+		generate_series(3, pg_relation_size('t_v') / 8192 - 1) b, surfidx_page_stats('t_v', b) p,
+		surfidx_page_stats('t_v', p.right_link) r
+		WHERE p.right_link IS NOT NULL AND p.kind IN ('leaf', 'inner') AND
+		(r.level, r.low) IS DISTINCT FROM (p.level, p.high)});
+}
+
 scenario 'a file out of order is made shorter', ['any left neighbour'], sub {
 	deep();
 	sql('DELETE FROM t WHERE i BETWEEN 500 AND 2500');
 	is(error_of('VACUUM t'), '', "VACUUM $_ calls nothing damage") foreach 1 .. 3;
-	is(too_many(), 0, 'and leaves no dead entry');
+	is(too_many(), 0, 'leaves no dead entry');
+	is(wrong_links(), 0, 'and no wrong link');
 	sql('DROP TABLE t');
 };
 
