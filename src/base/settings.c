@@ -26,6 +26,7 @@ int			sfx_guc_idle_flush = 300;
 double		sfx_guc_merge_cost_delay = 0;
 int			sfx_guc_merge_cost_limit = 200;
 int			sfx_guc_max_merge_workers = 3;
+int			sfx_guc_merge_worker_idle = 500;
 int			sfx_guc_delta_memory = 65536;
 int			sfx_guc_keys = SFX_LEAVES_FULL;
 bool		sfx_guc_auto_merge = true;
@@ -389,6 +390,12 @@ sfx_define_gucs(bool preloading)
 							&sfx_guc_max_merge_workers,
 							3, 1, SFX_MAX_MERGE_WORKERS,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.merge_worker_idle",
+							"Time that a merge worker waits for more to merge before it ends.",
+							"It gives way to other databases, and to who wants its own.",
+							&sfx_guc_merge_worker_idle,
+							500, 0, 3600000,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("surfidx.log_merge_min_duration",
 							"Merges that take so long are logged; -1 none.",
 							NULL,

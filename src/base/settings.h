@@ -46,6 +46,7 @@ extern int	sfx_guc_idle_flush; /* s; -1: never */
 extern double sfx_guc_merge_cost_delay; /* ms that a worker sleeps ... */
 extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...; 0 ms: never */
 extern int	sfx_guc_max_merge_workers;	/* at once in the server */
+extern int	sfx_guc_merge_worker_idle;	/* ms */
 extern int	sfx_guc_log_merge_min_duration; /* ms; -1: never */
 extern int	sfx_guc_keys;		/* SfxLeafKeys */
 

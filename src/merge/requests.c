@@ -8,7 +8,8 @@
  *
  * A place has a request that waits.  What a worker serves stands in the worker's own place, so an
  * index is at one worker at a time, and what is asked for meanwhile waits for that one (M14).  A
- * worker that leaves hands its place to a database that waits for one (M15).
+ * worker that leaves hands its place to a database that waits for one (M15).  Before that it lingers
+ * for a moment, one of a database at most, and whoever asks there wakes it (M17).
  *
  * What no worker can serve is not asked for: an index that is not valid, or that our own
  * transaction has made or locked.  What a worker could not serve all the same (somebody else has
@@ -42,6 +43,8 @@
 #define A_TURN			8		/* indexes that a worker serves before its place may go to another
 								 * database: a process has to be started there */
 #define START_TIMEOUT_MS	10000
+#define LINGER_SERVED	500		/* behind so many indexes nobody lingers: a new process has new
+								 * settings, and no caches of what is gone */
 #define VAIN_MS			1000	/* an index that could not be served is left alone for so long */
 
 typedef struct Request
@@ -57,7 +60,8 @@ typedef struct WorkerSlot
 	Oid			db;				/* InvalidOid: free */
 	Oid			index;			/* which it serves; InvalidOid: none at the moment */
 	bool		started;
-	int			served;			/* so many */
+	Latch	   *lingers;		/* for requests, which set it; NULL: it does not */
+	int			served;			/* so many since it got its place */
 	bool		missed;			/* there were requests without a place */
 	TimestampTz asked;
 } WorkerSlot;
@@ -73,8 +77,21 @@ typedef struct RequestsShared
 	WorkerSlot	worker[SFX_MAX_MERGE_WORKERS];
 } RequestsShared;
 
+/* What a worker that looks for its next request is to do. */
+typedef struct Turn
+{
+	bool		alone;			/* no process is to be had for others */
+	bool		may_linger;
+	bool		all;			/* look at all indexes of the database */
+	bool		lingers;
+	Oid			index;
+	Oid			other;			/* a worker is to be started in this database, ... */
+	int			place;			/* ... there */
+} Turn;
+
 static RequestsShared *shared = NULL;
 static int	my_slot = -1;		/* the worker's that we are */
+static int	all_served = 0;		/* by this process */
 
 void
 sfx_requests_forget(Oid db)
@@ -159,6 +176,33 @@ workers(void)
 	return n;
 }
 
+/* Wakes a worker that lingers: of this database; InvalidOid: of any.  False: there is none. */
+static bool
+wake(Oid db)
+{
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
+	{
+		WorkerSlot *w = &shared->worker[i];
+
+		if (w->db == InvalidOid || w->lingers == NULL || (db != InvalidOid && w->db != db))
+			continue;
+		SetLatch(w->lingers);
+		w->lingers = NULL;
+		return true;
+	}
+	return false;
+}
+
+static bool
+any_lingers(Oid db)
+{
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
+		if (shared->worker[i].db == db && shared->worker[i].lingers != NULL)
+			return true;
+	return false;
+}
+
 static bool
 waits(const Request *r)
 {
@@ -220,7 +264,7 @@ adopt_orphans(Oid db)
 /*
  * The place of one more worker of our database, which the caller has to start; -1: there are as
  * many as there may be, or there is no need of one.  pressing: beside those that are at work, too,
- * but one at a time.
+ * but one at a time.  Who lingers is woken: our own, or else another database's, for its place.
  */
 static int
 place_of_worker(bool pressing)
@@ -239,10 +283,16 @@ place_of_worker(bool pressing)
 		if (w->db == InvalidOid && place < 0)
 			place = i;
 	}
+	if (any && wake(MyDatabaseId))
+		return -1;
 	if (any && (coming || !pressing || SFX_MUTANT("one worker for all")))
 		return -1;
 	if (place < 0 || (workers() >= sfx_guc_max_merge_workers && !SFX_MUTANT("workers without end")))
+	{
+		if (!any)
+			(void) wake(InvalidOid);
 		return -1;
+	}
 	adopt_orphans(MyDatabaseId);
 	shared->worker[place] = (WorkerSlot)
 	{
@@ -276,8 +326,13 @@ start_worker(int place, Oid db)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (started)
 		shared->starts++;
-	else if (shared->worker[place].db == db && !shared->worker[place].started)
-		shared->worker[place].db = InvalidOid;
+	else
+	{
+		if (shared->worker[place].db == db && !shared->worker[place].started)
+			shared->worker[place].db = InvalidOid;
+		/* its process may be what the next one who asks gets */
+		(void) wake(InvalidOid);
+	}
 	LWLockRelease(&shared->lock);
 	return started;
 }
@@ -398,7 +453,8 @@ enter_request(Oid index, bool idle, bool pressing, int *place)
 		r->vain = 0;
 		r->orphan = false;
 	}
-	*place = place_of_worker(pressing && !served);
+	if (!served)
+		*place = place_of_worker(pressing);
 	if (r == NULL)
 		(void) note_missed(MyDatabaseId, -1);
 	return served;
@@ -472,6 +528,7 @@ end_service(SfxServed served)
 	if (index == InvalidOid)
 		return;
 	me->served++;
+	all_served++;
 	if (served == SFX_SERVED)
 		return;
 	r = make_request(MyDatabaseId, index);
@@ -512,26 +569,25 @@ next_request(Oid last)
 }
 
 /*
- * Our place goes to a database that waits for one, which is returned: a worker is to be started
- * there in *place.  InvalidOid: it is free.  Lock held.
+ * Our place goes to a database that waits for one, where a worker is to be started; t->other
+ * InvalidOid: it is free.  Lock held.
  */
-static Oid
-hand_on(int *place)
+static void
+hand_on(Turn *t)
 {
 	bool		missed = shared->worker[my_slot].missed;
-	Oid			other = SFX_MUTANT("places are kept") ? InvalidOid : database_without_worker();
 
-	*place = my_slot;
+	t->place = my_slot;
+	t->other = t->alone || SFX_MUTANT("places are kept") ? InvalidOid : database_without_worker();
 	my_slot = -1;
-	if (other != InvalidOid)
-		adopt_orphans(other);
-	shared->worker[*place] = (WorkerSlot)
+	if (t->other != InvalidOid)
+		adopt_orphans(t->other);
+	shared->worker[t->place] = (WorkerSlot)
 	{
-		.db = other,.asked = GetCurrentTimestamp()
+		.db = t->other,.asked = GetCurrentTimestamp()
 	};
 	if (missed && !SFX_MUTANT("missed requests are not handed on") && !note_missed(MyDatabaseId, -1))
 		(void) make_request(MyDatabaseId, InvalidOid);
-	return other;
 }
 
 /*
@@ -551,7 +607,10 @@ drop_out(void)
 	if (me.index != InvalidOid && !SFX_MUTANT("what the dead had taken is lost"))
 		(void) make_request(me.db, me.index);
 	if (other != NULL)
+	{
 		other->missed |= me.missed;
+		(void) wake(me.db);
+	}
 	for (int i = 0; i < MAX_REQUESTS && other == NULL; i++)
 		if (shared->request[i].db == me.db && waits(&shared->request[i]))
 		{
@@ -563,19 +622,18 @@ drop_out(void)
 void
 sfx_requests_leave(bool orderly)
 {
-	Oid			other = InvalidOid;
-	int			place;
+	Turn		t = {.other = InvalidOid};
 
 	if (my_slot < 0)
 		return;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (orderly)
-		other = hand_on(&place);
+		hand_on(&t);
 	else
 		drop_out();
 	LWLockRelease(&shared->lock);
-	if (other != InvalidOid)
-		(void) start_worker(place, other);
+	if (t.other != InvalidOid)
+		(void) start_worker(t.place, t.other);
 }
 
 bool
@@ -604,6 +662,8 @@ sfx_requests_workers(void)
 
 	LWLockAcquire(&shared->lock, LW_SHARED);
 	n = workers();
+	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
+		n -= shared->worker[i].db != InvalidOid && shared->worker[i].lingers != NULL;
 	LWLockRelease(&shared->lock);
 	return n;
 }
@@ -628,9 +688,18 @@ take_back(int place)
 	return my_slot >= 0;
 }
 
-/* What to do next, as sfx_requests_take, or to whom our place goes, as hand_on.  Lock held. */
-static Oid
-take(SfxServed served, bool *all, Oid *other, int *place)
+/* One of a database, while nobody else waits for its place (M17).  Lock held. */
+static bool
+may_linger(const Turn *t)
+{
+	return t->may_linger && !t->alone && all_served < LINGER_SERVED &&
+		(!any_lingers(MyDatabaseId) || SFX_MUTANT("all linger")) &&
+		(database_without_worker() == InvalidOid || SFX_MUTANT("places of those who linger"));
+}
+
+/* What to do next, as sfx_requests_take, or to whom our place goes.  Lock held. */
+static void
+take(SfxServed served, Turn *t)
 {
 	WorkerSlot *me = &shared->worker[my_slot];
 	Oid			last = me->index;
@@ -638,20 +707,26 @@ take(SfxServed served, bool *all, Oid *other, int *place)
 	bool		go;
 
 	forget_who_never_came();
+	me->lingers = NULL;
 	end_service(served);
 	go = me->served >= A_TURN && others_are_kept_waiting();
 	if (!go)
 		r = next_request(last);
 	if (r != NULL)
 	{
-		me->index = r->index;
+		t->index = me->index = r->index;
 		r->db = InvalidOid;
-		*all = me->index == InvalidOid;
+		t->all = me->index == InvalidOid;
 	}
 	else if (!go && me->missed && !SFX_MUTANT("missed requests are lost"))
 	{
 		me->missed = false;
-		*all = true;
+		t->all = true;
+	}
+	else if (!go && may_linger(t))
+	{
+		me->lingers = MyLatch;
+		t->lingers = true;
 	}
 	else
 	{
@@ -661,33 +736,44 @@ take(SfxServed served, bool *all, Oid *other, int *place)
 			SFX_STOP("nothing left");
 			LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 		}
-		*other = hand_on(place);
-		return InvalidOid;
+		hand_on(t);
 	}
-	return me->index;
+}
+
+/* Our place goes to another database, or comes back.  True: there is a place of ours, look again. */
+static bool
+give_place(Turn *t)
+{
+	if (t->other == InvalidOid || start_worker(t->place, t->other) || !take_back(t->place))
+		return false;
+	/* the process that is missing may be ours: nobody may wait here until there is one */
+	t->alone = !SFX_MUTANT("asks until there is a process");
+	return true;
 }
 
 Oid
-sfx_requests_take(SfxServed served, bool *all)
+sfx_requests_take(SfxServed served, SfxPause pause, bool *all)
 {
-	Oid			index;
-	Oid			other;
-	int			place = -1;
+	TimestampTz since = GetCurrentTimestamp();
+	Turn		t = {.may_linger = pause != NULL};
 
+	SFX_STOP("request served");
 	do
 	{
-		other = InvalidOid;
-		*all = false;
-		SFX_STOP("request served");
+		t.other = InvalidOid;
+		t.lingers = false;
 		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-		index = take(served, all, &other, &place);
+		take(served, &t);
 		LWLockRelease(&shared->lock);
-	} while (other != InvalidOid && !start_worker(place, other) && take_back(place));
-	if (index != InvalidOid || *all)
+		if (t.lingers)
+			t.may_linger = pause(since);
+	} while (t.lingers || give_place(&t));
+	*all = t.all;
+	if (t.index != InvalidOid || t.all)
 		SFX_STOP("request taken");
 	else
 		SFX_STOP("nothing left");
-	return index;
+	return t.index;
 }
 
 bool

@@ -8,6 +8,8 @@
 #include "surfidx.h"
 #include "shared_area.h"
 
+#include "utils/timestamp.h"
+
 /*
  * Ask for a background merge of this index.  pressing: it was asked for before, and a worker had
  * time to come, so one more may be started.  True if a worker is at it right now.  No lock held.
@@ -40,14 +42,22 @@ typedef enum SfxServed
 extern bool sfx_requests_serve(Oid db, int slot);
 
 /*
+ * Waits for a moment, until somebody sets the latch, or asks for the database.  False: enough of
+ * it, since then.  No lock held, no transaction.
+ */
+typedef bool (*SfxPause) (TimestampTz since);
+
+/*
  * How the index that we are at was served, and which is next: of this database's requests, in turn,
  * one at which no other worker is.  InvalidOid, and the place given up in the same breath, if there
- * is none, or if another database waits for a place.  A request that was served SFX_UNFINISHED
- * comes again behind the others, as does one that was asked for meanwhile: we may have looked
- * before.  With *all the place is kept: there were requests without a place, so all indexes of the
- * database are to be looked at.
+ * is none, or if another database waits for a place.  Before it gives up the place for want of
+ * requests it calls pause (NULL: it does not), again and again, until there is one, or pause says
+ * false, or another database waits (M17).  A request that was served SFX_UNFINISHED comes again
+ * behind the others, as does one that was asked for meanwhile: we may have looked before.  With
+ * *all the place is kept: there were requests without a place, so all indexes of the database are
+ * to be looked at.
  */
-extern Oid	sfx_requests_take(SfxServed served, bool *all);
+extern Oid	sfx_requests_take(SfxServed served, SfxPause pause, bool *all);
 
 /*
  * Then, before each of them: how the one before was served, and may we go to this one?  False:
@@ -61,7 +71,7 @@ extern bool sfx_requests_claim(Oid index, SfxServed served);
  */
 extern bool sfx_requests_wait(bool others);
 
-/* Merge workers of the server that there are, or that are about to come. */
+/* Merge workers of the server that are at work, or about to come: not those that linger. */
 extern int	sfx_requests_workers(void);
 
 /*

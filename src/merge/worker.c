@@ -2,8 +2,9 @@
  * worker.c - background merges: short-lived workers, one of a database or more by need
  *
  * A worker takes requests (requests.c) one by one, each in a transaction of its own, gives up an
- * index as soon as somebody waits for a lock on it, and exits when there is nothing left, or when
- * another database waits for its place.  An error ends its work on one index, not on the others.
+ * index as soon as somebody waits for a lock on it, and exits when there has been nothing left for
+ * a moment, or when another database waits for its place.  An error ends its work on one index, not
+ * on the others.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -31,12 +32,17 @@
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #define MERGES_A_TURN	4		/* of one index before the next request is served */
+#define LOOK_MS			100		/* so often who lingers looks whether somebody wants the database:
+								 * as often as core looks whether everybody has left it */
 
 PGDLLEXPORT void sfx_worker_main(Datum arg);
 
@@ -244,6 +250,44 @@ serve_all(SfxServed *served_last)
 	return go_on;
 }
 
+static bool
+database_is_wanted(void)
+{
+	bool		wanted;
+
+	StartTransactionCommand();
+	wanted = sfx_database_is_wanted();
+	CommitTransactionCommand();
+	return wanted && !SFX_MUTANT("lingers in the way");
+}
+
+/* SfxPause: here is nothing that anybody could wait for (M17). */
+static bool
+linger(TimestampTz since)
+{
+	bool		enough;
+
+	pgstat_report_stat(true);
+	Assert(!IsTransactionState() && !TransactionIdIsValid(MyProc->xmin));
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 Min(sfx_guc_merge_worker_idle, LOOK_MS), PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
+	enough = TimestampDifferenceExceeds(since, GetCurrentTimestamp(), sfx_guc_merge_worker_idle);
+	return !enough && !database_is_wanted();
+}
+
+static SfxPause
+pause_of_now(void)
+{
+	return sfx_guc_merge_worker_idle > 0 && !SFX_MUTANT("ends at once") ? linger : NULL;
+}
+
 static void
 leave(int code, Datum arg)
 {
@@ -264,6 +308,7 @@ sfx_worker_main(Datum arg)
 	before_shmem_exit(leave, (Datum) 0);
 
 	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(db, InvalidOid, 0);
 	if (!SFX_MUTANT("settings of sessions"))
@@ -271,7 +316,7 @@ sfx_worker_main(Datum arg)
 	/* let the buffer manager count what pages cost (merge.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;
-	while ((index = sfx_requests_take(served, &all)) != InvalidOid || all)
+	while ((index = sfx_requests_take(served, pause_of_now(), &all)) != InvalidOid || all)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (all ? !serve_all(&served) : !serve_safely(index, true, &served))

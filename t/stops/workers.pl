@@ -1,5 +1,5 @@
 # Who is asked for a merge, and who serves: requests, workers, their places, and databases that share
-# them (M9, M12 to M15).
+# them (M9, M12 to M15, M17), and how fast they go.
 use strict;
 use warnings;
 
@@ -35,6 +35,7 @@ sub small_deltas
 {
 	my ($n, $s) = @_;
 
+	no_worker();
 	sql("DO \$\$ BEGIN FOR i IN 1 .. $n LOOP EXECUTE format('CREATE TABLE u%s (k int, v text);
 		CREATE INDEX u%s_k ON u%s USING surfidx (k) INCLUDE (v)
 		WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)', i, i, i); END LOOP; END \$\$", $s);
@@ -351,5 +352,145 @@ for my $others (1, 80)
 		one_database($other, 80);
 	};
 }
+
+# ------------------------------------------------------------------------------------------ who lingers (M17)
+
+sub linger_for
+{
+	set_system('surfidx.merge_worker_idle', $_[0]);
+	return;
+}
+
+# Until every worker waits for its next request, one at least.
+sub all_linger
+{
+	my $end = time + patience();
+
+	settle(0.02) until time > $end || sql("SELECT count(*) > 0 AND bool_and(state = 'idle')
+		FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'") eq 't';
+	return;
+}
+
+sub processes
+{
+	return sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'");
+}
+
+scenario 'a worker lingers, and serves who asks next', ['ends at once'], sub {
+	linger_for('3600000');
+	small_deltas(2);
+	my $before = starts();
+	fill_deltas(1, 1, 420);
+	all_linger();
+	is(sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%' AND
+		(backend_xmin IS NOT NULL OR backend_xid IS NOT NULL OR xact_start IS NOT NULL)"), '0',
+		'who lingers holds back nobody');
+	fill_deltas(2, 2, 420);
+	all_merged('then the other');
+	is(starts() - $before, 1, 'by one worker');
+	linger_for(0);
+	no_worker();
+	is(processes(), '0', 'which ends when the setting says so');
+	linger_for(500);
+	drop_deltas(2);
+};
+
+scenario 'of a database one lingers at most', ['all linger'], sub {
+	linger_for('3600000');
+	small_deltas(2);
+	arm('request taken', 'wait');
+	fill_deltas(1, 1, 420);
+	wait_at('request taken');
+	fill_deltas(2, 2, 580);
+	my $end = time + patience();
+	settle(0.05) until unmerged() == 1 || time > $end;
+	release('request taken');
+	all_merged('both are merged');
+	settle(0.05) until processes() == 1 || time > $end;
+	is(processes(), '1', 'one of the workers stays');
+	linger_for(500);
+	drop_deltas(2);
+};
+
+scenario 'who lingers is not in the way of who wants the database', ['lingers in the way'], sub {
+	linger_for('3600000');
+	sql('CREATE DATABASE other');
+	my $other = server()->session(db => 'other');
+	sql('CREATE EXTENSION surfidx', $other);
+	small_deltas(1, $other);
+	for my $want ('CREATE DATABASE copy TEMPLATE other', 'DROP DATABASE other')
+	{
+		fill_deltas(1, 1, 420, $other);
+		all_merged('merged', $other);
+		all_linger();
+		$other->end;
+		is(error_of($want), '', $want);
+		$other = server()->session(db => 'other') if $want =~ /CREATE/;
+	}
+	sql('DROP DATABASE copy');
+	linger_for(500);
+	no_worker();
+};
+
+scenario 'who lingers gives its place to another database', ['places of those who linger'], sub {
+	linger_for('3600000');
+	set_system('surfidx.max_merge_workers', 1);
+	sql('CREATE DATABASE other');
+	my $other = server()->session(db => 'other');
+	sql('CREATE EXTENSION surfidx', $other);
+	small_deltas(1);
+	small_deltas(1, $other);
+	fill_deltas(1, 1, 420, $other);
+	all_merged('one database', $other);
+	all_linger();
+	fill_deltas(1, 1, 420);
+	all_merged('the other one');
+	linger_for(500);
+	one_database($other, 1);
+};
+
+# Every page that they fill asks.
+sub fill_until_merged
+{
+	my ($s) = @_;
+	my $end = time + patience();
+
+	until (unmerged($s) == 0 || time > $end)
+	{
+		fill_deltas(1, 1, 40, $s);
+		settle(0.05);
+	}
+	is(unmerged($s), '0', 'it gets a worker when there is a process');
+	return;
+}
+
+scenario 'a database waits, and no process is to be had', ['asks until there is a process'], sub {
+	for my $idle (0, 3600000)
+	{
+		# one is the launcher's of logical replication
+		sql('ALTER SYSTEM SET max_worker_processes = 2');
+		restart('fast');
+		linger_for($idle);
+		sql('CREATE DATABASE other');
+		my $other = server()->session(db => 'other');
+		sql('CREATE EXTENSION surfidx', $other);
+		small_deltas(1);
+		small_deltas(1, $other);
+		arm('request taken', 'wait');
+		fill_deltas(1, 1, 420);
+		wait_at('request taken');
+		fill_deltas(1, 1, 420, $other);
+		release('request taken');
+		all_merged('the worker does its own');
+		my $end = time + patience();
+		settle(0.05) until processes() == 0 || time > $end;
+		is(processes(), '0', 'and ends');
+		fill_until_merged($other);
+		linger_for(500);
+		one_database($other, 1);
+		sql('ALTER SYSTEM RESET max_worker_processes');
+		restart('fast');
+	}
+};
 
 run_scenarios();
