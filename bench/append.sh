@@ -54,6 +54,7 @@ DECLARE
 	ended record;
 	s0 int;
 	s1 int;
+	merges int;
 BEGIN
 	EXECUTE starts INTO s0;
 	c0 := bench.all_cpu();
@@ -66,9 +67,11 @@ BEGIN
 	END LOOP;
 	ended := bench.all_cpu();
 	EXECUTE starts INTO s1;
+	IF am = 'surfidx' THEN
+		merges := (surfidx_meta('a_k')).merges;
+	END IF;
 	INSERT INTO bench.append VALUES (kind, am, idle, (c1.own - c0.own + ended.ended - c0.ended)
-		/ n::float8, (c1.own - c0.own) / n::float8, s1 - s0,
-		CASE am WHEN 'surfidx' THEN (surfidx_meta('a_k')).merges END);
+		/ n::float8, (c1.own - c0.own) / n::float8, s1 - s0, merges);
 	COMMIT;
 END $$;
 SQL
