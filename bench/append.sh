@@ -104,9 +104,9 @@ echo "# load: $(cut -d' ' -f1-3 /proc/loadavg)"
 sql -P footer=off -P border=0 -c "WITH bare AS (
 		SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu) AS cpu FROM bench.append
 		WHERE am = 'none'),
-	m AS (SELECT kind, am, idle, percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu) - bare.cpu AS cpu,
+	m AS (SELECT kind, am, idle, percentile_cont(0.5) WITHIN GROUP (ORDER BY a.cpu) - bare.cpu AS cpu,
 			min(a.cpu - bare.cpu) AS least, max(a.cpu - bare.cpu) AS most,
-			percentile_cont(0.5) WITHIN GROUP (ORDER BY own) - bare.cpu AS own,
+			percentile_cont(0.5) WITHIN GROUP (ORDER BY a.own) - bare.cpu AS own,
 			percentile_cont(0.5) WITHIN GROUP (ORDER BY starts) AS starts,
 			percentile_cont(0.5) WITHIN GROUP (ORDER BY merges) AS merges, bare.cpu AS bare
 		FROM bench.append a, bare WHERE am <> 'none' GROUP BY kind, am, idle, bare.cpu)
