@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * drop.c - generations and runs that are merged go
  *
- * M4	A source goes as a whole: first off the metapage's list, in one record, then its pages to the free space map, each one looked at again, since
- *		nobody's word but its own says what it is.  A crash in between leaves pages that VACUUM finds.
+ * A source goes as a whole: first off the metapage's list, in one record (M4), under the merge lock;
+ * then, without it, its pages go to the free space map, each one looked at again, since nobody's
+ * word but its own says what it is (M18).  A crash in between leaves pages that VACUUM finds.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,9 +25,8 @@
 /* ---- dropping a generation ---- */
 
 static void
-free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
+free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen, SfxFreed *freed)
 {
-	SfxFreed	freed = {0};
 	BlockNumber blkno = gen->first;
 
 	/* no longer than the metapage said: a damaged link cannot lead in circles */
@@ -42,15 +42,16 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen)
 		UnlockReleaseBuffer(buf);
 		if (!ours)
 			break;
-		sfx_freed_add(&freed, index, blkno);
+		sfx_freed_add(freed, index, blkno);
 		blkno = right;
+		SFX_STOP("page given back");
 		CHECK_FOR_INTERRUPTS();
 	}
-	sfx_freed_end(&freed, index);
 }
 
 void
-sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs, int shed, int pause)
+sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs, int shed,
+					int pause, SfxDropped *d)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
@@ -79,7 +80,10 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 
 	SFX_STOP("generation dropped");
 	sfx_image_forget(index, &meta, gen);
-	free_log_pages(index, &meta, &dropped);
+	*d = (SfxDropped)
+	{
+		.what = SFX_DROPPED_GEN,.meta = meta,.gen = dropped
+	};
 }
 
 /* ---- dropping a run ---- */
@@ -147,19 +151,28 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 		pfree(filters);
 		sfx_freed_add(freed, index, blkno);
 		blkno = right;
+		SFX_STOP("page given back");
 		CHECK_FOR_INTERRUPTS();
 	}
 	return below;
 }
 
+static void
+free_run(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run,
+		 SfxFreed *freed)
+{
+	BlockNumber blkno = run->root;
+
+	for (int level = run->level; level >= 0 && blkno != InvalidBlockNumber; level--)
+		blkno = free_run_level(index, order, meta, run->id, level, blkno, freed);
+}
+
 void
-sfx_run_drop(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
+sfx_run_drop(Relation index, uint32 id, uint64 usecs, SfxDropped *d)
 {
 	SfxMeta		meta;
 	Buffer		metabuf;
 	SfxRun		run;
-	SfxFreed	freed = {0};
-	BlockNumber blkno;
 	int			r;
 
 	Assert(sfx_merge_lock_held(index));
@@ -178,8 +191,23 @@ sfx_run_drop(Relation index, const SfxOrder *order, uint32 id, uint64 usecs)
 
 	SFX_STOP("run dropped");
 
-	blkno = run.root;
-	for (int level = run.level; level >= 0 && blkno != InvalidBlockNumber; level--)
-		blkno = free_run_level(index, order, &meta, id, level, blkno, &freed);
+	*d = (SfxDropped)
+	{
+		.what = SFX_DROPPED_RUN,.meta = meta,.run = run
+	};
+}
+
+void
+sfx_dropped_free(Relation index, const SfxOrder *order, SfxDropped *d)
+{
+	SfxFreed	freed = {0};
+
+	if (d->what == SFX_DROPPED_GEN)
+		free_log_pages(index, &d->meta, &d->gen, &freed);
+	else if (d->what == SFX_DROPPED_RUN)
+		free_run(index, order, &d->meta, &d->run, &freed);
+	else
+		return;
+	d->what = SFX_DROPPED_NOTHING;
 	sfx_freed_end(&freed, index);
 }

@@ -8,6 +8,7 @@
 
 #include "surfidx.h"
 #include "dead_pointers.h"
+#include "drop.h"
 #include "group.h"
 #include "log_sorted.h"
 #include "order.h"
@@ -49,6 +50,7 @@ typedef struct Merge
 	SfxKeptNode kept;
 	MemoryContext source_cxt;	/* for as long as it is merged */
 	SfxLogSorted *log;			/* a generation's, in order; NULL: its image is looked at */
+	SfxDropped	dropped;		/* by the step behind us; its pages are to be given back */
 
 	/* dead rows of the source in hand (X6) */
 	SfxStubs   *stubs;			/* read since the generation was frozen; NULL: none */

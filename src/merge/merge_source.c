@@ -12,7 +12,6 @@
 #include "surfidx.h"
 #include "dead_rows.h"
 #include "dict.h"
-#include "drop.h"
 #include "find.h"
 #include "horizon.h"
 #include "leaf.h"
@@ -202,7 +201,7 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 	Assert(sfx_merge_lock_held(m->index));
 	if (m->run != 0)
 	{
-		sfx_run_drop(m->index, m->order, m->run, m->usecs);
+		sfx_run_drop(m->index, m->run, m->usecs, &m->dropped);
 		m->usecs = 0;
 		return;
 	}
@@ -213,7 +212,8 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 						UINT64_FORMAT " entries but has " UINT64_FORMAT,
 						RelationGetRelationName(m->index), m->gen, meta->gens[source].sealed, seen),
 				 errhint("Please REINDEX it.")));
-	sfx_generation_drop(m->index, m->gen, &m->stats.horizon, m->usecs, shed, next_pause(m, shed));
+	sfx_generation_drop(m->index, m->gen, &m->stats.horizon, m->usecs, shed, next_pause(m, shed),
+						&m->dropped);
 	m->usecs = 0;
 }
 
@@ -353,7 +353,10 @@ next_step(Merge *m, MemoryContext cxt, StepResult *result)
 	*result = locked_step(m, &meta);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(cxt);
+	if (SFX_MUTANT("given back under the lock"))
+		sfx_dropped_free(m->index, m->order, &m->dropped);
 	sfx_merge_unlock(m->index);
+	sfx_dropped_free(m->index, m->order, &m->dropped);
 	if (*result == STEP_GONE)
 		return false;
 	SFX_STOP("group merged");

@@ -17,7 +17,7 @@ use SurfServer;
 
 # Where a test build (src/base/stop.h) can be made to crash.
 my @stops = ('append', 'log page allocated', 'extended', 'unique checked', 'frozen', 'merge lock', 'swap', 'unlinked', 'group swapped', 'group merged',
-	'drop generation', 'generation dropped', 'run dropped', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'parent split', 'epoch raised',
+	'drop generation', 'generation dropped', 'page given back', 'run dropped', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'parent split', 'epoch raised',
 	'dictionary made', 'dictionary found', 'dictionary page moved');
 
 use constant MAX_ROWS => 30000;

@@ -117,7 +117,7 @@ sub sound
 }
 
 for my $point ('append', 'log page allocated', 'extended', 'unique checked', 'frozen', 'merge lock', 'swap', 'unlinked', 'group swapped',
-	'group merged', 'drop generation', 'generation dropped', 'generations merged', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup',
+	'group merged', 'drop generation', 'generation dropped', 'page given back', 'generations merged', 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup',
 	'stubs collected', 'blocks owned', sort keys %way)
 {
 	scenario "crash at \"$point\"", [], sub {

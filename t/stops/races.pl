@@ -215,7 +215,8 @@ scenario 'readers beside the split of inner pages', [], sub {
 
 my %writers = (
 	insert => [ sub { inserts() }, 'append', 'log page allocated', 'extended', 'unique checked' ],
-	merge => [ sub { sql(inserts()); $merge }, 'frozen', 'stubs collected', 'merge lock', 'swap', 'unlinked', 'group swapped', 'group merged', 'drop generation', 'generation dropped', 'run dropped', 'extended' ],
+	merge => [ sub { sql(inserts()); $merge }, 'frozen', 'stubs collected', 'merge lock', 'swap', 'unlinked', 'group swapped', 'group merged', 'drop generation', 'generation dropped', 'run dropped',
+		'page given back', 'extended' ],
 	VACUUM => [ sub { sql("DELETE FROM t WHERE k % 7 = $n % 7"); $vacuum }, 'log flagged', 'stage vacuumed', 'tree vacuumed', 'gate flipped', 'vacuum cleanup', 'blocks owned', 'swap', 'merge lock' ]);
 
 my %others = (

@@ -1403,6 +1403,38 @@ scenario 'a run that is being emptied takes no entries', ['sources take entries'
 	sound('t_k');
 };
 
+scenario 'who gives back what is merged keeps nobody from merging', ['given back under the lock'], sub {
+	for my $what ('log', 'run')
+	{
+		build(20000, 'CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = single)');
+		sql("SELECT surfidx_merge('t_k'); ALTER INDEX t_k SET (delta_size = 4096, run_ratio = 10,
+			merge_ratio = 10); INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g");
+		if ($what eq 'run')
+		{
+			sql('ALTER INDEX t_k SET (delta_size = 64)');
+			sql($vacuum);
+		}
+		is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), $what eq 'run' ? '2' : '1', "a $what");
+		arm('page given back', 'wait', 1);
+		my $merge = start("SELECT surfidx_merge('t_k')");
+		ok(come_by('page given back', $merge), "half of the $what is given back");
+		# who finds the rest, and uses it
+		my $other = session();
+		sql('DELETE FROM t WHERE k % 3 = 0');
+		for my $sql ($vacuum, 'INSERT INTO t SELECT g, md5(g::text) FROM generate_series(30001, 35000) g',
+			"SELECT surfidx_merge('t_k')")
+		{
+			ok(!wait_blocked(start($sql, $other)), 'another one is not kept waiting: ' . substr($sql, 0, 6));
+			unlike(finish($other), qr/error/, 'nor fails');
+		}
+		release('page given back');
+		finish($merge);
+		is(sql("SELECT surfidx_check('t_k', true, true)"), '', 'check');
+		is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), '1', 'all is merged');
+	}
+	sql('DROP TABLE t');
+};
+
 # (the one who came second kept the metapage locked)
 scenario 'a run whose merge somebody else has begun', [], sub {
 	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s)');
