@@ -180,13 +180,13 @@ sub end_session
 # Run SQL commands in a session in the background.
 sub start_script
 {
-	my ($node, $name, $sql) = @_;
+	my ($node, $name, $sql, $db) = @_;
 	my $file = "${PostgreSQL::Test::Utils::tmp_check}/$name.sql";
 	my $log = "${PostgreSQL::Test::Utils::tmp_check}/$name.log";
 
 	unlink $file;
 	PostgreSQL::Test::Utils::append_to_file($file, $sql);
-	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-f', $file ],
+	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr($db || 'postgres'), '-f', $file ],
 		'<', '/dev/null', '>', $log, '2>&1');
 }
 

@@ -327,6 +327,15 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxVacuumDelay()	vacuum_delay_point(false)
 #endif
 
+/* Renamed in 17. */
+#include "miscadmin.h"
+#if PG_VERSION_NUM < 170000
+#include "postmaster/autovacuum.h"
+#define SfxIsAutovacuum()	IsAutoVacuumWorkerProcess()
+#else
+#define SfxIsAutovacuum()	AmAutoVacuumWorkerProcess()
+#endif
+
 /* Stronger locks are not asked for by default since 17. */
 #include "storage/lock.h"
 #if PG_VERSION_NUM < 170000

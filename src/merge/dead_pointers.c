@@ -27,6 +27,7 @@
 #include "access/xact.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "postmaster/autovacuum.h"
 #include "utils/rel.h"
 
 #define FRESH_PER_STUB		4	/* fewer than one for so many entries that the merge brings are
@@ -74,11 +75,14 @@ stretches_size(BlockNumber nblocks)
 	return ((Size) nblocks / 64 + 1) * sizeof(Stretch);
 }
 
-/* Would room for so many blocks with stubs be within what a merge may take? */
+/* Would room for so many blocks with stubs be within what maintenance may take?  As core's VACUUM. */
 static bool
 memory_suffices(BlockNumber nblocks, Size room)
 {
-	return stretches_size(nblocks) + room * STUB_WORDS * sizeof(uint64) <= (Size) maintenance_work_mem * 1024;
+	int			kb = SfxIsAutovacuum() && autovacuum_work_mem != -1 ?
+		autovacuum_work_mem : maintenance_work_mem;
+
+	return stretches_size(nblocks) + room * STUB_WORDS * sizeof(uint64) <= (Size) kb * 1024;
 }
 
 static bool
