@@ -24,7 +24,8 @@ sfx_worker_pay(Relation index, SfxProgress *p)
 	if (sfx_guc_merge_cost_delay <= 0)
 		return;
 	/* all workers together take what one may */
-	limit = (double) sfx_guc_merge_cost_limit / Max(sfx_requests_workers(), 1);
+	limit = (double) sfx_guc_merge_cost_limit /
+		(SFX_MUTANT("each worker pays for itself") ? 1 : Max(sfx_requests_workers(), 1));
 	if (VacuumCostBalance < limit)
 		return;
 	ms = sfx_guc_merge_cost_delay * VacuumCostBalance / limit;
@@ -32,6 +33,7 @@ sfx_worker_pay(Relation index, SfxProgress *p)
 	VacuumCostBalance = 0;
 	if (sfx_merge_is_late(index))
 		return;
+	SFX_STOP("worker sleeps");
 	p->phase = SFX_PROGRESS_SLEEP;
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					 Max((long) ms, 1), PG_WAIT_EXTENSION);

@@ -353,6 +353,63 @@ for my $others (1, 80)
 	};
 }
 
+# ------------------------------------------------------------------------------------------ how fast they go
+
+# Does a worker with that limit sleep while it merges u2, whose delta presses, beside so many others?
+sub sleeps
+{
+	my ($limit, $others) = @_;
+	my $end = time + patience();
+
+	set_system('surfidx.merge_cost_limit', int($limit));
+	sql('DROP TABLE IF EXISTS u2; CREATE TABLE u2 (k int, v text); CREATE INDEX u2_k ON u2
+		USING surfidx (k) INCLUDE (v) WITH (delta_size = 64, merge_ratio = 10, run_ratio = 0)');
+	sql('INSERT INTO u2 SELECT g, repeat(md5(g::text), 6) FROM generate_series(1, 530) g');
+	arm('worker sleeps', 'wait');
+	# one page more
+	fill_deltas(2, 2, 50);
+	my ($asleep, $gone) = (0, 0);
+	until ($asleep || $gone || time > $end)
+	{
+		settle(0.02);
+		$asleep = sql("SELECT stop_waiting('worker sleeps')");
+		$gone = sql("SELECT merges FROM surfidx_meta('u2_k')") > 0 && processes() == $others;
+	}
+	release('worker sleeps');
+	settle(0.02) until sql("SELECT merges FROM surfidx_meta('u2_k')") > 0 || time > $end;
+	return $asleep;
+}
+
+scenario 'workers share merge_cost_limit', ['each worker pays for itself'], sub {
+	my ($least, $most) = (1, 10000);
+
+	linger_for(0);
+	set_system('surfidx.merge_cost_delay', 1);
+	small_deltas(1);
+	# what this merge costs
+	while ($most > $least * 1.1)
+	{
+		my $limit = sqrt($least * $most);
+
+		no_worker();
+		(sleeps($limit, 0) ? $least : $most) = $limit;
+	}
+	note("the merge costs $least");
+	no_worker();
+	is(sleeps(1.5 * $most, 0), '0', 'alone it does not sleep with one and a half times that');
+	no_worker();
+	arm('request taken', 'wait');
+	fill_deltas(1, 1, 340);
+	wait_at('request taken');
+	is(sleeps(1.5 * $most, 1), '1', 'beside another worker it does');
+	release('request taken');
+	all_merged('both are merged');
+	sql('ALTER SYSTEM RESET surfidx.merge_cost_limit');
+	set_system('surfidx.merge_cost_delay', 0);
+	linger_for(500);
+	drop_deltas(2);
+};
+
 # ------------------------------------------------------------------------------------------ who lingers (M17)
 
 sub linger_for
