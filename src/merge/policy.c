@@ -43,8 +43,8 @@
 #include "utils/rel.h"
 
 #define CARRY_SHARE		4		/* of a delta that is due one part in so many may stay */
-#define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: starting a worker costs
-								 * about 3 ms */
+#define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: a worker that has to be
+								 * started costs about 3 ms */
 #define CHURN_SHED		500		/* of 1,000 entries, so many took dead ones' places */
 #define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, at most */
 #define CHURN_FLOOR		8		/* and at least */
