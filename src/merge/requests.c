@@ -63,6 +63,7 @@ typedef struct WorkerSlot
 	Latch	   *lingers;		/* for requests, which set it; NULL: it does not */
 	int			served;			/* so many since it got its place */
 	bool		missed;			/* there were requests without a place */
+	bool		all;			/* it looks at all indexes of its database */
 	TimestampTz asked;
 } WorkerSlot;
 
@@ -578,7 +579,9 @@ hand_on(Turn *t)
 	bool		missed = shared->worker[my_slot].missed;
 
 	t->place = my_slot;
-	t->other = t->alone || SFX_MUTANT("places are kept") ? InvalidOid : database_without_worker();
+	/* (there may be too many of us: the setting has changed) */
+	t->other = t->alone || workers() > sfx_guc_max_merge_workers || SFX_MUTANT("places are kept") ?
+		InvalidOid : database_without_worker();
 	my_slot = -1;
 	if (t->other != InvalidOid)
 		adopt_orphans(t->other);
@@ -605,12 +608,12 @@ drop_out(void)
 	my_slot = -1;
 	other = worker_of(me.db);
 	if (me.index != InvalidOid && !SFX_MUTANT("what the dead had taken is lost"))
-		(void) make_request(me.db, me.index);
+		me.missed |= make_request(me.db, me.index) == NULL;
+	if ((me.missed || me.all) && !SFX_MUTANT("what is missed dies with its worker") &&
+		!note_missed(me.db, -1))
+		(void) make_request(me.db, InvalidOid);
 	if (other != NULL)
-	{
-		other->missed |= me.missed;
 		(void) wake(me.db);
-	}
 	for (int i = 0; i < MAX_REQUESTS && other == NULL; i++)
 		if (shared->request[i].db == me.db && waits(&shared->request[i]))
 		{
@@ -723,7 +726,10 @@ take(SfxServed served, Turn *t)
 		me->missed = false;
 		t->all = true;
 	}
-	else if (!go && may_linger(t))
+	me->all = t->all;
+	if (r != NULL || t->all)
+		return;
+	if (!go && may_linger(t))
 	{
 		me->lingers = MyLatch;
 		t->lingers = true;

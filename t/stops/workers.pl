@@ -283,6 +283,25 @@ scenario 'the only worker ends', ['orphans stay'], sub {
 	set_system('surfidx.max_merge_workers', 3);
 };
 
+# For some of these there was no place.
+scenario 'the only worker ends, and more wait than there are places for',
+  ['what is missed dies with its worker'], sub {
+	set_system('surfidx.max_merge_workers', 1);
+	small_deltas(80);
+	arm('request served', 'wait');
+	fill_deltas(1, 1, 420);
+	wait_at('request served');
+	fill_deltas(2, 80, 420);
+	terminate_idle();
+	release('request served');
+	# (what is asked for in vain is not asked for again for a second)
+	settle(1.1);
+	fill_deltas(1, 1, 80);
+	all_merged('all that waited is merged');
+	drop_deltas(80);
+	set_system('surfidx.max_merge_workers', 3);
+};
+
 scenario 'a request that comes when the worker has found nothing', ['leaves behind its look'], sub {
 	small_deltas(2);
 	arm('nothing left', 'wait');
