@@ -186,7 +186,9 @@ sub start_script
 
 	unlink $file;
 	PostgreSQL::Test::Utils::append_to_file($file, $sql);
-	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr($db || 'postgres'), '-f', $file ],
+	my $to = $node->connstr($db || 'postgres');
+
+	return IPC::Run::start([ 'psql', '-XqAt', '-d', $to, '-f', $file ],
 		'<', '/dev/null', '>', $log, '2>&1');
 }
 

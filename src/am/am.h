@@ -23,7 +23,10 @@ extern char *sfx_buildphasename(int64 phase);
 #define SFX_PHASE_SORT	3
 #define SFX_PHASE_WRITE	4		/* leaves, then inner pages */
 
-/* Start-up, from _PG_init while preloading: the resource manager; shared memory request and start-up hooks. */
+/*
+ * Start-up, from _PG_init while preloading: the resource manager; shared memory request and
+ * start-up hooks.
+ */
 extern void sfx_wal_init(void);
 extern const char *sfx_wal_identify(uint8 info);
 extern void sfx_wal_desc(StringInfo buf, XLogReaderState *record);

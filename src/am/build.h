@@ -60,8 +60,8 @@ struct SfxBuild;
 extern SfxSpool *sfx_spool_begin(const struct SfxBuild *b, int workmem, const SfxSpoolPart *part);
 
 /*
- * Add an item, which is copied.  In the comparator key space the first key column's value has to come
- * along, and what its class leaves behind is in the current memory context.
+ * Add an item, which is copied.  In the comparator key space the first key column's value has to
+ * come along, and what its class leaves behind is in the current memory context.
  */
 extern void sfx_spool_put(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull);
 

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * build_parallel.c - scan and sort of a build by several processes
  *
- * Every participant, the leader among them, scans a share of the heap (a parallel table scan) and sorts what it makes of it;
- * the leader merges what all have sorted and packs the leaves.  PostgreSQL plans the number of workers for access methods other than
- * btree from 17 on; before, its planner is asked here.
+ * Every participant, the leader among them, scans a share of the heap (a parallel table scan) and
+ * sorts what it makes of it; the leader merges what all have sorted and packs the leaves.
+ * PostgreSQL plans the number of workers for access methods other than btree from 17 on; before,
+ * its planner is asked here.
  *-------------------------------------------------------------------------
  */
 #include "build.h"

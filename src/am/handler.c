@@ -19,7 +19,10 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(surfidx_handler);
 
-/* Support function numbers 1 to 6 and strategies are btree's, which the planner relies on for ordered indexes. */
+/*
+ * Support function numbers 1 to 6 and strategies are btree's, which the planner relies on for
+ * ordered indexes.
+ */
 StaticAssertDecl(BTORDER_PROC == 1 && BTSORTSUPPORT_PROC == 2 && BTINRANGE_PROC == 3 &&
 				 BTEQUALIMAGE_PROC == 4 && BTOPTIONS_PROC == 5 && BTNProcs < SFX_ENCODING_PROC,
 				 "support function numbers must be btree's");

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * init.c - what happens when the library is loaded
  *
- * Loaded through shared_preload_libraries it sets up everything.  Loaded any other way (pg_upgrade does,
- * and so does the first call of one of its functions) it must not fail: it then defines what may be
- * defined late, and sfx_require_preload turns each attempt to use an index into a clear error.
+ * Loaded through shared_preload_libraries it sets up everything.  Loaded any other way (pg_upgrade
+ * does, and so does the first call of one of its functions) it must not fail: it then defines what
+ * may be defined late, and sfx_require_preload turns each attempt to use an index into a clear
+ * error.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

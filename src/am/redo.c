@@ -35,7 +35,10 @@ redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
 		sfx_meta_count_change();	/* a full image may have been restored */
 }
 
-/* Before entries go that VACUUM has not announced: whoever may still see their rows must not miss them. */
+/*
+ * Before entries go that VACUUM has not announced: whoever may still see their rows must not miss
+ * them.
+ */
 static void
 resolve_conflict(XLogReaderState *record, TransactionId horizon, bool catalog)
 {
@@ -78,8 +81,8 @@ batch_count(XLogReaderState *record)
 }
 
 /*
- * The new page first: it may have been a leaf of a dropped run, which a reader whose metapage is older still believes, and who may
- * want the metapage while he holds it, to open its dictionary.
+ * The new page first: it may have been a leaf of a dropped run, which a reader whose metapage is
+ * older still believes, and who may want the metapage while he holds it, to open its dictionary.
  */
 static void
 redo_extend(XLogReaderState *record)
@@ -145,7 +148,10 @@ redo_change(XLogReaderState *record, uint8 block_id, Buffer buf)
 	MarkBufferDirty(buf);
 }
 
-/* All pages are restored and none is unlocked before the last one is: a reader on a standby never sees half a group. */
+/*
+ * All pages are restored and none is unlocked before the last one is: a reader on a standby never
+ * sees half a group.
+ */
 static void
 redo_group(XLogReaderState *record)
 {
@@ -205,7 +211,10 @@ redo_flag(XLogReaderState *record)
 		UnlockReleaseBuffer(buf);
 }
 
-/* Wait until no scan on this standby holds entries that it copied before the removals that were replayed just now. */
+/*
+ * Wait until no scan on this standby holds entries that it copied before the removals that were
+ * replayed just now.
+ */
 static void
 redo_gate(XLogReaderState *record)
 {

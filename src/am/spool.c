@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  * spool.c - a build's items on their way into order
  *
- * Ordered bytes are sorted in memory by core's sort of byte strings (itemsort.h), which takes half the
- * time of a sort by comparisons.  Where memory does not suffice, what was gathered is sorted and goes
- * to a file, and the files are merged at the end; MERGE_ORDER files of one size are merged into one
- * before, so that there are few of them.
+ * Ordered bytes are sorted in memory by core's sort of byte strings (itemsort.h), which takes half
+ * the time of a sort by comparisons.  Where memory does not suffice, what was gathered is sorted
+ * and goes to a file, and the files are merged at the end; MERGE_ORDER files of one size are merged
+ * into one before, so that there are few of them.
  *
  * In the comparator key space items are sorted by words that tell what they can of their order, and
  * by the order's comparisons where words are equal, as seldom as that can be (sfx_item_sort_by).
  * Files have no words, and are merged by comparisons.
  *
- * In a parallel build each participant sorts its share like that and leaves files behind; one merges
- * them.
+ * In a parallel build each participant sorts its share like that and leaves files behind; one
+ * merges them.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

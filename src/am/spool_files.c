@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * spool_files.c - sorted items in temporary files, and their merge
  *
- * A file is items one behind the other: two bytes length, then the bytes.  Of each file that is merged the items' first eight bytes are looked
- * at, the others only where these are equal.  The files stand in a heap, the one with the least item on top.
+ * A file is items one behind the other: two bytes length, then the bytes.  Of each file that is
+ * merged the items' first eight bytes are looked at, the others only where these are equal.  The
+ * files stand in a heap, the one with the least item on top.
  *-------------------------------------------------------------------------
  */
 #include "spool_files.h"

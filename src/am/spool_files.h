@@ -9,10 +9,16 @@
 
 #include "storage/fileset.h"
 
-/* Items in order, in a file: first written, then read, once.  Belongs to the memory context and resource owner that are current when it is made. */
+/*
+ * Items in order, in a file: first written, then read, once.  Belongs to the memory context and
+ * resource owner that are current when it is made.
+ */
 typedef struct SfxSorted SfxSorted;
 
-/* A file to write to.  set: where another process will find it by its number; NULL: nobody else will. */
+/*
+ * A file to write to.  set: where another process will find it by its number; NULL: nobody else
+ * will.
+ */
 extern SfxSorted *sfx_sorted_create(FileSet *set, uint32 number);
 
 /* Append an item, not below the one before it. */

@@ -86,7 +86,10 @@ sfx_validate(Oid opclass)
 	return v.ok;
 }
 
-/* Does a support function have the signature that its number asks for?  False also for a number that does not exist. */
+/*
+ * Does a support function have the signature that its number asks for?  False also for a number
+ * that does not exist.
+ */
 static bool
 function_fits(Form_pg_amproc f)
 {

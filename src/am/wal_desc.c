@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * wal_desc.c - what a record says of itself: in pg_walinspect, and in the context of redo's errors
  *
- * The data of a block is left out where the record has an image of the block, so nothing here counts
- * on it.  No description is empty.
+ * The data of a block is left out where the record has an image of the block, so nothing here
+ * counts on it.  No description is empty.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

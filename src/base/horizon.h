@@ -7,7 +7,10 @@
 
 #include "surfidx.h"
 
-/* Removed entries' rows may be seen by a standby's snapshots up to this transaction; invalid: by none. */
+/*
+ * Removed entries' rows may be seen by a standby's snapshots up to this transaction; invalid: by
+ * none.
+ */
 typedef struct SfxHorizon
 {
 	TransactionId xid;

@@ -20,8 +20,8 @@ extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
 extern Relation sfx_open_with_table(Oid relid, Relation *heap);
 
 /*
- * Is the table one of Citus's, whose rows are in other tables (shards)?  Its catalog is looked up by
- * name, so that it need not be there.
+ * Is the table one of Citus's, whose rows are in other tables (shards)?  Its catalog is looked up
+ * by name, so that it need not be there.
  */
 extern bool sfx_is_distributed(Oid table);
 

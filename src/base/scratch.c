@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  * scratch.c - large scratch structures that go from scan to scan
  *
- * A scan needs some 100 kB of buffers. Given back to the C library after every statement, they would be
- * faulted in again by the next one: many times the cost of a lookup.  So a backend keeps a few of each kind.
+ * A scan needs some 100 kB of buffers. Given back to the C library after every statement, they
+ * would be faulted in again by the next one: many times the cost of a lookup.  So a backend keeps a
+ * few of each kind.
  *
- * A structure belongs to whoever got it until it is put back, or until the memory context is reset that was current when it
- * was got: a scan that ends by an error leaks nothing.
+ * A structure belongs to whoever got it until it is put back, or until the memory context is reset
+ * that was current when it was got: a scan that ends by an error leaks nothing.
  *-------------------------------------------------------------------------
  */
 #include "scratch.h"
@@ -37,8 +38,8 @@ static void *kept[SFX_SPARE_KINDS][SPARES_KEPT];
 static int	nkept[SFX_SPARE_KINDS];
 
 /*
- * Holders whose structure was put back: for the next one got in the same context, since a callback cannot be
- * taken back, and statements may begin a scan for every row.  The newest first.
+ * Holders whose structure was put back: for the next one got in the same context, since a callback
+ * cannot be taken back, and statements may begin a scan for every row.  The newest first.
  */
 static dlist_head idle = DLIST_STATIC_INIT(idle);
 

@@ -1,18 +1,22 @@
 /*-------------------------------------------------------------------------
  * stop.h - stop points and mutants: in test builds only (-DSFX_TEST), else nothing
  *
- * A stop point is a named place between two steps whose order matters.  A test arms it from SQL; whoever comes by then waits,
- * fails, or takes the server down as a power failure would, which makes races and crashes deterministic.
+ * A stop point is a named place between two steps whose order matters.  A test arms it from SQL;
+ * whoever comes by then waits, fails, or takes the server down as a power failure would, which
+ * makes races and crashes deterministic.
  *
- * A mutant is a rule of src/README.md that a test build can be told to break (surfidx.mutants), to prove that some
- * test notices: scripts/mutants.sh.
+ * A mutant is a rule of src/README.md that a test build can be told to break (surfidx.mutants), to
+ * prove that some test notices: scripts/mutants.sh.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_STOP_H
 #define SURFIDX_STOP_H
 
 #ifdef SFX_TEST
-/* Any locks may be held. A waiter can be cancelled where the code around it can. May throw if armed with "error". */
+/*
+ * Any locks may be held. A waiter can be cancelled where the code around it can. May throw if armed
+ * with "error".
+ */
 #define SFX_STOP(point)		sfx_stop(point)
 /* Is this rule to be broken? */
 #define SFX_MUTANT(rule)	sfx_mutant(rule)

@@ -47,8 +47,8 @@ restore_progress(const Progress *p)
 }
 
 /*
- * Between the command that ends a transaction and its end, deferred triggers run.  Core asserts there
- * that nobody rolls a subtransaction back.
+ * Between the command that ends a transaction and its end, deferred triggers run.  Core asserts
+ * there that nobody rolls a subtransaction back.
  */
 static bool at_end = false;
 

@@ -9,9 +9,9 @@
 
 /*
  * Run work(arg) in a subtransaction, and roll that back: locks that it took are gone, and what is
- * allocated in the caller's memory stays.  NULL, or what it threw, in the caller's memory.  What may
- * not be swallowed, a cancel first of all, is for the caller to ReThrowError().  Not in parallel
- * mode, which has no subtransactions.
+ * allocated in the caller's memory stays.  NULL, or what it threw, in the caller's memory.  What
+ * may not be swallowed, a cancel first of all, is for the caller to ReThrowError().  Not in
+ * parallel mode, which has no subtransactions.
  */
 extern ErrorData *sfx_attempt(void (*work) (void *arg), void *arg);
 

@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  * constraint.c - WITH (access_method = surfidx): the method of a constraint's index
  *
- * Core's grammar has no place for the access method of a PRIMARY KEY or UNIQUE constraint, but its parse tree has: a field
- * that only exclusion constraints fill.  So the method is said by a storage parameter, which reaches the tree, stays with
- * the index (pg_class.reloptions), and so comes into dumps.
+ * Core's grammar has no place for the access method of a PRIMARY KEY or UNIQUE constraint, but its
+ * parse tree has: a field that only exclusion constraints fill.  So the method is said by a storage
+ * parameter, which reaches the tree, stays with the index (pg_class.reloptions), and so comes into
+ * dumps.
  *
- * The constraints of CREATE TABLE come by as CREATE INDEX statements of their own, when the table is there.
+ * The constraints of CREATE TABLE come by as CREATE INDEX statements of their own, when the table
+ * is there.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -91,7 +93,9 @@ refuse_partitioned(const RangeVar *name)
 				 errhint("Make a unique index on each of its partitions instead, or a btree.")));
 }
 
-/* From 18 on.  Core would not know the parameter.  name: the constraint's, NULL if core chooses it. */
+/*
+ * From 18 on.  Core would not know the parameter.  name: the constraint's, NULL if core chooses it.
+ */
 static void
 refuse_without_overlaps(const RangeVar *table, const char *name)
 {

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * constraint_index.c - ALTER TABLE ... ADD PRIMARY KEY | UNIQUE USING INDEX, of an index of ours
  *
- * Core's parser refuses an index that is not a btree there, and nothing else does.  So the command leaves the statement,
- * and its constraint is made behind it, by the function that core makes it with.
+ * Core's parser refuses an index that is not a btree there, and nothing else does.  So the command
+ * leaves the statement, and its constraint is made behind it, by the function that core makes it
+ * with.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -103,7 +104,9 @@ takes_constraints(Oid relid)
 	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE;
 }
 
-/* The index that the constraint is to use, if it is ours; nothing is locked for others' statements. */
+/*
+ * The index that the constraint is to use, if it is ours; nothing is locked for others' statements.
+ */
 static Oid
 index_named(const RangeVar *table, const Constraint *c)
 {
@@ -123,7 +126,10 @@ set_not_null(AlterTableStmt *stmt, char *column)
 	stmt->cmds = lappend(stmt->cmds, cmd);
 }
 
-/* The constraint comes behind the whole statement: nothing else in it may ask for it, or change what it is made of. */
+/*
+ * The constraint comes behind the whole statement: nothing else in it may ask for it, or change
+ * what it is made of.
+ */
 static void
 refuse_company(const List *commands, const Constraint *c)
 {

@@ -420,8 +420,8 @@ column_refers_to_ours(const AlterTableStmt *stmt, Oid table, const AlterTableCmd
 }
 
 /*
- * A table's keys from the first one on that may meet an index of ours, so that names come in turn; of
- * a new column all, if one of them may.
+ * A table's keys from the first one on that may meet an index of ours, so that names come in turn;
+ * of a new column all, if one of them may.
  */
 static List *
 take_out(AlterTableStmt *stmt, Oid table)
@@ -462,8 +462,9 @@ take_out(AlterTableStmt *stmt, Oid table)
 }
 
 /*
- * In place of a key that is there: what does nothing, and shows that the table was altered.  VALIDATE
- * of one that is valid; of one that is not, ALTER to what it is, below the lock that making it takes.
+ * In place of a key that is there: what does nothing, and shows that the table was altered.
+ * VALIDATE of one that is valid; of one that is not, ALTER to what it is, below the lock that
+ * making it takes.
  */
 static AlterTableCmd *
 change_nothing(Constraint *c, Oid key)

@@ -275,7 +275,10 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 	return down;
 }
 
-/* The tables of a composite type: ALTER TYPE ... CASCADE comes to them.  Ascending: they are locked so. */
+/*
+ * The tables of a composite type: ALTER TYPE ... CASCADE comes to them.  Ascending: they are locked
+ * so.
+ */
 static List *
 tables_of_type(Oid type)
 {

@@ -224,8 +224,9 @@ relabel(Oid relid, Oid am)
 /* ---- the exchange ---- */
 
 /*
- * The tables of the indexes below that index, locked: those of partitions whose detachment has begun
- * (DETACH ... CONCURRENTLY), too, which the tables' tree leaves out, and the indexes' tree has.
+ * The tables of the indexes below that index, locked: those of partitions whose detachment has
+ * begun (DETACH ... CONCURRENTLY), too, which the tables' tree leaves out, and the indexes' tree
+ * has.
  */
 static List *
 tables_of_tree(Oid index)

@@ -5,7 +5,8 @@
  *	surfidx.in_place_of_btree	What would be btree becomes ours: in_place.c, rule Q5.
  *	surfidx.unique_notice	What cannot be had on this version is said when a unique index is created.
  *
- * A statement that has nothing of ours is handed on as it came, and takes no lock that it would not take without us.
+ * A statement that has nothing of ours is handed on as it came, and takes no lock that it would not
+ * take without us.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -53,7 +54,10 @@ name_is_taken(const IndexStmt *stmt)
 		OidIsValid(get_relname_relid(stmt->idxname, get_rel_namespace(table)));
 }
 
-/* Is this a client's CREATE UNIQUE INDEX ... USING surfidx?  Not what other commands make of theirs, and no upgrade. */
+/*
+ * Is this a client's CREATE UNIQUE INDEX ... USING surfidx?  Not what other commands make of
+ * theirs, and no upgrade.
+ */
 static bool
 deserves_notice(Node *parsetree, ProcessUtilityContext context)
 {
@@ -65,7 +69,10 @@ deserves_notice(Node *parsetree, ProcessUtilityContext context)
 		!(stmt->if_not_exists && name_is_taken(stmt));
 }
 
-/* What this version of core, with the lifts as they are set, does not let a unique surfidx index do. */
+/*
+ * What this version of core, with the lifts as they are set, does not let a unique surfidx index
+ * do.
+ */
 static char *
 describe_refusals(void)
 {

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * carried.h - entries of a generation that newer ones have, too (storage parameter merge_cold: carry.c)
+ * carried.h - entries of a generation that newer ones have, too (storage parameter merge_cold:
+ * carry.c)
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_CARRIED_H
@@ -25,8 +26,8 @@ sfx_carried_from(const SfxMeta *meta, int g)
 }
 
 /*
- * Take out of entry[0..n), which are of generation meta->gens[g] and ascending, those that a newer one has, too.  How many are left.  Merge lock
- * held, meta read under it.
+ * Take out of entry[0..n), which are of generation meta->gens[g] and ascending, those that a newer
+ * one has, too.  How many are left.  Merge lock held, meta read under it.
  */
 extern int	sfx_carry_leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *entry, int n);
 

@@ -16,8 +16,8 @@
 typedef struct SfxImage SfxImage;
 
 /*
- * Lock the image of generation meta->gens[g] for reading, complete up to the log's end now, with dead
- * flags not older than meta->removals.  NULL: the generation is gone; read the metapage again.
+ * Lock the image of generation meta->gens[g] for reading, complete up to the log's end now, with
+ * dead flags not older than meta->removals.  NULL: the generation is gone; read the metapage again.
  * Between acquire and release: no buffer access, no error that is not FATAL-safe; only copying out.
  */
 extern SfxImage *sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, int g);
@@ -37,11 +37,15 @@ extern const SfxDelta *sfx_image_delta(SfxImage *img, const SfxOrder *order, Sfx
 extern bool sfx_image_absent(SfxImage *img, uint64 hash);
 
 /*
- * A search for a key found nothing.  True: a filter is due, and would pay; the caller asks for it once he has released the image.
+ * A search for a key found nothing.  True: a filter is due, and would pay; the caller asks for it
+ * once he has released the image.
  */
 extern bool sfx_image_wants_filter(SfxImage *img);
 
-/* Make a filter for the image of generation meta->gens[g], or a larger one, if it is due (no image held). */
+/*
+ * Make a filter for the image of generation meta->gens[g], or a larger one, if it is due (no image
+ * held).
+ */
 extern void sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g);
 
 /* Log entries that went into it, dead ones included. */
@@ -55,8 +59,9 @@ extern SfxLogPlace sfx_image_place(const SfxImage *img);
 extern bool sfx_image_held(void);
 
 /*
- * Has nobody appended for surfidx.idle_flush, as far as this statement can tell without asking the clock?  True once in that time: the caller, once he has
- * released the image, asks for a merge.  The worker looks more closely (no image held).
+ * Has nobody appended for surfidx.idle_flush, as far as this statement can tell without asking the
+ * clock?  True once in that time: the caller, once he has released the image, asks for a merge.
+ * The worker looks more closely (no image held).
  */
 extern bool sfx_image_idle(SfxImage *img);
 extern bool sfx_delta_is_idle(Relation index, const SfxMeta *meta);
@@ -65,8 +70,9 @@ extern bool sfx_delta_is_idle(Relation index, const SfxMeta *meta);
 extern bool sfx_image_unchanged(const SfxImage *img);
 
 /*
- * For estimates, as sfx_delta_ranks of generation meta->gens[g].  No page is read, and no error thrown but by the order's functions.  False: there is no image in shared memory, or the log
- * has gone on by a page since it was looked at.
+ * For estimates, as sfx_delta_ranks of generation meta->gens[g].  No page is read, and no error
+ * thrown but by the order's functions.  False: there is no image in shared memory, or the log has
+ * gone on by a page since it was looked at.
  */
 extern bool sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
 
@@ -80,8 +86,9 @@ extern uint64 sfx_image_known_dead(Relation index, const SfxMeta *meta, int g);
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
 
 /*
- * Take entries out of the image of generation meta->gens[g] that the heap has confirmed to be dead to everybody.  entries[i] counts if
- * its TID is in dead[0..ndead), ascending.  The caller holds no image and pins the gate (README "Dead entries").
+ * Take entries out of the image of generation meta->gens[g] that the heap has confirmed to be dead
+ * to everybody.  entries[i] counts if its TID is in dead[0..ndead), ascending.  The caller holds no
+ * image and pins the gate (README "Dead entries").
  */
 extern void sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
 						   const uint64 *dead, int ndead, const SfxHorizon *horizon);

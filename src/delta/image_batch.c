@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * image_batch.c - entries of several log pages in key order, for an image
  *
- * An image that is some pages behind the log gets what they hold in key order: neighbours find their place in the image's tree beside
- * each other, in a node that the processor has at hand, where entries as they come would take a way down, and a wait for memory, each. Sorting
+ * An image that is some pages behind the log gets what they hold in key order: neighbours find
+ * their place in the image's tree beside each other, in a node that the processor has at hand,
+ * where entries as they come would take a way down, and a wait for memory, each. Sorting
  * (itemsort.h) costs a third of what that saves.
  *
  * An entry in the batch:

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * image_fill.c - bringing an image up to date: applying what its log has behind the cursor
  *
- * An image that is on the log's last page gets entries as they come.  One that is further behind gets those of many pages at once, in key order (image_batch.c).
+ * An image that is on the log's last page gets entries as they come.  One that is further behind
+ * gets those of many pages at once, in key order (image_batch.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -98,8 +99,8 @@ apply_page(const Fill *f, Page page)
 }
 
 /*
- * Pages that are read before anything of them is applied.  The image's cursor stays until all of it is: if an error has them read again, the same
- * entries come to stand in the same places.
+ * Pages that are read before anything of them is applied.  The image's cursor stays until all of it
+ * is: if an error has them read again, the same entries come to stand in the same places.
  */
 typedef struct Ahead
 {

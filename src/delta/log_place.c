@@ -8,7 +8,8 @@
  *
  *		tree | log | gap | log				tree + new leaves | free
  *
- * Nothing depends on it: blocks of the gap are free ones like any other, in the free space map, and whoever wants one takes it.
+ * Nothing depends on it: blocks of the gap are free ones like any other, in the free space map, and
+ * whoever wants one takes it.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -41,7 +41,10 @@ extern void sfx_log_sorted_begin(SfxLogSorted *s, const SfxMeta *meta, int g);
 extern int	sfx_log_sorted_seek(SfxLogSorted *s, Relation index, const SfxMeta *meta,
 								const SfxPos *pos, SfxEntry **entries, bool *more);
 
-/* A position that no entry >= pos is below, and from which such a one is not far. False: there is none. */
+/*
+ * A position that no entry >= pos is below, and from which such a one is not far. False: there is
+ * none.
+ */
 extern bool sfx_log_sorted_next(SfxLogSorted *s, Relation index, const SfxMeta *meta,
 								const SfxPos *pos, SfxPos *next);
 

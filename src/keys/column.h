@@ -39,7 +39,10 @@ typedef struct SfxKeyDesc
 	SfxColumn	col[INDEX_MAX_KEYS];	/* of INCLUDE columns only structure is set */
 } SfxKeyDesc;
 
-/* Fill *kd for an index; parts of it are palloced.  ERROR if a column's collation or class cannot be served. */
+/*
+ * Fill *kd for an index; parts of it are palloced.  ERROR if a column's collation or class cannot
+ * be served.
+ */
 extern void sfx_keydesc_init(SfxKeyDesc *kd, Relation index);
 
 /* May decoding a key of len bytes allocate? */

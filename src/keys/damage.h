@@ -7,7 +7,10 @@
 
 #include "surfidx.h"
 
-/* The errors of entries that do not fit (size: what they would need), and of stored ones that cannot be read. */
+/*
+ * The errors of entries that do not fit (size: what they would need), and of stored ones that
+ * cannot be read.
+ */
 pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
 pg_noreturn extern void sfx_entry_damaged(Relation index, const char *what);
 

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * encode.h - values as bytes: marks, encodings, and what an operator class's support function returns
+ * encode.h - values as bytes: marks, encodings, and what an operator class's support function
+ * returns
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_ENCODE_H
@@ -14,8 +15,9 @@
  *	not NULL				01 value		(value bytes complemented if DESC)
  *	NULL with NULLS LAST	02
  *
- * Value encodings are order-preserving and self-delimiting.  Behind the last column stand the rests of those columns whose
- * encoding has any (see SfxEncoding): what tells values apart that are equal.
+ * Value encodings are order-preserving and self-delimiting.  Behind the last column stand the rests
+ * of those columns whose encoding has any (see SfxEncoding): what tells values apart that are
+ * equal.
  */
 #define SFX_MARK_NULL_FIRST	0x00
 #define SFX_MARK_VALUE		0x01
@@ -39,10 +41,10 @@ typedef enum SfxDirect
 /*
  * What the opclass's support function SFX_ENCODING_PROC returns (a pointer to a static one).
  *
- * Where values can be equal and yet different (-0 and 0, 1.0 and 1.00), encode gives the bytes that equal ones share. What tells
- * the original is the value's *rest*: a key ends with the rests of its columns, behind all values, where they
- * have no part in the order of the columns.  A rest's length follows from the value's bytes and its own, and
- * its first byte is below SFX_REST_LIMIT.
+ * Where values can be equal and yet different (-0 and 0, 1.0 and 1.00), encode gives the bytes that
+ * equal ones share. What tells the original is the value's *rest*: a key ends with the rests of its
+ * columns, behind all values, where they have no part in the order of the columns.  A rest's length
+ * follows from the value's bytes and its own, and its first byte is below SFX_REST_LIMIT.
  */
 typedef struct SfxEncoding
 {

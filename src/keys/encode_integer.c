@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * encode_integer.c - order-preserving byte encodings (support function 7): integers and whatever is as simple
+ * encode_integer.c - order-preserving byte encodings (support function 7): integers and whatever is
+ * as simple
  *
  * One SfxEncoding per type, handed out by a SQL-callable function surfidx_enc_<name>(internal).
  * An encoding's contract stands at SfxEncoding in encode.h.  What each of them must give:

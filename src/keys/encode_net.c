@@ -6,8 +6,9 @@
  *	1			bits of the mask
  *	0 to 16		the bytes of the address from the one on in which the mask ends
  *
- * Core compares as many bits as both masks have, then the masks, then all bits.  Of two networks one of which lies in the other the inner
- * one's address is not the smaller one, so that the bytes say the same.
+ * Core compares as many bits as both masks have, then the masks, then all bits.  Of two networks
+ * one of which lies in the other the inner one's address is not the smaller one, so that the bytes
+ * say the same.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -54,7 +55,10 @@ encode_inet(Datum value, uint8 *buf, int maxlen)
 	return len;
 }
 
-/* The bytes of the value at buf, whose bytes are to be complemented with flip; -1 if it does not end within avail. */
+/*
+ * The bytes of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
+ * end within avail.
+ */
 static int
 inet_bytes(const uint8 *buf, int avail, uint8 flip)
 {

@@ -393,7 +393,10 @@ is_finite_image(uint8 lead)
 	return lead != NUM_NEG_INF && lead != NUM_INF && lead != NUM_NAN;
 }
 
-/* The bytes of the value at buf, whose bytes are to be complemented with flip; -1 if it does not end within avail. */
+/*
+ * The bytes of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
+ * end within avail.
+ */
 static int
 numeric_bytes(const uint8 *buf, int avail, uint8 flip)
 {
@@ -425,7 +428,10 @@ length_numeric(const uint8 *buf, int avail, bool desc)
 	return numeric_bytes(buf, avail, desc ? 0xFF : 0);
 }
 
-/* The digits that a display scale shows behind the point need no others: the least one that shows them all. */
+/*
+ * The digits that a display scale shows behind the point need no others: the least one that shows
+ * them all.
+ */
 static int
 least_scale(int weight, int ndigits, const uint8 *last, uint8 flip)
 {

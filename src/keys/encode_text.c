@@ -47,8 +47,8 @@ put_terminated(const char *s, Size n, uint8 *buf, int maxlen)
 }
 
 /*
- * A varlena's bytes in memory, NULL if there are as many as maxlen (the end mark needs room as well).  What cannot fit is
- * not fetched: the size of a toasted value is in its pointer.
+ * A varlena's bytes in memory, NULL if there are as many as maxlen (the end mark needs room as
+ * well).  What cannot fit is not fetched: the size of a toasted value is in its pointer.
  */
 static struct varlena *
 fetch_bytes(Datum value, int maxlen)
@@ -121,7 +121,10 @@ decode_name(const uint8 *buf, int len, char *out, int room, int *outlen)
 	return PointerGetDatum(out);
 }
 
-/* A text too long for a name follows the name made of its first bytes at once: that name's successors differ earlier. */
+/*
+ * A text too long for a name follows the name made of its first bytes at once: that name's
+ * successors differ earlier.
+ */
 static int
 bound_name(Oid subtype, Datum value, Datum *own, Datum *above)
 {
@@ -376,7 +379,8 @@ room_bytes(const uint8 *buf, int len, const uint8 *rest, int restlen)
 }
 
 /*
- * A varlena whose runs of zeros may take little room; NULL if it is too long even so.  What cannot fit is not fetched.
+ * A varlena whose runs of zeros may take little room; NULL if it is too long even so.  What cannot
+ * fit is not fetched.
  */
 static struct varlena *
 fetch_raw(Datum value)

@@ -53,7 +53,10 @@ date_from_timestamp(Timestamp ts, DateADT *date)
 	return SFX_BOUND_EXACT;
 }
 
-/* Dates reach further than timestamps: one beyond them lies between the last timestamp and infinity. */
+/*
+ * Dates reach further than timestamps: one beyond them lies between the last timestamp and
+ * infinity.
+ */
 static SfxBoundKind
 timestamp_from_date(DateADT date, Timestamp *ts)
 {
@@ -71,7 +74,10 @@ timestamp_from_date(DateADT date, Timestamp *ts)
 	return SFX_BOUND_EXACT;
 }
 
-/* The local time of an instant; *steady if local times for days around it differ from their instants by the same offset. */
+/*
+ * The local time of an instant; *steady if local times for days around it differ from their
+ * instants by the same offset.
+ */
 static bool
 local_time(TimestampTz instant, Timestamp *local, bool *steady)
 {

@@ -29,7 +29,10 @@
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 
-/* What decoding a value may use of the arena beyond the bytes that it has in the key: headers, padding, a whole Name. */
+/*
+ * What decoding a value may use of the arena beyond the bytes that it has in the key: headers,
+ * padding, a whole Name.
+ */
 #define VALUE_SLACK		(NAMEDATALEN + 16)
 
 /* Values larger than this are not encoded just to tell how much too large they are. */
@@ -118,7 +121,10 @@ init_column(SfxColumn *col, Relation index, int attno)
 		check_pattern_class(index, attno, col->collation);
 }
 
-/* Is it of the string category, so that its data hardly ever has bytes 00 and 01?  A type keeps its category for life. */
+/*
+ * Is it of the string category, so that its data hardly ever has bytes 00 and 01?  A type keeps its
+ * category for life.
+ */
 static bool
 is_string_type(Oid type)
 {
@@ -154,7 +160,10 @@ refuse_comparison(Relation index, int attno, Oid function)
 					 "internal, or a btree index.")));
 }
 
-/* A collatable column needs its collation; a raw one a comparison function that may run under a page lock. */
+/*
+ * A collatable column needs its collation; a raw one a comparison function that may run under a
+ * page lock.
+ */
 static void
 check_raw_column(Relation index, int attno, Oid collation)
 {
@@ -185,7 +194,10 @@ sfx_key_check_inside(const SfxKeyDesc *kd, Relation index)
 	}
 }
 
-/* As core for btree: the pattern classes compare bytes, but their = is the type's, which then has to mean equal bytes. */
+/*
+ * As core for btree: the pattern classes compare bytes, but their = is the type's, which then has
+ * to mean equal bytes.
+ */
 static void
 check_pattern_class(Relation index, int attno, Oid collation)
 {
@@ -200,8 +212,9 @@ check_pattern_class(Relation index, int attno, Oid collation)
 }
 
 /*
- * Support function 4 says whether equal values have equal bytes.  It says so of bpchar, too; but where no length is
- * declared, values that differ in blanks at the end are equal and stored as they are.
+ * Support function 4 says whether equal values have equal bytes.  It says so of bpchar, too; but
+ * where no length is declared, values that differ in blanks at the end are equal and stored as they
+ * are.
  */
 static bool
 is_image_equal(Relation index, int attno, Oid collation)
@@ -215,8 +228,8 @@ is_image_equal(Relation index, int attno, Oid collation)
 /* ------------------------------------------------------------------ encoding */
 
 /*
- * Integers and their like (enc->direct) are by far the most frequent keys, so that they are written and read here
- * without a call: big-endian, with the sign bit flipped where there is a sign.
+ * Integers and their like (enc->direct) are by far the most frequent keys, so that they are written
+ * and read here without a call: big-endian, with the sign bit flipped where there is a sign.
  */
 static inline uint64
 direct_flip(const SfxColumn *col)
@@ -379,8 +392,9 @@ is_encoded_varlena(const SfxColumn *col)
 }
 
 /*
- * Do the encoded values fit a row of an index-only scan, beside raw ones and INCLUDE columns, perhaps after compression?  It does not depend on
- * the table's settings, as row.c's compression does not.
+ * Do the encoded values fit a row of an index-only scan, beside raw ones and INCLUDE columns,
+ * perhaps after compression?  It does not depend on the table's settings, as row.c's compression
+ * does not.
  */
 static bool
 row_fits(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
@@ -407,8 +421,8 @@ row_fits(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
 }
 
 /*
- * The size that a value would have had, marker included, for the message that says that the key is too large.
- * Exact up to a size that is cheap to encode, the number of raw bytes beyond.
+ * The size that a value would have had, marker included, for the message that says that the key is
+ * too large. Exact up to a size that is cheap to encode, the number of raw bytes beyond.
  */
 static int64
 measure_column(const SfxColumn *col, Datum value)
@@ -523,7 +537,8 @@ read_marker(const SfxColumn *col, Relation index, uint8 marker)
 }
 
 /*
- * The length of the value that starts at p, avail bytes before the key's end; never larger than avail.
+ * The length of the value that starts at p, avail bytes before the key's end; never larger than
+ * avail.
  */
 static inline int
 value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
@@ -547,8 +562,8 @@ value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 }
 
 /*
- * The value's bytes as they were encoded, *len of them: p itself or, where they are complemented, a copy that is good until the next call, or,
- * where they are compressed, palloced ones.
+ * The value's bytes as they were encoded, *len of them: p itself or, where they are complemented, a
+ * copy that is good until the next call, or, where they are compressed, palloced ones.
  */
 static const uint8 *
 encoded_bytes(const SfxColumn *col, const uint8 *p, int *len)

@@ -21,10 +21,16 @@ extern int	sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *val
 /* Append a column's marker and value to buf at *len; false if there is no room. */
 extern bool sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen);
 
-/* As above for a value to search for, which is compressed if only that makes it fit; attno is 0-based. */
+/*
+ * As above for a value to search for, which is compressed if only that makes it fit; attno is
+ * 0-based.
+ */
 extern bool sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, uint8 *buf, int *len, int maxlen);
 
-/* Has a stored key a value that is compressed?  Then equal keys need not have equal bytes, whatever image_equal says. */
+/*
+ * Has a stored key a value that is compressed?  Then equal keys need not have equal bytes, whatever
+ * image_equal says.
+ */
 extern bool sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 
 /* Decode the key columns [0, upto) of a key: the very values if these are all, else perhaps others equal to them; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes),
@@ -39,7 +45,10 @@ extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p
 /* The same with the marker, with which it starts. */
 extern int	sfx_column_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
 
-/* The bytes of a raw string as they are, if they stand like that in the key (nothing escaped, not compressed): their number, else -1. */
+/*
+ * The bytes of a raw string as they are, if they stand like that in the key (nothing escaped, not
+ * compressed): their number, else -1.
+ */
 extern int	sfx_plain_string(const SfxColumn *col, const uint8 *p, int len);
 
 /* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
@@ -60,7 +69,10 @@ extern void sfx_key_error_context(void *arg);
 /* The bytes of a stored key without the rests: all of it, if the index has none. */
 extern int	sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 
-/* The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes; hi->key NULL: to the end. */
+/*
+ * The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes;
+ * hi->key NULL: to the end.
+ */
 extern void sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo,
 						  uint8 *hibuf, SfxPos *hi);
 

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  * longvalue.c - encoded values that are too long to stand in a key as they are
  *
- * What an encoding writes is stored as it is up to SFX_LONG_PLAIN bytes.  Of more bytes only so many are; the others are compressed, in a way
- * that keeps their order (tailcode.c):
+ * What an encoding writes is stored as it is up to SFX_LONG_PLAIN bytes.  Of more bytes only so
+ * many are; the others are compressed, in a way that keeps their order (tailcode.c):
  *
  *	SFX_LONG_PLAIN		the first bytes
  *	.					the code of the others, 00 as 01 01 and 01 as 01 02
  *	1					00
  *	3					the number of bytes in all, big-endian
  *
- * So memcmp's order of stored values is that of the encoded ones: of two that agree in the first bytes, either both go on, and then the codes
- * decide; or one has its end there, and so has the other (no encoded value is a prefix of another one). Equal values have equal bytes.
+ * So memcmp's order of stored values is that of the encoded ones: of two that agree in the first
+ * bytes, either both go on, and then the codes decide; or one has its end there, and so has the
+ * other (no encoded value is a prefix of another one). Equal values have equal bytes.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -20,14 +20,14 @@ typedef struct SfxNumber
 extern bool sfx_number_of_numeric(Datum value, SfxNumber *number);
 
 /*
- * The same of a value's bytes in a key, complemented if desc, with the rest right behind them; avail
- * bytes in all.  False, too, where they are damaged.
+ * The same of a value's bytes in a key, complemented if desc, with the rest right behind them;
+ * avail bytes in all.  False, too, where they are damaged.
  */
 extern bool sfx_number_of_bytes(const uint8 *p, int avail, bool desc, SfxNumber *number);
 
 /*
- * The sum of n such values, at most SFX_NUMBERS_MOST, of avail bytes each, in order, step bytes from
- * one to the next; scale: the greatest one.  False: they have to be taken one by one.
+ * The sum of n such values, at most SFX_NUMBERS_MOST, of avail bytes each, in order, step bytes
+ * from one to the next; scale: the greatest one.  False: they have to be taken one by one.
  */
 #define SFX_NUMBERS_MOST	512
 extern bool sfx_number_sum(const uint8 *p, int avail, int step, int n, bool desc, SfxNumber *sum);

@@ -109,7 +109,10 @@ sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, co
 	return (int) total;
 }
 
-/* The size of the varlena that starts at the unaligned p, which must be one that put_varlena can have written. */
+/*
+ * The size of the varlena that starts at the unaligned p, which must be one that put_varlena can
+ * have written.
+ */
 static Size
 stored_varlena_size(Relation index, const uint8 *p, Size avail)
 {

@@ -7,11 +7,17 @@
 
 #include "column.h"
 
-/* INCLUDE columns as payload bytes: null bitmap and heap-style data.  Length, or ERROR; 0 if there are none. */
+/*
+ * INCLUDE columns as payload bytes: null bitmap and heap-style data.  Length, or ERROR; 0 if there
+ * are none.
+ */
 extern int	sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull,
 							   uint8 *buf, int maxlen);
 
-/* Fills values[nkeys..natts); pass-by-reference Datums point into arena (MAXALIGNed, SFX_ARENA bytes). */
+/*
+ * Fills values[nkeys..natts); pass-by-reference Datums point into arena (MAXALIGNed, SFX_ARENA
+ * bytes).
+ */
 extern void sfx_payload_decode(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len,
 							   Datum *values, bool *isnull, char *arena);
 

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  * raw.c - raw values: the bytes of datums that only a comparison function understands
  *
- * Fixed width as they are.  cstring and string
- * data with 00 -> 01 01, 01 -> 01 02 and a final 00, as bytea: self-delimiting, and neighbours share what their strings
- * share.  Other varlena data, often full of zeros, behind its length: one byte below
- * SFX_COUNT_LONG, else two, big-endian.
+ * Fixed width as they are.  cstring and string data with 00 -> 01 01, 01 -> 01 02 and a final 00,
+ * as bytea: self-delimiting, and neighbours share what their strings share.  Other varlena data,
+ * often full of zeros, behind its length: one byte below SFX_COUNT_LONG, else two, big-endian.
  *
- * A varlena may be squeezed, so that keys can have what btree's can: the compressed datum behind its header's length word,
+ * A varlena may be squeezed, so that keys can have what btree's can: the compressed datum behind
+ * its header's length word,
  *
  *	counted		its length | SQUEEZED_COUNT in two bytes, big-endian, then the datum
  *	else		01 03, its length in two bytes, then the datum, in which nothing is escaped
@@ -163,7 +163,10 @@ sfx_raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 
 	return n;
 }
 
-/* The length of a value of varying width with its count or end mark; -1 if it does not lie within avail. */
+/*
+ * The length of a value of varying width with its count or end mark; -1 if it does not lie within
+ * avail.
+ */
 int
 sfx_raw_length(const SfxColumn *col, const uint8 *p, int avail)
 {

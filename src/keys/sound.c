@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  * sound.c - are values as their types' functions expect them?
  *
- * A value is given to comparison functions and to the executor as its datum, and those believe what is inside: the
- * number of an array's elements, a jsonb's offsets.  Keys in ordered bytes come back through decoders that check what they read;
- * raw values and INCLUDE columns are copies of bytes from a page.  So they are walked once here, with their lengths in hand, and what
- * runs beyond its end is an error and not a wild read.  Checked is what keeps such functions inside the value, not what would be a
- * plausible value.
+ * A value is given to comparison functions and to the executor as its datum, and those believe what
+ * is inside: the number of an array's elements, a jsonb's offsets.  Keys in ordered bytes come back
+ * through decoders that check what they read; raw values and INCLUDE columns are copies of bytes
+ * from a page.  So they are walked once here, with their lengths in hand, and what runs beyond its
+ * end is an error and not a wild read.  Checked is what keeps such functions inside the value, not
+ * what would be a plausible value.
  *
- * Arrays, records, ranges and multiranges of anything, domains over them, and the built-in types whose bytes count something:
- * numeric, bit, inet, name, jsonb, tsvector, tsquery.  Types of other extensions are beyond us, strings need none of it.
+ * Arrays, records, ranges and multiranges of anything, domains over them, and the built-in types
+ * whose bytes count something: numeric, bit, inet, name, jsonb, tsvector, tsquery.  Types of other
+ * extensions are beyond us, strings need none of it.
  *-------------------------------------------------------------------------
  */
 #include "sound.h"
@@ -35,7 +37,10 @@
 
 #include "compat.h"
 
-/* Looks at a value's bytes, size of them with the header of four bytes that they begin with, aligned as the type wants it. */
+/*
+ * Looks at a value's bytes, size of them with the header of four bytes that they begin with,
+ * aligned as the type wants it.
+ */
 typedef bool (*Look) (const SfxStructure *s, const char *p, Size size);
 
 struct SfxStructure
@@ -175,8 +180,9 @@ sfx_structure_of(Oid type, int typlen)
 }
 
 /*
- * A header may name another type than the column's: a cast without a function leaves an array's element type as it was.  Damage
- * may name any. So the bytes are held against the type that they say they are of, as the type's functions will.
+ * A header may name another type than the column's: a cast without a function leaves an array's
+ * element type as it was.  Damage may name any. So the bytes are held against the type that they
+ * say they are of, as the type's functions will.
  */
 static bool
 is_sound_as(Oid type, Look look, const char *p, Size size)
@@ -213,7 +219,10 @@ is_aligned(Size off, char typalign)
 	return att_align_nominal(off, typalign) == off;
 }
 
-/* A varlena of size bytes, for which those are enough; the copy is decompressed, aligned and has a header of four bytes. */
+/*
+ * A varlena of size bytes, for which those are enough; the copy is decompressed, aligned and has a
+ * header of four bytes.
+ */
 static bool
 copy_is_sound(const SfxStructure *s, const char *p, Size size)
 {
@@ -256,7 +265,10 @@ varlena_is_sound(const SfxStructure *s, const char *p, Size avail, bool aligned,
 	return s->look(s, p, *size);
 }
 
-/* Steps over the value at *off of base, which has size bytes. pads: whether a varlena may stand unaligned tells its first byte. */
+/*
+ * Steps over the value at *off of base, which has size bytes. pads: whether a varlena may stand
+ * unaligned tells its first byte.
+ */
 static bool
 step_over(const SfxStructure *s, const char *base, Size *off, Size size, bool pads)
 {
@@ -359,7 +371,10 @@ record_is_sound(const SfxStructure *s, const char *p, Size size)
 	return true;
 }
 
-/* The bounds that flags tell of, from *off of p on.  A bound that is NULL does not exist: it would be compared as if it stood there. */
+/*
+ * The bounds that flags tell of, from *off of p on.  A bound that is NULL does not exist: it would
+ * be compared as if it stood there.
+ */
 static bool
 bounds_are_sound(const SfxStructure *bound, const char *p, Size *off, Size size, uint8 flags)
 {
@@ -379,7 +394,10 @@ range_is_sound(const SfxStructure *s, const char *p, Size size)
 	return bounds_are_sound(s->part[0], p, &off, size - 1, (uint8) p[size - 1]);
 }
 
-/* Behind the header the end of each range's bounds but the last one's (or, without that bit, their length), the flags of all, and the bounds. */
+/*
+ * Behind the header the end of each range's bounds but the last one's (or, without that bit, their
+ * length), the flags of all, and the bounds.
+ */
 #define MULTIRANGE_END		0x80000000
 
 static bool
@@ -429,8 +447,9 @@ numeric_is_sound(const SfxStructure *s, const char *p, Size size)
 }
 
 /*
- * As many bytes as bits need.  Those left over in the last byte should be 0, but are not in what ">>" made before PostgreSQL 12: such values
- * are in tables that pg_upgrade took along.  The type's functions read nothing else for it; they do assert it.
+ * As many bytes as bits need.  Those left over in the last byte should be 0, but are not in what
+ * ">>" made before PostgreSQL 12: such values are in tables that pg_upgrade took along.  The type's
+ * functions read nothing else for it; they do assert it.
  */
 static bool
 bits_are_sound(const SfxStructure *s, const char *p, Size size)
@@ -464,7 +483,10 @@ name_is_sound(const SfxStructure *s, const char *p, Size size)
 	return memchr(p, '\0', size) != NULL;
 }
 
-/* Entries that tell the end of their data, or its length, and then the data, from which nested containers and numbers are aligned. */
+/*
+ * Entries that tell the end of their data, or its length, and then the data, from which nested
+ * containers and numbers are aligned.
+ */
 static bool
 container_is_sound(const char *p, Size size)
 {
@@ -534,7 +556,8 @@ tsvector_is_sound(const SfxStructure *s, const char *p, Size size)
 }
 
 /*
- * The part of a query that starts at item *at: an operand, or an operator in front of its right part and then the left one.
+ * The part of a query that starts at item *at: an operand, or an operator in front of its right
+ * part and then the left one.
  */
 static bool
 query_is_sound(TSQuery q, Size operands, int *at)

@@ -18,7 +18,10 @@
 
 #define AHEAD_MAX		32
 
-/* The next entry from that position on: in the image, or among those in hand.  False: none is known. */
+/*
+ * The next entry from that position on: in the image, or among those in hand.  False: none is
+ * known.
+ */
 static bool
 next_from(const SfxSource *src, const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxEntry *e)
 {
@@ -45,8 +48,8 @@ next_from(const SfxSource *src, const SfxDelta *d, const SfxNodeAlloc *a, const 
 }
 
 /*
- * Into which of the group's parent's children [from, to) do entries of the source fall?  All of a generation's count; of a run's those in hand, and those behind them
- * are not known.
+ * Into which of the group's parent's children [from, to) do entries of the source fall?  All of a
+ * generation's count; of a run's those in hand, and those behind them are not known.
  */
 static void
 falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted)
@@ -74,7 +77,10 @@ falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted
 		sfx_image_release(img);
 }
 
-/* What the group before has asked for, it has asked for up to a leaf that is behind it, so that no rewriting has moved it. */
+/*
+ * What the group before has asked for, it has asked for up to a leaf that is behind it, so that no
+ * rewriting has moved it.
+ */
 void
 sfx_group_asked_before(SfxGroup *g, const SfxMergeStats *stats)
 {

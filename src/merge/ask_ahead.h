@@ -11,8 +11,8 @@
 #include "stats.h"
 
 /*
- * Child number child of the parent is the next one to be read: ask for those behind it, maintenance_io_concurrency of them, that the source falls into.  They may
- * be the next group's.
+ * Child number child of the parent is the next one to be read: ask for those behind it,
+ * maintenance_io_concurrency of them, that the source falls into.  They may be the next group's.
  */
 extern void sfx_group_asked_before(SfxGroup *group, const SfxMergeStats *stats);
 extern void sfx_group_ask_ahead(SfxGroup *group, SfxSource *src, int child);

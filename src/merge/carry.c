@@ -1,13 +1,16 @@
 /*-------------------------------------------------------------------------
  * carry.c - entries that stay in the delta although it is merged (storage parameter merge_cold)
  *
- * Lookups count in a generation's image which of its entries they have asked for.  When the generation has been frozen, and before its first group is merged, those
- * that were asked for most go into the log of the active one once more, by ordinary appends; the merge then leaves out what a newer generation has.  So
- * an entry goes from a frozen generation into the active one or into a run, and which of the two can be told at any time from what the logs say: a crash
- * loses the counts, and nothing else.  README "merge", M7 and M8.
+ * Lookups count in a generation's image which of its entries they have asked for.  When the
+ * generation has been frozen, and before its first group is merged, those that were asked for most
+ * go into the log of the active one once more, by ordinary appends; the merge then leaves out what
+ * a newer generation has.  So an entry goes from a frozen generation into the active one or into a
+ * run, and which of the two can be told at any time from what the logs say: a crash loses the
+ * counts, and nothing else.  README "merge", M7 and M8.
  *
- * At most a part of what makes a merge due is carried over (policy.c), so that each merge makes room.  Where more was asked for, those
- * that were asked for most often stay, as far as two bits can tell; and of too many that were asked for three times and more, an even selection.
+ * At most a part of what makes a merge due is carried over (policy.c), so that each merge makes
+ * room.  Where more was asked for, those that were asked for most often stay, as far as two bits
+ * can tell; and of too many that were asked for three times and more, an even selection.
  */
 #include "surfidx.h"
 #include "carried.h"
@@ -99,7 +102,10 @@ pick(Picked *p, const SfxEntry *e)
 	p->used += sfx_entry_copy(e, &p->entry[p->n++], p->bytes + p->used);
 }
 
-/* Look at a number of entries: count them, or copy those to be carried over.  False: they were the last.  *unchanged as sfx_image_unchanged. */
+/*
+ * Look at a number of entries: count them, or copy those to be carried over.  False: they were the
+ * last.  *unchanged as sfx_image_unchanged.
+ */
 static bool
 look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
 {
@@ -152,7 +158,10 @@ choose(SfxCarry *c, const SfxMeta *meta, int g)
 	return c->limit > 0;
 }
 
-/* Append them to the active generation, but for those that are there already: whoever did this before us has been interrupted. */
+/*
+ * Append them to the active generation, but for those that are there already: whoever did this
+ * before us has been interrupted.
+ */
 static void
 append(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool unchanged)
 {

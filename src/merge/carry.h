@@ -15,7 +15,10 @@ typedef struct SfxCarry SfxCarry;
 /* Carry over what of a frozen generation is read often.  Memory: the current context. */
 extern SfxCarry *sfx_carry_begin(Relation index, const SfxOrder *order);
 
-/* Go on with generation meta->gens[g], a little; false at the end.  Merge lock held, meta read under it. */
+/*
+ * Go on with generation meta->gens[g], a little; false at the end.  Merge lock held, meta read
+ * under it.
+ */
 extern bool sfx_carry_step(SfxCarry *c, const SfxMeta *meta, int g);
 extern void sfx_carry_end(SfxCarry *c);
 

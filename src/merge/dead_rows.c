@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  * dead_rows.c - entries that are dead to everybody go before VACUUM comes
  *
- * Scans and unique checks meet rows that are dead to every snapshot.  What of their entries stands in an image is taken out of it
- * there (image.c): no page changes, and no merge will bring it to a leaf.  What stands in a leaf is counted, and when
- * one step of a reader has met enough of it, the leaf is rewritten without it (dead_leaf.c).  README "Dead entries", X1 to X4.
+ * Scans and unique checks meet rows that are dead to every snapshot.  What of their entries stands
+ * in an image is taken out of it there (image.c): no page changes, and no merge will bring it to a
+ * leaf.  What stands in a leaf is counted, and when one step of a reader has met enough of it, the
+ * leaf is rewritten without it (dead_leaf.c).  README "Dead entries", X1 to X4.
  *
- * The heap is always asked again before an entry goes: the row may have been dead when it was met and its
- * TID given to a new one since.
+ * The heap is always asked again before an entry goes: the row may have been dead when it was met
+ * and its TID given to a new one since.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -59,8 +60,8 @@ raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHoriz
 }
 
 /*
- * Can the table be asked for the horizon of what this TID leads to?  An entry without a row looks as
- * dead as any (X7), but core takes it for damage there.  *buf: the page last looked at, pinned.
+ * Can the table be asked for the horizon of what this TID leads to?  An entry without a row looks
+ * as dead as any (X7), but core takes it for damage there.  *buf: the page last looked at, pinned.
  */
 static bool
 has_row(Relation heap, ItemPointer tid, Buffer *buf)

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * dead_rows.h - entries that are dead to everybody: asking the heap, and the horizon that standbys must hear of
+ * dead_rows.h - entries that are dead to everybody: asking the heap, and the horizon that standbys
+ * must hear of
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_DEAD_H

@@ -1,18 +1,21 @@
 /*-------------------------------------------------------------------------
  * dict_train.c - making dictionaries: samples of rests, the choice of a scheme, whether it pays
  *
- * A dictionary is trained on rests: what front coding leaves of keys that stand among their neighbours.  A merge has rests in
- * hand.  A build has not, before it writes its first leaf: it samples keys from blocks all over the table, sorts them, and
- * takes off what each shares with the one before and, beyond that, what it would share if all keys stood there: sharing grows by about
- * the same number of bytes each time the number of keys doubles, and by how many is seen when the sample is halved.  (Halved by
- * blocks: where neighbours in the table are neighbours in the index, the sample has true neighbours already, and
- * halving changes nothing.)
+ * A dictionary is trained on rests: what front coding leaves of keys that stand among their
+ * neighbours.  A merge has rests in hand.  A build has not, before it writes its first leaf: it
+ * samples keys from blocks all over the table, sorts them, and takes off what each shares with the
+ * one before and, beyond that, what it would share if all keys stood there: sharing grows by about
+ * the same number of bytes each time the number of keys doubles, and by how many is seen when the
+ * sample is halved.  (Halved by blocks: where neighbours in the table are neighbours in the index,
+ * the sample has true neighbours already, and halving changes nothing.)
  *
  * What a scheme saves is measured on rests that it was not trained on.
  *
- * Bytes and time.  One percent of a key's bytes, rest and lengths, is taken to be worth 1.5 ns when the key is read.  FSST takes some 6 ns
- * beside no dictionary at all, so it has to save 4 %; codes of bits, which are read bit by bit, take 10 to 20 ns more than FSST, and have to save a
- * tenth against it.  They can where bytes come in any order, of an alphabet that fits no number of whole bytes: digits, base 64.
+ * Bytes and time.  One percent of a key's bytes, rest and lengths, is taken to be worth 1.5 ns when
+ * the key is read.  FSST takes some 6 ns beside no dictionary at all, so it has to save 4 %; codes
+ * of bits, which are read bit by bit, take 10 to 20 ns more than FSST, and have to save a tenth
+ * against it.  They can where bytes come in any order, of an alphabet that fits no number of whole
+ * bytes: digits, base 64.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -211,7 +214,10 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 	return *coded + (double) sfx_dict_pages(d->len) * BLCKSZ / entries;
 }
 
-/* Which rests a dictionary learns from, and which tell what it is good for: how many of the latter.  So few that none can be spared are both. */
+/*
+ * Which rests a dictionary learns from, and which tell what it is good for: how many of the
+ * latter.  So few that none can be spared are both.
+ */
 static uint32
 split_sample(const SfxHopeKey *rests, uint32 n, SfxHopeKey *learn, SfxHopeKey *test)
 {
@@ -315,7 +321,8 @@ sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
 
 /*
  * Is another dictionary tried even though the newest one does what it promised?  It may have
- * promised little, to keys that are few by now.  Now and then, and when an index has grown by a third.
+ * promised little, to keys that are few by now.  Now and then, and when an index has grown by a
+ * third.
  */
 static bool
 is_looked_at(const SfxMeta *meta, const SfxMergeStats *stats)
@@ -418,8 +425,8 @@ cmp_keys(const void *a, const void *b)
 /*
  * By how many bytes more keys share with the one before, if there are twice as many: of keys from
  * every other block, what they share among all of them beyond what they share among their own.  The
- * same keys are looked at both times, since kinds of keys are never halved evenly; and all keys are,
- * in one half or the other.
+ * same keys are looked at both times, since kinds of keys are never halved evenly; and all keys
+ * are, in one half or the other.
  */
 static double
 shared_by_doubling(const Sample *s)
@@ -452,7 +459,10 @@ shared_by_doubling(const Sample *s)
 	return n > 0 ? sum / n : 0;
 }
 
-/* The byte that all keys end in stands once per block, so that it is part of no rest: 1 if there is one. */
+/*
+ * The byte that all keys end in stands once per block, so that it is part of no rest: 1 if there is
+ * one.
+ */
 static uint32
 common_end(const Sample *s)
 {
@@ -493,8 +503,8 @@ estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
 }
 
 /*
- * A step that leads through all numbers below n, from anywhere to far away: some 0.618 n, coprime to n.  However early
- * one stops, what was visited is spread over all of them.
+ * A step that leads through all numbers below n, from anywhere to far away: some 0.618 n, coprime
+ * to n.  However early one stops, what was visited is spread over all of them.
  */
 static BlockNumber
 scattering_stride(BlockNumber n)
@@ -517,8 +527,9 @@ scattering_stride(BlockNumber n)
 }
 
 /*
- * Read blocks evenly spread over the table until the sample is large enough.  Long keys fill it before all of them were read, so
- * they are not read from the table's beginning on: what is loaded last may be of another kind.
+ * Read blocks evenly spread over the table until the sample is large enough.  Long keys fill it
+ * before all of them were read, so they are not read from the table's beginning on: what is loaded
+ * last may be of another kind.
  */
 static void
 sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries, Sample *s)

@@ -14,6 +14,7 @@
 #include "image.h"
 #include "inner.h"
 #include "log.h"
+#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -202,6 +203,7 @@ sfx_dropped_free(Relation index, const SfxOrder *order, SfxDropped *d)
 {
 	SfxFreed	freed = {0};
 
+	Assert(sfx_holds_no_lwlock());
 	if (d->what == SFX_DROPPED_GEN)
 		free_log_pages(index, &d->meta, &d->gen, &freed);
 	else if (d->what == SFX_DROPPED_RUN)

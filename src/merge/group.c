@@ -111,8 +111,9 @@ sfx_group_locate(SfxGroup *group, const SfxTree *t, const SfxPos *pos, SfxKeptNo
 }
 
 /*
- * Where leaves grow by a few percent no number of leaves that a record takes ends with a full page: n become n + 1.  That page is written twice then, which
- * is less than what it would leave empty.  (It is known by its number of entries; another leaf with as many does no harm.)
+ * Where leaves grow by a few percent no number of leaves that a record takes ends with a full page:
+ * n become n + 1.  That page is written twice then, which is less than what it would leave empty.
+ * (It is known by its number of entries; another leaf with as many does no harm.)
  */
 void
 sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats)

@@ -34,11 +34,16 @@ typedef struct SfxGroup
 
 #define SFX_GROUP_LEAVES	8	/* neighbours that absorb an overflow, and VACUUM's stride */
 
-/* The group of the one leaf of that run that holds pos.  Merge lock held, meta read under it. kept: for who has many groups; may be NULL. */
+/*
+ * The group of the one leaf of that run that holds pos.  Merge lock held, meta read under it. kept:
+ * for who has many groups; may be NULL.
+ */
 extern void sfx_group_locate(SfxGroup *group, const SfxTree *t, const SfxPos *pos,
 							 SfxKeptNode *kept);
 
-/* Take in the leaf to the left, if it is the last one of the group before and much of it is empty. */
+/*
+ * Take in the leaf to the left, if it is the last one of the group before and much of it is empty.
+ */
 extern void sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats);
 
 /* The block of child i; where the root is a leaf, its own. */

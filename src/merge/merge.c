@@ -31,8 +31,9 @@
 #include "utils/timestamp.h"
 
 /*
- * Before the first group of a generation: put into the active one once more what of it is read often, if it was frozen for that. The lock is taken
- * per piece, and nothing is remembered but the position.
+ * Before the first group of a generation: put into the active one once more what of it is read
+ * often, if it was frozen for that. The lock is taken per piece, and nothing is remembered but the
+ * position.
  */
 static void
 carry_over(Merge *m)
@@ -109,7 +110,10 @@ merge_generations(Merge *m)
 	return true;
 }
 
-/* The generation of which a part went into that run; 0: none.  Until the rest has followed it cannot be a source, or the rest would go elsewhere. */
+/*
+ * The generation of which a part went into that run; 0: none.  Until the rest has followed it
+ * cannot be a source, or the rest would go elsewhere.
+ */
 static uint32
 half_merged_into(const SfxMeta *meta, const SfxRun *run)
 {
@@ -119,8 +123,9 @@ half_merged_into(const SfxMeta *meta, const SfxRun *run)
 }
 
 /*
- * The run that is being merged into an older one, or that should be: its id, noted in the metapage, so that nothing else
- * goes into it any more.  0: none, or the lock is busy; with *gen not 0: this generation has to be merged first.
+ * The run that is being merged into an older one, or that should be: its id, noted in the metapage,
+ * so that nothing else goes into it any more.  0: none, or the lock is busy; with *gen not 0: this
+ * generation has to be merged first.
  */
 static uint32
 next_run(Merge *m, uint32 *gen)

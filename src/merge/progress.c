@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * progress.c - surfidx_progress(): the merges and changes of leaves that are going on
  *
- * Whoever merges owns a slot for as long as it does, and writes its numbers there without a lock; readers may see numbers of
- * two moments side by side.  Where all slots are taken a merge goes on unseen.
+ * Whoever merges owns a slot for as long as it does, and writes its numbers there without a lock;
+ * readers may see numbers of two moments side by side.  Where all slots are taken a merge goes on
+ * unseen.
  *-------------------------------------------------------------------------
  */
 #include "progress.h"

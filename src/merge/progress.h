@@ -36,7 +36,10 @@ typedef struct SfxProgress
 	TimestampTz began;
 } SfxProgress;
 
-/* A slot for a merge of that index; never NULL.  To be given back by sfx_progress_end, also on errors. */
+/*
+ * A slot for a merge of that index; never NULL.  To be given back by sfx_progress_end, also on
+ * errors.
+ */
 extern SfxProgress *sfx_progress_begin(Relation index);
 extern void sfx_progress_end(SfxProgress *p);
 

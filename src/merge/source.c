@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * source.c - the entries that a merge takes: a generation's, out of its image or its log, or a run's, out of its leaves
+ * source.c - the entries that a merge takes: a generation's, out of its image or its log, or a
+ * run's, out of its leaves
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -89,8 +90,9 @@ chunk_is_full(const SfxSource *src)
 }
 
 /*
- * The first leaf block of a run that has entries >= pos, decoded from there on into src->block; false if there is none.
- * Payloads of the block lie in *copy, a page.  *last: no other block can have greater ones.
+ * The first leaf block of a run that has entries >= pos, decoded from there on into src->block;
+ * false if there is none. Payloads of the block lie in *copy, a page.  *last: no other block can
+ * have greater ones.
  */
 static bool
 run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)

@@ -11,8 +11,8 @@
 #include "utils/snapmgr.h"
 
 /*
- * Does somebody want this database for itself, to drop it or as a template?  They take its lock first and
- * then wait a few seconds for everybody connected to leave.
+ * Does somebody want this database for itself, to drop it or as a template?  They take its lock
+ * first and then wait a few seconds for everybody connected to leave.
  */
 bool
 sfx_database_is_wanted(void)

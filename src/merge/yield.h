@@ -8,8 +8,9 @@
 #include "surfidx.h"
 
 /*
- * The worker's lock on an index.  Weaker ones may be fast-path locks, which LockHasWaitersRelation cannot
- * look at (it crashes); this one conflicts with none that reading, writing or VACUUM takes on an index.
+ * The worker's lock on an index.  Weaker ones may be fast-path locks, which LockHasWaitersRelation
+ * cannot look at (it crashes); this one conflicts with none that reading, writing or VACUUM takes
+ * on an index.
  */
 #define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
 /* Has somebody locked this database, to drop it or to copy it?  Needs a transaction. */

@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  * bufhint.c - reading pages without a look into the buffer pool's table
  *
- * A page that was read lately most likely still is in the same buffer. Asking that buffer takes one look at its header; asking the
- * table takes a hash, a partition's lock and a chain besides, on a lookup in memory as much as the search in an inner page.
+ * A page that was read lately most likely still is in the same buffer. Asking that buffer takes one
+ * look at its header; asking the table takes a hash, a partition's lock and a chain besides, on a
+ * lookup in memory as much as the search in an inner page.
  *
- * What is remembered is a hint: the buffer's own tag decides.  Since core does not count such a visit as a use of the buffer, every
- * USE_EVERY-th one of a page goes by way of the table: else pages that are read all the time would be taken for ones that nobody needs.
- * The metapage and the gates are read by every scan and stay in memory with less.
+ * What is remembered is a hint: the buffer's own tag decides.  Since core does not count such a
+ * visit as a use of the buffer, every USE_EVERY-th one of a page goes by way of the table: else
+ * pages that are read all the time would be taken for ones that nobody needs. The metapage and the
+ * gates are read by every scan and stay in memory with less.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,9 +1,11 @@
 /*-------------------------------------------------------------------------
- * inner_edit.c - what a record says of an inner page some of whose children were replaced, and how redo repeats it
+ * inner_edit.c - what a record says of an inner page some of whose children were replaced, and how
+ * redo repeats it
  *
- * Most groups change their parent in one place, and the parent stays one page: then the record has the new children instead of an image
- * (but for the first change after a checkpoint), and redo builds the page as the action did, out of the page as it was.
- * sfx_inner_build is a function of its arguments on every processor, so the bytes are the same.
+ * Most groups change their parent in one place, and the parent stays one page: then the record has
+ * the new children instead of an image (but for the first change after a checkpoint), and redo
+ * builds the page as the action did, out of the page as it was. sfx_inner_build is a function of
+ * its arguments on every processor, so the bytes are the same.
  *
  *	0	2	first child that goes
  *	2	2	the one behind the last that goes
@@ -15,7 +17,8 @@
  *	.	2	length of the low fence's key
  *	.	.	key
  *
- * In native byte order, as all of WAL.  Not for pages in comparator order, which need the catalogs, nor where the filters of other children change.
+ * In native byte order, as all of WAL.  Not for pages in comparator order, which need the catalogs,
+ * nor where the filters of other children change.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

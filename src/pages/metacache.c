@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  * metacache.c - what the planner wants of metapages, without a visit to them for each plan
  *
- * Costs need the height of the tree and the runs in front of it, row estimates also whether the tree has changed: core keeps btree's metapage in its relation
- * cache for that.  Ours changes with each group of a merge; so a counter in shared memory counts the changes of all metapages, and
+ * Costs need the height of the tree and the runs in front of it, row estimates also whether the
+ * tree has changed: core keeps btree's metapage in its relation cache for that.  Ours changes with
+ * each group of a merge; so a counter in shared memory counts the changes of all metapages, and
  * what a backend has seen of one is good as long as the counter has not moved.
  *
- * The counter moves after the page, under the page's lock, and is read before it: what is kept may be newer than it seems, never older.  Pages that come
- * by other ways (the end of a build, core's full images in redo) belong to a new file, of which an invalidation of the relation tells.
+ * The counter moves after the page, under the page's lock, and is read before it: what is kept may
+ * be newer than it seems, never older.  Pages that come by other ways (the end of a build, core's
+ * full images in redo) belong to a new file, of which an invalidation of the relation tells.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -8,7 +8,9 @@
 #include "memo.h"
 #include "meta.h"
 
-/* A metapage, kept by this backend for the planner until some metapage of the server has changed. */
+/*
+ * A metapage, kept by this backend for the planner until some metapage of the server has changed.
+ */
 typedef struct SfxGlance
 {
 	SfxMemo		memo;			/* as of so many changes of metapages; 0: not kept */
@@ -16,7 +18,10 @@ typedef struct SfxGlance
 	SfxMeta		meta;			/* if sound */
 } SfxGlance;
 
-/* The index is locked by the caller, or by who plans for him.  Valid until the next call. Errors: the metapage cannot be read. */
+/*
+ * The index is locked by the caller, or by who plans for him.  Valid until the next call. Errors:
+ * the metapage cannot be read.
+ */
 extern const SfxGlance *sfx_glance(Oid index);
 
 /* Levels of the main tree above its leaves; 1 where the metapage is damaged. */

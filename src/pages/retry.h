@@ -28,8 +28,8 @@ typedef struct SfxRetry
  * A try has failed because of what it saw.  True: make another one, from the metapage on.  False:
  * nothing has changed during this one, so that what it saw is damage; the caller says which.
  *
- * No LWLock is held, but by who has the merge lock.  May wait for the merge lock; on a standby, where replay stops
- * for nobody, there is an end of trying: an error that says so.
+ * No LWLock is held, but by who has the merge lock.  May wait for the merge lock; on a standby,
+ * where replay stops for nobody, there is an end of trying: an error that says so.
  */
 extern bool sfx_retry(SfxRetry *r);
 

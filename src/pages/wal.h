@@ -42,8 +42,9 @@
 #define SFX_GROUP_BLOCKS	33
 
 /*
- * What one touches that could do with fewer blocks: their buffers are pinned together, and a quarter of all leaves the others
- * enough.  Twelve do for a leaf that becomes five below a root that is split.
+ * What one touches that could do with fewer blocks: their buffers are pinned together, and a
+ * quarter of all leaves the others enough.  Twelve do for a leaf that becomes five below a root
+ * that is split.
  */
 static inline int
 sfx_record_blocks(void)
@@ -95,8 +96,9 @@ extern void sfx_log_page_put(Page page, const uint8 *bytes, int len, int n);
 extern void sfx_log_page_flag(Page page, const uint16 *offs, int n);
 
 /*
- * The children [from, to) of an inner page become repl[0..n): palloced data for a record, *len bytes; and the same done to
- * a page in byte order, exclusively locked.  False: page or data are damaged (inner_edit.c).
+ * The children [from, to) of an inner page become repl[0..n): palloced data for a record, *len
+ * bytes; and the same done to a page in byte order, exclusively locked.  False: page or data are
+ * damaged (inner_edit.c).
  */
 extern char *sfx_edit_encode(int from, int to, const SfxChild *repl, int n, Size *len);
 extern bool sfx_edit_redo(Page page, const char *data, Size len);

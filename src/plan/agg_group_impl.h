@@ -182,7 +182,9 @@ extern bool sfx_queue_is_full(const SfxGroups *g);
 /* Are the outputs of the kinds that groups' ends decide? */
 extern void sfx_groups_plan_leaps(SfxGroups *g);
 
-/* The open group has had entries enough to leave the rest, if it is decided; key: the last one's. */
+/*
+ * The open group has had entries enough to leave the rest, if it is decided; key: the last one's.
+ */
 extern void sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen);
 
 /* ... to count it, where the scan can, without TIDs. */

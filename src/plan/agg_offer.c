@@ -7,8 +7,8 @@
  * looks for an offer looks the table's up, asks which of them have what the query wants
  * (agg_want.c), and takes the cheapest: a node (agg_exec.c) over that path.
  *
- * Declined are conditions that the index does not answer alone, row-level security, TABLESAMPLE, and
- * tables with more pages of the map than may stay pinned.
+ * Declined are conditions that the index does not answer alone, row-level security, TABLESAMPLE,
+ * and tables with more pages of the map than may stay pinned.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

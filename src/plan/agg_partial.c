@@ -5,8 +5,8 @@
  * of these are arrays of the count and the sum.  Those of int8 and numeric have forms of core's
  * own, which core's functions make: any n values with that sum lead to the same state.  So it takes
  * two integers that differ by at most 1, the one so often, the other the rest of times; and of
- * numerics the sum itself and zeros.  A value that comes n times is made by doubling states (one for
- * each bit of n).
+ * numerics the sum itself and zeros.  A value that comes n times is made by doubling states (one
+ * for each bit of n).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

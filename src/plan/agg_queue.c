@@ -249,8 +249,8 @@ sfx_queue_put_off(SfxGroups *g, const SfxBlock *block, int i)
 }
 
 /*
- * May the row's entry come into the block, behind those that it has?  Keys have to ascend (entries of
- * several stages may be put off together), and payloads stand apart from one another.
+ * May the row's entry come into the block, behind those that it has?  Keys have to ascend (entries
+ * of several stages may be put off together), and payloads stand apart from one another.
  */
 static bool
 follows(const SfxGroups *g, const SfxBlock *block, const Row *row)

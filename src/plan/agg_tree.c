@@ -264,8 +264,8 @@ append_in_order(const Tree *tree, const Level *top)
 }
 
 /*
- * Tables' groups are looked up once more: a visit to a place in memory, for which core has no price.
- * With it groups of two or three rows are left to core.
+ * Tables' groups are looked up once more: a visit to a place in memory, for which core has no
+ * price. With it groups of two or three rows are left to core.
  */
 static void
 charge_again(Path *path, AggStrategy strategy, double states)

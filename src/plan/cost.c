@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * cost.c - what the planner is told about the price of a scan
  *
- * The same amount as a btree of as many pages, so that plans are those that a btree would get; with the leaps that scans make over values of
- * columns without equality, for which core has an estimate from 18 on; and one more descent for each run in front of the main tree.
+ * The same amount as a btree of as many pages, so that plans are those that a btree would get; with
+ * the leaps that scans make over values of columns without equality, for which core has an estimate
+ * from 18 on; and one more descent for each run in front of the main tree.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -38,8 +39,9 @@ known_meta(const IndexOptInfo *info)
 }
 
 /*
- * What searching the runs in front of the main tree costs, as btree's estimate counts a descent: comparisons and pages.  Core knows the height
- * of its own trees only before 18: it is told here.  An index that somebody only thinks of has one inner level.
+ * What searching the runs in front of the main tree costs, as btree's estimate counts a descent:
+ * comparisons and pages.  Core knows the height of its own trees only before 18: it is told here.
+ * An index that somebody only thinks of has one inner level.
  */
 static Cost
 look_at_runs(IndexOptInfo *info, const SfxMeta *meta)
@@ -93,7 +95,10 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 
 #if !SFX_BTREE_SKIPS
 
-/* Does the clause fix its column to single values, so that the next column's clause still narrows the range read? */
+/*
+ * Does the clause fix its column to single values, so that the next column's clause still narrows
+ * the range read?
+ */
 static bool
 is_equality(const IndexOptInfo *info, const IndexClause *clause)
 {
@@ -117,7 +122,9 @@ is_equality(const IndexOptInfo *info, const IndexClause *clause)
 	return false;
 }
 
-/* How many of a path's clauses bound the range that is read; the rest are checked entry by entry. */
+/*
+ * How many of a path's clauses bound the range that is read; the rest are checked entry by entry.
+ */
 static int
 count_bounds(const IndexPath *path)
 {
@@ -144,7 +151,8 @@ count_bounds(const IndexPath *path)
 }
 
 /*
- * How many runs of entries with equal values in the columns before col there are among rows entries: each may need a leap.
+ * How many runs of entries with equal values in the columns before col there are among rows
+ * entries: each may need a leap.
  */
 static double
 count_groups(PlannerInfo *root, const IndexPath *path, int col, double rows)
@@ -182,8 +190,9 @@ clauses_selectivity(PlannerInfo *root, const IndexPath *path, int from, int to)
 }
 
 /*
- * What a scan costs that leaps: for each group of equal values in the columns before that of the first clause that bounds nothing a descent and a
- * leaf, and the entries that this clause lets pass. Taken if it is less than *total.
+ * What a scan costs that leaps: for each group of equal values in the columns before that of the
+ * first clause that bounds nothing a descent and a leaf, and the entries that this clause lets
+ * pass. Taken if it is less than *total.
  */
 static void
 leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, int bounds, Cost *total, double *pages)

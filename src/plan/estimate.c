@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  * estimate.c - how many rows the planner expects of conditions on an indexed column
  *
- * Core estimates conditions one by one from what ANALYZE has sampled, before it asks any access method.  But the index can
- * count.  So while a table's size is estimated, core is shown statistics that are made for this very query: the constants that its
- * conditions compare the column with cut the index into intervals, inside of which no condition changes its answer; each
- * piece that is not empty is shown as one most common value, its first entry, with the piece's share of all entries.
- * Whatever condition core tries on these values, it adds up what the index has counted, for every operator of the family
- * and every type.
+ * Core estimates conditions one by one from what ANALYZE has sampled, before it asks any access
+ * method.  But the index can count.  So while a table's size is estimated, core is shown statistics
+ * that are made for this very query: the constants that its conditions compare the column with cut
+ * the index into intervals, inside of which no condition changes its answer; each piece that is not
+ * empty is shown as one most common value, its first entry, with the piece's share of all entries.
+ * Whatever condition core tries on these values, it adds up what the index has counted, for every
+ * operator of the family and every type.
  *
  * Such statistics know nothing of other constants, of joins or of groups.  So they are only shown
  * - while the table's own size is not yet known (its rows are 0): joins, groups and costs come after that;
@@ -15,11 +16,12 @@
  *   well enough, and a lookup's planning should not take longer than the lookup;
  * - to users who may see the column in all rows, because they tell of it.
  *
- * A later column of an index is shown as it is spread where the columns before it have the values that the query wants of them: core
- * multiplies what it thinks of single conditions, and so gets the share of all together, however the columns depend on one another.
+ * A later column of an index is shown as it is spread where the columns before it have the values
+ * that the query wants of them: core multiplies what it thinks of single conditions, and so gets
+ * the share of all together, however the columns depend on one another.
  *
- * Columns of no surfidx index, or of one behind others that are not fixed, and partial indexes are estimated as ever, and so is an
- * index with a damaged page (a WARNING says so).
+ * Columns of no surfidx index, or of one behind others that are not fixed, and partial indexes are
+ * estimated as ever, and so is an index with a damaged page (a WARNING says so).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -44,7 +46,10 @@
 static bool range_estimates = true;
 static get_relation_stats_hook_type prev_relation_stats = NULL;
 
-/* May the user see the column in all rows?  Of a partition or a child: in the table that the query names. */
+/*
+ * May the user see the column in all rows?  Of a partition or a child: in the table that the query
+ * names.
+ */
 static bool
 may_see(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
 {
@@ -104,7 +109,10 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 
 /* ---- the hook ---- */
 
-/* What was found for a column: core asks once for each condition.  Lives in the planner's memory, and is forgotten with it. */
+/*
+ * What was found for a column: core asks once for each condition.  Lives in the planner's memory,
+ * and is forgotten with it.
+ */
 typedef struct Shown
 {
 	struct Shown *next;
@@ -157,7 +165,10 @@ keep_statistics(HeapTuple tuple)
 {
 }
 
-/* The relation of a range table entry.  Core's estimate for brin asks with a vardata of which nothing is set. */
+/*
+ * The relation of a range table entry.  Core's estimate for brin asks with a vardata of which
+ * nothing is set.
+ */
 static RelOptInfo *
 relation_of(const PlannerInfo *root, const RangeTblEntry *rte)
 {
@@ -167,7 +178,10 @@ relation_of(const PlannerInfo *root, const RangeTblEntry *rte)
 	return NULL;
 }
 
-/* Is there a condition on the table that may be other than an equality?  Most lookups have none, and are done with here. */
+/*
+ * Is there a condition on the table that may be other than an equality?  Most lookups have none,
+ * and are done with here.
+ */
 static bool
 any_inequality(const RelOptInfo *rel)
 {

@@ -179,7 +179,10 @@ find_conditions(Node *node, void *context)
 	return c->strange;
 }
 
-/* The equality with a constant that every row has to pass in column c->attno, as c->pin[c->col].  False: there is none. */
+/*
+ * The equality with a constant that every row has to pass in column c->attno, as c->pin[c->col].
+ * False: there is none.
+ */
 static bool
 pin_column(SfxConditions *c, RelOptInfo *rel)
 {

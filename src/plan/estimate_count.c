@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * estimate_count.c - the entries between the constants of a column's conditions
  *
- * What a backend keeps of the index (estimate_known.c) and the images in memory tell most of it within 1 %, without a look at a page and so
- * without the subtransaction that reading a damaged one would take.  Where they do not, the ranks of the constants are looked up (rank.c).
+ * What a backend keeps of the index (estimate_known.c) and the images in memory tell most of it
+ * within 1 %, without a look at a page and so without the subtransaction that reading a damaged one
+ * would take.  Where they do not, the ranks of the constants are looked up (rank.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,7 +29,10 @@
 								 * there is one */
 #define MAX_ERROR		0.01	/* of what a condition finds */
 
-/* The edge at that position, in its place among the others, of which none has the same; bytes of its own. */
+/*
+ * The edge at that position, in its place among the others, of which none has the same; bytes of
+ * its own.
+ */
 static SfxPos
 add_edge(const SfxConditions *c, SfxEdges *e, const SfxPos *pos)
 {
@@ -55,7 +59,10 @@ add_edge(const SfxConditions *c, SfxEdges *e, const SfxPos *pos)
 	return e->pos[i];
 }
 
-/* The range of the columns before ours, and of a condition on ours (NULL: none).  False: it is not one range. */
+/*
+ * The range of the columns before ours, and of a condition on ours (NULL: none).  False: it is not
+ * one range.
+ */
 static bool
 range_of_condition(const SfxConditions *c, ScanKey key, SfxRange *range)
 {
@@ -149,12 +156,16 @@ sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 
 /* ---- a value for each piece ---- */
 
-/* Does a bound of a constant stand in full in its range, so that what comes before and behind it is certain? */
+/*
+ * Does a bound of a constant stand in full in its range, so that what comes before and behind it is
+ * certain?
+ */
 #define CERTAIN_BOUND	256
 
 /*
- * Is the constant of a condition, of the column's own type, a value between lo and hi, neighbours among the edges?  It is the first or the last one of the
- * condition's range, or stands right before or behind it, and no edge parts what is equal.
+ * Is the constant of a condition, of the column's own type, a value between lo and hi, neighbours
+ * among the edges?  It is the first or the last one of the condition's range, or stands right
+ * before or behind it, and no edge parts what is equal.
  */
 static bool
 constant_between(const SfxConditions *c, const SfxEdges *e, int r, const SfxPos *lo, const SfxPos *hi)
@@ -177,7 +188,10 @@ constant_between(const SfxConditions *c, const SfxEdges *e, int r, const SfxPos 
 	return sfx_order_cmp_pos(c->o.order, inclusive ? hi : lo, khi) == 0;
 }
 
-/* A value between two edges without a look at the index: one of the query's, or one that was seen.  False: none is known. */
+/*
+ * A value between two edges without a look at the index: one of the query's, or one that was seen.
+ * False: none is known.
+ */
 static bool
 known_value(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxPos *lo, const SfxPos *hi, SfxPiece *v)
 {
@@ -225,7 +239,10 @@ first_value(const SfxConditions *c, SfxReader *reader, SfxKnown *known, const Sf
 
 /* ---- what is known ---- */
 
-/* As *v into piece[0..n), which are in the order of their shares: core takes the first for the most common one. */
+/*
+ * As *v into piece[0..n), which are in the order of their shares: core takes the first for the most
+ * common one.
+ */
 static void
 insert_piece(SfxPiece *piece, int n, const SfxPiece *v)
 {
@@ -290,8 +307,9 @@ edge_at(const SfxConditions *c, const SfxEdges *e, const SfxPos *pos)
 }
 
 /*
- * Does every condition find as many entries as it says, but for 1 %?  If all are comparisons that a row has to pass, it is what passes all of them that
- * counts; else any piece between two edges may be asked for.
+ * Does every condition find as many entries as it says, but for 1 %?  If all are comparisons that a
+ * row has to pass, it is what passes all of them that counts; else any piece between two edges may
+ * be asked for.
  */
 static bool
 all_good_enough(const SfxConditions *c, const SfxEdges *e, const Guess *g)
@@ -314,7 +332,10 @@ all_good_enough(const SfxConditions *c, const SfxEdges *e, const Guess *g)
 	return from < to && good_enough(g, from, to);
 }
 
-/* Measure the pieces by what is known; in ordered bytes, and unless look is set, without reading or throwing anything.  False: that is too little. */
+/*
+ * Measure the pieces by what is known; in ordered bytes, and unless look is set, without reading or
+ * throwing anything.  False: that is too little.
+ */
 static bool
 measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, SfxPiece *piece, int *n)
 {
@@ -416,7 +437,10 @@ attempt_measure(void *arg)
 		m->piece[i].share /= total;
 }
 
-/* Neither damage nor another format is an error: who plans may have other ways to the rows.  In a subtransaction, which parallel workers cannot have on all versions. */
+/*
+ * Neither damage nor another format is an error: who plans may have other ways to the rows.  In a
+ * subtransaction, which parallel workers cannot have on all versions.
+ */
 int
 sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)
 {

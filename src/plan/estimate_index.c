@@ -59,8 +59,9 @@ may_be_scanned(RelOptInfo *rel, const IndexOptInfo *info)
 }
 
 /*
- * What is true of column number col where the ones before it are fixed must not be taken for the price of a scan that asks for that column without
- * those: do all indexes that have the column, and that conditions lead to, have those, too?
+ * What is true of column number col where the ones before it are fixed must not be taken for the
+ * price of a scan that asks for that column without those: do all indexes that have the column, and
+ * that conditions lead to, have those, too?
  */
 static bool
 go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)

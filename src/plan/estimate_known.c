@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * estimate_known.c - what a backend keeps of an index from one plan to the next
  *
- * A statement that is planned each time asks the same index for another constant each time.  To go down the tree for it costs as much as to run the
- * statement.  So a backend that does it again and again notes
+ * A statement that is planned each time asks the same index for another constant each time.  To go
+ * down the tree for it costs as much as to run the statement.  So a backend that does it again and
+ * again notes
  *
  *	positions	some thousand low fences of leaves, with the entries before each: where a constant falls between two of them its rank is known but
  *				for the entries in between.  Good as long as no group of a merge has changed the tree (SfxWork.groups, by R7's argument): entries come
@@ -11,7 +12,8 @@
  *	values		the lowest and the highest one that was seen in the first column: any value between two constants stands for all, and
  *				whether there still is an entry of it does not matter.  Good until the relation is another one (an invalidation tells).
  *
- * Both are of the first column only.  Only sfx_known_learn and sfx_known_ranks_by_leaves read pages.
+ * Both are of the first column only.  Only sfx_known_learn and sfx_known_ranks_by_leaves read
+ * pages.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

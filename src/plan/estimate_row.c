@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * estimate_row.c - a row of pg_statistic that says how a column's entries are spread over intervals
  *
- * Put together by hand: of 31 attributes 21 have their place in FormData_pg_statistic, and making a row of them all value by value takes
- * longer than to find out what to say.
+ * Put together by hand: of 31 attributes 21 have their place in FormData_pg_statistic, and making a
+ * row of them all value by value takes longer than to find out what to say.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -45,7 +45,10 @@ make_row(Size more, MemoryContext cxt)
 	return tup;
 }
 
-/* An array of n elements of one dimension, which follow behind its header, as attribute attnum at offset at. */
+/*
+ * An array of n elements of one dimension, which follow behind its header, as attribute attnum at
+ * offset at.
+ */
 static char *
 add_array(HeapTuple tup, int attnum, Size at, Oid type, int n, Size size)
 {

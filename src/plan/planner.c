@@ -220,7 +220,10 @@ lift_relation_info(SFX_REL_INFO_PARAMS)
  * Only partitions that rows are routed to are out of reach: they come into being while the statement runs.
  */
 
-/* Might this index be ours?  Told without opening it, for the sake of tables that have only core's indexes. */
+/*
+ * Might this index be ours?  Told without opening it, for the sake of tables that have only core's
+ * indexes.
+ */
 static bool
 has_added_am(Oid indexoid)
 {

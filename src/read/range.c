@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * range.c - from the arguments of an SQL function to a range of an index
  *
- * A bound of k columns (x1, ..., xk) is the end of a range of scan conditions: the positions with columns >= (x1, ..., xk) begin where
- * those with column 1 = x1, ..., column k >= xk do.  So scankey.c makes the bytes, for every type and in both key spaces, and an
- * argument of another type of the operator family is compared as in a query.  In descending columns the ends change places.
+ * A bound of k columns (x1, ..., xk) is the end of a range of scan conditions: the positions with
+ * columns >= (x1, ..., xk) begin where those with column 1 = x1, ..., column k >= xk do.  So
+ * scankey.c makes the bytes, for every type and in both key spaces, and an argument of another type
+ * of the operator family is compared as in a query.  In descending columns the ends change places.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -37,7 +38,10 @@
 
 /* ---- opening ---- */
 
-/* Counting what is there tells of rows: as much as SELECT may see, and nothing where policies hide some. */
+/*
+ * Counting what is there tells of rows: as much as SELECT may see, and nothing where policies hide
+ * some.
+ */
 static void
 check_rights(Relation heap, Relation index)
 {
@@ -116,8 +120,8 @@ cast_value(const SfxArg *arg, Node *cast)
 }
 
 /*
- * arg as a constant that index column col (0-based) can be compared with: its value, and in *subtype its type as an operator
- * family knows it.
+ * arg as a constant that index column col (0-based) can be compared with: its value, and in
+ * *subtype its type as an operator family knows it.
  */
 static Datum
 fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
@@ -268,7 +272,8 @@ split_columns(const SfxOpened *o, const SfxArg *arg, SfxArg *col)
 }
 
 /*
- * The end of a range, low or high by value, that a bound of n columns makes.  False: no key lies on this side of the bound.
+ * The end of a range, low or high by value, that a bound of n columns makes.  False: no key lies on
+ * this side of the bound.
  */
 static bool
 range_end(const SfxOpened *o, const SfxArg *col, int n, bool low, bool inclusive, SfxRange *range)

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  * rank.c - about how many entries lie below a position
  *
- * One page of each level tells it: the counts of the children to the left of the position, and in the leaf a search for it.  Counts above
- * level 1 may lag, so that what is taken from a page is a share: of the entries below it, so many lie below the
- * position.  The delta's part is counted in its images, or follows from the position's place there.
+ * One page of each level tells it: the counts of the children to the left of the position, and in
+ * the leaf a search for it.  Counts above level 1 may lag, so that what is taken from a page is a
+ * share: of the entries below it, so many lie below the position.  The delta's part is counted in
+ * its images, or follows from the position's place there.
  *
- * Off by what merges have moved and inserters have added since the pages above level 1 were last counted (sfx_tree_recount), and
- * by what is in two stages while a merge runs.
+ * Off by what merges have moved and inserters have added since the pages above level 1 were last
+ * counted (sfx_tree_recount), and by what is in two stages while a merge runs.
  *
- * Without leaves (sfx_rank_above_leaves) the place of the position between the fences of its leaf stands for the search, as if the
- * leaf's keys were spread evenly between them.
+ * Without leaves (sfx_rank_above_leaves) the place of the position between the fences of its leaf
+ * stands for the search, as if the leaf's keys were spread evenly between them.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -26,7 +27,10 @@
 
 #include <math.h>
 
-/* What is known of a descent: [share, share + width) of all entries lie in the interval of the page it has come to. */
+/*
+ * What is known of a descent: [share, share + width) of all entries lie in the interval of the page
+ * it has come to.
+ */
 typedef struct Descent
 {
 	double		share;
@@ -100,7 +104,10 @@ sfx_ranks_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const Sfx
 
 /* ---- without leaves ---- */
 
-/* The low fences of a child and of its neighbours, and their entries: of [0] the one before it, [1] itself, [2] and [3] those behind it. */
+/*
+ * The low fences of a child and of its neighbours, and their entries: of [0] the one before it, [1]
+ * itself, [2] and [3] those behind it.
+ */
 typedef struct Around
 {
 	int			at;				/* the child's number */
@@ -166,8 +173,8 @@ place_between(const SfxPos *pos, const SfxPos *a, const SfxPos *b)
 }
 
 /*
- * The share of a leaf's entries that lie below pos.  The first and the last leaf of a tree have one fence: their keys are taken for as dense as those
- * of the leaf beside them.
+ * The share of a leaf's entries that lie below pos.  The first and the last leaf of a tree have one
+ * fence: their keys are taken for as dense as those of the leaf beside them.
  */
 static double
 share_between_fences(const SfxOpened *o, const Around *a, const SfxPos *pos)

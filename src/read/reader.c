@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * reader.c - delta and tree as one ordered stream of entries
  *
- * Everything that reads the index by key comes through here.  A reader is positioned by key, and goes on by *steps* (reader_step.c).
+ * Everything that reads the index by key comes through here.  A reader is positioned by key, and
+ * goes on by *steps* (reader_step.c).
  *
  * No lock is held between calls, and nothing but the gate page and the metapage is pinned.
  *-------------------------------------------------------------------------

@@ -14,7 +14,10 @@
 
 typedef struct SfxReader SfxReader;
 
-/* A reader begins with this: entries of a decoded block that it would return next without a look at anything else. */
+/*
+ * A reader begins with this: entries of a decoded block that it would return next without a look at
+ * anything else.
+ */
 typedef struct SfxStretch
 {
 	const SfxBlock *block;
@@ -26,15 +29,21 @@ typedef struct SfxStretch
 /* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
 #define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
 
-/* gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans). Memory: current context. */
+/*
+ * gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans).
+ * Memory: current context.
+ */
 extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
 
-/* For whom it reads: steps throw where this snapshot has expired.  NULL, as at first: they do not. */
+/*
+ * For whom it reads: steps throw where this snapshot has expired.  NULL, as at first: they do not.
+ */
 extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 
 /*
- * From the next step on the caller needs no keys or payloads (true) or does again: those of leaves are not decoded where a step has nothing to merge with a leaf's
- * entries, which show an empty key then.  sfx_reader_last has the key of the entry last returned all the same (no payload).
+ * From the next step on the caller needs no keys or payloads (true) or does again: those of leaves
+ * are not decoded where a step has nothing to merge with a leaf's entries, which show an empty key
+ * then.  sfx_reader_last has the key of the entry last returned all the same (no payload).
  */
 extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
@@ -74,7 +83,10 @@ extern void sfx_reader_look_ahead(SfxReader *r, struct SfxVisibility *v);
  * copied: the bounds' bytes have to stay until the next seek or reset. */
 extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
-/* The same for one more range of a scan, for the same snapshot: it may be read from the leaf that was read last, where nothing has come into the tree since. */
+/*
+ * The same for one more range of a scan, for the same snapshot: it may be read from the leaf that
+ * was read last, where nothing has come into the tree since.
+ */
 extern void sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
 /*
@@ -86,7 +98,10 @@ extern SfxLogPlace sfx_reader_log_place(const SfxReader *r);
 /* The range just sought is next to never empty: do not ask filters for it. */
 extern void sfx_reader_no_filters(SfxReader *r);
 
-/* The first entry of [lo, hi), for who wants no other: less is decoded.  The reader stands nowhere afterwards.  *e as from sfx_reader_next. */
+/*
+ * The first entry of [lo, hi), for who wants no other: less is decoded.  The reader stands nowhere
+ * afterwards.  *e as from sfx_reader_next.
+ */
 extern bool sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, SfxEntry *e);
 
 /*
@@ -137,7 +152,10 @@ extern bool sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n);
  */
 extern int	sfx_reader_count_blocks(SfxReader *r, const SfxPos *end);
 
-/* May the range just sought hold an entry?  False is certain.  True is certain where no filter was asked. */
+/*
+ * May the range just sought hold an entry?  False is certain.  True is certain where no filter was
+ * asked.
+ */
 extern bool sfx_reader_may_hold(SfxReader *r);
 
 /*
@@ -149,8 +167,8 @@ extern bool sfx_reader_may_hold(SfxReader *r);
 extern bool sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e);
 
 /*
- * The short way to the next entry, as sfx_reader_next would return it: it is number *i in *block.  False: not this way.
- * sfx_block_entry makes an entry of it, valid until the next call.
+ * The short way to the next entry, as sfx_reader_next would return it: it is number *i in *block.
+ * False: not this way. sfx_block_entry makes an entry of it, valid until the next call.
  */
 static inline bool
 sfx_reader_stretch(SfxReader *r, ScanDirection dir, const SfxBlock **block, int *i)
@@ -244,26 +262,35 @@ extern bool sfx_reader_last_tidless(const SfxReader *r);
 extern void sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive);
 
 /*
- * For parallel scans, in place of sfx_reader_next: one step from *from on (NULL: from the range's start) in that direction.  sfx_reader_take then
- * returns the step's entries.  True: there is more of the range, from *stop on (bytes valid until the next
- * step); false: this step ends it.
+ * For parallel scans, in place of sfx_reader_next: one step from *from on (NULL: from the range's
+ * start) in that direction.  sfx_reader_take then returns the step's entries.  True: there is more
+ * of the range, from *stop on (bytes valid until the next step); false: this step ends it.
  */
 extern bool sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop);
 extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
 
 /*
- * The row of the entry last returned is dead to everybody, as heap has told.  Once the step in hand is done with, its entry is removed where that is
- * cheap (README "Dead entries").  Not in recovery.
+ * The row of the entry last returned is dead to everybody, as heap has told.  Once the step in hand
+ * is done with, its entry is removed where that is cheap (README "Dead entries").  Not in recovery.
  */
 extern void sfx_reader_kill(SfxReader *r, Relation heap);
 
-/* The leaf of the main tree that the step in hand has copied from: tells whether a seek has led anywhere else. */
+/*
+ * The leaf of the main tree that the step in hand has copied from: tells whether a seek has led
+ * anywhere else.
+ */
 extern BlockNumber sfx_reader_leaf(const SfxReader *r);
 
-/* The range is at its end and no other one follows for now: let go of the gate, or VACUUM would wait for the scan's end. */
+/*
+ * The range is at its end and no other one follows for now: let go of the gate, or VACUUM would
+ * wait for the scan's end.
+ */
 extern void sfx_reader_release_gate(SfxReader *r);
 
-/* Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage stays pinned. */
+/*
+ * Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage
+ * stays pinned.
+ */
 extern void sfx_reader_rewind(SfxReader *r);
 
 /* The same, and no pin is left. */

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  * reader_ahead.c - asking for leaves before a range scan comes to them
  *
- * The right neighbour is named in the leaf itself.  Those behind it, and all that a backward scan comes to, are named in the parent, which is visited
- * once for each window of effective_io_concurrency leaves.  Forward, the right neighbour tells first
- * whether leaves have to be read: an index in memory needs no asking.  Where none of a window had to
- * be read, the next windows are skipped.
+ * The right neighbour is named in the leaf itself.  Those behind it, and all that a backward scan
+ * comes to, are named in the parent, which is visited once for each window of
+ * effective_io_concurrency leaves.  Forward, the right neighbour tells first whether leaves have to
+ * be read: an index in memory needs no asking.  Where none of a window had to be read, the next
+ * windows are skipped.
  *
- * No read stream: it keeps the pages pinned that it was told of, in their order, and who has been told of a wrong one, because a merge has moved entries, has
- * to begin a new one.  A page that was asked for and is not the one that is needed costs nothing else.
+ * No read stream: it keeps the pages pinned that it was told of, in their order, and who has been
+ * told of a wrong one, because a merge has moved entries, has to begin a new one.  A page that was
+ * asked for and is not the one that is needed costs nothing else.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -23,7 +25,10 @@
 #define WINDOW_MAX		32
 #define IDLE_WINDOWS	8		/* are skipped after one whose leaves were all in memory */
 
-/* Ask for the leaves of the window that begins where the step in hand stops.  How many leaves the scan comes to before the next window. */
+/*
+ * Ask for the leaves of the window that begins where the step in hand stops.  How many leaves the
+ * scan comes to before the next window.
+ */
 static int
 ask_window(SfxReader *r, const SfxMeta *meta, int window)
 {

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * reader_batch.c - what a step of a reader has of the delta: copies of its images' entries (R2, R10)
+ * reader_batch.c - what a step of a reader has of the delta: copies of its images' entries (R2,
+ * R10)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -37,7 +38,10 @@ is_lookup(const SfxReader *r)
 		sfx_same_bytes(lo->key, lo->len - 1, hi->key, lo->len - 1);
 }
 
-/* Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single keys. */
+/*
+ * Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single
+ * keys.
+ */
 static inline bool
 image_lacks(SfxReader *r, SfxImage *img)
 {

@@ -164,8 +164,8 @@ count_delta(Stages *s)
 /* ---- a run ---- */
 
 /*
- * Y8, for a leaf in buf that begins with cur, and is all in the range: its head tells.  stop moves to
- * its end.  False: it is not, and is still locked.
+ * Y8, for a leaf in buf that begins with cur, and is all in the range: its head tells.  stop moves
+ * to its end.  False: it is not, and is still locked.
  */
 static bool
 count_whole_leaf(Stages *s, Buffer buf)

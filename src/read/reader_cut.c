@@ -92,7 +92,9 @@ compare_whole(SfxReader *r, const SfxPos *pos, int *c)
 	return len >= 0;
 }
 
-/* Both ends of a range of one key are undecided beside one stored key: its row is asked for once. */
+/*
+ * Both ends of a range of one key are undecided beside one stored key: its row is asked for once.
+ */
 void
 sfx_reader_cut_bounds(SfxReader *r, bool others)
 {

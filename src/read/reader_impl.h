@@ -44,12 +44,15 @@
  */
 #define READER_PARTS		4
 #define READER_PART_KEYS	32
-/* So many ranges of a scan in a row that fall into one leaf, and its page is copied for those to come. */
+/*
+ * So many ranges of a scan in a row that fall into one leaf, and its page is copied for those to
+ * come.
+ */
 #define READER_SAME_LEAF	3
 
 /*
- * A bound or boundary.  lo and hi point to the caller's bytes, the others there or to bytes of the reader's own: copies
- * cost more than all else that a point lookup does with them.
+ * A bound or boundary.  lo and hi point to the caller's bytes, the others there or to bytes of the
+ * reader's own: copies cost more than all else that a point lookup does with them.
  */
 typedef struct Bound
 {
@@ -239,8 +242,8 @@ struct SfxReader
 extern void sfx_reader_one_step(SfxReader *r);
 
 /*
- * Decode what of block number b of leaf lies between cur and stop, or a part of it.  first: it is the one that cur falls into; all
- * others lie beyond cur.
+ * Decode what of block number b of leaf lies between cur and stop, or a part of it.  first: it is
+ * the one that cur falls into; all others lie beyond cur.
  */
 extern void sfx_reader_decode(SfxReader *r, Share *s, const SfxLeaf *leaf, int b, bool first);
 
@@ -257,7 +260,10 @@ extern void sfx_reader_keep_blocks(SfxReader *r, Share *s, Buffer buf, int *firs
 /* Decode more of the share's block, of which something is left. */
 extern void sfx_reader_decode_left(SfxReader *r, Share *s);
 
-/* Which gate a reader tries first: the one that was current when this backend last looked, or SFX_GATE_UNKNOWN. */
+/*
+ * Which gate a reader tries first: the one that was current when this backend last looked, or
+ * SFX_GATE_UNKNOWN.
+ */
 #define SFX_GATE_UNKNOWN	2
 extern uint8 sfx_reader_last_gate(Relation index);
 
@@ -267,7 +273,10 @@ extern void sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta);
 /* R1: read the metapage, with the gate that it names pinned if the reader wants one. */
 extern void sfx_reader_meta(SfxReader *r, SfxMeta *meta);
 
-/* reader_ahead.c: the range goes on behind the step in hand; ask for the leaves to come.  right: the right neighbour, if that is the next one.  No lock is held. */
+/*
+ * reader_ahead.c: the range goes on behind the step in hand; ask for the leaves to come.  right:
+ * the right neighbour, if that is the next one.  No lock is held.
+ */
 extern void sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right);
 
 /* reader_look.c: of the batches just copied, keep the entries whose rows are visible (R10). */

@@ -53,7 +53,10 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 	r->dead[r->ndead++] = e.tid;
 }
 
-/* Keep of the n entries those that stand in the image of generation number g now.  How many; 0 if the generation is gone. */
+/*
+ * Keep of the n entries those that stand in the image of generation number g now.  How many; 0 if
+ * the generation is gone.
+ */
 static int
 keep_standing(SfxReader *r, const SfxMeta *meta, int g, SfxEntry **entries, int n)
 {
@@ -116,7 +119,10 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	}
 }
 
-/* The step in hand is done with: remove what of it was found dead. The gate keeps TIDs from being reused meanwhile. */
+/*
+ * The step in hand is done with: remove what of it was found dead. The gate keeps TIDs from being
+ * reused meanwhile.
+ */
 void
 sfx_reader_remove_dead(SfxReader *r)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * row.c - index tuples for index-only scans, formed in place
  *
- * A row is formed for every entry that an index-only scan returns, so it is worth not to go by way of
- * values, nor to allocate, nor to compress what is thrown away at once, as index_form_tuple would.  Three ways, from the
- * shortest on:
+ * A row is formed for every entry that an index-only scan returns, so it is worth not to go by way
+ * of values, nor to allocate, nor to compress what is thrown away at once, as index_form_tuple
+ * would.  Three ways, from the shortest on:
  *
  *	fixed	numbers and values of fixed width: a plan of offsets made once per scan, one tuple overwritten (with one column: sfx_row_quick)
  *	direct	the same and text: columns copied one behind the other (with one short text: sfx_row_quick)
@@ -259,7 +259,8 @@ plan_direct(SfxRow *row, TupleDesc desc, const SfxKeyDesc *kd)
 }
 
 /*
- * The data area as heap_fill_tuple would make it.  Returns its size, -1 where this way does not work.
+ * The data area as heap_fill_tuple would make it.  Returns its size, -1 where this way does not
+ * work.
  */
 static inline int
 form_columns(const SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e, char *data)

@@ -74,12 +74,15 @@ typedef struct SfxRow
 
 StaticAssertDecl(MAXALIGN(SFX_MAX_ITUP_SIZE) <= BLCKSZ, "an index tuple fits a block");
 
-/* Look at the index's columns, once per scan.  The arenas and values are free for others between two calls of sfx_row_form. */
+/*
+ * Look at the index's columns, once per scan.  The arenas and values are free for others between
+ * two calls of sfx_row_form.
+ */
 extern void sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd);
 
 /*
- * The row of an entry, valid until the next call; its t_tid means nothing.  ERROR if the row is larger than an index tuple
- * may be, or the entry is damaged.
+ * The row of an entry, valid until the next call; its t_tid means nothing.  ERROR if the row is
+ * larger than an index tuple may be, or the entry is damaged.
  */
 extern IndexTuple sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e);
 
@@ -87,8 +90,9 @@ extern IndexTuple sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd
 extern void sfx_row_nulls(SfxRow *row);
 
 /*
- * A text of at most 126 bytes as a tuple's only column.  Copied in steps of 16 bytes, and so up to 15 too many, which are in the block still.  False: the key is not
- * such a text, or too near to the block's end.
+ * A text of at most 126 bytes as a tuple's only column.  Copied in steps of 16 bytes, and so up to
+ * 15 too many, which are in the block still.  False: the key is not such a text, or too near to the
+ * block's end.
  */
 static inline bool
 sfx_row_quick_text(SfxRow *row, const SfxBlock *b, uint32 from, uint32 to)
@@ -107,8 +111,9 @@ sfx_row_quick_text(SfxRow *row, const SfxBlock *b, uint32 from, uint32 to)
 }
 
 /*
- * The shortest way to the row of entry i of a block: what remains of sfx_row_form where all rows differ in one value only, of fixed width or a short text.
- * False: not this way.  True: the row that sfx_row_form has returned last is the new one.
+ * The shortest way to the row of entry i of a block: what remains of sfx_row_form where all rows
+ * differ in one value only, of fixed width or a short text. False: not this way.  True: the row
+ * that sfx_row_form has returned last is the new one.
  */
 static inline bool
 sfx_row_quick(SfxRow *row, const SfxBlock *b, int i)

@@ -22,7 +22,10 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-/* Entries in a row that fail the filters before a leap is tried: it costs as much as looking at some tens of them. */
+/*
+ * Entries in a row that fail the filters before a leap is tried: it costs as much as looking at
+ * some tens of them.
+ */
 #define LEAP_PATIENCE	24
 
 /* So many rows of a range are made ready first, if there are so many in the stretch. */
@@ -235,9 +238,10 @@ copies_table(IndexScanDesc scan)
 }
 
 /*
- * First fetch after a (re)start.  Only now is it known whether the executor wants index tuples.  A reader that may return
- * entries whose heap rows VACUUM is about to reuse has to hold the gate: where rows are taken from the
- * index alone, and where the snapshot does not tell new rows from old ones.
+ * First fetch after a (re)start.  Only now is it known whether the executor wants index tuples.  A
+ * reader that may return entries whose heap rows VACUUM is about to reuse has to hold the gate:
+ * where rows are taken from the index alone, and where the snapshot does not tell new rows from old
+ * ones.
  */
 void
 sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
@@ -288,8 +292,8 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 }
 
 /*
- * If a leap of ours leads beyond where the next step begins, it begins there.  Where others have been meanwhile does not matter: what lies before the
- * leap's end cannot pass, whoever looks at it.
+ * If a leap of ours leads beyond where the next step begins, it begins there.  Where others have
+ * been meanwhile does not matter: what lies before the leap's end cannot pass, whoever looks at it.
  */
 static void
 leap_ahead(SfxScan *so, ScanDirection dir, SfxShare *share)
@@ -310,7 +314,10 @@ leap_ahead(SfxScan *so, ScanDirection dir, SfxShare *share)
 	memcpy(share->key, to->key, to->len);
 }
 
-/* One step of a parallel scan, which is ours now: from where the share says; leaves there where the next one begins. */
+/*
+ * One step of a parallel scan, which is ours now: from where the share says; leaves there where the
+ * next one begins.
+ */
 static void
 parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *share)
 {
@@ -418,8 +425,8 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 }
 
 /*
- * An entry has failed the filters.  If many do, go to where the next one may pass.  Leaps that stay in one leaf save little: they wait for
- * as many failures again.
+ * An entry has failed the filters.  If many do, go to where the next one may pass.  Leaps that stay
+ * in one leaf save little: they wait for as many failures again.
  */
 static void
 leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
@@ -557,7 +564,10 @@ get_after_kill(IndexScanDesc scan, ScanDirection dir)
 	return sfx_gettuple(scan, dir);
 }
 
-/* Most entries follow one another in a decoded block.  All else is left to calls in the last place, so that this function needs no frame. */
+/*
+ * Most entries follow one another in a decoded block.  All else is left to calls in the last place,
+ * so that this function needs no frame.
+ */
 bool
 sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 {

@@ -108,7 +108,9 @@ sfx_scan_has_filters(const SfxScan *so)
 	return so->keys.nfilters > 0;
 }
 
-/* First fetch after a (re)start: work out the conditions, let the reader stand on the first range. */
+/*
+ * First fetch after a (re)start: work out the conditions, let the reader stand on the first range.
+ */
 extern void sfx_scan_start(IndexScanDesc scan, ScanDirection dir);
 
 /* The next entry that passes the filters, over all ranges.  False: there is none. */

@@ -40,8 +40,8 @@ sfx_markpos(IndexScanDesc scan)
 }
 
 /*
- * The marked row becomes the one last returned: the next fetch returns its neighbour.  Without a mark the scan starts
- * over.
+ * The marked row becomes the one last returned: the next fetch returns its neighbour.  Without a
+ * mark the scan starts over.
  */
 void
 sfx_restrpos(IndexScanDesc scan)

@@ -58,7 +58,9 @@ sfx_scankeys_end(SfxScanKeys *sk)
 	}
 }
 
-/* Do conditions bound the first column from below and from above?  (Then all ranges have two ends.) */
+/*
+ * Do conditions bound the first column from below and from above?  (Then all ranges have two ends.)
+ */
 static bool
 bounds_both_sides(const SfxScanKeys *sk)
 {

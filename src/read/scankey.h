@@ -11,8 +11,8 @@
  *	filters	what the ranges do not guarantee: conditions on later columns and those whose constant has no
  *			byte form.  They are checked on the values of each entry, so that no scan needs a recheck.
  *
- * The shape of the conditions (columns, strategies, types) is looked at once; only the constants are read again
- * when a scan is restarted with others.
+ * The shape of the conditions (columns, strategies, types) is looked at once; only the constants
+ * are read again when a scan is restarted with others.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SCANKEY_H

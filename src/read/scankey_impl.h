@@ -11,13 +11,14 @@
  *	IS NULL		[m, m + 1)					m = the column's NULL marker
  *	NOT NULL	[01, 02)
  *
- * where succ(b) is the least byte string above everything that starts with b.  In a descending column, whose value
- * bytes are complemented, < and > change places.  Several conditions on a column intersect their
- * intervals as byte strings, whatever they are: redundant and contradictory ones need no care.
+ * where succ(b) is the least byte string above everything that starts with b.  In a descending
+ * column, whose value bytes are complemented, < and > change places.  Several conditions on a
+ * column intersect their intervals as byte strings, whatever they are: redundant and contradictory
+ * ones need no care.
  *
- * In the comparator key space values that are equal may differ in their bytes, so an interval's end is the value
- * followed by a mark that stands below (BEFORE, for 01 v) or above (AFTER, for succ) everything that is equal so far,
- * and column bytes are compared by sfx_order_cmp_column.
+ * In the comparator key space values that are equal may differ in their bytes, so an interval's end
+ * is the value followed by a mark that stands below (BEFORE, for 01 v) or above (AFTER, for succ)
+ * everything that is equal so far, and column bytes are compared by sfx_order_cmp_column.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SCANKEY_IMPL_H
@@ -134,7 +135,8 @@ is_equal_array(const SfxQual *q)
 }
 
 /*
- * Make b the least byte string above everything that starts with it; the new length, 0 if there is none.
+ * Make b the least byte string above everything that starts with it; the new length, 0 if there is
+ * none.
  */
 static inline int
 successor(uint8 *b, int len)
@@ -166,9 +168,9 @@ end_above(const SfxScanKeys *sk, uint8 *b, int len)
 }
 
 /*
- * A bound longer than any key is cut: a stored key is never a proper prefix of a bound made of whole columns,
- * so it stands on the same side of the cut bound as of the whole one.  (Not so where a comparison function has to read
- * the bound: there it stays whole.)
+ * A bound longer than any key is cut: a stored key is never a proper prefix of a bound made of
+ * whole columns, so it stands on the same side of the cut bound as of the whole one.  (Not so where
+ * a comparison function has to read the bound: there it stays whole.)
  */
 static inline int
 append_cut(const SfxScanKeys *sk, uint8 *buf, int len, const uint8 *tail, int tail_len)
@@ -195,15 +197,18 @@ extern void sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv);
 extern void sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv);
 
 /*
- * The interval of column bytes within which all values lie that match the qual with this constant; *near: others may
- * lie there as well.
+ * The interval of column bytes within which all values lie that match the qual with this constant;
+ * *near: others may lie there as well.
  */
 extern ConstResult sfx_interval_constant(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near);
 
 /* Narrow a to what it has in common with b. */
 extern void sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b);
 
-/* What the n conditions on a column amount to: a part of the prefix, a list, bounds behind it, filters. */
+/*
+ * What the n conditions on a column amount to: a part of the prefix, a list, bounds behind it,
+ * filters.
+ */
 extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
 
 /* ---- row comparisons (scankey_row.c) ---- */
@@ -226,8 +231,8 @@ extern bool sfx_pieces_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n
 extern int	sfx_array_open(SfxQual *q, const ScanKeyData *key, Datum **elems, bool **isnull);
 
 /*
- * The column bytes of all elements of a = ANY, sorted and without duplicates; the number of them, or -1 if some
- * element has no byte form.
+ * The column bytes of all elements of a = ANY, sorted and without duplicates; the number of them,
+ * or -1 if some element has no byte form.
  */
 extern int	sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set);
 
@@ -244,7 +249,10 @@ extern void sfx_scanfilter_once(SfxScanKeys *sk, SfxQual *q);
 /* Open the filters' arrays.  False: one of them matches nothing. */
 extern bool sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys);
 
-/* Conditions from quals[from] on are left to the filters: take the first column's interval.  False: it is empty. */
+/*
+ * Conditions from quals[from] on are left to the filters: take the first column's interval.  False:
+ * it is empty.
+ */
 extern bool sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from);
 
 #endif							/* SFX_SCANKEY_IMPL_H */

@@ -61,8 +61,8 @@ sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv)
 }
 
 /*
- * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values of other lengths can be (text in
- * some collations), or an equal one was compressed in another way.
+ * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values
+ * of other lengths can be (text in some collations), or an equal one was compressed in another way.
  */
 static ConstResult
 equal_to_too_large(const SfxScanKeys *sk)
@@ -70,7 +70,10 @@ equal_to_too_large(const SfxScanKeys *sk)
 	return sk->kd->comparator ? CONST_FILTER : CONST_NONE;
 }
 
-/* The interval of column bytes that "column <strategy> value" describes, the value being of the column's type. */
+/*
+ * The interval of column bytes that "column <strategy> value" describes, the value being of the
+ * column's type.
+ */
 static ConstResult
 own_interval(SfxScanKeys *sk, const SfxColumn *col, StrategyNumber strategy, Datum value, ByteRange *iv)
 {
@@ -258,7 +261,10 @@ intersect_sets(const ElemOrder *eo, SfxBytes *a, int na, const SfxBytes *b, int 
 	return out;
 }
 
-/* An array with another operator (a < ANY): what one of its elements allows, which is what the extreme element does. */
+/*
+ * An array with another operator (a < ANY): what one of its elements allows, which is what the
+ * extreme element does.
+ */
 static ConstResult
 unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, ByteRange *iv, bool *near)
 {

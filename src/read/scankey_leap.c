@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * scankey_leap.c - leaps over entries that cannot pass
  *
- * The ranges end with the first column that has no equality. A later column's values ascend only among entries whose columns before it are
- * equal; so a scan can go, from an entry whose value there is too small, to the least one that fits behind the same columns, and from
- * one too great to the next value of those columns. (A btree of PostgreSQL 18 calls this a skip scan.)
+ * The ranges end with the first column that has no equality. A later column's values ascend only
+ * among entries whose columns before it are equal; so a scan can go, from an entry whose value
+ * there is too small, to the least one that fits behind the same columns, and from one too great to
+ * the next value of those columns. (A btree of PostgreSQL 18 calls this a skip scan.)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -63,7 +64,10 @@ sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 	return cmp_bytes(sk, col, iv.lo, iv.lolen, iv.hi, iv.hilen) < 0;
 }
 
-/* The element of the leap column's list that is nearest to these bytes in that direction; NULL: there is none. *equal: it is the same. */
+/*
+ * The element of the leap column's list that is nearest to these bytes in that direction; NULL:
+ * there is none. *equal: it is the same.
+ */
 static const SfxBytes *
 next_listed(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, bool *equal)
 {
@@ -93,7 +97,10 @@ next_listed(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, bool *e
 	return lo >= 0 && lo < f->n ? &f->set[lo] : NULL;
 }
 
-/* Where to go from a value outside of what is asked for, as bytes behind the columns before: *b changed.  False: it is asked for. */
+/*
+ * Where to go from a value outside of what is asked for, as bytes behind the columns before: *b
+ * changed.  False: it is asked for.
+ */
 static bool
 leap_target(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, SfxBytes *to, bool *away)
 {

@@ -2,12 +2,13 @@
  * advise.c - surfidx_estimate(): what a btree index would weigh as surfidx, from a sample of it;
  * surfidx_estimate_cut(): the same with keys = cut
  *
- * The sample is made of chains of neighbouring btree leaves, begun at random blocks: neighbours keep the
- * distances between keys, on which compression lives, where single rows drawn at random would not.  Each
- * chain goes through the packer that builds use; what the packer writes is counted and thrown away.
+ * The sample is made of chains of neighbouring btree leaves, begun at random blocks: neighbours
+ * keep the distances between keys, on which compression lives, where single rows drawn at random
+ * would not.  Each chain goes through the packer that builds use; what the packer writes is counted
+ * and thrown away.
  *
- * Keys are encoded for a relation that does not exist: a copy of the btree's relation descriptor, with
- * surfidx's operator classes in place of btree's.
+ * Keys are encoded for a relation that does not exist: a copy of the btree's relation descriptor,
+ * with surfidx's operator classes in place of btree's.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -57,8 +58,8 @@ PG_FUNCTION_INFO_V1(surfidx_estimate_cut);
 #define INNER_SHARE			0.005
 
 /*
- * What btree leaves held and became.  A chain that compresses well has more of them than another one before it ends, so chains are
- * made equal, leaf for leaf, before they are summed up.
+ * What btree leaves held and became.  A chain that compresses well has more of them than another
+ * one before it ends, so chains are made equal, leaf for leaf, before they are summed up.
  */
 typedef struct Yield
 {
@@ -101,7 +102,10 @@ typedef struct Sample
 
 /* ---- the model of the index ---- */
 
-/* Our operator class for the input type that has btree's comparison function; Oid of its family, or InvalidOid. */
+/*
+ * Our operator class for the input type that has btree's comparison function; Oid of its family, or
+ * InvalidOid.
+ */
 static Oid
 find_family(Oid am, Oid type, Oid cmp)
 {
@@ -176,7 +180,10 @@ begin_packer(Sample *s, const uint8 *key, int keylen, uint64 tid)
 		sfx_packer_set_sample(s->packer, s->sample);
 }
 
-/* The last leaf of a chain is as full as the chain made it.  It has a high fence as others have, behind the last entry. */
+/*
+ * The last leaf of a chain is as full as the chain made it.  It has a high fence as others have,
+ * behind the last entry.
+ */
 static void
 end_packer(Sample *s, bool whole)
 {
@@ -324,8 +331,9 @@ add_chain(Sample *s, int maxpages, bool whole)
 }
 
 /*
- * The btree's entries.  Its chains tell about; pg_class does better if that is from when the index was about as large as it is now.  What the
- * chains say of bytes is corrected along: *pages become what the chains would have had to find.
+ * The btree's entries.  Its chains tell about; pg_class does better if that is from when the index
+ * was about as large as it is now.  What the chains say of bytes is corrected along: *pages become
+ * what the chains would have had to find.
  */
 static double
 count_entries(const Sample *s, double *pages)
@@ -366,7 +374,10 @@ estimate_bytes(const Sample *s, double pages)
 
 /* ---- the sample ---- */
 
-/* The leftmost leaf into s->page; false if there is none.  Looks at one block after the other: for small indexes. */
+/*
+ * The leftmost leaf into s->page; false if there is none.  Looks at one block after the other: for
+ * small indexes.
+ */
 static bool
 read_leftmost(Sample *s, BlockNumber nblocks)
 {
@@ -385,8 +396,9 @@ read_leftmost(Sample *s, BlockNumber nblocks)
 }
 
 /*
- * Make the chains; the number of the btree's leaves, as far as they tell.  A small index is read whole; of a large one SAMPLE_CHAINS
- * parts of the file have a chain each, from a random block on: in a file that a build has written neighbours are alike.
+ * Make the chains; the number of the btree's leaves, as far as they tell.  A small index is read
+ * whole; of a large one SAMPLE_CHAINS parts of the file have a chain each, from a random block on:
+ * in a file that a build has written neighbours are alike.
  */
 static double
 take_sample(Sample *s)
@@ -472,9 +484,10 @@ open_btree(Oid relid)
 }
 
 /*
- * surfidx_estimate(btree regclass) returns (btree_bytes, entries, surfidx_bytes, ordered_bytes, sampled): size of the btree and its
- * entries (estimated unless it is small), the size that it would have as surfidx (NULL: a column's type has no operator
- * class), whether in the ordered-bytes key space, and the entries looked at.  AccessShareLock on the index.
+ * surfidx_estimate(btree regclass) returns (btree_bytes, entries, surfidx_bytes, ordered_bytes,
+ * sampled): size of the btree and its entries (estimated unless it is small), the size that it
+ * would have as surfidx (NULL: a column's type has no operator class), whether in the ordered-bytes
+ * key space, and the entries looked at.  AccessShareLock on the index.
  */
 Datum
 surfidx_estimate(PG_FUNCTION_ARGS)

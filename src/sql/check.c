@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * check.c - surfidx_check(): every invariant that the pages have, and the index against its table
  *
- * The check copies one page at a time and looks at the copy, so that it never holds a buffer lock while it works or
- * reports.  Its order is the one in which entries move (log, then tree), so that no entry escapes it.
+ * The check copies one page at a time and looks at the copy, so that it never holds a buffer lock
+ * while it works or reports.  Its order is the one in which entries move (log, then tree), so that
+ * no entry escapes it.
  *
  *	1. metapage and gates
  *	2. each generation: its chain of log pages, then its image against the log
@@ -12,9 +13,9 @@
  *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry, and no two of
  *	   them have the same key in a unique index
  *
- * On a primary the merge lock keeps the tree and the list of generations as they are; what may change meanwhile
- * is that the active generation grows and that VACUUM flags log entries.  On a standby replay stops for
- * nobody: there a violation counts only if replay stood still meanwhile.
+ * On a primary the merge lock keeps the tree and the list of generations as they are; what may
+ * change meanwhile is that the active generation grows and that VACUUM flags log entries.  On a
+ * standby replay stops for nobody: there a violation counts only if replay stood still meanwhile.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -122,7 +123,10 @@ check_run_list(SfxCheck *cs)
 	}
 }
 
-/* How far merges have come (M5, M6): of the oldest frozen generation into some run, of a run into an older one. */
+/*
+ * How far merges have come (M5, M6): of the oldest frozen generation into some run, of a run into
+ * an older one.
+ */
 static void
 check_resume(SfxCheck *cs)
 {
@@ -406,8 +410,8 @@ surfidx_check(PG_FUNCTION_ARGS)
 /* ---- a database ---- */
 
 /*
- * The indexes of this database that can be checked by this session, as OIDs, ascending: all that are
- * valid and have rows here.
+ * The indexes of this database that can be checked by this session, as OIDs, ascending: all that
+ * are valid and have rows here.
  */
 static List *
 list_indexes(void)
@@ -463,7 +467,10 @@ try_index(Oid relid, const CheckWhat *what, bool *gone)
 	return edata->message;
 }
 
-/* surfidx_check_all(heapallindexed, rowsmatch): a row for each index, with its first violation or NULL. */
+/*
+ * surfidx_check_all(heapallindexed, rowsmatch): a row for each index, with its first violation or
+ * NULL.
+ */
 Datum
 surfidx_check_all(PG_FUNCTION_ARGS)
 {

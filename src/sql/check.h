@@ -62,7 +62,10 @@ pg_noreturn extern void sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *
 /* The same of the order of what is there, which comparisons deny that may have changed (K4). */
 pg_noreturn extern void sfx_disordered(SfxCheck *cs, BlockNumber blkno, const char *what);
 
-/* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
+/*
+ * Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every
+ * cycle of links.
+ */
 extern void sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno);
 
 /* Does anybody lead to that block? */

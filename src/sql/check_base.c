@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * check_base.c - what every part of the verifier does: the error, blocks and their owners, copies of pages
+ * check_base.c - what every part of the verifier does: the error, blocks and their owners, copies
+ * of pages
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -49,7 +50,10 @@ sfx_check_is_owned(SfxCheck *cs, BlockNumber blkno)
 	return (cs->owned[blkno / 8] & (1 << (blkno % 8))) != 0;
 }
 
-/* Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every cycle of links. */
+/*
+ * Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every
+ * cycle of links.
+ */
 void
 sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno)
 {

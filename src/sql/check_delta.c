@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * check_delta.c - the verifier: log pages, and images against them
  *
- * The image is read before the log: what it has seen is in the log by then, whatever is appended meanwhile.
+ * The image is read before the log: what it has seen is in the log by then, whatever is appended
+ * meanwhile.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -19,7 +20,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* A generation's log entries as hashes: undead[0..nundead) from the front, dead ones from the back. */
+/*
+ * A generation's log entries as hashes: undead[0..nundead) from the front, dead ones from the back.
+ */
 typedef struct LogHashes
 {
 	uint64	   *hash;
@@ -105,7 +108,10 @@ check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, 
 	return tail->right;
 }
 
-/* The chain of generation number g.  The active one may be longer than the metapage said when it was read. */
+/*
+ * The chain of generation number g.  The active one may be longer than the metapage said when it
+ * was read.
+ */
 static void
 check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
 {
@@ -142,8 +148,8 @@ check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
 }
 
 /*
- * The entries of an image as hashes, copied out under its lock into out[0..room).  Returns how many there are, which may be more than
- * room; lh: log entries behind it, and how many were taken out.
+ * The entries of an image as hashes, copied out under its lock into out[0..room).  Returns how many
+ * there are, which may be more than room; lh: log entries behind it, and how many were taken out.
  */
 static uint64
 read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
@@ -190,8 +196,8 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 }
 
 /*
- * An image holds every undead entry of the log that it has seen, once, but for so many as were taken out of it.  It may still hold entries that
- * VACUUM has flagged since, but no others.
+ * An image holds every undead entry of the log that it has seen, once, but for so many as were
+ * taken out of it.  It may still hold entries that VACUUM has flagged since, but no others.
  */
 static void
 compare_image(SfxCheck *cs, int g, LogHashes *lh)

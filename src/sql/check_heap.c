@@ -52,7 +52,10 @@ sfx_check_make_filter(SfxCheck *cs)
 	cs->filter = bloom_create(estimate_entries(cs), maintenance_work_mem, pg_prng_uint64(&pg_global_prng_state));
 }
 
-/* Every row that the snapshot sees is looked up.  Rows are read as CREATE INDEX CONCURRENTLY would read them. */
+/*
+ * Every row that the snapshot sees is looked up.  Rows are read as CREATE INDEX CONCURRENTLY would
+ * read them.
+ */
 void
 sfx_check_heap(SfxCheck *cs, Snapshot snapshot)
 {

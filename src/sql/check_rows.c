@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  * check_rows.c - the verifier: each entry's row
  *
- * A row has one entry, unless it is in a stage that a merge is on its way through.  An entry's TID leads to a row, or to the remains of one
- * that nobody can see any more.  Of the versions that somebody may still see (a HOT chain's), one has the entry's key, and its INCLUDE
- * columns byte by byte.
+ * A row has one entry, unless it is in a stage that a merge is on its way through.  An entry's TID
+ * leads to a row, or to the remains of one that nobody can see any more.  Of the versions that
+ * somebody may still see (a HOT chain's), one has the entry's key, and its INCLUDE columns byte by
+ * byte.
  *
- * The merge lock is held, so no VACUUM that has yet to pass the tree gives a TID that was read here to another row meanwhile.
+ * The merge lock is held, so no VACUUM that has yet to pass the tree gives a TID that was read here
+ * to another row meanwhile.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -121,7 +123,9 @@ tid_is_used(SfxCheck *cs, ItemPointer tid)
 	return used;
 }
 
-/* Has the row in hand this key?  values and isnull: the index's columns of the row, not yet formed. */
+/*
+ * Has the row in hand this key?  values and isnull: the index's columns of the row, not yet formed.
+ */
 static bool
 row_has_key(SfxCheck *cs, const SfxEntry *e, Datum *values, bool *isnull)
 {
@@ -136,7 +140,9 @@ row_has_key(SfxCheck *cs, const SfxEntry *e, Datum *values, bool *isnull)
 	return gotlen == wantlen && memcmp(got, want, gotlen) == 0;
 }
 
-/* Are the entry's INCLUDE columns those of the row?  Values may be compressed in one of them only. */
+/*
+ * Are the entry's INCLUDE columns those of the row?  Values may be compressed in one of them only.
+ */
 static bool
 row_has_payload(SfxCheck *cs, const SfxEntry *e, const Datum *values, const bool *isnull)
 {

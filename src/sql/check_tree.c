@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * check_tree.c - the verifier: leaves and inner pages, level by level from the root down, beside the level above
+ * check_tree.c - the verifier: leaves and inner pages, level by level from the root down, beside
+ * the level above
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -43,7 +44,10 @@ collect_parent(void *ctx, int i, const SfxChild *child)
 	return SFX_OK;
 }
 
-/* Stand on the first child of the inner page blkno.  The page has been verified when its own level was. */
+/*
+ * Stand on the first child of the inner page blkno.  The page has been verified when its own level
+ * was.
+ */
 static void
 load_parent(SfxCheck *cs, Parents *ps, BlockNumber blkno)
 {
@@ -79,8 +83,8 @@ next_downlink(SfxCheck *cs, Parents *ps)
 }
 
 /*
- * Page blkno with that low fence against the next downlink.  A page without one is one whose parent was split and not yet
- * posted: right links lead to it, and only inner pages can be so.
+ * Page blkno with that low fence against the next downlink.  A page without one is one whose parent
+ * was split and not yet posted: right links lead to it, and only inner pages can be so.
  */
 static void
 check_downlink(SfxCheck *cs, Parents *ps, int level, BlockNumber blkno, const SfxPos *low, uint64 count)

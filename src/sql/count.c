@@ -1,19 +1,21 @@
 /*-------------------------------------------------------------------------
  * count.c - surfidx_count(): how many entries a range holds
  *
- * Exact: the delta's entries in the range, one by one out of its image, and the tree's from the pages above the leaves, whose
- * counts are exact (count_tree.c).  An entry
- * that a merge is moving stands in both places, and one that is moved between the two looks could be missed by a
- * later generation; so
+ * Exact: the delta's entries in the range, one by one out of its image, and the tree's from the
+ * pages above the leaves, whose counts are exact (count_tree.c).  An entry that a merge is moving
+ * stands in both places, and one that is moved between the two looks could be missed by a later
+ * generation; so
  *
  *	C1	this way of counting is taken only if the metapage lists one generation and no run that is being merged, before and after, and the
  *		same ones.  A merge of the delta begins with freezing, which lists a second generation, and one of a run says so in the metapage: so no entry moved.
  *
  * Otherwise the entries are counted one by one, in a reader, which tells what stands in two places.
  *
- * Approximate: the tree's entries before either end by one page of each level above the leaves (rank.c), the delta's one by one.
+ * Approximate: the tree's entries before either end by one page of each level above the leaves
+ * (rank.c), the delta's one by one.
  *
- * What counts is entries: rows that are dead but not yet vacuumed, and rows that are not visible yet, are among them.
+ * What counts is entries: rows that are dead but not yet vacuumed, and rows that are not visible
+ * yet, are among them.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

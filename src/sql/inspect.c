@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_dictionaries(), surfidx_filters(): the metapage, runs and filters, as rows
+ * inspect.c - surfidx_meta(), surfidx_runs(), surfidx_dictionaries(), surfidx_filters(): the
+ * metapage, runs and filters, as rows
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

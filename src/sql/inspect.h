@@ -20,8 +20,8 @@
 #include "lib/stringinfo.h"
 
 /*
- * Copy a block to page (BLCKSZ, MAXALIGNed), checked as far as sfx_page_check goes; its tail, NULL: it is new.  ERROR if it is of
- * another build.  strategy may be NULL.
+ * Copy a block to page (BLCKSZ, MAXALIGNed), checked as far as sfx_page_check goes; its tail, NULL:
+ * it is new.  ERROR if it is of another build.  strategy may be NULL.
  */
 extern SfxPageTail *sfx_inspect_copy(Relation index, const SfxMeta *meta, BlockNumber blkno, BufferAccessStrategy strategy, Page page);
 
@@ -47,12 +47,16 @@ extern void sfx_inspect_leaf(Relation index, const SfxOrder *order, BlockNumber 
 extern int64 sfx_inspect_log(Relation index, BlockNumber blkno, Page page, int64 *dead);
 
 /*
- * The dictionary of a leaf that was copied to page a moment ago.  It goes with the last leaf that needs it, and that may have been this one: so
- * it is looked for with the leaf's lock held, if the leaf still is what it was; else false.  Good to the end of the transaction.
+ * The dictionary of a leaf that was copied to page a moment ago.  It goes with the last leaf that
+ * needs it, and that may have been this one: so it is looked for with the leaf's lock held, if the
+ * leaf still is what it was; else false.  Good to the end of the transaction.
  */
 extern bool sfx_inspect_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf);
 
-/* A dictionary's leaves among those looked at, and rests of the first SFX_MEASURED_LEAVES of them: before coding, and as they are stored. */
+/*
+ * A dictionary's leaves among those looked at, and rests of the first SFX_MEASURED_LEAVES of them:
+ * before coding, and as they are stored.
+ */
 #define SFX_MEASURED_LEAVES	32
 typedef struct SfxDictSum
 {
@@ -62,10 +66,16 @@ typedef struct SfxDictSum
 	uint64		stored;
 } SfxDictSum;
 
-/* Add a leaf that was copied to page to its dictionary's sums: sums[i] is that of meta->dict[i].  ERROR if it is damaged. */
+/*
+ * Add a leaf that was copied to page to its dictionary's sums: sums[i] is that of meta->dict[i].
+ * ERROR if it is damaged.
+ */
 extern void sfx_inspect_dicts(Relation index, const SfxMeta *meta, const SfxOrder *order, BlockNumber blkno, Page page, SfxDictSum *sums);
 
-/* A jsonb array with an object for each dictionary, oldest first; scale: leaves of the index per leaf looked at. */
+/*
+ * A jsonb array with an object for each dictionary, oldest first; scale: leaves of the index per
+ * leaf looked at.
+ */
 extern Datum sfx_inspect_dicts_json(const SfxMeta *meta, const SfxDictSum *sums, double scale);
 
 /* The codecs of blocks, as jsonb: {"keys": {name: blocks}, "tids": {name: blocks}}. */

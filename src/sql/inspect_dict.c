@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
- * inspect_dict.c - what dictionaries save now: leaves that name them are packed once more, and their rests measured
+ * inspect_dict.c - what dictionaries save now: leaves that name them are packed once more, and
+ * their rests measured
  *
- * The rate that a dictionary promised is in the metapage, from the leaves that it was tried on.  What it does for the keys that have come
- * since is the same quotient for the leaves of today: bytes of rests as they are stored, per byte that front coding leaves.
+ * The rate that a dictionary promised is in the metapage, from the leaves that it was tried on.
+ * What it does for the keys that have come since is the same quotient for the leaves of today:
+ * bytes of rests as they are stored, per byte that front coding leaves.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * inspect_page.c - surfidx_page_stats() and surfidx_page_items(): one page of an index, as rows
  *
- * Pages are copied and then looked at; what they hold is not compared with anything.  (surfidx_check does that.)
+ * Pages are copied and then looked at; what they hold is not compared with anything.
+ * (surfidx_check does that.)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -369,8 +370,9 @@ typedef struct Items
 } Items;
 
 /*
- * Values that are shown are decoded from bytes that may be damaged: encodings check theirs, and strings can be any bytes, but other
- * raw values of varying width are the types' own, which believe them.
+ * Values that are shown are decoded from bytes that may be damaged: encodings check theirs, and
+ * strings can be any bytes, but other raw values of varying width are the types' own, which believe
+ * them.
  */
 static void
 items_init(Items *it, Look *look, ReturnSetInfo *rsinfo)

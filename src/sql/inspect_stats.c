@@ -2,9 +2,9 @@
  * inspect_stats.c - surfidx_stats(): what an index consists of and what merges have done, as a row;
  * surfidx_leaf_keys(): what its leaves have of keys
  *
- * What the metapage knows is exact as of now.  What only pages know comes from a random sample of the file's blocks, all of them if
- * the sample is as large as that: blocks are classified one by one by what they say of themselves, so it does not matter that the
- * tree changes meanwhile.
+ * What the metapage knows is exact as of now.  What only pages know comes from a random sample of
+ * the file's blocks, all of them if the sample is as large as that: blocks are classified one by
+ * one by what they say of themselves, so it does not matter that the tree changes meanwhile.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -218,7 +218,10 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	relation_close(index, AccessShareLock);
 }
 
-/* May the error be the index's own, or is it one of this session (a cancel, a lock that was not to be had, no memory)? */
+/*
+ * May the error be the index's own, or is it one of this session (a cancel, a lock that was not to
+ * be had, no memory)?
+ */
 static bool
 is_of_index(const ErrorData *edata)
 {
@@ -275,8 +278,9 @@ check_sample(int32 want)
 }
 
 /*
- * surfidx_stats(index regclass, sample_blocks integer, strict boolean): sample_blocks 0: all of them.  Not strict: an index that
- * cannot be read is a WARNING and a row of NULLs, so that a query over all indexes goes on.
+ * surfidx_stats(index regclass, sample_blocks integer, strict boolean): sample_blocks 0: all of
+ * them.  Not strict: an index that cannot be read is a WARNING and a row of NULLs, so that a query
+ * over all indexes goes on.
  */
 Datum
 surfidx_stats(PG_FUNCTION_ARGS)

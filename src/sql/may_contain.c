@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
- * may_contain.c - surfidx_may_contain() and surfidx_may_contain_range(): is a key, or any key of a range, stored?
+ * may_contain.c - surfidx_may_contain() and surfidx_may_contain_range(): is a key, or any key of a
+ * range, stored?
  *
- * "No" is certain.  Where a filter can tell, "yes" is not: the leaf is not read then.  Where there is none, or a Bloom
- * filter is asked for a range, the leaf is read, and "yes" means an entry, be its row dead or not visible yet.
+ * "No" is certain.  Where a filter can tell, "yes" is not: the leaf is not read then.  Where there
+ * is none, or a Bloom filter is asked for a range, the leaf is read, and "yes" means an entry, be
+ * its row dead or not visible yet.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

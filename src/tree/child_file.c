@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * child_file.c - the pages of one level of a tree that is built, on their way to the level above
  *
- * One page stands behind the other: block, filter, length of the low fence's key, its TID, number of
- * entries, key.  Written from first to last, then read likewise, once.
+ * One page stands behind the other: block, filter, length of the low fence's key, its TID, number
+ * of entries, key.  Written from first to last, then read likewise, once.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * child_file.h - the pages of one level of a tree that is built, on their way to the level above
  *
- * A build has as many of them as the index has leaves: what exceeds a megabyte stands in a temporary
- * file, which takes no more room than the pages' positions do.
+ * A build has as many of them as the index has leaves: what exceeds a megabyte stands in a
+ * temporary file, which takes no more room than the pages' positions do.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_CHILD_FILE_H

@@ -10,8 +10,8 @@
 #include "shared_area.h"
 
 /*
- * Filters asked in front of leaves; those that said no; those that said yes of a leaf in which there
- * was nothing for the step.
+ * Filters asked in front of leaves; those that said no; those that said yes of a leaf in which
+ * there was nothing for the step.
  */
 typedef struct SfxFilterCounts
 {

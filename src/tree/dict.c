@@ -1,11 +1,14 @@
 /*-------------------------------------------------------------------------
- * dict.c - dictionaries in pages, and the ones that this backend has opened: H1 to H4 (src/README.md)
+ * dict.c - dictionaries in pages, and the ones that this backend has opened: H1 to H4
+ * (src/README.md)
  *
- * A dictionary's pages form a chain by right links; owner is its number, flags the page's number in the chain, and
- * the bodies one after the other are its bytes.  They are written once, in the record that enters it into the
- * metapage's list, and become free pages in the record that takes it off.
+ * A dictionary's pages form a chain by right links; owner is its number, flags the page's number in
+ * the chain, and the bodies one after the other are its bytes.  They are written once, in the
+ * record that enters it into the metapage's list, and become free pages in the record that takes it
+ * off.
  *
- * Opened dictionaries are large, and made from pages alone: each backend keeps those it used, on a standby as well.
+ * Opened dictionaries are large, and made from pages alone: each backend keeps those it used, on a
+ * standby as well.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -103,8 +106,9 @@ sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first)
 }
 
 /*
- * Copy the part of a dictionary that block *blkno holds to out, and go on to the block to its right. NULL, or what is wrong with the
- * block: damage, or the page has moved since its link was read.
+ * Copy the part of a dictionary that block *blkno holds to out, and go on to the block to its
+ * right. NULL, or what is wrong with the block: damage, or the page has moved since its link was
+ * read.
  */
 static const char *
 read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber *blkno, int seq, uint8 *out, uint32 want)
@@ -251,7 +255,10 @@ find_ref(const SfxMeta *meta, uint32 number)
 	return NULL;
 }
 
-/* Invalidations outnumber new files, and opening takes milliseconds: the next use asks the metapage. */
+/*
+ * Invalidations outnumber new files, and opening takes milliseconds: the next use asks the
+ * metapage.
+ */
 static void
 doubt(Oid index)
 {
@@ -303,7 +310,10 @@ find_opened(Relation index, const SfxMeta *meta, uint64 build_id, uint32 number)
 	return NULL;
 }
 
-/* The opened state of dictionary bytes in memory of the current context; NULL if they are no dictionary. */
+/*
+ * The opened state of dictionary bytes in memory of the current context; NULL if they are no
+ * dictionary.
+ */
 static SfxHope *
 open_bytes(const uint8 *bytes, uint32 len, Size *size)
 {
@@ -648,7 +658,10 @@ sfx_dict_drop(Relation index, uint32 number)
 	}
 }
 
-/* The block of the page before page seq of the dictionary that block blkno seems to belong to, the metapage for the first one; Invalid: it does not. */
+/*
+ * The block of the page before page seq of the dictionary that block blkno seems to belong to, the
+ * metapage for the first one; Invalid: it does not.
+ */
 static BlockNumber
 find_predecessor(Relation index, const SfxMeta *meta, BlockNumber blkno, const SfxPageTail *tail)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * dict.h - an index's dictionaries: their pages, the backend's opened ones, and making them
  *
- * A dictionary (hope.h) codes what front coding leaves of keys in leaves.  The metapage lists an index's dictionaries, a few
- * at most, oldest first; each has a number that is never used again within a build.  New leaves are written with the
- * newest one; a leaf that needs one names it.
+ * A dictionary (hope.h) codes what front coding leaves of keys in leaves.  The metapage lists an
+ * index's dictionaries, a few at most, oldest first; each has a number that is never used again
+ * within a build.  New leaves are written with the newest one; a leaf that needs one names it.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_DICT_H
@@ -26,13 +26,17 @@ typedef struct SfxDict SfxDict;
 extern const SfxHope *sfx_dict_hope(const SfxDict *d);
 
 /*
- * Give a leaf just opened the dictionary that it names, if any.  The leaf's page is still locked, or the merge lock is held: so the
- * dictionary is there, or the index is damaged (ERROR).  Reads the dictionary's pages if need be, while that lock is held (see
- * LOCK ORDER).  Good until *pin is used for another leaf or given back; with pin NULL to the end of the transaction.
+ * Give a leaf just opened the dictionary that it names, if any.  The leaf's page is still locked,
+ * or the merge lock is held: so the dictionary is there, or the index is damaged (ERROR).  Reads
+ * the dictionary's pages if need be, while that lock is held (see LOCK ORDER).  Good until *pin is
+ * used for another leaf or given back; with pin NULL to the end of the transaction.
  */
 extern void sfx_dict_attach(Relation index, BlockNumber blkno, Page page, SfxLeaf *leaf, SfxDict **pin);
 
-/* The same for who holds the merge lock, or builds the index, and knows the metapage as it is or will be. Good to the end of the transaction. */
+/*
+ * The same for who holds the merge lock, or builds the index, and knows the metapage as it is or
+ * will be. Good to the end of the transaction.
+ */
 extern void sfx_dict_attach_listed(Relation index, const SfxMeta *meta, BlockNumber blkno, SfxLeaf *leaf);
 
 /* Let go; *pin becomes NULL.  The end of the transaction does so, too. */
@@ -55,14 +59,15 @@ typedef struct SfxNewDict
 extern bool sfx_dict_wanted(Relation index);
 
 /*
- * Make a dictionary from a sample of rests.  option: as sfx_opt_hope has it; with SFX_HOPE_AUTO only if an index of so many
- * entries gets clearly smaller by it.  old (may be NULL): the dictionary that it must beat.
+ * Make a dictionary from a sample of rests.  option: as sfx_opt_hope has it; with SFX_HOPE_AUTO
+ * only if an index of so many entries gets clearly smaller by it.  old (may be NULL): the
+ * dictionary that it must beat.
  */
 extern bool sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new);
 
 /*
- * For a build: a sample of the index's keys from blocks all over the table, taken apart as if they stood among their
- * neighbours, and the dictionary made from it.  False: none.
+ * For a build: a sample of the index's keys from blocks all over the table, taken apart as if they
+ * stood among their neighbours, and the dictionary made from it.  False: none.
  */
 extern bool sfx_dict_train_from_heap(Relation heap, Relation index, const IndexInfo *info, const SfxKeyDesc *kd, double entries,
 									 SfxNewDict *new);
@@ -70,22 +75,32 @@ extern bool sfx_dict_train_from_heap(Relation heap, Relation index, const IndexI
 /* Enter a dictionary into a metapage's list as number meta->next_dict; its pages begin at first. */
 extern void sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first);
 
-/* Make page the seq-th page of the dictionary that sfx_dict_enter will enter; its right link is the caller's. */
+/*
+ * Make page the seq-th page of the dictionary that sfx_dict_enter will enter; its right link is the
+ * caller's.
+ */
 extern void sfx_dict_page_init(Page page, const SfxMeta *meta, const SfxNewDict *new, int seq);
 extern int	sfx_dict_pages(uint32 len);
 
 /* Open one that has no pages yet, in the current memory context. */
 extern const SfxHope *sfx_dict_open_new(const SfxNewDict *new);
 
-/* Write a dictionary and enter it, in one record; *meta becomes the metapage. Merge lock held.  False: the list is full. */
+/*
+ * Write a dictionary and enter it, in one record; *meta becomes the metapage. Merge lock held.
+ * False: the list is full.
+ */
 extern bool sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new);
 
-/* Take a dictionary that no leaf names off the list and free its pages, in one record. Merge lock held. */
+/*
+ * Take a dictionary that no leaf names off the list and free its pages, in one record. Merge lock
+ * held.
+ */
 extern void sfx_dict_drop(Relation index, uint32 number);
 
 /*
- * Move the dictionary page in block blkno into the free block of target, which is exclusively locked and is let go, in one record with the link
- * to it.  Merge lock held. The old block is not given to the free space map. False: blkno is no dictionary's page.
+ * Move the dictionary page in block blkno into the free block of target, which is exclusively
+ * locked and is let go, in one record with the link to it.  Merge lock held. The old block is not
+ * given to the free space map. False: blkno is no dictionary's page.
  */
 extern bool sfx_dict_move(Relation index, BlockNumber blkno, Buffer target);
 
@@ -93,8 +108,8 @@ extern bool sfx_dict_move(Relation index, BlockNumber blkno, Buffer target);
 extern void sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate);
 
 /*
- * What a merge or a part of it has written, as stats say: is it time for a dictionary, or for another one?  last: there is no more to
- * come.  Merge lock held; *meta becomes the metapage.
+ * What a merge or a part of it has written, as stats say: is it time for a dictionary, or for
+ * another one?  last: there is no more to come.  Merge lock held; *meta becomes the metapage.
  */
 struct SfxMergeStats;
 extern void sfx_dict_review(Relation index, SfxMeta *meta, struct SfxMergeStats *stats, bool last);
@@ -102,7 +117,10 @@ extern void sfx_dict_review(Relation index, SfxMeta *meta, struct SfxMergeStats 
 /* May keys of this index have rests that are worth a dictionary, and does its owner want one? */
 extern bool sfx_dict_possible(Relation index, const SfxKeyDesc *kd);
 
-/* Read a dictionary's bytes from its pages: palloc'd.  ERROR if they are damaged.  own (may be NULL) is called for each block. */
+/*
+ * Read a dictionary's bytes from its pages: palloc'd.  ERROR if they are damaged.  own (may be
+ * NULL) is called for each block.
+ */
 extern uint8 *sfx_dict_read(Relation index, uint64 build_id, const SfxDictRef *ref,
 							void (*own) (void *arg, BlockNumber from, BlockNumber blkno), void *arg);
 

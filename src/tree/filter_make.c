@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * filter_make.c - filter pages: over which leaves, made when, believed when
  *
- * A filter page covers the positions of up to SFX_FILTER_LEAVES neighbouring leaves below one parent, which names it beside
- * their downlinks.  README "Filters" has the rules F1 to F4 and why a wrong "no" cannot happen.  In short: the record that changes a
- * leaf replaces or unlinks the filter over it, so that a live filter page always speaks for the leaves as they are.
+ * A filter page covers the positions of up to SFX_FILTER_LEAVES neighbouring leaves below one
+ * parent, which names it beside their downlinks.  README "Filters" has the rules F1 to F4 and why a
+ * wrong "no" cannot happen.  In short: the record that changes a leaf replaces or unlinks the
+ * filter over it, so that a live filter page always speaks for the leaves as they are.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

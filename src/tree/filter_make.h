@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * filter_make.h - filter pages in the index: made with the leaves that they cover, asked before a leaf is read
+ * filter_make.h - filter pages in the index: made with the leaves that they cover, asked before a
+ * leaf is read
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_FILTERS_H
@@ -16,8 +17,8 @@
 
 
 /*
- * Bounds of what one filter covers.  A page above the leaves must have room for all leaves of one filter whatever else it holds,
- * so that it can always be split between two filters: see README F1.
+ * Bounds of what one filter covers.  A page above the leaves must have room for all leaves of one
+ * filter whatever else it holds, so that it can always be split between two filters: see README F1.
  */
 #define SFX_FILTER_LEAVES	16
 #define SFX_FILTER_MAXFENCE	128 /* bytes of its leaves' fences, at most */
@@ -48,9 +49,10 @@ extern void sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOr
 								  void (*open) (void *ctx, int i, SfxLeaf *leaf), void *ctx);
 
 /*
- * A filter over the leaves from number at on, of n, whose low fences and numbers of entries c has and the last one's
- * high fence is high (NULL: infinity); about entries of them, at most.  Returns how many leaves it covers, 0 if leaf at can have none; the
- * body (SFX_BODY_CAPACITY bytes) and its length.
+ * A filter over the leaves from number at on, of n, whose low fences and numbers of entries c has
+ * and the last one's high fence is high (NULL: infinity); about entries of them, at most.  Returns
+ * how many leaves it covers, 0 if leaf at can have none; the body (SFX_BODY_CAPACITY bytes) and its
+ * length.
  */
 extern int	sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries,
 							uint8 *body, uint32 *len);
@@ -82,12 +84,16 @@ typedef struct SfxFilterPlan
 	SfxFilterPage page[SFX_GROUP_BLOCKS];
 } SfxFilterPlan;
 
-/* All filters that cover one of the children [from, to) of node (NULL: there is none): first, end, old. */
+/*
+ * All filters that cover one of the children [from, to) of node (NULL: there is none): first, end,
+ * old.
+ */
 extern void sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilterPlan *plan);
 
 /*
- * Make at most room filters over the leaves that replace children [from, to), and those that lose theirs: the rest of *plan.  Needs the merge lock; reads the
- * leaves beside.  Memory: the current context.
+ * Make at most room filters over the leaves that replace children [from, to), and those that lose
+ * theirs: the rest of *plan.  Needs the merge lock; reads the leaves beside.  Memory: the current
+ * context.
  */
 extern void sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 							 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * find.c - the static stage's B-link tree: finding a page by position
  *
- * Readers hold one page lock at a time and are positioned by key: they believe
- * a page only if it is of the expected kind, build, run and level and its fences hold their position (T1).  Beyond the high
- * fence they go right; anywhere else they begin again from the metapage.
+ * Readers hold one page lock at a time and are positioned by key: they believe a page only if it is
+ * of the expected kind, build, run and level and its fences hold their position (T1).  Beyond the
+ * high fence they go right; anywhere else they begin again from the metapage.
  *
  * Writers (swap.c) hold the merge lock, and copy pages here before they change them.
  *-------------------------------------------------------------------------

@@ -149,8 +149,9 @@ typedef struct Movers
 } Movers;
 
 /*
- * Child c and, while targets last, some of those near by that lie behind the file's new end, too: to its left, most of them, because blocks are
- * emptied from the file's end on, and a merge has filled them from left to right.
+ * Child c and, while targets last, some of those near by that lie behind the file's new end, too:
+ * to its left, most of them, because blocks are emptied from the file's end on, and a merge has
+ * filled them from left to right.
  */
 static void
 collect_movers(const SfxTree *t, const SfxNode *parent, int c, Page page, Buffer target,
@@ -189,7 +190,10 @@ collect_movers(const SfxTree *t, const SfxNode *parent, int c, Page page, Buffer
 	}
 }
 
-/* Move leaves in one record: there are some of most parents', and the parent is the most expensive part of it. */
+/*
+ * Move leaves in one record: there are some of most parents', and the parent is the most expensive
+ * part of it.
+ */
 static void
 move_leaves(const SfxTree *t, SfxNode *parent, const Movers *m)
 {

@@ -3,8 +3,8 @@
  *
  * A merge changes one parent some hundred times before it comes to the next one, and decoding its
  * thousands of separators would take a fifth of the time of each group.  What was read before the
- * merge lock was last taken may not be used (M1): so the page is read again and compared, all of it.
- * Where its bytes are those of which the node was made, so is the node.
+ * merge lock was last taken may not be used (M1): so the page is read again and compared, all of
+ * it. Where its bytes are those of which the node was made, so is the node.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  * reclaim.c - blocks that nobody owns go to the free space map, dictionaries that no leaf names go
  *
- * The map is not logged: after a crash, and on a promoted standby, it does not know what was freed.  Nor does it after an error or a crash
- * between the record that unlinks a page, or drops a generation or a run, and the entry in the map, or between taking a block and linking it.
- * So each VACUUM asks the trees, by the level above the leaves, which blocks are theirs, and looks at those others that the map does not
- * have either: log pages, dictionaries, and what was lost.  No lock is held meanwhile: what the trees say is a hint, as the map is, and whether
- * a block is free its own page says (P3).
+ * The map is not logged: after a crash, and on a promoted standby, it does not know what was
+ * freed.  Nor does it after an error or a crash between the record that unlinks a page, or drops a
+ * generation or a run, and the entry in the map, or between taking a block and linking it. So each
+ * VACUUM asks the trees, by the level above the leaves, which blocks are theirs, and looks at those
+ * others that the map does not have either: log pages, dictionaries, and what was lost.  No lock is
+ * held meanwhile: what the trees say is a hint, as the map is, and whether a block is free its own
+ * page says (P3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -36,8 +38,8 @@ typedef struct Reclaim
 } Reclaim;
 
 /*
- * The blocks of the file, none of which somebody is just extending it by: that one is all zero, like a leaked one,
- * until its maker has locked it.
+ * The blocks of the file, none of which somebody is just extending it by: that one is all zero,
+ * like a leaked one, until its maker has locked it.
  */
 static BlockNumber
 count_blocks(Relation index)
@@ -190,7 +192,10 @@ dict_of_leaf(const SfxOrder *order, const SfxMeta *meta, Page page)
 	return 0;
 }
 
-/* What the leaves name.  They may be moving to lower blocks: none escapes who looks at higher ones first (H2). */
+/*
+ * What the leaves name.  They may be moving to lower blocks: none escapes who looks at higher ones
+ * first (H2).
+ */
 static uint32
 dicts_in_use(Relation index, const SfxOrder *order, BufferAccessStrategy strategy, const SfxMeta *meta)
 {

@@ -227,8 +227,8 @@ is_out_of_line(SfxRecovery *rc)
 }
 
 /*
- * Is the row in hand dead by horizons of now?  What is judged by older ones may have lost the values
- * that it stores out of line: VACUUM removes these by themselves.
+ * Is the row in hand dead by horizons of now?  What is judged by older ones may have lost the
+ * values that it stores out of line: VACUUM removes these by themselves.
  */
 static bool
 is_dead_now(SfxRecovery *rc)

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * reshape.c - keeping inner levels in shape: counts that lag, pages that have become sparse, roots with one child
+ * reshape.c - keeping inner levels in shape: counts that lag, pages that have become sparse, roots
+ * with one child
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

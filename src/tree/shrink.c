@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  * shrink.c - what goes when entries have gone: sparse inner pages, levels, and the end of the file
  *
- * The file: free blocks are reused, but those at its end can be given back.  If the free ones are many, the tree's pages
- * behind the block where the file could end move down into them (sfx_tree_move: one record for each, or for some leaves of one parent), from the end on; log pages do not
- * move, the next merge frees them.  Then the file is cut off behind its last page that is not free, under an AccessExclusiveLock,
- * which is only asked for, not waited for: whoever has read a link to a block holds a lock on the index as long as he may follow it
+ * The file: free blocks are reused, but those at its end can be given back.  If the free ones are
+ * many, the tree's pages behind the block where the file could end move down into them
+ * (sfx_tree_move: one record for each, or for some leaves of one parent), from the end on; log
+ * pages do not move, the next merge frees them.  Then the file is cut off behind its last page that
+ * is not free, under an AccessExclusiveLock, which is only asked for, not waited for: whoever has
+ * read a link to a block holds a lock on the index as long as he may follow it
  * (README "Giving back").
  *-------------------------------------------------------------------------
  */
@@ -37,7 +39,10 @@
 
 /* ---- inner pages ---- */
 
-/* Merge lock held. Join pages of that level of a run from *pos on; *pos: behind what was looked at.  False: that was the last one. */
+/*
+ * Merge lock held. Join pages of that level of a run from *pos on; *pos: behind what was looked
+ * at.  False: that was the last one.
+ */
 static bool
 join_step(Relation index, const SfxOrder *order, uint32 run, int level, SfxPos *pos, MemoryContext poscxt)
 {
@@ -262,7 +267,10 @@ lock_alone(Relation index, int tries)
 	return false;
 }
 
-/* Copies of roots (root_copy.c) may hold links to what goes.  A new epoch makes them void, on standbys before the file is cut off there. */
+/*
+ * Copies of roots (root_copy.c) may hold links to what goes.  A new epoch makes them void, on
+ * standbys before the file is cut off there.
+ */
 static void
 raise_epoch(Relation index)
 {
@@ -339,7 +347,10 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 	return cut.all;
 }
 
-/* What could not be cut off is free for others: all from block end on, and before it what went along with others. */
+/*
+ * What could not be cut off is free for others: all from block end on, and before it what went
+ * along with others.
+ */
 static void
 release_rest(Shrink *sh, BlockNumber end, BlockNumber nblocks)
 {

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  * swap.c - changing the tree: groups of pages in one record, and the downlinks to what has split
  *
- * Writers hold the merge lock, so what they read stays true until they write.  One record swaps a group of leaves together with
- * their parent (T2): entries may move left or right inside the group, pages may go.  If the parent splits, its own parent learns
- * of the new pages in a second record; until then they are reached by right links, and a crash in between is healed by whoever
- * writes there next (T3: separators may lag, but only to the left).
+ * Writers hold the merge lock, so what they read stays true until they write.  One record swaps a
+ * group of leaves together with their parent (T2): entries may move left or right inside the group,
+ * pages may go.  If the parent splits, its own parent learns of the new pages in a second record;
+ * until then they are reached by right links, and a crash in between is healed by whoever writes
+ * there next (T3: separators may lag, but only to the left).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -120,8 +121,9 @@ sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *child
 }
 
 /*
- * Write inner pages for children[0..n) of one level: the first into block blkno (if valid), the rest into new
- * ones, linked, the last one's right link being right.  Fills out[] with one SfxChild per page; returns their number.
+ * Write inner pages for children[0..n) of one level: the first into block blkno (if valid), the
+ * rest into new ones, linked, the last one's right link being right.  Fills out[] with one SfxChild
+ * per page; returns their number.
  */
 static int
 swap_inner(SfxSwap *s, BlockNumber blkno, int level, const SfxChild *children, int n, const SfxPos *high,
@@ -307,7 +309,10 @@ sfx_swap_execute(SfxSwap *s)
 	sfx_freed_end(&freed, s->tree.index);
 }
 
-/* Put a root over pages[0..n) of the level below, in new blocks.  May need several levels when keys are huge. */
+/*
+ * Put a root over pages[0..n) of the level below, in new blocks.  May need several levels when keys
+ * are huge.
+ */
 static void
 swap_root(SfxSwap *s, int level, SfxChild *pages, int n)
 {

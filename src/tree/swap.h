@@ -49,18 +49,27 @@ typedef struct SfxSwap
 extern SfxSwap *sfx_swap_begin(const SfxTree *t, int level);
 
 /*
- * One page more: what becomes of block blkno, or of a new block, which is locked (InvalidBlockNumber).  body stays the caller's and must live until
- * the swap is executed.  Inner pages first, then leaves from left to right: that is the order of their locks.
+ * One page more: what becomes of block blkno, or of a new block, which is locked
+ * (InvalidBlockNumber).  body stays the caller's and must live until the swap is executed.  Inner
+ * pages first, then leaves from left to right: that is the order of their locks.
  */
 extern SfxSwapPage *sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t *body, uint32 len);
 
-/* Replace node's children [from, to) by repl[0..n): the pages that node becomes, and a new root if it was the root.  Returns how many it becomes. */
+/*
+ * Replace node's children [from, to) by repl[0..n): the pages that node becomes, and a new root if
+ * it was the root.  Returns how many it becomes.
+ */
 extern int	sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *repl, int n);
 
-/* Lock all pages, write them, log them as one record, and give what is unlinked to the free space map. */
+/*
+ * Lock all pages, write them, log them as one record, and give what is unlinked to the free space
+ * map.
+ */
 extern void sfx_swap_execute(SfxSwap *s);
 
-/* The same, and if the node above has become several pages (nmade > 1), tell the node above that. */
+/*
+ * The same, and if the node above has become several pages (nmade > 1), tell the node above that.
+ */
 extern void sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade);
 
 /*

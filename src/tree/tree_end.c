@@ -1,13 +1,16 @@
 /*-------------------------------------------------------------------------
  * tree_end.c - this backend's memory of where main trees end
  *
- * Keys that ascend are looked for beyond the greatest one, before they come: by unique checks, by queues that are asked for more.  The
- * answer is always the same leaf, and always no.  Who has got it some times from there notes the tree's last entry.
+ * Keys that ascend are looked for beyond the greatest one, before they come: by unique checks, by
+ * queues that are asked for more.  The answer is always the same leaf, and always no.  Who has got
+ * it some times from there notes the tree's last entry.
  *
- * Entries come into a tree only by groups of merges, and the record of such a group counts it in the metapage. So as long as the metapage that a
- * reader has read for R1 has the same count, all entries of the main tree stand before the one that was noted: the reader may leave the
- * tree out, as if it had read the last leaf at R1.  What a merge brings into it since is in the stages that R2 and R3 still look at.
- * Groups are counted in one life of the index (memo.h): in another one the same count may say something else.
+ * Entries come into a tree only by groups of merges, and the record of such a group counts it in
+ * the metapage. So as long as the metapage that a reader has read for R1 has the same count, all
+ * entries of the main tree stand before the one that was noted: the reader may leave the tree out,
+ * as if it had read the last leaf at R1.  What a merge brings into it since is in the stages that
+ * R2 and R3 still look at. Groups are counted in one life of the index (memo.h): in another one the
+ * same count may say something else.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

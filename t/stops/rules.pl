@@ -1403,12 +1403,14 @@ scenario 'a run that is being emptied takes no entries', ['sources take entries'
 	sound('t_k');
 };
 
-scenario 'who gives back what is merged keeps nobody from merging', ['given back under the lock'], sub {
+scenario 'who gives back what is merged keeps nobody from merging',
+  ['given back under the lock'], sub {
 	for my $what ('log', 'run')
 	{
 		build(20000, 'CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = single)');
 		sql("SELECT surfidx_merge('t_k'); ALTER INDEX t_k SET (delta_size = 4096, run_ratio = 10,
-			merge_ratio = 10); INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g");
+			merge_ratio = 10);
+		INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g");
 		if ($what eq 'run')
 		{
 			sql('ALTER INDEX t_k SET (delta_size = 64)');

@@ -4,8 +4,9 @@
  *	bench_codecs [level]		(make bench-core)
  *
  * level (scalar, popcnt, avx2, avx512): use the kernels of this level, not the processor's best.
- * Blocks of 256 out of what 10 M entries would have: enough of them that they are not all in the first-level
- * cache, so a time is that of a block in the second-level cache.  Times are the best of several rounds.
+ * Blocks of 256 out of what 10 M entries would have: enough of them that they are not all in the
+ * first-level cache, so a time is that of a block in the second-level cache.  Times are the best of
+ * several rounds.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>

@@ -1,5 +1,6 @@
 /*
- * bench_delta.c - insert and lookup times and space of the delta's B+tree, and of its filter: absent keys by searches and by asking it
+ * bench_delta.c - insert and lookup times and space of the delta's B+tree, and of its filter:
+ * absent keys by searches and by asking it
  *
  *	cc -std=c11 -O2 -I src/core src/core/bench/bench_delta.c src/core/delta*.c -o bench_delta && ./bench_delta
  */

@@ -3,11 +3,13 @@
  *
  *	bench_hope [file]...		(make bench-core)
  *
- * Made-up e-mails (host-reversed) and URLs, and the lines of each file given.  Keys are sorted; one in so many is
- * in the sample, a tenth of all and at most SAMPLE bytes.  rate: bytes of source per byte of code; bits: the same in
- * bits, without what fills up the last byte (what the paper reports).  random: rate on random bytes with the same
- * dictionary.  enc (key by key), batch (in batches of sorted keys), dec: CPU time in ns per source byte; build, open:
- * ms; state: KB.  FSST (fsst.h) stands in the last line of each set: whole bytes, and no batches.  The mark was 4 ns per source byte each way for Double.
+ * Made-up e-mails (host-reversed) and URLs, and the lines of each file given.  Keys are sorted; one
+ * in so many is in the sample, a tenth of all and at most SAMPLE bytes.  rate: bytes of source per
+ * byte of code; bits: the same in bits, without what fills up the last byte (what the paper
+ * reports).  random: rate on random bytes with the same dictionary.  enc (key by key), batch (in
+ * batches of sorted keys), dec: CPU time in ns per source byte; build, open: ms; state: KB.  FSST
+ * (fsst.h) stands in the last line of each set: whole bytes, and no batches.  The mark was 4 ns per
+ * source byte each way for Double.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>

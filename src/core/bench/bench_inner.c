@@ -1,18 +1,23 @@
 /*
- * Children per inner page and time of a find in a hot and in a cold page: trie, front coding, and an array of 8-byte prefixes.
+ * Children per inner page and time of a find in a hot and in a cold page: trie, front coding, and
+ * an array of 8-byte prefixes.
  *
  *	make bench-core, or bench_inner [file of paths, a line each]
  *
- * The array is not a format of the index: it is what a trie has to be held against. It has the first eight bytes behind the page's
- * common prefix of each separator, in order, and two bytes each for where the rest is; a search bisects without a branch down to a
- * window that vector instructions compare at once.  Child blocks and counts are not in it, so that its fan-out is a little too good.
+ * The array is not a format of the index: it is what a trie has to be held against. It has the
+ * first eight bytes behind the page's common prefix of each separator, in order, and two bytes each
+ * for where the rest is; a search bisects without a branch down to a window that vector
+ * instructions compare at once.  Child blocks and counts are not in it, so that its fan-out is a
+ * little too good.
  *
- * A cold page is one of 32,768 copies of the hot one, each probe in another one that depends on the answer before.
+ * A cold page is one of 32,768 copies of the hot one, each probe in another one that depends on the
+ * answer before.
  *
- * Keys are sorted and cut into leaves of equal entry counts; a separator is the shortest one at the cut, or the
- * shortest of all cuts within the last 5% of the leaf.
+ * Keys are sorted and cut into leaves of equal entry counts; a separator is the shortest one at the
+ * cut, or the shortest of all cuts within the last 5% of the leaf.
  *
- * Texts also in HOPE's codes, by a dictionary trained on whole keys: separators between codes, and each sought key coded before it is looked for.
+ * Texts also in HOPE's codes, by a dictionary trained on whole keys: separators between codes, and
+ * each sought key coded before it is looked for.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>

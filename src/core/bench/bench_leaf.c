@@ -4,11 +4,11 @@
  *	find /usr > paths.txt
  *	cc -std=c11 -O2 -o bench_leaf bench/bench_leaf.c *.c -lm && ./bench_leaf && ./bench_leaf paths.txt
  *
- * Without arguments integers; with files, their lines, without a dictionary and with one of each scheme (trained on the rests
- * of keys themselves).
+ * Without arguments integers; with files, their lines, without a dictionary and with one of each
+ * scheme (trained on the rests of keys themselves).
  *
- * Lookups go to the pages of one small set over and over (hot), or all over the index (cold: the page's
- * number is known, so the time is one page's).  Times are CPU times, in ns.
+ * Lookups go to the pages of one small set over and over (hot), or all over the index (cold: the
+ * page's number is known, so the time is one page's).  Times are CPU times, in ns.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>

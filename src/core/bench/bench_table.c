@@ -3,13 +3,15 @@
  *
  *	bench_table [-n entries] [-s set] [emails=file] [urls=file] [paths=file]
  *
- * "limit" is what a set of so many distinct keys needs at least, log2 C(U, n) / n, with U taken from the gaps in each
- * key's neighbourhood, plus log2(n!) / n for the order of the TIDs.  "of which" tells where the bytes of an
- * entry went: key streams, TIDs, lists (posting-list ends), directory, separators and block heads, page (headers, fences, free).
- * Strings come without a dictionary and with one of each scheme that indexes choose from, trained on a sample of the rests that the pages without
- * one have; its bytes count.
- * Times are those of pages in the cache, best of several rounds: find is the way to a key's number in a leaf, lookup the entry
- * itself; decode is per entry, with TID and key bytes, ints its integer alone.  Bytes are those of 8 KB pages.  Where a stream ends only the reader knows (leaf_block.h).
+ * "limit" is what a set of so many distinct keys needs at least, log2 C(U, n) / n, with U taken
+ * from the gaps in each key's neighbourhood, plus log2(n!) / n for the order of the TIDs.  "of
+ * which" tells where the bytes of an entry went: key streams, TIDs, lists (posting-list ends),
+ * directory, separators and block heads, page (headers, fences, free). Strings come without a
+ * dictionary and with one of each scheme that indexes choose from, trained on a sample of the rests
+ * that the pages without one have; its bytes count. Times are those of pages in the cache, best of
+ * several rounds: find is the way to a key's number in a leaf, lookup the entry itself; decode is
+ * per entry, with TID and key bytes, ints its integer alone.  Bytes are those of 8 KB pages.  Where
+ * a stream ends only the reader knows (leaf_block.h).
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * filter.h - the body of a filter page: which keys may stand in a range of positions
  *
- * A filter covers the positions [low, high), as a leaf does, and knows the keys of all entries there.  "No" is
- * always right for keys between its fences, "yes" may be wrong.  Kinds:
+ * A filter covers the positions [low, high), as a leaf does, and knows the keys of all entries
+ * there.  "No" is always right for keys between its fences, "yes" may be wrong.  Kinds:
  *
  *	BLOOM	hashes of whole keys: points only, in any order of keys
  *	SURF	surf.h: points and ranges, keys in byte order only
@@ -59,8 +59,8 @@ extern int sfx_filter_cmp_fences(const SfxFilter *f, const SfxPos *pos);
 extern int sfx_filter_key(const SfxFilter *f, const uint8_t *key, uint32_t len);
 
 /*
- * May there be an entry in [lo, hi) (hi NULL: to the end), as far as that lies between the fences?  1, 0 (certainly not), or
- * SFX_CORRUPT.  Bounds are positions as scans have them.
+ * May there be an entry in [lo, hi) (hi NULL: to the end), as far as that lies between the fences?
+ * 1, 0 (certainly not), or SFX_CORRUPT.  Bounds are positions as scans have them.
  */
 extern int sfx_filter_range(const SfxFilter *f, const SfxPos *lo, const SfxPos *hi);
 
@@ -89,8 +89,9 @@ extern void sfx_filter_build_init(SfxFilterBuild *b, const SfxFilterSpec *spec, 
 extern int sfx_filter_add(SfxFilterBuild *b, const uint8_t *key, uint32_t len);
 
 /*
- * Write a body with these fences (high NULL: infinity) into body[0..capacity).  Its length, SFX_NOSPACE if it does not fit, SFX_NOMEM, or
- * SFX_CORRUPT if the keys were out of order.  order: of positions; only its presence counts.
+ * Write a body with these fences (high NULL: infinity) into body[0..capacity).  Its length,
+ * SFX_NOSPACE if it does not fit, SFX_NOMEM, or SFX_CORRUPT if the keys were out of order.  order:
+ * of positions; only its presence counts.
  */
 extern int sfx_filter_finish(SfxFilterBuild *b, const SfxPos *low, const SfxPos *high, const SfxOrder *order,
 							 uint8_t *body, uint32_t capacity);

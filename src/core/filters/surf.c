@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  * surf.c - SuRF: opening a filter, and asking it for keys, ranges and counts
  *
- * A bound of a range cuts every level of the trie in two: the edges (and the keys that end at nodes) that lie before
- * it, and the others.  In level order that cut is one number per level, and the cut of the next level follows from it by one rank and one
- * select.  So a count is the sum over levels of the leaves between two cuts, and a range is empty if no
- * level has anything between them.
+ * A bound of a range cuts every level of the trie in two: the edges (and the keys that end at
+ * nodes) that lie before it, and the others.  In level order that cut is one number per level, and
+ * the cut of the next level follows from it by one rank and one select.  So a count is the sum over
+ * levels of the leaves between two cuts, and a range is empty if no level has anything between
+ * them.
  *-------------------------------------------------------------------------
  */
 #include "surf_format.h"
@@ -85,8 +86,10 @@ set_widths(SfxSurf *s)
 }
 
 /*
- * Header: magic (4), version, hashbits, realbits, lwidth, selshift, shortw, longw, flags (1 each), height, maxdepth (4 each), bshift, lenw, zero (2),
- * and from byte 24 on size (8), and 4 each: nkeys, nedges, nnodes, ndedges, ndense, npaths, nshort, ndict, poolsize, nonce, nsymbols, symsize.
+ * Header: magic (4), version, hashbits, realbits, lwidth, selshift, shortw, longw, flags (1 each),
+ * height, maxdepth (4 each), bshift, lenw, zero (2), and from byte 24 on size (8), and 4 each:
+ * nkeys, nedges, nnodes, ndedges, ndense, npaths, nshort, ndict, poolsize, nonce, nsymbols,
+ * symsize.
  */
 int
 sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len)
@@ -333,8 +336,9 @@ sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact)
 /* ---- ranges ---- */
 
 /*
- * One bound's cut, level by level.  At a level, nodes before cutnode and edges before cutedge lie before the bound (and
- * a key that ends at a node before cutnode does).  Below, either the bound runs on through node, or the cut is the border in front of node.
+ * One bound's cut, level by level.  At a level, nodes before cutnode and edges before cutedge lie
+ * before the bound (and a key that ends at a node before cutnode does).  Below, either the bound
+ * runs on through node, or the cut is the border in front of node.
  */
 typedef struct Cut
 {

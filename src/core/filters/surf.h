@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
- * surf.h - SuRF: a filter that answers "is this key, or any key of this range, stored?" and "how many?"
+ * surf.h - SuRF: a filter that answers "is this key, or any key of this range, stored?" and "how
+ * many?"
  *
- * The Succinct Range Filter of Zhang et al. (SIGMOD 2018): the trie of the keys, each cut behind the byte that tells it
- * from its neighbours, in LOUDS-DS (dense top, sparse below), and behind each cut a suffix of hash bits
- * (points), of the key's next bits ("real", points and ranges), of both, or of none.  An answer "no" is always right; a "yes" may be
- * wrong.  Differences to the paper:
+ * The Succinct Range Filter of Zhang et al. (SIGMOD 2018): the trie of the keys, each cut behind
+ * the byte that tells it from its neighbours, in LOUDS-DS (dense top, sparse below), and behind
+ * each cut a suffix of hash bits (points), of the key's next bits ("real", points and ranges), of
+ * both, or of none.  An answer "no" is always right; a "yes" may be wrong.  Differences to the
+ * paper:
  *
  * - Any bytes may stand in a key, and a key may be a prefix of another: the end of a key is a bit of its
  *	 node, outside the alphabet (section 3.2 of the paper spends a byte value on it).
@@ -20,10 +22,12 @@
  * - Labels of a sparse node ascend, so it is cut into a power of two of buckets, by the high bits of the label, and only the low
  *	 bits are stored: Elias and Fano's way.  The bits that mark where buckets begin take the place of those that mark nodes.
  *
- * The filter is one string of bytes that may stand anywhere, and readers use it in place.  Bytes are hostile: sfx_surf_open
- * checks all sizes, every later access is checked against them, and every loop moves forward.
+ * The filter is one string of bytes that may stand anywhere, and readers use it in place.  Bytes
+ * are hostile: sfx_surf_open checks all sizes, every later access is checked against them, and
+ * every loop moves forward.
  *
- * Limits: 2^31 keys, of up to SFX_SURF_MAXLEN bytes, and 2^32 - 1 edges; positions in the filter are 64 bits wide.
+ * Limits: 2^31 keys, of up to SFX_SURF_MAXLEN bytes, and 2^32 - 1 edges; positions in the filter
+ * are 64 bits wide.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SURF_H
@@ -95,13 +99,14 @@ typedef struct SfxSurf
 } SfxSurf;
 
 /*
- * Open the filter in buf[0..len), which must stay as it is while s is used.  SFX_OK or SFX_CORRUPT.  Takes constant time.
+ * Open the filter in buf[0..len), which must stay as it is while s is used.  SFX_OK or
+ * SFX_CORRUPT.  Takes constant time.
  */
 extern int sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len);
 
 /*
- * May the key be stored?  1, 0 (certainly not), or SFX_CORRUPT.  *exact (may be NULL) is set to whether a 1 is certain:
- * the key is one that other keys continue.
+ * May the key be stored?  1, 0 (certainly not), or SFX_CORRUPT.  *exact (may be NULL) is set to
+ * whether a 1 is certain: the key is one that other keys continue.
  */
 extern int sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact);
 
@@ -117,8 +122,8 @@ typedef struct SfxSurfBound
 extern int sfx_surf_lookup_range(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high);
 
 /*
- * The number of stored keys in the range, or up to two more: one for each bound that falls on a cut key whose suffix
- * cannot tell.  SFX_OK or SFX_CORRUPT.
+ * The number of stored keys in the range, or up to two more: one for each bound that falls on a cut
+ * key whose suffix cannot tell.  SFX_OK or SFX_CORRUPT.
  */
 extern int sfx_surf_count(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high, uint64_t *count);
 
@@ -158,8 +163,9 @@ extern size_t sfx_surf_iter_size(const SfxSurf *s);
 extern void sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory);
 
 /*
- * Stand on the first cut key whose stored key may be >= key (NULL: the first of all); *fp is set if it may as well
- * be smaller (the paper's false-positive flag).  1, 0 if there is none, or SFX_CORRUPT.
+ * Stand on the first cut key whose stored key may be >= key (NULL: the first of all); *fp is set if
+ * it may as well be smaller (the paper's false-positive flag).  1, 0 if there is none, or
+ * SFX_CORRUPT.
  */
 extern int sfx_surf_seek(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp);
 
@@ -230,13 +236,14 @@ typedef struct SfxSurfBuild
 } SfxSurfBuild;
 
 /*
- * Start a build of a filter with that many hash and real bits (at most SFX_SURF_MAXBITS each).  Takes no memory yet.
+ * Start a build of a filter with that many hash and real bits (at most SFX_SURF_MAXBITS each).
+ * Takes no memory yet.
  */
 extern void sfx_surf_build_init(SfxSurfBuild *b, const SfxSurfAlloc *alloc, unsigned hashbits, unsigned realbits);
 
 /*
- * Add a key.  Keys come in ascending order; one that is equal to the last is ignored.  SFX_OK, SFX_NOMEM, SFX_NOSPACE
- * (beyond a limit), or SFX_CORRUPT (out of order); an error is final.
+ * Add a key.  Keys come in ascending order; one that is equal to the last is ignored.  SFX_OK,
+ * SFX_NOMEM, SFX_NOSPACE (beyond a limit), or SFX_CORRUPT (out of order); an error is final.
  */
 extern int sfx_surf_add(SfxSurfBuild *b, const uint8_t *key, uint32_t len);
 

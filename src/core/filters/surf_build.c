@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  * surf_build.c - SuRF: from sorted keys to the nodes of their trie, in one pass
  *
- * A key's cut is known once its right neighbour is: it branches at the deeper of its two common prefixes.  The nodes on
- * the way to the last key are open; those deeper than the common prefix with the next key are closed for good and
- * written out, children before parents.  (The paper's builder writes levels at once.  With compressed paths the level of a
- * node is known only when all nodes above it are, so levels wait for surf_write.c.)
+ * A key's cut is known once its right neighbour is: it branches at the deeper of its two common
+ * prefixes.  The nodes on the way to the last key are open; those deeper than the common prefix
+ * with the next key are closed for good and written out, children before parents.  (The paper's
+ * builder writes levels at once.  With compressed paths the level of a node is known only when all
+ * nodes above it are, so levels wait for surf_write.c.)
  *-------------------------------------------------------------------------
  */
 #include "surf_build.h"

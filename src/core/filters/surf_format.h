@@ -1,9 +1,11 @@
 /*-------------------------------------------------------------------------
- * surf_format.h - the bytes of a SuRF, and the steps that lookups, counts and iterators are made of.  Private to surf*.c.
+ * surf_format.h - the bytes of a SuRF, and the steps that lookups, counts and iterators are made
+ * of.  Private to surf*.c.
  *
- * A *node* is numbered in level order, and so is an *edge* (a node's edges ascend by label).  The first ndense nodes, whole levels, are dense.
- * Child c (from 0) of all has-child bits is node c + 1.  Where a 256-letter label is cut into digits (lwidth < 8), a
- * byte whose digit group has several members takes a second edge, from a *continuation* node, which has no path and no end.
+ * A *node* is numbered in level order, and so is an *edge* (a node's edges ascend by label).  The
+ * first ndense nodes, whole levels, are dense. Child c (from 0) of all has-child bits is node c +
+ * 1.  Where a 256-letter label is cut into digits (lwidth < 8), a byte whose digit group has
+ * several members takes a second edge, from a *continuation* node, which has no path and no end.
  *
  *	header		80 bytes, see sfx_surf_open
  *	dense		36 per dense node: 32 of label map, 4: number of its first edge
@@ -31,8 +33,8 @@
  *	suffixes	packed, one per leaf edge: hash bits above real bits
  *	slack		8
  *
- * A rank vector is blocks of 40 bytes: ones before it (4), ones in it before each of its 4 words (4), 256 bits (32);
- * n / 256 + 1 of them.  So one word is counted for a rank.
+ * A rank vector is blocks of 40 bytes: ones before it (4), ones in it before each of its 4 words
+ * (4), 256 bits (32); n / 256 + 1 of them.  So one word is counted for a rank.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SURF_FORMAT_H
@@ -347,8 +349,8 @@ surf_weights_below(const uint8_t *rest, unsigned c)
 }
 
 /*
- * The code of a rest of n bytes, of which more may follow only if n = SURF_RESTLEN: its highest bits.  below: NULL, or surf_weights_below of all bytes, for
- * who codes many.
+ * The code of a rest of n bytes, of which more may follow only if n = SURF_RESTLEN: its highest
+ * bits.  below: NULL, or surf_weights_below of all bytes, for who codes many.
  */
 static inline uint32_t
 surf_code_rest(const uint8_t *rest, const uint16_t *below, const uint8_t *p, uint32_t n, unsigned bits)
@@ -501,8 +503,8 @@ surf_symbol(const SfxSurf *s, uint64_t *at, uint64_t end, uint64_t *sym)
 extern bool surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id);
 
 /*
- * Compare key[*d..len) with the path of a node.  0: it begins with it, and *d moves behind it. < 0: the key is
- * smaller than all keys below (it may end inside the path); > 0: larger.  2: damaged.
+ * Compare key[*d..len) with the path of a node.  0: it begins with it, and *d moves behind it. < 0:
+ * the key is smaller than all keys below (it may end inside the path); > 0: larger.  2: damaged.
  */
 extern int surf_match_path(const SfxSurf *s, uint64_t node, const uint8_t *key, uint32_t len, uint32_t *d);
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * surf_iter.c - SuRF: walking over the cut keys in order, and checking a whole filter
  *
- * The iterator keeps one entry per level of the trie.  The key of a level is spelled up to its depth once it is
- * entered; the label of the edge taken stands behind that.
+ * The iterator keeps one entry per level of the trie.  The key of a level is spelled up to its
+ * depth once it is entered; the label of the edge taken stands behind that.
  *-------------------------------------------------------------------------
  */
 #include "surf_format.h"
@@ -257,7 +257,8 @@ first_of_node(SfxSurfIter *it)
 }
 
 /*
- * Take the edge of a byte or digit at the top level, or else settle on the first key behind.  1: took it; then *result is not set.
+ * Take the edge of a byte or digit at the top level, or else settle on the first key behind.  1:
+ * took it; then *result is not set.
  */
 static int
 take(SfxSurfIter *it, unsigned c, int *result)

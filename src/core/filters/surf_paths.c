@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * surf_paths.c - SuRF: the different paths, numbered by use, and how their bytes are written
  *
- * A path that one node only has needs no number: the once bits count such nodes, and their paths stand in the pool in the order of nodes.
+ * A path that one node only has needs no number: the once bits count such nodes, and their paths
+ * stand in the pool in the order of nodes.
  *-------------------------------------------------------------------------
  */
 #include "surf_build.h"

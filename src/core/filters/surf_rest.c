@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
- * surf_rest.c - SuRF: the order-preserving code of what follows the cuts, of which real suffixes are the first bits
+ * surf_rest.c - SuRF: the order-preserving code of what follows the cuts, of which real suffixes
+ * are the first bits
  *
- * Every byte has a weight; it takes its share of the interval that the bytes before it have left, and the end of the key takes a share below
- * all bytes.  So intervals of rests ascend as the rests do (surf_code_rest), and frequent bytes use up few bits.
+ * Every byte has a weight; it takes its share of the interval that the bytes before it have left,
+ * and the end of the key takes a share below all bytes.  So intervals of rests ascend as the rests
+ * do (surf_code_rest), and frequent bytes use up few bits.
  *-------------------------------------------------------------------------
  */
 #include "surf_build.h"

@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
- * surf_symbols.c - SuRF: a code for the bytes of paths: symbols of 1 to 8 bytes, and for each as many bits as its frequency says
+ * surf_symbols.c - SuRF: a code for the bytes of paths: symbols of 1 to 8 bytes, and for each as
+ * many bits as its frequency says
  *
- * All single bytes that occur are symbols. Where there are paths enough to learn from, strings join them, found as those of FSST are
- * (Boncz, Neumann, Leis, VLDB 2020, section 4): a few rounds of cutting a sample into the symbols of the round before; the next round takes the
- * symbols and the concatenations of neighbours that save most bits.  The code is an optimal prefix code; its lengths come from hope_assign.c, as
- * an alphabetic code of ascending weights is optimal among all.
+ * All single bytes that occur are symbols. Where there are paths enough to learn from, strings join
+ * them, found as those of FSST are (Boncz, Neumann, Leis, VLDB 2020, section 4): a few rounds of
+ * cutting a sample into the symbols of the round before; the next round takes the symbols and the
+ * concatenations of neighbours that save most bits.  The code is an optimal prefix code; its
+ * lengths come from hope_assign.c, as an alphabetic code of ascending weights is optimal among all.
  */
 #include "surf_build.h"
 #include "hope_format.h"

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * surf_write.c - SuRF: from the nodes of the trie in postorder to the filter in level order
  *
- * Postorder read backwards is preorder from right to left: it meets the nodes of every level from right to left. So two walks do:
- * one sums up the levels, the other writes every level downwards from its end.
+ * Postorder read backwards is preorder from right to left: it meets the nodes of every level from
+ * right to left. So two walks do: one sums up the levels, the other writes every level downwards
+ * from its end.
  */
 #include "surf_build.h"
 
@@ -329,8 +330,9 @@ write_ranks(uint8_t *v, uint64_t n)
 /* ---- the digit code ---- */
 
 /*
- * An order-preserving code of digits below 2^width in which bytes heavier than min have a digit of their own, and
- * runs of others share one.  The number of digits it takes, and the weight of bytes that share.
+ * An order-preserving code of digits below 2^width in which bytes heavier than min have a digit of
+ * their own, and runs of others share one.  The number of digits it takes, and the weight of bytes
+ * that share.
  */
 static unsigned
 make_code(uint8_t *code, const uint64_t *hist, unsigned width, uint64_t min, uint64_t *shared)

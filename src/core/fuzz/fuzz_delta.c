@@ -1,6 +1,6 @@
 /*
- * fuzz_delta.c - sequences of operations on the delta against a sorted array, in an order that the first byte chooses;
- * comparisons that fail in between must change nothing
+ * fuzz_delta.c - sequences of operations on the delta against a sorted array, in an order that the
+ * first byte chooses; comparisons that fail in between must change nothing
  *
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -I src/core src/core/fuzz/fuzz_delta.c src/core/delta*.c
  */

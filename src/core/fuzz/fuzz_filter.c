@@ -1,6 +1,6 @@
 /*
- * Fuzz target of filter.h.  The input is (a) a hostile filter page; (b) keys of 1 to 16 bytes, whose filter must deny none of them; (c) the same
- * filter with some bytes changed.
+ * Fuzz target of filter.h.  The input is (a) a hostile filter page; (b) keys of 1 to 16 bytes,
+ * whose filter must deny none of them; (c) the same filter with some bytes changed.
  */
 #include <stdlib.h>
 #include "../test/resize.h"

@@ -1,7 +1,7 @@
 /*
- * Fuzz target of hope.  Odd first byte: the rest is tried as a dictionary, and what is accepted must encode in order and
- * decode what it encoded.  Even: keys are cut out of the rest, a dictionary is made from them and damaged in
- * one place.  In both cases hostile bytes are decoded.
+ * Fuzz target of hope.  Odd first byte: the rest is tried as a dictionary, and what is accepted
+ * must encode in order and decode what it encoded.  Even: keys are cut out of the rest, a
+ * dictionary is made from them and damaged in one place.  In both cases hostile bytes are decoded.
  */
 #include <stdlib.h>
 

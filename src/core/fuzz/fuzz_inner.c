@@ -1,6 +1,7 @@
 /*
- * Fuzz target of inner.h and louds.h.  The first byte chooses the order of keys, and what the rest is: (a) a hostile
- * page body with probes, or (b) the description of a set of separators that is built in both formats, searched and compared.
+ * Fuzz target of inner.h and louds.h.  The first byte chooses the order of keys, and what the rest
+ * is: (a) a hostile page body with probes, or (b) the description of a set of separators that is
+ * built in both formats, searched and compared.
  */
 #include <stdlib.h>
 #include "inner.h"

@@ -1,8 +1,9 @@
 /*
  * fuzz_leaf.c - hostile bytes to the leaf reader, and round trips through the packer
  *
- * The first byte chooses the order of keys, whether there is a dictionary, and: a leaf body as it is; a key stream; or entries cut from the bytes,
- * packed, read back, then damaged in one place and read again.
+ * The first byte chooses the order of keys, whether there is a dictionary, and: a leaf body as it
+ * is; a key stream; or entries cut from the bytes, packed, read back, then damaged in one place and
+ * read again.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * Fuzz target of surf.h.  The input is (a) a hostile filter; (b) a set of keys, whose filter must miss none of
- * them and count right; (c) the same filter with some bytes changed.
+ * Fuzz target of surf.h.  The input is (a) a hostile filter; (b) a set of keys, whose filter must
+ * miss none of them and count right; (c) the same filter with some bytes changed.
  */
 #include <stdlib.h>
 #include "../test/resize.h"

@@ -1,6 +1,6 @@
 /*
- * Fuzz target of tailcode.h.  The input is (a) a code; (b) two strings that begin alike, which have to come back, and whose codes have to be in
- * their order.
+ * Fuzz target of tailcode.h.  The input is (a) a code; (b) two strings that begin alike, which have
+ * to come back, and whose codes have to be in their order.
  */
 #include <stdlib.h>
 #include "tailcode.h"

@@ -40,8 +40,8 @@ insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c,
 }
 
 /*
- * The place of pos in the leaf of the finger, which another entry went to just now; -1 if it may be another leaf's.  A place between two
- * of its entries is the leaf's own.
+ * The place of pos in the leaf of the finger, which another entry went to just now; -1 if it may be
+ * another leaf's.  A place between two of its entries is the leaf's own.
  */
 static int
 near_finger(const SfxNodeAlloc *a, uint32_t finger, const SfxPos *pos, bool *equal)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * delta.h - the ordered structure of the dynamic stage: a B+tree of byte-string entries
  *
- * Nodes are SFX_NODE_SIZE bytes, named by 32-bit references that an allocator hands out, so that the tree can live in
- * shared memory, in private memory, or anywhere (no pointer is stored).
+ * Nodes are SFX_NODE_SIZE bytes, named by 32-bit references that an allocator hands out, so that
+ * the tree can live in shared memory, in private memory, or anywhere (no pointer is stored).
  *
  * Thread safety: none of its own.  A writer needs the caller's exclusive
  * lock, readers and cursors a shared one; a cursor is dead once the lock was released.
@@ -10,8 +10,8 @@
  * Invariants: entries are unique by (key, TID); nodes of a level are linked both ways; every
  * node but the root has at least one entry; a failed insert changes nothing.
  *
- * In comparator order (alloc->order is not NULL) insert, remove, seek and verify may leave by longjmp, out of a
- * comparison: they have changed nothing then.
+ * In comparator order (alloc->order is not NULL) insert, remove, seek and verify may leave by
+ * longjmp, out of a comparison: they have changed nothing then.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_DELTA_H
@@ -63,8 +63,9 @@ typedef struct SfxDelta
 extern int sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e);
 
 /*
- * The same for many entries, one after the other: those that come in order find their place beside the last one's without a way
- * down.  finger: 0 at first, and after anything else that changed the tree.
+ * The same for many entries, one after the other: those that come in order find their place beside
+ * the last one's without a way down.  finger: 0 at first, and after anything else that changed the
+ * tree.
  */
 extern int sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uint32_t *finger);
 
@@ -90,8 +91,9 @@ extern bool sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, cons
 extern void sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxEntry *e);
 
 /*
- * The entry under the cursor was asked for: count that, up to SFX_DELTA_TOUCHES.  A shared lock will do, since nothing else changes under
- * one; of touches at the same moment some may be lost.  How often an entry was touched since it came in.
+ * The entry under the cursor was asked for: count that, up to SFX_DELTA_TOUCHES.  A shared lock
+ * will do, since nothing else changes under one; of touches at the same moment some may be lost.
+ * How often an entry was touched since it came in.
  */
 #define SFX_DELTA_TOUCHES	3
 extern void sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
@@ -102,8 +104,9 @@ extern bool sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *
 extern bool sfx_delta_prev(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);
 
 /*
- * How many entries lie below each of pos[0..n), which ascend (key NULL: all).  Counted by leaves, and so exact, where that takes few of them from the position before
- * or to the end; else about, as if all nodes of a level were equally full.  below ascends, too.
+ * How many entries lie below each of pos[0..n), which ascend (key NULL: all).  Counted by leaves,
+ * and so exact, where that takes few of them from the position before or to the end; else about, as
+ * if all nodes of a level were equally full.  below ascends, too.
  */
 extern void sfx_delta_ranks(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, int n, double *below);
 
@@ -128,8 +131,8 @@ extern bool sfx_delta_filter_due(const SfxDelta *d);
 extern uint32_t sfx_delta_filter_nodes(const SfxDelta *d);
 
 /*
- * Make a filter over the entries that there are, with room for as many again, in place of the one that there is: one walk over
- * all leaves.  SFX_OK, or SFX_NOMEM with nothing changed.
+ * Make a filter over the entries that there are, with room for as many again, in place of the one
+ * that there is: one walk over all leaves.  SFX_OK, or SFX_NOMEM with nothing changed.
  */
 extern int sfx_delta_filter_grow(SfxDelta *d, const SfxNodeAlloc *a);
 

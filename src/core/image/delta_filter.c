@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  * delta_filter.c - a Bloom filter over the keys of the delta's B+tree
  *
- * A key's hash chooses a block, which is a cache line, and there BITS of its bits.  Blocks fill nodes of the tree's allocator; the nodes
- * of a filter that needs more than one are named by a directory in a node of its own.
+ * A key's hash chooses a block, which is a cache line, and there BITS of its bits.  Blocks fill
+ * nodes of the tree's allocator; the nodes of a filter that needs more than one are named by a
+ * directory in a node of its own.
  *
- * A key is added before its entry comes in, and is never taken out: after removals the filter says yes too often, until a new one is made.  A new one gets
- * room for twice the entries that there are, so that over a tree's life each is walked over once or twice.
+ * A key is added before its entry comes in, and is never taken out: after removals the filter says
+ * yes too often, until a new one is made.  A new one gets room for twice the entries that there
+ * are, so that over a tree's life each is walked over once or twice.
  *-------------------------------------------------------------------------
  */
 #include "delta_node.h"

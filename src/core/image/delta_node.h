@@ -24,14 +24,14 @@
  *	leaf	6-byte TID, key, and where the tail flag is set 2-byte length and payload
  *	inner	4-byte child, key, and where the tail flag is set 6-byte TID (else the TID is 0)
  *
- * An inner node with n separators has n + 1 children; child i >= 1 holds the positions from separator
- * i - 1 on.  Separators are made by sfx_order_separator and so as short as can be.
+ * An inner node with n separators has n + 1 children; child i >= 1 holds the positions from
+ * separator i - 1 on.  Separators are made by sfx_order_separator and so as short as can be.
  *
  * plen is at most what the keys share: it shrinks when an insert demands it, and is
  * measured afresh by a split.  Removals leave it alone.
  *
- * In comparator order plen is always 0 and heads are not looked at: what bytes keys begin with says nothing
- * about their order.
+ * In comparator order plen is always 0 and heads are not looked at: what bytes keys begin with says
+ * nothing about their order.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_DELTA_NODE_H
@@ -263,15 +263,16 @@ extern uint32_t sfx_node_find_leaf(const SfxDelta *d, const SfxNodeAlloc *a, con
 /* ---- splits (delta_split.c) ---- */
 
 /*
- * In comparator order the separator of a split is asked for before anything is changed.  This is its key's length
- * if c comes in at slot at of the leaf nd, in place of the entry there if equal, and splits it.
+ * In comparator order the separator of a split is asked for before anything is changed.  This is
+ * its key's length if c comes in at slot at of the leaf nd, in place of the entry there if equal,
+ * and splits it.
  */
 extern uint32_t sfx_node_plan_split(const Node *nd, int at, bool equal, const Cell *c, const SfxOrder *order);
 
 /*
- * Split nd (named ref) while c comes in at slot at.  Returns the new right node's name
- * and in up the separator between the two, its key copied to keybuf (SFX_MAX_ENTRY bytes, where c's own key may stand).
- * seplen: what sfx_node_plan_split said, if nd is a leaf in comparator order.
+ * Split nd (named ref) while c comes in at slot at.  Returns the new right node's name and in up
+ * the separator between the two, its key copied to keybuf (SFX_MAX_ENTRY bytes, where c's own key
+ * may stand). seplen: what sfx_node_plan_split said, if nd is a leaf in comparator order.
  */
 extern uint32_t sfx_node_split(SfxDelta *d, const SfxNodeAlloc *a, Node *nd, uint32_t ref, int at, const Cell *c,
 							   uint32_t seplen, SfxPos *up, uint8_t *keybuf);

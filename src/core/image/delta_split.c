@@ -2,10 +2,11 @@
  * delta_split.c - splitting a node of the delta
  *
  * Two nodes are always enough for a split.  Let U = 8192 - 64 be the room of a node and M = 2714
- * the largest cell (slot, child, TID, SFX_MAX_ENTRY).  A node that overflows holds, with the new cell, T <= U + M bytes.
- * Cut at that edge of the cell straddling T/2 which is nearer to T/2: the larger side has at
- * most T/2 + M/2 <= U/2 + M bytes, which is less than U because 2M < U.  In an inner node the straddling cell
- * moves up instead.  It is neither the first nor the last one, because T > U > 2M; so each side keeps a separator.
+ * the largest cell (slot, child, TID, SFX_MAX_ENTRY).  A node that overflows holds, with the new
+ * cell, T <= U + M bytes. Cut at that edge of the cell straddling T/2 which is nearer to T/2: the
+ * larger side has at most T/2 + M/2 <= U/2 + M bytes, which is less than U because 2M < U.  In an
+ * inner node the straddling cell moves up instead.  It is neither the first nor the last one,
+ * because T > U > 2M; so each side keeps a separator.
  *-------------------------------------------------------------------------
  */
 #include "delta_node.h"
@@ -51,8 +52,8 @@ middle(const Node *old, int at, const Cell *c)
 }
 
 /*
- * The first cell of the right half, or in an inner node the one that moves up. Ascending and descending inserts
- * leave full nodes behind: at either end of the level, and where the latest
+ * The first cell of the right half, or in an inner node the one that moves up. Ascending and
+ * descending inserts leave full nodes behind: at either end of the level, and where the latest
  * inserts stood side by side (ascending within a group of keys).
  */
 static int

@@ -321,8 +321,8 @@ packed_search(const SfxInt *b, int lo, int hi, uint64_t x, bool *equal)
 }
 
 /*
- * The line narrows the search: base + step * i <= v[i] <= base + (step + 1) * i + mask.  Where base stands for
- * a negative number (the first value is smaller), that comparison is not one of numbers.
+ * The line narrows the search: base + step * i <= v[i] <= base + (step + 1) * i + mask.  Where base
+ * stands for a negative number (the first value is smaller), that comparison is not one of numbers.
  */
 static int
 lfor_search(const SfxInt *b, uint64_t x, bool *equal)

@@ -13,9 +13,9 @@
  *	VBYTE, VARINTGB, STREAMVBYTE	deltas of whole bytes (non-decreasing input; the last two: below 2^32).  Never smaller than
  *			PDBP by more than a trifle, and slower to search than all others: only if pinned
  *
- * Of those within 3 % of the smallest it takes the fastest to search: LFOR, EF, FOR and PLAIN, DBP, PDBP.
- * Input may be in any order; what needs it non-decreasing is only tried where it is.
- * All functions are bounded by (in, len) whatever the bytes are.
+ * Of those within 3 % of the smallest it takes the fastest to search: LFOR, EF, FOR and PLAIN, DBP,
+ * PDBP. Input may be in any order; what needs it non-decreasing is only tried where it is. All
+ * functions are bounded by (in, len) whatever the bytes are.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_INTCODEC_H
@@ -53,8 +53,8 @@ extern int sfx_int_encode(const uint64_t *v, int n, uint8_t *out, size_t cap);
 extern int sfx_int_encode_as(SfxIntCodec codec, const uint64_t *v, int n, uint8_t *out, size_t cap);
 
 /*
- * An opened block: its header, checked.  All that it promises lies within the bytes that it was opened with, which must
- * outlive it.  The fields are the codecs' own.
+ * An opened block: its header, checked.  All that it promises lies within the bytes that it was
+ * opened with, which must outlive it.  The fields are the codecs' own.
  */
 typedef struct SfxInt
 {
@@ -85,8 +85,8 @@ extern int sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n);
 extern int sfx_int_at(const SfxInt *b, int i, uint64_t *v);
 
 /*
- * For a block whose values do not descend: the smallest i with v[i] >= x, n if there is none; *equal: v[i] == x.
- * Or SFX_CORRUPT.  Works on the compressed bytes without decoding the block.
+ * For a block whose values do not descend: the smallest i with v[i] >= x, n if there is none;
+ * *equal: v[i] == x. Or SFX_CORRUPT.  Works on the compressed bytes without decoding the block.
  */
 extern int sfx_int_search(const SfxInt *b, uint64_t x, bool *equal);
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * intcodec_bytes.c - integer blocks of whole bytes: VByte, VarIntGB and Stream-VByte over deltas
  *
- * Their deltas take as many bytes as each needs, so that a few large ones cost little; the blocks are larger
- * than bit-packed ones nearly always, and slower to search.  Layouts: intcodec_format.h.
+ * Their deltas take as many bytes as each needs, so that a few large ones cost little; the blocks
+ * are larger than bit-packed ones nearly always, and slower to search.  Layouts: intcodec_format.h.
  *-------------------------------------------------------------------------
  */
 #include "intcodec_bytes.h"
@@ -26,8 +26,8 @@ vbyte_one(const uint8_t *p, const uint8_t *end, uint64_t *v)
 }
 
 /*
- * Masked: the high bits of eight bytes say at once where values end.  Eight values of a byte each are common; else the bits of the
- * first value are joined by sevens, fourteens and twenty-eights.
+ * Masked: the high bits of eight bytes say at once where values end.  Eight values of a byte each
+ * are common; else the bits of the first value are joined by sevens, fourteens and twenty-eights.
  */
 static bool
 vbyte_decode(const uint8_t *p, const uint8_t *end, int n, uint64_t *out)

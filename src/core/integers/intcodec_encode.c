@@ -128,8 +128,8 @@ typedef struct PatchPlan
 } PatchPlan;
 
 /*
- * The width with which m deltas, of which count[w] have w bits, and their exceptions (of cost bytes each) take least; *bits: so
- * many bits.
+ * The width with which m deltas, of which count[w] have w bits, and their exceptions (of cost bytes
+ * each) take least; *bits: so many bits.
  */
 static unsigned
 plan_width(const uint8_t count[65], int m, unsigned cost, size_t *bits)
@@ -222,9 +222,9 @@ pdbp_size(const IntStats *s, const uint64_t *v, int n, PatchPlan *plan)
 }
 
 /*
- * The base and width of the residuals from the line through the first and the last value; the size.  With
- * stride > 1 only some are looked at, and the size is a lower bound: enough to refuse most blocks that
- * are no line.  Needs a range below 2^62, so that residuals are signed numbers.
+ * The base and width of the residuals from the line through the first and the last value; the
+ * size.  With stride > 1 only some are looked at, and the size is a lower bound: enough to refuse
+ * most blocks that are no line.  Needs a range below 2^62, so that residuals are signed numbers.
  */
 static size_t
 lfor_size(const IntStats *s, const uint64_t *v, int n, int stride, uint64_t *base, unsigned *width)

@@ -50,10 +50,9 @@
  *								least first, bit 7: there is more.  The others: 1 to 4 bytes; a control byte has the lengths - 1
  *								of four values (bits 0-1 the first), in front of the four, or of the whole chunk
  *
- * Exceptions (patches) take few large deltas out of the way of many small ones; with a width of 0 they are
- * a run-length code.
- * Delta packing has to sum up what stands before a value; the checkpoints bound
- * that to one chunk, and keep a jump between chunks from widening the deltas.
+ * Exceptions (patches) take few large deltas out of the way of many small ones; with a width of 0
+ * they are a run-length code. Delta packing has to sum up what stands before a value; the
+ * checkpoints bound that to one chunk, and keep a jump between chunks from widening the deltas.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_INTCODEC_FORMAT_H

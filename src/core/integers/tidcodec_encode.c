@@ -358,8 +358,8 @@ typedef struct TidStats
 } TidStats;
 
 /*
- * A JUMP run takes three bytes, four if it is RUN_FAR.  Whatever does not follow the TID before it (read backward:
- * is not followed by it) by 1..RUN_NEAR must be one.
+ * A JUMP run takes three bytes, four if it is RUN_FAR.  Whatever does not follow the TID before it
+ * (read backward: is not followed by it) by 1..RUN_NEAR must be one.
  */
 #define RUN_NEAR	UINT64_C(0x10000)
 #define RUN_FAR		(UINT64_C(65) << 16)
@@ -555,8 +555,8 @@ few_runs(const uint64_t *tid, int n, TidRuns *r)
 }
 
 /*
- * The smallest of the codecs but RUNS, and which one; SIZE_MAX if there is none.  Sizes are computed,
- * so that only the winner is encoded.
+ * The smallest of the codecs but RUNS, and which one; SIZE_MAX if there is none.  Sizes are
+ * computed, so that only the winner is encoded.
  */
 typedef struct TidChoice
 {
@@ -645,9 +645,9 @@ encode_choice(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, const
 }
 
 /*
- * which = 0: any codec.  RUNS is written at once where there are few breaks, and kept without another look
- * if it takes no more than a bit per TID; or last, if it may be the smallest.  *near: PATCHED would
- * find no exceptions, as far as is known.
+ * which = 0: any codec.  RUNS is written at once where there are few breaks, and kept without
+ * another look if it takes no more than a bit per TID; or last, if it may be the smallest.  *near:
+ * PATCHED would find no exceptions, as far as is known.
  */
 static int
 encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out,

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * tidcodec_patch.c - PATCHED: TIDs that are regular but for a few, which are kept apart
  *
- * A table that was loaded in order and has seen some updates: most TIDs are runs or small steps, and a few lie
- * anywhere.  Each of the two parts is a TID block of its own, of whatever codec suits it.
+ * A table that was loaded in order and has seen some updates: most TIDs are runs or small steps,
+ * and a few lie anywhere.  Each of the two parts is a TID block of its own, of whatever codec suits
+ * it.
  *-------------------------------------------------------------------------
  */
 #include "tidcodec_format.h"
@@ -138,8 +139,8 @@ window(const uint64_t *tid, int n)
 }
 
 /*
- * Which TIDs are exceptions: too far from the last regular one, unless the next one is near, so that something new begins here.
- * Their number.
+ * Which TIDs are exceptions: too far from the last regular one, unless the next one is near, so
+ * that something new begins here. Their number.
  */
 static int
 find_exceptions(const uint64_t *tid, int n, uint64_t win, bool *out)

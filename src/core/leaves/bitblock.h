@@ -76,8 +76,8 @@ extern int sfx_bitblock_decode(const SfxBitBlock *b, int from, int to, uint32_t 
 
 /*
  * What is known of a block's keys, and how much of it tells them apart: have[i] bits of key i, of
- * which the first need[i] have to be stored (not more than there are).  All of them behind the keys'
- * first skip bytes.
+ * which the first need[i] have to be stored (not more than there are).  All of them behind the
+ * keys' first skip bytes.
  */
 typedef struct SfxBitKeys
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * fixblock.c - key stream of a FIXED block (format in fixblock.h)
  *
- * Two halves behind one face: *words* for keys of up to 16 bytes, which are handled as two big-endian
- * words, and *bytes* for wider ones.
+ * Two halves behind one face: *words* for keys of up to 16 bytes, which are handled as two
+ * big-endian words, and *bytes* for wider ones.
  *-------------------------------------------------------------------------
  */
 #include "fixblock.h"

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * fixblock.h - key stream of a FIXED block: keys of one width
  *
- * The width counts from behind the block's prefix.  Bits (in keys of up to 16 bytes) or bytes (in wider ones)
- * that are the same in all keys are stored once.  The others in their order make a *core*; cores are in
- * key order.  The first 64 bits of the cores are an integer block, the rest is raw.
+ * The width counts from behind the block's prefix.  Bits (in keys of up to 16 bytes) or bytes (in
+ * wider ones) that are the same in all keys are stored once.  The others in their order make a
+ * *core*; cores are in key order.  The first 64 bits of the cores are an integer block, the rest is
+ * raw.
  *
  *	0			width w, 1 to 64; SFX_FIX_ALL set: everything varies, the next three are absent
  *	1			bitmap, (w + 7) / 8 bytes: w <= 16: which bytes have constant bits; else: which bytes vary

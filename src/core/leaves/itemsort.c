@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * itemsort.c - sort byte strings in memory
  *
- * One level of the sort takes a run of items that agree in their first depth bytes: sort by the next word, then
- * take the runs of equal words one level deeper.  Long runs are sorted by radix, byte by byte from the last one on, leaving out
- * bytes that are the same in all (which most are, deep down); short ones by insertion, those between by quicksort.
+ * One level of the sort takes a run of items that agree in their first depth bytes: sort by the
+ * next word, then take the runs of equal words one level deeper.  Long runs are sorted by radix,
+ * byte by byte from the last one on, leaving out bytes that are the same in all (which most are,
+ * deep down); short ones by insertion, those between by quicksort.
  *-------------------------------------------------------------------------
  */
 #include "itemsort.h"

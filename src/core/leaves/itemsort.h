@@ -22,8 +22,9 @@ typedef struct SfxItem
 extern void sfx_item_set(SfxItem *item, const uint8_t *at);
 
 /*
- * Sort a[0..n) in memcmp order; of two strings of which one is the other's prefix, the shorter one first.  tmp: n more.
- * poll (NULL: none) is called every millisecond or so of work and need not return: the order of a is undefined then.
+ * Sort a[0..n) in memcmp order; of two strings of which one is the other's prefix, the shorter one
+ * first.  tmp: n more. poll (NULL: none) is called every millisecond or so of work and need not
+ * return: the order of a is undefined then.
  */
 extern void sfx_item_sort(SfxItem *a, SfxItem *tmp, size_t n, void (*poll) (void));
 
@@ -37,9 +38,9 @@ typedef int (*SfxItemCmp) (void *arg, const SfxItem *a, const SfxItem *b);
 typedef bool (*SfxItemWords) (void *arg, SfxItem *a, size_t n, int level);
 
 /*
- * Sort in another order, of which the items' words, set by the caller, tell what they can: where two
- * differ, so stand the items.  Where many are equal, words (NULL: none) is asked for their next ones;
- * cmp is asked of others, as seldom as that can be.
+ * Sort in another order, of which the items' words, set by the caller, tell what they can: where
+ * two differ, so stand the items.  Where many are equal, words (NULL: none) is asked for their next
+ * ones; cmp is asked of others, as seldom as that can be.
  */
 extern void sfx_item_sort_by(SfxItem *a, SfxItem *tmp, size_t n, SfxItemCmp cmp, SfxItemWords words,
 							 void *arg, void (*poll) (void));

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf.c - leaf page bodies: layout, fences, directory.  (Blocks: leaf_block.c; reading entries and counting them: leaf_read.c)
+ * leaf.c - leaf page bodies: layout, fences, directory.  (Blocks: leaf_block.c; reading entries and
+ * counting them: leaf_read.c)
  *
  * Body (integers little-endian, unaligned):
  *
@@ -23,10 +24,11 @@
  *	..	 ..		blocks, to the end of the body
  *
  * Slot: 2 bytes offset of the block, 2 bytes offset of its separator (bit 15: its last six bytes
- * are a TID).  Separator i is sfx_order_separator(last entry of block i-1, first entry of block i) without
- * the shared prefix; that of block 0 is empty (minus infinity).  All positions between the fences
- * start with the shared prefix, or the page would not hold them.  In comparator order nothing follows for
- * the bytes of a key from two others between which it lies, so that P is 0 and a block's prefix is what each of its keys has.
+ * are a TID).  Separator i is sfx_order_separator(last entry of block i-1, first entry of block i)
+ * without the shared prefix; that of block 0 is empty (minus infinity).  All positions between the
+ * fences start with the shared prefix, or the page would not hold them.  In comparator order
+ * nothing follows for the bytes of a key from two others between which it lies, so that P is 0 and
+ * a block's prefix is what each of its keys has.
  *
  * Block:
  *
@@ -45,8 +47,8 @@
  * A page with two fences of SFX_MAX_ENTRY bytes and a TID each and one such entry takes
  * 16 + 12 + 4 (dictionary) + 3 * 2696 + 4 (slot) + 3 (block head) + 6 = 8,133 bytes.
  *
- * The directory is not checked as a whole when a page is opened (a page of serial keys has 150 blocks,
- * a descent wants one); each access checks the slots that it uses.
+ * The directory is not checked as a whole when a page is opened (a page of serial keys has 150
+ * blocks, a descent wants one); each access checks the slots that it uses.
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
@@ -211,8 +213,8 @@ sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos)
 /* ---- the directory ---- */
 
 /*
- * The first bytes of separator b as a word to be compared with sfx_load_be(t->key, t->len), without a look at more than the
- * two slots that bound it.  False if they are broken.
+ * The first bytes of separator b as a word to be compared with sfx_load_be(t->key, t->len), without
+ * a look at more than the two slots that bound it.  False if they are broken.
  */
 static inline bool
 separator_word(const SfxLeaf *l, int b, uint64_t *word)

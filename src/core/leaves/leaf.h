@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  * leaf.h - the body of a leaf page: packed writer and bounded reader
  *
- * A leaf body is a header with the two fences, a directory of blocks and the blocks. A block holds up to
- * SFX_BLOCK_KEYS distinct keys (each stored once) and SFX_BLOCK_ENTRIES entries, in three
+ * A leaf body is a header with the two fences, a directory of blocks and the blocks. A block holds
+ * up to SFX_BLOCK_KEYS distinct keys (each stored once) and SFX_BLOCK_ENTRIES entries, in three
  * streams: keys, posting-list lengths (absent where all are 1), TIDs, and a fourth for payloads
- * where the index has INCLUDE columns.  Blocks are self-contained, so each
- * picks its own codecs by size:
+ * where the index has INCLUDE columns.  Blocks are self-contained, so each picks its own codecs by
+ * size:
  *
  *	FIXED	all keys of the block have one length (at most 64 bytes behind their common prefix): bits or bytes
  *			that are the same in all keys are dropped; of the others the first 64 bits go to an integer block,
@@ -14,16 +14,18 @@
  *	BITS	where keys are cut, most of them after the same bit: FIXED, and the further bits of
  *			those that need them (bitblock.h)
  *
- * A leaf names at most one dictionary, by a number that its index gave it, and needs it for all that looks at keys between
- * the fences: sfx_leaf_open says which, and the caller puts it into l->dict.  Without it, or with
- * another one, those functions return SFX_CORRUPT or wrong keys, but stay within bounds.  Fences and separators are raw.
+ * A leaf names at most one dictionary, by a number that its index gave it, and needs it for all
+ * that looks at keys between the fences: sfx_leaf_open says which, and the caller puts it into
+ * l->dict.  Without it, or with another one, those functions return SFX_CORRUPT or wrong keys, but
+ * stay within bounds.  Fences and separators are raw.
  *
- * The low fence is inclusive, the high fence exclusive (absent = plus infinity).
- * Every entry lies between them.  What all keys between the fences must share (their common prefix) is stored once.
+ * The low fence is inclusive, the high fence exclusive (absent = plus infinity). Every entry lies
+ * between them.  What all keys between the fences must share (their common prefix) is stored once.
  *
- * In comparator order (an SfxOrder is given) fences tell nothing about the bytes of keys between them: there is no common
- * prefix, and key streams are STRING only.  All functions that compare keys may leave by longjmp then, out of the
- * comparison; readers have changed nothing but their output by that time, a packer is of no more use.
+ * In comparator order (an SfxOrder is given) fences tell nothing about the bytes of keys between
+ * them: there is no common prefix, and key streams are STRING only.  All functions that compare
+ * keys may leave by longjmp then, out of the comparison; readers have changed nothing but their
+ * output by that time, a packer is of no more use.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_H
@@ -91,17 +93,18 @@ typedef struct SfxPacker SfxPacker;
 extern size_t sfx_packer_size(void);
 
 /*
- * Start packing into page bodies of at most capacity bytes (4,096 to 32,000).
- * low is the low fence of the first page; its bytes are copied.  order (NULL: byte order) must outlive the packer.
+ * Start packing into page bodies of at most capacity bytes (4,096 to 32,000). low is the low fence
+ * of the first page; its bytes are copied.  order (NULL: byte order) must outlive the packer.
  */
 extern SfxPacker *sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low,
 								  SfxLeafEmit emit, void *ctx, const SfxOrder *order);
 
 /*
- * Add one entry, greater than the one before by (key, TID) and not below low. keylen + paylen <= SFX_MAX_ENTRY. Bytes are
- * copied.  Pages are filled as full as they can be.  Returns SFX_OK, what emit returned, or SFX_CORRUPT if the entry is not where it should be (in
- * comparator order that is seen within one key only).
- * Never calls order->cmp; order->separate once per block, and a few times where a page ends.
+ * Add one entry, greater than the one before by (key, TID) and not below low. keylen + paylen <=
+ * SFX_MAX_ENTRY. Bytes are copied.  Pages are filled as full as they can be.  Returns SFX_OK, what
+ * emit returned, or SFX_CORRUPT if the entry is not where it should be (in comparator order that is
+ * seen within one key only). Never calls order->cmp; order->separate once per block, and a few
+ * times where a page ends.
  */
 extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 
@@ -109,8 +112,8 @@ extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 extern int sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose);
 
 /*
- * Codes of a block's keys as they stand in a page: who packs the keys again with the same dictionary need not code again what
- * begins at the same byte.
+ * Codes of a block's keys as they stand in a page: who packs the keys again with the same
+ * dictionary need not code again what begins at the same byte.
  */
 typedef struct SfxCodes
 {
@@ -129,8 +132,9 @@ struct SfxBlock;
 extern int sfx_packer_add_run(SfxPacker *p, const struct SfxBlock *b, int from, int to, const SfxCodes *codes);
 
 /*
- * End: everything left is emitted; the last page's high fence is high (NULL = plus
- * infinity; SFX_CORRUPT if it is not above the last entry).  At least one page is emitted, an empty one if there were no entries.
+ * End: everything left is emitted; the last page's high fence is high (NULL = plus infinity;
+ * SFX_CORRUPT if it is not above the last entry).  At least one page is emitted, an empty one if
+ * there were no entries.
  */
 extern int sfx_packer_finish(SfxPacker *p, const SfxPos *high);
 
@@ -167,8 +171,8 @@ extern void sfx_packer_cut_keys(SfxPacker *p, uint32_t most);
 extern void sfx_packer_part(SfxPacker *p, uint32_t most);
 
 /*
- * A sample of what front coding leaves of keys, to train a dictionary with: of evenly spaced groups of keys; when it is full,
- * every other one is dropped, and from then on half as many are taken.
+ * A sample of what front coding leaves of keys, to train a dictionary with: of evenly spaced groups
+ * of keys; when it is full, every other one is dropped, and from then on half as many are taken.
  */
 #define SFX_SAMPLE_KEYS		16384
 #define SFX_SAMPLE_BYTES	262144
@@ -310,11 +314,10 @@ extern SfxExact sfx_leaf_find_exact(const SfxLeaf *l, const uint8_t *key, uint32
 extern int sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos);
 
 /*
- * Decode the entries e of block b with lo <= e < hi (NULL: no bound) into out.  May
- * decode fewer bytes than the block has: a point lookup touches a handful.
- * In comparator order a bound that lies outside of the block costs one comparison (hi: if it is not the last block), one
- * inside up to 9, and one whose key is the other's none.
- * Returns SFX_OK or SFX_CORRUPT.
+ * Decode the entries e of block b with lo <= e < hi (NULL: no bound) into out.  May decode fewer
+ * bytes than the block has: a point lookup touches a handful. In comparator order a bound that lies
+ * outside of the block costs one comparison (hi: if it is not the last block), one inside up to 9,
+ * and one whose key is the other's none. Returns SFX_OK or SFX_CORRUPT.
  */
 extern int sfx_leaf_decode(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
 
@@ -330,8 +333,10 @@ extern int sfx_leaf_decode_limit(const SfxLeaf *l, int b, const SfxPos *lo, cons
 extern int sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock *out);
 
 /*
- * The same as sfx_leaf_decode for who needs TIDs only: keys and payloads are left out (out->keyless), except where all that comes out has one key, and that a
- * bound's.  sfx_leaf_add_keys puts in the keys of block b, whose entries stay what and where they are; their payloads stay out.
+ * The same as sfx_leaf_decode for who needs TIDs only: keys and payloads are left out
+ * (out->keyless), except where all that comes out has one key, and that a bound's.
+ * sfx_leaf_add_keys puts in the keys of block b, whose entries stay what and where they are; their
+ * payloads stay out.
  */
 extern int sfx_leaf_decode_keyless(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, SfxBlock *out);
 extern int sfx_leaf_add_keys(const SfxLeaf *l, int b, SfxBlock *out);
@@ -389,8 +394,9 @@ sfx_block_left(const SfxBlock *b)
 extern int sfx_leaf_tids(const SfxLeaf *l, int b, uint64_t *out);
 
 /*
- * The number of entries e of the leaf with lo <= e < hi (NULL: no bound); or SFX_CORRUPT.  Nothing is decoded but what a bound
- * falls on: heads of blocks, one search per bound, and the TIDs of a key that equals a bound.
+ * The number of entries e of the leaf with lo <= e < hi (NULL: no bound); or SFX_CORRUPT.  Nothing
+ * is decoded but what a bound falls on: heads of blocks, one search per bound, and the TIDs of a
+ * key that equals a bound.
  */
 extern int sfx_leaf_count(const SfxLeaf *l, const SfxPos *lo, const SfxPos *hi);
 

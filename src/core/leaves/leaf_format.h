@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_format.h - constants of the leaf body, shared by those who read it (leaf_block.h) and leaf_write.c (packer)
+ * leaf_format.h - constants of the leaf body, shared by those who read it (leaf_block.h) and
+ * leaf_write.c (packer)
  *
  * The byte-offset tables stand at the top of leaf.c.  Private to those and to the key streams
  * (strblock.c, fixblock.c).

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_packer.h - the packer's state, and what its files ask of each other: leaf_write.c, leaf_encode.c, leaf_page.c, leaf_sample.c
+ * leaf_packer.h - the packer's state, and what its files ask of each other: leaf_write.c,
+ * leaf_encode.c, leaf_page.c, leaf_sample.c
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_PACKER_H
@@ -162,8 +163,9 @@ extern int	sfx_pack_block(SfxPacker *p, Candidate *c);
  */
 extern uint32_t sfx_pack_size(const SfxPacker *p, const SfxPos *high, bool high_inf, const PackedBlock *extra);
 /*
- * Encode the first n pending entries into c, as the page's next block; above: what follows all of them (NULL: they are not all, or there is no
- * fence), no fence if inf.  True: it fits.  c->size is 0 if it is too large to be encoded.
+ * Encode the first n pending entries into c, as the page's next block; above: what follows all of
+ * them (NULL: they are not all, or there is no fence), no fence if inf.  True: it fits.  c->size is
+ * 0 if it is too large to be encoded.
  */
 extern bool sfx_pack_try(SfxPacker *p, Candidate *c, int n, const SfxPos *above, bool inf);
 /* c, which was tried with success, is the page's next block.  The entries stay pending. */

@@ -11,7 +11,9 @@
 
 #include "leaf.h"
 
-/* Where a number stands in keys of one length: unsigned, big-endian, behind a byte that all have. */
+/*
+ * Where a number stands in keys of one length: unsigned, big-endian, behind a byte that all have.
+ */
 typedef struct SfxPlace
 {
 	uint32_t	keylen;

@@ -1,19 +1,20 @@
 /*-------------------------------------------------------------------------
  * leaf_write.c - packer: a stream of entries in, full leaf pages out (format in leaf.c)
  *
- * Entries gather in *pending* until it holds a full block and the next entry is known, for the high fence
- * (and the next block's separator) is made of both.  Then the block is
- * encoded and tried on the page: exactly, with the fences that the page would have.  If it fits, it is
- * committed.  If not, the page's last block is cut: by interpolation and bisection, the most entries
- * that fit; the page is emitted, the other entries stay pending for the next one.
+ * Entries gather in *pending* until it holds a full block and the next entry is known, for the high
+ * fence (and the next block's separator) is made of both.  Then the block is encoded and tried on
+ * the page: exactly, with the fences that the page would have.  If it fits, it is committed.  If
+ * not, the page's last block is cut: by interpolation and bisection, the most entries that fit; the
+ * page is emitted, the other entries stay pending for the next one.
  *
- * The page's shared prefix P is known only when the page is closed, but it only gets shorter as the high fence
- * moves up.  (In comparator order it is empty.)  So an encoded block keeps its prefix apart, without the bytes that P
- * had at the time;
- * the bytes that P gives back are found in the low fence.  The same goes for separators.
+ * The page's shared prefix P is known only when the page is closed, but it only gets shorter as the
+ * high fence moves up.  (In comparator order it is empty.) So an encoded block keeps its prefix
+ * apart, without the bytes that P had at the time; the bytes that P gives back are found in the low
+ * fence.  The same goes for separators.
  *
- * Invariants: the committed blocks fit with the fence that follows them (pend.sep); at least one entry is
- * pending once any was added; a single entry fits on an empty page whatever the fences are.
+ * Invariants: the committed blocks fit with the fence that follows them (pend.sep); at least one
+ * entry is pending once any was added; a single entry fits on an empty page whatever the fences
+ * are.
  *-------------------------------------------------------------------------
  */
 #include "leaf_packer.h"
@@ -251,9 +252,10 @@ most_pending(const SfxPacker *p)
 }
 
 /*
- * The most pending entries that fit on the page as its next block: first as many as are expected to, then by interpolation between a number
- * that fits (good) and one that does not (bad).  above: what would follow them all.  The best candidate is left
- * in p->cand[p->best]; returns its entries (0: not even one fits).
+ * The most pending entries that fit on the page as its next block: first as many as are expected
+ * to, then by interpolation between a number that fits (good) and one that does not (bad).  above:
+ * what would follow them all.  The best candidate is left in p->cand[p->best]; returns its entries
+ * (0: not even one fits).
  */
 static int
 fit_block(SfxPacker *p, const SfxPos *above, bool inf)
@@ -358,8 +360,9 @@ end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
 }
 
 /*
- * Move pending entries to pages.  above: the fence that would follow them all (inf: none).  If they all fit on
- * the page they are committed; else one page is closed.  Either way some entries may be left.
+ * Move pending entries to pages.  above: the fence that would follow them all (inf: none).  If they
+ * all fit on the page they are committed; else one page is closed.  Either way some entries may be
+ * left.
  */
 static int
 flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
@@ -404,8 +407,9 @@ is_apart(const SfxPos *key, unsigned loose, const uint8_t *next, uint32_t lcp)
 }
 
 /*
- * Is the entry where the contract wants it, given what it shares with the last key?  Damaged pages bring others about, and the page's prefix
- * would not be theirs.  (Comparator order has none, and to compare is expensive there.)
+ * Is the entry where the contract wants it, given what it shares with the last key?  Damaged pages
+ * bring others about, and the page's prefix would not be theirs.  (Comparator order has none, and
+ * to compare is expensive there.)
  */
 static bool
 in_order(const SfxPacker *p, const SfxEntry *e, bool newkey, uint32_t lcp)

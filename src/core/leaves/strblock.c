@@ -189,9 +189,9 @@ cmp_rest(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at,
 }
 
 /*
- * Walk through a run of n keys; the key before it is < t and agrees with it in *m bytes.  A key that shares more
- * than *m bytes with the one before stands to t as that one does; one that shares fewer is > t.  Returns the number of
- * keys < t; *m is that of the last of them, then.
+ * Walk through a run of n keys; the key before it is < t and agrees with it in *m bytes.  A key
+ * that shares more than *m bytes with the one before stands to t as that one does; one that shares
+ * fewer is > t.  Returns the number of keys < t; *m is that of the last of them, then.
  */
 static int
 search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const uint8_t *t, uint32_t tlen,
@@ -520,8 +520,9 @@ typedef struct CodedRun
 } CodedRun;
 
 /*
- * Decode keys of r up to number to, as decode_run does; stops early where the room that is left is less than any key may need. All that
- * a key needs is at hand: the general way takes half as much time again.
+ * Decode keys of r up to number to, as decode_run does; stops early where the room that is left is
+ * less than any key may need. All that a key needs is at hand: the general way takes half as much
+ * time again.
  */
 static inline int
 decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const bool fsst)

@@ -1,17 +1,20 @@
 /*-------------------------------------------------------------------------
  * strblock.h - key stream of a STRING block: front-coded keys
  *
- * Keys count from behind the block's prefix.  Where all of them end in the same byte
- * (the terminator of text), that byte is stored once.  Groups of SFX_STR_GROUP keys; the first of a group is its
- * head.  A key is stored as the length it shares with the one before, and the rest.  The one before is, for
- * a head, the head before: the heads make a run of their own, in front.
- * So to find a key means a walk through the heads and one through a group, at most 30 steps that mostly compare two
- * lengths; heads stored whole and searched by bisection would take half a byte to a byte more per key.
+ * Keys count from behind the block's prefix.  Where all of them end in the same byte (the
+ * terminator of text), that byte is stored once.  Groups of SFX_STR_GROUP keys; the first of a
+ * group is its head.  A key is stored as the length it shares with the one before, and the rest.
+ * The one before is, for a head, the head before: the heads make a run of their own, in front. So
+ * to find a key means a walk through the heads and one through a group, at most 30 steps that
+ * mostly compare two lengths; heads stored whole and searched by bisection would take half a byte
+ * to a byte more per key.
  *
- * The rests may be coded by a HOPE dictionary that was trained on such rests, where that makes the stream smaller.  What keys
- * share is taken off before, byte for byte: so no bit that two keys share is stored twice, a search compares with raw bytes and
- * decodes only those few rests that begin where the probe and the key before part, as far as it has to.  Coding whole
- * keys and front-coding the codes takes a fifth to a third more, and a search must encode the whole probe first.
+ * The rests may be coded by a HOPE dictionary that was trained on such rests, where that makes the
+ * stream smaller.  What keys share is taken off before, byte for byte: so no bit that two keys
+ * share is stored twice, a search compares with raw bytes and decodes only those few rests that
+ * begin where the probe and the key before part, as far as it has to.  Coding whole keys and
+ * front-coding the codes takes a fifth to a third more, and a search must encode the whole probe
+ * first.
  *
  * Or they are packed: where all bytes of a block's rests are of a small alphabet (digests, codes,
  * numbers as they are printed), a byte takes the bits that number the alphabet's symbols, and
@@ -35,8 +38,8 @@
  *				the rest; a nibble of 15 is followed by a length to be added; the rest
  *
  * With SFX_STR_PACKED the second nibble counts from that minimum, too, and a rest of n symbols
- * takes n * bits / 8 bytes, rounded up.
- * With SFX_STR_CODED "rest", and what the first key is made of, is the code and its length that of the code.
+ * takes n * bits / 8 bytes, rounded up. With SFX_STR_CODED "rest", and what the first key is made
+ * of, is the code and its length that of the code.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_STRBLOCK_H
@@ -76,8 +79,8 @@ typedef struct SfxStr
 extern uint32_t sfx_str_estimate(const SfxKeys *k);
 
 /*
- * The codes of a block's rests.  What a key's rest is does not depend on how many keys behind it are in the block: so the codes are kept
- * while a page's writer tries different numbers of keys.
+ * The codes of a block's rests.  What a key's rest is does not depend on how many keys behind it
+ * are in the block: so the codes are kept while a page's writer tries different numbers of keys.
  */
 #define SFX_CODER_ROOM		(128 * 1024)
 typedef struct SfxCoder
@@ -109,8 +112,8 @@ sfx_coder_restart(SfxCoder *c)
 extern int sfx_str_encode(const SfxKeys *k, SfxCoder *c, uint8_t *out, size_t cap);
 
 /*
- * Parse a stream of n keys.  SFX_OK or SFX_CORRUPT.  dict: what its rests are coded with, if they are; the stream's end is found
- * without it (NULL), but then nothing else.
+ * Parse a stream of n keys.  SFX_OK or SFX_CORRUPT.  dict: what its rests are coded with, if they
+ * are; the stream's end is found without it (NULL), but then nothing else.
  */
 extern int sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dict);
 
@@ -151,16 +154,16 @@ extern int sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t
 								const SfxOrder *o, const uint8_t *t, uint32_t tlen, bool *equal);
 
 /*
- * Where the codes of all keys' rests stand in the stream, and which bytes of each key they are for: from start (prelen is added) up
- * to the common last byte.  SFX_OK, with c->n 0 where rests are not coded, or SFX_CORRUPT.
+ * Where the codes of all keys' rests stand in the stream, and which bytes of each key they are for:
+ * from start (prelen is added) up to the common last byte.  SFX_OK, with c->n 0 where rests are not
+ * coded, or SFX_CORRUPT.
  */
 extern int sfx_str_codes(const SfxStr *s, uint32_t prelen, SfxCodes *c);
 
 /*
- * Materialise keys [from, to) in out (cap bytes), one after the other; off[0..to-from] are their bounds (off[0] need
- * not be 0).
- * The first prelen bytes at out are the prefix of all keys.
- * bodyend: bytes up to there may be read (not used) behind the stream.
+ * Materialise keys [from, to) in out (cap bytes), one after the other; off[0..to-from] are their
+ * bounds (off[0] need not be 0). The first prelen bytes at out are the prefix of all keys. bodyend:
+ * bytes up to there may be read (not used) behind the stream.
  */
 extern int sfx_str_decode(const SfxStr *s, int from, int to, uint32_t prelen, uint8_t *out, uint32_t cap,
 						  uint32_t *off, const uint8_t *bodyend);

@@ -349,8 +349,8 @@ stored_size(const Packing *k, uint32_t len)
 /* ---- the stream ---- */
 
 /*
- * Encode the run of keys first + step, first + 2 * step, ... (n of them), each against the one step before.
- * The new end, or NULL if it does not fit before end.
+ * Encode the run of keys first + step, first + 2 * step, ... (n of them), each against the one step
+ * before. The new end, or NULL if it does not fit before end.
  */
 static uint8_t *
 encode_run(const Parts *a, const Packing *k, int first, int step, int n, uint8_t *p,

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * upper.h - neighbouring inner pages decoded for many searches
  *
- * A trie is small, a sorted array is fast: pages that are searched again and again are worth decoding once, neighbours of a level into one array. The first
- * eight bytes behind what all separators share stand in one array, which a search bisects without a branch; the separators
+ * A trie is small, a sorted array is fast: pages that are searched again and again are worth
+ * decoding once, neighbours of a level into one array. The first eight bytes behind what all
+ * separators share stand in one array, which a search bisects without a branch; the separators
  * themselves are looked at only where these are equal.
  *
  * In comparator order these words are of the bytes that the order guesses by, and lead to a place
@@ -49,9 +50,9 @@ typedef struct SfxUpperPlace
 } SfxUpperPlace;
 
 /*
- * The block of the child whose interval holds pos (before: that holds the positions just below pos; pos->key NULL: the last
- * child), as sfx_inner_find and sfx_inner_find_before have it.  order as the page's; its comparison may leave by longjmp.
- * place (may be NULL) is filled in.
+ * The block of the child whose interval holds pos (before: that holds the positions just below pos;
+ * pos->key NULL: the last child), as sfx_inner_find and sfx_inner_find_before have it.  order as
+ * the page's; its comparison may leave by longjmp. place (may be NULL) is filled in.
  */
 extern uint32_t sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos,
 							   bool before, SfxUpperPlace *place);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * cpu.h - the kernels that are compiled for several levels of processors, and which level is in use
  *
- * All levels give the same results on any input, hostile ones included; SFX_CPU_SCALAR is the reference.
- * The level in use is the only state that core keeps.  Until sfx_cpu_init has been called it is
- * SFX_CPU_SCALAR.
+ * All levels give the same results on any input, hostile ones included; SFX_CPU_SCALAR is the
+ * reference. The level in use is the only state that core keeps.  Until sfx_cpu_init has been
+ * called it is SFX_CPU_SCALAR.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_CPU_H
@@ -36,9 +36,9 @@ extern SfxCpuLevel sfx_cpu_level(void);
 extern const char *sfx_cpu_name(SfxCpuLevel level);
 
 /*
- * Elias-Fano: n numbers that do not descend.  Their high parts are a bitmap in which bit high(i) + i is set, their low
- * bits are packed.  Both stand in one bit stream (bits.h), and the caller has checked that they lie within avail.  The
- * bitmap may be wrong.
+ * Elias-Fano: n numbers that do not descend.  Their high parts are a bitmap in which bit high(i) +
+ * i is set, their low bits are packed.  Both stand in one bit stream (bits.h), and the caller has
+ * checked that they lie within avail.  The bitmap may be wrong.
  */
 typedef struct SfxEf
 {
@@ -52,8 +52,9 @@ typedef struct SfxEf
 } SfxEf;
 
 /*
- * Keys of two words, of which some bits vary.  The varying ones in their order make a core, of n1 bits of the second word behind those of the first;
- * a core is given as its first bits (head) and the nrest last ones (rest).
+ * Keys of two words, of which some bits vary.  The varying ones in their order make a core, of n1
+ * bits of the second word behind those of the first; a core is given as its first bits (head) and
+ * the nrest last ones (rest).
  */
 typedef struct SfxWords
 {
@@ -132,8 +133,9 @@ typedef struct SfxKernels
 	void		(*deposit) (uint64_t *v, int n, uint64_t mask, uint64_t value);
 
 	/*
-	 * Write n keys, each prefix, then both words big-endian, keylen bytes apart (the last bytes are overwritten by the next key). prefix has 16 bytes, of which
-	 * prelen are meant; out has room for 16 bytes behind the last key.
+	 * Write n keys, each prefix, then both words big-endian, keylen bytes apart (the last bytes are
+	 * overwritten by the next key). prefix has 16 bytes, of which prelen are meant; out has room
+	 * for 16 bytes behind the last key.
 	 */
 	void		(*put_words) (const SfxWords *w, const uint64_t *head, const uint64_t *rest, int n, const uint8_t *prefix,
 							  uint32_t prelen, uint32_t keylen, uint8_t *out);

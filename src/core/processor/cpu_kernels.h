@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * cpu_kernels.h - the kernels of cpu.h; cpu.c includes this once for each level
  *
- * LEVEL is the level's number, NAME(f) gives a function its name, TARGET is the attribute that lets it use
- * the level's instructions.  Kernels without a version for a level take the next lower one's.
+ * LEVEL is the level's number, NAME(f) gives a function its name, TARGET is the attribute that lets
+ * it use the level's instructions.  Kernels without a version for a level take the next lower
+ * one's.
  *-------------------------------------------------------------------------
  */
 
@@ -239,8 +240,9 @@ NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint
 #elif LEVEL == 3
 
 /*
- * Eight values take w bytes, so all groups of eight begin at the same bit of a byte: one permutation and one shift for all.
- * No masked load or store here and below: one that reaches into a page that was not touched yet costs microseconds.
+ * Eight values take w bytes, so all groups of eight begin at the same bit of a byte: one
+ * permutation and one shift for all. No masked load or store here and below: one that reaches into
+ * a page that was not touched yet costs microseconds.
  */
 TARGET static void
 NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out)

@@ -2,8 +2,9 @@
  * frontrun.h - a run of front-coded strings, parsed, for searches in comparator order
  *
  * In byte order a walk along a run compares lengths mostly, and needs no string.  A comparison
- * function wants whole strings, and few of them: so the run's lengths are parsed once, and the strings that
- * bisection asks for are put together one by one, from the pieces that they share with those before.
+ * function wants whole strings, and few of them: so the run's lengths are parsed once, and the
+ * strings that bisection asks for are put together one by one, from the pieces that they share with
+ * those before.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_FRONTRUN_H

@@ -1,18 +1,23 @@
 /*-------------------------------------------------------------------------
- * fsst.h - a table of strings whose codes are one byte or two: a code for rests that is read without looking at bits
+ * fsst.h - a table of strings whose codes are one byte or two: a code for rests that is read
+ * without looking at bits
  *
- * FSST (Boncz, Neumann, Leis, VLDB 2020), grown: up to 4,096 symbols of one to fifteen bytes instead of 255 of eight, of which the frequent ones
- * have codes of one byte and the others of two; and a string is divided so that its code is shortest, not by the longest symbol each time.  It stands
- * beside HOPE's schemes (hope.h), behind the same calls: sfx_hope_build, sfx_hope_open, sfx_hope_encode, sfx_hope_decode, sfx_hope_compare lead
- * here where the scheme is SFX_FSST.  Its codes do not compare as the strings do, so it is for rests only, which are compared with what they decode to.
+ * FSST (Boncz, Neumann, Leis, VLDB 2020), grown: up to 4,096 symbols of one to fifteen bytes
+ * instead of 255 of eight, of which the frequent ones have codes of one byte and the others of two;
+ * and a string is divided so that its code is shortest, not by the longest symbol each time.  It
+ * stands beside HOPE's schemes (hope.h), behind the same calls: sfx_hope_build, sfx_hope_open,
+ * sfx_hope_encode, sfx_hope_decode, sfx_hope_compare lead here where the scheme is SFX_FSST.  Its
+ * codes do not compare as the strings do, so it is for rests only, which are compared with what
+ * they decode to.
  *
  * Slots.  A table with so many leads has ones = 254 - leads codes of one byte, 1 to ones, whose slots have their numbers.  The leads follow, up to
  * 254: a lead and the byte behind it are a code of two bytes, slot 256 * (lead - ones) + byte.  The last lead, FSST_ESCAPE, is every table's:
  * its slots are the 256 single bytes, so that each string has a code.  Code 0, slots without a symbol and a lead at the end stand for nothing:
  * any bytes are a code of something.  So a decoder may take as many steps as fit a word, whatever is in it.
  *
- * Table bytes: HOPE_MAGIC, SFX_FSST, leads (1 byte), number of symbols (2 bytes); the symbols of codes of one byte, then the others, each: a byte with
- * two nibbles, the bytes that it shares with the one before and those that follow; these.
+ * Table bytes: HOPE_MAGIC, SFX_FSST, leads (1 byte), number of symbols (2 bytes); the symbols of
+ * codes of one byte, then the others, each: a byte with two nibbles, the bytes that it shares with
+ * the one before and those that follow; these.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_FSST_H
@@ -93,8 +98,9 @@ extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint
 /* As sfx_hope_encode, sfx_hope_decode_within and sfx_hope_compare. */
 extern int sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
 /*
- * Encode a key of which a code is known, but from elsewhere on: from shift bytes behind the key's start, or before.  What is in front of it is
- * coded, behind the first symbol that begins there the code stays: less than half the time, for a little more bytes.
+ * Encode a key of which a code is known, but from elsewhere on: from shift bytes behind the key's
+ * start, or before.  What is in front of it is coded, behind the first symbol that begins there the
+ * code stays: less than half the time, for a little more bytes.
  */
 extern int sfx_fsst_encode_again(const Fsst *f, const uint8_t *key, size_t len, const uint8_t *code, size_t codelen, int shift,
 								 uint8_t *out, size_t cap);

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  * fsst_build.c - making a table of symbols from a sample (after section 4.2 of the paper)
  *
- * The sample is coded with the table at hand, at first an empty one; each symbol that was used, each two that followed one another, and the
- * first byte of each is a candidate for the next table, which takes those that cover most bytes.  When that has been done some times, symbols are
- * long.  Who is used how often then decides on the codes of one byte; that is done twice, because the best division of a string depends
- * on which codes are short.
+ * The sample is coded with the table at hand, at first an empty one; each symbol that was used,
+ * each two that followed one another, and the first byte of each is a candidate for the next table,
+ * which takes those that cover most bytes.  When that has been done some times, symbols are long.
+ * Who is used how often then decides on the codes of one byte; that is done twice, because the best
+ * division of a string depends on which codes are short.
  *-------------------------------------------------------------------------
  */
 #include "fsst.h"

@@ -3,13 +3,15 @@
  *
  * All of this but for SFX_FSST, which keeps no order and has its own format (fsst.h).
  *
- * A dictionary divides all byte strings, in their order, into intervals.  The strings of an interval share a
- * prefix, its symbol, and the interval has a code; codes ascend with the intervals and none is a prefix
- * of another.  A string is encoded by the code of the interval that it falls into; the symbol is
- * taken off and the rest encoded likewise.  Codes are written from the highest bit of each byte down.
+ * A dictionary divides all byte strings, in their order, into intervals.  The strings of an
+ * interval share a prefix, its symbol, and the interval has a code; codes ascend with the intervals
+ * and none is a prefix of another.  A string is encoded by the code of the interval that it falls
+ * into; the symbol is taken off and the rest encoded likewise.  Codes are written from the highest
+ * bit of each byte down.
  *
- * The end of a key.  The empty rest is an interval of its own, the smallest one.  Its code is zeros, which no
- * other code is; at the end of a key only as many of them are written as fill up the last byte: none to seven.  So
+ * The end of a key.  The empty rest is an interval of its own, the smallest one.  Its code is
+ * zeros, which no other code is; at the end of a key only as many of them are written as fill up
+ * the last byte: none to seven.  So
  *
  *	- E(a) < E(b) exactly if a < b, and E(a) = E(b) only if a = b, for all byte strings: \0, empty, prefixes of each
  *	  other.  (Both have the same codes up to where the rests fall into different intervals.  If neither rest is empty,
@@ -19,15 +21,16 @@
  *	  is no code but the end's, as every other one needs a one that was written;
  *	- keys of which none is a proper prefix of another one (sfx.h) have encodings of which none is.
  *
- * This costs nothing.  An end code written in full would cost 4 to 8 bits per key, an explicit bit length 3, and
- * comparing would have to look at it.
- * An encoded key is a byte string like any other: it may be compared, prefix-stripped, front-coded, truncated to
- * a separator.  A truncated one still compares, but need not decode.
+ * This costs nothing.  An end code written in full would cost 4 to 8 bits per key, an explicit bit
+ * length 3, and comparing would have to look at it. An encoded key is a byte string like any other:
+ * it may be compared, prefix-stripped, front-coded, truncated to a separator.  A truncated one
+ * still compares, but need not decode.
  *
- * A dictionary is a byte string: its symbols (front-coded; none for the first two schemes) and the lengths of its
- * codes, by which an alphabetic code is determined.  sfx_hope_open turns it into a state with tables.  A state holds
- * no pointer and is never changed: it may be shared, copied, or lie in shared memory.  Whatever bytes
- * sfx_hope_open accepts, they make a complete dictionary with all the properties above.
+ * A dictionary is a byte string: its symbols (front-coded; none for the first two schemes) and the
+ * lengths of its codes, by which an alphabetic code is determined.  sfx_hope_open turns it into a
+ * state with tables.  A state holds no pointer and is never changed: it may be shared, copied, or
+ * lie in shared memory.  Whatever bytes sfx_hope_open accepts, they make a complete dictionary with
+ * all the properties above.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_HOPE_H
@@ -80,15 +83,17 @@ typedef struct SfxHope SfxHope;
 /* ---- making a dictionary ---- */
 
 /*
- * Scratch memory, 8-byte aligned, that sfx_hope_build needs for a sample of sample_bytes bytes in all.  limit: most intervals
- * (taken into SFX_HOPE_MIN_LIMIT to SFX_HOPE_MAX_INTERVALS; Single- and Double-Char have as many as they have).
+ * Scratch memory, 8-byte aligned, that sfx_hope_build needs for a sample of sample_bytes bytes in
+ * all.  limit: most intervals (taken into SFX_HOPE_MIN_LIMIT to SFX_HOPE_MAX_INTERVALS; Single- and
+ * Double-Char have as many as they have).
  */
 extern size_t sfx_hope_build_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes);
 
 /*
- * Make a dictionary from a sample of keys (any order, duplicates count) into dict.  Keys beyond 2 GB in sum are
- * ignored.  Returns its length; SFX_NOSPACE if it does not fit into cap (SFX_HOPE_DICT_BOUND is enough), SFX_NOMEM if
- * scratch is too small.  Deterministic.  The sample may be empty, and keys unlike it are encoded rightly, only not well.
+ * Make a dictionary from a sample of keys (any order, duplicates count) into dict.  Keys beyond 2
+ * GB in sum are ignored.  Returns its length; SFX_NOSPACE if it does not fit into cap
+ * (SFX_HOPE_DICT_BOUND is enough), SFX_NOMEM if scratch is too small.  Deterministic.  The sample
+ * may be empty, and keys unlike it are encoded rightly, only not well.
  */
 extern int sfx_hope_build(SfxHopeScheme scheme, uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys,
 						  void *scratch, size_t scratch_size, uint8_t *dict, size_t cap);
@@ -122,17 +127,19 @@ extern size_t sfx_hope_bound(const SfxHope *h, size_t len);
 extern int sfx_hope_encode(const SfxHope *h, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
 
 /*
- * Encode n keys one after the other into out; end[i] is where key i ends.  What a key shares with the one before is
- * not encoded again but copied; so sorted keys are best, but any order is right.  Bytes written, or SFX_NOSPACE.
+ * Encode n keys one after the other into out; end[i] is where key i ends.  What a key shares with
+ * the one before is not encoded again but copied; so sorted keys are best, but any order is right.
+ * Bytes written, or SFX_NOSPACE.
  */
 extern int sfx_hope_encode_batch(const SfxHope *h, const SfxHopeKey *keys, uint32_t n,
 								 uint8_t *out, size_t cap, uint32_t *end);
 
 /*
- * The keys that start with prefix as a range in code order (the pair encoding of the paper): every key k that does has
- * out[0, end[0]) <= E(k) < out[end[0], end[1]), and no other key has.  Where there is no upper
- * bound (the prefix is empty or all 0xFF) end[1] = end[0], an upper bound of length 0.  Bytes written, or SFX_NOSPACE.
- * Any other bound is encoded as a key is: order is preserved for all byte strings.
+ * The keys that start with prefix as a range in code order (the pair encoding of the paper): every
+ * key k that does has out[0, end[0]) <= E(k) < out[end[0], end[1]), and no other key has.  Where
+ * there is no upper bound (the prefix is empty or all 0xFF) end[1] = end[0], an upper bound of
+ * length 0.  Bytes written, or SFX_NOSPACE. Any other bound is encoded as a key is: order is
+ * preserved for all byte strings.
  */
 extern int sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_t len,
 								  uint8_t *out, size_t cap, uint32_t end[2]);
@@ -140,8 +147,9 @@ extern int sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_
 /* ---- decoding ---- */
 
 /*
- * Decode an encoded key: its length.  SFX_NOSPACE if it does not fit into cap, SFX_CORRUPT if the bytes end within a
- * code or go on behind the end.  May write anywhere in out[0, cap); is fastest where cap is at least 32 bytes more than the key.
+ * Decode an encoded key: its length.  SFX_NOSPACE if it does not fit into cap, SFX_CORRUPT if the
+ * bytes end within a code or go on behind the end.  May write anywhere in out[0, cap); is fastest
+ * where cap is at least 32 bytes more than the key.
  */
 extern int sfx_hope_decode(const SfxHope *h, const uint8_t *in, size_t len, uint8_t *out, size_t cap);
 

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
- * hope_assign.c - optimal alphabetic codes: the algorithm of Garsia and Wachs (SIAM J. Comput. 6(4), 1977)
+ * hope_assign.c - optimal alphabetic codes: the algorithm of Garsia and Wachs (SIAM J. Comput.
+ * 6(4), 1977)
  *
- * The weights stand in a list.  Again and again, the leftmost neighbours u, v that have t to the left of
- * u and w to the right of v with weight(u) <= weight(w) become one node; it moves left, to behind the nearest
- * node that is not lighter.  The depths of the weights in the tree that results are the lengths of an optimal alphabetic code,
- * though the tree itself is out of order.
+ * The weights stand in a list.  Again and again, the leftmost neighbours u, v that have t to the
+ * left of u and w to the right of v with weight(u) <= weight(w) become one node; it moves left, to
+ * behind the nearest node that is not lighter.  The depths of the weights in the tree that results
+ * are the lengths of an optimal alphabetic code, though the tree itself is out of order.
  *
- * Left of the place of work, each weight is larger than the next but one to its right ("2-descending").  So a
- * stretch of the list that starts with two light nodes has light ones only, and the way left can skip it: nodes
- * belong to stretches of at most 2 * STRETCH nodes.  A step takes O(STRETCH + n / STRETCH) in the worst case instead of O(n), and
- * O(1) nearly always.
+ * Left of the place of work, each weight is larger than the next but one to its right
+ * ("2-descending").  So a stretch of the list that starts with two light nodes has light ones only,
+ * and the way left can skip it: nodes belong to stretches of at most 2 * STRETCH nodes.  A step
+ * takes O(STRETCH + n / STRETCH) in the worst case instead of O(n), and O(1) nearly always.
  *-------------------------------------------------------------------------
  */
 #include "hope_format.h"

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
- * hope_build.c - making a dictionary: select symbols, count their intervals' uses in the sample, assign codes
+ * hope_build.c - making a dictionary: select symbols, count their intervals' uses in the sample,
+ * assign codes
  *-------------------------------------------------------------------------
  */
 #include "fsst.h"
 
 /*
- * Weight of one use; an interval that the sample did not use weighs 1.  Grams were chosen because they were met
- * in the sample, and small samples overrate them: with 56 KB of URLs a weight of 64 takes 2-3% more bits than one
- * of 2.  Pairs were not chosen: there a weight of 2 takes 8% more (bench_hope on such a file).
+ * Weight of one use; an interval that the sample did not use weighs 1.  Grams were chosen because
+ * they were met in the sample, and small samples overrate them: with 56 KB of URLs a weight of 64
+ * takes 2-3% more bits than one of 2.  Pairs were not chosen: there a weight of 2 takes 8% more
+ * (bench_hope on such a file).
  */
 #define USE_WEIGHT		64
 #define USE_WEIGHT_GRAM	2
@@ -105,8 +107,8 @@ count_intervals(SfxHopeScheme scheme, HopeSymbols s)
 }
 
 /*
- * ALM-Improved: strings overlap, so that of those which occur often many are hardly used.  Begin with
- * more than there is room for, and keep those whose uses save most.
+ * ALM-Improved: strings overlap, so that of those which occur often many are hardly used.  Begin
+ * with more than there is room for, and keep those whose uses save most.
  */
 static int
 select_improved(uint32_t limit, const HopeSample *sample, uint8_t *scratch, size_t size,
@@ -159,8 +161,9 @@ start_fraction(const SfxHope *h, uint32_t interval)
 }
 
 /*
- * From uses to weights.  Intervals that the sample did not use, or not often, get a share by their width, so that keys
- * of another kind grow by less than a byte per byte; it costs all others 0.01 bits per symbol.
+ * From uses to weights.  Intervals that the sample did not use, or not often, get a share by their
+ * width, so that keys of another kind grow by less than a byte per byte; it costs all others 0.01
+ * bits per symbol.
  */
 static void
 weigh_intervals(const SfxHope *h, uint64_t *uses)

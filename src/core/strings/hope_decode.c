@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * hope_decode.c - decoding by tables over the next bits (layout: hope_format.h; one step: hope_step.h)
+ * hope_decode.c - decoding by tables over the next bits (layout: hope_format.h; one step:
+ * hope_step.h)
  *-------------------------------------------------------------------------
  */
 #include "fsst.h"

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * hope_dict.c - from a list of symbols to intervals and the tables to look them up (layout: hope_format.h)
+ * hope_dict.c - from a list of symbols to intervals and the tables to look them up (layout:
+ * hope_format.h)
  *-------------------------------------------------------------------------
  */
 #include "hope_format.h"
@@ -90,8 +91,8 @@ sfx_hope_walk_start(HopeWalk *w, SfxHopeScheme scheme, HopeSymbols s)
 }
 
 /*
- * Close the innermost open symbol.  If the first string behind all that start with it still belongs to the symbol around it, and
- * is not itself the next symbol, an interval starts there: true.
+ * Close the innermost open symbol.  If the first string behind all that start with it still belongs
+ * to the symbol around it, and is not itself the next symbol, an interval starts there: true.
  */
 static bool
 close_symbol(HopeWalk *w)
@@ -265,8 +266,9 @@ sfx_hope_layout(const HopeShape *shape, SfxHope *h)
 /* ---- symbols of intervals ---- */
 
 /*
- * How many bytes all strings of the interval from a up to b (exclusive; blen 0: no end) share.  The largest of them is b
- * without its last byte if that is 0; else that byte one less and then 0xFF without end.
+ * How many bytes all strings of the interval from a up to b (exclusive; blen 0: no end) share.  The
+ * largest of them is b without its last byte if that is 0; else that byte one less and then 0xFF
+ * without end.
  */
 static uint32_t
 symbol_length(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)

@@ -60,8 +60,8 @@ put_end(Output *o)
 }
 
 /*
- * Encode the symbols of key that start in [*i, stop), stop <= len; *i is where the next one starts.  With a
- * trace, record where symbols start.
+ * Encode the symbols of key that start in [*i, stop), stop <= len; *i is where the next one
+ * starts.  With a trace, record where symbols start.
  */
 static inline bool
 encode_run(const SfxHope *h, SfxHopeScheme scheme, const uint8_t *key, size_t *i, size_t stop, size_t len,
@@ -135,8 +135,8 @@ copy_bits(Output *o, const uint8_t *from, uint32_t nbits)
 }
 
 /*
- * A key shares its first bytes with the one traced.  Copy the codes of the symbols that were chosen by shared bytes
- * alone; *source is where to go on.
+ * A key shares its first bytes with the one traced.  Copy the codes of the symbols that were chosen
+ * by shared bytes alone; *source is where to go on.
  */
 static bool
 resume(const SfxHope *h, uint32_t shared, Trace *trace, Output *o, size_t *source)
@@ -208,8 +208,9 @@ sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_t len,
 		return SFX_NOSPACE;
 
 	/*
-	 * The upper bound is the first string behind all that start so: the last byte that can be raised is, and what
-	 * follows it is dropped.  Symbols that do not look at that byte have the same codes in both.
+	 * The upper bound is the first string behind all that start so: the last byte that can be
+	 * raised is, and what follows it is dropped.  Symbols that do not look at that byte have the
+	 * same codes in both.
 	 */
 	while (raised > 0 && prefix[raised - 1] == 0xFF)
 		raised--;

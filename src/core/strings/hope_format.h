@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * hope_format.h - a HOPE dictionary as bytes and as tables; what the hope_*.c files share
  *
- * The four modules of the paper (section 4.1): symbol selector hope_select.c, code assigner hope_assign.c, dictionary
- * hope_dict.c (symbols to intervals, lookup) and hope_file.c (bytes to state), encoder hope_encode.c; beside them
- * hope_decode.c and hope_build.c, which puts them to work.
+ * The four modules of the paper (section 4.1): symbol selector hope_select.c, code assigner
+ * hope_assign.c, dictionary hope_dict.c (symbols to intervals, lookup) and hope_file.c (bytes to
+ * state), encoder hope_encode.c; beside them hope_decode.c and hope_build.c, which puts them to
+ * work.
  *
  * Dictionary bytes:
  *
@@ -18,8 +19,8 @@
  *	...			HOPE_LENGTHS_RAW: 5 bits per interval, or HOPE_LENGTHS_RUNS: per run of equal lengths
  *				5 bits and the run's length in Elias-gamma (n zeros, then n + 1 bits)
  *
- * Intervals follow from symbols: each symbol starts one, and so does the first string behind all that start
- * with it.
+ * Intervals follow from symbols: each symbol starts one, and so does the first string behind all
+ * that start with it.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_HOPE_FORMAT_H
@@ -40,8 +41,8 @@
 #define HOPE_MAX_CANDIDATES	(4 * SFX_HOPE_MAX_INTERVALS)
 
 /*
- * A code and the length of its symbol in a word: code, left-aligned (22 bits); length of the symbol - 1 (5 bits);
- * length of the code (5 bits).  Words ascend as codes do.
+ * A code and the length of its symbol in a word: code, left-aligned (22 bits); length of the symbol
+ * - 1 (5 bits); length of the code (5 bits).  Words ascend as codes do.
  */
 #define HOPE_CODE(w)		((w) & 0xFFFFFC00)
 #define HOPE_BELOW_CODE		0x3FFu
@@ -74,16 +75,17 @@
 #define HOPE_LOW(e)			((uint32_t) (e) & 0xFFFFFFF)
 
 /*
- * Where an interval starts, as a number: the first 7 bytes (zeros behind the end), then in the low byte its length, 8 if
- * there is more.  Numbers ascend as strings do, except that ties with low byte 8 are undecided.
+ * Where an interval starts, as a number: the first 7 bytes (zeros behind the end), then in the low
+ * byte its length, 8 if there is more.  Numbers ascend as strings do, except that ties with low
+ * byte 8 are undecided.
  */
 #define HOPE_STRIDE			7
 #define HOPE_MORE			8
 
 /*
- * A node holds the starts that share their first 7 * depth bytes, by what follows in heads [lo, hi).  Heads that tie
- * with HOPE_MORE are one entry; where it stands for two intervals or more it has a node below it.  The root is
- * entered through a table of the first two bytes.
+ * A node holds the starts that share their first 7 * depth bytes, by what follows in heads [lo,
+ * hi).  Heads that tie with HOPE_MORE are one entry; where it stands for two intervals or more it
+ * has a node below it.  The root is entered through a table of the first two bytes.
  */
 typedef struct HopeNode
 {
@@ -371,8 +373,8 @@ extern size_t sfx_hope_assign_size(uint32_t n);
 extern void sfx_hope_optimal_lengths(const uint64_t *weight, uint32_t n, uint8_t *length, void *scratch);
 
 /*
- * The same, with small weights raised until no length is above maxbits, which is at least 1 more than the logarithm
- * of n.
+ * The same, with small weights raised until no length is above maxbits, which is at least 1 more
+ * than the logarithm of n.
  */
 extern void sfx_hope_assign(uint64_t *weight, uint32_t n, unsigned maxbits, uint8_t *length, void *scratch);
 

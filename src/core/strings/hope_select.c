@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  * hope_select.c - which symbols a dictionary shall have
  *
- * All suffixes of the sampled keys are sorted, as deep as symbols may be long.  A string that occurs more than once is then the
- * common prefix of a run of neighbours, and the longest such prefixes are found in one walk over the lengths
- * of common prefixes of neighbours (Abouelhoda, Kurtz, Ohlebusch 2004).  A scheme gives each a value, and those with at
- * least the value are chosen for which the dictionary has as many intervals as it may: for grams the
- * number of times that they occur (section 4.1 of the paper), for ALM their length times that.  Only the longest
- * of the strings that occur at the same places is looked at, which is what the paper's blending is for.
+ * All suffixes of the sampled keys are sorted, as deep as symbols may be long.  A string that
+ * occurs more than once is then the common prefix of a run of neighbours, and the longest such
+ * prefixes are found in one walk over the lengths of common prefixes of neighbours (Abouelhoda,
+ * Kurtz, Ohlebusch 2004).  A scheme gives each a value, and those with at least the value are
+ * chosen for which the dictionary has as many intervals as it may: for grams the number of times
+ * that they occur (section 4.1 of the paper), for ALM their length times that.  Only the longest of
+ * the strings that occur at the same places is looked at, which is what the paper's blending is
+ * for.
  *-------------------------------------------------------------------------
  */
 #include "hope_format.h"
@@ -100,8 +102,8 @@ median(unsigned a, unsigned b, unsigned c)
 }
 
 /*
- * Multikey quicksort (Bentley and Sedgewick 1997) of suffixes that share depth bytes.  The largest part is
- * done in the loop, so that the recursion is no deeper than the logarithm of n.
+ * Multikey quicksort (Bentley and Sedgewick 1997) of suffixes that share depth bytes.  The largest
+ * part is done in the loop, so that the recursion is no deeper than the logarithm of n.
  */
 static void
 sort_suffixes(const Suffixes *x, uint32_t *v, uint32_t n, unsigned depth)

@@ -1,9 +1,11 @@
 /*-------------------------------------------------------------------------
- * hope_step.h - decoding, window by window: for hope_decode.c and for those who decode many short strings in a row
+ * hope_step.h - decoding, window by window: for hope_decode.c and for those who decode many short
+ * strings in a row
  *
- * A window is the next 57 bits or more of the input, left-aligned in a word, zeros behind the input's end.  Zeros are the end's code in
- * every dictionary and no other code is, so that a string ends where the window is all zeros; how many bits were taken then tells whether
- * the input ended there, too.
+ * A window is the next 57 bits or more of the input, left-aligned in a word, zeros behind the
+ * input's end.  Zeros are the end's code in every dictionary and no other code is, so that a string
+ * ends where the window is all zeros; how many bits were taken then tells whether the input ended
+ * there, too.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_HOPE_STEP_H
@@ -96,8 +98,9 @@ hope_step(const SfxHope *h, const uint64_t *table, uint64_t acc)
 }
 
 /*
- * Decode what begins at bits [0, stop] of the window acc, which is not 0; out has HOPE_WINDOW_ROOM bytes.  The bits taken are
- * added to *bit.  The new end of out, NULL where an end's code stands before the end.
+ * Decode what begins at bits [0, stop] of the window acc, which is not 0; out has HOPE_WINDOW_ROOM
+ * bytes.  The bits taken are added to *bit.  The new end of out, NULL where an end's code stands
+ * before the end.
  */
 static inline uint8_t *
 hope_decode_window(const SfxHope *h, const uint64_t *table, uint64_t acc, unsigned stop, size_t *bit, uint8_t *out)

@@ -1,15 +1,19 @@
 /*-------------------------------------------------------------------------
  * tailcode.c - order-preserving compression of what long keys have behind their first bytes
  *
- * Arithmetic coding with a model that learns.  Such a code keeps the order of strings by its nature, if each step divides the interval in the
- * order of what may come: two strings have the same model and the same interval up to where they differ, and from there on intervals
- * without a common point, the smaller string's below the other's.  The code is the shortest sequence of bytes all of whose
- * continuations lie in the last interval; so it is no prefix of another one, and whatever follows it changes nothing.
+ * Arithmetic coding with a model that learns.  Such a code keeps the order of strings by its
+ * nature, if each step divides the interval in the order of what may come: two strings have the
+ * same model and the same interval up to where they differ, and from there on intervals without a
+ * common point, the smaller string's below the other's.  The code is the shortest sequence of bytes
+ * all of whose continuations lie in the last interval; so it is no prefix of another one, and
+ * whatever follows it changes nothing.
  *
- * The model.  If the last bytes were seen before, the byte that followed them then is predicted, and three things may come: a smaller
- * byte, this one, a greater one.  So long repetitions cost next to nothing.  Where nothing is predicted, or it did not come, the byte is coded
- * bit by bit, from the highest on: what contexts of 0 to 2 bytes tell about the bit is mixed, on the logistic scale, with weights that
- * are learned as well (context mixing).  All in integers (>> of negative ones is arithmetic), so that every machine learns the same.
+ * The model.  If the last bytes were seen before, the byte that followed them then is predicted,
+ * and three things may come: a smaller byte, this one, a greater one.  So long repetitions cost
+ * next to nothing.  Where nothing is predicted, or it did not come, the byte is coded bit by bit,
+ * from the highest on: what contexts of 0 to 2 bytes tell about the bit is mixed, on the logistic
+ * scale, with weights that are learned as well (context mixing).  All in integers (>> of negative
+ * ones is arithmetic), so that every machine learns the same.
  *
  * The model starts from nothing for each string; the known bytes in front are what it learns first.
  */
@@ -55,8 +59,9 @@ put_out(Coder *c, uint8_t b)
 }
 
 /*
- * One binary step: 0 takes the lower part of the interval, p0 / 65536 of it (0 < p0 < 65536).  Returns the bit, which is known beforehand unless
- * it is decoded.  As low < high, both parts have a point.
+ * One binary step: 0 takes the lower part of the interval, p0 / 65536 of it (0 < p0 < 65536).
+ * Returns the bit, which is known beforehand unless it is decoded.  As low < high, both parts have
+ * a point.
  */
 static inline int
 code_bit(Coder *c, CoderMode mode, int bit, uint32_t p0)
@@ -179,8 +184,8 @@ start(SfxTailModel *m)
 }
 
 /*
- * One byte, bit by bit; before: the two bytes before it.  The slots of a context's four bits are neighbours: one cache line for each context
- * and half of a byte.
+ * One byte, bit by bit; before: the two bytes before it.  The slots of a context's four bits are
+ * neighbours: one cache line for each context and half of a byte.
  */
 static inline int
 code_byte(SfxTailModel *m, Coder *c, CoderMode mode, int byte, uint32_t before)

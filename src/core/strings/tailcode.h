@@ -30,11 +30,12 @@ typedef struct SfxTailModel
 extern void sfx_tail_init(SfxTailModel *m);
 
 /*
- * Code src[from..n), given that src[0..from) are known where it is decoded: the length of the code at out, SFX_NOSPACE if it has more than
- * maxlen bytes.
+ * Code src[from..n), given that src[0..from) are known where it is decoded: the length of the code
+ * at out, SFX_NOSPACE if it has more than maxlen bytes.
  *
- * Of strings that begin with the same from bytes, no one of which is a prefix of another, the codes are in their order, and no code is a
- * prefix of another one; so are the codes followed by anything.  The same bytes have the same code on every machine.
+ * Of strings that begin with the same from bytes, no one of which is a prefix of another, the codes
+ * are in their order, and no code is a prefix of another one; so are the codes followed by
+ * anything.  The same bytes have the same code on every machine.
  */
 extern int	sfx_tail_encode(SfxTailModel *m, const uint8_t *src, uint32_t from, uint32_t n, uint8_t *out, uint32_t maxlen);
 

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_pages.h - what tests of leaves have in common: entries, pages packed from them, and reading beside the sorted array
+ * leaf_pages.h - what tests of leaves have in common: entries, pages packed from them, and reading
+ * beside the sorted array
  *
  * One of each: entries, pages, order and dictionary are those of the case under test.
  *-------------------------------------------------------------------------

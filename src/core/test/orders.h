@@ -1,8 +1,8 @@
 /*
  * orders.h - orders of keys that are not byte order, for tests and fuzz targets
  *
- * They count their calls, insist on their contract (never an empty string, never two equal ones, left < right),
- * and can fail at a chosen call, as a comparison function of the server may.
+ * They count their calls, insist on their contract (never an empty string, never two equal ones,
+ * left < right), and can fail at a chosen call, as a comparison function of the server may.
  */
 #ifndef SFX_ORDERS_H
 #define SFX_ORDERS_H

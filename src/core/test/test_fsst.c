@@ -129,8 +129,8 @@ test_kind(Kind sample, Kind kind)
 }
 
 /*
- * A code that is known from elsewhere on, in front of the key's start or behind it, serves as far as it can.  (Cut anywhere, words take a quarter
- * more so; in leaves one key in ten is cut.)
+ * A code that is known from elsewhere on, in front of the key's start or behind it, serves as far
+ * as it can.  (Cut anywhere, words take a quarter more so; in leaves one key in ten is cut.)
  */
 static void
 test_again(void)

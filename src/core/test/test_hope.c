@@ -1,5 +1,6 @@
 /*
- * HOPE: order, injectivity, round trips, bounds, batches and dictionaries of all schemes; optimality of the codes.
+ * HOPE: order, injectivity, round trips, bounds, batches and dictionaries of all schemes;
+ * optimality of the codes.
  */
 #include "hope_format.h"
 #include "tap.h"

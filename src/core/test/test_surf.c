@@ -1,6 +1,7 @@
 /*
- * SuRF against a sorted array: what the filter must answer follows from every key's cut (behind the deeper common prefix
- * with its neighbours) and suffix, so all answers are compared exactly, and no stored key or range may be missed.
+ * SuRF against a sorted array: what the filter must answer follows from every key's cut (behind the
+ * deeper common prefix with its neighbours) and suffix, so all answers are compared exactly, and no
+ * stored key or range may be missed.
  */
 #include "resize.h"
 #include "tap.h"

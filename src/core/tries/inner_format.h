@@ -29,13 +29,14 @@
  * The header is this frugal because two fences and a separator of the largest size must leave room for it: they take
  * 3 * (2,696 + 6) of 8,144 bytes, two children take 24 at most, a separator's length 2, the header 10.
  *
- * Separators as a trie: see louds_format.h.  Separators in front coding: 2-byte offsets of blocks 1.., then blocks of
- * FRONT_BLOCK strings.  The first of a block: its length as a varint, its bytes.  The others: a byte with the number of
- * bytes shared with the one before (high nibble) and of bytes of its own (low nibble), where 15 means
- * that a varint with the rest follows; its own bytes.
+ * Separators as a trie: see louds_format.h.  Separators in front coding: 2-byte offsets of blocks
+ * 1.., then blocks of FRONT_BLOCK strings.  The first of a block: its length as a varint, its
+ * bytes.  The others: a byte with the number of bytes shared with the one before (high nibble) and
+ * of bytes of its own (low nibble), where 15 means that a varint with the rest follows; its own
+ * bytes.
  *
- * Comparator order: front coding always, and the common prefix is empty.  The bytes of a separator's TID are
- * coded with its key's, and taken off again before keys are compared.
+ * Comparator order: front coding always, and the common prefix is empty.  The bytes of a
+ * separator's TID are coded with its key's, and taken off again before keys are compared.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_INNER_FORMAT_H

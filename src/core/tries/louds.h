@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
- * louds.h - page-local succinct structures: bit vectors with rank and select, string pools, the LOUDS-DS trie
+ * louds.h - page-local succinct structures: bit vectors with rank and select, string pools, the
+ * LOUDS-DS trie
  *
  * The trie is the Fast Succinct Trie of the SuRF paper (sections 2 and 3) made for one page: nodes
- * are numbered level by level, the first few are LOUDS-Dense (two 256-bit maps each), the
- * others LOUDS-Sparse (labels, a has-child bit and a LOUDS bit per edge).  Differences to the paper:
+ * are numbered level by level, the first few are LOUDS-Dense (two 256-bit maps each), the others
+ * LOUDS-Sparse (labels, a has-child bit and a LOUDS bit per edge).  Differences to the paper:
  *
  * - Paths are compressed: bytes that all strings below a node share stand in a pool, once per node, and so do the
  *	 bytes of a string below its last branch (its tail).  So every node has two branches or more.
@@ -12,8 +13,9 @@
  *	 are smaller than all of its own (its base), and the place of a leaf edge in string order follows from the next
  *	 branch that has a base.  Nodes are fewer than leaves, much fewer where it matters.  Tails stand in string order.
  *
- * Offsets are relative to a buffer that is passed along.  Every load goes through sfx_ld8/16/64, which
- * read nothing outside that buffer: hostile bytes can only lead to wrong answers or SFX_CORRUPT.
+ * Offsets are relative to a buffer that is passed along.  Every load goes through sfx_ld8/16/64,
+ * which read nothing outside that buffer: hostile bytes can only lead to wrong answers or
+ * SFX_CORRUPT.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LOUDS_H
@@ -163,8 +165,9 @@ sfx_bit(SfxBuf b, uint32_t off, uint32_t i)
 #define SFX_LABELS_AT_ONCE	16	/* bisected until so many are left */
 
 /*
- * How many of the n ascending labels at off are <= c (0 to 255); n at most where they do not ascend.  Sixteen are
- * compared at once where the compiler's target has SSE2 (all of x86-64) and the buffer goes on so far, else eight.
+ * How many of the n ascending labels at off are <= c (0 to 255); n at most where they do not
+ * ascend.  Sixteen are compared at once where the compiler's target has SSE2 (all of x86-64) and
+ * the buffer goes on so far, else eight.
  */
 static inline uint32_t
 sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
@@ -211,8 +214,8 @@ sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 
 #define SFX_RANK_BITS	64		/* a rank sample for this many bits: one word to count in */
 /*
- * A select sample for about this many bits, but for no more than 2^(shift) ones: close where each level of a descent
- * needs one, wide for tails.
+ * A select sample for about this many bits, but for no more than 2^(shift) ones: close where each
+ * level of a descent needs one, wide for tails.
  */
 #define SFX_SELECT_NEAR		64
 #define SFX_SELECT_NEARSHIFT	3
@@ -461,8 +464,8 @@ typedef struct SfxTrie
 extern size_t sfx_trie_scratch_size(void);
 
 /*
- * Append the trie of keys[0..n), 2 <= n <= SFX_TRIE_MAXKEYS, to o.  As byte strings they must ascend, each at most
- * SFX_TRIE_MAXLEN bytes long.  SFX_OK or SFX_NOSPACE.
+ * Append the trie of keys[0..n), 2 <= n <= SFX_TRIE_MAXKEYS, to o.  As byte strings they must
+ * ascend, each at most SFX_TRIE_MAXLEN bytes long.  SFX_OK or SFX_NOSPACE.
  */
 extern int sfx_trie_build(const SfxPos *keys, uint32_t n, SfxOut *o, void *scratch);
 
@@ -475,9 +478,10 @@ extern int sfx_trie_open(SfxTrie *t, SfxBuf b, uint32_t off, uint32_t n);
 extern int sfx_trie_rank(const SfxTrie *t, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict);
 
 /*
- * Call f(ctx, i, s, len) for all strings in order.  They are rebuilt in buf, behind the skip bytes that stand
- * there already, and are skip + SFX_TRIE_MAXLEN bytes long at most.  A negative return of f stops and is returned; else
- * SFX_OK or SFX_CORRUPT (also if a base or the number of nodes is wrong).
+ * Call f(ctx, i, s, len) for all strings in order.  They are rebuilt in buf, behind the skip bytes
+ * that stand there already, and are skip + SFX_TRIE_MAXLEN bytes long at most.  A negative return
+ * of f stops and is returned; else SFX_OK or SFX_CORRUPT (also if a base or the number of nodes is
+ * wrong).
  */
 typedef int (*SfxTrieFn) (void *ctx, uint32_t i, const uint8_t *s, uint32_t len);
 extern int sfx_trie_each(const SfxTrie *t, SfxBuf b, uint8_t *buf, uint32_t skip, SfxTrieFn f, void *ctx);

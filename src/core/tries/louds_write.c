@@ -102,8 +102,8 @@ out_rank(SfxOut *o, const uint8_t *bits, uint32_t nbits)
 /* ---- builder ---- */
 
 /*
- * Node v holds the keys [a, b), whose first `depth` bytes were spent on the way to it and whose first
- * `stop` bytes are equal: [depth, stop) is its path.
+ * Node v holds the keys [a, b), whose first `depth` bytes were spent on the way to it and whose
+ * first `stop` bytes are equal: [depth, stop) is its path.
  */
 typedef struct BuildNode
 {
