@@ -39,6 +39,11 @@
 
 #define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
 
+/* Guesses that say nothing take a tenth of a comparison, one that says something spares one. */
+#define GUESS_PAYS			8
+#define GUESSES_IN_VAIN		64	/* more of them than that, and none is made ... */
+#define GUESSES_LEFT_OUT	2048	/* ... for so many times */
+
 typedef struct SfxKeyOrder
 {
 	SfxOrder	base;			/* must be first */
@@ -53,7 +58,9 @@ typedef struct SfxKeyOrder
 	bool		proved[INDEX_MAX_KEYS];
 	/* support function 1 is text's, which is asked without a detour where it can be */
 	bool		is_text[INDEX_MAX_KEYS];
-	const SfxRanks *ranks[INDEX_MAX_KEYS];	/* of text, once they were asked for */
+	const SfxRanks *ranks[INDEX_MAX_KEYS];	/* of strings that may be guessed; else NULL */
+	int			in_vain;		/* guesses that said nothing, less what others have spared */
+	int			left_out;		/* guesses that are not made, still */
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
 	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
 	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
@@ -100,7 +107,7 @@ is_guessable(const SfxKeyOrder *ko, int i)
 	return ko->is_text[i] && OidIsValid(col->collation) && col->typlen == -1 && !col->counted;
 }
 
-/* Where no other raw column comes first. */
+/* Where no other raw column comes first, nor digits that count as numbers, of which ranks say nothing. */
 static bool
 makes_guesses(const SfxKeyOrder *ko)
 {
@@ -108,7 +115,7 @@ makes_guesses(const SfxKeyOrder *ko)
 
 	while (i < ko->kd->nkeys && !ko->kd->col[i].raw)
 		i++;
-	return i < ko->kd->nkeys && is_guessable(ko, i);
+	return i < ko->kd->nkeys && ko->ranks[i] != NULL && !ko->ranks[i]->numeric;
 }
 
 const SfxOrder *
@@ -126,6 +133,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 	ko->index = index;
 	ko->kd = kd;
 	ko->calls = 0;
+	ko->in_vain = ko->left_out = 0;
 	ko->scratch = AllocSetContextCreate(CurrentMemoryContext, "surfidx comparisons", ALLOCSET_SMALL_SIZES);
 	ko->bulk = bulk;
 	ko->unproved = 0;
@@ -140,6 +148,9 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 		else
 			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
 		ko->is_text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
+		/* now, for whoever guesses has a lock of a page's or an image's */
+		if (is_guessable(ko, i))
+			ko->ranks[i] = sfx_collate_ranks(kd->col[i].collation);
 		ko->unproved++;
 	}
 	ko->base.guess = makes_guesses(ko) ? order_guess : NULL;
@@ -374,15 +385,6 @@ order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, 
 	return 0;					/* not reached */
 }
 
-/* Of column i, which is text. */
-static const SfxRanks *
-ranks_of(SfxKeyOrder *ko, int i)
-{
-	if (ko->ranks[i] == NULL)
-		ko->ranks[i] = sfx_collate_ranks(ko->kd->col[i].collation);
-	return ko->ranks[i];
-}
-
 /*
  * B5: what stands in front of the first raw column orders by its bytes, end marks included, as they
  * do; of text, its characters' ranks.  Nothing behind that.
@@ -407,9 +409,9 @@ order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, u
 		size = sfx_value_length(col, ko->index, p, end - p);
 		if (col->raw)
 		{
-			if (!ko->is_text[i] || (size = sfx_plain_string(col, p, size)) < 0)
+			if (ko->ranks[i] == NULL || (size = sfx_plain_string(col, p, size)) < 0)
 				break;
-			return n + sfx_rank_string(ranks_of(ko, i), p, size, col->desc, out + n, cap - n);
+			return n + sfx_rank_string(ko->ranks[i], p, size, col->desc, out + n, cap - n);
 		}
 		size = Min((uint32) size, cap - n);
 		memcpy(out + n, p, size);
@@ -425,19 +427,16 @@ guess_text(SfxKeyOrder *ko, int i, const Walk *w)
 {
 	int			c;
 
-	if (!is_guessable(ko, i))
+	if (ko->ranks[i] == NULL)
 		return 0;
-	c = sfx_collate_guess(ranks_of(ko, i), w->a, w->aend, w->b, w->bend);
+	c = sfx_collate_guess(ko->ranks[i], w->a, w->aend, w->b, w->bend);
 	return ko->kd->col[i].desc ? -c : c;
 }
 
 /* What order_cmp probably says.  Ends and what is equal so far are left to it. */
 static int
-order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
+guess_columns(SfxKeyOrder *ko, Walk w)
 {
-	SfxKeyOrder *ko = (SfxKeyOrder *) o;
-	Walk		w = {a, a + alen, b, b + blen};
-
 	for (int i = 0; i < ko->kd->nkeys; i++)
 	{
 		int			c;
@@ -456,7 +455,7 @@ order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b
 			if (w.a[-1] != SFX_MARK_VALUE)
 				continue;
 			c = guess_text(ko, i, &w);
-			if (c != 0 || i == ko->kd->nkeys - 1 || !is_guessable(ko, i))
+			if (c != 0 || i == ko->kd->nkeys - 1 || ko->ranks[i] == NULL)
 				return c;
 			same = sfx_lcp(w.a, (uint32) (w.aend - w.a), w.b, (uint32) (w.bend - w.b));
 			end = memchr(w.a, 0, same);
@@ -469,6 +468,29 @@ order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b
 			return c;
 	}
 	return 0;
+}
+
+/* Where ranks say little, in Chinese as in Cyrillic, they are asked from time to time. */
+static int
+order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+	int			c;
+
+	if (ko->left_out > 0)
+	{
+		ko->left_out--;
+		return 0;
+	}
+	c = guess_columns(ko, (Walk) {a, a + alen, b, b + blen});
+	if (c != 0)
+		ko->in_vain = Max(ko->in_vain - GUESS_PAYS, 0);
+	else if (++ko->in_vain > GUESSES_IN_VAIN)
+	{
+		ko->in_vain = GUESSES_IN_VAIN / 2;
+		ko->left_out = GUESSES_LEFT_OUT;
+	}
+	return c;
 }
 
 bool

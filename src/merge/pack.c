@@ -144,20 +144,6 @@ pack_fresh(SfxPack *p, const SfxEntry *e)
 	return pack_add(p, e);
 }
 
-/*
- * An entry of a block beside what the source gives next.  By a guess, if there is one and the
- * answer need not be sure (B5).
- */
-static inline int
-cmp_next(const SfxPack *p, const SfxPos *pos, const SfxPos *next, bool sure)
-{
-	const SfxOrder *order = p->group->tree.order;
-
-	if (!sure && sfx_order_guesses(order))
-		return sfx_order_guess_pos(order, pos, next);
-	return sfx_order_cmp_pos(order, pos, next);
-}
-
 /* May guesses say where entries of the source go?  Not where each old one is looked at. */
 static inline bool
 may_guess(const SfxPack *p)
@@ -167,8 +153,21 @@ may_guess(const SfxPack *p)
 }
 
 /*
+ * An entry of a block beside one of the source.  *sure: the answer has to be; else there may be
+ * guesses, and it says whether it is all the same (B5).
+ */
+static inline int
+cmp_source(const SfxPack *p, const SfxPos *pos, const SfxPos *next, bool *sure)
+{
+	const SfxOrder *order = p->group->tree.order;
+
+	return *sure ? sfx_order_cmp_pos(order, pos, next) :
+		sfx_order_guess_pos(order, pos, next, sure);
+}
+
+/*
  * Take entries of the source below limit, entry i of a leaf's block; where guesses are made, one
- * that is may stay (before_source looks at i, too).  False: too many pages.
+ * that is may stay (before_source looks at i then).  False: too many pages.
  */
 static bool
 pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit, int i)
@@ -178,15 +177,18 @@ pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit, int i)
 	while (p->src && (e = sfx_source_peek(p->src)) != NULL && may_take(p))
 	{
 		SfxPos		pos = sfx_entry_pos(e);
+		bool		sure = !may_guess(p);
 		int			c;
 
 		if (p->bound == i)
 			c = pos.tid == limit->tid &&
 				sfx_same_bytes(pos.key, pos.len, limit->key, limit->len) ? 0 : -1;
-		else if (may_guess(p) && cmp_next(p, limit, &pos, false) < 0)
+		else if ((c = cmp_source(p, &pos, limit, &sure)) > 0 && !sure)
 			return true;
-		else
+		else if (!sure)
 			c = sfx_order_cmp_pos(p->src->order, &pos, limit);
+		if (c >= 0)
+			p->passed = i;
 		if (c > 0)
 		{
 			/* an older version of the row that is to come, perhaps */
@@ -210,48 +212,55 @@ pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit, int i)
 }
 
 /*
- * The first entry of the block in [lo, end) that does not stand before next, or end: a gallop by
- * what usually lies between two new entries, then bisection.
+ * The first entry of the block in [*lo, *end) that does not stand before next, or *end: a gallop by
+ * what usually lies between two new entries, then bisection.  The two become the bounds that are
+ * certain.
  */
 static int
-place_next(const SfxPack *p, const SfxBlock *block, int lo, int end, const SfxPos *next, bool sure)
+place_next(const SfxPack *p, const SfxBlock *block, int *lo, int *end, const SfxPos *next, bool sure)
 {
 	uint64		step = p->before / (p->taken + 1) * 2 / 3;
 	bool		bounded = false;
+	int			from = *lo,
+				to = *end;
 
 	step = Max(step, 1);
-	while (lo < end)
+	while (from < to)
 	{
-		int			mid = bounded || step > end - lo ? (lo + end) / 2 : lo + (int) step - 1;
+		int			mid = bounded || step > to - from ? (from + to) / 2 : from + (int) step - 1;
+		bool		certain = sure;
 		SfxEntry	e;
 		SfxPos		pos;
 
 		sfx_block_entry(block, mid, &e);
 		pos = sfx_entry_pos(&e);
-		if (cmp_next(p, &pos, next, sure) < 0)
+		if (cmp_source(p, &pos, next, &certain) < 0)
 		{
-			lo = mid + 1;
+			from = mid + 1;
 			step *= 2;
+			*lo = certain ? from : *lo;
 		}
 		else
 		{
-			end = mid;
+			to = mid;
 			bounded = true;
+			*end = certain ? to : *end;
 		}
 	}
-	return lo;
+	return from;
 }
 
 /* Does entry i stand before next?  For certain. */
 static bool
 stands_before(const SfxPack *p, const SfxBlock *block, int i, const SfxPos *next)
 {
+	bool		sure = true;
 	SfxEntry	e;
 	SfxPos		pos;
 
 	sfx_block_entry(block, i, &e);
 	pos = sfx_entry_pos(&e);
-	return cmp_next(p, &pos, next, true) < 0;
+	return cmp_source(p, &pos, next, &sure) < 0;
 }
 
 /*
@@ -263,19 +272,27 @@ before_source(SfxPack *p, const SfxBlock *block, int i)
 {
 	const SfxEntry *e = p->src && may_take(p) ? sfx_source_peek(p->src) : NULL;
 	bool		guess = may_guess(p);
+	int			lo = guess && p->passed != i ? i : i + 1;
+	int			end = block->nent;
 	SfxPos		next;
 	int			at;
 
 	if (e == NULL)
-		return block->nent;
+		return end;
 	next = sfx_entry_pos(e);
-	at = place_next(p, block, guess ? i : i + 1, block->nent, &next, !guess);
+	at = place_next(p, block, &lo, &end, &next, !guess);
 	if (SFX_MUTANT("guesses unproved"))
 		guess = false;
-	if (guess && at > i && !stands_before(p, block, at - 1, &next))
-		at = place_next(p, block, i, at - 1, &next, true);
-	else if (guess && at < block->nent && stands_before(p, block, at, &next))
-		at = place_next(p, block, at + 1, block->nent, &next, true);
+	if (guess && at > lo && !stands_before(p, block, at - 1, &next))
+	{
+		end = at - 1;
+		at = place_next(p, block, &lo, &end, &next, true);
+	}
+	else if (guess && at < end && stands_before(p, block, at, &next))
+	{
+		lo = at + 1;
+		at = place_next(p, block, &lo, &end, &next, true);
+	}
 	if (!BlockNumberIsValid(p->blkno))
 		p->bound = at;
 	return at;
@@ -437,7 +454,7 @@ pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 {
 	const uint16 *drop = p->dead;	/* the first entry from i on that goes */
 
-	p->keyno = p->bound = -1;
+	p->keyno = p->bound = p->passed = -1;
 	find_dead(p, block);
 	for (int i = 0; i < block->nent;)
 	{

@@ -48,6 +48,7 @@ typedef struct SfxPack
 	bool		inside;			/* an old entry came after a new one */
 	int			bound;			/* an entry of the block in hand that is known not to stand before
 								 * what the source gives next; -1: none */
+	int			passed;			/* one that is known to stand before it; -1: none */
 	bool		too_many;
 	SfxVersions versions;
 

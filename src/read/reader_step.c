@@ -367,7 +367,7 @@ check_exact(SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 
 /* B5: is the range one key, and is it found, or known to be missing, by its bytes? */
 static bool
-found_by_bytes(SfxReader *r, Share *s, const SfxLeaf *leaf)
+found_by_bytes(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
 {
 	SfxExact	found;
 	int			b;
@@ -379,6 +379,7 @@ found_by_bytes(SfxReader *r, Share *s, const SfxLeaf *leaf)
 								&b);
 	if (found == SFX_EXACT_CORRUPT)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	sfx_cache_tried_bytes(r->index, meta, found != SFX_EXACT_UNDECIDED);
 	if (found == SFX_EXACT_UNDECIDED)
 		return false;
 #ifdef USE_ASSERT_CHECKING
@@ -392,11 +393,12 @@ found_by_bytes(SfxReader *r, Share *s, const SfxLeaf *leaf)
 
 /* The leaf's first block of the step.  False: there is none.  *more: the next block may have some of it, too. */
 static bool
-first_block(SfxReader *r, Share *s, const SfxLeaf *leaf, const SfxPos *pos, bool *more)
+first_block(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf, const SfxPos *pos,
+			bool *more)
 {
 	int			b = 0;
 
-	if (found_by_bytes(r, s, leaf))
+	if (found_by_bytes(r, meta, s, leaf))
 	{
 		first_decoded(r, s, leaf, s->blockno, more);
 		return true;
@@ -565,7 +567,7 @@ needs_no_keys(SfxReader *r, const SfxLeaf *leaf)
 
 /* The main tree's leaf is found, or none is needed: nothing moves stop any more.  Decode the first block of each other run's leaf. */
 static void
-start_runs(SfxReader *r, const SfxPos *pos)
+start_runs(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	for (int i = 0; i < r->nruns; i++)
 	{
@@ -574,7 +576,7 @@ start_runs(SfxReader *r, const SfxPos *pos)
 
 		/* other leaves may have moved stop since */
 		s->whole = false;
-		if (first_block(r, s, &s->leaf, pos, &more))
+		if (first_block(r, meta, s, &s->leaf, pos, &more))
 			s->have_page = more;
 	}
 }
@@ -589,14 +591,14 @@ read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber 
 
 	s->promised = false;
 	start_share(r, s, &s->leaf);
-	start_runs(r, pos);
+	start_runs(r, meta, pos);
 	sfx_reader_cut_bounds(r, count_others(r) > 0);
 	if (r->warms && r->recover_all)
 		sfx_heat_touch(r->index, s->leafblk, SFX_HEAT_OF_KEYS);
 	r->leaf_entries = s->leaf.nentries;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
-	(void) first_block(r, s, &s->leaf, r->cur.inf ? &infinity : &r->cut_cur, &more);
+	(void) first_block(r, meta, s, &s->leaf, r->cur.inf ? &infinity : &r->cut_cur, &more);
 	s->have_page = more;
 	if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(right))
 		note_last(r, meta, s, &s->leaf);
@@ -617,10 +619,10 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	}
 	s->promised = false;
 	start_share(r, s, &s->leaf);
-	start_runs(r, pos);
+	start_runs(r, meta, pos);
 	s->keyless = needs_no_keys(r, &s->leaf);
 	s->tidless = needs_no_tids(r, meta);
-	(void) first_block(r, s, &s->leaf, pos, &more);
+	(void) first_block(r, meta, s, &s->leaf, pos, &more);
 	s->have_page = more;
 	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
 }
@@ -641,14 +643,14 @@ is_cut_point(const SfxReader *r)
  * False: other stages have entries of the key, or the leaf has it whole.
  */
 static bool
-read_cut_point(SfxReader *r, const SfxLeaf *leaf, const SfxPos *pos)
+read_cut_point(SfxReader *r, const SfxMeta *meta, const SfxLeaf *leaf, const SfxPos *pos)
 {
 	Share	   *s = &r->main;
 	SfxCutSide	side;
 
 	start_share(r, s, leaf);
 	if (r->nruns > 0)
-		start_runs(r, pos);
+		start_runs(r, meta, pos);
 	if ((r->nruns > 0 || r->nbatches > 0) && count_others(r) > 0)
 		return false;
 	side = sfx_leaf_find_cut(leaf, &r->lo.pos, s->block);
@@ -720,14 +722,14 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	if (answered)
 	{
 		skip_leaf(r, s);
-		start_runs(r, pos);
+		start_runs(r, meta, pos);
 		return;
 	}
 	page = BufferGetPage(buf);
 	s->leafblk = BufferGetBlockNumber(buf);
 	s->leaf.cut = leaf.cut;
 	r->same_leaf = r->follows && s->leafblk == last ? r->same_leaf + 1 : 1;
-	if (leaf.cut && is_cut_point(r) && read_cut_point(r, &leaf, pos))
+	if (leaf.cut && is_cut_point(r) && read_cut_point(r, meta, &leaf, pos))
 	{
 		if (s->block->nent == 0 && forward(r) && !BlockNumberIsValid(SfxPageGetTail(page)->right))
 			note_last(r, meta, s, &leaf);
@@ -745,12 +747,12 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		warm(r);
 	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
 	start_share(r, s, &leaf);
-	start_runs(r, pos);
+	start_runs(r, meta, pos);
 	s->keyless = needs_no_keys(r, &leaf) && !SFX_MUTANT("leaf before delta");
 	s->tidless = needs_no_tids(r, meta);
 	sfx_leaves_tidless += s->tidless;
 	r->leaf_entries = leaf.nentries;
-	if (first_block(r, s, &leaf, pos, &more) &&
+	if (first_block(r, meta, s, &leaf, pos, &more) &&
 		(more || ((s->block->haspay || s->block->keyless) && s->block->nent > 0) || r->same_leaf >= READER_SAME_LEAF))
 	{
 		if (!r->one || s->block->nent == 0 || s->block->haspay)

@@ -70,6 +70,12 @@ extern bool sfx_cache_wants_below(Relation index, const SfxMeta *meta);
 extern void sfx_cache_offer_below(Relation index, const SfxMeta *meta, const SfxInner *pages,
 								  int n);
 
+/*
+ * One key was looked for by its bytes in a leaf that the copy led to (B5): did that tell whether it
+ * is there?  Where it seldom does, the copy calls no leaf bytewise any more, for as long as it is.
+ */
+extern void sfx_cache_tried_bytes(Relation index, const SfxMeta *meta, bool told);
+
 /* The copy led to a page from which it was necessary to go right; to one that was of no use at all. */
 extern void sfx_cache_lagged(Relation index, const SfxMeta *meta);
 extern void sfx_cache_forget(Relation index, const SfxMeta *meta);

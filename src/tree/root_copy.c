@@ -28,6 +28,8 @@
 								 * worth being in it */
 #define LAGS_ALLOWED	100		/* descents that had to go right because of a copy, or ... */
 #define LAGS_SHARE		8		/* one for so many links, before it is made anew */
+#define VAIN_ALLOWED	64		/* searches by bytes in leaves that told nothing, less ... */
+#define BYTES_PAY		8		/* ... what one spares that tells something */
 #define MAX_COPY		(256 * 1024)
 #define MAX_COPY_TWO	(512 * 1024)
 
@@ -39,6 +41,7 @@ typedef struct RootCopy
 	int			levels;			/* that the copy leads over */
 	bool		no_more;		/* it leads over as many as it ever will */
 	uint32		lags;
+	int			vain;			/* beyond VAIN_ALLOWED there are no searches by bytes any more */
 	Size		size;			/* of mem */
 	void	   *mem;			/* kept for the next one where it is large enough */
 	SfxUpper   *upper;			/* in mem; NULL: none */
@@ -71,8 +74,26 @@ sfx_cache_descend(Relation index, const SfxMeta *meta, const SfxOrder *order, co
 {
 	RootCopy   *c = find_copy(index, meta);
 
+	BlockNumber blkno;
+
 	*levels = c->levels;
-	return c->upper ? sfx_upper_find(c->upper, order, pos, before, place) : InvalidBlockNumber;
+	if (c->upper == NULL)
+		return InvalidBlockNumber;
+	blkno = sfx_upper_find(c->upper, order, pos, before, place);
+	if (place && place->known)
+		place->bytewise = place->bytewise && c->vain <= VAIN_ALLOWED;
+	return blkno;
+}
+
+void
+sfx_cache_tried_bytes(Relation index, const SfxMeta *meta, bool told)
+{
+	RootCopy   *c = find_copy(index, meta);
+
+	if (!told)
+		c->vain++;
+	else if (c->vain > 0)
+		c->vain = Max(c->vain - BYTES_PAY, 0);
 }
 
 /* Decode these pages, which are levels below what the copy is to replace, if they are not too large. */
@@ -81,7 +102,7 @@ make_copy(RootCopy *c, const SfxInner *pages, int n, int levels, int64 most)
 {
 	int64		size = sfx_upper_size(pages, n);
 
-	c->uses = c->lags = 0;
+	c->uses = c->lags = c->vain = 0;
 	if (size < 0 || size > most)
 		return;
 	c->upper = NULL;

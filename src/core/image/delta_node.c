@@ -2,6 +2,7 @@
  * delta_node.c - one node of the delta, and the way to a leaf
  *-------------------------------------------------------------------------
  */
+#include "contract.h"
 #include "delta_node.h"
 
 void
@@ -68,34 +69,50 @@ search_between(const Node *nd, const SfxPos *p, uint32_t head, const SfxOrder *o
 	return lo;
 }
 
-/* The same for all slots, where guesses lead, and proved (B5). */
+/*
+ * The same for all slots, where guesses lead, and proved (B5): slots before below are known to stand
+ * before p, and those from above on behind it.
+ */
 static int
 search_guessing(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
 {
 	int			lo = 0,
-				hi = nd->n;
+				below = 0,
+				hi = nd->n,
+				above = nd->n;
 	int			c;
-	Cell		cell;
 
 	while (lo < hi)
 	{
 		int			mid = (lo + hi) / 2;
+		Cell		cell;
+		bool		sure;
 
 		read_cell(nd, mid, &cell);
-		if (sfx_order_guess_pos(order, &cell.pos, p) < 0)
+		c = sfx_order_guess_pos(order, &cell.pos, p, &sure);
+		*equal = c == 0;
+		if (*equal)
+			return mid;
+		if (c < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
+		if (sure && c < 0)
+			below = lo;
+		else if (sure)
+			above = hi;
 	}
-	if (lo > 0 && (c = compare_slot(nd, lo - 1, p, 0, order)) >= 0)
+	if (SFX_CORE_MUTANT("guesses of images unproved"))
+		return lo;
+	if (lo > below && (c = compare_slot(nd, lo - 1, p, 0, order)) >= 0)
 	{
 		*equal = c == 0;
-		return *equal ? lo - 1 : search_between(nd, p, 0, order, 0, lo - 1, equal);
+		return *equal ? lo - 1 : search_between(nd, p, 0, order, below, lo - 1, equal);
 	}
-	if (lo < nd->n && (c = compare_slot(nd, lo, p, 0, order)) <= 0)
+	if (lo < above && (c = compare_slot(nd, lo, p, 0, order)) <= 0)
 	{
 		*equal = c == 0;
-		return *equal ? lo : search_between(nd, p, 0, order, lo + 1, nd->n, equal);
+		return *equal ? lo : search_between(nd, p, 0, order, lo + 1, above, equal);
 	}
 	return lo;
 }

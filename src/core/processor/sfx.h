@@ -255,12 +255,13 @@ sfx_order_cmp_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* The same by a guess, where o makes any: 0 only if they are equal, but the rest may be wrong. */
+/* By a guess, where o makes any; where not it is asked, and *sure.  0 only if they are equal. */
 static inline int
-sfx_order_guess_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b)
+sfx_order_guess_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b, bool *sure)
 {
 	int			c = a->len > 0 && b->len > 0 ? o->guess(o, a->key, a->len, b->key, b->len) : 0;
 
+	*sure = c == 0;
 	return c != 0 ? c : sfx_order_cmp_pos(o, a, b);
 }
 
