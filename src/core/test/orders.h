@@ -181,7 +181,10 @@ order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, u
 	return n;
 }
 
-/* Right but for some lies where case does not count; else by bytes, which is often wrong. */
+/*
+ * Right but for some lies where case does not count, silent in reverse; else by bytes, which is
+ * often wrong.
+ */
 static int
 order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {
@@ -191,6 +194,8 @@ order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b
 
 	if (alen == 0 || blen == 0)
 		abort();
+	if (kind == ORDER_REVERSED)
+		return 0;
 	c = kind == ORDER_NOCASE ? order_compare(kind, a, alen, b, blen) :
 		sfx_cmp_bytes(a, alen, b, blen);
 	return lot == 0 ? (c < 0) - (c > 0) : lot == 1 ? 0 : c;
@@ -198,7 +203,7 @@ order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b
 
 static const TestOrder orders[NORDERS] = {
 	{{order_cmp, order_separate, order_ranks, order_guess}, ORDER_NOCASE, "no case"},
-	{{order_cmp, order_separate, order_ranks, NULL}, ORDER_REVERSED, "reversed"},
+	{{order_cmp, order_separate, order_ranks, order_guess}, ORDER_REVERSED, "reversed"},
 	{{order_cmp, order_separate, order_ranks, order_guess}, ORDER_LENGTH, "length first"},
 	{{order_cmp, order_separate, order_ranks, NULL}, ORDER_COLUMNS, "two columns"},
 	{{order_cmp, order_separate, NULL, NULL}, ORDER_BYTES, "bytes"}
