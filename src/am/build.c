@@ -46,7 +46,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define LEAST_WINDOW	1024	/* children that an inner page is made from */
+#define LEAST_WINDOW	(4 * SFX_INNER_STEP)	/* children that an inner page is made from */
 
 /* ---- phase 3 ---- */
 
@@ -240,9 +240,17 @@ pack_leaves(SfxBuild *bs)
 /* ---- phase 4 ---- */
 
 /*
+ * A page that takes no more than half of a window comes out as if all of the level below were in
+ * it.  For sfx_inner_fit tries all of a window but SFX_INNER_STEP (1 + 2 of 4 steps, 1 + 2 + 4 of
+ * 8, ...): had these fitted, the page would have more, even without a filter's children (F1).
+ */
+StaticAssertDecl(LEAST_WINDOW == 4 * SFX_INNER_STEP &&
+				 LEAST_WINDOW / 2 >= SFX_INNER_STEP + SFX_INNER_MAXFILTERED,
+				 "windows hold all that is looked at");
+
+/*
  * One level above bs->children, whose place the new level's pages take.  So much of the level below
- * is in memory that the page comes out as if all of it were: sfx_inner_fit looks at no more than
- * twice as many children as it takes.
+ * is in memory as the page needs.
  */
 static void
 write_inner_level(SfxBuild *bs, int level)

@@ -257,7 +257,7 @@ insert_at_edge(Relation index, InsertState *st, const SfxEntry *e, bool unchange
 	uint8		hibytes[SFX_MAX_ENTRY + 1];
 	SfxLogWatch watch;
 
-	if (st->order != NULL || !sfx_edge_known(index, e))
+	if (st->order != NULL || !sfx_edge_see_key(index, e))
 		return false;
 	sfx_key_range(&st->kd, index, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
 	if (!sfx_edge_watch(index, &lo, &watch))
@@ -286,10 +286,11 @@ wait_for_other(Relation index, const SfxEntry *e, TransactionId xwait, uint32 to
 }
 
 /*
- * Is nothing in the index at or beyond the key?  Then there is no equal one, and the edge is known.
+ * Look whether the index has anything at or beyond the key.  If not, there is no equal one, and the
+ * edge is noted: true.
  */
 static bool
-is_at_edge(Relation index, InsertState *st, const SfxEntry *e)
+find_edge(Relation index, InsertState *st, const SfxEntry *e)
 {
 	SfxPos		infinity = {NULL, 0, 0};
 	SfxPos		lo,
@@ -340,7 +341,7 @@ insert_by_bytes(Relation index, Relation heap, InsertState *st, const SfxEntry *
 	TransactionId xwait = InvalidTransactionId;
 
 	*unique = true;
-	if (mode == UNIQUE_CHECK_EXISTING || !sfx_edge_wanted(index) || !is_at_edge(index, st, e))
+	if (mode == UNIQUE_CHECK_EXISTING || !sfx_edge_take_turn(index) || !find_edge(index, st, e))
 		xwait = check_unique(index, heap, st, e, mode, unique, &token);
 	sfx_reader_reset(st->reader);
 	if (TransactionIdIsValid(xwait))
@@ -393,10 +394,10 @@ insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 {
 	bool		by_bytes = equal_by_bytes(index, &st->kd, e);
 	bool		unique = true;
-	bool		done = by_bytes && mode != UNIQUE_CHECK_EXISTING &&
-	insert_at_edge(index, st, e, unchanged, grew);
+	bool		done = false;
 
-	if (done)
+	if (by_bytes && mode != UNIQUE_CHECK_EXISTING &&
+		insert_at_edge(index, st, e, unchanged, grew))
 		return true;
 	begin_reader(index, st, info);
 	for (int tries = 1; !done; tries++)

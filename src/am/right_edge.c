@@ -65,7 +65,7 @@ count_rising(Edge *edge, const SfxEntry *e)
 }
 
 bool
-sfx_edge_known(Relation index, const SfxEntry *e)
+sfx_edge_see_key(Relation index, const SfxEntry *e)
 {
 	bool		fresh;
 	Edge	   *edge = sfx_memo_get(&table, index, 0, 0, &fresh);
@@ -130,7 +130,7 @@ sfx_edge_refused(Relation index)
 }
 
 bool
-sfx_edge_wanted(Relation index)
+sfx_edge_take_turn(Relation index)
 {
 	Edge	   *edge = find(index);
 
@@ -146,7 +146,7 @@ sfx_edge_note(Relation index, const SfxPos *lo, const SfxLogPlace *place)
 {
 	Edge	   *edge = find(index);
 
-	/* an invalidation may have come since it was wanted */
+	/* an invalidation may have come since the turn was taken */
 	if (edge == NULL)
 		return;
 	edge->rising = 0;

@@ -10,10 +10,10 @@
 #include "log_watch.h"
 
 /*
- * A key is about to come into a unique index in byte order.  Does this backend know where the
- * index's entries end?
+ * A key is about to come into a unique index in byte order: to be called once for each.  As long as
+ * this backend does not know where the index's entries end (false), keys that rise are counted.
  */
-extern bool sfx_edge_known(Relation index, const SfxEntry *e);
+extern bool sfx_edge_see_key(Relation index, const SfxEntry *e);
 
 /*
  * Of an index whose end is known: do all entries that this backend has seen stand before lo, which
@@ -25,10 +25,11 @@ extern bool sfx_edge_watch(Relation index, const SfxPos *lo, SfxLogWatch *watch)
 extern void sfx_edge_refused(Relation index);
 
 /*
- * Would it pay to look for the end?  Where the last keys of this backend have ascended, and not if
- * the last looks were in vain.
+ * True: the caller is to look for the end now, and to tell of it where it is found (sfx_edge_note).
+ * So it is where the last keys of this backend have risen; then not for a pause, which doubles with
+ * each turn until one finds the end.
  */
-extern bool sfx_edge_wanted(Relation index);
+extern bool sfx_edge_take_turn(Relation index);
 
 /* All entries that stand before that place of the log, and those of trees, stand before lo. */
 extern void sfx_edge_note(Relation index, const SfxPos *lo, const SfxLogPlace *place);

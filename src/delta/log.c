@@ -31,8 +31,6 @@
 #define LOG_LINKS			1	/* right links followed before the metapage is asked */
 #define LOG_TRIES			10	/* before an appender holds the metapage's lock */
 
-StaticAssertDecl(sizeof(SfxLogHeader) == 16, "log header is 16 bytes on disk");
-
 /*
  * In rd_amcache: where this backend believes the active generation's tail to be.  The block stands in the relation's target block, too: that one is
  * forgotten when the file is truncated, as rd_amcache is not, and if they differ neither is believed.

@@ -13,8 +13,7 @@
 #include "wal.h"
 
 #define LOG_FIRST_HEADER	9	/* of a page's first entry */
-#define TID_OFFSET_BITS		9
-#define TID_BLOCKS			(1 << (16 - TID_OFFSET_BITS))
+#define TID_BLOCKS			(1 << (16 - SFX_LOG_OFFSET_BITS))
 #define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
 StaticAssertDecl(sizeof(((SfxLogEnd *) 0)->copy) >= MAXALIGN(SizeOfPageHeaderData) +
 				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX, "a copied end fits");
@@ -156,8 +155,8 @@ sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntr
 	{
 		uint16		tid = sfx_get16(body + at);
 
-		e->tid = (first.block + (tid >> TID_OFFSET_BITS) - SFX_LOG_BACK) << 16 |
-			(tid & ((1 << TID_OFFSET_BITS) - 1));
+		e->tid = (first.block + (tid >> SFX_LOG_OFFSET_BITS) - SFX_LOG_BACK) << 16 |
+			(tid & ((1 << SFX_LOG_OFFSET_BITS) - 1));
 		e->tid &= UINT64CONST(0xFFFFFFFFFFFF);
 		at += 2;
 	}
@@ -200,8 +199,8 @@ short_tid(uint64 tid, uint64 firstblock, uint16 *out)
 	int64		block = (int64) (tid >> 16) - (int64) firstblock + SFX_LOG_BACK;
 	uint32		offset = tid & 0xFFFF;
 
-	*out = (uint16) (block << TID_OFFSET_BITS | offset);
-	return block >= 0 && block < TID_BLOCKS && offset < (1 << TID_OFFSET_BITS);
+	*out = (uint16) (block << SFX_LOG_OFFSET_BITS | offset);
+	return block >= 0 && block < TID_BLOCKS && offset < (1 << SFX_LOG_OFFSET_BITS);
 }
 
 /* The bytes that add the entry to a log page with that first one (NULL: none yet); their number. */

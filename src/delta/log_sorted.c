@@ -296,8 +296,8 @@ sort_piece(SfxLogSorted *s)
 }
 
 /*
- * Add what page i, copied anew, has from floor on and below ceiling, and is not flagged.  NULL: all
- * of it is.
+ * Copy page i anew, and add its unflagged entries in [floor, ceiling).  NULL: no bound on that
+ * side.
  */
 static void
 load_page(SfxLogSorted *s, Relation index, const SfxMeta *meta, int i, Page copy,

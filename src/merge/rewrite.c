@@ -303,7 +303,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 	stats->parted = is_parted(p);
 	set_resume(g, src);
 	count_step(p, &step);
-	if (works || !SFX_MUTANT("counts at the end"))
+	if (!stats->late)
 		sfx_count_tree_stats(sfx_meta_run(g->tree.index, g->tree.meta, g->tree.run), &step);
 	if (src)
 		note_progress(g, src, stats);

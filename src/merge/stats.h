@@ -29,6 +29,7 @@ typedef struct SfxMergeStats
 	uint64		rests;			/* bytes of rests in them: before coding, */
 	uint64		stored;			/* and as they are stored */
 	bool		whole;			/* these are of all that the source's entries come to */
+	bool		late;			/* a mutant's: groups do not count, their end does (M16) */
 	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or seen already */
 	uint32		last_entries;	/* those in the last leaf written, if much of it is empty; else 0 */
 	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */

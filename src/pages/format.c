@@ -8,11 +8,13 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "bitblock.h"
 #include "filter.h"
 #include "hope.h"
 #include "intcodec.h"
 #include "leaf.h"
 #include "leaf_format.h"
+#include "log_format.h"
 #include "meta.h"
 #include "page.h"
 #include "strblock.h"
@@ -38,11 +40,23 @@ StaticAssertDecl(sizeof(SfxMeta) == 672 && offsetof(SfxMeta, removals) == 24 &&
 				 offsetof(SfxMeta, resume) == 408 && offsetof(SfxMeta, work) == 536 &&
 				 offsetof(SfxMeta, dict) == 592, "metapage");
 
+/* the log */
+StaticAssertDecl(sizeof(SfxLogHeader) == 16 && offsetof(SfxLogHeader, nentries) == 4 &&
+				 offsetof(SfxLogHeader, before) == 8 && SFX_LOG_SEALED == 0x0001,
+				 "headers of log pages");
+StaticAssertDecl(SFX_LOG_DEAD == 0x80 && SFX_LOG_PAYLOAD == 0x40 && SFX_LOG_UNCHANGED == 0x20 &&
+				 SFX_LOG_LEN1 == 0x01 && SFX_LOG_LEN2 == 0x02 && SFX_LOG_TID == 0x04 &&
+				 SFX_LOG_BACK == 32 && SFX_LOG_OFFSET_BITS == 9, "entries of the log");
+
 /* leaves, dictionaries, filters */
 StaticAssertDecl(SFX_LEAF_VERSION == 1 && SFX_LEAF_HEADER == 16 && SFX_LEAF_SLOT == 4 &&
 				 SFX_LEAF_FLAGS == 0x3F && SFX_BLK_FLAGS == 0x1F && SFX_STR_FLAGS == 0x0F &&
 				 SFX_STR_COLUMN == 0x10 && SFX_COLUMN_HEAD == 7 && SFX_COLUMN_SYMBOLS == 8192,
 				 "leaves");
+StaticAssertDecl(SFX_FIX_ALL == 0x80 && SFX_FIX_MAXWIDTH == 64 && SFX_FIX_MAXBITS == 16,
+				 "keys of one width");
+StaticAssertDecl(SFX_BITS_ENDED == 0x40 && SFX_BITS_STRINGS == 0x80 && SFX_BITS_LESS == 48 &&
+				 SFX_BITS_MAXWIDTH == 8, "keys cut between bits");
 StaticAssertDecl(SFX_BLOCK_KEYS == 256 && SFX_BLOCK_ENTRIES == 512, "blocks");
 StaticAssertDecl(SFX_KEYS_CODECS == 16 && SFX_INT_CODECS == 10 && SFX_TID_CODECS == 7, "codecs");
 StaticAssertDecl(SFX_FSST == 7, "schemes of dictionaries");

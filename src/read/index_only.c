@@ -23,6 +23,9 @@
  * columns as they are cost no projection, the planner leaves them in.  So it takes a look at the
  * node above, for the two kinds that matter: an aggregate of all rows, and either side of a nested
  * loop.  Any other node counts as one that reads all.
+ *
+ * And a scan that begins below a LIMIT is told how many rows that asks for, if the plan says so
+ * (sfx_scan_expect).  That is a hint (N4): a wrong one costs time, and nothing else.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -55,8 +55,14 @@ typedef enum SfxInnerFormat
 extern int sfx_inner_build_as(SfxInnerFormat format, const SfxChild *children, int n, const SfxPos *high,
 							  uint8_t *body, uint32_t capacity, void *scratch, const SfxOrder *order);
 
-/* A lower bound of how many of children[0..n) fit into one page when packed full: an estimate by
- * bisection with sfx_inner_build; at least 1, or 2 if n >= 2.  high(i) is children[i].low. */
+/*
+ * A lower bound of how many of children[0..n) fit into one page when packed full: an estimate by
+ * bisection with sfx_inner_build; at least 1, or 2 if n >= 2.  high(i) is children[i].low.
+ *
+ * It tries the first SFX_INNER_STEP, 3 * SFX_INNER_STEP, 7 * SFX_INNER_STEP, ... of them (then all)
+ * until they do not fit, and looks at none behind these.
+ */
+#define SFX_INNER_STEP		256
 extern int sfx_inner_fit(const SfxChild *children, int n, const SfxPos *high, uint8_t *body,
 						 uint32_t capacity, void *scratch, int *len, const SfxOrder *order);
 

@@ -572,7 +572,7 @@ sfx_inner_fit(const SfxChild *children, int n, const SfxPos *high, uint8_t *body
 	int			least = n < 2 ? 1 : 2;
 	int			good = 0,
 				bad = max + 1;
-	int			step = 256;
+	int			step = SFX_INNER_STEP;
 	int			rc;
 
 	/* gallop, then bisect */
