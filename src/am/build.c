@@ -125,7 +125,9 @@ is_equal(SfxBuild *bs, const PrevKey *prev, const SfxEntry *e)
 	return prev->len >= len && memcmp(prev->key, e->key, len) == 0;
 }
 
-/* Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct. */
+/*
+ * Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct.
+ */
 static void
 check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 {
@@ -139,8 +141,9 @@ check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 }
 
 /*
- * The next entry must not be below the one before it, as support function 1 sees it.  If it is, the class's functions
- * contradict one another, or the comparison function is no order; no search would find its way.
+ * The next entry must not be below the one before it, as support function 1 sees it.  If it is, the
+ * class's functions contradict one another, or the comparison function is no order; no search would
+ * find its way.
  */
 static void
 check_order(SfxBuild *bs, const SfxEntry *e, PrevKey *prev)
@@ -371,8 +374,9 @@ scan_and_sort(SfxBuild *bs)
 }
 
 /*
- * A type for which btree has a class of its own, and we have none, would get the class of a type that it can be taken for: citext text's.  It
- * would be built with another idea of what is equal.  A class that was named is its user's choice.
+ * A type for which btree has a class of its own, and we have none, would get the class of a type
+ * that it can be taken for: citext text's.  It would be built with another idea of what is equal.
+ * A class that was named is its user's choice.
  */
 static void
 require_own_classes(Relation index)

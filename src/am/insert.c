@@ -5,9 +5,9 @@
  * statement are appended together (D7).
  *
  * A unique insert checks, and appends only if no equal key has come into the log since the check
- * looked at it (README "Uniqueness").  Where equal keys may have different bytes a lock is held over
- * both; it is given up before waiting for another transaction, and the check starts over.  Keys
- * that ascend need no check (right_edge.c).
+ * looked at it (README "Uniqueness").  Where equal keys may have different bytes a lock is held
+ * over both; it is given up before waiting for another transaction, and the check starts over.
+ * Keys that ascend need no check (right_edge.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

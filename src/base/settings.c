@@ -77,7 +77,10 @@ surfidx_preload_warning(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Of an index of ours?  By a function, not by name or oid: the access method may have been created under any name. */
+/*
+ * Of an index of ours?  By a function, not by name or oid: the access method may have been created
+ * under any name.
+ */
 bool
 sfx_is_ours(const IndexAmRoutine *am)
 {

@@ -68,7 +68,10 @@ extern bool sfx_opt_packing(Relation index);
 /* The storage parameter's word for it. */
 extern const char *sfx_hope_name(int value);
 
-/* ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM function that reads or writes. */
+/*
+ * ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM
+ * function that reads or writes.
+ */
 extern void sfx_require_preload(Relation index);
 extern bool sfx_preloaded;		/* set by _PG_init */
 

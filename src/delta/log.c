@@ -32,8 +32,9 @@
 #define LOG_TRIES			10	/* before an appender holds the metapage's lock */
 
 /*
- * In rd_amcache: where this backend believes the active generation's tail to be.  The block stands in the relation's target block, too: that one is
- * forgotten when the file is truncated, as rd_amcache is not, and if they differ neither is believed.
+ * In rd_amcache: where this backend believes the active generation's tail to be.  The block stands
+ * in the relation's target block, too: that one is forgotten when the file is truncated, as
+ * rd_amcache is not, and if they differ neither is believed.
  */
 typedef struct SfxTailCache
 {
@@ -181,8 +182,8 @@ unlock_extended(Relation index, Buffer metabuf, Buffer tailbuf, Buffer newbuf, b
 }
 
 /*
- * Add a page to generation gen behind tail (InvalidBlockNumber: its first page), unless somebody else
- * did: then false.
+ * Add a page to generation gen behind tail (InvalidBlockNumber: its first page), unless somebody
+ * else did: then false.
  */
 static bool
 extend_log(Relation index, uint32 gen, BlockNumber tail)
@@ -456,8 +457,9 @@ sfx_log_count(Relation index, SfxMeta *meta)
 /* ---- freezing ---- */
 
 /*
- * Seal the active generation, if it has entries and there is room for one more frozen one, and open the next.
- * Caller holds the merge lock.  *meta is the metapage after it.  False if nothing was frozen.
+ * Seal the active generation, if it has entries and there is room for one more frozen one, and open
+ * the next. Caller holds the merge lock.  *meta is the metapage after it.  False if nothing was
+ * frozen.
  */
 bool
 sfx_log_freeze(Relation index, bool carry, SfxMeta *meta)

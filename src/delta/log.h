@@ -11,7 +11,10 @@
 #include "log_watch.h"
 #include "meta.h"
 
-/* One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at the end.  ERROR if damaged. */
+/*
+ * One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at
+ * the end.  ERROR if damaged.
+ */
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
 
 /*
@@ -75,8 +78,8 @@ extern uint64 sfx_log_count(Relation index, SfxMeta *meta);
 extern void sfx_log_forget_tail(Relation index);
 
 /*
- * Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.  carry: the new one may be given entries of
- * older ones (carry.h).  False: nothing to freeze.
+ * Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.
+ * carry: the new one may be given entries of older ones (carry.h).  False: nothing to freeze.
  */
 extern bool sfx_log_freeze(Relation index, bool carry, SfxMeta *meta);
 

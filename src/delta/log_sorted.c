@@ -3,10 +3,10 @@
  *
  * Where keys ascend the log is in order as it stands, or nearly so: several sessions append their
  * keys a little out of turn.  One walk tells of each page what the least entry is that stands on it
- * or behind it, its *floor*, and the greatest one on it or before it, its *top*.  Floors ascend, and
- * so do tops.  What lies between a page's floor and the next one's stands on that page and on those
- * few before it whose top reaches the floor: to go through the log in order takes these, piece by
- * piece, a sort of what is out of turn, and no image.
+ * or behind it, its *floor*, and the greatest one on it or before it, its *top*.  Floors ascend,
+ * and so do tops.  What lies between a page's floor and the next one's stands on that page and on
+ * those few before it whose top reaches the floor: to go through the log in order takes these,
+ * piece by piece, a sort of what is out of turn, and no image.
  *
  * A page that reaches back over more than REACH others ends the attempt, so a log of keys that fall
  * everywhere costs a few pages.

@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  * order.c - the comparator key space: the order of keys that bytes alone do not tell
  *
- * A key of this space is built as in ordered bytes, column by column, marker and value; but a raw column's value bytes
- * are just the datum's. The order compares column by column: markers as bytes, raw values through the operator
- * class (sort support, or support function 1), other values as bytes; a key that ends first is smaller. So far
- * equal means what the comparison functions say. Stored keys that are equal but not identical are then put in the order of their
- * bytes, which makes the order total: core may treat 0 as "the same bytes".
+ * A key of this space is built as in ordered bytes, column by column, marker and value; but a raw
+ * column's value bytes are just the datum's. The order compares column by column: markers as bytes,
+ * raw values through the operator class (sort support, or support function 1), other values as
+ * bytes; a key that ends first is smaller. So far equal means what the comparison functions say.
+ * Stored keys that are equal but not identical are then put in the order of their bytes, which
+ * makes the order total: core may treat 0 as "the same bytes".
  *
- * Bounds end in SFX_MARK_BEFORE or SFX_MARK_AFTER, which stand below and above every continuation of
- * the columns before them, equal keys with other bytes included.
+ * Bounds end in SFX_MARK_BEFORE or SFX_MARK_AFTER, which stand below and above every continuation
+ * of the columns before them, equal keys with other bytes included.
  *
- * Behind the last column a stored key may go on with the rests of columns that have an encoding. They are bytes like any others:
- * they make keys differ whose columns are equal.
+ * Behind the last column a stored key may go on with the rests of columns that have an encoding.
+ * They are bytes like any others: they make keys differ whose columns are equal.
  *
  * Truncated separators end after a whole column and need no mark: shorter is smaller.
  *-------------------------------------------------------------------------
@@ -107,7 +108,10 @@ is_guessable(const SfxKeyOrder *ko, int i)
 	return ko->is_text[i] && OidIsValid(col->collation) && col->typlen == -1 && !col->counted;
 }
 
-/* Where no other raw column comes first, nor digits that count as numbers, of which ranks say nothing. */
+/*
+ * Where no other raw column comes first, nor digits that count as numbers, of which ranks say
+ * nothing.
+ */
 static bool
 makes_guesses(const SfxKeyOrder *ko)
 {
@@ -210,7 +214,10 @@ is_compressed(const SfxColumn *col, Datum value)
 	return col->typlen == -1 && VARATT_IS_COMPRESSED(DatumGetPointer(value));
 }
 
-/* What the comparison function throws about stored values, perhaps damaged ones, does not know the index. */
+/*
+ * What the comparison function throws about stored values, perhaps damaged ones, does not know the
+ * index.
+ */
 static void
 compare_context(void *arg)
 {
@@ -302,7 +309,9 @@ cmp_column(SfxKeyOrder *ko, int i, Walk *w)
 	return c;
 }
 
-/* How the rests compare, where at least one key is at its end or at an end mark; false: both go on. */
+/*
+ * How the rests compare, where at least one key is at its end or at an end mark; false: both go on.
+ */
 static bool
 cmp_ends(const Walk *w, int *result)
 {
@@ -330,7 +339,10 @@ order_rests(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen)
 	return sfx_cmp_bytes(a, alen, b, blen);
 }
 
-/* A key that is one plain string: marker, bytes, 00, and perhaps an end mark (-1, 0, 1).  The number of bytes, -1 if it is another one. */
+/*
+ * A key that is one plain string: marker, bytes, 00, and perhaps an end mark (-1, 0, 1).  The
+ * number of bytes, -1 if it is another one.
+ */
 static inline int
 single_string(const uint8 *p, int len, int *mark)
 {
@@ -342,7 +354,10 @@ single_string(const uint8 *p, int len, int *mark)
 	return len - 2;
 }
 
-/* The most frequent index of this space, one column of text, at the least cost.  False: it takes the long way. */
+/*
+ * The most frequent index of this space, one column of text, at the least cost.  False: it takes
+ * the long way.
+ */
 static inline bool
 cmp_single_text(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen, int *result)
 {
@@ -564,7 +579,9 @@ sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8
 			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be transitive.")));
 }
 
-/* Whole columns of right, up to and with the first that differs; right itself if only its bytes do. */
+/*
+ * Whole columns of right, up to and with the first that differs; right itself if only its bytes do.
+ */
 static uint32_t
 order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen, const uint8_t *right, uint32_t rlen)
 {

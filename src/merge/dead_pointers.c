@@ -5,8 +5,8 @@
  * and no unique check meets it.  But the table knows.  Whoever visits a heap page that is nearly
  * full prunes it.  Of a row that is dead to all and had entries in indexes a line pointer remains
  * that says so, a stub, until VACUUM has been to all indexes.  VACUUM begins by collecting stubs; a
- * merge does the same before its first group.  It rewrites these leaves anyway, and what it need not
- * write again is not VACUUM's work any more, nor the file's.
+ * merge does the same before its first group.  It rewrites these leaves anyway, and what it need
+ * not write again is not VACUUM's work any more, nor the file's.
  *
  * Pages are looked at only if the table's statistics promise that it is worth it, and never those
  * that are all-visible.  The heap is the one table access method whose pages we know.
@@ -75,12 +75,14 @@ stretches_size(BlockNumber nblocks)
 	return ((Size) nblocks / 64 + 1) * sizeof(Stretch);
 }
 
-/* Would room for so many blocks with stubs be within what maintenance may take?  As core's VACUUM. */
+/*
+ * Would room for so many blocks with stubs be within what maintenance may take?  As core's VACUUM.
+ */
 static bool
 memory_suffices(BlockNumber nblocks, Size room)
 {
 	int			kb = SfxIsAutovacuum() && autovacuum_work_mem != -1 ?
-		autovacuum_work_mem : maintenance_work_mem;
+	autovacuum_work_mem : maintenance_work_mem;
 
 	return stretches_size(nblocks) + room * STUB_WORDS * sizeof(uint64) <= (Size) kb * 1024;
 }
@@ -150,9 +152,10 @@ pages_to_look_at(Relation heap)
 }
 
 /*
- * Is it worth it to look at the table's pages, for a merge of so many fresh entries?  It has no more stubs than dead rows, nor the index entries of more than it has beyond those of living rows.  How many
- * rows live both counters of the server know roughly: the one that goes by what statements report counts some twice behind VACUUM, the other one is
- * as old as that.
+ * Is it worth it to look at the table's pages, for a merge of so many fresh entries?  It has no
+ * more stubs than dead rows, nor the index entries of more than it has beyond those of living
+ * rows.  How many rows live both counters of the server know roughly: the one that goes by what
+ * statements report counts some twice behind VACUUM, the other one is as old as that.
  */
 static bool
 is_worth(Relation heap, double fresh, double entries, double dead, double live)
@@ -221,8 +224,9 @@ typedef struct Collection
 } Collection;
 
 /*
- * The table's lock is given up from batch to batch, so that who wants the table for himself does not wait.  What was collected until he
- * has it, or until memory is used up, is good for as much as it is.
+ * The table's lock is given up from batch to batch, so that who wants the table for himself does
+ * not wait.  What was collected until he has it, or until memory is used up, is good for as much as
+ * it is.
  */
 static void
 attempt_collect(void *arg)
@@ -252,8 +256,8 @@ attempt_collect(void *arg)
 }
 
 /*
- * A merge needs nothing of the table: where a page of it is damaged, others may have noted enough.  That is found out in a subtransaction, whose end lets go of the page
- * and of the table.
+ * A merge needs nothing of the table: where a page of it is damaged, others may have noted enough.
+ * That is found out in a subtransaction, whose end lets go of the page and of the table.
  */
 SfxStubs *
 sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg), void *arg, bool *looked)

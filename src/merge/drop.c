@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * drop.c - generations and runs that are merged go
  *
- * A source goes as a whole: first off the metapage's list, in one record (M4), under the merge lock;
- * then, without it, its pages go to the free space map, each one looked at again, since nobody's
- * word but its own says what it is (M18).  A crash in between leaves pages that VACUUM finds.
+ * A source goes as a whole: first off the metapage's list, in one record (M4), under the merge
+ * lock; then, without it, its pages go to the free space map, each one looked at again, since
+ * nobody's word but its own says what it is (M18).  A crash in between leaves pages that VACUUM
+ * finds.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -108,7 +109,9 @@ list_filters(Page page, const SfxOrder *order, BlockNumber *filters)
 	return n;
 }
 
-/* Give back the pages of one level of a dropped run, and tell the leftmost page of the level below. */
+/*
+ * Give back the pages of one level of a dropped run, and tell the leftmost page of the level below.
+ */
 static BlockNumber
 free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno,
 			   SfxFreed *freed)

@@ -92,7 +92,10 @@ set_log(Merge *m, const SfxMeta *meta, int source)
 	MemoryContextSwitchTo(old);
 }
 
-/* May entries of the source go to run number t?  Into an older one than the source, and into none that is being emptied. */
+/*
+ * May entries of the source go to run number t?  Into an older one than the source, and into none
+ * that is being emptied.
+ */
 static bool
 is_target(const Merge *m, const SfxMeta *meta, int source, int t)
 {
@@ -100,8 +103,8 @@ is_target(const Merge *m, const SfxMeta *meta, int source, int t)
 }
 
 /*
- * Decide on a target, or make one: where whoever merged this source before us went, or an entry above the position, which may be too low
- * (M5), would come to stand in two runs.
+ * Decide on a target, or make one: where whoever merged this source before us went, or an entry
+ * above the position, which may be too low (M5), would come to stand in two runs.
  */
 static void
 set_target(Merge *m, SfxMeta *meta, int source)
@@ -118,7 +121,9 @@ set_target(Merge *m, SfxMeta *meta, int source)
 		m->target = sfx_tree_create(m->index, m->order, meta);
 }
 
-/* Merge lock held. Merge one group from m->from on; false when the source had nothing left there. */
+/*
+ * Merge lock held. Merge one group from m->from on; false when the source had nothing left there.
+ */
 static bool
 merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 {
@@ -174,7 +179,10 @@ note_progress(Merge *m, const SfxMeta *meta, int source)
 	p->leaves = m->stats.written;
 }
 
-/* Of 1,000 entries that the source brought, how many took the place of dead ones?  -1: nobody looked for these. */
+/*
+ * Of 1,000 entries that the source brought, how many took the place of dead ones?  -1: nobody
+ * looked for these.
+ */
 static int
 share_shed(const Merge *m)
 {
@@ -217,7 +225,10 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 	m->usecs = 0;
 }
 
-/* Between two batches of the table's pages: nobody is helped by what is left out of leaves if it has to wait for it, or if inserters do. */
+/*
+ * Between two batches of the table's pages: nobody is helped by what is left out of leaves if it
+ * has to wait for it, or if inserters do.
+ */
 static bool
 may_go_on(void *arg)
 {
@@ -234,8 +245,9 @@ may_go_on(void *arg)
 }
 
 /*
- * Is there hope that leaves get rid of stubs?  Not where the old ones, which have the entries of dead rows, are left alone: for a run nobody looks, and where
- * keys come to one end (updated_at) only one merge in eight, to see whether that is still so.
+ * Is there hope that leaves get rid of stubs?  Not where the old ones, which have the entries of
+ * dead rows, are left alone: for a run nobody looks, and where keys come to one end (updated_at)
+ * only one merge in eight, to see whether that is still so.
  */
 static bool
 looks_for_stubs(Merge *m, const SfxMeta *meta)
@@ -251,8 +263,9 @@ looks_for_stubs(Merge *m, const SfxMeta *meta)
 }
 
 /*
- * Look what is dead in the table, if that is worth it.  Not for a run: while it is being merged newer generations may come into the same
- * tree, with rows that have got TIDs of stubs.  Inserters who help have no time, and VACUUM comes with stubs of its own.
+ * Look what is dead in the table, if that is worth it.  Not for a run: while it is being merged
+ * newer generations may come into the same tree, with rows that have got TIDs of stubs.  Inserters
+ * who help have no time, and VACUUM comes with stubs of its own.
  */
 static void
 collect_stubs(Merge *m)

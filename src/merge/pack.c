@@ -415,7 +415,9 @@ pack_before(SfxPack *p, const SfxBlock *block, int *i, SfxEntry *e, bool *alive)
 	}
 }
 
-/* Of entries [i, end) of a cut leaf's block, those that are certain to precede the source's next. */
+/*
+ * Of entries [i, end) of a cut leaf's block, those that are certain to precede the source's next.
+ */
 static int
 decided_before_source(const SfxPack *p, const SfxBlock *block, int i, int end)
 {
@@ -448,7 +450,10 @@ find_dead(SfxPack *p, SfxBlock *block)
 	p->dead[p->ndead] = (uint16) block->nent;
 }
 
-/* The entries of a block and those of the source before them.  codes: of its keys, where they may be used; else NULL. */
+/*
+ * The entries of a block and those of the source before them.  codes: of its keys, where they may
+ * be used; else NULL.
+ */
 static bool
 pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 {
@@ -530,7 +535,9 @@ pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 	return true;
 }
 
-/* Take what the source has below that fence; an entry equal to it belongs to the right neighbour. */
+/*
+ * Take what the source has below that fence; an entry equal to it belongs to the right neighbour.
+ */
 static bool
 pack_rest(SfxPack *p, bool finite, const SfxPos *high)
 {
@@ -557,8 +564,9 @@ pages_so_far(const SfxPack *p)
 }
 
 /*
- * Is this the place to end a group?  Its last page is as full as it happens to be; the entries of the pages before tell how full, and the
- * growth so far, how full it would be with more leaves.  True if none of those numbers of leaves wastes less.
+ * Is this the place to end a group?  Its last page is as full as it happens to be; the entries of
+ * the pages before tell how full, and the growth so far, how full it would be with more leaves.
+ * True if none of those numbers of leaves wastes less.
  */
 static bool
 fills_pages(const SfxPack *p)
@@ -581,7 +589,10 @@ fills_pages(const SfxPack *p)
 	return true;
 }
 
-/* All leaves of the group have been packed.  Take in the next one if the source goes on there, unless the group is fine as it is. */
+/*
+ * All leaves of the group have been packed.  Take in the next one if the source goes on there,
+ * unless the group is fine as it is.
+ */
 static void
 grow_group(SfxPack *p)
 {
@@ -673,7 +684,10 @@ pack_once(SfxPack *p)
 		fits = pack_leaf(p, sfx_group_leaf(g, i), copy, block) && pack_rest(p, finite, &high);
 		if (fits && i == g->to - 1)
 			grow_group(p);
-		/* dense leaves become several when rows go: to find that out by packing is most of VACUUM */
+
+		/*
+		 * dense leaves become several when rows go: to find that out by packing is most of VACUUM
+		 */
 		else if (fits && p->src == NULL && is_filled(p, &before, &most))
 			g->to = i + 1;
 	}

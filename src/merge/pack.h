@@ -69,8 +69,8 @@ typedef struct SfxPack
 } SfxPack;
 
 /*
- * Pack the group, the source being at its first entry; with p->grow it takes in right neighbours on the way.  False: more
- * pages than one record takes.
+ * Pack the group, the source being at its first entry; with p->grow it takes in right neighbours on
+ * the way.  False: more pages than one record takes.
  */
 extern bool sfx_pack_group(SfxPack *p);
 

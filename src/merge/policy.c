@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * policy.c - when a merge is due, and where it goes: decisions only
  *
- * A merge costs what the leaves cost that it rewrites: 8 kB of WAL and some 100 us each, however many entries they receive.
- * It gives back the log's pages and spares readers the image.  Five bounds, the cheapest first:
+ * A merge costs what the leaves cost that it rewrites: 8 kB of WAL and some 100 us each, however
+ * many entries they receive. It gives back the log's pages and spares readers the image.  Five
+ * bounds, the cheapest first:
  *
  * 1. size:	the log has delta_size kilobytes (less where the memory for images is small: a delta beyond it is slow to read);
  * 2. ratio:	it has merge_ratio entries for each one of the tree;
@@ -12,14 +13,16 @@
  *
  * 5. dead:	all but a few of its entries are known to be dead: such a merge writes nearly nothing.
  *
- * For keys that fall everywhere 3 says what 2 says.  For ascending keys, and wherever writes keep to a part of the keys, it is met
- * long before: there a merge costs a few leaves, and the log of an index whose leaves hold 40,000 entries
- * each would otherwise outgrow the tree many times over.  The freed pages stay in the file, so a log kept small is the only
- * way to a small file.  Asking 3 needs the image, so only the worker asks, each time that the log has doubled.
+ * For keys that fall everywhere 3 says what 2 says.  For ascending keys, and wherever writes keep
+ * to a part of the keys, it is met long before: there a merge costs a few leaves, and the log of an
+ * index whose leaves hold 40,000 entries each would otherwise outgrow the tree many times over.
+ * The freed pages stay in the file, so a log kept small is the only way to a small file.  Asking 3
+ * needs the image, so only the worker asks, each time that the log has doubled.
  *
- * And a delta to which nobody has appended for idle_flush is merged once somebody reads it: a lookup costs a seventh more with it.  It is the
- * reader who asks.  So there is no timer, no process that waits, and nothing that an idle server would wake up for; a delta that nobody
- * reads is VACUUM's.
+ * And a delta to which nobody has appended for idle_flush is merged once somebody reads it: a
+ * lookup costs a seventh more with it.  It is the reader who asks.  So there is no timer, no
+ * process that waits, and nothing that an idle server would wake up for; a delta that nobody reads
+ * is VACUUM's.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -138,7 +141,10 @@ typedef struct Worth
 	double		entries;		/* of the leaves that the delta falls into */
 } Worth;
 
-/* Until the leaves are too many for the delta.  That bounds the walk: by as many leaves as would have to be rewritten. */
+/*
+ * Until the leaves are too many for the delta.  That bounds the walk: by as many leaves as would
+ * have to be rewritten.
+ */
 static bool
 count_touched(const SfxChild *child, uint64 n, void *arg)
 {

@@ -8,8 +8,8 @@
  *
  * A place has a request that waits.  What a worker serves stands in the worker's own place, so an
  * index is at one worker at a time, and what is asked for meanwhile waits for that one (M14).  A
- * worker that leaves hands its place to a database that waits for one (M15).  Before that it lingers
- * for a moment, one of a database at most, and whoever asks there wakes it (M17).
+ * worker that leaves hands its place to a database that waits for one (M15).  Before that it
+ * lingers for a moment, one of a database at most, and whoever asks there wakes it (M17).
  *
  * What no worker can serve is not asked for: an index that is not valid, or that our own
  * transaction has made or locked.  What a worker could not serve all the same (somebody else has
@@ -746,7 +746,9 @@ take(SfxServed served, Turn *t)
 	}
 }
 
-/* Our place goes to another database, or comes back.  True: there is a place of ours, look again. */
+/*
+ * Our place goes to another database, or comes back.  True: there is a place of ours, look again.
+ */
 static bool
 give_place(Turn *t)
 {

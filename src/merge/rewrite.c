@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * rewrite.c - the one routine that rewrites leaves: merge's and VACUUM's inner loop
  *
- * See merge.c for the rules M1 to M5.  A group starts as one leaf.  It takes in its right neighbours while the next
- * entries of the source fall into them; and where one leaf overflows, as many neighbours as make SFX_GROUP_LEAVES,
- * so that k full leaves become k + 1 and not 2k.  A leaf that grows only at its end (ascending keys) is left
- * full and gets a new right neighbour.
+ * See merge.c for the rules M1 to M5.  A group starts as one leaf.  It takes in its right
+ * neighbours while the next entries of the source fall into them; and where one leaf overflows, as
+ * many neighbours as make SFX_GROUP_LEAVES, so that k full leaves become k + 1 and not 2k.  A leaf
+ * that grows only at its end (ascending keys) is left full and gets a new right neighbour.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -119,7 +119,10 @@ set_resume(SfxGroup *g, SfxSource *src)
 		g->resume = sfx_pos_copy(&pos);
 }
 
-/* Where the merge of the source goes on, for the metapage.  At its end the position before stays: what ends it is the drop. */
+/*
+ * Where the merge of the source goes on, for the metapage.  At its end the position before stays:
+ * what ends it is the drop.
+ */
 static void
 note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 {
@@ -150,8 +153,8 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 }
 
 /*
- * Pages after which a group takes nothing more: what one record has room for beside the parent, which may be split, and what is above
- * it; fewer where there are filters, whose pages count, too.
+ * Pages after which a group takes nothing more: what one record has room for beside the parent,
+ * which may be split, and what is above it; fewer where there are filters, whose pages count, too.
  */
 static int
 most_pages(const SfxGroup *g, int most_blocks)
@@ -201,8 +204,8 @@ add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, con
 }
 
 /*
- * The group [*from, *to) did not fit into one record.  The next attempt: without the neighbours that
- * had joined it, then half of it (the source starts in its first leaf), then half of the new
+ * The group [*from, *to) did not fit into one record.  The next attempt: without the neighbours
+ * that had joined it, then half of it (the source starts in its first leaf), then half of the new
  * entries; then a record as large as any, however few buffers there are; then a leaf that was to be
  * whole stays cut, and becomes several (W10).
  */

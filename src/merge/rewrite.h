@@ -17,9 +17,9 @@
 #include "pos.h"
 
 /*
- * Rewrite the group with the entries of src (may be NULL) and without those whose
- * TID the filter (may be NULL) reports.  With src the group may grow.  Its record has the new counts
- * of the run (M16).  Sets resume.  All memory is palloc'd in the current context and left there.
+ * Rewrite the group with the entries of src (may be NULL) and without those whose TID the filter
+ * (may be NULL) reports.  With src the group may grow.  Its record has the new counts of the run
+ * (M16).  Sets resume.  All memory is palloc'd in the current context and left there.
  */
 extern void sfx_group_rewrite(SfxGroup *group, SfxSource *src, SfxDeadAmong filter, void *arg,
 							  SfxMergeStats *stats);

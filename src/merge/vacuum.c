@@ -2,8 +2,8 @@
  * vacuum.c - ambulkdelete, amvacuumcleanup, and the interlock with index-only scans
  *
  * A bulk delete flags what is dead in the log, raises the removal counter, merges the delta where
- * that is due or as good as free, goes through the leaves, and waits for scans at the gate: V1 to V6
- * (src/README.md, "VACUUM").
+ * that is due or as good as free, goes through the leaves, and waits for scans at the gate: V1 to
+ * V6 (src/README.md, "VACUUM").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -139,9 +139,10 @@ flag_entries(VacState *vs, Buffer buf, const uint16 *offs, int n)
 }
 
 /*
- * Page blkno, on which nothing is locked, is not what the chain of a generation leads to, or its last one too early.  That is as it should be if
- * the generation was merged meanwhile: it leaves the list before its pages are given back.  Else entries that cannot be seen would
- * keep TIDs that go to new rows.
+ * Page blkno, on which nothing is locked, is not what the chain of a generation leads to, or its
+ * last one too early.  That is as it should be if the generation was merged meanwhile: it leaves
+ * the list before its pages are given back.  Else entries that cannot be seen would keep TIDs that
+ * go to new rows.
  */
 static void
 must_be_merged(Relation index, uint32 gen, BlockNumber blkno)
@@ -155,9 +156,9 @@ must_be_merged(Relation index, uint32 gen, BlockNumber blkno)
 }
 
 /*
- * Flag what is dead on one log page, found on a copy of it. The page only grows in the meantime, so offsets stay
- * good as long as it is of the same generation.  Returns the next page, or InvalidBlockNumber also if
- * the generation is gone (its entries are in the tree then).
+ * Flag what is dead on one log page, found on a copy of it. The page only grows in the meantime, so
+ * offsets stay good as long as it is of the same generation.  Returns the next page, or
+ * InvalidBlockNumber also if the generation is gone (its entries are in the tree then).
  */
 static BlockNumber
 vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, BlockNumber blkno)
@@ -250,8 +251,9 @@ vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen, bool del
 }
 
 /*
- * Entries that are carried over go the other way, into a newer generation, behind our back: once more those which may have such, while nobody
- * carries anything. What is carried over from then on comes from images that know the flags.
+ * Entries that are carried over go the other way, into a newer generation, behind our back: once
+ * more those which may have such, while nobody carries anything. What is carried over from then on
+ * comes from images that know the flags.
  */
 static void
 vacuum_carried(VacState *vs)
@@ -298,7 +300,10 @@ vacuum_log(VacState *vs)
 
 /* ---- the tree ---- */
 
-/* Has this leaf dead entries?  Asks until it finds one. *entries: how many it has, dead or not; the bytes of its body are added to *used. */
+/*
+ * Has this leaf dead entries?  Asks until it finds one. *entries: how many it has, dead or not; the
+ * bytes of its body are added to *used.
+ */
 static bool
 leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, uint32 *entries, uint32 *used)
 {
@@ -374,7 +379,10 @@ must_know_the_way(VacState *vs, const SfxGroup *g, const SfxPos *pos)
 						 "VACUUM has lost its way beside a merge");
 }
 
-/* Merge lock held.  Clean one group of leaves at pos, and make it fewer if it is sparse; false when it was the last. */
+/*
+ * Merge lock held.  Clean one group of leaves at pos, and make it fewer if it is sparse; false when
+ * it was the last.
+ */
 static bool
 vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 {
@@ -429,8 +437,8 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 
 /*
  * Where the order of entries does not hold (K4), comparisons may lead back.  A walk of more groups
- * than the file has pages, merges beside it aside, comes round; TIDs that it does not reach must not
- * be given away.
+ * than the file has pages, merges beside it aside, comes round; TIDs that it does not reach must
+ * not be given away.
  */
 static void
 must_come_to_an_end(VacState *vs, uint64 groups)
@@ -494,8 +502,9 @@ vacuum_run(VacState *vs)
 }
 
 /*
- * V1 for the static stage: the runs, newest first, then the main tree.  The list is read under the merge lock: what a merge step writes
- * from then on comes from an image that knows the flags, or from a run that is on the list before its target.
+ * V1 for the static stage: the runs, newest first, then the main tree.  The list is read under the
+ * merge lock: what a merge step writes from then on comes from an image that knows the flags, or
+ * from a run that is on the list before its target.
  */
 static void
 vacuum_trees(VacState *vs)
@@ -555,8 +564,9 @@ flip_gate(Relation index)
 }
 
 /*
- * Nobody new pins the gate that is not current, but a VACUUM that was interrupted behind its flip may have left scans there
- * for which it did not wait: so that gate first, or the flip would make it current again with them inside.
+ * Nobody new pins the gate that is not current, but a VACUUM that was interrupted behind its flip
+ * may have left scans there for which it did not wait: so that gate first, or the flip would make
+ * it current again with them inside.
  */
 static void
 pass_gate(Relation index)
@@ -642,8 +652,8 @@ may_lock_alone(void)
 }
 
 /*
- * What entries have left behind: blocks and dictionaries that nobody uses, sparse inner pages, and the end of the file, unless the table's
- * vacuum_truncate says no.
+ * What entries have left behind: blocks and dictionaries that nobody uses, sparse inner pages, and
+ * the end of the file, unless the table's vacuum_truncate says no.
  */
 static void
 tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats)

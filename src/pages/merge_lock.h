@@ -13,9 +13,10 @@
  * New pages are locked before any of these, without waiting (alloc.h): what leads to them are old
  * links alone, and who follows one has nothing in hand.
  *
- * Readers hold one buffer lock at a time; except that with a leaf's they may take the metapage's, and a page's of a dictionary, one at
- * a time, to open the dictionary that the leaf needs (nobody waits for a leaf with one of those in hand).  A gate page is pinned, never
- * locked, except by VACUUM, which takes its cleanup lock holding nothing else.
+ * Readers hold one buffer lock at a time; except that with a leaf's they may take the metapage's,
+ * and a page's of a dictionary, one at a time, to open the dictionary that the leaf needs (nobody
+ * waits for a leaf with one of those in hand).  A gate page is pinned, never locked, except by
+ * VACUUM, which takes its cleanup lock holding nothing else.
  *
  * Who counts the log's entries takes the lock of its tail with the metapage's.  Who reads and is
  * outrun again and again takes the merge lock, with no page locked (retry.h).

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * reader_step.c - one step of a reader: what all stages have between a boundary and a stop
  *
- * src/README.md, "read", has the rules R1 to R8 and why nothing is missed.  A step covers the positions from
- * the boundary `cur` to `stop`: metapage (R1), images (R2, reader_batch.c), leaves (R3), and the least end
- * of all these (R4).
+ * src/README.md, "read", has the rules R1 to R8 and why nothing is missed.  A step covers the
+ * positions from the boundary `cur` to `stop`: metapage (R1), images (R2, reader_batch.c), leaves
+ * (R3), and the least end of all these (R4).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -23,13 +23,19 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* Finding an entry's place in a block takes as long as decoding so many words of a dictionary, or less. */
+/*
+ * Finding an entry's place in a block takes as long as decoding so many words of a dictionary, or
+ * less.
+ */
 #define FEW_OTHERS	16
 
 uint64		sfx_leaves_read = 0;
 uint64		sfx_leaves_tidless = 0;
 
-/* The gates that this backend found to be the current ones.  An index whose slot another one has taken has none: only VACUUM's flip makes a guess wrong. */
+/*
+ * The gates that this backend found to be the current ones.  An index whose slot another one has
+ * taken has none: only VACUUM's flip makes a guess wrong.
+ */
 #define LAST_GATES	256
 
 static struct
@@ -67,8 +73,8 @@ pin_gate_unconfirmed(SfxReader *r, SfxMeta *meta)
 }
 
 /*
- * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever changes: the one
- * of the last time is pinned first, and one look at the metapage confirms it.
+ * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever
+ * changes: the one of the last time is pinned first, and one look at the metapage confirms it.
  */
 void
 sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
@@ -226,7 +232,10 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 	return true;
 }
 
-/* The leaf of a run that holds pos.  InvalidBuffer with *answered: a filter says that there is no need to read it; without: the run is gone. */
+/*
+ * The leaf of a run that holds pos.  InvalidBuffer with *answered: a filter says that there is no
+ * need to read it; without: the run is gone.
+ */
 static Buffer
 find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, Share *s, SfxLeaf *leaf, bool *answered)
 {
@@ -283,7 +292,9 @@ start_share(SfxReader *r, Share *s, const SfxLeaf *leaf)
 	s->whole = stop_at_fence(r, s->leafblk, leaf);
 }
 
-/* Is there anything for this step in the blocks behind number b, which is decoded, or left of it? */
+/*
+ * Is there anything for this step in the blocks behind number b, which is decoded, or left of it?
+ */
 static inline bool
 more_blocks(const SfxReader *r, const Share *s, const SfxLeaf *leaf, int b)
 {
@@ -391,7 +402,10 @@ found_by_bytes(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
 	return true;
 }
 
-/* The leaf's first block of the step.  False: there is none.  *more: the next block may have some of it, too. */
+/*
+ * The leaf's first block of the step.  False: there is none.  *more: the next block may have some
+ * of it, too.
+ */
 static bool
 first_block(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf, const SfxPos *pos,
 			bool *more)
@@ -461,9 +475,10 @@ note_last(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
 }
 
 /*
- * Is pos in the leaf that was copied, and the copy as good as the page?  Entries come into a tree by groups of merges only, which the metapage counts: while
- * that has the same count, what R3 would find in the leaf now was there when it was copied.  What was removed since is harmless, as in a step that lasts: the
- * snapshot is the same, and the gate was kept.
+ * Is pos in the leaf that was copied, and the copy as good as the page?  Entries come into a tree
+ * by groups of merges only, which the metapage counts: while that has the same count, what R3 would
+ * find in the leaf now was there when it was copied.  What was removed since is harmless, as in a
+ * step that lasts: the snapshot is the same, and the gate was kept.
  */
 static bool
 copy_holds(const SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
@@ -479,8 +494,8 @@ copy_holds(const SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 }
 
 /*
- * The main tree's leaf, whose page is locked, for later blocks or ranges.  Without other ranges of the scan before this one, only what stands
- * from the block in hand on.
+ * The main tree's leaf, whose page is locked, for later blocks or ranges.  Without other ranges of
+ * the scan before this one, only what stands from the block in hand on.
  */
 static void
 copy_leaf(SfxReader *r, const SfxMeta *meta, Share *s, Page page, const SfxLeaf *leaf)
@@ -546,9 +561,11 @@ needs_no_tids(SfxReader *r, const SfxMeta *meta)
 }
 
 /*
- * R8: the main tree's leaf is found, so that it is known where the step stops, and the other runs' blocks are decoded.  May its keys be left out?  They are needed to
- * tell what comes first and what is the same, if other stages have entries in the step.  If those are few, it is cheaper to look up where each of them belongs than to decode
- * words of a dictionary.  (Builds with assertions do so more often, to have it tested.)
+ * R8: the main tree's leaf is found, so that it is known where the step stops, and the other runs'
+ * blocks are decoded.  May its keys be left out?  They are needed to tell what comes first and what
+ * is the same, if other stages have entries in the step.  If those are few, it is cheaper to look
+ * up where each of them belongs than to decode words of a dictionary.  (Builds with assertions do
+ * so more often, to have it tested.)
  */
 static bool
 needs_no_keys(SfxReader *r, const SfxLeaf *leaf)
@@ -565,7 +582,10 @@ needs_no_keys(SfxReader *r, const SfxLeaf *leaf)
 	return others == 0 || (leaf->dictno != 0 && others <= leaf->nentries / FEW_OTHERS);
 }
 
-/* The main tree's leaf is found, or none is needed: nothing moves stop any more.  Decode the first block of each other run's leaf. */
+/*
+ * The main tree's leaf is found, or none is needed: nothing moves stop any more.  Decode the first
+ * block of each other run's leaf.
+ */
 static void
 start_runs(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
@@ -693,8 +713,8 @@ warm(SfxReader *r)
 }
 
 /*
- * R3: find the main tree's leaf, decode the other runs' blocks, then its own first one in place; copy the page if more of it is wanted, by this range or
- * others.
+ * R3: find the main tree's leaf, decode the other runs' blocks, then its own first one in place;
+ * copy the page if more of it is wanted, by this range or others.
  */
 static void
 read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
@@ -819,8 +839,8 @@ sfx_reader_keep_blocks(SfxReader *r, Share *s, Buffer buf, int *first, int *end)
 }
 
 /*
- * R3 for the other runs: copy the leaves; they can be decoded only when it is known where the step stops.
- * False: one of them is gone.
+ * R3 for the other runs: copy the leaves; they can be decoded only when it is known where the step
+ * stops. False: one of them is gone.
  */
 static bool
 copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)

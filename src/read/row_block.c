@@ -259,7 +259,9 @@ make_bytes(SfxRowsOfBlock *rows, const Column *c, const uint8 *p, Datum *value)
 	return true;
 }
 
-/* Of eight bytes: the highest bit of the first one that is 1, or some bits behind that; 0: none is. */
+/*
+ * Of eight bytes: the highest bit of the first one that is 1, or some bits behind that; 0: none is.
+ */
 static inline uint64
 ones_in_word(const uint8 *p)
 {

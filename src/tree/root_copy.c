@@ -1,15 +1,20 @@
 /*-------------------------------------------------------------------------
  * root_copy.c - this backend's decoded copies of roots
  *
- * A descent that finds a copy begins below the root: a lock, a search in a trie and the root's cache misses are saved.  Where the level
- * below the root is few pages of links, one copy leads over both levels; it is made when as many descents have gone through the root's as it takes to pay.
+ * A descent that finds a copy begins below the root: a lock, a search in a trie and the root's
+ * cache misses are saved.  Where the level below the root is few pages of links, one copy leads
+ * over both levels; it is made when as many descents have gone through the root's as it takes to
+ * pay.
  *
- * A copy may be outdated, and need not know it: what it says are links, and T1 holds for readers that come by an outdated link,
- * whatever it leads to.  So a copy is valid as long as its root block is the tree's root; the metapage, which the
- * reader has read for this step anyway, says so by the index's life (memo.h) and its structure epoch.  Where the links lag
- * behind, descents land on a wrong page and start over without the copy, or go right; a copy that causes this too often is dropped.
+ * A copy may be outdated, and need not know it: what it says are links, and T1 holds for readers
+ * that come by an outdated link, whatever it leads to.  So a copy is valid as long as its root
+ * block is the tree's root; the metapage, which the reader has read for this step anyway, says so
+ * by the index's life (memo.h) and its structure epoch.  Where the links lag behind, descents land
+ * on a wrong page and start over without the copy, or go right; a copy that causes this too often
+ * is dropped.
  *
- * What must not happen is that a block is beyond the file's end: shrink.c raises the epoch before it cuts the file off.
+ * What must not happen is that a block is beyond the file's end: shrink.c raises the epoch before
+ * it cuts the file off.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -96,7 +101,10 @@ sfx_cache_tried_bytes(Relation index, const SfxMeta *meta, bool told)
 		c->vain = Max(c->vain - BYTES_PAY, 0);
 }
 
-/* Decode these pages, which are levels below what the copy is to replace, if they are not too large. */
+/*
+ * Decode these pages, which are levels below what the copy is to replace, if they are not too
+ * large.
+ */
 static void
 make_copy(RootCopy *c, const SfxInner *pages, int n, int levels, int64 most)
 {

@@ -70,8 +70,8 @@ search_between(const Node *nd, const SfxPos *p, uint32_t head, const SfxOrder *o
 }
 
 /*
- * The same for all slots, where guesses lead, and proved (B5): slots before below are known to stand
- * before p, and those from above on behind it.
+ * The same for all slots, where guesses lead, and proved (B5): slots before below are known to
+ * stand before p, and those from above on behind it.
  */
 static int
 search_guessing(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * strblock_order.c - search of a STRING block in the comparator key space, whose order is not that of bytes
+ * strblock_order.c - search of a STRING block in the comparator key space, whose order is not that
+ * of bytes
  *-------------------------------------------------------------------------
  */
 #include "frontrun.h"

@@ -62,8 +62,9 @@ sfx_load_be64(const uint8_t *p)
 }
 
 /*
- * memcmp for the short strings that keys are, without a call.  Nor is a call what it seems: memcmp with AVX-512 reads beyond
- * the end by masked loads, and where those reach into a page that was never touched, each costs microseconds.
+ * memcmp for the short strings that keys are, without a call.  Nor is a call what it seems: memcmp
+ * with AVX-512 reads beyond the end by masked loads, and where those reach into a page that was
+ * never touched, each costs microseconds.
  */
 static inline int
 sfx_memcmp(const uint8_t *a, const uint8_t *b, size_t n)
@@ -180,25 +181,26 @@ sfx_get_tid(const uint8_t *p)
 }
 
 /*
- * The order of keys that bytes alone do not order: linguistic collations, ranges, arrays, other users' types.
- * A NULL pointer to it means byte order.  Nothing stored says which one it was, but for a flag
- * "not byte order": the same one must be given for all of an index's life.
+ * The order of keys that bytes alone do not order: linguistic collations, ranges, arrays, other
+ * users' types. A NULL pointer to it means byte order.  Nothing stored says which one it was, but
+ * for a flag "not byte order": the same one must be given for all of an index's life.
  *
- * The empty string is minus infinity in every order.  Neither function ever sees it, nor two equal strings.
- * Searches pass what is stored as a and what they look for as b, which so may be in a form that is prepared
- * for many comparisons.
+ * The empty string is minus infinity in every order.  Neither function ever sees it, nor two equal
+ * strings. Searches pass what is stored as a and what they look for as b, which so may be in a form
+ * that is prepared for many comparisons.
  */
 typedef struct SfxOrder
 {
 	/*
-	 * Total order on key byte strings: < 0, 0, > 0; 0 only if the bytes are identical.  May leave by longjmp (an
-	 * error of the server's comparison function): all comparisons of a step come before its first change.
+	 * Total order on key byte strings: < 0, 0, > 0; 0 only if the bytes are identical.  May leave
+	 * by longjmp (an error of the server's comparison function): all comparisons of a step come
+	 * before its first change.
 	 */
 	int			(*cmp) (const struct SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
 
 	/*
-	 * left < right: the length of the shortest prefix p of right with left < p <= right that may be used as a
-	 * separator (right's full length is always right).  May leave by longjmp.
+	 * left < right: the length of the shortest prefix p of right with left < p <= right that may be
+	 * used as a separator (right's full length is always right).  May leave by longjmp.
 	 */
 	uint32_t	(*separate) (const struct SfxOrder *o, const uint8_t *left, uint32_t llen,
 							 const uint8_t *right, uint32_t rlen);
@@ -266,10 +268,9 @@ sfx_order_guess_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b, bool *s
 }
 
 /*
- * The shortest position s with left < s <= right, given left < right, as a
- * prefix of right: s->key points into right->key.  Where the keys are equal it
- * is right itself, TID included.  (Fence keys and separators are made by this, or by sfx_order_separator,
- * and nothing else.)
+ * The shortest position s with left < s <= right, given left < right, as a prefix of right: s->key
+ * points into right->key.  Where the keys are equal it is right itself, TID included.  (Fence keys
+ * and separators are made by this, or by sfx_order_separator, and nothing else.)
  */
 static inline SfxPos
 sfx_separator(const SfxPos *left, const SfxPos *right)

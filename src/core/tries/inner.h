@@ -3,14 +3,16 @@
  *
  * An inner page has the same fences as a leaf and n >= 1 children.  Child i holds the positions in
  * [sep(i), sep(i+1)), where sep(0) is the page's low fence and sep(n) its high fence.  The n-1
- * separators stand in a trie over bytes (LOUDS-DS: FST of the SuRF paper, sections 2 and 3) with the page's common
- * prefix removed and unary tails kept apart.  A separator with a TID is the byte string key || 6-byte big-endian TID;
- * one without is its key alone: stored keys are self-delimiting, so that byte-string order is position order.
- * Beside the trie: child block numbers (packed; runs cost next to nothing), the
- * number of entries below each child (packed), and which neighbours share a filter page, if any do.
+ * separators stand in a trie over bytes (LOUDS-DS: FST of the SuRF paper, sections 2 and 3) with
+ * the page's common prefix removed and unary tails kept apart.  A separator with a TID is the byte
+ * string key || 6-byte big-endian TID; one without is its key alone: stored keys are
+ * self-delimiting, so that byte-string order is position order. Beside the trie: child block
+ * numbers (packed; runs cost next to nothing), the number of entries below each child (packed), and
+ * which neighbours share a filter page, if any do.
  *
- * In comparator order (an SfxOrder is given) there is no trie and no common prefix: separators are front-coded, and searched
- * by bisection.  The functions that compare (find, cmp_fences, verify) may leave by longjmp then; they have changed nothing.
+ * In comparator order (an SfxOrder is given) there is no trie and no common prefix: separators are
+ * front-coded, and searched by bisection.  The functions that compare (find, cmp_fences, verify)
+ * may leave by longjmp then; they have changed nothing.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_INNER_H
@@ -35,11 +37,11 @@ typedef struct SfxChild
 extern size_t sfx_inner_scratch_size(void);
 
 /*
- * Write a page body with children[0..n), ascending, into body (capacity bytes). high NULL = plus infinity.
- * children[0].low is the page's low fence.  Returns the body's length in bytes, or
- * SFX_NOSPACE if they do not all fit (or n > SFX_INNER_MAXCHILDREN), or SFX_CORRUPT if the fences do not ascend
- * strictly as byte strings.  In comparator order nothing is compared: the caller answers for the
- * order, and only neighbours that are equal make SFX_CORRUPT.
+ * Write a page body with children[0..n), ascending, into body (capacity bytes). high NULL = plus
+ * infinity. children[0].low is the page's low fence.  Returns the body's length in bytes, or
+ * SFX_NOSPACE if they do not all fit (or n > SFX_INNER_MAXCHILDREN), or SFX_CORRUPT if the fences
+ * do not ascend strictly as byte strings.  In comparator order nothing is compared: the caller
+ * answers for the order, and only neighbours that are equal make SFX_CORRUPT.
  */
 extern int sfx_inner_build(const SfxChild *children, int n, const SfxPos *high,
 						   uint8_t *body, uint32_t capacity, void *scratch, const SfxOrder *order);
@@ -116,9 +118,9 @@ extern bool sfx_inner_has_filters(const SfxInner *p);
 extern uint32_t sfx_inner_filter(const SfxInner *p, int i);
 
 /*
- * All children in order: calls f(ctx, i, &child) with the separators rebuilt (bytes valid during the call).
- * A negative return of f stops and is returned; else SFX_OK or SFX_CORRUPT.  A separator with
- * a TID comes back with key and TID apart.
+ * All children in order: calls f(ctx, i, &child) with the separators rebuilt (bytes valid during
+ * the call). A negative return of f stops and is returned; else SFX_OK or SFX_CORRUPT.  A separator
+ * with a TID comes back with key and TID apart.
  */
 typedef int (*SfxChildFn) (void *ctx, int i, const SfxChild *child);
 extern int sfx_inner_each(const SfxInner *p, SfxChildFn f, void *ctx);
