@@ -559,7 +559,8 @@ scenario 'guesses in images that are wrong (B5)', ['guesses of images unproved']
 	sound('t_k');
 };
 
-scenario 'a copy of several levels whose links lead beyond the end of the file', ['old copies of roots,memories outlive files'], sub {
+scenario 'a copy of several levels whose links lead beyond the end of the file',
+  ['old copies of roots,memories outlive files'], sub {
 	# groups of rows share nearly all of their keys, so that separators are long, and few fit on a page
 	build(0, 'CREATE INDEX t_k ON t USING surfidx (s)');
 	sql("INSERT INTO t SELECT g * 200 + i, g.s || to_char(i, 'FM000') FROM
