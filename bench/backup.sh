@@ -6,8 +6,8 @@
 #
 # Random and ascending int8.  A server for each index: a full backup, then after 1 and 10 % more
 # rows, and after VACUUM of a tenth that was deleted, an incremental one.  What of the table changes
-# is left out: pages are those of the index's file.  At the end the backups are combined, and the
-# index of the combined one is checked.
+# is left out: pages are those of the index's file.  At the end the backups are combined, which is
+# what a restore takes, and the index of the combined one is checked.
 
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
@@ -27,6 +27,12 @@ index_mb()
 		xargs -r stat -c %s | awk '{ n += $1 } END { printf "%.3f", n / 1048576 }'
 }
 
+# seconds_since t0
+seconds_since()
+{
+	awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }'
+}
+
 # backup name metric: since the last one, if there is one
 backup()
 {
@@ -38,8 +44,7 @@ backup()
 	backups="$backups $last"
 	echo "$kind	$am	$2: index, MB	$(index_mb "$last")" >>"$WORK/results"
 	echo "$kind	$am	$2: all, MB	$(du -sm --exclude=pg_wal "$last" | cut -f 1)" >>"$WORK/results"
-	echo "$kind	$am	$2: elapsed, s	$(awk -v a="$t0" -v b="$EPOCHREALTIME" \
-		'BEGIN { printf "%.2f", b - a }')" >>"$WORK/results"
+	echo "$kind	$am	$2: elapsed, s	$(seconds_since "$t0")" >>"$WORK/results"
 }
 
 settle()
@@ -51,7 +56,7 @@ settle()
 
 measure()
 {
-	local last='' backups='' path key
+	local last='' backups='' path key t0
 
 	key="(random() * 9e18)::int8"
 	[ "$kind" = random ] || key=i
@@ -72,8 +77,10 @@ measure()
 	sql -c "DELETE FROM t WHERE hashint8(k) % 10 = 3" -c "VACUUM (TRUNCATE off) t"
 	backup vacuum "VACUUM of 10 %"
 	cluster_stop
+	t0=$EPOCHREALTIME
 	# shellcheck disable=SC2086
 	as_user "$BINDIR/pg_combinebackup" --no-sync -o "$WORK/combined" $backups
+	echo "$kind	$am	combined: elapsed, s	$(seconds_since "$t0")" >>"$WORK/results"
 	as_user "$BINDIR/pg_ctl" -D "$WORK/combined" -l "$WORK/combined.log" -w start >/dev/null
 	[ "$am" = btree ] || sql -c "SELECT surfidx_check('t_k', true, true)" >/dev/null
 	as_user "$BINDIR/pg_ctl" -D "$WORK/combined" -m fast -w stop >/dev/null
