@@ -81,7 +81,7 @@ typedef struct DeltaSize
 } DeltaSize;
 
 /*
- * An image takes about two nodes for a log page, and readers build their own where a generation
+ * An image takes two or three nodes for a log page, and readers build their own where a generation
  * takes half the pool.
  */
 static uint64
