@@ -27,11 +27,15 @@ sfx_carried_image(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 	return img;
 }
 
-/* Move the cursor, which is not behind pos, on to the first entry >= pos.  Is that pos? */
+/*
+ * Move the cursor, which is not behind pos, on to the first entry >= pos.  Is that pos?  One search
+ * leads there, or nothing does (K4).
+ */
 static bool
-find_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c, bool *have, const SfxOrder *order, const SfxPos *pos)
+find_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c, bool *have,
+		  const SfxOrder *order, const SfxPos *pos)
 {
-	for (int n = 0; *have; n++)
+	for (int n = 0; *have && n <= WALK_ENTRIES + 1; n++)
 	{
 		SfxEntry	e;
 		SfxPos		at;

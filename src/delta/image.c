@@ -477,3 +477,10 @@ sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen)
 	sfx_image_slot_drop(img);
 	LWLockRelease(&img->lock);
 }
+
+void
+sfx_image_misled(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 gen)
+{
+	sfx_image_forget(index, meta, gen);
+	sfx_out_of_order(index, order, SFX_META_BLKNO, "the delta has been put in another order");
+}

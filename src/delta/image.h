@@ -96,6 +96,22 @@ extern void sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta 
 /* The generation was dropped: free its image's memory now rather than when room is needed. */
 extern void sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen);
 
+/*
+ * K4: who has walked through an image from from on, in pieces, goes on from next.  True: that is
+ * not ahead, so the image is in another order than that of now, and has to be forgotten once it is
+ * let go.  Nobody else may see false in an image that is sound.
+ */
+static inline bool
+sfx_image_misleads(const SfxOrder *order, const SfxPos *from, const SfxPos *next)
+{
+	return order != NULL && sfx_order_cmp_pos(order, next, from) <= 0 &&
+		!SFX_MUTANT("walks go back");
+}
+
+/* ... and the end of a statement that cannot begin again. */
+pg_noreturn extern void sfx_image_misled(Relation index, const SfxOrder *order, const SfxMeta *meta,
+										 uint32 gen);
+
 /* The file has died, or begins anew: free the memory of all its images. */
 extern void sfx_image_forget_file(const SfxLocator *file);
 

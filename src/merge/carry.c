@@ -115,6 +115,7 @@ look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
 	SfxCursor	at;
 	SfxEntry	e;
 	bool		have = sfx_delta_seek(d, &a, &c->from.pos, &at);
+	bool		misled = false;
 
 	*unchanged = sfx_image_unchanged(img);
 	for (int n = 0; have && n < LOOK_ENTRIES && p->n < SFX_SOURCE_CHUNK && p->used < SFX_SOURCE_BYTES; n++)
@@ -136,9 +137,12 @@ look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
 
 		sfx_delta_get(d, &a, &at, &e);
 		pos = sfx_entry_pos(&e);
+		misled = sfx_image_misleads(c->order, &c->from.pos, &pos);
 		sfx_pos_set(&c->from, &pos);
 	}
 	sfx_image_release(img);
+	if (misled)
+		sfx_image_misled(c->index, c->order, meta, meta->gens[g].gen);
 	return have;
 }
 

@@ -298,6 +298,7 @@ sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, 
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		found;
+	bool		misled = false;
 
 	if (log)
 	{
@@ -322,8 +323,11 @@ sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, 
 
 		sfx_delta_get(d, &a, &c, &e);
 		at = sfx_entry_pos(&e);
+		misled = !sfx_same_pos(&at, &pos->pos) && sfx_image_misleads(order, &pos->pos, &at);
 		sfx_pos_set(pos, &at);
 	}
 	sfx_image_release(img);
-	return found;
+	if (misled)
+		sfx_image_forget(index, meta, meta->gens[g].gen);
+	return found && !misled;
 }

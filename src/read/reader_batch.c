@@ -273,11 +273,7 @@ stop_at_cut(SfxReader *r, const SfxMeta *meta, const Batch *b)
 	if (!b->cut)
 		return;
 	if (r->order && !lies_ahead(r, &b->end) && !SFX_MUTANT("steps go back"))
-	{
-		sfx_image_forget(r->index, meta, b->gen);
-		sfx_out_of_order(r->index, r->order, SFX_META_BLKNO,
-						 "the delta has been put in another order");
-	}
+		sfx_image_misled(r->index, r->order, meta, b->gen);
 	stop_at(r, b->end.key, b->end.len, b->end.tid);
 }
 

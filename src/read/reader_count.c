@@ -103,7 +103,8 @@ clear_block(SfxReader *r)
 
 /*
  * Entries from cur on, into main's block, which no leaf needs meanwhile; without taker their TIDs
- * alone.  False: the generation is gone.  *more: cur is behind them.
+ * alone.  False: the generation is gone, or its image was in another order (K4), and goes.  *more:
+ * cur is behind them.
  */
 static bool
 copy_entries(Stages *s, bool *more)
@@ -114,6 +115,7 @@ copy_entries(Stages *s, bool *more)
 	const SfxDelta *d;
 	SfxCursor	c;
 	SfxEntry	e;
+	bool		misled = false;
 
 	*more = false;
 	clear_block(r);
@@ -127,12 +129,20 @@ copy_entries(Stages *s, bool *more)
 			break;
 		if (!add_to_block(r, &e, s->taker != NULL))
 		{
+			SfxPos		next = sfx_entry_pos(&e);
+
+			misled = sfx_image_misleads(r->order, &r->cur.pos, &next);
 			set_cur(r, e.key, e.keylen, e.tid);
 			*more = true;
 			break;
 		}
 	}
 	sfx_image_release(img);
+	if (misled)
+	{
+		sfx_image_forget(r->index, s->before, s->before->gens[0].gen);
+		return false;
+	}
 	r->main.block->nkeys = r->main.block->total = r->main.block->nent;
 	return true;
 }

@@ -68,6 +68,7 @@ count_batch(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *rang
 	const SfxDelta *d;
 	SfxCursor	c;
 	bool		have;
+	bool		misled = false;
 	int			batch = 0;
 
 	*more = false;
@@ -88,12 +89,16 @@ count_batch(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *rang
 		batch++;
 		if (batch == COUNT_BATCH)
 		{
-			set_pos(from, &pos, e.tid + 1);
+			pos.tid++;
+			misled = sfx_image_misleads(o->order, &from->pos, &pos);
+			set_pos(from, &pos, pos.tid);
 			*more = true;
 			break;
 		}
 	}
 	sfx_image_release(img);
+	if (misled)
+		sfx_image_misled(o->index, o->order, meta, meta->gens[g].gen);
 	*n += batch;
 	return true;
 }
