@@ -9,7 +9,8 @@
  *	2. each generation: its chain of log pages, then its image against the log
  *	3. each level of the tree from the root down, along right links, beside the level above
  *	4. every block that nobody owns so far is a free one
- *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key and INCLUDE columns, or to one that nobody can see any more
+ *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key and INCLUDE columns, or to
+ *	   one that nobody can see any more; between 3 and 4 at the latest
  *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry, and no two of
  *	   them have the same key in a unique index
  *

@@ -102,7 +102,10 @@ extern void sfx_check_heap(SfxCheck *cs, Snapshot snapshot);
 /* No two rows that the snapshot sees have the same key, if the index is unique. */
 extern void sfx_check_unique(SfxCheck *cs, Snapshot snapshot);
 
-/* From begin to end each entry is held against its row, by sfx_check_entry. */
+/*
+ * From begin to end each entry is held against its row, by sfx_check_entry: some of them at once,
+ * the last ones at the end.
+ */
 extern void sfx_check_rows_begin(SfxCheck *cs);
 extern void sfx_check_rows_end(SfxCheck *cs);
 extern void sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);

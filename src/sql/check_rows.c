@@ -8,6 +8,10 @@
  *
  * The merge lock is held, so no VACUUM that has yet to pass the tree gives a TID that was read here
  * to another row meanwhile.
+ *
+ * Entries come in the order of keys, and their rows lie anywhere: one by one, a page of the table
+ * would be read for each.  So maintenance_work_mem of them are kept, and looked for in the order of
+ * the table.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -25,6 +29,22 @@
 #include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/spccache.h"
+
+/* An entry that waits: its key and payload follow. */
+typedef struct Kept
+{
+	BlockNumber blkno;			/* where it stands */
+	uint16		keylen;
+	uint16		paylen;
+	uint8		bytes[FLEXIBLE_ARRAY_MEMBER];
+} Kept;
+
+typedef struct KeptRef
+{
+	uint64		tid;
+	Size		at;				/* in bytes */
+} KeptRef;
 
 struct SfxRows
 {
@@ -39,9 +59,16 @@ struct SfxRows
 								 * has it */
 	BlockNumber nseen;			/* such blocks */
 	BlockNumber every;			/* one block in so many is */
+	KeptRef    *kept;			/* entries that wait, ... */
+	Size		nkept;
+	Size		kept_room;
+	char	   *bytes;			/* ... and what they are */
+	Size		used;
+	Size		room;
 };
 
 #define SEEN_BYTES		((MaxHeapTuplesPerPage + 7) / 8)
+#define FIRST_KEPT		256
 
 void
 sfx_check_rows_begin(SfxCheck *cs)
@@ -59,17 +86,11 @@ sfx_check_rows_begin(SfxCheck *cs)
 	rows->every = 1 + (uint64) RelationGetNumberOfBlocks(cs->heap) * SEEN_BYTES / ((uint64) maintenance_work_mem * 1024);
 	rows->nseen = RelationGetNumberOfBlocks(cs->heap) / rows->every + 1;
 	rows->seen = MemoryContextAllocExtended(CurrentMemoryContext, (Size) rows->nseen * SEEN_BYTES, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	rows->kept_room = FIRST_KEPT;
+	rows->kept = palloc(rows->kept_room * sizeof(KeptRef));
+	rows->room = FIRST_KEPT * SFX_MAX_ENTRY;
+	rows->bytes = palloc(rows->room);
 	cs->rows = rows;
-}
-
-void
-sfx_check_rows_end(SfxCheck *cs)
-{
-	table_index_fetch_end(cs->rows->fetch);
-	ExecDropSingleTupleTableSlot(cs->rows->slot);
-	FreeExecutorState(cs->rows->estate);
-	pfree(cs->rows->seen);
-	cs->rows = NULL;
 }
 
 void
@@ -187,8 +208,9 @@ match_row(SfxCheck *cs, const SfxEntry *e)
 	return match;
 }
 
-void
-sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+/* Does the entry, which stands in blkno, lead to its row? */
+static void
+check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 {
 	SfxRows    *rows = cs->rows;
 	ItemPointerData tid;
@@ -219,4 +241,100 @@ sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 				   best == ROW_OTHER_KEY ? "another key" : "other values in INCLUDE columns");
 	if (!tid_is_used(cs, &tid))
 		sfx_broken(cs, blkno, "entry for row (%u,%u), which does not exist", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+}
+
+/* ---- in the order of the table ---- */
+
+static int
+compare_tids(const void *a, const void *b)
+{
+	const KeptRef *x = a;
+	const KeptRef *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Ask for the block of entry i, if it is not that of the one before. */
+static void
+ask_for_block(const SfxCheck *cs, Size i)
+{
+	const KeptRef *k = cs->rows->kept;
+
+	if (i < cs->rows->nkept && SFX_TID_BLOCK(k[i].tid) != SFX_TID_BLOCK(k[i - 1].tid) &&
+		SFX_TID_BLOCK(k[i].tid) < cs->rows->nblocks)
+		(void) PrefetchBuffer(cs->heap, MAIN_FORKNUM, SFX_TID_BLOCK(k[i].tid));
+}
+
+static void
+kept_context(void *arg)
+{
+	errcontext("checking block %u", *(BlockNumber *) arg);
+}
+
+/* All that wait. */
+static void
+check_kept(SfxCheck *cs)
+{
+	SfxRows    *rows = cs->rows;
+	Size		window = get_tablespace_maintenance_io_concurrency(cs->heap->rd_rel->reltablespace);
+	BlockNumber blkno = InvalidBlockNumber;
+	ErrorContextCallback context = {
+		.callback = kept_context,.arg = &blkno,.previous = error_context_stack
+	};
+
+	qsort(rows->kept, rows->nkept, sizeof(KeptRef), compare_tids);
+	error_context_stack = &context;
+	for (Size i = 0; i < rows->nkept; i++)
+	{
+		const Kept *k = (const Kept *) (rows->bytes + rows->kept[i].at);
+		SfxEntry	e = {
+			.key = k->bytes,.keylen = k->keylen,.tid = rows->kept[i].tid,
+			.payload = k->bytes + k->keylen,.paylen = k->paylen
+		};
+
+		if (window > 0 && rows->is_heap)
+			ask_for_block(cs, i + window);
+		blkno = k->blkno;
+		check_row(cs, blkno, &e);
+	}
+	error_context_stack = context.previous;
+	rows->nkept = 0;
+	rows->used = 0;
+}
+
+void
+sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
+{
+	SfxRows    *rows = cs->rows;
+	Size		need = MAXALIGN(offsetof(Kept, bytes) + e->keylen + e->paylen);
+	Kept	   *k;
+
+	if (rows->nkept * sizeof(KeptRef) + rows->used + need > (Size) maintenance_work_mem * 1024)
+		check_kept(cs);
+	if (rows->nkept == rows->kept_room)
+		rows->kept = repalloc_huge(rows->kept, (rows->kept_room *= 2) * sizeof(KeptRef));
+	if (rows->used + need > rows->room)
+		rows->bytes = repalloc_huge(rows->bytes, rows->room *= 2);
+	rows->kept[rows->nkept++] = (KeptRef) {e->tid, rows->used};
+	k = (Kept *) (rows->bytes + rows->used);
+	k->blkno = blkno;
+	k->keylen = e->keylen;
+	k->paylen = e->paylen;
+	memcpy(k->bytes, e->key, e->keylen);
+	if (e->paylen > 0)
+		memcpy(k->bytes + e->keylen, e->payload, e->paylen);
+	rows->used += need;
+}
+
+void
+sfx_check_rows_end(SfxCheck *cs)
+{
+	check_kept(cs);
+	table_index_fetch_end(cs->rows->fetch);
+	ExecDropSingleTupleTableSlot(cs->rows->slot);
+	FreeExecutorState(cs->rows->estate);
+	pfree(cs->rows->seen);
+	pfree(cs->rows->kept);
+	pfree(cs->rows->bytes);
+	cs->rows = NULL;
 }
