@@ -60,14 +60,18 @@ am=table
 measured "make the table" "$rows" "BEGIN" "CREATE TABLE t AS SELECT (random() * 9e18)::int8 AS k
 	FROM (SELECT generate_series(1, $rows)) s" "COMMIT"
 measured "VACUUM (FREEZE)" "$rows" "VACUUM (FREEZE) t"
-sql -c "CREATE TABLE asked AS SELECT k FROM t TABLESAMPLE SYSTEM (0.01) ORDER BY random() LIMIT 20000"
-asks="SET enable_seqscan = off; SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan;
-	DO \$\$ DECLARE x int8; BEGIN FOR x IN SELECT k FROM asked LOOP PERFORM k FROM t WHERE k = x; END LOOP; END \$\$"
+sql -c "CREATE TABLE asked AS
+	SELECT k FROM t TABLESAMPLE SYSTEM (0.01) ORDER BY random() LIMIT 20000"
+asks="SET enable_seqscan = off; SET enable_bitmapscan = off;
+	SET plan_cache_mode = force_generic_plan;
+	DO \$\$ DECLARE x int8; BEGIN
+		FOR x IN SELECT k FROM asked LOOP PERFORM k FROM t WHERE k = x; END LOOP; END \$\$"
 for am in "${words[@]}"; do
 	check="surfidx_check('t_k', true, true)"
 	[ "$am" = surfidx ] || check="bt_index_check('t_k', true)"
 	measured build "$rows" "CREATE INDEX t_k ON t USING $am (k)"
-	sql -c "INSERT INTO measured SELECT '$am', 'bytes of an entry', 1, NULL, pg_relation_size('t_k') / $rows.0, NULL"
+	sql -c "INSERT INTO measured
+		SELECT '$am', 'bytes of an entry', 1, NULL, pg_relation_size('t_k') / $rows.0, NULL"
 	measured "lookup, nothing in buffers" 20000 "$asks"
 	measured "lookup, asked before" 20000 "$asks"
 	measured "count(*)" "$rows" "SET enable_seqscan = off; SELECT count(*) FROM t"
@@ -83,8 +87,9 @@ for am in "${words[@]}"; do
 	sql -c "DROP INDEX t_k" -c CHECKPOINT
 done
 sql -P footer=off -P border=0 <<-END
-	SELECT metric, am, (cpu * 1e9 / per)::numeric(12, 1) AS "CPU, ns each", cpu::numeric(12, 1) AS "CPU, s",
-		elapsed::numeric(12, 1) AS "elapsed, s", (wal / per)::numeric(12, 1) AS "WAL, bytes each"
+	SELECT metric, am, (cpu * 1e9 / per)::numeric(12, 1) AS "CPU, ns each",
+		cpu::numeric(12, 1) AS "CPU, s", elapsed::numeric(12, 1) AS "elapsed, s",
+		(wal / per)::numeric(12, 1) AS "WAL, bytes each"
 	FROM measured ORDER BY n
 END
 mkdir -p "$(dirname "$out")"

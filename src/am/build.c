@@ -403,6 +403,17 @@ require_own_classes(Relation index)
 	}
 }
 
+/* The whole file.  Pages of one record are pinned together: it has what others can do without. */
+static void
+log_file(Relation index)
+{
+	BlockNumber n = RelationGetNumberOfBlocks(index);
+	BlockNumber piece = Max(1, Min(XLR_MAX_BLOCK_ID, NBuffers / 8));
+
+	for (BlockNumber b = 0; b < n; b += piece)
+		log_newpage_range(index, MAIN_FORKNUM, b, Min(b + piece, n), true);
+}
+
 IndexBuildResult *
 sfx_build(Relation heap, Relation index, IndexInfo *info)
 {
@@ -438,7 +449,7 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	write_tree(bs);
 
 	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+		log_file(index);
 	result->index_tuples = bs->indtuples;
 	return result;
 }

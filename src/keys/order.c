@@ -134,6 +134,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 	ko->base.cmp = order_cmp;
 	ko->base.separate = order_separate;
 	ko->base.ranks = order_ranks;
+	ko->base.may_change = false;
 	ko->index = index;
 	ko->kd = kd;
 	ko->calls = 0;
@@ -152,6 +153,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 		else
 			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
 		ko->is_text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
+		ko->base.may_change |= !ko->is_text[i];
 		/* now, for whoever guesses has a lock of a page's or an image's */
 		if (is_guessable(ko, i))
 			ko->ranks[i] = sfx_collate_ranks(kd->col[i].collation);

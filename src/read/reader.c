@@ -12,6 +12,7 @@
 #include "dict.h"
 #include "leaf.h"
 #include "meta.h"
+#include "page.h"
 #include "predicate.h"
 #include "reader.h"
 #include "reader_impl.h"
@@ -26,6 +27,9 @@ bound_cmp(const SfxReader *r, const Bound *a, const Bound *b, bool low)
 		return low ? b->inf - a->inf : a->inf - b->inf;
 	return sfx_order_cmp_pos(r->order, &a->pos, &b->pos);
 }
+
+#define STEPS_A_LOOK	1024
+#define STEPS_A_PAGE	64		/* a page of the log has entries for half as many, at most */
 
 /* ---- set-up ---- */
 
@@ -281,6 +285,20 @@ range_is_empty(const SfxReader *r)
 	return !r->cur.inf && sfx_order_cmp_pos(r->order, &r->cur.pos, &r->lo.pos) <= 0;
 }
 
+/*
+ * K4: where comparisons are no order, each step may lie ahead, and all of them lead round.  There
+ * are no more than the file has leaves, and batches of log entries.
+ */
+static void
+must_come_to_an_end(SfxReader *r)
+{
+	if (r->order == NULL || ++r->steps % STEPS_A_LOOK != 0)
+		return;
+	if (r->steps > STEPS_A_PAGE * (uint64) RelationGetNumberOfBlocks(r->index))
+		sfx_out_of_order(r->index, r->order, SFX_META_BLKNO,
+						 "a scan comes to the same places again and again");
+}
+
 bool
 sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 {
@@ -289,6 +307,7 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		if (r->anchor == ANCHOR_END && r->dir == dir)
 			return false;
 		r->dir = dir;
+		r->steps = 0;
 		set_boundary(r);
 		remove_dead(r);
 		end_step(r);
@@ -314,6 +333,7 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		}
 		cur_from_stop(r);
 		remove_dead(r);
+		must_come_to_an_end(r);
 		sfx_reader_one_step(r);
 	}
 }

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "meta.h"
 #include "page.h"
+#include "pos.h"
 #include "reader_impl.h"
 #include "requests.h"
 
@@ -405,4 +406,38 @@ sfx_reader_trim_batches(SfxReader *r)
 				lo = middle + 1;
 		}
 	}
+}
+
+/*
+ * Do the batch's entries follow each other, from cur on?  If they do, what has been trimmed is all
+ * of this step, so that no entry comes twice.
+ */
+static bool
+is_in_order(const SfxReader *r, const Batch *b)
+{
+	SfxPos		last = r->cur.pos;
+	bool		any = !r->cur.inf;
+
+	for (int i = b->at; i < b->n; i++)
+	{
+		SfxPos		p = sfx_entry_pos(&b->entry[i]);
+		int			cmp = any ? sfx_order_cmp_pos(r->order, &last, &p) : 0;
+
+		/* cur is where a way forward begins, and where one back has ended */
+		if (forward(r) ? cmp > 0 || (cmp == 0 && i > b->at) : any && cmp <= 0)
+			return false;
+		last = p;
+		any = true;
+	}
+	return true;
+}
+
+void
+sfx_reader_prove_batches(SfxReader *r, const SfxMeta *meta)
+{
+	if (r->order == NULL || !r->order->may_change || SFX_MUTANT("batches in any order"))
+		return;
+	for (int i = 0; i < r->nbatches; i++)
+		if (!is_in_order(r, r->batch[i]))
+			sfx_image_misled(r->index, r->order, meta, r->batch[i]->gen);
 }

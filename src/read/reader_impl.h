@@ -215,6 +215,7 @@ struct SfxReader
 	uint8		cut_bytes[2][SFX_MAX_ENTRY];
 
 	/* leaves to come (reader_ahead.c) */
+	uint64		steps;			/* one after the other */
 	int			went_on;		/* steps of the range that the next leaf was asked for in */
 	BlockNumber right;			/* leaf to be asked for when the step comes to another block,
 								 * InvalidBlockNumber: none */
@@ -433,5 +434,11 @@ extern bool sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta);
 
 /* R4: leave out, or throw away, what the batches hold beyond stop. */
 extern void sfx_reader_trim_batches(SfxReader *r);
+
+/*
+ * K4: an error if what is left of them is in another order than that of now, which statements can
+ * change.
+ */
+extern void sfx_reader_prove_batches(SfxReader *r, const SfxMeta *meta);
 
 #endif							/* SURFIDX_READER_IMPL_H */

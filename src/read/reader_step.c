@@ -943,6 +943,7 @@ sfx_reader_one_step(SfxReader *r)
 	if (!SFX_MUTANT("snapshots do not expire"))
 		SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	sfx_reader_trim_batches(r);
+	sfx_reader_prove_batches(r, &meta);
 	r->step_groups = meta.work.groups;
 	r->stretch.step = r->dir;
 	r->active = true;

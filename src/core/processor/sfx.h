@@ -220,6 +220,8 @@ typedef struct SfxOrder
 	 */
 	int			(*guess) (const struct SfxOrder *o, const uint8_t *a, uint32_t alen,
 						  const uint8_t *b, uint32_t blen);
+
+	bool		may_change;		/* by a statement, beside what was put in this order (K4) */
 } SfxOrder;
 
 static inline bool
