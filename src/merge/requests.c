@@ -44,8 +44,8 @@
 #define A_TURN			8		/* indexes that a worker serves before its place may go to another
 								 * database: a process has to be started there */
 #define START_TIMEOUT_MS	10000
-#define LINGER_SERVED	500		/* behind so many indexes nobody lingers: a new process has new
-								 * settings, and no caches of what is gone */
+#define LINGER_SERVED	500		/* behind so many indexes nobody lingers: a new process has no
+								 * caches of what is gone */
 #define VAIN_MS			1000	/* an index that could not be served is left alone for so long */
 
 typedef struct Request
@@ -578,10 +578,11 @@ static void
 hand_on(Turn *t)
 {
 	bool		missed = shared->worker[my_slot].missed;
+	bool		too_many = workers() > sfx_guc_max_merge_workers &&
+		!SFX_MUTANT("places outlive the setting");	/* which may have changed */
 
 	t->place = my_slot;
-	/* (there may be too many of us: the setting has changed) */
-	t->other = t->alone || workers() > sfx_guc_max_merge_workers || SFX_MUTANT("places are kept") ?
+	t->other = t->alone || too_many || SFX_MUTANT("places are kept") ?
 		InvalidOid : database_without_worker();
 	my_slot = -1;
 	if (t->other != InvalidOid)
@@ -696,7 +697,8 @@ take_back(int place)
 static bool
 may_linger(const Turn *t)
 {
-	return t->may_linger && !t->alone && all_served < LINGER_SERVED &&
+	return t->may_linger && !t->alone && 
+		(all_served < LINGER_SERVED || SFX_MUTANT("lingers for ever")) &&
 		(!any_lingers(MyDatabaseId) || SFX_MUTANT("all linger")) &&
 		(database_without_worker() == InvalidOid || SFX_MUTANT("places of those who linger"));
 }

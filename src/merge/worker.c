@@ -218,6 +218,16 @@ list_indexes(void)
 	return list;
 }
 
+/* As whoever sets them expects of a process that may go on for long (M15). */
+static void
+read_settings(void)
+{
+	if (!ConfigReloadPending || SFX_MUTANT("settings of its start"))
+		return;
+	ConfigReloadPending = false;
+	ProcessConfigFile(PGC_SIGHUP);
+}
+
 /*
  * Merge what is due in the whole database, once, whoever waits for our place: a look that was cut
  * off would begin anew.  *served_last: how the last one was served.  False: somebody wants the
@@ -241,6 +251,7 @@ serve_all(SfxServed *served_last)
 			go_on = serve_safely(lfirst_oid(l), false, &served);
 			/* nobody has asked for it: nobody is to be kept from asking */
 			before = served == SFX_UNFINISHED ? SFX_UNFINISHED : SFX_SERVED;
+			read_settings();
 		}
 		if (!go_on)
 			break;
@@ -273,11 +284,7 @@ linger(TimestampTz since)
 					 Min(sfx_guc_merge_worker_idle, LOOK_MS), PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
-	if (ConfigReloadPending)
-	{
-		ConfigReloadPending = false;
-		ProcessConfigFile(PGC_SIGHUP);
-	}
+	read_settings();
 	enough = TimestampDifferenceExceeds(since, GetCurrentTimestamp(), sfx_guc_merge_worker_idle);
 	return !enough && !database_is_wanted();
 }
@@ -318,8 +325,12 @@ sfx_worker_main(Datum arg)
 	VacuumCostBalance = 0;
 	while ((index = sfx_requests_take(served, pause_of_now(), &all)) != InvalidOid || all)
 	{
+		bool		go_on;
+
 		CHECK_FOR_INTERRUPTS();
-		if (all ? !serve_all(&served) : !serve_safely(index, true, &served))
+		go_on = all ? serve_all(&served) : serve_safely(index, true, &served);
+		read_settings();
+		if (!go_on)
 		{
 			sfx_requests_forget(db);
 			break;

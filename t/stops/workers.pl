@@ -85,6 +85,12 @@ sub starts
 	return sql(q(SELECT taken FROM surfidx_shared_memory() WHERE name = 'merge workers'));
 }
 
+# Those that stand in the table.
+sub requests
+{
+	return sql(q(SELECT used FROM surfidx_shared_memory() WHERE name = 'merge requests'));
+}
+
 sub no_worker
 {
 	my $end = time + patience();
@@ -205,6 +211,37 @@ scenario 'no more workers than there may be', ['workers without end'], sub {
 	set_system('surfidx.max_merge_workers', 3);
 };
 
+# Nobody ends before its time, and no place is handed on as long as there are too many.
+scenario 'the setting allows fewer workers than there are',
+  ['places outlive the setting', 'settings of its start'], sub {
+	set_system('surfidx.max_merge_workers', 2);
+	sql('CREATE DATABASE other');
+	my $other = server()->session(db => 'other');
+	sql('CREATE EXTENSION surfidx', $other);
+	small_deltas(1, $other);
+	small_deltas(2);
+	arm('request taken', 'wait');
+	fill_deltas(1, 1, 420);
+	wait_at('request taken');
+	arm('index served', 'wait');
+	fill_deltas(2, 2, 580);
+	wait_at('index served');
+	fill_deltas(1, 1, 420, $other);
+	my $before = starts();
+	set_system('surfidx.max_merge_workers', 1);
+	is(processes(), '2', 'there are two workers, and there may be one');
+	release('request taken');
+	my $end = time + patience();
+	settle(0.05) until processes() < 2 || starts() > $before || time > $end;
+	is(starts(), $before, 'the first one that ends hands its place to nobody');
+	is(unmerged($other), '1', 'so another database waits on');
+	release('index served');
+	all_merged('the second one hands its own on', $other);
+	is(starts(), $before + 1, 'to one worker');
+	is(unmerged(), '0', 'nothing is left');
+	one_database($other, 2);
+};
+
 scenario 'what is asked for while a worker is there is not taken by another', ['two at one index'], sub {
 	small_deltas(2);
 	arm('index served', 'wait');
@@ -253,8 +290,10 @@ scenario 'a look at all passes an index that another worker is at', ['passed by'
 scenario 'a worker that ends with a request in hand', ['what the dead had taken is lost'], sub {
 	small_deltas(2);
 	arm('request taken', 'wait');
-	fill_deltas(1, 1, 340);
+	# due with its last page, and asked for once
+	fill_deltas(1, 1, 300);
 	wait_at('request taken');
+	is(requests(), '0', 'nobody has asked again since it was taken');
 	arm('index served', 'wait');
 	fill_deltas(2, 2, 580);
 	wait_at('index served');
@@ -469,6 +508,26 @@ scenario 'a worker lingers, and serves who asks next', ['ends at once'], sub {
 	is(processes(), '0', 'which ends when the setting says so');
 	linger_for(500);
 	drop_deltas(2);
+};
+
+# A look at all serves as many indexes as there are, due or not.
+scenario 'who has served many indexes does not linger', ['lingers for ever'], sub {
+	linger_for('3600000');
+	set_system('surfidx.max_merge_workers', 1);
+	small_deltas(500);
+	my $before = starts();
+	arm('request served', 'wait');
+	fill_deltas(1, 1, 420);
+	wait_at('request served');
+	fill_deltas(2, 80, 420);
+	release('request served');
+	no_worker();
+	is(processes(), '0', 'it ends');
+	is(starts() - $before, 1, 'and was one');
+	is(unmerged(), '420', 'all that were due are merged');
+	linger_for(500);
+	drop_deltas(500);
+	set_system('surfidx.max_merge_workers', 3);
 };
 
 scenario 'of a database one lingers at most', ['all linger'], sub {
