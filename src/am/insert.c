@@ -56,10 +56,9 @@ typedef struct InsertState
 	bool		keeps;			/* the reader, from row to row: one of READERS_KEPT */
 	int			rows;			/* so far, up to ROWS_ALONE + 1 */
 	bool		together;		/* entries of later ones may wait for each other (D7) */
-	SfxKeyDesc	kd;
 	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
-	uint8		bytes[SFX_MAX_ENTRY];
+	SfxKeyDesc	kd;				/* the last one: with as many columns as there are */
 } InsertState;
 
 static int	readers_kept = 0;
@@ -81,7 +80,8 @@ insert_state(Relation index, IndexInfo *info)
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
 
 		sfx_require_preload(index);
-		st = palloc(sizeof(InsertState));
+		st = palloc(offsetof(InsertState, kd.col) +
+					IndexRelationGetNumberOfAttributes(index) * sizeof(SfxColumn));
 		st->order = sfx_order_open(index, &st->kd, false);
 		st->reader = NULL;
 		st->keeps = false;
@@ -256,16 +256,17 @@ insert_at_edge(Relation index, InsertState *st, const SfxEntry *e, bool unchange
 	uint8		lobytes[SFX_MAX_ENTRY + 1];
 	uint8		hibytes[SFX_MAX_ENTRY + 1];
 	SfxLogWatch watch;
+	SfxEdge    *edge = st->order == NULL ? sfx_edge_see_key(index, e) : NULL;
 
-	if (st->order != NULL || !sfx_edge_see_key(index, e))
+	if (edge == NULL)
 		return false;
 	sfx_key_range(&st->kd, index, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
-	if (!sfx_edge_watch(index, &lo, &watch))
+	if (!sfx_edge_watch(edge, &lo, &watch))
 		return false;
 	SFX_STOP("unique checked");
 	if (!sfx_log_append_watched(index, e, unchanged, &watch, grew))
 	{
-		sfx_edge_refused(index);
+		sfx_edge_refused(edge);
 		return false;
 	}
 	return true;
@@ -327,7 +328,7 @@ append_checked(Relation index, InsertState *st, const SfxEntry *e, bool unchange
 {
 	SfxPos		key = {e->key, sfx_key_equal_len(&st->kd, index, e->key, e->keylen), 0};
 	SfxLogPlace place = sfx_reader_log_place(st->reader);
-	SfxLogWatch watch = {&place, is_other_key, &key, patient};
+	SfxLogWatch watch = {.place = &place,.passes = is_other_key,.arg = &key,.patient = patient};
 
 	return sfx_log_append_watched(index, e, unchanged, &watch, grew);
 }
@@ -417,19 +418,20 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 		   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info)
 {
 	InsertState *st = insert_state(index, info);
+	uint8		bytes[SFX_MAX_ENTRY];
 	SfxEntry	e;
 	bool		grew = false;
 	bool		unique = true;
 	bool		anynull = false;
 
-	e.key = st->bytes;
-	e.keylen = sfx_key_encode(&st->kd, index, values, isnull, st->bytes);
+	e.key = bytes;
+	e.keylen = sfx_key_encode(&st->kd, index, values, isnull, bytes);
 	sfx_order_prove(st->order, values, isnull);
 	e.tid = SFX_TID(ItemPointerGetBlockNumber(ht_ctid), ItemPointerGetOffsetNumber(ht_ctid));
-	e.payload = st->bytes + e.keylen;
+	e.payload = bytes + e.keylen;
 	e.paylen = 0;
 	if (st->kd.natts > st->kd.nkeys)
-		e.paylen = sfx_payload_encode(&st->kd, index, values, isnull, st->bytes + e.keylen,
+		e.paylen = sfx_payload_encode(&st->kd, index, values, isnull, bytes + e.keylen,
 									  SFX_MAX_ENTRY - e.keylen);
 	for (int i = 0; i < st->kd.nkeys; i++)
 		anynull |= isnull[i];

@@ -23,7 +23,7 @@
 								 * each time, ... */
 #define PAUSE_MAX		8192	/* ... up to these */
 
-typedef struct Edge
+struct SfxEdge
 {
 	SfxMemo		memo;			/* of the file; the build is the place's */
 	int			rising;			/* keys above the one before; less than 0: a pause */
@@ -36,13 +36,13 @@ typedef struct Edge
 	SfxPos		bound;			/* ... this */
 	uint8		key[MAX_KEY];
 	const SfxPos *lo;			/* of the append that is watched */
-} Edge;
+};
 
-static Edge edges[EDGES];
+static SfxEdge edges[EDGES];
 static SfxMemoTable table = SFX_MEMO_TABLE(edges);
 
 /* The build is not known before a page is looked at. */
-static Edge *
+static SfxEdge *
 find(Relation index)
 {
 	return sfx_memo_find(&table, index, 0, 0);
@@ -50,7 +50,7 @@ find(Relation index)
 
 /* Count keys that ascend. */
 static void
-count_rising(Edge *edge, const SfxEntry *e)
+count_rising(SfxEdge *edge, const SfxEntry *e)
 {
 	uint32		len = Min(e->keylen, MAX_KEY);
 
@@ -64,11 +64,11 @@ count_rising(Edge *edge, const SfxEntry *e)
 	edge->lastlen = len;
 }
 
-bool
+SfxEdge *
 sfx_edge_see_key(Relation index, const SfxEntry *e)
 {
 	bool		fresh;
-	Edge	   *edge = sfx_memo_get(&table, index, 0, 0, &fresh);
+	SfxEdge    *edge = sfx_memo_get(&table, index, 0, 0, &fresh);
 
 	if (fresh)
 	{
@@ -77,14 +77,15 @@ sfx_edge_see_key(Relation index, const SfxEntry *e)
 		edge->known = false;
 		edge->lastlen = 0;
 	}
-	if (!edge->known)
-		count_rising(edge, e);
-	return edge->known;
+	if (edge->known)
+		return edge;
+	count_rising(edge, e);
+	return NULL;
 }
 
 /* False: there is no room for that key. */
 static bool
-set_bound(Edge *edge, const SfxPos *pos)
+set_bound(SfxEdge *edge, const SfxPos *pos)
 {
 	if (pos->len > MAX_KEY)
 		return false;
@@ -93,46 +94,52 @@ set_bound(Edge *edge, const SfxPos *pos)
 	return true;
 }
 
-/* An entry of somebody else, or our own last one. */
-static bool
-passes(void *arg, const SfxEntry *e)
+static void
+raise_bound(SfxEdge *edge, const SfxEntry *e)
 {
-	Edge	   *edge = arg;
 	SfxPos		pos = sfx_entry_pos(e);
 
 	if (sfx_cmp_pos(&edge->bound, &pos) < 0)
 		edge->known &= set_bound(edge, &pos);
+}
+
+/* An entry of somebody else, or one of our own that was not appended where the place was. */
+static bool
+passes(void *arg, const SfxEntry *e)
+{
+	SfxEdge    *edge = arg;
+
+	raise_bound(edge, e);
 	return edge->known && sfx_cmp_pos(&edge->bound, edge->lo) < 0;
 }
 
-bool
-sfx_edge_watch(Relation index, const SfxPos *lo, SfxLogWatch *watch)
+static void
+appended(void *arg, const SfxEntry *e)
 {
-	Edge	   *edge = find(index);
+	raise_bound(arg, e);
+}
 
-	if (edge == NULL || !edge->known || sfx_cmp_pos(&edge->bound, lo) >= 0)
+bool
+sfx_edge_watch(SfxEdge *edge, const SfxPos *lo, SfxLogWatch *watch)
+{
+	if (sfx_cmp_pos(&edge->bound, lo) >= 0)
 		return false;
 	edge->lo = lo;
-	*watch = (SfxLogWatch) {&edge->place, passes, edge};
+	*watch = (SfxLogWatch) {.place = &edge->place,.passes = passes,.appended = appended,.arg = edge};
 	return true;
 }
 
 /* If it has met what is not before lo, the index ends there now; else it could not see all. */
 void
-sfx_edge_refused(Relation index)
+sfx_edge_refused(SfxEdge *edge)
 {
-	Edge	   *edge = find(index);
-
-	if (edge == NULL || edge->lo == NULL)
-		return;
 	edge->known &= sfx_cmp_pos(&edge->bound, edge->lo) >= 0;
-	edge->lo = NULL;
 }
 
 bool
 sfx_edge_take_turn(Relation index)
 {
-	Edge	   *edge = find(index);
+	SfxEdge	   *edge = find(index);
 
 	if (edge == NULL || edge->known || edge->rising < RISING)
 		return false;
@@ -144,7 +151,7 @@ sfx_edge_take_turn(Relation index)
 void
 sfx_edge_note(Relation index, const SfxPos *lo, const SfxLogPlace *place)
 {
-	Edge	   *edge = find(index);
+	SfxEdge	   *edge = find(index);
 
 	/* an invalidation may have come since the turn was taken */
 	if (edge == NULL)

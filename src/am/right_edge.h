@@ -9,20 +9,24 @@
 #include "leaf.h"
 #include "log_watch.h"
 
+typedef struct SfxEdge SfxEdge;
+
 /*
  * A key is about to come into a unique index in byte order: to be called once for each.  As long as
- * this backend does not know where the index's entries end (false), keys that rise are counted.
+ * this backend does not know where the index's entries end (NULL), keys that rise are counted.  What
+ * comes back is good until the next call.
  */
-extern bool sfx_edge_see_key(Relation index, const SfxEntry *e);
+extern SfxEdge *sfx_edge_see_key(Relation index, const SfxEntry *e);
 
 /*
- * Of an index whose end is known: do all entries that this backend has seen stand before lo, which
- * has to last?  Then *watch lets an append go on only if that is true of all others, too.
+ * Do all entries that this backend has seen stand before lo, which has to last as long as the
+ * watch?  Then *watch lets an append go on only if that is true of all others, too; the entry that
+ * is appended is seen as well.
  */
-extern bool sfx_edge_watch(Relation index, const SfxPos *lo, SfxLogWatch *watch);
+extern bool sfx_edge_watch(SfxEdge *edge, const SfxPos *lo, SfxLogWatch *watch);
 
 /* It has not let it. */
-extern void sfx_edge_refused(Relation index);
+extern void sfx_edge_refused(SfxEdge *edge);
 
 /*
  * True: the caller is to look for the end now, and to tell of it where it is found (sfx_edge_note).

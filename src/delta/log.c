@@ -289,7 +289,7 @@ put_entries(Relation index, Buffer buf, const Appending *a)
 static AppendResult
 try_append(Relation index, SfxTailCache *c, const Appending *a)
 {
-	Buffer		buf = ReadBuffer(index, c->tail);
+	Buffer		buf = sfx_read_tail_page(index, c->tail);
 	Page		page = BufferGetPage(buf);
 	AppendResult result;
 
@@ -304,7 +304,11 @@ try_append(Relation index, SfxTailCache *c, const Appending *a)
 		result = APPEND_AGAIN;
 	}
 	else if ((result = ask_watch(index, buf, a)) == APPEND_DONE)
+	{
 		result = put_entries(index, buf, a) ? APPEND_DONE : APPEND_FULL;
+		if (result == APPEND_DONE && a->watch != NULL)
+			sfx_log_watch_appended(page, a->watch, a->e);
+	}
 	UnlockReleaseBuffer(buf);
 	return result;
 }

@@ -58,6 +58,16 @@ sfx_log_watch_tail(Relation index, BlockNumber blkno, Page page, SfxLogWatch *w)
 	return passes_page(index, blkno, page, w) ? SFX_WATCH_PASSED : SFX_WATCH_MET;
 }
 
+void
+sfx_log_watch_appended(Page page, SfxLogWatch *w, const SfxEntry *e)
+{
+	if (w->appended == NULL)
+		return;
+	if (!SFX_MUTANT("own entries raise no bound"))
+		w->appended(w->arg, e);
+	w->place->off = SfxPageBodyLen(page);
+}
+
 /*
  * The place's page, of generation meta->gens[*g]: what stands there, and on to the next page, which
  * may be the next generation's.  *on: there is one.

@@ -28,6 +28,12 @@ typedef struct SfxLogWatch
 	bool		(*passes) (void *arg, const SfxEntry *e);
 	void	   *arg;
 	bool		patient;		/* no way to the log's end is too long */
+
+	/*
+	 * Shown the entry that is appended, under the same lock; the place moves behind it.  NULL: the
+	 * place is of no use any more.
+	 */
+	void		(*appended) (void *arg, const SfxEntry *e);
 } SfxLogWatch;
 
 typedef enum SfxWatched
@@ -40,6 +46,9 @@ typedef enum SfxWatched
 
 /* What a page, the log's last one, locked, has behind the place, if that is on it. */
 extern SfxWatched sfx_log_watch_tail(Relation index, BlockNumber blkno, Page page, SfxLogWatch *w);
+
+/* The entry has come to the end of that page, of which the watch has seen all else. */
+extern void sfx_log_watch_appended(Page page, SfxLogWatch *w, const SfxEntry *e);
 
 /*
  * Go on from the place to the log's end, whatever pages and generations that takes.  No page is

@@ -8,7 +8,7 @@
  * What is remembered is a hint: the buffer's own tag decides.  Since core does not count such a
  * visit as a use of the buffer, every USE_EVERY-th one of a page goes by way of the table: else
  * pages that are read all the time would be taken for ones that nobody needs. The metapage and the
- * gates are read by every scan and stay in memory with less.
+ * gates are read by every scan, the log's last page by every insert; they stay in memory with less.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -32,13 +32,14 @@ typedef struct Recent
 
 static Recent recent[REMEMBERED];
 
-Buffer
-sfx_read_page(Relation index, BlockNumber blkno)
+static inline Buffer
+read_page(Relation index, BlockNumber blkno, uint32 use_every)
 {
 	Oid			id = RelationGetRelid(index);
 	Recent	   *r = &recent[(blkno ^ (id * 2654435769U) >> 16) % REMEMBERED];
 
-	if (likely(r->blkno == blkno && r->index == id && BufferIsValid(r->buf)) && ++r->visits % (blkno < SFX_FIRST_BLKNO ? USE_EVERY_FIXED : USE_EVERY) != 0 &&
+	if (likely(r->blkno == blkno && r->index == id && BufferIsValid(r->buf)) &&
+		++r->visits % use_every != 0 &&
 		ReadRecentBuffer(SfxRelLocator(index), MAIN_FORKNUM, blkno, r->buf))
 	{
 		pgstat_count_buffer_read(index);
@@ -49,6 +50,18 @@ sfx_read_page(Relation index, BlockNumber blkno)
 	r->blkno = blkno;
 	r->buf = InvalidBuffer;		/* reading may fail */
 	return r->buf = ReadBuffer(index, blkno);
+}
+
+Buffer
+sfx_read_page(Relation index, BlockNumber blkno)
+{
+	return read_page(index, blkno, blkno < SFX_FIRST_BLKNO ? USE_EVERY_FIXED : USE_EVERY);
+}
+
+Buffer
+sfx_read_tail_page(Relation index, BlockNumber blkno)
+{
+	return read_page(index, blkno, USE_EVERY_FIXED);
 }
 
 /* A hint only: the buffer may have another page by then. */

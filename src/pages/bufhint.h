@@ -11,6 +11,12 @@
 extern Buffer sfx_read_page(Relation index, BlockNumber blkno);
 
 /*
+ * The same for the page to which a log's entries are appended: of a page that each inserter visits
+ * hundreds of times fewer visits have to count.
+ */
+extern Buffer sfx_read_tail_page(Relation index, BlockNumber blkno);
+
+/*
  * As PrefetchBuffer; where the page is in memory, its first bytes are fetched into the processor.
  * True: it is not, and was asked for.
  */

@@ -1243,13 +1243,15 @@ scenario 'a check that is outrun again and again', ['checks are outrun for ever'
 	sound('t_k');
 };
 
-scenario 'a key beyond all that a session knows', ['appends see nothing new'], sub {
+scenario 'a key beyond all that a session knows',
+  [ 'appends see nothing new', 'own entries raise no bound' ], sub {
 	my $a = at_edge(40);
 	sql('INSERT INTO t VALUES (41), (43)');
 	is(error_of('INSERT INTO t VALUES (41)', $a), '23505', 'another session has the next key');
 	is(error_of('INSERT INTO t VALUES (42)', $a), '', 'between its keys');
 	is(error_of('INSERT INTO t VALUES (43)', $a), '23505', 'and the one behind');
 	is(error_of('INSERT INTO t VALUES (44)', $a), '', 'beyond all');
+	is(error_of('INSERT INTO t VALUES (44)', $a), '23505', 'its own last one');
 	arm('unique checked', 'wait');
 	my $s = start('INSERT INTO t VALUES (45)', $a);
 	wait_at('unique checked');
