@@ -94,6 +94,21 @@ cmp_ok($log_pages, '>', 20, "10,000 keys fill $log_pages log pages");
 cmp_ok($fetched, '<=', 10000 + 30 * $log_pages, "a visit to a page for each key, and some for each log page: $fetched");
 ask('DROP TABLE a');
 
+# ---- U3: so does a unique one whose keys ascend, and a session may go round many tables
+
+my $tables = 120;
+my $turn = "DO \$\$ BEGIN FOR k IN %d .. %d LOOP FOR i IN 1 .. $tables LOOP
+	EXECUTE format('INSERT INTO u%%s VALUES (%%s)', i, k); END LOOP; END LOOP; END \$\$;";
+ask("DO \$\$ BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format('CREATE TABLE u%s (k int8);
+	CREATE UNIQUE INDEX u%s_k ON u%s USING surfidx (k)', i, i, i); END LOOP; END \$\$");
+my $fetched_so_far = "SELECT sum(pg_stat_get_xact_blocks_fetched(oid)) FROM pg_class
+	WHERE relname ~ '^u\\d+_k\$';";
+my ($first, $both) = split /\n/,
+  ask(sprintf("BEGIN; $turn $fetched_so_far $turn $fetched_so_far COMMIT", 1, 20, 21, 40));
+cmp_ok($both - $first, '<=', 20 * $tables * 1.05,
+	"20 keys into each of $tables unique indexes: " . ($both - $first) . ' visits to pages');
+ask("DROP TABLE u$_") for 1 .. $tables;
+
 # keys that fall into a hundredth of the leaves
 my $all = ask("SELECT leaves FROM surfidx_meta('f_r')");
 my $touch = "SELECT heap.k FROM (SELECT -9223372036854775807 + i::int8 * 100000000000000 AS k FROM generate_series(1, 1000) i) heap";

@@ -16,7 +16,7 @@
 #include "pos.h"
 #include "right_edge.h"
 
-#define EDGES			16		/* remembered */
+#define EDGES			256		/* remembered: a session may write to many tables in turn */
 #define MAX_KEY			64
 #define RISING			8		/* so many keys have each been above the one before, ... */
 #define PAUSE			64		/* ... or so many more where the end was not there, twice as many

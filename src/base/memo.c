@@ -6,6 +6,9 @@
 
 #include "utils/inval.h"
 
+/* A table of more entries than this has sets of so many; an index's stand in one of these. */
+#define SET			16
+
 static SfxMemoTable *tables = NULL;
 
 static inline SfxMemo *
@@ -47,15 +50,29 @@ is_of(const SfxMemo *m, Oid index, const SfxLife *life, uint64 as_of)
 	return m->as_of == as_of && m->index == index && sfx_life_equals(&m->life, life);
 }
 
+/* The entries [*from, *from + n) that may be of this index; n. */
+static inline int
+set_of(const SfxMemoTable *table, Oid index, int *from)
+{
+	*from = 0;
+	if (table->n <= SET)
+		return table->n;
+	*from = (int) ((uint64) (index * 2654435769U) * (table->n / SET) >> 32) * SET;
+	return SET;
+}
+
 void *
 sfx_memo_find(SfxMemoTable *table, Relation index, uint64 build_id, uint64 as_of)
 {
 	Oid			id = RelationGetRelid(index);
 	SfxLife		life = sfx_life(index, build_id);
+	int			from;
+	int			n;
 
 	if (likely(is_of(table->latest, id, &life, as_of)))
 		return table->latest;
-	for (int i = 0; i < table->n; i++)
+	n = set_of(table, id, &from);
+	for (int i = from; i < from + n; i++)
 		if (is_of(entry(table, i), id, &life, as_of))
 			return table->latest = entry(table, i);
 	return NULL;
@@ -65,9 +82,11 @@ sfx_memo_find(SfxMemoTable *table, Relation index, uint64 build_id, uint64 as_of
 static SfxMemo *
 victim(SfxMemoTable *table, Oid index)
 {
-	SfxMemo    *found = entry(table, 0);
+	int			from;
+	int			n = set_of(table, index, &from);
+	SfxMemo    *found = entry(table, from);
 
-	for (int i = 0; i < table->n; i++)
+	for (int i = from; i < from + n; i++)
 	{
 		SfxMemo    *m = entry(table, i);
 
