@@ -126,6 +126,14 @@ first_entry(const uint8 *body, uint32 len, FirstEntry *first)
 	return true;
 }
 
+/* What short_tid has made. */
+static inline uint64
+long_tid(uint16 tid, uint64 firstblock)
+{
+	return ((firstblock + (tid >> SFX_LOG_OFFSET_BITS) - SFX_LOG_BACK) << 16 |
+			(tid & ((1 << SFX_LOG_OFFSET_BITS) - 1))) & UINT64CONST(0xFFFFFFFFFFFF);
+}
+
 bool
 sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
 {
@@ -153,11 +161,7 @@ sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntr
 	}
 	else
 	{
-		uint16		tid = sfx_get16(body + at);
-
-		e->tid = (first.block + (tid >> SFX_LOG_OFFSET_BITS) - SFX_LOG_BACK) << 16 |
-			(tid & ((1 << SFX_LOG_OFFSET_BITS) - 1));
-		e->tid &= UINT64CONST(0xFFFFFFFFFFFF);
+		e->tid = long_tid(sfx_get16(body + at), first.block);
 		at += 2;
 	}
 	e->paylen = 0;
@@ -172,6 +176,36 @@ sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntr
 	e->payload = body + at + e->keylen;
 	*off = at + e->keylen + e->paylen;
 	return true;
+}
+
+/*
+ * Nearly all entries of ascending keys have no flag, a TID in two bytes and the first one's length:
+ * then only their keys are looked at.
+ */
+uint32
+sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top)
+{
+	const uint8 *body = SfxPageBody(page);
+	uint32		len = SfxPageBodyLen(page);
+	uint32		at = *off;
+	uint32		n = 0;
+	uint32		size;
+	FirstEntry	first;
+
+	if (!first_entry(body, len, &first) || top->len != first.keylen)
+		return 0;
+	size = header_size(0) + first.keylen;
+	while (at + size <= len && body[at] == 0 &&
+		   sfx_memcmp(top->key, body + at + header_size(0), first.keylen) < 0)
+	{
+		top->key = body + at + header_size(0);
+		at += size;
+		n++;
+	}
+	if (n > 0)
+		top->tid = long_tid(sfx_get16(top->key - 2), first.block);
+	*off = at;
+	return n;
 }
 
 /* Later entries refer to the header of the page's first one, so it comes along. */

@@ -20,4 +20,12 @@
 extern int	sfx_log_form(Page page, const SfxEntry *e, const bool *unchanged, int n, uint8 *out,
 						 int *len);
 
+/*
+ * Of the page's entries from *off on, which is not its first one: how many follow each other whose
+ * keys are each above the one before, the first one's above *top, and that are neither flagged nor
+ * of an UPDATE that changed no key.  *top becomes the last one's position, in the page, *off what
+ * is behind it.  0 says nothing: sfx_log_parse tells what the next one is.
+ */
+extern uint32 sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top);
+
 #endif							/* SURFIDX_LOG_ENTRY_H */

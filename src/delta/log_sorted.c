@@ -15,6 +15,7 @@
 #include "surfidx.h"
 #include "leaf.h"
 #include "log.h"
+#include "log_entry.h"
 #include "log_sorted.h"
 #include "page.h"
 #include "pos.h"
@@ -79,6 +80,7 @@ measure_page(SfxLogSorted *s, Relation index, BlockNumber blkno, Page page)
 	for (; sfx_log_parse(index, blkno, page, &off, &e, &dead); at = off)
 	{
 		SfxPos		pos = sfx_entry_pos(&e);
+		uint32		rising;
 
 		s->unchanged |= (SfxPageBody(page)[at] & SFX_LOG_UNCHANGED) != 0;
 		s->live += !dead;
@@ -92,6 +94,9 @@ measure_page(SfxLogSorted *s, Relation index, BlockNumber blkno, Page page)
 			if (sfx_cmp_pos(&pos, &p.floor) < 0)
 				p.floor = pos;
 		}
+		rising = sfx_log_skip_rising(page, &off, &p.top);
+		p.nentries += rising;
+		s->live += rising;
 	}
 	s->seen += p.nentries;
 	return p;

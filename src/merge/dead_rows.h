@@ -78,7 +78,7 @@ extern void sfx_versions_note(SfxVersions *v, const SfxEntry *e, bool fresh);
 static inline bool
 sfx_versions_same(const SfxVersions *v, const SfxEntry *e)
 {
-	return v->nrun > 0 && v->keylen == e->keylen && memcmp(v->key, e->key, e->keylen) == 0;
+	return v->nrun > 0 && sfx_same_bytes(v->key, v->keylen, e->key, e->keylen);
 }
 
 /*
