@@ -139,7 +139,7 @@ sfx_edge_refused(SfxEdge *edge)
 bool
 sfx_edge_take_turn(Relation index)
 {
-	SfxEdge	   *edge = find(index);
+	SfxEdge    *edge = find(index);
 
 	if (edge == NULL || edge->known || edge->rising < RISING)
 		return false;
@@ -151,7 +151,7 @@ sfx_edge_take_turn(Relation index)
 void
 sfx_edge_note(Relation index, const SfxPos *lo, const SfxLogPlace *place)
 {
-	SfxEdge	   *edge = find(index);
+	SfxEdge    *edge = find(index);
 
 	/* an invalidation may have come since the turn was taken */
 	if (edge == NULL)

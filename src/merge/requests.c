@@ -578,8 +578,10 @@ static void
 hand_on(Turn *t)
 {
 	bool		missed = shared->worker[my_slot].missed;
-	bool		too_many = workers() > sfx_guc_max_merge_workers &&
-		!SFX_MUTANT("places outlive the setting");	/* which may have changed */
+
+	/* the setting may have changed */
+	bool		too_many = (workers() > sfx_guc_max_merge_workers &&
+							!SFX_MUTANT("places outlive the setting"));
 
 	t->place = my_slot;
 	t->other = t->alone || too_many || SFX_MUTANT("places are kept") ?
@@ -697,7 +699,7 @@ take_back(int place)
 static bool
 may_linger(const Turn *t)
 {
-	return t->may_linger && !t->alone && 
+	return t->may_linger && !t->alone &&
 		(all_served < LINGER_SERVED || SFX_MUTANT("lingers for ever")) &&
 		(!any_lingers(MyDatabaseId) || SFX_MUTANT("all linger")) &&
 		(database_without_worker() == InvalidOid || SFX_MUTANT("places of those who linger"));
