@@ -342,16 +342,21 @@ BEGIN
 END
 $$;
 
--- As the worker would, but here, so that it counts: merge when the delta has reached its size.  Gives the CPU time that the merge took.
+-- Would a worker merge now?  By bounds 1 and 2 of policy.c: so much of a log, or 32 pages and merge_ratio of the tree's entries.
+CREATE FUNCTION bench.merge_due(index regclass) RETURNS boolean
+LANGUAGE sql VOLATILE AS $$
+	SELECT log_pages >= pg_size_bytes(current_setting('surfidx.delta_size')) / 8192 OR
+		(log_pages >= 32 AND delta_entries >= current_setting('surfidx.merge_ratio')::float8 * entries)
+	FROM surfidx_meta(index)
+$$;
+
+-- As the worker would, but here, so that it counts, and at the end.  Gives the CPU time that the merge took.
 CREATE FUNCTION bench.merge_if_due(at_end boolean) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
 	c0 bigint;
-	m record := surfidx_meta('w_index');
-	kb int := pg_size_bytes(current_setting('surfidx.delta_size')) / 1024;
-	ratio float8 := current_setting('surfidx.merge_ratio')::float8;
 BEGIN
-	IF NOT at_end AND m.log_pages < least(kb / 8, greatest(ratio * m.entries / 256, 32)) THEN
+	IF NOT at_end AND NOT bench.merge_due('w_index') THEN
 		RETURN 0;
 	END IF;
 	c0 := bench.cpu();
