@@ -15,10 +15,13 @@ CREATE COLLATION upper_first (provider = icu, locale = 'en-u-kf-upper');
 CREATE FUNCTION word(i int, kind int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT CASE kind
 		WHEN 0 THEN 'AX-' || left(translate(md5(i::text), 'abcdef', '012345'), 3) || chr(65 + i % 26) || '-' || i
-		WHEN 1 THEN CASE WHEN i % 3 = 0 THEN upper(m) WHEN i % 3 = 1 THEN initcap(m) ELSE m END
-		WHEN 2 THEN (ARRAY['Öl', 'über', 'Straße', 'Müll', 'chata', 'cote', 'côte', 'coté', 'hora', 'Ängste', 'strasse', 'oel'])[1 + i % 12] || left(m, 2) || '-' || i % 90
+		WHEN 1 THEN CASE WHEN i % 3 = 0 THEN upper(x) WHEN i % 3 = 1 THEN initcap(x) ELSE x END
+		WHEN 2 THEN (ARRAY['Öl', 'über', 'Straße', 'Müll', 'chata', 'cote', 'côte', 'coté', 'hora', 'Ängste', 'strasse', 'oel',
+			'Ёлка', 'елка', 'ЁЛКА', 'їжак', 'Іжак', 'Ґава', 'ѓавол', 'Ώρα', 'ωρα', 'ὥρα', 'ΩΡΑ', 'ρας'])[1 + i % 24] || left(m, 2) || '-' || i % 90
 		ELSE left(m, 1 + i % 4) || i % 7 || repeat('-', i % 3) || ' ' || left(m, i % 9) END
-	FROM (SELECT translate(md5(i::text), '0123456789', 'ghijklmnop') m) x
+	FROM (SELECT translate(md5(i::text), '0123456789', 'ghijklmnop') m) m,
+		-- letters of one byte and of two
+		LATERAL (SELECT translate(m, 'abcdefghijklmnop', (ARRAY['abcdefghijklmnop', 'абвгдеёжзийклмђо', 'αβγδεζηθικλμνξός'])[1 + i / 12 % 3]) COLLATE "en-x-icu" x) x
 $$;
 
 CREATE TABLE sought (s text, n int);
@@ -95,6 +98,8 @@ CALL compare('shifted', '(s, n)');
 CALL compare('french', '(s)');
 CALL compare('czech', '(s) INCLUDE (n)');
 CALL compare('upper_first', '(s, n)');
+CALL compare('"ru-x-icu"', '(s)');
+CALL compare('"el-x-icu"', '(s DESC, n)');
 -- (a column in front, by which the others are equal)
 CALL compare('"en-x-icu"', '(n, s)');
 CALL compare('no_case', '(s)');

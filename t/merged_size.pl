@@ -40,8 +40,8 @@ for my $set (@sets)
 	cmp_ok($merged, '<=', $built * $MORE + $PAGES * 8192, sprintf('%s: %.3f of the bytes of a new one', $set, $merged / $built));
 }
 
-# The bench merges when the library would, whatever entries take in the log: into a temporary table's index a session merges
-# by itself as soon as that is due, give or take the page that it fills.
+# The bench merges when the library would, whatever entries take in the log: into a temporary
+# table's index a session merges by itself as soon as that is due, but for the page that it fills.
 $node->append_conf('postgresql.conf', 'surfidx.delta_size = 8MB');
 $node->reload;
 foreach my $key ("md5(i::text)::uuid", "md5(i::text)", "repeat(md5(i::text), 3)")
@@ -54,7 +54,8 @@ DO \$\$
 BEGIN
 	FOR n IN $ROWS + 1..$ROWS * 1.15 BY 100 LOOP
 		INSERT INTO w SELECT $key FROM generate_series(n, n + 99) i;
-		INSERT INTO due SELECT bench.merge_due('w_index')::int, (surfidx_meta('w_index')).delta_entries;
+		INSERT INTO due SELECT bench.merge_due('w_index')::int,
+			(surfidx_meta('w_index')).delta_entries;
 	END LOOP;
 END \$\$;
 SELECT (surfidx_meta('w_index')).merges, sum(pieces), max(entries) FROM due

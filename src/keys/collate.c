@@ -41,6 +41,7 @@ typedef struct Value
 
 static Support supports[COLLATIONS];
 static int	victim;
+static uint64 asked;
 
 /*
  * Core keeps what it has opened of a collation as long as the backend lives, and so do we.  What
@@ -112,6 +113,7 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 				db;
 	int			c;
 
+	asked++;
 	if (SFX_COLLATION_AT_HAND || !OidIsValid(collation))
 		return varstr_cmp((const char *) a, alen, (const char *) b, blen, collation);
 	s = find_support(collation);
@@ -126,4 +128,10 @@ sfx_collate(Oid collation, const uint8 *a, int alen, const uint8 *b, int blen)
 	c = s->ssup.comparator(da, db, &s->ssup);
 	s->busy = false;
 	return c;
+}
+
+uint64
+sfx_collations(void)
+{
+	return asked;
 }

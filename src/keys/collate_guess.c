@@ -2,8 +2,8 @@
  * collate_guess.c - what ranks of characters say of two strings
  *
  * Most strings are told apart by the first letter, digit or sign that differs and is not ignored,
- * whatever its case.  Letters of more bytes or written with two, accents and levels are not looked
- * at: guesses are proved (B5).
+ * whatever its case.  Letters of three bytes or written with two, accents and levels are not looked
+ * at: guesses are proved (B5).  Nor is a collation asked: the caller may hold locks.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -17,12 +17,16 @@ next_rank(const SfxRanks *ranks, const uint8 **p, const uint8 *end)
 {
 	while (*p < end && **p != 0)
 	{
-		uint8		c = *(*p)++;
+		int			place = sfx_rank_place(*p, end);
+		uint8		rank = SFX_RANK_OTHER;
 
-		if (c >= SFX_RANKS_ASCII)
-			return SFX_RANK_OTHER;
-		if (ranks->ascii[c] != SFX_RANK_IGNORED)
-			return ranks->ascii[c];
+		if (place >= SFX_RANKS_LATER)
+			rank = ranks->wide[place];
+		else if (place < 0 && **p < SFX_RANKS_ASCII)
+			rank = ranks->ascii[**p];
+		*p += place >= 0 ? 2 : 1;
+		if (rank != SFX_RANK_IGNORED)
+			return rank;
 	}
 	return -1;
 }
@@ -39,6 +43,10 @@ sfx_collate_guess(const SfxRanks *ranks, const uint8 *a, const uint8 *aend,
 	 */
 	if (ranks->numeric || (same > 0 && memchr(a, 0, same) != NULL))
 		return 0;
+	/* letters of one alphabet may share their first byte */
+	while (same > 0 && ((a + same < aend && (a[same] & 0xC0) == 0x80) ||
+						(b + same < bend && (b[same] & 0xC0) == 0x80)))
+		same--;
 	a += same;
 	b += same;
 	for (;;)

@@ -17,14 +17,63 @@
 
 static SfxRanks *known;			/* of each collation that was asked for */
 
+/*
+ * Small letters of alphabets beyond ASCII, about as most collations have them: each is looked for
+ * behind the one before it first.
+ */
+static const uint16 greek[] = {
+	0x3B1, 0x3AC, 0x3B2, 0x3B3, 0x3B4, 0x3B5, 0x3AD, 0x3B6, 0x3B7, 0x3AE, 0x3B8, 0x3B9,
+	0x3AF, 0x3CA, 0x3BA, 0x3BB, 0x3BC, 0x3BD, 0x3BE, 0x3BF, 0x3CC, 0x3C0, 0x3C1, 0x3C3,
+	0x3C2, 0x3C4, 0x3C5, 0x3CD, 0x3CB, 0x3C6, 0x3C7, 0x3C8, 0x3C9, 0x3CE
+};
+static const uint16 cyrillic[] = {
+	0x430, 0x431, 0x432, 0x433, 0x491, 0x434, 0x452, 0x453, 0x435, 0x450, 0x451, 0x454,
+	0x436, 0x437, 0x455, 0x438, 0x45D, 0x456, 0x457, 0x439, 0x458, 0x43A, 0x43B, 0x459,
+	0x43C, 0x43D, 0x45A, 0x43E, 0x43F, 0x440, 0x441, 0x442, 0x45B, 0x45C, 0x443, 0x45E,
+	0x444, 0x445, 0x446, 0x447, 0x45F, 0x448, 0x449, 0x44A, 0x44B, 0x44C, 0x44D, 0x44E,
+	0x44F
+};
+
+/* The capital of one of them, or what stands in its place. */
+static int
+capital_of(int c)
+{
+	static const uint8 accented[] = {0x88, 0x89, 0x8A};
+
+	return c == 0x3AC ? 0x386 : c >= 0x3AD && c <= 0x3AF ? 0x300 + accented[c - 0x3AD] :
+		c == 0x3CC ? 0x38C : c == 0x3CD || c == 0x3CE ? c - 0x3CD + 0x38E :
+		c == 0x491 ? 0x490 : c >= 0x450 ? c - 0x50 : c - 0x20;
+}
+
+/* A character of one byte, or of two in UTF-8.  Its bytes. */
+static int
+put_char(uint8 *p, int c)
+{
+	if (c < SFX_RANKS_ASCII)
+	{
+		p[0] = c;
+		return 1;
+	}
+	p[0] = 0xC0 | c >> 6;
+	p[1] = 0x80 | (c & 0x3F);
+	return 2;
+}
+
 /* Two characters, each with one behind it (0: none). */
 static int
 compare(Oid collation, int a, int abehind, int b, int bbehind)
 {
-	uint8		x[3] = {a, abehind, 0};
-	uint8		y[3] = {b, bbehind, 0};
+	uint8		x[4],
+				y[4];
+	int			xlen = put_char(x, a),
+				ylen = put_char(y, b);
 
-	return sfx_collate(collation, x, abehind ? 2 : 1, y, bbehind ? 2 : 1);
+	x[xlen] = abehind;
+	y[ylen] = bbehind;
+	xlen += abehind != 0;
+	ylen += bbehind != 0;
+	x[xlen] = y[ylen] = 0;
+	return sfx_collate(collation, x, xlen, y, ylen);
 }
 
 /* Does b, which comes behind a, differ from it in less than what stands behind them would? */
@@ -57,40 +106,89 @@ is_numeric(Oid collation)
 	return sfx_collate(collation, ten, 2, nine, 1) > 0;
 }
 
+/* Characters in a collation's order. */
+typedef struct Sorted
+{
+	Oid			collation;
+	int			n;
+	uint16		of[SFX_RANKS_ORDERED];
+} Sorted;
+
+/* Sort one in: behind number at, if it belongs there (-1: nobody knows).  Its number. */
+static int
+sort_in(Sorted *s, int c, int at)
+{
+	int			lo = 0,
+				hi = s->n;
+	bool		near = at >= 0;
+
+	while (lo < hi)
+	{
+		int			mid = !near ? (lo + hi) / 2 : lo <= at ? at : at + 1;
+
+		if (compare(s->collation, s->of[mid], 0, c, 0) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+		/* two comparisons say so, if any do */
+		near = near && lo == at + 1;
+	}
+	memmove(s->of + lo + 1, s->of + lo, (s->n++ - lo) * sizeof(s->of[0]));
+	s->of[lo] = c;
+	return lo;
+}
+
+static void
+sort_letters(Sorted *s, const uint16 *letter, int n)
+{
+	int			at = -1;
+
+	for (int i = 0; i < n; i++)
+		at = sort_in(s, letter[i], at);
+}
+
+/* A capital that counts like its small letter, whichever of the two comes first. */
+static void
+rank_capital(SfxRanks *r, int small, int rank)
+{
+	int			c = capital_of(small);
+
+	if (small != 0x3C2 && counts_alike(r->collation, small, c) &&
+		counts_alike(r->collation, c, small))
+		r->wide[c - 0x80] = rank;
+}
+
 static void
 fill_ranks(SfxRanks *r, Oid collation)
 {
-	uint8		sorted[SFX_RANKS_ASCII];
-	int			n = 0;
+	Sorted		s = {collation};
 
 	memset(r, 0, sizeof(*r));
 	r->collation = collation;
 	r->numeric = is_numeric(collation);
-	memset(r->wide, SFX_RANK_UNKNOWN, sizeof(r->wide));
+	memset(r->wide, SFX_RANK_OTHER, sizeof(r->wide));
 	for (int c = FIRST; c <= LAST; c++)
+		if (!is_ignored(collation, c))
+			(void) sort_in(&s, c, -1);
+	if (GetDatabaseEncoding() == PG_UTF8)
 	{
-		int			lo = 0,
-					hi = n;
-
-		if (is_ignored(collation, c))
-			continue;
-		while (lo < hi)
-		{
-			int			mid = (lo + hi) / 2;
-
-			if (compare(collation, sorted[mid], 0, c, 0) < 0)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		memmove(sorted + lo + 1, sorted + lo, n++ - lo);
-		sorted[lo] = c;
+		memset(r->wide, SFX_RANK_UNKNOWN, SFX_RANKS_LATER);
+		sort_letters(&s, greek, lengthof(greek));
+		sort_letters(&s, cyrillic, lengthof(cyrillic));
 	}
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < s.n; i++)
 	{
-		if (i == 0 || !counts_alike(collation, sorted[i - 1], sorted[i]))
-			r->of[++r->n] = sorted[i];
-		r->ascii[sorted[i]] = r->n;
+		int			c = s.of[i];
+
+		if (i == 0 || !counts_alike(collation, s.of[i - 1], c))
+			r->of[++r->n] = c;
+		if (c < SFX_RANKS_ASCII)
+			r->ascii[c] = r->n;
+		else
+		{
+			r->wide[c - 0x80] = r->n;
+			rank_capital(r, c, r->n);
+		}
 	}
 	for (int c = 1; c < FIRST; c++)
 		r->ascii[c] = 1;
@@ -114,12 +212,11 @@ sfx_collate_ranks(Oid collation)
 	return r;
 }
 
-/* Of a character of two bytes: that of the ASCII one that it counts like, or the one before it. */
+/* Of a character of two bytes: that of the one that it counts like, or the one before it. */
 static uint8
 rank_wide(const SfxRanks *r, const uint8 *p)
 {
-	uint8		x[4] = {p[0], p[1], 0};
-	uint8		y[3] = {0};
+	int			c = (p[0] & 0x1F) << 6 | (p[1] & 0x3F);
 	int			lo = 1,
 				hi = r->n + 1;
 
@@ -128,8 +225,7 @@ rank_wide(const SfxRanks *r, const uint8 *p)
 	{
 		int			mid = (lo + hi) / 2;
 
-		y[0] = r->of[mid];
-		if (sfx_collate(r->collation, y, 1, x, 2) < 0)
+		if (compare(r->collation, r->of[mid], 0, c, 0) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -146,21 +242,20 @@ sfx_rank_string(const SfxRanks *ranks, const uint8 *p, int len, bool desc, uint8
 
 	while (p < end && n < cap)
 	{
+		int			place = sfx_rank_place(p, end);
 		int			rank = SFX_RANK_OTHER;
 
-		if (*p < SFX_RANKS_ASCII)
-			rank = ranks->ascii[*p++];
-		else if (end - p >= 2 && *p >= 0xC2 && *p <= 0xC5 && GetDatabaseEncoding() == PG_UTF8)
+		if (place >= 0)
 		{
-			uint8	   *wide = unconstify(uint8 *, &ranks->wide[(*p - 0xC2) * 64 + (p[1] & 0x3F)]);
+			uint8	   *wide = unconstify(uint8 *, &ranks->wide[place]);
 
 			if (*wide == SFX_RANK_UNKNOWN)
 				*wide = rank_wide(ranks, p);
 			rank = *wide;
-			p += 2;
 		}
-		else
-			p++;
+		else if (*p < SFX_RANKS_ASCII)
+			rank = ranks->ascii[*p];
+		p += place >= 0 ? 2 : 1;
 		if (rank > 0)
 			out[n++] = rank ^ flip;
 	}

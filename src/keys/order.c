@@ -487,7 +487,7 @@ guess_columns(SfxKeyOrder *ko, Walk w)
 	return 0;
 }
 
-/* Where ranks say little, in Chinese as in Cyrillic, they are asked from time to time. */
+/* Where ranks say little, as in Chinese, they are asked from time to time. */
 static int
 order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {

@@ -65,6 +65,7 @@ typedef struct Merge
 	SfxRestSample *sample;		/* NULL: keys have no rests worth one */
 	SfxProgress *progress;
 	uint64		noted;			/* of stats.taken */
+	uint64		collations;		/* comparisons by collations when the source was begun */
 	uint64		usecs;			/* that steps took, not told by any record yet: the next one does,
 								 * the last step's is the drop's */
 } Merge;

@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "collate.h"
 #include "dead_rows.h"
 #include "dict.h"
 #include "find.h"
@@ -383,9 +384,10 @@ static void
 end_source(Merge *m)
 {
 	elog(DEBUG1, "surfidx: index \"%s\": " UINT64_FORMAT " groups wrote " UINT64_FORMAT
-		 " leaves, asked for " UINT64_FORMAT " ahead and began to read " UINT64_FORMAT " of them",
+		 " leaves, asked for " UINT64_FORMAT " ahead and began to read " UINT64_FORMAT
+		 " of them, compared " UINT64_FORMAT " times by collations",
 		 RelationGetRelationName(m->index), m->stats.groups, m->stats.written, m->stats.asked,
-		 m->stats.reads_begun);
+		 m->stats.reads_begun, sfx_collations() - m->collations);
 	if (SFX_MUTANT("stubs for the next generation"))
 		return;
 	sfx_stubs_free(m->stubs);
@@ -400,6 +402,7 @@ sfx_merge_source(Merge *m)
 	StepResult	result = STEP_MORE;
 
 	m->started = false;
+	m->collations = sfx_collations();
 	m->source_cxt = CurrentMemoryContext;
 	m->log = NULL;
 	m->target = 0;
