@@ -202,11 +202,11 @@ order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b
 }
 
 static const TestOrder orders[NORDERS] = {
-	{{order_cmp, order_separate, order_ranks, order_guess}, ORDER_NOCASE, "no case"},
-	{{order_cmp, order_separate, order_ranks, order_guess}, ORDER_REVERSED, "reversed"},
-	{{order_cmp, order_separate, order_ranks, order_guess}, ORDER_LENGTH, "length first"},
-	{{order_cmp, order_separate, order_ranks, NULL}, ORDER_COLUMNS, "two columns"},
-	{{order_cmp, order_separate, NULL, NULL}, ORDER_BYTES, "bytes"}
+	{{order_cmp, order_separate, order_ranks, order_guess, false}, ORDER_NOCASE, "no case"},
+	{{order_cmp, order_separate, order_ranks, order_guess, false}, ORDER_REVERSED, "reversed"},
+	{{order_cmp, order_separate, order_ranks, order_guess, false}, ORDER_LENGTH, "length first"},
+	{{order_cmp, order_separate, order_ranks, NULL, false}, ORDER_COLUMNS, "two columns"},
+	{{order_cmp, order_separate, NULL, NULL, false}, ORDER_BYTES, "bytes"}
 };
 
 #endif							/* SFX_ORDERS_H */
