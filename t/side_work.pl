@@ -109,6 +109,8 @@ sub buffers
 
 make('b');
 buffers('128kB');
+is($s->query('REINDEX INDEX b_k')->{error}, '', 'a build does with sixteen buffers');
+cmp_ok($s->value("SELECT pg_relation_size('b_k') / $BLCKSZ"), '>', 16, 'more pages than that');
 $s->value("CREATE TABLE p$_ (k int); INSERT INTO p$_ VALUES (1), (2); SELECT 1") for 1 .. 14;
 my $holder = $server->session;
 $holder->value('BEGIN; SELECT 1');
