@@ -76,8 +76,8 @@ for am in "${words[@]}"; do
 	measured "lookup, asked before" 20000 "$asks"
 	measured "count(*)" "$rows" "SET enable_seqscan = off; SELECT count(*) FROM t"
 	measured "check, all rows" "$rows" "SELECT $check"
-	measured "insert a five hundredth" "$((rows / 500))" "INSERT INTO t SELECT (random() * 9e18)::int8
-		FROM generate_series(1, $rows / 500)"
+	measured "insert a five hundredth" "$((rows / 500))" "INSERT INTO t
+		SELECT (random() * 9e18)::int8 FROM generate_series(1, $rows / 500)"
 	[ "$am" != surfidx ] || measured "merge it" "$((rows / 500))" "SELECT surfidx_merge('t_k')"
 	measured "delete a two thousandth" "$((rows / 2000))" "DELETE FROM t WHERE ctid IN
 		(SELECT format('(%s,7)', 9 * b)::tid FROM generate_series(0, $rows / 2000) b)"

@@ -197,6 +197,33 @@ foreach my $merged (0, 1)
 	($rc, $out, $err) = $node->psql('postgres', "SET ignore_checksum_failure = on; SELECT surfidx_check('q_n', true, true)");
 	like($err, qr/index "q_n" is damaged.*block \d+.*which has other values in INCLUDE columns/, 'another value: found');
 }
+# "The check was silent where a row's line pointer is gone": a key that is cut is in that row alone.
+foreach my $keys ('full', 'cut')
+{
+	$node->safe_psql('postgres', <<"END");
+DROP TABLE IF EXISTS u;
+CREATE TABLE u (k int8) WITH (autovacuum_enabled = off);
+CREATE INDEX u_k ON u USING surfidx (k) WITH (keys = $keys);
+INSERT INTO u SELECT g::int8 * 7919 % 1000003 * 1000000 FROM generate_series(1, 3000) g;
+SELECT surfidx_merge('u_k');
+VACUUM u;
+END
+	my $path = $node->safe_psql('postgres', "SELECT pg_relation_filepath('u')");
+	my $table = $node->data_dir . "/$path";
+	$node->stop;
+	my $bytes = slurp_file($table);
+	substr($bytes, 4 * $BLCKSZ + 24 + 4 * 20, 4) = "\0" x 4;
+	open(my $f, '>:raw', $table) or die "$table: $!";
+	print $f $bytes;
+	close $f;
+	$node->start;
+	($rc, $out, $err) = $node->psql('postgres',
+		"SET ignore_checksum_failure = on; SELECT surfidx_check('u_k', true, true)");
+	like($err, qr/index "u_k" is damaged.*entry for row \(4,21\), which does not exist/,
+		"no line pointer, keys $keys: found");
+}
+$node->safe_psql('postgres', 'DROP TABLE u');
+
 # "VACUUM passes silently over a damaged log page": the image is past it, so that no reader and no merge looks at it again, and dead
 # entries behind it would have kept TIDs that go to new rows.
 $node->append_conf('postgresql.conf', "shared_buffers = 1MB");

@@ -125,7 +125,10 @@ sfx_edge_watch(SfxEdge *edge, const SfxPos *lo, SfxLogWatch *watch)
 	if (sfx_cmp_pos(&edge->bound, lo) >= 0)
 		return false;
 	edge->lo = lo;
-	*watch = (SfxLogWatch) {.place = &edge->place,.passes = passes,.appended = appended,.arg = edge};
+	*watch = (SfxLogWatch)
+	{
+		.place = &edge->place,.passes = passes,.appended = appended,.arg = edge
+	};
 	return true;
 }
 

@@ -13,8 +13,8 @@ typedef struct SfxEdge SfxEdge;
 
 /*
  * A key is about to come into a unique index in byte order: to be called once for each.  As long as
- * this backend does not know where the index's entries end (NULL), keys that rise are counted.  What
- * comes back is good until the next call.
+ * this backend does not know where the index's entries end (NULL), keys that rise are counted.
+ * What comes back is good until the next call.
  */
 extern SfxEdge *sfx_edge_see_key(Relation index, const SfxEntry *e);
 

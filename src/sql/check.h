@@ -110,6 +110,9 @@ extern void sfx_check_rows_begin(SfxCheck *cs);
 extern void sfx_check_rows_end(SfxCheck *cs);
 extern void sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 
+/* The same of an entry whose key the leaf does not have, since its row is gone: a line pointer. */
+extern void sfx_check_row_is_there(SfxCheck *cs, BlockNumber blkno, uint64 tid);
+
 /* Only one stage has an entry for that row: M3, M5.  Between begin and end as well. */
 extern void sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 

@@ -91,4 +91,6 @@ sfx_check_cut_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	note_tid(cs, blkno, e);
 	if (cs->rows && !cs->moving)
 		sfx_check_only(cs, blkno, e);
+	if (cs->rows)
+		sfx_check_row_is_there(cs, blkno, e->tid);
 }

@@ -208,7 +208,10 @@ match_row(SfxCheck *cs, const SfxEntry *e)
 	return match;
 }
 
-/* Does the entry, which stands in blkno, lead to its row? */
+/*
+ * Does the entry, which stands in blkno, lead to its row?  Without a key: to a line pointer, at
+ * least.
+ */
 static void
 check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 {
@@ -226,7 +229,7 @@ check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 				   SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid), rows->nblocks);
 	CHECK_FOR_INTERRUPTS();
 	at = tid;
-	do
+	while (e->keylen > 0)
 	{
 		bool		all_dead;
 
@@ -235,7 +238,9 @@ check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 		best = Max(best, match_row(cs, e));
 		if (best == ROW_MATCHES)
 			return;
-	} while (again);
+		if (!again)
+			break;
+	}
 	if (best != ROW_NONE)
 		sfx_broken(cs, blkno, "entry for row (%u,%u), which has %s", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid),
 				   best == ROW_OTHER_KEY ? "another key" : "other values in INCLUDE columns");
@@ -324,6 +329,14 @@ sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	if (e->paylen > 0)
 		memcpy(k->bytes + e->keylen, e->payload, e->paylen);
 	rows->used += need;
+}
+
+void
+sfx_check_row_is_there(SfxCheck *cs, BlockNumber blkno, uint64 tid)
+{
+	SfxEntry	e = {.key = (const uint8 *) "",.tid = tid};
+
+	sfx_check_row(cs, blkno, &e);
 }
 
 void
