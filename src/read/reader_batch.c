@@ -409,11 +409,11 @@ sfx_reader_trim_batches(SfxReader *r)
 }
 
 /*
- * Do the batch's entries follow each other, from cur on?  If they do, what has been trimmed is all
+ * Do the batch's entries follow each other in the scan's direction, from cur on?  If they do, what has been trimmed is all
  * of this step, so that no entry comes twice.
  */
 static bool
-is_in_order(const SfxReader *r, const Batch *b)
+goes_on_from_cur(const SfxReader *r, const Batch *b)
 {
 	SfxPos		last = r->cur.pos;
 	bool		any = !r->cur.inf;
@@ -438,6 +438,6 @@ sfx_reader_prove_batches(SfxReader *r, const SfxMeta *meta)
 	if (r->order == NULL || !r->order->may_change || SFX_MUTANT("batches in any order"))
 		return;
 	for (int i = 0; i < r->nbatches; i++)
-		if (!is_in_order(r, r->batch[i]))
+		if (!goes_on_from_cur(r, r->batch[i]))
 			sfx_image_misled(r->index, r->order, meta, r->batch[i]->gen);
 }

@@ -136,6 +136,7 @@ struct SfxReader
 								 * counted as ... */
 	uint64		vouched_groups;
 	uint64		step_groups;	/* ... in the last step */
+	uint64		steps;			/* one after the other, in one direction (K4) */
 	bool		point;			/* the range is all TIDs of one key */
 	bool		hashed;			/* hash is its */
 	bool		follows;		/* the range comes after another one of the same scan */
@@ -215,7 +216,6 @@ struct SfxReader
 	uint8		cut_bytes[2][SFX_MAX_ENTRY];
 
 	/* leaves to come (reader_ahead.c) */
-	uint64		steps;			/* one after the other */
 	int			went_on;		/* steps of the range that the next leaf was asked for in */
 	BlockNumber right;			/* leaf to be asked for when the step comes to another block,
 								 * InvalidBlockNumber: none */

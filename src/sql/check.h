@@ -77,6 +77,9 @@ extern void sfx_check_grow(SfxCheck *cs, BlockNumber nblocks);
 /* Copy a page to cs->page, checked as far as sfx_page_check goes; its tail.  NULL: it is new. */
 extern SfxPageTail *sfx_check_copy(SfxCheck *cs, BlockNumber blkno);
 
+/* Of an error's context: arg is a BlockNumber, which the decoders of values do not know. */
+extern void sfx_check_context(void *arg);
+
 /* What every entry has to satisfy wherever it stands. */
 extern void sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead);
 

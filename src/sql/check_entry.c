@@ -20,9 +20,8 @@ remember_entry(SfxCheck *cs, const SfxEntry *e)
 	bloom_add_element(cs->filter, bytes, len);
 }
 
-/* The decoders of values do not know the block. */
-static void
-decode_context(void *arg)
+void
+sfx_check_context(void *arg)
 {
 	errcontext("checking block %u", *(BlockNumber *) arg);
 }
@@ -33,7 +32,7 @@ check_values(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
-	ErrorContextCallback context = {.callback = decode_context,.arg = &blkno,.previous = error_context_stack};
+	ErrorContextCallback context = {.callback = sfx_check_context,.arg = &blkno,.previous = error_context_stack};
 	MemoryContext old = MemoryContextSwitchTo(cs->rowcxt);
 
 	error_context_stack = &context;

@@ -270,12 +270,6 @@ ask_for_block(const SfxCheck *cs, Size i)
 		(void) PrefetchBuffer(cs->heap, MAIN_FORKNUM, SFX_TID_BLOCK(k[i].tid));
 }
 
-static void
-kept_context(void *arg)
-{
-	errcontext("checking block %u", *(BlockNumber *) arg);
-}
-
 /* All that wait. */
 static void
 check_kept(SfxCheck *cs)
@@ -284,7 +278,7 @@ check_kept(SfxCheck *cs)
 	Size		window = get_tablespace_maintenance_io_concurrency(cs->heap->rd_rel->reltablespace);
 	BlockNumber blkno = InvalidBlockNumber;
 	ErrorContextCallback context = {
-		.callback = kept_context,.arg = &blkno,.previous = error_context_stack
+		.callback = sfx_check_context,.arg = &blkno,.previous = error_context_stack
 	};
 
 	qsort(rows->kept, rows->nkept, sizeof(KeptRef), compare_tids);

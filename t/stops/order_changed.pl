@@ -39,7 +39,7 @@ sub in_order
 		SELECT count(*) FROM (SELECT v FROM t ORDER BY v LIMIT 10000) x'));
 }
 
-scenario 'a scan of what is in another order', ['steps go back'], sub {
+scenario 'a scan of what is in another order', ['steps go back,batches in any order'], sub {
 	my $said = 0;
 
 	for my $n (map { $_ * 120 } 1 .. 8)
@@ -54,6 +54,30 @@ scenario 'a scan of what is in another order', ['steps go back'], sub {
 		is(in_order(), $n, 'it is put in the order of now behind that');
 	}
 	cmp_ok($said, '>', 0, 'says so');
+	sql('DROP TABLE t');
+};
+
+# Text's order is not looked at so closely, and that of comparisons that are none says nothing.
+scenario 'a scan that is led round', ['steps without an end'], sub {
+	my $mutants = join ',', grep { length } $ENV{SURFIDX_MUTANT} // '', 'steps go back',
+	  'batches in any order';
+	my $ended = 0;
+
+	sql("ALTER SYSTEM SET surfidx.mutants = '$mutants'; SELECT pg_reload_conf()");
+	sql('SELECT 1') until sql('SHOW surfidx.mutants') eq $mutants;
+	for my $n (map { $_ * 120 } 1 .. 8)
+	{
+		in_memory($n);
+		my $said = finish(start("SET statement_timeout = '10s'; SET enable_seqscan = off;
+			SET enable_sort = off; SELECT count(*) FROM (SELECT v FROM t ORDER BY v OFFSET 0) x"));
+
+		isnt($said, 'error 57014', "$n rows: ends");
+		$ended++ if $said eq 'error XX002';
+	}
+	cmp_ok($ended, '>', 0, 'says so');
+	sql('ALTER SYSTEM RESET surfidx.mutants; SELECT pg_reload_conf()');
+	my $own = $ENV{SURFIDX_MUTANT} // '';
+	sql('SELECT 1') until sql('SHOW surfidx.mutants') eq $own;
 	sql('DROP TABLE t');
 };
 
