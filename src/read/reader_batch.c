@@ -409,8 +409,8 @@ sfx_reader_trim_batches(SfxReader *r)
 }
 
 /*
- * Do the batch's entries follow each other in the scan's direction, from cur on?  If they do, what has been trimmed is all
- * of this step, so that no entry comes twice.
+ * Do the batch's entries follow each other in the scan's direction, from cur on?  If they do, what
+ * has been trimmed is all of this step, so that no entry comes twice.
  */
 static bool
 goes_on_from_cur(const SfxReader *r, const Batch *b)

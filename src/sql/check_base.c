@@ -50,6 +50,12 @@ sfx_check_is_owned(SfxCheck *cs, BlockNumber blkno)
 	return (cs->owned[blkno / 8] & (1 << (blkno % 8))) != 0;
 }
 
+void
+sfx_check_context(void *arg)
+{
+	errcontext("checking block %u", *(BlockNumber *) arg);
+}
+
 /*
  * Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every
  * cycle of links.

@@ -20,12 +20,6 @@ remember_entry(SfxCheck *cs, const SfxEntry *e)
 	bloom_add_element(cs->filter, bytes, len);
 }
 
-void
-sfx_check_context(void *arg)
-{
-	errcontext("checking block %u", *(BlockNumber *) arg);
-}
-
 /* Its values can be decoded, and are its row's. */
 static void
 check_values(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
