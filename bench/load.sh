@@ -1,13 +1,14 @@
 #!/bin/bash
 # pgbench's clients beside one index: YCSB A to F with uniform, Zipf's and latest keys, TPC-B, order entry, and the ingest of a time series.
 #
-#	bench/load.sh [--rows n] [--transactions n] [--clients n] [--runs n] [--buffers size] [--memory size] [--ams "btree surfidx"]
+#	bench/load.sh [--rows n] [--transactions n] [--clients "n..."] [--runs n] [--buffers size] [--memory size] [--ams "btree surfidx"]
 #		[--keys "int8 email uuid"] [--choice "uniform zipf latest"] [--out file.tsv] [load]...
 #
 #	load			a b c d e f (YCSB), tpcb, orders (bench/orders.sql), tpcb-keys, orders-keys (with primary
 #					keys of the method, and foreign keys), series; default: all
 #	--rows n		rows of the table before (default 1000000); of orders: order lines, of which a warehouse has 300,000
 #	--transactions	of each measurement (default 100000)
+#	--clients		of pgbench (default 4); if there are several numbers, all with each of them
 #	--buffers size	shared_buffers (default 1GB); a small one makes the index larger than memory
 #	--memory size	of the whole server, page cache included, by a control group where this machine allows one; says so if it does not
 #	--ams			access methods; hash does not do e and series
@@ -17,7 +18,9 @@
 # row on; d takes no other one.  Zipf's parameter is 1.01, the least but one that pgbench has.
 #
 # For each: CPU of all server processes, background ones included, WAL, and pages read from outside of shared_buffers, per transaction (and with --memory
-# those that were read from the disk again); medians over the runs, access methods in turn.  What the table takes is in it, and surfidx' merge at the end, however small
+# those that were read from the disk again); by the clock transactions a second, and how long the
+# 99th of 100 and the slowest took, which only a quiet machine tells (a full delta is merged
+# meanwhile if a tenth of the rows comes in); medians over the runs, access methods in turn.  What the table takes is in it, and surfidx' merge at the end, however small
 # the delta is by then: what that takes is told apart.  Needs Linux (/proc).
 
 cd "$(dirname "$0")/.." || exit 1
@@ -39,6 +42,7 @@ out=$PWD/build/load.tsv
 
 take_options "rows transactions clients runs buffers memory ams keys choice out" "$@"
 choices=$choice
+all_clients=$clients
 for word in "${words[@]}"; do
 	case $word in
 		a | b | c | d | e | f | tpcb | orders | tpcb-keys | orders-keys | series)
@@ -46,7 +50,10 @@ for word in "${words[@]}"; do
 		*) what_is "$word" ;;
 	esac
 done
-[ "$rows" -ge 1000 ] && [ "$transactions" -ge "$clients" ] && [ "$runs" -ge 1 ] || die "--rows must be at least 1000, --transactions as many as clients"
+[ "$rows" -ge 1000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 1000, --runs 1"
+for clients in $all_clients; do
+	[ "$transactions" -ge "$clients" ] || die "--transactions must be at least as many as clients"
+done
 loads=${loads:-a b c d e f tpcb orders tpcb-keys orders-keys series}
 
 # ---- tables and scripts ----
@@ -112,26 +119,42 @@ scripts_of()
 
 # ---- measuring ----
 
+# took_of_log: how long transactions took, by pgbench's logs: the 99th of 100 and the slowest, in ms
+took_of_log()
+{
+	cat "$WORK"/took/* | awk '{ print $3 }' | sort -n | awk '{ took[NR] = $1 }
+		END { printf "%.3f %.3f\n", took[int((NR * 99 + 99) / 100)] / 1000, took[NR] / 1000 }'
+}
+
 # measure key_set am script...: one run, into table result
 measure()
 {
-	local set=$1 am=$2 wal read ticks last refaults
+	local set=$1 am=$2 wal read ticks last refaults took
 
 	shift 2
+	[ "$all_clients" = "$clients" ] || set="$set, $clients clients"
+	rm -rf "$WORK/took" && mkdir "$WORK/took"
 	sql -c CHECKPOINT -c "SELECT pg_stat_reset()" >/dev/null
 	wal=$(psql -X -A -t -c "SELECT pg_current_wal_lsn()")
 	refaults=$(memory_refaults)
 	ticks=$(server_ticks)
-	"$BINDIR/pgbench" -n -M prepared -c "$clients" -j 2 -t $((transactions / clients)) "$@" >"$WORK/pgbench.out" 2>&1 || { cat "$WORK/pgbench.out"; die "pgbench failed"; }
+	"$BINDIR/pgbench" -n -M prepared -c "$clients" -j 2 -t $((transactions / clients)) \
+		-l --log-prefix="$WORK/took/log" "$@" >"$WORK/pgbench.out" 2>&1 || { cat "$WORK/pgbench.out"; die "pgbench failed"; }
 	last=$(server_ticks)
 	[ "$am" != surfidx ] || sql -c "SELECT surfidx_merge(indexrelid::regclass) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'surfidx'" >/dev/null
 	last=$(($(server_ticks) - last))
 	ticks=$(($(server_ticks) - ticks))
 	refaults=$(($(memory_refaults) - refaults))
+	took=$(took_of_log)
 	sleep 1		# statistics come late
 	read=$(psql -X -A -t -c "SELECT blks_read FROM pg_stat_database WHERE datname = current_database()")
-	sql -v s="$set" -v am="$am" -v t="$transactions" -v ticks="$ticks" -v hz="$(getconf CLK_TCK)" -v wal="$wal" -v read="$read" <<-'END'
+	sql -v s="$set" -v am="$am" -v t="$transactions" -v ticks="$ticks" -v hz="$(getconf CLK_TCK)" -v wal="$wal" -v read="$read" \
+		-v tps="$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$WORK/pgbench.out")" \
+		-v p99="${took% *}" -v most="${took#* }" <<-'END'
 		INSERT INTO result VALUES (:'s', 'CPU, us per transaction', :'am', :ticks::float8 * 1e6 / :hz / :t),
+			(:'s', 'transactions a second', :'am', :tps),
+			(:'s', 'latency of the 99th of 100, ms', :'am', :p99),
+			(:'s', 'latency of the slowest, ms', :'am', :most),
 			(:'s', 'WAL, bytes per transaction', :'am', pg_wal_lsn_diff(pg_current_wal_lsn(), :'wal') / :t),
 			(:'s', 'pages read, per transaction', :'am', :read::float8 / :t),
 			(:'s', 'index size, MB', :'am', (SELECT sum(pg_relation_size(indexrelid)) / 1048576.0 FROM pg_index i JOIN pg_class t ON t.oid = indrelid
@@ -256,24 +279,26 @@ own_cluster load "shared_buffers = $buffers" "jit = off" "max_parallel_workers_p
 trap 'leave; memory_release' EXIT
 [ -z "$memory" ] || memory_limit "$memory" || true
 sql -c "CREATE EXTENSION surfidx" -c "CREATE TABLE result (key_set text, metric text, am text, value float8)"
-echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(nproc) CPUs, $rows rows, shared_buffers $buffers${MEMORY_GROUP:+, memory $memory}, $clients clients, $transactions transactions, median of $runs"
-for load in $loads; do
-	case $load in
-		tpcb) run_tpcb ;;
-		orders) run_orders ;;
-		tpcb-keys) run_tpcb_keys ;;
-		orders-keys) run_orders keys ;;
-		series) run_series ;;
-		*)
-			for k in $keys; do
-				for choice in $choices; do
-					[[ $load != d || $choice = latest ]] || continue
-					write_scripts "$k" "$choice"
-					run_load "$load" "$k" "$choice"
+echo "# PostgreSQL $(psql -X -A -t -c "SHOW server_version"), $(nproc) CPUs, $rows rows, shared_buffers $buffers${MEMORY_GROUP:+, memory $memory}, $all_clients clients, $transactions transactions, median of $runs"
+for clients in $all_clients; do
+	for load in $loads; do
+		case $load in
+			tpcb) run_tpcb ;;
+			orders) run_orders ;;
+			tpcb-keys) run_tpcb_keys ;;
+			orders-keys) run_orders keys ;;
+			series) run_series ;;
+			*)
+				for k in $keys; do
+					for choice in $choices; do
+						[[ $load != d || $choice = latest ]] || continue
+						write_scripts "$k" "$choice"
+						run_load "$load" "$k" "$choice"
+					done
 				done
-			done
-			;;
-	esac
+				;;
+		esac
+	done
 done
 sql -c "CREATE VIEW summary AS SELECT key_set, metric, am, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median, min(value), max(value), count(*) AS runs
 	FROM result GROUP BY 1, 2, 3"

@@ -206,6 +206,8 @@ acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 				behind = look_behind(index, img, meta, g, end);
 			if (behind == BEHIND_NOTHING || (behind == BEHIND_FEW && !is_applier(img, end)))
 				return img;
+			if (behind == BEHIND_FEW && order == NULL)
+				sfx_image_warm(index, img, end);
 			if (end)
 				end->len = 0;
 			found = img->seen;

@@ -8,6 +8,7 @@
 #include "surfidx.h"
 #include "bufhint.h"
 #include "delta.h"
+#include "hash.h"
 #include "image_batch.h"
 #include "image_impl.h"
 #include "leaf.h"
@@ -186,6 +187,30 @@ catch_up_pages(const Fill *f, Page copy)
 		result = CATCHUP_NOMEM;
 	sfx_batch_free(a.batch);
 	return result;
+}
+
+/*
+ * A search brings the nodes that an insert will touch into the processor's caches; most of what an
+ * insert takes is waiting for these.
+ */
+void
+sfx_image_warm(Relation index, SfxImage *img, SfxLogEnd *end)
+{
+	SfxNodeAlloc nodes = sfx_image_nodes(img, NULL);
+	uint32		off = end->off;
+	SfxEntry	e;
+	bool		dead;
+
+	while (sfx_log_parse(index, end->blkno, end->copy.page, &off, &e, &dead))
+	{
+		SfxPos		pos = {e.key, e.keylen, e.tid};
+		SfxCursor	c;
+
+		if (dead)
+			continue;
+		(void) sfx_delta_absent(&img->delta, &nodes, sfx_hash_key(e.key, e.keylen));
+		(void) sfx_delta_seek(&img->delta, &nodes, &pos, &c);
+	}
 }
 
 CatchupResult

@@ -12,6 +12,7 @@
 #include "delta.h"
 #include "horizon.h"
 #include "image.h"
+#include "log.h"
 #include "meta.h"
 
 #include "storage/lwlock.h"
@@ -148,5 +149,12 @@ typedef enum
  */
 extern CatchupResult sfx_image_catch_up(Relation index, const SfxOrder *order, SfxImage *img,
 										const SfxMeta *meta, int g);
+
+/*
+ * Who holds the image in shared mode, and is about to apply that copied end in exclusive mode,
+ * looks its entries up: so that others wait for less (I9).  In byte order only.  ERROR if the copy
+ * is damaged.
+ */
+extern void sfx_image_warm(Relation index, SfxImage *img, SfxLogEnd *end);
 
 #endif							/* SURFIDX_IMAGE_IMPL_H */
