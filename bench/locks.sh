@@ -80,10 +80,12 @@ held()
 		{
 			split($2, at, "/")
 			lock = $1
-			if (lock == "BufferContent")
-				lock = at[1] == table_file ? "table pages" :
-					at[1] != index_file ? "other pages" :
-					at[3] == 0 ? "index, first page" : "index pages"
+			if (lock == "BufferContent" && at[1] == table_file)
+				lock = "table pages"
+			else if (lock == "BufferContent" && at[1] == index_file)
+				lock = at[3] == 0 ? "index, first page" : "index pages"
+			else if (lock == "BufferContent")
+				lock = "other pages"
 			waits[lock] += $7
 			waited[lock] += $8
 			if ($4 != "exclusive")
