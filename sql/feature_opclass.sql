@@ -59,12 +59,18 @@ SELECT count(*) FROM tb WHERE t = 'a8';
 RESET enable_seqscan;
 DROP TABLE tb;
 DROP OPERATOR FAMILY text_bytes USING surfidx;
-DROP COLLATION words;
 -- a class whose functions contradict one another
 CREATE OPERATOR CLASS int8_mixed FOR TYPE int8 USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
 	FUNCTION 1 btint8cmp(int8, int8), FUNCTION 2 btfloat8sortsupport(internal);
 CREATE TABLE mixed AS SELECT i % 3 AS g, i::int8 AS v FROM generate_series(-3, 9) i;
 CREATE INDEX mixed_v ON mixed USING surfidx (g, v int8_mixed);
+-- ... of text: the collation is named, too
+CREATE OPERATOR CLASS text_mixed FOR TYPE text USING surfidx AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 bttextcmp(text, text), FUNCTION 2 bttext_pattern_sortsupport(internal);
+CREATE TABLE mixed_text AS SELECT x COLLATE words AS t FROM unnest('{a,B,c,D}'::text[]) x;
+CREATE INDEX mixed_t ON mixed_text USING surfidx (t text_mixed);
+DROP TABLE mixed_text;
+DROP OPERATOR FAMILY text_mixed USING surfidx;
 CREATE INDEX mixed_v ON mixed USING surfidx (g, v int8_mixed DESC) WHERE v > 0;
 SELECT surfidx_check('mixed_v', true);
 DROP TABLE mixed;
@@ -107,3 +113,4 @@ DROP OPERATOR FAMILY fraction_few USING surfidx; DROP OPERATOR FAMILY fraction_n
 SELECT count(*) FROM pg_opclass WHERE opcname LIKE 'fraction%';
 SET client_min_messages = warning;
 DROP TYPE fraction CASCADE;
+DROP COLLATION words;
