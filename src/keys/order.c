@@ -580,13 +580,16 @@ sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8
 					NameStr(TupleDescAttr(RelationGetDescr(ko->index), i)->attname),
 					RelationGetRelationName(ko->index)),
 			 OidIsValid(collation) ?
-			 errdetail("Two values sorted by its sort support are in the wrong order for its comparison function %s with collation %s.",
+			 errdetail("Two values sorted by its sort support are in the wrong order for its "
+					   "comparison function %s with collation %s.",
 					   format_procedure(index_getprocid(ko->index, i + 1, BTORDER_PROC)),
 					   generate_collation_name(collation)) :
 			 errdetail("Two values sorted by its sort support are in the wrong order for its comparison function %s.",
 					   format_procedure(index_getprocid(ko->index, i + 1, BTORDER_PROC))),
 			 OidIsValid(collation) ?
-			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be transitive. Some libraries' collations are not, for some strings: another collation, such as \"C\", has an order.") :
+			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be "
+					 "transitive. Some libraries' collations are not, for some strings: another "
+					 "collation, such as \"C\", has an order.") :
 			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be transitive.")));
 }
 
