@@ -3,7 +3,9 @@
  *-------------------------------------------------------------------------
  */
 #include "intcodec_bytes.h"
+#include "contract.h"
 #include "cpu.h"
+#include "decimal.h"
 
 /* ---- headers ---- */
 
@@ -66,6 +68,7 @@ parse_fields(const uint8_t *in, size_t len, int n, SfxInt *b, size_t *pos, size_
 			*stream = b->streambytes;
 			return SFX_OK;
 		case SFX_INT_EF:
+		case SFX_INT_DECIMAL:
 		case SFX_INT_CODECS:
 			break;
 	}
@@ -89,8 +92,8 @@ open_ef(SfxInt *b, const uint8_t *in, size_t len, size_t nb)
 	return (int) b->size;
 }
 
-int
-sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
+static int
+open_block(SfxInt *b, const uint8_t *in, size_t len, int n)
 {
 	size_t		pos = 2,
 				stream,
@@ -140,6 +143,36 @@ sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 	b->patches = b->map + nmap;
 	b->p = b->patches + npatch;
 	b->avail = len - pos - nmap - npatch;
+	return (int) b->size;
+}
+
+/* What stands in front of a block of d; its length. */
+static inline int
+open_decimal(SfxInt *b, const uint8_t *in, size_t len)
+{
+	size_t		nb = in[0] >> 3 & 15;
+
+	if (nb > 7 || len < 2 + nb || (in[1] & ~(DECIMAL_BIASED | DECIMAL_PLACES)) != 0)
+		return SFX_CORRUPT;
+	b->decimals.places = in[1] & DECIMAL_PLACES;
+	b->decimals.biased = (in[1] & DECIMAL_BIASED) != 0;
+	b->decimals.low = sfx_mask(64 - 8 * (unsigned) nb);
+	b->decimals.high = nb > 0 ? sfx_load_bytes(in + 2, nb) << (64 - 8 * nb) : 0;
+	return 2 + (int) nb;
+}
+
+int
+sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
+{
+	int			head;
+
+	b->decimal = len >= 2 && SFX_INT_CODEC(in[0]) == SFX_INT_DECIMAL;
+	if (!b->decimal)
+		return open_block(b, in, len, n);
+	head = open_decimal(b, in, len);
+	if (head < 0 || open_block(b, in + head, len - (size_t) head, n) < 0)
+		return SFX_CORRUPT;
+	b->size += (size_t) head;
 	return (int) b->size;
 }
 
@@ -355,15 +388,42 @@ lfor_search(const SfxInt *b, uint64_t x, bool *equal)
 	return packed_search(b, lo, hi, x, equal);
 }
 
+/* ---- decimals ---- */
+
+/*
+ * The d that a search for x is a search for: the least with an image that is not below x.  False:
+ * it is another image.  There is one d alone to be looked at (decimal.h).
+ */
+static bool
+decimal_sought(const SfxDecimals *m, uint64_t x, uint64_t *d)
+{
+	int64_t		bias = m->biased ? SFX_DECIMAL_LIMIT : 0,
+				near;
+	uint64_t	image;
+
+	if (x > m->low)
+	{
+		*d = UINT64_MAX;
+		return false;
+	}
+	x |= m->high;
+	near = sfx_decimal_near(x, m->places);
+	image = sfx_decimal_image(near, m->places);
+	near += bias + (image < x && !SFX_CORE_MUTANT("decimals are sought below"));
+	*d = near < 0 ? 0 : (uint64_t) near;
+	return near >= 0 && (image == x || SFX_CORE_MUTANT("what lies near a decimal is found"));
+}
+
 /* ---- the public face ---- */
 
-int
-sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out)
+
+/* What follows is of blocks that are no decimals, or of their d. */
+
+static inline int
+read_block(const SfxInt *b, int from, int to, uint64_t *out)
 {
 	SfxEf		e;
 
-	if (from < 0 || from > to || to > b->n)
-		return SFX_CORRUPT;
 	if (is_bytewise(b->codec))
 		return sfx_int_bytes_read(b, from, to, out);
 	switch (b->codec)
@@ -381,14 +441,12 @@ sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out)
 	}
 }
 
-int
-sfx_int_at(const SfxInt *b, int i, uint64_t *v)
+static inline int
+value_at(const SfxInt *b, int i, uint64_t *v)
 {
 	const uint8_t *p;
 	size_t		avail;
 
-	if (i < 0 || i >= b->n)
-		return SFX_CORRUPT;
 	if (is_bytewise(b->codec))
 		return sfx_int_bytes_read(b, i, i + 1, v);
 	switch (b->codec)
@@ -405,10 +463,9 @@ sfx_int_at(const SfxInt *b, int i, uint64_t *v)
 	}
 }
 
-int
-sfx_int_search(const SfxInt *b, uint64_t x, bool *equal)
+static inline int
+search_block(const SfxInt *b, uint64_t x, bool *equal)
 {
-	*equal = false;
 	if (is_bytewise(b->codec))
 		return sfx_int_bytes_search(b, x, equal);
 	switch (b->codec)
@@ -423,6 +480,37 @@ sfx_int_search(const SfxInt *b, uint64_t x, bool *equal)
 		default:
 			return packed_search(b, 0, b->n, x, equal);
 	}
+}
+
+int
+sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out)
+{
+	if (from < 0 || from > to || to > b->n || read_block(b, from, to, out) != SFX_OK)
+		return SFX_CORRUPT;
+	return b->decimal ? sfx_kernels->decimals(&b->decimals, out, to - from) : SFX_OK;
+}
+
+int
+sfx_int_at(const SfxInt *b, int i, uint64_t *v)
+{
+	if (i < 0 || i >= b->n || value_at(b, i, v) != SFX_OK)
+		return SFX_CORRUPT;
+	return b->decimal ? sfx_kernels->decimals(&b->decimals, v, 1) : SFX_OK;
+}
+
+int
+sfx_int_search(const SfxInt *b, uint64_t x, bool *equal)
+{
+	bool		decimal;
+	int			i;
+
+	*equal = false;
+	if (!b->decimal)
+		return search_block(b, x, equal);
+	decimal = decimal_sought(&b->decimals, x, &x);
+	i = search_block(b, x, equal);
+	*equal = *equal && decimal;
+	return i;
 }
 
 int

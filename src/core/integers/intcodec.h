@@ -12,6 +12,8 @@
  *	PDBP	the same, patched: large deltas are exceptions; with a width of 0, run-length coding (non-decreasing input)
  *	VBYTE, VARINTGB, STREAMVBYTE	deltas of whole bytes (non-decreasing input; the last two: below 2^32).  Never smaller than
  *			PDBP by more than a trifle, and slower to search than all others: only if pinned
+ *	DECIMAL	images of doubles that are decimals, as whole numbers d in a block of another codec
+ *			(sfx_int_encode_decimals alone makes it)
  *
  * Of those within 3 % of the smallest it takes the fastest to search: LFOR, EF, FOR and PLAIN, DBP,
  * PDBP. Input may be in any order; what needs it non-decreasing is only tried where it is. All
@@ -21,6 +23,7 @@
 #ifndef SFX_INTCODEC_H
 #define SFX_INTCODEC_H
 
+#include "cpu.h"
 #include "sfx.h"
 
 #define SFX_INT_MAX		256		/* values in one block, at most */
@@ -39,6 +42,7 @@ typedef enum SfxIntCodec
 	SFX_INT_VBYTE = 7,
 	SFX_INT_VARINTGB = 8,
 	SFX_INT_STREAMVBYTE = 9,
+	SFX_INT_DECIMAL = 10,
 	SFX_INT_CODECS
 } SfxIntCodec;
 
@@ -53,12 +57,24 @@ extern int sfx_int_encode(const uint64_t *v, int n, uint8_t *out, size_t cap);
 extern int sfx_int_encode_as(SfxIntCodec codec, const uint64_t *v, int n, uint8_t *out, size_t cap);
 
 /*
+ * Is the double of this image a decimal?  Of the first of a block this is to be asked before
+ * sfx_int_encode_decimals is: it is cheap, and images of what is no double mostly are none.
+ */
+extern bool sfx_int_is_decimal(uint64_t image);
+
+/*
+ * Encode the last nbytes (1..8) bytes of each of n images of doubles (decimal.h), the rest of which
+ * is the same in all of them.  SFX_NOSPACE also if some double is no decimal.
+ */
+extern int sfx_int_encode_decimals(const uint64_t *image, int n, unsigned nbytes, uint8_t *out, size_t cap);
+
+/*
  * An opened block: its header, checked.  All that it promises lies within the bytes that it was
  * opened with, which must outlive it.  The fields are the codecs' own.
  */
 typedef struct SfxInt
 {
-	SfxIntCodec codec;
+	SfxIntCodec codec;			/* DECIMAL: the one of the block of d */
 	int			n;
 	unsigned	width;			/* bits per value of the stream (EF: low bits) */
 	unsigned	frac;			/* LFOR: slope, 1/256ths */
@@ -74,6 +90,8 @@ typedef struct SfxInt
 	unsigned	highbytes;		/* PDBP: bytes of an exception's high part */
 	const uint8_t *patches;		/* PDBP: their places, then their high parts */
 	size_t		streambytes;	/* VBYTE, VARINTGB, STREAMVBYTE: length of the streams */
+	bool		decimal;		/* DECIMAL; the other fields are those of the block of d */
+	SfxDecimals decimals;
 } SfxInt;
 
 /*

@@ -494,6 +494,7 @@ encode(int which, const uint64_t *v, int n, uint8_t *out, size_t cap)
 		case SFX_INT_STREAMVBYTE:
 			end = sfx_int_bytes_encode(by_speed[i], v, n, out);
 			break;
+		case SFX_INT_DECIMAL:
 		case SFX_INT_CODECS:
 			break;
 	}

@@ -50,6 +50,12 @@
  *								least first, bit 7: there is more.  The others: 1 to 4 bytes; a control byte has the lengths - 1
  *								of four values (bits 0-1 the first), in front of the four, or of the whole chunk
  *
+ *	DECIMAL			byte 0		nb is of the high bytes, 0..7
+ *					byte 1		e (bits 0-3); bit 7: biased; bits 4-6: zero
+ *					nb			the first bytes of all images, the least significant of them first
+ *					block		of another codec: d (biased: d + 2^50), where v[i] are the last 8 - nb
+ *								bytes of the image of d / 10^e (decimal.h)
+ *
  * Exceptions (patches) take few large deltas out of the way of many small ones; with a width of 0
  * they are a run-length code. Delta packing has to sum up what stands before a value; the
  * checkpoints bound that to one chunk, and keep a jump between chunks from widening the deltas.
@@ -64,6 +70,9 @@
 #define CHUNK			64		/* values per DBP chunk */
 #define MAX_CHUNKS		(SFX_INT_MAX / CHUNK)
 #define MAX_EF_BITMAP	255		/* bytes */
+
+#define DECIMAL_BIASED	0x80	/* byte 1 */
+#define DECIMAL_PLACES	0x0F
 
 /* Byte 0. */
 static inline uint8_t

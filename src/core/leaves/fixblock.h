@@ -6,6 +6,9 @@
  * *core*; cores are in key order.  The first 64 bits of the cores are an integer block, the rest is
  * raw.
  *
+ * Keys that end in a double, and share what stands before it, may have images of decimals in the
+ * integer block (SFX_INT_DECIMAL): then SFX_FIX_ALL is set.
+ *
  *	0			width w, 1 to 64; SFX_FIX_ALL set: everything varies, the next three are absent
  *	1			bitmap, (w + 7) / 8 bytes: w <= 16: which bytes have constant bits; else: which bytes vary
  *	...			w <= 16: for each such byte, mask of its varying bits and value of the others

@@ -423,6 +423,7 @@ typedef enum SfxKeyCodec
 	SFX_KEYS_BITS = 13,			/* cut between two bits (bitblock.h) */
 	SFX_KEYS_COLUMN = 14,		/* cut, with a column of shared lengths (strcolumn.h) */
 	SFX_KEYS_ENDED = 15,		/* cut between two bits, at one that is 1 */
+	SFX_KEYS_DECIMAL = 16,		/* of one width, in an integer block of decimals */
 	SFX_KEYS_CODECS
 } SfxKeyCodec;
 

@@ -334,7 +334,7 @@ sfx_leaf_block_info(const SfxLeaf *l, int b, SfxBlockInfo *info)
 	if (k.kind == SFX_BLK_ONE)
 		info->keycodec = SFX_KEYS_ONE;
 	else if (k.kind == SFX_BLK_FIXED)
-		info->keycodec = (SfxKeyCodec) k.fix.ints.codec;
+		info->keycodec = k.fix.ints.decimal ? SFX_KEYS_DECIMAL : (SfxKeyCodec) k.fix.ints.codec;
 	else if (k.kind == SFX_BLK_BITS)
 		info->keycodec = k.bits.ended ? SFX_KEYS_ENDED : SFX_KEYS_BITS;
 	else

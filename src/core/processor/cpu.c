@@ -8,6 +8,7 @@
 #include "cpu.h"
 
 #include "bits.h"
+#include "decimal.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define HAVE_X86

@@ -94,6 +94,15 @@ sfx_symbol_bits(uint32_t n)
 	return bits;
 }
 
+/* Decimals (decimal.h) of one e, and what their images share. */
+typedef struct SfxDecimals
+{
+	unsigned	places;			/* e <= SFX_DECIMAL_PLACES */
+	bool		biased;			/* d + 2^50 stands for d: some may be negative */
+	uint64_t	high;			/* bits of all images, and */
+	uint64_t	low;			/* a mask of the others, 0 or more of the last ones */
+} SfxDecimals;
+
 /* So many numbers behind those that it returns may be scratched by the kernel hidden. */
 #define SFX_HIDDEN_SLACK	8
 
@@ -171,6 +180,12 @@ typedef struct SfxKernels
 	 * bytes behind v[to] are readable.
 	 */
 	uint32_t	(*rises) (const uint8_t *v, int from, int to);
+
+	/*
+	 * v[i] = the low bits (m->low) of the image of the decimal v[i], for n of them.  SFX_OK; or
+	 * SFX_CORRUPT if one is out of range, or its high bits are not m->high: v is anything then.
+	 */
+	int			(*decimals) (const SfxDecimals *m, uint64_t *v, int n);
 } SfxKernels;
 
 extern const SfxKernels *sfx_kernels;

@@ -918,8 +918,84 @@ NAME(rises)(const uint8_t *v, int from, int to)
 	return sum;
 }
 
+/* ---- decimals ---- */
+
+/*
+ * With 0x433 in front of its 52 bits a whole number is a double, 2^52 more than it should be.  What
+ * has more bits is out of range, and seen to be.
+ */
+TARGET static int
+NAME(decimals)(const SfxDecimals *m, uint64_t *v, int n)
+{
+	uint64_t	bias = m->biased ? SFX_DECIMAL_LIMIT : 0,
+				over = 0,
+				other = 0;
+	int			i = 0;
+
+#if LEVEL == 2
+	const __m256i magic = _mm256_set1_epi64x(0x4330000000000000);
+	const __m256d offset = _mm256_set1_pd(4503599627370496.0 + (double) bias);
+	const __m256d by = _mm256_set1_pd(sfx_decimal_power(m->places));
+	const __m256i sign = _mm256_set1_epi64x((long long) SFX_IMAGE_POSITIVE);
+	const __m256i high = _mm256_set1_epi64x((long long) m->high);
+	const __m256i low = _mm256_set1_epi64x((long long) m->low);
+	__m256i		over4 = _mm256_setzero_si256(),
+				other4 = over4;
+	uint64_t	part[4];
+
+	for (; i + 4 <= n; i += 4)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) (v + i));
+		__m256d		d = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(x, magic)), offset);
+		__m256i		bits = _mm256_castpd_si256(_mm256_div_pd(d, by));
+
+		over4 = _mm256_or_si256(over4, x);
+		bits = _mm256_xor_si256(bits, _mm256_or_si256(sign,
+													  _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits)));
+		other4 = _mm256_or_si256(other4, _mm256_xor_si256(bits, high));
+		_mm256_storeu_si256((__m256i *) (v + i), _mm256_and_si256(bits, low));
+	}
+	_mm256_storeu_si256((__m256i *) part, over4);
+	over = part[0] | part[1] | part[2] | part[3];
+	_mm256_storeu_si256((__m256i *) part, other4);
+	other = part[0] | part[1] | part[2] | part[3];
+#elif LEVEL >= 3
+	const __m512i magic = _mm512_set1_epi64(0x4330000000000000);
+	const __m512d offset = _mm512_set1_pd(4503599627370496.0 + (double) bias);
+	const __m512d by = _mm512_set1_pd(sfx_decimal_power(m->places));
+	const __m512i sign = _mm512_set1_epi64((long long) SFX_IMAGE_POSITIVE);
+	const __m512i high = _mm512_set1_epi64((long long) m->high);
+	const __m512i low = _mm512_set1_epi64((long long) m->low);
+	__m512i		over8 = _mm512_setzero_si512(),
+				other8 = over8;
+
+	for (; i + 8 <= n; i += 8)
+	{
+		__m512i		x = _mm512_loadu_si512(v + i);
+		__m512d		d = _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(x, magic)), offset);
+		__m512i		bits = _mm512_castpd_si512(_mm512_div_pd(d, by));
+
+		over8 = _mm512_or_si512(over8, x);
+		bits = _mm512_xor_si512(bits, _mm512_or_si512(sign, _mm512_srai_epi64(bits, 63)));
+		other8 = _mm512_or_si512(other8, _mm512_xor_si512(bits, high));
+		_mm512_storeu_si512(v + i, _mm512_and_si512(bits, low));
+	}
+	over = (uint64_t) _mm512_reduce_or_epi64(over8);
+	other = (uint64_t) _mm512_reduce_or_epi64(other8);
+#endif
+	for (; i < n; i++)
+	{
+		uint64_t	image = sfx_decimal_image((int64_t) ((v[i] & sfx_mask(52)) - bias), m->places);
+
+		over |= v[i];
+		other |= image ^ m->high;
+		v[i] = image & m->low;
+	}
+	return (over >> (SFX_DECIMAL_BITS + m->biased)) == 0 && (other & ~m->low) == 0 ? SFX_OK : SFX_CORRUPT;
+}
+
 static const SfxKernels NAME(kernels) = {
 	NAME(ef_search), NAME(ef_get), NAME(ef_decode), NAME(unpack), NAME(add_line), NAME(split_radix),
 	NAME(deposit), NAME(put_words), NAME(get_words), NAME(hidden),
-	NAME(sum_halves), NAME(symbols), NAME(next_low), NAME(rises)
+	NAME(sum_halves), NAME(symbols), NAME(next_low), NAME(rises), NAME(decimals)
 };
