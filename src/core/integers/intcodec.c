@@ -388,36 +388,7 @@ lfor_search(const SfxInt *b, uint64_t x, bool *equal)
 	return packed_search(b, lo, hi, x, equal);
 }
 
-/* ---- decimals ---- */
-
-/*
- * The d that a search for x is a search for: the least with an image that is not below x.  False:
- * it is another image.  There is one d alone to be looked at (decimal.h).
- */
-static bool
-decimal_sought(const SfxDecimals *m, uint64_t x, uint64_t *d)
-{
-	int64_t		bias = m->biased ? SFX_DECIMAL_LIMIT : 0,
-				near;
-	uint64_t	image;
-
-	if (x > m->low)
-	{
-		*d = UINT64_MAX;
-		return false;
-	}
-	x |= m->high;
-	near = sfx_decimal_near(x, m->places);
-	image = sfx_decimal_image(near, m->places);
-	near += bias + (image < x && !SFX_CORE_MUTANT("decimals are sought below"));
-	*d = near < 0 ? 0 : (uint64_t) near;
-	return near >= 0 && (image == x || SFX_CORE_MUTANT("what lies near a decimal is found"));
-}
-
-/* ---- the public face ---- */
-
-
-/* What follows is of blocks that are no decimals, or of their d. */
+/* ---- blocks that are no decimals, or of d ---- */
 
 static inline int
 read_block(const SfxInt *b, int from, int to, uint64_t *out)
@@ -463,7 +434,7 @@ value_at(const SfxInt *b, int i, uint64_t *v)
 	}
 }
 
-static inline int
+static int
 search_block(const SfxInt *b, uint64_t x, bool *equal)
 {
 	if (is_bytewise(b->codec))
@@ -481,6 +452,37 @@ search_block(const SfxInt *b, uint64_t x, bool *equal)
 			return packed_search(b, 0, b->n, x, equal);
 	}
 }
+
+/* ---- decimals ---- */
+
+/*
+ * There is one d to be looked at (decimal.h).  Mostly x is its image, so that the search in the
+ * block need not wait for the division: the processor guesses.
+ */
+static int
+search_decimal(const SfxInt *b, uint64_t x, bool *equal)
+{
+	const SfxDecimals *m = &b->decimals;
+	int64_t		bias = m->biased ? SFX_DECIMAL_LIMIT : 0,
+				near;
+	uint64_t	image;
+	int			i;
+
+	if (x > m->low)
+		return b->n;
+	x |= m->high;
+	near = sfx_decimal_near(x, m->places);
+	image = sfx_decimal_image(near, m->places);
+	near += bias;
+	if (near >= 0 && image == x)
+		return search_block(b, (uint64_t) near, equal);
+	near += image < x && !SFX_CORE_MUTANT("decimals are sought below");
+	i = search_block(b, near < 0 ? 0 : (uint64_t) near, equal);
+	*equal = *equal && SFX_CORE_MUTANT("what lies near a decimal is found");
+	return i;
+}
+
+/* ---- the public face ---- */
 
 int
 sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out)
@@ -501,16 +503,8 @@ sfx_int_at(const SfxInt *b, int i, uint64_t *v)
 int
 sfx_int_search(const SfxInt *b, uint64_t x, bool *equal)
 {
-	bool		decimal;
-	int			i;
-
 	*equal = false;
-	if (!b->decimal)
-		return search_block(b, x, equal);
-	decimal = decimal_sought(&b->decimals, x, &x);
-	i = search_block(b, x, equal);
-	*equal = *equal && decimal;
-	return i;
+	return b->decimal ? search_decimal(b, x, equal) : search_block(b, x, equal);
 }
 
 int
