@@ -24,9 +24,8 @@ my %first = (
 	f_s => '(s DESC, n) INCLUDE (v)',
 	f_u => '(u, v)',
 	f_b => '(n, s) WITH (filter = surf)');
-# of table g, in files of 5 on (g_column: of 6, g_grown: of 7): each kind of page, codec of keys and
-# of TIDs,
-# scheme of dictionaries, filter and type
+# of table g, in files of 5 on (g_column: of 6, g_grown: of 7, g_decimal: of 8): each kind of page,
+# codec of keys and of TIDs, scheme of dictionaries, filter and type
 my @codecs = qw(plain for lfor ef dbp pdbp vbyte varintgb streamvbyte);
 my @schemes = qw(single double 3grams 4grams alm alm_improved fsst);
 my %types = (
@@ -44,6 +43,7 @@ my %more = (
 	g_cut => '(j, g) WITH (keys = cut)',
 	g_column => '(e) WITH (keys = cut)',
 	g_grown => '(h) WITH (keys = cut)',
+	g_decimal => '((j / 100::float8))',
 	g_dups => '(d)',
 	g_serial => '(g)',
 	g_lists => '((j % 50))',
@@ -215,7 +215,7 @@ my $shown = q{SELECT DISTINCT x FROM pg_class c JOIN pg_am a ON a.oid = relam
 my $schemes = q{SELECT DISTINCT scheme FROM pg_class c JOIN pg_am a ON a.oid = relam
 	AND amname = 'surfidx', surfidx_dictionaries(c.oid) ORDER BY 1};
 is($node->safe_psql('postgres', $shown), join("\n", (map { "keys $_" } sort @codecs,
-	qw(bits column ended front hope one packed)),
+	qw(bits column decimal ended front hope one packed)),
 	(map { "page $_" } qw(dictionary filter gate inner leaf log meta)),
 	map { "tids $_" } sort qw(one runs for zigzag posting patched)),
 	'the indexes have pages of each kind, and each codec');

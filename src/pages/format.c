@@ -21,7 +21,7 @@
 #include "surf_format.h"
 #include "tidcodec.h"
 
-StaticAssertDecl(SFX_FORMAT_VERSION == 7, "the list below is of this version");
+StaticAssertDecl(SFX_FORMAT_VERSION == 8, "the list below is of this version");
 
 /* pages */
 StaticAssertDecl(sizeof(SfxPageTail) == 24 && offsetof(SfxPageTail, right) == 8 &&
@@ -58,6 +58,6 @@ StaticAssertDecl(SFX_FIX_ALL == 0x80 && SFX_FIX_MAXWIDTH == 64 && SFX_FIX_MAXBIT
 StaticAssertDecl(SFX_BITS_ENDED == 0x40 && SFX_BITS_STRINGS == 0x80 && SFX_BITS_LESS == 48 &&
 				 SFX_BITS_MAXWIDTH == 8, "keys cut between bits");
 StaticAssertDecl(SFX_BLOCK_KEYS == 256 && SFX_BLOCK_ENTRIES == 512, "blocks");
-StaticAssertDecl(SFX_KEYS_CODECS == 16 && SFX_INT_CODECS == 10 && SFX_TID_CODECS == 7, "codecs");
+StaticAssertDecl(SFX_KEYS_CODECS == 17 && SFX_INT_CODECS == 11 && SFX_TID_CODECS == 7, "codecs");
 StaticAssertDecl(SFX_FSST == 7, "schemes of dictionaries");
 StaticAssertDecl(SFX_FILTER_SURF == 2 && SURF_VERSION == 3, "filters");

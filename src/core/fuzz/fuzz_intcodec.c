@@ -6,6 +6,7 @@
 
 #include "../test/intblock.h"
 #include "cpu.h"
+#include "decimal.h"
 #include "intcodec.h"
 
 #define CHECK(cond) do { if (!(cond)) abort(); } while (0)
@@ -65,6 +66,38 @@ round_trip(const uint64_t *v, int n, bool sorted)
 	}
 }
 
+/* The values as d of so many places; a search for what lies between two finds none. */
+static void
+decimals_round_trip(uint64_t *v, int n, unsigned places)
+{
+	uint8_t		enc[SFX_INT_BOUND(SFX_INT_MAX) + 16];
+	uint64_t	out[SFX_INT_MAX];
+	SfxInt		b;
+	bool		equal;
+	int			size;
+
+	for (int i = 0; i < n; i++)
+		v[i] = sfx_decimal_image((int64_t) (v[i] & sfx_mask(SFX_DECIMAL_BITS)) - (places & 16 ? 1000 : 0), places & 15);
+	size = sfx_int_encode_decimals(v, n, 8, enc, sizeof(enc));
+	if (size < 0)
+		return;
+	CHECK(sfx_int_open(&b, enc, (size_t) size, n) == size && b.decimal);
+	CHECK(sfx_int_read(&b, 0, n, out) == SFX_OK && memcmp(out, v, 8 * (size_t) n) == 0);
+	for (int i = 1; i < n && v[i - 1] <= v[i]; i++)
+	{
+		if (i + 1 < n)
+			continue;
+		for (int j = 0; j < n; j += 1 + n / 8)
+		{
+			int			lb = sfx_int_search(&b, v[j], &equal);
+
+			CHECK(lb >= 0 && lb <= j && equal && v[lb] == v[j] && (lb == 0 || v[lb - 1] < v[j]));
+			lb = sfx_int_search(&b, v[j] + 1, &equal);
+			CHECK(lb > j && equal == (lb < n && v[lb] == v[j] + 1) && v[lb - 1] <= v[j]);
+		}
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -92,5 +125,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 1; i < n; i++)
 		v[i] = v[i] > UINT64_MAX - v[i - 1] ? UINT64_MAX : v[i] + v[i - 1];
 	round_trip(v, n, true);
+	decimals_round_trip(v, n, data[0]);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "bits.h"
 #include "cpu.h"
+#include "decimal.h"
 #include "tap.h"
 
 #define MAXN	256
@@ -423,6 +424,47 @@ test_shared(const SfxKernels *k)
 	return bad;
 }
 
+/* Each decimal by a division of whole numbers; what is out of range, or has other high bits. */
+static int
+test_decimals(const SfxKernels *k)
+{
+	int			bad = 0;
+
+	for (int t = 0; t < 20000; t++)
+	{
+		SfxDecimals m = {(unsigned) (rnd(&seed) % (SFX_DECIMAL_PLACES + 1)), t % 2 == 1, 0, UINT64_MAX};
+		uint64_t	v[MAXN],
+					image[MAXN],
+					other = 0;
+		int64_t		bias = m.biased ? SFX_DECIMAL_LIMIT : 0;
+		int			n = 1 + (int) (rnd(&seed) % 40);
+		bool		wrong = t % 5 == 4;
+
+		for (int i = 0; i < n; i++)
+		{
+			int64_t		d = (int64_t) (rnd(&seed) >> (64 - SFX_DECIMAL_BITS) >> (t % SFX_DECIMAL_BITS));
+
+			d = m.biased && rnd(&seed) % 2 ? -d : d;
+			v[i] = (uint64_t) (d + bias);
+			image[i] = sfx_decimal_divide(d, m.places);
+			other |= image[i] ^ image[0];
+		}
+		if (t % 3)
+			m.low = sfx_mask(8 * ((sfx_bitlen(other) + 7) / 8));
+		m.high = image[0] & ~m.low;
+		if (wrong && t % 2)
+			v[rnd(&seed) % (uint64_t) n] |= UINT64_C(1) << (SFX_DECIMAL_BITS + m.biased + rnd(&seed) % (64 - SFX_DECIMAL_BITS - m.biased));
+		else if (wrong && m.low != UINT64_MAX)
+			m.high ^= (m.low + 1) << rnd(&seed) % (64 - sfx_bitlen(m.low));
+		else
+			wrong = false;
+		bad += (k->decimals(&m, v, n) == SFX_OK) == wrong;
+		for (int i = 0; i < n && !wrong; i++)
+			bad += v[i] != (image[i] & m.low);
+	}
+	return bad;
+}
+
 int
 main(void)
 {
@@ -444,6 +486,7 @@ main(void)
 		ok(test_split_radix(sfx_kernels, ref) == 0, "%s: split_radix", name);
 		ok(test_deposit(sfx_kernels) == 0, "%s: deposit", name);
 		ok(test_sum_halves(sfx_kernels) == 0, "%s: sum_halves", name);
+		ok(test_decimals(sfx_kernels) == 0, "%s: decimals", name);
 		ok(test_symbols(sfx_kernels) == 0, "%s: symbols", name);
 		ok(test_shared(sfx_kernels) == 0, "%s: shared lengths", name);
 		ok(test_put_words(sfx_kernels, ref) == 0, "%s: put_words", name);

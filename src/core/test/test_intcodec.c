@@ -223,6 +223,7 @@ test_sizes(void)
 	ok(size <= 24 && SFX_INT_CODEC(enc[0]) == SFX_INT_PDBP, "five steps: %d bytes", size);
 	ok(sfx_int_encode(v, 0, enc, sizeof(enc)) == SFX_NOSPACE &&
 	   sfx_int_encode(v, 257, enc, sizeof(enc)) == SFX_NOSPACE &&
+	   sfx_int_encode_as(SFX_INT_DECIMAL, v, 256, enc, sizeof(enc)) == SFX_NOSPACE &&
 	   sfx_int_encode_as(SFX_INT_CODECS, v, 256, enc, sizeof(enc)) == SFX_NOSPACE, "bad arguments are refused");
 }
 
@@ -273,7 +274,7 @@ main(void)
 	{
 		if (!sfx_cpu_pin((SfxCpuLevel) level))
 			break;
-		for (int codec = 0; codec < SFX_INT_CODECS; codec++)
+		for (int codec = 0; codec < SFX_INT_DECIMAL; codec++)
 			test_codec(codec);
 		test_damage();
 	}
