@@ -21,7 +21,7 @@ END
 $$;
 
 CREATE TABLE codec_result AS
-	SELECT codec, r.* FROM unnest('{auto,plain,for,lfor,ef,dbp,pdbp,vbyte,varintgb,streamvbyte,decimal}'::text[]) codec CROSS JOIN LATERAL by_codec(codec) r;
+	SELECT codec, r.* FROM unnest('{auto,plain,for,lfor,ef,dbp,pdbp,vbyte,varintgb,streamvbyte,decimals}'::text[]) codec CROSS JOIN LATERAL by_codec(codec) r;
 SELECT count(*), count(DISTINCT keys) AS keys, count(DISTINCT bound) AS bounds, count(DISTINCT size) > 1 AS sizes_differ FROM codec_result;
 SELECT codec FROM codec_result WHERE size < (SELECT size FROM codec_result WHERE codec = 'auto');
 SELECT count(*) AS none FROM codec_result WHERE keys IS DISTINCT FROM

@@ -215,7 +215,7 @@ my $shown = q{SELECT DISTINCT x FROM pg_class c JOIN pg_am a ON a.oid = relam
 my $schemes = q{SELECT DISTINCT scheme FROM pg_class c JOIN pg_am a ON a.oid = relam
 	AND amname = 'surfidx', surfidx_dictionaries(c.oid) ORDER BY 1};
 is($node->safe_psql('postgres', $shown), join("\n", (map { "keys $_" } sort @codecs,
-	qw(bits column decimal ended front hope one packed)),
+	qw(bits column decimals ended front hope one packed)),
 	(map { "page $_" } qw(dictionary filter gate inner leaf log meta)),
 	map { "tids $_" } sort qw(one runs for zigzag posting patched)),
 	'the indexes have pages of each kind, and each codec');

@@ -144,7 +144,7 @@ sfx_define_reloptions(void)
 	static relopt_enum_elt_def codecs[] = {
 		{"auto", 0}, {"plain", SFX_INT_PLAIN}, {"for", SFX_INT_FOR}, {"lfor", SFX_INT_LFOR}, {"ef", SFX_INT_EF},
 		{"dbp", SFX_INT_DBP}, {"pdbp", SFX_INT_PDBP}, {"vbyte", SFX_INT_VBYTE}, {"varintgb", SFX_INT_VARINTGB},
-		{"streamvbyte", SFX_INT_STREAMVBYTE}, {"decimal", SFX_INT_DECIMAL}, {NULL, 0}
+		{"streamvbyte", SFX_INT_STREAMVBYTE}, {"decimals", SFX_INT_DECIMAL}, {NULL, 0}
 	};
 	const LOCKMODE lock = ShareUpdateExclusiveLock;
 
@@ -171,7 +171,7 @@ sfx_define_reloptions(void)
 	add_enum_reloption(sfx_relopt_kind, "codec",
 					   "Codec for the integers of keys, where it applies; for experiments.",
 					   codecs, 0,
-					   "Valid values are \"auto\", \"plain\", \"for\", \"lfor\", \"ef\", \"dbp\", \"pdbp\", \"vbyte\", \"varintgb\", \"streamvbyte\", and \"decimal\".",
+					   "Valid values are \"auto\", \"plain\", \"for\", \"lfor\", \"ef\", \"dbp\", \"pdbp\", \"vbyte\", \"varintgb\", \"streamvbyte\", and \"decimals\".",
 					   lock);
 	add_enum_reloption(sfx_relopt_kind, "hope",
 					   "Dictionary with which leaves code keys.",

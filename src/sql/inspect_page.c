@@ -43,7 +43,7 @@ static const char *const kind_name[] = {
 
 static const char *const keycodec_name[SFX_KEYS_CODECS] = {
 	"one", "plain", "for", "lfor", "ef", "dbp", "pdbp", "vbyte", "varintgb", "streamvbyte", "front", "hope",
-	"packed", "bits", "column", "ended", "decimal"
+	"packed", "bits", "column", "ended", "decimals"
 };
 
 static const char *const tidcodec_name[SFX_TID_CODECS] = {
