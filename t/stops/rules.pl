@@ -1711,6 +1711,25 @@ scenario 'a metapage that changes behind the look at it', ['changes counted behi
 
 # ------------------------------------------------------------------------------------------ damage (P2)
 
+# Each lies between two prices, as near to one as a double can: the next above and the next below.
+scenario 'what lies beside a decimal',
+  ['what lies near a decimal is found', 'decimals are sought below'], sub {
+	sql('DROP TABLE IF EXISTS p; CREATE TABLE p AS SELECT i / 100::float8 AS v FROM generate_series(1001, 1400) i;
+		CREATE INDEX p_v ON p USING surfidx (v); VACUUM (FREEZE, ANALYZE) p; SET extra_float_digits = 1');
+	my $s = reader();
+	my $count = 'SELECT count(*) FROM (SELECT v FROM p WHERE v %s ORDER BY v OFFSET 0) x';
+
+	is(sql(q{SELECT (s.codecs -> 'keys') ? 'decimals' FROM surfidx_page_stats('p_v', 3) s}), 't', 'prices are decimals');
+	for (['12.34', 1, 233], ['12.340000000000002', 0, 234], ['12.339999999999998', 0, 233])
+	{
+		my ($v, $equal, $below) = @$_;
+
+		is(eval { sql(sprintf($count, "= $v"), $s) } // $@, $equal, "$v is found, or not");
+		is(eval { sql(sprintf($count, "< $v"), $s) } // $@, $below, '... and what is below it');
+	}
+	sql('DROP TABLE p');
+};
+
 scenario 'a length inside an array that runs beyond it', ['believe raw values'], sub {
 	build(1, 'CREATE TABLE a (x text[]); CREATE INDEX a_x ON a USING surfidx (x)');
 	sql("INSERT INTO a SELECT ARRAY['needle', g::text] FROM generate_series(1, 20) g; CHECKPOINT");
