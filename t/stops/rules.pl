@@ -1714,12 +1714,13 @@ scenario 'a metapage that changes behind the look at it', ['changes counted behi
 # Each lies between two prices, as near to one as a double can: the next above and the next below.
 scenario 'what lies beside a decimal',
   ['what lies near a decimal is found', 'decimals are sought below'], sub {
-	sql('DROP TABLE IF EXISTS p; CREATE TABLE p AS SELECT i / 100::float8 AS v FROM generate_series(1001, 1400) i;
-		CREATE INDEX p_v ON p USING surfidx (v); VACUUM (FREEZE, ANALYZE) p; SET extra_float_digits = 1');
+	sql('CREATE TABLE p AS SELECT i / 100::float8 AS v FROM generate_series(1001, 1400) i;
+		CREATE INDEX p_v ON p USING surfidx (v); VACUUM (FREEZE, ANALYZE) p');
 	my $s = reader();
 	my $count = 'SELECT count(*) FROM (SELECT v FROM p WHERE v %s ORDER BY v OFFSET 0) x';
 
-	is(sql(q{SELECT (s.codecs -> 'keys') ? 'decimals' FROM surfidx_page_stats('p_v', 3) s}), 't', 'prices are decimals');
+	is(sql(q{SELECT (s.codecs -> 'keys') ? 'decimals' FROM surfidx_page_stats('p_v', 3) s}), 't',
+		'prices are decimals');
 	for (['12.34', 1, 233], ['12.340000000000002', 0, 234], ['12.339999999999998', 0, 233])
 	{
 		my ($v, $equal, $below) = @$_;

@@ -77,7 +77,11 @@ decimals_round_trip(uint64_t *v, int n, unsigned places)
 	int			size;
 
 	for (int i = 0; i < n; i++)
-		v[i] = sfx_decimal_image((int64_t) (v[i] & sfx_mask(SFX_DECIMAL_BITS)) - (places & 16 ? 1000 : 0), places & 15);
+	{
+		int64_t		d = (int64_t) (v[i] & sfx_mask(SFX_DECIMAL_BITS));
+
+		v[i] = sfx_decimal_image(places & 16 ? d - 1000 : d, places & 15);
+	}
 	size = sfx_int_encode_decimals(v, n, 8, enc, sizeof(enc));
 	if (size < 0)
 		return;

@@ -66,7 +66,8 @@ extern bool sfx_int_is_decimal(uint64_t image);
  * Encode the last nbytes (1..8) bytes of each of n images of doubles (decimal.h), the rest of which
  * is the same in all of them.  SFX_NOSPACE also if some double is no decimal.
  */
-extern int sfx_int_encode_decimals(const uint64_t *image, int n, unsigned nbytes, uint8_t *out, size_t cap);
+extern int sfx_int_encode_decimals(const uint64_t *image, int n, unsigned nbytes,
+								   uint8_t *out, size_t cap);
 
 /*
  * An opened block: its header, checked.  All that it promises lies within the bytes that it was

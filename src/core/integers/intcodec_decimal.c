@@ -58,7 +58,8 @@ sfx_int_is_decimal(uint64_t image)
 }
 
 int
-sfx_int_encode_decimals(const uint64_t *image, int n, unsigned nbytes, uint8_t *out, size_t cap)
+sfx_int_encode_decimals(const uint64_t *image, int n, unsigned nbytes,
+						uint8_t *out, size_t cap)
 {
 	int64_t		d[SFX_INT_MAX];
 	uint64_t	v[SFX_INT_MAX];

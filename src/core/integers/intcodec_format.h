@@ -53,8 +53,8 @@
  *	DECIMAL			byte 0		nb is of the high bytes, 0..7
  *					byte 1		e (bits 0-3); bit 7: biased; bits 4-6: zero
  *					nb			the first bytes of all images, the least significant of them first
- *					block		of another codec: d (biased: d + 2^50), where v[i] are the last 8 - nb
- *								bytes of the image of d / 10^e (decimal.h)
+ *					block		of another codec: d (biased: d + 2^50), where v[i] are
+ *								the last 8 - nb bytes of the image of d / 10^e (decimal.h)
  *
  * Exceptions (patches) take few large deltas out of the way of many small ones; with a width of 0
  * they are a run-length code. Delta packing has to sum up what stands before a value; the

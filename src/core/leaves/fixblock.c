@@ -52,7 +52,8 @@ core_head(uint64_t c0, uint64_t c1, unsigned n1, unsigned nrest)
 static int
 encode_ints(const SfxKeys *k, const uint64_t *v, uint8_t *out, size_t cap)
 {
-	int			r = k->codec && k->codec != SFX_INT_DECIMAL ? sfx_int_encode_as((SfxIntCodec) k->codec, v, k->n, out, cap) : SFX_NOSPACE;
+	bool		pinned = k->codec != 0 && k->codec != SFX_INT_DECIMAL;
+	int			r = pinned ? sfx_int_encode_as((SfxIntCodec) k->codec, v, k->n, out, cap) : SFX_NOSPACE;
 
 	return r < 0 ? sfx_int_encode(v, k->n, out, cap) : r;
 }

@@ -947,11 +947,12 @@ NAME(decimals)(const SfxDecimals *m, uint64_t *v, int n)
 	{
 		__m256i		x = _mm256_loadu_si256((const __m256i *) (v + i));
 		__m256d		d = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(x, magic)), offset);
-		__m256i		bits = _mm256_castpd_si256(_mm256_div_pd(d, by));
+		__m256i		bits = _mm256_castpd_si256(_mm256_div_pd(d, by)),
+					minus;
 
 		over4 = _mm256_or_si256(over4, x);
-		bits = _mm256_xor_si256(bits, _mm256_or_si256(sign,
-													  _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits)));
+		minus = _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits);
+		bits = _mm256_xor_si256(bits, _mm256_or_si256(sign, minus));
 		other4 = _mm256_or_si256(other4, _mm256_xor_si256(bits, high));
 		_mm256_storeu_si256((__m256i *) (v + i), _mm256_and_si256(bits, low));
 	}
@@ -991,7 +992,8 @@ NAME(decimals)(const SfxDecimals *m, uint64_t *v, int n)
 		other |= image ^ m->high;
 		v[i] = image & m->low;
 	}
-	return (over >> (SFX_DECIMAL_BITS + m->biased)) == 0 && (other & ~m->low) == 0 ? SFX_OK : SFX_CORRUPT;
+	over >>= SFX_DECIMAL_BITS + m->biased;
+	return over == 0 && (other & ~m->low) == 0 ? SFX_OK : SFX_CORRUPT;
 }
 
 static const SfxKernels NAME(kernels) = {

@@ -11,8 +11,8 @@
  *
  * Of any x below 2^51 / 10^e, sfx_decimal_near gives a d with |d - x * 10^e| < 1: the product is
  * off by 1/8 at most, one half is added, which is off by 1/8 at most, and what is behind the point
- * is dropped.  If x is a decimal d / 10^e, the product is less than 3/8 off d with the half's error,
- * so it gives that d.  Therefore no other d needs to be looked at: whether x is a decimal tells
+ * is dropped.  If x is a decimal d / 10^e, rounded, then product and sum are off by 3/8 at most, so
+ * it gives that d.  Therefore no other d needs to be looked at: whether x is a decimal tells
  * near(x), and the least d / 10^e that is not below x is near(x)'s or the next.
  *-------------------------------------------------------------------------
  */

@@ -432,18 +432,20 @@ test_decimals(const SfxKernels *k)
 
 	for (int t = 0; t < 20000; t++)
 	{
-		SfxDecimals m = {(unsigned) (rnd(&seed) % (SFX_DECIMAL_PLACES + 1)), t % 2 == 1, 0, UINT64_MAX};
+		SfxDecimals m = {(unsigned) (rnd(&seed) % 16), t % 2 == 1, 0, UINT64_MAX};
 		uint64_t	v[MAXN],
 					image[MAXN],
 					other = 0;
 		int64_t		bias = m.biased ? SFX_DECIMAL_LIMIT : 0;
 		int			n = 1 + (int) (rnd(&seed) % 40);
+		unsigned	bits = SFX_DECIMAL_BITS + m.biased;
 		bool		wrong = t % 5 == 4;
 
 		for (int i = 0; i < n; i++)
 		{
-			int64_t		d = (int64_t) (rnd(&seed) >> (64 - SFX_DECIMAL_BITS) >> (t % SFX_DECIMAL_BITS));
+			int64_t		d = (int64_t) (rnd(&seed) >> (64 - SFX_DECIMAL_BITS));
 
+			d >>= t % SFX_DECIMAL_BITS;
 			d = m.biased && rnd(&seed) % 2 ? -d : d;
 			v[i] = (uint64_t) (d + bias);
 			image[i] = sfx_decimal_divide(d, m.places);
@@ -453,7 +455,7 @@ test_decimals(const SfxKernels *k)
 			m.low = sfx_mask(8 * ((sfx_bitlen(other) + 7) / 8));
 		m.high = image[0] & ~m.low;
 		if (wrong && t % 2)
-			v[rnd(&seed) % (uint64_t) n] |= UINT64_C(1) << (SFX_DECIMAL_BITS + m.biased + rnd(&seed) % (64 - SFX_DECIMAL_BITS - m.biased));
+			v[rnd(&seed) % (uint64_t) n] |= UINT64_C(1) << (bits + rnd(&seed) % (64 - bits));
 		else if (wrong && m.low != UINT64_MAX)
 			m.high ^= (m.low + 1) << rnd(&seed) % (64 - sfx_bitlen(m.low));
 		else

@@ -28,8 +28,9 @@ read_decimal(int64_t d, unsigned e)
 static int64_t
 some_d(void)
 {
-	int64_t		d = (int64_t) (rnd(&seed) >> (64 - SFX_DECIMAL_BITS) >> (rnd(&seed) % SFX_DECIMAL_BITS));
+	int64_t		d = (int64_t) (rnd(&seed) >> (64 - SFX_DECIMAL_BITS));
 
+	d >>= rnd(&seed) % SFX_DECIMAL_BITS;
 	switch (rnd(&seed) % 6)
 	{
 		case 0:	d = SFX_DECIMAL_LIMIT - 1 - d % 100; break;
@@ -39,7 +40,17 @@ some_d(void)
 	return rnd(&seed) % 2 ? -d : d;
 }
 
-/* Quotients are the doubles that one reads, whatever divides; d is found again, from these alone. */
+/* x, which is beside d's image: is it a decimal, and then d's neighbour, or none? */
+static bool
+beside_is_right(uint64_t x, unsigned e, int64_t neighbour)
+{
+	int64_t		found;
+
+	return !sfx_decimal_find(x, e, &found) ||
+		(found == neighbour && sfx_decimal_image(found, e) == x);
+}
+
+/* Quotients are the doubles that one reads, whatever divides; from these alone d is found again. */
 static void
 test_images(void)
 {
@@ -60,8 +71,7 @@ test_images(void)
 		image += sfx_decimal_image(d, e) != x;
 		find += !sfx_decimal_find(x, e, &found) || found != d;
 		/* no other double is near enough to be taken for it */
-		beside += sfx_decimal_find(x + 1, e, &found) && (found != d + 1 || sfx_decimal_image(found, e) != x + 1);
-		beside += sfx_decimal_find(x - 1, e, &found) && (found != d - 1 || sfx_decimal_image(found, e) != x - 1);
+		beside += !beside_is_right(x + 1, e, d + 1) || !beside_is_right(x - 1, e, d - 1);
 		order += sfx_decimal_image(d + 1, e) <= x || sfx_decimal_image(d - 1, e) >= x;
 	}
 	ok(divide == 0, "by whole numbers: the double that is read (%d)", divide);
@@ -80,8 +90,8 @@ test_near(void)
 	for (int t = 0; t < 400000; t++)
 	{
 		unsigned	e = (unsigned) t % (SFX_DECIMAL_PLACES + 1);
-		uint64_t	x = t % 3 == 0 ? rnd(&seed) :
-			sfx_decimal_image(some_d(), e) + (t % 3 == 1 ? rnd(&seed) % 9 - 4 : rnd(&seed) >> (8 + rnd(&seed) % 56));
+		uint64_t	off = t % 3 == 1 ? rnd(&seed) % 9 - 4 : rnd(&seed) >> (8 + rnd(&seed) % 56);
+		uint64_t	x = t % 3 == 0 ? rnd(&seed) : sfx_decimal_image(some_d(), e) + off;
 		int64_t		near = sfx_decimal_near(x, e),
 					least = near + (sfx_decimal_image(near, e) < x);
 
@@ -99,8 +109,8 @@ static void
 test_no_decimals(void)
 {
 	static const double none[] = {
-		1.0 / 3, 0.1 + 0.2, 3.141592653589793, 1e-16, 5e-324, DBL_MIN, DBL_MAX, 1e22, 1125899906842624.0, 1e300,
-		INFINITY, -INFINITY, NAN, -1.0 / 3, -1e300
+		1.0 / 3, 0.1 + 0.2, 3.141592653589793, 1e-16, 5e-324, DBL_MIN, DBL_MAX, 1e22,
+		1125899906842624.0, 1e300, INFINITY, -INFINITY, NAN, -1.0 / 3, -1e300
 	};
 	static const double some[] = {
 		0, 1, -1, 0.1, -0.1, 0.3, 1e-15, 123456789012345.0, 1125899906842623.0, 2.5, 1e15, 99.99,
@@ -138,8 +148,10 @@ make_images(int kind, int n, uint64_t *image)
 
 	for (int i = 0; i < n; i++)
 	{
-		int64_t		d = kind % 4 == 1 ? some_d() : first + (int64_t) (rnd(&seed) % (uint64_t) (step * n));
+		int64_t		d = first + (int64_t) (rnd(&seed) % (uint64_t) (step * n));
 
+		if (kind % 4 == 1)
+			d = some_d();
 		/* of several numbers of places, and several times the same */
 		if (kind % 4 == 2)
 			d -= d % (int64_t) sfx_decimal_power((unsigned) (rnd(&seed) % 8));
@@ -197,8 +209,10 @@ check_block(const uint64_t *v, int n, const uint8_t *enc, int size, uint64_t low
 		if (i > 0)
 			good = good && search_is_right(&open, v, n, v[i - 1] + (v[i] - v[i - 1]) / 2);
 	}
+	good = good && search_is_right(&open, v, n, 0) && search_is_right(&open, v, n, low) &&
+		search_is_right(&open, v, n, UINT64_MAX);
 	for (int t = 0; t < 20 && good; t++)
-		good = search_is_right(&open, v, n, t == 0 ? 0 : t == 1 ? low : t == 2 ? UINT64_MAX : rnd(&seed) & low);
+		good = search_is_right(&open, v, n, rnd(&seed) & low);
 	free(b);
 	return good;
 }
@@ -239,31 +253,36 @@ test_blocks(void)
 	ok(refused == 0, "blocks: one is no decimal (%d)", refused);
 }
 
+/* A whole block of so many bytes is decoded. */
+static int
+decode_all(const uint8_t *enc, int size)
+{
+	uint64_t	out[SFX_INT_MAX];
+
+	return sfx_int_decode(enc, (size_t) size, SFX_INT_MAX, 0, SFX_INT_MAX, out);
+}
+
 /* What a block says of itself is refused, or what it stands for is found to be wrong. */
 static void
-test_damage(void)
+test_headers(void)
 {
-	uint64_t	image[SFX_INT_MAX],
-				out[SFX_INT_MAX],
-				x = 0;
+	uint64_t	image[SFX_INT_MAX];
 	uint8_t		enc[SFX_INT_BOUND(SFX_INT_MAX) + 16];
-	bool		equal,
-				good = true;
 	int			size;
 
 	for (int i = 0; i < SFX_INT_MAX; i++)
 		image[i] = sfx_decimal_image(1234500 + i, 2);
 	size = sfx_int_encode_decimals(image, SFX_INT_MAX, 6, enc, sizeof(enc));
-	ok(size > 0 && sfx_int_decode(enc, (size_t) size, SFX_INT_MAX, 0, SFX_INT_MAX, out) == SFX_OK, "prices");
+	ok(size > 0 && decode_all(enc, size) == SFX_OK, "prices");
 	enc[1] ^= 1;
-	ok(sfx_int_decode(enc, (size_t) size, SFX_INT_MAX, 0, SFX_INT_MAX, out) == SFX_CORRUPT, "other places");
+	ok(decode_all(enc, size) == SFX_CORRUPT, "other places");
 	enc[1] ^= 1 | 0x10;
 	ok(sfx_int_size(enc, (size_t) size, SFX_INT_MAX) == SFX_CORRUPT, "bits that are not used");
 	enc[1] ^= 0x10 | 0x80;
-	ok(sfx_int_decode(enc, (size_t) size, SFX_INT_MAX, 0, SFX_INT_MAX, out) == SFX_CORRUPT, "other signs");
+	ok(decode_all(enc, size) == SFX_CORRUPT, "other signs");
 	enc[1] ^= 0x80;
 	enc[2] ^= 1;
-	ok(sfx_int_decode(enc, (size_t) size, SFX_INT_MAX, 0, SFX_INT_MAX, out) == SFX_CORRUPT, "other high bytes");
+	ok(decode_all(enc, size) == SFX_CORRUPT, "other high bytes");
 	enc[2] ^= 1;
 	enc[0] = (uint8_t) (enc[0] | 8 << 3);
 	ok(sfx_int_size(enc, (size_t) size, SFX_INT_MAX) == SFX_CORRUPT, "eight high bytes and more");
@@ -273,12 +292,26 @@ test_damage(void)
 	size = sfx_int_encode_decimals(image, SFX_INT_MAX, 6, enc + 2, sizeof(enc) - 2);
 	enc[0] = enc[2] & 0x87;
 	enc[1] = 2;
-	ok(sfx_int_size(enc, (size_t) size + 2, SFX_INT_MAX) == SFX_CORRUPT, "a block of decimals in one");
+	ok(decode_all(enc, size + 2) == SFX_CORRUPT, "a block of decimals in one");
+}
+
+/* Bytes at random. */
+static void
+test_damage(void)
+{
+	uint64_t	image[SFX_INT_MAX],
+				out[SFX_INT_MAX],
+				x = 0;
+	uint8_t		enc[SFX_INT_BOUND(SFX_INT_MAX) + 16];
+	bool		equal,
+				good = true;
 
 	for (int t = 0; t < 20000; t++)
 	{
-		int			n = 1 + (int) (rnd(&seed) % SFX_INT_MAX);
+		int			n = 1 + (int) (rnd(&seed) % SFX_INT_MAX),
+					size;
 		uint8_t    *b;
+		SfxInt		open;
 
 		size = sfx_int_encode_decimals(image, n, make_images(t, n, image), enc, sizeof(enc));
 		if (size < 0)
@@ -286,9 +319,11 @@ test_damage(void)
 		b = malloc((size_t) size);
 		memcpy(b, enc, (size_t) size);
 		for (int f = 0; f < 3; f++)
-			b[rnd(&seed) % (f == 0 && size > 8 ? 8 : (uint64_t) size)] ^= (uint8_t) (1 << rnd(&seed) % 8);
-		SfxInt		open;
+		{
+			uint64_t	where = rnd(&seed) % (f == 0 && size > 8 ? 8 : (uint64_t) size);
 
+			b[where] ^= (uint8_t) (1 << rnd(&seed) % 8);
+		}
 		if (sfx_int_open(&open, b, (size_t) size, n) > 0)
 		{
 			int			i = sfx_int_search(&open, image[n / 2], &equal);
@@ -313,6 +348,7 @@ main(void)
 		if (!sfx_cpu_pin((SfxCpuLevel) level))
 			break;
 		test_blocks();
+		test_headers();
 		test_damage();
 	}
 	return done_testing();
