@@ -8,7 +8,8 @@
 #				machine has to be quiet, and CPU time of the backend per transaction
 #	key sets	int8 serial timestamp uuid email path (default: these, and counts)
 #				code code-icu code-libc name md5 numeric inet float8
-#				event owner owner-icu ("people": these and those of the line before)
+#				price latitude double (float8, too)
+#				event owner owner-icu ("people": these and those of "code" to "float8")
 #				see bench/schema.sql for what they are
 #	--rows n	rows of each set, of which 10 % more are inserted later (default 2000000)
 #	--runs n	times that each thing is measured, btree and surfidx in turn (default 3)
@@ -41,6 +42,7 @@ while [ $# -gt 0 ]; do
 		--out) out=$(realpath -m "$2"); shift ;;
 		int8 | serial | timestamp | uuid | email | path) sets="$sets $1" ;;
 		code | code-icu | code-libc | name | md5 | numeric | inet | float8) sets="$sets $1" ;;
+		price | latitude | double) sets="$sets $1" ;;
 		event | owner | owner-icu) sets="$sets $1" ;;
 		people)
 			sets="$sets code code-icu code-libc name md5 numeric inet float8"

@@ -121,6 +121,12 @@ INSERT INTO bench.key_set VALUES
 		$$k + 16777216$$, 'addresses of a network; more in random order', 24),
 	('float8', 'float8', $$SELECT round((random() * 1e6)::numeric, 6)::float8, i > $1 FROM generate_series(1, $1 + $2) i$$,
 		$$k + 0.0000001$$, 'float8 of six decimals; more in random order', log(2, 1e12)),
+	('price', 'float8', $$SELECT round((exp(random() * 16) / 100)::numeric, 2)::float8, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k + 0.001$$, 'float8 of prices; more in random order', NULL),
+	('latitude', 'float8', $$SELECT round((random() * 180 - 90)::numeric, 5)::float8, i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k + 0.000001$$, 'float8 of coordinates, five decimals; more in random order', log(2, 18e6)),
+	('double', 'float8', $$SELECT random(), i > $1 FROM generate_series(1, $1 + $2) i$$,
+		$$k + 1e-15$$, 'float8 at random, no decimals; more in random order', 52),
 	('event', 'text COLLATE "C", l timestamptz',
 		$$SELECT 'sensor-' || to_char(random() * 999, 'FM000') || chr(97 + (random() * 5)::int), timestamptz '2024-01-01 UTC' + i * interval '0.1 second', i > $1
 			FROM generate_series(1, $1 + $2) i$$,
