@@ -50,7 +50,7 @@ sub logs { my ($f, $g) = @_; return chain($f, 3, 0, get($f, $GENS + ($g || 0) * 
 sub filters { my ($f) = @_; return grep { get($f, tail($_, -8), 'C') == 7 } 3 .. length($f->{bytes}) / $BLCKSZ - 1 }
 sub root { my ($f) = @_; return get($f, $RUNS + 4, 'L') }
 
-# table, what is done to the file, what the verifier says.  Tables: v (an active generation), z (a frozen one), r (a run), h (high trees), b (Bloom filters).
+# table, what is done to the file, what the verifier says.  Tables: v (an active generation), z (a frozen one), r (a run), h (high trees), b (Bloom filters), d (decimals).
 my @damages = (
 	# the metapage
 	[ v => 'number of the next generation', sub { add($_[0], $NEXT_GEN, 'L', 1) }, qr/the next generation is \d+ and the active one/ ],
@@ -110,10 +110,24 @@ my @damages = (
 	[ h => 'a separator', sub { my $r = root($_[0]); my $len = get($_[0], $r * $BLCKSZ + 12, 'S');	# pd_lower
 			my $at = $r * $BLCKSZ + $len - 20; put($_[0], $at, 'C', get($_[0], $at, 'C') ^ 0x11) }, qr/inner page|separator|leads to block|downlink/ ],
 	[ v => 'a byte of a leaf', sub { add($_[0], body((leaves($_[0]))[2], 2000), 'C', 1) }, qr/leaf|another key|row \(/ ],
+	(map { my ($what, $at, $byte) = @$_;
+			[ d => "$what of decimals", sub { decimals($_[0], $at, $byte) }, qr/leaf: / ] }
+		[ places => 2, 3 ], [ signs => 2, 0x82 ], [ 'high bytes' => 3, 0x7f ]),
 	# filters
 	[ v => 'owner of a filter', sub { add($_[0], tail((filters($_[0]))[1], -12), 'L', 1) }, qr/not a filter of run/ ],
 	[ v => 'filter of other leaves', sub { my @f = filters($_[0]); set_page($_[0], $f[1], page($_[0], $f[0])) }, qr/the filter begins elsewhere than the first leaf under it|the filter ends elsewhere/ ],
 	[ b => 'bits of a filter', sub { my ($b) = filters($_[0]); substr($_[0]{bytes}, body($b, 2000), 2000) = "\0" x 2000 }, qr/the filter denies a key that a leaf under it has/ ]);
+
+# A block of decimals of two places, whose images share their first byte: another byte there.
+sub decimals
+{
+	my ($f, $at, $byte) = @_;
+	my ($b) = leaves($f);
+
+	page($f, $b) =~ /\x87\x8a\x02/ or die "no decimals\n";
+	put($f, $b * $BLCKSZ + $-[0] + $at, 'C', $byte);
+	return;
+}
 
 # Put the second entry of the log's second page over the third, where both have the same length.
 sub twice
@@ -151,10 +165,11 @@ sub another_leaf
 }
 
 my %options = (
+	d => '((k / 100::float8))',
 	v => '(s) WITH (filter = surf, hope = single)', w => '(s) WITH (filter = surf, hope = single)', z => '(s)', b => '(s) WITH (filter = bloom)',
 	r => '(s) WITH (run_ratio = 10, merge_ratio = 10, delta_size = 64)',
 	h => '((repeat(md5((k / 64)::text), 20) || repeat(md5((k / 8)::text), 10) || repeat(md5(k::text), 10)) COLLATE "C")');
-my %rows = (v => 17000, w => 17000, z => 1000, b => 5000, r => 5000, h => 3000);
+my %rows = (d => 3000, v => 17000, w => 17000, z => 1000, b => 5000, r => 5000, h => 3000);
 
 # The file of an index.
 sub load
