@@ -10,14 +10,15 @@
  */
 #include "fsst.h"
 
-#define FSST_SAMPLE		(256 * 1024)	/* bytes of the sample that are looked at, about */
+#define SYMBOL_SAMPLE	64		/* bytes of the sample that are looked at for each symbol there may be, about */
 #define ROUNDS			8
 #define MIN_USES		3		/* of two symbols, to be a candidate as one */
 #define KEPT_USES		2		/* of a symbol, to be kept in the end */
 #define BYTE_WORTH		8		/* a byte without a symbol costs an escape, and takes part in all symbols to come */
 #define BYTE_SHARE		16		/* one occurrence of a byte in so many is one that the symbols leave over, in other strings than the sample's */
-#define CANDIDATE_BITS	17
-#define MAX_CANDIDATES	(1u << CANDIDATE_BITS)
+#define SYMBOL_CANDIDATES	32
+#define EARLY_SAMPLE	(256 * 1024)	/* bytes that all rounds but the last ones look at */
+#define LATE_ROUNDS		5
 
 typedef struct Candidate
 {
@@ -30,34 +31,79 @@ typedef struct Scratch
 	uint32_t	ncandidates;
 	uint32_t	limit;			/* symbols that there may be, */
 	uint32_t	n;				/* and that are chosen */
-	Candidate	candidate[MAX_CANDIDATES];
-	Candidate	best[FSST_SYMBOLS];
-	FsstSlot	symbol[FSST_SYMBOLS];
+	uint32_t	bits;			/* of a candidate's place */
+	Candidate  *candidate;		/* 1 << bits */
+	Candidate  *best;			/* limit of each of these */
+	FsstSlot   *symbol;
 	uint32_t	uses[256 * (FSST_LEADS + 2)];
-	uint64_t	table[];		/* an Fsst of FSST_LEADS */
+	Fsst	   *table;			/* of the leads that limit needs */
 } Scratch;
 
 typedef struct Sample
 {
 	const SfxHopeKey *keys;
 	uint32_t	n;
-	uint32_t	stride;			/* of so many keys one is counted, so that they have FSST_SAMPLE bytes, from all parts */
+	uint32_t	stride;			/* of so many keys one is counted, from all parts, */
+	uint32_t	early;			/* and in the first rounds one in so many times as many */
 } Sample;
 
-size_t
-sfx_fsst_build_size(void)
+/* Leads that so many symbols need. */
+static uint32_t
+leads_for(uint32_t n)
 {
-	return sizeof(Scratch) + sfx_fsst_size(FSST_LEADS);
+	uint32_t	ones = FSST_ONES(0);
+
+	return n <= ones ? 0 : (n - ones + 254) / 255;
 }
 
 static uint32_t
-sample_stride(const SfxHopeKey *keys, uint32_t n)
+limited(uint32_t limit)
 {
+	return limit < FSST_SYMBOLS ? limit : FSST_SYMBOLS;
+}
+
+static uint32_t
+candidate_bits(uint32_t limit)
+{
+	uint32_t	bits = 10;
+
+	while (1u << bits < SYMBOL_CANDIDATES * limit)
+		bits++;
+	return bits;
+}
+
+size_t
+sfx_fsst_build_size(uint32_t limit)
+{
+	limit = limited(limit);
+	return sizeof(Scratch) + sfx_fsst_size(leads_for(limit)) + sizeof(FsstSlot) * limit +
+		sizeof(Candidate) * (limit + ((size_t) 1 << candidate_bits(limit)));
+}
+
+/* Scratch memory, divided. */
+static Scratch *
+divide(void *scratch, uint32_t limit)
+{
+	Scratch    *c = scratch;
+
+	c->limit = limit;
+	c->bits = candidate_bits(limit);
+	c->table = (Fsst *) (c + 1);
+	c->symbol = (FsstSlot *) ((uint8_t *) c->table + sfx_fsst_size(leads_for(limit)));
+	c->best = (Candidate *) (c->symbol + limit);
+	c->candidate = c->best + limit;
+	return c;
+}
+
+static Sample
+sample_of(const SfxHopeKey *keys, uint32_t n, uint32_t limit)
+{
+	uint32_t	wanted = SYMBOL_SAMPLE * limit;
 	uint64_t	bytes = 0;
 
 	for (uint32_t k = 0; k < n; k++)
 		bytes += keys[k].len;
-	return (uint32_t) (bytes / FSST_SAMPLE) + 1;
+	return (Sample) {keys, n, (uint32_t) (bytes / wanted) + 1, (uint32_t) ((bytes < wanted ? bytes : wanted) / EARLY_SAMPLE) + 1};
 }
 
 /* ---- candidates ---- */
@@ -74,13 +120,13 @@ propose(Scratch *c, const uint8_t *p, uint32_t n)
 	memcpy(s.byte, p, n);
 	x = sfx_load64(s.byte);
 	y = sfx_load64(s.byte + 8);
-	at = (uint32_t) ((x * UINT64_C(0x9E3779B97F4A7C15) ^ y) * UINT64_C(0xD6E8FEB86659FD93) >> (64 - CANDIDATE_BITS));
+	at = (uint32_t) ((x * UINT64_C(0x9E3779B97F4A7C15) ^ y) * UINT64_C(0xD6E8FEB86659FD93) >> (64 - c->bits));
 	while (c->candidate[at].symbol.len != 0 && memcmp(&c->candidate[at].symbol, &s, sizeof(s)) != 0)
-		at = (at + 1) & (MAX_CANDIDATES - 1);
+		at = (at + 1) & ((1u << c->bits) - 1);
 	if (c->candidate[at].symbol.len == 0)
 	{
 		/* the table is searched to the first gap, so it must have some */
-		if (c->ncandidates >= MAX_CANDIDATES / 4 * 3)
+		if (c->ncandidates >= (1u << c->bits) / 4 * 3)
 			return;
 		c->ncandidates++;
 		c->candidate[at].symbol = s;
@@ -92,15 +138,12 @@ propose(Scratch *c, const uint8_t *p, uint32_t n)
 static void
 propose_all(Scratch *c, const uint8_t *p, size_t len, bool last)
 {
-	const Fsst *f = (const Fsst *) c->table;
+	const Fsst *f = c->table;
 	uint32_t	before = 0;		/* bytes of the symbol before */
 
 	for (size_t i = 0; i < len;)
 	{
-		size_t		left = len - i;
-		uint64_t	x = sfx_load64_avail(p + i, left),
-					y = left > 8 ? sfx_load64_avail(p + i + 8, left - 8) : 0;
-		uint32_t	n = f->slot[fsst_longest(f, x, y, left)].len;
+		uint32_t	n = f->slot[sfx_fsst_longest(f, p + i, len - i)].len;
 
 		propose(c, p + i, n);
 		if (!last)
@@ -190,7 +233,7 @@ take_best(Scratch *c)
 {
 	uint32_t	n = 0;
 
-	for (uint32_t i = 0; i < MAX_CANDIDATES; i++)
+	for (uint32_t i = 0; i < 1u << c->bits; i++)
 	{
 		const Candidate *x = &c->candidate[i];
 
@@ -211,15 +254,6 @@ take_best(Scratch *c)
 	c->n = n;
 }
 
-/* Leads that so many symbols need. */
-static uint32_t
-leads_for(uint32_t n)
-{
-	uint32_t	ones = FSST_ONES(0);
-
-	return n <= ones ? 0 : (n - ones + 254) / 255;
-}
-
 /* A table of the chosen symbols: those used most have codes of one byte. */
 static uint32_t
 fill_table(Scratch *c)
@@ -232,7 +266,8 @@ fill_table(Scratch *c)
 	sort(c->best + ones, c->n - ones, by_bytes);
 	for (uint32_t i = 0; i < c->n; i++)
 		c->symbol[i] = c->best[i].symbol;
-	sfx_fsst_fill((Fsst *) c->table, leads, c->symbol, c->n);
+	sfx_fsst_fill(c->table, leads, c->symbol, c->n);
+	sfx_fsst_prepare(c->table);
 	return leads;
 }
 
@@ -254,7 +289,7 @@ spare_byte(Scratch *c, uint8_t byte, uint32_t occurs)
 static void
 drop_unused(Scratch *c, const Sample *s)
 {
-	const Fsst *f = (const Fsst *) c->table;
+	const Fsst *f = c->table;
 	uint16_t	pick[FSST_CHUNK];
 	uint32_t	occurs[256] = {0};
 	uint32_t	n = 0;
@@ -329,19 +364,23 @@ write_table(const Scratch *c, uint32_t leads, uint8_t *dict, size_t cap)
 int
 sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap)
 {
-	Scratch    *c = scratch;
-	Sample		s = {keys, nkeys, sample_stride(keys, nkeys)};
+	Scratch    *c;
+	Sample		s;
 	uint32_t	leads = 0;
 
-	if (size < sfx_fsst_build_size())
+	if (size < sfx_fsst_build_size(limit))
 		return SFX_NOMEM;
-	c->limit = limit < FSST_SYMBOLS ? limit : FSST_SYMBOLS;
-	sfx_fsst_fill((Fsst *) c->table, 0, NULL, 0);
+	c = divide(scratch, limited(limit));
+	s = sample_of(keys, nkeys, c->limit);
+	c->n = 0;
+	(void) fill_table(c);
 	for (int round = 1; round <= ROUNDS; round++)
 	{
+		uint32_t	share = round > ROUNDS - LATE_ROUNDS ? 1 : s.early;
+
 		c->ncandidates = 0;
-		memset(c->candidate, 0, sizeof(c->candidate));
-		for (uint32_t k = 0; k < s.n; k += s.stride)
+		memset(c->candidate, 0, sizeof(Candidate) << c->bits);
+		for (uint32_t k = (uint32_t) round % share; k < s.n; k += s.stride * share)
 			propose_all(c, keys[k].key, keys[k].len, round == ROUNDS);
 		take_best(c);
 		leads = fill_table(c);
