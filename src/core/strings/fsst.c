@@ -137,24 +137,30 @@ next_symbol(const Fsst *f, const uint8_t *in, size_t len, size_t *i)
 int
 sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, size_t cap)
 {
-	uint16_t	pick[FSST_CHUNK];
-	uint8_t    *o = out;
+	FsstWays	w;
+	size_t		used = 0;
 
 	sfx_fsst_prepare(f);
 	for (size_t done = 0; done < len; done += FSST_CHUNK)
 	{
-		uint32_t	n = len - done < FSST_CHUNK ? (uint32_t) (len - done) : FSST_CHUNK;
+		uint32_t	n = len - done < FSST_CHUNK ? (uint32_t) (len - done) : FSST_CHUNK,
+					bytes = sfx_fsst_parse(f, key + done, n, &w);
+		uint8_t    *o;
 
-		if (sfx_fsst_parse(f, key + done, n, pick) > cap - (size_t) (o - out))
+		if (bytes > cap - used)
 			return SFX_NOSPACE;
-		for (uint32_t i = 0; i < n; i += f->slot[pick[i]].len)
+		used += bytes;
+		o = out + used;
+		for (uint32_t i = n; i > 0; i -= fsst_way_len(w.last[i]))
 		{
-			if (pick[i] >= 256)
-				*o++ = (uint8_t) (f->ones + (pick[i] >> 8));
-			*o++ = (uint8_t) pick[i];
+			uint32_t	s = fsst_way_slot(w.last[i]);
+
+			*--o = (uint8_t) s;
+			if (s >= 256)
+				*--o = (uint8_t) (f->ones + (s >> 8));
 		}
 	}
-	return (int) (o - out);
+	return (int) used;
 }
 
 int

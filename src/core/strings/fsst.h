@@ -85,10 +85,33 @@ extern int sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys
 extern int sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len);
 
 /*
- * Divide n <= FSST_CHUNK bytes: pick[i] is the slot of the symbol at i, for those i where one
- * begins.  Bytes of the code.
+ * Ways through a string: of each place the bytes of the shortest code found that leads there, and
+ * its last symbol, the longer one first: bytes << 19 | (FSST_MAXSYM - length) << 15 | slot; and of
+ * each number of bytes the place farthest on that they lead to.
  */
-extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick);
+typedef struct FsstWays
+{
+	uint32_t	last[FSST_CHUNK + 1];
+	uint8_t		reach[2 * FSST_CHUNK + 3];
+} FsstWays;
+
+static inline uint32_t
+fsst_way_slot(uint32_t way)
+{
+	return way & 0x7FFF;
+}
+
+static inline uint32_t
+fsst_way_len(uint32_t way)
+{
+	return FSST_MAXSYM - (way >> 15 & 15);
+}
+
+/*
+ * Divide n <= FSST_CHUNK bytes, for a short code.  Its bytes; its symbols are read from last[n]
+ * back.  The table is prepared.
+ */
+extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, FsstWays *w);
 
 /* As sfx_hope_encode, sfx_hope_decode_within and sfx_hope_compare. */
 extern int sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
@@ -143,17 +166,6 @@ static inline uint32_t
 fsst_cell(const Fsst *f, uint32_t from, uint8_t byte)
 {
 	return (uint32_t) fsst_cells(f)[fsst_cell_at(f, from << 8 | byte)];
-}
-
-/* Do the 16 bytes x, y begin with that symbol? */
-static inline bool
-fsst_begins(const FsstSlot *s, uint64_t x, uint64_t y)
-{
-	unsigned	n = s->len;
-
-	x ^= sfx_load64(s->byte);
-	y ^= sfx_load64(s->byte + 8);
-	return n <= 8 ? (x & sfx_mask(8 * n)) == 0 : x == 0 && (y & sfx_mask(8 * (n - 8))) == 0;
 }
 
 /* Make what encoding needs, if nobody has. */

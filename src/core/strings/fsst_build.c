@@ -16,9 +16,10 @@
 #define KEPT_USES		2		/* of a symbol, to be kept in the end */
 #define BYTE_WORTH		8		/* a byte without a symbol costs an escape, and takes part in all symbols to come */
 #define BYTE_SHARE		16		/* one occurrence of a byte in so many is one that the symbols leave over, in other strings than the sample's */
-#define SYMBOL_CANDIDATES	32
-#define EARLY_SAMPLE	(256 * 1024)	/* bytes that all rounds but the last ones look at */
-#define LATE_ROUNDS		5
+#define SYMBOL_CANDIDATES	16
+#define EARLY_SAMPLE	(256 * 1024)	/* bytes that the first rounds look at; each of the others at twice as many as the one before */
+#define EARLY_ROUNDS	4
+#define LONGER_ROUNDS	3			/* in the last ones symbols become longer only */
 
 typedef struct Candidate
 {
@@ -44,7 +45,7 @@ typedef struct Sample
 	const SfxHopeKey *keys;
 	uint32_t	n;
 	uint32_t	stride;			/* of so many keys one is counted, from all parts, */
-	uint32_t	early;			/* and in the first rounds one in so many times as many */
+	uint32_t	early;			/* and in the first rounds one in so many of these */
 } Sample;
 
 /* Leads that so many symbols need. */
@@ -136,7 +137,7 @@ propose(Scratch *c, const uint8_t *p, uint32_t n)
 
 /* What a string makes candidates of: in the last round only the symbols themselves. */
 static void
-propose_all(Scratch *c, const uint8_t *p, size_t len, bool last)
+propose_all(Scratch *c, const uint8_t *p, size_t len, int round)
 {
 	const Fsst *f = c->table;
 	uint32_t	before = 0;		/* bytes of the symbol before */
@@ -146,17 +147,14 @@ propose_all(Scratch *c, const uint8_t *p, size_t len, bool last)
 		uint32_t	n = f->slot[sfx_fsst_longest(f, p + i, len - i)].len;
 
 		propose(c, p + i, n);
-		if (!last)
+		if (round < ROUNDS && before > 0 && before < FSST_MAXSYM)
+			propose(c, p + i - before, before + n < FSST_MAXSYM ? before + n : FSST_MAXSYM);
+		/* the first byte alone, so that symbols can become shorter, too */
+		if (round <= ROUNDS - LONGER_ROUNDS && n > 1)
 		{
-			/* the first byte alone, so that symbols can become shorter, too */
-			if (n > 1)
-				propose(c, p + i, 1);
+			propose(c, p + i, 1);
 			if (before > 0 && before < FSST_MAXSYM)
-			{
-				propose(c, p + i - before, before + n < FSST_MAXSYM ? before + n : FSST_MAXSYM);
-				if (n > 1)
-					propose(c, p + i - before, before + 1);
-			}
+				propose(c, p + i - before, before + 1);
 		}
 		before = n;
 		i += n;
@@ -290,7 +288,7 @@ static void
 drop_unused(Scratch *c, const Sample *s)
 {
 	const Fsst *f = c->table;
-	uint16_t	pick[FSST_CHUNK];
+	FsstWays	w;
 	uint32_t	occurs[256] = {0};
 	uint32_t	n = 0;
 
@@ -301,9 +299,9 @@ drop_unused(Scratch *c, const Sample *s)
 			size_t		left = s->keys[k].len - done;
 			uint32_t	len = left < FSST_CHUNK ? (uint32_t) left : FSST_CHUNK;
 
-			sfx_fsst_parse(f, s->keys[k].key + done, len, pick);
-			for (uint32_t i = 0; i < len; i += f->slot[pick[i]].len)
-				c->uses[pick[i]]++;
+			(void) sfx_fsst_parse(f, s->keys[k].key + done, len, &w);
+			for (uint32_t i = len; i > 0; i -= fsst_way_len(w.last[i]))
+				c->uses[fsst_way_slot(w.last[i])]++;
 			for (uint32_t i = 0; i < len; i++)
 				occurs[s->keys[k].key[done + i]]++;
 		}
@@ -376,12 +374,13 @@ sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys, void *scr
 	(void) fill_table(c);
 	for (int round = 1; round <= ROUNDS; round++)
 	{
-		uint32_t	share = round > ROUNDS - LATE_ROUNDS ? 1 : s.early;
+		uint32_t	share = round <= EARLY_ROUNDS ? s.early : s.early >> (round - EARLY_ROUNDS);
 
+		share = share > 0 ? share : 1;
 		c->ncandidates = 0;
 		memset(c->candidate, 0, sizeof(Candidate) << c->bits);
 		for (uint32_t k = (uint32_t) round % share; k < s.n; k += s.stride * share)
-			propose_all(c, keys[k].key, keys[k].len, round == ROUNDS);
+			propose_all(c, keys[k].key, keys[k].len, round);
 		take_best(c);
 		leads = fill_table(c);
 	}
