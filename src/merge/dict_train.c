@@ -66,9 +66,10 @@
 /* The sample of a build. */
 #define SAMPLE_KEYS		65536
 #define SAMPLE_BYTES	(8 * 1024 * 1024)
-#define SAMPLE_SHARE	16		/* one entry in so many, so that training stays a small part of a
+#define SAMPLE_SHARE	32		/* one entry in so many, so that training stays a small part of a
 								 * build */
-#define MIN_ENTRIES		16384
+#define LARGE_SHARE		16		/* and where FSST may have more symbols than LEAST_FSST */
+#define MIN_ENTRIES		(SAMPLE_SHARE * MIN_RESTS)
 
 /* Bytes that a rest of that length takes with the length byte's extension, as in strblock.c. */
 static inline uint32
@@ -564,7 +565,8 @@ sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(heap);
 	IndexInfo	copy = *info;
-	double		want = Min(Max(entries / SAMPLE_SHARE, MIN_RESTS), SAMPLE_KEYS);
+	double		share = entries > LEAST_FSST * ENTRIES_FSST ? LARGE_SHARE : SAMPLE_SHARE;
+	double		want = Min(Max(entries / share, MIN_RESTS), SAMPLE_KEYS);
 	double		per_block = Max(entries / Max(nblocks, 1), 0.1);
 	BlockNumber take = (BlockNumber) Min(ceil(want / per_block), (double) nblocks);
 	BlockNumber stride = scattering_stride(Max(take, 1));
