@@ -1,7 +1,7 @@
 #!/bin/bash
 # What VACUUM takes that comes often, surfidx beside btree: CPU of all the server, WAL, size.
 #
-#	bench/vacuum.sh [--rows n] [--rounds n] [--secs n] [--runs n] [--out file.tsv] [part]...
+#	bench/vacuum.sh [--rows n] [--rounds n] [--secs n] [--rate n] [--runs n] [--out file.tsv] [part]...
 #
 #	part	churn		random int8; each round inserts 10,000 rows, changes the key of 1,000 and deletes
 #						1,000, everywhere in table and index, then VACUUM
@@ -15,6 +15,8 @@
 #	--rows n	of the table at the start (default 500000; of a queue: 50000)
 #	--rounds n	of each measurement (default 20)
 #	--secs n	of each measurement of queue (default 60)
+#	--rate n	rows a second of a queue, put by one session and taken by another, as many with each
+#			method and at the same moments (default 0: as fast as two sessions put and take them)
 #
 # Access methods take turns.
 
@@ -24,10 +26,11 @@ cd "$(dirname "$0")/.." || exit 1
 rows=500000
 rounds=20
 secs=60
+rate=0
 runs=3
 out=$PWD/build/vacuum.tsv
 
-take_options "rows rounds secs runs out" "$@"
+take_options "rows rounds secs rate runs out" "$@"
 
 # CPU of all processes of the server that there are or were, in ticks.
 server_cpu()
@@ -133,9 +136,45 @@ measure_bulk()
 	sql -c "CREATE INDEX t_k ON t USING $am (k)"
 }
 
+# pgbench with these options; what it says is shown only if it fails
+play()
+{
+	pgbench -n -M prepared --random-seed=1 "$@" >"$WORK/pgbench.$BASHPID" 2>&1 ||
+		{ cat "$WORK/pgbench.$BASHPID" >&2; return 1; }
+}
+
+# Rows are put and taken for --secs, by processes that $players names.
+start_players()
+{
+	local script
+
+	players=
+	if [ "$rate" = 0 ]; then
+		play -f "$WORK/put.pgbench" -f "$WORK/take.pgbench" -c 2 -j 2 -T "$secs" &
+		players=$!
+		return
+	fi
+	for script in put take; do
+		play -f "$WORK/$script.pgbench" -c 1 -R "$rate" -t $((rate * secs)) &
+		players+=" $!"
+	done
+}
+
+# Bytes of WAL since begin in records about a relation.
+wal_about()
+{
+	local end file
+
+	end=$(sql -A -t -c "SELECT pg_current_wal_flush_lsn()")
+	file=$(sql -A -t -c "SELECT format('%s/%s/%s', coalesce(nullif(dattablespace, 0), 1663), d.oid,
+		pg_relation_filenode('$1')) FROM pg_database d WHERE datname = current_database()")
+	pg_waldump --path="$PGDATA/pg_wal" --start="$wal0" --end="$end" --relation="$file" --stats |
+		awk '$1 == "Total" { print $(NF - 1) }'
+}
+
 measure_queue()
 {
-	local n i size most=0
+	local n player size most=0
 
 	sql -c "DROP TABLE IF EXISTS t" -c "CREATE TABLE t (k serial8, v text)" \
 		-c "INSERT INTO t (v) SELECT 'job ' || i FROM generate_series(1, 50000) i" \
@@ -144,16 +183,18 @@ measure_queue()
 	note "size at the start, MB" "pg_relation_size('t_k') / 1048576.0"
 	begin
 	n=$(sql -A -t -c "SELECT last_value FROM t_k_seq")
-	pgbench -n -f "$WORK/put.pgbench" -f "$WORK/take.pgbench" -M prepared -c 2 -j 2 -T "$secs" \
-		>"$WORK/pgbench.out" 2>&1 &
-	for ((i = 1; i < secs; i++)); do
-		sleep 1
-		size=$(sql -A -t -c "SELECT pg_relation_size('t_k')")
-		most=$((size > most ? size : most))
+	start_players
+	for player in $players; do
+		while kill -0 "$player" 2>/dev/null; do
+			sleep 1
+			size=$(sql -A -t -c "SELECT pg_relation_size('t_k')")
+			most=$((size > most ? size : most))
+		done
+		wait "$player"
 	done
-	wait $! || { cat "$WORK/pgbench.out" >&2; return 1; }
 	n=$(($(sql -A -t -c "SELECT last_value FROM t_k_seq") - n))
 	end_of "$n" "row"
+	note "WAL about the index, bytes per row" "$(wal_about t_k).0 / $n"
 	note "size at most, MB" "$most / 1048576.0"
 	note "rows a second" "$n / $secs.0"
 	note "rows left" "count(*) FROM t"
