@@ -160,6 +160,26 @@ serve(Oid relid, bool asked, SfxServed *served)
 	return !wanted;
 }
 
+/*
+ * What ended the service of an index is reported; that somebody has locked a table whose rows a
+ * merge needs (W3) is nothing that goes wrong.
+ */
+static void
+report_failure(void)
+{
+	ErrorData  *edata;
+
+	if (geterrcode() != ERRCODE_OBJECT_IN_USE || SFX_MUTANT("locked tables are errors"))
+	{
+		EmitErrorReport();
+		return;
+	}
+	edata = CopyErrorData();
+	FlushErrorState();
+	ereport(DEBUG1, (errmsg_internal("%s", edata->message)));
+	FreeErrorData(edata);
+}
+
 /* An error is reported, and ends the service for this index only. */
 static bool
 serve_safely(Oid relid, bool asked, SfxServed *served)
@@ -175,7 +195,7 @@ serve_safely(Oid relid, bool asked, SfxServed *served)
 	{
 		HOLD_INTERRUPTS();
 		MemoryContextSwitchTo(cxt);
-		EmitErrorReport();
+		report_failure();
 		AbortOutOfAnyTransaction();
 		FlushErrorState();
 		pgstat_report_activity(STATE_IDLE, NULL);

@@ -124,6 +124,42 @@ scenario 'a merge whose own transaction has locked the table', ["own locks are o
 	finish($other);
 };
 
+sub log_of_server
+{
+	open(my $f, '<', server()->{log}) or die server()->{log};
+	local $/;
+	return scalar <$f>;
+}
+
+# The server's log is for what goes wrong.
+scenario 'a worker that needs rows of a table that somebody has locked', ['locked tables are errors'], sub {
+	table();
+	sql('ALTER INDEX t_k SET (delta_size = 64, merge_ratio = 10, run_ratio = 0)');
+	my $before = length log_of_server();
+	arm('request taken', 'wait');
+	sql('SET surfidx.auto_merge = on;
+		INSERT INTO t SELECT g * 1000003::int8, -g FROM generate_series(1, 5000) g');
+	wait_at('request taken');
+	my $s = session();
+	sql('BEGIN; LOCK t IN ACCESS EXCLUSIVE MODE', $s);
+	arm('request served', 'wait');
+	release('request taken');
+	wait_at('request served');
+	is(sql("SELECT merges FROM surfidx_meta('t_k')"), '0', 'merges nothing');
+	unlike(substr(log_of_server(), $before), qr/ERROR/, 'and says nothing of it');
+	release('request served');
+	sql('ROLLBACK', $s);
+	my $end = time + patience();
+	# not asked for again at once (M9)
+	until (sql("SELECT merges > 0 FROM surfidx_meta('t_k')") eq 't' || time > $end)
+	{
+		sql("INSERT INTO t SELECT g * 1000003::int8, -g FROM generate_series(1, 500) g");
+		settle();
+	}
+	is(sql("SELECT merges > 0 FROM surfidx_meta('t_k')"), 't', 'until the lock is free');
+	sql('RESET surfidx.auto_merge');
+};
+
 # Both ends of such a range are open beside the same stored key.
 scenario 'a unique check beside a key cut between bits', [], sub {
 	table();
