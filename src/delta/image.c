@@ -401,6 +401,19 @@ find_existing(Relation index, const SfxMeta *meta, int g, LWLockMode mode)
 	return sfx_image_local_find(&key);
 }
 
+bool
+sfx_image_reaches_tail(Relation index, const SfxMeta *meta, int g)
+{
+	SfxImage   *img = find_existing(index, meta, g, LW_SHARED);
+	bool		reaches;
+
+	if (img == NULL)
+		return false;
+	reaches = img->blkno == meta->gens[g].tail;
+	sfx_image_release(img);
+	return reaches;
+}
+
 uint64
 sfx_image_known_dead(Relation index, const SfxMeta *meta, int g)
 {

@@ -77,6 +77,12 @@ extern bool sfx_image_unchanged(const SfxImage *img);
 extern bool sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
 
 /*
+ * Has the image of generation meta->gens[g] come to the last page of its log, as of meta?  No page
+ * is read.  False: there is none, or it has not.
+ */
+extern bool sfx_image_reaches_tail(Relation index, const SfxMeta *meta, int g);
+
+/*
  * So many entries in the log of generation meta->gens[g] are known to be dead: VACUUM has flagged
  * them, or they were taken out of the image.  0 where there is no image.  No page is read.
  */

@@ -163,6 +163,43 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, 
 	return n > 0 && n >= ratio * t.entries;
 }
 
+/* Can the delta be walked through at once: has it an image, or a log in order?  Merge lock held. */
+static bool
+is_in_order(Relation index, const SfxOrder *order, const SfxMeta *meta)
+{
+	SfxLogSorted *log;
+
+	if (sfx_image_reaches_tail(index, meta, 0))
+		return true;
+	log = sfx_source_log(index, order, meta, 0);
+	sfx_log_sorted_free(log);
+	return log != NULL;
+}
+
+/* Merge lock held; given up and taken again where an image has to be made (M19).  False: not had. */
+static bool
+put_in_order(Relation index, const SfxOrder *order, SfxMeta *meta)
+{
+	bool		locked = true;
+	SfxImage   *img;
+
+	if (is_in_order(index, order, meta))
+		return true;
+	if (!SFX_MUTANT("images under the merge lock"))
+	{
+		sfx_merge_unlock(index);
+		locked = false;
+	}
+	SFX_STOP("delta to be put in order");
+	img = sfx_image_acquire(index, order, meta, 0);
+	if (img != NULL)
+		sfx_image_release(img);
+	if (!locked && !sfx_merge_trylock(index))
+		return false;
+	sfx_meta_read(index, meta);
+	return true;
+}
+
 static bool
 worth_it(Relation index)
 {
@@ -175,8 +212,11 @@ worth_it(Relation index)
 	if (sfx_merge_trylock(index))
 	{
 		sfx_meta_read(index, &meta);
-		worth = worth_leaves(index, order, &meta, 0, sfx_opt_merge_ratio(index));
-		sfx_merge_unlock(index);
+		if (put_in_order(index, order, &meta))
+		{
+			worth = worth_leaves(index, order, &meta, 0, sfx_opt_merge_ratio(index));
+			sfx_merge_unlock(index);
+		}
 	}
 	sfx_order_end(order);
 	pfree(kd);

@@ -1750,6 +1750,24 @@ scenario 'a length inside an array that runs beyond it', ['believe raw values'],
 	sql('DROP TABLE a');
 };
 
+scenario 'a look whether a merge is worth it, at a delta without an image', ['images under the merge lock'], sub {
+	build(20000, 'CREATE INDEX t_k ON t USING surfidx (k)
+		WITH (delta_size = 1000000, merge_ratio = 10, run_ratio = 0)');
+	sql("SELECT surfidx_merge('t_k')");
+	# no log in order, and larger than what is not looked at
+	sql('INSERT INTO t (k) SELECT hashint4(g) FROM generate_series(1, 150000) g');
+	my $s = session();
+	arm('delta to be put in order', 'wait');
+	start($vacuum, $s);
+	ok(come_by('delta to be put in order', $s), 'VACUUM makes an image');
+	my $other = start("SELECT surfidx_merge('t_k')");
+	ok(!wait_blocked($other), 'and keeps nobody from merging');
+	release('delta to be put in order');
+	is(finish($other), '150000', 'who merges all of it');
+	is(finish($s), '', 'VACUUM ends');
+	sound('t_k');
+};
+
 # Inner pages without a downlink, or free blocks that the map lacks, as the check says at DEBUG1.
 sub waiting
 {
