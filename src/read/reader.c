@@ -73,6 +73,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	memset(&r->filters, 0, sizeof(r->filters));
 	r->nkilled = r->ndead = 0;
 	r->dead = NULL;
+	r->pass_dead = r->passing = r->passed = false;
 	r->candidates = r->rechecks = r->gate_missing = r->recheck = false;
 	r->recovery = NULL;
 	r->whole_keys = NULL;
@@ -90,6 +91,13 @@ void
 sfx_reader_tids_only(SfxReader *r, bool tids_only)
 {
 	r->tids_only = tids_only;
+}
+
+void
+sfx_reader_pass_dead(SfxReader *r, bool pass)
+{
+	Assert(!pass || r->order == NULL);
+	r->pass_dead = pass;
 }
 
 void
@@ -332,6 +340,8 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 			end_step(r);
 			return false;
 		}
+		if (r->passing)
+			sfx_reader_passed_step(r);
 		cur_from_stop(r);
 		remove_dead(r);
 		must_come_to_an_end(r);

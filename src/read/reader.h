@@ -48,6 +48,12 @@ extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
 /*
+ * The caller wants no rows that are dead to everybody, and asks the table about all others: what of
+ * the main tree this backend knows to be dead is left out, and what is found dead noted (X8).
+ */
+extern void sfx_reader_pass_dead(SfxReader *r, bool pass);
+
+/*
  * So many entries of a range are likely to be asked for, 0: unknown.  A hint (N4), from the next
  * seek on: what a step decodes at once goes by it.
  */

@@ -228,12 +228,24 @@ struct SfxReader
 	int			ndead;			/* in the main tree's leaf */
 	uint64	   *dead;			/* their TIDs; room for SFX_DEAD_MAX, NULL until first needed */
 	Bound		dead_pos;		/* where the first of them stands */
+
+	/* what of the main tree is dead from the step's beginning on (X8) */
+	bool		pass_dead;		/* wanted by the caller */
+	bool		passing;		/* the main tree's entries of this step are dead, up to ... */
+	int			passed_block;	/* ... before this one, */
+	int			passed_at;		/* entry of the block */
+	int			passed_total;	/* the block has */
+	bool		passed;			/* [passed_from, passed_to) is to be noted */
+	Bound		passed_from;
+	Bound		passed_to;
+	uint64		step_build;		/* the build that the step in hand is of */
 	uint32		leaf_entries;	/* of the main tree's leaf */
 
 	Share		main;
 	uint8		bound_bytes[2][SFX_BOUND_MAX];
 	uint8		anchor_bytes[SFX_BOUND_MAX];
 	uint8		dead_bytes[SFX_MAX_ENTRY];
+	uint8		passed_bytes[3][SFX_PASSED_KEY];
 };
 
 /*
@@ -285,6 +297,9 @@ extern void sfx_reader_look_at_batches(SfxReader *r);
 
 /* reader_stream.c: the union's next entry of this step. */
 extern bool sfx_reader_union_next(SfxReader *r, SfxEntry *e);
+
+/* reader_kill.c: the step is at its end, and the next one goes on from there (X8). */
+extern void sfx_reader_passed_step(SfxReader *r);
 
 /* reader_kill.c: remove what of the step in hand was found dead. */
 extern void sfx_reader_remove_dead(SfxReader *r);
@@ -367,7 +382,7 @@ end_step(SfxReader *r)
 static inline void
 remove_dead(SfxReader *r)
 {
-	if (unlikely(r->nkilled > 0 || r->ndead > 0))
+	if (unlikely(r->nkilled > 0 || r->ndead > 0 || r->passed))
 		sfx_reader_remove_dead(r);
 }
 

@@ -7,6 +7,7 @@
 #include "dead_leaf.h"
 #include "dead_rows.h"
 #include "delta.h"
+#include "find.h"
 #include "horizon.h"
 #include "image.h"
 #include "leaf.h"
@@ -15,6 +16,50 @@
 #include "reader_impl.h"
 
 #include "utils/memutils.h"
+
+/* ---- what of the main tree is dead from where a step begins (X8) ---- */
+
+/* Is entry i of the main tree's block, or its end, the next one behind those that are dead? */
+static bool
+is_next_passed(const SfxReader *r, int i)
+{
+	int			b = r->main.blockno;
+
+	i += r->main.block->first;
+	return SFX_MUTANT("gaps are passed") || (b == r->passed_block && i == r->passed_at) ||
+		(b == r->passed_block + 1 && i == 0 && r->passed_at == r->passed_total);
+}
+
+/* The entry of the main tree that was returned last, e, is dead. */
+static void
+pass_entry(SfxReader *r, const SfxEntry *e)
+{
+	int			i = r->stretched ? r->stretch.at - r->stretch.step : r->last_at;
+
+	if (!is_next_passed(r, i) || e->keylen > SFX_PASSED_KEY)
+	{
+		r->passing = false;
+		return;
+	}
+	r->passed_block = r->main.blockno;
+	r->passed_at = r->main.block->first + i + 1;
+	r->passed_total = r->main.block->total;
+	bound_set(&r->passed_to, r->passed_bytes[1], e->key, e->keylen, e->tid + 1);
+	r->passed = true;
+}
+
+void
+sfx_reader_passed_step(SfxReader *r)
+{
+	const SfxPos *stop = &r->stop.pos;
+
+	if (r->stop.inf || stop->len > SFX_PASSED_KEY || !is_next_passed(r, r->main.block->nent))
+		return;
+	bound_set(&r->passed_to, r->passed_bytes[1], stop->key, stop->len, stop->tid);
+	r->passed = true;
+}
+
+/* ---- */
 
 void
 sfx_reader_kill(SfxReader *r, Relation heap)
@@ -43,11 +88,15 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 		return;
 	}
 	/* in the other runs they stay until VACUUM comes */
-	if (r->ndead == SFX_DEAD_MAX || r->last_share != &r->main)
+	if (r->last_share != &r->main)
+		return;
+	sfx_reader_last(r, &e);
+	if (r->passing)
+		pass_entry(r, &e);
+	if (r->ndead == SFX_DEAD_MAX)
 		return;
 	if (r->dead == NULL)
 		r->dead = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
-	sfx_reader_last(r, &e);
 	if (r->ndead == 0)
 		bound_set(&r->dead_pos, r->dead_bytes, e.key, e.keylen, e.tid);
 	r->dead[r->ndead++] = e.tid;
@@ -128,6 +177,10 @@ sfx_reader_remove_dead(SfxReader *r)
 {
 	int			ndead = r->ndead;
 
+	if (r->passed)
+		sfx_passed_note(r->index, r->step_build, r->step_groups, &r->passed_from.pos,
+						&r->passed_to.pos);
+	r->passed = r->passing = false;
 	if (r->nkilled > 0 || ndead > 0)
 		SFX_STOP("dead entries found");
 	if (r->nkilled > 0)

@@ -717,7 +717,7 @@ warm(SfxReader *r)
  * copy the page if more of it is wanted, by this range or others.
  */
 static void
-read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	Share	   *s = &r->main;
 	SfxLeaf		leaf;
@@ -786,6 +786,59 @@ read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	right = SfxPageGetTail(page)->right;
 	UnlockReleaseBuffer(buf);
 	ask_for_more(r, meta, right);
+}
+
+/*
+ * X8: the step is read.  What it has of the main tree may be noted if that is all of it, forward,
+ * and has whole keys.
+ */
+static void
+start_passing(SfxReader *r, const SfxMeta *meta)
+{
+	const SfxPos *cur = &r->cur.pos;
+	SfxBlock   *block = r->main.block;
+
+	r->passing = r->pass_dead && forward(r) && !r->cur.inf && !r->point && meta->nruns == 1 &&
+		!r->main.leaf.cut && !r->main.tidless && cur->len <= SFX_PASSED_KEY;
+	if (!r->passing)
+		return;
+	/* no block was looked at */
+	if (r->main.blockno < 0)
+		block->first = block->total = 0;
+	bound_set(&r->passed_from, r->passed_bytes[0], cur->key, cur->len, cur->tid);
+	r->passed_block = r->main.blockno;
+	r->passed_at = block->first;
+	r->passed_total = block->total;
+}
+
+/*
+ * R3 for the main tree: as if the step began behind what is known to be dead there (X8), if it is
+ * the only run.
+ */
+static void
+read_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
+{
+	Bound		cur = r->cur;
+	SfxPos		to;
+
+	r->main.blockno = -1;
+	if (!r->pass_dead || !forward(r) || meta->nruns > 1 ||
+		!sfx_passed_until(r->index, meta, pos, &to, r->passed_bytes[2]))
+		read_main(r, meta, pos);
+	else if (!r->stop.inf && sfx_order_cmp_pos(NULL, &r->stop.pos, &to) <= 0)
+	{
+		r->copied = false;
+		r->leaf_entries = 0;
+		r->main.leafblk = InvalidBlockNumber;
+		skip_leaf(r, &r->main);
+	}
+	else
+	{
+		r->cur.pos = to;
+		read_main(r, meta, &to);
+		r->cur = cur;
+	}
+	start_passing(r, meta);
 }
 
 void
@@ -945,6 +998,7 @@ sfx_reader_one_step(SfxReader *r)
 	sfx_reader_trim_batches(r);
 	sfx_reader_prove_batches(r, &meta);
 	r->step_groups = meta.work.groups;
+	r->step_build = meta.build_id;
 	r->stretch.step = r->dir;
 	r->active = true;
 }

@@ -229,6 +229,14 @@ take_candidates(IndexScanDesc scan, SfxScan *so)
 						  !scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so));
 }
 
+/* May the reader leave out what is dead to everybody, and does the table tell it what is (X8)? */
+static bool
+passes_dead(IndexScanDesc scan, const SfxScan *so)
+{
+	return scan->ignore_killed_tuples && scan->heapRelation && scan->parallel_scan == NULL &&
+		so->order == NULL && !so->serializable && !so->gate;
+}
+
 /* Is this CLUSTER, which writes what we give it in place of the table? */
 static inline bool
 copies_table(IndexScanDesc scan)
@@ -283,6 +291,7 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->serializable = sfx_predicate_wanted(scan->xs_snapshot);
 	take_candidates(scan, so);
+	sfx_reader_pass_dead(so->reader, passes_dead(scan, so));
 	so->failed = 0;
 	so->leaping = false;
 	so->leapt_from = InvalidBlockNumber;

@@ -101,6 +101,22 @@ extern bool sfx_last_wanted(Relation index, const SfxMeta *meta);
 extern void sfx_last_note(Relation index, const SfxMeta *meta, const SfxEntry *e);
 
 /*
+ * What of main trees is dead to everybody (tree_passed.c); byte order only.  meta: read for R1 of
+ * the step that asks.  True: all that the main tree has from pos up to *to is; key: room for
+ * SFX_PASSED_KEY bytes, to which *to points.
+ */
+#define SFX_PASSED_KEY	64
+extern bool sfx_passed_until(Relation index, const SfxMeta *meta, const SfxPos *pos, SfxPos *to,
+							 uint8 *key);
+
+/*
+ * Each entry that the main tree had in [from, to), and still has, leads to a row that is dead to
+ * every snapshot.  It was read behind an R1 that found this build and count of groups.
+ */
+extern void sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *from,
+							const SfxPos *to);
+
+/*
  * What a reader that wants the leaf of pos only for its entries in a range asks the filter over it
  * first.
  */
