@@ -694,6 +694,87 @@ scenario 'keys beyond the last one, which come after all', ['old ends of trees']
 	sound('t_k');
 };
 
+# ------------------------------------------------------------------------------------------ what was passed
+
+# The first rows of t.
+sub first_rows
+{
+	my ($n, $s, $where) = @_;
+
+	return sql('SELECT k FROM t ' . ($where // '') . " ORDER BY k LIMIT $n", $s);
+}
+
+# A session that asks the table about each row.
+sub queue_reader
+{
+	my $s = reader();
+
+	sql('SET enable_indexonlyscan = off', $s);
+	return $s;
+}
+
+scenario 'rows that come where others were passed', ['passed for good'], sub {
+	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	sql("SELECT surfidx_merge('t_k')");
+	my $s = queue_reader();
+	sql('DELETE FROM t WHERE k <= 25');
+	is(first_rows(1, $s), '26', 'all dead ones are passed') for 1 .. 2;
+	sql('INSERT INTO t VALUES (7)');
+	is(first_rows(2, $s), '7,26', 'one comes to the delta');
+	arm('metapage read', 'wait');
+	start('SELECT k FROM t ORDER BY k LIMIT 2', $s);
+	wait_at('metapage read');
+	sql("SELECT surfidx_merge('t_k')");
+	release('metapage read');
+	is(finish($s), '7,26', 'merged between the metapage and the tree');
+	is(first_rows(2, $s), '7,26', 'and in the tree');
+	is(first_rows(2, $s, 'WHERE k > 3'), '7,26', 'from the midst');
+	sql('DELETE FROM t WHERE k < 28');
+	is(first_rows(1, $s), '28', 'gone again') for 1 .. 2;
+	sql($vacuum);
+	sql("INSERT INTO t SELECT g FROM generate_series(1, 27) g");
+	is(first_rows(2, $s), '1,2', 'others have their TIDs');
+	sql("SELECT surfidx_merge('t_k')");
+	is(first_rows(2, $s), '1,2', 'in the tree, too');
+	sound('t_k');
+};
+
+scenario 'rows among those that were passed', ['gaps are passed'], sub {
+	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k, n)');
+	sql("SELECT surfidx_merge('t_k')");
+	my $s = queue_reader();
+	sql('DELETE FROM t WHERE k <= 25 AND k <> 5 AND k <> 12');
+	is(first_rows(4, $s), '5,12,26,27', 'dead ones between') for 1 .. 2;
+	is(first_rows(2, $s, 'WHERE k > 5'), '12,26', 'begins in the midst') for 1 .. 2;
+	is(first_rows(1, $s, 'WHERE n > 12'), '26', 'does not ask about all') for 1 .. 2;
+	is(first_rows(3, $s), '5,12,26', 'all are there');
+	sql('BEGIN; DECLARE c SCROLL CURSOR FOR SELECT k FROM t ORDER BY k', $s);
+	is(sql('FETCH 3 FROM c; FETCH BACKWARD 2 FROM c; FETCH 2 FROM c; COMMIT', $s),
+		'5,12,26,12,5,12,26', 'forward and backward');
+	sound('t_k');
+};
+
+scenario 'a queue of several leaves', [], sub {
+	build(30000, 'CREATE INDEX t_k ON t USING surfidx (k, s)', 100);
+	sql("SELECT surfidx_merge('t_k')");
+	my $s = queue_reader();
+	my $old = reader();
+	is(sql('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT k FROM t ORDER BY k LIMIT 1', $old), '1',
+		'a snapshot that sees all');
+	for my $i (1 .. 12)
+	{
+		my $upto = $i * 2000;
+		my $first = $upto + 1;
+
+		sql("DELETE FROM t WHERE k <= $upto");
+		is(first_rows(1, $s), $first, "first is $first") for 1 .. 2;
+		is(first_rows(1, $old), '1', '... and 1 to the older snapshot') if $i < 4;
+		sql('ROLLBACK', $old) if $i == 4;
+		sql($vacuum) if $i == 8;
+	}
+	sound('t_k');
+};
+
 # ------------------------------------------------------------------------------------------ ranges that share a leaf
 
 scenario 'entries that come into a leaf which a list of keys is read from', ['old copy of a leaf'], sub {
