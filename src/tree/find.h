@@ -111,10 +111,11 @@ extern bool sfx_passed_until(Relation index, const SfxMeta *meta, const SfxPos *
 
 /*
  * Each entry that the main tree had in [from, to), and still has, leads to a row that is dead to
- * every snapshot.  It was read behind an R1 that found this build and count of groups.
+ * every snapshot, and so many were found to.  They were read behind an R1 that found this build and
+ * count of groups.
  */
 extern void sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *from,
-							const SfxPos *to);
+							const SfxPos *to, int n);
 
 /*
  * What a reader that wants the leaf of pos only for its entries in a range asks the filter over it

@@ -16,6 +16,8 @@
 #include "meta.h"
 
 #define TREES		4			/* remembered */
+#define PASSED_MOST	1024		/* entries: then they are passed once more, and the leaf written
+								 * without them (X3), so that others need not pass more either */
 
 typedef struct Place
 {
@@ -30,6 +32,7 @@ typedef struct Passed
 	SfxMemo		memo;			/* as of the metapage's groups */
 	Place		from;
 	Place		to;
+	int			n;				/* entries that were found dead there */
 } Passed;
 
 static Passed passed[TREES];
@@ -71,7 +74,8 @@ sfx_passed_until(Relation index, const SfxMeta *meta, const SfxPos *pos, SfxPos 
 }
 
 void
-sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *from, const SfxPos *to)
+sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *from,
+				const SfxPos *to, int n)
 {
 	bool		fresh;
 	Passed	   *p;
@@ -84,7 +88,16 @@ sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *fr
 	{
 		set_place(&p->from, from);
 		set_place(&p->to, to);
+		p->n = n;
 	}
 	else if (cmp_place(&p->to, to) < 0)
+	{
 		set_place(&p->to, to);
+		p->n += n;
+	}
+	if (p->n >= PASSED_MOST)
+	{
+		p->to = p->from;
+		p->n = 0;
+	}
 }
