@@ -1,5 +1,6 @@
-# A queue: rows come at one end and go at the other, some come before the first, while VACUUM and merges go on.  Each session sees through surfidx
-# what it sees through btree, in one snapshot, however much of the beginning it has found dead before (X8).
+# A queue: rows come at one end and go at the other, some come before the first, while VACUUM and
+# merges go on.  Each session sees through surfidx what it sees through btree, in one snapshot,
+# however much of the beginning it has found dead before (X8).
 use strict;
 use warnings;
 
@@ -13,7 +14,8 @@ $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION surfidx;
 CREATE TABLE q (k int8, k2 int8, pad text) WITH (fillfactor = 60);
 CREATE SEQUENCE s;
-INSERT INTO q SELECT n, n, repeat('x', 50) FROM (SELECT nextval('s') AS n FROM generate_series(1, 4000)) x;
+INSERT INTO q SELECT n, n, repeat('x', 50)
+	FROM (SELECT nextval('s') AS n FROM generate_series(1, 4000)) x;
 CREATE INDEX q_btree ON q (k);
 CREATE INDEX q_surfidx ON q USING surfidx (k2);
 VACUUM ANALYZE q;
@@ -22,10 +24,12 @@ ALTER DATABASE postgres SET enable_seqscan = off;
 ALTER DATABASE postgres SET enable_bitmapscan = off;
 ALTER DATABASE postgres SET enable_indexonlyscan = off;
 ALTER DATABASE postgres SET enable_sort = off;
-CREATE FUNCTION first_rows(many int, above int8, OUT btree text, OUT surfidx text) LANGUAGE sql STABLE AS $$
-	SELECT (SELECT string_agg(k::text, ' ') FROM (SELECT k FROM q WHERE k > above ORDER BY k LIMIT many) x),
-		(SELECT string_agg(k2::text, ' ') FROM (SELECT k2 FROM q WHERE k2 > above ORDER BY k2 LIMIT many) y) $$;
--- the rows of the first and the last are dead to others only some time later
+CREATE FUNCTION first_rows(many int, above int8, OUT btree text, OUT surfidx text)
+	LANGUAGE sql STABLE AS $$
+	SELECT (SELECT string_agg(k::text, ' ')
+			FROM (SELECT k FROM q WHERE k > above ORDER BY k LIMIT many) x),
+		(SELECT string_agg(k2::text, ' ')
+			FROM (SELECT k2 FROM q WHERE k2 > above ORDER BY k2 LIMIT many) y) $$;
 CREATE PROCEDURE play(n int, seed float8) LANGUAGE plpgsql AS $$
 DECLARE
 	a int8;
@@ -56,14 +60,17 @@ BEGIN
 	END LOOP;
 END $$;
 END
-like($node->safe_psql('postgres', 'EXPLAIN SELECT k2 FROM q WHERE k2 > 1 ORDER BY k2 LIMIT 3'), qr/Index Scan using q_surfidx/, 'asked through surfidx');
+like($node->safe_psql('postgres', 'EXPLAIN SELECT k2 FROM q WHERE k2 > 1 ORDER BY k2 LIMIT 3'),
+	qr/Index Scan using q_surfidx/, 'asked through surfidx');
 
 my @players = map { start_script($node, "player$_", "CALL play(4000, 0.$_);\n") } 1 .. 3;
-my $keeper = start_script($node, 'keeper', ("SELECT surfidx_merge('q_surfidx');\nSELECT pg_sleep(0.02);\n" x 25 . "VACUUM q;\n") x 100);
+my $keeper = start_script($node, 'keeper',
+	("SELECT surfidx_merge('q_surfidx');\nSELECT pg_sleep(0.02);\n" x 25 . "VACUUM q;\n") x 100);
 $_->finish for @players;
 stop_script($keeper);
 is($node->safe_psql('postgres', 'SELECT what FROM differences LIMIT 3'), '', 'no difference');
-is(slurp_file("${PostgreSQL::Test::Utils::tmp_check}/player$_.log"), '', "player $_ had no error") for 1 .. 3;
+is(slurp_file("${PostgreSQL::Test::Utils::tmp_check}/player$_.log"), '', "player $_ had no error")
+  for 1 .. 3;
 is($node->safe_psql('postgres', "SELECT surfidx_check('q_surfidx', true, true)"), '', 'check');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing wrong in the log');
 $node->stop;

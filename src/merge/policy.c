@@ -176,7 +176,7 @@ is_in_order(Relation index, const SfxOrder *order, const SfxMeta *meta)
 	return log != NULL;
 }
 
-/* Merge lock held; given up and taken again where an image has to be made (M19).  False: not had. */
+/* Merge lock held; given up and taken again to make an image (M19).  False: it was not had again. */
 static bool
 put_in_order(Relation index, const SfxOrder *order, SfxMeta *meta)
 {

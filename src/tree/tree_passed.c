@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  * tree_passed.c - this backend's memory of entries of main trees that are dead to everybody
  *
- * Who takes the first row of a queue passes all that were taken since the leaf was written last, and
- * asks the table about each.  What he has found dead from where he began without a gap is noted, and
- * whoever begins there begins behind it.  Leaves need not be rewritten for that.
+ * Who takes the first row of a queue passes all that were taken since the leaf was written last,
+ * and asks the table about each.  What he has found dead from where he began without a gap is
+ * noted, and whoever begins there begins behind it.
  *
  * Dead to everybody stays dead, and entries come into a tree only by groups of merges, which the
- * metapage counts.  So as long as the metapage of R1 has the count of the step that has looked, what
- * the tree has between the two positions is what was looked at, or less (X8).
+ * metapage counts.  So as long as the metapage of R1 has the count of the step that has looked,
+ * what the tree has between the two positions is what was looked at, or less (X8).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

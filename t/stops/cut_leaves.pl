@@ -132,7 +132,8 @@ sub log_of_server
 }
 
 # The server's log is for what goes wrong.
-scenario 'a worker that needs rows of a table that somebody has locked', ['locked tables are errors'], sub {
+scenario 'a worker that needs rows of a table that somebody has locked',
+	['locked tables are errors'], sub {
 	table();
 	sql('ALTER INDEX t_k SET (delta_size = 64, merge_ratio = 10, run_ratio = 0)');
 	my $before = length log_of_server();

@@ -1831,7 +1831,8 @@ scenario 'a length inside an array that runs beyond it', ['believe raw values'],
 	sql('DROP TABLE a');
 };
 
-scenario 'a look whether a merge is worth it, at a delta without an image', ['images under the merge lock'], sub {
+scenario 'a look whether a merge is worth it, at a delta without an image',
+	['images under the merge lock'], sub {
 	build(20000, 'CREATE INDEX t_k ON t USING surfidx (k)
 		WITH (delta_size = 1000000, merge_ratio = 10, run_ratio = 0)');
 	sql("SELECT surfidx_merge('t_k')");
