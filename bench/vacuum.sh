@@ -1,7 +1,8 @@
 #!/bin/bash
 # What VACUUM takes that comes often, surfidx beside btree: CPU of all the server, WAL, size.
 #
-#	bench/vacuum.sh [--rows n] [--rounds n] [--secs n] [--rate n] [--runs n] [--out file.tsv] [part]...
+#	bench/vacuum.sh [--rows n] [--rounds n] [--secs n] [--rate n] [--runs n] [--out file.tsv]
+#		[part]...
 #
 #	part	churn		random int8; each round inserts 10,000 rows, changes the key of 1,000 and deletes
 #						1,000, everywhere in table and index, then VACUUM
@@ -15,8 +16,8 @@
 #	--rows n	of the table at the start (default 500000; of a queue: 50000)
 #	--rounds n	of each measurement (default 20)
 #	--secs n	of each measurement of queue (default 60)
-#	--rate n	rows a second of a queue, put by one session and taken by another, as many with each
-#			method and at the same moments (default 0: as fast as two sessions put and take them)
+#	--rate n	rows a second of a queue, put by one session and taken by another, as many with
+#			each method, at the same moments (default 0: as fast as two sessions put and take)
 #
 # Access methods take turns.
 
@@ -40,8 +41,8 @@ server_cpu()
 	main=$(head -1 "$PGDATA/postmaster.pid")
 	{
 		awk '{ print $16 + $17 }' "/proc/$main/stat"
-		# shellcheck disable=SC2046
-		cat $(pgrep -P "$main" | sed 's|.*|/proc/&/stat|') 2>/dev/null |
+		# shellcheck disable=SC2046 # some may be gone by now
+		{ cat $(pgrep -P "$main" | sed 's|.*|/proc/&/stat|') 2>/dev/null || true; } |
 			sed 's/.*) //' | awk '{ print $12 + $13 }'
 	} | awk '{ sum += $1 } END { print sum }'
 }

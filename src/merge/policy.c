@@ -169,6 +169,7 @@ is_in_order(Relation index, const SfxOrder *order, const SfxMeta *meta)
 {
 	SfxLogSorted *log;
 
+	Assert(sfx_merge_lock_held(index));
 	if (sfx_image_reaches_tail(index, meta, 0))
 		return true;
 	log = sfx_source_log(index, order, meta, 0);
@@ -176,13 +177,14 @@ is_in_order(Relation index, const SfxOrder *order, const SfxMeta *meta)
 	return log != NULL;
 }
 
-/* Merge lock held; given up and taken again to make an image (M19).  False: it was not had again. */
+/* Merge lock held; given up, and taken again, to make an image (M19).  False: it is not held. */
 static bool
 put_in_order(Relation index, const SfxOrder *order, SfxMeta *meta)
 {
 	bool		locked = true;
 	SfxImage   *img;
 
+	Assert(sfx_merge_lock_held(index));
 	if (is_in_order(index, order, meta))
 		return true;
 	if (!SFX_MUTANT("images under the merge lock"))

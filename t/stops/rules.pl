@@ -694,7 +694,7 @@ scenario 'keys beyond the last one, which come after all', ['old ends of trees']
 	sound('t_k');
 };
 
-# ------------------------------------------------------------------------------------------ what was passed
+# ---- what was passed ----
 
 # The first rows of t.
 sub first_rows
