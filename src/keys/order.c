@@ -568,11 +568,15 @@ sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8
 	int			i = 0;
 	HeapTuple	opclass;
 	Oid			collation;
+	char	   *function;
 
 	while (i < ko->kd->nkeys - 1 && cmp_column(ko, i, &w) == 0)
 		i++;
-	opclass = SearchSysCache1(CLAOID, ObjectIdGetDatum(get_index_column_opclass(RelationGetRelid(ko->index), i + 1)));
+	opclass = SearchSysCache1(CLAOID,
+							  ObjectIdGetDatum(get_index_column_opclass(RelationGetRelid(ko->index),
+																		i + 1)));
 	collation = ko->index->rd_indcollation[i];
+	function = format_procedure(index_getprocid(ko->index, i + 1, BTORDER_PROC));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("operator class \"%s\" does not order column \"%s\" of surfidx index \"%s\"",
@@ -582,15 +586,15 @@ sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8
 			 OidIsValid(collation) ?
 			 errdetail("Two values sorted by its sort support are in the wrong order for its "
 					   "comparison function %s with collation %s.",
-					   format_procedure(index_getprocid(ko->index, i + 1, BTORDER_PROC)),
-					   generate_collation_name(collation)) :
-			 errdetail("Two values sorted by its sort support are in the wrong order for its comparison function %s.",
-					   format_procedure(index_getprocid(ko->index, i + 1, BTORDER_PROC))),
+					   function, generate_collation_name(collation)) :
+			 errdetail("Two values sorted by its sort support are in the wrong order for its "
+					   "comparison function %s.", function),
 			 OidIsValid(collation) ?
 			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be "
 					 "transitive. Some libraries' collations are not, for some strings: another "
 					 "collation, such as \"C\", has an order.") :
-			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be transitive.")));
+			 errhint("Support functions 1 and 2 have to agree, and the comparison function has to be "
+					 "transitive.")));
 }
 
 /*
