@@ -42,7 +42,8 @@
 								 * processor's second cache */
 #define LIMIT_ALM		4096
 #define LEAST_FSST		4096	/* symbols that there may be in any index; more where a symbol has */
-#define ENTRIES_FSST	64		/* so many entries and so many bytes of the sample: it takes some four */
+#define ENTRIES_FSST	64		/* so many entries and so many bytes of the sample: it takes some
+								 * four */
 #define BYTES_FSST		64		/* bytes, and some 16 of the processor's second cache */
 #define LEARN_RESTS		16384	/* that any scheme but FSST learns from, at most */
 #define TEST_SHARE		4		/* one rest in so many is kept for measuring, or of more than */
