@@ -41,7 +41,7 @@
 #define LIMIT_GRAM		16384	/* intervals of a dictionary: what decoding leaves in the
 								 * processor's second cache */
 #define LIMIT_ALM		4096
-#define LEAST_FSST		4096	/* symbols that there may be in any index; more where a symbol has */
+#define LEAST_FSST		4096	/* symbols that there may be anywhere; more where one has */
 #define ENTRIES_FSST	64		/* so many entries and so many bytes of the sample: it takes some
 								 * four */
 #define BYTES_FSST		64		/* bytes, and some 16 of the processor's second cache */

@@ -10,14 +10,14 @@
  */
 #include "fsst.h"
 
-#define SYMBOL_SAMPLE	64		/* bytes of the sample that are looked at for each symbol there may be, about */
+#define SYMBOL_SAMPLE	64		/* bytes of the sample for each symbol there may be, about */
 #define ROUNDS			8
 #define MIN_USES		3		/* of two symbols, to be a candidate as one */
 #define KEPT_USES		2		/* of a symbol, to be kept in the end */
 #define BYTE_WORTH		8		/* a byte without a symbol costs an escape, and takes part in all symbols to come */
 #define BYTE_SHARE		16		/* one occurrence of a byte in so many is one that the symbols leave over, in other strings than the sample's */
 #define SYMBOL_CANDIDATES	16
-#define EARLY_SAMPLE	(256 * 1024)	/* bytes that the first rounds look at; each of the others at twice as many as the one before */
+#define EARLY_SAMPLE	(256 * 1024)	/* of the first rounds; each later one has twice as many */
 #define EARLY_ROUNDS	4
 #define LONGER_ROUNDS	3			/* in the last ones symbols become longer only */
 
@@ -104,7 +104,8 @@ sample_of(const SfxHopeKey *keys, uint32_t n, uint32_t limit)
 
 	for (uint32_t k = 0; k < n; k++)
 		bytes += keys[k].len;
-	return (Sample) {keys, n, (uint32_t) (bytes / wanted) + 1, (uint32_t) ((bytes < wanted ? bytes : wanted) / EARLY_SAMPLE) + 1};
+	return (Sample) {keys, n, (uint32_t) (bytes / wanted) + 1,
+	(uint32_t) ((bytes < wanted ? bytes : wanted) / EARLY_SAMPLE) + 1};
 }
 
 /* ---- candidates ---- */

@@ -19,7 +19,7 @@
 
 #define LIST		2			/* symbols in a list, before it becomes a node */
 #define LONGEST		3			/* symbols that are tried at a place */
-#define AHEAD		2			/* a place is passed over if as short a code leads so many bytes farther, or a shorter one any */
+#define AHEAD		2			/* bytes farther at no more cost: a place is passed over */
 
 /* What making a trie knows. */
 typedef struct Trie
@@ -101,7 +101,7 @@ void
 sfx_fsst_prepare(const Fsst *f)
 {
 	/* only this is not const of a table, and is of no account to those who decode */
-	Trie		t = {.f = (Fsst *) f,.cells = (uint64_t *) fsst_cells(f),.next = (uint16_t *) fsst_next(f)};
+	Trie		t = {(Fsst *) f, (uint64_t *) fsst_cells(f), (uint16_t *) fsst_next(f), 0};
 
 	if (f->nodes > 0)
 		return;
@@ -134,11 +134,15 @@ sfx_fsst_longest(const Fsst *f, const uint8_t *p, size_t n)
 	}
 	if (cell & FSST_CELL_LIST)
 		for (uint32_t s = cell >> 16; s != 0; s = fsst_next(f)[s])
-			if (f->slot[s].len > len && f->slot[s].len <= n && memcmp(f->slot[s].byte, p, f->slot[s].len) == 0)
+		{
+			uint32_t	k = f->slot[s].len;
+
+			if (k > len && k <= n && memcmp(f->slot[s].byte, p, k) == 0)
 			{
 				best = s;
-				len = f->slot[s].len;
+				len = k;
 			}
+		}
 	return best;
 }
 

@@ -282,8 +282,12 @@ least_bytes(const Fsst *f, const uint8_t *p, uint32_t n)
 	{
 		cost[i] = UINT32_MAX;
 		for (uint32_t s = 1; s < f->nslots; s++)
-			if (starts(&f->slot[s], p + i, n - i) && cost[i + f->slot[s].len] + 1 + (s >= 256) < cost[i])
-				cost[i] = cost[i + f->slot[s].len] + 1 + (s >= 256);
+			if (starts(&f->slot[s], p + i, n - i))
+			{
+				uint32_t	c = cost[i + f->slot[s].len] + 1 + (s >= 256);
+
+				cost[i] = c < cost[i] ? c : cost[i];
+			}
 	}
 	return cost[0];
 }
@@ -300,7 +304,8 @@ test_symbols(uint32_t leads, uint32_t n, uint32_t letters, uint32_t least_len)
 				least = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		symbols[i] = i > 0 && rnd(&seed) % 16 == 0 ? symbols[rnd(&seed) % i] : any_symbol(letters, least_len);
+		symbols[i] = i > 0 && rnd(&seed) % 16 == 0 ? symbols[rnd(&seed) % i] :
+			any_symbol(letters, least_len);
 	sfx_fsst_fill(f, leads, symbols, n);
 	sfx_fsst_prepare(f);
 	for (int t = 0; t < 200; t++)
@@ -328,10 +333,13 @@ test_symbols(uint32_t leads, uint32_t n, uint32_t letters, uint32_t least_len)
 		least += least_bytes(f, p, len);
 		r = sfx_fsst_encode(f, p, len, code, sizeof(code));
 		parse_ok &= r == (int) got && got >= least_bytes(f, p, len) &&
-			sfx_fsst_decode(f, code, (size_t) r, (size_t) r, back, sizeof(back)) == (int) len && memcmp(back, p, len) == 0;
+			sfx_fsst_decode(f, code, (size_t) r, (size_t) r, back, sizeof(back)) == (int) len &&
+			memcmp(back, p, len) == 0;
 	}
-	ok(longest_ok, "%u symbols of %u letters, %u bytes and more: the longest is found", n, letters, least_len);
-	ok(parse_ok && found <= least + least / 3, "%u bytes of code, where %u were the least", found, least);
+	ok(longest_ok, "%u symbols of %u letters, %u bytes and more: the longest is found", n, letters,
+	   least_len);
+	ok(parse_ok && found <= least + least / 3, "%u bytes of code, where %u were the least", found,
+	   least);
 	free(symbols);
 	free(f);
 }
@@ -361,7 +369,8 @@ test_most(void)
 	{
 		uint8_t		code[4];
 
-		ok(sfx_hope_encode(h, (const uint8_t *) "\x7E\x7F\x00\x01", 4, code, 4) == 3, "the last of them has two bytes, the second one");
+		ok(sfx_hope_encode(h, (const uint8_t *) "\x7E\x7F\x00\x01", 4, code, 4) == 3,
+		   "the last of them has two bytes, the second one");
 		free(h);
 	}
 	big[2]++;
