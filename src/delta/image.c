@@ -409,7 +409,8 @@ sfx_image_reaches_tail(Relation index, const SfxMeta *meta, int g)
 
 	if (img == NULL)
 		return false;
-	reaches = img->blkno == meta->gens[g].tail;
+	/* one that has not read all flags is to be made anew (I1) */
+	reaches = img->removals >= meta->removals && img->blkno == meta->gens[g].tail;
 	sfx_image_release(img);
 	return reaches;
 }

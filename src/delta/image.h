@@ -77,8 +77,8 @@ extern bool sfx_image_unchanged(const SfxImage *img);
 extern bool sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below);
 
 /*
- * Has the image of generation meta->gens[g] come to the last page of its log, as of meta?  No page
- * is read.  False: there is none, or it has not.
+ * Has the image of generation meta->gens[g] come to the last page of its log, with all flags, as of
+ * meta?  No page is read.  False: there is none, or it has not.
  */
 extern bool sfx_image_reaches_tail(Relation index, const SfxMeta *meta, int g);
 

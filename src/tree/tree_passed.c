@@ -16,8 +16,8 @@
 #include "meta.h"
 
 #define TREES		4			/* remembered */
-#define PASSED_MOST	1024		/* entries: then they are passed once more, and the leaf written
-								 * without them (X3), so that others need not pass more either */
+#define PASSED_MOST	1024		/* entries: then they are passed once more, so that X3 may write the
+								 * leaf without them, and others need not pass more either */
 
 typedef struct Place
 {
@@ -88,7 +88,8 @@ sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *fr
 	{
 		set_place(&p->from, from);
 		set_place(&p->to, to);
-		p->n = n;
+		/* of one step: the leaf may just have been written without them, or it could not be */
+		p->n = n < PASSED_MOST ? n : 0;
 	}
 	else if (cmp_place(&p->to, to) < 0)
 	{

@@ -222,6 +222,8 @@ sub explains
 
 	for my $step (map { @{ $_->{did} } } @order)
 	{
+		# core locks no row that DO NOTHING has met: with btree, too, two that do that may both commit
+		next if $step->{result} eq '' && $step->{sql} =~ /DO NOTHING/;
 		return 0 if $step->{does}->(\%state) ne $step->{result};
 	}
 	return lines(\%state, up(keys %state)) eq lines($after, up(keys %$after));

@@ -1850,6 +1850,28 @@ scenario 'a look whether a merge is worth it, at a delta without an image',
 	sound('t_k');
 };
 
+# I1: VACUUM flags a row of the delta, so the image that is there will not do
+scenario 'a look whether a merge is worth it, at a delta whose image lacks flags',
+	['images under the merge lock'], sub {
+	build(20000, 'CREATE INDEX t_k ON t USING surfidx (k)
+		WITH (delta_size = 1000000, merge_ratio = 10, run_ratio = 0)');
+	sql("SELECT surfidx_merge('t_k')");
+	sql('INSERT INTO t (k) SELECT hashint4(g) FROM generate_series(1, 150000) g');
+	sql('SET enable_seqscan = off');
+	is(sql('SELECT count(*) FROM t WHERE k = hashint4(7)'), '1', 'a reader makes an image');
+	sql('DELETE FROM t WHERE k = hashint4(7)');
+	my $s = session();
+	arm('delta to be put in order', 'wait');
+	start($vacuum, $s);
+	ok(come_by('delta to be put in order', $s), 'VACUUM makes the image anew');
+	my $other = start("SELECT surfidx_merge('t_k')");
+	ok(!wait_blocked($other), 'and keeps nobody from merging');
+	release('delta to be put in order');
+	is(finish($other), '149999', 'who merges all of it');
+	is(finish($s), '', 'VACUUM ends');
+	sound('t_k');
+};
+
 # Inner pages without a downlink, or free blocks that the map lacks, as the check says at DEBUG1.
 sub waiting
 {
