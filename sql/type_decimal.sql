@@ -85,6 +85,7 @@ SELECT * FROM decimal_ask();
 SELECT index, decimal_codecs(index) AS codecs FROM unnest('{d_price,d_late}'::text[]) index;
 
 -- unique
+SET surfidx.unique_notice = off;
 CREATE TABLE u (v float8);
 CREATE UNIQUE INDEX u_v ON u USING surfidx (v);
 INSERT INTO u SELECT i / 100::float8 FROM generate_series(1, 3000) i;

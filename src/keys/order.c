@@ -35,7 +35,6 @@
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
-#include "utils/ruleutils.h"
 #include "utils/sortsupport.h"
 #include "utils/syscache.h"
 
@@ -585,8 +584,8 @@ sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8
 					RelationGetRelationName(ko->index)),
 			 OidIsValid(collation) ?
 			 errdetail("Two values sorted by its sort support are in the wrong order for its "
-					   "comparison function %s with collation %s.",
-					   function, generate_collation_name(collation)) :
+					   "comparison function %s with collation \"%s\".",
+					   function, get_collation_name(collation)) :
 			 errdetail("Two values sorted by its sort support are in the wrong order for its "
 					   "comparison function %s.", function),
 			 OidIsValid(collation) ?

@@ -19,7 +19,8 @@
 #define SYMBOL_CANDIDATES	16
 #define EARLY_SAMPLE	(256 * 1024)	/* of the first rounds; each later one has twice as many */
 #define EARLY_ROUNDS	4
-#define LONGER_ROUNDS	3			/* in the last ones symbols become longer only */
+#define LONGER_ROUNDS	3			/* in the last ones of many symbols these become longer only, */
+#define MANY			4096		/* of fewer in the very last */
 
 typedef struct Candidate
 {
@@ -151,7 +152,7 @@ propose_all(Scratch *c, const uint8_t *p, size_t len, int round)
 		if (round < ROUNDS && before > 0 && before < FSST_MAXSYM)
 			propose(c, p + i - before, before + n < FSST_MAXSYM ? before + n : FSST_MAXSYM);
 		/* the first byte alone, so that symbols can become shorter, too */
-		if (round <= ROUNDS - LONGER_ROUNDS && n > 1)
+		if (round <= ROUNDS - (c->limit > MANY ? LONGER_ROUNDS : 1) && n > 1)
 		{
 			propose(c, p + i, 1);
 			if (before > 0 && before < FSST_MAXSYM)
