@@ -222,7 +222,7 @@ sub explains
 
 	for my $step (map { @{ $_->{did} } } @order)
 	{
-		# core locks no row that DO NOTHING has met: with btree, too, two that do that may both commit
+		# core locks no row that DO NOTHING has met (of btree, neither)
 		next if $step->{result} eq '' && $step->{sql} =~ /DO NOTHING/;
 		return 0 if $step->{does}->(\%state) ne $step->{result};
 	}
