@@ -300,6 +300,8 @@ before_source(SfxPack *p, const SfxBlock *block, int i)
 
 /* ---- cut leaves ---- */
 
+bool		sfx_pack_lacks_table = false;
+
 /* Where the keys of the leaf in hand come from. */
 static SfxRecovery *
 recovery(SfxPack *p)
@@ -312,6 +314,7 @@ recovery(SfxPack *p)
 		p->heap = p->group->heap;
 	else
 		p->heap = p->opened = sfx_recovery_open_heap(index);
+	sfx_pack_lacks_table = p->heap == NULL;
 	if (p->heap == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),

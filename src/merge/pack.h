@@ -80,4 +80,10 @@ extern bool sfx_pack_group(SfxPack *p);
  */
 extern void sfx_pack_restart(SfxPack *p);
 
+/*
+ * The merge that this process began last needed rows, and ended in an error since it did not get the
+ * table's lock (W3).
+ */
+extern bool sfx_pack_lacks_table;
+
 #endif							/* SURFIDX_PACK_H */

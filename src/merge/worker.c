@@ -13,6 +13,7 @@
 #include "merge.h"
 #include "meta.h"
 #include "order.h"
+#include "pack.h"
 #include "pay.h"
 #include "policy.h"
 #include "requests.h"
@@ -169,7 +170,8 @@ report_failure(void)
 {
 	ErrorData  *edata;
 
-	if (geterrcode() != ERRCODE_OBJECT_IN_USE || SFX_MUTANT("locked tables are errors"))
+	if (geterrcode() != ERRCODE_OBJECT_IN_USE || !sfx_pack_lacks_table ||
+		SFX_MUTANT("locked tables are errors"))
 	{
 		EmitErrorReport();
 		return;
@@ -187,6 +189,7 @@ serve_safely(Oid relid, bool asked, SfxServed *served)
 	bool		go_on = true;
 	MemoryContext cxt = CurrentMemoryContext;
 
+	sfx_pack_lacks_table = false;
 	PG_TRY();
 	{
 		go_on = serve(relid, asked, served);
