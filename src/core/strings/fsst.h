@@ -86,11 +86,13 @@ extern int sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len);
 
 /*
  * Ways through a string: of each place the bytes of the shortest code found that leads there, and
- * its last symbol, the longer one first: bytes << 19 | (FSST_MAXSYM - length) << 15 | slot.
+ * its last symbol, the longer one first: bytes << 19 | (FSST_MAXSYM - length) << 15 | slot; and of
+ * each number of bytes the place farthest on that they lead to.
  */
 typedef struct FsstWays
 {
 	uint32_t	last[FSST_CHUNK + 1];
+	uint8_t		reach[2 * FSST_CHUNK + 3];
 } FsstWays;
 
 static inline uint32_t
