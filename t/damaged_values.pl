@@ -25,6 +25,8 @@ my $s = $server->session;
 # type => [value of g, rest of the index's definition]
 my @types = (
 	[ 'int4[]', 'ARRAY[g % 9, g, NULL, g]' ],
+	# keys that are out of order then
+	[ 'text COLLATE "C"', "'http://host' || g % 40 || '.example.org/' || left(md5(g::text), 9)" ],
 	[ 'int8[]', 'ARRAY[[g, 7], [g / 3, 9]]' ],
 	[ 'text[]', "ARRAY['value ' || g % 9, NULL, repeat('x', g % 20), md5(g::text)]" ],
 	[ 'numeric[]', 'ARRAY[g / 7.0, g, 1e30]' ],
@@ -76,7 +78,7 @@ for my $round (1 .. $rounds)
 		die "$name: $r->{error}\n" if $r->{error};
 		$r = $s->query("SELECT surfidx_check('${name}_i', true, true)");
 		die "$name: $r->{error}\n" if $r->{error};
-		push @made, { name => $name, what => "$name ($type)" . ($merged ? ', merged' : ''), column => $second ? 'y' : 'x', literal => '(' . ($value =~ s/\bg\b/5/gr) . ")::$type", kind => $merged ? $LEAF : $LOG };
+		push @made, { name => $name, what => "$name ($type)" . ($merged ? ', merged' : ''), column => $second ? 'y' : 'x', literal => '(' . ($value =~ s/\bg\b/5/gr) . ")::$type" =~ s/ COLLATE.*//r, kind => $merged ? $LEAF : $LOG };
 	}
 }
 $_->{file} = $s->value("SELECT pg_relation_filepath('$_->{name}_i')") for @made;
@@ -121,8 +123,11 @@ for my $m (@made)
 
 	$s = $server->session;
 	$s->query($set);
-	for my $sql ("SELECT surfidx_check('$i', true, true)", "SELECT count(x::text) FROM (SELECT $m->{column} x FROM $t ORDER BY $t.x) x", "SELECT count(x::text) FROM (SELECT $m->{column} x FROM $t ORDER BY $t.x DESC) x",
-		"SELECT count(*) FROM $t WHERE x = $m->{literal}", "SELECT surfidx_count('$i')", "INSERT INTO $t SELECT * FROM $t", "SELECT surfidx_merge('$i')", "DELETE FROM $t WHERE y IS NULL", "SELECT count(x::text) FROM (SELECT $m->{column} x FROM $t ORDER BY $t.x) x")
+	for my $sql ("SELECT surfidx_check('$i', true, true)",
+		"SELECT count(x::text) FROM (SELECT $m->{column} x FROM $t ORDER BY $t.x) x",
+		"SELECT count(x::text) FROM (SELECT $m->{column} x FROM $t ORDER BY $t.x DESC) x",
+		"SELECT count(*) FROM $t WHERE x = $m->{literal}", "SELECT surfidx_count('$i')", "SELECT count(*) FROM (SELECT x, count(*) FROM $t GROUP BY x) x",
+		"INSERT INTO $t SELECT * FROM $t", "SELECT surfidx_merge('$i')", "DELETE FROM $t WHERE y IS NULL", "SELECT count(x::text) FROM (SELECT $m->{column} x FROM $t ORDER BY $t.x) x")
 	{
 		my $q = $s->query("SELECT message_of(\$q\$$sql\$q\$)", 60);
 

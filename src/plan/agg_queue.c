@@ -155,10 +155,15 @@ sfx_queue_open(SfxGroups *g, const uint8 *key, uint32 keylen)
 {
 	Gathered   *group;
 
-	/* entries come in order, so no group comes twice */
-	Assert(g->ngroups == 0 || g->kd.comparator ||
-		   sfx_cmp_bytes(g->keys.data + g->group[g->ngroups - 1].key,
-						 g->group[g->ngroups - 1].keylen, key, keylen) < 0);
+	/* entries come in order, so no group comes twice, unless bytes of a leaf have changed */
+	if (g->ngroups > 0 && !g->kd.comparator &&
+		sfx_cmp_bytes(g->keys.data + g->group[g->ngroups - 1].key,
+					  g->group[g->ngroups - 1].keylen, key, keylen) >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" is damaged: keys of a leaf are out of order",
+						RelationGetRelationName(g->index)),
+				 errhint("Please REINDEX it.")));
 	if (g->ngroups == g->room)
 		grow_queue(g);
 	group = &g->group[g->ngroups++];
