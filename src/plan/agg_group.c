@@ -227,8 +227,9 @@ add_whole(SfxGroups *g, const SfxBlock *block, int from, int to)
 	int			n = sfx_block_keyno(block, to - 1) - key + 1;
 
 	/* the NULL comes first or last */
-	Assert(block->keys[block->keyoff[key]] == SFX_MARK_VALUE &&
-		   block->keys[block->keyoff[key + n - 1]] == SFX_MARK_VALUE);
+	if (block->keys[block->keyoff[key]] != SFX_MARK_VALUE ||
+		block->keys[block->keyoff[key + n - 1]] != SFX_MARK_VALUE)
+		sfx_groups_misled(g);
 	sfx_aggregates_add(g->aggregates, g->outer_states, block, from, to);
 	g->visible += to - from;
 	for (int i = 0; i < g->noutputs; i++)

@@ -162,6 +162,9 @@ extern bool sfx_queue_belongs(SfxGroups *g, const SfxBlock *block, int i);
 /* Entries [from, returned value), at most to, are of that group, as from is. */
 extern int	sfx_queue_end_of_group(SfxGroups *g, const SfxBlock *block, int from, int to);
 
+/* ereport(ERROR, ERRCODE_INDEX_CORRUPTED): entries that were read are in no order. */
+pg_noreturn extern void sfx_groups_misled(const SfxGroups *g);
+
 /* A group begins with this key, which is copied. */
 extern void sfx_queue_open(SfxGroups *g, const uint8 *key, uint32 keylen);
 

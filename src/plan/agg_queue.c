@@ -151,6 +151,17 @@ grow_queue(SfxGroups *g)
 }
 
 void
+sfx_groups_misled(const SfxGroups *g)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is damaged: keys of a leaf are out of order",
+					RelationGetRelationName(g->index)),
+			 errhint("Please REINDEX it.")));
+	pg_unreachable();
+}
+
+void
 sfx_queue_open(SfxGroups *g, const uint8 *key, uint32 keylen)
 {
 	Gathered   *group;
@@ -159,11 +170,7 @@ sfx_queue_open(SfxGroups *g, const uint8 *key, uint32 keylen)
 	if (g->ngroups > 0 && !g->kd.comparator &&
 		sfx_cmp_bytes(g->keys.data + g->group[g->ngroups - 1].key,
 					  g->group[g->ngroups - 1].keylen, key, keylen) >= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is damaged: keys of a leaf are out of order",
-						RelationGetRelationName(g->index)),
-				 errhint("Please REINDEX it.")));
+		sfx_groups_misled(g);
 	if (g->ngroups == g->room)
 		grow_queue(g);
 	group = &g->group[g->ngroups++];
