@@ -41,13 +41,7 @@
 #define LIMIT_GRAM		16384	/* intervals of a dictionary: what decoding leaves in the
 								 * processor's second cache */
 #define LIMIT_ALM		4096
-#define LEAST_FSST		4096	/* symbols that there may be anywhere; more where one has */
-#define ENTRIES_FSST	64		/* so many entries and so many bytes of the sample: it takes some
-								 * four */
-#define BYTES_FSST		64		/* bytes, and some 16 of the processor's second cache */
-#define LEARN_RESTS		16384	/* that any scheme but FSST learns from, at most */
-#define TEST_SHARE		4		/* one rest in so many is kept for measuring, or of more than */
-#define TEST_RESTS		4096	/* so many such shares one in more */
+#define TEST_SHARE		4		/* one rest in so many is kept for measuring */
 #define MIN_RESTS		512
 #define MIN_GAIN		0.04	/* of key and rest headers, where nobody asked for a dictionary */
 #define ENTRY_OVERHEAD	2.0		/* bytes of a key beside its rest, roughly */
@@ -65,11 +59,10 @@
 #define LOOK_SHARE		0.25	/* or when so many of all entries came by one */
 
 /* The sample of a build. */
-#define SAMPLE_KEYS		65536
-#define SAMPLE_BYTES	(8 * 1024 * 1024)
+#define SAMPLE_KEYS		16384
+#define SAMPLE_BYTES	(2 * 1024 * 1024)
 #define SAMPLE_SHARE	32		/* one entry in so many, so that training stays a small part of a
 								 * build */
-#define LARGE_SHARE		16		/* and where FSST may have more symbols than LEAST_FSST */
 #define MIN_ENTRIES		(SAMPLE_SHARE * MIN_RESTS)
 
 /* Bytes that a rest of that length takes with the length byte's extension, as in strblock.c. */
@@ -181,39 +174,17 @@ coded_mean(const SfxHope *hope, const SfxHopeKey *rests, uint32 n)
 
 /* ---- schemes ---- */
 
-/* Intervals, or symbols, that a dictionary of that scheme may have. */
-static uint32
-limit_of(SfxHopeScheme scheme, Size bytes, double entries)
-{
-	double		symbols = Min(bytes / BYTES_FSST, entries / ENTRIES_FSST);
-
-	if (scheme == SFX_FSST)
-		return (uint32) Max(LEAST_FSST, Min(symbols, SFX_FSST_SYMBOLS));
-	return scheme >= SFX_HOPE_ALM ? LIMIT_ALM : LIMIT_GRAM;
-}
-
 static bool
-build_one(SfxHopeScheme scheme, const SfxHopeKey *rests, uint32 n, double entries, SfxNewDict *d)
+build_one(SfxHopeScheme scheme, const SfxHopeKey *rests, uint32 n, SfxNewDict *d)
 {
-	uint32		limit;
-	Size		cap;
+	uint32		limit = scheme >= SFX_HOPE_ALM ? LIMIT_ALM : LIMIT_GRAM;
+	Size		cap = SFX_HOPE_DICT_BOUND(scheme, limit);
 	Size		bytes = 0;
 	Size		size;
 	void	   *scratch;
 
-	if (scheme != SFX_FSST && n > LEARN_RESTS)
-	{
-		SfxHopeKey *some = palloc(sizeof(SfxHopeKey) * LEARN_RESTS);
-
-		for (uint32 i = 0; i < LEARN_RESTS; i++)
-			some[i] = rests[(uint64) i * n / LEARN_RESTS];
-		rests = some;
-		n = LEARN_RESTS;
-	}
 	for (uint32 i = 0; i < n; i++)
 		bytes += rests[i].len;
-	limit = limit_of(scheme, bytes, entries);
-	cap = SFX_HOPE_DICT_BOUND(scheme, limit);
 	size = sfx_hope_build_size(scheme, limit, bytes);
 	scratch = palloc_extended(size, MCXT_ALLOC_HUGE);
 	d->bytes = palloc(cap);
@@ -233,7 +204,7 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 {
 	const SfxHope *hope;
 
-	if (!build_one(scheme, learn, nlearn, entries, d))
+	if (!build_one(scheme, learn, nlearn, d))
 		return INFINITY;
 	hope = sfx_dict_open_new(d);
 	if (hope == NULL)
@@ -250,7 +221,6 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 static uint32
 split_sample(const SfxHopeKey *rests, uint32 n, SfxHopeKey *learn, SfxHopeKey *test)
 {
-	uint32		share = Max(TEST_SHARE, n / TEST_RESTS);
 	uint32		ntest = 0;
 
 	if (n < MIN_RESTS)
@@ -260,7 +230,7 @@ split_sample(const SfxHopeKey *rests, uint32 n, SfxHopeKey *learn, SfxHopeKey *t
 		return n;
 	}
 	for (uint32 i = 0; i < n; i++)
-		if (i % share == share - 1)
+		if (i % TEST_SHARE == TEST_SHARE - 1)
 			test[ntest++] = rests[i];
 		else
 			learn[i - ntest] = rests[i];
@@ -566,8 +536,7 @@ sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(heap);
 	IndexInfo	copy = *info;
-	double		share = entries > LEAST_FSST * ENTRIES_FSST ? LARGE_SHARE : SAMPLE_SHARE;
-	double		want = Min(Max(entries / share, MIN_RESTS), SAMPLE_KEYS);
+	double		want = Min(Max(entries / SAMPLE_SHARE, MIN_RESTS), SAMPLE_KEYS);
 	double		per_block = Max(entries / Max(nblocks, 1), 0.1);
 	BlockNumber take = (BlockNumber) Min(ceil(want / per_block), (double) nblocks);
 	BlockNumber stride = scattering_stride(Max(take, 1));

@@ -61,4 +61,3 @@ StaticAssertDecl(SFX_BLOCK_KEYS == 256 && SFX_BLOCK_ENTRIES == 512, "blocks");
 StaticAssertDecl(SFX_KEYS_CODECS == 17 && SFX_INT_CODECS == 11 && SFX_TID_CODECS == 7, "codecs");
 StaticAssertDecl(SFX_FSST == 7, "schemes of dictionaries");
 StaticAssertDecl(SFX_FILTER_SURF == 2 && SURF_VERSION == 3, "filters");
-StaticAssertDecl(SFX_FSST_SYMBOLS == 32384, "symbols of a dictionary");

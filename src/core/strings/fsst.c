@@ -6,62 +6,65 @@
 
 #define HEADER	5
 
-/* Twice as many cells as symbols, and more. */
-static uint32_t
-cell_bits(uint32_t leads)
-{
-	uint32_t	bits = 9;
-
-	while (1u << bits < 512 * (leads + 1))
-		bits++;
-	return bits;
-}
-
 size_t
 sfx_fsst_size(uint32_t leads)
 {
-	return sizeof(Fsst) + 256 * (size_t) (leads + 2) * (sizeof(FsstSlot) + sizeof(uint16_t)) +
-		sizeof(uint64_t) * ((size_t) 1 << cell_bits(leads));
+	return sizeof(Fsst) + 256 * (size_t) (leads + 2) * (sizeof(FsstSlot) + sizeof(uint16_t));
 }
 
 /* ---- tables ---- */
 
-/* A table without symbols. */
+/* Make a symbol of two or more bytes known to encoding. */
 static void
-clear_table(Fsst *f, uint32_t leads, uint32_t n)
+list_slot(Fsst *f, uint32_t slot)
 {
-	uint32_t	escape = 256 * (leads + 1);
+	const FsstSlot *s = &f->slot[slot];
+	uint16_t   *next = (uint16_t *) (f->slot + f->nslots);
+	uint32_t   *table = s->len == 2 ? f->two : f->more;
+	uint32_t	hash = fsst_hash(sfx_load64(s->byte), s->len == 2 ? 2 : 3),
+			   *at = &table[fsst_place(table, hash)],
+				first = *at & (FSST_HASH - 1),
+				i;
 
-	memset(f, 0, sizeof(Fsst) + sizeof(FsstSlot) * (escape + 256));
+	if (first != 0 && f->slot[first].len >= s->len)
+	{
+		for (i = first; next[i] != 0 && f->slot[next[i]].len >= s->len; i = next[i])
+			;
+		next[slot] = next[i];
+		next[i] = (uint16_t) slot;
+		return;
+	}
+	next[slot] = (uint16_t) first;
+	*at = hash << FSST_HASH_BITS | slot;
+}
+
+void
+sfx_fsst_fill(Fsst *f, uint32_t leads, const FsstSlot *symbols, uint32_t n)
+{
+	uint32_t	ones = FSST_ONES(leads),
+				escape = 256 * (leads + 1);
+
+	memset(f, 0, sfx_fsst_size(leads));
 	f->shape.scheme = SFX_FSST;
 	f->shape.nintervals = n;
-	f->ones = FSST_ONES(leads);
+	f->ones = ones;
 	f->nslots = escape + 256;
-	f->cell_bits = cell_bits(leads);
 	for (uint32_t b = 0; b < 256; b++)
 	{
 		f->slot[escape + b].byte[0] = (uint8_t) b;
 		f->slot[escape + b].len = 1;
 		f->one[b] = (uint16_t) (escape + b);
 	}
-}
-
-static inline void
-set_slot(Fsst *f, uint32_t i, const FsstSlot *s)
-{
-	uint32_t	slot = i < f->ones ? i + 1 : 256 + i - f->ones;
-
-	f->slot[slot] = *s;
-	if (s->len == 1)
-		f->one[s->byte[0]] = (uint16_t) slot;
-}
-
-void
-sfx_fsst_fill(Fsst *f, uint32_t leads, const FsstSlot *symbols, uint32_t n)
-{
-	clear_table(f, leads, n);
 	for (uint32_t i = 0; i < n; i++)
-		set_slot(f, i, &symbols[i]);
+	{
+		uint32_t	slot = i < ones ? i + 1 : 256 + i - ones;
+
+		f->slot[slot] = symbols[i];
+		if (symbols[i].len == 1)
+			f->one[symbols[i].byte[0]] = (uint16_t) slot;
+		else
+			list_slot(f, slot);
+	}
 }
 
 /* Leads and symbols, by the header.  SFX_OK or SFX_CORRUPT. */
@@ -87,6 +90,7 @@ sfx_fsst_state_size(const uint8_t *dict, size_t len)
 int
 sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len)
 {
+	FsstSlot	symbol[FSST_SYMBOLS];
 	FsstSlot	s = {{0}, 0};
 	const uint8_t *p = dict + HEADER;
 	uint32_t	leads,
@@ -96,7 +100,6 @@ sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len)
 		return SFX_CORRUPT;
 	if (size < sfx_fsst_size(leads))
 		return SFX_NOMEM;
-	clear_table(f, leads, n);
 	for (uint32_t i = 0; i < n; i++)
 	{
 		unsigned	shared,
@@ -111,10 +114,13 @@ sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len)
 		memcpy(s.byte + shared, p, rest);
 		s.len = (uint8_t) (shared + rest);
 		memset(s.byte + s.len, 0, FSST_MAXSYM - s.len);
-		set_slot(f, i, &s);
+		symbol[i] = s;
 		p += rest;
 	}
-	return p == dict + len ? SFX_OK : SFX_CORRUPT;
+	if (p != dict + len)
+		return SFX_CORRUPT;
+	sfx_fsst_fill(f, leads, symbol, n);
+	return SFX_OK;
 }
 
 /* ---- codes ---- */
@@ -134,33 +140,69 @@ next_symbol(const Fsst *f, const uint8_t *in, size_t len, size_t *i)
 
 /* ---- encoding ---- */
 
+uint32_t
+sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick)
+{
+	uint16_t	cost[FSST_CHUNK + 16];	/* bytes of the code from there on */
+	const uint16_t *next = fsst_next(f);
+	uint64_t	x = 0,			/* the next 16 bytes */
+				y = 0;
+
+	for (uint32_t i = 1; i < 16; i++)
+		cost[n + i] = 4 * FSST_CHUNK;	/* what ends there is too long */
+	cost[n] = 0;
+	for (uint32_t i = n; i-- > 0;)
+	{
+		uint32_t	best = f->one[p[i]],
+					least = cost[i + 1] + 1u + (best >= 256),
+					s;
+
+		y = y << 8 | x >> 56;
+		x = x << 8 | p[i];
+		s = fsst_first(f->two, x, 2);
+		if (s != 0 && cost[i + 2] + 1u + (s >= 256) <= least)
+		{
+			best = s;
+			least = cost[i + 2] + 1u + (s >= 256);
+		}
+		/* of two ways that cost the same the one with the longer symbol is read faster */
+		for (s = fsst_first(f->more, x, 3); s != 0; s = next[s])
+		{
+			uint32_t	len = f->slot[s].len,
+						c = cost[i + len] + 1u + (s >= 256);
+
+			if (c < least + (len > f->slot[best].len) && fsst_begins(&f->slot[s], x, y))
+			{
+				best = s;
+				least = c;
+			}
+		}
+		cost[i] = (uint16_t) least;
+		pick[i] = (uint16_t) best;
+	}
+	return cost[0];
+}
+
 int
 sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, size_t cap)
 {
-	FsstWays	w;
-	size_t		used = 0;
+	uint16_t	pick[FSST_CHUNK];
+	uint8_t    *o = out;
 
-	sfx_fsst_prepare(f);
 	for (size_t done = 0; done < len; done += FSST_CHUNK)
 	{
-		uint32_t	n = len - done < FSST_CHUNK ? (uint32_t) (len - done) : FSST_CHUNK,
-					bytes = sfx_fsst_parse(f, key + done, n, &w);
-		uint8_t    *o;
+		uint32_t	n = len - done < FSST_CHUNK ? (uint32_t) (len - done) : FSST_CHUNK;
 
-		if (bytes > cap - used)
+		if (sfx_fsst_parse(f, key + done, n, pick) > cap - (size_t) (o - out))
 			return SFX_NOSPACE;
-		used += bytes;
-		o = out + used;
-		for (uint32_t i = n; i > 0; i -= fsst_way_len(w.last[i]))
+		for (uint32_t i = 0; i < n; i += f->slot[pick[i]].len)
 		{
-			uint32_t	s = fsst_way_slot(w.last[i]);
-
-			*--o = (uint8_t) s;
-			if (s >= 256)
-				*--o = (uint8_t) (f->ones + (s >> 8));
+			if (pick[i] >= 256)
+				*o++ = (uint8_t) (f->ones + (pick[i] >> 8));
+			*o++ = (uint8_t) pick[i];
 		}
 	}
-	return (int) used;
+	return (int) (o - out);
 }
 
 int

@@ -2,7 +2,7 @@
  * fsst.h - a table of strings whose codes are one byte or two: a code for rests that is read
  * without looking at bits
  *
- * FSST (Boncz, Neumann, Leis, VLDB 2020), grown: up to 32,384 symbols of one to fifteen bytes
+ * FSST (Boncz, Neumann, Leis, VLDB 2020), grown: up to 4,096 symbols of one to fifteen bytes
  * instead of 255 of eight, of which the frequent ones have codes of one byte and the others of two;
  * and a string is divided so that its code is shortest, not by the longest symbol each time.  It
  * stands beside HOPE's schemes (hope.h), behind the same calls: sfx_hope_build, sfx_hope_open,
@@ -10,8 +10,8 @@
  * codes do not compare as the strings do, so it is for rests only, which are compared with what
  * they decode to.
  *
- * Slots.  A table with so many leads (126 at most) has ones = 254 - leads codes of one byte, 1 to ones, whose slots have their numbers.  The leads
- * follow, up to 254: a lead and the byte behind it are a code of two bytes, slot 256 * (lead - ones) + byte.  The last lead, FSST_ESCAPE, is every table's:
+ * Slots.  A table with so many leads has ones = 254 - leads codes of one byte, 1 to ones, whose slots have their numbers.  The leads follow, up to
+ * 254: a lead and the byte behind it are a code of two bytes, slot 256 * (lead - ones) + byte.  The last lead, FSST_ESCAPE, is every table's:
  * its slots are the 256 single bytes, so that each string has a code.  Code 0, slots without a symbol and a lead at the end stand for nothing:
  * any bytes are a code of something.  So a decoder may take as many steps as fit a word, whatever is in it.
  *
@@ -28,10 +28,12 @@
 #define FSST_ESCAPE		255u
 #define FSST_MAXSYM		15
 #define FSST_ROOM		16		/* bytes that are written for a byte of code, used or not */
-#define FSST_LEADS		126		/* at most: slots are numbered in 15 bits */
+#define FSST_LEADS		16		/* at most */
+#define FSST_SYMBOLS	4096	/* at most */
 #define FSST_ONES(leads)	(FSST_ESCAPE - 1 - (leads))
-#define FSST_SYMBOLS	(FSST_ONES(FSST_LEADS) + 256 * FSST_LEADS)	/* at most */
 #define FSST_CHUNK		128		/* strings are coded in pieces of so many bytes */
+#define FSST_HASH_BITS	13		/* twice FSST_SYMBOLS and more */
+#define FSST_HASH		(1u << FSST_HASH_BITS)
 
 /* Symbol and, in the last byte, its length; 0: none. */
 typedef struct FsstSlot
@@ -42,18 +44,21 @@ typedef struct FsstSlot
 
 /*
  * An open table.  Its first member is where a dictionary of HOPE has its own, so that either can be
- * told from the other.  What encoding needs (fsst_trie.c) is made by the first who encodes: those
- * who read come without it.
+ * told from the other.
  */
 typedef struct Fsst
 {
 	HopeShape	shape;			/* the scheme and the number of symbols, nothing else */
 	uint32_t	ones;
 	uint32_t	nslots;
-	uint32_t	cell_bits;
-	uint32_t	nodes;			/* of the trie; 0: there is none yet */
-	uint16_t	one[256];		/* of a byte its slot, never 0 */
-	FsstSlot	slot[];			/* nslots, then what fsst_cells and fsst_next lead to */
+	/*
+	 * for encoding: of a byte its slot, never 0; of two bytes, and of three, the slot of the
+	 * longest symbol that begins so, below their hash's other bits
+	 */
+	uint16_t	one[256];
+	uint32_t	two[FSST_HASH];	/* symbols of two bytes */
+	uint32_t	more[FSST_HASH];	/* longer ones; those that share three bytes are linked by fsst_next, the longest first */
+	FsstSlot	slot[];			/* nslots, then as many uint16_t */
 } Fsst;
 
 static inline bool
@@ -73,11 +78,11 @@ extern size_t sfx_fsst_size(uint32_t leads);
 extern void sfx_fsst_fill(Fsst *f, uint32_t leads, const FsstSlot *symbols, uint32_t n);
 
 /* Bytes of scratch memory that sfx_fsst_build needs, 8-byte aligned. */
-extern size_t sfx_fsst_build_size(uint32_t limit);
+extern size_t sfx_fsst_build_size(void);
 
 /*
- * Make a table of at most limit symbols from a sample (64 bytes of it for each, if it has more).
- * Its length, or SFX_NOSPACE, SFX_NOMEM.  Deterministic.
+ * Make a table of at most limit symbols from a sample (256 KB of it, if it has more).  Its length,
+ * or SFX_NOSPACE, SFX_NOMEM.  Deterministic.
  */
 extern int sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap);
 
@@ -85,33 +90,10 @@ extern int sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys
 extern int sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len);
 
 /*
- * Ways through a string: of each place the bytes of the shortest code found that leads there, and
- * its last symbol, the longer one first: bytes << 19 | (FSST_MAXSYM - length) << 15 | slot; and of
- * each number of bytes the place farthest on that they lead to.
+ * Divide n <= FSST_CHUNK bytes: pick[i] is the slot of the symbol at i, for those i where one
+ * begins.  Bytes of the code.
  */
-typedef struct FsstWays
-{
-	uint32_t	last[FSST_CHUNK + 1];
-	uint8_t		reach[2 * FSST_CHUNK + 3];
-} FsstWays;
-
-static inline uint32_t
-fsst_way_slot(uint32_t way)
-{
-	return way & 0x7FFF;
-}
-
-static inline uint32_t
-fsst_way_len(uint32_t way)
-{
-	return FSST_MAXSYM - (way >> 15 & 15);
-}
-
-/*
- * Divide n <= FSST_CHUNK bytes, for a short code.  Its bytes; its symbols are read from last[n]
- * back.  The table is prepared.
- */
-extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, FsstWays *w);
+extern uint32_t sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick);
 
 /* As sfx_hope_encode, sfx_hope_decode_within and sfx_hope_compare. */
 extern int sfx_fsst_encode(const Fsst *f, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
@@ -128,51 +110,67 @@ extern int sfx_fsst_compare(const Fsst *f, const uint8_t *in, size_t len, const 
 
 /* ---- symbols at a place ---- */
 
-/*
- * Symbols of two bytes and more stand in a trie, of which a cell is what two first bytes lead to,
- * or a node and the byte behind it: the slot of the symbol that ends there, and what goes on from
- * there: nothing, the first of a few symbols that fsst_next leads through, or a node.  The cells
- * are a hash table, with their key in the upper half; 0 is none.
- */
-#define FSST_CELL_SLOT	0x7FFFu
-#define FSST_CELL_LIST	0x8000u /* the upper half is a slot, not a node */
-#define FSST_FIRST_NODE	256u	/* so that no key of one is that of two bytes */
-
-static inline const uint64_t *
-fsst_cells(const Fsst *f)
-{
-	return (const uint64_t *) (f->slot + f->nslots);
-}
-
 static inline const uint16_t *
 fsst_next(const Fsst *f)
 {
-	return (const uint16_t *) (fsst_cells(f) + ((size_t) 1 << f->cell_bits));
+	return (const uint16_t *) (f->slot + f->nslots);
 }
 
-/* Where a cell is, or would be. */
+/*
+ * A hash of two bytes, or of three, that tells them apart: the high bits say where, the others
+ * stand in the table.
+ */
 static inline uint32_t
-fsst_cell_at(const Fsst *f, uint32_t key)
+fsst_hash(uint64_t x, unsigned n)
 {
-	const uint64_t *cells = fsst_cells(f);
-	uint32_t	at = key * 0x9E3779B1u >> (32 - f->cell_bits);
+	return (uint32_t) (x & sfx_mask(8 * n)) * 0x9E3779B1u;
+}
 
-	while (cells[at] != 0 && cells[at] >> 32 != key)
-		at = (at + 1) & ((1u << f->cell_bits) - 1);
+/* Where in such a table the hash stands, or would. */
+static inline uint32_t
+fsst_place(const uint32_t *table, uint32_t hash)
+{
+	uint32_t	at = hash >> (32 - FSST_HASH_BITS);
+
+	while (table[at] != 0 && (table[at] ^ hash << FSST_HASH_BITS) >= FSST_HASH)
+		at = (at + 1) & (FSST_HASH - 1);
 	return at;
 }
 
+/* The first slot at that place, 0 if there is none. */
 static inline uint32_t
-fsst_cell(const Fsst *f, uint32_t from, uint8_t byte)
+fsst_first(const uint32_t *table, uint64_t x, unsigned n)
 {
-	return (uint32_t) fsst_cells(f)[fsst_cell_at(f, from << 8 | byte)];
+	return table[fsst_place(table, fsst_hash(x, n))] & (FSST_HASH - 1);
 }
 
-/* Make what encoding needs, if nobody has. */
-extern void sfx_fsst_prepare(const Fsst *f);
+/* Do the 16 bytes x, y begin with that symbol?  Of none all bytes begin with. */
+static inline bool
+fsst_begins(const FsstSlot *s, uint64_t x, uint64_t y)
+{
+	unsigned	n = s->len;
 
-/* The longest symbol that begins the n > 0 bytes at p; of a table that is prepared. */
-extern uint32_t sfx_fsst_longest(const Fsst *f, const uint8_t *p, size_t n);
+	x ^= sfx_load64(s->byte);
+	y ^= sfx_load64(s->byte + 8);
+	return n <= 8 ? (x & sfx_mask(8 * n)) == 0 : x == 0 && (y & sfx_mask(8 * (n - 8))) == 0;
+}
+
+/* The longest symbol that begins the 16 bytes x, y, of which n (> 0) are there. */
+static inline uint32_t
+fsst_longest(const Fsst *f, uint64_t x, uint64_t y, size_t n)
+{
+	for (uint32_t i = n > 2 ? fsst_first(f->more, x, 3) : 0; i != 0; i = fsst_next(f)[i])
+		if (f->slot[i].len <= n && fsst_begins(&f->slot[i], x, y))
+			return i;
+	if (n > 1)
+	{
+		uint32_t	i = fsst_first(f->two, x, 2);
+
+		if (i != 0)
+			return i;
+	}
+	return f->one[x & 0xFF];
+}
 
 /* ---- decoding ---- */
 

@@ -10,17 +10,14 @@
  */
 #include "fsst.h"
 
-#define SYMBOL_SAMPLE	64		/* bytes of the sample for each symbol there may be, about */
+#define FSST_SAMPLE		(256 * 1024)	/* bytes of the sample that are looked at, about */
 #define ROUNDS			8
 #define MIN_USES		3		/* of two symbols, to be a candidate as one */
 #define KEPT_USES		2		/* of a symbol, to be kept in the end */
 #define BYTE_WORTH		8		/* a byte without a symbol costs an escape, and takes part in all symbols to come */
 #define BYTE_SHARE		16		/* one occurrence of a byte in so many is one that the symbols leave over, in other strings than the sample's */
-#define SYMBOL_CANDIDATES	16
-#define EARLY_SAMPLE	(256 * 1024)	/* of the first rounds; each later one has twice as many */
-#define EARLY_ROUNDS	4
-#define LONGER_ROUNDS	3			/* in the last ones of many symbols these become longer only, */
-#define MANY			4096		/* of fewer in the very last */
+#define CANDIDATE_BITS	17
+#define MAX_CANDIDATES	(1u << CANDIDATE_BITS)
 
 typedef struct Candidate
 {
@@ -33,80 +30,34 @@ typedef struct Scratch
 	uint32_t	ncandidates;
 	uint32_t	limit;			/* symbols that there may be, */
 	uint32_t	n;				/* and that are chosen */
-	uint32_t	bits;			/* of a candidate's place */
-	Candidate  *candidate;		/* 1 << bits */
-	Candidate  *best;			/* limit of each of these */
-	FsstSlot   *symbol;
+	Candidate	candidate[MAX_CANDIDATES];
+	Candidate	best[FSST_SYMBOLS];
+	FsstSlot	symbol[FSST_SYMBOLS];
 	uint32_t	uses[256 * (FSST_LEADS + 2)];
-	Fsst	   *table;			/* of the leads that limit needs */
+	uint64_t	table[];		/* an Fsst of FSST_LEADS */
 } Scratch;
 
 typedef struct Sample
 {
 	const SfxHopeKey *keys;
 	uint32_t	n;
-	uint32_t	stride;			/* of so many keys one is counted, from all parts, */
-	uint32_t	early;			/* and in the first rounds one in so many of these */
+	uint32_t	stride;			/* of so many keys one is counted, so that they have FSST_SAMPLE bytes, from all parts */
 } Sample;
 
-/* Leads that so many symbols need. */
-static uint32_t
-leads_for(uint32_t n)
-{
-	uint32_t	ones = FSST_ONES(0);
-
-	return n <= ones ? 0 : (n - ones + 254) / 255;
-}
-
-static uint32_t
-limited(uint32_t limit)
-{
-	return limit < FSST_SYMBOLS ? limit : FSST_SYMBOLS;
-}
-
-static uint32_t
-candidate_bits(uint32_t limit)
-{
-	uint32_t	bits = 10;
-
-	while (1u << bits < SYMBOL_CANDIDATES * limit)
-		bits++;
-	return bits;
-}
-
 size_t
-sfx_fsst_build_size(uint32_t limit)
+sfx_fsst_build_size(void)
 {
-	limit = limited(limit);
-	return sizeof(Scratch) + sfx_fsst_size(leads_for(limit)) + sizeof(FsstSlot) * limit +
-		sizeof(Candidate) * (limit + ((size_t) 1 << candidate_bits(limit)));
+	return sizeof(Scratch) + sfx_fsst_size(FSST_LEADS);
 }
 
-/* Scratch memory, divided. */
-static Scratch *
-divide(void *scratch, uint32_t limit)
+static uint32_t
+sample_stride(const SfxHopeKey *keys, uint32_t n)
 {
-	Scratch    *c = scratch;
-
-	c->limit = limit;
-	c->bits = candidate_bits(limit);
-	c->table = (Fsst *) (c + 1);
-	c->symbol = (FsstSlot *) ((uint8_t *) c->table + sfx_fsst_size(leads_for(limit)));
-	c->best = (Candidate *) (c->symbol + limit);
-	c->candidate = c->best + limit;
-	return c;
-}
-
-static Sample
-sample_of(const SfxHopeKey *keys, uint32_t n, uint32_t limit)
-{
-	uint32_t	wanted = SYMBOL_SAMPLE * limit;
 	uint64_t	bytes = 0;
 
 	for (uint32_t k = 0; k < n; k++)
 		bytes += keys[k].len;
-	return (Sample) {keys, n, (uint32_t) (bytes / wanted) + 1,
-	(uint32_t) ((bytes < wanted ? bytes : wanted) / EARLY_SAMPLE) + 1};
+	return (uint32_t) (bytes / FSST_SAMPLE) + 1;
 }
 
 /* ---- candidates ---- */
@@ -123,13 +74,13 @@ propose(Scratch *c, const uint8_t *p, uint32_t n)
 	memcpy(s.byte, p, n);
 	x = sfx_load64(s.byte);
 	y = sfx_load64(s.byte + 8);
-	at = (uint32_t) ((x * UINT64_C(0x9E3779B97F4A7C15) ^ y) * UINT64_C(0xD6E8FEB86659FD93) >> (64 - c->bits));
+	at = (uint32_t) ((x * UINT64_C(0x9E3779B97F4A7C15) ^ y) * UINT64_C(0xD6E8FEB86659FD93) >> (64 - CANDIDATE_BITS));
 	while (c->candidate[at].symbol.len != 0 && memcmp(&c->candidate[at].symbol, &s, sizeof(s)) != 0)
-		at = (at + 1) & ((1u << c->bits) - 1);
+		at = (at + 1) & (MAX_CANDIDATES - 1);
 	if (c->candidate[at].symbol.len == 0)
 	{
 		/* the table is searched to the first gap, so it must have some */
-		if (c->ncandidates >= (1u << c->bits) / 4 * 3)
+		if (c->ncandidates >= MAX_CANDIDATES / 4 * 3)
 			return;
 		c->ncandidates++;
 		c->candidate[at].symbol = s;
@@ -139,24 +90,30 @@ propose(Scratch *c, const uint8_t *p, uint32_t n)
 
 /* What a string makes candidates of: in the last round only the symbols themselves. */
 static void
-propose_all(Scratch *c, const uint8_t *p, size_t len, int round)
+propose_all(Scratch *c, const uint8_t *p, size_t len, bool last)
 {
-	const Fsst *f = c->table;
+	const Fsst *f = (const Fsst *) c->table;
 	uint32_t	before = 0;		/* bytes of the symbol before */
 
 	for (size_t i = 0; i < len;)
 	{
-		uint32_t	n = f->slot[sfx_fsst_longest(f, p + i, len - i)].len;
+		size_t		left = len - i;
+		uint64_t	x = sfx_load64_avail(p + i, left),
+					y = left > 8 ? sfx_load64_avail(p + i + 8, left - 8) : 0;
+		uint32_t	n = f->slot[fsst_longest(f, x, y, left)].len;
 
 		propose(c, p + i, n);
-		if (round < ROUNDS && before > 0 && before < FSST_MAXSYM)
-			propose(c, p + i - before, before + n < FSST_MAXSYM ? before + n : FSST_MAXSYM);
-		/* the first byte alone, so that symbols can become shorter, too */
-		if (round <= ROUNDS - (c->limit > MANY ? LONGER_ROUNDS : 1) && n > 1)
+		if (!last)
 		{
-			propose(c, p + i, 1);
+			/* the first byte alone, so that symbols can become shorter, too */
+			if (n > 1)
+				propose(c, p + i, 1);
 			if (before > 0 && before < FSST_MAXSYM)
-				propose(c, p + i - before, before + 1);
+			{
+				propose(c, p + i - before, before + n < FSST_MAXSYM ? before + n : FSST_MAXSYM);
+				if (n > 1)
+					propose(c, p + i - before, before + 1);
+			}
 		}
 		before = n;
 		i += n;
@@ -233,7 +190,7 @@ take_best(Scratch *c)
 {
 	uint32_t	n = 0;
 
-	for (uint32_t i = 0; i < 1u << c->bits; i++)
+	for (uint32_t i = 0; i < MAX_CANDIDATES; i++)
 	{
 		const Candidate *x = &c->candidate[i];
 
@@ -254,6 +211,15 @@ take_best(Scratch *c)
 	c->n = n;
 }
 
+/* Leads that so many symbols need. */
+static uint32_t
+leads_for(uint32_t n)
+{
+	uint32_t	ones = FSST_ONES(0);
+
+	return n <= ones ? 0 : (n - ones + 254) / 255;
+}
+
 /* A table of the chosen symbols: those used most have codes of one byte. */
 static uint32_t
 fill_table(Scratch *c)
@@ -266,8 +232,7 @@ fill_table(Scratch *c)
 	sort(c->best + ones, c->n - ones, by_bytes);
 	for (uint32_t i = 0; i < c->n; i++)
 		c->symbol[i] = c->best[i].symbol;
-	sfx_fsst_fill(c->table, leads, c->symbol, c->n);
-	sfx_fsst_prepare(c->table);
+	sfx_fsst_fill((Fsst *) c->table, leads, c->symbol, c->n);
 	return leads;
 }
 
@@ -289,8 +254,8 @@ spare_byte(Scratch *c, uint8_t byte, uint32_t occurs)
 static void
 drop_unused(Scratch *c, const Sample *s)
 {
-	const Fsst *f = c->table;
-	FsstWays	w;
+	const Fsst *f = (const Fsst *) c->table;
+	uint16_t	pick[FSST_CHUNK];
 	uint32_t	occurs[256] = {0};
 	uint32_t	n = 0;
 
@@ -301,9 +266,9 @@ drop_unused(Scratch *c, const Sample *s)
 			size_t		left = s->keys[k].len - done;
 			uint32_t	len = left < FSST_CHUNK ? (uint32_t) left : FSST_CHUNK;
 
-			(void) sfx_fsst_parse(f, s->keys[k].key + done, len, &w);
-			for (uint32_t i = len; i > 0; i -= fsst_way_len(w.last[i]))
-				c->uses[fsst_way_slot(w.last[i])]++;
+			sfx_fsst_parse(f, s->keys[k].key + done, len, pick);
+			for (uint32_t i = 0; i < len; i += f->slot[pick[i]].len)
+				c->uses[pick[i]]++;
 			for (uint32_t i = 0; i < len; i++)
 				occurs[s->keys[k].key[done + i]]++;
 		}
@@ -364,25 +329,20 @@ write_table(const Scratch *c, uint32_t leads, uint8_t *dict, size_t cap)
 int
 sfx_fsst_build(uint32_t limit, const SfxHopeKey *keys, uint32_t nkeys, void *scratch, size_t size, uint8_t *dict, size_t cap)
 {
-	Scratch    *c;
-	Sample		s;
+	Scratch    *c = scratch;
+	Sample		s = {keys, nkeys, sample_stride(keys, nkeys)};
 	uint32_t	leads = 0;
 
-	if (size < sfx_fsst_build_size(limit))
+	if (size < sfx_fsst_build_size())
 		return SFX_NOMEM;
-	c = divide(scratch, limited(limit));
-	s = sample_of(keys, nkeys, c->limit);
-	c->n = 0;
-	(void) fill_table(c);
+	c->limit = limit < FSST_SYMBOLS ? limit : FSST_SYMBOLS;
+	sfx_fsst_fill((Fsst *) c->table, 0, NULL, 0);
 	for (int round = 1; round <= ROUNDS; round++)
 	{
-		uint32_t	share = round <= EARLY_ROUNDS ? s.early : s.early >> (round - EARLY_ROUNDS);
-
-		share = share > 0 ? share : 1;
 		c->ncandidates = 0;
-		memset(c->candidate, 0, sizeof(Candidate) << c->bits);
-		for (uint32_t k = (uint32_t) round % share; k < s.n; k += s.stride * share)
-			propose_all(c, keys[k].key, keys[k].len, round);
+		memset(c->candidate, 0, sizeof(c->candidate));
+		for (uint32_t k = 0; k < s.n; k += s.stride)
+			propose_all(c, keys[k].key, keys[k].len, round == ROUNDS);
 		take_best(c);
 		leads = fill_table(c);
 	}

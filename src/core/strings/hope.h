@@ -58,7 +58,6 @@ typedef enum SfxHopeScheme
  */
 #define SFX_HOPE_MAX_INTERVALS	(1 + 256 * 257)
 #define SFX_HOPE_MIN_LIMIT		1024	/* least limit of intervals */
-#define SFX_FSST_SYMBOLS		32384	/* greatest that counts for FSST */
 
 #define SFX_HOPE_MAXBITS	22	/* longest code */
 #define SFX_HOPE_MAXSYM		32	/* longest symbol, in bytes */

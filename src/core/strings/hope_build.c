@@ -64,7 +64,7 @@ sfx_hope_build_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes)
 				size;
 
 	if (scheme == SFX_FSST)
-		return sfx_fsst_build_size(n);
+		return sfx_fsst_build_size();
 	if (sample_bytes > MAX_SAMPLE)
 		sample_bytes = MAX_SAMPLE;
 	select = sfx_hope_select_size(scheme, CANDIDATES * n, sample_bytes);

@@ -64,7 +64,7 @@ open_table(const uint8_t *dict, size_t len)
 static int
 build(uint32_t n, uint8_t *dict, size_t cap)
 {
-	size_t		size = sfx_hope_build_size(SFX_FSST, FSST_SYMBOLS, 0);
+	size_t		size = sfx_hope_build_size(SFX_FSST, 0, 0);
 	void	   *scratch = malloc(size);
 	int			len = sfx_hope_build(SFX_FSST, FSST_SYMBOLS, keys, n, scratch, size, dict, cap);
 
@@ -253,151 +253,12 @@ test_damage(void)
 	}
 }
 
-/* ---- tables made by hand ---- */
-
-/* Symbols of a few letters, so that many begin alike. */
-static FsstSlot
-any_symbol(uint32_t letters, uint32_t least)
-{
-	FsstSlot	s = {{0}, (uint8_t) (least + rnd(&seed) % (FSST_MAXSYM + 1 - least))};
-
-	for (uint32_t i = 0; i < s.len; i++)
-		s.byte[i] = (uint8_t) ('a' + rnd(&seed) % letters);
-	return s;
-}
-
-static bool
-starts(const FsstSlot *s, const uint8_t *p, uint32_t n)
-{
-	return s->len > 0 && s->len <= n && memcmp(s->byte, p, s->len) == 0;
-}
-
-/* The shortest code there is, by trying all symbols everywhere. */
-static uint32_t
-least_bytes(const Fsst *f, const uint8_t *p, uint32_t n)
-{
-	uint32_t	cost[FSST_CHUNK + 1] = {0};
-
-	for (uint32_t i = n; i-- > 0;)
-	{
-		cost[i] = UINT32_MAX;
-		for (uint32_t s = 1; s < f->nslots; s++)
-			if (starts(&f->slot[s], p + i, n - i))
-			{
-				uint32_t	c = cost[i + f->slot[s].len] + 1 + (s >= 256);
-
-				cost[i] = c < cost[i] ? c : cost[i];
-			}
-	}
-	return cost[0];
-}
-
-/* Any symbols, as many as there may be and the same ones twice, are found, and code all strings. */
-static void
-test_symbols(uint32_t leads, uint32_t n, uint32_t letters, uint32_t least_len)
-{
-	Fsst	   *f = malloc(sfx_fsst_size(leads));
-	FsstSlot   *symbols = malloc(sizeof(FsstSlot) * n);
-	bool		longest_ok = true,
-				parse_ok = true;
-	uint32_t	found = 0,
-				least = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		symbols[i] = i > 0 && rnd(&seed) % 16 == 0 ? symbols[rnd(&seed) % i] :
-			any_symbol(letters, least_len);
-	sfx_fsst_fill(f, leads, symbols, n);
-	sfx_fsst_prepare(f);
-	for (int t = 0; t < 200; t++)
-	{
-		uint8_t		p[FSST_CHUNK],
-					code[2 * FSST_CHUNK],
-					back[2 * FSST_CHUNK];
-		uint32_t	len = 1 + (uint32_t) (rnd(&seed) % (n > 1000 ? 8 : 60)),
-					longest = 0,
-					got;
-		FsstWays	w;
-		int			r;
-
-		for (uint32_t i = 0; i < len; i++)
-			p[i] = (uint8_t) ('a' + rnd(&seed) % (letters + (t % 4 == 0)));
-		for (uint32_t i = 0; i < n && t % 2 == 0; i += 1 + n / 4)
-			if (symbols[i].len <= len)
-				memcpy(p, symbols[i].byte, symbols[i].len);
-		for (uint32_t s = 1; s < f->nslots; s++)
-			if (starts(&f->slot[s], p, len) && f->slot[s].len > longest)
-				longest = f->slot[s].len;
-		longest_ok &= f->slot[sfx_fsst_longest(f, p, len)].len == longest;
-		got = sfx_fsst_parse(f, p, len, &w);
-		found += got;
-		least += least_bytes(f, p, len);
-		r = sfx_fsst_encode(f, p, len, code, sizeof(code));
-		parse_ok &= r == (int) got && got >= least_bytes(f, p, len) &&
-			sfx_fsst_decode(f, code, (size_t) r, (size_t) r, back, sizeof(back)) == (int) len &&
-			memcmp(back, p, len) == 0;
-	}
-	ok(longest_ok, "%u symbols of %u letters, %u bytes and more: the longest is found", n, letters,
-	   least_len);
-	ok(parse_ok && found <= least + least / 3, "%u bytes of code, where %u were the least", found,
-	   least);
-	free(symbols);
-	free(f);
-}
-
-/* As many symbols as there may be are written and opened again; more are refused. */
-static void
-test_most(void)
-{
-	static uint8_t big[64 + FSST_SYMBOLS * 4];
-	uint32_t	used = 5;
-	SfxHope    *h;
-
-	big[0] = HOPE_MAGIC;
-	big[1] = SFX_FSST;
-	big[2] = FSST_LEADS;
-	big[3] = (uint8_t) FSST_SYMBOLS;
-	big[4] = (uint8_t) (FSST_SYMBOLS >> 8);
-	for (uint32_t i = 0; i < FSST_SYMBOLS; i++)
-	{
-		big[used++] = 2;
-		big[used++] = (uint8_t) (i >> 8);
-		big[used++] = (uint8_t) i;
-	}
-	h = open_table(big, used);
-	ok(h != NULL && sfx_hope_intervals(h) == FSST_SYMBOLS, "as many symbols as there may be");
-	if (h)
-	{
-		uint8_t		code[4];
-
-		ok(sfx_hope_encode(h, (const uint8_t *) "\x7E\x7F\x00\x01", 4, code, 4) == 3,
-		   "the last of them has two bytes, the second one");
-		free(h);
-	}
-	big[2]++;
-	ok(open_table(big, used) == NULL, "more leads are corrupt");
-	big[2]--;
-	big[3]++;
-	big[used++] = 1;
-	big[used++] = 'x';
-	ok(open_table(big, used) == NULL, "so are more symbols");
-	big[3]--;
-	big[2] = 100;
-	ok(open_table(big, used - 2) == NULL, "and more than the leads are good for");
-}
-
 int
 main(void)
 {
 	for (int s = 0; s < NKINDS; s++)
 		for (int k = 0; k < NKINDS; k++)
 			test_kind((Kind) s, (Kind) k);
-	test_symbols(0, 1, 2, 2);
-	test_symbols(0, 200, 2, 1);
-	test_symbols(2, 700, 3, 2);
-	test_symbols(16, 4000, 3, 3);
-	test_symbols(FSST_LEADS, FSST_SYMBOLS, 2, 10);
-	test_symbols(FSST_LEADS, FSST_SYMBOLS, 26, 2);
-	test_most();
 	test_again();
 	test_making();
 	test_damage();
