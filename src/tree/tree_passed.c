@@ -16,8 +16,8 @@
 #include "meta.h"
 
 #define TREES		4			/* remembered */
-#define PASSED_MOST	1024		/* entries: then they are passed once more, so that X3 may write the
-								 * leaf without them, and others need not pass more either */
+#define PASSED_MOST	1024		/* entries: then they are passed once more, so that X3 may write
+								 * the leaf without them, and others need not pass more either */
 
 typedef struct Place
 {
