@@ -1831,45 +1831,46 @@ scenario 'a length inside an array that runs beyond it', ['believe raw values'],
 	sql('DROP TABLE a');
 };
 
-scenario 'a look whether a merge is worth it, at a delta without an image',
-	['images under the merge lock'], sub {
+# A delta of 150,000 entries that has no log in order, and is larger than what is not looked at
+sub delta_out_of_order
+{
 	build(20000, 'CREATE INDEX t_k ON t USING surfidx (k)
 		WITH (delta_size = 1000000, merge_ratio = 10, run_ratio = 0)');
 	sql("SELECT surfidx_merge('t_k')");
-	# no log in order, and larger than what is not looked at
 	sql('INSERT INTO t (k) SELECT hashint4(g) FROM generate_series(1, 150000) g');
+}
+
+# M19: VACUUM makes an image, and somebody else merges so many entries meanwhile
+sub looks_without_the_lock
+{
+	my ($merged) = @_;
 	my $s = session();
+
 	arm('delta to be put in order', 'wait');
 	start($vacuum, $s);
 	ok(come_by('delta to be put in order', $s), 'VACUUM makes an image');
 	my $other = start("SELECT surfidx_merge('t_k')");
 	ok(!wait_blocked($other), 'and keeps nobody from merging');
 	release('delta to be put in order');
-	is(finish($other), '150000', 'who merges all of it');
+	is(finish($other), $merged, 'who merges all of it');
 	is(finish($s), '', 'VACUUM ends');
 	sound('t_k');
+}
+
+scenario 'a look whether a merge is worth it, at a delta without an image',
+	['images under the merge lock'], sub {
+	delta_out_of_order();
+	looks_without_the_lock('150000');
 };
 
 # I1: VACUUM flags a row of the delta, so the image that is there will not do
 scenario 'a look whether a merge is worth it, at a delta whose image lacks flags',
 	['images under the merge lock'], sub {
-	build(20000, 'CREATE INDEX t_k ON t USING surfidx (k)
-		WITH (delta_size = 1000000, merge_ratio = 10, run_ratio = 0)');
-	sql("SELECT surfidx_merge('t_k')");
-	sql('INSERT INTO t (k) SELECT hashint4(g) FROM generate_series(1, 150000) g');
+	delta_out_of_order();
 	sql('SET enable_seqscan = off');
 	is(sql('SELECT count(*) FROM t WHERE k = hashint4(7)'), '1', 'a reader makes an image');
 	sql('DELETE FROM t WHERE k = hashint4(7)');
-	my $s = session();
-	arm('delta to be put in order', 'wait');
-	start($vacuum, $s);
-	ok(come_by('delta to be put in order', $s), 'VACUUM makes the image anew');
-	my $other = start("SELECT surfidx_merge('t_k')");
-	ok(!wait_blocked($other), 'and keeps nobody from merging');
-	release('delta to be put in order');
-	is(finish($other), '149999', 'who merges all of it');
-	is(finish($s), '', 'VACUUM ends');
-	sound('t_k');
+	looks_without_the_lock('149999');
 };
 
 # Inner pages without a downlink, or free blocks that the map lacks, as the check says at DEBUG1.
