@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# What an index of very many entries costs: the rules of src/merge/policy.c played through with real
-# sizes of entries, pages and log.
+# What an index of very many entries costs: the rules of src/schedule/policy.c played through with
+# real sizes of entries, pages and log.
 #
 #	bench/growth.pl measured.tsv	by what bench/growth.sh has measured
 #

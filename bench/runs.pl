@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# What merges cost per inserted row, by the size of the index: the rules of src/merge/policy.c played through for random keys.
+# What merges cost per inserted row, by the size of the index: the rules of src/schedule/policy.c played through for random keys.
 #
 #	bench/runs.pl [--delta-size kB] [--merge-ratio r] [--run-ratio r] [--entry bytes] [--log bytes] [--ns per entry]
 #

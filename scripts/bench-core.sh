@@ -24,17 +24,17 @@ for src in $CORE_SOURCES; do
 	${CC:-cc} $flags -c "$src" -o "$dir/$(basename "$src" .c).o"
 done
 # shellcheck disable=SC2086
-${CC:-cc} $flags src/core/bench/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
+${CC:-cc} $flags bench/core/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
 # shellcheck disable=SC2086
-${CC:-cc} $flags src/core/bench/bench_inner.c "$dir"/*.o -lm -o "$dir/inner"
+${CC:-cc} $flags bench/core/bench_inner.c "$dir"/*.o -lm -o "$dir/inner"
 # shellcheck disable=SC2086
-${CC:-cc} $flags src/core/bench/bench_hope.c "$dir"/*.o -lm -o "$dir/hope"
+${CC:-cc} $flags bench/core/bench_hope.c "$dir"/*.o -lm -o "$dir/hope"
 # shellcheck disable=SC2086
-${CC:-cc} $flags src/core/bench/bench_table.c "$dir"/*.o -lm -o "$dir/table"
+${CC:-cc} $flags bench/core/bench_table.c "$dir"/*.o -lm -o "$dir/table"
 # shellcheck disable=SC2086
-${CC:-cc} $flags src/core/bench/bench_grow.c "$dir"/*.o -lm -o "$dir/grow"
+${CC:-cc} $flags bench/core/bench_grow.c "$dir"/*.o -lm -o "$dir/grow"
 # shellcheck disable=SC2086
-${CC:-cc} $flags src/core/bench/bench_surf.c "$dir"/*.o -lm -o "$dir/surf"
+${CC:-cc} $flags bench/core/bench_surf.c "$dir"/*.o -lm -o "$dir/surf"
 case "$*" in
 	*paths=*) ;;
 	*) find /usr -xdev >"$dir/paths" 2>/dev/null || true; set -- "$@" "paths=$dir/paths" ;;

@@ -4,7 +4,8 @@
 #	folders		one uses itself and those before it in CORE and LAYERS (Makefile): asked are #include lines and the
 #				symbols that objects need
 #	files		none leads back to itself by the symbols that objects need of each other, but those of one module (below)
-#	headers		no two are called the same
+#	headers		no two are called the same, and none declares what a folder above it defines
+#	rooms		none has more than 30 files or 8,000 lines
 #
 # Says what does not hold, and counts it; status 1 if there is anything.  Needs the objects of the checkout: make first.
 use strict;
@@ -50,6 +51,22 @@ for my $file (map { glob "src/$_/*.[ch]" } @folders)
 	}
 }
 
+# ---- rooms ----
+
+for my $room (@folders)
+{
+	my @files = glob "src/$room/*.[ch]";
+	my $lines = 0;
+
+	for my $file (@files)
+	{
+		open(my $h, '<', $file) or die "$file: $!\n";
+		$lines++ while <$h>;
+	}
+	wrong("src/$room: " . @files . ' files, at most 30') if @files > 30;
+	wrong("src/$room: $lines lines, at most 8000") if $lines > 8000;
+}
+
 # ---- symbols ----
 
 for my $object (map { glob "src/$_/*.o" } @folders)
@@ -70,6 +87,16 @@ for my $file (sort keys %need)
 		$symbols++;
 		wrong("$file: uses $symbol of $home_of{$symbol}") if upward($file, $home_of{$symbol});
 		push @{ $uses{$file}{ $home_of{$symbol} } }, $symbol;
+	}
+}
+
+for my $file (values %home)
+{
+	open(my $h, '<', $file) or die "$file: $!\n";
+	while (<$h>)
+	{
+		next unless /^(?:pg_noreturn )?extern\b.*?\b(sfx_\w+)(?:\(|;|\[)/ && $home_of{$1};
+		wrong("$file:$.: declares $1 of $home_of{$1}") if upward($file, $home_of{$1});
 	}
 }
 

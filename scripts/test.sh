@@ -144,16 +144,16 @@ replay_corpora()
 {
 	local src name status
 
-	for src in src/core/fuzz/fuzz_*.c; do
+	for src in fuzz/fuzz_*.c; do
 		name=$(basename "$src" .c)
 		name=${name#fuzz_}
-		[ -d "src/core/fuzz/corpus/$name" ] || continue
+		[ -d "fuzz/corpus/$name" ] || continue
 		# shellcheck disable=SC2086
-		if ! ${CC:-cc} $1 "$src" src/core/fuzz/replay.c "$WORK"/core/*.o -lm -o "$WORK/fuzz_$name"; then
+		if ! ${CC:-cc} $1 "$src" fuzz/replay.c "$WORK"/core/*.o -lm -o "$WORK/fuzz_$name"; then
 			fail "compiling $src"
 			continue
 		fi
-		cp -r "src/core/fuzz/corpus/$name" "$WORK/corpus_$name"
+		cp -r "fuzz/corpus/$name" "$WORK/corpus_$name"
 		(cd "$WORK" && as_user timeout 900 "./fuzz_$name" "$name" "corpus_$name"/*) >"$WORK/fuzz_$name.tap" 2>&1
 		status=$?
 		count_tap "$src" "$WORK/fuzz_$name.tap" $status

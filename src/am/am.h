@@ -14,6 +14,7 @@ extern IndexBuildResult *sfx_build(Relation heap, Relation index, IndexInfo *inf
 extern void sfx_buildempty(Relation index);
 extern bool sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
 					   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info);
+extern bool sfx_canreturn(Relation index, int attno);
 extern bool sfx_validate(Oid opclass);
 extern void sfx_adjustmembers(Oid opfamily, Oid opclass, List *operators, List *functions);
 extern char *sfx_buildphasename(int64 phase);

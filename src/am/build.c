@@ -18,6 +18,7 @@
 #include "build.h"
 #include "column.h"
 #include "dict.h"
+#include "dict_train.h"
 #include "filter_make.h"
 #include "find.h"
 #include "hope.h"

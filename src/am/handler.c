@@ -7,6 +7,7 @@
 #include "am.h"
 #include "cost.h"
 #include "encode.h"
+#include "metacache.h"
 #include "scan.h"
 #include "settings.h"
 #include "vacuum.h"

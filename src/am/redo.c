@@ -8,6 +8,7 @@
  */
 #include "surfidx.h"
 #include "am.h"
+#include "log_entry.h"
 #include "meta.h"
 #include "page.h"
 #include "wal.h"

@@ -150,21 +150,13 @@ SfxLibcLocale(Oid collation, locale_t * lt)
 #include "access/nbtree.h"
 #include "storage/bufmgr.h"
 
-extern int	sfx_tree_height(Relation index);
-
-static inline int
-SfxGetTreeHeight(Relation index)
-{
-	return sfx_tree_height(index);
-}
-
 /* the strategies are btree's, and core calls these with btree's families as well */
 #define SFX_NEW_AM_FIELDS \
 	.amtranslatestrategy = bttranslatestrategy, \
 	.amtranslatecmptype = bttranslatecmptype, \
 	.amconsistentequality = true, \
 	.amconsistentordering = true, \
-	.amgettreeheight = SfxGetTreeHeight, \
+	.amgettreeheight = sfx_tree_height, \
 	.amcanbuildparallel = true
 #elif PG_VERSION_NUM >= 170000
 #define SFX_NEW_AM_FIELDS	.amcanbuildparallel = true

@@ -8,6 +8,9 @@
 #include "surfidx.h"
 #include "leaf.h"
 
+/* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
+#define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
+
 /* A position with its own bytes. */
 typedef struct SfxPosBuf
 {

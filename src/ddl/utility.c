@@ -12,7 +12,7 @@
 #include "surfidx.h"
 #include "constraint.h"
 #include "in_place.h"
-#include "planner.h"
+#include "onconflict.h"
 #include "settings.h"
 #include "subxact.h"
 #include "utility.h"

@@ -83,4 +83,7 @@ extern void sfx_log_forget_tail(Relation index);
  */
 extern bool sfx_log_freeze(Relation index, bool carry, SfxMeta *meta);
 
+/* As sfx_page_alloc, for the next page of the active generation's log (log_place.c). */
+extern Buffer sfx_page_alloc_log(Relation index, const SfxMeta *meta);
+
 #endif							/* SURFIDX_LOG_H */

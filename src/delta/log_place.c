@@ -14,6 +14,7 @@
  */
 #include "surfidx.h"
 #include "alloc.h"
+#include "log.h"
 #include "meta.h"
 #include "settings.h"
 

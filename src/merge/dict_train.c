@@ -22,6 +22,7 @@
 #include "column.h"
 #include "cpu.h"
 #include "dict.h"
+#include "dict_train.h"
 #include "hope.h"
 #include "key.h"
 #include "leaf.h"

@@ -13,9 +13,6 @@
  */
 extern Buffer sfx_page_alloc(Relation index, const SfxMeta *meta);
 
-/* The same for the next page of the active generation's log (log_place.c). */
-extern Buffer sfx_page_alloc_log(Relation index, const SfxMeta *meta);
-
 /* A new block at the file's end, exclusively locked. */
 extern Buffer sfx_page_extend(Relation index);
 

@@ -90,11 +90,6 @@ typedef struct SfxXlMeta
 	TransactionId horizon;
 } SfxXlMeta;
 
-/* Page changes shared by action and redo (log_entry.c). The pages are locked and checked. */
-extern void sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before);
-extern void sfx_log_page_put(Page page, const uint8 *bytes, int len, int n);
-extern void sfx_log_page_flag(Page page, const uint16 *offs, int n);
-
 /*
  * The children [from, to) of an inner page become repl[0..n): palloced data for a record, *len
  * bytes; and the same done to a page in byte order, exclusively locked.  False: page or data are

@@ -11,6 +11,7 @@
 #include "surfidx.h"
 #include "leaf.h"
 #include "log_watch.h"
+#include "pos.h"
 
 typedef struct SfxReader SfxReader;
 
@@ -25,9 +26,6 @@ typedef struct SfxStretch
 	int			end;			/* at: none */
 	int			step;			/* the direction: 1 or -1 */
 } SfxStretch;
-
-/* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
-#define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
 
 /*
  * gate: pin the current gate page while entries are in hand (index-only and non-MVCC scans).

@@ -29,9 +29,6 @@
  */
 #define FEW_OTHERS	16
 
-uint64		sfx_leaves_read = 0;
-uint64		sfx_leaves_tidless = 0;
-
 /*
  * The gates that this backend found to be the current ones.  An index whose slot another one has
  * taken has none: only VACUUM's flip makes a guess wrong.

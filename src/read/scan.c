@@ -13,7 +13,7 @@
 #include "column.h"
 #include "page.h"
 #include "parallel.h"
-#include "rowcompare.h"
+#include "rowlift.h"
 #include "scratch.h"
 #include "settings.h"
 #include "whole.h"

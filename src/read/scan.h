@@ -12,7 +12,6 @@
 
 #include "access/relscan.h"
 
-extern bool sfx_canreturn(Relation index, int attno);
 extern IndexScanDesc sfx_beginscan(Relation index, int nkeys, int norderbys);
 extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
 extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);

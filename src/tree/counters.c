@@ -41,6 +41,8 @@ typedef struct ActivityShared
 } ActivityShared;
 
 SfxFilterCounts sfx_filter_counts;
+uint64		sfx_leaves_read = 0;
+uint64		sfx_leaves_tidless = 0;
 static ActivityShared *shared = NULL;
 
 static void forget_file(const SfxLocator *file);

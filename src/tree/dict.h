@@ -58,20 +58,6 @@ typedef struct SfxNewDict
 /* Is this scheme, or the search for the best one, asked for? */
 extern bool sfx_dict_wanted(Relation index);
 
-/*
- * Make a dictionary from a sample of rests.  option: as sfx_opt_hope has it; with SFX_HOPE_AUTO
- * only if an index of so many entries gets clearly smaller by it.  old (may be NULL): the
- * dictionary that it must beat.
- */
-extern bool sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new);
-
-/*
- * For a build: a sample of the index's keys from blocks all over the table, taken apart as if they
- * stood among their neighbours, and the dictionary made from it.  False: none.
- */
-extern bool sfx_dict_train_from_heap(Relation heap, Relation index, const IndexInfo *info, const SfxKeyDesc *kd, double entries,
-									 SfxNewDict *new);
-
 /* Enter a dictionary into a metapage's list as number meta->next_dict; its pages begin at first. */
 extern void sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first);
 
@@ -106,16 +92,6 @@ extern bool sfx_dict_move(Relation index, BlockNumber blkno, Buffer target);
 
 /* Expect another rate of the newest dictionary from now on. Merge lock held. */
 extern void sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate);
-
-/*
- * What a merge or a part of it has written, as stats say: is it time for a dictionary, or for
- * another one?  last: there is no more to come.  Merge lock held; *meta becomes the metapage.
- */
-struct SfxMergeStats;
-extern void sfx_dict_review(Relation index, SfxMeta *meta, struct SfxMergeStats *stats, bool last);
-
-/* May keys of this index have rests that are worth a dictionary, and does its owner want one? */
-extern bool sfx_dict_possible(Relation index, const SfxKeyDesc *kd);
 
 /*
  * Read a dictionary's bytes from its pages: palloc'd.  ERROR if they are damaged.  own (may be

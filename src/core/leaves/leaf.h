@@ -31,17 +31,10 @@
 #ifndef SFX_LEAF_H
 #define SFX_LEAF_H
 
+#include "block_format.h"
 #include "cpu.h"
 #include "hope.h"
 #include "sfx.h"
-
-#define SFX_BLOCK_KEYS		256
-#define SFX_BLOCK_ENTRIES	512
-/*
- * A block is closed when its raw keys exceed this, so a decoded block always fits SFX_BLOCK_RAW +
- * SFX_MAX_ENTRY.
- */
-#define SFX_BLOCK_RAW		65536
 
 typedef struct SfxEntry
 {
@@ -110,19 +103,6 @@ extern int sfx_packer_add(SfxPacker *p, const SfxEntry *e);
 
 /* The same for a key that was cut: of its last byte so many bits are not known, and zero. */
 extern int sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose);
-
-/*
- * Codes of a block's keys as they stand in a page: who packs the keys again with the same
- * dictionary need not code again what begins at the same byte.
- */
-typedef struct SfxCodes
-{
-	int			n;				/* keys, 0: they are not coded */
-	uint32_t	cut;			/* bytes at the end of each key that are not in the code */
-	uint16_t	start[SFX_BLOCK_KEYS];	/* the key's first byte that is */
-	uint16_t	len[SFX_BLOCK_KEYS];	/* of the code */
-	const uint8_t *code[SFX_BLOCK_KEYS];	/* in the leaf's body */
-} SfxCodes;
 
 struct SfxBlock;
 /*

@@ -1,0 +1,173 @@
+/*-------------------------------------------------------------------------
+ * onconflict.c - INSERT ... ON CONFLICT on tables with unique surfidx indexes, before 18
+ *
+ * The executor refuses to prepare a unique index that is not a btree for ON CONFLICT, though nothing
+ * that it does then depends on that.  So the indexes are prepared before it comes to it
+ * (surfidx.onconflict_lift).
+ *
+ * The executor opens a table's indexes at the first row, unless they are open already, and prepares unique ones for
+ * the search for conflicting rows; that is where it refuses ours.  Here they are opened at the start of the
+ * statement and prepared as the executor would, by the equality operators of their classes.  It closes
+ * them at the statement's end as if they were its own.
+ *
+ * Only partitions that rows are routed to are out of reach: they come into being while the statement runs.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "onconflict.h"
+#include "settings.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "executor/executor.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+static bool onconflict_lift = true;
+
+static ExecutorStart_hook_type prev_executor_start = NULL;
+
+static void lift_executor_start(QueryDesc *query, int eflags);
+
+void
+sfx_onconflict_define_gucs(void)
+{
+	DefineCustomBoolVariable("surfidx.onconflict_lift",
+							 "Lets INSERT ... ON CONFLICT work on tables with unique surfidx indexes.",
+							 "From PostgreSQL 18 on it does so by itself.",
+							 &onconflict_lift,
+							 true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+void
+sfx_onconflict_init(void)
+{
+	if (!SFX_UNIQUE_MEANS_BTREE)
+		return;
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = lift_executor_start;
+}
+
+bool
+sfx_onconflict_lifted(void)
+{
+	return onconflict_lift;
+}
+
+/*
+ * Might this index be ours?  Told without opening it, for the sake of tables that have only core's
+ * indexes.
+ */
+static bool
+has_added_am(Oid indexoid)
+{
+	HeapTuple	tup = SearchSysCache1(RELOID, ObjectIdGetDatum(indexoid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tup))
+		return false;
+	result = ((Form_pg_class) GETSTRUCT(tup))->relam >= FirstNormalObjectId;
+	ReleaseSysCache(tup);
+	return result;
+}
+
+static bool
+needs_lift(Relation rel)
+{
+	List	   *indexes;
+	ListCell   *lc;
+	bool		result = false;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION || !rel->rd_rel->relhasindex)
+		return false;
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+	{
+		result = has_added_am(lfirst_oid(lc));
+		if (result)
+			break;
+	}
+	list_free(indexes);
+	return result;
+}
+
+/* What the executor has to know of a unique index to look for conflicts. */
+static void
+prepare_unique(Relation index, IndexInfo *info)
+{
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+
+	if (!sfx_is_ours(index->rd_indam))
+	{
+		BuildSpeculativeIndexInfo(index, info);
+		return;
+	}
+	info->ii_UniqueOps = palloc(nkeys * sizeof(Oid));
+	info->ii_UniqueProcs = palloc(nkeys * sizeof(Oid));
+	info->ii_UniqueStrats = palloc(nkeys * sizeof(uint16));
+	for (int i = 0; i < nkeys; i++)
+	{
+		Oid			type = index->rd_opcintype[i];
+		Oid			op = get_opfamily_member(index->rd_opfamily[i], type, type, BTEqualStrategyNumber);
+
+		if (!OidIsValid(op))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("column %d of unique surfidx index \"%s\" has an operator class without an equality operator",
+							i + 1, RelationGetRelationName(index)),
+					 errhint("Add the operator to the class's family as strategy %d.", BTEqualStrategyNumber)));
+		info->ii_UniqueOps[i] = op;
+		info->ii_UniqueProcs[i] = get_opcode(op);
+		info->ii_UniqueStrats[i] = BTEqualStrategyNumber;
+	}
+}
+
+static void
+lift_modify_table(EState *estate, PlanState *planstate)
+{
+	ModifyTableState *mt = (ModifyTableState *) planstate;
+	ResultRelInfo *target;
+	MemoryContext old;
+
+	if (planstate == NULL || !IsA(planstate, ModifyTableState) ||
+		((ModifyTable *) planstate->plan)->onConflictAction == ONCONFLICT_NONE)
+		return;
+	/* there is exactly one: ON CONFLICT belongs to INSERT */
+	target = mt->resultRelInfo;
+	if (target->ri_IndexRelationDescs != NULL || !needs_lift(target->ri_RelationDesc))
+		return;
+
+	old = MemoryContextSwitchTo(estate->es_query_cxt);
+	ExecOpenIndices(target, false);
+	for (int i = 0; i < target->ri_NumIndices; i++)
+		if (target->ri_IndexRelationInfo[i]->ii_Unique)
+			prepare_unique(target->ri_IndexRelationDescs[i], target->ri_IndexRelationInfo[i]);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+lift_executor_start(QueryDesc *query, int eflags)
+{
+	ListCell   *lc;
+
+	if (prev_executor_start)
+		prev_executor_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+	if (!onconflict_lift || (eflags & EXEC_FLAG_EXPLAIN_ONLY))
+		return;
+
+	/*
+	 * a statement's own ModifyTable is its topmost node; those of WITH and of rules are in the
+	 * list
+	 */
+	lift_modify_table(query->estate, query->planstate);
+	foreach(lc, query->estate->es_auxmodifytables)
+		lift_modify_table(query->estate, (PlanState *) lfirst(lc));
+}

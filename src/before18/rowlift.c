@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ * rowlift.c - row comparisons, (a, b) > (1, 2), as conditions of an index before 18
+ *
+ * The planner makes a row comparison a condition of a btree only, and so does the executor when it
+ * makes a plan's scan keys.  The planner is shown our indexes as btrees (lift_relation_info);
+ * before the executor sees the finished plan, the row comparisons among their conditions are taken
+ * apart: a comparison of single columns for each member, which the executor turns into scan keys
+ * as any other, constants, parameters and NULLs included.  Their operators are the members' own,
+ * as the executor looks them up in the index's families; their functions are marks by which
+ * amrescan knows them and puts them together again (row_gather.c).
+ *
+ * A plan has each condition twice: for the index, and for the table's rows, which EXPLAIN shows and
+ * which updated rows are checked with once more.  The second one stays what it is.  Of an
+ * index-only scan EXPLAIN shows the first one; so the state of such a scan is given a copy of its
+ * plan node that has the second one in its place.  Nobody makes scan keys of that but a parallel
+ * worker that is sent it: there plans are gone through as well.
+ *
+ * The plan is asked for by a planner that knows nothing of this, if somebody calls
+ * standard_planner() past all hooks: then no index passes for a btree.
+ *-------------------------------------------------------------------------
+ */
+#include "rowlift.h"
+
+#include "access/parallel.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/plannodes.h"
+#include "optimizer/planner.h"
+#include "utils/syscache.h"
+
+/* One call of our planner hook. */
+typedef struct Planning
+{
+	bool		offered;		/* some index passed for a btree */
+} Planning;
+
+static Planning *planning = NULL;	/* the innermost one */
+static bool any_split = false;	/* this backend has had a plan with a row comparison taken apart */
+
+static planner_hook_type prev_planner = NULL;
+static ExecutorStart_hook_type prev_executor_start = NULL;
+
+static bool
+has_row_comparison(Node *node, void *unused)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RowCompareExpr))
+		return true;
+	return expression_tree_walker(node, has_row_comparison, unused);
+}
+
+bool
+sfx_rowlift_offers(PlannerInfo *root)
+{
+	bool		found;
+	ListCell   *lc;
+
+	if (planning == NULL)
+		return false;
+	found = has_row_comparison((Node *) root->parse->jointree, NULL);
+	foreach(lc, root->parse->rtable)
+	{
+		List	   *policies = lfirst_node(RangeTblEntry, lc)->securityQuals;
+
+		found = found || has_row_comparison((Node *) policies, NULL);
+	}
+	planning->offered |= found;
+	return found;
+}
+
+/* ------------------------------------------------------------------ taking apart */
+
+/* Not of a btree, whose executor takes them as they are, nor of one that is only thought of. */
+static bool
+is_to_be_split(Oid indexid)
+{
+	HeapTuple	tup = SearchSysCache1(RELOID, ObjectIdGetDatum(indexid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tup))
+		return false;
+	result = ((Form_pg_class) GETSTRUCT(tup))->relam != BTREE_AM_OID;
+	ReleaseSysCache(tup);
+	return result;
+}
+
+/* The members of a row comparison at the end of a list of conditions. */
+static List *
+append_members(List *quals, const RowCompareExpr *row)
+{
+	int			n = list_length(row->opnos);
+
+	for (int i = 0; i < n; i++)
+	{
+		OpExpr	   *op = makeNode(OpExpr);
+
+		op->opno = list_nth_oid(row->opnos, i);
+		op->opfuncid = i < n - 1 ? SFX_ROW_GOES_ON : SFX_ROW_ENDS;
+		op->opresulttype = BOOLOID;
+		op->inputcollid = list_nth_oid(row->inputcollids, i);
+		op->args = list_make2(list_nth(row->largs, i), list_nth(row->rargs, i));
+		op->location = -1;
+		quals = lappend(quals, op);
+	}
+	return quals;
+}
+
+static void
+split_quals(List **quals, Oid indexid)
+{
+	List	   *result = NIL;
+	bool		any = false;
+	ListCell   *lc;
+
+	foreach(lc, *quals)
+		any |= IsA(lfirst(lc), RowCompareExpr);
+	if (!any || !is_to_be_split(indexid))
+		return;
+	foreach(lc, *quals)
+	{
+		if (IsA(lfirst(lc), RowCompareExpr))
+			result = append_members(result, lfirst_node(RowCompareExpr, lc));
+		else
+			result = lappend(result, lfirst(lc));
+	}
+	*quals = result;
+	any_split = true;
+}
+
+static void split_plan(Plan *plan);
+
+static void
+split_plans(List *plans)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+		split_plan((Plan *) lfirst(lc));
+}
+
+static void
+split_plan(Plan *plan)
+{
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	switch (nodeTag(plan))
+	{
+		case T_IndexScan:
+			split_quals(&((IndexScan *) plan)->indexqual, ((IndexScan *) plan)->indexid);
+			break;
+		case T_IndexOnlyScan:
+			split_quals(&((IndexOnlyScan *) plan)->indexqual, ((IndexOnlyScan *) plan)->indexid);
+			break;
+		case T_BitmapIndexScan:
+			split_quals(&((BitmapIndexScan *) plan)->indexqual,
+						((BitmapIndexScan *) plan)->indexid);
+			break;
+		case T_BitmapAnd:
+			split_plans(((BitmapAnd *) plan)->bitmapplans);
+			break;
+		case T_BitmapOr:
+			split_plans(((BitmapOr *) plan)->bitmapplans);
+			break;
+		case T_Append:
+			split_plans(((Append *) plan)->appendplans);
+			break;
+		case T_MergeAppend:
+			split_plans(((MergeAppend *) plan)->mergeplans);
+			break;
+		case T_SubqueryScan:
+			split_plan(((SubqueryScan *) plan)->subplan);
+			break;
+		case T_CustomScan:
+			split_plans(((CustomScan *) plan)->custom_plans);
+			break;
+		default:
+			break;
+	}
+	split_plan(plan->lefttree);
+	split_plan(plan->righttree);
+}
+
+static void
+split_statement(PlannedStmt *stmt)
+{
+	split_plan(stmt->planTree);
+	split_plans(stmt->subplans);
+}
+
+static PlannedStmt *
+rowlift_planner(SFX_PLANNER_PARAMS)
+{
+	Planning	mine = {false};
+	Planning   *outer = planning;
+	PlannedStmt *result;
+
+	planning = &mine;
+	PG_TRY();
+	{
+		if (prev_planner)
+			result = prev_planner(SFX_PLANNER_ARGS);
+		else
+			result = standard_planner(SFX_PLANNER_ARGS);
+	}
+	PG_FINALLY();
+	{
+		planning = outer;
+	}
+	PG_END_TRY();
+	if (mine.offered)
+		split_statement(result);
+	return result;
+}
+
+/* ------------------------------------------------------------------ execution */
+
+static bool
+is_member(Node *qual)
+{
+	return IsA(qual, OpExpr) && sfx_is_row_member(((OpExpr *) qual)->opfuncid);
+}
+
+/* What EXPLAIN says of an index-only scan: its conditions as they were. */
+static bool
+show_rows(PlanState *ps, void *unused)
+{
+	IndexOnlyScan *plan = (IndexOnlyScan *) ps->plan;
+	ListCell   *lc;
+
+	if (IsA(ps, IndexOnlyScanState))
+		foreach(lc, plan->indexqual)
+	{
+		if (!is_member(lfirst(lc)))
+			continue;
+		plan = palloc(sizeof(IndexOnlyScan));
+		*plan = *(IndexOnlyScan *) ps->plan;
+		plan->indexqual = plan->recheckqual;
+		ps->plan = &plan->scan.plan;
+		break;
+	}
+	return planstate_tree_walker(ps, show_rows, unused);
+}
+
+static void
+rowlift_executor_start(QueryDesc *query, int eflags)
+{
+	if (IsParallelWorker())
+		split_statement(query->plannedstmt);
+	if (prev_executor_start)
+		prev_executor_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+	if (any_split && query->planstate != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(query->estate->es_query_cxt);
+
+		(void) show_rows(query->planstate, NULL);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+void
+sfx_rowlift_init(void)
+{
+	if (SFX_TAKES_ROW_COMPARISONS)
+		return;
+	prev_planner = planner_hook;
+	planner_hook = rowlift_planner;
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = rowlift_executor_start;
+}

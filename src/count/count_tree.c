@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ * count_tree.c - how many entries of a run lie in a range, exactly
+ *
+ * From the pages above the leaves, whose counts are exact: a leaf and its parent change in one
+ * record (T2).  Only leaves that a bound falls into are read.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "count_tree.h"
+#include "counters.h"
+#include "dict.h"
+#include "find.h"
+#include "leaf.h"
+#include "meta.h"
+#include "page.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+typedef struct TreeCount
+{
+	Relation	index;
+	const SfxOrder *order;
+	const SfxMeta *meta;
+	const SfxRun *run;
+	const SfxPos *hi;
+	bool		near_end;		/* it lies in the leaf that holds pos */
+	SfxPos		pos;			/* what lies before it is counted */
+	uint64		n;
+	bool		exact;			/* no bound is undecided beside a cut key */
+	uint8		bytes[SFX_BOUND_MAX];	/* pos's */
+} TreeCount;
+
+static void
+set_pos(TreeCount *t, const SfxPos *pos)
+{
+	Assert(pos->len <= SFX_BOUND_MAX);
+	if (pos->len > 0)
+		memmove(t->bytes, pos->key, pos->len);
+	t->pos.key = t->bytes;
+	t->pos.len = pos->len;
+	t->pos.tid = pos->tid;
+}
+
+static inline bool
+below_end(const TreeCount *t)
+{
+	return t->hi->key == NULL || sfx_order_cmp_pos(t->order, &t->pos, t->hi) < 0;
+}
+
+/* Does a cut leaf not tell on which side of pos one of its entries stands? */
+static bool
+is_undecided(const SfxLeaf *leaf, const SfxPos *pos)
+{
+	SfxBlock   *block = palloc(sizeof(SfxBlock));
+	int			result = sfx_leaf_undecided(leaf, pos, block);
+
+	/* (damage is told by who counts) */
+	pfree(block);
+	return result != 0;
+}
+
+/*
+ * The entries of one leaf from pos to the end of the range or of the leaf; pos: the leaf's end.
+ * False: that was the end of the range.
+ */
+static bool
+count_leaf(TreeCount *t)
+{
+	SfxTree    *tree = SfxTreeOf(t->index, t->order, t->meta, t->run->id);
+	Buffer		buf = sfx_tree_find(tree, &t->pos, false, 0);
+	BlockNumber blkno;
+	char	   *copy = palloc(BLCKSZ);
+	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
+	SfxLeaf		leaf;
+	SfxPos		low,
+				high;
+	bool		inf;
+	int			r;
+
+	/* the run is gone, and so is the count; the list of runs will tell */
+	if (!BufferIsValid(buf))
+		return false;
+	sfx_leaves_read++;
+	sfx_leaves_tidless++;
+	blkno = BufferGetBlockNumber(buf);
+	memcpy(copy, BufferGetPage(buf), BLCKSZ);
+	if (sfx_leaf_open(&leaf, SfxPageBody((Page) copy), SfxPageBodyLen((Page) copy), t->order) < 0 ||
+		sfx_leaf_fences(&leaf, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0)
+		sfx_corrupt(t->index, blkno, "leaf header or directory");
+	sfx_dict_attach(t->index, blkno, (Page) copy, &leaf, NULL);
+	UnlockReleaseBuffer(buf);
+	if (leaf.cut &&
+		(is_undecided(&leaf, &t->pos) || (t->hi->key && is_undecided(&leaf, t->hi))))
+		t->exact = false;
+	r = sfx_leaf_count(&leaf, &t->pos, t->hi->key ? t->hi : NULL);
+	if (r < 0)
+		sfx_corrupt(t->index, blkno, "leaf block");
+	t->n += r;
+	if (!inf)
+		set_pos(t, &high);
+	pfree(copy);
+	pfree(fences);
+	return !inf && below_end(t);
+}
+
+/*
+ * The children of the page above the leaves that holds pos, as far as they lie between pos, which
+ * is the low fence of one of them, and the end of the range.  pos: behind them.  False: nothing was
+ * counted, a leaf has to be read.
+ */
+static bool
+count_children(TreeCount *t, bool *end)
+{
+	SfxNode		node;
+	bool		counted = false;
+	int			i = 0;
+
+	if (!sfx_tree_try_load(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->pos, 1, &node))
+		return false;
+	while (i < node.nchildren && sfx_order_cmp_pos(t->order, &node.children[i].low, &t->pos) < 0)
+		i++;
+	if (i == node.nchildren || sfx_order_cmp_pos(t->order, &node.children[i].low, &t->pos) != 0)
+		return false;
+	for (; i < node.nchildren; i++)
+	{
+		bool		inf = i + 1 == node.nchildren && node.high_inf;
+		const SfxPos *high = i + 1 < node.nchildren ? &node.children[i + 1].low : &node.high;
+
+		t->near_end = t->hi->key && (inf || sfx_order_cmp_pos(t->order, high, t->hi) > 0);
+		if (t->near_end)
+			break;
+		t->n += node.children[i].count;
+		counted = true;
+		*end = inf;
+		if (inf)
+			break;
+		set_pos(t, high);
+	}
+	return counted;
+}
+
+uint64
+sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run,
+			   const SfxPos *lo, const SfxPos *hi, bool *exact)
+{
+	TreeCount  *t = palloc(sizeof(TreeCount));
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx count",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	bool		more = true;
+	uint64		n;
+
+	t->index = index;
+	t->order = order;
+	t->meta = meta;
+	t->run = run;
+	t->hi = hi;
+	t->near_end = false;
+	t->n = 0;
+	t->exact = true;
+	set_pos(t, lo);
+	while (more && below_end(t))
+	{
+		bool		end = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (run->level > 0 && !t->near_end && count_children(t, &end))
+			more = !end;
+		else
+			more = count_leaf(t);
+		MemoryContextReset(cxt);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	n = t->n;
+	*exact = t->exact;
+	pfree(t);
+	return n;
+}

@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ * cost.c - what the planner is told about the price of a scan
+ *
+ * The same amount as a btree of as many pages, so that plans are those that a btree would get; with
+ * the leaps that scans make over values of columns without equality, for which core has an estimate
+ * from 18 on; and one more descent for each run in front of the main tree.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_offer.h"
+#include "cost.h"
+#include "leap_cost.h"
+#include "meta.h"
+#include "metacache.h"
+#include "settings.h"
+
+#include <math.h>
+
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "utils/index_selfuncs.h"
+#include "utils/selfuncs.h"
+
+/* Times cpu_operator_cost for each page on the way down: what btree's estimate has. */
+#define DESCENT_PAGE	50.0
+
+/* Entries of a leaf with cut keys for each one of a whole leaf: two to four. */
+#define CUT_LEAF_ENTRIES	3.0
+
+/* The index's metapage; NULL: it has none, or none that can be read. */
+static const SfxMeta *
+known_meta(const IndexOptInfo *info)
+{
+	const SfxGlance *g = info->hypothetical || !sfx_preloaded ? NULL : sfx_glance(info->indexoid);
+
+	return g && g->sound ? &g->meta : NULL;
+}
+
+/*
+ * What searching the runs in front of the main tree costs, as btree's estimate counts a descent:
+ * comparisons and pages.  Core knows the height of its own trees only before 18: it is told here.
+ * An index that somebody only thinks of has one inner level.
+ */
+static Cost
+look_at_runs(IndexOptInfo *info, const SfxMeta *meta)
+{
+	Cost		cost = 0;
+
+	for (int r = 0; meta && r < meta->nruns - 1; r++)
+		cost += (ceil(log2(Max((double) meta->runs[r].entries, 2))) + (meta->runs[r].level + 1) * DESCENT_PAGE) * cpu_operator_cost;
+	if (info->tree_height < 0)
+		info->tree_height = meta ? SfxMetaMain(meta)->level : 1;
+	return cost;
+}
+
+/* Needs an index-only scan no keys: no column is read, and each condition bounds the range? */
+static bool
+needs_no_keys(const IndexPath *path)
+{
+	const IndexOptInfo *info = path->indexinfo;
+
+	return info->rel->reltarget->exprs == NIL && info->nkeycolumns == 1 &&
+		list_length(info->indrestrictinfo) == list_length(path->indexclauses);
+}
+
+/*
+ * What an index-only scan pays for visits to rows, for their keys, where leaves have cut ones: as
+ * core charges a plain scan.
+ */
+static Cost
+key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta, double loop_count,
+				  Selectivity selectivity, double correlation)
+{
+	const IndexOptInfo *info = path->indexinfo;
+	const SfxRun *main = meta ? SfxMetaMain(meta) : NULL;
+	double		rows;
+	double		pages;
+	double		in_order;
+	double		cut;			/* share of entries */
+
+	if (main == NULL || main->cut == 0 || path->path.pathtype != T_IndexOnlyScan ||
+		needs_no_keys(path))
+		return 0;
+	rows = clamp_row_est(selectivity * info->rel->tuples);
+	pages = index_pages_fetched(rows * loop_count, info->rel->pages, info->pages, root);
+	pages /= loop_count;
+	in_order = Min(pages, ceil(selectivity * info->rel->pages));
+	pages += correlation * correlation * (in_order - pages);
+	cut = main->cut * CUT_LEAF_ENTRIES;
+	cut /= Max(cut + (double) main->leaves - main->cut, 1);
+	return (pages * random_page_cost + rows * cpu_tuple_cost) * Min(cut, 1);
+}
+
+void
+sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup, Cost *total,
+				 Selectivity *selectivity, double *correlation, double *pages)
+{
+	IndexOptInfo *info = path->indexinfo;
+	GenericCosts costs = {0};
+	const SfxMeta *meta = known_meta(info);
+	Cost		runs = look_at_runs(info, meta);
+
+	/*
+	 * btree's estimate needs the ordering operators that core found for the columns; without them,
+	 * it would crash
+	 */
+	if (info->sortopfamily != NULL)
+	{
+		btcostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
+		sfx_leap_costs(root, path, loop_count, total, pages);
+		*startup += runs;
+		*total += runs + key_recovery_cost(root, path, meta, loop_count, *selectivity,
+										   *correlation);
+		sfx_agg_note_path(root, path, *startup, *total, *selectivity);
+		return;
+	}
+	genericcostestimate(root, path, loop_count, &costs);
+	*startup = costs.indexStartupCost + runs;
+	*total = costs.indexTotalCost + runs;
+	*selectivity = costs.indexSelectivity;
+	*correlation = costs.indexCorrelation;
+	*pages = costs.numIndexPages;
+}

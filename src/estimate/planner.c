@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ * planner.c - what core grants to btree alone, and hooks can grant to us
+ *
+ * Core proves uniqueness and derives conditions by comparing an index's operator families with
+ * btree's.  Our families are other ones with the same operators, so the planner may be shown
+ * btree's in their place (surfidx.planner_lift).  No plan is touched in which no surfidx index takes
+ * part.  What else versions before 18 grant to btree alone stands in before18.
+ *
+ * All hooks call those who were there before them first.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "cost.h"
+#include "onconflict.h"
+#include "planner.h"
+#include "rowlift.h"
+
+#include "access/nbtree.h"
+#include "access/stratnum.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_amop.h"
+#include "optimizer/plancat.h"
+#include "utils/catcache.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+static bool planner_lift = true;
+
+static SfxRelInfoHook prev_relation_info = NULL;
+
+static void lift_relation_info(SFX_REL_INFO_PARAMS);
+static void forget_coverage(Datum arg, int cacheid, uint32 hashvalue);
+
+void
+sfx_planner_define_gucs(void)
+{
+	DefineCustomBoolVariable("surfidx.planner_lift",
+							 "Lets the planner use surfidx indexes where core looks for btree operator families.",
+							 NULL,
+							 &planner_lift,
+							 true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	sfx_onconflict_define_gucs();
+}
+
+void
+sfx_planner_init(void)
+{
+	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
+	prev_relation_info = sfx_rel_info_hook;
+	sfx_rel_info_hook = lift_relation_info;
+	sfx_rowlift_init();
+	sfx_onconflict_init();
+}
+
+/* ------------------------------------------------------------------ plans
+ *
+ * The executor looks up each operator in the families that the index really has.  So btree's family may stand in
+ * for ours only if every operator of btree's is in ours, as the same strategy: a condition found through one that we
+ * lack would fail at run time.  Whoever adds an operator to a btree family and not to ours loses the lift for
+ * that family's columns, and nothing else.
+ *
+ * relam is btree's from 18 on: then core makes row comparisons conditions of the index.  Before 18
+ * its executor would refuse them; so relam is btree's only for queries that have some, and rowlift.c
+ * makes of them what the executor takes.
+ */
+
+typedef struct FamilyPair
+{
+	Oid			ours;
+	Oid			btree;
+} FamilyPair;
+
+typedef struct Coverage
+{
+	FamilyPair	pair;			/* hash key */
+	bool		covers;
+} Coverage;
+
+static HTAB *coverage = NULL;	/* what was found out so far */
+static bool coverage_stale = false;
+
+static void
+forget_coverage(Datum arg, int cacheid, uint32 hashvalue)
+{
+	coverage_stale = true;
+}
+
+/* An empty table of pairs if there is none or operators have changed since. */
+static void
+renew_coverage(void)
+{
+	HASHCTL		ctl = {0};
+
+	if (coverage != NULL && !coverage_stale)
+		return;
+	if (coverage != NULL)
+		hash_destroy(coverage);
+	coverage = NULL;
+	coverage_stale = false;
+	ctl.keysize = sizeof(FamilyPair);
+	ctl.entrysize = sizeof(Coverage);
+	coverage = hash_create("surfidx operator families", 64, &ctl, HASH_ELEM | HASH_BLOBS);
+}
+
+/* Does our family have all operators of btree's? */
+static bool
+compare_families(Oid ours, Oid btree)
+{
+	CatCList   *members = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(btree));
+	bool		covers = true;
+
+	for (int i = 0; i < members->n_members && covers; i++)
+	{
+		Form_pg_amop op = (Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
+
+		/* row comparisons need the comparison function, too */
+		covers = get_opfamily_member(ours, op->amoplefttype, op->amoprighttype, op->amopstrategy) == op->amopopr &&
+			OidIsValid(get_opfamily_proc(ours, op->amoplefttype, op->amoprighttype, BTORDER_PROC)) ==
+			OidIsValid(get_opfamily_proc(btree, op->amoplefttype, op->amoprighttype, BTORDER_PROC));
+	}
+	ReleaseSysCacheList(members);
+	return covers;
+}
+
+static bool
+family_covers(Oid ours, Oid btree)
+{
+	FamilyPair	pair = {ours, btree};
+	Coverage   *entry;
+	bool		covers;
+
+	renew_coverage();
+	entry = hash_search(coverage, &pair, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry->covers;
+	/* If operators change while they are compared, the entry goes again with the next call. */
+	covers = compare_families(ours, btree);
+	entry = hash_search(coverage, &pair, HASH_ENTER, NULL);
+	entry->covers = covers;
+	return covers;
+}
+
+/* By the function, not by name or oid: the access method may have been created under any name. */
+static inline bool
+is_our_info(const IndexOptInfo *info)
+{
+	return (void *) info->amcostestimate == (void *) sfx_costestimate;
+}
+
+static void
+lift_relation_info(SFX_REL_INFO_PARAMS)
+{
+	ListCell   *lc;
+
+	if (prev_relation_info)
+		prev_relation_info(SFX_REL_INFO_ARGS);
+	if (!planner_lift)
+		return;
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *info = (IndexOptInfo *) lfirst(lc);
+		bool		all;
+
+		/* without sortopfamily core has found a column whose order no btree family knows */
+		if (!is_our_info(info) || info->sortopfamily == NULL)
+			continue;
+		all = true;
+		for (int i = 0; i < info->nkeycolumns; i++)
+			if (family_covers(info->opfamily[i], info->sortopfamily[i]))
+				info->opfamily[i] = info->sortopfamily[i];
+			else
+				all = false;
+		if (all && (SFX_TAKES_ROW_COMPARISONS || sfx_rowlift_offers(root)))
+			info->relam = BTREE_AM_OID;
+	}
+}

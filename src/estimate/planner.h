@@ -1,0 +1,13 @@
+/*-------------------------------------------------------------------------
+ * planner.h - what hooks lift of what core reserves for btree
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_PLANNER_H
+#define SURFIDX_PLANNER_H
+
+#include "surfidx.h"
+
+extern void sfx_planner_define_gucs(void);	/* called once, by _PG_init, before sfx_define_gucs */
+extern void sfx_planner_init(void); /* planner and executor hooks */
+
+#endif							/* SURFIDX_PLANNER_H */

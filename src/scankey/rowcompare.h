@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ * rowcompare.h - row comparisons, (a, b) > (1, 2), as conditions of a scan
+ *
+ * As a scan key a row comparison is what core makes of it: a header (SK_ROW_HEADER) whose argument
+ * is the list of its members (SK_ROW_MEMBER), the last of which has SK_ROW_END.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_ROWCOMPARE_H
+#define SURFIDX_ROWCOMPARE_H
+
+#include "surfidx.h"
+
+#include "access/skey.h"
+
+/* The key that tells of the first column: the first member of a row comparison, else the key. */
+static inline const ScanKeyData *
+sfx_first_key(const ScanKeyData *key)
+{
+	return (key->sk_flags & SK_ROW_HEADER) ? (ScanKey) DatumGetPointer(key->sk_argument) : key;
+}
+
+/* The number of columns that a row comparison needs. */
+extern int	sfx_row_upto(const ScanKeyData *header);
+
+/* Is it true of these values? */
+extern bool sfx_row_passes(const ScanKeyData *header, const Datum *values, const bool *isnull);
+
+#endif							/* SURFIDX_ROWCOMPARE_H */

@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ * scankey_leap.c - leaps over entries that cannot pass
+ *
+ * The ranges end with the first column that has no equality. A later column's values ascend only
+ * among entries whose columns before it are equal; so a scan can go, from an entry whose value
+ * there is too small, to the least one that fits behind the same columns, and from one too great to
+ * the next value of those columns. (A btree of PostgreSQL 18 calls this a skip scan.)
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "key.h"
+#include "rowcompare.h"
+#include "scankey.h"
+#include "scankey_impl.h"
+
+#include "utils/memutils.h"
+
+bool
+sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
+{
+	ByteRange	iv;
+	ByteRange	one = {sk->lo, sk->hi, 0, 0};	/* free until sfx_scankeys_bounds */
+	int			col;
+
+	if (from >= sk->nquals)
+		return true;
+	if (sk->leap_lo == NULL)
+	{
+		sk->leap_lo = MemoryContextAlloc(sk->parent, SFX_MAX_ENTRY + 1);
+		sk->leap_hi = MemoryContextAlloc(sk->parent, SFX_MAX_ENTRY + 1);
+		sk->leap_to = MemoryContextAlloc(sk->parent, SFX_BOUND_MAX);
+	}
+	iv = (ByteRange)
+	{
+		sk->leap_lo, sk->leap_hi, 0, 0
+	};
+	sk->leap_list = NULL;
+	col = sk->quals[from].col;
+	for (int i = from; i < sk->nquals && sk->quals[i].col == col; i++)
+	{
+		SfxQual    *q = &sk->quals[i];
+		ConstResult r = CONST_FILTER;
+		bool		near;
+
+		if (q->is_test)
+			sfx_interval_null_test(sk, q, &one);
+		else if ((q->flags & SK_SEARCHARRAY) == 0)
+			r = sfx_interval_constant(sk, q, sfx_first_key(&keys[q->keyno])->sk_argument,
+									  &one, &near);
+		if (r == CONST_NONE)
+			return false;
+		if (r == CONST_FILTER && !q->is_test)
+			sfx_interval_all(sk, &one);
+		sfx_interval_intersect(sk, col, &iv, &one);
+	}
+	for (int i = 0; i < sk->nfilters; i++)
+		if (sk->filters[i].qual->col == col && sk->filters[i].by_bytes)
+			sk->leap_list = &sk->filters[i];
+	sk->leap_col = col;
+	sk->leap_lolen = iv.lolen;
+	sk->leap_hilen = iv.hilen;
+	return cmp_bytes(sk, col, iv.lo, iv.lolen, iv.hi, iv.hilen) < 0;
+}
+
+/*
+ * The element of the leap column's list that is nearest to these bytes in that direction; NULL:
+ * there is none. *equal: it is the same.
+ */
+static const SfxBytes *
+next_listed(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, bool *equal)
+{
+	const SfxScanFilter *f = sk->leap_list;
+	ElemOrder	eo = {sk, sk->leap_col};
+	int			lo = 0,
+				hi = f->n;
+
+	*equal = false;
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+		int			c = cmp_elem(&eo, b, &f->set[mid]);
+
+		if (c == 0)
+		{
+			*equal = true;
+			return &f->set[mid];
+		}
+		if (c > 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!ScanDirectionIsForward(dir))
+		lo--;
+	return lo >= 0 && lo < f->n ? &f->set[lo] : NULL;
+}
+
+/*
+ * Where to go from a value outside of what is asked for, as bytes behind the columns before: *b
+ * changed.  False: it is asked for.
+ */
+static bool
+leap_target(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, SfxBytes *to, bool *away)
+{
+	bool		below = cmp_bytes(sk, sk->leap_col, b->p, b->len, sk->leap_lo, sk->leap_lolen) < 0;
+	bool		above = !below && cmp_bytes(sk, sk->leap_col, b->p, b->len, sk->leap_hi, sk->leap_hilen) >= 0;
+
+	/* away: there is nothing more behind the same columns */
+	*away = ScanDirectionIsForward(dir) ? above : below;
+	if (below || above)
+	{
+		*to = below ? (SfxBytes)
+		{
+			sk->leap_lo, sk->leap_lolen
+		} : (SfxBytes)
+		{
+			sk->leap_hi, sk->leap_hilen
+		};
+		return true;
+	}
+	if (sk->leap_list)
+	{
+		bool		equal;
+		const SfxBytes *e = next_listed(sk, b, dir, &equal);
+
+		if (equal)
+			return false;
+		*away = e == NULL;
+		if (e)
+			*to = *e;
+		return true;
+	}
+	return false;
+}
+
+bool
+sfx_scankeys_leap(SfxScanKeys *sk, const uint8 *key, int len, ScanDirection dir, SfxPos *pos)
+{
+	bool		forward = ScanDirectionIsForward(dir);
+	int			at = 0;
+	SfxBytes	value;
+	SfxBytes	to = {NULL, 0};
+	bool		away;
+	bool		listed;
+
+	if (sk->leap_col < 0)
+		return false;
+	for (int i = 0; i < sk->leap_col; i++)
+		at += sfx_column_length(&sk->kd->col[i], sk->index, key + at, len - at);
+	value.p = key + at;
+	value.len = sfx_column_length(&sk->kd->col[sk->leap_col], sk->index, key + at, len - at);
+	if (!leap_target(sk, &value, dir, &to, &away))
+		return false;
+	memcpy(sk->leap_to, key, at);
+	pos->key = sk->leap_to;
+	pos->tid = 0;
+	if (away)
+	{
+		pos->len = forward ? end_above(sk, sk->leap_to, at) : end_below(sk, sk->leap_to, at);
+		return pos->len > 0;
+	}
+	pos->len = append_cut(sk, sk->leap_to, at, to.p, to.len);
+	/* an element of the list has no end mark yet: the interval's ends have */
+	listed = to.p != sk->leap_lo && to.p != sk->leap_hi;
+	if (listed)
+		pos->len = forward ? end_below(sk, sk->leap_to, pos->len) : end_above(sk, sk->leap_to, pos->len);
+	return true;
+}

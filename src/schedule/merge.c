@@ -1,0 +1,275 @@
+/*-------------------------------------------------------------------------
+ * merge.c - merges: which sources, one after the other, and for whom
+ *
+ * A source is the oldest frozen generation or a run; merge_source.c moves it into a run older than
+ * that, group by group.  The rules are M1 to M8 (src/README.md, "merge").
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "carried.h"
+#include "carry.h"
+#include "column.h"
+#include "dict.h"
+#include "dict_train.h"
+#include "group.h"
+#include "log.h"
+#include "merge.h"
+#include "merge_impl.h"
+#include "merge_lock.h"
+#include "meta.h"
+#include "order.h"
+#include "policy.h"
+#include "progress.h"
+#include "settings.h"
+#include "stats.h"
+#include "wal.h"
+
+#include "commands/dbcommands.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+/*
+ * Before the first group of a generation: put into the active one once more what of it is read
+ * often, if it was frozen for that. The lock is taken per piece, and nothing is remembered but the
+ * position.
+ */
+static void
+carry_over(Merge *m)
+{
+	SfxCarry   *c;
+	bool		more = m->manner == MERGE_POLITE && !m->full && sfx_opt_merge_cold(m->index);
+
+	if (!more)
+		return;
+	c = sfx_carry_begin(m->index, m->order);
+	while (more)
+	{
+		SfxMeta		meta;
+		int			source;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!sfx_merge_take_lock(m))
+			break;
+		sfx_meta_read(m->index, &meta);
+		source = sfx_merge_find_source(m, &meta);
+		more = source > 0 && sfx_carried(&meta, 0) && meta.resume[SFX_RESUME_GEN].source != m->gen &&
+			sfx_carry_step(c, &meta, source);
+		sfx_merge_unlock(m->index);
+		SFX_STOP("carried over");
+	}
+	sfx_carry_end(c);
+}
+
+/*
+ * The oldest frozen generation's number; 0 if there is none.  Freezes the active
+ * one if nothing is frozen and its number is at most last.
+ */
+static uint32
+next_generation(const Merge *m, uint32 last)
+{
+	SfxMeta		meta;
+	bool		carry = m->manner == MERGE_POLITE && sfx_merge_may_carry(m->index);
+
+	sfx_meta_read(m->index, &meta);
+	if (meta.ngens < 2)
+	{
+		if (meta.gens[0].gen > last || meta.gens[0].first == InvalidBlockNumber)
+			return 0;
+		if (!sfx_merge_take_lock(m))
+			return 0;
+		sfx_meta_read(m->index, &meta);
+		if (meta.ngens < 2 && meta.gens[0].gen <= last)
+		{
+			(void) sfx_log_freeze(m->index, carry, &meta);
+			SFX_STOP("frozen");
+		}
+		sfx_merge_unlock(m->index);
+	}
+	return meta.ngens < 2 ? 0 : meta.gens[meta.ngens - 1].gen;
+}
+
+/* Every generation that there is now.  False: gave up. */
+static bool
+merge_generations(Merge *m)
+{
+	uint32		last;
+	SfxMeta		meta;
+
+	/* what is appended to later generations is not ours to wait for */
+	sfx_meta_read(m->index, &meta);
+	last = meta.gens[0].gen - (m->frozen_only ? 1 : 0);
+	m->run = 0;
+	while ((m->gen = next_generation(m, last)) != 0 && m->gen <= last)
+	{
+		carry_over(m);
+		if (!sfx_merge_source(m) && m->manner != MERGE_WAIT)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The generation of which a part went into that run; 0: none.  Until the rest has followed it
+ * cannot be a source, or the rest would go elsewhere.
+ */
+static uint32
+half_merged_into(const SfxMeta *meta, const SfxRun *run)
+{
+	const SfxResume *r = &meta->resume[SFX_RESUME_GEN];
+
+	return r->source != 0 && r->target == run->id && !SFX_MUTANT("resume into any run") ? r->source : 0;
+}
+
+/*
+ * The run that is being merged into an older one, or that should be: its id, noted in the metapage,
+ * so that nothing else goes into it any more.  0: none, or the lock is busy; with *gen not 0: this
+ * generation has to be merged first.
+ */
+static uint32
+next_run(Merge *m, uint32 *gen)
+{
+	SfxMeta		meta;
+	Buffer		metabuf;
+	int			r;
+	uint32		id = 0;
+
+	*gen = 0;
+	sfx_meta_read(m->index, &meta);
+	if (meta.resume[SFX_RESUME_RUN].source != 0)
+		return meta.resume[SFX_RESUME_RUN].source;
+	if (sfx_merge_run_due(m->index, &meta, m->last_run) < 0)
+		return 0;
+	SFX_STOP("run due");
+	if (!sfx_merge_take_lock(m))
+		return 0;
+	sfx_meta_lock(m->index, &meta, &metabuf);
+	id = meta.resume[SFX_RESUME_RUN].source;
+	if (id == 0 && (r = sfx_merge_run_due(m->index, &meta, m->last_run)) >= 0 &&
+		(*gen = half_merged_into(&meta, &meta.runs[r])) == 0)
+	{
+		id = meta.resume[SFX_RESUME_RUN].source = meta.runs[r].id;
+		sfx_meta_change(m->index, metabuf, &meta, SFX_META_MERGE_RUN, NULL);
+	}
+	else
+		UnlockReleaseBuffer(metabuf);
+	sfx_merge_unlock(m->index);
+	return id;
+}
+
+static void
+merge_runs(Merge *m)
+{
+	while ((m->run = next_run(m, &m->gen)) != 0 || m->gen != 0)
+		if (!sfx_merge_source(m) && m->manner != MERGE_WAIT)
+			break;
+}
+
+static void
+end_progress(int code, Datum arg)
+{
+	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
+}
+
+/* Tell the server log of a merge that took as long as surfidx.log_merge_min_duration. */
+static void
+log_merge(const Merge *m, TimestampTz began)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	char	   *schema;
+	long		secs;
+	int			usecs;
+
+	if (sfx_guc_log_merge_min_duration < 0 || m->stats.groups == 0 ||
+		!TimestampDifferenceExceeds(began, now, sfx_guc_log_merge_min_duration))
+		return;
+	TimestampDifference(began, now, &secs, &usecs);
+	schema = get_namespace_name(RelationGetNamespace(m->index));
+	ereport(LOG,
+			(errmsg("merge of surfidx index \"%s.%s.%s\": " UINT64_FORMAT " entries came to " UINT64_FORMAT
+					" leaves, " UINT64_FORMAT " removed; elapsed: %ld.%02d s",
+					get_database_name(MyDatabaseId), schema ? schema : "?",
+					RelationGetRelationName(m->index), m->stats.taken, m->stats.written,
+					m->stats.removed, secs, usecs / 10000)));
+}
+
+static uint64
+merge_all(const Merge *how)
+{
+	Merge	   *m = palloc(sizeof(Merge));
+	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
+	TimestampTz began = GetCurrentTimestamp();
+	uint64		merged;
+
+	*m = *how;
+	m->order = sfx_order_open(m->index, kd, true);
+	if (m->full)
+	{
+		SfxMeta		meta;
+
+		sfx_meta_read(m->index, &meta);
+		m->last_run = meta.next_run - 1;
+	}
+	m->sample = sfx_dict_possible(m->index, kd) ? palloc(sizeof(SfxRestSample)) : NULL;
+	sfx_kept_init(&m->kept);
+	m->progress = sfx_progress_begin(m->index);
+	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
+	{
+		bool		all = merge_generations(m);
+
+		SFX_STOP("generations merged");
+		if (all && m->runs)
+			merge_runs(m);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
+	sfx_progress_end(m->progress);
+	log_merge(m, began);
+	merged = m->stats.taken;
+	if (m->removed)
+		*m->removed += m->stats.removed;
+	sfx_kept_end(&m->kept);
+	sfx_order_end(m->order);
+	if (m->sample)
+		pfree(m->sample);
+	pfree(kd);
+	pfree(m);
+	return merged;
+}
+
+uint64
+sfx_merge_all(Relation index)
+{
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_WAIT,.full = true,.runs = true});
+}
+
+uint64
+sfx_merge_delta(Relation index, bool runs)
+{
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_TRY,.runs = runs});
+}
+
+uint64
+sfx_merge_for_vacuum(Relation index, bool active, SfxDeadAmong dead, void *arg,
+					 double *removed)
+{
+	Merge		how = {.index = index,.manner = MERGE_TRY,.runs = true,.frozen_only = !active};
+
+	how.filter = dead;
+	how.filter_arg = arg;
+	how.removed = removed;
+	return merge_all(&how);
+}
+
+uint64
+sfx_merge_run_slice(Relation index, int groups)
+{
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_TRY,.runs = true,.slice = groups});
+}
+
+uint64
+sfx_merge_politely(Relation index)
+{
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_POLITE,.runs = true});
+}
