@@ -1,5 +1,5 @@
 -- How often the comparison function is called: never for values of equal bytes, but once in a statement that inserts to see that the type can be compared.
--- Counted by one in PL/pgSQL, inside a row type.  (That a build sorts by support function 2 is seen in feature_opclass, where it contradicts function 1.)
+-- Counted by one in PL/pgSQL, inside a row type.  (That a build sorts by support function 2 is seen in user_opclasses, where it contradicts function 1.)
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
@@ -31,6 +31,7 @@ BEGIN
 	EXECUTE statement;
 	RETURN nextval('cnt.calls') - 2;
 END $$;
+
 CREATE TABLE cnt.s (w cnt.whole, n int);
 CREATE TABLE cnt.b (LIKE cnt.s);
 CREATE INDEX s_w ON cnt.s USING surfidx (w);
@@ -43,68 +44,19 @@ END $$;
 -- 300 equal values into the delta, into the tree, into both
 SELECT cnt.count('INSERT INTO cnt.s SELECT cnt.of(7), i FROM generate_series(1, 300) i') AS surfidx,
 	cnt.count('INSERT INTO cnt.b SELECT cnt.of(7), i FROM generate_series(1, 300) i') >= 300 AS btree;
- surfidx | btree 
----------+-------
-       1 | t
-(1 row)
-
 SELECT cnt.count('SELECT surfidx_merge(''cnt.s_w'')') AS merge;
- merge 
--------
-     0
-(1 row)
-
 SELECT cnt.count('INSERT INTO cnt.s SELECT cnt.of(7), i FROM generate_series(1, 300) i') AS surfidx;
- surfidx 
----------
-       1
-(1 row)
-
 SELECT cnt.count('SELECT surfidx_merge(''cnt.s_w'')') AS merge;
- merge 
--------
-     0
-(1 row)
-
 -- looked for
 SELECT cnt.count('SELECT count(n) FROM cnt.s WHERE w = cnt.of(7)') AS surfidx, cnt.count('SELECT count(n) FROM cnt.b WHERE w = cnt.of(7)') > 0 AS btree;
- surfidx | btree 
----------+-------
-       0 | t
-(1 row)
-
 -- among 1,000 values: about as many as it takes to find one by bisection, in the tree and in the delta; the value itself costs none
 INSERT INTO cnt.s SELECT cnt.of(i * 7919 % 1009), i FROM generate_series(1, 1000) i;
 INSERT INTO cnt.b SELECT cnt.of(i * 7919 % 1009), i FROM generate_series(1, 1000) i;
 SELECT cnt.count('SELECT count(n) FROM cnt.s WHERE w = cnt.of(500)') BETWEEN 1 AND 40 AS delta;
- delta 
--------
- t
-(1 row)
-
 SELECT surfidx_merge('cnt.s_w') > 0 AS merged;
- merged 
---------
- t
-(1 row)
-
 SELECT cnt.count('SELECT count(n) FROM cnt.s WHERE w = cnt.of(500)') BETWEEN 1 AND 40 AS tree;
- tree 
-------
- t
-(1 row)
-
 SELECT surfidx_check('cnt.s_w', true, true);
- surfidx_check 
----------------
- 
-(1 row)
-
 SELECT count(*) FROM (SELECT w, n FROM cnt.s WHERE w >= cnt.of(5) AND w < cnt.of(9)) q;
- count 
--------
-   604
-(1 row)
 
 SET client_min_messages = warning;
 DROP SCHEMA cnt CASCADE;
