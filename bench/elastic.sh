@@ -15,13 +15,13 @@
 #
 # Keys are random uuids.  The tables are alike but for their index: btree, whole keys (full), whole
 # keys with size_limit (elastic), cut keys (cut).  Rows grow from a quarter to all, a quarter at
-# once, which is the burst, and go again down to a quarter; VACUUM, which also merges, behind each
+# once, which is the burst, and go again down to a quarter; VACUUM, which also merges, after each
 # step.  At each size the methods take turns at
 #
 #	a	YCSB A: half lookups, half updates of a column that has no index
 #	c	YCSB C: lookups
 #	e	YCSB E: ranges of 50 rows with all columns, and one insert of twenty
-#	i	ranges of 50 keys by index-only scans: who wants the keys
+#	i	ranges of 50 keys by index-only scans, which need the keys
 #
 # one statement and commit each, in a procedure: what is left out is the client and the planner.
 # CPU of the session per transaction, and pages of the index that it had to read; of each step sizes,

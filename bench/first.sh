@@ -4,7 +4,7 @@
 #
 #	bench/first.sh [--rows n] [--delta n] [--runs n] [--out file.tsv]
 #
-#	--delta n	rows inserted behind the build, which stay in the delta (default 600000)
+#	--delta n	rows inserted after the build, which stay in the delta (default 600000)
 #
 # Both indexes are of one server, of tables that have the same rows, and take turns in being first.
 # Shared buffers are empty, the kernel's cache is not.  One session looks up 20,000 random keys in
@@ -37,7 +37,7 @@ sql <<-END
 	CREATE TABLE more AS SELECT (random() * 9e18)::int8 AS k FROM generate_series(1, $delta);
 	CREATE TABLE asked AS SELECT row_number() OVER (ORDER BY random()) AS i, k
 	FROM (SELECT k FROM btree UNION ALL SELECT k FROM more) s ORDER BY i LIMIT 20000;
-	-- us; exact behind a sleep only
+	-- us; exact after a sleep only
 	CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql AS \$\$
 		SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1000
 		FROM pg_sleep(0.0005) \$\$;

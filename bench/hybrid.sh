@@ -13,7 +13,7 @@
 #	--transactions n	each of ten inserted rows (default: two thirds of the rows)
 #	--clients n			default 2
 #
-# Keys are random int8; btree and surfidx take turns, all with new tables behind a checkpoint.  Rows
+# Keys are random int8; btree and surfidx take turns, all with new tables after a checkpoint.  Rows
 # per second, latency of transactions (99 %, 99.9 % and the longest: pauses are there), CPU of all
 # server processes and WAL per row, both with the merge of what is left in the delta at the end; how
 # many merges there were before that; CPU of a lookup beside the delta that is there then.  Needs

@@ -25,7 +25,7 @@ CREATE FUNCTION often(a int, x int, y int) RETURNS int LANGUAGE sql VOLATILE AS 
 $$;
 
 -- 3,000 customers and orders in each of ten districts, 100,000 items in stock; the last 900 orders of a district are not delivered.
--- From a later warehouse on: behind those that are there.
+-- From a later warehouse on: after those that are there.
 CREATE PROCEDURE fill(warehouses int, from_warehouse int DEFAULT 1) LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM setseed(0.5);

@@ -13,9 +13,9 @@
 #	--buffers	shared_buffers (default 16MB)
 #	--steps		sizes of the database with btree, in multiples of that memory (default "0.4 0.6 0.8
 #				1.2 2 4"); orders take whole warehouses of some 95 MB, and one at least
-#	--shares	behind the last step: memory for such a share of that database, and 24 MB for the
+#	--shares	after the last step: memory for such a share of that database, and 24 MB for the
 #				server itself (default "1/8 1/4 1/2 1"; "" for none)
-#	--secs, --runs	of each measurement (default 3 and 3), behind --warm seconds (default 3)
+#	--secs, --runs	of each measurement (default 3 and 3), after --warm seconds (default 3)
 #	--ams		full: surfidx; cut: with keys = cut; elastic: with size_limit = --limit (of each
 #				index; default: an eighth of the memory)
 #

@@ -80,7 +80,7 @@ reader()
 		pgbench -n -f "$WORK/$1.pgbench" -M prepared -T "$secs" >"$WORK/$1.out" 2>&1 || true
 }
 
-# Somebody who keeps a snapshot for longer than replay may wait, as often as he is let.
+# A session that keeps a snapshot for longer than replay may wait, again and again.
 long_reader()
 {
 	local end=$((SECONDS + secs))

@@ -2,7 +2,7 @@
 CREATE EXTENSION surfidx;
 CREATE SCHEMA bench;
 
--- Nanoseconds on the CPU, by the scheduler's account of this backend, which is exact only after a sleep, else up to a tick behind.
+-- Nanoseconds on the CPU, by the scheduler's account of this backend, which is exact only after a sleep, else up to a tick late.
 CREATE FUNCTION bench.cpu() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
 	SELECT split_part(pg_read_file('/proc/self/schedstat', 0, 100), ' ', 1)::bigint FROM pg_sleep(0.0005)
@@ -16,7 +16,7 @@ CREATE TABLE bench.result (key_set text, entries bigint, metric text, am text, v
 CREATE TABLE bench.loaded (rows bigint, extra bigint);
 
 /*
- * The key columns of r, k and perhaps more: in place of $k as a list, of $desc with DESC behind each, of $r., $b. or $m. with that
+ * The key columns of r, k and perhaps more: in place of $k as a list, of $desc with DESC after each, of $r., $b. or $m. with that
  * alias before each, of $count as the sum of their counts.
  */
 CREATE FUNCTION bench.of_keys(query text) RETURNS text
@@ -40,14 +40,14 @@ LANGUAGE sql AS $$
 $$;
 
 /*
- * Make r (indexed), more (inserted later, in the order in which it lies) with the type of k, behind which more columns may stand.
+ * Make r (indexed), more (inserted later, in the order in which it lies) with the type of k, after which more columns may follow.
  * What a set says: keys, in the order of the table, as a query of (k, later), or of all columns and later; sample of misses,
  * from a key.
  */
 CREATE TABLE bench.key_set (name text PRIMARY KEY, type text, keys text, miss text, title text, bits float8);
 
 /*
- * bits: the information in a key, its entropy where the generator tells.  An index says which key is in which row, and who knows that can make
+ * bits: the information in a key, its entropy where the generator tells.  An index says which key is in which row, which suffices to make
  * the index: so no index can take less than the sum of these, whatever the order of keys and rows.  random() has 52 bits.
  */
 CREATE FUNCTION bench.entropy(p float8[]) RETURNS float8

@@ -172,7 +172,7 @@ $$;
 CREATE TABLE bench.mixed_run (requests text, how text, lookup float8, row_cpu float8, row_wal float8, size float8, merges float8);
 
 /*
- * n / 5 rows come in forty rounds, and behind each as many lookups: of a row that is there by then, the n-th in some order with probability proportional to 1 / n.  The
+ * n / 5 rows come in forty rounds, and after each as many lookups: of a row that is there by then, the n-th in some order with probability proportional to 1 / n.  The
  * order: newest first (latest), or any (spread).
  */
 CREATE PROCEDURE bench.mixed_tables(n int)

@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 # alternatives.pl: expected/NAME_N.out, what a test puts out on some versions of PostgreSQL only.
-# Who changes expected/NAME.out on one version does not see those of others.
+# A change of expected/NAME.out on one version easily forgets those of others.
 # scripts/alternatives.txt has, for each, its versions and a sum of how it differs from NAME.out.
 #
 #	alternatives.pl				is each listed, and differs as it did when it was recorded; does CI
 #								run a version of each, and one of each NAME.out?  Status 1: no
-#	alternatives.pl --record	write the sums anew: behind a look at what differs (diff)
+#	alternatives.pl --record	write the sums again, after you have read what differs (diff)
 #	alternatives.pl --matched directory version
 #								results of a run: did each match the file of that version?
 use strict;

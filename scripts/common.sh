@@ -1,4 +1,4 @@
-# Sourced by the other scripts: who runs what, and where PostgreSQL is.
+# Sourced by the other scripts: which user runs what, and where PostgreSQL is.
 #
 # PostgreSQL refuses to run as root.  As root, as_user runs a command as an
 # ordinary user (postgres, or surfidx_test, which is made if need be); else as the caller.

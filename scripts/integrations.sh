@@ -84,7 +84,7 @@ says "HypoPG: refuses the method" 'access method "surfidx" is not supported' \
 says "pg_amcheck: skips what is not btree" 'no btree indexes to check' \
 	bash -c "! '$BINDIR/pg_amcheck' -d postgres -i 'packed*'"
 
-# ---- what copies files: merged leaves and deltas, some of them in WAL behind the copy ----
+# ---- what copies files: merged leaves and deltas, some of them in WAL after the copy ----
 
 CONTENT="SELECT count(*), md5(string_agg(v, ',' ORDER BY v)), (SELECT count(problem)
 	FROM surfidx_check_all(true, true)) FROM packed WHERE v > '5'"
@@ -113,7 +113,7 @@ says "pgBackRest: knows the server" 'completed successfully' as_user "${backrest
 more_rows 30000
 says "pgBackRest: a backup" 'completed successfully' as_user "${backrest[@]}" backup
 more_rows 50000
-says "pgBackRest: WAL behind it" 'completed successfully' as_user "${backrest[@]}" check
+says "pgBackRest: WAL after it" 'completed successfully' as_user "${backrest[@]}" check
 
 # node number directory port: repmgr's configuration
 node()

@@ -63,7 +63,7 @@ sqlsmith_queries()
 	! grep -E 'TRAP:|PANIC:|was terminated by signal|XX00[12]|XX000.*surfidx' "$CLUSTER_LOG"
 }
 
-# Caches that are gone whenever they may be: whoever keeps a pointer into one falls over.
+# Caches are dropped whenever they may be: code that keeps a pointer into one crashes.
 discard()
 {
 	"$PG_CONFIG" --configure | grep -q -- --enable-cassert ||

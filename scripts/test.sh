@@ -42,7 +42,7 @@ fail()
 	echo "FAILED: $*"
 }
 
-# A name that no test has is a mistake of who gave it.
+# A name that no test has is a mistake of the caller.
 check_names()
 {
 	local name places

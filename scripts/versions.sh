@@ -150,7 +150,7 @@ make_system()
 	# packages start no servers
 	printf '#!/bin/sh\nexit 101\n' >"$dir/usr/sbin/policy-rc.d"
 	chmod +x "$dir/usr/sbin/policy-rc.d"
-	# a mirror may be behind; signatures are checked all the same
+	# a mirror may lag; signatures are checked all the same
 	echo 'Acquire::Check-Valid-Until "false"; DPkg::Use-Pty "false";' \
 		>"$dir/etc/apt/apt.conf.d/99surfidx"
 	[ "$2" != "$DISTROS/experimental" ] || add_experimental "$dir" || return 1

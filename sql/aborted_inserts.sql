@@ -1,5 +1,5 @@
 -- Rows that are inserted and rolled back again and again, with the same keys: their entries are
--- dead to everybody, and whoever meets them finds out.  The index does not grow by them (bound 5).
+-- dead to everybody, and sessions that meet them find out.  The index does not grow by them (bound 5).
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 SET surfidx.unique_notice = off;

@@ -48,7 +48,7 @@ SELECT a, max(b) FROM gg GROUP BY a HAVING grouping(a) = 0 ORDER BY a;
 SELECT grouping(a, b), count(*) FROM gg WHERE a = 1 AND b < 10 GROUP BY a, b ORDER BY a, b;
 SELECT a, count(*), grouping(a) FROM gp GROUP BY a ORDER BY a;
 SELECT a, max(b) FROM gp GROUP BY a HAVING grouping(a) = 0 ORDER BY a;
--- groups by a linguistic text whose bytes depend on the column behind: long keys are compressed
+-- groups by a linguistic text whose bytes depend on the next column: long keys are compressed
 CREATE TABLE gs (s text COLLATE "en-x-icu", at timestamp, s2 text COLLATE "en-x-icu")
 	WITH (autovacuum_enabled = off);
 CREATE INDEX gs_s ON gs USING surfidx (s, at, s2);

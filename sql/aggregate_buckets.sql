@@ -79,7 +79,7 @@ INSERT INTO declined (why, query) VALUES ('a zone', 'SELECT date_trunc(''day'', 
 	('a field', 'SELECT extract(hour FROM at), count(*) FROM t GROUP BY 1'), ('months', 'SELECT date_bin(''1 month'', at, ''2001-01-01''), count(*) FROM t GROUP BY 1'), ('a negative stride', 'SELECT date_bin(''-1 day'', at, ''2001-01-01''), count(*) FROM t GROUP BY 1'),
 	('a stride of nothing', 'SELECT date_bin(''0'', at, ''2001-01-01''), count(*) FROM t GROUP BY 1'), ('a stride of either sign', 'SELECT date_bin(''1 day -1 hour'', at, ''2001-01-01''), count(*) FROM t GROUP BY 1'),
 	('no origin', 'SELECT date_bin(''1 day'', at, NULL), count(*) FROM t GROUP BY 1'), ('the origin', 'SELECT date_bin(''1 day'', ''2001-01-01'', at), count(*) FROM t GROUP BY 1'), ('an expression', 'SELECT date_trunc(''day'', at + interval ''1 hour''), count(*) FROM t GROUP BY 1'), ('two', 'SELECT date_trunc(''day'', at), at::date, count(*) FROM t GROUP BY 1, 2'),
-	('a column behind it', 'SELECT date_trunc(''day'', at), v, count(*) FROM t WHERE b = 3 GROUP BY 1, 2'), ('its column', 'SELECT date_trunc(''day'', at), at, count(*) FROM t GROUP BY 1, 2'), ('count(DISTINCT)', 'SELECT date_trunc(''day'', at), count(DISTINCT v) FROM t WHERE b = 3 GROUP BY 1'),
+	('a column after it', 'SELECT date_trunc(''day'', at), v, count(*) FROM t WHERE b = 3 GROUP BY 1, 2'), ('its column', 'SELECT date_trunc(''day'', at), at, count(*) FROM t GROUP BY 1, 2'), ('count(DISTINCT)', 'SELECT date_trunc(''day'', at), count(DISTINCT v) FROM t WHERE b = 3 GROUP BY 1'),
 	('its column beside it', 'SELECT date_trunc(''day'', at), at FROM t GROUP BY 1, at'), ('not leading', 'SELECT date_trunc(''day'', at), count(*) FROM t WHERE b > 3 AND v > 3 GROUP BY 1'), ('grouping sets', 'SELECT date_trunc(''day'', at), count(*) FROM t GROUP BY ROLLUP (1)');
 SELECT * FROM declined();
 -- prepared, and its unit a parameter: known or not
@@ -88,7 +88,7 @@ EXECUTE q('day');
 SET plan_cache_mode = force_generic_plan;
 EXECUTE q('day');
 EXPLAIN (COSTS OFF) EXECUTE q('day');
--- who may not use the function is told
+-- a user without the right to call the function gets an error
 CREATE ROLE surfidx_bucket_reader;
 GRANT SELECT ON t TO surfidx_bucket_reader;
 BEGIN;

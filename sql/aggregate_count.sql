@@ -82,7 +82,7 @@ END $$;
 SELECT * FROM analyzed('SELECT count(*) FROM t WHERE id > 15000');
 -- a partition and a table without its heirs are tables
 SELECT plan_of('SELECT count(*) FROM child WHERE id > 3') ~ 'SurfidxAggregate', plan_of('SELECT count(*) FROM ONLY base WHERE id > 3') ~ 'SurfidxAggregate';
--- row-level security hides rows behind conditions of its own
+-- row-level security hides rows by conditions of its own
 CREATE ROLE surfidx_agg_reader;
 GRANT SELECT ON t TO surfidx_agg_reader;
 CREATE POLICY hide ON t USING (id > 100);
@@ -91,7 +91,7 @@ SET ROLE surfidx_agg_reader;
 SELECT plan_of('SELECT count(*) FROM t WHERE id < 200') ~ 'SurfidxAggregate';
 SELECT count(*) FROM t WHERE id < 200;
 RESET ROLE;
--- ... so do a view's, behind which a function that leaks must not look
+-- ... so do a view's, before which a leaky function must not be called
 CREATE FUNCTION leaks(int) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS 'BEGIN RETURN $1 > 5; END';
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM t WHERE id > 100;
 SELECT plan_of('SELECT count(*) FROM barrier WHERE leaks(id)') ~ 'SurfidxAggregate', plan_of('SELECT count(*) FROM barrier WHERE id < 200 AND leaks(id)') ~ 'SurfidxAggregate';

@@ -1,4 +1,4 @@
--- What EXPLAIN ANALYZE tells of leaves, how few rows a LIMIT looks at, and who may group
+-- What EXPLAIN ANALYZE says about leaves, how few rows a LIMIT visits, and the right to group
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 CREATE TABLE t (k int, u int) WITH (autovacuum_enabled = off);
@@ -47,7 +47,7 @@ SELECT * FROM lines('EXPLAIN (COSTS OFF) SELECT count(*) FROM t WHERE k = 7');
 SELECT * FROM lines('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
 	SELECT g, (SELECT count(*) FROM t WHERE k = g AND g < 0) FROM generate_series(1, 3) g WHERE g > 5');
 SELECT count(*), sum(n) FROM (SELECT u, count(*) AS n FROM t GROUP BY u) x;
--- who wants few groups does not wait for the rows of a whole block, which are in as many pages; no
+-- a query for few groups does not wait for the rows of a whole block, which are in as many pages; no
 -- row is all-visible here, and none is dead: a dead one that an old snapshot may see counts for none
 CREATE TABLE fresh (k int, u int) WITH (autovacuum_enabled = off);
 INSERT INTO fresh SELECT g / 10, hashint4(g) FROM generate_series(1, 50000) g;
@@ -57,7 +57,7 @@ ANALYZE fresh;
 SELECT told('SELECT DISTINCT u FROM fresh LIMIT 1', 'Heap Fetches') <= 32 AS few,
 	told('SELECT k, count(*) FROM fresh GROUP BY k LIMIT 1', 'Heap Fetches') <= 64 AS more;
 DROP TABLE fresh;
--- who groups has to be allowed to use the columns' equality, as for core's nodes
+-- grouping requires the right to call the columns' equality functions, as core's nodes do
 CREATE ROLE surfidx_explain_reader;
 GRANT SELECT ON t TO surfidx_explain_reader;
 CREATE FUNCTION tried(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -5,7 +5,7 @@
 \set ECHO none
 \i :answers
 \set ECHO all
--- a few groups of thousands of rows, beside small ones; the column behind them is NULL at either end, or in all of a group
+-- a few groups of thousands of rows, beside small ones; the next column is NULL at either end, or in all of a group
 CREATE TABLE t (id int NOT NULL, b int NOT NULL, s text DEFAULT 'new' COLLATE "C", k int, x int, at timestamptz, g text COLLATE "und-x-icu", n numeric(8, 2), u uuid, f int) WITH (autovacuum_enabled = off);
 CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -91,7 +91,7 @@ SELECT plan_of('EXECUTE between (4990, 5009)') ~ 'SurfidxAggregate';
 DEALLOCATE between;
 RESET plan_cache_mode;
 
--- who has no index that answers is aggregated by core: another access method, none at all, a foreign table
+-- a table without an index that answers is aggregated by core: another access method, none at all, a foreign table
 CREATE TABLE m (id int NOT NULL, v int8, s text COLLATE "C") PARTITION BY RANGE (id);
 CREATE TABLE m1 PARTITION OF m FOR VALUES FROM (0) TO (10000);
 CREATE TABLE m2 PARTITION OF m FOR VALUES FROM (10000) TO (11000);

@@ -96,7 +96,7 @@ EXPLAIN (COSTS OFF) SELECT sum(id) FROM t WHERE id < 200;
 RESET ROLE;
 ALTER TABLE t DISABLE ROW LEVEL SECURITY;
 DROP POLICY hide ON t;
--- who may not use an aggregate may not by an index
+-- the right to call an aggregate is needed by an index, too
 BEGIN;
 REVOKE EXECUTE ON FUNCTION sum(int4) FROM PUBLIC;
 SET LOCAL ROLE surfidx_agg_reader;

@@ -10,7 +10,7 @@ CREATE SCHEMA cnt;
 CREATE SEQUENCE cnt.calls;
 CREATE TYPE cnt.part AS (i int);
 CREATE TYPE cnt.whole AS (p cnt.part);
--- an index is built with none but functions in C: this one becomes PL/pgSQL behind that
+-- an index is built only with functions in C: this one becomes PL/pgSQL afterwards
 CREATE FUNCTION cnt.cmp(a cnt.part, b cnt.part) RETURNS int LANGUAGE internal IMMUTABLE AS 'btrecordcmp';
 CREATE FUNCTION cnt.lt(cnt.part, cnt.part) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT cnt.cmp($1, $2) < 0';
 CREATE FUNCTION cnt.le(cnt.part, cnt.part) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT cnt.cmp($1, $2) <= 0';

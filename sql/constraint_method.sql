@@ -94,7 +94,7 @@ END $$;
 SELECT twice();
 SELECT twice();
 
--- ALTER COLUMN TYPE: core rebuilds the constraint behind hooks; what hangs on its index stays
+-- ALTER COLUMN TYPE: core rebuilds the constraint where no hook sees it; what depends on its index stays
 CREATE TABLE k (id int4, e text, f text, CONSTRAINT k_pkey PRIMARY KEY (id) WITH (access_method = surfidx, delta_size = 256), CONSTRAINT k_e UNIQUE (e) INCLUDE (f) WITH (access_method = surfidx) DEFERRABLE);
 INSERT INTO k SELECT g, g, g FROM generate_series(1, 500) g;
 COMMENT ON CONSTRAINT k_pkey ON k IS 'of the constraint';

@@ -191,7 +191,7 @@ SELECT check_all();
 CREATE TABLE sieved (k int8) WITH (autovacuum_enabled = off);
 INSERT INTO sieved SELECT g * 1000003::int8 FROM generate_series(1, 20000) g;
 SET surfidx.auto_merge = on;
--- who has made an index merges himself
+-- a transaction that has created an index merges by itself
 BEGIN;
 CREATE INDEX sieved_k ON sieved USING surfidx (k) WITH (keys = cut);
 ALTER INDEX sieved_k SET (filter = bloom, delta_size = 64, run_ratio = 0);
@@ -253,7 +253,7 @@ SELECT count(*) AS wrong FROM (SELECT u, row_number() OVER (ORDER BY u) AS n FRO
 WHERE n % 1009 = 0 AND (SELECT count(*) FROM many WHERE u <= x.u) <> n;
 DROP TABLE many;
 
--- who reads an index without looking at rows again: CLUSTER, the planner, a build's second look
+-- readers that do not check rows again: CLUSTER, the planner, a build's second look
 CLUSTER one USING one_id;
 SELECT bool_and(id > before) FROM (SELECT id, lag(id) OVER (ORDER BY ctid) AS before FROM one) x;
 CREATE INDEX CONCURRENTLY one_v ON one USING surfidx (v) WITH (keys = cut);

@@ -147,7 +147,7 @@ ALTER TABLE two ALTER c TYPE int4, ADD CONSTRAINT more FOREIGN KEY (c) REFERENCE
 ALTER TABLE two ALTER c TYPE int8, DROP CONSTRAINT more;
 SET search_path = of_surfidx, public;
 
--- who has the index open goes on
+-- a session that has the index open goes on
 BEGIN;
 SET LOCAL enable_seqscan = off;
 DECLARE c CURSOR FOR SELECT k FROM ref WHERE k > 5 ORDER BY k;

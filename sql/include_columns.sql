@@ -14,7 +14,7 @@ CREATE TABLE inc AS SELECT i AS id, i * 7919 % 301 AS k,
 SELECT * FROM compare('inc', '(k) INCLUDE (id, js, po, tx, lo, na, re, ar, bo, ti, ch, nu, em, ra, iv, sm)',
 	'{"SELECT * FROM %t WHERE k < 40", "SELECT k, js, na, em FROM %t WHERE k = 77", "SELECT id, re, bo FROM %t WHERE k BETWEEN 100 AND 110",
 	"SELECT k FROM %t ORDER BY k", "SELECT k, lo, sm FROM %t WHERE k > 290 AND sm = 3"}');
--- behind a key that needs its comparison function
+-- after a key that needs its comparison function
 SELECT * FROM compare('inc', '(nu, tx COLLATE "en-x-icu") INCLUDE (id, js, lo, re, ti, iv)',
 	'{"SELECT nu, id, js, lo, re, ti, iv FROM %t WHERE nu < 10.0 ORDER BY nu, tx COLLATE \"en-x-icu\"", "SELECT re FROM %t WHERE nu = 4.50"}', '{index,bitmap}');
 SELECT * FROM compare('inc', '(re) INCLUDE (js, po, tx)', '{"SELECT re, js, po, tx FROM %t WHERE re > ROW(390, ''r390'')::inc_pair ORDER BY re"}', '{index,only}');

@@ -1,4 +1,4 @@
--- D7: entries of one statement wait for each other; who looks meanwhile, and what takes rows back.
+-- D7: entries of one statement wait for each other; readers in between, and rollbacks of rows.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

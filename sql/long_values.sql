@@ -13,7 +13,7 @@ SELECT * FROM compare('lt', '(v, id)', ARRAY['SELECT rk, id FROM %t WHERE g >= 0
 	'SELECT id FROM %t WHERE v IN (repeat(''ab'', 10000) || 2, repeat(''Lorem '', 3000) || 3, ''ab7'', repeat(''x'', 100000)) AND id > 20 ORDER BY v, id', 'SELECT id FROM %t WHERE v < ANY (ARRAY[repeat(''ab'', 10000), repeat(''Lorem '', 300)])']::text[], '{index,bitmap}') WHERE complaint <> 'no index condition';
 -- from the index alone
 SELECT * FROM compare('lt', '(v)', ARRAY['SELECT md5(v) FROM %t WHERE v > repeat(''lorem '', 3000)', 'SELECT md5(v) FROM %t WHERE v = repeat(''ab'', 3000) || 2', 'SELECT length(v) FROM %t ORDER BY v DESC']::text[], '{only}');
--- several such columns, lists of them behind one another
+-- several such columns, lists of them one after the other
 CREATE TABLE ll AS SELECT a.id, a.v, (b.v || a.id % 3) COLLATE ignore_case AS w, a.rk FROM lt a JOIN lt b ON b.id = 241 - a.id;
 SELECT * FROM compare('ll', '(v, w DESC) INCLUDE (id, rk)', ARRAY['SELECT id FROM %t WHERE v IN (SELECT v FROM lt WHERE id < 4)', 'SELECT id FROM %t WHERE v = (SELECT v FROM lt WHERE id = 10) AND w < (SELECT upper(w) || ''z'' FROM ll WHERE id = 10)',
 	'SELECT id FROM %t WHERE v = ANY ((SELECT array_agg(v) FROM lt WHERE id < 30)::text[]) AND w = ANY ((SELECT array_agg(upper(w)) FROM ll WHERE id BETWEEN 10 AND 40)::text[])',
@@ -42,7 +42,7 @@ INSERT INTO lu SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) 
 DROP INDEX lu_t;
 CREATE INDEX lu_t ON lu USING btree (t);
 INSERT INTO lu SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) i;
--- in ordered bytes what a key has behind its first 1,024 bytes is compressed so that bytes keep their order
+-- in ordered bytes what follows the first 1,024 bytes of a key is compressed so that bytes keep their order
 ALTER TABLE lt ALTER v TYPE text COLLATE "C";
 SELECT make_source('ltc', 'SELECT id, v FROM lt');
 SELECT * FROM compare('ltc', '(v, id)', ARRAY['SELECT rk, id FROM %t WHERE g >= 0 ORDER BY v, id', 'SELECT rk, id FROM %t WHERE g >= 0 ORDER BY v DESC, id DESC', 'SELECT id FROM %t WHERE v = repeat(''Lorem '', 10000) || 3', 'SELECT id FROM %t WHERE v > repeat(''lorem '', 3000) || 5 AND v <= repeat(''lorem '', 10000) || 7',

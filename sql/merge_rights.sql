@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
 SET surfidx.auto_merge = off;
 
--- Who may merge: the owner, and from 17 on whoever may maintain the table (before that, a member of the owner's role stands in)
+-- The right to merge: the owner has it, and from 17 on each role that may maintain the table (before that, a member of the owner's role stands in)
 CREATE ROLE regress_surfidx_owner;
 CREATE ROLE regress_surfidx_other;
 CREATE TABLE mr (i int);

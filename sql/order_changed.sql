@@ -47,7 +47,7 @@ BEGIN
 			RAISE NOTICE '% of % rows', says, n * 120;
 		END IF;
 		checks := said('SELECT surfidx_check(''changed_v'', true, true)');
-		-- (whoever has told it has thrown away what was in another order)
+		-- (the session that reported it has dropped what was in another order)
 		IF checks <> (CASE says WHEN 'out of order' THEN '' ELSE 'out of order' END) THEN
 			RAISE NOTICE '% rows, %: the check says %', n * 120, says, checks;
 		END IF;

@@ -1,4 +1,4 @@
--- Who forbids index scans of one table is obeyed by aggregates, too: since 19 an extension may; before, a setting for all tables
+-- Aggregates, too, obey advice against index scans of one table: since 19 an extension may; before, a setting for all tables
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -6,7 +6,7 @@ SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 
--- Costs: what a clause saves.  One behind a column that no equality fixes lets the scan leap over the values of that column; that saves most of
+-- Costs: what a clause saves.  One after a column that no equality fixes lets the scan leap over the values of that column; that saves most of
 -- the range if they are few, and nothing if they are many.
 CREATE TABLE t AS SELECT i % 10 AS a, i * 7919 % 10007 AS b, i % 3 AS c FROM generate_series(1, 50000) i;
 CREATE INDEX t_abc ON t USING surfidx (a, b, c);

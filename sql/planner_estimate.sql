@@ -69,7 +69,7 @@ SELECT c, est_same(c) FROM unnest(ARRAY['k = 5', 't > ''x5'' AND t LIKE ''x51%''
 SELECT est_same('a.k = b.k AND a.n = b.n', 'est a, est b'), est_same('a.k = b.k AND b.k > -1', 'est a JOIN est b USING (k)') IS NOT NULL AS planned;
 SELECT round(est('(a.k < 3 AND b.m = 1) OR (a.k > 1e11 AND b.m = 2)', 'est a, est b')) > 0 AS "OR over two tables";
 
--- who may not see all rows is told nothing: policies, columns without rights
+-- a user that may not see all rows gets no estimate of them: policies, columns without rights
 CREATE TABLE est_p (k int8) WITH (autovacuum_enabled = off);
 INSERT INTO est_p SELECT i * i FROM generate_series(1, 5000) i;
 CREATE INDEX ON est_p USING surfidx (k);

@@ -2,7 +2,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
 
--- What core grants only to btree is told once, to whoever creates a unique index.
+-- CREATE UNIQUE INDEX says once what core grants only to btree.
 CREATE TABLE n (a int, b int);
 CREATE UNIQUE INDEX n_a ON n USING surfidx (a);
 CREATE UNIQUE INDEX CONCURRENTLY ON n USING surfidx (b) WHERE a > 0;

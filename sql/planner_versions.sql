@@ -1,4 +1,4 @@
--- Plans that depend on the version of PostgreSQL: order under = ANY behind the first column (17), OR as = ANY (18), skip scans (18), the probe of a column's ends (18);
+-- Plans that depend on the version of PostgreSQL: order under = ANY after the first column (17), OR as = ANY (18), skip scans (18), the probe of a column's ends (18);
 -- and those of foreign keys. The same answers in each state of the indexes.
 \getenv srcdir PG_ABS_SRCDIR
 \set plans :srcdir '/sql/helpers/plans.sql'
@@ -13,7 +13,7 @@ SELECT twice($$CREATE INDEX t_sk ON t USING %am (s DESC, k) INCLUDE (g)$$);
 SELECT twice($$INSERT INTO t SELECT i, i % 8, i * 7919 % 10007, 's' || i * 31 % 997, i FROM generate_series(9001, 10000) i$$);
 VACUUM (ANALYZE, INDEX_CLEANUP off) sx.t, bt.t;
 
--- = ANY in the index's order: on the first column, behind an equality, behind another array, backward
+-- = ANY in the index's order: on the first column, after an equality, after another array, backward
 SELECT show($$SELECT g, k FROM t WHERE g = 3 AND k = ANY ('{3743, 7053, 356, 5}') ORDER BY k$$);
 SELECT show($$SELECT g, k FROM t WHERE g = ANY ('{3, 5}') AND k = ANY ('{3743, 7053, 356, 5}') ORDER BY g, k$$);
 SELECT show($$SELECT g, k, s FROM t WHERE g = 3 AND k = ANY ('{3743, 7053, 356, 5}') ORDER BY k DESC, s DESC$$);
@@ -22,7 +22,7 @@ SELECT show($$SELECT s, k FROM t WHERE s = 's93' AND k = ANY ('{3743, 100, 3463}
 SELECT show($$SELECT id FROM t WHERE id = 5 OR id = 77 OR id = 9999$$);
 SELECT show($$SELECT id FROM t WHERE id = 5 OR id = 77 OR id = 9999 ORDER BY id DESC$$);
 SELECT show($$SELECT g, k FROM t WHERE g = 2 AND (k = 2190 OR k = 500 OR k = 5831)$$);
--- a condition behind a column without one
+-- a condition after a column without one
 SELECT twice($$DROP INDEX t_sk$$);
 SET enable_bitmapscan = off;
 SET enable_seqscan = off;

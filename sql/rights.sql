@@ -1,4 +1,4 @@
--- Who may call what: pg_monitor sees of these indexes what pgstattuple shows it of others; keys are for who may read files; rows for who may SELECT
+-- Rights to call functions: pg_monitor sees of these indexes what pgstattuple shows it of others; keys need the right to read files, rows the right to SELECT
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 CREATE ROLE rights_nobody;

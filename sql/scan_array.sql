@@ -34,7 +34,7 @@ INSERT INTO conds VALUES
 	('a IN (1, 3, 5, 7) AND a = 6'), ('a IN (1, 3, 5, 7) AND a IN (5, 7, 8, 1)'), ('a IN (1, 3) AND a IN (4, 7)'),
 	('a IN (1, 3, 5) AND a = ANY (''{3,5,4}''::int8[]) AND a = ANY (''{5,3}''::int2[])'), ('a IN (1, 3, 5) AND a IS NOT NULL'),
 	('a IN (1, 3, 5) AND a IS NULL'), ('a IN (1, 3, 5) AND a > 10'),
-	-- on several columns, with ranges and filters behind
+	-- on several columns, with ranges and filters after them
 	('a IN (3, -7) AND b IN (''w5'', ''w17'', ''none'')'), ('a IN (3, -7, 11) AND b IN (''w5'', ''w17'', ''w5'') AND c IN (1, 12, 3)'),
 	('a = 3 AND b IN (''w5'', ''w17'', ''w6'', ''w9'')'), ('a IN (3, -7) AND b = ''w5'' AND c IN (4, 5, 6)'),
 	('a IN (3, -7, 11) AND b > ''w5'' AND b <= ''w8'''), ('a IN (3, -7, 11) AND c IN (1, 12)'), ('a IN (3, -7, 11) AND c = 4::int2'),

@@ -77,7 +77,7 @@ BEGIN
 	IF b <> s THEN
 		RAISE EXCEPTION '% %: % by btree, % by surfidx', coll, def, b, s;
 	END IF;
-	-- leaves that split behind the copy's back, and entries in the delta
+	-- leaves that split unknown to the copy, and entries in the delta
 	INSERT INTO b SELECT word(i, i % 4), i % 9 FROM generate_series(8001, 9600) i;
 	INSERT INTO s SELECT word(i, i % 4), i % 9 FROM generate_series(8001, 9000) i;
 	PERFORM surfidx_merge('s_i');

@@ -24,7 +24,7 @@ ANALYZE t_delta, t_half, t_merged, t_built;
 
 CREATE TABLE conds (cond text);
 INSERT INTO conds VALUES
-	-- prefixes of equalities, a range behind them
+	-- prefixes of equalities, a range after them
 	('a = 3'), ('a = 3 AND b = ''v5x'''), ('a = 3 AND b = ''v5x'' AND c = 4'), ('a = 3 AND b = ''v5x'' AND c > 0'),
 	('a = 3 AND b = ''v5x'' AND c BETWEEN -3 AND 5'), ('a = 3 AND b > ''v5'''), ('a = 3 AND b >= ''v5xx'' AND b < ''v7'''),
 	('a = 3 AND b <= ''v11'''), ('a = 3 AND b < '''''), ('a = 3 AND b LIKE ''v1%'''),

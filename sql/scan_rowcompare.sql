@@ -194,7 +194,7 @@ BEGIN
 	node := jsonb_path_query_first(plan::jsonb, 'strict $.**?(@."Node Type" like_regex "^Index")');
 	RETURN (node ->> 'Shared Hit Blocks')::int + (node ->> 'Shared Read Blocks')::int;
 END $$;
--- sx: pages; bt: pages; further: pieces that are reached behind the first one, of which each costs its leaf once more
+-- sx: pages; bt: pages; further: pieces that are reached after the first one, of which each costs its leaf once more
 CREATE FUNCTION no_more(query text, further int DEFAULT 0) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	s int;
@@ -308,7 +308,7 @@ BEGIN
 		ELSE format('(%s) %s (%s)', array_to_string(cols, ', '), op, vals) END;
 END $$;
 
--- Mostly the index's columns as they come, behind equalities
+-- Mostly the index's columns as they come, after equalities
 CREATE FUNCTION random_query(cols text[], fwd text, back text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	k		int := cardinality(cols);

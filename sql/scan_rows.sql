@@ -106,7 +106,7 @@ VACUUM built_i8, built_t, built_two, runs_n, delta_tl, built_many, half_nn;
 INSERT INTO built_i8 SELECT * FROM src WHERE id BETWEEN 1000 AND 1400;
 SELECT * FROM compare_all();
 
--- What a LIMIT asks for is decoded at once: all of it, none of it too much, and what comes behind it where it says too little
+-- What a LIMIT asks for is decoded at once: all of it, no more than that, and more later where it says too little
 SELECT state, count(*) AS asked, string_agg(DISTINCT v, ' ' ORDER BY v) AS verdicts
 	FROM (SELECT state, compare(format('SELECT %s FROM %I ORDER BY %s LIMIT %s', regexp_replace(cols, ' (DESC|NULLS FIRST)', '', 'g') || coalesce(', ' || nullif(include, ''), ''), state || '_' || c, o, l)) AS v
 		FROM states, columns, unnest(ARRAY[cols, opposite(cols)]) o, unnest(ARRAY['20 OFFSET (SELECT 300)', '100 OFFSET 200']) l) r

@@ -1,4 +1,4 @@
--- Conditions behind columns that have none, or only bounds: the scan leaps from one value of those columns to the next
+-- Conditions after columns that have none, or only bounds: the scan leaps from one value of those columns to the next
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'
 \set ECHO none
@@ -15,7 +15,7 @@ SELECT * FROM skipped('(a, b, n, id) INCLUDE (pad)', '', 'ORDER BY a DESC, b DES
 SELECT * FROM skipped('(a, b DESC NULLS LAST, id) INCLUDE (n, pad)', 'ORDER BY a, b DESC NULLS LAST, id', 'ORDER BY a DESC, b NULLS FIRST, id DESC') WHERE complaint <> 'no index condition';
 SELECT * FROM skipped('(t, b, id) INCLUDE (n, a, pad)', 'ORDER BY t, b, id', 'ORDER BY t DESC, b DESC, id DESC') WHERE complaint <> 'no index condition';
 SELECT * FROM skipped('(a, t DESC, b, id) INCLUDE (n, pad)', 'ORDER BY a, t DESC, b, id', 'ORDER BY a DESC, t, b DESC, id DESC') WHERE complaint <> 'no index condition';
--- in the middle of a column that is bounded, behind one that is pinned and one that is a list
+-- in the middle of a column that is bounded, after one that is pinned and one that is a list
 SELECT * FROM compare('sk', '(a, t, b, n, id) INCLUDE (pad)', ARRAY(SELECT format('SELECT id FROM %%t WHERE %s %s', c, o) FROM unnest(ARRAY['ORDER BY a, t, b, n, id', 'ORDER BY a DESC, t DESC, b DESC, n DESC, id DESC', '']) o, unnest(ARRAY[
 	'a = 3 AND b = 77', 'a = 3 AND t > ''x'' AND b = 78', 'a = 2 AND t < ''x2'' AND b IN (7, 8, 9)', 'a = 1 AND b > 100 AND n = 1', 'a IS NULL AND n = 2.50']) c));
 SELECT * FROM compare('sk', '(a, t, b, id) INCLUDE (pad)', ARRAY(SELECT format('SELECT id FROM %%t WHERE %s', c) FROM unnest(ARRAY[

@@ -122,7 +122,7 @@ SELECT dictionary, scheme, rate > 0.8 AS poor FROM surfidx_dictionaries('hope_bo
 DROP TABLE hope_both;
 DROP FUNCTION hope_token, hope_address;
 
--- a table that has one kind of keys in its first blocks and another one behind them: a sample's halves have not the same shares of them
+-- a table with one kind of keys in its first blocks and another one in later ones: the halves of a sample do not have the same shares of them
 CREATE TABLE hope_blocks (v text COLLATE "C");
 INSERT INTO hope_blocks SELECT encode(sha256(i::text::bytea), 'base64') FROM generate_series(1, 25000) i;
 INSERT INTO hope_blocks SELECT repeat('https://www.example.com/', 6) || hashint4(i)::bigint + 2147483648 || '&lang=en&session=' || i % 99991 FROM generate_series(1, 30000) i;

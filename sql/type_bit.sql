@@ -10,7 +10,7 @@ SELECT make_source('vb', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL
 	ELSE substring((i * 104729::int8 % 65536)::bit(16)::varbit || repeat('0', i % 40)::varbit FROM 1 + i % 9 FOR i % 50) END FROM generate_series(1, 1000) i$$);
 SELECT * FROM compare_type('vb', '{"",0,00,000000000,01,1,10,10000000000000000000,1111}');
 DROP TABLE bi, vb;
--- bits behind the last one, which ">>" left there before PostgreSQL 12: no damage (where core's assertions are on, they object)
+-- bits after the last one, which ">>" left there before PostgreSQL 12: no damage (where core's assertions are on, they object)
 CREATE CAST (bytea AS varbit) WITHOUT FUNCTION;
 CREATE CAST (varbit AS bytea) WITHOUT FUNCTION;
 CREATE TABLE left_over (k int, v varbit, a varbit[]);

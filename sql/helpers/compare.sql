@@ -170,7 +170,7 @@ BEGIN
 	END IF;
 	RETURN QUERY SELECT * FROM compare(src, format('(v %s) INCLUDE (id, rk)', opclass), q);
 
-	-- another column behind it, descending
+	-- another column after it, descending
 	q := ARRAY[format('SELECT v, id FROM %%t %s, id DESC', format('ORDER BY v USING %s NULLS LAST', ops[5])),
 			format('SELECT v, id FROM %%t ORDER BY v USING %s NULLS FIRST, id', ops[1])]
 		|| ARRAY(SELECT format('SELECT v, id FROM %%t WHERE v %s %s AND id > 300 ORDER BY id', ops[3], l) FROM unnest(c) l)
@@ -178,7 +178,7 @@ BEGIN
 			FROM unnest(c[1:2] || high) l, unnest(ops) o);
 	RETURN QUERY SELECT * FROM compare(src, format('(v %s DESC NULLS LAST, id DESC)', opclass), q, '{index,only}');
 
-	-- behind another column
+	-- after another column
 	q := ARRAY(SELECT format('SELECT g, v FROM %%t WHERE g = 3 AND v %s %s', o, l) FROM unnest(c) l, unnest(ops) o)
 		|| ARRAY[format('SELECT g, rk FROM %%t ORDER BY g, v USING %s NULLS FIRST', ops[5]),
 			format('SELECT g, rk FROM %%t WHERE g < 2 ORDER BY g DESC, v USING %s', ops[1]),

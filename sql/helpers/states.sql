@@ -136,7 +136,7 @@ BEGIN
 			GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
 			outcomes := outcomes || concat_ws(' ', SQLSTATE, message, nullif(detail, ''));
 	END;
-	-- what was skipped; an error of the last check stands behind all
+	-- what was skipped; an error of the last check comes after all
 	IF cardinality(outcomes) < cardinality(statements) THEN
 		outcomes := outcomes || array_fill('skipped'::text, ARRAY[cardinality(statements) - cardinality(outcomes)]);
 	END IF;
