@@ -17,9 +17,9 @@
 # those of one run compare.
 #
 # CPU is that of whole sessions, from the beginning of their first call to that of their last one.
-# Linux counts the time of a running process from tick to tick, or when it stops: where a call begins its
-# session has just waited for pgbench, and all is counted; in the midst of one some milliseconds are
-# not.  So one call is ten queries, or ten transactions, for pgbench's share to be small.
+# Linux counts the time of a running process from tick to tick, or when it stops: when a call begins
+# its session has just waited for pgbench, and all is counted; during one some milliseconds are not.
+# So one call is ten queries, or ten transactions, for pgbench's share to be small.
 
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh

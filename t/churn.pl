@@ -32,7 +32,7 @@ sub wait_for_worker
 		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'");
 }
 
-# A queue: what is deleted at one end leaves no pages behind.
+# A queue: rows that are deleted at one end leave no pages behind.
 $node->safe_psql('postgres', <<'END');
 CREATE TABLE q (i int, s text COLLATE "C");
 CREATE INDEX q_s ON q USING surfidx (s);

@@ -1,6 +1,6 @@
 # A collation that orders in another way than when the index was made, as a new version of the C
 # library or of ICU may bring (K4, R12).  localedef makes one collation of two languages' rules, one
-# after the other: Estonian has z behind s, and õ, ä, ö, ü at the end.
+# after the other: Estonian has z after s, and õ, ä, ö, ü at the end.
 use strict;
 use warnings;
 
@@ -28,7 +28,7 @@ $ENV{LOCPATH} = $dir;
 my $node = new_node('changed', 'surfidx.delta_size = 64');
 $node->start;
 
-# Words of letters whose order changes; w_1 and w_2 have them, the second behind a number.
+# Words of letters whose order changes; w_1 and w_2 have them, the second after a number.
 my $words = q{SELECT i, (ARRAY['z', 's', 'y', 'i', 'zs', 'st', 'to', 'ta'])[1 + i * 7 % 8] ||
 	substr(translate(md5(i::text), '0123456789', 'zstuvyixzs'), 1, 6)};
 $node->safe_psql('postgres', qq{

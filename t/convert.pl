@@ -1,6 +1,6 @@
 # surfidx_convert() by its worker (rule Q6): a schema and back, with equal dumps; writers beside
-# it; who waits, fails, is cancelled or may not.  Crashes: convert_crash.pl; what is printed and
-# refused: sql/convert.sql.
+# it; callers that wait, fail, are cancelled or lack rights.  Crashes: convert_crash.pl; what is
+# printed and refused: sql/convert.sql.
 use strict;
 use warnings;
 
@@ -236,7 +236,7 @@ ok($node->poll_query_until('work', "SELECT count(*) = 1 FROM pg_stat_activity WH
 like(tried("SELECT surfidx_convert('d', dry_run => false) FROM generate_series(1, 3)"),
 	qr/3 conversions go on or wait in turn already.*HINT/s, 'there may be three, of eight workers');
 ok($node->poll_query_until('work', "SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = "
-	. "'surfidx conversion'"), '... and those of a caller who fails go');
+	. "'surfidx conversion'"), '... and those of a caller that fails go');
 is(ask_work("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'surfidx conversion' "
 	. "AND query ~ 'CREATE UNIQUE INDEX CONCURRENTLY'"), 1, 'its statement is shown');
 ask_work("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'surfidx "
@@ -270,7 +270,7 @@ ok($node->poll_query_until('work', "SELECT count(statement) = 0 FROM surfidx_con
 	&& idle(), '... until it gets it');
 is(methods("indrelid::regclass::text ~ '^parts'"), 'surfidx', '... for all partitions');
 
-# what the caller has done counts, when he has committed
+# what the caller has done counts once it has committed
 ask($session, "BEGIN; CREATE TABLE fresh (k int PRIMARY KEY); SELECT count(*) FROM "
 	. "surfidx_convert('fresh', dry_run => false)");
 ask($session, 'COMMIT');
@@ -279,7 +279,7 @@ ok($node->poll_query_until('work', "SELECT count(statement) = 0 FROM surfidx_con
 ask($session, "BEGIN; CREATE TABLE never (k int PRIMARY KEY); SELECT count(*) FROM "
 	. "surfidx_convert('never', dry_run => false)");
 ask($session, 'ROLLBACK');
-ok(idle(), '... and what he has not done is not there');
+ok(idle(), '... and what it has rolled back is not there');
 ask_work('CREATE TABLE undone (k int PRIMARY KEY)');
 my $undone = "SELECT count(*) FROM surfidx_convert('undone', dry_run => false)";
 
@@ -288,7 +288,7 @@ ok(idle(), 'a transaction is rolled back, or a part of it');
 is(methods("indrelid = 'undone'::regclass"), 'btree', '... and nothing is converted');
 end_session($session);
 
-# or when he has prepared that, and somebody else does it
+# or once it has prepared that, and another session commits it
 ask_work("CREATE TABLE prepared (k int PRIMARY KEY)");
 my $prepared = "SELECT count(*) FROM surfidx_convert('prepared', dry_run => false)";
 ask_work("BEGIN; CREATE INDEX prepared_i ON prepared (k); $prepared; PREPARE TRANSACTION 'p'");
@@ -426,18 +426,18 @@ ask_work('DROP TABLE folded');
 my ($rc, $out, $err) = $node->psql('work',
 	"SELECT count(*) FROM surfidx_convert('acc', dry_run => false)", extra_params => [ '-U',
 	'member' ]);
-like($err, qr/must be owner of table acc/, 'who does not own a table may not convert it');
+like($err, qr/must be owner of table acc/, 'only an owner may convert a table');
 $node->safe_psql('work', "SET ROLE owner; SELECT count(*) FROM surfidx_convert(schema => "
 	. "'public', dry_run => false)", extra_params => [ '-U', 'member' ]);
 ok($node->poll_query_until('work', "SELECT count(statement) = 0 FROM surfidx_convert('mine')")
-	&& idle(), 'who is an owner may, with the rights of his role');
+	&& idle(), 'an owner may, with the rights of its role');
 is(methods("indrelid = 'acc'::regclass"), 'btree', '... and what is of others stays');
 like(tried("SET SESSION AUTHORIZATION owner; SELECT surfidx_convert('mine', method => 'BTREE', "
 	. "dry_run => false)"), qr/role "owner" may not log in.*HINT:  Connect as a role/s,
 	'a worker cannot be a role that may not log in');
 ask_work('REVOKE CREATE ON SCHEMA public FROM owner, public');
 is(ask_work("SET ROLE owner; SELECT remark FROM surfidx_convert('mine', method => 'btree')"),
-	'stays surfidx: you may not create in the schema', 'who may not create is told');
+	'stays surfidx: you may not create in the schema', 'without that right nothing is made');
 ask_work('GRANT CREATE ON SCHEMA public TO owner');
 $node->safe_psql('work', 'ALTER DATABASE work SET default_transaction_read_only = on; ALTER '
 	. 'DATABASE work SET surfidx.in_place_of_btree = $$all$$; ALTER DATABASE work SET search_path '

@@ -105,7 +105,7 @@ foreach my $damage (@damages)
 	is($out =~ s/^(.*)\|f$/$1/mgr =~ s/\|t$//r, $indexes, "$what: the view has all indexes");
 	is($out =~ /^t_s\|t$/m, $err =~ /WARNING:  index "t_s" cannot be looked at/, "$what: a warning goes with NULLs");
 	like($err, qr/WARNING:  index "t_s" cannot be looked at/, "$what: the view warns") if $what =~ /metapage|magic|random/;
-	# who plans may have other ways to the rows
+	# the planner may have other ways to the rows
 	($rc, $out, $err) = $node->psql('postgres', "EXPLAIN SELECT FROM t WHERE s > 'b' AND s < 'p' AND n > 7");
 	if ($err =~ /invalid page in block 0 of relation/)
 	{
@@ -225,7 +225,7 @@ END
 $node->safe_psql('postgres', 'DROP TABLE u');
 
 # "VACUUM passes silently over a damaged log page": the image is past it, so that no reader and no merge looks at it again, and dead
-# entries behind it would have kept TIDs that go to new rows.
+# entries after it would have kept TIDs that go to new rows.
 $node->append_conf('postgresql.conf', "shared_buffers = 1MB");
 foreach my $case ([ 'zeroed', sub { substr($_[0], $_[1] * $BLCKSZ, $BLCKSZ) = "\0" x $BLCKSZ } ],
 	[ 'cut chain', sub { substr($_[0], ($_[1] + 1) * $BLCKSZ - 16, 4) = pack('L', 0xFFFFFFFF) } ])

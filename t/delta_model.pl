@@ -12,7 +12,7 @@
 #	imN		what its image holds; cuN, how many entries of the log it has seen; rmN, the removal
 #			counter as of which it read their flags
 #	tree	entries of two leaves: a and c in the left one, b and d in the right one
-#	rc		the removal counter; ml, who holds the merge lock; gate, pin0, pin1
+#	rc		the removal counter; ml, the holder of the merge lock; gate, pin0, pin1
 #	done	entries whose inserter is through; freed: VACUUM has let go of the TID of d
 # A process is a function from a state to the next one, undef where it has to wait; its own
 # variables begin with its name, and NAME.pc says what it does next.
@@ -309,11 +309,11 @@ sub unique_inserter
 	my $passes = sub {
 		my $s = shift;
 		my ($g, $n) = split /,/, $s->{"$p.place"};
-		my $behind;
+		my $later;
 
-		$behind = substr(letters($s->{"log$g"}), $n);
-		$behind .= letters($s->{"log$_"}) for $g + 1 .. 2;
-		return $behind !~ /[$others]/;
+		$later = substr(letters($s->{"log$g"}), $n);
+		$later .= letters($s->{"log$_"}) for $g + 1 .. 2;
+		return $later !~ /[$others]/;
 	};
 	return sub {
 		my $s = shift;

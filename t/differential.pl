@@ -50,7 +50,7 @@ sub run_seed
 	return @failures <= 3 && $server->postmaster_alive;
 }
 
-# What failed stands behind the "not ok", where whoever reads only that finds it.
+# What failed stands after the "not ok", for a reader of that line alone.
 sub report
 {
 	my ($name) = @_;

@@ -179,7 +179,7 @@ for my $way (sort keys %ways)
 	}
 }
 
-# ---- committed, or failed behind it: a session that has seen the old file ----
+# ---- committed, or failed after it: a session that has seen the old file ----
 
 my %others = (
 	(map { $_ => $ways{$_} } grep { $_ ne 'TRUNCATE' } keys %ways),

@@ -76,7 +76,7 @@ catch_up();
 look($standby, 'standby, new dictionary', '1');
 $primary->stop('immediate');
 $primary->start;
-look($primary, 'crash behind a new dictionary', '1');
+look($primary, 'crash after a new dictionary', '1');
 $primary->safe_psql('postgres', "INSERT INTO h SELECT * FROM paths(20001, 40000); SELECT surfidx_merge('h_v')");
 catch_up();
 look($standby, 'standby, first use', '1');
@@ -89,7 +89,7 @@ look($primary, 'drift', '1,2');
 look($standby, 'standby, drift', '1,2');
 $primary->stop('immediate');
 $primary->start;
-look($primary, 'crash behind drift', '1,2');
+look($primary, 'crash after drift', '1,2');
 
 # The old keys go, and with them the leaves that need the first dictionary.
 $primary->safe_psql('postgres', "DELETE FROM h WHERE v LIKE '/%'");
@@ -98,7 +98,7 @@ catch_up();
 look($primary, 'first one dropped', '2');
 look($standby, 'standby, first one dropped', '2');
 
-# Leaves whose dictionary the metapage does not list: whoever opens one says so.
+# Leaves whose dictionary the metapage does not list: opening one is an error that says so.
 my $file = $primary->safe_psql('postgres', "SELECT pg_relation_filepath('h_v')");
 my $size = $primary->safe_psql('postgres', "SELECT pg_relation_size('h_v')");
 my $path = $primary->data_dir . "/$file";

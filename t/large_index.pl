@@ -39,7 +39,7 @@ sub lengthen
 	return;
 }
 
-# Blocks of all forks of the index that anybody has read, who has ended or told of it.
+# Blocks of all forks of the index read by any process that has ended or reported its statistics.
 sub fetched
 {
 	$node->poll_query_until('postgres', "SELECT used = 0 FROM surfidx_shared_memory()

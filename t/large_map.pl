@@ -75,7 +75,7 @@ sub same_rows
 
 same_rows('a small table');
 
-# The table gets a hole up to behind the last page of the map that may be pinned.
+# The table gets a hole that reaches beyond the last page of the map that may be pinned.
 my $file = $node->data_dir . '/'
 	. $node->safe_psql('postgres', "SELECT pg_relation_filepath('t')");
 my $end = (PAGES * BLOCKS + 100) * 8192;
@@ -102,8 +102,8 @@ same_rows('plans of the small table');
 $node->safe_psql('postgres', 'INSERT INTO t SELECT 40000 + i, i % 9 FROM generate_series(1, 3000) i');
 is(ask($core, 'SELECT count(*) > 2000 FROM t WHERE k > 40000 AND (ctid::text::point)[0] > '
 			. PAGES * BLOCKS),
-	't', 'new rows are behind the hole');
-same_rows('... beside rows that are behind the last page of the map');
+	't', 'new rows are beyond the hole');
+same_rows('... beside rows that are beyond the last page of the map');
 ask($core, 'DELETE FROM t WHERE k >= 0 AND k % 10 = 3');
 ask($core, "SELECT surfidx_merge('t_k'), surfidx_merge('t_g')");
 same_rows('... beside dead ones');
@@ -112,7 +112,7 @@ same_rows('... beside dead ones');
 $node->safe_psql('postgres', 'VACUUM t');
 same_rows('all pages but those of the hole are all-visible');
 ask($core, 'DELETE FROM t WHERE k >= 0 AND k % 10 = 4');
-same_rows('rows deleted behind the last page of the map');
+same_rows('rows deleted beyond the last page of the map');
 is($_->{err}, '', 'no errors') for $old, $rows, $core;
 end_session($_) for $old, $rows, $core;
 $node->stop;

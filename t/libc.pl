@@ -7,7 +7,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# Punctuation is no part of the first levels of de_DE, case is one of the last of en_US; sv_SE has letters behind z.
+# Punctuation is no part of the first levels of de_DE, case is one of the last of en_US; sv_SE has letters after z.
 my @names = qw(de_DE en_US sv_SE);
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my @made = grep { system("localedef --no-archive -i $_ -f UTF-8 $dir/$_.UTF-8 >/dev/null 2>&1"); -d "$dir/$_.UTF-8" } @names;

@@ -109,7 +109,7 @@ like(($new->psql('app', "BEGIN; INSERT INTO account VALUES (50000, 'e5', 50000);
 like(($new->psql('app', "INSERT INTO cut VALUES (2000006)"))[2],
 	qr/duplicate key value violates unique constraint "cut_pkey"/, 'cut ones, too');
 is($new->safe_psql('app', 'BEGIN; UPDATE cut SET id = 3 WHERE id = 2000006; '
-	. 'SELECT id FROM cut_ref; ROLLBACK'), 3, '... and who refers to them follows');
+	. 'SELECT id FROM cut_ref; ROLLBACK'), 3, '... and rows that refer to them follow');
 is($new->safe_psql('app', "INSERT INTO account VALUES (5) ON CONFLICT (id) DO UPDATE SET note = 'again' RETURNING note"), 'again', 'ON CONFLICT finds them');
 like(($new->psql('app', 'INSERT INTO ours VALUES (7)'))[2],
 	qr/violates foreign key constraint "ours_fk"/, 'foreign keys to them hold');

@@ -38,8 +38,8 @@ $node->safe_psql('postgres', 'SET surfidx.auto_merge = off; DELETE FROM t WHERE 
 $node->safe_psql('postgres', 'VACUUM t');
 $node->stop('immediate');
 $node->start;
-check_indexes($node, 'after a crash behind VACUUM');
-compare_plans($node, 'after a crash behind VACUUM');
+check_indexes($node, 'after VACUUM and a crash');
+compare_plans($node, 'after VACUUM and a crash');
 
 # Kill the postmaster while sessions insert, merge and vacuum.
 foreach my $round (1 .. 2)

@@ -46,7 +46,7 @@ sub repack_beside
 	$repacker->send("$command;");
 	ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
 		WHERE application_name = 'repacker' AND wait_event = 'advisory'}),
-		"$command: waits behind the copy");
+		"$command: waits after the copy");
 	change_rows($node, 1000, $round);
 	# rows that come and go, and keys that change, meanwhile
 	$node->safe_psql('postgres', <<'END');

@@ -21,7 +21,7 @@ create_table($primary);
 change_rows($primary, 5000, 1);
 $primary->safe_psql('postgres', $merges);
 
-# Backups while sessions insert and merge; a standby of each, the second one behind the first.
+# Backups while sessions insert and merge; a standby of each, the second one below the first.
 my @load = (start_script($primary, 'load', "INSERT INTO t (n, s, v) SELECT (random() * 20000)::int, md5(random()::text), g FROM generate_series(1, 200) g;\n" x 150),
 	start_script($primary, 'care', "$merges;\nDELETE FROM t WHERE u % 17 = 3;\nVACUUM t;\n" x 80));
 ok($primary->poll_query_until('postgres', 'SELECT count(*) > 8000 FROM t'), 'load is running');

@@ -94,7 +94,7 @@ is(runs($node), 1, 'surfidx_merge() leaves one run');
 check_indexes($node, 'one run');
 $standby->stop;
 
-# A merge that is slow enough to be seen, and killed, goes on behind the groups that it had written.
+# A merge that is slow enough to be seen, and killed, goes on after the groups that it had written.
 setting('surfidx.run_ratio', 0);
 setting('surfidx.merge_ratio', 10);
 setting('surfidx.merge_cost_limit', 1);

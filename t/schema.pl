@@ -93,7 +93,7 @@ $node->poll_query_until('app', q{SELECT count(statement) = 0 FROM surfidx.surfid
 	if $node->safe_psql('app', q{SELECT count(*) FROM surfidx.surfidx_convert('s.b',
 		method => 'btree', dry_run => false)});
 
-# the log's worker: a delta is merged by who is started for it
+# a worker that the log asks for merges a delta
 works('app', 'a delta that is due', q{CREATE TABLE s.due (id int);
 	CREATE INDEX due_id ON s.due USING surfidx (id) WITH (delta_size = 64); INSERT INTO s.due
 	SELECT g * 7919 % 100003 FROM generate_series(1, 30000) g});

@@ -126,7 +126,7 @@ is(skew($near, 1050), '40001', 'a hundred neighbouring keys: one of them');
 fresh(1000);
 is(skew($near, 1000), '', '... the one before them');
 fresh(1000);
-is(skew($near, 1101), '', '... the one behind them');
+is(skew($near, 1101), '', '... the one after them');
 fresh(1000);
 my $far = join('; ', map { 'SELECT count(*) FROM t WHERE k = ' . 100 * $_ } 1 .. 70);
 is(skew($far, 7000), '40001', 'seventy keys far from one another: one of them');
@@ -147,7 +147,7 @@ for my $ddl ('REINDEX INDEX t_k', 'VACUUM FULL t', 'CLUSTER t USING t_k')
 	$three->send("SET lock_timeout = '60s'; $ddl");
 	my $r = sql($two, 'INSERT INTO t VALUES (55)');
 	$r = sql($two, 'COMMIT') if $r eq '';
-	is($r, '40001', "$ddl waits, and who read is known");
+	is($r, '40001', "$ddl waits, and the reader is known");
 	$three->receive(60);
 	$three->end;
 }
@@ -169,14 +169,14 @@ for my $crash (0, 1)
 			$server->start;
 			($one, $two) = ($server->session, $server->session);
 			sql($two, 'SET enable_seqscan = off; SET enable_bitmapscan = off');
-			is(locks(), 'relation 1', '... and behind a crash');
+			is(locks(), 'relation 1', '... and after a crash');
 		}
 		begin($two);
 		my $outcome = outcome(
 			[ $two, 'SELECT count(*) FROM t WHERE k = 5555555' ],
 			[ $two, "INSERT INTO t VALUES ($key)" ],
 			[ $two, 'COMMIT' ]);
-		is($outcome, '40001', "who inserts $key is in conflict");
+		is($outcome, '40001', "an insert of $key is in conflict");
 		sql($two, 'ROLLBACK');
 		is(sql($one, "COMMIT PREPARED 'p'"), '', 'the prepared one commits');
 	}

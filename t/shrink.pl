@@ -81,7 +81,7 @@ $node->safe_psql('postgres', 'DELETE FROM s WHERE i % 4 <> 0');
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) s');
 cmp_ok(blocks('s_t'), '>=', $full, 'nothing is cut off while somebody reads');
 my @rest = split /\n/, ask($session, 'FETCH ALL FROM c;');
-is(scalar @rest, 48000, 'who gets all his rows');
+is(scalar @rest, 48000, 'and the reader gets all its rows');
 ask($session, 'COMMIT;');
 check_both('pages moved');
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) s');

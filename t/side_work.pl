@@ -14,7 +14,7 @@ my $BLCKSZ = 8192;
 my @conf = (
 	'autovacuum = off', 'max_worker_processes = 0', 'max_parallel_workers = 0',
 	'max_connections = 20', 'max_wal_senders = 0', 'surfidx.unique_notice = off',
-	# who pins buffers is the test's to say
+	# only the test pins buffers
 	'bgwriter_lru_maxpages = 0', 'checkpoint_timeout = 1h');
 my $server = SurfServer->new(name => 'side', conf => \@conf);
 my $next = 0;
@@ -91,7 +91,7 @@ is($s->query(rows('d', 60000))->{error}, '', 'rows are inserted beside a damaged
 my @said = warnings();
 is(scalar @said, 1, 'one warning in a statement');
 like($said[0] // '', qr/index "d_k" is damaged/, 'of what is wrong');
-is($s->query("SELECT surfidx_merge('d_k')")->{error}, 'XX002', 'who asks for it gets an error');
+is($s->query("SELECT surfidx_merge('d_k')")->{error}, 'XX002', 'an explicit merge gets an error');
 is($s->query('REINDEX INDEX d_k')->{error}, '', 'REINDEX');
 sound('d_k', 'heals it');
 
@@ -201,7 +201,7 @@ sound('a_k', 'aborted inserts');
 # ---------------------------------------------------------------------- entries without rows
 
 # Core makes them, with any kind of index: a table's SET TABLESPACE that is rolled back takes rows away
-# that were inserted behind it, and the indexes keep their entries.
+# that were inserted after it, and the indexes keep their entries.
 sub no_complaint
 {
 	my ($what) = @_;
@@ -251,7 +251,7 @@ for my $unique ('', 'UNIQUE')
 	answers($read, "$what: read from a leaf") for 1, 2;
 	no_complaint("$what: in a leaf");
 	is($s->query('VACUUM o')->{error}, '', "$what: VACUUM");
-	answers($read, "$what: read behind VACUUM");
+	answers($read, "$what: read after VACUUM");
 	is($s->query('REINDEX INDEX o_k; RESET surfidx.auto_merge')->{error}, '', "$what: REINDEX");
 	sound('o_k', "$what: healed");
 	no_complaint($what);

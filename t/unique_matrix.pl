@@ -1,5 +1,5 @@
 # docs/unique.md: each cell of the table says what this server does. A row without a probe fails,
-# and so does a probe without a row: who changes one of them changes the other.
+# and so does a probe without a row: a change of one is a change of the other.
 use strict;
 use warnings;
 

@@ -1,4 +1,4 @@
-# Each unique index has a btree twin on the same columns, one made before it or behind it.  Whoever
+# Each unique index has a btree twin on the same columns, one made before it or after it.  Whichever
 # is asked first meets a key that is there: so an error in the name of the later one says that the
 # earlier one did not see it.  Many sessions insert the same keys, keys at the right edge a little out
 # of order, and keys that were deleted, beside VACUUM and merges (U1 to U3, D8).

@@ -40,7 +40,7 @@ INSERT INTO p SELECT generate_series(1, 9000);
 END
 ok(merged('postgres', 'p_n'), 'an index of another database is merged');
 
-# A damaged index ends neither the worker nor the turn of those behind it.
+# A damaged index ends neither the worker nor the turn of those after it.
 $node->safe_psql('postgres', 'CREATE DATABASE damaged');
 $node->safe_psql('damaged', <<'END');
 CREATE EXTENSION surfidx;
@@ -74,7 +74,7 @@ UPDATE pg_database SET datallowconn = true WHERE datname = 'damaged';
 SELECT pg_sleep(1.1);
 INSERT INTO q SELECT generate_series(9001, 10300);
 END
-ok(merged('damaged', 'q_sound'), 'an index behind a damaged one is merged');
+ok(merged('damaged', 'q_sound'), 'an index after a damaged one is merged');
 like(slurp_file($node->logfile), qr/index "q_damaged" is damaged|invalid page in block \d+/, 'the damaged one is reported');
 $node->safe_psql('damaged', 'REINDEX INDEX q_damaged');
 is($node->safe_psql('damaged', "SELECT surfidx_check('q_damaged', true, true), surfidx_check('q_sound', true, true)"), '|', 'check');

@@ -1,9 +1,9 @@
 # How every test ends: each surfidx index of each database of each server that was started is
 # checked, heapallindexed and rowsmatch, before a server stops in order and when the test is done;
-# one that is down by then is started once more.  Nobody has to call this: whoever uses SurfidxTest
-# or SurfServer has it, as one more test in front of done_testing.
+# one that is down by then is started once more.  No test has to call this: each that uses
+# SurfidxTest or SurfServer has it, as one more test before done_testing.
 #
-# Who damages a server's indexes on purpose, and leaves them so, says why:
+# A test that damages a server's indexes on purpose, and leaves them so, says why:
 # SurfEnding::excuse($server, 'reason').
 package SurfEnding;
 
@@ -125,7 +125,7 @@ sub problems
 	return @problems;
 }
 
-# Those that were not looked at since they were started last.  All are stopped behind the last look:
+# Those that were not looked at since they were started last.  All are stopped after the last look:
 # a standby keeps for ever the locks of a primary that stopped at once.
 sub finish
 {

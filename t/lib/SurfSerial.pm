@@ -10,7 +10,7 @@ use strict;
 use warnings;
 use Time::HiRes qw(time);
 
-# How a key looks in each kind of column: integers, strings that differ behind what a range in
+# How a key looks in each kind of column: integers, strings that differ after what a range in
 # memory keeps, values that have no byte order.
 our %KINDS = (
 	bytes => { type => 'int', key => sub { $_[0] } },
@@ -289,7 +289,7 @@ sub one
 		$self->send($ready[ int(rand(@ready)) ]) if @ready;
 		for my $x (grep { $_->{waits} } @x)
 		{
-			# who waits is let go by what others do; when nobody else is left, it will be
+			# a waiting session is released by what others do; when no other is left, it will be
 			$self->take($x) if !@ready || $self->answered($x->{s});
 		}
 	}

@@ -1,4 +1,4 @@
-# Scenarios for the test build: who comes by a stop point waits, fails or takes the server down (src/base/stop.h).
+# Scenarios for the test build: a process that reaches a stop point waits, fails or takes the server down (src/base/stop.h).
 #
 #	scenario 'name', [mutants], sub { ... };		the mutants are rules whose breaking must make it fail; "a,b" breaks both
 #	run_scenarios();								at the file's end; damages => 1: indexes stay damaged, on purpose

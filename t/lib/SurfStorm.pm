@@ -598,7 +598,7 @@ my %ddl = (
 		$case->{parts} ? () : pick("REINDEX INDEX $ix->{name}", 'REINDEX TABLE t');
 	},
 
-	# (not the table: where that is rolled back behind an INSERT, indexes of any access method keep
+	# (not the table: where that is rolled back after an INSERT, indexes of any access method keep
 	# entries for rows of the file that is gone)
 	move => sub {
 		my ($case, $ix) = @_;
@@ -852,7 +852,7 @@ sub do_check
 			. ' OFFSET ' . rnd(6) . ' LIMIT 1) x');
 }
 
-# Somebody's statement ends, sometimes his session.
+# Cancel a statement of some session, or terminate the session.
 sub do_cancel
 {
 	my ($self, $w, $case) = @_;
@@ -869,7 +869,7 @@ sub do_cancel
 	);
 }
 
-# Prepared transactions wait for whoever comes by.
+# Prepared transactions wait for the next session that finishes some.
 sub do_prepared
 {
 	my ($self, $w) = @_;
@@ -1068,7 +1068,7 @@ sub forget_sleepers
 }
 
 # Work for some seconds; then perhaps a kill.  At rest a part of the indexes is looked at, all of
-# them behind a kill.
+# them after a kill.
 sub cycle
 {
 	my ($self, $seconds) = @_;

@@ -10,15 +10,15 @@ use Test::More;
 
 my $vacuum = 'VACUUM (INDEX_CLEANUP ON) t';
 
-# Stage by stage (R9); and in order, since filters are asked for ranges that have two ends.  Behind
+# Stage by stage (R9); and in order, since filters are asked for ranges that have two ends.  After
 # the first entry in order those that follow come together.
 my @ways = (
-	{ name => 'by stages', index => '', where => 'k > 0', behind => 0 },
+	{ name => 'by stages', index => '', where => 'k > 0', skip => 0 },
 	{
 		name => 'in order',
 		index => "WITH (filter = 'bloom')",
 		where => 'k BETWEEN 1 AND 1000000',
-		behind => 1
+		skip => 1
 	});
 
 # A session that counts by the index, and by the index alone; and how.
@@ -82,7 +82,7 @@ both_ways 'a dead row whose page becomes all-visible while its entry is in hand'
 	table($way);
 	sql('DELETE FROM t WHERE k = 1000');
 	my ($s, $count) = counter($way);
-	arm('count has TIDs', 'wait', $way->{behind});
+	arm('count has TIDs', 'wait', $way->{skip});
 	start($count, $s);
 	wait_at('count has TIDs');
 	my $v = start($vacuum);
@@ -268,7 +268,7 @@ for (['map looked at', 'stages overlap'], ['groups begun', 'table as it was'])
 	};
 }
 
-# A session that waits behind its look at the map, and what the query's answer is.
+# A session that waits after its look at the map, and what the query's answer is.
 sub waiting_at_map
 {
 	my ($query) = @_;

@@ -1,5 +1,5 @@
-# Every way into a build, for every kind of index, with workers who scan all of the table: they go
-# by what the leader decided (A1, A2).
+# Every statement that builds, for every kind of index, with workers that scan all of the table:
+# they go by what the leader decided (A1, A2).
 use strict;
 use warnings;
 
@@ -525,7 +525,7 @@ scenario 'a C library whose transforms are no order (K3)', ['words unproved'], s
 	sql('DROP TABLE words');
 };
 
-# Danish: two letters that sort as one, behind z, which no guess knows
+# Danish: two letters that sort as one, after z, which no guess knows
 scenario 'merges where guesses of a collation are wrong (B5)', ['guesses unproved'], sub {
 	my $rule = $ENV{SURFIDX_MUTANT};
 

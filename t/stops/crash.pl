@@ -1,4 +1,4 @@
-# The server crashes at each stop point behind which something is written (not where readers and replay stop: races.pl, replicas.pl), in turn, pages torn in half in every other case; what it has committed is there, and the indexes are sound.
+# The server crashes at each stop point before a write (readers and replay stop elsewhere: races.pl, replicas.pl), in turn, pages torn in half in every other case; what it has committed is there, and the indexes are sound.
 use strict;
 use warnings;
 
@@ -46,7 +46,7 @@ sub dictionary
 	return;
 }
 
-# Lookups of what a merge then leaves behind, and a worker that merges.
+# Lookups of what a merge then leaves in the delta, and a worker that merges.
 sub read_often
 {
 	sql('ALTER INDEX t_k SET (merge_cold = on, delta_size = 64, merge_ratio = 10)');

@@ -60,9 +60,9 @@ scenario 'VACUUM beside who asks for keys', [], sub {
 	start('SELECT k FROM t WHERE k > 1980006000 AND k < 2004006013 ORDER BY k', $s);
 	wait_at('cut leaf copied');
 	my $v = start('VACUUM t');
-	ok(wait_blocked($v), 'waits for him');
+	ok(wait_blocked($v), 'waits for the reader');
 	release('cut leaf copied');
-	is(finish($s), join(',', map { $_ * 1000003 } 1981 .. 1989, 2002 .. 2004), 'who gets them');
+	is(finish($s), join(',', map { $_ * 1000003 } 1981 .. 1989, 2002 .. 2004), 'which gets them');
 	is(finish($v), '', 'and ends');
 };
 
@@ -112,7 +112,7 @@ scenario 'a merge beside keys that are far away', ['merges ask for each row'], s
 	is(error_of("SELECT surfidx_check('t_k', true, true)"), '', 'and keeps them in order');
 };
 
-# Whoever has a lock on the table need not wait behind those who want one.
+# A session that has a lock on the table need not queue for another one.
 scenario 'a merge whose own transaction has locked the table', ["own locks are others'"], sub {
 	beside();
 	my $s = session();
@@ -219,7 +219,7 @@ scenario 'a cursor that turns round on cut keys', ['cut keys outlive a page'], s
 };
 
 # The stored keys of this block are in runs that are equal but for further bits, and all have zeros
-# behind these, up to the last one.
+# after these, up to the last one.
 scenario 'the verifier looks for keys', ['behind the first of a run'], sub {
 	sql('CREATE TABLE u AS SELECT (2 * i::int8) << 32 AS k FROM generate_series(1, 200) i;
 		INSERT INTO u VALUES ((200::int8 << 32) + 1);

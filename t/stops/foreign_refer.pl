@@ -65,7 +65,7 @@ scenario 'an index that somebody changes', rule('lent without a lock'), sub {
 scenario 'a key to an index of the same statement', rule('keys before their statement'), sub {
 	tables();
 	is(error_of('ALTER TABLE refers ADD PRIMARY KEY (k) WITH (access_method = surfidx), ADD up int '
-		. 'REFERENCES refers'), '', 'is made behind it');
+		. 'REFERENCES refers'), '', 'is made after it');
 	is(keys_there(), 'refers_up_fkey {"=(integer,integer)"} true surfidx', 'by its index');
 };
 

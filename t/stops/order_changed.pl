@@ -51,7 +51,7 @@ scenario 'a scan of what is in another order', ['steps go back,batches in any or
 		ok($found eq 'error XX002' || $found <= $n, "$found of $n, no round in circles");
 		next if $found ne 'error XX002';
 		$said++;
-		is(in_order(), $n, 'it is put in the order of now behind that');
+		is(in_order(), $n, 'it is put in the order of now after that');
 	}
 	cmp_ok($said, '>', 0, 'says so');
 	sql('DROP TABLE t');

@@ -1,4 +1,4 @@
-# Who reads or appends is outrun by others again and again: every bounded number of tries runs out,
+# A reader or appender is outrun by others again and again: every bounded number of tries runs out,
 # and what comes then is progress, or on a standby an error that says what happened; never the word
 # that the index is damaged (T4, D6, H3).
 use strict;
@@ -109,7 +109,7 @@ for my $what (sort keys %outruns)
 
 # ---------------------------------------------------------------------------- readers (T4)
 
-# What the reader has found in the metapage is gone when he comes there, and its page is another's.
+# What the reader has found in the metapage is gone when it gets there, and its page is reused.
 sub next_generation
 {
 	return sql("SELECT surfidx_merge('t_k'); INSERT INTO t VALUES (1000 + $_[0])");
@@ -124,11 +124,11 @@ scenario 'a reader whose generations vanish whenever he looks', [], sub {
 	start('SELECT count(*) FROM t WHERE k < 1000', $s);
 	my $enough = sub { $_[0] == 60 || has_merge_lock($s) };
 	my $n = outrun('metapage read', $s, \&next_generation, $enough);
-	ok(has_merge_lock($s), "after $n tries he holds the merge lock");
+	ok(has_merge_lock($s), "after $n tries it holds the merge lock");
 	my $merge = start("SELECT surfidx_merge('t_k')");
 	ok(wait_blocked($merge), 'and merges wait');
 	release('metapage read');
-	is(finish($s), '1', 'his row');
+	is(finish($s), '1', 'its row');
 	is(finish($merge), '1', 'the merge goes on');
 	sound('t_k');
 };
@@ -177,7 +177,7 @@ scenario 'a reader whose leaf goes whenever he is on the way to it', [], sub {
 		INSERT INTO t VALUES (0, 'last')");
 	$full = 0;
 	come_and_go(1500, 0);
-	# whoever uses the index keeps the file from being cut off
+	# a session that uses the index keeps the file from being truncated
 	my $holder = session();
 	sql("$row_scans; BEGIN; SELECT count(*) FROM t WHERE s = 'last'", $holder);
 	my $s = session();
@@ -185,9 +185,9 @@ scenario 'a reader whose leaf goes whenever he is on the way to it', [], sub {
 	arm('leaf chosen', 'wait');
 	start("SELECT count(*) FROM t WHERE s = 'last'", $s);
 	my $n = outrun('leaf chosen', $s, \&move_key, sub { $_[0] == 60 || has_merge_lock($s) });
-	ok(has_merge_lock($s), "after $n tries he holds the merge lock");
+	ok(has_merge_lock($s), "after $n tries it holds the merge lock");
 	release('leaf chosen');
-	is(finish($s), '1', 'his row');
+	is(finish($s), '1', 'its row');
 	sql('COMMIT', $holder);
 	sound('t_k');
 };
@@ -281,7 +281,7 @@ scenario 'a check on a standby that replay outruns, and finds the same each time
 	my $empty = sub { sql($vacuum); follow($watch) };
 	my $tries = 0;
 
-	# whoever uses the index keeps the file from being cut off, for which replay would wait
+	# a session that uses the index keeps the file from being truncated, for which replay would wait
 	my $holder = session();
 	sql("$row_scans; BEGIN; SELECT count(*) FROM t WHERE s = '#'", $holder);
 
@@ -315,7 +315,7 @@ scenario 'a dictionary whose pages move one by one whenever it is read', [], sub
 			FROM generate_series($_[0], $_[1]) g");
 	};
 
-	# VACUUM's first merge makes the dictionary behind all else, the second one finds room before it
+	# VACUUM's first merge places the dictionary after all else, the second one finds room before it
 	$more->(1, 20000);
 	sql($vacuum);
 	$more->(20001, 20100);

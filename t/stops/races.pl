@@ -55,7 +55,7 @@ my %readers = (
 	'comparator scan' => [ 'enable_indexonlyscan', 'SELECT count(*), sum(k), sum(n) FROM t WHERE ARRAY[n] > ARRAY[500::numeric]' ]);
 
 my %passers = (
-	# who stands in a unique check lets nobody else check a key of that index
+	# a session in a unique check lets no other one check a key of that index
 	'inserts and a merge' => sub { return start(inserts() . ";\n$merge") if ($_[0] // '') =~ /unique/; sql(inserts()); return start($merge) },
 	'VACUUM' => sub { return start($vacuum) },
 	'VACUUM, then new rows at its TIDs, then a merge' => sub { return start("$vacuum;\n" . inserts() . ";\n$merge") },
@@ -142,7 +142,7 @@ for my $kind (sort grep { !/bitmap|unique|comparator|groups/ } keys %readers)
 
 # ------------------------------------------------------------------------------------------ inner pages that split
 
-# Groups of 200 keys that differ behind their 900th byte only and fill some leaves: separators are long, inner pages have few children.
+# Groups of 200 keys that differ only after their 900th byte and fill some leaves: separators are long, inner pages have few children.
 # (Values of more than 1,024 bytes would be compressed, which takes the assert-enabled server long.)
 sub long_rows
 {

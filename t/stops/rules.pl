@@ -87,7 +87,7 @@ scenario 'a VACUUM that failed behind its flip', ['one gate'], sub {
 	my $cursor = reader();
 	sql('BEGIN; DECLARE c CURSOR FOR SELECT k FROM t ORDER BY k; FETCH 1 FROM c', $cursor);
 	arm('gate flipped', 'error');
-	is(error_of($vacuum), '22000', 'VACUUM fails behind its flip');
+	is(error_of($vacuum), '22000', 'VACUUM fails after its flip');
 	release('gate flipped');
 	my $v = start($vacuum);
 	ok(wait_blocked($v), 'the next one waits all the same');
@@ -483,7 +483,7 @@ scenario 'a leaf that was split on the way to it', ['no fences'], sub {
 		sql("INSERT INTO t SELECT g, left(s, 40) || g FROM t, generate_series(1, 40) g WHERE s <= '$want' AND s > (SELECT max(x) FROM (SELECT s x FROM t WHERE s < '$want' ORDER BY s LIMIT 1) y) AND k % 20 = 1");
 		sql("SELECT surfidx_merge('t_k')");
 		release('leaf chosen');
-		is(finish($s), '1', 'found behind the split');
+		is(finish($s), '1', 'found after the split');
 	}
 	sound('t_k');
 };
@@ -543,7 +543,7 @@ scenario 'guesses that are wrong (B5)', ['guesses believed'], sub {
 };
 
 scenario 'guesses in images that are wrong (B5)', ['guesses of images unproved'], sub {
-	# in Danish aa is a letter behind z; nothing is merged
+	# in Danish aa is a letter after z; nothing is merged
 	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k int, s text COLLATE "da-x-icu")
 		WITH (autovacuum_enabled = off); CREATE INDEX t_k ON t USING surfidx (s)');
 	my $s = reader();
@@ -1037,7 +1037,7 @@ scenario 'leaves that change below a filter', ['filters stay'], sub {
 		sql('DELETE FROM t WHERE k % 30 = 0 OR k BETWEEN 300000 AND 700000');
 		sql($vacuum);
 		is(sql("SELECT sum((SELECT count(*) FROM t WHERE k = $key + 5)) FROM generate_series(1, 20000, 97) g", $s),
-			sql("SELECT count(*) FROM t WHERE k % 10 = 5"), "$filter: behind VACUUM");
+			sql("SELECT count(*) FROM t WHERE k % 10 = 5"), "$filter: after VACUUM");
 		sound('t_k');
 	}
 };
@@ -1104,7 +1104,7 @@ scenario 'counting while entries move', ['count what moves'], sub {
 scenario 'a dictionary that moves before it is read', ['dictionaries stand still'], sub {
 	my $more = sub { my ($from, $to) = @_; sql("INSERT INTO t SELECT g, repeat(md5(g::text), 10) FROM generate_series($from, $to) g") };
 
-	# VACUUM's first merge makes the dictionary behind all else, the second one uses it and finds room in front of it
+	# VACUUM's first merge places the dictionary after all else, the second one uses it and finds room before it
 	build(0, 'ALTER TABLE t SET (vacuum_truncate = off); CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = single)');
 	$more->(1, 600);
 	sql($vacuum);
@@ -1195,7 +1195,7 @@ scenario 'a free space map that lies', ['believe free space map'], sub {
 	build(6000, 'CREATE INDEX t_k ON t USING surfidx (s)', 300);
 	sql("SELECT surfidx_merge('t_k')");
 	sql('DELETE FROM t WHERE k > 1000');
-	# whoever uses the index keeps the file from being cut off
+	# a session that uses the index keeps the file from being truncated
 	my $holder = reader();
 	sql("BEGIN; SELECT count(*) FROM t WHERE s > ''", $holder);
 	sql($vacuum);
@@ -1315,7 +1315,7 @@ scenario 'a check that is outrun again and again', ['checks are outrun for ever'
 	{
 		wait_at('unique checked');
 		sql("INSERT INTO t SELECT generate_series($n * 10000, $n * 10000 + 9999)");
-		# which lets go of who waits there
+		# which releases the session that waits there
 		arm('unique checked', $n < 4 ? 'wait' : 'error');
 	}
 	is(finish($a), '', 'is not made a fifth time');
@@ -1330,7 +1330,7 @@ scenario 'a key beyond all that a session knows',
 	sql('INSERT INTO t VALUES (41), (43)');
 	is(error_of('INSERT INTO t VALUES (41)', $a), '23505', 'another session has the next key');
 	is(error_of('INSERT INTO t VALUES (42)', $a), '', 'between its keys');
-	is(error_of('INSERT INTO t VALUES (43)', $a), '23505', 'and the one behind');
+	is(error_of('INSERT INTO t VALUES (43)', $a), '23505', 'and the one after it');
 	is(error_of('INSERT INTO t VALUES (44)', $a), '', 'beyond all');
 	is(error_of('INSERT INTO t VALUES (44)', $a), '23505', 'its own last one');
 	arm('unique checked', 'wait');
@@ -1440,7 +1440,7 @@ scenario 'an error inside a comparison', ['seen before applied'], sub {
 
 # ------------------------------------------------------------------------------------------ crashes (T3)
 
-# Groups of 200 keys that differ behind their 900th byte only and fill some leaves: separators are long, inner pages have few children.
+# Groups of 200 keys that differ only after their 900th byte and fill some leaves: separators are long, inner pages have few children.
 # (Values of more than 1,024 bytes would be compressed, which takes the assert-enabled server long.)
 sub long_keys
 {
@@ -1473,7 +1473,7 @@ scenario 'a crash between the split of an inner page and its posting', ['no heal
 		}
 		$rows += 5000;
 		is(sql("SELECT count(*) FROM t WHERE s > ''", reader()), $rows, 'every row');
-		# the merge starts over; whoever writes below a page without a downlink heals it
+		# the merge starts over; a write below a page without a downlink heals it
 		sql("INSERT INTO t SELECT k, s || 'x' FROM t WHERE k % 1000 % 40 = 0; SELECT surfidx_merge('t_k')");
 		is(waiting('pages', 't_k'), 0, 'no page waits for its downlink');
 		sql("DELETE FROM t WHERE k % 1000 BETWEEN 20 AND 160");
@@ -1523,7 +1523,7 @@ scenario 'who gives back what is merged keeps nobody from merging',
 		arm('page given back', 'wait', 1);
 		my $merge = start("SELECT surfidx_merge('t_k')");
 		ok(come_by('page given back', $merge), "half of the $what is given back");
-		# who finds the rest, and uses it
+		# another session finds the rest, and uses it
 		my $other = session();
 		sql('DELETE FROM t WHERE k % 3 = 0');
 		for my $sql ($vacuum, 'INSERT INTO t SELECT g, md5(g::text) FROM generate_series(30001, 35000) g',
@@ -1540,7 +1540,7 @@ scenario 'who gives back what is merged keeps nobody from merging',
 	sql('DROP TABLE t');
 };
 
-# (the one who came second kept the metapage locked)
+# (the second merge kept the metapage locked)
 scenario 'a run whose merge somebody else has begun', [], sub {
 	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s)');
 	sql("SELECT surfidx_merge('t_k');
@@ -1628,12 +1628,12 @@ scenario 'a merge that notes stubs gives way', ['all stubs first'], sub {
 	my $s = session();
 	start('REINDEX INDEX t_k', $s);
 	ok(wait_blocked($s), 'somebody wants the index');
-	# who waits there goes on, the next one waits
+	# the session that waits there goes on, the next one waits
 	arm('stubs noted', 'wait');
 	settle(0.5);
 	ok(!come_by('stubs noted', $s), 'no more pages are looked at');
 	release('stubs noted');
-	is(finish($s), '', 'he has it');
+	is(finish($s), '', 'REINDEX has it');
 	sound('t_k');
 };
 
@@ -1655,7 +1655,7 @@ scenario 'a merge into a run looks for no stubs', ['stubs for nothing'], sub {
 
 scenario 'the worker in a database of repeatable reads holds back nobody', ['settings of sessions'], sub {
 	sql("ALTER DATABASE postgres SET default_transaction_isolation = 'repeatable read'");
-	# of a unique index a merge asks the table about each group; behind the first one nothing is looked up in catalogs any more
+	# of a unique index a merge asks the table about each group; after the first one nothing is looked up in catalogs any more
 	build(20000, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (s) WITH (delta_size = 320, run_ratio = 0, merge_ratio = 10)');
 	sql("SELECT surfidx_merge('t_k')");
 	sql('UPDATE t SET s = md5(s) WHERE k % 2 = 0');
@@ -1852,7 +1852,7 @@ sub looks_without_the_lock
 	my $other = start("SELECT surfidx_merge('t_k')");
 	ok(!wait_blocked($other), 'and keeps nobody from merging');
 	release('delta to be put in order');
-	is(finish($other), $merged, 'who merges all of it');
+	is(finish($other), $merged, 'which merges all of it');
 	is(finish($s), '', 'VACUUM ends');
 	sound('t_k');
 }

@@ -68,7 +68,7 @@ scenario 'an insert looks for readers behind its append', ['look before append']
 		is(finish($y), '', 'inserted');
 		is(sql('COMMIT', $y), '', 'and committed');
 		is(first_error($x, 'INSERT INTO t VALUES (555)', 'COMMIT'), '40001',
-			'who read before cannot have been later as well');
+			'a reader that was before cannot have been later as well');
 	}
 };
 

@@ -50,7 +50,7 @@ for my $point (@points)
 			arm($point, 'error', $skip);
 			my $s = start(rows(30000));
 			is(finish($s), '', "rows are inserted, $skip");
-			is(error_of("SELECT surfidx_merge('t_k')"), '22000', 'where others who merge fail');
+			is(error_of("SELECT surfidx_merge('t_k')"), '22000', 'where an explicit merge fails');
 			release($point);
 			sound($skip);
 		}

@@ -25,7 +25,7 @@ sub table
 	return;
 }
 
-# Who holds the lock.
+# The session that holds the lock.
 sub keeper
 {
 	my $s = session();
@@ -66,7 +66,7 @@ scenario 'an exclusion constraint meets rows of a statement that is not over',
 
 	half_inserted($x, 100, 130);
 	start('INSERT INTO t VALUES (120, 0)', $y);
-	ok(wait_blocked($y), 'who inserts the same waits for its end');
+	ok(wait_blocked($y), 'an insert of the same key waits for its end');
 	sql('SELECT pg_advisory_unlock(1)', $keeper);
 	is(finish($x), '', 'which comes');
 	is(finish($y), 'error 23P01', 'and finds the row');
@@ -145,7 +145,7 @@ scenario 'a log that grew below what is rolled back', ['grown logs outlive a rol
 	my $x = reader();
 
 	sql('DROP TABLE IF EXISTS t; CREATE TABLE t (k text); CREATE INDEX t_k ON t USING surfidx (k)');
-	# who looks appends what waits, on a new page; then the statement fails
+	# a reader appends what waits, on a new page; then the statement fails
 	sql('CREATE OR REPLACE FUNCTION fails(n int) RETURNS text LANGUAGE plpgsql AS $$
 		BEGIN
 			IF n = 14 THEN
@@ -157,7 +157,7 @@ scenario 'a log that grew below what is rolled back', ['grown logs outlive a rol
 		'22012', 'the statement fails');
 	sql('ROLLBACK TO a', $x);
 	is(sql("SELECT pages > 1 FROM surfidx_meta('t_k') m, LATERAL (SELECT m.log_pages AS pages) p"),
-		't', 'behind a page more in the log');
+		't', 'after a page more in the log');
 	sql('DROP INDEX t_k', $x);
 	is(error_of('SELECT 1', $x), '', 'others do not look for the index');
 	sql('ROLLBACK; BEGIN; SAVEPOINT a; CREATE INDEX t_k2 ON t USING surfidx (k)', $x);
@@ -197,7 +197,7 @@ scenario 'who looks from inside of the statement sees its rows',
 	is(error_of('INSERT INTO t SELECT looks(g), g FROM generate_series(1, 40) g', $x),
 		'', 'inserted');
 	is(sql('SELECT min(n) FROM seen', $x), '29', 'a cursor gives all rows that are there');
-	is(sql('SELECT max(n) FROM seen', $x), '32', 'who counts entries has them, too');
+	is(sql('SELECT max(n) FROM seen', $x), '32', 'a count of entries has them, too');
 };
 
 scenario 'parallel workers see rows of the statement around them',

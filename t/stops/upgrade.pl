@@ -22,7 +22,7 @@ sub spew { my ($f, $text) = @_; open(my $h, '>', $f) or die "$f: $!\n"; print $h
 
 # A version that there never was, so that there is one to update from: all but the last chapter of
 # the install script, which the update
-# script brings; and another one whose update script forgets who may do what.
+# script brings; and another one whose update script forgets the rights.
 my $script = slurp("$dir/surfidx--$default.sql");
 my ($head, $tail) = $script =~ /\A(.*\n)(-- [^\n]*\n\n.*)\z/s or die "no chapters\n";
 spew("$dir/surfidx--0.0.1.sql", $head);

@@ -1,4 +1,4 @@
-# Who is asked for a merge, and who serves: requests, workers, their places, and databases that share
+# Merges that are requested, and the workers that serve them: requests, workers, their places, and databases that share
 # them (M9, M12 to M15, M17), and how fast they go.
 use strict;
 use warnings;
@@ -126,7 +126,7 @@ scenario 'a request that comes while its index is being served', ['request while
 	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(1, 8000) g');
 	wait_at('request served');
 	my $merges = sql("SELECT merges FROM surfidx_meta('t_k')");
-	# due again; those who insert do not help yet
+	# due again; inserters do not help yet
 	sql('INSERT INTO t SELECT g FROM generate_series(8001, 16000) g; RESET surfidx.auto_merge');
 	is(sql("SELECT merges FROM surfidx_meta('t_k')"), $merges, 'the worker has not seen them');
 	release('request served');
@@ -304,7 +304,7 @@ scenario 'a worker that ends with a request in hand', ['what the dead had taken 
 	drop_deltas(2);
 };
 
-# Nobody else of the database is there: who asks next asks for all.
+# The database has no other worker: the next request is for all.
 scenario 'the only worker ends', ['orphans stay'], sub {
 	set_system('surfidx.max_merge_workers', 1);
 	small_deltas(3);
@@ -391,7 +391,7 @@ scenario 'a database waits for a worker', ['databases in a row', 'places are kep
 	arm('index served', 'wait', 8);
 	release('request taken');
 	wait_at('index served');
-	is(unmerged($other), '0', 'the worker hands its place on behind eight indexes');
+	is(unmerged($other), '0', 'the worker hands its place on after eight indexes');
 	is(unmerged(), '4', 'before the others of its database');
 	release('index served');
 	all_merged('and gets it back');
@@ -468,7 +468,7 @@ scenario 'workers share merge_cost_limit', ['each worker pays for itself'], sub 
 	drop_deltas(2);
 };
 
-# ------------------------------------------------------------------------------------------ who lingers (M17)
+# ------------------------------------------------------------------------------------------ lingering workers (M17)
 
 sub linger_for
 {
@@ -499,7 +499,7 @@ scenario 'a worker lingers, and serves who asks next', ['ends at once'], sub {
 	all_linger();
 	is(sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%' AND
 		(backend_xmin IS NOT NULL OR backend_xid IS NOT NULL OR xact_start IS NOT NULL)"), '0',
-		'who lingers holds back nobody');
+		'a lingering worker holds back nothing');
 	fill_deltas(2, 2, 420);
 	all_merged('then the other');
 	is(starts() - $before, 1, 'by one worker');
