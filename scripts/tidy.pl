@@ -3,6 +3,8 @@
 #
 #	tidy.pl				say what is untidy; status 1 if anything is
 #	tidy.pl --record	write scripts/tidy.txt anew: it can only become shorter
+#	tidy.pl --words [file...]
+#						list each place that "words" finds, also those that are only reported
 #
 #	lines		of 100 columns at most, tabs being 4; what is longer must not become more than tidy.txt has for its file,
 #				nor, as code moves to new files, than it has in all
@@ -14,16 +16,25 @@
 #	references	files, sections of src/README.md, functions and types, rules and mutants that
 #				comments, tests and documents name exist, links lead somewhere; each mutant and each
 #				rule has its place in src/README.md, no two rules have one name
+#	words		comments and documents say "after" for time and put a noun before "who"
+#				("behind" in space: "spatial" in tidy.txt); src/README.md keeps to its numbers of
+#				words and rules
 use strict;
 use warnings;
 use FindBin;
 
 chdir "$FindBin::Bin/.." or die;
 my $record = @ARGV && $ARGV[0] eq '--record';
+my $list_words = @ARGV && $ARGV[0] eq '--words';
+my @only = $list_words ? @ARGV[ 1 .. $#ARGV ] : ();
+
+# Where "words" are reported and not untidy yet: empty this when these files have been edited.
+my $words_reported = qr{^src/|^README\.md$|^docs/[\w-]+\.md$|^CHANGELOG\.md$|^surfidx--};
+my ($design_words, $design_rules, $design_is_error) = (11_000, 110, 0);
 my $list = 'scripts/tidy.txt';
 my @files = grep { -f } split /\n/, `git ls-files --cached --others --exclude-standard`;
 die "tidy.pl asks git which files there are: none\n" unless @files;
-my (%allowed, %foreign, %seen);
+my (%allowed, %foreign, %seen, @spatial);
 my $bad = 0;
 
 sub slurp { my ($f) = @_; open(my $h, '<', $f) or die "$f: $!\n"; local $/; my $t = <$h>; return $t // '' }
@@ -35,6 +46,7 @@ for (split /\n/, slurp($list))
 {
 	$allowed{$2}{$1} = $3 if /^(columns|function)\t([^\t]+)\t(\d+)$/;
 	$foreign{$1} = 1 if /^foreign\t(\S+)$/;
+	push @spatial, $1 if /^spatial\t(.+)$/;
 }
 
 # ---- columns and functions ----
@@ -161,7 +173,7 @@ for my $file (grep { m!^src/.*\.[ch]$! } @files)
 {
 	my $text = slurp($file);
 
-	# a comment and the head of the function behind it; in headers a prototype's
+	# a comment and the head of the function after it; in headers a prototype's
 	while ($text =~ m!/\*((?:[^*]|\*(?\!/))*)\*/\n[^;{}#/]*?\b(\w+)\([^;{}]*\)[;\n]!g)
 	{
 		my ($comment, $name) = ($1, $2);
@@ -332,16 +344,102 @@ while ($design =~ /\*[Bb]reaks:\*((?:[^.*]|\.(?=\w))*)/g)
 for (sort keys %rule)
 {
 	untidy("src/README.md: $rule{$_} rules are called $_") if $rule{$_} > 1;
-	untidy("docs/dev/verifier.md does not say who asks for $_") unless $verifier =~ /\b$_\b/;
+	untidy("docs/dev/verifier.md does not say what checks $_") unless $verifier =~ /\b$_\b/;
 }
+
+# ---- words ----
+
+my (%found, %reported, %places);
+
+# Comments of code, and the text of documents; all else becomes blanks, so that lines keep their
+# numbers.  What stands in quotes, or in code, names something.
+sub prose
+{
+	my ($file) = @_;
+	my $text = slurp($file);
+	my $blank = sub { return $_[0] =~ s/[^\n]/ /gr };
+
+	if ($file =~ /\.[ch]$/)
+	{
+		$text =~ s{(.*?)(/\*.*?\*/|\z)}{$blank->($1) . $2}seg;
+		$text =~ s{/\*|\*/|^\s*\*}{' ' x length $&}gme;
+	}
+	elsif ($file =~ /\.md$/)
+	{
+		$text =~ s{^(```.*?^```)}{$blank->($1)}smeg;
+	}
+	else
+	{
+		my $mark = $file =~ /\.sql$/ ? '--' : '#';
+
+		$text = join '', map { /^\s*\Q$mark\E(.*\n?)/ ? $1 : "\n" } $text =~ /^.*\n?/mg;
+	}
+	return $text =~ s{`[^`]*`|"[^"]*"}{$blank->($&)}egr;
+}
+
+# A "who" without a noun begins a clause, or follows one of these.  Questions are none ("who may
+# call it?"), nor is what is asked or told ("says who waits").
+my @no_noun = qw(for by to of that if as and or but than where when while because since so from with
+  on until is are only lets keeps beside below);
+my $headless = '(?:(?:\A|\n[ \t]*\n|[.:;,(|])\s*|\b(?:' . join('|', @no_noun)
+  . ')\s+)who\b(?![^.;|]*\?)';
+my $spatial = join '|', map { s/ /\\s+/gr } @spatial;
+
+sub check_words
+{
+	my ($file) = @_;
+	my $text = prose($file);
+
+	$text =~ s/$spatial/$& =~ s![^\n]! !gr/gie if $spatial;
+	while ($text =~ /\bbehind\b|\bwhoever\b|$headless/gi)
+	{
+		my $what = lc($&) eq 'behind' ? 'behind' : 'who';
+
+		$found{$file}{$what}++;
+		push @{ $places{$file} }, "$file:" . (1 + substr($text, 0, $+[0]) =~ tr/\n//) . ": $what";
+	}
+	return;
+}
+
+for my $file (grep { /\.(c|h|md|pl|pm|sh|sql|spec)$/ && !m!^docs/dev/measured/! } @files)
+{
+	check_words($file);
+	next unless $found{$file};
+	my $counts = join ', ', map { "$found{$file}{$_} \"$_\"" } sort keys %{ $found{$file} };
+
+	if ($file =~ $words_reported) { $reported{$file} = $counts }
+	else { untidy("$file: $counts: say \"after\", name the actor (tidy.pl --words)") }
+}
+
+my $words = () = slurp('src/README.md') =~ /\S+/g;
+for ([ $words, $design_words, 'words' ], [ scalar(keys %rule), $design_rules, 'rules' ])
+{
+	my ($is, $most, $what) = @$_;
+
+	next if $is <= $most;
+	if ($design_is_error) { untidy("src/README.md: $is $what, at most $most") }
+	else { $reported{'src/README.md'} .= "; $is $what, at most $most" }
+}
+for my $file ($list_words ? sort keys %{ { %found, %reported } } : ())
+{
+	next if @only && !grep { $file eq $_ } @only;
+	print map { "$_\n" } @{ $places{$file} };
+	print "$file: ", $reported{$file} =~ s/^; //r, "\n" if $reported{$file};
+}
+print scalar(keys %reported), " files have words that are only reported (tidy.pl --words)\n"
+  if %reported && !$record;
 
 # ---- the end ----
 
 if ($record)
 {
 	open(my $h, '>', $list) or die "$list: $!\n";
-	print $h map { "$_\n" } '# Written by scripts/tidy.pl --record: long lines by file, functions of more than 70 lines;',
-	  '# and, by hand, what looks like one of our files or rules and is none.', (map { "foreign\t$_" } sort keys %foreign);
+	print $h map { "$_\n" } (
+		'# Written by scripts/tidy.pl --record: long lines by file, functions of more than 70',
+		'# lines; and, by hand, what looks like one of our files or rules and is none ("foreign"),',
+		'# and phrases in which "behind" tells of space, or is idiom ("spatial", regular expressions).',
+		(map { "foreign\t$_" } sort keys %foreign),
+		map { "spatial\t$_" } sort @spatial);
 	print $h sort @recorded;
 	close $h;
 	exit 0;
