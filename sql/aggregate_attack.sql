@@ -1,4 +1,4 @@
--- What an attack found of aggregates by the index
+-- Bugs that an attack found in aggregates by the index
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 SET surfidx.auto_merge = off;

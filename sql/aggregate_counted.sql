@@ -1,4 +1,4 @@
--- Groups of many rows that are but counted: the rest of each is counted by the pages above the leaves, where all of the table is all-visible, and the numbers are core's
+-- Groups of many rows that are only counted: the rest of each is counted by the pages above the leaves, where all of the table is all-visible, and the numbers are core's
 \getenv srcdir PG_ABS_SRCDIR
 \set answers :srcdir '/sql/helpers/answers.sql'
 \set states :srcdir '/sql/helpers/answers_states.sql'

@@ -22,7 +22,7 @@ CREATE VIEW leaves AS
 	FROM (VALUES (1, 'SELECT count(*) FROM t'), (2, 'SELECT sum(u) FROM t'),
 		(3, 'SELECT k, count(*) FROM t GROUP BY k'),
 		(4, 'SELECT count(*) FROM t WHERE k = 7')) q(n, query);
--- all rows are visible by the map: from some leaf on TIDs are left out; counts read next to none
+-- the map says that all rows are visible: from some leaf on TIDs are left out; counts read next to none
 SELECT query, tids > 0 AS tids, tidless > 0 AS tidless,
 	tids + tidless < pg_relation_size('t_k') / 8192 AS few
 FROM leaves ORDER BY n;

@@ -1,4 +1,4 @@
--- Groups that their ends decide (DISTINCT, min and max of the next column): the index leaves out the rest of them, and the groups are core's
+-- Groups whose ends decide (DISTINCT, min and max of the next column): the index skips the rest of them, and the groups are the same as core's
 \getenv srcdir PG_ABS_SRCDIR
 \set answers :srcdir '/sql/helpers/answers.sql'
 \set states :srcdir '/sql/helpers/answers_states.sql'

@@ -1,4 +1,4 @@
--- A table whose visibility map has more than one page: counts, sums, groups and rows by block ask the right one
+-- A table whose visibility map has more than one page: counts, sums, groups and rows by block read the right one
 \getenv srcdir PG_ABS_SRCDIR
 \set answers :srcdir '/sql/helpers/answers.sql'
 \set ECHO none

@@ -1,4 +1,4 @@
--- Aggregates by the index beside and below parallel nodes: below a Gather, in subplans of workers, in functions that they call, table by table of a partitioned one
+-- Aggregates by the index beside and under parallel nodes: under a Gather, in subplans of workers, in functions that they call, table by table of a partitioned one
 \getenv srcdir PG_ABS_SRCDIR
 \set answers :srcdir '/sql/helpers/answers.sql'
 \set states :srcdir '/sql/helpers/answers_states.sql'

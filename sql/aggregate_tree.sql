@@ -1,4 +1,4 @@
--- Aggregates of partitioned tables and of tables with heirs: states by the tables' indexes, and core's Finalize
+-- Aggregates of partitioned tables and of tables with children: states by the tables' indexes, and core's Finalize
 \getenv srcdir PG_ABS_SRCDIR
 \set answers :srcdir '/sql/helpers/answers.sql'
 \set states :srcdir '/sql/helpers/answers_states.sql'

@@ -1,4 +1,4 @@
--- Builds in memory, with files and with parallel workers have to bring the same index.
+-- Builds in memory, with files and with parallel workers have to make the same index.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -1,4 +1,4 @@
--- surfidx_check finds a key that stands twice in a unique index.  Nothing lets such a key in: so
+-- surfidx_check finds a key that is twice in a unique index.  Nothing lets such a key in: so
 -- the indexes are made without UNIQUE, and called unique afterwards.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;

@@ -1,4 +1,4 @@
--- A table that Citus distributes has its rows in shards, and an empty shell here: nothing is answered from the shell's index.
+-- A table that Citus distributes has its rows in shards, and an empty shell here: the shell's index answers nothing.
 -- Citus is not needed: its list of such tables is.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;

@@ -1,4 +1,4 @@
--- Storage parameter codec: whatever is pinned, the index says the same
+-- Storage parameter codec: with each codec the index gives the same answers
 CREATE TABLE codecs (id int, k int8, c int4, t timestamptz);
 INSERT INTO codecs SELECT i, i::int8 * i * 7919 % 1000003, i / 7, timestamptz '2024-01-01 UTC' + i * interval '13 seconds' FROM generate_series(1, 8000) i;
 VACUUM (FREEZE, ANALYZE) codecs;

@@ -1,4 +1,4 @@
--- Collation versions: a mismatch is warned about as with btree, by core; an index in bytes does not ask the collation
+-- Collation versions: core warns about a mismatch as with btree; an index in byte order does not depend on the collation
 \set VERBOSITY terse
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;

@@ -1,4 +1,4 @@
--- What an attack found of constraints with our indexes, beside what btree's do
+-- Bugs that an attack found in constraints with our indexes, beside what btree's do
 SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 SET surfidx.unique_notice = off;
@@ -29,7 +29,7 @@ create table t4(a int primary key WITH (access_method = surfidx)); alter table t
 set role ca_alice; alter table t4 alter a type bigint; reset role;
 select relname, amname from pg_class c join pg_am a on a.oid=relam where relname='t4_pkey';
 
--- what would ask for the constraint while it is down
+-- commands that would need the constraint while it is dropped
 create table t5(a int constraint pk primary key WITH (access_method = surfidx), b int); alter table t5 replica identity using index pk, cluster on pk;
 alter table t5 alter a type bigint, replica identity nothing;
 alter table t5 alter a type bigint, cluster on pk;
@@ -49,7 +49,7 @@ alter table t6 alter a type bigint, alter a drop not null, add constraint n uniq
 alter table t6 alter a type int, replica identity full, set without cluster, alter b drop not null, alter c set not null;
 \d t6
 select c.relname, amname from pg_class c join pg_am a on a.oid = relam join pg_index on indexrelid = c.oid where indrelid = 't6'::regclass order by 1;
--- its name is taken meanwhile
+-- another relation takes its name meanwhile
 alter table t6 alter a type bigint, add constraint t6_a check (a > 0);
 select conname, amname from pg_constraint c join pg_class i on i.oid = conindid join pg_am a on a.oid = relam where conrelid = 't6'::regclass order by 1;
 

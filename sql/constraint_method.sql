@@ -1,4 +1,4 @@
--- PRIMARY KEY and UNIQUE constraints WITH (access_method = surfidx): every way in, and what may become of them (rules Q1 to Q4)
+-- PRIMARY KEY and UNIQUE constraints WITH (access_method = surfidx): each statement that creates, changes or drops them (rules Q1 to Q4)
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 SET surfidx.unique_notice = off;

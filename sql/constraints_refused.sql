@@ -5,7 +5,7 @@ SET surfidx.unique_notice = off;
 CREATE SCHEMA ref;
 SET search_path = ref, public;
 
--- What core grants only to btree, up to PostgreSQL 17 or in all versions; docs/unique.md tells the ways around.
+-- What core grants only to btree, up to PostgreSQL 17 or in all versions; docs/unique.md has the workarounds.
 CREATE TABLE r (k int, v int);
 CREATE UNIQUE INDEX r_k ON r USING surfidx (k);
 CREATE TABLE p (k int) PARTITION BY RANGE (k);

@@ -1,4 +1,4 @@
--- Types of contrib modules, through operator classes made from btree's; where a module is not installed, nothing is tested
+-- Types of contrib modules, through operator classes made from btree's; a module that is not installed is not tested
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'
 \set ECHO none

@@ -1,5 +1,5 @@
--- What stands under the names that surfidx_convert() uses, and is none of it, or has got work of its
--- own (rule Q6).  Conversions themselves: sql/convert.sql
+-- Relations that have the names that surfidx_convert() uses, and twins that have become part of something
+-- else (rule Q6).  Conversions themselves: sql/convert.sql
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -1,4 +1,4 @@
--- WITH (keys = cut): leaves keep of a key what tells it from its neighbours, and the table is asked for the rest
+-- WITH (keys = cut): leaves store of a key what distinguishes it from its neighbours, and the table has the rest
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -1,4 +1,4 @@
--- Cut leaves of long keys, which as whole ones have no room in one record, become whole (W10)
+-- Cut leaves of long keys become whole, though one record has no room for them as whole ones (W10)
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -1,4 +1,4 @@
--- What else can be done to an index and its table: rewrites, CLUSTER, REINDEX, names, comments, tablespaces, dependencies
+-- Statements that change an index and its table: rewrites, CLUSTER, REINDEX, names, comments, tablespaces, dependencies
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'
 \set ECHO none

@@ -1,4 +1,4 @@
--- Filters in front of images: keys that are looked for again and again in a delta, which goes on growing.
+-- Filters in front of images: keys that are looked up again and again in a delta that grows.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

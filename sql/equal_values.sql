@@ -1,4 +1,4 @@
--- Values that are equal and not the same, in ordered bytes: they come back as they were stored, the next column orders them, a unique
+-- Values that are equal and not identical, in ordered bytes: they come back as they were stored, the next column orders them, a unique
 -- index takes one of them; and random values of the types whose encodings have something to get wrong
 SET surfidx.unique_notice = off;
 \getenv srcdir PG_ABS_SRCDIR

@@ -1,6 +1,6 @@
--- Foreign keys that refer to a surfidx index: whatever makes one, or makes one again, writes into
+-- Foreign keys that refer to a surfidx index: each statement that creates or rebuilds one writes into
 -- the catalogs what it writes for btree, and refuses what it refuses there. The same statements run
--- in two schemas; $ stands for what says the method.
+-- in two schemas; $ stands for the clause that names the method.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 SET surfidx.unique_notice = off;

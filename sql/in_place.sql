@@ -1,4 +1,4 @@
--- surfidx.in_place_of_btree: what asks for btree, or for nothing, becomes surfidx (rule Q5)
+-- surfidx.in_place_of_btree: an index whose statement names btree, or no method, becomes surfidx (rule Q5)
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 CREATE SCHEMA ip;

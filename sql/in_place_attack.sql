@@ -1,4 +1,4 @@
--- What an attack found of surfidx.in_place_of_btree
+-- Bugs that an attack found in surfidx.in_place_of_btree
 SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 SET surfidx.unique_notice = off;

@@ -1,4 +1,4 @@
--- Leaves below parents whose separators are long, and nearly the same: merges and VACUUM find room for them in a record
+-- Leaves of parents whose separators are long and nearly the same: merges and VACUUM find room for them in a record
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
 SET surfidx.auto_merge = off;
 
--- Rows that the planner expects: counted in the index, whatever ANALYZE has sampled.  Off by more than 1 % and a row: shown.
+-- Row estimates: counted in the index, whatever ANALYZE has sampled.  Those off by more than 1 % and a row are shown.
 CREATE FUNCTION est(condition text, tab text DEFAULT 'est') RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;

@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
 SET surfidx.auto_merge = off;
 
--- Statements that are planned again and again: the planner counts by positions that the backend has kept of the index, without a look at any page
+-- Statements that are planned again and again: the planner counts by positions of the index that the backend has cached, and reads no page
 -- of it, and is as right as when it looks: off by more than 1 % and a row is shown.
 CREATE FUNCTION plan_of(condition text, tab text, OUT rows float8, OUT pages int) LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- B5: searches that begin where ranks of characters, or bytes, guess, in orders that these tell almost, or not at all.
+-- B5: searches that begin where ranks of characters, or bytes, point, in orders about which these say almost all, or nothing.
 -- Each against a btree, from a session whose copies of roots are made.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;

@@ -1,4 +1,4 @@
--- Index-only scans whose columns nobody reads get TIDs alone; those that are read in any way get them all
+-- Index-only scans whose columns are not read return TIDs alone; if any are read, they return all columns
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/verdict.sql'
 \set ECHO none

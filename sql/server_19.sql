@@ -1,4 +1,4 @@
--- What PostgreSQL 19 brings, over surfidx: docs/compatibility.md lists it.  Older servers end here.
+-- New features of PostgreSQL 19 with surfidx (docs/compatibility.md lists them).  Older servers end here.
 SELECT current_setting('server_version_num')::int < 190000 AS older \gset
 \if :older
 \quit

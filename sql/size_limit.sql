@@ -1,4 +1,4 @@
--- WITH (size_limit = kB): leaves that are read least are cut near the bound, and those that are read get their keys back far below it
+-- WITH (size_limit = kB): near the bound the leaves that are read least are cut; far below it those that are read get their keys back
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

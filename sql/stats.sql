@@ -1,4 +1,4 @@
--- surfidx_stats(), surfidx_stat_indexes, surfidx_page_stats(), surfidx_page_items(): what they tell is true
+-- surfidx_stats(), surfidx_stat_indexes, surfidx_page_stats(), surfidx_page_items(): what they report is true
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;

@@ -1,4 +1,4 @@
--- dictionaries of keys: every scheme, every kind of scan, byte order and comparator order
+-- Dictionaries of keys: every scheme, every kind of scan, byte order and comparator order
 SET surfidx.unique_notice = off;
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'

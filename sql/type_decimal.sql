@@ -1,4 +1,4 @@
--- Doubles that are decimals: blocks of whole numbers, and that nobody sees it
+-- Doubles that are decimals: stored in blocks of integers, with the same answers as others
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'
 \set ECHO none

@@ -1,4 +1,4 @@
--- The ways around what core grants only to btree (docs/unique.md): they work, in every version and in every state of the index.
+-- Workarounds for what core grants only to btree (docs/unique.md): they work, in every version and in every state of the index.
 SET client_min_messages = warning;
 SET datestyle = 'ISO, YMD';
 CREATE EXTENSION IF NOT EXISTS surfidx;

@@ -1,4 +1,4 @@
--- Operator classes that a user makes: of a type without one, in another order; comparison functions that are not C
+-- Operator classes that a user creates: of a type without one, in another order; comparison functions that are not in C
 \getenv srcdir PG_ABS_SRCDIR
 \set helpers :srcdir '/sql/helpers/compare.sql'
 \set ECHO none

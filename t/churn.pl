@@ -1,4 +1,4 @@
-# Indexes stay small: a queue, sparse deletions, updates, and ascending keys, whose log must not outgrow the tree.
+# Indexes stay small under a queue, sparse deletions, updates, and ascending keys, whose log must not outgrow the tree.
 use strict;
 use warnings;
 

@@ -1,4 +1,4 @@
-# Dead entries go before VACUUM comes: row by row where they are met, linear in their number, and with due notice to standbys.
+# Dead entries are removed before VACUUM: where readers meet them, at a cost linear in their number, and with conflicts on standbys.
 use strict;
 use warnings;
 

@@ -1,4 +1,4 @@
-# pg_dump and restore: what a dump says of surfidx indexes, in plain format and from a directory by two jobs, makes the same indexes again.
+# pg_dump and restore: what a dump contains of surfidx indexes, in plain format and from a directory by two jobs, makes the same indexes again.
 use strict;
 use warnings;
 

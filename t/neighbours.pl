@@ -1,4 +1,4 @@
-# What others do beside a merge that takes long: it neither waits for its end nor breaks it, or it has the merge give way.
+# Other statements beside a long merge: they neither wait for its end nor break it, or the merge gives way to them.
 use strict;
 use warnings;
 

@@ -1,4 +1,4 @@
-# Nobody else's plans change: tables with btree, hash, gin, gist, spgist and brin indexes only get the same plans, costs and all, on a server without
+# Plans without surfidx indexes do not change: tables with btree, hash, gin, gist, spgist and brin indexes only get the same plans, costs and all, on a server without
 # the library, with it, and with surfidx indexes on other tables.
 use strict;
 use warnings;

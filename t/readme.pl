@@ -1,4 +1,4 @@
-# README.md and docs/ tell the truth: every SQL statement in them runs, figures are those of the last
+# README.md and docs/ are true: every SQL statement in them runs, figures are those of the last
 # run, and the tables of settings and storage parameters are those of the code, none missing.
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# Intermediate runs: merges between them under load, crashes in the midst of them, a standby that follows; and a merge that
+# Intermediate runs: merges between them under load, crashes during them, a standby that follows; and a merge that
 # goes on where it was interrupted.
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# What VACUUM and surfidx_merge() give back: the end of the file, sparse inner pages, levels.  Sessions, standbys and crashes cope.
+# What VACUUM and surfidx_merge() give back: the end of the file, sparse inner pages, levels; beside sessions, standbys and crashes.
 use strict;
 use warnings;
 

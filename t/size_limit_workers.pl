@@ -1,4 +1,4 @@
-# size_limit where nobody asks: background workers cut leaves and have them whole again;
+# size_limit in the background: workers cut leaves and make them whole again;
 # dumps keep it; standbys read both kinds, and go on when promoted.
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# What goes wrong for the worker with one index or one database is no harm to the others.
+# A worker's failure with one index or database does not harm the others.
 use strict;
 use warnings;
 

@@ -1,4 +1,4 @@
-# What writing takes, by count: bytes of WAL for an insert, fill of leaves after merges, pages that a merge leaves alone, and those that need not move.
+# What the write path writes, by count: bytes of WAL for an insert, fill of leaves after merges, pages that a merge leaves alone, and those that need not move.
 use strict;
 use warnings;
 

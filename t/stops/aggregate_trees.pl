@@ -1,4 +1,4 @@
-# Aggregates of partitioned tables, whose states come of their partitions' indexes: rules Y13 to
+# Aggregates of partitioned tables, whose states come from their partitions' indexes: rules Y13 to
 # Y15 of src/README.md.
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# Leaves with cut keys: what a reader asks of the table is true until it has the answer (W2, W3).
+# Leaves with cut keys: rows that a reader asks for stay valid until it has the answer (W2, W3).
 use strict;
 use warnings;
 

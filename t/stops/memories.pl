@@ -1,4 +1,4 @@
-# What is remembered of an index whose file goes, when numbers of files and indexes come again: N1
+# Caches of an index whose file is discarded, when numbers of files and indexes are reused: N1
 # to N3 of src/README.md.
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # A reader or appender is outrun by others again and again: every bounded number of tries runs out,
-# and what comes then is progress, or on a standby an error that says what happened; never the word
+# and what follows is progress, or on a standby an error that says what happened; never the claim
 # that the index is damaged (T4, D6, H3).
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# Every reader against every writer, every writer against every other one: one of them stopped between two of its steps, the
-# other one passing by.
+# Every reader against every writer, every writer against every other one: one is stopped between two of its steps while the
+# other one runs.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# Replay against scans on a standby: a reader stopped between two of its steps while replay passes by, and replay stopped in front
-# of each kind of record while readers pass by.
+# Replay against scans on a standby: a reader is stopped between two of its steps while replay goes on, and replay is stopped before
+# each kind of record while readers run.
 #
 # Every pair of reader and writer is tried at one of the reader's points, in turn; SURFIDX_ALL=1: at all of them.
 use strict;

@@ -1,4 +1,4 @@
-# What a statement does for the index's good and could do without, merging and removing dead
+# What a statement does for the index's sake and could do without, merging and removing dead
 # entries, may fail at each of its steps: the statement goes on.  What is the user's own, a cancel,
 # ends it.
 use strict;
