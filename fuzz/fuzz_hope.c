@@ -98,7 +98,7 @@ decode_hostile(const SfxHope *h, const uint8_t *p, size_t size)
 	int			side;
 
 	sfx_hope_compare(h, p, size, size, p, size / 2, size / 4, &lcp, &side);
-	/* in parts, with readable bytes behind: the same as in a buffer of its own */
+	/* in parts, with readable bytes after them: the same as in a buffer of its own */
 	if (size > 1)
 	{
 		uint8_t		other[MAXLEN];

@@ -5,7 +5,7 @@
  *	make bench-core, or bench_inner [file of paths, a line each]
  *
  * The array is not a format of the index: it is what a trie has to be held against. It has the
- * first eight bytes behind the page's common prefix of each separator, in order, and two bytes each
+ * first eight bytes after the page's common prefix of each separator, in order, and two bytes each
  * for where the rest is; a search bisects without a branch down to a window that vector
  * instructions compare at once.  Child blocks and counts are not in it, so that its fan-out is a
  * little too good.

@@ -3,7 +3,7 @@
  *
  *	cc -std=c11 -O2 -o bench_surf surf*.c hope*.c bench/bench_surf.c
  *	find / -xdev 2>/dev/null | LC_ALL=C sort -u > paths; ./bench_surf paths
- *	./bench_surf -c paths				behind HOPE's codes, too
+ *	./bench_surf -c paths				after HOPE's codes, too
  *	./bench_surf -n 5000000				random int8 only, so many
  *	./bench_surf -e > emails			print the e-mail-like keys
  *
@@ -77,7 +77,7 @@ shuffle(Key *k, size_t n)
 	}
 }
 
-/* Copies of keys one behind the other, so that fetching a probe costs no cache miss. */
+/* Copies of keys one after the other, so that fetching a probe costs no cache miss. */
 static uint8_t *
 gather(Key *k, size_t n)
 {
@@ -414,7 +414,7 @@ run_pages(void)
 	}
 }
 
-/* The same filters behind a dictionary of that scheme, made from every hundredth key. */
+/* The same filters after a dictionary of that scheme, made from every hundredth key. */
 static void
 run_hope(const char *name, SfxHopeScheme scheme, const unsigned (*bits)[2], size_t n)
 {
