@@ -14,8 +14,12 @@
 
 #include "utils/rel.h"
 
-#define WALK_ENTRIES	16		/* entries that a search goes through before it goes by key */
+#define WALK_ENTRIES	16		/* entries that a search steps over before it descends by key */
 
+/*
+ * See carried.h.  A listed generation that has no image is damage: under the merge lock no
+ * generation leaves the list (T4).
+ */
 SfxImage *
 sfx_carried_image(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
 {
@@ -28,8 +32,10 @@ sfx_carried_image(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 }
 
 /*
- * Move the cursor, which is not behind pos, on to the first entry >= pos.  Is that pos?  One search
- * leads there, or nothing does (K4).
+ * Move the cursor, which stands at or before pos, to the first entry >= pos.  True: that is pos.
+ * *have: the cursor stands on an entry.  After WALK_ENTRIES steps a search by key takes over; if
+ * that does not lead to pos either, the comparisons are no order (K4), and the entry counts as not
+ * found.
  */
 static bool
 find_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c, bool *have,
@@ -51,7 +57,7 @@ find_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c, bool *have,
 	return false;
 }
 
-/* The same for one newer generation. */
+/* Take out those that one newer generation has; entry[0..n) ascend.  How many are left. */
 static int
 leave_out(Relation index, const SfxOrder *order, const SfxMeta *meta, int newer, SfxEntry *entry, int n)
 {

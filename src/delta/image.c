@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
- * image.c - images: a generation of the delta log in key order, in memory: I1 to I7 (src/README.md,
- * "Images")
+ * image.c - images: a generation of the delta log in key order, in memory (memtables): I1 to I9 of
+ * src/README.md, "Images"
  *
- * An image is a cache of log pages and nothing more.  It lives in shared memory (image_slots.c),
- * in a fixed array of slots over a fixed pool of nodes (image_nodes.c), both sized at server
- * start; where there is no slot or no node left, and for temporary relations, the same structure
- * is built in this backend's own memory (image_local.c).
+ * An image is a cache of log pages and nothing more: dropping one loses no entry.  It lives in
+ * shared memory (image_slots.c), in a fixed array of slots over a fixed pool of nodes
+ * (image_nodes.c), both sized at server start.  Where no slot or no node is left, and for temporary
+ * relations, the same structure is built in this backend's own memory (image_local.c).
  *
- * Standbys and crash recovery need nothing special: whoever needs an image fills it from replayed
- * pages.
+ * Standbys and crash recovery need nothing special: the first backend that needs an image fills it
+ * from the replayed log pages (I3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -33,13 +33,15 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#define VAIN_SHARE			8	/* searches in vain before a filter is worth the walk: one for so
-								 * many entries */
+#define VAIN_SHARE			8	/* searches in vain before a filter is worth the walk: one for
+								 * every so many entries */
 
 /*
- * N3: a database may be dropped and made again with the same OID, from a template that has the
- * same files.  Replay of that tells nobody.  The row in pg_database tells, by who has written it;
- * where an ALTER DATABASE has, sessions of before and after have images of their own.
+ * N3: the xmin of this database's row in pg_database, which tells one database from another with
+ * the same OID.  A database may be dropped and made again with the same OID, from a template that
+ * has the same files, and replay of that sends no invalidation; but another transaction has written
+ * its row.  ALTER DATABASE writes the row as well: sessions from before and after it have images of
+ * their own, which costs memory and nothing else.  Cached for the life of the backend.
  */
 static TransactionId
 database_made(void)
@@ -58,6 +60,7 @@ database_made(void)
 	return made;
 }
 
+/* Make *key that of generation gen of the index that meta describes (I5).  Padding is zeroed. */
 static void
 make_key_of(SfxImageKey *key, Relation index, const SfxMeta *meta, uint32 gen)
 {
@@ -68,6 +71,7 @@ make_key_of(SfxImageKey *key, Relation index, const SfxMeta *meta, uint32 gen)
 	key->database = database_made();
 }
 
+/* The same for generation meta->gens[g]. */
 static void
 make_key(SfxImageKey *key, Relation index, const SfxMeta *meta, int g)
 {
@@ -76,26 +80,33 @@ make_key(SfxImageKey *key, Relation index, const SfxMeta *meta, int g)
 
 /* ---- being current ---- */
 
-/* What the log has behind an image's cursor. */
+/* What the log holds after an image's cursor. */
 typedef enum
 {
 	BEHIND_NOTHING,
-	BEHIND_FEW,					/* the end of the cursor's page, which was copied: I9 */
+	BEHIND_FEW,					/* the rest of the cursor's page, which was copied: I9 */
 	BEHIND_MORE,
 	BEHIND_GONE					/* the generation was dropped */
 } Behind;
 
-/* Bytes behind the cursor from which one of those who meet them applies them. */
+/* Bytes after the cursor from which one of the backends that meet them applies them. */
 #define END_TO_APPLY	(SFX_LOG_END_MAX / 2)
 
-/* Of many who find the end long one is to apply it: is it us? */
+/*
+ * The end of the log is long, and many readers may see that at once.  True for exactly one of them,
+ * which is to apply it; apply_log resets the flag.
+ */
 static inline bool
 is_applier(SfxImage *img, const SfxLogEnd *end)
 {
 	return end->len > END_TO_APPLY && pg_atomic_exchange_u32(&img->applier, 1) == 0;
 }
 
-/* What stands behind the cursor on its page, which is locked? */
+/*
+ * What follows the cursor on its page?  The page is locked, the image at least in shared mode.
+ * Notes when the log last grew (for sfx_image_idle).  With end not NULL a short rest of the page is
+ * copied there: BEHIND_FEW.
+ */
 static Behind
 behind_on_page(SfxImage *img, Page page, SfxLogEnd *end)
 {
@@ -118,8 +129,12 @@ behind_on_page(SfxImage *img, Page page, SfxLogEnd *end)
 }
 
 /*
- * What is in the log behind the cursor of an image, which is held?  One page visit.
- * end: NULL, or for the copy.
+ * What does the log hold after the cursor of an image, which the caller has locked?  One visit to
+ * one page.  end: NULL, or room for a copy of a short end.
+ *
+ * The cursor's page answers for the whole log: while it belongs to the generation and has no right
+ * link it is the last page (D2).  An image whose dead flags are older than the caller's metapage is
+ * never good enough, whatever its cursor (I1).
  */
 static Behind
 look_behind(Relation index, SfxImage *img, const SfxMeta *meta, int g, SfxLogEnd *end)
@@ -139,6 +154,10 @@ look_behind(Relation index, SfxImage *img, const SfxMeta *meta, int g, SfxLogEnd
 	return behind;
 }
 
+/*
+ * The private image of that key, made if there is none, and brought up to date; NULL: the
+ * generation was dropped.  Needs no lock.
+ */
 static SfxImage *
 acquire_local(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
 			  const SfxImageKey *key)
@@ -160,7 +179,10 @@ acquire_local(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
 
 /* ---- the public face ---- */
 
-/* Bring an image, which is held exclusively, up to date. */
+/*
+ * Bring an image, which is held exclusively, up to date.  On CATCHUP_NOMEM and CATCHUP_GONE its
+ * slot is dropped.  The reserve goes back to the pool in any case (I7).
+ */
 static CatchupResult
 apply_log(Relation index, const SfxOrder *order, SfxImage *img, const SfxMeta *meta, int g)
 {
@@ -177,10 +199,17 @@ apply_log(Relation index, const SfxOrder *order, SfxImage *img, const SfxMeta *m
 }
 
 /*
- * The image must hold what the log held when we were called, but for what is copied to *end.
- * `need` is how far our own catching up came: what others append after that is none of our
- * business, or a reader could run behind inserters for ever.  `found` is how far it was when we
- * began to wait for it: if others have gone on meanwhile, what they did may be enough.
+ * An image that holds what the log held when we were called, locked in shared mode; the rest of its
+ * log, if that is short, may be left to *end (I9).  NULL: see *r.
+ *
+ * Each turn looks at the log under the shared lock.  If entries are missing it lets go, takes the
+ * lock exclusively, applies them, and looks again, since LWLocks cannot be downgraded.
+ *
+ * `need` is how far our own catching up came.  What others append after that is not waited for,
+ * since a reader beside busy inserters would never be done: their entries are not visible to our
+ * snapshot.  `found` is how far the image was before we waited for its exclusive lock: if another
+ * backend has applied entries meanwhile we look once more under the shared lock, since that may be
+ * enough.
  */
 static SfxImage *
 acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
@@ -195,7 +224,7 @@ acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 		SfxImage   *img;
 		uint64		found = PG_UINT64_MAX;
 
-		/* before the lock: under it, interrupts are held off */
+		/* before the lock: while an LWLock is held, interrupts are held off */
 		CHECK_FOR_INTERRUPTS();
 		img = sfx_image_slot_find(key, LW_SHARED);
 		if (img != NULL)
@@ -242,6 +271,7 @@ acquire_shared(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 	}
 }
 
+/* See image.h. */
 SfxImage *
 sfx_image_acquire_but_end(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
 						  SfxLogEnd *end)
@@ -254,7 +284,7 @@ sfx_image_acquire_but_end(Relation index, const SfxOrder *order, const SfxMeta *
 		end->len = 0;
 	make_key(&key, index, meta, g);
 	sfx_image_local_outdated(&key.loc, meta->build_id, SfxMetaOldestGen(meta));
-	/* An image that would need more than half of the pool is not even tried there. */
+	/* an image that would take more than half of the pool is not even tried there */
 	if (!sfx_image_slots_exist() || RelationUsesLocalBuffers(index) ||
 		meta->gens[g].pages > sfx_image_pool_nodes() / 4)
 		return acquire_local(index, order, meta, g, &key);
@@ -272,6 +302,7 @@ sfx_image_acquire(Relation index, const SfxOrder *order, const SfxMeta *meta, in
 	return sfx_image_acquire_but_end(index, order, meta, g, NULL);
 }
 
+/* See image.h.  The image counts as known only if its cursor stands on the log's last page. */
 bool
 sfx_image_glance(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, const SfxPos *pos, int n, double *below)
 {
@@ -313,7 +344,7 @@ sfx_image_absent(SfxImage *img, uint64 hash)
 	return sfx_delta_absent(&img->delta, &nodes, hash);
 }
 
-/* Making a filter takes some 15 ns an entry, a search in vain ten times that. */
+/* Making a filter takes some 15 ns for an entry, a search in vain ten times that. */
 bool
 sfx_image_wants_filter(SfxImage *img)
 {
@@ -349,6 +380,7 @@ sfx_image_killed(const SfxImage *img, SfxHorizon *horizon)
 	return img->killed;
 }
 
+/* The transaction's statement start serves as the clock: this runs in lookups. */
 bool
 sfx_image_idle(SfxImage *img)
 {
@@ -362,8 +394,8 @@ sfx_image_idle(SfxImage *img)
 }
 
 /*
- * Nobody applies a short end of the log (I9) while it does not grow: whoever looks at it notices
- * when it has.
+ * For the worker: by the clock.  A short end of the log may stay unapplied for long (I9), so
+ * img->grown alone would not do; look_behind notices whether the log has grown.
  */
 bool
 sfx_delta_is_idle(Relation index, const SfxMeta *meta)
@@ -387,7 +419,10 @@ sfx_delta_is_idle(Relation index, const SfxMeta *meta)
 	return idle;
 }
 
-/* The image of that generation, locked where that means something; NULL if there is none. */
+/*
+ * The image of that generation: a shared one locked in that mode, or a private one, which needs no
+ * lock; NULL if there is none.  sfx_image_release lets go of either.
+ */
 static SfxImage *
 find_existing(Relation index, const SfxMeta *meta, int g, LWLockMode mode)
 {
@@ -409,7 +444,7 @@ sfx_image_reaches_tail(Relation index, const SfxMeta *meta, int g)
 
 	if (img == NULL)
 		return false;
-	/* one that has not read all flags is to be made anew (I1) */
+	/* an image that has not read all flags has to be made anew (I1) */
 	reaches = img->removals >= meta->removals && img->blkno == meta->gens[g].tail;
 	sfx_image_release(img);
 	return reaches;
@@ -423,12 +458,16 @@ sfx_image_known_dead(Relation index, const SfxMeta *meta, int g)
 
 	if (img == NULL)
 		return 0;
-	/* all that were seen came into the tree, but for those that were flagged */
+	/* every entry seen came into the tree, except those flagged by then and those killed since */
 	dead = img->seen - img->delta.nentries;
 	sfx_image_release(img);
 	return dead;
 }
 
+/*
+ * See image.h.  It is looked at again whether a filter is due: the caller has let go of the image
+ * in between, and another reader may have made one.
+ */
 void
 sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g)
 {
@@ -437,18 +476,19 @@ sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g)
 	if (img == NULL)
 		return;
 	img->vain = 0;
-	/* somebody else may have come first */
+	/* another backend may have been first */
 	if (sfx_delta_filter_due(&img->delta))
 	{
 		SfxNodeAlloc nodes = sfx_image_nodes(img, NULL);
 
 		sfx_image_make_room(img, sfx_delta_filter_nodes(&img->delta));
-		/* without it searches take the longer way */
+		/* where memory is short there is no filter, and searches go on without */
 		(void) sfx_delta_filter_grow(&img->delta, &nodes);
 	}
 	sfx_image_release(img);
 }
 
+/* See image.h.  The caller holds no image. */
 void
 sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
 			   const uint64 *dead, int ndead, const SfxHorizon *horizon)
@@ -459,7 +499,7 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 	if (img == NULL)
 		return;
 	nodes = sfx_image_nodes(img, order);
-	/* first, since a comparison may throw in the midst of it */
+	/* first, since a comparison may throw after some entries are gone */
 	sfx_horizon_raise(&img->horizon, horizon);
 	for (int i = 0; i < n; i++)
 	{
@@ -472,6 +512,7 @@ sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g
 	sfx_image_release(img);
 }
 
+/* Let go of an image, shared or private. */
 void
 sfx_image_release(SfxImage *img)
 {
@@ -479,7 +520,7 @@ sfx_image_release(SfxImage *img)
 		LWLockRelease(&img->lock);
 }
 
-/* The generation was dropped: its image's memory may go now rather than when room is needed. */
+/* The generation was dropped: its image's memory is free at once, not only when room is needed. */
 void
 sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen)
 {

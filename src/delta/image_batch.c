@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  * image_batch.c - entries of several log pages in key order, for an image
  *
- * An image that is some pages behind the log gets what they hold in key order: neighbours find
- * their place in the image's tree beside each other, in a node that the processor has at hand,
- * where entries as they come would take a way down, and a wait for memory, each. Sorting
- * (itemsort.h) costs a third of what that saves.
+ * An image that lags by some pages gets the entries of those in key order.  Neighbours then find
+ * their place in the image's tree beside each other, in a node that is in the processor's caches,
+ * where entries in log order would each take a descent and a wait for memory.  Sorting (itemsort.h)
+ * costs a third of what that saves.
  *
  * An entry in the batch:
  *
- *	0	2	n, the bytes of key and TID
- *	2	.	key
- *	.	6	TID, as sfx_put_tid writes it
- *	.	2	bytes of the payload, which follows
+ * 	0	2	n, the bytes of key and TID
+ * 	2	.	key
+ * 	.	6	TID, as sfx_put_tid writes it
+ * 	.	2	bytes of the payload, which follows
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,7 +24,10 @@
 #define LOG_OVERHEAD	3		/* bytes that it takes in a log page beside them, at least */
 #define MOST_PER_PAGE	(BLCKSZ / (LOG_OVERHEAD + 1))
 #define ROOM_PER_PAGE	(BLCKSZ + MOST_PER_PAGE * (ENTRY_OVERHEAD - LOG_OVERHEAD))
-/* what pages usually hold: keys of eight bytes and more */
+/*
+ * what pages usually hold: keys of eight bytes and more; a batch takes fewer pages if there are
+ * more
+ */
 #define USUAL_PER_PAGE	700
 #define USUAL_BYTES		(BLCKSZ + USUAL_PER_PAGE * (ENTRY_OVERHEAD - LOG_OVERHEAD))
 
@@ -32,11 +35,11 @@ struct SfxBatch
 {
 	int			n;
 	int			maxitems;
-	Size		used;
+	Size		used;			/* of bytes */
 	Size		room;
 	SfxItem    *items;
-	SfxItem    *tmp;
-	uint8	   *bytes;
+	SfxItem    *tmp;			/* the sort's second array */
+	uint8	   *bytes;			/* the entries */
 };
 
 SfxBatch *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
- * image_fill.c - bringing an image up to date: applying what its log has behind the cursor
+ * image_fill.c - bringing an image up to date: applying what its log holds after the cursor
  *
- * An image that is on the log's last page gets entries as they come.  One that is further behind
+ * An image whose cursor is on the log's last page gets entries one by one.  One that lags by pages
  * gets those of many pages at once, in key order (image_batch.c).
  *-------------------------------------------------------------------------
  */
@@ -16,9 +16,10 @@
 #include "meta.h"
 #include "page.h"
 
-#define IMAGE_PAGES_A_HOLD	64	/* log pages applied before the lock is given up once, or so */
+#define IMAGE_PAGES_A_HOLD	64	/* log pages, about, that are applied before the lock is released
+								 * once */
 
-/* An image that is brought up to date to a generation. */
+/* An image that is being brought up to date, and its generation. */
 typedef struct Fill
 {
 	Relation	index;
@@ -28,7 +29,10 @@ typedef struct Fill
 	SfxNodeAlloc nodes;			/* the image's */
 } Fill;
 
-/* The entry of a copied log page at *off, which moves on; false at its end. */
+/*
+ * Parse the entry of a copied log page at *off, which moves on.  False at the page's end.  Notes in
+ * the image whether the entry is SFX_LOG_UNCHANGED.
+ */
 static bool
 next_entry(const Fill *f, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead)
 {
@@ -48,8 +52,8 @@ next_entry(const Fill *f, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e
 }
 
 /*
- * Into the image.  False: the pool is exhausted.  Nodes are asked for only once it turns out that
- * it needs some.
+ * Insert an entry into the image's tree.  False: the pool is exhausted.  The reserve is filled only
+ * when an insert has asked for nodes (I7): most need none.  *finger: as sfx_delta_insert_near.
  */
 static bool
 insert_entry(const Fill *f, const SfxEntry *e, uint32 *finger)
@@ -61,6 +65,7 @@ insert_entry(const Fill *f, const SfxEntry *e, uint32 *finger)
 	return r != SFX_NOMEM;
 }
 
+/* The same; a mutant leaves the filter out (I4). */
 static bool
 apply_entry(const Fill *f, const SfxEntry *e, uint32 *finger)
 {
@@ -76,7 +81,10 @@ apply_entry(const Fill *f, const SfxEntry *e, uint32 *finger)
 	return done;
 }
 
-/* Apply what a copied log page holds behind the cursor. */
+/*
+ * Apply what a copied log page holds after the cursor, which moves with each entry.  False: the
+ * pool is exhausted.
+ */
 static bool
 apply_page(const Fill *f, Page page)
 {
@@ -100,19 +108,20 @@ apply_page(const Fill *f, Page page)
 }
 
 /*
- * Pages that are read before anything of them is applied.  The image's cursor stays until all of it
- * is: if an error has them read again, the same entries come to stand in the same places.
+ * Pages that are read before any entry of them is applied.  The image's cursor stays in front of
+ * them until all are applied.  If an error ends that half-way they are read again, and the same
+ * entries replace themselves: the tree has each (key, TID) once.
  */
 typedef struct Ahead
 {
 	SfxBatch   *batch;
-	BlockNumber blkno;			/* the cursor behind it */
+	BlockNumber blkno;			/* from here on: the cursor after these pages */
 	uint32		seq;
 	uint32		off;
 	uint64		seen;
 } Ahead;
 
-/* Add what a copied page holds behind that cursor. */
+/* Add what a copied page holds after that cursor, which moves to the page's end. */
 static void
 gather_page(const Fill *f, Page page, Ahead *a)
 {
@@ -128,7 +137,7 @@ gather_page(const Fill *f, Page page, Ahead *a)
 	a->off = SfxPageBodyLen(page);
 }
 
-/* Apply them in key order. False: the pool is exhausted. */
+/* Apply the batch in key order, and move the image's cursor.  False: the pool is exhausted. */
 static bool
 apply_batch(const Fill *f, const Ahead *a)
 {
@@ -151,7 +160,10 @@ apply_batch(const Fill *f, const Ahead *a)
 	return true;
 }
 
-/* Apply log pages from the cursor's on, whose copy is given, at once. */
+/*
+ * Apply log pages from the cursor on as one batch, until it is full or the log ends; copy is that
+ * of the cursor's page, and is overwritten.
+ */
 static CatchupResult
 catch_up_pages(const Fill *f, Page copy)
 {
@@ -190,8 +202,8 @@ catch_up_pages(const Fill *f, Page copy)
 }
 
 /*
- * A search brings the nodes that an insert will touch into the processor's caches; most of what an
- * insert takes is waiting for these.
+ * See image_impl.h.  Most of an insert's time is waiting for memory: for the nodes that a search
+ * for the same entry touches, too.
  */
 void
 sfx_image_warm(Relation index, SfxImage *img, SfxLogEnd *end)
@@ -213,6 +225,7 @@ sfx_image_warm(Relation index, SfxImage *img, SfxLogEnd *end)
 	}
 }
 
+/* See image_impl.h. */
 CatchupResult
 sfx_image_catch_up(Relation index, const SfxOrder *order, SfxImage *img, const SfxMeta *meta,
 				   int g)
@@ -240,7 +253,7 @@ sfx_image_catch_up(Relation index, const SfxOrder *order, SfxImage *img, const S
 		if (!sfx_log_copy_page(index, meta, g, img->blkno, img->seq, copy.data))
 			return CATCHUP_GONE;
 		right = SfxPageGetTail((Page) copy.data)->right;
-		/* in another order than that of bytes what counts are comparisons */
+		/* in comparator order comparisons cost most, and a batch saves none */
 		if (right != InvalidBlockNumber && order == NULL)
 			return catch_up_pages(&f, copy.data);
 		if (!apply_page(&f, copy.data))

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
- * image_impl.h - an image's state: image.c (which one, and its face), image_slots.c (those in
- * shared memory), image_nodes.c (memory) and image_fill.c (how it gets its entries)
+ * image_impl.h - the state of an image, for image.c (finding one, and the public functions),
+ * image_slots.c (those in shared memory), image_local.c (private ones), image_nodes.c (memory) and
+ * image_fill.c (how it gets its entries)
  *
- * The rules are I1 to I7 (src/README.md, "Images").
+ * The rules are I1 to I9 (src/README.md, "Images").
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_IMAGE_IMPL_H
@@ -19,48 +20,57 @@
 
 #define IMAGE_RESERVE		16	/* nodes in hand: more than any insert needs */
 
+/* What tells one image from another (N3, I5). */
 typedef struct SfxImageKey
 {
 	SfxLocator	loc;
 	uint32		gen;
 	uint64		build_id;
-	TransactionId database;		/* that made the row of the database: N3 */
+	TransactionId database;		/* the transaction that wrote the row of the database: N3 */
 } SfxImageKey;
 
+/*
+ * An image.  The shared ones are an array in shared memory; key, tree and cursor change only under
+ * the exclusive lock (I5).  Members marked "any reader may write it" are advice: a lost update does
+ * no harm.
+ */
 struct SfxImage
 {
 	LWLock		lock;			/* shared images only */
 	bool		used;
 	SfxImageKey key;
-	int			next;			/* of its chain (image_slots.c), -1: none; shared images only */
+	int			next;			/* next slot of its chain (image_slots.c), -1: none; shared images
+								 * only */
 	bool		chained;		/* in the chain of its key, even if it is not used any more */
-	uint64		removals;		/* I1 */
+	uint64		removals;		/* the metapage's removal counter when the dead flags were read: I1 */
 	BlockNumber blkno;			/* cursor: page */
-	uint32		seq;			/* its number in the chain: a damaged link cannot lead in circles */
+	uint32		seq;			/* number of that page in its generation: a damaged link cannot
+								 * lead in circles */
 	uint32		off;			/* cursor: bytes of its body that were applied */
-	uint64		seen;			/* log entries up to the cursor, dead ones too */
+	uint64		seen;			/* log entries up to the cursor, dead ones included */
 	bool		unchanged;		/* some of them are SFX_LOG_UNCHANGED */
-	uint64		killed;			/* of those, taken out by sfx_image_kill */
-	SfxHorizon	horizon;		/* ... for standbys, when the generation is dropped */
+	uint64		killed;			/* entries that sfx_image_kill took out */
+	SfxHorizon	horizon;		/* conflict horizon of those, for the record that drops the
+								 * generation */
 	SfxDelta	delta;
-	pg_atomic_uint32 applier;	/* somebody is about to apply the log's end: I9 */
-	uint32		noticed;		/* bytes of the cursor's page, when somebody last looked (any may
-								 * write it: advice) */
-	uint32		vain;			/* searches that found nothing since a filter was due, or about so
-								 * many (any reader may write it) */
-	uint32		nreserve;
+	pg_atomic_uint32 applier;	/* 1: some backend is about to apply the log's end: I9 */
+	uint32		noticed;		/* bytes of the cursor's page at the last look (any reader may
+								 * write it) */
+	uint32		vain;			/* searches that found nothing since a filter was due, roughly (any
+								 * reader may write it) */
+	uint32		nreserve;		/* nodes in reserve: I7 */
 	uint32		reserve[IMAGE_RESERVE];
-	pg_atomic_uint64 last_used; /* by the clock of its table */
-	TimestampTz grown;			/* when readers last found more in the log: the start of a
-								 * statement */
-	TimestampTz asked;			/* when one of them last asked for it to be merged (any may write
-								 * it: advice) */
+	pg_atomic_uint64 last_used; /* by the clock of image_slots.c, or of image_local.c */
+	TimestampTz grown;			/* when readers last found that the log had grown: the start of
+								 * their statement */
+	TimestampTz asked;			/* when a reader last asked for a merge (any reader may write it) */
 	/* private images only */
 	struct SfxLocalNodes *local;
 	Oid			index;
 	bool		suspect;		/* the relation has changed: its file may be another one */
 };
 
+/* Does the slot hold the image of that key?  Certain only under the slot's lock (I5). */
 static inline bool
 sfx_image_is(const SfxImage *img, const SfxImageKey *key)
 {
@@ -71,25 +81,41 @@ sfx_image_is(const SfxImage *img, const SfxImageKey *key)
 
 /* ---- image_nodes.c ---- */
 
-/* How the image's tree comes by its nodes; NULL as the order will do where no keys are compared. */
+/*
+ * The allocator that the image's tree is to be used with.  order: the index's; NULL also where no
+ * keys are compared.
+ */
 extern SfxNodeAlloc sfx_image_nodes(SfxImage *img, const SfxOrder *order);
 
-/* I7, as far as the pool has nodes. */
+/*
+ * Fill the reserve with as many nodes as the next insert may need (I7).  False: the pool is
+ * exhausted.
+ */
 extern bool sfx_image_fill_reserve(SfxImage *img);
 
-/* What was reserved and not needed goes to others. */
+/* Give the reserve back to the pool.  To be called before an exclusive lock is released. */
 extern void sfx_image_give_back(SfxImage *img);
 
-/* Is there room for n more nodes beside the reserve? */
+/* Are n nodes free beside the reserve?  A private image makes them so. */
 extern bool sfx_image_has_room(SfxImage *img, uint32 n);
 
-/* Forget everything applied so far; the key stays. */
+/* Free all nodes, and forget all that was applied, the filter included; the key stays. */
 extern void sfx_image_clear(SfxImage *img);
 
-/* Memory for a private image, which is zeroed; and its end. */
+/*
+ * Give a zeroed image private memory, in a context of its own below TopMemoryContext; free that,
+ * and zero the image.
+ */
 extern void sfx_image_begin_local(SfxImage *img);
 extern void sfx_image_end_local(SfxImage *img);
+
+/* Bytes of nodes that a private image has allocated. */
 extern Size sfx_image_local_bytes(const SfxImage *img);
+
+/*
+ * Nodes of the shared pool: how many there are (the unused node 0 included), and how many are free,
+ * read without a lock.
+ */
 extern uint32 sfx_image_pool_nodes(void);
 extern uint32 sfx_image_pool_free(void);
 
@@ -98,11 +124,13 @@ extern uint32 sfx_image_pool_free(void);
 /* The private image of that key; NULL: there is none. */
 extern SfxImage *sfx_image_local_find(const SfxImageKey *key);
 
-/* A new one. */
+/* A new one, empty; the least recently used ones go where there are too many. */
 extern SfxImage *sfx_image_local_make(Relation index, const SfxImageKey *key);
+
+/* Free that one, if it is there. */
 extern void sfx_image_local_forget(const SfxImageKey *key);
 
-/* Give back those of a file that are of another build, or of generations that were dropped. */
+/* Free those of a file that belong to another build, or to generations older than oldest_gen. */
 extern void sfx_image_local_outdated(const SfxLocator *file, uint64 build_id, uint32 oldest_gen);
 
 /* ---- image_slots.c ---- */
@@ -111,26 +139,30 @@ extern void sfx_image_local_outdated(const SfxLocator *file, uint64 build_id, ui
 extern bool sfx_image_slots_exist(void);
 
 /*
- * The slot of that key, its lock held in the given mode; NULL: there is none, or it came or moved
- * this moment.
+ * The slot of that key, its lock held in the given mode.  NULL: there is none, or it was given to
+ * that key, or moved to another chain, during the look.  No slot's lock may be held (I6).
  */
 extern SfxImage *sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode);
 
 /*
- * The slot of that key, a new one if there is none, exclusively locked; NULL if all are busy.
+ * The slot of that key, an empty one if there was none, exclusively locked.  NULL: all slots are
+ * locked by others.  No slot's lock may be held.
  */
 extern SfxImage *sfx_image_slot_make(const SfxImageKey *key);
 
-/* Give back all memory of a slot, whose lock is held exclusively, and the slot. */
+/* Free a slot with all its memory.  Its lock is held exclusively, and stays so. */
 extern void sfx_image_slot_drop(SfxImage *img);
 
-/* The image was used. */
+/* Note that the image was used, for the choice of victims.  Needs no exclusive lock. */
 extern void sfx_image_slot_touch(SfxImage *img);
 
-/* I7. False: the pool is exhausted and nothing could be evicted. */
+/*
+ * sfx_image_fill_reserve, evicting other images where the pool is exhausted.  False: nothing could
+ * be evicted.  img is locked exclusively.
+ */
 extern bool sfx_image_reserve(SfxImage *img);
 
-/* Room for n more nodes beside the reserve, as far as it can be had by eviction. */
+/* Free n nodes beside the reserve, as far as eviction can.  img is locked exclusively. */
 extern void sfx_image_make_room(SfxImage *img, uint32 n);
 
 /* ---- image_fill.c ---- */
@@ -139,21 +171,23 @@ typedef enum
 {
 	CATCHUP_DONE,
 	CATCHUP_GONE,				/* the generation was dropped */
-	CATCHUP_MORE,				/* not finished: call again, after giving up the lock */
-	CATCHUP_NOMEM
+	CATCHUP_MORE,				/* not finished: release the lock, and call again */
+	CATCHUP_NOMEM				/* the pool is exhausted: the image is incomplete */
 } CatchupResult;
 
 /*
- * Apply log pages from the cursor on, some tens of them at most.  The image is ours alone.  May
- * throw: it is none the worse then.
+ * Apply log pages from the cursor on, some tens of them at most.  The caller holds the image
+ * exclusively.  An image with outdated dead flags is emptied first, and filled anew (I1).  May
+ * throw: the cursor then stands where it stood, or after a part of the entries, and the image is
+ * sound.
  */
 extern CatchupResult sfx_image_catch_up(Relation index, const SfxOrder *order, SfxImage *img,
 										const SfxMeta *meta, int g);
 
 /*
- * Who holds the image in shared mode, and is about to apply that copied end in exclusive mode,
- * looks its entries up: so that others wait for less (I9).  In byte order only.  ERROR if the copy
- * is damaged.
+ * The caller holds the image in shared mode, and is about to apply *end under the exclusive lock.
+ * Look those entries up, so that their nodes are in the processor's caches and the exclusive hold
+ * is short (I9).  Byte order only.  ERROR if the copy is damaged.
  */
 extern void sfx_image_warm(Relation index, SfxImage *img, SfxLogEnd *end);
 

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
- * image_local.c - images in this backend's own memory: of temporary relations, and where shared
- * memory has no room
+ * image_local.c - images in this backend's own memory: those of temporary relations, and others
+ * where shared memory has no room
  *
- * They have the same ends as those in shared memory: their generation's (sfx_image_forget), their
- * file's, or the turn of the one that was used least recently.  Files of temporary relations are
- * not among those that gone.h tells of; but a relation that gets another file, or is dropped, is
- * invalidated before, so what belongs to one that was invalidated goes at the end of the
- * transaction.
+ * They end as those in shared memory do: with their generation (sfx_image_forget), with their file,
+ * or as the least recently used when there are too many.  gone.h does not tell of files of
+ * temporary relations.  But a relation that gets another file, or is dropped, is invalidated before
+ * that; so images of an invalidated relation are freed at the end of the transaction.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -25,8 +24,8 @@
 
 static SfxImage local_images[LOCAL_IMAGES];
 static int	nlocal = 0;			/* in use */
-static uint64 uses = 0;			/* so far: by which they are told apart */
-static bool suspects = false;	/* some of them are */
+static uint64 uses = 0;			/* so far: the clock of last_used */
+static bool suspects = false;	/* some image is marked as suspect */
 
 static inline uint64
 last_use(SfxImage *img)
@@ -41,14 +40,20 @@ end_image(SfxImage *img)
 	sfx_image_end_local(img);
 }
 
-/* All together may have as much as pages of temporary tables, or as images in shared memory. */
+/*
+ * All private images together may take as much as the buffers of temporary tables, or as the images
+ * in shared memory.
+ */
 static Size
 most_bytes(void)
 {
 	return Max((Size) num_temp_buffers * BLCKSZ, (Size) sfx_guc_delta_memory * 1024);
 }
 
-/* One for a new image. */
+/*
+ * A place for a new image.  Frees the least recently used ones until there is one, and all others
+ * together take less than most_bytes().
+ */
 static SfxImage *
 free_place(void)
 {
@@ -127,6 +132,10 @@ sfx_image_local_forget(const SfxImageKey *key)
 		end_image(img);
 }
 
+/*
+ * Relcache callback: mark the images of that index (InvalidOid: all of them).  Freeing waits for
+ * the end of the transaction, since an image may be in use at the time of the invalidation.
+ */
 static void
 relation_changed(Datum arg, Oid relid)
 {
@@ -135,6 +144,7 @@ relation_changed(Datum arg, Oid relid)
 			local_images[i].suspect = suspects = true;
 }
 
+/* Transaction callback: free the marked images. */
 static void
 at_end(XactEvent event, void *arg)
 {

@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
- * image_nodes.c - the memory of images: a pool of nodes in shared memory, or chunks of a
- * backend's own
+ * image_nodes.c - the memory of images: a pool of nodes in shared memory, or chunks of a backend's
+ * own
  *
- * An insert that splits a node needs some at once, and must not fail half-way (I7): they are
- * taken into the image's reserve before.  Most inserts split nothing and need none; so a small
- * image has one node and no reserve, and a pool of 8,192 nodes has room for as many small images
- * as there are slots.
+ * An insert that splits nodes needs new ones at once, and must not fail half-way (I7).  So nodes
+ * are taken into the image's reserve beforehand.  Most inserts split nothing and need none: a small
+ * image has one node and no reserve, and a pool of 8,192 nodes has room for as many small images as
+ * there are slots.
+ *
+ * The first four bytes of a free node are the number of the next free one, in both kinds of memory.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -20,6 +22,7 @@
 
 #define LOCAL_CHUNK			16	/* nodes per allocation */
 
+/* The shared pool's head.  A spinlock will do: it covers one push or pop. */
 typedef struct PoolShared
 {
 	slock_t		lock;
@@ -28,6 +31,7 @@ typedef struct PoolShared
 	uint32		nnodes;
 } PoolShared;
 
+/* The private nodes of one image. */
 typedef struct SfxLocalNodes
 {
 	MemoryContext cxt;
@@ -39,10 +43,12 @@ typedef struct SfxLocalNodes
 } SfxLocalNodes;
 
 static PoolShared *shared = NULL;
-static char *pool = NULL;		/* node n at pool + n * SFX_NODE_SIZE; node 0 is not used */
+static char *pool = NULL;		/* node n stands at pool + n * SFX_NODE_SIZE; there is no node 0,
+								 * which is SFX_NODE_NULL */
 
 /* ---- the shared pool ---- */
 
+/* Number of nodes in the pool, by surfidx.delta_memory; node 0, which is not used, is counted. */
 static uint32
 pool_size(void)
 {
@@ -96,6 +102,7 @@ sfx_image_pool_free(void)
 	return shared->nfree;
 }
 
+/* Take a node from the pool; SFX_NODE_NULL: it is exhausted. */
 static uint32
 shared_pop(void)
 {
@@ -122,8 +129,9 @@ shared_push(uint32 ref)
 	SpinLockRelease(&shared->lock);
 }
 
-/* ---- a backend's own ---- */
+/* ---- private nodes ---- */
 
+/* As SfxNodeAlloc.addr and .free; ctx is the image. */
 static void *
 local_addr(void *ctx, uint32_t ref)
 {
@@ -132,7 +140,7 @@ local_addr(void *ctx, uint32_t ref)
 	return l->chunks[ref / LOCAL_CHUNK] + (Size) (ref % LOCAL_CHUNK) * SFX_NODE_SIZE;
 }
 
-/* SFX_NODE_NULL: there is none at hand. */
+/* Take a private node; SFX_NODE_NULL: none is free (local_grow makes some). */
 static uint32
 local_take(SfxImage *img)
 {
@@ -157,7 +165,7 @@ local_free(void *ctx, uint32_t ref)
 	l->nfree++;
 }
 
-/* Private memory for some more nodes. May throw; nothing is changed then. */
+/* Allocate LOCAL_CHUNK more private nodes.  May throw; then nothing is changed. */
 static void
 local_grow(SfxImage *img)
 {
@@ -204,8 +212,9 @@ sfx_image_local_bytes(const SfxImage *img)
 	return (Size) img->local->nchunks * LOCAL_CHUNK * SFX_NODE_SIZE;
 }
 
-/* ---- for the image's tree ---- */
+/* ---- the allocator of the image's tree ---- */
 
+/* SfxNodeAlloc.alloc: from the reserve while there is one, so that available() holds. */
 static uint32_t
 image_alloc(void *ctx)
 {
@@ -216,6 +225,9 @@ image_alloc(void *ctx)
 	return img->local ? local_take(img) : shared_pop();
 }
 
+/*
+ * SfxNodeAlloc.available: the reserve alone is certain, since others take from the pool meanwhile.
+ */
 static uint32_t
 image_available(void *ctx)
 {

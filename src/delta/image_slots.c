@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  * image_slots.c - images in shared memory: a slot for each, found by the index's file
  *
- * Slots stand in chains, one for each hash value of a file.  Which chain a slot is in changes
- * under the directory lock, and only when it gets a new key; who looks for an image walks a chain
- * without a lock, and looks at the key again under the slot's.  If chains change meanwhile he may
- * miss it: then it is made, and before that looked for under the directory lock.
+ * Slots stand in chains, one for each hash value of a file.  A slot gets into a chain, or moves to
+ * another one, only when it gets a new key, under the directory lock.  A backend that looks for an
+ * image walks a chain without a lock, and compares the key again under the slot's lock (I5).  If
+ * chains change during that walk it may miss the image; but before it makes one it looks again,
+ * under the directory lock.
  *
- * An image ends with its generation (sfx_image_forget), and with its file (gone.h).  Where there
- * is no free slot, or no free node, the one goes that was used least recently of the next VICTIMS
- * in turn: whatever hash value it has.  So no two indexes are in each other's way for ever, and
- * what nobody uses goes first, or soon.
+ * An image ends with its generation (sfx_image_forget), and with its file (gone.h).  Where there is
+ * no free slot, or no free node, a victim is evicted: the least recently used of the next VICTIMS
+ * slots in turn, whatever their hash value.  So no two indexes evict each other for ever, and
+ * unused images go first, or soon (I8).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -26,22 +27,24 @@
 #include "storage/shmem.h"
 
 #define VICTIMS		64
-#define LUCK		3			/* looks more than a round takes: victims may be held */
+#define LUCK		3			/* looks in excess of one round: victims may be locked */
 
+/* The head of the area; the chains and the slots follow it. */
 typedef struct SlotsShared
 {
 	LWLock		directory;
-	int			nslots;			/* and chains */
-	pg_atomic_uint64 clock;
-	pg_atomic_uint32 hand;		/* slots looked at for victims */
-	pg_atomic_uint64 taken;
-	pg_atomic_uint64 evicted;
+	int			nslots;			/* the number of chains, too */
+	pg_atomic_uint64 clock;		/* advances when another image is used than last time */
+	pg_atomic_uint32 hand;		/* the slot from which the next search for a victim starts */
+	pg_atomic_uint64 taken;		/* slots given to a key, so far */
+	pg_atomic_uint64 evicted;	/* images evicted for want of room, so far */
 } SlotsShared;
 
 static SlotsShared *shared = NULL;
-static volatile int *chain;		/* the first slot of each, -1: none */
+static volatile int *chain;		/* first slot of each chain, -1: none */
 static SfxImage *slots;
 
+/* Where the slots begin in the area: after its head and the chains. */
 static Size
 slots_at(void)
 {
@@ -104,20 +107,31 @@ chain_of(const SfxLocator *file)
 	return h % shared->nslots;
 }
 
-/* The number of the slot that seems to have that key; -1: none. */
+/*
+ * The number of the slot that seems to have that key; -1: none was seen.  Without a lock the answer
+ * is a hint either way; under the directory lock no chain changes, and -1 is certain.
+ */
 static int
 look_up(const SfxImageKey *key)
 {
 	int			i = chain[chain_of(&key->loc)];
 
-	/* chains that change while we walk could lead in circles */
+	/*
+	 * a slot that moves to another chain during this walk could lead us in circles: count the
+	 * steps
+	 */
 	for (int n = 0; i >= 0 && n < shared->nslots; n++, i = *(volatile int *) &slots[i].next)
 		if (sfx_image_is(&slots[i], key))
 			return i;
 	return -1;
 }
 
-/* Directory lock and the slot's held exclusively. */
+/*
+ * Give slot i to that key, and move it to the key's chain.  Directory lock and the slot's are held
+ * exclusively.  A backend that stands on the slot in its walk goes on in the new chain, and misses
+ * the rest of its own.  The barrier makes sure that the chain leads to the slot only after its key
+ * and link are there.
+ */
 static void
 rechain(int i, const SfxImageKey *key)
 {
@@ -152,7 +166,7 @@ sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode)
 {
 	int			i = look_up(key);
 
-	/* I6: whoever waits for an image holds no other one */
+	/* I6: a backend that waits for an image's lock holds no other one */
 	Assert(!sfx_image_held());
 	if (i < 0)
 		return NULL;
@@ -180,7 +194,10 @@ sfx_image_slot_drop(SfxImage *img)
 	img->used = false;
 }
 
-/* Of the next VICTIMS slots the one to go; with a free one that.  -1: none. */
+/*
+ * Advance the hand by VICTIMS slots and choose one of them: a free one if take_free, else the least
+ * recently used that this backend does not hold.  -1: none.  Takes no lock: the caller looks again.
+ */
 static int
 next_victim(bool take_free)
 {
@@ -204,7 +221,10 @@ next_victim(bool take_free)
 	return victim;
 }
 
-/* A slot that is not used any more, its lock held exclusively; -1: all are in use this moment. */
+/*
+ * A slot that is free, or was made free by eviction, its lock held exclusively; -1: others hold the
+ * locks of all candidates.  Never waits: the caller may hold the lock of another image (I6).
+ */
 static int
 free_slot(bool take_free)
 {
@@ -225,8 +245,8 @@ free_slot(bool take_free)
 }
 
 /*
- * Free the memory of an image that was not used for long, as others go, and that nobody holds;
- * false: there is none.
+ * Evict the least recently used image of the next slots in turn that no other backend holds.
+ * False: there is none.
  */
 static bool
 evict(void)
@@ -260,7 +280,10 @@ sfx_image_slot_make(const SfxImageKey *key)
 	SfxImage   *img;
 	int			i;
 
-	/* not under the directory lock: who has the slot may be about to fill it */
+	/*
+	 * without the directory lock: this waits for the slot's lock, and its holder may want the
+	 * directory lock in order to evict another image
+	 */
 	while ((img = sfx_image_slot_find(key, LW_EXCLUSIVE)) == NULL)
 	{
 		LWLockAcquire(&shared->directory, LW_EXCLUSIVE);
@@ -288,8 +311,8 @@ sfx_image_slot_make(const SfxImageKey *key)
 }
 
 /*
- * The clock goes on where another image was used last: who looks into the same one again and
- * again writes nothing that others read.
+ * The clock advances only when another image was used last.  A backend that uses the same image
+ * again and again thus writes no cache line that others read.
  */
 void
 sfx_image_slot_touch(SfxImage *img)
@@ -300,6 +323,7 @@ sfx_image_slot_touch(SfxImage *img)
 
 /* ---- the end of files ---- */
 
+/* Is this the image of a file, or, with InvalidOid for its number, of any file of its database? */
 static bool
 is_of_file(const SfxImage *s, const SfxLocator *file)
 {
@@ -307,11 +331,12 @@ is_of_file(const SfxImage *s, const SfxLocator *file)
 		(SfxLocatorNumber(*file) == InvalidOid || SfxLocatorEquals(s->key.loc, *file));
 }
 
+/* Free slot i if it is. */
 static void
 forget_slot(int i, const SfxLocator *file)
 {
 	if (!is_of_file(&slots[i], file))
-		return;					/* confirmed below */
+		return;					/* asked again under the lock */
 	LWLockAcquire(&slots[i].lock, LW_EXCLUSIVE);
 	if (is_of_file(&slots[i], file))
 		sfx_image_slot_drop(&slots[i]);
@@ -323,7 +348,7 @@ sfx_image_forget_file(const SfxLocator *file)
 {
 	if (shared == NULL || SFX_MUTANT("images outlive their files"))
 		return;
-	/* chains stay as they are */
+	/* the shared lock keeps all chains as they are */
 	LWLockAcquire(&shared->directory, LW_SHARED);
 	if (SfxLocatorNumber(*file) == InvalidOid)
 		for (int i = 0; i < shared->nslots; i++)

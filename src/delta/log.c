@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  * log.c - the delta log: a chain of pages per generation to which inserts append
  *
- * The log is the truth of the dynamic stage.  An append is: exclusive lock on
- * the tail page, bytes at pd_lower, one small WAL record, of one entry or of several (pending.c).
- * The tail's block number is cached per relation; the page itself tells whether it still is the
- * tail (kind, build, generation, seal, right link).
+ * The log is the truth of the dynamic stage (D1).  An append takes an exclusive lock on the tail
+ * page, puts bytes at pd_lower, and writes one small WAL record, of one entry or of several
+ * (pending.c).  The tail's block number is cached per relation; the page itself tells whether it
+ * still is the tail (kind, build, generation, seal, right link: D2).
  *
- * Extending the chain: the new page is allocated first (nobody waits for the
- * lock of a page that nothing leads to), then metapage, then old tail.
+ * To extend the chain a backend allocates and locks the new page first, then locks the metapage,
+ * then the old tail.  Nothing leads to the new page yet, so no other backend waits for its lock
+ * with another one in hand.
  *
- * An appender whom others outrun again and again, which is nobody's fault, holds the metapage's
- * lock in the end (D6): the log is neither extended nor frozen then, and the next try is the last.
+ * An appender that others outrun again and again takes the metapage's lock in the end (D6): then no
+ * one else can extend or freeze the log, and that try is the last.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,13 +29,13 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define LOG_LINKS			1	/* right links followed before the metapage is asked */
-#define LOG_TRIES			10	/* before an appender holds the metapage's lock */
+#define LOG_LINKS			1	/* right links followed before the metapage is read again */
+#define LOG_TRIES			10	/* before an appender takes the metapage's lock */
 
 /*
- * In rd_amcache: where this backend believes the active generation's tail to be.  The block stands
- * in the relation's target block, too: that one is forgotten when the file is truncated, as
- * rd_amcache is not, and if they differ neither is believed.
+ * In rd_amcache: where this backend believes the active generation's tail to be.  The block number
+ * is also the relation's target block, which core resets when the file is truncated, as it does not
+ * reset rd_amcache.  If the two differ the cache is void (G3).
  */
 typedef struct SfxTailCache
 {
@@ -45,6 +46,7 @@ typedef struct SfxTailCache
 
 /* ---- appending ---- */
 
+/* The cache, made from the metapage if there is none that may be believed. */
 static SfxTailCache *
 tail_cache(Relation index)
 {
@@ -75,9 +77,9 @@ sfx_log_forget_tail(Relation index)
 }
 
 /*
- * The tail of the active generation, locked; InvalidBuffer: it has no page yet.  The metapage is
- * locked as well: what it says of the tail cannot change, and if the page says something else it is
- * damaged.
+ * The tail of the active generation, locked; InvalidBuffer: the generation has no page yet.  The
+ * caller holds the metapage's lock, so what meta says of the tail is so, and a page that says
+ * otherwise is damaged (T4).
  */
 static Buffer
 lock_tail(Relation index, const SfxMeta *meta, int mode)
@@ -101,8 +103,8 @@ lock_tail(Relation index, const SfxMeta *meta, int mode)
 }
 
 /*
- * Put the page of newbuf behind the tail, or make it the generation's first one (tailbuf invalid).
- * All are locked; *meta becomes what the metapage says.
+ * Link the page in newbuf after the tail, or make it the generation's first page (tailbuf invalid),
+ * in one EXTEND record.  All buffers are locked exclusively; *meta becomes what the metapage says.
  */
 static void
 link_page(Relation index, SfxMeta *meta, Buffer metabuf, Buffer tailbuf, Buffer newbuf)
@@ -152,7 +154,11 @@ link_page(Relation index, SfxMeta *meta, Buffer metabuf, Buffer tailbuf, Buffer 
 	END_CRIT_SECTION();
 }
 
-/* A new page for the log, then the metapage, both exclusively locked. */
+/*
+ * Allocate a page for the log, then lock the metapage, both exclusively: in this order (see above).
+ * *meta: the metapage.  A damaged metapage may name the new page as its tail, and to lock that
+ * again would wait for ourselves.
+ */
 static Buffer
 lock_to_extend(Relation index, SfxMeta *meta, Buffer *metabuf)
 {
@@ -160,12 +166,16 @@ lock_to_extend(Relation index, SfxMeta *meta, Buffer *metabuf)
 
 	SFX_STOP("log page allocated");
 	sfx_meta_lock(index, meta, metabuf);
-	/* its lock is ours already */
+	/* this backend holds its lock already */
 	if (meta->gens[0].tail == BufferGetBlockNumber(newbuf))
 		sfx_corrupt(index, meta->gens[0].tail, "tail of the delta log is a free page");
 	return newbuf;
 }
 
+/*
+ * Unlock all that was locked to extend the log.  A new page that was not used goes back to the free
+ * space map.
+ */
 static void
 unlock_extended(Relation index, Buffer metabuf, Buffer tailbuf, Buffer newbuf, bool used)
 {
@@ -182,8 +192,8 @@ unlock_extended(Relation index, Buffer metabuf, Buffer tailbuf, Buffer newbuf, b
 }
 
 /*
- * Add a page to generation gen behind tail (InvalidBlockNumber: its first page), unless somebody
- * else did: then false.
+ * Add a page to generation gen after tail (InvalidBlockNumber: its first page).  False: another
+ * backend has added one, or the generation was frozen.
  */
 static bool
 extend_log(Relation index, uint32 gen, BlockNumber tail)
@@ -195,7 +205,11 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 	bool		ours;
 
 	sfx_meta_read(index, &meta);
-	/* where many append they all find the page full at once: one of them has to add a page */
+
+	/*
+	 * many appenders find the page full at the same moment, and one of them is to add a page: the
+	 * others see that here, before they allocate one
+	 */
 	if (meta.gens[0].gen != gen || meta.gens[0].tail != tail)
 		return false;
 	newbuf = lock_to_extend(index, &meta, &metabuf);
@@ -209,7 +223,10 @@ extend_log(Relation index, uint32 gen, BlockNumber tail)
 	return ours;
 }
 
-/* Put n entries' bytes on the tail page, which is locked and has room. */
+/*
+ * Put n formed entries on the tail page, which is locked exclusively and has room for their bytes,
+ * and log that: APPEND, or BATCH if there are several.
+ */
 static void
 put_logged(Relation index, Buffer buf, const uint8 *bytes, int len, int n)
 {
@@ -233,28 +250,31 @@ put_logged(Relation index, Buffer buf, const uint8 *bytes, int len, int n)
 	END_CRIT_SECTION();
 }
 
-/* What is to be appended: entries [done, n). */
+/* What is to be appended: entries [*done, n). */
 typedef struct Appending
 {
 	const SfxEntry *e;
 	const bool *unchanged;
 	int			n;
 	int		   *done;
-	SfxLogWatch *watch;			/* NULL: whatever others have appended */
-	bool	   *refused;		/* by it */
+	SfxLogWatch *watch;			/* NULL: append whatever others have appended */
+	bool	   *refused;		/* the watch has refused */
 } Appending;
 
 typedef enum
 {
 	APPEND_DONE,
-	APPEND_AGAIN,				/* the cache moved on: try once more */
-	APPEND_FULL,				/* no room for all: extend */
-	APPEND_BEHIND,				/* the watch has to follow */
+	APPEND_AGAIN,				/* the page has a right neighbour, which is cached now: try there */
+	APPEND_FULL,				/* no room for all that is left: extend the log */
+	APPEND_BEHIND,				/* the watch's place is on an earlier page: it has to follow */
 	APPEND_REFUSED,
-	APPEND_STALE				/* not the active generation's page: forget the cache */
+	APPEND_STALE				/* not a page of the active generation any more: forget the cache */
 } AppendResult;
 
-/* May the entry come to the log's last page, which is locked?  APPEND_DONE: it may. */
+/*
+ * U1, U3: may the entry be appended to this page, the log's last, which is locked?  APPEND_DONE:
+ * yes.
+ */
 static AppendResult
 ask_watch(Relation index, Buffer buf, const Appending *a)
 {
@@ -271,7 +291,10 @@ ask_watch(Relation index, Buffer buf, const Appending *a)
 	}
 }
 
-/* Put what has room on the log's last page, which is locked.  False: some has not. */
+/*
+ * Put as many of the entries as have room on the log's last page, which is locked.  False: some are
+ * left.
+ */
 static bool
 put_entries(Relation index, Buffer buf, const Appending *a)
 {
@@ -286,6 +309,11 @@ put_entries(Relation index, Buffer buf, const Appending *a)
 	return *a->done == a->n;
 }
 
+/*
+ * One try on the page that the cache names.  Whether it is the tail still is decided under its lock
+ * (D2): between our look at the cache and the lock, another backend may have extended the log, or
+ * frozen it.
+ */
 static AppendResult
 try_append(Relation index, SfxTailCache *c, const Appending *a)
 {
@@ -313,7 +341,10 @@ try_append(Relation index, SfxTailCache *c, const Appending *a)
 	return result;
 }
 
-/* The same where the log may have no last page yet, and the metapage is locked. */
+/*
+ * The same where the log may have no page yet (tailbuf invalid).  The metapage is locked.  Without
+ * a page nothing was appended to this generation, so the watch's place must be in it.
+ */
 static AppendResult
 ask_watch_for_certain(Relation index, const SfxMeta *meta, Buffer tailbuf, const Appending *a)
 {
@@ -327,8 +358,9 @@ ask_watch_for_certain(Relation index, const SfxMeta *meta, Buffer tailbuf, const
 }
 
 /*
- * D6: append under the metapage's lock, which keeps the tail where it is.  On the tail if that has
- * room, else on a page that is added in the same breath.  True: it was added.
+ * D6: append under the metapage's lock, which keeps the tail where it is: to the tail if it has
+ * room, else to a page that is added under the same lock.  Appends at least one entry, unless the
+ * watch refuses.  True: a page was added.
  */
 static bool
 append_for_certain(Relation index, const Appending *a)
@@ -363,7 +395,9 @@ append_for_certain(Relation index, const Appending *a)
 	return added;
 }
 
-/* Append at least one entry.  True: the log grew by a page. */
+/*
+ * Append at least one entry, unless the watch refuses (*a->refused).  True: the log grew by a page.
+ */
 static bool
 append_some(Relation index, const Appending *a)
 {
@@ -461,9 +495,9 @@ sfx_log_count(Relation index, SfxMeta *meta)
 /* ---- freezing ---- */
 
 /*
- * Seal the active generation, if it has entries and there is room for one more frozen one, and open
- * the next. Caller holds the merge lock.  *meta is the metapage after it.  False if nothing was
- * frozen.
+ * See log.h.  The seal, the final number of entries and the new list of generations are written in
+ * one record, under the locks of metapage and tail: an appender that waits for the tail finds it
+ * sealed (D2).
  */
 bool
 sfx_log_freeze(Relation index, bool carry, SfxMeta *meta)

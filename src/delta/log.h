@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * log.h - the delta's log in pages
+ * log.h - the delta's log in pages (D1 to D6); the entries' format: log_format.h
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LOG_H
@@ -12,13 +12,13 @@
 #include "meta.h"
 
 /*
- * One entry of a log page parsed at *off (bytes from the body's start); advances *off.  False at
- * the end.  ERROR if damaged.
+ * Parse the entry at *off (bytes from the body's start; 0 for the first) and move *off on.  False:
+ * the page has no more.  *e points into the page; *dead: it is flagged (D4).  ERROR if damaged.
  */
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
 
 /*
- * The end of a log page, copied: the entries behind a place, as a small page that sfx_log_parse
+ * The end of a log page, copied: the entries after a place, as a small page that sfx_log_parse
  * reads from `off` on.  len 0: there are none.
  */
 #define SFX_LOG_END_MAX		384 /* bytes of entries */
@@ -35,51 +35,58 @@ typedef struct SfxLogEnd
 	}			copy;
 } SfxLogEnd;
 
-/* Copy what a page (locked) holds behind off, at most SFX_LOG_END_MAX bytes. */
+/*
+ * Copy what the page, which is locked, holds from off on: at most SFX_LOG_END_MAX bytes, as the
+ * caller has made sure.
+ */
 extern void sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end);
 
-/* Is this page (locked) one of that generation? */
+/* Is this page, which is locked, one of that generation of that build?  ERROR if it is damaged. */
 extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);
 
 /*
- * Copy a page of generation meta->gens[g], the one with that number, without the room in it that
- * nothing uses.  False: it is not one of the generation any more.  ERROR if damaged.
+ * Copy page blkno of generation meta->gens[g], the seq-th of its chain, but for the unused room in
+ * the middle of it.  False: it belongs to the generation no more.  ERROR if damaged or out of
+ * sequence.  Locks the page for the copy.
  */
 extern bool sfx_log_copy_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno,
 							  uint32 seq, Page copy);
 
 /*
- * Append one entry to the active generation: one page, one record.  unchanged: SFX_LOG_UNCHANGED.
- * True if the log grew by a page: the caller asks sfx_merge_pressure then, once it holds no lock.
+ * Append one entry to the active generation: one page, one record (D1).  unchanged:
+ * SFX_LOG_UNCHANGED.  True: the log grew by a page; the caller calls sfx_merge_pressure once it
+ * holds no lock.  The caller holds no LWLock.
  */
 extern bool sfx_log_append(Relation index, const SfxEntry *e, bool unchanged);
 
 /*
- * The same for e[*done..n), one record for each page that takes some of them.  *done counts what is
- * in the log, so that who catches an error knows where to go on.
+ * The same for e[*done..n), one record for each page that takes some of them (D7).  *done counts
+ * the entries that are in the log, so that a caller that catches an error knows where to go on.
  */
 extern bool sfx_log_append_many(Relation index, const SfxEntry *e, const bool *unchanged, int n,
 								int *done);
 
 /*
- * Append one entry, unless there is one behind the watch's place that does not pass, or no way from
- * there: then false.  *grew becomes true as sfx_log_append says, in both cases.
+ * Append one entry, but not if one after the watch's place does not pass, or the log's end cannot
+ * be reached from there: then false.  *grew becomes true where sfx_log_append would say so, in
+ * either case.
  */
 extern bool sfx_log_append_watched(Relation index, const SfxEntry *e, bool unchanged,
 								   SfxLogWatch *watch, bool *grew);
 
 /*
- * Entries in the log of all generations, dead ones included, as of one moment; *meta: the
- * metapage of that moment.
+ * Number of entries in the logs of all generations, dead ones included, at one moment; *meta: the
+ * metapage of that moment.  Locks the metapage, and the tail under it.
  */
 extern uint64 sfx_log_count(Relation index, SfxMeta *meta);
 
-/* A build has replaced the index's contents: this backend's memory of the tail is void. */
+/* This backend's cached tail is void: a build has replaced the index's contents. */
 extern void sfx_log_forget_tail(Relation index);
 
 /*
- * Seal the active generation and open the next; needs the merge lock.  *meta: the metapage after.
- * carry: the new one may be given entries of older ones (carry.h).  False: nothing to freeze.
+ * Seal the active generation and open the next (D3); needs the merge lock.  *meta: the metapage
+ * after that.  carry: the new generation may be given entries of older ones (M7).  False: the log
+ * is empty, or there are SFX_MAX_GENS generations.
  */
 extern bool sfx_log_freeze(Relation index, bool carry, SfxMeta *meta);
 

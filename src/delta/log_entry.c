@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
- * log_entry.c - the entries of a log page: read, formed, put there
+ * log_entry.c - the entries of a log page: parsing, forming, putting them there
  *
- * log.h has their layout.  What redo does to a page is done here, by the action, too.
+ * log_format.h has the layout.  Redo changes a page by the same functions as the action does.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -12,8 +12,9 @@
 #include "page.h"
 #include "wal.h"
 
-#define LOG_FIRST_HEADER	9	/* of a page's first entry */
-#define TID_BLOCKS			(1 << (16 - SFX_LOG_OFFSET_BITS))
+#define LOG_FIRST_HEADER	9	/* of a page's first entry: flags, length, TID */
+#define TID_BLOCKS			(1 << (16 - SFX_LOG_OFFSET_BITS))	/* heap blocks that a short TID can
+																 * tell */
 #define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
 StaticAssertDecl(sizeof(((SfxLogEnd *) 0)->copy) >= MAXALIGN(SizeOfPageHeaderData) +
 				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX, "a copied end fits");
@@ -49,9 +50,9 @@ sfx_log_page_flag(Page page, const uint16 *offs, int n)
 		body[offs[i]] |= SFX_LOG_DEAD;
 }
 
-/* ---- whose page it is ---- */
+/* ---- identity of pages ---- */
 
-/* Is this page, locked by us, one of generation gen? */
+/* See log.h. */
 bool
 sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen)
 {
@@ -67,7 +68,7 @@ sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, u
 	return true;
 }
 
-/* A sound page without the room in it that nothing uses. */
+/* Copy a page that is sound, but for the unused room between pd_lower and pd_special. */
 static void
 copy_used(Page to, Page page)
 {
@@ -96,7 +97,7 @@ sfx_log_copy_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno,
 
 /* ---- entries ---- */
 
-/* The bytes of an entry's header with these flags. */
+/* Size of an entry's header with these flags. */
 static inline uint32
 header_size(uint8 flags)
 {
@@ -105,14 +106,14 @@ header_size(uint8 flags)
 		(flags & SFX_LOG_PAYLOAD ? 2 : 0);
 }
 
-/* What later entries of a page refer to: the key length and the heap block of its first one. */
+/* What later entries of a page refer to: key length and heap block of its first one (D5). */
 typedef struct FirstEntry
 {
 	uint32		keylen;
 	uint64		block;
 } FirstEntry;
 
-/* False: the page has no sound one. */
+/* Read that.  False: the page has no sound first entry. */
 static inline bool
 first_entry(const uint8 *body, uint32 len, FirstEntry *first)
 {
@@ -126,7 +127,7 @@ first_entry(const uint8 *body, uint32 len, FirstEntry *first)
 	return true;
 }
 
-/* What short_tid has made. */
+/* The TID that short_tid has shortened. */
 static inline uint64
 long_tid(uint16 tid, uint64 firstblock)
 {
@@ -179,8 +180,8 @@ sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntr
 }
 
 /*
- * Nearly all entries of ascending keys have no flag, a TID in two bytes and the first one's length:
- * then only their keys are looked at.
+ * Nearly all entries of ascending keys have no flag, a short TID, and a key as long as the first
+ * one's: of these nothing but the keys is looked at.
  */
 uint32
 sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top)
@@ -208,7 +209,7 @@ sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top)
 	return n;
 }
 
-/* Later entries refer to the header of the page's first one, so it comes along. */
+/* See log.h.  Later entries refer to the header of the page's first one, so that is copied, too. */
 void
 sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end)
 {
@@ -226,7 +227,10 @@ sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end)
 	((PageHeader) copy)->pd_lower = SfxPageBody(copy) - (uint8 *) copy + kept + end->len;
 }
 
-/* The entry's TID in two bytes behind that of the page's first entry; false: too far away. */
+/*
+ * The TID in two bytes, as the distance from the heap block of the page's first entry.  False: it
+ * is too far away, or its offset too large.
+ */
 static bool
 short_tid(uint64 tid, uint64 firstblock, uint16 *out)
 {
@@ -237,7 +241,10 @@ short_tid(uint64 tid, uint64 firstblock, uint16 *out)
 	return block >= 0 && block < TID_BLOCKS && offset < (1 << SFX_LOG_OFFSET_BITS);
 }
 
-/* The bytes that add the entry to a log page with that first one (NULL: none yet); their number. */
+/*
+ * Form the bytes that add the entry to a log page with that first entry (NULL: the page is empty).
+ * Returns their number.
+ */
 static int
 form_entry(const FirstEntry *first, const SfxEntry *e, bool unchanged, uint8 *out)
 {

@@ -8,23 +8,24 @@
 #include "surfidx.h"
 #include "leaf.h"
 
-#define SFX_LOG_ENTRY_HEADER	11	/* bytes, at most */
+#define SFX_LOG_ENTRY_HEADER	11	/* bytes, at most, of an entry beside key and payload */
 
-/* Room for what a page takes and one entry that it does not take any more, in bytes. */
+/* Bytes of a buffer for what a page takes, and one entry more that has no room on it. */
 #define SFX_LOG_FORMED	(BLCKSZ + SFX_LOG_ENTRY_HEADER + SFX_MAX_ENTRY)
 
 /*
- * The bytes that add the first of e[0..n) to a log page (locked), as many as it has room for, to
- * out (SFX_LOG_FORMED).  How many entries, in *len bytes; 0: not even the first one.
+ * Form the bytes that append the first of e[0..n) to a log page, which is locked: as many entries
+ * as it has room for.  out: SFX_LOG_FORMED bytes.  Returns how many entries, in *len bytes; 0: not
+ * even the first one fits.
  */
 extern int	sfx_log_form(Page page, const SfxEntry *e, const bool *unchanged, int n, uint8 *out,
 						 int *len);
 
 /*
- * Of the page's entries from *off on, which is not its first one: how many follow each other whose
- * keys are each above the one before, the first one's above *top, and that are neither flagged nor
- * of an UPDATE that changed no key.  *top becomes the last one's position, in the page, *off what
- * is behind it.  0 says nothing: sfx_log_parse tells what the next one is.
+ * Skip a stretch of entries whose keys ascend.  From *off on, which is not the page's first entry,
+ * it skips entries whose keys are each above the one before, the first of them above *top, and that
+ * carry no flag.  Returns how many.  *top becomes the last one's position, with its key in the
+ * page, *off the place after it.  0 says nothing: sfx_log_parse tells what the next entry is.
  */
 extern uint32 sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top);
 

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  * log_place.c - where in the file the pages of the log go
  *
- * A merge needs blocks for the leaves that it adds while the log's pages are still taken, and when these become free they are to leave
- * the file.  Would the log simply come next behind the tree, then the new leaves would come behind the log, and all of them had to move (shrink.c):
- * 8 kB of WAL each, a tenth of all that a merge of uuids writes.  So a log that has got somewhat long goes on behind a gap of free blocks, as many as its
- * leaves are expected to take:
+ * A merge needs blocks for the leaves that it adds while the log's pages are still in use; when
+ * those become free they should leave the file.  If the log came right after the tree, the new
+ * leaves would come after the log, and all of them would have to move (shrink.c): 8 kB of WAL each,
+ * a tenth of all that a merge of uuids writes.  So a log that has grown somewhat goes on after a
+ * gap of free blocks, as many as its leaves are expected to take:
  *
- *		tree | log | gap | log				tree + new leaves | free
+ * 		tree | log | gap | log				tree + new leaves | free
  *
- * Nothing depends on it: blocks of the gap are free ones like any other, in the free space map, and
- * whoever wants one takes it.
+ * Nothing depends on this: blocks of the gap are free ones like any other, listed in the free space
+ * map, and a backend that wants one takes it.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -22,21 +23,24 @@
 #include "storage/indexfsm.h"
 #include "utils/rel.h"
 
-#define LEAVES_PER_LOG		0.6 /* pages that entries take in leaves for one in the log: 0.5 (int8)
-								 * to 0.8 (uuid) */
-#define GAP_AT				8	/* the gap is made when the log has this part of the pages expected */
-#define GAP_MIN				16	/* smaller ones are not worth it */
-#define INNER_SHARE			200 /* leaves for one inner page, or thereabouts */
-#define LOOK_AHEAD			8	/* blocks behind the log's last page that are tried */
+#define LEAVES_PER_LOG		0.6 /* pages of leaves that the entries of one log page take: 0.5
+								 * (int8) to 0.8 (uuid) */
+#define GAP_AT				8	/* the gap is made when the log has one of so many parts of the
+								 * pages expected */
+#define GAP_MIN				16	/* blocks; a smaller gap is not worth it */
+#define INNER_SHARE			200 /* leaves of one inner page, or thereabouts */
+#define LOOK_AHEAD			8	/* blocks tried after the log's last page */
 
-/* What the file is taken for. */
+/* What the file is used for, in blocks. */
 typedef struct Layout
 {
-	BlockNumber room;			/* blocks that the delta's entries will need in trees */
-	BlockNumber taken;			/* by trees and logs, about: filters are not counted */
+	BlockNumber room;			/* what the delta's entries will need in trees */
+	BlockNumber taken;			/* what trees, logs and dictionaries take, roughly: filters are not
+								 * counted */
 	BlockNumber nblocks;
 } Layout;
 
+/* Fill *l, by the storage parameters and what the metapage counts; nothing is locked. */
 static void
 measure(Relation index, const SfxMeta *meta, Layout *l)
 {
@@ -47,7 +51,7 @@ measure(Relation index, const SfxMeta *meta, Layout *l)
 	for (int r = 0; r < meta->nruns; r++)
 		leaves += meta->runs[r].leaves;
 	l->room = (BlockNumber) Min(log * LEAVES_PER_LOG, ratio * SfxMetaMain(meta)->leaves);
-	/* entries that take the places of dead ones need none */
+	/* entries that replace dead ones need no room */
 	l->room -= (BlockNumber) ((uint64) l->room * Min(meta->shed, 1000) / 1000);
 	l->taken = SFX_FIRST_BLKNO + leaves + leaves / INNER_SHARE + meta->nruns;
 	for (int g = 0; g < meta->ngens; g++)
@@ -57,7 +61,10 @@ measure(Relation index, const SfxMeta *meta, Layout *l)
 	l->nblocks = RelationGetNumberOfBlocks(index);
 }
 
-/* Make the file end at block end, at least; what is new is free. */
+/*
+ * Extend the file to `end` blocks at least; from is its size so far.  The new blocks are free, and
+ * in the free space map.
+ */
 static void
 make_gap(Relation index, BlockNumber from, BlockNumber end)
 {
@@ -75,7 +82,10 @@ make_gap(Relation index, BlockNumber from, BlockNumber end)
 	FreeSpaceMapVacuumRange(index, from, end);
 }
 
-/* The first free block of some, from block from on, claimed. */
+/*
+ * Claim the first free block of the LOOK_AHEAD ones from `from` on: exclusively locked;
+ * InvalidBuffer if there is none.  The free space map is only a hint: sfx_page_claim decides (P3).
+ */
 static Buffer
 claim_near(Relation index, const SfxMeta *meta, BlockNumber from, BlockNumber nblocks)
 {
@@ -92,6 +102,10 @@ claim_near(Relation index, const SfxMeta *meta, BlockNumber from, BlockNumber nb
 	return InvalidBuffer;
 }
 
+/*
+ * See alloc.h: a new page for the log, exclusively locked.  The variable "behind" is the block
+ * where the gap ends and the rest of the log begins.
+ */
 Buffer
 sfx_page_alloc_log(Relation index, const SfxMeta *meta)
 {
@@ -114,7 +128,7 @@ sfx_page_alloc_log(Relation index, const SfxMeta *meta)
 	buf = claim_near(index, meta, gen->tail == InvalidBlockNumber || gen->pages == gap_at ? behind : gen->tail + 1, l.nblocks);
 	if (BufferIsValid(buf))
 		return buf;
-	/* what is free beyond the leaves' share is anybody's */
+	/* before the gap is made, or where the file is long enough, any free block will do */
 	if (gen->pages < gap_at || l.nblocks > behind)
 		return sfx_page_alloc(index, meta);
 	return sfx_page_extend(index);

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  * log_sorted.c - a generation whose log is nearly in order, read as if it were (D8)
  *
- * Where keys ascend the log is in order as it stands, or nearly so: several sessions append their
- * keys a little out of turn.  One walk tells of each page what the least entry is that stands on it
- * or behind it, its *floor*, and the greatest one on it or before it, its *top*.  Floors ascend,
- * and so do tops.  What lies between a page's floor and the next one's stands on that page and on
- * those few before it whose top reaches the floor: to go through the log in order takes these,
- * piece by piece, a sort of what is out of turn, and no image.
+ * Where keys ascend the log is in order as it stands, or nearly so, since several sessions append
+ * their keys a little out of turn.  One walk finds for each page the least entry on it or any later
+ * page, its *floor*, and the greatest entry on it or any earlier page, its *top*.  Floors ascend,
+ * and so do tops.  What lies between a page's floor and the next one's, its *piece*, stands on that
+ * page and on the few before it whose top reaches the floor.  So reading the log in order takes
+ * these pages, piece by piece, and a sort of the entries out of turn, but no image.
  *
- * A page that reaches back over more than REACH others ends the attempt, so a log of keys that fall
- * everywhere costs a few pages.
+ * A page that reaches back over more than REACH others ends the attempt, so a log of random keys
+ * costs a few pages.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,15 +24,16 @@
 #include "utils/memutils.h"
 
 #define REACH			8
-#define MOVES_EACH		8		/* entries that are moved for one to be sorted in: then another
-								 * sort */
+#define MOVES_EACH		8		/* moves per entry of the insertion sort; beyond that it is
+								 * quicksort */
 
+/* What the walk keeps of a page. */
 typedef struct LogPage
 {
 	BlockNumber blkno;
 	uint32		nentries;
-	bool		in_order;
-	SfxPos		floor;			/* flagged entries count */
+	bool		in_order;		/* its own entries ascend */
+	SfxPos		floor;			/* flagged entries count, too */
 	SfxPos		top;
 } LogPage;
 
@@ -40,20 +41,20 @@ struct SfxLogSorted
 {
 	MemoryContext cxt;
 	uint32		gen;
-	int			g;				/* its place in the metapage's list */
+	int			g;				/* its index in the metapage's list */
 	int			npages;
 	int			maxpages;
 	LogPage    *page;
-	uint64		seen;
-	uint64		live;
-	bool		unchanged;
+	uint64		seen;			/* entries in the log, flagged ones included */
+	uint64		live;			/* entries that were not flagged during the walk */
+	bool		unchanged;		/* some are SFX_LOG_UNCHANGED */
 
-	/* the piece in hand: its page's number, -1: none */
+	/* the piece in hand: number of its page, -1: none */
 	int			loaded;
 	uint32		nentries;
-	uint32		room;			/* entries */
-	SfxEntry   *entry;			/* they point into ... */
-	char	   *copies;			/* ... pages */
+	uint32		room;			/* of entry[] */
+	SfxEntry   *entry;			/* the piece in order; keys and payloads are in ... */
+	char	   *copies;			/* ... copies of up to REACH + 1 pages */
 };
 
 static int
@@ -67,7 +68,10 @@ compare_entries(const void *a, const void *b)
 
 /* ---- the walk ---- */
 
-/* What a copied page has, its own floor and top.  Keys stay in the page. */
+/*
+ * Measure a copied page: its number of entries, its own floor and top (whose keys stay in the
+ * page).
+ */
 static LogPage
 measure_page(SfxLogSorted *s, Relation index, BlockNumber blkno, Page page)
 {
@@ -102,14 +106,14 @@ measure_page(SfxLogSorted *s, Relation index, BlockNumber blkno, Page page)
 	return p;
 }
 
-/* Is floor above the top of page i - 1, and so of all before page i? */
+/* Is floor above the top of page i - 1, and so above all entries before page i? */
 static inline bool
 is_above(const SfxLogSorted *s, int i, const SfxPos *floor)
 {
 	return i == 0 || sfx_cmp_pos(&s->page[i - 1].top, floor) < 0;
 }
 
-/* The first page with entries that may not be below floor, of those up to page i. */
+/* The first page, up to page i, that may have entries at or above floor. */
 static int
 reach_back(const SfxLogSorted *s, int i, const SfxPos *floor)
 {
@@ -118,7 +122,10 @@ reach_back(const SfxLogSorted *s, int i, const SfxPos *floor)
 	return i;
 }
 
-/* Put a page behind the others.  False: it reaches back too far. */
+/*
+ * Add a page after the others: its top becomes the running maximum, and its keys are copied.
+ * False: it reaches back over more than REACH pages.
+ */
 static bool
 add_page(SfxLogSorted *s, LogPage *p)
 {
@@ -138,14 +145,16 @@ add_page(SfxLogSorted *s, LogPage *p)
 	return true;
 }
 
+/* Copy the page with that number in the chain of generation meta->gens[g]. */
 static void
 copy_page(Relation index, const SfxMeta *meta, int g, BlockNumber blkno, int seq, Page copy)
 {
-	/* under the merge lock it cannot have left the list */
+	/* under the merge lock the generation cannot have left the list */
 	if (!sfx_log_copy_page(index, meta, g, blkno, (uint32) seq, copy))
 		sfx_corrupt(index, blkno, "a page of the log is not one of its generation");
 }
 
+/* Walk over the whole log, filling page[].  False: it is not nearly in order. */
 static bool
 walk(SfxLogSorted *s, Relation index, const SfxMeta *meta)
 {
@@ -159,19 +168,21 @@ walk(SfxLogSorted *s, Relation index, const SfxMeta *meta)
 		CHECK_FOR_INTERRUPTS();
 		copy_page(index, meta, s->g, blkno, s->npages, copy.data);
 		p = measure_page(s, index, blkno, copy.data);
-		/* the last one, just added */
+		/* the last page, added a moment ago, may be empty */
 		if (p.nentries == 0)
 			break;
 		if (!add_page(s, &p))
 			return false;
 		blkno = SfxPageGetTail((Page) copy.data)->right;
 	}
+	/* from each page's own floor to the least of all later ones */
 	for (int i = s->npages - 2; i >= 0; i--)
 		if (sfx_cmp_pos(&s->page[i + 1].floor, &s->page[i].floor) < 0)
 			s->page[i].floor = s->page[i + 1].floor;
 	return true;
 }
 
+/* See log_sorted.h. */
 SfxLogSorted *
 sfx_log_sorted(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
 {
@@ -236,14 +247,14 @@ sfx_log_sorted_begin(SfxLogSorted *s, const SfxMeta *meta, int g)
 		s->loaded = -1;
 }
 
-/* The page whose piece has pos, or the first one of all; npages: there are none. */
+/* The page whose piece has pos, or the first page; npages if there are no pages. */
 static int
 find_piece(const SfxLogSorted *s, const SfxPos *pos)
 {
 	int			lo = 0,
 				hi = s->npages;
 
-	/* the first page behind pos */
+	/* the first page whose floor is above pos */
 	while (lo < hi)
 	{
 		int			mid = (lo + hi) / 2;
@@ -256,7 +267,7 @@ find_piece(const SfxLogSorted *s, const SfxPos *pos)
 	return Max(lo - 1, 0);
 }
 
-/* Make room for what pages [from, to] may have. */
+/* Make room for the entries of pages [from, to], and for the copies of REACH + 1 pages. */
 static void
 make_room(SfxLogSorted *s, int from, int to)
 {
@@ -274,7 +285,10 @@ make_room(SfxLogSorted *s, int from, int to)
 	s->entry = MemoryContextAlloc(s->cxt, s->room * sizeof(SfxEntry));
 }
 
-/* Where few are out of turn, and not far, each is moved to its place. */
+/*
+ * Sort the piece in hand, and leave each entry once.  Few entries are out of turn, and not far: an
+ * insertion sort, until it has made too many moves.
+ */
 static void
 sort_piece(SfxLogSorted *s)
 {
@@ -293,7 +307,7 @@ sort_piece(SfxLogSorted *s)
 	}
 	if (moves == 0)
 		qsort(entry, s->nentries, sizeof(SfxEntry), compare_entries);
-	/* of entries that are there twice one is left */
+	/* an entry that was carried over may be there twice */
 	for (uint32 i = 0; i < s->nentries; i++)
 		if (n == 0 || compare_entries(&entry[n - 1], &entry[i]) != 0)
 			entry[n++] = entry[i];
@@ -301,8 +315,8 @@ sort_piece(SfxLogSorted *s)
 }
 
 /*
- * Copy page i anew, and add its unflagged entries in [floor, ceiling).  NULL: no bound on that
- * side.
+ * Copy page i again, and add its unflagged entries in [floor, ceiling) to the piece in hand.  NULL:
+ * no bound on that side.
  */
 static void
 load_page(SfxLogSorted *s, Relation index, const SfxMeta *meta, int i, Page copy,
@@ -317,7 +331,7 @@ load_page(SfxLogSorted *s, Relation index, const SfxMeta *meta, int i, Page copy
 	{
 		SfxPos		pos = sfx_entry_pos(&e);
 
-		/* of the active generation's last page more may have come since the walk */
+		/* the last page of the active generation may have got more entries since the walk */
 		if (!dead && s->nentries < s->room &&
 			(floor == NULL || sfx_cmp_pos(&pos, floor) >= 0) &&
 			(ceiling == NULL || sfx_cmp_pos(&pos, ceiling) < 0))
@@ -325,6 +339,10 @@ load_page(SfxLogSorted *s, Relation index, const SfxMeta *meta, int i, Page copy
 	}
 }
 
+/*
+ * Bring the piece of that page to hand, unless it is.  Copies pages [from, number], where from is
+ * the first whose top reaches the piece's floor.
+ */
 static void
 load(SfxLogSorted *s, Relation index, const SfxMeta *meta, int number)
 {
@@ -377,6 +395,7 @@ sfx_log_sorted_seek(SfxLogSorted *s, Relation index, const SfxMeta *meta, const 
 	return 0;
 }
 
+/* See log_sorted.h.  The piece is loaded only if the next page's floor does not answer. */
 bool
 sfx_log_sorted_next(SfxLogSorted *s, Relation index, const SfxMeta *meta, const SfxPos *pos,
 					SfxPos *next)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * log_watch.c - what came into the log behind a place that somebody knows (U1, U3)
+ * log_watch.c - what was appended to the log after a place that a backend remembers (U1, U3)
  *
- * Who has looked at all that an index has, up to a place in the log, need not look again: entries
- * come into the index by the log alone, in the order of its pages and generations.  So an append
- * that depends on what there is shows what stands behind its place to the watch, under the lock of
- * the page that it goes to.
+ * A backend that has looked at all entries of an index up to a place in its log need not look at
+ * these again: entries come into the index by the log alone, in the order of its pages and
+ * generations.  So an append that depends on what is there shows the watch all entries after its
+ * place, under the lock of the page that it appends to.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -16,10 +16,13 @@
 
 #include "miscadmin.h"
 
-#define FOLLOW_PAGES	8		/* who is further behind has less to do if he looks again, unless
-								 * that takes so long that he never comes to an end: patient */
+#define FOLLOW_PAGES	8		/* a watch that is further back had better look anew, unless that
+								 * takes so long that it might never be done: patient */
 
-/* All of a page, which is locked, from the place on. */
+/*
+ * Show the watch all entries of a page, which is locked, from the place on.  False: one does not
+ * pass.  The place moves to the page's end, or to the entry that did not pass.
+ */
 static bool
 passes_page(Relation index, BlockNumber blkno, Page page, SfxLogWatch *w)
 {
@@ -33,7 +36,7 @@ passes_page(Relation index, BlockNumber blkno, Page page, SfxLogWatch *w)
 	return true;
 }
 
-/* The place is in front of its generation's first page: is it this one? */
+/* Does the place, which is before its generation's first page, mean the start of this page? */
 static bool
 begins_here(const SfxLogPlace *place, Page page)
 {
@@ -41,6 +44,10 @@ begins_here(const SfxLogPlace *place, Page page)
 		((SfxLogHeader *) SfxPageBody(page))->seq == 0;
 }
 
+/*
+ * See log_watch.h.  Pages are never used twice by one generation, so the place is on this page if
+ * the block and generation are those of the page.
+ */
 SfxWatched
 sfx_log_watch_tail(Relation index, BlockNumber blkno, Page page, SfxLogWatch *w)
 {
@@ -69,8 +76,9 @@ sfx_log_watch_appended(Page page, SfxLogWatch *w, const SfxEntry *e)
 }
 
 /*
- * The place's page, of generation meta->gens[*g]: what stands there, and on to the next page, which
- * may be the next generation's.  *on: there is one.
+ * Show the watch what follows its place on that place's page, of generation meta->gens[*g], and
+ * move the place to the next page, which may be the next generation's (*g is lowered).  *on: there
+ * is one.
  */
 static SfxWatched
 follow_page(Relation index, const SfxMeta *meta, int *g, SfxLogWatch *w, bool *on)

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * log_watch.h - places in the log, and who watches what comes behind them (U1, U3)
+ * log_watch.h - places in the log, and watches over what is appended after them (U1, U3)
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LOG_WATCH_H
@@ -8,30 +8,33 @@
 #include "surfidx.h"
 #include "leaf.h"
 
-/* Of a build's log, what stands before `off` of that page, and in all pages before it. */
+/*
+ * A place: it stands for all of a build's log before `off` of page blkno.  It remains valid when
+ * pages are appended or generations frozen; it is lost when its generation is dropped.
+ */
 typedef struct SfxLogPlace
 {
 	uint64		build_id;
 	uint32		gen;
-	BlockNumber blkno;			/* InvalidBlockNumber: in front of the generation's first page */
-	uint32		off;			/* from the body's start */
+	BlockNumber blkno;			/* InvalidBlockNumber: before the generation's first page */
+	uint32		off;			/* bytes from the body's start */
 } SfxLogPlace;
 
 /*
- * passes is shown each entry behind the place, flagged ones too, and the place moves on.  It is
- * called under a page's lock: no buffers, no errors, little time.  False: nothing is to be
- * appended.
+ * A watch shows `passes` each entry after its place, flagged ones included, and moves the place on.
+ * `passes` runs under a page's lock: it reads no buffers, raises no errors, and takes little time.
+ * False from it: nothing is to be appended.
  */
 typedef struct SfxLogWatch
 {
 	SfxLogPlace *place;
 	bool		(*passes) (void *arg, const SfxEntry *e);
 	void	   *arg;
-	bool		patient;		/* no way to the log's end is too long */
+	bool		patient;		/* follow the log to its end, however long the way */
 
 	/*
-	 * Shown the entry that is appended, under the same lock; the place moves behind it.  NULL: the
-	 * place is of no use any more.
+	 * Shown the entry that is appended, under the same lock; the place then moves past it.  NULL:
+	 * the caller does not need the place any more.
 	 */
 	void		(*appended) (void *arg, const SfxEntry *e);
 } SfxLogWatch;
@@ -40,19 +43,26 @@ typedef enum SfxWatched
 {
 	SFX_WATCH_PASSED,
 	SFX_WATCH_MET,				/* an entry did not pass */
-	SFX_WATCH_BEHIND,			/* the place is on another page: follow */
-	SFX_WATCH_LOST				/* there is no way from it to the log's end, or a long one */
+	SFX_WATCH_BEHIND,			/* the place is on an earlier page: follow */
+	SFX_WATCH_LOST				/* the log's end cannot be reached from the place, or not by a
+								 * short way */
 } SfxWatched;
 
-/* What a page, the log's last one, locked, has behind the place, if that is on it. */
+/*
+ * Show the watch what follows its place on the log's last page, if the place is on that page.  The
+ * page is locked by the caller.
+ */
 extern SfxWatched sfx_log_watch_tail(Relation index, BlockNumber blkno, Page page, SfxLogWatch *w);
 
-/* The entry has come to the end of that page, of which the watch has seen all else. */
+/*
+ * Tell the watch that the entry was appended to that page, which is still locked, and of which the
+ * watch has seen all other entries.
+ */
 extern void sfx_log_watch_appended(Page page, SfxLogWatch *w, const SfxEntry *e);
 
 /*
- * Go on from the place to the log's end, whatever pages and generations that takes.  No page is
- * locked.  PASSED: the place is where that end was.
+ * Follow the log from the place to its end, through whatever pages and generations.  Locks one page
+ * after the other; the caller holds none.  PASSED: the place is where that end was.
  */
 extern SfxWatched sfx_log_watch_follow(Relation index, SfxLogWatch *w);
 

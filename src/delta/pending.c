@@ -1,9 +1,8 @@
 /*-------------------------------------------------------------------------
- * pending.c - entries of one statement that wait for each other, to be appended in one record
+ * pending.c - entries of one statement that are held back, to be appended together (D7)
  *
- * Rule D7 (README) says whose entries may wait, what they wait for, and why nobody misses them.
- * They stand in this backend's memory, in places for some indexes; a place goes with its
- * transaction.
+ * D7 says whose entries may wait, how long, and why no other session misses them.  They stand in
+ * this backend's memory, in places for a few indexes.  All places end with the transaction.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -21,26 +20,31 @@
 #define PLACE_ENTRIES	128
 #define PLACE_BYTES		4096
 
+/* The entries of one index that wait. */
 typedef struct Place
 {
 	Oid			index;
-	SubTransactionId subid;		/* that inserted them */
-	bool		grew;			/* the log has, and nobody was told */
-	int			done;			/* entries that are in the log: if appending failed half-way */
+	SubTransactionId subid;		/* the subtransaction that inserted them */
+	bool		grew;			/* the log has grown, and no caller was told */
+	int			done;			/* entries that are in the log already: not 0 if an error ended an
+								 * append half-way */
 	int			n;
-	int			used;			/* of bytes */
+	int			used;			/* bytes in use of bytes[] */
 	SfxEntry	e[PLACE_ENTRIES];
 	bool		unchanged[PLACE_ENTRIES];
-	uint8		bytes[PLACE_BYTES];
+	uint8		bytes[PLACE_BYTES]; /* keys and payloads */
 } Place;
 
-/* In TopTransactionContext; those from sfx_pending_indexes on are empty, or were never made. */
+/*
+ * In TopTransactionContext.  The first sfx_pending_indexes are in use; the others are empty, or
+ * NULL.
+ */
 static Place *place[PLACES];
 int			sfx_pending_indexes = 0;
 
-/* ---- whose may wait ---- */
+/* ---- which entries may wait ---- */
 
-/* A context of sfx_pending_allow; stands in it. */
+/* A memory context of sfx_pending_allow, in whose memory this stands. */
 typedef struct Allowed
 {
 	MemoryContextCallback gone;
@@ -95,8 +99,9 @@ context_allowed(MemoryContext context)
 }
 
 /*
- * Whoever checks a constraint looks for rows of transactions in progress, and so does who reads for
- * a serializable one.  Other table access methods may give a TID away when they please.
+ * See pending.h.  A session that checks a constraint looks for rows of transactions in progress,
+ * and so does one that reads for a serializable transaction: they would miss entries that wait.
+ * Access methods of tables other than heap may give a TID to another row at any time.
  */
 bool
 sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info)
@@ -111,6 +116,7 @@ sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info)
 
 /* ---- appending ---- */
 
+/* Append what waits in p.  After an error p->done says where to go on. */
 static void
 flush_place(Relation index, Place *p)
 {
@@ -119,6 +125,7 @@ flush_place(Relation index, Place *p)
 	p->n = p->done = p->used = 0;
 }
 
+/* The place of that index; NULL: it has none. */
 static Place *
 find_place(Oid index)
 {
@@ -129,8 +136,9 @@ find_place(Oid index)
 }
 
 /*
- * The index cannot be gone: whoever drops it waits for us, until a rollback lets go of our locks,
- * and that leaves nothing to do here.  Our own DDL is a statement that begins behind a flush.
+ * The same where the index is not open.  It cannot have been dropped: another session that drops it
+ * waits for our lock, and our own DDL is a statement, before which everything was flushed.  (A
+ * rollback may let go of the lock, but then nothing is left to append here.)
  */
 static void
 flush_unopened(Place *p, void (*grew) (Relation index))
@@ -171,7 +179,10 @@ sfx_pending_flush_one(Relation index)
 
 /* ---- waiting ---- */
 
-/* An empty place.  Where there is none all are flushed: of many indexes each has its turn. */
+/*
+ * A new, empty place.  If all are taken they are flushed, so that each of many indexes has its
+ * turn.
+ */
 static Place *
 take_place(Oid index, void (*grew) (Relation index))
 {
@@ -212,8 +223,10 @@ sfx_pending_add(Relation index, const SfxEntry *e, bool unchanged, void (*grew) 
 /* ---- transactions ---- */
 
 /*
- * Rows that are rolled back are nobody's, and their TIDs soon somebody else's.  That a log has
- * grown is told no more, whosever place it is: the lock that kept the index may be gone as well.
+ * Before a subtransaction commits its entries are appended.  When it rolls back they are dropped:
+ * its rows are gone, and other rows may get their TIDs.  It is then no longer told that a log has
+ * grown, in any place: the rollback may have released the lock that kept that index from being
+ * dropped.
  */
 static void
 at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
@@ -230,6 +243,10 @@ at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId pare
 	}
 }
 
+/*
+ * Before the transaction commits, or is prepared, all entries are appended; at its end the places
+ * go with TopTransactionContext.
+ */
 static void
 at_xact_end(XactEvent event, void *arg)
 {

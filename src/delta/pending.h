@@ -1,7 +1,5 @@
 /*-------------------------------------------------------------------------
- * pending.h - entries of one statement that wait for each other
- *
- * README's rule D7 says whose may, and until when.
+ * pending.h - entries of one statement that are held back, to be appended together (D7)
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_PENDING_H
@@ -12,12 +10,15 @@
 
 #include "nodes/execnodes.h"
 
-/* Indexes of which this backend may have entries that wait. */
+/*
+ * Number of indexes for which this backend may hold entries back; 0 makes the checks below cheap.
+ */
 extern int	sfx_pending_indexes;
 
 /*
- * Statements whose IndexInfos stand in this context insert no row that is taken back before the
- * (sub)transaction's end.  It holds until the context is reset or sfx_pending_forbid.
+ * sfx_pending_allow: the statements whose IndexInfos stand in this memory context insert no row
+ * that is taken back before the end of the (sub)transaction, so their entries may wait.  It ends
+ * when the context is reset, or with sfx_pending_forbid.
  */
 extern void sfx_pending_allow(MemoryContext context);
 extern void sfx_pending_forbid(MemoryContext context);
@@ -26,20 +27,20 @@ extern void sfx_pending_forbid(MemoryContext context);
 extern bool sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info);
 
 /*
- * Let an entry wait (it is copied).  Some or all that wait may be appended.  True: the index's log
- * has grown since this was last said, as sfx_log_append; grew is called with other indexes of which
- * that is so.
+ * Let an entry wait; it is copied.  Some or all that wait may be appended.  True: the index's log
+ * has grown by a page since this was last reported, as from sfx_log_append.  grew is called with
+ * other indexes of which that is so.  The caller holds no LWLock.
  */
 extern bool sfx_pending_add(Relation index, const SfxEntry *e, bool unchanged,
 							void (*grew) (Relation index));
 
 /*
- * Append all that waits.  Where a log has grown, grew is called with its index; NULL: that is left
- * to sfx_pending_add, or the next one who calls this.  With it no LWLock may be held.
+ * Append all that waits.  grew is called with each index whose log has grown; no LWLock may be held
+ * then.  NULL: that is left to a later sfx_pending_add, or flush.
  */
 extern void sfx_pending_flush_all(void (*grew) (Relation index));
 
-/* Append what waits of one index. */
+/* Append what waits for one index. */
 extern void sfx_pending_flush_one(Relation index);
 
 static inline void
