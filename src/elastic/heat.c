@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  * heat.c - which leaves are read, of indexes that want to know (storage parameter size_limit)
  *
- * A byte for each leaf, at a place that follows from file and block: neighbouring blocks have
- * neighbouring places, so leaves of one index share some only if it has more blocks than there are
- * places.  A visit adds one with probability 2^-h, so a byte counts visits on a logarithmic scale,
- * and what is read all the time is hardly ever written.  Bytes are read and written without a lock:
- * a visit may get lost.  After a restart all leaves are cold.
+ * One byte of shared memory for each leaf, at a place that follows from file and block:
+ * neighbouring blocks have neighbouring places, so leaves of one index share places only if it has
+ * more blocks than there are places.  A visit adds one with probability 2^-h, so a byte counts
+ * visits on a logarithmic scale, and the byte of a leaf that is read all the time is hardly ever
+ * written.  Bytes are read and written without a lock: a visit may get lost.  After a restart all
+ * leaves are cold.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -17,7 +18,7 @@
 #include "utils/rel.h"
 
 #define LEAST_PLACES	65536
-#define PLACES_A_KB		4		/* of surfidx.delta_memory */
+#define PLACES_A_KB		4		/* for each kB of surfidx.delta_memory */
 
 static uint8 *places = NULL;
 static uint32 nplaces;			/* a power of two */

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
- * child_file.c - the pages of one level of a tree that is built, on their way to the level above
+ * child_file.c - the pages of one level of a tree that is being built, on their way to the level
+ * above
  *
- * One page stands behind the other: block, filter, length of the low fence's key, its TID, number
- * of entries, key.  Written from first to last, then read likewise, once.
+ * One record for each page follows the other: block, filter, length of the low fence's key, its
+ * TID, number of entries, key.  Written from first to last, then read in the same order, once.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -12,8 +13,9 @@
 #include "utils/rel.h"
 
 #define BUFFER_LEAST	8192
-#define BUFFER_MOST		(1024 * 1024)	/* bytes; what exceeds them goes to a file */
+#define BUFFER_MOST		(1024 * 1024)	/* bytes; beyond them the buffer is written to a file */
 
+/* The head of a page's record; the key follows. */
 typedef struct Record
 {
 	uint32		blkno;
@@ -23,16 +25,20 @@ typedef struct Record
 	uint32		len;			/* of the key, which follows */
 } Record;
 
+/*
+ * While it is written: records go to buf, and from there to file once buf has BUFFER_MOST bytes.
+ * While it is read: from file if there is one, else from buf.
+ */
 struct SfxChildFile
 {
 	Relation	index;
 	uint64		n;
-	uint8	   *buf;			/* its end, or while there is no file all of it */
+	uint8	   *buf;			/* the end of the records; without a file, all of them */
 	Size		size;			/* of buf */
 	Size		used;
-	Size		at;				/* read so far, of buf */
+	Size		at;				/* bytes of buf that were read */
 	BufFile    *file;
-	bool		reading;
+	bool		reading;		/* a window reads it: nothing is added any more */
 };
 
 SfxChildFile *
@@ -46,6 +52,7 @@ sfx_child_file_create(Relation index)
 	return f;
 }
 
+/* Append what buf holds to the file, which is made if there is none. */
 static void
 write_out(SfxChildFile *f)
 {
@@ -55,7 +62,7 @@ write_out(SfxChildFile *f)
 	f->used = 0;
 }
 
-/* Room for n bytes more in buf, fewer than BUFFER_LEAST. */
+/* Make room in buf for n more bytes, fewer than BUFFER_LEAST: enlarge it, or write it out. */
 static void
 make_room(SfxChildFile *f, Size n)
 {
@@ -112,6 +119,7 @@ sfx_child_file_end(SfxChildFile *f)
 
 /* ---- reading ---- */
 
+/* Read the next n bytes.  ERROR if there are fewer. */
 static void
 get(SfxChildFile *f, void *bytes, Size n)
 {

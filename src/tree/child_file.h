@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
- * child_file.h - the pages of one level of a tree that is built, on their way to the level above
+ * child_file.h - the pages of one level of a tree that is being built, on their way to the level
+ * above
  *
- * A build has as many of them as the index has leaves: what exceeds a megabyte stands in a
- * temporary file, which takes no more room than the pages' positions do.
+ * A build has one for each leaf of the index: what exceeds a megabyte goes to a temporary file,
+ * which is no larger than the separators of these pages.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_CHILD_FILE_H
@@ -13,38 +14,41 @@
 
 typedef struct SfxChildFile SfxChildFile;
 
-/* An empty one; index: named in errors.  Memory: the current context, which has to outlive it. */
+/* An empty file; index: named in errors.  Memory: the current context, which has to outlive it. */
 extern SfxChildFile *sfx_child_file_create(Relation index);
 
-/* Add a page, which is copied. */
+/* Add a page; *child is copied.  Not after a window has begun. */
 extern void sfx_child_file_put(SfxChildFile *f, const SfxChild *child);
 
-/* How many there are. */
+/* Number of pages added. */
 extern uint64 sfx_child_file_count(const SfxChildFile *f);
 
-/* It goes, and its temporary file. */
+/* Free it, and its temporary file. */
 extern void sfx_child_file_end(SfxChildFile *f);
 
-/* Of a file that gets no more: those that were not dropped yet, as many as are wanted. */
+/* A window on a file that gets no more pages: the pages that were read and not yet dropped. */
 typedef struct SfxChildWindow
 {
 	SfxChildFile *file;
-	SfxChild   *child;			/* [0..n) */
+	SfxChild   *child;			/* the window's pages, [0..n) */
 	int			n;
-	int			room;
-	uint64		unread;			/* that come behind them */
+	int			room;			/* entries that child[] has room for */
+	uint64		unread;			/* pages of the file after those of the window */
 } SfxChildWindow;
 
-/* All of f, from its first page on; once for each file. */
+/* Begin a window at the first page of f; once for each file. */
 extern void sfx_child_window_begin(SfxChildWindow *w, SfxChildFile *f);
 
-/* Have n of them in the window, or all that are left.  What the window had before stays valid. */
+/*
+ * Read on until the window has n pages, or the file ends.  Pages that the window had stay where
+ * they are in the order; the array may move.
+ */
 extern void sfx_child_window_fill(SfxChildWindow *w, int n);
 
-/* The first n are not needed any more. */
+/* Drop the window's first n pages. */
 extern void sfx_child_window_drop(SfxChildWindow *w, int n);
 
-/* It goes; the file stays. */
+/* Free the window; the file stays. */
 extern void sfx_child_window_end(SfxChildWindow *w);
 
 #endif							/* SURFIDX_CHILD_FILE_H */

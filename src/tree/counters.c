@@ -1,11 +1,16 @@
 /*-------------------------------------------------------------------------
- * counters.c - what filters have been good for and what cut keys have taken, index by index, since
+ * counters.c - what filters have been good for and what cut keys have cost, index by index, since
  * the server was started
  *
- * A table of a fixed size in shared memory.  A file of an index gets a slot near its hash value
- * when something of it is first counted, and keeps it until the file dies (gone.h), or until
- * another one needs it more: the one counted least recently goes.  Readers count for themselves and
- * add it up here when they have finished.
+ * A table of a fixed size in shared memory, a hash table with open addressing.  The file of an
+ * index gets a slot near its hash value when something of it is first counted, and keeps it until
+ * the file dies (gone.h), or until the slot is needed for another one: then the least recently
+ * counted of the slots probed goes (I8).  Readers count for themselves, and add their sums here
+ * when they are done.
+ *
+ * A slot's file changes under the lock in exclusive mode; its counters are atomic, and are changed
+ * under the lock in shared mode.
+ *-------------------------------------------------------------------------
  */
 #include "counters.h"
 #include "gone.h"
@@ -20,22 +25,25 @@
 
 #define ACTIVITY_PROBES	32
 
+/* What is counted of one file. */
 typedef struct ActivitySlot
 {
 	bool		used;			/* changes with the file under the lock, in exclusive mode */
 	SfxLocator	file;
-	pg_atomic_uint64 last;		/* counted, by the table's clock */
+	pg_atomic_uint64 last;		/* when it was last counted, by the table's clock */
 	pg_atomic_uint64 count[SFX_COUNTS];
-	uint8		hand[SFX_HAND_KEY]; /* under the lock, in exclusive mode */
+	uint8		hand[SFX_HAND_KEY]; /* start of the CLOCK's next pass; changed under the lock in
+									 * exclusive mode */
 	uint8		handlen;
 } ActivitySlot;
 
+/* The table. */
 typedef struct ActivityShared
 {
 	LWLock		lock;
-	pg_atomic_uint64 clock;
-	uint64		taken;
-	uint64		evicted;
+	pg_atomic_uint64 clock;		/* advances when another slot is counted than last time */
+	uint64		taken;			/* slots given to files, so far */
+	uint64		evicted;		/* slots taken from other files, so far */
 	int			nslots;
 	ActivitySlot slot[FLEXIBLE_ARRAY_MEMBER];
 } ActivityShared;
@@ -77,6 +85,7 @@ attach_area(void *area, bool made)
 
 const SfxSharedArea sfx_activity_area = {"surfidx activity", area_size, attach_area};
 
+/* The i-th slot in which that file may be. */
 static ActivitySlot *
 probe(const SfxLocator *file, int i)
 {
@@ -86,7 +95,7 @@ probe(const SfxLocator *file, int i)
 	return &shared->slot[(h + i) % shared->nslots];
 }
 
-/* The slot of a file; NULL: it has none.  The lock is held. */
+/* The slot of a file; NULL: it has none.  The caller holds the lock. */
 static ActivitySlot *
 find_slot(const SfxLocator *file)
 {
@@ -101,7 +110,10 @@ find_slot(const SfxLocator *file)
 	return NULL;
 }
 
-/* A slot for a file that has none.  The lock is held exclusively. */
+/*
+ * A slot for a file that has none: a free one, or that of the file least recently counted, among
+ * the ACTIVITY_PROBES first.  The caller holds the lock exclusively.
+ */
 static ActivitySlot *
 take_slot(const SfxLocator *file)
 {
@@ -126,7 +138,10 @@ take_slot(const SfxLocator *file)
 	return best;
 }
 
-/* The slot of an index's file, made if need be; NULL: there is no table.  The lock is left held. */
+/*
+ * The slot of an index's file, made if need be, with the lock left held; NULL: there is no table,
+ * and the lock is free.
+ */
 static ActivitySlot *
 open_slot(Relation index)
 {
@@ -150,6 +165,7 @@ open_slot(Relation index)
 	return s;
 }
 
+/* See gone.h: free the slot of a file, or those of all files of a database. */
 static void
 forget_file(const SfxLocator *file)
 {
@@ -252,7 +268,7 @@ sfx_activity_set_hand(Relation index, const uint8 *key, int len)
 {
 	ActivitySlot *s;
 
-	/* makes the slot */
+	/* makes the slot, unless there is one */
 	sfx_activity_add(index, SFX_COUNT_CUT, 0);
 	if (shared == NULL)
 		return;

@@ -1,6 +1,8 @@
 /*-------------------------------------------------------------------------
- * counters.h - what filters have been good for and what cut keys have taken, index by index, since
+ * counters.h - what filters have been good for and what cut keys have cost, index by index, since
  * the server was started
+ *
+ * The functions need no lock of the caller's, and take one of their own for a moment.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_COUNTERS_H
@@ -9,58 +11,57 @@
 #include "surfidx.h"
 #include "shared_area.h"
 
-/*
- * Filters asked in front of leaves; those that said no; those that said yes of a leaf in which
- * there was nothing for the step.
- */
+/* How filters have answered in front of leaves. */
 typedef struct SfxFilterCounts
 {
-	uint64		asked;
-	uint64		denied;
-	uint64		wrong;
+	uint64		asked;			/* filters asked */
+	uint64		denied;			/* those that said no: a leaf was not read */
+	uint64		wrong;			/* those that said yes of a leaf with no entry for the step */
 } SfxFilterCounts;
 
-/* This session's (counters.c). */
+/* This session's, of all indexes. */
 extern SfxFilterCounts sfx_filter_counts;
 
-/* What is counted of an index's file, by all sessions. */
+/* What is counted of an index's file, by all sessions together. */
 typedef enum SfxCount
 {
 	SFX_COUNT_ASKED,			/* as in SfxFilterCounts */
 	SFX_COUNT_DENIED,
 	SFX_COUNT_WRONG,
-	SFX_COUNT_READ,				/* keys of cut leaves that readers asked of the table, */
-	SFX_COUNT_MERGED,			/* and merges, VACUUM and changes of leaves */
-	SFX_COUNT_CUT,				/* leaves whose keys were cut where nothing was merged, */
-	SFX_COUNT_WHOLE,			/* and that got them back */
+	SFX_COUNT_READ,				/* keys of cut leaves that readers took from the table, ... */
+	SFX_COUNT_MERGED,			/* ... and those that merges, VACUUM and changes of leaves took */
+	SFX_COUNT_CUT,				/* leaves whose keys were cut, merges not counted, ... */
+	SFX_COUNT_WHOLE,			/* ... and leaves whose keys became whole again */
 	SFX_COUNT_CHANGED,			/* TimestampTz of the last of these; 0: none */
-	SFX_COUNT_TOLD,				/* the log was told that this size_limit is exceeded; 0: not */
+	SFX_COUNT_TOLD,				/* not 0: the server's log has been told that size_limit is
+								 * exceeded */
 	SFX_COUNTS
 } SfxCount;
 
+/* Add n to a count, or set it, of this index's file. */
 extern void sfx_activity_add(Relation index, SfxCount which, uint64 n);
 extern void sfx_activity_set(Relation index, SfxCount which, uint64 value);
 
-/* Add a reader's counts to its index's and to those of this session, and set them to zero. */
+/* Add a reader's counts to those of its index and of this session, and set *counts to zero. */
 extern void sfx_activity_add_filters(Relation index, SfxFilterCounts *counts);
 
-/* Those of an index since its file was made: SFX_COUNTS of them. */
+/* The counts of this index's file: SFX_COUNTS numbers, all 0 if nothing was counted. */
 extern void sfx_activity_get(Relation index, uint64 *counts);
 
 /*
- * The hand of an index's CLOCK (leaf_limit.c): the beginning of a position's key, at which the last
- * pass ended.  Its length; 0: at the beginning.
+ * The hand of an index's CLOCK (leaf_limit.c): the key, cut to SFX_HAND_KEY bytes, at which the
+ * last pass over its leaves ended.  Returns its length; 0: the pass begins at the first leaf.
  */
 #define SFX_HAND_KEY	32
 extern int	sfx_activity_hand(Relation index, uint8 *key);
 extern void sfx_activity_set_hand(Relation index, const uint8 *key, int len);
 
-/* A row of surfidx_shared_memory(). */
+/* Fill a row of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_activity_use(struct SfxSharedUse *use);
 extern const SfxSharedArea sfx_activity_area;
 
-/* Leaves that this session's readers have read so far; those whose TIDs were left out (Y8). */
+/* Number of leaves that this session's readers have read, and of those read without TIDs (Y8). */
 extern uint64 sfx_leaves_read;
 extern uint64 sfx_leaves_tidless;
 

@@ -2,13 +2,13 @@
  * dict.c - dictionaries in pages, and the ones that this backend has opened: H1 to H4
  * (src/README.md)
  *
- * A dictionary's pages form a chain by right links; owner is its number, flags the page's number in
- * the chain, and the bodies one after the other are its bytes.  They are written once, in the
- * record that enters it into the metapage's list, and become free pages in the record that takes it
- * off.
+ * A dictionary's pages form a chain by right links.  Their owner is the dictionary's number, flags
+ * is the page's number in the chain, and the bodies one after the other are the dictionary's bytes.
+ * They are written once, in the record that enters the dictionary into the metapage's list, and
+ * become free pages in the record that takes it off the list.
  *
- * Opened dictionaries are large, and made from pages alone: each backend keeps those it used, on a
- * standby as well.
+ * Opened dictionaries are large, and made from pages alone: each backend keeps those it has used,
+ * on a standby as well.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -30,23 +30,25 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond it, those not in use are closed, the longest
-											 * unused first */
+#define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond that many, dictionaries that are not in use
+											 * are closed, the longest unused first */
 
 StaticAssertDecl(sizeof(SfxDictRef) == 20, "dictionary reference is 20 bytes on disk");
 StaticAssertDecl(SFX_DICT_PAGES + 1 < SFX_GROUP_BLOCKS, "a dictionary's pages and the metapage fit one record");
 
+/* A dictionary that this backend has opened, in TopMemoryContext. */
 struct SfxDict
 {
-	dlist_node	node;			/* in cache: the one used last first */
+	dlist_node	node;			/* in cache, which has the last one used first */
 	Oid			index;
 	SfxLife		life;
 	uint32		number;
-	uint32		crc;
-	bool		doubted;		/* an invalidation has come: is it still that number's? */
-	int			pins;
-	bool		held;			/* pinned to the end of the transaction */
-	Size		size;
+	uint32		crc;			/* the checksum that the metapage listed when it was opened */
+	bool		doubted;		/* an invalidation has come: the next use compares the metapage's
+								 * checksum */
+	int			pins;			/* by sfx_dict_attach; it is not closed then */
+	bool		held;			/* in use up to the end of the transaction */
+	Size		size;			/* bytes of hope */
 	SfxHope    *hope;
 };
 
@@ -80,6 +82,7 @@ sfx_dict_page_init(Page page, const SfxMeta *meta, const SfxNewDict *new, int se
 	SfxPageGetTail(page)->flags = seq;
 }
 
+/* CRC-32C, as SfxDictRef.crc. */
 static pg_crc32c
 checksum(const uint8 *bytes, int len)
 {
@@ -106,9 +109,9 @@ sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first)
 }
 
 /*
- * Copy the part of a dictionary that block *blkno holds to out, and go on to the block to its
- * right. NULL, or what is wrong with the block: damage, or the page has moved since its link was
- * read.
+ * Copy the part of a dictionary that block *blkno should hold to out (want bytes), and move *blkno
+ * to the block to its right.  NULL; or what is wrong with the block, palloc'd or constant: damage,
+ * or the page was moved after its link was read (G1).
  */
 static const char *
 read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber *blkno, int seq, uint8 *out, uint32 want)
@@ -139,12 +142,15 @@ typedef struct BadChain
 {
 	BlockNumber at;
 	const char *why;
-	int			seq;			/* of the page that at was to be */
-	BlockNumber from;			/* the page whose link leads there, the metapage's to the first
-								 * one; InvalidBlockNumber: no link is in question */
+	int			seq;			/* the number of the page that `at` should be */
+	BlockNumber from;			/* the page whose link leads to `at`, the metapage for the first
+								 * page; InvalidBlockNumber: it is not the link that is in doubt */
 } BadChain;
 
-/* A dictionary's bytes; NULL with *bad. */
+/*
+ * Read a dictionary's bytes, palloc'd; NULL, with *bad.  own (may be NULL) is shown each block and
+ * the block whose link leads there.
+ */
 static uint8 *
 read_chain(Relation index, uint64 build_id, const SfxDictRef *ref, void (*own) (void *arg, BlockNumber from, BlockNumber blkno),
 		   void *arg, BadChain *bad)
@@ -202,6 +208,7 @@ sfx_dict_read(Relation index, uint64 build_id, const SfxDictRef *ref,
 
 /* ---- the opened ones ---- */
 
+/* Close a dictionary. */
 static void
 forget(SfxDict *d)
 {
@@ -211,7 +218,10 @@ forget(SfxDict *d)
 	pfree(d);
 }
 
-/* Close what is not in use until the rest is small enough. */
+/*
+ * Close dictionaries that are not in use, the longest unused first, until the others take at most
+ * limit bytes.
+ */
 static void
 trim_cache(Size limit)
 {
@@ -227,7 +237,9 @@ trim_cache(Size limit)
 	}
 }
 
-/* Scans end with the transaction, and what errors left behind with it. */
+/*
+ * Scans end with the transaction, also those that an error has ended: nothing is pinned any more.
+ */
 static void
 at_transaction_end(XactEvent event, void *arg)
 {
@@ -246,6 +258,7 @@ at_transaction_end(XactEvent event, void *arg)
 	trim_cache(CACHE_BYTES);
 }
 
+/* What the metapage lists under that number; NULL: nothing. */
 static const SfxDictRef *
 find_ref(const SfxMeta *meta, uint32 number)
 {
@@ -256,8 +269,9 @@ find_ref(const SfxMeta *meta, uint32 number)
 }
 
 /*
- * Invalidations outnumber new files, and opening takes milliseconds: the next use asks the
- * metapage.
+ * Called with an index whose relation was invalidated (memo.h).  There are many more invalidations
+ * than new files, and opening takes milliseconds: so the dictionary stays, and the next use asks
+ * the metapage.
  */
 static void
 doubt(Oid index)
@@ -273,7 +287,10 @@ doubt(Oid index)
 	}
 }
 
-/* Is it what the metapage lists by its number?  meta: NULL where the caller has none. */
+/*
+ * Does the metapage list this dictionary under its number, with its checksum?  meta: NULL, if the
+ * caller has none; then the metapage is read.
+ */
 static bool
 is_listed(Relation index, const SfxMeta *meta, SfxDict *d)
 {
@@ -290,6 +307,10 @@ is_listed(Relation index, const SfxMeta *meta, SfxDict *d)
 	return !d->doubted;
 }
 
+/*
+ * The opened dictionary of that number in this life of the index; NULL: none, or none that still is
+ * what the metapage lists.
+ */
 static SfxDict *
 find_opened(Relation index, const SfxMeta *meta, uint64 build_id, uint32 number)
 {
@@ -311,8 +332,7 @@ find_opened(Relation index, const SfxMeta *meta, uint64 build_id, uint32 number)
 }
 
 /*
- * The opened state of dictionary bytes in memory of the current context; NULL if they are no
- * dictionary.
+ * The opened state of a dictionary's bytes, in the current context; NULL if they are no dictionary.
  */
 static SfxHope *
 open_bytes(const uint8 *bytes, uint32 len, Size *size)
@@ -337,7 +357,10 @@ sfx_dict_open_new(const SfxNewDict *new)
 	return open_bytes(new->bytes, new->len, &size);
 }
 
-/* Keep a dictionary whose bytes have been read; they are freed. */
+/*
+ * Open a dictionary whose bytes were read, and keep it; frees bytes.  ERROR if they are no
+ * dictionary.
+ */
 static SfxDict *
 open_read(Relation index, uint64 build_id, const SfxDictRef *ref, uint8 *bytes)
 {
@@ -376,13 +399,14 @@ open_read(Relation index, uint64 build_id, const SfxDictRef *ref, uint8 *bytes)
 
 pg_noreturn static void not_listed(Relation index, BlockNumber blkno, uint32 number);
 
+/* ERROR: a leaf names a dictionary that is not in the list.  By H1 that is damage. */
 static void
 not_listed(Relation index, BlockNumber blkno, uint32 number)
 {
 	sfx_corrupt(index, blkno, psprintf("the leaf needs dictionary %u, which the metapage does not list", number));
 }
 
-/* For who holds the merge lock: nothing moves. */
+/* The same for a caller that holds the merge lock: no page moves. */
 static SfxDict *
 open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
 {
@@ -390,9 +414,10 @@ open_listed(Relation index, const SfxMeta *meta, const SfxDictRef *ref)
 }
 
 /*
- * A page of a dictionary was not where a link led.  Does the link lead there still, or is no link
- * in question?  Then it is damage: page and link change in one record, and as pages move to lower
- * blocks only (sfx_dict_move), a link that leads to one block twice has led there all the time.
+ * H3: a page of a dictionary is not where a link led.  True: that link leads there still (or no
+ * link is in doubt), so it is damage.  Page and link change in one record, and pages move to lower
+ * blocks only (sfx_dict_move), so a link that leads to one block at two moments has led there in
+ * between.
  */
 static bool
 still_leads_there(Relation index, uint64 build_id, uint32 number, const BadChain *bad)
@@ -424,8 +449,9 @@ still_leads_there(Relation index, uint64 build_id, uint32 number, const BadChain
 }
 
 /*
- * For who holds the lock of leaf blkno, which needs that dictionary.  Its pages may be moving: each
- * further look has seen one of them go, and they are few, and go down only.
+ * The dictionary that leaf blkno needs, whose lock the caller holds.  VACUUM may be moving its
+ * pages: then the look begins again from the metapage.  Each repetition has seen a page move to a
+ * lower block, and a dictionary has few pages, so this ends.
  */
 static SfxDict *
 open_for_leaf(Relation index, BlockNumber blkno, uint64 build_id, uint32 number)
@@ -532,7 +558,10 @@ sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number)
 
 /* ---- adding and dropping ---- */
 
-/* Log the pages in bufs, written just now, and the metapage, if metabuf is valid. */
+/*
+ * Log the pages in bufs, just written, as images, and the metapage, if metabuf is valid, in one
+ * GROUP record.  In a critical section; all are locked.
+ */
 static void
 log_change(Relation index, Buffer *bufs, int n, Buffer metabuf, const SfxMeta *meta)
 {
@@ -571,7 +600,7 @@ sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new)
 	XLogEnsureRecordSpace(SFX_DICT_PAGES + 1, 20);
 	for (int i = 0; i < n; i++)
 		bufs[i] = sfx_page_alloc(index, meta);
-	/* others change generations and counters: take the page's, add our dictionary */
+	/* other backends change generations and counters: ours is the list of dictionaries alone */
 	sfx_meta_lock(index, &old, &metabuf);
 	*meta = old;
 	sfx_dict_enter(meta, new, BufferGetBlockNumber(bufs[0]));
@@ -597,7 +626,7 @@ sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new)
 	return true;
 }
 
-/* The blocks of a dictionary's chain, checked by reading it. */
+/* The blocks of a dictionary's chain, collected while it is read. */
 typedef struct Chain
 {
 	int			n;
@@ -659,8 +688,9 @@ sfx_dict_drop(Relation index, uint32 number)
 }
 
 /*
- * The block of the page before page seq of the dictionary that block blkno seems to belong to, the
- * metapage for the first one; Invalid: it does not.
+ * The block whose link leads to blkno: the page before it in the chain of its dictionary, or the
+ * metapage for the first one.  InvalidBlockNumber: blkno is no page of a listed dictionary.  tail:
+ * that of the page in blkno.
  */
 static BlockNumber
 find_predecessor(Relation index, const SfxMeta *meta, BlockNumber blkno, const SfxPageTail *tail)
@@ -683,7 +713,7 @@ sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
 	const SfxPageTail *tail;
 	BlockNumber to = BufferGetBlockNumber(target);
 	BlockNumber before;
-	Buffer		bufs[3];		/* the old page, the new one, the one before */
+	Buffer		bufs[3];		/* the old page, the new one, the page before */
 	Buffer		metabuf = InvalidBuffer;
 	SfxMeta		meta;
 	int			n = 2;
@@ -696,7 +726,7 @@ sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
 	memcpy(copy.data, BufferGetPage(bufs[0]), BLCKSZ);
 	LockBuffer(bufs[0], BUFFER_LOCK_UNLOCK);
 	tail = SfxPageGetTail(copy.data);
-	Assert(to < blkno);			/* who reads relies on it: still_leads_there() */
+	Assert(to < blkno);			/* readers rely on it: still_leads_there() */
 	before = find_predecessor(index, &meta, blkno, tail);
 	if (before == InvalidBlockNumber)
 	{

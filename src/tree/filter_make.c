@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * filter_make.c - filter pages: over which leaves, made when, believed when
+ * filter_make.c - filter pages: over which leaves, and when they are made
  *
  * A filter page covers the positions of up to SFX_FILTER_LEAVES neighbouring leaves below one
- * parent, which names it beside their downlinks.  README "Filters" has the rules F1 to F4 and why a
- * wrong "no" cannot happen.  In short: the record that changes a leaf replaces or unlinks the
- * filter over it, so that a live filter page always speaks for the leaves as they are.
+ * parent, which names it beside their downlinks.  README "Filters" has the rules F1 to F5, and why
+ * a wrong "no" cannot happen: the record that changes a leaf replaces or unlinks the filter over
+ * it, so a live filter page always speaks for the leaves as they are.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,16 +28,15 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define FIRST_GUESS_BITS	12	/* a key in a SuRF without suffixes, before one is known */
+#define FIRST_GUESS_BITS	12	/* bits of a key in a SuRF without suffixes, until one was made */
 
-/* The kind of filter that such keys can have, where kind is asked for. */
+/*
+ * The kind of filter that such keys can have, where `kind` is asked for.  A SuRF is a trie of bytes
+ * in their order; hashes find a key only where equal keys have equal bytes.
+ */
 static int
 possible_kind(const SfxKeyDesc *kd, int kind)
 {
-	/*
-	 * a SuRF is a trie of bytes in their order; hashes find a key only where equal keys have equal
-	 * bytes
-	 */
 	if (kind == SFX_FILTER_SURF && kd->comparator)
 		kind = SFX_FILTER_BLOOM;
 	if (kind == SFX_FILTER_BLOOM && (!kd->image_equal || kd->nrests > 0))
@@ -91,6 +90,7 @@ sfx_filter_notice(Relation index)
 
 /* ---- making ---- */
 
+/* As SfxSurfAlloc.resize: palloc, in the context ctx, of any size. */
 static void *
 resize(void *ctx, void *old, size_t oldsize, size_t newsize)
 {
@@ -116,6 +116,7 @@ sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOrder *order, 
 	m->block = palloc(sizeof(SfxBlock));
 }
 
+/* Add the keys of a leaf to the filter. */
 static void
 add_leaf(SfxFilterMaker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
 {
@@ -130,11 +131,14 @@ add_leaf(SfxFilterMaker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
 					 errhint("Please REINDEX it.")));
 		for (int k = 0; k < block->nkeys; k++)
 			if (sfx_filter_add(b, block->keys + block->keyoff[k], block->keyoff[k + 1] - block->keyoff[k]) < 0)
-				return;			/* sfx_filter_finish says so, too */
+				return;			/* sfx_filter_finish will say so again */
 	}
 }
 
-/* *cut: how many leaves there are before the first whose keys are cut, over which there is none. */
+/*
+ * Make one filter over leaves [at, at + k); returns its length in body, or SFX_NOSPACE.  Over cut
+ * leaves there is none (F5): *cut becomes the number of leaves before the first of them.
+ */
 static int
 make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *high, uint8 *body,
 		  int *cut)
@@ -192,8 +196,8 @@ sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPo
 		}
 
 		/*
-		 * not worth trying: a Bloom filter's size is known, and no SuRF is smaller than a bit or
-		 * two a key
+		 * not worth a try: a Bloom filter's size is known, and no SuRF is smaller than one or two
+		 * bits a key
 		 */
 		if (k == 0 || (k == 1 && m->spec.kind == SFX_FILTER_BLOOM && sum > 2 * SFX_BODY_CAPACITY * 8))
 			return 0;
@@ -220,6 +224,7 @@ sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPo
 
 /* ---- with a build ---- */
 
+/* The leaves of a build that are being covered. */
 typedef struct BuiltLeaves
 {
 	Relation	index;
@@ -229,6 +234,7 @@ typedef struct BuiltLeaves
 	char	   *copy;
 } BuiltLeaves;
 
+/* As SfxFilterMaker.open, for leaves that the build has written. */
 static void
 open_built_leaf(void *ctx, int i, SfxLeaf *leaf)
 {
@@ -239,6 +245,10 @@ open_built_leaf(void *ctx, int i, SfxLeaf *leaf)
 	sfx_dict_attach_listed(bl->index, bl->meta, bl->c[i].blkno, leaf);
 }
 
+/*
+ * Write a filter's page as the file's next block, which is to be blkno.  Not logged: the build logs
+ * the file at its end.
+ */
 static void
 write_built_page(Relation index, const SfxMeta *meta, BlockNumber blkno, const uint8 *body, uint32 len)
 {
@@ -266,7 +276,7 @@ sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, Sf
 	uint32		len;
 
 	sfx_filter_spec(index, &spec);
-	/* one leaf without a parent has nobody to name its filter */
+	/* where the root is a leaf there is no parent that could name a filter */
 	if (spec.kind == SFX_FILTER_NONE || sfx_child_file_count(leaves) < 2)
 		return leaves;
 	body = palloc(SFX_BODY_CAPACITY);
@@ -279,7 +289,7 @@ sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, Sf
 		int			k;
 
 		CHECK_FOR_INTERRUPTS();
-		/* ... and the one behind them, whose low fence ends the filter */
+		/* and the leaf after them, whose low fence ends the filter */
 		sfx_child_window_fill(&w, SFX_FILTER_LEAVES + 1);
 		if (w.n == 0)
 			break;
@@ -327,17 +337,18 @@ sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilterPlan *plan)
 		}
 }
 
-/* The leaves that get filters: some stay as they are, some are new. */
+/* The leaves that get filters at a swap: some are there already, some are new. */
 typedef struct SwapLeaves
 {
 	const SfxTree *tree;
 	const SfxChild *c;
-	int			from;			/* numbers of the new ones */
+	int			from;			/* the new ones: numbers [from, to) */
 	int			to;
 	const SfxNewLeaf *leaves;
-	char	   *copy;
+	char	   *copy;			/* a page's room */
 } SwapLeaves;
 
+/* As SfxFilterMaker.open, for the leaves of a swap. */
 static void
 open_swap_leaf(void *ctx, int i, SfxLeaf *leaf)
 {
@@ -352,7 +363,10 @@ open_swap_leaf(void *ctx, int i, SfxLeaf *leaf)
 	sfx_dict_attach_listed(sl->tree->index, sl->tree->meta, sl->c[i].blkno, leaf);
 }
 
-/* The bits of an entry in a filter that is about to be replaced. */
+/*
+ * The bits that an entry takes in the filter in block blkno, which is about to be replaced; 0:
+ * unknown.
+ */
 static double
 bits_of_old(Relation index, const SfxOrder *order, BlockNumber blkno)
 {
@@ -369,7 +383,10 @@ bits_of_old(Relation index, const SfxOrder *order, BlockNumber blkno)
 	return bits;
 }
 
-/* Children [first, end) of node as they will be, new leaves in the place of [from, to). */
+/*
+ * The children [plan->first, plan->end) as they will be: the new leaves in place of [from, to).
+ * Their number in *total.
+ */
 static SfxChild *
 list_leaves(const SfxNode *node, const SfxFilterPlan *plan, int from, int to, const SfxNewLeaf *leaves, int n, int *total)
 {
@@ -406,7 +423,7 @@ sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 	Assert(sfx_merge_lock_held(t->index));
 	sfx_filters_touched(node, from, to, plan);
 	sfx_filter_spec(t->index, &spec);
-	/* one leaf without a parent has nobody to name its filter */
+	/* where the root stays a leaf there is no parent that could name a filter */
 	if (spec.kind == SFX_FILTER_NONE || (node == NULL && n == 1))
 		return;
 	c = list_leaves(node, plan, from, to, leaves, n, &total);
@@ -436,7 +453,11 @@ sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 		int			k;
 
 		p->body = palloc(SFX_BODY_CAPACITY);
-		/* equal shares, but for keys that ascend: what is behind them will not grow any more */
+
+		/*
+		 * equal shares; but if keys ascend, all filters but the last are full, as their leaves
+		 * will not grow
+		 */
 		k = sfx_filter_make(&m, c, total, at, high, at_end ? left : left / Max(pages, 1) * 1.05, p->body, &p->len);
 		if (k > 0)
 		{

@@ -18,53 +18,57 @@
 
 /*
  * Bounds of what one filter covers.  A page above the leaves must have room for all leaves of one
- * filter whatever else it holds, so that it can always be split between two filters: see README F1.
+ * filter whatever else it holds, so that it can always be split between two filters (F1).
  */
 #define SFX_FILTER_LEAVES	16
-#define SFX_FILTER_MAXFENCE	128 /* bytes of its leaves' fences, at most */
+#define SFX_FILTER_MAXFENCE	128 /* bytes of the fences of its leaves, at most */
 
-/* The filter that the index's storage parameters ask for, as far as its keys can have it. */
+/*
+ * The filter that the index's storage parameters ask for, or the kind that its keys can have
+ * instead.
+ */
 extern void sfx_filter_spec(Relation index, SfxFilterSpec *spec);
 
-/* The NOTICE, where that is another kind than the parameters say, or none. */
+/* Raise a NOTICE where the index gets another kind of filter than the parameters say, or none. */
 extern void sfx_filter_notice(Relation index);
 
 /* ---- making ---- */
 
-/* Makes filters over neighbouring leaves, one after the other. */
+/* A maker of filters over neighbouring leaves, one after the other. */
 typedef struct SfxFilterMaker
 {
 	Relation	index;
 	const SfxOrder *order;
 	SfxFilterSpec spec;
-	double		bits;			/* that an entry takes, as far as is known */
-	void		(*open) (void *ctx, int i, SfxLeaf *leaf);	/* leaf number i, valid until the next
-															 * one is opened */
+	double		bits;			/* that an entry takes, by the last filter made */
+	void		(*open) (void *ctx, int i, SfxLeaf *leaf);	/* opens leaf number i, valid until the
+															 * next one is opened */
 	void	   *ctx;
-	SfxBlock   *block;
+	SfxBlock   *block;			/* room for a decoded block */
 } SfxFilterMaker;
 
-/* Memory: the current context. */
+/* Memory: the current context.  open, ctx: how the maker gets at the leaves. */
 extern void sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOrder *order, const SfxFilterSpec *spec,
 								  void (*open) (void *ctx, int i, SfxLeaf *leaf), void *ctx);
 
 /*
- * A filter over the leaves from number at on, of n, whose low fences and numbers of entries c has
- * and the last one's high fence is high (NULL: infinity); about entries of them, at most.  Returns
- * how many leaves it covers, 0 if leaf at can have none; the body (SFX_BODY_CAPACITY bytes) and its
- * length.
+ * Make a filter over leaves from number `at` on.  c[0..n): the low fences and numbers of entries of
+ * all leaves; high: the last one's high fence (NULL: infinity).  It is to cover about `entries`
+ * entries, at most.  Returns how many leaves it covers, 0 if leaf `at` can have no filter; the body
+ * (SFX_BODY_CAPACITY bytes), and its length.
  */
 extern int	sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries,
 							uint8 *body, uint32 *len);
 
 /*
- * At the end of a build: write filters over the leaves behind what was written before *next.  The
- * leaves with the filters named, for which the caller answers from then on; leaves itself, where
- * there are none.
+ * At the end of a build: write filters over the leaves to blocks from *next on, which is moved.
+ * Returns the leaves with their filters named, in a new file that belongs to the caller (leaves is
+ * freed); or leaves itself, where there are no filters.
  */
 extern SfxChildFile *sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta,
 									   SfxChildFile *leaves, BlockNumber *next);
 
+/* A filter that a swap writes. */
 typedef struct SfxFilterPage
 {
 	int			first;			/* leaves that it covers, counted from SfxFilterPlan.first */
@@ -73,27 +77,27 @@ typedef struct SfxFilterPage
 	uint32		len;
 } SfxFilterPage;
 
-/* What a swap of the leaves [from, to) does to filters. */
+/* What a swap of the leaves [from, to) of a node does to filters. */
 typedef struct SfxFilterPlan
 {
-	int			first;			/* children [first, end) of the node lose theirs */
+	int			first;			/* children [first, end) of the node lose their filters */
 	int			end;
-	int			nold;			/* blocks of these filters */
+	int			nold;			/* the blocks of these */
 	BlockNumber old[SFX_GROUP_BLOCKS];
-	int			n;
+	int			n;				/* the new filters */
 	SfxFilterPage page[SFX_GROUP_BLOCKS];
 } SfxFilterPlan;
 
 /*
- * All filters that cover one of the children [from, to) of node (NULL: there is none): first, end,
- * old.
+ * Begin *plan: first, end and old become those of all filters that cover one of the children [from,
+ * to) of node (NULL: there is no parent), and there are no new ones.
  */
 extern void sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilterPlan *plan);
 
 /*
- * Make at most room filters over the leaves that replace children [from, to), and those that lose
- * theirs: the rest of *plan.  Needs the merge lock; reads the leaves beside.  Memory: the current
- * context.
+ * Complete *plan: make at most room new filters over the leaves that replace children [from, to),
+ * and over those beside them that lose theirs.  Needs the merge lock; reads the leaves beside.
+ * Memory: the current context.
  */
 extern void sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 							 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan);

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * filter_page.c - whether a page is the live filter of a position (F3)
+ * filter_page.c - is a page the live filter of a position? (F3)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -25,7 +25,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#define FIND_MAX_MOVES		1000	/* to the right in one descent; damaged links may lead in
+#define FIND_MAX_MOVES		1000	/* moves to the right in one descent; damaged links may lead in
 									 * circles */
 #define FIND_CACHED_MOVES	4	/* the same where the descent began with a copy of the root */
 
@@ -35,16 +35,16 @@ typedef struct Descent
 	const SfxTree *tree;
 	const SfxRun *run;			/* as tree->meta has it */
 	const SfxPos *pos;
-	bool		before;			/* the positions just below it */
-	int			level;
-	bool		cached;			/* a copy of the root will do */
-	SfxUpperPlace place;		/* between which separators that copy has it */
-	SfxLeaf    *leaf;			/* opened, if the page is one */
-	SfxFilterProbe *probe;		/* what a filter on the way is asked; NULL: nothing */
-	BlockNumber last;			/* page looked at */
-	SfxMeta		fresh;			/* the metapage of a new try, ... */
+	bool		before;			/* the position is just below pos */
+	int			level;			/* of the page wanted */
+	bool		cached;			/* the descent may begin with a copy of the root */
+	SfxUpperPlace place;		/* between which separators of that copy pos is */
+	SfxLeaf    *leaf;			/* receives the leaf opened, if the page is one */
+	SfxFilterProbe *probe;		/* what a filter on the way is asked; NULL: none is */
+	BlockNumber last;			/* the page looked at last */
+	SfxMeta		fresh;			/* the metapage of a repeated try, ... */
 	SfxTree		again;			/* ... and its tree */
-	uint8		low[SFX_MAX_ENTRY]; /* keys of fences */
+	uint8		low[SFX_MAX_ENTRY]; /* the keys of fences */
 	uint8		high[SFX_MAX_ENTRY];
 } Descent;
 
@@ -78,7 +78,10 @@ sfx_leaf_copy(const SfxTree *t, BlockNumber blkno,
 		sfx_corrupt(t->index, blkno, "leaf header or directory");
 }
 
-/* Where does pos lie?  0: on this page, > 0: to its right, < 0: to its left.  Opens *leaf. */
+/*
+ * Where does the position lie?  0: on this page, which is locked; > 0: to its right; < 0: to its
+ * left.  Opens *d->leaf.
+ */
 static int
 leaf_side(Descent *d, Page page)
 {
@@ -94,7 +97,10 @@ leaf_side(Descent *d, Page page)
 	if (d->place.known)
 	{
 		d->leaf->bytewise = d->place.bytewise;
-		/* the copy's separators were compared with pos (B5) */
+
+		/*
+		 * B5: pos is between the copy's separators, and the page's fences are those, byte by byte
+		 */
 		if (sfx_leaf_fences_are(d->leaf, &d->place.low, d->place.last ? NULL : &d->place.high))
 			return 0;
 	}
@@ -107,6 +113,7 @@ leaf_side(Descent *d, Page page)
 	return d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &low) > 0 ? 0 : -1;
 }
 
+/* The same for an inner page; opens *inner. */
 static int
 inner_side(Descent *d, Page page, SfxInner *inner)
 {
@@ -127,8 +134,9 @@ inner_side(Descent *d, Page page, SfxInner *inner)
 }
 
 /*
- * Ask the filter in block blkno for the range of the probe, pos being between its fences.  True: no
- * need for the leaf.
+ * Ask the filter in block blkno for the probe's range.  True: the leaf need not be read.  Locks the
+ * filter's page for that; no other page is locked.  The page may have become something else since
+ * the parent named it: then it says nothing (F3).
  */
 static bool
 filter_answers(const Descent *d, BlockNumber blkno)
@@ -144,7 +152,7 @@ filter_answers(const Descent *d, BlockNumber blkno)
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	probe->asked = sfx_filter_page_open(t->index, t->order, t->meta->build_id, t->run, blkno, page,
 										d->pos, d->before, &f);
-	/* hashes tell nothing of a range */
+	/* a Bloom filter tells nothing of a range */
 	if (probe->asked && probe->key == NULL && f.kind != SFX_FILTER_SURF)
 	{
 		probe->asked = false;
@@ -167,6 +175,7 @@ filter_answers(const Descent *d, BlockNumber blkno)
 	return sfx_filter_answered(probe);
 }
 
+/* Has a filter on the way made the leaf unnecessary? */
 static inline bool
 answered(const Descent *d)
 {
@@ -174,7 +183,8 @@ answered(const Descent *d)
 }
 
 /*
- * The child of an inner page that pos falls into; *filter (may be NULL): the one over it, 0: none.
+ * The child of an inner page that the position falls into; *filter (may be NULL): the block of the
+ * filter over it, 0: none.
  */
 static BlockNumber
 next_child(const Descent *d, const SfxInner *inner, BlockNumber *filter)
@@ -195,8 +205,9 @@ next_child(const Descent *d, const SfxInner *inner, BlockNumber *filter)
 }
 
 /*
- * One try from the root.  Returns InvalidBuffer if a page was not what its downlink promised, or if
- * a filter on the way says no.
+ * One try from the root, or from a copy of it, down to the level wanted.  The page, share-locked.
+ * InvalidBuffer: a page was not what its link promised, or a filter on the way has answered.  Each
+ * page is unlocked before the next one is locked; what changes in between T1 allows for.
  */
 static Buffer
 find_once(Descent *d)
@@ -263,8 +274,8 @@ find_once(Descent *d)
 
 /*
  * Offer the level below the root for the copy of the root, if it is few pages.  They are read one
- * by one, so that they may be of different moments: then links lag, or lead back, as those of any
- * copy may.
+ * by one, so they may be of different moments; the copy's links may then be outdated, as any copy's
+ * may.
  */
 static void
 copy_below_root(const SfxTree *t)
@@ -315,6 +326,10 @@ copy_below_root(const SfxTree *t)
 	pfree(copies);
 }
 
+/*
+ * Descend until the page is found, a filter has answered, or the run is gone.  The first try goes
+ * by the caller's metapage, and perhaps by a copy of the root, the others by a fresh metapage (T1).
+ */
 static Buffer
 find(Descent *d)
 {
@@ -348,8 +363,8 @@ find(Descent *d)
 		d->again.meta = &d->fresh;
 
 		/*
-		 * the tree may have become lower since the caller looked, if he does not hold the merge
-		 * lock; the root will do for him
+		 * The tree may have become lower since the caller read the metapage, unless the caller
+		 * holds the merge lock.  The root will do then.
 		 */
 		d->level = Min(d->level, (int) d->fresh.runs[r].level);
 		d->tree = &d->again;
@@ -361,6 +376,7 @@ find(Descent *d)
 	return buf;
 }
 
+/* The leaf that holds pos, share-locked and opened. */
 static Buffer
 find_leaf(const SfxTree *t, const SfxPos *pos, bool before, SfxLeaf *leaf, SfxFilterProbe *probe)
 {
@@ -370,7 +386,7 @@ find_leaf(const SfxTree *t, const SfxPos *pos, bool before, SfxLeaf *leaf, SfxFi
 	d.pos = pos;
 	d.before = before;
 	d.level = 0;
-	/* The main tree's root only: other runs come and go. */
+	/* of the main tree's root alone: other runs come and go */
 	d.cached = t->run == SfxMetaMain(t->meta)->id && SfxMetaMain(t->meta)->level > 0;
 	d.leaf = leaf;
 	d.probe = probe;
@@ -441,8 +457,9 @@ sfx_tree_leaves_from(const SfxTree *t, const SfxPos *pos, bool before,
 	return got;
 }
 
-/* ---- the writer's side ---- */
+/* ---- copies for writers ---- */
 
+/* As an SfxChildFn: copies a child of an inner page into the node. */
 static int
 collect_child(void *ctx, int i, const SfxChild *child)
 {
@@ -453,7 +470,7 @@ collect_child(void *ctx, int i, const SfxChild *child)
 	return SFX_OK;
 }
 
-/* Copy the inner page in buf, which is locked, and let it go. */
+/* See find.h.  The page is copied as a whole and unlocked before it is decoded. */
 void
 sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node)
 {

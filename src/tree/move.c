@@ -14,13 +14,14 @@
 #include "pos.h"
 #include "swap.h"
 
-#define MOVE_MAX			9	/* leaves that move in one record, with their left neighbours */
-#define MOVE_BLOCKS			3	/* each: from where, to where, and its left neighbour */
+#define MOVE_MAX			9	/* leaves that move in one record */
+#define MOVE_BLOCKS			3	/* for each: the old block, the new one, and the left neighbour */
 #define MOVE_ABOVE			3	/* the parent, split in two, and the metapage */
 
 /*
- * The page to the left of blkno, which begins at low; InvalidBlockNumber for the leftmost one.
- * False: comparisons lead to another page (K4), so blkno cannot move.
+ * The block of the page to the left of blkno, which begins at low, in *left; InvalidBlockNumber for
+ * the leftmost page.  False: comparisons lead to another page (K4), so blkno cannot move.  In byte
+ * order that is damage.
  */
 static bool
 left_neighbour(const SfxTree *t, int level, const SfxPos *low, BlockNumber blkno, BlockNumber *left)
@@ -40,7 +41,7 @@ left_neighbour(const SfxTree *t, int level, const SfxPos *low, BlockNumber blkno
 	return found || SFX_MUTANT("any left neighbour");
 }
 
-/* The low fence of a copied tree page, palloc'd. */
+/* The low fence of a copied page of the tree, palloc'd. */
 static SfxPos
 page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, int level)
 {
@@ -64,7 +65,7 @@ page_low(Relation index, const SfxOrder *order, BlockNumber blkno, Page page, in
 	return sfx_pos_copy(&low);
 }
 
-/* The same for a filter: the leaves under it name it anew. */
+/* Move a filter's page; the leaves under it name the new block.  target is released. */
 static bool
 move_filter(const SfxTree *t, BlockNumber blkno, Page page, Buffer target)
 {
@@ -98,7 +99,7 @@ move_filter(const SfxTree *t, BlockNumber blkno, Page page, Buffer target)
 	return true;
 }
 
-/* Copy a page of that level of a run; false: it is none. */
+/* Copy a page of that level of the run.  False: it is none. */
 static bool
 copy_page(const SfxTree *t, int level, BlockNumber blkno, Page copy)
 {
@@ -110,7 +111,7 @@ copy_page(const SfxTree *t, int level, BlockNumber blkno, Page copy)
 	return sfx_tree_page_is(t->index, blkno, copy, t->meta, t->run, level);
 }
 
-/* The page in hand goes from one block to another. */
+/* Add to the swap that the copied page moves from block blkno to target, which is locked. */
 static SfxSwapPage *
 swap_move(SfxSwap *s, BlockNumber blkno, Page page, Buffer target)
 {
@@ -125,6 +126,10 @@ swap_move(SfxSwap *s, BlockNumber blkno, Page page, Buffer target)
 	return to;
 }
 
+/*
+ * Add to the swap that the page in block left, of the same kind and level as `page`, gets another
+ * right link.
+ */
 static void
 swap_link(SfxSwap *s, BlockNumber left, Page page, BlockNumber right)
 {
@@ -138,20 +143,20 @@ swap_link(SfxSwap *s, BlockNumber left, Page page, BlockNumber right)
 	p->right = right;
 }
 
-/* Leaves of one parent that move together. */
+/* Leaves of one parent that move together, in one record. */
 typedef struct Movers
 {
-	BlockNumber left;			/* of the first child, if it is among them; else not set */
+	BlockNumber left;			/* of the parent's first child, if that moves; else not set */
 	int			n;
 	int			child[MOVE_MAX];	/* ascending */
-	Page		page[MOVE_MAX];
-	Buffer		target[MOVE_MAX];
+	Page		page[MOVE_MAX]; /* copies */
+	Buffer		target[MOVE_MAX];	/* locked */
 } Movers;
 
 /*
- * Child c and, while targets last, some of those near by that lie behind the file's new end, too:
- * to its left, most of them, because blocks are emptied from the file's end on, and a merge has
- * filled them from left to right.
+ * Collect child c, and some of its siblings beyond the file's new end, while free blocks last; all
+ * of them move.  Most are to its left, because blocks are emptied from the file's end on, and a
+ * merge has filled them from left to right.
  */
 static void
 collect_movers(const SfxTree *t, const SfxNode *parent, int c, Page page, Buffer target,
@@ -191,8 +196,8 @@ collect_movers(const SfxTree *t, const SfxNode *parent, int c, Page page, Buffer
 }
 
 /*
- * Move leaves in one record: there are some of most parents', and the parent is the most expensive
- * part of it.
+ * Move leaves in one record.  Most parents have several that move, and the parent is the most
+ * expensive part of the record.
  */
 static void
 move_leaves(const SfxTree *t, SfxNode *parent, const Movers *m)
@@ -214,8 +219,8 @@ move_leaves(const SfxTree *t, SfxNode *parent, const Movers *m)
 		int			i = m->child[k];
 
 		/*
-		 * the left neighbour: it has just moved itself, or lies below the same parent, or below
-		 * the one before
+		 * The left neighbour has just moved itself, or is a child of the same parent, or of the
+		 * parent before.
 		 */
 		if (k > 0 && m->child[k - 1] == i - 1)
 			prev->right = BufferGetBlockNumber(m->target[k]);
@@ -228,7 +233,7 @@ move_leaves(const SfxTree *t, SfxNode *parent, const Movers *m)
 	sfx_swap_finish(s, parent, nmade);
 }
 
-/* Move an inner page or a root.  left: its left neighbour, if there is one. */
+/* Move an inner page, or a root (parent NULL).  left: its left neighbour, if there is one. */
 static void
 move_page(const SfxTree *t, BlockNumber blkno, Page page, Buffer target, SfxNode *parent, int c,
 		  BlockNumber left)
@@ -256,6 +261,7 @@ move_page(const SfxTree *t, BlockNumber blkno, Page page, Buffer target, SfxNode
 	sfx_swap_finish(s, parent, nmade);
 }
 
+/* See find.h.  The page's kind decides which parents and links change. */
 bool
 sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * parent_copy.c - the parent of a group of leaves, kept for the next group
  *
- * A merge changes one parent some hundred times before it comes to the next one, and decoding its
- * thousands of separators would take a fifth of the time of each group.  What was read before the
- * merge lock was last taken may not be used (M1): so the page is read again and compared, all of
- * it. Where its bytes are those of which the node was made, so is the node.
+ * A merge changes one parent some hundred times before it comes to the next one, and decoding the
+ * parent's thousands of separators would take a fifth of the time of each group.  What was read
+ * before the merge lock was last taken may not be used (M1).  So the page is read again, and all of
+ * it is compared: where its bytes are those that the node was made of, the node is as good.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -18,7 +18,7 @@
 
 #include "utils/memutils.h"
 
-#define FOLLOW_PAGES	8		/* a parent that was split is not far */
+#define FOLLOW_PAGES	8		/* after a split the parent sought is not far to the right */
 
 void
 sfx_kept_init(SfxKeptNode *kept)
@@ -56,7 +56,7 @@ is_low_fence(void *ctx, int i, const SfxChild *child)
 	return sfx_same_pos(&child->low, ctx) ? SFX_NOSPACE : SFX_OK;
 }
 
-/* Has the page, a parent of leaves, a child that begins at pos, by its bytes? */
+/* Has the page, a parent of leaves, a child whose low fence is pos, byte by byte? */
 static bool
 has_child_at(const SfxTree *t, Page page, const SfxPos *pos)
 {
@@ -67,9 +67,9 @@ has_child_at(const SfxTree *t, Page page, const SfxPos *pos)
 }
 
 /*
- * Where a walk goes on from a fence: the parent that was kept, or one of those to the right of it.
- * So the walk misses nothing, and ends, whatever comparisons say (K4).  InvalidBuffer: none of them
- * has it; else share-locked.
+ * Where a walk by fences goes on at pos: on the parent that was kept, or on one to the right of it.
+ * By bytes, so that the walk misses no leaf, and ends, whatever comparisons say (K4).  The page,
+ * share-locked; InvalidBuffer: none of them has such a child, or the order is that of bytes.
  */
 static Buffer
 find_by_bytes(const SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos)
@@ -94,7 +94,7 @@ find_by_bytes(const SfxKeptNode *kept, const SfxTree *t, const SfxPos *pos)
 	return InvalidBuffer;
 }
 
-/* Do the node's fences ascend? */
+/* Do the node's fences ascend, by comparisons? */
 static bool
 fences_ascend(const SfxOrder *order, const SfxNode *node)
 {
@@ -168,7 +168,7 @@ sfx_kept_replace(SfxKeptNode *kept, int from, int to, const SfxChild *repl, int 
 	}
 	memcpy(all + from + n, node->children + to, sizeof(SfxChild) * behind);
 	MemoryContextSwitchTo(old);
-	/* whoever has a copy of the node may look at its children until the next call */
+	/* the caller's copy of the node may be looked at until the next call */
 	if (kept->outdated)
 		pfree(kept->outdated);
 	kept->outdated = node->children;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
- * reclaim.c - blocks that nobody owns go to the free space map, dictionaries that no leaf names go
+ * reclaim.c - blocks that nothing owns go to the free space map, dictionaries that no leaf names go
  *
- * The map is not logged: after a crash, and on a promoted standby, it does not know what was
- * freed.  Nor does it after an error or a crash between the record that unlinks a page, or drops a
- * generation or a run, and the entry in the map, or between taking a block and linking it. So each
- * VACUUM asks the trees, by the level above the leaves, which blocks are theirs, and looks at those
- * others that the map does not have either: log pages, dictionaries, and what was lost.  No lock is
- * held meanwhile: what the trees say is a hint, as the map is, and whether a block is free its own
- * page says (P3).
+ * The map is not logged: after a crash, and on a promoted standby, it does not know what was freed.
+ * An error or a crash has the same effect if it comes between the record that unlinks a page, or
+ * drops a generation or a run, and the entry in the map, or after a block was taken and before it
+ * is linked.  So each VACUUM asks the trees, by the level above the leaves, which blocks are
+ * theirs, and looks at those others that the map does not list: log pages, dictionaries, and lost
+ * blocks.  It holds no lock meanwhile.  What the trees say is a hint, as the map is; whether a
+ * block is free its own page says (P3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -38,8 +38,9 @@ typedef struct Reclaim
 } Reclaim;
 
 /*
- * The blocks of the file, none of which somebody is just extending it by: that one is all zero,
- * like a leaked one, until its maker has locked it.
+ * The number of blocks, as of a moment at which no backend is extending the file.  A block just
+ * added is all zero, as a lost one is, until its maker has locked it; so the number is taken under
+ * the lock that extends the file, and newer blocks are not looked at.
  */
 static BlockNumber
 count_blocks(Relation index)
@@ -55,8 +56,9 @@ count_blocks(Relation index)
 	return nblocks;
 }
 
-/* ---- who owns what ---- */
+/* ---- blocks of trees ---- */
 
+/* Note that a tree has that block. */
 static void
 own(Reclaim *rc, BlockNumber blkno)
 {
@@ -70,7 +72,7 @@ is_owned(const Reclaim *rc, BlockNumber blkno)
 	return (rc->owned[blkno / 8] & (1 << (blkno % 8))) != 0;
 }
 
-/* The pages of that level of a run and, from level 1, those below it and their filters. */
+/* Note the pages of that level of a run; at level 1 also the leaves below, and their filters. */
 static void
 own_level(Reclaim *rc, const SfxMeta *meta, uint32 run, int level)
 {
@@ -88,8 +90,8 @@ own_level(Reclaim *rc, const SfxMeta *meta, uint32 run, int level)
 		SfxVacuumDelay();
 
 		/*
-		 * false: the run was merged into an older one meanwhile, and its pages speak for
-		 * themselves
+		 * False: the run was merged into an older one meanwhile.  Its pages say themselves that
+		 * they are free.
 		 */
 		more = sfx_tree_try_load(SfxTreeOf(rc->index, rc->order, meta, run), &pos->pos, level,
 								 &node);
@@ -112,6 +114,7 @@ own_level(Reclaim *rc, const SfxMeta *meta, uint32 run, int level)
 	pfree(pos);
 }
 
+/* Note the blocks of all runs. */
 static void
 own_trees(Reclaim *rc, const SfxMeta *meta)
 {
@@ -124,9 +127,11 @@ own_trees(Reclaim *rc, const SfxMeta *meta)
 	}
 }
 
-/* ---- the others ---- */
+/* ---- other blocks ---- */
 
-/* Is the block free, as its page says?  Then into the map with it. */
+/*
+ * Is the block free, as its page says (P3)?  Then enter it into the map, while the page is locked.
+ */
 static bool
 reclaim(Reclaim *rc, BlockNumber blkno, const SfxMeta *meta)
 {
@@ -151,8 +156,8 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 	Assert(sfx_holds_no_lwlock());
 
 	/*
-	 * in this order: blocks that come later are not looked at, generations and runs that come
-	 * later have such blocks or ones of the map
+	 * In this order: blocks that are added later are not looked at, and generations and runs that
+	 * are made later get such blocks, or blocks that the map lists.
 	 */
 	rc.nblocks = count_blocks(index);
 	sfx_meta_read(index, &meta);
@@ -166,14 +171,17 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 		nfree += sfx_map_says_free(index, blkno) || (!SFX_MUTANT("lost pages are not looked for") && reclaim(&rc, blkno, &meta));
 	}
 	pfree(rc.owned);
-	/* whoever unlinked pages, too, has left that to us */
+	/* its upper pages: swaps beside this VACUUM leave them to it */
 	IndexFreeSpaceMapVacuum(index);
 	return nfree;
 }
 
 /* ---- dictionaries ---- */
 
-/* Does a leaf name a dictionary of the list?  Then it is used: a bit per place in the list. */
+/*
+ * As a bit, the place in meta's list of the dictionary that this page, if it is a leaf, names; 0:
+ * none.
+ */
 static uint32
 dict_of_leaf(const SfxOrder *order, const SfxMeta *meta, Page page)
 {
@@ -193,8 +201,9 @@ dict_of_leaf(const SfxOrder *order, const SfxMeta *meta, Page page)
 }
 
 /*
- * What the leaves name.  They may be moving to lower blocks: none escapes who looks at higher ones
- * first (H2).
+ * Which dictionaries of the list leaves name, as bits.  VACUUM looks at the blocks from the file's
+ * end to its start: leaves move to lower blocks only (G1), so each is met before or after its move
+ * (H2).
  */
 static uint32
 dicts_in_use(Relation index, const SfxOrder *order, BufferAccessStrategy strategy, const SfxMeta *meta)

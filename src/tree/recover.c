@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * recover.c - the whole keys of cut leaves, out of the table (README, "Cut leaves")
+ * recover.c - the whole keys of cut leaves, taken from the table (README, "Cut leaves")
  *
- * The key of an entry is that of the last member of its HOT chain that is not dead to everybody:
- * a build indexes that one where the chain is broken, and members that follow differ in no indexed
- * column.
+ * The key of an entry is that of the last member of its HOT chain that is not dead to all
+ * snapshots: a build indexes that member where the chain is broken, and later members differ in no
+ * indexed column (W2).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -25,17 +25,18 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+/* A recovery in progress: what is open of the table. */
 struct SfxRecovery
 {
 	Relation	index;
 	Relation	heap;
-	bool		opened;			/* by us */
+	bool		opened;			/* the table was opened by sfx_recovery_begin */
 	SfxKeyDesc	kd;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	SnapshotData snapshot;
 	MemoryContext cxt;			/* of one row's values */
-	uint64		asked;			/* keys so far */
+	uint64		asked;			/* keys recovered so far */
 };
 
 /* ---- which leaves are cut ---- */
@@ -49,7 +50,10 @@ has_expressions(Relation index)
 	return false;
 }
 
-/* What of an index's columns keeps leaves whole; it may be of another method. */
+/*
+ * What of an index's columns keeps its leaves whole, as a clause for messages; NULL: nothing.  The
+ * index may be of another access method.
+ */
 static const char *
 column_obstacle(Relation index, bool comparator)
 {
@@ -68,7 +72,7 @@ sfx_cut_possible(Relation index, bool comparator)
 	return column_obstacle(index, comparator) == NULL;
 }
 
-/* What keeps the index's leaves whole; NULL: nothing. */
+/* What keeps the index's leaves whole, as a clause for messages; NULL: nothing. */
 static const char *
 obstacle(Relation index, bool comparator)
 {
@@ -107,7 +111,11 @@ sfx_cut_notice(Relation index)
 
 	sfx_keydesc_init(&kd, index);
 	why = obstacle(index, kd.comparator);
-	/* who has set it for all indexes is not told of each */
+
+	/*
+	 * where the setting, not the index's own parameter, asks for it there is no notice for each
+	 * index
+	 */
 	if (why && sfx_opt_keys(index) != SFX_LEAVES_FULL &&
 		(sfx_guc_keys != SFX_LEAVES_CUT || sfx_opt_keys(index) == SFX_LEAVES_BOUND))
 		ereport(NOTICE,
@@ -117,7 +125,10 @@ sfx_cut_notice(Relation index)
 
 /* ---- recovery ---- */
 
-/* The table is there: whoever drops it has to lock its index, which the caller has. */
+/*
+ * Has this backend a lock on the table?  The table exists: to drop it another session would have to
+ * lock the index, on which we have a lock.
+ */
 static bool
 is_locked_by_us(Oid relid)
 {
@@ -134,8 +145,9 @@ sfx_recovery_open_heap(Relation index)
 	Oid			relid = index->rd_index->indrelid;
 
 	/*
-	 * The table is locked before the index everywhere: waiting for it now could be a deadlock. Who
-	 * has a lock on it gets this one at once, whoever waits for the table meanwhile.
+	 * Locks on tables come before those on their indexes, so waiting for the table here could be a
+	 * deadlock (W3).  A backend that has a lock on the table already gets this one at once,
+	 * whatever others wait for.
 	 */
 	if (is_locked_by_us(relid) && !SFX_MUTANT("own locks are others'"))
 		LockRelationOid(relid, AccessShareLock);
@@ -156,7 +168,7 @@ sfx_recovery_begin(Relation index, Relation heap)
 	sfx_keydesc_init(&rc->kd, index);
 	rc->fetch = SfxBeginFetch(rc->heap, 0);
 	rc->slot = table_slot_create(rc->heap, NULL);
-	/* what is dead is judged by horizons that the taking of a snapshot brings up to date */
+	/* taking a snapshot brings the horizons up to date by which rows are judged dead */
 	if (!ActiveSnapshotSet())
 	{
 		PushActiveSnapshot(GetTransactionSnapshot());
@@ -188,7 +200,7 @@ sfx_recovery_end(SfxRecovery *rc, SfxCount who)
 	pfree(rc);
 }
 
-/* The key of the row in hand. */
+/* Form the key of the row in the slot; returns its length. */
 static int
 key_of_row(SfxRecovery *rc, uint8 *key)
 {
@@ -210,7 +222,7 @@ key_of_row(SfxRecovery *rc, uint8 *key)
 	return len;
 }
 
-/* Is a column of the key stored out of line? */
+/* Is an indexed column of the row stored out of line? */
 static bool
 is_out_of_line(SfxRecovery *rc)
 {
@@ -227,8 +239,8 @@ is_out_of_line(SfxRecovery *rc)
 }
 
 /*
- * Is the row in hand dead by horizons of now?  What is judged by older ones may have lost the
- * values that it stores out of line: VACUUM removes these by themselves.
+ * Is the row in the slot dead by the horizons of now?  If it is alive only by older ones, VACUUM of
+ * the TOAST table, which runs by itself, may have removed its values (W2).
  */
 static bool
 is_dead_now(SfxRecovery *rc)
@@ -239,7 +251,10 @@ is_dead_now(SfxRecovery *rc)
 	return !table_tuple_satisfies_snapshot(rc->heap, rc->slot, &rc->snapshot);
 }
 
-/* The key of the row at tid; -1: it is dead to everybody, or there is none (X7). */
+/*
+ * The key of the row at tid, in key; returns its length.  -1: the row is dead to all snapshots, or
+ * there is none (X7).
+ */
 static int
 key_at(SfxRecovery *rc, uint64 tid, uint8 *key)
 {
@@ -251,7 +266,7 @@ key_at(SfxRecovery *rc, uint64 tid, uint8 *key)
 	sfx_tid_pointer(rc->index, tid, &at);
 	if (!sfx_heap_reaches(rc->heap, tid, &end))
 		return -1;
-	/* the members of the chain one after the other: the last one counts */
+	/* all members of the chain, one after the other: the last one counts */
 	do
 	{
 		bool		all_dead;
@@ -266,6 +281,7 @@ key_at(SfxRecovery *rc, uint64 tid, uint8 *key)
 	return len;
 }
 
+/* ERROR: the key of a row does not begin with what the leaf has stored of it. */
 pg_noreturn static void
 other_key(SfxRecovery *rc, BlockNumber blkno, uint64 tid)
 {
@@ -309,7 +325,7 @@ sfx_recover_bound(const SfxBlock *block, const SfxPos *pos, int c, uint8 *bytes)
 {
 	SfxEntry	stored;
 
-	/* its bytes stand below pos, and so does it (or it is dead) */
+	/* the stored key's bytes are below pos, and so is its whole key (or the entry is dead) */
 	if (c < 0)
 		return *pos;
 	sfx_block_entry(block, 0, &stored);

@@ -1,6 +1,8 @@
 /*-------------------------------------------------------------------------
  * reshape.c - keeping inner levels in shape: counts that lag, pages that have become sparse, roots
  * with one child
+ *
+ * All of it changes the tree, under the merge lock.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -15,13 +17,13 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4) /* bytes of an inner page that is joined with a
-													 * neighbour */
-#define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* ... and of the two */
-#define COUNT_LAG			512 /* parts of a count by which it may lag: estimates need no better
+#define JOIN_SPARSE			(SFX_BODY_CAPACITY / 4) /* bytes of an inner page, up to which it is
+													 * joined with a neighbour */
+#define JOIN_MOST			(SFX_BODY_CAPACITY / 10 * 9)	/* bytes of the two together, at most */
+#define COUNT_LAG			512 /* counts may lag by one part of so many: estimates need no better
 								 * ones */
 
-/* The entries below inner page blkno of that level, as it says itself. */
+/* The number of entries below inner page blkno of that level, as the page itself counts. */
 static uint64
 page_total(const SfxTree *t, BlockNumber blkno, int level)
 {
@@ -41,7 +43,10 @@ page_total(const SfxTree *t, BlockNumber blkno, int level)
 	return total;
 }
 
-/* The page of that level that holds pos; *pos is moved behind it.  False: it was the last one. */
+/*
+ * Correct the counts of the page of that level that holds pos; *pos becomes its high fence.  False:
+ * it was the last page.
+ */
 static bool
 recount_page(const SfxTree *t, int level, SfxPosBuf *pos)
 {
@@ -74,6 +79,7 @@ recount_page(const SfxTree *t, int level, SfxPosBuf *pos)
 	return !node.high_inf;
 }
 
+/* Correct the counts of all pages of a level, by those of the level below. */
 static void
 recount_level(const SfxTree *t, int level)
 {
@@ -124,8 +130,8 @@ sfx_tree_join(const SfxTree *t, SfxNode *node)
 	sfx_tree_load(t, &node->high, node->level, &next);
 
 	/*
-	 * not worth it, or soon to be split again; a page between the two of which the parent does not
-	 * know will be posted first
+	 * Not if the join would not pay, or would soon be split again.  A page between the two that
+	 * the parent does not know yet will be posted first.
 	 */
 	if ((node->len > JOIN_SPARSE && next.len > JOIN_SPARSE) || node->len + next.len > JOIN_MOST ||
 		parent.children[c + 1].blkno != next.blkno || node->right != next.blkno)

@@ -1,20 +1,19 @@
 /*-------------------------------------------------------------------------
  * root_copy.c - this backend's decoded copies of roots
  *
- * A descent that finds a copy begins below the root: a lock, a search in a trie and the root's
- * cache misses are saved.  Where the level below the root is few pages of links, one copy leads
- * over both levels; it is made when as many descents have gone through the root's as it takes to
+ * A descent that finds a copy begins below the root, which saves a lock, a search in a trie and the
+ * root's cache misses.  Where the level below the root is few pages of links, one copy leads over
+ * both levels; it is made once as many descents have gone through the root's copy as it takes to
  * pay.
  *
- * A copy may be outdated, and need not know it: what it says are links, and T1 holds for readers
- * that come by an outdated link, whatever it leads to.  So a copy is valid as long as its root
- * block is the tree's root; the metapage, which the reader has read for this step anyway, says so
- * by the index's life (memo.h) and its structure epoch.  Where the links lag behind, descents land
- * on a wrong page and start over without the copy, or go right; a copy that causes this too often
- * is dropped.
+ * A copy may be outdated and need not know it.  It holds links, and T1 allows for readers that come
+ * by an outdated link, whatever that leads to.  So a copy is valid as long as its root block is the
+ * tree's root; the metapage, which the reader has read for this step anyway, says so by the index's
+ * life (memo.h) and its structure epoch.  Where the links lag, descents land on a wrong page and
+ * start over without the copy, or go right; a copy that causes this too often is dropped.
  *
- * What must not happen is that a block is beyond the file's end: shrink.c raises the epoch before
- * it cuts the file off.
+ * No link may lead to a block beyond the file's end: shrink.c raises the epoch before it cuts the
+ * file off.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -27,35 +26,40 @@
 #include "utils/memutils.h"
 
 #define COPIES			8		/* roots remembered */
-#define USES_BEFORE		200		/* descents through a root before it is worth a copy, which costs
-								 * as much as some hundred */
+#define USES_BEFORE		200		/* descents through a root before a copy of it is made, which costs
+								 * as much as some hundred of them */
 #define USES_BEFORE_TWO	4000	/* descents through the copy of a root before the level below is
-								 * worth being in it */
-#define LAGS_ALLOWED	100		/* descents that had to go right because of a copy, or ... */
-#define LAGS_SHARE		8		/* one for so many links, before it is made anew */
-#define VAIN_ALLOWED	64		/* searches by bytes in leaves that told nothing, less ... */
-#define BYTES_PAY		8		/* ... what one spares that tells something */
-#define MAX_COPY		(256 * 1024)
-#define MAX_COPY_TWO	(512 * 1024)
+								 * added to it */
+#define LAGS_ALLOWED	100		/* descents that had to go right because of a copy, before it is
+								 * dropped, or ... */
+#define LAGS_SHARE		8		/* ... one for so many of its links, if that is more */
+#define VAIN_ALLOWED	64		/* searches by bytes in leaves that told nothing, before there are
+								 * no more of them; ... */
+#define BYTES_PAY		8		/* ... one that told something makes up for so many */
+#define MAX_COPY		(256 * 1024)	/* bytes of a copy, at most; ... */
+#define MAX_COPY_TWO	(512 * 1024)	/* ... and of one over two levels */
 
+/* A root, and its copy if one was made. */
 typedef struct RootCopy
 {
-	SfxMemo		memo;			/* as of the structure epoch, which each change of the root raises */
+	SfxMemo		memo;			/* as of the structure epoch, which every change of the root raises */
 	BlockNumber root;
-	uint32		uses;			/* without a copy; then, of one that might lead over two levels */
+	uint32		uses;			/* descents without a copy; then those by a copy that might lead
+								 * over two levels */
 	int			levels;			/* that the copy leads over */
-	bool		no_more;		/* it leads over as many as it ever will */
-	uint32		lags;
-	int			vain;			/* beyond VAIN_ALLOWED there are no searches by bytes any more */
+	bool		no_more;		/* it will not lead over more levels */
+	uint32		lags;			/* descents that had to go right */
+	int			vain;			/* searches by bytes that told nothing; beyond VAIN_ALLOWED there
+								 * are none any more */
 	Size		size;			/* of mem */
-	void	   *mem;			/* kept for the next one where it is large enough */
+	void	   *mem;			/* kept for the next copy if it is large enough */
 	SfxUpper   *upper;			/* in mem; NULL: none */
 } RootCopy;
 
 static RootCopy copies[COPIES];
 static SfxMemoTable table = SFX_MEMO_TABLE(copies);
 
-/* The tree's entry; if there is none, the one that was not used for the longest time, emptied. */
+/* The entry of that index's root; if there is none, the one least recently used, emptied. */
 static RootCopy *
 find_copy(Relation index, const SfxMeta *meta)
 {
@@ -102,8 +106,8 @@ sfx_cache_tried_bytes(Relation index, const SfxMeta *meta, bool told)
 }
 
 /*
- * Decode these pages, which are levels below what the copy is to replace, if they are not too
- * large.
+ * Decode these pages, which are so many levels below the page that the copy stands for, unless the
+ * copy would take more than `most` bytes.
  */
 static void
 make_copy(RootCopy *c, const SfxInner *pages, int n, int levels, int64 most)
@@ -132,7 +136,7 @@ sfx_cache_offer(Relation index, const SfxMeta *meta, const SfxInner *root)
 {
 	RootCopy   *c = find_copy(index, meta);
 
-	/* a root that names filters has to be seen itself */
+	/* descents have to see a root that names filters, since a copy would not tell of new ones */
 	if (c->upper != NULL || ++c->uses < USES_BEFORE || sfx_inner_has_filters(root))
 		return;
 	make_copy(c, root, 1, 1, MAX_COPY);
@@ -146,7 +150,7 @@ sfx_cache_wants_below(Relation index, const SfxMeta *meta)
 
 	if (c->upper == NULL || c->no_more || ++c->uses < USES_BEFORE_TWO)
 		return false;
-	/* whatever comes of it: once */
+	/* once, whatever comes of it */
 	c->no_more = true;
 	return true;
 }

@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
- * shrink.c - what goes when entries have gone: sparse inner pages, levels, and the end of the file
+ * shrink.c - what is given back when entries are gone: sparse inner pages, levels, the file's end
  *
- * The file: free blocks are reused, but those at its end can be given back.  If the free ones are
- * many, the tree's pages behind the block where the file could end move down into them
- * (sfx_tree_move: one record for each, or for some leaves of one parent), from the end on; log
- * pages do not move, the next merge frees them.  Then the file is cut off behind its last page that
- * is not free, under an AccessExclusiveLock, which is only asked for, not waited for: whoever has
- * read a link to a block holds a lock on the index as long as he may follow it
- * (README "Giving back").
+ * Free blocks are reused, but those at the end of the file can be given back.  If many are free,
+ * the tree's pages beyond the block where the file could end move down into free blocks
+ * (sfx_tree_move: one record for each, or for some leaves of one parent), from the end on.  Log
+ * pages do not move; the next merge frees them.  Then the file is cut off after its last page that
+ * is not free, under an AccessExclusiveLock that is asked for and not waited for: a backend that
+ * has read a link to a block holds a lock on the index as long as it may follow that link (G3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -33,15 +32,16 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define MIN_BLOCKS		8		/* fewer are not given back */
-#define MIN_SHARE		16		/* nor less than one in so many of the file's */
+#define MIN_BLOCKS		8		/* blocks; fewer are not given back */
+#define MIN_SHARE		16		/* nor less than one in so many blocks of the file */
 #define TRY_INTERVAL_MS	20
 
 /* ---- inner pages ---- */
 
 /*
- * Merge lock held. Join pages of that level of a run from *pos on; *pos: behind what was looked
- * at.  False: that was the last one.
+ * Merge lock held.  Look at one page of that level of a run, the one that holds *pos, and join it
+ * with its right neighbour if they are sparse.  *pos, whose key is in poscxt, becomes the page's
+ * high fence, or stays if there was a join.  False: that was the last page.
  */
 static bool
 join_step(Relation index, const SfxOrder *order, uint32 run, int level, SfxPos *pos, MemoryContext poscxt)
@@ -68,6 +68,7 @@ join_step(Relation index, const SfxOrder *order, uint32 run, int level, SfxPos *
 	return true;
 }
 
+/* Join the sparse pages of that level of a run.  Takes the merge lock for each page. */
 static void
 join_level(Relation index, const SfxOrder *order, uint32 run, int level)
 {
@@ -92,7 +93,7 @@ join_level(Relation index, const SfxOrder *order, uint32 run, int level)
 	MemoryContextDelete(poscxt);
 }
 
-/* Take away roots that have one child. */
+/* Remove roots that have one child.  Takes the merge lock for each. */
 static void
 lower(Relation index, const SfxOrder *order, uint32 run)
 {
@@ -126,13 +127,14 @@ sfx_shrink_inner(Relation index, const SfxOrder *order)
 
 /* ---- moving pages down ---- */
 
+/* A file that is being shrunk. */
 typedef struct Shrink
 {
 	Relation	index;
 	const SfxOrder *order;
 	BufferAccessStrategy strategy;
-	BlockNumber low;			/* below it nothing is free any more */
-	BlockNumber target;			/* the file could end here */
+	BlockNumber low;			/* no block below it is free any more */
+	BlockNumber target;			/* where the file could end */
 } Shrink;
 
 bool
@@ -141,6 +143,7 @@ sfx_map_says_free(Relation index, BlockNumber blkno)
 	return GetRecordedFreeSpace(index, blkno) >= BLCKSZ / 2;
 }
 
+/* How many of the file's blocks the free space map lists. */
 static BlockNumber
 count_free(Relation index, BlockNumber nblocks)
 {
@@ -154,7 +157,9 @@ count_free(Relation index, BlockNumber nblocks)
 	return n;
 }
 
-/* Is the block free?  Otherwise *movable: is it a page of the tree? */
+/*
+ * Is the block free, as its page says?  If not, *movable: is it a page of a tree or a dictionary?
+ */
 static bool
 look_at(Shrink *sh, BlockNumber blkno, const SfxMeta *meta, bool *movable)
 {
@@ -171,7 +176,7 @@ look_at(Shrink *sh, BlockNumber blkno, const SfxMeta *meta, bool *movable)
 	return is_free;
 }
 
-/* The lowest free block below limit, claimed. */
+/* Claim the lowest free block below limit: exclusively locked; InvalidBuffer if there is none. */
 static Buffer
 claim_low(Shrink *sh, BlockNumber limit, const SfxMeta *meta)
 {
@@ -192,6 +197,7 @@ claim_low(Shrink *sh, BlockNumber limit, const SfxMeta *meta)
 	return InvalidBuffer;
 }
 
+/* As SfxTargets.claim. */
 static Buffer
 claim_target(void *arg, const SfxMeta *meta)
 {
@@ -200,7 +206,7 @@ claim_target(void *arg, const SfxMeta *meta)
 	return claim_low(sh, sh->target, meta);
 }
 
-/* Merge lock held.  Make block blkno free; false: it cannot be. */
+/* Merge lock held.  Make block blkno free, by moving its page if need be.  False: it cannot be. */
 static bool
 empty_block(Shrink *sh, BlockNumber blkno)
 {
@@ -213,7 +219,7 @@ empty_block(Shrink *sh, BlockNumber blkno)
 	sfx_meta_read(sh->index, &meta);
 	if (look_at(sh, blkno, &meta, &movable))
 	{
-		/* out of the map, or an inserter's next log page would come to lie here */
+		/* take it out of the map, or an inserter's next log page might go there */
 		RecordUsedIndexPage(sh->index, blkno);
 		return true;
 	}
@@ -223,7 +229,10 @@ empty_block(Shrink *sh, BlockNumber blkno)
 	return BufferIsValid(buf) && sfx_tree_move(sh->index, sh->order, &meta, blkno, buf, &targets);
 }
 
-/* Empty blocks from the end down to the target; the first block of those that were emptied. */
+/*
+ * Make blocks free from the end down to the target, until one cannot be.  Returns the first block
+ * of the free end.  Takes the merge lock for each block.
+ */
 static BlockNumber
 empty_end(Shrink *sh, BlockNumber nblocks)
 {
@@ -251,6 +260,10 @@ empty_end(Shrink *sh, BlockNumber nblocks)
 
 /* ---- cutting off ---- */
 
+/*
+ * Try to lock the index exclusively, `tries` times, some milliseconds apart.  False: other sessions
+ * use it.
+ */
 static bool
 lock_alone(Relation index, int tries)
 {
@@ -268,8 +281,8 @@ lock_alone(Relation index, int tries)
 }
 
 /*
- * Copies of roots (root_copy.c) may hold links to what goes.  A new epoch makes them void, on
- * standbys before the file is cut off there.
+ * Copies of roots (root_copy.c) may hold links to blocks that go.  A new epoch makes the copies
+ * void; on standbys, too, before the file is cut off there.
  */
 static void
 raise_epoch(Relation index)
@@ -282,15 +295,16 @@ raise_epoch(Relation index)
 	sfx_meta_change(index, buf, &meta, SFX_META_EPOCH, NULL);
 }
 
+/* Arguments and result of try_cut. */
 typedef struct Cut
 {
 	Shrink	   *sh;
 	BlockNumber from;
 	int			tries;
-	bool		all;			/* of it was cut off from block from on */
+	bool		all;			/* the file was cut off at block `from`, or before it */
 } Cut;
 
-/* Cut off what is free at the file's end, if nobody else uses the index. */
+/* Cut off the free blocks at the file's end, unless another session uses the index. */
 static void
 try_cut(void *arg)
 {
@@ -313,8 +327,8 @@ try_cut(void *arg)
 	}
 
 	/*
-	 * An image's cursor, a cached tail: they lead to pages of listed generations only, which are
-	 * not free.
+	 * Images' cursors and cached tails lead to pages of listed generations only, which are not
+	 * free.
 	 */
 	if (end < nblocks)
 	{
@@ -327,9 +341,9 @@ try_cut(void *arg)
 }
 
 /*
- * G3: standbys keep the lock until the transaction ends that it was announced under, and with it
- * their readers out.  So that is one of its own, within ours, which is rolled back: a truncation
- * cannot be undone, and has not to be.
+ * G3: on a standby the lock lasts until the end of the transaction that it was announced under, and
+ * keeps readers out as long.  So the cut is a subtransaction of its own, which is rolled back: a
+ * truncation cannot be undone, and need not be.
  */
 static bool
 cut_off(Shrink *sh, BlockNumber from, int tries)
@@ -341,15 +355,15 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 	else
 	{
 		sfx_undone(try_cut, &cut);
-		/* nobody else might write soon, and standbys are to hear of the rollback */
+		/* the rollback's record lets standbys go on; no other session might flush it soon */
 		XLogFlush(XactLastRecEnd);
 	}
 	return cut.all;
 }
 
 /*
- * What could not be cut off is free for others: all from block end on, and before it what went
- * along with others.
+ * Give blocks that were emptied and not cut off to the free space map: all from block end on, and
+ * those before it, from the target on, whose leaves moved along with others (G4).
  */
 static void
 release_rest(Shrink *sh, BlockNumber end, BlockNumber nblocks)

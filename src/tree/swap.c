@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
- * swap.c - changing the tree: groups of pages in one record, and the downlinks to what has split
+ * swap.c - changing the tree: groups of pages in one record, and downlinks to pages that have split
  *
- * Writers hold the merge lock, so what they read stays true until they write.  One record swaps a
- * group of leaves together with their parent (T2): entries may move left or right inside the group,
- * pages may go.  If the parent splits, its own parent learns of the new pages in a second record;
- * until then they are reached by right links, and a crash in between is healed by whoever writes
- * there next (T3: separators may lag, but only to the left).
+ * Writers hold the merge lock, so what they have read stays true until they write.  One record
+ * swaps a group of leaves together with their parent (T2): entries may move left or right inside
+ * the group, and pages may be unlinked.  If the parent splits, its own parent learns of the new
+ * pages in a second record.  Until then right links lead to them, and after a crash in between the
+ * next writer there posts them (T3: separators may lag, but only to the left).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,8 +24,8 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, where an image
-											 * would do */
+#define MAX_EDIT			(BLCKSZ / 2)	/* bytes of new children in a record, from which on an
+											 * image of the page is logged instead */
 
 SfxSwap *
 sfx_swap_begin(const SfxTree *t, int level)
@@ -64,7 +64,7 @@ sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const u
 	return p;
 }
 
-/* The children of a page that takes no more than take of c: it ends between two filters (F1). */
+/* Of the first `take` of children c[0..n), as many as end between two filters (F1). */
 static int
 end_at_filter(Relation index, const SfxChild *c, int take, int n)
 {
@@ -79,8 +79,8 @@ end_at_filter(Relation index, const SfxChild *c, int take, int n)
 }
 
 /*
- * Two children have room in a page, whatever their separators are (SFX_MAX_ENTRY).  What cannot be
- * is two that are the same, where the order of the entries does not hold (K4).
+ * Any two children fit in a page, whatever their separators (SFX_MAX_ENTRY).  So what cannot be
+ * built has two with the same separator, where the order of the entries does not hold (K4).
  */
 static void
 cannot_be_built(Relation index, const SfxOrder *order, const SfxChild *children)
@@ -104,7 +104,7 @@ sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *child
 		int			fit = sfx_inner_fit(children, limit, end, body, SFX_BODY_CAPACITY, scratch, len, order);
 		int			take = fit;
 
-		/* Two halves, unless the page grows at its right end: then it stays as full as it is. */
+		/* two halves, unless the page grows at its right end: then it stays as full as it is */
 		if (halves && take < n && n - take < take)
 			take = (n + 1) / 2;
 		if (take > 0)
@@ -113,7 +113,7 @@ sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *child
 			*len = sfx_inner_build(children, take, &children[take].low, body, SFX_BODY_CAPACITY, scratch, order);
 		if (take > 0 && *len >= 0)
 			return take;
-		/* with another high fence the same children may be longer */
+		/* with another high fence the same children may take more bytes */
 		if (take < 2)
 			cannot_be_built(index, order, children);
 		limit = take - 1;
@@ -121,9 +121,10 @@ sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *child
 }
 
 /*
- * Write inner pages for children[0..n) of one level: the first into block blkno (if valid), the
- * rest into new ones, linked, the last one's right link being right.  Fills out[] with one SfxChild
- * per page; returns their number.
+ * Add to the swap the inner pages for children[0..n) of one level: the first goes to block blkno
+ * (if valid), the others to new blocks.  They are linked from left to right, the last one to
+ * `right`.  high: their high fence, NULL: infinity; at_end: the level grows at its right end.
+ * Fills out[] with a child for each page; returns how many.
  */
 static int
 swap_inner(SfxSwap *s, BlockNumber blkno, int level, const SfxChild *children, int n, const SfxPos *high,
@@ -163,6 +164,11 @@ swap_inner(SfxSwap *s, BlockNumber blkno, int level, const SfxChild *children, i
 	return made;
 }
 
+/*
+ * Log the swap, whose pages are changed and locked, in one GROUP record, and set their LSNs.  Pages
+ * made anew are logged as images, whatever full_page_writes says; of the others redo gets what
+ * changes.
+ */
 static void
 swap_log(SfxSwap *s, Buffer metabuf)
 {
@@ -199,7 +205,7 @@ swap_log(SfxSwap *s, Buffer metabuf)
 		PageSetLSN(BufferGetPage(metabuf), lsn);
 }
 
-/* Put an empty slot for a run at the head of the list. */
+/* Put an empty run with that id at the head of the metapage's list. */
 static void
 add_run(SfxMeta *meta, uint32 id)
 {
@@ -210,7 +216,7 @@ add_run(SfxMeta *meta, uint32 id)
 	meta->next_run = id + 1;
 }
 
-/* A group of a merge. */
+/* Count the swap as a group of a merge: readers rely on groups (R7, R9). */
 static void
 count_work(SfxWork *work, const SfxSwap *s)
 {
@@ -224,8 +230,9 @@ count_work(SfxWork *work, const SfxSwap *s)
 }
 
 /*
- * Lock the metapage, and say in *s->tree.meta what it becomes: others change generations and
- * counters, so those are the page's, and our own are added.
+ * Lock the metapage exclusively, and make *s->tree.meta what it is to become.  Other backends
+ * change generations and counters without the merge lock, so these are taken from the page; the
+ * run's entry, the positions of merges and the work done are ours.
  */
 static Buffer
 lock_meta(SfxSwap *s)
@@ -254,7 +261,7 @@ sfx_swap_execute(SfxSwap *s)
 	Buffer		metabuf = InvalidBuffer;
 	SfxFreed	freed = {0};
 
-	/* A damaged page that leads to one block twice must not make us wait for our own lock. */
+	/* a damaged page that leads to one block twice must not make us wait for our own lock */
 	for (int i = 1; i < s->n; i++)
 		for (int j = 0; j < i; j++)
 			if (s->page[i].blkno == s->page[j].blkno)
@@ -279,7 +286,7 @@ sfx_swap_execute(SfxSwap *s)
 
 		if (!p->link_only)
 		{
-			/* by its LSN the log knows whether the page needs an image */
+			/* XLogInsert goes by the page's old LSN to decide on an image */
 			XLogRecPtr	lsn = PageGetLSN(page);
 
 			sfx_page_init(page, p->kind, s->tree.meta->build_id, s->tree.run, p->level);
@@ -310,8 +317,8 @@ sfx_swap_execute(SfxSwap *s)
 }
 
 /*
- * Put a root over pages[0..n) of the level below, in new blocks.  May need several levels when keys
- * are huge.
+ * Put a root over pages[0..n) of the level below, in new blocks: several levels, if separators are
+ * huge.  Sets the run's root and level in the swap's metapage.
  */
 static void
 swap_root(SfxSwap *s, int level, SfxChild *pages, int n)
@@ -354,7 +361,10 @@ sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *rep
 	return nmade;
 }
 
-/* The filters' pages; what leads to them goes to node's children and to the new ones. */
+/*
+ * Add the planned filters' pages to the swap, and name them in the children that they cover: node's
+ * own, and the new ones, repl[0..n).  Filters that the plan does not replace are unlinked (F2).
+ */
 static void
 swap_filters(SfxSwap *s, SfxNode *node, int from, int to, const SfxFilterPlan *plan, SfxChild *repl, int n)
 {
@@ -386,8 +396,9 @@ swap_filters(SfxSwap *s, SfxNode *node, int from, int to, const SfxFilterPlan *p
 }
 
 /*
- * The new leaves go to the blocks of the old ones [from, to), the rest to new ones; old ones beyond
- * them are unlinked.  repl: the children that the parent gets for them.  right: the leaf behind.
+ * Add the new leaves to the swap.  They go to the blocks of the old ones, children [from, to), and
+ * those for which there is none to new blocks; old ones that are left over are unlinked.
+ * repl[0..n) becomes the parent's children for them.  right: the leaf after them.
  */
 static void
 add_leaves(SfxSwap *s, const SfxNode *node, int from, int to, const SfxNewLeaf *leaves, int n,
@@ -448,9 +459,9 @@ sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
 		nodelow = node->children[0].low;
 	}
 
-	/* Leaves first, to know their blocks; they are locked after the parent. */
+	/* leaves first, to know their blocks; but their locks come after the parent's */
 	add_leaves(&leafswap, node, from, to, leaves, n, right, repl);
-	/* F2: no filter over one of these leaves stays as it is */
+	/* F2: no filter over one of the leaves stays as it is */
 	if (filters == NULL)
 	{
 		sfx_filters_touched(node, from, to, &none);
@@ -484,12 +495,14 @@ sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
 	}
 }
 
+/* The body of an empty leaf. */
 typedef struct EmptyLeaf
 {
 	uint32		len;
 	uint8		body[SFX_BODY_CAPACITY];
 } EmptyLeaf;
 
+/* As the packer's output function: keeps the leaf. */
 static int
 keep_empty_leaf(void *ctx, const SfxLeafOut *out)
 {
@@ -514,7 +527,7 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_empty_leaf, leaf, order),
 							 NULL);
 	s->counts = s->create = true;
-	/* the page is found with the list as it was: its run's number is not in use there */
+	/* the page is allocated by the old metapage, in which the run's number is not in use */
 	(void) sfx_swap_add(s, InvalidBlockNumber, SFX_PAGE_LEAF, 0, leaf->body, leaf->len);
 	*with_run = *meta;
 	add_run(with_run, id);
@@ -528,7 +541,10 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 
 /* ---- posting downlinks ---- */
 
-/* The pages of one level from blkno on, up to the one whose high fence is end (NULL: infinity). */
+/*
+ * List the pages of one level from blkno on, rightwards, up to the one whose high fence is end
+ * (NULL: infinity), as children of the level above: at most max.  Returns how many.
+ */
 static int
 walk_level(const SfxTree *t, BlockNumber blkno, int level,
 		   const SfxPos *end, SfxChild *out, int max)
@@ -551,7 +567,7 @@ walk_level(const SfxTree *t, BlockNumber blkno, int level,
 		for (int i = 0; i < node.nchildren; i++)
 			out[n].count += node.children[i].count;
 		n++;
-		/* (the same bytes: what comes behind has a downlink, whatever comparisons say, K4) */
+		/* by bytes, too: the next page has a downlink, whatever comparisons say (K4) */
 		if (node.high_inf || (end && (sfx_same_pos(&node.high, end) ||
 									  sfx_order_cmp_pos(t->order, &node.high, end) >= 0)))
 			break;
@@ -602,7 +618,7 @@ sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade)
 		sfx_tree_post(&s->tree, parent->level, &parent->children[0].low);
 }
 
-/* Do comparisons lead to that page?  Where the order has changed (K4) they may lead elsewhere. */
+/* Do comparisons lead to that page?  Where the order has changed they may lead elsewhere (K4). */
 static bool
 leads_to(const SfxTree *t, int level, const SfxPos *low, BlockNumber blkno)
 {

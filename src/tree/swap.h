@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  * swap.h - one record that changes several pages of a tree
  *
- * All of it needs the merge lock. Memory is palloc'd in the current context.
+ * A writer begins a swap, adds pages, and executes it: locks in the order in which pages were
+ * added, one critical section, one WAL record.  The caller holds the merge lock from the reading of
+ * what it replaces until the swap is executed.  Memory: the current context.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SWAP_H
@@ -15,67 +17,68 @@
 #include "page.h"
 #include "wal.h"
 
-/* One page of a swap. */
+/* One page of a swap: what becomes of a block. */
 typedef struct SfxSwapPage
 {
-	Buffer		buf;			/* valid: allocated, already locked */
+	Buffer		buf;			/* valid: the block is new, and already locked */
 	BlockNumber blkno;
 	SfxPageKind kind;
-	int			level;
-	BlockNumber right;
-	const uint8_t *body;
+	int			level;			/* 0: leaf */
+	BlockNumber right;			/* right link */
+	const uint8_t *body;		/* of the page; NULL for an unlinked page */
 	uint32		len;
-	bool		link_only;		/* only its right link changes */
-	char	   *edit;			/* what redo does to it, where it needs no image */
+	bool		link_only;		/* only the right link changes */
+	char	   *edit;			/* of an inner page: the children that are new, for redo
+								 * (inner_edit.c); NULL: it needs an image */
 	Size		editlen;
 } SfxSwapPage;
 
+/* The swap.  The flags say what of the metapage changes; if none does, it is not locked. */
 typedef struct SfxSwap
 {
 	SfxTree		tree;
-	bool		new_root;
-	bool		counts;			/* the metapage learns the run's counts and the merge positions, */
-	bool		works;			/* ... and counts this group as one of a merge's */
-	bool		create;			/* ... and the run itself */
-	int			level;
-	SfxHorizon	horizon;
-	bool		filters;		/* ... of node's children change, too */
-	bool		keep_freed;		/* what is unlinked does not go to the free space map */
-	int			n;
+	bool		new_root;		/* the run's root or its level */
+	bool		counts;			/* the run's counts and the positions of merges ... */
+	bool		works;			/* ... and the group counts as one of a merge's */
+	bool		create;			/* ... and the run is new */
+	int			level;			/* of the node whose children change */
+	SfxHorizon	horizon;		/* conflict horizon of entries that are left out, for standbys */
+	bool		filters;		/* filters of node's children change */
+	bool		keep_freed;		/* unlinked blocks are not given to the free space map */
+	int			n;				/* pages */
 	SfxSwapPage page[SFX_GROUP_BLOCKS];
 } SfxSwap;
 
-/* An empty swap in that run's tree; level: of the node whose children change. */
+/* An empty swap in that tree; level: of the node whose children change. */
 extern SfxSwap *sfx_swap_begin(const SfxTree *t, int level);
 
 /*
- * One page more: what becomes of block blkno, or of a new block, which is locked
- * (InvalidBlockNumber).  body stays the caller's and must live until the swap is executed.  Inner
- * pages first, then leaves from left to right: that is the order of their locks.
+ * Add a page: what becomes of block blkno, or with InvalidBlockNumber of a new block, which is
+ * allocated and locked at once.  body is not copied, and must live until the swap is executed.
+ * Pages are locked in the order in which they are added: inner pages first, then leaves from left
+ * to right.
  */
 extern SfxSwapPage *sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const uint8_t *body, uint32 len);
 
 /*
- * Replace node's children [from, to) by repl[0..n): the pages that node becomes, and a new root if
- * it was the root.  Returns how many it becomes.
+ * Replace node's children [from, to) by repl[0..n): adds the pages that node becomes, and a new
+ * root if node was the root and splits.  Returns how many pages node becomes.
  */
 extern int	sfx_swap_parent(SfxSwap *s, SfxNode *node, int from, int to, const SfxChild *repl, int n);
 
 /*
- * Lock all pages, write them, log them as one record, and give what is unlinked to the free space
- * map.
+ * Lock all pages, write them and log that in one record; then give the unlinked blocks to the free
+ * space map, unless keep_freed.  Everything that can fail comes before the critical section.
  */
 extern void sfx_swap_execute(SfxSwap *s);
 
-/*
- * The same, and if the node above has become several pages (nmade > 1), tell the node above that.
- */
+/* The same; and if parent has become several pages (nmade > 1), post them one level up. */
 extern void sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade);
 
 /*
- * The page one level above that leads to block blkno, which begins at low; returns the number of
- * the child.  If there is none that is damage; in comparator order -1: comparisons lead elsewhere
- * (K4).
+ * Load into *parent the page one level above the page in block blkno, which begins at low; returns
+ * the index of that child.  A downlink that a crash has kept from being posted is posted first
+ * (T3).  If there is none it is damage; in comparator order -1: comparisons lead elsewhere (K4).
  */
 extern int	sfx_swap_find_parent(const SfxTree *t, int level, const SfxPos *low,
 								 BlockNumber blkno, SfxNode *parent);

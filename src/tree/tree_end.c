@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  * tree_end.c - this backend's memory of where main trees end
  *
- * Keys that ascend are looked for beyond the greatest one, before they come: by unique checks, by
- * queues that are asked for more.  The answer is always the same leaf, and always no.  Who has got
- * it some times from there notes the tree's last entry.
+ * Ascending keys are looked for beyond the greatest one before they are there: by unique checks,
+ * and by queues that are asked for more.  The answer is always the same leaf, and always no.  A
+ * backend that has got that answer some times notes the tree's last entry.
  *
  * Entries come into a tree only by groups of merges, and the record of such a group counts it in
- * the metapage. So as long as the metapage that a reader has read for R1 has the same count, all
- * entries of the main tree stand before the one that was noted: the reader may leave the tree out,
- * as if it had read the last leaf at R1.  What a merge brings into it since is in the stages that
- * R2 and R3 still look at. Groups are counted in one life of the index (memo.h): in another one the
- * same count may say something else.
+ * the metapage.  So while the metapage that a reader has read for R1 has the same count, all
+ * entries of the main tree stand before the noted position.  The reader may leave the tree out, as
+ * if it had read the last leaf at R1; what a merge brings into the tree after that is in the stages
+ * that R2 and R3 still look at.  The count is that of one life of the index (memo.h): in another
+ * life the same count may mean something else.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -20,15 +20,14 @@
 #include "meta.h"
 
 #define TREES			4		/* remembered */
-#define NOES_BEFORE		32		/* empty answers from the last leaf before its last entry is worth
-								 * a look */
+#define NOES_BEFORE		32		/* empty answers from the last leaf before its last entry is noted */
 #define MAX_KEY			64
 
 typedef struct TreeEnd
 {
 	SfxMemo		memo;			/* as of the metapage's groups */
-	uint32		noes;			/* since it was given to this tree */
-	uint32		len;			/* of the last entry's key; 0: not noted */
+	uint32		noes;			/* empty answers since this place was given to this tree */
+	uint32		len;			/* of the last entry's key; 0: none is noted */
 	uint64		tid;
 	uint8		key[MAX_KEY];
 } TreeEnd;
@@ -36,6 +35,7 @@ typedef struct TreeEnd
 static TreeEnd ends[TREES];
 static SfxMemoTable table = SFX_MEMO_TABLE(ends);
 
+/* The number that a memory depends on. */
 static inline uint64
 as_of(const SfxMeta *meta)
 {
@@ -73,7 +73,7 @@ sfx_last_note(Relation index, const SfxMeta *meta, const SfxEntry *e)
 {
 	TreeEnd    *t = sfx_memo_find(&table, index, meta->build_id, as_of(meta));
 
-	/* an invalidation may have come since it was wanted */
+	/* an invalidation may have come since sfx_last_wanted */
 	if (t == NULL)
 		return;
 	t->noes = 0;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
- * tree_passed.c - this backend's memory of entries of main trees that are dead to everybody
+ * tree_passed.c - this backend's memory of entries of main trees that are dead to all snapshots
  *
- * Who takes the first row of a queue passes all that were taken since the leaf was written last,
- * and asks the table about each.  What he has found dead from where he began without a gap is
- * noted, and whoever begins there begins behind it.
+ * A consumer of a queue that takes the first row rescans all entries taken since the leaf was last
+ * written, and asks the table about each.  What it has found dead without a gap, from where it
+ * began, is noted as a range; a later scan that begins in the range goes on at its end (X8).
  *
- * Dead to everybody stays dead, and entries come into a tree only by groups of merges, which the
- * metapage counts.  So as long as the metapage of R1 has the count of the step that has looked,
- * what the tree has between the two positions is what was looked at, or less (X8).
+ * Dead to all snapshots stays dead, and entries come into a tree only by groups of merges, which
+ * the metapage counts.  So while the metapage of R1 has the count of the step that looked, the
+ * range holds the entries that were looked at, or fewer.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -16,9 +16,11 @@
 #include "meta.h"
 
 #define TREES		4			/* remembered */
-#define PASSED_MOST	1024		/* entries: then they are passed once more, so that X3 may write
-								 * the leaf without them, and others need not pass more either */
+#define PASSED_MOST	1024		/* entries; with so many the range is forgotten, and they are read
+								 * once more: X3 may then write the leaf without them, and new
+								 * sessions are spared them, too */
 
+/* A position. */
 typedef struct Place
 {
 	uint32		len;
@@ -26,18 +28,19 @@ typedef struct Place
 	uint8		key[SFX_PASSED_KEY];
 } Place;
 
-/* All entries of the tree in [from, to) are dead. */
+/* A range: all entries of the tree in [from, to) are dead. */
 typedef struct Passed
 {
 	SfxMemo		memo;			/* as of the metapage's groups */
 	Place		from;
 	Place		to;
-	int			n;				/* entries that were found dead there */
+	int			n;				/* entries that were found dead in it */
 } Passed;
 
 static Passed passed[TREES];
 static SfxMemoTable table = SFX_MEMO_TABLE(passed);
 
+/* The number that a memory depends on. */
 static inline uint64
 as_of(uint64 groups)
 {
@@ -83,12 +86,16 @@ sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *fr
 	if (from->len > SFX_PASSED_KEY || to->len > SFX_PASSED_KEY)
 		return;
 	p = sfx_memo_get(&table, index, build_id, as_of(groups), &fresh);
-	/* what is known goes on, or something else is */
+	/* extend the known range, or begin another one */
 	if (fresh || cmp_place(&p->from, from) > 0 || cmp_place(&p->to, from) < 0)
 	{
 		set_place(&p->from, from);
 		set_place(&p->to, to);
-		/* of one step: the leaf may just have been written without them, or it could not be */
+
+		/*
+		 * one step found so many: the leaf may have just been written without them, or could not
+		 * be
+		 */
 		p->n = n < PASSED_MOST ? n : 0;
 	}
 	else if (cmp_place(&p->to, to) < 0)
