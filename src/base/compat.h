@@ -76,8 +76,8 @@ SfxExtendRelation(Relation rel)
 #endif
 
 /*
- * Core's header of locales wants ICU's own headers, which the server's development package does not
- * bring; nothing here needs what they declare, and what is used stands in the same places without.
+ * Core's header of locales includes ICU's headers, which the server's development package does not
+ * bring.  Nothing here needs what they declare, and the members used have the same offsets without.
  */
 #include "catalog/pg_collation.h"
 #ifdef USE_ICU
@@ -88,19 +88,19 @@ SfxExtendRelation(Relation rel)
 #include "utils/pg_locale.h"
 #endif
 
-/* Does a collation compare bytes?  lc_collate_is_c went away in 18. */
+/* Does a collation compare by bytes?  lc_collate_is_c went away in 18. */
 #if PG_VERSION_NUM < 180000
 #define SfxCollateIsC(collation)	lc_collate_is_c(collation)
 #else
 #define SfxCollateIsC(collation)	(pg_newlocale_from_collation(collation)->collate_is_c)
 #endif
 
-/* Does varstr_cmp take next to no time to look its collation up? */
+/* Is it cheap for varstr_cmp to look its collation up? */
 #define SFX_COLLATION_AT_HAND		(PG_VERSION_NUM >= 180000)
 
 /*
- * Is a collation a C library's?  Then its locale, 0: the process's own.  In 19 a locale does not
- * tell its provider.
+ * Is a collation a C library's?  Then *lt is its locale, 0: the process's own.  In 19 a locale does
+ * not tell its provider: the answer is no.
  */
 static inline bool
 SfxLibcLocale(Oid collation, locale_t * lt)
@@ -134,8 +134,8 @@ SfxLibcLocale(Oid collation, locale_t * lt)
 #endif
 
 /*
- * Whose rights a table of the query is read with: that of the range table entry moved to the
- * planner's relation in 16.
+ * The user whose rights a table of the query is read with: it moved from the range table entry to
+ * the planner's relation in 16.
  */
 #include "nodes/pathnodes.h"
 #if PG_VERSION_NUM < 160000
@@ -144,7 +144,7 @@ SfxLibcLocale(Oid collation, locale_t * lt)
 #define SfxPlannedUser(rel, rte)	(OidIsValid((rel)->userid) ? (rel)->userid : GetUserId())
 #endif
 
-/* Fields of IndexAmRoutine that are younger than 15; what stays zero is right as it is. */
+/* Fields of IndexAmRoutine that are newer than 15; those left zero are right as they are. */
 #include "access/amapi.h"
 #if PG_VERSION_NUM >= 180000
 #include "access/nbtree.h"
@@ -164,7 +164,7 @@ SfxLibcLocale(Oid collation, locale_t * lt)
 #define SFX_NEW_AM_FIELDS
 #endif
 
-/* What a handler answers: core copies and frees it, but keeps the very one since 19. */
+/* What a handler returns: before 19 core frees it, so it is a copy; since 19 core keeps it. */
 #if PG_VERSION_NUM < 190000
 static inline IndexAmRoutine *
 SfxHandlerAnswer(const IndexAmRoutine *am)
@@ -196,8 +196,8 @@ SfxHandlerAnswer(const IndexAmRoutine *am)
 #endif
 
 /*
- * How many workers a build of this index may have: core plans them for every access method since
- * 17, before for btree alone.
+ * Number of workers that a build of this index may have: core plans them for every access method
+ * since 17, before for btree alone.
  */
 #include "nodes/execnodes.h"
 #if PG_VERSION_NUM < 170000
@@ -207,7 +207,7 @@ SfxHandlerAnswer(const IndexAmRoutine *am)
 static inline int
 SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 {
-	/* an empty table: TRUNCATE, in whose builds core allows no workers */
+	/* an empty table: TRUNCATE rebuilds its indexes, and core allows no workers there */
 	if (!IsNormalProcessingMode() || RelationGetNumberOfBlocks(heap) == 0)
 		return 0;
 	return plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
@@ -217,7 +217,8 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * The owner of an index may maintain it; from 17 on whoever has that privilege on the table, too.
+ * May the user maintain the index?  Its owner may; from 17 on also users with that privilege on the
+ * table.
  */
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
@@ -236,7 +237,7 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 	 pg_class_aclcheck(IndexGetRelation(index, false), GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK)
 #endif
 
-/* May the user call a function, or look into a schema? */
+/* May the role call a function, or use a schema, or create something in it? */
 #if PG_VERSION_NUM < 160000
 #define SfxMayExecuteAs(func, role)	(pg_proc_aclcheck(func, role, ACL_EXECUTE) == ACLCHECK_OK)
 #define SfxMayUseSchema(schema) \
@@ -256,7 +257,9 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 
 #define SfxMayExecute(func)			SfxMayExecuteAs(func, GetUserId())
 
-/* Those that rows are told apart by: since 16 not columns that have one value only. */
+/*
+ * The clauses that rows are grouped or told apart by: since 16 without columns that have one value.
+ */
 #if PG_VERSION_NUM < 160000
 #define SfxGroupClause(root)		((root)->parse->groupClause)
 #define SfxDistinctClause(root)		((root)->parse->distinctClause)
@@ -265,7 +268,7 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxDistinctClause(root)		((root)->processed_distinctClause)
 #endif
 
-/* All of a portal, once. */
+/* Run a portal to its end. */
 #if PG_VERSION_NUM < 180000
 #define SfxPortalRun(portal, dest)	PortalRun(portal, FETCH_ALL, true, true, dest, dest, NULL)
 #else
@@ -273,8 +276,8 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * What a node tells EXPLAIN has had a header of its own since 18, where tables of a query are
- * counted without what stands for its groups.
+ * Since 18 a header of its own declares what a node shows in EXPLAIN, and the number of the query's
+ * tables leaves out the entry that stands for its groups.
  */
 #if PG_VERSION_NUM < 180000
 #include "commands/explain.h"
@@ -285,24 +288,24 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxExplainTables(es)	((es)->rtable_size)
 #endif
 
-/* 19 has no pg_attribute_always_inline any more, which said "inline" as well. */
+/* pg_attribute_always_inline, which said "inline" as well, was renamed in 19. */
 #ifndef pg_always_inline
 #define pg_always_inline	pg_attribute_always_inline
 #endif
 
-/* 18 writes it before the declaration, and has no pg_attribute_noreturn any more. */
+/* Since 18 written before the declaration; there is no pg_attribute_noreturn any more. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn	_Noreturn
 #endif
 
-/* Timeouts, beyond those of 15, that must not end the worker. */
+/* Timeouts newer than 15 that must not end the worker. */
 #if PG_VERSION_NUM < 170000
 #define SFX_MORE_TIMEOUTS
 #else
 #define SFX_MORE_TIMEOUTS	{"transaction_timeout", "0"},
 #endif
 
-/* Functions run as a table's owner fix their search_path from 17 on. */
+/* Functions that run as a table's owner fix their search_path from 17 on. */
 #if PG_VERSION_NUM >= 170000
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -311,7 +314,7 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxRestrictSearchPath()	((void) 0)
 #endif
 
-/* The throttle of VACUUM also serves ANALYZE since 18, and has to know for whom it works. */
+/* VACUUM's throttle also serves ANALYZE since 18, and is told for which of them it works. */
 #include "commands/vacuum.h"
 #if PG_VERSION_NUM < 180000
 #define SfxVacuumDelay()	vacuum_delay_point()
@@ -328,7 +331,7 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxIsAutovacuum()	AmAutoVacuumWorkerProcess()
 #endif
 
-/* Stronger locks are not asked for by default since 17. */
+/* Since 17 a stronger lock counts only if that is asked for. */
 #include "storage/lock.h"
 #if PG_VERSION_NUM < 170000
 #define SfxLockHeldByMe(tag, mode)	LockHeldByMe(tag, mode)
@@ -337,8 +340,8 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * Cancel a standby's queries whose snapshots still need what a record takes away. Since 16 logical
- * decoding on standbys asks whether it may.
+ * Cancel a standby's queries whose snapshots need what a record removes.  Since 16 logical decoding
+ * on standbys may conflict, too, if the table is a catalog for it.
  */
 #include "storage/standby.h"
 #if PG_VERSION_NUM < 160000
@@ -348,8 +351,8 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * Before 17 snapshots can expire (old_snapshot_threshold): VACUUM removes what they see, and
- * whoever reads pages that have changed since has to throw.
+ * Before 17 snapshots can expire (old_snapshot_threshold): VACUUM removes what they see, and a
+ * reader of pages that have changed since has to throw (R6).
  */
 #include "storage/bufmgr.h"
 #if PG_VERSION_NUM < 170000
@@ -362,10 +365,9 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * Rows of a table, living and dead, as the statistics have them; false if they do not know it.  As
- * of now, and not cached for this transaction, whose view of the statistics is none of our
- * business; unless it wants a snapshot of all of them, which must not be asked in another way
- * meanwhile.
+ * Number of rows of a table, live and dead, by the statistics; false if they do not know the table.
+ * As of now, and not cached: this transaction's view of the statistics is not for us to fix.  But
+ * if it uses a snapshot of all statistics, that must not be bypassed.
  */
 #include "pgstat.h"
 static inline bool
@@ -399,10 +401,7 @@ SfxTableRows(Oid relid, int64 *live, int64 *dead)
 	return true;
 }
 
-/*
- * May VACUUM truncate, as the table's storage parameter says?  Since 18 there is a setting for
- * those that do not say.
- */
+/* May VACUUM truncate, by the table's storage parameter?  Since 18 a setting gives the default. */
 #include "utils/rel.h"
 static inline bool
 SfxMayTruncate(Relation heap)
@@ -438,21 +437,21 @@ SfxFunctionIsC(Oid funcid)
 }
 
 /*
- * From 18 on btree's cost estimate counts on skip scans: a clause on a column behind one without
- * an equality narrows them.
+ * From 18 on btree's cost estimate expects skip scans: a clause on a column after one without an
+ * equality narrows them.
  */
 #define SFX_BTREE_SKIPS (PG_VERSION_NUM >= 180000)
 
 /*
- * From 18 on the executor gives row comparisons to any ordered access method, if the planner takes
- * it for btree.
+ * From 18 on the executor gives row comparisons to any ordered access method that the planner takes
+ * for btree.
  */
 #define SFX_TAKES_ROW_COMPARISONS	(PG_VERSION_NUM >= 180000)
 
 /* Before 18 core takes btree for the only access method that enforces uniqueness. */
 #define SFX_UNIQUE_MEANS_BTREE	(PG_VERSION_NUM < 180000)
 
-/* Is it a key that is a gist's? */
+/* Is it a key WITHOUT OVERLAPS, whose index is a gist? */
 #if PG_VERSION_NUM < 180000
 #define SfxWithoutOverlaps(constraint)	false
 #define SfxIndexWithoutOverlaps(stmt)	false
@@ -461,7 +460,7 @@ SfxFunctionIsC(Oid funcid)
 #define SfxIndexWithoutOverlaps(stmt)	((stmt)->iswithoutoverlaps)
 #endif
 
-/* Has this command core build again what uses the column? */
+/* Does this ALTER TABLE command make core rebuild what uses the column? */
 #if PG_VERSION_NUM < 170000
 #define SfxRebuildsColumn(subtype)	((subtype) == AT_AlterColumnType)
 #else
@@ -469,7 +468,7 @@ SfxFunctionIsC(Oid funcid)
 	((subtype) == AT_AlterColumnType || (subtype) == AT_SetExpression)
 #endif
 
-/* Make an index as ALTER TABLE makes one again: no look at rights. */
+/* Create an index as ALTER TABLE does when it rebuilds one: no check of rights. */
 #include "commands/defrem.h"
 #if PG_VERSION_NUM < 160000
 #define SfxRebuildIndex(table, stmt) \
@@ -485,14 +484,14 @@ SfxFunctionIsC(Oid funcid)
 #endif
 
 /*
- * 17 looks up the equality operator for logical replication's searches by a strategy number that
- * it knows for btree and hash only.
+ * 17 looks up the equality operator for logical replication's searches by a strategy number that it
+ * knows for btree and hash only.
  */
 #define SFX_APPLY_MEANS_BTREE	(PG_VERSION_NUM >= 170000 && PG_VERSION_NUM < 180000)
 
 /*
- * Does whoever began this scan look at xs_recheck?  The executor's nodes do, and from 18 on have
- * their searches counted; whoever else begins a scan may not look.
+ * Does the caller that began this scan look at xs_recheck?  The executor's nodes do, and from 18 on
+ * they have their searches counted; other callers may not look.
  */
 #if PG_VERSION_NUM < 180000
 #define SfxScanRechecks(scan)	true
@@ -501,7 +500,7 @@ SfxFunctionIsC(Oid funcid)
 #endif
 
 /*
- * Since 19 whoever looks at rows says whether the query leaves their table alone: then pruning a
+ * Since 19 a caller that fetches rows says whether the query only reads their table: then pruning a
  * page on the way may mark it all-visible.
  */
 #include "access/heapam.h"
@@ -523,7 +522,7 @@ SfxFunctionIsC(Oid funcid)
 	heap_page_prune_opt(heap, buf, map, ((flags) & SO_HINT_REL_READ_ONLY) != 0)
 #endif
 
-/* A scan of the index of an index-only scan's node; instrumentation came in 18. */
+/* Begin the index scan of an index-only scan node; instrumentation came in 18. */
 #if PG_VERSION_NUM < 180000
 #define SfxIndexBeginScan(node) \
 	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
@@ -542,7 +541,7 @@ SfxFunctionIsC(Oid funcid)
 					(node)->ioss_NumOrderByKeys, SfxReadsOnly(&(node)->ss))
 #endif
 
-/* Is the column never NULL?  The planner knows from 17 on. */
+/* Is the column declared NOT NULL?  The planner knows from 17 on. */
 #include "utils/lsyscache.h"
 #if PG_VERSION_NUM < 170000
 #include "access/htup_details.h"
@@ -562,10 +561,7 @@ SfxColumnIsNotNull(const RangeTblEntry *rte, const RelOptInfo *rel, AttrNumber a
 	((attnum) > 0 && bms_is_member(attnum, (rel)->notnullattnums))
 #endif
 
-/*
- * Members of an equivalence class, and those that a table has there as somebody's child: they stand
- * apart since 18.
- */
+/* Members of an equivalence class, including those of a child table, which stand apart since 18. */
 #if PG_VERSION_NUM < 180000
 #define SfxClassMembers(ec, relid)	((ec)->ec_members)
 #else
@@ -578,7 +574,10 @@ SfxClassMembers(const EquivalenceClass *ec, Index relid)
 }
 #endif
 
-/* A name for LWLocks: since 19 given once, where the number is; before, by every process. */
+/*
+ * A tranche of LWLocks and its name: since 19 named once, where its number is assigned; before, by
+ * every process.
+ */
 #include "storage/lwlock.h"
 #if PG_VERSION_NUM < 190000
 #define SfxNewTranche(name)				LWLockNewTrancheId()
@@ -589,9 +588,9 @@ SfxClassMembers(const EquivalenceClass *ec, Index relid)
 #endif
 
 /*
- * Does this backend hold an LWLock or a page's lock?  19 does not tell, nor are pages' locks
- * LWLocks there; but both hold interrupts, which else nobody does for longer than a few
- * instructions.
+ * Does this backend hold an LWLock or a page's lock?  19 does not tell, and page locks are not
+ * LWLocks there; but both hold interrupts off, which no other code of ours does for longer than a
+ * few instructions.
  */
 #if PG_VERSION_NUM < 190000
 static inline void
@@ -612,7 +611,7 @@ SfxHoldsLWLock(void)
 #define SfxHoldsLWLock()	(InterruptHoldoffCount > 0)
 #endif
 
-/* The planner's hook has had the state of EXPLAIN, too, since 19. */
+/* The planner's hook also gets the state of EXPLAIN since 19. */
 #include "optimizer/planner.h"
 #if PG_VERSION_NUM < 190000
 #define SFX_PLANNER_PARAMS \
@@ -625,7 +624,10 @@ SfxHoldsLWLock(void)
 #define SFX_PLANNER_ARGS	parse, query_string, cursor_options, params, es
 #endif
 
-/* Where a table's indexes may be looked over that the planner has just found: another in 19. */
+/*
+ * The hook that sees a table's indexes right after the planner has collected them; another one
+ * since 19.
+ */
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
 #if PG_VERSION_NUM < 190000
@@ -640,7 +642,7 @@ typedef build_simple_rel_hook_type SfxRelInfoHook;
 #define SFX_REL_INFO_ARGS		root, rel, rte
 #endif
 
-/* Paths that are others, one behind the other or merged. */
+/* Paths that append or merge other paths. */
 #if PG_VERSION_NUM < 190000
 #define SfxCreateAppendPath(root, rel, paths, workers, parallel) \
 	create_append_path(root, rel, paths, NIL, NIL, NULL, workers, parallel, -1)
@@ -655,8 +657,8 @@ typedef build_simple_rel_hook_type SfxRelInfoHook;
 #endif
 
 /*
- * Instants of dates and local times; overflow tells whether there is none, and to which side.
- * Since 19 that is a soft error, whose side is that of the infinity that comes with it.
+ * Instants of dates and local times.  *overflow: 0, or the side (-1, 1) on which there is none.
+ * Since 19 that is a soft error, and the side is that of the infinity returned.
  */
 #include "utils/date.h"
 #include "utils/timestamp.h"
@@ -686,7 +688,7 @@ SfxInstantOfLocal(Timestamp local, int *overflow)
 }
 #endif
 
-/* CLUSTER has been a case of REPACK since 19. */
+/* CLUSTER is a case of REPACK since 19. */
 #if PG_VERSION_NUM < 190000
 #include "commands/cluster.h"
 #else

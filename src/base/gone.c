@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  * gone.c - the death of files
  *
- * A file dies when the transaction commits that dropped, truncated or rewrote it, or when the one
- * ends otherwise that made it; of subtransactions, when they are rolled back.  Core keeps a list
- * of those files, which it deletes right after it has called us.  Of a database all die: a hook
- * hears of it first, and the commit settles it.
+ * A file dies when the transaction that dropped, truncated or rewrote it commits, or when the one
+ * that made it rolls back; so do the files that a subtransaction made when that is rolled back.
+ * Core keeps a list of these files, and deletes them right after it has called us.  When a database
+ * is dropped all of its files die: a hook is told of it, and the commit settles it.
  *
- * What is not heard of: COMMIT PREPARED, replay on a standby, and a database that moves to another
- * tablespace.  What is committed is one history of a file, so that no image is wrong for it (N3);
- * what is rolled back was seen here only, and a database made again shows by its row.  So nobody
- * may count on being told: tables in shared memory take a place from who has not used it for long,
- * too.
+ * We are not told of COMMIT PREPARED, of replay on a standby, or of a database that moves to
+ * another tablespace.  None of these makes an image wrong (N3): what is committed is one history of
+ * a file, what is rolled back was seen on this server only, and a database made again shows by its
+ * row.  But a table in shared memory cannot count on being told, so it also gives the places of
+ * least recently used files to others (I8).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -26,9 +26,12 @@
 static SfxGoneFunction told[MAX_TOLD];
 static int	ntold = 0;
 static object_access_hook_type prev_access = NULL;
-static Oid	database = InvalidOid;	/* that this transaction drops */
+static Oid	database = InvalidOid;	/* the database that this transaction drops */
 
-/* Called by the start-up of shared memory, which comes again after each crash: f is told once. */
+/*
+ * Register f, to be called with each file that dies.  Called by the start-up of shared memory,
+ * which happens again after each crash: f is registered once.
+ */
 void
 sfx_gone_tell(SfxGoneFunction f)
 {
@@ -46,7 +49,7 @@ tell(const SfxLocator *file)
 		told[i] (file);
 }
 
-/* Those that die with the transaction, or subtransaction, that ends right now. */
+/* Report the files that die with the (sub)transaction that ends right now. */
 static void
 tell_of_pending(bool commit)
 {
@@ -59,12 +62,17 @@ tell_of_pending(bool commit)
 		pfree(file);
 }
 
+/* Transaction callback.  Throws nothing: it runs where core expects no errors. */
 static void
 at_end(XactEvent event, void *arg)
 {
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
 		return;
-	/* ROLLBACK PREPARED is not heard of: the files that it would delete are forgotten now */
+
+	/*
+	 * PREPARE: we would not be told of ROLLBACK PREPARED, so the files that it would delete count
+	 * as dead now
+	 */
 	if (event != XACT_EVENT_PREPARE || !SFX_MUTANT("prepared files stay known"))
 		tell_of_pending(event == XACT_EVENT_COMMIT);
 	if (OidIsValid(database) && event == XACT_EVENT_COMMIT)
@@ -83,6 +91,7 @@ at_subxact_end(SubXactEvent event, SubTransactionId id, SubTransactionId parent,
 		tell_of_pending(false);
 }
 
+/* The object access hook: notes that a database is being dropped. */
 static void
 at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 {

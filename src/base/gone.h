@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * gone.h - the death of files: for whoever keeps something of them in shared memory
+ * gone.h - the death of files, for modules that keep something of them in shared memory
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_GONE_H
@@ -8,8 +8,9 @@
 #include "surfidx.h"
 
 /*
- * A file has died, and its numbers may come again; its number InvalidOid: all files of that
- * database.  Called at the very end of a transaction, where nothing may be thrown.
+ * Called with a file that has died, whose number may come again; with InvalidOid for the number:
+ * all files of that database have died.  It runs at the very end of a (sub)transaction, and must
+ * not throw.
  */
 typedef void (*SfxGoneFunction) (const SfxLocator *file);
 

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * horizon.h - until when a standby's snapshots may see what was removed
+ * horizon.h - conflict horizons: which snapshots of standbys may see what was removed
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_HORIZON_H
@@ -8,15 +8,16 @@
 #include "surfidx.h"
 
 /*
- * Removed entries' rows may be seen by a standby's snapshots up to this transaction; invalid: by
- * none.
+ * The newest transaction whose snapshots may see the rows of removed entries; invalid: there is
+ * none.  Redo of the removal cancels such snapshots.
  */
 typedef struct SfxHorizon
 {
 	TransactionId xid;
-	bool		catalog;		/* logical decoding reads the table */
+	bool		catalog;		/* the table is a catalog for logical decoding */
 } SfxHorizon;
 
+/* Make *horizon the later of the two. */
 extern void sfx_horizon_raise(SfxHorizon *horizon, const SfxHorizon *by);
 
 #endif							/* SURFIDX_HORIZON_H */

@@ -40,7 +40,7 @@ sfx_is_distributed(Oid table)
 	return found;
 }
 
-/* What stands in such an index here is nothing, and not what the table has. */
+/* ERROR for an index of a table of Citus: what it has on this server is not what the table has. */
 static void
 refuse_distributed(Relation index)
 {
@@ -54,6 +54,7 @@ refuse_distributed(Relation index)
 				 errhint("Ask the shards' indexes, by run_command_on_shards().")));
 }
 
+/* Open the index.  Raises the errors that sfx_open_index promises, but for contents. */
 static Relation
 open_ready(Oid relid, LOCKMODE lockmode)
 {
@@ -114,7 +115,7 @@ sfx_open_with_table(Oid relid, Relation *heap)
 	Oid			heapid = IndexGetRelation(relid, true);
 	Relation	index;
 
-	/* no index at all: the opening of it will say so */
+	/* if relid is no index, opening it raises the error */
 	*heap = OidIsValid(heapid) ? table_open(heapid, AccessShareLock) : NULL;
 	index = open_ready(relid, AccessShareLock);
 	if (*heap == NULL || heapid != IndexGetRelation(relid, true))

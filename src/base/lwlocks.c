@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * lwlocks.c - what this backend holds, for assertions
+ * lwlocks.c - which LWLocks this backend holds, for assertions
  *-------------------------------------------------------------------------
  */
 #include "lwlocks.h"

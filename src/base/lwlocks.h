@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * lwlocks.h - what this backend holds, for assertions
+ * lwlocks.h - which LWLocks this backend holds, for assertions
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LWLOCKS_H
@@ -7,7 +7,7 @@
 
 #include "surfidx.h"
 
-/* No LWLock is held: so no page's lock, and no image's. */
+/* True: this backend holds no LWLock, so neither a page's lock nor an image's. */
 extern bool sfx_holds_no_lwlock(void);
 
 #endif							/* SURFIDX_LWLOCKS_H */

@@ -6,7 +6,10 @@
 
 #include "utils/inval.h"
 
-/* A table of more entries than this has sets of so many; an index's stand in one of these. */
+/*
+ * A table of more entries than this is divided into sets of so many; the index's OID chooses the
+ * set.
+ */
 #define SET			16
 
 static SfxMemoTable *tables = NULL;
@@ -17,6 +20,7 @@ entry(SfxMemoTable *table, int i)
 	return (SfxMemo *) ((char *) table->entries + i * table->size);
 }
 
+/* Relcache callback: forget what is remembered of that index, or with InvalidOid of all (N2). */
 static void
 forget_relation(Datum arg, Oid relid)
 {
@@ -44,13 +48,14 @@ sfx_memo_register(SfxMemoTable *table)
 	tables = table;
 }
 
+/* Is the entry of that index, in that life, as of that number?  (N1) */
 static inline bool
 is_of(const SfxMemo *m, Oid index, const SfxLife *life, uint64 as_of)
 {
 	return m->as_of == as_of && m->index == index && sfx_life_equals(&m->life, life);
 }
 
-/* The entries [*from, *from + n) that may be of this index; n. */
+/* The entries [*from, *from + n) that may be of this index; returns n. */
 static inline int
 set_of(const SfxMemoTable *table, Oid index, int *from)
 {
@@ -78,7 +83,7 @@ sfx_memo_find(SfxMemoTable *table, Relation index, uint64 build_id, uint64 as_of
 	return NULL;
 }
 
-/* The entry that is to be given to another owner. */
+/* The entry to be given to that index: its outdated one, or the least recently used of the set. */
 static SfxMemo *
 victim(SfxMemoTable *table, Oid index)
 {

@@ -11,18 +11,20 @@
 /* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */
 #define SFX_BOUND_MAX	(2 * SFX_MAX_ENTRY + 8)
 
-/* A position with its own bytes. */
+/* A position, with room for its key. */
 typedef struct SfxPosBuf
 {
 	SfxPos		pos;
 	uint8		bytes[SFX_MAX_ENTRY + 8];
 } SfxPosBuf;
 
+/* Copy a position into *buf; it may be buf's own. */
 extern void sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos);
 
-/* palloced */
+/* Copy a position, its key palloc'd in the current context. */
 extern SfxPos sfx_pos_copy(const SfxPos *pos);
 
+/* The position of an entry; its key is the entry's. */
 static inline SfxPos
 sfx_entry_pos(const SfxEntry *e)
 {
@@ -32,7 +34,7 @@ sfx_entry_pos(const SfxEntry *e)
 	};
 }
 
-/* The same position, byte for byte? */
+/* Are the two positions the same, byte for byte? */
 static inline bool
 sfx_same_pos(const SfxPos *a, const SfxPos *b)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  * scratch.c - large scratch structures that go from scan to scan
  *
- * A scan needs some 100 kB of buffers. Given back to the C library after every statement, they
- * would be faulted in again by the next one: many times the cost of a lookup.  So a backend keeps a
- * few of each kind.
+ * A scan needs some 100 kB of buffers.  If they were freed after every statement, the C library
+ * would return them to the system, and the next statement would take page faults: many times the
+ * cost of a lookup.  So a backend keeps a few structures of each kind.
  *
- * A structure belongs to whoever got it until it is put back, or until the memory context is reset
- * that was current when it was got: a scan that ends by an error leaks nothing.
+ * A structure belongs to the code that got it until it is put back, or until the memory context is
+ * reset that was current when it was got: a scan that ends by an error leaks nothing.
  *-------------------------------------------------------------------------
  */
 #include "scratch.h"
@@ -15,19 +15,20 @@
 #include "utils/memutils.h"
 
 #define SPARES_KEPT		4		/* of each kind */
-#define HOLDERS_LOOKED_AT	16	/* of other contexts, before a new one is made */
+#define HOLDERS_LOOKED_AT	16	/* holders of other contexts that are passed in the list, before a
+								 * new holder is made */
 
-/* In the owner's context: gives the structure back when that goes. */
+/* Stands in the owner's context, whose end gives the structure back. */
 typedef struct SpareHolder
 {
 	MemoryContextCallback callback;
 	MemoryContext cxt;
-	void	   *spare;			/* NULL: put back already; the holder is idle */
+	void	   *spare;			/* NULL: it was put back already, and the holder is idle */
 	SfxSpareKind kind;
 	dlist_node	node;			/* in idle */
 } SpareHolder;
 
-/* Before the structure. */
+/* In front of the structure. */
 typedef struct SpareHeader
 {
 	SpareHolder *holder;
@@ -38,8 +39,8 @@ static void *kept[SFX_SPARE_KINDS][SPARES_KEPT];
 static int	nkept[SFX_SPARE_KINDS];
 
 /*
- * Holders whose structure was put back: for the next one got in the same context, since a callback
- * cannot be taken back, and statements may begin a scan for every row.  The newest first.
+ * Holders whose structure was put back, the newest first.  They are used again in the same context,
+ * since a reset callback cannot be unregistered, and a statement may begin a scan for every row.
  */
 static dlist_head idle = DLIST_STATIC_INIT(idle);
 
@@ -49,6 +50,7 @@ header_of(void *spare)
 	return (SpareHeader *) ((char *) spare - MAXALIGN(sizeof(SpareHeader)));
 }
 
+/* Keep a structure for the next owner, or free it if enough are kept. */
 static void
 keep(SfxSpareKind kind, void *spare)
 {
@@ -59,6 +61,7 @@ keep(SfxSpareKind kind, void *spare)
 		pfree(header_of(spare));
 }
 
+/* Reset callback of the owner's context. */
 static void
 owner_is_gone(void *arg)
 {
@@ -71,6 +74,7 @@ owner_is_gone(void *arg)
 	holder->spare = NULL;
 }
 
+/* A holder in the current context: an idle one, or a new one. */
 static SpareHolder *
 get_holder(void)
 {

@@ -18,9 +18,9 @@ typedef enum SfxSpareKind
 } SfxSpareKind;
 
 /*
- * A structure of that kind (always asked for with the same size): new, with undefined contents, or
- * one that was put back, as its last owner left it (*fresh false).  Ours until sfx_spare_put, or
- * until the current memory context is reset or deleted.
+ * Get a structure of that kind (always of the same size): a new one, with undefined contents, or
+ * one that was put back, as its last owner left it (*fresh false).  It is the caller's until
+ * sfx_spare_put, or until the current memory context is reset or deleted.
  */
 extern void *sfx_spare_get(SfxSpareKind kind, Size size, bool *fresh);
 extern void sfx_spare_put(SfxSpareKind kind, void *spare);

@@ -39,7 +39,7 @@ bool		sfx_guc_auto_merge = true;
 #define MAX_MERGE_RATIO		10.0
 #define DEFAULT_HASH_BITS	0
 #define DEFAULT_REAL_BITS	4
-#define UNSET				(-1)	/* storage parameter not given: the setting counts */
+#define UNSET				(-1)	/* the storage parameter is not given: the setting counts */
 
 static relopt_kind sfx_relopt_kind;
 
@@ -62,7 +62,9 @@ sfx_require_preload(Relation index)
 			 errhint("Add \"surfidx\" to shared_preload_libraries and restart the server.")));
 }
 
-/* For the install script: whoever creates the extension shall not find out at the first index. */
+/*
+ * For the install script: the user who creates the extension is told now, not by the first index.
+ */
 PG_FUNCTION_INFO_V1(surfidx_preload_warning);
 
 Datum
@@ -78,8 +80,8 @@ surfidx_preload_warning(PG_FUNCTION_ARGS)
 }
 
 /*
- * Of an index of ours?  By a function, not by name or oid: the access method may have been created
- * under any name.
+ * See settings.h.  By a function of ours, not by name or OID: the access method may have been
+ * created under any name.
  */
 bool
 sfx_is_ours(const IndexAmRoutine *am)
@@ -90,18 +92,19 @@ sfx_is_ours(const IndexAmRoutine *am)
 /* ------------------------------------------------------------------ storage parameters */
 
 /*
- * What rd_options points to.  Two of those behind ours are btree's: they are accepted, so that
- * statements written for btree work, and ignored, because leaves are always packed and duplicates
- * always share their key.
+ * What rd_options points to.  fillfactor and deduplicate_items are btree's: they are accepted, so
+ * that statements written for btree work, and ignored, because leaves are always packed and
+ * duplicates always share their key.
  */
 typedef struct StoredOptions
 {
 	SfxOptions	opt;
 	int			fillfactor;
 	bool		deduplicate_items;
-	int			access_method;	/* where the string begins */
+	int			access_method;	/* offset of the string */
 }			StoredOptions;
 
+/* Validator of the storage parameter access_method (Q1). */
 static void
 check_method(const char *value)
 {
@@ -140,7 +143,7 @@ static const struct config_enum_entry keys_setting[] = {
 void
 sfx_define_reloptions(void)
 {
-	/* kept by reference */
+	/* core keeps a reference */
 	static relopt_enum_elt_def codecs[] = {
 		{"auto", 0}, {"plain", SFX_INT_PLAIN}, {"for", SFX_INT_FOR}, {"lfor", SFX_INT_LFOR}, {"ef", SFX_INT_EF},
 		{"dbp", SFX_INT_DBP}, {"pdbp", SFX_INT_PDBP}, {"vbyte", SFX_INT_VBYTE}, {"varintgb", SFX_INT_VARINTGB},
@@ -307,7 +310,7 @@ sfx_opt_hope(Relation index)
 	return opt ? opt->hope : SFX_HOPE_AUTO;
 }
 
-/* Who names a scheme wants its codes. */
+/* See settings.h: a user who names a scheme wants its codes. */
 bool
 sfx_opt_packing(Relation index)
 {
@@ -318,7 +321,7 @@ sfx_opt_packing(Relation index)
 
 /* ------------------------------------------------------------------ settings */
 
-#define KB_A_PLACE		16		/* two nodes of an image */
+#define KB_A_PLACE		16		/* kB of surfidx.delta_memory for a place: two nodes of an image */
 #define MIN_PLACES		64
 #define MAX_PLACES		65536
 
@@ -328,8 +331,10 @@ sfx_shared_places(void)
 	return Min(Max(sfx_guc_delta_memory / KB_A_PLACE, MIN_PLACES), MAX_PLACES);
 }
 
-/* The size of shared memory is fixed at server start, so that one can be defined only then; and a prefix is reserved
- * only once all its settings are known. */
+/*
+ * Settings that only a preloaded library can define.  The size of shared memory is fixed at server
+ * start; and a prefix can be reserved only when all its settings are defined.
+ */
 static void
 define_preload_gucs(void)
 {
@@ -418,10 +423,9 @@ sfx_define_gucs(bool preloading)
 /* ---- workers ---- */
 
 /*
- * What the administrator or the database has set for sessions is not meant for a worker.  A
- * snapshot must not last longer than the question to the table for which it was taken
- * (dead_rows.c); nor may a timeout end a merge, or a view of the statistics be as old as our
- * transaction.
+ * See settings.h.  Here are settings that an administrator or a database may have set for sessions.
+ * A snapshot must not outlive the question to the table for which it was taken (dead_rows.c), no
+ * timeout may end a merge, and the statistics must not be as old as the worker's transaction.
  */
 void
 sfx_worker_settings(void)

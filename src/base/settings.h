@@ -7,6 +7,10 @@
 
 #include "surfidx.h"
 
+/*
+ * The storage parameters of an index, as rd_options begins with them.  Other modules use the
+ * functions below, which apply the defaults.
+ */
 typedef struct SfxOptions
 {
 	int32		vl_len_;		/* varlena header */
@@ -16,11 +20,12 @@ typedef struct SfxOptions
 	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
 	double		merge_ratio;	/* delta entries per static entry before a merge; -1:
 								 * surfidx.merge_ratio */
-	double		run_ratio;		/* fewer than so many make a run; -1: surfidx.run_ratio */
+	double		run_ratio;		/* a delta of fewer entries per static entry makes a run; -1:
+								 * surfidx.run_ratio */
 	int			size_limit;		/* kB of trees and log; -1: none */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
 	int			hope;			/* SfxHopeScheme, SFX_HOPE_OFF or SFX_HOPE_AUTO */
-	bool		merge_cold;		/* merges leave behind what is read often */
+	bool		merge_cold;		/* merges leave entries in the delta that are read often */
 	int			keys;			/* SfxLeafKeys; -1: surfidx.keys */
 } SfxOptions;
 
@@ -32,6 +37,7 @@ typedef enum SfxLeafKeys
 	SFX_LEAVES_BOUND			/* either, leaf by leaf, as the storage parameter size_limit asks */
 } SfxLeafKeys;
 
+/* *spec: the filters that the storage parameters ask for. */
 struct SfxFilterSpec;
 extern void sfx_opt_filter(Relation index, struct SfxFilterSpec *spec);
 
@@ -50,7 +56,7 @@ extern int	sfx_guc_merge_worker_idle;	/* ms */
 extern int	sfx_guc_log_merge_min_duration; /* ms; -1: never */
 extern int	sfx_guc_keys;		/* SfxLeafKeys */
 
-/* As the storage parameter keys says; without it size_limit; without that the setting. */
+/* As the storage parameter keys says; without it, size_limit; without that, the setting. */
 extern SfxLeafKeys sfx_opt_keys(Relation index);
 extern int	sfx_opt_size_limit(Relation index); /* kB; 0: none */
 extern int	sfx_opt_delta_size(Relation index); /* kB */
@@ -59,18 +65,19 @@ extern double sfx_opt_run_ratio(Relation index);
 extern int	sfx_opt_codec(Relation index);
 extern bool sfx_opt_merge_cold(Relation index);
 
-/* How keys are coded: an SfxHopeScheme, or one of these. */
+/* How rests of keys are coded: an SfxHopeScheme, or one of these. */
 #define SFX_HOPE_OFF	0
 #define SFX_HOPE_AUTO	(-1)
 extern int	sfx_opt_hope(Relation index);
-extern bool sfx_opt_packing(Relation index);
+extern bool sfx_opt_packing(Relation index);	/* may rests be packed instead, where that is
+												 * smaller? */
 
-/* The storage parameter's word for it. */
+/* The storage parameter's word for such a value. */
 extern const char *sfx_hope_name(int value);
 
 /*
- * ERROR with the remedy in the hint unless the library was preloaded. Call at the door of every AM
- * function that reads or writes.
+ * ERROR, with the remedy in the hint, unless the library was preloaded.  Every AM function that
+ * reads or writes calls it first.
  */
 extern void sfx_require_preload(Relation index);
 extern bool sfx_preloaded;		/* set by _PG_init */
@@ -79,14 +86,15 @@ extern bool sfx_preloaded;		/* set by _PG_init */
 #define SFX_METHOD			"surfidx"
 #define SFX_METHOD_OPTION	"access_method"
 
-/* Is it our access method? */
+/* Is this our access method? */
 extern bool sfx_is_ours(const struct IndexAmRoutine *am);
 extern void sfx_define_gucs(bool preloading);	/* called once, by _PG_init */
 
-/* In a worker, when it is connected: what is set for sessions is not meant for it. */
+/* In a worker, once it is connected: override settings that are meant for sessions. */
 extern void sfx_worker_settings(void);
 extern void sfx_define_reloptions(void);	/* called once, by _PG_init */
 
+/* amoptions: parse and check the storage parameters. */
 extern bytea *sfx_options(Datum reloptions, bool validate);
 
 #endif							/* SURFIDX_SETTINGS_H */

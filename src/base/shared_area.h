@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * shared_area.h - memory that all processes share, an area for each module that has some
+ * shared_area.h - memory that all processes share: one area for each module that needs some
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SHARED_AREA_H
@@ -7,13 +7,13 @@
 
 #include "surfidx.h"
 
-/* The server's start goes through all of them: shmem.c. */
+/* An area of a module; shmem.c requests and attaches all of them when the server starts. */
 typedef struct SfxSharedArea
 {
 	const char *name;			/* as pg_shmem_allocations shows it */
-	Size		(*size) (void);
+	Size		(*size) (void); /* bytes */
 
-	/* The area is at hand.  made: it is new, nobody has set it up. */
+	/* Called in each process with the area.  made: it is new, and to be set up. */
 	void		(*attach) (void *area, bool made);
 } SfxSharedArea;
 

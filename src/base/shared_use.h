@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * shared_use.h - tables of a fixed size in shared memory: how many places they have, and who has
- * them
+ * shared_use.h - tables of a fixed size in shared memory: how many places they have, and how many
+ * are in use
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SHARED_USE_H
@@ -14,13 +14,13 @@ typedef struct SfxSharedUse
 	const char *what;
 	int64		places;
 	int64		used;
-	int64		taken;			/* places since the server was started; -1: not counted */
-	int64		evicted;		/* ... that somebody else had */
+	int64		taken;			/* places given out since the server was started; -1: not counted */
+	int64		evicted;		/* places that were taken from another user; -1: not counted */
 } SfxSharedUse;
 
 /*
- * Places for indexes in tables of their own in shared memory: as many as the memory for images
- * could be of use to.
+ * Number of places of tables in shared memory that have one for each index: as many as there may be
+ * images in surfidx.delta_memory.
  */
 extern int	sfx_shared_places(void);
 

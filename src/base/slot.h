@@ -10,8 +10,8 @@
 #include "executor/tuptable.h"
 
 /*
- * The slot's values are set, which it does not own.  As ExecClearTuple and ExecStoreVirtualTuple
- * together, without their calls.
+ * The caller has set the slot's values, which the slot does not own: mark them as valid.  The same
+ * as ExecClearTuple and ExecStoreVirtualTuple together, without their calls.
  */
 static inline TupleTableSlot *
 SfxSlotFilled(TupleTableSlot *slot)

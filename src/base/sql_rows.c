@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * sql_rows.c - how SQL functions that return rows begin
+ * sql_rows.c - the beginning of SQL functions that return rows
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -8,7 +8,7 @@
 #include "funcapi.h"
 #include "utils/lsyscache.h"
 
-/* A library that was replaced meets declarations that were not. */
+/* After an update the library may be newer than the functions' declarations, or older. */
 static void
 check_columns(FunctionCallInfo fcinfo, int declared, int columns)
 {

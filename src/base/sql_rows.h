@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * sql_rows.h - how SQL functions that return rows begin
+ * sql_rows.h - the beginning of SQL functions that return rows
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SQL_ROWS_H
@@ -11,8 +11,9 @@
 #include "nodes/execnodes.h"
 
 /*
- * The declaration of the function that is called has as many columns as the library knows; ERROR
- * if not.  sfx_one_row: the description of its only row.  sfx_many_rows: where its rows go.
+ * ERROR unless the declaration of the function being called has as many columns as the library
+ * knows.  sfx_one_row: the description of the function's only row.  sfx_many_rows: begins
+ * materialize mode; the rows go to the result's setResult.
  */
 extern TupleDesc sfx_one_row(FunctionCallInfo fcinfo, int columns);
 extern ReturnSetInfo *sfx_many_rows(FunctionCallInfo fcinfo, int columns);

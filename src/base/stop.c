@@ -1,12 +1,17 @@
 /*-------------------------------------------------------------------------
  * stop.c - stop points and mutants of test builds (stop.h); empty in others
  *
- * Tests declare the functions themselves: they are not part of the extension.
+ * Tests declare the SQL functions themselves: they are not part of the extension.
  *
- *	surfidx_stop_set(point text, action text, skip int)		action: wait (the first who comes), error, crash; skip: so many go on before
- *	surfidx_stop_release(point text)						disarm it, and let those go who wait there
- *	surfidx_stop_waiting(point text) returns int			how many wait there
- *	surfidx_stop_oid(next oid)		the server's next OID, also of a file: numbers come again
+ *	surfidx_stop_set(point text, action text, skip int)
+ *			arm it; action: wait (for the first process only), error, crash; the first `skip`
+ *			processes pass
+ *	surfidx_stop_release(point text)
+ *			disarm it, and let the process go that waits there
+ *	surfidx_stop_waiting(point text) returns int
+ *			how many processes wait there
+ *	surfidx_stop_oid(next oid)
+ *			set the server's next OID, also for files: so that numbers come again
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -47,10 +52,11 @@ typedef struct Stop
 {
 	char		point[NAMEDATALEN]; /* empty: free */
 	StopAction	action;
-	int			skip;
-	bool		taken;			/* somebody waits, or has waited: the others go on */
-	int			waiting;		/* since it was armed last */
-	uint32		armed;			/* how often: whoever waits for an earlier arming goes on */
+	int			skip;			/* visits still to pass */
+	bool		taken;			/* a process waits, or has waited: the others pass */
+	int			waiting;		/* processes, since it was last armed */
+	uint32		armed;			/* how often it was armed: a process that waits for an earlier
+								 * arming goes on */
 } Stop;
 
 typedef struct StopShared
@@ -90,7 +96,10 @@ sfx_stop_define_gucs(void)
 	sfx_core_mutant = sfx_mutant;
 }
 
-/* The stop of that name; with create, a free one made into it.  Lock held. */
+/*
+ * The stop of that name; with create, a free one that gets it.  NULL: there is none.  The caller
+ * holds the spinlock.
+ */
 static Stop *
 find_stop(const char *point, bool create)
 {
@@ -110,7 +119,7 @@ find_stop(const char *point, bool create)
 	return create ? unused : NULL;
 }
 
-/* As if the power failed here, behind the last record that this process wrote. */
+/* End the server as a power failure would, right after the last record that this process wrote. */
 static void
 crash_here(void)
 {
@@ -121,6 +130,7 @@ crash_here(void)
 		pg_usleep(NAP_US);
 }
 
+/* Wait until the stop is released or armed again. */
 static void
 wait_here(Stop *s, uint32 armed)
 {

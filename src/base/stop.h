@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * stop.h - stop points and mutants: in test builds only (-DSFX_TEST), else nothing
  *
- * A stop point is a named place between two steps whose order matters.  A test arms it from SQL;
- * whoever comes by then waits, fails, or takes the server down as a power failure would, which
- * makes races and crashes deterministic.
+ * A stop point is a named place between two steps whose order matters.  A test arms it from SQL; a
+ * process that reaches it then waits, fails, or takes the server down as a power failure would.
+ * This makes races and crashes deterministic.
  *
  * A mutant is a rule of src/README.md that a test build can be told to break (surfidx.mutants), to
  * prove that some test notices: scripts/mutants.sh.
@@ -14,8 +14,8 @@
 
 #ifdef SFX_TEST
 /*
- * Any locks may be held. A waiter can be cancelled where the code around it can. May throw if armed
- * with "error".
+ * A stop point.  Any locks may be held.  A process that waits there can be cancelled if the code
+ * around it can.  Throws if it was armed with "error".
  */
 #define SFX_STOP(point)		sfx_stop(point)
 /* Is this rule to be broken? */

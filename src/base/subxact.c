@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * subxact.c - what may fail without the statement's failing: in a subtransaction of its own
+ * subxact.c - work that may fail without failing the statement: in a subtransaction of its own
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -14,7 +14,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
-/* What the command tells of itself, which a rollback ends. */
+/* What the command has reported of its progress, which a rollback would end. */
 typedef struct Progress
 {
 	ProgressCommandType command;
@@ -48,10 +48,11 @@ restore_progress(const Progress *p)
 
 /*
  * Between the command that ends a transaction and its end, deferred triggers run.  Core asserts
- * there that nobody rolls a subtransaction back.
+ * there that no subtransaction is rolled back.
  */
 static bool at_end = false;
 
+/* Transaction callback. */
 static void
 at_transaction_event(XactEvent event, void *arg)
 {
@@ -69,9 +70,9 @@ sfx_attempts_at_end(void)
 }
 
 /*
- * The subtransaction is rolled back in any case.  To commit one counts the command up, which shows
- * the catalogs' changes of a statement that is in the midst of them: core plans queries there.  No
- * statement is when deferred triggers run.
+ * See subxact.h.  The subtransaction is rolled back in any case.  To commit it would raise the
+ * command counter, and show catalog changes to a statement that is in the middle of making them;
+ * core plans queries there (E5).  While deferred triggers run no statement is, and it is committed.
  */
 ErrorData *
 sfx_attempt(void (*work) (void *arg), void *arg)
@@ -115,9 +116,9 @@ sfx_undone(void (*work) (void *arg), void *arg)
 }
 
 /*
- * Citus begins and ends a subtransaction on the servers that the transaction is on, too, and cannot
- * where one of them is in the midst of a COPY.  Its workers' sessions, which it names, reach no
- * other servers.
+ * Citus begins and ends a subtransaction on the servers that take part in the transaction, too, and
+ * cannot do so on one that is in the middle of a COPY.  The sessions of its workers, whose names
+ * begin so, reach no other servers.
  */
 bool
 sfx_attempts_are_told(void)
@@ -127,7 +128,10 @@ sfx_attempts_are_told(void)
 		strncmp(application_name, "citus_", strlen("citus_")) != 0;
 }
 
-/* What ends the statement, whatever it was about: the user, or a limit of his, wants that. */
+/*
+ * Does this error end the statement, whatever caused it?  A cancel, a timeout, a shutdown: the user
+ * or the administrator wants that.
+ */
 static bool
 is_of_the_statement(const ErrorData *edata)
 {
@@ -136,7 +140,7 @@ is_of_the_statement(const ErrorData *edata)
 		edata->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN;
 }
 
-/* One for each index and statement: what fails now is likely to fail again. */
+/* A warning for each index and statement: what failed once is likely to fail again. */
 static void
 warn_once(Relation index, const char *what, const ErrorData *edata)
 {

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * subxact.h - what may fail without the statement's failing
+ * subxact.h - work that may fail without failing the statement
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SUBXACT_H
@@ -8,32 +8,36 @@
 #include "surfidx.h"
 
 /*
- * Run work(arg) in a subtransaction, and roll that back: locks that it took are gone, and what is
- * allocated in the caller's memory stays.  NULL, or what it threw, in the caller's memory.  What
- * may not be swallowed, a cancel first of all, is for the caller to ReThrowError().  Not in
+ * Run work(arg) in a subtransaction, and roll that back: its locks and pins are released, but what
+ * was allocated in the caller's memory stays.  NULL; or the error that it threw, in the caller's
+ * memory.  The caller has to ReThrowError() what must not be swallowed, above all a cancel.  Not in
  * parallel mode, which has no subtransactions.
  */
 extern ErrorData *sfx_attempt(void (*work) (void *arg), void *arg);
 
 /*
- * The same for the sake of the rollback: locks and the transaction number that they were announced
- * to standbys with are gone.  Errors go on to the caller.
+ * The same for the sake of the rollback, which releases locks, and the transaction ID under which
+ * they were announced to standbys.  Errors are thrown on.
  */
 extern void sfx_undone(void (*work) (void *arg), void *arg);
 
 /*
  * sfx_attempt for work that the statement does for the index's good, and could do without (M10): an
- * error becomes a warning, "could not <what> index".  A cancel or a timeout is thrown on.
+ * error becomes a warning, "could not <what> index ...".  A cancel or a timeout is thrown on.
  */
 extern void sfx_attempt_aside(Relation index, const char *what, void (*work) (void *arg),
 							  void *arg);
 
 /*
- * Does an attempt reach other servers (M11)?  Then a statement in the midst of its work makes none.
+ * M11: would an attempt reach other servers?  Then no statement makes one in the middle of its
+ * work.
  */
 extern bool sfx_attempts_are_told(void);
 
-/* A COMMIT or PREPARE TRANSACTION has been executed: the transaction's end is next. */
+/*
+ * To be called when COMMIT or PREPARE TRANSACTION was executed: what follows is the transaction's
+ * end.
+ */
 extern void sfx_attempts_at_end(void);
 
 #endif							/* SURFIDX_SUBXACT_H */

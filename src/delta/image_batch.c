@@ -8,10 +8,10 @@
  *
  * An entry in the batch:
  *
- * 	0	2	n, the bytes of key and TID
- * 	2	.	key
- * 	.	6	TID, as sfx_put_tid writes it
- * 	.	2	bytes of the payload, which follows
+ *	0	2	n, the bytes of key and TID
+ *	2	.	key
+ *	.	6	TID, as sfx_put_tid writes it
+ *	.	2	bytes of the payload, which follows
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

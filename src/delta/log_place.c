@@ -7,7 +7,7 @@
  * a tenth of all that a merge of uuids writes.  So a log that has grown somewhat goes on after a
  * gap of free blocks, as many as its leaves are expected to take:
  *
- * 		tree | log | gap | log				tree + new leaves | free
+ *		tree | log | gap | log				tree + new leaves | free
  *
  * Nothing depends on this: blocks of the gap are free ones like any other, listed in the free space
  * map, and a backend that wants one takes it.
