@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * alloc.c - new and free blocks
  *
- * Allocation believes a page's own state, never the free space map alone: the map is not logged
- * and may lie after a crash (P3).
+ * Allocation believes a page's own state, never the free space map alone: the map is not logged,
+ * and may be wrong after a crash (P3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -35,6 +35,11 @@ sfx_page_is_free(Page page, const SfxMeta *meta)
 	return tail->kind == SFX_PAGE_DELETED;
 }
 
+/*
+ * See alloc.h.  A page is claimed by its lock, which is only tried: a backend that holds it is
+ * using the page.  Its state is read under the lock, so of two backends that the map sends to one
+ * page the second finds it taken.
+ */
 Buffer
 sfx_page_alloc(Relation index, const SfxMeta *meta)
 {
@@ -49,13 +54,13 @@ sfx_page_alloc(Relation index, const SfxMeta *meta)
 		CHECK_FOR_INTERRUPTS();
 
 		/*
-		 * the map may name reserved blocks, or ones beyond the end: it is not logged, and the file
-		 * may have been longer
+		 * the map may name reserved blocks, or blocks beyond the end: it is not logged, and the
+		 * file may have been longer
 		 */
 		if (blkno < SFX_FIRST_BLKNO || blkno >= RelationGetNumberOfBlocks(index))
 			continue;
 		buf = ReadBuffer(index, blkno);
-		/* Whoever holds the lock is using the page: not for us. */
+		/* another backend that holds the lock is using the page */
 		if (ConditionalLockBuffer(buf))
 		{
 			if (sfx_page_is_free(BufferGetPage(buf), meta) || SFX_MUTANT("believe free space map"))
@@ -76,7 +81,11 @@ sfx_page_extend(Relation index)
 
 		if (PageIsNew(BufferGetPage(buf)) || SFX_MUTANT("extend blindly"))
 			return buf;
-		/* between the extension and our lock somebody found it free, and took it */
+
+		/*
+		 * between the extension and our lock another backend found it all zero, so free, and took
+		 * it
+		 */
 		UnlockReleaseBuffer(buf);
 	}
 }
@@ -86,7 +95,7 @@ sfx_page_claim(Relation index, BlockNumber blkno, const SfxMeta *meta)
 {
 	Buffer		buf = ReadBuffer(index, blkno);
 
-	/* Whoever holds the lock is using the page: not for us. */
+	/* another backend that holds the lock is using the page */
 	if (!ConditionalLockBuffer(buf))
 	{
 		ReleaseBuffer(buf);

@@ -8,8 +8,9 @@
 #include "meta.h"
 
 /*
- * A new or reused block, exclusively locked, contents undefined (all zero or an old free page).
- * Takes a page from the free space map only if its state says that it is free: the map may lie.
+ * A block for a new page, reused or at the file's end: exclusively locked, its contents undefined
+ * (all zero, or an old free page).  The free space map proposes blocks; whether one is free its
+ * page says (P3).  Nothing leads to the page yet, so its lock comes before all others (LOCK ORDER).
  */
 extern Buffer sfx_page_alloc(Relation index, const SfxMeta *meta);
 
@@ -17,32 +18,37 @@ extern Buffer sfx_page_alloc(Relation index, const SfxMeta *meta);
 extern Buffer sfx_page_extend(Relation index);
 
 /*
- * May this page (locked by the caller) be given a new life?  New, unlinked, or of a dropped
- * generation or run.  meta may be outdated: what was dropped by then stays so.
+ * May this page, which the caller has locked, be used for something else (P3)?  It may if it is
+ * new, unlinked, or of a dropped generation or run.  meta may be outdated: what was dropped by then
+ * stays dropped.
  */
 extern bool sfx_page_is_free(Page page, const SfxMeta *meta);
 
-/* Tell the free space map, but not its upper pages: the caller answers for these. */
+/*
+ * Enter a block into the free space map, but not into the map's upper pages: that is left to the
+ * caller (IndexFreeSpaceMapVacuum).
+ */
 extern void sfx_page_release_free(Relation index, BlockNumber blkno);
 
 /*
- * The same for many blocks, upper pages and all.  Those are told of the parts of the map in which
- * something was freed: going through the map reads a page for each 32 MB of the index.
+ * The same for several blocks, with the map's upper pages: sfx_freed_end updates those parts of the
+ * map in which blocks were freed.  Going through all of the map reads a page for each 32 MB of the
+ * index.
  */
 #define SFX_FREED_PARTS		64
 typedef struct SfxFreed
 {
 	int			n;
-	BlockNumber part[SFX_FREED_PARTS];	/* numbers of pages of the map */
+	BlockNumber part[SFX_FREED_PARTS];	/* numbers of the map's lowest pages */
 } SfxFreed;
 
-/* *f: zeros at first.  No lock may be held. */
+/* *f is zeroed at first.  No page may be locked. */
 extern void sfx_freed_add(SfxFreed *f, Relation index, BlockNumber blkno);
 extern void sfx_freed_end(SfxFreed *f, Relation index);
 
 /*
- * That block, exclusively locked and gone from the free space map; InvalidBuffer if it is not free
- * or if somebody is using it.
+ * Claim that block: exclusively locked, and taken out of the free space map.  InvalidBuffer if it
+ * is not free, or another backend holds its lock.
  */
 extern Buffer sfx_page_claim(Relation index, BlockNumber blkno, const SfxMeta *meta);
 

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
- * bufhint.c - reading pages without a look into the buffer pool's table
+ * bufhint.c - reading pages without a look into the buffer pool's hash table
  *
- * A page that was read lately most likely still is in the same buffer. Asking that buffer takes one
- * look at its header; asking the table takes a hash, a partition's lock and a chain besides, on a
- * lookup in memory as much as the search in an inner page.
+ * A page that was read lately most likely still is in the same buffer.  Asking that buffer takes
+ * one look at its header; asking the hash table takes a hash, a partition lock and a chain, which
+ * in a lookup in memory costs as much as the search in an inner page.
  *
- * What is remembered is a hint: the buffer's own tag decides.  Since core does not count such a
- * visit as a use of the buffer, every USE_EVERY-th one of a page goes by way of the table: else
- * pages that are read all the time would be taken for ones that nobody needs. The metapage and the
- * gates are read by every scan, the log's last page by every insert; they stay in memory with less.
+ * What is remembered is a hint: the buffer's own tag decides.  Core does not count such a visit as
+ * a use of the buffer.  So every USE_EVERY-th visit of a page goes through the table, or pages that
+ * are read all the time would be evicted as unused.  The metapage and the gates are read by every
+ * scan, and the log's last page by every insert; they stay in memory with fewer counted visits.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -18,10 +18,11 @@
 
 #include "pgstat.h"
 
-#define REMEMBERED	4096
-#define USE_EVERY	4
-#define USE_EVERY_FIXED	32
+#define REMEMBERED	4096		/* pages; two that share a place replace each other */
+#define USE_EVERY	4			/* visits, one of which is counted */
+#define USE_EVERY_FIXED	32		/* the same for the metapage, the gates and the log's tail */
 
+/* A page, and the buffer it was in last time. */
 typedef struct Recent
 {
 	Oid			index;
@@ -48,7 +49,7 @@ read_page(Relation index, BlockNumber blkno, uint32 use_every)
 	}
 	r->index = id;
 	r->blkno = blkno;
-	r->buf = InvalidBuffer;		/* reading may fail */
+	r->buf = InvalidBuffer;		/* in case reading fails */
 	return r->buf = ReadBuffer(index, blkno);
 }
 
@@ -64,7 +65,10 @@ sfx_read_tail_page(Relation index, BlockNumber blkno)
 	return read_page(index, blkno, USE_EVERY_FIXED);
 }
 
-/* A hint only: the buffer may have another page by then. */
+/*
+ * See bufhint.h.  The buffer may hold another page by the time it is looked at; that costs time
+ * only.
+ */
 bool
 sfx_prefetch_page(Relation index, BlockNumber blkno)
 {

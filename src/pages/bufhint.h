@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * bufhint.h - pages by the buffer that they were in last time
+ * bufhint.h - reading pages by the buffer that they were in last time
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_BUFHINT_H
@@ -7,18 +7,21 @@
 
 #include "surfidx.h"
 
-/* As ReadBuffer, faster where this backend has read the page lately. */
+/*
+ * As ReadBuffer, but faster if this backend has read the page lately.  The page is pinned, not
+ * locked.
+ */
 extern Buffer sfx_read_page(Relation index, BlockNumber blkno);
 
 /*
- * The same for the page to which a log's entries are appended: of a page that each inserter visits
- * hundreds of times fewer visits have to count.
+ * The same for the page to which log entries are appended.  Each inserter visits it hundreds of
+ * times, so fewer visits have to be counted as uses.
  */
 extern Buffer sfx_read_tail_page(Relation index, BlockNumber blkno);
 
 /*
- * As PrefetchBuffer; where the page is in memory, its first bytes are fetched into the processor.
- * True: it is not, and was asked for.
+ * As PrefetchBuffer.  If the page is in memory, its first bytes are fetched into the processor's
+ * caches.  True: it is not, and a read was begun.
  */
 extern bool sfx_prefetch_page(Relation index, BlockNumber blkno);
 

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * format.c - what may not change without a new version of the page format (rule P5)
  *
- * Whoever gets here because something no longer compiles has changed what stands in pages:
- * docs/dev/format.md says what is to be done, and the numbers here come last.  What has no size or
- * count, such as the bytes of a key's encoding, is held by t/format.pl: files of each version,
- * which are to be readable for ever.
+ * If this file no longer compiles, a change has altered what stands in pages: docs/dev/format.md
+ * says what has to be done first; the numbers here are changed last.  What has no size or count,
+ * such as the bytes of a key's encoding, is checked by t/format.pl, with files of each version,
+ * which must remain readable for ever.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  * inner_edit.c - what a record says of an inner page some of whose children were replaced, and how
- * redo repeats it
+ * redo repeats the change
  *
- * Most groups change their parent in one place, and the parent stays one page: then the record has
- * the new children instead of an image (but for the first change after a checkpoint), and redo
- * builds the page as the action did, out of the page as it was. sfx_inner_build is a function of
- * its arguments on every processor, so the bytes are the same.
+ * Most groups change their parent in one place, and the parent stays one page.  Then the record has
+ * the new children instead of an image (except for the first change after a checkpoint), and redo
+ * builds the page from its former contents as the action did.  sfx_inner_build is a function of its
+ * arguments on every processor, so the bytes are the same.
  *
  *	0	2	first child that goes
- *	2	2	the one behind the last that goes
+ *	2	2	first child after it that stays
  *	4	2	number of new children, then for each:
  *	.	4	block
  *	.	8	entries below it
@@ -17,8 +17,8 @@
  *	.	2	length of the low fence's key
  *	.	.	key
  *
- * In native byte order, as all of WAL.  Not for pages in comparator order, which need the catalogs,
- * nor where the filters of other children change.
+ * In native byte order, as all of WAL.  Not used for pages in comparator order, whose comparisons
+ * need the catalogs, nor where the filters of other children change.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -61,13 +61,14 @@ sfx_edit_encode(int from, int to, const SfxChild *repl, int n, Size *len)
 	return data;
 }
 
-/* The children of a page, their keys in the current context. */
+/* The children of a page, with copies of their keys in the current context. */
 typedef struct Children
 {
 	SfxChild   *child;
 	int			n;
 } Children;
 
+/* As an SfxChildFn: copies a child. */
 static int
 collect(void *ctx, int i, const SfxChild *child)
 {
@@ -82,7 +83,10 @@ collect(void *ctx, int i, const SfxChild *child)
 	return SFX_OK;
 }
 
-/* One new child at *at of data; advances *at.  False if there is none. */
+/*
+ * Parse one new child at *at of data; moves *at on.  Its key points into data.  False: there is no
+ * whole one.
+ */
 static bool
 parse_child(const char *data, Size len, Size *at, SfxChild *c)
 {
@@ -104,7 +108,7 @@ parse_child(const char *data, Size len, Size *at, SfxChild *c)
 	return true;
 }
 
-/* The page's children with the edit applied into *out; false if page or edit are not sound. */
+/* *out: the page's children after the edit.  False: page or edit are damaged. */
 static bool
 apply(const SfxInner *inner, const char *data, Size len, Children *out)
 {
@@ -127,6 +131,7 @@ apply(const SfxInner *inner, const char *data, Size len, Children *out)
 	return at == len;
 }
 
+/* Apply the edit to the page.  False: page or data are damaged. */
 static bool
 redo(Page page, const char *data, Size len)
 {

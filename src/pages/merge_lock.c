@@ -1,5 +1,8 @@
 /*-------------------------------------------------------------------------
- * merge_lock.c - the lock of who changes the tree
+ * merge_lock.c - the merge lock: its holder is the single writer of an index's trees
+ *
+ * A heavyweight lock, so that waits for it can be cancelled, take part in deadlock detection, and
+ * end with the transaction.
  *-------------------------------------------------------------------------
  */
 #include "merge_lock.h"

@@ -16,15 +16,17 @@
 #define SFX_MAX_RUNS	8
 #define SFX_MAX_DICTS	4
 
+/* A generation of the delta: a chain of log pages. */
 typedef struct SfxGen
 {
 	uint32		gen;			/* never reused within one build */
 	BlockNumber first;			/* InvalidBlockNumber: nothing appended yet */
 	BlockNumber tail;			/* last page */
 	uint32		pages;
-	uint64		sealed;			/* frozen: final number of entries */
+	uint64		sealed;			/* once frozen: its final number of entries */
 } SfxGen;
 
+/* A run: a tree. */
 typedef struct SfxRun
 {
 	uint32		id;
@@ -36,27 +38,30 @@ typedef struct SfxRun
 } SfxRun;
 
 /*
- * How far a merge has come: what its source has below the position is in other stages already.  A
- * long key is cut off, or the position before it kept: a little is merged twice then.
+ * How far a merge has come (M5): what its source has below the position is in other stages already.
+ * A key that is too long is cut off, or the position before it is kept: then a little is merged
+ * twice.
  */
 #define SFX_RESUME_KEY	40
 
 typedef struct SfxResume
 {
 	uint32		source;			/* generation or run; 0: none */
-	uint32		target;			/* the run that it goes into: what is merged twice has to meet
-								 * itself there */
-	TransactionId horizon;		/* SfxHorizon of entries that the merge found no more */
+	uint32		target;			/* the run that it goes into: what is merged twice meets itself
+								 * there */
+	TransactionId horizon;		/* conflict horizon of entries that the merge did not find any more
+								 * (X2) */
 	uint16		catalog;
 	uint16		len;
 	uint64		tid;
 	uint8		key[SFX_RESUME_KEY];
 } SfxResume;
 
-/* Which of the metapage's two positions. */
+/* Index of resume[]: the oldest frozen generation's position, and that of the run being merged. */
 #define SFX_RESUME_GEN	0
 #define SFX_RESUME_RUN	1
 
+/* A dictionary of the index. */
 typedef struct SfxDictRef
 {
 	uint32		number;			/* never reused within one build; leaves name it */
@@ -78,31 +83,36 @@ typedef struct SfxWork
 	uint64		usecs;			/* that it took, sleep not counted */
 } SfxWork;
 
+/*
+ * The metapage's contents.  The lists of generations, runs and dictionaries change under the merge
+ * lock only, except for the pages of the active generation, which appenders add.
+ */
 typedef struct SfxMeta
 {
 	uint32		magic;
 	uint16		version;
 	uint16		min_version;
 	uint64		build_id;		/* random, new with every build */
-	uint64		epoch;			/* structure epoch: root changes; whatever makes links void that
-								 * were read before it (truncation) */
-	uint64		removals;		/* removal counter: images older than this reread their dead flags */
+	uint64		epoch;			/* structure epoch: raised by root changes, and by whatever voids
+								 * links read before (truncation) */
+	uint64		removals;		/* removal counter (V2): images as of a lower one have to read
+								 * their dead flags again */
 	uint8		gate;			/* 0 or 1: the gate that new scans pin */
-	uint8		carried;		/* bit g: gens[g] may have entries of older ones, which carry.c has
-								 * put there */
-	uint16		shed;			/* dead entries that the last merge of a generation left out, for
-								 * 1,000 that it brought, or more of them */
+	uint8		carried;		/* bit g: gens[g] may have entries of older generations, put there
+								 * by carry.c (M7) */
+	uint16		shed;			/* dead entries that the last merge of a generation left out, per
+								 * 1,000 entries that it brought */
 	uint32		next_gen;
 	uint32		next_run;
 	uint16		ngens;			/* gens[0] is active, then frozen, newest first */
 	uint8		nruns;			/* newest first; runs[nruns-1] is the main tree */
-	uint8		stub_pause;		/* so many merges to come do not look for stubs: the last look was
-								 * in vain */
+	uint8		stub_pause;		/* number of merges that will not look for stubs (dead line
+								 * pointers), since the last look was in vain */
 	uint64		merges;			/* generations merged so far */
 	SfxGen		gens[SFX_MAX_GENS];
 	SfxRun		runs[SFX_MAX_RUNS];
-	SfxResume	resume[2];		/* of the oldest frozen generation; of the one run that is being
-								 * merged into an older one */
+	SfxResume	resume[2];		/* of the oldest frozen generation, and of the one run that is
+								 * being merged into an older one */
 	SfxWork		work;
 	uint32		ndicts;
 	uint32		next_dict;
@@ -113,7 +123,7 @@ typedef struct SfxMeta
 #define SfxMetaMain(m)			(&(m)->runs[(m)->nruns - 1])
 #define SfxMetaOldestGen(m)		((m)->gens[(m)->ngens - 1].gen)
 
-/* The number of the run with that id in m->runs; -1 if it was dropped. */
+/* The index in m->runs of the run with that id; -1 if it was dropped. */
 static inline int
 sfx_meta_find_run(const SfxMeta *m, uint32 id)
 {
@@ -123,38 +133,45 @@ sfx_meta_find_run(const SfxMeta *m, uint32 id)
 	return -1;
 }
 
-/* The run with that id, which must be there: for writers, who hold the merge lock. */
+/*
+ * The run with that id, which must be listed: for writers, which hold the merge lock.  ERROR if it
+ * is not.
+ */
 extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 
-/* Copy the metapage's contents, checked.  One share lock. */
+/* Copy the metapage's contents, checked.  Locks it in shared mode for that. */
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
 
 /*
- * The same for who can do without: false, and no error, where the page is there but no metapage
- * that this code may follow.
+ * The same for callers that can do without: false, and no error, if the page can be read but is no
+ * metapage that this code may follow.
  */
 extern bool sfx_meta_try_read(Relation index, SfxMeta *meta);
 
 /*
- * As sfx_meta_read for many times: *buf (invalid at first) keeps the metapage pinned until the
- * caller releases it.
+ * As sfx_meta_read, for many calls: *buf (invalid at first) keeps the metapage pinned; the caller
+ * releases it.
  */
 extern void sfx_meta_reread(Relation index, SfxMeta *meta, Buffer *buf);
 
-/* As sfx_meta_read of the page in buf, which is pinned, and is left locked in shared mode. */
+/* As sfx_meta_read for the metapage in buf, which is pinned, and is left locked in shared mode. */
 extern void sfx_meta_copy(Relation index, Buffer buf, SfxMeta *meta);
 
-/* As sfx_meta_read, leaving the metapage exclusively locked in *buf for a change. */
+/* As sfx_meta_read, but leaves the metapage locked exclusively, in *buf, for a change. */
 extern void sfx_meta_lock(Relation index, SfxMeta *meta, Buffer *buf);
 
-/* Write *meta into the (locked, in action; restored, in redo) metapage, and count the change.  No
- * logging. */
+/*
+ * Write *meta into the metapage, which is locked exclusively (or restored, in redo), and count the
+ * change (E6).  Does not log it.
+ */
 extern void sfx_meta_store(Page page, const SfxMeta *meta);
 
-/* E6: how many changes of metapages the server has seen, from 1 on; 0: nobody counts. */
+/*
+ * E6: number of changes of metapages that the server has seen, from 1 on; 0: there is no counter.
+ */
 extern uint64 sfx_meta_changes(void);
 
-/* One more, which is still locked. */
+/* Count a change of a metapage, which is still locked. */
 extern void sfx_meta_count_change(void);
 extern const SfxSharedArea sfx_meta_area;
 

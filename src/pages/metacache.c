@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
- * metacache.c - what the planner wants of metapages, without a visit to them for each plan
+ * metacache.c - what the planner needs of metapages, without a visit to them for each plan (E6)
  *
- * Costs need the height of the tree and the runs in front of it, row estimates also whether the
- * tree has changed: core keeps btree's metapage in its relation cache for that.  Ours changes with
- * each group of a merge; so a counter in shared memory counts the changes of all metapages, and
- * what a backend has seen of one is good as long as the counter has not moved.
+ * Costs need the height of the tree and the runs in front of it; row estimates also need to know
+ * whether the tree has changed.  Core keeps btree's metapage in its relation cache for that, but
+ * ours changes with each group of a merge.  So a counter in shared memory counts the changes of all
+ * metapages of the server, and what a backend has seen of a metapage is good until the counter
+ * moves.
  *
- * The counter moves after the page, under the page's lock, and is read before it: what is kept may
- * be newer than it seems, never older.  Pages that come by other ways (the end of a build, core's
- * full images in redo) belong to a new file, of which an invalidation of the relation tells.
+ * A writer raises the counter after it has changed the page, while it holds the page's lock; a
+ * reader reads the counter first and the page then.  So what is kept may be newer than it seems,
+ * never older.  Pages that come by other ways (the end of a build, core's full images in redo)
+ * belong to a new file, for which there is an invalidation of the relation.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -22,15 +24,16 @@
 #include "utils/rel.h"
 
 #define KEPT			32		/* indexes */
-#define MAX_HEIGHT		32		/* of a tree that is believed */
+#define MAX_HEIGHT		32		/* of a tree; more is damage */
 
 static SfxGlance kept[KEPT];
 
 static SfxMemoTable table = SFX_MEMO_TABLE(kept);
 
 /*
- * rel: the index, or NULL.  Who plans has no relation at hand to tell its file: changes are counted
- * of all files, and an invalidation tells of another one.
+ * The glance at an index's metapage, kept or read anew.  rel: the index, or NULL.  The planner has
+ * no open relation at hand that would name the file; it needs none, since changes are counted for
+ * all files, and an invalidation tells of a new one.
  */
 static const SfxGlance *
 glance(Oid index, Relation rel)

@@ -8,23 +8,22 @@
 #include "memo.h"
 #include "meta.h"
 
-/*
- * A metapage, kept by this backend for the planner until some metapage of the server has changed.
- */
+/* A metapage that this backend keeps for the planner until some metapage of the server changes. */
 typedef struct SfxGlance
 {
-	SfxMemo		memo;			/* as of so many changes of metapages; 0: not kept */
-	bool		sound;			/* the metapage is damaged if not: no reason not to plan */
+	SfxMemo		memo;			/* as of that number of changes of metapages; 0: nothing is kept */
+	bool		sound;			/* false: the metapage is damaged, or of an unknown format, which
+								 * is no reason not to plan */
 	SfxMeta		meta;			/* if sound */
 } SfxGlance;
 
 /*
- * The index is locked by the caller, or by who plans for him.  Valid until the next call. Errors:
- * the metapage cannot be read.
+ * The index's metapage of now, as far as the planner has to care; valid until the next call.  The
+ * index is locked by the caller, or by the planner for it.  ERROR if the metapage cannot be read.
  */
 extern const SfxGlance *sfx_glance(Oid index);
 
-/* Levels of the main tree above its leaves; 1 where the metapage is damaged. */
+/* Number of the main tree's levels above its leaves; 1 where the metapage is damaged. */
 extern int	sfx_tree_height(Relation index);
 
 #endif							/* SURFIDX_METACACHE_H */

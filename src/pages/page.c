@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * page.c - making and checking pages, and the errors of damaged ones
  *
- * Every page that is read goes through sfx_page_check before a byte of its body is believed.
+ * Every page that is read goes through sfx_page_check before a byte of its body is believed (P1).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

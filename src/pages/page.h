@@ -55,22 +55,22 @@ typedef struct SfxPageTail
 #define SfxPageBodyLen(page)	((uint32) (((PageHeader) (page))->pd_lower - MAXALIGN(SizeOfPageHeaderData)))
 #define SFX_BODY_CAPACITY		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(SfxPageTail)))
 
-/* Make page an empty one of that kind. */
+/* Make page an empty one of that kind, of the current format.  owner: see SfxPageTail. */
 extern void sfx_page_init(Page page, SfxPageKind kind, uint64 build_id, uint32 owner, int level);
 
-/* Set the body of a page just made. */
+/* Set the body of a page just made; len is at most SFX_BODY_CAPACITY. */
 extern void sfx_page_set_body(Page page, const uint8 *body, uint32 len);
 
 /*
- * Is this a page that this code may look into?  ERROR (INDEX_CORRUPTED, index and block named) if
- * it is damaged, FEATURE_NOT_SUPPORTED if of a format that is not read; false if it is new (all
- * zero). Checks sizes, version, page id.
+ * Is this a page that this code may look into?  It checks sizes, version and page id.  False: the
+ * page is new (all zero).  ERROR (INDEX_CORRUPTED, index and block named) if it is damaged,
+ * FEATURE_NOT_SUPPORTED if it is of a format that is not read.  The page is locked, or a copy.
  */
 extern bool sfx_page_check(Relation index, BlockNumber blkno, Page page);
 
 /*
- * What makes a page that is not new one that nobody may look into; NULL: nothing.  Another format's
- * version is not among it.
+ * What is wrong with a page that is not new, so that its body must not be looked into; NULL:
+ * nothing.  Another version of the format is not a fault.
  */
 extern const char *sfx_page_fault(Page page);
 
@@ -87,28 +87,26 @@ pg_noreturn extern void sfx_format_unknown(Relation index, BlockNumber blkno, ui
 pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
 
 /*
- * The same of what stands in another order than it is searched in (K4).  In byte order that is
+ * ERROR: what is found stands in another order than it is searched in (K4).  In byte order that is
  * damage; in comparator order the comparisons may have changed, and the error says so.
  */
 struct SfxOrder;
 pg_noreturn extern void sfx_out_of_order(Relation index, const struct SfxOrder *order,
 										 BlockNumber blkno, const char *what);
 
-/*
- * A stored TID as core wants it.  ERROR if it is none, which damaged bytes can bring about and
- * core does not expect.
- */
+/* ERROR: a stored TID is none, as damaged bytes may make it, and core does not expect it. */
 pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
 
 /*
- * A number of blocks that the table has, and which is greater than tid's; an error
- * (ERRCODE_INDEX_CORRUPTED) if tid lies beyond the table's end. To be asked before the table is:
- * from 16 on a read beyond the end leaves something in the buffer pool that a table may take for
- * its page when it grows.  Costs a system call if what the backend knows of the size does not do.
+ * A number of blocks that the table has, greater than the block number of tid; ERROR
+ * (ERRCODE_INDEX_CORRUPTED) if tid lies beyond the table's end.  Callers ask before they have core
+ * read the row: from 16 on a read beyond the end leaves a buffer in the pool that a growing table
+ * may take for its own page.  Costs a system call if the size that this backend remembers is too
+ * small.
  */
 extern BlockNumber sfx_heap_end(Relation index, Relation heap, uint64 tid);
 
-/* The same as an answer: does the table reach to tid?  *end: as above. */
+/* The same without an error: does the table reach to tid?  *end: as above. */
 extern bool sfx_heap_reaches(Relation heap, uint64 tid, BlockNumber *end);
 
 static inline void

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * retry.c - looks at the index that others' changes outrun (retry.h)
+ * retry.c - repeating searches that concurrent changes have outrun (retry.h)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -12,8 +12,8 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#define TRIES			5		/* before the merge lock is taken */
-#define TRIES_STANDBY	100		/* in all */
+#define TRIES			5		/* tries before the merge lock is taken */
+#define TRIES_STANDBY	100		/* tries in all */
 
 XLogRecPtr
 sfx_replayed(void)
@@ -22,8 +22,10 @@ sfx_replayed(void)
 }
 
 /*
- * The one says where the last record ends that was replayed, the other one where the last one ends
- * that was begun.  Asked last: is this a standby still?  If so nobody has written before.
+ * See retry.h.  GetXLogReplayRecPtr says where the last record ends that was replayed,
+ * GetCurrentReplayRecPtr where the last record ends whose replay was begun: if the two are equal,
+ * no record was even in part replayed in between.  RecoveryInProgress is asked last: if this still
+ * is a standby, no other process has written until now.
  */
 bool
 sfx_replay_stood_still(XLogRecPtr since)
@@ -31,6 +33,7 @@ sfx_replay_stood_still(XLogRecPtr since)
 	return GetCurrentReplayRecPtr(NULL) == since && RecoveryInProgress();
 }
 
+/* ERROR: replay outruns this reader. */
 static void
 give_up(Relation index)
 {

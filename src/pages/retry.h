@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * retry.h - looks at the index that others' changes outrun
+ * retry.h - repeating searches that concurrent changes have outrun
  *
- * Who reads holds no lock from one page to the next.  Where the tree changes in between, a page is
- * not what the page before promised, and the look begins again.  A damaged page looks the same;
+ * A reader holds no lock from one page to the next.  Where the tree changes in between, a page is
+ * not what the page before promised, and the search begins again.  A damaged page looks the same;
  * what tells them apart is a try during which nothing changes (T4).
  *-------------------------------------------------------------------------
  */
@@ -13,30 +13,37 @@
 
 #include "access/xlogdefs.h"
 
-/* Begins as {.index = index}. */
+/* The tries of one search.  Begins as {.index = index}. */
 typedef struct SfxRetry
 {
 	Relation	index;
 	int			tries;
-	bool		quiet;			/* nobody else changes the tree: the merge lock is held, ... */
-	bool		locked;			/* ... by this */
-	bool		recovery;		/* as of the last call ... */
-	XLogRecPtr	replayed;		/* ... and how far replay had come */
+	bool		quiet;			/* no other backend changes the tree: this one holds the merge
+								 * lock, ... */
+	bool		locked;			/* ... taken here */
+	bool		recovery;		/* was this a standby at the last call, ... */
+	XLogRecPtr	replayed;		/* ... and how far had replay come? */
 } SfxRetry;
 
 /*
  * A try has failed because of what it saw.  True: make another one, from the metapage on.  False:
- * nothing has changed during this one, so that what it saw is damage; the caller says which.
+ * nothing has changed during that try, so what it saw is damage, which the caller reports.
  *
- * No LWLock is held, but by who has the merge lock.  May wait for the merge lock; on a standby,
- * where replay stops for nobody, there is an end of trying: an error that says so.
+ * The caller holds no LWLock, unless it holds the merge lock.  May wait for the merge lock.  On a
+ * standby, where replay waits for no reader, an error ends the tries after a while.
  */
 extern bool sfx_retry(SfxRetry *r);
 
-/* The last try was a good one. */
+/*
+ * The last try was successful: release the merge lock, if sfx_retry has taken it.  The page found
+ * may stay locked.
+ */
 extern void sfx_retry_end(SfxRetry *r);
 
-/* On a standby: has nothing been replayed, not even in part, since sfx_replayed() said this? */
+/*
+ * On a standby: where replay is now; and later, has nothing been replayed since then, not even a
+ * part of a record?
+ */
 extern XLogRecPtr sfx_replayed(void);
 extern bool sfx_replay_stood_still(XLogRecPtr since);
 

@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+/* Write the META record, in a critical section. */
 static void
 log_change(Relation index, Buffer buf, const SfxMeta *meta, SfxMetaChange change,
 		   const SfxHorizon *horizon)
