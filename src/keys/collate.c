@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
- * collate.c - two strings by a collation, at the least cost
+ * collate.c - comparing two strings by a collation, at the least cost
  *
  * Before 18 core's comparison function looks its collation up twice for each pair, which costs as
  * much as ICU takes for short strings.  Sort support has looked it up before.  It compares by the
- * same call of the same provider and breaks ties in the same way, and core's btree, too, is built
- * by the one and searched by the other.  A C library is asked as core asks it, without the copies
- * that end in 00: strings of keys do.
+ * same call of the same provider, and breaks ties in the same way; core's btree, too, is built by
+ * the one and searched by the other.  A C library is called as core calls it, but without copies
+ * that end in 00: strings in keys end so already.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -17,18 +17,20 @@
 #include "utils/varlena.h"
 
 #define COLLATIONS		4		/* remembered by a backend */
-#define LONGEST			512		/* bytes; longer strings are compared without a detour */
+#define LONGEST			512		/* bytes; longer strings go to core's comparison function */
 
+/* What this backend has looked up of a collation. */
 typedef struct Support
 {
 	Oid			collation;		/* InvalidOid: none */
 	bool		libc;			/* a C library's */
 	locale_t	locale;			/* 0: the process's */
-	bool		busy;			/* a comparison threw: what it left is not to be gone on with */
+	bool		busy;			/* a comparison is running, or has thrown: then this is not used
+								 * again */
 	SortSupportData ssup;
 } Support;
 
-/* A string as sort support wants it. */
+/* A varlena of up to LONGEST bytes, for sort support. */
 typedef struct Value
 {
 	union
@@ -44,8 +46,8 @@ static int	victim;
 static uint64 asked;
 
 /*
- * Core keeps what it has opened of a collation as long as the backend lives, and so do we.  What
- * another one held goes with its context.
+ * Look a collation up, in the place of another one.  Core keeps what it has opened of a collation
+ * as long as the backend lives, and so do we, but for what is replaced.
  */
 static Support *
 make_support(Oid collation)
@@ -68,6 +70,7 @@ make_support(Oid collation)
 	return s;
 }
 
+/* The entry of a collation.  One that a thrown comparison left busy is made anew. */
 static Support *
 find_support(Oid collation)
 {
@@ -81,10 +84,11 @@ find_support(Oid collation)
 	return make_support(collation);
 }
 
+/* A copy of a string as a varlena, with a short header where that is possible. */
 static Datum
 make_value(Value *v, const uint8 *p, int len)
 {
-	/* (memcpy of a bounded length becomes an instruction that takes 20 ns to begin) */
+	/* memmove: memcpy of a bounded length becomes an instruction that takes 20 ns to begin */
 	memmove(v->data, p, len);
 	if (len + VARHDRSZ_SHORT <= VARATT_SHORT_MAX)
 	{
@@ -95,6 +99,7 @@ make_value(Value *v, const uint8 *p, int len)
 	return PointerGetDatum(v);
 }
 
+/* As core compares by a C library: ties are broken by bytes. */
 static int
 ask_libc(const Support *s, const char *a, const char *b)
 {

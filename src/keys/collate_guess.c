@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
- * collate_guess.c - what ranks of characters say of two strings
+ * collate_guess.c - guessing the order of two strings by ranks of characters
  *
  * Most strings are told apart by the first letter, digit or sign that differs and is not ignored,
- * whatever its case.  Letters of three bytes or written with two, accents and levels are not looked
- * at: guesses are proved (B5).  Nor is a collation asked: the caller may hold locks.
+ * whatever its case.  Letters of three bytes, letters written as two characters, accents and levels
+ * are not looked at: guesses are proved (B5).  No collation is asked, since the caller may hold
+ * locks.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -11,7 +12,10 @@
 
 #include "sfx.h"
 
-/* The next rank of a string that counts, and past it; -1 at its end. */
+/*
+ * The next rank of a string that counts; *p moves past its character.  -1: the string is at its
+ * end.
+ */
 static inline int
 next_rank(const SfxRanks *ranks, const uint8 **p, const uint8 *end)
 {
@@ -38,12 +42,15 @@ sfx_collate_guess(const SfxRanks *ranks, const uint8 *a, const uint8 *aend,
 	uint32		same = sfx_lcp(a, (uint32) (aend - a), b, (uint32) (bend - b));
 
 	/*
-	 * a string that ends where both still agree: the other is the same one, or goes on; and what
-	 * differs may be in the next column, which these ranks are not of
+	 * A string ends where both still agree: the other is the same or goes on, and what differs may
+	 * be in the next column, which these ranks do not apply to.
 	 */
 	if (ranks->numeric || (same > 0 && memchr(a, 0, same) != NULL))
 		return 0;
-	/* letters of one alphabet may share their first byte */
+
+	/*
+	 * step back to the start of the character: letters of one alphabet may share their first byte
+	 */
 	while (same > 0 && ((a + same < aend && (a[same] & 0xC0) == 0x80) ||
 						(b + same < bend && (b[same] & 0xC0) == 0x80)))
 		same--;

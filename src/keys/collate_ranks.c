@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  * collate_ranks.c - which characters a collation puts first: what searches guess by
  *
- * A sort key of the provider's would tell more, and takes as long as some comparisons.  Ranks of
- * single characters take a table, and most strings differ first in a character that counts.  They
- * need not be right (B5): digits may count as numbers, letters in pairs, accents from the end.
+ * A sort key of the provider's would tell more, but takes as long as several comparisons.  Ranks of
+ * single characters are a table lookup, and most strings differ first in a character that counts.
+ * Ranks need not be right (B5): a collation may take digits for numbers, letters in pairs, accents
+ * from the end.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -12,14 +13,14 @@
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
-#define FIRST			0x20	/* what is below counts alike */
+#define FIRST			0x20	/* characters below it share one rank */
 #define LAST			0x7E
 
-static SfxRanks *known;			/* of each collation that was asked for */
+static SfxRanks *known;			/* the ranks made so far, of all collations */
 
 /*
- * Small letters of alphabets beyond ASCII, about as most collations have them: each is looked for
- * behind the one before it first.
+ * Small letters of alphabets beyond ASCII, about in the order of most collations: each is first
+ * tried right after the one before.
  */
 static const uint16 greek[] = {
 	0x3B1, 0x3AC, 0x3B2, 0x3B3, 0x3B4, 0x3B5, 0x3AD, 0x3B6, 0x3B7, 0x3AE, 0x3B8, 0x3B9,
@@ -34,7 +35,7 @@ static const uint16 cyrillic[] = {
 	0x44F
 };
 
-/* The capital of one of them, or what stands in its place. */
+/* The capital letter of one of them, or the character in its place. */
 static int
 capital_of(int c)
 {
@@ -45,7 +46,7 @@ capital_of(int c)
 		c == 0x491 ? 0x490 : c >= 0x450 ? c - 0x50 : c - 0x20;
 }
 
-/* A character of one byte, or of two in UTF-8.  Its bytes. */
+/* Write a character of one byte, or of two in UTF-8; returns its bytes. */
 static int
 put_char(uint8 *p, int c)
 {
@@ -59,7 +60,7 @@ put_char(uint8 *p, int c)
 	return 2;
 }
 
-/* Two characters, each with one behind it (0: none). */
+/* Compare two characters, each followed by another one (0: by none). */
 static int
 compare(Oid collation, int a, int abehind, int b, int bbehind)
 {
@@ -76,14 +77,14 @@ compare(Oid collation, int a, int abehind, int b, int bbehind)
 	return sfx_collate(collation, x, xlen, y, ylen);
 }
 
-/* Does b, which comes behind a, differ from it in less than what stands behind them would? */
+/* Does b, which comes after a, differ from it by less than the characters after them would? */
 static bool
 counts_alike(Oid collation, int a, int b)
 {
 	return compare(collation, b, '0', a, '1') < 0;
 }
 
-/* Does it count for nothing between two others? */
+/* Is the character ignored between two others? */
 static bool
 is_ignored(Oid collation, int c)
 {
@@ -96,7 +97,7 @@ is_ignored(Oid collation, int c)
 	return sfx_collate(collation, x, 3, y, 2) > 0;
 }
 
-/* Are digits numbers? */
+/* Are digits compared as numbers? */
 static bool
 is_numeric(Oid collation)
 {
@@ -114,7 +115,10 @@ typedef struct Sorted
 	uint16		of[SFX_RANKS_ORDERED];
 } Sorted;
 
-/* Sort one in: behind number at, if it belongs there (-1: nobody knows).  Its number. */
+/*
+ * Insert a character in order; at: the index after which it probably belongs, -1: unknown.  Returns
+ * its index.
+ */
 static int
 sort_in(Sorted *s, int c, int at)
 {
@@ -130,7 +134,7 @@ sort_in(Sorted *s, int c, int at)
 			lo = mid + 1;
 		else
 			hi = mid;
-		/* two comparisons say so, if any do */
+		/* if the guess was right, two comparisons show it */
 		near = near && lo == at + 1;
 	}
 	memmove(s->of + lo + 1, s->of + lo, (s->n++ - lo) * sizeof(s->of[0]));
@@ -138,6 +142,7 @@ sort_in(Sorted *s, int c, int at)
 	return lo;
 }
 
+/* Insert the letters of an alphabet. */
 static void
 sort_letters(Sorted *s, const uint16 *letter, int n)
 {
@@ -147,7 +152,7 @@ sort_letters(Sorted *s, const uint16 *letter, int n)
 		at = sort_in(s, letter[i], at);
 }
 
-/* A capital that counts like its small letter, whichever of the two comes first. */
+/* Give a capital the rank of its small letter, if the two count alike, whichever comes first. */
 static void
 rank_capital(SfxRanks *r, int small, int rank)
 {
@@ -158,6 +163,10 @@ rank_capital(SfxRanks *r, int small, int rank)
 		r->wide[c - 0x80] = rank;
 }
 
+/*
+ * Make the ranks of a collation: sort the characters, then count a rank for each group of them that
+ * count alike.
+ */
 static void
 fill_ranks(SfxRanks *r, Oid collation)
 {
@@ -212,7 +221,10 @@ sfx_collate_ranks(Oid collation)
 	return r;
 }
 
-/* Of a character of two bytes: that of the one that it counts like, or the one before it. */
+/*
+ * The rank of a character of two bytes met for the first time: that of the character that it counts
+ * like, or of the one before it.
+ */
 static uint8
 rank_wide(const SfxRanks *r, const uint8 *p)
 {
@@ -220,7 +232,7 @@ rank_wide(const SfxRanks *r, const uint8 *p)
 	int			lo = 1,
 				hi = r->n + 1;
 
-	/* the last rank whose character, and all that count alike, stand before it */
+	/* the last rank whose character, and all that count alike, come before it */
 	while (lo < hi)
 	{
 		int			mid = (lo + hi) / 2;

@@ -7,26 +7,27 @@
 
 #include "encode.h"
 
+/* A column of an index, as keys are made of it. */
 typedef struct SfxColumn
 {
-	const SfxEncoding *enc;
+	const SfxEncoding *enc;		/* NULL: raw */
 	Oid			type;			/* opcintype */
 	Oid			collation;
 	int16		typlen;
 	bool		typbyval;
 	bool		desc;
 	bool		nulls_first;
-	bool		raw;			/* no byte order: datum bytes, compared by the class's support
-								 * function 1 */
-	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);	/* the encoding's, kept
-																				 * where a collation
-																				 * makes it raw */
-	bool		counted;		/* raw, of varying width and not a string: a length stands before
+	bool		raw;			/* there is no byte order: the datum's bytes, compared by the
+								 * class's support function 1 */
+	/* enc->bound, kept where the collation makes the column raw */
+	int			(*bound) (Oid subtype, Datum value, Datum *own, Datum *above);
+	bool		counted;		/* raw, of varying width and not a string: a length comes before
 								 * the bytes */
-	const struct SfxStructure *structure;	/* raw and INCLUDE columns: what to hold values against
-											 * (sound.h), or NULL */
+	const struct SfxStructure *structure;	/* raw and INCLUDE columns: the layout that values are
+											 * checked against (sound.h); NULL: none */
 } SfxColumn;
 
+/* The columns of an index. */
 typedef struct SfxKeyDesc
 {
 	int			nkeys;			/* key columns */
@@ -40,8 +41,8 @@ typedef struct SfxKeyDesc
 } SfxKeyDesc;
 
 /*
- * Fill *kd for an index; parts of it are palloced.  ERROR if a column's collation or class cannot
- * be served.
+ * Fill *kd for an index; parts of it are palloc'd.  ERROR if a column's collation or class is not
+ * supported.
  */
 extern void sfx_keydesc_init(SfxKeyDesc *kd, Relation index);
 

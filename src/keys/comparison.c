@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
- * comparison.c - which functions comparing two values comes to
+ * comparison.c - which functions a comparison of two values calls
  *
- * Core's comparisons of arrays, rows, ranges and multiranges are written in C, and ask those of
+ * Core's comparisons of arrays, rows, ranges and multiranges are written in C, but call those of
  * the types inside, which need not be.
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* By the type's own order, as containers of it ask. */
+/* By the type's default order, which containers of it use. */
 static Oid
 foreign_of_type(Oid type)
 {

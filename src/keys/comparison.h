@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * comparison.h - which functions comparing two values comes to
+ * comparison.h - which functions a comparison of two values calls
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_COMPARISON_H
@@ -8,9 +8,9 @@
 #include "surfidx.h"
 
 /*
- * The first function not written in C that comparing values of that type by cmp comes to: cmp
- * itself, or what it asks about elements, columns or bounds.  InvalidOid: there is none, so values
- * may be compared while pages are locked.  Reads catalogs.
+ * The first function not written in C that comparing values of that type by cmp calls: cmp itself,
+ * or a comparison of elements, columns or bounds.  InvalidOid: there is none, so values may be
+ * compared while pages are locked.  Reads catalogs.
  */
 extern Oid	sfx_foreign_comparison(Oid cmp, Oid type);
 

@@ -8,8 +8,8 @@
 #include "surfidx.h"
 
 /*
- * The errors of entries that do not fit (size: what they would need), and of stored ones that
- * cannot be read.
+ * ERROR: an entry is too large; size: the bytes that it would need.  ERROR: a stored entry cannot
+ * be read.  Both name the index.
  */
 pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
 pg_noreturn extern void sfx_entry_damaged(Relation index, const char *what);

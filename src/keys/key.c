@@ -2,8 +2,7 @@
  * key.c - index tuples to bytes and back
  *
  * The only place that knows how the columns of a row become the one byte string that everything
- * below works on, and how INCLUDE columns become a payload.  The formats are drawn in encode.h
- * (keys) and above sfx_payload_encode.
+ * below works on.  The formats are drawn in encode.h (keys) and in payload.c (INCLUDE columns).
  *
  * Decoders treat bytes as hostile: every length is checked against what is left before it is used.
  *-------------------------------------------------------------------------
@@ -30,12 +29,12 @@
 #include "utils/regproc.h"
 
 /*
- * What decoding a value may use of the arena beyond the bytes that it has in the key: headers,
+ * Bytes of the arena that decoding a value may use beyond the value's bytes in the key: headers,
  * padding, a whole Name.
  */
 #define VALUE_SLACK		(NAMEDATALEN + 16)
 
-/* Values larger than this are not encoded just to tell how much too large they are. */
+/* Larger values are not encoded just to tell how much too large they are. */
 #define MEASURE_LIMIT	(64 * 1024)
 
 StaticAssertDecl(SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF) <= SFX_ARENA,
@@ -51,7 +50,7 @@ static const SfxStructure *column_structure(Relation index, int attno);
 
 /* ------------------------------------------------------------------ the description of an index's keys */
 
-/* Bytes of every value of a column; 0 = varying. */
+/* Bytes of every value of a column; 0: varying. */
 static inline int
 column_width(const SfxColumn *col)
 {
@@ -87,6 +86,7 @@ sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
 		kd->col[i].structure = column_structure(index, i);
 }
 
+/* The layout against which values of a raw or INCLUDE column are checked, or NULL. */
 static const SfxStructure *
 column_structure(Relation index, int attno)
 {
@@ -95,7 +95,10 @@ column_structure(Relation index, int attno)
 	return sfx_structure_of(att->atttypid, att->attlen);
 }
 
-/* A column is raw where its class has no byte encoding, or the collation does not compare bytes. */
+/*
+ * Fill *col.  A column is raw if its class has no byte encoding, or its collation does not compare
+ * by bytes.
+ */
 static void
 init_column(SfxColumn *col, Relation index, int attno)
 {
@@ -122,8 +125,8 @@ init_column(SfxColumn *col, Relation index, int attno)
 }
 
 /*
- * Is it of the string category, so that its data hardly ever has bytes 00 and 01?  A type keeps its
- * category for life.
+ * Is the type in the string category, so that its data hardly ever has bytes 00 and 01?  A type
+ * keeps its category for life.
  */
 static bool
 is_string_type(Oid type)
@@ -146,6 +149,7 @@ column_encoding(Relation index, int attno)
 									  PointerGetDatum(NULL)));
 }
 
+/* ERROR: comparisons would call a function that may not run under page locks. */
 static void
 refuse_comparison(Relation index, int attno, Oid function)
 {
@@ -161,8 +165,8 @@ refuse_comparison(Relation index, int attno, Oid function)
 }
 
 /*
- * A collatable column needs its collation; a raw one a comparison function that may run under a
- * page lock.
+ * ERROR unless a collatable column has its collation, and the column a comparison function that may
+ * run under page locks.
  */
 static void
 check_raw_column(Relation index, int attno, Oid collation)
@@ -195,8 +199,8 @@ sfx_key_check_inside(const SfxKeyDesc *kd, Relation index)
 }
 
 /*
- * As core for btree: the pattern classes compare bytes, but their = is the type's, which then has
- * to mean equal bytes.
+ * As core does for btree: the pattern classes compare bytes, but their = is the type's, which then
+ * must mean equal bytes.
  */
 static void
 check_pattern_class(Relation index, int attno, Oid collation)
@@ -212,9 +216,9 @@ check_pattern_class(Relation index, int attno, Oid collation)
 }
 
 /*
- * Support function 4 says whether equal values have equal bytes.  It says so of bpchar, too; but
- * where no length is declared, values that differ in blanks at the end are equal and stored as they
- * are.
+ * Have equal values of the column equal bytes?  Support function 4 says so, also of bpchar; but
+ * values of that with no declared length that differ in blanks at the end are equal, and stored as
+ * they are.
  */
 static bool
 is_image_equal(Relation index, int attno, Oid collation)
@@ -228,7 +232,7 @@ is_image_equal(Relation index, int attno, Oid collation)
 /* ------------------------------------------------------------------ encoding */
 
 /*
- * Integers and their like (enc->direct) are by far the most frequent keys, so that they are written
+ * Integers and types like them (enc->direct) are by far the most frequent keys.  They are written
  * and read here without a call: big-endian, with the sign bit flipped where there is a sign.
  */
 static inline uint64
@@ -279,7 +283,7 @@ direct_put(const SfxColumn *col, Datum value, uint8 *buf)
 	}
 }
 
-/* The Datum as fetch_att would read it from a tuple: narrow values come back sign-extended. */
+/* The Datum, as fetch_att would read it from a tuple: narrow values are sign-extended. */
 static inline Datum
 direct_get(const SfxColumn *col, const uint8 *buf)
 {
@@ -321,7 +325,8 @@ complement(uint8 *p, int len)
 }
 
 /*
- * The bytes of an encoding's value: as they are where they are few, else compressed (longvalue.c).
+ * Write the bytes of an encoded value: as they are if they are few, else compressed (longvalue.c).
+ * Returns the length, -1 if there is no room.
  */
 static int
 encode_value(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
@@ -333,6 +338,7 @@ encode_value(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 	return n;
 }
 
+/* See key.h. */
 bool
 sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen)
 {
@@ -365,7 +371,7 @@ sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, in
 	return true;
 }
 
-/* The rests of all columns, behind their values. */
+/* Append the rests of all columns.  False: there is no room. */
 static bool
 put_rests(const SfxKeyDesc *kd, const Datum *values, const bool *isnull, uint8 *buf, int *len, int maxlen)
 {
@@ -392,9 +398,9 @@ is_encoded_varlena(const SfxColumn *col)
 }
 
 /*
- * Do the encoded values fit a row of an index-only scan, beside raw ones and INCLUDE columns,
- * perhaps after compression?  It does not depend on the table's settings, as row.c's compression
- * does not.
+ * Do the encoded values fit a row of an index-only scan, beside raw values and INCLUDE columns,
+ * perhaps after compression?  The answer must not depend on the table's settings; nor does the
+ * compression in row.c.
  */
 static bool
 row_fits(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
@@ -421,8 +427,8 @@ row_fits(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
 }
 
 /*
- * The size that a value would have had, marker included, for the message that says that the key is
- * too large. Exact up to a size that is cheap to encode, the number of raw bytes beyond.
+ * The size that a value would have, marker included, for the message that the key is too large.
+ * Exact up to a size that is cheap to encode, beyond it the number of raw bytes.
  */
 static int64
 measure_column(const SfxColumn *col, Datum value)
@@ -452,7 +458,10 @@ measure_key(const SfxKeyDesc *kd, const Datum *values, const bool *isnull)
 	return total;
 }
 
-/* All columns, raw ones squeezed if that is said; the length, or -1 if there is no room. */
+/*
+ * Write all columns, and their rests.  squeeze: raw values are compressed where possible.  Returns
+ * the length, -1 if there is no room.
+ */
 static int
 put_columns(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, bool squeeze, uint8 *buf, int maxlen)
 {
@@ -518,14 +527,14 @@ sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, u
 
 /* ------------------------------------------------------------------ decoding */
 
-/* Errors thrown by an encoding's decode function do not know the index. */
+/* Error context: an encoding's decode function does not know the index. */
 void
 sfx_key_error_context(void *arg)
 {
 	errcontext("reading a key of surfidx index \"%s\"", RelationGetRelationName((Relation) arg));
 }
 
-/* The marker byte of a column: is the value NULL? */
+/* Read a column's marker: true for NULL.  ERROR if it is none of this column's. */
 static inline bool
 read_marker(const SfxColumn *col, Relation index, uint8 marker)
 {
@@ -537,8 +546,8 @@ read_marker(const SfxColumn *col, Relation index, uint8 marker)
 }
 
 /*
- * The length of the value that starts at p, avail bytes before the key's end; never larger than
- * avail.
+ * The length of the value that starts at p, avail bytes before the key's end.  ERROR if it does not
+ * end within these.
  */
 static inline int
 value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
@@ -562,8 +571,9 @@ value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 }
 
 /*
- * The value's bytes as they were encoded, *len of them: p itself or, where they are complemented, a
- * copy that is good until the next call, or, where they are compressed, palloced ones.
+ * The value's bytes as they were encoded; *len becomes their number.  The result is p itself; or,
+ * if they are complemented, a copy that is valid until the next call; or, if they are compressed,
+ * palloc'd.
  */
 static const uint8 *
 encoded_bytes(const SfxColumn *col, const uint8 *p, int *len)
@@ -581,7 +591,9 @@ encoded_bytes(const SfxColumn *col, const uint8 *p, int *len)
 	return p;
 }
 
-/* Where to decode a value to: the arena, or memory of its own if that is too small for it. */
+/*
+ * Where to decode a value to: the arena, or palloc'd memory if that is too small; *room: its size.
+ */
 static char *
 decode_room(const SfxColumn *col, const uint8 *p, int len, const uint8 *rest, int restlen, char *arena, int *room)
 {
@@ -597,7 +609,7 @@ decode_room(const SfxColumn *col, const uint8 *p, int len, const uint8 *rest, in
 	return palloc(need);
 }
 
-/* One value that needs a call; returns the bytes of the arena that it took. */
+/* Decode a value that needs a call; returns the bytes of the arena that it used. */
 static int
 decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena, int room)
 {
@@ -619,7 +631,8 @@ decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *
 }
 
 /*
- * As decode_value, with the rest, which starts at rest and has *restlen bytes within avail.
+ * The same for a value with a rest, which starts at `rest` and ends within avail; *restlen: its
+ * length.
  */
 static int
 restore_value(const SfxColumn *col, Relation index, const uint8 *p, int len, const uint8 *rest, int avail, int *restlen,
@@ -736,7 +749,10 @@ sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, u
 {
 	if (kd->image_equal && kd->nrests == 0 && !sfx_key_is_squeezed(kd, index, key, len))
 	{
-		/* one key (K1), all TIDs: the same bytes at both ends are looked for once */
+		/*
+		 * one key (K1) with all TIDs: with the same bytes at both ends the search takes the short
+		 * way (B4)
+		 */
 		memcpy(lobuf, key, len);
 		lo->key = hi->key = lobuf;
 		lo->len = hi->len = len;
@@ -757,7 +773,7 @@ sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, u
 		hibuf[hi->len++] = SFX_MARK_AFTER;
 		return;
 	}
-	/* the least byte string above all that start with key */
+	/* the least byte string above all that begin with the key */
 	while (hi->len > 0 && hibuf[hi->len - 1] == 0xFF)
 		hi->len--;
 	if (hi->len == 0)
@@ -766,7 +782,7 @@ sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, u
 		hibuf[hi->len - 1]++;
 }
 
-/* A column whose value has to wait for its rest. */
+/* A column's value that is decoded once its rest is known. */
 typedef struct Waiting
 {
 	int			col;
@@ -774,7 +790,7 @@ typedef struct Waiting
 	const uint8 *p;
 } Waiting;
 
-/* The values of columns with rests, which begin at p; returns where they end. */
+/* Decode the values that were waiting; their rests begin at p.  Returns where the rests end. */
 static const uint8 *
 decode_rests(const SfxKeyDesc *kd, Relation index, const Waiting *w, int n, const uint8 *p, const uint8 *end, Datum *values,
 			 char *arena, int room)

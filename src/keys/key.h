@@ -1,5 +1,8 @@
 /*-------------------------------------------------------------------------
  * key.h - keys: Datums to bytes and back
+ *
+ * Functions that read stored keys treat them as hostile, and raise ERRCODE_INDEX_CORRUPTED, naming
+ * the index, on bytes that cannot have been written.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_KEY_H
@@ -8,70 +11,82 @@
 #include "column.h"
 
 /*
- * For who builds the index: comparisons of arrays, rows and ranges ask those of what is inside,
- * which have to be in C, too.  Throws ERRCODE_FEATURE_NOT_SUPPORTED with the column's name.
+ * For builds: ERROR (FEATURE_NOT_SUPPORTED, naming the column) if comparisons of arrays, rows or
+ * ranges would call a function that is not in C.
  */
 extern void sfx_key_check_inside(const SfxKeyDesc *kd, Relation index);
 
-/* Encode all key columns; the length.  In the comparator key space long values are compressed if the key is too large
- * otherwise (half of SFX_MAX_ENTRY where there are INCLUDE columns: whether they are follows from the key alone).  Throws ERRCODE_PROGRAM_LIMIT_EXCEEDED with the index's name if
- * the key is larger than SFX_MAX_ENTRY.  buf has SFX_MAX_ENTRY bytes. */
+/*
+ * Encode all key columns into buf (SFX_MAX_ENTRY bytes); returns the length.  In the comparator key
+ * space long values are compressed if the key is too large otherwise (half of SFX_MAX_ENTRY if
+ * there are INCLUDE columns: whether values are compressed follows from the key alone).  ERROR
+ * (PROGRAM_LIMIT_EXCEEDED, naming the index) if the key is larger than SFX_MAX_ENTRY.
+ */
 extern int	sfx_key_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, const bool *isnull, uint8 *buf);
 
 /* Append a column's marker and value to buf at *len; false if there is no room. */
 extern bool sfx_column_encode(const SfxColumn *col, Datum value, bool isnull, uint8 *buf, int *len, int maxlen);
 
 /*
- * As above for a value to search for, which is compressed if only that makes it fit; attno is
- * 0-based.
+ * The same for a value to search for, of column attno (from 0), which is compressed if only that
+ * makes it fit.
  */
 extern bool sfx_bound_encode(const SfxKeyDesc *kd, Relation index, int attno, Datum value, uint8 *buf, int *len, int maxlen);
 
 /*
- * Has a stored key a value that is compressed?  Then equal keys need not have equal bytes, whatever
+ * Has a stored key a compressed value?  Then equal keys need not have equal bytes, whatever
  * image_equal says.
  */
 extern bool sfx_key_is_squeezed(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 
-/* Decode the key columns [0, upto) of a key: the very values if these are all, else perhaps others equal to them; pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA bytes),
- * or, where sfx_key_may_be_long, perhaps to palloced memory, of which much more may be left behind. */
+/*
+ * Decode key columns [0, upto) of a key: the very values if these are all columns, else perhaps
+ * others that are equal to them.  Pass-by-reference values go to arena (MAXALIGNed, SFX_ARENA
+ * bytes); where sfx_key_may_be_long they may go to palloc'd memory, with much garbage beside them.
+ */
 #define SFX_ARENA	(2 * BLCKSZ)
 extern void sfx_key_decode(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, int upto,
 						   Datum *values, bool *isnull, char *arena);
 
-/* The bytes of the value (marker not included) that starts at p; throws if it runs beyond avail. */
+/*
+ * Length of the value (marker not included) that starts at p; ERROR if it does not end within
+ * avail.
+ */
 extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
 
-/* The same with the marker, with which it starts. */
+/* The same with the marker, at p. */
 extern int	sfx_column_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
 
 /*
- * The bytes of a raw string as they are, if they stand like that in the key (nothing escaped, not
- * compressed): their number, else -1.
+ * Length of a raw string whose bytes stand in the key as they are (nothing escaped, not
+ * compressed); -1 if they do not.
  */
 extern int	sfx_plain_string(const SfxColumn *col, const uint8 *p, int len);
 
-/* Decode one value of a column; returns the bytes of arena (MAXALIGNed) that it took. */
+/*
+ * Decode a value of a column, its rest ignored; returns the bytes of arena (MAXALIGNed) that it
+ * used.
+ */
 extern int	sfx_value_decode(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
 
 /*
- * The same for a value of a stored key whose rest, if its column has them, starts at rest and has
- * *restlen bytes within avail: the very value.  arena has room bytes.  -1: it is long, or may take
- * more than these.
+ * The same for the very value of a stored key: its rest, if the column has rests, starts at `rest`
+ * and ends within avail; *restlen: its length.  arena has room bytes.  -1: the value is long, or
+ * may need more than these.
  */
 extern int	sfx_value_make(const SfxColumn *col, Relation index, const uint8 *p, int len,
 						   const uint8 *rest, int avail, int *restlen, Datum *value, char *arena,
 						   int room);
 
-/* An error context for who calls these: which index (arg) is read. */
+/* For error_context_stack: names the index (arg) whose key is being read. */
 extern void sfx_key_error_context(void *arg);
 
-/* The bytes of a stored key without the rests: all of it, if the index has none. */
+/* Length of a stored key without its rests; all of it if the index has none. */
 extern int	sfx_key_equal_len(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len);
 
 /*
- * The range [lo, hi) of all keys whose columns all equal key's; buffers of SFX_MAX_ENTRY + 1 bytes;
- * hi->key NULL: to the end.
+ * The range [lo, hi) of all keys whose columns all equal key's.  Buffers of SFX_MAX_ENTRY + 1
+ * bytes; hi->key NULL: to the end.
  */
 extern void sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, uint8 *lobuf, SfxPos *lo,
 						  uint8 *hibuf, SfxPos *hi);

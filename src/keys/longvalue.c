@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  * longvalue.c - encoded values that are too long to stand in a key as they are
  *
- * What an encoding writes is stored as it is up to SFX_LONG_PLAIN bytes.  Of more bytes only so
- * many are; the others are compressed, in a way that keeps their order (tailcode.c):
+ * What an encoding writes is stored as it is up to SFX_LONG_PLAIN bytes.  Of more bytes the first
+ * SFX_LONG_PLAIN are stored so; the others are compressed, in a way that keeps their order
+ * (tailcode.c):
  *
- *	SFX_LONG_PLAIN		the first bytes
- *	.					the code of the others, 00 as 01 01 and 01 as 01 02
- *	1					00
- *	3					the number of bytes in all, big-endian
+ *	SFX_LONG_PLAIN	the first bytes
+ *	.				the code of the others, 00 as 01 01 and 01 as 01 02
+ *	1				00
+ *	3				the number of bytes in all, big-endian
  *
- * So memcmp's order of stored values is that of the encoded ones: of two that agree in the first
- * bytes, either both go on, and then the codes decide; or one has its end there, and so has the
- * other (no encoded value is a prefix of another one). Equal values have equal bytes.
+ * So memcmp's order of stored values is that of the encoded ones.  Of two that agree in the first
+ * bytes, either both go on, and then the codes decide; or one ends there, and so does the other (no
+ * encoded value is a prefix of another one).  Equal values have equal bytes.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -33,7 +34,10 @@
 
 StaticAssertDecl(MAX_ENCODED < 1 << 24, "the count has three bytes");
 
-/* Kept for the backend's life: 150 kB, and half of it need not be made anew for each value. */
+/*
+ * The model of tailcode.c, 150 kB.  It is kept for the backend's life, since half of it is the same
+ * for every value.
+ */
 static SfxTailModel *
 tail_model(void)
 {
@@ -56,7 +60,7 @@ sfx_long_damaged(void)
 			 errhint("Please REINDEX the index.")));
 }
 
-/* All of a value's bytes, palloced; NULL if there are too many. */
+/* All bytes of an encoded value, palloc'd, *n of them; NULL if the value is too long. */
 static uint8 *
 encode_all(const SfxColumn *col, Datum value, int *n)
 {
@@ -74,7 +78,10 @@ encode_all(const SfxColumn *col, Datum value, int *n)
 	return bytes;
 }
 
-/* The code at buf + SFX_LONG_PLAIN, and what stands behind it; the length of it all, or -1. */
+/*
+ * Write the first bytes as they are, the code of the others, and the end; returns the length, -1 if
+ * there is no room.
+ */
 static int
 put_code(const uint8 *bytes, int n, uint8 *buf, int maxlen)
 {

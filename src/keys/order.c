@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
- * order.c - the comparator key space: the order of keys that bytes alone do not tell
+ * order.c - the comparator key space: the order of keys that their bytes alone do not tell
  *
  * A key of this space is built as in ordered bytes, column by column, marker and value; but a raw
- * column's value bytes are just the datum's. The order compares column by column: markers as bytes,
- * raw values through the operator class (sort support, or support function 1), other values as
- * bytes; a key that ends first is smaller. So far equal means what the comparison functions say.
+ * column's value is just the datum's bytes.  The order compares column by column: markers as bytes,
+ * raw values by the operator class (sort support, or support function 1), other values as bytes; a
+ * key that ends first is smaller.  Up to here "equal" means what the comparison functions say.
  * Stored keys that are equal but not identical are then put in the order of their bytes, which
- * makes the order total: core may treat 0 as "the same bytes".
+ * makes the order total: core may take 0 as "the same bytes".
  *
  * Bounds end in SFX_MARK_BEFORE or SFX_MARK_AFTER, which stand below and above every continuation
  * of the columns before them, equal keys with other bytes included.
  *
- * Behind the last column a stored key may go on with the rests of columns that have an encoding.
- * They are bytes like any others: they make keys differ whose columns are equal.
+ * After the last column a stored key may go on with the rests of columns that have an encoding.
+ * They are compared as bytes, and make keys differ whose columns are equal.
  *
  * Truncated separators end after a whole column and need no mark: shorter is smaller.
  *-------------------------------------------------------------------------
@@ -40,28 +40,32 @@
 
 #define CALLS_PER_RESET		256 /* comparisons between two resets of the scratch context */
 
-/* Guesses that say nothing take a tenth of a comparison, one that says something spares one. */
+/*
+ * A guess that says nothing costs a tenth of a comparison, one that says something saves a
+ * comparison.
+ */
 #define GUESS_PAYS			8
-#define GUESSES_IN_VAIN		64	/* more of them than that, and none is made ... */
+#define GUESSES_IN_VAIN		64	/* so many of them in excess, and no guess is made ... */
 #define GUESSES_LEFT_OUT	2048	/* ... for so many times */
 
+/* The order of one index, for one scan, insert or build. */
 typedef struct SfxKeyOrder
 {
 	SfxOrder	base;			/* must be first */
 	Relation	index;
 	const SfxKeyDesc *kd;
-	MemoryContext scratch;		/* what comparison functions leave behind */
-	int			calls;
-	bool		bulk;
-	FmgrInfo   *proc[INDEX_MAX_KEYS];	/* not bulk: support function 1, kept by the relation's
-										 * cache entry */
-	int			unproved;		/* columns that sfx_order_prove has to look at yet */
+	MemoryContext scratch;		/* garbage of comparison functions goes here */
+	int			calls;			/* since its last reset */
+	bool		bulk;			/* sort support is used */
+	FmgrInfo   *proc[INDEX_MAX_KEYS];	/* if not bulk: support function 1, as cached with the
+										 * relation */
+	int			unproved;		/* columns that sfx_order_prove still has to look at */
 	bool		proved[INDEX_MAX_KEYS];
-	/* support function 1 is text's, which is asked without a detour where it can be */
+	/* support function 1 is text's, which sfx_collate stands for */
 	bool		is_text[INDEX_MAX_KEYS];
-	const SfxRanks *ranks[INDEX_MAX_KEYS];	/* of strings that may be guessed; else NULL */
-	int			in_vain;		/* guesses that said nothing, less what others have spared */
-	int			left_out;		/* guesses that are not made, still */
+	const SfxRanks *ranks[INDEX_MAX_KEYS];	/* of strings whose order may be guessed; else NULL */
+	int			in_vain;		/* guesses that said nothing, less what others have saved */
+	int			left_out;		/* guesses that are still to be left out */
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
 	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
 	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
@@ -99,7 +103,10 @@ init_sortsupport(SfxKeyOrder *ko, int i)
 	sfx_column_sortsupport(ko->index, ko->kd, i, ssup);
 }
 
-/* Strings whose bytes stand in a key as they are, and end in 00: their order may be guessed. */
+/*
+ * May the order of this column's strings be guessed?  Their bytes stand in the key as they are, and
+ * end in 00.
+ */
 static bool
 is_guessable(const SfxKeyOrder *ko, int i)
 {
@@ -109,8 +116,8 @@ is_guessable(const SfxKeyOrder *ko, int i)
 }
 
 /*
- * Where no other raw column comes first, nor digits that count as numbers, of which ranks say
- * nothing.
+ * Do guesses pay for this index?  Not if another raw column comes first, or digits count as
+ * numbers, of which ranks say nothing.
  */
 static bool
 makes_guesses(const SfxKeyOrder *ko)
@@ -154,7 +161,7 @@ sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
 		ko->is_text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
 		ko->base.may_change |= !ko->is_text[i];
-		/* now, for whoever guesses has a lock of a page's or an image's */
+		/* now, since guesses are made under locks of pages or images */
 		if (is_guessable(ko, i))
 			ko->ranks[i] = sfx_collate_ranks(kd->col[i].collation);
 		ko->unproved++;
@@ -216,17 +223,14 @@ is_compressed(const SfxColumn *col, Datum value)
 	return col->typlen == -1 && VARATT_IS_COMPRESSED(DatumGetPointer(value));
 }
 
-/*
- * What the comparison function throws about stored values, perhaps damaged ones, does not know the
- * index.
- */
+/* Error context: what a comparison function throws about stored values does not name the index. */
 static void
 compare_context(void *arg)
 {
 	errcontext("comparing keys of surfidx index \"%s\"", RelationGetRelationName(((SfxKeyOrder *) arg)->index));
 }
 
-/* Two values of a raw column, markers not included. */
+/* Compare two values of a raw column, markers not included. */
 static int
 cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
 {
@@ -281,9 +285,7 @@ is_end_mark(uint8 m)
 	return m == SFX_MARK_BEFORE || m == SFX_MARK_AFTER;
 }
 
-/*
- * Compare the next column, which both keys have, and step over it in both.
- */
+/* Compare column i, which both keys have, and step over it in both. */
 static int
 cmp_column(SfxKeyOrder *ko, int i, Walk *w)
 {
@@ -311,9 +313,7 @@ cmp_column(SfxKeyOrder *ko, int i, Walk *w)
 	return c;
 }
 
-/*
- * How the rests compare, where at least one key is at its end or at an end mark; false: both go on.
- */
+/* Compare what is left, if at least one key is at its end or at an end mark.  False: both go on. */
 static bool
 cmp_ends(const Walk *w, int *result)
 {
@@ -332,7 +332,7 @@ cmp_ends(const Walk *w, int *result)
 	return true;
 }
 
-/* Two keys whose columns are equal, and of which both go on: stored ones with rests. */
+/* Compare the rests of two stored keys whose columns are equal. */
 static int
 order_rests(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen)
 {
@@ -342,8 +342,8 @@ order_rests(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen)
 }
 
 /*
- * A key that is one plain string: marker, bytes, 00, and perhaps an end mark (-1, 0, 1).  The
- * number of bytes, -1 if it is another one.
+ * Is the key one plain string: marker, bytes, 00, and perhaps an end mark (*mark: -1, 0, 1)?  The
+ * number of its bytes; -1: it is not.
  */
 static inline int
 single_string(const uint8 *p, int len, int *mark)
@@ -357,8 +357,8 @@ single_string(const uint8 *p, int len, int *mark)
 }
 
 /*
- * The most frequent index of this space, one column of text, at the least cost.  False: it takes
- * the long way.
+ * A short cut for the most frequent index of this space, one column of text.  False: compare column
+ * by column.
  */
 static inline bool
 cmp_single_text(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int blen, int *result)
@@ -381,6 +381,7 @@ cmp_single_text(SfxKeyOrder *ko, const uint8 *a, int alen, const uint8 *b, int b
 	return true;
 }
 
+/* SfxOrder.cmp. */
 static int
 order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {
@@ -403,8 +404,9 @@ order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, 
 }
 
 /*
- * B5: what stands in front of the first raw column orders by its bytes, end marks included, as they
- * do; of text, its characters' ranks.  Nothing behind that.
+ * SfxOrder.ranks (B5): bytes whose order probably is that of keys.  Columns before the first raw
+ * one contribute their bytes, end marks included; a first column of text its characters' ranks.
+ * Nothing of what comes after it.
  */
 static uint32_t
 order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, uint32_t cap)
@@ -438,7 +440,7 @@ order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, u
 	return n;
 }
 
-/* Column i, of text: markers have been read.  0: not known; else as cmp_column. */
+/* Guess by column i, of text, whose markers have been read.  0: unknown; else as cmp_column. */
 static int
 guess_text(SfxKeyOrder *ko, int i, const Walk *w)
 {
@@ -450,7 +452,9 @@ guess_text(SfxKeyOrder *ko, int i, const Walk *w)
 	return ko->kd->col[i].desc ? -c : c;
 }
 
-/* What order_cmp probably says.  Ends and what is equal so far are left to it. */
+/*
+ * What order_cmp probably says.  0: unknown; ends, and keys that are equal so far, are left to it.
+ */
 static int
 guess_columns(SfxKeyOrder *ko, Walk w)
 {
@@ -487,7 +491,9 @@ guess_columns(SfxKeyOrder *ko, Walk w)
 	return 0;
 }
 
-/* Where ranks say little, as in Chinese, they are asked from time to time. */
+/*
+ * SfxOrder.guess.  Where ranks say little, as for Chinese, they are tried from time to time only.
+ */
 static int
 order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {
@@ -597,7 +603,8 @@ sfx_order_contradiction(const SfxOrder *o, const uint8 *a, int alen, const uint8
 }
 
 /*
- * Whole columns of right, up to and with the first that differs; right itself if only its bytes do.
+ * SfxOrder.separate: the whole columns of right up to and including the first that differs; all of
+ * right if only its bytes differ.  Returns their length.
  */
 static uint32_t
 order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen, const uint8_t *right, uint32_t rlen)

@@ -29,7 +29,7 @@ bitmap_size(const SfxKeyDesc *kd)
 	return (kd->natts - kd->nkeys + 7) / 8;
 }
 
-/* Append a varlena at buf if it takes at most room bytes; its size in any case. */
+/* Write a varlena at buf if it takes at most room bytes; returns its size in any case. */
 static Size
 put_varlena(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)
 {
@@ -56,7 +56,7 @@ put_varlena(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)
 	return size;
 }
 
-/* Append a value of any type at buf if it takes at most room bytes; its size in any case. */
+/* Write a value of any type at buf if it takes at most room bytes; returns its size in any case. */
 static Size
 put_attribute(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)
 {
@@ -110,8 +110,8 @@ sfx_payload_encode(const SfxKeyDesc *kd, Relation index, const Datum *values, co
 }
 
 /*
- * The size of the varlena that starts at the unaligned p, which must be one that put_varlena can
- * have written.
+ * The size of the varlena that starts at the unaligned p.  ERROR unless put_varlena can have
+ * written it within avail.
  */
 static Size
 stored_varlena_size(Relation index, const uint8 *p, Size avail)
@@ -133,7 +133,7 @@ stored_varlena_size(Relation index, const uint8 *p, Size avail)
 	return size;
 }
 
-/* The size of the stored value that starts at p, checked to be within avail. */
+/* The size of the stored value that starts at p.  ERROR if it does not end within avail. */
 static Size
 stored_size(Relation index, Form_pg_attribute att, const uint8 *p, Size avail)
 {
@@ -159,6 +159,7 @@ payload_error_context(void *arg)
 	errcontext("reading an INCLUDE column of surfidx index \"%s\"", RelationGetRelationName((Relation) arg));
 }
 
+/* ERROR unless the value has the layout of its type (P2). */
 static void
 check_value(const SfxKeyDesc *kd, Relation index, int attno, Datum value)
 {
@@ -169,7 +170,7 @@ check_value(const SfxKeyDesc *kd, Relation index, int attno, Datum value)
 	error_context_stack = context.previous;
 }
 
-/* May the value stand where it is, unaligned? */
+/* May the value be used where it is, unaligned? */
 static inline bool
 may_stay(Form_pg_attribute att, const uint8 *p)
 {
@@ -178,7 +179,10 @@ may_stay(Form_pg_attribute att, const uint8 *p)
 	return att->attalign == TYPALIGN_CHAR || (att->attlen == -1 && VARATT_IS_1B(p));
 }
 
-/* stay: values that may stay where they are.  Returns the end of what was used of the arena. */
+/*
+ * Decode all INCLUDE columns.  stay: values that may be used where they are are not copied.
+ * Returns the end of what was used of the arena.
+ */
 static inline char *
 decode_columns(const SfxKeyDesc *kd, Relation index, const uint8 *payload, int len, Datum *values,
 			   bool *isnull, char *arena, bool stay)

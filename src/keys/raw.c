@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  * raw.c - raw values: the bytes of datums that only a comparison function understands
  *
- * Fixed width as they are.  cstring and string data with 00 -> 01 01, 01 -> 01 02 and a final 00,
- * as bytea: self-delimiting, and neighbours share what their strings share.  Other varlena data,
- * often full of zeros, behind its length: one byte below SFX_COUNT_LONG, else two, big-endian.
+ * Fixed width: as they are.  cstring and string data: with 00 as 01 01, 01 as 01 02, and a final
+ * 00, so they delimit themselves, and neighbours share what their strings share.  Other varlena
+ * data, often full of zeros, after its length: one byte below SFX_COUNT_LONG, else two, big-endian.
  *
- * A varlena may be squeezed, so that keys can have what btree's can: the compressed datum behind
- * its header's length word,
+ * A varlena may be squeezed, so that keys can be as long as btree's: the compressed datum without
+ * its header's length word, after
  *
- *	counted		its length | SQUEEZED_COUNT in two bytes, big-endian, then the datum
- *	else		01 03, its length in two bytes, then the datum, in which nothing is escaped
+ *	counted		its length | SQUEEZED_COUNT in two bytes, big-endian
+ *	else		01 03, its length in two bytes; nothing is escaped in the datum
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,12 +28,13 @@ put_be16(uint8 *p, uint16 v)
 	p[1] = (uint8) v;
 }
 
-#define SQUEEZED_COUNT	0x4000	/* with SFX_COUNT_LONG: what follows is compressed */
-#define SQUEEZED_MARK	0x03	/* behind 01 */
+#define SQUEEZED_COUNT	0x4000	/* with SFX_COUNT_LONG: the value is compressed */
+#define SQUEEZED_MARK	0x03	/* after 01 */
 #define SQUEEZED_HEAD	4
 
 StaticAssertDecl(SFX_MAX_ENTRY < SQUEEZED_COUNT, "a length must leave the flag alone");
 
+/* Write n bytes after their length; returns the length of both, -1 if there is no room. */
 static int
 put_counted(const uint8 *src, int n, uint8 *buf, int maxlen)
 {
@@ -48,7 +49,7 @@ put_counted(const uint8 *src, int n, uint8 *buf, int maxlen)
 	return head + n;
 }
 
-/* The length of a counted value with its count; -1 if it does not lie within avail. */
+/* The length of a counted value, count included; -1 if it does not end within avail. */
 static int
 counted_length(const uint8 *p, int avail)
 {
@@ -68,7 +69,10 @@ sfx_raw_is_squeezed(const SfxColumn *col, const uint8 *p, int len)
 	return col->counted ? (p[0] & 0xC0) == 0xC0 : p[0] == 0x01 && p[1] == SQUEEZED_MARK;
 }
 
-/* A compressed datum of n bytes behind its length word. */
+/*
+ * Write a compressed datum of n bytes, which is without its length word; returns the length, -1 if
+ * there is no room.
+ */
 static int
 put_squeezed(const SfxColumn *col, const uint8 *src, int n, uint8 *buf, int maxlen)
 {
@@ -84,6 +88,7 @@ put_squeezed(const SfxColumn *col, const uint8 *src, int n, uint8 *buf, int maxl
 	return head + n;
 }
 
+/* Write n bytes, escaped, and the end mark; returns the length, -1 if there is no room. */
 static int
 escape_bytes(const uint8 *src, int n, uint8 *buf, int maxlen)
 {
@@ -144,7 +149,7 @@ sfx_raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 	}
 }
 
-/* As raw_put, compressing what can be compressed. */
+/* See raw.h. */
 int
 sfx_raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 *buf, int maxlen)
 {
@@ -163,10 +168,7 @@ sfx_raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 
 	return n;
 }
 
-/*
- * The length of a value of varying width with its count or end mark; -1 if it does not lie within
- * avail.
- */
+/* See raw.h. */
 int
 sfx_raw_length(const SfxColumn *col, const uint8 *p, int avail)
 {
@@ -192,7 +194,7 @@ sfx_plain_string(const SfxColumn *col, const uint8 *p, int len)
 	return len - 1;
 }
 
-/* The inverse of raw_put; len as raw_length or the type says. Returns bytes of arena used. */
+/* See raw.h; undoes sfx_raw_put and sfx_raw_squeeze. */
 int
 sfx_raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena)
 {

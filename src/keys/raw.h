@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * raw.h - what key.c is made of: raw values (raw.c) and long ones (longvalue.c)
+ * raw.h - parts of key.c: raw values (raw.c) and long ones (longvalue.c)
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_RAW_H
@@ -8,25 +8,28 @@
 #include "surfidx.h"
 #include "column.h"
 
-/* Bit 7 of a count's first byte: there is a second one. */
+/* Bit 7 of a count's first byte: the count has two bytes. */
 #define SFX_COUNT_LONG	0x80
 
 /* ---- raw.c: columns with col->raw; p and len as in keys, marker not included ---- */
 
-/* Append a value at buf; the length, or -1 if it does not fit into maxlen. */
+/* Write a value at buf; returns the length, or -1 if it needs more than maxlen. */
 extern int	sfx_raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen);
 
-/* The same, compressing what can be compressed. */
+/* The same, compressed if that is possible; and was a value written so? */
 extern int	sfx_raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 *buf, int maxlen);
 extern bool sfx_raw_is_squeezed(const SfxColumn *col, const uint8 *p, int len);
 
 /*
- * The length of a value of varying width with its count or end mark; -1 if it does not lie within
+ * Length of a value of varying width, its count or end mark included; -1 if it does not end within
  * avail.
  */
 extern int	sfx_raw_length(const SfxColumn *col, const uint8 *p, int avail);
 
-/* The bytes of a counted value, which stand behind p[0], if they are few and not squeezed; -1. */
+/*
+ * Number of bytes of a counted value, which follow p[0], if they are few and not compressed; else
+ * -1.
+ */
 static inline int
 sfx_counted_short(const uint8 *p, int avail)
 {
@@ -34,26 +37,24 @@ sfx_counted_short(const uint8 *p, int avail)
 }
 
 /*
- * The inverse of put and squeeze, len as the former or the type says.  Returns bytes of arena used.
+ * Read a value back; len is its length in the key.  Returns the bytes of arena that it used, where
+ * by-reference values stand.
  */
 extern int	sfx_raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena);
 
 /* ---- longvalue.c: encoded values that have more than SFX_LONG_PLAIN bytes ---- */
 
 /*
- * Append such a value's bytes at buf, compressed; -1 if it does not fit into maxlen or has fewer
- * bytes than that.
+ * Write the bytes of such a value at buf, compressed; returns the length, -1 if it needs more than
+ * maxlen or has no more bytes than that.
  */
 extern int	sfx_long_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen);
 
-/*
- * The length of the value that starts at p, which is longer than SFX_LONG_PLAIN; -1 if it does not
- * lie within avail.
- */
+/* Length of such a value, which starts at p; -1 if it does not end within avail. */
 extern int	sfx_long_length(const uint8 *p, int avail, bool desc);
 
 /*
- * Its bytes as the encoding wrote them, palloced; *n their number.  p is upright. Throws
+ * The bytes as the encoding wrote them, palloc'd; *n: their number.  p is not complemented.  Throws
  * ERRCODE_INDEX_CORRUPTED.
  */
 extern uint8 *sfx_long_get(const uint8 *p, int len, int *n);

@@ -14,7 +14,7 @@
 /* ERROR: stored bytes are no value of that type. */
 pg_noreturn extern void sfx_damaged_value(const char *type);
 
-/* The least significant width bytes of v; the width, or -1 if there is no room. */
+/* Write the low `width` bytes of v, big-endian; returns width, or -1 if there is no room. */
 static inline int
 sfx_put_be(uint64 v, int width, uint8 *buf, int maxlen)
 {
@@ -25,6 +25,7 @@ sfx_put_be(uint64 v, int width, uint8 *buf, int maxlen)
 	return width;
 }
 
+/* Read `width` bytes, big-endian. */
 static inline uint64
 sfx_get_be(const uint8 *buf, int width)
 {
@@ -35,12 +36,13 @@ sfx_get_be(const uint8 *buf, int width)
 	return v;
 }
 
-/* int4 and int8, which many types are in disguise. */
+/* int4 and int8, which also serve types that are stored as these. */
 extern int	sfx_encode_int4(Datum value, uint8 *buf, int maxlen);
 extern Datum sfx_decode_int4(const uint8 *buf, int len, char *out, int room, int *outlen);
 extern int	sfx_encode_int8(Datum value, uint8 *buf, int maxlen);
 extern Datum sfx_decode_int8(const uint8 *buf, int len, char *out, int room, int *outlen);
 
+/* Defines surfidx_enc_<name>(internal), which returns the encoding. */
 #define SFX_SUPPORT_FUNCTION(name, encoding) \
 	PG_FUNCTION_INFO_V1(surfidx_enc_##name); \
 	Datum \

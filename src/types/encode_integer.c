@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
- * encode_integer.c - order-preserving byte encodings (support function 7): integers and whatever is
- * as simple
+ * encode_integer.c - order-preserving byte encodings (support function 7): integers, and other
+ * types as simple
  *
- * One SfxEncoding per type, handed out by a SQL-callable function surfidx_enc_<name>(internal).
- * An encoding's contract stands at SfxEncoding in encode.h.  What each of them must give:
+ * One SfxEncoding per type, returned by a SQL-callable function surfidx_enc_<name>(internal).  The
+ * contract of an encoding stands at SfxEncoding in encode.h.  Each of them ensures:
  *
- *	1. memcmp order of encoded values = order of the operator class; equal values have equal bytes.
- *	2. Self-delimiting: no encoded value is a proper prefix of another one.
- *	3. decode, or restore where equal values can be different, returns the very value that was stored (index-only
- *	   scans show it).
+ * 1. memcmp order of encoded values = order of the operator class; equal values have equal bytes.
+ * 2. Self-delimiting: no encoded value is a proper prefix of another one.
+ * 3. decode, or restore where equal values can be different, returns the very value that was stored
+ *    (index-only scans show it).
  *
  * Forms:
- *	integers and their like		big-endian, sign bit flipped if there is a sign		here
- *	bool						00, 01												here
- *	uuid, macaddr, macaddr8		the bytes themselves								here
- *	tid							block and offset, big-endian						here
- *	oidvector					number of elements, elements						here
- *	text, bytea, bits and kin	encode_text.c
- *	dates and times				encode_time.c
- *	floats, numeric				encode_number.c
- *	inet, cidr					encode_net.c
+ *	integers and their like		big-endian, sign bit flipped if there is a sign	here
+ *	bool						00, 01											here
+ *	uuid, macaddr, macaddr8		the bytes themselves							here
+ *	tid							block and offset, big-endian					here
+ *	oidvector					number of elements, elements					here
+ *	text, bytea, bits and kin													encode_text.c
+ *	dates and times																encode_time.c
+ *	floats, numeric																encode_number.c
+ *	inet, cidr																	encode_net.c
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -121,7 +121,7 @@ decode_uint8(const uint8 *buf, int len, char *out, int room, int *outlen)
 	return return_int64((int64) sfx_get_be(buf, 8), out, outlen);
 }
 
-/* The value of any type of integer_ops; false if it is none of them. */
+/* The value of any type of integer_ops.  False: type is none of them. */
 static bool
 integer_value(Oid type, Datum value, int64 *v)
 {
@@ -141,7 +141,7 @@ integer_value(Oid type, Datum value, int64 *v)
 	}
 }
 
-/* Where an integer stands among those of [min, max]. */
+/* Where an integer constant stands among the integers of [min, max]. */
 static SfxBoundKind
 integer_bound(Oid subtype, Datum value, int64 min, int64 max, int64 *own)
 {
@@ -194,7 +194,7 @@ static const SfxEncoding enc_int8 = {
 	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8,.bound = bound_int8
 };
 
-/* money: an int8 in cents or whatever the locale has */
+/* money: an int8, in cents or the locale's unit */
 static const SfxEncoding enc_money = {
 	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8
 };
@@ -322,11 +322,14 @@ static const SfxEncoding enc_tid = {
 	.width = TID_WIDTH,.encode = encode_tid,.decode = decode_tid
 };
 
-/* ------------------------------------------------------------------ oidvector
+/*
+ * ---- oidvector ----
  *
- * The number of elements, which comes first in its order, and the elements, each big-endian in four bytes.
+ * The number of elements, which decides first in its order, and the elements, each big-endian in
+ * four bytes.
  *
- * rest		00 if the subscripts begin with 0, as they do unless somebody has meddled with them; else 01 and the first one in four bytes
+ *	rest	00 if the subscripts begin with 0, as they normally do
+ *			01 and the first subscript in four bytes otherwise
  */
 
 #define OIDS_HEAD	offsetof(oidvector, values)

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  * encode_net.c - byte encoding of inet and cidr
  *
- *	04 or 06	version of the protocol
- *	4 or 16		the network's address: bits beyond the mask are zero
- *	1			bits of the mask
- *	0 to 16		the bytes of the address from the one on in which the mask ends
+ *	04 or 06		version of the protocol
+ *	4 or 16			the network's address: bits beyond the mask are zero
+ *	1				bits of the mask
+ *	0 to 16			the bytes of the address from the one on in which the mask ends
  *
- * Core compares as many bits as both masks have, then the masks, then all bits.  Of two networks
- * one of which lies in the other the inner one's address is not the smaller one, so that the bytes
- * say the same.
+ * Core compares as many bits as both masks have, then the masks, then all bits.  Of two networks,
+ * one of which contains the other, the inner one's address is not the smaller one; so the bytes
+ * order alike.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -56,7 +56,7 @@ encode_inet(Datum value, uint8 *buf, int maxlen)
 }
 
 /*
- * The bytes of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
+ * The length of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
  * end within avail.
  */
 static int
@@ -100,7 +100,7 @@ decode_inet(const uint8 *buf, int len, char *out, int room, int *outlen)
 	return PointerGetDatum(v);
 }
 
-/* Addresses whose mask has all bits: the address, its bits, and nothing else. */
+/* The short cut for addresses whose mask has all bits: address and bits, and nothing else. */
 static inline int
 take_address(const uint8 *buf, int family, int size, uint8 flip, inet *v)
 {

@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  * encode_number.c - byte encodings of floats and numeric
  *
- *	float4, float8	big-endian; positive: sign bit flipped; negative: all bits.  Both zeros are 80 00 ..., NaN is FF FF ...
- *					rest: of a zero: 00, of the negative one 01; of a NaN: 00, of another one than the usual 01 and its bytes
+ *	float4, float8	big-endian; positive: sign bit flipped; negative: all bits.  Both zeros are
+ *					80 00 ..., NaN is FF FF ...
+ *					rest: of a zero: 00, of the negative one 01; of the usual NaN: 00, of another one
+ *					01 and its bytes
  *	numeric			see below
  *-------------------------------------------------------------------------
  */
@@ -29,7 +31,7 @@ typedef union FloatBits
 	uint64		u8;
 } FloatBits;
 
-/* A float's bits, at the upper end of 64 whatever its width is. */
+/* A float's bits, at the upper end of 64 bits whatever its width. */
 static inline uint64
 bits_of(Datum value, int width)
 {
@@ -44,6 +46,7 @@ bits_of(Datum value, int width)
 	return (uint64) b.u4 << 32;
 }
 
+/* The float with these bits. */
 static Datum
 float_of(uint64 bits, int width, char *out, int *outlen)
 {
@@ -65,7 +68,7 @@ float_of(uint64 bits, int width, char *out, int *outlen)
 	return Float4GetDatum(b.f4);
 }
 
-/* The bits of the NaN that the server makes itself. */
+/* The bits of the NaN that the server itself produces. */
 static inline uint64
 usual_nan(int width)
 {
@@ -187,7 +190,7 @@ restore_##name(const uint8 *buf, int len, const uint8 *rest, int restlen, char *
 FLOAT_FUNCTIONS(float4, 4)
 FLOAT_FUNCTIONS(float8, 8)
 
-/* A float8 between two float4 follows the lower one. */
+/* A float8 constant between two float4 values comes right after the lower one. */
 static int
 bound_float4(Oid subtype, Datum value, Datum *own, Datum *above)
 {
@@ -201,7 +204,7 @@ bound_float4(Oid subtype, Datum value, Datum *own, Datum *above)
 		return SFX_BOUND_UNKNOWN;
 	v = DatumGetFloat8(value);
 	if (v > FLT_MAX && !isinf(v))
-		f = FLT_MAX;			/* (float4) v might be infinite */
+		f = FLT_MAX;			/* (float4) v might become infinite */
 	else if (v < -FLT_MAX && !isinf(v))
 		f = -get_float4_infinity();
 	else
@@ -236,21 +239,24 @@ static const SfxEncoding enc_float8 = {
 /* ------------------------------------------------------------------ numeric
  *
  *	-infinity	0F			zero	80			infinity	F0			NaN		F8
- *	positive	weight of the first digit (base 10,000), then two bytes for each digit: twice the digit, plus one
- *				if another digit follows. The first digit is not zero, nor is the last one, except that where the
- *				weight is -1 to NUM_PAD_WEIGHT all digits up to the first behind the point are there: prices and their like
- *				have bytes of one length, which blocks of integers take.
+ *	positive	weight of the first digit (base 10,000), then two bytes for each digit: twice the
+ *				digit, plus one if another digit follows.  The first digit is not zero, nor is the
+ *				last one; but where the weight is -1 to NUM_PAD_WEIGHT, all digits up to the first
+ *				after the point are there: prices and numbers like them have bytes of one length,
+ *				which blocks of integers take.
  *		weight	82 + 16 + w		-16 <= w <= WEIGHT_LAST
  *				81, w + 32768 in two bytes		below
  *				E0, w + 32768 in two bytes		above
  *	negative	the absolute value's bytes complemented
  *
- * rest		of a finite one: its display scale, 0 to 7F in one byte, else 80 + n / 256, n % 256
+ * rest		of a finite value: its display scale, 0 to 7F in one byte, else 80 + n / 256, n % 256
  *
  * The server's own format, which is that of stored data, and so cannot change:
  *
- *	header		bits 15, 14: 00 positive, 01 negative, 10 short, 11 special (C000 NaN, D000 infinity, F000 -infinity)
- *	short		bit 13 negative, 12 to 7 display scale, 6 to 0 weight in two's complement; then digits
+ *	header		bits 15, 14: 00 positive, 01 negative, 10 short,
+ *				11 special (C000 NaN, D000 infinity, F000 -infinity)
+ *	short		bit 13 negative, 12 to 7 display scale, 6 to 0 weight in two's complement; then
+ *				digits
  *	long		bits 13 to 0 display scale, then the weight in 16 bits, then digits
  */
 
@@ -277,7 +283,7 @@ static const SfxEncoding enc_float8 = {
 #define SHORT_WEIGHT_MAX	63
 #define LONG_SCALE(h)	((h) & 0x3FFF)
 
-/* A finite numeric taken apart. */
+/* A finite numeric, taken apart. */
 typedef struct Parts
 {
 	bool		negative;
@@ -296,7 +302,7 @@ get_u16(const uint8 *p)
 	return v;
 }
 
-/* Take a numeric apart; its first header word. */
+/* Take a numeric apart; returns its first header word.  Of special values *p is zeroed. */
 static uint16
 take_apart(const struct varlena *v, Parts *p)
 {
@@ -322,7 +328,7 @@ take_apart(const struct varlena *v, Parts *p)
 		p->digits = data + 4;
 	}
 	p->ndigits = (data + len - p->digits) / 2;
-	/* the server strips zeros at the ends; values do not hang on it */
+	/* the server strips zeros at both ends, but nothing forces values to be stripped */
 	while (p->ndigits > 0 && get_u16(p->digits + 2 * (p->ndigits - 1)) == 0)
 		p->ndigits--;
 	while (p->ndigits > 0 && get_u16(p->digits) == 0)
@@ -334,13 +340,14 @@ take_apart(const struct varlena *v, Parts *p)
 	return head;
 }
 
-/* Digits to be written: zeros are added to them so that the fraction's first one is there. */
+/* Number of digits to be written: trailing zeros are added up to the fraction's first digit. */
 static inline int
 padded_digits(const Parts *p)
 {
 	return p->weight < -1 || p->weight > NUM_PAD_WEIGHT ? p->ndigits : Max(p->ndigits, p->weight + 2);
 }
 
+/* Write a weight, in one byte or three; returns how many. */
 static int
 put_weight(int weight, uint8 *buf)
 {
@@ -394,7 +401,7 @@ is_finite_image(uint8 lead)
 }
 
 /*
- * The bytes of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
+ * The length of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
  * end within avail.
  */
 static int
@@ -428,10 +435,7 @@ length_numeric(const uint8 *buf, int avail, bool desc)
 	return numeric_bytes(buf, avail, desc ? 0xFF : 0);
 }
 
-/*
- * The digits that a display scale shows behind the point need no others: the least one that shows
- * them all.
- */
+/* The smallest display scale that shows all digits.  last: the last digit, of base 10,000. */
 static int
 least_scale(int weight, int ndigits, const uint8 *last, uint8 flip)
 {
@@ -448,7 +452,7 @@ least_scale(int weight, int ndigits, const uint8 *last, uint8 flip)
 	return Max(places, 0);
 }
 
-/* Put a numeric together at out: header, then what buf's digits are. */
+/* Build a numeric at out: the header, then the digits found at `digits`.  Returns its size. */
 static int
 put_together(bool negative, int scale, int weight, int ndigits, const uint8 *digits, uint8 flip, char *out)
 {
@@ -487,6 +491,7 @@ put_together(bool negative, int scale, int weight, int ndigits, const uint8 *dig
 	return o - (uint8 *) out;
 }
 
+/* Build an infinity or NaN at out. */
 static Datum
 special_numeric(uint8 lead, char *out, int *outlen)
 {
@@ -498,7 +503,10 @@ special_numeric(uint8 lead, char *out, int *outlen)
 	return PointerGetDatum(out);
 }
 
-/* scale < 0: the least that shows all digits. */
+/*
+ * Build the numeric whose bytes are buf[0..len).  scale: display scale; < 0: the smallest one that
+ * shows all digits.  Damage is an ERROR.
+ */
 static Datum
 make_numeric(const uint8 *buf, int len, int scale, char *out, int *outlen)
 {
@@ -587,7 +595,7 @@ restore_numeric(const uint8 *buf, int len, const uint8 *rest, int restlen, char 
 	return make_numeric(buf, len, scale, out, outlen);
 }
 
-/* Finite ones of a usual size, the scale yet to come. */
+/* SfxEncoding.take: finite values of a usual size, without their scale, which take_rest adds. */
 static int
 take_numeric(const uint8 *buf, int avail, bool desc, char *out)
 {
@@ -651,7 +659,7 @@ static const SfxEncoding enc_numeric = {
 
 /* ---- as integers ---- */
 
-/* One more digit of base 10,000, whose place is 10,000^weight.  False: there is no room for it. */
+/* Add one digit of base 10,000, whose place is 10,000^weight.  False: there is no room for it. */
 static inline bool
 add_digit(SfxNumber *number, int weight, int digit)
 {
@@ -701,7 +709,7 @@ sfx_number_of_bytes(const uint8 *p, int avail, bool desc, SfxNumber *number)
 	uint16		unit = lead != NUM_ZERO;
 
 	number->whole = number->fraction = 0;
-	/* those that are not finite have other weights, too */
+	/* special values have other weights, too */
 	if (lead != NUM_ZERO && (weight < -2 || weight > 3))
 		return false;
 	for (; (unit & 1) != 0; weight--, p += 2)
@@ -713,7 +721,7 @@ sfx_number_of_bytes(const uint8 *p, int avail, bool desc, SfxNumber *number)
 			return false;
 	}
 	give_sign(number, negative);
-	/* a scale of one byte */
+	/* the rest follows: a scale of one byte */
 	if (p >= end || *p >= 0x80)
 		return false;
 	number->scale = *p;
@@ -733,7 +741,10 @@ sfx_number_sum(const uint8 *p, int avail, int step, int n, bool desc, SfxNumber 
 	int			ndigits = avail / 2 - 1;
 	uint8		scale = 0;
 
-	/* what begins and ends with one weight has it between, and so has a scale of one byte */
+	/*
+	 * keys ascend: if the first and the last begin with one weight all do, and so with a one-byte
+	 * scale
+	 */
 	if (*last != *p || avail % 2 != 0 || ndigits < 1 || weight > 3 || weight - ndigits < -3)
 		return false;
 	sum->whole = sum->fraction = 0;

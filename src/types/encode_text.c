@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------------------ text, name: ended by 00 */
 
-/* The end mark cannot occur inside an encoded value, so it is all that need be looked for. */
+/* SfxEncoding.length: an encoded value contains no end mark, so the first one found ends it. */
 static int
 length_terminated(const uint8 *buf, int avail, bool desc)
 {
@@ -31,7 +31,7 @@ length_terminated(const uint8 *buf, int avail, bool desc)
 	return end ? (int) (end - buf) + 1 : -1;
 }
 
-/* n bytes of text and the end mark */
+/* Write n bytes of text and the end mark; returns the length, -1 if they do not fit. */
 static int
 put_terminated(const char *s, Size n, uint8 *buf, int maxlen)
 {
@@ -47,8 +47,8 @@ put_terminated(const char *s, Size n, uint8 *buf, int maxlen)
 }
 
 /*
- * A varlena's bytes in memory, NULL if there are as many as maxlen (the end mark needs room as
- * well).  What cannot fit is not fetched: the size of a toasted value is in its pointer.
+ * A varlena, in memory; NULL if it has maxlen bytes or more (the end mark needs room as well).  A
+ * value that cannot fit is not fetched: the size of a toasted value is in its pointer.
  */
 static struct varlena *
 fetch_bytes(Datum value, int maxlen)
@@ -122,8 +122,8 @@ decode_name(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 /*
- * A text too long for a name follows the name made of its first bytes at once: that name's
- * successors differ earlier.
+ * A text too long for a name comes right after the name made of its first bytes: the next greater
+ * name differs in these.
  */
 static int
 bound_name(Oid subtype, Datum value, Datum *own, Datum *above)
@@ -159,16 +159,17 @@ static const SfxEncoding enc_text_pattern = {
 	.direct = SFX_DIRECT_TEXT,.encode = encode_text,.decode = decode_text,.length = length_terminated
 };
 
-/* ------------------------------------------------------------------ char(n)
+/*
+ * ---- char(n) ----
  *
- * rest	0 to 7F			so many blanks
- *		80 + n / 65536, n % 65536 in two bytes, big-endian
+ *	rest	0 to 7F						that many blanks
+ *			80 + n / 65536, n % 65536	n blanks: the second part in two bytes, big-endian
  */
 
 #define BLANKS_LONG		0x80
 #define BLANKS_MAX		((SFX_REST_LIMIT - BLANKS_LONG) * 65536 - 1)
 
-/* The bytes without the blanks at the end. */
+/* Length of the value without the blanks at its end. */
 static int
 true_length(const struct varlena *t)
 {
@@ -249,27 +250,29 @@ static const SfxEncoding enc_bpchar_pattern = {
 	.room = room_bpchar
 };
 
-/* ------------------------------------------------------------------ bytea
+/*
+ * ---- bytea ----
  *
- * Bytes 02 to FF stand for themselves. 00 is the end mark, so a run of zeros becomes 01 and one byte:
+ * Bytes 02 to FF stand for themselves.  00 is the end mark, so a run of zeros becomes 01 and one
+ * byte:
  *
- *	01 to 7E	so many zeros, at the string's end
+ *	01 to 7E	that many zeros, at the string's end
  *	7F			126 zeros, the next two bytes tell of more; at the string's end
  *	80			126 zeros, the next two bytes tell of more; another byte follows the run
  *	81 to FE	FE: one zero, FD: two, ... 81: 126; another byte follows
  *	FF			no zeros, but the byte 01
  *
- * The order is that of the strings: where one has more zeros than the other, it is greater if the other one ends there, and
- * smaller if that goes on with something else.  So all runs at an end stand below all others, the former
- * ascending and the latter descending with their length.
+ * The order is that of the strings: where one has more zeros than the other, it is greater if the
+ * other one ends there, and smaller if that goes on with another byte.  So all runs at an end stand
+ * below all others, the former ascending and the latter descending with their length.
  */
 
 #define ZEROS_ESCAPE	0x01
-#define ZEROS_MAX		0x7E	/* the most that one escape tells of */
-#define ZEROS_INSIDE	0xFF	/* less the number: a run before another byte */
+#define ZEROS_MAX		0x7E	/* the longest run of one escape */
+#define ZEROS_INSIDE	0xFF	/* less the number of zeros: a run before another byte */
 #define ZEROS_ONE		0xFF	/* no run, but the byte 01 */
 
-/* A run of n zeros; the bytes written at buf, -1 if there is no room. */
+/* Write a run of n zeros; returns the bytes written, -1 if there is no room. */
 static int
 put_zeros(int n, bool at_end, uint8 *buf, int maxlen)
 {
@@ -288,7 +291,7 @@ put_zeros(int n, bool at_end, uint8 *buf, int maxlen)
 	return len;
 }
 
-/* The bytes and the end mark; the length, or -1 if they do not fit. */
+/* Write the bytes and the end mark; returns the length, -1 if they do not fit. */
 static int
 put_bytes_ended(const uint8 *s, int n, uint8 *buf, int maxlen)
 {
@@ -322,9 +325,9 @@ put_bytes_ended(const uint8 *s, int n, uint8 *buf, int maxlen)
 }
 
 /*
- * The inverse of the bytes at buf, complemented with flip, which end within avail: *n are put at
- * out.  Returns the bytes of buf that they take, end mark included; -1 if there are more than room,
- * or buf is not what put_bytes_ended writes.
+ * Read what put_bytes_ended wrote: the bytes at buf, complemented with flip, which end within
+ * avail.  *n bytes are put at out.  Returns the bytes of buf that they take, end mark included; -1
+ * if out would need more than room, or buf is not what put_bytes_ended writes.
  */
 static inline int
 take_bytes_ended(const uint8 *buf, int avail, uint8 flip, uint8 *out, int room, int *n)
@@ -358,7 +361,7 @@ take_bytes_ended(const uint8 *buf, int avail, uint8 flip, uint8 *out, int room, 
 	return -1;
 }
 
-/* The same of len bytes: the number of those at out, -1. */
+/* The same where exactly len bytes are to be read: the number of bytes at out, or -1. */
 static int
 get_bytes_ended(const uint8 *buf, int len, uint8 *out, int room)
 {
@@ -367,7 +370,10 @@ get_bytes_ended(const uint8 *buf, int len, uint8 *out, int room)
 	return take_bytes_ended(buf, len, 0, out, room, &n) == len ? n : -1;
 }
 
-/* The bytes that get_bytes_ended makes of buf, at most, with the headers of both types. */
+/*
+ * SfxEncoding.room: the bytes that get_bytes_ended makes of buf, at most, with the headers of both
+ * types.
+ */
 static int64
 room_bytes(const uint8 *buf, int len, const uint8 *rest, int restlen)
 {
@@ -379,8 +385,8 @@ room_bytes(const uint8 *buf, int len, const uint8 *rest, int restlen)
 }
 
 /*
- * A varlena whose runs of zeros may take little room; NULL if it is too long even so.  What cannot
- * fit is not fetched.
+ * A varlena, in memory; its runs of zeros may take little room.  NULL if it is too long even so:
+ * such a value is not fetched.
  */
 static struct varlena *
 fetch_raw(Datum value)

@@ -18,22 +18,27 @@
 #include "utils/date.h"
 #include "utils/timestamp.h"
 
-/* ------------------------------------------------------------------ constants of other types
+/*
+ * ---- constants of other types ----
  *
- * A date and a timestamp compare as the date's midnight.  Where one side has a time zone, the other one is taken for local time
- * in the session's zone; the scan's constants are converted when it starts, as any operator would.
+ * A date and a timestamp compare as the date's midnight.  Where one side has a time zone, the other
+ * one is taken for local time in the session's zone; a scan's constants are converted when it
+ * starts, as any operator would.
  *
- * A constant without a zone has one instant.  The other way round an instant has a local time, but the column's values around it may not ascend
- * with theirs: where clocks are set back or forward, local times are skipped or come twice.  Where no clock is
- * set within days of the constant its local time is the bound; elsewhere it is only near.
+ * A constant without a zone has one instant.  The other way round, an instant has a local time, but
+ * the column's values around it may not ascend with theirs: where clocks are set back or forward,
+ * local times are skipped or come twice.  If no clock is set within days of the constant its local
+ * time is the bound; else it is only near (SFX_BOUND_NEAR).
  */
 
-#define DAYS_AROUND		4		/* looked at for a change of the zone's offset */
-#define DAYS_NEAR		3		/* more than two zones' offsets can differ by, less than the above */
+#define DAYS_AROUND		4		/* days in which a change of the zone's offset is looked for */
+#define DAYS_NEAR		3		/* days: more than the offsets of two zones can differ by, and less
+								 * than the above */
 
-/* The first day that has no timestamp, as a date. */
+/* The first date that has no timestamp. */
 #define DATE_PAST_TIMESTAMPS	(TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
 
+/* Where a timestamp stands among dates. */
 static SfxBoundKind
 date_from_timestamp(Timestamp ts, DateADT *date)
 {
@@ -54,8 +59,8 @@ date_from_timestamp(Timestamp ts, DateADT *date)
 }
 
 /*
- * Dates reach further than timestamps: one beyond them lies between the last timestamp and
- * infinity.
+ * Where a date stands among timestamps.  Dates reach further: a date beyond them lies between the
+ * last timestamp and infinity.
  */
 static SfxBoundKind
 timestamp_from_date(DateADT date, Timestamp *ts)
@@ -75,8 +80,8 @@ timestamp_from_date(DateADT date, Timestamp *ts)
 }
 
 /*
- * The local time of an instant; *steady if local times for days around it differ from their
- * instants by the same offset.
+ * The local time of an instant.  *steady: for days around it local times differ from their instants
+ * by the same offset.  False: the instant is too near the ends of the range to tell.
  */
 static bool
 local_time(TimestampTz instant, Timestamp *local, bool *steady)
@@ -98,7 +103,7 @@ local_time(TimestampTz instant, Timestamp *local, bool *steady)
 	return true;
 }
 
-/* What an instant is to a column of timestamps. */
+/* Where an instant stands among timestamps without a zone. */
 static SfxBoundKind
 timestamp_from_instant(TimestampTz instant, Timestamp *ts, Timestamp *above)
 {
@@ -174,7 +179,10 @@ bound_timestamp(Oid subtype, Datum value, Datum *own, Datum *above)
 	return kind;
 }
 
-/* Local times whose instant is out of range lie between the first or last one and infinity. */
+/*
+ * Where a constant stands among instants.  Local times whose instant is out of range lie between
+ * the first or last instant and infinity.
+ */
 static int
 bound_timestamptz(Oid subtype, Datum value, Datum *own, Datum *above)
 {
@@ -258,14 +266,17 @@ static const SfxEncoding enc_timetz = {
 #define REST_MONTHS	0x03
 #define REST_BOTH	0x01
 
-/* Microseconds need more than 64 bits: hi * 2^64 + lo. The days of a span are less than 2^37. */
+/*
+ * A number of microseconds, hi * 2^64 + lo: 64 bits are too few.  The days of a span are less than
+ * 2^37.
+ */
 typedef struct Span
 {
 	int64		hi;
 	uint64		lo;
 } Span;
 
-/* days * USECS_PER_DAY + time */
+/* The span of days * USECS_PER_DAY + time. */
 static Span
 span_of(int64 days, int64 time)
 {
@@ -323,7 +334,10 @@ rest_length_interval(const uint8 *buf, int len, const uint8 *rest, int avail)
 	return n <= avail ? n : -1;
 }
 
-/* An interval of these months and days that has the span; false if its time would be no int64. */
+/*
+ * Build the interval of these months and days that has the encoded span.  False: its time would not
+ * fit an int64.
+ */
 static bool
 interval_with(const uint8 *buf, int32 month, int32 day, Interval *v)
 {
@@ -339,7 +353,7 @@ interval_with(const uint8 *buf, int32 month, int32 day, Interval *v)
 	return s.hi == (v->time < 0 ? -1 : 0);
 }
 
-/* Some interval equal to the one that was stored. */
+/* SfxEncoding.decode: some interval equal to the one that was stored. */
 static Datum
 decode_interval(const uint8 *buf, int len, char *out, int room, int *outlen)
 {
@@ -349,8 +363,8 @@ decode_interval(const uint8 *buf, int len, char *out, int room, int *outlen)
 	if (!interval_with(buf, 0, 0, v))
 	{
 		/*
-		 * too long for a time: most of it in months and days, which may be wrong by rounding as
-		 * far as a time can hold
+		 * Too long for a time alone: most of it goes into months and days, whose rounding errors
+		 * the time can make up for.
 		 */
 		double		days = ((int16) (sfx_get_be(buf, 2) ^ SFX_SIGN16) * 18446744073709551616.0 +
 							(double) sfx_get_be(buf + 2, 8)) / USECS_PER_DAY;

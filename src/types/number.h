@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * number.h - numerics of a usual size as integers, for who sums them up
+ * number.h - numerics of a usual size as integers, for sums
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_NUMBER_H
@@ -7,7 +7,7 @@
 
 #include "surfidx.h"
 
-/* whole + fraction / 10^8, both of its sign.  |whole| < 10^16, |fraction| < 10^8. */
+/* A numeric as whole + fraction / 10^8, both of its sign: |whole| < 10^16, |fraction| < 10^8. */
 #define SFX_NUMBER_PLACES	8
 typedef struct SfxNumber
 {
@@ -16,18 +16,19 @@ typedef struct SfxNumber
 	int			scale;			/* display scale */
 } SfxNumber;
 
-/* False: it is larger, finer, or not finite. */
+/* Convert a numeric.  False: it is larger or finer than that, or not finite. */
 extern bool sfx_number_of_numeric(Datum value, SfxNumber *number);
 
 /*
- * The same of a value's bytes in a key, complemented if desc, with the rest right behind them;
- * avail bytes in all.  False, too, where they are damaged.
+ * Convert a value's bytes in a key, complemented if desc, with the rest right after them; avail
+ * bytes in all.  False also if they are damaged.
  */
 extern bool sfx_number_of_bytes(const uint8 *p, int avail, bool desc, SfxNumber *number);
 
 /*
- * The sum of n such values, at most SFX_NUMBERS_MOST, of avail bytes each, in order, step bytes
- * from one to the next; scale: the greatest one.  False: they have to be taken one by one.
+ * Sum up n such values, at most SFX_NUMBERS_MOST, of avail bytes each, in key order, the next one
+ * `step` bytes after each.  sum->scale: the greatest scale.  False: they have to be converted one
+ * by one.
  */
 #define SFX_NUMBERS_MOST	512
 extern bool sfx_number_sum(const uint8 *p, int avail, int step, int n, bool desc, SfxNumber *sum);

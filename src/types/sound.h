@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * sound.h - what stands inside values of arrays, records, ranges and their like
+ * sound.h - the inner layout of values of arrays, records, ranges and types like them (P2)
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_STRUCTURE_H
@@ -8,22 +8,22 @@
 #include "postgres.h"
 
 /*
- * How a type's values are laid out.  Comparison and output functions believe the counts and lengths
- * inside a value; one that was read from a page is held against this before it is given to any of
+ * How the values of a type are laid out.  Comparison and output functions trust the counts and
+ * lengths inside a value; so a value read from a page is checked against this before it is given to
  * them.
  */
 typedef struct SfxStructure SfxStructure;
 
 /*
- * Of that type, palloced with its parts; NULL if there is nothing inside that could lie, or nothing
- * that we know of.
+ * The layout of a type, palloc'd with its parts; NULL if nothing inside its values could be wrong,
+ * or nothing that we know of.
  */
 extern const SfxStructure *sfx_structure_of(Oid type, int typlen);
 
 /*
- * ERROR (INDEX_CORRUPTED) unless the value, whose own size lies within memory that is the caller's,
- * is laid out like that; the caller has an error context that names the index.  The value is not
- * changed; a compressed one is looked at decompressed.
+ * ERROR (INDEX_CORRUPTED) unless the value is laid out like that.  The value's own size lies within
+ * memory of the caller's, and the caller has set an error context that names the index.  The value
+ * is not changed; a compressed one is decompressed for the check.
  */
 extern void sfx_structure_check(const SfxStructure *s, Datum value);
 

@@ -2,8 +2,8 @@
  * transform.c - strings of a C library's collation as words that probably order as they do
  *
  * strxfrm() gives bytes that should order as strcoll() orders the strings.  C libraries have been
- * found where it is not so, and core asks none.  Who sorts by these words holds the outcome against
- * the comparison function (K3).
+ * found where they do not, and core does not use it.  A build that sorts by these words checks the
+ * result with the comparison function (K3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -15,9 +15,9 @@
 #include "lib/hyperloglog.h"
 #include "utils/builtins.h"
 
-#define LEAST_SAMPLE	1000	/* words from which on they are judged */
-#define LEAST_DISTINCT	32		/* what so many tell apart saves five comparisons a string */
-#define LONGEST			64		/* bytes of a mean string: longer ones cost more than they save */
+#define LEAST_SAMPLE	1000	/* strings from which on it is judged whether the words pay */
+#define LEAST_DISTINCT	32		/* distinct first words: so many save five comparisons a string */
+#define LONGEST			64		/* mean bytes of a string; longer ones cost more than they save */
 
 struct SfxTransform
 {
@@ -26,9 +26,9 @@ struct SfxTransform
 	Size		srcsize;
 	char	   *dst;
 	Size		dstsize;
-	hyperLogLogState distinct;	/* first words */
-	Size		strings;
-	Size		bytes;			/* of these */
+	hyperLogLogState distinct;	/* of first words */
+	Size		strings;		/* transformed so far */
+	Size		bytes;			/* of these, in all */
 };
 
 static size_t
@@ -56,7 +56,10 @@ sfx_transform_create(Oid collation)
 	return t;
 }
 
-/* It stays in the context in which it was made: who asks for words may be in one of a row. */
+/*
+ * Enlarge a buffer.  It stays in the context in which it was made: the caller may be in a context
+ * that ends with the row.
+ */
 static void
 grow(char **buf, Size *size, Size least)
 {
