@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * am.h - the access method's functions that make and fill an index; start-up
+ * am.h - the access method's functions that build and fill an index; start-up
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_AM_H
@@ -10,6 +10,9 @@
 #include "access/xlogreader.h"
 #include "lib/stringinfo.h"
 
+/*
+ * AM functions, with the arguments and locks that core's documentation of IndexAmRoutine describes.
+ */
 extern IndexBuildResult *sfx_build(Relation heap, Relation index, IndexInfo *info);
 extern void sfx_buildempty(Relation index);
 extern bool sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
@@ -25,15 +28,15 @@ extern char *sfx_buildphasename(int64 phase);
 #define SFX_PHASE_WRITE	4		/* leaves, then inner pages */
 
 /*
- * Start-up, from _PG_init while preloading: the resource manager; shared memory request and
- * start-up hooks.
+ * Start-up, called by _PG_init while preloading: the resource manager; the hooks that request and
+ * set up shared memory.
  */
 extern void sfx_wal_init(void);
 extern const char *sfx_wal_identify(uint8 info);
 extern void sfx_wal_desc(StringInfo buf, XLogReaderState *record);
 extern void sfx_shmem_init(void);
 
-/* The hooks of rule D7. */
+/* Install the hooks of rule D7. */
 extern void sfx_together_init(void);
 
 #endif							/* SURFIDX_AM_H */

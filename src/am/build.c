@@ -6,11 +6,11 @@
  *	2. sort the byte strings (spool.c)
  *	3. pack them into leaves, written to consecutive blocks from SFX_FIRST_BLKNO on
  *	4. write the inner levels above them, then the metapage; a level's positions wait in a temporary
- *	   file for the one above (child_file.c)
+ *	   file for the level above (child_file.c)
  *	5. log the whole file at once
  *
- * Nobody else can see the relation yet, so that nothing before phase 5 is logged, and a
- * crash leaves a file that belongs to nobody.
+ * No other session can use the file before the build commits, so nothing is logged before phase 5,
+ * and a crash leaves a file that core removes.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -47,10 +47,13 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define LEAST_WINDOW	(4 * SFX_INNER_STEP)	/* children that an inner page is made from */
+#define LEAST_WINDOW	(4 * SFX_INNER_STEP)	/* children from which an inner page is made */
 
 /* ---- phase 3 ---- */
 
+/*
+ * Write the file's next block, which bs->next is.  has_right: its right link is the block after it.
+ */
 static void
 write_page(SfxBuild *bs, SfxPageKind kind, int level, const uint8_t *body, uint32 len, bool has_right)
 {
@@ -69,6 +72,7 @@ write_page(SfxBuild *bs, SfxPageKind kind, int level, const uint8_t *body, uint3
 	UnlockReleaseBuffer(buf);
 }
 
+/* Add a page of the level that is being written, for the level above. */
 static void
 add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 {
@@ -77,6 +81,7 @@ add_child(SfxBuild *bs, const SfxPos *low, BlockNumber blkno, uint64 count)
 	sfx_child_file_put(bs->children, &c);
 }
 
+/* The packer's output function: writes a leaf. */
 static int
 emit_leaf(void *ctx, const SfxLeafOut *out)
 {
@@ -90,6 +95,7 @@ emit_leaf(void *ctx, const SfxLeafOut *out)
 	return SFX_OK;
 }
 
+/* ERROR: two rows have this key. */
 static void
 report_duplicate(SfxBuild *bs, const SfxEntry *e)
 {
@@ -107,14 +113,16 @@ report_duplicate(SfxBuild *bs, const SfxEntry *e)
 			 errtableconstraint(bs->heap, RelationGetRelationName(bs->index))));
 }
 
-/* The entry before this one. */
+/* The entry before the current one. */
 typedef struct PrevKey
 {
 	int			len;			/* -1: there is none */
-	bool		alive;			/* it, or one with an equal key before it, counts for uniqueness */
+	bool		alive;			/* that entry, or one with an equal key before it, counts for
+								 * uniqueness */
 	uint8		key[SFX_MAX_ENTRY];
 } PrevKey;
 
+/* Have both entries the same key, in all columns? */
 static bool
 is_equal(SfxBuild *bs, const PrevKey *prev, const SfxEntry *e)
 {
@@ -122,12 +130,13 @@ is_equal(SfxBuild *bs, const PrevKey *prev, const SfxEntry *e)
 
 	if (bs->order)
 		return sfx_order_equal(bs->order, prev->key, prev->len, e->key, e->keylen);
-	/* no value is a prefix of another one, so that whoever begins with these has just these */
+	/* no value is a prefix of another one: a key that begins with these bytes has these values */
 	return prev->len >= len && memcmp(prev->key, e->key, len) == 0;
 }
 
 /*
- * Of two neighbours with one key both alive is one too many, NULLs aside where they are distinct.
+ * Two neighbours with one key that both belong to live rows are one too many; NULLs, where they are
+ * distinct, do not count.
  */
 static void
 check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
@@ -142,9 +151,9 @@ check_unique(SfxBuild *bs, const SfxEntry *e, uint8 flags, PrevKey *prev)
 }
 
 /*
- * The next entry must not be below the one before it, as support function 1 sees it.  If it is, the
- * class's functions contradict one another, or the comparison function is no order; no search would
- * find its way.
+ * K2: the next entry must not be below the one before, by support function 1.  If it is, the
+ * class's functions contradict one another, or the comparison function is no order, and searches
+ * would go astray.
  */
 static void
 check_order(SfxBuild *bs, const SfxEntry *e, PrevKey *prev)
@@ -155,6 +164,7 @@ check_order(SfxBuild *bs, const SfxEntry *e, PrevKey *prev)
 		sfx_order_contradiction(bs->proof, prev->key, prev->len, e->key, e->keylen);
 }
 
+/* Keep the entry's key for the comparison with the next one. */
 static void
 remember(PrevKey *prev, const SfxEntry *e)
 {
@@ -162,7 +172,7 @@ remember(PrevKey *prev, const SfxEntry *e)
 	prev->len = e->keylen;
 }
 
-/* Write the dictionary's pages and list it; returns it opened. */
+/* Write a dictionary's pages and enter it into the metapage; returns it opened. */
 static const SfxHope *
 write_dict(SfxBuild *bs, const SfxNewDict *new)
 {
@@ -188,6 +198,7 @@ write_dict(SfxBuild *bs, const SfxNewDict *new)
 	return sfx_dict_open_new(new);
 }
 
+/* Phase 3: take the items in order, check them, and pack them into leaves. */
 static void
 pack_leaves(SfxBuild *bs)
 {
@@ -244,17 +255,18 @@ pack_leaves(SfxBuild *bs)
 /* ---- phase 4 ---- */
 
 /*
- * A page that takes no more than half of a window comes out as if all of the level below were in
- * it.  For sfx_inner_fit tries all of a window but SFX_INNER_STEP (1 + 2 of 4 steps, 1 + 2 + 4 of
- * 8, ...): had these fitted, the page would have more, even without a filter's children (F1).
+ * A page that takes no more than half of a window comes out as if the whole level below were in the
+ * window.  For sfx_inner_fit tries all of a window but SFX_INNER_STEP (1 + 2 of 4 steps, 1 + 2 + 4
+ * of 8, ...): had these fitted, the page would have more children, even without those of a filter
+ * (F1).
  */
 StaticAssertDecl(LEAST_WINDOW == 4 * SFX_INNER_STEP &&
 				 LEAST_WINDOW / 2 >= SFX_INNER_STEP + SFX_INNER_MAXFILTERED,
 				 "windows hold all that is looked at");
 
 /*
- * One level above bs->children, whose place the new level's pages take.  So much of the level below
- * is in memory as the page needs.
+ * Write the level above bs->children, whose place its pages take.  Of the level below, as much is
+ * in memory as a page needs (A3).
  */
 static void
 write_inner_level(SfxBuild *bs, int level)
@@ -291,7 +303,7 @@ write_inner_level(SfxBuild *bs, int level)
 	pfree(scratch);
 }
 
-/* The block of the only page of a level. */
+/* The block of a level's only page; the level is freed. */
 static BlockNumber
 only_child(SfxBuild *bs)
 {
@@ -319,6 +331,7 @@ write_meta(SfxBuild *bs)
 	UnlockReleaseBuffer(buf);
 }
 
+/* Phase 4. */
 static void
 write_tree(SfxBuild *bs)
 {
@@ -335,6 +348,7 @@ write_tree(SfxBuild *bs)
 
 /* ---- the whole ---- */
 
+/* The metapage of an empty index. */
 static void
 meta_init(SfxMeta *meta)
 {
@@ -355,7 +369,7 @@ meta_init(SfxMeta *meta)
 	meta->next_dict = 1;
 }
 
-/* Phases 1 and 2: returns rows seen, leaving what the scan brought in bs->spool. */
+/* Phases 1 and 2: leaves the items, sorted, in bs->spool.  Returns the number of rows seen. */
 static double
 scan_and_sort(SfxBuild *bs)
 {
@@ -375,9 +389,9 @@ scan_and_sort(SfxBuild *bs)
 }
 
 /*
- * A type for which btree has a class of its own, and we have none, would get the class of a type
- * that it can be taken for: citext text's.  It would be built with another idea of what is equal.
- * A class that was named is its user's choice.
+ * ERROR where a type for which btree has a class of its own, but we have none, would get the class
+ * of a type that it can be cast to: citext that of text.  Such an index would have another idea of
+ * equality.  A class that the user has named is the user's choice.
  */
 static void
 require_own_classes(Relation index)
@@ -404,7 +418,10 @@ require_own_classes(Relation index)
 	}
 }
 
-/* The whole file.  Pages of one record are pinned together: it has what others can do without. */
+/*
+ * Phase 5: log the whole file.  The pages of one record are pinned together: as many as other
+ * backends can spare.
+ */
 static void
 log_file(Relation index)
 {
@@ -434,14 +451,14 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 	sfx_key_check_inside(&bs->kd, index);
 	meta_init(&bs->meta);
 	sfx_log_forget_tail(index);
-	/* the file may be an old one that was emptied in the transaction that made it */
+	/* the file may be an old one, truncated in the transaction that made it */
 	sfx_image_forget_file(&SfxRelLocator(index));
 	result->heap_tuples = scan_and_sort(bs);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SFX_PHASE_WRITE);
 	SFX_STOP("build writes");
 	for (int i = 0; i < SFX_FIRST_BLKNO; i++)
-		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* 0 becomes the
+		write_page(bs, SFX_PAGE_GATE, 0, (const uint8_t *) "", 0, false);	/* block 0 becomes the
 																			 * metapage */
 	bs->children = sfx_child_file_create(index);
 	pack_leaves(bs);
@@ -457,6 +474,7 @@ sfx_build(Relation heap, Relation index, IndexInfo *info)
 
 /* ---- the init fork of an unlogged index ---- */
 
+/* Write and log a page of the init fork; blkno: the block that it has to be. */
 static void
 init_fork_page(Relation index, BlockNumber blkno, const SfxMeta *meta, SfxPageKind kind, int owner,
 			   const uint8_t *body, uint32 len)
@@ -478,12 +496,14 @@ init_fork_page(Relation index, BlockNumber blkno, const SfxMeta *meta, SfxPageKi
 	UnlockReleaseBuffer(buf);
 }
 
+/* The body of an empty leaf. */
 typedef struct InitLeaf
 {
 	uint32		len;
 	uint8		body[BLCKSZ];
 } InitLeaf;
 
+/* The packer's output function: keeps the leaf. */
 static int
 keep_leaf(void *ctx, const SfxLeafOut *out)
 {

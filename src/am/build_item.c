@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * build_item.c - items, as which rows are sorted
+ * build_item.c - items: rows as they are sorted
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -10,10 +10,10 @@
 #include "payload.h"
 
 /*
- * key | TID, 6 bytes big-endian | payload | payload length, 2 bytes, if INCLUDE columns | flags, 1
- * byte, if unique
+ * An item: key | TID, 6 bytes big-endian | payload | payload length, 2 bytes, if there are INCLUDE
+ * columns | flags, 1 byte, if unique.
  *
- * No key is a prefix of another, so that the byte order of items is the order of (key, TID).
+ * No key is a prefix of another one, so the byte order of items is the order of (key, TID).
  */
 int
 sfx_build_form_item(SfxBuild *bs, ItemPointer tid, Datum *values, bool *isnull, bool alive)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * build_parallel.c - scan and sort of a build by several processes
  *
- * Every participant, the leader among them, scans a share of the heap (a parallel table scan) and
- * sorts what it makes of it; the leader merges what all have sorted and packs the leaves.
- * PostgreSQL plans the number of workers for access methods other than btree from 17 on; before,
- * its planner is asked here.
+ * Each participant, the leader among them, scans a share of the heap (a parallel table scan) and
+ * sorts the items of its share; the leader merges what all have sorted, and packs the leaves.
+ * PostgreSQL plans the number of workers for access methods other than btree from 17 on; before, we
+ * ask its planner here.
  *-------------------------------------------------------------------------
  */
 #include "build.h"
@@ -28,21 +28,22 @@
 #define KEY_BUFFER_USAGE	UINT64CONST(0x5F1D000000000004)
 #define KEY_SPOOL			UINT64CONST(0x5F1D000000000005)
 
-/* In the parallel context's memory; the descriptor of the table scan stands behind it. */
+/* In the parallel context's memory; the descriptor of the table scan follows it. */
 typedef struct BuildShared
 {
-	SfxBuildPlan plan;			/* what all go by: workers decide nothing */
-	int			participants;	/* the leader among them, as planned */
+	SfxBuildPlan plan;			/* what all go by: workers decide nothing (A1) */
+	int			participants;	/* as planned, the leader included */
 	uint64		query_id;
 
-	ConditionVariable done_cv;
-	slock_t		mutex;			/* protects what follows */
-	int			ndone;
+	ConditionVariable done_cv;	/* signalled by each participant that is done */
+	slock_t		mutex;			/* protects the members below */
+	int			ndone;			/* participants that are done */
 	double		rows;
 	double		indtuples;
 	bool		broken_hot;
 } BuildShared;
 
+/* The leader's state. */
 typedef struct SfxBuildLeader
 {
 	ParallelContext *pcxt;
@@ -51,11 +52,12 @@ typedef struct SfxBuildLeader
 	Snapshot	snapshot;
 	WalUsage   *wal;
 	BufferUsage *buffers;
-	int			participants;	/* that are there */
+	int			participants;	/* that have started, the leader included */
 } SfxBuildLeader;
 
 PGDLLEXPORT void sfx_build_worker_main(dsm_segment *seg, shm_toc *toc);
 
+/* The table scan's descriptor. */
 static ParallelTableScanDesc
 scan_of(BuildShared *shared)
 {
@@ -64,6 +66,7 @@ scan_of(BuildShared *shared)
 
 /* ---- what every participant does ---- */
 
+/* What each participant does: scan a share, sort it, and report. */
 static void
 scan_and_sort(SfxBuild *b, BuildShared *shared, SfxSpoolShared *spool, int number, int workmem,
 			  bool progress)
@@ -85,6 +88,7 @@ scan_and_sort(SfxBuild *b, BuildShared *shared, SfxSpoolShared *spool, int numbe
 	sfx_spool_end(b->spool);
 }
 
+/* A worker's main function. */
 void
 sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 {
@@ -103,7 +107,7 @@ sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	pgstat_report_query_id(shared->query_id, false);
-	/* the leader's locks, which are shared with us */
+	/* the locks that the leader has, and shares with its workers */
 	heap = table_open(plan->heap, heaplock);
 	index = index_open(plan->index, indexlock);
 	SharedFileSetAttach(&spool->files, seg);
@@ -124,6 +128,7 @@ sfx_build_worker_main(dsm_segment *seg, shm_toc *toc)
 
 /* ---- the leader ---- */
 
+/* Wait for the workers to end, and free everything. */
 static void
 end_leader(SfxBuildLeader *l)
 {
@@ -152,7 +157,7 @@ allocate(ParallelContext *pcxt, uint64 key, Size size)
 	return p;
 }
 
-/* Make the shared memory and start the workers.  NULL: there is none of either. */
+/* Make the shared memory and start workers.  NULL: there is none of either. */
 static SfxBuildLeader *
 begin_leader(SfxBuild *b, int request)
 {
@@ -165,7 +170,11 @@ begin_leader(SfxBuild *b, int request)
 
 	EnterParallelMode();
 	l->pcxt = pcxt = CreateParallelContext("surfidx", "sfx_build_worker_main", request);
-	/* all rows that anybody may still see; or, while others write, those that a snapshot sees */
+
+	/*
+	 * all rows that some snapshot may still see; or, while others write, those that one snapshot
+	 * sees
+	 */
 	l->snapshot = b->plan.concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
 	sharedsize = add_size(BUFFERALIGN(sizeof(BuildShared)), table_parallelscan_estimate(b->heap, l->snapshot));
 	walsize = mul_size(sizeof(WalUsage), request);
@@ -212,7 +221,7 @@ begin_leader(SfxBuild *b, int request)
 	return l;
 }
 
-/* Until so many participants have done their share. */
+/* Wait until that many participants are done. */
 static void
 wait_for(SfxBuildLeader *l, int participants)
 {
@@ -236,7 +245,7 @@ take_part(const SfxBuild *b, SfxBuildLeader *l)
 {
 	SfxBuild   *own = palloc(sizeof(SfxBuild));
 
-	/* not a rule that is broken, but how tests see that it is workers who scan */
+	/* breaks no rule: tests see by it that workers scan */
 	if (SFX_MUTANT("workers first"))
 	{
 		WaitForParallelWorkersToAttach(l->pcxt);
@@ -260,7 +269,7 @@ sfx_build_parallel(SfxBuild *b, double *rows)
 			(errmsg_internal("building index \"%s\" with %d parallel workers",
 							 RelationGetRelationName(b->index), l->participants - 1)));
 	take_part(b, l);
-	/* workers that never started must not be waited for */
+	/* a worker that never started must not be waited for */
 	WaitForParallelWorkersToAttach(l->pcxt);
 	wait_for(l, l->participants);
 	*rows = l->shared->rows;

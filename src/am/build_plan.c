@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
- * build_plan.c - what a build goes by, told once
+ * build_plan.c - the plan of a build, made once (A1, A2)
  *
- * The process that was asked for the index makes the plan, from what core asks for (IndexInfo),
- * the relations' cache entries and its settings.  Core may ask for other things than the catalogs
- * say: VACUUM FULL and CLUSTER rebuild a unique index without a check of uniqueness.  So the
- * workers of a parallel build get the plan in shared memory, and their IndexInfo is made to say
- * the same.
+ * The process that was asked for the index makes the plan, from what core asks for (IndexInfo), the
+ * relations' cache entries, and its settings.  Core may ask for other things than the catalogs say:
+ * VACUUM FULL and CLUSTER rebuild a unique index without a check of uniqueness.  So the workers of
+ * a parallel build get the plan in shared memory, and their IndexInfo is made to say the same.
  *
- * What a process has to look up for itself is in the plan, too: each makes a plan of its own from
- * what it sees, and compares.
+ * What a process has to look up for itself is in the plan as well: each process makes a plan of its
+ * own from what it sees, and compares the two.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -40,7 +39,7 @@ void
 sfx_build_plan(SfxBuildPlan *plan, Relation heap, Relation index, const IndexInfo *info,
 			   const SfxKeyDesc *kd)
 {
-	/* plans are compared as bytes */
+	/* padding, too: plans are compared as bytes */
 	memset(plan, 0, sizeof(*plan));
 	plan->heap = RelationGetRelid(heap);
 	plan->index = RelationGetRelid(index);

@@ -10,6 +10,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+/* Core's callback for each row: adds its item to the spool. */
 static void
 build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
 {

@@ -21,7 +21,7 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(surfidx_handler);
 
 /*
- * Support function numbers 1 to 6 and strategies are btree's, which the planner relies on for
+ * Support functions 1 to 6 and strategies have btree's numbers, which the planner relies on for
  * ordered indexes.
  */
 StaticAssertDecl(BTORDER_PROC == 1 && BTSORTSUPPORT_PROC == 2 && BTINRANGE_PROC == 3 &&
@@ -30,7 +30,7 @@ StaticAssertDecl(BTORDER_PROC == 1 && BTSORTSUPPORT_PROC == 2 && BTINRANGE_PROC 
 
 /* ------------------------------------------------------------------ the handler */
 
-/* Everything that is not set is off or absent: no ORDER BY operators, no other storage type. */
+/* All that is not set is off or absent: ORDER BY operators, another storage type. */
 static const IndexAmRoutine routine = {
 	.type = T_IndexAmRoutine,
 	.amstrategies = BTMaxStrategyNumber,
@@ -76,12 +76,15 @@ static const IndexAmRoutine routine = {
 Datum
 surfidx_handler(PG_FUNCTION_ARGS)
 {
-	/* rule Q7: whoever opens an index now would keep the wrong classes for it */
+	/* rule Q7: an index opened now would keep the wrong classes */
 	Assert(!sfx_classes_are_lent());
 	PG_RETURN_POINTER(SfxHandlerAnswer(&routine));
 }
 
-/* Every encoding is reversible, and INCLUDE columns are stored as they are. */
+/*
+ * Every column can be returned: encodings are reversible, and INCLUDE columns are stored as they
+ * are.
+ */
 bool
 sfx_canreturn(Relation index, int attno)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * init.c - what happens when the library is loaded
  *
- * Loaded through shared_preload_libraries it sets up everything.  Loaded any other way (pg_upgrade
- * does, and so does the first call of one of its functions) it must not fail: it then defines what
- * may be defined late, and sfx_require_preload turns each attempt to use an index into a clear
+ * Loaded through shared_preload_libraries it sets up everything.  Loaded in any other way (by
+ * pg_upgrade, or by the first call of one of its functions) it must not fail: it then defines what
+ * can be defined late, and sfx_require_preload turns each attempt to use an index into a clear
  * error.
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@ _PG_init(void)
 	sfx_agg_define_gucs();
 	sfx_index_only_define_gucs();
 	sfx_stop_define_gucs();
-	/* reserves the prefix: last */
+	/* last, as it reserves the prefix */
 	sfx_define_gucs(process_shared_preload_libraries_in_progress);
 	sfx_define_reloptions();
 	if (!process_shared_preload_libraries_in_progress)

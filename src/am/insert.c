@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  * insert.c - aminsert and the unique check
  *
- * A plain insert encodes the key and appends to the log: no page of the tree is read.  Many of one
- * statement are appended together (D7).
+ * A plain insert encodes the key and appends to the log: it reads no page of the tree.  Rows of one
+ * statement may be appended together (D7).
  *
- * A unique insert checks, and appends only if no equal key has come into the log since the check
- * looked at it (README "Uniqueness").  Where equal keys may have different bytes a lock is held
- * over both; it is given up before waiting for another transaction, and the check starts over.
- * Keys that ascend need no check (right_edge.c).
+ * A unique insert checks, and its append goes through only if no equal key has come into the log
+ * since the check looked there (U1).  Where equal keys may have different bytes, a lock is held
+ * over check and append; it is released before a wait for another transaction, and the check starts
+ * over.  Ascending keys need no check (U3, right_edge.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -38,31 +38,32 @@
 #define LOCK_FIELD_UNIQUE	2	/* objsubid of the lock on unequal bytes */
 
 /*
- * Readers that a statement, or several at once, may keep from row to row: 175 kB each. A
- * statement into hundreds of partitions has as many indexes.
+ * Readers that all statements of a backend may keep from row to row, 175 kB each: a statement into
+ * hundreds of partitions has as many indexes.
  */
 #define READERS_KEPT	16
 
-/* A unique check that was outrun so often goes on however far the log has gone meanwhile. */
+/* Tries that may be outrun; after them a check follows the log however far it has grown. */
 #define PATIENT_AFTER	3
 
-/* Rows of a statement that are appended at once, before others wait: most have one. */
+/* Rows of a statement that are appended at once, before others wait: most statements have one. */
 #define ROWS_ALONE	4
 
-/* Kept from row to row of one statement in IndexInfo.ii_AmCache. */
+/* State of the inserts of one statement into one index; in IndexInfo.ii_AmCache. */
 typedef struct InsertState
 {
 	MemoryContextCallback gone;
-	bool		keeps;			/* the reader, from row to row: one of READERS_KEPT */
+	bool		keeps;			/* it keeps its reader from row to row: one of READERS_KEPT */
 	int			rows;			/* so far, up to ROWS_ALONE + 1 */
-	bool		together;		/* entries of later ones may wait for each other (D7) */
+	bool		together;		/* entries of later rows may wait for each other (D7) */
 	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
-	SfxKeyDesc	kd;				/* the last one: with as many columns as there are */
+	SfxKeyDesc	kd;				/* last member: it has as many columns as there are */
 } InsertState;
 
 static int	readers_kept = 0;
 
+/* Reset callback of the statement's context. */
 static void
 state_is_gone(void *arg)
 {
@@ -70,6 +71,7 @@ state_is_gone(void *arg)
 		readers_kept--;
 }
 
+/* The statement's state, made at its first row. */
 static InsertState *
 insert_state(Relation index, IndexInfo *info)
 {
@@ -96,8 +98,8 @@ insert_state(Relation index, IndexInfo *info)
 }
 
 /*
- * Have equal keys equal bytes?  Whether a key is compressed follows from its values' sizes, so that
- * of equal ones all are or none.
+ * Have equal keys equal bytes?  Whether a key is compressed follows from the sizes of its values,
+ * so of equal keys either all are compressed or none.
  */
 static bool
 equal_by_bytes(Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
@@ -106,6 +108,7 @@ equal_by_bytes(Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 		SFX_MUTANT("unique by bytes");
 }
 
+/* ERROR: the key exists. */
 static void
 report_conflict(Relation index, Relation heap, InsertState *st, const SfxEntry *e)
 {
@@ -130,8 +133,9 @@ tid_pointer(uint64 tid, ItemPointer p)
 }
 
 /*
- * Look at every other row with this key.  Returns a transaction to wait for,
- * or InvalidTransactionId with *unique telling the verdict.  Throws on a conflict that is certain.
+ * Look at every other row with this key, with a dirty snapshot (U2).  Returns a transaction that
+ * the caller has to wait for, with *token if its insertion is speculative; or InvalidTransactionId,
+ * and then *unique is the verdict.  Raises an error on a certain conflict.
  */
 static TransactionId
 check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
@@ -182,14 +186,18 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 		}
 
 		/*
-		 * Our own row may be dead by now (deferred checks, a concurrent index build): then it is
-		 * in nobody's way.
+		 * Our own row may be dead by now (deferred checks, a concurrent index build): then it
+		 * conflicts with nothing.
 		 */
 		tid_pointer(e->tid, &htid);
 		if (!table_index_fetch_tuple_check(heap, &htid, SnapshotSelf, NULL))
 			break;
 		sfx_reader_reset(st->reader);
-		/* who may repeat the transaction is told so first (S4) */
+
+		/*
+		 * S4: a serialization failure, after which the user may repeat the transaction, is
+		 * reported first
+		 */
 		if (!SFX_MUTANT("duplicate before conflict"))
 			sfx_predicate_write(index, st->order, e);
 		report_conflict(index, heap, st, e);
@@ -203,7 +211,10 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 	return InvalidTransactionId;
 }
 
-/* With the gate: a TID found here must not be given to a new row before we looked at it. */
+/*
+ * Begin the statement's reader, with the gate: a TID that it finds must not be given to a new row
+ * before the check has looked at that row (U2).
+ */
 static void
 begin_reader(Relation index, InsertState *st, IndexInfo *info)
 {
@@ -221,6 +232,7 @@ begin_reader(Relation index, InsertState *st, IndexInfo *info)
 	}
 }
 
+/* End the reader, unless it is kept. */
 static void
 end_reader(InsertState *st)
 {
@@ -230,7 +242,7 @@ end_reader(InsertState *st)
 	st->reader = NULL;
 }
 
-/* Append, or let the entry wait.  True: the log grew. */
+/* Append the entry, or let it wait (D7).  True: the log grew. */
 static bool
 insert_plain(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
 			 bool unchanged)
@@ -245,8 +257,8 @@ insert_plain(Relation index, Relation heap, InsertState *st, const SfxEntry *e, 
 }
 
 /*
- * U3: append an entry that is known to be beyond all others of the index, whatever others append
- * meanwhile.  False: that is not known.
+ * U3: append an entry that is known to be beyond all others of the index; the watch sees those that
+ * other backends append meanwhile.  False: it is not known to be.
  */
 static bool
 insert_at_edge(Relation index, InsertState *st, const SfxEntry *e, bool unchanged, bool *grew)
@@ -272,7 +284,10 @@ insert_at_edge(Relation index, InsertState *st, const SfxEntry *e, bool unchange
 	return true;
 }
 
-/* The other row's end is waited for; then the check begins again. */
+/*
+ * Wait for the end of the other row's transaction, or of its speculative insertion; then the check
+ * begins again.  The caller holds no gate, no lock and no pin.
+ */
 static void
 wait_for_other(Relation index, const SfxEntry *e, TransactionId xwait, uint32 token)
 {
@@ -287,8 +302,8 @@ wait_for_other(Relation index, const SfxEntry *e, TransactionId xwait, uint32 to
 }
 
 /*
- * Look whether the index has anything at or beyond the key.  If not, there is no equal one, and the
- * edge is noted: true.
+ * Has the index nothing at or beyond the key?  Then there is no equal key, the edge is noted, and
+ * the result is true.
  */
 static bool
 find_edge(Relation index, InsertState *st, const SfxEntry *e)
@@ -309,7 +324,7 @@ find_edge(Relation index, InsertState *st, const SfxEntry *e)
 	return true;
 }
 
-/* Of an entry that has come into the log since the check: is its key another one? */
+/* SfxLogWatch.passes: is the key of an entry appended since the check another one? */
 static bool
 is_other_key(void *arg, const SfxEntry *other)
 {
@@ -319,8 +334,9 @@ is_other_key(void *arg, const SfxEntry *other)
 }
 
 /*
- * Append what has been checked, unless a key that may be equal has come in since.  False: then
- * the check has to begin again; if patient, only because of such a key.
+ * Append an entry that was checked, unless one with an equal key was appended since.  False: the
+ * check has to begin again.  With patient that means that there is such an entry; without it, the
+ * log may just have grown too far to be followed.
  */
 static bool
 append_checked(Relation index, InsertState *st, const SfxEntry *e, bool unchanged, bool patient,
@@ -333,7 +349,7 @@ append_checked(Relation index, InsertState *st, const SfxEntry *e, bool unchange
 	return sfx_log_append_watched(index, e, unchanged, &watch, grew);
 }
 
-/* Check, and append if equal keys have equal bytes (U1).  False: it begins again. */
+/* Check and append, where equal keys have equal bytes (U1).  False: the caller begins again. */
 static bool
 insert_by_bytes(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 				IndexUniqueCheck mode, bool unchanged, bool patient, bool *unique, bool *grew)
@@ -359,7 +375,7 @@ insert_by_bytes(Relation index, Relation heap, InsertState *st, const SfxEntry *
 	return true;
 }
 
-/* The same under a lock, where they may have different ones. */
+/* The same where equal keys may have different bytes: one inserter at a time, by a lock. */
 static bool
 insert_locked(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			  IndexUniqueCheck mode, bool unchanged, bool *unique, bool *grew)
@@ -388,7 +404,7 @@ insert_locked(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 	return true;
 }
 
-/* Check and append.  *grew as sfx_log_append.  Returns the verdict for aminsert. */
+/* Check and append.  *grew: as from sfx_log_append.  Returns aminsert's verdict. */
 static bool
 insert_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e, IndexInfo *info,
 			  IndexUniqueCheck mode, bool unchanged, bool *grew)
@@ -445,7 +461,7 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 	}
 	else
 		unique = insert_unique(index, heap, st, &e, info, checkUnique, indexUnchanged, &grew);
-	/* behind the append: who locks its range after this look finds the entry (S2) */
+	/* after the append: a reader that locks its range after this look finds the entry (S2) */
 	if (checkUnique != UNIQUE_CHECK_EXISTING && !SFX_MUTANT("look before append"))
 		sfx_predicate_write(index, st->order, &e);
 	if (grew)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * insert_together.c - the statements whose entries may wait for each other, and when they end (D7)
  *
- * Known are those of which it is certain that they take back no row of theirs while they run.
- * ON CONFLICT does: its row is dead at once where another one was faster, and the next VACUUM gives
- * its TID away.  Who inserts by other ways (an extension, logical replication, CREATE INDEX
- * CONCURRENTLY) is not known, and appends row by row.
+ * Only those count of which it is certain that they take back no row while they run.  ON CONFLICT
+ * does: where another session is faster its row is dead at once, and the next VACUUM frees the
+ * row's TID.  Inserts that come by other ways (extensions, logical replication, CREATE INDEX
+ * CONCURRENTLY) append row by row.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,7 +24,10 @@ static ExecutorStart_hook_type prev_executor_start = NULL;
 static ExecutorFinish_hook_type prev_executor_finish = NULL;
 static ProcessUtility_hook_type prev_utility = NULL;
 
-/* Most statements have a row or two: they are not asked more than the planner's number. */
+/*
+ * May the statement's entries wait?  Most statements insert a row or two, and are asked for no more
+ * than the planner's number.
+ */
 static bool
 keeps_its_rows(const PlannedStmt *stmt)
 {
@@ -37,8 +40,9 @@ keeps_its_rows(const PlannedStmt *stmt)
 }
 
 /*
- * A statement inside of another one, of a function or a trigger, sees what that has done so far.
- * Readers of this backend see to that themselves; parallel workers cannot.
+ * ExecutorStart hook.  A statement inside of another one, in a function or a trigger, sees what the
+ * outer one has done so far.  Readers of this backend flush what waits; parallel workers cannot, so
+ * it is flushed before they start.
  */
 static void
 together_start(QueryDesc *query, int eflags)
@@ -53,10 +57,11 @@ together_start(QueryDesc *query, int eflags)
 		sfx_pending_allow(query->estate->es_query_cxt);
 }
 
+/* ExecutorFinish hook: append what waits at the statement's end. */
 static void
 together_finish(QueryDesc *query)
 {
-	/* a btree asks comparisons that are statements while it has a page locked: not then */
+	/* not while a page is locked: a btree may call comparisons that run statements then */
 	if (sfx_pending_indexes > 0 && sfx_holds_no_lwlock())
 		sfx_pending_flush(sfx_merge_pressure);
 	if (prev_executor_finish)
@@ -65,6 +70,7 @@ together_finish(QueryDesc *query)
 		standard_ExecutorFinish(query);
 }
 
+/* The next ProcessUtility hook, or core's function. */
 static void
 utility(PlannedStmt *pstmt, const char *source, bool read_only_tree, ProcessUtilityContext context,
 		ParamListInfo params, QueryEnvironment *env, DestReceiver *dest, QueryCompletion *qc)
@@ -75,12 +81,16 @@ utility(PlannedStmt *pstmt, const char *source, bool read_only_tree, ProcessUtil
 		standard_ProcessUtility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 }
 
+/*
+ * ProcessUtility hook: append what waits before any utility statement, and let entries of COPY FROM
+ * wait.
+ */
 static void
 together_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 				 ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
 				 DestReceiver *dest, QueryCompletion *qc)
 {
-	MemoryContext own = CurrentMemoryContext;	/* COPY's IndexInfos are made here */
+	MemoryContext own = CurrentMemoryContext;	/* COPY makes its IndexInfos here */
 
 	sfx_pending_flush(NULL);
 	if (!IsA(pstmt->utilityStmt, CopyStmt) || !((CopyStmt *) pstmt->utilityStmt)->is_from)

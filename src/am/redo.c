@@ -1,9 +1,8 @@
 /*-------------------------------------------------------------------------
  * redo.c - the resource manager: redo, mask, description
  *
- * Redo applies the page functions that the action used.  It never touches
- * shared memory beyond buffers, but for the counter of metacache.c: images on a
- * standby are filled from the pages by whoever reads them.
+ * Redo applies the page functions that the action used.  It touches no shared memory except buffers
+ * and metacache.c's counter: on a standby the first reader fills an image from the pages (I3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -17,6 +16,7 @@
 #include "access/xlogutils.h"
 #include "miscadmin.h"
 
+/* Redo the metapage, block block_id of the record, and leave it locked in *buf. */
 static void
 redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
 {
@@ -33,12 +33,11 @@ redo_meta_block(XLogReaderState *record, uint8 block_id, Buffer *buf)
 		MarkBufferDirty(*buf);
 	}
 	else
-		sfx_meta_count_change();	/* a full image may have been restored */
+		sfx_meta_count_change();	/* a full image may have been restored: count the change */
 }
 
 /*
- * Before entries go that VACUUM has not announced: whoever may still see their rows must not miss
- * them.
+ * Cancel snapshots that may still see the rows of entries that this record removes without VACUUM.
  */
 static void
 resolve_conflict(XLogReaderState *record, TransactionId horizon, bool catalog)
@@ -51,6 +50,7 @@ resolve_conflict(XLogReaderState *record, TransactionId horizon, bool catalog)
 	SfxResolveConflict(horizon, catalog, locator);
 }
 
+/* APPEND and BATCH: n entries. */
 static void
 redo_append(XLogReaderState *record, int n)
 {
@@ -82,8 +82,9 @@ batch_count(XLogReaderState *record)
 }
 
 /*
- * The new page first: it may have been a leaf of a dropped run, which a reader whose metapage is
- * older still believes, and who may want the metapage while he holds it, to open its dictionary.
+ * EXTEND.  The new page is locked first, as in the action.  It may have been a leaf of a dropped
+ * run, which a reader with an older metapage still believes in; that reader may want the metapage,
+ * to open the leaf's dictionary, while it holds this page's lock (H3).
  */
 static void
 redo_extend(XLogReaderState *record)
@@ -112,6 +113,7 @@ redo_extend(XLogReaderState *record)
 		UnlockReleaseBuffer(metabuf);
 }
 
+/* FREEZE. */
 static void
 redo_freeze(XLogReaderState *record)
 {
@@ -131,7 +133,7 @@ redo_freeze(XLogReaderState *record)
 		UnlockReleaseBuffer(metabuf);
 }
 
-/* A page of a group that has no image: only its right link changed, or some of its children. */
+/* GROUP: a page without an image, of which only the right link changed, or some children. */
 static void
 redo_change(XLogReaderState *record, uint8 block_id, Buffer buf)
 {
@@ -150,8 +152,8 @@ redo_change(XLogReaderState *record, uint8 block_id, Buffer buf)
 }
 
 /*
- * All pages are restored and none is unlocked before the last one is: a reader on a standby never
- * sees half a group.
+ * GROUP.  All pages are restored before the first one is unlocked, so a reader on a standby never
+ * sees half a group (T2).
  */
 static void
 redo_group(XLogReaderState *record)
@@ -182,6 +184,7 @@ redo_group(XLogReaderState *record)
 			UnlockReleaseBuffer(bufs[n]);
 }
 
+/* META. */
 static void
 redo_meta(XLogReaderState *record)
 {
@@ -194,6 +197,7 @@ redo_meta(XLogReaderState *record)
 		UnlockReleaseBuffer(buf);
 }
 
+/* FLAG. */
 static void
 redo_flag(XLogReaderState *record)
 {
@@ -213,8 +217,8 @@ redo_flag(XLogReaderState *record)
 }
 
 /*
- * Wait until no scan on this standby holds entries that it copied before the removals that were
- * replayed just now.
+ * GATE (V3): wait until no scan on this standby holds entries that it copied before the removals
+ * just replayed.
  */
 static void
 redo_gate(XLogReaderState *record)
@@ -269,8 +273,9 @@ sfx_redo(XLogReaderState *record)
 }
 
 /*
- * What may differ between primary and standby: LSN and checksum, hint bits of
- * the page header, and the free space of a page.  Nothing in a body is unlogged.
+ * For wal_consistency_checking: mask what may differ between primary and standby, which is LSN and
+ * checksum, hint bits of the page header, and the free space of a page.  Nothing in a body is
+ * unlogged.
  */
 static void
 sfx_mask(char *pagedata, BlockNumber blkno)

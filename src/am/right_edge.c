@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  * right_edge.c - this backend's memory of where indexes end, for unique checks of ascending keys
  *
- * Rule U3 (README): entries come into an index by its log alone.  Who knows that all of them stood
- * before a bound when the log ended at some place, and has seen what was appended since, knows the
- * greatest entry, wherever merges have put it.  A key beyond that one is no other's: it needs no
- * look at images or trees, and its append sees under the page's lock what others have appended.
+ * Rule U3 (README): entries come into an index by its log alone.  A backend that knows that all
+ * entries stood before a bound when the log ended at some place, and that has seen what was
+ * appended since, knows the greatest entry, wherever merges have put it.  A key beyond that is new:
+ * it needs no look at images or trees, and its append sees under the page's lock what others have
+ * appended.
  *
- * The memory is of a life of the index (memo.h), which the page that is appended to confirms: it
- * has the build, and the invalidation of a file empties the table.
+ * The memory is of one life of the index (memo.h): the page that is appended to confirms the build,
+ * and the invalidation of a file empties the table.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -16,32 +17,34 @@
 #include "pos.h"
 #include "right_edge.h"
 
-#define EDGES			256		/* remembered: a session may write to many tables in turn */
+#define EDGES			256		/* remembered indexes: a session may write to many tables in turn */
 #define MAX_KEY			64
-#define RISING			8		/* so many keys have each been above the one before, ... */
-#define PAUSE			64		/* ... or so many more where the end was not there, twice as many
-								 * each time, ... */
-#define PAUSE_MAX		8192	/* ... up to these */
+#define RISING			8		/* keys in a row that are each above the one before, until the end
+								 * is looked for; ... */
+#define PAUSE			64		/* ... and keys until the next look, if that did not find the end,
+								 * twice as many each time, ... */
+#define PAUSE_MAX		8192	/* ... up to this number */
 
+/* The end of one index. */
 struct SfxEdge
 {
-	SfxMemo		memo;			/* of the file; the build is the place's */
-	int			rising;			/* keys above the one before; less than 0: a pause */
-	int			pause;			/* the next one */
-	bool		known;			/* bound and place say something */
-	uint32		lastlen;		/* of this backend's last key, or as much of it as there is room
-								 * for */
+	SfxMemo		memo;			/* of the file alone; the place has the build */
+	int			rising;			/* keys in a row above the one before; less than 0: a pause */
+	int			pause;			/* length of the next pause */
+	bool		known;			/* bound and place are valid */
+	uint32		lastlen;		/* of the last key of this backend, cut to MAX_KEY */
 	uint8		last[MAX_KEY];
-	SfxLogPlace place;			/* what stands before it in the log is not beyond ... */
-	SfxPos		bound;			/* ... this */
+	SfxLogPlace place;			/* all entries before it in the log, and those of trees, are at
+								 * most ... */
+	SfxPos		bound;			/* ... this position */
 	uint8		key[MAX_KEY];
-	const SfxPos *lo;			/* of the append that is watched */
+	const SfxPos *lo;			/* of the append that is being watched */
 };
 
 static SfxEdge edges[EDGES];
 static SfxMemoTable table = SFX_MEMO_TABLE(edges);
 
-/* The build is not known before a page is looked at. */
+/* The build is not known before a page was looked at. */
 static SfxEdge *
 find(Relation index)
 {
@@ -83,7 +86,7 @@ sfx_edge_see_key(Relation index, const SfxEntry *e)
 	return NULL;
 }
 
-/* False: there is no room for that key. */
+/* Set the bound.  False: there is no room for the key. */
 static bool
 set_bound(SfxEdge *edge, const SfxPos *pos)
 {
@@ -94,6 +97,7 @@ set_bound(SfxEdge *edge, const SfxPos *pos)
 	return true;
 }
 
+/* Raise the bound to an entry, if that is greater. */
 static void
 raise_bound(SfxEdge *edge, const SfxEntry *e)
 {
@@ -103,7 +107,10 @@ raise_bound(SfxEdge *edge, const SfxEntry *e)
 		edge->known &= set_bound(edge, &pos);
 }
 
-/* An entry of somebody else, or one of our own that was not appended where the place was. */
+/*
+ * SfxLogWatch.passes: another backend's entry, or one of ours that was not appended at the place.
+ * It raises the bound; does the watched key still stand above that?
+ */
 static bool
 passes(void *arg, const SfxEntry *e)
 {
@@ -113,6 +120,7 @@ passes(void *arg, const SfxEntry *e)
 	return edge->known && sfx_cmp_pos(&edge->bound, edge->lo) < 0;
 }
 
+/* SfxLogWatch.appended: our own entry raises the bound, too. */
 static void
 appended(void *arg, const SfxEntry *e)
 {
@@ -132,7 +140,10 @@ sfx_edge_watch(SfxEdge *edge, const SfxPos *lo, SfxLogWatch *watch)
 	return true;
 }
 
-/* If it has met what is not before lo, the index ends there now; else it could not see all. */
+/*
+ * An entry that does not stand before lo: the index ends there now, which is known.  Otherwise the
+ * watch could not follow the log, and nothing is known any more.
+ */
 void
 sfx_edge_refused(SfxEdge *edge)
 {

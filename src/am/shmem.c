@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * shmem.c - shared memory of all modules that have some: asked for while preloading, set up at
- * server start
+ * shmem.c - the shared memory areas of all modules: requested while preloading, set up at server
+ * start
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
- * spool.c - a build's items on their way into order
+ * spool.c - sorting a build's items
  *
  * Ordered bytes are sorted in memory by core's sort of byte strings (itemsort.h), which takes half
  * the time of a sort by comparisons.  Where memory does not suffice, what was gathered is sorted
- * and goes to a file, and the files are merged at the end; MERGE_ORDER files of one size are merged
- * into one before, so that there are few of them.
+ * and written to a file, and the files are merged at the end.  MERGE_ORDER files of one size are
+ * merged into one before that, so there are few of them.
  *
- * In the comparator key space items are sorted by words that tell what they can of their order, and
- * by the order's comparisons where words are equal, as seldom as that can be (sfx_item_sort_by).
- * Files have no words, and are merged by comparisons.
+ * In the comparator key space items are sorted by words that tell what they can of the order, and
+ * by the order's comparisons where words are equal (sfx_item_sort_by).  Files have no words, and
+ * are merged by comparisons.
  *
- * In a parallel build each participant sorts its share like that and leaves files behind; one
+ * In a parallel build each participant sorts its share like this and leaves files; the leader
  * merges them.
  *-------------------------------------------------------------------------
  */
@@ -35,16 +35,16 @@
 #define LEAST_MEMORY		(256 * 1024)
 #define LEAST_CHUNK			(32 * 1024)
 #define MOST_CHUNK			(1024 * 1024)
-#define PREFETCH_AHEAD		12
-#define FIRST_LOOK			10	/* items after which abbreviations are judged first, as by
+#define PREFETCH_AHEAD		12	/* items that are fetched ahead into the processor's caches */
+#define FIRST_LOOK			10	/* items after which abbreviations are first judged, as by
 								 * tuplesort */
-#define MERGE_ORDER			16	/* files that are merged into one before the end */
-#define NUMBER_BITS			20	/* of a file's number, that count a participant's own; the others
-								 * tell the participant */
+#define MERGE_ORDER			16	/* files of one level that are merged into one */
+#define NUMBER_BITS			20	/* low bits of a file's number, which count a participant's own
+								 * files; the others tell the participant */
 
 StaticAssertDecl(MAX_PARALLEL_WORKER_LIMIT < 1 << (32 - NUMBER_BITS), "participants of a build need different numbers of files");
 
-/* One of the files. */
+/* A file of sorted items. */
 typedef struct SpoolFile
 {
 	SfxSorted  *file;			/* NULL: in the shared set, by its number */
@@ -69,7 +69,7 @@ struct SfxSpool
 	uint8	  **chunks;
 	int			nchunks;
 	int			maxchunks;
-	Size		used;			/* of the last chunk */
+	Size		used;			/* bytes in use of the last chunk */
 
 	/* in files */
 	SpoolFile	file[SFX_SPOOL_FILES];
@@ -79,22 +79,22 @@ struct SfxSpool
 
 	/* comparator key space */
 	int			raw;			/* the first raw column */
-	SortSupportData ssup;		/* of that */
-	SfxTransform *transform;	/* of that, where core has no abbreviations */
-	bool		abbreviates;
-	Size		abbreviated;	/* values */
-	Size		next_look;		/* at so many of them: do abbreviations tell enough? */
+	SortSupportData ssup;		/* of that column */
+	SfxTransform *transform;	/* for that column, where core has no abbreviations */
+	bool		abbreviates;	/* items have words */
+	Size		abbreviated;	/* values, so far */
+	Size		next_look;		/* number of values at which abbreviations are judged next */
 	char	   *arena;			/* for one value */
 };
 
-/* ---- another order than that of bytes ---- */
+/* ---- words of items in the comparator key space ---- */
 
 /*
- * Words that tell what they can of an item's place: of the columns before the first raw one and its
- * marker, the *lead*, eight bytes each; then core's abbreviation of that column's value, if its
- * class has one that is an unsigned number, or words of the C library's transform (K3).  They go no
- * further: what has one abbreviation need not be equal.  Leads order as their columns do, and none
- * is the beginning of another one.
+ * Prepare the words that tell what they can of an item's place.  First come the columns before the
+ * first raw one, with its marker: the *lead*, eight bytes in each word.  Then core's abbreviation
+ * of the raw column's value, if its class has one that is an unsigned number, or words of the C
+ * library's transform (K3).  There are no further words, as values with one abbreviation need not
+ * be equal.  Leads order as their columns do, and none is a prefix of another one.
  */
 static void
 begin_words(SfxSpool *s)
@@ -118,7 +118,7 @@ begin_words(SfxSpool *s)
 	s->arena = palloc(SFX_ARENA);
 }
 
-/* The bytes of an item's lead. */
+/* Length of an item's lead. */
 static int
 lead_length(const SfxSpool *s, const uint8 *item, int len)
 {
@@ -129,7 +129,7 @@ lead_length(const SfxSpool *s, const uint8 *item, int len)
 	return n + 1;
 }
 
-/* Word number i of a value. */
+/* Word number i of a value of the raw column. */
 static uint64
 abbreviate(SfxSpool *s, Datum value, int i)
 {
@@ -140,7 +140,10 @@ abbreviate(SfxSpool *s, Datum value, int i)
 	return s->build->kd.col[s->raw].desc ? ~word : word;
 }
 
-/* As tuplesort does: where abbreviations tell little, no more of them are made. */
+/*
+ * As tuplesort does: if abbreviations tell little, no more of them are made.  True: that was just
+ * found.
+ */
 static bool
 tells_little(SfxSpool *s)
 {
@@ -152,6 +155,7 @@ tells_little(SfxSpool *s)
 	return !s->abbreviates;
 }
 
+/* An item's first word. */
 static uint64
 first_word(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
 {
@@ -164,6 +168,7 @@ first_word(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
 	return abbreviate(s, value, 0);
 }
 
+/* If abbreviations have just turned out to tell little, drop those that were made. */
 static void
 look_at_words(SfxSpool *s)
 {
@@ -173,7 +178,7 @@ look_at_words(SfxSpool *s)
 		s->items[i].word = 0;
 }
 
-/* Word number i of the raw column, which stands behind a lead of so many bytes. */
+/* Word number i of the raw column, which comes after a lead of that length. */
 static uint64
 raw_word(SfxSpool *s, const uint8 *item, int len, int lead, int i)
 {
@@ -186,9 +191,9 @@ raw_word(SfxSpool *s, const uint8 *item, int len, int lead, int i)
 }
 
 /*
- * SfxItemWords.  Items that agree in their words so far either have all more of the lead, or have
- * one lead.  (Where that is but a marker, the value's words are the first ones, and a NULL has its
- * own.)
+ * SfxItemWords: fill in the words of a level; false: there are none.  Of items that agree in their
+ * words so far, either all have more of the lead, or all have the same lead.  (If that is just a
+ * marker, the value's words are the first ones, and a NULL has a word of its own.)
  */
 static bool
 next_words(void *arg, SfxItem *a, size_t n, int level)
@@ -215,7 +220,7 @@ next_words(void *arg, SfxItem *a, size_t n, int level)
 	return true;
 }
 
-/* By the columns' values, then by bytes. */
+/* Compare two items by the columns' values, then by bytes. */
 static int
 cmp_items(void *arg, const uint8 *a, int alen, const uint8 *b, int blen)
 {
@@ -225,7 +230,7 @@ cmp_items(void *arg, const uint8 *a, int alen, const uint8 *b, int blen)
 	uint8		flags;
 	int			c;
 
-	/* (of long strings a comparison takes milliseconds) */
+	/* a comparison of long strings may take milliseconds */
 	CHECK_FOR_INTERRUPTS();
 	sfx_build_parse_item(s->build, a, alen, &x, &flags);
 	sfx_build_parse_item(s->build, b, blen, &y, &flags);
@@ -241,14 +246,14 @@ cmp_in_memory(void *arg, const SfxItem *a, const SfxItem *b)
 
 /* ---- in memory ---- */
 
-/* Bytes in use, with room for so many items: each stands in two arrays while they are sorted. */
+/* Bytes that many chunks and items take; each item stands in two arrays while they are sorted. */
 static Size
 memory_for(const SfxSpool *s, int nchunks, Size maxitems)
 {
 	return (Size) nchunks * s->chunk_size + 2 * maxitems * sizeof(SfxItem);
 }
 
-/* Room for one more item of so many bytes.  False: not within the limit. */
+/* Make room for one more item of that many bytes.  False: it would exceed the limit. */
 static bool
 make_room(SfxSpool *s, int len)
 {
@@ -295,14 +300,14 @@ free_memory(SfxSpool *s)
 	s->nitems = s->maxitems = 0;
 }
 
-/* Nothing is held while items are sorted but memory of the build's. */
+/* Called during a sort, while nothing is held but memory. */
 static void
 check_interrupts(void)
 {
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Do all items stand as comparisons say? */
+/* Are all items in the order of comparisons? */
 static bool
 in_order(SfxSpool *s)
 {
@@ -316,7 +321,7 @@ in_order(SfxSpool *s)
 	return true;
 }
 
-/* By words and comparisons; where words turn out to be wrong, by comparisons alone (K3). */
+/* Sort by words and comparisons; if the words prove wrong, by comparisons alone (K3). */
 static void
 sort_by_order(SfxSpool *s, SfxItem *tmp)
 {
@@ -345,7 +350,7 @@ sort_in_memory(SfxSpool *s)
 
 /* ---- in files ---- */
 
-/* A new file, at the end of the list. */
+/* Create a file, last in the list. */
 static SfxSorted *
 create_file(SfxSpool *s, int level)
 {
@@ -361,6 +366,7 @@ create_file(SfxSpool *s, int level)
 	return file;
 }
 
+/* Begin a merge of n files. */
 static SfxSortedMerge *
 merge_files(SfxSpool *s, const SpoolFile *f, int n)
 {
@@ -374,7 +380,7 @@ merge_files(SfxSpool *s, const SpoolFile *f, int n)
 	return merge;
 }
 
-/* Make one of the last n files. */
+/* Merge the last n files into one. */
 static void
 join_files(SfxSpool *s, int n)
 {
@@ -396,7 +402,7 @@ join_files(SfxSpool *s, int n)
 		sfx_sorted_delete(&s->shared->files.fs, old[i].number);
 }
 
-/* Sort what is in memory, and write it out. */
+/* Sort what is in memory, and write it to a file. */
 static void
 write_out(SfxSpool *s)
 {
@@ -426,7 +432,7 @@ write_out(SfxSpool *s)
 	MemoryContextSwitchTo(old);
 }
 
-/* Tell whoever merges where our items are. */
+/* Tell the leader which files have our items. */
 static void
 publish_files(SfxSpool *s)
 {
@@ -435,7 +441,7 @@ publish_files(SfxSpool *s)
 	s->shared->part[s->part].nfiles = s->nfiles;
 }
 
-/* What all participants have left behind. */
+/* Begin the merge of what all participants have left. */
 static SfxSortedMerge *
 merge_parts(SfxSpool *s)
 {
@@ -454,7 +460,7 @@ merge_parts(SfxSpool *s)
 	return merge;
 }
 
-/* ---- the public face ---- */
+/* ---- public functions ---- */
 
 SfxSpool *
 sfx_spool_begin(const SfxBuild *b, int workmem, const SfxSpoolPart *part)
@@ -484,7 +490,7 @@ sfx_spool_put(SfxSpool *s, const uint8 *item, int len, Datum value, bool isnull)
 	if (!make_room(s, 2 + len))
 	{
 		write_out(s);
-		/* there is always room for some items */
+		/* there is room for some items in any case */
 		if (!make_room(s, 2 + len))
 			elog(ERROR, "surfidx: no memory to sort the items of index \"%s\"", RelationGetRelationName(s->build->index));
 	}

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * spool_files.c - sorted items in temporary files, and their merge
  *
- * A file is items one behind the other: two bytes length, then the bytes.  Of each file that is
- * merged the items' first eight bytes are looked at, the others only where these are equal.  The
- * files stand in a heap, the one with the least item on top.
+ * A file is a sequence of items, each two bytes of length and its bytes.  The merge compares the
+ * first eight bytes of items, and the others only where these are equal.  The files stand in a
+ * heap, with the least item on top.
  *-------------------------------------------------------------------------
  */
 #include "spool_files.h"
@@ -20,20 +20,20 @@ struct SfxSorted
 {
 	BufFile    *file;
 	FileSet    *set;
-	uint8	   *buf;
+	uint8	   *buf;			/* a buffer: of items not yet written, or read ahead */
 	Size		size;			/* of buf */
 	Size		used;			/* bytes in buf */
 	/* reading */
-	Size		at;				/* the item that it stands on */
+	Size		at;				/* offset of the current item */
 	bool		end;			/* the file has no more than buf */
-	uint64		word;			/* the item's first bytes */
+	uint64		word;			/* the current item's first bytes, as a number */
 };
 
 struct SfxSortedMerge
 {
-	int			n;				/* files in the heap */
+	int			n;				/* files in the heap, which have items left */
 	int			nfiles;
-	bool		started;
+	bool		started;		/* an item was returned */
 	SfxSorted **heap;
 	SfxSorted **files;
 	SfxSortedCmp cmp;			/* NULL: by bytes */
@@ -62,6 +62,7 @@ sfx_sorted_create(FileSet *set, uint32 number)
 	return f;
 }
 
+/* Write the buffer to the file. */
 static void
 flush(SfxSorted *f)
 {
@@ -120,7 +121,7 @@ sfx_sorted_delete(FileSet *set, uint32 number)
 
 /* ---- merging ---- */
 
-/* Read on, keeping what is left. */
+/* Fill the buffer, keeping its rest. */
 static void
 fill(SfxSorted *f)
 {
@@ -135,7 +136,7 @@ fill(SfxSorted *f)
 	f->at = 0;
 }
 
-/* Stand on the item at f->at.  False: there is none. */
+/* Make the item at f->at the current one.  False: the file is at its end. */
 static inline bool
 look(SfxSorted *f)
 {
@@ -161,6 +162,7 @@ look(SfxSorted *f)
 	return true;
 }
 
+/* Go on to the next item. */
 static inline bool
 step(SfxSorted *f)
 {
@@ -168,6 +170,7 @@ step(SfxSorted *f)
 	return look(f);
 }
 
+/* Is a's current item less than b's? */
 static inline bool
 less(const SfxSortedMerge *m, const SfxSorted *a, const SfxSorted *b)
 {
@@ -181,7 +184,7 @@ less(const SfxSortedMerge *m, const SfxSorted *a, const SfxSorted *b)
 	return sfx_cmp_bytes(x + 2, sfx_get16(x), y + 2, sfx_get16(y)) < 0;
 }
 
-/* Number i of the heap has a greater item now, perhaps. */
+/* Restore the heap when the item of its i-th file may have become greater. */
 static inline void
 sift_down(SfxSortedMerge *m, int i)
 {
@@ -234,7 +237,7 @@ sfx_sorted_merge_next(SfxSortedMerge *m, int *len)
 {
 	SfxSorted  *f;
 
-	/* the item returned last is over: not before, since its bytes were the caller's */
+	/* only now go past the item returned last: its bytes were the caller's until this call */
 	if (m->started && m->n > 0)
 	{
 		if (!step(m->heap[0]))

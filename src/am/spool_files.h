@@ -10,35 +10,35 @@
 #include "storage/fileset.h"
 
 /*
- * Items in order, in a file: first written, then read, once.  Belongs to the memory context and
- * resource owner that are current when it is made.
+ * Items in order, in a file that is first written, then read, once.  It belongs to the memory
+ * context and resource owner that were current when it was made.
  */
 typedef struct SfxSorted SfxSorted;
 
 /*
- * A file to write to.  set: where another process will find it by its number; NULL: nobody else
- * will.
+ * Create a file.  set: where another process will find it by its number; NULL: it is for this
+ * process alone.
  */
 extern SfxSorted *sfx_sorted_create(FileSet *set, uint32 number);
 
-/* Append an item, not below the one before it. */
+/* Append an item, not less than the one before. */
 extern void sfx_sorted_put(SfxSorted *f, const uint8 *item, int len);
 
-/* That was the last one.  In a set, the file is closed, and is to be opened by whoever reads it. */
+/* No more items come.  A file of a set is closed, and freed here; its readers open it. */
 extern void sfx_sorted_finish(SfxSorted *f);
 
 /* Open a finished file of a set. */
 extern SfxSorted *sfx_sorted_open(FileSet *set, uint32 number);
 
-/* The items of n finished files, or of one, in one order. */
+/* A merge of n finished files. */
 typedef struct SfxSortedMerge SfxSortedMerge;
 
-/* Which of two items comes first, where that is not the order of their bytes. */
+/* Compares two items, where their order is not that of their bytes. */
 typedef int (*SfxSortedCmp) (void *arg, const uint8 *a, int alen, const uint8 *b, int blen);
 
 /*
- * memory: bytes for buffers, together.  The files are the merge's from then on.  cmp: what they are
- * sorted by; NULL: by bytes.
+ * Begin a merge, which owns the files from then on.  memory: bytes for all buffers together.  cmp:
+ * what the files are sorted by; NULL: by bytes.
  */
 extern SfxSortedMerge *sfx_sorted_merge_begin(SfxSorted **files, int n, Size memory,
 											  SfxSortedCmp cmp, void *arg);
@@ -46,10 +46,10 @@ extern SfxSortedMerge *sfx_sorted_merge_begin(SfxSorted **files, int n, Size mem
 /* The next item, valid until the next call; NULL at the end. */
 extern const uint8 *sfx_sorted_merge_next(SfxSortedMerge *m, int *len);
 
-/* Close the files, which deletes them but for those of a set. */
+/* End the merge and close the files; those not of a set are deleted by that. */
 extern void sfx_sorted_merge_end(SfxSortedMerge *m);
 
-/* Delete a file of a set that is not open. */
+/* Delete a file of a set, which is not open. */
 extern void sfx_sorted_delete(FileSet *set, uint32 number);
 
 #endif							/* SURFIDX_SPOOL_FILES_H */

@@ -23,7 +23,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#define SKIPSUPPORT_PROC	6	/* named by core only since 18 */
+#define SKIPSUPPORT_PROC	6	/* core has a name for it since 18 only */
 
 #define ALL_STRATEGIES \
 	(1 << BTLessStrategyNumber | 1 << BTLessEqualStrategyNumber | 1 << BTEqualStrategyNumber | \
@@ -43,7 +43,7 @@ static void validate_functions(Validation *v);
 static void validate_operators(Validation *v);
 static void validate_groups(Validation *v);
 
-/* Report a fault: "what" goes on after the family's name. */
+/* Report a fault; "what" continues the sentence after the family's name. */
 static void
 fault(Validation *v, const char *what)
 {
@@ -87,8 +87,8 @@ sfx_validate(Oid opclass)
 }
 
 /*
- * Does a support function have the signature that its number asks for?  False also for a number
- * that does not exist.
+ * Has a support function the signature that its number requires?  False also for a number that does
+ * not exist.
  */
 static bool
 function_fits(Form_pg_amproc f)
@@ -148,7 +148,7 @@ validate_operators(Validation *v)
 	}
 }
 
-/* Operators and functions that one pair of types must have. */
+/* Check the operators and functions that a pair of types must have. */
 static void
 validate_group(Validation *v, const OpFamilyOpFuncGroup *g)
 {
@@ -162,8 +162,8 @@ validate_group(Validation *v, const OpFamilyOpFuncGroup *g)
 }
 
 /*
- * Each pair of types complete, and each pair there: the planner derives conditions across types
- * only as far as families go.
+ * Check that each pair of types is complete, and that all pairs are there: the planner derives
+ * conditions across types only as far as families go.
  */
 static void
 validate_groups(Validation *v)
@@ -177,7 +177,7 @@ validate_groups(Validation *v)
 	{
 		OpFamilyOpFuncGroup *g = (OpFamilyOpFuncGroup *) lfirst(lc);
 
-		/* an offset type of in_range (interval) need not be a type of the family */
+		/* the offset type of in_range (interval) need not be a type of the family */
 		if (g->operatorset == 0 && g->functionset == (1 << BTINRANGE_PROC))
 			continue;
 		npairs++;
@@ -195,8 +195,11 @@ validate_groups(Validation *v)
 
 /* ------------------------------------------------------------------ dependencies */
 
-/* What a class cannot do without, and belongs to one type: it goes when the class goes.  All else is loosely tied to
- * the family, so that it can be dropped on its own. */
+/*
+ * Is the member one that a class cannot do without, and that belongs to one type?  Then it is
+ * dropped with the class.  All others are loosely tied to the family, and can be dropped on their
+ * own.
+ */
 static bool
 is_essential(const OpFamilyMember *m)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * wal_desc.c - what a record says of itself: in pg_walinspect, and in the context of redo's errors
+ * wal_desc.c - descriptions of records: in pg_walinspect, and in the context of redo's errors
  *
- * The data of a block is left out where the record has an image of the block, so nothing here
- * counts on it.  No description is empty.
+ * A block's data is absent where the record has an image of the block, so nothing here relies on
+ * it.  No description is empty.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -36,7 +36,7 @@ sfx_wal_identify(uint8 info)
 	return NULL;
 }
 
-/* Data of a block of the record, at least so many bytes; NULL: the block is there as an image. */
+/* Data of a block of the record, at least `min` bytes; NULL: the record has an image instead. */
 static const char *
 block_data(XLogReaderState *record, uint8 block_id, Size min, Size *len)
 {
