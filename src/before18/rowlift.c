@@ -1,22 +1,22 @@
 /*-------------------------------------------------------------------------
- * rowlift.c - row comparisons, (a, b) > (1, 2), as conditions of an index before 18
+ * rowlift.c - row comparisons, (a, b) > (1, 2), as conditions of an index before 18 (L4)
  *
- * The planner makes a row comparison a condition of a btree only, and so does the executor when it
- * makes a plan's scan keys.  The planner is shown our indexes as btrees (lift_relation_info);
- * before the executor sees the finished plan, the row comparisons among their conditions are taken
- * apart: a comparison of single columns for each member, which the executor turns into scan keys
- * as any other, constants, parameters and NULLs included.  Their operators are the members' own,
- * as the executor looks them up in the index's families; their functions are marks by which
- * amrescan knows them and puts them together again (row_gather.c).
+ * The planner makes a row comparison a condition of a btree only, and the executor accepts it as a
+ * btree's scan key only.  The planner is shown our indexes as btrees (lift_relation_info).  Before
+ * the executor sees the finished plan, the row comparisons among their conditions are taken apart:
+ * a comparison of single columns for each member, which the executor turns into scan keys as any
+ * other, with constants, parameters and NULLs.  Their operators are the members' own, as the
+ * executor looks them up in the index's families; their functions are marks, by which amrescan
+ * recognizes them and puts them together again (row_gather.c).
  *
  * A plan has each condition twice: for the index, and for the table's rows, which EXPLAIN shows and
- * which updated rows are checked with once more.  The second one stays what it is.  Of an
- * index-only scan EXPLAIN shows the first one; so the state of such a scan is given a copy of its
- * plan node that has the second one in its place.  Nobody makes scan keys of that but a parallel
- * worker that is sent it: there plans are gone through as well.
+ * with which updated rows are checked again.  The second one is left alone.  Of an index-only scan
+ * EXPLAIN shows the first one; so the state of such a scan gets a copy of its plan node that has
+ * the second one there.  Only a parallel worker makes scan keys of a copy sent to it: there plans
+ * are taken apart again.
  *
- * The plan is asked for by a planner that knows nothing of this, if somebody calls
- * standard_planner() past all hooks: then no index passes for a btree.
+ * A caller of standard_planner() that bypasses all hooks gets a plan without any of this: then no
+ * index passes for a btree.
  *-------------------------------------------------------------------------
  */
 #include "rowlift.h"
@@ -33,14 +33,14 @@
 #include "optimizer/planner.h"
 #include "utils/syscache.h"
 
-/* One call of our planner hook. */
+/* A call of our planner hook. */
 typedef struct Planning
 {
-	bool		offered;		/* some index passed for a btree */
+	bool		offered;		/* an index has passed for a btree */
 } Planning;
 
-static Planning *planning = NULL;	/* the innermost one */
-static bool any_split = false;	/* this backend has had a plan with a row comparison taken apart */
+static Planning *planning = NULL;	/* the innermost call */
+static bool any_split = false;	/* this backend has taken apart a row comparison */
 
 static planner_hook_type prev_planner = NULL;
 static ExecutorStart_hook_type prev_executor_start = NULL;
@@ -76,7 +76,7 @@ sfx_rowlift_offers(PlannerInfo *root)
 
 /* ------------------------------------------------------------------ taking apart */
 
-/* Not of a btree, whose executor takes them as they are, nor of one that is only thought of. */
+/* Not that of a btree, whose executor takes them as they are, nor of a hypothetical index. */
 static bool
 is_to_be_split(Oid indexid)
 {
@@ -90,7 +90,7 @@ is_to_be_split(Oid indexid)
 	return result;
 }
 
-/* The members of a row comparison at the end of a list of conditions. */
+/* Append the members of a row comparison to a list of conditions. */
 static List *
 append_members(List *quals, const RowCompareExpr *row)
 {
@@ -227,7 +227,7 @@ is_member(Node *qual)
 	return IsA(qual, OpExpr) && sfx_is_row_member(((OpExpr *) qual)->opfuncid);
 }
 
-/* What EXPLAIN says of an index-only scan: its conditions as they were. */
+/* For EXPLAIN of an index-only scan: its conditions as they were. */
 static bool
 show_rows(PlanState *ps, void *unused)
 {

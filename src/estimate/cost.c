@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * cost.c - what the planner is told about the price of a scan
+ * cost.c - what the planner is told about the cost of a scan
  *
- * The same amount as a btree of as many pages, so that plans are those that a btree would get; with
- * the leaps that scans make over values of columns without equality, for which core has an estimate
- * from 18 on; and one more descent for each run in front of the main tree.
+ * The cost of a btree with as many pages, so that plans are those that a btree would get; plus the
+ * leaps that scans make over values of columns without equality, for which core has an estimate
+ * from 18 on; plus one more descent for each run in front of the main tree.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -21,13 +21,13 @@
 #include "utils/index_selfuncs.h"
 #include "utils/selfuncs.h"
 
-/* Times cpu_operator_cost for each page on the way down: what btree's estimate has. */
+/* times cpu_operator_cost, for each page of a descent: btree's figure */
 #define DESCENT_PAGE	50.0
 
-/* Entries of a leaf with cut keys for each one of a whole leaf: two to four. */
+/* entries of a leaf with cut keys, for each entry of a whole leaf: two to four */
 #define CUT_LEAF_ENTRIES	3.0
 
-/* The index's metapage; NULL: it has none, or none that can be read. */
+/* The index's metapage, as kept by this backend; NULL: there is none, or it cannot be read. */
 static const SfxMeta *
 known_meta(const IndexOptInfo *info)
 {
@@ -37,9 +37,9 @@ known_meta(const IndexOptInfo *info)
 }
 
 /*
- * What searching the runs in front of the main tree costs, as btree's estimate counts a descent:
- * comparisons and pages.  Core knows the height of its own trees only before 18: it is told here.
- * An index that somebody only thinks of has one inner level.
+ * The cost of searching the runs in front of the main tree, as btree's estimate counts a descent:
+ * comparisons and pages.  Also tells core the height of the tree, which before 18 it knows of
+ * btrees only.  A hypothetical index has one inner level.
  */
 static Cost
 look_at_runs(IndexOptInfo *info, const SfxMeta *meta)
@@ -53,7 +53,10 @@ look_at_runs(IndexOptInfo *info, const SfxMeta *meta)
 	return cost;
 }
 
-/* Needs an index-only scan no keys: no column is read, and each condition bounds the range? */
+/*
+ * Can an index-only scan do without keys: is no column read, and does each condition bound the
+ * range?
+ */
 static bool
 needs_no_keys(const IndexPath *path)
 {
@@ -64,7 +67,7 @@ needs_no_keys(const IndexPath *path)
 }
 
 /*
- * What an index-only scan pays for visits to rows, for their keys, where leaves have cut ones: as
+ * The cost of visiting rows for their keys in an index-only scan, where leaves have cut keys; as
  * core charges a plain scan.
  */
 static Cost
@@ -101,8 +104,8 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	Cost		runs = look_at_runs(info, meta);
 
 	/*
-	 * btree's estimate needs the ordering operators that core found for the columns; without them,
-	 * it would crash
+	 * btree's estimate needs the ordering operators that core has found for the columns; it would
+	 * crash without them.
 	 */
 	if (info->sortopfamily != NULL)
 	{

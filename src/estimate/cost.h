@@ -7,6 +7,7 @@
 
 #include "surfidx.h"
 
+/* amcostestimate. */
 extern void sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup, Cost *total,
 							 Selectivity *selectivity, double *correlation, double *pages);
 

@@ -3,25 +3,28 @@
  *
  * Core estimates conditions one by one from what ANALYZE has sampled, before it asks any access
  * method.  But the index can count.  So while a table's size is estimated, core is shown statistics
- * that are made for this very query: the constants that its conditions compare the column with cut
- * the index into intervals, inside of which no condition changes its answer; each piece that is not
- * empty is shown as one most common value, its first entry, with the piece's share of all entries.
- * Whatever condition core tries on these values, it adds up what the index has counted, for every
- * operator of the family and every type.
+ * made for this very query.  The constants with which its conditions compare the column cut the
+ * index into intervals within which no condition changes its answer.  Each interval that is not
+ * empty is shown as one most common value, its first entry, with the interval's share of all
+ * entries.  Whatever condition core tries on these values, it adds up what the index has counted,
+ * for every operator of the family and every type.
  *
- * Such statistics know nothing of other constants, of joins or of groups.  So they are only shown
- * - while the table's own size is not yet known (its rows are 0): joins, groups and costs come after that;
- * - if every condition on the column, wherever core may look for one at that time, is one that was understood;
- * - if one of them, or of those on a later column of the index, is an inequality: what an equality finds, ANALYZE tells
- *   well enough, and a lookup's planning should not take longer than the lookup;
- * - to users who may see the column in all rows, because they tell of it.
+ * Such statistics know nothing of other constants, of joins or of groups.  So they are shown only
+ * - while the table's own size is not yet known (its rows are 0): joins, groups and costs come
+ *   later (E1);
+ * - if every condition on the column, wherever core may look for one at that time, was understood
+ *   (E2);
+ * - if one of them, or of those on a later column of the index, is an inequality: ANALYZE tells
+ *   well enough what an equality finds, and planning a lookup should not take longer than the
+ *   lookup (E2);
+ * - to users who may see the column in all rows, because they reveal something of it (E3).
  *
- * A later column of an index is shown as it is spread where the columns before it have the values
- * that the query wants of them: core multiplies what it thinks of single conditions, and so gets
- * the share of all together, however the columns depend on one another.
+ * A later column of an index is shown as it is distributed where the columns before it have the
+ * values that the query wants of them (E4).  Core multiplies the selectivities of single
+ * conditions, and so gets the share of all together, however the columns depend on one another.
  *
- * Columns of no surfidx index, or of one behind others that are not fixed, and partial indexes are
- * estimated as ever, and so is an index with a damaged page (a WARNING says so).
+ * Columns that are in no surfidx index, or only after columns that are not fixed, and partial
+ * indexes, are estimated as ever; so is an index with a damaged page (a WARNING says so, E5).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -47,8 +50,8 @@ static bool range_estimates = true;
 static get_relation_stats_hook_type prev_relation_stats = NULL;
 
 /*
- * May the user see the column in all rows?  Of a partition or a child: in the table that the query
- * names.
+ * May the user see the column in all rows (E3)?  Of a partition or child: in the table that the
+ * query names.
  */
 static bool
 may_see(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
@@ -77,7 +80,7 @@ may_be_null(Oid relid, AttrNumber attno)
 	return result;
 }
 
-/* The statistics for a column's conditions; NULL: none but ANALYZE's. */
+/* Make the statistics for a column's conditions; NULL: only ANALYZE's apply. */
 static HeapTuple
 count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno, int col)
 {
@@ -90,7 +93,7 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	HeapTuple	tuple = NULL;
 	int			n;
 
-	/* locked since the planner looked at it */
+	/* the planner holds a lock on it */
 	c.pin = palloc(sizeof(ScanKeyData) * (col + 1));
 	c.chained = info->nkeycolumns > 1 && sfx_chain_length(rel, info) > col + 1;
 	c.o.index = index_open(info->indexoid, NoLock);
@@ -110,8 +113,8 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 /* ---- the hook ---- */
 
 /*
- * What was found for a column: core asks once for each condition.  Lives in the planner's memory,
- * and is forgotten with it.
+ * What was found for a column, since core asks once for each condition.  In the planner's memory,
+ * and forgotten with it.
  */
 typedef struct Shown
 {
@@ -125,6 +128,7 @@ typedef struct Shown
 
 static Shown *shown = NULL;
 
+/* Reset callback of the planner's memory. */
 static void
 forget_shown(void *arg)
 {
@@ -136,6 +140,7 @@ forget_shown(void *arg)
 		*link = (*link)->next;
 }
 
+/* The statistics for a column, made when they are first asked for. */
 static HeapTuple
 show(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno, int col)
 {
@@ -159,15 +164,15 @@ show(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber at
 	return (shown = s)->tuple;
 }
 
-/* It goes with the planner's memory. */
+/* Core's callback to free the statistics: they end with the planner's memory. */
 static void
 keep_statistics(HeapTuple tuple)
 {
 }
 
 /*
- * The relation of a range table entry.  Core's estimate for brin asks with a vardata of which
- * nothing is set.
+ * The relation of a range table entry; NULL: unknown.  Core's estimate for brin calls the hook with
+ * a vardata in which nothing is set.
  */
 static RelOptInfo *
 relation_of(const PlannerInfo *root, const RangeTblEntry *rte)
@@ -180,7 +185,7 @@ relation_of(const PlannerInfo *root, const RangeTblEntry *rte)
 
 /*
  * Is there a condition on the table that may be other than an equality?  Most lookups have none,
- * and are done with here.
+ * and end here.
  */
 static bool
 any_inequality(const RelOptInfo *rel)
@@ -195,7 +200,7 @@ any_inequality(const RelOptInfo *rel)
 	return false;
 }
 
-/* May the user see the column, and those of the index before it, in all rows? */
+/* May the user see the column, and those before it in the index, in all rows? */
 static bool
 may_see_all(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, int col)
 {
@@ -205,6 +210,7 @@ may_see_all(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, int co
 	return true;
 }
 
+/* The hook for a column's statistics. */
 static bool
 estimate_relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
 {

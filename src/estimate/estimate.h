@@ -2,10 +2,10 @@
  * estimate.h - the row of pg_statistic that the planner is shown for a query's conditions on a
  * column
  *
- * estimate.c asks the others in this order: which index tells of the column (estimate_index.c),
- * what the query compares it with (estimate_conditions.c), how many entries lie between those
- * constants (estimate_count.c, which keeps what it can from plan to plan: estimate_known.c); and
- * puts the row together (estimate_row.c).  Memory: the current context.
+ * estimate.c calls the others in this order: which index tells of the column (estimate_index.c),
+ * with what the query compares it (estimate_conditions.c), how many entries lie between those
+ * constants (estimate_count.c, which keeps from plan to plan what it can: estimate_known.c); then
+ * it makes the row (estimate_row.c).  Memory: the current context.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_ESTIMATE_H
@@ -20,8 +20,8 @@
 #include "access/htup.h"
 #include "access/skey.h"
 
-#define SFX_MAX_EDGES	64		/* positions at which conditions change their answers; more are
-								 * left to ANALYZE */
+#define SFX_MAX_EDGES	64		/* positions at which conditions change their answers; if there are
+								 * more, it is left to ANALYZE */
 
 /* The conditions on a column. */
 typedef struct SfxConditions
@@ -29,47 +29,50 @@ typedef struct SfxConditions
 	PlannerInfo *root;
 	Index		varno;
 	AttrNumber	attno;
-	int			col;			/* the index's column, from 0 */
+	int			col;			/* the column's number in the index, from 0 */
 	SfxOpened	o;				/* the index; heap is NULL */
 	ScanKey		pin;			/* equalities on the columns before it */
 	List	   *keys;			/* ScanKeys of the conditions */
-	bool		inequality;		/* one of them, at least */
-	bool		chained;		/* ... or on a later column that is shown together with this one */
-	bool		strange;		/* a condition on the column that was not understood */
-	bool		compound;		/* some are not simply comparisons of the column with a constant
-								 * that every row has to pass */
+	bool		inequality;		/* one of them at least is one */
+	bool		chained;		/* ... or there is one on a later column that is shown together
+								 * with this one */
+	bool		strange;		/* some condition on the column was not understood */
+	bool		compound;		/* some condition is not a simple comparison of the column with a
+								 * constant that every row has to pass */
 } SfxConditions;
 
 /*
- * Does an expression look at the column c->attno of the table c->varno? context: an SfxConditions.
+ * An expression walker: does the expression refer to column c->attno of table c->varno?  context:
+ * an SfxConditions.
  */
 extern bool sfx_conditions_mentioned(Node *node, void *context);
 
 /*
- * Can the condition only be true for one value of what it compares?  Core marks those that it has
- * found in the query itself.
+ * Can the condition be true for one value only of what it compares?  Core marks such conditions
+ * that it finds in the query itself.
  */
 extern bool sfx_is_equality(const RestrictInfo *rinfo);
 
-/* Fill c->pin with the equalities on the first ncols columns.  False: one of them is not fixed. */
+/* Fill c->pin with the equalities on the first ncols columns.  False: a column is not fixed. */
 extern bool sfx_conditions_pin(SfxConditions *c, RelOptInfo *rel, const IndexOptInfo *info, int ncols);
 
 /*
- * Every condition that may be estimated while the table's size is: its own, and what core takes out
- * of an OR that joins it.  False: one was not understood, or there are equalities only.
+ * Collect every condition that core may estimate while it estimates the table's size: the table's
+ * own, and what core extracts from ORs of joins.  False: one was not understood, or all are
+ * equalities.
  */
 extern bool sfx_conditions_collect(SfxConditions *c, RelOptInfo *rel);
 
 /*
- * How many of an index's columns can be shown together: the first ones, all fixed but the last, for
- * which there is another condition.  0: less than two.
+ * How many of an index's leading columns can be shown together: all fixed except the last, which
+ * has another condition (E4).  0: fewer than two.
  */
 extern int	sfx_chain_length(RelOptInfo *rel, const IndexOptInfo *info);
 
 /*
- * The index that tells of a column, whose number in it goes to *col: the one of which most columns
- * can be shown together, if the column is one of them; else the smallest one that begins with it.
- * NULL: none.
+ * The index that tells of a column, and the column's number in it (*col): the index of which most
+ * columns can be shown together, if the column is among them; else the smallest index that begins
+ * with the column.  NULL: none.
  */
 extern IndexOptInfo *sfx_telling_index(RelOptInfo *rel, AttrNumber attno, int *col);
 
@@ -80,7 +83,7 @@ typedef struct SfxEdges
 {
 	int			n;
 	SfxPos		pos[SFX_MAX_EDGES + 2];
-	/* of each condition that finds anything the range */
+	/* the range of each condition that can find anything */
 	int			nranges;
 	struct
 	{
@@ -88,68 +91,75 @@ typedef struct SfxEdges
 		SfxPos		lo;
 		SfxPos		hi;
 	}			range[SFX_MAX_EDGES / 2];
-	/* of positions, as long as they have room */
+	/* bytes of the positions, for as long as there is room */
 	Size		used;
 	uint8		bytes[512];
 } SfxEdges;
 
-/* What lies between two of them. */
+/* The interval between two edges. */
 typedef struct SfxPiece
 {
 	double		share;			/* of all entries between the first edge and the last */
-	Datum		first;
+	Datum		first;			/* a value in it */
 	bool		isnull;
 } SfxPiece;
 
-/* nulls: the column may have some.  False: too many, or not so simple. */
+/*
+ * Find the edges.  nulls: the column may have NULLs.  False: there are too many, or conditions are
+ * not so simple.
+ */
 extern bool sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e);
 
 /*
- * How the entries are spread over the intervals.  The number of those that have any, the largest
- * first; 0 if there is nothing, or if a page is damaged (a WARNING says so).
+ * Measure how the entries are distributed over the intervals.  Returns the number of those that
+ * have entries, the largest first; 0: there are none, or a page is damaged (a WARNING says so).
  */
 extern int	sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece);
 
 /*
- * A row of pg_statistic in that memory, from the one that ANALYZE made, if it did.  Values are made
- * plain in piece.
+ * Make a row of pg_statistic in that memory, from ANALYZE's row if there is one.  Values in piece
+ * are detoasted.
  */
 extern HeapTuple sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, SfxPiece *piece, int n, MemoryContext cxt);
 
-/* ---- estimate_known.c: what this backend keeps of an index.  Of the first column.  Errors: what comparison functions throw, none in ordered bytes. ---- */
+/*
+ * ---- estimate_known.c: what this backend keeps of an index, about its first column.  Errors:
+ * those of comparison functions; none in ordered bytes. ----
+ */
 
 typedef struct SfxKnown SfxKnown;
 
-/* Of the index as that metapage says that it is now.  Valid until the next call. */
+/* What is kept of the index, as of that metapage.  Valid until the next call. */
 extern SfxKnown *sfx_known_index(Relation index, const SfxMeta *meta);
 
-/* One more plan counts entries without positions: is it time to learn them? */
+/* Another plan counts entries without positions: is it time to learn these? */
 extern bool sfx_known_worth_learning(SfxKnown *k, const SfxMeta *meta);
 
-/* Learn positions, by all pages above the leaves.  Errors: damage. */
+/* Learn positions, by all pages above the leaves.  ERROR if pages are damaged. */
 extern void sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta);
 
 /*
- * Are there positions?  In all stages but the delta there were so many entries, and so many with
+ * Were positions learned?  Then all stages except the delta had *total entries, *nulls of them with
  * NULL (in ordered bytes).
  */
 extern bool sfx_known_learned(const SfxKnown *k, double *total, double *nulls);
 
-/* How many of these lie below pos, but for *off more or less. */
+/* The number of these entries below pos, and by how much it may be wrong (*off). */
 extern void sfx_known_rank(const SfxKnown *k, const SfxOpened *o, const SfxPos *pos, double *rank, double *off);
 
 /*
- * The same of n ascending ones, none of which is an end of the values or NULLs, by a look into
- * their leaves in each run of *meta, which has to be that of sfx_known_index.  Errors: damage.
+ * The same for n ascending positions, none of which is at an end of the values or NULLs, exactly:
+ * by a look into their leaves in each run of *meta, which has to be that of sfx_known_index.  ERROR
+ * if pages are damaged.
  */
 extern void sfx_known_ranks_by_leaves(const SfxKnown *k, const SfxOpened *o, const SfxMeta *meta,
 									  const SfxPos *pos, int n, double *rank);
 
-/* A value between two positions, if one was seen; it is *k's. */
+/* A value between two positions, if one was seen; it is *k's.  And note one that was seen. */
 extern bool sfx_known_value(const SfxKnown *k, const SfxOrder *order, const SfxPos *lo, const SfxPos *hi, Datum *value);
 extern void sfx_known_note(SfxKnown *k, const SfxColumn *col, const SfxOrder *order, const SfxEntry *e, Datum value);
 
 extern void sfx_estimate_define_gucs(void);
-extern void sfx_estimate_init(void);	/* the planner's hook for statistics */
+extern void sfx_estimate_init(void);	/* install the planner's hook for statistics */
 
 #endif							/* SURFIDX_ESTIMATE_H */

@@ -34,7 +34,10 @@ sfx_conditions_mentioned(Node *node, void *context)
 	return expression_tree_walker(node, sfx_conditions_mentioned, context);
 }
 
-/* Column operator value as a scan key of column c->col. False: not one of the index's order. */
+/*
+ * Make "column operator value" a scan key of column c->col.  False: the operator is not of the
+ * index's order.
+ */
 static bool
 make_key(const SfxConditions *c, Oid op, Oid collation, Datum value, ScanKey key)
 {
@@ -52,7 +55,7 @@ make_key(const SfxConditions *c, Oid op, Oid collation, Datum value, ScanKey key
 	ReleaseSysCache(tup);
 	if (left != c->o.kd.col[c->col].type || (OidIsValid(collation) && collation != index->rd_indcollation[c->col]))
 		return false;
-	/* what is of the column's type becomes bytes without the operator's help */
+	/* values of the column's type become bytes without the operator's help */
 	if (right == left && c->o.order == NULL)
 	{
 		*key = (ScanKeyData) {0};
@@ -79,7 +82,7 @@ add_condition(SfxConditions *c, Oid op, Oid collation, Datum value)
 	return true;
 }
 
-/* column op constant, or the other way round.  False: something else. */
+/* Add a clause "column op constant", or the reverse.  False: it is something else. */
 static bool
 add_comparison(SfxConditions *c, OpExpr *clause)
 {
@@ -100,11 +103,14 @@ add_comparison(SfxConditions *c, OpExpr *clause)
 	}
 	if (!is_column(c, left) || !OidIsValid(op) || sfx_conditions_mentioned(right, c))
 		return false;
-	/* as core does: what is known at planning time */
+	/* as core does: take what is known at planning time */
 	other = IsA(right, Const) ? right : estimate_expression_value(c->root, right);
 	if (IsA(other, RelabelType))
 		other = (Node *) ((RelabelType *) other)->arg;
-	/* what is not known is estimated without statistics, and a NULL is never true */
+
+	/*
+	 * what is not known is estimated without statistics, and a comparison with NULL is never true
+	 */
 	if (!IsA(other, Const) || ((Const *) other)->constisnull)
 	{
 		c->compound = true;
@@ -113,7 +119,7 @@ add_comparison(SfxConditions *c, OpExpr *clause)
 	return add_condition(c, op, clause->inputcollid, ((Const *) other)->constvalue);
 }
 
-/* column op ANY (constant array) */
+/* Add a clause "column op ANY (constant array)".  False: it is something else. */
 static bool
 add_array(SfxConditions *c, ScalarArrayOpExpr *clause)
 {
@@ -148,7 +154,10 @@ add_array(SfxConditions *c, ScalarArrayOpExpr *clause)
 	return true;
 }
 
-/* All that compares the column, however deep. */
+/*
+ * An expression walker: add all comparisons of the column, however deep; stops at one that is not
+ * understood.
+ */
 static bool
 find_conditions(Node *node, void *context)
 {
@@ -180,8 +189,8 @@ find_conditions(Node *node, void *context)
 }
 
 /*
- * The equality with a constant that every row has to pass in column c->attno, as c->pin[c->col].
- * False: there is none.
+ * Find the equality with a constant that every row has to pass in column c->attno, as
+ * c->pin[c->col].  False: there is none.
  */
 static bool
 pin_column(SfxConditions *c, RelOptInfo *rel)

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * estimate_count.c - the entries between the constants of a column's conditions
  *
- * What a backend keeps of the index (estimate_known.c) and the images in memory tell most of it
- * within 1 %, without a look at a page and so without the subtransaction that reading a damaged one
- * would take.  Where they do not, the ranks of the constants are looked up (rank.c).
+ * Most of it is known within 1 % from what a backend keeps of the index (estimate_known.c) and from
+ * images in memory: no page is read, and so no subtransaction is needed, as it would be in case a
+ * page is damaged.  Where that is not enough, the ranks of the constants are looked up (rank.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -26,13 +26,13 @@
 #include "utils/datum.h"
 #include "utils/rel.h"
 
-#define CERTAINLY_SOME	8		/* where ranks say that so many entries lie between two positions
+#define CERTAINLY_SOME	8		/* if ranks say that so many entries lie between two positions,
 								 * there is one */
-#define MAX_ERROR		0.01	/* of what a condition finds */
+#define MAX_ERROR		0.01	/* of the entries that a condition finds */
 
 /*
- * The edge at that position, in its place among the others, of which none has the same; bytes of
- * its own.
+ * Insert an edge at its place among the others, unless there is one at that position; its bytes are
+ * copied.
  */
 static SfxPos
 add_edge(const SfxConditions *c, SfxEdges *e, const SfxPos *pos)
@@ -76,7 +76,7 @@ range_of_condition(const SfxConditions *c, ScanKey key, SfxRange *range)
 	return sfx_range_of_keys(&c->o, keys, n, range);
 }
 
-/* A condition's range. */
+/* Add the range of a condition, and its edges. */
 static bool
 add_range(SfxConditions *c, ScanKey key, SfxEdges *e)
 {
@@ -97,7 +97,7 @@ add_range(SfxConditions *c, ScanKey key, SfxEdges *e)
 	return true;
 }
 
-/* Where NULLs begin or end. */
+/* Add the edge where NULLs begin or end. */
 static bool
 add_nulls(SfxConditions *c, SfxEdges *e)
 {
@@ -132,7 +132,7 @@ sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 	if (2 * list_length(c->keys) + 4 > SFX_MAX_EDGES)
 		return false;
 	e->n = e->nranges = e->used = 0;
-	/* where the values of the columns before end, so does what is asked for */
+	/* where the values of the columns before end, the last edge is */
 	range.hi.key = NULL;
 	if (c->col > 0)
 	{
@@ -155,18 +155,18 @@ sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 	return true;
 }
 
-/* ---- a value for each piece ---- */
+/* ---- a value for each interval ---- */
 
 /*
- * Does a bound of a constant stand in full in its range, so that what comes before and behind it is
- * certain?
+ * A bound of at most that many bytes stands in full in its range: what comes before it and after it
+ * is certain.
  */
 #define CERTAIN_BOUND	256
 
 /*
  * Is the constant of a condition, of the column's own type, a value between lo and hi, neighbours
- * among the edges?  It is the first or the last one of the condition's range, or stands right
- * before or behind it, and no edge parts what is equal.
+ * among the edges?  It is the first or last value of the condition's range, or comes right before
+ * or after it; and no edge separates equal values.
  */
 static bool
 constant_between(const SfxConditions *c, const SfxEdges *e, int r, const SfxPos *lo, const SfxPos *hi)
@@ -190,8 +190,8 @@ constant_between(const SfxConditions *c, const SfxEdges *e, int r, const SfxPos 
 }
 
 /*
- * A value between two edges without a look at the index: one of the query's, or one that was seen.
- * False: none is known.
+ * A value between two edges without a look at the index: a constant of the query, or a value that
+ * was seen.  False: none is known.
  */
 static bool
 known_value(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxPos *lo, const SfxPos *hi, SfxPiece *v)
@@ -218,7 +218,7 @@ known_value(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, co
 	return true;
 }
 
-/* The column of the piece's first entry.  False: it is empty. */
+/* The column's value in the interval's first entry.  False: the interval is empty. */
 static bool
 first_value(const SfxConditions *c, SfxReader *reader, SfxKnown *known, const SfxPos *lo, const SfxPos *hi, char *arena, SfxPiece *v)
 {
@@ -238,11 +238,11 @@ first_value(const SfxConditions *c, SfxReader *reader, SfxKnown *known, const Sf
 	return true;
 }
 
-/* ---- what is known ---- */
+/* ---- measuring by what is known ---- */
 
 /*
- * As *v into piece[0..n), which are in the order of their shares: core takes the first for the most
- * common one.
+ * Insert *v into piece[0..n), which is ordered by share: core takes the first for the most common
+ * value.
  */
 static void
 insert_piece(SfxPiece *piece, int n, const SfxPiece *v)
@@ -255,14 +255,17 @@ insert_piece(SfxPiece *piece, int n, const SfxPiece *v)
 	}
 }
 
-/* Edges as what is kept and the images know them. */
+/* The ranks of the edges, as far as they are known from what is kept and from images. */
 typedef struct Guess
 {
 	double		rank[SFX_MAX_EDGES + 2];	/* entries below, the delta's included ... */
-	double		off[SFX_MAX_EDGES + 2]; /* ... but for so many */
+	double		off[SFX_MAX_EDGES + 2]; /* ... and by how much that may be wrong */
 } Guess;
 
-/* look: into the leaves that the constants fall into, and into the log. */
+/*
+ * Guess the ranks.  look: into the leaves of the constants, and into the log.  False: they are not
+ * known.
+ */
 static bool
 guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, Guess *g)
 {
@@ -291,7 +294,7 @@ guess_ranks(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, co
 	return true;
 }
 
-/* Is what lies between two edges known but for 1 %? */
+/* Is the number of entries between two edges known within 1 %? */
 static bool
 good_enough(const Guess *g, int from, int to)
 {
@@ -308,9 +311,9 @@ edge_at(const SfxConditions *c, const SfxEdges *e, const SfxPos *pos)
 }
 
 /*
- * Does every condition find as many entries as it says, but for 1 %?  If all are comparisons that a
- * row has to pass, it is what passes all of them that counts; else any piece between two edges may
- * be asked for.
+ * Is the number of entries that each condition finds known within 1 %?  If all conditions are
+ * comparisons that a row has to pass, what counts are the entries that pass all of them; otherwise
+ * core may ask for any interval between two edges.
  */
 static bool
 all_good_enough(const SfxConditions *c, const SfxEdges *e, const Guess *g)
@@ -334,8 +337,8 @@ all_good_enough(const SfxConditions *c, const SfxEdges *e, const Guess *g)
 }
 
 /*
- * Measure the pieces by what is known; in ordered bytes, and unless look is set, without reading or
- * throwing anything.  False: that is too little.
+ * Measure the intervals by what is known.  In ordered bytes, and unless look is set, this reads and
+ * throws nothing.  False: too little is known.
  */
 static bool
 measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *known, const SfxMeta *meta, bool look, SfxPiece *piece, int *n)
@@ -358,7 +361,7 @@ measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *know
 			continue;
 		if (!known_value(c, e, known, &e->pos[i], &e->pos[i + 1], &v))
 		{
-			/* nobody has seen a value, and there need not be any */
+			/* no value of it was seen, and there may be none */
 			if (v.share <= g.off[i] + g.off[i + 1] && v.share <= MAX_ERROR * entries)
 				continue;
 			return false;
@@ -371,13 +374,13 @@ measure_by_known(const SfxConditions *c, const SfxEdges *e, const SfxKnown *know
 	return *n > 0;
 }
 
-/* ---- what has to be looked up ---- */
+/* ---- measuring by look-ups ---- */
 
 typedef struct Measure
 {
 	const SfxConditions *c;
 	const SfxEdges *e;
-	const SfxMeta *meta;		/* NULL: damaged, which reading it will tell */
+	const SfxMeta *meta;		/* NULL: it is damaged, and reading it will raise the error */
 	SfxKnown   *known;			/* NULL: nothing is kept */
 	SfxPiece   *piece;
 	int			n;
@@ -417,7 +420,7 @@ attempt_measure(void *arg)
 		SfxPiece	v;
 
 		v.share = Max(rank[i + 1] - rank[i], 0);
-		/* some entries there are certainly, and nobody needs the first of them */
+		/* there certainly are entries, and the first of them is not needed */
 		if (v.share < CERTAINLY_SOME || !known_value(m->c, m->e, m->known, &edge[i], &edge[i + 1], &v))
 		{
 			if (reader == NULL)
@@ -439,8 +442,8 @@ attempt_measure(void *arg)
 }
 
 /*
- * Neither damage nor another format is an error: who plans may have other ways to the rows.  In a
- * subtransaction, which parallel workers cannot have on all versions.
+ * See estimate.h.  Neither damage nor another format is an error here: there may be other plans.
+ * The work is done in a subtransaction, which parallel workers cannot have on all versions (E5).
  */
 int
 sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece *piece)

@@ -6,7 +6,7 @@
 #include "cost.h"
 #include "estimate.h"
 
-/* Does every row have to have one value in a column? */
+/* Must every row have one value in a column? */
 static bool
 has_equality(RelOptInfo *rel, AttrNumber attno)
 {
@@ -49,7 +49,7 @@ has_inequality(RelOptInfo *rel, AttrNumber attno)
 	return false;
 }
 
-/* May a scan of an index be worth thinking of? */
+/* May a scan of the index be worth considering? */
 static bool
 may_be_scanned(RelOptInfo *rel, const IndexOptInfo *info)
 {
@@ -59,9 +59,9 @@ may_be_scanned(RelOptInfo *rel, const IndexOptInfo *info)
 }
 
 /*
- * What is true of column number col where the ones before it are fixed must not be taken for the
- * price of a scan that asks for that column without those: do all indexes that have the column, and
- * that conditions lead to, have those, too?
+ * What holds for column col where the columns before it are fixed must not be used for the cost of
+ * a scan on that column without those.  So: do all indexes that have the column, and that
+ * conditions lead to, have those columns, too?
  */
 static bool
 go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)
@@ -81,7 +81,7 @@ go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)
 	return true;
 }
 
-/* One of ours that has all rows? */
+/* Is it an index of ours that has all rows? */
 static bool
 tells_of_all(const IndexOptInfo *info)
 {

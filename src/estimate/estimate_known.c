@@ -1,18 +1,21 @@
 /*-------------------------------------------------------------------------
  * estimate_known.c - what a backend keeps of an index from one plan to the next
  *
- * A statement that is planned each time asks the same index for another constant each time.  To go
- * down the tree for it costs as much as to run the statement.  So a backend that does it again and
+ * A statement that is planned each time asks the same index for another constant each time.  A
+ * descent for that costs as much as running the statement.  So a backend that does so again and
  * again notes
  *
- *	positions	some thousand low fences of leaves, with the entries before each: where a constant falls between two of them its rank is known but
- *				for the entries in between.  Good as long as no group of a merge has changed the tree (SfxWork.groups, by R7's argument): entries come
- *				into leaves by groups only.  Dead ones that VACUUM takes out are counted until it tells of the index's new figures, those that readers
- *				have taken out (X3) until then, too.
- *	values		the lowest and the highest one that was seen in the first column: any value between two constants stands for all, and
- *				whether there still is an entry of it does not matter.  Good until the relation is another one (an invalidation tells).
+ * positions: some thousand low fences of leaves, with the number of entries before each.  If a
+ * constant falls between two of them, its rank is known except for the entries in between.  They
+ * are good as long as no group of a merge has changed the tree (SfxWork.groups, by R7's argument):
+ * entries come into leaves by groups only.  Dead entries that VACUUM removes are counted until it
+ * reports the index's new figures; those that readers have removed (X3) are, too.
  *
- * Both are of the first column only.  Only sfx_known_learn and sfx_known_ranks_by_leaves read
+ * values: the lowest and the highest one seen in the first column.  Any value between two constants
+ * stands for all, and whether an entry still has it does not matter.  They are good until the
+ * relation is invalidated.
+ *
+ * Both concern the first column only.  Only sfx_known_learn and sfx_known_ranks_by_leaves read
  * pages.
  *-------------------------------------------------------------------------
  */
@@ -35,25 +38,27 @@
 #include "utils/memutils.h"
 
 #define INDEXES			8		/* remembered */
-#define POSITIONS		2048	/* of an index, about */
-#define MAX_LEAVES		262144	/* of an index whose positions are noted: some 20 ms */
-#define LEAVES_A_PLAN	64		/* a plan without positions is worth noting so many */
+#define POSITIONS		2048	/* positions kept of an index, about */
+#define MAX_LEAVES		262144	/* leaves of an index whose positions are noted: some 20 ms */
+#define LEAVES_A_PLAN	64		/* leaves that are worth noting for each plan made without
+								 * positions */
 #define MAX_COPY		(1024 * 1024)	/* bytes of positions, of an index */
 #define MAX_KEY			64
 #define MAX_VALUE		64
 
-/* A run's positions. */
+/* The positions of a run. */
 typedef struct Part
 {
 	int			n;
 	SfxUpper   *upper;			/* leads to the number of the position at or below; NULL: one leaf,
 								 * n is 1 */
-	double	   *below;			/* [n + 1] entries before each, and all */
+	double	   *below;			/* [n + 1]: entries before each, and all */
 } Part;
 
+/* A value that was seen. */
 typedef struct Seen
 {
-	SfxPos		pos;			/* key NULL: none */
+	SfxPos		pos;			/* its entry; key NULL: none was seen */
 	Datum		value;
 	uint8		key[MAX_KEY];
 	char		bytes[MAX_VALUE];
@@ -63,13 +68,13 @@ struct SfxKnown
 {
 	SfxMemo		memo;
 	uint64		groups;
-	uint64		plans;			/* without positions, since groups is this */
+	uint64		plans;			/* made without positions since groups had this value */
 	bool		learned;
-	bool		given_up;		/* not worth it, or not possible, as long as groups is this */
-	MemoryContext cxt;			/* of what follows */
+	bool		given_up;		/* not worth it, or impossible, as long as groups has this value */
+	MemoryContext cxt;			/* of the members below */
 	int			nparts;
 	Part		part[SFX_MAX_RUNS];
-	int			step;			/* leaves to a position */
+	int			step;			/* leaves for each position */
 	double		total;
 	double		nulls;
 	Seen		low;
@@ -113,15 +118,15 @@ sfx_known_worth_learning(SfxKnown *k, const SfxMeta *meta)
 	return !k->learned && !k->given_up && leaves <= MAX_LEAVES && ++k->plans * LEAVES_A_PLAN > leaves + POSITIONS;
 }
 
-/* The positions of a run as they are gathered. */
+/* The positions of a run while they are collected. */
 typedef struct Gathered
 {
-	SfxChild   *pos;			/* blkno: its number */
+	SfxChild   *pos;			/* blkno: the position's number */
 	double	   *below;
 	int			n;
 	int			room;
-	uint64		leaves;			/* gone by */
-	double		entries;		/* in them */
+	uint64		leaves;			/* leaves passed */
+	double		entries;		/* entries in these */
 	int			step;			/* leaves to a position */
 } Gathered;
 
@@ -146,7 +151,7 @@ gather_page(Gathered *g, const SfxNode *node)
 	}
 }
 
-/* All leaves of a run, by the pages above them.  False: the run is gone. */
+/* Collect the positions of a run's leaves, by the pages above them.  False: the run is gone. */
 static bool
 gather_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Gathered *g)
 {
@@ -174,7 +179,10 @@ gather_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Gathered 
 	return true;
 }
 
-/* room: bytes left for positions.  False: these do not fit, or the run is gone. */
+/*
+ * Learn a run's positions.  *room: bytes left for positions.  False: these are too many, or the run
+ * is gone.
+ */
 static bool
 learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Part *part, int64 *room)
 {
@@ -238,7 +246,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 		all = learn_run(k, o, meta, &meta->runs[r], &k->part[k->nparts++], &room);
 	if (all && o->order == NULL)
 	{
-		/* in counts of the last merge, which are not quite those of the pages */
+		/* in counts of the last merge, which differ a little from those of the pages */
 		below = sfx_rank(o, meta, &edge);
 		k->nulls = (nulls_first ? below : entries - below) * k->total / Max(entries, 1);
 		if (k->nulls < 0.5)
@@ -258,7 +266,10 @@ sfx_known_learned(const SfxKnown *k, double *total, double *nulls)
 	return k->learned;
 }
 
-/* Positions of one byte stand in front of all values, or behind them, or behind the NULLs. */
+/*
+ * The rank of a position of one byte, which is before all values, or after them, or after the
+ * NULLs.
+ */
 static double
 rank_of_mark(const SfxKnown *k, const SfxColumn *col, uint8 mark)
 {
@@ -294,7 +305,7 @@ sfx_known_rank(const SfxKnown *k, const SfxOpened *o, const SfxPos *pos, double 
 		}
 }
 
-/* Of a part whose every leaf has its position. */
+/* The ranks of n positions in a part that has a position for each leaf. */
 static void
 ranks_of_part(const Part *p, const SfxOpened *o, const SfxMeta *meta, uint32 run,
 			  const SfxPos *pos, int n, double *rank)

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
- * estimate_row.c - a row of pg_statistic that says how a column's entries are spread over intervals
+ * estimate_row.c - a row of pg_statistic that says how a column's entries are distributed over
+ * intervals
  *
- * Put together by hand: of 31 attributes 21 have their place in FormData_pg_statistic, and making a
- * row of them all value by value takes longer than to find out what to say.
+ * It is put together by hand: of its 31 attributes 21 are in FormData_pg_statistic, and forming a
+ * tuple of all of them value by value takes longer than finding out what to say.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -19,11 +20,11 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-/* The attributes that a row has besides the fixed ones, which stand in front of them. */
+/* The attributes after the fixed ones, and the size of these. */
 #define FIXED_ATTS	(Anum_pg_statistic_stanumbers1 - 1)
 #define FIXED_SIZE	(offsetof(FormData_pg_statistic, stacoll5) + sizeof(Oid))
 
-/* An all-fixed row with room for more behind it.  Zeroed. */
+/* A zeroed row of fixed attributes, with room for more after them. */
 static HeapTuple
 make_row(Size more, MemoryContext cxt)
 {
@@ -46,8 +47,8 @@ make_row(Size more, MemoryContext cxt)
 }
 
 /*
- * An array of n elements of one dimension, which follow behind its header, as attribute attnum at
- * offset at.
+ * Add an array of n elements of one dimension, which are to follow its header, as attribute attnum
+ * at offset `at`.  Returns where the elements go.
  */
 static char *
 add_array(HeapTuple tup, int attnum, Size at, Oid type, int n, Size size)
@@ -65,7 +66,7 @@ add_array(HeapTuple tup, int attnum, Size at, Oid type, int n, Size size)
 	return ARR_DATA_PTR(array);
 }
 
-/* How values lie in an array. */
+/* How values are laid out in an array. */
 typedef struct Layout
 {
 	int16		len;
@@ -84,7 +85,7 @@ layout_of(const SfxConditions *c, const SfxColumn *col)
 	return l;
 }
 
-/* Where the next value of an array lies, at or behind offset at, and in *end its end. */
+/* The offset of the next value of an array, at or after `at`; *end: where it ends. */
 static Size
 place(const Layout *l, Size at, Datum value, Size *end)
 {
@@ -93,7 +94,7 @@ place(const Layout *l, Size at, Datum value, Size *end)
 	return at;
 }
 
-/* The family's equality; looked up once for statements that come again and again. */
+/* The family's equality operator; cached for statements that are planned again and again. */
 static Oid
 equality(Oid family, Oid type)
 {
@@ -110,7 +111,7 @@ equality(Oid family, Oid type)
 	return last;
 }
 
-/* The values, and how often each is there. */
+/* Add the values and their frequencies. */
 static void
 add_values(HeapTuple tup, const SfxColumn *col, const Layout *l, const SfxPiece *piece, int n, int m, Size numbers, Size values, Size size)
 {
@@ -154,7 +155,7 @@ sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, SfxPiece 
 			nulls += piece[i].share;
 			continue;
 		}
-		/* a constant can be any datum */
+		/* a constant can be any datum: detoast it */
 		if (l.len == -1)
 			piece[i].first = PointerGetDatum(PG_DETOAST_DATUM(piece[i].first));
 		(void) place(&l, size, piece[i].first, &size);

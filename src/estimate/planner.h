@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * planner.h - what hooks lift of what core reserves for btree
+ * planner.h - lifting what core reserves for btree
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_PLANNER_H
@@ -8,6 +8,6 @@
 #include "surfidx.h"
 
 extern void sfx_planner_define_gucs(void);	/* called once, by _PG_init, before sfx_define_gucs */
-extern void sfx_planner_init(void); /* planner and executor hooks */
+extern void sfx_planner_init(void); /* install planner and executor hooks */
 
 #endif							/* SURFIDX_PLANNER_H */

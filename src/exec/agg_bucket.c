@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  * agg_bucket.c - groups of neighbouring values: functions that ascend
  *
- * Groups by such a function of a column lie side by side in the column's order, and where one ends
- * is found by bisection.  That a function ascends has to be proven for each.  These do:
+ * Groups by an ascending function of a column are neighbours in the column's order, and the end of
+ * each is found by bisection.  That a function ascends has to be proven for each function.  These
+ * do:
  *
  *	date_bin		counts strides from an origin; with time zone it counts in UTC
  *	date_trunc		of timestamp without time zone: fields of the calendar are cut off, lower ones first
  *	date			of timestamp without time zone
  *
- * With time zone date_trunc does not: where clocks are set back over midnight a day comes again.
+ * date_trunc with time zone does not: where clocks are set back over midnight a day comes again.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -26,22 +27,23 @@
 #include "utils/selfuncs.h"
 #include "utils/timestamp.h"
 
-/* A thousand years, at most. */
+/* days of a stride, at most: a thousand years */
 #define STRIDE_DAYS		365000
 
 struct SfxBucket
 {
 	FmgrInfo	fn;
-	MemoryContext cxt;			/* what a call leaves behind */
-	double		width;			/* about, in microseconds */
-	int64		exact;			/* Y20: it is this, for results from least on; 0: it varies */
+	MemoryContext cxt;			/* garbage of calls */
+	double		width;			/* of a bucket, in microseconds, about */
+	int64		exact;			/* Y20: the exact width, for results from least on; 0: it varies */
 	int64		least;
 	bool		date;			/* results are dates */
-	int			arg;			/* which one is the column's value */
+	int			arg;			/* the argument that is the column's value */
+	/* ready to be called, but for the value */
 	FunctionCallInfoBaseData *call;
 };
 
-/* Constants that the function does not refuse. */
+/* The units that the function accepts. */
 static const struct
 {
 	const char *name;
@@ -57,7 +59,7 @@ static const struct
 	{"millennium", 365242.0 * USECS_PER_DAY}
 };
 
-/* Microseconds of a unit, 0: it is not known. */
+/* Microseconds of a unit; 0: it is not known. */
 static double
 unit_width(const Const *unit)
 {
@@ -74,11 +76,12 @@ is_stride(const Const *stride)
 {
 	const Interval *i = DatumGetIntervalP(stride->constvalue);
 
-	/* (an infinite one has months) */
+	/* an infinite one has months */
 	return i->month == 0 && i->day >= 0 && i->time >= 0 && (i->day > 0 || i->time > 0) &&
 		i->day < STRIDE_DAYS && i->time < STRIDE_DAYS * USECS_PER_DAY;
 }
 
+/* Does the function ascend with its column? */
 static bool
 ascends(const FuncExpr *f)
 {
@@ -112,7 +115,7 @@ sfx_bucket_column(const Node *expr, Oid eqop)
 	{
 		Node	   *arg = list_nth(f->args, i);
 
-		/* with its origin date_bin does not ascend */
+		/* date_bin does not ascend with its origin */
 		if (IsA(arg, Var) && i == (f->funcid == F_DATE_TIMESTAMP ? 0 : 1))
 			column = (Var *) arg;
 		else if (!IsA(arg, Const) || ((Const *) arg)->constisnull)
@@ -121,7 +124,7 @@ sfx_bucket_column(const Node *expr, Oid eqop)
 	return column;
 }
 
-/* Of a bucket, in microseconds. */
+/* Width of a bucket in microseconds, about. */
 static double
 width_of(const FuncExpr *f)
 {
@@ -159,7 +162,7 @@ sfx_bucket_number(PlannerInfo *root, const FuncExpr *expr, Var *column)
 	return number;
 }
 
-/* Y20: strides count from an origin on; before it versions differ in where they begin. */
+/* Y20: strides count from an origin on; before it, versions differ in where they begin. */
 static void
 find_exact_width(SfxBucket *b, const FuncExpr *expr)
 {
@@ -168,7 +171,7 @@ find_exact_width(SfxBucket *b, const FuncExpr *expr)
 	const Const *origin = llast(expr->args);
 
 	b->least = PG_INT64_MIN;
-	/* weeks and what is longer follow the calendar */
+	/* weeks and longer units follow the calendar */
 	if (!stride)
 		b->exact = b->width <= USECS_PER_DAY ? (int64) b->width : 0;
 	else if (IsA(origin, Const) && !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(origin->constvalue)))
@@ -230,8 +233,8 @@ refuses_value(int sqlerrcode)
 }
 
 /*
- * For a row that may be dead, for which nothing may be thrown.  What the function throws can be
- * caught, for these take nothing but memory.  *fails: it did.
+ * Call the function for a row that may be dead, for which nothing may be thrown.  What the function
+ * throws can be caught, since these functions hold nothing but memory.  *fails: it has thrown.
  */
 static Datum
 try_call(SfxBucket *b, Datum value, bool *fails)
@@ -247,7 +250,7 @@ try_call(SfxBucket *b, Datum value, bool *fails)
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(old);
-		/* (it may find no memory) */
+		/* out of memory is no refusal */
 		if (!refuses_value(geterrcode()))
 			PG_RE_THROW();
 		FlushErrorState();
@@ -259,7 +262,7 @@ try_call(SfxBucket *b, Datum value, bool *fails)
 	return result;
 }
 
-/* Y20: where the bucket begins and ends, if that follows from its result. */
+/* Y20: set where the bucket begins and ends, if that follows from its result. */
 static void
 find_range(const SfxBucket *b, SfxBucketed *bucket)
 {
@@ -283,7 +286,7 @@ find_range(const SfxBucket *b, SfxBucketed *bucket)
 	bucket->to = to;
 }
 
-/* That of a value. */
+/* The bucket of a value. */
 static SfxBucketed
 bucket_of(SfxBucket *b, Datum value)
 {
@@ -303,7 +306,7 @@ bucket_of(SfxBucket *b, Datum value)
 	return bucket;
 }
 
-/* The value of a key, from the column's mark on, which is not NULL. */
+/* The column's value in a key, from the column's marker on; it is not NULL. */
 static Datum
 value_of(const SfxColumn *col, Relation index, const uint8 *key, uint32 keylen)
 {
@@ -345,7 +348,7 @@ sfx_bucket_has(SfxBucket *b, const SfxColumn *col, Relation index, const SfxBuck
 	return sfx_bucketed_same(&other, bucket);
 }
 
-/* The first value behind the bucket's, of which `in` is one; PG_INT64_MIN: it is not known. */
+/* The first value after the bucket, of which `in` is a value; PG_INT64_MIN: unknown. */
 static Timestamp
 first_behind(SfxBucket *b, const SfxBucketed *bucket, Timestamp in)
 {

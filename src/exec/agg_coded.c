@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
- * agg_coded.c - aggregates of integers that stand in coded blocks
+ * agg_coded.c - aggregates of integers in coded blocks (Y11)
  *
- * leaf_sum.c gives sums and ends of unsigned numbers; here they become those of the values (Y11).
+ * leaf_sum.c gives sums and bounds of unsigned numbers; here these become those of the column's
+ * values.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "agg_value_impl.h"
 
+/* What leaf_sum.c has to compute for the aggregate; 0: the number of entries. */
 static int
 what_is_wanted(const SfxAggMethod *m)
 {
@@ -37,7 +39,7 @@ sum_coded(const SfxAggregates *a, const SfxAggMethod *m, const SfxLeaf *leaf, in
 	return sfx_leaf_sum(leaf, b, lo, hi, &place, want, sum);
 }
 
-/* What numbers of this form stand for. */
+/* The integer that a stored number stands for. */
 static int64
 number_of(const SfxAggMethod *m, uint64 v)
 {
@@ -47,13 +49,13 @@ number_of(const SfxAggMethod *m, uint64 v)
 }
 
 /*
- * The sum of what they stand for: each is so much less than it looks like, and of a descending
- * column the complement of that.
+ * Add the sum of the integers: each is less than the stored number by a constant, or, in a
+ * descending column, that number's complement.
  */
 static void
 add_sum(const SfxAggMethod *m, SfxAggState *s, const SfxSum *sum)
 {
-	bool		desc = number_of(m, 0) > 0; /* the least bytes are the greatest number */
+	bool		desc = number_of(m, 0) > 0; /* the least bytes are those of the greatest number */
 	int64		more = SFX_BLOCK_ENTRIES + 1;
 	SfxHalves	h;
 

@@ -2,13 +2,13 @@
  * agg_exec.c - the plan node that computes aggregates by the index
  *
  * The node has an index-only scan as its child, which core has planned and set up: relations,
- * locks, scan keys with their parameters and arrays, EXPLAIN's lines.  It does not ask the child
- * for rows, though.  It begins the child's index scan as the child would, and takes entries from it
- * many at a time: TIDs alone where it has only to count the rows that are visible (visible.c), else
- * keys as well (agg_group.c).
+ * locks, scan keys with their parameters and arrays, EXPLAIN's lines.  But it does not ask the
+ * child for rows.  It begins the child's index scan as the child would, and takes entries from
+ * that, many at a time: TIDs alone where it has only to count visible rows (visible.c), else keys
+ * as well (agg_group.c).
  *
- * Aggregates and the columns that rows are grouped by are the columns of the node's scan tuple, so
- * that HAVING and what is computed from them are core's.
+ * Aggregates and grouping columns are the columns of the node's scan tuple, so HAVING and
+ * expressions over them are computed by core.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -43,11 +43,11 @@ typedef struct SfxAggNode
 	SfxGrouping grouping;
 	int			noutputs;
 	SfxAggOutput *outputs;		/* in the scan tuple's order */
-	const List *equal;			/* functions that tell groups apart for core */
-	bool		counts;			/* all they tell is how many rows there are */
-	bool		done;			/* all was given out */
-	SfxGroups  *groups;			/* else; NULL: the scan has not begun */
-	bool		timed;			/* EXPLAIN ANALYZE: each call counts as the child's */
+	const List *equal;			/* equality functions by which core would tell groups apart */
+	bool		counts;			/* the number of rows is all that is asked for */
+	bool		done;			/* everything was given out */
+	SfxGroups  *groups;			/* otherwise; NULL: the scan has not begun */
+	bool		timed;			/* EXPLAIN ANALYZE: each call is timed as the child's */
 } SfxAggNode;
 
 static Node *create_state(CustomScan *plan);
@@ -80,9 +80,9 @@ sfx_agg_exec_init(void)
 /* ---- the plan ---- */
 
 /*
- * In the node's private list: a list of numbers, of the grouping and then four for each output; the
- * equality functions of what rows are grouped by; and the bucket, if there is one, whose column
- * nobody looks at there.
+ * The node's private list: a list of numbers, of the grouping and then four for each output; the
+ * equality functions of the grouping; and the bucket, if there is one, in which the column is not
+ * used.
  */
 enum
 {
@@ -183,7 +183,7 @@ check_function(Oid function, ObjectType type)
 	InvokeFunctionExecuteHook(function);
 }
 
-/* Its owner has to be allowed to use what computes it. */
+/* The user may call the aggregate, and the aggregate's owner may call its functions; else ERROR. */
 static void
 check_aggregate(Oid aggregate)
 {
@@ -207,8 +207,8 @@ check_aggregate(Oid aggregate)
 }
 
 /*
- * As core's nodes for aggregates and groups do it: who runs the query has to be allowed to use its
- * functions, also those that are not called here.
+ * As core's nodes for aggregates and groups do: the user that runs the query must have the right to
+ * call all its functions, also those that are not called here.
  */
 static void
 check_rights(const SfxAggNode *node)
@@ -259,14 +259,14 @@ rescan_node(CustomScanState *css)
 	end_groups((SfxAggNode *) css);
 	if (css->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, css->ss.ps.chgParam);
-	/* else the node itself comes to it */
+	/* otherwise the child is rescanned when it is next executed */
 	if (child->chgParam == NULL)
 		ExecReScan(child);
 }
 
 /*
- * Leaves that were read, of all loops and workers.  The node's counts that core has no use for here
- * are how they come from workers to who explains.
+ * Note leaves that were read, of all loops and workers.  Counters of the node that core does not
+ * use here carry the numbers from workers to the leader's EXPLAIN.
  */
 static void
 count_leaves(CustomScanState *css, uint64 read, uint64 tidless)
@@ -283,7 +283,7 @@ explain_leaves(const PlanState *ps, ExplainState *es)
 
 	if (!es->analyze || ps->instrument == NULL)
 		return;
-	/* other formats have each number always */
+	/* other formats always have each number */
 	if (es->format == EXPLAIN_FORMAT_TEXT && ps->instrument->nloops <= 0)
 		return;
 	with = ps->instrument->ntuples2;
@@ -298,7 +298,7 @@ explain_leaves(const PlanState *ps, ExplainState *es)
 	}
 }
 
-/* What rows are grouped by, as core tells it; and leaves. */
+/* Show what rows are grouped by, as core does, and leaves. */
 static void
 explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 {
@@ -325,7 +325,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 
 /* ---- execution ---- */
 
-/* The scan's parameters as they are now; before its time is taken, as for any node. */
+/* Bring the scan's parameters up to date; before the child's time is taken, as for any node. */
 static void
 bring_parameters(PlanState *ps)
 {
@@ -336,8 +336,8 @@ bring_parameters(PlanState *ps)
 }
 
 /*
- * The child's scan, begun as the child itself does it at its first row.  What the planner was told
- * holds: the child has nothing to ask of its rows, and an MVCC snapshot.
+ * Begin the child's scan as the child does at its first row.  What the planner was told must hold:
+ * the child has no conditions to check, and the snapshot is an MVCC one.
  */
 static IndexScanDesc
 begin_scan(PlanState *ps, bool unread)
@@ -355,7 +355,7 @@ begin_scan(PlanState *ps, bool unread)
 	return child->ioss_ScanDesc;
 }
 
-/* Where stages have to be merged, and ranges be put together. */
+/* Count where stages have to be merged and ranges put together. */
 static void
 count_by_tids(IndexScanDesc scan, SfxVisibility *v)
 {
@@ -370,7 +370,7 @@ count_by_tids(IndexScanDesc scan, SfxVisibility *v)
 	}
 }
 
-/* *fetched: rows looked at in the table. */
+/* Count the visible rows; *fetched: rows looked at in the table. */
 static uint64
 count_by_index(PlanState *ps, uint64 *fetched)
 {
@@ -386,7 +386,7 @@ count_by_index(PlanState *ps, uint64 *fetched)
 	return visible;
 }
 
-/* The rows' number is all that is asked for. */
+/* Fill the slot where only the number of rows is asked for. */
 static bool
 count_rows(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 {
@@ -432,7 +432,7 @@ next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 	return found;
 }
 
-/* A row of the slot, as HAVING and the plan want it; NULL: HAVING does not. */
+/* Make a result row of the slot; NULL: HAVING refuses it. */
 static inline TupleTableSlot *
 make_row(CustomScanState *css, TupleTableSlot *slot)
 {
@@ -474,7 +474,7 @@ exec_slowly(SfxAggNode *node)
 		count_leaves(css, sfx_leaves_read - read, sfx_leaves_tidless - tidless);
 		if (!found)
 		{
-			/* others of a tree's tables come next: what was pinned goes (Y14) */
+			/* other tables of a tree follow: let go of what is pinned (Y14) */
 			node->done = true;
 			if (!SFX_MUTANT("pins of tables before"))
 				end_groups(node);
@@ -486,7 +486,7 @@ exec_slowly(SfxAggNode *node)
 	return result;
 }
 
-/* The short way is for groups that are ready, if HAVING lets them pass. */
+/* The short way is for groups that are ready, if they pass HAVING. */
 static TupleTableSlot *
 exec_node(CustomScanState *css)
 {

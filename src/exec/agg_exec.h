@@ -10,12 +10,12 @@
 
 #include "nodes/extensible.h"
 
-/* At preload: makes the node's kind known. */
+/* At preload: register the node. */
 extern void sfx_agg_exec_init(void);
 
 /*
- * A node over child, an index-only scan of ours whose conditions the index answers alone.  Its rows
- * are what is wanted; having and tlist are expressions over those.
+ * Make a node over child, an index-only scan of ours whose conditions the index alone answers.  The
+ * node's scan tuple is what is wanted; having and tlist are expressions over its columns.
  */
 extern CustomScan *sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist,
 									 List *having);

@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
- * agg_group.c - the entries of an index scan, by groups of equal leading columns
+ * agg_group.c - grouping the entries of an index scan by equal leading columns
  *
- * Entries come in index order, a stretch of a decoded block at a time, so groups follow one another
- * and a stretch is cut where they end.  What the visibility map vouches for goes to its group's
- * aggregates at once, many entries in one call.  Other entries are put off, keys and all, since
- * their values are those of the entries, whatever stands at their TIDs later (Y9).  A group is
- * given out when none of its rows is put off any more (Y10).  So there is a queue of groups: the
- * first are done, the last is open, those between wait for rows that are put off.  When there are
- * enough of either, all rows put off are looked at, page by page.
+ * Entries come in index order, a stretch of a decoded block at a time, so groups follow one
+ * another, and a stretch is cut where a group ends.  Entries whose rows the visibility map vouches
+ * for are added to the group's aggregates at once, many in one call.  The others are put off with
+ * their keys, since the values are those of the entries, whatever stands at their TIDs later (Y9).
+ * A group is given out when none of its rows is put off (Y10).  So there is a queue of groups: the
+ * first are ready, the last is open, those between wait for rows that are put off.  When there are
+ * enough rows or groups, all rows put off are looked at, page by page.
  *
- * Where all columns of the keys are grouped by, entries with keys of their own are groups of their
- * own.  Such a stretch, if the map vouches for all of it, does not pass through the queue, but for
- * its ends, which may have more entries before or behind it.
+ * Where rows are grouped by all columns of the keys, entries with different keys are groups of one
+ * entry.  Such a stretch, if the map vouches for all of it, bypasses the queue, except for its
+ * first and last entries, whose groups may have more entries before or after it.
  *
- * Without columns to group by there is one group, whose entries may come in any order (R9), and
- * blocks as they are coded where the map vouches for all of their rows (Y11).
+ * Without grouping columns there is one group, whose entries may come in any order (R9), and blocks
+ * as they are coded where the map vouches for all of their rows (Y11).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,15 +24,15 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* A shorter stretch does not pay. */
+/* entries; a shorter stretch does not pay */
 #define ONES_LEAST		4
-/* From one output's values to the next one's: no multiple of what a cache's set takes. */
+/* distance between two outputs' values: not a multiple of what a set of the cache holds */
 #define ONES_STRIDE		(SFX_BLOCK_ENTRIES + 8)
 /*
- * Behind several coded blocks with hidden rows so many are not tried: likely they have some, too.
+ * After several coded blocks with hidden rows so many are not tried, as they likely have some, too.
  */
 #define BLOCKS_HIDDEN	8
-/* Rows of a block that are not put off, but looked at one by one. */
+/* Rows of a block, at most, that are looked at one by one rather than put off. */
 #define HIDDEN_FEW		16
 
 StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a stretch is tested at once");
@@ -49,7 +49,7 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	SfxGroups  *g = palloc(sizeof(SfxGroups));
 
 	Assert(scan->xs_want_itup);
-	/* not the buffers behind it */
+	/* the buffers at its end are not cleared */
 	memset(g, 0, offsetof(SfxGroups, outer_key));
 	g->scan = scan;
 	g->index = scan->indexRelation;
@@ -91,7 +91,7 @@ sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *fetched)
 
 /* ---- reading ---- */
 
-/* Entries [from, to) are the open group's; those at hidden are to be put off. */
+/* Add entries [from, to) to the open group; those at hidden, counted from base, are put off. */
 static const uint16 *
 add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 			 const uint16 *hidden, const uint16 *hidden_end)
@@ -119,7 +119,10 @@ add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 	return hidden;
 }
 
-/* So many entries of a decoded block; those at hidden, from first on, are to be put off. */
+/*
+ * Add n entries of a decoded block to their groups, from entry first on; those at hidden, counted
+ * from there, are put off.
+ */
 static void
 add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, const uint16 *hidden,
 			int nhidden)
@@ -147,7 +150,7 @@ add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, const uint16 
 	}
 }
 
-/* Are these entries, all visible, groups of their own but for the first and the last one? */
+/* Are these entries, all visible, groups of their own, except for the first and the last? */
 static bool
 are_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 {
@@ -156,7 +159,7 @@ are_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 		g->nrows == 0 && sfx_aggregates_have_ones(g->aggregates, block, first, first + n);
 }
 
-/* The values of those that come. */
+/* Make the values of the groups of one entry. */
 static void
 make_ones(SfxGroups *g)
 {
@@ -172,7 +175,7 @@ make_ones(SfxGroups *g)
 	MemoryContextSwitchTo(old);
 }
 
-/* They are.  The group that is open ends with the first of them, or before it. */
+/* Begin groups of one entry.  The open group ends with the first of these entries, or before it. */
 static void
 begin_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 {
@@ -186,7 +189,7 @@ begin_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 	make_ones(g);
 }
 
-/* They have been given out: the last one's group is open. */
+/* The groups of one entry were given out: the last entry opens a group. */
 static void
 end_ones(SfxGroups *g)
 {
@@ -200,8 +203,9 @@ end_ones(SfxGroups *g)
 }
 
 /*
- * Whole groups of the one group around all of them, whose aggregates can have all of their entries
- * at once: those between the first key of these entries and the last one.  [*from, *to), or false.
+ * Distinct, one group around all: entries whose groups are whole, since they lie between the first
+ * key of these entries and the last one, and can be added to its aggregates at once.  True: [*from,
+ * *to).
  */
 static bool
 are_whole(SfxGroups *g, const SfxBlock *block, int first, int n, int *from, int *to)
@@ -226,7 +230,7 @@ add_whole(SfxGroups *g, const SfxBlock *block, int from, int to)
 	int			key = sfx_block_keyno(block, from);
 	int			n = sfx_block_keyno(block, to - 1) - key + 1;
 
-	/* the NULL comes first or last */
+	/* a NULL comes first or last */
 	if (block->keys[block->keyoff[key]] != SFX_MARK_VALUE ||
 		block->keys[block->keyoff[key + n - 1]] != SFX_MARK_VALUE)
 		sfx_groups_misled(g);
@@ -237,7 +241,7 @@ add_whole(SfxGroups *g, const SfxBlock *block, int from, int to)
 			g->outer_states[i].n += n;
 }
 
-/* Leave out those of the hidden entries that are known, by their number from first on. */
+/* Remove from hidden the entries whose rows are known to be visible; returns how many are left. */
 static int
 leave_out_known(uint16 *hidden, int n, const bool *known)
 {
@@ -250,9 +254,9 @@ leave_out_known(uint16 *hidden, int n, const bool *known)
 }
 
 /*
- * The few rows of a block of groups of one that are hidden are looked at here: to put them off
- * would bring all groups behind them into the queue.  Those that are not visible stay among hidden:
- * they are put off, and looked at again.
+ * Look at the few hidden rows of a block of groups of one entry: to put them off would bring all
+ * groups after them into the queue.  Those that are not visible remain in hidden: they are put off,
+ * and looked at again.
  */
 static int
 look_at_few(SfxGroups *g, const SfxBlock *block, int first, uint16 *hidden, int n)
@@ -271,8 +275,8 @@ look_at_few(SfxGroups *g, const SfxBlock *block, int first, uint16 *hidden, int 
 }
 
 /*
- * Entries of a decoded block, in order; visible: the rows of all of them are; known: of which they
- * are, or NULL.
+ * Take n entries of a decoded block, in order.  visible: the rows of all are; known: for which it
+ * is known, or NULL.
  */
 static void
 take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible,
@@ -304,8 +308,8 @@ take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible
 }
 
 /*
- * The next entries of the scan, few at first: who wants few groups is not to wait for the rows of
- * a whole block.  False: there are none.
+ * Take the next entries of the scan, few at first: a query that wants few groups should not wait
+ * for the rows of a whole block.  False: there are none.
  */
 static bool
 read_entries(SfxGroups *g)
@@ -339,6 +343,7 @@ read_entries(SfxGroups *g)
 
 /* ---- in any order ---- */
 
+/* SfxTaker: sum up a coded block, if all its rows are visible. */
 static int
 take_coded(void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo, const SfxPos *hi, bool visible)
 {
@@ -372,6 +377,7 @@ take_coded(void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo, const SfxPos
 	return n;
 }
 
+/* SfxTaker: take a decoded block. */
 static void
 take_decoded(void *arg, const SfxBlock *block, bool visible)
 {
@@ -383,7 +389,7 @@ take_decoded(void *arg, const SfxBlock *block, bool visible)
 		sfx_queue_settle(g);
 }
 
-/* All entries, for the one group.  False: they have to come in order. */
+/* Take all entries, in any order, for the only group.  False: they have to come in order. */
 static bool
 feed(SfxGroups *g)
 {
@@ -401,8 +407,8 @@ feed(SfxGroups *g)
 }
 
 /*
- * The next group of the queue of which rows are visible, or NULL: there is none, or those of one
- * entry come first.  Valid until the next call.
+ * The next group of the queue with visible rows; valid until the next call.  NULL: there is none,
+ * or groups of one entry come first.
  */
 static const Gathered *
 next_in_queue(SfxGroups *g)
@@ -465,7 +471,7 @@ put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggSt
 		if (out->kind == SFX_AGG_BUCKET)
 		{
 			isnull[i] = group->bucket.null;
-			/* throws */
+			/* may throw */
 			values[i] = sfx_bucketed_value(g->bucket, &group->bucket);
 		}
 		else if (out->kind != SFX_AGG_GROUP)
@@ -478,7 +484,7 @@ put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggSt
 	}
 }
 
-/* A group of the queue becomes part of the one around it. */
+/* Add a group of the queue to the group around it. */
 static void
 add_around(SfxGroups *g, const Gathered *group)
 {
@@ -488,7 +494,7 @@ add_around(SfxGroups *g, const Gathered *group)
 
 	if (!g->around)
 	{
-		/* (of all rows: add_whole may have been here) */
+		/* not if the group is all rows: add_whole may have added to it already */
 		if (g->by.columns > 0)
 			sfx_aggregates_clear(g->aggregates, g->outer_states);
 		g->outer = *group;
@@ -501,7 +507,7 @@ add_around(SfxGroups *g, const Gathered *group)
 			g->outer_states[i].n++;
 }
 
-/* The same for groups of groups. */
+/* The next group of groups. */
 static bool
 next_around(SfxGroups *g, Datum *values, bool *isnull)
 {
@@ -531,7 +537,7 @@ next_around(SfxGroups *g, Datum *values, bool *isnull)
 	return true;
 }
 
-/* The next one that is not part of another. */
+/* The next group that is not part of another one. */
 static bool
 next_group(SfxGroups *g, Datum *values, bool *isnull)
 {

@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  * agg_leap.c - large groups that are decided by their ends: the rest is not read
  *
- * Where rows are only told apart (DISTINCT), or the aggregates are min and max of the column next
- * behind the groups' ones, or of the groups' own, a group's first rows say what min is (of a
- * descending column max), and its last ones the other.  When so many entries of one group were read
- * that a descent costs less than some of the rest, the scan goes to the group's end: straight on to
- * the next group, or, if the last rows are asked for, back from there to a row that is visible
- * (Y18).
+ * Rows may only be told apart (DISTINCT), or the aggregates may be min and max of the groups' own
+ * columns or of the next one.  Then a group's first rows decide min (of a descending column max),
+ * and its last rows the other.  When so many entries of a group were read that a descent costs less
+ * than reading on, the scan goes to the group's end: straight to the next group, or, if the last
+ * rows are needed, back from there to a visible row (Y18).
  *
- * Where rows are but counted, and the map vouches for the whole table, the rest of a group is
+ * Where rows are just counted, and the map vouches for the whole table, the rest of a group is
  * counted by the heads of blocks, and by the pages above the leaves (Y19).
  *-------------------------------------------------------------------------
  */
@@ -20,14 +19,15 @@
 
 StaticAssertDecl(SFX_BLOCK_ENTRIES - SFX_ROWS_FIRST < SFX_LEAP_FIRST,
 				 "stretches are whole before the first leap");
-/* Entries from a group's end on that are looked at, one by one. */
+/* entries from a group's end that are looked at, one by one */
 #define LEAP_BACK		16
 /*
- * Entries of a group that are read before the rest is counted: to decode a page above the leaves
- * takes about as long.  Before blocks of the leaf in hand are counted, a block.
+ * Entries of a group that are read before the rest is counted by pages: as many as it takes time to
+ * decode a page above the leaves.  And those read before blocks of the leaf in hand are counted: a
+ * block.
  */
 #if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
-#define COUNT_FIRST		64		/* to have it tested */
+#define COUNT_FIRST		64		/* small, so that tests get there */
 #define COUNT_FIRST_BLOCKS	16
 #else
 #define COUNT_FIRST		16384
@@ -46,7 +46,7 @@ sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput *outputs, in
 	return true;
 }
 
-/* Do the groups' outputs tell how many rows they have, at most? */
+/* Do the outputs depend on the number of rows of a group only? */
 static bool
 are_counts(const SfxGroups *g)
 {
@@ -76,7 +76,7 @@ sfx_groups_plan_leaps(SfxGroups *g)
 	}
 }
 
-/* Are rows enough of the open group known to be visible for what its first ones say? */
+/* Are enough rows of the open group known to be visible for what its first rows decide? */
 static bool
 decided(SfxGroups *g)
 {
@@ -93,8 +93,8 @@ decided(SfxGroups *g)
 }
 
 /*
- * Where a group ends, of which key, of keylen bytes, is one: a position above all of its keys and
- * not above the next one's.  False: nothing is above it, or it is not known.
+ * The end of a group, to which key, of keylen bytes, belongs: a position above all of its keys and
+ * not above the next group's.  False: nothing is above it, or it is not known.
  */
 static bool
 end_of_group(const SfxGroups *g, const Gathered *group, const uint8 *key, uint32 keylen,
@@ -120,14 +120,14 @@ end_of_group(const SfxGroups *g, const Gathered *group, const uint8 *key, uint32
 	return pos->len > 0;
 }
 
-/* Are the bytes of its columns not those that other keys with equal ones have? */
+/* May other keys with equal columns have different bytes? */
 static bool
 is_squeezed(const SfxGroups *g, const uint8 *key, uint32 keylen)
 {
 	return g->kd.comparator && sfx_key_is_squeezed(&g->kd, g->index, key, keylen);
 }
 
-/* An entry of the open group, alone in its block.  Is its row visible? */
+/* Take an entry of the open group, alone in its block.  Is its row visible? */
 static bool
 take_one(SfxGroups *g, const SfxBlock *block)
 {
@@ -150,8 +150,8 @@ take_one(SfxGroups *g, const SfxBlock *block)
 }
 
 /*
- * The last rows of the open group, back from its end, until one is visible and not NULL.  False:
- * there is none among so many.
+ * Take the last rows of the open group, back from its end, until one is visible and not NULL.
+ * False: none of LEAP_BACK rows is.
  */
 static bool
 take_last(SfxGroups *g)
@@ -159,7 +159,7 @@ take_last(SfxGroups *g)
 	const SfxBlock *block;
 	int			open = g->ngroups - 1;
 
-	/* what was put off before says nothing of the last row */
+	/* what was put off before says nothing about the last row */
 	if (g->nrows > 0)
 		sfx_queue_settle(g);
 	for (int n = 0; n < LEAP_BACK && sfx_scan_back(g->scan, &block); n++)
@@ -177,8 +177,8 @@ take_last(SfxGroups *g)
 }
 
 /*
- * The entries last read, of which that is the last one's key, are of the open group.  If what is
- * behind them changes nothing, or its end tells, the scan goes there.
+ * See agg_group_impl.h.  If the entries after the last one cannot change the outputs, or the
+ * group's end decides them, the scan goes there.
  */
 void
 sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen)
@@ -196,7 +196,7 @@ sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen)
 		!end_of_group(g, group, key, keylen, end_bytes, &end) ||
 		!sfx_scan_can_skip(g->scan))
 		return;
-	/* a leap inside of one leaf was not worth it */
+	/* the last leap stayed within one leaf, and did not pay */
 	g->patience = leaf == g->leapt_from ? Min(2 * g->patience, LEAP_MOST) : SFX_LEAP_FIRST;
 	g->leapt_from = leaf;
 	memcpy(here_bytes, key, keylen);
@@ -228,7 +228,7 @@ count_in(SfxGroups *g, uint64 n)
 			states[i].n += n;
 }
 
-/* Blocks of the leaf in hand that are the open group's as a whole. */
+/* Count the blocks of the leaf in hand that belong to the open group as a whole. */
 static void
 count_blocks(SfxGroups *g, const SfxPos *end)
 {
@@ -239,7 +239,7 @@ count_blocks(SfxGroups *g, const SfxPos *end)
 	count_in(g, n);
 }
 
-/* What lies behind the leaf in hand, by the pages above. */
+/* Count what comes after the leaf in hand, by the pages above. */
 static void
 count_pages(SfxGroups *g, const SfxPos *end)
 {
@@ -251,7 +251,7 @@ count_pages(SfxGroups *g, const SfxPos *end)
 		g->patience = Min(2 * g->patience, LEAP_MOST);
 		return;
 	}
-	/* so few were not worth it */
+	/* it did not pay for so few */
 	g->patience = n < COUNT_FIRST ? Min(2 * g->patience, LEAP_MOST) : COUNT_FIRST;
 	count_in(g, n);
 }
@@ -264,10 +264,10 @@ sfx_groups_count_on(SfxGroups *g, const uint8 *key, uint32 keylen)
 	uint8		end_bytes[SFX_MAX_ENTRY + 1];
 	SfxPos		end;
 
-	/* (entries that are groups of one are not the queue's yet) */
+	/* groups of one entry are not in the queue yet */
 	if (g->ones || group->squeezed || is_squeezed(g, key, keylen))
 		return;
-	/* where a month ends takes calls of its function */
+	/* where a month ends is found by calling its function */
 	if (!pages && g->bucket && !sfx_bucket_has_range(&group->bucket))
 		return;
 	if (!end_of_group(g, group, key, keylen, end_bytes, &end))

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
-/* A shorter stretch is summed key by key. */
+/* entries; a shorter stretch is summed key by key */
 #define ALIKE_LEAST		8
 
 void
@@ -57,7 +57,7 @@ sfx_agg_add_numeric(SfxAggregates *a, SfxAggState *s, Datum value, int times)
 		sfx_agg_add_odd(a, s, value, times);
 }
 
-/* Entries that have the key of the one before them, once more. */
+/* Add once more, to *sum, the entries that have the key of the entry before. */
 static void
 add_repeated(const SfxBlock *block, int from, int to, int at, bool desc, SfxNumber *sum)
 {
@@ -75,8 +75,8 @@ add_repeated(const SfxBlock *block, int from, int to, int at, bool desc, SfxNumb
 }
 
 /*
- * The same where keys are alike, but for the numeric, by which they ascend: all of one length, and
- * few have several entries.
+ * Sum up entries whose keys are alike except for the numeric, by which they ascend: all keys have
+ * one length, and few have several entries.  False: they are not alike.
  */
 static bool
 add_alike(const SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s, const SfxBlock *block,
@@ -94,7 +94,7 @@ add_alike(const SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s, const S
 		return false;
 	for (int c = 0; c < m->out.column; c++)
 		at += sfx_column_length(&a->kd->col[c], a->index, p + at, width - at);
-	/* neither NULL nor damaged */
+	/* NULL, or damaged */
 	if (width - at < 3 || p[at] != SFX_MARK_VALUE || p[(n - 1) * width + at] != SFX_MARK_VALUE ||
 		!sfx_number_sum(p + at + 1, width - at - 1, width, n, desc, &sum))
 		return false;

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
- * agg_offer.c - aggregates computed by the index: what a table's indexes offer, and for how much
+ * agg_offer.c - aggregates computed by the index: what a table's indexes offer, and at what cost
  *
- * Which conditions an index answers is core's to say: in the index-only paths that it makes for the
- * table.  It may drop such a path before the hook for aggregates runs, because another one is
- * cheaper for reading rows.  So each is noted when its estimate is asked for, by planner run; who
- * looks for an offer looks the table's up, asks which of them have what the query wants
- * (agg_want.c), and takes the cheapest: a node (agg_exec.c) over that path.
+ * Core decides which conditions an index answers, when it makes index-only paths for the table.  It
+ * may drop such a path before the hook for aggregates runs, because another path is cheaper for
+ * reading rows.  So each path is noted when its estimate is asked for, by planner run.  The hook
+ * then looks up the table's paths, finds out which of them have what the query wants (agg_want.c),
+ * and takes the cheapest: a node (agg_exec.c) over that path.
  *
  * Declined are conditions that the index does not answer alone, row-level security, TABLESAMPLE,
- * and tables with more pages of the map than may stay pinned.
+ * and tables whose visibility map has more pages than may stay pinned.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -32,21 +32,21 @@
 #include "utils/guc.h"
 #include "utils/selfuncs.h"
 
-/* Of cpu_tuple_cost, for an entry that is decoded and tested ... */
+/* in cpu_tuple_cost: for an entry that is decoded and tested ... */
 #define COUNT_COST		0.08
-/* ... whose values are computed with: keys, and for each; one by one ... */
+/* ... for its key, and for each value that is computed with, or that one by one ... */
 #define KEY_COST		0.05
 #define VALUE_COST		0.05
 #define SLOW_ROW_COST	0.5
 #define SLOW_VALUE_COST	0.2
-/* ... and for a group; and for a state of it that core's functions make (agg_partial.c). */
+/* ... for a group, and for a state of it that core's functions make (agg_partial.c) */
 #define GROUP_COST		1.0
 #define STATE_COST		60.0
 
 typedef struct SfxAggCandidate
 {
 	PlannerInfo *root;
-	IndexPath	path;			/* as it was: core may free it */
+	IndexPath	path;			/* a copy: core may free the original */
 	Cost		startup;		/* the access method's estimate */
 	Cost		total;
 	Selectivity selectivity;
@@ -55,7 +55,8 @@ typedef struct SfxAggCandidate
 static bool aggregates = true;
 
 /*
- * Of the planner run that goes on; runs can be nested (functions are inlined and folded meanwhile).
+ * Of the current planner run; runs can be nested, as functions are inlined and folded during
+ * planning.
  */
 static bool planning = false;
 static List *candidates = NIL;
@@ -98,6 +99,7 @@ sfx_agg_note_path(PlannerInfo *root, const IndexPath *path, Cost startup, Cost t
 	candidates = lappend(candidates, c);
 }
 
+/* Planner hook: begins and ends a run. */
 static PlannedStmt *
 note_planner(SFX_PLANNER_PARAMS)
 {
@@ -170,7 +172,7 @@ answers_all(RelOptInfo *rel, const IndexPath *path)
 
 /* ---- the path ---- */
 
-/* Pages of the table that rows on pages not all-visible take, visited in order. */
+/* Cost of the table's pages for rows on pages that are not all-visible, visited in order. */
 static Cost
 heap_cost(const RelOptInfo *rel, double rows)
 {
@@ -202,7 +204,7 @@ sfx_agg_count_groups(PlannerInfo *root, const SfxAggQuestion *question, double r
 	return clamp_row_est(Min(groups, buckets));
 }
 
-/* How many outputs are states that core has a form of its own for? */
+/* Number of outputs that are states in a form of core's own. */
 static int
 count_states(const SfxAggWanted *w)
 {
@@ -219,9 +221,9 @@ count_states(const SfxAggWanted *w)
 }
 
 /*
- * Entries that are read of so many: all, or, of groups that are longer than a leaf and that their
- * ends decide (Y18), so many of each as are read before the leaps, to its end and back from there,
- * and as many more as these descents take.  *pages: what the index's pages cost.
+ * Number of entries that are read, of `rows`.  All of them; or, if groups are longer than a leaf
+ * and decided by their ends (Y18), as many of each as are read before the leaps to its end and back
+ * from there, and as many again as these descents cost.  *pages: the cost of the index's pages.
  */
 static double
 entries_read(const Candidate *c, const RelOptInfo *rel, const SfxAggWanted *w, double groups,
@@ -239,9 +241,7 @@ entries_read(const Candidate *c, const RelOptInfo *rel, const SfxAggWanted *w, d
 	return groups * each;
 }
 
-/*
- * The access method's estimate without what it takes for rows, and what computing takes.
- */
+/* The access method's estimate without its part for rows, and the cost of computing. */
 static Cost
 compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, double groups)
 {
@@ -279,9 +279,9 @@ static const CustomPathMethods path_methods = {
 };
 
 /*
- * The index-only scan for core, at core's price; what is shown of it is what it costs without
- * handing out rows, if that is less.  As a rule it is, and core needs not be asked: to the index's
- * estimate it adds rows, and pages of the table.
+ * The index-only scan for core, at core's cost; EXPLAIN shows its cost without handing out rows, if
+ * that is less.  As a rule it is, and core need not be asked: it adds rows, and pages of the table,
+ * to the index's estimate.
  */
 static IndexPath *
 make_child(PlannerInfo *root, const Candidate *c, Cost cost)
@@ -306,7 +306,7 @@ make_child(PlannerInfo *root, const Candidate *c, Cost cost)
 	return child;
 }
 
-/* The order in which groups come: the scan's, as far as that is by their columns. */
+/* The order in which groups come: the scan's order, as far as it is by grouping columns. */
 static List *
 groups_order(const IndexPath *path, const SfxAggQuestion *question)
 {
@@ -323,7 +323,7 @@ groups_order(const IndexPath *path, const SfxAggQuestion *question)
 		{
 			Expr	   *expr = lfirst_node(EquivalenceMember, lc2)->em_expr;
 
-			/* (varchar's order is text's) */
+			/* varchar's order is text's */
 			while (expr && IsA(expr, RelabelType))
 				expr = ((RelabelType *) expr)->arg;
 			found |= list_member(question->groups, expr);
@@ -371,7 +371,7 @@ sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 	return path;
 }
 
-/* What an index answers, by a scan along that path.  False: it does not. */
+/* What an index offers by a scan along that path.  False: nothing. */
 static bool
 find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, const Candidate *c,
 		   SfxAggOffer *offer)

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * agg_ones.c - outputs of groups of one entry, and columns that rows are grouped by, out of keys
+ * agg_ones.c - from keys: outputs of groups of one entry, and grouping columns
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -47,7 +47,7 @@ sfx_aggregates_have_ones(const SfxAggregates *a, const SfxBlock *block, int from
 	return true;
 }
 
-/* Numbers of entries [from, to), as datums. */
+/* The integers of entries [from, to), as Datums. */
 static void
 ones_of_width(const SfxAggMethod *m, int width, const SfxBlock *block, int from, int to,
 			  Datum *values)
@@ -91,7 +91,7 @@ sfx_aggregates_ones(const SfxAggregates *a, int k, const SfxBlock *block, int fr
 	ones_of_number(m, block, from, to, values);
 	if (m->out.kind != SFX_AGG_SUM)
 		return;
-	/* a sum's type is another one */
+	/* the type of a sum differs from that of its values */
 	for (int i = 0; i < to - from; i++)
 	{
 		int64		v = sfx_agg_integer_of(m, values[i]);

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
- * agg_partial.c - sums as core passes them from partial aggregation to its end
+ * agg_partial.c - sums in the form in which core's partial aggregation passes them to its final
+ * step
  *
  * Counts, min and max are their own states.  So are sums of int2 and int4, which are int8; averages
- * of these are arrays of the count and the sum.  Those of int8 and numeric have forms of core's
- * own, which core's functions make: any n values with that sum lead to the same state.  So it takes
- * two integers that differ by at most 1, the one so often, the other the rest of times; and of
- * numerics the sum itself and zeros.  A value that comes n times is made by doubling states (one
- * for each bit of n).
+ * of these are arrays of count and sum.  Those of int8 and numeric have internal forms of core's,
+ * which core's functions make: any n values with that sum lead to the same state.  For int8 these
+ * are two integers that differ by at most 1, each the right number of times; for numerics, the sum
+ * itself and zeros.  A value that is added n times is made by doubling states (once for each bit of
+ * n).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -54,7 +55,7 @@ int8_of(Datum numeric)
 
 /* ---- states of sums of int8 ---- */
 
-/* One of an aggregate's functions, called as by a node that aggregates in the current context. */
+/* Call one of an aggregate's functions, as a node does that aggregates in the current context. */
 static Datum
 call(PGFunction function, int nargs, NullableDatum a, NullableDatum b)
 {
@@ -83,7 +84,7 @@ something(Datum value)
 	return d;
 }
 
-/* A type's functions. */
+/* Functions of a type's aggregates. */
 typedef struct Maker
 {
 	PGFunction	accum;
@@ -94,14 +95,14 @@ typedef struct Maker
 static const Maker int8s = {int8_avg_accum, int8_avg_combine, int8_avg_serialize};
 static const Maker numerics = {numeric_avg_accum, numeric_avg_combine, numeric_avg_serialize};
 
-/* b's state is as it was; a's becomes that of both. */
+/* Combine two states into a's; b's remains as it was. */
 static inline Datum
 both(const Maker *m, Datum a, Datum b)
 {
 	return call(m->combine, 2, something(a), something(b));
 }
 
-/* The state after one value that came n > 0 times. */
+/* The state after adding one value n > 0 times. */
 static Datum
 state_of(const Maker *m, Datum v, uint64 n)
 {
@@ -135,7 +136,7 @@ state_of_int8s(Datum sum, uint64 n)
 	return call(int8s.serialize, 1, something(state), nothing);
 }
 
-/* The sum has the greatest of the values' display scales, and zeros have none. */
+/* The sum has the greatest display scale of the values; zeros have none. */
 static Datum
 state_of_numerics(Datum sum, uint64 n)
 {
@@ -146,7 +147,7 @@ state_of_numerics(Datum sum, uint64 n)
 	return call(numerics.serialize, 1, something(state), nothing);
 }
 
-/* ---- all of them ---- */
+/* ---- public functions ---- */
 
 static Datum
 state_of_average(int64 n, int64 sum)

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * agg_partial.h - sums as core passes them from partial aggregation to its end
+ * agg_partial.h - sums in the form in which core's partial aggregation passes them to its final
+ * step
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_AGG_PARTIAL_H
@@ -9,22 +10,22 @@
 
 #include "nodes/primnodes.h"
 
-/* Is a node to give out the aggregate's state, not its value? */
+/* Is the node to return the aggregate's state, rather than its value? */
 static inline bool
 sfx_agg_is_partial(const Aggref *agg)
 {
 	return agg != NULL && agg->aggsplit != AGGSPLIT_SIMPLE;
 }
 
-/* Is the state of a sum or an average, which this is, made here? */
+/* Can the state of this sum or average be made here? */
 extern bool sfx_partial_sum_is_known(const Aggref *agg);
 
 /*
- * The state after n values, n > 0, whose sum is the numeric `sum`.  Memory: the current context.
+ * The state after n > 0 values whose sum is the numeric `sum` (Y13).  Memory: the current context.
  */
 extern Datum sfx_partial_sum(const Aggref *agg, Datum sum, uint64 n);
 
-/* The state before any: what of no rows is passed on. */
+/* The state before any value: what is passed on where there are no rows. */
 extern Datum sfx_partial_none(const Aggref *agg, bool *isnull);
 
 #endif							/* SURFIDX_AGG_PARTIAL_H */

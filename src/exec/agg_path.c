@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * agg_path.c - aggregates computed by the index: when the planner is offered them
+ * agg_path.c - aggregates computed by the index: offering them to the planner
  *
- * The hook offers what the table's indexes do (agg_offer.c), or those of its partitions or heirs
- * (agg_tree.c), which has to beat core's plans by its cost.
+ * The hook offers what the table's indexes can do (agg_offer.c), or the indexes of its partitions
+ * or children (agg_tree.c); that has to beat core's plans by its cost.
  *
- * What is declined keeps core's plan: whatever is not aggregates or DISTINCT of one table's rows;
+ * Declined, so that core's plan remains: anything but aggregates or DISTINCT of one table's rows;
  * row marks; grouping sets.
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@
 
 static create_upper_paths_hook_type prev_upper_paths = NULL;
 
-/* Is the query of a kind that is answered? */
+/* Is the query of a kind that can be answered? */
 static bool
 fits_query(const PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input)
 {
@@ -36,7 +36,7 @@ fits_query(const PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input)
 	return IS_SIMPLE_REL(input) && input->rtekind == RTE_RELATION && !IS_DUMMY_REL(input);
 }
 
-/* Of one table, which a partition may be (whose aggregates are those of all of it). */
+/* Offer the aggregates of one table, which may be a partition (if it is all that is read). */
 static void
 offer_table(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget *target,
 			GroupPathExtraData *extra)
@@ -53,6 +53,7 @@ offer_table(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget
 													having));
 }
 
+/* The hook for upper paths. */
 static void
 aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *output, void *extra)

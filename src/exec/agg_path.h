@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * agg_path.h - aggregates computed by the index: when the planner is offered them
+ * agg_path.h - aggregates computed by the index: offering them to the planner
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_AGG_PATH_H
@@ -7,7 +7,7 @@
 
 #include "surfidx.h"
 
-/* At preload; settings before that. */
+/* Define settings; and, at preload, install hooks. */
 extern void sfx_agg_define_gucs(void);
 extern void sfx_agg_init(void);
 

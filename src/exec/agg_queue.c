@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  * agg_queue.c - groups of entries that wait for rows
  *
- * A queue of groups: the first are done, the last is open, those between wait for rows that are put
- * off (Y10), whose keys are kept here, since a row's values are those of its entry (Y9).
+ * A queue of groups: the first are ready, the last is open, those between wait for rows that are
+ * put off (Y10).  The keys of these rows are kept here, since a row's values are those of its entry
+ * (Y9).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -12,11 +13,11 @@
 #include "utils/memutils.h"
 
 #define ROWS_GROWTH		2
-/* Groups in the queue, a stretch's aside. */
+/* groups in the queue, at most, apart from those of one stretch */
 #define GROUPS_MOST		1024
 #define BYTES_FIRST		8192
 
-/* Room for len bytes more; where they are to be. */
+/* Make room for len more bytes; returns their offset. */
 static Size
 append(SfxGroups *g, Bytes *b, Size len)
 {
@@ -32,9 +33,9 @@ append(SfxGroups *g, Bytes *b, Size len)
 	return at;
 }
 
-/* ---- which entries are of one group ---- */
+/* ---- entries of one group ---- */
 
-/* Bytes of a key's first columns. */
+/* Bytes of a key's leading columns. */
 static uint32
 prefix_length(SfxGroups *g, const uint8 *key, uint32 keylen, int columns)
 {
@@ -79,6 +80,7 @@ in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
 								  keylen - at);
 }
 
+/* Does entry i belong to that group? */
 static inline bool
 belongs(SfxGroups *g, const Gathered *open, const SfxBlock *block, int i)
 {
@@ -166,7 +168,7 @@ sfx_queue_open(SfxGroups *g, const uint8 *key, uint32 keylen)
 {
 	Gathered   *group;
 
-	/* entries come in order, so no group comes twice, unless bytes of a leaf have changed */
+	/* entries come in order, so no group comes twice, unless a leaf is damaged */
 	if (g->ngroups > 0 && !g->kd.comparator &&
 		sfx_cmp_bytes(g->keys.data + g->group[g->ngroups - 1].key,
 					  g->group[g->ngroups - 1].keylen, key, keylen) >= 0)
@@ -261,8 +263,8 @@ sfx_queue_put_off(SfxGroups *g, const SfxBlock *block, int i)
 }
 
 /*
- * May the row's entry come into the block, behind those that it has?  Keys have to ascend (entries
- * of several stages may be put off together), and payloads stand apart from one another.
+ * May the row's entry be added to the block, after those that it has?  Keys have to ascend (rows of
+ * several stages may be put off together), and payloads are not adjacent.
  */
 static bool
 follows(const SfxGroups *g, const SfxBlock *block, const Row *row)
@@ -277,7 +279,7 @@ follows(const SfxGroups *g, const SfxBlock *block, const Row *row)
 					  key, row->keylen) <= 0;
 }
 
-/* The rows in the block, all of one group, go to it. */
+/* Add the rows in the block, all of one group, to that group. */
 static void
 add_rows(SfxGroups *g, SfxBlock *block, int group)
 {
@@ -289,7 +291,7 @@ add_rows(SfxGroups *g, SfxBlock *block, int group)
 	block->nent = 0;
 }
 
-/* One more row into the block, which is empty or has rows that it follows. */
+/* Add one more row to the block, which is empty or has rows that it follows. */
 static void
 take_row(SfxGroups *g, SfxBlock *block, const Row *row)
 {
@@ -312,7 +314,9 @@ take_row(SfxGroups *g, SfxBlock *block, const Row *row)
 	block->nent = ++block->nkeys;
 }
 
-/* (Rows put off have one key each in the block, equal or not.) */
+/*
+ * See agg_group_impl.h.  Each row that was put off has a key of its own in the block, equal or not.
+ */
 void
 sfx_queue_settle(SfxGroups *g)
 {

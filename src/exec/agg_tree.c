@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
- * agg_tree.c - aggregates of a partitioned table, or one with heirs, by those of its tables
+ * agg_tree.c - aggregates of a partitioned table, or one with children, by those of its tables
  *
- * Each table that is left of the tree computes states of aggregates, by a node of ours where one of
- * its indexes answers (agg_offer.c), else by core's partial aggregation of what it reads.  Core's
- * Append brings them together, and its Finalize makes values of them.  The Append stands for the
- * table itself and each of these nodes for one of its children, so core can leave out those that
+ * Each table of the tree that is not excluded computes states of the aggregates: by a node of ours
+ * where one of its indexes answers (agg_offer.c), else by core's partial aggregation of its rows.
+ * Core's Append collects them, and its Finalize makes values of them (Y13).  The Append stands for
+ * the parent, and each of these nodes for one of its children, so core can leave out those that
  * run-time parameters exclude.
  *
- * What is asked for is translated from each parent to its children, whose columns may stand
- * elsewhere.
+ * What is asked for is translated from each parent to its children, whose columns may have other
+ * numbers.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,37 +28,38 @@
 #include "parser/parsetree.h"
 #include "utils/selfuncs.h"
 
-/* Of cpu_tuple_cost, for a group of a table that is looked up among all tables'. */
+/* in cpu_tuple_cost: for a group of a table that is looked up among the groups of all tables */
 #define AGAIN_COST		6.0
 
-/* One level of the tree: what is asked of this table. */
+/* A table of the tree: what is asked of it. */
 typedef struct Level
 {
 	RelOptInfo *rel;
-	PathTarget *target;			/* states, as its node gives them out */
+	PathTarget *target;			/* states, as its node returns them */
 	PathTarget *input;			/* what core's own aggregation reads */
 	SfxAggQuestion question;
 } Level;
 
+/* The whole tree. */
 typedef struct Tree
 {
 	PlannerInfo *root;
-	List	   *clauses;		/* that group */
-	AggSplit	split;			/* of the aggregates of a table: states, or DISTINCT's groups */
+	List	   *clauses;		/* grouping clauses */
+	AggSplit	split;			/* of the tables' aggregates: states, or groups of DISTINCT */
 	bool		can_hash;
-	bool		parallel;		/* what is asked may be computed by workers */
-	AggClauseCosts costs;		/* of the aggregates of a table */
-	List	   *paths;			/* a table each */
-	int			answered;		/* by indexes */
-	bool		ordered;		/* all of them by what they are grouped by */
-	BlockNumber map_pages;		/* that all nodes of ours pin, if they run side by side */
+	bool		parallel;		/* what is asked for may be computed by workers */
+	AggClauseCosts costs;		/* of the aggregates of one table */
+	List	   *paths;			/* one for each table */
+	int			answered;		/* number of tables that an index answers for */
+	bool		ordered;		/* all paths are ordered by the grouping columns */
+	BlockNumber map_pages;		/* pages of the map that all our nodes pin if they run side by side */
 } Tree;
 
 /* ---- states ---- */
 
 /*
- * What tables are asked for: columns that rows are grouped by as they are, and for everything else
- * the states of its aggregates.
+ * What the tables are asked for: grouping columns as they are, and for everything else the states
+ * of its aggregates.
  */
 static PathTarget *
 make_states(PlannerInfo *root, const PathTarget *target, List *having)
@@ -126,8 +127,8 @@ translate(PlannerInfo *root, const Level *parent, AppendRelInfo *info, Level *ch
 }
 
 /*
- * Are all columns that rows are grouped by labelled as such?  Those that a condition makes constant
- * are not, from 16 on.
+ * Are all grouping columns labelled as such?  From 16 on those are not that a condition makes
+ * constant.
  */
 static bool
 labels_all(const PathTarget *target, List *clauses)
@@ -147,7 +148,7 @@ labels_all(const PathTarget *target, List *clauses)
 	return true;
 }
 
-/* Core's own states of a table that no index answers for.  NULL: it cannot make any. */
+/* Core's own states of a table for which no index answers.  NULL: it cannot make any. */
 static Path *
 aggregate_rows(const Tree *tree, const Level *level)
 {
@@ -184,14 +185,14 @@ add_table(Tree *tree, const Level *level)
 		path = aggregate_rows(tree, level);
 	if (path == NULL)
 		return false;
-	/* whose rel knows nothing of aggregates */
+	/* its rel knows nothing of aggregates */
 	path->parallel_safe &= tree->parallel;
 	tree->ordered &= pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
 	tree->paths = lappend(tree->paths, path);
 	return true;
 }
 
-/* All tables below one.  False: some of them has no way to its states. */
+/* Add all tables below one.  False: for some table there is no way to its states. */
 static bool
 add_tables(Tree *tree, const Level *parent)
 {
@@ -217,7 +218,7 @@ add_tables(Tree *tree, const Level *parent)
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- paths over all tables ---- */
 
 static Path *
 append(const Tree *tree, const Level *top)
@@ -228,7 +229,7 @@ append(const Tree *tree, const Level *top)
 	return &path->path;
 }
 
-/* The same, gathered from workers, each of which takes table by table.  NULL: that cannot be. */
+/* The same, gathered from workers, each of which takes table by table.  NULL: impossible. */
 static Path *
 gather(const Tree *tree, const Level *top)
 {
@@ -264,8 +265,8 @@ append_in_order(const Tree *tree, const Level *top)
 }
 
 /*
- * Tables' groups are looked up once more: a visit to a place in memory, for which core has no
- * price. With it groups of two or three rows are left to core.
+ * Charge for looking up the tables' groups once more: each is a visit to a place in memory, for
+ * which core has no cost.  This leaves groups of two or three rows to core.
  */
 static void
 charge_again(Path *path, AggStrategy strategy, double states)
@@ -277,7 +278,7 @@ charge_again(Path *path, AggStrategy strategy, double states)
 	path->total_cost += cost;
 }
 
-/* Values of the states that come from there. */
+/* Offer values, computed from the states that a path returns. */
 static void
 finalize(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraData *extra,
 		 AggStrategy strategy, Path *states)

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * agg_tree.h - aggregates of a partitioned table, or one with heirs, by those of its tables
+ * agg_tree.h - aggregates of a partitioned table, or one with children, by those of its tables
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_AGG_TREE_H
@@ -9,7 +9,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Offer it, to output.  extra: of the stage GROUP_AGG; NULL: DISTINCT. */
+/* Add such paths to output.  extra: of the stage GROUP_AGG; NULL: the stage is DISTINCT. */
 extern void sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 							   PathTarget *target, GroupPathExtraData *extra);
 

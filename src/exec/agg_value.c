@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
- * agg_value.c - what aggregates make of many entries: states, and values from states
+ * agg_value.c - aggregating many entries: states, and values from states
  *
- * All rows of the entries that come here are visible.  They come many at a time, as a stretch of a
- * decoded block whose keys ascend: so where an aggregate's column is that by which they ascend, the
- * ends tell; integers that stand at one place of keys of one length are summed in place; all else
- * is decoded value by value.  Sums have 128 bits, so that their results are core's: numeric's
- * functions make them.
+ * The rows of all entries that come here are visible.  Entries come many at a time, as a stretch of
+ * a decoded block whose keys ascend.  So where the aggregate's column is the one by which they
+ * ascend, the ends of the stretch decide; integers that stand at one place in keys of one length
+ * are summed in place; all else is decoded value by value.  Sums have 128 bits, and numeric's
+ * functions make their results, so these are core's.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -35,7 +35,7 @@ has_place(const SfxColumn *col)
 		col->enc->width == col->typlen;
 }
 
-/* The place of a column in keys of one length, or 0. */
+/* The offset of a column's value in keys of one length; 0: it varies. */
 static int
 place_of(const SfxKeyDesc *kd, int column)
 {
@@ -59,7 +59,7 @@ length_of_keys(const SfxKeyDesc *kd)
 	return kd->nrests > 0 ? 0 : place_of(kd, kd->nkeys) - 1;
 }
 
-/* The aggregate's transition function, as core calls it. */
+/* Find the aggregate's transition function, as core calls it. */
 static void
 find_function(SfxAggMethod *m)
 {
@@ -120,7 +120,7 @@ set_method(SfxAggregates *a, SfxAggMethod *m, const SfxAggOutput *out)
 	}
 }
 
-/* Does a number that stands in the key tell its value for a group of one entry? */
+/* Is the value of a group of one entry a number that stands in the key? */
 static bool
 has_way_for_one(const SfxAggregates *a, const SfxAggMethod *m)
 {
@@ -130,7 +130,7 @@ has_way_for_one(const SfxAggregates *a, const SfxAggMethod *m)
 		 !(m->out.kind == SFX_AGG_SUM && sfx_agg_is_partial(m->out.aggref)));
 }
 
-/* Can its values be taken from coded blocks, if those are of the right form? */
+/* Can the values be taken from coded blocks, if those have the right form? */
 static bool
 has_coded_way(const SfxAggregates *a, const SfxAggMethod *m)
 {
@@ -197,7 +197,7 @@ decode_payload(SfxAggregates *a, const SfxBlock *block, int i)
 					   a->payload_arena->data);
 }
 
-/* Is an entry's column, which is the key's, NULL? */
+/* Is a key column of an entry NULL? */
 static bool
 is_null(const SfxAggregates *a, int column, const SfxBlock *block, int i)
 {
@@ -240,8 +240,8 @@ count_values(const SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s, cons
 /* ---- integers ---- */
 
 /*
- * The entries' integers, each as often as it comes, summed and compared.  Width is known where this
- * is inlined.
+ * Sum and compare the integers of entries [from, to).  The width is a constant where this is
+ * inlined.
  */
 static inline void
 reduce(const SfxAggMethod *m, int width, const SfxBlock *block, int from, int to, SfxHalves *sum,
@@ -299,7 +299,7 @@ add_integers(const SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s, cons
 		sfx_agg_add_halves(s, &sum);
 		return true;
 	}
-	/* of an ascending column the ends tell */
+	/* of an ascending column the ends decide */
 	if (m->out.ordered)
 	{
 		reduce_in_place(m, block, from, from + 1, &sum, &least, &most);
@@ -313,7 +313,7 @@ add_integers(const SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s, cons
 
 /* ---- any type ---- */
 
-/* As core's transition of a strict function whose state begins with the first value. */
+/* As core's transition of a strict function, whose state begins as the first value. */
 static void
 take_least(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, Datum value)
 {
@@ -346,13 +346,13 @@ take_least(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, Datum value)
 	s->have = true;
 }
 
-/* The ends of an ascending column.  False: they do not tell. */
+/* Take the ends of an ascending column.  False: they do not decide. */
 static bool
 add_ends(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *block, int from, int to)
 {
 	int			column = m->out.column;
 
-	/* NULLs stand at one end, so if neither is one there is none */
+	/* NULLs stand at one end: if neither end is NULL there is none */
 	if (!m->out.ordered || m->out.direction == 0 || is_null(a, column, block, from) ||
 		is_null(a, column, block, to - 1))
 		return false;
@@ -366,7 +366,7 @@ add_ends(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *bloc
 	return true;
 }
 
-/* One entry's value; repeated: it has the key of the entry before. */
+/* Add one entry's value; repeated: it has the key of the entry before. */
 static void
 add_value(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, bool repeated)
 {
@@ -400,7 +400,9 @@ add_value(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, bool repeated)
 	sfx_agg_add_halves(s, &sum);
 }
 
-/* What takes values one by one: each entry is decoded once for all n of them. */
+/*
+ * Add the values of those n methods that take them one by one: each entry is decoded once for all.
+ */
 static void
 add_slowly(SfxAggregates *a, int n, SfxAggState *states, const SfxBlock *block, int from, int to)
 {
@@ -429,7 +431,7 @@ add_slowly(SfxAggregates *a, int n, SfxAggState *states, const SfxBlock *block, 
 	}
 }
 
-/* The short ways of one method.  False: there is none for these entries. */
+/* Add entries by the method's short cut.  False: there is none for these entries. */
 static bool
 add_quickly(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *block, int from,
 			int to)
@@ -511,7 +513,7 @@ sfx_aggregates_clear(SfxAggregates *a, SfxAggState *states)
 
 /* ---- results ---- */
 
-/* As a numeric. */
+/* The sum, as a numeric. */
 static Datum
 sum_of(const SfxAggMethod *m, const SfxAggState *s)
 {
@@ -539,7 +541,7 @@ sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *i
 			*isnull = s->n == 0;
 			if (*isnull)
 				return (Datum) 0;
-			/* sums of less than int8 are int8 */
+			/* sums of types smaller than int8 are int8 */
 			return m->numeric || m->typlen == 8 ? sum_of(m, s) : Int64GetDatum((int64) s->low);
 		case SFX_AGG_AVG:
 			*isnull = s->n == 0;

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * agg_value_impl.h - what the files of aggregates' states share
+ * agg_value_impl.h - what the files about aggregates' states share
  *
- * agg_value.c chooses how an output is computed, adds entries and makes values of states; beside it
- * stand agg_numeric.c (sums of numerics), agg_coded.c (coded blocks) and agg_ones.c (groups of one
- * entry).  Nobody else includes this.
+ * agg_value.c chooses how an output is computed, adds entries, and makes values of states; beside
+ * it are agg_numeric.c (sums of numerics), agg_coded.c (coded blocks) and agg_ones.c (groups of one
+ * entry).  No other file includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_AGG_VALUE_IMPL_H
@@ -21,35 +21,34 @@
 typedef struct SfxAggMethod
 {
 	SfxAggOutput out;
-	int16		typlen;			/* of the values that it takes */
+	int16		typlen;			/* of the values taken */
 	bool		typbyval;
-	bool		integer;		/* SUM, AVG; LEAST: values are numbers in their own order */
+	bool		integer;		/* SUM, AVG, LEAST: values are integers in their natural order */
 	bool		numeric;		/* SUM, AVG of numeric */
-	bool		last;			/* ... which keys end with */
+	bool		last;			/* ... with which keys end */
 
-	/*
-	 * Where an integer stands in keys of one length: behind its marker; 0: nowhere.
-	 */
+	/* Offset of an integer in keys of one length, after its marker; 0: none. */
 	int			at;
 	int			width;
-	uint64		flip;			/* bits to flip, above those of its width as well */
+	uint64		flip;			/* bits to flip, also above those of its width */
 	FmgrInfo	transfn;
 } SfxAggMethod;
 
+/* The outputs of a scan. */
 struct SfxAggregates
 {
 	Relation	index;
 	const SfxKeyDesc *kd;
-	MemoryContext cxt;			/* states' values */
-	MemoryContext scratch;		/* what a call of sfx_aggregates_add leaves behind */
-	uint32		keylen;			/* of every key without NULLs; 0: they differ */
+	MemoryContext cxt;			/* for the states' values */
+	MemoryContext scratch;		/* garbage of a call of sfx_aggregates_add */
+	uint32		keylen;			/* of each key without NULLs; 0: it varies */
 	int			n;
 	SfxAggMethod *method;
-	bool		coded;			/* all have short ways for coded blocks */
+	bool		coded;			/* all methods have short cuts for coded blocks */
 	bool		ones;			/* ... and for groups of one entry */
-	bool		places;			/* all columns that rows are grouped by have places */
-	SfxSum	   *sum;			/* of such a block, for each of them */
-	int		   *slow;			/* numbers of methods whose values are taken one by one */
+	bool		places;			/* all grouping columns have places */
+	SfxSum	   *sum;			/* of a coded block, for each method */
+	int		   *slow;			/* methods whose values are taken one by one */
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
@@ -83,7 +82,7 @@ sfx_agg_same_key(const SfxBlock *block, int i, int k)
 	return sfx_block_keyno(block, i) == sfx_block_keyno(block, k);
 }
 
-/* Two halves: neither overflows, for so many entries as a block has. */
+/* A sum in two halves: neither overflows for as many entries as a block has. */
 typedef struct SfxHalves
 {
 	int64		high;
@@ -116,7 +115,7 @@ sfx_agg_load(const uint8 *p, int width, uint64 flip)
 	}
 }
 
-/* Does every key of these entries have the integer at its place? */
+/* Does each key of these entries have the integer at its place? */
 static inline bool
 sfx_agg_in_place(const SfxAggregates *a, const SfxAggMethod *m, const SfxBlock *block, int from,
 				 int to)
@@ -126,7 +125,7 @@ sfx_agg_in_place(const SfxAggregates *a, const SfxAggMethod *m, const SfxBlock *
 		block->keys[block->keyoff[sfx_block_keyno(block, to - 1)] + m->at - 1] == SFX_MARK_VALUE;
 }
 
-/* The sum, of 128 bits, and halves of less. */
+/* Add halves of a block's sum to the state's 128 bits. */
 static inline void
 sfx_agg_add_halves(SfxAggState *s, const SfxHalves *sum)
 {
@@ -147,7 +146,7 @@ sfx_agg_note_least(const SfxAggMethod *m, SfxAggState *s, int64 v)
 	s->have = true;
 }
 
-/* Columns of a key as they were stored, those before upto; valid until the next call. */
+/* Decode a key's columns before upto, as they were stored; valid until the next call. */
 static inline void
 sfx_agg_decode_key(SfxAggregates *a, const SfxBlock *block, int i, int upto)
 {
@@ -162,20 +161,23 @@ sfx_agg_decode_key(SfxAggregates *a, const SfxBlock *block, int i, int upto)
 
 /* ---- agg_numeric.c ---- */
 
-/* A value that comes so many times. */
+/* Add a value `times` times. */
 extern void sfx_agg_add_numeric(SfxAggregates *a, SfxAggState *s, Datum value, int times);
 
-/* One beside those that fit into the state's numbers: NaN, infinities, large and fine ones. */
+/*
+ * Add a value that does not fit the state's integers: NaN, an infinity, a very large or fine
+ * number.
+ */
 extern void sfx_agg_add_odd(SfxAggregates *a, SfxAggState *s, Datum value, int times);
 
-/* Those that keys end with are read where they stand.  False: these are not. */
+/* Sum up numerics with which keys end, where they stand.  False: these are not at the end. */
 extern bool sfx_agg_add_numerics(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s,
 								 const SfxBlock *block, int from, int to);
 
 /* The sum of integers. */
 extern Datum sfx_agg_sum_of_integers(const SfxAggState *s);
 
-/* The sum of numerics, with core's display scale: the greatest of them. */
+/* The sum of numerics, with core's display scale, the greatest of theirs. */
 extern Datum sfx_agg_sum_of_numerics(const SfxAggState *s);
 
 #endif							/* SURFIDX_AGG_VALUE_IMPL_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  * agg_want.c - what a query wants of its rows' groups, and whether an index has it
  *
- * Groups are those of leading columns of an index whose equality is that of their bytes: columns of
- * the GROUP BY in any order, and between them such as have one value in all of the scan.  Declined
- * is what equality does not tell apart and a value's form does (numeric's scale), nondeterministic
- * collations, and operators that are not the class's.  The last column may be grouped by a function
- * that ascends with it (agg_bucket.c).
+ * Groups are those of leading columns of an index whose equality is that of their bytes: the
+ * columns of the GROUP BY in any order, and between them columns that have one value in the whole
+ * scan.  Declined are columns where equal values may have different forms (numeric's scale),
+ * nondeterministic collations, and operators that are not the class's.  The last column may be
+ * grouped by a function that ascends with it (agg_bucket.c).
  *
  * An aggregate's argument is a column that the index returns in the type's own form.
  *-------------------------------------------------------------------------
@@ -33,7 +33,7 @@
 
 /* ---- what is asked for ---- */
 
-/* A column of the table, which a change of type in name only may hide; or NULL. */
+/* The table's column that the expression is, apart from a change of type in name only; or NULL. */
 static Var *
 column_of(Node *expr, const RelOptInfo *rel)
 {
@@ -48,7 +48,7 @@ column_of(Node *expr, const RelOptInfo *rel)
 	return var;
 }
 
-/* Does an aggregate take all rows, in whatever order, and one argument at most? */
+/* Does an aggregate take all rows, in any order, with one argument at most? */
 static bool
 is_plain(const Aggref *agg)
 {
@@ -57,7 +57,10 @@ is_plain(const Aggref *agg)
 		(agg->aggdistinct == NIL || agg->aggfnoid == F_COUNT_ANY);
 }
 
-/* One group by a function of a column. */
+/*
+ * Note a grouping by a function of a column.  False: it is none that ascends, or there is one
+ * already.
+ */
 static bool
 ask_bucket(Node *expr, RelOptInfo *rel, Oid eqop, SfxAggQuestion *q)
 {
@@ -89,7 +92,10 @@ ask_groups(RelOptInfo *rel, List *clauses, List *targets, SfxAggQuestion *q)
 	return true;
 }
 
-/* Groups, aggregates, and what is neither: columns, and GROUPING(), which core's Agg computes. */
+/*
+ * Collect groups, aggregates, and what is neither: columns, and GROUPING(), which core's Agg
+ * computes.
+ */
 static bool
 gather_parts(Node *node, SfxAggQuestion *q)
 {
@@ -127,12 +133,13 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 			!list_member(question->groups, part))
 			return false;
 	}
-	/* groups that no output shows are told apart all the same */
+	/* groups are told apart even if no output shows them */
 	return question->exprs != NIL || question->groups != NIL;
 }
 
 /* ---- what an index has ---- */
 
+/* An index that may answer. */
 typedef struct Search
 {
 	PlannerInfo *root;
@@ -143,7 +150,7 @@ typedef struct Search
 	SfxKeyDesc	kd;
 } Search;
 
-/* The index's column that returns the table's one, or -1. */
+/* The index's column that returns the table's column; -1: none. */
 static int
 find_column(const Search *s, const Var *var)
 {
@@ -153,7 +160,7 @@ find_column(const Search *s, const Var *var)
 	return -1;
 }
 
-/* Does the index return values of this type's form? */
+/* Does the index return values in this type's form? */
 static bool
 same_form(const Search *s, int column, Oid type)
 {
@@ -165,7 +172,7 @@ same_form(const Search *s, int column, Oid type)
 	return att->attlen == len && att->attbyval == byval;
 }
 
-/* Is the column equal to one value in all entries of the scan? */
+/* Has the column one value in all entries of the scan? */
 static bool
 is_pinned(const Search *s, int column)
 {
@@ -191,7 +198,7 @@ is_pinned(const Search *s, int column)
 	return false;
 }
 
-/* Do entries that are equal in the column have equal bytes in it, and equal values? */
+/* Have entries that are equal in the column equal bytes there, and equal values? */
 static bool
 tells_groups(const Search *s, int column, bool pinned)
 {
@@ -204,7 +211,7 @@ tells_groups(const Search *s, int column, bool pinned)
 	return pinned || col->enc->rest == NULL;
 }
 
-/* Is the column one of those that rows are grouped by, by its class's equality? */
+/* Is the column a grouping column, by its class's equality? */
 static bool
 is_grouped(const Search *s, const SfxAggQuestion *q, int column)
 {
@@ -225,7 +232,7 @@ is_grouped(const Search *s, const SfxAggQuestion *q, int column)
 	return false;
 }
 
-/* Is the table's column one of the index's columns in front of this one, too? */
+/* Is the table's column also one of the index's columns before this one? */
 static bool
 is_repeated(const Search *s, int column)
 {
@@ -244,7 +251,7 @@ is_number(const Search *s, int column)
 	return column < s->info->nkeycolumns && !col->raw && col->enc->direct == SFX_DIRECT_SIGNED;
 }
 
-/* Is it the bucket's column, whose values stand in keys as numbers? */
+/* Is it the bucket's column, and do its values stand in keys as numbers? */
 static bool
 is_bucketed(const Search *s, const SfxAggQuestion *q, int column)
 {
@@ -254,8 +261,8 @@ is_bucketed(const Search *s, const SfxAggQuestion *q, int column)
 }
 
 /*
- * How many leading columns are as many groups as the query's, all of which are among them; -1: none
- * are.
+ * How many leading columns make the query's groups, all of whose columns are among them; -1: none
+ * do.
  */
 static int
 leading_columns(const Search *s, const SfxAggQuestion *q)
@@ -268,7 +275,7 @@ leading_columns(const Search *s, const SfxAggQuestion *q)
 
 		if (left == 0)
 			return c;
-		/* what follows does not ascend within a bucket */
+		/* the columns after it do not ascend within a bucket */
 		if (left == 1 && is_bucketed(s, q, c))
 			return c + 1;
 		grouped = is_grouped(s, q, c);
@@ -281,7 +288,7 @@ leading_columns(const Search *s, const SfxAggQuestion *q)
 
 /* ---- aggregates by an index ---- */
 
-/* The column next behind the groups' that has not one value only. */
+/* Is it COUNT(DISTINCT) of the column right after the grouping columns? */
 static bool
 wants_distinct(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
 {
@@ -364,7 +371,7 @@ is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 	return true;
 }
 
-/* How the index computes an aggregate.  False: it does not. */
+/* How the index computes an aggregate.  False: it cannot. */
 static bool
 find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
 {
