@@ -42,7 +42,7 @@ struct SfxImage
 	int			next;			/* next slot of its chain (image_slots.c), -1: none; shared images
 								 * only */
 	bool		chained;		/* in the chain of its key, even if it is not used any more */
-	uint64		removals;		/* the metapage's removal counter when the dead flags were read: I1 */
+	uint64		removals;		/* the metapage's removal counter when dead flags were read: I1 */
 	BlockNumber blkno;			/* cursor: page */
 	uint32		seq;			/* number of that page in its generation: a damaged link cannot
 								 * lead in circles */

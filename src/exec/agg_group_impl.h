@@ -126,7 +126,7 @@ struct SfxGroups
 	bool		leaps;			/* the outputs are decided by a group's first rows, ... */
 	bool		leaps_last;		/* ... and some of them by its last rows */
 	bool		counts;			/* or they are just counts */
-	int			gathered;		/* entries of the open group since it began, or since the last leap */
+	int			gathered;		/* entries of the open group since it began, or the last leap */
 	int			patience;		/* entries that are read before a leap, ... */
 	int			block_patience; /* ... and before blocks of a leaf are counted */
 	BlockNumber leapt_from;		/* the leaf of the last leap */

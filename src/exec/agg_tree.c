@@ -52,7 +52,7 @@ typedef struct Tree
 	List	   *paths;			/* one for each table */
 	int			answered;		/* number of tables that an index answers for */
 	bool		ordered;		/* all paths are ordered by the grouping columns */
-	BlockNumber map_pages;		/* pages of the map that all our nodes pin if they run side by side */
+	BlockNumber map_pages;		/* pages of the map that all our nodes pin if they run at once */
 } Tree;
 
 /* ---- states ---- */

@@ -15,7 +15,7 @@
 typedef enum SfxAggKind
 {
 	SFX_AGG_GROUP,				/* no aggregate, but a grouping column */
-	SFX_AGG_BUCKET,				/* ... or a function of one, by which rows are grouped: agg_group.h */
+	SFX_AGG_BUCKET,				/* ... or a function of one that rows are grouped by */
 	SFX_AGG_COUNT_ROWS,
 	SFX_AGG_COUNT_COLUMN,		/* values that are not NULL */
 	SFX_AGG_COUNT_DISTINCT,		/* groups within the group: agg_group.h */

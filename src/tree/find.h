@@ -133,7 +133,7 @@ typedef struct SfxFilterProbe
 	const SfxPos *hi;			/* [lo, hi), NULL: to the end */
 	const uint8 *key;			/* the only key of the range; NULL: there may be several */
 	uint32		keylen;
-	bool		no_leaf;		/* the leaf is not wanted if there is a filter, whatever that says */
+	bool		no_leaf;		/* the leaf is not wanted if there is a filter */
 	bool		asked;			/* there is a filter, and it can answer */
 	bool		keys_only;		/* there is one, of a kind that cannot answer for ranges */
 	bool		absent;			/* it says no: no entry between pos and the fence, in the direction

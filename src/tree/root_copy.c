@@ -42,7 +42,7 @@
 /* A root, and its copy if one was made. */
 typedef struct RootCopy
 {
-	SfxMemo		memo;			/* as of the structure epoch, which every change of the root raises */
+	SfxMemo		memo;			/* as of the structure epoch, which changes of the root raise */
 	BlockNumber root;
 	uint32		uses;			/* descents without a copy; then those by a copy that might lead
 								 * over two levels */

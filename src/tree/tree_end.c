@@ -20,7 +20,7 @@
 #include "meta.h"
 
 #define TREES			4		/* remembered */
-#define NOES_BEFORE		32		/* empty answers from the last leaf before its last entry is noted */
+#define NOES_BEFORE		32		/* empty answers from the last leaf before its end is noted */
 #define MAX_KEY			64
 
 typedef struct TreeEnd

@@ -3,8 +3,8 @@
  *
  *	float4, float8	big-endian; positive: sign bit flipped; negative: all bits.  Both zeros are
  *					80 00 ..., NaN is FF FF ...
- *					rest: of a zero: 00, of the negative one 01; of the usual NaN: 00, of another one
- *					01 and its bytes
+ *					rest: of a zero: 00, of the negative one 01; of the usual NaN: 00, of another
+ *					one 01 and its bytes
  *	numeric			see below
  *-------------------------------------------------------------------------
  */
