@@ -2,12 +2,11 @@
  * constraint.c - WITH (access_method = surfidx): the method of a constraint's index
  *
  * Core's grammar has no place for the access method of a PRIMARY KEY or UNIQUE constraint, but its
- * parse tree has: a field that only exclusion constraints fill.  So the method is said by a storage
- * parameter, which reaches the tree, stays with the index (pg_class.reloptions), and so comes into
+ * parse tree has: a field that only exclusion constraints fill.  So a storage parameter names the
+ * method.  It reaches the tree, stays with the index (pg_class.reloptions), and thus gets into
  * dumps.
  *
- * The constraints of CREATE TABLE come by as CREATE INDEX statements of their own, when the table
- * is there.
+ * The constraints of CREATE TABLE come by as CREATE INDEX statements, once the table exists.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -61,6 +60,7 @@ sfx_with_method(List *options, bool ours)
 									(Node *) makeString(pstrdup(SFX_METHOD)), -1));
 }
 
+/* The method that the parameters name; NULL: none.  ERROR if it is not ours. */
 static char *
 method_said(List *options)
 {
@@ -77,7 +77,7 @@ method_said(List *options)
 	return name;
 }
 
-/* Before 18.  Core says no more than the first line. */
+/* Before 18: ERROR if the table is partitioned.  Core says no more than the first line. */
 static void
 refuse_partitioned(const RangeVar *name)
 {
@@ -94,7 +94,8 @@ refuse_partitioned(const RangeVar *name)
 }
 
 /*
- * From 18 on.  Core would not know the parameter.  name: the constraint's, NULL if core chooses it.
+ * From 18 on: ERROR for WITHOUT OVERLAPS, as core would not know the parameter.  name: the
+ * constraint's; NULL if core chooses it.
  */
 static void
 refuse_without_overlaps(const RangeVar *table, const char *name)
@@ -113,7 +114,7 @@ refuse_without_overlaps(const RangeVar *table, const char *name)
 void
 sfx_method_of_index(IndexStmt *stmt)
 {
-	/* an exclusion constraint says its method */
+	/* an exclusion constraint names its method itself */
 	char	   *name = stmt->excludeOpNames == NIL ? method_said(stmt->options) : NULL;
 
 	if (name != NULL && SfxIndexWithoutOverlaps(stmt))

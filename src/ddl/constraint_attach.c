@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * constraint_attach.c - partitions whose primary key is of another method than the parent's:
- * ATTACH PARTITION, and ADD PRIMARY KEY to the parent
+ * constraint_attach.c - partitions whose primary key is of another method than the parent's: ATTACH
+ * PARTITION, and ADD PRIMARY KEY to the parent
  *
- * Core looks for an index like the parent's, the method included, and makes one where it finds
- * none.  A second primary key it refuses.  While surfidx.in_place_of_btree is on, nobody has
- * chosen these methods, so the partition's key is built again.
+ * Core looks for an index like the parent's, of the same method, and creates one if there is none;
+ * a second primary key it refuses.  While surfidx.in_place_of_btree is on, no user has chosen these
+ * methods, so the partition's key is rebuilt.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* Opened; NULL: it has none. */
+/* The primary key's index, opened; NULL: there is none. */
 static Relation
 open_primary_key(Relation table)
 {
@@ -40,6 +40,7 @@ open_primary_key(Relation table)
 	return NULL;
 }
 
+/* Rebuild the partition's primary key with an index of ours, or a btree. */
 static void
 build_again(const AlterTableStmt *stmt, Relation partition, Relation index, Relation parent,
 			bool ours)
@@ -91,7 +92,7 @@ match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
 
 /* ---- a key that is made for all partitions ---- */
 
-/* Is the index one of these columns? */
+/* Are these, by name, the index's key columns? */
 static bool
 is_of_columns(Relation index, const List *names)
 {
@@ -126,7 +127,7 @@ match_partition(const AlterTableStmt *stmt, Relation parent, Oid partitionoid, c
 	table_close(partition, NoLock);
 }
 
-/* The primary key that the statement adds, by columns; NULL: none. */
+/* The primary key that the statement adds, if it names columns; else NULL. */
 static const Constraint *
 key_added(const AlterTableStmt *stmt)
 {
@@ -178,7 +179,7 @@ sfx_method_of_partition(AlterTableStmt *stmt)
 	Oid			parent,
 				partition;
 
-	/* it stands alone */
+	/* ATTACH PARTITION is always a statement's only command */
 	if (stmt->objtype != OBJECT_TABLE || cmd == NULL || cmd->subtype != AT_AttachPartition ||
 		!sfx_in_place_any())
 		return;

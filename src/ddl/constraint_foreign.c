@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * constraint_foreign.c - foreign keys that refer to a constraint which goes and comes back
+ * constraint_foreign.c - foreign keys that refer to a constraint which is dropped and created again
  *
- * They go before it and come back behind it (rule Q3), from their definitions, as core has it for
- * constraints of btree.  Core does not ask who owns the table that refers; the only way that is
- * open to us does, so it is asked beforehand.
+ * They are dropped before it and created after it (Q3), from their definitions, as core does for
+ * constraints of btree.  Core does not check who owns the referring table; the only way open to us
+ * does, so it is checked beforehand.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -30,18 +30,19 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+/* A foreign key, and what brings it back. */
 typedef struct Foreign
 {
-	Oid			table;			/* that refers */
+	Oid			table;			/* the referring table */
 	Oid			constraint;
 	char	   *name;
 	char	   *definition;		/* ALTER TABLE ... ADD CONSTRAINT ... */
 	char	   *comment;		/* may be NULL */
 	Oid			referred;		/* the table that it refers to */
-	char	   *index;			/* and the index: its name stays when it is built again */
+	char	   *index;			/* ... and the index, whose name stays when it is rebuilt */
 } Foreign;
 
-/* Does the statement have commands that may ask for a foreign key of the table itself? */
+/* Has the statement commands that may need a foreign key of the table itself? */
 static bool
 asks_for_foreign(const AlterTableStmt *stmt)
 {
@@ -71,7 +72,8 @@ refuse(const Foreign *f, Relation table, const char *name, const char *why)
 }
 
 /*
- * Locked, with its partitions; and nothing is going on there.  (Of altered itself that is known.)
+ * Lock the referring table, with its partitions, and check that it is not in use.  altered: the
+ * table that the statement alters, for which that is known.
  */
 static void
 lock_referrer(const Foreign *f, Oid altered)
@@ -91,7 +93,7 @@ lock_referrer(const Foreign *f, Oid altered)
 	}
 }
 
-/* In the order in which they were made: a catalog's rows stand anywhere. */
+/* Compare by age: rows of a catalog are in no order. */
 static int
 by_age(const ListCell *a, const ListCell *b)
 {
@@ -101,7 +103,7 @@ by_age(const ListCell *a, const ListCell *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Of those, what brings them back. */
+/* Note what brings these keys back. */
 static void
 note(const List *found, Oid altered)
 {
@@ -147,7 +149,7 @@ sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char
 	{
 		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
 
-		/* those of partitions go and come with their parents' */
+		/* keys of partitions are dropped and created with their parents' */
 		if (c->contype == CONSTRAINT_FOREIGN && c->conindid == index && !OidIsValid(c->conparentid))
 			found = lappend(found, foreign_of_row(c));
 	}
@@ -167,9 +169,9 @@ sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char
 	return found;
 }
 
-/* ---- before 18: keys that are rebuilt, and no constraint of ours with them ---- */
+/* ---- before 18: keys that are rebuilt though no constraint of ours is ---- */
 
-/* Is that column of that table in the key, on either side? */
+/* Is that column of that table part of the key, on either side? */
 static bool
 has_column(HeapTuple key, Oid table, AttrNumber column)
 {
@@ -217,8 +219,8 @@ refuse_rebuilt(const AlterTableStmt *stmt, const Foreign *f, const char *why)
 }
 
 /*
- * Does the statement itself drop that key, by its name, a column's, or that of what it refers to?
- * top: the table is the one that it names.
+ * Does the statement itself drop that key, by its name, a column of it, or the constraint it refers
+ * to?  top: the table is the one that the statement names.
  */
 static bool
 is_dropped(const AlterTableStmt *stmt, bool top, HeapTuple key, Oid table)
@@ -241,7 +243,7 @@ is_dropped(const AlterTableStmt *stmt, bool top, HeapTuple key, Oid table)
 	return false;
 }
 
-/* Does a command ask for that key while it is down, or choose a name, which may be its? */
+/* Does a command need that key while it is dropped, or choose a name, which may be the key's? */
 static bool
 asks_for_key(const AlterTableStmt *stmt, const Foreign *f)
 {
@@ -276,7 +278,7 @@ find_rebuilt(const AlterTableStmt *stmt, bool top, Oid table, AttrNumber side, O
 	{
 		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
 
-		/* a key to the table itself is found on its first side */
+		/* a key that refers to its own table is found by its referring side */
 		if (c->contype == CONSTRAINT_FOREIGN && !OidIsValid(c->conparentid) &&
 			!(side == Anum_pg_constraint_confrelid && c->conrelid == table) &&
 			sfx_is_our_index(c->conindid) && is_rebuilt(stmt, tuple, table) &&
@@ -333,7 +335,7 @@ put_back(const Foreign *f)
 {
 	RawStmt    *raw = linitial_node(RawStmt, raw_parser(f->definition, RAW_PARSE_DEFAULT));
 
-	/* core would choose the oldest, and what has been built again is the youngest */
+	/* core would choose the oldest index, but an index that was rebuilt is the youngest */
 	Oid			index = f->index ?
 	get_relname_relid(f->index, get_rel_namespace(f->referred)) : InvalidOid;
 

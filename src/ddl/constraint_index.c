@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
- * constraint_index.c - ALTER TABLE ... ADD PRIMARY KEY | UNIQUE USING INDEX, of an index of ours
+ * constraint_index.c - ALTER TABLE ... ADD PRIMARY KEY | UNIQUE USING INDEX, with an index of ours
+ * (Q4)
  *
- * Core's parser refuses an index that is not a btree there, and nothing else does.  So the command
- * leaves the statement, and its constraint is made behind it, by the function that core makes it
- * with.
+ * Core's parser refuses an index that is not a btree there, and nothing else in core does.  So the
+ * command leaves the statement, and the constraint is created after it, by core's function for
+ * that.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -30,6 +31,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+/* A constraint to be created. */
 typedef struct Using
 {
 	Oid			table;
@@ -46,7 +48,7 @@ refuse(Relation index, const char *why)
 			 errdetail("Cannot create a primary key or unique constraint using such an index.")));
 }
 
-/* The order and the equality of a constraint's columns are their types'. */
+/* Has the column of the constraint its type's default order and equality? */
 static bool
 is_default_column(Relation table, Relation index, int i)
 {
@@ -95,7 +97,7 @@ check_index(Relation table, Relation index, const Constraint *c)
 			refuse(index, psprintf("does not have default sorting behavior in column %d", i + 1));
 }
 
-/* Of anything but a table core says that it takes none. */
+/* Of other kinds of relations core says itself that they take no constraints. */
 static bool
 takes_constraints(Oid relid)
 {
@@ -105,7 +107,8 @@ takes_constraints(Oid relid)
 }
 
 /*
- * The index that the constraint is to use, if it is ours; nothing is locked for others' statements.
+ * The index that the constraint is to use, if it is ours; else InvalidOid.  Locks nothing, for the
+ * sake of other statements.
  */
 static Oid
 index_named(const RangeVar *table, const Constraint *c)
@@ -127,8 +130,8 @@ set_not_null(AlterTableStmt *stmt, char *column)
 }
 
 /*
- * The constraint comes behind the whole statement: nothing else in it may ask for it, or change
- * what it is made of.
+ * ERROR if the statement has other commands that may need the constraint, which is created after
+ * all of them, or change what it is made of.
  */
 static void
 refuse_company(const List *commands, const Constraint *c)
@@ -177,7 +180,7 @@ begin_using(AlterTableStmt *stmt, Oid relid, Oid indexoid, Constraint *c)
 	return u;
 }
 
-/* SET without any parameter: nothing, which shows event triggers that the table was altered. */
+/* SET without a parameter does nothing, but shows event triggers that the table was altered. */
 static AlterTableCmd *
 set_nothing(void)
 {
@@ -207,7 +210,7 @@ sfx_using_out(AlterTableStmt *stmt)
 		if (out == NIL)
 			stmt->cmds = list_copy(commands);
 		stmt->cmds = list_delete_ptr(stmt->cmds, cmd);
-		/* again, since the lock may have been waited for */
+		/* looked up again, as the lock may have been waited for */
 		out = lappend(out, begin_using(stmt, table, index_named(stmt->relation, c), c));
 	}
 	if (out != NIL && stmt->cmds == NIL)
@@ -251,7 +254,7 @@ make_constraint(const Using *u)
 	table_close(table, NoLock);
 }
 
-/* The parameter that brings the method into dumps. */
+/* Set the parameter by which dumps keep the method. */
 static void
 keep_method(Oid index)
 {

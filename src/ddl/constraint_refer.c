@@ -3,11 +3,12 @@
  * index of ours, in all versions those beside a column that is rebuilt
  *
  * Core finds a foreign key's operators through the classes of the index that it refers to, and
- * takes none but btree's.  Nothing that it writes down, and nothing that it does later, depends on
- * the method.  So while it makes the key, pg_index has btree's twins of our classes (rule Q7): from
- * here to the row of the constraint, with nobody else's code between.  For that the key leaves its
- * statement, and is made by core's function: before the statement if that has nothing else in it,
- * and behind it otherwise.
+ * accepts only btree's.  Nothing that it stores, and nothing that it does later, depends on the
+ * method.  So while it creates the key, pg_index has btree's twins of our classes (Q7): from here
+ * to the row of the constraint, and no other code may run in between.  For that the key leaves its
+ * statement, and core's function creates it: before the statement if that has nothing else in it,
+ * and after it otherwise.
+ *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "constraint.h"
@@ -37,7 +38,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-/* An index that has other classes for the moment, and its own. */
+/* An index that has other classes for the moment, and its own classes. */
 typedef struct Lent
 {
 	Oid			index;
@@ -45,10 +46,10 @@ typedef struct Lent
 } Lent;
 
 static object_access_hook_type prev_access = NULL;
-static bool making = false;		/* a key, whose row is not there yet */
+static bool making = false;		/* a key is being created, and its row is not there yet */
 static Oid	made;				/* the key */
 static List *lent = NIL;
-static List *hidden = NIL;		/* indexes that the key is not to refer to */
+static List *hidden = NIL;		/* indexes that the key must not refer to */
 
 /* ---- which indexes a key may refer to ---- */
 
@@ -58,7 +59,7 @@ is_candidate(const Form_pg_index index)
 	return index->indisunique && index->indisvalid && sfx_is_our_index(index->indexrelid);
 }
 
-/* Nothing is locked: who asks has to ask again. */
+/* Has the table an index that a key may refer to?  Locks nothing: the answer is asked for again. */
 static bool
 has_candidate(Oid table)
 {
@@ -78,7 +79,7 @@ has_candidate(Oid table)
 	return found;
 }
 
-/* Btree's classes in place of an index's; NULL: a column has no such class, or is none. */
+/* Btree's classes in place of an index's; NULL: a column has no such class, or is an expression. */
 static oidvector *
 twins_of(const Form_pg_index index, const oidvector *classes)
 {
@@ -98,6 +99,7 @@ twins_of(const Form_pg_index index, const oidvector *classes)
 
 /* ---- lending classes ---- */
 
+/* Give an index of ours btree's classes, if it is a candidate. */
 static void
 lend(Oid indexoid)
 {
@@ -127,7 +129,10 @@ lend(Oid indexoid)
 
 /* ---- hiding indexes ---- */
 
-/* Core takes valid indexes only; nobody else sees the row before it is the old one again. */
+/*
+ * Core considers valid indexes only.  No other session sees this row before it is the old one
+ * again.
+ */
 static void
 set_valid(Oid index, bool valid)
 {
@@ -138,7 +143,7 @@ set_valid(Oid index, bool valid)
 		elog(ERROR, "cache lookup failed for index %u", index);
 	((Form_pg_index) GETSTRUCT(tuple))->indisvalid = valid;
 	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
-	/* its table's entry knows which valid index is the primary key's */
+	/* its table's cache entry names the primary key's valid index */
 	CacheInvalidateRelcacheByRelid(((Form_pg_index) GETSTRUCT(tuple))->indrelid);
 	heap_freetuple(tuple);
 	table_close(catalog, RowExclusiveLock);
@@ -161,8 +166,9 @@ hide(Oid indexoid)
 }
 
 /*
- * What core is to see of a table's indexes: the one that the key had, or all (InvalidOid), with
- * classes that it takes.  The table is locked against whoever else changes its indexes' rows.
+ * Arrange what core sees of a table's indexes: the one that the key had, or all (InvalidOid), with
+ * classes that core accepts.  The lock on the table keeps other sessions from changing the rows of
+ * its indexes.
  */
 static void
 arrange(Oid tableoid, Oid kept)
@@ -182,6 +188,7 @@ arrange(Oid tableoid, Oid kept)
 	CommandCounterIncrement();
 }
 
+/* Give the indexes their own classes, and make them valid again. */
 static void
 take_back(void)
 {
@@ -204,6 +211,7 @@ take_back(void)
 	CommandCounterIncrement();
 }
 
+/* The object access hook: the row of the constraint has been created. */
 static void
 at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 {
@@ -231,6 +239,7 @@ sfx_classes_are_lent(void)
 
 /* ---- making a key ---- */
 
+/* Create the key, by core's function. */
 static void
 make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
 {
@@ -259,7 +268,7 @@ make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
 Oid
 sfx_foreign_make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
 {
-	/* a part of the statement that triggers have seen; the next one may begin within this */
+	/* part of a statement that triggers have seen; the next statement may begin within this one */
 	EventTriggerInhibitCommandCollection();
 	made = InvalidOid;
 	PG_TRY();
@@ -268,7 +277,7 @@ sfx_foreign_make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
 	}
 	PG_FINALLY();
 	{
-		/* after an error the rows are the old ones by themselves */
+		/* after an error the rows are the old ones, by the rollback */
 		making = false;
 		lent = hidden = NIL;
 		EventTriggerUndoInhibitCommandCollection();
@@ -277,9 +286,9 @@ sfx_foreign_make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
 	return made;
 }
 
-/* ---- keys leave their statement ---- */
+/* ---- taking keys out of their statement ---- */
 
-/* Does the statement make an index of ours that a key in it may refer to? */
+/* Does the constraint make an index of ours, to which a key of the statement may refer? */
 static bool
 makes_ours(const Constraint *c)
 {
@@ -336,8 +345,8 @@ statement_of(const AlterTableStmt *stmt, Constraint *c)
 }
 
 /*
- * A column's constraints without its foreign keys, which come to *out as the table's.  What stands
- * behind a constraint says when it is checked.
+ * The column's constraints without its foreign keys, which are added to *out as the table's.  The
+ * attributes after a constraint say when it is checked.
  */
 static List *
 without_foreign(const AlterTableStmt *stmt, const ColumnDef *column, List **out)
@@ -370,7 +379,7 @@ without_foreign(const AlterTableStmt *stmt, const ColumnDef *column, List **out)
 	return left;
 }
 
-/* Do a column's constraints say twice, or against themselves, when they are checked? */
+/* Do a column's constraints say twice, or in contradiction, when they are checked? */
 static bool
 is_contradictory(const List *constraints)
 {
@@ -402,7 +411,9 @@ is_contradictory(const List *constraints)
 	return false;
 }
 
-/* May a key of that column refer to an index of ours?  What core refuses, or leaves out, stays. */
+/*
+ * May a key of that column refer to an index of ours?  Columns that core refuses, or ignores, stay.
+ */
 static bool
 column_refers_to_ours(const AlterTableStmt *stmt, Oid table, const AlterTableCmd *cmd)
 {
@@ -420,8 +431,8 @@ column_refers_to_ours(const AlterTableStmt *stmt, Oid table, const AlterTableCmd
 }
 
 /*
- * A table's keys from the first one on that may meet an index of ours, so that names come in turn;
- * of a new column all, if one of them may.
+ * Take out the table's keys from the first one on that may refer to an index of ours, so that names
+ * are chosen in turn; of a new column all keys, if one of them may.
  */
 static List *
 take_out(AlterTableStmt *stmt, Oid table)
@@ -454,7 +465,7 @@ take_out(AlterTableStmt *stmt, Oid table)
 	}
 	if (out != NIL)
 	{
-		/* locks are not to be raised later; rights are looked at before anything is done */
+		/* locks must not be raised later; and rights are checked before anything is done */
 		(void) AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
 		stmt->cmds = left;
 	}
@@ -462,9 +473,9 @@ take_out(AlterTableStmt *stmt, Oid table)
 }
 
 /*
- * In place of a key that is there: what does nothing, and shows that the table was altered.
- * VALIDATE of one that is valid; of one that is not, ALTER to what it is, below the lock that
- * making it takes.
+ * A command in place of a key that was created: it does nothing, and shows event triggers that the
+ * table was altered.  VALIDATE of a valid key; of one that is not valid, ALTER to what it is, whose
+ * lock is not stronger than the one creating it takes.
  */
 static AlterTableCmd *
 change_nothing(Constraint *c, Oid key)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
- * constraint_type.c - ALTER COLUMN TYPE of a column in a constraint of ours
+ * constraint_type.c - ALTER COLUMN TYPE of a column in a constraint of ours (Q3)
  *
- * Core builds such a constraint again from its definition, in a place without a hook: its parser
- * would ask btree for an index with our parameter.  So the constraint is dropped before the
- * statement and added behind it, from the same definition, with what hangs on its index, foreign
- * keys too (constraint_foreign.c).  Both are done by what core does them with, since users'
- * commands would ask for rights, by name, and for event triggers.
+ * Core rebuilds such a constraint from its definition, in a place without a hook: its parser would
+ * ask btree for an index with our parameter.  So the constraint is dropped before the statement and
+ * created after it, from the same definition, with what depends on its index, foreign keys included
+ * (constraint_foreign.c).  Both is done by core's own functions, since users' commands would check
+ * rights, go by names, and fire event triggers.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -37,6 +37,7 @@
 #include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
+/* A constraint that is dropped for a while, and what brings it back. */
 struct SfxDown
 {
 	Oid			table;
@@ -48,9 +49,9 @@ struct SfxDown
 	bool		is_identity;
 	bool		is_clustered;
 	List	   *foreign;		/* keys that refer to it */
-};								/* no constraint: foreign keys alone */
+};								/* no constraint: only foreign keys are dropped */
 
-/* Does the statement have core rebuild what uses one of these columns? */
+/* Does the statement make core rebuild what uses one of the index's columns? */
 static bool
 rebuilds(const AlterTableStmt *stmt, Relation table, const Form_pg_index index)
 {
@@ -71,7 +72,7 @@ rebuilds(const AlterTableStmt *stmt, Relation table, const Form_pg_index index)
 	return false;
 }
 
-/* Does a child table's column go with its parent's? */
+/* Is a child table's column dropped with its parent's? */
 static bool
 goes_with_parent(Relation child, AttrNumber column)
 {
@@ -82,7 +83,7 @@ goes_with_parent(Relation child, AttrNumber column)
 
 /*
  * Does the statement itself drop that constraint, or a column of it?  top: the table is the one
- * that it names.
+ * that the statement names.
  */
 static bool
 drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index index, const char *name)
@@ -107,7 +108,7 @@ drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index 
 	return false;
 }
 
-/* Does a constraint that is added take that one's place, or choose a name, which may be its? */
+/* Does an added constraint take that one's place, or choose a name, which may be its name? */
 static bool
 meets_added(const Constraint *c, const Form_pg_index index)
 {
@@ -134,7 +135,7 @@ has_key(const Form_pg_index index, AttrNumber column)
 	return false;
 }
 
-/* Does a command ask for the constraint, or for what hangs on its index? */
+/* Does a command need the constraint, or what depends on its index? */
 static bool
 asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, const char *name)
 {
@@ -159,7 +160,7 @@ asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, co
 	}
 }
 
-/* While the constraint is down nothing else may ask for it. */
+/* ERROR if another command of the statement needs the constraint while it is dropped. */
 static void
 refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index index,
 			   const char *name)
@@ -178,7 +179,7 @@ refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index i
 	}
 }
 
-/* Is the constraint one that goes and comes with a partitioned table's? */
+/* Is the constraint dropped and created with a partitioned table's? */
 static bool
 is_inherited(Oid constraint)
 {
@@ -219,9 +220,7 @@ sfx_down_take(const SfxDown *d)
 	performDeletion(&constraint, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 }
 
-/*
- * What is to be known of that index's constraint, if the statement rebuilds it; NULL: it does not.
- */
+/* What brings back that index's constraint, if the statement rebuilds it; NULL: it does not. */
 static SfxDown *
 note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
 {
@@ -235,7 +234,7 @@ note_down(const AlterTableStmt *stmt, bool top, Relation table, Relation index)
 	return sfx_down_note(stmt, table, index);
 }
 
-/* Keys that are rebuilt though what they refer to is not. */
+/* Drop keys that are rebuilt though what they refer to is not. */
 static List *
 take_down_foreign(const AlterTableStmt *stmt, bool top, Oid relid)
 {
@@ -250,6 +249,7 @@ take_down_foreign(const AlterTableStmt *stmt, bool top, Oid relid)
 	return list_make1(d);
 }
 
+/* Drop the constraints of a table that the statement rebuilds; the list of them. */
 static List *
 take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 {
@@ -269,15 +269,15 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 	if (down != NIL)
 		CheckTableNotInUse(table, "ALTER TABLE");
 	table_close(table, NoLock);
-	/* as core does it: a part of the statement, of which triggers hear nothing */
+	/* as core does it: part of the statement, without event triggers */
 	foreach(lc, down)
 		sfx_down_take(lfirst(lc));
 	return down;
 }
 
 /*
- * The tables of a composite type: ALTER TYPE ... CASCADE comes to them.  Ascending: they are locked
- * so.
+ * The tables of a composite type, to which ALTER TYPE ... CASCADE extends; in ascending order, in
+ * which they are locked.
  */
 static List *
 tables_of_type(Oid type)
@@ -298,7 +298,7 @@ tables_of_type(Oid type)
 	return tables;
 }
 
-/* Every table whose columns the statement comes to, locked. */
+/* All tables whose columns the statement alters, locked. */
 static List *
 tables_altered(AlterTableStmt *stmt)
 {
@@ -359,9 +359,9 @@ sfx_constraints_down(AlterTableStmt *stmt)
 	return down;
 }
 
-/* ---- back ---- */
+/* ---- creating them again ---- */
 
-/* The definition as the statement that makes an index, of ours or a btree. */
+/* The definition, as the statement that creates an index, of ours or a btree. */
 static IndexStmt *
 index_of(const SfxDown *d, bool ours)
 {

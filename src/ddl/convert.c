@@ -55,7 +55,10 @@ check_table(Oid table)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table));
 }
 
-/* surfidx_convert(relation regclass, schema regnamespace, method name, dry_run boolean) */
+/*
+ * The arguments of surfidx_convert(relation regclass, schema regnamespace, method name, dry_run
+ * boolean).
+ */
 static SfxConversion
 conversion_asked_for(FunctionCallInfo fcinfo)
 {
@@ -101,7 +104,7 @@ put_row(ReturnSetInfo *rows, const SfxStep *step)
 	tuplestore_putvalues(rows->setResult, rows->setDesc, values, nulls);
 }
 
-/* The rows of all steps; the number of those that do something. */
+/* Return the rows of all steps; the number of those that do something. */
 static int
 put_steps(ReturnSetInfo *rows, const SfxConversion *c)
 {
@@ -125,7 +128,7 @@ put_steps(ReturnSetInfo *rows, const SfxConversion *c)
 	return n;
 }
 
-/* The worker connects as the session's user, which is not asked for more than its role. */
+/* ERROR if the session's user, as which the worker connects, may not log in. */
 static void
 check_may_log_in(Oid role)
 {
@@ -161,7 +164,7 @@ surfidx_convert(PG_FUNCTION_ARGS)
 	bool		dry_run = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
 	SfxStep		off = {.statement = "SET surfidx.in_place_of_btree = off"};
 
-	/* USING btree would make ours again */
+	/* otherwise USING btree would make indexes of ours again */
 	if (dry_run && !c.ours && sfx_in_place_indexes())
 		put_row(rows, &off);
 	if (put_steps(rows, &c) > 0 && !dry_run)
@@ -177,7 +180,7 @@ surfidx_convert_swap(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* surfidx_statement(index regclass, name name): of a btree, for surfidx_advise() */
+/* surfidx_statement(index regclass, name name): for a btree, for surfidx_advise() */
 Datum
 surfidx_statement(PG_FUNCTION_ARGS)
 {

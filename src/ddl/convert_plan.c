@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
- * convert_plan.c - the steps by which the indexes of a table become another method's (rule Q6)
+ * convert_plan.c - the steps by which the indexes of a table become another method's (Q6)
  *
- * What stands in the catalogs is all that is known of earlier runs.  An index is in one of these
- * states, and the steps go from any of them to the last:
+ * All that is known of earlier runs stands in the catalogs.  An index is in one of these states,
+ * and the steps lead from each of them to the last:
  *
- *	no twin					CREATE twin, swap, DROP
- *	twin not valid, or none	DROP twin, CREATE twin, swap, DROP
- *	twin valid				swap, DROP
- *	swapped					DROP what was replaced
+ *	no twin						CREATE twin, swap, DROP
+ *	twin not valid, or none		DROP twin, CREATE twin, swap, DROP
+ *	twin valid					swap, DROP
+ *	swapped						DROP what was replaced
  *	a twin that is left over	DROP it: its index is of that method already
- *	a twin of nothing		the remark says so: nobody knows whose it is
+ *	a twin of nothing			the remark says so: its origin is unknown
  *
- * An index of a partitioned table is one with all below it: each of its partitions' has a twin, and
- * one step swaps all.
+ * An index of a partitioned table is converted with all below it: each partition's index gets a
+ * twin, and one step swaps all of them.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -39,12 +39,13 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+/* A plan in the making. */
 typedef struct Planning
 {
 	Oid			am;
 	List	   *tables;
-	bool		owned;			/* of the index at hand: with all below it */
-	bool		may_create;		/* ... the user may create in the schemas */
+	bool		owned;			/* the user owns the current index, with all below it, ... */
+	bool		may_create;		/* ... and may create indexes in their schemas */
 	List	   *steps;
 } Planning;
 
@@ -95,7 +96,7 @@ add_create(Planning *p, Oid item, Relation index)
 			"until it is swapped";
 }
 
-/* Where the extension's functions are: there, where that of its access method is. */
+/* The schema of the extension's functions: where that of its access method is. */
 static char *
 our_schema(void)
 {
@@ -138,7 +139,7 @@ sfx_drop_of_failed(Oid indexoid)
 	return statement;
 }
 
-/* The twin and what makes it, as far as it is not there. */
+/* Add the steps that make the twin, as far as it is not there. */
 static void
 add_twin(Planning *p, Oid item, Relation index)
 {
@@ -162,7 +163,10 @@ add_drop_replaced(Planning *p, Oid item, Relation index)
 	add_drop(p, item, index, name);
 }
 
-/* One after the other: there may be more of them than locks. */
+/*
+ * Call add for each leaf of an index's tree.  One after the other is opened, as there may be more
+ * of them than locks.
+ */
 static void
 for_each_leaf(Planning *p, Relation root, void (*add) (Planning *, Oid, Relation))
 {
@@ -188,7 +192,7 @@ plan_tree(Planning *p, Relation root)
 	for_each_leaf(p, root, add_drop_replaced);
 }
 
-/* Was it replaced by its twin? */
+/* Was the index replaced by its twin? */
 static bool
 is_replaced(Relation index)
 {
@@ -199,15 +203,16 @@ is_replaced(Relation index)
 		sfx_work_of(index) == NULL;
 }
 
+/* What an index is that has a twin's name. */
 typedef enum Twinship
 {
 	NO_TWIN,
-	TWIN_AWAITED,				/* its index's steps say what becomes of it */
-	TWIN_LEFT_OVER,				/* its index needs none */
-	TWIN_OF_NOTHING				/* it is called so, but no such index is there */
+	TWIN_AWAITED,				/* the steps of its index say what becomes of it */
+	TWIN_LEFT_OVER,				/* its index needs none any more */
+	TWIN_OF_NOTHING				/* it has such a name, but there is no such index */
 } Twinship;
 
-/* Of what is called as a twin only that is one whose index is of the same table. */
+/* An index with a twin's name is one only if its index belongs to the same table. */
 static Twinship
 twinship_of(Planning *p, Relation index)
 {
@@ -253,7 +258,7 @@ plan_index(Planning *p, Relation index)
 	{
 		Oid			root = llast_oid(get_partition_ancestors(relid));
 
-		/* else it comes with that */
+		/* otherwise it is converted with that one */
 		if (!list_member_oid(p->tables, IndexGetRelation(root, false)))
 			add_left(p, index, psprintf("it goes with \"%s\" of a partitioned table",
 										get_rel_name(root)));
@@ -276,7 +281,7 @@ plan_index(Planning *p, Relation index)
 
 /* ---- a table ---- */
 
-/* Those that are half dropped, too. */
+/* All indexes of a table, half dropped ones included. */
 static List *
 indexes_of(Oid table)
 {
@@ -298,8 +303,8 @@ indexes_of(Oid table)
 }
 
 /*
- * Constants in expressions are computed where these are looked at, by functions of the table's
- * owner: so that is done as him.
+ * Add the steps of an index.  Constants in expressions are computed when these are looked at, by
+ * functions of the table's owner; so this is done as the owner.
  */
 static void
 plan_as_owner(Planning *p, Oid indexoid)
@@ -342,7 +347,7 @@ sfx_convert_plan(Oid table, Oid am)
 
 /* ---- a schema ---- */
 
-/* Is it converted by itself, and not with a partitioned table of the schema? */
+/* Is the table converted by itself, rather than with a partitioned table of the schema? */
 static bool
 stands_alone(Oid table, Form_pg_class form)
 {

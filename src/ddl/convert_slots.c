@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
- * convert_slots.c - how many workers of conversions there are, of all databases
+ * convert_slots.c - the number of workers of conversions, in all databases
  *
- * One goes on in a database and the others wait in turn, each in a place of max_worker_processes
- * that parallel queries and other workers would have: so there may be a third of them.  A place is
- * its caller's until the worker has a process, and then that process's.  Whoever looks for one
- * takes those of processes that are gone, so that nobody has to give one back.
+ * In a database one worker goes on and the others wait in turn, each in a slot of
+ * max_worker_processes that parallel queries and other workers would use: so there may be a third
+ * of these.  A place belongs to the caller until the worker has a process, and then to that
+ * process.  A backend that looks for a place also takes those of processes that are gone, so no
+ * process has to give its place back.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -22,7 +23,7 @@
 typedef struct ConvertShared
 {
 	LWLock		lock;
-	pid_t		pid[MOST_SLOTS];	/* 0: free */
+	pid_t		pid[MOST_SLOTS];	/* the process that has the place; 0: free */
 } ConvertShared;
 
 static ConvertShared *shared = NULL;

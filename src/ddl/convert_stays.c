@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  * convert_stays.c - which indexes surfidx_convert() leaves as they are, and why
  *
- * It is asked when steps are planned, and again, with the tables locked, before the exchange.
+ * The question is asked when steps are planned, and again, with the tables locked, before the
+ * exchange.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -87,7 +88,7 @@ unique_stays(Relation index)
 
 /* ---- an index ---- */
 
-/* Would the index have to keep another type than it does? */
+/* Do the classes store different key types? */
 static bool
 has_other_key_type(Oid opclass, Oid other)
 {

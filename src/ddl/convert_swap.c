@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * convert_swap.c - the exchange of an index and its twin, by what REINDEX CONCURRENTLY does it with
+ * convert_swap.c - the exchange of an index and its twin, by the function of REINDEX CONCURRENTLY
  *
  * Core moves name, constraint, foreign keys, triggers, comment, marks, place among partitions and
- * dependencies from one to the other.  It takes both for the same but for their files: what
- * follows from the access method is put right here.
+ * dependencies from one to the other.  It takes both for the same except for their files: what
+ * depends on the access method is put right here.
  *
  * The index of a partitioned table has no file, so it stays, and its rows in the catalogs change.
  *-------------------------------------------------------------------------
@@ -43,7 +43,7 @@
 typedef struct Pair
 {
 	Oid			index;
-	Oid			twin;			/* InvalidOid: of a partitioned table */
+	Oid			twin;			/* InvalidOid: it is a partitioned table's */
 } Pair;
 
 pg_noreturn static void refuse(Oid index, const char *why);
@@ -70,7 +70,7 @@ find_twin(Relation index, Oid am)
 	sfx_twin_name(name, RelationGetRelid(index));
 	if (twin == NULL)
 		refuse(RelationGetRelid(index), psprintf("There is no index \"%s\" beside it.", name));
-	/* it may have been waited for */
+	/* the lock may have been waited for */
 	if ((why = sfx_beside_stays(index)) != NULL)
 		refuse(RelationGetRelid(index), psprintf("It has to stay as it is: %s.", why));
 	if (!twin->rd_index->indisvalid || !twin->rd_index->indisready)
@@ -82,9 +82,12 @@ find_twin(Relation index, Oid am)
 	return RelationGetRelid(twin);
 }
 
-/* ---- what follows from the access method ---- */
+/* ---- what depends on the access method ---- */
 
-/* Classes of ours may be dropped, with the extension; those of core are pinned. */
+/*
+ * Record what classes an index depends on: ours can be dropped, with the extension; core's are
+ * pinned.
+ */
 static void
 depend_on_classes(Oid relid)
 {
@@ -103,7 +106,9 @@ depend_on_classes(Oid relid)
 	relation_close(index, NoLock);
 }
 
-/* From 17 on core has it done before its exchange, when it makes the copy. */
+/*
+ * Copy statistics targets.  From 17 on core does so before its exchange, when it creates the copy.
+ */
 static void
 copy_statistics_targets(Oid from, Oid to)
 {
@@ -140,8 +145,8 @@ copy_statistics_targets(Oid from, Oid to)
 }
 
 /*
- * Core makes the old index check at once.  Until it is dropped every write goes on to fill it, and
- * may hold what its constraint defers; by whose triggers the other one is checked now.
+ * Core makes the old index check at once.  Until it is dropped every write continues to fill it,
+ * and may insert what its constraint defers; the constraint's triggers check the new index by now.
  */
 static void
 stay_deferrable(Oid from, Oid to)
@@ -224,9 +229,9 @@ relabel(Oid relid, Oid am)
 /* ---- the exchange ---- */
 
 /*
- * The tables of the indexes below that index, locked: those of partitions whose detachment has
- * begun (DETACH ... CONCURRENTLY), too, which the tables' tree leaves out, and the indexes' tree
- * has.
+ * The tables of the indexes below that index, locked.  Includes those of partitions whose
+ * detachment has begun (DETACH ... CONCURRENTLY), which are missing in the tables' tree but not in
+ * the indexes' tree.
  */
 static List *
 tables_of_tree(Oid index)
@@ -246,7 +251,7 @@ tables_of_tree(Oid index)
 	return tables;
 }
 
-/* The index's table, owned and locked, with its partitions if it is a partitioned one's. */
+/* The index's table, owned and locked, and its partitions if it is partitioned. */
 static List *
 lock_tables(Oid index)
 {
@@ -267,7 +272,7 @@ lock_tables(Oid index)
 	tables = kind == RELKIND_PARTITIONED_INDEX ?
 		list_concat_unique_oid(find_all_inheritors(table, ShareUpdateExclusiveLock, NULL),
 							   tables_of_tree(index)) : list_make1_oid(table);
-	/* it may have been waited for */
+	/* the lock may have been waited for */
 	if (!SearchSysCacheExists1(INDEXRELID, ObjectIdGetDatum(index)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -303,7 +308,7 @@ find_pairs(Oid relid, Oid am)
 	return pairs;
 }
 
-/* The method that it becomes; ERROR if it may not. */
+/* The method that the index is to get; ERROR if it cannot. */
 static Oid
 other_method(Oid relid)
 {

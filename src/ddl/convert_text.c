@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * convert_text.c - names and statements of a conversion
  *
- * A name holds the OID of the index that it is about.  So it needs no room for that one's name,
- * outlives its renaming, and tells what an earlier run was about:
+ * A name holds the OID of the index that it is about.  So it needs no room for that index's name,
+ * is still right after a renaming, and tells what an earlier run was about:
  *
  *	surfidx_new_16412	the twin of index 16412
  *	surfidx_old_16412	was replaced by its twin, and is index 16412 itself
@@ -68,7 +68,7 @@ sfx_qualified_name(Oid relid)
 
 /* ---- columns ---- */
 
-/* NULL: it is a column of the table. */
+/* The expression of a key column; NULL: it is a column of the table. */
 static Node *
 key_expression(Relation index, int i)
 {
@@ -139,7 +139,7 @@ add_class(StringInfo s, Oid opclass, Oid type, Oid am)
 	ReleaseSysCache(tuple);
 }
 
-/* A column as CREATE INDEX has it; with its order if it is of the key. */
+/* Append a column as CREATE INDEX writes it; with its order if it is a key column. */
 static void
 add_column(StringInfo s, Relation index, int i, Oid am)
 {
@@ -178,7 +178,10 @@ add_columns(StringInfo s, Relation index, Oid am)
 
 /* ---- the statement ---- */
 
-/* What pg_dump sets for the same reason; and what would read it otherwise. */
+/*
+ * See convert.h.  What pg_dump sets for the same reason, and other settings that change how text is
+ * read.
+ */
 void
 sfx_exact_settings(GucAction action)
 {
@@ -197,7 +200,7 @@ sfx_exact_settings(GucAction action)
 								 action, true, 0, false);
 }
 
-/* Named where it is not what the session would take. */
+/* Append the tablespace if it is not the one that the session would choose. */
 static void
 add_tablespace(StringInfo s, Relation index)
 {
@@ -224,7 +227,7 @@ add_predicate(StringInfo s, Relation index)
 	appendStringInfo(s, " WHERE %s", TextDatumGetCString(predicate));
 }
 
-/* Has each key column a class in that method? */
+/* Has each key column a class of that method? */
 static bool
 has_classes(Relation index, Oid am)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * convert_twin.c - what stands beside an index under the names that a conversion uses (rule Q6)
+ * convert_twin.c - what stands beside an index under the names that a conversion uses (Q6)
  *
- * A name does not make a twin.  Who has rights on the table may give it to something else, and core
- * may give a twin work of its own: CREATE INDEX on the partitioned table takes it as a partition's.
- * Exchanged or dropped then, it would leave in the catalogs what refers to it.
+ * A name does not make a twin.  A user with rights on the table may give the name to something
+ * else, and core may give a twin work of its own: CREATE INDEX on the partitioned table takes it as
+ * a partition's.  Exchanged or dropped then, it would leave references to it in the catalogs.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

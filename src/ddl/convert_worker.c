@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * convert_worker.c - who runs the steps of a conversion: a background worker
+ * convert_worker.c - the background worker that runs the steps of a conversion
  *
- * CREATE and DROP INDEX CONCURRENTLY want no transaction around them, so no function can run them.
- * The worker is the caller, and each step has a transaction of its own.  An error ends the work on
- * one index, not on the others.  It keeps nothing but what stands in the catalogs: who is killed
- * is followed by another one (convert_plan.c).
+ * CREATE and DROP INDEX CONCURRENTLY must not run in a transaction, so no function can run them.
+ * The worker acts as the caller, and each step has transactions of its own.  An error ends the work
+ * on one index, not on the others.  The worker keeps nothing except in the catalogs: after it was
+ * killed, another one goes on from there (convert_plan.c).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -41,11 +41,14 @@
 #include "utils/syscache.h"
 #include "utils/wait_event.h"
 
-/* How long an exchange waits for its locks, with others behind it, and how often it tries. */
+/*
+ * How long an exchange waits for its locks, with other sessions queued after it, and how often it
+ * tries.
+ */
 #define SWAP_TIMEOUT	"1s"
 #define SWAP_TRIES		60
 
-/* No advisory lock of a user is in this class. */
+/* A class of advisory locks that users' locks never have. */
 #define LOCK_CLASS		0x5346
 
 PGDLLEXPORT void sfx_convert_main(Datum arg);
@@ -54,7 +57,7 @@ StaticAssertDecl(sizeof(SfxConversion) <= BGW_EXTRALEN, "it goes to the worker a
 
 /* ---- one at a time ---- */
 
-/* The session's, so it ends with the worker. */
+/* Try to get the database's turn; the lock is the session's, so it ends with the worker. */
 static bool
 lock_database(void)
 {
@@ -74,8 +77,8 @@ sleep_second(void)
 }
 
 /*
- * Workers go on one after the other.  Whoever waits has no transaction meanwhile: the one that
- * builds an index would wait for it.
+ * Wait for this worker's turn.  A worker that waits is in no transaction: the worker that builds an
+ * index would wait for that.
  */
 static void
 wait_in_turn(void)
@@ -94,7 +97,10 @@ wait_in_turn(void)
 	}
 }
 
-/* What the caller has done is there then, and if it is not, nothing is to be done. */
+/*
+ * Wait for the caller's transaction.  True: it committed, and what it has done is visible.  False:
+ * nothing is to be done.
+ */
 static bool
 caller_commits(const SfxConversion *c)
 {
@@ -107,7 +113,7 @@ caller_commits(const SfxConversion *c)
 	return committed;
 }
 
-/* Its process; 0: it has ended; -1: there is no place for it. */
+/* Start the worker; its process ID; 0: it has ended already; -1: there is no slot for it. */
 static pid_t
 start_worker(BackgroundWorker *bgw)
 {
@@ -170,12 +176,13 @@ sfx_convert_start(const SfxConversion *c)
 
 /*
  * The twin of a deferrable constraint's index must not check at once what may be duplicate until
- * the transaction's end.  The grammar has that for constraints only, and the twin stands beside
- * one: so its row is changed before anybody sees it.
+ * the end of the transaction.  The grammar has that for constraints only, and the twin is none's.
+ * So its row is changed before another session can see it.
  */
 static Oid	deferrable_of = InvalidOid;
 static object_access_hook_type prev_access = NULL;
 
+/* The object access hook: a relation has been created. */
 static void
 at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 {
@@ -199,8 +206,8 @@ at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 }
 
 /*
- * As a client's: the snapshot for an event trigger that runs SQL comes from the portal, where the
- * statement has ended the transactions before.
+ * Run the statement as a client's.  An event trigger that runs SQL gets its snapshot from the
+ * portal, as the statement has ended the transactions before.
  */
 static void
 run_portal(const SfxStep *step)
@@ -260,7 +267,7 @@ run(void (*what) (void *arg), void *arg, MemoryContext cxt)
 {
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	/* statements have transactions of their own inside */
+	/* statements inside end and begin transactions */
 	MemoryContextSwitchTo(cxt);
 	what(arg);
 	if (ActiveSnapshotSet())
@@ -270,8 +277,8 @@ run(void (*what) (void *arg), void *arg, MemoryContext cxt)
 }
 
 /*
- * Something in a transaction of its own, with memory of its own.  0, or the SQLSTATE.  last: where
- * a lock is taken it will not be tried again.
+ * Call what(arg) in a transaction, with memory of its own.  Returns 0, or the SQLSTATE.  last: a
+ * lock timeout is logged as an error, since there will be no other try.
  */
 static int
 run_safely(void (*what) (void *arg), void *arg, bool last)
@@ -304,8 +311,8 @@ run_safely(void (*what) (void *arg), void *arg, bool last)
 }
 
 /*
- * Who waits for the lock on an index makes others wait behind him, so that is done for short times
- * only.
+ * Exchange an index and its twin.  While this waits for the lock on an index, other sessions queue
+ * after it, so it waits for short times only.
  */
 static int
 swap(SfxStep *step)
@@ -336,7 +343,10 @@ ask_for_failed(void *arg)
 		drop->statement = MemoryContextStrdup(TopMemoryContext, statement);
 }
 
-/* A build that failed leaves an index that every write of the table would go on to fill. */
+/*
+ * Drop the index that a failed build has left, which every write to the table would continue to
+ * fill.
+ */
 static void
 drop_failed(Oid index)
 {
@@ -348,7 +358,7 @@ drop_failed(Oid index)
 	pfree(drop.statement);
 }
 
-/* False: somebody has cancelled it. */
+/* Run the steps.  False: they were cancelled. */
 static bool
 run_steps(List *steps)
 {
@@ -378,6 +388,7 @@ run_steps(List *steps)
 
 /* ---- the worker ---- */
 
+/* Connect, and set what the worker needs. */
 static void
 get_ready(const SfxConversion *c)
 {
@@ -388,14 +399,17 @@ get_ready(const SfxConversion *c)
 	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_tablespace", "", PGC_SUSET, PGC_S_OVERRIDE);
 	sfx_exact_settings(GUC_ACTION_SET);
-	/* what statements say is meant */
+	/* statements mean what they say */
 	SetConfigOption("surfidx.in_place_of_btree", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("surfidx.unique_notice", "off", PGC_SUSET, PGC_S_OVERRIDE);
-	/* with the caller's rights; an error goes back to these, too */
+	/* with the caller's rights; an error returns to these, too */
 	SetUserIdAndSecContext(c->user, 0);
 }
 
-/* What a table's steps are, or which tables there are: in memory that outlives the question. */
+/*
+ * A question: which tables, or which steps of a table.  The answer is in memory that outlives the
+ * question's transaction.
+ */
 typedef struct Question
 {
 	const SfxConversion *conversion;

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
- * in_place.c - surfidx.in_place_of_btree: statements that say btree, or nothing, make indexes of
- * ours
+ * in_place.c - surfidx.in_place_of_btree: statements that name btree, or no method, create indexes
+ * of ours
  *
  * The grammar makes the same tree of no method and of USING btree, so both are meant.  What would
- * be refused later, or would be another order, stays btree; why is said at DEBUG1.
+ * be refused later, or would be another order, stays btree; DEBUG1 says why.
  *
- *	CREATE INDEX, and the constraints of CREATE TABLE, come by as IndexStmt, when the table is there;
- *	ALTER TABLE ... ADD makes its indexes out of sight: its constraints are changed beforehand.
+ * CREATE INDEX, and the constraints of CREATE TABLE, come by as IndexStmt, once the table exists.
+ * ALTER TABLE ... ADD creates its indexes out of sight: its constraints are changed beforehand.
  *
- * An index of LIKE is a copy, and keeps its method: a table that is to be attached has to have its
- * parent's.
+ * An index of LIKE is a copy, and keeps its method: a table that is to be attached needs its
+ * parent's methods.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -52,7 +52,7 @@ static const struct config_enum_entry choices[] = {
 	{"constraints", CONSTRAINTS, false},
 	{"indexes", INDEXES, false},
 	{"all", CONSTRAINTS | INDEXES, false},
-	/* "all" wants quotes in SET */
+	/* "all" needs quotes in SET */
 	{"on", CONSTRAINTS | INDEXES, true},
 	{NULL, 0, false}
 };
@@ -69,8 +69,8 @@ sfx_in_place_define_gucs(void)
 }
 
 /*
- * An extension's script has its author's indexes; a binary upgrade has the old cluster's files for
- * them.
+ * Does the setting ask for this?  Not in an extension's script, which has its author's indexes, nor
+ * in a binary upgrade, which has the old cluster's files for them.
  */
 static bool
 is_wanted(int what)
@@ -97,7 +97,7 @@ sfx_in_place_any(void)
 	return is_wanted(CONSTRAINTS | INDEXES);
 }
 
-/* ---- what stays btree, and why: NULL if it need not ---- */
+/* ---- what stays btree, and why (NULL: it need not) ---- */
 
 const char *
 sfx_relation_stays(Oid relid)
@@ -154,7 +154,7 @@ is_btree(Oid relid)
 	return result;
 }
 
-/* Has a table a btree of columns of these names (NULL: an expression)? */
+/* Has the table a btree on columns of these names (NULL: an expression)? */
 static bool
 has_btree(Oid relid, List *columns)
 {
@@ -187,8 +187,8 @@ has_btree(Oid relid, List *columns)
 }
 
 /*
- * Indexes of a partitioned table and of its partitions are attached to one another if they are of
- * one method: so what a table above or below has decides.
+ * Indexes of a partitioned table and of its partitions are attached to one another if their methods
+ * are the same; so an index of a table above or below decides.
  */
 static const char *
 relatives_stay(Oid relid, List *columns)
@@ -208,8 +208,8 @@ relatives_stay(Oid relid, List *columns)
 }
 
 /*
- * Has the type a class of ours in place of btree's, which *opclass names or, being NIL, leaves to
- * the type?  Then *opclass becomes ours; NIL if it is the type's, too.
+ * Has the type a class of ours in place of btree's class, which *opclass names or, as NIL, leaves
+ * to the type's default?  Then *opclass becomes ours; NIL if that is the default, too.
  */
 static bool
 find_class(Oid type, List **opclass)
@@ -257,13 +257,13 @@ has_expressions(const IndexStmt *stmt)
 	return false;
 }
 
-/* The columns' classes become ours, if all can. */
+/* Replace the columns' classes by ours, if all can be; else say why not. */
 static const char *
 columns_stay(Oid table, IndexStmt *stmt, const char *source)
 {
 	List	   *columns = copyObject(stmt->indexParams);
 
-	/* of expressions the types are known once they are analyzed, as core is going to do it */
+	/* the types of expressions are known once these are analyzed, as core is going to do */
 	IndexStmt  *analyzed = has_expressions(stmt) ?
 	transformIndexStmt(table, copyObject(stmt), source) : stmt;
 	List	   *names = NIL;
@@ -328,7 +328,7 @@ sfx_in_place_of_index(IndexStmt *stmt, const char *source)
 
 /* ---- ALTER TABLE ... ADD ---- */
 
-/* Will that constraint make a btree? */
+/* Will that constraint create a btree? */
 static bool
 makes_btree(const Constraint *c)
 {
@@ -336,7 +336,7 @@ makes_btree(const Constraint *c)
 		c->indexname == NULL && c->access_method == NULL && !SfxWithoutOverlaps(c);
 }
 
-/* InvalidOid: not known here. */
+/* The type of that name; InvalidOid: unknown here. */
 static Oid
 type_named(const TypeName *name)
 {
@@ -351,7 +351,7 @@ type_named(const TypeName *name)
 	Type		tuple;
 	Oid			type = InvalidOid;
 
-	/* as the parser has it: before it looks for types */
+	/* as the parser does, before it looks for types */
 	if (list_length(name->names) == 1 && !name->pct_type)
 	{
 		for (int i = 0; i < lengthof(serials); i++)
@@ -371,7 +371,7 @@ type_named(const TypeName *name)
 }
 
 /*
- * The type of a column when the statement's indexes are made, behind all that it does to columns.
+ * The type of a column when the statement's indexes are created: after all that it does to columns.
  */
 static Oid
 type_of_key(const AlterTableStmt *stmt, Oid table, const char *key)
@@ -412,10 +412,7 @@ constraint_stays(const AlterTableStmt *stmt, Oid table, List *keys)
 	return why ? why : relatives_stay(table, names);
 }
 
-/*
- * The constraints that would make btrees: adds the constraint to *constraints, and what it is of
- * to *keys.
- */
+/* If the constraint would create a btree, add it to *constraints, and its columns to *keys. */
 static void
 note_constraint(Constraint *c, char *column, List **constraints, List **keys)
 {

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * in_place.h - surfidx.in_place_of_btree: indexes that nobody asked us for
+ * in_place.h - surfidx.in_place_of_btree: indexes of ours where a statement asks for btree or names
+ * no method
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_IN_PLACE_H
@@ -9,19 +10,22 @@
 
 extern void sfx_in_place_define_gucs(void);
 
-/* Are constraints, and what CREATE INDEX makes, to be ours, as far as they can? */
+/*
+ * Are constraints to get indexes of ours, as far as possible?  And what CREATE INDEX creates?
+ * Either?
+ */
 extern bool sfx_in_place_constraints(void);
 extern bool sfx_in_place_indexes(void);
 
 extern bool sfx_in_place_any(void);
 
-/* Why indexes of that table stay btree, whatever they are; NULL: they need not. */
+/* Why all indexes of that table stay btree; NULL: they need not. */
 extern const char *sfx_relation_stays(Oid relid);
 
 /*
- * Rule Q5: a statement that would make btrees makes indexes of ours, as far as the setting, the
- * types and core allow.  The tree is changed.  Locks the table as core is going to; ERROR only
- * where core would say the same.  source: the statement's text, for positions in errors.
+ * Q5: change a statement that would create btrees so that it creates indexes of ours, as far as the
+ * setting, the types and core allow.  Locks the table as core is going to; ERROR only where core
+ * would raise the same.  source: the statement's text, for positions in errors.
  */
 extern void sfx_in_place_of_index(IndexStmt *stmt, const char *source);
 extern void sfx_in_place_of_constraints(AlterTableStmt *stmt);

@@ -72,7 +72,7 @@ sfx_twin_of_name(Oid btree, Oid type, Oid am)
 	{
 		Form_pg_opclass form = (Form_pg_opclass) GETSTRUCT(&all->members[i]->tuple);
 
-		/* a statement may not name what its user may not look up */
+		/* a statement must not name what its user may not look up */
 		if (sfx_are_twins(form->oid, btree) && sfx_class_takes(form->oid, type) &&
 			SfxMayUseSchema(form->opcnamespace))
 			name = list_make2(makeString(get_namespace_name(form->opcnamespace)),

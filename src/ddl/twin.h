@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * twin.h - operator classes of ours and of btree that are the same order
+ * twin.h - operator classes of ours and of btree that define the same order
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_TWIN_H
@@ -9,21 +9,21 @@
 
 #include "nodes/pg_list.h"
 
-/* Do both classes order the same values by the same operators and function? */
+/* Do both classes order the same values by the same operators and the same function? */
 extern bool sfx_are_twins(Oid ours, Oid btree);
 
 /* May that class of ours compare values of a column of that type while pages are locked? */
 extern bool sfx_class_takes(Oid ours, Oid type);
 
 /*
- * Our class of the same name as btree's that takes columns of that type, as a name that no search
- * path changes; NIL: there is none, or it is in a schema that the user may not look into.
+ * Our class of the same name as btree's that takes columns of that type, schema-qualified; NIL:
+ * there is none, or the user may not use its schema.
  */
 extern List *sfx_twin_of_name(Oid btree, Oid type, Oid am);
 
 /*
  * The class of that method, ours or btree, in place of the other one's for columns of that type:
- * one of the same name, the type's default, or any.  InvalidOid: there is none.
+ * one of the same name, else the type's default, else any.  InvalidOid: there is none.
  */
 extern Oid	sfx_twin_class(Oid opclass, Oid type, Oid am);
 

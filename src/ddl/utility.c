@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
- * utility.c - what we have to do with other people's utility statements
+ * utility.c - what we do about users' utility statements
  *
- *	constraints				WITH (access_method = surfidx): constraint*.c, rules Q1 to Q4 and Q7.
- *	surfidx.in_place_of_btree	What would be btree becomes ours: in_place.c, rule Q5.
- *	surfidx.unique_notice	What cannot be had on this version is said when a unique index is created.
+ *	constraints WITH (access_method = surfidx): constraint*.c, rules Q1 to Q4 and Q7
+ *	surfidx.in_place_of_btree: what would be btree becomes ours: in_place.c, rule Q5
+ *	surfidx.unique_notice: what this version does not allow is said when a unique index is created
  *
- * A statement that has nothing of ours is handed on as it came, and takes no lock that it would not
- * take without us.
+ * A statement that has nothing to do with us is passed on as it came, and takes no lock that it
+ * would not take without us.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -55,8 +55,8 @@ name_is_taken(const IndexStmt *stmt)
 }
 
 /*
- * Is this a client's CREATE UNIQUE INDEX ... USING surfidx?  Not what other commands make of
- * theirs, and no upgrade.
+ * Is this a client's CREATE UNIQUE INDEX ... USING surfidx?  Not an index that another command
+ * creates, and not an upgrade.
  */
 static bool
 deserves_notice(Node *parsetree, ProcessUtilityContext context)
@@ -97,7 +97,7 @@ describe_refusals(void)
 
 /* ---- the hook ---- */
 
-/* What is to be done behind a statement. */
+/* What is to be done after a statement. */
 typedef struct After
 {
 	char	   *notice;			/* the table of a unique index */
@@ -107,8 +107,8 @@ typedef struct After
 } After;
 
 /*
- * May stmt have something of ours in it?  Then a copy is needed, since parse trees may be kept.
- * Where core is going to refuse it nothing of ours runs, so that nothing is locked before.
+ * May the statement have something of ours in it?  Then it is copied, since parse trees may be
+ * kept.  Where core is going to refuse it none of our code runs, so that nothing is locked before.
  */
 static bool
 concerns_us(const Node *stmt)
@@ -125,7 +125,7 @@ before_statement(Node *stmt, const char *source, ProcessUtilityContext context, 
 		sfx_method_of_index((IndexStmt *) stmt);
 		if (deserves_notice(stmt, context))
 			after->notice = pstrdup(((IndexStmt *) stmt)->relation->relname);
-		/* last: who did not ask for our index needs no notice about it */
+		/* last: a user who did not ask for our index needs no notice about it */
 		sfx_in_place_of_index((IndexStmt *) stmt, source);
 	}
 	else
@@ -169,6 +169,7 @@ ends_transaction(const Node *stmt)
 		(s->kind == TRANS_STMT_COMMIT || s->kind == TRANS_STMT_PREPARE);
 }
 
+/* ProcessUtility hook. */
 static void
 at_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 		   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,

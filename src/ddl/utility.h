@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * utility.h - the hook that all utility statements come by
+ * utility.h - the hook that all utility statements pass
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_UTILITY_H
