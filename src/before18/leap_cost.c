@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * leap_cost.c - the price of scans that leap over values of columns without an equality, before 18
+ * leap_cost.c - the cost of scans that leap over values of columns without an equality, before 18
  *
  * From 18 on btree's own estimate knows of such scans.
  *-------------------------------------------------------------------------
@@ -17,12 +17,12 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-/* As in cost.c. */
+/* as in cost.c */
 #define DESCENT_PAGE	50.0
 
 /*
  * Does the clause fix its column to single values, so that the next column's clause still narrows
- * the range read?
+ * the range?
  */
 static bool
 is_equality(const IndexOptInfo *info, const IndexClause *clause)
@@ -48,7 +48,7 @@ is_equality(const IndexOptInfo *info, const IndexClause *clause)
 }
 
 /*
- * How many of a path's clauses bound the range that is read; the rest are checked entry by entry.
+ * How many of a path's clauses bound the range that is read; the others are checked entry by entry.
  */
 static int
 count_bounds(const IndexPath *path)
@@ -76,7 +76,7 @@ count_bounds(const IndexPath *path)
 }
 
 /*
- * How many runs of entries with equal values in the columns before col there are among rows
+ * How many sequences of entries with equal values in the columns before col there are among `rows`
  * entries: each may need a leap.
  */
 static double
@@ -103,7 +103,7 @@ count_groups(PlannerInfo *root, const IndexPath *path, int col, double rows)
 	return exprs ? estimate_num_groups(root, exprs, Max(rows, 1), NULL, NULL) : 1;
 }
 
-/* The part of the table that the clauses [from, to) of a path select. */
+/* The part of the table that clauses [from, to) of a path select. */
 static double
 clauses_selectivity(PlannerInfo *root, const IndexPath *path, int from, int to)
 {
@@ -115,9 +115,9 @@ clauses_selectivity(PlannerInfo *root, const IndexPath *path, int from, int to)
 }
 
 /*
- * What a scan costs that leaps: for each group of equal values in the columns before that of the
- * first clause that bounds nothing a descent and a leaf, and the entries that this clause lets
- * pass.  Taken if it is less than *total.
+ * The cost of a scan that leaps: a descent and a leaf for each group of equal values in the columns
+ * before that of the first clause that bounds nothing, and the entries that this clause lets pass.
+ * Taken if it is less than *total.
  */
 static void
 leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, int bounds, Cost *total, double *pages)

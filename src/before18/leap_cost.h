@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * leap_cost.h - the price of scans that leap over values of columns without an equality, before 18
+ * leap_cost.h - the cost of scans that leap over values of columns without an equality, before 18
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LEAP_COST_H
@@ -7,7 +7,7 @@
 
 #include "surfidx.h"
 
-/* Lower *total, and *pages with it, to what the path costs if its scan leaps. */
+/* Lower *total and *pages to the cost of the path if its scan leaps, if that is less. */
 extern void sfx_leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, Cost *total,
 						   double *pages);
 

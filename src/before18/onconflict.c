@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
- * onconflict.c - INSERT ... ON CONFLICT on tables with unique surfidx indexes, before 18
+ * onconflict.c - INSERT ... ON CONFLICT on tables with unique surfidx indexes, before 18 (L2)
  *
- * The executor refuses to prepare a unique index that is not a btree for ON CONFLICT, though nothing
- * that it does then depends on that.  So the indexes are prepared before it comes to it
- * (surfidx.onconflict_lift).
+ * The executor refuses to prepare a unique index that is not a btree for ON CONFLICT, though
+ * nothing that it does then depends on that.  So the indexes are prepared before the executor comes
+ * to it (surfidx.onconflict_lift).
  *
- * The executor opens a table's indexes at the first row, unless they are open already, and prepares unique ones for
- * the search for conflicting rows; that is where it refuses ours.  Here they are opened at the start of the
- * statement and prepared as the executor would, by the equality operators of their classes.  It closes
- * them at the statement's end as if they were its own.
+ * The executor opens a table's indexes at the first row, unless they are open, and prepares the
+ * unique ones for the search for conflicting rows; that is where it refuses ours.  Here they are
+ * opened at the start of the statement, and prepared as the executor would, by the equality
+ * operators of their classes.  The executor closes them at the statement's end as if it had opened
+ * them.
  *
- * Only partitions that rows are routed to are out of reach: they come into being while the statement runs.
+ * Out of reach are partitions that rows are routed to: they are opened while the statement runs.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -61,7 +62,7 @@ sfx_onconflict_lifted(void)
 }
 
 /*
- * Might this index be ours?  Told without opening it, for the sake of tables that have only core's
+ * May this index be ours?  Told without opening it, for the sake of tables that have only core's
  * indexes.
  */
 static bool
@@ -97,7 +98,7 @@ needs_lift(Relation rel)
 	return result;
 }
 
-/* What the executor has to know of a unique index to look for conflicts. */
+/* Tell the executor what it has to know of a unique index to look for conflicts. */
 static void
 prepare_unique(Relation index, IndexInfo *info)
 {
@@ -164,8 +165,8 @@ lift_executor_start(QueryDesc *query, int eflags)
 		return;
 
 	/*
-	 * a statement's own ModifyTable is its topmost node; those of WITH and of rules are in the
-	 * list
+	 * A statement's own ModifyTable is its topmost node; those of WITH and of rules are in the
+	 * list.
 	 */
 	lift_modify_table(query->estate, query->planstate);
 	foreach(lc, query->estate->es_auxmodifytables)

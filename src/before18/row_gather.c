@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * row_gather.c - row comparisons of plans that rowlift.c took apart, put together again
+ * row_gather.c - putting together the row comparisons of plans that rowlift.c took apart
  *-------------------------------------------------------------------------
  */
 #include "rowlift.h"
@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* The member that a marked key stands for, but for its argument. */
+/* Make the member that a marked key stands for, except for its argument. */
 static void
 set_member(Relation index, const ScanKeyData *key, ScanKey member)
 {
@@ -44,7 +44,7 @@ sfx_row_gather(Relation index, ScanKey keys, int nkeys, ScanKey members, MemoryC
 			keys[n++] = *key;
 			continue;
 		}
-		/* a plan's keys are the same each time, but for their arguments */
+		/* a plan's keys are the same each time, except for their arguments */
 		if (member->sk_attno != key->sk_attno || member->sk_subtype != key->sk_subtype ||
 			member->sk_strategy != key->sk_strategy || member->sk_collation != key->sk_collation)
 		{
@@ -61,7 +61,7 @@ sfx_row_gather(Relation index, ScanKey keys, int nkeys, ScanKey members, MemoryC
 		Assert(first->sk_strategy == member->sk_strategy);
 		if (mark != SFX_ROW_ENDS)
 			continue;
-		/* not in the place of a key that is still to be looked at: n <= i */
+		/* this cannot overwrite a key that is still to be looked at: n <= i */
 		keys[n++] = (ScanKeyData)
 		{
 			.sk_flags = SK_ROW_HEADER,.sk_attno = first->sk_attno,.sk_strategy = first->sk_strategy,

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * rowlift.h - row comparisons, (a, b) > (1, 2), as conditions of an index before 18
+ * rowlift.h - row comparisons, (a, b) > (1, 2), as conditions of an index before 18 (L4)
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_ROWLIFT_H
@@ -11,12 +11,12 @@
 #include "nodes/pathnodes.h"
 #include "utils/fmgroids.h"
 
-/* At preload, on versions whose executor makes row comparisons for btree only. */
+/* Install hooks at preload, on versions whose executor accepts row comparisons for btree only. */
 extern void sfx_rowlift_init(void);
 
 /*
- * May the planner take an index of the query at hand for a btree, so that it makes row comparisons
- * its conditions?  Only if there are some, and if what it makes of them comes by here again.
+ * May the planner take an index of the current query for a btree, so that it makes row comparisons
+ * its conditions?  Only if there are some, and if the plan comes by our hook.
  */
 extern bool sfx_rowlift_offers(PlannerInfo *root);
 
@@ -33,9 +33,9 @@ sfx_is_row_member(Oid function)
 }
 
 /*
- * Make one header of each row of marked members among keys; how many keys there are then.  members
- * has room for all of them, zeroed before the first time; it is the scan's, in whose memory
- * context functions are looked up, and keys point into it.
+ * Replace each row of marked members among keys by one header; returns the number of keys left.
+ * members: room for all members, zeroed before the first call; it is the scan's, and keys point
+ * into it.  Functions are looked up in cxt, the scan's memory context.
  */
 extern int	sfx_row_gather(Relation index, ScanKey keys, int nkeys, ScanKey members,
 						   MemoryContext cxt);

@@ -2,11 +2,11 @@
  * planner.c - what core grants to btree alone, and hooks can grant to us
  *
  * Core proves uniqueness and derives conditions by comparing an index's operator families with
- * btree's.  Our families are other ones with the same operators, so the planner may be shown
- * btree's in their place (surfidx.planner_lift).  No plan is touched in which no surfidx index takes
- * part.  What else versions before 18 grant to btree alone stands in before18.
+ * btree's.  Our families are different ones with the same operators, so the planner may be shown
+ * btree's in their place (surfidx.planner_lift, L1).  No plan is touched in which no surfidx index
+ * takes part.  The folder before18 has what else versions before 18 grant to btree alone.
  *
- * All hooks call those who were there before them first.
+ * All hooks call those that were installed before them first.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -55,16 +55,18 @@ sfx_planner_init(void)
 	sfx_onconflict_init();
 }
 
-/* ------------------------------------------------------------------ plans
+/*
+ * ---- plans ----
  *
- * The executor looks up each operator in the families that the index really has.  So btree's family may stand in
- * for ours only if every operator of btree's is in ours, as the same strategy: a condition found through one that we
- * lack would fail at run time.  Whoever adds an operator to a btree family and not to ours loses the lift for
- * that family's columns, and nothing else.
+ * The executor looks up each operator in the families that the index really has.  So btree's family
+ * may stand in for ours only if ours has every operator of btree's, as the same strategy: a
+ * condition found through an operator that we lack would fail at run time.  If an operator is added
+ * to a btree family and not to ours, the columns of that family lose the lift, and nothing else
+ * happens.
  *
- * relam is btree's from 18 on: then core makes row comparisons conditions of the index.  Before 18
- * its executor would refuse them; so relam is btree's only for queries that have some, and rowlift.c
- * makes of them what the executor takes.
+ * relam becomes btree's from 18 on: then core makes row comparisons conditions of the index.
+ * Before 18 its executor would refuse them; so relam becomes btree's only for queries that have
+ * some, and rowlift.c turns them into what the executor takes (L4).
  */
 
 typedef struct FamilyPair
@@ -79,16 +81,17 @@ typedef struct Coverage
 	bool		covers;
 } Coverage;
 
-static HTAB *coverage = NULL;	/* what was found out so far */
+static HTAB *coverage = NULL;	/* pairs compared so far */
 static bool coverage_stale = false;
 
+/* Syscache callback: operators have changed. */
 static void
 forget_coverage(Datum arg, int cacheid, uint32 hashvalue)
 {
 	coverage_stale = true;
 }
 
-/* An empty table of pairs if there is none or operators have changed since. */
+/* Make an empty table of pairs if there is none, or operators have changed since. */
 static void
 renew_coverage(void)
 {
@@ -105,7 +108,7 @@ renew_coverage(void)
 	coverage = hash_create("surfidx operator families", 64, &ctl, HASH_ELEM | HASH_BLOBS);
 }
 
-/* Does our family have all operators of btree's? */
+/* Has our family all operators of btree's? */
 static bool
 compare_families(Oid ours, Oid btree)
 {
@@ -116,7 +119,7 @@ compare_families(Oid ours, Oid btree)
 	{
 		Form_pg_amop op = (Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
 
-		/* row comparisons need the comparison function, too */
+		/* row comparisons also need the comparison function */
 		covers = get_opfamily_member(ours, op->amoplefttype, op->amoprighttype, op->amopstrategy) == op->amopopr &&
 			OidIsValid(get_opfamily_proc(ours, op->amoplefttype, op->amoprighttype, BTORDER_PROC)) ==
 			OidIsValid(get_opfamily_proc(btree, op->amoplefttype, op->amoprighttype, BTORDER_PROC));
@@ -136,14 +139,14 @@ family_covers(Oid ours, Oid btree)
 	entry = hash_search(coverage, &pair, HASH_FIND, NULL);
 	if (entry != NULL)
 		return entry->covers;
-	/* If operators change while they are compared, the entry goes again with the next call. */
+	/* if operators change during the comparison, the next call drops the entry */
 	covers = compare_families(ours, btree);
 	entry = hash_search(coverage, &pair, HASH_ENTER, NULL);
 	entry->covers = covers;
 	return covers;
 }
 
-/* By the function, not by name or oid: the access method may have been created under any name. */
+/* By the function, not by name or OID: the access method may have been created under any name. */
 static inline bool
 is_our_info(const IndexOptInfo *info)
 {
