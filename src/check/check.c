@@ -1,22 +1,22 @@
 /*-------------------------------------------------------------------------
  * check.c - surfidx_check(): every invariant that the pages have, and the index against its table
  *
- * The check copies one page at a time and looks at the copy, so that it never holds a buffer lock
- * while it works or reports.  Its order is the one in which entries move (log, then tree), so that
- * no entry escapes it.
+ * The check copies one page at a time and looks at the copy, so it never holds a buffer lock while
+ * it works or reports.  Its order is the one in which entries move (log, then tree), so no entry
+ * escapes it.
  *
  *	1. metapage and gates
  *	2. each generation: its chain of log pages, then its image against the log
  *	3. each level of the tree from the root down, along right links, beside the level above
- *	4. every block that nobody owns so far is a free one
+ *	4. every block that nothing owns so far is a free one
  *	5. rowsmatch: every entry met in 2 and 3 leads to a row with its key and INCLUDE columns, or to
- *	   one that nobody can see any more; between 3 and 4 at the latest
+ *	   one that no snapshot can see any more; between 3 and 4 at the latest
  *	6. heapallindexed: every row that a snapshot taken before 1 sees has its entry, and no two of
  *	   them have the same key in a unique index
  *
- * On a primary the merge lock keeps the tree and the list of generations as they are; what may
- * change meanwhile is that the active generation grows and that VACUUM flags log entries.  On a
- * standby replay stops for nobody: there a violation counts only if replay stood still meanwhile.
+ * On a primary the merge lock keeps the tree and the list of generations as they are; meanwhile the
+ * active generation may grow, and VACUUM may flag log entries.  On a standby replay does not wait:
+ * there a violation counts only if replay stood still during the look (T4).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -92,8 +92,8 @@ check_generation_list(SfxCheck *cs)
 					   gen->gen, gen->pages, gen->first, gen->tail);
 
 		/*
-		 * a frozen one may have no entries: frozen between its first page and the first append,
-		 * but it has the page
+		 * A frozen generation may have no entries, if it was frozen between its first page and the
+		 * first append; but it has that page.
 		 */
 		if (g > 0 && gen->pages == 0)
 			sfx_broken(cs, SFX_META_BLKNO, "frozen generation %u has no pages", gen->gen);
@@ -125,8 +125,8 @@ check_run_list(SfxCheck *cs)
 }
 
 /*
- * How far merges have come (M5, M6): of the oldest frozen generation into some run, of a run into
- * an older one.
+ * Check how far merges have come (M5, M6): of the oldest frozen generation into some run, and of a
+ * run into an older one.
  */
 static void
 check_resume(SfxCheck *cs)
@@ -152,7 +152,7 @@ own_dict_block(void *arg, BlockNumber from, BlockNumber blkno)
 	sfx_check_own(arg, from, blkno);
 }
 
-/* The list of dictionaries, and each from its pages to its tables. */
+/* Check the list of dictionaries, and each of them from its pages to its tables. */
 static void
 check_dicts(SfxCheck *cs)
 {
@@ -265,7 +265,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 		sfx_check_rows_begin(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
 	{
-		/* what was carried over stands in the source and in a newer one */
+		/* entries that were carried over stand in the source and in a newer generation */
 		cs->moving = cs->meta.resume[SFX_RESUME_GEN].source == cs->meta.gens[g].gen ||
 			(g > 0 && g == cs->meta.ngens - 1 && sfx_carried_from(&cs->meta, g));
 		sfx_check_generation(cs, g);
@@ -275,7 +275,7 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 		sfx_check_rows_end(cs);
 	check_free_blocks(cs);
 	sfx_check_tids(cs);
-	/* neither is damage: whoever next merges there, or the next VACUUM, puts it right */
+	/* neither is damage: the next merge there, or the next VACUUM, puts it right */
 	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks, %u free blocks for the free space map",
 		 RelationGetRelationName(index), cs->unposted, cs->lost);
 	if (snapshot)
@@ -302,8 +302,9 @@ attempt_all(void *arg)
 }
 
 /*
- * While replay goes on, what looks like damage may be a page that changed between two looks: try
- * again then.  Only what is found while replay stands still is damage (T4).  False: promoted.
+ * While replay goes on, what looks like damage may be a page that changed between two looks: then
+ * the check is repeated.  Only what is found while replay stands still is damage (T4).  False: the
+ * standby was promoted.
  */
 static bool
 check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
@@ -333,7 +334,7 @@ check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWh
 			 errhint("Pause replay with pg_wal_replay_pause() and try again.")));
 }
 
-/* A snapshot that sees no row which the index may lack. */
+/* A snapshot that sees no row which the index may rightly lack. */
 static Snapshot
 take_snapshot(Relation index)
 {
@@ -354,7 +355,10 @@ take_snapshot(Relation index)
 	return snapshot;
 }
 
-/* Expressions and predicates run as the table's owner, with none of our privileges. */
+/*
+ * Run the check as the table's owner, in restricted operations: expressions and predicates must not
+ * run with our privileges.
+ */
 static void
 check_as_owner(Relation heap, Relation index, const CheckWhat *what)
 {
@@ -379,14 +383,14 @@ check_as_owner(Relation heap, Relation index, const CheckWhat *what)
 		UnregisterSnapshot(snapshot);
 }
 
-/* Check the index of that number: ERROR at the first violation. */
+/* Check the index with that OID: ERROR at the first violation. */
 static void
 check_index(Oid relid, const CheckWhat *what)
 {
 	Relation	heap;
 	Relation	index = sfx_open_with_table(relid, &heap);
 
-	/* D7: a statement around us may have rows that our snapshot sees */
+	/* D7: a statement around this one may hold back entries of rows that our snapshot sees */
 	if (!SFX_MUTANT("check misses what waits"))
 		sfx_pending_flush_index(index);
 	if (sfx_is_absent(index))
@@ -411,8 +415,8 @@ surfidx_check(PG_FUNCTION_ARGS)
 /* ---- a database ---- */
 
 /*
- * The indexes of this database that can be checked by this session, as OIDs, ascending: all that
- * are valid and have rows here.
+ * The OIDs, ascending, of the indexes of this database that this session can check: all that are
+ * valid and have contents here.
  */
 static List *
 list_indexes(void)
@@ -452,7 +456,7 @@ attempt_index(void *arg)
 	check_index(c->relid, c->what);
 }
 
-/* Check one index.  What is wrong, or NULL; *gone: it was dropped before we came to it. */
+/* Check one index.  Returns what is wrong, or NULL; *gone: it was dropped meanwhile. */
 static char *
 try_index(Oid relid, const CheckWhat *what, bool *gone)
 {

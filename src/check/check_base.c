@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * check_base.c - what every part of the verifier does: the error, blocks and their owners, copies
- * of pages
+ * check_base.c - what all parts of the verifier use: the error, blocks and their owners, copies of
+ * pages
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -56,10 +56,7 @@ sfx_check_context(void *arg)
 	errcontext("checking block %u", *(BlockNumber *) arg);
 }
 
-/*
- * Block blkno, to which block from leads, is taken: it must exist and be nobody else's.  Ends every
- * cycle of links.
- */
+/* See check.h. */
 void
 sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno)
 {
@@ -76,7 +73,7 @@ sfx_check_own(SfxCheck *cs, BlockNumber from, BlockNumber blkno)
 	cs->owned[blkno / 8] |= 1 << (blkno % 8);
 }
 
-/* Copy a page to cs->page, checked as far as sfx_page_check goes.  NULL: it is new. */
+/* See check.h. */
 SfxPageTail *
 sfx_check_copy(SfxCheck *cs, BlockNumber blkno)
 {

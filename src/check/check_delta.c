@@ -20,17 +20,16 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/*
- * A generation's log entries as hashes: undead[0..nundead) from the front, dead ones from the back.
- */
+/* Hashes of a generation's log entries: undead ones from the front, dead ones from the back. */
 typedef struct LogHashes
 {
 	uint64	   *hash;
 	uint64		size;			/* log entries that the image has seen */
 	uint64		nundead;
 	uint64		ndead;
-	uint64		killed;			/* entries that were taken out of the image as dead to everybody */
-	uint64	   *image;			/* the image's, in order */
+	uint64		killed;			/* entries that were taken out of the image as dead to all
+								 * snapshots */
+	uint64	   *image;			/* hashes of the image's entries, sorted */
 	uint64		nimage;
 } LogHashes;
 
@@ -48,19 +47,19 @@ note_hash(SfxCheck *cs, BlockNumber blkno, LogHashes *lh, const SfxEntry *e, boo
 	uint64		hash = entry_hash(e);
 
 	if (lh->nundead + lh->ndead == lh->size)
-		return;					/* younger than the image */
+		return;					/* newer than the image */
 	if (dead)
 	{
 		lh->hash[lh->size - ++lh->ndead] = hash;
 		return;
 	}
 	lh->hash[lh->nundead++] = hash;
-	/* whoever took it out has asked the heap, and so do we (X1) */
+	/* X1: the reader that took it out has asked the heap, and so do we */
 	if (cs->rows && lh->killed > 0 && (lh->nimage == 0 || bsearch(&hash, lh->image, lh->nimage, sizeof(uint64), sfx_cmp_u64) == NULL))
 		sfx_check_dead(cs, blkno, e);
 }
 
-/* The entries of the log page in hand; their number. */
+/* Check the entries of the current log page; returns their number. */
 static uint32
 check_log_entries(SfxCheck *cs, BlockNumber blkno, LogHashes *lh)
 {
@@ -78,7 +77,7 @@ check_log_entries(SfxCheck *cs, BlockNumber blkno, LogHashes *lh)
 	return n;
 }
 
-/* One page of a chain; the block to its right. */
+/* Check one page of a chain; returns the block to its right. */
 static BlockNumber
 check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, uint32 seq, uint64 *total, LogHashes *lh)
 {
@@ -109,8 +108,8 @@ check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, 
 }
 
 /*
- * The chain of generation number g.  The active one may be longer than the metapage said when it
- * was read.
+ * Check the chain of generation meta.gens[g].  The active one may be longer than the metapage said
+ * when it was read.
  */
 static void
 check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
@@ -148,8 +147,9 @@ check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
 }
 
 /*
- * The entries of an image as hashes, copied out under its lock into out[0..room).  Returns how many
- * there are, which may be more than room; lh: log entries behind it, and how many were taken out.
+ * Copy the hashes of an image's entries, under its lock, into out[0..room).  Returns how many
+ * entries there are, perhaps more than room; lh: the number of log entries that the image has seen,
+ * and how many were taken out.
  */
 static uint64
 read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
@@ -186,7 +186,7 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 	sfx_image_release(img);
 	if (rc == SFX_DISORDER)
 	{
-		/* it was filled when the order was another one (K4); it will be filled anew */
+		/* it was filled when the order was another one (K4); the next reader fills it anew */
 		sfx_image_forget(cs->index, &cs->meta, cs->meta.gens[g].gen);
 		sfx_disordered(cs, cs->meta.gens[g].first, why);
 	}
@@ -196,8 +196,9 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 }
 
 /*
- * An image holds every undead entry of the log that it has seen, once, but for so many as were
- * taken out of it.  It may still hold entries that VACUUM has flagged since, but no others.
+ * Compare: an image holds every undead entry of the log that it has seen, once, except for those
+ * that were taken out of it.  It may still hold entries that VACUUM has flagged since, but no
+ * others.
  */
 static void
 compare_image(SfxCheck *cs, int g, LogHashes *lh)
@@ -250,7 +251,7 @@ sfx_check_generation(SfxCheck *cs, int g)
 
 	if (cs->meta.gens[g].first == InvalidBlockNumber)
 		return;
-	/* The active image may grow between two looks: some slack, and another try. */
+	/* the active image may grow between two looks: leave some slack, and try again */
 	while ((n = read_image(cs, g, image, room, &lh)) > room)
 	{
 		CHECK_FOR_INTERRUPTS();

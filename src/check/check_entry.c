@@ -20,7 +20,7 @@ remember_entry(SfxCheck *cs, const SfxEntry *e)
 	bloom_add_element(cs->filter, bytes, len);
 }
 
-/* Its values can be decoded, and are its row's. */
+/* Check that the entry's values can be decoded, and are its row's. */
 static void
 check_values(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 {
@@ -62,7 +62,7 @@ check_form(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 				   e->paylen, cs->kd.natts - cs->kd.nkeys);
 }
 
-/* What every entry has to satisfy wherever it stands. */
+/* See check.h. */
 void
 sfx_check_entry(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, bool dead)
 {

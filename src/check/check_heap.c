@@ -33,7 +33,7 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 				 errhint("Please REINDEX it.")));
 }
 
-/* As many elements as the filter has to take, roughly. */
+/* Number of elements that the filter has to take, roughly. */
 static int64
 estimate_entries(SfxCheck *cs)
 {
@@ -52,10 +52,7 @@ sfx_check_make_filter(SfxCheck *cs)
 	cs->filter = bloom_create(estimate_entries(cs), maintenance_work_mem, pg_prng_uint64(&pg_global_prng_state));
 }
 
-/*
- * Every row that the snapshot sees is looked up.  Rows are read as CREATE INDEX CONCURRENTLY would
- * read them.
- */
+/* See check.h.  Rows are read as CREATE INDEX CONCURRENTLY reads them. */
 void
 sfx_check_heap(SfxCheck *cs, Snapshot snapshot)
 {

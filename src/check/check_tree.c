@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* The level above, read along beside the level that is checked. */
+/* The level above, read in step with the level that is checked. */
 typedef struct Parents
 {
 	int			level;
@@ -28,8 +28,8 @@ typedef struct Parents
 	int			at;
 	SfxChild   *children;
 	MemoryContext cxt;
-	/* the filter over the leaf in hand */
-	BlockNumber filterblk;		/* 0: it has none */
+	/* the filter over the current leaf */
+	BlockNumber filterblk;		/* 0: there is none */
 	SfxFilter	filter;
 	PGAlignedBlock filterpage;
 } Parents;
@@ -45,8 +45,8 @@ collect_parent(void *ctx, int i, const SfxChild *child)
 }
 
 /*
- * Stand on the first child of the inner page blkno.  The page has been verified when its own level
- * was.
+ * Make the first child of inner page blkno the next downlink.  The page was verified with its own
+ * level.
  */
 static void
 load_parent(SfxCheck *cs, Parents *ps, BlockNumber blkno)
@@ -69,7 +69,7 @@ load_parent(SfxCheck *cs, Parents *ps, BlockNumber blkno)
 	MemoryContextSwitchTo(old);
 }
 
-/* The next downlink to be met; NULL at the end of the level above. */
+/* The next downlink; NULL at the end of the level above. */
 static const SfxChild *
 next_downlink(SfxCheck *cs, Parents *ps)
 {
@@ -83,8 +83,9 @@ next_downlink(SfxCheck *cs, Parents *ps)
 }
 
 /*
- * Page blkno with that low fence against the next downlink.  A page without one is one whose parent
- * was split and not yet posted: right links lead to it, and only inner pages can be so.
+ * Compare page blkno, with that low fence, with the next downlink.  A page without one is the
+ * result of a split of its parent that was not posted yet (T3): right links lead to it, and only
+ * inner pages can be so.
  */
 static void
 check_downlink(SfxCheck *cs, Parents *ps, int level, BlockNumber blkno, const SfxPos *low, uint64 count)
@@ -109,7 +110,7 @@ check_downlink(SfxCheck *cs, Parents *ps, int level, BlockNumber blkno, const Sf
 
 /* ---- filters ---- */
 
-/* Open the filter over the next leaf, where another one begins. */
+/* Open the filter over the next leaf, if another filter begins there. */
 static void
 load_filter(SfxCheck *cs, Parents *ps, uint32 run, BlockNumber leafblk)
 {
@@ -142,7 +143,7 @@ load_filter(SfxCheck *cs, Parents *ps, uint32 run, BlockNumber leafblk)
 		sfx_broken(cs, blkno, "the filter begins elsewhere than the first leaf under it");
 }
 
-/* The filter must not deny an entry that stands under it. */
+/* Check that the filter does not deny an entry under it. */
 static void
 check_filter(SfxCheck *cs, Parents *ps, const SfxEntry *e)
 {
@@ -154,9 +155,9 @@ check_filter(SfxCheck *cs, Parents *ps, const SfxEntry *e)
 }
 
 /*
- * Entries of a leaf with cut keys.  Their order and how they tell themselves apart was looked at;
- * for who asks for rows each key is held against the table's.  (A standby that gives TIDs to other
- * rows meanwhile looks again.)
+ * Check the entries of a leaf with cut keys.  Their order, and that they can be told apart, was
+ * checked before; if rows are asked for, each key is compared with the table's.  (A standby that
+ * gives TIDs to other rows meanwhile repeats the check.)
  */
 static void
 check_cut_block(SfxCheck *cs, BlockNumber blkno, SfxRecovery *rc)
@@ -229,7 +230,7 @@ check_leaf_entries(SfxCheck *cs, Parents *ps, BlockNumber blkno, const SfxLeaf *
 	}
 }
 
-/* What is said about one page of the tree. */
+/* What was found about one page of the tree. */
 typedef struct TreePage
 {
 	SfxPos		low;
@@ -314,7 +315,7 @@ check_tree_page(SfxCheck *cs, Parents *ps, BlockNumber blkno, uint32 run, int le
 		sfx_disordered(cs, blkno, "low fence is not below the high fence");
 }
 
-/* One level from its leftmost page on; the leftmost page of the level below. */
+/* Check one level from its leftmost page on; returns the leftmost page of the level below. */
 static BlockNumber
 check_level(SfxCheck *cs, uint32 run, int level, BlockNumber first, Parents *ps)
 {

@@ -2,8 +2,8 @@
  * check_unique.c - the verifier: no key of a unique index stands twice
  *
  * Entries of equal keys are neighbours in the index's order.  Most are versions of one row, dead
- * ones or such as others are about to make: what must not be is that one snapshot sees two of them.
- * The table is asked only where keys are equal.
+ * ones or ones that other transactions are making; but no snapshot may see two of them.  The table
+ * is asked only where keys are equal.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,9 +24,9 @@ typedef struct Same
 {
 	uint8		key[SFX_MAX_ENTRY];
 	uint32		len;
-	uint64		first;			/* TID of the first one, until it has been looked at */
+	uint64		first;			/* TID of the first entry, until its row was looked at */
 	bool		looked;
-	ItemPointerData seen;		/* the row of them that the snapshot sees; invalid: none so far */
+	ItemPointerData seen;		/* the row that the snapshot sees; invalid: none so far */
 } Same;
 
 static void
@@ -53,7 +53,7 @@ is_equal(SfxCheck *cs, const Same *same, const SfxEntry *e)
 		memcmp(same->key, e->key, len) == 0;
 }
 
-/* May the key stand there as often as it likes, because of its NULLs? */
+/* May the key stand there several times, because of its NULLs? */
 static bool
 is_distinct(SfxCheck *cs, const Same *same)
 {
@@ -85,7 +85,7 @@ report_twice(SfxCheck *cs, ItemPointer a, ItemPointer b)
 					 "then REINDEX the index.")));
 }
 
-/* Does the snapshot see a row of that entry, and has it seen one of the same key? */
+/* Does the snapshot see the entry's row?  ERROR if it has seen another row with this key. */
 static void
 look_at_row(SfxCheck *cs, Same *same, Snapshot snapshot, uint64 tid)
 {
@@ -109,7 +109,7 @@ sfx_check_unique(SfxCheck *cs, Snapshot snapshot)
 	Same	   *same;
 	SfxEntry	e;
 
-	/* a deferred check leaves what this transaction has written as it is until it ends */
+	/* a deferred check leaves what this transaction has written alone until it ends */
 	if (!cs->index->rd_index->indisunique ||
 		(!cs->index->rd_index->indimmediate && TransactionIdIsValid(GetTopTransactionIdIfAny())))
 		return;
@@ -117,8 +117,8 @@ sfx_check_unique(SfxCheck *cs, Snapshot snapshot)
 	same->len = 0;
 
 	/*
-	 * with the gate, as unique checks: on a standby nobody else keeps TIDs from being given to
-	 * other rows
+	 * With the gate, as unique checks read: on a standby nothing else keeps TIDs from being given
+	 * to other rows.
 	 */
 	r = sfx_reader_begin(cs->index, cs->order, true);
 	sfx_reader_seek(r, &start, &end);

@@ -1,21 +1,23 @@
 /*-------------------------------------------------------------------------
  * count.c - surfidx_count(): how many entries a range holds
  *
- * Exact: the delta's entries in the range, one by one out of its image, and the tree's from the
+ * Exact: the delta's entries in the range are counted one by one in its image, the tree's by the
  * pages above the leaves, whose counts are exact (count_tree.c).  An entry that a merge is moving
- * stands in both places, and one that is moved between the two looks could be missed by a later
+ * stands in both places, and one that moves between the two looks could be missed in a later
  * generation; so
  *
- *	C1	this way of counting is taken only if the metapage lists one generation and no run that is being merged, before and after, and the
- *		same ones.  A merge of the delta begins with freezing, which lists a second generation, and one of a run says so in the metapage: so no entry moved.
+ *	C1	this way is taken only if the metapage lists one generation and no run that is being merged,
+ *		before and after, and the same ones.  A merge of the delta begins with freezing, which lists
+ *		a second generation, and a merge of a run says so in the metapage: so no entry moved.
  *
- * Otherwise the entries are counted one by one, in a reader, which tells what stands in two places.
+ * Otherwise the entries are counted one by one by a reader, which recognizes what stands in two
+ * places.
  *
  * Approximate: the tree's entries before either end by one page of each level above the leaves
  * (rank.c), the delta's one by one.
  *
- * What counts is entries: rows that are dead but not yet vacuumed, and rows that are not visible
- * yet, are among them.
+ * All entries count, also those of rows that are dead but not yet vacuumed, and of rows not visible
+ * yet.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -34,7 +36,7 @@
 
 PG_FUNCTION_INFO_V1(surfidx_count);
 
-#define COUNT_TRIES		3		/* before entries are counted one by one */
+#define COUNT_TRIES		3		/* tries before entries are counted one by one */
 #define COUNT_BATCH		1024	/* entries counted under one hold of an image's lock */
 
 typedef struct CountPos
@@ -60,7 +62,10 @@ below_end(const SfxOpened *o, const SfxPos *pos, const SfxRange *range)
 
 /* ---- the delta ---- */
 
-/* One batch of generation g from *from on; *from: behind it.  False: the generation is gone. */
+/*
+ * Count one batch of generation meta->gens[g] from *from on; *from moves after it.  *more: the
+ * range goes on.  False: the generation is gone.
+ */
 static bool
 count_batch(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, CountPos *from, uint64 *n, bool *more)
 {
@@ -133,7 +138,7 @@ is_settled(const SfxMeta *meta)
 	return (meta->ngens == 1 && meta->resume[SFX_RESUME_RUN].source == 0) || SFX_MUTANT("count what moves");
 }
 
-/* Rule C1.  False: something is moving. */
+/* C1.  False: entries are moving. */
 static bool
 count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 {
@@ -200,7 +205,7 @@ count_approximately(const SfxOpened *o, const SfxRange *range)
 
 	sfx_meta_read(o->index, &meta);
 	if (SfxMetaMain(&meta)->level == 0)
-		return count_exact(o, range);	/* there is nothing above the one leaf */
+		return count_exact(o, range);	/* there is nothing above the only leaf */
 	below = sfx_rank_above_leaves(o, &meta, &range->lo);
 	upto = sfx_rank_above_leaves(o, &meta, &range->hi);
 	for (int g = 0; g < meta.ngens; g++)

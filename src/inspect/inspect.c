@@ -36,6 +36,7 @@ PG_FUNCTION_INFO_V1(surfidx_dictionaries);
 #define RUN_COLUMNS		6
 #define DICT_COLUMNS	4
 
+/* surfidx_meta(index regclass): the metapage, as a row */
 Datum
 surfidx_meta(PG_FUNCTION_ARGS)
 {
@@ -139,7 +140,7 @@ typedef struct FilterSums
 	int64		bytes;
 } FilterSums;
 
-/* One filter's keys and bytes; nothing if it is gone by now. */
+/* Add one filter's keys and bytes; nothing if it is gone by now. */
 static void
 sum_filter(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxChild *child, FilterSums *sums)
 {
@@ -157,7 +158,7 @@ sum_filter(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 ru
 	UnlockReleaseBuffer(buf);
 }
 
-/* Every page above the leaves of a run, from left to right. */
+/* Sum over every page above the leaves of a run, from left to right. */
 static void
 sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, FilterSums *sums)
 {
@@ -193,7 +194,7 @@ sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const Sf
 				sum_filter(index, order, meta, run->id, &node.children[i], sums);
 		}
 		MemoryContextSwitchTo(old);
-		/* pos is the last node's */
+		/* pos is in the last node's memory */
 		if (prev)
 			MemoryContextDelete(prev);
 		prev = cxt;
@@ -205,6 +206,10 @@ sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const Sf
 		MemoryContextDelete(prev);
 }
 
+/*
+ * surfidx_filters(index regclass): the sums of all filters of all runs, as a row.  Every page above
+ * the leaves is read.
+ */
 Datum
 surfidx_filters(PG_FUNCTION_ARGS)
 {
@@ -234,6 +239,10 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
+/*
+ * surfidx_page_counts(): the leaves that this session has read, and how its filters answered, as a
+ * row
+ */
 Datum
 surfidx_page_counts(PG_FUNCTION_ARGS)
 {

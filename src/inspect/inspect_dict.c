@@ -2,9 +2,9 @@
  * inspect_dict.c - what dictionaries save now: leaves that name them are packed once more, and
  * their rests measured
  *
- * The rate that a dictionary promised is in the metapage, from the leaves that it was tried on.
- * What it does for the keys that have come since is the same quotient for the leaves of today:
- * bytes of rests as they are stored, per byte that front coding leaves.
+ * The rate that a dictionary promised is in the metapage, from the leaves on which it was tried.
+ * What it saves for the keys that have come since is the same quotient for the leaves of today:
+ * bytes of rests as stored, for each byte that front coding leaves.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -18,14 +18,14 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
-/* Packed leaves are not wanted. */
+/* The packer's output function: packed leaves are not needed. */
 static int
 drop_leaf(void *ctx, const SfxLeafOut *out)
 {
 	return SFX_OK;
 }
 
-/* Pack the leaf's entries again and add their rests to *d. */
+/* Pack the leaf's entries again, and add their rests to *d. */
 static void
 measure(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxLeaf *leaf, SfxDictSum *d)
 {

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  * inspect_page.c - surfidx_page_stats() and surfidx_page_items(): one page of an index, as rows
  *
- * Pages are copied and then looked at; what they hold is not compared with anything.
- * (surfidx_check does that.)
+ * Pages are copied, and the copy is looked at; nothing is verified (surfidx_check does that).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -301,7 +300,7 @@ log_stats(Look *look, Datum *values, bool *nulls)
 	nulls[PS_ITEMS] = nulls[PS_DEAD] = nulls[PS_SEALED] = false;
 }
 
-/* Is there something in the page's body that somebody may still read? */
+/* Has the page's body something that a reader may still use? */
 static bool
 is_live(Look *look)
 {
@@ -370,9 +369,9 @@ typedef struct Items
 } Items;
 
 /*
- * Values that are shown are decoded from bytes that may be damaged: encodings check theirs, and
- * strings can be any bytes, but other raw values of varying width are the types' own, which believe
- * them.
+ * Keys are shown as values where that is safe: they are decoded from bytes that may be damaged.
+ * Encodings check theirs, and strings can be any bytes; but other raw values of varying width
+ * belong to their types, which trust them.
  */
 static void
 items_init(Items *it, Look *look, ReturnSetInfo *rsinfo)
@@ -395,7 +394,7 @@ items_init(Items *it, Look *look, ReturnSetInfo *rsinfo)
 	}
 }
 
-/* "(a, b)": the columns of a stored key. */
+/* "(a, b)": the columns of a stored key, as text. */
 static Datum
 key_text(Items *it, const uint8 *key, uint32 len)
 {
@@ -424,7 +423,7 @@ put_item(Items *it, Datum *values, bool *nulls)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* part: of a leaf, the number of its block; -1: none. */
+/* Return a row for an entry.  part: the number of its block in a leaf; -1: none. */
 static void
 put_entry(Items *it, int part, const SfxEntry *e, bool dead)
 {
@@ -495,6 +494,7 @@ log_items(Items *it)
 		put_entry(it, -1, &e, dead);
 }
 
+/* Return a row for a downlink of an inner page.  A fence without a TID has none. */
 static int
 put_child(void *ctx, int i, const SfxChild *child)
 {

@@ -2,9 +2,9 @@
  * inspect_stats.c - surfidx_stats(): what an index consists of and what merges have done, as a row;
  * surfidx_leaf_keys(): what its leaves have of keys
  *
- * What the metapage knows is exact as of now.  What only pages know comes from a random sample of
- * the file's blocks, all of them if the sample is as large as that: blocks are classified one by
- * one by what they say of themselves, so it does not matter that the tree changes meanwhile.
+ * What the metapage counts is exact as of now.  What only pages tell comes from a random sample of
+ * the file's blocks, or from all of them if the sample is as large as that.  Blocks are classified
+ * one by one by what they say of themselves, so it does not matter that the tree changes meanwhile.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -56,7 +56,7 @@ enum
 	KEYS_COLUMNS
 };
 
-/* The blocks that were looked at. */
+/* Sums over the blocks that were looked at. */
 typedef struct Sample
 {
 	int64		blocks;
@@ -72,6 +72,10 @@ typedef struct Sample
 	SfxDictSum	dicts[SFX_MAX_DICTS];
 } Sample;
 
+/*
+ * Classify a block by its kind, and add what it holds to *s.  ERROR if a leaf or a log page is
+ * damaged.
+ */
 static void
 count_block(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNumber blkno, BufferAccessStrategy strategy, Sample *s)
 {
@@ -112,7 +116,7 @@ count_block(Relation index, const SfxOrder *order, const SfxMeta *meta, BlockNum
 	}
 }
 
-/* Look at so many blocks of the first nblocks (at all of them: want 0). */
+/* Look at `want` of the first nblocks blocks, or at all of them (want 0). */
 static void
 take_sample(Relation index, const SfxMeta *meta, BlockNumber nblocks, int want, Sample *s)
 {
@@ -157,6 +161,10 @@ put_parts(const Sample *s, BlockNumber nblocks, double entries, Datum *values, b
 		nulls[i] = false;
 }
 
+/*
+ * What merges have done since the build.  Amplification: pages written, log pages included, for
+ * each log page.
+ */
 static void
 put_work(const SfxMeta *meta, Datum *values, bool *nulls)
 {
@@ -173,7 +181,7 @@ put_work(const SfxMeta *meta, Datum *values, bool *nulls)
 		values[ST_AMPLIFICATION] = Float8GetDatum((double) (w->log_pages + w->pages) / w->log_pages);
 }
 
-/* All columns but the names of the view. */
+/* Compute all columns except the names of the view. */
 static void
 stats_of(Oid relid, int want, Datum *values, bool *nulls)
 {
@@ -219,8 +227,8 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 }
 
 /*
- * May the error be the index's own, or is it one of this session (a cancel, a lock that was not to
- * be had, no memory)?
+ * May the error be caused by the index, or is it one of this session (a cancel, a lock that was not
+ * available, no memory)?
  */
 static bool
 is_of_index(const ErrorData *edata)
@@ -247,7 +255,7 @@ attempt_stats(void *arg)
 	stats_of(s->relid, s->want, s->values, s->nulls);
 }
 
-/* The same; where the index cannot be read, a WARNING and NULLs. */
+/* The same; if the index cannot be read, a WARNING and NULLs. */
 static void
 try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
 {
@@ -259,7 +267,7 @@ try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	if (!is_of_index(edata))
 		ReThrowError(edata);
 	memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
-	/* one that was dropped a moment ago is nobody's trouble */
+	/* an index that was dropped a moment ago needs no warning */
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(WARNING,
 				(errcode(edata->sqlerrcode),
@@ -278,9 +286,9 @@ check_sample(int32 want)
 }
 
 /*
- * surfidx_stats(index regclass, sample_blocks integer, strict boolean): sample_blocks 0: all of
- * them.  Not strict: an index that cannot be read is a WARNING and a row of NULLs, so that a query
- * over all indexes goes on.
+ * surfidx_stats(index regclass, sample_blocks integer, strict boolean): sample_blocks 0 means all
+ * of them.  Not strict: an index that cannot be read is a WARNING and a row of NULLs, so that a
+ * query over all indexes goes on.
  */
 Datum
 surfidx_stats(PG_FUNCTION_ARGS)
@@ -316,7 +324,7 @@ put_key_counts(Relation index, Datum *values, bool *nulls)
 	nulls[LK_CHANGED] = counts[SFX_COUNT_CHANGED] == 0;
 }
 
-/* Its size as size_limit counts it. */
+/* The index's size, as size_limit counts it. */
 static void
 put_limit(Relation index, const SfxMeta *meta, Datum *values, bool *nulls)
 {

@@ -2,9 +2,9 @@
  * may_contain.c - surfidx_may_contain() and surfidx_may_contain_range(): is a key, or any key of a
  * range, stored?
  *
- * "No" is certain.  Where a filter can tell, "yes" is not: the leaf is not read then.  Where there
- * is none, or a Bloom filter is asked for a range, the leaf is read, and "yes" means an entry, be
- * its row dead or not visible yet.
+ * "No" is certain.  Where a filter can answer, "yes" is not, since the leaf is not read then.
+ * Where there is none, or a Bloom filter is asked for a range, the leaf is read, and "yes" means an
+ * entry, even if its row is dead or not visible yet.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -19,6 +19,10 @@
 PG_FUNCTION_INFO_V1(surfidx_may_contain);
 PG_FUNCTION_INFO_V1(surfidx_may_contain_range);
 
+/*
+ * May any entry have a key of the range?  A serializable transaction locks the range like a scan
+ * (predicate.h).
+ */
 static bool
 range_may_hold(const SfxOpened *o, const SfxRange *range)
 {
@@ -35,7 +39,10 @@ range_may_hold(const SfxOpened *o, const SfxRange *range)
 	return found;
 }
 
-/* surfidx_may_contain(index, VARIADIC key "any"): the leading columns of a key */
+/*
+ * surfidx_may_contain(index, VARIADIC key "any"): key is the first columns of one.  A NULL value
+ * means that the column is NULL.
+ */
 Datum
 surfidx_may_contain(PG_FUNCTION_ARGS)
 {
@@ -66,6 +73,10 @@ surfidx_may_contain(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(may);
 }
 
+/*
+ * surfidx_may_contain_range(index, low, high, low_inclusive, high_inclusive): see sfx_range_between
+ * for the bounds
+ */
 Datum
 surfidx_may_contain_range(PG_FUNCTION_ARGS)
 {

@@ -1,5 +1,8 @@
 /*-------------------------------------------------------------------------
- * merge_now.c - surfidx_merge(): all of the delta into the main tree, now
+ * merge_now.c - surfidx_merge(): move all of the delta into the main tree, now
+ *
+ * Waits for other merges of the index, since it takes the merge lock for each group.  Returns the
+ * number of entries that were moved, those of runs included.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,7 +31,7 @@ go_on(Relation index, SfxProgress *p)
 	return true;
 }
 
-/* Leaves are as the storage parameters want them, and the log's pages free. */
+/* Rewrite leaves as the storage parameters ask, and give the free pages at the file's end back. */
 static void
 tidy_up(Relation index)
 {
@@ -36,7 +39,10 @@ tidy_up(Relation index)
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 
-	/* workers of a query share our locks: they would not keep us from cutting off what they read */
+	/*
+	 * The workers of a parallel query share this backend's locks, so these locks would not keep us
+	 * from cutting off the pages that the workers read.
+	 */
 	if (IsInParallelMode())
 		return;
 	order = sfx_order_open(index, &kd, true);

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * old_functions.c - functions that earlier versions' install scripts name, and this one does not
+ * old_functions.c - functions that only install scripts of earlier versions name
  *
- * A database has the earlier version's catalogs until ALTER EXTENSION UPDATE, and CREATE EXTENSION
- * may name it: what its scripts name has to be in every later library.
+ * A database has the catalogs of the earlier version until ALTER EXTENSION UPDATE, and CREATE
+ * EXTENSION may name that version.  So every later library has all functions that its scripts name.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -21,7 +21,7 @@ refuse(const char *name)
 			 errhint("ALTER EXTENSION surfidx UPDATE drops it from the catalogs.")));
 }
 
-/* 0.1.0: the order of a build, for tuplesort.  Nobody else ever called them. */
+/* 0.1.0: the order of a build, for tuplesort.  Only builds called them. */
 Datum
 surfidx_sort_support(PG_FUNCTION_ARGS)
 {

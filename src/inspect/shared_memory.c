@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * shared_memory.c - surfidx_shared_memory(): tables of a fixed size in shared memory, of all
- * databases, and how full they are
+ * shared_memory.c - surfidx_shared_memory(): the tables of a fixed size in shared memory, which
+ * serve all databases, and how full they are
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
