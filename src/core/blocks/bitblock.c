@@ -8,8 +8,8 @@ typedef struct Record
 {
 	int			from,
 				to;				/* keys */
-	unsigned	further;		/* bits of each, */
-	unsigned	fewer;			/* or so many less */
+	unsigned	further;		/* further bits of each key, */
+	unsigned	fewer;			/* or bits that it has less */
 } Record;
 
 static inline Record
@@ -23,7 +23,7 @@ get_record(const SfxBitBlock *b, int r)
 		code < SFX_BITS_LESS ? 0 : code - SFX_BITS_LESS + 1};
 }
 
-/* The bits of a key that the FIXED stream has, at most, without the one that ends it. */
+/* The most bits of a key that the FIXED stream has, without the bit that ends it. */
 static inline unsigned
 stored_bits(const SfxBitBlock *b)
 {
@@ -76,14 +76,17 @@ sfx_bitblock_run(const SfxBitBlock *b, int r, int *from, int *to)
 	return rec.further > 0;
 }
 
-/* The loose bits of a key of so many. */
+/* Number of loose bits of a key of that many bits. */
 static inline unsigned
 loose_of(unsigned bits)
 {
 	return (8 - bits % 8) % 8;
 }
 
-/* The stream's bytes of a key that has all of its bits are at key: without the one that ends it. */
+/*
+ * The stream's bytes of a key are at key, with all of its bits there: take off the bit that ends
+ * it.  Returns the length.
+ */
 static inline uint32_t
 take_end(const SfxBitBlock *b, uint8_t *key)
 {
@@ -93,8 +96,8 @@ take_end(const SfxBitBlock *b, uint8_t *key)
 }
 
 /*
- * A key that a record is of: the stream's bytes are at key, which has room for all others.  bit:
- * where its further bits stand.  Its length.
+ * Complete a key that record rec names: its bytes in the stream are at key, which has room for the
+ * others; bit is where its further bits stand.  Returns its length.
  */
 static uint32_t
 finish_key(const SfxBitBlock *b, const Record *rec, size_t bit, uint8_t *key, uint8_t *loose)
@@ -117,8 +120,8 @@ finish_key(const SfxBitBlock *b, const Record *rec, size_t bit, uint8_t *key, ui
 }
 
 /*
- * The key at p of a stream whose keys are ended: its bits, and how many.  SFX_CORRUPT: it has no
- * end.
+ * Take the bit that ends a key off the key at p, in a stream whose keys are ended: *v are its bits,
+ * *bits is their number.  SFX_CORRUPT: no bit ends it.
  */
 static inline int
 ended_key(const SfxBitBlock *b, const uint8_t *p, uint64_t *v, unsigned *bits)
@@ -134,8 +137,8 @@ ended_key(const SfxBitBlock *b, const uint8_t *p, uint64_t *v, unsigned *bits)
 /* ---- searching ---- */
 
 /*
- * Keys [i, ...) have the target's bits as far as the stream goes: on with those that are < t.  key
- * has what the stream has of key i.
+ * Keys from i on have the target's bits as far as the stream goes: count also those of them that
+ * are < t.  key has the stream's bytes of key i.
  */
 static int
 search_equal(const SfxBitBlock *b, int i, uint8_t *key, const uint8_t *t, uint32_t tlen,
@@ -176,16 +179,18 @@ search_equal(const SfxBitBlock *b, int i, uint8_t *key, const uint8_t *t, uint32
 		return i;
 	if (i != first && sfx_fix_decode(&b->fix, i, i + 1, 0, key) != SFX_OK)
 		return SFX_CORRUPT;
-	/* one that no record is of has these bits alone */
+	/* a key that no record names has these bits only */
 	c = sfx_cmp_bytes(key, take_end(b, key), t, tlen);
 	*equal = c == 0;
 	return c < 0 ? i + 1 : i;
 }
 
 /*
- * The first i keys of a stream whose keys are ended are less than head, the target's bits as far as
- * the stream goes, and not ended.  So they are < t: a key that head begins with and goes on from by
- * other bits than 0 stands before or behind it as these are beside its end.
+ * The same in a stream whose keys are ended.  head: the target's bits as far as the stream goes,
+ * without a bit that ends them.  The first i keys, with the bits that end them, are less than head,
+ * so they are < t: either one of the key's bits differs from head and decides, or head continues
+ * after the key's bits with a 1.  Key i may be < t as well, if head begins with its bits: it is
+ * compared here.
  */
 static int
 search_ended(const SfxBitBlock *b, int i, uint64_t head, const uint8_t *t, uint32_t tlen,
@@ -233,7 +238,7 @@ sfx_bitblock_search(const SfxBitBlock *b, const uint8_t *t, uint32_t tlen, bool 
 
 /* ---- decoding ---- */
 
-/* The bounds of keys [from, to); true: all have one length. */
+/* Find the bounds and loose bits of keys [from, to).  True: all have one length. */
 static bool
 find_bounds(const SfxBitBlock *b, int from, int to, uint32_t keylen, uint32_t *off, uint8_t *loose)
 {
@@ -267,7 +272,7 @@ find_bounds(const SfxBitBlock *b, int from, int to, uint32_t keylen, uint32_t *o
 	return even;
 }
 
-/* Keys [from, to) that no record is of, at their place. */
+/* Decode keys [from, to), which no record names, to their places. */
 static inline int
 decode_even(const SfxBitBlock *b, int base, int from, int to, uint32_t prelen, uint8_t *out,
 			const uint32_t *off)
@@ -282,8 +287,8 @@ decode_even(const SfxBitBlock *b, int base, int from, int to, uint32_t prelen, u
 }
 
 /*
- * Key j of a stream whose keys are ended, behind the prefix at p, with what record rec has of it;
- * bit: where that record's further bits begin.  How many bits it has, or SFX_CORRUPT.
+ * Decode key j of a stream whose keys are ended to p, after the prefix, with its further bits from
+ * record rec, whose further bits begin at bit.  Returns the key's number of bits, or SFX_CORRUPT.
  */
 static int
 put_ended(const SfxBitBlock *b, int j, const uint8_t *raw, const Record *rec, size_t bit,
@@ -304,7 +309,10 @@ put_ended(const SfxBitBlock *b, int j, const uint8_t *raw, const Record *rec, si
 	return (int) (bits + rec->further);
 }
 
-/* Keys [from, to) of a stream whose keys are ended: each is written at its place. */
+/*
+ * The same as sfx_bitblock_decode for a stream whose keys are ended: each key is written to its
+ * place.
+ */
 static int
 decode_ended(const SfxBitBlock *b, int from, int to, uint32_t prelen, uint8_t *out, uint32_t cap,
 			 uint32_t *off, uint8_t *loose, uint32_t *width)
@@ -357,7 +365,7 @@ sfx_bitblock_decode(const SfxBitBlock *b, int from, int to, uint32_t prelen, uin
 		return decode_ended(b, from, to, prelen, out, cap, off, loose, width);
 	even = find_bounds(b, from, to, keylen, off, loose);
 	*width = even ? keylen : 0;
-	/* (what is written in steps of 16 has room behind the last key) */
+	/* (copies in steps of 16 need room after the last key) */
 	if (keylen > SFX_MAX_ENTRY || (uint64_t) off[to - from] + 24 > cap)
 		return SFX_CORRUPT;
 	for (int r = 0; r < b->nrecords; r++)

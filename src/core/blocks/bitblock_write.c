@@ -8,31 +8,35 @@
 
 #define MOST_BITS		(8 * SFX_BITS_MAXWIDTH)
 #define MOST_NEEDED		(MOST_BITS + SFX_BITS_FURTHER)
-#define RECORD_BITS		10		/* what a record takes for each of its keys: most have two, */
-#define ALONE_BITS		14		/* ... or one, of keys that are known better than others */
+#define RECORD_BITS		10		/* bits that a record takes for each of its keys, if it has two, as
+								 * most do; */
+#define ALONE_BITS		14		/* ... or one key, of which more or less is known than of others */
 #define FURTHER_SHARE	64		/* one key of so many may need further bits */
-#define GROWN_SHARE		8		/* of a grown block one key of so many is not known well */
-#define MORE_GROWN		1		/* bits for keys to come that others have there */
+#define GROWN_SHARE		8		/* a block has grown if more than one key of so many is not known
+								 * well */
+#define MORE_GROWN		1		/* bits for keys to come that a grown block has in addition */
 #define RECORD_KEYS		4
 
-/* What the choice of a bit needs to know of a block's keys: how many there are of each kind. */
+/* How many keys of a block there are of each kind: the input for the choice of a bit. */
 typedef struct BitStats
 {
-	int			need[MOST_NEEDED + 1];	/* are to have so many bits */
-	int			have[MOST_BITS + 1];	/* have so many, or more in the last place */
-	int			ends[MOST_BITS / 8 + 1];	/* end in this byte, and do not need it */
+	int			need[MOST_NEEDED + 1];	/* keys of which that many bits are to be stored */
+	int			have[MOST_BITS + 1];	/* keys of which that many bits are known; the last place:
+										 * that many or more */
+	int			ends[MOST_BITS / 8 + 1];	/* keys whose known bits end with this byte, which
+											 * they do not need */
 } BitStats;
 
-/* How keys are stored: r bits of most, each ended by another bit or not. */
+/* How keys are stored: r bits of most keys, each ended by another bit or not. */
 typedef struct BitChoice
 {
-	uint32_t	r;				/* 0: the block does not suit these keys */
+	uint32_t	r;				/* 0: this form is not suitable for the keys */
 	bool		ended;
 } BitChoice;
 
 /*
- * So many bits a key needs; if they go into its last byte, which may be the whole key's last one:
- * all of that.
+ * Number of bits to store of key i if it needs `bits`.  If these reach into the last byte that is
+ * known, which may be the whole key's last one: all of that byte.
  */
 static inline uint32_t
 to_last_byte(const SfxBitKeys *k, int i, uint32_t bits)
@@ -41,8 +45,8 @@ to_last_byte(const SfxBitKeys *k, int i, uint32_t bits)
 }
 
 /*
- * So many bits tell nearly all keys of the block apart.  (Of keys at random that is a 64th part of
- * what lies between two on average.)  0: no number does.
+ * The number of bits that tell all but one of FURTHER_SHARE keys of the block apart.  (For random
+ * keys that is a 64th part of the average distance of two.)  0: no number does.
  */
 static uint32_t
 bits_apart(const SfxBitKeys *k)
@@ -62,8 +66,9 @@ bits_apart(const SfxBitKeys *k)
 }
 
 /*
- * What is to be stored of each key (W12): as many bits as tell nearly all apart, and more for keys
- * to come, since what is not stored is forgotten; if there are so many.  False: there is no room.
+ * Find what is to be stored of each key (W12): as many bits as tell nearly all keys apart, and more
+ * for keys to come, since what is not stored is forgotten; if so many are known.  False: there is
+ * no room.
  */
 static bool
 want_bits(const SfxBitKeys *k, uint32_t *want)
@@ -107,16 +112,16 @@ count_bits(const SfxBitKeys *k, BitStats *s)
 	}
 }
 
-/* The bits that are stored of most keys: those with which all keys together take least. */
+/* Choose the number of bits that is stored of most keys, so that all keys together take least. */
 static BitChoice
 choose_bits(const SfxBitKeys *k, const BitStats *s)
 {
 	BitChoice	best = {0, false};
 	long		more[MOST_NEEDED + 1],	/* keys that need more than that, */
-				further[MOST_NEEDED + 1];	/* and bits that they need more */
-	long		fewer = 0,		/* keys that have less */
+				further[MOST_NEEDED + 1];	/* and the number of bits that they need more */
+	long		fewer = 0,		/* keys of which fewer bits are known */
 				bestcost = 0;
-	uint32_t	least = MOST_BITS;	/* that a key has, or more */
+	uint32_t	least = MOST_BITS;	/* fewest bits that are known of a key */
 
 	more[MOST_NEEDED] = further[MOST_NEEDED] = 0;
 	for (int r = MOST_NEEDED - 1; r >= 0; r--)
@@ -136,7 +141,7 @@ choose_bits(const SfxBitKeys *k, const BitStats *s)
 		cost = (long) r * k->n + further[r] + more[r] * RECORD_BITS;
 		if (r % 8)
 			cost += s->ends[r / 8 + 1] * (RECORD_BITS + 8 - (long) (r % 8));
-		/* an end for each key, or a record for those that have less */
+		/* either a bit that ends each key, or a record for those of which fewer bits are known */
 		for (int ended = 0; ended < 2; ended++)
 		{
 			long		all = cost + (ended ? k->n : fewer * ALONE_BITS);
@@ -152,7 +157,7 @@ choose_bits(const SfxBitKeys *k, const BitStats *s)
 	return best;
 }
 
-/* How many bits of key i are stored, if most keys have r. */
+/* Number of bits of key i that are stored, if r bits of most keys are. */
 static inline uint32_t
 stored_bits(const SfxBitKeys *k, int i, uint32_t r)
 {
@@ -161,7 +166,7 @@ stored_bits(const SfxBitKeys *k, int i, uint32_t r)
 	return to_last_byte(k, i, k->need[i] > r ? k->need[i] : r);
 }
 
-/* Key i behind what is skipped, and how long it is. */
+/* Key i after what is skipped; *len: its length. */
 static inline const uint8_t *
 rest_of_key(const SfxBitKeys *k, int i, uint32_t *len)
 {
@@ -172,8 +177,8 @@ rest_of_key(const SfxBitKeys *k, int i, uint32_t *len)
 }
 
 /*
- * The FIXED stream: r bits of each key, and one that ends it or not.  Bytes written, or
- * SFX_NOSPACE.
+ * Write the FIXED stream: r bits of each key, and one that ends it or not.  Returns the bytes
+ * written, or SFX_NOSPACE.
  */
 static int
 put_fixed(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out, size_t cap)
@@ -200,15 +205,15 @@ put_fixed(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out, size_t cap)
 		sfx_store_be64(bytes + off[i], last);
 		off[i + 1] = off[i] + width;
 	}
-	/* a FIXED stream has bits that vary, or a few keys */
+	/* a FIXED stream has bits that vary, or only one key */
 	if (first == last && k->n > 1)
 		return SFX_NOSPACE;
 	return sfx_fix_encode(&keys, out, cap, &rest);
 }
 
 /*
- * The records of keys that have more bits than r, or fewer (not if keys are ended).  How many, or
- * SFX_NOSPACE.
+ * Write the records of keys that have more bits than r, or fewer (unless keys are ended).  Returns
+ * their number, or SFX_NOSPACE.
  */
 static int
 put_records(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out)
@@ -235,14 +240,14 @@ put_records(const SfxBitKeys *k, uint32_t r, bool ended, uint8_t *out)
 	return n;
 }
 
-/* Bits [from, to) of a key of len bytes; at most 56, and it has the first of them. */
+/* Bits [from, to) of a key of len bytes: at most 56, of which the key has the first. */
 static inline uint64_t
 bits_of_key(const uint8_t *p, uint32_t len, uint32_t from, uint32_t to)
 {
 	return sfx_load_be(p + from / 8, len - from / 8) << from % 8 >> (64 - (to - from));
 }
 
-/* The further bits.  The end of them, or NULL: no room. */
+/* Write the further bits.  Returns their end, or NULL if there is no room. */
 static uint8_t *
 put_further(const SfxBitKeys *k, uint32_t r, uint8_t *out, const uint8_t *end)
 {

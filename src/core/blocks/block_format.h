@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * block_format.h - what a leaf's blocks are made of: their size, and the keys of a key stream
- * (fixblock.h, bitblock.h, strblock.h)
+ * block_format.h - what all blocks of a leaf have in common: their size, how lengths are stored,
+ * and the keys that the key streams (fixblock.h, bitblock.h, strblock.h) are made of
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_BLOCK_FORMAT_H
@@ -18,9 +18,7 @@
 
 #define SFX_LEAF_MAXLEN			32767	/* of a leaf: offsets in its slots have 15 bits */
 
-/*
- * Lengths: one byte below 224, else two (up to 8,415).
- */
+/* A length takes one byte below 224, else two (up to 8,415). */
 #define SFX_LEN_ONE				224
 #define SFX_LEN_MAX				(SFX_LEN_ONE + 31 * 256 + 255)
 
@@ -44,7 +42,7 @@ sfx_len_put(uint8_t *p, uint32_t v)
 	return p;
 }
 
-/* Read a length at *p (before end) and move *p on; false if the bytes end early. */
+/* Read a length at *p, before end, and move *p after it.  False: the bytes end early. */
 static inline bool
 sfx_len_get(const uint8_t **p, const uint8_t *end, uint32_t *v)
 {
@@ -64,8 +62,8 @@ sfx_len_get(const uint8_t **p, const uint8_t *end, uint32_t *v)
 }
 
 /*
- * Copies in steps of 16 bytes.  dst must have 15 bytes of room behind n, src 15 readable ones;
- * they may overlap only beyond n.
+ * Copy n bytes in steps of 16.  dst must have 15 bytes of room after n, and src 15 readable ones;
+ * the two may overlap only beyond n.
  */
 static inline void
 sfx_copy16(uint8_t *dst, const uint8_t *src, uint32_t n)
@@ -82,14 +80,14 @@ sfx_copy16(uint8_t *dst, const uint8_t *src, uint32_t n)
 	} while (i < n);
 }
 
-/* The high 8 * nbytes bits, nbytes = 0..8. */
+/* A mask of the high 8 * nbytes bits, nbytes = 0..8. */
 static inline uint64_t
 sfx_high_bytes(int nbytes)
 {
 	return nbytes == 0 ? 0 : UINT64_MAX << (64 - 8 * nbytes);
 }
 
-/* The first n bytes at p (8, if there are more) as a big-endian number, zeros behind them. */
+/* The first n bytes at p (8, if there are more) as a big-endian number, zeros after them. */
 static inline uint64_t
 sfx_load_be(const uint8_t *p, uint32_t n)
 {
@@ -103,9 +101,9 @@ sfx_load_be(const uint8_t *p, uint32_t n)
 }
 
 /*
- * The keys a key stream is made of: key i is bytes[off[i]..off[i+1]); its first skip bytes are the
- * block's prefix and stored elsewhere.  lcp[i] (i > 0) is the length it shares with key i-1.  15
- * bytes behind the last key are readable.
+ * The keys that a key stream is made of: key i is bytes[off[i]..off[i+1]).  Its first skip bytes
+ * are the block's prefix and are stored elsewhere.  lcp[i] (i > 0) is the length that it shares
+ * with key i-1.  15 bytes after the last key are readable.
  */
 typedef struct SfxKeys
 {
@@ -114,30 +112,31 @@ typedef struct SfxKeys
 	const uint16_t *lcp;
 	int			n;
 	uint32_t	skip;
-	int			codec;			/* SfxIntCodec to be used for integers where it applies; 0: the best */
-	const struct SfxKnownCodes *known;	/* of these keys; NULL: of none */
+	int			codec;			/* the SfxIntCodec to use for integers if it applies; 0: the best */
+	const struct SfxKnownCodes *known;	/* of these keys; NULL: none are known */
 } SfxKeys;
 
 /*
- * Codes that need not be made again: key i's bytes from start[i] on, without the last cut[i] ones.
+ * Codes that need not be made again: of key i's bytes from start[i] on, without the last cut[i]
+ * ones.
  */
-#define SFX_NO_CODE				UINT16_MAX	/* start: key i has none */
+#define SFX_NO_CODE				UINT16_MAX	/* start: the code of key i is not known */
 typedef struct SfxKnownCodes
 {
 	uint16_t	start[SFX_BLOCK_KEYS];
 	uint8_t		cut[SFX_BLOCK_KEYS];
 	uint16_t	len[SFX_BLOCK_KEYS];
-	uint32_t	off[SFX_BLOCK_KEYS];	/* where it stands */
+	uint32_t	off[SFX_BLOCK_KEYS];	/* where its code begins in bytes */
 	const uint8_t *bytes;
 } SfxKnownCodes;
 
 /*
- * Codes of a block's keys as they stand in a page: who packs the keys again with the same
- * dictionary need not code again what begins at the same byte.
+ * The codes of a block's keys as they are in a page: a packer that packs the keys again with the
+ * same dictionary copies a code if it begins at the same byte.
  */
 typedef struct SfxCodes
 {
-	int			n;				/* keys, 0: they are not coded */
+	int			n;				/* number of keys; 0: they are not coded */
 	uint32_t	cut;			/* bytes at the end of each key that are not in the code */
 	uint16_t	start[SFX_BLOCK_KEYS];	/* the key's first byte that is */
 	uint16_t	len[SFX_BLOCK_KEYS];	/* of the code */

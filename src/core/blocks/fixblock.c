@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * fixblock.c - key stream of a FIXED block (format in fixblock.h)
  *
- * Two halves behind one face: *words* for keys of up to 16 bytes, which are handled as two
- * big-endian words, and *bytes* for wider ones.
+ * There are two halves: *words* for keys of up to 16 bytes, which are handled as two big-endian
+ * words, and *bytes* for wider ones.
  *-------------------------------------------------------------------------
  */
 #include "fixblock.h"
@@ -14,7 +14,10 @@
 
 /* ---- words: cores ---- */
 
-/* The bits of a single word where mask has ones, in their order: without a table of runs. */
+/*
+ * Gather the bits of x where mask has ones, in their order.  For a single word: a table of runs is
+ * not worth while.
+ */
 static inline uint64_t
 gather_once(uint64_t mask, uint64_t x)
 {
@@ -39,16 +42,20 @@ gather_once(uint64_t mask, uint64_t x)
 	return v;
 }
 
-/* A core of n0 + n1 bits as its first 64 bits and the nrest others. */
+/* The first 64 bits of a core of n0 + n1 bits; nrest bits remain. */
 static inline uint64_t
 core_head(uint64_t c0, uint64_t c1, unsigned n1, unsigned nrest)
 {
-	unsigned	n = n1 - nrest;	/* bits of the second word that go to the head; 64 only if there are none of the first */
+	unsigned	n = n1 - nrest;	/* bits of the second word that go to the head; 64 only if the first
+								 * word gives none */
 
 	return n == 64 ? c1 : c0 << n | (nrest == 64 ? 0 : c1 >> nrest);
 }
 
-/* The integer block: the codec that was asked for, or the best where that does not apply. */
+/*
+ * Write the integer block with the codec that was asked for, or with the best one if that does not
+ * apply.
+ */
 static int
 encode_ints(const SfxKeys *k, const uint64_t *v, uint8_t *out, size_t cap)
 {
@@ -61,8 +68,8 @@ encode_ints(const SfxKeys *k, const uint64_t *v, uint8_t *out, size_t cap)
 /* ---- words: encoder ---- */
 
 /*
- * Which bits vary.  The bits above the first varying one are counted as varying: the integer
- * block takes them off as its base.
+ * Find the bits that vary.  Bits above the first varying one are counted as varying: the integer
+ * block subtracts them as its base.
  */
 static void
 varying_bits(const SfxKeys *k, int width, uint64_t vary[2])
@@ -102,7 +109,7 @@ varying_bits(const SfxKeys *k, int width, uint64_t vary[2])
 	}
 }
 
-/* Width, bitmap, masks and values. */
+/* Write width, bitmap, masks and values.  Returns their end. */
 static uint8_t *
 put_constants(const uint64_t vary[2], const uint8_t *first, int width, uint8_t *p)
 {
@@ -151,7 +158,7 @@ encode_varying(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasr
 	w.n1 = sfx_popcount(w.vary[1]);
 	w.nrest = n0 + w.n1 > 64 ? n0 + w.n1 - 64 : 0;
 	*hasrest = w.nrest > 0;
-	/* ones side by side, up to the first bit */
+	/* the varying bits are adjacent, and nothing precedes them */
 	if (w.n1 == 0 && n0 > 0 && w.vary[0] >> (64 - n0) == sfx_mask(n0))
 	{
 		for (int i = 0; i < k->n; i++)
@@ -179,8 +186,8 @@ encode_varying(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasr
 }
 
 /*
- * Keys whose last 8 bytes are images of doubles that are decimals, the first of these bytes in the
- * prefix or not.
+ * Encode keys whose last 8 bytes are images of doubles that are decimals.  The first of these bytes
+ * may be in the prefix.
  */
 static int
 encode_decimals(const SfxKeys *k, int width, uint8_t *out, size_t cap)
@@ -202,7 +209,7 @@ encode_decimals(const SfxKeys *k, int width, uint8_t *out, size_t cap)
 	return r + 1;
 }
 
-/* Decimals where they take an eighth less: they are slower to search and to decode. */
+/* Use decimals only if they take an eighth less: they are slower to search and to decode. */
 static int
 encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasrest)
 {
@@ -219,7 +226,7 @@ encode_words(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 
 /* ---- words: decoder ---- */
 
-/* Parse what put_constants wrote behind the width; NULL if it is broken. */
+/* Parse what put_constants wrote after the width; NULL if it is broken. */
 static const uint8_t *
 get_constants(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 {
@@ -287,7 +294,7 @@ open_words(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Bring t into the space of cores: the number of keys < t is the number of cores < (head, rest), or
+ * Project t to the space of cores: the number of keys < t is the number of cores < (head, rest), or
  * <= if *above.  *exact: t has the width and the constant bits of the keys.
  */
 static void
@@ -347,7 +354,7 @@ get_rest(const SfxFix *f, int i)
 	return sfx_bits_get(f->rest, (size_t) (f->end - f->rest), (size_t) i * f->nrest, f->nrest);
 }
 
-/* Keys of more than one word. */
+/* Decode keys of more than one word. */
 static void
 decode_wide(const SfxFix *f, int from, int n, uint32_t prelen, const uint64_t *head, uint8_t *out)
 {
@@ -365,8 +372,8 @@ decode_wide(const SfxFix *f, int from, int n, uint32_t prelen, const uint64_t *h
 		return;
 	}
 	/*
-	 * a long prefix: its last 16 bytes like that, and what stands before them is copied from the
-	 * first key
+	 * A long prefix: its last 16 bytes are written like that, and those before them are copied from
+	 * the first key.
 	 */
 	memcpy(prefix, out + prelen - 16, 16);
 	sfx_kernels->put_words(&w, head, rest, n, prefix, 16, keylen, out + prelen - 16);
@@ -394,8 +401,8 @@ decode_words(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 	memcpy(prefix, out, 16);
 
 	/*
-	 * Stores run into the next key's place, which is written after them.  The prefix comes from a
-	 * register, or from the first key: the key before is not out of the store buffer yet.
+	 * A store may run into the next key's place, which is written after it.  The prefix comes from
+	 * a register, or from the first key: the previous key may not have left the store buffer yet.
 	 */
 	if (prelen <= 16)
 		for (int i = 0; i < n; i++, q += keylen)
@@ -421,7 +428,7 @@ all_ones(int width)
 	return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
-/* Which bytes vary. */
+/* Find the bytes that vary. */
 static uint64_t
 varying_bytes(const SfxKeys *k, int width)
 {
@@ -531,7 +538,7 @@ open_bytes(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 	return SFX_OK;
 }
 
-/* As project_words, to varying bytes. */
+/* The same as project_words, for bytes that vary. */
 static void
 project_bytes(const SfxFix *f, const uint8_t *t, uint32_t tlen, uint8_t *core, bool *above, bool *exact)
 {
@@ -628,7 +635,7 @@ sfx_fix_open(SfxFix *f, const uint8_t *in, size_t len, int n)
 		open_bytes(f, all, in + 1, in + len);
 }
 
-/* Key i's rest against the target's. */
+/* Compare key i's rest with the target's. */
 static inline int
 cmp_rest(const SfxFix *f, int i, uint64_t rest, const uint8_t *core)
 {
@@ -640,7 +647,10 @@ cmp_rest(const SfxFix *f, int i, uint64_t rest, const uint8_t *core)
 	return (got > rest) - (got < rest);
 }
 
-/* Keys [i, j) have the target's integer: the first of them whose rest is >= the target's, or j. */
+/*
+ * Keys [i, j) have the target's integer: find the first of them whose rest is >= the target's, or
+ * j.
+ */
 static int
 search_rest(const SfxFix *f, int i, int j, uint64_t rest, const uint8_t *core, bool *hit)
 {
@@ -708,7 +718,7 @@ sfx_fix_search(const SfxFix *f, const uint8_t *t, uint32_t tlen, bool *equal)
 	*equal = hit && exact;
 	if (!hit || !above)
 		return i;
-	/* it stands above them in bits that all keys share; of a BITS block there may be several */
+	/* t is above these keys in bits that all keys share; a BITS block may have several of them */
 	if (f->nrest > 0 || SFX_CORE_MUTANT("behind the first of a run"))
 		return i + 1;
 	j = head == UINT64_MAX ? f->n : sfx_int_search(&f->ints, head + 1, &same);

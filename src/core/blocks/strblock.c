@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * strblock.c - the key stream of a STRING block is read: search and decoding (format in strblock.h)
+ * strblock.c - key stream of a STRING block: search and decoding (format in strblock.h)
  *-------------------------------------------------------------------------
  */
 #include "strblock_runs.h"
@@ -10,7 +10,9 @@
 #include "fsst.h"
 #include "hope_step.h"
 
-/* The alphabet at *p, which moves behind it.  Numbers without a symbol stand for zero bytes. */
+/*
+ * Parse the alphabet at *p, and move *p after it.  Numbers without a symbol stand for zero bytes.
+ */
 static bool
 open_symbols(const uint8_t **p, const uint8_t *end, SfxSymbols *a)
 {
@@ -101,8 +103,8 @@ sfx_str_open(SfxStr *s, const uint8_t *in, size_t len, int n, const SfxHope *dic
 #define CMP_CORRUPT	INT_MIN		/* no comparison of bytes comes to this */
 
 /*
- * Compare what stands behind a rest, the common last byte if there is one, with t's bytes from
- * position at on.
+ * Compare what follows a rest (the common last byte, or nothing) with t's bytes from position at
+ * on.
  */
 static inline int
 cmp_last(const SfxStr *s, const uint8_t *t, uint32_t tlen, uint32_t at)
@@ -116,7 +118,7 @@ cmp_last(const SfxStr *s, const uint8_t *t, uint32_t tlen, uint32_t at)
 	return at + 1 == tlen ? 0 : -1;
 }
 
-/* cmp_rest for a coded rest. */
+/* The same as cmp_rest for a coded rest. */
 static int
 cmp_coded(const SfxStr *s, const uint8_t *code, uint32_t len, uint32_t at, const uint8_t *t, uint32_t tlen, uint32_t *lcp)
 {
@@ -130,7 +132,7 @@ cmp_coded(const SfxStr *s, const uint8_t *code, uint32_t len, uint32_t at, const
 	return side != 0 ? side : cmp_last(s, t, tlen, *lcp);
 }
 
-/* Number i of the stream at p, which may be read up to limit. */
+/* Symbol number i of those packed at p; bytes up to limit may be read. */
 static inline uint8_t
 symbol_at(const SfxSymbols *a, const uint8_t *p, const uint8_t *limit, uint32_t i)
 {
@@ -142,7 +144,7 @@ symbol_at(const SfxSymbols *a, const uint8_t *p, const uint8_t *limit, uint32_t 
 	return a->symbol[two >> bit % 8 & sfx_mask(a->bits)];
 }
 
-/* cmp_rest for a packed rest. */
+/* The same as cmp_rest for a packed rest. */
 static int
 cmp_packed(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at, const uint8_t *t,
 		   uint32_t tlen, uint32_t *lcp)
@@ -165,8 +167,9 @@ cmp_packed(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at, co
 }
 
 /*
- * Compare a key's bytes from position at on (its rest, then the common last byte) with
- * t's; the two are known to agree before.  *lcp: how far the kept bytes agree with t.
+ * Compare a key's bytes from position at on (its rest, then the common last byte) with t's; the
+ * bytes before are known to agree.  *lcp: the length in which the key, without the common last
+ * byte, agrees with t.
  */
 static inline int
 cmp_rest(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at,
@@ -189,9 +192,9 @@ cmp_rest(const SfxStr *s, const uint8_t *bytes, uint32_t rest, uint32_t at,
 }
 
 /*
- * Walk through a run of n keys; the key before it is < t and agrees with it in *m bytes.  A key
- * that shares more than *m bytes with the one before stands to t as that one does; one that shares
- * fewer is > t.  Returns the number of keys < t; *m is that of the last of them, then.
+ * Walk through a run of n keys; the key before the run is < t and agrees with it in *m bytes.  A
+ * key that shares more than *m bytes with the previous one compares with t as that one does; a key
+ * that shares fewer is > t.  Returns the number of keys < t; *m becomes that of the last of them.
  */
 static int
 search_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, int n, const uint8_t *t, uint32_t tlen,
@@ -290,7 +293,7 @@ sfx_str_find_in_group(const SfxStr *s, int g, uint32_t lcp, const uint8_t *t, ui
 
 		if (!walk_key(&w, &shared, &p, &rest))
 			return SFX_CORRUPT;
-		/* a key that shares more with the one before differs from t where that does */
+		/* a key that shares more with the previous one differs from t where that one does */
 		if (shared < lcp)
 			lcp = shared;
 		else if (shared == lcp)
@@ -299,7 +302,7 @@ sfx_str_find_in_group(const SfxStr *s, int g, uint32_t lcp, const uint8_t *t, ui
 			if (c == CMP_CORRUPT)
 				return SFX_CORRUPT;
 			*equal = c == 0;
-			/* the common last byte is behind what keys share */
+			/* the common last byte follows what keys share */
 			if (s->last >= 0 && lcp == tlen)
 				lcp--;
 		}
@@ -317,7 +320,7 @@ note_code(SfxCodes *c, int i, uint32_t start, const uint8_t *code, uint32_t len)
 	c->len[i] = (uint16_t) len;
 }
 
-/* The codes of a run of n keys: key first, and every step'th behind it. */
+/* Note the codes of a run of n keys: key first, and every step'th after it. */
 static bool
 run_codes(const uint8_t *p, const uint8_t *end, uint32_t prelen, int first, int step, int n, SfxCodes *c)
 {
@@ -376,14 +379,14 @@ typedef struct Sink
 	uint32_t	cap;
 	uint32_t	prelen;
 	uint32_t	at;				/* where the next key goes */
-	uint32_t	prev;			/* where the key before stands */
+	uint32_t	prev;			/* where the previous key stands */
 	uint32_t	prevlen;		/* its length without prefix and last byte */
 	int			last;
 	const uint8_t *bodyend;
 	const SfxStr *str;
 } Sink;
 
-/* put_key for a coded rest. */
+/* The same as put_key for a coded rest. */
 static bool
 put_coded(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 {
@@ -406,7 +409,7 @@ put_coded(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 	return true;
 }
 
-/* put_key for a packed rest. */
+/* The same as put_key for a packed rest. */
 static bool
 put_packed(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 {
@@ -427,8 +430,8 @@ put_packed(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 }
 
 /*
- * Write one key at k->at: shared bytes of the key before, then rest bytes from p, then
- * the last byte.  Both copies go in steps of 16 where 16 bytes of room are left.
+ * Write one key at k->at: shared bytes of the previous key, then rest bytes from p, then the last
+ * byte.  Both copies go in steps of 16 if 16 bytes of room are left.
  */
 static inline bool
 put_key(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
@@ -456,7 +459,7 @@ put_key(Sink *k, uint32_t shared, const uint8_t *p, uint32_t rest)
 	return true;
 }
 
-/* The last key written is kept, and is number i of those that are wanted. */
+/* Keep the last key written: it is one of those asked for.  *off: where it begins. */
 static inline void
 keep_key(Sink *k, uint32_t *off)
 {
@@ -464,15 +467,12 @@ keep_key(Sink *k, uint32_t *off)
 	k->at += k->prelen + k->prevlen + (k->last >= 0);
 }
 
-/*
- * Bytes that a coded key may take before it is found to be too long, with what is copied beyond its
- * end.
- */
+/* Room for a coded key before it is found to be too long, with what is copied beyond its end. */
 #define CODED_ROOM	(2 * SFX_MAX_ENTRY + HOPE_WINDOW_ROOM + 16)
 
 /*
- * Decode a coded rest to dst, where SFX_MAX_ENTRY + HOPE_WINDOW_ROOM bytes are free.  Its end, or
- * NULL.
+ * Decode a coded rest to dst, where SFX_MAX_ENTRY + HOPE_WINDOW_ROOM bytes are free.  Returns its
+ * end, or NULL.
  */
 static inline uint8_t *
 decode_rest(const SfxHope *h, const uint64_t *table, const uint8_t *p, uint32_t rest, const uint8_t *bodyend, uint8_t *dst)
@@ -498,7 +498,7 @@ decode_rest(const SfxHope *h, const uint64_t *table, const uint8_t *p, uint32_t 
 	return hope_ends_well(bit, rest) ? o : NULL;
 }
 
-/* decode_rest for FSST. */
+/* The same as decode_rest for FSST. */
 static inline uint8_t *
 decode_rest_fsst(const Fsst *f, const uint8_t *p, uint32_t rest, const uint8_t *bodyend, uint8_t *dst)
 {
@@ -510,7 +510,7 @@ decode_rest_fsst(const Fsst *f, const uint8_t *p, uint32_t rest, const uint8_t *
 	return r < 0 ? NULL : dst + r;
 }
 
-/* Keys of a run whose rests are coded, and how far decoding has come. */
+/* The keys of a run whose rests are coded, and how far decoding has come. */
 typedef struct CodedRun
 {
 	const uint8_t *p;			/* the next key */
@@ -520,9 +520,9 @@ typedef struct CodedRun
 } CodedRun;
 
 /*
- * Decode keys of r up to number to, as decode_run does; stops early where the room that is left is
- * less than any key may need. All that a key needs is at hand: the general way takes half as much
- * time again.
+ * Decode keys of r up to number to, as decode_run does.  Stops early if the room that is left is
+ * less than a key may need.  All variables are local: the general way takes half as much time
+ * again.
  */
 static inline int
 decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const bool fsst)
@@ -568,7 +568,7 @@ decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const b
 	return SFX_OK;
 }
 
-/* decode_run where rests are packed. */
+/* The same as decode_run for packed rests. */
 static int
 decode_run_packed(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint32_t *off)
 {
@@ -589,8 +589,8 @@ decode_run_packed(const uint8_t *p, const uint8_t *end, int from, int to, Sink *
 }
 
 /*
- * Keys [from, to) of a run, behind the key that was written last.  Those before from are written
- * over one another.
+ * Decode keys [from, to) of a run; the previous key is the one written last.  Keys before from are
+ * written over one another.
  */
 static int
 decode_run(const uint8_t *p, const uint8_t *end, int from, int to, Sink *k, uint32_t *off)
@@ -688,7 +688,7 @@ sfx_str_decode(const SfxStr *s, int from, int to, uint32_t prelen, uint8_t *out,
 
 		if (!put_head(s, &h, &k))
 			return SFX_CORRUPT;
-		/* the next head needs this one: it stays in any case */
+		/* the next head needs this one, so it stays in any case */
 		keep_key(&k, off + (i - from));
 		if (i == base)
 			i++;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * strblock_order.c - search of a STRING block in the comparator key space, whose order is not that
- * of bytes
+ * strblock_order.c - search of a STRING block in the comparator key space, where keys are not in
+ * byte order
  *-------------------------------------------------------------------------
  */
 #include "frontrun.h"
@@ -17,11 +17,14 @@ typedef struct OrderSearch
 	uint32_t	prefixlen;
 	uint32_t	most;			/* most bytes of a key without prefix and last byte */
 	uint8_t		key[SFX_MAX_ENTRY];	/* begins with the prefix */
-	uint32_t	used;			/* of pool: the rests of one run, decoded */
+	uint32_t	used;			/* bytes used of pool: the rests of one run, decoded */
 	uint8_t		pool[SFX_RUN_MAX * SFX_MAX_ENTRY + SFX_HOPE_SLACK];
 } OrderSearch;
 
-/* Where a rest's bytes are; NULL if they cannot be decoded. */
+/*
+ * Returns the bytes of a rest, decoded to the pool if it is coded or packed; NULL if they cannot be
+ * decoded.  *len becomes the number of bytes.
+ */
 static const uint8_t *
 raw_rest(const SfxStr *s, OrderSearch *w, const uint8_t *p, uint32_t *len)
 {
@@ -48,7 +51,7 @@ raw_rest(const SfxStr *s, OrderSearch *w, const uint8_t *p, uint32_t *len)
 	return out;
 }
 
-/* Append a run of n keys to r, whose last key is the one before them. */
+/* Append a run of n keys to r, whose last key is the one that precedes them. */
 static bool
 parse_run(const SfxStr *s, OrderSearch *w, const uint8_t *p, const uint8_t *end, int n, SfxFrontRun *r)
 {
@@ -87,7 +90,7 @@ parse_heads(const SfxStr *s, OrderSearch *w, SfxFrontRun *r)
 		parse_run(s, w, p, s->heads + s->goff[0], s->ngroups - 1, r);
 }
 
-/* A group with its head, which the caller has put together. */
+/* Make r of a group and its head, which the caller has put together. */
 static bool
 parse_group(const SfxStr *s, OrderSearch *w, int g, const uint8_t *head, uint32_t headlen,
 			SfxFrontRun *r)
@@ -100,7 +103,7 @@ parse_group(const SfxStr *s, OrderSearch *w, int g, const uint8_t *head, uint32_
 	return sfx_run_add(r, 0, head, headlen, w->most) && parse_run(s, w, p, end, group_keys(s, g), r);
 }
 
-/* Key i of a run against t. */
+/* Compare key i of a run with t. */
 static int
 cmp_run(OrderSearch *w, const SfxFrontRun *r, int i)
 {
@@ -111,7 +114,7 @@ cmp_run(OrderSearch *w, const SfxFrontRun *r, int i)
 	return sfx_order_cmp(w->order, w->key, len, w->t, w->tlen);
 }
 
-/* The first of keys [lo, hi) of a run that is not < t, hi if all are. */
+/* Returns the first of keys [lo, hi) of a run that is not < t; hi if all are. */
 static int
 bisect_run(OrderSearch *w, const SfxFrontRun *r, int lo, int hi, bool *equal)
 {
@@ -133,7 +136,7 @@ bisect_run(OrderSearch *w, const SfxFrontRun *r, int lo, int hi, bool *equal)
 	return lo;
 }
 
-/* The same where it is probably near lo: in steps that double. */
+/* The same if it is probably near lo: in steps that double. */
 static int
 gallop_run(OrderSearch *w, const SfxFrontRun *r, int lo, int hi, bool *equal)
 {
@@ -154,7 +157,10 @@ gallop_run(OrderSearch *w, const SfxFrontRun *r, int lo, int hi, bool *equal)
 	return hi;
 }
 
-/* Is t in group g, whose head is another key?  Its number there, 0: it is not, or SFX_CORRUPT. */
+/*
+ * Look for t in group g, whose head is another key.  Returns its number there, 0 if t is not there,
+ * or SFX_CORRUPT.
+ */
 static int
 find_in_group(const SfxStr *s, const OrderSearch *w, int g, const uint8_t *head, uint32_t headlen)
 {
@@ -202,7 +208,7 @@ sfx_str_search_order(const SfxStr *s, const uint8_t *prefix, uint32_t prefixlen,
 		memcpy(w.key, prefix, prefixlen);
 	if (!parse_heads(s, &w, &run))
 		return SFX_CORRUPT;
-	/* a scan that goes on from the block before is done after one comparison */
+	/* a scan that comes from the previous block is done after one comparison */
 	if (from == 0 && seek != SFX_SEEK_EXACT)
 	{
 		lo = bisect_run(&w, &run, 0, 1, equal);

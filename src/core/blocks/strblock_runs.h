@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * strblock_runs.h - where the runs of a STRING block lie, and how they are stepped through
+ * strblock_runs.h - where the runs of a STRING block are, and how readers step through them
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_STRBLOCK_RUNS_H
@@ -15,7 +15,7 @@ group_run(const SfxStr *s, int g, const uint8_t **end)
 	return s->heads + s->goff[g];
 }
 
-/* Keys of group g behind the head. */
+/* Number of keys of group g after the head. */
 static inline int
 group_keys(const SfxStr *s, int g)
 {
@@ -24,7 +24,7 @@ group_keys(const SfxStr *s, int g)
 	return (n < SFX_STR_GROUP ? n : SFX_STR_GROUP) - 1;
 }
 
-/* Bytes of so many packed symbols. */
+/* Bytes that n packed symbols take. */
 static inline uint32_t
 packed_size(const SfxSymbols *s, uint32_t n)
 {
@@ -41,7 +41,10 @@ typedef struct RunWalk
 	const SfxSymbols *symbols;	/* NULL: not packed */
 } RunWalk;
 
-/* The first key of all; *p stands behind it, at the run of the other heads. */
+/*
+ * The first key of the stream; *p moves after it, to the run of the other heads.  False: the bytes
+ * end early.
+ */
 static inline bool
 first_key(const SfxStr *s, const uint8_t **p, const uint8_t **key, uint32_t *len)
 {
@@ -59,7 +62,7 @@ first_key(const SfxStr *s, const uint8_t **p, const uint8_t **key, uint32_t *len
 	return true;
 }
 
-/* Begin a run that has keys. */
+/* Begin to walk along a run that has keys.  False: the bytes end early. */
 static inline bool
 begin_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, RunWalk *w)
 {
@@ -71,7 +74,7 @@ begin_run(const SfxStr *s, const uint8_t *p, const uint8_t *end, RunWalk *w)
 		(!s->packed || sfx_len_get(&w->p, end, &w->leastrest));
 }
 
-/* The lengths of a key in a run.  False: the run's bytes end there. */
+/* Read the lengths of a key in a run.  False: the run's bytes end early. */
 static inline bool
 next_lengths(const uint8_t **p, const uint8_t *end, uint32_t *shared, uint32_t *rest)
 {
@@ -102,8 +105,8 @@ next_lengths(const uint8_t **p, const uint8_t *end, uint32_t *shared, uint32_t *
 }
 
 /*
- * The header of a key in a run whose rests are not packed; *p stands at the rest's bytes, which lie
- * before end.
+ * Read the header of a key in a run whose rests are not packed; *p moves to the rest's bytes, which
+ * end before end.
  */
 static inline bool
 next_key(const uint8_t **p, const uint8_t *end, uint32_t least, uint32_t *shared, uint32_t *rest)
@@ -114,7 +117,7 @@ next_key(const uint8_t **p, const uint8_t *end, uint32_t least, uint32_t *shared
 	return (ptrdiff_t) *rest <= end - *p;
 }
 
-/* The same in any run: *bytes hold the rest, which has *rest bytes, symbols or bytes of code. */
+/* The same in any run: *bytes is the rest, of *rest bytes, symbols or bytes of code. */
 static inline bool
 walk_key(RunWalk *w, uint32_t *shared, const uint8_t **bytes, uint32_t *rest)
 {

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
- * strblock_write.c - the key stream of a STRING block is written (format in strblock.h)
+ * strblock_write.c - key stream of a STRING block: encoding (format in strblock.h)
  *-------------------------------------------------------------------------
  */
 #include "strblock_runs.h"
 
 #include "fsst.h"
 
-#define WORTH_MORE		16		/* packed rests may take so small a part more than coded ones */
+#define WORTH_MORE		16		/* packed rests may take one part of so many more than coded ones */
 
-/* The byte all keys end in, or -1. */
+/* The byte in which all keys end, or -1. */
 static int
 common_last(const SfxKeys *k)
 {
@@ -37,7 +37,7 @@ sfx_str_estimate(const SfxKeys *k)
 static inline uint8_t *
 put_bytes(uint8_t *p, const uint8_t *src, uint32_t n, const uint8_t *end)
 {
-	/* the source has 15 readable bytes behind it */
+	/* the source has 15 readable bytes after it */
 	if (end - p >= (ptrdiff_t) n + 16)
 		sfx_copy16(p, src, n);
 	else
@@ -45,7 +45,7 @@ put_bytes(uint8_t *p, const uint8_t *src, uint32_t n, const uint8_t *end)
 	return p + n;
 }
 
-/* The least of v of keys first + step, first + 2 * step, ... (n of them). */
+/* The minimum of v over keys first + step, first + 2 * step, ... (n of them). */
 static uint32_t
 least_of(const uint32_t *v, int first, int step, int n)
 {
@@ -61,7 +61,7 @@ typedef struct Parts
 {
 	uint32_t	shared[SFX_STR_GROUP * SFX_STR_MAXGROUPS];	/* without the block's prefix; [0]: none */
 	uint32_t	len[SFX_STR_GROUP * SFX_STR_MAXGROUPS];	/* of the rest, as it is stored */
-	const uint8_t *rest[SFX_STR_GROUP * SFX_STR_MAXGROUPS];	/* 15 readable bytes behind it */
+	const uint8_t *rest[SFX_STR_GROUP * SFX_STR_MAXGROUPS];	/* with 15 readable bytes after it */
 } Parts;
 
 static void
@@ -90,7 +90,7 @@ take_apart(const SfxKeys *k, uint32_t cut, Parts *a)
 	}
 }
 
-/* Bytes that a rest takes with the lengths that do not fit their nibble. */
+/* Bytes that a rest takes, with the length that does not fit its nibble. */
 static inline uint32_t
 rest_size(uint32_t len)
 {
@@ -98,8 +98,8 @@ rest_size(uint32_t len)
 }
 
 /*
- * Code the rest of key i, or copy the code, or what may stay of it, if it is known.  Bytes written,
- * or SFX_NOSPACE.
+ * Code the rest of key i, or copy the code if it is known, or the part of it that still is right.
+ * Returns the bytes written, or SFX_NOSPACE.
  */
 static inline int
 code_rest(const SfxCoder *c, const SfxKeys *k, const Parts *a, int i, uint8_t *out, size_t cap)
@@ -139,7 +139,7 @@ code_keys(SfxCoder *c, const SfxKeys *k, const Parts *a, int n)
 	return true;
 }
 
-/* The rests of a replaced by their codes, if that is smaller.  The codes lie in c. */
+/* Replace the rests of a by their codes, in to, if that is smaller.  The codes are in c. */
 static bool
 code_parts(SfxCoder *c, const SfxKeys *k, uint32_t cut, const Parts *a, Parts *to)
 {
@@ -187,7 +187,7 @@ see_rest(SfxCoder *c, const uint8_t *rest, uint32_t len)
 		c->symbol[rest[i]] = 1;
 }
 
-/* How many bytes were seen? */
+/* Number of bytes that were seen. */
 static int
 count_symbols(const SfxCoder *c)
 {
@@ -201,9 +201,9 @@ count_symbols(const SfxCoder *c)
 }
 
 /*
- * Which bytes do the rests have?  What a key's rest is does not depend on those behind it, so those
- * that were seen stay seen, and an alphabet may have symbols that no rest needs any more.  False:
- * too many.
+ * Find the bytes that occur in the rests.  The rest of a key does not depend on those after it, so
+ * bytes that were seen stay seen, and an alphabet may have symbols that no rest needs any more.
+ * False: there are too many.
  */
 static bool
 see_symbols(SfxCoder *c, const Parts *a, int n, uint32_t cut)
@@ -244,7 +244,10 @@ packed_run_size(const Parts *a, int first, int step, int n, const SfxSymbols *s)
 	return size;
 }
 
-/* What the rests take when packed; alphabet, which is filled, and minima of the runs included. */
+/*
+ * Bytes that the rests take when packed, with the alphabet (which is filled) and the minima of the
+ * runs.
+ */
 static uint32_t
 packed_parts_size(const SfxCoder *c, const Parts *a, int n, SfxSymbols *s)
 {
@@ -267,7 +270,7 @@ packed_parts_size(const SfxCoder *c, const Parts *a, int n, SfxSymbols *s)
 	return size;
 }
 
-/* Where nothing else is known: the symbols' numbers by their bytes. */
+/* How rests are packed: the symbols, and their numbers by their bytes. */
 typedef struct Packing
 {
 	SfxSymbols	symbols;
@@ -276,8 +279,8 @@ typedef struct Packing
 } Packing;
 
 /*
- * Pack the rests, if that is smaller, or not much larger than their codes: packed ones are read in
- * a fraction of the time.  a has the rests as they are in keys.
+ * Decide whether rests are packed: if that is smaller, or not much larger than their codes, since
+ * packed rests are read in a fraction of the time.  a has the rests as they are in the keys.
  */
 static bool
 choose_packing(SfxCoder *c, const Parts *a, int n, uint32_t cut, uint32_t stored, bool coded,
@@ -299,7 +302,7 @@ choose_packing(SfxCoder *c, const Parts *a, int n, uint32_t cut, uint32_t stored
 	return true;
 }
 
-/* The numbers of len symbols, at most eight, the first one in the lowest bits. */
+/* The numbers of len symbols, at most eight; the first one in the lowest bits. */
 static inline uint64_t
 pack_some(const Packing *k, const uint8_t *rest, uint32_t len)
 {
@@ -311,14 +314,14 @@ pack_some(const Packing *k, const uint8_t *rest, uint32_t len)
 	return v;
 }
 
-/* Write len symbols at p, where the bytes that they take are free. */
+/* Write len symbols at p; the bytes that they take are free. */
 static uint8_t *
 pack(const Packing *k, const uint8_t *rest, uint32_t len, uint8_t *p)
 {
 	uint32_t	bits = k->symbols.bits;
 	uint64_t	v;
 
-	/* eight symbols fill so many bytes; what is written behind these is written again */
+	/* eight symbols fill whole bytes; what is written after these is overwritten */
 	for (; len * bits >= 64; len -= 8, rest += 8, p += bits)
 		sfx_put64(p, pack_some(k, rest, 8));
 	for (; len > 8; len -= 8, rest += 8)
@@ -333,7 +336,7 @@ pack(const Packing *k, const uint8_t *rest, uint32_t len, uint8_t *p)
 	return p;
 }
 
-/* A rest's bytes, as they are stored. */
+/* Write a rest's bytes as they are stored.  Returns the end, NULL: they do not fit before end. */
 static inline uint8_t *
 put_rest(const Packing *k, const uint8_t *rest, uint32_t len, uint8_t *p, const uint8_t *end)
 {
@@ -350,7 +353,7 @@ stored_size(const Packing *k, uint32_t len)
 
 /*
  * Encode the run of keys first + step, first + 2 * step, ... (n of them), each against the one step
- * before. The new end, or NULL if it does not fit before end.
+ * before it.  Returns the new end, or NULL if it does not fit before end.
  */
 static uint8_t *
 encode_run(const Parts *a, const Packing *k, int first, int step, int n, uint8_t *p,
@@ -387,8 +390,8 @@ encode_run(const Parts *a, const Packing *k, int first, int step, int n, uint8_t
 }
 
 /*
- * Heads, then groups, from start on; ends[0] = end of the heads, ends[g + 1] = end of group g, from
- * start.
+ * Write heads, then groups, from start on; ends[0] = end of the heads, ends[g + 1] = end of group
+ * g, counted from start.
  */
 static uint8_t *
 encode_runs(const Parts *a, const Packing *k, int nkeys, uint8_t *start, const uint8_t *end,
@@ -418,7 +421,7 @@ encode_runs(const Parts *a, const Packing *k, int nkeys, uint8_t *start, const u
 	return ends[ngroups] > SFX_LEAF_MAXLEN ? NULL : p;
 }
 
-/* Flags, common last byte, alphabet; behind them. */
+/* Write flags, common last byte, and alphabet.  Returns their end. */
 static uint8_t *
 put_head(uint8_t flags, int last, const Packing *k, uint8_t *out)
 {
@@ -434,7 +437,10 @@ put_head(uint8_t flags, int last, const Packing *k, uint8_t *out)
 	return out;
 }
 
-/* The ends of heads and groups, behind which the runs stand at q + table; the stream's end. */
+/*
+ * Write the ends of heads and groups before the runs, which are at q + table, and move the runs
+ * down if the ends take less.  Returns the stream's end.
+ */
 static uint8_t *
 put_ends(const uint32_t *ends, int ngroups, uint8_t *flags, uint8_t *q, uint32_t table)
 {

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
- * strcolumn.c - cut keys with a column of shared lengths are read (format in strcolumn.h)
+ * strcolumn.c - cut keys with a column of shared lengths: search and decoding (format in
+ * strcolumn.h)
  *-------------------------------------------------------------------------
  */
 #include "strcolumn.h"
 
 #include "bits.h"
 
-/* The symbols of the bitmap of n bytes at p, of which the first bit stands for the byte least. */
+/* Take the symbols from the bitmap of n bytes at p, whose first bit stands for the byte least. */
 static bool
 open_symbols(const uint8_t *p, uint32_t n, uint32_t least, SfxSymbols *s)
 {
@@ -64,7 +65,7 @@ sfx_strcol_open(SfxStrCol *c, const uint8_t *in, size_t len, int n)
 	return SFX_OK;
 }
 
-/* What each key shares with the one before: [0] and [n] are 0. */
+/* What each key shares with the previous one: [0] and [n] are 0. */
 typedef struct Shared
 {
 	uint8_t		len[SFX_BLOCK_KEYS + SFX_COLUMN_SLACK];
@@ -81,7 +82,7 @@ unpack_shared(const SfxStrCol *c, Shared *s)
 		memset(v, (int) c->least, (size_t) c->n - 1);
 	else
 	{
-		/* (no byte carries: the least one is that small) */
+		/* (no byte overflows into the next one: the least length is small enough) */
 		numbers.bits = c->bits;
 		for (unsigned i = 0; i < SFX_SYMBOLS; i += 8)
 			sfx_store64(numbers.symbol + i, UINT64_C(0x0706050403020100) +
@@ -102,14 +103,14 @@ unpack_shared(const SfxStrCol *c, Shared *s)
 	return true;
 }
 
-/* What key i has behind what it shares with the one before, if it is as long as the rule says. */
+/* Length of key i's rest, if it is as long as the rule says. */
 static inline uint32_t
 rule_rest(const uint8_t *shared, int i)
 {
 	return 1 + (shared[i + 1] > shared[i] ? (uint32_t) (shared[i + 1] - shared[i]) : 0);
 }
 
-/* A key that is longer than the rule says: its number, and by how much. */
+/* Number of the i'th key that is longer than the rule says; longer_by: by how much. */
 static inline int
 longer_key(const SfxStrCol *c, int i)
 {
@@ -124,7 +125,7 @@ longer_by(const SfxStrCol *c, int i)
 
 /* ---- search ---- */
 
-/* Where a search stands: at key i, before which the keys' rests have at symbols. */
+/* Position of a search: key i; the rests of the keys before it have at symbols. */
 typedef struct Walk
 {
 	const SfxStrCol *c;
@@ -134,7 +135,10 @@ typedef struct Walk
 	uint32_t	at;
 } Walk;
 
-/* Go on to the next key that shares at most so many bytes with the one before; n if none does. */
+/*
+ * Move to the next key that shares at most `most` bytes with the previous one; to n if there is
+ * none.
+ */
 static void
 walk_on(Walk *w, unsigned most)
 {
@@ -146,7 +150,7 @@ walk_on(Walk *w, unsigned most)
 	w->i = next;
 }
 
-/* Symbols of key i's rest. */
+/* Number of symbols of key i's rest. */
 static inline uint32_t
 walk_rest(const Walk *w)
 {
@@ -154,7 +158,10 @@ walk_rest(const Walk *w)
 		(longer_key(w->c, w->nlonger) == w->i ? longer_by(w->c, w->nlonger) : 0);
 }
 
-/* So many symbols, from number at on, agree with t, which has so many bytes at least. */
+/*
+ * Number of symbols, from number at on, that agree with t, at most n; t has n bytes at least.
+ * *differs: the symbol that does not.
+ */
 static uint32_t
 agree(const SfxStrCol *c, uint32_t at, const uint8_t *t, uint32_t n, uint8_t *differs)
 {
@@ -199,7 +206,7 @@ sfx_strcol_search(const SfxStrCol *c, const uint8_t *t, uint32_t tlen, SfxStrPla
 	place->equal = place->begins = false;
 	if (!unpack_shared(c, &s))
 		return SFX_CORRUPT;
-	/* a key that shares more than m with the one before stands to t as that does */
+	/* a key that shares more than m bytes with the previous one compares with t as that one does */
 	do
 	{
 		uint32_t	rest = walk_rest(&w);
@@ -217,7 +224,7 @@ sfx_strcol_search(const SfxStrCol *c, const uint8_t *t, uint32_t tlen, SfxStrPla
 			return w.i;
 		}
 		m += same;
-		/* (what begins with it shares no more with it than its length, and is not stored) */
+		/* (a key that begins with this one shares all of it, no more, and that is not stored) */
 		if (same == n)
 		{
 			place->begins = true;
@@ -231,7 +238,10 @@ sfx_strcol_search(const SfxStrCol *c, const uint8_t *t, uint32_t tlen, SfxStrPla
 
 /* ---- decoding ---- */
 
-/* Symbols of the rests of all keys before key i; more than there are, if the bytes are broken. */
+/*
+ * Number of symbols of the rests of all keys before key i; more than there are, if the bytes are
+ * broken.
+ */
 static uint32_t
 symbols_before(const SfxStrCol *c, const uint8_t *shared, int i)
 {
@@ -242,7 +252,7 @@ symbols_before(const SfxStrCol *c, const uint8_t *shared, int i)
 	return at;
 }
 
-/* Decoded symbols: number from is the first. */
+/* Decoded symbols, from number from on. */
 typedef struct Rests
 {
 	uint32_t	from;
@@ -255,7 +265,7 @@ unpack_rests(const SfxStrCol *c, uint32_t from, uint32_t to, Rests *r)
 {
 	const uint8_t *p;
 
-	/* eight take whole bytes */
+	/* eight symbols take whole bytes */
 	r->from = from / 8 * 8;
 	p = c->rests + (size_t) r->from * c->symbols.bits / 8;
 	if (c->symbols.bits == 8)
@@ -265,8 +275,8 @@ unpack_rests(const SfxStrCol *c, uint32_t from, uint32_t to, Rests *r)
 }
 
 /*
- * What key i shares with the one before, to out: of each byte the last key before that has it in
- * its rest.  at: symbols before key i.
+ * Write to out what key i shares with the previous one: each byte is in the rest of the last key
+ * before it that has that position in its rest.  at: number of symbols before key i.
  */
 static bool
 put_shared(const SfxStrCol *c, const uint8_t *shared, int i, uint32_t at, uint8_t *out)
@@ -288,7 +298,9 @@ put_shared(const SfxStrCol *c, const uint8_t *shared, int i, uint32_t at, uint8_
 		at -= rest;
 		if (shared[i] >= need)
 			continue;
-		/* (the next key, and so all behind it, share need bytes with this one) */
+		/*
+		 * (this key's successor, and so all after it up to key i, share need bytes with this key)
+		 */
 		if (rest < need - shared[i])
 			return false;
 		unpack_rests(c, at, at + need - shared[i], &r);

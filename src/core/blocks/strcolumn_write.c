@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * strcolumn_write.c - cut keys with a column of shared lengths are written (format in strcolumn.h)
+ * strcolumn_write.c - cut keys with a column of shared lengths: encoding (format in strcolumn.h)
  *-------------------------------------------------------------------------
  */
 #include "strcolumn.h"
@@ -11,7 +11,7 @@ typedef struct Plan
 {
 	uint32_t	shared[SFX_BLOCK_KEYS + 1];
 	uint32_t	rest[SFX_BLOCK_KEYS];
-	uint32_t	longer[SFX_BLOCK_KEYS]; /* by so much longer than the rule says */
+	uint32_t	longer[SFX_BLOCK_KEYS]; /* by how much it is longer than the rule says */
 	int			nover;
 	int			nlonger;
 	uint32_t	nsymbols;
@@ -23,7 +23,7 @@ typedef struct Plan
 	uint32_t	map;			/* bytes of the bitmap */
 } Plan;
 
-/* Lengths of all keys.  False: not of this form. */
+/* Find the lengths of all keys.  False: these keys cannot have this form. */
 static bool
 plan_keys(const SfxKeys *k, Plan *p)
 {
@@ -49,7 +49,7 @@ plan_keys(const SfxKeys *k, Plan *p)
 	return p->nsymbols <= SFX_COLUMN_SYMBOLS && p->nlonger <= UINT8_MAX;
 }
 
-/* How wide shared lengths are to be, so that they take least with those that are greater. */
+/* Choose the width of shared lengths, so that these and the exceptions take least. */
 static void
 plan_width(int n, Plan *p)
 {
@@ -81,7 +81,7 @@ plan_width(int n, Plan *p)
 	}
 }
 
-/* The symbols that rests have. */
+/* Find the symbols that rests have. */
 static void
 plan_symbols(const SfxKeys *k, Plan *p)
 {
@@ -110,7 +110,7 @@ plan_symbols(const SfxKeys *k, Plan *p)
 		p->symbolbits = 8;
 }
 
-/* The alphabet at out; the symbols' numbers.  Behind it. */
+/* Write the alphabet to out, and the symbols' numbers to number.  Returns the end. */
 static uint8_t *
 put_symbols(const Plan *p, uint8_t *out, uint8_t *number)
 {
@@ -128,7 +128,7 @@ put_symbols(const Plan *p, uint8_t *out, uint8_t *number)
 	return out + p->map;
 }
 
-/* The column and what exceeds it; behind them. */
+/* Write the column and its exceptions.  Returns the end. */
 static uint8_t *
 put_lengths(const Plan *p, int n, uint8_t *out)
 {
@@ -194,7 +194,7 @@ sfx_strcol_encode(const SfxKeys *k, uint8_t *out, size_t cap, bool *surely)
 	need = lengths + sfx_bits_bytes(p.nsymbols, p.symbolbits);
 	if (need > cap)
 		return SFX_NOSPACE;
-	/* others have a byte for each key's lengths, unless all keys end in the same byte */
+	/* other forms have a byte for each key's lengths, unless all keys end in the same byte */
 	*surely = lengths < (uint32_t) k->n &&
 		k->bytes[k->off[1] - 1] != k->bytes[k->off[k->n] - 1];
 	out[0] = SFX_STR_COLUMN;
