@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * itemsort.c - sort byte strings in memory
  *
- * One level of the sort takes a run of items that agree in their first depth bytes: sort by the
- * next word, then take the runs of equal words one level deeper.  Long runs are sorted by radix,
- * byte by byte from the last one on, leaving out bytes that are the same in all (which most are,
- * deep down); short ones by insertion, those between by quicksort.
+ * One level of the sort takes a run of items that agree in their first depth bytes: it sorts by the
+ * next word, then takes the runs of equal words one level deeper.  Long runs are sorted by radix,
+ * byte by byte from the last one on, leaving out bytes that are the same in all items (most are, in
+ * deep levels); short ones by insertion, those between by quicksort.
  *-------------------------------------------------------------------------
  */
 #include "itemsort.h"
@@ -12,10 +12,11 @@
 #include "leaf_format.h"
 
 #define INSERTION_MAX	16		/* items sorted by insertion */
-#define RADIX_MIN		1500	/* items from which on radix sort pays */
-#define WHOLE_MAX		6		/* equal words compared as whole strings at once */
-#define WORDS_MIN		8		/* items of equal words from which on their next words pay */
-#define AHEAD			16		/* items whose strings are asked for in advance */
+#define RADIX_MIN		1500	/* from that many items on radix sort pays */
+#define WHOLE_MAX		6		/* so few items of equal words are compared as whole strings at
+								 * once */
+#define WORDS_MIN		8		/* from that many items of equal words on their next words pay */
+#define AHEAD			16		/* strings are prefetched that many items ahead */
 #define POLL_ITEMS		65536	/* visits of items between two calls of poll */
 
 typedef struct Sorter
@@ -26,7 +27,7 @@ typedef struct Sorter
 	size_t		visits;			/* since the last call of poll */
 } Sorter;
 
-/* So many items are visited now. */
+/* Count n visits; calls poll when it is due. */
 static inline void
 visit(Sorter *s, size_t n)
 {
@@ -64,7 +65,7 @@ sfx_item_set(SfxItem *item, const uint8_t *at)
 	item->word = word_at(at, 0);
 }
 
-/* Strings that agree in their first depth bytes. */
+/* Compare strings that agree in their first depth bytes. */
 static inline bool
 is_above(const SfxItem *a, const SfxItem *b, uint32_t depth)
 {
@@ -122,7 +123,7 @@ radix_sort(Sorter *s, SfxItem *a, size_t n)
 		SfxItem    *t;
 
 		if (count[a[0].word >> (8 * d) & 0xFF] == n)
-			continue;			/* the same in all */
+			continue;			/* the same in all items */
 		for (int v = 0; v < 256; v++)
 		{
 			uint32_t	c = count[v];
@@ -147,7 +148,7 @@ median(uint64_t a, uint64_t b, uint64_t c)
 	return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
 }
 
-/* Sort by word.  Where quicksort goes astray, radix sort takes over. */
+/* Sort by word.  If quicksort divides badly, radix sort takes over. */
 static void
 sort_words(Sorter *s, SfxItem *a, size_t n)
 {
@@ -178,7 +179,7 @@ sort_words(Sorter *s, SfxItem *a, size_t n)
 			a[i++] = a[j];
 			a[j--] = x;
 		}
-		/* the smaller part by recursion, which so is at most log2 of RADIX_MIN deep */
+		/* the smaller part by recursion, which is at most log2 of RADIX_MIN deep */
 		if (j + 1 < n - j - 1)
 		{
 			sort_words(s, a, j + 1);
@@ -203,7 +204,7 @@ words_ascend(const SfxItem *a, size_t n)
 	return true;
 }
 
-/* Take the next words.  False: no string goes on. */
+/* Load the next words.  False: all strings end before. */
 static bool
 load_words(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 {
@@ -220,7 +221,7 @@ load_words(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 	return more;
 }
 
-/* The strings agree before depth, and the words at depth are loaded. */
+/* Sort strings that agree before depth, and whose words at depth are loaded. */
 static void
 sort_level(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 {
@@ -231,7 +232,7 @@ sort_level(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 			sort_words(s, a, n);
 		if (a[0].word != a[n - 1].word)
 			break;
-		/* all are equal: no level of its own for that */
+		/* all are equal: no recursion for that */
 		depth += 8;
 		if (!load_words(s, a, n, depth))
 		{
@@ -258,7 +259,7 @@ sort_level(Sorter *s, SfxItem *a, size_t n, uint32_t depth)
 
 /* ---- in another order ---- */
 
-/* Two sorted halves of a become one. */
+/* Merge two sorted halves of a. */
 static void
 merge_halves(SfxItem *a, SfxItem *tmp, size_t half, size_t n, SfxItemCmp cmp, void *arg)
 {
@@ -281,7 +282,7 @@ merge_halves(SfxItem *a, SfxItem *tmp, size_t half, size_t n, SfxItemCmp cmp, vo
 	memcpy(a + out, tmp + i, (half - i) * sizeof(SfxItem));
 }
 
-/* A merge sort: no other one asks so seldom. */
+/* A merge sort: no other sort compares so seldom. */
 static void
 sort_equal_words(Sorter *s, SfxItem *a, size_t n, SfxItemCmp cmp, void *arg)
 {
@@ -296,7 +297,7 @@ sort_equal_words(Sorter *s, SfxItem *a, size_t n, SfxItemCmp cmp, void *arg)
 		merge_halves(a, s->tmp, half, n, cmp, arg);
 }
 
-/* What is asked about items in another order. */
+/* The caller's functions for another order. */
 typedef struct Other
 {
 	SfxItemCmp	cmp;
@@ -304,7 +305,7 @@ typedef struct Other
 	void	   *arg;
 } Other;
 
-/* Items that are equal in the words before those that they have now. */
+/* Sort items that are equal in the words before the ones that they have now. */
 static void
 sort_other_level(Sorter *s, SfxItem *a, size_t n, const Other *o, int level)
 {

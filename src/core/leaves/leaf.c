@@ -26,16 +26,16 @@
  * Slot: 2 bytes offset of the block, 2 bytes offset of its separator (bit 15: its last six bytes
  * are a TID).  Separator i is sfx_order_separator(last entry of block i-1, first entry of block i)
  * without the shared prefix; that of block 0 is empty (minus infinity).  All positions between the
- * fences start with the shared prefix, or the page would not hold them.  In comparator order
- * nothing follows for the bytes of a key from two others between which it lies, so that P is 0 and
- * a block's prefix is what each of its keys has.
+ * fences begin with the shared prefix.  In comparator order the bytes of a key do not follow from
+ * two others between which it is; so P is 0 then, and a block's prefix is what all of its keys
+ * begin with.
  *
  * Block:
  *
  *	0	 1		flags: kind (ONE, FIXED, STRING, BITS), DUPS, PAYLOAD, bit 8 of (entries - 1)
  *	1	 1		keys - 1 (absent in ONE)
  *	..	 1		entries - 1, low 8 bits (if DUPS; else there are as many as keys)
- *	..	 1-2	length of the block's prefix behind P, its bytes
+ *	..	 1-2	length of the block's prefix after P, its bytes
  *	..	 ..		key stream (absent in ONE; fixblock.h, strblock.h, bitblock.h)
  *	..	 ..		integer block of keys - 1 values: end of key i's posting list less i + 1
  *				(if DUPS and not ONE; the last end is the number of entries)
@@ -48,7 +48,7 @@
  * 16 + 12 + 4 (dictionary) + 3 * 2696 + 4 (slot) + 3 (block head) + 6 = 8,133 bytes.
  *
  * The directory is not checked as a whole when a page is opened (a page of serial keys has 150
- * blocks, a descent wants one); each access checks the slots that it uses.
+ * blocks, a descent needs one); each access checks the slots that it uses.
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
@@ -92,7 +92,7 @@ sfx_leaf_open(SfxLeaf *l, const uint8_t *body, uint32_t len, const SfxOrder *ord
 	l->dictno = 0;
 	if (flags & SFX_LEAF_DICT)
 	{
-		/* the four bytes may lie behind the end */
+		/* the four bytes may be beyond the end */
 		if (at + 4 > len)
 			return SFX_CORRUPT;
 		l->dictno = sfx_get32(body + at);
@@ -140,7 +140,7 @@ sfx_leaf_fences(const SfxLeaf *l, uint8_t *lowbuf, SfxPos *low,
 	return SFX_OK;
 }
 
-/* There is no prefix: both fences' keys stand whole. */
+/* There is no prefix: both fences' keys are stored whole. */
 static int
 cmp_fences_order(const SfxLeaf *l, const SfxPos *pos)
 {
@@ -213,8 +213,8 @@ sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos)
 /* ---- the directory ---- */
 
 /*
- * The first bytes of separator b as a word to be compared with sfx_load_be(t->key, t->len), without
- * a look at more than the two slots that bound it.  False if they are broken.
+ * The first bytes of separator b as a word, to be compared with sfx_load_be(t->key, t->len).  Reads
+ * only the two slots that bound the separator.  False if they are broken.
  */
 static inline bool
 separator_word(const SfxLeaf *l, int b, uint64_t *word)
@@ -257,7 +257,7 @@ count_separators_order(const SfxLeaf *l, const SfxPos *pos, bool orequal)
 	return lo;
 }
 
-/* As sfx_leaf_count_separators; bytewise: in any case as in byte order. */
+/* The same as sfx_leaf_count_separators; bytewise: compare bytes in comparator order as well. */
 static int
 count_separators(const SfxLeaf *l, const Target *t, bool orequal, bool bytewise)
 {
@@ -276,7 +276,7 @@ count_separators(const SfxLeaf *l, const Target *t, bool orequal, bool bytewise)
 		uint64_t	sepword;
 		int			c;
 
-		/* most separators are short: where the words differ, they decide */
+		/* most separators are short: if the words differ, they decide */
 		if (!separator_word(l, mid, &sepword))
 			return SFX_CORRUPT;
 		if (sepword != word)

@@ -7,7 +7,7 @@
 #include "intcodec.h"
 #include "tidcodec.h"
 
-/* The key stream, which begins at p. */
+/* Parse the key stream, which begins at p. */
 static int
 open_stream(const SfxLeaf *l, const uint8_t *p, Block *k)
 {
@@ -100,7 +100,7 @@ sfx_leaf_place(const SfxLeaf *l, int b, uint32_t *head, uint32_t *begin, uint32_
 	}
 }
 
-/* The same for pos; the first from keys are known to be smaller. */
+/* See leaf_block.h. */
 int
 sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, SfxSeek seek,
 					  const SfxPos *pos, bool *equal)
@@ -115,7 +115,10 @@ sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, SfxSeek seek,
 	return c < 0;
 }
 
-/* Key i (behind the block's prefix) against t, of a stream in which one key is soon decoded. */
+/*
+ * Compare key i (after the block's prefix) with t, in a stream in which one key is quickly decoded.
+ * False: it is broken.
+ */
 static bool
 cmp_key(const Block *k, int i, const uint8_t *t, uint32_t len, int *c)
 {
@@ -131,7 +134,7 @@ cmp_key(const Block *k, int i, const uint8_t *t, uint32_t len, int *c)
 	return true;
 }
 
-/* Do so many keys stand before t, and does the next one equal it, or not? */
+/* Are i keys < t, and is the next one equal to t, or not, as the search says? */
 static bool
 ends_right(const Block *k, const uint8_t *t, uint32_t len, int i, bool equal)
 {
@@ -142,10 +145,7 @@ ends_right(const Block *k, const uint8_t *t, uint32_t len, int i, bool equal)
 	return i == k->nkeys ? !equal : cmp_key(k, i, t, len, &c) && c >= 0 && equal == (c == 0);
 }
 
-/*
- * The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.
- * (byte order)
- */
+/* See leaf_block.h. */
 int
 sfx_leaf_search(const Block *k, const Target *t, bool *equal)
 {
@@ -184,7 +184,7 @@ sfx_leaf_search_cut(const Block *k, const Target *t, SfxStrPlace *place)
 	return SFX_CHECKED && !ends_right(k, key, len, r, *equal) ? SFX_CORRUPT : r;
 }
 
-/* The number of keys in the block that are < lo. */
+/* See leaf_block.h. */
 int
 sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, SfxSeek seek, const SfxPos *lo, bool *equal)
 {
@@ -206,10 +206,7 @@ tids_need_ends(const Block *k, const uint8_t *tids)
 	return tids < k->end && k->nent > 1 && (*tids & 7) == SFX_TID_POSTING;
 }
 
-/*
- * Where the TIDs stand, and the ends of the posting lists: at least those of keys [from - 1, to).
- * A point lookup wants two of them, and most TID codecs none.
- */
+/* See leaf_block.h. */
 int
 sfx_leaf_open_lists(const Block *k, int from, int to, Lists *s)
 {
@@ -271,7 +268,7 @@ sfx_leaf_decode_tids(const Block *k, const Lists *s, int from, int to, uint64_t 
 	return SFX_OK;
 }
 
-/* Where the TIDs end; NULL if they are broken. */
+/* See leaf_block.h. */
 const uint8_t *
 sfx_leaf_tids_end(const Block *k, const Lists *s)
 {
@@ -281,7 +278,7 @@ sfx_leaf_tids_end(const Block *k, const Lists *s)
 	return r < 0 || (size_t) r > len ? NULL : s->tids + r;
 }
 
-/* Bounds of the payloads [from, to), counted from the start of the payload bytes. */
+/* See leaf_block.h. */
 int
 sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out)
 {
@@ -376,7 +373,7 @@ fill_keyoff(int n, uint32_t width, uint32_t *keyoff)
 	keyoff[n] = (uint32_t) n * width;
 }
 
-/* Materialise keys [from, to), from < to, with their prefixes. */
+/* See leaf_block.h. */
 int
 sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBlock *out)
 {

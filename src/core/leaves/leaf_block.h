@@ -36,16 +36,16 @@ typedef struct Block
 	int			nent;
 	bool		dups;
 	bool		haspay;
-	const uint8_t *prefix;		/* behind the page's */
+	const uint8_t *prefix;		/* the part that follows the page's prefix */
 	uint32_t	prefixlen;
-	const uint8_t *ends;		/* stream of posting-list ends; behind the keys */
+	const uint8_t *ends;		/* stream of posting-list ends; after the keys */
 	const uint8_t *loose;		/* STRING: loose bits of each key, packed; NULL: there are none */
 	SfxFix		fix;
 	SfxStr		str;
 	SfxBitBlock		bits;
 } Block;
 
-/* The streams behind the keys. */
+/* The streams after the keys. */
 typedef struct Lists
 {
 	const uint16_t *endsarg;	/* what the TID codec gets: NULL if it does not need the ends */
@@ -54,7 +54,9 @@ typedef struct Lists
 	uint16_t	ends[SFX_BLOCK_KEYS];	/* if dups: filled as far as asked for */
 } Lists;
 
-/* A range of a block's keys, and what of the first and last key's posting lists has to go. */
+/*
+ * A range of a block's keys, and which TIDs of the first and last key's posting lists it excludes.
+ */
 typedef struct SfxKeyRange
 {
 	int			from,
@@ -75,7 +77,8 @@ typedef struct Target
 } Target;
 
 /*
- * Take a prefix off *key: 0; or < 0 (> 0) if the key sorts before (after) all strings that have it.
+ * Take a prefix off *key.  Returns 0; or < 0 (> 0) if the key sorts before (after) all strings that
+ * begin with the prefix.
  */
 static inline int
 strip(const uint8_t **key, uint32_t *len, const uint8_t *prefix, uint32_t prefixlen)
@@ -142,11 +145,11 @@ separator(const SfxLeaf *l, int b, SfxPos *sep)
 /* Parse the head of block b, up to its key stream's end.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_open_block(const SfxLeaf *l, int b, Block *k);
 /*
- * The number of keys in the block that are < t; *equal: the next one is t itself.  Or SFX_CORRUPT.
- * (byte order)
+ * Returns the number of keys in the block that are < t, or SFX_CORRUPT; *equal: the next one is t
+ * itself.  (Byte order.)
  */
 extern int sfx_leaf_search(const Block *k, const Target *t, bool *equal);
-/* The same; whether t begins with the key before is told where sfx_leaf_search_tells. */
+/* The same.  place says whether t begins with the previous key, if sfx_leaf_search_tells. */
 extern int sfx_leaf_search_cut(const Block *k, const Target *t, SfxStrPlace *place);
 static inline bool
 sfx_leaf_search_tells(const Block *k)
@@ -157,44 +160,48 @@ sfx_leaf_search_tells(const Block *k)
 /* The same in comparator order; the first from keys are known to be smaller. */
 extern int sfx_leaf_search_order(const SfxLeaf *l, const Block *k, int from, SfxSeek seek,
 								 const SfxPos *pos, bool *equal);
-/* The number of keys in the block that are < lo, in either order; in bytes' seek says nothing. */
+/*
+ * Returns the number of keys in the block that are < lo, or SFX_CORRUPT, in either order; seek is
+ * for comparator order.
+ */
 extern int sfx_leaf_find_lo(const SfxLeaf *l, const Block *k, SfxSeek seek, const SfxPos *lo,
 							bool *equal);
 /*
- * Where the TIDs stand, and the ends of the posting lists: at least those of keys [from - 1, to).
- * A point lookup wants two of them, and most TID codecs none.
+ * Find the TIDs, and the ends of the posting lists: at least those of keys [from - 1, to).  A point
+ * lookup needs two of them, and most TID codecs need none.  SFX_OK or SFX_CORRUPT.
  */
 extern int sfx_leaf_open_lists(const Block *k, int from, int to, Lists *s);
-/* Where the TIDs end, NULL if that is not inside of the block. */
+/* The end of the TIDs; NULL if it is outside of the block. */
 extern const uint8_t *sfx_leaf_tids_end(const Block *k, const Lists *s);
-/* TIDs of the entries [from, to).  SFX_OK or SFX_CORRUPT. */
+/* Write the TIDs of entries [from, to) to out.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_decode_tids(const Block *k, const Lists *s, int from, int to, uint64_t *out);
-/* What of block b lies between lo and hi (NULL: no bound).  SFX_OK or SFX_CORRUPT. */
+/* Find the part of block b between lo and hi (NULL: no bound).  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo,
 							   const SfxPos *hi, SfxKeyRange *r);
-/* Decode what the range has; of no bounds, where anything is left out. */
+/* Decode the range's entries.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_leaf_decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, SfxBlock *out);
-/* Nothing of block k, and nothing behind it. */
+/* Make out empty, with nothing left of block k. */
 extern void sfx_leaf_empty_block(const Block *k, SfxBlock *out);
-/* The entries of that key, which out has decoded already (sfx_leaf_decode_keys). */
+/* Decode the entries of that key, which out has decoded already (sfx_leaf_decode_keys). */
 extern int sfx_leaf_decode_entries(const SfxLeaf *l, const Block *k, int key, SfxBlock *out);
-/* Bounds of the payloads [from, to), counted from the start of the payload bytes. */
+/* Find the bounds of the payloads [from, to), counted from the start of the payload bytes. */
 extern int sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBlock *out);
-/* Materialise keys [from, to), from < to, with their prefixes. */
+/* Write keys [from, to), from < to, with their prefixes, to out. */
 extern int sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBlock *out);
 /*
- * The number of blocks whose separator is < t (orequal: <= t), at least 1: the first one's is minus
- * infinity.
+ * Returns the number of blocks whose separator is < t (orequal: <= t), at least 1, since the first
+ * one's is minus infinity; or SFX_CORRUPT.
  */
 extern int sfx_leaf_count_separators(const SfxLeaf *l, const Target *t, bool orequal);
 /*
- * The block in which t stands if keys are in the order of their bytes, in comparator order as well
- * (B5).  The leaf has blocks.  Or SFX_CORRUPT.
+ * Returns the block in which t is if keys are in byte order, also in comparator order (B5); or
+ * SFX_CORRUPT.  The leaf has blocks.
  */
 extern int sfx_leaf_guess_block(const SfxLeaf *l, const Target *t);
 /*
- * Do searches end in the right place in block b, all of which blk has?  before: the last entry of
- * the block before it, NULL for the first one.  NULL, or what is wrong.  blk is of no more use.
+ * Do searches end in the right place in block b, all of which is decoded in blk?  before: the last
+ * entry of the previous block, NULL for the first block.  Returns NULL, or what is wrong.  blk is
+ * overwritten.
  */
 extern const char *sfx_leaf_probe(const SfxLeaf *l, int b, SfxBlock *blk, const SfxPos *before);
 

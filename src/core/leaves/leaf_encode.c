@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * leaf_encode.c - the packer: pending entries are encoded as a block
+ * leaf_encode.c - the packer: encodes pending entries as a block
  *-------------------------------------------------------------------------
  */
 #include "leaf_packer.h"
@@ -9,10 +9,13 @@
 #include "intcodec.h"
 #include "tidcodec.h"
 
-#define CODED_SHARE		4		/* coded keys may take so small a part of raw ones */
-#define PACKED_SHARE	2		/* packed ones usually do */
+#define CODED_SHARE		4		/* coded keys may take one part of so many of the raw ones */
+#define PACKED_SHARE	2		/* packed keys usually take that */
 
-/* What the first nkeys pending keys share.  (Keys that are cut share what they shared whole.) */
+/*
+ * Length of what the first nkeys pending keys share.  (Cut keys share what they shared when they
+ * were whole.)
+ */
 static uint32_t
 common_prefix(const SfxPacker *p, int nkeys)
 {
@@ -22,19 +25,19 @@ common_prefix(const SfxPacker *p, int nkeys)
 	SfxPos		last = pending_key(q, nkeys - 1);
 	uint32_t	len = first.len;
 
-	/* (a single one with loose bits has a stream of its own, for its last byte) */
+	/* (a single key with loose bits has a stream of its own, for its last byte) */
 	if (p->cutmost && nkeys == 1)
 		return p->cutoff[1] - (p->anyloose ? 1 : 0);
 
 	if (order == NULL)
 		return sfx_lcp(first.key, first.len, last.key, last.len);
-	/* the keys in between are not between them as bytes are */
+	/* bytes of the keys in between need not be between those of the first and the last */
 	for (int i = 1; i < nkeys; i++)
 		len = q->lcp[i] < len ? q->lcp[i] : len;
 	return len;
 }
 
-/* The key stream; sets the kind.  Bytes written or SFX_NOSPACE. */
+/* Encode the key stream; sets the kind.  Returns the bytes written, or SFX_NOSPACE. */
 static int
 encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *out, size_t cap, int *kind)
 {
@@ -52,7 +55,9 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *o
 	*kind = SFX_BLK_STRING;
 	if (!fixed)
 		return sfx_str_encode(k, coder, out, cap);
-	/* what cannot be beaten need not be tried; these rests may be packed as the block's before */
+	/*
+	 * a form that cannot win need not be tried; these rests may be packed like the previous block's
+	 */
 	least = sfx_fix_least(k);
 	packed = coder->packing && coder->nsymbols <= SFX_SYMBOLS && share < PACKED_SHARE ?
 		PACKED_SHARE : share;
@@ -63,7 +68,7 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *o
 			return s;
 	}
 	r = sfx_fix_encode(k, out, cap, &rest);
-	/* what is all in the integer block, nothing beats */
+	/* nothing beats keys that are completely in the integer block */
 	if (rest && (r < 0 || sfx_str_estimate(k) / share < (uint32_t) r))
 	{
 		s = sfx_str_encode(k, coder, out, cap);
@@ -76,7 +81,10 @@ encode_keys(const SfxKeys *k, const SfxOrder *order, SfxCoder *coder, uint8_t *o
 	return r;
 }
 
-/* Cut keys as strings: with a column of shared lengths, or as others are, if that is smaller. */
+/*
+ * Encode cut keys as strings: with a column of shared lengths, or in the usual form if that is
+ * smaller.
+ */
 static int
 encode_cut_strings(SfxPacker *p, const SfxKeys *k, uint8_t *out, size_t cap)
 {
@@ -90,7 +98,7 @@ encode_cut_strings(SfxPacker *p, const SfxKeys *k, uint8_t *out, size_t cap)
 	return s;
 }
 
-/* Have all keys one length? */
+/* Do all keys have one length? */
 static bool
 is_even(const SfxKeys *k)
 {
@@ -101,7 +109,7 @@ is_even(const SfxKeys *k)
 	return i == k->n;
 }
 
-/* Keys that are cut between bytes: each as far as it may be, or all to one length. */
+/* Encode keys that are cut between bytes: each as short as possible, or all of one length. */
 static int
 encode_cut_bytes(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
 {
@@ -124,7 +132,7 @@ encode_cut_bytes(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
 	return even;
 }
 
-/* The same where loose bits were there before, which stand in a column of their own then. */
+/* The same for keys that had loose bits before; these are in a column of their own. */
 static int
 encode_loose_strings(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
 {
@@ -148,8 +156,8 @@ encode_loose_strings(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *ki
 }
 
 /*
- * The key stream of keys that are cut: between bits, where that is small; else between bytes, if
- * that is smaller.
+ * Encode the key stream of cut keys: cut between bits if that is small; else between bytes, if that
+ * is smaller.
  */
 static int
 encode_cut_keys(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
@@ -182,7 +190,7 @@ encode_cut_keys(SfxPacker *p, SfxKeys *k, uint8_t *out, size_t cap, int *kind)
 	return r;
 }
 
-/* Ends of the posting lists but the last. */
+/* Encode the ends of the posting lists, without the last one. */
 static int
 encode_ends(const uint16_t *ends, int nkeys, uint8_t *out, size_t cap)
 {
@@ -206,7 +214,7 @@ encode_tids(const uint64_t *tid, int nent, const uint16_t *ends, int nlists, uin
 	return 6;
 }
 
-/* Payload ends (if there are several), then the payloads. */
+/* Encode payload ends (if there are several payloads), then the payloads. */
 static int
 encode_payloads(const Pending *q, int nent, uint8_t *out, size_t cap)
 {

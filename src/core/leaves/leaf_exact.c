@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  * leaf_exact.c - one key in a leaf in comparator order, found by its bytes
  *
- * Product codes, digests, addresses: most text is in a linguistic order almost as it is in the
- * order of bytes.  So a key is looked for as in byte order, which costs no comparison.  What is
- * found is the key, wherever it stood; where it is not, two comparisons with its neighbours prove
- * that (B5).
+ * Product codes, digests, addresses: in a linguistic order most text is almost in the order of its
+ * bytes.  So a key is looked for as in byte order, which costs no comparison.  If a key is found,
+ * it is the right one, wherever it is; if not, two comparisons with the neighbours prove that it is
+ * absent (B5).
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
 
-/* Does t stand between keys i - 1 and i of the block?  Whatever cannot be told: no. */
+/* Is t between keys i - 1 and i of the block?  False also if that cannot be told. */
 static bool
 stands_between(const SfxLeaf *l, const Block *k, const Target *t, int i)
 {
-	uint8_t		keys[5 * SFX_MAX_ENTRY];	/* two, and room that decoding likes to have */
+	uint8_t		keys[5 * SFX_MAX_ENTRY];	/* two keys, and the room that decoding needs */
 	uint32_t	off[3];
 
 	if (i < 1 || i >= k->nkeys || k->kind != SFX_BLK_STRING)
@@ -26,7 +26,7 @@ stands_between(const SfxLeaf *l, const Block *k, const Target *t, int i)
 		sfx_order_cmp(l->order, keys + off[1], off[2] - off[1], t->key, t->len) > 0;
 }
 
-/* May entries of the key that block b begins with stand in the block before? */
+/* May entries of the first key of block b be in the previous block? */
 static bool
 may_begin_before(const SfxLeaf *l, int b)
 {

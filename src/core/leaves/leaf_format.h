@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * leaf_format.h - constants of the leaf body, shared by those who read it (leaf_block.h) and
- * leaf_write.c (packer)
+ * leaf_format.h - constants of the leaf body, shared by its readers (leaf_block.h) and the packer
+ * (leaf_write.c) and private to them
  *
- * The byte-offset tables stand at the top of leaf.c.  Private to those.
+ * The layout, with byte offsets, is described at the top of leaf.c.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_FORMAT_H

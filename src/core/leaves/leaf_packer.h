@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_packer.h - the packer's state, and what its files ask of each other: leaf_write.c,
- * leaf_encode.c, leaf_page.c, leaf_sample.c
+ * leaf_packer.h - the packer's state, and the functions that its files (leaf_write.c,
+ * leaf_encode.c, leaf_page.c, leaf_sample.c) call in each other
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_PACKER_H
@@ -13,40 +13,43 @@
 #define MAX_CAPACITY	32000
 #define MAX_BLOCKS		(MAX_CAPACITY / 12)	/* slot 4, head 2, prefix length 1, TIDs 2 or more: at least 9 */
 #define RAW_SIZE		(SFX_BLOCK_RAW + SFX_MAX_ENTRY + 16)
-#define KNOWN_ROOM		MAX_CAPACITY	/* bytes of codes that come with keys; beyond that they are made again */
+#define KNOWN_ROOM		MAX_CAPACITY	/* bytes of codes that come with keys; codes beyond that are
+										 * made again */
 
 /* Entries that are not on the page yet.  Each distinct key is there once. */
 typedef struct Pending
 {
 	int			nkeys;
 	int			nent;
-	uint32_t	seplen;			/* separator below the first entry: so much of its key, */
+	uint32_t	seplen;			/* separator below the first entry: that many bytes of its key, */
 	uint64_t	septid;			/* and this TID */
 	uint32_t	keyoff[SFX_BLOCK_KEYS + 1];
-	uint16_t	lcp[SFX_BLOCK_KEYS];	/* shared with the key before; [0] unused */
+	uint16_t	lcp[SFX_BLOCK_KEYS];	/* shared with the previous key; [0] unused */
 	uint16_t	ends[SFX_BLOCK_KEYS];	/* exclusive end of the key's entries */
 	uint8_t		loose[SFX_BLOCK_KEYS];	/* bits of its last byte that are not known, and zero */
-	int			cached;			/* if nkeys is that: what append_next keeps of the last key */
+	int			cached;			/* the cache of append_next for the last key, valid if nkeys has
+								 * this value */
 	uint64_t	head,
 				rest;
 	uint64_t	tid[SFX_BLOCK_ENTRIES];
 	uint32_t	payoff[SFX_BLOCK_ENTRIES + 1];
 	uint8_t		keys[RAW_SIZE];
 	uint8_t		pay[RAW_SIZE];
-	/* codes that the caller had, one behind the other */
+	/* codes that the caller had, one after the other */
 	SfxKnownCodes known;
 	uint32_t	codesused;
 	uint8_t		codes[KNOWN_ROOM + 16]; /* copied in steps of 16 */
 } Pending;
 
-/* An encoded block, in pieces: head, prefix behind P, rest. */
+/* An encoded block, in pieces: head, prefix after P, rest. */
 typedef struct PackedBlock
 {
 	uint32_t	off;			/* in the page's scratch: separator, prefix, rest */
 	uint32_t	restlen;
 	uint32_t	prefixlen;		/* whole, P included */
 	uint32_t	seplen;			/* whole, P included */
-	uint32_t	from;			/* P when it was stored: scratch has the prefix and separator from there on */
+	uint32_t	from;			/* P at that time: scratch has the prefix and separator from there
+								 * on */
 	uint64_t	septid;
 	uint8_t		head[3];
 	uint8_t		headlen;
@@ -59,7 +62,7 @@ typedef struct Candidate
 	PackedBlock b;
 	SfxPos		high;
 	bool		high_inf;
-	uint32_t	size;			/* of the whole page with it; only if it fits */
+	uint32_t	size;			/* of the whole page with this block; only if it fits */
 	uint32_t	rawrests,		/* bytes of its keys' rests: raw, as stored */
 				rests;
 	uint8_t		rest[MAX_CAPACITY];
@@ -80,26 +83,26 @@ struct SfxPacker
 	uint64_t	rawrests,		/* in pages and committed blocks */
 				rests;
 	SfxRestSample *sample;
-	SfxPos		low;			/* low fence of the page under construction: points to lowkey */
+	SfxPos		low;			/* low fence of the page under construction; its key is lowkey */
 	uint32_t	nentries;		/* in committed blocks */
 	int			nblocks;
 	uint32_t	used;			/* scratch bytes */
-	uint32_t	sumprefix,		/* with a shared prefix of so many bytes */
-				sumsize;		/* ... the committed blocks take so many */
-	uint32_t	lastent;		/* entries of the block committed last, ... */
+	uint32_t	sumprefix,		/* with a shared prefix of that length */
+				sumsize;		/* ... the committed blocks take that many bytes */
+	uint32_t	lastent;		/* number of entries of the block committed last, */
 	uint32_t	lastsize;		/* ... and its bytes; 0: there is none */
 	uint8_t		lowkey[SFX_MAX_ENTRY];
 	PackedBlock blocks[MAX_BLOCKS];
 	Pending		pend;
 	SfxCoder	coder;			/* of the block that the first pending key begins */
-	uint32_t	cutmost;		/* keys up to this length are cut; 0: none are */
+	uint32_t	cutmost;		/* keys up to this length are cut; 0: no keys */
 	uint32_t	pagemost;		/* entries of a page, if no key has more; 0: as many as fit */
-	/* leaf_cut.c: what is left of a block's keys, in bits (of so many known ones) and in bytes */
+	/* leaf_cut.c: what is left of a block's keys, in bits (of those that are known) and in bytes */
 	uint32_t	need[SFX_BLOCK_KEYS];
 	uint32_t	have[SFX_BLOCK_KEYS];
 	uint32_t	cutoff[SFX_BLOCK_KEYS + 1];
 	uint8_t		cutloose[SFX_BLOCK_KEYS];
-	bool		anyloose;		/* some key's last byte is not known whole, and stored */
+	bool		anyloose;		/* some key's last byte is stored, and not known whole */
 	uint8_t		cutkeys[RAW_SIZE];
 	uint8_t		scratch_keys[MAX_CAPACITY]; /* their stream, if they are cut between bits */
 	Candidate	cand[2];		/* the best so far and the one being tried */
@@ -134,20 +137,20 @@ key_of_entry(const Pending *q, int e)
 }
 
 /*
- * leaf_sample.c: sample the first nkeys pending keys, a block about to be committed; cut: bytes
- * that stand once for all keys at their ends.
+ * leaf_sample.c: sample the first nkeys pending keys, a block that is about to be committed; cut:
+ * bytes at the end of all keys that are stored once.
  */
 extern void sfx_sample_block(SfxRestSample *s, const Pending *q, int nkeys, uint32_t cut);
 
 /*
  * leaf_cut.c: cut the first nkeys pending keys, of which the first c->nent entries are about to be
- * encoded, into p->cutkeys; above, inf: what follows all that is pending.
+ * encoded, into p->cutkeys.
  */
 extern void sfx_cut_block(SfxPacker *p, const Candidate *c, int nkeys);
 
 /*
- * All of them to the length of the longest, so that they may be coded as numbers.  False: some key
- * does not have so much, or they have one length already.
+ * Lengthen all of them to the longest one's length, so that they can be coded as numbers.  False:
+ * some key is not that long, or they have one length already.
  */
 extern bool sfx_cut_evenly(SfxPacker *p, int nkeys);
 
@@ -158,19 +161,19 @@ extern bool sfx_cut_evenly(SfxPacker *p, int nkeys);
 extern int	sfx_pack_block(SfxPacker *p, Candidate *c);
 
 /*
- * leaf_page.c: bytes of the page with the committed blocks and one more (NULL: without), and this
+ * leaf_page.c: size of the page with the committed blocks and one more (NULL: without), and this
  * high fence.
  */
 extern uint32_t sfx_pack_size(const SfxPacker *p, const SfxPos *high, bool high_inf, const PackedBlock *extra);
 /*
- * Encode the first n pending entries into c, as the page's next block; above: what follows all of
- * them (NULL: they are not all, or there is no fence), no fence if inf.  True: it fits.  c->size is
- * 0 if it is too large to be encoded.
+ * Encode the first n pending entries into c, as the page's next block.  above is what follows all
+ * of them (NULL: they are not all, or there is no fence); inf: there is no fence.  True: it fits.
+ * c->size is 0 if it is too large to be encoded.
  */
 extern bool sfx_pack_try(SfxPacker *p, Candidate *c, int n, const SfxPos *above, bool inf);
-/* c, which was tried with success, is the page's next block.  The entries stay pending. */
+/* Make c, which was tried with success, the page's next block.  The entries stay pending. */
 extern void sfx_pack_commit(SfxPacker *p, const Candidate *c);
-/* Emit the page with this high fence and begin the next one behind it.  What emit returns. */
+/* Emit the page with this high fence, and begin the next page there.  Returns what emit returns. */
 extern int	sfx_pack_close(SfxPacker *p, const SfxPos *high, bool high_inf);
 
 #endif							/* SFX_LEAF_PACKER_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * leaf_page.c - the packer: blocks go on a page, and pages out
+ * leaf_page.c - the packer: puts blocks on a page, and emits pages
  *-------------------------------------------------------------------------
  */
 #include "leaf_packer.h"
 
-/* The separator below entry e.  (pending: the one before it is pending, too) */
+/* The separator below entry e, which follows another pending entry. */
 static SfxPos
 pending_separator(const Pending *q, int e, const SfxOrder *order)
 {
@@ -43,7 +43,10 @@ block_size(const PackedBlock *b, int i, uint32_t prefix)
 	return size;
 }
 
-/* Bytes that the committed blocks take with that shared prefix, nearly always the last one's. */
+/*
+ * Bytes that the committed blocks take with that shared prefix, which nearly always is the one of
+ * the last call.
+ */
 static uint32_t
 blocks_size(const SfxPacker *p, uint32_t prefix)
 {
@@ -100,7 +103,7 @@ sfx_pack_commit(SfxPacker *p, const Candidate *c)
 	*b = c->b;
 	b->off = p->used;
 	b->from = prefix;
-	/* the longer of the two holds the other */
+	/* the longer of the two contains the other */
 	n = (b->prefixlen > b->seplen || p->nblocks == 1 ? b->prefixlen : b->seplen) - prefix;
 	memcpy(p->scratch + p->used, key + prefix, n);
 	memcpy(p->scratch + p->used + n, c->rest, b->restlen);
@@ -117,8 +120,10 @@ sfx_pack_commit(SfxPacker *p, const Candidate *c)
 		sfx_sample_block(p->sample, &p->pend, key_of_entry(&p->pend, c->nent - 1) + 1, (c->rest[0] & SFX_STR_LAST) != 0);
 }
 
-/* The first len bytes of block b's first key, without the first prefix ones, to out.  Those that
- * were not stored with it are the low fence's. */
+/*
+ * Write the first len bytes of block b's first key, without the first prefix ones, to out.  Bytes
+ * that were not stored with the block are the low fence's.
+ */
 static uint8_t *
 put_key_part(const SfxPacker *p, const PackedBlock *b, uint32_t prefix, uint32_t len, uint8_t *out)
 {

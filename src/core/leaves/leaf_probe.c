@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
- * leaf_probe.c - do searches in a leaf find what stands there?  (for the verifier)
+ * leaf_probe.c - do searches in a leaf find the keys that are stored there?  (For the verifier.)
  *
  * A search works on what is stored, not on keys: on numbers without the bits that all keys of the
- * block share, on rests, on codes.  So that keys are in order does not tell that it ends at the
- * right one.  Blocks are searched for some of their own keys, and for what lies beside them; the
- * keys on both sides of where the search ends tell whether that is the place.
+ * block share, on rests, on codes.  So from the order of keys it does not follow that a search ends
+ * at the right one.  Blocks are searched for some of their own keys, and for keys beside them; the
+ * keys on both sides of the place where the search ends tell whether it is right.
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
 
 /*
- * Of each leaf one block is searched, for each so manieth of its keys or beside it, and for and
- * beside all of a few.  (So the verifier takes less than a tenth longer.)
+ * Of each leaf one block is searched, for every STEP-th key or beside it, and of a few keys for all
+ * and beside them.  (So the verifier takes less than a tenth longer.)
  */
 #define STEP		16
-#define STEP_DEAR	64			/* where a search decodes, or comparisons are dear */
+#define STEP_DEAR	64			/* if a search decodes, or comparisons are expensive */
 #define FEW			32
 
 /* A block, and all of its entries. */
@@ -33,7 +33,7 @@ key_of(const Probe *p, int i, uint32_t *len)
 	return p->blk->keys + p->blk->keyoff[i];
 }
 
-/* Does a search for the key t, which is in the place of a stored one, end where it should? */
+/* Does a search for the key t, given in the place of a stored key, end where it should? */
 static bool
 ends_right(const Probe *p, const uint8_t *t, uint32_t tlen)
 {
@@ -61,7 +61,7 @@ ends_right(const Probe *p, const uint8_t *t, uint32_t tlen)
 	return c >= 0 && equal == (c == 0);
 }
 
-/* Is key i found, with its entries? */
+/* Does a search for key i find it, with its entries? */
 static bool
 finds_itself(const Probe *p, int i)
 {
@@ -87,7 +87,10 @@ finds_itself(const Probe *p, int i)
 	return r == first && equal;
 }
 
-/* Is what begins with all that is stored of a key undecided beside that one?  Into out. */
+/*
+ * Is a key that begins with all that is stored of key i undecided, beside that key?  *out is
+ * filled.
+ */
 static bool
 leaves_open(const Probe *p, int i, SfxBlock *out)
 {
@@ -105,7 +108,7 @@ leaves_open(const Probe *p, int i, SfxBlock *out)
 	return sfx_same_bytes(found.key, found.keylen, t, len);
 }
 
-/* Search beside key i, in the way-th way. */
+/* Search beside key i, in one of several ways. */
 static bool
 finds_beside(const Probe *p, int i, unsigned way)
 {
@@ -118,7 +121,7 @@ finds_beside(const Probe *p, int i, unsigned way)
 
 	memcpy(t, key, len);
 	t[len] = way & 2 ? 0 : 0xFF;
-	/* another bit of what is the key's own, and something, nothing or everything behind it */
+	/* another bit of the key's own ones, and something, nothing or all of the bytes after it */
 	if (len == prefix || way % 5 == 4)
 		return ends_right(p, t, len + 1);
 	at = prefix + way / 40 % (len - prefix);
@@ -139,8 +142,8 @@ finds_beside(const Probe *p, int i, unsigned way)
 }
 
 /*
- * Keys that are equal in all but their further bits, up to key i: what is above them in a bit that
- * the block's keys share stands behind all of them, and what is below before.
+ * Search around keys that are equal in all but their further bits, up to key i: a key above them in
+ * a bit that the block's keys share is after all of them, and one below is before.
  */
 static bool
 finds_around_run(const Probe *p, int i)
@@ -179,7 +182,7 @@ probe_runs(const Probe *p)
 	return NULL;
 }
 
-/* The borders of the block: its first entry, and the last one of the block before it. */
+/* Search for the borders of the block: its first entry, and the last one of the previous block. */
 static const char *
 probe_borders(const Probe *p, const SfxPos *before)
 {
@@ -194,7 +197,7 @@ probe_borders(const Probe *p, const SfxPos *before)
 	return NULL;
 }
 
-/* Some of the keys, and what lies beside them. */
+/* Search for some of the keys, and beside them. */
 static const char *
 probe_keys(const Probe *p, unsigned way)
 {
@@ -222,7 +225,7 @@ sfx_leaf_probe(const SfxLeaf *l, int b, SfxBlock *blk, const SfxPos *before)
 {
 	Block		k;
 	Probe		p = {l, &k, blk, b};
-	/* (which keys, and how: other ones in each block) */
+	/* (which keys, and how, differs from block to block) */
 	unsigned	way = 31 * (unsigned) b + (unsigned) blk->nkeys + l->nentries;
 	const char *why;
 

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * leaf_read.c - reading the entries between two positions, and counting them
+ * leaf_read.c - decoding the entries between two positions, and counting them
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
@@ -7,7 +7,7 @@
 
 /* ---- ranges ---- */
 
-/* The number of keys in block b that are < hi; the first from keys are < lo. */
+/* Returns the number of keys in block b that are < hi; the first from keys are < lo. */
 static int
 find_hi(const SfxLeaf *l, int b, const Block *k, int from, const SfxPos *hi, bool *equal)
 {
@@ -45,7 +45,7 @@ sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, c
 	r->hi = UINT64_MAX;
 	r->key = NULL;
 	r->keylen = 0;
-	/* a point lookup has the same key on both sides */
+	/* a point lookup has the same key in both bounds */
 	point = lo && hi && sfx_same_bytes(lo->key, lo->len, hi->key, hi->len);
 	if (lo)
 	{
@@ -74,7 +74,7 @@ sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, c
 			r->hi = hi->tid;
 		}
 	}
-	/* (with loose bits, the bytes are not all of it) */
+	/* (with loose bits, the bytes are not the whole key) */
 	if (r->to == r->from + 1 && (eqlo || r->hi != UINT64_MAX) && k->kind != SFX_BLK_BITS &&
 		k->loose == NULL)
 	{
@@ -84,7 +84,7 @@ sfx_leaf_find_range(const SfxLeaf *l, int b, const Block *k, const SfxPos *lo, c
 	return SFX_OK;
 }
 
-/* Nothing of the block lies in the range; the next entry would be number first. */
+/* Nothing of the block is in the range; the next entry would be number first. */
 static int
 empty_block(const Block *k, int first, SfxBlock *out)
 {
@@ -106,7 +106,7 @@ sfx_leaf_empty_block(const Block *k, SfxBlock *out)
 	(void) empty_block(k, 0, out);
 }
 
-/* No keys are wanted: each entry has the empty one. */
+/* Keys are not asked for: each entry has the empty one. */
 static int
 leave_keys_out(SfxBlock *out)
 {
@@ -119,7 +119,7 @@ leave_keys_out(SfxBlock *out)
 	return SFX_OK;
 }
 
-/* Entry -> key, for entries [first, first + n), counted from key from on. */
+/* Fill entry -> key for entries [first, first + n), counted from key from on. */
 static void
 fill_keyno(const Lists *s, int from, int first, int n, uint16_t *keyno)
 {
@@ -137,7 +137,7 @@ fill_keyno(const Lists *s, int from, int first, int n, uint16_t *keyno)
 	}
 }
 
-/* Do the bounds cut a posting list? */
+/* Do the bounds divide a posting list? */
 static inline bool
 cuts_list(const SfxKeyRange *r)
 {
@@ -145,9 +145,9 @@ cuts_list(const SfxKeyRange *r)
 }
 
 /*
- * Decode the TIDs of keys [r->from, r->to), if there is somewhere to put them, and cut off what the
- * bounds exclude.  *first: number of the first entry that is left.  Returns how many are left, or
- * SFX_CORRUPT.
+ * Decode the TIDs of keys [r->from, r->to), if there is room for them (tid), and cut off those that
+ * the bounds exclude.  *first: number of the first entry that is left.  Returns how many are left,
+ * or SFX_CORRUPT.
  */
 static int
 decode_range_tids(const Block *k, const Lists *s, const SfxKeyRange *r, uint64_t *tid, int *first)
@@ -192,15 +192,15 @@ decode_range_tids(const Block *k, const Lists *s, const SfxKeyRange *r, uint64_t
 	return n - cut;
 }
 
-/* What of its entries is wanted. */
+/* What the caller needs of the entries. */
 enum
 {
 	WANT_KEYS = 1,
 	WANT_TIDS = 2,
-	HAVE_KEYS = 4				/* they are there */
+	HAVE_KEYS = 4				/* keys are there already */
 };
 
-/* Decode what the range has. */
+/* Decode the range's entries. */
 static int
 decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBlock *out)
 {
@@ -219,7 +219,7 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBloc
 	if (n <= 0)
 		return n < 0 ? n : empty_block(k, first, out);
 
-	/* the cut may have taken all of the first or the last key's entries */
+	/* all entries of the first or the last key may have been cut off */
 	fromkey = r->from;
 	tokey = r->to;
 	if (k->dups)
@@ -276,7 +276,10 @@ sfx_leaf_decode_entries(const SfxLeaf *l, const Block *k, int key, SfxBlock *out
 	return decode_range(l, k, &r, HAVE_KEYS | WANT_TIDS, out);
 }
 
-/* So many keys at that end of the range, which is not empty, have limit entries, or SFX_CORRUPT. */
+/*
+ * Number of keys, at that end of the range, that have limit entries, or SFX_CORRUPT.  The range is
+ * not empty.
+ */
 static int
 keys_of_entries(const Block *k, const SfxKeyRange *r, int limit, bool backward)
 {
@@ -298,8 +301,8 @@ keys_of_entries(const Block *k, const SfxKeyRange *r, int limit, bool backward)
 }
 
 /*
- * Leave what exceeds limit entries (0: nothing) of the range for later: of a front-coded block
- * whole groups of keys, of others only where few are wanted.
+ * Leave what exceeds limit entries (0: no limit) of the range for later: whole groups of keys of a
+ * front-coded block, of others only if few entries are needed.
  */
 static int
 limit_range(const Block *k, SfxKeyRange *r, int limit, bool backward, SfxBlock *out)
@@ -361,7 +364,7 @@ sfx_leaf_decode_left(const SfxLeaf *l, int b, int limit, bool backward, SfxBlock
 	return decode_range(l, &k, &r, WANT_KEYS | WANT_TIDS, out);
 }
 
-/* What of a block is wanted, of the entries between two positions. */
+/* Decode the wanted part of the entries between two positions. */
 static int
 decode_part(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int wanted, SfxBlock *out)
 {
@@ -417,7 +420,7 @@ sfx_leaf_add_keys(const SfxLeaf *l, int b, SfxBlock *out)
 	return SFX_OK;
 }
 
-/* Of entries [from, to) of a block, none of which is cut off. */
+/* Hidden TIDs of entries [from, to) of a block, all of which are in the range. */
 static int
 hidden_tids(const Block *k, const Lists *s, int from, int to, const SfxVisMap *map,
 			uint64_t *hidden)
@@ -501,7 +504,7 @@ sfx_leaf_find_block_before(const SfxLeaf *l, const SfxPos *pos)
 	if (b < 0)
 		return b;
 	b--;
-	/* the separator is < pos, but is the block's first entry? */
+	/* the separator is < pos; whether the block's first entry is, must be looked at */
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK)
 		return SFX_CORRUPT;
 	n = l->order ? search_first_key(l, &k, pos, &equal) : sfx_leaf_search(&k, &t, &equal);
@@ -550,7 +553,7 @@ sfx_block_drop(SfxBlock *b, const uint16_t *places, int n)
 
 /* ---- counting ---- */
 
-/* Entries in block b, by its head alone; or SFX_CORRUPT. */
+/* Number of entries in block b, which its head tells, or SFX_CORRUPT. */
 static int
 block_entries(const SfxLeaf *l, int b)
 {
@@ -613,7 +616,7 @@ sfx_leaf_count_blocks(const SfxLeaf *l, int from, int to)
 	return n;
 }
 
-/* Entries of the leaf that are < pos (NULL: all). */
+/* Number of entries of the leaf that are < pos (NULL: all). */
 static int
 count_below(const SfxLeaf *l, const SfxPos *pos)
 {

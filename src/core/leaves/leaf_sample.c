@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_sample.c - rests of keys are sampled while leaves are packed, to train a dictionary with
+ * leaf_sample.c - a sample of keys' rests, taken while leaves are packed, to train a dictionary
+ * with
  *-------------------------------------------------------------------------
  */
 #include "leaf_packer.h"
@@ -11,7 +12,7 @@ sfx_sample_init(SfxRestSample *s)
 	s->stride = 1;
 }
 
-/* Keep every other run of GROUP_SAMPLE rests. */
+/* Drop every other group; each has SFX_STR_GROUP - 1 rests. */
 static void
 thin_sample(SfxRestSample *s)
 {
@@ -25,7 +26,7 @@ thin_sample(SfxRestSample *s)
 
 		if (i / (SFX_STR_GROUP - 1) % 2)
 			continue;
-		/* end[n] lies below i, or is end[i] itself: from was read */
+		/* end[n] is below i, or is end[i] itself: from was read */
 		memmove(s->bytes + used, s->bytes + from, len);
 		used += len;
 		if (n < i)

@@ -7,24 +7,24 @@
 #include "bits.h"
 #include "leaf_block.h"
 
-/* How a block's keys are made, whose bytes are those of two prefixes and of a word. */
+/* The form of keys whose bytes are those of two prefixes and of a word. */
 typedef struct Form
 {
 	const SfxLeaf *leaf;
 	const Block *block;
 	uint32_t	prefixlen;		/* of both */
 	uint32_t	width;			/* bytes of the word, its first ones: 0 to 8 */
-	uint64_t	vary;			/* bits of the word that are not the same in all keys */
+	uint64_t	vary;			/* bits of the word that differ between keys */
 	uint64_t	value;			/* the others */
 } Form;
 
-/* How a word becomes a number: what its bits that vary leave out is constant. */
+/* How a word becomes a number: the bits of the number that do not vary are constant. */
 typedef struct Numbers
 {
-	bool		vary;			/* else all are constant */
+	bool		vary;			/* false: all bits are constant */
 	uint64_t	constant;		/* bits that all numbers have */
-	unsigned	up;				/* of the word the first so many bits are not the number's, ... */
-	unsigned	down;			/* ... and of what is left the last */
+	unsigned	up;				/* that many first bits of the word are not the number's, ... */
+	unsigned	down;			/* ... and that many last bits of the remaining ones */
 } Numbers;
 
 static bool
@@ -46,7 +46,7 @@ find_form(const SfxLeaf *l, const Block *k, const SfxPlace *place, Form *f)
 	return f->prefixlen + f->width == place->keylen;
 }
 
-/* Byte i of every key.  False: they differ in it. */
+/* Byte i of every key.  False: it differs between keys. */
 static bool
 constant_byte(const Form *f, uint32_t i, uint8_t *byte)
 {
@@ -95,7 +95,10 @@ find_numbers(const Form *f, const SfxPlace *place, Numbers *m)
 	return true;
 }
 
-/* Where v has a block's integers: the same where all that varies are the number's last bits. */
+/*
+ * Shift the bits of a block's integers, v, to where the number has them; they are there already if
+ * all that varies are the number's last bits.
+ */
 static void
 shift_into_place(const Form *f, const Numbers *m, uint64_t *v, int n)
 {
@@ -123,7 +126,10 @@ find_bounds(const uint64_t *v, int n, SfxSum *sum)
 	sum->most += most;
 }
 
-/* Of keys [from, to), whose numbers v has but for what is constant.  s: NULL without duplicates. */
+/*
+ * Add up the numbers of keys [from, to), v, without their constant bits.  s: NULL if there are no
+ * duplicates.
+ */
 static void
 add_up(const uint64_t *v, const Lists *s, int from, int to, SfxSum *sum)
 {
@@ -156,7 +162,7 @@ read_numbers(const Form *f, const Numbers *m, const Lists *s, const SfxKeyRange 
 
 	if ((want & (SFX_WANT_SUM | SFX_WANT_BOUNDS)) == 0)
 	{
-		/* the ends alone */
+		/* only the ends */
 		if (sfx_int_at(ints, r->from, &v[0]) != SFX_OK ||
 			sfx_int_at(ints, r->to - 1, &v[1]) != SFX_OK)
 			return SFX_CORRUPT;
@@ -196,7 +202,7 @@ sfx_leaf_sum(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, const 
 		return SFX_CORRUPT;
 	if (r.from >= r.to)
 		return 1;
-	/* a posting list is cut */
+	/* a bound divides a posting list */
 	if (r.lo > 0 || r.hi != UINT64_MAX)
 		return 0;
 	if (k.dups && sfx_leaf_open_lists(&k, r.from, r.to, &s) != SFX_OK)

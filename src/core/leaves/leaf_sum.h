@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * leaf_sum.h - numbers in the keys of a coded block: their sum, the least and the greatest
  *
- * What stands in the integer block of a FIXED block differs from the numbers by a constant and bits
- * at fixed places, so no key is put together, and no TID is looked at. (Lemire, Rupp: "Upscaledb",
- * 2017, sums on compressed blocks alike.)
+ * The integers of a FIXED block differ from the numbers by a constant and by bits at fixed places,
+ * so no key is put together, and no TID is looked at.  (Lemire, Rupp: "Upscaledb", 2017, sum up
+ * compressed blocks in the same way.)
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_SUM_H
@@ -12,7 +12,8 @@
 #include "leaf.h"
 
 /*
- * Where a number stands in keys of one length: unsigned, big-endian, behind a byte that all have.
+ * The place of a number in keys of one length: unsigned, big-endian, after a byte that is the same
+ * in all keys.
  */
 typedef struct SfxPlace
 {
@@ -22,7 +23,7 @@ typedef struct SfxPlace
 	uint8_t		mark;			/* the byte before it */
 } SfxPlace;
 
-/* What is wanted of the numbers. */
+/* What the caller needs of the numbers. */
 #define SFX_WANT_SUM	0x1
 #define SFX_WANT_ENDS	0x2		/* the first and the last one, as least and most */
 #define SFX_WANT_BOUNDS	0x4		/* the least and the greatest */
@@ -37,9 +38,9 @@ typedef struct SfxSum
 } SfxSum;
 
 /*
- * Numbers of the entries e of block b with lo <= e < hi (NULL: no bound), each as often as it has
- * entries.  1: *sum has what is wanted, ends and bounds if there are entries; 0: the block is of
- * another form; or SFX_CORRUPT.
+ * Sum up the numbers of the entries e of block b with lo <= e < hi (NULL: no bound), each as often
+ * as it has entries.  1: *sum has what was asked for, ends and bounds if there are entries; 0: the
+ * block has another form; or SFX_CORRUPT.
  */
 extern int sfx_leaf_sum(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi,
 						const SfxPlace *place, int want, SfxSum *sum);

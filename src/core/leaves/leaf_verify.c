@@ -1,21 +1,21 @@
 /*-------------------------------------------------------------------------
- * leaf_verify.c - the invariants of a leaf that cost a full decode
+ * leaf_verify.c - the invariants of a leaf, which take a full decode
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
 
-/* What a block has to agree with; goes along from block to block. */
+/* What the next block has to agree with; updated from block to block. */
 typedef struct Check
 {
 	uint8_t		lastkey[SFX_MAX_ENTRY];
 	SfxPos		last;			/* greatest entry so far */
 	unsigned	loose;			/* bits of its last byte */
 	bool		any;
-	bool		disorder;		/* what was found is a matter of comparisons */
+	bool		disorder;		/* what was found depends on comparisons */
 	uint64_t	nentries;
 } Check;
 
-/* A finding that another order would not make. */
+/* Note that the finding depends on comparisons: in another order it would not be one. */
 static const char *
 disorder(Check *c, const char *why)
 {
@@ -24,7 +24,7 @@ disorder(Check *c, const char *why)
 }
 
 
-/* Entry i, at pos, of a leaf with cut keys, beside the one before it. */
+/* Check entry i, at pos, of a leaf with cut keys against the previous one. */
 static const char *
 verify_cut(const SfxBlock *blk, int i, Check *c, const SfxPos *pos)
 {
@@ -43,7 +43,7 @@ verify_cut(const SfxBlock *blk, int i, Check *c, const SfxPos *pos)
 	return NULL;
 }
 
-/* A cut key is told from the high fence by what is left of it. */
+/* What is stored of the last cut key must tell it from the high fence. */
 static const char *
 verify_last_cut(const SfxLeaf *l, const SfxPos *last, unsigned loose)
 {
@@ -104,24 +104,24 @@ verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 			else if (sep.len != 0 || sep.tid != 0)
 				return "the first separator is not empty";
 		}
-		/* what lies between the first and the last entry need not be compared with the fences */
+		/* entries between the first and the last one need not be compared with the fences */
 		if ((!c->any || (b == l->nblocks - 1 && i == blk->nent - 1)) && sfx_leaf_cmp_fences(l, &pos) != 0)
 			return disorder(c, "an entry is outside of the fences");
 		c->last = pos;
 		c->any = true;
 	}
-	/* blk is about to be overwritten, and c->lastkey has what stands before it */
+	/* blk is about to be overwritten, and c->lastkey is the entry before it */
 	if (any)
 		before.key = memcpy(beforekey, c->lastkey, before.len);
 	memcpy(c->lastkey, c->last.key, c->last.len);
 	c->last.key = c->lastkey;
 	c->nentries += (uint64_t) blk->nent;
 	why = sfx_leaf_probe(l, b, blk, any ? &before : NULL);
-	/* (neighbours may ascend where comparisons are no order) */
+	/* (neighbours may ascend although comparisons are no order) */
 	return why && l->order ? disorder(c, why) : why;
 }
 
-/* The fences against each other. */
+/* Compare the fences with each other. */
 static const char *
 verify_fences(const SfxLeaf *l, Check *c)
 {

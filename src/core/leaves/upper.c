@@ -7,19 +7,19 @@
 #include "contract.h"
 #include "leaf_format.h"
 
-#define UPPER_GUESS		64		/* bytes that are guessed by, at most */
-#define UPPER_WRONG		8		/* one of so many neighbours may be the wrong way round */
+#define UPPER_GUESS		64		/* most bytes by which searches guess */
+#define UPPER_WRONG		8		/* one of so many neighbours may be in the wrong order */
 
-/* Separator i leads to child i; the first one, the first page's low fence, is never compared. */
+/* Separator i leads to child i.  The first one, the first page's low fence, is never compared. */
 struct SfxUpper
 {
 	int			n;				/* children */
 	bool		guesses;		/* comparator order: words tell where to begin */
-	bool		bytewise;		/* comparator order: that of bytes, or almost */
+	bool		bytewise;		/* comparator order: separators are in byte order, or almost */
 	uint32_t	prefixlen;		/* bytes that separators 1..n-1 share */
 	const uint8_t *prefix;
-	uint64_t   *word;			/* [n] the next eight bytes; comparator order: of what is
-								 * guessed by */
+	uint64_t   *word;			/* [n] the next eight bytes; comparator order: of what searches
+								 * guess by */
 	SfxPos	   *sep;			/* [n] */
 	uint32_t   *blkno;			/* [n] */
 	uint8_t    *bytes;			/* of the separators' keys */
@@ -29,7 +29,7 @@ struct SfxUpper
 typedef struct Fill
 {
 	SfxUpper   *u;				/* NULL: count only */
-	int			before;			/* children of the pages before */
+	int			before;			/* number of children of the pages before */
 	uint64_t	used;			/* of bytes */
 } Fill;
 
@@ -61,7 +61,7 @@ size_of(uint64_t n, const Fill *f)
 					  ALIGN8(n * sizeof(uint32_t)) + f->used);
 }
 
-/* All pages' children through f. */
+/* Pass all pages' children to f. */
 static int
 fill_pages(Fill *f, const SfxInner *p, int n)
 {
@@ -94,7 +94,7 @@ sfx_upper_size_of(const SfxChild *children, int n)
 	return size_of((uint64_t) n, &f);
 }
 
-/* What the separators share: what the first and the last one do. */
+/* Find what the separators share: that is what the first and the last one share. */
 static void
 find_prefix(SfxUpper *u)
 {
@@ -130,14 +130,14 @@ lay_out(void *mem, int nchildren)
 	return u;
 }
 
-/* Are so many of a copy's neighbours the wrong way round that it is no use to guess? */
+/* Are so many neighbours in the wrong order that a guess is of no use? */
 static inline bool
 too_wrong(const SfxUpper *u, int wrong)
 {
 	return wrong > u->n / UPPER_WRONG;
 }
 
-/* Words of what the order guesses by; made to ascend, where they do so almost. */
+/* Make words of what the order guesses by; if they almost ascend, they are made to ascend. */
 static void
 find_guesses(SfxUpper *u, const SfxOrder *order)
 {
@@ -170,7 +170,7 @@ find_guesses(SfxUpper *u, const SfxOrder *order)
 	u->guesses = !too_wrong(u, wrong);
 }
 
-/* Do the separators, in comparator order, ascend in bytes, or almost? */
+/* Do the separators, in comparator order, ascend in byte order, or almost? */
 static bool
 ascend_in_bytes(const SfxUpper *u)
 {
@@ -181,7 +181,7 @@ ascend_in_bytes(const SfxUpper *u)
 	return !too_wrong(u, wrong);
 }
 
-/* All children are filled in. */
+/* Called when all children are filled in. */
 static SfxUpper *
 finish(SfxUpper *u, const SfxOrder *order)
 {
@@ -194,7 +194,8 @@ finish(SfxUpper *u, const SfxOrder *order)
 	if (order == NULL && u->n > 1)
 	{
 		/*
-		 * bytes that do not ascend are damage, and must not make the prefix longer than a separator
+		 * Separators that do not ascend in bytes are damage, and must not make the prefix longer
+		 * than a separator.
 		 */
 		for (int i = 2; i < u->n; i++)
 			if (sfx_cmp_pos(&u->sep[i - 1], &u->sep[i]) >= 0)
@@ -228,7 +229,7 @@ sfx_upper_build_of(void *mem, const SfxChild *children, int n, const SfxOrder *o
 	return finish(f.u, order);
 }
 
-/* The number of words in w[0..n) below x. */
+/* The number of words in w[0..n) that are less than x. */
 static inline int
 lower_bound(const uint64_t *w, int n, uint64_t x)
 {
@@ -244,7 +245,10 @@ lower_bound(const uint64_t *w, int n, uint64_t x)
 	return (int) (base - w) + (n == 1 && *base < x);
 }
 
-/* The last of the separators [lo, hi) that is <= pos (before: < pos); lo - 1 if none is. */
+/*
+ * Returns the last of the separators [lo, hi) that is <= pos (before: < pos); lo - 1 if there is
+ * none.
+ */
 static int
 bisect(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before, int lo, int hi)
 {
@@ -262,7 +266,8 @@ bisect(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before,
 }
 
 /*
- * Separators [1, *lo) have smaller words than key has, those of [*hi, n) greater ones.
+ * Find the separators whose word is key's: those in [1, *lo) have smaller words, those in [*hi, n)
+ * greater ones.
  */
 static inline void
 find_word(const SfxUpper *u, const uint8_t *key, uint32_t len, int *lo, int *hi)
@@ -286,7 +291,7 @@ find_word(const SfxUpper *u, const uint8_t *key, uint32_t len, int *lo, int *hi)
 	*hi = i;
 }
 
-/* Does separator i stand at pos or below it (before: below it)? */
+/* Is separator i at or below pos (before: below it)? */
 static inline bool
 is_below(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before, int i)
 {
@@ -295,7 +300,10 @@ is_below(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool befor
 	return c < 0 || (c == 0 && !before);
 }
 
-/* bisect over all, which begins where the words say: it ends right in any case (B5). */
+/*
+ * The same as bisect over all separators, but begins where the words say.  It ends right in any
+ * case (B5).
+ */
 static int
 bisect_near(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool before)
 {
@@ -322,7 +330,7 @@ bisect_near(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos, bool be
 	return bisect(u, order, pos, before, lo, hi);
 }
 
-/* Child i is where a search has ended. */
+/* A search ended at child i: fill *place, and return its block. */
 static uint32_t
 found(const SfxUpper *u, const SfxOrder *order, int i, SfxUpperPlace *place)
 {

@@ -2,13 +2,13 @@
  * upper.h - neighbouring inner pages decoded for many searches
  *
  * A trie is small, a sorted array is fast: pages that are searched again and again are worth
- * decoding once, neighbours of a level into one array. The first eight bytes behind what all
- * separators share stand in one array, which a search bisects without a branch; the separators
- * themselves are looked at only where these are equal.
+ * decoding once, neighbours of a level into one array.  The eight bytes of each separator that
+ * follow what all separators share are in one array, which a search bisects without a branch; the
+ * separators themselves are compared only if these are equal.
  *
- * In comparator order these words are of the bytes that the order guesses by, and lead to a place
- * whose two separators are compared with then (B5): two comparisons in place of nine, where the
- * guess is good.
+ * In comparator order these words are of the bytes by which the order guesses, and lead to a place
+ * whose two separators are then compared (B5): two comparisons instead of nine, if the guess is
+ * good.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_UPPER_H
@@ -20,39 +20,39 @@ typedef struct SfxUpper SfxUpper;
 
 /*
  * Bytes of memory (8-byte aligned) that the copy of p[0..n) takes; or SFX_CORRUPT.  Each page
- * begins where the one before ends.
+ * begins where the previous one ends.
  */
 extern int64_t sfx_upper_size(const SfxInner *p, int n);
 
 /*
- * Decode them into mem, which has sfx_upper_size(p, n) bytes.  NULL if they are damaged.  The pages
- * are not needed any more.
+ * Decode the pages into mem, which has sfx_upper_size(p, n) bytes.  NULL if they are damaged.  The
+ * pages are not needed any more.
  */
 extern SfxUpper *sfx_upper_build(void *mem, const SfxInner *p, int n);
 
 extern int sfx_upper_children(const SfxUpper *u);
 
 /*
- * The same of any positions that ascend, with a number each (blkno): low of the first one is never
+ * The same for any ascending positions, with a number each (blkno): low of the first one is never
  * compared.  n >= 1.
  */
 extern int64_t sfx_upper_size_of(const SfxChild *children, int n);
 extern SfxUpper *sfx_upper_build_of(void *mem, const SfxChild *children, int n, const SfxOrder *order);
 
-/* Between which separators a search has ended; they live as long as the copy. */
+/* The separators between which a search ended; they live as long as the copy. */
 typedef struct SfxUpperPlace
 {
-	bool		known;			/* in comparator order; else nothing else is set */
-	bool		bytewise;		/* separators are in the order of their bytes, or almost */
-	bool		last;			/* there is none behind it */
-	SfxPos		low;			/* len 0: none before it */
+	bool		known;			/* in comparator order; false: nothing else is set */
+	bool		bytewise;		/* separators are in byte order, or almost */
+	bool		last;			/* there is no separator above */
+	SfxPos		low;			/* len 0: there is none below */
 	SfxPos		high;
 } SfxUpperPlace;
 
 /*
- * The block of the child whose interval holds pos (before: that holds the positions just below pos;
- * pos->key NULL: the last child), as sfx_inner_find and sfx_inner_find_before have it.  order as
- * the page's; its comparison may leave by longjmp. place (may be NULL) is filled in.
+ * Returns the block of the child whose interval holds pos (before: that holds the positions just
+ * below pos; pos->key NULL: the last child), like sfx_inner_find and sfx_inner_find_before.  order
+ * is the page's; its comparison may leave by longjmp.  place (may be NULL) is filled in.
  */
 extern uint32_t sfx_upper_find(const SfxUpper *u, const SfxOrder *order, const SfxPos *pos,
 							   bool before, SfxUpperPlace *place);
