@@ -99,8 +99,8 @@ sfx_filter_range(const SfxFilter *f, const SfxPos *lo, const SfxPos *hi)
 	if (f->kind != SFX_FILTER_SURF)
 		return 1;
 	/*
-	 * entries of lo's key that stand below its TID are the only ones too many; hi's key is in the
-	 * range if its TID is
+	 * only entries of lo's key with TIDs below lo's are too many; hi's key is in the range if its
+	 * TID is
 	 */
 	low = (SfxSurfBound) {lo->key, lo->len, true};
 	if (hi == NULL)
@@ -135,7 +135,7 @@ sfx_filter_build_init(SfxFilterBuild *b, const SfxFilterSpec *spec, const SfxSur
 static int
 add_hash(SfxFilterBuild *b, uint64_t hash)
 {
-	/* equal keys follow each other */
+	/* equal keys are adjacent */
 	if (b->nkeys > 0 && hash == b->last)
 		return SFX_OK;
 	if (b->hashes.len + 8 > b->hashes.cap)

@@ -2,9 +2,9 @@
  * surf.c - SuRF: opening a filter, and asking it for keys, ranges and counts
  *
  * A bound of a range cuts every level of the trie in two: the edges (and the keys that end at
- * nodes) that lie before it, and the others.  In level order that cut is one number per level, and
- * the cut of the next level follows from it by one rank and one select.  So a count is the sum over
- * levels of the leaves between two cuts, and a range is empty if no level has anything between
+ * nodes) before it, and the others.  In level order that cut is one number for each level, and the
+ * cut of the next level follows from it by one rank and one select.  So a count is the sum, over
+ * levels, of the leaves between two cuts, and a range is empty if no level has anything between
  * them.
  *-------------------------------------------------------------------------
  */
@@ -203,7 +203,7 @@ surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id)
 	return *id < s->ndict;
 }
 
-/* The record that begins at bit *at of the pool: its code then begins there, and ends at *end. */
+/* Open the record at bit *at of the pool: *at moves to its code, which ends at *end. */
 static inline bool
 open_record(const SfxSurf *s, uint64_t *at, uint64_t *end)
 {
@@ -270,7 +270,7 @@ surf_match_path(const SfxSurf *s, uint64_t node, const uint8_t *key, uint32_t le
 
 /* ---- points ---- */
 
-/* Is the suffix of a leaf edge that of this key, cut behind d bytes? */
+/* Is the suffix of a leaf edge the one of this key, cut after d bytes? */
 static bool
 suffix_fits(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len, uint32_t d)
 {
@@ -336,18 +336,18 @@ sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact)
 /* ---- ranges ---- */
 
 /*
- * One bound's cut, level by level.  At a level, nodes before cutnode and edges before cutedge lie
- * before the bound (and a key that ends at a node before cutnode does).  Below, either the bound
- * runs on through node, or the cut is the border in front of node.
+ * One bound's cut, level by level.  In a level, nodes before cutnode and edges before cutedge are
+ * before the bound (and so is a key that ends at a node before cutnode).  Below, either the bound
+ * goes on through node, or the cut is in front of node.
  */
 typedef struct Cut
 {
 	const uint8_t *key;
 	uint32_t	len;
 	uint32_t	d;
-	bool		upper;			/* keys that cannot be told from the bound lie before it */
-	bool		equal_before;	/* the key that equals it lies before it */
-	bool		through;		/* runs on through node */
+	bool		upper;			/* keys that cannot be told from the bound are before it */
+	bool		equal_before;	/* the key that equals the bound is before it */
+	bool		through;		/* goes on through node */
 	unsigned	digit;			/* of a continuation node, or SURF_SINGLE */
 	uint64_t	node;
 	uint64_t	cutnode;
@@ -370,7 +370,7 @@ cut_init(Cut *c, const SfxSurfBound *b, bool upper)
 	c->node = 0;
 }
 
-/* The cut between whole nodes, from the first one behind it. */
+/* Cut between whole nodes; `node` is the first one after the cut. */
 static void
 cut_between(const SfxSurf *s, Cut *c, uint64_t node)
 {
@@ -380,7 +380,7 @@ cut_between(const SfxSurf *s, Cut *c, uint64_t node)
 	c->node = surf_children(s, c->cutedge) + 1;
 }
 
-/* The cut in a node, at edge; then on through its child, if follow, or below that. */
+/* Cut in a node, at edge; then go on through its child, if follow, or below that. */
 static int
 cut_at(const SfxSurf *s, Cut *c, uint64_t edge, bool equal)
 {
@@ -399,7 +399,7 @@ cut_at(const SfxSurf *s, Cut *c, uint64_t edge, bool equal)
 	return SFX_OK;
 }
 
-/* The step through a sparse node by a digit. */
+/* Step through a sparse node by a digit. */
 static int
 cut_sparse(const SfxSurf *s, Cut *c)
 {
@@ -427,7 +427,7 @@ cut_sparse(const SfxSurf *s, Cut *c)
 	return r;
 }
 
-/* Find the cut of the next level. */
+/* Find the cut of the next level.  SFX_OK or SFX_CORRUPT. */
 static int
 cut_next(const SfxSurf *s, Cut *c)
 {
@@ -452,7 +452,7 @@ cut_next(const SfxSurf *s, Cut *c)
 	}
 	if (c->d >= c->len)
 	{
-		/* all edges lie behind; the key that ends here is equal */
+		/* all edges are after the cut; the key that ends here is equal */
 		uint64_t	node = c->node;
 
 		cut_between(s, c, node);
@@ -468,7 +468,7 @@ cut_next(const SfxSurf *s, Cut *c)
 	return r;
 }
 
-/* Is the range empty whatever is stored? */
+/* Is the range empty in any case? */
 static bool
 range_void(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high)
 {
@@ -488,7 +488,7 @@ ends_before(const SfxSurf *s, uint64_t node)
 	return s->flags & SURF_F_ENDS ? surf_rank(s->ends, node < s->nnodes ? node : s->nnodes) : 0;
 }
 
-/* Nothing is left between the cuts, at this level and below. */
+/* Is nothing left between the cuts, in this level and below? */
 static inline bool
 cuts_met(const Cut *a, const Cut *b)
 {
@@ -538,7 +538,7 @@ sfx_surf_lookup_range(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBo
 	{
 		if (cut_next(s, &a) != SFX_OK || cut_next(s, &b) != SFX_OK)
 			return SFX_CORRUPT;
-		/* an edge through which the lower bound runs on need not have anything behind the bound */
+		/* an edge through which the lower bound goes on need not have anything after the bound */
 		if (b.cutedge > a.cutedge + a.through || ends_before(s, b.cutnode) > ends_before(s, a.cutnode))
 			return 1;
 		if (cuts_met(&a, &b))

@@ -2,29 +2,32 @@
  * surf.h - SuRF: a filter that answers "is this key, or any key of this range, stored?" and "how
  * many?"
  *
- * The Succinct Range Filter of Zhang et al. (SIGMOD 2018): the trie of the keys, each cut behind
- * the byte that tells it from its neighbours, in LOUDS-DS (dense top, sparse below), and behind
- * each cut a suffix of hash bits (points), of the key's next bits ("real", points and ranges), of
- * both, or of none.  An answer "no" is always right; a "yes" may be wrong.  Differences to the
- * paper:
+ * The Succinct Range Filter of Zhang et al. (SIGMOD 2018): the trie of the keys, each cut after the
+ * byte that tells it from its neighbours, in LOUDS-DS (dense top, sparse below); and after each cut
+ * a suffix of hash bits (points), of the key's next bits ("real", points and ranges), of both, or
+ * of none.  "No" is always right; "yes" may be wrong.  Differences to the paper:
  *
- * - Any bytes may stand in a key, and a key may be a prefix of another: the end of a key is a bit of its
- *	 node, outside the alphabet (section 3.2 of the paper spends a byte value on it).
- * - Bytes that all keys below a node share stand apart, once for all nodes that have the same ones (paths), in an optimal prefix code. Every node
- *	 has two branches, or one and the end of a key. (Where paths are next to none they stay nodes of one branch.)
- * - All edges are numbered level by level, so that has-child bits and suffixes are found alike in both parts. A dense node
- *	 is a map of 256 labels and the number of its first edge; has-child bits are kept for existing edges only.
- * - Labels of the sparse part may be cut into digits: an order-preserving code in which frequent bytes take one digit of 4
- *	 to 7 bits and rare ones two.
- * - Real suffixes of text are no bits of the key but of an order-preserving code of what follows the cut, HOPE's Single-Char idea
- *	 with fractions of bits: each byte takes its share, by frequency, of what is left of the interval [0, 1).  So they tell keys apart
- *	 sooner than bits of which half are the same in all letters.
- * - Labels of a sparse node ascend, so it is cut into a power of two of buckets, by the high bits of the label, and only the low
- *	 bits are stored: Elias and Fano's way.  The bits that mark where buckets begin take the place of those that mark nodes.
+ * - A key may contain any bytes, and may be a prefix of another one: the end of a key is a bit of
+ *   its node, outside the alphabet (section 3.2 of the paper spends a byte value on it).
+ * - Bytes that all keys below a node share are stored separately, once for all nodes that have the
+ *   same ones (paths), in an optimal prefix code.  Every node has two branches, or one and the end
+ *   of a key.  (If there are almost no paths, their bytes remain nodes of one branch.)
+ * - All edges are numbered level by level, so that has-child bits and suffixes are found in the
+ *   same way in both parts.  A dense node is a map of 256 labels and the number of its first edge;
+ *   has-child bits are kept for existing edges only.
+ * - Labels of the sparse part may be cut into digits: an order-preserving code in which frequent
+ *   bytes take one digit of 4 to 7 bits and rare ones two.
+ * - Real suffixes of text are not bits of the key but of an order-preserving code of what follows
+ *   the cut, HOPE's Single-Char idea with fractions of bits: each byte takes its share, by
+ *   frequency, of what is left of the interval [0, 1).  So they tell keys apart sooner than bits
+ *   of which half are the same in all letters.
+ * - Labels of a sparse node ascend, so it is cut into a power of two of buckets, by the high bits
+ *   of the label, and only the low bits are stored, as in Elias-Fano codes.  The bits that mark
+ *   where buckets begin replace those that mark nodes.
  *
- * The filter is one string of bytes that may stand anywhere, and readers use it in place.  Bytes
- * are hostile: sfx_surf_open checks all sizes, every later access is checked against them, and
- * every loop moves forward.
+ * The filter is one string of bytes, at any address, and readers use it in place.  Bytes are not
+ * trusted: sfx_surf_open checks all sizes, every later access is checked against them, and every
+ * loop moves forward.
  *
  * Limits: 2^31 keys, of up to SFX_SURF_MAXLEN bytes, and 2^32 - 1 edges; positions in the filter
  * are 64 bits wide.
@@ -48,20 +51,20 @@
 typedef struct SfxSurf
 {
 	const uint8_t *base;
-	uint64_t	size;			/* of the filter; at least 8 bytes more than the last thing read */
+	uint64_t	size;			/* of the filter; at least 8 bytes more than all that is read */
 	uint64_t	nkeys;			/* public: the number of distinct keys */
 	uint64_t	nedges;
 	uint64_t	nnodes;
 	uint64_t	ndedges;		/* edges of dense nodes */
 	uint64_t	ndense;			/* dense nodes: numbers 0 .. ndense - 1 */
 	uint64_t	npaths;			/* nodes that have a path */
-	uint64_t	nshort;			/* of them, those with a short path number */
+	uint64_t	nshort;			/* of these, nodes with a short path number */
 	uint64_t	ndict;			/* different paths */
 	uint64_t	poolsize;		/* bytes of them, with their lengths */
-	uint64_t	nonce;			/* paths that one node has, and is known to */
+	uint64_t	nonce;			/* paths that only one node has, and that are known as such */
 	uint64_t	nsymbols;		/* with flag SYMBOLS */
 	uint64_t	symsize;		/* bytes of that section */
-	uint32_t	height;			/* nodes on the longest way down */
+	uint32_t	height;			/* number of nodes on the longest way down */
 	uint32_t	maxdepth;		/* bytes of the longest cut key */
 	uint8_t		hashbits;		/* public */
 	uint8_t		realbits;		/* public */
@@ -99,14 +102,14 @@ typedef struct SfxSurf
 } SfxSurf;
 
 /*
- * Open the filter in buf[0..len), which must stay as it is while s is used.  SFX_OK or
+ * Open the filter in buf[0..len), which must not change or go away while s is used.  SFX_OK or
  * SFX_CORRUPT.  Takes constant time.
  */
 extern int sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len);
 
 /*
- * May the key be stored?  1, 0 (certainly not), or SFX_CORRUPT.  *exact (may be NULL) is set to
- * whether a 1 is certain: the key is one that other keys continue.
+ * May the key be stored?  1, 0 (certainly not), or SFX_CORRUPT.  *exact (may be NULL): a 1 is
+ * certain, since other keys continue the key.
  */
 extern int sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact);
 
@@ -122,12 +125,12 @@ typedef struct SfxSurfBound
 extern int sfx_surf_lookup_range(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high);
 
 /*
- * The number of stored keys in the range, or up to two more: one for each bound that falls on a cut
- * key whose suffix cannot tell.  SFX_OK or SFX_CORRUPT.
+ * Count the stored keys in the range; *count may be up to two too large, one for each bound that
+ * falls on a cut key whose suffix cannot tell.  SFX_OK or SFX_CORRUPT.
  */
 extern int sfx_surf_count(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high, uint64_t *count);
 
-/* Check every node, edge, path and sample: linear time.  NULL, or what is wrong. */
+/* Check every node, edge, path and sample, in linear time.  Returns NULL, or what is wrong. */
 extern const char *sfx_surf_check(const SfxSurf *s);
 
 /* ---- iterator: the cut keys in order ---- */
@@ -137,9 +140,9 @@ typedef struct SfxSurfLevel
 	uint64_t	node;
 	uint64_t	first;			/* its edges */
 	uint64_t	end;
-	uint64_t	edge;			/* the one taken */
+	uint64_t	edge;			/* the edge taken */
 	uint32_t	depth;			/* bytes of the key above the node's labels */
-	bool		onend;			/* none taken: at the key that ends here */
+	bool		onend;			/* no edge taken: at the key that ends here */
 	bool		cont;			/* a continuation node */
 } SfxSurfLevel;
 
@@ -150,28 +153,29 @@ typedef struct SfxSurfIter
 	bool		complete;		/* the cut key is the whole key */
 	uint32_t	len;
 	uint8_t    *key;			/* the cut key: a prefix of the stored one */
-	uint32_t	real;			/* the realbits next bits of the stored key, zeros where it ends; or of their code */
+	uint32_t	real;			/* the next realbits bits of the stored key, zeros after its end; or
+								 * of their code */
 	uint32_t	hash;			/* its hash bits; neither is set if complete */
 	SfxSurfLevel *levels;
 } SfxSurfIter;
 
 /*
- * Memory (8-byte aligned) that an iterator of this filter needs.  A hostile filter can ask for at
- * most 2 MB.
+ * Memory (8-byte aligned) that an iterator of this filter needs.  A filter of damaged bytes can ask
+ * for at most 2 MB.
  */
 extern size_t sfx_surf_iter_size(const SfxSurf *s);
 extern void sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory);
 
 /*
- * Stand on the first cut key whose stored key may be >= key (NULL: the first of all); *fp is set if
- * it may as well be smaller (the paper's false-positive flag).  1, 0 if there is none, or
+ * Move to the first cut key whose stored key may be >= key (NULL: the first of all); *fp is set if
+ * the stored key may be smaller, too (the paper's false-positive flag).  1, 0 if there is none, or
  * SFX_CORRUPT.
  */
 extern int sfx_surf_seek(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp);
 
 /*
- * Stand on the last key. Then, and from any key, the next and the previous one. 1, 0 (it stands on
- * none then), or SFX_CORRUPT.
+ * Move to the last key; then, and from any key, to the next and the previous one.  1, 0 (there is
+ * none, and the iterator is at no key), or SFX_CORRUPT.
  */
 extern int sfx_surf_seek_last(SfxSurfIter *it);
 extern int sfx_surf_next(SfxSurfIter *it);
@@ -186,8 +190,8 @@ extern int sfx_surf_iter_cmp(const SfxSurfIter *it, const uint8_t *key, uint32_t
 /* ---- building ---- */
 
 /*
- * Memory for a build.  resize is realloc with the old size; newsize 0 frees.  NULL: exhausted (old
- * is untouched).
+ * Memory for a build.  resize is like realloc, with the old size; newsize 0 frees.  It returns NULL
+ * if there is no memory (old is left as it is).
  */
 typedef struct SfxSurfAlloc
 {
@@ -209,15 +213,16 @@ typedef struct SfxSurfBuild
 	uint8_t		hashbits;
 	uint8_t		realbits;
 	uint8_t		hashbytes;		/* of a suffix's hash while building */
-	uint8_t		sufbytes;		/* of a suffix while building: hash, then with real bits a length and up to 8 bytes of the key */
+	uint8_t		sufbytes;		/* of a suffix while building: hash, then with real bits a length
+								 * and up to 8 bytes of the key */
 	bool		done;			/* sfx_surf_size was called */
 	bool		unary;			/* paths are so few that they become nodes of one edge */
 	int			error;			/* sticky */
 	uint64_t	nkeys;
-	uint32_t	lastlen;
+	uint32_t	lastlen;		/* length of the key added last */
 	uint32_t	maxdepth;
 	SfxSurfVec	last;			/* the key added last */
-	SfxSurfVec	open;			/* nodes on the way to it */
+	SfxSurfVec	open;			/* nodes on the path to it */
 	SfxSurfVec	pending;		/* finished edges of open nodes */
 	SfxSurfVec	nodes;			/* closed nodes, children before parents */
 	SfxSurfVec	edges;			/* their edges */
@@ -225,14 +230,14 @@ typedef struct SfxSurfBuild
 	SfxSurfVec	dict;			/* different paths */
 	SfxSurfVec	pathbytes;
 	SfxSurfVec	buckets;		/* hash table over dict */
-	SfxSurfVec	levels;			/* sfx_surf_size's: sums per level */
+	SfxSurfVec	levels;			/* sums per level, by sfx_surf_size */
 	SfxSurfVec	order;			/* paths by number */
 	SfxSurfVec	coded;			/* symbols of all paths */
 	SfxSurfVec	codes;			/* codes of all symbols */
 	SfxSurfVec	code;			/* the code section */
 	SfxSurfVec	symbols;		/* the symbols section */
 	SfxSurfVec	rest;			/* the rest section */
-	SfxSurf		plan;			/* sfx_surf_size's: the header */
+	SfxSurf		plan;			/* the header, by sfx_surf_size */
 } SfxSurfBuild;
 
 /*
@@ -242,18 +247,19 @@ typedef struct SfxSurfBuild
 extern void sfx_surf_build_init(SfxSurfBuild *b, const SfxSurfAlloc *alloc, unsigned hashbits, unsigned realbits);
 
 /*
- * Add a key.  Keys come in ascending order; one that is equal to the last is ignored.  SFX_OK,
- * SFX_NOMEM, SFX_NOSPACE (beyond a limit), or SFX_CORRUPT (out of order); an error is final.
+ * Add a key.  Keys come in ascending order; a key that is equal to the previous one is ignored.
+ * SFX_OK, SFX_NOMEM, SFX_NOSPACE (beyond a limit), or SFX_CORRUPT (out of order); an error is
+ * final.
  */
 extern int sfx_surf_add(SfxSurfBuild *b, const uint8_t *key, uint32_t len);
 
-/* No key follows: the size of the filter in *size.  SFX_OK or an error as above. */
+/* All keys are added: set *size to the size of the filter.  SFX_OK or an error as above. */
 extern int sfx_surf_size(SfxSurfBuild *b, uint64_t *size);
 
-/* Write it, after sfx_surf_size, into buf[0..cap).  SFX_OK, or SFX_NOSPACE, SFX_NOMEM. */
+/* Write the filter into buf[0..cap), after sfx_surf_size.  SFX_OK, SFX_NOSPACE or SFX_NOMEM. */
 extern int sfx_surf_write(SfxSurfBuild *b, uint8_t *buf, uint64_t cap);
 
-/* Give back all memory: at any time after sfx_surf_build_init, and after every error. */
+/* Free all memory: at any time after sfx_surf_build_init, also after errors. */
 extern void sfx_surf_build_free(SfxSurfBuild *b);
 
 #endif							/* SFX_SURF_H */

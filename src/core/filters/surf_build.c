@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * surf_build.c - SuRF: from sorted keys to the nodes of their trie, in one pass
  *
- * A key's cut is known once its right neighbour is: it branches at the deeper of its two common
- * prefixes.  The nodes on the way to the last key are open; those deeper than the common prefix
- * with the next key are closed for good and written out, children before parents.  (The paper's
+ * A key's cut is known as soon as its right neighbour is: it branches at the deeper of its two
+ * common prefixes.  The nodes on the path to the last key are open; those deeper than the common
+ * prefix with the next key are closed and written out, children before parents.  (The paper's
  * builder writes levels at once.  With compressed paths the level of a node is known only when all
  * nodes above it are, so levels wait for surf_write.c.)
  *-------------------------------------------------------------------------
@@ -96,7 +96,7 @@ grow_buckets(SfxSurfBuild *b, size_t ndict)
 	return true;
 }
 
-/* 1 + the index of a path in dict; 0: no memory. */
+/* Returns 1 + the index of a path in dict, where it is added if necessary; 0: no memory. */
 static uint32_t
 intern(SfxSurfBuild *b, const uint8_t *path, uint32_t len)
 {
@@ -149,7 +149,7 @@ open_node(SfxSurfBuild *b, uint32_t depth, uint64_t pending, bool ends)
 	return o != NULL;
 }
 
-/* The edge that leads to the subtree of the last key. */
+/* Add the edge that leads to the subtree of the last key. */
 static bool
 add_child(SfxSurfBuild *b, uint8_t label)
 {
@@ -160,7 +160,7 @@ add_child(SfxSurfBuild *b, uint8_t label)
 	return e != NULL;
 }
 
-/* The leaf edge of the last key, which is cut behind cut bytes. */
+/* Add the leaf edge of the last key, which is cut after `cut` bytes. */
 static bool
 add_leaf(SfxSurfBuild *b, uint32_t cut)
 {
@@ -229,8 +229,8 @@ close_node(SfxSurfBuild *b, uint32_t from)
 /* ---- keys ---- */
 
 /*
- * The last key's right neighbour has its first lcp bytes (-1: there is none): cut it, and close
- * what it leaves.
+ * Cut the last key, whose right neighbour has its first lcp bytes (-1: there is none), and close
+ * the nodes that are not on the path to that.
  */
 static bool
 finish_key(SfxSurfBuild *b, int32_t lcp)

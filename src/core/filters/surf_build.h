@@ -8,15 +8,15 @@
 #include "surf_format.h"
 
 /*
- * Room for n more bytes at the end of a vector, at an address that holds until it grows again;
- * NULL: no memory.
+ * Make room for n more bytes at the end of a vector.  Returns their address, which holds until the
+ * vector grows again, or NULL: no memory.
  */
 extern void *surf_vec_room(SfxSurfBuild *b, SfxSurfVec *v, size_t n);
 
-/* n zeroed bytes as the whole contents of a vector. */
+/* Make n zeroed bytes the whole contents of a vector.  NULL: no memory. */
 extern void *surf_vec_zeroed(SfxSurfBuild *b, SfxSurfVec *v, size_t n);
 
-/* The same, and they are taken. */
+/* The same as surf_vec_room, and the bytes count as used. */
 static inline void *
 surf_vec_push(SfxSurfBuild *b, SfxSurfVec *v, size_t n)
 {
@@ -27,7 +27,7 @@ surf_vec_push(SfxSurfBuild *b, SfxSurfVec *v, size_t n)
 	return p;
 }
 
-/* A node on the way to the last key. */
+/* A node on the path to the last key. */
 typedef struct SurfOpen
 {
 	uint64_t	pending;		/* its edges in that vector begin here */
@@ -38,7 +38,7 @@ typedef struct SurfOpen
 /* An edge of an open node. */
 typedef struct SurfPending
 {
-	uint64_t	rest;			/* of a leaf: the bytes of the key behind its cut */
+	uint64_t	rest;			/* of a leaf: the bytes of the key after its cut */
 	uint32_t	hash;			/* ... and its hash bits */
 	uint8_t		restlen;
 	uint8_t		label;
@@ -46,7 +46,7 @@ typedef struct SurfPending
 } SurfPending;
 
 /*
- * A closed node; they stand in postorder, and their edges in the same order in "edges": label |
+ * A closed node.  Nodes are in postorder, and their edges in the same order in "edges": label |
  * child << 8.
  */
 typedef struct SurfNode
@@ -78,34 +78,34 @@ typedef struct SurfCode
 	uint8_t		len;
 } SurfCode;
 
-/* Close all open nodes: no key follows. */
+/* All keys are added: close all open nodes.  SFX_OK or an error. */
 extern int surf_close(SfxSurfBuild *b);
 
 /*
  * Number the paths by use and plan the pool; sets the plan's ndict, nonce, shortw, longw, lenw,
- * nsymbols, symsize, poolsize, flags. npaths: nodes with a path.
+ * nsymbols, symsize, poolsize, flags.  npaths: nodes with a path.  SFX_OK or an error.
  */
 extern int surf_plan_paths(SfxSurfBuild *b, uint64_t npaths);
 
 /*
  * Find symbols and a code for the paths (npaths different ones): makes "coded", "codes" and
- * "symbols", sets what the paths take.  false: no memory.
+ * "symbols", and sets the size of the paths.  False: no memory.
  */
 extern bool surf_encode_paths(SfxSurfBuild *b, uint32_t npaths);
 
-/* The path of this number is one that a node alone has. */
+/* Give that number to a path that only one node has. */
 extern void surf_name_once(SfxSurfBuild *b, uint64_t number, const SurfPath *p);
 
 /*
- * Make the rest section from the collected suffixes, and set its flag, if keys are such that it is
- * worth its room.
+ * Make the rest section from the collected suffixes, and set its flag, if the keys make it worth
+ * its room.  SFX_OK or an error.
  */
 extern int surf_plan_rest(SfxSurfBuild *b);
 
 /* Write starts, symbols and pool. */
 extern void surf_write_paths(SfxSurfBuild *b);
 
-/* Put w bits where there are zeros; 8 bytes from there on are ours. */
+/* Write w bits of x to where there are zeros; 8 bytes from there on must belong to the filter. */
 static inline void
 surf_or_bits(uint8_t *p, uint64_t bit, uint64_t x, unsigned w)
 {

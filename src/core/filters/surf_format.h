@@ -1,40 +1,47 @@
 /*-------------------------------------------------------------------------
  * surf_format.h - the bytes of a SuRF, and the steps that lookups, counts and iterators are made
- * of.  Private to surf*.c.
+ * of. Private to surf*.c.
  *
  * A *node* is numbered in level order, and so is an *edge* (a node's edges ascend by label).  The
- * first ndense nodes, whole levels, are dense. Child c (from 0) of all has-child bits is node c +
- * 1.  Where a 256-letter label is cut into digits (lwidth < 8), a byte whose digit group has
- * several members takes a second edge, from a *continuation* node, which has no path and no end.
+ * first ndense nodes, whole levels, are dense.  Child c (from 0) of all has-child bits is node c +
+ * 1.  If a 256-letter label is cut into digits (lwidth < 8), a byte whose digit group has several
+ * members takes a second edge, from a *continuation* node, which has no path and no end.
  *
  *	header		80 bytes, see sfx_surf_open
  *	dense		36 per dense node: 32 of label map, 4: number of its first edge
  *	dchild		rank vector of the has-child bits of dense edges
- *	code		rank vector over the 256 bytes, if flag CODE: a group begins here.  The number of a byte's group is its first digit, its place in a
- *				group of several the second
- *	blocks		one per 256 sparse edges, and one behind them if they fill it: 4: ones of has-child
- *				before it (dense ones too), 4: ones before each of its words, 32 has-child, then the low bits of 256 labels;
- *				the last block has only the labels it needs
- *	buckets		of sparse nodes: for each of their 2^bshift buckets a one, and behind it a zero for each of its edges
- *	select		for each 2^selshift buckets where its one stands, in as many bits as the size of buckets has
+ *	code		rank vector over the 256 bytes, if flag CODE: a group begins here.  The number of
+ *				a byte's group is its first digit, its place in a group of several the second
+ *	blocks		one per 256 sparse edges, and one after them if they fill it: 4: ones of has-child
+ *				before it (dense ones too), 4: ones before each of its words, 32 has-child, then
+ *				the low bits of 256 labels; the last block has only the labels it needs
+ *	buckets		of sparse nodes: for each of their 2^bshift buckets a one, and after it a zero for
+ *				each of its edges
+ *	select		for each 2^selshift buckets the position of its one, in as many bits as the size of
+ *				buckets has
  *	haspath		rank vector over nodes, if there are paths
  *	ends		rank vector over nodes, if flag ENDS: a key ends here
- *	once		rank vector over nodes with a path, if nonce > 0: no other node has this path. These are the last ones of the pool, in the order of nodes
+ *	once		rank vector over nodes with a path, if nonce > 0: no other node has this path.
+ *				These paths are the last ones of the pool, in the order of nodes
  *	kinds		rank vector over the others, if flag KINDS: its path number is a long one
  *	shorts		packed short path numbers; path = number
  *	longs		packed long ones; path = number + 2^shortw
- *	starts		for each 8 different paths at which bit of the pool number 8i begins, in as many bits as its size has
- *	symbols		if flag SYMBOLS, the code of the pool: 2 for each length from 1 to 12, above which 12 bits the next code is longer; 2 for each length, what to add to
- *				such a code for its symbol's number; 2 per symbol, by their codes: 3 bits of its length - 1, and 13 that are its byte or where it stands among the strings;
- *				the strings
- *	pool		bits, the highest of a byte first, for each different path: lenw of length (all ones: 20 more have it), and so many of its code, or its bytes
- *	rest		164 if flag REST, the code of real bits: 128: a weight in half a byte for each byte, 32: for each 16 bytes the sum of the weights
- *				before them, 2: of all, 1: the weight of a key's end, which stands before all bytes, 1: zero
+ *	starts		for each 8 different paths the bit of the pool where number 8i begins, in as many
+ *				bits as its size has
+ *	symbols		if flag SYMBOLS, the code of the pool: 2 for each length from 1 to 12, above which
+ *				12 bits the next code is longer; 2 for each length, what to add to such a code for
+ *				its symbol's number; 2 per symbol, by their codes: 3 bits of its length - 1, and 13
+ *				that are its byte or its place among the strings; the strings
+ *	pool		bits, the highest of a byte first, for each different path: lenw of length (all
+ *				ones: 20 more have it), and that many bits of its code, or its bytes
+ *	rest		164 if flag REST, the code of real bits: 128: a weight in half a byte for each byte,
+ *				32: for each 16 bytes the sum of the weights before them, 2: of all, 1: the weight
+ *				of a key's end, which comes before all bytes, 1: zero
  *	suffixes	packed, one per leaf edge: hash bits above real bits
  *	slack		8
  *
  * A rank vector is blocks of 40 bytes: ones before it (4), ones in it before each of its 4 words
- * (4), 256 bits (32); n / 256 + 1 of them.  So one word is counted for a rank.
+ * (4), 256 bits (32); n / 256 + 1 of them.  So a rank counts one word.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SURF_FORMAT_H
@@ -49,14 +56,14 @@
 #define SURF_HEADER		80
 #define SURF_DENSE		36
 #define SURF_RANK		40
-#define SURF_BITS		8		/* offset of the bits in a block, of has-child ones too */
+#define SURF_BITS		8		/* offset of the bits in a block, also of has-child bits */
 #define SURF_BLOCKEDGES	256
-#define SURF_LABELS		40		/* and of the labels */
-#define SURF_MINLOW		2		/* least bits of a label that are stored */
+#define SURF_LABELS		40		/* and offset of the labels */
+#define SURF_MINLOW		2		/* least number of bits of a label that are stored */
 #define SURF_CODE		SURF_RANK
 #define SURF_SINGLE		255
 #define SURF_DICTSTEP	8
-#define SURF_CODELEN	12		/* bits of a symbol's code, at most */
+#define SURF_CODELEN	12		/* most bits of a symbol's code */
 #define SURF_SYMENTRIES (4 * SURF_CODELEN)	/* where symbols begin in their section */
 #define SURF_SYMOFF		13		/* bits of a symbol's place */
 #define SURF_MAXSYMBOLS	1024
@@ -74,7 +81,7 @@
 #define SURF_RESTSUMS	128		/* offsets in that section */
 #define SURF_RESTTOTAL	160
 #define SURF_RESTEND	162
-#define SURF_RESTLEN	8		/* bytes of the key that real bits are made of, at most */
+#define SURF_RESTLEN	8		/* most bytes of the key that real bits are made of */
 #define SURF_RESTSPAN	48		/* bits of the interval that they divide */
 
 #define likely(x)	__builtin_expect((x) != 0, 1)
@@ -94,7 +101,7 @@ surf_nbuckets(const SfxSurf *s)
 	return (s->nnodes - s->ndense) << s->bshift;
 }
 
-/* Bits of the section buckets. */
+/* Number of bits of the section buckets. */
 static inline uint64_t
 surf_bucket_bits(const SfxSurf *s)
 {
@@ -119,7 +126,7 @@ surf_leaves(const SfxSurf *s)
 	return s->nnodes == 0 ? 0 : s->nedges - (s->nnodes - 1);
 }
 
-/* Bits of a select sample, and of a path's start. */
+/* Number of bits of a select sample, and of a path's start. */
 static inline unsigned
 surf_sample_width(const SfxSurf *s)
 {
@@ -132,7 +139,10 @@ surf_start_width(const SfxSurf *s)
 	return sfx_bitlen(s->poolsize * 8);
 }
 
-/* Set the pointers from the header's numbers; the size of the whole. */
+/*
+ * Set the pointers from the header's numbers, with base as the filter's first byte.  Returns the
+ * size of the filter.
+ */
 extern uint64_t surf_layout(SfxSurf *s, const uint8_t *base);
 
 /* ---- rank ---- */
@@ -143,7 +153,7 @@ surf_bit(const uint8_t *v, uint64_t i)
 	return v[(i >> 8) * SURF_RANK + SURF_BITS + (i >> 3 & 31)] >> (i & 7) & 1;
 }
 
-/* Ones before bit i of 256, of a block that begins with its samples. */
+/* Number of ones before bit i of 256, of a block that begins with its samples. */
 static inline uint64_t
 surf_block_rank(const uint8_t *b, unsigned i)
 {
@@ -153,7 +163,7 @@ surf_block_rank(const uint8_t *b, unsigned i)
 	return (uint64_t) sfx_get32(b) + b[4 + word] + sfx_popcount(w & ((UINT64_C(1) << (i & 63)) - 1));
 }
 
-/* Ones before bit i, as the bytes have it: the caller checks it. */
+/* Number of ones before bit i.  The result is as the bytes say: the caller checks it. */
 static inline uint64_t
 surf_rank(const uint8_t *v, uint64_t i)
 {
@@ -179,7 +189,7 @@ surf_has_child(const SfxSurf *s, uint64_t edge)
 	return surf_block(s, e)[SURF_BITS + (e >> 3 & 31)] >> (e & 7) & 1;
 }
 
-/* Has-child bits before edge (<= nedges), not more than there are. */
+/* Number of has-child bits before edge (<= nedges); never more than there are. */
 static inline uint64_t
 surf_children(const SfxSurf *s, uint64_t edge)
 {
@@ -201,7 +211,7 @@ surf_child(const SfxSurf *s, uint64_t edge, uint64_t *node)
 	return *node < s->nnodes;
 }
 
-/* The leaf edges before edge. */
+/* Number of leaf edges before edge. */
 static inline uint64_t
 surf_leaf_rank(const SfxSurf *s, uint64_t edge)
 {
@@ -213,7 +223,7 @@ surf_leaf_rank(const SfxSurf *s, uint64_t edge)
 	return edge - c < leaves ? edge - c : leaves;
 }
 
-/* Value i of packed ones of w (<= 57) bits. */
+/* Value i of packed values of w (<= 57) bits. */
 static inline uint64_t
 surf_packed(const uint8_t *p, uint64_t i, unsigned w)
 {
@@ -227,7 +237,7 @@ surf_sample(const SfxSurf *s, uint64_t i)
 	return surf_packed(s->select, i, s->samplew);
 }
 
-/* Where the one of bucket q stands, if the bytes are sound; at most at the end of all. */
+/* The position of the one of bucket q, if the bytes are sound; never beyond the end of all. */
 static inline uint64_t
 surf_select(const SfxSurf *s, uint64_t q)
 {
@@ -270,7 +280,7 @@ surf_bucket(const SfxSurf *s, uint64_t q)
 	return e < n ? e : n;
 }
 
-/* The zeros behind the one at bit at, up to the next one or the end. */
+/* Number of zeros after the one at bit at, up to the next one or the end. */
 static inline uint64_t
 surf_bucket_size(const SfxSurf *s, uint64_t at)
 {
@@ -307,7 +317,7 @@ surf_first_edge(const SfxSurf *s, uint64_t node)
 	return s->ndedges + surf_bucket(s, (node - s->ndense) << s->bshift);
 }
 
-/* The stored bits of the label of a sparse edge. */
+/* The bits of a sparse edge's label that are stored. */
 static inline unsigned
 surf_low_label(const SfxSurf *s, uint64_t e)
 {
@@ -349,8 +359,8 @@ surf_weights_below(const uint8_t *rest, unsigned c)
 }
 
 /*
- * The code of a rest of n bytes, of which more may follow only if n = SURF_RESTLEN: its highest
- * bits.  below: NULL, or surf_weights_below of all bytes, for who codes many.
+ * The code of a rest of n bytes, its highest bits.  More bytes may follow only if n = SURF_RESTLEN.
+ * below: NULL, or surf_weights_below of all bytes, for a caller that codes many.
  */
 static inline uint32_t
 surf_code_rest(const uint8_t *rest, const uint16_t *below, const uint8_t *p, uint32_t n, unsigned bits)
@@ -375,7 +385,7 @@ surf_code_rest(const uint8_t *rest, const uint16_t *below, const uint8_t *p, uin
 
 /*
  * The real bits of a rest of n bytes (more may follow if n = SURF_RESTLEN): those of its code, or
- * the next ones, and zeros where it ends.  below: see surf_code_rest.
+ * the next bits, and zeros after its end.  below: see surf_code_rest.
  */
 static inline uint32_t
 surf_real_of(const SfxSurf *s, const uint16_t *below, const uint8_t *p, uint32_t n)
@@ -389,7 +399,7 @@ surf_real_of(const SfxSurf *s, const uint16_t *below, const uint8_t *p, uint32_t
 	return (uint32_t) (x >> (32 - s->realbits));
 }
 
-/* The real bits of a key that is cut behind d bytes. */
+/* The real bits of a key that is cut after d bytes. */
 static inline uint32_t
 surf_real(const SfxSurf *s, const uint8_t *key, uint32_t len, uint32_t d)
 {
@@ -398,7 +408,7 @@ surf_real(const SfxSurf *s, const uint8_t *key, uint32_t len, uint32_t d)
 	return surf_real_of(s, NULL, key + (n > 0 ? d : 0), n < SURF_RESTLEN ? n : SURF_RESTLEN);
 }
 
-/* The suffix of a key that is cut behind d bytes. */
+/* The suffix of a key that is cut after d bytes. */
 static inline uint64_t
 surf_suffix(const SfxSurf *s, const uint8_t *key, uint32_t len, uint32_t d)
 {
@@ -423,7 +433,7 @@ surf_stored_suffix(const SfxSurf *s, uint64_t edge)
 	return sfx_bits_get(s->suffixes, (leaf * w + w + 7) / 8 + SURF_SLACK, leaf * w, w);
 }
 
-/* Compare the real bits of a leaf edge with those of a key cut behind d bytes. */
+/* Compare the real bits of a leaf edge with those of a key that is cut after d bytes. */
 static inline int
 surf_cmp_real(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len, uint32_t d)
 {
@@ -442,7 +452,7 @@ surf_cmp_real(const SfxSurf *s, uint64_t edge, const uint8_t *key, uint32_t len,
 /* The bits of path number id in the pool: [*at, *end).  False: damaged. */
 extern bool surf_path(const SfxSurf *s, uint64_t id, uint64_t *at, uint64_t *end);
 
-/* At least 56 bits of the pool from bit at on, above others. */
+/* At least 56 bits of the pool, from bit at on, as the high bits. */
 static inline uint64_t
 surf_pool_bits(const SfxSurf *s, uint64_t at)
 {
@@ -459,8 +469,8 @@ surf_reached(const uint8_t *limits, uint64_t x)
 }
 
 /*
- * The next symbol of a path, of which *at < end is the next bit: its length (1 to 8), and its
- * bytes, the first in the lowest 8 bits of *sym.  0: damaged.
+ * The next symbol of a path, whose next bit is *at < end.  Returns its length (1 to 8); *sym: its
+ * bytes, the first in the lowest 8 bits.  0: damaged.
  */
 static inline unsigned
 surf_symbol(const SfxSurf *s, uint64_t *at, uint64_t end, uint64_t *sym)
@@ -499,12 +509,13 @@ surf_symbol(const SfxSurf *s, uint64_t *at, uint64_t end, uint64_t *sym)
 	return len;
 }
 
-/* The path number of a node, which has one.  False: damaged. */
+/* The number of the path of a node, which has a path.  False: damaged. */
 extern bool surf_path_id(const SfxSurf *s, uint64_t node, uint64_t *id);
 
 /*
- * Compare key[*d..len) with the path of a node.  0: it begins with it, and *d moves behind it. < 0:
- * the key is smaller than all keys below (it may end inside the path); > 0: larger.  2: damaged.
+ * Compare key[*d..len) with the path of a node.  0: it begins with the path, and *d moves after
+ * that.  < 0: the key is smaller than all keys below (it may end inside the path); > 0: larger;
+ * SURF_DAMAGED.
  */
 extern int surf_match_path(const SfxSurf *s, uint64_t node, const uint8_t *key, uint32_t len, uint32_t *d);
 
@@ -524,7 +535,7 @@ surf_ends(const SfxSurf *s, uint64_t node)
 	return (s->flags & SURF_F_ENDS) != 0 && surf_bit(s->ends, node);
 }
 
-/* The first digit of byte c by that code. */
+/* The first digit of byte c in a code. */
 static inline unsigned
 surf_code_digit1(const uint8_t *code, unsigned c)
 {
@@ -533,7 +544,7 @@ surf_code_digit1(const uint8_t *code, unsigned c)
 	return code[4 + (c >> 6)] + sfx_popcount(w & ((UINT64_C(2) << (c & 63)) - 1)) - 1;
 }
 
-/* And the second one: SURF_SINGLE if it has none. */
+/* And the second one: SURF_SINGLE if there is none. */
 static inline unsigned
 surf_code_digit2(const uint8_t *code, unsigned c)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * surf_iter.c - SuRF: walking over the cut keys in order, and checking a whole filter
  *
- * The iterator keeps one entry per level of the trie.  The key of a level is spelled up to its
- * depth once it is entered; the label of the edge taken stands behind that.
+ * The iterator keeps one entry for each level of the trie.  The key of a level is spelled up to its
+ * depth as soon as the level is entered; the label of the edge taken follows that.
  *-------------------------------------------------------------------------
  */
 #include "surf_format.h"
@@ -36,7 +36,7 @@ iter_none(SfxSurfIter *it)
 	return 0;
 }
 
-/* Spell the path of a node behind the first *d bytes of the key. */
+/* Spell the path of a node after the first *d bytes of the key. */
 static bool
 spell_path(const SfxSurfIter *it, uint64_t node, uint32_t *d)
 {
@@ -62,7 +62,7 @@ spell_path(const SfxSurfIter *it, uint64_t node, uint32_t *d)
 	return true;
 }
 
-/* Enter a node, standing on its first edge or its last one. */
+/* Enter a node, at its first edge or its last one. */
 static bool
 enter(SfxSurfIter *it, uint64_t node, uint32_t depth, bool cont, bool last)
 {
@@ -124,7 +124,7 @@ first_of_group(const SfxSurf *s, unsigned group)
 }
 
 /*
- * Spell the byte of the edge taken at a level.  1 if it takes a continuation node to do so, 0, or
+ * Spell the byte of the edge taken at a level.  1: that needs a continuation node, 0: done, or
  * SFX_CORRUPT.
  */
 static int
@@ -140,7 +140,7 @@ spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
 	else
 	{
 		c = surf_label(s, l->node, l->edge);
-		/* the last level but one is the one that led to a continuation node */
+		/* the last level but one has the edge to the continuation node */
 		if (s->flags & SURF_F_CODE)
 			c = l->cont ? c + first_of_group(s, surf_label(s, l[-1].node, l[-1].edge)) : first_of_group(s, c);
 	}
@@ -150,7 +150,7 @@ spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
 	return l->node >= s->ndense && !l->cont && surf_digit2(s, c) != SURF_SINGLE;
 }
 
-/* The top level stands somewhere: go down from there to the first key below, or the last one. */
+/* The top level is at an edge: go down from there to the first key below, or the last one. */
 static int
 settle(SfxSurfIter *it, bool last)
 {
@@ -246,7 +246,7 @@ sfx_surf_seek_last(SfxSurfIter *it)
 	return enter(it, 0, 0, false, true) ? settle(it, true) : iter_fail(it);
 }
 
-/* Stand on the first key of a node just entered. */
+/* Move to the first key of a node just entered. */
 static int
 first_of_node(SfxSurfIter *it)
 {
@@ -257,8 +257,8 @@ first_of_node(SfxSurfIter *it)
 }
 
 /*
- * Take the edge of a byte or digit at the top level, or else settle on the first key behind.  1:
- * took it; then *result is not set.
+ * Take the edge of a byte or digit at the top level.  1: done, and *result is not set.  Otherwise
+ * there is none, and the iterator moves to the first key after it.
  */
 static int
 take(SfxSurfIter *it, unsigned c, int *result)
@@ -289,7 +289,7 @@ take(SfxSurfIter *it, unsigned c, int *result)
 	return 0;
 }
 
-/* The seek stopped at a leaf edge that is the key's own. */
+/* The seek ended at a leaf edge that may be the key's own. */
 static int
 seek_leaf(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp)
 {
@@ -411,7 +411,7 @@ check_dense(const SfxSurf *s)
 	return e != s->ndedges ? "the dense labels do not make up the dense edges" : why;
 }
 
-/* An edge of the sparse part: the rank sample, the order of labels, and where a child stands. */
+/* Check an edge of the sparse part: the rank sample, the order of labels, and where a child is. */
 static const char *
 check_edge(const SfxSurf *s, uint64_t e, uint64_t node, int *label, uint64_t *children)
 {
@@ -497,7 +497,7 @@ check_paths(const SfxSurf *s)
 	return NULL;
 }
 
-/* Groups have a digit each, and so have their bytes. */
+/* Check that each group has a digit of its own, and each byte of a group. */
 static const char *
 check_code(const SfxSurf *s)
 {

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  * surf_paths.c - SuRF: the different paths, numbered by use, and how their bytes are written
  *
- * A path that one node only has needs no number: the once bits count such nodes, and their paths
- * stand in the pool in the order of nodes.
+ * A path that only one node has needs no number: the once bits count such nodes, and their paths
+ * are in the pool in the order of nodes.
  *-------------------------------------------------------------------------
  */
 #include "surf_build.h"
 
-/* Uses that are told apart when paths are numbered. */
+/* Numbers of uses up to this one are told apart when paths are numbered. */
 #define USES_MAX	4095
-/* What a bit with its rank samples takes, in 20ths of a bit. */
+/* Room that a bit with its rank samples takes, in 20ths of a bit. */
 #define RANK_BIT20	25
 
 /* Number the paths by falling use. */
@@ -47,7 +47,7 @@ typedef struct Widths
 	bool		kinds;
 } Widths;
 
-/* Numbers of one width, or of two with a bit that tells which: whichever is smaller. */
+/* Choose numbers of one width, or of two with a bit that tells which: what is smaller. */
 static Widths
 choose_widths(const SfxSurfBuild *b, uint32_t n)
 {
@@ -101,7 +101,7 @@ plan_numbers(SfxSurfBuild *b, uint32_t n, uint64_t npaths)
 	plan->flags |= w.kinds ? SURF_F_KINDS : 0;
 }
 
-/* Choose the width of records' lengths; the size of the pool. */
+/* Choose the width of records' lengths, and compute the size of the pool. */
 static void
 plan_pool(SfxSurfBuild *b, uint32_t n)
 {
@@ -154,7 +154,7 @@ surf_plan_paths(SfxSurfBuild *b, uint64_t npaths)
 	}
 	else
 	{
-		/* bytes as they are */
+		/* bytes without a code */
 		plan->nsymbols = 0;
 		for (uint32_t i = 0; i < n; i++)
 			dict[i].bits = 8 * dict[i].len;
@@ -169,7 +169,7 @@ surf_name_once(SfxSurfBuild *b, uint64_t number, const SurfPath *p)
 	((uint32_t *) b->order.p)[number] = (uint32_t) (p - (const SurfPath *) b->dict.p);
 }
 
-/* Append the w (<= 56) bits of x to the pool, which is zeros from bit *at on. */
+/* Append w (<= 56) bits, x, to the pool, which is zeros from bit *at on; *at moves after them. */
 static inline void
 put_bits(const SfxSurf *s, uint64_t *at, uint64_t x, unsigned w)
 {

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * surf_rest.c - SuRF: the order-preserving code of what follows the cuts, of which real suffixes
- * are the first bits
+ * surf_rest.c - SuRF: the order-preserving code of what follows the cuts; real suffixes are its
+ * first bits
  *
  * Every byte has a weight; it takes its share of the interval that the bytes before it have left,
  * and the end of the key takes a share below all bytes.  So intervals of rests ascend as the rests
@@ -9,19 +9,19 @@
  */
 #include "surf_build.h"
 
-/* Bytes behind the cut that the code is made for: few real bits see no more. */
+/* The code is made for that many bytes after the cut: few real bits do not reach further. */
 #define REST_TRAIN		4
 /* A code for fewer keys is not worth its table ... */
 #define REST_MINKEYS	500
 /*
- * ... and pairs of bytes must be equal that often, of 256: they are once if all bytes are as
- * frequent.
+ * ... and pairs of bytes must be equal that often, of 256: once is the case if all bytes are
+ * equally frequent.
  */
 #define REST_MINEQUAL	3
 
 /*
- * Weights in proportion to the counts, rounded down, the greatest of which is most; count[256] is
- * that of ends.
+ * Set weights in proportion to the counts, rounded down, such that the greatest is `most`;
+ * count[256] is that of ends.
  */
 static void
 set_weights(uint8_t *rest, const uint64_t *count, uint64_t most)

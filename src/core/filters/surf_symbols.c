@@ -1,24 +1,27 @@
 /*-------------------------------------------------------------------------
- * surf_symbols.c - SuRF: a code for the bytes of paths: symbols of 1 to 8 bytes, and for each as
- * many bits as its frequency says
+ * surf_symbols.c - SuRF: a code for the bytes of paths: symbols of 1 to 8 bytes, each with as many
+ * bits as its frequency says
  *
- * All single bytes that occur are symbols. Where there are paths enough to learn from, strings join
- * them, found as those of FSST are (Boncz, Neumann, Leis, VLDB 2020, section 4): a few rounds of
- * cutting a sample into the symbols of the round before; the next round takes the symbols and the
- * concatenations of neighbours that save most bits.  The code is an optimal prefix code; its
- * lengths come from hope_assign.c, as an alphabetic code of ascending weights is optimal among all.
+ * All single bytes that occur are symbols.  If there are enough paths to learn from, strings are
+ * added, which are found as those of FSST are (Boncz, Neumann, Leis, VLDB 2020, section 4): in a
+ * few rounds a sample is cut into the symbols of the previous round, and the next round takes the
+ * symbols and the concatenations of neighbours that save most bits.  The code is an optimal prefix
+ * code; its lengths come from hope_assign.c, since an alphabetic code of ascending weights is
+ * optimal among all.
+ *-------------------------------------------------------------------------
  */
 #include "surf_build.h"
 #include "hope_format.h"
 
 #define SAMPLE		32768
-#define ROUNDS		4			/* of which half where paths are fewer: a filter of one page must not take long */
+#define ROUNDS		4			/* half as many if paths are fewer: a filter of one page must not
+								 * take long */
 #define NSTRINGS	255
 #define NCODES		(256 + NSTRINGS)	/* strings, then bytes */
 #define CANDIDATES	8192		/* a power of 2 */
-/* Strings pay only for that many bytes of different paths. */
+/* Strings pay only from that many bytes of different paths on. */
 #define STRINGS_FROM	8192
-/* Bits of a byte that the sample does not have. */
+/* Bits assumed for a byte that the sample does not have. */
 #define UNSEEN		12
 
 typedef struct Candidate
@@ -28,7 +31,7 @@ typedef struct Candidate
 	uint32_t	len;
 } Candidate;
 
-/* The table while it is made. */
+/* The table under construction. */
 typedef struct Trainer
 {
 	Candidate	string[NSTRINGS];
@@ -72,7 +75,7 @@ index_strings(Trainer *t)
 	}
 }
 
-/* The longest symbol that s[0..len) begins with. */
+/* Returns the longest symbol that s[0..len) begins with. */
 static inline unsigned
 match(const Trainer *t, const uint8_t *s, uint32_t len)
 {
@@ -111,7 +114,7 @@ symbol_len(const Trainer *t, unsigned code)
 /* ---- the code ---- */
 
 /*
- * List the codes that occur, by count, and find the lengths of an optimal code for them.  false: no
+ * List the codes that occur, by count, and find the lengths of an optimal code for them.  False: no
  * memory.
  */
 static bool
@@ -142,7 +145,7 @@ assign_lengths(SfxSurfBuild *b, Trainer *t)
 		return false;
 	if (t->nused > 0)
 		sfx_hope_assign(weight, t->nused, SURF_CODELEN, length, scratch);
-	/* equal weights may have lengths in any order; the shortest belong to the last */
+	/* equal weights may have lengths in any order; the shortest ones belong to the last */
 	for (unsigned i = 0; i < t->nused; i++)
 		uses[length[i]]++;
 	for (unsigned i = 0, len = SURF_CODELEN; i < t->nused; i++)
@@ -197,8 +200,8 @@ propose(Finder *f, uint64_t bytes, uint32_t len, uint64_t gain)
 }
 
 /*
- * Propose a string that took, or would take, so many bits once, where it now takes others, if that
- * pays for its place in the table.
+ * Propose a string that occurs `uses` times and takes `bits` bits as one symbol, `others` bits
+ * without being one, if that pays for its place in the table.
  */
 static void
 propose_for(Finder *f, Candidate x, uint64_t uses, uint64_t others, uint64_t bits)
@@ -209,7 +212,7 @@ propose_for(Finder *f, Candidate x, uint64_t uses, uint64_t others, uint64_t bit
 		propose(f, x.bytes, x.len, uses * (others - bits) - price);
 }
 
-/* Keep the best candidates: a heap with the worst on top. */
+/* Keep the best candidates, in a heap with the worst on top. */
 static void
 choose_strings(Trainer *t, const Finder *f)
 {
@@ -244,7 +247,9 @@ choose_strings(Trainer *t, const Finder *f)
 	}
 }
 
-/* The strings of the next round, from the counts of this one, of which each stands for step. */
+/*
+ * Choose the strings of the next round from the counts of this one, each of which stands for step.
+ */
 static void
 next_strings(Trainer *t, Finder *f, uint64_t step)
 {
@@ -255,8 +260,8 @@ next_strings(Trainer *t, Finder *f, uint64_t step)
 	for (unsigned i = 0; i < t->nused; i++)
 		total += t->count[t->used[i]];
 	/*
-	 * most frequent ones first, lest candidates are too many; rows of pairs are zeros again after
-	 * their use
+	 * Most frequent ones first, so that candidates do not become too many.  Rows of pairs are
+	 * zeroed after use.
 	 */
 	for (unsigned i = t->nused; i-- > 0;)
 	{
@@ -291,7 +296,7 @@ next_strings(Trainer *t, Finder *f, uint64_t step)
 	index_strings(t);
 }
 
-/* false: no memory. */
+/* False: no memory. */
 static bool
 find_strings(SfxSurfBuild *b, Trainer *t, uint32_t npaths)
 {
@@ -316,7 +321,7 @@ find_strings(SfxSurfBuild *b, Trainer *t, uint32_t npaths)
 
 /* ---- the result ---- */
 
-/* The symbols section, and the codes of all symbols in "codes".  false: no memory. */
+/* Write the symbols section, and the codes of all symbols into "codes".  False: no memory. */
 static bool
 write_symbols(SfxSurfBuild *b, const Trainer *t)
 {
@@ -332,7 +337,7 @@ write_symbols(SfxSurfBuild *b, const Trainer *t)
 		return false;
 	entry = out + SURF_SYMENTRIES;
 	strings = entry + 2 * (size_t) t->nused;
-	/* by falling count lengths ascend; code is the next one in 12 bits */
+	/* lengths ascend as counts fall; code is the next one in 12 bits */
 	for (unsigned i = 0; i <= t->nused; i++)
 	{
 		unsigned	k = i < t->nused ? t->used[t->nused - 1 - i] : 0,

@@ -1,29 +1,30 @@
 /*-------------------------------------------------------------------------
  * surf_write.c - SuRF: from the nodes of the trie in postorder to the filter in level order
  *
- * Postorder read backwards is preorder from right to left: it meets the nodes of every level from
- * right to left. So two walks do: one sums up the levels, the other writes every level downwards
- * from its end.
+ * Postorder read backwards is preorder from right to left: it visits the nodes of every level from
+ * right to left.  So two walks are enough: one sums up the levels, the other writes every level
+ * downwards from its end.
+ *-------------------------------------------------------------------------
  */
 #include "surf_build.h"
 
 /*
- * A dense part may cost this share of the sparse one, for its speed (the paper's R, section 2.5)
+ * A dense part may cost this share of the sparse one, for its speed (the paper's R, section 2.5);
  * ...
  */
 #define DENSE_SHARE		64
 /* ... and it ends above this level: below, nodes are too many and too small. */
 #define DENSE_LEVELS	16
 /*
- * Bits that a sparse edge costs besides what is stored of its label, in 20ths, a bucket, a dense
- * edge, and a dense node.
+ * The cost, in 20ths of a bit, of a sparse edge besides the stored bits of its label, of a bucket,
+ * a dense edge, and a dense node.
  */
 #define SPARSE_EDGE20	47
 #define BUCKET20		22
 #define DENSE_EDGE20	23
 #define DENSE_NODE20	(SURF_DENSE * 8 * 20)
 
-/* Bits of "buckets" from one sample to the next, about. */
+/* Bits of "buckets" between two samples, about. */
 #define SAMPLE_BITS		256
 
 /* Longest path that may become nodes of one edge. */
@@ -35,7 +36,7 @@ typedef struct Level
 	uint64_t	edges;
 	uint64_t	leaves;
 	uint64_t	paths;
-	uint64_t	once;			/* paths that one node has */
+	uint64_t	once;			/* paths that only one node has */
 	uint64_t	longs;			/* paths with a long number */
 } Level;
 
@@ -47,11 +48,11 @@ typedef struct Edge
 	const uint8_t *suffix;		/* of a leaf */
 } Edge;
 
-/* A node whose edges right of i are done. */
+/* A node; its edges to the right of edge i are done. */
 typedef struct Frame
 {
 	uint64_t	first;			/* its first edge */
-	uint64_t	suffix;			/* behind the suffix of its next leaf, in bytes */
+	uint64_t	suffix;			/* end of the suffix of its next leaf, in bytes */
 	uint32_t	level;
 	uint16_t	n;
 	int16_t		i;
@@ -59,7 +60,7 @@ typedef struct Frame
 
 typedef struct Walk Walk;
 
-/* node is NULL for a continuation node. */
+/* Called for each node; node is NULL for a continuation node. */
 typedef bool (*Emit) (Walk *w, uint32_t level, const SurfNode *node, const Edge *e, unsigned n);
 
 struct Walk
@@ -78,7 +79,7 @@ struct Walk
 	uint16_t	below[256];		/* in writing, with a rest section: surf_weights_below */
 };
 
-/* Labels of the levels from w->dense on are digits of this code. */
+/* Let labels of the levels from w->dense on be digits of this code. */
 static void
 use_code(Walk *w, const uint8_t *code)
 {
@@ -136,7 +137,7 @@ emit_unary(Walk *w, uint32_t *level, const SurfPath *p)
 	return true;
 }
 
-/* Emit the next node of the preorder, and put it on the stack if there is anything below it. */
+/* Emit the next node of the preorder, and push it on the stack if there is anything below it. */
 static bool
 visit(Walk *w, uint32_t level)
 {
@@ -303,7 +304,10 @@ set_rank_bit(uint8_t *v, uint64_t i)
 	v[(i >> 8) * SURF_RANK + SURF_BITS + (i >> 3 & 31)] |= (uint8_t) (1u << (i & 7));
 }
 
-/* Fill in the samples of a block that has ones before it; those up to its end. */
+/*
+ * Fill in the samples of a block that has `ones` ones before it.  Returns the number of ones up to
+ * its end.
+ */
 static uint64_t
 write_block_rank(uint8_t *b, uint64_t ones)
 {
@@ -330,9 +334,9 @@ write_ranks(uint8_t *v, uint64_t n)
 /* ---- the digit code ---- */
 
 /*
- * An order-preserving code of digits below 2^width in which bytes heavier than min have a digit of
- * their own, and runs of others share one.  The number of digits it takes, and the weight of bytes
- * that share.
+ * Make an order-preserving code of digits below 2^width in which bytes heavier than min have a
+ * digit of their own, and runs of others share one.  Returns the number of digits it takes;
+ * *shared: the weight of bytes that share.
  */
 static unsigned
 make_code(uint8_t *code, const uint64_t *hist, unsigned width, uint64_t min, uint64_t *shared)
@@ -358,7 +362,7 @@ make_code(uint8_t *code, const uint64_t *hist, unsigned width, uint64_t min, uin
 	return groups;
 }
 
-/* The best code of that width; the weight of bytes that take two digits. */
+/* Find the best code of that width.  Returns the weight of bytes that take two digits. */
 static uint64_t
 best_code(uint8_t *code, const uint64_t *hist, unsigned width)
 {
@@ -367,8 +371,8 @@ best_code(uint8_t *code, const uint64_t *hist, unsigned width)
 				shared;
 
 	/*
-	 * the smallest threshold that needs no more digits than there are; all bytes in runs need 256 /
-	 * 2^width
+	 * Find the smallest threshold that needs no more digits than there are; if all bytes are in
+	 * runs, that is 256 / 2^width.
 	 */
 	for (unsigned c = 0; c < 256; c++)
 		hi = hist[c] > hi ? hist[c] : hi;
@@ -386,8 +390,8 @@ best_code(uint8_t *code, const uint64_t *hist, unsigned width)
 }
 
 /*
- * The best number of buckets for so many sparse nodes and edges with labels of that width; what
- * they cost then, in 20ths of a bit.
+ * Find the best number of buckets for sparse nodes and edges with labels of that width.  Returns
+ * what they cost then, in 20ths of a bit.
  */
 static uint64_t
 best_buckets(unsigned width, uint64_t nodes, uint64_t edges, uint8_t *bshift)
@@ -407,8 +411,8 @@ best_buckets(unsigned width, uint64_t nodes, uint64_t edges, uint8_t *bshift)
 }
 
 /*
- * Choose the width of labels; code is what goes with it.  The sums of nodes and edges are about
- * those of the sparse part.
+ * Choose the width of labels, and the code that goes with it.  The sums of nodes and edges are
+ * about those of the sparse part.
  */
 static void
 choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist, uint64_t nodes)
@@ -426,7 +430,7 @@ choose_code(SfxSurf *plan, uint8_t *code, const uint64_t *hist, uint64_t nodes)
 					cost;
 		uint8_t		bshift = 0;
 
-		/* at most as many continuation nodes as edges behind them */
+		/* at most as many continuation nodes as edges after them */
 		cost = best_buckets(width, nodes + shared, total + shared, &bshift) + SURF_CODE * 8 * 20;
 		if (cost < best)
 		{
@@ -452,7 +456,7 @@ sparse_cost(const SfxSurf *plan, const Level *l)
 	return l->edges * ((uint64_t) (plan->lwidth - plan->bshift) * 20 + SPARSE_EDGE20) + (l->nodes << plan->bshift) * BUCKET20;
 }
 
-/* How many levels to make dense: as many as pay, or cost little in comparison with the whole. */
+/* Choose how many levels are dense: as many as pay, or cost little in comparison with the whole. */
 static uint32_t
 choose_dense(const SfxSurf *plan, const Level *l, uint32_t n)
 {
@@ -473,7 +477,7 @@ choose_dense(const SfxSurf *plan, const Level *l, uint32_t n)
 	return best;
 }
 
-/* Of every level, the sums of the levels up to it. */
+/* Replace the numbers of every level by the sums of the levels up to it.  Returns the total. */
 static Level
 sum_levels(Level *l, uint32_t n)
 {
@@ -672,7 +676,7 @@ write_sparse(SfxSurf *s, uint64_t node, uint64_t first, const Edge *e, unsigned 
 		set_bit((uint8_t *) s->buckets, first + n + q + bucket);
 }
 
-/* What is stored of a suffix as it was collected. */
+/* The stored form of a suffix that was collected. */
 static uint64_t
 suffix_of(const Walk *w, const uint8_t *p)
 {
