@@ -5,8 +5,8 @@
 #include "delta_node.h"
 
 /*
- * Put c at slot at of the leaf at the end of path, splitting upwards; available() promised height +
- * 1 nodes.
+ * Insert c at slot at of the leaf at the end of path, splitting upwards; available() has promised
+ * height + 1 nodes.
  */
 static void
 insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c, uint32_t seplen)
@@ -40,8 +40,8 @@ insert_splitting(SfxDelta *d, const SfxNodeAlloc *a, Path *path, int at, Cell c,
 }
 
 /*
- * The place of pos in the leaf of the finger, which another entry went to just now; -1 if it may be
- * another leaf's.  A place between two of its entries is the leaf's own.
+ * The place of pos in the leaf *finger, into which the previous entry was inserted; -1 if pos may
+ * belong to another leaf.  Only a place between two of the leaf's entries is certainly the leaf's.
  */
 static int
 near_finger(const SfxNodeAlloc *a, uint32_t finger, const SfxPos *pos, bool *equal)
@@ -65,8 +65,8 @@ sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e)
 }
 
 /*
- * The leaf where pos belongs, and its place there: beside *finger if that is near, with no path (path->node[0] is NULL), else from the root, and
- * *finger is that leaf then.
+ * Find the leaf where pos belongs, and its place there: beside *finger if that is near, and then
+ * path->node[0] is NULL; otherwise from the root, and *finger becomes that leaf.
  */
 static Node *
 find_near(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, uint32_t *finger, Path *path, int *at, bool *equal)
@@ -124,7 +124,7 @@ sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uin
 	if (split && a->order)
 		seplen = sfx_node_plan_split(leaf, at, equal, &c, a->order);
 
-	/* Nothing fails from here on. */
+	/* nothing fails from here on */
 	if (d->filter.nodes > 0 && !equal)
 		sfx_delta_filter_add(d, a, e->key, e->keylen);
 	if (equal)
@@ -143,7 +143,7 @@ sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uin
 	return equal;
 }
 
-/* Forget child i of an inner node.  False if it has no other child. */
+/* Remove child i of an inner node.  False if it has no other child. */
 static bool
 drop_child(Node *nd, int i)
 {
@@ -155,7 +155,9 @@ drop_child(Node *nd, int i)
 	return true;
 }
 
-/* Free the leaf at the end of path, which is empty, and what above it becomes childless. */
+/*
+ * Free the leaf at the end of path, which is empty, and all nodes above it that have no child left.
+ */
 static void
 remove_leaf(SfxDelta *d, const SfxNodeAlloc *a, Path *path)
 {

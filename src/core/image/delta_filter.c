@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  * delta_filter.c - a Bloom filter over the keys of the delta's B+tree
  *
- * A key's hash chooses a block, which is a cache line, and there BITS of its bits.  Blocks fill
- * nodes of the tree's allocator; the nodes of a filter that needs more than one are named by a
- * directory in a node of its own.
+ * A key's hash chooses a block, which is a cache line, and BITS of its bits.  Blocks fill nodes of
+ * the tree's allocator; if a filter needs more than one node, a directory in a node of its own
+ * names them.
  *
- * A key is added before its entry comes in, and is never taken out: after removals the filter says
- * yes too often, until a new one is made.  A new one gets room for twice the entries that there
- * are, so that over a tree's life each is walked over once or twice.
+ * A key is added before its entry is inserted, and is never removed: after removals the filter says
+ * yes too often, until a new one is made.  A new filter gets room for twice the present entries, so
+ * over a tree's life each entry is walked over once or twice.
  *-------------------------------------------------------------------------
  */
 #include "delta_node.h"
@@ -19,7 +19,7 @@
 #define MAX_NODES		(SFX_NODE_SIZE / 4)
 #define BITS			6
 
-/* The bits' numbers within a block, nine bits each, from the top of a word down. */
+/* The numbers of the bits within a block, nine bits each, from the top of a word down. */
 static inline uint64_t
 choose_bits(uint64_t hash)
 {
@@ -70,7 +70,7 @@ sfx_delta_absent(const SfxDelta *d, const SfxNodeAlloc *a, uint64_t hash)
 	return all == 0;
 }
 
-/* Nodes of bits for twice the entries that there are. */
+/* Number of nodes of bits for twice the present entries. */
 static uint32_t
 wanted_nodes(const SfxDelta *d)
 {
@@ -84,7 +84,7 @@ sfx_delta_filter_due(const SfxDelta *d)
 {
 	const SfxDeltaFilter *f = &d->filter;
 
-	/* keys that were removed since are in it, too */
+	/* the filter also has keys that were removed since */
 	return f->nodes == 0 ? d->height > 1 :
 		f->keys > (uint64_t) f->nodes * NODE_KEYS && d->nentries < (uint64_t) MAX_NODES * NODE_KEYS / 2;
 }
@@ -132,7 +132,7 @@ zero_node(const SfxNodeAlloc *a)
 	return ref;
 }
 
-/* An empty filter; false: there is no room for it. */
+/* Make an empty filter; false: there are not enough nodes. */
 static bool
 make_empty(SfxDeltaFilter *f, const SfxNodeAlloc *a, uint32_t nodes)
 {

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * delta_node.c - one node of the delta, and the way to a leaf
+ * delta_node.c - one node of the delta, and the descent to a leaf
  *-------------------------------------------------------------------------
  */
 #include "contract.h"
@@ -13,7 +13,7 @@ sfx_node_init(Node *nd, int level)
 	nd->low = SFX_NODE_SIZE;
 }
 
-/* Below, above or among the keys that share the node's prefix (0)? */
+/* Is p below, above or among the keys that begin with the node's prefix (0)? */
 static int
 compare_prefix(const Node *nd, const SfxPos *p)
 {
@@ -23,7 +23,7 @@ compare_prefix(const Node *nd, const SfxPos *p)
 	return c == 0 && p->len < nd->plen ? -1 : c;
 }
 
-/* Slot i beside p: in byte order p shares the node's prefix, and has that head. */
+/* Compare slot i with p.  In byte order p begins with the node's prefix, and has that head. */
 static inline int
 compare_slot(const Node *nd, int i, const SfxPos *p, uint32_t head, const SfxOrder *order)
 {
@@ -47,7 +47,7 @@ compare_slot(const Node *nd, int i, const SfxPos *p, uint32_t head, const SfxOrd
 	return sfx_order_cmp_pos(order, &cell.pos, p);
 }
 
-/* The first slot in [lo, hi) whose position is >= p; hi if there is none. */
+/* Returns the first slot in [lo, hi) whose position is >= p; hi if there is none. */
 static inline int
 search_between(const Node *nd, const SfxPos *p, uint32_t head, const SfxOrder *order, int lo, int hi, bool *equal)
 {
@@ -70,8 +70,8 @@ search_between(const Node *nd, const SfxPos *p, uint32_t head, const SfxOrder *o
 }
 
 /*
- * The same for all slots, where guesses lead, and proved (B5): slots before below are known to
- * stand before p, and those from above on behind it.
+ * The same for all slots, by guesses, which are then proved (B5): slots before `below` are known to
+ * be before p, and those from `above` on after it.
  */
 static int
 search_guessing(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal)
@@ -148,7 +148,7 @@ sfx_node_search_near(const Node *nd, const SfxPos *p, bool *equal)
 	head = head_of(p->key, p->len, nd->plen);
 	if (nd->last >= n || slot_head(nd->slot[nd->last]) >= head)
 		return search_between(nd, p, head, NULL, 0, n, equal);
-	/* what is before lo stands before p, by its head alone */
+	/* slots before lo are before p, which their heads alone tell */
 	for (lo = nd->last + 1; lo < n; step *= 2)
 	{
 		int			at = lo + step - 1 < n ? lo + step - 1 : n - 1;
@@ -156,7 +156,7 @@ sfx_node_search_near(const Node *nd, const SfxPos *p, bool *equal)
 
 		if (h >= head)
 		{
-			/* others with an equal head may stand between it and the place */
+			/* other slots with an equal head may be between this one and the place */
 			n = h > head ? at + 1 : n;
 			break;
 		}
@@ -191,7 +191,7 @@ sfx_node_write(Node *nd, const Cell *c)
 	return make_slot(head_of(c->pos.key, c->pos.len, nd->plen), tail, c->touches, nd->low, c->pos.len);
 }
 
-/* Write all bodies anew without the dead ones, in entry order. */
+/* Write all bodies anew, without the dead ones, in entry order. */
 static void
 compact(Node *nd)
 {
@@ -220,7 +220,7 @@ sfx_node_set_prefix(Node *nd, const uint8_t *key, uint32_t plen)
 		memcpy(nd->prefix, key, plen < PREFIX_INLINE ? plen : PREFIX_INLINE);
 }
 
-/* Before key comes in: shrink the prefix to what it shares, and renew the heads then. */
+/* Called before key is inserted: shrink the prefix to what key shares, and then renew the heads. */
 static void
 adapt_prefix(Node *nd, const uint8_t *key, uint32_t len)
 {

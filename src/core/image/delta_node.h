@@ -3,35 +3,36 @@
  *
  * A node (8,192 bytes):
  *
- *	   0	4	prev		left neighbour of the level, or SFX_NODE_NULL
- *	   4	4	next		right neighbour
- *	   8	4	child0		inner nodes: the child left of the first separator
- *	  12	1	level		0 = leaf
- *	  13	1	run			how many of the latest inserts followed each other (saturates)
- *	  14	2	n			cells
- *	  16	2	low			where the bodies begin
- *	  18	2	garbage		bytes of dead bodies above low
- *	  20	2	plen		length of the prefix that all keys of the node share
- *	  22	2	last		slot of the latest insert
- *	  24	40	prefix		the first bytes of that prefix
- *	  64	8*n	slots		growing upwards, in entry order
- *	 low	 	bodies		growing downwards, in any order
+ *	0	4		prev	left neighbour of the level, or SFX_NODE_NULL
+ *	4	4		next	right neighbour
+ *	8	4		child0	inner nodes: the child left of the first separator
+ *	12	1		level	0 = leaf
+ *	13	1		run		how many of the latest inserts followed each other (saturates)
+ *	14	2		n		cells
+ *	16	2		low		where the bodies begin
+ *	18	2		garbage	bytes of dead bodies above low
+ *	20	2		plen	length of the prefix that all keys of the node share
+ *	22	2		last	slot of the latest insert
+ *	24	40		prefix	the first bytes of that prefix
+ *	64	8*n		slots	growing upwards, in entry order
+ *	low			bodies	growing downwards, in any order
  *
  * A slot is head << 32 | tail flag << 31 | touches << 29 | offset << 16 | key length.  The head is
  * the first four bytes after the prefix, big-endian and zero-padded, so that the binary search
- * compares integers that lie together and touches a body only where heads are equal.  A body is
+ * compares adjacent integers and reads a body only if heads are equal.  A body is
  *
- *	leaf	6-byte TID, key, and where the tail flag is set 2-byte length and payload
- *	inner	4-byte child, key, and where the tail flag is set 6-byte TID (else the TID is 0)
+ *	leaf	6-byte TID, key, and if the tail flag is set 2-byte length and payload
+ *	inner	4-byte child, key, and if the tail flag is set 6-byte TID (else the TID is 0)
  *
  * An inner node with n separators has n + 1 children; child i >= 1 holds the positions from
- * separator i - 1 on.  Separators are made by sfx_order_separator and so as short as can be.
+ * separator i - 1 on.  Separators are made by sfx_order_separator, so they are as short as
+ * possible.
  *
- * plen is at most what the keys share: it shrinks when an insert demands it, and is
- * measured afresh by a split.  Removals leave it alone.
+ * plen is at most the length that the keys share: it shrinks when an insert requires that, and is
+ * computed anew by a split.  Removals leave it as it is.
  *
- * In comparator order plen is always 0 and heads are not looked at: what bytes keys begin with says
- * nothing about their order.
+ * In comparator order plen is always 0 and heads are not used: the first bytes of keys say nothing
+ * about their order.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_DELTA_NODE_H
@@ -46,8 +47,10 @@
 #define TOUCHES_SHIFT	29
 #define MAX_CELL		(SLOT + 4 + 6 + SFX_MAX_ENTRY)
 
-/* Nothing reaches this: a node overflows with four children and leaves two to each half, so that
- * height h costs 2^(h-1) splits, whatever was removed in between. */
+/*
+ * The height stays below this: a node overflows with four children and leaves two to each half, so
+ * height h costs 2^(h-1) splits, whatever was removed in between.
+ */
 #define SFX_DELTA_HEIGHT	32
 
 typedef struct Node
@@ -70,7 +73,7 @@ _Static_assert(sizeof(Node) == HEADER, "node header");
 _Static_assert(2 * MAX_CELL < ROOM, "a split makes two nodes");
 _Static_assert(SFX_NODE_SIZE <= 0x2000 && SFX_DELTA_TOUCHES == 3, "offsets have 13 bits, touches 2");
 
-/* What a slot and its body say, or shall say. */
+/* What a slot and its body contain. */
 typedef struct Cell
 {
 	SfxPos		pos;
@@ -80,7 +83,7 @@ typedef struct Cell
 	const uint8_t *payload;
 } Cell;
 
-/* The way down: node and chosen child per level, [0] the leaf. */
+/* The path from the root: node and chosen child for each level, [0] is the leaf. */
 typedef struct Path
 {
 	Node	   *node[SFX_DELTA_HEIGHT];
@@ -190,14 +193,14 @@ child_at(const Node *nd, int i)
 	return i == 0 ? nd->child0 : sfx_get32(body_at(nd, nd->slot[i - 1]));
 }
 
-/* Room for bodies and slots, dead bodies included. */
+/* Room for bodies and slots, including that of dead bodies. */
 static inline uint32_t
 free_room(const Node *nd)
 {
 	return (uint32_t) (nd->low - HEADER - SLOT * nd->n + nd->garbage);
 }
 
-/* The four key bytes from plen on; plen <= len. */
+/* The four bytes of the key from plen on; plen <= len. */
 static inline uint32_t
 head_of(const uint8_t *key, uint32_t len, uint32_t plen)
 {
@@ -214,7 +217,7 @@ head_of(const uint8_t *key, uint32_t len, uint32_t plen)
 	return h;
 }
 
-/* The first plen bytes of all keys of a node that is not empty. */
+/* The first plen bytes of all keys of a node, which is not empty. */
 static inline const uint8_t *
 node_prefix(const Node *nd)
 {
@@ -232,54 +235,57 @@ node_addr(const SfxNodeAlloc *a, uint32_t ref)
 extern void sfx_node_init(Node *nd, int level);
 
 /*
- * The first slot whose position is >= p (n if none), and whether it is equal.  In comparator order
- * it may leave by longjmp.
+ * Returns the first slot whose position is >= p (n if there is none); *equal: it is p.  In
+ * comparator order it may leave by longjmp.
  */
 extern int sfx_node_search(const Node *nd, const SfxPos *p, const SfxOrder *order, bool *equal);
 
-/* The same in byte order, where the slot is expected a little behind that of the latest insert. */
+/* The same in byte order, for a slot that is expected a little after that of the latest insert. */
 extern int sfx_node_search_near(const Node *nd, const SfxPos *p, bool *equal);
 
-/* All keys of an empty node will share the first plen bytes of key. */
+/* Set the prefix of an empty node, whose keys will all begin with the first plen bytes of key. */
 extern void sfx_node_set_prefix(Node *nd, const uint8_t *key, uint32_t plen);
 
-/* Write the body of c below low, where the caller knows room to be; the slot for it. */
+/*
+ * Write the body of c below low, where the caller has made sure that there is room.  Returns the
+ * slot for it.
+ */
 extern uint64_t sfx_node_write(Node *nd, const Cell *c);
 
-/* Put c at slot i.  The caller knows that free_room() suffices. */
+/* Insert c at slot i.  The caller has made sure that free_room() suffices. */
 extern void sfx_node_insert(Node *nd, int i, const Cell *c, const SfxOrder *order);
 extern void sfx_node_delete(Node *nd, int i);
 
-/* A fresh node, which available() has promised; *ref: its name. */
+/* Returns a new node, of those that available() has promised; *ref: its name. */
 extern Node *sfx_node_new(SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t *ref);
 extern void sfx_node_free(SfxDelta *d, const SfxNodeAlloc *a, uint32_t ref);
 
 /*
- * Down to the leaf whose interval contains p; its name.  NULL goes to the first leaf.  path (may be
- * NULL): the way.
+ * Descend to the leaf whose interval contains p (NULL: the first leaf), and return its name.  path
+ * (may be NULL) is filled in.
  */
 extern uint32_t sfx_node_find_leaf(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *p, Path *path);
 
 /* ---- splits (delta_split.c) ---- */
 
 /*
- * In comparator order the separator of a split is asked for before anything is changed.  This is
- * its key's length if c comes in at slot at of the leaf nd, in place of the entry there if equal,
+ * In comparator order the separator of a split is computed before anything is changed.  Returns its
+ * key's length if c is inserted at slot at of the leaf nd, in place of the entry there if equal,
  * and splits it.
  */
 extern uint32_t sfx_node_plan_split(const Node *nd, int at, bool equal, const Cell *c, const SfxOrder *order);
 
 /*
- * Split nd (named ref) while c comes in at slot at.  Returns the new right node's name and in up
- * the separator between the two, its key copied to keybuf (SFX_MAX_ENTRY bytes, where c's own key
- * may stand). seplen: what sfx_node_plan_split said, if nd is a leaf in comparator order.
+ * Split nd (named ref) while c is inserted at slot at.  Returns the new right node's name.  *up:
+ * the separator of the two, its key copied to keybuf (SFX_MAX_ENTRY bytes, where c's own key may
+ * be). seplen: the result of sfx_node_plan_split, if nd is a leaf in comparator order.
  */
 extern uint32_t sfx_node_split(SfxDelta *d, const SfxNodeAlloc *a, Node *nd, uint32_t ref, int at, const Cell *c,
 							   uint32_t seplen, SfxPos *up, uint8_t *keybuf);
 
 /* ---- filters (delta_filter.c) ---- */
 
-/* The filter, which there is, shall know that key. */
+/* Add that key to the filter, which must exist. */
 extern void sfx_delta_filter_add(SfxDelta *d, const SfxNodeAlloc *a, const uint8_t *key, uint32_t len);
 
 #endif							/* SFX_DELTA_NODE_H */

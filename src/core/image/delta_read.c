@@ -4,7 +4,7 @@
  */
 #include "delta_node.h"
 
-#define WALK	16		/* leaves of some hundred entries each that are counted one by one */
+#define WALK	16		/* leaves (of some hundred entries each) that are counted one by one */
 
 bool
 sfx_delta_seek(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxCursor *c)
@@ -51,7 +51,7 @@ sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *po
 	return true;
 }
 
-/* A position by its leaf's place among the nodes above it. */
+/* Estimate the number of entries below a position, by its leaf's place among the nodes above. */
 static double
 place_of(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
 {
@@ -73,8 +73,8 @@ place_of(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos)
 }
 
 /*
- * From leaf `from` on to leaf `to`, whose entries are left out: how many entries; -1 where that
- * takes more than WALK leaves.
+ * Number of entries from leaf `from` up to leaf `to`, whose own are not counted; -1 if that are
+ * more than WALK leaves.
  */
 static int64_t
 count_leaves(const SfxNodeAlloc *a, uint32_t from, uint32_t to)
@@ -98,7 +98,7 @@ void
 sfx_delta_ranks(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, int n, double *below)
 {
 	uint32_t	node = SFX_NODE_NULL;	/* a leaf */
-	double		before = 0;		/* the entries before it */
+	double		before = 0;		/* number of entries before it */
 
 	if (d->height > 0)
 		node = sfx_node_find_leaf(d, a, NULL, NULL);
@@ -154,8 +154,8 @@ sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
 
 	(void) d;
 	/*
-	 * those that are asked for all the time are not written to any more: their cache line stays
-	 * with everybody
+	 * Entries that are asked for all the time are not written to any more, so their cache line
+	 * stays shared by all processors.
 	 */
 	if (slot_touches(s) < SFX_DELTA_TOUCHES)
 		__atomic_store_n(slot, s + ((uint64_t) 1 << TOUCHES_SHIFT), __ATOMIC_RELAXED);

@@ -3,15 +3,15 @@
  *
  * Two nodes are always enough for a split.  Let U = 8192 - 64 be the room of a node and M = 2714
  * the largest cell (slot, child, TID, SFX_MAX_ENTRY).  A node that overflows holds, with the new
- * cell, T <= U + M bytes. Cut at that edge of the cell straddling T/2 which is nearer to T/2: the
- * larger side has at most T/2 + M/2 <= U/2 + M bytes, which is less than U because 2M < U.  In an
- * inner node the straddling cell moves up instead.  It is neither the first nor the last one,
+ * cell, T <= U + M bytes.  It is cut at that edge of the cell straddling T/2 which is nearer to
+ * T/2: the larger side has at most T/2 + M/2 <= U/2 + M bytes, which is less than U because 2M < U.
+ * In an inner node the straddling cell moves up instead.  It is neither the first nor the last one,
  * because T > U > 2M; so each side keeps a separator.
  *-------------------------------------------------------------------------
  */
 #include "delta_node.h"
 
-/* So many inserts side by side are taken for an ascending sequence. */
+/* That many inserts in adjacent slots are taken for an ascending sequence. */
 #define RUN_ENOUGH		6
 
 /* Cell i of the sequence "the cells of old, with c put at slot at". */
@@ -25,8 +25,8 @@ merged_cell(const Node *old, int at, const Cell *c, int i, Cell *out)
 }
 
 /*
- * Where the cells of old, with c at slot at, are cut in the middle: see the top of the file.
- * Inner: the cell that moves up.
+ * Where the cells of old, with c at slot at, are cut in the middle: see the top of the file.  In an
+ * inner node: the cell that moves up.
  */
 static int
 middle(const Node *old, int at, const Cell *c)
@@ -52,9 +52,9 @@ middle(const Node *old, int at, const Cell *c)
 }
 
 /*
- * The first cell of the right half, or in an inner node the one that moves up. Ascending and
- * descending inserts leave full nodes behind: at either end of the level, and where the latest
- * inserts stood side by side (ascending within a group of keys).
+ * Returns the first cell of the right half, or in an inner node the one that moves up.  Ascending
+ * and descending inserts leave full nodes: at either end of the level, and where the latest inserts
+ * were in adjacent slots (ascending within a group of keys).
  */
 static int
 choose_split(const Node *old, int at, const Cell *c)
@@ -70,7 +70,7 @@ choose_split(const Node *old, int at, const Cell *c)
 	if (!run || old->level > 0)
 		return middle(old, at, c);
 
-	/* In the midst: the new cell ends the left node, which the sequence will fill. */
+	/* in the middle of the level: the new cell ends the left node, which the sequence will fill */
 	for (int i = 0; i <= at; i++)
 	{
 		merged_cell(old, at, c, i, &x);
@@ -79,7 +79,7 @@ choose_split(const Node *old, int at, const Cell *c)
 	return left <= ROOM ? at + 1 : middle(old, at, c);
 }
 
-/* Fill the fresh node nd with cells [from, to) of the merged sequence. */
+/* Fill the new node nd with cells [from, to) of the merged sequence. */
 static void
 fill_node(Node *nd, const Node *old, int at, const Cell *c, int from, int to, const SfxOrder *order)
 {

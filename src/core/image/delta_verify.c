@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * delta_verify.c - the delta's own check: order, links, counts
+ * delta_verify.c - the check of a delta's tree: order, links, counts
  *-------------------------------------------------------------------------
  */
 #include "delta_node.h"
@@ -7,11 +7,11 @@
 
 #define BROKEN(text) do { *why = (text); return SFX_CORRUPT; } while (0)
 
-/* what comparisons deny, which may have become others */
+/* a violation of the order: in comparator order the comparisons may have changed since */
 #define UNORDERED(order, text) \
 	do { *why = (text); return (order) ? SFX_DISORDER : SFX_CORRUPT; } while (0)
 
-/* Inside one node: counts, prefix, heads, order. */
+/* Check one node: counts, prefix, heads, order. */
 static int
 verify_node(const Node *nd, const SfxOrder *order, const char **why)
 {
@@ -50,8 +50,8 @@ verify_node(const Node *nd, const SfxOrder *order, const char **why)
 }
 
 /*
- * Separator i of nd divides the leaves: all entries left of it are smaller, all to the right are
- * not.
+ * Check that separator i of nd divides the leaves: all entries left of it are smaller, all to the
+ * right are not.
  */
 static int
 verify_separator(const SfxNodeAlloc *a, const Node *nd, int i, const char **why)
@@ -75,7 +75,10 @@ verify_separator(const SfxNodeAlloc *a, const Node *nd, int i, const char **why)
 	return SFX_OK;
 }
 
-/* The nodes of one level from first on; their children must be the level below, in link order. */
+/*
+ * Check the nodes of one level from first on; their children must be the level below, in link
+ * order.
+ */
 static int
 verify_level(const SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t first, SfxDelta *sum, const char **why)
 {
@@ -125,7 +128,7 @@ verify_level(const SfxDelta *d, const SfxNodeAlloc *a, int level, uint32_t first
 	return SFX_OK;
 }
 
-/* Does the filter know the keys of all leaves? */
+/* Does the filter have the keys of all leaves? */
 static bool
 verify_filter(const SfxDelta *d, const SfxNodeAlloc *a)
 {
@@ -163,7 +166,7 @@ sfx_delta_verify(const SfxDelta *d, const SfxNodeAlloc *a, const char **why)
 		first = node_addr(a, first)->child0;
 	}
 
-	/* Only now are the links known to be sound, which the separators' check follows. */
+	/* only now are the links known to be sound, which the check of separators follows */
 	first = d->root;
 	for (int level = (int) d->height - 1; level > 0; level--)
 	{
