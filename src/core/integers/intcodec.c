@@ -10,8 +10,8 @@
 /* ---- headers ---- */
 
 /*
- * Where a block's parts stand.  Reads nothing beyond the header; what the
- * header promises is checked against len before anything else is read.
+ * Find a block's parts.  Reads nothing beyond the header; all sizes in the header are checked
+ * against len before anything else is read.
  */
 static inline int
 parse_fields(const uint8_t *in, size_t len, int n, SfxInt *b, size_t *pos, size_t *stream)
@@ -146,7 +146,7 @@ open_block(SfxInt *b, const uint8_t *in, size_t len, int n)
 	return (int) b->size;
 }
 
-/* What stands in front of a block of d; its length. */
+/* Open what precedes the block of d.  Returns its length, or SFX_CORRUPT. */
 static inline int
 open_decimal(SfxInt *b, const uint8_t *in, size_t len)
 {
@@ -178,7 +178,7 @@ sfx_int_open(SfxInt *b, const uint8_t *in, size_t len, int n)
 
 /* ---- Elias-Fano ---- */
 
-/* The bitmap and the low bits stand one after the other. */
+/* The bitmap and the low bits are adjacent. */
 static inline SfxEf
 ef_view(const SfxInt *b)
 {
@@ -206,7 +206,7 @@ ef_search(const SfxInt *b, uint64_t x, bool *equal)
 
 /* ---- delta packing ---- */
 
-/* The value of chunk k's first, and the chunk's stream. */
+/* The first value of chunk k; *p, *avail: the chunk's stream. */
 static inline uint64_t
 dbp_start(const SfxInt *b, int k, const uint8_t **p, size_t *avail)
 {
@@ -220,7 +220,7 @@ dbp_start(const SfxInt *b, int k, const uint8_t **p, size_t *avail)
 	return k == 0 ? b->base : b->base + sfx_load_bytes(b->map + check, b->mapbytes);
 }
 
-/* The high part of exception e, where it belongs. */
+/* The high part of exception e, shifted to its place. */
 static inline uint64_t
 patch_value(const SfxInt *b, int e, unsigned w)
 {
@@ -229,7 +229,7 @@ patch_value(const SfxInt *b, int e, unsigned w)
 	return w < 64 ? sfx_load_bytes(high, b->highbytes) << w : 0;
 }
 
-/* Add the high parts of the deltas of values [from, to), which delta[0..to-from) holds. */
+/* Add the high parts to the deltas of values [from, to), which are in delta[0..to-from). */
 static inline void
 patch(const SfxInt *b, int from, int to, unsigned w, uint64_t *delta)
 {
@@ -238,7 +238,7 @@ patch(const SfxInt *b, int from, int to, unsigned w, uint64_t *delta)
 			delta[b->patches[e] - from] += patch_value(b, e, w);
 }
 
-/* The value at i, and what follows it in the chunk. */
+/* The value at i, and where the next ones of the chunk are. */
 static uint64_t
 dbp_at(const SfxInt *b, int i, const uint8_t **p, size_t *avail)
 {
@@ -267,7 +267,7 @@ dbp_decode(const SfxInt *b, int from, int to, uint64_t *out)
 		uint64_t	v = dbp_at(b, from, &p, &avail);
 
 		/* The deltas are unpacked to where their sums go. */
-		*out++ = v;
+		*out++ = v;				/* the deltas are unpacked to where their sums go */
 		sfx_kernels->unpack(p, avail, (size_t) skip * w, w, end - from - 1, b->step, out);
 		patch(b, from + 1, end, w, out);
 		for (; ++from < end; out++)
@@ -300,7 +300,7 @@ dbp_search(const SfxInt *b, uint64_t x, bool *equal)
 	for (j = 0; v < x; v += delta[j++])
 		if (j + 1 == m)
 		{
-			/* the next chunk's first value, which is not below x */
+			/* the next chunk's first value, which is >= x */
 			if (k + 1 < chunk_count(b->n))
 				*equal = b->base + sfx_load_bytes(b->map + (size_t) k * b->mapbytes, b->mapbytes) == x;
 			return k * CHUNK + m;
@@ -327,7 +327,7 @@ packed_decode(const SfxInt *b, int from, int to, uint64_t *out)
 		sfx_kernels->add_line(out, to - from, (uint64_t) from, b->step, b->frac);
 }
 
-/* The first of values [lo, hi) that is >= x; else hi. */
+/* Returns the first of values [lo, hi) that is >= x; hi if there is none. */
 static inline int
 packed_search(const SfxInt *b, int lo, int hi, uint64_t x, bool *equal)
 {
@@ -354,8 +354,8 @@ packed_search(const SfxInt *b, int lo, int hi, uint64_t x, bool *equal)
 }
 
 /*
- * The line narrows the search: base + step * i <= v[i] <= base + (step + 1) * i + mask.  Where base
- * stands for a negative number (the first value is smaller), that comparison is not one of numbers.
+ * The line narrows the search: base + step * i <= v[i] <= base + (step + 1) * i + mask.  If base
+ * stands for a negative number (the first value is smaller), that is not a comparison of numbers.
  */
 static int
 lfor_search(const SfxInt *b, uint64_t x, bool *equal)
@@ -388,7 +388,7 @@ lfor_search(const SfxInt *b, uint64_t x, bool *equal)
 	return packed_search(b, lo, hi, x, equal);
 }
 
-/* ---- blocks that are no decimals, or of d ---- */
+/* ---- blocks that are not decimals, or of d ---- */
 
 static inline int
 read_block(const SfxInt *b, int from, int to, uint64_t *out)
@@ -456,8 +456,8 @@ search_block(const SfxInt *b, uint64_t x, bool *equal)
 /* ---- decimals ---- */
 
 /*
- * There is one d to be looked at (decimal.h).  Mostly x is its image, so that the search in the
- * block need not wait for the division: the processor guesses.
+ * One d has to be looked at (decimal.h).  Mostly x is its image; then the search in the block need
+ * not wait for the division, since the processor predicts the branch.
  */
 static int
 search_decimal(const SfxInt *b, uint64_t x, bool *equal)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * intcodec_bytes.c - integer blocks of whole bytes: VByte, VarIntGB and Stream-VByte over deltas
  *
- * Their deltas take as many bytes as each needs, so that a few large ones cost little; the blocks
- * are larger than bit-packed ones nearly always, and slower to search.  Layouts: intcodec_format.h.
+ * Each delta takes as many bytes as it needs, so that a few large ones cost little; nearly always
+ * the blocks are larger than bit-packed ones, and slower to search.  Layouts: intcodec_format.h.
  *-------------------------------------------------------------------------
  */
 #include "intcodec_bytes.h"
@@ -11,7 +11,10 @@
 
 #define MAX_VBYTE	10			/* bytes of 64 bits */
 
-/* One value of any length; NULL if the bytes end early, or do not end. */
+/*
+ * Decode one value of any length.  Returns its end; NULL if the bytes end early, or the value does
+ * not end.
+ */
 static const uint8_t *
 vbyte_one(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
@@ -26,8 +29,9 @@ vbyte_one(const uint8_t *p, const uint8_t *end, uint64_t *v)
 }
 
 /*
- * Masked: the high bits of eight bytes say at once where values end.  Eight values of a byte each
- * are common; else the bits of the first value are joined by sevens, fourteens and twenty-eights.
+ * Masked: the high bits of eight bytes tell at once where values end.  Eight values of a byte each
+ * are common; otherwise the bits of the first value are joined by sevens, fourteens and
+ * twenty-eights.
  */
 static bool
 vbyte_decode(const uint8_t *p, const uint8_t *end, int n, uint64_t *out)
@@ -63,7 +67,10 @@ vbyte_decode(const uint8_t *p, const uint8_t *end, int n, uint64_t *out)
 	return true;
 }
 
-/* Up to four values, lengths in control; data at *p.  Moves *p on. */
+/*
+ * Decode up to four values, with lengths in control and data at *p, which moves after them.  False:
+ * the bytes end early.
+ */
 static inline bool
 four_decode(unsigned control, const uint8_t **p, const uint8_t *end, int n, uint64_t *out)
 {
@@ -105,7 +112,7 @@ varintgb_decode(const uint8_t *p, const uint8_t *end, int n, uint64_t *out)
 	return true;
 }
 
-/* The first n of all values: the control bytes of all stand in front. */
+/* Decode the first n of all values; the control bytes of all are in front. */
 static bool
 streamvbyte_decode(const uint8_t *p, const uint8_t *end, int all, int n, uint64_t *out)
 {
@@ -134,7 +141,7 @@ chunk_first(const SfxInt *b, int k)
 	return k == 0 ? b->base : b->base + sfx_load_bytes(checkpoint(b, k), b->mapbytes);
 }
 
-/* The first m (>= 1) values of chunk k into out. */
+/* Decode the first m (>= 1) values of chunk k into out. */
 static bool
 chunk_decode(const SfxInt *b, int k, int m, uint64_t *out)
 {

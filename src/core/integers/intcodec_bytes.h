@@ -13,17 +13,17 @@ is_bytewise(SfxIntCodec codec)
 	return codec == SFX_INT_VBYTE || codec == SFX_INT_VARINTGB || codec == SFX_INT_STREAMVBYTE;
 }
 
-/* As sfx_int_read and sfx_int_search, arguments checked. */
+/* The same as sfx_int_read and sfx_int_search, for arguments that were checked. */
 extern int sfx_int_bytes_read(const SfxInt *b, int from, int to, uint64_t *out);
 extern int sfx_int_bytes_search(const SfxInt *b, uint64_t x, bool *equal);
 
 /*
- * The bytes that sorted v takes; SIZE_MAX if the codec does not apply (deltas above 32 bits, but
- * for VByte).
+ * Number of bytes that sorted v takes; SIZE_MAX if the codec does not apply (deltas above 32 bits,
+ * except for VByte).
  */
 extern size_t sfx_int_bytes_size(SfxIntCodec codec, const uint64_t *v, int n);
 
-/* Encode v where there is room enough; the end of the block. */
+/* Encode v; the caller has made sure that there is room.  Returns the end of the block. */
 extern uint8_t *sfx_int_bytes_encode(SfxIntCodec codec, const uint64_t *v, int n, uint8_t *out);
 
 #endif							/* SFX_INTCODEC_BYTES_H */

@@ -1,15 +1,17 @@
 /*-------------------------------------------------------------------------
  * intcodec_decimal.c - encoding images of doubles that are decimals as whole numbers
  *
- * What people store as doubles mostly are decimals of few places: prices, coordinates,
- * measurements.  As binary fractions they have 53 bits each, as whole numbers the digits that they
- * have (ALP: Afroozeh, Kuffo, Boncz, SIGMOD 2023).  Layout: intcodec_format.h.
+ * Most doubles in tables are decimals of few places: prices, coordinates, measurements.  As binary
+ * fractions they have 53 bits each, as whole numbers the digits that they have (ALP: Afroozeh,
+ * Kuffo, Boncz, SIGMOD 2023).  Layout: intcodec_format.h.
  *-------------------------------------------------------------------------
  */
 #include "decimal.h"
 #include "intcodec_format.h"
 
-/* Can the double be a decimal, by its exponent?  Most images that are no doubles' cannot. */
+/*
+ * Can the double be a decimal, by its exponent?  Most images of something else than doubles cannot.
+ */
 static inline bool
 may_be_decimal(uint64_t image)
 {
@@ -20,8 +22,8 @@ may_be_decimal(uint64_t image)
 }
 
 /*
- * The least e >= *places of which the double is a decimal, and its d.  Those with fewer places than
- * others are decimals of the others' e, too, as long as there is room for d.
+ * Find the least e >= *places with which the double is a decimal, and its d.  Decimals of fewer
+ * places have the others' e, too, as long as there is room for d.
  */
 static bool
 find_places(uint64_t image, unsigned *places, int64_t *d)
@@ -34,7 +36,7 @@ find_places(uint64_t image, unsigned *places, int64_t *d)
 	return true;
 }
 
-/* More places for d[0..n), which have had fewer. */
+/* Scale d[0..n), which had fewer places, to `more` places.  False: there is no room for d. */
 static bool
 add_places(int64_t *d, int n, unsigned more)
 {

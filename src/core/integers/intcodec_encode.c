@@ -4,10 +4,10 @@
  */
 #include "intcodec_bytes.h"
 
-/* All that the choice of a codec needs to know of a block; one pass gathers it. */
+/* All that the choice of a codec needs to know of a block, gathered in one pass. */
 typedef struct IntStats
 {
-	bool		sorted;			/* the rest is only set if so, but for min and max */
+	bool		sorted;			/* only if so the rest is set, except for min and max */
 	uint64_t	min;
 	uint64_t	max;
 	uint64_t	mindelta;		/* within chunks */
@@ -62,7 +62,7 @@ int_stats(const uint64_t *v, int n, IntStats *s)
 	s->min = v[0];
 	s->max = v[n - 1];
 	s->mindelta = n > 1 ? mind : 0;
-	/* A chunk of one value has no delta to be below the least one. */
+	/* a chunk of one value has no delta, so none may be below the least one */
 	if (n % CHUNK == 1)
 		s->maxdelta[n / CHUNK] = s->mindelta;
 }
@@ -80,8 +80,8 @@ for_size(const IntStats *s, int n)
 }
 
 /*
- * The low bits that make Elias-Fano smallest, log2(range / n) or a neighbour, and
- * the bitmap's bits; the size of the block.
+ * Find the low bits with which Elias-Fano is smallest, log2(range / n) or a neighbour, and the
+ * bitmap's bits.  Returns the size of the block.
  */
 static size_t
 ef_size(const IntStats *s, int n, unsigned *low, size_t *bitmap)
@@ -119,7 +119,7 @@ dbp_size(const IntStats *s, const uint64_t *v, int n)
 
 /* ---- exceptions ---- */
 
-/* Which deltas of a block are exceptions: those wider than their chunk's width. */
+/* The exceptions among the deltas of a block: those wider than their chunk's width. */
 typedef struct PatchPlan
 {
 	uint8_t		width[MAX_CHUNKS];
@@ -128,8 +128,8 @@ typedef struct PatchPlan
 } PatchPlan;
 
 /*
- * The width with which m deltas, of which count[w] have w bits, and their exceptions (of cost bytes
- * each) take least; *bits: so many bits.
+ * Returns the width with which m deltas, of which count[w] have w bits, and their exceptions (of
+ * cost bytes each) take least; *bits: how many bits these are.
  */
 static unsigned
 plan_width(const uint8_t count[65], int m, unsigned cost, size_t *bits)
@@ -171,7 +171,7 @@ pdbp_header(const IntStats *s, const uint64_t *v, int n)
 		(nchunks - 1) * sfx_bytelen(v[(nchunks - 1) * CHUNK] - v[0]);
 }
 
-/* About what PDBP would take, by every eighth delta: most blocks are not worth a closer look. */
+/* Estimate the size of PDBP from every eighth delta: most blocks need no closer look. */
 static size_t
 pdbp_guess(const IntStats *s, const uint64_t *v, int n)
 {
@@ -222,9 +222,10 @@ pdbp_size(const IntStats *s, const uint64_t *v, int n, PatchPlan *plan)
 }
 
 /*
- * The base and width of the residuals from the line through the first and the last value; the
- * size.  With stride > 1 only some are looked at, and the size is a lower bound: enough to refuse
- * most blocks that are no line.  Needs a range below 2^62, so that residuals are signed numbers.
+ * Find the base and width of the residuals from the line through the first and the last value.
+ * Returns the size.  With stride > 1 only some values are looked at, and the size is a lower bound:
+ * enough to refuse most blocks that are no line.  Needs a range below 2^62, so that residuals are
+ * signed numbers.
  */
 static size_t
 lfor_size(const IntStats *s, const uint64_t *v, int n, int stride, uint64_t *base, unsigned *width)
@@ -245,7 +246,7 @@ lfor_size(const IntStats *s, const uint64_t *v, int n, int stride, uint64_t *bas
 		sfx_bits_bytes((size_t) n, *width);
 }
 
-/* Is the block one that LFOR may encode?  Then the line. */
+/* Can LFOR encode the block?  If so, compute the line. */
 static bool
 lfor_applies(IntStats *s, int n)
 {
@@ -383,8 +384,7 @@ encode_dbp(const uint64_t *v, int n, const IntStats *s, const PatchPlan *plan, u
 /* ---- choosing ---- */
 
 /*
- * What the choice has found out about the codecs: their sizes (SIZE_MAX: does not apply) and what
- * encoding takes.
+ * Results of the choice: sizes of the codecs (SIZE_MAX: does not apply), and what encoding needs.
  */
 typedef struct IntChoice
 {
@@ -439,7 +439,7 @@ measure(IntChoice *c, int which, IntStats *s, const uint64_t *v, int n)
 	if (wanted(which, SFX_INT_LFOR) && lfor_applies(s, n) &&
 		(n < 64 || lfor_size(s, v, n, n / 16, &c->base, &c->width) <= near_tie(smallest(c))))
 		c->size[SFX_INT_LFOR] = lfor_size(s, v, n, 1, &c->base, &c->width);
-	/* it is slow to search: a near tie is not enough */
+	/* PDBP is slow to search: a near tie is not enough */
 	if (which == SFX_INT_PDBP || (which == 0 && smallest(c) > 20 && near_tie(pdbp_guess(s, v, n)) < smallest(c)))
 		c->size[SFX_INT_PDBP] = pdbp_size(s, v, n, &c->plan);
 	if (is_bytewise((SfxIntCodec) which))
@@ -447,8 +447,8 @@ measure(IntChoice *c, int which, IntStats *s, const uint64_t *v, int n)
 }
 
 /*
- * Sizes are computed from the statistics, so that only the winner is encoded.  which = 0: any
- * codec.
+ * Encode with the smallest codec, or with codec `which` if that is not 0.  Sizes are computed from
+ * the statistics, so only the chosen one is encoded.
  */
 static int
 encode(int which, const uint64_t *v, int n, uint8_t *out, size_t cap)

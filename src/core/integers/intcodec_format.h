@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * intcodec_format.h - what the encoder and the decoder of integer blocks share: the layouts
  *
- * Byte layouts.  "base" is the first nb bytes that the number needs, bit streams
- * are those of bits.h, and all arithmetic is modulo 2^64, so that a decoder needs
- * no check against overflow.
+ * Byte layouts.  "base" is the low nb bytes of a number, which are all that it needs; bit
+ * streams are those of bits.h.  All arithmetic is modulo 2^64, so a decoder needs no check against
+ * overflow.
  *
  *	every codec		byte 0		codec (bits 0-2, and bit 7 as bit 3), nb (bits 3-6)
  *
@@ -33,7 +33,7 @@
  *					delta		the least delta that is not between two chunks
  *					checkpoints	v[64 k] - base, k = 1, 2, ...
  *					streams		chunk by chunk, from a byte boundary each:
- *								v[i] - v[i - 1] - least delta, but for the chunk's first
+ *								v[i] - v[i - 1] - least delta, except for the chunk's first
  *
  *	PDBP			as DBP, with		after the widths
  *					1, 1		number of exceptions, bytes of the high part of one, 1..8
@@ -45,10 +45,13 @@
  *	VBYTE			byte 1		bytes of a checkpoint
  *	VARINTGB		byte 2-3	bytes of the streams
  *	STREAMVBYTE		nb			base, the first value
- *					checkpoints	v[64 k] - base, and where chunk k starts in the streams (2 bytes), k = 1, 2, ...
- *					streams		chunk by chunk v[i] - v[i - 1], but for the chunk's first.  VBYTE: seven bits in a byte,
- *								least first, bit 7: there is more.  The others: 1 to 4 bytes; a control byte has the lengths - 1
- *								of four values (bits 0-1 the first), in front of the four, or of the whole chunk
+ *					checkpoints	v[64 k] - base, and where chunk k starts in the streams
+ *								(2 bytes), k = 1, 2, ...
+ *					streams		chunk by chunk v[i] - v[i - 1], except for the chunk's first.
+ *								VBYTE: seven bits in a byte, least first, bit 7: there is more.
+ *								The others: 1 to 4 bytes; a control byte has the lengths - 1 of
+ *								four values (bits 0-1 the first), in front of the four, or of
+ *								the whole chunk
  *
  *	DECIMAL			byte 0		nb is of the high bytes, 0..7
  *					byte 1		e (bits 0-3); bit 7: biased; bits 4-6: zero

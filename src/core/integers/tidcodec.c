@@ -6,7 +6,7 @@
 #include "cpu.h"
 #include "tidruns.h"
 
-#define FEW				4		/* so many divisions cost less than a reciprocal */
+#define FEW				4		/* so few divisions cost less than a reciprocal */
 
 /* ---- the frame: TIDs as numbers ---- */
 
@@ -38,7 +38,7 @@ delinearise(const TidFrame *f, uint64_t *v, int n, unsigned bits)
 	return high > SFX_MAX_TID ? SFX_CORRUPT : SFX_OK;
 }
 
-/* The frame's length; or SFX_CORRUPT.  At least one byte follows the frame. */
+/* Parse the frame.  Returns its length, or SFX_CORRUPT.  At least one byte follows the frame. */
 static int
 get_frame(const uint8_t *in, size_t len, TidFrame *f)
 {
@@ -115,7 +115,7 @@ runs_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *ou
 
 /* ---- FOR ---- */
 
-/* The block's size, its parts to f, width and *stream; or SFX_CORRUPT. */
+/* Parse the block into f, width and *stream.  Returns its size, or SFX_CORRUPT. */
 static int
 for_parse(const uint8_t *in, size_t len, int n, TidFrame *f, unsigned *width, const uint8_t **stream)
 {
@@ -205,7 +205,7 @@ zigzag_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *
 		size_t		avail = len - (size_t) (p - in);
 		uint64_t	v = sfx_load_bytes(z.checks + (size_t) k * z.ncheck, z.ncheck);
 
-		/* The deltas are unpacked to where their sums go. */
+		/* the deltas are unpacked to where their sums go */
 		v += (uint64_t) skip * z.min + sfx_bits_sum(p, avail, w, skip);
 		*o++ = v;
 		high |= v;
@@ -233,7 +233,7 @@ typedef struct PostingBlock
 	size_t		avail;
 } PostingBlock;
 
-/* The header; the length up to the stream, or SFX_CORRUPT. */
+/* Parse the header.  Returns the length up to the stream, or SFX_CORRUPT. */
 static int
 posting_parse(const uint8_t *in, size_t len, const uint16_t *ends, PostingBlock *b)
 {
@@ -267,7 +267,7 @@ posting_size(const uint8_t *in, size_t len, int n, const uint16_t *ends, int nli
 	return stream <= b.avail ? head + (int) stream : SFX_CORRUPT;
 }
 
-/* Numbers [from, to) of the list of n that starts at bit. */
+/* Decode numbers [from, to) of the list of n that starts at bit. */
 static inline int
 list_decode(const PostingBlock *b, size_t bit, int n, int from, int to, uint64_t *out)
 {
@@ -295,7 +295,9 @@ posting_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int f
 
 		end = b.whole ? n : ends[l];
 		hi = end < to ? end : to;
-		/* each list is checked as it comes: those behind the last one wanted do not matter */
+		/*
+		 * each list is checked when it is reached: lists after the last one asked for do not matter
+		 */
 		bits = list_bits(b.range, end - start);
 		if (bit + bits > 8 * b.avail ||
 			(lo < hi && list_decode(&b, bit, end - start, lo - start, hi - start, out + (lo - from)) < 0))

@@ -54,7 +54,7 @@ typedef struct RunWriter
 {
 	uint8_t    *p;
 	size_t		size;
-	size_t		limit;			/* nothing is written beyond */
+	size_t		limit;			/* nothing is written beyond that */
 } RunWriter;
 
 static inline void
@@ -73,7 +73,7 @@ run_varint(RunWriter *w, uint64_t x)
 	run_byte(w, (unsigned) x);
 }
 
-/* A length field that is 0 where the length does not fit. */
+/* A length field, which is 0 if the length does not fit. */
 static inline unsigned
 short_field(uint64_t x, unsigned bits)
 {
@@ -109,7 +109,10 @@ put_run(RunWriter *w, uint64_t last, uint64_t start, uint64_t length)
 	}
 }
 
-/* Where the runs of a block, or of the reversed block, begin, in the order they are written. */
+/*
+ * Where the runs of a block, or of the reversed block, begin, in the order in which they are
+ * written.
+ */
 typedef struct TidRuns
 {
 	int			n;
@@ -134,7 +137,7 @@ find_runs(const uint64_t *tid, int n, bool reversed, TidRuns *r)
 	r->at[r->n] = (uint16_t) n;
 }
 
-/* Write the runs.  The block's size; or one greater than limit. */
+/* Write the runs.  Returns the block's size, or a size greater than limit. */
 static size_t
 runs_encode(const uint64_t *tid, const TidRuns *r, uint8_t *out, size_t limit)
 {
@@ -215,8 +218,8 @@ find_deltas(const uint64_t *lin, int n, Deltas *d)
 }
 
 /*
- * The same for a block of few runs.  Within a run each delta is 1, or -1, and what is between runs
- * is looked at one by one.
+ * The same for a block of few runs.  Within a run each delta is 1, or -1; deltas between runs are
+ * looked at one by one.
  */
 static void
 find_deltas_of_runs(const uint64_t *tid, int n, const TidFrame *f, const TidRuns *r, Deltas *d)
@@ -345,7 +348,7 @@ posting_encode(const uint64_t *lin, int n, const TidFrame *f, uint64_t range,
 
 /* ---- choosing ---- */
 
-/* What one pass over the TIDs finds out. */
+/* Results of one pass over the TIDs. */
 typedef struct TidStats
 {
 	uint64_t	max;
@@ -353,12 +356,12 @@ typedef struct TidStats
 	uint32_t	blocks;			/* the greatest block - the least one */
 	uint64_t	range;			/* bound of lin */
 	int			descents;		/* TIDs smaller than the one before */
-	size_t		runs_bound;		/* RUNS cannot be smaller */
-	bool		near;			/* none is an exception that PATCHED would keep apart */
+	size_t		runs_bound;		/* lower bound of the size of RUNS */
+	bool		near;			/* PATCHED would find no exception */
 } TidStats;
 
 /*
- * A JUMP run takes three bytes, four if it is RUN_FAR.  Whatever does not follow the TID before it
+ * A JUMP run takes three bytes, four if it is RUN_FAR.  A TID that does not follow the previous one
  * (read backward: is not followed by it) by 1..RUN_NEAR must be one.
  */
 #define RUN_NEAR	UINT64_C(0x10000)
@@ -405,7 +408,10 @@ tid_stats(const uint64_t *tid, int n, bool reversed, TidStats *s)
 	set_frame(s, min, max, minoff, maxoff);
 }
 
-/* The same from the runs, of which there are few; but for runs_bound, which is for who has none. */
+/*
+ * The same from the runs, of which there are few; except for runs_bound, which is not needed if the
+ * runs are known.
+ */
 static void
 tid_stats_of_runs(const uint64_t *tid, int n, const TidRuns *r, TidStats *s)
 {
@@ -419,7 +425,7 @@ tid_stats_of_runs(const uint64_t *tid, int n, const TidRuns *r, TidStats *s)
 	s->descents = 0;
 	for (int i = 0; i < r->n; i++)
 	{
-		/* as they stand in the reversed block, if they are its runs */
+		/* as in the reversed block, if these are its runs */
 		uint64_t	start = r->reversed ? tid[n - 1 - r->at[i]] : tid[r->at[i]],
 					end = start + (uint64_t) (r->at[i + 1] - r->at[i]) - 1;
 		bool		one_block = start >> 16 == end >> 16;
@@ -441,8 +447,8 @@ tid_stats_of_runs(const uint64_t *tid, int n, const TidRuns *r, TidStats *s)
 }
 
 /*
- * FOR's frame: the radix is rounded up to a power of two, which needs no division
- * to decode, wherever that costs no bit.
+ * Compute FOR's frame: the radix is rounded up to a power of two, which needs no division to
+ * decode, if that costs no bit.
  */
 static size_t
 for_size(const TidStats *s, int n, TidFrame *f, unsigned *width)
@@ -456,7 +462,9 @@ for_size(const TidStats *s, int n, TidFrame *f, unsigned *width)
 	return frame_size(f) + 1 + sfx_bits_bytes((size_t) n, *width);
 }
 
-/* ZIGZAG cannot be smaller: some deltas of each chunk show how wide the others are at least. */
+/*
+ * A lower bound of ZIGZAG's size: some deltas of each chunk show how wide the others are at least.
+ */
 static size_t
 zigzag_bound(const TidStats *s, const uint64_t *tid, int n)
 {
@@ -484,8 +492,8 @@ zigzag_bound(const TidStats *s, const uint64_t *tid, int n)
 }
 
 /*
- * POSTING's size: with *whole, as one list; SIZE_MAX if neither that nor the given lists are
- * sorted.
+ * Compute POSTING's size: with *whole, as one list; SIZE_MAX if neither that nor the given lists
+ * are sorted.
  */
 static size_t
 posting_size(const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends, int nlists, bool *whole)
@@ -500,7 +508,7 @@ posting_size(const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends
 	{
 		if (ends == NULL || nlists > n / 2)
 			return SIZE_MAX;
-		/* Are all descents between lists? */
+		/* are all descents between lists? */
 		for (int l = 0; l + 1 < nlists; l++)
 			descents -= tid[ends[l]] < tid[ends[l] - 1];
 		if (descents != 0)
@@ -511,8 +519,8 @@ posting_size(const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends
 }
 
 /*
- * May the block be runs of four or more, forward or reversed?  Then these.  Gives up at the first
- * TIDs of a block that is not; else the caller may rely on all TIDs being at most SFX_MAX_TID.
+ * Find the runs, if the block may be runs of four or more, forward or reversed.  False: it is not,
+ * as its first TIDs tell; otherwise the caller may rely on all TIDs being at most SFX_MAX_TID.
  */
 static bool
 few_runs(const uint64_t *tid, int n, TidRuns *r)
@@ -555,8 +563,8 @@ few_runs(const uint64_t *tid, int n, TidRuns *r)
 }
 
 /*
- * The smallest of the codecs but RUNS, and which one; SIZE_MAX if there is none.  Sizes are
- * computed, so that only the winner is encoded.
+ * The codec with the smallest form, RUNS aside; SIZE_MAX if there is none.  Sizes are computed, so
+ * only the chosen one is encoded.
  */
 typedef struct TidChoice
 {
@@ -605,7 +613,7 @@ choose(TidChoice *c, int which, const TidStats *s, const uint64_t *tid, int n,
 	}
 }
 
-/* The same of few runs, where any codec may be chosen. */
+/* The same for few runs, if any codec may be chosen. */
 static void
 choose_by_runs(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, const TidRuns *r,
 			   const uint16_t *ends, int nlists)
@@ -619,7 +627,7 @@ choose_by_runs(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, cons
 	consider(c, 0, SFX_TID_ZIGZAG, zigzag_size(&s->frame, &c->deltas, s->range, n));
 }
 
-/* Write the block as it was chosen, which fits. */
+/* Write the block in the chosen form, which fits. */
 static int
 encode_choice(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, const uint16_t *ends,
 			  int nlists, uint64_t *lin, uint8_t *out)
@@ -645,9 +653,9 @@ encode_choice(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, const
 }
 
 /*
- * which = 0: any codec.  RUNS is written at once where there are few breaks, and kept without
- * another look if it takes no more than a bit per TID; or last, if it may be the smallest.  *near:
- * PATCHED would find no exceptions, as far as is known.
+ * Encode with any codec (which = 0), or with that one.  RUNS is written at once if there are few
+ * breaks, and kept without a look at the others if it takes at most a bit per TID; or last, if it
+ * may be the smallest.  *near: PATCHED would find no exceptions, as far as is known.
  */
 static int
 encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, uint8_t *out,

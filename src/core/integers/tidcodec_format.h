@@ -36,7 +36,7 @@
  *					delta		the least delta that is not between two chunks, zigzag
  *					checkpoints	lin[64 k], k = 0, 1, ...
  *					streams		chunk by chunk, from a byte boundary each:
- *								lin[i] - lin[i - 1] - least delta, but for the chunk's first
+ *								lin[i] - lin[i - 1] - least delta, except for the chunk's first
  *
  *	POSTING			frame
  *					1			bytes of range (bits 0-3); bit 4: the whole block is one list
@@ -125,7 +125,7 @@ list_low(uint64_t range, int n)
 	return (uint64_t) n << lr <= range ? lr : lr > 0 ? lr - 1 : 0;
 }
 
-/* Bits of a list's bitmap, and of the list. */
+/* Number of bits of a list's bitmap, and of the list. */
 static inline size_t
 list_bitmap(uint64_t range, int n, unsigned low)
 {
@@ -153,7 +153,9 @@ lists_bytes(uint64_t range, int n, const uint16_t *ends, int nlists)
 	return (bits + 7) / 8;
 }
 
-/* Posting lists come off the page as well: each must have a TID, and the last must end at n. */
+/*
+ * Posting lists come from the page as well: each must have a TID, and the last one must end at n.
+ */
 static inline bool
 sound_lists(int n, const uint16_t *ends, int nlists)
 {
@@ -172,7 +174,7 @@ sound_lists(int n, const uint16_t *ends, int nlists)
 
 /* ---- PATCHED (tidcodec_patch.c) ---- */
 
-#define MIN_WINDOW		256		/* steps up to a heap page are regular whatever the others are */
+#define MIN_WINDOW		256		/* steps up to a heap page are regular in any case */
 
 /* A measure for steps, within a heap block and from block to block. */
 static inline uint64_t
@@ -187,24 +189,24 @@ distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* A step that is regular whatever the others are: a block of such steps has no exceptions. */
+/* Is that step regular whatever the others are?  A block of such steps has no exceptions. */
 static inline bool
 sfx_tid_near(uint64_t a, uint64_t b)
 {
 	return distance(position(a), position(b)) <= MIN_WINDOW;
 }
 
-/* As sfx_tid_size and sfx_tid_decode; n, from and to are in order. */
+/* The same as sfx_tid_size and sfx_tid_decode; n, from and to were checked. */
 extern int sfx_tid_patched_size(const uint8_t *in, size_t len, int n);
 extern int sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out);
 
 /*
- * Bytes written, at most limit; SFX_NOSPACE if it takes more, or if there are no exceptions worth
- * the name.
+ * Returns the bytes written, at most limit; SFX_NOSPACE if that is not enough, or if there are no
+ * exceptions that are worth it.
  */
 extern int sfx_tid_patched_encode(const uint64_t *tid, int n, uint8_t *buf, size_t limit);
 
-/* As sfx_tid_encode without lists, and without PATCHED. */
+/* The same as sfx_tid_encode without lists, and without PATCHED. */
 extern int sfx_tid_encode_simple(const uint64_t *tid, int n, uint8_t *out, size_t cap);
 
 #endif							/* SFX_TIDCODEC_FORMAT_H */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * tidcodec_patch.c - PATCHED: TIDs that are regular but for a few, which are kept apart
+ * tidcodec_patch.c - PATCHED: TIDs that are regular except for a few, which are stored separately
  *
- * A table that was loaded in order and has seen some updates: most TIDs are runs or small steps,
- * and a few lie anywhere.  Each of the two parts is a TID block of its own, of whatever codec suits
+ * A table that was loaded in order and had some updates: most TIDs are runs or small steps, and a
+ * few may be anything.  Each of the two parts is a TID block of its own, of the codec that suits
  * it.
  *-------------------------------------------------------------------------
  */
@@ -16,10 +16,10 @@ typedef struct Patched
 	int			nlow;			/* exceptions at places below 256 */
 	const uint8_t *places;
 	const uint8_t *out;			/* block of the exceptions */
-	const uint8_t *in;			/* block of the others, which has its end for itself */
+	const uint8_t *in;			/* block of the others, with an end of its own */
 } Patched;
 
-/* The length of an inner block, which is not PATCHED itself; or SFX_CORRUPT. */
+/* Returns the length of an inner block, which is not PATCHED itself; or SFX_CORRUPT. */
 static int
 inner_size(const uint8_t *in, size_t len, int n)
 {
@@ -82,7 +82,7 @@ sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, u
 
 	if (open_patched(in, len, n, &b) < 0)
 		return SFX_CORRUPT;
-	/* exceptions [lo, hi) are among those wanted; what comes behind is not looked at */
+	/* exceptions [lo, hi) are among those asked for; later ones are not looked at */
 	for (; hi < b.nout && place(&b, hi) < to; hi++)
 	{
 		if (place(&b, hi) <= last)
@@ -109,8 +109,8 @@ sfx_tid_patched_decode(const uint8_t *in, size_t len, int n, int from, int to, u
 /* ---- encoding ---- */
 
 /*
- * What counts as a regular step: sixteen times the median one.  0 if that is no small part of all
- * there is.
+ * Returns the greatest step that counts as regular: sixteen times the median one.  0 if that is no
+ * small part of the whole range.
  */
 static uint64_t
 window(const uint64_t *tid, int n)
@@ -139,8 +139,8 @@ window(const uint64_t *tid, int n)
 }
 
 /*
- * Which TIDs are exceptions: too far from the last regular one, unless the next one is near, so
- * that something new begins here. Their number.
+ * Find the exceptions: TIDs too far from the last regular one, unless the next TID is near, so that
+ * a new sequence begins here.  Returns their number.
  */
 static int
 find_exceptions(const uint64_t *tid, int n, uint64_t win, bool *out)

@@ -15,10 +15,10 @@ typedef struct SfxRunReader
 	const uint8_t *end;
 	uint64_t	start;			/* of the current run */
 	uint64_t	length;
-	unsigned	repeats;		/* runs like it that are still to come */
+	unsigned	repeats;		/* number of runs like it that follow */
 } SfxRunReader;
 
-/* A varint, or UINT64_MAX (which is no sound field) if there is none. */
+/* Read a varint.  UINT64_MAX (which no sound field has): there is none. */
 static inline uint64_t
 run_varint(SfxRunReader *r)
 {
@@ -35,7 +35,7 @@ run_varint(SfxRunReader *r)
 	return UINT64_MAX;
 }
 
-/* Step to the next run, which has at least one TID, and at most room; or SFX_CORRUPT. */
+/* Step to the next run, which has at least one TID, and at most room.  SFX_OK or SFX_CORRUPT. */
 static inline int
 sfx_run_next(SfxRunReader *r, uint64_t room)
 {
@@ -91,7 +91,7 @@ sfx_runs_start(SfxRunReader *r, const uint8_t *in, size_t len)
 {
 	r->p = in + 1;
 	r->end = in + len;
-	/* The run before the first one ends at TID 0 and repeats nothing. */
+	/* the run before the first one ends at TID 0 and repeats nothing */
 	r->start = 1;
 	r->length = 0;
 	r->repeats = 0;

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * tidvisible.c - how many rows of a block of TIDs lie on all-visible heap blocks
+ * tidvisible.c - how many rows of a block of TIDs are on all-visible heap blocks
  *-------------------------------------------------------------------------
  */
 #include "tidvisible.h"
@@ -7,8 +7,8 @@
 #include "tidruns.h"
 
 /*
- * Of TIDs [a, b), which are consecutive numbers, those to be looked at.  As a rule they share their
- * heap block, and its bit.
+ * Write those of TIDs [a, b), which are consecutive numbers, that are not all-visible.  Most of the
+ * time they have one heap block, and one bit.
  */
 static int
 run_hidden(const SfxVisMap *map, uint64_t a, uint64_t b, uint64_t *hidden)
