@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  * bits.h - bit streams, and counting and selecting bits in a word
  *
- * A bit stream is a byte string; bit b is bit (b & 7) of byte (b >> 3), the
- * same on every byte order.  Readers take *avail*, the number of bytes that may be
- * read from p on: it is at least the stream's length, and where it is more the
- * reader need not treat the stream's tail apart.  The caller has checked that
- * the stream itself fits into avail.
+ * A bit stream is a byte string; bit b is bit (b & 7) of byte (b >> 3), on every byte order.
+ * Readers take *avail*, the number of bytes that may be read from p on: it is at least the stream's
+ * length, and if it is greater the reader need not handle the stream's tail separately.  The caller
+ * has checked that the stream itself fits into avail.
  *
- * Scalar and portable: without -mpopcnt a compiler turns __builtin_popcountll
- * into a call, so the counts below are done within the word.
+ * Scalar and portable: without -mpopcnt a compiler turns __builtin_popcountll into a call, so the
+ * counts below are made within the word.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_BITS_H
@@ -20,7 +19,7 @@
 #define SFX_BYTES_7F	UINT64_C(0x7F7F7F7F7F7F7F7F)
 #define SFX_BYTES_80	UINT64_C(0x8080808080808080)
 
-/* Values up to this width are read with one 8-byte load, at whatever bit they start. */
+/* Values up to this width are read with one 8-byte load, at any bit. */
 #define SFX_ONE_LOAD	57
 
 /* ---- words ---- */
@@ -70,14 +69,14 @@ sfx_store_bytes(uint8_t *p, uint64_t x, size_t nbytes)
 		p[i] = (uint8_t) (x >> (8 * i));
 }
 
-/* As sfx_load64, with zeros in place of what lies beyond avail. */
+/* The same as sfx_load64, with zeros in place of the bytes beyond avail. */
 static inline uint64_t
 sfx_load64_avail(const uint8_t *p, size_t avail)
 {
 	return avail >= 8 ? sfx_load64(p) : sfx_load_bytes(p, avail);
 }
 
-/* Bits, and bytes, that x needs; 0 for 0. */
+/* Number of bits, and of bytes, that x needs; 0 for 0. */
 static inline unsigned
 sfx_bitlen(uint64_t x)
 {
@@ -159,7 +158,7 @@ sfx_bits_get(const uint8_t *p, size_t avail, size_t bit, unsigned w)
 }
 
 /*
- * Of n values of width w (<= SFX_ONE_LOAD, > 0) from bit on, how many may be read with an 8-byte
+ * How many of n values of width w (<= SFX_ONE_LOAD, > 0), from bit on, may be read with an 8-byte
  * load?
  */
 static inline int
@@ -234,7 +233,7 @@ sfx_bits_start(SfxBitWriter *b, uint8_t *p)
 	b->fill = 0;
 }
 
-/* Append x, which has no bits above w (0..64). */
+/* Append x, which has no bits above its lowest w (0..64) ones. */
 static inline void
 sfx_bits_put(SfxBitWriter *b, uint64_t x, unsigned w)
 {
@@ -249,7 +248,7 @@ sfx_bits_put(SfxBitWriter *b, uint64_t x, unsigned w)
 	}
 }
 
-/* Write the rest, padded with zeros to a whole byte; the end of the stream. */
+/* Write the last bits, padded with zeros to a whole byte.  Returns the end of the stream. */
 static inline uint8_t *
 sfx_bits_end(SfxBitWriter *b)
 {
@@ -259,14 +258,14 @@ sfx_bits_end(SfxBitWriter *b)
 	return b->p + nbytes;
 }
 
-/* The bytes that n values of width w take. */
+/* Number of bytes that n values of width w take. */
 static inline size_t
 sfx_bits_bytes(size_t n, unsigned w)
 {
 	return (n * w + 7) / 8;
 }
 
-/* Write v[i] - base for n values, each of width w; the end of the stream. */
+/* Write v[i] - base for n values, each of width w.  Returns the end of the stream. */
 static inline uint8_t *
 sfx_bits_pack(uint8_t *p, const uint64_t *v, int n, uint64_t base, unsigned w)
 {
@@ -289,7 +288,7 @@ sfx_store_be64(uint8_t *p, uint64_t v)
 
 /* ---- masks ---- */
 
-/* The runs of ones in a mask, lowest first: what gathers and scatters its bits. */
+/* The runs of ones in a mask, lowest first, for gathering and scattering its bits. */
 typedef struct SfxRuns
 {
 	int			n;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * contract.h - what the library checks of itself, and what a test build can be told to break
+ * contract.h - what the library checks of itself, and how a test build breaks a rule
  *
- * Of bytes nothing can be asserted: who finds that they are not as they should be says SFX_CORRUPT.
- * So what is too dear to look for always is looked for where SFX_CHECKED is 1, with that answer: a
- * fault of the library is an error then, in place of a wrong result, and damage is no crash.  It is
- * 1 in servers with assertions (Makefile) and in the unit tests.
+ * Nothing can be asserted about bytes: a function that finds them damaged returns SFX_CORRUPT.  So
+ * checks that are too expensive for every call are made only if SFX_CHECKED is 1, and have that
+ * result, too: a fault of the library is an error then, instead of a wrong result, and damage is
+ * not a crash.  SFX_CHECKED is 1 in servers with assertions (Makefile) and in the unit tests.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_CONTRACT_H
@@ -19,7 +19,10 @@
 #define SFX_CHECKED		0
 #endif
 
-/* Is this rule to be broken?  (base/stop.h, which sets the function, has the same for the rest.) */
+/*
+ * Is this rule to be broken?  (base/stop.h sets the function, and has the same for the server's
+ * code.)
+ */
 #ifdef SFX_TEST
 extern bool (*sfx_core_mutant) (const char *rule);
 

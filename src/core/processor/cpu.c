@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * cpu.c - the one place that knows what the processor can do
+ * cpu.c - detection of the processor's level, and its kernels
  *
- * The kernels of cpu_kernels.h are compiled once for each level, each function with the
- * target attribute of its level, so that the rest of the library needs no special flags.
+ * The kernels of cpu_kernels.h are compiled once for each level, each function with the target
+ * attribute of its level, so that the rest of the library needs no special flags.
  *-------------------------------------------------------------------------
  */
 #include "cpu.h"
@@ -16,9 +16,9 @@
 #include <immintrin.h>
 #endif
 
-#define LINEAR_SEARCH	8		/* so many numbers are searched one by one */
+#define LINEAR_SEARCH	8		/* so few numbers are searched one by one */
 
-/* Word j of the bitmap; bits that are not the bitmap's are zero. */
+/* Word j of the bitmap; bits beyond the bitmap are zero. */
 static inline uint64_t
 ef_word(const SfxEf *e, size_t j)
 {
@@ -46,7 +46,8 @@ ef_low(const SfxEf *e, int i)
 }
 
 /*
- * The first of numbers [i, end), which share their high part, whose low bits are >= low; else end.
+ * Returns the first of numbers [i, end), which have the same high part, whose low bits are >= low;
+ * end if there is none.
  */
 static inline int
 ef_search_group(const SfxEf *e, int i, int end, uint64_t low)

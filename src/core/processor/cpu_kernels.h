@@ -2,8 +2,8 @@
  * cpu_kernels.h - the kernels of cpu.h; cpu.c includes this once for each level
  *
  * LEVEL is the level's number, NAME(f) gives a function its name, TARGET is the attribute that lets
- * it use the level's instructions.  Kernels without a version for a level take the next lower
- * one's.
+ * it use the level's instructions.  A kernel without a version for a level takes the one of the
+ * next lower level.
  *-------------------------------------------------------------------------
  */
 
@@ -29,8 +29,8 @@ NAME(select_one)(uint64_t x, unsigned k)
 }
 
 /*
- * The bitmap position of one (or, flip = all bits, zero) number k; -1 if there are not so many.
- * Zeros may be found beyond the bitmap's end, but only in its last word.
+ * The position, in the bitmap, of the one (or, if flip has all bits, of the zero) number k; -1 if
+ * there are not that many.  Zeros may be found beyond the bitmap's end, but only in its last word.
  */
 TARGET static inline int
 NAME(ef_select)(const SfxEf *e, unsigned k, uint64_t flip)
@@ -76,8 +76,8 @@ NAME(ef_get)(const SfxEf *e, int i, uint64_t *v)
 }
 
 /*
- * Of the numbers [i, end), which share their high part, those whose low bits are < low.  Mostly
- * there are none to three.
+ * Number of those of the numbers [i, end), which have the same high part, whose low bits are < low.
+ * Mostly that are none to three.
  */
 TARGET static inline int
 NAME(ef_count_group)(const SfxEf *e, int i, int end, uint64_t low, bool *equal)
@@ -122,7 +122,7 @@ NAME(ef_search)(const SfxEf *e, uint64_t x, bool *equal)
 			return SFX_CORRUPT;
 	}
 
-	/* The numbers with this high part are the ones from pos up to the next zero. */
+	/* the numbers with this high part are those from pos up to the next zero */
 	i = pos - (int) high;
 	while (i < n && (size_t) pos < e->mapbits)
 	{
@@ -146,8 +146,8 @@ NAME(ef_search)(const SfxEf *e, uint64_t x, bool *equal)
 }
 
 /*
- * Where decoding starts: the word of one number from, without those before it.  False if there is
- * none.
+ * Find the word at which decoding starts: the one of one number `from`, without the ones before it.
+ * False if there is none.
  */
 TARGET static inline bool
 NAME(ef_start)(const SfxEf *e, int from, size_t *word, uint64_t *x)
@@ -174,8 +174,8 @@ NAME(ef_start)(const SfxEf *e, int from, size_t *word, uint64_t *x)
 #if LEVEL == 2
 
 /*
- * Eight values from q on, two of each 16 bytes loaded: how to shuffle and shift them, and where the
- * loads are.
+ * How to shuffle and shift eight values from q on, two of each 16 bytes loaded, and where the loads
+ * are.
  */
 typedef struct UnpackAvx2
 {
@@ -241,8 +241,8 @@ NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint
 
 /*
  * Eight values take w bytes, so all groups of eight begin at the same bit of a byte: one
- * permutation and one shift for all. No masked load or store here and below: one that reaches into
- * a page that was not touched yet costs microseconds.
+ * permutation and one shift for all.  There are no masked loads or stores here and below: one that
+ * reaches into a page that was not touched yet costs microseconds.
  */
 TARGET static void
 NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint64_t base, uint64_t *out)
@@ -304,8 +304,8 @@ NAME(unpack)(const uint8_t *p, size_t avail, size_t bit, unsigned w, int n, uint
 /* ---- decoding Elias-Fano ---- */
 
 /*
- * Add the high parts of m numbers, the ones of x, which is word j; the first of them is number i.
- * out has room numbers.
+ * Add the high parts of m numbers, which are the ones of x, word j; the first of them is number i.
+ * out has room for `room` numbers.
  */
 TARGET static inline void
 NAME(ef_add_high)(uint64_t x, size_t j, int i, int m, unsigned low, int room, uint64_t *out)
@@ -562,7 +562,7 @@ NAME(get_words)(const SfxWords *w, const uint8_t *key, uint32_t keylen, int n, u
 
 /* ---- visibility ---- */
 
-/* One TID: is its heap block all-visible?  The bit may change at any time, so it is read once. */
+/* Is the heap block of a TID all-visible?  The bit may change at any time, so it is read once. */
 TARGET static inline bool
 NAME(is_visible)(const SfxVisMap *m, uint64_t tid)
 {
@@ -577,7 +577,9 @@ NAME(is_visible)(const SfxVisMap *m, uint64_t tid)
 
 #if LEVEL == 2
 
-/* The bits of four TIDs, by two gathers: where their pages are, and the words of these. */
+/*
+ * The bits of four TIDs, by two gathers: of the addresses of their pages, and of the words there.
+ */
 TARGET static inline unsigned
 NAME(visible_four)(const SfxVisMap *m, __m256i tid, uint64_t reciprocal)
 {
@@ -797,7 +799,7 @@ NAME(sum_halves)(const uint64_t *v, int n, uint64_t *low, uint64_t *high)
 
 #if LEVEL >= 2
 
-/* The bytes that 16 numbers below 64 stand for, of a table of four times 16. */
+/* Look up 16 numbers below 64 in a table of four times 16 bytes. */
 TARGET static inline __m128i
 NAME(look_up)(const __m128i *table, __m128i number)
 {
@@ -921,8 +923,8 @@ NAME(rises)(const uint8_t *v, int from, int to)
 /* ---- decimals ---- */
 
 /*
- * With 0x433 in front of its 52 bits a whole number is a double, 2^52 more than it should be.  What
- * has more bits is out of range, and seen to be.
+ * With 0x433 in front of its 52 bits a whole number is a double, 2^52 greater than the number.  A
+ * number with more bits is out of range, and is found to be.
  */
 TARGET static int
 NAME(decimals)(const SfxDecimals *m, uint64_t *v, int n)

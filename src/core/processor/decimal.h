@@ -4,16 +4,17 @@
  * An *image* is a double's bits in an order that numbers have: of positive ones the sign bit is
  * flipped, of negative ones all bits are.  So the image of -x is the complement of x's.
  *
- * All that is asked of the processor is IEEE 754: a division and a multiplication of doubles,
+ * All that is needed of the processor is IEEE 754: a division and a multiplication of doubles,
  * rounded to the nearest.  10^e is a double, and so is d.  Rounding does not change an order, so
  * images of decimals of one e are in the order of their d, and two different d, which are more than
  * 2^-50 of their value apart, are not rounded to one double.
  *
- * Of any x below 2^51 / 10^e, sfx_decimal_near gives a d with |d - x * 10^e| < 1: the product is
- * off by 1/8 at most, one half is added, which is off by 1/8 at most, and what is behind the point
- * is dropped.  If x is a decimal d / 10^e, rounded, then product and sum are off by 3/8 at most, so
- * it gives that d.  Therefore no other d needs to be looked at: whether x is a decimal tells
- * near(x), and the least d / 10^e that is not below x is near(x)'s or the next.
+ * For any x below 2^51 / 10^e, sfx_decimal_near gives a d with |d - x * 10^e| < 1: the product has
+ * an error of 1/8 at most, one half is added, which has an error of 1/8 at most, and all digits
+ * after the point are dropped.  If x is a decimal d / 10^e, rounded, then product and sum have
+ * errors of 3/8 at most, so the result is that d.  Therefore no other d needs to be looked at:
+ * near(x) tells whether x is a decimal, and the least d / 10^e that is not below x is the one of
+ * near(x) or the next.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_DECIMAL_H
@@ -29,7 +30,7 @@
 
 #define SFX_DECIMAL_BITS	50			/* |d| < 2^50 */
 #define SFX_DECIMAL_LIMIT	(INT64_C(1) << SFX_DECIMAL_BITS)
-#define SFX_DECIMAL_PLACES	15			/* e, at most */
+#define SFX_DECIMAL_PLACES	15			/* greatest e */
 
 #define SFX_IMAGE_POSITIVE	(UINT64_C(1) << 63)
 
@@ -64,8 +65,8 @@ sfx_double_of_image(uint64_t image)
 }
 
 /*
- * The image of d / 10^e by whole numbers alone, for |d| < 2^52: 54 bits of the quotient, the last
- * of which is to be rounded.
+ * The image of d / 10^e, computed with whole numbers only, for |d| < 2^52: 54 bits of the quotient,
+ * the last of which is rounded.
  */
 static inline uint64_t
 sfx_decimal_divide(int64_t d, unsigned e)
@@ -78,7 +79,7 @@ sfx_decimal_divide(int64_t d, unsigned e)
 
 	if (n == 0)
 		return SFX_IMAGE_POSITIVE;
-	/* by <= n < 2 * by, so that the quotient's first bit is the one in front of the point */
+	/* by <= n < 2 * by, so that the quotient's first bit is the one before the point */
 	for (; n < by; exponent--)
 		n <<= 1;
 	for (; n >= by << 1; exponent++)
@@ -88,7 +89,7 @@ sfx_decimal_divide(int64_t d, unsigned e)
 		q = q << 1 | (n >= by);
 		n -= n >= by ? by : 0;
 	}
-	/* half way between two doubles: to the even one */
+	/* half way between two doubles: take the even one */
 	q = (q >> 1) + (q & 1 & ((q >> 1) | (n != 0)));
 	if (q >> 53)
 	{
@@ -112,8 +113,8 @@ sfx_decimal_image(int64_t d, unsigned e)
 }
 
 /*
- * The d that is near the double of this image, see above.  Beyond 2^51, of infinities and of NaNs:
- * 2^51, or -2^51 where the image is that of a negative number.
+ * The d that is near the double of this image, see above.  Beyond 2^51, and for infinities and
+ * NaNs: 2^51, or -2^51 if the image is that of a negative number.
  */
 static inline int64_t
 sfx_decimal_near(uint64_t image, unsigned e)
@@ -126,7 +127,7 @@ sfx_decimal_near(uint64_t image, unsigned e)
 	return image >> 63 ? 2 * SFX_DECIMAL_LIMIT : -2 * SFX_DECIMAL_LIMIT;
 }
 
-/* Is the double of this image d / 10^e?  Then *d. */
+/* Is the double of this image d / 10^e for some d?  If so, sets *d. */
 static inline bool
 sfx_decimal_find(uint64_t image, unsigned e, int64_t *d)
 {

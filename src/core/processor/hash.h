@@ -14,7 +14,7 @@ sfx_hash_mix(uint64_t h)
 	return h ^ h >> 32;
 }
 
-/* Words of 8 bytes, each multiplied in.  Pages have it: it is part of the format. */
+/* Multiplies in words of 8 bytes each.  Pages contain the result: it is part of the format. */
 static inline uint64_t
 sfx_hash_key(const uint8_t *key, uint32_t len)
 {

@@ -1,20 +1,18 @@
 /*-------------------------------------------------------------------------
  * sfx.h - ground rules and shared helpers of the core library
  *
- * src/core is pure C11.  It never includes a PostgreSQL header, never
- * allocates (callers pass memory), never keeps state between calls, and never
- * trusts bytes: a decoder given any bytes returns SFX_CORRUPT or a bounded
- * result and never reads outside the buffer it was given.
+ * src/core is pure C11.  It never includes a PostgreSQL header, never allocates memory (callers
+ * pass it), never keeps state between calls, and never trusts bytes: a decoder given any bytes
+ * returns SFX_CORRUPT or a bounded result and never reads outside the buffer that it was given.
  *
- * An *entry* is (key, TID, payload).  A key is a byte string.  In *byte order* its memcmp order
- * (a proper prefix sorts first) is the index order, and no key that is stored in
- * an index is a proper prefix of another one: keys are self-delimiting.  In *comparator order*
- * an SfxOrder says which key comes first, and keys may be any byte strings.  A TID
- * is packed in a uint64_t as heap block << 16 | offset.  Entries are ordered
- * by (key, TID).
+ * An *entry* is (key, TID, payload).  A key is a byte string.  In *byte order* its memcmp order (a
+ * proper prefix sorts first) is the index order, and no key that is stored in an index is a proper
+ * prefix of another one: keys are self-delimiting.  In *comparator order* an SfxOrder says which
+ * key comes first, and keys may be any byte strings.  A TID is packed in a uint64_t as heap block
+ * << 16 | offset.  Entries are ordered by (key, TID).
  *
- * A *position* (SfxPos) is a point in that order: a fence key, a scan bound, an entry.
- * Its key need not be a stored key: it may be a truncated one.
+ * A *position* (SfxPos) is a point in that order: a fence key, a scan bound, an entry.  Its key
+ * need not be a stored key: it may be a truncated one.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_H
@@ -30,7 +28,7 @@
 #define SFX_CORRUPT		(-1)	/* the bytes break the format */
 #define SFX_NOSPACE		(-2)	/* the output does not fit */
 #define SFX_NOMEM		(-3)	/* the allocator is exhausted */
-#define SFX_DISORDER	(-4)	/* the bytes are well-formed, and an SfxOrder denies their order */
+#define SFX_DISORDER	(-4)	/* the bytes are well-formed, but not in the order of an SfxOrder */
 
 /* Largest encoded key plus payload of one entry, in bytes.  Three of them (two
  * fences and one entry) fit into a page body with all headers. */
@@ -62,9 +60,9 @@ sfx_load_be64(const uint8_t *p)
 }
 
 /*
- * memcmp for the short strings that keys are, without a call.  Nor is a call what it seems: memcmp
- * with AVX-512 reads beyond the end by masked loads, and where those reach into a page that was
- * never touched, each costs microseconds.
+ * memcmp for short strings, as keys are, without a call.  A call has another cost: memcmp with
+ * AVX-512 reads beyond the end by masked loads, and if these reach into a page that was never
+ * touched, each takes microseconds.
  */
 static inline int
 sfx_memcmp(const uint8_t *a, const uint8_t *b, size_t n)
@@ -81,7 +79,7 @@ sfx_memcmp(const uint8_t *a, const uint8_t *b, size_t n)
 	}
 	if (i < n && n >= 8)
 	{
-		/* once more over bytes that are equal */
+		/* bytes that are equal may be compared twice */
 		uint64_t	x = sfx_load_be64(a + n - 8);
 		uint64_t	y = sfx_load_be64(b + n - 8);
 
@@ -114,7 +112,7 @@ sfx_cmp_pos(const SfxPos *a, const SfxPos *b)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* The first byte of eight in which two words differ, which were loaded as they stand. */
+/* The first of eight bytes in which two words, loaded in the server's byte order, differ. */
 static inline uint32_t
 sfx_first_difference(uint64_t x, uint64_t y)
 {
@@ -143,7 +141,7 @@ sfx_lcp(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 	}
 	if (n >= 8)
 	{
-		/* the last word overlaps the one before */
+		/* the last word overlaps the previous one */
 		memcpy(&x, a + n - 8, 8);
 		memcpy(&y, b + n - 8, 8);
 		return x != y ? n - 8 + sfx_first_difference(x, y) : n;
@@ -181,47 +179,49 @@ sfx_get_tid(const uint8_t *p)
 }
 
 /*
- * The order of keys that bytes alone do not order: linguistic collations, ranges, arrays, other
- * users' types. A NULL pointer to it means byte order.  Nothing stored says which one it was, but
- * for a flag "not byte order": the same one must be given for all of an index's life.
+ * The order of keys that are not in byte order: linguistic collations, ranges, arrays, types of
+ * other extensions.  A NULL pointer to it means byte order.  Nothing stored says which order it
+ * was, except for a flag "not byte order": the same one must be given for all of an index's life.
  *
- * The empty string is minus infinity in every order.  Neither function ever sees it, nor two equal
- * strings. Searches pass what is stored as a and what they look for as b, which so may be in a form
- * that is prepared for many comparisons.
+ * The empty string is minus infinity in every order.  No function is ever called with it, nor with
+ * two equal strings.  Searches pass a stored key as a and the key they look for as b, so the latter
+ * may be in a form that is prepared for many comparisons.
  */
 typedef struct SfxOrder
 {
 	/*
 	 * Total order on key byte strings: < 0, 0, > 0; 0 only if the bytes are identical.  May leave
-	 * by longjmp (an error of the server's comparison function): all comparisons of a step come
+	 * by longjmp (an error of the server's comparison function): all comparisons of a step are made
 	 * before its first change.
 	 */
 	int			(*cmp) (const struct SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
 
 	/*
-	 * left < right: the length of the shortest prefix p of right with left < p <= right that may be
-	 * used as a separator (right's full length is always right).  May leave by longjmp.
+	 * Given left < right, returns the length of the shortest prefix p of right with left < p <=
+	 * right that may be used as a separator (right's full length is always correct).  May leave by
+	 * longjmp.
 	 */
 	uint32_t	(*separate) (const struct SfxOrder *o, const uint8_t *left, uint32_t llen,
 							 const uint8_t *right, uint32_t rlen);
 
 	/*
-	 * Bytes that probably order, as bytes, as the keys do: at most cap of them, into out.  How
-	 * many there are.  Nothing but where a search begins hangs on them (B5).  NULL: nobody can
-	 * tell.  May leave by longjmp.
+	 * Write bytes to out, at most cap, whose byte order probably is the order of keys.  Returns how
+	 * many.  Only where a search begins depends on them (B5).  NULL: there are no such bytes.  May
+	 * leave by longjmp.
 	 */
 	uint32_t	(*ranks) (const struct SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
 						  uint32_t cap);
 
 	/*
-	 * NULL, or what cmp says most of the time, for a tenth of what it costs; 0: it has to be asked.
-	 * Neither is empty.  A search that goes where guesses lead proves with cmp the two ends of the
-	 * gap that it comes to (B5).  May leave by longjmp.
+	 * NULL, or a function that mostly returns what cmp returns, at a tenth of its cost; 0: cmp has
+	 * to be called.  Neither string is empty.  A search that goes where guesses lead proves with
+	 * cmp both ends of the gap to which it comes (B5).  May leave by longjmp.
 	 */
 	int			(*guess) (const struct SfxOrder *o, const uint8_t *a, uint32_t alen,
 						  const uint8_t *b, uint32_t blen);
 
-	bool		may_change;		/* by a statement, beside what was put in this order (K4) */
+	bool		may_change;		/* a statement may change the order, while entries exist that were
+								 * put in the present one (K4) */
 } SfxOrder;
 
 static inline bool
@@ -230,7 +230,10 @@ sfx_same_bytes(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 	return alen == blen && sfx_memcmp(a, b, alen) == 0;
 }
 
-/* A comparison costs 100 to 1,000 ns, a look at the bytes 5: what they can tell is not asked. */
+/*
+ * A comparison costs 100 to 1,000 ns, a look at the bytes 5: cmp is not called if the bytes are
+ * equal.
+ */
 static inline int
 sfx_order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {
@@ -259,7 +262,10 @@ sfx_order_cmp_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* By a guess, where o makes any; where not it is asked, and *sure.  0 only if they are equal. */
+/*
+ * Compares by a guess, if o makes any; otherwise by a comparison, and *sure is set.  0 only if they
+ * are equal.
+ */
 static inline int
 sfx_order_guess_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b, bool *sure)
 {
@@ -271,8 +277,8 @@ sfx_order_guess_pos(const SfxOrder *o, const SfxPos *a, const SfxPos *b, bool *s
 
 /*
  * The shortest position s with left < s <= right, given left < right, as a prefix of right: s->key
- * points into right->key.  Where the keys are equal it is right itself, TID included.  (Fence keys
- * and separators are made by this, or by sfx_order_separator, and nothing else.)
+ * points into right->key.  If the keys are equal it is right itself, TID included.  (All fence keys
+ * and separators are made by this or by sfx_order_separator.)
  */
 static inline SfxPos
 sfx_separator(const SfxPos *left, const SfxPos *right)
@@ -288,7 +294,7 @@ sfx_separator(const SfxPos *left, const SfxPos *right)
 	return s;
 }
 
-/* The same in any order; comparator order leaves it to o->separate how short the prefix may be. */
+/* The same in any order; in comparator order o->separate decides how short the prefix may be. */
 static inline SfxPos
 sfx_order_separator(const SfxOrder *o, const SfxPos *left, const SfxPos *right)
 {
@@ -300,8 +306,8 @@ sfx_order_separator(const SfxOrder *o, const SfxPos *left, const SfxPos *right)
 		return s;
 	s.tid = 0;
 	/*
-	 * right is not empty, for left is smaller; all of it separates from minus infinity, and a byte
-	 * might not
+	 * right is not empty, since left is smaller; all of it separates from minus infinity, and a
+	 * byte might not
 	 */
 	if (left->len > 0)
 	{

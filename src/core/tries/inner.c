@@ -17,7 +17,7 @@ take(uint32_t *off, uint32_t n)
 	return at;
 }
 
-/* The header's fields, and what they say about each other. */
+/* Read the header's fields, and check them against each other. */
 static int
 open_head(View *v, SfxBuf b, int n)
 {
@@ -152,7 +152,7 @@ cmp_tid(uint64_t x, uint64_t y)
 	return (x > y) - (x < y);
 }
 
-/* There is no prefix: both fences' keys stand whole. */
+/* There is no prefix: both fences' keys are stored whole. */
 static int
 cmp_fences_order(const SfxInner *p, const SfxPos *pos)
 {
@@ -189,7 +189,7 @@ sfx_inner_cmp_fences(const SfxInner *p, const SfxPos *pos)
 		return -1;
 	if (v->flags & F_HIGHINF)
 		return 0;
-	/* not below the low fence: so it has the prefix, or lies above all that has it */
+	/* not below the low fence: so pos has the prefix, or is above all positions that have it */
 	if (pos->len < v->prefix || sfx_memcmp(pos->key, low, v->prefix) != 0)
 		return 1;
 	len = v->highlen - (v->flags & F_HIGHTID ? 6 : 0);
@@ -213,7 +213,7 @@ sfx_inner_filter(const SfxInner *p, int i)
 				hi = v->nfilters;
 	const uint8_t *f;
 
-	/* the last one that begins at i or before */
+	/* the last record that begins at i or before */
 	while (lo < hi)
 	{
 		uint32_t	mid = (lo + hi) / 2;
@@ -267,7 +267,7 @@ sfx_inner_find_before(const SfxInner *p, const SfxPos *pos)
 
 /* ---- children ---- */
 
-/* A run's block for child i: the last run that begins at or before it. */
+/* The block of child i in a page of runs: the last run that begins at or before i has it. */
 static bool
 child_run(const View *v, SfxBuf b, uint32_t i, uint32_t *blkno)
 {
@@ -316,7 +316,7 @@ child_exception(const View *v, SfxBuf b, uint32_t i, uint64_t *count)
 	return false;
 }
 
-/* The entry count of child i. */
+/* The number of entries below child i. */
 static inline int
 child_count(const View *v, SfxBuf b, uint32_t i, uint64_t *count)
 {
@@ -328,7 +328,7 @@ child_count(const View *v, SfxBuf b, uint32_t i, uint64_t *count)
 	return SFX_OK;
 }
 
-/* Four at a time, for the processor's sake. */
+/* Four at a time: the processor adds them in parallel. */
 static uint64_t
 sum_of(const uint64_t *c, int n)
 {
@@ -404,7 +404,7 @@ typedef struct Each
 	void	   *ctx;
 } Each;
 
-/* Separator i leads to child i + 1. */
+/* Called for separator i, which leads to child i + 1. */
 static int
 each_separator(void *ctx, uint32_t i, const uint8_t *s, uint32_t len)
 {
@@ -459,7 +459,10 @@ verify_fail(Verify *w, const char *why)
 	return SFX_CORRUPT;
 }
 
-/* Bisection finds its way in what ascends: in comparator order that is all there is to compare. */
+/*
+ * Bisection finds its way if separators ascend: in comparator order nothing else needs to be
+ * compared.
+ */
 static int
 verify_child_order(Verify *w, int i, const SfxChild *c)
 {
@@ -501,7 +504,7 @@ verify_child(void *ctx, int i, const SfxChild *c)
 	return SFX_OK;
 }
 
-/* Do the filters' records ascend, each with children and a block of its own? */
+/* Do the filters' records ascend, and does each have children and a block of its own? */
 static bool
 verify_filters(const SfxInner *p)
 {

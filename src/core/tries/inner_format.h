@@ -7,8 +7,8 @@
  *	0	2	bits 0-13 children; bit 14 the separators are a trie; bit 15 no high fence
  *	2	2	bits 0-11 bytes of the low fence; bit 12 it has a TID; bit 13 the high fence has one;
  *			bits 14-15 separators with a TID: 0 none, 1 all, 2 see their bits
- *	4	2	bits 0-11 bytes of the high fence behind the common prefix; bits 12-13 coding of the blocks;
- *			bit 14 comparator order; bit 15 there are filters
+ *	4	2	bits 0-11 bytes of the high fence after the common prefix; bits 12-13 coding of the
+ *			blocks; bit 14 comparator order; bit 15 there are filters
  *	6	2	bits 0-11 bytes of the common prefix; bits 12-15 bytes of the counts' base
  *	8	1	bits 0-6 width of a block; bit 7 blocks have a base
  *	9	1	bits 0-6 width of a count; bit 7 some counts are exceptions
@@ -16,27 +16,29 @@
  *		0..8	base of the counts
  *		0, 2	runs of blocks
  *		0, 2	exceptions (1 byte), bytes of one (1 byte)
- *		low fence, its TID behind it (6 bytes, big-endian)
- *		high fence without the common prefix, its TID behind it
+ *		low fence, followed by its TID (6 bytes, big-endian)
+ *		high fence without the common prefix, followed by its TID
  *		blocks		FLAT: child - base, packed; STEP: child - number - base, packed;
  *					RUNS: first children of the runs, packed, then their blocks - base, packed
  *		counts		count - base, packed; all ones: see the exceptions
  *		exceptions	2 bytes child, then the count; ascending
  *		bits		which separators have a TID
- *		filters		2 bytes their number, then for each one 2 bytes first child, 1 byte children, 4 bytes block; ascending
+ *		filters		2 bytes their number, then for each one 2 bytes first child, 1 byte children,
+ *					4 bytes block; ascending
  *		separators	without the common prefix
  *
- * The header is this frugal because two fences and a separator of the largest size must leave room for it: they take
- * 3 * (2,696 + 6) of 8,144 bytes, two children take 24 at most, a separator's length 2, the header 10.
+ * The header is so small because two fences and a separator of the largest size must leave room for
+ * it: they take 3 * (2,696 + 6) of 8,144 bytes, two children take 24 at most, a separator's length
+ * 2, the header 10.
  *
  * Separators as a trie: see louds_format.h.  Separators in front coding: 2-byte offsets of blocks
  * 1.., then blocks of FRONT_BLOCK strings.  The first of a block: its length as a varint, its
- * bytes.  The others: a byte with the number of bytes shared with the one before (high nibble) and
- * of bytes of its own (low nibble), where 15 means that a varint with the rest follows; its own
+ * bytes.  The others: a byte with the number of bytes shared with the previous one (high nibble)
+ * and of bytes of its own (low nibble), where 15 means that a varint with the rest follows; its own
  * bytes.
  *
  * Comparator order: front coding always, and the common prefix is empty.  The bytes of a
- * separator's TID are coded with its key's, and taken off again before keys are compared.
+ * separator's TID are coded together with its key's, and taken off again before keys are compared.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_INNER_FORMAT_H
@@ -53,7 +55,7 @@
 enum { BLOCKS_FLAT, BLOCKS_STEP, BLOCKS_RUNS };
 enum { TIDS_NONE, TIDS_ALL, TIDS_SOME };
 
-/* What sfx_inner_open found; lies in SfxInner.priv.  Offsets are from the start of the body. */
+/* Results of sfx_inner_open, in SfxInner.priv.  Offsets are from the start of the body. */
 typedef struct View
 {
 	uint32_t	nsep;
@@ -105,10 +107,10 @@ buf(const SfxInner *p)
 	return (SfxBuf) {p->body, p->len};
 }
 
-/* Order as byte strings, TIDs included. */
+/* Compare as byte strings, TIDs included. */
 extern int sfx_inner_cmp_strings(const SfxPos *x, const SfxPos *y);
 
-/* Take string s of separator i apart; false if it cannot be one. */
+/* Separate string s of separator i into key and TID.  False: it cannot be a separator. */
 static inline bool
 split_separator(const View *v, SfxBuf b, uint32_t i, const uint8_t *s, uint32_t len, SfxPos *sep)
 {
@@ -128,13 +130,13 @@ split_separator(const View *v, SfxBuf b, uint32_t i, const uint8_t *s, uint32_t 
 /* ---- separators in front coding (inner_front.c) ---- */
 
 /*
- * Separators that stand below (strict) or not above the probe, whose first d bytes are the common
- * prefix; or SFX_CORRUPT.
+ * Returns the number of separators < the probe (strict) or <= the probe, whose first d bytes are
+ * the common prefix; or SFX_CORRUPT.
  */
 extern int sfx_front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict);
 /* The same in comparator order. */
 extern int sfx_front_rank_order(const View *v, SfxBuf b, const SfxOrder *o, const SfxPos *pos, bool strict);
-/* All of them, ascending, put together in out. */
+/* Call f for all separators, ascending, rebuilt in out. */
 extern int sfx_front_each(const View *v, SfxBuf b, uint8_t *out, SfxTrieFn f, void *ctx);
 
 #endif							/* SFX_INNER_FORMAT_H */

@@ -5,7 +5,7 @@
 #include "inner_format.h"
 #include "frontrun.h"
 
-/* Advance *at over a varint of up to 3 bytes. */
+/* Read a varint of up to 3 bytes at *at, which moves after it. */
 static inline uint32_t
 get_varint(SfxBuf b, uint32_t *at)
 {
@@ -22,7 +22,9 @@ get_varint(SfxBuf b, uint32_t *at)
 	return x;
 }
 
-/* Parse the string at *at: bytes shared with the one before, length and offset of its own. */
+/*
+ * Parse the string at *at: length shared with the previous one, length and offset of its own bytes.
+ */
 static inline bool
 front_string(SfxBuf b, uint32_t *at, bool first, uint32_t *shared, uint32_t *off, uint32_t *len)
 {
@@ -51,7 +53,7 @@ front_block(const View *v, SfxBuf b, uint32_t blk)
 	return v->data + (blk ? sfx_ld16(b, v->front + 2 * (blk - 1)) : 0);
 }
 
-/* How many separators are <= q from its byte d on (strict: < q). */
+/* See inner_format.h. */
 int
 sfx_front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict)
 {
@@ -65,7 +67,7 @@ sfx_front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool stri
 				m = 0;
 	uint32_t	i;
 
-	/* the last block whose first string is <= q; the first block may be taken though its is not */
+	/* the last block whose first string is <= q, or the first block */
 	while (hi - lo > 1)
 	{
 		uint32_t	mid = (lo + hi) / 2;
@@ -80,7 +82,7 @@ sfx_front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool stri
 	}
 	if (v->nsep == 0)
 		return 0;
-	/* m: bytes the string before has in common with q, which is greater */
+	/* m: length that the previous string has in common with q, if q is greater */
 	at = front_block(v, b, lo);
 	for (i = lo * FRONT_BLOCK; i < v->nsep && i < (lo + 1) * FRONT_BLOCK; i++)
 	{
@@ -90,9 +92,9 @@ sfx_front_rank(const View *v, SfxBuf b, const SfxProbe *q, uint32_t d, bool stri
 		if (!front_string(b, &at, first, &shared, &off, &len))
 			return SFX_CORRUPT;
 		if (shared > m)
-			continue;			/* differs from q where the one before did */
+			continue;			/* it differs from q where the previous one did */
 		if (shared < m)
-			break;				/* greater than the one before where that was equal to q */
+			break;				/* greater than the previous one where that was equal to q */
 		c = sfx_probe_cmp(q, d + m, b.p + off, len, &same);
 		m += same;
 		if (c < 0 || (strict && c == 0 && d + m == q->total))
@@ -118,7 +120,7 @@ parse_front_block(const View *v, SfxBuf b, uint32_t blk, SfxFrontRun *run)
 	return true;
 }
 
-/* How many separators are <= pos (strict: < pos), in comparator order. */
+/* See inner_format.h. */
 int
 sfx_front_rank_order(const View *v, SfxBuf b, const SfxOrder *o, const SfxPos *pos, bool strict)
 {
@@ -132,9 +134,7 @@ sfx_front_rank_order(const View *v, SfxBuf b, const SfxOrder *o, const SfxPos *p
 				end,
 				c;
 
-	/*
-	 * the last block whose first string is <= pos; the first block may be taken though its is not
-	 */
+	/* the last block whose first string is <= pos, or the first block */
 	while (hi - lo > 1)
 	{
 		uint32_t	mid = (lo + hi) / 2;
@@ -191,7 +191,7 @@ sfx_front_each(const View *v, SfxBuf b, uint8_t *out, SfxTrieFn f, void *ctx)
 
 		if (first)
 		{
-			/* blocks follow one another */
+			/* blocks are adjacent */
 			if (i > 0 && at != front_block(v, b, i / FRONT_BLOCK))
 				return SFX_CORRUPT;
 			at = front_block(v, b, i / FRONT_BLOCK);

@@ -24,7 +24,7 @@ pos_bytes(const SfxPos *p)
 	return p->len + (p->tid ? 6 : 0);
 }
 
-/* Copy the byte string of p from byte `from` of its key on. */
+/* Copy the byte string of p, from byte `from` of its key on. */
 static uint32_t
 pos_copy(const SfxPos *p, uint32_t from, uint8_t *out)
 {
@@ -52,7 +52,7 @@ sfx_inner_cmp_strings(const SfxPos *x, const SfxPos *y)
 	return (a.total > b.total) - (a.total < b.total);
 }
 
-/* In comparator order: whether two positions are the same one is all that costs nothing. */
+/* In comparator order: only the check that two positions differ costs no comparison. */
 static int
 check_neighbours(const SfxPos *x, const SfxPos *y, const SfxOrder *order)
 {
@@ -80,7 +80,7 @@ check_input(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, const
 	return SFX_OK;
 }
 
-/* How to write the blocks, the cheapest way. */
+/* The cheapest way to write the blocks. */
 typedef struct BlockPlan
 {
 	uint32_t	coding;
@@ -90,7 +90,7 @@ typedef struct BlockPlan
 	uint32_t	bits;
 } BlockPlan;
 
-/* Consider a coding of m residuals between lo and hi, at a cost of extra bits. */
+/* Consider a coding of m residuals between lo and hi, which takes `extra` bits more. */
 static void
 plan_blocks_try(BlockPlan *best, uint32_t coding, uint32_t m, uint32_t lo, uint32_t hi, uint32_t extra)
 {
@@ -154,8 +154,8 @@ out_blocks(const SfxChild *c, int n, const BlockPlan *plan, SfxOut *o)
 }
 
 /*
- * Counts: a frame of reference around most of them, the others aside (the last leaf of a build is
- * emptier).
+ * Counts: a frame of reference around most of them, the others separately (the last leaf of a build
+ * has fewer entries).
  */
 typedef struct CountPlan
 {
@@ -168,14 +168,14 @@ typedef struct CountPlan
 } CountPlan;
 
 /*
- * Where the counts of a page lie close together, as those of full leaves do, there is no need to
- * sort them.
+ * If the counts of a page are close together, as those of full leaves are, they need not be sorted.
  */
 #define CLOSE_COUNTS	1024
 
 /*
- * The densest window of so many values, given how many lie below each one (less the least, up to
- * range + 1): its first value that occurs.
+ * Find the densest window of `window` consecutive values, given how many values are below each one
+ * (less the least, up to range + 1).  Returns how many values it has; *first: the first one that
+ * occurs.
  */
 static int
 densest(const uint16_t *below, uint32_t range, uint64_t window, uint32_t *first)
@@ -340,7 +340,7 @@ put_varint(uint8_t *p, uint32_t v)
 	return n;
 }
 
-/* One string in front coding: `shared` bytes are those of the one before. */
+/* Write one string in front coding: `shared` bytes are those of the previous one. */
 static bool
 out_front_string(SfxOut *o, const SfxPos *key, bool first, uint32_t shared)
 {
@@ -415,7 +415,7 @@ plan_tids(const SfxChild *c, int n)
 	return k == 0 ? TIDS_NONE : k == n - 1 ? TIDS_ALL : TIDS_SOME;
 }
 
-/* The children from first on that share its filter. */
+/* Number of children from first on that share its filter. */
 static int
 filter_span(const SfxChild *c, int n, int first)
 {
@@ -463,7 +463,7 @@ has_filters(const SfxChild *c, int n)
 	return false;
 }
 
-/* Everything before the separators. */
+/* Write everything before the separators. */
 static int
 out_head(const SfxChild *c, int n, const SfxPos *high, uint32_t prefix, SfxOut *o, Scratch *w, const SfxOrder *order)
 {

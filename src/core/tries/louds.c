@@ -43,7 +43,7 @@ sfx_select_from(SfxBuf b, const SfxBits *v, uint32_t pos, uint32_t r, uint32_t *
 
 /* ---- reader ---- */
 
-/* Take n bytes of the buffer at *off. */
+/* Take n bytes of the buffer at *off, which moves after them. */
 static inline uint32_t
 take(uint32_t *off, uint32_t n)
 {
@@ -109,7 +109,7 @@ sfx_trie_open(SfxTrie *t, SfxBuf b, uint32_t off, uint32_t n)
 	return off <= b.len ? SFX_OK : SFX_CORRUPT;
 }
 
-/* Strings below all of node v (nnodes: all). */
+/* Number of strings below all of node v's (nnodes: of all). */
 static inline uint32_t
 node_base(const SfxTrie *t, SfxBuf b, uint32_t v)
 {
@@ -125,13 +125,13 @@ node_pk(const SfxTrie *t, SfxBuf b, uint32_t v)
 }
 
 /*
- * The state of a descent.  The strings of the node it stands in end where those of the next node
- * that hangs on the same or a higher level begin, less the leaf edges in between.
+ * The state of a descent.  The strings of the current node end where those of `next` begin, the
+ * next node in the same or a higher level, less the leaf edges in between.
  */
 typedef struct Walk
 {
 	uint32_t	v;
-	uint32_t	next;			/* that node */
+	uint32_t	next;			/* see above */
 	uint32_t	gap;			/* leaf edges in between */
 } Walk;
 
@@ -141,10 +141,10 @@ walk_end(const SfxTrie *t, SfxBuf b, const Walk *k)
 	return node_base(t, b, k->next) - k->gap;
 }
 
-/* What one node says about a byte. */
+/* The result of one node for a byte. */
 typedef enum Step
 {
-	STEP_DOWN,					/* go on in k->v */
+	STEP_DOWN,					/* continue in k->v */
 	STEP_LEAF,					/* only string *rank has this byte here */
 	STEP_DONE					/* *rank strings are smaller, the others are greater */
 } Step;
@@ -160,7 +160,7 @@ step_sparse(const SfxTrie *t, SfxBuf b, Walk *k, uint32_t c, uint32_t *rank)
 
 	if (equal)
 	{
-		/* has-child bits from the edge on: mostly all of the node's */
+		/* has-child bits from the edge on: mostly all that the node has */
 		uint64_t	w = sfx_ld64(b, t->child.off + ((e - 1) >> 3)) >> ((e - 1) & 7);
 
 		if (w & 1)
@@ -187,7 +187,7 @@ step_sparse(const SfxTrie *t, SfxBuf b, Walk *k, uint32_t c, uint32_t *rank)
 	return equal ? STEP_LEAF : STEP_DONE;
 }
 
-/* Ones before bit i (0 to 256) of a 256-bit map. */
+/* Number of ones before bit i (0 to 256) of a 256-bit map. */
 static inline uint32_t
 map_rank(SfxBuf b, uint32_t off, uint32_t i)
 {
@@ -207,7 +207,7 @@ step_dense(const SfxTrie *t, SfxBuf b, Walk *k, uint32_t c, uint32_t *rank)
 	SfxBits		child = {.off = node + 32, .n = 256, .smp = 0, .shift = 0};
 	bool		equal = sfx_bit(b, node, c);
 	bool		down = equal && sfx_bit(b, node + 32, c);
-	uint32_t	from = equal && !down ? c : c + 1;	/* labels from here on lie behind the place */
+	uint32_t	from = equal && !down ? c : c + 1;	/* labels from here on are after the byte */
 	uint32_t	x = sfx_next1(b, &child, from, 256);
 	uint32_t	gap = map_rank(b, node, x) - map_rank(b, node, from);
 	uint32_t	below = sfx_ld16(b, node + 64) + map_rank(b, node + 32, from);	/* children before x */
@@ -224,7 +224,7 @@ step_dense(const SfxTrie *t, SfxBuf b, Walk *k, uint32_t c, uint32_t *rank)
 	return equal ? STEP_LEAF : STEP_DONE;
 }
 
-/* The string of a leaf edge has been found but for its tail. */
+/* The string of a leaf edge was found, except for its tail: compare that. */
 static int
 rank_tail(const SfxTrie *t, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict, uint32_t i)
 {
@@ -284,7 +284,7 @@ sfx_trie_rank(const SfxTrie *t, SfxBuf b, const SfxProbe *q, uint32_t d, bool st
 		if (s == STEP_DONE)
 			break;
 		d++;
-		/* children have larger numbers than their parents, so that this ends */
+		/* children have larger numbers than their parents, so the loop ends */
 		if (k.v <= v || k.v >= t->nnodes)
 			return SFX_CORRUPT;
 	}
@@ -293,7 +293,7 @@ sfx_trie_rank(const SfxTrie *t, SfxBuf b, const SfxProbe *q, uint32_t d, bool st
 
 /* ---- iteration ---- */
 
-/* A node on the way down: the next edge (dense: label) and where they end. */
+/* A node of the descent: the next edge (dense: label) and where its edges end. */
 typedef struct Frame
 {
 	uint16_t	v;
@@ -338,7 +338,7 @@ each_emit(Each *w, uint32_t len)
 	return w->f(w->ctx, w->i++, w->buf, w->skip + len);
 }
 
-/* Enter node v with len bytes built. */
+/* Enter node v; len bytes of the string are built. */
 static int
 each_enter(Each *w, Frame *fr, uint32_t v, uint32_t len)
 {
@@ -347,7 +347,7 @@ each_enter(Each *w, Frame *fr, uint32_t v, uint32_t len)
 				end;
 	int			rc;
 
-	/* each node is entered once, so that hostile ranks cannot make a long walk */
+	/* each node is entered once, so that damaged ranks cannot make a long walk */
 	if (v >= t->nnodes || ++w->nodes > t->nnodes || node_base(t, w->b, v) != w->i)
 		return SFX_CORRUPT;
 	if ((rc = each_string(w, &t->paths, v, len, &n)) < 0)
@@ -368,7 +368,7 @@ each_enter(Each *w, Frame *fr, uint32_t v, uint32_t len)
 	return SFX_OK;
 }
 
-/* The next edge of the node in fr.  False if there is none; *child is 0 for a leaf edge. */
+/* Find the next edge of the node in fr.  False if there is none; *child is 0 for a leaf edge. */
 static bool
 each_edge(const Each *w, Frame *fr, uint32_t *label, uint32_t *child)
 {
@@ -419,7 +419,7 @@ sfx_trie_each(const SfxTrie *t, SfxBuf b, uint8_t *buf, uint32_t skip, SfxTrieFn
 		if (len >= SFX_TRIE_MAXLEN)
 			return SFX_CORRUPT;
 		buf[skip + len++] = (uint8_t) label;
-		/* a level costs a byte at least, so that depth stays below SFX_TRIE_MAXLEN */
+		/* a level takes at least a byte, so depth stays below SFX_TRIE_MAXLEN */
 		if (child != 0)
 			rc = each_enter(&w, &stack[++depth], child, len);
 		else if ((rc = each_string(&w, &t->tails, w.i, len, &len)) >= 0)

@@ -6,15 +6,17 @@
  * are numbered level by level, the first few are LOUDS-Dense (two 256-bit maps each), the others
  * LOUDS-Sparse (labels, a has-child bit and a LOUDS bit per edge).  Differences to the paper:
  *
- * - Paths are compressed: bytes that all strings below a node share stand in a pool, once per node, and so do the
- *	 bytes of a string below its last branch (its tail).  So every node has two branches or more.
+ * - Paths are compressed: bytes that all strings below a node share are in a pool, once for each
+ *   node, and so are the bytes of a string below its last branch (its tail).  So every node has two
+ *   branches or more.
  * - A string that ends at a node is marked by a bit of that node, outside the alphabet of labels.
  * - LOUDS order is not string order, but no permutation is kept: each node knows how many strings
- *	 are smaller than all of its own (its base), and the place of a leaf edge in string order follows from the next
- *	 branch that has a base.  Nodes are fewer than leaves, much fewer where it matters.  Tails stand in string order.
+ *   are smaller than all of its own (its base), and the place of a leaf edge in string order
+ *   follows from the next branch that has a base.  There are fewer nodes than leaves, much fewer in
+ *   large tries.  Tails are in string order.
  *
  * Offsets are relative to a buffer that is passed along.  Every load goes through sfx_ld8/16/64,
- * which read nothing outside that buffer: hostile bytes can only lead to wrong answers or
+ * which read nothing outside that buffer: damaged bytes can only lead to wrong answers or
  * SFX_CORRUPT.
  *-------------------------------------------------------------------------
  */
@@ -28,7 +30,7 @@
 #endif
 
 #define SFX_TRIE_MAXKEYS	8192
-/* Longest string: a key and a TID behind it. */
+/* Longest string: a key followed by a TID. */
 #define SFX_TRIE_MAXLEN		(SFX_MAX_ENTRY + 6)
 /*
  * Dense nodes: label map, has-child map, and the number of has-child bits in earlier dense nodes.
@@ -43,7 +45,7 @@ typedef struct SfxBuf
 	uint32_t	len;
 } SfxBuf;
 
-/* Eight bytes as loaded, as a number whose bit i is bit i of the bytes. */
+/* Eight bytes as they were loaded, as a number whose bit i is bit i of the bytes. */
 static inline uint64_t
 sfx_low_first(uint64_t x)
 {
@@ -54,7 +56,7 @@ sfx_low_first(uint64_t x)
 #endif
 }
 
-/* The last bytes of the buffer; bytes outside read as zero. */
+/* Load the last bytes of the buffer; bytes outside read as zero. */
 extern uint64_t sfx_ld64_edge(SfxBuf b, uint32_t off);
 
 /* Bytes outside the buffer read as zero. */
@@ -83,7 +85,7 @@ sfx_ld16(SfxBuf b, uint32_t off)
 #define SFX_ONES	UINT64_C(0x0101010101010101)
 #define SFX_HIGHS	UINT64_C(0x8080808080808080)
 
-/* Byte i: ones in bytes 0..i of x.  So the top byte is the popcount. */
+/* Byte i of the result: number of ones in bytes 0..i of x.  So the top byte is the popcount. */
 static inline uint64_t
 sfx_byte_sums(uint64_t x)
 {
@@ -104,15 +106,17 @@ sfx_ones64(uint64_t x)
 #endif
 }
 
-/* How many bytes of s (each at most 128) are <= r (less than 128). */
+/* Number of bytes of s (each at most 128) that are <= r (less than 128). */
 static inline uint32_t
 sfx_bytes_upto(uint64_t s, uint32_t r)
 {
 	return (uint32_t) ((((((r * SFX_ONES) | SFX_HIGHS) - s) & SFX_HIGHS) >> 7) * SFX_ONES >> 56);
 }
 
-/* Position of one number r (from 0) in x, which has more than r ones; sums are its byte sums.  No
- * branches: first the byte, then the bit in it by the same counting. */
+/*
+ * Position of the one number r (from 0) in x, which has more than r ones; sums are its byte sums.
+ * Without branches: first the byte, then the bit in it, found by the same counting.
+ */
 static inline uint32_t
 sfx_select_word(uint64_t x, uint64_t sums, uint32_t r)
 {
@@ -162,12 +166,12 @@ sfx_bit(SfxBuf b, uint32_t off, uint32_t i)
 
 /* ---- labels ---- */
 
-#define SFX_LABELS_AT_ONCE	16	/* bisected until so many are left */
+#define SFX_LABELS_AT_ONCE	16	/* labels are bisected until so many are left */
 
 /*
- * How many of the n ascending labels at off are <= c (0 to 255); n at most where they do not
- * ascend.  Sixteen are compared at once where the compiler's target has SSE2 (all of x86-64) and
- * the buffer goes on so far, else eight.
+ * Number of the n ascending labels at off that are <= c (0 to 255); never more than n if they do
+ * not ascend.  Sixteen are compared at once if the compiler's target has SSE2 (all of x86-64) and
+ * the buffer is long enough, otherwise eight.
  */
 static inline uint32_t
 sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
@@ -196,7 +200,9 @@ sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 	while (k < n)
 	{
 		uint64_t	x = sfx_ld64(b, off + k);
-		uint64_t	le = ((y | SFX_HIGHS) - (x & ~SFX_HIGHS)) & ~(x ^ y);	/* low 7 bits decide where the tops are equal */
+		uint64_t	le = ((y | SFX_HIGHS) - (x & ~SFX_HIGHS)) & ~(x ^ y);	/* if the top bits are
+																			 * equal, the low 7 bits
+																			 * decide */
 		uint32_t	m = n - k;
 
 		le = (le | (~x & y)) & SFX_HIGHS;
@@ -212,10 +218,11 @@ sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 
 /* ---- bit vectors ---- */
 
-#define SFX_RANK_BITS	64		/* a rank sample for this many bits: one word to count in */
+#define SFX_RANK_BITS	64		/* one rank sample for that many bits, so only one word is
+								 * counted */
 /*
- * A select sample for about this many bits, but for no more than 2^(shift) ones: close where each
- * level of a descent needs one, wide for tails.
+ * One select sample for about this many bits, but for at most 2^(shift) ones: narrow for descents,
+ * which need one in each level, wide for tails.
  */
 #define SFX_SELECT_NEAR		64
 #define SFX_SELECT_NEARSHIFT	3
@@ -223,8 +230,8 @@ sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 #define SFX_SELECT_FARSHIFT	7
 
 /*
- * n bits at off.  At smp: rank samples (ones before each 64 bits), or the positions of every
- * 2^shift-th one.
+ * n bits at off.  At smp there are rank samples (ones before each 64 bits), or the positions of
+ * every 2^shift-th one.
  */
 typedef struct SfxBits
 {
@@ -234,7 +241,7 @@ typedef struct SfxBits
 	uint32_t	shift;
 } SfxBits;
 
-/* Ones before bit i. */
+/* Number of ones before bit i. */
 static inline uint32_t
 sfx_rank1(SfxBuf b, const SfxBits *v, uint32_t i)
 {
@@ -244,7 +251,7 @@ sfx_rank1(SfxBuf b, const SfxBits *v, uint32_t i)
 	return sfx_ld16(b, v->smp + 2 * blk) + sfx_ones64(w & ((UINT64_C(1) << (i % SFX_RANK_BITS)) - 1));
 }
 
-/* The first one at or after bit i and before bit end; end if there is none. */
+/* Returns the first one at or after bit i and before bit end; end if there is none. */
 static inline uint32_t
 sfx_next1(SfxBuf b, const SfxBits *v, uint32_t i, uint32_t end)
 {
@@ -263,19 +270,22 @@ sfx_next1(SfxBuf b, const SfxBits *v, uint32_t i, uint32_t end)
 }
 
 /*
- * From bit pos on, the positions of one number r (from 0) and of the one behind it; v->n where
- * there is none.
+ * Returns the position of the one number r (from 0), counted from bit pos on; *next: of the one
+ * after it.  v->n if there is none.
  */
 extern uint32_t sfx_select_from(SfxBuf b, const SfxBits *v, uint32_t pos, uint32_t r, uint32_t *next);
 
-/* Positions of one number k (from 0) and of the one behind it; v->n where there is none. */
+/*
+ * Returns the position of the one number k (from 0); *next: of the one after it.  v->n if there is
+ * none.
+ */
 static inline uint32_t
 sfx_select1(SfxBuf b, const SfxBits *v, uint32_t k, uint32_t *next)
 {
 	uint32_t	pos = sfx_ld16(b, v->smp + 2 * (k >> v->shift));
 	uint32_t	r = k & ((1u << v->shift) - 1);
 
-	/* few ones to skip, and nearly always in one word: cheaper than counting */
+	/* few ones to skip, nearly always in one word: cheaper than counting */
 	if (v->shift <= SFX_SELECT_NEARSHIFT)
 	{
 		uint64_t	w = sfx_ld64(b, v->off + (pos >> 3)) >> (pos & 7);
@@ -305,7 +315,8 @@ typedef struct SfxOut
 } SfxOut;
 
 /*
- * n zeroed bytes at the end of the output, or NULL if they do not fit (then, and for ever after).
+ * Append n zeroed bytes to the output and return them; NULL if they do not fit, then and in all
+ * later calls.
  */
 extern uint8_t *sfx_out(SfxOut *o, uint32_t n);
 
@@ -321,7 +332,7 @@ typedef struct SfxPool
 	SfxBits		up;				/* n + 1 ones */
 } SfxPool;
 
-/* Offset and length of string i.  False if the bytes are damaged. */
+/* Set *off and *len to offset and length of string i.  False if the bytes are damaged. */
 static inline bool
 sfx_pool_get(SfxBuf b, const SfxPool *s, uint32_t i, uint32_t *off, uint32_t *len)
 {
@@ -352,7 +363,7 @@ sfx_pool_get(SfxBuf b, const SfxPool *s, uint32_t i, uint32_t *off, uint32_t *le
 	return start <= end && end <= s->total;
 }
 
-/* ---- probes: a position as a byte string (key, and the TID behind it unless it is 0) ---- */
+/* ---- probes: a position as a byte string (key, followed by the TID unless that is 0) ---- */
 
 typedef struct SfxProbe
 {
@@ -380,7 +391,7 @@ sfx_probe_byte(const SfxProbe *q, uint32_t i)
 	return i < q->len ? q->key[i] : q->tid[i - q->len];
 }
 
-/* Eight bytes as loaded, as a number that sorts as they do. */
+/* Eight bytes as they were loaded, as a number that sorts like them. */
 static inline uint64_t
 sfx_high_first(uint64_t x)
 {
@@ -392,8 +403,8 @@ sfx_high_first(uint64_t x)
 }
 
 /*
- * Compare the probe's bytes from d (<= total) on with s[0..len).  0: they begin with s.  Where
- * they end inside s they are smaller.  *same: equal bytes.
+ * Compare the probe's bytes from d (<= total) on with s[0..len).  0: they begin with s.  If they
+ * end inside s they are smaller.  *same: number of equal bytes.
  */
 static inline int
 sfx_probe_cmp(const SfxProbe *q, uint32_t d, const uint8_t *s, uint32_t len, uint32_t *same)
@@ -416,7 +427,7 @@ sfx_probe_cmp(const SfxProbe *q, uint32_t d, const uint8_t *s, uint32_t len, uin
 }
 
 /*
- * The same with the string at off (off + len <= b.len), without a loop where it is short: most are.
+ * The same with the string at off (off + len <= b.len), without a loop if it is short, as most are.
  */
 static inline int
 sfx_probe_cmp_at(SfxBuf b, const SfxProbe *q, uint32_t d, uint32_t off, uint32_t len)
@@ -440,7 +451,7 @@ sfx_probe_cmp_at(SfxBuf b, const SfxProbe *q, uint32_t d, uint32_t off, uint32_t
 
 /* ---- the trie ---- */
 
-/* Plain 32-bit numbers only, so that a reader can keep it in an array of them. */
+/* 32-bit numbers only, so that a reader can keep it in an array of them. */
 typedef struct SfxTrie
 {
 	uint32_t	nkeys;
@@ -453,7 +464,7 @@ typedef struct SfxTrie
 	uint32_t	base;			/* offset of the bases of nodes 1.. */
 	uint32_t	bwidth;
 	uint32_t	pk;				/* offset of the string-ends-here bits, 0 if there are none */
-	uint32_t	end;			/* offset of the first byte behind the trie */
+	uint32_t	end;			/* offset of the first byte after the trie */
 	SfxBits		child;			/* has-child, rank */
 	SfxBits		louds;			/* select; one per sparse node */
 	SfxPool		paths;			/* per node */
@@ -464,29 +475,30 @@ typedef struct SfxTrie
 extern size_t sfx_trie_scratch_size(void);
 
 /*
- * Append the trie of keys[0..n), 2 <= n <= SFX_TRIE_MAXKEYS, to o.  As byte strings they must
- * ascend, each at most SFX_TRIE_MAXLEN bytes long.  SFX_OK or SFX_NOSPACE.
+ * Append the trie of keys[0..n), 2 <= n <= SFX_TRIE_MAXKEYS, to o.  They must ascend as byte
+ * strings, each at most SFX_TRIE_MAXLEN bytes long.  SFX_OK or SFX_NOSPACE.
  */
 extern int sfx_trie_build(const SfxPos *keys, uint32_t n, SfxOut *o, void *scratch);
 
 /*
- * Check what makes reads bounded of the trie of n strings that starts at off.  Takes constant time.
+ * Open the trie of n strings that starts at off, with the checks that make reads bounded.  Takes
+ * constant time.  SFX_OK or SFX_CORRUPT.
  */
 extern int sfx_trie_open(SfxTrie *t, SfxBuf b, uint32_t off, uint32_t n);
 
-/* How many strings are <= q from its byte d on (strict: < q).  Or SFX_CORRUPT. */
+/* Returns how many strings are <= q from its byte d on (strict: < q), or SFX_CORRUPT. */
 extern int sfx_trie_rank(const SfxTrie *t, SfxBuf b, const SfxProbe *q, uint32_t d, bool strict);
 
 /*
- * Call f(ctx, i, s, len) for all strings in order.  They are rebuilt in buf, behind the skip bytes
- * that stand there already, and are skip + SFX_TRIE_MAXLEN bytes long at most.  A negative return
- * of f stops and is returned; else SFX_OK or SFX_CORRUPT (also if a base or the number of nodes is
- * wrong).
+ * Call f(ctx, i, s, len) for all strings in order.  They are rebuilt in buf, after the skip bytes
+ * that are there already, and are at most skip + SFX_TRIE_MAXLEN bytes long.  A negative return
+ * value of f ends the walk and is returned; otherwise SFX_OK or SFX_CORRUPT (also if a base or the
+ * number of nodes is wrong).
  */
 typedef int (*SfxTrieFn) (void *ctx, uint32_t i, const uint8_t *s, uint32_t len);
 extern int sfx_trie_each(const SfxTrie *t, SfxBuf b, uint8_t *buf, uint32_t skip, SfxTrieFn f, void *ctx);
 
-/* Rank and select samples against a scan.  NULL, or what is wrong. */
+/* Check rank and select samples against a scan.  Returns NULL, or what is wrong. */
 extern const char *sfx_trie_check(const SfxTrie *t, SfxBuf b);
 
 #endif							/* SFX_LOUDS_H */

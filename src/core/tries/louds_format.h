@@ -36,7 +36,7 @@
 #define TRIE_HAS_PK		0x10
 #define MAXEDGES		(2 * SFX_TRIE_MAXKEYS)
 
-/* How many samples a bit string has. */
+/* Number of samples that a bit string has. */
 static inline uint32_t
 select_samples(uint32_t ones, uint32_t shift)
 {

@@ -52,7 +52,7 @@ test_bit(const uint8_t *p, uint32_t i)
 	return p[i >> 3] >> (i & 7) & 1;
 }
 
-/* The largest shift up to max with which 2^shift ones lie within span bits on average. */
+/* The largest shift up to max with which 2^shift ones are within span bits on average. */
 static uint32_t
 select_shift(uint32_t nbits, uint32_t ones, uint32_t span, uint32_t max)
 {
@@ -102,7 +102,7 @@ out_rank(SfxOut *o, const uint8_t *bits, uint32_t nbits)
 /* ---- builder ---- */
 
 /*
- * Node v holds the keys [a, b), whose first `depth` bytes were spent on the way to it and whose
+ * Node v holds the keys [a, b).  Their first `depth` bytes are used up on the path to it, and their
  * first `stop` bytes are equal: [depth, stop) is its path.
  */
 typedef struct BuildNode
@@ -124,7 +124,7 @@ typedef struct Build
 	uint32_t	pathbytes;
 	uint32_t	tailbytes;
 	bool		anypk;
-	uint16_t	lcp[SFX_TRIE_MAXKEYS];	/* with the key before */
+	uint16_t	lcp[SFX_TRIE_MAXKEYS];	/* with the previous key */
 	uint16_t	tail[SFX_TRIE_MAXKEYS];	/* where the tail begins */
 	uint16_t	start[SFX_TRIE_MAXKEYS + 1];	/* of a pool */
 	BuildNode	node[SFX_TRIE_MAXKEYS + 1];
@@ -170,8 +170,8 @@ key_lcp(const SfxPos *x, const SfxPos *y)
 }
 
 /*
- * Split node v into its branches; children go to the end of the queue, which makes the order that
- * of levels.
+ * Split node v into its branches.  Children go to the end of the queue, so nodes are in level
+ * order.
  */
 static void
 build_node(Build *w, uint32_t v)
@@ -212,7 +212,7 @@ build_node(Build *w, uint32_t v)
 }
 
 /*
- * How many nodes to make dense: the prefix that saves most.  A dense node is searched in
+ * Choose how many nodes are dense: the prefix that saves most.  A dense node is searched in
  * constant time, so it may cost a quarter more than it saves.
  */
 static uint32_t
@@ -283,7 +283,7 @@ out_sparse(const Build *w, uint32_t ndense, SfxOut *o, uint32_t shift)
 	return true;
 }
 
-/* Low bits that make a pool of n strings smallest. */
+/* Number of low bits with which a pool of n strings is smallest. */
 static uint32_t
 pool_low_bits(uint32_t n, uint32_t total)
 {
@@ -295,7 +295,7 @@ pool_low_bits(uint32_t n, uint32_t total)
 	return best;
 }
 
-/* The directory of a pool: w->start[0..n] are the starts and the end. */
+/* Write the directory of a pool: w->start[0..n] are the starts and the end. */
 static bool
 out_starts(const Build *w, uint32_t n, uint32_t l, uint32_t shift, SfxOut *o)
 {
@@ -362,7 +362,7 @@ out_tails(Build *w, SfxOut *o, uint8_t *desc)
 	return true;
 }
 
-/* Bases of all nodes but the root, and the string-ends-here bits. */
+/* Write the bases of all nodes except the root, and the string-ends-here bits. */
 static bool
 out_nodes(const Build *w, SfxOut *o)
 {
@@ -429,7 +429,7 @@ sfx_trie_build(const SfxPos *keys, uint32_t n, SfxOut *o, void *scratch)
 	for (uint32_t v = 0; v < w->nnodes; v++)
 	{
 		build_node(w, v);
-		/* more than any page holds; what fits below it also fits the 16-bit fields */
+		/* more than any page holds; what is less also fits the 16-bit fields */
 		if (w->pathbytes + w->tailbytes + w->nedges > o->cap || w->pathbytes + w->tailbytes > UINT16_MAX)
 			return SFX_NOSPACE;
 	}
