@@ -321,30 +321,31 @@ for my $file (grep { /\.md$/ } @files)
 
 my %mutant = map { map { $_ => 1 } slurp($_) =~ /SFX_(?:CORE_)?MUTANT\("([^"]+)"\)/g } grep { m!^src/.*\.[ch]$! } @files;
 my $scenarios = join '', map { slurp($_) } grep { m!^t/.*\.p[lm]$! } @files;
-my $verifier = slurp('docs/dev/verifier.md');
+my $checks = slurp('docs/dev/checks.md');
 
 # "R1 to R8" names all of them
-$verifier =~ s/\s+/ /g;
-$verifier =~ s/([A-Z])(\d+) to \1(\d+)/join ' ', map { "$1$_" } $2 .. $3/ge;
+$checks =~ s/\s+/ /g;
+$checks =~ s/([A-Z])(\d+) to \1(\d+)/join ' ', map { "$1$_" } $2 .. $3/ge;
 $design =~ s/\n\s*/ /g;
 for (sort keys %mutant)
 {
-	untidy("mutant \"$_\" stands under no rule of src/README.md") unless $design =~ /`\Q$_\E`/;
+	untidy("mutant \"$_\" stands under no rule of docs/dev/checks.md") unless $checks =~ /`\Q$_\E`/;
 	untidy("mutant \"$_\" is named by no test of t") unless $scenarios =~ /['",]\Q$_\E['",]/;
 }
-while ($design =~ /\*[Bb]reaks:\*((?:[^.*]|\.(?=\w))*)/g)
+# the second table: names with blanks are mutants
+for my $row (slurp('docs/dev/checks.md') =~ /^\| [A-Z]\d+ \| ([^|]*) \|$/mg)
 {
-	my $what = $1;
-
-	while ($what =~ /`([a-z][^`\/]*[a-z] [^`]*)`/gi)
+	while ($row =~ /`([^`\/]*\w \w[^`]*)`/g)
 	{
-		untidy("src/README.md: no mutant \"$1\"") unless $mutant{$1};
+		untidy("docs/dev/checks.md: no mutant \"$1\"") unless $mutant{$1};
 	}
 }
+my $cited = join "\n", map { slurp($_) =~ m!/\*(.*?)\*/!sg } grep { m!^src/.*\.[ch]$! } @files;
 for (sort keys %rule)
 {
 	untidy("src/README.md: $rule{$_} rules are called $_") if $rule{$_} > 1;
-	untidy("docs/dev/verifier.md does not say what checks $_") unless $verifier =~ /\b$_\b/;
+	untidy("docs/dev/checks.md does not say what checks $_") unless $checks =~ /\b$_\b/;
+	untidy("src/README.md: no comment in src cites $_") unless $cited =~ /\b$_\b/;
 }
 
 # ---- words ----

@@ -118,7 +118,7 @@ foreach my $damage (@damages)
 		my $unread = $what =~ /zeroed inner|metapage|magic|log page linked/;
 
 		like($err, qr/WARNING:  rows cannot be counted in index "t_s": /, "$what: by ANALYZE's estimates") if $unread;
-		# M11: no subtransaction there that could take the error
+		# M10: no subtransaction there that could take the error
 		($rc, $out, $err) = $node->psql('postgres', "SET citus.node_conninfo = 'x';
 			EXPLAIN SELECT FROM t WHERE s > 'b' AND s < 'p' AND n > 7");
 		is($rc != 0 && $err =~ /index "t_s"/ ? 1 : 0, 1, "$what: an error below Citus")

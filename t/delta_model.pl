@@ -1,6 +1,6 @@
 # A model of the delta: all orders in which inserters, a merge, a VACUUM and a reader can take the
 # locks are tried; without some of the rules something goes wrong (src/README.md: D2, I1, I9, M2, R1
-# to R3, R5, U1, V1 to V3). R1, R3, R5 and the first wait of V3 stand in for each other here: two
+# to R3, R4, U1, V1 to V3). R1, R3, R4 and the first wait of V3 stand in for each other here: two
 # of them have to be left out. It runs no server: what the code does under one lock is one step.
 # Not in it: batches that end (R4), runs, M7, interrupted VACUUMs, pages of a dropped generation that
 # come into other hands (so each way along the log is there).
@@ -252,7 +252,7 @@ sub read_step
 	return undef;
 }
 
-# R5, or another gate
+# R4, or another gate
 sub restart
 {
 	my ($s, $p) = @_;

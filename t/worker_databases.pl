@@ -1,4 +1,4 @@
-# Merge workers of several databases, which come and go while merges run (M13 to M15, M17): no session that
+# Merge workers of several databases, which come and go while merges run (M12 to M14, M17): no session that
 # wants a database waits for a worker in vain, and what is due in those that stay is merged at last.
 use strict;
 use warnings;

@@ -131,7 +131,7 @@ extern void sfx_build_plan(SfxBuildPlan *plan, Relation heap, Relation index, co
 /* A worker's IndexInfo, which asks for what core asked of the leader. */
 extern IndexInfo *sfx_build_worker_info(Relation index, const SfxBuildPlan *plan);
 
-/* A2: ERROR if this process would make another plan. */
+/* A1: ERROR if this process would make another plan. */
 extern void sfx_build_same_plan(const SfxBuildPlan *plan, Relation heap, Relation index,
 								const IndexInfo *info, const SfxKeyDesc *kd);
 

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * build_plan.c - the plan of a build, made once (A1, A2)
+ * build_plan.c - the plan of a build, made once (A1)
  *
  * The process that was asked for the index makes the plan, from what core asks for (IndexInfo), the
  * relations' cache entries, and its settings.  Core may ask for other things than the catalogs say:

@@ -133,7 +133,7 @@ tid_pointer(uint64 tid, ItemPointer p)
 }
 
 /*
- * Look at every other row with this key, with a dirty snapshot (U2).  Returns a transaction that
+ * Look at every other row with this key, with a dirty snapshot (U1).  Returns a transaction that
  * the caller has to wait for, with *token if its insertion is speculative; or InvalidTransactionId,
  * and then *unique is the verdict.  Raises an error on a certain conflict.
  */
@@ -195,7 +195,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 		sfx_reader_reset(st->reader);
 
 		/*
-		 * S4: a serialization failure, after which the user may repeat the transaction, is
+		 * S2: a serialization failure, after which the user may repeat the transaction, is
 		 * reported first
 		 */
 		if (!SFX_MUTANT("duplicate before conflict"))
@@ -213,7 +213,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 
 /*
  * Begin the statement's reader, with the gate: a TID that it finds must not be given to a new row
- * before the check has looked at that row (U2).
+ * before the check has looked at that row (U1).
  */
 static void
 begin_reader(Relation index, InsertState *st, IndexInfo *info)

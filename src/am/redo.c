@@ -2,7 +2,7 @@
  * redo.c - the resource manager: redo, mask, description
  *
  * Redo applies the page functions that the action used.  It touches no shared memory except buffers
- * and metacache.c's counter: on a standby the first reader fills an image from the pages (I3).
+ * and metacache.c's counter: on a standby the first reader fills an image from the pages (I1).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -93,7 +93,7 @@ struct SfxSpool
  * Prepare the words that tell what they can of an item's place.  First come the columns before the
  * first raw one, with its marker: the *lead*, eight bytes in each word.  Then core's abbreviation
  * of the raw column's value, if its class has one that is an unsigned number, or words of the C
- * library's transform (K3).  There are no further words, as values with one abbreviation need not
+ * library's transform (K2).  There are no further words, as values with one abbreviation need not
  * be equal.  Leads order as their columns do, and none is a prefix of another one.
  */
 static void
@@ -321,7 +321,7 @@ in_order(SfxSpool *s)
 	return true;
 }
 
-/* Sort by words and comparisons; if the words prove wrong, by comparisons alone (K3). */
+/* Sort by words and comparisons; if the words prove wrong, by comparisons alone (K2). */
 static void
 sort_by_order(SfxSpool *s, SfxItem *tmp)
 {

@@ -20,7 +20,7 @@ entry(SfxMemoTable *table, int i)
 	return (SfxMemo *) ((char *) table->entries + i * table->size);
 }
 
-/* Relcache callback: forget what is remembered of that index, or with InvalidOid of all (N2). */
+/* Relcache callback: forget what is remembered of that index, or with InvalidOid of all (N1). */
 static void
 forget_relation(Datum arg, Oid relid)
 {

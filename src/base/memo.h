@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * memo.h - what this backend remembers of indexes (N1, N2): of what, and until when
+ * memo.h - what this backend remembers of indexes (N1): of what, and until when
  *
  * A memory is believed if it is of the same life of the index as the metapage in hand: the same
  * build in the same file.  Neither alone will do.  ALTER INDEX ... SET TABLESPACE copies a file

@@ -29,7 +29,7 @@ extern void sfx_attempt_aside(Relation index, const char *what, void (*work) (vo
 							  void *arg);
 
 /*
- * M11: would an attempt reach other servers?  Then no statement makes one in the middle of its
+ * M10: would an attempt reach other servers?  Then no statement makes one in the middle of its
  * work.
  */
 extern bool sfx_attempts_are_told(void);

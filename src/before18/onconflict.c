@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * onconflict.c - INSERT ... ON CONFLICT on tables with unique surfidx indexes, before 18 (L2)
+ * onconflict.c - INSERT ... ON CONFLICT on tables with unique surfidx indexes, before 18 (L1)
  *
  * The executor refuses to prepare a unique index that is not a btree for ON CONFLICT, though
  * nothing that it does then depends on that.  So the indexes are prepared before the executor comes

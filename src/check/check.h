@@ -48,7 +48,7 @@ typedef struct SfxCheck
 	uint64		max_tid;		/* greatest TID of all entries, and a block where it stands */
 	BlockNumber max_tid_blkno;
 	uint32		unposted;		/* inner pages without a downlink: T3 */
-	BlockNumber lost;			/* free blocks that the free space map lacks: P4 */
+	BlockNumber lost;			/* free blocks that the free space map lacks: P3 */
 	SfxBlock   *block;
 	void	   *scratch;		/* for sfx_inner_verify */
 	char	   *arena;			/* for decoded keys */
@@ -126,7 +126,7 @@ extern void sfx_check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
  */
 extern void sfx_check_row_is_there(SfxCheck *cs, BlockNumber blkno, uint64 tid);
 
-/* Check, between begin and end, that only one stage has an entry for that row (M3, M5). */
+/* Check, between begin and end, that only one stage has an entry for that row (M4, M5). */
 extern void sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 
 /* Check that the row of an entry that was taken out of an image is dead to all snapshots (X1). */

@@ -34,7 +34,7 @@ extern int	sfx_ranks_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run
 /*
  * The rank in all runs from the pages above the leaves alone.  The main tree must have any.  Off by
  * up to the entries of the leaf that the position falls into in each run, by the counts above level
- * 1 that lag (README "Counting"), and by what a merge is moving.
+ * 1 that lag (README "Counts by block"), and by what a merge is moving.
  */
 extern double sfx_rank_above_leaves(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos);
 

@@ -12,10 +12,10 @@
  *		the bit of an entry that was read tells of its row, too.
  * Y2      From reading an entry to testing its bit the gate is held.  Else VACUUM could have the
  * row's TID given to a new row.
- * Y3      Rows may be looked at later: what stands at a TID that was given away is newer than an
+ * Y2      Rows may be looked at later: what stands at a TID that was given away is newer than an
  * MVCC snapshot, which does not see it.
- * Y4	Each bit is read once: the count and the list of the others are made from the same value.
- * Y5	Heap blocks beyond the map as it was pinned are not all-visible.
+ * Y1	Each bit is read once: the count and the list of the others are made from the same value.
+ * Y1	Heap blocks beyond the map as it was pinned are not all-visible.
  * Y8	Where all of the table is all-visible behind R1, each entry that the trees had then is a
  * visible row (reader_count.c).
  *-------------------------------------------------------------------------
@@ -89,7 +89,7 @@ sfx_visibility_blocks(void)
 
 /*
  * So many blocks as this backend has last known the table to have, which costs no system call.  If
- * there are more now, their pages of the map are not pinned at worst (Y5).
+ * there are more now, their pages of the map are not pinned at worst (Y1).
  */
 static BlockNumber
 known_blocks(Relation heap)
@@ -347,7 +347,7 @@ lock_blocks(SfxVisibility *v, const uint64 *tid, int n)
 	}
 }
 
-/* Y4: both the count and the list come from one look. */
+/* Y1: both the count and the list come from one look. */
 static void
 test_once(SfxVisibility *v, const uint64 *tid, int n)
 {

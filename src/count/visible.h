@@ -32,7 +32,7 @@ extern SfxVisibility *sfx_visibility_begin(IndexScanDesc scan);
 
 /*
  * Add n entries, which the caller has read from the index since sfx_visibility_begin and for which
- * it still holds the gate (Y2). Rows that the map does not tell are looked at later (Y3).  Errors:
+ * it still holds the gate (Y2). Rows that the map does not tell are looked at later (Y2).  Errors:
  * damage, if a TID lies beyond the table's end.
  */
 extern void sfx_visibility_add(SfxVisibility *v, const uint64 *tid, int n);
@@ -77,7 +77,7 @@ extern uint64 sfx_visibility_count(SfxVisibility *v, uint64 *fetched);
 extern int	sfx_visibility_hidden(SfxVisibility *v, const uint64 *tid, int n, uint16 *hidden);
 
 /*
- * Look at n rows, at most so many, that it has told of (Y3): seen[i] is whether row i is visible.
+ * Look at n rows, at most so many, that it has told of (Y2): seen[i] is whether row i is visible.
  * tid's contents are lost.  They count as fetched.
  */
 #define SFX_VISIBILITY_ROWS		65536

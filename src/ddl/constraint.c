@@ -158,7 +158,7 @@ sfx_method_of_constraints(AlterTableStmt *stmt)
 	}
 }
 
-/* ---- Q2 ---- */
+/* ---- Q1 ---- */
 
 bool
 sfx_is_our_index(Oid relid)

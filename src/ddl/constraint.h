@@ -31,7 +31,7 @@ extern void sfx_method_of_constraints(AlterTableStmt *stmt);
 extern List *sfx_with_method(List *options, bool ours);
 
 /*
- * Q2: ERROR (FEATURE_NOT_SUPPORTED) if the statement sets or resets the parameter of an index of
+ * Q1: ERROR (FEATURE_NOT_SUPPORTED) if the statement sets or resets the parameter of an index of
  * ours.
  */
 extern void sfx_method_stays(AlterTableStmt *stmt);
@@ -109,7 +109,7 @@ extern bool sfx_classes_are_lent(void);
 extern Oid	sfx_foreign_make(AlterTableStmt *stmt, Oid table, Oid index, const char *source);
 
 /*
- * constraint_index.c, Q4.  sfx_using_out: take ADD ... USING INDEX of an index of ours out of the
+ * constraint_index.c, Q3.  sfx_using_out: take ADD ... USING INDEX of an index of ours out of the
  * statement.  Locks such an index's table AccessExclusive.  ERROR: core's, if the index cannot
  * become a constraint's; FEATURE_NOT_SUPPORTED (other commands in the statement).  sfx_using_done:
  * do it, after the statement.

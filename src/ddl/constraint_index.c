@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  * constraint_index.c - ALTER TABLE ... ADD PRIMARY KEY | UNIQUE USING INDEX, with an index of ours
- * (Q4)
+ * (Q3)
  *
  * Core's parser refuses an index that is not a btree there, and nothing else in core does.  So the
  * command leaves the statement, and the constraint is created after it, by core's function for

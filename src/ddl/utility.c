@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * utility.c - what we do about users' utility statements
  *
- *	constraints WITH (access_method = surfidx): constraint*.c, rules Q1 to Q4 and Q7
+ *	constraints WITH (access_method = surfidx): constraint*.c, rules Q1 to Q3 and Q7
  *	surfidx.in_place_of_btree: what would be btree becomes ours: in_place.c, rule Q5
  *	surfidx.unique_notice: what this version does not allow is said when a unique index is created
  *
@@ -102,7 +102,7 @@ typedef struct After
 {
 	char	   *notice;			/* the table of a unique index */
 	List	   *down;			/* Q3 */
-	List	   *out;			/* Q4 */
+	List	   *out;			/* Q3 */
 	List	   *foreign;		/* Q7 */
 } After;
 

@@ -8,7 +8,7 @@
  * relations, the same structure is built in this backend's own memory (image_local.c).
  *
  * Standbys and crash recovery need nothing special: the first backend that needs an image fills it
- * from the replayed log pages (I3).
+ * from the replayed log pages (I1).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -60,7 +60,7 @@ database_made(void)
 	return made;
 }
 
-/* Make *key that of generation gen of the index that meta describes (I5).  Padding is zeroed. */
+/* Make *key that of generation gen of the index that meta describes (N3).  Padding is zeroed. */
 static void
 make_key_of(SfxImageKey *key, Relation index, const SfxMeta *meta, uint32 gen)
 {

@@ -5,7 +5,7 @@
  * of generations.  Rules: I1 to I9 of src/README.md.
  *
  * A shared image is locked by an LWLock from sfx_image_acquire to sfx_image_release.  In between
- * the caller copies out what it needs: it reads no buffer and locks no other image (I6).  The
+ * the caller copies out what it needs: it reads no buffer and locks no other image (I2).  The
  * functions that say "no image held" take that lock themselves.
  *-------------------------------------------------------------------------
  */
@@ -108,7 +108,7 @@ extern bool sfx_image_reaches_tail(Relation index, const SfxMeta *meta, int g);
 extern uint64 sfx_image_known_dead(Relation index, const SfxMeta *meta, int g);
 
 /*
- * How many entries sfx_image_kill has taken out; *horizon is raised to theirs (X2).  The image is
+ * How many entries sfx_image_kill has taken out; *horizon is raised to theirs (X1).  The image is
  * held.
  */
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);

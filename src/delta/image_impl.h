@@ -20,7 +20,7 @@
 
 #define IMAGE_RESERVE		16	/* nodes in hand: more than any insert needs */
 
-/* What tells one image from another (N3, I5). */
+/* What tells one image from another (N3). */
 typedef struct SfxImageKey
 {
 	SfxLocator	loc;
@@ -31,7 +31,7 @@ typedef struct SfxImageKey
 
 /*
  * An image.  The shared ones are an array in shared memory; key, tree and cursor change only under
- * the exclusive lock (I5).  Members marked "any reader may write it" are advice: a lost update does
+ * the exclusive lock (N3).  Members marked "any reader may write it" are advice: a lost update does
  * no harm.
  */
 struct SfxImage
@@ -70,7 +70,7 @@ struct SfxImage
 	bool		suspect;		/* the relation has changed: its file may be another one */
 };
 
-/* Does the slot hold the image of that key?  Certain only under the slot's lock (I5). */
+/* Does the slot hold the image of that key?  Certain only under the slot's lock (N3). */
 static inline bool
 sfx_image_is(const SfxImage *img, const SfxImageKey *key)
 {
@@ -140,7 +140,7 @@ extern bool sfx_image_slots_exist(void);
 
 /*
  * The slot of that key, its lock held in the given mode.  NULL: there is none, or it was given to
- * that key, or moved to another chain, during the look.  No slot's lock may be held (I6).
+ * that key, or moved to another chain, during the look.  No slot's lock may be held (I2).
  */
 extern SfxImage *sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode);
 

@@ -3,7 +3,7 @@
  *
  * Slots stand in chains, one for each hash value of a file.  A slot gets into a chain, or moves to
  * another one, only when it gets a new key, under the directory lock.  A backend that looks for an
- * image walks a chain without a lock, and compares the key again under the slot's lock (I5).  If
+ * image walks a chain without a lock, and compares the key again under the slot's lock (N3).  If
  * chains change during that walk it may miss the image; but before it makes one it looks again,
  * under the directory lock.
  *
@@ -166,7 +166,7 @@ sfx_image_slot_find(const SfxImageKey *key, LWLockMode mode)
 {
 	int			i = look_up(key);
 
-	/* I6: a backend that waits for an image's lock holds no other one */
+	/* I2: a backend that waits for an image's lock holds no other one */
 	Assert(!sfx_image_held());
 	if (i < 0)
 		return NULL;
@@ -223,7 +223,7 @@ next_victim(bool take_free)
 
 /*
  * A slot that is free, or was made free by eviction, its lock held exclusively; -1: others hold the
- * locks of all candidates.  Never waits: the caller may hold the lock of another image (I6).
+ * locks of all candidates.  Never waits: the caller may hold the lock of another image (I2).
  */
 static int
 free_slot(bool take_free)

@@ -13,7 +13,7 @@
 
 /*
  * Parse the entry at *off (bytes from the body's start; 0 for the first) and move *off on.  False:
- * the page has no more.  *e points into the page; *dead: it is flagged (D4).  ERROR if damaged.
+ * the page has no more.  *e points into the page; *dead: it is flagged (V2).  ERROR if damaged.
  */
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
 
@@ -84,7 +84,7 @@ extern uint64 sfx_log_count(Relation index, SfxMeta *meta);
 extern void sfx_log_forget_tail(Relation index);
 
 /*
- * Seal the active generation and open the next (D3); needs the merge lock.  *meta: the metapage
+ * Seal the active generation and open the next (D2); needs the merge lock.  *meta: the metapage
  * after that.  carry: the new generation may be given entries of older ones (M7).  False: the log
  * is empty, or there are SFX_MAX_GENS generations.
  */

@@ -106,7 +106,7 @@ header_size(uint8 flags)
 		(flags & SFX_LOG_PAYLOAD ? 2 : 0);
 }
 
-/* What later entries of a page refer to: key length and heap block of its first one (D5). */
+/* What later entries of a page refer to: key length and heap block of its first one (D1). */
 typedef struct FirstEntry
 {
 	uint32		keylen;

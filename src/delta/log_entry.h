@@ -33,7 +33,7 @@ extern uint32 sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top);
  * Page changes shared by action and redo.  The caller has locked the page exclusively and checked
  * it; it marks the buffer dirty and sets the LSN.  init: an empty log page, the seq-th of its
  * generation, with `before` entries on earlier pages.  put: append n formed entries, for which
- * there is room.  flag: mark the entries at these body offsets as dead (D4).
+ * there is room.  flag: mark the entries at these body offsets as dead (V2).
  */
 extern void sfx_log_page_init(Page page, uint64 build_id, uint32 gen, uint32 seq, uint64 before);
 extern void sfx_log_page_put(Page page, const uint8 *bytes, int len, int n);

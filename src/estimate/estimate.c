@@ -13,14 +13,14 @@
  * - while the table's own size is not yet known (its rows are 0): joins, groups and costs come
  *   later (E1);
  * - if every condition on the column, wherever core may look for one at that time, was understood
- *   (E2);
+ *   (E1);
  * - if one of them, or of those on a later column of the index, is an inequality: ANALYZE tells
  *   well enough what an equality finds, and planning a lookup should not take longer than the
- *   lookup (E2);
- * - to users who may see the column in all rows, because they reveal something of it (E3).
+ *   lookup (E1);
+ * - to users who may see the column in all rows, because they reveal something of it (E1).
  *
  * A later column of an index is shown as it is distributed where the columns before it have the
- * values that the query wants of them (E4).  Core multiplies the selectivities of single
+ * values that the query wants of them (E1).  Core multiplies the selectivities of single
  * conditions, and so gets the share of all together, however the columns depend on one another.
  *
  * Columns that are in no surfidx index, or only after columns that are not fixed, and partial
@@ -50,7 +50,7 @@ static bool range_estimates = true;
 static get_relation_stats_hook_type prev_relation_stats = NULL;
 
 /*
- * May the user see the column in all rows (E3)?  Of a partition or child: in the table that the
+ * May the user see the column in all rows (E1)?  Of a partition or child: in the table that the
  * query names.
  */
 static bool

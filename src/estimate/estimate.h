@@ -65,7 +65,7 @@ extern bool sfx_conditions_collect(SfxConditions *c, RelOptInfo *rel);
 
 /*
  * How many of an index's leading columns can be shown together: all fixed except the last, which
- * has another condition (E4).  0: fewer than two.
+ * has another condition (E1).  0: fewer than two.
  */
 extern int	sfx_chain_length(RelOptInfo *rel, const IndexOptInfo *info);
 

@@ -35,7 +35,7 @@ struct SfxBucket
 	FmgrInfo	fn;
 	MemoryContext cxt;			/* garbage of calls */
 	double		width;			/* of a bucket, in microseconds, about */
-	int64		exact;			/* Y20: the exact width, for results from least on; 0: it varies */
+	int64		exact;			/* Y16: the exact width, for results from least on; 0: it varies */
 	int64		least;
 	bool		date;			/* results are dates */
 	int			arg;			/* the argument that is the column's value */
@@ -162,7 +162,7 @@ sfx_bucket_number(PlannerInfo *root, const FuncExpr *expr, Var *column)
 	return number;
 }
 
-/* Y20: strides count from an origin on; before it, versions differ in where they begin. */
+/* Y16: strides count from an origin on; before it, versions differ in where they begin. */
 static void
 find_exact_width(SfxBucket *b, const FuncExpr *expr)
 {
@@ -262,7 +262,7 @@ try_call(SfxBucket *b, Datum value, bool *fails)
 	return result;
 }
 
-/* Y20: set where the bucket begins and ends, if that follows from its result. */
+/* Y16: set where the bucket begins and ends, if that follows from its result. */
 static void
 find_range(const SfxBucket *b, SfxBucketed *bucket)
 {

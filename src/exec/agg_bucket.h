@@ -35,7 +35,7 @@ typedef struct SfxBucketed
 	int			fails;			/* that of values that the function refuses: -1 the low ones, 1 the
 								 * high ones */
 	Datum		value;			/* otherwise its result; if fails, a value of the column */
-	int64		from;			/* Y20: it has the column's values [from, to), ... */
+	int64		from;			/* Y16: it has the column's values [from, to), ... */
 	int64		to;				/* ... in microseconds; both 0: unknown */
 } SfxBucketed;
 

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * agg_coded.c - aggregates of integers in coded blocks (Y11)
+ * agg_coded.c - aggregates of integers in coded blocks (Y1)
  *
  * leaf_sum.c gives sums and bounds of unsigned numbers; here these become those of the column's
  * values.

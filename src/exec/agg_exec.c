@@ -474,7 +474,7 @@ exec_slowly(SfxAggNode *node)
 		count_leaves(css, sfx_leaves_read - read, sfx_leaves_tidless - tidless);
 		if (!found)
 		{
-			/* other tables of a tree follow: let go of what is pinned (Y14) */
+			/* other tables of a tree follow: let go of what is pinned (Y13) */
 			node->done = true;
 			if (!SFX_MUTANT("pins of tables before"))
 				end_groups(node);

@@ -5,7 +5,7 @@
  * another, and a stretch is cut where a group ends.  Entries whose rows the visibility map vouches
  * for are added to the group's aggregates at once, many in one call.  The others are put off with
  * their keys, since the values are those of the entries, whatever stands at their TIDs later (Y9).
- * A group is given out when none of its rows is put off (Y10).  So there is a queue of groups: the
+ * A group is given out when none of its rows is put off (Y9).  So there is a queue of groups: the
  * first are ready, the last is open, those between wait for rows that are put off.  When there are
  * enough rows or groups, all rows put off are looked at, page by page.
  *
@@ -14,7 +14,7 @@
  * first and last entries, whose groups may have more entries before or after it.
  *
  * Without grouping columns there is one group, whose entries may come in any order (R9), and blocks
- * as they are coded where the map vouches for all of their rows (Y11).
+ * as they are coded where the map vouches for all of their rows (Y1).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

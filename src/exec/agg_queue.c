@@ -2,7 +2,7 @@
  * agg_queue.c - groups of entries that wait for rows
  *
  * A queue of groups: the first are ready, the last is open, those between wait for rows that are
- * put off (Y10).  The keys of these rows are kept here, since a row's values are those of its entry
+ * put off (Y9).  The keys of these rows are kept here, since a row's values are those of its entry
  * (Y9).
  *-------------------------------------------------------------------------
  */

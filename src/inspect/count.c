@@ -6,7 +6,7 @@
  * stands in both places, and one that moves between the two looks could be missed in a later
  * generation; so
  *
- *	C1	this way is taken only if the metapage lists one generation and no run that is being merged,
+ *	R9	this way is taken only if the metapage lists one generation and no run that is being merged,
  *		before and after, and the same ones.  A merge of the delta begins with freezing, which lists
  *		a second generation, and a merge of a run says so in the metapage: so no entry moved.
  *
@@ -138,7 +138,7 @@ is_settled(const SfxMeta *meta)
 	return (meta->ngens == 1 && meta->resume[SFX_RESUME_RUN].source == 0) || SFX_MUTANT("count what moves");
 }
 
-/* C1.  False: entries are moving. */
+/* R9.  False: entries are moving. */
 static bool
 count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 {

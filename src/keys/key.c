@@ -751,7 +751,7 @@ sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, u
 	{
 		/*
 		 * one key (K1) with all TIDs: with the same bytes at both ends the search takes the short
-		 * way (B4)
+		 * way (B3)
 		 */
 		memcpy(lobuf, key, len);
 		lo->key = hi->key = lobuf;

@@ -4,7 +4,7 @@
  * Scans and unique checks meet rows that are dead to every snapshot.  What of their entries stands
  * in an image is taken out of it there (image.c): no page changes, and no merge will bring it to a
  * leaf.  What stands in a leaf is counted, and when one step of a reader has met enough of it, the
- * leaf is rewritten without it (dead_leaf.c).  README "Dead entries", X1 to X4.
+ * leaf is rewritten without it (dead_leaf.c).  README "Dead entries", X1 to X3.
  *
  * The heap is always asked again before an entry goes: the row may have been dead when it was met
  * and its TID given to a new one since.

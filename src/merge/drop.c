@@ -3,7 +3,7 @@
  *
  * A source goes as a whole: first off the metapage's list, in one record (M4), under the merge
  * lock; then, without it, its pages go to the free space map, each one looked at again, since
- * nobody's word but its own says what it is (M18).  A crash in between leaves pages that VACUUM
+ * nobody's word but its own says what it is (M1).  A crash in between leaves pages that VACUUM
  * finds.
  *-------------------------------------------------------------------------
  */

@@ -36,7 +36,7 @@ extern void sfx_run_drop(Relation index, uint32 id, uint64 usecs, SfxDropped *d)
 
 /*
  * Give the pages of what was dropped, if anything was, to the free space map, and note that.  No
- * lock is held (M18).  Ends early where a page is somebody else's already; an error leaves the rest
+ * lock is held (M1).  Ends early where a page is somebody else's already; an error leaves the rest
  * to VACUUM.
  */
 extern void sfx_dropped_free(Relation index, const SfxOrder *order, SfxDropped *d);

@@ -3,7 +3,8 @@
  *
  * It has the leaves, their parent, and what that becomes when it is split.  The number is estimated
  * before pages are built: roughly by the bytes of all separators, and where that is much, as if
- * they were front-coded, since hundreds of separators may be long and nearly the same.
+ * they were front-coded, since hundreds of separators may be long and nearly the same.  A group whose
+ * record would be too large gets smaller, so any leaf can be rewritten (T5).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

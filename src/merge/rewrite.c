@@ -207,7 +207,7 @@ add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, con
  * The group [*from, *to) did not fit into one record.  The next attempt: without the neighbours
  * that had joined it, then half of it (the source starts in its first leaf), then half of the new
  * entries; then a record as large as any, however few buffers there are; then a leaf that was to be
- * whole stays cut, and becomes several (W10).
+ * whole stays cut, and becomes several (W9).
  */
 static void
 next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)

@@ -21,7 +21,7 @@ typedef struct SfxMergeStats
 	uint64		groups;			/* groups written */
 	uint64		written;		/* leaves written */
 	uint64		changed;		/* leaves that became cut, or whole */
-	bool		parted;			/* a leaf did not, but is several now (W10) */
+	bool		parted;			/* a leaf did not, but is several now (W9) */
 	uint64		asked;			/* leaves asked for before they were needed, ... */
 	uint64		reads_begun;	/* ... of which so many had to be read */
 	BlockNumber asked_last;		/* the last one of them, or of those to which nothing comes; 0:

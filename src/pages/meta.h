@@ -50,7 +50,7 @@ typedef struct SfxResume
 	uint32		target;			/* the run that it goes into: what is merged twice meets itself
 								 * there */
 	TransactionId horizon;		/* conflict horizon of entries that the merge did not find any more
-								 * (X2) */
+								 * (X1) */
 	uint16		catalog;
 	uint16		len;
 	uint64		tid;

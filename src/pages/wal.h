@@ -92,7 +92,7 @@ typedef struct SfxXlMeta
 	uint8		change;			/* SfxMetaChange */
 	uint8		catalog;		/* as SfxHorizon.catalog */
 	TransactionId horizon;		/* conflict horizon of what was taken out of a dropped generation
-								 * (X2) */
+								 * (X1) */
 } SfxXlMeta;
 
 /*

@@ -4,7 +4,7 @@
  * A *reader* is what one process of one transaction has read of one index: up to MAX_RANGES ranges
  * of keys.  Core's lock manager knows it as a predicate lock on "page" number n of the index, n
  * being the reader's number here; no page of the file is meant.  Whoever inserts a key asks core
- * about each reader of the index one of whose ranges has it (README "SERIALIZABLE", S1 to S5).
+ * about each reader of the index one of whose ranges has it (README "SERIALIZABLE", S1 to S3).
  *
  * Core decides how long a lock matters.  A reader that has none any more is nobody's, and its
  * place is free.

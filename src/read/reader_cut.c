@@ -4,7 +4,7 @@
  * What a leaf stores of a key tells its order among the leaf's others, and beside any position but
  * those that begin with all of it (W1).  So bounds are translated into stored keys first, for which
  * the table is asked at most once each.  Then keys are recovered: all of them, or where the caller
- * needs no keys only those beside which another stage has an entry whose place is open (W6).
+ * needs no keys only those beside which another stage has an entry whose place is open (W5).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

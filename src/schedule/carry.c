@@ -6,7 +6,7 @@
  * go into the log of the active one once more, by ordinary appends; the merge then leaves out what
  * a newer generation has.  So an entry goes from a frozen generation into the active one or into a
  * run, and which of the two can be told at any time from what the logs say: a crash loses the
- * counts, and nothing else.  README "merge", M7 and M8.
+ * counts, and nothing else.  README "merge", M7.
  *
  * At most a part of what makes a merge due is carried over (policy.c), so that each merge makes
  * room.  Where more was asked for, those that were asked for most often stay, as far as two bits

@@ -2,7 +2,7 @@
  * merge.c - merges: which sources, one after the other, and for whom
  *
  * A source is the oldest frozen generation or a run; merge_source.c moves it into a run older than
- * that, group by group.  The rules are M1 to M8 (src/README.md, "merge").
+ * that, group by group.  The rules are M1 to M7 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -6,7 +6,7 @@
  * filter says is dead, packs the rest and swaps the pages in one record together with the parent
  * (swap.c).  A merge is this routine along the keys of a source, into a run older than that; which
  * one, policy.c decides.  VACUUM is this routine with a filter and no source.  The rules are M1 to
- * M8 (src/README.md, "merge").
+ * M7 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -177,7 +177,7 @@ is_in_order(Relation index, const SfxOrder *order, const SfxMeta *meta)
 	return log != NULL;
 }
 
-/* Merge lock held; given up, and taken again, to make an image (M19).  False: it is not held. */
+/* Merge lock held; given up, and taken again, to make an image (M2).  False: it is not held. */
 static bool
 put_in_order(Relation index, const SfxOrder *order, SfxMeta *meta)
 {

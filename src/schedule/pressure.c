@@ -71,7 +71,7 @@ sfx_merge_pressure(Relation index)
 	if (IsInParallelMode())
 		return;
 	if (sfx_attempts_are_told())
-		relieve(index);			/* M11 */
+		relieve(index);			/* M10 */
 	else
 		sfx_attempt_aside(index, "merge the delta of", relieve, index);
 }

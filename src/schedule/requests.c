@@ -8,7 +8,7 @@
  *
  * A place has a request that waits.  What a worker serves stands in the worker's own place, so an
  * index is at one worker at a time, and what is asked for meanwhile waits for that one (M14).  A
- * worker that leaves hands its place to a database that waits for one (M15).  Before that it
+ * worker that leaves hands its place to a database that waits for one (M12).  Before that it
  * lingers for a moment, one of a database at most, and whoever asks there wakes it (M17).
  *
  * What no worker can serve is not asked for: an index that is not valid, or that our own
@@ -17,8 +17,9 @@
  * for VAIN_MS: no page that an inserter fills may start a worker in vain each time.
  *
  * Places of requests are few.  They end when a worker takes them, and with their database.  Where
- * all are taken one goes that is of no use (turn_out).  A request that finds no place, or loses it,
- * is missed: when nothing else is left, a worker of its database looks at all indexes there.
+ * all are taken one goes that is of no use (turn_out).  No request is lost (M13): one that finds no
+ * place, or loses it, is missed, and when nothing else is left, a worker of its database looks at
+ * all indexes there.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -241,7 +241,7 @@ list_indexes(void)
 	return list;
 }
 
-/* As whoever sets them expects of a process that may go on for long (M15). */
+/* As whoever sets them expects of a process that may go on for long (M12). */
 static void
 read_settings(void)
 {

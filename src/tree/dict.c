@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * dict.c - dictionaries in pages, and the ones that this backend has opened: H1 to H4
+ * dict.c - dictionaries in pages, and the ones that this backend has opened: H1 and H3
  * (src/README.md)
  *
  * A dictionary's pages form a chain by right links.  Their owner is the dictionary's number, flags

@@ -16,7 +16,7 @@
 #include "meta.h"
 #include "page.h"
 
-/* Pages and bytes of a dictionary, at most: its pages and the metapage go into one record (H4). */
+/* Pages and bytes of a dictionary, at most: its pages and the metapage go into one record (H1). */
 #define SFX_DICT_PAGES		24
 #define SFX_DICT_MAX_BYTES	(SFX_DICT_PAGES * (int) SFX_BODY_CAPACITY)
 
@@ -83,13 +83,13 @@ extern int	sfx_dict_pages(uint32 len);
 extern const SfxHope *sfx_dict_open_new(const SfxNewDict *new);
 
 /*
- * Write a dictionary's pages and enter it into the metapage's list, in one record (H4); *meta
+ * Write a dictionary's pages and enter it into the metapage's list, in one record (H1); *meta
  * becomes the metapage.  Merge lock held.  False: the list is full.
  */
 extern bool sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new);
 
 /*
- * Take a dictionary that no leaf names off the list, and free its pages, in one record (H4).  Merge
+ * Take a dictionary that no leaf names off the list, and free its pages, in one record (H1).  Merge
  * lock held.
  */
 extern void sfx_dict_drop(Relation index, uint32 number);

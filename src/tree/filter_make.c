@@ -2,7 +2,7 @@
  * filter_make.c - filter pages: over which leaves, and when they are made
  *
  * A filter page covers the positions of up to SFX_FILTER_LEAVES neighbouring leaves below one
- * parent, which names it beside their downlinks.  README "Filters" has the rules F1 to F5, and why
+ * parent, which names it beside their downlinks.  README "Filters" has the rules F1 to F3, and why
  * a wrong "no" cannot happen: the record that changes a leaf replaces or unlinks the filter over
  * it, so a live filter page always speaks for the leaves as they are.
  *-------------------------------------------------------------------------
@@ -137,7 +137,7 @@ add_leaf(SfxFilterMaker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
 
 /*
  * Make one filter over leaves [at, at + k); returns its length in body, or SFX_NOSPACE.  Over cut
- * leaves there is none (F5): *cut becomes the number of leaves before the first of them.
+ * leaves there is none (F2): *cut becomes the number of leaves before the first of them.
  */
 static int
 make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *high, uint8 *body,

@@ -338,7 +338,7 @@ find(Descent *d)
 	int			r = sfx_meta_find_run(t->meta, t->run);
 	Buffer		buf = InvalidBuffer;
 
-	/* I6 */
+	/* I2 */
 	Assert(!sfx_image_held());
 	if (d->cached && sfx_cache_wants_below(t->index, t->meta))
 		copy_below_root(t);

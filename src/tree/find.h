@@ -341,14 +341,14 @@ extern void sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessS
 extern bool sfx_map_says_free(Relation index, BlockNumber blkno);
 
 /*
- * reclaim.c: enter blocks that are free, and that nothing leads to, into the free space map (P4).
+ * reclaim.c: enter blocks that are free, and that nothing leads to, into the free space map (P3).
  * Returns how many blocks are free.  No lock is held, and none asked for; what other sessions do
  * meanwhile at most leaves a block to the next time.
  */
 extern BlockNumber sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);
 
 /*
- * Drop dictionaries that no leaf names any more (H2).  Looks at all blocks, if there are several
+ * Drop dictionaries that no leaf names any more (H1).  Looks at all blocks, if there are several
  * dictionaries.  Takes the merge lock for each that is dropped.
  */
 extern void sfx_reclaim_dicts(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);

@@ -203,7 +203,7 @@ dict_of_leaf(const SfxOrder *order, const SfxMeta *meta, Page page)
 /*
  * Which dictionaries of the list leaves name, as bits.  VACUUM looks at the blocks from the file's
  * end to its start: leaves move to lower blocks only (G1), so each is met before or after its move
- * (H2).
+ * (H1).
  */
 static uint32
 dicts_in_use(Relation index, const SfxOrder *order, BufferAccessStrategy strategy, const SfxMeta *meta)

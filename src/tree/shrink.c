@@ -363,7 +363,7 @@ cut_off(Shrink *sh, BlockNumber from, int tries)
 
 /*
  * Give blocks that were emptied and not cut off to the free space map: all from block end on, and
- * those before it, from the target on, whose leaves moved along with others (G4).
+ * those before it, from the target on, whose leaves moved along with others (G3).
  */
 static void
 release_rest(Shrink *sh, BlockNumber end, BlockNumber nblocks)

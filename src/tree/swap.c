@@ -216,7 +216,7 @@ add_run(SfxMeta *meta, uint32 id)
 	meta->next_run = id + 1;
 }
 
-/* Count the swap as a group of a merge: readers rely on groups (R7, R9). */
+/* Count the swap as a group of a merge.  Memories and counts of this tree rely on it (T6). */
 static void
 count_work(SfxWork *work, const SfxSwap *s)
 {

@@ -6,7 +6,7 @@
  * backend that has got that answer some times notes the tree's last entry.
  *
  * Entries come into a tree only by groups of merges, and the record of such a group counts it in
- * the metapage.  So while the metapage that a reader has read for R1 has the same count, all
+ * the metapage (T6).  So while the metapage that a reader has read for R1 has the same count, all
  * entries of the main tree stand before the noted position.  The reader may leave the tree out, as
  * if it had read the last leaf at R1; what a merge brings into the tree after that is in the stages
  * that R2 and R3 still look at.  The count is that of one life of the index (memo.h): in another

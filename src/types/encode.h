@@ -44,7 +44,7 @@ typedef enum SfxDirect
  *
  * Where values can be equal and yet different (-0 and 0, 1.0 and 1.00), encode writes the bytes
  * that equal values share.  What restores the original is the value's *rest*: a key ends with the
- * rests of its columns, after all values, where they have no part in the order of the columns (K0).
+ * rests of its columns, after all values, where they have no part in the order of the columns (K1).
  * The length of a rest follows from the value's bytes and its own, and its first byte is below
  * SFX_REST_LIMIT.
  */

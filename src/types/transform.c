@@ -3,7 +3,7 @@
  *
  * strxfrm() gives bytes that should order as strcoll() orders the strings.  C libraries have been
  * found where they do not, and core does not use it.  A build that sorts by these words checks the
- * result with the comparison function (K3).
+ * result with the comparison function (K2).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -1,5 +1,5 @@
 # Aggregates of partitioned tables, whose states come from their partitions' indexes: rules Y13 to
-# Y15 of src/README.md.
+# Y13 of src/README.md.
 use strict;
 use warnings;
 

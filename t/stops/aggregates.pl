@@ -1,4 +1,4 @@
-# Counts and groups by block beside writers, merges and VACUUM: rules Y1, Y2, Y4, Y8 to Y10, R9 of
+# Counts and groups by block beside writers, merges and VACUUM: rules Y1, Y2, Y8, Y9, R9 of
 # src/README.md.
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # Every statement that builds, for every kind of index, with workers that scan all of the table:
-# they go by what the leader decided (A1, A2).
+# they go by what the leader decided (A1).
 use strict;
 use warnings;
 

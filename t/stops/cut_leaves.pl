@@ -151,7 +151,7 @@ scenario 'a worker that needs rows of a table that somebody has locked',
 	release('request served');
 	sql('ROLLBACK', $s);
 	my $end = time + patience();
-	# not asked for again at once (M9)
+	# not asked for again at once (M12)
 	until (sql("SELECT merges > 0 FROM surfidx_meta('t_k')") eq 't' || time > $end)
 	{
 		sql("INSERT INTO t SELECT g * 1000003::int8, -g FROM generate_series(1, 500) g");

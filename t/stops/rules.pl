@@ -129,7 +129,7 @@ scenario 'VACUUM holds no merge lock while it waits for a gate', ['gate under me
 	sound('t_k');
 };
 
-# ------------------------------------------------------------------------------------------ removals (V1, V2, D4, M2)
+# ------------------------------------------------------------------------------------------ removals (V1, V2, M2)
 
 scenario 'an image from before VACUUM is not used after it', ['no removal counter'], sub {
 	build(500, 'CREATE INDEX t_k ON t USING surfidx (k)');
@@ -435,7 +435,7 @@ scenario 'a long end of the log, which one reader goes to apply (I9)', [], sub {
 	sound('t_k');
 };
 
-# ------------------------------------------------------------------------------------------ stages and the tree (R2, R3, R5, T1)
+# ------------------------------------------------------------------------------------------ stages and the tree (R2, R3, R4, T1)
 
 scenario 'an entry that is merged between the two looks of a step', ['leaf before delta,no restart'], sub {
 	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)');
@@ -877,7 +877,7 @@ scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 	each_once();
 };
 
-# ------------------------------------------------------------------------------------------ what stays in the delta (M7, M8)
+# ------------------------------------------------------------------------------------------ what stays in the delta (M7)
 
 # 7,000 keys in the delta, which is not due yet; every 10th up to 3,000 asked for.
 sub read_often
@@ -1014,7 +1014,7 @@ scenario 'a worker that fails while it carries over', [], sub {
 	sound('t_k');
 };
 
-# ------------------------------------------------------------------------------------------ filters (F2, F3) and counts (C1)
+# ------------------------------------------------------------------------------------------ filters (F2, F3) and counts (R9)
 
 scenario 'leaves that change below a filter', ['filters stay'], sub {
 	# keys out of order, lest a leaf has more than a filter has room for
@@ -1153,7 +1153,7 @@ scenario 'leaves that move while VACUUM looks which dictionaries they name (H2)'
 	sound('t_k');
 };
 
-# ------------------------------------------------------------------------------------------ the log (D2, D3) and allocation (P3)
+# ------------------------------------------------------------------------------------------ the log (D2) and allocation (P3)
 
 scenario 'an append that was on its way when the log was frozen', ['append behind seal'], sub {
 	build(500, 'CREATE INDEX t_k ON t USING surfidx (k)');
@@ -1840,7 +1840,7 @@ sub delta_out_of_order
 	sql('INSERT INTO t (k) SELECT hashint4(g) FROM generate_series(1, 150000) g');
 }
 
-# M19: VACUUM makes an image, and somebody else merges so many entries meanwhile
+# M2: VACUUM makes an image, and somebody else merges so many entries meanwhile
 sub looks_without_the_lock
 {
 	my ($merged) = @_;

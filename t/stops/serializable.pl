@@ -1,4 +1,4 @@
-# SERIALIZABLE (S1 to S5): each rule, and random schedules that notice most of them.
+# SERIALIZABLE (S1 to S3): each rule, and random schedules that notice most of them.
 use strict;
 use warnings;
 

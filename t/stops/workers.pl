@@ -1,5 +1,5 @@
 # Merges that are requested, and the workers that serve them: requests, workers, their places, and databases that share
-# them (M9, M12 to M15, M17), and how fast they go.
+# them (M12 to M14, M17), and how fast they go.
 use strict;
 use warnings;
 
@@ -180,7 +180,7 @@ scenario 'a run makes way for another index', ['runs before others'], sub {
 	set_system('surfidx.max_merge_workers', 3);
 };
 
-# ------------------------------------------------------------------------------------------ several workers (M14, M15)
+# ------------------------------------------------------------------------------------------ several workers (M14, M12)
 
 scenario 'a delta that grows on gets a worker of its own', ['one worker for all'], sub {
 	small_deltas(2);

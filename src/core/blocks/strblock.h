@@ -151,7 +151,7 @@ typedef enum SfxSeek
 	SFX_SEEK_NEAR,				/* the answer is probably a short way after from: in steps that
 								 * grow */
 	SFX_SEEK_EXACT				/* t itself is looked for; if it is not there, any place will do
-								 * (B4) */
+								 * (B3) */
 } SfxSeek;
 
 /*

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * strcolumn.h - key stream of a STRING block of cut keys: a column of shared lengths
+ * strcolumn.h - key stream of a STRING block of cut keys: a column of shared lengths (W11)
  *
  * A cut key ends one byte after the longer of what it shares with its two neighbours.  So the
  * shared lengths alone determine the length of each key, with exceptions: keys that had other

@@ -2,7 +2,7 @@
  * intcodec.h - blocks of up to 256 unsigned 64-bit integers, compressed
  *
  * A block is self-contained: its first byte names the codec.  sfx_int_encode chooses by size among
- * the codecs that apply:
+ * the codecs that apply; PLAIN always does, and each returns exactly what was encoded (B1):
  *
  *	PLAIN	bytes, as wide as the largest residual needs
  *	FOR		frame of reference: minimum + fixed-width bit-packed residuals

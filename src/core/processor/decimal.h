@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * decimal.h - doubles that are decimals: d / 10^e, |d| < 2^50, e <= 15
+ * decimal.h - doubles that are decimals: d / 10^e, |d| < 2^50, e <= 15 (B6)
  *
  * An *image* is a double's bits in an order that numbers have: of positive ones the sign bit is
  * flipped, of negative ones all bits are.  So the image of -x is the complement of x's.
