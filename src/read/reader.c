@@ -77,6 +77,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->candidates = r->rechecks = r->gate_missing = r->recheck = false;
 	r->recovery = NULL;
 	r->whole_keys = NULL;
+	r->whole_tid = 0;
 	r->main.leaf.cut = false;
 	return r;
 }

@@ -103,6 +103,7 @@ sfx_reader_cut_bounds(SfxReader *r, bool others)
 	bool		known = false;
 	int			c = 0;
 
+	r->whole_tid = 0;			/* TIDs may be in other hands since the last step */
 	r->recover_all = !r->candidates || (others && r->nruns > 0);
 	r->recover_some = others;
 	r->recheck = point_is_undecided(r, others);
@@ -192,6 +193,7 @@ sfx_reader_recover_keys(SfxReader *r)
 	if (block->nent == 0 || (!r->recover_all && !r->recover_some))
 		return;
 	keys = whole_keys(r);
+	r->whole_tid = 0;
 	off[0] = 0;
 	for (int i = 0; i < block->nent;)
 	{
@@ -231,7 +233,6 @@ sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e)
 {
 	const SfxBlock *block = r->main.block;
 	int			from = i;
-	int			len;
 
 	if (r->recover_all || SFX_MUTANT("cut keys outlive a page"))
 		return;
@@ -244,12 +245,17 @@ sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e)
 	}
 	while (from > 0 && sfx_block_keyno(block, from - 1) == sfx_block_keyno(block, i))
 		from--;
-	len = sfx_recover_key(recovery(r), r->main.leafblk, block, from, sfx_block_end_of_key(block, i),
-						  whole_keys(r));
-	sfx_recovery_rest(r->recovery);
+	/* of a list of dead entries all rows are visited: once, not for each entry */
+	if (r->whole_tid != block->tid[from])
+	{
+		r->whole_len = sfx_recover_key(recovery(r), r->main.leafblk, block, from,
+									   sfx_block_end_of_key(block, i), whole_keys(r));
+		sfx_recovery_rest(r->recovery);
+		r->whole_tid = block->tid[from];
+	}
 	/* whoever goes on from an entry that is dead to everybody meets none of its key that is not */
-	if (len < 0)
+	if (r->whole_len < 0)
 		return;
 	e->key = r->whole_keys;
-	e->keylen = len;
+	e->keylen = r->whole_len;
 }

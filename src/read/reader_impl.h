@@ -213,6 +213,8 @@ struct SfxReader
 	SfxPos		cut_cur;		/* cur and stop among stored keys */
 	SfxPos		cut_stop;
 	uint8	   *whole_keys;		/* room for a block's keys; NULL: not needed yet */
+	uint64		whole_tid;		/* the first one of the list whose key is there; 0: none */
+	int			whole_len;		/* of that key; -1: all of its entries are dead */
 	uint8		cut_bytes[2][SFX_MAX_ENTRY];
 
 	/* leaves to come (reader_ahead.c) */
