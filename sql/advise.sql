@@ -93,6 +93,31 @@ SELECT abs(surfidx_estimate_cut('adv_cut_u') - pg_relation_size('adv_cut_surfidx
 	surfidx_estimate_cut('adv_empty_a_key') AS empty;
 DROP INDEX adv_cut_surfidx;
 SELECT index_name, regexp_replace(remark, '\d+ kB', 'N kB', 'g') AS remark FROM surfidx_advise() WHERE table_name = 'adv_cut'::regclass ORDER BY 1;
+-- a sample of a large one (more than 16 MB), of keys that repeat or not, beside what there is then
+CREATE FUNCTION estimates_off(list int, apart boolean) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	how text;
+	estimated int8;
+	bytes int8;
+BEGIN
+	CREATE TABLE adv_large AS SELECT hashint8extended(CASE WHEN apart THEN hashint4(i) % (100000 / list) ELSE i / list END, 0) AS k
+		FROM generate_series(1, 100000) i;
+	CREATE INDEX adv_large_k ON adv_large (k) WITH (fillfactor = 10, deduplicate_items = off);
+	IF pg_relation_size('adv_large_k') < 17000000 THEN
+		RETURN NEXT 'it is not large';
+	END IF;
+	FOREACH how IN ARRAY '{full,cut}'::text[] LOOP
+		estimated := CASE how WHEN 'cut' THEN surfidx_estimate_cut('adv_large_k') ELSE (surfidx_estimate('adv_large_k')).surfidx_bytes END;
+		EXECUTE format('CREATE INDEX adv_large_surfidx ON adv_large USING surfidx (k) WITH (keys = %s)', how);
+		bytes := pg_relation_size('adv_large_surfidx');
+		IF abs(estimated - bytes) > 0.1 * bytes + 16384 THEN
+			RETURN NEXT format('%s keys, %s times each, apart %s: %s instead of %s', how, list, apart, estimated, bytes);
+		END IF;
+		DROP INDEX adv_large_surfidx;
+	END LOOP;
+	DROP TABLE adv_large;
+END $$;
+SELECT estimates_off(list, apart) FROM unnest('{1,5,100,1000,10000}'::int[]) list, unnest('{f,t}'::boolean[]) apart;
 
 -- what cannot be estimated
 SELECT * FROM surfidx_estimate('adv');

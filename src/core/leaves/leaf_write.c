@@ -239,33 +239,53 @@ expected_fit(const SfxPacker *p, uint32_t least, int most)
 	return n >= (uint64_t) most ? most : n > 0 ? (int) n : 1;
 }
 
-/* The most pending entries that the page may take. */
-static int
-most_pending(const SfxPacker *p)
+/* Does the last pending key's list go on behind all that is pending? */
+static bool
+list_goes_on(const SfxPacker *p, const SfxPos *above, bool inf)
 {
-	if (p->pagemost == 0)
-		return p->pend.nent;
-	if (p->nentries >= p->pagemost)
-		return 0;
-	return (uint32_t) p->pend.nent < p->pagemost - p->nentries ? p->pend.nent :
-		(int) (p->pagemost - p->nentries);
+	SfxPos		key = pending_key(&p->pend, p->pend.nkeys - 1);
+
+	return !inf && above->tid != 0 && above->len == key.len &&
+		memcmp(above->key, key.key, key.len) == 0;
 }
 
 /*
- * The most pending entries that fit on the page as its next block: first as many as are expected
- * to, then by interpolation between a number that fits (good) and one that does not (bad).  above:
- * what would follow them all.  The best candidate is left in p->cand[p->best]; returns its entries
- * (0: not even one fits).
+ * The most pending entries that a block may have.  Of cut keys a list that would go on in the next
+ * block begins there, unless it alone is longer than a block, and therefore whole.
  */
 static int
-fit_block(SfxPacker *p, const SfxPos *above, bool inf)
+most_of_block(const SfxPacker *p, const SfxPos *above, bool inf)
+{
+	const Pending *q = &p->pend;
+
+	if (p->cutmost && q->nkeys > 1 && list_goes_on(p, above, inf))
+		return q->ends[q->nkeys - 2];
+	return q->nent;
+}
+
+/* Of most pending entries, so many may go to the page. */
+static int
+most_of_page(const SfxPacker *p, int most)
+{
+	uint32_t	room = p->pagemost > p->nentries ? p->pagemost - p->nentries : 0;
+
+	return p->pagemost == 0 || (uint32_t) most < room ? most : (int) room;
+}
+
+/*
+ * How many of the first most pending entries fit on the page as its next block: first as many as
+ * are expected to, then by interpolation between a number that fits (good) and one that does not
+ * (bad).  above: what would follow all that are pending.  The best candidate is left in
+ * p->cand[p->best]; returns its entries (0: not even one fits).
+ */
+static int
+fit_block(SfxPacker *p, int most, const SfxPos *above, bool inf)
 {
 	SfxPos		here = {p->pend.keys, p->pend.seplen, p->pend.septid};
 	uint32_t	least = p->nblocks ? sfx_pack_size(p, &here, false, NULL) : SFX_LEAF_HEADER + p->low.len;
 	uint32_t	goodsize = least,
 				badsize = 0;	/* 0: not known */
 	int			good = 0,
-				most = most_pending(p),
 				bad = most + 1;
 	int			n = expected_fit(p, least, most);
 
@@ -318,31 +338,21 @@ list_was_parted(const SfxPacker *p)
 		 memcmp(p->low.key, key.key, key.len) == 0);
 }
 
-/* Does pending key k's list go on behind all that is pending?  Longer than a block, it is whole. */
-static bool
-goes_on(const SfxPacker *p, int k, const SfxPos *above, bool inf)
-{
-	SfxPos		key = pending_key(&p->pend, k);
-
-	return k == p->pend.nkeys - 1 && !inf && above->tid != 0 && above->len == key.len &&
-		memcmp(above->key, key.key, key.len) == 0;
-}
-
 /*
- * The first n pending entries fit on the page, as the candidate p->best.  So many of them are to be
- * its next block: no list of a key that may be cut already is parted, since what stands between
- * its parts has to be whole.  SFX_NOSPACE: such a list has no room on an empty page.
+ * The first n pending entries fit on the page, as the candidate p->best, and those behind them do
+ * not.  So many of them are to be its last block: no list of a key that may be cut already is
+ * parted, since what stands between its parts has to be whole.  SFX_NOSPACE: such a list has no
+ * room on an empty page.
  */
 static int
 end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
 {
 	const Pending *q = &p->pend;
 	int			k = key_of_entry(q, n - 1);
-	bool		on = goes_on(p, k, above, inf);
 
-	if (n == q->ends[k] && !on)
+	if (n == q->ends[k] && n < q->nent)
 		return n;
-	if (k == 0 && (on || list_was_parted(p)))
+	if (k == 0 && (list_was_parted(p) || (q->nkeys == 1 && list_goes_on(p, above, inf))))
 		return n;
 	if (k == 0 && p->nblocks == 0 && p->pagemost > 0 &&
 		sfx_pack_try(p, &p->cand[!p->best], q->ends[0], above, inf))
@@ -360,19 +370,20 @@ end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
 }
 
 /*
- * Move pending entries to pages.  above: the fence that would follow them all (inf: none).  If they
- * all fit on the page they are committed; else one page is closed.  Either way some entries may be
- * left.
+ * Move pending entries to pages.  above: the fence that would follow them all (inf: none).  If the
+ * page has room for all that a block may have of them, they are committed; else the page is closed.
+ * Either way some entries may be left.
  */
 static int
 flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 {
-	int			n = fit_block(p, above, inf);
+	int			most = most_of_block(p, above, inf);
+	int			n = fit_block(p, most_of_page(p, most), above, inf);
 	const Candidate *c;
 	SfxPos		high;
-	int			r;
+	int			r = SFX_OK;
 
-	if (p->cutmost && n > 0)
+	if (p->cutmost && n > 0 && n < most)
 		n = end_between_keys(p, n, above, inf);
 	c = &p->cand[p->best];
 	if (n > 0)
@@ -384,13 +395,8 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 		return SFX_NOSPACE;		/* the caller broke the limit on entries or capacity */
 	else
 		high = (SfxPos) {p->pend.keys, p->pend.seplen, p->pend.septid};
-	if (n == p->pend.nent)
-	{
-		drop_pending(&p->pend, n, NULL);
-		sfx_coder_restart(&p->coder);
-		return SFX_OK;
-	}
-	r = sfx_pack_close(p, &high, false);
+	if (n < most)
+		r = sfx_pack_close(p, &high, false);
 	if (n > 0)
 	{
 		drop_pending(&p->pend, n, &high);

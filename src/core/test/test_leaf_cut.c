@@ -748,6 +748,117 @@ test_cut_lists(void)
 	ok(!err, "lists of cut keys%s%s", err ? ": " : "", err ? err : "");
 }
 
+/* Where the rows of one key lie in the table: what the TIDs of its list look like. */
+typedef enum Rows
+{
+	IN_ORDER, TOGETHER, IN_TURN, ANYWHERE, NROWS
+} Rows;
+
+static const char *const rows_name[] = {
+	"in order", "together", "in turn", "anywhere"
+};
+
+/* Each key of a kind with so many entries. */
+static void
+make_lists(Kind kind, Rows rows, int list)
+{
+	static SfxEntry key[MAXN];
+	int			nkeys = 0,
+				count = list < 200 ? 5000 : 20000;
+
+	make(kind, count / list + 1);
+	for (int i = 0; i < n && nkeys < count / list; i++)
+		if (nkeys == 0 || key[nkeys - 1].keylen != entry[i].keylen ||
+			memcmp(key[nkeys - 1].key, entry[i].key, entry[i].keylen) != 0)
+			key[nkeys++] = entry[i];
+	n = 0;
+	for (int i = 0; i < nkeys; i++)
+	{
+		int			first = rows == TOGETHER ? (int) (rnd(&seed) % 200000) * list : i * list;
+
+		for (int j = 0; j < list; j++)
+		{
+			entry[n] = key[i];
+			entry[n++].tid = rows == ANYWHERE ? random_tid() :
+				table_tid(rows == IN_TURN ? j * nkeys + i : first + j);
+		}
+	}
+	sort_entries();
+	for (int i = 0, m = 0; i < n; i++)
+	{
+		if (m == 0 || cmp_entry(&entry[m - 1], &entry[i]) != 0)
+			entry[m++] = entry[i];
+		if (i == n - 1)
+			n = m;
+	}
+}
+
+/* Bytes of the pages, full or not, but for what is left of the last one. */
+static uint64_t
+size_of_pages(void)
+{
+	return (uint64_t) (npages - 1) * CAPACITY + page[npages - 1].len;
+}
+
+/*
+ * Cut keys that repeat, however often, take no more room than whole ones, but for a block and the
+ * end of a page that a list leaves free.
+ */
+static const char *
+same_size(Kind kind, Rows rows, int list)
+{
+	uint64_t	whole,
+				bytes;
+	int			met = 0;
+	const char *err = NULL;
+
+	make_lists(kind, rows, list);
+	give_all();
+	if (pack_cut(NULL, NULL) != SFX_OK)
+		return "packing";
+	/* as it was built, and when half is gone: between, then by runs of blocks */
+	for (int again = 0; again < 3 && !err; again++)
+	{
+		uint64_t	cut = size_of_pages();
+
+		if ((err = check_cut(&bytes)) == NULL)
+			err = check_undecided(100, &met);
+		forget_pages();
+		if (pack(CAPACITY, NULL, NULL) != SFX_OK)
+			return "packing whole keys";
+		whole = size_of_pages();
+		forget_pages();
+		if (!err && cut > whole + whole / 16 + (uint64_t) n / 5)
+		{
+			printf("# %s, %d rows %s: %.2f bytes an entry, whole keys %.2f\n", kind_name[kind],
+				   list, rows_name[rows], (double) cut / n, (double) whole / n);
+			return "larger than whole keys";
+		}
+		if (again == 0)
+			drop_some(2);
+		if (pack_cut(NULL, NULL) != SFX_OK || (again == 1 && drop_by_runs(100) != SFX_OK))
+			return "packing again";
+	}
+	return err;
+}
+
+static void
+test_cut_sizes(void)
+{
+	static const Kind kinds[] = {SERIAL, RANDOM, UUID, TEXT, PATHS, COMPOSITE, WIDE};
+	static const int lists[] = {1, 2, 5, 10, 30, 100, 200, 257, 360, 512, 513, 600, 1000, 10000};
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	{
+		const char *err = NULL;
+
+		for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !err; i++)
+			for (Rows rows = 0; rows < NROWS && !err; rows++)
+				err = same_size(kinds[k], rows, lists[i]);
+		ok(!err, "%s, keys that repeat%s%s", kind_name[kinds[k]], err ? ": " : "", err ? err : "");
+	}
+}
+
 /* What is the beginning of another key is not taken. */
 static void
 test_cut_beginnings(void)
@@ -777,6 +888,7 @@ main(void)
 	test_cut_shared_bits();
 	test_cut_fences();
 	test_cut_lists();
+	test_cut_sizes();
 	test_cut_beginnings();
 	reset();
 	free(arena);
