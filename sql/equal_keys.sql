@@ -56,7 +56,7 @@ END $$;
 SELECT too_large();
 DROP TABLE eq_size;
 
--- Lists of 1 to 3,000 rows, of which most end inside of a block or behind one; whole, cut, and of both kinds.
+-- Lists of 1 to 3,000 rows, of which most end inside a block or at its end; whole, cut, and of both kinds.
 CREATE TABLE eq (id int, i8 int8, tc text COLLATE "C", n numeric, nul int);
 CREATE FUNCTION fill(low int, high int) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO eq SELECT i, hashint8extended(k, 0), 'user' || k || '@example.com', k / 7.0, CASE WHEN k % 3 <> 0 THEN k END

@@ -239,7 +239,7 @@ expected_fit(const SfxPacker *p, uint32_t least, int most)
 	return n >= (uint64_t) most ? most : n > 0 ? (int) n : 1;
 }
 
-/* Does the last pending key's list go on behind all that is pending? */
+/* Does the last pending key's list go on after all that is pending? */
 static bool
 list_goes_on(const SfxPacker *p, const SfxPos *above, bool inf)
 {
@@ -339,7 +339,7 @@ list_was_parted(const SfxPacker *p)
 }
 
 /*
- * The first n pending entries fit on the page, as the candidate p->best, and those behind them do
+ * The first n pending entries fit on the page, as the candidate p->best, and those after them do
  * not.  So many of them are to be its last block: no list of a key that may be cut already is
  * parted, since what stands between its parts has to be whole.  SFX_NOSPACE: such a list has no
  * room on an empty page.
