@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * frontrun.h - a run of front-coded strings, parsed, for searches in comparator order
  *
- * In byte order a walk along a run compares lengths mostly, and needs no string.  A comparison
- * function wants whole strings, and few of them: so the run's lengths are parsed once, and the
- * strings that bisection asks for are put together one by one, from the pieces that they share with
+ * In byte order a walk along a run mostly compares lengths, and needs no string.  A comparison
+ * function needs whole strings, but few of them: so the run's lengths are parsed once, and the
+ * strings that bisection compares are put together one by one, from the pieces that they share with
  * those before.
  *-------------------------------------------------------------------------
  */
@@ -17,14 +17,14 @@
 typedef struct SfxFrontRun
 {
 	int			n;
-	const uint8_t *rest[SFX_RUN_MAX];	/* bytes behind the shared ones */
-	uint16_t	shared[SFX_RUN_MAX];	/* with the string before; [0]: none */
+	const uint8_t *rest[SFX_RUN_MAX];	/* bytes after the shared ones */
+	uint16_t	shared[SFX_RUN_MAX];	/* with the previous string; [0]: none */
 	uint16_t	len[SFX_RUN_MAX];
 } SfxFrontRun;
 
 /*
- * Append a string; at most SFX_RUN_MAX are.  False if it shares more than the one before has, or
- * exceeds most bytes.
+ * Append a string; there may be SFX_RUN_MAX of them.  False if it shares more than the previous one
+ * has, or is longer than `most` bytes.
  */
 static inline bool
 sfx_run_add(SfxFrontRun *r, uint32_t shared, const uint8_t *rest, uint32_t restlen, uint32_t most)

@@ -14,7 +14,7 @@ sfx_fsst_size(uint32_t leads)
 
 /* ---- tables ---- */
 
-/* Make a symbol of two or more bytes known to encoding. */
+/* Make a symbol of two or more bytes known to the encoder. */
 static void
 list_slot(Fsst *f, uint32_t slot)
 {
@@ -67,7 +67,7 @@ sfx_fsst_fill(Fsst *f, uint32_t leads, const FsstSlot *symbols, uint32_t n)
 	}
 }
 
-/* Leads and symbols, by the header.  SFX_OK or SFX_CORRUPT. */
+/* Read leads and symbols from the header.  SFX_OK or SFX_CORRUPT. */
 static int
 read_header(const uint8_t *dict, size_t len, uint32_t *leads, uint32_t *n)
 {
@@ -125,7 +125,7 @@ sfx_fsst_open(Fsst *f, size_t size, const uint8_t *dict, size_t len)
 
 /* ---- codes ---- */
 
-/* The symbol of the code at *i, and past it; in[len) and beyond count as 0. */
+/* The symbol of the code at *i, which moves after it; in[len) and beyond count as 0. */
 static inline const FsstSlot *
 next_symbol(const Fsst *f, const uint8_t *in, size_t len, size_t *i)
 {
@@ -149,7 +149,7 @@ sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick)
 				y = 0;
 
 	for (uint32_t i = 1; i < 16; i++)
-		cost[n + i] = 4 * FSST_CHUNK;	/* what ends there is too long */
+		cost[n + i] = 4 * FSST_CHUNK;	/* a symbol that ends there is too long */
 	cost[n] = 0;
 	for (uint32_t i = n; i-- > 0;)
 	{
@@ -165,7 +165,7 @@ sfx_fsst_parse(const Fsst *f, const uint8_t *p, uint32_t n, uint16_t *pick)
 			best = s;
 			least = cost[i + 2] + 1u + (s >= 256);
 		}
-		/* of two ways that cost the same the one with the longer symbol is read faster */
+		/* of two ways with the same cost, the one with the longer symbol is read faster */
 		for (s = fsst_first(f->more, x, 3); s != 0; s = next[s])
 		{
 			uint32_t	len = f->slot[s].len,
@@ -209,7 +209,7 @@ int
 sfx_fsst_encode_again(const Fsst *f, const uint8_t *key, size_t len, const uint8_t *code, size_t codelen, int shift,
 					  uint8_t *out, size_t cap)
 {
-	ptrdiff_t	at = shift;		/* of what is left of the code */
+	ptrdiff_t	at = shift;		/* in what is left of the code */
 	size_t		i = 0;
 	int			n;
 

@@ -1,21 +1,23 @@
 /*-------------------------------------------------------------------------
  * fsst_build.c - making a table of symbols from a sample (after section 4.2 of the paper)
  *
- * The sample is coded with the table at hand, at first an empty one; each symbol that was used,
- * each two that followed one another, and the first byte of each is a candidate for the next table,
- * which takes those that cover most bytes.  When that has been done some times, symbols are long.
- * Who is used how often then decides on the codes of one byte; that is done twice, because the best
- * division of a string depends on which codes are short.
+ * The sample is coded with the current table, at first an empty one; each symbol that was used,
+ * each two adjacent ones, and the first byte of each are candidates for the next table, which takes
+ * those that cover most bytes.  After some rounds symbols are long.  Then the number of uses
+ * decides on the codes of one byte; that is done twice, because the best division of a string
+ * depends on which codes are short.
  *-------------------------------------------------------------------------
  */
 #include "fsst.h"
 
-#define FSST_SAMPLE		(256 * 1024)	/* bytes of the sample that are looked at, about */
+#define FSST_SAMPLE		(256 * 1024)	/* bytes of the sample that are read, about */
 #define ROUNDS			8
-#define MIN_USES		3		/* of two symbols, to be a candidate as one */
+#define MIN_USES		3		/* of two adjacent symbols, to be a candidate as one */
 #define KEPT_USES		2		/* of a symbol, to be kept in the end */
-#define BYTE_WORTH		8		/* a byte without a symbol costs an escape, and takes part in all symbols to come */
-#define BYTE_SHARE		16		/* one occurrence of a byte in so many is one that the symbols leave over, in other strings than the sample's */
+#define BYTE_WORTH		8		/* a byte without a symbol costs an escape, and is part of all
+								 * symbols to come */
+#define BYTE_SHARE		16		/* one of so many occurrences of a byte is not covered by symbols,
+								 * in other strings than the sample */
 #define CANDIDATE_BITS	17
 #define MAX_CANDIDATES	(1u << CANDIDATE_BITS)
 
@@ -28,8 +30,8 @@ typedef struct Candidate
 typedef struct Scratch
 {
 	uint32_t	ncandidates;
-	uint32_t	limit;			/* symbols that there may be, */
-	uint32_t	n;				/* and that are chosen */
+	uint32_t	limit;			/* most symbols, */
+	uint32_t	n;				/* and those that are chosen */
 	Candidate	candidate[MAX_CANDIDATES];
 	Candidate	best[FSST_SYMBOLS];
 	FsstSlot	symbol[FSST_SYMBOLS];
@@ -41,7 +43,8 @@ typedef struct Sample
 {
 	const SfxHopeKey *keys;
 	uint32_t	n;
-	uint32_t	stride;			/* of so many keys one is counted, so that they have FSST_SAMPLE bytes, from all parts */
+	uint32_t	stride;			/* of so many keys one is counted, so that they have FSST_SAMPLE
+								 * bytes, from all parts */
 } Sample;
 
 size_t
@@ -79,7 +82,7 @@ propose(Scratch *c, const uint8_t *p, uint32_t n)
 		at = (at + 1) & (MAX_CANDIDATES - 1);
 	if (c->candidate[at].symbol.len == 0)
 	{
-		/* the table is searched to the first gap, so it must have some */
+		/* the table is searched up to the first gap, so it must have some */
 		if (c->ncandidates >= MAX_CANDIDATES / 4 * 3)
 			return;
 		c->ncandidates++;
@@ -88,12 +91,12 @@ propose(Scratch *c, const uint8_t *p, uint32_t n)
 	c->candidate[at].uses++;
 }
 
-/* What a string makes candidates of: in the last round only the symbols themselves. */
+/* Count the candidates of a string; in the last round only the symbols themselves. */
 static void
 propose_all(Scratch *c, const uint8_t *p, size_t len, bool last)
 {
 	const Fsst *f = (const Fsst *) c->table;
-	uint32_t	before = 0;		/* bytes of the symbol before */
+	uint32_t	before = 0;		/* bytes of the previous symbol */
 
 	for (size_t i = 0; i < len;)
 	{
@@ -122,7 +125,7 @@ propose_all(Scratch *c, const uint8_t *p, size_t len, bool last)
 
 /* ---- choosing ---- */
 
-/* Bytes that a candidate covers beyond its code's. */
+/* Number of bytes that a candidate covers beyond its code's. */
 static inline uint64_t
 gain(const Candidate *x)
 {
@@ -152,7 +155,7 @@ by_bytes(const Candidate *a, const Candidate *b)
 
 typedef bool (*Before) (const Candidate *a, const Candidate *b);
 
-/* Restore the heap v[0..n), whose last candidate stands first, below i. */
+/* Restore the heap v[0..n), whose last candidate is first, below i. */
 static void
 sift(Candidate *v, uint32_t n, uint32_t i, Before before)
 {
@@ -184,7 +187,7 @@ sort(Candidate *v, uint32_t n, Before before)
 	}
 }
 
-/* The best candidates. */
+/* Choose the best candidates. */
 static void
 take_best(Scratch *c)
 {
@@ -211,7 +214,7 @@ take_best(Scratch *c)
 	c->n = n;
 }
 
-/* Leads that so many symbols need. */
+/* Number of leads that n symbols need. */
 static uint32_t
 leads_for(uint32_t n)
 {
@@ -220,7 +223,9 @@ leads_for(uint32_t n)
 	return n <= ones ? 0 : (n - ones + 254) / 255;
 }
 
-/* A table of the chosen symbols: those used most have codes of one byte. */
+/*
+ * Make a table of the chosen symbols: those used most have codes of one byte.  Returns the leads.
+ */
 static uint32_t
 fill_table(Scratch *c)
 {
@@ -237,8 +242,8 @@ fill_table(Scratch *c)
 }
 
 /*
- * A symbol of one byte, occurring so often, which no symbol was used for: other strings will need
- * it more than the sample did.
+ * Count uses of a symbol of one byte that the sample did not need, though the byte occurs: other
+ * strings will need it more.
  */
 static void
 spare_byte(Scratch *c, uint8_t byte, uint32_t occurs)
@@ -248,8 +253,8 @@ spare_byte(Scratch *c, uint8_t byte, uint32_t occurs)
 }
 
 /*
- * Count how often each symbol is used where strings are divided best, and leave out those that
- * hardly are.
+ * Count how often each symbol is used if strings are divided best, and drop symbols that hardly
+ * are.
  */
 static void
 drop_unused(Scratch *c, const Sample *s)
@@ -313,7 +318,7 @@ write_table(const Scratch *c, uint32_t leads, uint8_t *dict, size_t cap)
 		uint32_t	shared = sfx_lcp(before.byte, before.len, s->byte, s->len),
 					rest;
 
-		/* a symbol has a byte of its own, even if it is a prefix of the one before */
+		/* a symbol has a byte of its own, even if it is a prefix of the previous one */
 		shared = shared < s->len ? shared : s->len - 1u;
 		rest = s->len - shared;
 		if (cap - used < 1 + rest)

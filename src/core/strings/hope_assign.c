@@ -2,12 +2,12 @@
  * hope_assign.c - optimal alphabetic codes: the algorithm of Garsia and Wachs (SIAM J. Comput.
  * 6(4), 1977)
  *
- * The weights stand in a list.  Again and again, the leftmost neighbours u, v that have t to the
- * left of u and w to the right of v with weight(u) <= weight(w) become one node; it moves left, to
- * behind the nearest node that is not lighter.  The depths of the weights in the tree that results
- * are the lengths of an optimal alphabetic code, though the tree itself is out of order.
+ * The weights are in a list.  Again and again, the leftmost neighbours u, v that have t to the left
+ * of u and w to the right of v with weight(u) <= weight(w) become one node; it moves left, to the
+ * right side of the nearest node that is not lighter.  The depths of the weights in the resulting
+ * tree are the lengths of an optimal alphabetic code, though the tree itself is out of order.
  *
- * Left of the place of work, each weight is larger than the next but one to its right
+ * Left of the current place, each weight is larger than the next but one to its right
  * ("2-descending").  So a stretch of the list that starts with two light nodes has light ones only,
  * and the way left can skip it: nodes belong to stretches of at most 2 * STRETCH nodes.  A step
  * takes O(STRETCH + n / STRETCH) in the worst case instead of O(n), and O(1) nearly always.
@@ -20,7 +20,8 @@
 
 typedef struct Stretch
 {
-	uint64_t	top;			/* the larger one of the first two nodes' weights; so at the place of work, the largest */
+	uint64_t	top;			/* the larger one of the first two nodes' weights; left of the
+								 * current place that is the largest */
 	uint32_t	first;			/* leftmost node */
 	uint32_t	count;
 	uint32_t	left;			/* neighbours; stretches without nodes are dropped */
@@ -66,7 +67,7 @@ sfx_hope_assign_size(uint32_t n)
 	return 16 * ((size_t) n + 1) + 3 * (8 * (size_t) n + 8) + 3 * (4 * (size_t) n + 8) + sizeof(Stretch) * max_stretches(n);
 }
 
-/* Something has changed in the stretch. */
+/* To be called after each change in a stretch. */
 static inline void
 update_top(const Tree *t, Stretch *s)
 {
@@ -99,7 +100,7 @@ unlink_node(Tree *t, uint32_t a)
 		t->stretches[s->right].left = s->left;
 }
 
-/* The second half of a stretch becomes a new one. */
+/* Make the second half of a stretch a new one. */
 static void
 split_stretch(Tree *t, uint32_t k)
 {
@@ -125,7 +126,7 @@ split_stretch(Tree *t, uint32_t k)
 	update_top(t, n);
 }
 
-/* Put node a between l (or NONE) and r; into r's stretch if l is none. */
+/* Insert node a between l (or NONE) and r; into r's stretch if l is none. */
 static void
 link_node(Tree *t, uint32_t a, uint32_t l, uint32_t r)
 {
@@ -145,7 +146,7 @@ link_node(Tree *t, uint32_t a, uint32_t l, uint32_t r)
 	update_top(t, s);
 }
 
-/* The nearest node at a or to its left that has at least this weight, or NONE. */
+/* Returns the nearest node at a or to its left that has at least this weight, or NONE. */
 static uint32_t
 heavier_at_left(const Tree *t, uint32_t a, uint64_t weight)
 {
@@ -169,7 +170,7 @@ heavier_at_left(const Tree *t, uint32_t a, uint64_t weight)
 	return a;
 }
 
-/* Make one node of the two to the left of r, and put it in its place. */
+/* Merge the two nodes to the left of r into one, and move that to its place. */
 static uint32_t
 merge_left_of(Tree *t, uint32_t r)
 {
@@ -188,7 +189,7 @@ merge_left_of(Tree *t, uint32_t r)
 	return a;
 }
 
-/* Merge whatever must be merged to the left of node a, the last of those looked at. */
+/* Merge all that must be merged to the left of node a, the last one that was looked at. */
 static void
 settle(Tree *t, uint32_t a)
 {
@@ -223,8 +224,8 @@ start_list(Tree *t, const uint64_t *weight, uint32_t n)
 	for (uint32_t i = 0; i <= n; i++)
 	{
 		/*
-		 * the heavy end, number 2n - 1, has a stretch of its own: what is merged at the left end
-		 * before it must find one
+		 * The heavy end, number 2n - 1, has a stretch of its own: nodes that are merged at the left
+		 * end before it must find one.
 		 */
 		uint32_t	a = i < n ? i : 2 * n - 1;
 

@@ -7,22 +7,22 @@
 
 /*
  * Weight of one use; an interval that the sample did not use weighs 1.  Grams were chosen because
- * they were met in the sample, and small samples overrate them: with 56 KB of URLs a weight of 64
+ * they occurred in the sample, and small samples overrate them: with 56 KB of URLs a weight of 64
  * takes 2-3% more bits than one of 2.  Pairs were not chosen: there a weight of 2 takes 8% more
  * (bench_hope on such a file).
  */
 #define USE_WEIGHT		64
 #define USE_WEIGHT_GRAM	2
 
-/* One symbol in so many (a power of two) is taken to be random bytes. */
+/* One of so many (a power of two) symbols is assumed to be random bytes. */
 #define RANDOM_SHARE	7
 
-/* ALM-Improved first takes so many times the intervals that it may keep. */
+/* ALM-Improved at first takes so many times the intervals that it may keep. */
 #define CANDIDATES		2
 
 #define MAX_SAMPLE		(UINT32_C(1) << 31)
 
-/* The largest tables that so many intervals may need. */
+/* Bytes of the largest tables that that many intervals may need. */
 static size_t
 worst_state_size(SfxHopeScheme scheme, uint32_t limit)
 {
@@ -36,7 +36,7 @@ worst_state_size(SfxHopeScheme scheme, uint32_t limit)
 	return sfx_hope_layout(&shape, NULL);
 }
 
-/* The limit that holds, between the bounds of hope.h. */
+/* The limit that is used, between the bounds of hope.h. */
 static uint32_t
 intervals_of(SfxHopeScheme scheme, uint32_t limit)
 {
@@ -47,7 +47,7 @@ intervals_of(SfxHopeScheme scheme, uint32_t limit)
 	return scheme == SFX_HOPE_SINGLE ? 257 : scheme == SFX_HOPE_DOUBLE ? SFX_HOPE_MAX_INTERVALS : limit;
 }
 
-/* uses[n] and length[n] stand in front of what one step needs. */
+/* Bytes of uses[n] and length[n], which precede what one step needs. */
 static size_t
 kept_size(uint32_t n)
 {
@@ -107,8 +107,8 @@ count_intervals(SfxHopeScheme scheme, HopeSymbols s)
 }
 
 /*
- * ALM-Improved: strings overlap, so that of those which occur often many are hardly used.  Begin
- * with more than there is room for, and keep those whose uses save most.
+ * ALM-Improved: strings overlap, so many of those that occur often are hardly used.  It begins with
+ * more than there is room for, and keeps those whose uses save most.
  */
 static int
 select_improved(uint32_t limit, const HopeSample *sample, uint8_t *scratch, size_t size,
@@ -161,9 +161,9 @@ start_fraction(const SfxHope *h, uint32_t interval)
 }
 
 /*
- * From uses to weights.  Intervals that the sample did not use, or not often, get a share by their
- * width, so that keys of another kind grow by less than a byte per byte; it costs all others 0.01
- * bits per symbol.
+ * Turn uses into weights.  Intervals that the sample did not use, or not often, get a share by
+ * their width, so that keys of another kind grow by less than a byte per byte; it costs all others
+ * 0.01 bits per symbol.
  */
 static void
 weigh_intervals(const SfxHope *h, uint64_t *uses)

@@ -18,8 +18,8 @@ special(uint64_t kind, uint64_t bits, uint64_t low)
 }
 
 /*
- * For each value of the next 12 bits, the interval with that code or the first one whose code
- * starts so.
+ * For each value of the next 12 bits, find the interval with that code, or the first one whose code
+ * begins with them.
  */
 static void
 fill_first(const SfxHope *h, uint32_t *first)
@@ -38,7 +38,7 @@ fill_first(const SfxHope *h, uint32_t *first)
 	}
 }
 
-/* The bytes of the codes within the 12 bits v, of which the first one is whole and short enough. */
+/* The entry for all codes in the 12 bits v, of which the first one is whole and short enough. */
 static uint64_t
 several(const SfxHope *h, const uint32_t *first, uint32_t v)
 {
@@ -62,7 +62,7 @@ several(const SfxHope *h, const uint32_t *first, uint32_t v)
 	return sfx_load64(bytes) | (uint64_t) nbytes << 57 | (uint64_t) used << 60;
 }
 
-/* The entry of a code of that many bits, counted from where the table's bits begin. */
+/* The entry of a code of that many bits, counted from the first bit of the table's. */
 static uint64_t
 one_code(const SfxHope *h, uint32_t i, uint32_t bits)
 {
@@ -78,7 +78,7 @@ one_code(const SfxHope *h, uint32_t i, uint32_t bits)
 	return (sfx_load64(buf) & sfx_mask(8 * len)) | (uint64_t) len << 57 | (uint64_t) bits << 60;
 }
 
-/* The table of the bits behind v, with which the codes [i, stop) begin. */
+/* Fill the table of the bits after v, with which the codes [i, stop) begin. */
 static void
 fill_second(const SfxHope *h, uint32_t i, uint32_t stop, uint64_t *table)
 {
@@ -231,8 +231,8 @@ sfx_hope_compare(const SfxHope *h, const uint8_t *in, size_t len, size_t readabl
 		if (s.symbol == NULL)
 		{
 			/*
-			 * at most seven bytes, with no others above them but the number: most comparisons end
-			 * here
+			 * At most seven bytes, with nothing above them except the number: most comparisons end
+			 * here.
 			 */
 			uint64_t	x = (s.word ^ hope_load_rest(t, tlen, at)) | UINT64_C(1) << (8 * s.nbytes);
 

@@ -8,8 +8,8 @@
 /* ---- lists of symbols ---- */
 
 /*
- * One part of a symbol's lengths: a nibble, and where that is full a byte more.  False beyond the
- * end.
+ * Read one part of a symbol's lengths: a nibble, and if that is full a byte more.  False: beyond
+ * the end.
  */
 static bool
 get_length(HopeSymbols *s, uint32_t nibble, uint32_t *len)
@@ -24,7 +24,7 @@ get_length(HopeSymbols *s, uint32_t nibble, uint32_t *len)
 }
 
 /*
- * Read the list's next symbol over the one before.  At the end listedlen is 0.  False if it is
+ * Read the list's next symbol over the previous one.  At the end listedlen is 0.  False if it is
  * corrupt.
  */
 static bool
@@ -59,7 +59,7 @@ next_listed(HopeWalk *w)
 	return true;
 }
 
-/* The smaller one of the next single byte and the next listed symbol. */
+/* Take the smaller one of the next single byte and the next listed symbol. */
 static bool
 advance(HopeWalk *w)
 {
@@ -91,7 +91,7 @@ sfx_hope_walk_start(HopeWalk *w, SfxHopeScheme scheme, HopeSymbols s)
 }
 
 /*
- * Close the innermost open symbol.  If the first string behind all that start with it still belongs
+ * Close the innermost open symbol.  If the first string after all that begin with it still belongs
  * to the symbol around it, and is not itself the next symbol, an interval starts there: true.
  */
 static bool
@@ -121,8 +121,8 @@ sfx_hope_walk_next(HopeWalk *w)
 	shared = w->nopen == 0 ? 0 : sfx_lcp(w->cur, w->open[w->nopen - 1], w->next, w->nextlen);
 
 	/*
-	 * cur is still that of the symbol opened last, as long as any symbol that it starts with is to
-	 * be closed
+	 * cur is that of the symbol opened last, as long as any symbol with which that begins is to be
+	 * closed
 	 */
 	while (w->nopen > 0 && w->open[w->nopen - 1] > shared)
 		if (close_symbol(w))
@@ -164,7 +164,8 @@ sfx_hope_put_symbol(uint8_t *p, uint8_t *end, const uint8_t *prev, uint32_t prev
 /* ---- sizes ---- */
 
 /*
- * Levels below the root at which two interval starts with this common prefix are in the same node.
+ * Number of levels below the root in which two interval starts with this common prefix are in the
+ * same node.
  */
 static uint32_t
 shared_levels(uint32_t lcp, uint32_t alen, uint32_t blen)
@@ -199,8 +200,8 @@ sfx_hope_shape(SfxHopeScheme scheme, HopeSymbols s, uint32_t max, HopeShape *sha
 	while (sfx_hope_walk_next(&w))
 	{
 		/*
-		 * the start before this one has an entry for each level that it does not share with the one
-		 * before it
+		 * The previous start has an entry for each level that it does not share with the one before
+		 * it.
 		 */
 		uint32_t	shared = prevlen == 0 ? 0 :
 			shared_levels(sfx_lcp(prev, prevlen, w.start, w.startlen), prevlen, w.startlen);
@@ -250,7 +251,7 @@ sfx_hope_layout(const HopeShape *shape, SfxHope *h)
 	}
 	if (hope_is_alm(shape->scheme))
 	{
-		/* each entry beyond one per interval stands for a node; number 0 is none */
+		/* each entry beyond one per interval has a node; number 0 is none */
 		t.nnodes = shape->nentries - shape->nintervals + 1;
 		t.entry = place(&size, sizeof(HopeEntry) * shape->nentries);
 		t.node = place(&size, sizeof(HopeNode) * t.nnodes);
@@ -266,9 +267,9 @@ sfx_hope_layout(const HopeShape *shape, SfxHope *h)
 /* ---- symbols of intervals ---- */
 
 /*
- * How many bytes all strings of the interval from a up to b (exclusive; blen 0: no end) share.  The
- * largest of them is b without its last byte if that is 0; else that byte one less and then 0xFF
- * without end.
+ * Length of what all strings of the interval from a up to b (exclusive; blen 0: no end) share.  The
+ * largest of them is b without its last byte if that is 0; otherwise b with that byte less one, and
+ * 0xFF without end.
  */
 static uint32_t
 symbol_length(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
@@ -336,8 +337,8 @@ fill_pairs(SfxHope *h, uint32_t nroot)
 }
 
 /*
- * Entries of node k for the intervals [first, last], whose starts share depth strides.  Returns the
- * next free entry.
+ * Fill the entries of node k for the intervals [first, last], whose starts share depth strides.
+ * Returns the next free entry.
  */
 static uint32_t
 fill_node(SfxHope *h, uint32_t first, uint32_t last, uint32_t depth, uint32_t e, uint32_t *nnodes)
@@ -371,7 +372,7 @@ fill_node(SfxHope *h, uint32_t first, uint32_t last, uint32_t depth, uint32_t e,
 	return e;
 }
 
-/* Level by level; a node that is not yet filled keeps its entry's number in hi. */
+/* Fill nodes level by level; a node that is not filled yet keeps its entry's number in hi. */
 static void
 fill_nodes(SfxHope *h)
 {
@@ -390,7 +391,7 @@ fill_nodes(SfxHope *h)
 	}
 }
 
-/* Start and symbol length of each interval. */
+/* Fill start and symbol length of each interval. */
 static void
 fill_intervals(SfxHope *h, HopeSymbols s)
 {

@@ -4,7 +4,7 @@
  */
 #include "fsst.h"
 
-/* Symbols of a key at whose starts the encoding of the next key may resume. */
+/* Most symbols of a key at whose starts the encoding of the next key may resume. */
 #define RESUME_POINTS	256
 
 typedef struct Output
@@ -46,7 +46,9 @@ put_code(Output *o, uint32_t word)
 	return true;
 }
 
-/* Write the last bits; the rest of the last byte is the beginning of the end's code, zeros. */
+/*
+ * Write the last bits; the other bits of the last byte are the beginning of the end's code, zeros.
+ */
 static bool
 put_end(Output *o)
 {
@@ -119,7 +121,7 @@ sfx_hope_encode(const SfxHope *h, const uint8_t *key, size_t len, uint8_t *out, 
 
 /* ---- batches ---- */
 
-/* Begin with the first bits of an encoded key. */
+/* Start with the first bits of an encoded key. */
 static bool
 copy_bits(Output *o, const uint8_t *from, uint32_t nbits)
 {
@@ -135,8 +137,8 @@ copy_bits(Output *o, const uint8_t *from, uint32_t nbits)
 }
 
 /*
- * A key shares its first bytes with the one traced.  Copy the codes of the symbols that were chosen
- * by shared bytes alone; *source is where to go on.
+ * A key shares its first bytes with the traced one: copy the codes of the symbols that were chosen
+ * by shared bytes only; *source is where to go on.
  */
 static bool
 resume(const SfxHope *h, uint32_t shared, Trace *trace, Output *o, size_t *source)
@@ -145,7 +147,10 @@ resume(const SfxHope *h, uint32_t shared, Trace *trace, Output *o, size_t *sourc
 	int			k = 0,
 				hi = trace->n;
 
-	/* the first symbol that looked beyond them; or the last one, if what follows was not traced */
+	/*
+	 * the first symbol that depended on bytes after them; or the last one, if what follows was not
+	 * traced
+	 */
 	while (k < hi)
 	{
 		int			mid = (k + hi) / 2;
@@ -208,9 +213,9 @@ sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_t len,
 		return SFX_NOSPACE;
 
 	/*
-	 * The upper bound is the first string behind all that start so: the last byte that can be
-	 * raised is, and what follows it is dropped.  Symbols that do not look at that byte have the
-	 * same codes in both.
+	 * The upper bound is the first string after all that begin with prefix: the last byte that can
+	 * be raised is, and the bytes after it are dropped.  Symbols that do not depend on that byte
+	 * have the same codes in both.
 	 */
 	while (raised > 0 && prefix[raised - 1] == 0xFF)
 		raised--;

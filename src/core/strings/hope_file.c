@@ -6,7 +6,7 @@
 
 /* ---- code lengths ---- */
 
-/* Bits of a run's length in Elias-gamma. */
+/* Number of bits of a run's length in Elias-gamma. */
 static unsigned
 gamma_bits(uint32_t x)
 {
@@ -56,7 +56,7 @@ write_lengths(const uint8_t *length, uint32_t n, uint8_t *p, size_t cap)
 	return (int) (sfx_bits_end(&b) - p);
 }
 
-/* The run at bit *bit, and past it; 0 if there is none. */
+/* Read the run at bit *bit, which moves after it; 0 if there is none. */
 static uint32_t
 read_run(const uint8_t *p, size_t len, size_t *bit)
 {
@@ -75,7 +75,7 @@ read_run(const uint8_t *p, size_t len, size_t *bit)
 	return (uint32_t) (1u << zeros | ((x >> (zeros + 1)) & sfx_mask(zeros)));
 }
 
-/* Put the lengths into code words without one.  All of the bytes must be used. */
+/* Put the lengths into code words without one.  All bytes must be used. */
 static int
 read_lengths(const uint8_t *p, size_t len, uint32_t *code, uint32_t n)
 {
@@ -176,7 +176,7 @@ sfx_hope_state_size(const uint8_t *dict, size_t len)
 	return sfx_hope_layout(&shape, NULL);
 }
 
-/* Most bits per byte, for sfx_hope_bound; what can stand at the end only does not count. */
+/* Most bits per byte, for sfx_hope_bound; codes that are only possible at the end do not count. */
 static uint32_t
 most_bits(const SfxHope *h)
 {

@@ -3,24 +3,24 @@
  *
  * The four modules of the paper (section 4.1): symbol selector hope_select.c, code assigner
  * hope_assign.c, dictionary hope_dict.c (symbols to intervals, lookup) and hope_file.c (bytes to
- * state), encoder hope_encode.c; beside them hope_decode.c and hope_build.c, which puts them to
- * work.
+ * state), encoder hope_encode.c; beside them hope_decode.c and hope_build.c, which calls them all
+ * to make a dictionary.
  *
  * Dictionary bytes:
  *
- *	0			HOPE_MAGIC
- *	1			scheme
- *	2			number of symbols (4 bytes, little-endian; 0 for Single- and Double-Char)
- *	6			number of intervals (4 bytes)
- *	10			bytes of symbols (4 bytes)
- *	14			symbols, ascending, each: a byte with two nibbles, length shared with the one before and length of
- *				the rest, where 15 is followed by a byte to be added; the rest.  Single bytes are not
- *				listed: they are symbols in every dictionary
- *	...			HOPE_LENGTHS_RAW: 5 bits per interval, or HOPE_LENGTHS_RUNS: per run of equal lengths
- *				5 bits and the run's length in Elias-gamma (n zeros, then n + 1 bits)
+ *	0		HOPE_MAGIC
+ *	1		scheme
+ *	2		number of symbols (4 bytes, little-endian; 0 for Single- and Double-Char)
+ *	6		number of intervals (4 bytes)
+ *	10		bytes of symbols (4 bytes)
+ *	14		symbols, ascending, each: a byte with two nibbles, length shared with the previous one
+ *			and length of the rest, where 15 is followed by a byte to be added; the rest.  Single
+ *			bytes are not listed: they are symbols in every dictionary
+ *	...		HOPE_LENGTHS_RAW: 5 bits per interval, or HOPE_LENGTHS_RUNS: per run of equal lengths
+ *			5 bits and the run's length in Elias-gamma (n zeros, then n + 1 bits)
  *
- * Intervals follow from symbols: each symbol starts one, and so does the first string behind all
- * that start with it.
+ * Intervals follow from symbols: each symbol starts one, and so does the first string after all
+ * that begin with it.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_HOPE_FORMAT_H
@@ -37,7 +37,7 @@
 #define HOPE_END			0u		/* the interval of the empty string */
 #define HOPE_NO_INTERVAL	UINT32_MAX
 
-/* While a dictionary is being made it may have more intervals than it may keep. */
+/* Most intervals of a dictionary under construction, which may have more than it may keep. */
 #define HOPE_MAX_CANDIDATES	(4 * SFX_HOPE_MAX_INTERVALS)
 
 /*
@@ -54,16 +54,18 @@
 #define HOPE_LONE(a)		(1 + 257 * (uint32_t) (a))
 
 /*
- * Decoding table, by the next 12 bits of the input.  Either the bytes of as many whole codes as these bits hold, at most
- * seven bytes: low 7 bytes, the number of them (bits 57-59), bits of the codes (60-63).  Or
- * HOPE_SPECIAL is set, and the kind is in the bits of the number: the end, if its code is that short; a symbol of
- * more than seven bytes, where it stands in the pool (28 bits) and its length (28); codes of more than 12 bits: where the table of the next
- * 5 bits begins, whose entries are of the same form.  Codes that are longer than both, or for which there is no second table any more, are
- * looked up among those that start so: the number of the first one (28 bits) and how many they are (28 bits).
+ * Decoding table, indexed by the next 12 bits of the input.  An entry is either the bytes of all
+ * whole codes in these bits, at most seven bytes: low 7 bytes, their number (bits 57-59), bits of
+ * the codes (60-63).  Or HOPE_SPECIAL is set, and the kind is in the bits of the number: the end,
+ * if its code is that short; a symbol of more than seven bytes, by its place in the pool (28 bits)
+ * and its length (28); codes of more than 12 bits, by the start of the table of the next 5 bits,
+ * whose entries have the same form.  Codes that are longer than both, or for which there is no
+ * second table left, are searched for among those with the same first bits: the number of the first
+ * one (28 bits) and how many there are (28 bits).
  */
 #define HOPE_DECODE_BITS	12
 #define HOPE_SECOND_BITS	5
-#define HOPE_SECOND_MAX		1024	/* tables for these bits */
+#define HOPE_SECOND_MAX		1024	/* most tables for these bits */
 #define HOPE_DECODE_BYTES	7
 #define HOPE_SPECIAL		(UINT64_C(1) << 56)
 #define HOPE_KIND_END		0u
@@ -75,7 +77,7 @@
 #define HOPE_LOW(e)			((uint32_t) (e) & 0xFFFFFFF)
 
 /*
- * Where an interval starts, as a number: the first 7 bytes (zeros behind the end), then in the low
+ * The start of an interval, as a number: the first 7 bytes (zeros after the end), then in the low
  * byte its length, 8 if there is more.  Numbers ascend as strings do, except that ties with low
  * byte 8 are undecided.
  */
@@ -83,15 +85,15 @@
 #define HOPE_MORE			8
 
 /*
- * A node holds the starts that share their first 7 * depth bytes, by what follows in heads [lo,
- * hi).  Heads that tie with HOPE_MORE are one entry; where it stands for two intervals or more it
- * has a node below it.  The root is entered through a table of the first two bytes.
+ * A node holds the starts that share their first 7 * depth bytes; what follows these is in heads
+ * [lo, hi).  Heads that tie with HOPE_MORE are one entry; if that stands for two intervals or more,
+ * it has a node below it.  The root is entered through a table of the first two bytes.
  */
 typedef struct HopeNode
 {
 	uint32_t	lo,
 				hi;
-	uint32_t	before;			/* the interval before the first one of the node */
+	uint32_t	before;			/* the interval before the node's first one */
 	uint32_t	depth;
 } HopeNode;
 
@@ -107,16 +109,16 @@ typedef struct HopeShape
 	SfxHopeScheme scheme;
 	uint32_t	nsymbols;
 	uint32_t	nintervals;
-	uint32_t	nentries;		/* in all nodes; only ALM's differ from intervals */
-	uint32_t	pool;			/* bytes of all interval starts; only for ALM */
-	uint32_t	lookahead;		/* bytes that decide on an interval, at most */
+	uint32_t	nentries;		/* in all nodes; as many as intervals, except with ALM */
+	uint32_t	pool;			/* bytes of all interval starts; ALM only */
+	uint32_t	lookahead;		/* most bytes that decide on an interval */
 } HopeShape;
 
 struct SfxHope
 {
 	HopeShape	shape;
 	uint32_t	nnodes;
-	uint32_t	perbyte;		/* bits per source byte at most, in 1/65536 */
+	uint32_t	perbyte;		/* most bits per source byte, in 1/65536 */
 	uint64_t	size;
 	/* offsets from here, all multiples of 8; 0 if the scheme has no such table */
 	uint32_t	code;			/* uint32_t[nintervals] */
@@ -146,7 +148,7 @@ hope_is_alm(SfxHopeScheme scheme)
 	return scheme == SFX_HOPE_ALM || scheme == SFX_HOPE_ALM_IMPROVED;
 }
 
-/* Second decoding tables that there is room for: the codes of each are two at least. */
+/* Number of second decoding tables for which there is room: the codes of each are at least two. */
 static inline uint32_t
 hope_second_tables(const HopeShape *shape)
 {
@@ -199,7 +201,7 @@ hope_load_be_part(const uint8_t *p, size_t n)
 	return x;
 }
 
-/* The head of the string of n bytes at p. */
+/* The head (see above) of the string of n bytes at p. */
 static inline uint64_t
 hope_head(const uint8_t *p, size_t n)
 {
@@ -210,7 +212,7 @@ hope_head(const uint8_t *p, size_t n)
 
 /* ---- comparing ---- */
 
-/* The bytes t[at..tlen) as far as they fit into a little-endian word, zeros behind them. */
+/* The bytes t[at..tlen) that fit into a little-endian word, zeros after them. */
 static inline uint64_t
 hope_load_rest(const uint8_t *t, size_t tlen, size_t at)
 {
@@ -227,7 +229,7 @@ hope_load_rest(const uint8_t *t, size_t tlen, size_t at)
 
 /* ---- lookup ---- */
 
-/* The number of v[0..n) that are <= x; v ascends.  Without branches that depend on the data. */
+/* Number of v[0..n) that are <= x; v ascends.  Without branches that depend on the data. */
 static inline uint32_t
 hope_count_le(const uint64_t *v, uint32_t n, uint64_t x)
 {
@@ -246,14 +248,12 @@ hope_count_le(const uint64_t *v, uint32_t n, uint64_t x)
 }
 
 /*
- * The interval, in a node below the root, of the string of n bytes at p (behind the node's common
+ * The interval, in a node below the root, of the string of n bytes at p (after the node's common
  * part).
  */
 extern uint32_t sfx_hope_find_below(const SfxHope *h, uint32_t node, const uint8_t *p, size_t n);
 
-/*
- * The interval of the string of n (> 0) bytes at p, in a dictionary of grams (gram) or of ALM.
- */
+/* The interval of the string of n (> 0) bytes at p, in a dictionary of grams (gram) or of ALM. */
 static inline uint32_t
 hope_find(const SfxHope *h, const uint8_t *p, size_t n, bool gram)
 {
@@ -280,7 +280,8 @@ hope_find(const SfxHope *h, const uint8_t *p, size_t n, bool gram)
 }
 
 /*
- * The interval of the string of n (> 0) bytes at p; scheme is h's, a constant where speed matters.
+ * The interval of the string of n (> 0) bytes at p; scheme is h's, as a constant where speed
+ * matters.
  */
 static inline uint32_t
 hope_lookup(const SfxHope *h, SfxHopeScheme scheme, const uint8_t *p, size_t n)
@@ -294,7 +295,7 @@ hope_lookup(const SfxHope *h, SfxHopeScheme scheme, const uint8_t *p, size_t n)
 
 /* ---- walking through the intervals of a list of symbols (hope_dict.c) ---- */
 
-/* Symbols as they stand in dictionary bytes. */
+/* Symbols, as in dictionary bytes. */
 typedef struct HopeSymbols
 {
 	const uint8_t *p,
@@ -316,54 +317,54 @@ typedef struct HopeWalk
 	uint32_t	listedlen;
 	int32_t		listedid;
 	int			single;			/* next single byte, 256: none */
-	/* symbols that the last one starts with, by length, and their numbers */
+	/* symbols with which the last one begins, by length, and their numbers */
 	uint8_t		cur[SFX_HOPE_MAXSYM];
 	uint8_t		open[SFX_HOPE_MAXSYM + 1];
 	int32_t		openid[SFX_HOPE_MAXSYM + 1];
 	int			nopen;
 	/*
-	 * the last interval's start, and the longest listed symbol that all of it starts with (-1: a
-	 * single byte)
+	 * The last interval's start, and the longest listed symbol with which all of it begins (-1: a
+	 * single byte).
 	 */
 	uint8_t		start[SFX_HOPE_MAXSYM];
 	uint32_t	startlen;
 	int32_t		owner;
 } HopeWalk;
 
-/* Before the first interval behind the end's. */
+/* Start before the first interval after the end's. */
 extern void sfx_hope_walk_start(HopeWalk *w, SfxHopeScheme scheme, HopeSymbols s);
 
-/* On to the next interval; false at the end, or where the list is corrupt. */
+/* Move to the next interval; false at the end, or if the list is corrupt. */
 extern bool sfx_hope_walk_next(HopeWalk *w);
 
 /*
- * Append a symbol to a list at p: prev is the one before.  The list's new end, NULL if it is beyond
- * end.
+ * Append a symbol to a list at p; prev is the previous one.  Returns the list's new end, NULL if it
+ * is beyond end.
  */
 extern uint8_t *sfx_hope_put_symbol(uint8_t *p, uint8_t *end, const uint8_t *prev, uint32_t prevlen,
 									const uint8_t *sym, uint32_t len);
 
 /*
- * Sizes of the tables for a list of symbols.  SFX_OK, or SFX_CORRUPT (also with more than max
- * intervals).
+ * Find the sizes of the tables for a list of symbols.  SFX_OK, or SFX_CORRUPT (also with more than
+ * max intervals).
  */
 extern int sfx_hope_shape(SfxHopeScheme scheme, HopeSymbols s, uint32_t max, HopeShape *shape);
 
-/* Bytes of state for such tables; lay them out in h, if h is not NULL. */
+/* Bytes of state for such tables; lays them out in h, if h is not NULL. */
 extern size_t sfx_hope_layout(const HopeShape *shape, SfxHope *h);
 
-/* Fill in all tables but codes and decoding; lengths of symbols are filled in. */
+/* Fill in all tables except codes and decoding; lengths of symbols are filled in. */
 extern void sfx_hope_fill(SfxHope *h, HopeSymbols s);
 
 /*
- * The symbol of an interval; its bytes, at least SFX_HOPE_MAXSYM of them readable, are in buf or in
- * h.
+ * Returns the symbol of an interval; its bytes, at least SFX_HOPE_MAXSYM of them readable, are in
+ * buf or in h.
  */
 extern const uint8_t *sfx_hope_symbol(const SfxHope *h, uint32_t interval, uint8_t buf[SFX_HOPE_MAXSYM]);
 
 /* ---- codes (hope_assign.c) ---- */
 
-/* Scratch memory that code assignment needs. */
+/* Bytes of scratch memory for sfx_hope_optimal_lengths and sfx_hope_assign. */
 extern size_t sfx_hope_assign_size(uint32_t n);
 
 /*
@@ -379,20 +380,20 @@ extern void sfx_hope_optimal_lengths(const uint64_t *weight, uint32_t n, uint8_t
 extern void sfx_hope_assign(uint64_t *weight, uint32_t n, unsigned maxbits, uint8_t *length, void *scratch);
 
 /*
- * Complete words that have no code yet by the codes that their lengths determine.  SFX_OK, or
- * SFX_CORRUPT if the lengths are not those of a complete code.
+ * Complete the words, which have no code yet, by the codes that their lengths determine.  SFX_OK,
+ * or SFX_CORRUPT if the lengths are not those of a complete code.
  */
 extern int sfx_hope_codes(uint32_t *code, uint32_t n);
 
 /* ---- bytes (hope_file.c) ---- */
 
-/* The symbols of a dictionary; the rest of it, behind them, in *lengths.  SFX_OK or SFX_CORRUPT. */
+/* Find the symbols of a dictionary; *lengths: the bytes after them.  SFX_OK or SFX_CORRUPT. */
 extern int sfx_hope_parse(const uint8_t *dict, size_t len, SfxHopeScheme *scheme, HopeSymbols *s,
 						  uint32_t *nintervals, const uint8_t **lengths);
 
 /*
- * Write header and lengths around the symbols, which stand behind the header.  Length, or
- * SFX_NOSPACE.
+ * Write header and lengths around the symbols, which are after the header already.  Returns the
+ * length, or SFX_NOSPACE.
  */
 extern int sfx_hope_finish(SfxHopeScheme scheme, uint8_t *dict, size_t cap, uint32_t nsymbols, size_t symbol_bytes,
 						   const uint8_t *length, uint32_t n);
@@ -400,7 +401,7 @@ extern int sfx_hope_finish(SfxHopeScheme scheme, uint8_t *dict, size_t cap, uint
 /* ---- the decoding table (hope_decode.c) ---- */
 extern void sfx_hope_fill_decode(SfxHope *h);
 
-/* ---- counting (hope_encode.c): add to uses[i] how often interval i is met in a key ---- */
+/* ---- counting (hope_encode.c): add to uses[i] how often interval i occurs in a key ---- */
 extern void sfx_hope_count_uses(const SfxHope *h, const uint8_t *key, size_t len, uint64_t *uses);
 
 /* ---- symbol selection (hope_select.c) ---- */
@@ -416,16 +417,16 @@ extern size_t sfx_hope_select_size(SfxHopeScheme scheme, uint32_t limit, size_t 
 
 /*
  * Choose symbols for at most limit intervals and write their list, s, to list (up to cap bytes).
- * SFX_OK, SFX_NOSPACE.
+ * SFX_OK or SFX_NOSPACE.
  */
 extern int sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, void *scratch,
 						   uint8_t *list, size_t cap, HopeSymbols *s);
 
-/* Scratch memory that pruning needs. */
+/* Bytes of scratch memory for sfx_hope_prune. */
 extern size_t sfx_hope_prune_size(HopeSymbols s);
 
 /*
- * Keep those of the symbols that save most for their use; uses[i] counts interval i.  Rewrites the
+ * Keep those of the symbols that save most by their uses; uses[i] counts interval i.  Rewrites the
  * list in place.
  */
 extern void sfx_hope_prune(SfxHopeScheme scheme, uint32_t limit, const uint64_t *uses, void *scratch,

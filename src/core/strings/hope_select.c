@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
- * hope_select.c - which symbols a dictionary shall have
+ * hope_select.c - the choice of a dictionary's symbols
  *
  * All suffixes of the sampled keys are sorted, as deep as symbols may be long.  A string that
  * occurs more than once is then the common prefix of a run of neighbours, and the longest such
  * prefixes are found in one walk over the lengths of common prefixes of neighbours (Abouelhoda,
- * Kurtz, Ohlebusch 2004).  A scheme gives each a value, and those with at least the value are
- * chosen for which the dictionary has as many intervals as it may: for grams the number of times
- * that they occur (section 4.1 of the paper), for ALM their length times that.  Only the longest of
- * the strings that occur at the same places is looked at, which is what the paper's blending is
- * for.
+ * Kurtz, Ohlebusch 2004).  A scheme gives each a value: for grams the number of their occurrences
+ * (section 4.1 of the paper), for ALM their length times that.  All strings of at least some value
+ * are chosen, such that the dictionary has as many intervals as it may.  Of the strings that occur
+ * at the same places only the longest is considered, which is the purpose of the paper's blending.
  *-------------------------------------------------------------------------
  */
 #include "hope_format.h"
@@ -17,7 +16,7 @@
 
 typedef struct Suffixes
 {
-	uint8_t    *text;			/* the keys, one behind the other */
+	uint8_t    *text;			/* the keys, one after the other */
 	uint8_t    *room;			/* for each byte, bytes to the end of its key, at most depth */
 	uint32_t   *order;			/* places in text */
 	uint8_t    *lcp;			/* common prefix of order[i - 1] and order[i]; 0 for the first */
@@ -27,7 +26,7 @@ typedef struct Suffixes
 	SfxHopeScheme scheme;
 } Suffixes;
 
-/* Bytes of the strings that a list of so many intervals could at most need. */
+/* Most bytes of the strings in a list of that many intervals. */
 static size_t
 picks_size(uint32_t limit)
 {
@@ -50,14 +49,14 @@ sfx_hope_select_size(SfxHopeScheme scheme, uint32_t limit, size_t sample_bytes)
 
 /* ---- sorting ---- */
 
-/* Byte at depth of the suffix at place, as a number; 0 behind its end. */
+/* Byte at depth of the suffix at place, as a number; 0 after its end. */
 static inline unsigned
 byte_at(const Suffixes *x, uint32_t place, unsigned depth)
 {
 	return depth < x->room[place] ? x->text[place + depth] + 1u : 0;
 }
 
-/* Common prefix of two suffixes, given that it is at least from. */
+/* Length of the common prefix of two suffixes, which is at least from. */
 static inline unsigned
 common(const Suffixes *x, uint32_t a, uint32_t b, unsigned from)
 {
@@ -103,7 +102,7 @@ median(unsigned a, unsigned b, unsigned c)
 
 /*
  * Multikey quicksort (Bentley and Sedgewick 1997) of suffixes that share depth bytes.  The largest
- * part is done in the loop, so that the recursion is no deeper than the logarithm of n.
+ * part is done in the loop, so the recursion is not deeper than the logarithm of n.
  */
 static void
 sort_suffixes(const Suffixes *x, uint32_t *v, uint32_t n, unsigned depth)
@@ -135,7 +134,7 @@ sort_suffixes(const Suffixes *x, uint32_t *v, uint32_t n, unsigned depth)
 		}
 
 		{
-			/* below, equal, above; the equal ones are done where they all end */
+			/* below, equal, above; the equal ones are done if they all end */
 			struct
 			{
 				uint32_t	from,
@@ -195,7 +194,7 @@ value_of(SfxHopeScheme scheme, unsigned len, uint32_t count)
 	return len < 2 ? 0 : (uint64_t) len * count;
 }
 
-/* False, and one too many, if there is no more room. */
+/* False: there is no room, and npicks is one too large. */
 static inline bool
 pick(Suffixes *x, uint32_t *npicks, uint32_t first, unsigned len)
 {
@@ -206,9 +205,10 @@ pick(Suffixes *x, uint32_t *npicks, uint32_t first, unsigned len)
 }
 
 /*
- * Pick all strings worth at least least (> 0), in order, into the end of pick[].  How many; or one more than there is room for.
- * The walk is from the right: so of strings that start at the same place, the longer ones come first and stand behind.
- * *most is the largest value of all.
+ * Pick all strings worth at least `least` (> 0), in order, into the end of pick[].  Returns how
+ * many, or one more than there is room for.  The walk is from the right, so of strings that start
+ * at the same place the longer ones are picked first and come later.  *most: the largest value of
+ * all.
  */
 static uint32_t
 pick_strings(Suffixes *x, uint64_t least, uint64_t *most)
@@ -279,7 +279,7 @@ write_picks(const Suffixes *x, uint32_t npicks, uint8_t *list, size_t cap, HopeS
 	return true;
 }
 
-/* Do strings of at least this value make a dictionary that is small enough? */
+/* Is a dictionary of all strings of at least this value small enough? */
 static bool
 try_value(Suffixes *x, uint64_t least, uint32_t limit, uint8_t *list, size_t cap, HopeSymbols *s, uint64_t *most)
 {
@@ -317,7 +317,7 @@ sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, 
 	x.lcp = p;
 	load_sample(&x, sample, hope_maxsym(scheme));
 
-	/* the least value that will do is above lo, at most hi; within 1% is good enough */
+	/* the least value that is enough is above lo, at most hi; within 1% is good enough */
 	if (try_value(&x, lo + 1, limit, list, cap, s, &most))
 		return SFX_OK;
 	pick_strings(&x, UINT64_MAX, &hi);
@@ -335,7 +335,7 @@ sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, 
 
 /* ---- pruning ---- */
 
-/* For each symbol, the bytes that its uses save against the symbol around it. */
+/* For each symbol, the bytes that its uses save compared with the symbol around it. */
 static void
 weigh_symbols(SfxHopeScheme scheme, HopeSymbols s, const uint64_t *uses, uint64_t *saved)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * hope_step.h - decoding, window by window: for hope_decode.c and for those who decode many short
- * strings in a row
+ * hope_step.h - decoding, window by window: for hope_decode.c and for functions that decode many
+ * short strings in a row
  *
- * A window is the next 57 bits or more of the input, left-aligned in a word, zeros behind the
- * input's end.  Zeros are the end's code in every dictionary and no other code is, so that a string
- * ends where the window is all zeros; how many bits were taken then tells whether the input ended
+ * A window is the next 57 bits or more of the input, left-aligned in a word, zeros after the
+ * input's end.  Zeros are the end's code in every dictionary, and no other code is, so a string
+ * ends where the window is all zeros; the number of bits taken then tells whether the input ended
  * there, too.
  *-------------------------------------------------------------------------
  */
@@ -13,12 +13,12 @@
 
 #include "hope_format.h"
 
-/* Bits of a window that count whatever its position; and such that a code may begin behind them. */
+/* Bits of a window that count at any position; and bits after which a code may begin in it. */
 #define HOPE_WINDOW_BITS	57
 #define HOPE_WINDOW_STOP	(HOPE_WINDOW_BITS - SFX_HOPE_MAXBITS)
 /*
- * Bytes that may be written for one window, used or not: a symbol for each bit, and a copy's
- * excess.
+ * Most bytes that may be written for one window, whether they count or not: a symbol for each bit,
+ * and a copy's excess.
  */
 #define HOPE_WINDOW_ROOM	(SFX_HOPE_MAXSYM * 66)
 
@@ -38,7 +38,7 @@ hope_window(const uint8_t *in, size_t len, size_t readable, size_t bit)
 	return x << (bit & 7);
 }
 
-/* The interval of a code that no table holds, among those that start with its first bits. */
+/* Find the interval of a code that no table holds, among those that begin with its first bits. */
 static inline uint32_t
 hope_search_code(const SfxHope *h, uint64_t e, uint64_t acc)
 {
@@ -57,18 +57,19 @@ hope_search_code(const SfxHope *h, uint64_t e, uint64_t acc)
 	return (uint32_t) (p - code);
 }
 
-/* What the tables say of the next code, or codes. */
+/* The tables' result for the next code, or codes. */
 typedef struct HopeStep
 {
-	const uint8_t *symbol;		/* one of more bytes than a word has, NULL: they are in word */
+	const uint8_t *symbol;		/* a symbol of more bytes than a word has; NULL: the bytes are in
+								 * word */
 	uint64_t	word;
 	unsigned	nbytes;			/* 0: the end's code */
 	unsigned	bits;			/* of the input */
 } HopeStep;
 
 /*
- * The step of the window acc, for whose first code there is no more than the entry e to begin a
- * search.
+ * The step of the window acc, if the tables have only entry e for its first code, where a search
+ * begins.
  */
 extern HopeStep sfx_hope_step_search(const SfxHope *h, uint64_t e, uint64_t acc);
 
@@ -98,9 +99,9 @@ hope_step(const SfxHope *h, const uint64_t *table, uint64_t acc)
 }
 
 /*
- * Decode what begins at bits [0, stop] of the window acc, which is not 0; out has HOPE_WINDOW_ROOM
- * bytes.  The bits taken are added to *bit.  The new end of out, NULL where an end's code stands
- * before the end.
+ * Decode all codes that begin at bits [0, stop] of the window acc, which is not 0; out has
+ * HOPE_WINDOW_ROOM bytes.  The bits taken are added to *bit.  Returns the new end of out, NULL if
+ * there is an end's code before the end.
  */
 static inline uint8_t *
 hope_decode_window(const SfxHope *h, const uint64_t *table, uint64_t acc, unsigned stop, size_t *bit, uint8_t *out)
@@ -125,7 +126,7 @@ hope_decode_window(const SfxHope *h, const uint64_t *table, uint64_t acc, unsign
 	return out;
 }
 
-/* What was read before the end must be all but the last, unfinished byte. */
+/* Was all input read except for the last, unfinished byte? */
 static inline bool
 hope_ends_well(size_t bit, size_t len)
 {

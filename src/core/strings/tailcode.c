@@ -1,28 +1,29 @@
 /*-------------------------------------------------------------------------
- * tailcode.c - order-preserving compression of what long keys have behind their first bytes
+ * tailcode.c - order-preserving compression of the bytes of long keys after the first ones
  *
- * Arithmetic coding with a model that learns.  Such a code keeps the order of strings by its
- * nature, if each step divides the interval in the order of what may come: two strings have the
- * same model and the same interval up to where they differ, and from there on intervals without a
- * common point, the smaller string's below the other's.  The code is the shortest sequence of bytes
- * all of whose continuations lie in the last interval; so it is no prefix of another one, and
- * whatever follows it changes nothing.
+ * Arithmetic coding with a model that learns.  Such a code keeps the order of strings if each step
+ * divides the interval in the order of the possible symbols: two strings have the same model and
+ * the same interval up to where they differ, and from there on disjoint intervals, the smaller
+ * string's below the other's.  The code is the shortest sequence of bytes all of whose
+ * continuations are in the last interval; so it is not a prefix of another code, and bytes after it
+ * change nothing.
  *
  * The model.  If the last bytes were seen before, the byte that followed them then is predicted,
- * and three things may come: a smaller byte, this one, a greater one.  So long repetitions cost
- * next to nothing.  Where nothing is predicted, or it did not come, the byte is coded bit by bit,
- * from the highest on: what contexts of 0 to 2 bytes tell about the bit is mixed, on the logistic
- * scale, with weights that are learned as well (context mixing).  All in integers (>> of negative
- * ones is arithmetic), so that every machine learns the same.
+ * and there are three cases: a smaller byte, this one, a greater one.  So long repetitions take
+ * almost nothing.  If nothing is predicted, or the prediction was wrong, the byte is coded bit by
+ * bit, from the highest on: what contexts of 0 to 2 bytes tell about the bit is mixed, on the
+ * logistic scale, with weights that are learned as well (context mixing).  All computations are in
+ * integers (>> of negative ones is arithmetic), so that every machine learns the same.
  *
  * The model starts from nothing for each string; the known bytes in front are what it learns first.
+ *-------------------------------------------------------------------------
  */
 #include "tailcode.h"
 
-#define MATCH_MIN	4			/* bytes that have to agree for a prediction */
+#define MATCH_MIN	4			/* bytes that must agree for a prediction */
 #define WEIGHT_MAX	(1 << 22)	/* 64 */
-#define LEARN_FRONT	256			/* known bytes that the contexts learn from */
-#define MATCH_LOOK	32			/* how many are looked at to tell how good it is */
+#define LEARN_FRONT	256			/* known bytes from which the contexts learn */
+#define MATCH_LOOK	32			/* bytes that are compared to tell how good a match is */
 
 typedef enum CoderMode
 {
@@ -31,7 +32,7 @@ typedef enum CoderMode
 	CODER_DECODE
 } CoderMode;
 
-/* The interval: what it has in common with all later ones is out (or read) already. */
+/* The interval; what it has in common with all later ones is written (or read) already. */
 typedef struct Coder
 {
 	uint32_t	low;
@@ -40,7 +41,7 @@ typedef struct Coder
 	const uint8_t *in;
 	const uint8_t *in_end;
 	uint8_t    *out;
-	uint32_t	len;			/* bytes written, or that there was no room for */
+	uint32_t	len;			/* bytes written, or for which there was no room */
 	uint32_t	maxlen;
 } Coder;
 
@@ -89,14 +90,15 @@ code_bit(Coder *c, CoderMode mode, int bit, uint32_t p0)
 	return bit;
 }
 
-/* The fewest bytes that, whatever follows them, are in the interval. */
+/* Write the fewest bytes that are in the interval whatever follows them. */
 static void
 finish(Coder *c)
 {
 	for (int shift = 24; shift >= 0; shift -= 8)
 	{
 		uint32_t	mask = (UINT32_C(1) << shift) - 1;
-		uint32_t	v = (c->low + mask) & ~mask;	/* the least with zeros behind; 0: there is none */
+		uint32_t	v = (c->low + mask) & ~mask;	/* the least with zeros at the end; 0: there is
+													 * none */
 
 		if (v < c->low || (v | mask) > c->high)
 			continue;
@@ -108,7 +110,7 @@ finish(Coder *c)
 
 /* ---- the model ---- */
 
-/* 4096 / (1 + e^(-x / 256)) for x from -2048 to 2047, straight between points */
+/* 4096 / (1 + e^(-x / 256)) for x from -2048 to 2047, linear between points */
 static int
 squash(int x)
 {
@@ -143,14 +145,14 @@ sfx_tail_init(SfxTailModel *m)
 }
 
 /*
- * A slot: 12 bits of probability that the bit is 1, 4 bits of how often it was asked; kept so that
- * zeros are "no idea".
+ * A slot: 12 bits of probability that the bit is 1, 4 bits of how often it was used; stored so that
+ * zeros mean "not known".
  */
 #define SLOT_FRESH	0x8000
 
 /*
- * A byte's eight steps change a weight by 1 / 6 at most, so that it is often enough to bound it
- * once for each.
+ * The eight steps of a byte change a weight by 1 / 6 at most, so it is enough to bound it once for
+ * each byte.
  */
 static inline int32_t
 bound_weight(int32_t w)
@@ -184,8 +186,8 @@ start(SfxTailModel *m)
 }
 
 /*
- * One byte, bit by bit; before: the two bytes before it.  The slots of a context's four bits are
- * neighbours: one cache line for each context and half of a byte.
+ * Code one byte, bit by bit; before: the previous two bytes.  The slots of a context's four bits
+ * are adjacent: one cache line for each context and half of a byte.
  */
 static inline int
 code_byte(SfxTailModel *m, Coder *c, CoderMode mode, int byte, uint32_t before)
@@ -207,7 +209,7 @@ code_byte(SfxTailModel *m, Coder *c, CoderMode mode, int byte, uint32_t before)
 			slot[i] = &m->slot[i][((context[i] ^ (uint32_t) node * UINT32_C(0x85EBCA6B)) * UINT32_C(0xC2B2AE35)) >> 18 & ~UINT32_C(15)];
 		for (int b = shift + 3; b >= shift; b--)
 		{
-			/* written out, as this is where the time goes */
+			/* unrolled, since most of the time is spent here */
 			int			x0 = m->stretch[(slot[0][n] ^ SLOT_FRESH) >> 4],
 						x1 = m->stretch[(slot[1][n] ^ SLOT_FRESH) >> 4],
 						x2 = m->stretch[(slot[2][n] ^ SLOT_FRESH) >> 4];
@@ -256,7 +258,7 @@ probability(uint16_t p)
 	return p < 16 ? 16 : p > 65520 ? 65520 : p;
 }
 
-/* One byte that was predicted; by what len bytes agree tells how likely it is. */
+/* Code one byte that was predicted; the number of bytes that agree, len, tells how likely it is. */
 static int
 code_predicted(SfxTailModel *m, Coder *c, CoderMode mode, int byte, int predicted, uint32_t len, uint32_t before)
 {
@@ -281,11 +283,11 @@ match_hash(const uint8_t *s, uint32_t at)
 	return v * UINT32_C(0x9E3779B1) >> 20;
 }
 
-/* Bytes [at, end) of s, which are known or filled in. The match goes from one call to the next. */
+/* The match at a position of s, kept from one call to the next. */
 typedef struct Match
 {
 	uint32_t	at;				/* the predicted byte's position; 0: nothing is predicted */
-	uint32_t	len;			/* so many bytes before it agree, at least */
+	uint32_t	len;			/* at least so many bytes before it agree */
 } Match;
 
 static void
@@ -335,8 +337,8 @@ code_bytes(SfxTailModel *m, Coder *c, CoderMode mode, Match *match, uint8_t *s, 
 }
 
 /*
- * The known bytes: all of them may be repeated, but only the last ones teach the contexts, which is
- * what takes time.
+ * Learn the known bytes: all of them may be repeated, but only the last ones teach the contexts,
+ * since that takes time.
  */
 static void
 learn_front(SfxTailModel *m, Coder *c, Match *match, uint8_t *s, uint32_t from)
@@ -355,7 +357,7 @@ sfx_tail_encode(SfxTailModel *m, const uint8_t *src, uint32_t from, uint32_t n, 
 	Match		match = {0, 0};
 
 	start(m);
-	/* only decoding writes */
+	/* only decoding writes to it */
 	learn_front(m, &c, &match, (uint8_t *) (uintptr_t) src, from);
 	code_bytes(m, &c, CODER_ENCODE, &match, (uint8_t *) (uintptr_t) src, from, n);
 	finish(&c);
