@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_kinds.h - kinds of keys and TIDs for tests of leaves, and the tests that go with every order
- * and dictionary (inline: not who includes them runs all)
+ * leaf_kinds.h - kinds of keys and TIDs for tests of leaves, and the tests that run with every
+ * order and dictionary (inline: not all tests that include this call all of them)
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_TEST_LEAF_KINDS_H
@@ -51,7 +51,10 @@ make_text(uint8_t *out, uint32_t len, int letters)
 	out[len - 1] = 0;
 }
 
-/* A string of a small alphabet, whose number stands in front, with a byte zero behind it or not. */
+/*
+ * A string of a small alphabet, whose number is its first byte, with or without a byte zero at the
+ * end.
+ */
 static void
 make_symbols(uint64_t r)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * leaf_pages.h - what tests of leaves have in common: entries, pages packed from them, and reading
- * beside the sorted array
+ * leaf_pages.h - what tests of leaves have in common: entries, pages packed from them, and readers
+ * checked against the sorted array
  *
- * One of each: entries, pages, order and dictionary are those of the case under test.
+ * There is one of each: entries, pages, order and dictionary are those of the current case.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_TEST_LEAF_PAGES_H
@@ -47,7 +47,7 @@ static SfxHope *dict;			/* NULL: pages are written without a dictionary */
 static SfxRestSample sample;
 static bool sampling;
 
-/* For a packer: full of small numbers, which nothing may be left of. */
+/* Memory for a packer, full of small numbers, none of which may have an effect. */
 static void *
 packer_memory(void)
 {
@@ -182,7 +182,7 @@ pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 	return r;
 }
 
-/* As a reader does it: the dictionary is given if the leaf names one. */
+/* Opens a leaf as readers do: with the dictionary if the leaf names one. */
 static int
 open_leaf(SfxLeaf *l, const Page *p)
 {
@@ -208,7 +208,7 @@ same_entry(const SfxBlock *b, int i, const SfxEntry *want)
 		(b->width == 0 || b->width == e.keylen);
 }
 
-/* Pages against entries: everything comes back, fences form a chain, the verifier agrees. */
+/* Check pages against entries: all come back, fences form a chain, the verifier agrees. */
 static const char *
 check_pages(uint32_t capacity)
 {
@@ -262,7 +262,7 @@ check_pages(uint32_t capacity)
 	return at == n ? NULL : "entries are missing";
 }
 
-/* Entries < pos. */
+/* Number of entries < pos. */
 static int
 rank(const SfxPos *pos)
 {
@@ -282,7 +282,7 @@ rank(const SfxPos *pos)
 	return lo;
 }
 
-/* A stored position, or one that was bent: truncated, extended, a byte changed, another TID. */
+/* A stored position, or one that was changed: truncated, extended, another byte, another TID. */
 static void
 random_pos(uint8_t *buf, SfxPos *pos, int near)
 {
@@ -335,7 +335,7 @@ random_pos(uint8_t *buf, SfxPos *pos, int near)
 	}
 }
 
-/* Entries [from, to) of block b, which begins with entry start, come out in parts as well. */
+/* Are entries [from, to) of block b, which begins with entry start, also decoded in parts? */
 static bool
 parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to, int start, bool backward)
 {
@@ -357,7 +357,7 @@ parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int fro
 			at += blk.nent;
 		if (!sfx_block_left(&blk))
 			return from >= to || at == (backward ? from : to);
-		/* what was asked for, if nothing is cut off, and at most a group's keys more */
+		/* what was asked for, unless the bounds exclude some, and at most a group of keys more */
 		if ((lo == NULL && hi == NULL && blk.nent < limit) || blk.nkeys >= limit + SFX_STR_GROUP)
 			return false;
 		if (sfx_leaf_decode_left(l, b, limit, backward, &blk) != SFX_OK)
@@ -366,8 +366,8 @@ parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int fro
 }
 
 /*
- * Entries [from, to) of block b, which begins with entry start, come out without their keys, and
- * get them later.
+ * Are entries [from, to) of block b, which begins with entry start, decoded without their keys, and
+ * are keys added later?
  */
 static bool
 keyless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to, int start)
@@ -398,10 +398,10 @@ keyless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int 
 	return true;
 }
 
-/* Blocks that came out without TIDs. */
+/* Blocks that were decoded without TIDs. */
 static int	without_tids;
 
-/* The same without their TIDs, which come out all the same where a bound cuts a posting list. */
+/* The same without TIDs, which are decoded nevertheless if a bound divides a posting list. */
 static bool
 tidless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to,
 			   int start)
@@ -422,7 +422,10 @@ tidless_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int 
 	return true;
 }
 
-/* Of entries [from, to) of block b those whose heap block is not all-visible, in their order. */
+/*
+ * Are those of entries [from, to) of block b found, in their order, whose heap block is not
+ * all-visible?
+ */
 static bool
 hidden_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to)
 {
@@ -463,12 +466,15 @@ number_at(int i, const SfxPlace *place)
 	return v;
 }
 
-/* Ranges whose numbers were summed where they stand: short ones, longer ones, with duplicates. */
+/* Ranges whose numbers were summed up in coded form: short ones, longer ones, with duplicates. */
 static int	summed_few,
 			summed_many,
 			summed_dups;
 
-/* Numbers at some place of the keys of entries [from, to) of block b, where it is of that form. */
+/*
+ * Are the numbers at some place of the keys of entries [from, to) of block b summed up correctly,
+ * if the block has that form?
+ */
 static bool
 sum_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to)
 {
@@ -517,10 +523,12 @@ sum_agrees(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from
 		(sum.least == good.least && sum.most == good.most);
 }
 
-static int	exact_found,		/* what finding by bytes came to */
+static int	exact_found,		/* results of searches by bytes */
 			exact_absent;
 
-/* B5: what is found of at's key by its bytes is all that its block has; none stands before. */
+/*
+ * B5: a search by bytes finds all entries of at's key in its block, and none is in an earlier one.
+ */
 static bool
 exact_is_right(const SfxLeaf *l, const int *start, const SfxPos *at)
 {
@@ -542,7 +550,7 @@ exact_is_right(const SfxLeaf *l, const int *start, const SfxPos *at)
 	return blk.nent > 0 && blk.nent == end - rank(&lo) && blk.first == rank(&lo) - start[b];
 }
 
-/* find_block, find_block_before, decode with bounds: against ranks in the array. */
+/* Check find_block, find_block_before, and decode with bounds, against ranks in the array. */
 static const char *
 check_search(int rounds)
 {
@@ -672,7 +680,7 @@ check_search(int rounds)
 	return NULL;
 }
 
-/* Pages beside those that are there already. */
+/* Pages that are packed again, compared with those that exist. */
 typedef struct Again
 {
 	int			pages;
@@ -703,8 +711,8 @@ page_bytes(void)
 }
 
 /*
- * Are all pages but the last one full, but for so many bytes?  What a field of the packer that
- * nobody has set brings about is sound, and nothing but its size tells.
+ * Are all pages except the last one full, up to `but` bytes?  If the packer uses a field that
+ * nothing has set, its pages are sound, and only their size shows it.
  */
 static bool
 are_full(uint32_t capacity, uint32_t but)
@@ -715,7 +723,7 @@ are_full(uint32_t capacity, uint32_t but)
 	return true;
 }
 
-/* Bytes that a page may lack: the longest entry and what it adds to blocks and fences. */
+/* Bytes that may be free on a page: the longest entry and what it adds to blocks and fences. */
 static uint32_t
 room_for_one(void)
 {
@@ -728,8 +736,8 @@ room_for_one(void)
 }
 
 /*
- * FSST keeps what it can of a code that was made for another rest of the key: pages are not the
- * same then, but nearly as small.
+ * FSST keeps as much as it can of a code that was made for another rest of the key: then pages are
+ * not the same, but nearly as small.
  */
 static bool
 nearly_as_small(size_t bytes, size_t other)
@@ -737,7 +745,7 @@ nearly_as_small(size_t bytes, size_t other)
 	return bytes <= other + other / 50 + 64;
 }
 
-/* Entries [from, to) of blk, one by one, as the packer takes those that nothing is known of. */
+/* Add entries [from, to) of blk to the packer one by one, as entries without known codes. */
 static int
 add_singly(SfxPacker *p, int from, int to)
 {
@@ -753,7 +761,10 @@ add_singly(SfxPacker *p, int from, int to)
 	return r;
 }
 
-/* Decoded blocks packed in runs, of random lengths, or one by one, make the same pages again. */
+/*
+ * Decoded blocks that are packed again, in runs of random lengths or entry by entry, make the same
+ * pages.
+ */
 static const char *
 check_runs(uint32_t capacity)
 {

@@ -34,7 +34,7 @@ fold(uint8_t c)
 	return c >= 'A' && c <= 'Z' ? (uint8_t) (c - 'A' + 'a') : c;
 }
 
-/* Letters count alike, large or small; bytes break ties. */
+/* Large and small letters are equal; bytes break ties. */
 static int
 cmp_nocase(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 {
@@ -61,8 +61,8 @@ cmp_length(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 }
 
 /*
- * A key's first byte says how many of the following ones are its first column; the rest is the
- * second.
+ * A key's first byte is the number of the following ones that are its first column; the others are
+ * the second.
  */
 static uint32_t
 column_len(const uint8_t *a, uint32_t alen)
@@ -153,8 +153,8 @@ order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen, const uint
 }
 
 /*
- * Ranks: good ones, none, such as say nothing, and such as look good while a copy is made and lead
- * anywhere later.
+ * Ranks: good ones, none, useless ones, and ones that look good while a copy is made and mislead
+ * later.
  */
 static uint32_t
 order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, uint32_t cap)
@@ -182,8 +182,8 @@ order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out, u
 }
 
 /*
- * Right but for some lies where case does not count, silent in reverse; else by bytes, which is
- * often wrong.
+ * Correct except for some lies in the order without case, no guesses in reverse order; otherwise by
+ * bytes, which is often wrong.
  */
 static int
 order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)

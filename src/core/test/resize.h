@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * resize.h - the memory that tests, fuzz targets and benchmarks hand to the filters' builder
+ * resize.h - the memory that tests, fuzz targets and benchmarks give to the filters' builder
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_TEST_RESIZE_H
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* As SfxSurfAlloc wants it. */
+/* The function that SfxSurfAlloc needs. */
 static inline void *
 resize(void *ctx, void *old, size_t oldsize, size_t newsize)
 {

@@ -1,4 +1,6 @@
-/* tap.h - the least a unit test of src/core needs: TAP lines on standard output, for prove. */
+/*
+ * tap.h - the minimum that a unit test of src/core needs: TAP lines on standard output, for prove.
+ */
 #ifndef SFX_TAP_H
 #define SFX_TAP_H
 

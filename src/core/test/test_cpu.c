@@ -165,7 +165,7 @@ test_symbols(const SfxKernels *k)
 	return bad;
 }
 
-/* Put together, keys come apart again, whatever stands in their constant bits. */
+/* Keys that were put together are separated again, whatever their constant bits are. */
 static int
 test_get_words(const SfxKernels *k, const SfxKernels *ref)
 {
@@ -285,7 +285,7 @@ test_add_line(const SfxKernels *k)
 }
 
 /*
- * A bit stream with n numbers of low low bits: sound if there are gaps, else random bits.  *e
+ * A bit stream of n numbers with `low` low bits: sound if there are gaps, else random bits.  *e
  * describes it.
  */
 static uint8_t *
@@ -393,7 +393,7 @@ test_ef(const SfxKernels *k, const SfxKernels *ref, bool sound)
 	return bad;
 }
 
-/* What keys share: next_low finds what a walk does, and rises adds up the same. */
+/* What keys share: next_low finds what a loop finds, and rises computes the same sum. */
 static int
 test_shared(const SfxKernels *k)
 {
@@ -424,7 +424,10 @@ test_shared(const SfxKernels *k)
 	return bad;
 }
 
-/* Each decimal by a division of whole numbers; what is out of range, or has other high bits. */
+/*
+ * Each decimal by a division of whole numbers; and decimals that are out of range, or have other
+ * high bits.
+ */
 static int
 test_decimals(const SfxKernels *k)
 {

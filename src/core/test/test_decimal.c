@@ -1,6 +1,6 @@
 /*
- * Unit test of decimals: doubles that are d / 10^e, as images, and in integer blocks.  What is a
- * decimal is told by strtod, which rounds to the nearest double.
+ * Unit test of decimals: doubles that are d / 10^e, as images, and in integer blocks.  Whether a
+ * double is a decimal is decided by strtod, which rounds to the nearest double.
  */
 #include <float.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 static uint64_t seed = 42;
 
-/* The double that d / 10^e is read as. */
+/* The double as which d / 10^e is read. */
 static double
 read_decimal(int64_t d, unsigned e)
 {
@@ -40,7 +40,7 @@ some_d(void)
 	return rnd(&seed) % 2 ? -d : d;
 }
 
-/* x, which is beside d's image: is it a decimal, and then d's neighbour, or none? */
+/* x is beside d's image: is it found to be a decimal, of a neighbour of d, or none? */
 static bool
 beside_is_right(uint64_t x, unsigned e, int64_t neighbour)
 {
@@ -50,7 +50,10 @@ beside_is_right(uint64_t x, unsigned e, int64_t neighbour)
 		(found == neighbour && sfx_decimal_image(found, e) == x);
 }
 
-/* Quotients are the doubles that one reads, whatever divides; from these alone d is found again. */
+/*
+ * Quotients are the doubles that one reads, whichever way they are computed; d is found again from
+ * them alone.
+ */
 static void
 test_images(void)
 {
@@ -70,7 +73,7 @@ test_images(void)
 		divide += sfx_decimal_divide(d, e) != x;
 		image += sfx_decimal_image(d, e) != x;
 		find += !sfx_decimal_find(x, e, &found) || found != d;
-		/* no other double is near enough to be taken for it */
+		/* no other double is near enough to be mistaken for it */
 		beside += !beside_is_right(x + 1, e, d + 1) || !beside_is_right(x - 1, e, d - 1);
 		order += sfx_decimal_image(d + 1, e) <= x || sfx_decimal_image(d - 1, e) >= x;
 	}
@@ -81,7 +84,7 @@ test_images(void)
 	ok(order == 0, "the next d has a greater image, the one before a smaller one (%d)", order);
 }
 
-/* The least d with an image that is not below x is near(x) or the next one. */
+/* The least d with an image that is not below x is that of near(x) or the next one. */
 static void
 test_near(void)
 {
@@ -120,7 +123,7 @@ test_no_decimals(void)
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		bad += sfx_int_is_decimal(sfx_image_of_double(none[i]));
-	/* the image that a negative zero would have, were it not stored as zero */
+	/* the image that a negative zero would have if it were not stored as zero */
 	bad += sfx_int_is_decimal(SFX_IMAGE_POSITIVE - 1);
 	ok(bad == 0, "what has too many places, is too large, or no number at all, is no decimal");
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
@@ -137,7 +140,7 @@ cmp64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* n images in order, and how many of their last bytes are not the same. */
+/* Make n images in order; returns how many of their last bytes differ. */
 static unsigned
 make_images(int kind, int n, uint64_t *image)
 {
@@ -152,7 +155,7 @@ make_images(int kind, int n, uint64_t *image)
 
 		if (kind % 4 == 1)
 			d = some_d();
-		/* of several numbers of places, and several times the same */
+		/* with several numbers of places, and some several times */
 		if (kind % 4 == 2)
 			d -= d % (int64_t) sfx_decimal_power((unsigned) (rnd(&seed) % 8));
 		if (kind % 4 == 3 && i % 3)
@@ -166,7 +169,7 @@ make_images(int kind, int n, uint64_t *image)
 	return all == 0 ? 1 + (unsigned) (rnd(&seed) % 8) : (sfx_bitlen(all) + 7) / 8;
 }
 
-/* Is the number of v below x what a search gives, and does it know what is equal? */
+/* Does a search return the number of values of v below x, and is equality found? */
 static bool
 search_is_right(const SfxInt *b, const uint64_t *v, int n, uint64_t x)
 {
@@ -236,7 +239,7 @@ test_blocks(void)
 		int			size = sfx_int_encode_decimals(image, n, nbytes, enc, sizeof(enc)),
 					at = (int) (rnd(&seed) % (uint64_t) n);
 
-		/* those of many places may have no room for others' */
+		/* those with many places may have no room for the others' places */
 		if (size == SFX_NOSPACE)
 			continue;
 		taken++;
@@ -244,7 +247,7 @@ test_blocks(void)
 			v[i] = image[i] & low;
 		bad += SFX_INT_CODEC(enc[0]) != SFX_INT_DECIMAL || !check_block(v, n, enc, size, low);
 		bounded += sfx_int_encode_decimals(image, n, nbytes, enc, (size_t) size - 1) >= size;
-		/* one that is no decimal */
+		/* one that is not a decimal */
 		image[at] = sfx_image_of_double(1.0 / 3);
 		refused += sfx_int_encode_decimals(image, n, 8, enc, sizeof(enc)) != SFX_NOSPACE;
 	}
@@ -253,7 +256,7 @@ test_blocks(void)
 	ok(refused == 0, "blocks: one is no decimal (%d)", refused);
 }
 
-/* A whole block of so many bytes is decoded. */
+/* A whole block, of so many bytes, is decoded. */
 static int
 decode_all(const uint8_t *enc, int size)
 {
@@ -262,7 +265,7 @@ decode_all(const uint8_t *enc, int size)
 	return sfx_int_decode(enc, (size_t) size, SFX_INT_MAX, 0, SFX_INT_MAX, out);
 }
 
-/* What a block says of itself is refused, or what it stands for is found to be wrong. */
+/* A damaged header is refused, or the decoded values are found to be wrong. */
 static void
 test_headers(void)
 {
@@ -295,7 +298,7 @@ test_headers(void)
 	ok(decode_all(enc, size + 2) == SFX_CORRUPT, "a block of decimals in one");
 }
 
-/* Bytes at random. */
+/* Random bytes. */
 static void
 test_damage(void)
 {

@@ -4,7 +4,7 @@
 #include "orders.h"
 #include "tap.h"
 
-/* ---- an allocator over one array: counts, can run dry, finds double frees ---- */
+/* ---- an allocator over one array: it counts, can be exhausted, and finds double frees ---- */
 
 #define NNODES 4096
 
@@ -231,7 +231,7 @@ seeks_agree(const SfxDelta *d, const SfxPos *p)
 	return true;
 }
 
-/* Is p's key denied though it is there? */
+/* Is p's key denied by the filter although it is there? */
 static bool
 denied(const SfxDelta *d, const SfxPos *p)
 {
@@ -254,7 +254,7 @@ make_key(int kind, uint64_t v)
 	memset(keybuf, 0, sizeof(keybuf));
 	switch (kind)
 	{
-		case 0:					/* int8 behind a marker byte */
+		case 0:					/* int8 after a marker byte */
 			keybuf[0] = 1;
 			for (int i = 0; i < 8; i++)
 				keybuf[1 + i] = (uint8_t) (rnd(&s) >> 8);
@@ -271,7 +271,7 @@ make_key(int kind, uint64_t v)
 					keybuf[i] = (uint8_t) (rnd(&s) % 8 ? 0 : rnd(&s) % 3 * 127);
 				return len;
 			}
-		case 3:					/* as long as can be, different at the very end */
+		case 3:					/* longest possible ones, different at the very end */
 			keybuf[0] = 1;
 			sfx_put32(keybuf + SFX_MAX_ENTRY - 4, __builtin_bswap32((uint32_t) (v % 4096)));
 			return SFX_MAX_ENTRY;
@@ -307,7 +307,7 @@ order_name(void)
 	return name;
 }
 
-/* One of both ways to insert, where the finger may be kept. */
+/* One of the two ways to insert, if the finger may be kept. */
 static int
 insert_somehow(SfxDelta *d, const SfxEntry *e, uint32_t *finger, uint64_t dice)
 {
@@ -332,7 +332,7 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 	ref_clear();
 	for (int i = 0; i < n; i++)
 	{
-		/* half of them close above the one before, as in a batch in order */
+		/* half of them close above the previous one, as in a batch in order */
 		v = (rnd(&seed) % 2 ? v + rnd(&seed) % 20 : rnd(&seed)) % (uint64_t) domain;
 
 		uint32_t	len = make_key(kind, v);
@@ -360,7 +360,7 @@ random_operations(int kind, int n, int domain, bool payloads, uint64_t seed)
 		seeks += !seeks_agree(&d, &p) || denied(&d, &p);
 		if (i % (n / 20) == 0)
 			trees += !agrees(&d);
-		/* one kind stays without */
+		/* one kind has no filter */
 		if (kind != 5 && i % (n / 7) == n / 8)
 			grown += sfx_delta_filter_grow(&d, &A) == SFX_OK;
 	}
@@ -412,7 +412,8 @@ edges(void)
 }
 
 /*
- * Bytes per entry and height for n int8 keys in a given order: 0 up, 1 down, 2 up within 16 groups.
+ * Bytes per entry and height for n int8 keys inserted in a given order: 0 up, 1 down, 2 up within
+ * 16 groups.
  */
 static void
 ordered(int order, int n, double most)
@@ -441,7 +442,7 @@ ordered(int order, int n, double most)
 	ok(arena.nfree == NNODES && arena.bad == 0, "order %d: all nodes given back", order);
 }
 
-/* Entries keep how often they were touched, whatever comes and goes around them. */
+/* Entries keep their number of touches while others come and go around them. */
 static void
 touches(void)
 {
@@ -480,7 +481,7 @@ touches(void)
 	sfx_delta_free(&d, &A);
 }
 
-/* With few nodes: inserts fail, and a failed one changes nothing; removals make room again. */
+/* With few nodes inserts fail, and a failed one changes nothing; removals make room again. */
 static void
 exhaustion(int kind, bool payloads)
 {
@@ -549,8 +550,8 @@ number_absent(const SfxDelta *d, uint64_t v)
 }
 
 /*
- * A filter that is made when it is due: its size, what passes when it is fresh and when it is full,
- * and no key lost as it grows.
+ * A filter that is made when it is due: its size, its errors when it is new and when it is full,
+ * and no key is lost as it grows.
  */
 static void
 filters(uint64_t step)
@@ -590,7 +591,7 @@ filters(uint64_t step)
 	ok(arena.nfree == NNODES && arena.bad == 0 && d.filter.nodes == 0, "all nodes given back");
 }
 
-/* Without room a filter stays as it is; one that is full of removed keys is made anew. */
+/* Without room a filter stays as it is; one that is full of removed keys is rebuilt. */
 static void
 filter_room(void)
 {
@@ -635,7 +636,7 @@ filter_room(void)
 	sfx_delta_free(&d, &A);
 }
 
-/* verify() must see damage: one bit in each of many places. */
+/* verify() must find damage: one bit in each of many places. */
 static void
 damage(void)
 {
@@ -678,7 +679,7 @@ damage(void)
 	sfx_delta_free(&d, &A);
 }
 
-/* What a seek and an insert cost. */
+/* The cost of a seek and of an insert. */
 static void
 comparisons(void)
 {
@@ -713,8 +714,8 @@ comparisons(void)
 		most = (int) order_calls > most ? (int) order_calls : most;
 	}
 	/*
-	 * of each node, a search that was led astray, two proofs and what is left of a search; where
-	 * guesses say nothing, no more than without them
+	 * for each node, a search that was misled, two proofs and the rest of a search; if guesses say
+	 * nothing, no more than without them
 	 */
 	if (sfx_order_guesses(A.order) && ((const TestOrder *) A.order)->kind != ORDER_REVERSED)
 		bound *= 2;
@@ -727,7 +728,9 @@ comparisons(void)
 	sfx_delta_free(&d, &A);
 }
 
-/* Insert or remove with the at-th call of the order failing: did it come to that? */
+/*
+ * Insert or remove, with the at-th call of the order failing.  Returns whether that call was made.
+ */
 static bool
 fails(SfxDelta *d, const SfxEntry *e, bool insert, uint64_t at, int *rc)
 {
@@ -742,7 +745,10 @@ fails(SfxDelta *d, const SfxEntry *e, bool insert, uint64_t at, int *rc)
 	return false;
 }
 
-/* Each comparison of each operation fails in turn, and nothing is changed; then it succeeds. */
+/*
+ * Each comparison of each operation fails once, and nothing is changed; then the operation
+ * succeeds.
+ */
 static void
 failing(int kind)
 {
@@ -829,7 +835,7 @@ main(void)
 			random_operations(kind, kind == 3 ? 3000 : 8000, 6000, pay, (uint64_t) (kind * 2 + pay));
 	ordered(0, 100000, 24);
 	ordered(1, 100000, 24);
-	ordered(2, 100000, 26);		/* the first nodes hold many groups and are cut in the middle */
+	ordered(2, 100000, 26);		/* the first nodes hold many groups and are split in the middle */
 	touches();
 	for (int kind = 2; kind <= 4; kind++)
 		exhaustion(kind, kind == 2);

@@ -1,6 +1,6 @@
 /*
- * Filter bodies: no stored key or range is denied, fences come back, absent keys are mostly denied,
- * hostile bytes do no harm.
+ * Filter bodies: no stored key or range is denied, fences are read back, most absent keys are
+ * denied, damaged bytes do no harm.
  */
 #include "resize.h"
 #include "tap.h"

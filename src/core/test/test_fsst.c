@@ -81,8 +81,8 @@ sign(int c)
 static uint8_t dict[SFX_HOPE_DICT_BOUND(SFX_FSST, FSST_SYMBOLS)];
 
 /*
- * Whatever a table was made from, any string comes back, compares as itself, and fits into its
- * bound.
+ * Whatever a table was made from, any string is decoded to itself, compares as itself, and fits
+ * into its bound.
  */
 static void
 test_kind(Kind sample, Kind kind)
@@ -129,8 +129,8 @@ test_kind(Kind sample, Kind kind)
 }
 
 /*
- * A code that is known from elsewhere on, in front of the key's start or behind it, serves as far
- * as it can.  (Cut anywhere, words take a quarter more so; in leaves one key in ten is cut.)
+ * A code that is known for another start, before the key's or after it, is used as far as possible.
+ * (If words are cut anywhere, they take a quarter more that way; in leaves one key in ten is cut.)
  */
 static void
 test_again(void)
@@ -238,7 +238,7 @@ test_damage(void)
 		size_t		lcp;
 		int			side;
 
-		/* with and without room to decode without a look at it */
+		/* with and without room for decoding without checks */
 		for (int i = 0; i < 4; i++)
 		{
 			int			n = sfx_hope_decode(h, odd_code[i], (size_t) odd_len[i], back, sizeof(back));

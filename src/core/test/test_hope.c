@@ -48,7 +48,7 @@ compare(const void *a, const void *b)
 	return sfx_cmp_bytes(x->key, x->len, y->key, y->len);
 }
 
-/* A string of bytes out of few or many, with repetitions. */
+/* A string of bytes out of few or many different ones, with repetitions. */
 static uint32_t
 make_key(Kind kind, uint8_t *p)
 {
@@ -83,7 +83,7 @@ make_key(Kind kind, uint8_t *p)
 }
 
 /*
- * Keys of one kind, prefixes of some of them, and of those with a smallest or largest byte behind.
+ * Keys of one kind, prefixes of some of them, and these with a smallest or largest byte appended.
  */
 static void
 make_set(Set *s, Kind kind)
@@ -202,7 +202,7 @@ check_prefixes(const SfxHope *h, const Set *s, const uint8_t *enc, const uint32_
 	}
 }
 
-/* Does the code of k stand to the string t as k does? */
+/* Does the code of k compare with the string t as k does? */
 static bool
 compares(const SfxHope *h, const uint8_t *code, size_t len, const SfxHopeKey *k, const SfxHopeKey *t)
 {
@@ -259,7 +259,7 @@ check_set(const SfxHope *h, const Set *s)
 	return r;
 }
 
-/* Whatever sample a dictionary was made from, all keys have all properties. */
+/* Whatever sample a dictionary was made from, it has all properties for all keys. */
 static void
 test_schemes(void)
 {
@@ -421,7 +421,7 @@ test_hostile(void)
 				sane = false;
 			if (h)
 			{
-				/* what is accepted is a dictionary */
+				/* bytes that are accepted are a dictionary */
 				Result		r = {true, true, true, true, true};
 
 				accepted++;
@@ -512,7 +512,7 @@ weight(int shape, uint32_t i, uint32_t n)
 	}
 }
 
-/* Lengths that ascend to the sum of 1, left to right, are those of an alphabetic code. */
+/* Lengths whose codes, left to right, add up to 1 are those of an alphabetic code. */
 static bool
 is_code(const uint8_t *length, uint32_t n, unsigned maxbits)
 {

@@ -1,5 +1,5 @@
 /*
- * Inner pages: both formats against binary search over the separators, on friendly and hostile
+ * Inner pages: both formats against binary search over the separators, on ordinary and extreme
  * sets.
  */
 #include "inner.h"
@@ -37,7 +37,7 @@ make(const void *s, uint32_t len, uint64_t tid)
 	return p;
 }
 
-/* The byte string that a position stands for. */
+/* The byte string for which a position stands. */
 static uint32_t
 flat(const SfxPos *p, uint8_t *out)
 {
@@ -90,7 +90,7 @@ start(uint64_t s)
 	nprobes = 0;
 }
 
-/* Spans of children share filters, as far as their fences are short. */
+/* Spans of children share filters, as long as their fences are short. */
 static void
 give_filters(void)
 {
@@ -105,7 +105,7 @@ give_filters(void)
 }
 
 /*
- * Sort, drop equal ones, give blocks (kind: 0 consecutive, 1 runs, 2 random), counts and perhaps
+ * Sort, drop equal ones, and set blocks (kind: 0 consecutive, 1 runs, 2 random), counts and perhaps
  * filters.
  */
 static void
@@ -141,7 +141,8 @@ probe(const uint8_t *s, uint32_t len, uint64_t tid)
 }
 
 /*
- * Probes around separators: itself, shorter, longer, one byte up and down, other TIDs, and noise.
+ * Probes around separators: the separator, shorter, longer, one byte up and down, other TIDs, and
+ * random ones.
  */
 static void
 make_probes(int want)
@@ -242,9 +243,9 @@ check_child(void *ctx, int i, const SfxChild *c)
 	return i == k->stop ? -77 : 0;
 }
 
-static int	most_calls;			/* comparisons of one find, less what bisection needs */
+static int	most_calls;			/* most comparisons of one find, less those that bisection needs */
 
-/* Is find(pos) what it should be, and at how many comparisons? */
+/* Is find(pos) correct, and with how many comparisons? */
 static bool
 find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
 {
@@ -274,8 +275,8 @@ is_place(const SfxUpperPlace *place, int i, int n)
 }
 
 /*
- * Errors of a decoded copy of the pages (NULL: made without any) that have the first n children of
- * the set.  It knows positions, not their byte strings.
+ * Errors of a decoded copy of the pages (NULL: made without pages) with the first n children of the
+ * set.  It has positions, not their byte strings.
  */
 static int
 check_upper(const SfxInner *p, int npages, int n)
@@ -329,7 +330,7 @@ check_neighbours(int n)
 		int			to = n * (i + 1) / npages;
 		int			len = sfx_inner_build(&set[from], to - from, to < n ? &set[to].low : NULL, bodies[i], CAP, scratch, order);
 
-		/* what does not fit is another test's */
+		/* a set that does not fit belongs to another test */
 		if (len < 0)
 			return 0;
 		if (sfx_inner_open(&p[i], bodies[i], (uint32_t) len, order) < 0)
@@ -394,7 +395,7 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 	bad += check_upper(&p, 1, n) + check_upper(NULL, 0, n) + check_neighbours(n);
 	k = (Count) {.stop = n / 2};
 	bad += sfx_inner_each(&p, check_child, &k) != -77 || k.seen != n / 2 + 1;
-	/* the last check of all: self-delimiting keys only, as the index has them */
+	/* the last check of all: only for self-delimiting keys, as the index has them */
 	if (sfx_inner_verify(copy, (uint32_t) len, order, scratch, &why) != SFX_OK)
 	{
 		printf("# verify: %s\n", why);
@@ -538,7 +539,7 @@ set_tids(int n, int all)
 		add("same", 4, SFX_MAX_TID);
 }
 
-/* Wide nodes behind many narrow ones, which makes them sparse, with few children far apart. */
+/* Wide nodes after many narrow ones, which makes them sparse, with few children far apart. */
 static void
 set_wide(void)
 {
@@ -631,7 +632,7 @@ test_sets(void)
 	check_set("wide sparse nodes");
 }
 
-/* Few and many small random sets: every shape of trie there is. */
+/* Few and many small random sets: every shape of trie. */
 static void
 test_small(void)
 {
@@ -653,8 +654,8 @@ test_small(void)
 				int			len = m < 1 ? -1 : sfx_inner_build_as((SfxInnerFormat) f, set, m, high, body, CAP, scratch, order);
 
 				/*
-				 * a key with a TID that is a prefix of another one is no stored key: fences cannot
-				 * be compared
+				 * A key with a TID that is a prefix of another one is not a stored key: fences
+				 * cannot be compared.
 				 */
 				if (len >= 0)
 				{
@@ -712,7 +713,7 @@ test_largest(void)
 	ok(n == SFX_NOSPACE, "%sa byte too few is refused", order_name());
 }
 
-/* Every truncation and every flipped byte: an error or an answer in range; verify never crashes. */
+/* Every truncation and every changed byte: an error or an answer in range; verify never crashes. */
 static int
 in_range(const uint8_t *page, uint32_t len, int *caught)
 {
@@ -802,7 +803,7 @@ test_labels(void)
 					room = (uint32_t) (rnd(&s) % 20),
 					n = 0;
 		uint32_t	dense = i % 3 ? 2 + (uint32_t) (rnd(&s) % 60) : 1;
-		uint8_t    *p = malloc(off + 256 + room);	/* its end is watched by the sanitizer */
+		uint8_t    *p = malloc(off + 256 + room);	/* the sanitizer watches its end */
 		SfxBuf		b = {.p = p, .len = off + 256 + room};
 
 		for (uint32_t c = 0; c < 256; c++)

@@ -68,10 +68,7 @@ reference_lower_bound(const uint64_t *v, int n, uint64_t x)
 	return i;
 }
 
-/*
- * Everything the decoders say about one block; the block's bytes stand at the very end of their
- * buffer.
- */
+/* All that decoders return for one block; the block's bytes are at the very end of their buffer. */
 static bool
 check_block(const uint64_t *v, int n, bool sorted, const uint8_t *enc, int size, uint64_t *seed)
 {
@@ -228,7 +225,7 @@ test_sizes(void)
 }
 
 /*
- * Damaged blocks: results stay in range, and nothing outside the buffer is touched (see it with
+ * Damaged blocks: results stay in range, and nothing outside the buffer is touched (run it with
  * ASan).
  */
 static void

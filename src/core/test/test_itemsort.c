@@ -1,6 +1,6 @@
 /*
  * The sorts of byte strings, in their own order and in another one, against qsort, on sets that use
- * each of their ways; and they can be left at any poll.
+ * all of their branches; and they can be left at any poll.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -35,7 +35,10 @@ cmp(const void *x, const void *y)
 	return c ? c : (a->at > b->at) - (a->at < b->at);
 }
 
-/* n strings: prefix bytes that all share, then some of up to len bytes out of so many letters. */
+/*
+ * n strings: prefix bytes that all share, then some of up to len bytes from an alphabet of
+ * `letters`.
+ */
 static void
 make(size_t n, uint32_t prefix, uint32_t len, bool fixed, uint32_t letters)
 {
@@ -99,7 +102,7 @@ qsort_other(const void *x, const void *y)
 	return c ? c : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Words tell nothing, some of the lengths, or all of them and some bytes. */
+/* Words that tell nothing, some of the lengths, or all of them and some bytes. */
 static void
 set_words(size_t n, int how)
 {
@@ -142,7 +145,7 @@ errors_other(size_t n, int how)
 	qsort(want, n, sizeof(SfxItem), qsort_other);
 	asked = 0;
 	sfx_item_sort_by(items, tmp, n, cmp_other, how < 3 ? NULL : next_words, NULL, NULL);
-	/* n log2 n, and a look at each two halves */
+	/* n log2 n, and one comparison for each two halves */
 	bad += asked > most + (int) n;
 	for (size_t i = 0; i < n; i++)
 		bad += !sfx_same_bytes(sfx_item_bytes(&items[i]), sfx_item_len(&items[i]),
@@ -165,7 +168,7 @@ poll_once(void)
 		longjmp(out, 1);
 }
 
-/* Leave the sort at its first poll, its second and so on; how many there are. */
+/* Leave the sort at its first poll, its second and so on.  Returns the number of polls. */
 static int
 leave(size_t n, bool other)
 {

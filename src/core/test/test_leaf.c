@@ -1,7 +1,9 @@
 /* test_leaf.c - leaf pages: packing and reading against a sorted array, in byte order and others */
 #include "leaf_kinds.h"
 
-/* A run that does not ascend, behind one that does: the packer says so and takes nothing of it. */
+/*
+ * A run that does not ascend, after one that does: the packer refuses it and takes nothing of it.
+ */
 static void
 test_run_order(void)
 {
@@ -27,7 +29,7 @@ test_run_order(void)
 	free(mem);
 }
 
-/* Some entries of a decoded block are taken out: the others stay as they were. */
+/* Some entries of a decoded block are removed: the others stay as they were. */
 static bool
 check_drop(uint64_t share, bool *dropped)
 {
@@ -179,7 +181,7 @@ test_largest(void)
 	ok(r == SFX_OK && (err = check_pages(CAPACITY)) == NULL, "largest payloads: %d pages", npages);
 }
 
-/* A high fence so long that the entries that fit before it is known do not fit with it. */
+/* A high fence so long that entries that fit before it is known do not fit with it. */
 static void
 test_long_high(void)
 {
@@ -241,7 +243,7 @@ test_stop(void)
 	free(mem);
 }
 
-/* What a lookup costs: fences, directory, block. */
+/* The cost of a lookup: fences, directory, block. */
 static void
 test_comparisons(void)
 {
@@ -281,7 +283,7 @@ test_comparisons(void)
 	ok(over == 0, "%spoint lookup in a leaf of %u: %.2f comparisons, at most %d", order_name(), page[0].nentries,
 	   (double) sum / lookups, most);
 
-	/* a scan that gives its bounds to every block */
+	/* a scan that passes its bounds to every block */
 	order_calls = 0;
 	for (int i = 0; i < npages; i++)
 	{
@@ -299,7 +301,7 @@ test_comparisons(void)
 	   (double) scan / npages, lookups);
 }
 
-/* A body is read with the kind of order that it was written with, or not at all. */
+/* A body is read with the kind of order with which it was written, or not at all. */
 static void
 test_other_order(void)
 {
@@ -320,7 +322,7 @@ test_other_order(void)
 	ok(r == SFX_DISORDER, "%sthe verifier sees that the order is another one: %s", order_name(), why);
 }
 
-/* Decode with the at-th comparison failing: did it come to that? */
+/* Decode with the at-th comparison failing.  Returns whether that comparison was made. */
 static bool
 decode_failing(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, uint64_t at)
 {
@@ -333,7 +335,7 @@ decode_failing(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, uint
 	return false;
 }
 
-/* A comparison that fails leaves readers to be used again. */
+/* After a comparison that failed, readers can be used again. */
 static void
 test_failing(void)
 {

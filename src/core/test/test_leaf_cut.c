@@ -1,19 +1,19 @@
 /*
- * test_leaf_cut.c - leaves with cut keys: each stored key is the beginning of its own and of no
- * other one, what a leaf cannot tell is found, and what was cut can be packed again
+ * test_leaf_cut.c - leaves with cut keys: each stored key is the beginning of its own whole key and
+ * of no other one, keys that a leaf cannot place are found, and cut keys can be packed again
  */
 #include "leaf_kinds.h"
 
 #define MOST	1000
 
-/* The entries that go in; entry has what they were before anything was cut. */
+/* The entries that are packed; entry has them as they were before anything was cut. */
 static SfxEntry given[MAXN];
 static uint8_t loose[MAXN];		/* bits of each key's last byte that are not known */
 
 static uint32_t capacity = CAPACITY;
-static uint32_t part;			/* entries of a page, at most; 0: as many as fit */
+static uint32_t part;			/* most entries of a page; 0: as many as fit */
 
-/* What was read: keys with loose bits, and blocks of each of the ways in which these are stored. */
+/* Numbers of what was read: keys with loose bits, and blocks of each of the ways to store these. */
 static long bits_cut;
 static int	bit_blocks;
 static int	ended_blocks;			/* whose keys are each ended by a bit */
@@ -38,14 +38,14 @@ pack_cut(const SfxPos *low, const SfxPos *high)
 	return r;
 }
 
-/* Does the key begin with what is given of key i? */
+/* Does the key begin with the known part of key i? */
 static bool
 begins(int i, const SfxEntry *e)
 {
 	return sfx_begins(given[i].key, given[i].keylen, loose[i], e->key, e->keylen);
 }
 
-/* The entries that go in are those of the case. */
+/* Let the entries that are packed be those of the case. */
 static void
 give_all(void)
 {
@@ -53,7 +53,7 @@ give_all(void)
 	memset(loose, 0, sizeof(loose));
 }
 
-/* What stands in the pages, against entry; given becomes what was read. */
+/* Check the pages against entry; given becomes what was read. */
 static const char *
 check_cut(uint64_t *bytes)
 {
@@ -135,7 +135,7 @@ probe(uint8_t *buf)
 	return pos;
 }
 
-/* So many entries of the page stand before a position that none of its keys leaves undecided. */
+/* That many entries of the page are before a position that none of its keys leaves undecided. */
 static int
 before(const Page *pg, const SfxPos *pos)
 {
@@ -150,7 +150,10 @@ before(const Page *pg, const SfxPos *pos)
 	return all;
 }
 
-/* What is undecided, and where what is not stands, beside a look at all keys of the page. */
+/*
+ * Which positions are undecided, and the places of the others, compared with a look at all keys of
+ * the page.
+ */
 static const char *
 check_undecided(int tries, int *met)
 {
@@ -182,7 +185,7 @@ check_undecided(int tries, int *met)
 		sfx_block_entry(&blk, 0, &e);
 		if (e.keylen != given[found].keylen || memcmp(e.key, given[found].key, e.keylen) != 0)
 			return "another key is undecided";
-		/* lists of keys that are whole may be in several blocks: nothing is asked of those */
+		/* lists of keys that are whole may be in several blocks: these are not tested */
 		if (given[found].keylen < entry[found].keylen &&
 			(e.tid != given[found].tid ||
 			 given[found + blk.nent - 1].tid != blk.tid[blk.nent - 1] ||
@@ -192,7 +195,7 @@ check_undecided(int tries, int *met)
 	return NULL;
 }
 
-/* Some entries go, as VACUUM removes them: what is left is packed again, without the keys. */
+/* Some entries are removed, as by VACUUM: the others are packed again, without the keys. */
 static void
 drop_some(int one_in)
 {
@@ -257,7 +260,7 @@ drop_by_runs(int one_in)
 }
 
 /*
- * New entries come in, whole, where no key that is cut leaves their place undecided.  How many do
+ * New entries are added, whole, if no cut key leaves their place undecided.  Returns how many are
  * not.
  */
 static int
@@ -304,7 +307,7 @@ forget_pages(void)
 	npages = 0;
 }
 
-/* The same entries on pages of few, but for those of one key. */
+/* The same entries on pages of few, except for those of one key. */
 static const char *
 parted(void)
 {
@@ -358,7 +361,7 @@ one_kind(Kind kind, uint64_t *whole, uint64_t *cut, int *met)
 		return "packing";
 	if ((err = check_cut(cut)) != NULL || (err = check_undecided(1500, met)) != NULL)
 		return err;
-	/* the entries of one key may have gone to the next page */
+	/* the entries of one key may have moved to the next page */
 	if (kind != DUPS && !are_full(capacity, room_for_one()))
 		return "a page is not full";
 	forget_pages();
@@ -402,7 +405,7 @@ test_cut_kinds(void)
 	ok(met > 1000, "positions were undecided: %d", met);
 }
 
-/* Numbers of a shape: what lies between two of them has up to so many bits, more or less often. */
+/* Numbers of a shape: the difference of two of them has up to so many bits, more or less often. */
 static void
 make_numbers(uint64_t shape, int count)
 {
@@ -420,7 +423,7 @@ make_numbers(uint64_t shape, int count)
 		uint8_t		key[48] = {0};
 		const uint8_t *from = shape % 2 ? key + (16 - width % 16) % 16 : key + 4;
 
-		/* in some shapes, lists of thousands; keys that follow upon each other */
+		/* in some shapes, lists of thousands; consecutive keys */
 		if (r % 50 == 0 && shape % 7 == 0)
 			list = (int) ((r >> 32) % 2000);
 		if (shape % 3 == 0 && r % 16 < 4)
@@ -476,7 +479,9 @@ make_long(SfxEntry *more, int count)
 	return m;
 }
 
-/* Numbers of all shapes, cut between bits, thinned out, filled up with what does not suit them. */
+/*
+ * Numbers of all shapes, cut between bits, thinned out, filled up with keys that do not suit them.
+ */
 static void
 test_cut_numbers(void)
 {
@@ -519,7 +524,10 @@ test_cut_numbers(void)
 	   string_blocks);
 }
 
-/* Pages with other bytes here and there: all that reads them ends, within them (B2). */
+/*
+ * Pages with other bytes in some places: all functions that read them end, and stay within them
+ * (B2).
+ */
 static void
 damage_pages(int tries)
 {
@@ -552,8 +560,8 @@ damage_pages(int tries)
 }
 
 /*
- * Keys come to those that are there, a tenth each time, to sixty times as many: hardly any begins
- * as an old one is stored, since new ones are stored as neighbours want them (W12).
+ * Keys are added to others, a tenth each time, up to sixty times as many: hardly any begins as an
+ * old one is stored, since new ones are stored as neighbours require (W12).
  */
 static void
 test_cut_grown(void)
@@ -597,7 +605,7 @@ test_cut_grown(void)
 	ok(out < came / 25, "%d of %d keys that came begin as one that is there", out, came);
 }
 
-/* Of many keys one is left, whose last byte is not whole, between fences without other room. */
+/* Of many keys one remains, whose last byte is not whole, between fences without other room. */
 static void
 test_cut_single(void)
 {
@@ -640,7 +648,7 @@ test_cut_single(void)
 	   err ? ": " : "", err ? err : "");
 }
 
-/* Even numbers, and some beside them: a bit that all keys share stands between those that vary. */
+/* Even numbers, and some beside them: a bit that all keys share is between those that vary. */
 static void
 test_cut_shared_bits(void)
 {
@@ -679,7 +687,7 @@ test_cut_shared_bits(void)
 	   err ? err : "");
 }
 
-/* Fences that no key has made. */
+/* Fences that were not made from keys. */
 static void
 test_cut_fences(void)
 {
@@ -697,7 +705,7 @@ test_cut_fences(void)
 		make(round % 2 ? UUID : WIDE, 40);
 		sort_entries();
 		give_all();
-		/* begins as the first key, and is less; begins as the last one, and is greater */
+		/* begins like the first key, and is less; begins like the last one, and is greater */
 		keep = (uint32_t) (rnd(&seed) % entry[0].keylen);
 		memcpy(lowbuf, entry[0].key, entry[0].keylen);
 		low = (SfxPos) {lowbuf, keep + 1, 0};
@@ -714,7 +722,7 @@ test_cut_fences(void)
 	ok(!wrong, "cut keys between fences of any kind");
 }
 
-/* Lists of all lengths, packed again and again into pages of any size: none is parted. */
+/* Lists of all lengths, packed again and again into pages of any size: none is divided. */
 static void
 test_cut_lists(void)
 {
@@ -859,7 +867,7 @@ test_cut_sizes(void)
 	}
 }
 
-/* What is the beginning of another key is not taken. */
+/* A key that is the beginning of another one is refused. */
 static void
 test_cut_beginnings(void)
 {

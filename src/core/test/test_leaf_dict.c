@@ -1,7 +1,7 @@
 /* test_leaf_dict.c - leaf pages whose keys have rests in the code of a dictionary */
 #include "leaf_kinds.h"
 
-/* A dictionary made from what front coding leaves of text and paths. */
+/* A dictionary made from the rests that front coding leaves of text and paths. */
 static void
 train(SfxHopeScheme scheme)
 {
@@ -44,8 +44,8 @@ packed_size(void)
 }
 
 /*
- * Paths get smaller by it, but where packing is about as good (codes of single bytes); what does
- * not is written as without one, and does not name it.
+ * Paths get smaller by it, unless packing is about as good (codes of single bytes); pages that do
+ * not are written as without a dictionary, and do not name it.
  */
 static void
 test_gain(void)
@@ -72,8 +72,8 @@ test_gain(void)
 }
 
 /*
- * Pack entries [0, n) again, of which pages [0, old) have every other one, with the codes that
- * stand there.
+ * Pack entries [0, n) again, of which pages [0, old) have every other one, with the codes of these
+ * pages.
  */
 static void
 pack_with_codes(int old)
@@ -107,7 +107,7 @@ pack_with_codes(int old)
 	free(mem);
 }
 
-/* Codes that are taken from pages make the same pages as codes that are made. */
+/* Codes that are taken from pages make the same pages as codes that are made anew. */
 static void
 test_codes(void)
 {
@@ -155,8 +155,7 @@ test_codes(void)
 }
 
 /*
- * Without its dictionary, or with another one, a leaf gives errors or wrong keys, but TIDs all the
- * same.
+ * Without its dictionary, or with another one, a leaf gives errors or wrong keys, but correct TIDs.
  */
 static void
 test_wrong_dict(void)
@@ -194,7 +193,7 @@ test_wrong_dict(void)
 	free(wrong);
 }
 
-/* What the sample holds stays evenly spread when it overflows. */
+/* A sample stays evenly spread when it overflows. */
 static void
 test_sample(void)
 {

@@ -1,6 +1,7 @@
 /*
- * test_strcolumn.c - cut keys with a column of shared lengths: what was encoded comes back, whole
- * and in parts, searches end where they should, and damage is survived; on all levels of processors
+ * test_strcolumn.c - cut keys with a column of shared lengths: they are decoded to themselves,
+ * whole and in parts, searches end where they should, and damage does no harm; on all levels of
+ * processors
  */
 #include "strblock.h"
 #include "tap.h"
@@ -37,8 +38,8 @@ key(int i, uint32_t *keylen)
 }
 
 /*
- * Keys in order, none of them the beginning of another one: each shares some bytes with the one
- * before, has a greater one behind them, and more, or not.
+ * Keys in order, none of them the beginning of another one: each shares some bytes with the
+ * previous one, has a greater one after them, and perhaps more.
  */
 static void
 make(int kind)
@@ -65,7 +66,7 @@ make(int kind)
 		}
 		else
 		{
-			/* (so that it does not begin as the one before) */
+			/* (so that it does not begin with the previous one) */
 			at = at < keylen ? at : keylen - 1;
 			while (at > skip && now[at] >= base + letters - 1)
 				at--;
@@ -83,7 +84,9 @@ make(int kind)
 	}
 }
 
-/* Cut as a leaf would: each key one byte behind what it shares with those beside it, some not. */
+/*
+ * Cut as a leaf would: each key one byte after what it shares with its neighbours, some keys not.
+ */
 static void
 cut(int kind)
 {
@@ -106,7 +109,7 @@ cut(int kind)
 		at += need;
 	}
 	off[n] = at;
-	/* (what a key was before is written over: all of it goes down) */
+	/* (the keys are moved down over one another) */
 }
 
 static bool

@@ -1,5 +1,5 @@
 /*
- * SuRF against a sorted array: what the filter must answer follows from every key's cut (behind the
+ * SuRF against a sorted array: what the filter must answer follows from every key's cut (after the
  * deeper common prefix with its neighbours) and suffix, so all answers are compared exactly, and no
  * stored key or range may be missed.
  */
@@ -75,10 +75,10 @@ sort_keys(void)
 	}
 }
 
-/* The filter that is asked: how its real bits are made depends on all keys. */
+/* The current filter: its real bits depend on all keys. */
 static const SfxSurf *asked;
 
-/* What the filter knows of stored key i against q: < 0, 0 (cannot tell, or equal), > 0. */
+/* Compare stored key i with q, as far as the filter can: < 0, 0 (cannot tell, or equal), > 0. */
 static int
 model_cmp(int i, const uint8_t *q, uint32_t len)
 {
@@ -265,7 +265,7 @@ check_probe(const SfxSurf *s, SfxSurfIter *it, Tally *t)
 	else if (r == 1)
 		t->seeks += it->len != keys[first].cut || memcmp(it->key, keys[first].s, it->len) != 0 || fp != fpmodel ||
 			it->complete != keys[first].complete;
-	/* next and previous of where it stands */
+	/* next and previous of its current key */
 	if (r == 1 && first >= 0)
 	{
 		r = rnd(&seed) % 2 ? sfx_surf_next(it) : (first -= 2, sfx_surf_prev(it));
@@ -458,7 +458,7 @@ sets(void)
 	{
 		uint8_t		t[100];
 
-		/* two keys that part behind a long path of words, with a rare byte now and then */
+		/* two keys that part after a long path of words, with a rare byte now and then */
 		for (unsigned j = 0, r = 0; j < 60; j++)
 		{
 			r = j % 6 == 0 ? (unsigned) rnd(&seed) : r;
@@ -512,8 +512,8 @@ an_email(uint8_t *b)
 }
 
 /*
- * The share of absent keys of that kind that a filter with so many hash and real bits takes for
- * stored, in percent.
+ * The share of absent keys of that kind, in percent, for which a filter with that many hash and
+ * real bits says yes.
  */
 static double
 percent_wrong(size_t (*make) (uint8_t *), unsigned hashbits, unsigned realbits)
@@ -543,8 +543,8 @@ percent_wrong(size_t (*make) (uint8_t *), unsigned hashbits, unsigned realbits)
 }
 
 /*
- * The published implementation errs for 0.085 and 0.20 % with eight hash bits; each bit halves what
- * is wrong without, as bits of random numbers do.
+ * The published implementation has errors of 0.085 and 0.20 % with eight hash bits; each bit halves
+ * the errors without, as bits of random numbers do.
  */
 static void
 rates(void)

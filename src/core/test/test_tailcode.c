@@ -1,6 +1,6 @@
 /*
- * Unit test of tailcode: codes keep the order of strings, whatever follows them, and give the
- * strings back.
+ * Unit test of tailcode: codes keep the order of strings, whatever follows them, and are decoded to
+ * the strings.
  */
 #include "tailcode.h"
 #include "tap.h"
@@ -66,7 +66,7 @@ order(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 static void
 test_kind(uint32_t from, int kind, const char *name)
 {
-	static uint8_t back[sizeof(code[0])];	/* codes can be longer than what they stand for */
+	static uint8_t back[sizeof(code[0])];	/* codes can be longer than their strings */
 	int			bad_order = 0,
 				bad_prefix = 0,
 				bad_back = 0,

@@ -19,7 +19,7 @@ cmp64(const void *a, const void *b)
 }
 
 /*
- * n TIDs in table order with rows per heap page, from row first on; one in lost (0: none) is
+ * n TIDs in table order with rows per heap page, from row first on; one of so many (0: none) is
  * missing.
  */
 static void
@@ -43,8 +43,8 @@ reverse(uint64_t *tid, int n)
 }
 
 /*
- * Fill tid with n TIDs of one kind, and the lists of which they are made; the number of lists, 0:
- * no ends.
+ * Fill tid with n TIDs of one kind, and set the lists of which they are made.  Returns the number
+ * of lists; 0: no ends.
  */
 static int
 make(int kind, int n, uint64_t *seed, uint64_t *tid, uint16_t *ends)
@@ -225,7 +225,7 @@ test_sizes(void)
 		tid[i] = SFX_TID(rnd(&seed) % 44248, rnd(&seed) % 226 + 1);
 	size = sfx_tid_encode(tid, 256, NULL, 0, enc, sizeof(enc));
 	ok(size <= 256 * 3 + 8 && (enc[0] & 7) == SFX_TID_FOR, "random order: %.2f bytes each", size / 256.0);
-	/* in order but for 3 %, which were updated */
+	/* in order except for 3 %, which were updated */
 	for (int i = 0; i < 256; i++)
 	{
 		uint64_t	row = rnd(&seed) % 33 == 0 ? rnd(&seed) % 10000000 : 3000000 + (uint64_t) i + rnd(&seed) % 10;
@@ -269,7 +269,7 @@ test_arguments(void)
 }
 
 /*
- * Damaged blocks: results stay in range, and nothing outside the buffer is touched (see it with
+ * Damaged blocks: results stay in range, and nothing outside the buffer is touched (run it with
  * ASan).
  */
 static void

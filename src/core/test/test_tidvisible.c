@@ -87,7 +87,7 @@ test_kernel(bool in_place)
 	return bad;
 }
 
-/* A block of TIDs of one of several kinds, ascending where the codec wants that. */
+/* A block of TIDs of one of several kinds, ascending if the codec requires that. */
 static void
 make_tids(int kind, uint64_t *tid, int n)
 {
@@ -106,7 +106,7 @@ make_tids(int kind, uint64_t *tid, int n)
 	if (kind == 3)				/* backward */
 		for (int i = 0; i < n; i++)
 			tid[i] = (uint64_t) (BLOCKS * 4 - i / 50) << 16 | (uint64_t) (50 - i % 50);
-	if (kind == 4)				/* numbers that go on over the end of a heap block */
+	if (kind == 4)				/* numbers that go on beyond the end of a heap block */
 		for (int i = 0; i < n; i++)
 			tid[i] = (UINT64_C(7) << 16) + 0xFFF0 + (uint64_t) i;
 }
@@ -132,7 +132,7 @@ test_codec(SfxTidCodec codec)
 		make_tids(t % 5, tid, n);
 		size = codec == 0 ? sfx_tid_encode(tid, n, NULL, n, block, sizeof(block)) :
 			sfx_tid_encode_as(codec, tid, n, NULL, n, block, sizeof(block));
-		if (size < 0)			/* not every codec takes every sequence */
+		if (size < 0)			/* not every codec accepts every sequence */
 			continue;
 		k = expect(&m, tid + from, to - from, want);
 		bad += sfx_tid_hidden(block, (size_t) size, n, NULL, n, from, to, &m, got) != k;
@@ -141,7 +141,7 @@ test_codec(SfxTidCodec codec)
 	return bad;
 }
 
-/* Any bytes: it comes back, and says no more TIDs than were asked for. */
+/* Any bytes: the function returns, with at most as many TIDs as were asked for. */
 static int
 test_hostile(void)
 {
