@@ -165,7 +165,7 @@ array_build(const SfxChild *c, int n, uint8_t *out)
 	used = (uint32_t) ((uint8_t *) (pre + n) - out);
 	for (int i = 0; i < n; i++)
 	{
-		/* in the place of the first rest, which nobody compares, stands what is common */
+		/* what all separators share is in the place of the first rest, which is never compared */
 		const SfxPos *s = i > 0 ? &c[i].low : &(SfxPos) {first->key, a->common, 0};
 		uint32_t	from = i == 0 ? 0 : a->common + 8 < s->len ? a->common + 8 : s->len;
 

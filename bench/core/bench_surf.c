@@ -3,7 +3,7 @@
  *
  *	cc -std=c11 -O2 -o bench_surf surf*.c hope*.c bench/bench_surf.c
  *	find / -xdev 2>/dev/null | LC_ALL=C sort -u > paths; ./bench_surf paths
- *	./bench_surf -c paths				after HOPE's codes, too
+ *	./bench_surf -c paths				also over HOPE's codes
  *	./bench_surf -n 5000000				random int8 only, so many
  *	./bench_surf -e > emails			print the e-mail-like keys
  *
@@ -414,7 +414,10 @@ run_pages(void)
 	}
 }
 
-/* The same filters after a dictionary of that scheme, made from every hundredth key. */
+/*
+ * The same filters over keys encoded with a dictionary of that scheme, made from every hundredth
+ * key.
+ */
 static void
 run_hope(const char *name, SfxHopeScheme scheme, const unsigned (*bits)[2], size_t n)
 {
