@@ -230,6 +230,10 @@ redo_gate(XLogReaderState *record)
 		UnlockReleaseBuffer(buf);
 }
 
+/*
+ * Redo one record.  Each kind has a stop point of its own, for tests that interrupt recovery.  A
+ * kind that this version does not know was written by a later one: PANIC, as core does for its own.
+ */
 static void
 sfx_redo(XLogReaderState *record)
 {

@@ -144,6 +144,7 @@ split_plans(List *plans)
 		split_plan((Plan *) lfirst(lc));
 }
 
+/* Split the conditions of all index scans in a plan, without the subplans of its expressions. */
 static void
 split_plan(Plan *plan)
 {

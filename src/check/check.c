@@ -75,6 +75,10 @@ typedef struct CheckWhat
 
 /* ---- 1. metapage and gates ---- */
 
+/*
+ * Check what the metapage says of generations: their numbers have no gaps, newest first; frozen
+ * ones have pages, and the active one is not sealed.
+ */
 static void
 check_generation_list(SfxCheck *cs)
 {
@@ -243,6 +247,10 @@ check_free_blocks(SfxCheck *cs)
 
 /* ---- the whole ---- */
 
+/*
+ * Run all steps of the check (see the top of the file).  snapshot: NULL if the table is not
+ * compared with the index.  Everything is allocated in the current memory context, and left to it.
+ */
 static void
 check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
 {

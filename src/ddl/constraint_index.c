@@ -61,6 +61,10 @@ is_default_column(Relation table, Relation index, int i)
 		index->rd_indcollation[i] == column->attcollation && index->rd_indoption[i] == 0;
 }
 
+/*
+ * ERROR if the index cannot carry the constraint, on the conditions that core has for btree
+ * (transformIndexConstraint).
+ */
 static void
 check_index(Relation table, Relation index, const Constraint *c)
 {
@@ -218,6 +222,10 @@ sfx_using_out(AlterTableStmt *stmt)
 	return out;
 }
 
+/*
+ * Make the constraint for the index, as core does after its checks (ATExecAddIndexConstraint).  The
+ * caller has locked the table.
+ */
 static void
 make_constraint(const Using *u)
 {

@@ -232,6 +232,10 @@ twinship_of(Planning *p, Relation index)
 	return ship;
 }
 
+/*
+ * Plan the steps for one index of a table: drop what an earlier conversion has left, convert it, or
+ * list why it is left as it is.
+ */
 static void
 plan_index(Planning *p, Relation index)
 {

@@ -57,6 +57,7 @@ area_size(void)
 	return add_size(slots_at(), mul_size(sizeof(SfxImage), sfx_shared_places()));
 }
 
+/* Attach the area in this process; made: this process has created it, and initializes it. */
 static void
 attach_area(void *area, bool made)
 {

@@ -386,6 +386,11 @@ typedef struct Measure
 	int			n;
 } Measure;
 
+/*
+ * Measure the shares of the pieces between the edges: by what is kept of the index, if that is
+ * enough; otherwise by ranks of the edges, and by the first value of each piece that may be empty.
+ * May raise an ERROR, of a damaged index or of a comparison function.
+ */
 static void
 attempt_measure(void *arg)
 {

@@ -447,6 +447,10 @@ make_row(CustomScanState *css, TupleTableSlot *slot)
 	return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
 }
 
+/*
+ * Compute the next row that passes HAVING; NULL: there is none.  The general way: a new group, or
+ * rows to be counted.
+ */
 static pg_noinline TupleTableSlot *
 exec_slowly(SfxAggNode *node)
 {

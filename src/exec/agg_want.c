@@ -336,6 +336,10 @@ is_least(const Search *s, const Aggref *agg, SfxAggOutput *out)
 	return true;
 }
 
+/*
+ * Is it sum() or avg() of a column that the index stores in a form that it can sum up?  Sets
+ * out->kind.
+ */
 static bool
 is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 {
@@ -414,6 +418,10 @@ find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 	return true;
 }
 
+/*
+ * Find out how the index computes each of the question's expressions.  False: one of them it
+ * cannot.
+ */
 static bool
 find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 {

@@ -250,6 +250,10 @@ is_direct(const SfxColumn *col)
 		col->typbyval;
 }
 
+/*
+ * Write the key of a column whose order is that of its big-endian bytes, after the flip of its sign
+ * bit.
+ */
 static inline void
 direct_put(const SfxColumn *col, Datum value, uint8 *buf)
 {

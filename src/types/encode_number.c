@@ -360,6 +360,7 @@ put_weight(int weight, uint8 *buf)
 	return 1 + sfx_put_be((uint16) weight ^ SFX_SIGN16, 2, buf + 1, 2);
 }
 
+/* The layout is described above.  Returns the length, or -1 if maxlen may be too small. */
 static int
 encode_numeric(Datum value, uint8 *buf, int maxlen)
 {

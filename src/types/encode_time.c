@@ -123,6 +123,7 @@ timestamp_from_instant(TimestampTz instant, Timestamp *ts, Timestamp *above)
 	return SFX_BOUND_NEAR;
 }
 
+/* The bound, among dates, of a constant of type subtype (see SfxBoundKind). */
 static int
 bound_date(Oid subtype, Datum value, Datum *own, Datum *above)
 {

@@ -138,6 +138,10 @@ put_constants(const uint64_t vary[2], const uint8_t *first, int width, uint8_t *
 	return p;
 }
 
+/*
+ * Encode words: constants, the integer block of the cores' first 64 bits, then the remaining bits,
+ * packed.  Returns the bytes written, or SFX_NOSPACE.
+ */
 static int
 encode_varying(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasrest)
 {
@@ -257,6 +261,7 @@ get_constants(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
+/* Parse a stream of words after its first byte, and check that all parts are inside it. */
 static int
 open_words(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 {
@@ -381,6 +386,7 @@ decode_wide(const SfxFix *f, int from, int n, uint32_t prelen, const uint64_t *h
 		memcpy(out + (size_t) i * keylen, out, prelen - 16);
 }
 
+/* Write keys [from, to), as sfx_fix_decode.  Up to 8 bytes of width need one word for each key. */
 static int
 decode_words(const SfxFix *f, int from, int to, uint32_t prelen, uint8_t *out)
 {
@@ -455,6 +461,10 @@ varying_bytes(const SfxKeys *k, int width)
 	return mask;
 }
 
+/*
+ * Encode keys of more than 16 bytes: the bytes that do not vary, an integer block of the first
+ * eight bytes that do, then the others, key after key.  Returns the bytes written, or SFX_NOSPACE.
+ */
 static int
 encode_bytes(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasrest)
 {
@@ -501,6 +511,7 @@ encode_bytes(const SfxKeys *k, int width, uint8_t *out, size_t cap, bool *hasres
 	return (int) (p - out);
 }
 
+/* Parse a stream of bytes after its first byte, and check that all parts are inside it. */
 static int
 open_bytes(SfxFix *f, bool all, const uint8_t *p, const uint8_t *end)
 {

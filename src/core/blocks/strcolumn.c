@@ -71,6 +71,10 @@ typedef struct Shared
 	uint8_t		len[SFX_BLOCK_KEYS + SFX_COLUMN_SLACK];
 } Shared;
 
+/*
+ * Unpack all shared lengths: numbers are looked up in a table of the least length and those above
+ * it, then the greater ones are corrected.  False: a correction is out of range.
+ */
 static bool
 unpack_shared(const SfxStrCol *c, Shared *s)
 {

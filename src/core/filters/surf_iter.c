@@ -427,6 +427,10 @@ check_edge(const SfxSurf *s, uint64_t e, uint64_t node, int *label, uint64_t *ch
 	return NULL;
 }
 
+/*
+ * Walk over the bits of all buckets: there are as many as sparse nodes need, each edge belongs to
+ * one, select samples are right, and has-child bits number all nodes.
+ */
 static const char *
 check_sparse(const SfxSurf *s)
 {
@@ -461,6 +465,10 @@ check_sparse(const SfxSurf *s)
 	return children != s->nnodes - 1 ? "the has-child bits do not make up the nodes" : NULL;
 }
 
+/*
+ * Check the rank vectors of paths, that each node's path number exists, and that each path is made
+ * of symbols.
+ */
 static const char *
 check_paths(const SfxSurf *s)
 {

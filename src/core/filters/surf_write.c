@@ -496,6 +496,11 @@ sum_levels(Level *l, uint32_t n)
 	return sum;
 }
 
+/*
+ * Choose code, dense levels and buckets, and compute the numbers in the header.  A first walk
+ * counts labels and levels; if labels are coded, a second one counts levels again, with
+ * continuation nodes. SFX_OK or SFX_NOMEM.
+ */
 static int
 plan_levels(SfxSurfBuild *b)
 {
@@ -606,6 +611,10 @@ set_bit(uint8_t *v, uint64_t i)
 	v[i >> 3] |= (uint8_t) (1u << (i & 7));
 }
 
+/*
+ * Write the path number of a node of level l, whose counters run backward: they are the numbers of
+ * paths left of the node.
+ */
 static void
 write_path(SfxSurfBuild *b, Level *l, uint64_t node, const SurfPath *p)
 {

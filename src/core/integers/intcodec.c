@@ -92,6 +92,10 @@ open_ef(SfxInt *b, const uint8_t *in, size_t len, size_t nb)
 	return (int) b->size;
 }
 
+/*
+ * Parse the header of a block of any codec except DECIMAL, and check that its parts fit into len.
+ * Returns the block's length, or SFX_CORRUPT.
+ */
 static int
 open_block(SfxInt *b, const uint8_t *in, size_t len, int n)
 {
@@ -275,6 +279,10 @@ dbp_decode(const SfxInt *b, int from, int to, uint64_t *out)
 	}
 }
 
+/*
+ * Find the last chunk whose first value is < x, by the checkpoints, and sum up its deltas until x
+ * is reached.
+ */
 static int
 dbp_search(const SfxInt *b, uint64_t x, bool *equal)
 {

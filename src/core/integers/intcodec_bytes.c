@@ -247,6 +247,7 @@ sfx_int_bytes_size(SfxIntCodec codec, const uint64_t *v, int n)
 	return size;
 }
 
+/* Encode the deltas of one chunk of m values.  Returns the end. */
 static uint8_t *
 put_chunk(SfxIntCodec codec, const uint64_t *c, int m, uint8_t *p)
 {

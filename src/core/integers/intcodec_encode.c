@@ -28,6 +28,10 @@ int_minmax(const uint64_t *v, int n, IntStats *s)
 	}
 }
 
+/*
+ * Collect the statistics in one pass, which ends with the first chunk in which a value is less than
+ * the previous one.
+ */
 static void
 int_stats(const uint64_t *v, int n, IntStats *s)
 {
@@ -187,6 +191,10 @@ pdbp_guess(const IntStats *s, const uint64_t *v, int n)
 	return bits * (size_t) n / (size_t) m / 8 + pdbp_header(s, v, n);
 }
 
+/*
+ * Choose the width of each chunk and so the exceptions.  Returns PDBP's size; SIZE_MAX: there are
+ * more exceptions than can be counted.
+ */
 static size_t
 pdbp_size(const IntStats *s, const uint64_t *v, int n, PatchPlan *plan)
 {

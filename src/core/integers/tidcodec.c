@@ -183,6 +183,7 @@ zigzag_parse(const uint8_t *in, size_t len, int n, ZigzagBlock *z)
 	return size <= len ? (int) size : SFX_CORRUPT;
 }
 
+/* Chunks before from are skipped by their widths; a checkpoint starts each of the others. */
 static int
 zigzag_decode(const uint8_t *in, size_t len, int n, int from, int to, uint64_t *out)
 {
@@ -278,6 +279,7 @@ list_decode(const PostingBlock *b, size_t bit, int n, int from, int to, uint64_t
 	return to - from == 1 ? sfx_kernels->ef_get(&e, from, out) : sfx_kernels->ef_decode(&e, from, to, 0, out);
 }
 
+/* Lists before from are skipped by their sizes, which follow from their lengths. */
 static int
 posting_decode(const uint8_t *in, size_t len, int n, const uint16_t *ends, int from, int to, uint64_t *out)
 {

@@ -377,6 +377,7 @@ set_frame(TidStats *s, uint64_t min, uint64_t max, uint32_t minoff, uint32_t max
 	s->range = (uint64_t) s->blocks * s->frame.radix + s->frame.radix - 1;
 }
 
+/* Collect the statistics in one pass.  reversed: runs_bound is for the reversed block. */
 static inline void
 tid_stats(const uint64_t *tid, int n, bool reversed, TidStats *s)
 {

@@ -152,6 +152,10 @@ add_up(const uint64_t *v, const Lists *s, int from, int to, SfxSum *sum)
 	}
 }
 
+/*
+ * Read what is needed of the numbers of a range of keys, and sum up.  The caller adds the constant
+ * bits to `least` and `most`.
+ */
 static int
 read_numbers(const Form *f, const Numbers *m, const Lists *s, const SfxKeyRange *r, int want,
 			 SfxSum *sum)

@@ -56,6 +56,10 @@ verify_last_cut(const SfxLeaf *l, const SfxPos *last, unsigned loose)
 	return NULL;
 }
 
+/*
+ * Check block b, which is decoded into blk: its entries' sizes and order, and its separator against
+ * the entries on both sides.  Returns NULL, or what is wrong; c moves on to the block's last entry.
+ */
 static const char *
 verify_block(const SfxLeaf *l, int b, SfxBlock *blk, Check *c)
 {

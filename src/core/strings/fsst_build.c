@@ -299,6 +299,7 @@ drop_unused(Scratch *c, const Sample *s)
 
 /* ---- the table ---- */
 
+/* Write the chosen symbols as a table (layout: fsst.h).  Returns the length, or SFX_NOSPACE. */
 static int
 write_table(const Scratch *c, uint32_t leads, uint8_t *dict, size_t cap)
 {

@@ -369,6 +369,7 @@ out_front_string(SfxOut *o, const SfxPos *key, bool first, uint32_t shared)
 	return true;
 }
 
+/* Write the separators in front coding (layout: inner_format.h).  SFX_OK or SFX_NOSPACE. */
 static int
 out_front(const SfxPos *keys, uint32_t n, SfxOut *o)
 {
