@@ -153,9 +153,11 @@ perl -MJSON::PP -e '
 	my $meta = decode_json(<$f>);
 	my ($control) = `cat surfidx.control` =~ /^default_version = .(.*?).$/m;
 	my $provided = $meta->{provides}{surfidx};
+	# PGXN wants three numbers
+	my $three = $control =~ /^\d+\.\d+$/ ? "$control.0" : $control;
 
 	for my $key (qw(name version abstract maintainer license provides meta-spec)) { die "META.json: no $key\n" if !$meta->{$key} }
-	die "META.json: version is not $control\n" if $meta->{version} ne $control || $provided->{version} ne $control;
+	die "META.json: version is not $three\n" if $meta->{version} ne $three || $provided->{version} ne $three;
 	die "META.json: there is no $provided->{$_}\n" for grep { !-e $provided->{$_} } qw(file docfile);
 	my ($newest) = `cat CHANGELOG.md` =~ /^## ([0-9.]+)/m;
 	my ($debian) = `cat debian/changelog` =~ /^surfidx \(([0-9.]+)\)/;

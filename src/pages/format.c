@@ -21,7 +21,7 @@
 #include "surf_format.h"
 #include "tidcodec.h"
 
-StaticAssertDecl(SFX_FORMAT_VERSION == 8, "the list below is of this version");
+StaticAssertDecl(SFX_FORMAT_VERSION == 1, "the list below is of this version");
 
 /* pages */
 StaticAssertDecl(sizeof(SfxPageTail) == 24 && offsetof(SfxPageTail, right) == 8 &&

@@ -93,14 +93,19 @@ meta_fault(const SfxMeta *m)
 static void
 meta_check(Relation index, Page page)
 {
-	SfxMeta    *m;
+	SfxMeta    *m = SfxPageGetMeta(page);
 	const char *fault;
 
+	if (m->magic == SFX_MAGIC_BEFORE_1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" was made by a build from before surfidx 1.0",
+						RelationGetRelationName(index)),
+				 errhint("REINDEX it.")));
 	if (!sfx_page_check(index, SFX_META_BLKNO, page) ||
 		SfxPageGetTail(page)->kind != SFX_PAGE_META ||
 		SfxPageBodyLen(page) < sizeof(SfxMeta))
 		sfx_corrupt(index, SFX_META_BLKNO, "no metapage");
-	m = SfxPageGetMeta(page);
 	if (m->magic != SFX_MAGIC)
 		sfx_corrupt(index, SFX_META_BLKNO, "wrong magic number");
 	if (m->min_version > SFX_FORMAT_VERSION)

@@ -8,7 +8,8 @@
 #include "page.h"
 #include "shared_area.h"
 
-#define SFX_MAGIC		0x53464958	/* "SFIX" */
+#define SFX_MAGIC			0x53464931	/* "SFI1" */
+#define SFX_MAGIC_BEFORE_1	0x53464958	/* of private builds, whose format numbers mean nothing */
 #define SFX_META_BLKNO	0
 #define SFX_GATE_BLKNO(n)	((BlockNumber) (1 + (n)))
 #define SFX_FIRST_BLKNO	3

@@ -44,8 +44,8 @@ typedef struct SfxPageTail
  * says what each has brought, format.c what may not change without a new one.  Pages of several
  * versions may stand in one index.
  */
-#define SFX_FORMAT_VERSION	8
-#define SFX_FORMAT_OLDEST	4
+#define SFX_FORMAT_VERSION	1
+#define SFX_FORMAT_OLDEST	1
 #define SFX_FORMAT_MOST		255 /* more than that is damage */
 #define SFX_PAGE_ID			0xFF5F
 #define SFX_LOG_SEALED		0x0001
