@@ -18,6 +18,7 @@
 
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "utils/index_selfuncs.h"
 #include "utils/selfuncs.h"
 
