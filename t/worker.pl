@@ -35,6 +35,26 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), 40000, 'every row is 
 check_indexes($node, 'after the inserts');
 compare_plans($node, 'after the inserts');
 
+# While it waits for more to do, it says so; before 17 an extension's waits have no names.
+my $idle = $node->safe_psql('postgres', 'SHOW server_version_num') < 170000 ? 'Extension'
+	: 'SurfidxMergeIdle';
+
+sub set_idle
+{
+	my ($time) = @_;
+
+	$node->safe_psql('postgres', "ALTER SYSTEM SET surfidx.merge_worker_idle = '$time'");
+	$node->safe_psql('postgres', 'SELECT pg_reload_conf()');
+	return;
+}
+
+set_idle('1h');
+$node->safe_psql('postgres', 'INSERT INTO t (n) SELECT generate_series(1, 5000)');
+ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity "
+	. "WHERE backend_type LIKE 'surfidx%' AND wait_event_type = 'Extension' "
+	. "AND wait_event = '$idle'"), "an idle worker waits for $idle");
+set_idle('500ms');
+
 # Gone when there is nothing to do.
 ok( $node->poll_query_until('postgres',
 		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'"),

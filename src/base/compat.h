@@ -611,6 +611,14 @@ SfxHoldsLWLock(void)
 #define SfxHoldsLWLock()	(InterruptHoldoffCount > 0)
 #endif
 
+/* What a wait is called in pg_stat_activity: names of an extension's own came in 17. */
+#include "utils/wait_event.h"
+#if PG_VERSION_NUM < 170000
+#define SfxWaitEvent(name)	PG_WAIT_EXTENSION
+#else
+#define SfxWaitEvent(name)	WaitEventExtensionNew(name)
+#endif
+
 /* The planner's hook also gets the state of EXPLAIN since 19. */
 #include "optimizer/planner.h"
 #if PG_VERSION_NUM < 190000

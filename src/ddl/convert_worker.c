@@ -10,6 +10,7 @@
 #include "surfidx.h"
 #include "convert.h"
 #include "settings.h"
+#include "sleep.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -26,9 +27,9 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "storage/proc.h"
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
@@ -39,14 +40,20 @@
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/wait_event.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
 
-/*
- * How long an exchange waits for its locks, with other sessions queued after it, and how often it
- * tries.
- */
+/* How long an exchange waits for its locks, with other sessions queued after it. */
 #define SWAP_TIMEOUT	"1s"
-#define SWAP_TRIES		60
+
+/* How often a step is tried that has to give way. */
+#define TRIES			60
+
+/* How long the worker pauses before it tries again, or looks whether it is its turn. */
+#define PAUSE_MS		1000
+
+/* How often a step that waits for a lock looks for a deadlock; ms. */
+#define LOOK_MS			100
 
 /* A class of advisory locks that users' locks never have. */
 #define LOCK_CLASS		0x5346
@@ -67,15 +74,6 @@ lock_database(void)
 	return LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
-static void
-sleep_second(void)
-{
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1000,
-					 PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
-}
-
 /*
  * Wait for this worker's turn.  A worker that waits is in no transaction: the worker that builds an
  * index would wait for that.
@@ -93,7 +91,7 @@ wait_in_turn(void)
 		if (alone)
 			return;
 		pgstat_report_activity(STATE_IDLE, "waiting for another conversion in this database");
-		sleep_second();
+		sfx_sleep(SFX_SLEEP_CONVERT, PAUSE_MS);
 	}
 }
 
@@ -276,9 +274,36 @@ run(void (*what) (void *arg), void *arg, MemoryContext cxt)
 	pgstat_report_stat(true);
 }
 
+/* ---- the worker gives way ---- */
+
 /*
- * Call what(arg) in a transaction, with memory of its own.  Returns 0, or the SQLSTATE.  last: a
- * lock timeout is logged as an error, since there will be no other try.
+ * A step waits for transactions, and holds a lock on the table meanwhile.  If one of these
+ * transactions comes to want that lock (ANALYZE has a snapshot while it waits for it), one of the
+ * two has to end with an error: the first that looks for the deadlock.  Sessions look once, when
+ * they have waited for deadlock_timeout.  The worker looks as soon as it waits, and again and
+ * again, so that it is the one.
+ */
+static TimeoutId look_again;
+
+static void
+prepare_to_give_way(void)
+{
+	SetConfigOption("deadlock_timeout", "1ms", PGC_SUSET, PGC_S_OVERRIDE);
+	/* it would say something at each look */
+	SetConfigOption("log_lock_waits", "off", PGC_SUSET, PGC_S_OVERRIDE);
+	look_again = RegisterTimeout(USER_TIMEOUT, CheckDeadLockAlert);
+}
+
+/* Has a step ended because of other sessions, so that another try may succeed? */
+static bool
+gave_way(int state)
+{
+	return state == ERRCODE_T_R_DEADLOCK_DETECTED || state == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/*
+ * Call what(arg) in a transaction, with memory of its own.  Returns 0, or the SQLSTATE.  last: it
+ * will not be tried again, so that any error is logged.
  */
 static int
 run_safely(void (*what) (void *arg), void *arg, bool last)
@@ -287,6 +312,8 @@ run_safely(void (*what) (void *arg), void *arg, bool last)
 											  ALLOCSET_DEFAULT_SIZES);
 	int			state = 0;
 
+	enable_timeout_every(look_again,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS), LOOK_MS);
 	PG_TRY();
 	{
 		run(what, arg, cxt);
@@ -296,38 +323,18 @@ run_safely(void (*what) (void *arg), void *arg, bool last)
 		HOLD_INTERRUPTS();
 		state = geterrcode();
 		MemoryContextSwitchTo(TopMemoryContext);
-		if (state != ERRCODE_LOCK_NOT_AVAILABLE || last)
+		if (!gave_way(state) || last)
 			EmitErrorReport();
 		AbortOutOfAnyTransaction();
 		FlushErrorState();
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
+	disable_timeout(look_again, false);
 	MemoryContextSwitchTo(TopMemoryContext);
 	pgstat_report_activity(STATE_IDLE, NULL);
 	debug_query_string = NULL;
 	MemoryContextDelete(cxt);
-	return state;
-}
-
-/*
- * Exchange an index and its twin.  While this waits for the lock on an index, other sessions queue
- * after it, so it waits for short times only.
- */
-static int
-swap(SfxStep *step)
-{
-	int			state = ERRCODE_LOCK_NOT_AVAILABLE;
-
-	for (int i = 1; i <= SWAP_TRIES && state == ERRCODE_LOCK_NOT_AVAILABLE; i++)
-	{
-		if (i > 1)
-			sleep_second();
-		state = run_safely(run_step, step, i == SWAP_TRIES);
-	}
-	if (state == 0)
-		ereport(LOG,
-				(errmsg("surfidx: index %u was converted: %s", step->item, step->statement)));
 	return state;
 }
 
@@ -343,6 +350,8 @@ ask_for_failed(void *arg)
 		drop->statement = MemoryContextStrdup(TopMemoryContext, statement);
 }
 
+static int	try_step(SfxStep *step);
+
 /*
  * Drop the index that a failed build has left, which every write to the table would continue to
  * fill.
@@ -354,8 +363,37 @@ drop_failed(Oid index)
 
 	if (run_safely(ask_for_failed, &drop, true) != 0 || drop.statement == NULL)
 		return;
-	(void) run_safely(run_step, &drop, true);
+	(void) try_step(&drop);
 	pfree(drop.statement);
+}
+
+/*
+ * Run a step, again if it had to give way.  While an exchange waits for the lock on an index, other
+ * sessions queue after it, so it waits for short times only.  Returns 0, or the SQLSTATE.
+ */
+static int
+try_step(SfxStep *step)
+{
+	int			state = 0;
+
+	for (int i = 1; i <= TRIES; i++)
+	{
+		if (i > 1)
+			sfx_sleep(SFX_SLEEP_CONVERT, PAUSE_MS);
+		state = run_safely(run_step, step, i == TRIES);
+		if (state != 0 && step->kind == SFX_STEP_CREATE)
+			drop_failed(step->index);
+		if (!gave_way(state))
+			break;
+		if (state == ERRCODE_T_R_DEADLOCK_DETECTED && i < TRIES)
+			ereport(LOG,
+					(errmsg("surfidx: a conversion gave way to a session that waited for it, "
+							"and tries again: %s", step->statement)));
+	}
+	if (state == 0 && step->kind == SFX_STEP_SWAP)
+		ereport(LOG,
+				(errmsg("surfidx: index %u was converted: %s", step->item, step->statement)));
+	return state;
 }
 
 /* Run the steps.  False: they were cancelled. */
@@ -373,12 +411,9 @@ run_steps(List *steps)
 		CHECK_FOR_INTERRUPTS();
 		if (step->kind == SFX_STEP_LEFT || step->item == failed)
 			continue;
-		state = step->kind == SFX_STEP_SWAP ? swap(step) :
-			run_safely(run_step, step, true);
+		state = try_step(step);
 		if (state == 0)
 			continue;
-		if (step->kind == SFX_STEP_CREATE)
-			drop_failed(step->index);
 		if (state == ERRCODE_QUERY_CANCELED)
 			return false;
 		failed = step->item;
@@ -396,6 +431,7 @@ get_ready(const SfxConversion *c)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(c->database, c->session_user, 0);
 	sfx_worker_settings();
+	prepare_to_give_way();
 	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_tablespace", "", PGC_SUSET, PGC_S_OVERRIDE);
 	sfx_exact_settings(GUC_ACTION_SET);

@@ -8,10 +8,10 @@
 #include "policy.h"
 #include "requests.h"
 #include "settings.h"
+#include "sleep.h"
 
 #include "commands/vacuum.h"
 #include "miscadmin.h"
-#include "storage/latch.h"
 
 void
 sfx_worker_pay(Relation index, SfxProgress *p)
@@ -35,9 +35,6 @@ sfx_worker_pay(Relation index, SfxProgress *p)
 		return;
 	SFX_STOP("worker sleeps");
 	p->phase = SFX_PROGRESS_SLEEP;
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 Max((long) ms, 1), PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
+	sfx_sleep(SFX_SLEEP_MERGE, Max((long) ms, 1));
 	p->phase = phase;
-	CHECK_FOR_INTERRUPTS();
 }

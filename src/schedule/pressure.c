@@ -9,13 +9,13 @@
 #include "pressure.h"
 #include "requests.h"
 #include "settings.h"
+#include "sleep.h"
 #include "subxact.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/latch.h"
 
 #define SLICE_GROUPS	4		/* of a run, for each page that an inserter fills: ten thousand
 								 * leaves before it merges the delta, by default */
@@ -25,10 +25,7 @@
 static void
 brake(void)
 {
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 BRAKE_MS, PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
+	sfx_sleep(SFX_SLEEP_INSERT, BRAKE_MS);
 }
 
 static void

@@ -18,6 +18,7 @@
 #include "policy.h"
 #include "requests.h"
 #include "settings.h"
+#include "sleep.h"
 #include "yield.h"
 
 #include "access/genam.h"
@@ -33,7 +34,6 @@
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
@@ -303,10 +303,7 @@ linger(TimestampTz since)
 
 	pgstat_report_stat(true);
 	Assert(!IsTransactionState() && !TransactionIdIsValid(MyProc->xmin));
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 Min(sfx_guc_merge_worker_idle, LOOK_MS), PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
+	sfx_sleep(SFX_SLEEP_IDLE, Min(sfx_guc_merge_worker_idle, LOOK_MS));
 	read_settings();
 	enough = TimestampDifferenceExceeds(since, GetCurrentTimestamp(), sfx_guc_merge_worker_idle);
 	return !enough && !database_is_wanted();

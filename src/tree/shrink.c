@@ -17,6 +17,7 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
+#include "sleep.h"
 #include "subxact.h"
 #include "wal.h"
 
@@ -27,7 +28,6 @@
 #include "pgstat.h"
 #include "storage/freespace.h"
 #include "storage/indexfsm.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -273,9 +273,7 @@ lock_alone(Relation index, int tries)
 			return true;
 		if (i + 1 == tries)
 			break;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, TRY_INTERVAL_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		sfx_sleep(SFX_SLEEP_TRUNCATE, TRY_INTERVAL_MS);
 	}
 	return false;
 }
