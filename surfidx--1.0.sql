@@ -589,7 +589,10 @@ COMMENT ON FUNCTION surfidx_check(regclass, boolean, boolean) IS
 CREATE FUNCTION surfidx_check_all(
 	heapallindexed boolean DEFAULT false,
 	rowsmatch boolean DEFAULT false,
-	OUT index regclass,
+	OUT schemaname name,
+	OUT relname name,
+	OUT indexrelname name,
+	OUT indexrelid oid,
 	OUT problem text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
@@ -678,7 +681,10 @@ COMMENT ON FUNCTION surfidx_may_contain_range(regclass, "any", "any", boolean, b
 
 CREATE FUNCTION surfidx_progress(
 	OUT pid integer,
-	OUT index regclass,
+	OUT schemaname name,
+	OUT relname name,
+	OUT indexrelname name,
+	OUT indexrelid oid,
 	OUT phase text,
 	OUT source bigint,
 	OUT target bigint,
@@ -794,7 +800,7 @@ COMMENT ON FUNCTION surfidx_leaf_keys(regclass, integer) IS
 'what leaves of a surfidx index have of keys, what that has taken so far, and its size beside its size_limit';
 
 CREATE VIEW surfidx_stat_indexes AS
-SELECT n.nspname AS schemaname, t.relname, c.relname AS indexrelname, i.indrelid AS relid, i.indexrelid, s.*
+SELECT n.nspname AS schemaname, t.relname, c.relname AS indexrelname, i.indexrelid, s.*
 FROM pg_catalog.pg_class c
 	JOIN pg_catalog.pg_am a ON a.oid = c.relam
 	JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
@@ -810,7 +816,8 @@ WHERE g.readable;
 COMMENT ON VIEW surfidx_stat_indexes IS 'surfidx_stats() of all surfidx indexes of this database; NULLs and a warning for those that cannot be read';
 
 CREATE VIEW surfidx_stat_progress_merge AS
-SELECT p.pid, pg_catalog.current_database() AS datname, p.index, p.phase, p.source, p.target, p.entries_done, p.entries_total,
+SELECT p.pid, pg_catalog.current_database() AS datname,
+	p.schemaname, p.relname, p.indexrelname, p.indexrelid, p.phase, p.source, p.target, p.entries_done, p.entries_total,
 	p.groups, p.leaves_written, p.bytes_written, p.started
 FROM surfidx_progress() p;
 
@@ -919,10 +926,19 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION surfidx_statement(regclass, name) IS
 'the statement that makes a surfidx index of that name of what a btree index has; NULL: a column has no operator class';
 
+CREATE FUNCTION surfidx_advise_nothing(min_bytes bigint)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_advise_nothing(bigint) IS
+'for surfidx_advise(): a notice that it has no index to advise on; false';
+
 CREATE FUNCTION surfidx_advise(
 	min_bytes bigint DEFAULT 1048576,
-	OUT table_name regclass,
-	OUT index_name regclass,
+	OUT schemaname name,
+	OUT relname name,
+	OUT indexrelname name,
+	OUT indexrelid oid,
 	OUT btree_bytes bigint,
 	OUT surfidx_bytes bigint,
 	OUT ratio numeric,
@@ -933,7 +949,7 @@ RETURNS SETOF record
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 BEGIN ATOMIC
 	WITH candidate AS MATERIALIZED (
-		SELECT x.indrelid AS tableid, x.indexrelid AS indexid, x.indisreplident,
+		SELECT n.nspname, t.relname, i.relname AS indexname, x.indexrelid AS indexid, x.indisreplident,
 			pg_catalog.format('%I.%I', n.nspname, t.relname) AS on_table,
 			k.contype, CASE WHEN k.conparentid = 0::oid THEN pg_catalog.quote_ident(k.conname::text) END AS con,
 			EXISTS (SELECT FROM pg_catalog.pg_constraint c
@@ -963,33 +979,38 @@ BEGIN ATOMIC
 			AND NOT (i.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
 			AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 			AND pg_catalog.pg_relation_size(x.indexrelid) >= min_bytes)
-	SELECT c.tableid::regclass, c.indexid::regclass, e.btree_bytes, e.surfidx_bytes,
-		pg_catalog.round(e.surfidx_bytes::numeric / nullif(e.btree_bytes, 0::int8)::numeric, 3), e.entries,
-		CASE WHEN e.surfidx_bytes IS NOT NULL AND (c.contype IS NULL OR c.con IS NOT NULL) AND c.twin IS NULL THEN
-			surfidx_statement(c.indexid::regclass, c.new_name) END,
-		pg_catalog.concat_ws('; '::text,
-			CASE WHEN e.surfidx_bytes IS NULL THEN
-				'a column has no surfidx operator class: make one from its btree functions' END,
-			'surfidx index ' || c.twin || ' has the same columns',
-			CASE WHEN c.contype IS NOT NULL AND c.con IS NULL THEN
-					'constraint of a partitioned table: goes and comes with that'
-				WHEN c.contype IS NULL OR c.twin IS NOT NULL OR e.surfidx_bytes IS NULL THEN NULL
-				WHEN NOT (c.is_partition AND c.unique_stays) THEN
-					pg_catalog.format('a constraint: SELECT statement FROM %s(%L) has the statements that exchange it, '
-						'and the table''s other btrees, beside readers and writers',
-						'surfidx_convert'::regproc, c.on_table)
-				ELSE
-					CASE WHEN c.is_target THEN 'foreign keys refer to it, drop them before and add them behind; ' ELSE '' END ||
-					pg_catalog.format('then ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %2$s %s USING INDEX %I',
-						c.on_table, c.con, CASE c.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, c.new_name) END,
-			CASE WHEN c.indisreplident THEN 'replica identity: name the new index as one before dropping this one' END,
-			CASE WHEN NOT e.ordered_bytes THEN
-				'comparator key space: larger and slower than with ordered bytes (for text: COLLATE "C")' END,
-			CASE WHEN e.surfidx_bytes >= 1048576::int8 AND c.twin IS NULL THEN
-				(SELECT 'with keys = cut: ' || pg_catalog.pg_size_pretty(k.bytes) || ' in place of ' || pg_catalog.pg_size_pretty(e.surfidx_bytes)
-				FROM surfidx_estimate_cut(c.indexid::regclass) k(bytes) WHERE k.bytes * 4::int8 < e.surfidx_bytes * 3::int8) END)
-	FROM candidate c, LATERAL surfidx_estimate(c.indexid::regclass) e
-	ORDER BY e.btree_bytes - e.surfidx_bytes DESC NULLS LAST, c.indexid;
+	SELECT a.* FROM (
+		SELECT c.nspname, c.relname, c.indexname, c.indexid, e.btree_bytes, e.surfidx_bytes,
+			pg_catalog.round(e.surfidx_bytes::numeric / nullif(e.btree_bytes, 0::int8)::numeric, 3), e.entries,
+			CASE WHEN e.surfidx_bytes IS NOT NULL AND (c.contype IS NULL OR c.con IS NOT NULL) AND c.twin IS NULL THEN
+				surfidx_statement(c.indexid::regclass, c.new_name) END,
+			pg_catalog.concat_ws('; '::text,
+				CASE WHEN e.surfidx_bytes IS NULL THEN
+					'a column has no surfidx operator class: make one from its btree functions' END,
+				'surfidx index ' || c.twin || ' has the same columns',
+				CASE WHEN c.contype IS NOT NULL AND c.con IS NULL THEN
+						'constraint of a partitioned table: goes and comes with that'
+					WHEN c.contype IS NULL OR c.twin IS NOT NULL OR e.surfidx_bytes IS NULL THEN NULL
+					WHEN NOT (c.is_partition AND c.unique_stays) THEN
+						pg_catalog.format('a constraint: SELECT statement FROM %s(%L) has the statements that exchange it, '
+							'and the table''s other btrees, beside readers and writers',
+							'surfidx_convert'::regproc, c.on_table)
+					ELSE
+						CASE WHEN c.is_target THEN 'foreign keys refer to it, drop them first and add them again after; ' ELSE '' END ||
+						pg_catalog.format('then ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %2$s %s USING INDEX %I',
+							c.on_table, c.con, CASE c.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, c.new_name) END,
+				CASE WHEN c.indisreplident THEN 'replica identity: name the new index as one before dropping this one' END,
+				CASE WHEN NOT e.ordered_bytes THEN
+					'compared by a function, as text in the order of a language: keys = cut does nothing; '
+					'text that only programs read is faster with COLLATE "C"' END,
+				CASE WHEN e.surfidx_bytes >= 1048576::int8 AND c.twin IS NULL THEN
+					(SELECT 'with keys = cut: ' || pg_catalog.pg_size_pretty(k.bytes) || ' in place of ' || pg_catalog.pg_size_pretty(e.surfidx_bytes)
+					FROM surfidx_estimate_cut(c.indexid::regclass) k(bytes) WHERE k.bytes * 4::int8 < e.surfidx_bytes * 3::int8) END)
+		FROM candidate c, LATERAL surfidx_estimate(c.indexid::regclass) e
+		UNION ALL
+		SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+		FROM surfidx_advise_nothing(min_bytes) f(said) WHERE NOT EXISTS (SELECT FROM candidate) AND f.said) a
+	ORDER BY a.btree_bytes - a.surfidx_bytes DESC NULLS LAST, a.indexid;
 END;
 
 COMMENT ON FUNCTION surfidx_advise(bigint) IS

@@ -120,7 +120,7 @@ sound()
 {
 	says "$1: all indexes of all servers are sound" 'sound' "$(at front -c "
 		SELECT DISTINCT result FROM run_command_on_all_nodes(\$\$SELECT coalesce(string_agg(
-			format('%s: %s', index, problem), '; '), 'sound')
+			format('%s: %s', indexrelname, problem), '; '), 'sound')
 			FROM surfidx_check_all() WHERE problem IS NOT NULL\$\$)")"
 }
 

@@ -235,7 +235,7 @@ check()
 	local p problems=''
 
 	for p in "${port[@]}"; do
-		problems=$problems$(PGPORT=$p sql -A -t -c "SELECT index, problem
+		problems=$problems$(PGPORT=$p sql -A -t -c "SELECT indexrelid::regclass, problem
 			FROM surfidx_check_all(true, true) WHERE problem IS NOT NULL")
 	done
 	good "$([ -z "$problems" ] && echo t)" "every index of every shard is sound"

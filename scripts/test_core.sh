@@ -106,8 +106,9 @@ compare()
 build_library
 for kind in btree all; do
 	setting=$([ $kind = all ] && echo all || echo off)
-	cluster_start "$kind" "surfidx.in_place_of_btree = $setting" "autovacuum = off" \
-		"max_prepared_transactions = 2" "timezone = 'PST8PDT'" "datestyle = 'Postgres, MDY'"
+	cluster_start "$kind" "surfidx.in_place_of_btree = $setting" "surfidx.in_place_notice = off" \
+		"autovacuum = off" "max_prepared_transactions = 2" "timezone = 'PST8PDT'" \
+		"datestyle = 'Postgres, MDY'"
 	for suite in ${SUITES:-regress isolation}; do
 		run "$kind" "$suite"
 	done

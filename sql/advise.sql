@@ -8,6 +8,8 @@ SET surfidx.auto_merge = off;
 CREATE SCHEMA "advise me";
 SET search_path = "advise me", public;
 
+-- where there is nothing to advise on, it says so
+SELECT * FROM surfidx_advise(1000000000000000);
 CREATE TABLE adv (id serial PRIMARY KEY, r int8, u uuid, e text COLLATE "C", p text COLLATE "C", l text, at timestamptz, f float8, d int, n numeric)
 	WITH (autovacuum_enabled = off);
 INSERT INTO adv (r, u, e, p, l, at, f, d, n)
@@ -35,29 +37,29 @@ CREATE OPERATOR CLASS adv_ops FOR TYPE int4 USING btree AS
 	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 adv_cmp(int4, int4);
 CREATE INDEX adv_class_a ON adv_class (a adv_ops);
 
-CREATE TABLE advice AS SELECT * FROM surfidx_advise(0) WHERE index_name::text LIKE '%adv%';
-SELECT index_name, statement, CASE WHEN index_name::text !~ 'adv_[fn]' THEN remark END AS remark
-FROM advice ORDER BY index_name::text COLLATE "C";
+CREATE TABLE advice AS SELECT * FROM surfidx_advise(0) WHERE schemaname = 'advise me';
+SELECT indexrelname, statement, CASE WHEN indexrelname !~ 'adv_[fn]' THEN remark END AS remark
+FROM advice ORDER BY indexrelname;
 
 -- a constraint: what is said leads to its conversion
-SELECT statement FROM advice WHERE index_name = 'adv_empty_a_key'::regclass;
-SELECT substring(remark, 'SELECT statement FROM .*\)') AS ask FROM advice WHERE index_name = 'adv_empty_a_key'::regclass \gset
+SELECT statement FROM advice WHERE indexrelname = 'adv_empty_a_key';
+SELECT substring(remark, 'SELECT statement FROM .*\)') AS ask FROM advice WHERE indexrelname = 'adv_empty_a_key' \gset
 SELECT regexp_replace(statement, '_\d+', '_N', 'g') AS statement FROM (:ask) x;
 -- one that cannot be converted before 18 is told how it is exchanged by hand
 CREATE TABLE adv_parent (a int) PARTITION BY RANGE (a);
 CREATE TABLE adv_part PARTITION OF adv_parent (CONSTRAINT adv_own UNIQUE (a)) DEFAULT;
 SELECT remark ~ CASE WHEN current_setting('server_version_num')::int < 180000
 	THEN '^then ALTER TABLE "advise me".adv_part DROP CONSTRAINT adv_own, ADD CONSTRAINT adv_own UNIQUE USING INDEX adv_own_surfidx$' ELSE '^a constraint: SELECT statement FROM ' END AS remark
-FROM surfidx_advise(0) WHERE index_name = 'adv_own'::regclass;
+FROM surfidx_advise(0) WHERE indexrelname = 'adv_own';
 
 -- the statements work, and the sizes come true
-SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(index_name) > 100000
+SELECT replace(statement, ' CONCURRENTLY', '') FROM advice WHERE statement IS NOT NULL AND pg_relation_size(indexrelid) > 100000
 \gexec
-SELECT a.index_name, a.entries, a.surfidx_bytes, pg_relation_size(i.oid) AS real_bytes
-FROM advice a JOIN pg_class b ON b.oid = a.index_name LEFT JOIN pg_class i ON i.relname = b.relname || '_surfidx'
-WHERE pg_relation_size(index_name) > 100000 AND statement IS NOT NULL AND
+SELECT a.indexrelname, a.entries, a.surfidx_bytes, pg_relation_size(i.oid) AS real_bytes
+FROM advice a JOIN pg_class b ON b.oid = a.indexrelid LEFT JOIN pg_class i ON i.relname = b.relname || '_surfidx'
+WHERE pg_relation_size(indexrelid) > 100000 AND statement IS NOT NULL AND
 	(abs(a.surfidx_bytes - pg_relation_size(i.oid)) <= 0.1 * pg_relation_size(i.oid) + 8192 AND
-	 a.btree_bytes = pg_relation_size(a.index_name) AND
+	 a.btree_bytes = pg_relation_size(a.indexrelid) AND
 	 a.entries = (SELECT count(*) FROM adv WHERE b.relname <> 'adv_x' OR d > 1000)) IS NOT TRUE;
 SELECT bool_and(ratio = round(surfidx_bytes::numeric / btree_bytes, 3)) AS ratio, bool_and(surfidx_bytes < btree_bytes) AS smaller
 FROM advice WHERE entries > 0;
@@ -69,7 +71,7 @@ CREATE INDEX adv_b ON adv_big (b);
 CREATE INDEX adv_b_surfidx ON adv_big USING surfidx (b);
 SELECT sampled < 150000 AS sample, entries, abs(surfidx_bytes - pg_relation_size('adv_b_surfidx')) <= 0.1 * pg_relation_size('adv_b_surfidx') AS bytes FROM surfidx_estimate('adv_b');
 -- one that has its twin
-SELECT index_name, statement, remark FROM surfidx_advise() WHERE index_name IN ('adv_b'::regclass, 'adv_x'::regclass);
+SELECT indexrelname, statement, remark FROM surfidx_advise() WHERE indexrelname IN ('adv_b', 'adv_x');
 -- two kinds of keys: the sample's dictionary is further from that of all
 INSERT INTO adv_big SELECT md5(b) || b FROM adv_big WHERE b LIKE '%7';
 REINDEX INDEX adv_b_surfidx;
@@ -92,7 +94,7 @@ SELECT abs(surfidx_estimate_cut('adv_cut_u') - pg_relation_size('adv_cut_surfidx
 	surfidx_estimate_cut('adv_cut_i') AS include, surfidx_estimate_cut('adv_cut_x') AS expression, surfidx_estimate_cut('adv_l') AS comparator,
 	surfidx_estimate_cut('adv_empty_a_key') AS empty;
 DROP INDEX adv_cut_surfidx;
-SELECT index_name, regexp_replace(remark, '\d+ kB', 'N kB', 'g') AS remark FROM surfidx_advise() WHERE table_name = 'adv_cut'::regclass ORDER BY 1;
+SELECT indexrelname, regexp_replace(remark, '\d+ kB', 'N kB', 'g') AS remark FROM surfidx_advise() WHERE relname = 'adv_cut' ORDER BY 1;
 -- a sample of a large one (more than 16 MB), of keys that repeat or not, beside what there is then
 CREATE FUNCTION estimates_off(list int, apart boolean) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

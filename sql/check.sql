@@ -120,7 +120,7 @@ SELECT surfidx_check('chk_lies_n');
 SELECT surfidx_check('chk_lies_n', true);
 -- and the entry that it has is not its row's
 SELECT surfidx_check('chk_lies_n', false, true);
-SELECT index, problem FROM surfidx_check_all(false, true) WHERE problem IS NOT NULL ORDER BY 1;
+SELECT indexrelname, problem FROM surfidx_check_all(false, true) WHERE problem IS NOT NULL ORDER BY 1;
 
 SET surfidx_ending.damaged = 'chk_lies_n';
 DROP TABLE chk, chk_wide, chk_parts, chk_lies;

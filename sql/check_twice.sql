@@ -22,9 +22,9 @@ UPDATE twice SET k = k - 1, n = n - 1, a = ARRAY[k - 1, 1 - k], s = substr(s, 2)
 INSERT INTO twice SELECT * FROM twice WHERE k % 500 = 7;
 DELETE FROM twice WHERE ctid IN (SELECT max(ctid) FROM twice GROUP BY k HAVING count(*) > 1);
 SELECT call_unique(i::regclass) FROM unnest('{twice_k, twice_n, twice_a, twice_ks, twice_part, twice_expr}'::text[]) i;
-SELECT * FROM surfidx_check_all(true, true) WHERE index::text LIKE 'twice%' ORDER BY index::text;
+SELECT indexrelname, problem FROM surfidx_check_all(true, true) WHERE indexrelname LIKE 'twice%' ORDER BY indexrelname;
 SELECT surfidx_merge(i::regclass) IS NOT NULL FROM unnest('{twice_k, twice_n, twice_a, twice_ks, twice_part, twice_expr}'::text[]) i;
-SELECT * FROM surfidx_check_all(true, true) WHERE index::text LIKE 'twice%' ORDER BY index::text;
+SELECT indexrelname, problem FROM surfidx_check_all(true, true) WHERE indexrelname LIKE 'twice%' ORDER BY indexrelname;
 
 -- one row twice, first in the delta, then in the tree
 BEGIN;
@@ -33,12 +33,12 @@ INSERT INTO twice SELECT k, n + 0.00, a, s, v FROM twice WHERE k = 1234;
 SELECT call_unique(i::regclass) FROM unnest('{twice_k, twice_n, twice_a, twice_ks, twice_part, twice_expr}'::text[]) i;
 COMMIT;
 CREATE FUNCTION problems() RETURNS TABLE (i text, problem text) LANGUAGE sql AS $$
-	SELECT index::text, regexp_replace(problem, '\(\d+,\d+\)', '(_,_)', 'g') FROM surfidx_check_all(true, false) WHERE index::text LIKE 'twice%' ORDER BY index::text $$;
+	SELECT indexrelname, regexp_replace(problem, '\(\d+,\d+\)', '(_,_)', 'g') FROM surfidx_check_all(true, false) WHERE indexrelname LIKE 'twice%' ORDER BY indexrelname $$;
 SELECT * FROM problems();
 SELECT surfidx_merge(i::regclass) IS NOT NULL FROM unnest('{twice_k, twice_n, twice_a, twice_ks, twice_part, twice_expr}'::text[]) i;
 SELECT * FROM problems();
 -- without a look at the table nothing is said
-SELECT problem FROM surfidx_check_all() WHERE index::text LIKE 'twice%';
+SELECT problem FROM surfidx_check_all() WHERE indexrelname LIKE 'twice%';
 \set VERBOSITY terse
 DELETE FROM twice WHERE ctid = (SELECT max(ctid) FROM twice WHERE k = 1234);
 SELECT i FROM problems() WHERE problem IS NOT NULL;

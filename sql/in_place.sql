@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS surfidx;
 CREATE SCHEMA ip;
 SET search_path = ip, public;
 SET extra_float_digits = 0;
+SET surfidx.in_place_notice = off;
 \getenv srcdir PG_ABS_SRCDIR
 \set tried :srcdir '/sql/helpers/tried.sql'
 \set ECHO none
@@ -247,11 +248,22 @@ ALTER INDEX i_plain RESET (fillfactor);
 SELECT on_table, index, method, wrong FROM made WHERE on_table IN ('t'::regclass, 'c'::regclass, 'un'::regclass);
 SELECT count(surfidx_check(oid, true, true)) > 15 AS checked FROM pg_class WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'surfidx') AND relkind = 'i' AND relnamespace = 'ip'::regnamespace;
 
--- why an index stays btree is said at DEBUG1
+-- why an index stays btree: one notice for a client's statement
 SET surfidx.in_place_of_btree = 'all';
-SET client_min_messages = debug1;
-CREATE INDEX ON m (id);
+RESET surfidx.in_place_notice;
 RESET client_min_messages;
+CREATE INDEX m_told ON m (id);
+DO $$
+BEGIN
+	CREATE INDEX m_twice ON m (id);
+	CREATE INDEX m_again ON m (id);
+END $$;
+-- ... and none where nothing is made, of temporary tables, or by a setting
+CREATE INDEX IF NOT EXISTS m_told ON m (id);
+CREATE TEMP TABLE brief (id int, a int);
+CREATE INDEX ON brief (a);
+SET surfidx.in_place_notice = off;
+CREATE INDEX ON m (id);
 SET client_min_messages = warning;
 DROP SCHEMA ip CASCADE;
 DROP SCHEMA ip2 CASCADE;

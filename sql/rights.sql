@@ -33,13 +33,13 @@ GRANT SELECT ON rights_index TO PUBLIC;
 SET ROLE rights_monitor;
 SELECT entries FROM rights_index, surfidx_stats(s);
 SELECT entries FROM rights_index, surfidx_stat_indexes WHERE indexrelid = s;
-SELECT count(*) FROM surfidx_stat_progress_merge WHERE index = (SELECT s FROM rights_index);
+SELECT count(*) FROM surfidx_stat_progress_merge WHERE indexrelid = (SELECT s FROM rights_index);
 SELECT m.entries FROM rights_index, surfidx_meta(s) m;
 SELECT r.entries FROM rights_index, surfidx_runs(s) r;
 SELECT scheme FROM rights_index, surfidx_dictionaries(s);
 SELECT filters > 0 AS filters FROM rights_index, surfidx_filters(s);
 SELECT e.entries FROM rights_index, surfidx_estimate(btree) e;
-SELECT index_name = (SELECT btree FROM rights_index) AS advised FROM surfidx_advise(65536) WHERE table_name = (SELECT indrelid FROM pg_index, rights_index WHERE indexrelid = btree);
+SELECT indexrelid = (SELECT btree FROM rights_index) AS advised FROM surfidx_advise(65536) WHERE schemaname = 'rights_hidden';
 -- but no keys, no rows, and nothing that takes long or changes something
 SELECT surfidx_page_stats(s, 3) FROM rights_index;
 SELECT surfidx_page_items(s, 3) FROM rights_index;

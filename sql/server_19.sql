@@ -20,7 +20,7 @@ REPACK (CONCURRENTLY) pk USING INDEX pk_v;
 SELECT array_agg(v ORDER BY ctid) = array_agg(v ORDER BY v) AS "in order", count(*) FROM pk;
 REPACK (CONCURRENTLY) pk;
 SELECT indexrelid::regclass, indisprimary, indisclustered, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'pk'::regclass ORDER BY 1;
-SELECT index, problem FROM surfidx_check_all(true, true) WHERE index::text ~ '^pk_';
+SELECT indexrelname, problem FROM surfidx_check_all(true, true) WHERE indexrelname ~ '^pk_';
 
 -- foreign keys: one by one, many, of another type
 CREATE TABLE fk (r bigint REFERENCES pk, r4 int REFERENCES pk);

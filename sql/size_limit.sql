@@ -15,6 +15,12 @@ SELECT fill(1, 60000);
 
 -- which values it has, and which indexes it is for: others say so
 CREATE INDEX bound_u ON bound USING surfidx (u) WITH (size_limit = 63);
+CREATE INDEX bound_u ON bound USING surfidx (u) WITH (size_limit = '3 TB');
+CREATE INDEX bound_u ON bound USING surfidx (u) WITH (size_limit = '10 MiB');
+CREATE INDEX bound_u ON bound USING surfidx (u) WITH (size_limit = much);
+CREATE INDEX bound_u ON bound USING surfidx (u) WITH (size_limit = '10 MB', delta_size = '1MB');
+SELECT size_limit FROM surfidx_leaf_keys('bound_u');
+DROP INDEX bound_u;
 CREATE INDEX bound_u ON bound USING surfidx (u) INCLUDE (v) WITH (size_limit = 640);
 DROP INDEX bound_u;
 CREATE INDEX bound_u ON bound USING surfidx (u);

@@ -21,7 +21,7 @@ BEGIN
 	IF nsp IS NULL THEN
 		RETURN;
 	END IF;
-	FOR r IN EXECUTE 'SELECT index, problem FROM ' || nsp || '.surfidx_check_all(true, true) WHERE problem IS NOT NULL'
+	FOR r IN EXECUTE 'SELECT indexrelid::pg_catalog.regclass AS index, problem FROM ' || nsp || '.surfidx_check_all(true, true) WHERE problem IS NOT NULL'
 	LOOP
 		CONTINUE WHEN r.index::pg_catalog.text = ANY (pg_catalog.string_to_array(pg_catalog.current_setting('surfidx_ending.damaged', true), ' '));
 		RAISE WARNING 'the ending of the test: index %: %', r.index, r.problem;

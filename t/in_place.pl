@@ -9,6 +9,7 @@ use Test::More;
 
 my $node = new_node('in_place', <<'END', allows_streaming => 'logical');
 surfidx.auto_merge = off
+surfidx.in_place_notice = off
 END
 $node->start;
 my $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
@@ -51,6 +52,20 @@ is($node->safe_psql('old', 'CREATE TABLE mine (id int); CREATE INDEX mine_id ON 
 		extra_params => [ '-U', 'app' ]), 'surfidx', 'a role that is no superuser has it');
 $node->safe_psql('old', 'DROP TABLE mine');
 is(tried('new', 'CREATE EXTENSION surfidx'), 'done', 'CREATE EXTENSION while it is set');
+
+# ---- what stays btree is told ----
+
+# Before 18 that is what is unique: once for a statement, with the way to have it converted.
+my $said = tried('new', 'SET surfidx.in_place_notice = on; CREATE TABLE told (id int PRIMARY KEY, '
+	. 'a int UNIQUE, b int UNIQUE)');
+my @told = $said =~ /NOTICE:  (.*)\n.*?HINT:  (.*)/g;
+
+is_deeply(\@told, $version >= 18 ? [] :
+	[ 'an index of table "told" stays btree: before version 18 others may need a unique index to '
+		. 'be a btree', 'surfidx_convert() makes it surfidx later, if nothing needs a btree. '
+		. 'Set surfidx.in_place_notice to off to silence this notice.' ],
+	'a statement of three constraints says what stays btree, once');
+$node->safe_psql('new', 'DROP TABLE told');
 
 # ---- a restore of btrees ----
 

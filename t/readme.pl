@@ -1,5 +1,6 @@
-# README.md and docs/ are true: every SQL statement in them runs, figures are those of the last
-# run, and the tables of settings and storage parameters are those of the code, none missing.
+# README.md and docs/ are true: every SQL statement in them runs, with the extension in the
+# schema of its own that README.md recommends; figures are those of the last run, and the tables of
+# settings and storage parameters are those of the code, none missing.
 use strict;
 use warnings;
 
@@ -20,35 +21,39 @@ $node->safe_psql('postgres', 'CREATE TABLE orders (id bigserial, customer_id big
 
 # ---- SQL ----
 
-# Statement by statement, for some may not stand in a transaction block.  Comments end lines, no statement has a ; inside.
+# Is there that extension?
+sub can_have
+{
+	my ($extension) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT 1 FROM pg_available_extensions WHERE name = '$extension'");
+}
+
+# As its reader does it: each document in a session of its own, from beginning to end.
 for my $doc (@docs)
 {
-	my $n = 0;
-	while ($text{$doc} =~ /^```sql\n(.*?)^```/msg)
-	{
-		my $block = $1;
-		my ($extension) = $block =~ /CREATE EXTENSION (\w+)/;
+	my @blocks = grep { !/CREATE EXTENSION (\w+)/ || can_have($1) }
+		$text{$doc} =~ /^```sql\n(.*?)^```/msg;
+	my ($rc, $out, $err) = $node->psql('postgres', join('', @blocks), on_error_stop => 0);
 
-		$n++;
-	  SKIP:
-		{
-			skip "$extension is not installed", 1
-			  if $extension && !$node->safe_psql('postgres', "SELECT 1 FROM pg_available_extensions WHERE name = '$extension'");
-			my $errors = '';
-
-			for my $statement (split /;[ \t]*(?:--[^\n]*)?(?:\n|$)/, $block)
-			{
-				next if $statement !~ /\S/;
-				my ($rc, $out, $err) = $node->psql('postgres', $statement);
-
-				$errors .= "$statement\n$err\n" if $rc != 0;
-			}
-			is($errors, '', "$doc: block $n of SQL runs");
-		}
-	}
+	is(join("\n", grep { /ERROR|FATAL/ } split /\n/, $err), '',
+		"$doc: " . scalar(@blocks) . ' blocks of SQL run');
 	# what is meant for a psql prompt or a shell is indented; SQL that is only indented would not be run
-	unlike($text{$doc}, qr/^ {4}(?:SELECT|ALTER INDEX|CREATE TABLE|CREATE UNIQUE|INSERT)/m, "$doc: all SQL stands in blocks of SQL");
+	unlike($text{$doc}, qr/^ {4}(?:SELECT|ALTER INDEX|CREATE TABLE|CREATE UNIQUE|INSERT)/m,
+		"$doc: all SQL stands in blocks of SQL");
+	# the answers that README.md shows
+	next if $doc ne 'README.md';
+	my %answered = map { s/^ *//r => 1 } split /\n/, $out;
+	my @shown = map { split /\n/ } $text{$doc} =~ /^```text\n(.*?)^```/msg;
+
+	cmp_ok(scalar(@shown), '>', 4, 'README.md shows answers');
+	is(join("\n", grep { !$answered{ s/^ *//r =~ s/ *\| */|/gr } } @shown), '',
+		'... that the statements give');
 }
+isnt($node->safe_psql('postgres', 'SELECT extnamespace::regnamespace FROM pg_extension '
+	. q(WHERE extname = 'surfidx')), 'public', 'the extension is in a schema of its own');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, surfidx');
 
 # ---- figures ----
 
@@ -130,6 +135,10 @@ while ($code =~ /add_(int|real|bool|enum)_reloption\(sfx_relopt_kind, "(\w+)",\s
 	$default = 90 if $default eq 'BTREE_DEFAULT_FILLFACTOR';
 	$code{$name} = [ $type, $default ];
 }
+while ($code =~ /add_string_reloption\(sfx_relopt_kind, "(\w+)",\s*"[^"]*",\s*NULL, check_\w+, lock/sg)
+{
+	$code{$1} = [ 'size', -1 ];
+}
 $node->safe_psql('postgres', 'CREATE TABLE opt (i int); CREATE INDEX opt_i ON opt USING surfidx (i)');
 while ($text{'docs/parameters.md'} =~ /^\| `(\w+)` \| ([^|]*) \| ([^|]*) \| [^|]* \|$/mg)
 {
@@ -152,9 +161,10 @@ while ($text{'docs/parameters.md'} =~ /^\| `(\w+)` \| ([^|]*) \| ([^|]*) \| [^|]
 	else
 	{
 		($rc, $out, $err) = $node->psql('postgres', "ALTER INDEX opt_i SET ($name = -2)");
-		my ($min, $max) = $err =~ /between "([\d.]+)" and "([\d.]+)"/;
+		my ($min, $max) = $err =~ /between "([\d.]+\w*)" and "([\d.]+\w*)"/;
 
-		is($values, join(' to ', map { $_ + 0 } $min, $max), "range of $name");
+		is(join(' to ', map { plain($_) + 0 } split / to /, $values),
+			join(' to ', map { plain($_) + 0 } $min, $max), "range of $name");
 		my $setting = $node->safe_psql('postgres', "SELECT current_setting('surfidx.$name', true)");
 		my $unset = $setting ne '' ? 'the setting' : 'none';
 		is($default, $coded == -1 ? $unset : $coded, "default of $name");

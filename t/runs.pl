@@ -109,7 +109,7 @@ setting('surfidx.auto_merge', 'on');
 # between the bound, 8 pages, and twice the bound, where merges do not sleep any more
 $node->safe_psql('postgres', 'INSERT INTO slow SELECT hashint8extended(i, 2) FROM generate_series(1, 5000) i');
 ok($node->poll_query_until('postgres',
-		"SELECT count(*) = 1 FROM surfidx_progress() WHERE index = 'slow_k'::regclass AND groups >= 3 AND entries_done > 0"),
+		"SELECT count(*) = 1 FROM surfidx_progress() WHERE indexrelname = 'slow_k' AND groups >= 3 AND entries_done > 0"),
 	'surfidx_progress() shows a merge');
 like($node->safe_psql('postgres', "SELECT query FROM pg_stat_activity WHERE backend_type = 'surfidx merge worker'"),
 	qr/merging index slow_k/, 'and so does pg_stat_activity');

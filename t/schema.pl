@@ -77,7 +77,7 @@ $node->safe_psql('app', $_) for @advice;
 $node->safe_psql('app', 'DROP INDEX ' . join(', ', map { /CONCURRENTLY (\S+) / ? "s.$1" : () }
 	@advice));
 my ($hint) = $node->safe_psql('app', q{SELECT remark FROM surfidx.surfidx_advise(0)
-	WHERE index_name = 's.b_v_key'::regclass}) =~ /(SELECT statement FROM .*?\)) /;
+	WHERE indexrelid = 's.b_v_key'::regclass}) =~ /(SELECT statement FROM .*?\)) /;
 is($hint // '', q{SELECT statement FROM surfidx.surfidx_convert('s.b')},
 	'... and the conversion of constraints');
 works('app', '... which can be asked', $hint);

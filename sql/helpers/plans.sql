@@ -153,7 +153,7 @@ BEGIN
 			END LOOP;
 			PERFORM set_config('enable_' || m, 'on', true) FROM unnest('{seqscan,indexscan,indexonlyscan,bitmapscan}'::text[]) m;
 		END LOOP;
-		RETURN QUERY SELECT format('%s: %s', index, problem) FROM surfidx_check_all(true, true) WHERE problem IS NOT NULL;
+		RETURN QUERY SELECT format('%s: %s', indexrelname, problem) FROM surfidx_check_all(true, true) WHERE problem IS NOT NULL;
 	END LOOP;
 	PERFORM set_config('search_path', 'public', true);
 	RETURN NEXT format('%s queries in 4 states', (SELECT count(*) FROM asked));

@@ -35,6 +35,7 @@ bool		sfx_guc_auto_merge = true;
 #define MIN_DELTA_SIZE		64	/* kB */
 #define MAX_DELTA_SIZE		1048576
 #define MIN_SIZE_LIMIT		64	/* kB */
+#define MAX_SIZE_LIMIT		INT_MAX
 #define MIN_MERGE_RATIO		0.001
 #define MAX_MERGE_RATIO		10.0
 #define DEFAULT_HASH_BITS	0
@@ -101,7 +102,10 @@ typedef struct StoredOptions
 	SfxOptions	opt;
 	int			fillfactor;
 	bool		deduplicate_items;
-	int			access_method;	/* offset of the string */
+	/* offsets of strings */
+	int			delta_size;
+	int			size_limit;
+	int			access_method;
 }			StoredOptions;
 
 /* Validator of the storage parameter access_method (Q1). */
@@ -113,6 +117,51 @@ check_method(const char *value)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for parameter \"%s\": \"%s\"", SFX_METHOD_OPTION, value),
 				 errhint("Its only value is %s.", SFX_METHOD)));
+}
+
+#define SIZES_ARE	"It is a number of kB, or a number with a unit, such as '10 MB'."
+
+/* ERROR unless it is a size between these, in kB. */
+static void
+check_size(const char *option, const char *value, int min, int max)
+{
+	const char *hint = NULL;
+	int			size;
+
+	if (value == NULL)
+		return;
+	if (!parse_int(value, &size, GUC_UNIT_KB, &hint))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", option, value),
+				 errhint("%s", hint ? _(hint) : SIZES_ARE)));
+	if (size < min || size > max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value \"%s\" out of bounds for option \"%s\"", value, option),
+				 errdetail("Valid values are between \"%dkB\" and \"%dkB\".", min, max),
+				 errhint("%s", SIZES_ARE)));
+}
+
+static void
+check_delta_size(const char *value)
+{
+	check_size("delta_size", value, MIN_DELTA_SIZE, MAX_DELTA_SIZE);
+}
+
+static void
+check_size_limit(const char *value)
+{
+	check_size("size_limit", value, MIN_SIZE_LIMIT, MAX_SIZE_LIMIT);
+}
+
+/* Of what was checked; UNSET: not given. */
+static int
+size_of(const char *value)
+{
+	int			size;
+
+	return value != NULL && parse_int(value, &size, GUC_UNIT_KB, NULL) ? size : UNSET;
 }
 
 static relopt_enum_elt_def hope_values[] = {
@@ -162,9 +211,9 @@ sfx_define_reloptions(void)
 	add_int_reloption(sfx_relopt_kind, "surf_real_bits",
 					  "Bits of a key behind those that tell it from others in a filter of kind surf: fewer wrong answers for keys and ranges.",
 					  DEFAULT_REAL_BITS, 0, SFX_SURF_MAXBITS, lock);
-	add_int_reloption(sfx_relopt_kind, "delta_size",
-					  "Size of the delta in kB at which a merge is due.",
-					  UNSET, MIN_DELTA_SIZE, MAX_DELTA_SIZE, lock);
+	add_string_reloption(sfx_relopt_kind, "delta_size",
+						 "Size (kB, or a unit) of the delta at which a merge is due.",
+						 NULL, check_delta_size, lock);
 	add_real_reloption(sfx_relopt_kind, "merge_ratio",
 					   "Delta entries per static entry at which a merge is due.",
 					   UNSET, MIN_MERGE_RATIO, MAX_MERGE_RATIO, lock);
@@ -187,9 +236,9 @@ sfx_define_reloptions(void)
 	add_enum_reloption(sfx_relopt_kind, "keys",
 					   "What leaves have of keys: full, or cut to what tells them apart.",
 					   keys_values, UNSET, "Valid values are \"full\" and \"cut\".", lock);
-	add_int_reloption(sfx_relopt_kind, "size_limit",
-					  "Size in kB near which leaves that are read least get cut keys.",
-					  UNSET, MIN_SIZE_LIMIT, INT_MAX, lock);
+	add_string_reloption(sfx_relopt_kind, "size_limit",
+						 "Size (kB, or a unit) near which leaves are cut that are read least.",
+						 NULL, check_size_limit, lock);
 	add_int_reloption(sfx_relopt_kind, "fillfactor",
 					  "Accepted for compatibility with btree and ignored.",
 					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100, lock);
@@ -208,21 +257,28 @@ sfx_options(Datum reloptions, bool validate)
 		{"filter", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.filter)},
 		{"surf_hash_bits", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.surf_hash_bits)},
 		{"surf_real_bits", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.surf_real_bits)},
-		{"delta_size", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.delta_size)},
+		{"delta_size", RELOPT_TYPE_STRING, offsetof(StoredOptions, delta_size)},
 		{"merge_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.merge_ratio)},
 		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
 		{"codec", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.codec)},
 		{"hope", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.hope)},
 		{"merge_cold", RELOPT_TYPE_BOOL, offsetof(StoredOptions, opt.merge_cold)},
 		{"keys", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.keys)},
-		{"size_limit", RELOPT_TYPE_INT, offsetof(StoredOptions, opt.size_limit)},
+		{"size_limit", RELOPT_TYPE_STRING, offsetof(StoredOptions, size_limit)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
 		{"deduplicate_items", RELOPT_TYPE_BOOL, offsetof(StoredOptions, deduplicate_items)},
 		{SFX_METHOD_OPTION, RELOPT_TYPE_STRING, offsetof(StoredOptions, access_method)}
 	};
 
-	return (bytea *) build_reloptions(reloptions, validate, sfx_relopt_kind,
-									  sizeof(StoredOptions), table, lengthof(table));
+	StoredOptions *stored = build_reloptions(reloptions, validate, sfx_relopt_kind,
+											 sizeof(StoredOptions), table, lengthof(table));
+
+	if (stored != NULL)
+	{
+		stored->opt.delta_size = size_of(GET_STRING_RELOPTION(stored, delta_size));
+		stored->opt.size_limit = size_of(GET_STRING_RELOPTION(stored, size_limit));
+	}
+	return (bytea *) stored;
 }
 
 int

@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
- * sql_rows.c - the beginning of SQL functions that return rows
+ * sql_rows.c - the beginning of SQL functions that return rows, and the columns that name an index
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "sql_rows.h"
 
+#include "catalog/index.h"
 #include "funcapi.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 /* After an update the library may be newer than the functions' declarations, or older. */
@@ -40,4 +42,24 @@ sfx_many_rows(FunctionCallInfo fcinfo, int columns)
 	InitMaterializedSRF(fcinfo, 0);
 	check_columns(fcinfo, rsinfo->setDesc->natts, columns);
 	return rsinfo;
+}
+
+static void
+put_name(const char *name, Datum *value, bool *isnull)
+{
+	*isnull = name == NULL;
+	*value = name ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0;
+}
+
+void
+sfx_name_index(Oid index, Datum *values, bool *nulls)
+{
+	char	   *name = get_rel_name(index);
+	Oid			table = name ? IndexGetRelation(index, true) : InvalidOid;
+
+	put_name(name ? get_namespace_name(get_rel_namespace(index)) : NULL, &values[0], &nulls[0]);
+	put_name(OidIsValid(table) ? get_rel_name(table) : NULL, &values[1], &nulls[1]);
+	put_name(name, &values[2], &nulls[2]);
+	values[3] = ObjectIdGetDatum(index);
+	nulls[3] = false;
 }

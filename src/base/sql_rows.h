@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * sql_rows.h - the beginning of SQL functions that return rows
+ * sql_rows.h - the beginning of SQL functions that return rows, and the columns that name an index
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SQL_ROWS_H
@@ -17,5 +17,12 @@
  */
 extern TupleDesc sfx_one_row(FunctionCallInfo fcinfo, int columns);
 extern ReturnSetInfo *sfx_many_rows(FunctionCallInfo fcinfo, int columns);
+
+/*
+ * The columns that name an index, everywhere the same: schemaname, relname, indexrelname,
+ * indexrelid.  Fills as many values and nulls; of an index that is gone all but the last are NULL.
+ */
+#define SFX_INDEX_COLUMNS	4
+extern void sfx_name_index(Oid index, Datum *values, bool *nulls);
 
 #endif							/* SURFIDX_SQL_ROWS_H */

@@ -480,6 +480,8 @@ try_index(Oid relid, const CheckWhat *what, bool *gone)
 	return edata->message;
 }
 
+#define CHECK_COLUMNS	(SFX_INDEX_COLUMNS + 1)
+
 /*
  * surfidx_check_all(heapallindexed, rowsmatch): a row for each index, with its first violation or
  * NULL.
@@ -491,18 +493,19 @@ surfidx_check_all(PG_FUNCTION_ARGS)
 	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(0),.rowsmatch = PG_GETARG_BOOL(1)};
 	ListCell   *lc;
 
-	rsinfo = sfx_many_rows(fcinfo, 2);
+	rsinfo = sfx_many_rows(fcinfo, CHECK_COLUMNS);
 	foreach(lc, list_indexes())
 	{
 		bool		gone;
 		char	   *problem = try_index(lfirst_oid(lc), &what, &gone);
-		Datum		values[2];
-		bool		nulls[2] = {false, problem == NULL};
+		Datum		values[CHECK_COLUMNS];
+		bool		nulls[CHECK_COLUMNS];
 
 		if (gone)
 			continue;
-		values[0] = ObjectIdGetDatum(lfirst_oid(lc));
-		values[1] = problem ? CStringGetTextDatum(problem) : (Datum) 0;
+		sfx_name_index(lfirst_oid(lc), values, nulls);
+		nulls[SFX_INDEX_COLUMNS] = problem == NULL;
+		values[SFX_INDEX_COLUMNS] = problem ? CStringGetTextDatum(problem) : (Datum) 0;
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -48,6 +48,7 @@
 
 PG_FUNCTION_INFO_V1(surfidx_estimate);
 PG_FUNCTION_INFO_V1(surfidx_estimate_cut);
+PG_FUNCTION_INFO_V1(surfidx_advise_nothing);
 
 #define ESTIMATE_COLUMNS	5
 #define SAMPLE_CHAINS		64	/* chains of btree leaves */
@@ -549,4 +550,18 @@ surfidx_estimate_cut(PG_FUNCTION_ARGS)
 	if (!possible)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(whole_pages(bytes) * BLCKSZ);
+}
+
+/* surfidx_advise_nothing(min_bytes bigint): surfidx_advise() says why it has no rows; false. */
+Datum
+surfidx_advise_nothing(PG_FUNCTION_ARGS)
+{
+	int64		min_bytes = PG_GETARG_INT64(0);
+
+	ereport(NOTICE,
+			(errmsg("there is nothing to advise on: no btree index of this database has %lld bytes",
+					(long long) Max(min_bytes, 1)),
+			 min_bytes <= 0 ? 0 :
+			 errhint("In smaller ones there is little to save. surfidx_advise(0) tells of them.")));
+	PG_RETURN_BOOL(false);
 }

@@ -3,7 +3,7 @@
  * of ours
  *
  * The grammar makes the same tree of no method and of USING btree, so both are meant.  What would
- * be refused later, or would be another order, stays btree; DEBUG1 says why.
+ * be refused later, or would be another order, stays btree; a NOTICE says why.
  *
  * CREATE INDEX, and the constraints of CREATE TABLE, come by as IndexStmt, once the table exists.
  * ALTER TABLE ... ADD creates its indexes out of sight: its constraints are changed beforehand.
@@ -21,6 +21,7 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
@@ -46,6 +47,7 @@
 #define INDEXES			2
 
 static int	in_place = 0;
+static bool in_place_notice = true;
 
 static const struct config_enum_entry choices[] = {
 	{"off", 0, false},
@@ -65,6 +67,12 @@ sfx_in_place_define_gucs(void)
 							 "What surfidx cannot serve becomes btree.",
 							 &in_place,
 							 0, choices,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("surfidx.in_place_notice",
+							 "Tells why an index stayed btree with surfidx.in_place_of_btree.",
+							 "One notice for a client's statement.",
+							 &in_place_notice,
+							 true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
@@ -120,6 +128,9 @@ sfx_relation_stays(Oid relid)
 	return why;
 }
 
+/* When all is there surfidx_convert() can tell whether one does. */
+#define UNIQUE_STAYS	"before version 18 others may need a unique index to be a btree"
+
 static const char *
 table_stays(Oid relid, bool unique)
 {
@@ -127,7 +138,7 @@ table_stays(Oid relid, bool unique)
 	ListCell   *lc;
 
 	if (why == NULL && unique && SFX_UNIQUE_MEANS_BTREE)
-		return "before version 18 others may need a unique index to be a btree";
+		return UNIQUE_STAYS;
 	if (why != NULL || get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
 		return why;
 	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
@@ -293,12 +304,34 @@ columns_stay(Oid table, IndexStmt *stmt, const char *source)
 	return why;
 }
 
+/*
+ * Once for a client's statement, however many indexes it makes: the first of them.  Indexes of
+ * temporary tables are nobody's concern.
+ */
 static void
-tell(const RangeVar *table, const char *why)
+tell(Oid table, const char *index, const char *why)
 {
-	ereport(DEBUG1,
-			(errmsg_internal("surfidx.in_place_of_btree: an index of table \"%s\" stays btree, since %s",
-							 table->relname, why)));
+	static TimestampTz told = 0;
+	TimestampTz statement = GetCurrentStatementStartTimestamp();
+	const char *name = index ? psprintf("index \"%s\"", index) : "an index";
+	bool		unique = strcmp(why, UNIQUE_STAYS) == 0;
+
+	if (!in_place_notice || statement == told ||
+		isTempOrTempToastNamespace(get_rel_namespace(table)))
+		return;
+	told = statement;
+	ereport(NOTICE,
+			(errmsg("%s of table \"%s\" stays btree: %s", name, get_rel_name(table), why),
+			 errhint("%sSet surfidx.in_place_notice to off to silence this notice.", !unique ? "" :
+					 "surfidx_convert() makes it surfidx later, if nothing needs a btree. ")));
+}
+
+/* IF NOT EXISTS: is there a relation of that name, so that nothing will be created? */
+bool
+sfx_name_is_taken(const IndexStmt *stmt, Oid table)
+{
+	return stmt->if_not_exists && stmt->idxname != NULL && OidIsValid(table) &&
+		OidIsValid(get_relname_relid(stmt->idxname, get_rel_namespace(table)));
 }
 
 void
@@ -317,7 +350,10 @@ sfx_in_place_of_index(IndexStmt *stmt, const char *source)
 	if (why == NULL)
 		why = columns_stay(table, stmt, source);
 	if (why != NULL)
-		tell(stmt->relation, why);
+	{
+		if (!sfx_name_is_taken(stmt, table))
+			tell(table, stmt->idxname, why);
+	}
 	else
 	{
 		stmt->accessMethod = pstrdup(SFX_METHOD);
@@ -466,7 +502,7 @@ sfx_in_place_of_constraints(AlterTableStmt *stmt)
 		const char *why = constraint_stays(stmt, table, lfirst(of));
 
 		if (why != NULL)
-			tell(stmt->relation, why);
+			tell(table, c->conname, why);
 		else
 		{
 			c->access_method = pstrdup(SFX_METHOD);

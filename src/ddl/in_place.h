@@ -30,4 +30,7 @@ extern const char *sfx_relation_stays(Oid relid);
 extern void sfx_in_place_of_index(IndexStmt *stmt, const char *source);
 extern void sfx_in_place_of_constraints(AlterTableStmt *stmt);
 
+/* IF NOT EXISTS, and there is a relation of that name, so that nothing will be created. */
+extern bool sfx_name_is_taken(const IndexStmt *stmt, Oid table);
+
 #endif							/* SURFIDX_IN_PLACE_H */

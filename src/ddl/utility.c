@@ -44,16 +44,6 @@ sfx_utility_define_gucs(void)
 
 /* ---- the notice ---- */
 
-/* IF NOT EXISTS: is there a relation of that name, so that nothing will be created? */
-static bool
-name_is_taken(const IndexStmt *stmt)
-{
-	Oid			table = RangeVarGetRelid(stmt->relation, NoLock, true);
-
-	return stmt->idxname != NULL && OidIsValid(table) &&
-		OidIsValid(get_relname_relid(stmt->idxname, get_rel_namespace(table)));
-}
-
 /*
  * Is this a client's CREATE UNIQUE INDEX ... USING surfidx?  Not an index that another command
  * creates, and not an upgrade.
@@ -66,7 +56,7 @@ deserves_notice(Node *parsetree, ProcessUtilityContext context)
 	if (!unique_notice || IsBinaryUpgrade || context != PROCESS_UTILITY_TOPLEVEL || !IsA(parsetree, IndexStmt))
 		return false;
 	return stmt->unique && stmt->relation != NULL && stmt->accessMethod != NULL && sfx_is_our_method(stmt->accessMethod) &&
-		!(stmt->if_not_exists && name_is_taken(stmt));
+		!sfx_name_is_taken(stmt, RangeVarGetRelid(stmt->relation, NoLock, true));
 }
 
 /*

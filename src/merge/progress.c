@@ -21,7 +21,7 @@
 PG_FUNCTION_INFO_V1(surfidx_progress);
 
 #define PROGRESS_SLOTS		64
-#define PROGRESS_COLUMNS	11
+#define PROGRESS_COLUMNS	(10 + SFX_INDEX_COLUMNS)
 
 typedef struct ProgressShared
 {
@@ -110,25 +110,28 @@ surfidx_progress(PG_FUNCTION_ARGS)
 		SfxProgress p;
 		Datum		values[PROGRESS_COLUMNS];
 		bool		nulls[PROGRESS_COLUMNS] = {0};
+		int			n = 0;
 
 		LWLockAcquire(&shared->lock, LW_SHARED);
 		p = shared->slot[i];
 		LWLockRelease(&shared->lock);
 		if (p.pid == 0 || p.db != MyDatabaseId)
 			continue;
-		values[0] = Int32GetDatum(p.pid);
-		values[1] = ObjectIdGetDatum(p.index);
-		values[2] = CStringGetTextDatum(phase[p.phase]);
-		values[3] = Int64GetDatum((int64) p.source);
-		values[4] = Int64GetDatum((int64) p.target);
-		values[5] = Int64GetDatum((int64) p.done);
-		values[6] = Int64GetDatum((int64) p.total);
-		values[7] = Int64GetDatum((int64) p.groups);
-		values[8] = Int64GetDatum((int64) p.leaves);
-		values[9] = Int64GetDatum((int64) p.leaves * BLCKSZ);
-		values[10] = TimestampTzGetDatum(p.began);
-		nulls[3] = p.source == 0;
-		nulls[4] = p.target == 0;
+		values[n++] = Int32GetDatum(p.pid);
+		sfx_name_index(p.index, &values[n], &nulls[n]);
+		n += SFX_INDEX_COLUMNS;
+		values[n++] = CStringGetTextDatum(phase[p.phase]);
+		nulls[n] = p.source == 0;
+		values[n++] = Int64GetDatum((int64) p.source);
+		nulls[n] = p.target == 0;
+		values[n++] = Int64GetDatum((int64) p.target);
+		values[n++] = Int64GetDatum((int64) p.done);
+		values[n++] = Int64GetDatum((int64) p.total);
+		values[n++] = Int64GetDatum((int64) p.groups);
+		values[n++] = Int64GetDatum((int64) p.leaves);
+		values[n++] = Int64GetDatum((int64) p.leaves * BLCKSZ);
+		values[n++] = TimestampTzGetDatum(p.began);
+		Assert(n == PROGRESS_COLUMNS);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -116,7 +116,7 @@ sub problems
 		my $nsp = ask($server, $database, $schema);
 		my $answer = $nsp eq '' ? '' : $nsp =~ /\n| /  ? $nsp :
 		  ask($server, $database, (is_node($server) ? "$settings; " : '')
-			. "SELECT index || ': ' || problem FROM $nsp.surfidx_check_all(true, true)
+			. "SELECT indexrelid::regclass || ': ' || problem FROM $nsp.surfidx_check_all(true, true)
 			WHERE problem IS NOT NULL");
 
 		push @problems, map { name_of($server) . ", $database: $_" } grep { /\S/ } split /\n/,

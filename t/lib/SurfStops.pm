@@ -235,7 +235,7 @@ sub ending
 	my ($sc) = @_;
 	my $problems = eval {
 		sql('ROLLBACK');
-		sql("SET statement_timeout = '50s'; SELECT index || ': ' || problem
+		sql("SET statement_timeout = '50s'; SELECT indexrelid::regclass || ': ' || problem
 			FROM surfidx_check_all(true, true) WHERE problem IS NOT NULL; RESET statement_timeout")
 	} // $@;
 

@@ -224,7 +224,7 @@ scenario 'the verifier finds each kind of damage', [], sub {
 	# first without the rows, which would tell of some of it before
 	for my $rows ('false, false', 'true, true')
 	{
-		my $r = control()->query("SET ignore_checksum_failure = on; SELECT index::text || ' ' || problem FROM surfidx_check_all($rows) WHERE problem IS NOT NULL", 300);
+		my $r = control()->query("SET ignore_checksum_failure = on; SELECT indexrelname || ' ' || problem FROM surfidx_check_all($rows) WHERE problem IS NOT NULL", 300);
 
 		for (@{ $r->{rows} }) { $problem{$1} //= $2 if /^(\w+) (.*)/ }
 	}
@@ -249,7 +249,7 @@ scenario 'the verifier finds entries without their rows', [], sub {
 		sql($_, $s) for @statements;
 		$ready->('true');
 	};
-	my $check = sub { my $r = session()->query("\\set VERBOSITY terse\nSELECT problem FROM surfidx_check_all(false, $_[1]) WHERE index = '$_[0]'::regclass", 60); return join(' ', @{ $r->{rows} }) };
+	my $check = sub { my $r = session()->query("\\set VERBOSITY terse\nSELECT problem FROM surfidx_check_all(false, $_[1]) WHERE indexrelname = '$_[0]'", 60); return join(' ', @{ $r->{rows} }) };
 
 	for my $what (qw(gone other twice beyond))
 	{
