@@ -363,7 +363,10 @@ sub open_sessions
 	$s->end;
 	$self->{a} = $self->{server}->session(db => $self->{db}, name => 'a');
 	$self->{b} = $self->{server}->session(db => $self->{db}, name => 'b');
-	$self->{a}->value("CREATE EXTENSION surfidx; CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false); SELECT 1");
+	# (every other seed has the extension in a schema that no search path has)
+	my $place = $self->{ext} ? 'CREATE SCHEMA ext; CREATE EXTENSION surfidx SCHEMA ext'
+		: 'CREATE EXTENSION surfidx';
+	$self->{a}->value("$place; CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false); SELECT 1");
 	for ($self->{a}, $self->{b})
 	{
 		$_->query("SET statement_timeout = '120s'; SET timezone = 'UTC'; SET max_parallel_workers_per_gather = 0; SET jit = off;");
@@ -620,7 +623,7 @@ sub maintenance
 	my $ix = pick(@{ $case->{indexes} });
 	my $x = rand();
 
-	return { sql => "SELECT surfidx_merge('$ix->{name}')", single => 1 } if $x < 0.4 && $ix->{exists};
+	return { sql => 'SELECT ' . ($self->{ext} // '') . "surfidx_merge('$ix->{name}')", single => 1 } if $x < 0.4 && $ix->{exists};
 	return { sql => 'VACUUM %T%' } if $x < 0.55;
 	return { sql => 'VACUUM (INDEX_CLEANUP ON, FREEZE) %T%' } if $x < 0.75;
 	return { sql => 'VACUUM (INDEX_CLEANUP ON, ANALYZE) %T%' } if $x < 0.8;
@@ -949,7 +952,7 @@ sub whole_query
 sub try_check
 {
 	my ($self, $session, $ix) = @_;
-	my $sql = "SELECT surfidx_check('$ix->{name}', true, true)";
+	my $sql = "SELECT $self->{ext}surfidx_check('$ix->{name}', true, true)";
 	my $r = $session->query($sql);
 
 	return { what => "the server went away during: $sql", check => $sql } if $r->{lost};
@@ -1095,7 +1098,7 @@ sub cursor_round
 		last if $failure;
 		if (!$case->{temp} && !$busy && chance(0.3))
 		{
-			my $st = chance(0.5) ? $self->one_change($case) : chance(0.6) ? { sql => "SELECT surfidx_merge('$ix->{name}')", single => 1 } : { sql => 'VACUUM (INDEX_CLEANUP ON) %T%', single => 1 };
+			my $st = chance(0.5) ? $self->one_change($case) : chance(0.6) ? { sql => "SELECT $self->{ext}surfidx_merge('$ix->{name}')", single => 1 } : { sql => 'VACUUM (INDEX_CLEANUP ON) %T%', single => 1 };
 
 			push @{ $self->{log} }, $st;
 			push @steps, "-- elsewhere: $st->{sql}";
@@ -1159,6 +1162,7 @@ sub run_case
 
 	$self->{log} = [];
 	$self->{failed_query} = undef;
+	$self->{ext} = $seed % 2 ? 'ext.' : '';
 	$self->open_sessions;
 	$failure = $self->guarded(
 		sub {

@@ -5,6 +5,9 @@
 #	my @problems = $storm->cycle($seconds);		empty: all is well
 #	@problems = $storm->look(1);					everything, at rest
 #
+# The extension is in a schema of its own, or in public, by the seed.  A tenth of the tables begin
+# empty.
+#
 # Each table lives in a schema of its own as "t", so that the tables, changes and queries are those
 # of SurfDiff; killing, restarting, tearing pages and standbys are SurfCrash's.  A seed leads to the
 # same tables and to the same statements of each session, but not to the same moments.
@@ -98,6 +101,11 @@ my @expected_messages = (
 	# the limit of entries' sizes, which the generator comes near to
 	qr/54000 .*index row/,
 
+	# conversions: too many; of what has changed meanwhile; and indexes that are btrees for a while
+	qr/53000 .*conversions go on or wait/,
+	qr/55000 .*cannot be exchanged/,
+	qr/42809 .*is not a surfidx index/,
+
 	# a parallel worker that comes to find its leader gone
 	qr/55000 .*could not attach to (?:dynamic shared area|a SharedFileSet)/,
 	qr/55000 .*could not map dynamic shared memory segment/,
@@ -140,7 +148,8 @@ my @conf   = (
 	'deadlock_timeout = 200ms',
 	"max_standby_streaming_delay = 10s",
 	'hot_standby = on',
-	'jit = off'
+	'jit = off',
+	"search_path = '\"\$user\", public, ext'"
 );
 
 # tables, size (bytes of a table from which on it grows no more), sessions,
@@ -247,6 +256,7 @@ sub make_case
 		}
 		if !$case->{parts} && chance(0.5);
 	$case->{big} = $n % 10 == 1;
+	$case->{empty} = $n % 10 == 2;
 	return $case;
 }
 
@@ -259,7 +269,8 @@ sub fill
 	my ($self) = @_;
 	my $s = $self->{server}->session;
 
-	$s->value("CREATE EXTENSION surfidx; $collation; SELECT 1");
+	$s->value('CREATE SCHEMA ext; CREATE EXTENSION surfidx SCHEMA '
+			. ($self->{seed} % 2 ? 'ext' : 'public') . "; $collation; SELECT 1");
 	$s->value(SurfCrash::functions() . "$helpers; SELECT 1");
 	$s->value("CREATE TABLESPACE ts$_ LOCATION ''; SELECT 1") for 1, 2;
 	for my $case (@{ $self->{cases} })
@@ -288,7 +299,7 @@ sub creation
 	my $columns = join(', ', 'id int4', map {"$_->{name} $_->{type}"} @{ $case->{columns} });
 	my @sql     = (
 		"CREATE SCHEMA $case->{schema}",
-		"SET search_path = $case->{schema}, public",
+		"SET search_path = $case->{schema}, public, ext",
 		# (by its full name: without the schema the next one on the path would take it)
 		"CREATE $case->{persistence} TABLE $case->{schema}.t ($columns)"
 			. (
@@ -305,7 +316,7 @@ sub creation
 			. " FOR VALUES WITH (MODULUS $case->{parts}, REMAINDER $_)"
 	} 0 .. $case->{parts} - 1;
 	push @sql, @indexes if $early;
-	push @sql, $self->bulk($case, $case->{big} ? 20000 : 300);
+	push @sql, $self->bulk($case, $case->{big} ? 20000 : 300) unless $case->{empty};
 	push @sql, @indexes unless $early;
 	push @sql,
 		"CREATE MATERIALIZED VIEW $case->{schema}.v AS"
@@ -414,6 +425,7 @@ my @kinds = (
 	walk        => 3,
 	anew        => 0.5,
 	temporary   => 1,
+	convert     => 1,
 	count       => 2
 );
 
@@ -522,7 +534,7 @@ sub run
 }
 
 # To that case's table.
-sub to { my ($w, $case) = @_; return run($w, "SET search_path = $case->{schema}, public") }
+sub to { my ($w, $case) = @_; return run($w, "SET search_path = $case->{schema}, public, ext") }
 
 # Outside of a transaction, and there; a cancel may come at any moment, at a COMMIT or ROLLBACK
 # as well.
@@ -574,6 +586,15 @@ sub do_vacuum
 			'VACUUM (DISABLE_PAGE_SKIPPING) t'
 		)
 	);
+}
+
+# A worker makes btrees of the table's indexes, or surfidx of them again, beside all the others.
+sub do_convert
+{
+	my ($self, $w, $case) = @_;
+	my $method = pick('btree', ('surfidx') x 3);
+
+	run($w, "SELECT count(*) FROM surfidx_convert('t', method => '$method', dry_run => false)");
 }
 
 sub do_maintenance
@@ -1303,7 +1324,7 @@ sub check_server
 	my $of = "FROM storm_index WHERE valid$there";
 	my @problems;
 
-	$s->query('SET search_path = public');
+	$s->query('SET search_path = public, ext');
 	for my $sql (
 		"SELECT format('SELECT surfidx_check(%s::regclass, true, true)', oid) $of ORDER BY 1",
 		"SELECT format('SELECT compare(\$q\$SELECT %s FROM %s%s\$q\$)', keys, tab, pred) $of"
@@ -1328,7 +1349,7 @@ sub after_promotion
 	my $s = $self->{server}->session;
 
 	$self->forget_sleepers;
-	$s->query("SET search_path = $_->{schema}, public;\n"
+	$s->query("SET search_path = $_->{schema}, public, ext;\n"
 			. $self->bulk($_, 50)
 			. ";\nDELETE FROM t WHERE id % 5 = 0;\nVACUUM t")
 		for @{ $self->{cases} };
