@@ -1,7 +1,7 @@
 # A conversion's worker and a session wait for each other (rule Q6): VACUUM ANALYZE, a transaction
 # that comes to ANALYZE or to alter what it has used.  The worker gives way, and tries again.
 #
-# Sessions look for deadlocks after minutes here, so that none of this depends on who looks first.
+# Sessions look for deadlocks after minutes here, so that nothing depends on which side looks first.
 use strict;
 use warnings;
 
