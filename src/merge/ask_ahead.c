@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * ask_ahead.c - leaves that a merge will read, asked for before it comes to them
+ * ask_ahead.c - prefetch of the leaves that a merge is about to read
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -19,8 +19,8 @@
 #define AHEAD_MAX		32
 
 /*
- * The next entry from that position on: in the image, or among those in hand.  False: none is
- * known.
+ * The first entry of the source from *pos on: of the image, if there is one, else of the chunk at
+ * hand.  False: none is known.
  */
 static bool
 next_from(const SfxSource *src, const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, SfxEntry *e)
@@ -48,8 +48,8 @@ next_from(const SfxSource *src, const SfxDelta *d, const SfxNodeAlloc *a, const 
 }
 
 /*
- * Into which of the group's parent's children [from, to) do entries of the source fall?  All of a
- * generation's count; of a run's those in hand, and those behind them are not known.
+ * Into which of the parent's children [from, to) do entries of the source fall?  For a generation
+ * all entries are considered, under its image's lock; for a run only those of the chunk at hand.
  */
 static void
 falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted)
@@ -78,8 +78,9 @@ falls_into(SfxSource *src, const SfxGroup *group, int from, int to, bool *wanted
 }
 
 /*
- * What the group before has asked for, it has asked for up to a leaf that is behind it, so that no
- * rewriting has moved it.
+ * The previous group has prefetched its parent's children up to stats->asked_last.  That leaf is to
+ * the right of the previous group, so the rewrite has not moved it, and it is found by its block
+ * number.
  */
 void
 sfx_group_asked_before(SfxGroup *g, const SfxMergeStats *stats)
@@ -100,7 +101,7 @@ sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
 	int			to;
 	bool		wanted[AHEAD_MAX];
 
-	/* by halves of the window, so that the source is not asked at every leaf */
+	/* prefetch half a window at a time, so that the source is not searched at every leaf */
 	if (!g->has_node || window == 0 || from - child > (window + 1) / 2)
 		return;
 	to = Min(child + 1 + window, g->node.nchildren);

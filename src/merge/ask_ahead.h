@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * ask_ahead.h - leaves that a merge will read, asked for before it comes to them
+ * ask_ahead.h - prefetch of the leaves that a merge is about to read
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_ASK_AHEAD_H
@@ -11,8 +11,13 @@
 #include "stats.h"
 
 /*
- * Child number child of the parent is the next one to be read: ask for those behind it,
- * maintenance_io_concurrency of them, that the source falls into.  They may be the next group's.
+ * Merge lock held.  sfx_group_asked_before: note in a group that was just located which of the
+ * parent's children the previous group has prefetched already.
+ *
+ * sfx_group_ask_ahead: the merge is about to read child number `child` of the parent.  Prefetch
+ * those of the next maintenance_io_concurrency children (32 at most) into which entries of the
+ * source fall; they may belong to the next group.  Counts them in group->asked and
+ * group->reads_begun.
  */
 extern void sfx_group_asked_before(SfxGroup *group, const SfxMergeStats *stats);
 extern void sfx_group_ask_ahead(SfxGroup *group, SfxSource *src, int child);

@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
- * dead_pointers.c - the table's dead line pointers, for merges (README "Dead entries", X6)
+ * dead_pointers.c - the table's dead line pointers (stubs), for merges and VACUUM (README "Dead
+ * entries", X6)
  *
- * An UPDATE of an indexed column leaves an entry under the old key, where no scan for the new one
- * and no unique check meets it.  But the table knows.  Whoever visits a heap page that is nearly
- * full prunes it.  Of a row that is dead to all and had entries in indexes a line pointer remains
- * that says so, a stub, until VACUUM has been to all indexes.  VACUUM begins by collecting stubs; a
- * merge does the same before its first group.  It rewrites these leaves anyway, and what it need
- * not write again is not VACUUM's work any more, nor the file's.
+ * An UPDATE of an indexed column leaves an entry under the old key, which neither scans for the new
+ * key nor unique checks meet.  The table knows that it is dead: a backend that visits a nearly full
+ * heap page prunes it, and of a row that was dead to all and has index entries a line pointer
+ * marked LP_DEAD remains, a stub, until VACUUM has visited all indexes.  VACUUM begins by
+ * collecting stubs; a merge does the same before its first group.  It rewrites these leaves anyway,
+ * and an entry that it leaves out costs neither VACUUM nor the file anything.
  *
- * Pages are looked at only if the table's statistics promise that it is worth it, and never those
+ * Pages are read only if the table's statistics promise enough stubs, and all-visible pages never.
+ * Only the heap access method has pages that we can read.
  * that are all-visible.  The heap is the one table access method whose pages we know.
  */
 #include "surfidx.h"
@@ -30,16 +32,19 @@
 #include "postmaster/autovacuum.h"
 #include "utils/rel.h"
 
-#define FRESH_PER_STUB		4	/* fewer than one for so many entries that the merge brings are
-								 * left to VACUUM */
-#define PAGES_PER_STUB		8	/* heap pages to look at for each stub that is expected, and for
-								 * each entry that the merge brings, at most */
-#define ASKS_PER_PAGE		8	/* entries about which VACUUM is not asked for the price of a heap
-								 * page */
-#define BATCH_PAGES			128 /* heap pages for which the table's lock is held */
+#define FRESH_PER_STUB		4	/* merges for which fewer than one stub in so many new entries is
+								 * expected leave dead rows to VACUUM */
+#define PAGES_PER_STUB		8	/* heap pages to read for each stub that is expected, and for each
+								 * entry that the merge brings, at most */
+#define ASKS_PER_PAGE		8	/* questions to VACUUM (one for each entry) that cost as much as
+								 * reading a heap page */
+#define BATCH_PAGES			128 /* heap pages read in one hold of the table's lock */
 #define STUB_WORDS			((MaxHeapTuplesPerPage + 64) / 64)	/* a bit for each offset, from 1 on */
 
-/* 64 blocks of the table: which of them have stubs, and how many blocks before them do. */
+/*
+ * 64 blocks of the table: a bit for each that has stubs, and the number of earlier blocks with
+ * stubs
+ */
 typedef struct Stretch
 {
 	uint64		blocks;
@@ -53,10 +58,10 @@ struct SfxStubs
 	uint64	   *words;			/* STUB_WORDS for each block that has stubs */
 	uint32		nplaces;
 	uint32		room;
-	bool		full;			/* not all are noted: no more memory */
+	bool		full;			/* memory is used up: some stubs are not noted */
 };
 
-/* Entries that the index has. */
+/* Entries of the index, without those of the active generation. */
 static double
 count_entries(const SfxMeta *meta)
 {
@@ -76,7 +81,8 @@ stretches_size(BlockNumber nblocks)
 }
 
 /*
- * Would room for so many blocks with stubs be within what maintenance may take?  As core's VACUUM.
+ * Would memory for so many blocks with stubs stay within maintenance_work_mem, or
+ * autovacuum_work_mem in autovacuum?
  */
 static bool
 memory_suffices(BlockNumber nblocks, Size room)
@@ -102,7 +108,7 @@ has_room(SfxStubs *s)
 	return true;
 }
 
-/* Note the stubs of a heap page.  False: no more memory. */
+/* Note the stubs of a heap page.  False: no memory is left. */
 static bool
 collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy strategy,
 			 bool vacuum, Buffer *vmbuf)
@@ -113,7 +119,7 @@ collect_page(SfxStubs *s, Relation heap, BlockNumber blkno, BufferAccessStrategy
 	bool		any = false;
 	bool		fits = true;
 
-	/* as any scan of the table would; VACUUM has done so */
+	/* prune as a scan of the table would; VACUUM has pruned already */
 	if (!vacuum)
 		SfxPrune(heap, buf, vmbuf, 0);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
@@ -152,10 +158,10 @@ pages_to_look_at(Relation heap)
 }
 
 /*
- * Is it worth it to look at the table's pages, for a merge of so many fresh entries?  It has no
- * more stubs than dead rows, nor the index entries of more than it has beyond those of living
- * rows.  How many rows live both counters of the server know roughly: the one that goes by what
- * statements report counts some twice behind VACUUM, the other one is as old as that.
+ * Is it worth reading the table's pages for a merge of `fresh` new entries?  The table has at most
+ * as many stubs as dead rows, and at most as many as the index has entries beyond those of live
+ * rows.  The number of live rows is the lesser of two rough counts: the cumulative statistics may
+ * count some rows twice after VACUUM, and reltuples is as old as the last VACUUM or ANALYZE.
  */
 static bool
 is_worth(Relation heap, double fresh, double entries, double dead, double live)
@@ -166,7 +172,10 @@ is_worth(Relation heap, double fresh, double entries, double dead, double live)
 		pages_to_look_at(heap) <= Min(stubs, fresh) * PAGES_PER_STUB;
 }
 
-/* Some pages from block from on, in a table that we have locked. False: that is enough. */
+/*
+ * Note the stubs of BATCH_PAGES pages, from block `from` on.  The table is locked.  False: this was
+ * the last batch, or memory is used up.
+ */
 static bool
 collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy strategy, bool vacuum)
 {
@@ -192,7 +201,7 @@ collect_batch(SfxStubs *s, Relation heap, BlockNumber from, BufferAccessStrategy
 	return more;
 }
 
-/* NULL: the table is too large. */
+/* An empty set for this table, palloc'd; NULL: the table is too large for the memory. */
 static SfxStubs *
 make_stubs(Relation heap)
 {
@@ -209,7 +218,7 @@ make_stubs(Relation heap)
 	return s;
 }
 
-/* What a collection is for, and what it has. */
+/* The parameters of a collection and its result. */
 typedef struct Collection
 {
 	Relation	index;
@@ -219,14 +228,14 @@ typedef struct Collection
 	int64		dead;
 	bool		(*go_on) (void *arg);
 	void	   *arg;
-	SfxStubs   *stubs;			/* NULL: not begun, for it is not worth it */
-	bool		looked;			/* to the end, or as far as memory goes */
+	SfxStubs   *stubs;			/* NULL: not begun, since it is not worth it */
+	bool		looked;			/* all pages were read, or as many as memory allows */
 } Collection;
 
 /*
- * The table's lock is given up from batch to batch, so that who wants the table for himself does
- * not wait.  What was collected until he has it, or until memory is used up, is good for as much as
- * it is.
+ * Collect stubs batch by batch.  The table's lock is released between batches, so that a session
+ * that waits for a strong lock on the table waits for one batch at most.  If that session gets the
+ * lock, or if memory is used up, the stubs noted so far remain valid and are returned.
  */
 static void
 attempt_collect(void *arg)
@@ -256,8 +265,9 @@ attempt_collect(void *arg)
 }
 
 /*
- * A merge needs nothing of the table: where a page of it is damaged, others may have noted enough.
- * That is found out in a subtransaction, whose end lets go of the page and of the table.
+ * A merge does not need the table, so a damaged heap page must not fail it: the collection runs in
+ * a subtransaction, whose abort releases the page and the table.  Stubs noted before the damaged
+ * page are used.
  */
 SfxStubs *
 sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg), void *arg, bool *looked)
@@ -269,7 +279,7 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg)
 	*looked = false;
 	if (IsInParallelMode() || sfx_attempts_are_told())
 		return NULL;
-	/* of an index with a condition nobody counts which rows have entries */
+	/* for an index with a predicate no counter tells how many rows have entries */
 	if (index->rd_indpred != NULL || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead) ||
 		c.dead * FRESH_PER_STUB < c.fresh)
 		return NULL;
@@ -287,7 +297,9 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg)
 	return NULL;
 }
 
-/* Were most of the blocks that this backend has gone through since then not in memory? */
+/*
+ * Were most of the blocks that this backend accessed since then read from outside shared buffers?
+ */
 static bool
 reads_most(const BufferUsage *since)
 {
@@ -361,7 +373,7 @@ sfx_stubs_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *s
 	{
 		uint32		off = SFX_TID_OFFSET(tids[i]);
 
-		/* neighbours in the index are neighbours in the table, often */
+		/* entries that are neighbors in the index often are neighbors in the table */
 		if (SFX_TID_BLOCK(tids[i]) != blkno)
 		{
 			blkno = SFX_TID_BLOCK(tids[i]);

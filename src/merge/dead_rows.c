@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
- * dead_rows.c - entries that are dead to everybody go before VACUUM comes
+ * dead_rows.c - removing entries of rows that are dead to everybody before VACUUM
  *
- * Scans and unique checks meet rows that are dead to every snapshot.  What of their entries stands
- * in an image is taken out of it there (image.c): no page changes, and no merge will bring it to a
- * leaf.  What stands in a leaf is counted, and when one step of a reader has met enough of it, the
- * leaf is rewritten without it (dead_leaf.c).  README "Dead entries", X1 to X3.
+ * Scans and unique checks meet rows that are dead to every snapshot.  A reader takes such entries
+ * out of an image at once (image.c): no page changes, and no merge will move them to a leaf.  Those
+ * in a leaf are counted, and when one step of a reader has met enough of them, it rewrites the leaf
+ * without them (dead_leaf.c).  README "Dead entries", X1 to X3.
  *
- * The heap is always asked again before an entry goes: the row may have been dead when it was met
- * and its TID given to a new one since.
+ * The heap is asked again before an entry goes: since the entry was met, its TID may have been
+ * given to a new row.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -33,10 +33,13 @@
 #include "utils/snapmgr.h"
 
 #define LEAF_DEAD_MIN	32		/* rewriting a leaf and its parent costs about as much as so many
-								 * useless visits to rows */
-#define LEAF_DEAD_SHARE	64		/* ... and one part in so many of the leaf's entries */
+								 * visits to dead rows */
+#define LEAF_DEAD_SHARE	64		/* ... and dead entries must be one in so many of the leaf's */
 
-/* The horizon of rows known to be dead, from the table's own records of them. */
+/*
+ * Raise *horizon to that of rows that are known to be dead, which the table computes from its
+ * tuples.
+ */
 static void
 raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHorizon *horizon)
 {
@@ -60,8 +63,9 @@ raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHoriz
 }
 
 /*
- * Can the table be asked for the horizon of what this TID leads to?  An entry without a row looks
- * as dead as any (X7), but core takes it for damage there.  *buf: the page last looked at, pinned.
+ * Can the table be asked for the horizon of this TID?  An entry without a row looks like a dead one
+ * (X7), but core would report it as damage.  *buf: the heap page last read, pinned, or invalid; the
+ * caller releases it.
  */
 static bool
 has_row(Relation heap, ItemPointer tid, Buffer *buf)
@@ -115,7 +119,7 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		sfx_tid_pointer(index, tids[i], &htid);
-		/* who looks for a row there will say that there is none */
+		/* an entry beyond the table's end leads to no row: the next reader of it reports that */
 		if (sfx_heap_reaches(heap, tids[i], &end) && is_dead_row(heap, &htid, &buf))
 			tids[ndead++] = tids[i];
 	}
@@ -179,8 +183,8 @@ sfx_versions_clear(SfxVersions *v)
 }
 
 /*
- * The entries of one key have all been noted: ask about them, unless there is one only or none is
- * new.
+ * All entries of one key have been noted: keep their TIDs to ask about, unless there is only one,
+ * or none is new.
  */
 static void
 end_run(SfxVersions *v)
@@ -240,10 +244,10 @@ sfx_dead_open_heap(Relation index)
 {
 	Oid			relid = index->rd_index->indrelid;
 
-	/* The table is locked before the index everywhere: waiting for it now could be a deadlock. */
+	/* All code locks the table before the index; waiting for it now could be a deadlock. */
 	if (IsInParallelMode() || SfxSnapshotsExpire() || !ConditionalLockRelationOid(relid, AccessShareLock))
 		return NULL;
-	/* What is dead is judged by horizons that the taking of a snapshot brings up to date. */
+	/* Horizons, which decide what is dead, are brought up to date by taking a snapshot. */
 	if (!ActiveSnapshotSet())
 	{
 		PushActiveSnapshot(GetTransactionSnapshot());

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * dead_rows.h - entries that are dead to everybody: asking the heap, and the horizon that standbys
- * must hear of
+ * dead_rows.h - entries of rows that are dead to everybody: asking the heap, and the horizon that
+ * standbys must be told
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_DEAD_H
@@ -10,35 +10,36 @@
 #include "horizon.h"
 #include "leaf.h"
 
-/* TIDs that the heap is asked about at once, at most. */
+/* TIDs that the heap is asked about in one call, at most. */
 #define SFX_DEAD_MAX	4096
 
 /*
- * Entries of one key that a merge asks about, at most: longer lists are of values that many rows
- * share.
+ * Entries of one key about which a merge asks, at most: longer lists belong to values that many
+ * rows share.
  */
 #define SFX_VERSIONS_RUN	64
 #define SFX_VERSIONS_MAX	(16 * SFX_DEAD_MAX) /* in a group */
 
 /*
- * Which of tids[0..n), n <= SFX_DEAD_MAX, lead to rows that are dead to every snapshot here?
- * Moves them to the front, ascending, and returns how many there are; raises *horizon to what a
- * standby has to be told before it loses their entries.  The caller has seen the entries in the
- * index since it pinned the gate or took the merge lock, and still holds that: so no TID is in
- * other hands.
+ * Which of tids[0..n), n <= SFX_DEAD_MAX, lead to rows that are dead to every snapshot here?  Moves
+ * them to the front of tids, ascending and each once, and returns their number; raises *horizon to
+ * the one that a standby must be told before it loses their entries.  REQUIRES: the caller has read
+ * the entries from the index since it pinned the gate or took the merge lock, and still holds it,
+ * so that no TID has been reused.  heap: from sfx_dead_open_heap.
  */
 extern int	sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *horizon);
 
 /*
- * The rows of these TIDs are known to be dead to every snapshot, on the same conditions: what a
- * standby has to be told.  There may be none any more.
+ * The same for TIDs whose rows are known to be dead to every snapshot: only raises *horizon.  TIDs
+ * that lead to no row are skipped (X7).
  */
 extern void sfx_dead_known(Relation index, Relation heap, const uint64 *tids, int n,
 						   SfxHorizon *horizon);
 
 /*
- * Which of the index's TIDs tids[0..n), n <= SFX_BLOCK_ENTRIES, are dead?  Their places go to dead,
- * ascending; how many.  May throw where a TID is none (damage).
+ * Which of the TIDs tids[0..n) of the index's entries, n <= SFX_BLOCK_ENTRIES, are dead?  Writes
+ * their places in tids to dead, ascending, and returns their number.  Raises an error for a
+ * malformed TID (damage).
  */
 typedef int (*SfxDeadAmong) (Relation index, const uint64 *tids, int n, uint16 *dead, void *arg);
 
@@ -48,30 +49,34 @@ typedef struct SfxTidList
 	int			n;
 } SfxTidList;
 
-/* As an SfxDeadAmong: those that are in this list. */
+/* An SfxDeadAmong: finds the TIDs that are in this list. */
 extern int	sfx_tid_list_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *list);
 
 /*
- * Versions of rows that a merge meets: entries of equal keys, among them new ones, most of which
- * UPDATEs have left behind.  The entries of a group are noted in order; then the heap is asked
- * which of them are dead.
+ * Versions of rows that a merge meets: entries of equal keys of which one at least is new; mostly
+ * UPDATEs have left them.  While a group is packed its entries are noted in order; then the heap is
+ * asked which of them are dead, and the group is packed again without these (X5).
  */
 typedef struct SfxVersions
 {
-	Relation	heap;			/* NULL: nobody is asked */
-	int			nrun;			/* of the key at hand */
-	bool		fresh;			/* ... one of them at least is new */
+	Relation	heap;			/* NULL: versions are not looked for */
+	int			nrun;			/* entries noted of the current key */
+	bool		fresh;			/* ... at least one of them is new */
 	uint64		run[SFX_VERSIONS_RUN];
 	uint32		keylen;
 	uint8		key[SFX_MAX_ENTRY];
 	bool		asked;
-	int			room;			/* in tids */
-	SfxTidList	tids;			/* to ask about; once asked, the dead ones */
+	int			room;			/* number of TIDs for which tids has memory */
+	SfxTidList	tids;			/* to ask about; after sfx_versions_ask, the dead ones */
 } SfxVersions;
 
+/* Forget the entries that were noted for a group; the answer of sfx_versions_ask stays. */
 extern void sfx_versions_clear(SfxVersions *v);
 
-/* An entry of the key at hand, or a new one of another key. */
+/*
+ * Note an entry of the current key, or the first one of the next key.  fresh: it is from the
+ * source.
+ */
 extern void sfx_versions_note(SfxVersions *v, const SfxEntry *e, bool fresh);
 
 /* Are entries with e's key being noted? */
@@ -82,8 +87,9 @@ sfx_versions_same(const SfxVersions *v, const SfxEntry *e)
 }
 
 /*
- * May a merge meet versions of rows?  In unique indexes a key has one living row; in others only
- * updates that changed no key are sure to have left versions.
+ * May a merge meet versions of rows?  In unique indexes each key has one live row at most.  In
+ * others only UPDATEs that changed no key (unchanged: the source has entries of such) surely left
+ * versions.
  */
 static inline bool
 sfx_versions_wanted(Relation index, bool unchanged)
@@ -91,17 +97,21 @@ sfx_versions_wanted(Relation index, bool unchanged)
 	return unchanged || index->rd_index->indisunique;
 }
 
-/* Ask, once.  True: there are dead ones.  Merge lock held. */
+/*
+ * Ask the heap about the noted entries, once for each group.  True: some are dead, and v->tids has
+ * them; *horizon is raised.  Merge lock held (asserted).
+ */
 extern bool sfx_versions_ask(SfxVersions *v, Relation index, SfxHorizon *horizon);
 
 /*
- * The index's table, if a lock on it is to be had at once, ready to be asked about rows; else
- * NULL.  Needs no snapshot, and leaves none. A worker keeps it for one group only: it looks for
- * waiters at the index.
+ * The index's table, locked with AccessShareLock and ready to be asked about rows, if that lock is
+ * available at once; else NULL.  The caller closes it.  Needs no snapshot, and leaves none.  A
+ * worker keeps it for one group only, since it checks for waiters at the index and not at the
+ * table.
  */
 extern Relation sfx_dead_open_heap(Relation index);
 
-/* Is it worth it to rewrite a leaf of so many entries to be rid of ndead? */
+/* Is a leaf of nentries entries worth rewriting to get rid of ndead of them? */
 extern bool sfx_dead_worth(uint64 nentries, int ndead);
 
 #endif							/* SURFIDX_DEAD_H */

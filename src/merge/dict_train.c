@@ -2,20 +2,20 @@
  * dict_train.c - making dictionaries: samples of rests, the choice of a scheme, whether it pays
  *
  * A dictionary is trained on rests: what front coding leaves of keys that stand among their
- * neighbours.  A merge has rests in hand.  A build has not, before it writes its first leaf: it
- * samples keys from blocks all over the table, sorts them, and takes off what each shares with the
- * one before and, beyond that, what it would share if all keys stood there: sharing grows by about
- * the same number of bytes each time the number of keys doubles, and by how many is seen when the
- * sample is halved.  (Halved by blocks: where neighbours in the table are neighbours in the index,
- * the sample has true neighbours already, and halving changes nothing.)
+ * neighbors.  A merge has rests at hand.  A build has none before it writes its first leaf, so it
+ * estimates them.  It samples keys from blocks all over the table and sorts them.  From each key it
+ * removes the bytes shared with the previous key, and those that would be shared if all keys were
+ * there.  The latter are extrapolated: shared bytes grow by about the same number each time the
+ * number of keys doubles, and halving the sample shows that number.  (It is halved by blocks: if
+ * neighbors in the table are neighbors in the index, the sample has true neighbors already, and
+ * halving changes nothing.)
  *
  * What a scheme saves is measured on rests that it was not trained on.
  *
- * Bytes and time.  One percent of a key's bytes, rest and lengths, is taken to be worth 1.5 ns when
- * the key is read.  FSST takes some 6 ns beside no dictionary at all, so it has to save 4 %; codes
- * of bits, which are read bit by bit, take 10 to 20 ns more than FSST, and have to save a tenth
- * against it.  They can where bytes come in any order, of an alphabet that fits no number of whole
- * bytes: digits, base 64.
+ * Bytes and time: one percent of a key's bytes, rest and lengths, is taken to be worth 1.5 ns when
+ * the key is read.  FSST takes some 6 ns more than no dictionary, so it has to save 4 %.  Codes of
+ * bits, which are read bit by bit, take 10 to 20 ns more than FSST, so they have to save a tenth
+ * more than FSST.  They can for random symbols of a small alphabet: digits, base 64.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -39,25 +39,26 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define LIMIT_GRAM		16384	/* intervals of a dictionary: what decoding leaves in the
-								 * processor's second cache */
+#define LIMIT_GRAM		16384	/* intervals of a dictionary: decoding tables of this size fit in
+								 * the processor's second-level cache */
 #define LIMIT_ALM		4096
 #define TEST_SHARE		4		/* one rest in so many is kept for measuring */
 #define MIN_RESTS		512
-#define MIN_GAIN		0.04	/* of key and rest headers, where nobody asked for a dictionary */
+#define MIN_GAIN		0.04	/* of key and rest headers, if the user has not asked for a
+								 * dictionary */
 #define ENTRY_OVERHEAD	2.0		/* bytes of a key beside its rest, roughly */
-#define SLOWER_GAIN		0.10	/* what a code of bits has to save against one of whole bytes */
-#define NEW_GAIN		0.10	/* what a new dictionary has to save against the one before */
+#define SLOWER_GAIN		0.10	/* share that a code of bits has to save over one of whole bytes */
+#define NEW_GAIN		0.10	/* share that a new dictionary has to save over the previous one */
 #define PACKED_KEYS		200.0	/* of a block, roughly */
 #define PACKED_RUN		16.0
 #define PAYS_PAGES		2.0		/* times its own size that a dictionary has to save */
 
-/* What a merge does about it. */
-#define REVIEW_BYTES	65536	/* of rests, before the end of the merge */
-#define MIN_ASKED_RESTS	64		/* where a scheme is asked for */
-#define DRIFT			1.15	/* times the rate that was expected */
-#define LOOK_MERGES		8		/* or every so many merges, */
-#define LOOK_SHARE		0.25	/* or when so many of all entries came by one */
+/* When a merge trains a dictionary. */
+#define REVIEW_BYTES	65536	/* bytes of rests in the sample, before the end of the merge */
+#define MIN_ASKED_RESTS	64		/* rests in the sample, if the user has asked for a scheme */
+#define DRIFT			1.15	/* times the rate that the dictionary promised */
+#define LOOK_MERGES		8		/* a new one is tried every so many merges, ... */
+#define LOOK_SHARE		0.25	/* ... or if one merge brought so many of all entries */
 
 /* The sample of a build. */
 #define SAMPLE_KEYS		16384
@@ -66,7 +67,7 @@
 								 * build */
 #define MIN_ENTRIES		(SAMPLE_SHARE * MIN_RESTS)
 
-/* Bytes that a rest of that length takes with the length byte's extension, as in strblock.c. */
+/* Bytes of a rest of that length with the length byte's extension, as in strblock.c. */
 static inline uint32
 stored_size(uint32 len)
 {
@@ -85,7 +86,9 @@ raw_mean(const SfxHopeKey *rests, uint32 n)
 	return sum / Max(n, 1);
 }
 
-/* The bytes that rests have, numbered; bits: of a number, 0 if they are too many to be packed. */
+/*
+ * The distinct bytes of rests, numbered; bits: in a number, 0 if there are too many to be packed.
+ */
 typedef struct Alphabet
 {
 	uint32		n;
@@ -111,7 +114,10 @@ find_alphabet(const SfxHopeKey *rests, uint32 n, Alphabet *a)
 	a->bits = a->n == 0 || a->n > SFX_SYMBOLS ? 0 : sfx_symbol_bits(a->n);
 }
 
-/* Without a dictionary: as they are, or packed, if they have few different bytes (strblock.h). */
+/*
+ * Mean size without a dictionary: as they are, or packed if they have few distinct bytes
+ * (strblock.h).
+ */
 static double
 plain_mean(const Alphabet *a, const SfxHopeKey *rests, uint32 n)
 {
@@ -122,13 +128,13 @@ plain_mean(const Alphabet *a, const SfxHopeKey *rests, uint32 n)
 		return raw;
 	for (uint32 i = 0; i < n; i++)
 		bytes += (rests[i].len * a->bits + 7) / 8;
-	/* the alphabet stands once a block, the least length once a run */
+	/* the alphabet is stored once a block, the least length once a run */
 	return Min(raw, bytes / Max(n, 1) + (a->n + 1) / PACKED_KEYS + 1.0 / PACKED_RUN);
 }
 
 /*
- * Is there so little to learn of a byte from the one before it that no dictionary can be better
- * than packing?  By the entropy that is left, which few rests make too low: then no is the answer.
+ * Do bytes depend so little on the previous byte that no dictionary can be better than packing?
+ * Judged by the conditional entropy, which is underestimated for few rests: then the answer is no.
  */
 static bool
 packs_best(const Alphabet *a, const SfxHopeKey *rests, uint32 n)
@@ -198,7 +204,10 @@ build_one(SfxHopeScheme scheme, const SfxHopeKey *rests, uint32 n, SfxNewDict *d
 	return false;
 }
 
-/* Build one and measure it: bytes per rest, its own share included. */
+/*
+ * Build a dictionary and measure it on the test rests.  Returns bytes per rest with the
+ * dictionary's share (*coded: without it); INFINITY: none was built.
+ */
 static double
 try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const SfxHopeKey *test, uint32 ntest,
 		   double entries, SfxNewDict *d, double *coded)
@@ -216,8 +225,8 @@ try_scheme(SfxHopeScheme scheme, const SfxHopeKey *learn, uint32 nlearn, const S
 }
 
 /*
- * Which rests a dictionary learns from, and which tell what it is good for: how many of the
- * latter.  So few that none can be spared are both.
+ * Split a sample into rests that a dictionary is trained on and rests that it is measured on;
+ * returns the number of the latter.  A small sample serves as both.
  */
 static uint32
 split_sample(const SfxHopeKey *rests, uint32 n, SfxHopeKey *learn, SfxHopeKey *test)
@@ -242,8 +251,8 @@ bool
 sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new)
 {
 	/*
-	 * bytes for their quick answer whether there is anything to gain; words are never smaller than
-	 * FSST by what they would have to be
+	 * bytes first, since they tell quickly whether there is anything to gain; words never save as
+	 * much over FSST as they would have to
 	 */
 	static const SfxHopeScheme automatic[] = {SFX_HOPE_SINGLE, SFX_FSST, SFX_HOPE_DOUBLE};
 	const SfxHopeScheme asked = option;
@@ -268,15 +277,15 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	raw = plain_mean(&alphabet, test, ntest);
 	if (old)
 		raw = Min(raw, coded_mean(old, test, ntest));
-	/* what could be saved at best pays for no dictionary */
+	/* not even the largest possible saving pays for a dictionary */
 	if (option == SFX_HOPE_AUTO && raw * entries < PAYS_PAGES * BLCKSZ)
 		return false;
 	for (int i = 0; i < nschemes; i++)
 	{
 		SfxNewDict	d;
 		double		c = 0,
-					gain = schemes[i] == SFX_FSST ? -SLOWER_GAIN : SLOWER_GAIN, /* it stands behind
-																				 * bytes, but is read
+					gain = schemes[i] == SFX_FSST ? -SLOWER_GAIN : SLOWER_GAIN, /* it is tried after
+																				 * bytes, but read
 																				 * faster */
 					total;
 
@@ -287,7 +296,7 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 		best = total;
 		coded = c;
 		*new = d;
-		/* bytes that are hardly compressible one by one are not worth a search for words */
+		/* if single bytes are hardly compressible, a search for words is not worth it */
 		if (option == SFX_HOPE_AUTO && i == 0 && coded > (1 - MIN_GAIN / 2) * raw_mean(test, ntest))
 			return false;
 	}
@@ -306,7 +315,7 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	return true;
 }
 
-/* Keys of one length are integers, most of them, and those that are not have little in common. */
+/* Keys of fixed length mostly are integers, and the others have few bytes in common. */
 bool
 sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
 {
@@ -321,9 +330,9 @@ sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
 /* ---- merges ---- */
 
 /*
- * Is another dictionary tried even though the newest one does what it promised?  It may have
- * promised little, to keys that are few by now.  Now and then, and when an index has grown by a
- * third.
+ * Is another dictionary tried even though the newest one keeps its promise?  It may have promised
+ * little, for keys that are few by now.  Yes for one merge in LOOK_MERGES, and for a merge that
+ * brought more than LOOK_SHARE of the entries.
  */
 static bool
 is_looked_at(const SfxMeta *meta, const SfxMergeStats *stats)
@@ -351,13 +360,17 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 	SfxNewDict	new;
 
 	Assert(sfx_merge_lock_held(index));
-	/* neighbours are alike, so a dictionary is judged by all leaves that the source comes to */
+
+	/*
+	 * neighboring leaves are alike, so a dictionary is judged by all leaves that the merge has
+	 * written
+	 */
 	if (as_asked && !(last && stats->whole))
 		return;
 	if (sample == NULL || (!last && sample->used < REVIEW_BYTES) || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
 		sample->nkeys < (option == SFX_HOPE_AUTO ? MIN_RESTS : MIN_ASKED_RESTS))
 		return;
-	/* once per merge: it takes tens of milliseconds */
+	/* once for each merge: training takes tens of milliseconds */
 	stats->sample = NULL;
 	rate = (int) Min(stats->stored * 1000 / stats->rests, 10000);
 	if (as_asked)
@@ -424,16 +437,17 @@ cmp_keys(const void *a, const void *b)
 }
 
 /*
- * By how many bytes more keys share with the one before, if there are twice as many: of keys from
- * every other block, what they share among all of them beyond what they share among their own.  The
- * same keys are looked at both times, since kinds of keys are never halved evenly; and all keys
- * are, in one half or the other.
+ * By how many bytes does the prefix that a key shares with its predecessor grow if the number of
+ * keys doubles?  Keys of even and of odd blocks are two halves; the result is the mean of what keys
+ * share with their predecessor among all, less what they share with the predecessor in their own
+ * half.  The same keys are compared both times, since two halves never have the same mixture of
+ * keys.
  */
 static double
 shared_by_doubling(const Sample *s)
 {
 	const struct SampleKey *prev = NULL;
-	uint32		among_own[2] = {0, 0};	/* least that was shared since the last of a half */
+	uint32		among_own[2] = {0, 0};	/* least prefix shared since the last key of a half */
 	bool		seen[2] = {false, false};
 	double		sum = 0;
 	int			n = 0;
@@ -461,8 +475,8 @@ shared_by_doubling(const Sample *s)
 }
 
 /*
- * The byte that all keys end in stands once per block, so that it is part of no rest: 1 if there is
- * one.
+ * The last byte, if all keys have the same one, is stored once for each block and is part of no
+ * rest: 1 then, else 0.
  */
 static uint32
 common_end(const Sample *s)
@@ -473,7 +487,10 @@ common_end(const Sample *s)
 	return 1;
 }
 
-/* Rests as they would be among so many entries. */
+/*
+ * Estimate the rests that the sample's keys would have among so many entries, into rests (pointers
+ * into the keys); returns their number.
+ */
 static uint32
 estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
 {
@@ -489,12 +506,12 @@ estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
 		uint32		lcp = sfx_lcp(k[-1].key, k[-1].len, k->key, k->len);
 		uint32		len = k->len - Min(cut, k->len);
 
-		/* the fraction is spread over the keys */
+		/* the fraction of `more` is spread over the keys */
 		uint32		from = lcp + (uint32) (more + (i % 16) / 16.0);
 
 		if (lcp == k->len)
 			continue;
-		/* a rest has a byte that differs, or it would not be a key */
+		/* a rest keeps a byte at least, by which its key differs */
 		from = len > 0 ? Min(from, len - 1) : 0;
 		rests[n].key = k->key + from;
 		rests[n].len = len - from;
@@ -504,8 +521,8 @@ estimate_rests(Sample *s, double entries, SfxHopeKey *rests)
 }
 
 /*
- * A step that leads through all numbers below n, from anywhere to far away: some 0.618 n, coprime
- * to n.  However early one stops, what was visited is spread over all of them.
+ * A stride of some 0.618 n that is coprime to n: multiples of it modulo n visit every number below
+ * n, and the first of them, however few, are spread over all.
  */
 static BlockNumber
 scattering_stride(BlockNumber n)
@@ -528,9 +545,9 @@ scattering_stride(BlockNumber n)
 }
 
 /*
- * Read blocks evenly spread over the table until the sample is large enough.  Long keys fill it
- * before all of them were read, so they are not read from the table's beginning on: what is loaded
- * last may be of another kind.
+ * Read blocks evenly spread over the table until the sample is large enough.  Long keys may fill
+ * the sample before all chosen blocks were read.  Therefore blocks are visited in scattered order
+ * and not from the table's beginning: rows loaded last may be of another kind.
  */
 static void
 sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries, Sample *s)
@@ -542,7 +559,7 @@ sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries
 	BlockNumber take = (BlockNumber) Min(ceil(want / per_block), (double) nblocks);
 	BlockNumber stride = scattering_stride(Max(take, 1));
 
-	/* looking at rows must not wait for other transactions, as a check for uniqueness would */
+	/* reading rows must not wait for other transactions, as a uniqueness check would */
 	copy.ii_Unique = false;
 	copy.ii_ExclusionOps = NULL;
 	for (BlockNumber i = 0; i < take; i++)
@@ -551,7 +568,8 @@ sample_heap(Relation heap, Relation index, const IndexInfo *info, double entries
 		BlockNumber blkno = (BlockNumber) (place * nblocks / take);
 
 		CHECK_FOR_INTERRUPTS();
-		s->block = i;			/* in the order of visits: its halves are alike wherever that ends */
+		s->block = i;			/* in order of visits, so that even and odd ones are alike wherever
+								 * the sampling ends */
 		table_index_build_range_scan(heap, index, &copy, false, false, false, blkno, 1,
 									 sample_row, s, NULL);
 		if (s->n == SAMPLE_KEYS || s->used + SFX_MAX_ENTRY > SAMPLE_BYTES)

@@ -10,26 +10,30 @@
 #include "stats.h"
 
 /*
- * Make a dictionary from a sample of rests.  option: as sfx_opt_hope has it; with SFX_HOPE_AUTO
- * only if an index of so many entries gets clearly smaller by it.  old (may be NULL): the
- * dictionary that it must beat.
+ * Make a dictionary from a sample of n rests.  option: as from sfx_opt_hope; with SFX_HOPE_AUTO a
+ * dictionary is made only if an index of so many entries gets clearly smaller with it.  old: the
+ * dictionary that the new one must beat, or NULL.  True: *new is set, its bytes palloc'd.
  */
 extern bool sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, const SfxHope *old, SfxNewDict *new);
 
 /*
- * For a build: a sample of the index's keys from blocks all over the table, taken apart as if they
- * stood among their neighbours, and the dictionary made from it.  False: none.
+ * For a build: sample the index's keys from blocks all over the table, compute their rests as if
+ * all keys were there, and make a dictionary from them.  False: none was made.  The table is locked
+ * by the build.
  */
 extern bool sfx_dict_train_from_heap(Relation heap, Relation index, const IndexInfo *info, const SfxKeyDesc *kd, double entries,
 									 SfxNewDict *new);
 
 /*
- * What a merge or a part of it has written, as stats say: is it time for a dictionary, or for
- * another one?  last: there is no more to come.  Merge lock held; *meta becomes the metapage.
+ * A merge, or a part of it, has written what stats describe: is a dictionary due, or another one?
+ * If so, it is made, added to the index, and *meta becomes the metapage.  last: the merge ends
+ * here.  Merge lock held (asserted).
  */
 extern void sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last);
 
-/* May keys of this index have rests that are worth a dictionary, and does its owner want one? */
+/*
+ * May keys of this index have rests that are worth a dictionary, and do its parameters allow one?
+ */
 extern bool sfx_dict_possible(Relation index, const SfxKeyDesc *kd);
 
 #endif							/* SURFIDX_DICT_TRAIN_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * drop.c - generations and runs that are merged go
+ * drop.c - dropping generations and runs that are merged
  *
- * A source goes as a whole: first off the metapage's list, in one record (M4), under the merge
- * lock; then, without it, its pages go to the free space map, each one looked at again, since
- * nobody's word but its own says what it is (M1).  A crash in between leaves pages that VACUUM
- * finds.
+ * A source goes as a whole.  First it leaves the metapage's list, in one record (M4), under the
+ * merge lock.  Then, without that lock, its pages go to the free space map (M1).  Each page is
+ * checked again, since another backend may have reused it meanwhile.  Pages left by a crash in
+ * between are found by VACUUM.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -31,7 +31,7 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen, SfxFreed 
 {
 	BlockNumber blkno = gen->first;
 
-	/* no longer than the metapage said: a damaged link cannot lead in circles */
+	/* at most as many pages as the metapage said, so a damaged link cannot cause an endless loop */
 	for (uint32 n = 0; n < gen->pages && blkno != InvalidBlockNumber; n++)
 	{
 		Buffer		buf = ReadBuffer(index, blkno);
@@ -90,7 +90,10 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 
 /* ---- dropping a run ---- */
 
-/* The filters over the children of an inner page of level 1, which is locked; their number. */
+/*
+ * Write the filters over the children of an inner page of level 1, which is locked, to filters;
+ * returns their number.
+ */
 static int
 list_filters(Page page, const SfxOrder *order, BlockNumber *filters)
 {
@@ -110,7 +113,8 @@ list_filters(Page page, const SfxOrder *order, BlockNumber *filters)
 }
 
 /*
- * Give back the pages of one level of a dropped run, and tell the leftmost page of the level below.
+ * Free the pages of one level of a dropped run, from block blkno to the right.  Returns the
+ * leftmost page of the level below.
  */
 static BlockNumber
 free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, int level, BlockNumber blkno,
@@ -119,7 +123,7 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 	BlockNumber below = InvalidBlockNumber;
 	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
 
-	/* a damaged link cannot lead in circles longer than the file */
+	/* no more pages than the file has, so a damaged link cannot cause an endless loop */
 	for (BlockNumber n = 0; n < nblocks && blkno != InvalidBlockNumber; n++)
 	{
 		Buffer		buf = ReadBuffer(index, blkno);
@@ -134,8 +138,9 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 
 		/*
-		 * once released to the map, a page may be anything; the ones still to come are held by
-		 * nobody's word but ours
+		 * A page that is in the map already may have been reused by another backend.  The pages to
+		 * its right are reached only by links from here; if one of them is not of this run, the
+		 * rest of the level is left to VACUUM.
 		 */
 		if (!sfx_tree_page_is(index, blkno, page, meta, run, level))
 		{

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * drop.h - generations and runs that are merged go
+ * drop.h - dropping generations and runs that are merged
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_DROP_H
@@ -9,7 +9,7 @@
 #include "find.h"
 #include "horizon.h"
 
-/* What has left the metapage's list, and has its pages still. */
+/* A generation or run that is off the metapage's list, and whose pages are not yet free. */
 typedef struct SfxDropped
 {
 	enum
@@ -18,26 +18,27 @@ typedef struct SfxDropped
 		SFX_DROPPED_GEN,
 		SFX_DROPPED_RUN
 	}			what;
-	SfxMeta		meta;			/* when it left */
+	SfxMeta		meta;			/* the metapage when it left the list */
 	SfxGen		gen;
 	SfxRun		run;
 } SfxDropped;
 
 /*
- * Take the oldest generation off the metapage's list (M4 has been checked).  Merge lock held.
- * usecs: what is to be added to the time that merges took; shed and pause (stub_pause): for the
- * metapage, -1: as before.  *d: for sfx_dropped_free.
+ * Take the oldest generation, number gen, off the metapage's list, in one record with this horizon.
+ * The caller has seen that all its entries are merged (M4).  usecs: is added to the time spent in
+ * merges.  shed, pause (stub_pause): new values on the metapage, or -1 to keep them.  *d: for
+ * sfx_dropped_free.  Merge lock held (asserted).  elog if gen is not the oldest frozen one.
  */
 extern void sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint64 usecs,
 								int shed, int pause, SfxDropped *d);
 
-/* Take a run, all of whose entries are in older ones, off the list.  The rest as above. */
+/* Take a run off the list; all its entries are in older runs.  The rest as above. */
 extern void sfx_run_drop(Relation index, uint32 id, uint64 usecs, SfxDropped *d);
 
 /*
- * Give the pages of what was dropped, if anything was, to the free space map, and note that.  No
- * lock is held (M1).  Ends early where a page is somebody else's already; an error leaves the rest
- * to VACUUM.
+ * Give the pages of what was dropped, if anything was, to the free space map, and clear d->what.
+ * The caller holds no LWLock (asserted), and need not hold the merge lock (M1).  Ends early at a
+ * page that already belongs to something else; pages left by an error are found by VACUUM.
  */
 extern void sfx_dropped_free(Relation index, const SfxOrder *order, SfxDropped *d);
 

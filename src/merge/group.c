@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * group.c - neighbouring leaves below one parent: finding them, their fences, what lies behind them
+ * group.c - neighboring leaves below one parent: locating them, and their fences
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -14,7 +14,7 @@
 
 
 
-/* The page of that level that holds pos, and the child of it that does. */
+/* The block of the page of that level that holds pos; *child: the block of its child that does. */
 static BlockNumber
 find_downlink(const SfxTree *t, const SfxPos *pos, int level,
 			  BlockNumber *child)
@@ -34,7 +34,7 @@ find_downlink(const SfxTree *t, const SfxPos *pos, int level,
 	return blkno;
 }
 
-/* Rule T3's healing: is the parent itself known one level up, and that page on the next one? */
+/* Rule T3's healing: does the level above know the parent, the next one that page, and so on? */
 static void
 check_posted(const SfxTree *t, const SfxNode *node)
 {
@@ -58,8 +58,8 @@ check_posted(const SfxTree *t, const SfxNode *node)
 }
 
 /*
- * The child that holds pos; in comparator order the one that begins there, by its bytes, if one
- * does (K4).
+ * Number of the child that holds pos.  In comparator order a child whose low fence has the bytes of
+ * pos is preferred, since comparisons may have changed (K4).
  */
 static int
 find_child(const SfxNode *node, const SfxOrder *order, const SfxPos *pos)
@@ -98,7 +98,7 @@ sfx_group_locate(SfxGroup *group, const SfxTree *t, const SfxPos *pos, SfxKeptNo
 	group->from = 0;
 	if (group->has_node)
 	{
-		/* one that is kept was checked when it was loaded */
+		/* a parent that is kept was checked when it was loaded */
 		if (kept == NULL || !sfx_kept_load(kept, t, pos, &group->node))
 		{
 			if (kept == NULL)
@@ -111,9 +111,10 @@ sfx_group_locate(SfxGroup *group, const SfxTree *t, const SfxPos *pos, SfxKeptNo
 }
 
 /*
- * Where leaves grow by a few percent no number of leaves that a record takes ends with a full page:
- * n become n + 1.  That page is written twice then, which is less than what it would leave empty.
- * (It is known by its number of entries; another leaf with as many does no harm.)
+ * If leaves grow by a few percent, a group of n leaves fills n pages and a part of one more, for
+ * any n that a record has room for.  The next group takes in that last page if it is sparse.  The
+ * page is written twice then, which costs less than the space that it would leave empty. (The page
+ * is known by its number of entries; mistaking another leaf for it does no harm.)
  */
 void
 sfx_group_join_left(SfxGroup *group, const SfxMergeStats *stats)

@@ -1,40 +1,42 @@
 /*-------------------------------------------------------------------------
- * group_blocks.c - how many blocks the record of a group takes, at most
+ * group_blocks.c - an upper bound of the blocks in the record of a group
  *
- * It has the leaves, their parent, and what that becomes when it is split.  The number is estimated
- * before pages are built: roughly by the bytes of all separators, and where that is much, as if
- * they were front-coded, since hundreds of separators may be long and nearly the same.  A group whose
- * record would be too large gets smaller, so any leaf can be rewritten (T5).
+ * The record has the leaves, their parent, and the pages into which that and its parents are split.
+ * The number is estimated before pages are built: roughly, by the bytes of all separators; if the
+ * result is large, as if they were front-coded, since hundreds of separators may be long and nearly
+ * the same.  A group whose record would be too large gets smaller, so any leaf can be rewritten
+ * (T5).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "group_blocks.h"
 #include "page.h"
 
-#define INNER_OVERHEAD		128 /* bytes of an inner page, at most, that do not grow with its
-								 * children */
+#define INNER_OVERHEAD		128 /* bytes of an inner page that do not grow with its children, at
+								 * most */
 #define CHILD_OVERHEAD		24	/* bytes of a child beside its separator, at most */
-#define FRONT_BLOCK			16	/* of so many separators the first one is whole (inner_format.h) */
-#define FEW_PAGES			4	/* not worth a closer look */
+#define FRONT_BLOCK			16	/* one separator in so many is stored whole (inner_format.h) */
+#define FEW_PAGES			4	/* so few pages need no closer estimate */
 
-/* The parent's children as they are to be. */
+/* The children that the parent will have. */
 typedef struct Children
 {
 	const SfxPos *low;
 	int			n;
 	const SfxPos *high;			/* NULL: none */
-	bool		ordered;		/* by comparison functions: no prefix is left out */
+	bool		ordered;		/* in comparator order: no prefix is left out */
 } Children;
 
-/* What is on an inner page that is being filled. */
+/* The inner page that is being filled. */
 typedef struct Filling
 {
 	int			from;			/* first child */
 	int			n;
-	Size		whole;			/* bytes of separators that are whole but for the page's prefix, */
-	int			nwhole;			/* how many */
-	Size		rests;			/* ... and of what the others do not share with the one before */
-	uint32		prefix;			/* bytes that all have in common */
+	Size		whole;			/* bytes of separators that are stored whole, but for the page's
+								 * prefix, ... */
+	int			nwhole;			/* ... and their number */
+	Size		rests;			/* bytes that the others do not share with their predecessor */
+	uint32		prefix;			/* bytes that all separators have in common */
 } Filling;
 
 static uint32
@@ -79,7 +81,7 @@ page_bytes(const Filling *f, const Children *c)
 		f->whole - (Size) f->nwhole * prefix + f->rests + (Size) f->n * CHILD_OVERHEAD;
 }
 
-/* Pages that are filled one by one; two children have room on any. */
+/* The number of pages if they are filled one by one; any page has room for two children. */
 static int
 count_pages(const Children *c)
 {
@@ -99,7 +101,7 @@ count_pages(const Children *c)
 	return pages;
 }
 
-/* Before a look at what they share. */
+/* The number of pages if separators shared no bytes. */
 static Size
 rough_pages(const Children *c)
 {
@@ -143,9 +145,9 @@ has_filters(const SfxGroup *g)
 }
 
 /*
- * A page was full when its next child, with a fence, did not fit; splitting it in halves may cost
- * one more.  Where separators are as long as keys can be, an inner page has room for two children,
- * so that the pages above count, too.
+ * A page ends when its next child, with a fence, does not fit; splitting in halves may need one
+ * more page.  If separators are as long as keys may be, an inner page has room for two children
+ * only, so pages of upper levels count as well.
  */
 int
 sfx_group_blocks(const SfxGroup *g, const SfxNewLeaf *leaf, int n, int filters)
@@ -160,7 +162,7 @@ sfx_group_blocks(const SfxGroup *g, const SfxNewLeaf *leaf, int n, int filters)
 		return 1;
 	collect(g, leaf, n, &c);
 	inner = (int) rough_pages(&c) + 2;
-	/* where pages have to end between two filters, they may be half full */
+	/* pages that must end between two filters may be half full */
 	if (inner > FEW_PAGES)
 		inner = Min(inner, count_pages(&c) * (has_filters(g) ? 2 : 1) + 1);
 	pfree(unconstify(SfxPos *, c.low));

@@ -10,8 +10,8 @@
 #include "group.h"
 
 /*
- * The blocks that swapping the group's leaves for n new ones takes, at most, with as many filters
- * that go.
+ * An upper bound of the blocks in the record that replaces the group's leaves with leaf[0..n) and
+ * unlinks that many filters.
  */
 extern int	sfx_group_blocks(const SfxGroup *g, const SfxNewLeaf *leaf, int n, int filters);
 

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * pack.c - packing a group: its leaves' entries and those of the source, in order, into new leaves
+ * pack.c - packing a group: the entries of its leaves and of the source, merged in order into new
+ * leaves
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -22,7 +23,7 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#define LAST_PAGE_SPREAD	0.03	/* pages by which the estimate of a group's last one errs */
+#define LAST_PAGE_SPREAD	0.03	/* pages by which the size of a group's last page is misjudged */
 
 static int
 keep_page(void *ctx, const SfxLeafOut *out)
@@ -45,7 +46,10 @@ keep_page(void *ctx, const SfxLeafOut *out)
 	return SFX_OK;
 }
 
-/* The entries of one key have no room on a page: to be parted they need the whole key. */
+/*
+ * Do the entries of one key have no room on a page?  To be divided they need the whole key, so the
+ * attempt is repeated with whole keys.
+ */
 static bool
 needs_whole_keys(SfxPack *p, int rc)
 {
@@ -55,7 +59,10 @@ needs_whole_keys(SfxPack *p, int rc)
 	return true;
 }
 
-/* What the packer has said. */
+/*
+ * Handle the packer's result: damage, and failures other than too many pages, are errors.  False:
+ * this attempt has failed.
+ */
 static bool
 pack_check(SfxPack *p, int rc)
 {
@@ -84,7 +91,10 @@ may_take(const SfxPack *p)
 	return p->n < p->most_pages && p->taken < p->max_taken;
 }
 
-/* Two ascending lists of places, the second of which may be in the first, too; how many in *a. */
+/*
+ * Merge two ascending lists of places, which may have places in common, into *a; returns the
+ * length.
+ */
 static int
 join_places(uint16 *a, int na, const uint16 *b, int nb)
 {
@@ -106,7 +116,10 @@ join_places(uint16 *a, int na, const uint16 *b, int nb)
 	return n;
 }
 
-/* Which of these entries go?  As an SfxDeadAmong. */
+/*
+ * Which of these entries are dropped, by the caller's filter or as dead versions (X5)?  An
+ * SfxDeadAmong.
+ */
 static int
 filtered_among(SfxPack *p, const uint64 *tids, int n, uint16 *dead)
 {
@@ -129,7 +142,7 @@ is_filtered(SfxPack *p, uint64 tid)
 	return filtered_among(p, &tid, 1, &place) > 0;
 }
 
-/* One entry of the source, which is gone on from. */
+/* Pack one entry of the source, after which the caller advances. */
 static bool
 pack_fresh(SfxPack *p, const SfxEntry *e)
 {
@@ -144,7 +157,7 @@ pack_fresh(SfxPack *p, const SfxEntry *e)
 	return pack_add(p, e);
 }
 
-/* May guesses say where entries of the source go?  Not where each old one is looked at. */
+/* May guesses tell where entries of the source go (B5)?  Not if each old entry is examined. */
 static inline bool
 may_guess(const SfxPack *p)
 {
@@ -153,8 +166,8 @@ may_guess(const SfxPack *p)
 }
 
 /*
- * An entry of a block beside one of the source.  *sure: the answer has to be; else there may be
- * guesses, and it says whether it is all the same (B5).
+ * Compare an entry of a block with one of the source.  If *sure is set, exactly; otherwise the
+ * result may be a guess, and *sure becomes true if it happens to be exact (B5).
  */
 static inline int
 cmp_source(const SfxPack *p, const SfxPos *pos, const SfxPos *next, bool *sure)
@@ -166,8 +179,8 @@ cmp_source(const SfxPack *p, const SfxPos *pos, const SfxPos *next, bool *sure)
 }
 
 /*
- * Take entries of the source below limit, entry i of a leaf's block; where guesses are made, one
- * that is may stay (before_source looks at i then).  False: too many pages.
+ * Take the source's entries below limit, which is entry i of a leaf's block.  With guesses, the
+ * last of them may be left, and before_source then looks at i again.  False: too many pages.
  */
 static bool
 pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit, int i)
@@ -191,12 +204,15 @@ pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit, int i)
 			p->passed = i;
 		if (c > 0)
 		{
-			/* an older version of the row that is to come, perhaps */
+			/* perhaps an older version of the row whose entry comes next */
 			if (p->versions.heap && pos.len == limit->len && memcmp(pos.key, limit->key, pos.len) == 0)
 				sfx_versions_note(&p->versions, leaf_entry, false);
 			return true;
 		}
-		/* the same (key, TID) in the tree: it was merged before a crash */
+
+		/*
+		 * the same (key, TID) is in the tree: an earlier merge brought it, before a crash or error
+		 */
 		if (c == 0)
 			p->taken++;
 		else if (!pack_fresh(p, e))
@@ -212,9 +228,9 @@ pack_source(SfxPack *p, const SfxEntry *leaf_entry, const SfxPos *limit, int i)
 }
 
 /*
- * The first entry of the block in [*lo, *end) that does not stand before next, or *end: a gallop by
- * what usually lies between two new entries, then bisection.  The two become the bounds that are
- * certain.
+ * The first entry of the block in [*lo, *end) that is not before next, or *end: exponential search
+ * from the usual distance between two new entries, then bisection.  *lo and *end become bounds that
+ * were proved by comparisons.
  */
 static int
 place_next(const SfxPack *p, const SfxBlock *block, int *lo, int *end, const SfxPos *next, bool sure)
@@ -250,7 +266,7 @@ place_next(const SfxPack *p, const SfxBlock *block, int *lo, int *end, const Sfx
 	return from;
 }
 
-/* Does entry i stand before next?  For certain. */
+/* Is entry i before next?  Compares exactly. */
 static bool
 stands_before(const SfxPack *p, const SfxBlock *block, int i, const SfxPos *next)
 {
@@ -264,8 +280,8 @@ stands_before(const SfxPack *p, const SfxBlock *block, int i, const SfxPos *next
 }
 
 /*
- * The first entry of the block, from i on, that does not stand before what the source gives next,
- * which a guess may have left below entry i.
+ * The first entry of the block, from i on, that is not before the source's next one.  A guess in
+ * pack_source may have left that one below entry i, so i itself is examined unless it was proved.
  */
 static int
 before_source(SfxPack *p, const SfxBlock *block, int i)
@@ -302,7 +318,7 @@ before_source(SfxPack *p, const SfxBlock *block, int i)
 
 bool		sfx_pack_lacks_table = false;
 
-/* Where the keys of the leaf in hand come from. */
+/* The recovery from which keys of the leaf at hand come; opened when it is first needed. */
 static SfxRecovery *
 recovery(SfxPack *p)
 {
@@ -336,7 +352,7 @@ end_recovery(SfxPack *p)
 	p->heap = p->opened = NULL;
 }
 
-/* Entry i of the block in hand, with its whole key if that was recovered. */
+/* Entry i of the block at hand, with its whole key if that was recovered. */
 static void
 block_entry(const SfxPack *p, const SfxBlock *block, int i, SfxEntry *e)
 {
@@ -348,7 +364,7 @@ block_entry(const SfxPack *p, const SfxBlock *block, int i, SfxEntry *e)
 	}
 }
 
-/* Does the stored key of entry i leave its order beside what the source gives next open? */
+/* Does the stored key of entry i leave open whether it is before the source's next entry? */
 static bool
 is_undecided(const SfxPack *p, const SfxBlock *block, int i)
 {
@@ -364,8 +380,9 @@ is_undecided(const SfxPack *p, const SfxBlock *block, int i)
 }
 
 /*
- * The key of entry i, the first one of it that is still to come, and those behind it.  Where all of
- * them are dead to everybody they go: *i is behind them, and the answer false.
+ * Recover the key of entry *i, the first remaining one of its key, from the rows of that and the
+ * following entries of the key.  If all these rows are dead to everybody, their entries go: *i
+ * becomes the next entry, and the result is false (W4).
  */
 static bool
 recover_key(SfxPack *p, const SfxBlock *block, int *i)
@@ -387,8 +404,9 @@ recover_key(SfxPack *p, const SfxBlock *block, int *i)
 }
 
 /*
- * Entry i of a block: all of the source that comes before it is taken, for which its key is
- * recovered if need be.  False in *alive: it is gone, and i behind it.
+ * Take all entries of the source that precede entry *i of a block, and return that entry in *e.
+ * Its key is recovered if the order depends on it.  *alive false: the entry's rows are dead, and *i
+ * is after it.  False: too many pages.
  */
 static bool
 pack_before(SfxPack *p, const SfxBlock *block, int *i, SfxEntry *e, bool *alive)
@@ -412,14 +430,15 @@ pack_before(SfxPack *p, const SfxBlock *block, int *i, SfxEntry *e, bool *alive)
 		pos = sfx_entry_pos(e);
 		if (!pack_source(p, e, &pos, *i))
 			return false;
-		/* what comes next may be beside it, too */
+		/* the source's next entry may be undecided beside it as well */
 		if (!cut || whole || !is_undecided(p, block, *i))
 			return true;
 	}
 }
 
 /*
- * Of entries [i, end) of a cut leaf's block, those that are certain to precede the source's next.
+ * The end of those entries in [i, end) of a cut leaf's block that certainly precede the source's
+ * next one.
  */
 static int
 decided_before_source(const SfxPack *p, const SfxBlock *block, int i, int end)
@@ -437,8 +456,8 @@ decided_before_source(const SfxPack *p, const SfxBlock *block, int i, int end)
 }
 
 /*
- * Which entries of the block go?  Where nothing can come between them they go at once, so that what
- * is left is packed in one piece.
+ * Which entries of the block are dropped?  If nothing can come between them they are removed from
+ * the block at once, so that the others are packed as one run.
  */
 static void
 find_dead(SfxPack *p, SfxBlock *block)
@@ -454,13 +473,13 @@ find_dead(SfxPack *p, SfxBlock *block)
 }
 
 /*
- * The entries of a block and those of the source before them.  codes: of its keys, where they may
- * be used; else NULL.
+ * Pack the entries of a block, each after the source's entries before it.  codes: of its keys, if
+ * they may be reused; else NULL.
  */
 static bool
 pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 {
-	const uint16 *drop = p->dead;	/* the first entry from i on that goes */
+	const uint16 *drop = p->dead;	/* the first entry from i on that is dropped */
 
 	p->keyno = p->bound = p->passed = -1;
 	find_dead(p, block);
@@ -481,7 +500,7 @@ pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 			p->removed++;
 		else
 		{
-			/* where versions of rows matter, each entry is looked at */
+			/* if versions of rows are looked for, each entry is examined */
 			if (p->versions.heap == NULL)
 				end = Min(before_source(p, block, i), *drop);
 			if (end == i)
@@ -510,7 +529,7 @@ static bool
 pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 {
 	SfxLeaf		leaf;
-	bool		coded;			/* what is not moved by new neighbours need not be coded again */
+	bool		coded;			/* keys whose neighbors stay the same are not coded again */
 
 	sfx_leaf_copy(&p->group->tree, blkno, NULL, copy, &leaf);
 	sfx_dict_attach(p->group->tree.index, blkno, (Page) copy, &leaf, NULL);
@@ -522,7 +541,10 @@ pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 		p->old_cut++;
 		if (!p->cut && !p->group->whole)
 		{
-			/* the counts did not tell, and the packer has begun to write whole keys */
+			/*
+			 * a cut leaf of which the counts did not tell, after the packer has begun to write
+			 * whole keys
+			 */
 			p->cut = p->again = true;
 			return false;
 		}
@@ -539,7 +561,8 @@ pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 }
 
 /*
- * Take what the source has below that fence; an entry equal to it belongs to the right neighbour.
+ * Take the source's entries below the leaf's high fence, if there is one; an entry equal to it
+ * belongs to the right neighbor.
  */
 static bool
 pack_rest(SfxPack *p, bool finite, const SfxPos *high)
@@ -559,7 +582,10 @@ pack_rest(SfxPack *p, bool finite, const SfxPos *high)
 	return true;
 }
 
-/* Pages that what has been packed so far takes, the last one in part; 0: less than one. */
+/*
+ * Pages needed by what has been packed so far, with the fraction of the last one; 0: no page is
+ * full.
+ */
 static double
 pages_so_far(const SfxPack *p)
 {
@@ -567,9 +593,9 @@ pages_so_far(const SfxPack *p)
 }
 
 /*
- * Is this the place to end a group?  Its last page is as full as it happens to be; the entries of
- * the pages before tell how full, and the growth so far, how full it would be with more leaves.
- * True if none of those numbers of leaves wastes less.
+ * Is this the place to end a group?  The entries of finished pages tell how full its last page is,
+ * and the growth so far tells how full it would be with more leaves.  True if no larger number of
+ * leaves wastes less space.
  */
 static bool
 fills_pages(const SfxPack *p)
@@ -593,8 +619,8 @@ fills_pages(const SfxPack *p)
 }
 
 /*
- * All leaves of the group have been packed.  Take in the next one if the source goes on there,
- * unless the group is fine as it is.
+ * All leaves of the group have been packed.  Take in the next one if the source's next entry falls
+ * into it, unless the group is large enough or ends well here.
  */
 static void
 grow_group(SfxPack *p)
@@ -616,9 +642,9 @@ grow_group(SfxPack *p)
 }
 
 /*
- * Leaf i has been packed, without a source, and there is another one.  Would that be more than one
- * record takes, if it grows as much as any before it?  *before: pages before leaf i, *most: what a
- * leaf has taken at most.
+ * Leaf i has been packed without a source, and another one follows.  Might the group exceed one
+ * record if that leaf needs as many pages as any so far?  *before: pages before leaf i; *most:
+ * pages that one leaf needed, at most.
  */
 static bool
 is_filled(const SfxPack *p, double *before, double *most)
@@ -630,7 +656,7 @@ is_filled(const SfxPack *p, double *before, double *most)
 	return pages + *most > p->most_pages;
 }
 
-/* A packer for the new leaves. */
+/* A packer for the new leaves, and memory for codes. */
 static void
 begin_packer(SfxPack *p, const SfxPos *low)
 {
@@ -677,7 +703,7 @@ pack_once(SfxPack *p)
 		CHECK_FOR_INTERRUPTS();
 		if (p->mixed && i > g->from && sfx_group_is_cut(g, i) != p->cut)
 		{
-			/* W8 */
+			/* a leaf of the other kind ends the group (W8) */
 			g->to = i;
 			break;
 		}
@@ -689,7 +715,8 @@ pack_once(SfxPack *p)
 			grow_group(p);
 
 		/*
-		 * dense leaves become several when rows go: to find that out by packing is most of VACUUM
+		 * without a source, the group ends before it becomes too large: dense leaves need more
+		 * pages when rows go, and finding that out by packing again is most of VACUUM's time
 		 */
 		else if (fits && p->src == NULL && is_filled(p, &before, &most))
 			g->to = i + 1;
@@ -716,7 +743,7 @@ pack_once(SfxPack *p)
 	return fits;
 }
 
-/* W8: what the group's new leaves are to be. */
+/* Decide which kind of leaves the group gets (W8). */
 static void
 decide_kind(SfxPack *p)
 {
@@ -750,7 +777,7 @@ sfx_pack_group(SfxPack *p)
 	fits = pack_once(p);
 	while (p->again)
 	{
-		/* a cut leaf was met, or the entries of a cut key have to be parted */
+		/* a cut leaf was met, or the entries of one cut key must be divided */
 		sfx_pack_restart(p);
 		fits = pack_once(p);
 	}

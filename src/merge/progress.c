@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * progress.c - surfidx_progress(): the merges and changes of leaves that are going on
+ * progress.c - surfidx_progress(): the merges, and changes of leaves to cut or whole ones, in
+ * progress
  *
- * Whoever merges owns a slot for as long as it does, and writes its numbers there without a lock;
- * readers may see numbers of two moments side by side.  Where all slots are taken a merge goes on
- * unseen.
+ * A backend that merges owns a slot during the merge, and writes its numbers there without a lock;
+ * readers may combine numbers of different moments.  If all slots are taken, a merge is not shown.
  *-------------------------------------------------------------------------
  */
 #include "progress.h"
@@ -25,12 +25,12 @@ PG_FUNCTION_INFO_V1(surfidx_progress);
 
 typedef struct ProgressShared
 {
-	LWLock		lock;			/* of who owns which slot */
+	LWLock		lock;			/* protects the ownership of slots */
 	SfxProgress slot[PROGRESS_SLOTS];
 } ProgressShared;
 
 static ProgressShared *shared = NULL;
-static SfxProgress unseen;		/* of this backend, where no slot is free */
+static SfxProgress unseen;		/* this backend's, if no slot is free */
 
 static Size
 area_size(void)

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * progress.h - what a merge tells about itself
+ * progress.h - progress of merges, for surfidx_progress()
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_PROGRESS_H
@@ -29,16 +29,16 @@ typedef struct SfxProgress
 	uint32		source;			/* generation or run that is merged */
 	uint32		target;			/* run */
 	uint64		done;			/* entries of the source that this merge has taken */
-	uint64		total;			/* entries of the source, roughly; more than done at the end if
-								 * another merge had begun it */
-	uint64		groups;			/* written since the merge began, of all sources */
+	uint64		total;			/* entries of the source, roughly; done stays below it if an
+								 * earlier merge took some */
+	uint64		groups;			/* written since the merge began, from all sources */
 	uint64		leaves;
 	TimestampTz began;
 } SfxProgress;
 
 /*
- * A slot for a merge of that index; never NULL.  To be given back by sfx_progress_end, also on
- * errors.
+ * A slot for a merge of that index, in shared memory if one is free; never NULL.  The owner alone
+ * writes to it.  It must be given back by sfx_progress_end, also after errors.
  */
 extern SfxProgress *sfx_progress_begin(Relation index);
 extern void sfx_progress_end(SfxProgress *p);

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * rewrite.c - the one routine that rewrites leaves: merge's and VACUUM's inner loop
+ * rewrite.c - the one routine that rewrites leaves: the inner loop of merges and VACUUM
  *
- * See merge.c for the rules M1 to M5.  A group starts as one leaf.  It takes in its right
- * neighbours while the next entries of the source fall into them; and where one leaf overflows, as
- * many neighbours as make SFX_GROUP_LEAVES, so that k full leaves become k + 1 and not 2k.  A leaf
- * that grows only at its end (ascending keys) is left full and gets a new right neighbour.
+ * Rules M1 to M5.  A group starts as one leaf.  It takes in its right neighbors while the source's
+ * next entries fall into them.  If a leaf overflows, it takes in neighbors up to SFX_GROUP_LEAVES,
+ * so that k full leaves become k + 1 and not 2k.  A leaf that grows only at its end (ascending
+ * keys) is left full and gets a new right neighbor.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -31,10 +31,11 @@
 
 #include "utils/rel.h"
 
-#define MERGE_PAGES			24	/* pages after which a group takes no more from the source, at most */
-#define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* bytes with which a group's last page
+#define MERGE_PAGES			24	/* pages after which a group takes no entry from the source, at
+								 * most */
+#define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* with fewer bytes a group's last page
 															 * joins the next group */
-#define LEAF_PARTS			8	/* of a leaf whose keys have no room as whole ones */
+#define LEAF_PARTS			8	/* into which a leaf is divided whose whole keys do not fit */
 
 static int
 old_filters(const SfxGroup *g)
@@ -45,7 +46,7 @@ old_filters(const SfxGroup *g)
 	return plan.nold;
 }
 
-/* Swap the pages, and make the filters over them as far as the record has room. */
+/* Swap the pages, and make as many filters over them as the record has room for. */
 static void
 swap_group(SfxGroup *g, const SfxPack *p, bool works)
 {
@@ -58,7 +59,7 @@ swap_group(SfxGroup *g, const SfxPack *p, bool works)
 }
 
 /*
- * Take in neighbours on both sides, of the same kind (W8), until there are SFX_GROUP_LEAVES. False:
+ * Take in neighbors of the same kind (W8) on both sides, up to SFX_GROUP_LEAVES leaves.  False:
  * there are none to take.
  */
 static bool
@@ -84,7 +85,7 @@ widen_group(SfxGroup *g, const SfxPack *p)
 	return g->to - g->from > before;
 }
 
-/* A left neighbour that had joined the group is of another kind (W8): it stays where it is. */
+/* If the left neighbor that had joined the group is of another kind (W8), it leaves the group. */
 static void
 leave_other_kind(SfxGroup *g)
 {
@@ -99,6 +100,7 @@ leave_other_kind(SfxGroup *g)
 }
 
 static void
+/* Note in the group where work continues: at the source's next entry, or after the group. */
 set_resume(SfxGroup *g, SfxSource *src)
 {
 	const SfxEntry *e = src ? sfx_source_peek(src) : NULL;
@@ -120,8 +122,9 @@ set_resume(SfxGroup *g, SfxSource *src)
 }
 
 /*
- * Where the merge of the source goes on, for the metapage.  At its end the position before stays:
- * what ends it is the drop.
+ * Note in the metapage (a copy, which the group's record stores) where the merge of the source
+ * continues (M5).  After the last group the previous position stays; the record that drops the
+ * source removes it.
  */
 static void
 note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
@@ -136,7 +139,11 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 		r->source = source;
 	}
 	r->target = g->tree.run;
-	/* whoever goes on may find an image that does not know any more what was taken out of it */
+
+	/*
+	 * a later merge of the source may use a new image, without the entries removed from this one
+	 * (X1)
+	 */
 	horizon.xid = r->horizon;
 	horizon.catalog = r->catalog;
 	sfx_horizon_raise(&horizon, &stats->horizon);
@@ -145,7 +152,7 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 	r->catalog = horizon.catalog;
 	if (g->resume_inf || (g->resume.len > SFX_RESUME_KEY && g->tree.order != NULL))
 		return;
-	/* in byte order a prefix stands below what it is a prefix of */
+	/* in byte order a prefix of a key sorts before it */
 	r->len = Min(g->resume.len, SFX_RESUME_KEY);
 	r->tid = g->resume.len > SFX_RESUME_KEY ? 0 : g->resume.tid;
 	memset(r->key, 0, SFX_RESUME_KEY);
@@ -153,8 +160,9 @@ note_progress(SfxGroup *g, const SfxSource *src, const SfxMergeStats *stats)
 }
 
 /*
- * Pages after which a group takes nothing more: what one record has room for beside the parent,
- * which may be split, and what is above it; fewer where there are filters, whose pages count, too.
+ * Pages after which a group takes nothing more from the source: those that one record has room for
+ * beside the parent, which may be split, and the levels above; fewer if there are filters, whose
+ * pages count as well.
  */
 static int
 most_pages(const SfxGroup *g, int most_blocks)
@@ -168,7 +176,7 @@ most_pages(const SfxGroup *g, int most_blocks)
 	return Max(Min(room - MERGE_ROOM, MERGE_PAGES), 2 * MERGE_ROOM);
 }
 
-/* What one rewriting of a group has done. */
+/* Set *step to what one rewriting of a group has done. */
 static void
 count_step(const SfxPack *p, SfxMergeStats *step)
 {
@@ -184,7 +192,7 @@ count_step(const SfxPack *p, SfxMergeStats *step)
 	step->written = p->n;
 }
 
-/* The group has been written: what it has done joins what was done before. */
+/* The group has been written: add its step to what was done before. */
 static void
 add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, const SfxPack *p)
 {
@@ -204,10 +212,10 @@ add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, con
 }
 
 /*
- * The group [*from, *to) did not fit into one record.  The next attempt: without the neighbours
- * that had joined it, then half of it (the source starts in its first leaf), then half of the new
- * entries; then a record as large as any, however few buffers there are; then a leaf that was to be
- * whole stays cut, and becomes several (W9).
+ * The group [*from, *to) did not fit in one record.  Each further attempt is smaller: without the
+ * neighbors that had joined; then half of the leaves (the source starts in the first one); then
+ * half of the new entries.  After that, a record of the maximal size, however few buffers there
+ * are; then a leaf that was to be whole stays cut and becomes several (W9).
  */
 static void
 next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
@@ -231,7 +239,7 @@ next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 		g->whole = false;
 		p->part = (uint32) p->before / LEAF_PARTS + 1;
 	}
-	/* fewer pages, each of which has less than the leaf still */
+	/* fewer, larger parts, each of which still has fewer entries than the leaf */
 	else if (p->part > 0 && 2 * p->part < p->before)
 		p->part *= 2;
 	else
@@ -239,7 +247,9 @@ next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 			 RelationGetRelationName(g->tree.index));
 }
 
-/* Has the leaf that was to be whole become several, with fewer entries each?  So that this ends. */
+/*
+ * Has a leaf that was to be whole become several?  Each must have fewer entries, so that this ends.
+ */
 static bool
 is_parted(const SfxPack *p)
 {
@@ -290,7 +300,10 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 	{
 		bool		fits = sfx_pack_group(p) && sfx_group_blocks(g, p->leaf, p->n, old_filters(g)) < p->most_blocks;
 
-		/* leaves of another kind are left out; at the end of neighbours taken in, too */
+		/*
+		 * packing ends the group before a leaf of another kind, also at the end of neighbors taken
+		 * in
+		 */
 		to = p->grow ? g->to : Min(to, g->to);
 		p->grow = false;
 		if (fits && (p->n <= g->to - g->from || !p->inside || !may_widen || !widen_group(g, p)) &&

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * source.c - the entries that a merge takes: a generation's, out of its image or its log, or a
- * run's, out of its leaves
+ * source.c - the entries that a merge takes: of a generation, from its image or log, or of a run,
+ * from its leaves
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -18,8 +18,9 @@
 
 #include "miscadmin.h"
 
-#define FEW_PAGES	16			/* of log: their image is made in no time, and readers may have it */
-#define DEAD_SHARE	16			/* one entry in so many is known to be dead, and in no image */
+#define FEW_PAGES	16			/* pages of log whose image is made quickly, and may already exist */
+#define DEAD_SHARE	16			/* if one entry in so many is known to be dead, the image is used,
+								 * which lacks them */
 
 void
 sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const SfxMeta *meta,
@@ -51,8 +52,8 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 }
 
 /*
- * Not where entries of the generation may have been carried over (M7), nor where readers have taken
- * many out of its image (X1): a merge of the log would bring them to the tree.
+ * Not if entries of the generation may have been carried over (M7), nor if readers have taken many
+ * out of its image (X1): a merge of the log would bring these to the tree.
  */
 SfxLogSorted *
 sfx_source_log(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
@@ -90,9 +91,9 @@ chunk_is_full(const SfxSource *src)
 }
 
 /*
- * The first leaf block of a run that has entries >= pos, decoded from there on into src->block;
- * false if there is none. Payloads of the block lie in *copy, a page.  *last: no other block can
- * have greater ones.
+ * Find the first leaf block of a run that has entries >= pos, and decode it from there on into
+ * src->block; false if there is none.  Payloads of the block are in *copy, a page.  *last: no other
+ * block has greater entries.
  */
 static bool
 run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)
@@ -138,7 +139,7 @@ run_block(SfxSource *src, const SfxPos *pos, char *copy, bool *last)
 	}
 }
 
-/* A chunk of a run is what one block has. */
+/* Fill the chunk from a run: with the entries of one block, as far as they fit. */
 static bool
 run_seek(SfxSource *src, const SfxPos *pos)
 {
@@ -164,7 +165,7 @@ run_seek(SfxSource *src, const SfxPos *pos)
 	return true;
 }
 
-/* The first chunk of a generation's entries >= pos. */
+/* Fill the chunk with the first of a generation's entries >= pos. */
 static void
 fill_chunk(SfxSource *src, const SfxPos *pos)
 {
@@ -175,7 +176,7 @@ fill_chunk(SfxSource *src, const SfxPos *pos)
 	bool		have;
 
 	if (img == NULL)
-		/* under the merge lock it cannot have left the list */
+		/* the merge lock is held, so the generation is still listed, and the log is damaged */
 		sfx_corrupt(src->index, src->meta->gens[src->g].first, "a page of the log that begins here is not one of its generation");
 	d = sfx_image_delta(img, src->order, &a);
 	src->seen = sfx_image_seen(img);
@@ -199,7 +200,7 @@ fill_chunk(SfxSource *src, const SfxPos *pos)
 	sfx_image_release(img);
 }
 
-/* Do the chunk's entries ascend, from pos on? */
+/* Do the chunk's entries ascend, and are they >= pos? */
 static bool
 chunk_ascends(const SfxSource *src, const SfxPos *pos)
 {
@@ -217,7 +218,7 @@ chunk_ascends(const SfxSource *src, const SfxPos *pos)
 	return true;
 }
 
-/* An image that was filled in another order (K4) is filled anew. */
+/* Fill the chunk; an image that was filled in another order (K4) is discarded and filled again. */
 static void
 fill_sound_chunk(SfxSource *src, const SfxPos *pos)
 {
@@ -231,7 +232,7 @@ fill_sound_chunk(SfxSource *src, const SfxPos *pos)
 						 "comparisons do not put the delta in an order");
 }
 
-/* M7: what a newer generation has is not in any chunk. */
+/* Fill the chunk with entries that no newer generation has (M7). */
 static bool
 generation_seek(SfxSource *src, const SfxPos *pos)
 {

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * source.h - the entries of a generation or run in order
+ * source.h - the entries of a generation or run, in order
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SOURCE_H
@@ -13,8 +13,8 @@
 #include "pos.h"
 
 /*
- * The entries of one generation or run in order, copied out of its image or leaves chunk by chunk,
- * or out of its log, if that is nearly in order (D8).
+ * The entries of one generation or run in order: copied out of its image or leaves chunk by chunk,
+ * or read from its log if that is nearly in order (D8).
  */
 #define SFX_SOURCE_CHUNK	512
 #define SFX_SOURCE_BYTES	65536
@@ -23,44 +23,51 @@ typedef struct SfxSource
 {
 	Relation	index;
 	const SfxOrder *order;
-	const SfxMeta *meta;		/* read under the merge lock that is still held */
+	const SfxMeta *meta;		/* read under the merge lock, which is still held */
 	uint32		run;			/* 0: it is a generation, ... */
 	int			g;				/* ... this one, ... */
-	SfxLogSorted *log;			/* ... of which this has the log; NULL: the image is looked at */
-	uint64		seen;			/* log entries behind the image, or in the log */
-	bool		unchanged;		/* some of them are of UPDATEs that changed no key */
-	SfxHorizon	horizon;		/* of those taken out of it */
+	SfxLogSorted *log;			/* ... its log in order; NULL: the image is used */
+	uint64		seen;			/* log entries that the image has applied, or that the log has */
+	bool		unchanged;		/* some are of UPDATEs that changed no key */
+	SfxHorizon	horizon;		/* of entries taken out of the image (X1) */
 	int			n;
 	int			at;
-	bool		more;			/* there may be entries behind this chunk */
+	bool		more;			/* there may be entries after this chunk */
 	uint32		used;
-	SfxEntry   *entry;			/* chunk, or the log's own */
+	SfxEntry   *entry;			/* chunk, or entries of the log */
 	SfxEntry   *chunk;
 	uint8	   *bytes;
 	SfxBlock   *block;			/* of a run's leaf; NULL: a generation */
 } SfxSource;
 
-/* run 0: generation meta->gens[g], with its log in order, or NULL; else the run with that id. */
+/*
+ * Begin to read generation meta->gens[g] if run is 0, from `log` unless that is NULL; else the run
+ * with that id.  Merge lock held (asserted).  Memory is palloc'd in the current context.
+ */
 extern void sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order,
 							const SfxMeta *meta, uint32 run, int g, SfxLogSorted *log);
 
 /*
- * The log of generation meta->gens[g] as one in order, if it is one and may be merged like that;
+ * The log of generation meta->gens[g] in order, if it is nearly so and may be merged from (D8);
  * else NULL.
  */
 extern SfxLogSorted *sfx_source_log(Relation index, const SfxOrder *order, const SfxMeta *meta,
 									int g);
 
-/* Stand on the first entry >= pos; false if there is none. */
+/*
+ * Move to the first entry >= pos; false if there is none.  Errors: damage; an order that changed
+ * (K4).
+ */
 extern bool sfx_source_seek(SfxSource *src, const SfxPos *pos);
 
-/* The entry stood on. */
+/* The current entry, valid until the source is moved; NULL: there is none. */
 extern const SfxEntry *sfx_source_peek(SfxSource *src);
 extern void sfx_source_advance(SfxSource *src);
 
 /*
- * The first entry of generation meta->gens[g] from *pos on: its position, or one not far before it,
- * replaces *pos.  log: as above.  *n: its entries.  False if there is none.
+ * Replaces *pos by the position of the first entry >= *pos of generation meta->gens[g], or by one
+ * not far before it.  log: as above.  *n: number of entries of the generation.  False if there is
+ * none, or if the image is found to be in another order (K4) and is discarded.
  */
 extern bool sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
 								SfxLogSorted *log, SfxPosBuf *pos, uint64 *n);

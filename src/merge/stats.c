@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * stats.c - what a merge or VACUUM has changed of a run, in its counts on the metapage
+ * stats.c - adding what a merge or VACUUM has changed to a run's counts on the metapage
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

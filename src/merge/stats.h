@@ -15,29 +15,29 @@ typedef struct SfxMergeStats
 {
 	uint64		taken;			/* entries that came from the delta */
 	uint64		removed;		/* entries that the filter dropped */
-	int64		entries;		/* entries in leaves: change */
-	int64		leaves;			/* leaves: change */
-	int64		cut;			/* leaves with cut keys: change */
+	int64		entries;		/* change of the number of entries in leaves */
+	int64		leaves;			/* change of the number of leaves */
+	int64		cut;			/* change of the number of leaves with cut keys */
 	uint64		groups;			/* groups written */
 	uint64		written;		/* leaves written */
 	uint64		changed;		/* leaves that became cut, or whole */
-	bool		parted;			/* a leaf did not, but is several now (W9) */
-	uint64		asked;			/* leaves asked for before they were needed, ... */
-	uint64		reads_begun;	/* ... of which so many had to be read */
-	BlockNumber asked_last;		/* the last one of them, or of those to which nothing comes; 0:
+	bool		parted;			/* a leaf that was to be whole became several cut ones (W9) */
+	uint64		asked;			/* leaves prefetched, ... */
+	uint64		reads_begun;	/* ... for which so many reads were started */
+	BlockNumber asked_last;		/* last leaf that was prefetched, or found not to be needed; 0:
 								 * none */
-	uint64		rests;			/* bytes of rests in them: before coding, */
-	uint64		stored;			/* and as they are stored */
-	bool		whole;			/* these are of all that the source's entries come to */
+	uint64		rests;			/* bytes of rests in the leaves written: before coding, ... */
+	uint64		stored;			/* ... and as stored */
+	bool		whole;			/* rests and stored cover the source from its first entry on */
 	bool		late;			/* a mutant's: groups do not count, their end does (M16) */
-	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or seen already */
-	uint32		last_entries;	/* those in the last leaf written, if much of it is empty; else 0 */
-	SfxHorizon	horizon;		/* of entries that were in the generation and went nowhere */
+	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or used already */
+	uint32		last_entries;	/* entries of the last leaf written, if much of it is empty; else 0 */
+	SfxHorizon	horizon;		/* of entries of the generation that no leaf received */
 } SfxMergeStats;
 
 /*
- * Add the changes of entries and leaves to those of the run, in a copy of the metapage that the
- * group's own record stores: what is stored later a crash would forget.
+ * Add the changes of entries and leaves to the run's counts, in the copy of the metapage that the
+ * group's own record stores, so that a crash cannot lose them (M16).
  */
 extern void sfx_count_tree_stats(SfxRun *run, const SfxMergeStats *stats);
 
