@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  * carry.c - entries that stay in the delta although it is merged (storage parameter merge_cold)
  *
- * Lookups count in a generation's image which of its entries they have asked for.  When the
- * generation has been frozen, and before its first group is merged, those that were asked for most
- * go into the log of the active one once more, by ordinary appends; the merge then leaves out what
- * a newer generation has.  So an entry goes from a frozen generation into the active one or into a
- * run, and which of the two can be told at any time from what the logs say: a crash loses the
- * counts, and nothing else.  README "merge", M7.
+ * Lookups count in a generation's image which of its entries they have asked for.  After the
+ * generation was frozen, and before its first group is merged, the worker appends those entries
+ * that were asked for most to the log of the active generation, by ordinary appends.  The merge
+ * then leaves out what a newer generation has.  So an entry goes from a frozen generation into the
+ * active one or into a run, and the logs alone tell at any time which of the two.  A crash loses
+ * only the counts.  README "merge", M7.
  *
  * At most a part of what makes a merge due is carried over (policy.c), so that each merge makes
- * room.  Where more was asked for, those that were asked for most often stay, as far as two bits
+ * room.  If more entries were asked for, those with the most touches stay, as far as two bits can
+ * tell; of those with three touches or more, if they are too many, an even selection.
  * can tell; and of too many that were asked for three times and more, an even selection.
  */
 #include "surfidx.h"
@@ -28,14 +29,14 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#define LOOK_ENTRIES	8192	/* entries looked at while the image is held */
+#define LOOK_ENTRIES	8192	/* entries examined in one hold of the image's lock */
 
 struct SfxCarry
 {
 	Relation	index;
 	const SfxOrder *order;
-	MemoryContext cxt;			/* of a step */
-	bool		chosen;			/* what follows is set: */
+	MemoryContext cxt;			/* of a step, which resets it */
+	bool		chosen;			/* the following members are set */
 	int			least;			/* touches of an entry that is carried over */
 	uint64		limit;			/* entries to be carried over, at most, ... */
 	uint64		of;				/* ... of so many that have these touches */
@@ -45,7 +46,7 @@ struct SfxCarry
 	SfxPosBuf	from;
 };
 
-/* What a step has copied out of the image. */
+/* The entries that a step has copied out of the image. */
 typedef struct Picked
 {
 	int			n;
@@ -83,7 +84,10 @@ sfx_carry_end(SfxCarry *c)
 	pfree(c);
 }
 
-/* Is an entry with so many touches one to be carried over? */
+/*
+ * Is an entry with so many touches carried over?  Called once for each; spreads c->limit entries
+ * evenly over c->of candidates.
+ */
 static bool
 picks(SfxCarry *c, int touches)
 {
@@ -103,8 +107,8 @@ pick(Picked *p, const SfxEntry *e)
 }
 
 /*
- * Look at a number of entries: count them, or copy those to be carried over.  False: they were the
- * last.  *unchanged as sfx_image_unchanged.
+ * Examine up to LOOK_ENTRIES entries under the image's lock: count their touches, or copy those to
+ * be carried over to *p.  False: these were the last.  *unchanged: as sfx_image_unchanged.
  */
 static bool
 look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
@@ -146,7 +150,10 @@ look(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool *unchanged)
 	return have;
 }
 
-/* All have been counted: which of them?  False: none. */
+/*
+ * All entries have been counted: decide how many touches an entry needs.  False: none is carried
+ * over.
+ */
 static bool
 choose(SfxCarry *c, const SfxMeta *meta, int g)
 {
@@ -157,14 +164,14 @@ choose(SfxCarry *c, const SfxMeta *meta, int g)
 		c->of += c->count[--c->least];
 	c->chosen = true;
 	start_walk(c);
-	/* picks() takes all of them then */
+	/* with of == limit picks() takes every candidate */
 	c->of = Max(c->of, c->limit);
 	return c->limit > 0;
 }
 
 /*
- * Append them to the active generation, but for those that are there already: whoever did this
- * before us has been interrupted.
+ * Append the picked entries to the active generation, except those that it has already: an earlier
+ * attempt appended these before it was interrupted.
  */
 static void
 append(SfxCarry *c, const SfxMeta *meta, int g, Picked *p, bool unchanged)

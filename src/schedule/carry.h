@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * carry.h - entries that stay in the delta although it is merged
+ * carry.h - carrying entries that are read often over to the active generation
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_CARRY_H
@@ -12,12 +12,16 @@
 
 typedef struct SfxCarry SfxCarry;
 
-/* Carry over what of a frozen generation is read often.  Memory: the current context. */
+/*
+ * Begin to carry over those entries of a frozen generation that are read often (M7).  The state is
+ * in the current context; sfx_carry_end frees it.
+ */
 extern SfxCarry *sfx_carry_begin(Relation index, const SfxOrder *order);
 
 /*
- * Go on with generation meta->gens[g], a little; false at the end.  Merge lock held, meta read
- * under it.
+ * Continue with generation meta->gens[g], by a bounded number of entries; false at the end.  Merge
+ * lock held (asserted), meta read under it.  No LWLock is held, since entries are appended to the
+ * log.
  */
 extern bool sfx_carry_step(SfxCarry *c, const SfxMeta *meta, int g);
 extern void sfx_carry_end(SfxCarry *c);

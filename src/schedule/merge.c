@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * merge.c - merges: which sources, one after the other, and for whom
+ * merge.c - merges: which sources are merged, one after the other
  *
- * A source is the oldest frozen generation or a run; merge_source.c moves it into a run older than
- * that, group by group.  The rules are M1 to M7 (src/README.md, "merge").
+ * A source is the oldest frozen generation or a run; merge_source.c moves it into an older run,
+ * group by group.  Rules M1 to M7 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -32,9 +32,9 @@
 #include "utils/timestamp.h"
 
 /*
- * Before the first group of a generation: put into the active one once more what of it is read
- * often, if it was frozen for that. The lock is taken per piece, and nothing is remembered but the
- * position.
+ * Before the first group of a generation: append the entries that are read often to the active one,
+ * if the freezing has allowed it (M7).  The merge lock is taken for each step, and between steps
+ * only the position is remembered.
  */
 static void
 carry_over(Merge *m)
@@ -64,8 +64,8 @@ carry_over(Merge *m)
 }
 
 /*
- * The oldest frozen generation's number; 0 if there is none.  Freezes the active
- * one if nothing is frozen and its number is at most last.
+ * The oldest frozen generation's number; 0 if there is none, or if the merge lock is busy.  If none
+ * is frozen, the active one is frozen, provided that its number is at most `last`.
  */
 static uint32
 next_generation(const Merge *m, uint32 last)
@@ -91,14 +91,14 @@ next_generation(const Merge *m, uint32 last)
 	return meta.ngens < 2 ? 0 : meta.gens[meta.ngens - 1].gen;
 }
 
-/* Every generation that there is now.  False: gave up. */
+/* Merge every generation that exists now.  False: gave up. */
 static bool
 merge_generations(Merge *m)
 {
 	uint32		last;
 	SfxMeta		meta;
 
-	/* what is appended to later generations is not ours to wait for */
+	/* generations that are opened from now on are left to later merges */
 	sfx_meta_read(m->index, &meta);
 	last = meta.gens[0].gen - (m->frozen_only ? 1 : 0);
 	m->run = 0;
@@ -112,8 +112,8 @@ merge_generations(Merge *m)
 }
 
 /*
- * The generation of which a part went into that run; 0: none.  Until the rest has followed it
- * cannot be a source, or the rest would go elsewhere.
+ * The generation of which a part went into that run; 0: none.  The run becomes a source only after
+ * the rest has followed, which otherwise would have to go elsewhere (M5).
  */
 static uint32
 half_merged_into(const SfxMeta *meta, const SfxRun *run)
@@ -124,9 +124,9 @@ half_merged_into(const SfxMeta *meta, const SfxRun *run)
 }
 
 /*
- * The run that is being merged into an older one, or that should be: its id, noted in the metapage,
- * so that nothing else goes into it any more.  0: none, or the lock is busy; with *gen not 0: this
- * generation has to be merged first.
+ * The id of the run that is being merged into an older one, or that is to be.  It is named in the
+ * metapage, so that nothing goes into it from then on (M6).  0: none, or the lock is busy; if *gen
+ * is not 0, that generation has to be merged first.
  */
 static uint32
 next_run(Merge *m, uint32 *gen)
@@ -173,7 +173,7 @@ end_progress(int code, Datum arg)
 	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
 }
 
-/* Tell the server log of a merge that took as long as surfidx.log_merge_min_duration. */
+/* Report a merge that took surfidx.log_merge_min_duration or longer in the server log. */
 static void
 log_merge(const Merge *m, TimestampTz began)
 {
@@ -195,6 +195,7 @@ log_merge(const Merge *m, TimestampTz began)
 					m->stats.removed, secs, usecs / 10000)));
 }
 
+/* Run the merge that *how describes; returns entries taken from sources. */
 static uint64
 merge_all(const Merge *how)
 {

@@ -11,34 +11,38 @@
 #include "access/genam.h"
 
 /*
- * Freeze what there is and merge all of the delta and all runs into the main tree, group by group,
- * taking the merge lock per group.  Returns entries merged, those of runs included.
+ * Freeze the active generation and merge the whole delta and all runs into the main tree, group by
+ * group.  Waits for the merge lock before each group (M1).  Returns the number of entries merged,
+ * those of runs included.
+ *
+ * All functions here raise the errors of a merge: damage, a locked table of cut leaves (W3), an
+ * order that changed (K4).  The caller holds no LWLock and not the merge lock.
  */
 extern uint64 sfx_merge_all(Relation index);
 
 /*
- * Merge the delta to where it costs least, and then, if asked, runs that are due; gives up as soon
- * as the merge lock is busy.
+ * Merge the delta to where it costs least and then, with `runs`, runs that are due.  Gives up as
+ * soon as the merge lock is busy.
  */
 extern uint64 sfx_merge_delta(Relation index, bool runs);
 
 /*
- * As sfx_merge_delta with runs, for VACUUM (V6).  active: else only of what another merge has
- * begun.  dead: entries with such TIDs are left out of all that is rewritten, and counted in
- * *removed; NULL: nothing is.
+ * Like sfx_merge_delta with runs, for VACUUM (V6).  active: merge the active generation as well,
+ * not only those that are frozen.  dead: entries with such TIDs are left out of all leaves that are
+ * rewritten, and their number is added to *removed; NULL: none are.
  */
 extern uint64 sfx_merge_for_vacuum(Relation index, bool active, SfxDeadAmong dead,
 								   void *arg, double *removed);
 
 /*
- * Merge so many groups of a run that is due, if the merge lock is free: for inserters, where there
- * is no worker.
+ * Merge at most so many groups of a run that is due, if the merge lock is free: for inserters if no
+ * worker serves the index.
  */
 extern uint64 sfx_merge_run_slice(Relation index, int groups);
 
 /*
- * As sfx_merge_delta, and runs that are due, stopping as soon as somebody waits for the caller's
- * SFX_WORKER_LOCK on the index.
+ * For the worker: like sfx_merge_delta with runs, but ends as soon as another session waits for the
+ * caller's SFX_WORKER_LOCK on the index, or wants the database.
  */
 extern uint64 sfx_merge_politely(Relation index);
 

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  * merge_source.c - moving a frozen generation of the delta, or a run, into a tree, group by group
  *
- * One routine rewrites a group of neighbouring leaves below one parent (rewrite.c): it merges the
- * leaves' entries with those of the source that fall between the group's fences, drops what a
- * filter says is dead, packs the rest and swaps the pages in one record together with the parent
- * (swap.c).  A merge is this routine along the keys of a source, into a run older than that; which
- * one, policy.c decides.  VACUUM is this routine with a filter and no source.  The rules are M1 to
- * M7 (src/README.md, "merge").
+ * One routine rewrites a group of neighboring leaves below one parent (rewrite.c).  It merges the
+ * leaves' entries with those of the source that fall between the group's fences, drops those that a
+ * filter reports as dead, packs the others, and replaces pages and parent in one record (swap.c).
+ * A merge calls this routine along the keys of a source, into an older run that policy.c chooses.
+ * VACUUM calls it with a filter and without a source.  Rules M1 to M7 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -35,10 +34,10 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define RUN_STEPS		16		/* groups of a run between two looks at the delta and at other
-								 * indexes */
-#define DATABASE_STEPS	256		/* ... and between two looks at other databases */
-#define STUB_SHED		250		/* of 1,000 entries: so few taking dead ones' places, a look for
+#define RUN_STEPS		16		/* groups of a run between two checks of the delta and of other
+								 * indexes' requests */
+#define DATABASE_STEPS	256		/* ... and between two checks of other databases' requests */
+#define STUB_SHED		250		/* of 1,000 entries: if fewer replaced dead ones, the look for
 								 * stubs was in vain, ... */
 #define STUB_PAUSE		7		/* ... and so many merges make none */
 
@@ -61,7 +60,7 @@ sfx_merge_find_source(const Merge *m, const SfxMeta *meta)
 	return meta->resume[SFX_RESUME_RUN].source == m->run ? sfx_meta_find_run(meta, m->run) : -1;
 }
 
-/* Where to begin: where whoever merged this source before us has come. */
+/* Resume at the saved position, if an earlier merge has begun with this source (M5). */
 static void
 set_start(Merge *m, const SfxMeta *meta)
 {
@@ -84,7 +83,10 @@ set_start(Merge *m, const SfxMeta *meta)
 	m->started = true;
 }
 
-/* A frozen generation's log is what it is, but for flags. */
+/*
+ * Set m->log, which stays valid for the whole merge of the source: the log of a frozen generation
+ * changes only in its flags (D8).
+ */
 static void
 set_log(Merge *m, const SfxMeta *meta, int source)
 {
@@ -95,8 +97,8 @@ set_log(Merge *m, const SfxMeta *meta, int source)
 }
 
 /*
- * May entries of the source go to run number t?  Into an older one than the source, and into none
- * that is being emptied.
+ * May entries of the source go to run number t?  Only if that is older than the source, and is not
+ * being emptied itself (M6).
  */
 static bool
 is_target(const Merge *m, const SfxMeta *meta, int source, int t)
@@ -105,8 +107,9 @@ is_target(const Merge *m, const SfxMeta *meta, int source, int t)
 }
 
 /*
- * Decide on a target, or make one: where whoever merged this source before us went, or an entry
- * above the position, which may be too low (M5), would come to stand in two runs.
+ * Set m->target, a run, which is made if need be.  If an earlier merge has begun with the source,
+ * its target is kept: the saved position may be too low (M5), and an entry above it that the target
+ * has would come into two runs.
  */
 static void
 set_target(Merge *m, SfxMeta *meta, int source)
@@ -124,7 +127,8 @@ set_target(Merge *m, SfxMeta *meta, int source)
 }
 
 /*
- * Merge lock held. Merge one group from m->from on; false when the source had nothing left there.
+ * Merge one group from m->from on.  False when the source had nothing left there; *seen: log
+ * entries that the source had seen.  Merge lock held (asserted).
  */
 static bool
 merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
@@ -182,8 +186,8 @@ note_progress(Merge *m, const SfxMeta *meta, int source)
 }
 
 /*
- * Of 1,000 entries that the source brought, how many took the place of dead ones?  -1: nobody
- * looked for these.
+ * Of 1,000 entries that the source brought, how many replaced dead ones?  -1: this merge does not
+ * look for dead ones, or has taken no entries.
  */
 static int
 share_shed(const Merge *m)
@@ -196,13 +200,20 @@ share_shed(const Merge *m)
 	return (int) (Min(removed, taken) * 1000 / taken);
 }
 
+/*
+ * The new stub_pause of the metapage, after a merge in which so many of 1,000 entries replaced dead
+ * ones.
+ */
 static int
 next_pause(const Merge *m, int shed)
 {
 	return m->looked && shed >= 0 && shed < STUB_SHED ? STUB_PAUSE : m->pause;
 }
 
-/* The source has been walked to its end (M4). Merge lock held. */
+/*
+ * The source has been walked to its end: drop it, if a generation's log had as many entries as were
+ * sealed (M4).  Merge lock held (asserted).
+ */
 static void
 finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 {
@@ -228,8 +239,9 @@ finish_source(Merge *m, const SfxMeta *meta, int source, uint64 seen)
 }
 
 /*
- * Between two batches of the table's pages: nobody is helped by what is left out of leaves if it
- * has to wait for it, or if inserters do.
+ * May the collection of stubs continue with the next batch of heap pages?  A worker stops it if
+ * another session waits for the index or the database, or if the delta is so large that inserters
+ * would have to merge: no dead entry is worth such a wait.
  */
 static bool
 may_go_on(void *arg)
@@ -247,9 +259,9 @@ may_go_on(void *arg)
 }
 
 /*
- * Is there hope that leaves get rid of stubs?  Not where the old ones, which have the entries of
- * dead rows, are left alone: for a run nobody looks, and where keys come to one end (updated_at)
- * only one merge in eight, to see whether that is still so.
+ * May the merge rewrite leaves with entries of stubs?  Such entries are in old leaves, most of
+ * which a merge into a run leaves alone; and so does one of ascending keys (updated_at), so after a
+ * look in vain STUB_PAUSE merges make none.
  */
 static bool
 looks_for_stubs(Merge *m, const SfxMeta *meta)
@@ -265,9 +277,10 @@ looks_for_stubs(Merge *m, const SfxMeta *meta)
 }
 
 /*
- * Look what is dead in the table, if that is worth it.  Not for a run: while it is being merged
- * newer generations may come into the same tree, with rows that have got TIDs of stubs.  Inserters
- * who help have no time, and VACUUM comes with stubs of its own.
+ * Collect stubs of the table, if that is worth it (X6).  Not for a run: between its groups another
+ * backend may merge a newer generation into the same tree, with entries of rows that have got TIDs
+ * of stubs, and the merge would drop these entries.  Inserters that help have no time, and VACUUM
+ * has stubs of its own.
  */
 static void
 collect_stubs(Merge *m)
@@ -286,7 +299,7 @@ collect_stubs(Merge *m)
 	SFX_STOP("stubs collected");
 }
 
-/* Of the rests of keys that this merge writes, for sfx_dict_review. */
+/* Begin a sample of the rests that this merge writes, for sfx_dict_review. */
 static void
 start_sample(Merge *m)
 {
@@ -296,7 +309,7 @@ start_sample(Merge *m)
 		sfx_sample_init(m->sample);
 }
 
-/* Does a run make way for others, with n groups of it merged? */
+/* Does a run give way to other work, after n of its groups were merged? */
 static bool
 gives_way(const Merge *m, int n)
 {
@@ -312,11 +325,11 @@ gives_way(const Merge *m, int n)
 typedef enum
 {
 	STEP_MORE,
-	STEP_LAST,					/* the source has been walked to its end, and is dropped */
-	STEP_GONE					/* it was gone: somebody else has merged it */
+	STEP_LAST,					/* the source was walked to its end, and dropped */
+	STEP_GONE					/* another backend has merged the source */
 } StepResult;
 
-/* One group, with all that goes with it under the merge lock, which is held. */
+/* Merge one group, with all that belongs to it under the merge lock, which is held. */
 static StepResult
 locked_step(Merge *m, SfxMeta *meta)
 {
@@ -335,7 +348,7 @@ locked_step(Merge *m, SfxMeta *meta)
 		set_log(m, meta, source);
 	}
 	set_target(m, meta, source);
-	/* a run that was made for it has moved the others */
+	/* the list of runs has shifted if a target was made */
 	source = sfx_merge_find_source(m, meta);
 	more = merge_step(m, meta, source, &seen);
 	note_progress(m, meta, source);
@@ -350,7 +363,10 @@ locked_step(Merge *m, SfxMeta *meta)
 	return more ? STEP_MORE : STEP_LAST;
 }
 
-/* A step, and what others ask of us before and behind it.  False: no more of them. */
+/*
+ * One step: take the merge lock, merge a group, release the lock, free the pages of a dropped
+ * source and pay for the work.  False: the source is finished, or the merge gives up.
+ */
 static bool
 next_step(Merge *m, MemoryContext cxt, StepResult *result)
 {
@@ -380,7 +396,7 @@ next_step(Merge *m, MemoryContext cxt, StepResult *result)
 	return *result == STEP_MORE;
 }
 
-/* The source is merged, or left to others. */
+/* The source is merged, or left to other backends. */
 static void
 end_source(Merge *m)
 {

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * pay.c - how fast background work goes
+ * pay.c - throttling background work
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -23,7 +23,7 @@ sfx_worker_pay(Relation index, SfxProgress *p)
 	Assert(sfx_holds_no_lwlock());
 	if (sfx_guc_merge_cost_delay <= 0)
 		return;
-	/* all workers together take what one may */
+	/* all workers together may spend what the limit allows */
 	limit = (double) sfx_guc_merge_cost_limit /
 		(SFX_MUTANT("each worker pays for itself") ? 1 : Max(sfx_requests_workers(), 1));
 	if (VacuumCostBalance < limit)

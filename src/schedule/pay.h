@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * pay.h - how fast background work goes
+ * pay.h - throttling background work
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_PAY_H
@@ -9,9 +9,10 @@
 #include "progress.h"
 
 /*
- * A worker pays for the pages that it reads and writes as VACUUM does, and sleeps when the limit is
- * reached; but not while the delta is so far beyond its bound that inserters would have to help.
- * No lock is held.
+ * For a worker between two groups: charge it for the pages that it has read and written, as VACUUM
+ * does, and sleep if the limit is reached; but not if the delta is so large that inserters would
+ * have to merge.  Workers share one limit.  The phase in *p is SFX_PROGRESS_SLEEP meanwhile.  No
+ * LWLock is held (asserted).
  */
 extern void sfx_worker_pay(Relation index, SfxProgress *p);
 

@@ -1,28 +1,28 @@
 /*-------------------------------------------------------------------------
  * policy.c - when a merge is due, and where it goes: decisions only
  *
- * A merge costs what the leaves cost that it rewrites: 8 kB of WAL and some 100 us each, however
- * many entries they receive. It gives back the log's pages and spares readers the image.  Five
- * bounds, the cheapest first:
+ * The cost of a merge is that of the leaves that it rewrites: 8 kB of WAL and some 100 us each,
+ * however many entries they receive.  It frees the log's pages, and readers need no image any more.
+ * A merge is due at any of five bounds, the cheapest to check first:
  *
- * 1. size:	the log has delta_size kilobytes (less where the memory for images is small: a delta beyond it is slow to read);
- * 2. ratio:	it has merge_ratio entries for each one of the tree;
- * 3. worth:	it has merge_ratio entries for each one of the leaves that it falls into;
- * 4. churn:	it has merge_ratio, or somewhat more, of the pages of the tree, and the last merge left out a dead entry for every other one that it brought: where
- *		entries take the places of dead ones the tree does not grow, and what the file has beyond it is the log, whose entries are larger.
+ * 1. size: the log has delta_size kilobytes (less if the memory for images is small, since a
+ *    delta beyond it is slow to read);
+ * 2. ratio: it has merge_ratio entries for each one of the tree;
+ * 3. worth: it has merge_ratio entries for each one of the leaves that it falls into;
+ * 4. churn: it has merge_ratio, or somewhat more, of the pages of the tree, and the last merge left
+ *    out a dead entry for every other one that it brought: if entries replace dead ones the tree
+ *    does not grow, and the file exceeds it by the log, whose entries are larger;
+ * 5. dead: all but a few of its entries are known to be dead: a merge writes nearly nothing.
  *
- * 5. dead:	all but a few of its entries are known to be dead: such a merge writes nearly nothing.
+ * If keys are spread over the whole index, bound 3 equals bound 2.  If they ascend, or keep to a
+ * part of the keys, bound 3 is met long before: a merge costs a few leaves then, and the log of an
+ * index whose leaves hold 40,000 entries each would otherwise grow to many times the size of the
+ * tree.  Freed pages stay in the file, so only a small log keeps the file small.  Checking bound 3
+ * needs the image, so only a worker does it, each time that the log has doubled.
  *
- * For keys that fall everywhere 3 says what 2 says.  For ascending keys, and wherever writes keep
- * to a part of the keys, it is met long before: there a merge costs a few leaves, and the log of an
- * index whose leaves hold 40,000 entries each would otherwise outgrow the tree many times over.
- * The freed pages stay in the file, so a log kept small is the only way to a small file.  Asking 3
- * needs the image, so only the worker asks, each time that the log has doubled.
- *
- * And a delta to which nobody has appended for idle_flush is merged once somebody reads it: a
- * lookup costs a seventh more with it.  It is the reader who asks.  So there is no timer, no
- * process that waits, and nothing that an idle server would wake up for; a delta that nobody reads
- * is VACUUM's.
+ * A delta to which no session has appended for idle_flush is merged once a reader meets it, since a
+ * lookup costs a seventh more with it.  The reader makes the request.  So there is no timer and no
+ * process that waits, and an idle server stays idle.  A delta that is not read is left to VACUUM.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -45,27 +45,25 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define CARRY_SHARE		4		/* of a delta that is due one part in so many may stay */
-#define FLOOR_PAGES		32		/* by ratio no smaller delta is merged: a worker that has to be
-								 * started costs about 3 ms */
-#define CHURN_SHED		500		/* of 1,000 entries, so many took dead ones' places */
-#define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, at most */
-#define CHURN_FLOOR		8		/* and at least */
-#define DEAD_SHARE		8		/* all but one part in so many are known to be dead, ... */
-#define DEAD_FLOOR		8		/* ... in so many pages, or ... */
-#define DEAD_FLOOR_OWN	2		/* ... so many where no worker has to be started */
-#define LOOK_PAGES		64		/* first look whether a merge is worth it: a power of two */
+#define CARRY_SHARE		4		/* one part in so many of a delta that is due may be carried over */
+#define FLOOR_PAGES		32		/* by ratio no smaller delta is merged, since starting a worker
+								 * takes some 3 ms */
+#define CHURN_SHED		500		/* so many of 1,000 entries replaced dead ones */
+#define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, ... */
+#define CHURN_FLOOR		8		/* ... and log pages at least */
+#define DEAD_SHARE		8		/* all but one entry in so many are known to be dead, ... */
+#define DEAD_FLOOR		8		/* ... in a log of so many pages, or ... */
+#define DEAD_FLOOR_OWN	2		/* ... so many, if no worker has to be started */
+#define LOOK_PAGES		64		/* pages at which a worker first checks bound 3: a power of two */
 /*
- * Times the bound.  A generation that is merged by then has at most twice the bound, which the
- * images' pool still takes.
+ * Multiples of the bounds.  A generation whose merge ends by then has at most twice the bound, for
+ * which the images' pool has room.
  */
-#define SLICE_AT		1.5		/* no worker is at it, and had time to start: inserters merge runs
-								 * that are due */
-#define MORE_AT			1.75	/* another one is started; as late as may be, since a merge costs
-								 * an entry the less the more there are */
-#define HELP_AT			2		/* no worker is at it: inserters merge */
-#define BRAKE_AT		3		/* somebody is, and does not keep up: inserters slow down, where
-								 * size is what counts */
+#define SLICE_AT		1.5		/* if no worker has come by then, inserters merge runs that are due */
+#define MORE_AT			1.75	/* one more worker is started; late, since the more entries a merge
+								 * takes the less each one costs */
+#define HELP_AT			2		/* inserters merge the delta if no worker does */
+#define BRAKE_AT		3		/* a worker does not keep up: inserters slow down; for bound 1 only */
 
 typedef struct DeltaSize
 {
@@ -74,15 +72,15 @@ typedef struct DeltaSize
 	uint64		max_pages;
 	double		max_entries;
 	uint64		churn_pages;
-	bool		churns;			/* they count */
-	uint64		dead;			/* entries known to be */
-	uint64		dead_pages;		/* log pages from which on it counts that most of them are */
+	bool		churns;			/* bound 4 applies */
+	uint64		dead;			/* entries that are known to be dead */
+	uint64		dead_pages;		/* log pages from which on bound 5 applies */
 	uint64		merges;			/* so far */
 } DeltaSize;
 
 /*
- * An image takes two or three nodes for a log page, and readers build their own where a generation
- * takes half the pool.
+ * Bound 1 in pages.  An image takes two or three nodes for a log page, and readers build images of
+ * their own once a generation takes half the pool.
  */
 static uint64
 max_log_pages(Relation index)
@@ -109,11 +107,11 @@ measure(Relation index, DeltaSize *d)
 	d->dead = 0;
 	for (int g = 0; g < meta.ngens && d->pages >= d->dead_pages; g++)
 		d->dead += sfx_image_known_dead(index, &meta, g);
-	/* an image may have more than was counted, by now */
+	/* the image may have more entries by now than were counted */
 	d->dead = Min(d->dead, d->entries);
 }
 
-/* Is the delta so many times as large as bounds 1, 2, 4 and 5 allow? */
+/* Is the delta at least so many times as large as one of bounds 1, 2, 4 and 5? */
 static bool
 exceeds(const DeltaSize *d, double times)
 {
@@ -124,8 +122,8 @@ exceeds(const DeltaSize *d, double times)
 }
 
 /*
- * Has the log just doubled?  Of several inserters none may see the very page: the next look is
- * made then.
+ * Has the log just doubled?  If appends of several inserters skip the very number of pages, bound 3
+ * is checked at the next doubling.
  */
 static bool
 time_to_look(const DeltaSize *d)
@@ -138,12 +136,12 @@ time_to_look(const DeltaSize *d)
 typedef struct Worth
 {
 	double		ratio;
-	double		entries;		/* of the leaves that the delta falls into */
+	double		entries;		/* of the leaves into which the delta falls */
 } Worth;
 
 /*
- * Until the leaves are too many for the delta.  That bounds the walk: by as many leaves as would
- * have to be rewritten.
+ * An SfxLeafVisit: counts the leaves' entries, until they are too many for the delta.  So the walk
+ * is no longer than the merge that it would justify.
  */
 static bool
 count_touched(const SfxChild *child, uint64 n, void *arg)
@@ -163,7 +161,10 @@ worth_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, 
 	return n > 0 && n >= ratio * t.entries;
 }
 
-/* Can the delta be walked through at once: has it an image, or a log in order?  Merge lock held. */
+/*
+ * Can the delta be read in order at once: has it an up-to-date image, or a log in order?  Merge
+ * lock held (asserted).
+ */
 static bool
 is_in_order(Relation index, const SfxOrder *order, const SfxMeta *meta)
 {
@@ -177,7 +178,10 @@ is_in_order(Relation index, const SfxOrder *order, const SfxMeta *meta)
 	return log != NULL;
 }
 
-/* Merge lock held; given up, and taken again, to make an image (M2).  False: it is not held. */
+/*
+ * Make the delta readable in order.  Merge lock held (asserted); it is released while an image is
+ * made, and then tried (M2).  False: it is not held any more.
+ */
 static bool
 put_in_order(Relation index, const SfxOrder *order, SfxMeta *meta)
 {
@@ -202,6 +206,7 @@ put_in_order(Relation index, const SfxOrder *order, SfxMeta *meta)
 	return true;
 }
 
+/* Is bound 3 met?  False also if the merge lock is busy. */
 static bool
 worth_it(Relation index)
 {
@@ -227,7 +232,7 @@ worth_it(Relation index)
 
 /* ---- where merges go ---- */
 
-/* Is run number t one that entries may go into (M6)? */
+/* May entries go into run number t (M6)? */
 static bool
 takes_entries(const SfxMeta *meta, int t)
 {
@@ -235,8 +240,8 @@ takes_entries(const SfxMeta *meta, int t)
 }
 
 /*
- * Would a full delta of such entries, if they fell everywhere, be too few for the main tree's
- * leaves?  Then the delta in hand goes there only if its entries keep together.
+ * Would a full delta of such entries, spread over the whole index, have too few of them for each
+ * leaf of the main tree?  Then the delta goes to the main tree only if its keys are close together.
  */
 static bool
 is_large(Relation index, const SfxMeta *meta, const SfxGen *gen, uint64 entries, double run_ratio)
@@ -264,7 +269,8 @@ sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta,
 			return meta->runs[t].id;
 
 	/*
-	 * a small delta, which VACUUM may have found, is not worth a run of its own beside another one
+	 * a small delta, such as VACUUM may have found, is not worth a run of its own beside another
+	 * one
 	 */
 	if (meta->nruns == SFX_MAX_RUNS || (newest < meta->nruns - 1 && gen->pages < max_log_pages(index) / 2))
 		return meta->runs[newest].id;
@@ -316,15 +322,15 @@ sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto)
 		if (upto != 0 ? run->id <= upto : run->entries == 0 || run->entries >= ratio * meta->runs[r + 1].entries)
 			return r;
 	}
-	/* the list is nearly full, which policies that were changed on the way can bring about */
+	/* the list of runs is nearly full, which can happen after changes of the storage parameters */
 	return meta->nruns >= SFX_MAX_RUNS - 1 ? meta->nruns - 2 : -1;
 }
 
 /* ---- what stays ---- */
 
 /*
- * Idle deltas, and those that cost a few leaves only, are merged whole: a merge that leaves
- * something is to come again after as many inserts.
+ * Only a delta that is due by its size leaves entries.  An idle delta, and one that costs a few
+ * leaves only, are merged as a whole, since the next merge is due only after as many inserts.
  */
 bool
 sfx_merge_may_carry(Relation index)
@@ -401,8 +407,8 @@ is_idle(Relation index)
 }
 
 /*
- * Has the table about as many dead rows as the delta has entries?  For an index that no merge has
- * told yet: they may be of long ago.
+ * Has the table about as many dead rows as the delta has entries?  For an index without merges so
+ * far, of which no count of replaced entries exists.  A guess: the dead rows may be old ones.
  */
 static bool
 replaces_rows(Relation index, double entries)

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * policy.h - when a merge is due, and where it goes
+ * policy.h - when a merge is due, and which run it goes to
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_POLICY_H
@@ -8,65 +8,71 @@
 #include "surfidx.h"
 #include "meta.h"
 
-/* Is a merge due, or at least worth its cost?  The worker asks before it merges. */
+/*
+ * Is a merge due, or worth its cost, or is the delta idle?  A worker asks before it merges.  Takes
+ * the merge lock for a while if it is free; no lock is held.
+ */
 extern bool sfx_merge_due(Relation index);
 
-/* The same, but for an idle delta. */
+/* The same without regard to an idle delta. */
 extern bool sfx_merge_due_for_size(Relation index);
 
-/* What the delta's size asks for. */
+/*
+ * What the size of the delta calls for, in ascending order of urgency; every next one implies that
+ * a worker has not kept up.
+ */
 typedef struct SfxMergeNeed
 {
-	bool		due;			/* it has reached its bounds */
-	bool		worth_asking;	/* ... or may be worth a merge, which a worker looks at */
-	bool		run_overdue;	/* a worker had time to start: who writes merges runs that are due */
-	bool		pressing;		/* it is about to outgrow them: if no worker is at it, one more is
-								 * started */
-	bool		late;			/* it has outgrown its bounds: who writes merges if nobody does */
-	bool		too_late;		/* whoever merges does not keep up: who writes slows down */
+	bool		due;			/* it has reached one of its bounds */
+	bool		worth_asking;	/* ... or a worker should look whether a merge is worth it */
+	bool		run_overdue;	/* if no worker has come by now, inserters merge runs that are due */
+	bool		pressing;		/* it nearly exceeds its bounds: if no worker serves the index, one
+								 * more is started */
+	bool		late;			/* it exceeds its bounds: inserters merge if no worker does */
+	bool		too_late;		/* the backend that merges does not keep up: inserters slow down */
 } SfxMergeNeed;
 
 extern void sfx_merge_need(Relation index, SfxMergeNeed *need);
 
-/* Is a run being merged, or due? */
+/* Is a run being merged into an older one, or due for it? */
 extern bool sfx_merge_run_waits(Relation index);
 
-/* Has the delta reached its bounds?  Has it outgrown them? */
+/* Has the delta reached its bounds?  Does it exceed them, so that inserters would have to merge? */
 extern bool sfx_merge_delta_due(Relation index);
 extern bool sfx_merge_is_late(Relation index);
 
 /*
- * Where a merge goes (merge lock held).  The id of the run that generation meta->gens[g] is merged
- * into; 0: a new one. full: towards the main tree without regard to the cost.
+ * The id of the run into which generation meta->gens[g] is merged; 0: a new run.  full: towards the
+ * main tree, without regard to the cost.  Merge lock held (asserted), meta read under it.
  */
 extern uint32 sfx_merge_gen_target(Relation index, const SfxOrder *order, const SfxMeta *meta,
 								   int g, bool full);
 
 /*
- * Will a merge of the oldest frozen generation go through most of the old leaves?  Not if it goes
- * to a run; nor, of an index that is large, if the keys keep together.  A guess from the metapage
- * alone.
+ * Will a merge of the oldest frozen generation rewrite most of the old leaves?  Not if it goes to a
+ * run; nor in a large index, if its keys are close together.  A guess from the metapage alone.
  */
 extern bool sfx_merge_meets_old(Relation index, const SfxMeta *meta, bool full);
 
 /*
- * Do deltas of keys that fall everywhere go to runs?  entries: in the active generation.
+ * Does a delta whose keys are spread over the whole index go to a run?  entries: of the active
+ * generation.
  */
 extern bool sfx_merge_makes_runs(Relation index, const SfxMeta *meta, uint64 entries);
 
-/* The id of the older run that run number r is merged into. */
+/* The id of the older run into which run number r is merged. */
 extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, bool full);
 
 /*
- * The number of a run that is to be merged into an older one; -1: none is due.  upto: runs with
- * ids up to this one are due in any case.
+ * The number of a run that is to be merged into an older one; -1: none is due.  upto: runs with ids
+ * up to this one are due in any case; 0: none.
  */
 extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto);
 
 /*
- * May the merge that is due leave behind what is read often (storage parameter merge_cold)?  And
- * how many entries of generation meta->gens[g], at most?  So few that the next merge is not due
- * because of them.
+ * May the merge that is due leave entries that are read often in the delta (storage parameter
+ * merge_cold)?  And at most how many of generation meta->gens[g]?  The limit is low enough that the
+ * next merge is not due because of them.
  */
 extern bool sfx_merge_may_carry(Relation index);
 extern uint64 sfx_merge_carry_limit(Relation index, const SfxMeta *meta, int g);

@@ -17,11 +17,12 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#define SLICE_GROUPS	4		/* of a run, for each page that an inserter fills: ten thousand
-								 * leaves before it merges the delta, by default */
-#define BRAKE_MS		10		/* for each page that they fill */
+#define SLICE_GROUPS	4		/* groups of a run that an inserter merges for each page that it
+								 * fills: ten thousand leaves before it merges the delta, by
+								 * default */
+#define BRAKE_MS		10		/* pause for each page that an inserter fills */
 
-/* Somebody else is merging and does not keep up: let him. */
+/* Another backend merges and does not keep up: pause, to leave it time. */
 static void
 brake(void)
 {
@@ -45,8 +46,8 @@ relieve(void *arg)
 	else if (sfx_guc_auto_merge)
 	{
 		/*
-		 * the worker may be unable to start, for want of a slot; whoever else is merging may be
-		 * slow
+		 * a worker may be unable to start, if the server has no free process; a session that
+		 * merges may be slow
 		 */
 		if (!sfx_request_merge(index, need.pressing) && !sfx_attempts_are_told())
 		{
@@ -60,7 +61,7 @@ relieve(void *arg)
 	}
 }
 
-/* M10: the row is in the index already. */
+/* The row is in the index already, so the merge must not fail the statement (M10). */
 void
 sfx_merge_pressure(Relation index)
 {

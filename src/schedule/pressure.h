@@ -8,8 +8,9 @@
 #include "surfidx.h"
 
 /*
- * Called when the log grew by a page, holding no lock: wakes the worker, or helps where a merge is
- * due and none comes.
+ * Called by an inserter when its append added a page to the log.  Asks for a worker if a merge is
+ * due; merges itself, or slows down, if the merge is overdue.  No LWLock is held (asserted).  A
+ * merge that fails is a warning, except where no subtransaction may be begun (M10).
  */
 extern void sfx_merge_pressure(Relation index);
 

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * requests.h - asking for merges in the background, and taking what was asked for
+ * requests.h - asking for merges in the background, and serving these requests
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_REQUESTS_H
@@ -12,19 +12,20 @@
 
 /*
  * Ask for a background merge of this index.  pressing: it was asked for before, and a worker had
- * time to come, so one more may be started.  True if a worker is at it right now.  No lock held.
+ * time to come, so one more may be started.  Returns whether a worker serves the index right now.
+ * False also if no worker can serve it.  No LWLock is held (asserted).
  */
 extern bool sfx_request_merge(Relation index, bool pressing);
 
 /*
- * A reader has met a delta to which nobody appends any more (sfx_image_idle); no lock held but
- * pins: asks for a merge, if anybody can make one.
+ * For a reader that has met an idle delta (sfx_image_idle): ask for a merge if one is possible.
+ * The caller holds pins, but no lock.
  */
 extern void sfx_request_idle(Relation index);
 
 /*
- * Nobody but this session can merge the index: it is temporary, or our own transaction has made
- * it or holds a lock that keeps the worker out.
+ * Can only this session merge the index, because it is temporary, or because this transaction has
+ * made it or holds a lock on it that keeps a worker out?
  */
 extern bool sfx_request_shut_out(Relation index);
 
@@ -34,53 +35,64 @@ extern bool sfx_request_shut_out(Relation index);
 typedef enum SfxServed
 {
 	SFX_SERVED,
-	SFX_UNFINISHED,				/* there was time only for a part of it */
-	SFX_IN_VAIN					/* nothing could be done for it */
+	SFX_UNFINISHED,				/* there was time for a part of it only */
+	SFX_IN_VAIN					/* it was not possible */
 } SfxServed;
 
-/* We are the worker that was asked for in that place, for this database.  False: no more. */
+/*
+ * This process is the worker that was started for that slot and database.  False: it came too late,
+ * and another one was started; it must end.
+ */
 extern bool sfx_requests_serve(Oid db, int slot);
 
 /*
- * Waits for a moment, until somebody sets the latch, or asks for the database.  False: enough of
- * it, since then.  No lock held, no transaction.
+ * Waits for a moment, until the latch is set or another session wants the database.  False: the
+ * worker has lingered long enough since `since`, or must end.  Called without lock and transaction.
  */
 typedef bool (*SfxPause) (TimestampTz since);
 
 /*
- * How the index that we are at was served, and which is next: of this database's requests, in turn,
- * one at which no other worker is.  InvalidOid, and the place given up in the same breath, if there
- * is none, or if another database waits for a place.  Before it gives up the place for want of
- * requests it calls pause (NULL: it does not), again and again, until there is one, or pause says
- * false, or another database waits (M17).  A request that was served SFX_UNFINISHED comes again
- * behind the others, as does one that was asked for meanwhile: we may have looked before.  With
- * *all the place is kept: there were requests without a place, so all indexes of the database are
- * to be looked at.
+ * Report how the current index was served, and take the next request of this database, in turn, for
+ * an index that no other worker serves.  InvalidOid if there is none, or if another database waits
+ * for a slot; then the slot is given up in the same hold of the lock (M14).
+ *
+ * If there are no requests, `pause` (NULL: none) is called repeatedly before the slot is given up,
+ * until there is a request, or pause returns false, or another database waits (M17).
+ *
+ * A request that was served SFX_UNFINISHED is entered again, and comes after the others; so does
+ * one that was made while its index was served, since this worker may have looked before.
+ *
+ * *all: there were requests without a slot, so the worker is to look at all indexes of the
+ * database, and keeps its slot (M13).
  */
 extern Oid	sfx_requests_take(SfxServed served, SfxPause pause, bool *all);
 
 /*
- * Then, before each of them: how the one before was served, and may we go to this one?  False:
- * another worker is at it.
+ * For a worker that looks at all indexes, before each: report how the previous one was served, and
+ * claim this one.  False: another worker serves it.
  */
 extern bool sfx_requests_claim(Oid index, SfxServed served);
 
 /*
- * Does a run make way?  An index of this database waits at which no worker is; or, if others are
- * asked for, a database that has no worker because there are as many as there may be.
+ * Must the merge of a run give way?  Yes if an index of this database waits that no worker serves;
+ * with `others` also if a database without a worker waits because the number of workers is at its
+ * limit (M12).
  */
 extern bool sfx_requests_wait(bool others);
 
-/* Merge workers of the server that are at work, or about to come: not those that linger. */
+/* Merge workers of the server that are at work, or about to start: not those that linger. */
 extern int	sfx_requests_workers(void);
 
 /*
- * The worker ends.  Orderly: its place goes to a database that waits for one.  Else what it was at
- * is left to others of its database.
+ * The worker ends.  orderly: its slot goes to a database that waits for one.  Otherwise what it
+ * served is left to other workers of its database.
  */
 extern void sfx_requests_leave(bool orderly);
 
-/* Whoever wants the database has our requests, too: they were only advice. */
+/*
+ * Drop all requests of this database, which another session wants for itself; requests are only
+ * advice.
+ */
 extern void sfx_requests_forget(Oid db);
 
 /* Two rows of surfidx_shared_memory(). */

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * touched.c - the leaves that a delta falls into, without a look at any of them
+ * touched.c - the leaves into which a delta falls, found without reading a leaf
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -47,7 +47,8 @@ sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, i
 			break;
 
 		/*
-		 * on to the next leaf; if that is another parent's, its low fence is this one's high fence
+		 * continue at the next leaf; if it has another parent, its low fence is the high fence of
+		 * this parent
 		 */
 		if (++child < node.nchildren)
 			sfx_pos_set(pos, &node.children[child].low);

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * touched.h - the leaves that a delta falls into
+ * touched.h - the leaves into which a delta falls
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_TOUCHED_H
@@ -10,13 +10,16 @@
 #include "meta.h"
 #include "order.h"
 
-/* A leaf, as its parent has it, and how many entries the generation has.  False: no more. */
+/*
+ * Called with a leaf, as its parent has it, and the number of the generation's entries.  False ends
+ * the walk.
+ */
 typedef bool (*SfxLeafVisit) (const SfxChild *leaf, uint64 entries, void *arg);
 
 /*
- * Visit the leaves of the main tree that generation meta->gens[g] falls into, from left to right.
- * Returns how many entries that has; 0 also if its image cannot be had.  Merge lock held, meta read
- * under it.  A root that is a leaf is not visited.
+ * Visit the leaves of the main tree into which entries of generation meta->gens[g] fall, from left
+ * to right; none, if the root is a leaf.  Returns the number of the generation's entries; 0 also if
+ * its image is not available.  Merge lock held (asserted), meta read under it.
  */
 extern uint64 sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
 								 SfxLeafVisit visit, void *arg);

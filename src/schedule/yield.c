@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * yield.c - when background work gives way
+ * yield.c - when background work gives way to sessions
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -11,8 +11,9 @@
 #include "utils/snapmgr.h"
 
 /*
- * Does somebody want this database for itself, to drop it or as a template?  They take its lock
- * first and then wait a few seconds for everybody connected to leave.
+ * DROP DATABASE and CREATE DATABASE ... TEMPLATE take the database's lock first, and then wait a
+ * few seconds for all connections to end.  So a lock that is not available tells that such a
+ * statement waits for us.
  */
 bool
 sfx_database_is_wanted(void)
@@ -33,8 +34,8 @@ sfx_worker_is_in_the_way(Relation index)
 		return true;
 
 	/*
-	 * looking up what comparisons need takes a snapshot, which would hold back VACUUM until the
-	 * merge ends
+	 * comparison functions look up catalogs with a snapshot, which would hold back VACUUM's
+	 * horizon until the merge ends
 	 */
 	InvalidateCatalogSnapshot();
 	return false;

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * yield.h - when background work gives way
+ * yield.h - when background work gives way to sessions
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_YIELD_H
@@ -8,15 +8,18 @@
 #include "surfidx.h"
 
 /*
- * The worker's lock on an index.  Weaker ones may be fast-path locks, which LockHasWaitersRelation
- * cannot look at (it crashes); this one conflicts with none that reading, writing or VACUUM takes
- * on an index.
+ * A worker's lock on an index.  It conflicts with no lock that reading, writing or VACUUM takes on
+ * an index.  A weaker lock may be a fast-path lock, which LockHasWaitersRelation cannot examine (it
+ * crashes).
  */
 #define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
-/* Has somebody locked this database, to drop it or to copy it?  Needs a transaction. */
+/* Has another session locked this database, to drop or to copy it?  Needs a transaction. */
 extern bool sfx_database_is_wanted(void);
 
-/* Is a worker that holds that lock in somebody's way? */
+/*
+ * Must a worker that holds SFX_WORKER_LOCK on the index give up, since another session waits for a
+ * lock on the index, or wants the database?  Needs a transaction; invalidates the catalog snapshot.
+ */
 extern bool sfx_worker_is_in_the_way(Relation index);
 
 #endif							/* SURFIDX_YIELD_H */
