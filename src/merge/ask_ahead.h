@@ -11,8 +11,8 @@
 #include "stats.h"
 
 /*
- * Merge lock held.  sfx_group_asked_before: note in a group that was just located which of the
- * parent's children the previous group has prefetched already.
+ * sfx_group_asked_before: note in a group that was just located which of the parent's children the
+ * previous group has prefetched already.
  *
  * sfx_group_ask_ahead: the merge is about to read child number `child` of the parent.  Prefetch
  * those of the next maintenance_io_concurrency children (32 at most) into which entries of the

@@ -1,6 +1,5 @@
 /*-------------------------------------------------------------------------
- * dead_pointers.c - the table's dead line pointers (stubs), for merges and VACUUM (README "Dead
- * entries", X6)
+ * dead_pointers.c - the table's dead line pointers (stubs), for merges and VACUUM (X6)
  *
  * An UPDATE of an indexed column leaves an entry under the old key, which neither scans for the new
  * key nor unique checks meet.  The table knows that it is dead: a backend that visits a nearly full

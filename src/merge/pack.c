@@ -23,7 +23,7 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#define LAST_PAGE_SPREAD	0.03	/* pages by which the size of a group's last page is misjudged */
+#define LAST_PAGE_SPREAD	0.03	/* error of the estimate of a group's last page */
 
 static int
 keep_page(void *ctx, const SfxLeafOut *out)

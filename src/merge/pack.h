@@ -73,8 +73,8 @@ typedef struct SfxPack
 
 /*
  * Pack the group into p->leaf, palloc'd; the source is at its first entry.  With p->grow the group
- * takes in right neighbors meanwhile.  False: it needs more pages than one record takes.  Merge
- * lock held; no LWLock is held.  Errors: the table of cut leaves is locked (W3), or damage.
+ * takes in right neighbors meanwhile.  False: it needs more pages than one record takes.  Locks
+ * as for sfx_group_rewrite.  Errors: the table of cut leaves is locked (W3), or damage.
  */
 extern bool sfx_pack_group(SfxPack *p);
 

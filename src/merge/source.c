@@ -18,7 +18,7 @@
 
 #include "miscadmin.h"
 
-#define FEW_PAGES	16			/* pages of log whose image is made quickly, and may already exist */
+#define FEW_PAGES	16			/* pages of log whose image is made quickly, or exists */
 #define DEAD_SHARE	16			/* if one entry in so many is known to be dead, the image is used,
 								 * which lacks them */
 

@@ -31,7 +31,7 @@ typedef struct SfxMergeStats
 	bool		whole;			/* rests and stored cover the source from its first entry on */
 	bool		late;			/* a mutant's: groups do not count, their end does (M16) */
 	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or used already */
-	uint32		last_entries;	/* entries of the last leaf written, if much of it is empty; else 0 */
+	uint32		last_entries;	/* entries of the last leaf written, if it is sparse; else 0 */
 	SfxHorizon	horizon;		/* of entries of the generation that no leaf received */
 } SfxMergeStats;
 

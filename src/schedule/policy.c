@@ -59,11 +59,11 @@
  * Multiples of the bounds.  A generation whose merge ends by then has at most twice the bound, for
  * which the images' pool has room.
  */
-#define SLICE_AT		1.5		/* if no worker has come by then, inserters merge runs that are due */
+#define SLICE_AT		1.5		/* if no worker has come, inserters merge due runs */
 #define MORE_AT			1.75	/* one more worker is started; late, since the more entries a merge
 								 * takes the less each one costs */
 #define HELP_AT			2		/* inserters merge the delta if no worker does */
-#define BRAKE_AT		3		/* a worker does not keep up: inserters slow down; for bound 1 only */
+#define BRAKE_AT		3		/* the worker does not keep up: inserters slow down */
 
 typedef struct DeltaSize
 {

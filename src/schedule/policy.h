@@ -9,8 +9,8 @@
 #include "meta.h"
 
 /*
- * Is a merge due, or worth its cost, or is the delta idle?  A worker asks before it merges.  Takes
- * the merge lock for a while if it is free; no lock is held.
+ * Is a merge due, or worth its cost, or is the delta idle?  A worker asks before it merges,
+ * while it holds no lock; tries the merge lock.
  */
 extern bool sfx_merge_due(Relation index);
 
@@ -25,7 +25,7 @@ typedef struct SfxMergeNeed
 {
 	bool		due;			/* it has reached one of its bounds */
 	bool		worth_asking;	/* ... or a worker should look whether a merge is worth it */
-	bool		run_overdue;	/* if no worker has come by now, inserters merge runs that are due */
+	bool		run_overdue;	/* if no worker has come, inserters merge due runs */
 	bool		pressing;		/* it nearly exceeds its bounds: if no worker serves the index, one
 								 * more is started */
 	bool		late;			/* it exceeds its bounds: inserters merge if no worker does */

@@ -1,25 +1,26 @@
 /*-------------------------------------------------------------------------
- * requests.c - which indexes a merge is asked for, in shared memory, and who serves them
+ * requests.c - requests for merges, in shared memory, and the workers that serve them
  *
- * An inserter whose append made a merge due leaves a request.  If no worker serves its database,
- * or if those that do have let the delta grow on, it starts one (worker.c), of at most
- * surfidx.max_merge_workers in the server.  A request is only advice: losing one costs nothing but
- * time.
+ * An inserter whose append made a merge due leaves a request.  If no worker serves its database, or
+ * if the workers there have let the delta grow on, the inserter starts one (worker.c); the server
+ * has at most surfidx.max_merge_workers.  A request is only advice: losing one costs only time.
  *
- * A place has a request that waits.  What a worker serves stands in the worker's own place, so an
- * index is at one worker at a time, and what is asked for meanwhile waits for that one (M14).  A
- * worker that leaves hands its place to a database that waits for one (M12).  Before that it
- * lingers for a moment, one of a database at most, and whoever asks there wakes it (M17).
+ * A request's slot holds a request that waits.  The index that a worker serves is in the worker's
+ * own slot, so an index has one worker at a time, and requests for it meanwhile wait for that
+ * worker (M14).  A worker that ends hands its slot to a database that waits for one (M12).  Before
+ * that it lingers for a while, one worker for each database at most, and the next request there
+ * wakes it (M17).
  *
- * What no worker can serve is not asked for: an index that is not valid, or that our own
- * transaction has made or locked.  What a worker could not serve all the same (somebody else has
- * locked the index, or it is damaged, or nobody can connect to its database) is not asked for again
- * for VAIN_MS: no page that an inserter fills may start a worker in vain each time.
+ * No request is made for an index that no worker can serve: one that is not valid, or that this
+ * transaction has made or locked.  A worker may be unable to serve one nevertheless: another
+ * session has locked the index, or it is damaged, or connections to its database fail.  Such an
+ * index is not asked for again for VAIN_MS, lest each page that an inserter fills start a worker in
+ * vain.
  *
- * Places of requests are few.  They end when a worker takes them, and with their database.  Where
- * all are taken one goes that is of no use (turn_out).  No request is lost (M13): one that finds no
- * place, or loses it, is missed, and when nothing else is left, a worker of its database looks at
- * all indexes there.
+ * Slots of requests are few.  They end when a worker takes them, and with their database.  If all
+ * are in use a new request displaces one (turn_out).  No request is lost (M13): one that finds no
+ * slot, or loses it, is noted as missed, and when nothing else is left, a worker of its database
+ * looks at all indexes there.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -42,29 +43,30 @@
 #include "utils/timestamp.h"
 
 #define MAX_REQUESTS	64
-#define A_TURN			8		/* indexes that a worker serves before its place may go to another
-								 * database: a process has to be started there */
+#define A_TURN			8		/* indexes that a worker serves before its slot may go to another
+								 * database, where a process has to be started */
 #define START_TIMEOUT_MS	10000
-#define LINGER_SERVED	500		/* behind so many indexes nobody lingers: a new process has no
-								 * caches of what is gone */
-#define VAIN_MS			1000	/* an index that could not be served is left alone for so long */
+#define LINGER_SERVED	500		/* a worker that has served so many indexes does not linger: a new
+								 * process has no caches of relations that are gone */
+#define VAIN_MS			1000	/* time for which an index that could not be served is not asked
+								 * for */
 
 typedef struct Request
 {
 	Oid			db;				/* InvalidOid: free */
-	Oid			index;			/* InvalidOid: all of the database */
-	TimestampTz vain;			/* a worker could do nothing for it; 0: it waits */
-	bool		orphan;			/* ... because it could do nothing for the database */
+	Oid			index;			/* InvalidOid: all indexes of the database */
+	TimestampTz vain;			/* since when a worker could not serve it; 0: it waits */
+	bool		orphan;			/* ... because no worker could serve the database */
 } Request;
 
 typedef struct WorkerSlot
 {
 	Oid			db;				/* InvalidOid: free */
-	Oid			index;			/* which it serves; InvalidOid: none at the moment */
+	Oid			index;			/* that it serves; InvalidOid: none at the moment */
 	bool		started;
-	Latch	   *lingers;		/* for requests, which set it; NULL: it does not */
-	int			served;			/* so many since it got its place */
-	bool		missed;			/* there were requests without a place */
+	Latch	   *lingers;		/* its latch while it lingers, which requests set; else NULL */
+	int			served;			/* indexes, since it got this slot */
+	bool		missed;			/* there were requests without a slot */
 	bool		all;			/* it looks at all indexes of its database */
 	TimestampTz asked;
 } WorkerSlot;
@@ -72,10 +74,10 @@ typedef struct WorkerSlot
 typedef struct RequestsShared
 {
 	LWLock		lock;
-	uint64		taken;			/* places of requests */
+	uint64		taken;			/* slots of requests, so far */
 	uint64		turned_out;
 	uint64		starts;			/* of workers */
-	int			turn;			/* the place behind the one that was served last */
+	int			turn;			/* the slot after the one that was served last */
 	Request		request[MAX_REQUESTS];
 	WorkerSlot	worker[SFX_MAX_MERGE_WORKERS];
 } RequestsShared;
@@ -83,18 +85,19 @@ typedef struct RequestsShared
 /* What a worker that looks for its next request is to do. */
 typedef struct Turn
 {
-	bool		alone;			/* no process is to be had for others */
+	bool		alone;			/* no process is available for another worker */
 	bool		may_linger;
 	bool		all;			/* look at all indexes of the database */
 	bool		lingers;
 	Oid			index;
-	Oid			other;			/* a worker is to be started in this database, ... */
-	int			place;			/* ... there */
+	Oid			other;			/* start a worker in this database, ... */
+	int			place;			/* ... in this slot */
 } Turn;
 
 static RequestsShared *shared = NULL;
-static int	my_slot = -1;		/* the worker's that we are */
-static int	all_served = 0;		/* by this process */
+static int	my_slot = -1;		/* that of this worker; -1: this process is none, or has given it
+								 * up */
+static int	all_served = 0;		/* indexes, by this process */
 
 void
 sfx_requests_forget(Oid db)
@@ -137,9 +140,9 @@ attach_area(void *area, bool made)
 
 const SfxSharedArea sfx_requests_area = {"surfidx worker", area_size, attach_area};
 
-/* ---- who serves: all with the lock held ---- */
+/* ---- workers: all with the lock held ---- */
 
-/* A worker that serves this database, or is about to; NULL: none. */
+/* A worker that serves this database, or is about to start; NULL: none. */
 static WorkerSlot *
 worker_of(Oid db)
 {
@@ -150,7 +153,7 @@ worker_of(Oid db)
 	return NULL;
 }
 
-/* The worker that is at this index; NULL: none. */
+/* The worker that serves this index; NULL: none. */
 static WorkerSlot *
 at(Oid db, Oid index)
 {
@@ -167,7 +170,7 @@ is_served(Oid db, Oid index)
 	return at(db, index) != NULL;
 }
 
-/* Workers of all databases, with those that are about to come. */
+/* Number of workers of all databases, with those that are about to start. */
 static int
 workers(void)
 {
@@ -179,7 +182,9 @@ workers(void)
 	return n;
 }
 
-/* Wakes a worker that lingers: of this database; InvalidOid: of any.  False: there is none. */
+/*
+ * Wake a worker that lingers: of this database, or, for InvalidOid, of any.  False: there is none.
+ */
 static bool
 wake(Oid db)
 {
@@ -212,7 +217,7 @@ waits(const Request *r)
 	return r->db != InvalidOid && r->vain == 0;
 }
 
-/* Another database than ours that has requests and no worker, in turn; InvalidOid: none. */
+/* A database other than ours that has requests and no worker, in turn; InvalidOid: none. */
 static Oid
 database_without_worker(void)
 {
@@ -226,7 +231,7 @@ database_without_worker(void)
 	return InvalidOid;
 }
 
-/* ... because there are as many workers as there may be. */
+/* ... because the number of workers is at its limit. */
 static bool
 others_are_kept_waiting(void)
 {
@@ -234,7 +239,7 @@ others_are_kept_waiting(void)
 		!SFX_MUTANT("databases in a row");
 }
 
-/* One that was asked for long ago and never came does not count. */
+/* Free slots of workers that were asked for long ago and have not started. */
 static void
 forget_who_never_came(void)
 {
@@ -248,7 +253,7 @@ forget_who_never_came(void)
 	}
 }
 
-/* A worker is about to come to this database. */
+/* A worker is about to start in this database: its orphaned requests wait again. */
 static void
 adopt_orphans(Oid db)
 {
@@ -265,9 +270,10 @@ adopt_orphans(Oid db)
 }
 
 /*
- * The place of one more worker of our database, which the caller has to start; -1: there are as
- * many as there may be, or there is no need of one.  pressing: beside those that are at work, too,
- * but one at a time.  Who lingers is woken: our own, or else another database's, for its place.
+ * The slot of one more worker of our database, which the caller has to start; -1: the number of
+ * workers is at its limit, or none is needed.  pressing: start one beside those at work, but one at
+ * a time.  A worker that lingers is woken: one of ours, or else one of another database, so that it
+ * gives up its slot.
  */
 static int
 place_of_worker(bool pressing)
@@ -305,8 +311,8 @@ place_of_worker(bool pressing)
 }
 
 /*
- * The place is that database's.  False: no process is to be had, and the place is free again.  Lock
- * not held.
+ * Start a worker for that database in that slot.  False: no process is available, and the slot is
+ * free again.  The lock is not held.
  */
 static bool
 start_worker(int place, Oid db)
@@ -333,7 +339,7 @@ start_worker(int place, Oid db)
 	{
 		if (shared->worker[place].db == db && !shared->worker[place].started)
 			shared->worker[place].db = InvalidOid;
-		/* its process may be what the next one who asks gets */
+		/* a worker that lingers ends then, and its process is available to the next request */
 		(void) wake(InvalidOid);
 	}
 	LWLockRelease(&shared->lock);
@@ -353,9 +359,9 @@ requests_of(Oid db)
 }
 
 /*
- * What the request in that place (-1: one without) asks for is missed: all indexes of its database
- * are to be looked at, which its worker notes, or else another of its requests asks for.  False:
- * there is none.  Lock held.
+ * The request in that slot (-1: one without a slot) is missed: note that all indexes of its
+ * database are to be looked at, at a worker of it, or else at another of its requests.  False: it
+ * has neither.  Lock held.
  */
 static bool
 note_missed(Oid db, int place)
@@ -379,8 +385,8 @@ note_missed(Oid db, int place)
 }
 
 /*
- * A place where all are taken: one that waits for nothing, or of a database that has more of them
- * than this one will have.  -1: there is none.  Lock held.
+ * All slots are in use: choose one to be displaced, which does not wait, or is of a database that
+ * has more slots than `db` will have.  -1: there is none.  Lock held.
  */
 static int
 turn_out(Oid db)
@@ -401,8 +407,7 @@ turn_out(Oid db)
 }
 
 /*
- * The request of this index, a new one if there is none; NULL: no place is left for it.  Lock
- * held.
+ * The request for this index, a new one if there is none; NULL: no slot is left for it.  Lock held.
  */
 static Request *
 make_request(Oid db, Oid index)
@@ -434,8 +439,9 @@ make_request(Oid db, Oid index)
 }
 
 /*
- * Enter the request unless it stands there.  True: a worker is at it.  idle: where there is no
- * place nothing is missed.  *place: as place_of_worker.  Lock held.
+ * Enter a request, unless there is one.  Returns whether a worker serves the index.  idle: if there
+ * is no slot, the request is dropped, and not noted as missed.  *place: as from place_of_worker.
+ * Lock held.
  */
 static bool
 enter_request(Oid index, bool idle, bool pressing, int *place)
@@ -508,7 +514,7 @@ sfx_requests_serve(Oid db, int slot)
 	bool		ours;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	/* who came too late: another one was asked for */
+	/* a worker that starts too late finds the slot taken: another one was started */
 	ours = shared->worker[slot].db == db && !shared->worker[slot].started;
 	if (ours)
 	{
@@ -519,7 +525,7 @@ sfx_requests_serve(Oid db, int slot)
 	return ours;
 }
 
-/* We are done with our index; it comes again where that was not all.  Lock held. */
+/* This worker is done with its index; a new request is entered unless all was done.  Lock held. */
 static void
 end_service(SfxServed served)
 {
@@ -545,8 +551,8 @@ end_service(SfxServed served)
 }
 
 /*
- * The next of our database's requests, in turn, at which nobody is; that of the index "last" only
- * if there is no other.  NULL: none.  Lock held.
+ * The next of our database's requests, in turn, whose index no worker serves; that of index `last`
+ * only if there is no other.  NULL: none.  Lock held.
  */
 static Request *
 next_request(Oid last)
@@ -572,15 +578,16 @@ next_request(Oid last)
 }
 
 /*
- * Our place goes to a database that waits for one, where a worker is to be started; t->other
- * InvalidOid: it is free.  Lock held.
+ * Give our slot to a database that waits for one, in which the caller has to start a worker.  If
+ * t->other is InvalidOid, the slot is free.  Requests that this worker has noted as missed are
+ * handed on to others of its database.  Lock held.
  */
 static void
 hand_on(Turn *t)
 {
 	bool		missed = shared->worker[my_slot].missed;
 
-	/* the setting may have changed */
+	/* the setting may have been lowered */
 	bool		too_many = (workers() > sfx_guc_max_merge_workers &&
 							!SFX_MUTANT("places outlive the setting"));
 
@@ -599,8 +606,9 @@ hand_on(Turn *t)
 }
 
 /*
- * We were ended, or cannot even connect.  What we were at is for others of the database; where
- * there are none, nothing is asked for again for a while.  Lock held.
+ * This worker was terminated, or could not connect.  Its index, and its look at all indexes, are
+ * left to other workers of the database.  If there are none, the database's requests do not wait
+ * for a while, lest a worker be started in vain again and again.  Lock held.
  */
 static void
 drop_out(void)
@@ -677,8 +685,8 @@ sfx_requests_workers(void)
 }
 
 /*
- * No process was to be had for the database to which our place went.  False: somebody else has it
- * by now.
+ * No process was available for the database to which our slot went: take the slot back.  False:
+ * another worker has got it meanwhile.
  */
 static bool
 take_back(int place)
@@ -696,7 +704,10 @@ take_back(int place)
 	return my_slot >= 0;
 }
 
-/* One of a database, while nobody else waits for its place (M17).  Lock held. */
+/*
+ * May this worker linger?  One of each database may, as long as no other database waits for a slot
+ * (M17).  Lock held.
+ */
 static bool
 may_linger(const Turn *t)
 {
@@ -706,7 +717,10 @@ may_linger(const Turn *t)
 		(database_without_worker() == InvalidOid || SFX_MUTANT("places of those who linger"));
 }
 
-/* What to do next, as sfx_requests_take, or to whom our place goes.  Lock held. */
+/*
+ * Decide what to do next, as told at sfx_requests_take, or which database gets our slot.  Lock
+ * held.
+ */
 static void
 take(SfxServed served, Turn *t)
 {
@@ -753,14 +767,15 @@ take(SfxServed served, Turn *t)
 }
 
 /*
- * Our place goes to another database, or comes back.  True: there is a place of ours, look again.
+ * Our slot has gone to another database, or comes back.  True: it is ours again, and the worker
+ * looks again.
  */
 static bool
 give_place(Turn *t)
 {
 	if (t->other == InvalidOid || start_worker(t->place, t->other) || !take_back(t->place))
 		return false;
-	/* the process that is missing may be ours: nobody may wait here until there is one */
+	/* no process was available, and ours may be the one that is missing: end without lingering */
 	t->alone = !SFX_MUTANT("asks until there is a process");
 	return true;
 }
@@ -801,7 +816,7 @@ sfx_requests_claim(Oid index, SfxServed served)
 	other = at(MyDatabaseId, index);
 	if (other == NULL)
 		me->index = index;
-	/* it may have looked before */
+	/* that worker may have looked at the index before it was due */
 	else if (!SFX_MUTANT("passed by") && make_request(MyDatabaseId, index) == NULL)
 		other->missed = true;
 	LWLockRelease(&shared->lock);

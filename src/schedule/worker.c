@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
- * worker.c - background merges: short-lived workers, one of a database or more by need
+ * worker.c - background merges: short-lived workers, one or, if need be, more for each database
  *
- * A worker takes requests (requests.c) one by one, each in a transaction of its own, gives up an
- * index as soon as somebody waits for a lock on it, and exits when there has been nothing left for
- * a moment, or when another database waits for its place.  An error ends its work on one index, not
- * on the others.
+ * A worker takes requests (requests.c) one by one, and serves each in a transaction of its own.  It
+ * gives up an index as soon as another session waits for a lock on it.  It exits after a while
+ * without requests, or when another database waits for its slot.  An error ends its work on one
+ * index only.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -41,9 +41,10 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#define MERGES_A_TURN	4		/* of one index before the next request is served */
-#define LOOK_MS			100		/* so often who lingers looks whether somebody wants the database:
-								 * as often as core looks whether everybody has left it */
+#define MERGES_A_TURN	4		/* merges of one index before the next request is served */
+#define LOOK_MS			100		/* a worker that lingers checks as often whether another session
+								 * wants the database as core checks whether all connections have
+								 * ended */
 
 PGDLLEXPORT void sfx_worker_main(Datum arg);
 
@@ -66,6 +67,7 @@ run_is_source(Relation index)
 	return meta.resume[SFX_RESUME_RUN].source != 0;
 }
 
+/* Is this an index of ours that a worker may merge? */
 static bool
 can_serve(Relation index)
 {
@@ -74,7 +76,9 @@ can_serve(Relation index)
 		!RelationUsesLocalBuffers(index);
 }
 
-/* Between two groups of leaves: merges that are due come first. */
+/*
+ * Called between two groups of leaves that are cut or made whole: merges that are due come first.
+ */
 static bool
 may_change_leaves(Relation index, SfxProgress *p)
 {
@@ -99,7 +103,10 @@ keep_size_limit(Relation index)
 	pfree(kd);
 }
 
-/* What was appended meanwhile may be worth the next merge; but other indexes wait, too. */
+/*
+ * Merge an index, several times if entries appended meanwhile make the next merge due; but at most
+ * MERGES_A_TURN times, since other indexes wait.
+ */
 static SfxServed
 merge_index(Relation index)
 {
@@ -108,7 +115,7 @@ merge_index(Relation index)
 	for (int n = 0; n < MERGES_A_TURN && sfx_merge_due(index); n++)
 	{
 		again = sfx_merge_politely(index) > 0;
-		/* somebody has the merge lock, for long perhaps */
+		/* another backend has the merge lock, perhaps for long */
 		if (!again && n == 0)
 			return SFX_IN_VAIN;
 		if (!again || (run_is_source(index) && sfx_requests_wait(true)))
@@ -119,9 +126,9 @@ merge_index(Relation index)
 }
 
 /*
- * Merge one index if it is still there and nobody is in the way.  False: somebody wants the whole
- * database.  SFX_UNFINISHED: there was time only for the delta, a run is half merged.  Where nobody
- * has asked, an idle delta is left alone.
+ * Merge one index, if it still exists and no other session waits for it.  False: another session
+ * wants the whole database.  *served is SFX_UNFINISHED if there was time only for the delta, and a
+ * run is half merged.  Without a request (asked) an idle delta is left alone.
  */
 static bool
 serve(Oid relid, bool asked, SfxServed *served)
@@ -136,7 +143,7 @@ serve(Oid relid, bool asked, SfxServed *served)
 	if (ConditionalLockRelationOid(relid, SFX_WORKER_LOCK))
 	{
 		index = try_relation_open(relid, NoLock);
-		/* one that is gone has no need of a pause */
+		/* an index that is gone needs no pause */
 		if (index == NULL)
 			*served = SFX_SERVED;
 		else
@@ -144,8 +151,8 @@ serve(Oid relid, bool asked, SfxServed *served)
 			if (can_serve(index) && (asked || sfx_merge_due_for_size(index)))
 			{
 				/*
-				 * a merge takes a snapshot only where it asks the table, for as long as that: it
-				 * must hold back nobody's xmin
+				 * a merge takes a snapshot only while it asks the table: this transaction must not
+				 * hold back the horizon of VACUUM
 				 */
 				InvalidateCatalogSnapshot();
 				report_activity(index);
@@ -162,8 +169,8 @@ serve(Oid relid, bool asked, SfxServed *served)
 }
 
 /*
- * What ended the service of an index is reported; that somebody has locked a table whose rows a
- * merge needs (W3) is nothing that goes wrong.
+ * Report the error that ended the service of an index.  A table that another session has locked,
+ * and whose rows a merge needs (W3), is no failure, and reported as DEBUG1.
  */
 static void
 report_failure(void)
@@ -182,7 +189,7 @@ report_failure(void)
 	FreeErrorData(edata);
 }
 
-/* An error is reported, and ends the service for this index only. */
+/* Serve an index; an error is reported, and ends the service of this index only. */
 static bool
 serve_safely(Oid relid, bool asked, SfxServed *served)
 {
@@ -209,7 +216,7 @@ serve_safely(Oid relid, bool asked, SfxServed *served)
 	return go_on;
 }
 
-/* All indexes of the database that may be ours, in the current memory context. */
+/* The OIDs of all indexes of the database that may be ours, in the current memory context. */
 static List *
 list_indexes(void)
 {
@@ -241,7 +248,7 @@ list_indexes(void)
 	return list;
 }
 
-/* As whoever sets them expects of a process that may go on for long (M12). */
+/* Reload settings between indexes: a worker may run for long (M12). */
 static void
 read_settings(void)
 {
@@ -252,9 +259,9 @@ read_settings(void)
 }
 
 /*
- * Merge what is due in the whole database, once, whoever waits for our place: a look that was cut
- * off would begin anew.  *served_last: how the last one was served.  False: somebody wants the
- * database.
+ * Merge what is due in the whole database, once.  The worker does not give up its slot meanwhile,
+ * even if another database waits: the scan cannot be resumed.  *served_last: how the last index was
+ * served.  False: another session wants the database.
  */
 static bool
 serve_all(SfxServed *served_last)
@@ -272,7 +279,10 @@ serve_all(SfxServed *served_last)
 		if (sfx_requests_claim(lfirst_oid(l), before))
 		{
 			go_on = serve_safely(lfirst_oid(l), false, &served);
-			/* nobody has asked for it: nobody is to be kept from asking */
+
+			/*
+			 * there was no request for it, so a failure must not keep later requests off (VAIN_MS)
+			 */
 			before = served == SFX_UNFINISHED ? SFX_UNFINISHED : SFX_SERVED;
 			read_settings();
 		}
@@ -295,7 +305,7 @@ database_is_wanted(void)
 	return wanted && !SFX_MUTANT("lingers in the way");
 }
 
-/* SfxPause: here is nothing that anybody could wait for (M17). */
+/* An SfxPause: the worker has no transaction, snapshot or lock while it lingers (M17). */
 static bool
 linger(TimestampTz since)
 {
@@ -340,7 +350,7 @@ sfx_worker_main(Datum arg)
 	BackgroundWorkerInitializeConnectionByOid(db, InvalidOid, 0);
 	if (!SFX_MUTANT("settings of sessions"))
 		sfx_worker_settings();
-	/* let the buffer manager count what pages cost (merge.c) */
+	/* make the buffer manager count the cost of pages (pay.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;
 	while ((index = sfx_requests_take(served, pause_of_now(), &all)) != InvalidOid || all)
