@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
- * heat.c - which leaves are read, of indexes that want to know (storage parameter size_limit)
+ * heat.c - how often leaves are read, for indexes with the storage parameter size_limit
  *
- * One byte of shared memory for each leaf, at a place that follows from file and block:
- * neighbouring blocks have neighbouring places, so leaves of one index share places only if it has
+ * There is one byte of shared memory for each leaf, at a place computed from file and block.
+ * Neighboring blocks have neighboring places, so leaves of one index share a place only if it has
  * more blocks than there are places.  A visit adds one with probability 2^-h, so a byte counts
- * visits on a logarithmic scale, and the byte of a leaf that is read all the time is hardly ever
- * written.  Bytes are read and written without a lock: a visit may get lost.  After a restart all
- * leaves are cold.
+ * visits on a logarithmic scale, and the byte of a leaf that is read constantly is rarely written.
+ * Bytes are read and written without a lock: of concurrent visits one may be lost.  After a restart
+ * all leaves are cold.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

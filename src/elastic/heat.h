@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * heat.h - which leaves are read, of indexes that want to know (storage parameter size_limit)
+ * heat.h - how often leaves are read, for indexes with the storage parameter size_limit
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_HEAT_H
@@ -12,14 +12,14 @@
 #define SFX_HEAT_OF_KEYS	8	/* a visit that takes keys counts as so many others */
 
 /*
- * Note that the leaf was read, as if `times` times; and its heat.  Heat h stands for some 2^h
- * visits; a cold leaf has 0, and so has every leaf where there is no shared memory.  A hint: other
- * leaves may share its place, and nothing is locked.
+ * sfx_heat_touch: note that the leaf was read, as if `times` times.  sfx_heat_of: its heat.  Heat h
+ * stands for some 2^h visits; a leaf that is not read, or forgotten, has 0, as has every leaf
+ * without shared memory.  Heat is a hint: leaves may share a byte, and no lock is taken.
  */
 extern void sfx_heat_touch(Relation index, BlockNumber leaf, int times);
 extern int	sfx_heat_of(Relation index, BlockNumber leaf);
 
-/* Lower the leaf's heat by one: half of its visits are forgotten. */
+/* Lower the leaf's heat by one, which halves its number of visits. */
 extern void sfx_heat_age(Relation index, BlockNumber leaf);
 
 extern const SfxSharedArea sfx_heat_area;

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * leaf_change.c - leaves of the main tree become cut, or whole, group by group (W4, W8)
+ * leaf_change.c - making leaves of the main tree cut or whole, group by group (W4, W8)
  *
- * To cut takes nothing but the leaf.  To have keys whole again takes a visit to a row for each, and
- * all of a leaf's keys under one hold of the merge lock.
+ * Cutting keys needs the leaf alone.  Making keys whole visits a row for each key, for all keys of
+ * a leaf in one hold of the merge lock.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -53,7 +53,10 @@ sfx_leaf_change_start(SfxLeafChange *c, bool cut)
 	sfx_pos_set(&c->pos, &start);
 }
 
-/* Those of [g->from, g->to), at least one of which is of the other kind. */
+/*
+ * Rewrite leaves [g->from, g->to), at least one of which is of the other kind; result as of
+ * sfx_leaf_change_group.
+ */
 static int
 rewrite(SfxLeafChange *c, SfxGroup *g)
 {
@@ -96,7 +99,7 @@ sfx_leaf_change_group(SfxLeafChange *c, SfxGroup *g, int end)
 		g->from = first;
 		g->to = last + 1;
 		changed = rewrite(c, g);
-		/* a group that does not fit one record is rewritten in pieces */
+		/* a group that does not fit in one record is rewritten in part */
 		if (g->to > last)
 			g->to = end;
 	}

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * leaf_keys.c - the main tree's leaves get what the storage parameter keys asks for
+ * leaf_keys.c - making leaves of the main tree cut or whole, as the storage parameter keys asks
  *
- * Leaves that merges write are cut as soon as it says so; those that nothing comes to are rewritten
- * here, by VACUUM and surfidx_merge(), and all of those that are to be whole again.
+ * Leaves that merges write are cut as soon as the parameter says so.  VACUUM and surfidx_merge()
+ * rewrite the others here, and all leaves that are to be whole again.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -20,7 +20,10 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* The group at c->pos, which moves behind it; false when it was the last.  Merge lock held. */
+/*
+ * Change the group at c->pos, and move c->pos after it; false when it was the last.  Merge lock
+ * held (asserted).
+ */
 static bool
 change_next(SfxLeafChange *c, SfxMeta *meta)
 {
@@ -37,7 +40,7 @@ change_next(SfxLeafChange *c, SfxMeta *meta)
 	return sfx_leaf_change_next(c, &g);
 }
 
-/* All leaves were seen: the count, which is rough, says so. */
+/* All leaves were visited: correct the metapage's count of cut leaves, which is rough. */
 static void
 note_end(SfxLeafChange *c)
 {
@@ -49,6 +52,7 @@ note_end(SfxLeafChange *c)
 	sfx_meta_change(c->index, buf, &meta, SFX_META_STATS, NULL);
 }
 
+/* Does the main tree have leaves that are not of the wanted kind?  By the metapage's count. */
 static bool
 is_wanted(Relation index, bool cut, SfxProgress *p)
 {
@@ -61,7 +65,7 @@ is_wanted(Relation index, bool cut, SfxProgress *p)
 	return cut ? main->cut < main->leaves : main->cut > 0;
 }
 
-/* All leaves of the main tree. */
+/* Make all leaves of the main tree of the kind that keys asks for. */
 static void
 change_all(SfxLeafChange *c)
 {
@@ -100,7 +104,7 @@ end_progress(int code, Datum arg)
 	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
 }
 
-/* With a place among those that surfidx_progress() shows. */
+/* Run what(), shown by surfidx_progress(); returns leaves written. */
 static uint64
 change(Relation index, const SfxOrder *order, const SfxLeafManner *how,
 	   void (*what) (SfxLeafChange *c))

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_keys.h - the main tree's leaves get what the storage parameters keys and size_limit ask for
+ * leaf_keys.h - making leaves of the main tree cut or whole, as the storage parameters keys and
+ * size_limit ask
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LEAF_KEYS_H
@@ -8,21 +9,23 @@
 #include "surfidx.h"
 #include "progress.h"
 
-/* How whoever changes leaves gets along with others. */
+/* How a backend that changes leaves shares the index with others. */
 typedef struct SfxLeafManner
 {
-	bool		(*go_on) (Relation index, SfxProgress *p);	/* before each group, no lock held;
-															 * false: no more of it */
-	bool		wait;			/* for the merge lock; else that ends it, too */
+	bool		(*go_on) (Relation index, SfxProgress *p);	/* called before each group without a
+															 * lock; false ends the changes */
+	bool		wait;			/* for the merge lock; else a busy lock ends the changes */
 } SfxLeafManner;
 
 /*
- * Cut the keys of leaves, or recover them, if the main tree has leaves of another kind than the
- * storage parameters want.  Takes the merge lock per group.  Leaves written.
+ * Cut or recover keys, if the main tree has leaves of another kind than the storage parameters ask
+ * for; then do what size_limit asks for.  Waits for the merge lock for each group, whatever
+ * how->wait says, except for size_limit.  Returns leaves written.  Errors: a locked table whose
+ * rows are needed (W3, not for size_limit), damage.
  */
 extern uint64 sfx_change_leaf_keys(Relation index, const SfxOrder *order, const SfxLeafManner *how);
 
-/* The same, where it is for size_limit: those of keys may wait. */
+/* The same for size_limit only. */
 extern uint64 sfx_keep_size_limit(Relation index, const SfxOrder *order, const SfxLeafManner *how);
 
 #endif							/* SURFIDX_LEAF_KEYS_H */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
- * leaf_limit.c - which leaves are cut, and which are whole, for the storage parameter size_limit
- * (README, W9)
+ * leaf_limit.c - which leaves are cut and which are whole, for the storage parameter size_limit
+ * (W9)
  *
- * From CUT_FROM of the limit on leaves are cut, coldest first, until CUT_TO is reached; below
- * WHOLE_FROM those that scans take keys from get them back, hottest first, up to WHOLE_TO.  A pass
- * goes round the leaves once for each class of heat.  It begins where the last one has ended: what
- * that has left whole, and what has come since, is met first.  A round looks only at leaves of its
- * class, so that a pass reads none twice.
+ * From CUT_FROM of the limit on leaves are cut, coldest first, until CUT_TO is reached.  Below
+ * WHOLE_FROM, leaves that scans take keys from become whole, hottest first, up to WHOLE_TO.  A pass
+ * goes round the leaves once for each class of heat.  It begins where the previous pass ended, so
+ * it first meets leaves that this one left whole, and leaves written since.  A round reads only
+ * leaves of its class, so a pass reads no leaf twice.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -27,17 +27,18 @@
 #define CUT_TO			0.85
 #define WHOLE_FROM		0.75
 #define WHOLE_TO		0.80
-#define WHOLE_MOST		0.85	/* ... that no group may pass */
-#define FIRST_GROWTH	8.0		/* pages that a cut leaf becomes, before one was seen */
-#define LEAVES_A_LOOK	64		/* of a right class, under one hold of the merge lock */
+#define WHOLE_MOST		0.85	/* ... which no group may exceed */
+#define FIRST_GROWTH	8.0		/* pages that a cut leaf becomes, before any was made whole */
+#define LEAVES_A_LOOK	64		/* leaves of the round's class examined in one hold of the merge
+								 * lock */
 
-/* Heat of groups, class by class: up to these. */
+/* Upper bounds of the classes of heat. */
 static const int classes[] = {0, 1, 3, 6, 10, SFX_HEAT_MAX};
 
 typedef enum PassResult
 {
 	PASS_ON,
-	PASS_ROUND,					/* the round is at its end */
+	PASS_ROUND,					/* the round has ended */
 	PASS_ENOUGH,
 	PASS_GIVEN_UP
 } PassResult;
@@ -46,18 +47,18 @@ typedef struct Pass
 {
 	SfxLeafChange *c;
 	double		limit;			/* pages */
-	uint64		inner;			/* inner pages, as of its beginning */
+	uint64		inner;			/* at the beginning of the pass */
 	int			least,			/* the round's class of heat */
 				most;
-	double		growth;			/* pages that a cut leaf becomes */
+	double		growth;			/* pages that a cut leaf becomes, on average */
 	uint64		grown_from,
 				grown_to;
-	bool		wrapped;		/* the round has come by the end of the tree */
+	bool		wrapped;		/* the round has passed the end of the tree */
 	SfxPos		hand;			/* where rounds begin and end */
 	uint8		hand_key[SFX_HAND_KEY];
 } Pass;
 
-/* ---- how large it is ---- */
+/* ---- size of the index ---- */
 
 static uint64
 inner_pages(const SfxTree *t, const SfxRun *run)
@@ -68,7 +69,7 @@ inner_pages(const SfxTree *t, const SfxRun *run)
 	uint64		n = run->level > 0 ? 1 : 0;
 
 	sfx_pos_set(pos, &first);
-	/* those of level 1 are the children of level 2; what is above that is next to nothing */
+	/* pages of level 1 are the children of level 2; higher levels are negligible */
 	while (run->level > 1 && sfx_tree_try_load(t, &pos->pos, 2, &node))
 	{
 		n += node.nchildren;
@@ -90,7 +91,7 @@ all_inner_pages(Relation index, const SfxOrder *order, const SfxMeta *meta)
 	return n;
 }
 
-/* Leaves and log. */
+/* Leaves and log pages. */
 static uint64
 other_pages(const SfxMeta *meta)
 {
@@ -123,7 +124,7 @@ share(const Pass *p, const SfxMeta *meta)
 
 /* ---- one group ---- */
 
-/* Is the mean heat of these leaves, rounded up, of the round's class? */
+/* Is the mean heat of these leaves, rounded up, in the round's class? */
 static bool
 is_of_class(const Pass *p, const SfxGroup *g, int from, int to)
 {
@@ -143,7 +144,7 @@ has_other_kind(const Pass *p, const SfxGroup *g, int from, int to)
 	return false;
 }
 
-/* Is what is wanted reached, or would it be passed? */
+/* Is the target share reached, or would the next group exceed it? */
 static bool
 is_enough(const Pass *p, const SfxMeta *meta)
 {
@@ -156,8 +157,8 @@ is_enough(const Pass *p, const SfxMeta *meta)
 }
 
 /*
- * How many leaves are changed at once, at most.  Cut leaves take a third to two thirds: no more of
- * them than what is too much needs.
+ * Leaves changed in one record, at most.  Cutting frees a third to two thirds of a leaf, so only as
+ * many leaves are cut as free the excess.
  */
 static int
 stride(const Pass *p, const SfxMeta *meta)
@@ -170,8 +171,8 @@ stride(const Pass *p, const SfxMeta *meta)
 }
 
 /*
- * From g->from on, under this parent: the first leaves that are to be changed are [g->from, *end).
- * False: there are none before *end.
+ * Find the first leaves from g->from on, under this parent, that are to be changed: [g->from,
+ * *end).  False: there are none before *end.
  */
 static bool
 find_leaves(const Pass *p, SfxGroup *g, int leaves, int *end)
@@ -206,7 +207,7 @@ note_growth(Pass *p, int changed, uint64 written)
 	p->growth = (double) p->grown_to / p->grown_from;
 }
 
-/* Has the round come to its end, or to the tree's, behind which it goes on at the first leaf? */
+/* Move on.  Has the round ended?  At the end of the tree it continues at the first leaf. */
 static PassResult
 end_of_step(Pass *p, const SfxGroup *g)
 {
@@ -227,7 +228,10 @@ end_of_step(Pass *p, const SfxGroup *g)
 	return PASS_ON;
 }
 
-/* Merge lock held. */
+/*
+ * Look for leaves to change from c->pos on, and change one group of them.  Merge lock held
+ * (asserted).
+ */
 static PassResult
 limit_step(Pass *p, SfxMeta *meta)
 {
@@ -242,7 +246,7 @@ limit_step(Pass *p, SfxMeta *meta)
 		return PASS_ENOUGH;
 	sfx_group_locate(&g, SfxTreeOf(c->index, c->order, meta, SfxMetaMain(meta)->id), &c->pos.pos,
 					 &c->kept);
-	/* one leaf is a page, cut or not */
+	/* a tree of one leaf has one page, cut or not */
 	if (!g.has_node)
 		return PASS_ENOUGH;
 	if (find_leaves(p, &g, stride(p, meta), &end))
@@ -294,7 +298,7 @@ next_step(Pass *p)
 	return result;
 }
 
-/* Leaves of one class of heat. */
+/* Go round the leaves once, and change those of one class of heat. */
 static PassResult
 run_round(Pass *p, int least, int most)
 {
@@ -311,7 +315,10 @@ run_round(Pass *p, int least, int most)
 	return result;
 }
 
-/* The coldest first; at last all that there are, in case that some have changed their class. */
+/*
+ * Cut the coldest leaves first; at last, any that are left, since some may have changed their
+ * class.
+ */
 static PassResult
 cut_coldest(Pass *p)
 {
@@ -325,7 +332,7 @@ cut_coldest(Pass *p)
 	return result;
 }
 
-/* The hottest first; those that are cold stay as they are. */
+/* Make the hottest leaves whole first; cold ones stay cut. */
 static PassResult
 recover_hottest(Pass *p)
 {
@@ -337,7 +344,7 @@ recover_hottest(Pass *p)
 	return result;
 }
 
-/* Half of the visits to the main tree's leaves are forgotten. */
+/* Halve the visits to all leaves of the main tree. */
 static void
 age_leaves(SfxLeafChange *c)
 {
@@ -361,7 +368,9 @@ age_leaves(SfxLeafChange *c)
 	}
 }
 
-/* Trees and log are above the limit, and nothing is left to be cut: said once. */
+/*
+ * Report once in the server log that trees and log exceed the limit and no leaf is left to be cut.
+ */
 static void
 tell_log(Relation index, uint64 pages)
 {

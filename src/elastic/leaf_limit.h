@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * leaf_limit.h - which leaves are cut, and which are whole, for the storage parameter size_limit
+ * leaf_limit.h - which leaves are cut and which are whole, for the storage parameter size_limit
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LEAF_LIMIT_H
@@ -9,15 +9,19 @@
 #include "leaf_change.h"
 #include "meta.h"
 
-/* Pages of trees and log, without what is free.  No lock is needed; memory: the current context. */
+/*
+ * Pages of trees and log, without free ones.  The caller needs no lock.  Memory is left in the
+ * current context.
+ */
 extern uint64 sfx_limit_pages(Relation index, const SfxOrder *order, const SfxMeta *meta);
 
-/* What size_limit is in pages. */
+/* The storage parameter size_limit in pages. */
 extern double sfx_limit_in_pages(Relation index);
 
 /*
- * Cut or recover keys of leaves, if trees and log are too near the limit or far below it, and keys
- * are not pinned; tell the log if they are above it and nothing is left to do.
+ * Unless the parameter keys decides: cut keys of leaves if trees and log are near the limit or
+ * above it, or recover some if they are far below (W9).  If they are above the limit and no leaf is
+ * left to be cut, that is written to the server log, once.
  */
 extern void sfx_limit_keep(SfxLeafChange *c);
 

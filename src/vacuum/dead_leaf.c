@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * dead_leaf.c - a leaf is rewritten without the rows that a reader found dead (X3)
+ * dead_leaf.c - rewriting a leaf without entries that a reader found dead (X3)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -22,8 +22,9 @@
 #include "utils/rel.h"
 
 /*
- * Keep of the sorted list only what the leaf holds: the others' TIDs may be in other hands by now.
- * *nentries: of the leaf.
+ * Reduce the sorted list to TIDs that the leaf still has.  The others' entries are gone since the
+ * reader saw them, so VACUUM may have finished, and their TIDs may belong to new rows.  *nentries:
+ * entries of the leaf.
  */
 static void
 intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
@@ -51,7 +52,10 @@ intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
 	*nentries = leaf.nentries;
 }
 
-/* Merge lock held. */
+/*
+ * Rewrite the leaf that holds pos without those entries of the list that it still has and that the
+ * heap confirms.  Merge lock held (asserted); it keeps VACUUM from finishing, so no TID is reused.
+ */
 static void
 clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos,
 		   SfxTidList *list)
@@ -109,8 +113,9 @@ sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const 
 	Cleaning	c = {index, heap, order, pos, {.tid = tids,.n = n}};
 
 	/*
-	 * Workers of one query share their heavyweight locks.  And whoever holds the merge lock
-	 * already has us called in the midst of something.
+	 * In parallel mode the processes of a query share heavyweight locks, so the merge lock would
+	 * exclude none of them.  If this backend holds the merge lock already, the call comes from the
+	 * middle of another change.
 	 */
 	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index) ||
 		sfx_attempts_are_told())

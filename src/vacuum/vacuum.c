@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * vacuum.c - ambulkdelete, amvacuumcleanup, and the interlock with index-only scans
  *
- * A bulk delete flags what is dead in the log, raises the removal counter, merges the delta where
- * that is due or as good as free, goes through the leaves, and waits for scans at the gate: V1 to
- * V6 (src/README.md, "VACUUM").
+ * A bulk delete flags dead entries of the log, raises the removal counter, merges the delta if that
+ * is due or nearly free, visits the leaves, and waits for scans at the gate: V1 to V6
+ * (src/README.md, "VACUUM").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -39,8 +39,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#define TRUNCATE_TRIES	20		/* of getting the index for ourselves */
+#define TRUNCATE_TRIES	20		/* to get the AccessExclusiveLock for truncation */
 
+/* The state of one bulk delete of an index. */
 typedef struct VacState
 {
 	Relation	index;
@@ -48,21 +49,21 @@ typedef struct VacState
 	const SfxOrder *order;
 	IndexBulkDeleteCallback callback;
 	void	   *arg;
-	SfxStubs   *stubs;			/* what is dead (V5); NULL: the callback is asked about each */
-	uint32		run;			/* the one that is being cleaned */
+	SfxStubs   *stubs;			/* the dead rows (V5); NULL: ask the callback */
+	uint32		run;			/* the run that is being cleaned */
 	double		kept;
 	double		removed;
-	bool		flags_seen;		/* the log has entries flagged dead, by us or by a VACUUM that did
-								 * not get far */
+	bool		flags_seen;		/* the log has flagged entries, from this VACUUM or from one that
+								 * was interrupted */
 	SfxMergeStats stats;
 	BufferAccessStrategy strategy;
 	SfxKeptNode kept_node;
 	BlockNumber way_to;			/* comparator order: the parent for which ... */
-	bool		way_ascends;	/* ... sfx_way_ascends was asked */
+	bool		way_ascends;	/* ... this is the result of sfx_way_ascends */
 } VacState;
 
 #ifdef USE_ASSERT_CHECKING
-/* V5: whatever VACUUM takes for dead is a stub. */
+/* V5: every row that VACUUM takes for dead is a stub. */
 static bool
 stubs_have_all(VacState *vs, const uint64 *tids, int n, const uint16 *dead, int ndead)
 {
@@ -84,8 +85,8 @@ stubs_have_all(VacState *vs, const uint64 *tids, int n, const uint16 *dead, int 
 #endif
 
 /*
- * As an SfxDeadAmong.  V5: VACUUM bisects a list of all dead TIDs for an answer, which would be
- * most of what it costs to vacuum a dense leaf; the table's stubs are a bit for each.
+ * An SfxDeadAmong.  VACUUM's callback searches a list of all dead TIDs, which would take most of
+ * the time that a dense leaf takes; the table's stubs need the test of one bit (V5).
  */
 static int
 dead_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *arg)
@@ -120,6 +121,10 @@ is_dead(VacState *vs, uint64 tid)
 
 /* ---- the log ---- */
 
+/*
+ * Flag entries of a log page, which is exclusively locked, at body offsets offs[0..n), with a FLAG
+ * record.
+ */
 static void
 flag_entries(VacState *vs, Buffer buf, const uint16 *offs, int n)
 {
@@ -140,10 +145,10 @@ flag_entries(VacState *vs, Buffer buf, const uint16 *offs, int n)
 }
 
 /*
- * Page blkno, on which nothing is locked, is not what the chain of a generation leads to, or its
- * last one too early.  That is as it should be if the generation was merged meanwhile: it leaves
- * the list before its pages are given back.  Else entries that cannot be seen would keep TIDs that
- * go to new rows.
+ * The page at blkno is not the one to which the generation's chain leads, or ends the chain too
+ * early.  That is right if the generation was merged meanwhile: it leaves the metapage's list
+ * before its pages are freed.  If it is still listed, the log is damaged: VACUUM cannot reach
+ * entries whose TIDs will go to new rows.  No page is locked.
  */
 static void
 must_be_merged(Relation index, uint32 gen, BlockNumber blkno)
@@ -157,9 +162,10 @@ must_be_merged(Relation index, uint32 gen, BlockNumber blkno)
 }
 
 /*
- * Flag what is dead on one log page, found on a copy of it. The page only grows in the meantime, so
- * offsets stay good as long as it is of the same generation.  Returns the next page, or
- * InvalidBlockNumber also if the generation is gone (its entries are in the tree then).
+ * Flag the dead entries of one log page.  They are found on a copy of the page; an appender may add
+ * entries meanwhile, but offsets stay valid as long as the page is of the same generation.  Returns
+ * the next page; InvalidBlockNumber at the end, and if the generation has been merged, whose
+ * entries are in a tree then.
  */
 static BlockNumber
 vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, BlockNumber blkno)
@@ -182,7 +188,7 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 	}
 	memcpy(copy.data, BufferGetPage(buf), BLCKSZ);
 	LockBuffer(buf, BUFFER_LOCK_UNLOCK);
-	/* a damaged link must not lead in circles */
+	/* a damaged link must not cause an endless loop */
 	if (((SfxLogHeader *) SfxPageBody((Page) copy.data))->seq != seq)
 		sfx_corrupt(vs->index, blkno, "log page out of sequence");
 
@@ -219,7 +225,10 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 	return SfxPageGetTail((Page) copy.data)->right;
 }
 
-/* Images made before are void, and snapshots that have expired notice (R6). */
+/*
+ * Raise the removal counter: from now on readers refuse images made before (I1), and expired
+ * snapshots are noticed (R6).
+ */
 static void
 raise_removals(Relation index)
 {
@@ -232,6 +241,7 @@ raise_removals(Relation index)
 }
 
 static void
+/* Flag the dead entries of a generation's log.  delay: obey vacuum_cost_delay; not under a lock. */
 vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen, bool delay)
 {
 	BlockNumber blkno = gen->first;
@@ -252,9 +262,9 @@ vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen, bool del
 }
 
 /*
- * Entries that are carried over go the other way, into a newer generation, behind our back: once
- * more those which may have such, while nobody carries anything. What is carried over from then on
- * comes from images that know the flags.
+ * A merge may carry entries from a frozen generation over into a newer one that VACUUM has passed
+ * already (M7).  So generations with such entries are visited once more, under the merge lock,
+ * which excludes merges.  Entries carried over later come from images that know the flags.
  */
 static void
 vacuum_carried(VacState *vs)
@@ -263,7 +273,10 @@ vacuum_carried(VacState *vs)
 	double		kept = vs->kept;
 	double		removed = vs->removed;
 
-	/* what is carried over as of now comes from such images */
+	/*
+	 * without such generations there is nothing to do: later ones get entries from images that
+	 * know the flags
+	 */
 	sfx_meta_read(vs->index, &meta);
 	if (meta.carried == 0)
 		return;
@@ -279,6 +292,10 @@ vacuum_carried(VacState *vs)
 }
 
 static void
+/*
+ * Flag the dead entries of all generations, the oldest first, and raise the removal counter (V1,
+ * V2).
+ */
 vacuum_log(VacState *vs)
 {
 	SfxMeta		meta;
@@ -291,8 +308,8 @@ vacuum_log(VacState *vs)
 	SFX_STOP("log flagged");
 
 	/*
-	 * Flags that an interrupted VACUUM left may be unknown to images: their counter was never
-	 * raised.
+	 * flags that an interrupted VACUUM left may be unknown to images, since it has not raised the
+	 * counter
 	 */
 	if (vs->flags_seen && !SFX_MUTANT("no removal counter"))
 		raise_removals(vs->index);
@@ -302,8 +319,9 @@ vacuum_log(VacState *vs)
 /* ---- the tree ---- */
 
 /*
- * Has this leaf dead entries?  Asks until it finds one. *entries: how many it has, dead or not; the
- * bytes of its body are added to *used.
+ * Has this leaf dead entries?  Stops at the first block with one.  *entries: entries of the leaf,
+ * dead ones included; the length of its body is added to *used.  copy, tids: scratch for a page and
+ * a block's TIDs.
  */
 static bool
 leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, uint64 *tids, uint32 *entries, uint32 *used)
@@ -326,7 +344,7 @@ leaf_has_dead(VacState *vs, const SfxMeta *meta, BlockNumber blkno, char *copy, 
 	return false;
 }
 
-/* As an SfxLeafAsk: is there anything in this leaf of the main tree for us to remove? */
+/* An SfxLeafAsk: has this leaf of the main tree entries that this VACUUM removes? */
 static bool
 has_dead(const SfxMeta *meta, BlockNumber blkno, void *arg)
 {
@@ -345,15 +363,15 @@ has_dead(const SfxMeta *meta, BlockNumber blkno, void *arg)
 }
 
 /*
- * V6: what is merged is merged now, so that leaves with dead entries and new ones are written once.
- * Entries of the log are counted in the leaves that they have come to.
+ * Merge the delta now if it is to be merged at all, so that a leaf with new and dead entries is
+ * written once (V6).  Entries that come from the log are counted in their leaves.
  */
 static void
 vacuum_delta(VacState *vs)
 {
 	SfxMeta		meta;
 
-	/* who builds an index CONCURRENTLY asks for TIDs, not for a merge */
+	/* CREATE INDEX CONCURRENTLY wants TIDs, not a merge */
 	if (!vs->index->rd_index->indisvalid || SFX_MUTANT("leaves before the merge"))
 		return;
 	if (sfx_vacuum_merges(vs->index, vs->order, has_dead, vs) &&
@@ -362,8 +380,9 @@ vacuum_delta(VacState *vs)
 }
 
 /*
- * Where a merge has taken away the fence at which VACUUM goes on, comparisons tell where that is.
- * In an index that is out of order (K4) they may lead past leaves.
+ * Stop if VACUUM may have missed leaves.  If a merge has removed the fence at which VACUUM
+ * continues, comparisons lead to the place; in an index that is out of order (K4) they may lead
+ * past leaves.
  */
 static void
 must_know_the_way(VacState *vs, const SfxGroup *g, const SfxPos *pos)
@@ -381,8 +400,8 @@ must_know_the_way(VacState *vs, const SfxGroup *g, const SfxPos *pos)
 }
 
 /*
- * Merge lock held.  Clean one group of leaves at pos, and make it fewer if it is sparse; false when
- * it was the last.
+ * Clean up to SFX_GROUP_LEAVES leaves from *pos on, and pack them into fewer if they are sparse;
+ * *pos becomes the end of these.  False: they were the last ones.  Merge lock held (asserted).
  */
 static bool
 vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
@@ -411,7 +430,11 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 				first = i;
 			last = i;
 		}
-	/* what earlier deletions left half empty, or empty: a queue's old end would stay for ever */
+
+	/*
+	 * leaves that earlier deletions left sparse or empty are joined, or a queue's old end would
+	 * stay
+	 */
 	if (end - start > 1 && used <= (uint32) (end - start) * SFX_BODY_CAPACITY / 2)
 	{
 		first = start;
@@ -423,7 +446,7 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 		g.from = first;
 		g.to = last + 1;
 		sfx_group_rewrite(&g, NULL, dead_among, vs, &vs->stats);
-		/* a group that does not fit one record is rewritten in pieces: go on behind this one */
+		/* a group that does not fit in one record is rewritten in part: continue after that part */
 		if (g.to > last)
 			g.to = end;
 	}
@@ -437,9 +460,9 @@ vacuum_group(VacState *vs, SfxMeta *meta, SfxPosBuf *pos)
 }
 
 /*
- * Where the order of entries does not hold (K4), comparisons may lead back.  A walk of more groups
- * than the file has pages, merges beside it aside, comes round; TIDs that it does not reach must
- * not be given away.
+ * In an index that is out of order (K4) comparisons may lead back to earlier leaves.  If VACUUM
+ * visits more groups than the file has pages, with allowance for merges meanwhile, it goes round in
+ * a circle, and must not finish: TIDs in leaves that it does not reach would be reused.
  */
 static void
 must_come_to_an_end(VacState *vs, uint64 groups)
@@ -449,7 +472,9 @@ must_come_to_an_end(VacState *vs, uint64 groups)
 						 "VACUUM comes to the same leaves again and again");
 }
 
-/* A mutant of M16: merge lock held, the run has been seen to its end. */
+/*
+ * For a mutant of M16: count the changes only at the end of the run.  Merge lock held (asserted).
+ */
 static void
 count_late(VacState *vs)
 {
@@ -462,7 +487,7 @@ count_late(VacState *vs)
 	sfx_meta_change(vs->index, buf, &meta, SFX_META_STATS, NULL);
 }
 
-/* Clean the run vs->run from end to end, if it is still there. */
+/* Clean run vs->run from first to last leaf, or until it is gone. */
 static void
 vacuum_run(VacState *vs)
 {
@@ -487,7 +512,7 @@ vacuum_run(VacState *vs)
 		sfx_merge_lock(vs->index);
 		old = MemoryContextSwitchTo(cxt);
 		sfx_meta_read(vs->index, &meta);
-		/* a run that is gone was merged into one that is still to come */
+		/* a run that is gone was merged into an older one, which is visited later */
 		more = sfx_meta_find_run(&meta, vs->run) >= 0 && vacuum_group(vs, &meta, pos);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(cxt);
@@ -503,9 +528,9 @@ vacuum_run(VacState *vs)
 }
 
 /*
- * V1 for the static stage: the runs, newest first, then the main tree.  The list is read under the
- * merge lock: what a merge step writes from then on comes from an image that knows the flags, or
- * from a run that is on the list before its target.
+ * V1 for trees: clean the runs, newest first, then the main tree.  The list of runs is read under
+ * the merge lock.  Each later step of a merge takes its entries from an image that knows the flags,
+ * or from a run that the list has before the target.
  */
 static void
 vacuum_trees(VacState *vs)
@@ -524,7 +549,7 @@ vacuum_trees(VacState *vs)
 
 /* ---- the gate (V3) ---- */
 
-/* Wait until nobody pins gate page n, here and, through the record, on standbys. */
+/* Wait until no scan pins gate page n; the record makes redo on standbys wait likewise. */
 static void
 wait_for_gate(Relation index, uint32 n)
 {
@@ -549,7 +574,7 @@ wait_for_gate(Relation index, uint32 n)
 	UnlockReleaseBuffer(buf);
 }
 
-/* Make the other gate current; the number of the one that was. */
+/* Make the other gate current; returns the number of the one that was. */
 static uint32
 flip_gate(Relation index)
 {
@@ -565,9 +590,10 @@ flip_gate(Relation index)
 }
 
 /*
- * Nobody new pins the gate that is not current, but a VACUUM that was interrupted behind its flip
- * may have left scans there for which it did not wait: so that gate first, or the flip would make
- * it current again with them inside.
+ * Wait for all scans that copied entries before this VACUUM's removals (V3).  New scans pin the
+ * current gate only.  But if an earlier VACUUM was interrupted after its flip, scans for which it
+ * has not waited may pin the other gate.  So this one waits for the other gate first, since the
+ * flip makes it current again.
  */
 static void
 pass_gate(Relation index)
@@ -586,6 +612,10 @@ pass_gate(Relation index)
 
 /* ---- the AM's functions ---- */
 
+/*
+ * The table's stubs (V5), if collecting them is cheaper than asking VACUUM about each entry; else
+ * NULL.
+ */
 static SfxStubs *
 collect_stubs(VacState *vs)
 {
@@ -629,8 +659,8 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	SFX_STOP("tree vacuumed");
 
 	/*
-	 * Even if nothing was left to remove: a VACUUM before us may have been interrupted between its
-	 * removals and the gate.
+	 * also if no entry was removed: an earlier VACUUM may have been interrupted between its
+	 * removals and the gate
 	 */
 	pass_gate(info->index);
 	sfx_stubs_free(vs.stubs);
@@ -642,9 +672,9 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * Standbys are told of an AccessExclusiveLock under the number of a subtransaction (shrink.c),
- * and there are none while other indexes of the table are vacuumed by parallel workers (who do
- * not touch this one).
+ * May VACUUM truncate the file?  Standbys learn of the AccessExclusiveLock by the number of a
+ * subtransaction (shrink.c), which cannot be assigned in parallel mode, while parallel workers
+ * vacuum other indexes of the table.
  */
 static bool
 may_lock_alone(void)
@@ -653,8 +683,8 @@ may_lock_alone(void)
 }
 
 /*
- * What entries have left behind: blocks and dictionaries that nobody uses, sparse inner pages, and
- * the end of the file, unless the table's vacuum_truncate says no.
+ * Free what no entry uses any more: blocks and dictionaries, sparse inner pages, and the end of the
+ * file, unless the table's vacuum_truncate is off.
  */
 static void
 tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats)
@@ -675,8 +705,8 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 		sfx_shrink_inner(index, order);
 
 		/*
-		 * both gave blocks back behind sfx_reclaim_blocks: the map's upper pages do not know of
-		 * them yet
+		 * both freed blocks after sfx_reclaim_blocks, so the free space map's upper pages do not
+		 * know of them
 		 */
 		IndexFreeSpaceMapVacuum(index);
 		sfx_merge_lock(index);
@@ -688,12 +718,13 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 	if (SfxMayTruncate(heap) && may_lock_alone())
 		sfx_shrink_file(index, order, info->strategy, TRUNCATE_TRIES);
 	stats->num_pages = RelationGetNumberOfBlocks(index);
-	/* what was cut off is not free any more */
+	/* free pages that were cut off are not counted */
 	stats->pages_free -= Min(stats->pages_free, nblocks - Min(nblocks, stats->num_pages));
 	sfx_order_end(order);
 	table_close(heap, AccessShareLock);
 }
 
+/* SfxLeafManner.go_on: leaves are changed to the end, with VACUUM's cost delay. */
 static bool
 vacuum_goes_on(Relation index, SfxProgress *p)
 {
@@ -701,7 +732,7 @@ vacuum_goes_on(Relation index, SfxProgress *p)
 	return true;
 }
 
-/* Leaves as the storage parameters want them.  Were there others? */
+/* Make leaves cut or whole, as the storage parameters ask.  Returns whether any was written. */
 static bool
 change_leaf_keys(Relation index)
 {
@@ -714,7 +745,10 @@ change_leaf_keys(Relation index)
 	return changed;
 }
 
-/* Behind a bulk delete, which has merged what it would: what has become due in the meantime. */
+/*
+ * Merge what is due.  After a bulk delete, which has decided for itself, only what has become due
+ * meanwhile; otherwise a delta that is nearly free to merge as well (V6).
+ */
 static void
 merge_rest(Relation index, bool had_bulkdelete)
 {

@@ -7,6 +7,11 @@
 
 #include "surfidx.h"
 
+/*
+ * ambulkdelete and amvacuumcleanup, as index_bulk_delete() and index_vacuum_cleanup() describe
+ * them.  They wait for the merge lock, group by group, and for scans at the gate (V3).  Errors:
+ * damage, an order that changed (K4), a library that is not preloaded.
+ */
 extern IndexBulkDeleteResult *sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 											 IndexBulkDeleteCallback callback, void *state);
 extern IndexBulkDeleteResult *sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
- * vacuum_delta.c - does VACUUM merge the delta?  V6 (src/README.md, "VACUUM")
+ * vacuum_delta.c - whether VACUUM merges the delta (V6)
  *
- * A merge costs the leaves that it writes, and the bounds of policy.c make it wait until it brings
- * enough entries for that.  VACUUM comes when it likes: a delta that is not due it merges only
- * where that is as good as free.
+ * The cost of a merge is that of the leaves that it writes, and the bounds of policy.c delay it
+ * until it brings enough entries for that.  VACUUM comes at any time, so it merges a delta that is
+ * not due only if that is nearly free.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -15,18 +15,21 @@
 #include "vacuum_delta.h"
 
 #define FEW_LEAVES	64			/* half a megabyte of WAL for each VACUUM */
-#define ASKED		64			/* leaves that are looked at, at most */
+#define ASKED		64			/* leaves examined, at most */
 
-/* Leaves that the delta falls into, and some of them, as many from everywhere. */
+/* The leaves into which the delta falls, and a list of some of them, evenly spread. */
 typedef struct Touched
 {
-	bool		all;			/* else no more than too many of them */
+	bool		all;			/* count all of them; else stop when they are too many */
 	uint64		n;
-	uint64		step;			/* each so many'th leaf is in the list */
+	uint64		step;			/* one leaf in so many is listed */
 	int			nlisted;
 	BlockNumber listed[ASKED];
 } Touched;
 
+/*
+ * An SfxLeafVisit: counts the leaf, and lists it.  If the list is full, every other one is removed.
+ */
 static bool
 note_leaf(const SfxChild *leaf, uint64 entries, void *arg)
 {
@@ -47,8 +50,8 @@ note_leaf(const SfxChild *leaf, uint64 entries, void *arg)
 }
 
 /*
- * Of the leaves that are touched, how many are not written but for the merge?  All of them where
- * the delta goes into a run, or VACUUM writes none.
+ * How many of these leaves does only the merge write?  All, if VACUUM writes none, or if the delta
+ * goes into a run.
  */
 static uint64
 written_in_vain(const Touched *t, const SfxMeta *meta, SfxLeafAsk ask, void *arg)
@@ -63,7 +66,10 @@ written_in_vain(const Touched *t, const SfxMeta *meta, SfxLeafAsk ask, void *arg
 	return t->n * others / t->nlisted;
 }
 
-/* A log of which all entries are dead touches no leaf: it goes. */
+/*
+ * Does a merge of the delta write few leaves beside those that VACUUM writes?  A log whose entries
+ * are all dead falls into no leaf, and is merged.
+ */
 static bool
 writes_few(Relation index, const SfxOrder *order, SfxLeafAsk ask, void *arg)
 {
