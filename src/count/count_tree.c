@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
- * count_tree.c - how many entries of a run lie in a range, exactly
+ * count_tree.c - the exact number of a run's entries in a range
  *
- * From the pages above the leaves, whose counts are exact: a leaf and its parent change in one
- * record (T2).  Only leaves that a bound falls into are read.
+ * It is added up from the counts on the pages above the leaves, which are exact, since a leaf and
+ * its parent change in one record (T2).  Only the leaves that hold a bound are read.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -24,11 +24,11 @@ typedef struct TreeCount
 	const SfxMeta *meta;
 	const SfxRun *run;
 	const SfxPos *hi;
-	bool		near_end;		/* it lies in the leaf that holds pos */
-	SfxPos		pos;			/* what lies before it is counted */
+	bool		near_end;		/* the end of the range is in the leaf that holds pos */
+	SfxPos		pos;			/* entries before it are counted */
 	uint64		n;
 	bool		exact;			/* no bound is undecided beside a cut key */
-	uint8		bytes[SFX_BOUND_MAX];	/* pos's */
+	uint8		bytes[SFX_BOUND_MAX];	/* bytes of pos */
 } TreeCount;
 
 static void
@@ -48,21 +48,21 @@ below_end(const TreeCount *t)
 	return t->hi->key == NULL || sfx_order_cmp_pos(t->order, &t->pos, t->hi) < 0;
 }
 
-/* Does a cut leaf not tell on which side of pos one of its entries stands? */
+/* Does a cut leaf leave open on which side of pos one of its entries is? */
 static bool
 is_undecided(const SfxLeaf *leaf, const SfxPos *pos)
 {
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
 	int			result = sfx_leaf_undecided(leaf, pos, block);
 
-	/* (damage is told by who counts) */
+	/* damage is reported when the leaf is counted */
 	pfree(block);
 	return result != 0;
 }
 
 /*
- * The entries of one leaf from pos to the end of the range or of the leaf; pos: the leaf's end.
- * False: that was the end of the range.
+ * Count the entries of one leaf from pos to the end of the leaf or of the range; pos becomes the
+ * leaf's end.  False: the range, or the tree, ends in this leaf, or the run is gone.
  */
 static bool
 count_leaf(TreeCount *t)
@@ -78,7 +78,7 @@ count_leaf(TreeCount *t)
 	bool		inf;
 	int			r;
 
-	/* the run is gone, and so is the count; the list of runs will tell */
+	/* the run is gone, and the count is void: the caller sees that in the list of runs */
 	if (!BufferIsValid(buf))
 		return false;
 	sfx_leaves_read++;
@@ -105,9 +105,10 @@ count_leaf(TreeCount *t)
 }
 
 /*
- * The children of the page above the leaves that holds pos, as far as they lie between pos, which
- * is the low fence of one of them, and the end of the range.  pos: behind them.  False: nothing was
- * counted, a leaf has to be read.
+ * Count whole leaves: the children from pos on, of the page above the leaves that holds pos, up to
+ * the one that holds the end of the range; pos becomes the end of the last one counted.  *end: that
+ * was the tree's last leaf.  False: no leaf begins at pos, or none is in the range as a whole, so a
+ * leaf has to be read.
  */
 static bool
 count_children(TreeCount *t, bool *end)

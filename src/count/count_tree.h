@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * count_tree.h - how many entries of a run lie in a range, exactly
+ * count_tree.h - the exact number of a run's entries in a range
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_COUNT_TREE_H
@@ -9,9 +9,10 @@
 #include "meta.h"
 
 /*
- * The entries of a run in [lo, hi) (hi->key NULL: to the end).  Right if nothing came into the run
- * since meta was read, nor was the run dropped, which is for the caller to see afterwards; and if
- * no bound is undecided beside the keys of a cut leaf (*exact).
+ * The number of entries of a run in [*lo, *hi) (hi->key NULL: to the end).  It is exact if no group
+ * has been written since meta was read (T6), and the run still exists, which the caller checks
+ * afterwards; and if *exact, that is, if each cut leaf tells on which side of the bounds its keys
+ * are.  The caller holds no lock.  Errors: damage.
  */
 extern uint64 sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta,
 							 const SfxRun *run, const SfxPos *lo, const SfxPos *hi,

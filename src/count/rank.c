@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
- * rank.c - about how many entries lie below a position
+ * rank.c - estimates of the number of entries below a position
  *
- * One page of each level tells it: the counts of the children to the left of the position, and in
- * the leaf a search for it.  Counts above level 1 may lag, so that what is taken from a page is a
- * share: of the entries below it, so many lie below the position.  The delta's part is counted in
- * its images, or follows from the position's place there.
+ * One page of each level is read: inner pages have the counts of the children to the left of the
+ * position, and the leaf is searched.  Counts above level 1 may lag, so only their proportions on a
+ * page are used: of the entries below this page, such a share is below the position.  The delta's
+ * part is counted in its images, or computed from the position's place in them.
  *
- * Off by what merges have moved and inserters have added since the pages above level 1 were last
- * counted (sfx_tree_recount), and by what is in two stages while a merge runs.
+ * The result is wrong by what merges have moved and inserters have added since the pages above
+ * level 1 were last counted (sfx_tree_recount), and by entries that are in two stages while a merge
+ * runs.
  *
- * Without leaves (sfx_rank_above_leaves) the place of the position between the fences of its leaf
- * stands for the search, as if the leaf's keys were spread evenly between them.
+ * Without leaves (sfx_rank_above_leaves) the position is interpolated between the fences of its
+ * leaf, as if the leaf's keys were evenly spread.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -28,8 +29,8 @@
 #include <math.h>
 
 /*
- * What is known of a descent: [share, share + width) of all entries lie in the interval of the page
- * it has come to.
+ * The state of a descent: a share `share` of all entries is below the current page, and a share
+ * `width` is in it.
  */
 typedef struct Descent
 {
@@ -40,7 +41,7 @@ typedef struct Descent
 static void
 narrow(Descent *d, int child, int nchildren, uint64 below, uint64 own, uint64 total)
 {
-	/* where nothing is counted yet all children are alike */
+	/* without counts all children are taken to be equal */
 	d->share += d->width * (total > 0 ? (double) below / total : (double) child / nchildren);
 	d->width *= total > 0 ? (double) own / total : 1.0 / nchildren;
 }
@@ -105,8 +106,8 @@ sfx_ranks_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run, const Sfx
 /* ---- without leaves ---- */
 
 /*
- * The low fences of a child and of its neighbours, and their entries: of [0] the one before it, [1]
- * itself, [2] and [3] those behind it.
+ * The low fences and entries of a child and its neighbors: [0] is the child before it, [1] the
+ * child itself, [2] and [3] are those after it.
  */
 typedef struct Around
 {
@@ -116,7 +117,7 @@ typedef struct Around
 	uint8		bytes[4][SFX_MAX_ENTRY];
 } Around;
 
-#define ENOUGH	(-100)			/* no error of core */
+#define ENOUGH	(-100)			/* ends sfx_inner_each; not an error code of core */
 
 static void
 set_low(Around *a, int i, const SfxPos *low)
@@ -146,7 +147,7 @@ collect(void *ctx, int i, const SfxChild *child)
 	return SFX_OK;
 }
 
-/* The eight bytes of a key behind the first skip, as a number. */
+/* Eight bytes of a key, after the first `skip`, as a number. */
 static double
 number_behind(const SfxPos *pos, uint32 skip)
 {
@@ -157,7 +158,9 @@ number_behind(const SfxPos *pos, uint32 skip)
 	return (double) sfx_load_be64(b);
 }
 
-/* Where pos lies on the way from key a to key b, 0 to 1; below 0 and above 1 beyond them. */
+/*
+ * Where pos is between keys a (0) and b (1), by linear interpolation; outside, below 0 or above 1.
+ */
 static double
 place_between(const SfxPos *pos, const SfxPos *a, const SfxPos *b)
 {
@@ -166,15 +169,15 @@ place_between(const SfxPos *pos, const SfxPos *a, const SfxPos *b)
 				to = number_behind(b, skip);
 
 	if (to <= from)
-		return 0.5;				/* a run of one key: its TIDs */
+		return 0.5;				/* one key, whose entries differ in their TIDs */
 	if (sfx_lcp(pos->key, pos->len, a->key, a->len) < skip)
 		return sfx_cmp_bytes(pos->key, pos->len, a->key, a->len) < 0 ? -HUGE_VAL : HUGE_VAL;
 	return (number_behind(pos, skip) - from) / (to - from);
 }
 
 /*
- * The share of a leaf's entries that lie below pos.  The first and the last leaf of a tree have one
- * fence: their keys are taken for as dense as those of the leaf beside them.
+ * The share of a leaf's entries below pos.  A tree's first leaf has no low fence and its last leaf
+ * no high one: their keys are taken to be as dense as those of the neighboring leaf.
  */
 static double
 share_between_fences(const SfxOpened *o, const Around *a, const SfxPos *pos)
@@ -182,7 +185,7 @@ share_between_fences(const SfxOpened *o, const Around *a, const SfxPos *pos)
 	double		own = Max(a->count[1], 1),
 				share = 0.5;
 
-	/* a comparator's keys have an order but no distances */
+	/* raw keys in comparator order cannot be interpolated */
 	if (o->order != NULL)
 		return share;
 	if (a->low[1].key && a->low[2].key)
@@ -194,7 +197,7 @@ share_between_fences(const SfxOpened *o, const Around *a, const SfxPos *pos)
 	return Min(Max(share, 0), 1);
 }
 
-/* narrow_to_child on level 1, and as far into the leaf as its fences tell. */
+/* Like narrow_to_child on level 1, and then into the leaf by interpolation between its fences. */
 static void
 narrow_by_fences(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxPos *pos, Descent *d)
 {
@@ -223,7 +226,7 @@ narrow_by_fences(const SfxOpened *o, const SfxMeta *meta, uint32 run, const SfxP
 		sfx_inner_fences(&page, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0 ||
 		(a->at = sfx_inner_find(&page, pos)) < 0 || sfx_inner_counts(&page, a->at, &below, &own, &total) < 0)
 		sfx_corrupt(o->index, blkno, "inner page");
-	/* what the last child ends with is the page's fence */
+	/* the page's high fence ends its last child */
 	if (!inf && a->at + 2 >= page.nchildren)
 		set_low(a, page.nchildren - a->at + 1, &high);
 	if (sfx_inner_each(&page, collect, a) == SFX_CORRUPT)
@@ -253,8 +256,7 @@ sfx_rank_above_leaves(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos
 				rank = 0;
 
 	/*
-	 * from the main tree on, whose share stands for that of a run of one leaf, which has nothing
-	 * above it
+	 * begin with the main tree, whose share is used for runs of one leaf, which have no inner page
 	 */
 	for (int r = meta->nruns - 1; r >= 0; r--)
 	{

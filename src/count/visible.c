@@ -1,23 +1,16 @@
 /*-------------------------------------------------------------------------
- * visible.c - how many of many entries' rows a snapshot sees, most of them by the visibility map
+ * visible.c - counting which rows of many entries a snapshot sees, mostly by the visibility map
  * alone
  *
- * Core's index-only scan keeps one page of the map pinned and visits rows in index order.  Counting
- * allows more: all pages of the map stay pinned, a block's TIDs are tested by vectors
- * (tidvisible.c), and rows that have to be looked at are put off, sorted by their place in the
- * table, and visited page by page.
+ * Core's index-only scan keeps one page of the map pinned and visits rows in index order.  A count
+ * can do better.  All pages of the map stay pinned, the TIDs of a block are tested by vector
+ * instructions (tidvisible.c), and rows for which the map does not vouch are put off, sorted by
+ * their place in the table, and visited page by page.
  *
- * Y1      An entry is read before the bit of its heap block.  Who inserts a row clears the bit
- * before he puts an entry anywhere: so
- *		the bit of an entry that was read tells of its row, too.
- * Y2      From reading an entry to testing its bit the gate is held.  Else VACUUM could have the
- * row's TID given to a new row.
- * Y2      Rows may be looked at later: what stands at a TID that was given away is newer than an
- * MVCC snapshot, which does not see it.
- * Y1	Each bit is read once: the count and the list of the others are made from the same value.
- * Y1	Heap blocks beyond the map as it was pinned are not all-visible.
- * Y8	Where all of the table is all-visible behind R1, each entry that the trees had then is a
- * visible row (reader_count.c).
+ * The rules are Y1 (an entry is read before its block's bit, and each bit once), Y2 (the gate is
+ * held from the one to the other; rows may be visited later) and Y8 (if the map vouches for the
+ * whole table after R1, each entry that the trees have then is of a visible row); src/README.md,
+ * "Counts by block".
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -35,16 +28,16 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* As core has it: two bits a heap block behind the page header. */
+/* As in core: two bits for each heap block, after the page header. */
 #define MAP_BYTES			(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
 #define MAP_BLOCKS			(MAP_BYTES * 4)
 
-#define ADD_MAX				1024	/* TIDs tested at once */
+#define ADD_MAX				1024	/* TIDs tested in one call, at most */
 #define RADIX_BITS			11
 #define RADIX				(1 << RADIX_BITS)
-#define RADIX_WORTH			2048	/* fewer are sorted by comparisons */
+#define RADIX_WORTH			2048	/* shorter lists are sorted by comparisons */
 
-/* Where the number of a row stands that is looked at for itself; below it its TID. */
+/* In an item to be visited, the row's number is in the high bits, and its TID below. */
 #define ROW_SHIFT			48
 #define ROW_TID(item)		((item) & ((UINT64CONST(1) << ROW_SHIFT) - 1))
 
@@ -58,21 +51,21 @@ struct SfxVisibility
 	Relation	heap;
 	Snapshot	snapshot;
 	MemoryContext cxt;
-	uint32		flags;			/* of the scan: how rows are looked at */
-	bool		serializable;	/* blocks that the map vouches for are locked as read */
-	BlockNumber locked;			/* the last one of them */
-	BlockNumber heap_end;		/* the table has so many blocks at least */
-	bool		was_all;		/* mutant: the map was looked at when it was pinned */
+	uint32		flags;			/* of the scan, for fetching rows */
+	bool		serializable;	/* heap blocks for which the map vouches get predicate locks */
+	BlockNumber locked;			/* the last one of these */
+	BlockNumber heap_end;		/* the table has at least so many blocks */
+	bool		was_all;		/* mutant: the map was read when it was pinned */
 	SfxVisMap	map;
-	Buffer	   *buf;			/* of the map's pages */
-	Buffer		prune_map;		/* ... and of the one that pruning has used last */
+	Buffer	   *buf;			/* pins of the map's pages */
+	Buffer		prune_map;		/* ... and of the page that pruning has used last */
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	uint64		visible;
 	uint64		fetched;
 	int			n;				/* TIDs put off */
 	int			room;
-	uint64	   *tid;			/* room + ADD_MAX + SFX_HIDDEN_SLACK of them */
+	uint64	   *tid;			/* memory for room + ADD_MAX + SFX_HIDDEN_SLACK of them */
 };
 
 int
@@ -88,8 +81,9 @@ sfx_visibility_blocks(void)
 }
 
 /*
- * So many blocks as this backend has last known the table to have, which costs no system call.  If
- * there are more now, their pages of the map are not pinned at worst (Y1).
+ * The number of blocks that this backend has last seen, which needs no system call.  If the table
+ * has grown since, the map's pages for the new blocks may not be pinned, and their rows are visited
+ * (Y1).
  */
 static BlockNumber
 known_blocks(Relation heap)
@@ -99,7 +93,7 @@ known_blocks(Relation heap)
 	return n != InvalidBlockNumber ? n : RelationGetNumberOfBlocks(heap);
 }
 
-/* Pin the map.  A page that the map does not have yet has no bits. */
+/* Pin the map.  Blocks of a page that the map does not have yet are not all-visible. */
 static void
 pin_map(SfxVisibility *v)
 {
@@ -142,9 +136,9 @@ sfx_visibility_begin(IndexScanDesc scan)
 	return v;
 }
 
-/* ---- rows that have to be looked at ---- */
+/* ---- rows that have to be visited ---- */
 
-/* Bytes that the list may take; at first it is short. */
+/* Enlarge the list of TIDs, which is short at first, up to what work_mem allows. */
 static void
 grow_list(SfxVisibility *v)
 {
@@ -170,8 +164,8 @@ cmp_tid(const void *a, const void *b)
 }
 
 /*
- * Order by heap block, and inside one by offset, since memory is read fastest in order: digits from
- * the lowest on, leaving out those above the highest block.
+ * Sort by heap block, and in each block by offset, since memory is read fastest in order.  A radix
+ * sort from the lowest digit on, without the digits above the highest block.
  */
 static void
 sort_by_place(uint64 *tid, int n)
@@ -219,7 +213,7 @@ sort_by_place(uint64 *tid, int n)
 	pfree(other);
 }
 
-/* A row was looked at, which is visible. */
+/* Note that a row was visited and is visible. */
 static inline void
 note_seen(SfxVisibility *v, uint64 item, bool *seen)
 {
@@ -228,7 +222,10 @@ note_seen(SfxVisibility *v, uint64 item, bool *seen)
 		seen[item >> ROW_SHIFT] = true;
 }
 
-/* The same block of a heap for all: pinned and locked once, as bitmap scans do. */
+/*
+ * Visit rows of one heap block, which is pinned and locked once, as in bitmap scans; returns how
+ * many are visible.
+ */
 static int
 look_at_page(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 {
@@ -252,7 +249,7 @@ look_at_page(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 	return visible;
 }
 
-/* The same for other table access methods, which have no face for a block's rows. */
+/* The same for other table access methods, which offer no access to the rows of a block. */
 static int
 fetch_rows(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 {
@@ -282,8 +279,8 @@ fetch_rows(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 }
 
 /*
- * Look at n rows, page by page; tid is sorted.  How many are visible; seen, if not NULL, is set for
- * the numbers of those.
+ * Visit n rows page by page; sorts tid.  Returns how many are visible; if seen is not NULL, it is
+ * set for the numbers of these.
  */
 static uint64
 look_at_rows(SfxVisibility *v, uint64 *tid, int n, bool *seen)
@@ -309,7 +306,7 @@ look_at_rows(SfxVisibility *v, uint64 *tid, int n, bool *seen)
 	return visible;
 }
 
-/* Of those that were put off. */
+/* Visit the rows that were put off, and count the visible ones. */
 static void
 count_put_off(SfxVisibility *v)
 {
@@ -319,7 +316,7 @@ count_put_off(SfxVisibility *v)
 
 /* ---- counting ---- */
 
-/* For n more TIDs, if all of them are put off. */
+/* Make room in the list for n more TIDs. */
 static inline void
 make_room(SfxVisibility *v, int n)
 {
@@ -330,8 +327,8 @@ make_room(SfxVisibility *v, int n)
 }
 
 /*
- * SERIALIZABLE: what the map vouches for counts as read, block by block, as in core's index-only
- * scans.
+ * In SERIALIZABLE transactions, heap blocks for which the map vouches are locked as read, as by
+ * core's index-only scans.
  */
 static void
 lock_blocks(SfxVisibility *v, const uint64 *tid, int n)
@@ -347,7 +344,7 @@ lock_blocks(SfxVisibility *v, const uint64 *tid, int n)
 	}
 }
 
-/* Y1: both the count and the list come from one look. */
+/* Count and list come from one reading of the bits (Y1). */
 static void
 test_once(SfxVisibility *v, const uint64 *tid, int n)
 {
@@ -358,7 +355,7 @@ test_once(SfxVisibility *v, const uint64 *tid, int n)
 }
 
 #ifdef SFX_TEST
-/* Two looks, between which a bit can change. */
+/* A mutant: reads the bits twice, and a bit may change in between. */
 static void
 test_twice(SfxVisibility *v, const uint64 *tid, int n)
 {
@@ -493,7 +490,7 @@ sfx_visibility_hidden(SfxVisibility *v, const uint64 *tid, int n, uint16 *hidden
 	if (v->serializable)
 		lock_blocks(v, tid, n);
 	found = sfx_kernels->hidden(&v->map, tid, n, list);
-	/* the kernel keeps their order */
+	/* the kernel keeps the order of TIDs */
 	for (int h = 0; h < found; h++, i++)
 	{
 		while (tid[i] != list[h])

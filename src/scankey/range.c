@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  * range.c - from the arguments of an SQL function to a range of an index
  *
- * A bound of k columns (x1, ..., xk) is the end of a range of scan conditions: the positions with
- * columns >= (x1, ..., xk) begin where those with column 1 = x1, ..., column k >= xk do.  So
+ * A bound of k columns (x1, ..., xk) is the end of a range of scan conditions: positions with
+ * columns >= (x1, ..., xk) begin where those with column 1 = x1, ..., column k >= xk begin.  So
  * scankey.c makes the bytes, for every type and in both key spaces, and an argument of another type
- * of the operator family is compared as in a query.  In descending columns the ends change places.
+ * of the operator family is compared as in a query.  In descending columns the two ends are
+ * swapped.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -39,8 +40,8 @@
 /* ---- opening ---- */
 
 /*
- * Counting what is there tells of rows: as much as SELECT may see, and nothing where policies hide
- * some.
+ * A count of entries reveals rows.  So the user needs the right to SELECT, and row-level security
+ * must not hide any row from the user.
  */
 static void
 check_rights(Relation heap, Relation index)
@@ -120,8 +121,8 @@ cast_value(const SfxArg *arg, Node *cast)
 }
 
 /*
- * arg as a constant that index column col (0-based) can be compared with: its value, and in
- * *subtype its type as an operator family knows it.
+ * Convert arg to a constant that index column col (0-based) can be compared with.  Returns its
+ * value; *subtype: its type, as the operator family knows it.
  */
 static Datum
 fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
@@ -167,7 +168,7 @@ make_key(const SfxOpened *o, int col, StrategyNumber strategy, const SfxArg *arg
 	Datum		value;
 	Oid			op;
 
-	if (arg == NULL)			/* not NULL */
+	if (arg == NULL)			/* IS NOT NULL */
 	{
 		ScanKeyEntryInitialize(key, SK_ISNULL | SK_SEARCHNOTNULL, col + 1, InvalidStrategy, InvalidOid, InvalidOid, InvalidOid, 0);
 		return;
@@ -188,7 +189,7 @@ make_key(const SfxOpened *o, int col, StrategyNumber strategy, const SfxArg *arg
 bool
 sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 {
-	SfxScanKeys keybuf;			/* some 25 kB, for which palloc would go to malloc */
+	SfxScanKeys keybuf;			/* some 25 kB, for which palloc would call malloc */
 	SfxScanKeys *sk = &keybuf;
 	bool		single;
 	SfxPos		lo,
@@ -227,7 +228,10 @@ range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 
 /* ---- rows ---- */
 
-/* The columns of a bound: a row's, or the one value.  Memory: the current context. */
+/*
+ * Write the columns of a bound, a row's or the one value, to col; returns their number.  Memory:
+ * the current context.
+ */
 static int
 split_columns(const SfxOpened *o, const SfxArg *arg, SfxArg *col)
 {
@@ -272,8 +276,8 @@ split_columns(const SfxOpened *o, const SfxArg *arg, SfxArg *col)
 }
 
 /*
- * The end of a range, low or high by value, that a bound of n columns makes.  False: no key lies on
- * this side of the bound.
+ * Set *range to the range that a bound of n columns ends: at its low end, if `low`, else at its
+ * high end (by value).  False: no key lies on this side of the bound.
  */
 static bool
 range_end(const SfxOpened *o, const SfxArg *col, int n, bool low, bool inclusive, SfxRange *range)
@@ -289,7 +293,7 @@ range_end(const SfxOpened *o, const SfxArg *col, int n, bool low, bool inclusive
 		range_of_keys(o, keys, n, range);
 		if (!range->empty)
 			return true;
-		/* nothing on this side with these leading columns: then what lies beyond them */
+		/* no key with these leading columns is on this side: the range ends where they end */
 		inclusive = false;
 	}
 	return false;

@@ -17,20 +17,20 @@ typedef struct SfxArg
 	bool		isnull;
 } SfxArg;
 
-/* Argument argno of the function called. */
+/* Argument argno of the current function call. */
 extern SfxArg sfx_arg_get(FunctionCallInfo fcinfo, int argno);
 
-/* A range [lo, hi) with its own bytes, as sfx_reader_seek takes it. */
+/* A range [lo, hi), as sfx_reader_seek takes it, whose bytes are in lobuf and hibuf. */
 typedef struct SfxRange
 {
-	bool		empty;			/* nothing can be in it; the rest is not set */
+	bool		empty;			/* no key is in it; the other members are not set */
 	SfxPos		lo;
 	SfxPos		hi;
 	uint8		lobuf[SFX_BOUND_MAX];
 	uint8		hibuf[SFX_BOUND_MAX];
 } SfxRange;
 
-/* An index opened for somebody who wants to know what is in it. */
+/* An index opened by a function that reads its entries. */
 typedef struct SfxOpened
 {
 	Relation	heap;
@@ -40,26 +40,33 @@ typedef struct SfxOpened
 } SfxOpened;
 
 /*
- * Open an index and its table with AccessShareLock; what waits of it is appended (D7).  ERROR
- * unless the index is a valid surfidx index that can be read here, the user may SELECT all its
- * columns (the table, where it has expressions or a predicate), and no row-level security hides
- * rows from the user.  Memory: the current context.
+ * Open an index and its table with AccessShareLock, and append this backend's pending entries of it
+ * (D7).  Errors, unless the index is a valid surfidx index that can be read here; the user may
+ * SELECT all its columns (the table, if it has expressions or a predicate); and no row-level
+ * security hides rows from the user.  Memory: from the current context.  sfx_close_after_look
+ * releases both locks.
  */
 extern void sfx_open_to_look(Oid relid, SfxOpened *o);
 extern void sfx_close_after_look(SfxOpened *o);
 
 /*
- * The keys from low to high.  A NULL argument is an open end; a row gives several columns, which
- * compare as rows do.  With one end given, keys whose first column is NULL are not in the range.
- * ERROR where a value does not fit its column.
+ * Set *range to the keys from low to high.  A NULL argument is an open end; a row bounds several
+ * columns, and is compared as rows are.  If one end is given, keys whose first column is NULL are
+ * not in the range.  Errors: a value does not fit its column, or the bounds are not a single range.
  */
 extern void sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 							  const SfxArg *high, bool high_inclusive, SfxRange *range);
 
-/* The one range of these conditions.  False: they are not so simple, nothing is set. */
+/*
+ * Set *range to the one range of these conditions.  False: there are several, or filters; *range is
+ * not set.
+ */
 extern bool sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range);
 
-/* The keys whose first n columns are these; NULL means that the column is NULL. */
+/*
+ * Set *range to the keys whose first n columns have these values; NULL means that the column is
+ * NULL. Errors as above.
+ */
 extern void sfx_range_equal(const SfxOpened *o, const SfxArg *values, int n, SfxRange *range);
 
 #endif							/* SURFIDX_BOUNDS_H */

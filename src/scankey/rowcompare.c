@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * rowcompare.c - row comparisons, (a, b) > (1, 2), as conditions of a scan
  *
- * Which range they bound is in scankey_row.c; here they are asked of an entry.
+ * scankey_row.c computes the ranges that they bound; the functions here evaluate them for an entry.
  *-------------------------------------------------------------------------
  */
 #include "rowcompare.h"
@@ -22,7 +22,9 @@ sfx_row_upto(const ScanKeyData *header)
 	return upto;
 }
 
-/* As the row's columns say up to the first that differs; NULL in one that is asked is not true. */
+/*
+ * The first column that differs decides.  The result is false if a column up to that one is NULL.
+ */
 bool
 sfx_row_passes(const ScanKeyData *header, const Datum *values, const bool *isnull)
 {

@@ -12,17 +12,23 @@
 
 #include "access/skey.h"
 
-/* The key that tells of the first column: the first member of a row comparison, else the key. */
+/*
+ * The key with the condition on the first column: the first member of a row comparison, or the key
+ * itself.
+ */
 static inline const ScanKeyData *
 sfx_first_key(const ScanKeyData *key)
 {
 	return (key->sk_flags & SK_ROW_HEADER) ? (ScanKey) DatumGetPointer(key->sk_argument) : key;
 }
 
-/* The number of columns that a row comparison needs. */
+/* The number of leading columns that a row comparison reads. */
 extern int	sfx_row_upto(const ScanKeyData *header);
 
-/* Is it true of these values? */
+/*
+ * Is the row comparison true of the values of these columns?  Calls comparison functions, so no
+ * page is locked.
+ */
 extern bool sfx_row_passes(const ScanKeyData *header, const Datum *values, const bool *isnull);
 
 #endif							/* SURFIDX_ROWCOMPARE_H */

@@ -1,5 +1,6 @@
 /*-------------------------------------------------------------------------
- * scankey.c - from scan keys to byte ranges: the conditions' shape, the odometer, the bounds
+ * scankey.c - from scan keys to byte ranges: the conditions' shape, the ranges in order, their
+ * bounds
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -35,7 +36,7 @@ sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const S
 	sk->quals = NULL;
 	if (nkeys == 0)
 		return;
-	/* one piece of memory: statements may be short */
+	/* one allocation, since statements may be short */
 	sk->quals = palloc0(MAXALIGN(nkeys * sizeof(SfxQual)) + nkeys * sizeof(SfxScanFilter) + kd->nkeys * sizeof(SfxList));
 	sk->filters = (SfxScanFilter *) ((char *) sk->quals + MAXALIGN(nkeys * sizeof(SfxQual)));
 	sk->lists = (SfxList *) (sk->filters + nkeys);
@@ -58,9 +59,7 @@ sfx_scankeys_end(SfxScanKeys *sk)
 	}
 }
 
-/*
- * Do conditions bound the first column from below and from above?  (Then all ranges have two ends.)
- */
+/* Do conditions bound the first column on both sides, so that all ranges have two ends? */
 static bool
 bounds_both_sides(const SfxScanKeys *sk)
 {
@@ -94,7 +93,10 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 	sk->leap_col = -1;
 	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
 
-	/* An operator with a NULL constant matches nothing, nor does a row that begins with one. */
+	/*
+	 * An operator with a NULL constant matches no row, nor does a row comparison that begins with
+	 * NULL.
+	 */
 	for (int i = 0; i < nkeys; i++)
 	{
 		int			flags = sfx_first_key(&keys[i])->sk_flags;
@@ -181,7 +183,9 @@ sfx_scankeys_advance(SfxScanKeys *sk, ScanDirection dir)
 	return false;
 }
 
-/* The prefix of the present range into out; its length, or -1 if no key can be so long. */
+/*
+ * Write the prefix of the current range to out; returns its length, or -1 if no key can be so long.
+ */
 static int
 compose_prefix(const SfxScanKeys *sk, uint8 *out)
 {
@@ -207,7 +211,7 @@ compose_prefix(const SfxScanKeys *sk, uint8 *out)
 	return len + sk->pinned_len - from;
 }
 
-/* May keys that are equal to the one in lo be stored squeezed, and so with other bytes? */
+/* May keys that are equal to the one in lo be stored in compressed form, with other bytes? */
 static inline bool
 may_be_squeezed(const SfxScanKeys *sk, int len)
 {
@@ -231,7 +235,7 @@ sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 	}
 	if (sk->one_key && !may_be_squeezed(sk, len))
 	{
-		/* all TIDs of one key: the same bytes at both ends are looked for once */
+		/* all TIDs of one key: the same bytes at both ends are searched for once */
 		lo->len = hi->len = len;
 		hi->key = sk->lo;
 		hi->tid = SFX_MAX_TID;
@@ -260,7 +264,7 @@ sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 
 /* ------------------------------------------------------------------ the shape */
 
-/* sk_flags as far as they belong to the shape. */
+/* The flags of a key that belong to the shape. */
 static inline int
 shape_flags(const ScanKeyData *key)
 {
@@ -286,7 +290,7 @@ same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys)
 	return true;
 }
 
-/* Does this condition need memory while it is prepared? */
+/* Does the preparation of this condition need memory? */
 static bool
 needs_work_memory(const SfxKeyDesc *kd, const SfxQual *q)
 {
@@ -294,7 +298,7 @@ needs_work_memory(const SfxKeyDesc *kd, const SfxQual *q)
 		(!q->is_test && !(q->own_type && kd->col[q->col].typbyval));
 }
 
-/* What a row comparison says of its first column alone: that it is not on the other side. */
+/* What a row comparison implies for its first column alone: <= or >=. */
 static inline StrategyNumber
 first_strategy(StrategyNumber row)
 {
@@ -342,7 +346,7 @@ take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys)
 		if (sk->work == NULL && needs_work_memory(sk->kd, &q))
 			sk->work = AllocSetContextCreate(sk->parent, "surfidx scan keys", ALLOCSET_SMALL_SIZES);
 
-		/* by column, otherwise as they came */
+		/* sorted by column, else in their order */
 		for (; at > 0 && sk->quals[at - 1].col > q.col; at--)
 			sk->quals[at] = sk->quals[at - 1];
 		sk->quals[at] = q;

@@ -1,18 +1,20 @@
 /*-------------------------------------------------------------------------
  * scankey.h - from scan keys to byte ranges and leftover filters
  *
- * The conditions of a scan become
+ * The conditions of a scan become ranges and filters.
  *
- *	ranges	[lo, hi) of key bytes, ascending and disjoint.  Leading columns that are pinned to one value (=, IS NULL)
- *			or to a list of values (= ANY) make a prefix; the first column that is not may add a lower and an
- *			upper bound, which row comparisons may take apart into pieces (R11).  Without lists and
- *			pieces there is one range; with them there is one for each combination of list elements
- *			and each piece, walked like an odometer in index order.
- *	filters	what the ranges do not guarantee: conditions on later columns and those whose constant has no
- *			byte form.  They are checked on the values of each entry, so that no scan needs a recheck.
+ * Ranges are intervals [lo, hi) of key bytes, ascending and disjoint.  Leading columns that have one
+ * value (=, IS NULL) or a list of values (= ANY) make a prefix; the first other column may add a
+ * lower and an upper bound, which row comparisons may split into pieces (R11).  Without lists and
+ * pieces there is one range; with them there is one for each combination of list elements and each
+ * piece, in index order, like the numbers of an odometer.
  *
- * The shape of the conditions (columns, strategies, types) is looked at once; only the constants
- * are read again when a scan is restarted with others.
+ * Filters are conditions that the ranges do not guarantee: those on later columns, and those whose
+ * constant has no byte form.  They are checked on the values of each entry, so no scan needs a
+ * recheck.
+ *
+ * The shape of the conditions (columns, strategies, types) is computed once; a scan that is
+ * restarted with other constants reads only these again.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SCANKEY_H
@@ -33,37 +35,42 @@ typedef struct SfxBytes
 	int			len;
 } SfxBytes;
 
-/* A part of the order behind the prefix: [lo, hi). */
+/* A part of the key order after the prefix: [lo, hi). */
 typedef struct SfxRowPiece
 {
 	SfxBytes	lo;
 	SfxBytes	hi;
 } SfxRowPiece;
 
-/* One = ANY list of the prefix: the bytes that a column may have, ascending, without duplicates. */
+/* One = ANY list of the prefix: the bytes that a column may have, ascending and distinct. */
 typedef struct SfxList
 {
 	SfxBytes   *elem;
 	int			n;				/* at least 2 */
-	int			cur;			/* the odometer's wheel */
-	int			at;				/* how many of the pinned bytes stand before it */
+	int			cur;			/* the current element */
+	int			at;				/* number of pinned bytes before it */
 } SfxList;
 
+/*
+ * The conditions of a scan, and the ranges and filters made of them.  Owned by the scan; memory
+ * that grows is in `parent` and its children.
+ */
 typedef struct SfxScanKeys
 {
 	Relation	index;
 	const SfxKeyDesc *kd;
 	const SfxOrder *order;
 	MemoryContext parent;
-	MemoryContext work;			/* of one preparation: lists, converted constants; made when needed */
-	MemoryContext eval;			/* of one check of the filters; made when needed */
+	MemoryContext work;			/* of one preparation: lists, converted constants; made when it is
+								 * first needed */
+	MemoryContext eval;			/* of one check of the filters; made when it is first needed */
 
 	/* the shape */
 	int			nquals;
 	SfxQual    *quals;			/* by column */
 	bool		shaped;
-	bool		closed;			/* the ranges have two ends: a pinned column, or bounds on both
-								 * sides */
+	bool		closed;			/* the ranges have two ends: the first column is pinned, or bounded
+								 * on both sides */
 
 	/* the ranges */
 	int			nlists;
@@ -72,30 +79,31 @@ typedef struct SfxScanKeys
 	int			tail_lo_len;	/* 0: no lower bound beyond the prefix */
 	int			tail_hi_len;	/* 0: no upper bound beyond the prefix */
 	int			npieces;		/* of row comparisons, ascending, in place of tail_lo and tail_hi;
-								 * 0: there are none */
+								 * 0: none */
 	SfxRowPiece *pieces;
-	int			piece;			/* the odometer's innermost wheel */
-	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: a range
-								 * is one key */
+	int			piece;			/* the current piece */
+	bool		one_key;		/* all columns are pinned, and equal keys have equal bytes: each
+								 * range is one key */
 
 	/*
-	 * leaping: the first column behind those that bound the ranges that has an interval of its
-	 * own.  Entries outside of it are left out by seeking, not by looking at each.
+	 * Leaps: leap_col is the first column after those that bound the ranges, if conditions bound
+	 * it.  A scan seeks over entries whose value is outside of its interval, instead of checking
+	 * each.
 	 */
 	int			leap_col;		/* -1: none */
 	uint8	   *leap_lo;		/* the interval, in parent; SFX_MAX_ENTRY + 1 bytes each */
 	uint8	   *leap_hi;
 	int			leap_lolen;
 	int			leap_hilen;
-	uint8	   *leap_to;		/* where the last leap went: SFX_BOUND_MAX bytes */
+	uint8	   *leap_to;		/* target of the last leap: SFX_BOUND_MAX bytes */
 	const SfxScanFilter *leap_list; /* its = ANY list; NULL: none */
 
 	/* the filters */
 	int			nfilters;
-	int			filter_upto;	/* key columns that they need */
+	int			filter_upto;	/* key columns that they read */
 	SfxScanFilter *filters;		/* [nquals] */
 
-	uint8		pinned[SFX_MAX_ENTRY];	/* bytes of the prefix, without those of the lists */
+	uint8		pinned[SFX_MAX_ENTRY];	/* bytes of the prefix, without the lists' elements */
 	uint8		tail_lo[SFX_MAX_ENTRY + 1];
 	uint8		tail_hi[SFX_MAX_ENTRY + 1];
 	uint8		lo[SFX_BOUND_MAX];
@@ -103,45 +111,59 @@ typedef struct SfxScanKeys
 	uint8		scratch[SFX_MAX_ENTRY];
 } SfxScanKeys;
 
-/* Start with no conditions; nkeys scan keys at most will come.  Memory: the current context. */
+/*
+ * Initialize *sk without conditions, for at most nkeys scan keys.  Memory: from the current
+ * context.  kd and order must outlive *sk.
+ */
 extern void sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int nkeys);
 
-/* Work the conditions out.  False: they contradict one another, there are no rows.  keys must stay as they are until the
- * next preparation. */
+/*
+ * Compute ranges and filters of the conditions.  False: they contradict each other, and no row
+ * matches.  keys must not change until the next preparation.  Calls comparison and input functions,
+ * so no page is locked.
+ */
 extern bool sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys);
 
-/* Turn the odometer to the first range in that direction. */
+/* Go to the first range in that direction. */
 extern void sfx_scankeys_rewind(SfxScanKeys *sk, ScanDirection dir);
 
-/* To the next range in that direction; false, and nothing moved, if there is none. */
+/* Go to the next range in that direction; false, and no move, if there is none. */
 extern bool sfx_scankeys_advance(SfxScanKeys *sk, ScanDirection dir);
 
-/* Is there one range? */
+/* Is there one range at most? */
 static inline bool
 sfx_scankeys_single(const SfxScanKeys *sk)
 {
 	return sk->nlists == 0 && sk->npieces <= 1;
 }
 
-/* Do the scan's ranges follow from a row comparison, of which each is true of some rows only? */
+/* Are the scan's ranges pieces of a row comparison, each of which is true of some rows only? */
 static inline bool
 sfx_scankeys_in_pieces(const SfxScanKeys *sk)
 {
 	return sk->npieces > 1;
 }
 
-/* The bounds of the present range, pointing into *sk; as sfx_reader_seek takes them. */
+/*
+ * The bounds of the current range, as sfx_reader_seek takes them; their bytes belong to *sk, and
+ * are valid until its next change.
+ */
 extern void sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi);
 
-/* Do the values of the first filter_upto columns pass the filters? */
+/*
+ * Do the values of the first filter_upto columns pass the filters?  keys: as in the last
+ * preparation.
+ */
 extern bool sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const bool *isnull);
 
 /*
- * The nearest position in that direction, seen from this stored key, at which the leap column may have a value that it is asked for; its bytes are
- * *sk's, valid until the next call.  False: the column's value is one of those, or there is no such column.
+ * From a stored key, find the nearest position in that direction at which the leap column may have
+ * a value that the conditions allow; its bytes belong to *sk, and are valid until the next call.
+ * False: the key's own value is allowed, or there is no leap column or no such position.
  */
 extern bool sfx_scankeys_leap(SfxScanKeys *sk, const uint8 *key, int len, ScanDirection dir, SfxPos *pos);
 
+/* Free what *sk owns, but not *sk itself. */
 extern void sfx_scankeys_end(SfxScanKeys *sk);
 
 #endif							/* SFX_SCANKEY_H */

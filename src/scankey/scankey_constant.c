@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * scankey_constant.c - what a constant says of a column of another type
+ * scankey_constant.c - converting a constant of another type to the column's type
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -26,7 +26,7 @@ sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, SfxCon
 		case SFX_BOUND_EXACT:
 			return CONST_INTERVAL;
 		case SFX_BOUND_AFTER:
-			/* a name cut short: after it in the order of bytes only */
+			/* a name that was truncated: it sorts after the value in byte order only */
 			if (col->raw)
 				return CONST_FILTER;
 			if (q->strategy == BTEqualStrategyNumber)

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * scankey_filter.c - what ranges do not guarantee: checks of entries
+ * scankey_filter.c - filters: conditions that the ranges do not guarantee, checked for each entry
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -34,6 +34,7 @@ sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys)
 	return true;
 }
 
+/* Does an = ANY (or < ANY, ...) condition hold for this value? */
 static bool
 check_array(SfxScanKeys *sk, const SfxScanFilter *f, ScanKey key, Datum value)
 {
@@ -74,7 +75,7 @@ sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const boo
 	MemoryContext old = MemoryContextSwitchTo(sk->eval);
 	bool		pass = true;
 
-	/* operators may leave memory behind */
+	/* operators may leave memory allocated */
 	MemoryContextReset(sk->eval);
 	for (int i = 0; pass && i < sk->nfilters; i++)
 	{

@@ -3,8 +3,8 @@
  *
  * Each condition on a column is an interval of that column's bytes (marker and value):
  *
- *	= v			[01 v, succ(01 v))			the only entries between are those equal to v: values are self-delimiting
- *	> v			[succ(01 v), 02)			NULLs, which stand below 01 or at 02, match no comparison
+ *	= v			[01 v, succ(01 v))			just the entries equal to v: values are self-delimiting
+ *	> v			[succ(01 v), 02)			NULLs, below 01 or at 02, match no comparison
  *	>= v		[01 v, 02)
  *	< v			[01, 01 v)
  *	<= v		[01, succ(01 v))
@@ -12,13 +12,13 @@
  *	NOT NULL	[01, 02)
  *
  * where succ(b) is the least byte string above everything that starts with b.  In a descending
- * column, whose value bytes are complemented, < and > change places.  Several conditions on a
- * column intersect their intervals as byte strings, whatever they are: redundant and contradictory
- * ones need no care.
+ * column, whose value bytes are complemented, < and > are swapped.  Several conditions on a column
+ * intersect their intervals as byte strings, so redundant and contradictory conditions are no
+ * special cases.
  *
  * In the comparator key space values that are equal may differ in their bytes, so an interval's end
- * is the value followed by a mark that stands below (BEFORE, for 01 v) or above (AFTER, for succ)
- * everything that is equal so far, and column bytes are compared by sfx_order_cmp_column.
+ * is the value followed by a mark that sorts below (BEFORE, for 01 v) or above (AFTER, for succ)
+ * everything that is equal up to there, and column bytes are compared by sfx_order_cmp_column.
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_SCANKEY_IMPL_H
@@ -35,17 +35,16 @@
 /* The shape of one scan key. */
 struct SfxQual
 {
-	int			keyno;			/* which scan key it is */
+	int			keyno;			/* number of the scan key */
 	int			col;			/* 0-based */
-	int			flags;			/* sk_flags, without SK_ISNULL where that only tells of the
-								 * constant */
+	int			flags;			/* sk_flags, without SK_ISNULL of a constant */
 	StrategyNumber strategy;
 	Oid			subtype;
 	bool		is_test;		/* IS NULL or IS NOT NULL */
-	bool		own_type;		/* the constant is of the column's type */
-	/* a row comparison: strategy and types are what it says of its first column */
-	StrategyNumber row;			/* its own strategy; 0: it is none */
-	int			upto;			/* key columns that a look at an entry needs */
+	bool		own_type;		/* the constant has the column's type */
+	/* a row comparison; strategy and types are those that it implies for its first column */
+	StrategyNumber row;			/* its own strategy; 0: this is none */
+	int			upto;			/* key columns that a check of an entry reads */
 	/* = ANY: the array's element type, as last seen */
 	Oid			elemtype;
 	int16		elmlen;
@@ -53,62 +52,66 @@ struct SfxQual
 	char		elmalign;
 };
 
+/* A condition that is checked for each entry. */
 struct SfxScanFilter
 {
 	SfxQual    *qual;
-	bool		by_bytes;		/* = ANY, all of whose elements have bytes: a sorted set */
+	bool		by_bytes;		/* = ANY, if all elements have bytes: a sorted set */
 	SfxBytes   *set;
-	Datum	   *elems;			/* other ANY */
+	Datum	   *elems;			/* other ANY conditions */
 	bool	   *elem_isnull;
 	int			n;
 };
 
-/* What the conditions on a column amount to. */
+/* What the conditions on a column result in. */
 typedef enum ColumnResult
 {
-	COL_EMPTY,					/* nothing can match */
+	COL_EMPTY,					/* no value matches */
 	COL_PINNED,					/* one value, appended to the prefix */
 	COL_LIST,					/* a list of values */
 	COL_RANGE,					/* tail_lo, tail_hi */
-	COL_OPEN					/* no bounds, only filters if anything */
+	COL_OPEN					/* no bounds, at most filters */
 } ColumnResult;
 
-/* What a constant amounts to. */
+/* What a constant results in. */
 typedef enum ConstResult
 {
 	CONST_INTERVAL,
 	CONST_NONE,					/* no value of the column matches */
-	CONST_FILTER				/* no telling from the bytes */
+	CONST_FILTER				/* bytes do not tell which values match */
 } ConstResult;
 
-/* A constant as one of the column's type. */
+/* A constant, converted to the column's type. */
 typedef struct SfxConverted
 {
 	Datum		value;
-	Datum		above;			/* near */
+	Datum		above;			/* the upper bound, if `near` */
 	StrategyNumber strategy;
 	bool		all;			/* every value that is not NULL matches */
-	/* matches lie within "strategy value" (=: between value and above), and have to be looked at */
+
+	/*
+	 * matches are within "strategy value" (for =: between value and above), and have to be checked
+	 */
 	bool		near;
 } SfxConverted;
 
-/* An interval of one column's bytes; its buffers have SFX_MAX_ENTRY bytes. */
+/* An interval of one column's bytes; its buffers have SFX_MAX_ENTRY + 1 bytes. */
 typedef struct ByteRange
 {
 	uint8	   *lo;
 	uint8	   *hi;
 	int			lolen;
-	int			hilen;			/* 0: nothing said so far */
+	int			hilen;			/* 0: not set so far */
 } ByteRange;
 
-/* What sorting and searching lists needs to know. */
+/* The order in which lists are sorted and searched. */
 typedef struct ElemOrder
 {
 	const SfxScanKeys *sk;
 	int			col;
 } ElemOrder;
 
-/* Order of two pieces of one column's bytes. */
+/* Compare two byte strings of one column. */
 static inline int
 cmp_bytes(const SfxScanKeys *sk, int col, const uint8 *a, int alen, const uint8 *b, int blen)
 {
@@ -135,7 +138,7 @@ is_equal_array(const SfxQual *q)
 }
 
 /*
- * Make b the least byte string above everything that starts with it; the new length, 0 if there is
+ * Change b to the least byte string above all that begin with it; returns its length, 0 if there is
  * none.
  */
 static inline int
@@ -148,7 +151,7 @@ successor(uint8 *b, int len)
 	return len;
 }
 
-/* The two ends of everything that starts with b, b included: in place, the new length. */
+/* The two ends of all keys that begin with b: changes b in place, and returns the new length. */
 static inline int
 end_below(const SfxScanKeys *sk, uint8 *b, int len)
 {
@@ -168,9 +171,10 @@ end_above(const SfxScanKeys *sk, uint8 *b, int len)
 }
 
 /*
- * A bound longer than any key is cut: a stored key is never a proper prefix of a bound made of
- * whole columns, so it stands on the same side of the cut bound as of the whole one.  (Not so where
- * a comparison function has to read the bound: there it stays whole.)
+ * Append a column's bytes to a bound.  A bound longer than any key is truncated.  No stored key is
+ * a proper prefix of a bound made of whole columns, so a key is on the same side of the truncated
+ * bound as of the whole one.  In comparator order the bound stays whole, since a comparison
+ * function reads it.
  */
 static inline int
 append_cut(const SfxScanKeys *sk, uint8 *buf, int len, const uint8 *tail, int tail_len)
@@ -184,74 +188,81 @@ append_cut(const SfxScanKeys *sk, uint8 *buf, int len, const uint8 *tail, int ta
 /* ---- constants (scankey_constant.c) ---- */
 
 /*
- * Put "strategy value" so that it says the same of every value of the column, with a value of the
- * column's type, or nearly the same.
+ * Convert "column strategy value" to a condition with a constant of the column's type, which is
+ * true of the same values of the column, or, with c->near, of some more.
  */
 extern ConstResult sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value,
 										SfxConverted *c);
 
 /* ---- intervals of one column (scankey_interval.c) ---- */
 
-/* The interval of all values that are not NULL. */
+/* The interval of all values except NULL; and that of an IS [NOT] NULL condition. */
 extern void sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv);
 extern void sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv);
 
 /*
- * The interval of column bytes within which all values lie that match the qual with this constant;
- * *near: others may lie there as well.
+ * An interval that has all values that match the condition with this constant; *near: others may be
+ * in it as well, so entries have to be checked.  Uses sk->scratch and, for near constants, the
+ * current context.
  */
 extern ConstResult sfx_interval_constant(SfxScanKeys *sk, const SfxQual *q, Datum value, ByteRange *iv, bool *near);
 
-/* Narrow a to what it has in common with b. */
+/* Reduce a to its intersection with b. */
 extern void sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a, const ByteRange *b);
 
 /*
- * What the n conditions on a column amount to: a part of the prefix, a list, bounds behind it,
- * filters.
+ * The result of the n conditions on a column: a part of the prefix, a list, or bounds after the
+ * prefix; and filters.
  */
 extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
 
 /* ---- row comparisons (scankey_row.c) ---- */
 
-/* Narrow tail_lo and tail_hi, as the first column's interval has set them.  False: it is empty. */
+/*
+ * Narrow tail_lo and tail_hi, which the first column's conditions have set.  False: the interval is
+ * empty.
+ */
 extern bool sfx_row_narrow(SfxScanKeys *sk, const ScanKeyData *header);
 
 /* ---- pieces (scankey_pieces.c) ---- */
 
 /*
- * Narrow the tail by the row comparisons among the n conditions on its column, and take it apart
- * into the pieces in which they are true; those of which that is not known become filters.  False:
- * none is left.  For COL_RANGE, in the work context, which owns the pieces.
+ * Narrow the tail by the row comparisons among the n conditions on its column, and split it into
+ * the pieces in which they are true; a comparison that cannot be taken apart becomes a filter.
+ * False: no piece is left.  Only after COL_RANGE, in the work context, which owns the pieces.
  */
 extern bool sfx_pieces_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
 
 /* ---- arrays (scankey_interval.c, too) ---- */
 
-/* Take the array of a scan key apart, in the work context. */
+/*
+ * Split the array of a scan key into *elems and *isnull, palloc'd; returns the number of elements.
+ */
 extern int	sfx_array_open(SfxQual *q, const ScanKeyData *key, Datum **elems, bool **isnull);
 
 /*
- * The column bytes of all elements of a = ANY, sorted and without duplicates; the number of them,
- * or -1 if some element has no byte form.
+ * The column bytes of all elements of an = ANY, sorted and distinct, palloc'd; returns their
+ * number, or -1 if an element has no byte form.
  */
 extern int	sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set);
 
-/* Is an equal one in the sorted set? */
+/* Is b in the sorted set? */
 extern bool sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b);
 
-/* ---- what intervals do not guarantee (scankey_filter.c) ---- */
+/* ---- filters (scankey_filter.c) ---- */
 
+/* Add the condition to the filters. */
 extern void sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q);
 
-/* The same, if it is none yet. */
+/* The same, unless it is one already. */
 extern void sfx_scanfilter_once(SfxScanKeys *sk, SfxQual *q);
 
-/* Open the filters' arrays.  False: one of them matches nothing. */
+/* Read the constants of filters with arrays.  False: one of them is empty, so no row matches. */
 extern bool sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys);
 
 /*
- * Conditions from quals[from] on are left to the filters: take the first column's interval.  False:
- * it is empty.
+ * The conditions from quals[from] on are filters: compute the interval of the first column among
+ * them, for leaps.  False: it is empty.
  */
 extern bool sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from);
 

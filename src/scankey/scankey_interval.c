@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * scankey_interval.c - what the conditions on a column amount to: intervals and lists of its bytes
+ * scankey_interval.c - the conditions on one column as intervals and lists of its bytes
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -41,8 +41,8 @@ sfx_interval_all(const SfxScanKeys *sk, ByteRange *iv)
 	iv->lolen = 1;
 
 	/*
-	 * A NULL is such a marker, too: where equal keys are put in the order of their bytes, a bound
-	 * must not tie with it.
+	 * NULL markers are bytes of the same kind; where bytes break ties among equal keys, the bound
+	 * must not be equal to one
 	 */
 	iv->hilen = end_below(sk, iv->hi, 1);
 }
@@ -61,8 +61,8 @@ sfx_interval_null_test(const SfxScanKeys *sk, const SfxQual *q, ByteRange *iv)
 }
 
 /*
- * What = amounts to with a value that is larger than any key: nothing is equal to it, unless values
- * of other lengths can be (text in some collations), or an equal one was compressed in another way.
+ * The result for = and a value longer than any key.  In byte order no stored value equals it.  In
+ * comparator order one may: values of other lengths (text in some collations), or a compressed one.
  */
 static ConstResult
 equal_to_too_large(const SfxScanKeys *sk)
@@ -71,8 +71,8 @@ equal_to_too_large(const SfxScanKeys *sk)
 }
 
 /*
- * The interval of column bytes that "column <strategy> value" describes, the value being of the
- * column's type.
+ * The interval of column bytes that "column <strategy> value" describes; value is of the column's
+ * type.
  */
 static ConstResult
 own_interval(SfxScanKeys *sk, const SfxColumn *col, StrategyNumber strategy, Datum value, ByteRange *iv)
@@ -241,7 +241,7 @@ sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxByte
 	return sort_unique(&eo, *set, out);
 }
 
-/* a := what both sets have; the number of them. */
+/* Reduce a to the elements that b has as well; returns their number. */
 static int
 intersect_sets(const ElemOrder *eo, SfxBytes *a, int na, const SfxBytes *b, int nb)
 {
@@ -262,8 +262,8 @@ intersect_sets(const ElemOrder *eo, SfxBytes *a, int na, const SfxBytes *b, int 
 }
 
 /*
- * An array with another operator (a < ANY): what one of its elements allows, which is what the
- * extreme element does.
+ * The interval of an array with an operator other than = (a < ANY): the union of its elements'
+ * intervals, which is that of the extreme element.
  */
 static ConstResult
 unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, ByteRange *iv, bool *near)
@@ -295,9 +295,9 @@ unequal_array_interval(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, Byte
 	return result;
 }
 
-/* ------------------------------------------------------------------ the conditions on one column */
+/* ----------------------------------------------------------------- the conditions on one column */
 
-/* Does the condition, if its interval is not empty, leave one value? */
+/* Does the condition allow one value only, if any? */
 static inline bool
 pins(const SfxQual *q)
 {
@@ -306,7 +306,10 @@ pins(const SfxQual *q)
 	return q->strategy == BTEqualStrategyNumber && !(q->flags & SK_SEARCHARRAY);
 }
 
-/* Intersect into *iv the intervals of all conditions but = ANY lists.  False: nothing matches. */
+/*
+ * Intersect *iv with the intervals of all conditions except = ANY lists.  *pinned: one value is
+ * left.  False: no value matches.
+ */
 static bool
 intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange *iv, bool *pinned)
 {
@@ -345,7 +348,10 @@ intersect_quals(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, ByteRange 
 	return iv->hilen == 0 || cmp_bytes(sk, quals->col, iv->lo, iv->lolen, iv->hi, iv->hilen) < 0;
 }
 
-/* Intersect all = ANY lists on the column; the number of elements, -1 if there is no list. */
+/*
+ * Intersect all = ANY lists on the column into *set; returns the number of elements, -1 if there is
+ * no list.
+ */
 static int
 intersect_lists(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, SfxBytes **set)
 {
@@ -376,7 +382,7 @@ intersect_lists(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n, SfxBytes *
 	return count;
 }
 
-/* Keep of a list what lies in the interval; what is left makes the column's part of the prefix. */
+/* Reduce a list to elements in the interval, which become the column's part of the prefix. */
 static ColumnResult
 use_list(SfxScanKeys *sk, int col, SfxBytes *set, int n, const ByteRange *iv)
 {
@@ -416,7 +422,7 @@ longest(const SfxBytes *set, int n)
 	return len;
 }
 
-/* What the lists of the prefix may add to its length. */
+/* The length that lists may add to the prefix. */
 static int
 longest_lists(const SfxScanKeys *sk)
 {
@@ -445,7 +451,7 @@ filter_rows(SfxScanKeys *sk, SfxQual *quals, int n)
 			sfx_scanfilter_once(sk, &quals[i]);
 }
 
-/* Narrow iv to what lies between the first and the last of a sorted set. */
+/* Narrow iv to the span from the first to the last element of a sorted set. */
 static void
 span_list(SfxScanKeys *sk, int col, const SfxBytes *set, int n, ByteRange *iv)
 {
@@ -468,14 +474,14 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	bool		pinned;
 	int			count;
 
-	/* the usual case, in one step */
+	/* the usual case: one equality */
 	if (n == 1 && pins(quals) && quals->own_type && !quals->is_test)
 	{
 		if (sfx_column_encode(&sk->kd->col[quals->col], keys[quals->keyno].sk_argument, false,
 							  sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY - longest_lists(sk)))
 			return COL_PINNED;
 		if (!sk->kd->comparator && sk->nlists == 0)
-			return COL_EMPTY;	/* the value does not fit behind the prefix, so that no key has it */
+			return COL_EMPTY;	/* the value does not fit after the prefix, so no key has it */
 	}
 
 	if (!intersect_quals(sk, keys, quals, n, &iv, &pinned))
@@ -490,20 +496,20 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 		}
 
 		/*
-		 * stored ones may be compressed: the interval from the least to the greatest, and a look
-		 * at each entry
+		 * stored values may be compressed: use the span from least to greatest element, and check
+		 * each entry
 		 */
 		filter_lists(sk, quals, n);
 		span_list(sk, quals->col, set, count, &iv);
 	}
 	if (pinned)
 	{
-		/* the lower bound is the value itself: other conditions cannot have cut a value in two */
+		/* the lower bound is the value itself: intervals of other conditions end between values */
 		SfxBytes	self = {iv.lo, iv.lolen};
 		ElemOrder	eo = {sk, quals->col};
 
 		if (sk->kd->comparator && self.len > 1)
-			self.len--;			/* without its mark */
+			self.len--;			/* without its end mark */
 		if (count >= 0 && !sfx_array_has(&eo, set, count, &self))
 			return COL_EMPTY;
 		if (sk->pinned_len + longest_lists(sk) + self.len <= SFX_MAX_ENTRY || !sk->kd->comparator)
@@ -512,10 +518,7 @@ sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 			return use_list(sk, quals->col, &self, 1, &iv);
 		}
 
-		/*
-		 * too long for a prefix, but equal ones in keys may be shorter: leave it the end of the
-		 * bounds
-		 */
+		/* too long for the prefix, but equal values in keys may be shorter: they stay bounds */
 	}
 	if (iv.hilen == 0)
 		return COL_OPEN;

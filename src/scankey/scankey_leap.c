@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
- * scankey_leap.c - leaps over entries that cannot pass
+ * scankey_leap.c - leaps over entries that cannot pass the filters
  *
- * The ranges end with the first column that has no equality. A later column's values ascend only
- * among entries whose columns before it are equal; so a scan can go, from an entry whose value
- * there is too small, to the least one that fits behind the same columns, and from one too great to
- * the next value of those columns. (A btree of PostgreSQL 18 calls this a skip scan.)
+ * The ranges end with the first column that has no equality.  A later column's values ascend only
+ * among entries that are equal in the columns before it.  So a scan that meets a value that is too
+ * small there can seek to the least allowed value with the same earlier columns; from one that is
+ * too great it can seek to the next values of the earlier columns.  (PostgreSQL 18's btree calls
+ * this a skip scan.)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -63,8 +64,8 @@ sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 }
 
 /*
- * The element of the leap column's list that is nearest to these bytes in that direction; NULL:
- * there is none. *equal: it is the same.
+ * The element of the leap column's list nearest to these bytes in that direction; NULL: there is
+ * none. *equal: the bytes are in the list.
  */
 static const SfxBytes *
 next_listed(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, bool *equal)
@@ -96,8 +97,8 @@ next_listed(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, bool *e
 }
 
 /*
- * Where to go from a value outside of what is asked for, as bytes behind the columns before: *b
- * changed.  False: it is asked for.
+ * Where to seek from this value of the leap column: *to, bytes after those of the earlier columns;
+ * or, if *away, to the next values of the earlier columns.  False: the value is allowed.
  */
 static bool
 leap_target(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, SfxBytes *to, bool *away)
@@ -105,7 +106,7 @@ leap_target(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, SfxByte
 	bool		below = cmp_bytes(sk, sk->leap_col, b->p, b->len, sk->leap_lo, sk->leap_lolen) < 0;
 	bool		above = !below && cmp_bytes(sk, sk->leap_col, b->p, b->len, sk->leap_hi, sk->leap_hilen) >= 0;
 
-	/* away: there is nothing more behind the same columns */
+	/* no allowed value is left with the same earlier columns */
 	*away = ScanDirectionIsForward(dir) ? above : below;
 	if (below || above)
 	{
@@ -160,7 +161,7 @@ sfx_scankeys_leap(SfxScanKeys *sk, const uint8 *key, int len, ScanDirection dir,
 		return pos->len > 0;
 	}
 	pos->len = append_cut(sk, sk->leap_to, at, to.p, to.len);
-	/* an element of the list has no end mark yet: the interval's ends have */
+	/* bounds of the interval have end marks, elements of the list have none */
 	listed = to.p != sk->leap_lo && to.p != sk->leap_hi;
 	if (listed)
 		pos->len = forward ? end_below(sk, sk->leap_to, pos->len) : end_above(sk, sk->leap_to, pos->len);

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
- * scankey_pieces.c - where a row comparison is true: pieces of the order (R11)
+ * scankey_pieces.c - the pieces of the key order in which a row comparison is true (R11)
  *
  * (a, b, c) > (1, 2, 3) is true of entries with a > 1, of those with a = 1 and b > 2, and of those
- * with a = 1, b = 2 and c > 3: an interval of one column behind equal values of those before, for
- * each member.  If the members are the index's next columns, each is a piece of the order, in
- * whatever direction its column goes, and what is read of them need not be asked again.
+ * with a = 1, b = 2 and c > 3: for each member, an interval of one column after equal values of the
+ * previous ones.  If the members are the index's next columns, each of these is a piece of the key
+ * order, whatever the direction of its column, and entries read from it need no check.
  *
- * Between two pieces stand the NULLs of the deeper one's column, at one end of it or at the other.
- * Where they are at the outer end, the pieces touch, and are one.  Mostly that leaves one piece, or
- * two.
+ * Between two pieces are the NULLs of the deeper piece's column, at one end of that piece.  If they
+ * are at its other end, the two pieces touch and become one.  Mostly one or two pieces are left.
  *
- * Not every constant tells where it stands (CONST_FILTER, near): then the comparison is a filter.
+ * If a constant does not tell its place by bytes (CONST_FILTER, near), the comparison is a filter.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -33,7 +32,7 @@ is_upward(StrategyNumber strategy)
 	return strategy >= BTGreaterEqualStrategyNumber;
 }
 
-/* A bound of a piece in memory of its own: these bytes and, behind them, those. */
+/* A bound of a piece, palloc'd: prefix and bytes. */
 static SfxBytes
 keep_bound(const uint8 *prefix, int plen, const uint8 *b, int blen)
 {
@@ -45,8 +44,9 @@ keep_bound(const uint8 *prefix, int plen, const uint8 *b, int blen)
 }
 
 /*
- * The piece of iv behind the columns before; of these NULLs that would part it from the next piece
- * are at its other end.  prefix has room for a mark.
+ * The piece with iv's values of column col after the prefix.  If iv reaches the last value at the
+ * end without NULLs, the piece extends to that end of the prefix, and so touches the next piece.
+ * prefix has room for a mark.
  */
 static SfxRowPiece
 make_piece(const SfxScanKeys *sk, int col, uint8 *prefix, int plen, const ByteRange *iv)
@@ -73,24 +73,24 @@ make_piece(const SfxScanKeys *sk, int col, uint8 *prefix, int plen, const ByteRa
 	return piece;
 }
 
-/* Walk over a row's members. */
+/* The state of a walk over a row's members. */
 typedef struct RowWalk
 {
-	SfxRowPiece *piece;			/* those known so far: at the front, ... */
+	SfxRowPiece *piece;			/* known pieces: at the front, ... */
 	int			nfront;
-	int			back;			/* ... and from here on; in between come those of later members */
-	uint8	   *prefix;			/* the values of the members so far */
+	int			back;			/* ... and from here on; later members' pieces come in between */
+	uint8	   *prefix;			/* values of the members so far */
 	int			plen;
 } RowWalk;
 
 typedef enum RowStep
 {
-	ROW_ON,						/* to the next member */
-	ROW_DONE,					/* nothing is equal so far, or it was the last one */
-	ROW_UNKNOWN					/* no pieces */
+	ROW_ON,						/* continue with the next member */
+	ROW_DONE,					/* no value is equal to this member, or it was the last one */
+	ROW_UNKNOWN					/* the comparison cannot be taken apart */
 } RowStep;
 
-/* One more member, with this strategy of its own. */
+/* Add the piece of one more member, which has this strategy. */
 static RowStep
 take_member(SfxScanKeys *sk, const ScanKeyData *m, StrategyNumber strategy, RowWalk *w)
 {
@@ -138,7 +138,7 @@ take_member(SfxScanKeys *sk, const ScanKeyData *m, StrategyNumber strategy, RowW
 	return ROW_ON;
 }
 
-/* Pieces that touch become one, and those that are empty go; the number that is left. */
+/* Join pieces that touch, and remove empty ones; returns the number of those that are left. */
 static int
 join_touching(const SfxScanKeys *sk, int col, SfxRowPiece *piece, int n)
 {
@@ -157,7 +157,9 @@ join_touching(const SfxScanKeys *sk, int col, SfxRowPiece *piece, int n)
 	return out;
 }
 
-/* The pieces of a row comparison, in order; the number of them, -1: it is to be a filter. */
+/*
+ * Compute the pieces of a row comparison, in order; returns their number, -1: it becomes a filter.
+ */
 static int
 pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxRowPiece **result)
 {
@@ -185,7 +187,7 @@ pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxRowPiece **result)
 	return join_touching(sk, first, w.piece, w.nfront + most - w.back);
 }
 
-/* What two lists of pieces have in common. */
+/* Intersect two lists of pieces. */
 static int
 intersect_pieces(const SfxScanKeys *sk, int col, const SfxRowPiece *a, int na,
 				 const SfxRowPiece *b, int nb, SfxRowPiece **result)
@@ -210,7 +212,7 @@ intersect_pieces(const SfxScanKeys *sk, int col, const SfxRowPiece *a, int na,
 	return n;
 }
 
-/* The tail as row comparisons leave it, of which there are some.  False: nothing. */
+/* Replace the tail by the pieces in which all row comparisons are true.  False: none is left. */
 static bool
 take_apart(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 {

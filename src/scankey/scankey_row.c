@@ -1,22 +1,23 @@
 /*-------------------------------------------------------------------------
- * scankey_row.c - what a row comparison says of the range
+ * scankey_row.c - the end of a range that a row comparison implies
  *
- * (a, b) > (1, 2) is true of entries above the position "a is 1, b is 2" only, if b is the index's
- * column behind a and both ascend, or both descend.  So that position is an end of the range.
- * Where within it the comparison is true scankey_pieces.c says; if that cannot be told from bytes,
- * the comparison as a whole is asked of each entry.
+ * (a, b) > (1, 2) is true only of entries above the position "a is 1, b is 2", if b is the index's
+ * next column after a and both ascend, or both descend.  So that position is an end of the range.
+ * scankey_pieces.c computes where in the range the comparison is true; if bytes cannot tell, the
+ * comparison as a whole becomes a filter.
  *
- * A position takes in members as long as each is the next column and has the first one's direction.
- * It ends
- *	- behind the last member, with the comparison's own strictness;
- *	- before a member that another column comes before, or that has no byte form: what is equal so
- *	  far is left to the filter;
- *	- before a NULL, or a constant that no value of the column passes: nothing that is equal so far
- *	  can be true;
- *	- with a member whose constant lies between values of the column (2.5 for an integer), or near
- *	  one: nothing is equal to it, so that later members decide nothing.
+ * A position takes in members as long as each is the next column and has the direction of the first
+ * one.  It ends
  *
- * Where the first column has an equality as well, or a list, that pins it, and this is not used.
+ * - after the last member, with the comparison's own strictness;
+ * - before a member that is not the next column, or whose constant has no byte form: entries
+ *   equal up to there are left to the filter;
+ * - before a NULL, or a constant that no value of the column passes: no entry equal up to there
+ *   matches;
+ * - with a member whose constant lies between values of the column (2.5 for an integer), or near
+ *   one: no value is equal to it, so later members decide nothing.
+ *
+ * If the first column also has an equality or a list, that pins it, and this file is not used.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -31,7 +32,7 @@ typedef struct RowEnd
 {
 	uint8	   *bytes;			/* SFX_MAX_ENTRY + 1 of them */
 	int			len;
-	bool		strict;			/* what is equal so far is outside */
+	bool		strict;			/* entries equal up to here are outside */
 } RowEnd;
 
 static inline bool
@@ -46,7 +47,7 @@ is_upward(StrategyNumber strategy)
 	return strategy >= BTGreaterEqualStrategyNumber;
 }
 
-/* False: there is no room, and nothing has changed. */
+/* Append the bytes of a value.  False: there is no room, and the end is unchanged. */
 static inline bool
 append_value(const SfxScanKeys *sk, int col, Datum value, RowEnd *end)
 {
@@ -59,7 +60,7 @@ cmp_ends(const SfxScanKeys *sk, int col, const RowEnd *a, const uint8 *b, int bl
 	return sfx_order_cmp_columns(sk->order, col, a->bytes, a->len, b, blen);
 }
 
-/* Take in one more member.  False: the end's last one. */
+/* Take in one more member.  False: it is the last one that the position takes. */
 static bool
 add_member(SfxScanKeys *sk, const ScanKeyData *m, RowEnd *end)
 {
@@ -78,7 +79,7 @@ add_member(SfxScanKeys *sk, const ScanKeyData *m, RowEnd *end)
 	if (sfx_convert_constant(col, &q, m->sk_argument, &c) == CONST_INTERVAL && !c.near)
 		return append_value(sk, q.col, c.value, end);
 
-	/* no value is equal to it: which ones lie beyond? */
+	/* no value is equal to the constant: which values are beyond it? */
 	q.strategy = is_upward(m->sk_strategy) ? BTGreaterStrategyNumber : BTLessStrategyNumber;
 	switch (sfx_convert_constant(col, &q, m->sk_argument, &c))
 	{
