@@ -3,6 +3,7 @@
  *
  *	kind	blocks									data
  *	APPEND	0 log tail								the entry's bytes (block 0)
+ *	BATCH	0 log tail								uint16 number of entries; their bytes (block 0)
  *	EXTEND	0 metapage, 1 new tail, 2 old tail		SfxMeta (block 0), SfxXlExtend
  *	FREEZE	0 metapage, 1 tail						SfxMeta (block 0)
  *	GROUP	0..n-1 tree pages, as full images,		SfxMeta (that block's); BlockNumber (of blocks with a
@@ -36,7 +37,7 @@
 #define XLOG_SFX_META	0x40
 #define XLOG_SFX_FLAG	0x50
 #define XLOG_SFX_GATE	0x60
-#define XLOG_SFX_BATCH	0x70	/* APPEND of several entries: their number is its data, 2 bytes */
+#define XLOG_SFX_BATCH	0x70	/* APPEND of several entries (D7) */
 
 /* Blocks of a GROUP record, at most: the limit of XLogEnsureRecordSpace. */
 #define SFX_GROUP_BLOCKS	33

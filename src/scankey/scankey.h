@@ -3,7 +3,7 @@
  *
  * The conditions of a scan become ranges and filters.
  *
- * Ranges are intervals [lo, hi) of key bytes, ascending and disjoint.  Leading columns that have one
+ * Ranges are intervals [lo, hi) of key bytes, ascending and disjoint.  Leading columns with one
  * value (=, IS NULL) or a list of values (= ANY) make a prefix; the first other column may add a
  * lower and an upper bound, which row comparisons may split into pieces (R11).  Without lists and
  * pieces there is one range; with them there is one for each combination of list elements and each

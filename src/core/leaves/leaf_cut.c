@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
- * leaf_cut.c - cut keys: what the packer leaves of them, and what a reader cannot tell from it
+ * leaf_cut.c - cut keys: how much of a key the packer stores, and what a reader cannot tell from it
  *
- * The table has the keys, too.  Of a key that is cut a leaf has only the beginning that tells it
- * from the keys on both sides and from both fences (README, W1), a number of bits.  So no stored
- * key is the beginning of another one, they are in the order of the whole keys, and separators come
- * out as they would of those, but for loose bits.  A position is undecided beside one stored key at
- * most: that which is the beginning of the position's own.
+ * The table has the whole keys.  Of a key that is cut, a leaf stores only the first bits, as many
+ * as distinguish it from the keys on both sides and from both fences (README, W1).  So no stored
+ * key is the beginning of another one, stored keys have the order of the whole ones, and separators
+ * are those of the whole keys, except for loose bits.  A position is undecided beside at most one
+ * stored key: the one that is its own beginning.
  *-------------------------------------------------------------------------
  */
 #include "leaf_block.h"
@@ -13,7 +13,7 @@
 
 /* ---- writing ---- */
 
-/* Does the last entry about to be encoded have the key of what follows it? */
+/* Does the list of the last entry to be encoded continue after the block? */
 static bool
 list_goes_on(const Candidate *c, const SfxPos *key)
 {
@@ -22,8 +22,8 @@ list_goes_on(const Candidate *c, const SfxPos *key)
 }
 
 /*
- * The bits of a key that tell it from another string, which stands on its other side; all of the
- * shorter one and one more, if the longer one begins with it.
+ * The number of first bits that distinguish a key from another string, with which it shares so many
+ * bytes; if one begins with the other, all bits of the shorter one and one more.
  */
 static uint32_t
 bits_apart(const SfxPos *key, const uint8_t *other, uint32_t otherlen, uint32_t shared)
@@ -36,7 +36,10 @@ bits_apart(const SfxPos *key, const uint8_t *other, uint32_t otherlen, uint32_t 
 	return 8 * shared + (uint32_t) __builtin_clz(differ) - 24 + 1;
 }
 
-/* The bits of pending key i that tell it from the key or fence below it. */
+/*
+ * The bits that distinguish pending key i from the key or fence below it; UINT32_MAX: it stays
+ * whole.
+ */
 static uint32_t
 need_below(const SfxPacker *p, int i, const SfxPos *key)
 {
@@ -49,17 +52,17 @@ need_below(const SfxPacker *p, int i, const SfxPos *key)
 		before = pending_key(q, i - 1);
 		return bits_apart(key, before.key, before.len, shared[i]);
 	}
-	/* the list of a key goes on from the block before */
+	/* the list of a key continues from the previous block */
 	if (q->septid != 0)
 		return UINT32_MAX;
-	/* the separator is one byte longer than what is shared, and a fence that it made is one */
+	/* the separator is one byte longer than what is shared, and so is a fence made of it */
 	if (q->seplen > 0)
 		return 8 * q->seplen;
 	return p->nblocks > 0 ? 1 : bits_apart(key, p->low.key, p->low.len,
 										   sfx_lcp(key->key, key->len, p->low.key, p->low.len));
 }
 
-/* ... above it: the next pending one, or what follows the block. */
+/* The same for what is above it: the next pending key, or what follows the block. */
 static uint32_t
 need_above(const SfxPacker *p, const Candidate *c, int i, int nkeys, const SfxPos *key)
 {
@@ -107,7 +110,7 @@ sfx_cut_block(SfxPacker *p, const Candidate *c, int nkeys)
 		at += len;
 		p->cutoff[i + 1] = at;
 	}
-	/* rests differ from those of other numbers of keys: the last key's may be longer */
+	/* rests differ from those of other numbers of keys, since the last key may be stored longer */
 	sfx_coder_restart(&p->coder);
 }
 
@@ -140,7 +143,7 @@ sfx_cut_evenly(SfxPacker *p, int nkeys)
 
 /* ---- reading ---- */
 
-/* The stored key is pos's first len bytes: out has that one key. */
+/* The stored key is the first len bytes of pos: make it the one key of out. */
 static void
 take_beginning(const SfxPos *pos, uint32_t len, SfxBlock *out)
 {
@@ -180,7 +183,7 @@ sfx_leaf_find_cut(const SfxLeaf *l, const SfxPos *pos, SfxBlock *out)
 		return sfx_leaf_decode_entries(l, &k, n - 1, out) != SFX_OK || out->nent == 0 ?
 			SFX_CUT_CORRUPT : SFX_CUT_UNDECIDED;
 	}
-	/* most keys that are not there are told apart by the one before, without its TIDs */
+	/* most absent keys are decided by the preceding stored key, without its TIDs */
 	if (sfx_leaf_decode_keys(l, &k, n - 1, n, out) != SFX_OK)
 		return SFX_CUT_CORRUPT;
 	if (!sfx_leaves_open(out->keys + out->keyoff[0], out->keyoff[1] - out->keyoff[0],

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  * leaf_write.c - packer: a stream of entries in, full leaf pages out (format in leaf.c)
  *
- * Entries gather in *pending* until it holds a full block and the next entry is known, for the high
- * fence (and the next block's separator) is made of both.  Then the block is encoded and tried on
- * the page: exactly, with the fences that the page would have.  If it fits, it is committed.  If
- * not, the page's last block is cut: by interpolation and bisection, the most entries that fit; the
- * page is emitted, the other entries stay pending for the next one.
+ * Entries gather in *pending* until it holds a full block and the next entry is known, since the
+ * high fence (and the next block's separator) depends on both.  Then the block is encoded and tried
+ * on the page: exactly, with the fences that the page would have.  If it fits, it is committed.  If
+ * not, the page's last block gets as many entries as fit, found by interpolation and bisection; the
+ * page is emitted, and the other entries stay pending for the next page.
  *
  * The page's shared prefix P is known only when the page is closed, but it only gets shorter as the
- * high fence moves up.  (In comparator order it is empty.) So an encoded block keeps its prefix
- * apart, without the bytes that P had at the time; the bytes that P gives back are found in the low
- * fence.  The same goes for separators.
+ * high fence moves up.  (In comparator order it is empty.)  So an encoded block keeps its prefix
+ * separately, without the bytes that P had at the time; the bytes that P gives back are found in
+ * the low fence.  The same holds for separators.
  *
  * Invariants: the committed blocks fit with the fence that follows them (pend.sep); at least one
  * entry is pending once any was added; a single entry fits on an empty page whatever the fences
@@ -121,7 +121,7 @@ sfx_packer_rests(const SfxPacker *p, uint64_t *raw, uint64_t *stored)
 
 /* ---- pending entries ---- */
 
-/* Keep the code of pending key k, if c has one for it: its i-th. */
+/* Keep the code of pending key k: the i-th of c, if c has one. */
 static void
 append_code(Pending *q, int k, const SfxCodes *c, int i)
 {
@@ -139,8 +139,8 @@ append_code(Pending *q, int k, const SfxCodes *c, int i)
 }
 
 /*
- * Forget the codes of the first k keys; nkeys is that of those that stay, whose codes stand behind
- * them in their order.
+ * Forget the codes of the first k keys; nkeys is the number of keys that stay, whose codes follow
+ * in order.
  */
 static void
 drop_codes(Pending *q, int k)
@@ -164,6 +164,11 @@ drop_codes(Pending *q, int k)
 	q->codesused -= from;
 }
 
+/*
+ * Append an entry to the pending ones.  newkey: its key is not the last pending one.  lcp: bytes
+ * shared with that one.  loose: loose bits of a cut key.  codeno: number of its code in c, if c is
+ * not NULL.
+ */
 static void
 append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp, unsigned loose,
 			 const SfxCodes *c, int codeno)
@@ -187,7 +192,7 @@ append_entry(Pending *q, const SfxEntry *e, bool newkey, uint32_t lcp, unsigned 
 	q->ends[q->nkeys - 1] = (uint16_t) q->nent;
 }
 
-/* Forget the first n entries; the separator above them becomes the one below the rest. */
+/* Forget the first n entries; sep, the separator above them, becomes the one below the others. */
 static void
 drop_pending(Pending *q, int n, const SfxPos *sep)
 {
@@ -227,8 +232,8 @@ drop_pending(Pending *q, int n, const SfxPos *sep)
 /* ---- filling pages ---- */
 
 /*
- * How many of most pending entries the page has room for, if they take what those of the block
- * before took; all, if nothing speaks against it.
+ * How many of `most` pending entries the page probably has room for, if they take as much as those
+ * of the previous block; all, without one.
  */
 static int
 expected_fit(const SfxPacker *p, uint32_t least, int most)
@@ -239,7 +244,7 @@ expected_fit(const SfxPacker *p, uint32_t least, int most)
 	return n >= (uint64_t) most ? most : n > 0 ? (int) n : 1;
 }
 
-/* Does the last pending key's list go on after all that is pending? */
+/* Does the last pending key's list continue after the pending entries? */
 static bool
 list_goes_on(const SfxPacker *p, const SfxPos *above, bool inf)
 {
@@ -250,8 +255,9 @@ list_goes_on(const SfxPacker *p, const SfxPos *above, bool inf)
 }
 
 /*
- * The most pending entries that a block may have.  Of cut keys a list that would go on in the next
- * block begins there, unless it alone is longer than a block, and therefore whole.
+ * The maximal number of pending entries in the next block.  If keys are cut, a list that would
+ * continue in the next block begins there; unless it alone is longer than a block, in which case
+ * its key is whole.
  */
 static int
 most_of_block(const SfxPacker *p, const SfxPos *above, bool inf)
@@ -263,7 +269,7 @@ most_of_block(const SfxPacker *p, const SfxPos *above, bool inf)
 	return q->nent;
 }
 
-/* Of most pending entries, so many may go to the page. */
+/* Of `most` pending entries, how many the page may take by its limit on entries. */
 static int
 most_of_page(const SfxPacker *p, int most)
 {
@@ -273,10 +279,10 @@ most_of_page(const SfxPacker *p, int most)
 }
 
 /*
- * How many of the first most pending entries fit on the page as its next block: first as many as
- * are expected to, then by interpolation between a number that fits (good) and one that does not
- * (bad).  above: what would follow all that are pending.  The best candidate is left in
- * p->cand[p->best]; returns its entries (0: not even one fits).
+ * Find how many of the first `most` pending entries fit on the page as its next block: first the
+ * expected number, then by interpolation between a number that fits (good) and one that does not
+ * (bad).  above: the position after all pending entries.  The best candidate is left in
+ * p->cand[p->best]; returns its number of entries (0: not even one fits).
  */
 static int
 fit_block(SfxPacker *p, int most, const SfxPos *above, bool inf)
@@ -302,8 +308,8 @@ fit_block(SfxPacker *p, int most, const SfxPos *above, bool inf)
 			goodsize = c->size;
 			p->best = !p->best;
 			/*
-			 * another entry of the usual size has no room: to prove it would take one or two tries
-			 * more
+			 * another entry of the usual size has no room; proving that would take one or two more
+			 * tries
 			 */
 			if (n == most || (goodsize > least && p->capacity - goodsize < (goodsize - least) / (uint32_t) n))
 				return good;
@@ -326,7 +332,7 @@ fit_block(SfxPacker *p, int most, const SfxPos *above, bool inf)
 	}
 }
 
-/* Is the first pending key whole for certain?  Then part of its list lies before it. */
+/* Is the first pending key certainly whole, since an earlier block has a part of its list? */
 static bool
 list_was_parted(const SfxPacker *p)
 {
@@ -339,10 +345,10 @@ list_was_parted(const SfxPacker *p)
 }
 
 /*
- * The first n pending entries fit on the page, as the candidate p->best, and those after them do
- * not.  So many of them are to be its last block: no list of a key that may be cut already is
- * parted, since what stands between its parts has to be whole.  SFX_NOSPACE: such a list has no
- * room on an empty page.
+ * The first n pending entries fit on the page, as candidate p->best, and those after them do not.
+ * Returns how many of them become its last block: a list whose key may have been cut already is not
+ * divided, since the key between its parts must be whole.  SFX_NOSPACE: such a list has no room on
+ * an empty page.
  */
 static int
 end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
@@ -371,8 +377,8 @@ end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
 
 /*
  * Move pending entries to pages.  above: the fence that would follow them all (inf: none).  If the
- * page has room for all that a block may have of them, they are committed; else the page is closed.
- * Either way some entries may be left.
+ * page has room for as many of them as a block may have, they are committed; otherwise the page is
+ * closed.  In both cases some entries may stay pending.
  */
 static int
 flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
@@ -392,7 +398,7 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 		high = c->high;
 	}
 	else if (n < 0 || p->nblocks == 0)
-		return SFX_NOSPACE;		/* the caller broke the limit on entries or capacity */
+		return SFX_NOSPACE;		/* the caller has exceeded the limit on entries or capacity */
 	else
 		high = (SfxPos) {p->pend.keys, p->pend.seplen, p->pend.septid};
 	if (n < most)
@@ -405,7 +411,7 @@ flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 	return r;
 }
 
-/* A key with loose bits is no beginning of the next one, whose bytes differ from its at lcp. */
+/* Is a key with loose bits no beginning of the next one?  The bytes of the two differ at lcp. */
 static inline bool
 is_apart(const SfxPos *key, unsigned loose, const uint8_t *next, uint32_t lcp)
 {
@@ -413,9 +419,10 @@ is_apart(const SfxPos *key, unsigned loose, const uint8_t *next, uint32_t lcp)
 }
 
 /*
- * Is the entry where the contract wants it, given what it shares with the last key?  Damaged pages
- * bring others about, and the page's prefix would not be theirs.  (Comparator order has none, and
- * to compare is expensive there.)
+ * Is the entry greater than the last one, as the contract demands?  lcp: bytes that it shares with
+ * the last key.  Entries of damaged pages may not be, and the page's prefix would be wrong for
+ * them. (Not checked in comparator order, which has no prefix, and where comparisons are
+ * expensive.)
  */
 static bool
 in_order(const SfxPacker *p, const SfxEntry *e, bool newkey, uint32_t lcp)
@@ -437,7 +444,7 @@ in_order(const SfxPacker *p, const SfxEntry *e, bool newkey, uint32_t lcp)
 		is_apart(&last, q->loose[q->nkeys - 1], e->key, lcp);
 }
 
-/* What two keys of w >= 8 bytes share, if a < b; w if not. */
+/* Bytes that two keys of w >= 8 bytes share, if a < b; else w. */
 static inline uint32_t
 ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
 {
@@ -448,15 +455,15 @@ ascending_lcp(const uint8_t *a, const uint8_t *b, uint32_t w)
 
 		if (x != y)
 			return x < y ? at + (uint32_t) __builtin_clzll(x ^ y) / 8 : w;
-		/* the last word may overlap the one before */
+		/* the last word may overlap the previous one */
 		at = at + 8 < w && at + 16 > w ? w - 8 : at + 8;
 	}
 	return w;
 }
 
 /*
- * A key of 8 to 16 bytes as two words, its first and its last eight bytes.  What it shares with the
- * one before it, which is head and rest, if it is greater; its length w if not.
+ * For a key of 8 to 16 bytes as two words, its first and its last eight bytes: the number of bytes
+ * that it shares with its predecessor, which is head and rest, if it is greater; else its length w.
  */
 static inline uint32_t
 words_ascend(uint64_t head, uint64_t rest, uint64_t nexthead, uint64_t nextrest, uint32_t w)
@@ -467,8 +474,8 @@ words_ascend(uint64_t head, uint64_t rest, uint64_t nexthead, uint64_t nextrest,
 }
 
 /*
- * Of n keys of w >= 8 bytes from key on, one behind the other, how many ascend from last on?  What
- * each shares with the one before goes to lcp.
+ * Of n consecutive keys of w >= 8 bytes at `key`, how many ascend, starting from `last`?  The
+ * number of bytes that each shares with its predecessor goes to lcp.
  */
 static int
 count_ascending(const uint8_t *last, const uint8_t *key, int n, uint32_t w, uint16_t *lcp)
@@ -493,8 +500,9 @@ count_ascending(const uint8_t *last, const uint8_t *key, int n, uint32_t w, uint
 }
 
 /*
- * The next entry of dense keys: of the last key's width, a key of its own, without a payload, and
- * with room in the block that pends.  False: it is not one of these, and nothing was done.
+ * Fast path of sfx_packer_add for dense keys: append an entry with a new key of the last key's
+ * width and no payload, for which the pending block has room.  False: it is not such an entry, and
+ * nothing was done.
  */
 static inline bool
 append_next(SfxPacker *p, const SfxEntry *e)
@@ -511,7 +519,10 @@ append_next(SfxPacker *p, const SfxEntry *e)
 		at - q->keyoff[k - 1] != w || e->paylen > 0 || p->order || p->codes ||
 		q->loose[k - 1] != 0 || at + w > SFX_BLOCK_RAW || q->payoff[q->nent] > 0)
 		return false;
-	/* to load what was just stored, in other pieces, would take longer than all the rest */
+	/*
+	 * loading bytes that were just stored in other pieces would stall the processor for longer than
+	 * the rest of this function takes
+	 */
 	if (q->cached != k)
 	{
 		q->head = sfx_load_be64(q->keys + at - w);
@@ -565,7 +576,7 @@ sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose)
 	}
 	else if (p->pages == 0 && p->nblocks == 0)
 	{
-		/* the first entry of all: no separator is needed below it */
+		/* the very first entry: no separator is needed below it */
 		q->seplen = 0;
 		q->septid = 0;
 	}
@@ -597,8 +608,8 @@ sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose)
 }
 
 /*
- * May entries of the block go to the one that pends without a look at each?  All keys different, no
- * payload, byte order.
+ * May entries of the block be added to the pending one without examining each?  Only if all keys
+ * are distinct, there is no payload, and the order is that of bytes.
  */
 static inline bool
 is_plain(const SfxPacker *p, const SfxBlock *b)
@@ -606,7 +617,7 @@ is_plain(const SfxPacker *p, const SfxBlock *b)
 	return !b->dups && !b->haspay && p->order == NULL && p->pend.nent > 0;
 }
 
-/* So many of n more entries of w bytes each, at least, have room in the block that pends. */
+/* Of n more entries of w bytes or more, so many at least have room in the pending block. */
 static inline int
 run_room(const Pending *q, int n, uint32_t w)
 {
@@ -617,7 +628,7 @@ run_room(const Pending *q, int n, uint32_t w)
 	return at >= SFX_BLOCK_RAW ? 0 : n < (int) ((SFX_BLOCK_RAW - at) / w) ? n : (int) ((SFX_BLOCK_RAW - at) / w);
 }
 
-/* The keys of entries [from, from + n), whose bookkeeping is done, and their TIDs. */
+/* Append the keys of entries [from, from + n), whose offsets are set already, and their TIDs. */
 static inline void
 copy_run(Pending *q, const SfxBlock *b, int from, int n)
 {
@@ -627,7 +638,9 @@ copy_run(Pending *q, const SfxBlock *b, int from, int n)
 	q->nent += n;
 }
 
-/* The bookkeeping of n more pending keys of w bytes, with one entry each, but for lcp and loose. */
+/*
+ * Set offsets and counts for n more pending keys of w bytes with one entry each; not lcp and loose.
+ */
 static void
 note_fixed(Pending *q, int n, uint32_t w)
 {
@@ -647,8 +660,8 @@ note_fixed(Pending *q, int n, uint32_t w)
 }
 
 /*
- * Append entries [from, to) of b, whose keys have one width, as long as they go to the block that
- * pends.  Returns how many.
+ * Append entries [from, to) of b, whose keys have one width, as long as they belong to the pending
+ * block.  Returns how many were appended.
  */
 static int
 append_fixed(SfxPacker *p, const SfxBlock *b, int from, int to)
@@ -683,7 +696,7 @@ append_fixed(SfxPacker *p, const SfxBlock *b, int from, int to)
 	return n;
 }
 
-/* The same for keys of any lengths, with their codes if there are any. */
+/* The same for keys of any lengths, with their codes, if there are any. */
 static int
 append_strings(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes *codes)
 {
@@ -701,7 +714,7 @@ append_strings(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes
 	for (i = 0; i < n; i++)
 	{
 		SfxPos		key = {b->keys + b->keyoff[from + i], b->keyoff[from + i + 1] - b->keyoff[from + i], 0};
-		/* what the leaf has left out of a rest, it shares with the key before */
+		/* the leaf has left out of a rest what its key shares with the previous key */
 		bool		told = codes != NULL && i > 0 && (from + i) % SFX_STR_GROUP != 0;
 		uint32_t	lcp = told ? codes->start[from + i] : sfx_lcp(last.key, last.len, key.key, key.len);
 
