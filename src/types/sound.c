@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
- * sound.c - are values as their types' functions expect them?
+ * sound.c - checks that values have the layout that functions of their types rely on (P2)
  *
- * A value is given to comparison functions and to the executor as its datum, and those believe what
- * is inside: the number of an array's elements, a jsonb's offsets.  Keys in ordered bytes come back
- * through decoders that check what they read; raw values and INCLUDE columns are copies of bytes
- * from a page.  So they are walked once here, with their lengths in hand, and what runs beyond its
- * end is an error and not a wild read.  Checked is what keeps such functions inside the value, not
- * what would be a plausible value.
+ * Comparison functions and the executor get a value as its datum, and trust what is inside: the
+ * number of an array's elements, a jsonb's offsets.  Keys in ordered bytes pass through decoders
+ * that check what they read, but raw values and INCLUDE columns are bytes copied from a page.  So
+ * these are walked once here, with their lengths at hand, and an offset beyond the end is an error
+ * and not a wild read.  The checks keep such functions inside the value; they do not ask whether
+ * the value is plausible.
  *
- * Arrays, records, ranges and multiranges of anything, domains over them, and the built-in types
- * whose bytes count something: numeric, bit, inet, name, jsonb, tsvector, tsquery.  Types of other
- * extensions are beyond us, strings need none of it.
+ * They cover arrays, records, ranges and multiranges of anything, domains over them, and built-in
+ * types with counts or offsets inside: numeric, bit, inet, name, jsonb, tsvector, tsquery.  Strings
+ * need no check; types of other extensions are not known here.
  *-------------------------------------------------------------------------
  */
 #include "sound.h"
@@ -38,21 +38,21 @@
 #include "compat.h"
 
 /*
- * Looks at a value's bytes, size of them with the header of four bytes that they begin with,
- * aligned as the type wants it.
+ * Checks a value of size bytes at p, which begins with a header of four bytes, if the type is a
+ * varlena, and is aligned as the type demands.  False: it is damaged.
  */
 typedef bool (*Look) (const SfxStructure *s, const char *p, Size size);
 
 struct SfxStructure
 {
-	Oid			type;			/* of which the datum's own header speaks, where it has one: not a
+	Oid			type;			/* the one that the datum's own header names, if it has one: not a
 								 * domain over it */
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	Look		look;			/* NULL: any bytes of that length will do */
-	Oid			element;		/* array: of which the header speaks, perhaps a domain */
-	int			nparts;			/* the element, the bounds' type, or columns */
+	Look		look;			/* NULL: any bytes of the right length are valid */
+	Oid			element;		/* of an array: the type that the header names; may be a domain */
+	int			nparts;			/* 1 (the element, or the type of bounds), or the number of columns */
 	const SfxStructure **part;
 };
 
@@ -107,7 +107,9 @@ set_part(SfxStructure *s, Oid type, Look look)
 	s->part[0] = make_structure(type);
 }
 
-/* Columns that were dropped are walked over like others: old values may have them. */
+/*
+ * Describe the columns of a row type.  Dropped ones are included, since old values may have them.
+ */
 static void
 set_columns(SfxStructure *s)
 {
@@ -169,7 +171,7 @@ sfx_structure_of(Oid type, int typlen)
 {
 	SfxStructure *s;
 
-	/* most columns are of these, and scans begin with this */
+	/* most columns have these types, and each scan calls this */
 	if (type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == BYTEAOID || (typlen != -1 && typlen != NAMEDATALEN))
 		return NULL;
 	s = make_structure(type);
@@ -180,9 +182,10 @@ sfx_structure_of(Oid type, int typlen)
 }
 
 /*
- * A header may name another type than the column's: a cast without a function leaves an array's
- * element type as it was.  Damage may name any. So the bytes are held against the type that they
- * say they are of, as the type's functions will.
+ * Check a value whose header names another type than the column's.  A cast without a function
+ * leaves the element type in an array's header unchanged, and damage may put any type there.  The
+ * type's functions will believe the header, so the bytes are checked against the type that it
+ * names.
  */
 static bool
 is_sound_as(Oid type, Look look, const char *p, Size size)
@@ -198,7 +201,7 @@ is_sound_as(Oid type, Look look, const char *p, Size size)
 	old = MemoryContextSwitchTo(context);
 	if (look == array_is_sound)
 	{
-		/* an array names its element's type only */
+		/* an array's header names the type of its elements only */
 		s = palloc0(sizeof(*s));
 		s->type = s->element = type;
 		set_part(s, type, look);
@@ -220,8 +223,8 @@ is_aligned(Size off, char typalign)
 }
 
 /*
- * A varlena of size bytes, for which those are enough; the copy is decompressed, aligned and has a
- * header of four bytes.
+ * Check an aligned copy, decompressed and with a header of four bytes, of a varlena that is stored
+ * in size bytes at p.
  */
 static bool
 copy_is_sound(const SfxStructure *s, const char *p, Size size)
@@ -239,7 +242,10 @@ copy_is_sound(const SfxStructure *s, const char *p, Size size)
 	return sound;
 }
 
-/* The varlena that starts at p, avail bytes before the end; *size: its bytes. */
+/*
+ * Check the varlena that starts at p, avail bytes before the end; *size: its bytes, header
+ * included.
+ */
 static bool
 varlena_is_sound(const SfxStructure *s, const char *p, Size avail, bool aligned, Size *size)
 {
@@ -266,8 +272,8 @@ varlena_is_sound(const SfxStructure *s, const char *p, Size avail, bool aligned,
 }
 
 /*
- * Steps over the value at *off of base, which has size bytes. pads: whether a varlena may stand
- * unaligned tells its first byte.
+ * Check the value at *off of base, which has size bytes, and move *off after it.  pads: a varlena
+ * may be unaligned, and then its first byte is not zero.
  */
 static bool
 step_over(const SfxStructure *s, const char *base, Size *off, Size size, bool pads)
@@ -306,7 +312,7 @@ step_over(const SfxStructure *s, const char *base, Size *off, Size size, bool pa
 static bool
 elements_are_sound(const SfxStructure *element, const char *p, Size off, Size size, uint64 n, const uint8 *bitmap)
 {
-	/* the most frequent arrays are not walked */
+	/* elements of fixed length without inner layout, the most frequent case, need no walk */
 	if (n == 0 || (bitmap == NULL && element->typlen > 0 && element->look == NULL))
 		return n == 0 || (n - 1) * att_align_nominal(element->typlen, element->typalign) + element->typlen <= size - off;
 	for (uint64 i = 0; i < n; i++)
@@ -330,7 +336,7 @@ array_is_sound(const SfxStructure *s, const char *p, Size size)
 		return true;
 	for (int i = 0; i < a->ndim; i++)
 	{
-		/* an element takes a bit at least, if it is NULL */
+		/* an element takes at least one bit, that of a NULL */
 		if (ARR_DIMS(a)[i] < 0 || (n *= ARR_DIMS(a)[i]) > 8 * (uint64) size)
 			return false;
 	}
@@ -359,8 +365,8 @@ record_is_sound(const SfxStructure *s, const char *p, Size size)
 	off = h->t_hoff;
 
 	/*
-	 * the type modifier is left alone: of a named row type it is part of a version, since the
-	 * minor releases that came after 15.18
+	 * the type modifier is ignored: for a named row type it is part of a version, since the minor
+	 * releases after 15.18
 	 */
 	if (off > size || off != MAXALIGN(off) ||
 		off < SizeofHeapTupleHeader + (nulls ? BITMAPLEN(natts) : 0))
@@ -372,8 +378,8 @@ record_is_sound(const SfxStructure *s, const char *p, Size size)
 }
 
 /*
- * The bounds that flags tell of, from *off of p on.  A bound that is NULL does not exist: it would
- * be compared as if it stood there.
+ * Check the bounds that the flags announce, from *off of p on.  A NULL bound is refused:
+ * comparisons would read it as if it existed.
  */
 static bool
 bounds_are_sound(const SfxStructure *bound, const char *p, Size *off, Size size, uint8 flags)
@@ -395,8 +401,8 @@ range_is_sound(const SfxStructure *s, const char *p, Size size)
 }
 
 /*
- * Behind the header the end of each range's bounds but the last one's (or, without that bit, their
- * length), the flags of all, and the bounds.
+ * A multirange's header is followed by the end of each range's bounds except the last one's (or,
+ * without this bit, by their length), by the flags of all ranges, and by the bounds.
  */
 #define MULTIRANGE_END		0x80000000
 
@@ -423,7 +429,7 @@ multirange_is_sound(const SfxStructure *s, const char *p, Size size)
 	{
 		Size		off = start + at;
 
-		/* copied elsewhere, bounds that begin unaligned would be found in other places */
+		/* code that copies bounds would find unaligned ones at other offsets */
 		if (off > size || !is_aligned(off, s->part[0]->typalign) || (flags[i] & RANGE_EMPTY) != 0 ||
 			!bounds_are_sound(s->part[0], p, &off, size, flags[i]))
 			return false;
@@ -433,7 +439,7 @@ multirange_is_sound(const SfxStructure *s, const char *p, Size size)
 	return true;
 }
 
-/* How many digits there are follows from the size. */
+/* The number of digits follows from the size. */
 static bool
 numeric_is_sound(const SfxStructure *s, const char *p, Size size)
 {
@@ -442,14 +448,14 @@ numeric_is_sound(const SfxStructure *s, const char *p, Size size)
 	if (size < VARHDRSZ + sizeof(head))
 		return false;
 	memcpy(&head, p + VARHDRSZ, sizeof(head));
-	/* without this bit a second word follows */
+	/* without this bit there is a second header word */
 	return (head & 0x8000) != 0 || size >= VARHDRSZ + 2 * sizeof(head);
 }
 
 /*
- * As many bytes as bits need.  Those left over in the last byte should be 0, but are not in what
- * ">>" made before PostgreSQL 12: such values are in tables that pg_upgrade took along.  The type's
- * functions read nothing else for it; they do assert it.
+ * There must be as many bytes as the bits need.  Unused bits of the last byte should be 0, but ">>"
+ * before PostgreSQL 12 has left others, and pg_upgrade has kept such values.  The type's functions
+ * work with them, but assert that they are 0.
  */
 static bool
 bits_are_sound(const SfxStructure *s, const char *p, Size size)
@@ -484,8 +490,8 @@ name_is_sound(const SfxStructure *s, const char *p, Size size)
 }
 
 /*
- * Entries that tell the end of their data, or its length, and then the data, from which nested
- * containers and numbers are aligned.
+ * Check a jsonb container: entries with the end of their data, or its length, and then the data, in
+ * which nested containers and numbers are aligned.
  */
 static bool
 container_is_sound(const char *p, Size size)
@@ -556,8 +562,8 @@ tsvector_is_sound(const SfxStructure *s, const char *p, Size size)
 }
 
 /*
- * The part of a query that starts at item *at: an operand, or an operator in front of its right
- * part and then the left one.
+ * Check the part of a query that starts at item *at, and move *at after it: an operand, or an
+ * operator followed by its right operand and then its left one.
  */
 static bool
 query_is_sound(TSQuery q, Size operands, int *at)
