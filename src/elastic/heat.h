@@ -13,8 +13,8 @@
 
 /*
  * sfx_heat_touch: note that the leaf was read, as if `times` times.  sfx_heat_of: its heat.  Heat h
- * stands for some 2^h visits; a leaf that is not read, or forgotten, has 0, as has every leaf
- * without shared memory.  Heat is a hint: leaves may share a byte, and no lock is taken.
+ * stands for some 2^h visits; a leaf that was not read lately has 0, as has every leaf without
+ * shared memory.  Heat is a hint: leaves may share a byte, and no lock is taken.
  */
 extern void sfx_heat_touch(Relation index, BlockNumber leaf, int times);
 extern int	sfx_heat_of(Relation index, BlockNumber leaf);

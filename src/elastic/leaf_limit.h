@@ -19,9 +19,9 @@ extern uint64 sfx_limit_pages(Relation index, const SfxOrder *order, const SfxMe
 extern double sfx_limit_in_pages(Relation index);
 
 /*
- * Unless the parameter keys decides: cut keys of leaves if trees and log are near the limit or
- * above it, or recover some if they are far below (W9).  If they are above the limit and no leaf is
- * left to be cut, that is written to the server log, once.
+ * Unless the parameter keys decides, cut keys of leaves if trees and log are near the limit or
+ * above it, or recover some if they are far below (W9).  If they stay above the limit although the
+ * pass was not interrupted, that is written to the server log, once.
  */
 extern void sfx_limit_keep(SfxLeafChange *c);
 

@@ -22,8 +22,9 @@ typedef struct SfxGroup
 	SfxNode		node;			/* the parent */
 	int			from;			/* children [from, to) */
 	int			to;
-	SfxPos		resume;			/* first position after the group, where work continues */
-	bool		resume_inf;		/* there is none: the group ended the source, or the tree */
+	SfxPos		resume;			/* where work continues: the source's next entry, or the group's
+								 * end */
+	bool		resume_inf;		/* nowhere: the source, or the tree, has ended */
 	SfxHorizon	horizon;		/* of entries that are dropped, except by VACUUM */
 	bool		joined;			/* its first leaf was added by sfx_group_join_left */
 	int			asked_to;		/* children before this one have been prefetched, if entries of the

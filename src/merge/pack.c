@@ -525,6 +525,10 @@ pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 	return true;
 }
 
+/*
+ * Pack the entries of a leaf of the group, and those of the source before each.  copy, block: scratch.
+ * False: too many pages, or the attempt is void (p->again).
+ */
 static bool
 pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 {
@@ -678,6 +682,7 @@ begin_packer(SfxPack *p, const SfxPos *low)
 	sfx_packer_set_sample(p->packer, p->sample);
 }
 
+/* One attempt to pack the group.  False: too many pages, or the attempt is void (p->again). */
 static bool
 pack_once(SfxPack *p)
 {

@@ -50,7 +50,7 @@ typedef struct SfxPack
 	bool		inside;			/* an old entry came after a new one */
 	int			bound;			/* an entry of the block at hand that is known to be >= the
 								 * source's next one; -1: none */
-	int			passed;			/* one that is known to be <= the source's next one; -1: none */
+	int			passed;			/* one that is known to be before the source's next one; -1: none */
 	bool		too_many;
 	SfxVersions versions;
 

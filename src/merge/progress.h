@@ -20,6 +20,7 @@ typedef enum SfxProgressPhase
 	SFX_PROGRESS_WHOLE
 } SfxProgressPhase;
 
+/* A slot of a merge, in shared memory; only the backend that owns it writes to it. */
 typedef struct SfxProgress
 {
 	int			pid;			/* 0: the slot is free */

@@ -11,6 +11,7 @@
 #include "leaf.h"
 #include "meta.h"
 
+/* What a merge or VACUUM has done so far; sfx_group_rewrite adds to it. */
 typedef struct SfxMergeStats
 {
 	uint64		taken;			/* entries that came from the delta */

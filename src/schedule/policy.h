@@ -17,10 +17,7 @@ extern bool sfx_merge_due(Relation index);
 /* The same without regard to an idle delta. */
 extern bool sfx_merge_due_for_size(Relation index);
 
-/*
- * What the size of the delta calls for, in ascending order of urgency; every next one implies that
- * a worker has not kept up.
- */
+/* What the size of the delta calls for. */
 typedef struct SfxMergeNeed
 {
 	bool		due;			/* it has reached one of its bounds */

@@ -29,6 +29,7 @@ brake(void)
 	sfx_sleep(SFX_SLEEP_INSERT, BRAKE_MS);
 }
 
+/* Ask a worker for the merge that is due, or help with it, as far as the delta's size demands. */
 static void
 relieve(void *arg)
 {

@@ -52,7 +52,7 @@ struct SfxStructure
 	char		typalign;
 	Look		look;			/* NULL: any bytes of the right length are valid */
 	Oid			element;		/* of an array: the type that the header names; may be a domain */
-	int			nparts;			/* 1 (the element, or the type of bounds), or the number of columns */
+	int			nparts;			/* 1 (the element, or the bounds' type), or columns */
 	const SfxStructure **part;
 };
 
