@@ -271,8 +271,8 @@ take_lock(const SfxLeafChange *c)
 }
 
 /*
- * One step in one hold of the merge lock, unless the storage parameters have changed, or the caller's
- * manner ends the pass.
+ * One step in one hold of the merge lock, unless the storage parameters have changed, or the
+ * caller's manner ends the pass.
  */
 static PassResult
 next_step(Pass *p)

@@ -38,7 +38,7 @@
 #define ASKS_PER_PAGE		8	/* questions to VACUUM (one for each entry) that cost as much as
 								 * reading a heap page */
 #define BATCH_PAGES			128 /* heap pages read in one hold of the table's lock */
-#define STUB_WORDS			((MaxHeapTuplesPerPage + 64) / 64)	/* a bit for each offset, from 1 on */
+#define STUB_WORDS			((MaxHeapTuplesPerPage + 64) / 64)	/* a bit for each offset */
 
 /*
  * 64 blocks of the table: a bit for each that has stubs, and the number of earlier blocks with

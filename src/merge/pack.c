@@ -526,8 +526,8 @@ pack_block(SfxPack *p, SfxBlock *block, const SfxCodes *codes)
 }
 
 /*
- * Pack the entries of a leaf of the group, and those of the source before each.  copy, block: scratch.
- * False: too many pages, or the attempt is void (p->again).
+ * Pack the entries of a leaf of the group, and those of the source before each.  copy and block are
+ * scratch.  False: too many pages, or the attempt is void (p->again).
  */
 static bool
 pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)

@@ -6,9 +6,9 @@
  *	BATCH	0 log tail								uint16 number of entries; their bytes (block 0)
  *	EXTEND	0 metapage, 1 new tail, 2 old tail		SfxMeta (block 0), SfxXlExtend
  *	FREEZE	0 metapage, 1 tail						SfxMeta (block 0)
- *	GROUP	0..n-1 tree pages, as full images,		SfxMeta (that block's); BlockNumber (of blocks with a
- *			or what changes in them; then the		new right link only); new children (of inner pages,
- *			metapage if SfxXlGroup.meta				inner_edit.c)
+ *	GROUP	0..n-1 tree pages, as full images,		SfxMeta (that block's); BlockNumber (blocks with a
+ *			or what changes in them; then the		new right link only); new children (inner pages,
+ *			metapage if SfxXlGroup.meta				inner_edit.c); SfxXlGroup
  *	META	0 metapage								SfxMeta (block 0), SfxXlMeta
  *	FLAG	0 log page								uint16 body offsets of entries that are dead
  *	GATE	0 gate page, taken with a cleanup lock	-
