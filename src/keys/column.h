@@ -12,6 +12,8 @@ typedef struct SfxColumn
 {
 	const SfxEncoding *enc;		/* NULL: raw */
 	Oid			type;			/* opcintype */
+	Oid			composite;		/* the type whose rows are stored, where those of others may be
+								 * looked for (composite.h) */
 	Oid			collation;
 	int16		typlen;
 	bool		typbyval;

@@ -10,6 +10,7 @@
 #include "surfidx.h"
 #include "column.h"
 #include "comparison.h"
+#include "composite.h"
 #include "damage.h"
 #include "encode.h"
 #include "key.h"
@@ -107,6 +108,7 @@ init_column(SfxColumn *col, Relation index, int attno)
 
 	col->enc = column_encoding(index, attno);
 	col->type = index->rd_opcintype[attno];
+	col->composite = sfx_composite_of_column(col->type, att->atttypid);
 	col->collation = index->rd_indcollation[attno];
 	col->typlen = att->attlen;
 	col->typbyval = att->attbyval;

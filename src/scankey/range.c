@@ -10,6 +10,7 @@
  */
 #include "surfidx.h"
 #include "column.h"
+#include "composite.h"
 #include "index_open.h"
 #include "order.h"
 #include "pending.h"
@@ -120,6 +121,18 @@ cast_value(const SfxArg *arg, Node *cast)
 	return value;
 }
 
+static void
+refuse_type(const SfxOpened *o, int col, Oid type)
+{
+	const char *wanted = format_type_be(TupleDescAttr(RelationGetDescr(o->index), col)->atttypid);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("a value of type %s cannot be compared with column %d of index \"%s\", which is of type %s",
+					format_type_be(type), col + 1, RelationGetRelationName(o->index), wanted),
+			 errhint("Cast it to %s.", wanted)));
+}
+
 /*
  * Convert arg to a constant that index column col (0-based) can be compared with.  Returns its
  * value; *subtype: its type, as the operator family knows it.
@@ -130,6 +143,7 @@ fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
 	Oid			coltype = TupleDescAttr(RelationGetDescr(o->index), col)->atttypid;
 	Oid			opcintype = o->kd.col[col].type;
 	Node	   *node;
+	Datum		value;
 	int16		len;
 	bool		byval;
 
@@ -141,6 +155,12 @@ fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
 
 		getTypeInputInfo(coltype, &input, &param);
 		return OidInputFunctionCall(input, DatumGetCString(arg->value), param, -1);
+	}
+	if (OidIsValid(o->kd.col[col].composite) && type_is_rowtype(arg->type))
+	{
+		if (!sfx_composite_from(o->kd.col[col].composite, arg->value, &value))
+			refuse_type(o, col, arg->type);
+		return value;
 	}
 	if (arg->type == coltype || arg->type == opcintype)
 		return arg->value;
@@ -154,11 +174,8 @@ fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
 		*subtype = arg->type;
 		return arg->value;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("a value of type %s cannot be compared with column %d of index \"%s\", which is of type %s",
-					format_type_be(arg->type), col + 1, RelationGetRelationName(o->index), format_type_be(coltype)),
-			 errhint("Cast it to %s.", format_type_be(coltype))));
+	refuse_type(o, col, arg->type);
+	return (Datum) 0;			/* not reached */
 }
 
 static void

@@ -4,6 +4,7 @@
  */
 #include "surfidx.h"
 #include "column.h"
+#include "composite.h"
 #include "encode.h"
 #include "scankey.h"
 #include "scankey_impl.h"
@@ -17,6 +18,8 @@ sfx_convert_constant(const SfxColumn *col, const SfxQual *q, Datum value, SfxCon
 	c->value = value;
 	c->strategy = q->strategy;
 	c->all = c->near = false;
+	if (OidIsValid(col->composite))
+		return sfx_composite_from(col->composite, value, &c->value) ? CONST_INTERVAL : CONST_FILTER;
 	if (q->own_type)
 		return CONST_INTERVAL;
 	if (col->bound == NULL)

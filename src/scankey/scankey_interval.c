@@ -469,15 +469,16 @@ span_list(SfxScanKeys *sk, int col, const SfxBytes *set, int n, ByteRange *iv)
 ColumnResult
 sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 {
+	const SfxColumn *col = &sk->kd->col[quals->col];
 	ByteRange	iv = {sk->tail_lo, sk->tail_hi, 0, 0};
 	SfxBytes   *set = NULL;
 	bool		pinned;
 	int			count;
 
 	/* the usual case: one equality */
-	if (n == 1 && pins(quals) && quals->own_type && !quals->is_test)
+	if (n == 1 && pins(quals) && quals->own_type && !quals->is_test && !OidIsValid(col->composite))
 	{
-		if (sfx_column_encode(&sk->kd->col[quals->col], keys[quals->keyno].sk_argument, false,
+		if (sfx_column_encode(col, keys[quals->keyno].sk_argument, false,
 							  sk->pinned, &sk->pinned_len, SFX_MAX_ENTRY - longest_lists(sk)))
 			return COL_PINNED;
 		if (!sk->kd->comparator && sk->nlists == 0)

@@ -1,0 +1,81 @@
+/*-------------------------------------------------------------------------
+ * composite.c - rows as values of a column's composite type
+ *
+ * The operators of composite types take rows of any type, and compare them column by column:
+ * ROW(1, 'x') is of type record.  A key has values of its column's type alone (P2), so a row that
+ * somebody looks for becomes one before it is made into bytes.
+ *-------------------------------------------------------------------------
+ */
+#include "composite.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+Oid
+sfx_composite_of_column(Oid opcintype, Oid type)
+{
+	return opcintype == RECORDOID ? getBaseType(type) : InvalidOid;
+}
+
+static inline int
+skip_dropped(TupleDesc desc, int i)
+{
+	while (i < desc->natts && TupleDescAttr(desc, i)->attisdropped)
+		i++;
+	return i;
+}
+
+/*
+ * Takes the columns of from, in order, for those of to, NULL for dropped ones.  False: core would
+ * not compare these with those, or in another way than two values of type to.
+ */
+static bool
+take_columns(TupleDesc from, const Datum *value, const bool *isnull, TupleDesc to, Datum *own,
+			 bool *own_isnull)
+{
+	int			i = skip_dropped(from, 0);
+	int			j = skip_dropped(to, 0);
+
+	memset(own_isnull, true, to->natts * sizeof(bool));
+	for (; i < from->natts && j < to->natts;
+		 i = skip_dropped(from, i + 1), j = skip_dropped(to, j + 1))
+	{
+		if (TupleDescAttr(from, i)->atttypid != TupleDescAttr(to, j)->atttypid ||
+			TupleDescAttr(from, i)->attcollation != TupleDescAttr(to, j)->attcollation)
+			return false;
+		own[j] = value[i];
+		own_isnull[j] = isnull[i];
+	}
+	return i == from->natts && j == to->natts;
+}
+
+bool
+sfx_composite_from(Oid type, Datum row, Datum *own)
+{
+	HeapTupleHeader head = DatumGetHeapTupleHeader(row);
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(head),.t_data = head};
+	TupleDesc	from;
+	TupleDesc	to;
+	Datum	   *value;
+	bool	   *isnull;
+	bool		fits;
+
+	*own = row;
+	if (HeapTupleHeaderGetTypeId(head) == type)
+		return true;
+	from = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(head), HeapTupleHeaderGetTypMod(head));
+	to = lookup_rowtype_tupdesc(type, -1);
+	value = palloc0((from->natts + to->natts + 1) * sizeof(Datum));
+	isnull = palloc0((from->natts + to->natts + 1) * sizeof(bool));
+	ItemPointerSetInvalid(&tuple.t_self);
+	heap_deform_tuple(&tuple, from, value, isnull);
+	fits = take_columns(from, value, isnull, to, value + from->natts, isnull + from->natts);
+	if (fits)
+		*own = heap_copy_tuple_as_datum(heap_form_tuple(to, value + from->natts,
+														isnull + from->natts), to);
+	ReleaseTupleDesc(from);
+	ReleaseTupleDesc(to);
+	return fits;
+}
