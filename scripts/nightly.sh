@@ -1,8 +1,8 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|shuffled|tables|mutants|
-#				tools|application|shards|versions]...
+#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|shuffled|tables|sweep|
+#				mutants|tools|application|shards|versions]...
 #				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
@@ -88,6 +88,13 @@ shuffled()
 	ONLY=regress SURFIDX_SHUFFLE=1 scripts/test.sh
 }
 
+# Other than the suite's tests this one takes hours, which the suite would not give it.
+sweep()
+{
+	(cd "$WORK" && as_user env TMPDIR="$WORK" PG_CONFIG="$PG_CONFIG" SURFIDX_SWEEP=all \
+		SURFIDX_SWEEP_SEED="$SEED" perl -It/lib t/hostile.pl)
+}
+
 # ---- main ----
 
 trap cluster_cleanup EXIT
@@ -99,7 +106,7 @@ make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
 [ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained shuffled \
-	tables mutants tools application shards versions
+	tables sweep mutants tools application shards versions
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
@@ -113,6 +120,8 @@ for name; do
 		explained) step explained explained ;;
 		shuffled) step shuffled shuffled ;;
 		tables) step tables env SURFIDX_FULL=1 ONLY=tap TESTS=shared_tables scripts/test.sh ;;
+		# each byte of a page of each kind: t/hostile.pl
+		sweep) step sweep sweep ;;
 		mutants) step mutants scripts/mutants.sh ;;
 		tools) step tools scripts/integrations.sh ;;
 		application) step application scripts/application.sh ;;

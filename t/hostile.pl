@@ -1,5 +1,9 @@
 # Hostile bytes, in pages of every kind that an index has, many indexes at once: an error that names index and block, other indexes
 # fine, the server up, and REINDEX heals.  SURFIDX_HOSTILE_SEED=n repeats a run, SURFIDX_HOSTILE_TABLES=n makes it longer.
+#
+# Before that the sweep: one byte of one page of each index is another one; scans, merges, VACUUM
+# and the worker come to an end, and what they say has the SQLSTATE of damage.  SURFIDX_SWEEP=n: so
+# many bytes; =all: each of a page of each kind.  SURFIDX_SWEEP_SEED=n: other values.
 use strict;
 use warnings;
 
@@ -42,6 +46,193 @@ sub slurp { open(my $f, '<:raw', "$server->{data}/$_[0]") or die "$_[0]: $!"; lo
 sub rnd { return int(rand($_[0])) }
 sub page_of { return substr($_[0], $_[1] * $BLCKSZ, $BLCKSZ) }
 sub put { substr($_[0], $_[1] * $BLCKSZ + $_[2], length $_[3]) = $_[3] }
+
+# ---- the sweep ----
+
+my $good = "$server->{base}/good";
+my %pages = map { $_ => pages_of(slurp($file{"h${_}_i"})) } 1 .. $tables;
+my @log_of_sweep;
+
+sub pages_of
+{
+	my ($bytes) = @_;
+	my %of_kind;
+
+	push @{ $of_kind{ kind_of($bytes, $_) } }, $_ for 0 .. length($bytes) / $BLCKSZ - 1;
+	return \%of_kind;
+}
+
+sub kind_of { return ord(substr($_[0], ($_[1] + 1) * $BLCKSZ - 8, 1)) }
+
+# A byte that is read, by its number among those of the page: header, body, tail.
+sub byte_of
+{
+	my ($bytes, $block, $n) = @_;
+	my $lower = unpack('S', substr($bytes, $block * $BLCKSZ + 12, 2));
+
+	return $n < $lower ? $n : $n < $lower + 24 ? $BLCKSZ - 24 + $n - $lower : undef;
+}
+
+sub system_ok { system(@_) == 0 or die "@_: $?\n"; return }
+
+# Other than it was.
+sub other_byte
+{
+	my ($old) = @_;
+	my @any = ($old ^ (1 << rnd(8)), 0, 255, ($old + 1) % 256, rnd(256));
+	my @new = grep { $_ != $old } @any;
+
+	return $new[ rnd(scalar @new) ];
+}
+
+# The byte of index $i that is damaged in this round: block and place in it.  All: each byte that a
+# page may have, for each kind, one index after the other; else any, of the metapage and near pages'
+# starts and ends more often.
+sub place_of
+{
+	my ($all, $bytes, $i, $round) = @_;
+	my $of_kind = $pages{$i};
+	my @kinds = grep { $of_kind->{$_} } 1 .. 8;
+
+	if ($all)
+	{
+		my $case = $round * $tables + $i - 1;
+		my $kind = $of_kind->{ 1 + $case % 8 } ? 1 + $case % 8 : 4;
+		my $block = $of_kind->{$kind}[ int(rand(@{ $of_kind->{$kind} })) ];
+
+		return ($block, byte_of($bytes, $block, int($case / 8)));
+	}
+	my $kind = rand() < 0.3 ? 1 : $kinds[ int(rand(@kinds)) ];
+	my $block = $of_kind->{$kind}[ int(rand(@{ $of_kind->{$kind} })) ];
+	my $lower = unpack('S', substr($bytes, $block * $BLCKSZ + 12, 2));
+
+	my $n = rand() < 0.3 ? rnd(150) : rand() < 0.2 ? $lower + rnd(24) : rnd($lower + 24);
+
+	return ($block, byte_of($bytes, $block, $n));
+}
+
+# Statements over an index, in another order each time; what workers do is waited for.
+sub ask_all
+{
+	my ($i, $n, $by_worker) = @_;
+	my @sql = ("SELECT surfidx_merge('h${i}_i')", "VACUUM (INDEX_CLEANUP ON) h$i",
+		"INSERT INTO h$i SELECT g, 'path/' || g, g, g FROM generate_series(1, 30) g",
+		"SELECT count(v) FROM h$i WHERE k BETWEEN 7 AND 90000;
+			SELECT count(v) FROM h$i WHERE s > 'path/3';
+			SELECT count(v) FROM h$i WHERE n > 5; SELECT count(v) FROM h$i WHERE k % 50 < 20",
+		"SET enable_bitmapscan = off; SELECT count(v) FROM (SELECT v FROM h$i ORDER BY k, s) x;
+			SELECT count(v) FROM h$i WHERE s > 'path/3'; SELECT count(v) FROM h$i WHERE n > 50;
+			SELECT count(v) FROM h$i WHERE k > 0; RESET enable_bitmapscan",
+		"SELECT surfidx_check('h${i}_i', true, true)");
+	my $s = $server->session;
+	my $lost = '';
+
+	push @sql, splice(@sql, 0, $n % @sql);
+	# a delta that is idle is the worker's, if somebody reads it
+	@sql = ('SET surfidx.auto_merge = on; ' . $sql[ $n % @sql ],
+		"SELECT count(v) FROM h$i WHERE k > 0", "SELECT count(v) FROM h$i WHERE s > 'path/3'")
+	  if $by_worker;
+	$s->query('SET enable_seqscan = off; SET enable_sort = off; SET jit = off');
+	for my $sql (@sql)
+	{
+		next unless $s->query($sql, 60)->{lost};
+		$lost = $sql;
+		last;
+	}
+	$s->end;
+	return $lost;
+}
+
+# What the log says beside damage: line and statement.
+sub odd_lines
+{
+	open(my $f, '<', $server->{log}) or die;
+	my @lines = <$f>;
+	my @odd;
+
+	for my $l (0 .. $#lines)
+	{
+		next unless $lines[$l] =~ /(?:ERROR|WARNING|FATAL|PANIC):  (\w{5}): (.*)/;
+		next if $1 =~ /^(?:XX00[12]|0A000|57P01|57P03)$/;
+		push @odd, join('', @lines[ $l .. ($l + 4 < $#lines ? $l + 4 : $#lines) ]);
+	}
+	return @odd;
+}
+
+sub sweep_round
+{
+	my ($all, $round) = @_;
+	my $by_worker = $round % 3 == 2;
+	my $s;
+	my @done;
+	my $lost = '';
+
+	system_ok('rm', '-rf', $server->{data});
+	system_ok('cp', '-a', $good, $server->{data});
+	unlink $server->{log};
+	$server->configure('log_error_verbosity = verbose', 'log_min_messages = warning',
+		"statement_timeout = '20s'", 'surfidx.idle_flush = 0', 'surfidx.merge_worker_idle = 0',
+		'ignore_checksum_failure = on');
+	for my $i (1 .. $tables)
+	{
+		my $bytes = slurp($file{"h${i}_i"});
+		my ($block, $at) = place_of($all, $bytes, $i, $round);
+
+		next unless defined $at;
+		my $old = ord(substr($bytes, $block * $BLCKSZ + $at, 1));
+		my $new = other_byte($old);
+
+		put($bytes, $block, $at, chr($new));
+		open(my $f, '>:raw', "$server->{data}/" . $file{"h${i}_i"}) or die;
+		print $f $bytes;
+		close $f;
+		push @done, { i => $i, what => "h${i}_i, block $block of kind " . kind_of($bytes, $block)
+			  . ", byte $at: $old is $new\n" };
+	}
+	$server->start;
+	for my $d (@done)
+	{
+		$lost = ask_all($d->{i}, $round + $d->{i}, $by_worker);
+		last if $lost;
+	}
+	if ($by_worker && !$lost)
+	{
+		$s = $server->session;
+		my $end = time + 60;
+		my $at_work = "SELECT count(*) FROM pg_stat_activity
+			WHERE backend_type = 'surfidx merge worker'";
+
+		sleep 1 while time < $end && ($s->query($at_work)->{rows}[0] // 0) > 0;
+		$lost = 'the worker goes on' if time >= $end;
+		$s->end;
+	}
+	my @odd = odd_lines();
+	my @found = ($lost ? "no end: $lost\n" : (), @odd, $server->crashes);
+
+	push @log_of_sweep, "round $round:\n", @found, map { $_->{what} } @done if @found;
+	$server->stop('immediate');
+	$server->wait_gone(10);
+	return;
+}
+
+{
+	my $how = $ENV{SURFIDX_SWEEP} // 3 * $tables;
+	my $all = $how eq 'all';
+	my $rounds = $all ? 1 + int(8 * $BLCKSZ / $tables) : int($how / $tables + 0.5);
+
+	srand($ENV{SURFIDX_SWEEP_SEED} // 20251128);
+	rename($server->{data}, $good) or die;
+	for my $round (0 .. $rounds - 1)
+	{
+		sweep_round($all, $round);
+		note("round $round of $rounds") if $round % 100 == 99;
+		last if @log_of_sweep > 400;
+	}
+	is(join('', @log_of_sweep), '', "the sweep, $rounds bytes of each of $tables indexes");
+	system_ok('rm', '-rf', $server->{data});
+	rename($good, $server->{data}) or die;
+	srand($seed);
+}
 
 my %ways = (
 	'zeros' => sub { put($_[0], $_[1], 0, "\0" x $BLCKSZ) },

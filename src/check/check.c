@@ -75,93 +75,17 @@ typedef struct CheckWhat
 
 /* ---- 1. metapage and gates ---- */
 
-/*
- * Check what the metapage says of generations: their numbers have no gaps, newest first; frozen
- * ones have pages, and the active one is not sealed.
- */
-static void
-check_generation_list(SfxCheck *cs)
-{
-	SfxMeta    *m = &cs->meta;
-
-	for (int g = 0; g < m->ngens; g++)
-	{
-		SfxGen	   *gen = &m->gens[g];
-
-		if (gen->gen != m->gens[0].gen - g)
-			sfx_broken(cs, SFX_META_BLKNO, "generation %u stands where %u should", gen->gen, m->gens[0].gen - g);
-		if ((gen->first == InvalidBlockNumber) != (gen->tail == InvalidBlockNumber) ||
-			(gen->first == InvalidBlockNumber) != (gen->pages == 0))
-			sfx_broken(cs, SFX_META_BLKNO, "generation %u has %u pages from block %u to block %u",
-					   gen->gen, gen->pages, gen->first, gen->tail);
-
-		/*
-		 * A frozen generation may have no entries, if it was frozen between its first page and the
-		 * first append; but it has that page.
-		 */
-		if (g > 0 && gen->pages == 0)
-			sfx_broken(cs, SFX_META_BLKNO, "frozen generation %u has no pages", gen->gen);
-		if (g == 0 && gen->sealed != 0)
-			sfx_broken(cs, SFX_META_BLKNO, "active generation %u is sealed", gen->gen);
-	}
-	if (m->carried >> m->ngens != 0)
-		sfx_broken(cs, SFX_META_BLKNO, "entries were carried over to generations that are not listed (%x of %u)", m->carried, m->ngens);
-	if (m->next_gen != m->gens[0].gen + 1)
-		sfx_broken(cs, SFX_META_BLKNO, "the next generation is %u and the active one %u", m->next_gen, m->gens[0].gen);
-}
-
-static void
-check_run_list(SfxCheck *cs)
-{
-	SfxMeta    *m = &cs->meta;
-
-	for (int r = 0; r < m->nruns; r++)
-	{
-		SfxRun	   *run = &m->runs[r];
-
-		if (run->id == 0 || run->id >= m->next_run)
-			sfx_broken(cs, SFX_META_BLKNO, "run %u with %u as the next one", run->id, m->next_run);
-		if (sfx_meta_find_run(m, run->id) != r)
-			sfx_broken(cs, SFX_META_BLKNO, "run %u is listed twice", run->id);
-		if (run->level > SFX_CHECK_MAX_LEVEL || run->root < SFX_FIRST_BLKNO)
-			sfx_broken(cs, SFX_META_BLKNO, "root of run %u at block %u of level %u", run->id, run->root, run->level);
-	}
-}
-
-/*
- * Check how far merges have come (M5, M6): of the oldest frozen generation into some run, and of a
- * run into an older one.
- */
-static void
-check_resume(SfxCheck *cs)
-{
-	SfxMeta    *m = &cs->meta;
-	SfxResume  *gen = &m->resume[SFX_RESUME_GEN];
-	SfxResume  *run = &m->resume[SFX_RESUME_RUN];
-	int			source = sfx_meta_find_run(m, run->source);
-
-	if (gen->source != 0 && (m->ngens < 2 || gen->source != SfxMetaOldestGen(m)))
-		sfx_broken(cs, SFX_META_BLKNO, "generation %u is half merged, and is not the oldest frozen one", gen->source);
-	if (gen->source != 0 && sfx_meta_find_run(m, gen->target) < 0)
-		sfx_broken(cs, SFX_META_BLKNO, "generation %u was merged into run %u, which is not listed", gen->source, gen->target);
-	if (run->source != 0 && (source < 0 || source == m->nruns - 1))
-		sfx_broken(cs, SFX_META_BLKNO, "run %u is half merged, and is none in front of the main tree", run->source);
-	if (run->source != 0 && run->target != 0 && sfx_meta_find_run(m, run->target) <= source)
-		sfx_broken(cs, SFX_META_BLKNO, "run %u was merged into run %u, which is not an older one", run->source, run->target);
-}
-
 static void
 own_dict_block(void *arg, BlockNumber from, BlockNumber blkno)
 {
 	sfx_check_own(arg, from, blkno);
 }
 
-/* Check the list of dictionaries, and each of them from its pages to its tables. */
+/* Check each dictionary from its pages to its tables. */
 static void
 check_dicts(SfxCheck *cs)
 {
 	SfxMeta    *m = &cs->meta;
-	uint32		last = 0;
 
 	for (uint32 i = 0; i < m->ndicts; i++)
 	{
@@ -170,10 +94,6 @@ check_dicts(SfxCheck *cs)
 		Size		size;
 		SfxHope    *hope;
 
-		if (ref->number <= last || ref->number >= m->next_dict)
-			sfx_broken(cs, SFX_META_BLKNO, "dictionary %u is listed behind %u, and the next one is to be %u",
-					   ref->number, last, m->next_dict);
-		last = ref->number;
 		bytes = sfx_dict_read(cs->index, m->build_id, ref, own_dict_block, cs);
 		size = sfx_hope_state_size(bytes, ref->len);
 		hope = palloc(Max(size, 1));
@@ -195,9 +115,6 @@ check_meta(SfxCheck *cs)
 	sfx_meta_read(cs->index, m);
 	if (!sfx_format_is_read(m->version) || m->min_version > m->version)
 		sfx_broken(cs, SFX_META_BLKNO, "format version %u", m->version);
-	check_generation_list(cs);
-	check_run_list(cs);
-	check_resume(cs);
 
 	for (BlockNumber blkno = SFX_META_BLKNO; blkno < SFX_FIRST_BLKNO; blkno++)
 	{

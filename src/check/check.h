@@ -56,7 +56,6 @@ typedef struct SfxCheck
 	PGAlignedBlock page;		/* the current page */
 } SfxCheck;
 
-#define SFX_CHECK_MAX_LEVEL	32
 
 /* ERROR: a violation, with index, block and what is wrong. */
 pg_noreturn extern void sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...) pg_attribute_printf(3, 4);

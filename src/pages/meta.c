@@ -63,33 +63,6 @@ sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
 	return unconstify(SfxRun *, &m->runs[r]);
 }
 
-/* What makes a metapage that nobody may follow; NULL: nothing. */
-static const char *
-meta_fault(const SfxMeta *m)
-{
-	if (m->ngens < 1 || m->ngens > SFX_MAX_GENS || m->nruns < 1 || m->nruns > SFX_MAX_RUNS ||
-		m->gate > 1 || m->ndicts > SFX_MAX_DICTS)
-		return "metapage counts out of bounds";
-
-	/*
-	 * Whoever follows these locks the page, and may hold the metapage's lock: they must not lead
-	 * back to it.
-	 */
-	for (int g = 0; g < m->ngens; g++)
-		if (m->gens[g].first < SFX_FIRST_BLKNO || m->gens[g].tail < SFX_FIRST_BLKNO)
-			return "a log page is a reserved block";
-	for (int i = 0; i < 2; i++)
-		if (m->resume[i].len > SFX_RESUME_KEY)
-			return "length of a merge position";
-	for (int r = 0; r < m->nruns; r++)
-		if (m->runs[r].root < SFX_FIRST_BLKNO)
-			return "the root is a reserved block";
-	for (uint32 d = 0; d < m->ndicts; d++)
-		if (m->dict[d].first < SFX_FIRST_BLKNO)
-			return "a dictionary's page is a reserved block";
-	return NULL;
-}
-
 static void
 meta_check(Relation index, Page page)
 {
@@ -110,7 +83,9 @@ meta_check(Relation index, Page page)
 		sfx_corrupt(index, SFX_META_BLKNO, "wrong magic number");
 	if (m->min_version > SFX_FORMAT_VERSION)
 		sfx_format_unknown(index, SFX_META_BLKNO, m->min_version);
-	fault = meta_fault(m);
+	if (m->build_id != SfxPageGetTail(page)->build_id)
+		sfx_corrupt(index, SFX_META_BLKNO, "page of another build");
+	fault = sfx_meta_fault(m);
 	if (fault != NULL)
 		sfx_corrupt(index, SFX_META_BLKNO, fault);
 }
@@ -165,12 +140,13 @@ sfx_meta_try_read(Relation index, SfxMeta *meta)
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	sound = !PageIsNew(page) && sfx_page_fault(page) == NULL &&
 		sfx_format_is_read(SfxPageGetTail(page)->version) &&
-		SfxPageGetTail(page)->kind == SFX_PAGE_META && SfxPageBodyLen(page) >= sizeof(SfxMeta);
+		SfxPageGetTail(page)->kind == SFX_PAGE_META && SfxPageBodyLen(page) >= sizeof(SfxMeta) &&
+		SfxPageGetTail(page)->build_id == SfxPageGetMeta(page)->build_id;
 	if (sound)
 		copy_meta(meta, SfxPageGetMeta(page));
 	UnlockReleaseBuffer(buf);
 	return sound && meta->magic == SFX_MAGIC && meta->min_version <= SFX_FORMAT_VERSION &&
-		meta_fault(meta) == NULL;
+		sfx_meta_fault(meta) == NULL;
 }
 
 void

@@ -16,6 +16,7 @@
 #define SFX_MAX_GENS	4
 #define SFX_MAX_RUNS	8
 #define SFX_MAX_DICTS	4
+#define SFX_MAX_LEVEL	32		/* of a root: no tree is so high */
 
 /* A generation of the delta: a chain of log pages. */
 typedef struct SfxGen
@@ -133,6 +134,12 @@ sfx_meta_find_run(const SfxMeta *m, uint32 id)
 			return i;
 	return -1;
 }
+
+/*
+ * What makes a metapage that no code may follow, as a message, perhaps palloced; NULL: nothing.
+ * Format versions are not among it.
+ */
+extern const char *sfx_meta_fault(const SfxMeta *m);
 
 /*
  * The run with that id, which must be listed: for writers, which hold the merge lock.  ERROR if it

@@ -166,6 +166,10 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	sfx_horizon_raise(&m->stats.horizon, &src.horizon);
 	if (group.resume_inf)
 		return false;
+	/* that merges end hangs on it */
+	if (sfx_order_cmp_pos(m->order, &group.resume, &m->from.pos) <= 0)
+		sfx_out_of_order(m->index, m->order, sfx_group_leaf(&group, group.from),
+						 "a merge would go on where it was before");
 	sfx_pos_set(&m->from, &group.resume);
 	return true;
 }
