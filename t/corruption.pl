@@ -57,6 +57,13 @@ my @damages = (
 	[ 'log page linked to itself', sub { substr($_[0], ($log->[0] + 1) * $BLCKSZ - 16, 4) = pack('L', $log->[0]) } ],
 	[ 'log tail is the metapage', sub { substr($_[0], 88, 4) = pack('L', 0) } ],
 	[ 'leaf from further left', sub { substr($_[0], $leaf->[9] * $BLCKSZ, $BLCKSZ) = substr($_[0], $leaf->[5] * $BLCKSZ, $BLCKSZ) } ],
+	# "VACUUM never ends": a merge of what the metapage's lists do not have
+	[ 'run without a number', sub { substr($_[0], 24 + 152, 4) = pack('L', 0) } ],
+	[ 'half merged run that is not listed', sub { substr($_[0], 24 + 472, 4) = pack('L', 77) } ],
+	[ 'half merged generation, not listed', sub { substr($_[0], 432, 8) = pack('LL', 77, 1) } ],
+	[ 'half merged generation, into no run', sub { substr($_[0], 432, 8) = pack('LL', 1, 77) } ],
+	[ 'log beyond the end', sub { substr($_[0], 80, 8) = pack('LL', 1_000_000, 1_000_000) } ],
+	[ 'root beyond the end', sub { substr($_[0], 24 + 152 + 4, 4) = pack('L', 1_000_000) } ],
 	[ 'wrong magic', sub { substr($_[0], 24, 4) = 'XXXX' } ],
 	[ 'truncated file', sub { substr($_[0], 10 * $BLCKSZ) = '' }, qr/"t_s"|could not read block|could not open file/ ],
 	[ 'random page', sub { substr($_[0], $leaf->[2] * $BLCKSZ + 24, $BLCKSZ - 48) = join '', map { chr(($_ * 7919) % 251) } 1 .. $BLCKSZ - 48 } ]);
@@ -115,7 +122,8 @@ foreach my $damage (@damages)
 	else
 	{
 		is($rc, 0, "$what: a query is planned" . ($rc ? ": $err" : ''));
-		my $unread = $what =~ /zeroed inner|metapage|magic|log page linked/;
+		my $unread = $what =~ /zeroed inner|metapage|magic|log page linked|half merged|number/
+		  || $what =~ /(?:log|root) beyond/;
 
 		like($err, qr/WARNING:  rows cannot be counted in index "t_s": /, "$what: by ANALYZE's estimates") if $unread;
 		# M10: no subtransaction there that could take the error
@@ -197,6 +205,54 @@ foreach my $merged (0, 1)
 	($rc, $out, $err) = $node->psql('postgres', "SET ignore_checksum_failure = on; SELECT surfidx_check('q_n', true, true)");
 	like($err, qr/index "q_n" is damaged.*block \d+.*which has other values in INCLUDE columns/, 'another value: found');
 }
+# "Damage reported badly": a TID that no row can have, a range of another type.
+$node->safe_psql('postgres', <<'END');
+CREATE TYPE otherrange AS RANGE (subtype = int4);
+DROP TABLE IF EXISTS u;
+CREATE TABLE u (n int, r int4range);
+INSERT INTO u SELECT g, int4range(g, g + 5) FROM generate_series(1, 3) g;
+CREATE INDEX u_n ON u USING surfidx (n);
+CREATE INDEX u_r ON u USING surfidx (r);
+INSERT INTO u SELECT g, int4range(g, g + 5) FROM generate_series(4, 6) g;
+END
+my ($old, $new) = map { pack('L', $node->safe_psql('postgres', "SELECT '$_'::regtype::oid")) }
+  'int4range', 'otherrange';
+my %file_of = map { $_ => $node->data_dir . '/'
+	  . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } 'u_n', 'u_r';
+$node->stop;
+foreach my $name (keys %file_of)
+{
+	my $bytes = slurp_file($file_of{$name});
+	my $n = $name eq 'u_r' ? $bytes =~ s/\Q$old\E/$new/g : 0;
+
+	# the log's first entry: the offset of row (0,4)
+	for my $b (0 .. length($bytes) / $BLCKSZ - 1)
+	{
+		next if $name ne 'u_n' || ord(substr($bytes, ($b + 1) * $BLCKSZ - 8, 1)) != 3;
+		$n += substr($bytes, $b * $BLCKSZ + 24 + 16 + 7, 2) =~ s/\0\x04/pack('n', 2000)/e;
+	}
+	ok($n, "$name: damaged");
+	open(my $f, '>:raw', $file_of{$name}) or die;
+	print $f $bytes;
+	close $f;
+}
+$node->start;
+foreach my $case (
+	[ 'u_n', 'SET enable_indexscan = off; SET enable_indexonlyscan = off;
+		SELECT count(*) FROM u WHERE n > 3' ],
+	[ 'u_n', 'SET enable_bitmapscan = off; SELECT count(r) FROM u WHERE n > 3' ],
+	[ 'u_n', 'SET enable_bitmapscan = off; SELECT count(*) FROM u WHERE n > 3' ],
+	[ 'u_r', 'SELECT count(*) FROM u WHERE r = int4range(2, 7)' ],
+	[ 'u_r', 'SELECT count(*) FROM u WHERE r > int4range(5, 10)' ])
+{
+	my ($name, $sql) = @$case;
+
+	($rc, $out, $err) = $node->psql('postgres', "SET ignore_checksum_failure = on;
+		SET enable_seqscan = off; \\set VERBOSITY verbose\n$sql");
+	like($err, qr/ERROR:  XX002: .*/, "$sql: damage");
+	like($err, qr/"$name"/, "$sql: of that index");
+}
+$node->safe_psql('postgres', 'DROP TABLE u');
 # "The check was silent where a row's line pointer is gone": a key that is cut is in that row alone.
 foreach my $keys ('full', 'cut')
 {

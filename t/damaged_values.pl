@@ -34,6 +34,8 @@ my @types = (
 	[ 'pairs', "(g % 9, repeat('t', g % 30), ARRAY[g, 1])::pairs" ],
 	[ 'shorts', "ARRAY[g::text, md5(g::text)]" ],
 	[ 'textrange', "textrange('a' || g % 9, 'b' || g)" ],
+	[ 'pairrange[]',
+		"ARRAY[pairrange((g, 'a', ARRAY[g])::pairs, (g + 2, NULL, NULL)::pairs), NULL]" ],
 	[ 'nummultirange', 'nummultirange(numrange(g % 9, 10), numrange(20 + g, NULL))' ],
 	[ 'int8multirange', 'int8multirange(int8range(g % 9, 10), int8range(20 + g, 30 + g), int8range(100 + 2 * g, NULL))' ],
 	[ 'jsonb', q(jsonb_build_object('a', g % 9, 'list', jsonb_build_array(g, 'text', NULL, jsonb_build_object('n', g / 7.0))) ) ],
@@ -52,6 +54,7 @@ CREATE TYPE pairs AS (a int, b text, c int4[]);
 CREATE DOMAIN short AS text CHECK (length(value) < 99);
 CREATE DOMAIN shorts AS short[];
 CREATE TYPE textrange AS RANGE (subtype = text);
+CREATE TYPE pairrange AS RANGE (subtype = pairs);
 CREATE FUNCTION message_of(sql text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE c text;
 BEGIN

@@ -165,7 +165,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			refound = true;
 			continue;
 		}
-		sfx_tid_pointer(index, other.tid, &htid);
+		sfx_tid_pointer(index, sfx_max_offset(heap), other.tid, &htid);
 		(void) sfx_heap_end(index, heap, other.tid);
 		if (!table_index_fetch_tuple_check(heap, &htid, &dirty, &all_dead))
 		{

@@ -55,7 +55,8 @@ check_form(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 {
 	if (e->keylen < 1)
 		sfx_broken(cs, blkno, "entry without a key");
-	if (SFX_TID_OFFSET(e->tid) == 0 || SFX_TID_BLOCK(e->tid) == InvalidBlockNumber)
+	if (SFX_TID_OFFSET(e->tid) == 0 || SFX_TID_OFFSET(e->tid) > sfx_max_offset(cs->heap) ||
+		SFX_TID_BLOCK(e->tid) == InvalidBlockNumber)
 		sfx_broken(cs, blkno, "entry with the impossible TID (%u,%u)", SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
 	if ((e->paylen > 0) != (cs->kd.natts > cs->kd.nkeys))
 		sfx_broken(cs, blkno, "entry with %u bytes of INCLUDE columns in an index with %d of them",

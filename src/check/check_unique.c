@@ -91,7 +91,7 @@ look_at_row(SfxCheck *cs, Same *same, Snapshot snapshot, uint64 tid)
 {
 	ItemPointerData at;
 
-	sfx_tid_pointer(cs->index, tid, &at);
+	sfx_tid_pointer(cs->index, sfx_max_offset(cs->heap), tid, &at);
 	(void) sfx_heap_end(cs->index, cs->heap, tid);
 	if (!table_index_fetch_tuple_check(cs->heap, &at, snapshot, NULL))
 		return;

@@ -239,7 +239,7 @@ look_at_page(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 		ItemPointerData pointer;
 		HeapTupleData tuple;
 
-		sfx_tid_pointer(v->index, ROW_TID(item[i]), &pointer);
+		sfx_tid_pointer(v->index, SFX_MAX_HEAP_OFFSET, ROW_TID(item[i]), &pointer);
 		if (!heap_hot_search_buffer(&pointer, v->heap, buf, v->snapshot, &tuple, NULL, true))
 			continue;
 		note_seen(v, item[i], seen);
@@ -268,7 +268,7 @@ fetch_rows(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 		ItemPointerData pointer;
 		bool		again = false;
 
-		sfx_tid_pointer(v->index, ROW_TID(item[i]), &pointer);
+		sfx_tid_pointer(v->index, SFX_MAX_OFFSET, ROW_TID(item[i]), &pointer);
 		if (!table_index_fetch_tuple(v->fetch, &pointer, v->snapshot, v->slot, &again, NULL))
 			continue;
 		note_seen(v, item[i], seen);

@@ -90,7 +90,7 @@ lock_tail(Relation index, const SfxMeta *meta, int mode)
 
 	if (tail == InvalidBlockNumber)
 		return InvalidBuffer;
-	buf = ReadBuffer(index, tail);
+	buf = sfx_read_linked(index, tail, NULL);
 	LockBuffer(buf, mode);
 	page = BufferGetPage(buf);
 	if (!sfx_log_page_is(index, tail, page, meta->build_id, meta->gens[0].gen))

@@ -144,7 +144,7 @@ typedef struct FilterSums
 static void
 sum_filter(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxChild *child, FilterSums *sums)
 {
-	Buffer		buf = ReadBuffer(index, child->filter);
+	Buffer		buf = sfx_read_linked(index, child->filter, NULL);
 	Page		page = BufferGetPage(buf);
 	SfxFilter	f;
 

@@ -433,7 +433,7 @@ put_entry(Items *it, int part, const SfxEntry *e, bool dead)
 	bool		nulls[ITEM_COLUMNS];
 
 	memset(nulls, true, sizeof(nulls));
-	sfx_tid_pointer(it->look->index, e->tid, tid);
+	sfx_tid_pointer(it->look->index, SFX_MAX_OFFSET, e->tid, tid);
 	values[PI_PART] = Int32GetDatum(part);
 	nulls[PI_PART] = part < 0;
 	values[PI_KEY] = make_bytea(e->key, e->keylen);
@@ -514,7 +514,7 @@ put_child(void *ctx, int i, const SfxChild *child)
 	{
 		ItemPointer tid = palloc(sizeof(ItemPointerData));
 
-		sfx_tid_pointer(it->look->index, child->low.tid, tid);
+		sfx_tid_pointer(it->look->index, SFX_MAX_OFFSET, child->low.tid, tid);
 		values[PI_TID] = PointerGetDatum(tid);
 		nulls[PI_TID] = false;
 	}

@@ -100,6 +100,7 @@ sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
 	int			from = Max(g->asked_to, child + 1);
 	int			to;
 	bool		wanted[AHEAD_MAX];
+	BlockNumber end;
 
 	/* prefetch half a window at a time, so that the source is not searched at every leaf */
 	if (!g->has_node || window == 0 || from - child > (window + 1) / 2)
@@ -109,7 +110,7 @@ sfx_group_ask_ahead(SfxGroup *g, SfxSource *src, int child)
 		return;
 	falls_into(src, g, from, to, wanted);
 	for (int i = from; i < to; i++)
-		if (wanted[i - from])
+		if (wanted[i - from] && sfx_has_block(g->tree.index, g->node.children[i].blkno, &end))
 		{
 			g->asked++;
 			g->reads_begun += PrefetchBuffer(g->tree.index, MAIN_FORKNUM,

@@ -50,7 +50,7 @@ raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHoriz
 	op.status = palloc0(n * sizeof(TM_IndexStatus));
 	for (int i = 0; i < n; i++)
 	{
-		sfx_tid_pointer(index, tids[i], &op.deltids[i].tid);
+		sfx_tid_pointer(index, SFX_MAX_OFFSET, tids[i], &op.deltids[i].tid);
 		op.deltids[i].id = i;
 		op.status[i].idxoffnum = FirstOffsetNumber; /* only for error messages of the table */
 		op.status[i].knowndeletable = true;
@@ -118,7 +118,7 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 		if (i > 0 && tids[i] == tids[i - 1])
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		sfx_tid_pointer(index, tids[i], &htid);
+		sfx_tid_pointer(index, SFX_MAX_OFFSET, tids[i], &htid);
 		/* an entry beyond the table's end leads to no row: the next reader of it reports that */
 		if (sfx_heap_reaches(heap, tids[i], &end) && is_dead_row(heap, &htid, &buf))
 			tids[ndead++] = tids[i];
@@ -142,7 +142,7 @@ sfx_dead_known(Relation index, Relation heap, const uint64 *tids, int n, SfxHori
 		ItemPointerData htid;
 		BlockNumber end;
 
-		sfx_tid_pointer(index, tids[i], &htid);
+		sfx_tid_pointer(index, SFX_MAX_OFFSET, tids[i], &htid);
 		if (sfx_heap_reaches(heap, tids[i], &end) && has_row(heap, &htid, &buf))
 			with_rows[found++] = tids[i];
 	}

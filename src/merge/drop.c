@@ -34,7 +34,7 @@ free_log_pages(Relation index, const SfxMeta *meta, const SfxGen *gen, SfxFreed 
 	/* at most as many pages as the metapage said, so a damaged link cannot cause an endless loop */
 	for (uint32 n = 0; n < gen->pages && blkno != InvalidBlockNumber; n++)
 	{
-		Buffer		buf = ReadBuffer(index, blkno);
+		Buffer		buf = sfx_read_linked(index, blkno, NULL);
 		BlockNumber right;
 		bool		ours;
 
@@ -64,8 +64,7 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 	sfx_meta_lock(index, &meta, &metabuf);
 	dropped = meta.gens[meta.ngens - 1];
 	if (meta.ngens < 2 || dropped.gen != gen)
-		elog(ERROR, "surfidx: generation %u of index \"%s\" is not the oldest frozen one",
-			 gen, RelationGetRelationName(index));
+		sfx_corrupt(index, SFX_META_BLKNO, "what was merged is not the oldest generation");
 	memset(&meta.gens[--meta.ngens], 0, sizeof(SfxGen));
 	meta.carried &= (1 << meta.ngens) - 1;
 	memset(&meta.resume[SFX_RESUME_GEN], 0, sizeof(SfxResume));
@@ -126,7 +125,7 @@ free_run_level(Relation index, const SfxOrder *order, const SfxMeta *meta, uint3
 	/* no more pages than the file has, so a damaged link cannot cause an endless loop */
 	for (BlockNumber n = 0; n < nblocks && blkno != InvalidBlockNumber; n++)
 	{
-		Buffer		buf = ReadBuffer(index, blkno);
+		Buffer		buf = sfx_read_linked(index, blkno, NULL);
 		Page		page = BufferGetPage(buf);
 		SfxInner	inner;
 		uint32_t	child;
@@ -188,7 +187,7 @@ sfx_run_drop(Relation index, uint32 id, uint64 usecs, SfxDropped *d)
 	sfx_meta_lock(index, &meta, &metabuf);
 	r = sfx_meta_find_run(&meta, id);
 	if (r < 0 || r == meta.nruns - 1)
-		elog(ERROR, "surfidx: run %u of index \"%s\" is not one to drop", id, RelationGetRelationName(index));
+		sfx_corrupt(index, SFX_META_BLKNO, "what was merged is no run before the main tree");
 	run = meta.runs[r];
 	memmove(&meta.runs[r], &meta.runs[r + 1], (meta.nruns - r - 1) * sizeof(SfxRun));
 	memset(&meta.runs[--meta.nruns], 0, sizeof(SfxRun));

@@ -50,7 +50,7 @@ read_page(Relation index, BlockNumber blkno, uint32 use_every)
 	r->index = id;
 	r->blkno = blkno;
 	r->buf = InvalidBuffer;		/* in case reading fails */
-	return r->buf = ReadBuffer(index, blkno);
+	return r->buf = sfx_read_linked(index, blkno, NULL);
 }
 
 Buffer
@@ -72,9 +72,14 @@ sfx_read_tail_page(Relation index, BlockNumber blkno)
 bool
 sfx_prefetch_page(Relation index, BlockNumber blkno)
 {
-	PrefetchBufferResult where = PrefetchBuffer(index, MAIN_FORKNUM, blkno);
+	PrefetchBufferResult where;
+	BlockNumber end;
 	const char *page;
 
+	/* who reads it says that it is damage */
+	if (!sfx_has_block(index, blkno, &end))
+		return false;
+	where = PrefetchBuffer(index, MAIN_FORKNUM, blkno);
 	if (where.recent_buffer <= 0)
 		return where.initiated_io;
 	page = BufferGetPage(where.recent_buffer);

@@ -54,15 +54,36 @@ sfx_bad_tid(Relation index, uint64 tid)
 }
 
 bool
+sfx_has_block(Relation rel, BlockNumber blkno, BlockNumber *end)
+{
+	*end = RelationGetSmgr(rel)->smgr_cached_nblocks[MAIN_FORKNUM];
+	if (*end == InvalidBlockNumber || blkno >= *end)
+		*end = RelationGetNumberOfBlocks(rel);
+	return blkno < *end;
+}
+
+Buffer
+sfx_read_linked(Relation index, BlockNumber blkno, BufferAccessStrategy strategy)
+{
+	BlockNumber end;
+
+	if (!sfx_has_block(index, blkno, &end))
+		sfx_corrupt(index, blkno, "a link leads there, beyond the end of the file");
+	return ReadBufferExtended(index, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
+}
+
+bool
 sfx_heap_reaches(Relation heap, uint64 tid, BlockNumber *end)
 {
 	*end = MaxBlockNumber;
-	if (heap->rd_tableam != GetHeapamTableAmRoutine())
-		return true;
-	*end = RelationGetSmgr(heap)->smgr_cached_nblocks[MAIN_FORKNUM];
-	if (*end == InvalidBlockNumber || SFX_TID_BLOCK(tid) >= *end)
-		*end = RelationGetNumberOfBlocks(heap);
-	return SFX_TID_BLOCK(tid) < *end;
+	return heap->rd_tableam != GetHeapamTableAmRoutine() ||
+		sfx_has_block(heap, SFX_TID_BLOCK(tid), end);
+}
+
+uint16
+sfx_max_offset(Relation heap)
+{
+	return heap->rd_tableam == GetHeapamTableAmRoutine() ? SFX_MAX_HEAP_OFFSET : SFX_MAX_OFFSET;
 }
 
 BlockNumber

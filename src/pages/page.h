@@ -7,6 +7,9 @@
 
 #include "surfidx.h"
 
+#include "access/htup_details.h"
+#include "storage/bufmgr.h"
+
 /*
  *	offset	size	what
  *	0		24		PageHeaderData
@@ -106,13 +109,33 @@ pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
  */
 extern BlockNumber sfx_heap_end(Relation index, Relation heap, uint64 tid);
 
-/* The same without an error: does the table reach to tid?  *end: as above. */
+/*
+ * Has the relation's file that block?  *end: a number of blocks that it has, more than that, or, if
+ * it has not, all.
+ */
+extern bool sfx_has_block(Relation rel, BlockNumber blkno, BlockNumber *end);
+
+/*
+ * The block that a page names, pinned; a strategy or NULL.  ERRCODE_INDEX_CORRUPTED if it lies
+ * beyond the end of the index: the file is cut off only where no reader can hold a link to what goes (G3).
+ */
+extern Buffer sfx_read_linked(Relation index, BlockNumber blkno, BufferAccessStrategy strategy);
+
+/* The same as an answer: does the table reach to tid?  *end: as above. */
 extern bool sfx_heap_reaches(Relation heap, uint64 tid, BlockNumber *end);
 
+/*
+ * The largest offset that a TID may have: of a heap's pages, or of bitmaps; other tables' TIDs may
+ * have any.
+ */
+#define SFX_MAX_HEAP_OFFSET	MaxHeapTuplesPerPage
+#define SFX_MAX_OFFSET		0xFFFF
+extern uint16 sfx_max_offset(Relation heap);
+
 static inline void
-sfx_tid_pointer(Relation index, uint64 tid, ItemPointer p)
+sfx_tid_pointer(Relation index, uint16 max_offset, uint64 tid, ItemPointer p)
 {
-	if (unlikely(SFX_TID_OFFSET(tid) == InvalidOffsetNumber))
+	if (unlikely((uint16) (SFX_TID_OFFSET(tid) - 1) >= max_offset))
 		sfx_bad_tid(index, tid);
 	ItemPointerSet(p, SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid));
 }

@@ -61,6 +61,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->started = false;
 	so->empty = false;
 	so->heap_end = 0;
+	so->max_offset = 0;
 	so->single = so->merged = NULL;
 	so->known = NULL;
 	so->on_entry = so->on_mark = so->swift = false;
@@ -133,6 +134,8 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	so->started = so->looked = false;
 	so->handed = 0;
 	so->heap_end = 0;
+	/* a bitmap has no room for more, whatever its table is */
+	so->max_offset = scan->heapRelation ? sfx_max_offset(scan->heapRelation) : SFX_MAX_HEAP_OFFSET;
 	so->on_entry = so->on_mark = so->swift = false;
 	if (so->mark)
 		so->mark->set = false;
@@ -551,7 +554,7 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	if (!so->on_entry)
 		return false;
 	scan->xs_recheck = sfx_reader_recheck(so->reader);
-	sfx_tid_pointer(scan->indexRelation, e.tid, &scan->xs_heaptid);
+	sfx_tid_pointer(scan->indexRelation, so->max_offset, e.tid, &scan->xs_heaptid);
 	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)
 		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, e.tid);
 	if (so->form)
@@ -589,7 +592,7 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 		return get_after_kill(scan, dir);
 	if (!so->swift || !sfx_reader_stretch(so->reader, dir, &block, &i))
 		return get_slowly(scan, dir);
-	sfx_tid_pointer(scan->indexRelation, block->tid[i], &scan->xs_heaptid);
+	sfx_tid_pointer(scan->indexRelation, so->max_offset, block->tid[i], &scan->xs_heaptid);
 	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
 	return true;

@@ -44,7 +44,7 @@ typedef struct SfxRowsAhead
 static inline void
 sfx_scan_take(IndexScanDesc scan, SfxStretch *s)
 {
-	sfx_tid_pointer(scan->indexRelation, s->block->tid[s->at], &scan->xs_heaptid);
+	sfx_tid_pointer(scan->indexRelation, SFX_MAX_OFFSET, s->block->tid[s->at], &scan->xs_heaptid);
 	s->at += s->step;
 	((SfxRowsAhead *) scan->opaque)->taken++;
 }

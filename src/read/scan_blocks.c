@@ -265,7 +265,8 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 		}
 		do
 		{
-			sfx_tid_pointer(scan->indexRelation, i < 0 ? e.tid : block->tid[i], &tids[n++]);
+			sfx_tid_pointer(scan->indexRelation, so->max_offset, i < 0 ? e.tid : block->tid[i],
+							&tids[n++]);
 			if (n == BITMAP_BATCH)
 			{
 				tbm_add_tuples(tbm, tids, n, recheck);

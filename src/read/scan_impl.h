@@ -47,6 +47,7 @@ typedef struct SfxScan
 	bool		empty;			/* they contradict one another */
 	bool		on_entry;		/* an entry was returned last, which the reader knows */
 	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
+	uint16		max_offset;		/* of the table's TIDs (page.h) */
 	bool		swift;			/* an entry was returned last, and those of the reader's stretch
 								 * may follow without a look at anything */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was

@@ -116,7 +116,7 @@ sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first)
 static const char *
 read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber *blkno, int seq, uint8 *out, uint32 want)
 {
-	Buffer		buf = ReadBuffer(index, *blkno);
+	Buffer		buf = sfx_read_linked(index, *blkno, NULL);
 	Page		page = BufferGetPage(buf);
 	const SfxPageTail *tail;
 	const char *why = NULL;
@@ -435,7 +435,7 @@ still_leads_there(Relation index, uint64 build_id, uint32 number, const BadChain
 		ref = find_ref(&meta, number);
 		return ref == NULL || ref->first == bad->at;
 	}
-	buf = ReadBuffer(index, bad->from);
+	buf = sfx_read_linked(index, bad->from, NULL);
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	if (sfx_page_check(index, bad->from, BufferGetPage(buf)))
 	{
@@ -658,7 +658,7 @@ sfx_dict_drop(Relation index, uint32 number)
 	XLogEnsureRecordSpace(SFX_DICT_PAGES + 1, 20);
 	for (int j = 0; j < c.n; j++)
 	{
-		bufs[j] = ReadBuffer(index, c.blkno[j]);
+		bufs[j] = sfx_read_linked(index, c.blkno[j], NULL);
 		LockBuffer(bufs[j], BUFFER_LOCK_EXCLUSIVE);
 	}
 	sfx_meta_lock(index, &meta, &metabuf);
@@ -720,7 +720,7 @@ sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
 
 	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
-	bufs[0] = ReadBuffer(index, blkno);
+	bufs[0] = sfx_read_linked(index, blkno, NULL);
 	bufs[1] = target;
 	LockBuffer(bufs[0], BUFFER_LOCK_SHARE);
 	memcpy(copy.data, BufferGetPage(bufs[0]), BLCKSZ);
@@ -742,7 +742,7 @@ sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
 	}
 	else
 	{
-		bufs[n++] = ReadBuffer(index, before);
+		bufs[n++] = sfx_read_linked(index, before, NULL);
 		LockBuffer(bufs[2], BUFFER_LOCK_EXCLUSIVE);
 	}
 

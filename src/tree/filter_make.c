@@ -370,7 +370,7 @@ open_swap_leaf(void *ctx, int i, SfxLeaf *leaf)
 static double
 bits_of_old(Relation index, const SfxOrder *order, BlockNumber blkno)
 {
-	Buffer		buf = ReadBuffer(index, blkno);
+	Buffer		buf = sfx_read_linked(index, blkno, NULL);
 	Page		page = BufferGetPage(buf);
 	SfxFilter	f;
 	double		bits = 0;

@@ -65,7 +65,7 @@ void
 sfx_leaf_copy(const SfxTree *t, BlockNumber blkno,
 			  BufferAccessStrategy strategy, char *copy, SfxLeaf *leaf)
 {
-	Buffer		buf = ReadBufferExtended(t->index, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
+	Buffer		buf = sfx_read_linked(t->index, blkno, strategy);
 	bool		valid;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
@@ -143,7 +143,7 @@ filter_answers(const Descent *d, BlockNumber blkno)
 {
 	const SfxTree *t = d->tree;
 	SfxFilterProbe *probe = d->probe;
-	Buffer		buf = ReadBuffer(t->index, blkno);
+	Buffer		buf = sfx_read_linked(t->index, blkno, NULL);
 	Page		page = BufferGetPage(buf);
 	SfxFilter	f;
 	int			may;

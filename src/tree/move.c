@@ -103,7 +103,7 @@ move_filter(const SfxTree *t, BlockNumber blkno, Page page, Buffer target)
 static bool
 copy_page(const SfxTree *t, int level, BlockNumber blkno, Page copy)
 {
-	Buffer		buf = ReadBuffer(t->index, blkno);
+	Buffer		buf = sfx_read_linked(t->index, blkno, NULL);
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	memcpy(copy, BufferGetPage(buf), BLCKSZ);
@@ -266,7 +266,7 @@ bool
 sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets)
 {
 	Page		page = palloc(BLCKSZ);
-	Buffer		buf = ReadBuffer(index, blkno);
+	Buffer		buf = sfx_read_linked(index, blkno, NULL);
 	SfxPageTail *tail;
 	SfxTree		t = {index, order, meta, 0};
 	SfxNode		parent;

@@ -263,7 +263,7 @@ key_at(SfxRecovery *rc, uint64 tid, uint8 *key)
 	bool		again = false;
 	int			len = -1;
 
-	sfx_tid_pointer(rc->index, tid, &at);
+	sfx_tid_pointer(rc->index, sfx_max_offset(rc->heap), tid, &at);
 	if (!sfx_heap_reaches(rc->heap, tid, &end))
 		return -1;
 	/* all members of the chain, one after the other: the last one counts */

@@ -27,7 +27,7 @@
 static uint64
 page_total(const SfxTree *t, BlockNumber blkno, int level)
 {
-	Buffer		buf = ReadBuffer(t->index, blkno);
+	Buffer		buf = sfx_read_linked(t->index, blkno, NULL);
 	SfxInner	page;
 	uint64		below,
 				own,

@@ -73,23 +73,20 @@ end_at_filter(Relation index, const SfxChild *c, int take, int n)
 	while (k < n && k > 0 && c[k].filter != 0 && c[k].filter == c[k - 1].filter)
 		k--;
 	if (k == 0)
-		elog(ERROR, "surfidx: a filter of index \"%s\" covers more leaves than an inner page has room for",
-			 RelationGetRelationName(index));
+		sfx_corrupt(index, c[0].filter, "a filter over more leaves than an inner page has room for");
 	return k;
 }
 
 /*
  * Any two children fit in a page, whatever their separators (SFX_MAX_ENTRY).  So what cannot be
- * built has two with the same separator, where the order of the entries does not hold (K4).
+ * built has two with the same separator, by damage or where the order of the entries does not hold
+ * (K4).
  */
 static void
 cannot_be_built(Relation index, const SfxOrder *order, const SfxChild *children)
 {
-	if (order)
-		sfx_out_of_order(index, order, children[0].blkno,
-						 "this page and its right neighbour begin with the same key");
-	elog(ERROR, "surfidx: an inner page of index \"%s\" cannot be built",
-		 RelationGetRelationName(index));
+	sfx_out_of_order(index, order, children[0].blkno,
+					 "this page and its right neighbour begin with the same key");
 }
 
 int
@@ -272,7 +269,7 @@ sfx_swap_execute(SfxSwap *s)
 	for (int i = 0; i < s->n; i++)
 		if (!BufferIsValid(s->page[i].buf))
 		{
-			s->page[i].buf = ReadBuffer(s->tree.index, s->page[i].blkno);
+			s->page[i].buf = sfx_read_linked(s->tree.index, s->page[i].blkno, NULL);
 			LockBuffer(s->page[i].buf, BUFFER_LOCK_EXCLUSIVE);
 		}
 	if (s->new_root || s->counts)
@@ -451,7 +448,7 @@ sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
 	s->horizon = *horizon;
 	if (node)
 	{
-		Buffer		buf = ReadBuffer(t->index, node->children[to - 1].blkno);
+		Buffer		buf = sfx_read_linked(t->index, node->children[to - 1].blkno, NULL);
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);
 		right = SfxPageGetTail(BufferGetPage(buf))->right;
@@ -553,7 +550,7 @@ walk_level(const SfxTree *t, BlockNumber blkno, int level,
 
 	while (n < max)
 	{
-		Buffer		buf = ReadBuffer(t->index, blkno);
+		Buffer		buf = sfx_read_linked(t->index, blkno, NULL);
 		SfxNode		node;
 
 		LockBuffer(buf, BUFFER_LOCK_SHARE);

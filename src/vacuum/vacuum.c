@@ -76,7 +76,7 @@ stubs_have_all(VacState *vs, const uint64 *tids, int n, const uint16 *dead, int 
 			d++;
 			continue;
 		}
-		sfx_tid_pointer(vs->index, tids[i], &ptr);
+		sfx_tid_pointer(vs->index, SFX_MAX_OFFSET, tids[i], &ptr);
 		if (vs->callback(&ptr, vs->arg))
 			return false;
 	}
@@ -104,7 +104,7 @@ dead_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *arg)
 	{
 		ItemPointerData ptr;
 
-		sfx_tid_pointer(index, tids[i], &ptr);
+		sfx_tid_pointer(index, SFX_MAX_OFFSET, tids[i], &ptr);
 		if (vs->callback(&ptr, vs->arg))
 			dead[found++] = (uint16) i;
 	}
@@ -177,7 +177,7 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 	uint32		at = off;
 	SfxEntry	e;
 	bool		dead;
-	Buffer		buf = ReadBufferExtended(vs->index, MAIN_FORKNUM, blkno, RBM_NORMAL, vs->strategy);
+	Buffer		buf = sfx_read_linked(vs->index, blkno, vs->strategy);
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	if (!sfx_log_page_is(vs->index, blkno, BufferGetPage(buf), meta->build_id, gen))
