@@ -771,7 +771,9 @@ CREATE FUNCTION surfidx_stats(
 	OUT write_amplification float8,
 	OUT filters_asked bigint,
 	OUT filters_denied bigint,
-	OUT filters_wrong bigint)
+	OUT filters_wrong bigint,
+	OUT pages_read_ahead bigint,
+	OUT pages_read_in_vain bigint)
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 

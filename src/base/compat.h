@@ -122,6 +122,12 @@ SfxLibcLocale(Oid collation, locale_t * lt)
 #endif
 }
 
+/*
+ * Do scans have to ask for pages of the table themselves?  Once the executor takes batches of TIDs
+ * (amgetbatch), the table's access method will.
+ */
+#define SFX_SCANS_READ_AHEAD		(PG_VERSION_NUM < 200000)
+
 /* EXPLAIN ANALYZE counts index searches from 18 on. */
 #if PG_VERSION_NUM < 180000
 #define SfxCountIndexSearch(scan)	((void) 0)

@@ -28,6 +28,7 @@ int			sfx_guc_merge_cost_limit = 200;
 int			sfx_guc_max_merge_workers = 3;
 int			sfx_guc_merge_worker_idle = 500;
 int			sfx_guc_delta_memory = 65536;
+int			sfx_guc_read_ahead = 32;
 int			sfx_guc_keys = SFX_LEAVES_FULL;
 bool		sfx_guc_auto_merge = true;
 
@@ -466,6 +467,12 @@ sfx_define_gucs(bool preloading)
 							&sfx_guc_log_merge_min_duration,
 							-1, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.read_ahead",
+							"Pages of the table that a scan asks for before it visits their rows.",
+							"A higher effective_io_concurrency raises it; 0 disables it.",
+							&sfx_guc_read_ahead,
+							32, 0, 256,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("surfidx.keys",
 							 "What leaves have of keys: full, or cut to what tells them apart.",
 							 "The storage parameter keys overrides it.",

@@ -54,6 +54,7 @@ extern int	sfx_guc_merge_cost_limit;	/* ... for so many of vacuum_cost_page_...;
 extern int	sfx_guc_max_merge_workers;	/* at once in the server */
 extern int	sfx_guc_merge_worker_idle;	/* ms */
 extern int	sfx_guc_log_merge_min_duration; /* ms; -1: never */
+extern int	sfx_guc_read_ahead; /* pages of the table asked for at once; 0: none */
 extern int	sfx_guc_keys;		/* SfxLeafKeys */
 
 /* As the storage parameter keys says; without it, size_limit; without that, the setting. */

@@ -16,6 +16,8 @@
  */
 #include "surfidx.h"
 #include "check.h"
+#include "counters.h"
+#include "heap_ahead.h"
 #include "key.h"
 #include "leaf.h"
 #include "payload.h"
@@ -29,7 +31,6 @@
 #include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/spccache.h"
 
 /* An entry that waits: its key and payload follow. */
 typedef struct Kept
@@ -53,6 +54,7 @@ struct SfxRows
 	TupleTableSlot *slot;
 	IndexFetchTableData *fetch;
 	SnapshotData snapshot;
+	SfxHeapAhead ahead;
 	BlockNumber nblocks;		/* of the table */
 	bool		is_heap;
 	uint8	   *seen;			/* a bit per TID of the table's blocks that are looked at: an entry
@@ -79,6 +81,7 @@ sfx_check_rows_begin(SfxCheck *cs)
 	rows->estate = CreateExecutorState();
 	rows->slot = table_slot_create(cs->heap, NULL);
 	rows->fetch = SfxBeginFetch(cs->heap, 0);
+	sfx_ahead_begin(&rows->ahead, cs->heap, true);
 	rows->is_heap = cs->heap->rd_tableam == GetHeapamTableAmRoutine();
 	/* what nobody can see any more may have lost its values out of line */
 	InitNonVacuumableSnapshot(rows->snapshot, GlobalVisTestFor(cs->heap));
@@ -259,23 +262,11 @@ compare_tids(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* Ask for the block of entry i, if it is not that of the one before. */
-static void
-ask_for_block(const SfxCheck *cs, Size i)
-{
-	const KeptRef *k = cs->rows->kept;
-
-	if (i < cs->rows->nkept && SFX_TID_BLOCK(k[i].tid) != SFX_TID_BLOCK(k[i - 1].tid) &&
-		SFX_TID_BLOCK(k[i].tid) < cs->rows->nblocks)
-		(void) PrefetchBuffer(cs->heap, MAIN_FORKNUM, SFX_TID_BLOCK(k[i].tid));
-}
-
 /* All that wait. */
 static void
 check_kept(SfxCheck *cs)
 {
 	SfxRows    *rows = cs->rows;
-	Size		window = get_tablespace_maintenance_io_concurrency(cs->heap->rd_rel->reltablespace);
 	BlockNumber blkno = InvalidBlockNumber;
 	ErrorContextCallback context = {
 		.callback = sfx_check_context,.arg = &blkno,.previous = error_context_stack
@@ -291,8 +282,7 @@ check_kept(SfxCheck *cs)
 			.payload = k->bytes + k->keylen,.paylen = k->paylen
 		};
 
-		if (window > 0 && rows->is_heap)
-			ask_for_block(cs, i + window);
+		sfx_ahead_rows(&rows->ahead, &rows->kept->tid, sizeof(KeptRef), i, rows->nkept);
 		blkno = k->blkno;
 		check_row(cs, blkno, &e);
 	}
@@ -337,6 +327,7 @@ void
 sfx_check_rows_end(SfxCheck *cs)
 {
 	check_kept(cs);
+	sfx_count_ahead(cs->index, &cs->rows->ahead);
 	table_index_fetch_end(cs->rows->fetch);
 	ExecDropSingleTupleTableSlot(cs->rows->slot);
 	FreeExecutorState(cs->rows->estate);

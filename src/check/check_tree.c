@@ -172,6 +172,8 @@ check_cut_block(SfxCheck *cs, BlockNumber blkno, SfxRecovery *rc)
 
 		end = sfx_block_end_of_key(block, i);
 		if (rc)
+			sfx_recovery_ahead(rc, block, i);
+		if (rc)
 			len = sfx_recover_key(rc, blkno, block, i, end, key);
 		for (int j = i; j < end; j++)
 		{

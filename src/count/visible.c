@@ -14,7 +14,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "counters.h"
 #include "cpu.h"
+#include "heap_ahead.h"
 #include "page.h"
 #include "visible.h"
 
@@ -59,6 +61,7 @@ struct SfxVisibility
 	SfxVisMap	map;
 	Buffer	   *buf;			/* pins of the map's pages */
 	Buffer		prune_map;		/* ... and of the page that pruning has used last */
+	SfxHeapAhead ahead;			/* for pages of rows; begun with the first ones */
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	uint64		visible;
@@ -291,11 +294,14 @@ look_at_rows(SfxVisibility *v, uint64 *tid, int n, bool *seen)
 
 	if (n > 1)
 		sort_by_place(tid, n);
+	if (v->ahead.heap == NULL)
+		sfx_ahead_begin(&v->ahead, v->heap, false);
 	for (int i = 0; i < n; i = end)
 	{
 		BlockNumber block = SFX_TID_BLOCK(ROW_TID(tid[i]));
 
 		CHECK_FOR_INTERRUPTS();
+		sfx_ahead_rows(&v->ahead, tid, sizeof(uint64), i, n);
 		for (end = i + 1; end < n && SFX_TID_BLOCK(ROW_TID(tid[end])) == block;)
 			end++;
 		if (block >= v->heap_end)
@@ -513,6 +519,7 @@ sfx_visibility_look(SfxVisibility *v, uint64 *tid, int n, bool *seen)
 void
 sfx_visibility_end(SfxVisibility *v)
 {
+	sfx_count_ahead(v->index, &v->ahead);
 	for (uint32 i = 0; i < v->map.npages; i++)
 		ReleaseBuffer(v->buf[i]);
 	if (BufferIsValid(v->prune_map))

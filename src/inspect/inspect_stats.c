@@ -46,6 +46,7 @@ enum
 	ST_FILL, ST_CODECS, ST_DICTS,
 	ST_MERGES, ST_MERGED, ST_GROUPS, ST_LEAVES_WRITTEN, ST_BYTES_WRITTEN, ST_SECONDS, ST_AMPLIFICATION,
 	ST_FILTERS_ASKED, ST_FILTERS_DENIED, ST_FILTERS_WRONG,
+	ST_READ_AHEAD, ST_READ_IN_VAIN,
 	STATS_COLUMNS
 };
 
@@ -223,6 +224,8 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	values[ST_FILTERS_ASKED] = Int64GetDatum((int64) counts[SFX_COUNT_ASKED]);
 	values[ST_FILTERS_DENIED] = Int64GetDatum((int64) counts[SFX_COUNT_DENIED]);
 	values[ST_FILTERS_WRONG] = Int64GetDatum((int64) counts[SFX_COUNT_WRONG]);
+	values[ST_READ_AHEAD] = Int64GetDatum((int64) counts[SFX_COUNT_AHEAD]);
+	values[ST_READ_IN_VAIN] = Int64GetDatum((int64) counts[SFX_COUNT_IN_VAIN]);
 	relation_close(index, AccessShareLock);
 }
 

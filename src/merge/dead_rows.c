@@ -12,7 +12,9 @@
  */
 #include "surfidx.h"
 #include "compare.h"
+#include "counters.h"
 #include "dead_rows.h"
+#include "heap_ahead.h"
 #include "horizon.h"
 #include "leaf.h"
 #include "merge_lock.h"
@@ -105,10 +107,12 @@ is_dead_row(Relation heap, ItemPointer tid, Buffer *buf)
 int
 sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *horizon)
 {
+	SfxHeapAhead ahead;
 	Buffer		buf = InvalidBuffer;
 	int			ndead = 0;
 
 	Assert(n <= SFX_DEAD_MAX);
+	sfx_ahead_begin(&ahead, heap, true);
 	qsort(tids, n, sizeof(uint64), sfx_cmp_u64);
 	for (int i = 0; i < n; i++)
 	{
@@ -118,6 +122,7 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 		if (i > 0 && tids[i] == tids[i - 1])
 			continue;
 		CHECK_FOR_INTERRUPTS();
+		sfx_ahead_rows(&ahead, tids, sizeof(uint64), i, n);
 		sfx_tid_pointer(index, SFX_MAX_OFFSET, tids[i], &htid);
 		/* an entry beyond the table's end leads to no row: the next reader of it reports that */
 		if (sfx_heap_reaches(heap, tids[i], &end) && is_dead_row(heap, &htid, &buf))
@@ -125,6 +130,7 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 	}
 	if (BufferIsValid(buf))
 		ReleaseBuffer(buf);
+	sfx_count_ahead(index, &ahead);
 	if (ndead > 0)
 		raise_horizon(index, heap, tids, ndead, horizon);
 	return ndead;

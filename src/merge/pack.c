@@ -388,8 +388,11 @@ static bool
 recover_key(SfxPack *p, const SfxBlock *block, int *i)
 {
 	int			end = sfx_block_end_of_key(block, *i);
-	int			len = sfx_recover_key(recovery(p), p->blkno, block, *i, end, p->key);
+	int			len;
 
+	if (p->whole)
+		sfx_recovery_ahead(recovery(p), block, *i);
+	len = sfx_recover_key(recovery(p), p->blkno, block, *i, end, p->key);
 	if (len >= 0)
 	{
 		p->keyno = sfx_block_keyno(block, *i);

@@ -207,6 +207,16 @@ sfx_reader_peek(const SfxReader *r, ScanDirection dir, const SfxBlock **block, i
 	return true;
 }
 
+/* n entries at most come that way; for those behind them it takes sfx_reader_next. */
+static inline void
+sfx_reader_shorten(SfxReader *r, int n)
+{
+	SfxStretch *s = (SfxStretch *) r;
+
+	if ((s->end - s->at) * s->step > n)
+		s->end = s->at + n * s->step;
+}
+
 /* The TIDs of all entries that come that way: their number.  They are valid until the next call. */
 static inline int
 sfx_reader_stretch_tids(SfxReader *r, const uint64 **tid)

@@ -205,6 +205,8 @@ sfx_reader_recover_keys(SfxReader *r)
 		loose[nkeys] = sfx_block_loose(block, i);
 		if (r->recover_all || is_beside_others(r, &e, loose[nkeys]))
 		{
+			if (r->recover_all)
+				sfx_recovery_ahead(recovery(r), block, i);
 			len = sfx_recover_key(recovery(r), r->main.leafblk, block, i, end, keys + at);
 			loose[nkeys] = 0;
 		}

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * scan.c - index scans, and what every kind of scan begins with
+ * scan.c - what every kind of index scan begins with, and its way from range to range
  *
  * A scan is a walk over the byte ranges that scankey.c makes of its conditions, each read through
  * one SfxReader.
@@ -11,6 +11,7 @@
  */
 #include "scan_impl.h"
 #include "column.h"
+#include "counters.h"
 #include "page.h"
 #include "parallel.h"
 #include "rowlift.h"
@@ -30,6 +31,9 @@
 
 /* So many rows of a range are made ready first, if there are so many in the stretch. */
 #define FIRST_PORTION	32
+
+/* The row with which a scan begins to look ahead. */
+#define FIRST_LOOK		3
 
 /* ------------------------------------------------------------------ begin, restart, end */
 
@@ -72,6 +76,13 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->rows_ahead.taken = 0;
 	so->rows_ahead.stretch = &sfx_no_rows;
 	so->mark = NULL;
+	so->nth = 0;
+	so->look_at = 0;
+	so->pages.heap = NULL;
+	so->looks_soon = false;
+	so->scouts = false;
+	so->scout = NULL;
+	so->patience = 0;
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
 
@@ -117,6 +128,18 @@ sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so)
 						ScanDirectionIsBackward(so->dir));
 }
 
+/*
+ * What was asked for is not needed any more, and the distance is none again: who restarts a scan
+ * may want one row of it.
+ */
+static void
+restart_scout(SfxScan *so)
+{
+	sfx_scan_count_stretch(so);
+	sfx_ahead_forget(&so->pages, so->nth);
+	so->scout->lost = so->scout->stale = true;
+}
+
 void
 sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
@@ -129,6 +152,8 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	}
 	sfx_scan_leave_range(scan, so);
 	sfx_scan_forget_rows(scan, so);
+	if (unlikely(so->scout != NULL))
+		restart_scout(so);
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
 	so->started = so->looked = false;
@@ -141,11 +166,30 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 		so->mark->set = false;
 }
 
+/* The scout of a scan ends, and what it has done is counted. */
+static void
+end_scout(IndexScanDesc scan, SfxScan *so)
+{
+	SfxScout   *s = so->scout;
+
+	sfx_scan_count_stretch(so);
+	sfx_ahead_forget(&so->pages, so->nth);
+	sfx_count_ahead(scan->indexRelation, &so->pages);
+	if (BufferIsValid(s->map))
+		ReleaseBuffer(s->map);
+	sfx_endscan(s->scan);
+	IndexScanEnd(s->scan);
+	pfree(s);
+	so->scout = NULL;
+}
+
 void
 sfx_endscan(IndexScanDesc scan)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
+	if (so->scout)
+		end_scout(scan, so);
 	sfx_scan_leave_range(scan, so);
 	sfx_scan_forget_rows(scan, so);
 	if (so->reader)
@@ -226,10 +270,11 @@ static void
 take_candidates(IndexScanDesc scan, SfxScan *so)
 {
 	bool		will_do = !so->form && !sfx_scan_has_filters(so) && so->mark == NULL &&
-	!so->serializable && scan->xs_snapshot && IsMVCCSnapshot(scan->xs_snapshot);
+	!so->serializable &&
+	(so->scouts || (scan->xs_snapshot && IsMVCCSnapshot(scan->xs_snapshot)));
 
-	sfx_reader_candidates(so->reader, will_do,
-						  !scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so));
+	sfx_reader_candidates(so->reader, will_do, so->scouts ||
+						  (!scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so)));
 }
 
 /* May the reader leave out what is dead to everybody, and does the table tell it what is (X8)? */
@@ -249,6 +294,18 @@ copies_table(IndexScanDesc scan)
 }
 
 /*
+ * The first rows after a (re)start are nobody's reason to look ahead: lookups and LIMIT 1 pay
+ * nothing.  Those of an index-only scan come in portions, so it looks behind the first one.
+ */
+static void
+look_later(IndexScanDesc scan, SfxScan *so)
+{
+	so->looks_soon = !scan->xs_want_itup && so->look_at < so->nth + FIRST_LOOK;
+	so->look_at = Max(so->look_at,
+					  so->nth + (scan->xs_want_itup ? FIRST_PORTION + 1 : FIRST_LOOK));
+}
+
+/*
  * First fetch after a (re)start.  Only now is it known whether the executor wants index tuples.  A
  * reader that may return entries whose heap rows VACUUM is about to reuse has to hold the gate:
  * where rows are taken from the index alone, and where the snapshot does not tell new rows from old
@@ -258,11 +315,16 @@ void
 sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
-	bool		gate = (scan->xs_want_itup && !SFX_MUTANT("rows without a gate")) ||
-	scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot);
+	bool		gate = !so->scouts &&
+	((scan->xs_want_itup && !SFX_MUTANT("rows without a gate")) ||
+	 scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot));
 
-	pgstat_count_index_scan(scan->indexRelation);
-	SfxCountIndexSearch(scan);
+	if (!so->scouts)
+	{
+		pgstat_count_index_scan(scan->indexRelation);
+		SfxCountIndexSearch(scan);
+		look_later(scan, so);
+	}
 	so->started = true;
 	so->on_entry = so->on_mark = false;
 	so->portion = so->expected > 0 ? Min(so->expected, SFX_BLOCK_ENTRIES) : FIRST_PORTION;
@@ -340,6 +402,8 @@ parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *shar
 	leap_ahead(so, dir, share);
 	so->ahead = false;
 	from = (SfxPos) {share->key, share->len, share->tid};
+	if (so->scout)
+		so->scout->lost = true;
 	for (; so->range < share->range; so->range++)
 		(void) sfx_scankeys_advance(&so->keys, dir);
 	sfx_scan_seek_range(scan, so, dir, true);
@@ -396,13 +460,14 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 		so->on_entry = false;
 		sfx_scan_leave_range(scan, so);
 		sfx_scan_seek_range(scan, so, dir, false);
+		if (--so->patience == 0)
+			return false;
 	}
 	return true;
 }
 
-/* Where the values of a long key may be allocated: empty, and whole until the next call. */
-static MemoryContext
-long_context(SfxScan *so)
+MemoryContext
+sfx_scan_long_context(SfxScan *so)
 {
 	if (so->longs == NULL)
 		so->longs = AllocSetContextCreate(so->cxt, "surfidx long keys", ALLOCSET_DEFAULT_SIZES);
@@ -426,7 +491,7 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 		return true;
 	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
 	{
-		MemoryContext old = MemoryContextSwitchTo(long_context(so));
+		MemoryContext old = MemoryContextSwitchTo(sfx_scan_long_context(so));
 
 		decode_for_filters(scan, so, e);
 		MemoryContextSwitchTo(old);
@@ -492,108 +557,8 @@ sfx_scan_next(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 		}
 		leap(scan, so, dir, e);
 		CHECK_FOR_INTERRUPTS();
+		if (--so->patience == 0)
+			return false;
 	}
 	return false;
-}
-
-/* The row of an entry, for an index-only scan. */
-static void
-form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
-{
-	MemoryContext old = CurrentMemoryContext;
-
-	if (unlikely(!so->rows))
-		sfx_row_init(&so->row, scan->indexRelation, &so->kd);
-	so->rows = true;
-	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
-		MemoryContextSwitchTo(long_context(so));
-	scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, e);
-	MemoryContextSwitchTo(old);
-}
-
-/* The row of entry i of a block, whose TID is set. */
-static pg_noinline bool
-get_row_slowly(IndexScanDesc scan, const SfxBlock *block, int i)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxEntry	e;
-
-	if (SFX_TID_BLOCK(block->tid[i]) >= so->heap_end)
-		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, block->tid[i]);
-	if (!so->form)
-		return true;
-	sfx_block_entry(block, i, &e);
-	form_row(scan, so, &e);
-	return true;
-}
-
-/* The next entry, wherever it is. */
-static pg_noinline bool
-get_slowly(IndexScanDesc scan, ScanDirection dir)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	SfxEntry	e;
-
-	scan->xs_recheck = false;
-	scan->xs_itup = NULL;
-	if (!so->started)
-		sfx_scan_start(scan, dir);
-	so->on_mark = false;
-	sfx_scan_forget_rows(scan, so);
-	so->turned |= dir != so->dir;
-	so->on_entry = !so->empty && sfx_scan_next(scan, so, dir, &e);
-	if (SFX_MUTANT("lock behind the read") && so->started && !so->empty)
-	{
-		SfxPos		lo;
-		SfxPos		hi;
-
-		sfx_scankeys_bounds(&so->keys, &lo, &hi);
-		sfx_predicate_read(scan->indexRelation, so->order, scan->xs_snapshot, &lo, &hi, NULL);
-	}
-	so->swift = so->on_entry && !sfx_scan_has_filters(so);
-	if (!so->on_entry)
-		return false;
-	scan->xs_recheck = sfx_reader_recheck(so->reader);
-	sfx_tid_pointer(scan->indexRelation, so->max_offset, e.tid, &scan->xs_heaptid);
-	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)
-		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, e.tid);
-	if (so->form)
-		form_row(scan, so, &e);
-	else if (scan->xs_want_itup)
-		scan->xs_itup = (IndexTuple) so->row.itup.data;
-	return true;
-}
-
-/* The row last returned is dead: tell the reader, then go on. */
-static pg_noinline bool
-get_after_kill(IndexScanDesc scan, ScanDirection dir)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-
-	if (so->on_entry)
-		sfx_reader_kill(so->reader, scan->heapRelation);
-	scan->kill_prior_tuple = false;
-	return sfx_gettuple(scan, dir);
-}
-
-/*
- * Most entries follow one another in a decoded block.  All else is left to calls in the last place,
- * so that this function needs no frame.
- */
-bool
-sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
-{
-	SfxScan    *so = (SfxScan *) scan->opaque;
-	const SfxBlock *block;
-	int			i;
-
-	Assert(!ScanDirectionIsNoMovement(dir));
-	if (unlikely(scan->kill_prior_tuple))
-		return get_after_kill(scan, dir);
-	if (!so->swift || !sfx_reader_stretch(so->reader, dir, &block, &i))
-		return get_slowly(scan, dir);
-	sfx_tid_pointer(scan->indexRelation, so->max_offset, block->tid[i], &scan->xs_heaptid);
-	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
-		return get_row_slowly(scan, block, i);
-	return true;
 }

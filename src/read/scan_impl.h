@@ -1,15 +1,17 @@
 /*-------------------------------------------------------------------------
  * scan_impl.h - what the files of the access method's scans share
  *
- * scan.c sets a scan up, goes from range to range and hands out one entry at a time.  Beside it
- * stand scan_rows.c (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps
- * and aggregates) and scan_mark.c.  Nobody else includes this.
+ * scan.c sets a scan up and goes from range to range.  Beside it stand scan_ahead.c (pages of the
+ * table asked for before their rows are visited), scan_get.c (one entry at a time), scan_rows.c
+ * (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps and aggregates)
+ * and scan_mark.c.  Nobody else includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SCAN_IMPL_H
 #define SURFIDX_SCAN_IMPL_H
 
 #include "surfidx.h"
+#include "heap_ahead.h"
 #include "key.h"
 #include "leaf.h"
 #include "order.h"
@@ -33,6 +35,8 @@ typedef struct SfxMark
 	uint8	   *key;			/* SFX_MAX_ENTRY bytes */
 	int		   *wheels;			/* the odometer: one for each key column, and the pieces' */
 } SfxMark;
+
+typedef struct SfxScout SfxScout;
 
 typedef struct SfxScan
 {
@@ -81,12 +85,33 @@ typedef struct SfxScan
 	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and
 								 * ahead_pos */
 	SfxPos		ahead_pos;
+	uint64		nth;			/* number of the entry last returned, over all restarts; those that
+								 * come in a stretch count when it ends, from ... */
+	int			stood;			/* ... this number in its block on */
+	uint64		look_at;		/* number of the one with which we look at what comes (R13), ... */
+	bool		looks_soon;		/* ... and stretches end there */
+	bool		scouts;			/* it is another scan's scout */
+	int64		patience;		/* a scout's: entries that may fail, and ranges; others have none */
+	SfxScout   *scout;			/* NULL: not needed yet */
+	SfxHeapAhead pages;			/* for pages of the table; not begun while its heap is NULL */
 	int			nkeys;			/* scan keys, each row comparison being one */
 	ScanKey		members;		/* of row comparisons that came in parts; NULL: there were none */
 	SfxMark    *mark;
 	SfxScanKeys keys;
 	SfxRow		row;
 } SfxScan;
+
+/* What reads ahead for a scan (scan_ahead.c): another scan, of the same ranges. */
+struct SfxScout
+{
+	IndexScanDesc scan;
+	ScanDirection dir;
+	uint64		row;			/* number of the row that it returned last */
+	bool		stale;			/* it has the conditions of before a restart */
+	bool		lost;			/* it has to be led to where its scan stands */
+	bool		at_end;			/* there is nothing behind that row */
+	Buffer		map;			/* index-only: the visibility map's page asked last */
+};
 
 /* No row is ready: a stretch without an entry. */
 extern SfxStretch sfx_no_rows;
@@ -100,6 +125,19 @@ sfx_scan_forget_rows(IndexScanDesc scan, SfxScan *so)
 	so->rows_ahead.taken = 0;
 	if (!SFX_MUTANT("rows outlive their stretch"))
 		so->rows_ahead.stretch = &sfx_no_rows;
+}
+
+/* Count those entries of the stretch in hand that were returned. */
+static inline void
+sfx_scan_count_stretch(SfxScan *so)
+{
+	int			at;
+
+	if (!so->swift)
+		return;
+	at = sfx_reader_in_hand(so->reader)->at;
+	so->nth += abs(at - so->stood);
+	so->stood = at;
 }
 
 /* Is there anything to ask of entries that lie in the ranges? */
@@ -122,5 +160,14 @@ extern void sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection d
 
 /* The range in hand is left: SERIALIZABLE locks shrink to what was read of it. */
 extern void sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so);
+
+/* Where the values of a long key may be allocated: empty, and whole until the next call. */
+extern MemoryContext sfx_scan_long_context(SfxScan *so);
+
+/*
+ * scan_ahead.c: the entry just returned is number so->look_at, or one behind it, and has this TID.
+ * Ask for pages that come next, and say when to do that again.
+ */
+extern void sfx_scan_look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid);
 
 #endif							/* SURFIDX_SCAN_IMPL_H */

@@ -52,6 +52,8 @@ sfx_restrpos(IndexScanDesc scan)
 	bool		moved = false;
 
 	so->turned = true;
+	if (so->scout)
+		so->scout->lost = true;
 	sfx_scan_forget_rows(scan, so);
 	if (mark == NULL || !mark->set)
 	{

@@ -14,6 +14,7 @@
  */
 #include "counters.h"
 #include "gone.h"
+#include "heap_ahead.h"
 #include "shared_area.h"
 #include "shared_use.h"
 
@@ -228,6 +229,16 @@ sfx_activity_add_filters(Relation index, SfxFilterCounts *counts)
 	sfx_filter_counts.denied += counts->denied;
 	sfx_filter_counts.wrong += counts->wrong;
 	memset(counts, 0, sizeof(*counts));
+}
+
+void
+sfx_count_ahead(Relation index, SfxHeapAhead *ahead)
+{
+	if (ahead->asked == 0)
+		return;
+	sfx_activity_add(index, SFX_COUNT_AHEAD, ahead->asked);
+	sfx_activity_add(index, SFX_COUNT_IN_VAIN, ahead->vain);
+	ahead->asked = ahead->vain = 0;
 }
 
 void

@@ -35,6 +35,9 @@ typedef enum SfxCount
 	SFX_COUNT_CHANGED,			/* TimestampTz of the last of these; 0: none */
 	SFX_COUNT_TOLD,				/* not 0: the server's log has been told that size_limit is
 								 * exceeded */
+	SFX_COUNT_AHEAD,			/* pages of the table that were requested before their rows were
+								 * visited, ... */
+	SFX_COUNT_IN_VAIN,			/* ... and those of them whose rows were not visited */
 	SFX_COUNTS
 } SfxCount;
 
@@ -44,6 +47,10 @@ extern void sfx_activity_set(Relation index, SfxCount which, uint64 value);
 
 /* Add a reader's counts to those of its index and of this session, and set *counts to zero. */
 extern void sfx_activity_add_filters(Relation index, SfxFilterCounts *counts);
+
+/* Add the pages that a visitor of rows has requested, and set its counts to zero. */
+struct SfxHeapAhead;
+extern void sfx_count_ahead(Relation index, struct SfxHeapAhead *ahead);
 
 /* The counts of this index's file: SFX_COUNTS numbers, all 0 if nothing was counted. */
 extern void sfx_activity_get(Relation index, uint64 *counts);

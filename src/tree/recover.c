@@ -10,6 +10,7 @@
 #include "column.h"
 #include "counters.h"
 #include "filter.h"
+#include "heap_ahead.h"
 #include "key.h"
 #include "page.h"
 #include "recover.h"
@@ -37,6 +38,7 @@ struct SfxRecovery
 	SnapshotData snapshot;
 	MemoryContext cxt;			/* of one row's values */
 	uint64		asked;			/* keys recovered so far */
+	SfxHeapAhead ahead;
 };
 
 /* ---- which leaves are cut ---- */
@@ -165,6 +167,7 @@ sfx_recovery_begin(Relation index, Relation heap)
 	rc->asked = 0;
 	rc->opened = heap == NULL;
 	rc->heap = heap ? heap : table_open(index->rd_index->indrelid, AccessShareLock);
+	sfx_ahead_begin(&rc->ahead, rc->heap, true);
 	sfx_keydesc_init(&rc->kd, index);
 	rc->fetch = SfxBeginFetch(rc->heap, 0);
 	rc->slot = table_slot_create(rc->heap, NULL);
@@ -192,6 +195,7 @@ sfx_recovery_end(SfxRecovery *rc, SfxCount who)
 {
 	if (rc->asked > 0)
 		sfx_activity_add(rc->index, who, rc->asked);
+	sfx_count_ahead(rc->index, &rc->ahead);
 	table_index_fetch_end(rc->fetch);
 	ExecDropSingleTupleTableSlot(rc->slot);
 	if (rc->opened)
@@ -291,6 +295,20 @@ other_key(SfxRecovery *rc, BlockNumber blkno, uint64 tid)
 					"its row (%u,%u)", RelationGetRelationName(rc->index), blkno,
 					SFX_TID_BLOCK(tid), SFX_TID_OFFSET(tid)),
 			 errhint("Please REINDEX it.")));
+}
+
+void
+sfx_recovery_ahead(SfxRecovery *rc, const SfxBlock *block, int from)
+{
+	SfxHeapAhead *a = &rc->ahead;
+
+	if (!sfx_ahead_due(a, sfx_ahead_in_list(a, from, block->nent)))
+		return;
+	while (a->next < block->nent && sfx_ahead_has_room(a))
+	{
+		sfx_ahead_ask(a, a->base + a->next, block->tid[a->next]);
+		a->next = sfx_block_end_of_key(block, a->next);
+	}
 }
 
 int

@@ -49,6 +49,12 @@ extern SfxRecovery *sfx_recovery_begin(Relation index, Relation heap);
 extern void sfx_recovery_end(SfxRecovery *rc, SfxCount who);
 
 /*
+ * The keys of all entries of the block from number `from` on will be recovered: request their pages
+ * of the table.
+ */
+extern void sfx_recovery_ahead(SfxRecovery *rc, const SfxBlock *block, int from);
+
+/*
  * Recover the key of entries [from, to) of a decoded block of the cut leaf blkno, which share one
  * stored key.  key: room for SFX_MAX_ENTRY bytes; returns the key's length.  -1: all of these
  * entries are dead to all snapshots.  The caller has held the gate since before it read the leaf,

@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ * heap_ahead.c - asking for pages of the table before their rows are visited
+ *
+ * A read that nobody has asked for makes its visitor wait; of those that were asked for, the disk
+ * works on many at once.  The distance begins at one page and doubles while there are reads.  Where
+ * pages turn out to be in memory the visitor is told to pass some rows without asking, twice as
+ * many each time.  A page that was asked for and is not needed costs a read and nothing else (N4).
+ *
+ * A page right behind the one before it is not asked for: the kernel sees that order by itself, and
+ * reads larger pieces for it.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "heap_ahead.h"
+#include "page.h"
+#include "settings.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "storage/bufmgr.h"
+#include "utils/spccache.h"
+
+#define HITS_ENOUGH		16
+#define FIRST_REST		64
+#define LONGEST_REST	4096
+
+int
+sfx_ahead_most(Relation heap, bool maintenance)
+{
+	Oid			space;
+	int			concurrency;
+
+	/* no access method can say that its TIDs' blocks are those of its main fork: heap's are */
+	if (sfx_guc_read_ahead == 0 || heap == NULL || heap->rd_tableam != GetHeapamTableAmRoutine())
+		return 0;
+	space = heap->rd_rel->reltablespace;
+	concurrency = maintenance ? get_tablespace_maintenance_io_concurrency(space) :
+		get_tablespace_io_concurrency(space);
+	if (concurrency == 0)
+		return 0;
+	return Min(Max(concurrency, sfx_guc_read_ahead), SFX_AHEAD_MAX);
+}
+
+void
+sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance)
+{
+	memset(a, 0, offsetof(SfxHeapAhead, row));
+	a->heap = heap;
+	a->most = sfx_ahead_most(heap, maintenance);
+	a->rest = FIRST_REST;
+	for (int i = 0; i < SFX_AHEAD_RECENT; i++)
+		a->recent[i] = InvalidBlockNumber;
+}
+
+/* Rows up to this one were visited. */
+static void
+drop_visited(SfxHeapAhead *a, uint64 row)
+{
+	while (a->n > 0 && a->row[a->first] <= row)
+	{
+		a->first = (a->first + 1) % SFX_AHEAD_MAX;
+		a->n--;
+	}
+}
+
+bool
+sfx_ahead_due(SfxHeapAhead *a, uint64 row)
+{
+	drop_visited(a, row);
+	/* by halves of the window, so that not every row takes a look */
+	if (a->most == 0 || row < a->rest_until || a->n > a->window / 2)
+		return false;
+	a->window = Min(Max(2 * a->window, 1), a->most);
+	return true;
+}
+
+/* Is it one of the pages asked for last?  If not, it is the youngest of them now. */
+static bool
+is_recent(SfxHeapAhead *a, BlockNumber block)
+{
+	for (int i = 0; i < SFX_AHEAD_RECENT; i++)
+		if (a->recent[i] == block)
+			return true;
+	a->last = (a->last + 1) % SFX_AHEAD_RECENT;
+	a->recent[a->last] = block;
+	return false;
+}
+
+void
+sfx_ahead_rest(SfxHeapAhead *a, uint64 row)
+{
+	a->hits = 0;
+	a->window = 0;
+	a->rest_until = row + a->rest;
+	a->rest = Min(2 * a->rest, LONGEST_REST);
+}
+
+bool
+sfx_ahead_is_read(SfxHeapAhead *a, uint64 row, uint64 tid)
+{
+	if (PrefetchBuffer(a->heap, MAIN_FORKNUM, SFX_TID_BLOCK(tid)).initiated_io)
+		return true;
+	sfx_ahead_rest(a, row);
+	return false;
+}
+
+uint64
+sfx_ahead_next_due(const SfxHeapAhead *a, uint64 known)
+{
+	int			more = a->n - a->window / 2;
+
+	return more <= 0 ? known : a->row[(a->first + more - 1) % SFX_AHEAD_MAX];
+}
+
+void
+sfx_ahead_ask(SfxHeapAhead *a, uint64 row, uint64 tid)
+{
+	BlockNumber block = SFX_TID_BLOCK(tid);
+	BlockNumber before = a->recent[a->last];
+
+	Assert(sfx_ahead_has_room(a));
+	if (is_recent(a, block) || (block >= a->end && !sfx_heap_reaches(a->heap, tid, &a->end)))
+		return;
+	if ((block > 0 && block == before + 1) ||
+		!PrefetchBuffer(a->heap, MAIN_FORKNUM, block).initiated_io)
+	{
+		if (++a->hits == HITS_ENOUGH)
+			sfx_ahead_rest(a, row);
+		return;
+	}
+	a->hits = 0;
+	a->rest = FIRST_REST;
+	a->asked++;
+	a->row[(a->first + a->n++) % SFX_AHEAD_MAX] = row;
+}
+
+void
+sfx_ahead_forget(SfxHeapAhead *a, uint64 row)
+{
+	drop_visited(a, row);
+	a->vain += a->n;
+	a->n = a->window = a->hits = 0;
+}
+
+uint64
+sfx_ahead_in_list(SfxHeapAhead *a, uint64 i, uint64 n)
+{
+	if (i == 0 || i < a->at)
+	{
+		a->base = a->lists_end;
+		a->lists_end += n;
+		a->next = 0;
+	}
+	a->at = i;
+	a->next = Max(a->next, i);
+	return a->base + i;
+}
+
+void
+sfx_ahead_rows(SfxHeapAhead *a, const uint64 *tid, Size stride, uint64 i, uint64 n)
+{
+	if (!sfx_ahead_due(a, sfx_ahead_in_list(a, i, n)))
+		return;
+	for (; a->next < n && sfx_ahead_has_room(a); a->next++)
+		sfx_ahead_ask(a, a->base + a->next,
+					  *(const uint64 *) ((const char *) tid + a->next * stride));
+}

@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ * heap_ahead.h - asking for pages of the table before their rows are visited
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_HEAP_AHEAD_H
+#define SURFIDX_HEAP_AHEAD_H
+
+#include "surfidx.h"
+
+#include "utils/rel.h"
+
+/* Pages that one visitor has on their way at once, at most. */
+#define SFX_AHEAD_MAX		256
+
+#define SFX_AHEAD_RECENT	8
+
+/*
+ * One visitor of rows, who numbers those that he comes to, in their order, and tells of each page
+ * for the sake of which row he asks for it.
+ */
+typedef struct SfxHeapAhead
+{
+	Relation	heap;
+	BlockNumber end;			/* the table has so many blocks at least, as far as that was asked */
+	int			most;			/* pages on their way at once, at most; 0: nothing is asked for */
+	int			window;			/* ... and at present */
+	int			hits;			/* pages in a row that nobody had to read */
+	int			rest;			/* rows to pass when there were too many of them */
+	uint64		rest_until;		/* the row at which pages are asked for again */
+	uint64		base;			/* of a list: the number of its first row, ... */
+	uint64		lists_end;		/* ... that of the next list's, ... */
+	uint64		at;				/* ... where its visitor is in it, ... */
+	uint64		next;			/* ... and the first one in it that was not looked at */
+	uint64		asked;			/* pages so far, ... */
+	uint64		vain;			/* ... and those whose rows were not visited in the end */
+	BlockNumber recent[SFX_AHEAD_RECENT];	/* asked for last; a ring ... */
+	int			last;			/* ... and its youngest member */
+	int			first;			/* of those on their way, in the ring of their rows' numbers */
+	int			n;				/* so many are */
+	uint64		row[SFX_AHEAD_MAX];
+} SfxHeapAhead;
+
+/*
+ * So many pages of this table may be on their way at once; 0: none may be asked for, since it is
+ * not heap's, or settings say so.  maintenance: it is not for a query.
+ */
+extern int	sfx_ahead_most(Relation heap, bool maintenance);
+
+/* Begin; nothing was asked for. */
+extern void sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance);
+
+/*
+ * Row number `row` was visited, or is now.  True: it is time to ask for pages of rows behind it, as
+ * long as there is room.
+ */
+extern bool sfx_ahead_due(SfxHeapAhead *a, uint64 row);
+
+/* May one more page be asked for? */
+static inline bool
+sfx_ahead_has_room(const SfxHeapAhead *a)
+{
+	return a->n < a->window;
+}
+
+/*
+ * Row number `row` has this TID: ask for its page, unless that was done, or lies beyond the table's
+ * end.  Where too many pages in a row are in memory, or are read by the kernel without being asked
+ * for, there is no room any more, and none until some rows have passed.
+ */
+extern void sfx_ahead_ask(SfxHeapAhead *a, uint64 row, uint64 tid);
+
+/*
+ * Row number `row` is visited now, without its page having been asked for: does that have to be
+ * read?  If not, some rows pass before pages are asked for again.
+ */
+extern bool sfx_ahead_is_read(SfxHeapAhead *a, uint64 row, uint64 tid);
+
+/* Let some rows pass from row number `row` on: none of rest_until and those before it is due. */
+extern void sfx_ahead_rest(SfxHeapAhead *a, uint64 row);
+
+/*
+ * The next row that may be due, if no more pages are asked for and the visitor knows of rows up to
+ * number `known`.
+ */
+extern uint64 sfx_ahead_next_due(const SfxHeapAhead *a, uint64 known);
+
+/* Of the rows that pages were asked for those behind this number will not be visited. */
+extern void sfx_ahead_forget(SfxHeapAhead *a, uint64 row);
+
+/*
+ * For lists of rows one after the other: row i of a list of n is the next.  Its number, if all of
+ * them are counted.
+ */
+extern uint64 sfx_ahead_in_list(SfxHeapAhead *a, uint64 i, uint64 n);
+
+/*
+ * All of that where each row of the list is visited.  tid: the first one's TID, each of the others
+ * `stride` bytes behind the one before.
+ */
+extern void sfx_ahead_rows(SfxHeapAhead *a, const uint64 *tid, Size stride, uint64 i, uint64 n);
+
+#endif							/* SURFIDX_HEAP_AHEAD_H */

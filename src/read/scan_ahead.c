@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ * scan_ahead.c - asking for pages of the table before a scan's rows are visited
+ *
+ * A scan looks at its third row whether the page has to be read (R13).  If so, it gets a *scout*:
+ * another scan of the same ranges, which goes the same way some rows ahead, over blocks, leaves,
+ * stages and ranges, and asks for the pages of the rows that it comes to.  Where pages turn out to
+ * be in memory the scout rests, and the scan looks again later, each time after twice as many rows.
+ *
+ * Nothing of what the scan returns comes from its scout, which holds neither pins of pages nor the
+ * gate, and locks nothing: it may be wrong, or lost, and is led to the scan's place again.  Who
+ * reads from memory never has one.
+ */
+#include "scan_impl.h"
+#include "pos.h"
+
+#include "access/visibilitymap.h"
+#include "storage/bufmgr.h"
+
+/* Of a scout, for each look: rows, entries that fail, ranges without entries. */
+#define PATIENCE		1024
+
+/* Entries of an index-only scan among which one is looked for whose row will be visited. */
+#define HIDDEN_AMONG	32
+
+/* Will core visit the row of an index-only scan? */
+static bool
+is_hidden(IndexScanDesc scan, uint64 tid, Buffer *map)
+{
+	return !VM_ALL_VISIBLE(scan->heapRelation, SFX_TID_BLOCK(tid), map);
+}
+
+/*
+ * The first of the rows in hand, from the one just returned on, that will be visited.  False: none
+ * of them.
+ */
+static bool
+next_visited(IndexScanDesc scan, SfxScan *so, uint64 *tid)
+{
+	const SfxStretch *s = sfx_reader_in_hand(so->reader);
+	Buffer		map = InvalidBuffer;
+	bool		hidden = is_hidden(scan, *tid, &map);
+
+	for (int i = 0, at = s->at; !hidden && i < HIDDEN_AMONG && at != s->end; i++, at += s->step)
+	{
+		*tid = s->block->tid[at];
+		hidden = is_hidden(scan, *tid, &map);
+	}
+	if (BufferIsValid(map))
+		ReleaseBuffer(map);
+	return hidden;
+}
+
+/* Are rows of this scan being read, at the row just returned? */
+static bool
+reads_rows(IndexScanDesc scan, SfxScan *so, uint64 tid)
+{
+	if (so->pages.heap == NULL)
+		sfx_ahead_begin(&so->pages, scan->heapRelation, false);
+	if (so->pages.most == 0 || !SFX_SCANS_READ_AHEAD)
+	{
+		so->look_at = PG_UINT64_MAX;
+		return false;
+	}
+	if (scan->xs_want_itup && !next_visited(scan, so, &tid))
+		sfx_ahead_rest(&so->pages, so->nth);
+	else if (sfx_ahead_is_read(&so->pages, so->nth, tid))
+		return true;
+	so->look_at = so->pages.rest_until;
+	return false;
+}
+
+static SfxScout *
+begin_scout(IndexScanDesc scan, SfxScan *so)
+{
+	MemoryContext old = MemoryContextSwitchTo(so->cxt);
+	SfxScout   *s = palloc0(sizeof(SfxScout));
+
+	s->scan = sfx_beginscan(scan->indexRelation, scan->numberOfKeys, 0);
+	s->scan->heapRelation = scan->heapRelation;
+	s->scan->parallel_scan = NULL;
+	((SfxScan *) s->scan->opaque)->scouts = true;
+	s->stale = s->lost = true;
+	MemoryContextSwitchTo(old);
+	return s;
+}
+
+/* The scout goes on from the entry that its scan has just returned. */
+static void
+lead(SfxScout *s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
+{
+	SfxScan    *scout = (SfxScan *) s->scan->opaque;
+	SfxEntry	e;
+	SfxPos		pos;
+
+	sfx_ahead_forget(&so->pages, so->nth);
+	if (s->stale)
+		sfx_rescan(s->scan, scan->keyData, scan->numberOfKeys, NULL, 0);
+	if (!scout->started)
+		sfx_scan_start(s->scan, dir);
+	for (int i = 0; i < so->keys.nlists; i++)
+		scout->keys.lists[i].cur = so->keys.lists[i].cur;
+	scout->keys.piece = so->keys.piece;
+	sfx_scan_seek_range(s->scan, scout, dir, true);
+	sfx_reader_last(so->reader, &e);
+	pos = sfx_entry_pos(&e);
+	sfx_reader_reposition(scout->reader, &pos, false);
+	scout->swift = false;
+	s->dir = dir;
+	s->row = so->nth;
+	s->stale = s->lost = s->at_end = false;
+}
+
+/* The scout's next row.  False: there is none, or its patience is at an end. */
+static bool
+next_row(SfxScout *s, uint64 *tid)
+{
+	SfxScan    *scout = (SfxScan *) s->scan->opaque;
+	const SfxBlock *block;
+	int			i;
+	SfxEntry	e;
+
+	if (scout->swift && sfx_reader_stretch(scout->reader, s->dir, &block, &i))
+		*tid = block->tid[i];
+	else if (sfx_scan_next(s->scan, scout, s->dir, &e))
+	{
+		scout->swift = !sfx_scan_has_filters(scout);
+		*tid = e.tid;
+	}
+	else
+	{
+		s->at_end = scout->patience != 0;
+		return false;
+	}
+	s->row++;
+	return true;
+}
+
+/* Let the scout go on and ask for pages, as far as there is room. */
+static void
+scout_ahead(SfxScout *s, IndexScanDesc scan, SfxScan *so)
+{
+	uint64		before = so->pages.asked;
+	uint64		most = s->row + PATIENCE;
+	uint64		tid;
+
+	((SfxScan *) s->scan->opaque)->patience = PATIENCE;
+	while (sfx_ahead_has_room(&so->pages) && s->row < most && next_row(s, &tid))
+		if (!scan->xs_want_itup || is_hidden(scan, tid, &s->map))
+			sfx_ahead_ask(&so->pages, s->row, tid);
+	/* where next to nothing is visited there is nothing to be gained */
+	if (so->pages.asked == before && !s->at_end && sfx_ahead_has_room(&so->pages))
+		sfx_ahead_rest(&so->pages, so->nth);
+}
+
+/* The row at which the scan looks again. */
+static void
+look_again(SfxScout *s, SfxScan *so)
+{
+	so->looks_soon = so->pages.rest_until <= so->nth;
+	if (!so->looks_soon)
+	{
+		so->look_at = so->pages.rest_until;
+		s->lost = true;
+	}
+	else if (s->at_end)
+		so->look_at = s->row + 1;
+	else
+		so->look_at = sfx_ahead_next_due(&so->pages, s->row);
+	so->look_at = Max(so->look_at, so->nth + 1);
+}
+
+void
+sfx_scan_look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid)
+{
+	SfxScout   *s = so->scout;
+
+	Assert(!so->scouts && so->on_entry);
+	if (s == NULL || s->lost)
+	{
+		so->looks_soon = false;
+		if (!reads_rows(scan, so, tid))
+			return;
+		if (s == NULL)
+			s = so->scout = begin_scout(scan, so);
+	}
+	if (s->lost || s->dir != dir || s->row < so->nth)
+		lead(s, scan, so, dir);
+	if (sfx_ahead_due(&so->pages, so->nth))
+		scout_ahead(s, scan, so);
+	look_again(s, so);
+}
