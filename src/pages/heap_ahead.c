@@ -95,13 +95,18 @@ sfx_ahead_rest(SfxHeapAhead *a, uint64 row)
 	a->rest = Min(2 * a->rest, LONGEST_REST);
 }
 
-bool
-sfx_ahead_is_read(SfxHeapAhead *a, uint64 row, uint64 tid)
+/* Does the table have the page of this TID? */
+static inline bool
+is_there(SfxHeapAhead *a, uint64 tid)
 {
-	if (PrefetchBuffer(a->heap, MAIN_FORKNUM, SFX_TID_BLOCK(tid)).initiated_io)
-		return true;
-	sfx_ahead_rest(a, row);
-	return false;
+	return SFX_TID_BLOCK(tid) < a->end || sfx_heap_reaches(a->heap, tid, &a->end);
+}
+
+bool
+sfx_ahead_is_read(SfxHeapAhead *a, uint64 tid)
+{
+	return is_there(a, tid) &&
+		PrefetchBuffer(a->heap, MAIN_FORKNUM, SFX_TID_BLOCK(tid)).initiated_io;
 }
 
 uint64
@@ -119,7 +124,7 @@ sfx_ahead_ask(SfxHeapAhead *a, uint64 row, uint64 tid)
 	BlockNumber before = a->recent[a->last];
 
 	Assert(sfx_ahead_has_room(a));
-	if (is_recent(a, block) || (block >= a->end && !sfx_heap_reaches(a->heap, tid, &a->end)))
+	if (is_recent(a, block) || !is_there(a, tid))
 		return;
 	if ((block > 0 && block == before + 1) ||
 		!PrefetchBuffer(a->heap, MAIN_FORKNUM, block).initiated_io)

@@ -69,11 +69,8 @@ sfx_ahead_has_room(const SfxHeapAhead *a)
  */
 extern void sfx_ahead_ask(SfxHeapAhead *a, uint64 row, uint64 tid);
 
-/*
- * Row number `row` is visited now, without its page having been asked for: does that have to be
- * read?  If not, some rows pass before pages are asked for again.
- */
-extern bool sfx_ahead_is_read(SfxHeapAhead *a, uint64 row, uint64 tid);
+/* Has the page of this TID to be read?  Then it is asked for.  False, too: there is none. */
+extern bool sfx_ahead_is_read(SfxHeapAhead *a, uint64 tid);
 
 /* Let some rows pass from row number `row` on: none of rest_until and those before it is due. */
 extern void sfx_ahead_rest(SfxHeapAhead *a, uint64 row);

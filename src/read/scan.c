@@ -32,9 +32,6 @@
 /* So many rows of a range are made ready first, if there are so many in the stretch. */
 #define FIRST_PORTION	32
 
-/* The row with which a scan begins to look ahead. */
-#define FIRST_LOOK		3
-
 /* ------------------------------------------------------------------ begin, restart, end */
 
 SfxStretch	sfx_no_rows = {.step = ForwardScanDirection};
@@ -300,9 +297,9 @@ copies_table(IndexScanDesc scan)
 static void
 look_later(IndexScanDesc scan, SfxScan *so)
 {
-	so->looks_soon = !scan->xs_want_itup && so->look_at < so->nth + FIRST_LOOK;
+	so->looks_soon = !scan->xs_want_itup && so->look_at < so->nth + SFX_FIRST_LOOK;
 	so->look_at = Max(so->look_at,
-					  so->nth + (scan->xs_want_itup ? FIRST_PORTION + 1 : FIRST_LOOK));
+					  so->nth + (scan->xs_want_itup ? FIRST_PORTION + 1 : SFX_FIRST_LOOK));
 }
 
 /*

@@ -22,6 +22,9 @@
 /* Entries of an index-only scan among which one is looked for whose row will be visited. */
 #define HIDDEN_AMONG	32
 
+/* Pages of rows in hand, besides the first one's, that are looked for in memory. */
+#define PAGES_TRIED		3
+
 /* Will core visit the row of an index-only scan? */
 static bool
 is_hidden(IndexScanDesc scan, uint64 tid, Buffer *map)
@@ -29,30 +32,53 @@ is_hidden(IndexScanDesc scan, uint64 tid, Buffer *map)
 	return !VM_ALL_VISIBLE(scan->heapRelation, SFX_TID_BLOCK(tid), map);
 }
 
-/*
- * The first of the rows in hand, from the one just returned on, that will be visited.  False: none
- * of them.
- */
+/* One of the next rows in hand that will be visited; without any in hand, the one just returned. */
 static bool
 next_visited(IndexScanDesc scan, SfxScan *so, uint64 *tid)
 {
 	const SfxStretch *s = sfx_reader_in_hand(so->reader);
+	int			n = Min(abs(s->end - s->at), HIDDEN_AMONG);
+	uint16		hidden[SFX_VISIBILITY_ENTRIES];
 	Buffer		map = InvalidBuffer;
-	bool		hidden = is_hidden(scan, *tid, &map);
+	bool		found;
 
-	for (int i = 0, at = s->at; !hidden && i < HIDDEN_AMONG && at != s->end; i++, at += s->step)
+	if (n > 0 && so->map && !so->serializable)
 	{
-		*tid = s->block->tid[at];
-		hidden = is_hidden(scan, *tid, &map);
+		const uint64 *rows = s->block->tid + (s->step > 0 ? s->at : s->at - n + 1);
+
+		if (sfx_visibility_hidden(so->map, rows, n, hidden) == 0)
+			return false;
+		*tid = rows[hidden[0]];
+		return true;
 	}
+	found = is_hidden(scan, *tid, &map);
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);
-	return hidden;
+	return found;
 }
 
-/* Are rows of this scan being read, at the row just returned? */
+/* Has the page of the row just returned to be read, or one of the next few in hand? */
 static bool
 reads_rows(IndexScanDesc scan, SfxScan *so, uint64 tid)
+{
+	const SfxStretch *s = sfx_reader_in_hand(so->reader);
+	int			at = s->at;
+
+	if (scan->xs_want_itup && !next_visited(scan, so, &tid))
+		return false;
+	for (int i = 0; !sfx_ahead_is_read(&so->pages, tid); i++, at += s->step)
+	{
+		/* who has read three rows may want no more */
+		if (so->nth <= SFX_FIRST_LOOK || scan->xs_want_itup || i == PAGES_TRIED || at == s->end)
+			return false;
+		tid = s->block->tid[at];
+	}
+	return true;
+}
+
+/* Is it time for a scout?  If not, the scan looks again later. */
+static bool
+wants_scout(IndexScanDesc scan, SfxScan *so, uint64 tid)
 {
 	if (so->pages.heap == NULL)
 		sfx_ahead_begin(&so->pages, scan->heapRelation, false);
@@ -61,10 +87,9 @@ reads_rows(IndexScanDesc scan, SfxScan *so, uint64 tid)
 		so->look_at = PG_UINT64_MAX;
 		return false;
 	}
-	if (scan->xs_want_itup && !next_visited(scan, so, &tid))
-		sfx_ahead_rest(&so->pages, so->nth);
-	else if (sfx_ahead_is_read(&so->pages, so->nth, tid))
+	if (reads_rows(scan, so, tid))
 		return true;
+	sfx_ahead_rest(&so->pages, so->nth);
 	so->look_at = so->pages.rest_until;
 	return false;
 }
@@ -175,13 +200,12 @@ sfx_scan_look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 t
 	SfxScout   *s = so->scout;
 
 	Assert(!so->scouts && so->on_entry);
-	if (s == NULL || s->lost)
+	if (s == NULL)
 	{
 		so->looks_soon = false;
-		if (!reads_rows(scan, so, tid))
+		if (!wants_scout(scan, so, tid))
 			return;
-		if (s == NULL)
-			s = so->scout = begin_scout(scan, so);
+		s = so->scout = begin_scout(scan, so);
 	}
 	if (s->lost || s->dir != dir || s->row < so->nth)
 		lead(s, scan, so, dir);

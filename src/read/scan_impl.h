@@ -31,6 +31,7 @@ typedef struct SfxMark
 {
 	bool		set;
 	uint64		tid;
+	uint64		nth;			/* as in SfxScan */
 	uint32		len;
 	uint8	   *key;			/* SFX_MAX_ENTRY bytes */
 	int		   *wheels;			/* the odometer: one for each key column, and the pieces' */
@@ -100,6 +101,9 @@ typedef struct SfxScan
 	SfxScanKeys keys;
 	SfxRow		row;
 } SfxScan;
+
+/* The row with which a scan begins to look ahead. */
+#define SFX_FIRST_LOOK	3
 
 /* What reads ahead for a scan (scan_ahead.c): another scan, of the same ranges. */
 struct SfxScout

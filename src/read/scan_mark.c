@@ -34,6 +34,8 @@ sfx_markpos(IndexScanDesc scan)
 	memcpy(mark->key, e.key, e.keylen);
 	mark->len = e.keylen;
 	mark->tid = e.tid;
+	sfx_scan_count_stretch(so);
+	mark->nth = so->nth;
 	for (int i = 0; i < so->keys.nlists; i++)
 		mark->wheels[i] = so->keys.lists[i].cur;
 	mark->wheels[so->kd.nkeys] = so->keys.piece;
@@ -52,8 +54,6 @@ sfx_restrpos(IndexScanDesc scan)
 	bool		moved = false;
 
 	so->turned = true;
-	if (so->scout)
-		so->scout->lost = true;
 	sfx_scan_forget_rows(scan, so);
 	if (mark == NULL || !mark->set)
 	{
@@ -82,6 +82,8 @@ sfx_restrpos(IndexScanDesc scan)
 	pos.len = mark->len;
 	pos.tid = mark->tid;
 	sfx_reader_reposition(so->reader, &pos, false);
+	/* the scout stays where it is: what it has asked for comes later */
+	so->nth = mark->nth;
 	so->on_entry = so->on_mark = true;
 	so->swift = false;
 }

@@ -1,0 +1,153 @@
+# Pages of the table that are asked for before their rows are visited (R13): how many, and how many
+# in vain, by the statistics.  After a restart all pages have to be read.
+use strict;
+use warnings;
+
+use SurfidxTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('main', <<'END', allows_streaming => 1);
+surfidx.auto_merge = off
+max_parallel_workers_per_gather = 0
+enable_seqscan = off
+enable_bitmapscan = off
+enable_sort = off
+effective_io_concurrency = 1
+shared_buffers = 64MB
+END
+$node->start;
+
+# a row on each page, and keys in no order
+$node->safe_psql('postgres', <<'END');
+CREATE EXTENSION surfidx;
+CREATE TABLE t (k int, g int, v int, pad text) WITH (autovacuum_enabled = off);
+ALTER TABLE t ALTER pad SET STORAGE plain;
+INSERT INTO t SELECT i, i % 10, i, repeat('x', 4500) FROM
+	(SELECT i FROM generate_series(1, 2000) i ORDER BY hashint4(i)) s;
+CREATE INDEX t_k ON t USING surfidx (k);
+CREATE INDEX t_gk ON t USING surfidx (g, k);
+CREATE INDEX t_v ON t USING surfidx (v) WHERE hashint4(v) % 3 = 0;
+CREATE TABLE o (k int);
+INSERT INTO o SELECT i * 97 FROM generate_series(1, 20) i;
+VACUUM ANALYZE t, o;
+END
+
+my $RANGE = 'SELECT sum(v) FROM t WHERE k BETWEEN 501 AND 1000';
+
+# What was asked for since the restart, all indexes together: pages, and those in vain.
+sub asked
+{
+	my ($server) = @_;
+
+	return split /\|/, ($server // $node)->safe_psql('postgres', <<'END');
+SELECT sum(pages_read_ahead), sum(pages_read_in_vain) FROM surfidx_stat_indexes
+END
+}
+
+# A statement after a restart: its result, and what it has asked for.
+sub cold
+{
+	my ($sql) = @_;
+	my $result;
+
+	$node->restart;
+	$result = $node->safe_psql('postgres', $sql);
+	return ($result, asked());
+}
+
+# ... has this result, and between so many pages and so many are asked for, at most so many in vain.
+sub asks
+{
+	my ($what, $sql, $want, $least, $most, $vain) = @_;
+	my ($result, $asked, $in_vain) = cold($sql);
+
+	is($result, $want, "$what: the result");
+	ok($asked >= $least && $asked <= $most, "$what: pages") or diag("$asked pages");
+	cmp_ok($in_vain, '<=', $vain, "$what: in vain");
+	return;
+}
+
+my $sum = 250 * 1501;
+asks('forward', $RANGE, $sum, 480, 498, 0);
+is($node->safe_psql('postgres', $RANGE), $sum, 'again: the result');
+my ($before) = asked();
+$node->safe_psql('postgres', $RANGE) for 1 .. 3;
+is((asked())[0], $before, 'what is in memory is not asked for');
+
+asks('backward', 'SELECT sum(v) FROM (SELECT v FROM t WHERE k BETWEEN 501 AND 1000
+	ORDER BY k DESC OFFSET 0) s', $sum, 480, 498, 0);
+asks('one row', 'SELECT v FROM t WHERE k = 700', 700, 0, 0, 0);
+asks('LIMIT 1', 'SELECT v FROM t ORDER BY k LIMIT 1', 1, 0, 0, 0);
+asks('LIMIT 2', 'SELECT sum(v) FROM (SELECT v FROM t ORDER BY k DESC LIMIT 2) s', 3999, 0, 0, 0);
+asks('LIMIT 100', 'SELECT sum(v) FROM (SELECT v FROM t ORDER BY k LIMIT 100) s', 5050, 90, 130, 33);
+asks('a list', 'SELECT count(v) FROM t WHERE k = ANY (ARRAY(SELECT i * 5 FROM generate_series(1, 400) i))',
+	400, 380, 398, 0);
+asks('a list that finds little', 'SELECT count(v) FROM t WHERE k = ANY
+	(ARRAY(SELECT i * 100 - 1900 FROM generate_series(1, 4000) i))', 20, 1, 20, 0);
+asks('a row comparison', 'SELECT count(v) FROM (SELECT v FROM t WHERE (g, k) > (3, 1500)
+	ORDER BY g, k) s', 1250, 1200, 1248, 0);
+asks('what fails a filter', 'SELECT count(v) FROM (SELECT v FROM t WHERE g >= 0 AND k % 2 = 0 AND
+	k BETWEEN 1 AND 100 ORDER BY g, k) s', 50, 30, 100, 33);
+asks('off', "SET surfidx.read_ahead = 0; $RANGE", $sum, 0, 0, 0);
+asks('no concurrency', "SET effective_io_concurrency = 0; $RANGE", $sum, 0, 0, 0);
+asks('at most 4', 'SET surfidx.read_ahead = 4;
+	SELECT sum(v) FROM (SELECT v FROM t ORDER BY k LIMIT 50) s', 1275, 40, 51, 4);
+asks('concurrency raises it', 'SET surfidx.read_ahead = 4; SET effective_io_concurrency = 100;
+	SELECT sum(v) FROM (SELECT v FROM t ORDER BY k LIMIT 300) s', 45150, 310, 400, 101);
+asks('parallel', "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
+	SET parallel_tuple_cost = 0; SET min_parallel_index_scan_size = 0;
+	SET min_parallel_table_scan_size = 0; $RANGE", $sum, 400, 1000, 100);
+asks('a cursor that turns', 'BEGIN; DECLARE c SCROLL CURSOR FOR SELECT v FROM t ORDER BY k;
+	MOVE 200 IN c; MOVE BACKWARD 100 IN c; MOVE 300 IN c; FETCH 1 FROM c; COMMIT', 401, 380, 600, 70);
+asks('ranges of a nested loop', 'SELECT count(s.v) FROM o, LATERAL (SELECT v FROM t
+	WHERE t.k BETWEEN o.k AND o.k + 29 OFFSET 0) s', 600, 400, 540, 0);
+asks('lookups of a nested loop', 'SET enable_hashjoin = off; SET enable_mergejoin = off;
+	SELECT count(t.v) FROM o JOIN t USING (k)', 20, 0, 0, 0);
+asks('marks', 'SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_sort = on;
+	SELECT count(t.v) FROM (SELECT k FROM o UNION ALL SELECT k FROM o) o2 JOIN t USING (k)',
+	40, 1500, 1999, 40);
+
+# without an order, and of many stages
+$node->safe_psql('postgres', 'INSERT INTO t SELECT i, i % 10, i, repeat(\'x\', 4500)
+	FROM generate_series(501, 1000, 2) i');
+asks('a delta', $RANGE, $sum + 250 * 750, 700, 748, 0);
+$node->safe_psql('postgres', "SELECT surfidx_merge('t_k'); DELETE FROM t WHERE ctid IN
+	(SELECT max(ctid) FROM t GROUP BY k HAVING count(*) = 2); VACUUM t");
+
+# index-only scans
+asks('all-visible', 'SELECT count(*) FROM (SELECT k FROM t WHERE k > 0 ORDER BY k OFFSET 0) s',
+	2000, 0, 0, 0);
+$node->safe_psql('postgres', 'DELETE FROM t WHERE k % 20 = 0');
+asks('one in twenty is not', 'SELECT sum(k) FROM (SELECT k FROM t WHERE k > 0 ORDER BY k OFFSET 0) s',
+	2000 * 2001 / 2 - 20 * 50 * 101, 80, 100, 0);
+asks('... and counted', 'SELECT count(*) FROM t WHERE k > 0', 1900, 0, 100, 0);
+
+# others that visit rows
+asks('the verifier', "SELECT surfidx_check('t_v', true, true)", '', 100, 700, 0);
+$node->restart;
+$node->safe_psql('postgres', 'CREATE INDEX t_cut ON t USING surfidx (v) WITH (keys = cut)');
+asks('cut keys', 'SELECT count(*) FROM (SELECT v FROM t WHERE v > 100 ORDER BY v OFFSET 0) s',
+	1805, 1, 2000, 100);
+
+# pages of a temporary table
+is($node->safe_psql('postgres', <<'END'), '500|t', 'temporary tables');
+SET temp_buffers = '800kB';
+CREATE TEMP TABLE p (LIKE t INCLUDING STORAGE);
+INSERT INTO p SELECT * FROM t;
+CREATE INDEX p_k ON p USING surfidx (k);
+SELECT count(v) FROM p WHERE k BETWEEN 501 AND 1026 \gset
+SELECT :count, pages_read_ahead > 400 FROM surfidx_stats('p_k');
+END
+
+# a standby
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+is($standby->safe_psql('postgres', $RANGE), $node->safe_psql('postgres', $RANGE), 'a standby');
+cmp_ok((asked($standby))[0], '>', 400, 'a standby asks, too');
+
+done_testing();
