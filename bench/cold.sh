@@ -1,8 +1,8 @@
 #!/bin/bash
-# Queries whose table is not in memory, and whose indexes are: btree, a bitmap scan of it, surfidx, and
-# surfidx without reading ahead, in turn, elapsed.  Before each turn the server is restarted, its
+# Queries whose table is not in memory, and whose indexes are: btree, a bitmap scan of it, surfidx,
+# and surfidx without reading ahead, in turn, elapsed.  Before each turn the server is restarted, its
 # files are dropped from the kernel's cache (an ordinary user may do that to files of his), and the
-# indexes are read.  "make bench BENCH_ARGS=cold" builds and installs first.
+# index is read.  The server is the one of $PG_CONFIG, in which surfidx is installed.
 #
 #	bench/cold.sh [--rows n] [--runs n] [--delay us] [--depth n] [--concurrency n] [--warm 1]
 #
@@ -26,7 +26,8 @@ warm=
 
 take_options "rows runs delay depth concurrency warm" "$@"
 no_words
-[ "$rows" -ge 100000 ] && [ "$runs" -ge 1 ] || die "--rows must be at least 100000, --runs at least 1"
+[ "$rows" -ge 100000 ] && [ "$runs" -ge 1 ] ||
+	die "--rows must be at least 100000, --runs at least 1"
 
 own_cluster cold "shared_buffers = ${BENCH_SHARED_BUFFERS:-512MB}" "maintenance_work_mem = 256MB" \
 	"max_wal_size = 64GB" "autovacuum = off" "effective_io_concurrency = $concurrency" \
@@ -64,10 +65,11 @@ queries=(
 	"SELECT sum(v) FROM t WHERE k = $((rows / 3))"
 	"SELECT sum(v) FROM (SELECT v FROM t ORDER BY k LIMIT 1000) s"
 	"SELECT sum(v) FROM (SELECT v FROM t ORDER BY k DESC LIMIT 1000) s"
-	"SELECT sum(v) FROM t WHERE k = ANY (ARRAY(SELECT i * $((rows / 1001)) FROM generate_series(1, 1000) i))"
+	"SELECT sum(v) FROM t WHERE k = ANY
+		(ARRAY(SELECT i * $((rows / 1001)) FROM generate_series(1, 1000) i))"
 	"SELECT sum(v) FROM t WHERE k BETWEEN $((rows / 2)) AND $((rows / 2 + 19999))")
 
-# Elapsed ms of each query (warm: CPU time of the backend, of 20 times), as rows of tab-separated text.
+# Elapsed ms of each query (warm: CPU time of the backend, for half a second of it).
 one_turn()
 {
 	local way=$1 q
@@ -131,16 +133,15 @@ for ((run = 0; run < runs; run++)); do
 		one_turn "$way"
 	done
 done
+median="percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way ="
 sql -P footer=off -P border=0 <<END
 CREATE TEMP TABLE r (way text, query text, ms float8);
 \copy r FROM '$WORK/results.tsv'
-SELECT query, (percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'btree'))::numeric(10, 3) AS "btree, ms",
-	(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'bitmap'))::numeric(10, 3) AS "bitmap",
-	(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'without'))::numeric(10, 3) AS "surfidx without",
-	(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'surfidx'))::numeric(10, 3) AS "surfidx",
-	(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'surfidx') /
-		percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'btree'))::numeric(10, 3) AS "of btree",
-	(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'surfidx') /
-		percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'without'))::numeric(10, 3) AS "of without"
-FROM r GROUP BY query ORDER BY array_position(ARRAY['one row', 'first 1000', 'last 1000', 'list of 1000', '20000 rows'], query);
+CREATE TEMP VIEW m AS SELECT query, $median 'btree') AS btree, $median 'bitmap') AS bitmap,
+	$median 'without') AS without, $median 'surfidx') AS surfidx FROM r GROUP BY query;
+SELECT query, btree::numeric(10, 3) AS "btree, ms", bitmap::numeric(10, 3) AS "its bitmap scan",
+	without::numeric(10, 3) AS "surfidx, read_ahead = 0", surfidx::numeric(10, 3),
+	(surfidx / btree)::numeric(10, 3) AS "of btree", (surfidx / without)::numeric(10, 3) AS "of 0"
+FROM m ORDER BY array_position(
+	ARRAY['one row', 'first 1000', 'last 1000', 'list of 1000', '20000 rows'], query);
 END

@@ -82,8 +82,8 @@ asks('one row', 'SELECT v FROM t WHERE k = 700', 700, 0, 0, 0);
 asks('LIMIT 1', 'SELECT v FROM t ORDER BY k LIMIT 1', 1, 0, 0, 0);
 asks('LIMIT 2', 'SELECT sum(v) FROM (SELECT v FROM t ORDER BY k DESC LIMIT 2) s', 3999, 0, 0, 0);
 asks('LIMIT 100', 'SELECT sum(v) FROM (SELECT v FROM t ORDER BY k LIMIT 100) s', 5050, 90, 130, 33);
-asks('a list', 'SELECT count(v) FROM t WHERE k = ANY (ARRAY(SELECT i * 5 FROM generate_series(1, 400) i))',
-	400, 380, 398, 0);
+asks('a list', 'SELECT count(v) FROM t WHERE k = ANY
+	(ARRAY(SELECT i * 5 FROM generate_series(1, 400) i))', 400, 380, 398, 0);
 asks('a list that finds little', 'SELECT count(v) FROM t WHERE k = ANY
 	(ARRAY(SELECT i * 100 - 1900 FROM generate_series(1, 4000) i))', 20, 1, 20, 0);
 asks('a row comparison', 'SELECT count(v) FROM (SELECT v FROM t WHERE (g, k) > (3, 1500)
@@ -100,7 +100,8 @@ asks('parallel', "SET max_parallel_workers_per_gather = 2; SET parallel_setup_co
 	SET parallel_tuple_cost = 0; SET min_parallel_index_scan_size = 0;
 	SET min_parallel_table_scan_size = 0; $RANGE", $sum, 400, 1000, 100);
 asks('a cursor that turns', 'BEGIN; DECLARE c SCROLL CURSOR FOR SELECT v FROM t ORDER BY k;
-	MOVE 200 IN c; MOVE BACKWARD 100 IN c; MOVE 300 IN c; FETCH 1 FROM c; COMMIT', 401, 380, 600, 70);
+	MOVE 200 IN c; MOVE BACKWARD 100 IN c; MOVE 300 IN c; FETCH 1 FROM c; COMMIT',
+	401, 380, 600, 70);
 asks('ranges of a nested loop', 'SELECT count(s.v) FROM o, LATERAL (SELECT v FROM t
 	WHERE t.k BETWEEN o.k AND o.k + 29 OFFSET 0) s', 600, 400, 540, 0);
 asks('lookups of a nested loop', 'SET enable_hashjoin = off; SET enable_mergejoin = off;
@@ -120,7 +121,8 @@ $node->safe_psql('postgres', "SELECT surfidx_merge('t_k'); DELETE FROM t WHERE c
 asks('all-visible', 'SELECT count(*) FROM (SELECT k FROM t WHERE k > 0 ORDER BY k OFFSET 0) s',
 	2000, 0, 0, 0);
 $node->safe_psql('postgres', 'DELETE FROM t WHERE k % 20 = 0');
-asks('one in twenty is not', 'SELECT sum(k) FROM (SELECT k FROM t WHERE k > 0 ORDER BY k OFFSET 0) s',
+asks('one in twenty is not',
+	'SELECT sum(k) FROM (SELECT k FROM t WHERE k > 0 ORDER BY k OFFSET 0) s',
 	2000 * 2001 / 2 - 20 * 50 * 101, 80, 100, 0);
 asks('... and counted', 'SELECT count(*) FROM t WHERE k > 0', 1900, 0, 100, 0);
 

@@ -404,6 +404,23 @@ define_preload_gucs(void)
 	MarkGUCPrefixReserved("surfidx");
 }
 
+static void
+define_reading_gucs(void)
+{
+	DefineCustomEnumVariable("surfidx.keys",
+							 "What leaves have of keys: full, or cut to what tells them apart.",
+							 "The storage parameter keys overrides it.",
+							 &sfx_guc_keys,
+							 SFX_LEAVES_FULL, keys_setting,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.read_ahead",
+							"Pages of the table that a scan asks for before it visits their rows.",
+							"A higher effective_io_concurrency raises it; 0 disables it.",
+							&sfx_guc_read_ahead,
+							32, 0, 256,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
 void
 sfx_define_gucs(bool preloading)
 {
@@ -467,18 +484,7 @@ sfx_define_gucs(bool preloading)
 							&sfx_guc_log_merge_min_duration,
 							-1, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.read_ahead",
-							"Pages of the table that a scan asks for before it visits their rows.",
-							"A higher effective_io_concurrency raises it; 0 disables it.",
-							&sfx_guc_read_ahead,
-							32, 0, 256,
-							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("surfidx.keys",
-							 "What leaves have of keys: full, or cut to what tells them apart.",
-							 "The storage parameter keys overrides it.",
-							 &sfx_guc_keys,
-							 SFX_LEAVES_FULL, keys_setting,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	define_reading_gucs();
 	if (preloading)
 		define_preload_gucs();
 }

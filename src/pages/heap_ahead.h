@@ -21,7 +21,7 @@
 typedef struct SfxHeapAhead
 {
 	Relation	heap;
-	BlockNumber end;			/* the table has so many blocks at least, as far as that was asked */
+	BlockNumber end;			/* so many blocks the table has at least */
 	int			most;			/* pages on their way at once, at most; 0: nothing is asked for */
 	int			window;			/* ... and at present */
 	int			hits;			/* pages in a row that nobody had to read */

@@ -116,7 +116,8 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (!so->swift || !sfx_reader_stretch(so->reader, dir, &block, &i))
 		return get_slowly(scan, dir);
 	sfx_tid_pointer(scan->indexRelation, so->max_offset, block->tid[i], &scan->xs_heaptid);
-	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) || (so->form && !sfx_row_quick(&so->row, block, i)))
+	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) ||
+		(so->form && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
 	return true;
 }
