@@ -117,8 +117,8 @@ extern bool sfx_has_block(Relation rel, BlockNumber blkno, BlockNumber *end);
 
 /*
  * The block that a page names, pinned; a strategy or NULL.  ERRCODE_INDEX_CORRUPTED if it lies
- * beyond the end of the index: the file is cut off only where no reader can hold a link to what goes
- * (G3).
+ * beyond the end of the index: the file is cut off only where no reader can hold a link to what
+ * goes (G3).
  */
 extern Buffer sfx_read_linked(Relation index, BlockNumber blkno, BufferAccessStrategy strategy);
 
