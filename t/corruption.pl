@@ -209,27 +209,29 @@ foreach my $merged (0, 1)
 $node->safe_psql('postgres', <<'END');
 CREATE TYPE otherrange AS RANGE (subtype = int4);
 DROP TABLE IF EXISTS u;
-CREATE TABLE u (n int, r int4range);
-INSERT INTO u SELECT g, int4range(g, g + 5) FROM generate_series(1, 3) g;
+CREATE TABLE u (n int, r int4range, m int);
+INSERT INTO u SELECT g, int4range(g, g + 5), g FROM generate_series(1, 3) g;
 CREATE INDEX u_n ON u USING surfidx (n);
 CREATE INDEX u_r ON u USING surfidx (r);
-INSERT INTO u SELECT g, int4range(g, g + 5) FROM generate_series(4, 6) g;
+CREATE INDEX u_m ON u USING surfidx (m);
+INSERT INTO u SELECT g, int4range(g, g + 5), g FROM generate_series(4, 6) g;
 END
 my ($old, $new) = map { pack('L', $node->safe_psql('postgres', "SELECT '$_'::regtype::oid")) }
   'int4range', 'otherrange';
 my %file_of = map { $_ => $node->data_dir . '/'
-	  . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } 'u_n', 'u_r';
+	  . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } 'u_n', 'u_r', 'u_m';
 $node->stop;
 foreach my $name (keys %file_of)
 {
 	my $bytes = slurp_file($file_of{$name});
 	my $n = $name eq 'u_r' ? $bytes =~ s/\Q$old\E/$new/g : 0;
 
-	# the log's first entry: the offset of row (0,4)
+	# the log's first entry, of row (0,4): its offset, its block
 	for my $b (0 .. length($bytes) / $BLCKSZ - 1)
 	{
-		next if $name ne 'u_n' || ord(substr($bytes, ($b + 1) * $BLCKSZ - 8, 1)) != 3;
-		$n += substr($bytes, $b * $BLCKSZ + 24 + 16 + 7, 2) =~ s/\0\x04/pack('n', 2000)/e;
+		next if $name eq 'u_r' || ord(substr($bytes, ($b + 1) * $BLCKSZ - 8, 1)) != 3;
+		$n += $name eq 'u_n' ? substr($bytes, $b * $BLCKSZ + 47, 2) =~ s/\0\x04/pack('n', 2000)/e :
+		  substr($bytes, $b * $BLCKSZ + 43, 6) =~ s/\0{5}\x04/pack('Nn', 1 << 24, 4)/e;
 	}
 	ok($n, "$name: damaged");
 	open(my $f, '>:raw', $file_of{$name}) or die;
@@ -242,6 +244,9 @@ foreach my $case (
 		SELECT count(*) FROM u WHERE n > 3' ],
 	[ 'u_n', 'SET enable_bitmapscan = off; SELECT count(r) FROM u WHERE n > 3' ],
 	[ 'u_n', 'SET enable_bitmapscan = off; SELECT count(*) FROM u WHERE n > 3' ],
+	[ 'u_m', 'SET enable_indexscan = off; SET enable_indexonlyscan = off;
+		SELECT count(*) FROM u WHERE m > 3' ],
+	[ 'u_m', 'SET enable_bitmapscan = off; SELECT count(r) FROM u WHERE m > 3' ],
 	[ 'u_r', 'SELECT count(*) FROM u WHERE r = int4range(2, 7)' ],
 	[ 'u_r', 'SELECT count(*) FROM u WHERE r > int4range(5, 10)' ])
 {

@@ -4,6 +4,7 @@
  */
 #include "scan_impl.h"
 
+#include "access/table.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "utils/memutils.h"
@@ -238,6 +239,16 @@ sfx_scan_back(IndexScanDesc scan, const SfxBlock **block)
 	return true;
 }
 
+/* A bitmap scan is not told its table, which is locked by then. */
+static pg_noinline void
+ask_heap_end(IndexScanDesc scan, SfxScan *so, uint64 tid)
+{
+	Relation	heap = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+
+	so->heap_end = sfx_heap_end(scan->indexRelation, heap, tid);
+	table_close(heap, NoLock);
+}
+
 int64
 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 {
@@ -265,8 +276,11 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 		}
 		do
 		{
-			sfx_tid_pointer(scan->indexRelation, so->max_offset, i < 0 ? e.tid : block->tid[i],
-							&tids[n++]);
+			uint64		tid = i < 0 ? e.tid : block->tid[i];
+
+			if (unlikely(SFX_TID_BLOCK(tid) >= so->heap_end))
+				ask_heap_end(scan, so, tid);
+			sfx_tid_pointer(scan->indexRelation, so->max_offset, tid, &tids[n++]);
 			if (n == BITMAP_BATCH)
 			{
 				tbm_add_tuples(tbm, tids, n, recheck);
