@@ -30,8 +30,13 @@ CREATE INDEX t_k ON t USING surfidx (k);
 CREATE INDEX t_gk ON t USING surfidx (g, k);
 CREATE INDEX t_v ON t USING surfidx (v) WHERE hashint4(v) % 3 = 0;
 CREATE TABLE o (k int);
+CREATE TABLE r (a int, b int, c int, pad text) WITH (autovacuum_enabled = off);
+ALTER TABLE r ALTER pad SET STORAGE plain;
+INSERT INTO r SELECT i / 4, 7, i % 4, repeat('x', 4500) FROM
+	(SELECT i FROM generate_series(0, 399) i ORDER BY hashint4(i)) s;
+CREATE INDEX r_abc ON r USING surfidx (a, b, c);
 INSERT INTO o SELECT i * 97 FROM generate_series(1, 20) i;
-VACUUM ANALYZE t, o;
+VACUUM ANALYZE t, o, r;
 END
 
 my $RANGE = 'SELECT sum(v) FROM t WHERE k BETWEEN 501 AND 1000';
@@ -88,6 +93,11 @@ asks('a list that finds little', 'SELECT count(v) FROM t WHERE k = ANY
 	(ARRAY(SELECT i * 100 - 1900 FROM generate_series(1, 4000) i))', 20, 1, 20, 0);
 asks('a row comparison', 'SELECT count(v) FROM (SELECT v FROM t WHERE (g, k) > (3, 1500)
 	ORDER BY g, k) s', 1250, 1200, 1248, 0);
+# its members are gathered once: the scout has the scan's conditions, and no others
+asks('a row comparison beside a condition on its last column', 'SELECT count(pad) FROM (SELECT pad
+	FROM r WHERE (a, b, c) > (1, 2, 3) AND c = 2 ORDER BY a, b, c) s', 99, 20, 100, 33);
+asks('a row comparison of a long tail', 'SELECT count(pad) FROM (SELECT pad
+	FROM r WHERE (a, b) > (1, 9) ORDER BY a, b, c) s', 392, 350, 392, 0);
 asks('what fails a filter', 'SELECT count(v) FROM (SELECT v FROM t WHERE g >= 0 AND k % 2 = 0 AND
 	k BETWEEN 1 AND 100 ORDER BY g, k) s', 50, 30, 100, 33);
 asks('off', "SET surfidx.read_ahead = 0; $RANGE", $sum, 0, 0, 0);

@@ -46,8 +46,9 @@
 /* How long an exchange waits for its locks, with other sessions queued after it. */
 #define SWAP_TIMEOUT	"1s"
 
-/* How often a step is tried that has to give way. */
+/* How often a step is tried that has to give way; a build, which begins anew each time, less often. */
 #define TRIES			60
+#define BUILD_TRIES		5
 
 /* How long the worker pauses before it tries again, or looks whether it is its turn. */
 #define PAUSE_MS		1000
@@ -374,18 +375,19 @@ drop_failed(Oid index)
 static int
 try_step(SfxStep *step)
 {
+	const int	tries = step->kind == SFX_STEP_CREATE ? BUILD_TRIES : TRIES;
 	int			state = 0;
 
-	for (int i = 1; i <= TRIES; i++)
+	for (int i = 1; i <= tries; i++)
 	{
 		if (i > 1)
 			sfx_sleep(SFX_SLEEP_CONVERT, PAUSE_MS);
-		state = run_safely(run_step, step, i == TRIES);
+		state = run_safely(run_step, step, i == tries);
 		if (state != 0 && step->kind == SFX_STEP_CREATE)
 			drop_failed(step->index);
 		if (!gave_way(state))
 			break;
-		if (state == ERRCODE_T_R_DEADLOCK_DETECTED && i < TRIES)
+		if (state == ERRCODE_T_R_DEADLOCK_DETECTED && i < tries)
 			ereport(LOG,
 					(errmsg("surfidx: a conversion gave way to a session that waited for it, "
 							"and tries again: %s", step->statement)));

@@ -125,6 +125,17 @@ sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so)
 						ScanDirectionIsBackward(so->dir));
 }
 
+void
+sfx_scout_rest(SfxScout * s)
+{
+	SfxScan    *scout = (SfxScan *) s->scan->opaque;
+
+	if (scout->reader && scout->started && !scout->empty)
+		sfx_reader_rewind(scout->reader);
+	scout->swift = false;
+	s->lost = true;
+}
+
 /*
  * What was asked for is not needed any more, and the distance is none again: who restarts a scan
  * may want one row of it.
@@ -134,7 +145,8 @@ restart_scout(SfxScan *so)
 {
 	sfx_scan_count_stretch(so);
 	sfx_ahead_forget(&so->pages, so->nth);
-	so->scout->lost = so->scout->stale = true;
+	sfx_scout_rest(so->scout);
+	so->scout->stale = true;
 }
 
 void
@@ -279,7 +291,7 @@ static bool
 passes_dead(IndexScanDesc scan, const SfxScan *so)
 {
 	return scan->ignore_killed_tuples && scan->heapRelation && scan->parallel_scan == NULL &&
-		so->order == NULL && !so->serializable && !so->gate;
+		so->order == NULL && !so->serializable && !so->gate && !so->scouts;
 }
 
 /* Is this CLUSTER, which writes what we give it in place of the table? */

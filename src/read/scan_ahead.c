@@ -6,9 +6,9 @@
  * stages and ranges, and asks for the pages of the rows that it comes to.  Where pages turn out to
  * be in memory the scout rests, and the scan looks again later, each time after twice as many rows.
  *
- * Nothing of what the scan returns comes from its scout, which holds neither pins of pages nor the
- * gate, and locks nothing: it may be wrong, or lost, and is led to the scan's place again.  Who
- * reads from memory never has one.
+ * Nothing of what the scan returns comes from its scout, which locks nothing, and holds the gate only
+ * while it stands in a leaf of cut keys: it may be wrong, or lost, and is led to the scan's place
+ * again.  A scan that reads from memory never has one.
  */
 #include "scan_impl.h"
 #include "pos.h"
@@ -119,9 +119,24 @@ lead(SfxScout * s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 
 	sfx_ahead_forget(&so->pages, so->nth);
 	if (s->stale)
-		sfx_rescan(s->scan, scan->keyData, scan->numberOfKeys, NULL, 0);
+	{
+		/* the scan has gathered its row comparisons already, in place: what follows is left over */
+		if (scan->numberOfKeys > 0)
+			memcpy(s->scan->keyData, scan->keyData, scan->numberOfKeys * sizeof(ScanKeyData));
+		sfx_rescan(s->scan, NULL, 0, NULL, 0);
+		scout->nkeys = so->nkeys;
+	}
 	if (!scout->started)
 		sfx_scan_start(s->scan, dir);
+	s->dir = dir;
+	s->row = so->nth;
+	s->asked = so->pages.asked;
+	s->stale = s->lost = false;
+	Assert(!scout->empty && scout->keys.nlists == so->keys.nlists);
+	/* conditions that the scan takes for possible are so for its scout; a hint crashes nothing */
+	s->at_end = scout->empty || scout->keys.nlists != so->keys.nlists;
+	if (s->at_end)
+		return;
 	for (int i = 0; i < so->keys.nlists; i++)
 		scout->keys.lists[i].cur = so->keys.lists[i].cur;
 	scout->keys.piece = so->keys.piece;
@@ -130,9 +145,6 @@ lead(SfxScout * s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 	pos = sfx_entry_pos(&e);
 	sfx_reader_reposition(scout->reader, &pos, false);
 	scout->swift = false;
-	s->dir = dir;
-	s->row = so->nth;
-	s->stale = s->lost = s->at_end = false;
 }
 
 /* The scout's next row.  False: there is none, or its patience is at an end. */
@@ -168,12 +180,19 @@ scout_ahead(SfxScout * s, IndexScanDesc scan, SfxScan *so)
 	uint64		most = s->row + PATIENCE;
 	uint64		tid;
 
+	if (s->at_end)
+		return;
 	((SfxScan *) s->scan->opaque)->patience = PATIENCE;
 	while (sfx_ahead_has_room(&so->pages) && s->row < most && next_row(s, &tid))
 		if (!scan->xs_want_itup || is_hidden(scan, tid, &s->map))
 			sfx_ahead_ask(&so->pages, s->row, tid);
-	/* where next to nothing is visited there is nothing to be gained */
-	if (so->pages.asked == before && !s->at_end && sfx_ahead_has_room(&so->pages))
+
+	/*
+	 * Where next to nothing is visited, or all is in memory, there is nothing to be gained.  A
+	 * range that ended is judged by all that was asked for since the scout was led there, so short
+	 * ranges of a nested loop over a warm table rest, and those of a cold one do not.
+	 */
+	if (so->pages.asked == (s->at_end ? s->asked : before) && sfx_ahead_has_room(&so->pages))
 		sfx_ahead_rest(&so->pages, so->nth);
 }
 
@@ -185,7 +204,7 @@ look_again(SfxScout * s, SfxScan *so)
 	if (!so->looks_soon)
 	{
 		so->look_at = so->pages.rest_until;
-		s->lost = true;
+		sfx_scout_rest(s);
 	}
 	else if (s->at_end)
 		so->look_at = s->row + 1;

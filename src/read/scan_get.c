@@ -74,7 +74,11 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	}
 	so->swift = so->on_entry && !sfx_scan_has_filters(so);
 	if (!so->on_entry)
+	{
+		if (unlikely(so->scout != NULL))
+			sfx_scout_rest(so->scout);
 		return false;
+	}
 	scan->xs_recheck = sfx_reader_recheck(so->reader);
 	sfx_tid_pointer(scan->indexRelation, so->max_offset, e.tid, &scan->xs_heaptid);
 	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)

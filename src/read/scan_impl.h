@@ -113,7 +113,8 @@ struct SfxScout
 	uint64		row;			/* number of the row that it returned last */
 	bool		stale;			/* it has the conditions of before a restart */
 	bool		lost;			/* it has to be led to where its scan stands */
-	bool		at_end;			/* there is nothing behind that row */
+	bool		at_end;			/* there is nothing after that row */
+	uint64		asked;			/* pages that had been asked for when it was led last */
 	Buffer		map;			/* index-only: the visibility map's page asked last */
 };
 
@@ -167,6 +168,12 @@ extern void sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so);
 
 /* Where the values of a long key may be allocated: empty, and whole until the next call. */
 extern MemoryContext sfx_scan_long_context(SfxScan *so);
+
+/*
+ * The scout lets go of its step, with the gate that it may hold for a leaf of cut keys, so that
+ * VACUUM does not wait for it (V3).  It is led to its scan's place before it is used again.
+ */
+extern void sfx_scout_rest(SfxScout * s);
 
 /*
  * scan_ahead.c: the entry just returned is number so->look_at, or one behind it, and has this TID.

@@ -60,6 +60,8 @@ sfx_restrpos(IndexScanDesc scan)
 		sfx_scan_leave_range(scan, so);
 		if (so->reader && so->started)
 			sfx_reader_reset(so->reader);
+		if (so->scout)
+			sfx_scout_rest(so->scout);
 		so->started = false;
 		so->heap_end = 0;
 		so->on_entry = so->on_mark = so->swift = false;
