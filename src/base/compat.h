@@ -620,7 +620,7 @@ SfxHoldsLWLock(void)
 /* What a wait is called in pg_stat_activity: names of an extension's own came in 17. */
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM < 170000
-#define SfxWaitEvent(name)	PG_WAIT_EXTENSION
+#define SfxWaitEvent(name)	((void) (name), PG_WAIT_EXTENSION)
 #else
 #define SfxWaitEvent(name)	WaitEventExtensionNew(name)
 #endif
