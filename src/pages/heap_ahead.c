@@ -6,7 +6,7 @@
  * pages turn out to be in memory the visitor is told to pass some rows without asking, twice as
  * many each time.  A page that was asked for and is not needed costs a read and nothing else (N4).
  *
- * A page right behind the one before it is not asked for: the kernel sees that order by itself, and
+ * A page that follows the previous one is not asked for: the kernel sees that order by itself, and
  * reads larger pieces for it.
  *-------------------------------------------------------------------------
  */

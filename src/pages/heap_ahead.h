@@ -50,7 +50,7 @@ extern int	sfx_ahead_most(Relation heap, bool maintenance);
 extern void sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance);
 
 /*
- * Row number `row` was visited, or is now.  True: it is time to ask for pages of rows behind it, as
+ * Row number `row` was visited, or is now.  True: it is time to ask for pages of rows after it, as
  * long as there is room.
  */
 extern bool sfx_ahead_due(SfxHeapAhead *a, uint64 row);
@@ -81,7 +81,7 @@ extern void sfx_ahead_rest(SfxHeapAhead *a, uint64 row);
  */
 extern uint64 sfx_ahead_next_due(const SfxHeapAhead *a, uint64 known);
 
-/* Of the rows that pages were asked for those behind this number will not be visited. */
+/* Pages that were asked for rows after this number are counted as in vain. */
 extern void sfx_ahead_forget(SfxHeapAhead *a, uint64 row);
 
 /*
@@ -92,7 +92,7 @@ extern uint64 sfx_ahead_in_list(SfxHeapAhead *a, uint64 i, uint64 n);
 
 /*
  * All of that where each row of the list is visited.  tid: the first one's TID, each of the others
- * `stride` bytes behind the one before.
+ * `stride` bytes after the previous one.
  */
 extern void sfx_ahead_rows(SfxHeapAhead *a, const uint64 *tid, Size stride, uint64 i, uint64 n);
 

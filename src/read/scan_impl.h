@@ -176,7 +176,7 @@ extern MemoryContext sfx_scan_long_context(SfxScan *so);
 extern void sfx_scout_rest(SfxScout * s);
 
 /*
- * scan_ahead.c: the entry just returned is number so->look_at, or one behind it, and has this TID.
+ * scan_ahead.c: the entry just returned is number so->look_at, or a later one, and has this TID.
  * Ask for pages that come next, and say when to do that again.
  */
 extern void sfx_scan_look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid);
