@@ -1,7 +1,7 @@
 #!/bin/bash
 # Build, install, and run every test there is; the last line is "N passed, N failed".
 #
-#	ONLY=core|regress|isolation|tap|stops	one stage
+#	ONLY=core,regress,isolation,tap,stops	these stages
 #	TEST_CONF="a = b; c = d"			more configuration for the regress and isolation cluster
 #	SANITIZE=1							unit tests of src/core under ASan and UBSan
 #	WERROR=1							warnings in src/core are errors
@@ -27,7 +27,7 @@ TESTS=${TESTS:-$TAP}	# its name when only TAP tests could be chosen
 
 wanted()
 {
-	[ -z "$ONLY" ] || [ "$ONLY" = "$1" ]
+	[ -z "$ONLY" ] || [[ ",$ONLY," == *",$1,"* ]]
 }
 
 # chosen name
@@ -62,14 +62,48 @@ check_names()
 	done
 }
 
-# stage name function: run it, say how long it took and what it brought
+# stage name function: run it, then show its output, how long it took and what it brought
 stage()
 {
 	local t0=$SECONDS p0=$passed f0=$failed
 
 	wanted "$1" || [ "$1" = build ] || return 0
-	"$2"
+	"$2" >"$WORK/stage.$1" 2>&1
+	cat "$WORK/stage.$1"
 	echo "# $1: $((passed - p0)) passed, $((failed - f0)) failed in $((SECONDS - t0)) s"
+}
+
+# lane stage...: runs the stages one after the other, beside the other lanes.  Its counts go to a file
+# for join_lanes.
+lane()
+{
+	local name
+
+	(
+		passed=0
+		failed=0
+		trap cluster_stop EXIT
+		for name; do
+			stage "$name" "stage_$name"
+		done
+		echo "$passed $failed" >"$WORK/lane.$1"
+	) &
+}
+
+# join_lanes first-stage...: wait for the lanes that begin with these stages, and add up their counts
+join_lanes()
+{
+	local name good bad
+
+	wait
+	for name; do
+		if read -r good bad <"$WORK/lane.$name"; then
+			passed=$((passed + good))
+			failed=$((failed + bad))
+		else
+			fail "the lane of $name did not end"
+		fi
+	done
 }
 
 # count_tap name log status: add up the TAP of one program
@@ -93,6 +127,19 @@ count_tap()
 	elif [ -z "$planned" ] || [ "$planned" -ne "$(grep -Ec '^(not )?ok [0-9]' "$log")" ]; then
 		fail "$name: ran $((good + bad)) of ${planned:-an unknown number of} tests"
 	fi
+}
+
+# took name start: note how long a program took, for slowest
+took()
+{
+	echo "$((SECONDS - $2)) s $1" >>"$WORK/times"
+}
+
+# Where to look first when the tests take too long.
+slowest()
+{
+	[ -z "$TESTS" ] && [ -f "$WORK/times" ] || return 0
+	echo "# slowest: $(sort -rn "$WORK/times" | head -8 | paste -sd, | sed 's/,/, /g')"
 }
 
 # ---- stages ----
@@ -235,7 +282,7 @@ small_disk()
 
 stage_tap()
 {
-	local test name log status server_log
+	local test name log status server_log t0
 
 	set -- "$WORK"/t/*.pl
 	[ -f "$1" ] || return 0
@@ -243,17 +290,18 @@ stage_tap()
 		fail "tap: PostgreSQL::Test::Cluster is not installed beside PGXS"
 		return
 	fi
-	small_disk
 	for test; do
 		name=$(basename "$test" .pl)
 		chosen "$name" || continue
 		log=$WORK/$name.tap
+		t0=$SECONDS
 		# Names of PostgreSQL's own settings must not reach the clusters that the tests make.
 		(cd "$WORK" && unset PGDATA PGHOST PGPORT PGUSER PGDATABASE && as_user env \
 			PERL5LIB="$PGXS_DIR/src/test/perl:$WORK/t" PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" \
 			TESTDIR="$WORK" TESTDATADIR="$WORK/tmp_check" TESTLOGDIR="$WORK/tmp_check/log" \
 			timeout 900 prove -v --merge "t/$name.pl") >"$log" 2>&1
 		status=$?
+		took "t/$name.pl" $t0
 		count_tap "t/$name.pl" "$log" $status
 		if [ $status -ne 0 ]; then
 			for server_log in "$WORK"/tmp_check/log/"$name"_*.log; do
@@ -266,7 +314,7 @@ stage_tap()
 # Scenarios with stop points: races and crashes between two given steps.
 stage_stops()
 {
-	local file name status
+	local file name status t0
 
 	if ! test_server "$WORK/server" >"$WORK/test_build.log" 2>&1; then
 		fail "test build"
@@ -277,26 +325,29 @@ stage_stops()
 	for file in "$WORK"/t/stops/*.pl; do
 		name=$(basename "$file" .pl)
 		chosen "$name" || continue
+		t0=$SECONDS
 		(cd "$WORK" && as_user env PG_CONFIG="$TEST_PG_CONFIG" TMPDIR="$WORK" timeout -k 10 900 perl "t/stops/$name.pl") \
 			>"$WORK/stops_$name.tap" 2>&1
 		status=$?
+		took "t/stops/$name.pl" $t0
 		count_tap "t/stops/$name.pl" "$WORK/stops_$name.tap" $status
 	done
 }
 
 # ---- main ----
 
-case $ONLY in
-	'' | core | regress | isolation | tap | stops) ;;
-	*) die "ONLY must be core, regress, isolation, tap or stops" ;;
-esac
+for name in ${ONLY//,/ }; do
+	case $name in
+		core | regress | isolation | tap | stops) ;;
+		*) die "ONLY must be of core, regress, isolation, tap, stops, separated by commas" ;;
+	esac
+done
 check_names
 [ -z "$KEEP" ] && trap cluster_cleanup EXIT || trap 'cluster_stop immediate' EXIT
 trap 'exit 130' INT TERM
 make_workdir
 [ -z "$KEEP" ] || echo "# $WORK"
 [ "$ONLY" = core ] || { find_postgres; stage build stage_build; }
-stage core stage_core
 
 # The test user may be unable to read, let alone write, the checkout.
 for dir in sql expected specs t docs bench scripts; do
@@ -308,10 +359,14 @@ cp README.md "$WORK/"
 cp -r src/base src/core src/pages "$WORK/src/"
 chown -R "$(test_user)" "$WORK"
 if [ -n "$BUILT" ]; then
-	stage regress stage_regress
-	stage isolation stage_isolation
-	stage tap stage_tap
-	stage stops stage_stops
+	! wanted tap || small_disk
+	# two lanes that take about as long as each other
+	lane tap
+	lane regress isolation core stops
+	join_lanes tap regress
+	slowest
+else
+	stage core stage_core
 fi
 
 [ $((passed + failed)) -gt 0 ] || echo "no tests were run"
