@@ -371,13 +371,14 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #endif
 
 /*
- * Number of rows of a table, live and dead, by the statistics; false if they do not know the table.
+ * Number of rows of a table, live and dead, and of those changed since ANALYZE, by the statistics;
+ * false if they do not know the table.
  * As of now, and not cached: this transaction's view of the statistics is not for us to fix.  But
  * if it uses a snapshot of all statistics, that must not be bypassed.
  */
 #include "pgstat.h"
 static inline bool
-SfxTableRows(Oid relid, int64 *live, int64 *dead)
+SfxTableRows(Oid relid, int64 *live, int64 *dead, int64 *changed)
 {
 	int			consistency = pgstat_fetch_consistency;
 	PgStat_StatTabEntry *t;
@@ -398,9 +399,11 @@ SfxTableRows(Oid relid, int64 *live, int64 *dead)
 #if PG_VERSION_NUM < 160000
 	*live = t->n_live_tuples;
 	*dead = t->n_dead_tuples;
+	*changed = t->changes_since_analyze;
 #else
 	*live = t->live_tuples;
 	*dead = t->dead_tuples;
+	*changed = t->mod_since_analyze;
 #endif
 	if (consistency != PGSTAT_FETCH_CONSISTENCY_SNAPSHOT)
 		pfree(t);

@@ -110,6 +110,33 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	return tuple;
 }
 
+/*
+ * Is there a condition on the table that may be other than an equality?  Most lookups have none,
+ * and end here.
+ */
+static bool
+any_inequality(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (!sfx_is_equality(lfirst_node(RestrictInfo, lc)))
+			return true;
+	}
+	return false;
+}
+
+/* May the user see the column, and those before it in the index, in all rows? */
+static bool
+may_see_all(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, int col)
+{
+	for (int i = 0; i <= col; i++)
+		if (!may_see(root, rel, info->indexkeys[i]))
+			return false;
+	return true;
+}
+
 /* ---- the hook ---- */
 
 /*
@@ -140,28 +167,38 @@ forget_shown(void *arg)
 		*link = (*link)->next;
 }
 
-/* The statistics for a column, made when they are first asked for. */
-static HeapTuple
-show(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno, int col)
+/* What was found before for a column; NULL: it was not asked for. */
+static const Shown *
+find_shown(const PlannerInfo *root, Index varno, AttrNumber attno)
 {
-	MemoryContext old;
-	Shown	   *s;
+	const Shown *s = shown;
 
-	for (s = shown; s; s = s->next)
-		if (s->root == root && s->varno == rel->relid && s->attno == attno)
-			return s->tuple;
-	old = MemoryContextSwitchTo(root->planner_cxt);
-	s = palloc0(sizeof(Shown));
+	while (s && !(s->root == root && s->varno == varno && s->attno == attno))
+		s = s->next;
+	return s;
+}
+
+/* Make the statistics for a column, and keep them while the planner's memory lives. */
+static const Shown *
+show(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
+{
+	int			col = 0;
+	IndexOptInfo *info = sfx_telling_index(rel, attno, &col);
+	MemoryContext old = MemoryContextSwitchTo(root->planner_cxt);
+	Shown	   *s = palloc0(sizeof(Shown));
+
 	s->root = root;
 	s->varno = rel->relid;
 	s->attno = attno;
-	s->tuple = count_for(root, rel, info, attno, col);
+	if (info && may_see_all(root, rel, info, col) &&
+		(col > 0 || !sfx_histogram_will_do(root, rel, info, attno)))
+		s->tuple = count_for(root, rel, info, attno, col);
 	s->gone.func = forget_shown;
 	s->gone.arg = s;
 	MemoryContextRegisterResetCallback(root->planner_cxt, &s->gone);
 	MemoryContextSwitchTo(old);
 	s->next = shown;
-	return (shown = s)->tuple;
+	return shown = s;
 }
 
 /* Core's callback to free the statistics: they end with the planner's memory. */
@@ -183,41 +220,12 @@ relation_of(const PlannerInfo *root, const RangeTblEntry *rte)
 	return NULL;
 }
 
-/*
- * Is there a condition on the table that may be other than an equality?  Most lookups have none,
- * and end here.
- */
-static bool
-any_inequality(const RelOptInfo *rel)
-{
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
-	{
-		if (!sfx_is_equality(lfirst_node(RestrictInfo, lc)))
-			return true;
-	}
-	return false;
-}
-
-/* May the user see the column, and those before it in the index, in all rows? */
-static bool
-may_see_all(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, int col)
-{
-	for (int i = 0; i <= col; i++)
-		if (!may_see(root, rel, info->indexkeys[i]))
-			return false;
-	return true;
-}
-
 /* The hook for a column's statistics. */
 static bool
 estimate_relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
 {
 	RelOptInfo *rel;
-	IndexOptInfo *info;
-	HeapTuple	tuple;
-	int			col = 0;
+	const Shown *s;
 
 	if (prev_relation_stats && prev_relation_stats(root, rte, attnum, vardata))
 		return true;
@@ -226,13 +234,12 @@ estimate_relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum
 	rel = relation_of(root, rte);
 	if (rel == NULL || rel->rows != 0 || !IS_SIMPLE_REL(rel) || rel->indexlist == NIL || !any_inequality(rel))
 		return false;
-	info = sfx_telling_index(rel, attnum, &col);
-	if (info == NULL || !may_see_all(root, rel, info, col))
+	s = find_shown(root, rel->relid, attnum);
+	if (s == NULL)
+		s = show(root, rel, attnum);
+	if (s->tuple == NULL)
 		return false;
-	tuple = show(root, rel, info, attnum, col);
-	if (tuple == NULL)
-		return false;
-	vardata->statsTuple = tuple;
+	vardata->statsTuple = s->tuple;
 	vardata->freefunc = keep_statistics;
 	vardata->acl_ok = true;
 	return true;

@@ -123,6 +123,13 @@ extern int	sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece
 extern HeapTuple sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, SfxPiece *piece, int n, MemoryContext cxt);
 
 /*
+ * Does ANALYZE's histogram of column attno, the index's first, do for this plan, since no count of
+ * rows would change it?  The user may see the column.  ERROR of a comparison function, as in core's
+ * use of the histogram, or if the metapage cannot be read.
+ */
+extern bool sfx_histogram_will_do(const PlannerInfo *root, const RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno);
+
+/*
  * ---- estimate_known.c: what this backend keeps of an index, about its first column.  Errors:
  * those of comparison functions; none in ordered bytes. ----
  */

@@ -273,13 +273,14 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg)
 {
 	Collection	c = {.index = index,.fresh = meta->gens[meta->ngens - 1].sealed,.entries = count_entries(meta),.go_on = go_on,.arg = arg};
 	ErrorData  *edata;
+	int64		changed;
 
 	Assert(sfx_holds_no_lwlock());
 	*looked = false;
 	if (IsInParallelMode() || sfx_attempts_are_told())
 		return NULL;
 	/* for an index with a predicate no counter tells how many rows have entries */
-	if (index->rd_indpred != NULL || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead) ||
+	if (index->rd_indpred != NULL || !SfxTableRows(index->rd_index->indrelid, &c.live, &c.dead, &changed) ||
 		c.dead * FRESH_PER_STUB < c.fresh)
 		return NULL;
 	edata = sfx_attempt(attempt_collect, &c);

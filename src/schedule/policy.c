@@ -414,9 +414,10 @@ static bool
 replaces_rows(Relation index, double entries)
 {
 	int64		live,
-				dead;
+				dead,
+				changed;
 
-	return index->rd_indpred == NULL && SfxTableRows(index->rd_index->indrelid, &live, &dead) && dead * 1000.0 >= entries * CHURN_SHED;
+	return index->rd_indpred == NULL && SfxTableRows(index->rd_index->indrelid, &live, &dead, &changed) && dead * 1000.0 >= entries * CHURN_SHED;
 }
 
 bool

@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ * estimate_histogram.c - does ANALYZE's histogram do for a plan?
+ *
+ * To count in the index costs about as much as a short range scan.  It is not worth it if no answer
+ * changes the plan: the query reads one table, to its end, and its conditions find few rows by a
+ * histogram that is not stale.  Core's estimate is then off by at most the two bins in which the
+ * range begins and ends.  Only at the ends of a histogram the truth may be anything, for example
+ * after rows with new keys were inserted: a range that reaches them is counted.
+ *
+ * The histogram is kept unpacked per index (N1): until a merge changes the tree, the log doubles,
+ * or ANALYZE writes another row of pg_statistic.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "estimate.h"
+#include "memo.h"
+#include "metacache.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/selfuncs.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#define INDEXES			8		/* remembered */
+#define OPERATORS		4		/* of a column's: < <= > >= */
+#define FEW				20		/* one in so many bins is few rows */
+#define STALE			10		/* so is one in so many rows changed since ANALYZE */
+#define LOG_PAGES		16		/* of a log that is small, however full it was */
+#define MAX_BOUNDS		1001
+#define MAX_BYTES		(64 * 1024)
+
+/* A comparison of the column with a constant, by which histograms may be searched. */
+typedef struct Comparison
+{
+	Oid			op;				/* InvalidOid: none is kept */
+	bool		greater;		/* > or >= */
+	FmgrInfo	compare;
+} Comparison;
+
+typedef struct Histogram
+{
+	SfxMemo		memo;
+	/* ANALYZE's row that it is from */
+	ItemPointerData row;
+	TransactionId xmin;
+	uint64		log_pages;		/* of the index at that time */
+	int			n;				/* number of bounds; 0: there is no histogram that would do */
+	Datum	   *bound;
+	MemoryContext cxt;			/* of the bounds */
+	Comparison	comparison[OPERATORS];
+} Histogram;
+
+static Histogram histogram[INDEXES];
+static SfxMemoTable table = SFX_MEMO_TABLE(histogram);
+
+/* Is the plan of a kind that depends on few rows only by their being few? */
+static bool
+reads_one_table(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return root->parent_root == NULL && root->tuple_fraction == 0 && root->parse->limitCount == NULL &&
+		rel->reloptkind == RELOPT_BASEREL && rel->joininfo == NIL &&
+		bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
+/* ---- loading ---- */
+
+static uint64
+log_pages(const SfxMeta *meta)
+{
+	uint64		pages = 0;
+
+	for (int g = 0; g < meta->ngens; g++)
+		pages += meta->gens[g].pages;
+	return pages;
+}
+
+/* Have many rows changed since ANALYZE? */
+static bool
+is_stale(Oid relid, const SfxMeta *meta)
+{
+	int64		live,
+				dead,
+				changed;
+	uint64		entries = 0;
+
+	for (int r = 0; r < meta->nruns; r++)
+		entries += meta->runs[r].entries;
+	return !SfxTableRows(relid, &live, &dead, &changed) ||
+		changed > live / STALE || entries > live + dead + live / STALE;
+}
+
+static const TypeCacheEntry *
+type_of(Relation index)
+{
+	return lookup_type_cache(index->rd_opcintype[0], TYPECACHE_LT_OPR);
+}
+
+/*
+ * Are values compared without functions of others?  Such a function may plan a query, which would
+ * load another histogram in the midst of a search.
+ */
+static bool
+is_simple(const TypeCacheEntry *type)
+{
+	return OidIsValid(type->lt_opr) && type->lt_opr < FirstGenbkiObjectId && !OidIsValid(type->typelem) &&
+		(type->typtype == TYPTYPE_BASE || type->typtype == TYPTYPE_ENUM);
+}
+
+/* Copy the bounds of ANALYZE's histogram, if it describes all values but NULLs. */
+static void
+load_bounds(Histogram *h, HeapTuple row, const TypeCacheEntry *type)
+{
+	AttStatsSlot slot;
+	MemoryContext old;
+	Size		bytes = 0;
+
+	if (get_attstatsslot(&slot, row, STATISTIC_KIND_MCV, InvalidOid, 0))
+	{
+		free_attstatsslot(&slot);
+		return;
+	}
+	if (!get_attstatsslot(&slot, row, STATISTIC_KIND_HISTOGRAM, type->lt_opr, ATTSTATSSLOT_VALUES))
+		return;
+	for (int i = 0; i < slot.nvalues && !type->typbyval; i++)
+		bytes += datumGetSize(slot.values[i], false, type->typlen);
+	if (slot.nvalues > FEW && slot.nvalues <= MAX_BOUNDS && bytes <= MAX_BYTES)
+	{
+		old = MemoryContextSwitchTo(h->cxt);
+		h->bound = palloc(slot.nvalues * sizeof(Datum));
+		for (int i = 0; i < slot.nvalues; i++)
+			h->bound[i] = datumCopy(slot.values[i], type->typbyval, type->typlen);
+		MemoryContextSwitchTo(old);
+		h->n = slot.nvalues;
+	}
+	free_attstatsslot(&slot);
+}
+
+/* Take what ANALYZE's row says now. */
+static void
+load(Histogram *h, Relation index, HeapTuple row, const SfxMeta *meta)
+{
+	const TypeCacheEntry *type = type_of(index);
+
+	if (h->cxt == NULL)
+		h->cxt = AllocSetContextCreate(TopMemoryContext, "surfidx histogram", ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(h->cxt);
+	h->n = 0;
+	memset(h->comparison, 0, sizeof(h->comparison));
+	h->row = row->t_self;
+	h->xmin = HeapTupleHeaderGetRawXmin(row->t_data);
+	h->log_pages = log_pages(meta);
+	if (is_simple(type) && !is_stale(index->rd_index->indrelid, meta))
+		load_bounds(h, row, type);
+}
+
+/* The histogram of the index's first column, up to date; NULL: none would do. */
+static Histogram *
+histogram_of(Relation index, HeapTuple row)
+{
+	const SfxGlance *glance = sfx_glance(RelationGetRelid(index));
+	Histogram  *h;
+	bool		fresh;
+
+	if (!glance->sound)
+		return NULL;
+	h = sfx_memo_get(&table, index, glance->meta.build_id, glance->meta.work.groups, &fresh);
+	if (fresh || !ItemPointerEquals(&h->row, &row->t_self) ||
+		h->xmin != HeapTupleHeaderGetRawXmin(row->t_data) ||
+		log_pages(&glance->meta) > 2 * h->log_pages + LOG_PAGES)
+		load(h, index, row, &glance->meta);
+	return h->n > 0 ? h : NULL;
+}
+
+/* ---- searching ---- */
+
+/* The comparison of an operator; NULL: the histogram is not in its order. */
+static Comparison *
+comparison_of(Histogram *h, Relation index, const OpExpr *clause)
+{
+	Comparison *free = NULL;
+	RegProcedure estimator;
+
+	for (int i = 0; i < OPERATORS; i++)
+	{
+		if (h->comparison[i].op == clause->opno)
+			return &h->comparison[i];
+		if (!OidIsValid(h->comparison[i].op))
+			free = &h->comparison[i];
+	}
+	if (free == NULL)
+		free = &h->comparison[0];
+	estimator = get_oprrest(clause->opno);
+	free->greater = estimator == F_SCALARGTSEL || estimator == F_SCALARGESEL;
+	if ((!free->greater && estimator != F_SCALARLTSEL && estimator != F_SCALARLESEL) ||
+		!op_in_opfamily(clause->opno, index->rd_opfamily[0]) ||
+		!comparison_ops_are_compatible(type_of(index)->lt_opr, clause->opno))
+		return NULL;
+	free->op = InvalidOid;
+	fmgr_info_cxt(get_opcode(clause->opno), &free->compare, h->cxt);
+	free->op = clause->opno;
+	return free;
+}
+
+/*
+ * The clause is "column op constant": narrow the bounds of which it may be true for some rows in
+ * the bins beside them to [*first, *last].  False: it is not such a clause.
+ */
+static bool
+narrow(Histogram *h, Relation index, const RelOptInfo *rel, AttrNumber attno, const OpExpr *clause, int *first, int *last)
+{
+	const Var  *var = linitial(clause->args);
+	const Const *value;
+	Comparison *c;
+	int			lo = 0,
+				hi = h->n;
+
+	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 || !IsA(var, Var) ||
+		var->varno != rel->relid || var->varattno != attno || var->varlevelsup != 0)
+		return false;
+	value = lsecond(clause->args);
+	if (!IsA(value, Const) || value->constisnull || clause->inputcollid != index->rd_indcollation[0])
+		return false;
+	c = comparison_of(h, index, clause);
+	if (c == NULL)
+		return false;
+	/* the first bound above the constant, or not below it */
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+		bool		found = DatumGetBool(FunctionCall2Coll(&c->compare, clause->inputcollid, h->bound[mid], value->constvalue));
+
+		if (found == c->greater)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	if (c->greater)
+		*first = Max(*first, lo - 1);
+	else
+		*last = Min(*last, lo);
+	return true;
+}
+
+bool
+sfx_histogram_will_do(const PlannerInfo *root, const RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno)
+{
+	Relation	index;
+	HeapTuple	row;
+	Histogram  *h;
+	int			first = -1,
+				last = INT_MAX;
+	bool		simple = true;
+	ListCell   *lc;
+
+	if (!reads_one_table(root, rel) || info->indexkeys[0] != attno)
+		return false;
+	row = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(root->simple_rte_array[rel->relid]->relid),
+						  Int16GetDatum(attno), BoolGetDatum(false));
+	if (!HeapTupleIsValid(row))
+		return false;
+	/* the planner holds a lock on it */
+	index = index_open(info->indexoid, NoLock);
+	h = histogram_of(index, row);
+	if (h)
+	{
+		foreach(lc, rel->baserestrictinfo)
+			simple = simple && narrow(h, index, rel, attno, (OpExpr *) lfirst_node(RestrictInfo, lc)->clause, &first, &last);
+	}
+	index_close(index, NoLock);
+	ReleaseSysCache(row);
+	return h && simple && first >= 0 && last < h->n && (last - first) * FEW <= h->n - 1;
+}
