@@ -8,7 +8,8 @@
 #	TESTS="name..."						only these: sql/name.sql, specs/name.spec, t/name.pl, t/stops/name.pl, src/core/test/name.c
 #	KEEP=1								leave the temporary directory in place
 #
-# The stage "stops" runs t/stops on a private copy of the server with a test build of surfidx: src/base/stop.h.
+# The stage "stops" runs t/stops on a private copy of the server with a test build of surfidx:
+# src/base/stop.h.
 #
 # One unit-test "ok", one regress or isolation test, one TAP "ok" count one each;
 # skipped ones do not count.  A build, a server start or a program that fails without
@@ -73,8 +74,8 @@ stage()
 	echo "# $1: $((passed - p0)) passed, $((failed - f0)) failed in $((SECONDS - t0)) s"
 }
 
-# lane stage...: runs the stages one after the other, beside the other lanes.  Its counts go to a file
-# for join_lanes.
+# lane stage...: runs the stages one after the other, beside the other lanes.  Its counts go to a
+# file for join_lanes.
 lane()
 {
 	local name
@@ -90,7 +91,7 @@ lane()
 	) &
 }
 
-# join_lanes first-stage...: wait for the lanes that begin with these stages, and add up their counts
+# join_lanes first-stage...: wait for the lanes that begin with these stages; add up their counts
 join_lanes()
 {
 	local name good bad

@@ -5,7 +5,7 @@
 # Ubuntu 24.04, which comes from $UBUNTU_MIRROR, or from where debootstrap's own recipe takes it.
 # 19 is in Debian's experimental suite, on top of the release that comes next.
 #
-#	versions.sh [15|16|17|18|19]...	which versions; default: all.  19:regress,isolation: only these stages
+#	versions.sh [15|16|17|18|19]...	which versions; default: all.  19:isolation,tap: two stages
 #	SURFIDX_OPTIONAL_VERSIONS="19"	these may be out of reach: that is told, and no failure
 #	ONLY=, TESTS=, TEST_CONF=, WERROR=, SANITIZE=, KEEP=, SURFIDX_..._SEED=	as in test.sh and the tests
 #
