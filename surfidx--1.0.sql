@@ -1024,8 +1024,8 @@ CREATE FUNCTION surfidx_preload_warning() RETURNS void AS 'MODULE_PATHNAME' LANG
 SELECT surfidx_preload_warning();
 DROP FUNCTION surfidx_preload_warning();
 
--- Who may call what: sizes and counts are for who may look at other indexes' (pg_monitor is among them), what keys can
--- be seen in for who may read files, and what takes long or changes something for its owner or the superuser
+-- Privileges: sizes and counts are for roles that may see those of other indexes (pg_monitor is among them), pages that
+-- show keys for roles that may read files, and what takes long or changes something for the owner or the superuser
 
 REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_leaf_keys(regclass, integer) FROM PUBLIC;

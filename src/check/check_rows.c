@@ -105,8 +105,8 @@ sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 	uint8	   *byte;
 
 	/*
-	 * rows are inserted behind the blocks that there were when we began; impossible TIDs are
-	 * somebody else's business
+	 * rows are inserted in blocks that the table got after we began; impossible TIDs are not this
+	 * check's business
 	 */
 	if (SFX_TID_BLOCK(e->tid) % rows->every != 0 || nth >= rows->nseen || bit >= SEEN_BYTES * 8)
 		return;

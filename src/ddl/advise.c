@@ -183,8 +183,8 @@ begin_packer(Sample *s, const uint8 *key, int keylen, uint64 tid)
 }
 
 /*
- * The last leaf of a chain is as full as the chain made it.  It has a high fence as others have,
- * behind the last entry.
+ * The last leaf of a chain is as full as the chain made it.  Like the others it has a high fence,
+ * which comes after the last entry.
  */
 static void
 end_packer(Sample *s, bool whole)

@@ -6,7 +6,7 @@
  * would.  Three ways, from the shortest on:
  *
  *	fixed	numbers and values of fixed width: a plan of offsets made once per scan, one tuple overwritten (with one column: sfx_row_quick)
- *	direct	the same and text: columns copied one behind the other (with one short text: sfx_row_quick)
+ *	direct	the same and text: columns copied one after the other (with one short text: sfx_row_quick)
  *	decoded	everything else: NULLs, INCLUDE columns, raw columns, encodings that need a call
  *-------------------------------------------------------------------------
  */
@@ -183,7 +183,7 @@ copy_bytes(char *to, const uint8 *from, int len)
 
 	if (len >= 16)
 	{
-		/* the last step takes some bytes once more, and none behind the value */
+		/* the last step takes some bytes once more, and none after the value */
 		for (int i = 0; i < len - 16; i += 16)
 			memcpy(to + i, from + i, 16);
 		memcpy(to + len - 16, from + len - 16, 16);

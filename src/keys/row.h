@@ -36,8 +36,8 @@ typedef struct SfxRowColumn
 typedef enum SfxRowKind
 {
 	SFX_ROW_FIXED,				/* every column at a fixed place of key and tuple, if none is NULL */
-	SFX_ROW_DIRECT,				/* columns are copied one behind the other, unless one turns out
-								 * not to allow it */
+	SFX_ROW_DIRECT,				/* columns are copied one after the other, unless one turns out not
+								 * to allow it */
 	SFX_ROW_DECODED				/* by way of values */
 } SfxRowKind;
 
@@ -86,7 +86,7 @@ extern void sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd);
  */
 extern IndexTuple sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *e);
 
-/* Put a row in place whose columns are all NULL, for who reads none of them: itup is it. */
+/* Make row->itup a row whose columns are all NULL, for a caller that reads none of them. */
 extern void sfx_row_nulls(SfxRow *row);
 
 /*

@@ -32,7 +32,7 @@ typedef enum Form
 	FORM_TEXT,					/* bytes up to an end mark */
 	FORM_PLAIN,					/* the same, if it has no escaped ones (raw strings) */
 	FORM_TAKEN,					/* by the encoding's take */
-	FORM_COUNTED,				/* raw bytes behind their number */
+	FORM_COUNTED,				/* raw bytes after their number */
 	FORM_CALLED					/* by decode, restore, or as raw */
 } Form;
 
@@ -260,7 +260,7 @@ make_bytes(SfxRowsOfBlock *rows, const Column *c, const uint8 *p, Datum *value)
 }
 
 /*
- * Of eight bytes: the highest bit of the first one that is 1, or some bits behind that; 0: none is.
+ * Of eight bytes: the highest bit of the first one that is 1, or some bits after that; 0: none is.
  */
 static inline uint64
 ones_in_word(const uint8 *p)
@@ -276,7 +276,7 @@ ones_in_word(const uint8 *p)
 	return (v - each) & ~v & (each << 7);
 }
 
-/* Is there a byte 1, with which raw strings escape?  15 bytes behind the len ones may be read. */
+/* Is there a byte 1, with which raw strings escape?  15 bytes after the len ones may be read. */
 static inline bool
 has_escape(const uint8 *p, int len)
 {

@@ -76,7 +76,7 @@ sfx_prefetch_page(Relation index, BlockNumber blkno)
 	BlockNumber end;
 	const char *page;
 
-	/* who reads it says that it is damage */
+	/* the reader that follows the link reports the damage */
 	if (!sfx_has_block(index, blkno, &end))
 		return false;
 	where = PrefetchBuffer(index, MAIN_FORKNUM, blkno);

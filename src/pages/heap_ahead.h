@@ -15,8 +15,8 @@
 #define SFX_AHEAD_RECENT	8
 
 /*
- * One visitor of rows, who numbers those that he comes to, in their order, and tells of each page
- * for the sake of which row he asks for it.
+ * One visitor of rows.  It numbers the rows that it comes to, in their order, and says of each page
+ * for which row it asks for it.
  */
 typedef struct SfxHeapAhead
 {

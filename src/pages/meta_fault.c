@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * meta_fault.c - may a metapage be followed?
  *
- * Whoever goes by its lists (a merge from source to source, a walk along a chain) comes to an end
- * because they are what they should be (P2).  So they are looked at wherever the page is read.
+ * Code that follows its lists (a merge from source to source, a walk along a chain) comes to an end
+ * because the lists are what they should be (P2).  So they are checked wherever the page is read.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -20,8 +20,8 @@ generations_fault(const SfxMeta *m)
 			return psprintf("generation %u stands where %u should", gen->gen, m->gens[0].gen - g);
 
 		/*
-		 * whoever follows these locks the page, and may hold the metapage's lock: they must not
-		 * lead back to it
+		 * code that follows these links locks the page, and may hold the metapage's lock: they
+		 * must not lead back to it
 		 */
 		if (gen->first < SFX_FIRST_BLKNO || gen->tail < SFX_FIRST_BLKNO)
 			return "a log page is a reserved block";
