@@ -19,6 +19,8 @@
 #	words		comments and documents say "after" for time and put a noun before "who"
 #				("behind" in space: "spatial" in tidy.txt); src/README.md keeps to its numbers of
 #				words and rules
+#	figures		a section of README.md and docs/ with three measured figures or more, or the
+#				beginning of its document, names the command that measured them and its month
 use strict;
 use warnings;
 use FindBin;
@@ -427,6 +429,30 @@ for my $file ($list_words ? sort keys %{ { %found, %reported } } : ())
 }
 print scalar(keys %reported), " files have words that are only reported (tidy.pl --words)\n"
   if %reported && !$record;
+
+# ---- figures ----
+
+my $months = join '|', qw(January February March April May June July August September October
+  November December);
+
+# The decimals of parameters.md are settings.
+for my $file (grep { m!^README\.md$|^docs/[\w-]+\.md$! && !/parameters/ } @files)
+{
+	my @sections = split /^(?=#+ )/m, slurp($file) =~ s/^```.*?^```//smgr;
+
+	for my $section (@sections)
+	{
+		my ($heading) = $section =~ /^(.*)/;
+		my $figures = () = $section =~ s/`[^`]*`//gr =~ /(?<![\w.])\d+\.\d+(?![\w.]*\.\d)/g;
+		my $source = $section . $sections[0];
+
+		next if $figures < 3;
+		untidy("$file, \"$heading\": figures without the command that measured them")
+		  unless $source =~ m!`(?:bench|scripts|make|docs/dev/measured)\b!;
+		untidy("$file, \"$heading\": figures without a month")
+		  unless $source =~ /(?:$months)\s+20\d\d/;
+	}
+}
 
 # ---- the end ----
 
