@@ -1018,6 +1018,100 @@ END;
 COMMENT ON FUNCTION surfidx_advise(bigint) IS
 'for each btree index of at least so many bytes: its size, an estimate of what it would be as surfidx, and the statement to try it';
 
+-- Health: which index needs somebody, why, and the statement that helps
+
+CREATE FUNCTION surfidx_health(
+	OUT schemaname name,
+	OUT relname name,
+	OUT indexrelname name,
+	OUT indexrelid oid,
+	OUT status text,
+	OUT reason text,
+	OUT statement text)
+RETURNS SETOF record
+LANGUAGE sql STRICT VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	WITH candidate AS MATERIALIZED (
+		SELECT n.nspname, t.relname, c.relname AS indexname, i.indexrelid AS indexid, i.indisvalid, i.indisready,
+			pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
+			(SELECT CASE WHEN o.option_value ~ '^[0-9]+$' THEN o.option_value::int8 * 1024::int8
+					ELSE pg_catalog.pg_size_bytes(o.option_value) END
+				FROM pg_catalog.pg_options_to_table(c.reloptions) o
+				WHERE o.option_name = 'delta_size') AS delta_size,
+			c.reloptions::text ~ 'size_limit=' AS has_limit,
+			-- of columns that its comparison function orders, the first collation of another version
+			(SELECT pg_catalog.min(CASE WHEN v.coll = 'pg_catalog."default"'::regcollation THEN
+					pg_catalog.format('the database''s collation has another version now; after the statement, ALTER '
+						'DATABASE %I REFRESH COLLATION VERSION', d.datname)
+					ELSE pg_catalog.format('collation %s has another version now; after the statement, ALTER COLLATION '
+						'%s REFRESH VERSION', v.coll::regcollation, v.coll::regcollation) END)
+				FROM ROWS FROM (pg_catalog.unnest(i.indcollation::oid[]), pg_catalog.unnest(i.indclass::oid[])) AS v(coll, opclass)
+					JOIN pg_catalog.pg_opclass k ON k.oid = v.opclass
+					JOIN pg_catalog.pg_collation l ON l.oid = v.coll
+					JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
+				WHERE k.opcname::text !~ '_pattern_ops$'
+					AND CASE WHEN v.coll = 'pg_catalog."default"'::regcollation THEN
+						d.datcollversion <> pg_catalog.pg_database_collation_actual_version(d.oid)
+						ELSE l.collversion <> pg_catalog.pg_collation_actual_version(l.oid) END) AS changed
+		FROM pg_catalog.pg_class c
+			JOIN pg_catalog.pg_am a ON a.oid = c.relam
+			JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+			JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
+			JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		WHERE a.amname = 'surfidx' AND c.relkind = 'i' AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
+			AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())),
+	measured AS (
+		SELECT c.*, s.bytes, s.free_per_entry * s.entries AS free, k.size_limit, k.size, k.over_limit, k.cut_leaves < k.leaves AS some_whole,
+			m.log_pages * pg_catalog.current_setting('block_size')::int8 AS delta,
+			least(coalesce(c.delta_size, pg_catalog.pg_size_bytes(pg_catalog.current_setting('surfidx.delta_size'))),
+				pg_catalog.pg_size_bytes(pg_catalog.current_setting('surfidx.delta_memory')) / 8::int8) AS delta_bound
+		FROM candidate c
+			CROSS JOIN LATERAL surfidx_stats(CASE WHEN c.indisready THEN c.indexid END, 100, false) s
+			CROSS JOIN LATERAL surfidx_meta(CASE WHEN s.bytes IS NOT NULL THEN c.indexid END) m
+			CROSS JOIN LATERAL surfidx_leaf_keys(CASE WHEN s.bytes IS NOT NULL AND c.has_limit THEN c.indexid END, 1) k)
+	SELECT m.nspname, m.relname, m.indexname, m.indexid, CASE WHEN f.reason IS NULL THEN 'ok' ELSE 'attention' END,
+		f.reason, f.statement
+	FROM measured m LEFT JOIN LATERAL (
+		SELECT r.reason, r.statement
+		FROM (VALUES
+			(NOT m.indisvalid AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_progress_create_index p
+					WHERE p.index_relid = m.indexid),
+				1, 'it is invalid: what built it did not end',
+				'REINDEX INDEX CONCURRENTLY ' || m.name),
+			(m.indisready AND m.bytes IS NULL,
+				2, 'it cannot be read: the warning says why',
+				'REINDEX INDEX ' || m.name),
+			(m.changed IS NOT NULL,
+				3, m.changed,
+				'REINDEX INDEX CONCURRENTLY ' || m.name),
+			(m.delta > 2::int8 * m.delta_bound,
+				4, pg_catalog.format('its delta has %s, where merges are due at %s%s', pg_catalog.pg_size_pretty(m.delta),
+					pg_catalog.pg_size_pretty(m.delta_bound),
+					CASE WHEN NOT pg_catalog.current_setting('surfidx.auto_merge')::bool THEN
+						', and surfidx.auto_merge is off' END),
+				pg_catalog.format('SELECT %s(%L)', 'surfidx_merge'::regproc, m.name)),
+			(m.over_limit AND m.some_whole,
+				5, pg_catalog.format('it has %s, more than its size_limit of %s, and leaves that are not cut',
+					pg_catalog.pg_size_pretty(m.size), pg_catalog.pg_size_pretty(m.size_limit)),
+				pg_catalog.format('SELECT %s(%L)', 'surfidx_merge'::regproc, m.name)),
+			(m.over_limit,
+				6, pg_catalog.format('it has %s, more than its size_limit of %s, although its leaves are cut',
+					pg_catalog.pg_size_pretty(m.size), pg_catalog.pg_size_pretty(m.size_limit)),
+				pg_catalog.format('ALTER INDEX %s SET (size_limit = ''%s kB'')', m.name, m.size / 1024::int8 * 5::int8 / 4::int8)),
+			(m.free > 4194304::float8 AND m.free > 0.5::float8 * m.bytes::float8,
+				7, pg_catalog.format('some %s of its %s are free', pg_catalog.pg_size_pretty(m.free::int8),
+					pg_catalog.pg_size_pretty(m.bytes)),
+				pg_catalog.format('SELECT %s(%L)', 'surfidx_merge'::regproc, m.name))
+		) AS r(holds, n, reason, statement)
+		WHERE r.holds
+		ORDER BY r.n
+		LIMIT 1) f ON true
+	ORDER BY f.reason IS NULL, m.nspname, m.relname, m.indexname;
+END;
+
+COMMENT ON FUNCTION surfidx_health() IS
+'for each surfidx index of this database ok or attention, the most urgent reason, and the statement that helps';
+
 -- Without the library at server start all this is there, and no index can be made
 
 CREATE FUNCTION surfidx_preload_warning() RETURNS void AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -1040,6 +1134,7 @@ REVOKE ALL ON FUNCTION surfidx_check_all(boolean, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_estimate(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_estimate_cut(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_advise(bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_health() FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_mirror_btree() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean) TO pg_stat_scan_tables;
@@ -1053,5 +1148,6 @@ GRANT EXECUTE ON FUNCTION surfidx_page_items(regclass, bigint) TO pg_read_server
 GRANT EXECUTE ON FUNCTION surfidx_estimate(regclass) TO pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_estimate_cut(regclass) TO pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_advise(bigint) TO pg_stat_scan_tables;
+GRANT EXECUTE ON FUNCTION surfidx_health() TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_indexes TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_progress_merge TO PUBLIC;

@@ -351,7 +351,7 @@ make_workdir
 [ "$ONLY" = core ] || { find_postgres; stage build stage_build; }
 
 # The test user may be unable to read, let alone write, the checkout.
-for dir in sql expected specs t docs bench scripts; do
+for dir in sql expected specs t docs bench scripts monitoring; do
 	[ ! -d $dir ] || cp -r $dir "$WORK/"
 done
 # t/readme.pl and t/format.pl hold the documents against these

@@ -85,15 +85,40 @@ for my $doc (@docs)
 # ---- columns ----
 
 # Every column of what monitors has a word in docs/monitoring.md, but for those that name a table or an index as PostgreSQL's own views do.
-for my $relation (qw(surfidx_stat_indexes surfidx_stat_progress_merge surfidx_meta surfidx_runs surfidx_dictionaries))
+for my $relation (qw(surfidx_stat_indexes surfidx_stat_progress_merge surfidx_meta surfidx_runs
+	surfidx_dictionaries surfidx_health))
 {
 	my @columns = split /\n/, $node->safe_psql('postgres', "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('$relation') AND attnum > 0
 		UNION SELECT unnest(proargnames[pronargs + 1:]) FROM pg_proc WHERE proname = '$relation' EXCEPT
 		SELECT unnest('{relid, indexrelid, schemaname, relname, indexrelname, datid}'::name[]) ORDER BY 1");
 
-	cmp_ok(scalar(@columns), '>', 3, "$relation has columns");
+	cmp_ok(scalar(@columns), '>', 2, "$relation has columns");
 	is(join(' ', grep { $text{'docs/monitoring.md'} !~ /`\Q$_\E`/ } @columns), '', "... all in docs/monitoring.md");
 }
+
+# ---- queries and dashboard of monitoring/ ----
+
+my $queries = slurp_file("$root/monitoring/queries.yaml");
+my %metric;
+
+$node->safe_psql('postgres', 'CREATE ROLE exporter LOGIN; GRANT pg_monitor TO exporter;
+	GRANT USAGE ON SCHEMA surfidx TO exporter');
+while ($queries =~ /^(\w+):\n(?:\ \ (?!query).*\n)*\ \ query:\ \|\n((?:\ {4}.*\n)+)
+	(?:\ \ (?!metrics).*\n)*\ \ metrics:\n((?:\ {4}.*\n)+)/mgx)
+{
+	my ($name, $query, $metrics) = ($1, $2, $3);
+	my @columns = $metrics =~ /^    - (\w+): \{usage: /mg;
+	my ($rc, $out, $err) = $node->psql('postgres', "\\pset tuples_only off\n\\pset footer off\n$query",
+		extra_params => [ '-U', 'exporter' ]);
+
+	is($rc, 0, "monitoring: $name is a query") or diag($err);
+	is(($out =~ /^(.*)/)[0], join('|', @columns), "monitoring: $name has its columns");
+	$metric{"${name}_$_"} = 1 for $metrics =~ /^    - (\w+): \{usage: (?:GAUGE|COUNTER)/mg;
+}
+cmp_ok(scalar(keys %metric), '>', 20, 'monitoring: there are metrics');
+my $dashboard = slurp_file("$root/monitoring/grafana.json");
+is(join(' ', grep { !$metric{$_} } $dashboard =~ /\b(surfidx_\w+)(?=[{ \[,)])/g), '',
+	'monitoring: the dashboard shows metrics that there are');
 
 # ---- settings ----
 
