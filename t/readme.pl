@@ -96,6 +96,12 @@ for my $relation (qw(surfidx_stat_indexes surfidx_stat_progress_merge surfidx_me
 	is(join(' ', grep { $text{'docs/monitoring.md'} !~ /`\Q$_\E`/ } @columns), '', "... all in docs/monitoring.md");
 }
 
+# ---- reference ----
+
+my $reference = $node->safe_psql('postgres', slurp_file("$root/scripts/reference.sql"));
+
+is("$reference\n", $text{'docs/reference.md'}, 'docs/reference.md is what scripts/reference.sh makes of the catalog');
+
 # ---- queries and dashboard of monitoring/ ----
 
 my $queries = slurp_file("$root/monitoring/queries.yaml");

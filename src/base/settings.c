@@ -474,7 +474,7 @@ sfx_define_gucs(bool preloading)
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("surfidx.merge_worker_idle",
 							"Time that a merge worker waits for more to merge before it ends.",
-							"It gives way to other databases, and to who wants its own.",
+							"It ends sooner if another database needs its place, or its own is to be dropped.",
 							&sfx_guc_merge_worker_idle,
 							500, 0, 3600000,
 							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
