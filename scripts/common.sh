@@ -47,7 +47,7 @@ clean_environment()
 			case $name in
 				PATH | USER | LOGNAME | CC | PG_CONFIG | OLD_PG_CONFIG) ;&
 				ONLY | TESTS | TAP | TEST_CONF | WERROR | SANITIZE | KEEP | CLUSTER_INITDB_OPTS) ;&
-				SURFIDX_* | CCACHE_* | *_proxy)
+				SURFIDX_* | CCACHE_* | *SAN_OPTIONS | *_proxy)
 					keep+=("$name=${!name}") ;;
 			esac
 		done

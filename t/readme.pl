@@ -33,7 +33,7 @@ sub can_have
 # As its reader does it: each document in a session of its own, from beginning to end.
 for my $doc (@docs)
 {
-	my @blocks = grep { !/CREATE EXTENSION (\w+)/ || can_have($1) }
+	my @blocks = grep { !/CREATE EXTENSION (?:IF NOT EXISTS )?(\w+)/ || can_have($1) }
 		$text{$doc} =~ /^```sql\n(.*?)^```/msg;
 	my ($rc, $out, $err) = $node->psql('postgres', join('', @blocks), on_error_stop => 0);
 
