@@ -7,9 +7,8 @@
  *
  * positions: some thousand low fences of leaves, with the number of entries before each.  If a
  * constant falls between two of them, its rank is known except for the entries in between.  They
- * are good as long as no group of a merge has changed the tree (SfxWork.groups, by R7's argument):
- * entries come into leaves by groups only.  Dead entries that VACUUM removes are counted until it
- * reports the index's new figures; those that readers have removed (X3) are, too.
+ * are good as long as the trees stand still (T6).  Dead entries that VACUUM removes are counted
+ * until it reports the index's new figures; those that readers have removed (X3) are, too.
  *
  * values: the lowest and the highest one seen in the first column.  Any value between two constants
  * stands for all, and whether an entry still has it does not matter.  They are good until the
@@ -31,6 +30,7 @@
 #include "pos.h"
 #include "range.h"
 #include "rank.h"
+#include "state.h"
 #include "upper.h"
 
 #include "miscadmin.h"
@@ -67,10 +67,10 @@ typedef struct Seen
 struct SfxKnown
 {
 	SfxMemo		memo;
-	uint64		groups;
-	uint64		plans;			/* made without positions since groups had this value */
+	SfxState	state;			/* that what follows is of */
+	uint64		plans;			/* made without positions in that state */
 	bool		learned;
-	bool		given_up;		/* not worth it, or impossible, as long as groups has this value */
+	bool		given_up;		/* not worth it, or impossible, in that state */
 	MemoryContext cxt;			/* of the members below */
 	int			nparts;
 	Part		part[SFX_MAX_RUNS];
@@ -91,13 +91,10 @@ sfx_known_index(Relation index, const SfxMeta *meta)
 	SfxKnown   *k = sfx_memo_get(&table, index, meta->build_id, 0, &fresh);
 
 	if (fresh)
-	{
 		k->low.pos.key = k->high.pos.key = NULL;
-		k->groups = meta->work.groups + 1;
-	}
-	if (k->groups != meta->work.groups)
+	if (fresh || !sfx_state_still_holds(&k->state, meta, SFX_TREES_STAND_STILL))
 	{
-		k->groups = meta->work.groups;
+		k->state = sfx_state_take(meta);
 		if (SFX_MUTANT("positions outlive groups"))
 			return k;
 		k->learned = k->given_up = false;

@@ -6,9 +6,8 @@
  * stands in both places, and one that moves between the two looks could be missed in a later
  * generation; so
  *
- *	R9	this way is taken only if the metapage lists one generation and no run that is being merged,
- *		before and after, and the same ones.  A merge of the delta begins with freezing, which lists
- *		a second generation, and a merge of a run says so in the metapage: so no entry moved.
+ *	R9	this way is taken only if each entry stands in one stage at first, and no entry has come
+ *		into a tree by the end (T6).
  *
  * Otherwise the entries are counted one by one by a reader, which recognizes what stands in two
  * places.
@@ -30,6 +29,7 @@
 #include "range.h"
 #include "rank.h"
 #include "reader.h"
+#include "state.h"
 
 #include "miscadmin.h"
 #include "utils/rel.h"
@@ -132,10 +132,12 @@ count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange 
 
 /* ---- exact ---- */
 
+/* R9: has what was counted of each stage since the state was taken each entry once? */
 static bool
-is_settled(const SfxMeta *meta)
+nothing_moved(const SfxState *state, const SfxMeta *now)
 {
-	return (meta->ngens == 1 && meta->resume[SFX_RESUME_RUN].source == 0) || SFX_MUTANT("count what moves");
+	return sfx_state_still_holds(state, now, SFX_STAGES_ARE_DISJOINT) ||
+		SFX_MUTANT("count what moves");
 }
 
 /* R9.  False: entries are moving. */
@@ -144,10 +146,12 @@ count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 {
 	SfxMeta		before,
 				after;
+	SfxState	state;
 
 	*n = 0;
 	sfx_meta_read(o->index, &before);
-	if (!is_settled(&before) || !count_generation(o, &before, 0, range, n))
+	state = sfx_state_take(&before);
+	if (!nothing_moved(&state, &before) || !count_generation(o, &before, 0, range, n))
 		return false;
 	SFX_STOP("delta counted");
 	for (int r = 0; r < before.nruns; r++)
@@ -160,9 +164,7 @@ count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 			return false;
 	}
 	sfx_meta_read(o->index, &after);
-	return is_settled(&after) && after.build_id == before.build_id &&
-		((after.gens[0].gen == before.gens[0].gen && after.nruns == before.nruns && after.next_run == before.next_run) ||
-		 SFX_MUTANT("count what moves"));
+	return nothing_moved(&state, &after);
 }
 
 static uint64

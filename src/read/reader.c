@@ -120,7 +120,7 @@ sfx_reader_vouch(SfxReader *r)
 {
 	Assert(r->active && !r->tids_only);
 	r->vouched = true;
-	r->vouched_groups = r->step_groups;
+	r->vouched_state = r->step_state;
 }
 
 static void

@@ -38,24 +38,19 @@
 typedef struct Stages
 {
 	SfxReader  *r;
-	const SfxMeta *before;		/* as the first look at the metapage found it */
+	const SfxMeta *before;		/* as the first look at the metapage found it, ... */
+	SfxState	state;			/* ... with this state */
 	SfxVisibility *v;
 	const SfxTaker *taker;		/* NULL: rows are only counted, into v */
 	uint64		n;				/* entries */
 } Stages;
 
-/* R9: does each entry stand in one stage only? */
+/* R9: has what was read of each stage since the state was taken each entry once? */
 static bool
-is_settled(const SfxMeta *meta)
+nothing_moved(const SfxState *state, const SfxMeta *now)
 {
-	return meta->ngens == 1 && meta->resume[SFX_RESUME_RUN].source == 0;
-}
-
-/* ... and does it still? */
-static bool
-nothing_moved(const SfxMeta *before, const SfxMeta *now)
-{
-	return now->work.groups == before->work.groups || SFX_MUTANT("stages overlap");
+	return sfx_state_still_holds(state, now, SFX_STAGES_ARE_DISJOINT) ||
+		SFX_MUTANT("stages overlap");
 }
 
 /* ---- the delta ---- */
@@ -333,7 +328,7 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	if (!r->final && run == SfxMetaMain(s->before))
 		sfx_reader_ask_ahead(r, &meta, right);
-	return nothing_moved(s->before, &meta);
+	return nothing_moved(&s->state, &meta);
 }
 
 /* Y8: all from cur on.  False: cut keys do not tell where the range ends. */
@@ -407,7 +402,7 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 {
 	SfxMeta		before;
 	SfxMeta		after;
-	Stages		s = {r, &before, v, taker, 0};
+	Stages		s = {.r = r,.before = &before,.v = v,.taker = taker};
 
 	Assert(r->anchor == ANCHOR_RANGE && !r->active);
 	/* a lookup is shorter in the ordinary way */
@@ -416,11 +411,12 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 	r->dir = ForwardScanDirection;
 	r->copied = false;
 	sfx_reader_meta(r, &before);
-	if (!is_settled(&before) || (taker && SfxMetaMain(&before)->cut > 0) || !count_stages(&s))
+	s.state = sfx_state_take(&before);
+	if (s.state.moving || (taker && SfxMetaMain(&before)->cut > 0) || !count_stages(&s))
 		return false;
 	sfx_meta_reread(r->index, &after, &r->metabuf);
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
-	if (!nothing_moved(&before, &after))
+	if (!nothing_moved(&s.state, &after))
 		return false;
 	r->anchor = ANCHOR_END;
 	pgstat_count_index_tuples(r->index, s.n);
@@ -469,7 +465,7 @@ sfx_reader_count_blocks(SfxReader *r, const SfxPos *end)
 static bool
 main_has_all(const SfxReader *r, const SfxMeta *meta)
 {
-	return is_settled(meta) && meta->nruns == 1 && SfxMetaMain(meta)->cut == 0 &&
+	return !sfx_state_take(meta).moving && meta->nruns == 1 && SfxMetaMain(meta)->cut == 0 &&
 		(meta->gens[0].first == InvalidBlockNumber || SFX_MUTANT("counted beside a delta")) &&
 		sfx_reader_is_vouched(r, meta);
 }
@@ -480,6 +476,7 @@ sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n)
 	const SfxPos *hi = end;
 	SfxMeta		before;
 	SfxMeta		after;
+	SfxState	state;
 	bool		exact;
 
 	Assert(r->active && !r->final && r->main.tidless && r->stretched == NULL && forward(r));
@@ -496,7 +493,8 @@ sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n)
 						&exact);
 	sfx_meta_reread(r->index, &after, &r->metabuf);
 	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
-	return exact && nothing_moved(&before, &after);
+	state = sfx_state_take(&before);
+	return exact && nothing_moved(&state, &after);
 }
 
 bool

@@ -21,6 +21,7 @@
 
 #include "utils/rel.h"
 #include "scratch.h"
+#include "state.h"
 
 #define READER_BATCH		128
 #define READER_BATCH_FIRST	24	/* behind a seek */
@@ -132,10 +133,9 @@ struct SfxReader
 	int			expected;		/* entries of a range that are likely to be asked for, 0: unknown, */
 	int			wanted;			/* ... and how many of them were not decoded yet */
 	bool		tids_only;		/* the caller needs no keys */
-	bool		vouched;		/* all of the table was all-visible when as many groups were
-								 * counted as ... */
-	uint64		vouched_groups;
-	uint64		step_groups;	/* ... in the last step */
+	bool		vouched;		/* all of the table was all-visible after R1 had found ... */
+	SfxState	vouched_state;	/* ... this state */
+	SfxState	step_state;		/* R1's of the step in hand, or of the last one */
 	uint64		steps;			/* one after the other, in one direction (K4) */
 	bool		point;			/* the range is all TIDs of one key */
 	bool		hashed;			/* hash is its */
@@ -196,8 +196,8 @@ struct SfxReader
 
 	/* the main tree's leaf as ranges of one scan share it (R7) */
 	bool		copied;			/* main.page and main.leaf are all of the leaf main.leafblk, as it
-								 * was when ... */
-	uint64		copied_groups;	/* ... the metapage had counted so many groups */
+								 * was after R1 had found ... */
+	SfxState	copied_state;	/* ... this state */
 	int			same_leaf;		/* ranges in a row that fell into it */
 
 	bool		warms;			/* leaves that are read become warm (heat.h) */
@@ -240,7 +240,6 @@ struct SfxReader
 	bool		passed;			/* [passed_from, passed_to) is to be noted */
 	Bound		passed_from;
 	Bound		passed_to;
-	uint64		step_build;		/* the build that the step in hand is of */
 	uint32		leaf_entries;	/* of the main tree's leaf */
 
 	Share		main;
@@ -357,8 +356,8 @@ close_stretch(SfxReader *r)
 static inline bool
 sfx_reader_is_vouched(const SfxReader *r, const SfxMeta *meta)
 {
-	return r->vouched &&
-		(meta->work.groups == r->vouched_groups || SFX_MUTANT("vouched for good"));
+	return r->vouched && (SFX_MUTANT("vouched for good") ||
+						  sfx_state_still_holds(&r->vouched_state, meta, SFX_TREES_STAND_STILL));
 }
 
 /* Does e lie beyond the far end of the range, seen from cur? */

@@ -178,8 +178,7 @@ sfx_reader_remove_dead(SfxReader *r)
 	int			ndead = r->ndead;
 
 	if (r->passed)
-		sfx_passed_note(r->index, r->step_build, r->step_groups, &r->passed_from.pos,
-						&r->passed_to.pos, ndead);
+		sfx_passed_note(r->index, &r->step_state, &r->passed_from.pos, &r->passed_to.pos, ndead);
 	r->passed = r->passing = false;
 	if (r->nkilled > 0 || ndead > 0)
 		SFX_STOP("dead entries found");

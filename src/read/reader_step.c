@@ -472,17 +472,19 @@ note_last(SfxReader *r, const SfxMeta *meta, Share *s, const SfxLeaf *leaf)
 }
 
 /*
- * Is pos in the leaf that was copied, and the copy as good as the page?  Entries come into a tree
- * by groups of merges only, which the metapage counts: while that has the same count, what R3 would
- * find in the leaf now was there when it was copied.  What was removed since is harmless, as in a
- * step that lasts: the snapshot is the same, and the gate was kept.
+ * Is pos in the leaf that was copied, and the copy as good as the page (R7)?  While the trees stand
+ * still (T6), what R3 would find in the leaf now was there when it was copied.  What was removed
+ * since is harmless, as in a step that lasts: the snapshot is the same, and the gate was kept.
  */
 static bool
 copy_holds(const SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	const SfxLeaf *leaf = &r->main.leaf;
 
-	if (!r->follows || !r->copied || (r->copied_groups != meta->work.groups && !SFX_MUTANT("old copy of a leaf")))
+	if (!r->follows || !r->copied)
+		return false;
+	if (!sfx_state_still_holds(&r->copied_state, meta, SFX_TREES_STAND_STILL) &&
+		!SFX_MUTANT("old copy of a leaf"))
 		return false;
 	if (forward(r))
 		return sfx_leaf_cmp_fences(leaf, pos) == 0;
@@ -520,7 +522,7 @@ copy_leaf(SfxReader *r, const SfxMeta *meta, Share *s, Page page, const SfxLeaf 
 		s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf->body);
 	s->leaf = *leaf;
 	s->leaf.body = to;
-	r->copied_groups = meta->work.groups;
+	r->copied_state = sfx_state_take(meta);
 }
 
 /*
@@ -698,7 +700,7 @@ copy_cut_leaf(SfxReader *r, const SfxMeta *meta, Buffer buf, const SfxLeaf *leaf
 	s->leaf = *leaf;
 	s->leaf.body = SfxPageBody((Page) s->page.data);
 	r->copied = r->follows && !r->gate_missing;
-	r->copied_groups = meta->work.groups;
+	r->copied_state = sfx_state_take(meta);
 	SFX_STOP("cut leaf copied");
 }
 
@@ -994,8 +996,7 @@ sfx_reader_one_step(SfxReader *r)
 		SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
 	sfx_reader_trim_batches(r);
 	sfx_reader_prove_batches(r, &meta);
-	r->step_groups = meta.work.groups;
-	r->step_build = meta.build_id;
+	r->step_state = sfx_state_take(&meta);
 	r->stretch.step = r->dir;
 	r->active = true;
 }

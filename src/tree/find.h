@@ -14,6 +14,7 @@
 #include "leaf.h"
 #include "meta.h"
 #include "pos.h"
+#include "state.h"
 #include "upper.h"
 #include "wal.h"
 
@@ -117,10 +118,9 @@ extern bool sfx_passed_until(Relation index, const SfxMeta *meta, const SfxPos *
 
 /*
  * Note that each entry that the main tree has in [from, to) leads to a row that is dead to all
- * snapshots, as n entries were found to.  They were read after an R1 that found this build and this
- * count of groups.
+ * snapshots, as n entries were found to.  They were read after an R1 that found this state.
  */
-extern void sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *from,
+extern void sfx_passed_note(Relation index, const SfxState *state, const SfxPos *from,
 							const SfxPos *to, int n);
 
 /*

@@ -35,11 +35,11 @@ typedef struct TreeEnd
 static TreeEnd ends[TREES];
 static SfxMemoTable table = SFX_MEMO_TABLE(ends);
 
-/* The number that a memory depends on. */
+/* The count of groups that a memory depends on (T6); memo.h compares the life. */
 static inline uint64
 as_of(const SfxMeta *meta)
 {
-	return SFX_MUTANT("old ends of trees") ? 0 : meta->work.groups;
+	return SFX_MUTANT("old ends of trees") ? 0 : sfx_state_take(meta).groups;
 }
 
 bool

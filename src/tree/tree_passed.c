@@ -40,11 +40,11 @@ typedef struct Passed
 static Passed passed[TREES];
 static SfxMemoTable table = SFX_MEMO_TABLE(passed);
 
-/* The number that a memory depends on. */
+/* The count of groups that a memory depends on (T6); memo.h compares the life. */
 static inline uint64
-as_of(uint64 groups)
+as_of(const SfxState *state)
 {
-	return SFX_MUTANT("passed for good") ? 0 : groups;
+	return SFX_MUTANT("passed for good") ? 0 : state->groups;
 }
 
 static void
@@ -67,7 +67,8 @@ cmp_place(const Place *p, const SfxPos *pos)
 bool
 sfx_passed_until(Relation index, const SfxMeta *meta, const SfxPos *pos, SfxPos *to, uint8 *key)
 {
-	const Passed *p = sfx_memo_find(&table, index, meta->build_id, as_of(meta->work.groups));
+	SfxState	state = sfx_state_take(meta);
+	const Passed *p = sfx_memo_find(&table, index, state.build_id, as_of(&state));
 
 	if (p == NULL || cmp_place(&p->from, pos) > 0 || cmp_place(&p->to, pos) <= 0)
 		return false;
@@ -77,15 +78,15 @@ sfx_passed_until(Relation index, const SfxMeta *meta, const SfxPos *pos, SfxPos 
 }
 
 void
-sfx_passed_note(Relation index, uint64 build_id, uint64 groups, const SfxPos *from,
-				const SfxPos *to, int n)
+sfx_passed_note(Relation index, const SfxState *state, const SfxPos *from, const SfxPos *to,
+				int n)
 {
 	bool		fresh;
 	Passed	   *p;
 
 	if (from->len > SFX_PASSED_KEY || to->len > SFX_PASSED_KEY)
 		return;
-	p = sfx_memo_get(&table, index, build_id, as_of(groups), &fresh);
+	p = sfx_memo_get(&table, index, state->build_id, as_of(state), &fresh);
 	/* extend the known range, or begin another one */
 	if (fresh || cmp_place(&p->from, from) > 0 || cmp_place(&p->to, from) < 0)
 	{
